@@ -282,7 +282,7 @@ static int take_environment(struct jw_error *err, struct name_search *finder)
 		return error_copy(err, &finder->environment_error);
 	if (!finder->is_open)
 		return error_set(err, finder->environment_error.code,
-						 "no Python environment: VIRTUAL_ENV and CONDA_PREFIX are not set, and %s; "
+						 "no Python environment: VIRTUAL_ENV and CONDA_PREFIX name none, and %s; "
 						 "name a file, a folder or a package",
 						 finder->environment_error.message);
 	for (size_t i = 0; i < finder->packages.count; i++) {

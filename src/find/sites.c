@@ -16,6 +16,8 @@
 #include "os/platform.h"
 #include "os/process.h"
 
+enum { MOST_MISSING = 400 }; /* bytes of what is said of a variable */
+
 void sites_free(struct sites *environment)
 {
 	mem_free(environment->label);
@@ -331,9 +333,9 @@ static int fill_installation(struct jw_error *err, struct sites *environment, ch
 	return result;
 }
 
-/* The folder that a variable names; NULL if it is unset or, with a note, if it does not exist. */
-static int named_folder(struct jw_error *err, struct found_list *list, const char *variable,
-						char **ret_folder)
+/* The folder that a variable names; NULL if it is unset or does not exist, which `missing` says. */
+static int named_folder(struct jw_error *err, const char *variable, char **ret_folder,
+						char missing[MOST_MISSING])
 {
 	char *value = NULL, *real = NULL;
 	struct jw_error why = {0};
@@ -343,7 +345,8 @@ static int named_folder(struct jw_error *err, struct found_list *list, const cha
 	if (!result && value && *value) {
 		result = look_site_directory(err, value, &is);
 		if (!result && !is)
-			result = found_note(err, list, "%s is %s, which is not a folder", variable, value);
+			(void)text_format(missing, MOST_MISSING, "%s is %.300s, which is not a folder",
+							  variable, value);
 		else if (is && os_real_path(&why, value, &real))
 			result = error_if_memory(err, &why);
 	}
@@ -453,16 +456,26 @@ static int fill_from_path(struct jw_error *err, const struct jw_cancel *cancel,
 	return result;
 }
 
+/* So that each answer about it says why it is not the one that was meant. */
+static int add_to_label(struct jw_error *err, struct sites *environment, const char *text)
+{
+	char *label = mem_printf(err, "%s (%s)", environment->label, text);
+
+	mem_free(environment->label);
+	environment->label = label;
+	return label ? 0 : -1;
+}
+
 int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_environment)
 {
 	struct sites environment = {0};
-	char *prefix = NULL;
+	char *prefix = NULL, missing[MOST_MISSING] = "";
 	bool is_virtual = true;
-	int result = named_folder(err, list, "VIRTUAL_ENV", &prefix);
+	int result = named_folder(err, "VIRTUAL_ENV", &prefix, missing);
 
 	if (!result && !prefix) {
 		is_virtual = false;
-		result = named_folder(err, list, "CONDA_PREFIX", &prefix);
+		result = named_folder(err, "CONDA_PREFIX", &prefix, missing);
 	}
 	if (!result && !prefix) {
 		is_virtual = true;
@@ -476,6 +489,8 @@ int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_
 		result = !prefix      ? fill_from_path(err, &list->cancel, &environment)
 				 : is_virtual ? fill_virtual(err, &environment, prefix)
 							  : fill_installation(err, &environment, prefix, NULL);
+	if (!result && *missing)
+		result = add_to_label(err, &environment, missing);
 	if (result) {
 		sites_free(&environment);
 		return -1;

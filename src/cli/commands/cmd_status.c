@@ -248,10 +248,10 @@ static void print_status_next(const struct output *out, const struct status_docu
 	else if (cache->disabled || cache->force_ptx_jit)
 		next = "unset the variable above, “jitwarm tune” shows where it is set; then jitwarm prime";
 	else if (cache->why_useless[0])
-		next = "export CUDA_CACHE_PATH=DIR, a directory that this account can write to; then "
+		next = "jitwarm tune --path DIR --apply: a directory that this account can write to; then "
 			   "jitwarm prime";
 	else if (is_relative())
-		next = "export CUDA_CACHE_PATH=DIR, an absolute path; then jitwarm prime";
+		next = "jitwarm tune --path DIR --apply: an absolute path; then jitwarm prime";
 	else if (cache->outlook.evicted)
 		next = "jitwarm tune: how to raise the limit, before the driver evicts what it has";
 	else if (cache->limit_bytes < LEAST_LIMIT)

@@ -64,3 +64,6 @@ done
 run 3 scan --target sm_86 nothing.whl
 err_has "no such file, and no such package"
 err_lacks "--index"
+# An environment that was removed is still the active one: why another is asked
+is_wine || VIRTUAL_ENV=$work/gone run 3 check --target sm_86 --driver 550.163.01 frame
+is_wine || err_has "(VIRTUAL_ENV is $work/gone, which is not a folder)"

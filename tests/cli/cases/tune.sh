@@ -107,7 +107,7 @@ if [[ -d /proc/self ]] && ! is_wine; then
 			export CUDA_CACHE_PATH=$impossible
 			run "0|2" status
 			out_has "$impossible: cannot be "
-			out_has "Next    export CUDA_CACHE_PATH=DIR, a directory that this account can write to; then jitwarm prime"
+			out_has "Next    jitwarm tune --path DIR --apply: a directory that this account can write to; then jitwarm prime"
 			run 2 check "$sample"
 			err_has "a warm cache is of no use here: $impossible: cannot be "
 			run '2|3' prime "$sample"
@@ -150,7 +150,7 @@ fi
 		out_has "Next    jitwarm prime --tune: "
 	done
 	CUDA_CACHE_PATH=/dev/null/cache run "0|2" status
-	out_has "Next    export CUDA_CACHE_PATH=DIR, a directory that this account can write to; then jitwarm prime"
+	out_has "Next    jitwarm tune --path DIR --apply: a directory that this account can write to; then jitwarm prime"
 	run "0|2" status
 	out_has "Next    jitwarm find"
 ) || exit 1
@@ -162,7 +162,7 @@ out_has "Next    jitwarm scan --target rtx4090: "
 	unset CUDA_CACHE_PATH HOME
 	run "0|2" status
 	out_has "HOME is not set: the driver caches nothing"
-	out_has "Next    export CUDA_CACHE_PATH=DIR, a directory that this account can write to; then jitwarm prime"
+	out_has "Next    jitwarm tune --path DIR --apply: a directory that this account can write to; then jitwarm prime"
 	run 0 tune
 	out_has "Next       jitwarm tune --path DIR --apply: "
 	run 0 tune --path "$work/cache"
@@ -174,7 +174,7 @@ out_has "Next    jitwarm scan --target rtx4090: "
 	CUDA_CACHE_PATH='' run 2 prime "$sample"
 	err_has "CUDA_CACHE_PATH is empty: the driver caches nothing; unset it, or name a directory"
 	CUDA_CACHE_PATH=some/where run "0|2" status
-	out_has "Next    export CUDA_CACHE_PATH=DIR, an absolute path; then jitwarm prime"
+	out_has "Next    jitwarm tune --path DIR --apply: an absolute path; then jitwarm prime"
 	CUDA_CACHE_PATH="$work/stdout/cache" run 2 prime "$sample"
 	err_has "cannot be made by this account"
 ) || exit 1
