@@ -68,44 +68,6 @@ static const struct cli_command *const command_table[] = {COMMANDS(REFER) NULL};
 
 enum { MOST_HELP = 1 << 20 };
 
-/* What is written on the command line is a name, or a value: no language changes it. */
-static void keep_arguments(int argc, char **argv)
-{
-	for (int i = 0; i < argc; i++) {
-		const char *equals = argv[i][0] == '-' ? strchr(argv[i], '=') : NULL;
-
-		language_keep(equals ? equals + 1 : argv[i]);
-	}
-}
-
-/* The one of the settings, instead of the system's. */
-static int choose_language(struct jw_error *err, const struct config *config, int argc, char **argv)
-{
-	const struct config_value *setting = config_find(config, "language");
-
-	if (!setting || !os_prints_utf8())
-		return 0;
-	if (!language_choose(setting->value))
-		return error_set(err, JW_ERR_USAGE, "language (%s) takes en or ko, not “%.200s”",
-						 setting->origin, setting->value);
-	keep_arguments(argc, argv);
-	return 0;
-}
-
-/* For what is said of a wrong command line, and the help of all commands. What is wrong with the
- * settings is said where the command reads them. */
-static void choose_language_early(const struct cli *cli, int argc, char **argv)
-{
-	struct output silent = cli->out;
-	struct config config = {0};
-	struct jw_error why;
-
-	silent.quiet = true;
-	if (!config_read(&why, &silent, &config))
-		(void)choose_language(&why, &config, argc, argv);
-	config_free(&config);
-}
-
 static int show_help(struct jw_error *err, struct cli *cli, const char *group, bool all)
 {
 	struct buf text = BUF_MAX(MOST_HELP);
@@ -152,6 +114,44 @@ static bool prints_for_others(const struct options *options)
 {
 	return (options_has(options, "report") && options_given(options, "report")) ||
 		   (options_has(options, "format") && options_given(options, "format"));
+}
+
+/* What is written on the command line is a name, or a value: no language changes it. */
+static void keep_arguments(int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++) {
+		const char *equals = argv[i][0] == '-' ? strchr(argv[i], '=') : NULL;
+
+		language_keep(equals ? equals + 1 : argv[i]);
+	}
+}
+
+/* The one of the settings, instead of the system's. */
+static int choose_language(struct jw_error *err, const struct config *config, int argc, char **argv)
+{
+	const struct config_value *setting = config_find(config, "language");
+
+	if (!setting || !os_prints_utf8())
+		return 0;
+	if (!language_choose(setting->value))
+		return error_set(err, JW_ERR_USAGE, "language (%s) takes en or ko, not “%.200s”",
+						 setting->origin, setting->value);
+	keep_arguments(argc, argv);
+	return 0;
+}
+
+/* For what is said of a wrong command line, and the help of all commands. What is wrong with the
+ * settings is said where the command reads them. */
+static void choose_language_early(const struct cli *cli, int argc, char **argv)
+{
+	struct output silent = cli->out;
+	struct config config = {0};
+	struct jw_error why;
+
+	silent.quiet = true;
+	if (!config_read(&why, &silent, &config))
+		(void)choose_language(&why, &config, argc, argv);
+	config_free(&config);
 }
 
 /* “--help --all”, of a command that has no --all of its own, too. */
