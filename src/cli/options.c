@@ -306,10 +306,8 @@ static int take_option_value(struct jw_error *err, const struct cli_option *tabl
 		return error_set(err, JW_ERR_USAGE, "--%s needs a value (%s)", option->name, option->value);
 	if (!attached && text_starts(next, "--") &&
 		find_in_table(table, next + 2, strcspn(next + 2, "="), 0))
-		return error_set(err, JW_ERR_USAGE,
-						 "--%s needs a value (%s), and “%.40s” is an option; a value that begins "
-						 "so is written --%s=VALUE",
-						 option->name, option->value, next, option->name);
+		return error_set(err, JW_ERR_USAGE, "--%s needs a value (%s), not the option “%.40s”",
+						 option->name, option->value, next);
 	rest->at += !attached;
 	*ret_value = attached ? attached : next;
 	return 0;

@@ -407,10 +407,9 @@ static int add_between(struct jw_error *err, const char *range, const char *firs
 		add_all(err, driver, &every))
 		return -1;
 	if (from.count != 1 || to.count != 1)
-		return error_set(
-			err, JW_ERR_USAGE,
-			"“%.40s”: “%.40s” stands for several GPUs, where one begins or ends a range", range,
-			from.count != 1 ? first : last);
+		return error_set(err, JW_ERR_USAGE,
+						 "“%.40s”: “%.40s” is several GPUs; a range begins and ends with one",
+						 range, from.count != 1 ? first : last);
 	if (ends[0]->sm > ends[1]->sm)
 		return error_set(err, JW_ERR_USAGE, "“%.40s” ends before it begins", range);
 	for (size_t i = 0; i < every.count; i++)

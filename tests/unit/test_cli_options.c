@@ -83,7 +83,7 @@ TEST(mistakes_are_named)
 		{"-mx", "unknown option -x"},
 		{"--driver", "--driver needs a value (V)"},
 		{"-t", "--target needs a value (SM)"},
-		{"--target --modules", "needs a value (SM), and “--modules” is an option"},
+		{"--target --modules", "needs a value (SM), not the option “--modules”"},
 		{"--driver=", "not empty"},
 		{"--driver _", "not empty"},
 		{"--modules=1", "--modules takes no value"},

@@ -116,8 +116,8 @@ TEST(names_of_unknown_gpus_are_refused)
 		{"rtx20..rtx90", "is not a known GPU"},
 		{"rtx20..sm_86a", "a GPU has no suffix"},
 		{"gtx 750..rtx20", "sm_50 and with sm_52"},
-		{"all..sm_90", "“all” stands for several GPUs"},
-		{"sm_80..blackwell", "“blackwell” stands for several GPUs"},
+		{"all..sm_90", "“all” is several GPUs"},
+		{"sm_80..blackwell", "“blackwell” is several GPUs"},
 	};
 	struct jw_target targets[MOST] = {{7, 0}};
 	size_t count = 1;
