@@ -111,7 +111,7 @@ static bool names_no_file(const char *word)
 		"extensible-whole-program:flcm:fmad:force-load-cache:force-store-cache:fscm:"
 		"func-maxrregcount:g:generate-line-info:legacy-bar-warp-wide-behavior:lineinfo:m:m64:"
 		"machine:make-errors-visible-at-exit:maxntid:maxrregcount:minnctapersm:no-bb-merge:O:"
-		"O0:O1:O2:O3:opt-fp-atomics:opt-level:optimize-float-atomics:"
+		"O0:O1:O2:O3:O4:opt-fp-atomics:opt-level:optimize-float-atomics:"
 		"override-directive-values:pic:position-independent-code:preserve-relocs:"
 		"register-usage-level:regUsageLevel:ret-end:return-at-end:sp-bounds-check:"
 		"suppress-async-bulk-multicast-advisory-warning:suppress-debug-info:"

@@ -23,28 +23,40 @@ static const char *find_compiler(const char *version)
 	return path;
 }
 
-/* The machine code of a kernel "k" for the suite's first GPU; empty where the compiler fails. */
-static struct blob compile(const char *ptxas)
+/* The machine code of a text for the suite's first GPU; empty where the compiler fails. `level`:
+ * an option more, or NULL. */
+static struct blob compile(const char *ptxas, const struct blob *text, const char *level)
 {
 	char target[16], from[300], to[300];
-	struct blob text, cubin = {NULL, 0};
+	struct blob cubin = {NULL, 0};
 	int status = -1;
 	pid_t child;
 
 	snprintf(target, sizeof target, "sm_%d", suite.sm[0]);
-	text = part_text(&(struct part){.target = target, .version = suite.sm[0] > 86 ? "7.8" : "7.1"});
 	snprintf(from, sizeof from, "%s/k.ptx", suite.scratch);
 	snprintf(to, sizeof to, "%s/k.cubin", suite.scratch);
 	(void)unlink(to);
-	if (write_file(from, text.data, text.size)) {
+	if (write_file(from, text->data, text->size)) {
 		child = fork();
 		if (!child) {
-			execl(ptxas, ptxas, "-arch", target, "-o", to, from, (char *)NULL);
+			execl(ptxas, ptxas, "-arch", target, "-o", to, from, level, (char *)NULL);
 			_exit(127);
 		}
 		if (child > 0 && waitpid(child, &status, 0) == child && !status)
 			(void)read_file(to, &cubin);
 	}
+	return cubin;
+}
+
+/* Of a kernel "k". */
+static struct blob compile_kernel(const char *ptxas)
+{
+	char target[16];
+	struct blob text, cubin;
+
+	snprintf(target, sizeof target, "sm_%d", suite.sm[0]);
+	text = part_text(&(struct part){.target = target, .version = suite.sm[0] > 86 ? "7.8" : "7.1"});
+	cubin = compile(ptxas, &text, NULL);
 	blob_free(&text);
 	return cubin;
 }
@@ -63,7 +75,7 @@ static enum outcome loads_beside(const char *version, bool ptx, int expected)
 		return case_skipped("for NVIDIA's drivers");
 	if (!*ptxas)
 		return case_skipped("that ptxas is not at hand");
-	cubin = compile(ptxas);
+	cubin = compile_kernel(ptxas);
 	CHECK(cubin.size > 0);
 	const struct part parts[] = {
 		{.nuls = 1},
@@ -132,6 +144,37 @@ static enum outcome refused_code_is_the_end(void)
 	return loads_beside(newer, true, expected_of(newer));
 }
 
+/* A program that sets CU_JIT_OPTIMIZATION_LEVEL to 4, the default, has keys that end with -O4. */
+static enum outcome level_4_is_an_option_of_ptxas(void)
+{
+	char version[16];
+	const char *ptxas;
+	struct blob text, cubin;
+	struct entry entry = {0};
+	bool same;
+
+	snprintf(version, sizeof version, "%d.%d", suite.cuda / 1000, suite.cuda % 1000 / 10);
+	ptxas = find_compiler(version);
+	if (getenv("SIMDRIVER_GPUS"))
+		return case_skipped("for NVIDIA's drivers");
+	if (!*ptxas)
+		return case_skipped("the driver's ptxas is not at hand");
+	text = part_text(&(struct part){.statements = 200});
+	cubin = compile(ptxas, &text, "-O4");
+	blob_add(&text, NULL, 1);
+	cache_clear();
+	CHECK_IS(client_load(suite.client, "opt4", raw_file(text.data, text.size), "k").result, 0);
+	CHECK(only_entry(&entry));
+	CHECK(has_key(suite.sm[0], text.data, text.size, " -O4"));
+	CHECK_IS(cubin.size, entry.value_size);
+	same = !memcmp(cubin.data, entry.value, cubin.size);
+	entry_free(&entry);
+	blob_free(&cubin);
+	blob_free(&text);
+	CHECK(same);
+	return PASSED;
+}
+
 #define LOADS(major, minor, from)                                                                  \
 	{                                                                                              \
 		"compiler/a cubin of ptxas " #major "." #minor " loads" from, loads_##major##_##minor      \
@@ -151,5 +194,7 @@ const struct test_case compiler_cases[] = {
 	LOADS(13, 0, " from CUDA 13.0 on"),
 	LOADS(13, 5, " from CUDA 13.0 on"),
 	{"compiler/where a cubin is refused, the PTX beside it is not tried", refused_code_is_the_end},
+	{"compiler/OPTIMIZATION_LEVEL 4 is ptxas -O4, with the same bytes",
+	 level_4_is_an_option_of_ptxas},
 	{NULL, NULL},
 };

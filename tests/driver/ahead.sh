@@ -52,6 +52,15 @@ stamp_of() { sed -n "s/^$1,linux,\([^,]*\),\([^,]*\),.*/\1\2/p" "$root/data/driv
 entries() { find "$scratch/cache" -path '*/?/?/*' -type f | sort; }
 state() { so "d['state'] == '$1' and d['pending'] == $2 and d['ready'] <= d['modules']"; }
 sound() { as "${1:-0}" cache verify; so "d['damaged'] == 0 and d['rows_without_file'] == 0"; }
+# What a program compiles at run time with an option: CU_JIT_OPTIMIZATION_LEVEL 4
+cat >"$scratch/level.py" <<'P'
+import ctypes, sys
+cuda, device, context, module = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p()
+text = b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry level() { ret; }\n"
+sys.exit(cuda.cuInit(0) or cuda.cuDeviceGet(ctypes.byref(device), 0) or cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+         or cuda.cuCtxSetCurrent(context)
+         or cuda.cuModuleLoadDataEx(ctypes.byref(module), text, 1, (ctypes.c_int * 1)(7), (ctypes.c_void_p * 1)(4)))
+P
 warm_before()
 {
 	runs "$former"
@@ -74,9 +83,10 @@ whole)
 	PHANTOM_MODULE_VERSION=$former under "$next" sm_86 "$build/src/jitwarm" check --target native "$library" >"$scratch/out"
 	grep -q "^Driver $next is installed and starts after the next boot" "$scratch/out" && grep -qxF "Next: jitwarm ahead $library" "$scratch/out" ||
 		fail "no advice: $(cat "$scratch/out")"
+	under "$former" sm_86 python3 "$scratch/level.py" || fail "the program with an option under $former"
 	as 0 ahead "$library"
 	state ready True
-	so "d['modules'] >= 10 and d['ready'] == d['modules'] and d['carried'] == 0 and d['running'] == '$former' and d['next'] == '$next'"
+	so "d['modules'] >= 11 and d['ready'] == d['modules'] and d['carried'] == 0 and d['running'] == '$former' and d['next'] == '$next'"
 	as 2 status
 	so "d['ahead']['state'] == 'ready' and 'until the next boot' in d['why_no_gpu']"
 	PHANTOM_MODULE_VERSION=$former under "$next" sm_86 "$build/src/jitwarm" status >"$scratch/out"
@@ -89,6 +99,7 @@ whole)
 	before=$(entries)
 	load "$next" sm_86 1 4 0
 	under "$next" sm_86 "$build/tests/framework/framework-app" >"$scratch/out" || fail "the application under $next"
+	under "$next" sm_86 python3 "$scratch/level.py" || fail "the program with an option under $next"
 	[ "$(entries)" = "$before" ] || fail "the first start under $next added entries: $(tail -1 "$scratch/out")"
 	export CUDA_CACHE_PATH=$scratch/own JITWARM_STATE=$scratch/own-state
 	as 0 prime "$library"

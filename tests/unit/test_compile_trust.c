@@ -224,6 +224,7 @@ TEST(options_of_a_library_name_no_files)
 		{"-optf passwd", false},
 		{"-maxrregcount=96 -v --compile-only  --generate-line-info ", true},
 		{"--maxrregcount 32 -O 3 -dlcm ca", true},
+		{"-O4", true},
 		{"-lineinfo=1 --keep", false},
 		{"-lineinfo /dev/zero", false},
 		{"--opt", false},

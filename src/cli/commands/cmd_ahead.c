@@ -38,7 +38,8 @@ static const char *ahead_rest(const struct jw_ahead *ahead)
 				   : "; beside the running driver's entries the limit leaves no room for the "
 					 "rest, which is compiled and waits in the store for the boot";
 	case JW_AHEAD_NO_COMPILER: return "; its compiler is missing: ";
-	case JW_AHEAD_FAILED: return "; the rest failed: ";
+	case JW_AHEAD_FAILED:
+		return ahead->ready < ahead->modules ? "; the rest failed: " : "; not compiled anew: ";
 	case JW_AHEAD_NONE:
 	case JW_AHEAD_READY:
 	case JW_AHEAD_LIVE:
