@@ -38,6 +38,7 @@ struct jw_prune_options {
 struct jw_prune_group {
 	char driver[20]; /* stamp, or OpenCL's release; "" if unknown */
 	struct jw_target target;
+	bool newer; /* of those that stay: a driver that is newer than this machine's */
 	size_t entries;
 	uint64_t bytes; /* of their files */
 };
@@ -50,9 +51,10 @@ struct jw_prune_result {
 	uint64_t chosen_bytes;
 	struct jw_prune_group *groups; /* the chosen ones by driver and target */
 	size_t group_count;
-	/* Entries that stay because their stamp is unknown, by driver and target. */
-	struct jw_prune_group *unknown;
-	size_t unknown_count;
+	/* Entries that stay by driver and target: of an unknown driver, or with former_drivers of a
+	 * newer one, which may come. */
+	struct jw_prune_group *staying;
+	size_t staying_count;
 	size_t removed;
 	uint64_t removed_bytes;
 	size_t changed;           /* they stay: rewritten meanwhile */

@@ -233,13 +233,28 @@ static int add_profiles(struct jw_error *err, const char *state_dir, bool living
 	return result;
 }
 
+static bool has_living(const struct former_drivers *drivers, const uint32_t release[3])
+{
+	for (size_t i = 0; i < drivers->count; i++)
+		if (drivers->items[i].verdict == FORMER_LIVING &&
+			!gpu_release_compare(drivers->items[i].release, release))
+			return true;
+	return false;
+}
+
+static bool is_newer(const struct former_drivers *drivers, const uint32_t release[3])
+{
+	return drivers->newest[0] && gpu_release_compare(release, drivers->newest) > 0;
+}
+
 static int add_known(struct jw_error *err, struct former_drivers *drivers)
 {
 	const struct cache_known_driver *known;
 
 	for (size_t i = 0; (known = cache_known_driver_at(i)); i++)
-		if ((!drivers->newest[0] || gpu_release_compare(known->release, drivers->newest) < 0) &&
-			add_former(err, drivers, known->stamp, known->release, FORMER_FORMER))
+		if (!has_living(drivers, known->release) &&
+			add_former(err, drivers, known->stamp, known->release,
+					   is_newer(drivers, known->release) ? FORMER_NEWER : FORMER_FORMER))
 			return -1;
 	return 0;
 }
@@ -260,15 +275,6 @@ static int find_running(struct jw_error *err, struct former_drivers *drivers,
 	if (gpu_release_compare(running.release, installed) > 0)
 		memcpy(drivers->newest, running.release, sizeof drivers->newest);
 	return 0;
-}
-
-static bool has_living(const struct former_drivers *drivers, const uint32_t release[3])
-{
-	for (size_t i = 0; i < drivers->count; i++)
-		if (drivers->items[i].verdict == FORMER_LIVING &&
-			!gpu_release_compare(drivers->items[i].release, release))
-			return true;
-	return false;
 }
 
 int former_read(struct jw_error *err, const char *state_dir, const char *stamp,
@@ -299,6 +305,9 @@ int former_add(struct jw_error *err, struct former_drivers *drivers, const char 
 {
 	static const uint32_t unknown[3];
 
+	for (size_t i = 0; i < drivers->count; i++)
+		if (drivers->items[i].verdict == FORMER_NEWER && !strcmp(drivers->items[i].stamp, stamp))
+			drivers->items[i].verdict = FORMER_FORMER;
 	return drivers->nameless ? 0 : add_former(err, drivers, stamp, unknown, FORMER_FORMER);
 }
 
@@ -318,23 +327,24 @@ void former_free(struct former_drivers *drivers)
 	*drivers = (struct former_drivers){0};
 }
 
-/* A release that no installed driver has is a former driver's. Unknown if the release of an
- * installed driver is unknown. */
+/* As its stamp is judged, where that is known. Else one that no installed driver has is a former
+ * driver's, unless it is newer; unknown if the release of an installed driver is unknown. */
 static enum former_verdict of_release(const struct former_drivers *drivers,
 									  const uint32_t release[3])
 {
-	enum former_verdict verdict = drivers->count ? FORMER_FORMER : FORMER_UNKNOWN;
+	enum former_verdict verdict = !drivers->count              ? FORMER_UNKNOWN
+								  : is_newer(drivers, release) ? FORMER_NEWER
+															   : FORMER_FORMER;
 
-	if (drivers->running[0] && !gpu_release_compare(drivers->running, release))
+	if ((drivers->running[0] && !gpu_release_compare(drivers->running, release)) ||
+		has_living(drivers, release))
 		return FORMER_LIVING;
 	for (size_t i = 0; i < drivers->count; i++) {
 		const struct former_driver *one = &drivers->items[i];
 
-		if (one->verdict != FORMER_LIVING)
-			continue;
 		if (one->release[0] && !gpu_release_compare(one->release, release))
-			return FORMER_LIVING;
-		if (!one->release[0])
+			return one->verdict;
+		if (one->verdict == FORMER_LIVING && !one->release[0])
 			verdict = FORMER_UNKNOWN;
 	}
 	return verdict;

@@ -33,9 +33,11 @@ bool stamp_is(const char *text);
  * that a caller adds from its history. A library that still exists unchanged (CUDA's compatibility
  * packages bring a second driver) counts as living; so does the driver that runs
  * (os_running_driver), whose library an update may have replaced before the next boot. A newer
- * driver of the table was never here, unless a profile or the history has it: its entries were made
- * ahead. So were those for which the history has a driver of another machine alone. */
-enum former_verdict { FORMER_LIVING, FORMER_FORMER, FORMER_UNKNOWN };
+ * driver was never here, unless a profile or the history has it: its entries were made ahead, or on
+ * another machine. So were those for which the history has a driver of another machine alone.
+ *
+ * OpenCL's keys name a release, CUDA's a stamp: where the table has both, they get one verdict. */
+enum former_verdict { FORMER_LIVING, FORMER_FORMER, FORMER_NEWER, FORMER_UNKNOWN };
 
 struct former_driver {
 	char stamp[CACHE_STAMP_SIZE + 1];

@@ -26,7 +26,7 @@ struct prune {
 	struct former_drivers drivers;
 	struct jw_cache_listing *list;
 	struct cache_removal *chosen; /* as the files were listed, in the driver's order of eviction */
-	size_t chosen_count, group_capacity, unknown_capacity;
+	size_t chosen_count, group_capacity, staying_capacity;
 };
 
 static bool is_named_driver(const struct jw_prune_options *options, const char *driver)
@@ -40,11 +40,13 @@ static bool is_named_driver(const struct jw_prune_options *options, const char *
 	return false;
 }
 
-/* Whether a driver is known to have made it: one whose stamp is not named is removed only then */
-static bool is_a_drivers(const struct prune *prune, const struct jw_cache_entry *entry)
+/* The driver that is known to have made it, if any: an unknown one's is removed only by its stamp
+ */
+static enum former_verdict maker_of(const struct prune *prune, const struct jw_cache_entry *entry)
 {
-	return entry->form != JW_CACHE_JITLINK &&
-		   former_of(&prune->drivers, entry->driver) != FORMER_UNKNOWN;
+	return entry->kind == JW_CACHE_OTHER || entry->form == JW_CACHE_JITLINK
+			   ? FORMER_UNKNOWN
+			   : former_of(&prune->drivers, entry->driver);
 }
 
 static bool is_chosen(const struct prune *prune, const struct jw_cache_entry *entry)
@@ -55,9 +57,9 @@ static bool is_chosen(const struct prune *prune, const struct jw_cache_entry *en
 		return false;
 	if (is_named_driver(options, entry->driver))
 		return true;
-	if (!is_a_drivers(prune, entry))
+	if (maker_of(prune, entry) == FORMER_UNKNOWN)
 		return false;
-	return options->former_drivers ? former_of(&prune->drivers, entry->driver) == FORMER_FORMER
+	return options->former_drivers ? maker_of(prune, entry) == FORMER_FORMER
 								   : !options->driver_count; /* by age alone */
 }
 
@@ -65,14 +67,14 @@ static bool is_same_group(const void *element, const void *like)
 {
 	const struct jw_prune_group *a = element, *b = like;
 
-	return a->target.sm == b->target.sm && !strcmp(a->driver, b->driver);
+	return a->target.sm == b->target.sm && a->newer == b->newer && !strcmp(a->driver, b->driver);
 }
 
 /* Groups beyond MOST_GROUPS are not listed. */
 static int count_in_group(struct jw_error *err, const struct mem_list *groups,
-						  const struct jw_cache_entry *entry)
+						  const struct jw_cache_entry *entry, bool newer)
 {
-	struct jw_prune_group like = {.target = entry->target}, *group;
+	struct jw_prune_group like = {.target = entry->target, .newer = newer}, *group;
 	size_t at;
 
 	memcpy(like.driver, entry->driver, sizeof like.driver);
@@ -101,14 +103,16 @@ static int choose_entries(struct jw_error *err, struct prune *prune)
 	struct jw_prune_result *result = prune->result;
 	const struct mem_list groups = VEC_LIST(result->groups, result->group_count,
 											prune->group_capacity, MOST_GROUPS),
-						  unknown = VEC_LIST(result->unknown, result->unknown_count,
-											 prune->unknown_capacity, MOST_GROUPS);
+						  staying = VEC_LIST(result->staying, result->staying_count,
+											 prune->staying_capacity, MOST_GROUPS);
 
 	prune->chosen = mem_array(err, prune->list->count, sizeof *prune->chosen);
 	if (!prune->chosen)
 		return -1;
 	for (size_t i = 0; i < prune->list->count; i++) {
 		const struct jw_cache_entry *entry = &prune->list->entries[i];
+		const enum former_verdict maker = maker_of(prune, entry);
+		const bool newer = prune->options->former_drivers && maker == FORMER_NEWER;
 
 		result->entries++;
 		result->bytes += entry->file_bytes;
@@ -121,10 +125,10 @@ static int choose_entries(struct jw_error *err, struct prune *prune)
 			prune->chosen_count++;
 			result->chosen_entries++;
 			result->chosen_bytes += entry->file_bytes;
-			if (count_in_group(err, &groups, entry))
+			if (count_in_group(err, &groups, entry, false))
 				return -1;
-		} else if ((entry->kind == JW_CACHE_OTHER || !is_a_drivers(prune, entry)) &&
-				   count_in_group(err, &unknown, entry)) {
+		} else if ((newer || maker == FORMER_UNKNOWN) &&
+				   count_in_group(err, &staying, entry, newer)) {
 			return -1;
 		}
 	}
@@ -260,6 +264,6 @@ void jw_prune_result_free(struct jw_prune_result *result)
 		return;
 	mem_free(result->path);
 	mem_free(result->groups);
-	mem_free(result->unknown);
+	mem_free(result->staying);
 	mem_free(result);
 }

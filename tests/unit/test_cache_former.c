@@ -52,8 +52,36 @@ TEST(stamps_and_releases_are_told_apart)
 	former_free(&drivers);
 	/* Of an installed driver whose release is unknown it may be the release. */
 	assert_int_equal(former_read(NULL, NULL, "Feb  3 202301:02:03", unknown, &drivers), 0);
-	assert_int_equal(former_of(&drivers, "418.39"), FORMER_UNKNOWN);
+	assert_int_equal(former_of(&drivers, "418.40"), FORMER_UNKNOWN);
 	former_free(&drivers);
+}
+
+/* Whichever of the table's drivers is installed */
+TEST(a_stamp_and_its_release_are_one_driver)
+{
+	const struct cache_known_driver *own, *at;
+
+	for (size_t i = 0; (own = cache_known_driver_at(i)); i++) {
+		struct former_drivers drivers = {0};
+
+		assert_int_equal(former_read(NULL, NULL, own->stamp, own->release, &drivers), 0);
+		for (size_t k = 0; (at = cache_known_driver_at(k)); k++) {
+			const enum former_verdict verdict = former_of(&drivers, at->stamp);
+			const int order = gpu_release_compare(at->release, own->release);
+
+			assert_int_equal(verdict, order > 0   ? FORMER_NEWER
+									  : order < 0 ? FORMER_FORMER
+												  : FORMER_LIVING);
+			assert_int_equal(former_of(&drivers, at->name), verdict);
+			/* It was seen here, or is in use elsewhere. */
+			assert_int_equal(former_add(NULL, &drivers, at->stamp), 0);
+			assert_int_equal(former_of(&drivers, at->name), former_of(&drivers, at->stamp));
+			assert_int_not_equal(former_of(&drivers, at->name), FORMER_NEWER);
+			assert_int_equal(former_spare(NULL, &drivers, at->stamp), 0);
+			assert_int_equal(former_of(&drivers, at->name), FORMER_LIVING);
+		}
+		former_free(&drivers);
+	}
 }
 
 #ifndef _WIN32
@@ -123,7 +151,8 @@ TEST(a_newer_driver_is_no_former_one)
 	assert_int_equal(former_read(NULL, NULL, oldest->stamp, oldest->release, &drivers), 0);
 	for (size_t i = 0; (at = cache_known_driver_at(i)); i++)
 		if (gpu_release_compare(at->release, oldest->release) > 0)
-			assert_int_equal(former_of(&drivers, at->stamp), FORMER_UNKNOWN);
+			assert_int_equal(former_of(&drivers, at->stamp), FORMER_NEWER);
+	assert_int_equal(former_of(&drivers, "999.01"), FORMER_NEWER);
 	former_free(&drivers);
 }
 

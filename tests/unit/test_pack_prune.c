@@ -167,10 +167,62 @@ TEST(choices)
 		assert_int_equal(result->removed_bytes, options.apply ? bytes : 0);
 		assert_int_equal(result->changed, 0);
 		assert_int_equal(result->not_judged, 1);
-		assert_int_equal(result->unknown_count, !(gone >> 4 & 1));
+		assert_int_equal(result->staying_count, !(gone >> 4 & 1));
 		assert_gone(options.apply ? gone : 0);
 		jw_prune_result_free(result);
 	}
+}
+
+/* OpenCL's own entries name the release, those of the PTX that it makes the stamp. */
+static void put_opencl_and_cuda(const char *release, const char *stamp)
+{
+	static const char ptx[] = "\n.version 8.0\n";
+	uint8_t bytes[256];
+	char key[64];
+	const int length = snprintf(key, sizeof key, "x -cl-nv-arch sm_86%c%s%c", 0, release, 0);
+	uint64_t size;
+
+	memcpy(bytes + CACHE_ENTRY_HEADER, key, (size_t)length);
+	memcpy(bytes + CACHE_ENTRY_HEADER + length, ptx, sizeof ptx);
+	cache_entry_header(bytes, (uint64_t)length, sizeof ptx, fnv_update(FNV_START, ptx, sizeof ptx));
+	packs_put(cache, fnv_update(FNV_START, key, (size_t)length), bytes,
+			  CACHE_ENTRY_HEADER + (size_t)length + sizeof ptx);
+	(void)put(99, stamp, 86, &size);
+}
+
+TEST(a_driver_is_judged_alike_by_stamp_and_release)
+{
+	static const struct {
+		const char *release, *stamp;
+		size_t chosen, staying;
+	} samples[] = {
+		{"580.126.09", "Jan  7 202622:51:46", 0, 2}, /* newer than ours */
+		{"535.309.01", FORMER, 2, 0},
+		{"550.163.01", OURS, 0, 0},
+	};
+
+	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+		struct jw_prune_result *result;
+
+		put_all();
+		assert_int_equal(os_remove_tree(NULL, cache), 0);
+		put_opencl_and_cuda(samples[i].release, samples[i].stamp);
+		result = prune((struct jw_prune_options){.former_drivers = true});
+		assert_int_equal(result->chosen_entries, samples[i].chosen);
+		assert_int_equal(result->staying_count, samples[i].staying);
+		for (size_t k = 0; k < result->staying_count; k++)
+			assert_true(result->staying[k].newer);
+		jw_prune_result_free(result);
+		/* Each is a known driver's, so that its age alone suffices. */
+		result = prune((struct jw_prune_options){.older_s = 0, DRIVERS(nothing)});
+		assert_int_equal(result->staying_count, 0);
+		jw_prune_result_free(result);
+		releases[0] = samples[i].release;
+		result = prune((struct jw_prune_options){DRIVERS(releases)});
+		assert_int_equal(result->chosen_entries, 2);
+		jw_prune_result_free(result);
+	}
+	releases[0] = former_release;
 }
 
 /* An upgrade that was undone may be repeated. */

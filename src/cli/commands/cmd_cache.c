@@ -271,16 +271,19 @@ static void print_pruned_groups(const struct output *out, const struct jw_prune_
 					result->group_count - shown);
 }
 
-static void print_unknown(const struct output *out, const struct jw_prune_result *result)
+static void print_staying(const struct output *out, const struct jw_prune_result *result)
 {
 	char what[GROUP_TEXT];
 
-	for (size_t i = 0; i < result->unknown_count && i < MOST_SHOWN; i++)
-		output_line(
-			out, STYLE_FAINT,
-			"  %s of an unknown driver stay, since a compiler library may still use them: %s",
-			TEXT_COUNT(result->unknown[i].entries, "entry", "entries"),
-			group_text(what, &result->unknown[i]));
+	for (size_t i = 0; i < result->staying_count && i < MOST_SHOWN; i++)
+		output_line(out, STYLE_FAINT,
+					result->staying[i].newer
+						? "  kept: %s of a driver newer than this machine's (--driver with its "
+						  "version removes such entries): %s"
+						: "  kept: %s of an unknown driver or compiler library (--driver with its "
+						  "stamp removes such entries): %s",
+					TEXT_COUNT(result->staying[i].entries, "entry", "entries"),
+					group_text(what, &result->staying[i]));
 }
 
 static void print_prune_result(const struct output *out, const struct jw_prune_result *result,
@@ -309,7 +312,7 @@ static void print_prune_result(const struct output *out, const struct jw_prune_r
 		output_line(out, STYLE_WARN,
 					"  %s not judged: damaged or unreadable, see “jitwarm cache verify”",
 					TEXT_COUNT(result->not_judged, "entry", "entries"));
-	print_unknown(out, result);
+	print_staying(out, result);
 }
 
 static int read_given_drivers(struct jw_error *err, const struct options *given,
@@ -397,10 +400,11 @@ const struct cli_command command_cache_prune = {
 		"drivers, or old ones. It works beside running programs, under the driver's own lock. "
 		"“jitwarm export --all -o FILE” keeps them elsewhere; “cache verify --repair” removes "
 		"damaged ones.\n\nFormer drivers are those that jitwarm knows or has seen here and whose "
-		"library is gone; but not one that only “make --target” has compiled for in this cache, "
-		"nor, for 30 days, the one that “jitwarm ahead” last prepared for. An entry with an "
-		"unknown stamp may belong to a compiler library in use (nvJitLink): it is "
-		"removed only if --driver names its stamp. Entries of no known form and foreign files are "
+		"library is gone; but not one newer than this machine's that was never seen here, one that "
+		"only “make --target” has compiled for in this cache, nor, for 30 days, the one that "
+		"“jitwarm ahead” last prepared for. An entry with an unknown stamp may belong to a "
+		"compiler library in use (nvJitLink): it is removed only if --driver names its stamp. "
+		"Entries of no known form and foreign files are "
 		"left alone.\n\nExit status: 0 if nothing is left to prune, 1 if --apply would remove "
 		"something or could not, or entries cannot be judged, 2 if this machine's driver is "
 		"unknown, 3 on failure.",

@@ -148,6 +148,8 @@ const struct json_table document_cache_verify = {
 static const struct json_field prune_group_fields[] = {
 	JSON(struct jw_prune_group, driver, "the stamp; OpenCL: the release"),
 	JSON_SAID("arch", struct jw_prune_group, target, document_sm, "`sm_86`, `\"\"` where unknown"),
+	JSON(struct jw_prune_group, newer,
+		 "of those that stay: the driver is newer than this machine's"),
 	JSON(struct jw_prune_group, entries, NULL),
 	JSON(struct jw_prune_group, bytes, NULL),
 	{0},
@@ -168,9 +170,10 @@ static const struct json_field prune_fields[] = {
 				  document_seconds, "with the driver's lock"),
 	JSON_LIST_OF("groups", struct cache_prune_document, result.groups, result.group_count,
 				 JSON_TABLE(struct jw_prune_group, prune_group_fields), "the chosen ones"),
-	JSON_LIST_OF("unknown", struct cache_prune_document, result.unknown, result.unknown_count,
-				 JSON_TABLE(struct jw_prune_group, prune_group_fields),
-				 "entries that stay because their stamp is unknown"),
+	JSON_LIST_OF(
+		"staying", struct cache_prune_document, result.staying, result.staying_count,
+		JSON_TABLE(struct jw_prune_group, prune_group_fields),
+		"entries that stay: of an unknown driver, or with `--driver former` of a newer one"),
 	{0},
 };
 const struct json_table document_cache_prune = {

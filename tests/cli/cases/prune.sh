@@ -61,10 +61,10 @@ pack_entry "$cache" 3 "Apr  8 202512:10:18" 86
 find "$cache" -type f -exec touch -d '100 days ago' {} +
 run 1 cache prune --cache "$dir" --older-than 30d --json
 json 'd["chosen_entries"] == 1 and d["groups"][0]["driver"] == "Apr  8 202512:10:18"'
-json 'sorted((u["arch"], u["driver"]) for u in d["unknown"]) == [("sm_75", "'"$stay"'"), ("sm_86", "'"$stay"'")]'
+json 'sorted((u["arch"], u["driver"]) for u in d["staying"]) == [("sm_75", "'"$stay"'"), ("sm_86", "'"$stay"'")]'
 run 0 cache prune --cache "$dir" --older-than 200d
 run 0 cache prune --cache "$dir" --older-than 30d --apply
-out_has "of an unknown driver stay"
+out_has "of an unknown driver or compiler library"
 [[ $(count) == 2 ]] || fail "$(count) entries left"
 run 0 cache prune --cache "$dir" --driver "$stay" --older-than 30d --apply
 [[ $(count) == 0 ]] || fail "$(count) entries left"
@@ -97,7 +97,7 @@ if [[ -e $(dirname "$(dirname "${JITWARM##* }")")/tests/simdriver ]]; then
 	run 1 cache prune --driver former --json
 	json 'd["chosen_entries"] == '$former' and "'"$own"'" not in [g["driver"] for g in d["groups"]]'
 	json '"'"$gone"'" in [g["driver"] for g in d["groups"]] and "'"$there"'" not in [g["driver"] for g in d["groups"]]'
-	json '[u["driver"] for u in d["unknown"]] == ["'"$stay"'"]'
+	json '[u["driver"] for u in d["staying"]] == ["'"$stay"'"]'
 	run 0 cache prune --driver former --apply
 	[[ $(count) == $((before - former)) ]] || fail "$(count) of $before left"
 	run 0 check "$sample"
