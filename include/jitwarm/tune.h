@@ -112,6 +112,11 @@ struct jw_tune_request {
 };
 #define JW_TUNE_REQUEST_INIT JW_INIT(jw_tune_request)
 
+/* Whether this account can write the files of a scope, as far as can be seen without writing: in a
+ * container HOME may be missing, or read-only. If not, only the environment that programs are
+ * started with sets anything. */
+bool jw_tune_can_apply(enum jw_scope scope);
+
 /* For each setting whether it wins over what the request writes: a later line of a shell profile,
  * or a variable that keeps the driver from its cache. `ret_wins` has settings->count items. */
 int jw_tune_overrides(struct jw_error *err, const struct jw_settings *settings,

@@ -126,6 +126,15 @@ static const char *value_in_process(const struct examination *seen, const char *
 	return setting ? setting->value : "";
 }
 
+/* How programs get another directory: no login reads what nobody can write. */
+static const char *directory_command(void)
+{
+	return jw_tune_can_apply(JW_SCOPE_USER)
+			   ? "“jitwarm tune --path DIR --apply”"
+			   : "CUDA_CACHE_PATH=DIR where your programs are started (docker run -e "
+				 "CUDA_CACHE_PATH=DIR; “jitwarm tune --print sh --path DIR” prints the lines)";
+}
+
 /* A variable that must not be set: jitwarm takes it out of a shell profile, a user elsewhere */
 static void draft_unset(const struct examination *seen, struct finding_draft *draft,
 						const char *name, const char *effect)
@@ -230,8 +239,10 @@ static bool is_cache_unwritable(const struct examination *seen, struct finding_d
 	EVIDENCE(draft, "%s",
 			 settings->warning_count ? settings->warnings[settings->warning_count - 1]
 									 : settings->path);
-	FIX(draft, "let this account write there, or name another directory: “jitwarm tune --path DIR "
-			   "--apply”; if no directory lasts, “jitwarm bake” puts the code into the libraries");
+	FIX(draft,
+		"let this account write there, or name another directory: %s; if no directory lasts, "
+		"“jitwarm bake” puts the code into the libraries",
+		directory_command());
 	return true;
 }
 
@@ -246,7 +257,7 @@ static bool is_path_relative(const struct examination *seen, struct finding_draf
 			 "CUDA_CACHE_PATH=%.300s is relative: programs have another cache in each "
 			 "directory that they start in",
 			 value);
-	FIX(draft, "set it to an absolute path: “jitwarm tune --path DIR --apply”");
+	FIX(draft, "set it to an absolute path: %s", directory_command());
 	return true;
 }
 
@@ -255,8 +266,7 @@ static bool has_bad_place(const struct examination *seen, struct finding_draft *
 	for (size_t i = 0; i < seen->objection_count; i++)
 		text_append(draft->evidence, sizeof draft->evidence, "%s%.900s", i ? "; " : "",
 					seen->objections[i]);
-	FIX(draft, "name a local directory of this account with room: “jitwarm tune --path DIR "
-			   "--apply”");
+	FIX(draft, "name a local directory of this account with room: %s", directory_command());
 	return seen->objection_count != 0;
 }
 
@@ -294,6 +304,11 @@ static void draft_limit(const struct examination *seen, struct finding_draft *dr
 			source ? "set CUDA_CACHE_MAXSIZE=%llu (%s) in %s"
 				   : "set CUDA_CACHE_MAXSIZE=%llu (%s) where it is set%s",
 			(unsigned long long)bytes, text_bytes(size, bytes), source ? source->where : "");
+		return;
+	}
+	if (!jw_tune_can_apply(JW_SCOPE_USER)) {
+		FIX(draft, "set CUDA_CACHE_MAXSIZE=%llu (%s) where your programs are started",
+			(unsigned long long)bytes, text_bytes(size, bytes));
 		return;
 	}
 	FIX(draft, "raise the limit to %s, which “jitwarm tune --undo” reverts",
@@ -400,8 +415,10 @@ static bool is_probe_refused(const struct examination *seen, struct finding_draf
 			 probe->use == JW_PROBE_REFUSED ? "stored no entry at"
 											: "compiled it again although it had stored the entry",
 			 probe->entry);
-	FIX(draft, "can files be locked there, is the disk full, or does another program hold the lock "
-			   "of the cache's index? “jitwarm tune --path DIR --apply” names another directory");
+	FIX(draft,
+		"can files be locked there, is the disk full, or does another program hold the lock of the "
+		"cache's index? Else name another directory: %s",
+		directory_command());
 	return true;
 }
 

@@ -152,8 +152,8 @@ bool budget_is_too_much(const struct jw_prime_plan *sum, struct jw_error *ret_wh
 	else
 		error_set(ret_why, JW_ERR_UNSUPPORTED,
 				  "the results take about %s, and the driver keeps %s: it would evict a part of "
-				  "them again. “jitwarm prime --tune” sets CUDA_CACHE_MAXSIZE=%llu for this "
-				  "account's programs; or take a part with --budget-size %s",
+				  "them again. Set CUDA_CACHE_MAXSIZE=%llu (“jitwarm prime --tune” does so for "
+				  "this account's programs), or take a part with --budget-size %s",
 				  size, limit, (unsigned long long)better_limit(wanted, most), part);
 	return true;
 }

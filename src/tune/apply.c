@@ -338,6 +338,7 @@ static int apply_scope(struct jw_error *err, struct applying *run)
 {
 	const struct jw_tune_request *request = run->request;
 	struct setting_places places;
+	struct jw_error why = {0};
 	int result = 0;
 
 	if (request->path && !os_is_absolute(request->path))
@@ -346,8 +347,15 @@ static int apply_scope(struct jw_error *err, struct applying *run)
 	if (places_of(err, request, &places))
 		return -1;
 	for (size_t i = 0; !result && i < places.count; i++)
-		result = apply_file(err, run, &places.items[i]);
+		result = apply_file(&why, run, &places.items[i]);
 	places_free(&places);
+	if (result && request->scope != JW_SCOPE_SYSTEM && !jw_tune_can_apply(request->scope))
+		return error_set(err, JW_ERR_IO,
+						 "%s; “jitwarm tune --print sh” prints the lines instead, for where your "
+						 "programs are started",
+						 why.message);
+	if (result)
+		return error_copy(err, &why);
 	if (!result && os_variables_kept())
 		result =
 			apply_variables(err, run, request->scope == JW_SCOPE_USER ? &for_user : &for_machine);

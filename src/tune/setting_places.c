@@ -170,6 +170,22 @@ void places_free(struct setting_places *places)
 	*places = (struct setting_places){0};
 }
 
+bool jw_tune_can_apply(enum jw_scope scope)
+{
+	const struct jw_tune_request request = {.size = sizeof request, .scope = scope};
+	struct setting_places places = {0};
+	bool can = !places_of(NULL, &request, &places);
+
+	for (size_t i = 0; can && i < places.count; i++) {
+		char *nearest = os_nearest(NULL, places.items[i].path);
+
+		can = nearest && !os_may_write(NULL, nearest);
+		mem_free(nearest);
+	}
+	places_free(&places);
+	return can;
+}
+
 /* Users' own lines that win over what is written. */
 
 /* Whether a place that --apply writes to has the setting above our block. */

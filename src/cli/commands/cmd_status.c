@@ -8,6 +8,7 @@
 #include <jitwarm/check.h>
 #include <jitwarm/find.h>
 #include <jitwarm/system.h>
+#include <jitwarm/tune.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -247,6 +248,13 @@ static void print_status_next(const struct output *out, const struct status_docu
 			   "environment";
 	else if (cache->disabled || cache->force_ptx_jit)
 		next = "unset the variable above, “jitwarm tune” shows where it is set; then jitwarm prime";
+	else if ((cache->why_useless[0] || is_relative() || cache->limit_bytes < LEAST_LIMIT) &&
+			 !jw_tune_can_apply(JW_SCOPE_USER))
+		next = cache->why_useless[0] || is_relative()
+				   ? "jitwarm tune --print sh --path DIR: the lines for where your programs are "
+					 "started (docker run -e CUDA_CACHE_PATH=DIR); DIR is a directory that this "
+					 "account can write to"
+				   : "jitwarm tune --print sh: the lines for where your programs are started";
 	else if (cache->why_useless[0])
 		next = "jitwarm tune --path DIR --apply: a directory that this account can write to; then "
 			   "jitwarm prime";

@@ -167,8 +167,12 @@ static void print_tune_next(const struct tuning *tuning, bool overridden)
 	else if (!tuning->document.path || !tuning->advice->path_usable ||
 			 (is_in_force(tuning) && !tuning->advice->path_named && tuning->document.warning_count))
 		output_line(out, STYLE_FAINT,
-					"Next       jitwarm tune --path DIR --apply: a local directory that this "
-					"account can write to");
+					jw_tune_can_apply(tuning->scope)
+						? "Next       jitwarm tune --path DIR --apply: a local directory that this "
+						  "account can write to"
+						: "Next       jitwarm tune --print sh --path DIR: the lines for where your "
+						  "programs are started (docker run -e CUDA_CACHE_PATH=DIR); DIR is a "
+						  "local directory that this account can write to");
 	else if (pending && !options_given(&tuning->cli->options, "path"))
 		output_line(out, STYLE_FAINT,
 					"Next       log out and in again: jitwarm has set it in %s:%zu", pending->where,

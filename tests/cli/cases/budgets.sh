@@ -26,7 +26,7 @@ done
 CUDA_CACHE_MAXSIZE=200000 run 2 prime "$sample"
 err_one_line
 err_has "the driver keeps 200 KB: it would evict a part of them again."
-err_has "“jitwarm prime --tune” sets CUDA_CACHE_MAXSIZE="
+err_has "Set CUDA_CACHE_MAXSIZE=1073741824 (“jitwarm prime --tune” does so for this account's programs), or take a part with --budget-size 200000"
 err_has "--budget-size 200000"
 out_has "The driver keeps at most 200 KB of cache, of which 0 B are used."
 [[ -z $(find "$work/cache" -type f 2>/dev/null) ]] || fail "something was compiled"

@@ -1,0 +1,44 @@
+# A HOME that is missing, or read-only, as in a container: nothing that is advised writes there, and what is advised works.
+is_wine && skip "an account of Windows always has its registry"
+[[ -d /proc/self ]] || skip "no /proc"
+with_simdriver sm_86
+export JITWARM_SYSTEM_ROOT=$work/root SHELL=/bin/bash
+unset CUDA_CACHE_PATH XDG_CONFIG_HOME ZDOTDIR
+mkdir -p "$work/root"
+advice="CUDA_CACHE_PATH=DIR"
+without() { # what HOME is without
+	run 0 tune
+	out_has "Next       jitwarm tune --print sh --path DIR: the lines for where your programs are started (docker run -e $advice); "
+	run "0|2" status
+	out_has "Next    jitwarm tune --print sh --path DIR: "
+	run 2 doctor --no-probe "$sample"
+	out_has "or name another directory: $advice where your programs are started"
+	out_lacks "--apply"
+	CUDA_CACHE_PATH=$work/cache CUDA_CACHE_MAXSIZE=200000 run 2 doctor --no-probe "$sample"
+	out_has "set CUDA_CACHE_MAXSIZE=1073741824"
+	out_lacks "jitwarm tune --apply"
+	CUDA_CACHE_PATH=$work/cache CUDA_CACHE_MAXSIZE=100 run "0|2" status
+	out_has "Next    jitwarm tune --print sh: "
+	(cd "$work" && CUDA_CACHE_PATH=some/where run 1 doctor --no-probe "$sample" && out_has "absolute path: $advice") || exit 1
+	CUDA_CACHE_PATH=$work/cache CUDA_CACHE_MAXSIZE=200000 run "2|3" prime --tune "$sample"
+	err_has "; “jitwarm tune --print sh” prints the lines instead, for where your programs are started"
+	run 3 tune --apply --path "$work/cache"
+	err_has "; “jitwarm tune --print sh” prints the lines instead, for where your programs are started"
+	# What is advised
+	run 0 tune --print sh --path "$work/cache" "$sample"
+	cp "$out" "$work/lines"
+	(. "$work/lines" && run 0 prime --no-store "$sample" && run 0 check "$sample") || exit 1
+	rm -rf "$work/cache"
+}
+(export HOME=/proc/none && without) || exit 1
+home=$work/fixed
+mkdir -p "$home"
+printf '#!/bin/sh\nmount -t tmpfs -o ro none "%s" && exec "$@"\n' "$home" >"$work/with-fixed"
+chmod +x "$work/with-fixed"
+if unshare -rm "$work/with-fixed" true 2>/dev/null; then
+	(export HOME=$home JITWARM="unshare -rm $work/with-fixed $JITWARM" && without) || exit 1
+fi
+# An account with a HOME has it there
+run "0|2" status
+CUDA_CACHE_PATH=/proc/none/cache run 0 tune
+out_has "Next       jitwarm tune --path DIR --apply: "
