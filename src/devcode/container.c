@@ -214,10 +214,13 @@ uint32_t devcode_cubin_cuda(const struct devcode_container *container,
 	uint8_t room[CUBIN_HEAD];
 	struct devcode_view view = {room, 0};
 
+	if (entry->cuda_13)
+		return 13000;
 	if (entry->compression == DEVCODE_ZSTD ||
 		head(NULL, container, entry, room, sizeof room, &view))
 		view.size = 0;
-	return cubin_cuda(view.data, view.size, entry->isa_minor, entry->target.sm);
+	return cubin_cuda(view.data, view.size < CUBIN_HEAD ? view.size : CUBIN_HEAD, entry->isa_minor,
+					  entry->target.sm);
 }
 
 enum { ENTRY_MARK = 0x0101 };
@@ -307,6 +310,24 @@ static enum devcode_compression read_compression(uint64_t flags, uint32_t compre
 	return (flags & CONTAINER_ZSTD) && !(flags & CONTAINER_LZ4) ? DEVCODE_ZSTD : DEVCODE_FOREIGN;
 }
 
+/* Behind the NUL of an empty string. nvcc 13.5 flags the entry of a tile kernel for sm_120 without
+ * `a`, although its cubin is for sm_120a. */
+static void read_entry_compat(struct devcode_entry *entry, const uint8_t *header,
+							  uint32_t header_size, uint32_t options_off)
+{
+	enum cubin_scope scope = CUBIN_SCOPE_UNSAID;
+
+	if (!(entry->flags & CONTAINER_COMPAT) || !range_fits(options_off, 8, header_size))
+		return;
+	if (range_fits((uint64_t)load_u32(header + options_off) + 1, load_u32(header + options_off + 4),
+				   header_size))
+		scope = cubin_scope((struct devcode_view){header + load_u32(header + options_off) + 1,
+												  load_u32(header + options_off + 4)});
+	entry->cuda_13 = scope != CUBIN_SCOPE_UNSAID;
+	if (scope == CUBIN_SCOPE_ONE)
+		entry->target.suffix = 'a';
+}
+
 /* libcuda reads the string up to its NUL and ignores the length beside its offset (measured). */
 static void read_entry_options(struct devcode_entry *entry, const uint8_t *header,
 							   uint32_t header_size, uint32_t header_offset, uint32_t options_off)
@@ -314,6 +335,8 @@ static void read_entry_options(struct devcode_entry *entry, const uint8_t *heade
 	uint32_t text;
 	const uint8_t *end;
 
+	if (entry->kind == DEVCODE_KIND_CUBIN)
+		read_entry_compat(entry, header, header_size, options_off);
 	if (!options_off || entry->kind == DEVCODE_KIND_CUBIN)
 		return;
 	if (!range_fits(options_off, 8, header_size) ||

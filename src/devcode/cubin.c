@@ -17,6 +17,8 @@ enum {
 	MACHINE_AT = 18,     /* e_machine */
 	TOOLKIT_AT = 20,     /* e_version */
 	FIRST_SM_OF_8 = 100, /* always has ABI 8; CUDA 12.8 introduced both */
+	EXCLUSIVE_7 = 0x800, /* in e_flags: `a` */
+	EXCLUSIVE_8 = 0x8,   /* the same of CUDA 12.8 and 12.9; CUDA 13 says it in .nv.compat */
 };
 
 bool cubin_is(const void *data, size_t size)
@@ -38,7 +40,9 @@ uint32_t cubin_cuda(const void *head, size_t size, unsigned abi, uint16_t sm)
 	if (whole)
 		abi = bytes[ABI_AT];
 	if (abi >= VERSION_8)
-		return sm >= FIRST_SM_OF_8 ? 12080 : 13000;
+		return sm < FIRST_SM_OF_8 || cubin_scope(cubin_compat((struct devcode_view){head, size}))
+				   ? 13000
+				   : 12080;
 	return toolkit >= 120 && toolkit < 130 ? 12000 : 0;
 }
 
@@ -50,7 +54,7 @@ uint32_t cubin_compiler(struct devcode_view cubin, uint16_t sm)
 	if (cubin.size < CUBIN_HEAD || !cubin_is(bytes, cubin.size))
 		return 0;
 	if (bytes[ABI_AT] >= VERSION_8)
-		return sm >= FIRST_SM_OF_8 ? 12080 : 13000;
+		return cubin_cuda(bytes, cubin.size, 0, sm);
 	tenths = load_u32(bytes + TOOLKIT_AT);
 	return tenths < 1000 ? tenths / 10 * 1000 + tenths % 10 * 10 : 0;
 }
@@ -61,9 +65,11 @@ static int read_abi(struct jw_error *err, const struct elf64_header *elf,
 	if (elf->osabi == OSABI_7 && elf->abi_version == VERSION_7) {
 		header->abi = CUBIN_ABI_7;
 		header->sm = elf->flags & 0xff;
+		header->exclusive = elf->flags & EXCLUSIVE_7;
 	} else if (elf->osabi == OSABI_8 && elf->abi_version == VERSION_8) {
 		header->abi = CUBIN_ABI_8;
 		header->sm = (elf->flags >> 8) & 0xff;
+		header->exclusive = elf->flags & EXCLUSIVE_8;
 	} else {
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "cubin of an unknown ABI (OSABI 0x%x, version %u)", elf->osabi,
@@ -94,6 +100,29 @@ static bool may_lie_outside(const struct elf64_section *section)
 	return section->type >= ELF64_SHT_LOPROC;
 }
 
+enum { SHT_COMPAT = ELF64_SHT_LOPROC + 0x86 }; /* .nv.compat */
+
+/* Its attributes are a format, a number, and by the format nothing (1), one byte (2) or two (3) in
+ * two bytes, or a size in two bytes and so many bytes. CUDA 13 introduced number 9. */
+enum cubin_scope cubin_scope(struct devcode_view compat)
+{
+	enum { ATTRIBUTE = 4, FORMAT_BYTE = 2, FORMAT_SIZE = 4, SCOPE = 9 };
+	size_t at = 0;
+
+	while (compat.size - at >= ATTRIBUTE) {
+		const uint8_t *attribute = compat.data + at;
+		const size_t size =
+			ATTRIBUTE + (attribute[0] == FORMAT_SIZE ? load_u32(attribute) >> 16 : 0);
+
+		if (attribute[0] == FORMAT_BYTE && attribute[1] == SCOPE)
+			return attribute[2] ? CUBIN_SCOPE_ONE : CUBIN_SCOPE_MANY;
+		if (size > compat.size - at)
+			break;
+		at += size;
+	}
+	return CUBIN_SCOPE_UNSAID;
+}
+
 struct cubin_source {
 	cubin_read_fn read;
 	void *context;
@@ -118,6 +147,18 @@ static int read_cubin_sections(struct jw_error *err, const struct cubin_source *
 			!cover(header, section.offset, section.size_bytes, source->size) &&
 			!may_lie_outside(&section))
 			return error_set(err, JW_ERR_FORMAT, "a cubin with section %zu outside of it", i);
+		if (i && section.type == SHT_COMPAT && section.size_bytes <= CUBIN_MOST_COMPAT &&
+			range_fits(section.offset, section.size_bytes, source->size)) {
+			uint8_t compat[CUBIN_MOST_COMPAT];
+			enum cubin_scope scope;
+
+			if (source->read(err, source->context, section.offset, compat,
+							 (size_t)section.size_bytes))
+				return -1;
+			scope = cubin_scope((struct devcode_view){compat, (size_t)section.size_bytes});
+			header->cuda_13 = header->cuda_13 || scope != CUBIN_SCOPE_UNSAID;
+			header->exclusive = header->exclusive || scope == CUBIN_SCOPE_ONE;
+		}
 	}
 	return 0;
 }
@@ -177,8 +218,6 @@ int cubin_read(struct jw_error *err, const void *data, size_t size, struct cubin
 }
 
 /* What an entry repeats of a cubin for sm_100 and newer. Source: docs/fatbin.md, "Container". */
-
-enum { SHT_COMPAT = ELF64_SHT_LOPROC + 0x86 }; /* .nv.compat */
 
 struct devcode_view cubin_compat(struct devcode_view cubin)
 {

@@ -18,7 +18,9 @@ enum cubin_abi {
 
 struct cubin_header {
 	enum cubin_abi abi;
-	uint16_t sm; /* compute capability without its dot, and without `a` or `f` */
+	uint16_t sm;    /* compute capability without its dot, and without `a` or `f` */
+	bool exclusive; /* `a`: runs on that capability alone */
+	bool cuda_13;   /* CUDA 13 or newer wrote it; known for sm_90 and newer */
 	bool relocatable;
 	uint64_t size_bytes; /* up to the end of its last table or section */
 };
@@ -51,6 +53,14 @@ int cubin_read_by(struct jw_error *err, cubin_read_fn read, void *context, uint6
  * 0: the cubin has none, or is not sound. */
 enum { CUBIN_MOST_COMPAT = 256 };
 struct devcode_view cubin_compat(struct devcode_view cubin);
+
+/* What that content says of the GPUs that the cubin is for. */
+enum cubin_scope {
+	CUBIN_SCOPE_UNSAID, /* nothing: CUDA 12 wrote it */
+	CUBIN_SCOPE_MANY,
+	CUBIN_SCOPE_ONE, /* one capability alone: `a` */
+};
+enum cubin_scope cubin_scope(struct devcode_view compat);
 
 /* What a program could ask a cubin for. */
 struct cubin_symbols {

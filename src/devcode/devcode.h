@@ -74,9 +74,10 @@ enum devcode_compression {
 struct devcode_entry {
 	uint64_t offset; /* of the entry's header, in the image */
 	uint32_t kind;
-	struct jw_target target; /* the header's number and flags. An unflagged PTX entry's text may
-								name another target (`.target sm_90a` under 90): the text decides,
-								and devcode_ptx_header reads it if the answer matters */
+	struct jw_target target; /* the header's number and flags; `a` also where a cubin's .nv.compat
+								says so. An unflagged PTX entry's text may name another target
+								(`.target sm_90a` under 90): the text decides, and
+								devcode_ptx_header reads it if the answer matters */
 	uint16_t isa_major, isa_minor; /* PTX: ISA version in the header; the text is authoritative.
 									  Cubin: 1 and its ABI's number, 7 or 8 */
 	uint64_t flags;
@@ -89,6 +90,7 @@ struct devcode_entry {
 		options_length; /* the option string in the container's bytes, as libcuda reads it: up to
 						   its NUL; length 0: no options. Never set for cubins, whose options are
 						   binary */
+	bool cuda_13;       /* cubin: CUDA 13 or newer wrote it; known for sm_100 and newer */
 	bool damaged;       /* its header contradicts itself (sizes, place of the options). Only
 						   devcode_payload shows whether the payload can be decoded */
 };

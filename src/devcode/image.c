@@ -100,7 +100,8 @@ static int single_cubin(struct jw_error *err, const uint8_t *bytes, uint64_t siz
 	if (cubin_read(err, bytes, (size_t)size, &header))
 		return -1;
 	entry->kind = DEVCODE_KIND_CUBIN;
-	entry->target.sm = header.sm;
+	entry->target = (struct jw_target){.sm = header.sm, .suffix = header.exclusive ? 'a' : 0};
+	entry->cuda_13 = header.cuda_13;
 	return 0;
 }
 

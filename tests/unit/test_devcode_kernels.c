@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "devcode/container.h"
 #include "devcode/cubin.h"
 #include "devcode/write.h"
 
@@ -203,6 +204,74 @@ TEST(compat_outside_of_the_cubin_is_none)
 	store_u64(made.bytes + view.size - 64 + 24, view.size - 35);
 	assert_int_equal(cubin_compat(view).size, 0);
 	assert_int_equal(cubin_compat((struct devcode_view){made.bytes, 8}).size, 0);
+}
+
+/* As ptxas of 12.4 (sm_90), 12.9 and 13.2 writes them; each target with 'f' is as without. */
+TEST(code_for_one_capability_says_so)
+{
+	static const struct {
+		const char *name;
+		uint8_t abi;
+		uint32_t flags;
+		uint8_t compat[8]; /* its first two attributes */
+		bool exclusive, cuda_13;
+	} cases[] = {
+		{"12.4 sm_90", 7, 0x005a055a, {0}, false, false},
+		{"12.4 sm_90a", 7, 0x005a0d5a, {0}, true, false},
+		{"12.9 sm_100", 8, 0x06006402, {2, 2, 1, 0, 2, 5, 5, 0}, false, false},
+		{"12.9 sm_100a", 8, 0x0600640a, {2, 2, 1, 0, 2, 5, 5, 0}, true, false},
+		{"13.2 sm_120", 8, 0x06007802, {2, 9, 0, 0, 2, 2, 1, 0}, false, true},
+		{"13.2 sm_120a", 8, 0x06007802, {2, 9, 1, 0, 2, 2, 1, 0}, true, true},
+		{"behind another", 8, 0x06007802, {2, 2, 1, 0, 2, 9, 1, 0}, true, true},
+		{"in another's bytes", 8, 0x06007802, {4, 2, 4, 0, 2, 9, 1, 0}, false, false},
+		{"another format", 8, 0x06007802, {3, 9, 1, 0, 2, 2, 1, 0}, false, false},
+		{"longer than all", 8, 0x06007802, {4, 2, 255, 255, 2, 9, 1, 0}, false, false},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		static struct made made;
+		struct buf file = BUF_MAX(4096);
+		struct devcode_entry entry;
+		struct devcode_view view;
+		struct cubin_header header;
+		size_t at;
+
+		begin(&made, names, sizeof names);
+		view = end_with_compat(&made, 120);
+		made.bytes[7] = cases[i].abi == 8 ? 0x41 : 0x33;
+		made.bytes[8] = cases[i].abi;
+		store_u32(made.bytes + 48, cases[i].flags);
+		memcpy(made.bytes + SYMBOLS_AT, cases[i].compat, 8);
+		memset(made.bytes + SYMBOLS_AT + 8, 0, sizeof compat - 8);
+		assert_int_equal(cubin_read(NULL, view.data, view.size, &header), 0);
+		if (header.exclusive != cases[i].exclusive || header.cuda_13 != cases[i].cuda_13)
+			fail_msg("%s: %d %d", cases[i].name, header.exclusive, header.cuda_13);
+		if (cases[i].abi == 7)
+			continue;
+		assert_int_equal(cubin_cuda(view.data, view.size, 0, 120),
+						 cases[i].cuda_13 ? 13000 : 12080);
+		/* A container's entry repeats .nv.compat, and counts where its own flag is missing. */
+		assert_int_equal(write_cubin_entry(NULL,
+										   &(struct write_cubin){.cubin = view,
+																 .target = {.sm = 120},
+																 .compression = DEVCODE_LZ4},
+										   &file),
+						 0);
+		container_entry(file.data, file.size, 0, 0, &entry);
+		assert_int_equal(entry.cuda_13, cases[i].cuda_13);
+		assert_int_equal(entry.target.suffix, cases[i].cuda_13 && cases[i].exclusive ? 'a' : 0);
+		/* Hostile ones: the place, and the size behind it */
+		at = load_u32(file.data + 20);
+		for (size_t k = 0; k < 8; k++) {
+			const uint8_t kept = file.data[at + k];
+
+			file.data[at + k] = 0xff;
+			container_entry(file.data, file.size, 0, 0, &entry);
+			assert_int_equal(entry.target.sm, 120);
+			file.data[at + k] = kept;
+		}
+		buf_free(&file);
+	}
 }
 
 RUN_TESTS(NULL, NULL)

@@ -52,7 +52,16 @@ sys.path.insert(0, sys.argv[1])
 import fatbin
 for name, kernel in ("empty", ""), ("other", "k"):
     open(name + ".cubin", "wb").write(fatbin.old_cubin(75, kernel, 64 if kernel else 0))
+for name, flags in ("sm_100", 0x06006402), ("sm_100a", 0x0600640a):  # as ptxas 12.9 marks them
+    code = bytearray(fatbin.old_cubin(75, "k", 64))
+    code[7:9] = 0x41, 8
+    code[48:52] = flags.to_bytes(4, "little")
+    open(name + ".cubin", "wb").write(code)
 PYTHON
+run 0 scan --target b200,b300 sm_100.cubin
+run 2 scan --target b200,b300 sm_100a.cubin
+out_has "sm_100a.cubin: will fail: no kernel image for sm_103"
+out_lacks "for sm_100"
 run 0 scan --target sm_86 lib empty.cubin
 out_lacks "will fail"
 out_has "nothing in it that a driver loads"
