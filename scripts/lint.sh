@@ -34,6 +34,7 @@ complain "Called outside its wrapper (base/mem.h, os/file.h, base/buf.h):" \
 	"$(git ls-files 'src/*.c' | grep -vE '^src/(os/|base/mem\.c)' |
 		xargs grep -nE '\b(malloc|calloc|realloc|strdup|fopen|rename|sprintf|strcpy|strcat|gets)\(' |
 		grep -vE '[a-z_](malloc|calloc|realloc|rename|strdup)\(')"
+complain "A loop that os_loop_open does not make:" "$(git ls-files 'src/*.c' | grep -v '^src/os/uv[.]c' | xargs grep -n 'uv_loop_init(')"
 complain "Prints or exits below src/cli:" \
 	"$(git ls-files 'src/*.c' | grep -vE '^src/(cli/|worker/worker\.c)' | xargs grep -nE '\b(printf|puts|exit|abort)\(|fprintf\(std')"
 complain "A layer includes one above it (docs/architecture.md):" "$(./scripts/layers.sh)"

@@ -11,6 +11,7 @@ int main(int argc, char **argv)
 	int ready, status;
 
 	os_library_places();
+	os_keep_standard_descriptors();
 	argv = os_arguments(&argc, argv);
 	os_terminal_prepare();
 	/* Must run before the first hash: otherwise libsodium does not use the processor's vectors.

@@ -8,6 +8,7 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/uv.h"
 #include "worker/child.h"
 
 static int ask_jobs(struct jw_error *err, const struct driver_query *ask,
@@ -141,9 +142,9 @@ int driver_session_open(struct jw_error *err, const struct driver_query *ask,
 		return -1;
 	session->ask = *ask;
 	session->hello = ret_hello;
-	if (uv_loop_init(&session->loop)) {
+	if (os_loop_open(err, &session->loop)) {
 		mem_free(session);
-		return error_set(err, JW_ERR_IO, "no event loop can be made");
+		return -1;
 	}
 	if (start_session(err, session)) {
 		failed = -1;

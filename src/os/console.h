@@ -27,6 +27,11 @@ int os_ask_secret(struct jw_error *err, const char *question, char *ret_line, si
 
 /* Pipes and standard streams, by descriptor. */
 
+/* To be called before any file is opened: a standard descriptor that the caller has closed would
+ * become that of the next file, which would then get what is printed. Reading or writing it fails
+ * as before. */
+void os_keep_standard_descriptors(void);
+
 /* For worker processes: returns a copy of stdout for our own use; from then on everything else
  * written to stdout goes to stderr (the driver and its compiler may print at any time). */
 int os_take_stdout(struct jw_error *err, int *ret_fd);

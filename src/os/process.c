@@ -135,8 +135,8 @@ static int os_ask_program(struct jw_error *err, const struct os_question *questi
 	int result;
 
 	os_ignore_broken_pipes(); /* a program need not read its input */
-	if (uv_loop_init(&asking.loop))
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	if (os_loop_open(err, &asking.loop))
+		return -1;
 	(void)uv_pipe_init(&asking.loop, &asking.in, 0);
 	(void)uv_pipe_init(&asking.loop, &asking.out, 0);
 	(void)uv_timer_init(&asking.loop, &asking.timer);

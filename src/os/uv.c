@@ -3,6 +3,27 @@
 /* One call transfers at most this much: Windows refuses more on network drives. */
 enum { MOST_STEP = 1 << 24 };
 
+int os_loop_open(struct jw_error *err, uv_loop_t *ret_loop)
+{
+	uv_file ends[4] = {-1, -1, -1, -1};
+	/* The first loop aborts without a descriptor for itself and two for the pipe of signals. */
+	int failed = uv_pipe(ends, 0, 0);
+
+	if (!failed)
+		failed = uv_pipe(ends + 2, 0, 0);
+	for (size_t i = 0; i < 4 && ends[i] >= 0; i++) {
+		uv_fs_t request;
+
+		(void)uv_fs_close(NULL, &request, ends[i], NULL);
+		uv_fs_req_cleanup(&request);
+	}
+	if (!failed)
+		failed = uv_loop_init(ret_loop);
+	return failed ? error_set(err, failed == UV_ENOMEM ? JW_ERR_MEMORY : JW_ERR_IO,
+							  "no event loop can be made: %s", uv_strerror(failed))
+				  : 0;
+}
+
 int os_uv_result(struct jw_error *err, const char *path, uv_fs_t *request, int got)
 {
 	/* Without a result, the request ran out of memory. */

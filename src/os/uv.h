@@ -1,4 +1,4 @@
-/* libuv's errors and transfers. For this room's files only. */
+/* libuv's loops; its errors and transfers are for this room's files only. */
 #pragma once
 
 #include <stddef.h>
@@ -7,6 +7,10 @@
 #include <uv.h>
 
 #include "base/error.h"
+
+/* The only place that makes a loop; uv_loop_close ends it. With too few descriptors it fails, where
+ * uv_loop_init would end the process. */
+int os_loop_open(struct jw_error *err, uv_loop_t *ret_loop);
 
 /* Sets the reason of a system's number (errno, GetLastError()) behind the path. Common reasons read
  * the same on every system. Returns -1. */

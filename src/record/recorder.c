@@ -19,6 +19,7 @@
 #include "os/interrupt.h"
 #include "os/process.h"
 #include "os/processes.h"
+#include "os/uv.h"
 #include "state/ledger.h"
 #include "state/run_folder.h"
 #include "worker/environment.h"
@@ -191,8 +192,8 @@ static int run_to_its_end(struct jw_error *err, struct running *running, char **
 	struct recorder *recorder = running->recorder;
 	int failed;
 
-	if (uv_loop_init(&running->loop))
-		return error_set(err, JW_ERR_IO, "no event loop can be made");
+	if (os_loop_open(err, &running->loop))
+		return -1;
 	os_hold_signals();
 	if (record_is_stopped(recorder)) {
 		os_forward_signals(0);

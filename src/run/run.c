@@ -8,6 +8,7 @@
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/platform.h"
+#include "os/uv.h"
 #include "run/run_report.h"
 #include "run/run_state.h"
 
@@ -412,15 +413,13 @@ int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prim
 {
 	struct run run = {.setup = setup, .result = result, .err = err};
 	uint64_t began = os_monotonic_ns();
-	bool open;
 
 	if (job_queue_open(err, setup->plan, &run.queue))
 		return -1;
-	open = !insert_backlog_open(err, setup->folder, &run.later);
-	if (!open || uv_loop_init(&run.loop)) {
+	if (insert_backlog_open(err, setup->folder, &run.later) || os_loop_open(err, &run.loop)) {
 		insert_backlog_close(&run.later);
 		job_queue_close(&run.queue);
-		return open ? error_set(err, JW_ERR_IO, "no event loop can be made") : -1;
+		return -1;
 	}
 	run.threads = os_cores();
 	run.cores = os_physical_cores();

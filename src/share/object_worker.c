@@ -239,5 +239,6 @@ static int object_worker_main(void)
 
 int jw_worker_main(void)
 {
+	os_keep_standard_descriptors();
 	return object_worker_is_meant() ? object_worker_main() : worker_main();
 }

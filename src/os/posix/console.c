@@ -99,6 +99,13 @@ int os_ask_secret(struct jw_error *err, const char *question, char *ret_line, si
 	return 0;
 }
 
+void os_keep_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int os_take_stdout(struct jw_error *err, int *ret_fd)
 {
 	int copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);

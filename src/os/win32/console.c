@@ -150,6 +150,11 @@ int os_ask_secret(struct jw_error *err, const char *question, char *ret_line, si
 	return result;
 }
 
+/* The C runtime does so: a standard descriptor without a handle stays taken. */
+void os_keep_standard_descriptors(void)
+{
+}
+
 int os_take_stdout(struct jw_error *err, int *ret_fd)
 {
 	int copy;

@@ -1,0 +1,32 @@
+# Standard descriptors that the caller has closed, and too few of them: no end by a signal, no file of jitwarm's own in their place,
+# and a line where something could not be done.
+is_wine && skip "Windows' C runtime keeps 0 to 2 by itself, and has no such limit"
+with_simdriver sm_86
+
+# Whatever is closed stays closed for what is read and written: only its number goes to no other file.
+for closed in '<&-' '2>&-' '<&- >&- 2>&-'; do
+	for command in tune "startup status" status "check $sample" "prime $sample" "run -- true"; do
+		rm -rf "$work/cache" "$JITWARM_STATE" && mkdir "$work/cache" "$JITWARM_STATE"
+		last=("$command" "$closed") ended=0
+		(cd "$work" && exec $runner bash -c "exec ${JITWARM##* } $command $closed") >"$out" 2>"$err" </dev/null || ended=$?
+		((ended < 126)) || fail "exit status $ended"
+	done
+done
+# shellcheck disable=SC2016
+$runner "${JITWARM##* }" run -- bash -c 'readlink /proc/$PPID/fd/{0,1,2} >held' <&- >&- 2>&- || fail "run with closed descriptors"
+[[ $(sort -u held) == /dev/null ]] || fail "0 to 2 are $(tr '\n' ' ' <held)"
+last=("status >&-") ended=0
+(exec $JITWARM status >&- 2>"$err") || ended=$?
+[[ $ended == 3 ]] || fail "exit status $ended"
+err_has "standard output: Bad file descriptor"
+
+# libuv would abort where it finds no descriptors for its own pipes
+for files in $(seq 5 20); do
+	for command in tune status "check $sample" "prime $sample" "run -- true" "doctor $sample"; do
+		rm -rf "$work/cache" && mkdir "$work/cache"
+		last=("$command" "with $files descriptors") ended=0
+		$runner bash -c "ulimit -n $files && exec ${JITWARM##* } $command" >"$out" 2>"$err" </dev/null || ended=$?
+		((ended <= 127)) || fail "exit status $ended"
+		[[ $ended != 3 && $ended != 126 ]] || err_has "oo many open files"
+	done
+done
