@@ -14,10 +14,14 @@ JW_BEGIN_DECLS
 /* Compile times on a machine, relative to the model (docs/estimates.md). Zeros: unknown; the usual
  * factor is used. */
 struct jw_speed {
-	double factor;
+	double factor;    /* what is expected before any run */
 	double module_ms; /* what each module takes besides */
 	double spread; /* the factor within which a prediction lies nine times in ten; 0: unknown; the
 					  usual one is used */
+	/* Of earlier runs: their work by the model, and the time that it took without module_ms. They
+	 * say much of programs of their size, and little of larger ones. */
+	double model_ms, real_ms;
+	bool own;               /* these are runs of this compiler, not of another one here */
 	uint64_t program_bytes; /* all PTX of the program that was compiled last; 0: unknown */
 };
 

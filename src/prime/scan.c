@@ -146,7 +146,17 @@ static void tell_work(struct told *told, const struct analyse_image *from,
 					  const struct jw_speed *speed)
 {
 	const bool library = from->image->format == DEVCODE_ELF || from->image->format == DEVCODE_PE;
+	struct jw_speed own;
+	double model_ms = 0;
 
+	for (size_t i = 0; i < from->module_count; i++) {
+		const struct analyse_module *module = &from->modules[i];
+		struct plan_estimate estimate;
+
+		plan_estimate(&estimate, &module->features, module->payload_bytes, NULL);
+		model_ms += module->superseded ? 0 : estimate.cost_ms;
+	}
+	own = plan_speed_for(speed, model_ms, false);
 	for (size_t i = 0; i < from->module_count; i++) {
 		const struct analyse_module *module = &from->modules[i];
 		struct jw_scan_verdicts *verdicts = &told->verdicts[module->target];
@@ -155,12 +165,12 @@ static void tell_work(struct told *told, const struct analyse_image *from,
 			continue;
 		if (module->form == CACHE_KEY_LINK) {
 			if (module->role == DEVCODE_RELOCATABLE)
-				add_work(&verdicts->link_work, module, speed);
+				add_work(&verdicts->link_work, module, &own);
 			continue;
 		}
-		add_work(&verdicts->work, module, speed);
+		add_work(&verdicts->work, module, &own);
 		if (module->role == DEVCODE_LOOSE && library)
-			add_work(&verdicts->loose_work, module, speed);
+			add_work(&verdicts->loose_work, module, &own);
 	}
 	for (size_t t = 0; t < told->image.verdict_count; t++)
 		told->verdicts[t].left_out =
@@ -171,7 +181,7 @@ static void tell_work(struct told *told, const struct analyse_image *from,
 
 		if (!module->superseded && module->form != CACHE_KEY_LINK &&
 			!(verdicts->left_out && module->role == DEVCODE_LOOSE))
-			add_work(&verdicts->start_work, module, speed);
+			add_work(&verdicts->start_work, module, &own);
 	}
 }
 

@@ -15,13 +15,11 @@ static const char schema[] = "jitwarm.speed/3";
  * clock that jumps, or a forged file. */
 static const double MOST_FACTOR = 20, LEAST_SLOPE = 0.25, MOST_MODULE_MS = 1000;
 static const double MOST_MS = 1e12;
-/* Earlier runs weigh at most MOST_OLD_MS. The expectation weighs EXPECTED_MS, so that three tiny
- * modules do not decide, and one from the gauge half the gauge's length. */
-static const double MOST_OLD_MS = 120e3, EXPECTED_MS = 1e3, GAUGE_MS = 50;
+/* Earlier runs weigh at most this. */
+static const double MOST_OLD_MS = 120e3;
 /* Real libraries relative to the gauge's slope: 0.94 to 1.50 in 15 first runs; and the factor by
  * which a sum is off one time in ten (docs/estimates.md). */
-static const double BY_GAUGE = 1.1;
-static const double GAUGE_SPREAD = 1.6, LEARNT_SPREAD = 1.4;
+static const double BY_GAUGE = 1.1, GAUGE_SPREAD = 1.6;
 
 /* A system may count processor time in steps of 16 ms, so a single compile may show 0. */
 void speed_take(struct speed_time *time, const struct plan_module *module, double cpu_ms,
@@ -49,25 +47,19 @@ static const struct speed_row *find_row(const struct speed_table *table,
 	return NULL;
 }
 
-static double factor_of(const struct speed_row *row)
-{
-	const double expected = row->slope > 0 ? row->slope * BY_GAUGE : PLAN_USUAL_FACTOR;
-	const double weight = row->slope > 0 ? GAUGE_MS : EXPECTED_MS;
-
-	return (row->real_ms + weight * expected) / (row->model_ms + weight);
-}
-
 struct jw_speed speed_of(const struct speed_table *table, const struct jw_driver *driver)
 {
 	const struct speed_row *row = find_row(table, driver);
 
 	if (row && (row->slope > 0 || row->model_ms > 0))
-		return (struct jw_speed){factor_of(row), row->module_ms,
-								 row->model_ms > 0 ? LEARNT_SPREAD : GAUGE_SPREAD,
-								 row->program_bytes};
+		return (struct jw_speed){
+			row->slope * BY_GAUGE, row->module_ms, row->slope > 0 ? GAUGE_SPREAD : 0,
+			row->model_ms,         row->real_ms,   true,
+			row->program_bytes};
 	for (size_t i = table->count; i-- > 0;)
 		if (table->rows[i].model_ms > 0)
-			return (struct jw_speed){.factor = factor_of(&table->rows[i])};
+			return (struct jw_speed){.model_ms = table->rows[i].model_ms,
+									 .real_ms = table->rows[i].real_ms};
 	return (struct jw_speed){0};
 }
 

@@ -52,8 +52,8 @@ struct speed_sizes {
 /* Adds the time of one compiled module. Skips impossible values. */
 void speed_take(struct speed_time *time, const struct plan_module *module, double cpu_ms,
 				double wall_ms);
-/* That driver's speed on this machine: the learnt one, before that the gauge's, else that of
- * another compiler's runs. Zeros if nothing is known. */
+/* That driver's speed on this machine: what the gauge says, and its runs; else the runs of another
+ * compiler. plan_speed_for weighs them. Zeros if nothing is known. */
 struct jw_speed speed_of(const struct speed_table *table, const struct jw_driver *driver);
 /* Adds a run. Earlier runs count for at most two minutes of compiling, so that a change of the
  * machine shows soon. */

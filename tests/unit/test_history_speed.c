@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "folder.h"
 #include "os/file.h"
+#include "plan/estimate.h"
 #include "state/speed_model.h"
 
 static const struct jw_driver old_driver = {.cuda = 12020, .release = {535, 309, 1}};
@@ -25,6 +26,21 @@ static void about(double value, double wanted)
 {
 	if (!(fabs(value / wanted - 1) < 0.03))
 		fail_msg("%g, not %g", value, wanted);
+}
+
+/* For a program of a second. */
+static struct jw_speed speed_at(const struct speed_table *table, const struct jw_driver *driver)
+{
+	const struct jw_speed speed = speed_of(table, driver);
+
+	return plan_speed_for(&speed, 1000, false);
+}
+
+static double recalled(const char *state_dir)
+{
+	const struct jw_speed speed = speed_recall(state_dir, &new_driver);
+
+	return plan_speed_for(&speed, 1000, false).factor;
 }
 
 /* Modules of 21 and of 5 ms by the model, and `module_ms` each besides. */
@@ -47,25 +63,25 @@ TEST(the_gauge_calibrates_the_first_estimate)
 	assert_true(speed_is_known(&table, &new_driver));
 	assert_true(speed_is_known(&table, &same_branch));
 	assert_false(speed_is_known(&table, &old_driver));
-	speed = speed_of(&table, &new_driver);
+	speed = speed_at(&table, &new_driver);
 	/* What each module takes besides does not make the compiler slower. */
 	about(speed.module_ms, 30);
 	speed_add_gauge(&other, &new_driver, &fast);
-	about(speed.factor / speed_of(&other, &new_driver).factor, 4);
-	assert_true(speed_of(&other, &new_driver).module_ms < 1e-6);
+	about(speed.factor / speed_at(&other, &new_driver).factor, 4);
+	assert_true(speed_at(&other, &new_driver).module_ms < 1e-6);
 	/* Other programs have slowed down the large modules. */
 	speed_add_gauge(&both, &new_driver, &crowded);
-	about(speed_of(&both, &new_driver).factor / speed_of(&other, &new_driver).factor, 3.36);
+	about(speed_at(&both, &new_driver).factor / speed_at(&other, &new_driver).factor, 3.36);
 	/* The range is narrower than without the gauge. */
 	assert_true(speed.spread > 1 && speed.spread < plan_spread(&(struct jw_speed){0}));
 	/* One gauge per driver, the last. */
 	speed_add_gauge(&table, &new_driver, &fast);
 	assert_int_equal(table.count, 1);
-	about(speed_of(&table, &new_driver).factor, speed_of(&other, &new_driver).factor);
+	about(speed_at(&table, &new_driver).factor, speed_at(&other, &new_driver).factor);
 	/* It was tried. */
 	speed_add_gauge(&other, &old_driver, &none);
 	assert_true(speed_is_known(&other, &old_driver));
-	assert_true(speed_of(&other, &old_driver).spread == 0);
+	assert_true(speed_at(&other, &old_driver).spread == 0);
 }
 
 /* A slow machine has time for one module only. */
@@ -77,7 +93,7 @@ TEST(one_size_is_better_than_nothing)
 	speed_add_gauge(
 		&both, &new_driver,
 		&(struct speed_sizes){.large = {20, 200, 200, 200, 1, 0}, .small = {5, 50, 50, 50, 1, 0}});
-	about(speed_of(&table, &new_driver).factor, speed_of(&both, &new_driver).factor);
+	about(speed_at(&table, &new_driver).factor, speed_at(&both, &new_driver).factor);
 }
 
 /* Something else has held one up. */
@@ -90,8 +106,8 @@ TEST(a_module_that_took_long_once_is_left_out)
 
 	speed_add_gauge(&table, &new_driver, &held);
 	speed_add_gauge(&other, &new_driver, &fast);
-	about(speed_of(&table, &new_driver).factor, speed_of(&other, &new_driver).factor);
-	assert_true(speed_of(&table, &new_driver).module_ms < 1e-6);
+	about(speed_at(&table, &new_driver).factor, speed_at(&other, &new_driver).factor);
+	assert_true(speed_at(&table, &new_driver).module_ms < 1e-6);
 }
 
 /* Five times as fast as the model's machine: the driver found the modules in a cache. */
@@ -101,10 +117,10 @@ TEST(a_gauge_that_compiled_nothing_is_not_believed)
 	struct speed_table table = {.count = 0};
 
 	speed_add_gauge(&table, &new_driver, &nothing);
-	assert_true(speed_of(&table, &new_driver).factor == 0);
+	assert_true(speed_at(&table, &new_driver).factor == 0);
 	assert_true(speed_is_known(&table, &new_driver)); /* and not asked again */
 	speed_add_gauge(&table, &new_driver, &backwards);
-	assert_true(speed_of(&table, &new_driver).factor == 0);
+	assert_true(speed_at(&table, &new_driver).factor == 0);
 }
 
 /* What each module takes besides is not counted twice. */
@@ -133,16 +149,63 @@ TEST(the_last_run_of_another_driver_is_the_fallback)
 	struct speed_table table = {.count = 0};
 
 	speed_add(&table, &old_driver, &run);
-	about(speed_of(&table, &new_driver).factor, 4);
-	assert_true(speed_of(&table, &new_driver).spread == 0);
+	about(speed_at(&table, &new_driver).factor, 4);
+	assert_true(speed_at(&table, &new_driver).spread == 0);
 	speed_add(&table, &new_driver, &later);
-	about(speed_of(&table, &old_driver).factor, 4);
-	about(speed_of(&table, &third).factor, 6);
+	about(speed_at(&table, &old_driver).factor, 4);
+	about(speed_at(&table, &third).factor, 6);
 	/* Its own gauge is better, unless it gave nothing. */
 	speed_add_gauge(&table, &third, &gauge);
-	assert_true(speed_of(&table, &third).factor < 3);
+	assert_true(speed_at(&table, &third).factor < 3);
 	speed_add_gauge(&table, &third, &none);
-	about(speed_of(&table, &third).factor, 6);
+	about(speed_at(&table, &third).factor, 6);
+}
+
+/* 280 KB of PTX are less than a second by the model; a large program is a minute or more. */
+TEST(small_runs_do_not_move_the_prediction_of_large_programs)
+{
+	static const double LARGE_MS = 67e3;
+	static const struct {
+		double seconds, factor;
+	} runs[] = {{0.4, 9}, {0.4, 7}, {0.5, 0.4}, {0.4, 8}};
+	const struct speed_sizes gauge = gauge_of(1.5, 5);
+
+	for (int measured = 0; measured < 2; measured++) {
+		struct speed_table table = {.count = 0};
+		struct jw_speed speed, before;
+
+		if (measured)
+			speed_add_gauge(&table, &new_driver, &gauge);
+		speed = speed_of(&table, &new_driver);
+		before = plan_speed_for(&speed, LARGE_MS, false);
+		if (!measured)
+			before.factor = PLAN_USUAL_FACTOR;
+		for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+			struct speed_time run = run_of(runs[i].seconds, runs[i].factor);
+			struct jw_speed large, same;
+
+			run.modules = 0;
+			speed_add(&table, &new_driver, &run);
+			speed = speed_of(&table, &new_driver);
+			large = plan_speed_for(&speed, LARGE_MS, false);
+			same = plan_speed_for(&speed, 1000 * runs[i].seconds, false);
+			if (fabs(large.factor / before.factor - 1) > 0.25)
+				fail_msg("%g instead of %g after run %zu", large.factor, before.factor, i);
+			/* Nor does its range become narrower. */
+			assert_true(plan_spread(&large) > 0.97 * plan_spread(&before));
+			if (!i)
+				assert_true(same.factor > 1.5 * before.factor);
+		}
+		/* A run of its own size decides. */
+		speed_add(&table, &new_driver, &(struct speed_time){60e3, 300e3, 300e3, 1e3, 0, 0});
+		speed = speed_of(&table, &new_driver);
+		before = plan_speed_for(&speed, LARGE_MS, false);
+		assert_true(before.factor > 4 && before.factor < 5 && plan_spread(&before) < 1.6);
+		/* And of the same program all the more. */
+		before = plan_speed_for(&speed, LARGE_MS, true);
+		about(before.factor, 5);
+		assert_true(before.spread > 1 && before.spread < 1.3);
+	}
 }
 
 TEST(a_busy_machine_is_hardly_believed)
@@ -153,11 +216,11 @@ TEST(a_busy_machine_is_hardly_believed)
 	busy.wall_ms *= 6;
 	speed_add(&table, &new_driver, &before);
 	speed_add(&table, &new_driver, &busy);
-	assert_true(speed_of(&table, &new_driver).factor < 1.65);
+	assert_true(speed_at(&table, &new_driver).factor < 1.65);
 	/* Nor a driver that sleeps. */
 	busy.cpu_ms = 0.001;
 	speed_add(&table, &new_driver, &busy);
-	assert_true(speed_of(&table, &new_driver).factor > 1.45);
+	assert_true(speed_at(&table, &new_driver).factor > 1.45);
 }
 
 TEST(the_table_does_not_grow)
@@ -237,7 +300,7 @@ TEST(a_file_of_any_bytes_does_no_harm)
 	}
 	speed_parse(sound, sizeof sound - 1, &table);
 	assert_int_equal(table.count, 1);
-	about(speed_of(&table, &new_driver).factor, 2);
+	about(speed_at(&table, &new_driver).factor, 2);
 }
 
 TEST_WITH(it_is_kept_in_the_state_directory, make_folder, remove_folder)
@@ -248,19 +311,19 @@ TEST_WITH(it_is_kept_in_the_state_directory, make_folder, remove_folder)
 	speed_remember(place, &new_driver, &nothing);
 	assert_false(os_exists(path));
 	speed_remember(place, &new_driver, &run);
-	about(speed_recall(place, &new_driver).factor, 1.7);
+	about(recalled(place), 1.7);
 	run.program_bytes = 77;
 	speed_remember(place, &new_driver, &run);
 	run.program_bytes = 0; /* a part of another one */
 	speed_remember(place, &new_driver, &run);
 	assert_int_equal(speed_recall(place, &new_driver).program_bytes, 77);
 	assert_int_equal(os_write_atomic(NULL, path, "\0garbage", 8), 0);
-	assert_true(speed_recall(place, &new_driver).factor == 0);
+	assert_true(recalled(place) == 0);
 	speed_remember(place, &new_driver, &run);
-	about(speed_recall(place, &new_driver).factor, 1.7);
+	about(recalled(place), 1.7);
 	/* Without a state directory. */
 	speed_remember(NULL, &new_driver, &run);
-	assert_true(speed_recall(NULL, &new_driver).factor == 0);
+	assert_true(recalled(NULL) == 0);
 	mem_free(place);
 	mem_free(path);
 }
