@@ -41,14 +41,13 @@ static void note_end(const struct elf_view *view, uint64_t offset, uint64_t size
 		*end = offset + size_bytes;
 }
 
-/* Programs that unpack themselves look for their data at the end of the file. */
+/* Programs that unpack themselves and readers of archives look for their data at the end of the
+ * file. */
 static int check_appended(struct jw_error *err, const struct elf_view *view)
 {
 	const struct elf64_header *elf = &view->elf;
 	uint64_t end = 0;
 
-	if (!is_program(view))
-		return 0;
 	note_end(view, elf->phoff, (uint64_t)elf->phnum * ELF64_PHDR_SIZE, &end);
 	for (size_t i = 0; i < elf->phnum; i++)
 		note_end(view, view->segments[i].offset, view->segments[i].file_bytes, &end);

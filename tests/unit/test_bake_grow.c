@@ -65,7 +65,7 @@ TEST(the_new_segment_is_where_nothing_is)
 		{"a program", EXEC, AMD64, 896, 0, 0, false, 0x1000, 0, NULL},
 		{"a program's .bss", EXEC, AMD64, 0x5000, 0, 0, false, 0x5000, 0, NULL},
 		{"the same on large pages", EXEC, ARM64, 0x15000, 0, 0, false, 0x20000, 0, NULL},
-		{"appended to a library", DYN, AMD64, 896, 0, 0, true, 0x1000, 0, NULL},
+		{"appended to a library", DYN, AMD64, 896, 0, 0, true, 0, 0, "data after its sections"},
 		{"appended", EXEC, AMD64, 896, 0, 0, true, 0, 0, "data after its sections"},
 		{"appended behind .bss", EXEC, AMD64, 896, 0, 8, true, 0, 0, "data after its sections"},
 		{"less memory than file", DYN, AMD64, 800, 0, 0, false, 0, 0, "longer in the file"},

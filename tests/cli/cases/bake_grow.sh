@@ -60,10 +60,12 @@ strip -s "$work/stripped.so"
 baked stripped.so
 loads stripped.so
 python3 - "$work/plain.so" "$work/headerless.so" <<'P'
-import sys
+import struct, sys
 b = bytearray(open(sys.argv[1], "rb").read())
 b[0x28:0x30] = bytes(8)
 b[0x3c:0x40] = bytes(4)
+phoff, count = *struct.unpack_from("<Q", b, 0x20), *struct.unpack_from("<H", b, 0x38)
+del b[max(at + size for at, size in (struct.unpack_from("<Q16xQ", b, phoff + 56 * i + 8) for i in range(count))):]
 open(sys.argv[2], "wb").write(b)
 P
 # Nothing says there that objects are linked at start.
@@ -112,6 +114,16 @@ if command -v patchelf >/dev/null; then
 	baked patched.so
 	loads patched.so
 fi
+
+# An archive behind it, which readers look for at the end of the file.
+python3 - "$work" <<'P'
+import sys, zipfile
+with zipfile.ZipFile(sys.argv[1] + "/a.zip", "w") as z: z.writestr("inside", "content")
+P
+cat "$work/plain.so" "$work/a.zip" >"$work/carrier.so"
+run 1 bake -o "$work/out" "$work/carrier.so"
+out_has "and cannot move: data after its sections"
+python3 -c 'import sys, zipfile; assert zipfile.ZipFile(sys.argv[1]).read("inside") == b"content"' "$work/out/carrier.so" || fail "the archive is lost"
 
 # Programs: at any address, and at a fixed one
 grep -q __asan_init "$build/src/jitwarm" || for how in pie no-pie; do
