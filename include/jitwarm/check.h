@@ -91,7 +91,8 @@ struct jw_check_file {
 struct jw_check_failing {
 	char *file; /* "path" or "path: member" */
 	struct jw_target target;
-	char *why; /* a line for people: "will fail: no kernel image for sm_90" */
+	char *why;    /* a line for people: "will fail: no kernel image for sm_90" */
+	bool refused; /* the driver has refused modules of it, which is not for want of code */
 };
 
 /* A package with device code, on one GPU architecture. A module that several packages hold counts
@@ -100,6 +101,7 @@ struct jw_check_package_gpu {
 	struct jw_target target;
 	size_t warm, cold;
 	size_t failing;              /* files with which a program fails */
+	size_t refused;              /* of these, those of which the driver has refused modules */
 	struct jw_forecast forecast; /* of the cold ones */
 };
 

@@ -38,6 +38,7 @@ struct jw_prime_plan {
 					   in the cache */
 	size_t cold;
 	size_t damaged;      /* of them, those with a damaged entry, which is replaced */
+	size_t refused;      /* modules that the driver has refused before, which are not tried again */
 	size_t cannot;       /* containers with code for a GPU that its driver cannot use */
 	size_t hopeless;     /* GPU architectures on which a program fails (jw_check_failing) */
 	size_t link;         /* of the cold ones, inputs of run-time linking */
@@ -119,6 +120,7 @@ struct jw_prime_result {
 	struct jw_prime_reuse reuse;
 	size_t compiled; /* here, and in the cache now */
 	size_t failed;
+	size_t refused;         /* of these: by the driver, for what is in them; it is remembered */
 	size_t unchanged;       /* the driver loaded them without leaving an entry: there was nothing to
 							   compile */
 	size_t misjudged;       /* of the compiled ones, those with other names than predicted */
@@ -168,6 +170,9 @@ struct jw_prime_options {
 	 * compiles first, for each GPU architecture. */
 	const char *const *paths;
 	size_t path_count;
+	/* Files of `paths` whose modules are tried even if the driver has refused them before. */
+	const char *const *retried;
+	size_t retried_count;
 	bool everything;                      /* include modules outside the registered sections */
 	const struct jw_recording *recording; /* only its modules; NULL: all */
 	unsigned jobs;                        /* workers; 0: as many as cores */

@@ -526,7 +526,7 @@ static bool draft_failing(const struct examination *seen, struct finding_draft *
 		const struct jw_check_failing *failing = &seen->check->failing[i];
 		const struct jw_driver *needs = &gpu_of(seen->check, failing->target)->needs;
 
-		if ((needs->cuda || needs->release[0]) != with_newer || count++)
+		if (failing->refused || (needs->cuda || needs->release[0]) != with_newer || count++)
 			continue;
 		*ret_needs = *needs;
 		EVIDENCE(draft, "%.900s: %.600s", failing->file, failing->why);
@@ -558,6 +558,27 @@ static bool has_no_code(const struct examination *seen, struct finding_draft *dr
 	FIX(draft, "install a version of that package that is built for this GPU: jitwarm cannot make "
 			   "code that is not there");
 	return true;
+}
+
+/* What the driver does not take for what is in it, whatever jitwarm does. */
+static bool is_refused(const struct examination *seen, struct finding_draft *draft)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; seen->check && i < seen->check->failing_count; i++) {
+		const struct jw_check_failing *failing = &seen->check->failing[i];
+
+		if (!failing->refused || count++)
+			continue;
+		EVIDENCE(draft, "%.900s: %.600s", failing->file, failing->why);
+		draft->hopeless = true;
+		FIX(draft, "if a program needs it, install another version of that package; “jitwarm prime "
+				   "FILE” tries it again");
+	}
+	if (count > 1)
+		text_append(draft->evidence, sizeof draft->evidence, ", and %s",
+					TEXT_COUNT(count - 1, "more file", "more files"));
+	return count != 0;
 }
 
 /* What another driver has compiled may be carried over. */
@@ -631,6 +652,7 @@ const struct finding_kind finding_kinds[] = {
 	{"baked-driver", is_baked_for_newer},
 	{"driver-old", is_driver_old},
 	{"no-code", has_no_code},
+	{"refused", is_refused},
 	{"cold", is_cold},
 	{"linking", is_linking},
 	{"probe-failed", is_probe_failed},

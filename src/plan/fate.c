@@ -86,6 +86,45 @@ int fates_add(struct jw_error *err, struct fates *fates, const char *path, const
 	return 0;
 }
 
+const char *refusal_name(unsigned result)
+{
+	static const struct {
+		unsigned result;
+		const char *name;
+	} results[] = {
+		{200, "CUDA_ERROR_INVALID_IMAGE"},  {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
+		{218, "CUDA_ERROR_INVALID_PTX"},    {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
+		{300, "CUDA_ERROR_INVALID_SOURCE"},
+	};
+
+	for (size_t i = 0; i < sizeof results / sizeof *results; i++)
+		if (results[i].result == result)
+			return results[i].name;
+	return NULL;
+}
+
+int fates_add_refused(struct jw_error *err, struct fates *fates, const char *path,
+					  const char *member, uint32_t planned, uint32_t target, unsigned result)
+{
+	struct file_fate fate = {.target = target, .planned = planned, .refused = 1, .result = result};
+
+	for (size_t i = 0; i < fates->count; i++) {
+		struct file_fate *known = &fates->items[i];
+
+		if (known->result && known->planned == planned && known->target == target) {
+			known->refused++;
+			return 0;
+		}
+	}
+	if (VEC_ROOM(err, fates->items, fates->capacity, fates->count, MOST))
+		return -1;
+	fate.file = mem_printf(err, member ? "%s: %s" : "%s", path, member);
+	if (!fate.file)
+		return -1;
+	fates->items[fates->count++] = fate;
+	return 0;
+}
+
 void fates_settle(struct fates *fates)
 {
 	size_t kept = 0;
@@ -112,7 +151,7 @@ void fates_free(struct fates *fates)
 	*fates = (struct fates){0};
 }
 
-const char *fate_text(char text[FATE_TEXT], enum plan_reason reason, struct jw_target device)
+const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device)
 {
 	static const char *const reasons[REASON_COUNT] = {
 		[REASON_NONE] = "no kernel image",
@@ -124,7 +163,12 @@ const char *fate_text(char text[FATE_TEXT], enum plan_reason reason, struct jw_t
 	};
 	char sm[JW_TARGET_TEXT];
 
-	(void)text_format(text, FATE_TEXT, "will fail: %s for %s", reasons[reason],
-					  jw_target_sm(sm, device));
+	if (fate->result)
+		(void)text_format(text, FATE_TEXT, "the driver refuses %s: %s",
+						  TEXT_COUNT(fate->refused, "module", "modules"),
+						  refusal_name(fate->result));
+	else
+		(void)text_format(text, FATE_TEXT, "will fail: %s for %s", reasons[fate->reason],
+						  jw_target_sm(sm, device));
 	return text;
 }

@@ -167,6 +167,18 @@ static int verify_warm(struct jw_error *err, struct plan *plan, const struct pla
 	return 0;
 }
 
+int plan_refuse(struct jw_error *err, struct plan *plan, struct plan_module *module,
+				unsigned result)
+{
+	const struct plan_file *file = &plan->files[module->file];
+
+	if (!result || module->state != PLAN_COLD)
+		return 0;
+	module->state = PLAN_REFUSED;
+	return fates_add_refused(err, &plan->fates, file->path, file->member, module->file,
+							 module->target, result);
+}
+
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module)
 {
 	struct cache_probed probed;

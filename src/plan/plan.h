@@ -33,6 +33,11 @@ struct file_fate {
 	uint32_t target;
 	enum plan_reason reason; /* REASON_NONE: it has only code for other GPUs */
 	size_t folder;           /* index in fates.folders */
+	/* The driver has refused so many of its modules, the first with this result: not 0, and nothing
+	 * else is said of the file. */
+	size_t refused;
+	unsigned result;
+	uint32_t planned; /* index in plan.files */
 };
 
 struct fates {
@@ -48,19 +53,26 @@ struct fates {
 uint64_t fate_folder(const char *path, const char *member);
 int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
 			  const struct analyse_target *targets, size_t target_count);
+/* Adds a module that the driver has refused to the fate of its file, `planned` in plan.files. */
+int fates_add_refused(struct jw_error *err, struct fates *fates, const char *path,
+					  const char *member, uint32_t planned, uint32_t target, unsigned result);
+/* The name of a result with which the driver refuses a module for what is in it, whenever it is
+ * loaded; NULL: of another result, which may have other causes. */
+const char *refusal_name(unsigned result);
 /* After the last file: drops those in whose folder another one runs. */
 void fates_settle(struct fates *fates);
 void fates_free(struct fates *fates);
 
 enum { FATE_TEXT = 160 };
 /* "will fail: no kernel image for sm_90" */
-const char *fate_text(char text[FATE_TEXT], enum plan_reason reason, struct jw_target device);
+const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device);
 
 enum plan_state {
 	PLAN_COLD,     /* no entry that a driver uses in the live cache */
 	PLAN_WARM,     /* its entry exists */
 	PLAN_LEFT_OUT, /* outside the registered sections of a library with more than 32 MB of such PTX,
 					  without --all */
+	PLAN_REFUSED,  /* the driver has refused it before (state/ledger.h) */
 	PLAN_OVER_BUDGET, /* cold, and excluded by a budget of this run (prime/budget.h) */
 };
 
@@ -153,6 +165,10 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 void plan_free(struct plan *plan);
 /* Cold modules whose entries are in the cache by now become warm. */
 void plan_look_again(struct plan *plan);
+/* A cold module that the driver has refused with `result` (0: it has not) is not to be compiled,
+ * and its file fails. */
+int plan_refuse(struct jw_error *err, struct plan *plan, struct plan_module *module,
+				unsigned result);
 /* Whether the module was compiled meanwhile: its entry exists, and is not the carried one. */
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module);
 

@@ -92,8 +92,13 @@ static void count_failing(const struct plan *plan, const struct jw_found *found,
 		file++;
 	while (gpu < result->gpu_count && !jw_target_equal(result->gpus[gpu].target, failing->target))
 		gpu++;
-	if (file < found->file_count && gpu < result->gpu_count)
-		result->packages[package_place(result, &found->files[file])].gpus[gpu].failing++;
+	if (file < found->file_count && gpu < result->gpu_count) {
+		struct jw_check_package_gpu *of =
+			&result->packages[package_place(result, &found->files[file])].gpus[gpu];
+
+		of->failing++;
+		of->refused += failing->refused;
+	}
 }
 
 static double package_seconds(const struct jw_check_package *package)
@@ -176,6 +181,7 @@ static void count_module(struct jw_check_gpu *gpu, struct jw_check_file *file,
 {
 	switch (module->state) {
 	case PLAN_LEFT_OUT: gpu->left_out++; return;
+	case PLAN_REFUSED: return;
 	case PLAN_WARM:
 		gpu->modules++;
 		gpu->warm++;
@@ -239,11 +245,12 @@ static int tell_failing_checked(struct jw_error *err, struct plan *plan,
 	for (size_t i = 0; i < plan->fates.count; i++) {
 		struct file_fate *fate = &plan->fates.items[i];
 		const struct jw_target device = plan->targets[fate->target].device;
-		char *why = mem_string(err, fate_text(text, fate->reason, device));
+		char *why = mem_string(err, fate_text(text, fate, device));
 
 		if (!why)
 			return -1;
-		result->failing[i] = (struct jw_check_failing){fate->file, device, why};
+		result->failing[i] =
+			(struct jw_check_failing){fate->file, device, why, .refused = fate->result != 0};
 		fate->file = NULL;
 		result->failing_count++;
 	}
@@ -321,6 +328,9 @@ static int explain_cold(struct jw_error *err, const struct jw_check_options *opt
 	ledger_open(&ledger, request->state_dir, request->cache_dir);
 	planning_note_carried(plan, &ledger, false);
 	result = ledger_begin(err, &ledger, plan);
+	for (size_t i = 0; !result && i < plan->module_count; i++)
+		result = plan_refuse(err, plan, &plan->modules[i],
+							 ledger_refused(&ledger, plan->modules[i].key));
 	if (!result && options->explain) {
 		result = explain_plan(err, &why, &explanations);
 		if (!result)

@@ -193,15 +193,16 @@ static int note_doubts(struct jw_error *err, struct jw_prime_result *result)
 
 /* Removes the marks of modules that this driver has compiled itself. The value alone cannot tell:
  * one with the same bytes would be compiled again each time. What was compiled aside says so of the
- * entry in the plan's cache only where it has the same bytes. */
-static void clear_marks(const struct jw_system *system, const struct plan *plan,
-						const bool *inserted)
+ * entry in the plan's cache only where it has the same bytes. Marks those that it has refused. */
+static void change_marks(const struct jw_system *system, const struct plan *plan,
+						 const bool *inserted, const unsigned *refused)
 {
 	const bool aside = !plan->cache_dir || strcmp(system->cache.path, plan->cache_dir) != 0;
 	uint64_t *keys = mem_array(NULL, plan->module_count, sizeof *keys);
-	struct ledger_change change = {.cleared = keys};
+	struct ledger_new_mark *marks = mem_array(NULL, plan->module_count, sizeof *marks);
+	struct ledger_change change = {.marks = marks, .cleared = keys};
 
-	for (size_t i = 0; keys && i < plan->module_count; i++) {
+	for (size_t i = 0; keys && marks && i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 		struct cache_probed probed;
 
@@ -209,9 +210,13 @@ static void clear_marks(const struct jw_system *system, const struct plan *plan,
 													  &probed) == CACHE_PRESENT &&
 									   probed.checksum == module->carried_checksum)))
 			keys[change.cleared_count++] = module->key;
+		if (refused[i] && module->key)
+			marks[change.mark_count++] = (struct ledger_new_mark){
+				.key = module->key, .checksum = refused[i], .refused = true};
 	}
-	if (change.cleared_count)
+	if (change.cleared_count || change.mark_count)
 		(void)ledger_change_marks(NULL, ledger_home(system), plan->cache_dir, &change);
+	mem_free(marks);
 	mem_free(keys);
 }
 
@@ -267,7 +272,8 @@ static int compile_planned(struct jw_error *err, const struct plan *plan,
 	int failed = -1;
 
 	setup.inserted = mem_array(err, plan->module_count, sizeof *setup.inserted);
-	if (!setup.inserted || run_folder_make(err, system->state_dir, &folder))
+	setup.refused = mem_array(err, plan->module_count, sizeof *setup.refused);
+	if (!setup.inserted || !setup.refused || run_folder_make(err, system->state_dir, &folder))
 		goto done;
 	if (spool_fill(&why, plan, folder.path, options->message, options->context, &options->cancel,
 				   &spool)) {
@@ -285,7 +291,7 @@ static int compile_planned(struct jw_error *err, const struct plan *plan,
 	if (failed)
 		result->stopped = why;
 	if (!result->opaque)
-		clear_marks(system, plan, setup.inserted);
+		change_marks(system, plan, setup.inserted, setup.refused);
 	/* A request that came after the last module has stopped nothing. */
 	result->interrupted = result->interrupted && result->undone;
 	/* A part says little of the rest. */
@@ -294,6 +300,7 @@ static int compile_planned(struct jw_error *err, const struct plan *plan,
 	failed = note_doubts(err, result);
 done:
 	mem_free(setup.inserted);
+	mem_free(setup.refused);
 	mem_free(task);
 	spool_free(&spool);
 	run_folder_remove(&folder);

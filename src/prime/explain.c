@@ -39,7 +39,9 @@ static int look_at_index(struct jw_error *err, const struct explain_request *req
 	if (plan->cache_dir && cache_index_load(err, plan->cache_dir, &index))
 		return -1;
 	for (size_t i = 0; i < plan->module_count; i++)
-		wanted += plan->modules[i].state != PLAN_LEFT_OUT ? plan->modules[i].entry_bytes : 0;
+		wanted += plan->modules[i].state != PLAN_LEFT_OUT && plan->modules[i].state != PLAN_REFUSED
+					  ? plan->modules[i].entry_bytes
+					  : 0;
 	ret_view->small = limit && wanted > limit;
 	ret_view->crowded = limit && (wanted > limit || cache_index_rows_total(&index) > limit / 4 * 3);
 	ret_view->keeps_none = cache_index_next(&index, limit) == CACHE_NEXT_EVICTS_ALL;

@@ -1,5 +1,7 @@
 #include "prime/planning.h"
 
+#include <string.h>
+
 #include <jitwarm/estimate.h>
 
 #include "base/mem.h"
@@ -235,24 +237,55 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 	return 0;
 }
 
-static int take_notes(struct jw_error *err, const struct plan *plan, struct jw_prime_result *result)
+static int note_fates(struct jw_error *err, const struct plan *plan, size_t from,
+					  struct jw_prime_result *result)
 {
 	char text[FATE_TEXT];
+
+	for (size_t i = from; i < plan->fates.count; i++) {
+		const struct file_fate *fate = &plan->fates.items[i];
+		const struct jw_target device = plan->targets[fate->target].device;
+
+		if (prime_result_add_note(err, result,
+								  fate->result ? "%s: %s; “jitwarm prime FILE” tries it again"
+											   : "%s: %s",
+								  fate->file, fate_text(text, fate, device)))
+			return -1;
+	}
+	return 0;
+}
+
+static int take_notes(struct jw_error *err, const struct plan *plan, struct jw_prime_result *result)
+{
 
 	for (size_t i = 0; i < plan->note_count - plan->assumptions; i++)
 		if (prime_result_add_note(err, result, "%s", plan->notes[i]))
 			return -1;
-	for (size_t i = 0; i < plan->fates.count; i++) {
-		const struct file_fate *fate = &plan->fates.items[i];
-
-		if (prime_result_add_note(
-				err, result, "%s: %s", fate->file,
-				fate_text(text, fate->reason, plan->targets[fate->target].device)))
-			return -1;
-	}
+	if (note_fates(err, plan, 0, result))
+		return -1;
 	result->troubles = plan->troubles;
 	result->images = plan->images;
 	return 0;
+}
+
+static bool is_retried(const struct jw_prime_options *options, const char *path)
+{
+	for (size_t i = 0; i < options->retried_count; i++)
+		if (!strcmp(options->retried[i], path))
+			return true;
+	return false;
+}
+
+int planning_note_refused(struct jw_error *err, struct plan *plan, const struct ledger *ledger,
+						  const struct jw_prime_options *options, struct jw_prime_result *result)
+{
+	const size_t before = plan->fates.count;
+
+	for (size_t i = 0; i < plan->module_count; i++)
+		if (!is_retried(options, plan->files[plan->modules[i].file].path) &&
+			plan_refuse(err, plan, &plan->modules[i], ledger_refused(ledger, plan->modules[i].key)))
+			return -1;
+	return note_fates(err, plan, before, result);
 }
 
 int planning_note_assumptions(struct jw_error *err, const struct plan *plan,
@@ -359,14 +392,15 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 {
 	struct jw_prime_plan sum = *ret_sum;
 
-	sum.carried = sum.anew = sum.left_out = sum.warm = sum.cold = sum.damaged = sum.link =
-		sum.cannot = sum.hopeless = 0;
+	sum.refused = sum.carried = sum.anew = sum.left_out = sum.warm = sum.cold = sum.damaged =
+		sum.link = sum.cannot = sum.hopeless = 0;
 	sum.cold_bytes = 0;
 	sum.forecast = (struct jw_forecast){0};
 	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 
 		sum.left_out += module->state == PLAN_LEFT_OUT;
+		sum.refused += module->state == PLAN_REFUSED;
 		sum.warm += module->state == PLAN_WARM;
 		sum.carried += module->state == PLAN_WARM && module->carried;
 		sum.anew += module->state == PLAN_COLD && module->carried;

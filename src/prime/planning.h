@@ -40,6 +40,10 @@ int planning_note_assumptions(struct jw_error *err, const struct plan *plan,
 void planning_free(struct planning *planning);
 /* Finds the warm modules that were carried over; with recompile_carried they become cold. */
 void planning_note_carried(struct plan *plan, const struct ledger *ledger, bool recompile);
+/* Leaves out the cold modules that the driver has refused before, with a note in *result, unless
+ * the options have their file tried again. */
+int planning_note_refused(struct jw_error *err, struct plan *plan, const struct ledger *ledger,
+						  const struct jw_prime_options *options, struct jw_prime_result *result);
 /* Counts the modules by their present state; other members of the sum stay. */
 void planning_sum_up(const struct plan *plan, const struct jw_prime_options *options,
 					 struct jw_prime_plan *ret_sum);

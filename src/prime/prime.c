@@ -462,15 +462,16 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 
 	/* Also if everything is warm: an earlier run may have been killed after its last module. */
 	run_folder_sweep(system->state_dir);
-	if (planning_make(err, system, options, result, &planning) ||
+	if (planning_make(err, system, options, result, &planning))
+		goto done;
+	ledger_open(&ledger, home, system->cache.path);
+	if (planning_note_refused(err, planning.plan, &ledger, options, result) ||
 		judge_plan(err, system, &planning, result))
 		goto done;
 	/* The store may have the driver's own results in place of those. */
-	if (options->recompile_carried) {
-		ledger_open(&ledger, home, system->cache.path);
+	if (options->recompile_carried)
 		planning_note_carried(planning.plan, &ledger, true);
-		ledger_close(&ledger);
-	}
+	ledger_close(&ledger);
 	if (reuse_store_results(err, system, options, planning.plan, &result->reuse) ||
 		reuse_carry_over(err, system, options, planning.plan, &result->reuse))
 		goto done;

@@ -404,7 +404,7 @@ static void tell_failing_scanned(const struct scan *scan)
 		const struct jw_target device = scan->question.targets[fate->target];
 
 		scan->options->failing(scan->options->context, fate->file, device,
-							   fate_text(text, fate->reason, device));
+							   fate_text(text, fate, device));
 	}
 }
 

@@ -46,7 +46,7 @@ enum jw_verdict verdict_of(const struct plan *plan, size_t files,
 
 		warm += module->state == PLAN_WARM;
 		cold += module->state == PLAN_COLD;
-		if (module->state != PLAN_LEFT_OUT)
+		if (module->state != PLAN_LEFT_OUT && module->state != PLAN_REFUSED)
 			bytes += module->entry_bytes;
 	}
 	if (!plan->images && (plan->troubles || !files))

@@ -22,6 +22,8 @@ struct run_setup {
 	/* NULL: the driver's form is unknown, and the one worker uses the live cache itself. */
 	struct cache_live *live;
 	const struct jw_share_options *share; /* NULL: no place of objects */
+	/* For each module of the plan: the result with which the driver has refused it; may be NULL. */
+	unsigned *refused;
 	bool *inserted; /* for each module of the plan: set when its entry is in place; may be NULL */
 };
 

@@ -174,6 +174,10 @@ static void job_refused(struct run *run, struct slot *slot, struct run_job job,
 			(void)run_retire(run, slot, answer->error);
 		return;
 	}
+	if (run->setup->refused && !run->setup->task && refusal_name((unsigned)answer->result)) {
+		run->setup->refused[index] = (unsigned)answer->result;
+		run->result->refused++;
+	}
 	run_module_failed(run, index, answer->error[0] ? answer->error : "the driver refused it",
 					  answer->log);
 }

@@ -61,7 +61,7 @@ void prime_result_forget_failures(struct jw_prime_result *result)
 		mem_free(result->failures[i].reason);
 		mem_free(result->failures[i].log);
 	}
-	result->failure_count = result->failed = 0;
+	result->failure_count = result->failed = result->refused = 0;
 }
 
 int insert_backlog_open(struct jw_error *err, const char *folder, struct insert_backlog *ret_later)

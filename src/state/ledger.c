@@ -120,7 +120,7 @@ static bool parse_items(struct ledger *ledger, struct cursor *at, struct ledger_
 		if (records)
 			(void)cursor_u32(at);
 		if (at->overrun ||
-			(item.stamp >= ledger->stamp_count && (records || item.stamp != LEDGER_NO_STAMP)) ||
+			(item.stamp >= ledger->stamp_count && (records || item.stamp < LEDGER_REFUSED)) ||
 			ledger_item(list, item.name))
 			return false;
 		ledger->partial = append_item(NULL, list, LEDGER_MOST_RECORDS, &item) != 0;
@@ -446,9 +446,10 @@ static int apply_change(struct jw_error *err, struct ledger *ledger,
 		result = keep_items(err, &ledger->marks, &gone, coming < most ? most - coming : 0);
 	for (size_t i = 0; !result && i < coming; i++) {
 		const struct ledger_new_mark *one = &change->marks[i];
-		const struct ledger_item mark = {.name = one->key,
-										 .value = one->checksum,
-										 .stamp = ledger_mark_number(ledger, one->stamp)};
+		const struct ledger_item mark = {
+			.name = one->key,
+			.value = one->checksum,
+			.stamp = one->refused ? LEDGER_REFUSED : ledger_mark_number(ledger, one->stamp)};
 
 		result = ledger_put(err, &ledger->marks, most, &mark);
 	}
@@ -474,10 +475,21 @@ const struct ledger_item *ledger_marked(const struct ledger *ledger, const char 
 	const struct ledger_item *mark = ledger_item(&ledger->marks, key);
 	struct cache_probed probed;
 
-	if (!mark || !cache_dir || cache_presence(cache_dir, key, 0, &probed) != CACHE_PRESENT ||
+	if (!mark || mark->stamp == LEDGER_REFUSED || !cache_dir ||
+		cache_presence(cache_dir, key, 0, &probed) != CACHE_PRESENT ||
 		probed.checksum != mark->value)
 		return NULL;
 	return mark;
+}
+
+unsigned ledger_refused(const struct ledger *ledger, uint64_t key)
+{
+	const struct ledger_item *mark = key ? ledger_item(&ledger->marks, key) : NULL;
+
+	return mark && mark->stamp == LEDGER_REFUSED && mark->value <= UINT16_MAX &&
+				   refusal_name((unsigned)mark->value)
+			   ? (unsigned)mark->value
+			   : 0;
 }
 
 const char *ledger_mark_stamp(const struct ledger *ledger, const struct ledger_item *mark)

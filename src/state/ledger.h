@@ -12,15 +12,17 @@
  *     record  u64 place (FNV-1a-64 of the path without links, member, offset, architecture and
  *             form)   u64 key   u8 stamp (its number)   u8[3] 0   u32, unused
  *     marks   u32 number   mark…
- *     mark    u64 key   u64 checksum   u32 stamp (its number; LEDGER_NO_STAMP: not known)
+ *     mark    u64 key   u64 checksum   u32 stamp (its number; LEDGER_NO_STAMP: not known;
+ *             LEDGER_REFUSED: the checksum is a result of the driver)
  *
  * Former versions kept in what is reserved, and in a record's last number, how a cache had lost
  * entries.
  *
  * A mark says that an older driver's compiler made an entry (carried over, under this driver's
  * stamp), and which driver's. It holds as long as the entry has a value of that checksum; compiling
- * it again makes the mark void. What follows the marks is skipped, and dropped when the file is
- * written: former versions had marks of another kind there */
+ * it again makes the mark void. One with LEDGER_REFUSED says that the driver of that key has
+ * refused the module, which would be compiled in vain at each run. What follows the marks is
+ * skipped, and dropped when the file is written: former versions had marks of another kind there */
 #pragma once
 
 #include <jitwarm/system.h>
@@ -38,6 +40,7 @@ enum {
 	LEDGER_MOST_MARKS = 1 << 16, /* of 20 bytes; the oldest are forgotten first */
 };
 #define LEDGER_NO_STAMP UINT32_MAX
+#define LEDGER_REFUSED  (UINT32_MAX - 1)
 
 /* A record: a place, its entry's key, and that entry's driver. A mark: an entry's key, its
  * checksum, and the driver whose compiler made it. */
@@ -90,6 +93,8 @@ void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again);
 /* The mark of that entry; NULL if there is none or the cache's value has changed. */
 const struct ledger_item *ledger_marked(const struct ledger *ledger, const char *cache_dir,
 										uint64_t key);
+/* The result with which the driver has refused the module of that key; 0: it is not known to. */
+unsigned ledger_refused(const struct ledger *ledger, uint64_t key);
 /* "" if it is unknown. */
 const char *ledger_mark_stamp(const struct ledger *ledger, const struct ledger_item *mark);
 /* The number of the cache's entries with a mark. */
@@ -102,6 +107,7 @@ size_t ledger_count_marked(const struct ledger *ledger, const char *cache_dir);
 struct ledger_new_mark {
 	uint64_t key, checksum;
 	const char *stamp; /* of the driver that compiled it; NULL: unknown */
+	bool refused;      /* `checksum` is the driver's result */
 };
 struct ledger_change {
 	const struct ledger_new_mark *marks;

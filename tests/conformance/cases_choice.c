@@ -306,6 +306,23 @@ static enum outcome no_ptx_at_all(void)
 	return PASSED;
 }
 
+/* So jitwarm remembers it itself. */
+static enum outcome refused_leaves_nothing(void)
+{
+	const char *path = CONTAINER(
+		{.text = ".version 6.3\n.target sm_52\n.address_size 64\n.visible .entry k() { ret;\n",
+		 .nuls = 1});
+
+	for (int i = 0; i < 2; i++) {
+		struct answer answer = load(path);
+
+		CHECK_IS(answer.result, 218);
+		CHECK(*client_error());
+		CHECK_IS(entries_count(suite.cache), 0);
+	}
+	return PASSED;
+}
+
 /* Text is recognised by ".version" after blanks and comments. */
 static enum outcome texts(void)
 {
@@ -390,6 +407,8 @@ const struct test_case choice_cases[] = {
 	{"choice/an exact target of this GPU", exact_target_here},
 	{"choice/text for another target: 218", text_for_another_target},
 	{"choice/no PTX: 218", no_ptx_at_all},
+	{"choice/what the compiler refuses leaves no entry, and is compiled at each load",
+	 refused_leaves_nothing},
 	{"choice/what is a PTX text", texts},
 	{"choice/LZ4", lz4},
 	{"choice/zstd since 550.54", zstd},

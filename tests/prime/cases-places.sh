@@ -105,7 +105,7 @@ case_an_unknown_form_is_noticed() {
 	run prime "$library" || return 1
 	# A failure before that is told once.
 	rm -rf "$CUDA_CACHE_PATH"
-	SIMDRIVER_STAMP='Jan  1 2032 00:00:00' SIMDRIVER_FAULT="error:sample_network" expect_status 1 prime "$library" --json --jobs 1 || return 1
+	SIMDRIVER_STAMP='Jan  1 2032 00:00:00' SIMDRIVER_FAULT="error:sample_network" expect_status 2 prime "$library" --json --jobs 1 || return 1
 	expect_number opaque True && expect_number failed 1 || return 1
 	rm -rf "$CUDA_CACHE_PATH"
 	SIMDRIVER_STAMP='Jan  1 2031 00:00:00' expect_status 0 prime "$library" --json || return 1

@@ -60,7 +60,7 @@ case_a_hanging_module_is_set_aside() {
 case_a_compile_error_comes_with_its_log() {
 	local status=0
 	SIMDRIVER_FAULT=error:sample_small run prime "$library" || status=$?
-	[ "$status" = 1 ] && grep -q libsample_framework "$err" && grep -q ptxas "$err" || say "status $status: $(cat "$err")" || return 1
+	[ "$status" = 2 ] && grep -q libsample_framework "$err" && grep -q ptxas "$err" || say "status $status: $(cat "$err")" || return 1
 	expect_status 0 prime "$library"
 }
 

@@ -85,6 +85,41 @@ TEST(what_is_written_is_read)
 	buf_free(&again);
 }
 
+/* A mark without an entry. A result that says nothing of the module is as none. */
+TEST(what_the_driver_refuses_is_a_mark)
+{
+	static const struct {
+		uint64_t value;
+		uint32_t stamp;
+		unsigned result;
+	} cases[] = {
+		{218, LEDGER_REFUSED, 218},
+		{222, LEDGER_REFUSED, 222},
+		{2, LEDGER_REFUSED, 0},
+		{UINT64_C(218) << 32 | 1, LEDGER_REFUSED, 0},
+		{UINT64_C(1) << 32 | 218, LEDGER_REFUSED, 0},
+		{218, LEDGER_NO_STAMP, 0},
+		{218, 1, 0},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ledger *whole = make_ledger(), ledger = {0};
+		const struct ledger_item mark = {.name = 90, .value = cases[i].value, cases[i].stamp};
+		struct buf bytes;
+
+		assert_int_equal(ledger_put(NULL, &whole->marks, LEDGER_MOST_MARKS, &mark), 0);
+		bytes = make_bytes_of(whole);
+		ledger_parse(&ledger, bytes.data, bytes.size);
+		assert_int_equal(ledger.marks.count, 2);
+		assert_int_equal(ledger_refused(&ledger, 90), cases[i].result);
+		assert_int_equal(ledger_refused(&ledger, 91), 0);
+		assert_int_equal(ledger_refused(&ledger, 0), 0);
+		assert_null(ledger_marked(&ledger, folder, 90));
+		ledger_close(&ledger);
+		buf_free(&bytes);
+	}
+}
+
 /* Those of former versions: their records and marks count, the rest does not. */
 TEST(a_ledger_of_before_is_read)
 {

@@ -41,7 +41,7 @@ static int change_slowly(const char *path, int ready)
 
 TEST(a_writer_waits_for_another)
 {
-	const struct ledger_new_mark ours = {2, 2, stamp};
+	const struct ledger_new_mark ours = {.key = 2, .checksum = 2, .stamp = stamp};
 	const struct ledger_change what = {.marks = &ours, .mark_count = 1};
 	char *cache = os_join(NULL, folder, "cache"), *path = ledger_file(NULL, folder, cache);
 	struct ledger ledger;
@@ -104,7 +104,7 @@ static int note_plan(const char *path, char *cache)
 /* Whoever does not get the lock writes nothing: the holder's marks would be lost. */
 TEST(nobody_writes_without_the_lock)
 {
-	const struct ledger_new_mark ours = {2, 2, stamp};
+	const struct ledger_new_mark ours = {.key = 2, .checksum = 2, .stamp = stamp};
 	const struct ledger_change what = {.marks = &ours, .mark_count = 1};
 	struct jw_error err = {0};
 	char *cache = os_join(NULL, folder, "third"), *path = ledger_file(NULL, folder, cache);

@@ -251,7 +251,7 @@ TEST_WITH(marks_of_warm_modules_are_counted, start, NULL)
  * loses nothing of it. */
 TEST_WITH(records_of_another_process_stay, start, NULL)
 {
-	const struct ledger_new_mark carried = {1, 2, "Jan  1 200000:00:00"};
+	const struct ledger_new_mark carried = {.key = 1, .checksum = 2, .stamp = "Jan  1 200000:00:00"};
 	const struct ledger_change what = {.marks = &carried, .mark_count = 1};
 	struct ledger ledger, other;
 
@@ -275,7 +275,7 @@ TEST_WITH(records_of_another_process_stay, start, NULL)
 /* Without memory: all of the change, or none of it and a reason. */
 TEST(no_part_of_a_change_is_left_out)
 {
-	const struct ledger_new_mark marks[] = {{1, 2, stamp}, {3, 4, NULL}};
+	const struct ledger_new_mark marks[] = {{.key = 1, .checksum = 2, .stamp = stamp}, {.key = 3, .checksum = 4}};
 	const struct ledger_change first = {.marks = marks, .mark_count = 1};
 	const struct ledger_change second = {
 		.marks = marks + 1, .mark_count = 1, .cleared = &marks[0].key, .cleared_count = 1};
@@ -314,7 +314,7 @@ TEST(marks_make_room_for_others)
 		/* So many that ten more fit */
 		assert_int_equal(start(state), 0);
 		for (size_t i = 0; i < MOST; i++)
-			many[i] = (struct ledger_new_mark){i + 1, i, NULL};
+			many[i] = (struct ledger_new_mark){.key = i + 1, .checksum = i};
 		assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
 		for (size_t i = 0; i < MOST; i++)
 			many[i].key = MOST + 1 + i;
@@ -335,7 +335,7 @@ TEST_WITH(the_history_is_where_the_run_is, start, NULL)
 	struct os_file *lock = NULL;
 	struct jw_error err = {0};
 	char *file = os_join(NULL, folder, "file");
-	const struct ledger_new_mark one = {1, 2, stamp};
+	const struct ledger_new_mark one = {.key = 1, .checksum = 2, .stamp = stamp};
 	const struct ledger_change what = {.marks = &one, .mark_count = 1};
 
 	assert_ptr_equal(ledger_home(&system), state_dir);

@@ -272,8 +272,9 @@ static void the_store_keeps_no_marked_entry(void **state)
 static void marks_are_carried_along(void **state)
 {
 	struct machine *machine = *state;
-	struct ledger_new_mark mark = {machine->entries[0].key,
-								   load_u64(machine->entries[0].bytes + 20), "Mar  5 202422:02:27"};
+	struct ledger_new_mark mark = {.key = machine->entries[0].key,
+								   .checksum = load_u64(machine->entries[0].bytes + 20),
+								   .stamp = "Mar  5 202422:02:27"};
 	struct ledger ledger;
 
 	assert_int_equal(ledger_change_marks(NULL, folder, machine->system.cache.path,

@@ -203,10 +203,10 @@ static enum exit_status prime_outcome_status(const struct prime_outcome *priming
 	if (priming->only_plan)
 		return status;
 	/* A module without an entry cannot be shown to be warm. */
-	if (result->interrupted || result->undone || result->failed || result->unchanged ||
-		result->misjudged || result->plan.over_budget || result->cooled)
+	if (result->interrupted || result->undone || result->failed > result->refused ||
+		result->unchanged || result->misjudged || result->plan.over_budget || result->cooled)
 		status = exit_combine(status, EXIT_COLD);
-	if (result->plan.hopeless)
+	if (result->plan.hopeless || result->refused)
 		status = exit_combine(status, EXIT_CANNOT);
 	/* The reason why modules are left undone. */
 	if (result->stopped.code)
@@ -308,6 +308,8 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		.size = sizeof options,
 		.paths = priming->files.paths,
 		.path_count = priming->files.count,
+		.retried = cli->options.operands,
+		.retried_count = cli->options.operand_count,
 		.everything = options_given(&cli->options, "all"),
 		.recording = priming->recording,
 		.jobs = (unsigned)options_number(&cli->options, "jobs", 0),

@@ -40,7 +40,9 @@ static const char *package_gpu_text(char text[GPU_TEXT], const struct jw_check_p
 						  TEXT_COUNT(gpu->cold, "module", "modules"),
 						  text_span(time, gpu->forecast.start.low, gpu->forecast.start.high));
 	else if (gpu->failing)
-		(void)text_format(text, GPU_TEXT, "will fail: no code that runs there");
+		(void)text_format(text, GPU_TEXT,
+						  gpu->refused == gpu->failing ? "will fail: the driver refuses its code"
+													   : "will fail: no code that runs there");
 	else if (gpu->warm)
 		(void)text_format(text, GPU_TEXT, "warm");
 	else

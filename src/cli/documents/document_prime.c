@@ -97,6 +97,7 @@ static const struct json_field prime_fields[] = {
 				   "driver in the cache"),
 	ROW(plan.damaged, NULL),
 	ROW(plan.cannot, NULL),
+	ROW(plan.refused, "modules that the driver has refused before, which are not tried again"),
 	ROW(plan.link, NULL),
 	ROW(plan.left_out, NULL),
 	ROW(plan.why, "a line on the reasons why modules are cold, the most frequent first",

@@ -22,7 +22,7 @@ printf 'no index' >"$work/caches/index/index"
 
 # In which state: the driver, the settings, the cache, the files
 state() {
-	JITWARM=$simulated settings=(CUDA_CACHE_PATH="$cache") holds=cold driver=()
+	JITWARM=$simulated settings=(CUDA_CACHE_PATH="$cache") holds=cold driver=() remembers=
 	case $1 in
 	"no driver") JITWARM=$plain settings+=(JITWARM_SYSTEM_ROOT="$work/machine" JITWARM_PCI_DEVICES=) ;;
 	"no cache yet") holds= ;;
@@ -33,6 +33,7 @@ state() {
 	"no file to judge") settings+=(VIRTUAL_ENV="$work/bare") files=$work/bare ;;
 	"--driver 12.4") driver=(--target sm_86 --driver 12.4) ;;
 	"no code for the GPU") settings+=(VIRTUAL_ENV="$work/newer") files=$work/newer ;;
+	"a module that the driver refuses") settings+=(VIRTUAL_ENV="$work/refused") files=$work/refused remembers=$work/refused-state ;;
 	"a file not readable") settings+=(VIRTUAL_ENV="$work/part") holds=warm files=$work/part ;;
 	cold) ;;
 	warm) holds=warm ;;
@@ -58,6 +59,7 @@ judge() { # STATE COMMAND STATUS
 	state "$1"
 	arguments "$2"
 	rm -rf "$cache" "$work/new.jwpack" "$JITWARM_STATE"
+	[[ -z $remembers ]] || cp -a "$remembers" "$JITWARM_STATE"
 	[[ -z $holds ]] || cp -a "$work/caches/$holds" "$cache"
 	[[ $2 == jitwarm ]] || read -ra words <<<"$2"
 	# prime is for this machine
@@ -68,8 +70,8 @@ judge() { # STATE COMMAND STATUS
 	[[ $ended == "$3" ]] || { echo "$1: $2: $ended, and the table says $3" && wrong=$((wrong + 1)); }
 }
 
-# Code that is for newer GPUs alone; and what this account cannot read
-for each in newer part; do
+# Code that is for newer GPUs alone, what this account cannot read, and what the driver refuses
+for each in newer part refused; do
 	empty_environment "$work/$each"
 	mkdir -p "$(site_of "$work/$each")/$each" "$(site_of "$work/$each")/$each-1.0.dist-info"
 	printf 'Name: %s\nVersion: 1.0\n' "$each" >"$(site_of "$work/$each")/$each-1.0.dist-info/METADATA"
@@ -79,6 +81,10 @@ printf 'newer/k.ptx,,\n' >"$(site_of "$work/newer")/newer-1.0.dist-info/RECORD"
 cp "$sample" "$(site_of "$work/part")/part/sample.so"
 ln -s loop.so "$(site_of "$work/part")/part/loop.so"
 printf 'part/sample.so,,\npart/loop.so,,\n' >"$(site_of "$work/part")/part-1.0.dist-info/RECORD"
+printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret;\n' >"$(site_of "$work/refused")/refused/k.ptx"
+printf 'refused/k.ptx,,\n' >"$(site_of "$work/refused")/refused-1.0.dist-info/RECORD"
+VIRTUAL_ENV=$work/refused run 2 prime
+cp -a "$JITWARM_STATE" "$work/refused-state"
 
 table=$cases/../../../docs/commands.md tried=0 wrong=0
 # A cell counts for each state and each command that its row and column name

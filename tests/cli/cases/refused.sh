@@ -1,0 +1,68 @@
+# A module that the driver refuses: prime says why once, and remembers it by its key, which names the driver, too. check, doctor and
+# prime agree; prime compiles it again only where the file is named. What it remembers may be damaged: then it is as if unknown.
+with_simdriver sm_86
+mkdir "$work/folder"
+ptx() { printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry %s() { ret; %s\n' "$1" "$2"; }
+ptx good '}' >"$work/folder/good.ptx"
+ptx bad '' >"$work/folder/bad.ptx"
+bad=$work/folder/bad.ptx why='the driver refuses 1 module: CUDA_ERROR_INVALID_PTX'
+
+run 1 check --json "$work/folder"
+json 'd["cold"] == 2 and not d["failing"]'
+run 2 prime --json "$work/folder"
+json 'd["compiled"] == d["failed"] == 1 and d["undone"] == 0'
+run 2 check --json "$work/folder"
+json "d['cold'] == 0 and d['warm'] == 1 and [f['why'] for f in d['failing']] == ['$why'] and d['failing'][0]['file'].endswith('bad.ptx')"
+run 2 check "$work/folder"
+out_has "bad.ptx: $why"
+out_lacks 'Next: jitwarm prime'
+run 2 check --explain "$bad"
+out_has "$bad: $why"
+out_lacks 'never primed'
+run 2 check --target sm_86 "$bad"
+out_has "$bad: $why"
+# Another GPU, another key
+run 1 check --json --target sm_75 "$bad"
+json 'd["cold"] == 1'
+# The same text elsewhere is the same module
+cp "$bad" "$work/copy.ptx"
+run 2 check "$work/copy.ptx"
+out_has "$work/copy.ptx: $why"
+run 2 doctor --json --no-probe "$work/folder"
+json 'any(f["id"] == "refused" for f in d["findings"]) and not any(f["id"] in ("cold", "no-code", "driver-old") for f in d["findings"])'
+
+run 2 prime --json "$work/folder"
+json 'd["compiled"] == d["failed"] == d["cold"] == 0 and d["refused"] == d["warm"] == 1'
+run 2 prime -n "$work/folder"
+err_has "bad.ptx: $why; “jitwarm prime FILE” tries it again"
+run 2 prime --json "$bad"
+json 'd["failed"] == d["cold"] == 1 and d["refused"] == 0'
+
+# What the driver takes by now is compiled where it is named, and no longer remembered
+ptx later '}' >"$work/folder/later.ptx"
+SIMDRIVER_FAULT=error:later run 2 prime --json "$work/folder"
+json 'd["failed"] == 1'
+run 2 prime --json "$work/folder"
+json 'd["refused"] == 2 and d["cold"] == 0'
+run 0 prime --json "$work/folder/later.ptx"
+json 'd["compiled"] == 1'
+run 2 check --json "$work/folder"
+json 'd["warm"] == 2 and len(d["failing"]) == 1'
+find "$CUDA_CACHE_PATH" -path '*/?/?/*' -type f -delete
+run 1 check --json "$work/folder"
+json 'd["cold"] == 2 and len(d["failing"]) == 1'
+
+# A worker that ended says nothing of the module, nor does memory that ran out
+ptx crashes '}' >"$work/folder/crashes.ptx"
+SIMDRIVER_FAULT='crash:crashes;oom:later' run 1 prime --json --no-store "$work/folder"
+json 'd["failed"] == 2'
+run 1 check --json "$work/folder"
+json 'd["cold"] == 2 and len(d["failing"]) == 1'
+
+# A damaged memory is none
+for ledger in "$JITWARM_STATE"/ledger-*[0-9a-f]; do
+	(($(wc -c <"$ledger") < 2000)) || fail "a large ledger"
+	head -c 100 "$ledger" >"$work/part" && cp "$work/part" "$ledger"
+done
+run 1 check --json "$bad"
+json 'd["cold"] == 1 and not d["failing"]'
