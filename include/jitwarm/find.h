@@ -65,6 +65,11 @@ int jw_find(struct jw_error *err, const struct jw_find_options *options,
 			struct jw_found **ret_found);
 void jw_found_free(struct jw_found *found);
 
+/* Whether a package in which no device code was found is one that was built for the CPU: its name
+ * promises device code, or its version denies it (2.9.0+cpu). `version` NULL: `name` is a wheel's
+ * file name. */
+bool jw_is_cpu_build(const char *name, const char *version);
+
 /* Makes `dir`, a virtual or conda environment, the active one for all calls of this process, and
  * for the processes that it starts. Sets VIRTUAL_ENV or CONDA_PREFIX and unsets the other: no other
  * thread may read the environment meanwhile. JW_ERR_NOT_FOUND: no such directory; JW_ERR_USAGE: it

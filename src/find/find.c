@@ -135,21 +135,6 @@ static const char *package_of_project(const char *name)
 	return NULL;
 }
 
-/* Some of the installed packages whose code runs on GPUs, for those who look for one: "a, b". */
-static void list_gpu_packages(const struct packages *packages, char *text, size_t size)
-{
-	static const char *const known[] = {"torch",        "tensorflow",   "jax",
-										"vllm",         "xgboost",      "lightgbm",
-										"cupy-cuda11x", "cupy-cuda12x", "onnxruntime-gpu",
-										"bitsandbytes", "flash-attn",   "numba"};
-
-	*text = '\0';
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (packages_find(packages, known[i], 0) != SET_NONE)
-			(void)snprintf(text + strlen(text), size - strlen(text), "%s%s", *text ? ", " : "",
-						   known[i]);
-}
-
 /* Whether that stands between hyphens in a package's name, or before the first one. */
 static bool has_name_part(const char *name, const char *part)
 {
@@ -174,7 +159,7 @@ static int not_there(struct jw_error *err, struct name_search *finder, const cha
 				  name, finder->environment_error.message);
 		return found_trouble(err, &finder->list, &why);
 	}
-	list_gpu_packages(&finder->packages, others, sizeof others);
+	packages_name_gpu(&finder->packages, others, sizeof others);
 	/* A package's name has a dot less often than a file's. */
 	if (!strchr(asked->written, '.') && strlen(name) < PACKAGE_MOST_NAME)
 		(void)text_format(index, sizeof index, "; “jitwarm scan --index %s” asks the package index",

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jitwarm/find.h>
+
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/package_version.h"
@@ -228,4 +230,42 @@ size_t packages_find_module(struct packages *packages, const char *module)
 		}
 	packages->modules_read = true;
 	return set_find(&packages->modules, name_key(module), &cursor);
+}
+
+/* Packages whose code runs on GPUs, and whether wheels of this name come with and without it. */
+static const struct {
+	const char *name;
+	bool both;
+} for_gpus[] = {
+	{"torch", true},        {"tensorflow", true},   {"jax", false},
+	{"vllm", true},         {"xgboost", true},      {"lightgbm", false},
+	{"cupy-cuda11x", true}, {"cupy-cuda12x", true}, {"cupy-cuda13x", true},
+	{"torchvision", true},  {"catboost", true},     {"onnxruntime-gpu", true},
+	{"bitsandbytes", true}, {"flash-attn", true},   {"numba", false},
+};
+
+void packages_name_gpu(const struct packages *packages, char *text, size_t size)
+{
+	*text = '\0';
+	for (size_t i = 0; i < sizeof for_gpus / sizeof *for_gpus; i++)
+		if (packages_find(packages, for_gpus[i].name, 0) != SET_NONE)
+			(void)snprintf(text + strlen(text), size - strlen(text), "%s%s", *text ? ", " : "",
+						   for_gpus[i].name);
+}
+
+bool jw_is_cpu_build(const char *name, const char *version)
+{
+	const size_t length = version ? strlen(name) : strcspn(name, "-");
+
+	if (strstr(version ? version : name, "+cpu"))
+		return true;
+	for (size_t i = 0; i < sizeof for_gpus / sizeof *for_gpus; i++) {
+		size_t same = 0;
+
+		while (same < length && (name[same] == '_' ? '-' : name[same]) == for_gpus[i].name[same])
+			same++;
+		if (for_gpus[i].both && same == length && !for_gpus[i].name[same])
+			return true;
+	}
+	return false;
 }

@@ -42,6 +42,9 @@ bool packages_is_version(const struct package *package, const char *wanted, char
  * first call reads the records of all packages. */
 size_t packages_find_module(struct packages *packages, const char *module);
 
+/* Some of the installed packages whose code runs on GPUs, for those who look for one: "a, b". */
+void packages_name_gpu(const struct packages *packages, char *text, size_t size);
+
 /* Adds the files of a package that may hold device code to the list, and appends its requirements
  * to `wanted` unless that is NULL. `extras` as in requirement_applies. An unreadable file becomes a
  * trouble or a note in the list. */

@@ -395,7 +395,11 @@ static void end_listed(struct scan_run *run)
 	const struct output *out = &run->cli->out;
 
 	if (run->wheel && !run->read)
-		output_line(out, STYLE_FAINT, "%s: no device code", run->wheel->name);
+		output_line(out, STYLE_FAINT,
+					jw_is_cpu_build(run->wheel->name, NULL)
+						? "%s: built without GPU code (a CPU build)"
+						: "%s: no device code",
+					run->wheel->name);
 	for (size_t i = 0; i < GPUS_MOST && run->sums[i].target.sm; i++) {
 		struct buf line = BUF_MAX(MOST_LINE);
 		const enum style style = say_verdicts(&line, &run->sums[i]);

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/language.h"
+#include "os/file.h"
 
 void module_text_marks(const struct output *out, const char *head, const char *what, size_t carried,
 					   const char *end)
@@ -60,8 +61,30 @@ void found_files_print(const struct output *out, const struct jw_found *found)
 																	found->notes[i].text);
 }
 
+/* Those packages and wheels which are built for the CPU, a line each. */
+static size_t say_cpu_builds(const struct output *out, const struct jw_found *found)
+{
+	size_t said = 0;
+
+	for (size_t i = 0; found && i < found->file_count; i++) {
+		const struct jw_found_file *file = &found->files[i];
+		const char *name = file->package ? file->package : os_base_name(file->path);
+
+		if ((i && file->package && text_same(file->package, file[-1].package)) ||
+			(file->package ? !file->version : !text_ends(name, ".whl")) ||
+			!jw_is_cpu_build(name, file->package ? file->version : NULL))
+			continue;
+		output_line(out, STYLE_PLAIN, "%s%s%s: built without GPU code (a CPU build)", name,
+					file->package ? " " : "", file->package ? file->version : "");
+		said++;
+	}
+	return said;
+}
+
 void found_files_none(struct cli *cli, const struct jw_found *found)
 {
+	if (say_cpu_builds(&cli->out, found) && cli->options.operand_count)
+		return;
 	if (!cli->options.operand_count && found && found->environment)
 		output_line(&cli->out, STYLE_PLAIN,
 					"no device code found in %s; “jitwarm find” shows the environments here",

@@ -51,6 +51,14 @@ for each in pure-1-py3-none-any.whl a.tar; do
 	out_has "no device code found"
 done
 
+# A build for the CPU is said to be one, where a name promises code for GPUs or a version denies it
+for each in torch-2.9.0-cp312-cp312-manylinux_2_28_aarch64.whl flash_attn-2.8.3-cp312-cp312-win_amd64.whl thing-1.0+cpu-py3-none-any.whl; do
+	cp pure-1-py3-none-any.whl "$each"
+	run 0 check --target sm_86 --driver 550.163.01 "$each"
+	out_has "$each: built without GPU code (a CPU build)"
+	out_lacks "no device code found"
+done
+
 # An environment without device code is named
 empty_environment "$work/env"
 export VIRTUAL_ENV=$work/env
@@ -60,6 +68,20 @@ for command in "check --target sm_86 --driver 550.163.01" "scan --target sm_86";
 	out_has "no device code found in the virtual environment"
 	out_has "env; “jitwarm find”"
 done
+site=$(site_of "$work/env")
+for each in torch-2.9.0+cpu numba-0.62; do
+	mkdir -p "$site/$each.dist-info"
+	printf 'Name: %s\nVersion: %s\n' "${each%-*}" "${each#*-}" >"$site/$each.dist-info/METADATA"
+	printf '%s.so,,\n' "${each%-*}" >"$site/$each.dist-info/RECORD"
+	printf 'no code\n' >"$site/${each%-*}.so"
+done
+run 0 check --target sm_86 --driver 550.163.01 torch
+out_has "torch 2.9.0+cpu: built without GPU code (a CPU build)"
+run 0 check --target sm_86 --driver 550.163.01 numba
+out_has "no device code found"
+run 0 check --target sm_86 --driver 550.163.01
+out_has "torch 2.9.0+cpu: built without GPU code (a CPU build)"
+out_has "no device code found in the virtual environment"
 # A file's name is none of a package in an index
 run 3 scan --target sm_86 nothing.whl
 err_has "no such file, and no such package"
