@@ -55,10 +55,12 @@ static void next_word(const char **at, char word[LONGEST])
 /* scripts/gpu-table.py drops the same words. */
 static bool is_noise(const char *word)
 {
-	static const char *const noise[] = {
-		"nvidia", "geforce", "quadro",     "tesla",     "gpu",         "laptop", "mobile", "max",
-		"q",      "maxq",    "generation", "blackwell", "ac",          "hgx",    "pcie",   "nvl",
-		"sxm",    "dgxs",    "fhhl",       "oem",       "workstation", "server", "edition"};
+	static const char *const noise[] = {"nvidia",      "geforce",   "quadro",  "tesla",  "gpu",
+										"laptop",      "mobile",    "max",     "q",      "maxq",
+										"generation",  "blackwell", "ac",      "hgx",    "pcie",
+										"nvl",         "sxm",       "dgxs",    "fhhl",   "oem",
+										"workstation", "server",    "edition", "pascal", "agx",
+										"mig",         "developer", "kit",     "nvgpu"};
 	const size_t digits = strspn(word, "0123456789");
 
 	for (size_t i = 0; i < COUNT(noise); i++)
@@ -131,18 +133,52 @@ static bool add_family(const char *name, struct jw_target targets[2], size_t *re
 	return false;
 }
 
+/* “A40-48Q”, “A100-1-5CME”: a virtual GPU is named by its GPU's name, with letters of its own
+ * behind it (“V100DX”), and by what it has of that. The length of the first part; 0: it is none. */
+static size_t length_before_share(const char *name)
+{
+	size_t length = strlen(name), digits;
+
+	if (length > 2 && text_equal_fold(name + length - 2, "me"))
+		length -= 2;
+	if (!length || !strchr("qbcavQBCAV", name[--length]))
+		return 0;
+	digits = length;
+	while (digits && text_is_digit(name[digits - 1]))
+		digits--;
+	if (digits == length || !digits || name[digits - 1] != '-')
+		return 0;
+	length = digits - 1;
+	if (length > 2 && text_is_digit(name[length - 1]) && name[length - 2] == '-')
+		length -= 2;
+	return length;
+}
+
 /* The GPUs of a name, each capability once ("gtx 750" has two); words such as GeForce and Laptop,
  * and memory sizes, are ignored. Returns their number, 0 if the name is unknown. */
 static size_t gpu_named(const char *name, struct jw_target *targets, size_t most)
 {
-	char typed[LONGEST];
+	char typed[LONGEST], whole[LONGEST * 3];
+	const size_t share = length_before_share(name);
 	size_t count = 0;
 
-	plain_product_name(name, typed);
-	for (size_t i = 0; *typed && i < COUNT(names); i++)
-		if (is_typed_name(names[i].name, typed))
-			count = jw_target_add(targets, count, most, (struct jw_target){names[i].sm, 0});
-	return count;
+	text_copy(whole, share && share < sizeof whole ? share + 1 : sizeof whole, name);
+	plain_product_name(whole, typed);
+	for (;;) {
+		const size_t length = strlen(typed);
+
+		for (size_t i = 0; length && i < COUNT(names); i++)
+			if (is_typed_name(names[i].name, typed))
+				count = jw_target_add(targets, count, most, (struct jw_target){names[i].sm, 0});
+		if (count || !length)
+			return count;
+		if (text_starts(typed, "grid"))
+			memmove(typed, typed + 4, length - 3);
+		else if (share && !text_is_digit(typed[length - 1]))
+			typed[length - 1] = '\0';
+		else
+			return 0;
+	}
 }
 
 /* RTX 4091 may be RTX 4090, but RTX 6070 would be of another family than RTX 6000. */
