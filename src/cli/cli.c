@@ -15,6 +15,7 @@
 #include "cli/terminal.h"
 #include "os/console.h"
 #include "os/file.h"
+#include "os/interrupt.h"
 #include "os/platform.h"
 
 /* One line a command, in the order of help. */
@@ -430,6 +431,9 @@ enum exit_status cli_run(int argc, char **argv)
 	}
 	if (output_close(&err))
 		cli_fail(&cli, &err);
+	/* Scripts end with what was interrupted, whatever it had done by then. */
+	if (os_interrupted() && !cli.status_of_command)
+		cli.status = (enum exit_status)os_interrupt_status();
 	options_free(&cli.options);
 	config_free(&cli.config);
 	jw_system_free(cli.system);

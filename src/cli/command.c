@@ -21,6 +21,7 @@ static int exit_rank(enum exit_status status)
 	case EXIT_COLD: return 2;
 	case EXIT_FAILED: return 3;
 	case EXIT_BAD_USAGE: return 4;
+	case EXIT_INTERRUPTED: return 5;
 	}
 	return 3;
 }
@@ -34,7 +35,7 @@ enum exit_status exit_of(enum jw_code code)
 {
 	if (code == JW_ERR_USAGE)
 		return EXIT_BAD_USAGE;
-	return code == JW_ERR_INTERRUPTED ? EXIT_COLD : EXIT_FAILED;
+	return code == JW_ERR_INTERRUPTED ? EXIT_INTERRUPTED : EXIT_FAILED;
 }
 
 enum exit_status exit_of_verdict(enum jw_verdict verdict)

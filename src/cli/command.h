@@ -14,16 +14,17 @@
 
 enum exit_status {
 	EXIT_DONE = 0,   /* done, or warm */
-	EXIT_COLD = 1,   /* cold, or work is left: damage found, Ctrl-C, a link not primed */
+	EXIT_COLD = 1,   /* cold, or work is left: damage found, a link not primed */
 	EXIT_CANNOT = 2, /* jitwarm cannot help, and has printed the reason */
 	EXIT_FAILED = 3,
-	EXIT_BAD_USAGE = 64, /* sysexits.h: EX_USAGE */
+	EXIT_BAD_USAGE = 64,    /* sysexits.h: EX_USAGE */
+	EXIT_INTERRUPTED = 130, /* by Ctrl-C; other such requests: os_interrupt_status */
 };
 
-/* Combines two outcomes: usage beats all, then 3 beats 1 beats 2 beats 0. */
+/* Combines two outcomes: Ctrl-C beats usage beats 3 beats 1 beats 2 beats 0. */
 enum exit_status exit_combine(enum exit_status a, enum exit_status b);
 
-/* The status of a library's failure: usage 64, interrupted 1, others 3. */
+/* The status of a library's failure: usage 64, interrupted 130, others 3. */
 enum exit_status exit_of(enum jw_code code);
 
 /* The status of every command that judges whether a start compiles. */
@@ -68,6 +69,7 @@ struct cli {
 	enum exit_status (*run_other)(int argc, char **argv);
 	bool lacking;             /* a line of the report is missing: memory ended */
 	enum exit_status status;  /* so far */
+	bool status_of_command;   /* that of the program that `run` has run */
 	enum exit_status failure; /* status of the next failure; EXIT_DONE: by its code (exit_of) */
 	struct jw_system *system; /* freed at the end, as are the next two */
 	char *state;              /* set by cli_state */

@@ -190,7 +190,7 @@ void help_commands(struct buf *buf, const struct cli_command *const *commands, c
 		"Without a command jitwarm shows the status. “jitwarm COMMAND --help” tells more about a "
 		"command, “jitwarm --version” what this program was built with.\n\n"
 		"Exit status: 0 done, or warm · 1 cold, or a part is left undone · 2 cannot help, and says "
-		"why · 3 failed · 64 wrong usage.";
+		"why · 3 failed · 64 wrong usage · 130 ended by Ctrl-C.";
 
 	usage_line(buf, group ? group : "", "COMMAND [OPTION]… [ARGUMENT]…", columns);
 	if (!group) {

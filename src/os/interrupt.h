@@ -11,6 +11,9 @@ void os_catch_interrupts(void);
 void os_uncatch_interrupts(void);
 /* Whether such a request has come. */
 bool os_interrupted(void);
+/* The exit status of a program that ends by it: 128 and the signal's number, as shells say, so 130
+ * for Ctrl-C; on Windows always 130. 0: none has come. */
+int os_interrupt_status(void);
 /* From now on they are ignored: the supervisor ends a worker, not the keyboard. */
 void os_ignore_interrupts(void);
 /* The signal that asks to pause (Ctrl-Z); 0 if there is none, or the program handles it itself. */

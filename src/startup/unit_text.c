@@ -66,7 +66,7 @@ static int append_arguments(struct jw_error *err, const struct jw_startup_option
 
 /* Exit status 1: some modules are left cold, 2: no help here; neither is a failure of the unit. */
 #define IDLE_TIME                                                                                  \
-	"Type=oneshot\nSuccessExitStatus=1 2\nTimeoutStartSec=2h\nNice=19\n"                           \
+	"Type=oneshot\nSuccessExitStatus=1 2 143\nTimeoutStartSec=2h\nNice=19\n"                       \
 	"CPUSchedulingPolicy=idle\nIOSchedulingClass=idle\n"
 
 static const char *const texts[] = {
@@ -163,7 +163,7 @@ static const char *const texts[] = {
 		"After=local-fs.target nvidia-persistenced.service\n\n"
 		"# The account and the command of each service are in "
 		"jitwarm@SERVICE.service.d.\n[Service]\nType=oneshot\n"
-		"SuccessExitStatus=1 2\nTimeoutStartSec=30min\n"
+		"SuccessExitStatus=1 2 143\nTimeoutStartSec=30min\n"
 		"ExecStartPre=-+" LOAD_MODULE LEAST_RIGHTS "\n[Install]\nWantedBy=%i.service\n",
 	[STARTUP_INSTANCE] = ("# $M\n[Service]\nUser=$U\nExecStart=$X\n"
 						  "ProtectHome=$O\nReadWritePaths=-$h\n"),

@@ -23,7 +23,7 @@ case_interrupted_and_continued() {
 	start_gated sample_ prime "$library" --json -j 1 || return 1
 	kill -INT $pid
 	wait $pid || status=$?
-	[ "$status" = 1 ] && expect_number interrupted True || say "status $status after Ctrl-C: $(cat "$err")" || return 1
+	[ "$status" = 130 ] && expect_number interrupted True || say "status $status after Ctrl-C: $(cat "$err")" || return 1
 	no_leftovers && expect_status 0 prime "$library" && sound
 }
 

@@ -106,8 +106,9 @@ static void manual_page(struct buf *buf, const struct cli_command *command)
 	append_text(buf, language_text(command->description));
 	append_all_options(buf, command->options);
 	buf_say(buf, "%s\n%s\n", language_text(".Sh EXIT STATUS"),
-			language_text("0 done, or warm; 1 cold, or a part is left undone; 2 jitwarm "
-						  "cannot help, and has said why; 3 failed; 64 wrong usage."));
+			language_text(
+				"0 done, or warm; 1 cold, or a part is left undone; 2 jitwarm "
+				"cannot help, and has said why; 3 failed; 64 wrong usage; 130 ended by Ctrl-C."));
 	append_examples(buf, examples_of(command));
 	buf_say(buf, "%s\n.Xr jitwarm 1\n", language_text(".Sh SEE ALSO"));
 }

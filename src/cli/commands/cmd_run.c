@@ -252,6 +252,7 @@ static int run_and_report(struct jw_error *err, struct cli *cli,
 	if (report_command(err, cli, how, result))
 		cli_fail(cli, err);
 	/* The command's own status, unless it is 0. */
+	cli->status_of_command = result->exit_status != 0;
 	if (result->exit_status)
 		cli->status = (enum exit_status)result->exit_status;
 	jw_record_result_free(result);

@@ -247,8 +247,8 @@ void os_forward_signals(int pid)
 enum { ECHO_MS = 500 };
 
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
-static volatile sig_atomic_t interrupted;
-static struct timespec first; /* only the first signal writes it */
+static volatile sig_atomic_t interrupted; /* by this signal */
+static struct timespec first;             /* only the first signal writes it */
 
 static long since_first_ms(void)
 {
@@ -265,7 +265,7 @@ static void note_signal(int number)
 {
 	if (!interrupted) {
 		(void)clock_gettime(CLOCK_MONOTONIC, &first);
-		interrupted = 1;
+		interrupted = number;
 	} else if (since_first_ms() >= ECHO_MS) {
 		(void)signal(number, SIG_DFL);
 		(void)raise(number); /* delivered when this returns */
@@ -301,6 +301,11 @@ void os_uncatch_interrupts(void)
 bool os_interrupted(void)
 {
 	return interrupted != 0;
+}
+
+int os_interrupt_status(void)
+{
+	return interrupted ? 128 + interrupted : 0;
 }
 
 void os_ignore_interrupts(void)

@@ -410,6 +410,11 @@ bool os_interrupted(void)
 	return interrupted != 0;
 }
 
+int os_interrupt_status(void)
+{
+	return interrupted ? 130 : 0;
+}
+
 static BOOL WINAPI ignore(DWORD event)
 {
 	return event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;

@@ -198,7 +198,7 @@ wait $pid
 ended=$?
 kill $holder 2>/dev/null
 wait $holder
-[[ $ended == 1 ]] || fail "exit status $ended, not 1"
+[[ $ended == 130 ]] || fail "exit status $ended, not 130"
 err_has "interrupted"
 json 'd["interrupted"] and d["exit_status"] == d["in_files"] == 0 and d["modules"] == '"$before"
 json_file ended.json 'len(d["not_in_files"]) == '"$before"

@@ -43,7 +43,7 @@ interrupted() { # ARGUMENT…: by Ctrl-C while nobody answers
 	await test -e "$HUNG_RESOLVER"
 	kill -INT $begun
 	wait $begun || ended=$?
-	[[ $ended == 1 ]] || fail "ended with $ended: $(cat "$err")"
+	[[ $ended == 130 ]] || fail "ended with $ended: $(cat "$err")"
 	err_has "interrupted"
 	nothing_imported
 	nothing_left

@@ -150,7 +150,7 @@ if ! is_wine; then
 	kill -INT "$begun"
 	ended=0
 	wait "$begun" || ended=$?
-	[[ $ended == 1 ]] || fail "ended with $ended"
+	[[ $ended == 130 ]] || fail "ended with $ended"
 	err_has "interrupted"
 	nothing_imported
 	nothing_left

@@ -46,7 +46,7 @@ if ! is_wine; then
 	kill -INT $begun
 	ended=0
 	wait $begun || ended=$?
-	[[ $ended == 1 ]] || fail "ended with $ended: $(cat "$err")"
+	[[ $ended == 130 ]] || fail "ended with $ended: $(cat "$err")"
 	nothing_imported
 	nothing_left
 fi

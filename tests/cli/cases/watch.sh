@@ -139,7 +139,9 @@ watcher=$!
 written_twice() { (($(grep -o ": waits" interrupted | wc -l) >= 2)); }
 await written_twice
 kill -INT "$(pgrep -P $watcher)" || fail "nothing to interrupt"
-wait $watcher || fail "status $? after Ctrl-C"
+ended=0
+wait $watcher || ended=$?
+[[ $ended == 130 ]] || fail "status $ended after Ctrl-C"
 python3 line.py 80 interrupted 3 >stands || fail "after Ctrl-C: $(cat interrupted)"
 ! grep -q ": waits" stands && grep -q "was watched for" stands || fail "this stands: $(cat stands)"
 end_victim
