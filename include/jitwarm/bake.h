@@ -24,8 +24,8 @@ struct jw_bake_file {
 	char *path;   /* the library, or the package that it is a member of */
 	char *member; /* of a wheel; NULL: a file, or `failed` is about the whole
 					 package */
-	char *output; /* its copy, or in place the library without links, or the new package; NULL: none
-					 was written, see `failed`, or there was nothing to bake */
+	char *output; /* its copy, or the new package; NULL: none was written, see `failed`, or there
+					 was nothing to bake */
 	/* Containers, each once for each GPU architecture. */
 	size_t modules;    /* containers that the driver would compile, and results of device linking
 						  that the CUDA runtime would link: the sum of the next five */
@@ -66,18 +66,13 @@ struct jw_bake_options {
 	size_t size;                    /* JW_BAKE_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const struct jw_system *system; /* GPUs, driver, and the cache that the code is taken from */
 	const struct jw_found *found;   /* the libraries (jw_find) */
-	const char *output;             /* a folder for the copies, made if missing; not with dry_run
-									   or in_place */
+	const char *output;             /* a folder for the copies, made if missing; not with dry_run */
 	/* How cold modules are compiled: jobs, memory, callbacks. jw_bake sets its paths, `everything`
 	 * and `dry_run`. NULL: cold modules are not compiled. */
 	const struct jw_prime_options *prime;
 	bool dry_run;   /* only count what would be baked */
 	bool any_owner; /* NVIDIA's own libraries too, which their licence does not allow to modify */
 	struct jw_cancel cancel;
-	/* Each library is replaced by its baked copy, with its rights; a process that has it mapped
-	 * keeps the old one. The state directory holds what jw_unbake needs, and the hash in its Python
-	 * package's RECORD is adapted. Without `any_owner` Debian's and conda's files are refused. */
-	bool in_place;
 	/* What links relocatable code for another machine: an nvJitLink's file, a toolkit's folder, or
 	 * a package that brings one. NULL: the oldest that will do of the environment, of toolkits, and
 	 * of fetched ones. */
@@ -92,62 +87,6 @@ struct jw_bake_options {
 int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 			struct jw_bake_result **ret_result);
 void jw_bake_result_free(struct jw_bake_result *result);
-
-/* ---- libraries that were baked in their places */
-
-enum jw_baked_state {
-	JW_BAKED_SOUND,    /* as baked */
-	JW_BAKED_ORIGINAL, /* the original again */
-	JW_BAKED_REPLACED, /* its package's own file, for example of a newer version */
-	JW_BAKED_CHANGED,  /* changed otherwise: the original cannot be restored */
-	JW_BAKED_GONE,     /* there is no such file any more */
-};
-
-struct jw_baked {
-	char *path;    /* without links */
-	char *targets; /* "sm_86 sm_90" */
-	char *driver;  /* whose compiler made the code, as jw_driver_text writes it */
-	int64_t when_s;
-	uint64_t size_before_bytes, size_after_bytes;
-	enum jw_baked_state state; /* for jw_unbake: as it was before */
-	struct jw_driver from;     /* the first driver that loads it; zeros: unknown */
-	/* jw_unbake: nothing is left to undo. The file is the original, if `state` was JW_BAKED_SOUND
-	 * or JW_BAKED_ORIGINAL; otherwise jitwarm has only forgotten it. */
-	bool undone;
-	struct jw_error
-		failed; /* jw_unbake: why not; jw_baked_look: a journal that cannot be read, `path` */
-};
-
-struct jw_baked_list {
-	size_t size;
-	struct jw_baked *items;
-	size_t count;
-};
-
-/* What this account's state directory knows of, in no order. Reads each file. The caller frees
- * *ret_list with jw_baked_list_free. */
-int jw_baked_look(struct jw_error *err, struct jw_baked_list **ret_list);
-/* The same without reading a file whose size and time are the baked one's; and only of these
- * libraries, in their order (`paths` NULL: of all). */
-int jw_baked_find(struct jw_error *err, const char *const *paths, size_t path_count,
-				  struct jw_baked_list **ret_list);
-void jw_baked_list_free(struct jw_baked_list *list);
-
-struct jw_unbake_options {
-	size_t size; /* JW_UNBAKE_OPTIONS_INIT sets it (jitwarm/api.h) */
-	/* Of libraries; those that were not baked are left out. NULL: all that jw_baked_look shows,
-	 * but for those that are gone, which are in the list and stay as they are */
-	const char *const *paths;
-	size_t path_count;
-	struct jw_cancel cancel;
-};
-#define JW_UNBAKE_OPTIONS_INIT JW_INIT(jw_unbake_options)
-
-/* Restores the originals of libraries, byte for byte. A library that is neither as it was baked nor
- * its package's own is left as it is (`failed`). -1: JW_ERR_BUSY if another process bakes,
- * JW_ERR_INTERRUPTED, out of memory. The caller frees *ret_list with jw_baked_list_free. */
-int jw_unbake(struct jw_error *err, const struct jw_unbake_options *options,
-			  struct jw_baked_list **ret_list);
 
 /* ---- whether anything is compiled */
 

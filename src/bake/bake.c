@@ -6,7 +6,6 @@
 #include "bake/bake_file.h"
 #include "bake/bake_wheel.h"
 #include "bake/baking.h"
-#include "bake/in_place.h"
 #include "bake/library_owner.h"
 #include "base/cancel.h"
 #include "base/mem.h"
@@ -56,11 +55,8 @@ struct bake {
 	struct jw_system system;      /* with the driver and the stamp that the compiler stands for */
 	struct jw_bake_result *result;
 	struct cache_profile profile;
-	struct bake_files files;  /* the result's */
-	struct in_place in_place; /* if they asked for that */
-	char *targets;            /* with those that the library at hand was baked for before */
-	char driver[JW_DRIVER_TEXT];
-	uint32_t code_cuda; /* of the compiler (1000 * major + 10 * minor) */
+	struct bake_files files; /* the result's */
+	uint32_t code_cuda;      /* of the compiler (1000 * major + 10 * minor) */
 	struct linker linker;
 };
 
@@ -68,9 +64,7 @@ static int check_bake_options(struct jw_error *err, const struct jw_bake_options
 {
 	const struct jw_system *system = options->system;
 
-	if (options->in_place && options->output)
-		return error_set(err, JW_ERR_USAGE, "in place, or copies in a folder: not both");
-	if (!options->dry_run && !options->in_place && (!options->output || !*options->output))
+	if (!options->dry_run && (!options->output || !*options->output))
 		return error_set(err, JW_ERR_USAGE, "name a folder for the copies");
 	if (!system->gpu_count)
 		return error_set(err, JW_ERR_NOT_FOUND,
@@ -111,7 +105,6 @@ static void stand_for(struct bake *bake, const struct jw_compiler *compiler)
 	bake->profile = profile_of_system(&bake->system);
 	bake->code_cuda = only_this ? compiler->cuda : driver->version.cuda;
 	bake->result->driver = bake->profile.driver;
-	(void)jw_driver_text(bake->driver, &bake->result->driver);
 }
 
 /* Compiles everything that a start may compile into the cache that supplies the code. */
@@ -170,7 +163,6 @@ static struct bake_file_job job_of(struct bake *bake, const char *output)
 		.targets = bake->result->targets,
 		.target_count = bake->result->target_count,
 		.output = output,
-		.in_place = options->in_place ? &bake->in_place : NULL,
 		.cancel = options->cancel,
 	};
 }
@@ -200,40 +192,24 @@ static int overwrites_input(struct jw_error *err, struct bake *bake,
 	return 0;
 }
 
-/* NULL, and err: the library is left alone. NVIDIA's libraries are read all the same: without
- * anything to bake, nothing is refused. */
-static const char *allowed_output(struct jw_error *err, struct bake *bake,
-								  const struct jw_found_file *found, const char *output)
-{
-	const struct jw_bake_options *options = bake->options;
-	bool overwrites = false;
-
-	if (!options->in_place && overwrites_input(err, bake, found, output, &overwrites))
-		return NULL;
-	if (overwrites) {
-		error_set(err, JW_ERR_USAGE,
-				  "%s: the copy would take the place of another library that is to be baked: name "
-				  "another folder",
-				  output);
-		return NULL;
-	}
-	if (options->any_owner)
-		return output;
-	if (library_owner_allows_copy(err, found) ||
-		(options->in_place &&
-		 library_owner_allows_change(err, bake->in_place.library, library_owner_dpkg)))
-		return NULL;
-	return output;
-}
-
-/* `output`: the copy's path, NULL in a dry run. */
+/* `output`: the copy's path, NULL in a dry run. What may not be copied is read all the same:
+ * without anything to bake, nothing is refused. */
 static int bake_one(struct jw_error *err, struct bake *bake, const struct jw_found_file *found,
 					const char *output, struct jw_bake_file *file)
 {
 	struct jw_error why = {0};
-	const struct bake_file_job job =
-		job_of(bake, output ? allowed_output(&why, bake, found, output) : NULL);
+	struct bake_file_job job = job_of(bake, NULL);
+	bool overwrites = false;
 
+	if (output && overwrites_input(err, bake, found, output, &overwrites))
+		return -1;
+	if (overwrites)
+		error_set(&why, JW_ERR_USAGE,
+				  "%s: the copy would take the place of another library that is to be baked: name "
+				  "another folder",
+				  output);
+	else if (!library_allows_copy(&why, found, bake->options->any_owner))
+		job.output = output;
 	if (why.code == JW_ERR_MEMORY)
 		return error_copy(err, &why);
 	if (bake_file(err, &job, file))
@@ -241,69 +217,6 @@ static int bake_one(struct jw_error *err, struct bake *bake, const struct jw_fou
 	if (why.code && file->modules && !file->failed.code)
 		file->failed = why;
 	return 0;
-}
-
-/* The GPUs that a library was baked for before: what its journal names and is none is passed over.
- */
-static size_t read_former(const char *text, struct jw_target former[ANALYSE_MOST_TARGETS])
-{
-	size_t count = 0;
-
-	for (size_t length; *(text += strspn(text, " ")); text += length) {
-		char name[JW_TARGET_TEXT] = "";
-		struct jw_target target;
-
-		length = strcspn(text, " ");
-		if (length >= sizeof name)
-			continue;
-		memcpy(name, text, length);
-		if (jw_target_parse(name, &target))
-			count = jw_target_add(former, count, ANALYSE_MOST_TARGETS, target);
-	}
-	return count;
-}
-
-/* For the journal: what the library has code for then, with that of an earlier bake. */
-static int join_gpus(struct jw_error *err, struct bake *bake, const char *former)
-{
-	struct jw_target all[2 * ANALYSE_MOST_TARGETS];
-	struct buf text = BUF_MAX(1 << 16);
-	size_t count = read_former(former, all);
-	int failed = buf_printf(err, &text, "%s", "");
-
-	for (size_t i = 0; i < bake->result->target_count; i++)
-		count = jw_target_add(all, count, sizeof all / sizeof *all, bake->result->targets[i]);
-	for (size_t i = 0; !failed && i < count; i++) {
-		char name[JW_TARGET_TEXT];
-
-		failed = buf_printf(err, &text, "%s%s", i ? " " : "", jw_target_sm(name, all[i]));
-	}
-	mem_free(bake->targets);
-	bake->targets = failed ? NULL : mem_string_n(err, buf_text(&text), text.size);
-	buf_free(&text);
-	bake->in_place.targets = bake->targets;
-	return bake->targets ? 0 : -1;
-}
-
-/* A failure that is the library's own. */
-static int enter_place(struct jw_error *err, struct bake *bake, const char *path,
-					   struct jw_bake_file *file)
-{
-	struct in_place *place = &bake->in_place;
-
-	if (!in_place_enter(&file->failed, place, path)) {
-		const bool again = place->journal && place->state == JW_BAKED_SOUND;
-
-		if (join_gpus(err, bake, again && place->journal->targets ? place->journal->targets : ""))
-			return -1;
-		/* A new journal would take the place of the only way back to the first original. */
-		if (place->journal && place->state == JW_BAKED_CHANGED)
-			error_set(&file->failed, JW_ERR_UNSUPPORTED,
-					  "was changed since it was baked: to bake it again, remove its journal %s",
-					  place->journal->file);
-		return 0;
-	}
-	return file->failed.code == JW_ERR_MEMORY ? error_copy(err, &file->failed) : 0;
 }
 
 /* `place`: as for bake_found; only its folder counts. */
@@ -315,7 +228,7 @@ static int bake_found_package(struct jw_error *err, struct bake *bake,
 	char *folder = NULL, *below = NULL;
 	int failed = 0;
 
-	if (!options->dry_run && !options->in_place) {
+	if (!options->dry_run) {
 		below = mem_string_n(err, place, (size_t)(os_base_name(place) - place));
 		folder = below && *below ? os_join(err, options->output, below)
 				 : below         ? mem_string(err, options->output)
@@ -345,7 +258,7 @@ static int is_refused(struct jw_error *err, struct bake *bake, const struct jw_f
 	int failed;
 
 	if (!bake_is_package(found->path)) {
-		*ret_refused = !bake->options->any_owner && library_owner_allows_copy(&why, found);
+		*ret_refused = library_allows_copy(&why, found, bake->options->any_owner) != 0;
 		return *ret_refused && why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
 	}
 	failed = bake_found_package(err, bake, found, place, true, &files);
@@ -380,19 +293,16 @@ static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_f
 					  const char *place)
 {
 	const struct jw_bake_options *options = bake->options;
-	const bool in_place = options->in_place && !options->dry_run;
 	struct jw_bake_file file = {0};
 	char *output = NULL;
 	int failed;
 
 	if (bake_is_package(found->path))
 		return bake_found_package(err, bake, found, place, false, &bake->files);
-	if (!options->dry_run && !in_place && !(output = os_join(err, options->output, place)))
+	if (!options->dry_run && !(output = os_join(err, options->output, place)))
 		return -1;
 	file.path = mem_string(err, found->path);
-	failed = !file.path || (in_place && enter_place(err, bake, found->path, &file));
-	if (!failed && !file.failed.code)
-		failed = bake_one(err, bake, found, in_place ? bake->in_place.library : output, &file);
+	failed = !file.path || bake_one(err, bake, found, output, &file);
 	mem_free(output);
 	if (!failed && (file.modules || file.failed.code))
 		return bake_files_add(err, &bake->files, &file);
@@ -415,7 +325,7 @@ static int bake_all(struct jw_error *err, struct bake *bake)
 	}
 	if (!failed)
 		common = common_folder(places, count);
-	if (!failed && count && !common && !bake->options->in_place)
+	if (!failed && count && !common)
 		failed =
 			error_set(err, JW_ERR_USAGE,
 					  "the libraries are on several drives: bake those of one drive at a time");
@@ -449,10 +359,6 @@ static int bake_system(struct jw_error *err, struct bake *bake)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "the form of this driver's cache is not known, so the code in it cannot "
 						 "be taken");
-	if (bake->options->in_place && !bake->options->dry_run && in_place_open(err, &bake->in_place))
-		return -1;
-	(void)jw_driver_text(bake->driver, &result->driver);
-	bake->in_place.driver = bake->driver;
 	return bake_all(err, bake);
 }
 
@@ -475,9 +381,7 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 		return -1;
 	bake.result->size = sizeof *bake.result;
 	failed = bake_system(err, &bake);
-	in_place_close(&bake.in_place);
 	linker_free(&bake.linker);
-	mem_free(bake.targets);
 	bake.result->files = bake.files.items;
 	bake.result->file_count = bake.files.count;
 	if (failed) {

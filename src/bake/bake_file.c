@@ -111,9 +111,6 @@ static int bake_places(struct jw_error *err, struct baking *baking)
 	file->size_after_bytes = file->size_before_bytes;
 	if (!baking->copy.file)
 		return 0;
-	if (baking->job->in_place && file->from.cuda)
-		file->from = in_place_first_driver(baking->job->in_place, file->from);
-	baking->copy.loads_from = file->from;
 	output = mem_string(err, baking->job->output);
 	if (!output || baked_output_finish(err, baking, &file->size_after_bytes)) {
 		mem_free(output);

@@ -3,7 +3,6 @@
 
 #include <jitwarm/bake.h>
 
-#include "bake/in_place.h"
 #include "bake/linker.h"
 #include "cache/profile.h"
 
@@ -16,8 +15,6 @@ struct bake_file_job {
 	const struct jw_target *targets; /* GPUs */
 	size_t target_count;
 	const char *output; /* the copy's path; NULL: only count */
-	/* Replaces the library, which it has entered; NULL: a copy */
-	const struct in_place *in_place;
 	struct jw_cancel cancel;
 };
 

@@ -10,6 +10,7 @@
 #include <archive_entry.h>
 #include <sodium.h>
 
+#include "bake/baked_copy.h"
 #include "bake/library_owner.h"
 #include "bake/package_row.h"
 #include "bake/wheel_edit.h"
@@ -317,10 +318,9 @@ static int bake_unpacked(struct jw_error *err, struct wheel *wheel, size_t index
 	struct jw_error why = {0};
 	int result;
 
-	how.in_place = NULL;
 	how.output = NULL;
-	if (job->folder && (job->any_owner || !library_owner_allows_member(&why, wheel->package,
-																	   wheel->nvidia, name, path)))
+	if (!library_allows_member(&why, wheel->package, wheel->nvidia, job->any_owner, name, path) &&
+		job->folder)
 		how.output = output;
 	result = bake_file(err, &how, &file);
 	if (!result && why.code && file.modules && !file.failed.code)
@@ -587,8 +587,7 @@ static int bake_wheel(struct jw_error *err, struct wheel *wheel)
 		take_wheel_version(err, wheel))
 		return -1;
 	if (job->only_check)
-		return job->any_owner ? 0
-							  : library_owner_allows_package(err, wheel->package, wheel->nvidia);
+		return job->any_owner ? 0 : library_allows_package(err, wheel->package, wheel->nvidia);
 	if (run_folder_make(err, job->state_dir, &wheel->run))
 		return -1;
 	for (size_t i = 0; !result && i < wheel->directory.count; i++)
@@ -640,11 +639,7 @@ static int bake_kind(struct jw_error *err, const struct bake_package_job *job,
 	if (!text_equal_fold(job->path + strlen(job->path) - strlen(".whl"), ".whl"))
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "is a conda package, which jitwarm does not write: bake in its recipe's "
-						 "build step (jitwarm bake --in-place …), and conda-build writes the "
-						 "package");
-	if (job->file.in_place)
-		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "is a package that is not installed: -o DIR writes a new one");
+						 "build step, and conda-build writes the package");
 	result = bake_wheel(err, &wheel);
 	for (size_t i = first; !result && wheel.baked && i < files->count; i++) {
 		struct jw_bake_file *file = &files->items[i];

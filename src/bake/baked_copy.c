@@ -80,15 +80,6 @@ int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map
 	return begin_part(err, ret_copy);
 }
 
-int baked_copy_begin_beside(struct jw_error *err, const struct os_map *from, const char *output,
-							struct baked_copy *ret_copy)
-{
-	*ret_copy =
-		(struct baked_copy){.path = output, .from = from, .size_bytes = from ? from->size : 0};
-	ret_copy->output = mem_string(err, output);
-	return ret_copy->output ? begin_part(err, ret_copy) : -1;
-}
-
 int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t offset,
 					 const void *data, size_t size)
 {

@@ -13,7 +13,6 @@ struct baked_copy {
 	struct os_file *file; /* NULL: not begun */
 	const char *path;     /* of the original, which the caller keeps */
 	const struct os_map *from;
-	struct jw_driver loads_from; /* of the baked code, for the journal; zeros: none was added */
 	uint64_t size_bytes;
 };
 
@@ -22,9 +21,6 @@ struct baked_copy {
  * removes what it began. JW_ERR_USAGE if `output` is the copied file. */
 int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map *from,
 					 const char *output, struct baked_copy *ret_copy);
-/* The same for a copy that will replace a file. `from` NULL: an empty one. */
-int baked_copy_begin_beside(struct jw_error *err, const struct os_map *from, const char *output,
-							struct baked_copy *ret_copy);
 /* Overwrites a range, or appends one. */
 int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t offset,
 					 const void *data, size_t size);

@@ -1,30 +1,7 @@
 #include "bake/baking.h"
 
 #include "bake/baked_copy.h"
-#include "bake/pe_image.h"
-#include "base/cursor.h"
 #include "base/mem.h"
-
-/* A PE file may have the sum of its bytes in its header, which Windows looks at in drivers alone:
- * the copy has none. */
-static int drop_checksum(struct jw_error *err, struct baked_copy *copy)
-{
-	static const uint8_t none[4];
-	struct jw_error why = {0};
-	struct pe_image image;
-	uint8_t headers_at[4];
-	size_t got;
-
-	if (pe_image_open(&why, copy->from, NULL, 0, &image))
-		return error_if_memory(err, &why);
-	pe_image_free(&image);
-	/* Growing moves the headers. */
-	return os_file_read(err, copy->file, 0x3c, headers_at, sizeof headers_at, &got) ||
-				   baked_copy_write(err, copy, load_u32(headers_at) + PE_CHECKSUM_AT, none,
-									sizeof none)
-			   ? -1
-			   : 0;
-}
 
 int baked_output_open(struct jw_error *err, struct baking *baking)
 {
@@ -42,8 +19,8 @@ int baked_output_open(struct jw_error *err, struct baking *baking)
 static int begin_copy(struct jw_error *err, struct baking *baking)
 {
 	return baking->copy.file ? 0
-							 : in_place_begin(err, baking->job->in_place, baking->file->path,
-											  &baking->map, baking->job->output, &baking->copy);
+							 : baked_copy_begin(err, baking->file->path, &baking->map,
+												baking->job->output, &baking->copy);
 }
 
 /* Tries once whether the file can become longer. */
@@ -69,7 +46,7 @@ static int move_container(struct jw_error *err, struct baking *baking,
 		put->why = baking->no_grow;
 		return 0;
 	}
-	if (grow_may_move(&put->why, baking->grow, room, (size_t)form->size_bytes))
+	if (grow_may_move(&put->why, baking->grow, room))
 		return 0;
 	failed = begin_copy(err, baking) || container_form_join(err, form, &bytes) ||
 			 grow_move(err, baking->grow, &baking->copy, room, bytes.data, bytes.size);
@@ -112,11 +89,10 @@ int baked_output_put(struct jw_error *err, struct baking *baking, const struct c
 
 int baked_output_finish(struct jw_error *err, struct baking *baking, uint64_t *ret_size_bytes)
 {
-	if ((baking->grow && grow_finish(err, baking->grow, &baking->copy)) ||
-		drop_checksum(err, &baking->copy))
+	if (baking->grow && grow_finish(err, baking->grow, &baking->copy))
 		return -1;
 	*ret_size_bytes = baking->copy.size_bytes;
-	return in_place_put(err, baking->job->in_place, &baking->copy, &baking->map);
+	return baked_copy_finish(err, &baking->copy, baking->map.stat.mode);
 }
 
 void baked_output_drop(struct baking *baking)

@@ -8,7 +8,6 @@
 #include "bake/baked_copy.h"
 #include "bake/container_edit.h"
 #include "bake/grow.h"
-#include "bake/in_place.h"
 #include "base/buf.h"
 #include "devcode/devcode.h"
 #include "devcode/write.h"
@@ -93,7 +92,7 @@ int baked_output_open(struct jw_error *err, struct baking *baking);
  * registered one), into another place. The first container begins the copy. */
 int baked_output_put(struct jw_error *err, struct baking *baking, const struct container_form *form,
 					 bool may_move, struct baked_put *put);
-/* Puts the copy into its place, if there is one, may close the map; *ret_size_bytes: its length */
+/* Puts the copy into its place; *ret_size_bytes: its length. */
 int baked_output_finish(struct jw_error *err, struct baking *baking, uint64_t *ret_size_bytes);
 void baked_output_drop(struct baking *baking);
 

@@ -122,27 +122,20 @@ static int check_section_headers(struct jw_error *err, const struct elf_view *vi
 	return 0;
 }
 
-static int open_elf(struct jw_error *err, const struct os_map *map,
-					const struct container_room *rooms, size_t count, struct grow *grow)
+int elf_grow_open(struct jw_error *err, const struct container_room *rooms, size_t count,
+				  struct grow *grow)
 {
-	if (elf_view_open(err, map, rooms, count, &grow->elf))
+	if (elf_view_open(err, grow->map, rooms, count, &grow->elf))
 		return -1;
-	grow->pointers = &grow->elf.pointers;
 	grow->align = grow->elf.elf.machine == MACHINE_ARM_64 ? LARGE_PAGE : PAGE;
-	grow->most_end = INT64_MAX;
 	return check_section_headers(err, &grow->elf) || check_appended(err, &grow->elf) ||
 				   place_segment(err, grow) || elf_view_references(err, &grow->elf)
 			   ? -1
 			   : 0;
 }
 
-static void close_elf(struct grow *grow)
-{
-	elf_view_free(&grow->elf);
-}
-
-static int check_elf(struct jw_error *err, const struct os_map *map,
-					 const struct container_room *rooms, size_t count)
+int grow_check(struct jw_error *err, const struct os_map *map, const struct container_room *rooms,
+			   size_t count)
 {
 	struct jw_error why = {0};
 	struct elf_view view;
@@ -154,12 +147,6 @@ static int check_elf(struct jw_error *err, const struct os_map *map,
 	result = elf_view_check(err, &view);
 	elf_view_free(&view);
 	return result;
-}
-
-static bool elf_address(const struct grow *grow, uint64_t offset, uint64_t size_bytes,
-						uint64_t *ret_address)
-{
-	return elf_view_address(&grow->elf, offset, size_bytes, ret_address);
 }
 
 /* ---- the headers */
@@ -242,7 +229,7 @@ static int write_sections(struct jw_error *err, const struct grow *grow, struct 
 			   : 0;
 }
 
-static int finish_elf(struct jw_error *err, struct grow *grow, struct baked_copy *copy)
+int elf_grow_finish(struct jw_error *err, const struct grow *grow, struct baked_copy *copy)
 {
 	const struct elf64_header *elf = &grow->elf.elf;
 	uint8_t header[ELF64_EHDR_SIZE];
@@ -261,11 +248,3 @@ static int finish_elf(struct jw_error *err, struct grow *grow, struct baked_copy
 			   ? -1
 			   : 0;
 }
-
-const struct grow_format grow_elf = {
-	.check = check_elf,
-	.open = open_elf,
-	.address = elf_address,
-	.finish = finish_elf,
-	.close = close_elf,
-};

@@ -7,23 +7,15 @@
 
 enum { MOST_FREE = 1 << 20 };
 
-int grow_check(struct jw_error *err, const struct os_map *map, const struct container_room *rooms,
-			   size_t count)
-{
-	return grow_elf.check(err, map, rooms, count) || grow_pe.check(err, map, rooms, count) ? -1 : 0;
-}
-
 int grow_open(struct jw_error *err, const struct os_map *map, const struct container_room *rooms,
 			  size_t count, struct grow **ret_grow)
 {
 	struct grow *grow = mem_alloc(err, sizeof *grow);
-	const bool is_pe = map->size > 1 && map->data[0] == 'M' && map->data[1] == 'Z';
 
 	if (!grow)
 		return -1;
-	grow->format = is_pe ? &grow_pe : &grow_elf;
 	grow->map = map;
-	if (grow->format->open(err, map, rooms, count, grow)) {
+	if (elf_grow_open(err, rooms, count, grow)) {
 		grow_free(grow);
 		return -1;
 	}
@@ -35,21 +27,18 @@ void grow_free(struct grow *grow)
 {
 	if (!grow)
 		return;
-	grow->format->close(grow);
+	elf_view_free(&grow->elf);
 	mem_free(grow->free);
 	mem_free(grow);
 }
 
-int grow_may_move(struct jw_error *err, const struct grow *grow, const struct container_room *room,
-				  size_t size)
+int grow_may_move(struct jw_error *err, const struct grow *grow, const struct container_room *room)
 {
 	uint64_t address;
 
-	if (!room_pointers_only_wrappers(grow->pointers, room) ||
-		!grow->format->address(grow, room->offset, room->size_bytes, &address))
+	if (!room_pointers_only_wrappers(&grow->elf.pointers, room) ||
+		!elf_view_address(&grow->elf, room->offset, room->size_bytes, &address))
 		return error_set(err, JW_ERR_UNSUPPORTED, "something other than its wrapper points to it");
-	if (size > grow->most_end - grow->end)
-		return error_set(err, JW_ERR_UNSUPPORTED, "the file would be larger than 2 GB");
 	return 0;
 }
 
@@ -62,7 +51,7 @@ static uint64_t take_free_place(struct grow *grow, size_t size, uint64_t *ret_ad
 		struct container_room *room = &grow->free[i];
 
 		if (room->size_bytes < size ||
-			!grow->format->address(grow, room->offset, size, ret_address))
+			!elf_view_address(&grow->elf, room->offset, size, ret_address))
 			continue;
 		at = room->offset;
 		room->offset += size;
@@ -111,16 +100,16 @@ int grow_move(struct jw_error *err, struct grow *grow, struct baked_copy *copy,
 	const size_t padded = (size_t)grow_aligned(size, CONTAINER_ALIGN);
 	uint64_t address, before, at;
 
-	if (!grow->format->address(grow, room->offset, room->size_bytes, &before))
+	if (!elf_view_address(&grow->elf, room->offset, room->size_bytes, &before))
 		return error_set(err, JW_ERR_FORMAT, "a container outside of all segments");
 	if (free_room(err, grow, room))
 		return -1;
 	at = take_free_place(grow, padded, &address);
 	if (baked_copy_write(err, copy, at, bytes, size))
 		return -1;
-	for (size_t i = room_pointers_first(grow->pointers, room->offset);
-		 i < grow->pointers->count && grow->pointers->items[i].target == room->offset; i++)
-		if (point_to(err, grow, copy, &grow->pointers->items[i], before, address))
+	for (size_t i = room_pointers_first(&grow->elf.pointers, room->offset);
+		 i < grow->elf.pointers.count && grow->elf.pointers.items[i].target == room->offset; i++)
+		if (point_to(err, grow, copy, &grow->elf.pointers.items[i], before, address))
 			return -1;
 	if (!grow->moved++)
 		grow->first_moved = room->offset;
@@ -139,5 +128,5 @@ int grow_finish(struct jw_error *err, struct grow *grow, struct baked_copy *copy
 {
 	if (!grow->moved)
 		return 0;
-	return clear_free_rooms(err, grow, copy) || grow->format->finish(err, grow, copy) ? -1 : 0;
+	return clear_free_rooms(err, grow, copy) || elf_grow_finish(err, grow, copy) ? -1 : 0;
 }

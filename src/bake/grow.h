@@ -1,5 +1,5 @@
 /* A longer copy of a program or library: containers without room get another place, which their
- * wrappers point to. The new places are behind the file's content: elf_grow.c, pe_grow.c. A
+ * wrappers point to. The new places are behind the file's content: elf_grow.c. A
  * container's former room is free for others. */
 #pragma once
 
@@ -20,10 +20,9 @@ int grow_check(struct jw_error *err, const struct os_map *map, const struct cont
  * JW_ERR_FORMAT: the file cannot become longer, for the reason given. */
 int grow_open(struct jw_error *err, const struct os_map *map, const struct container_room *rooms,
 			  size_t count, struct grow **ret_grow);
-/* Whether the container can move and get as many bytes: only wrappers point to it, and at least one
+/* Whether the container can move: only wrappers point to it, and at least one
  * does. Otherwise JW_ERR_UNSUPPORTED, with the reason. */
-int grow_may_move(struct jw_error *err, const struct grow *grow, const struct container_room *room,
-				  size_t size);
+int grow_may_move(struct jw_error *err, const struct grow *grow, const struct container_room *room);
 /* Puts the container's new bytes into another place, points wrappers there, frees its room */
 int grow_move(struct jw_error *err, struct grow *grow, struct baked_copy *copy,
 			  const struct container_room *room, const void *bytes, size_t size);

@@ -1,4 +1,4 @@
-/* Private to longer copies: what all formats share, and what each of them does. */
+/* Private to longer copies: the loader's view of an ELF file, and what is added to it. */
 #pragma once
 
 #include <stdbool.h>
@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include "bake/grow.h"
-#include "bake/pe_image.h"
 #include "bake/room_pointers.h"
 #include "devcode/elf64.h"
 
@@ -36,37 +35,22 @@ bool elf_view_address(const struct elf_view *view, uint64_t offset, uint64_t siz
 int elf_view_references(struct jw_error *err, struct elf_view *view);
 void elf_view_free(struct elf_view *view);
 
-struct grow_format {
-	/* As grow_check; 0 for other formats. */
-	int (*check)(struct jw_error *err, const struct os_map *map, const struct container_room *rooms,
-				 size_t count);
-	/* Fills in the format's view and the places; reads the pointers. */
-	int (*open)(struct jw_error *err, const struct os_map *map, const struct container_room *rooms,
-				size_t count, struct grow *grow);
-	/* From a place in the file to its address, as pointers have it; false: none has it. */
-	bool (*address)(const struct grow *grow, uint64_t offset, uint64_t size_bytes,
-					uint64_t *ret_address);
-	int (*finish)(struct jw_error *err, struct grow *grow, struct baked_copy *copy);
-	void (*close)(struct grow *grow);
-};
-extern const struct grow_format grow_elf, grow_pe;
-
 struct grow {
-	const struct grow_format *format;
 	const struct os_map *map;
-	struct room_pointers *pointers; /* the view's */
 	struct elf_view elf;
-	struct pe_image pe;
 	uint64_t align;              /* of addresses of what is new */
 	uint64_t start, end;         /* of what is new, in the file */
-	uint64_t most_end;           /* where the format ends */
 	uint64_t delta;              /* its address, less its place in the file */
-	uint32_t header_shift;       /* PE: the headers move this much towards the beginning */
 	struct container_room *free; /* former rooms; the last one may still become larger */
 	size_t free_count, free_capacity;
 	size_t moved;
 	uint64_t first_moved; /* where it was */
 };
+
+/* Fills in the view and the places, of `map`; reads the pointers. */
+int elf_grow_open(struct jw_error *err, const struct container_room *rooms, size_t count,
+				  struct grow *grow);
+int elf_grow_finish(struct jw_error *err, const struct grow *grow, struct baked_copy *copy);
 
 static inline uint64_t grow_aligned(uint64_t at, uint64_t multiple)
 {

@@ -31,11 +31,3 @@ char *package_row_with(struct jw_error *err, const char *row, const uint8_t hash
 					   uint64_t size_bytes);
 /* Whether the row has this SHA-256. */
 bool package_row_is(const char *row, const uint8_t hash[32]);
-/* Whether both rows are about the same path. */
-bool package_row_same(const char *a, const char *b);
-/* The hash of RECORD without that row. JW_ERR_NOT_FOUND: no such file. */
-int package_row_rest(struct jw_error *err, const char *record, const char *row,
-					 struct digest *ret_digest);
-/* Replaces the row of the same path in that file, which keeps its rights; without one the file
- * stays as it is. A missing file is fine. */
-int package_row_replace(struct jw_error *err, const char *record, const char *row);

@@ -29,7 +29,6 @@
 	X(make) \
 	X(ahead) \
 	X(bake) \
-	X(bake_list) \
 	X(bake_verify) \
 	X(lint) \
 	X(doctor) \

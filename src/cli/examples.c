@@ -14,9 +14,8 @@ static const struct {
 	{"make", "jitwarm make --target rtx3070 --driver 550.163.01 -o lab.jwpack torch\n"
 			 "jitwarm make --target sm_86 --driver 12.4 -n torch\n"},
 	{"ahead", "jitwarm ahead\njitwarm ahead --fetch\n"},
-	{"bake", "jitwarm bake -o baked ./libmodel.so\njitwarm bake --in-place torch\n"
-			 "jitwarm bake --undo\n"},
-	{"bake list", "jitwarm bake list\n"},
+	{"bake", "jitwarm bake -o baked ./libmodel.so\n"
+			 "jitwarm bake --index -o . --target rtx3070 --fetch xgboost==1.5.2\n"},
 	{"bake verify", "jitwarm bake verify torch\n"},
 	{"lint", "jitwarm lint dist/model-1.0.whl --gpus rtx20..rtx50 --max-start 5s\n"},
 	{"doctor", "jitwarm doctor\njitwarm doctor --fix tensorflow\njitwarm doctor --pid 4242\n"},

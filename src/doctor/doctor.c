@@ -135,26 +135,6 @@ static uint64_t room_needed(const struct jw_check_result *check)
 	return more > least ? more : least;
 }
 
-/* A state directory that is not there, or cannot be read, has no journals. */
-static int find_baked(struct jw_error *err, struct examination *seen)
-{
-	const struct jw_found *found = seen->options->found;
-	const char **paths;
-	struct jw_error why;
-	int failed;
-
-	if (!found || !found->file_count)
-		return 0;
-	paths = mem_array(err, found->file_count, sizeof *paths);
-	if (!paths)
-		return -1;
-	for (size_t i = 0; i < found->file_count; i++)
-		paths[i] = found->files[i].path;
-	failed = jw_baked_find(&why, paths, found->file_count, &seen->baked);
-	mem_free(paths);
-	return failed && why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
-}
-
 /* ---- the probe: the driver loads a tiny module twice, each time in a new process with the
  * settings that programs have, and its entry is looked at */
 
@@ -278,7 +258,7 @@ static int examine(struct jw_error *err, struct examination *seen,
 
 	if (cache_settings_read(err, NULL, NULL, &seen->settings) ||
 		jw_settings_read(err, &seen->sources) || jw_account_doubt(err, &seen->doubt) ||
-		check_programs(err, options, ret_check) || find_baked(err, seen))
+		check_programs(err, options, ret_check))
 		return -1;
 	seen->check = *ret_check;
 	if (seen->settings.path && seen->settings.usable &&
@@ -332,7 +312,6 @@ int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
 	jw_lines_free(seen.objections, seen.objection_count);
 	mem_free(seen.doubt);
 	mem_free(seen.probe.entry);
-	jw_baked_list_free(seen.baked);
 	jw_check_result_free(check);
 	if (failed) {
 		jw_doctor_result_free(result);

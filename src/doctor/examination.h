@@ -23,8 +23,7 @@ struct examination {
 	struct jw_settings *sources;         /* where its variables are set */
 	char **objections;                   /* to the directory of the cache */
 	size_t objection_count;
-	char *doubt;                 /* about the account; NULL: none */
-	struct jw_baked_list *baked; /* of the named files; NULL: none */
+	char *doubt; /* about the account; NULL: none */
 	struct cache_probe probe;
 };
 

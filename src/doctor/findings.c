@@ -433,78 +433,6 @@ static bool is_probe_failed(const struct examination *seen, struct finding_draft
 	return true;
 }
 
-/* ---- libraries that were baked in their places */
-
-static bool is_gpu_here(const struct jw_system *system, const char *name, size_t length)
-{
-	for (size_t i = 0; i < system->gpu_count; i++) {
-		char text[JW_TARGET_TEXT];
-
-		(void)jw_target_sm(text, system->gpus[i].target);
-		if (strlen(text) == length && !strncmp(text, name, length))
-			return true;
-	}
-	return false;
-}
-
-/* Whether one of the GPUs that it was baked for ("sm_86 sm_90") is here. */
-static bool is_for_gpu_here(const struct examination *seen, const struct jw_baked *baked)
-{
-	bool here = false;
-
-	for (const char *at = baked->targets; *at && !here; at += *at == ' ') {
-		const size_t length = strcspn(at, " ");
-
-		here = is_gpu_here(seen->system, at, length);
-		at += length;
-	}
-	return here;
-}
-
-static bool is_for_newer(const struct examination *seen, const struct jw_baked *baked)
-{
-	return !baked->failed.code && baked->state == JW_BAKED_SOUND &&
-		   gpu_code_is_newer(&baked->from, &seen->system->driver.version) &&
-		   is_for_gpu_here(seen, baked);
-}
-
-/* A baked library has code that the driver here is too old for: programs fail. */
-static bool is_baked_for_newer(const struct examination *seen, struct finding_draft *draft)
-{
-	const struct jw_baked *first = NULL;
-	char from[JW_DRIVER_TEXT], here[JW_DRIVER_TEXT];
-	size_t count = 0;
-
-	for (size_t i = 0; seen->baked && i < seen->baked->count; i++) {
-		const struct jw_baked *baked = &seen->baked->items[i];
-
-		if (!is_for_newer(seen, baked))
-			continue;
-		first = first ? first : baked;
-		count++;
-		draft_word(draft, count == 1 ? "bake" : baked->path);
-		if (count == 1) {
-			draft_word(draft, "--undo");
-			draft_word(draft, baked->path);
-		}
-	}
-	if (!first)
-		return false;
-	(void)jw_driver_text(from, &first->from);
-	(void)jw_driver_text(here, &seen->system->driver.version);
-	EVIDENCE(draft,
-			 "%.900s was baked for drivers from %s on, and this is %s: programs that load %s fail",
-			 first->path, from, here,
-			 count > 1 ? TEXT_COUNT(count, "such library", "such libraries") : "it");
-	if (count + 2 > DRAFT_WORDS)
-		draft->word_count = 0;
-	FIX(draft,
-		"restore the originals%s, or install driver %s or a newer one; if the oldest driver "
-		"is named (--target GPU --driver VERSION), bake takes an older compiler",
-		draft->word_count ? "" : " (“jitwarm bake --undo”)", from);
-	return true;
-}
-
 /* ---- the programs */
 
 static const struct jw_check_gpu *gpu_of(const struct jw_check_result *check,
@@ -649,7 +577,6 @@ const struct finding_kind finding_kinds[] = {
 	{"damaged", is_cache_damaged},
 	{"limit-misread", is_limit_misread},
 	{"limit-small", is_limit_small},
-	{"baked-driver", is_baked_for_newer},
 	{"driver-old", is_driver_old},
 	{"no-code", has_no_code},
 	{"refused", is_refused},

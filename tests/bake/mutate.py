@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """mutate.py JITWARM LIBRARY FOLDER COUNT [SEED]   bakes mutated libraries, and loads each before and after
 
-LIBRARY may be a DLL: what loads it is $PE_LOADER (tests/windows/load_each.c under Wine), or without it what pe.py knows of loaders.
-
 JITWARM may have several words (with-simdriver.sh …), and its cache has the library's entries (a bake of the library itself makes them). Headers,
 relocations, the dynamic section, wrappers and containers' headers are mutated. What the loader takes of a mutated library it must take
 of its copy; the library stays as it was, and nothing but the copies appears. Exit status: 0, or 1 with a line for each failure; the
@@ -20,8 +18,6 @@ import struct
 import subprocess
 import sys
 
-import pe
-
 BATCH, AGAIN = 100, 8
 VALUES = (0, 1, 7, 8, 0xFF, 0xFFF, 0x1000, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 40, (1 << 63) - 1, (1 << 64) - 8, (1 << 64) - 1)
 
@@ -37,21 +33,8 @@ def numbers_of(library, groups):
     return groups
 
 
-def pe_places(library):
-    image = pe.Image(library)
-    sections = image.at + 24 + struct.unpack_from("<H", library, image.at + 20)[0]
-    found = [[(60, 4)], [(image.at + 4, 20)], [(image.at + 24, 112)], [(image.at + 136, 128)], [(sections + 40 * i + 8, 16) for i in range(len(image.sections))]]
-    for number in (1, 5, 9):
-        address, size = image.directories[number]
-        if size:
-            found.append([(image.place(address), size)])
-    return numbers_of(library, found)
-
-
 def places(library):
     """(offset, size) of what is read as numbers, each as likely as the others"""
-    if library[:2] == b"MZ":
-        return pe_places(library)
     phoff, shoff = struct.unpack_from("<QQ", library, 0x20)
     phnum, _, shnum = struct.unpack_from("<HHH", library, 0x38)
     segments = [struct.unpack_from("<IIQQQQQQ", library, phoff + 56 * i) for i in range(phnum)]
@@ -101,59 +84,15 @@ def loads_anew(path):
     return not ended.returncode
 
 
-def windows_path(path):
-    return "Z:" + str(path).replace("/", "\\")
-
-
-def loads_pe(paths):
-    """the same of many DLLs; the loader prints a line for each, and begins again behind one that ended it"""
-    loader, answers = shlex.split(os.environ.get("PE_LOADER", "")), []
-    while loader and len(answers) < len(paths):
-        left = [windows_path(path) for path in paths[len(answers) :]]
-        ended = subprocess.run([*loader, *left], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=300)
-        lines = ended.stdout.decode(errors="replace").split()
-        answers += [line for line in lines if line in ("loaded", "refused")]
-        if len(answers) < len(paths):
-            answers.append("ended")
-    if not loader:
-        answers = ["loaded" if pe.loads(path.read_bytes()) else "refused" for path in paths]
-    return dict(zip(paths, answers))
-
-
-def batch_pe(work, seeds, totals):
-    sources = [work / "in" / ("lib%d.dll" % seed) for seed in seeds]
-    copies = [work / "out" / path.name for path in sources if (work / "out" / path.name).exists()]
-    was, now, failures = loads_pe(sources), loads_pe(copies), []
-    for path in sources:
-        totals[was[path]] = totals.get(was[path], 0) + 1
-    for copy in copies:
-        source = work / "in" / copy.name
-        longer = copy.stat().st_size > source.stat().st_size
-        totals["copies"] = totals.get("copies", 0) + 1
-        totals["longer"] = totals.get("longer", 0) + longer
-        totals["both load"] = totals.get("both load", 0) + (was[source] == now[copy] == "loaded")
-        wrong = []
-        if was[source] == "loaded" and now[copy] != "loaded" and loads_pe([copy])[copy] != "loaded" and loads_pe([source])[source] == "loaded":
-            wrong = ["the loader takes it, but its copy is " + now[copy]]
-        elif longer and pe.loads(source.read_bytes()):
-            wrong = pe.faults(source.read_bytes(), copy.read_bytes())
-        if wrong:
-            failures.append("%s: %s" % (copy.name, "; ".join(wrong)))
-            shutil.copy(source, work.parent / ("failed-" + copy.name))
-    return failures
-
-
 def batch(jitwarm, work, library, groups, seeds, totals):
-    before, is_pe = {}, library[:2] == b"MZ"
+    before = {}
     out, inputs = work / "out", work / "in"
     shutil.rmtree(work, ignore_errors=True)
     (work / "in").mkdir(parents=True)
     for seed in seeds:
         content = mutated(library, groups, random.Random(seed))
-        (work / "in" / ("lib%d%s" % (seed, ".dll" if is_pe else ".so"))).write_bytes(content)
+        (work / "in" / ("lib%d.so" % seed)).write_bytes(content)
         before[seed] = hashlib.sha256(content).digest()
-    if jitwarm[-1].endswith(".exe"):
-        out, inputs = windows_path(out), windows_path(inputs)
     ended = subprocess.run([*jitwarm, "bake", "-o", out, inputs], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     failures = []
     if ended.returncode not in (0, 1, 2, 3):
@@ -161,12 +100,10 @@ def batch(jitwarm, work, library, groups, seeds, totals):
     if sorted(p.name for p in work.iterdir()) not in (["in"], ["in", "out"]):
         failures.append("seeds %d to %d: something else appeared" % (seeds[0], seeds[-1]))
     for seed in seeds:
-        name = "lib%d%s" % (seed, ".dll" if is_pe else ".so")
+        name = "lib%d.so" % seed
         source, copy = work / "in" / name, work / "out" / name
         if hashlib.sha256(source.read_bytes()).digest() != before[seed]:
             failures.append("%s: was written to" % name)
-        if is_pe:
-            continue
         was = loads(source)
         totals[was] = totals.get(was, 0) + 1
         if not copy.exists():
@@ -179,7 +116,7 @@ def batch(jitwarm, work, library, groups, seeds, totals):
         if was == "loaded" and now != was and all(loads_anew(source) and not loads_anew(copy) for _ in range(AGAIN)):
             failures.append("%s: the loader takes it, but of its copy: %s" % (name, now))
             shutil.copy(source, work.parent / ("failed-" + name))
-    return failures + (batch_pe(work, seeds, totals) if is_pe else [])
+    return failures
 
 
 def main():

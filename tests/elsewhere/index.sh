@@ -94,7 +94,6 @@ usage "--index takes one package" scan --index
 usage "is in arm64 machines with Linux alone" scan --index asked --target sm_87 --platform linux
 usage "is in arm64 machines with Linux alone" scan --index asked --target sm_86,sm_87
 usage "--platform is for --index" scan --platform windows asked
-usage "--index changes nothing here" bake --in-place --index asked
 
 ask good lint --index asked==1.0 --gpus sm_86; got=$?
 [ $got = 0 ] && grep -q "^asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl:" out && ! grep -q jitwarm-run out err && clean && ok lint || fail "lint: status $got: $(cat out err)"

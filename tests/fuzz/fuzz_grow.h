@@ -84,7 +84,7 @@ static inline void fuzz_move_rooms(struct grow *grow, struct baked_copy *copy,
 			load_u64(copy->from->data + room->offset) != CONTAINER_START)
 			continue;
 		bytes = fuzz_longer(copy->from->data + room->offset, room->size_bytes, &size);
-		if (!grow_may_move(NULL, grow, room, size)) {
+		if (!grow_may_move(NULL, grow, room)) {
 			MUST(!grow_move(NULL, grow, copy, room, bytes, size));
 			rooms->moved++;
 		}

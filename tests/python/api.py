@@ -63,7 +63,7 @@ parameters = {  # wrong types; values that are refused
     "targets": ([5, True, b"sm_86", [5], [b"sm_86"], [None], object()], ["sm_86\0", ["sm_86", "sm_86\0"], "no such GPU"]),
     "jobs": (sizes[0], [-1, 1 << 32, 1 << 64]), "budget_bytes": sizes,
     "budget_seconds": ([None, "1", b"1", True, [1]], [-1, 1e300, float("inf"), float("nan")]),
-    **{name: switches for name in ("everything", "low_priority", "dry_run", "in_place", "any_owner")},
+    **{name: switches for name in ("everything", "low_priority", "dry_run", "any_owner")},
 }
 functions = [getattr(jitwarm, name) for name in jitwarm.__all__ if inspect.isfunction(getattr(jitwarm, name))]
 tried = set()

@@ -4,8 +4,8 @@
 For each program (a file in tests/real/programs that has `baked = yes` or `baked = only`; without a name, all of them), on a GPU of the phantom:
 
   prime   `jitwarm prime --all` into an empty cache, under the driver that the file names
-  bake    `jitwarm bake --in-place` in a copy of the packages that shares their files; a second one must find nothing to do, and the
-          packages themselves must not change
+  bake    `jitwarm bake -o`; the copies replace the libraries in a copy of the packages that shares their files. A second one must find
+          nothing to do, and the packages themselves must not change
   start   under each driver that bake promises (`drivers`), the baked program three times: with an empty cache, with CUDA_CACHE_DISABLE=1, and
           without HOME, CUDA_CACHE_PATH and any folder that can be written; on each GPU of --target. It must end as it should, make no entry, and never open
           the library that compiles and links. `start = load` in the file: for libraries that no program can be started with here,
@@ -13,7 +13,6 @@ For each program (a file in tests/real/programs that has `baked = yes` or `baked
           phantom is not, and `jitwarm scan` must find nothing to compile; `start = nothing`: there must be nothing to bake for
           the GPUs, by `jitwarm bake --dry-run`
   below   under a driver that is older than promised, a start, which must fail
-  undo    `jitwarm bake --undo`: every file must be what it was
 
 Options:
   --build DIR     the build of jitwarm, tests/phantom and tests/real (default: build/release)
@@ -100,12 +99,17 @@ class Baked:
         return ["--target", self.targets, "--driver", self.bed["driver"], *self.tools] if self.targets else []
 
     def bake(self):
-        document, wall, processor = self.jitwarm("bake", "--json", "--in-place", *self.jobs, *self.how(), *self.runner.prime_paths)
+        copies = os.path.join(self.scratch, "baked")
+        document, wall, processor = self.jitwarm("bake", "--json", "-o", copies, *self.jobs, *self.how(), *self.runner.prime_paths)
         if not document["files"]:
             raise programs.Failed("nothing to bake")
         failed = [one for one in document["files"] if one.get("failed")]
         if failed:
             raise programs.Failed(failed[0]["failed"])
+        for one in document["files"]:
+            if one.get("output"):
+                os.remove(one["path"])  # a link to the package's own file
+                shutil.move(one["output"], one["path"])
         names = ("modules", "baked", "linked", "no_room", "unknown", "unlinked", "uncompiled", "texts", "moved",
                  "size_before_bytes", "size_after_bytes")
         result = {name: sum(one[name] for one in document["files"]) for name in names}
@@ -182,7 +186,7 @@ def measure(baked):
     # Relocatable code that has nothing at all for the GPU: no start can link it, though drivers may open the linker.
     unlinkable = int(bed.get("unlinkable", 0))
     promise(result["bake"]["baked"] + unlinkable == result["bake"]["modules"] and result["bake"]["unlinked"] == unlinkable, "not all is baked: %s" % result["bake"])
-    again, _, _ = baked.jitwarm("bake", "--json", "--in-place", *baked.how(), *baked.runner.prime_paths)
+    again, _, _ = baked.jitwarm("bake", "--json", "-n", *baked.how(), *baked.runner.prime_paths)
     promise(sum(one["modules"] for one in again["files"]) == unlinkable, "a second bake found something to do")
     promise(hashes(baked.packages) == baked.original, "the packages have changed, and not only their copy")
     if scan:
@@ -203,8 +207,6 @@ def measure(baked):
                 continue
             promise(ended_well(bed, seen), "%s: status %d: %s" % (where, seen["status"], seen["said"]))
             promise(not seen["entries"] and (unlinkable or not seen["opened"]), "%s: %d entries" % (where, seen["entries"]))
-    baked.jitwarm("bake", "--undo", baked.copy)
-    promise(hashes(baked.copy) == baked.original, "--undo has not put everything back")
     return result, broken
 
 

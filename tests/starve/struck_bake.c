@@ -1,4 +1,4 @@
-/* Machine code in libraries and wheels, and its way back (struck_try.h). */
+/* Machine code in copies of libraries and in wheels (struck_try.h). */
 #include "check.h"
 
 #include <stdio.h>
@@ -13,7 +13,6 @@
 /* Behind those that have parameters of its names */
 #include "make_archive.h"
 
-#include "bake/journal.h"
 #include "cache/key.h"
 #include "os/env.h"
 #include "struck_try.h"
@@ -155,7 +154,7 @@ static void put_wheel(void)
 
 /* ---- what is done */
 
-static int bake_all(struct jw_error *err, const char *name, bool in_place)
+static int bake_all(struct jw_error *err, const char *name)
 {
 	char *path = os_join(err, site, name);
 	const char *const names[] = {path};
@@ -170,10 +169,7 @@ static int bake_all(struct jw_error *err, const char *name, bool in_place)
 	wanted.names = names;
 	wanted.name_count = 1;
 	options.system = &machine;
-	options.output = in_place ? NULL : out;
-	options.in_place = in_place;
-	/* Debian's lists are long, and are asked by unit-package_owner */
-	options.any_owner = in_place;
+	options.output = out;
 	failed = jw_find(err, &wanted, &found);
 	options.found = found;
 	failed = failed || jw_bake(err, &options, &result) ? -1 : 0;
@@ -192,13 +188,13 @@ static int bake_all(struct jw_error *err, const char *name, bool in_place)
 
 static int bakes_a_copy(struct jw_error *err)
 {
-	return bake_all(err, LIBRARY, false);
+	return bake_all(err, LIBRARY);
 }
 
 /* Where memory runs out, nothing keeps what was made for the package from being removed. */
 static int bake_package(struct jw_error *err, const char *name)
 {
-	const int failed = bake_all(err, name, false);
+	const int failed = bake_all(err, name);
 	struct os_names left;
 
 	if (failed && err && err->code == JW_ERR_MEMORY && !os_list(NULL, out, &left)) {
@@ -215,134 +211,9 @@ static int bakes_a_wheel(struct jw_error *err)
 	return bake_package(err, "frame-1.0-py3-none-any.whl");
 }
 
-/* Done again there is nothing left to bake. */
-static int bakes_in_place(struct jw_error *err)
-{
-	return bake_all(err, LIBRARY, true);
-}
-
-static void put_baked(void)
-{
-	put_library();
-	assert_int_equal(bakes_in_place(NULL), 0);
-}
-
-static int unbakes(struct jw_error *err)
-{
-	const char *const paths[] = {library};
-	struct jw_unbake_options options = JW_UNBAKE_OPTIONS_INIT;
-	struct jw_baked_list *list = NULL;
-	int failed;
-
-	options.paths = paths;
-	options.path_count = 1;
-	if (jw_unbake(err, &options, &list))
-		return -1;
-	failed = list->count && !list->items[0].undone ? -1 : 0;
-	if (failed && err)
-		*err = list->items[0].failed;
-	jw_baked_list_free(list);
-	return failed;
-}
-
-/* For another GPU, too. */
-static void put_baked_before(void)
-{
-	put_baked();
-	put_entries(90);
-}
-
-static int bakes_again(struct jw_error *err)
-{
-	static struct jw_gpu gpus[] = {{.name = "GPU", .target = {.sm = 90}}};
-	struct jw_gpu *const before = machine.gpus;
-	int result;
-
-	machine.gpus = gpus;
-	result = bakes_in_place(err);
-	machine.gpus = before;
-	return result;
-}
-
-/* Whatever fails between, the way back leads to the library as it was before the first bake. */
-static int bakes_again_and_back(struct jw_error *err)
-{
-	return bakes_again(err) < 0 ? -1 : unbakes(err);
-}
-
-/* A bake for another GPU was ended before it replaced the library. */
-static void put_killed(void)
-{
-	static struct journals journals;
-	enum jw_baked_state state;
-	struct journal *journal, killed;
-
-	put_baked();
-	assert_int_equal(journals_read(NULL, machine.state_dir, &journals), 0);
-	assert_int_equal(journals_find(NULL, &journals, library, false, &journal, &state), 0);
-	killed = *journal;
-	killed.targets = killed.file = NULL;
-	killed.after.bytes[0] ^= 1;
-	killed.when_s++;
-	assert_int_equal(journal_name(NULL, machine.state_dir, &killed), 0);
-	assert_int_equal(journal_write(NULL, &killed), 0);
-	mem_free(killed.file);
-	journals_free(&journals);
-}
-
-static void put_gone(void)
-{
-	put_baked();
-	assert_int_equal(os_remove(NULL, library), 0);
-}
-
-static int look(struct jw_error *err, bool of_all, enum jw_baked_state state)
-{
-	const char *const paths[] = {library};
-	struct jw_baked_list *list = NULL;
-	int result = of_all ? jw_baked_look(err, &list) : jw_baked_find(err, paths, 1, &list);
-
-	/* A journal that cannot be read may stand beside one that can. */
-	for (size_t i = 0; !result && i < list->count; i++)
-		if (list->items[i].failed.code)
-			result = error_copy(err, &list->items[i].failed);
-	if (!result) {
-		assert_int_equal(list->count, 1);
-		assert_int_equal(list->items[0].state, state);
-		assert_string_equal(list->items[0].path, library);
-		assert_string_equal(list->items[0].targets, "sm_86");
-	}
-	jw_baked_list_free(list);
-	return result;
-}
-
-static int looks_at_all(struct jw_error *err)
-{
-	return look(err, true, JW_BAKED_SOUND);
-}
-
-static int looks_at_some(struct jw_error *err)
-{
-	return look(err, false, JW_BAKED_SOUND);
-}
-
-static int looks_at_what_is_gone(struct jw_error *err)
-{
-	return look(err, true, JW_BAKED_GONE);
-}
-
 static const struct struck_scenario scenarios[] = {
 	{"bake", put_library, bakes_a_copy, "out", NEXT_TIME},
 	{"bake a wheel", put_wheel, bakes_a_wheel, "out", NEXT_TIME},
-	{"bake in place", put_library, bakes_in_place, "site", ALWAYS},
-	{"bake again", put_baked_before, bakes_again, "site", ALWAYS},
-	{"bake again and back", put_baked_before, bakes_again_and_back, "site", ALWAYS},
-	{"unbake", put_baked, unbakes, "site", ALWAYS},
-	{"unbake what a kill left", put_killed, unbakes, "site", ALWAYS},
-	{"unbake what is gone", put_gone, unbakes, "site", ALWAYS},
-	{"look", put_baked, looks_at_all, "", ALWAYS},
-	{"look at what a kill left", put_killed, looks_at_some, "", ALWAYS},
-	{"look at what is gone", put_gone, looks_at_what_is_gone, "", ALWAYS},
 };
 
 int main(void)

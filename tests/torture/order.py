@@ -10,7 +10,7 @@ import os, re, shutil, sys, tempfile
 names, sys.argv = sys.argv[2:], sys.argv[:2]
 import torture as t
 
-JOURNAL, ORIGINAL, LIBRARY, UNITS = r"state/baked/[\w-]+\.journal", r"state/baked/\w+\.original", "site/sample/lib.so", "home/.config/systemd/user/"
+LIBRARY, UNITS = "site/sample/lib.so", "home/.config/systemd/user/"
 ENTRY = r"cache/[0-9a-f]/[0-9a-f]/[0-9a-f]{14}"
 TUNE = ["tune", "--apply", "--scope", "shell", "--max-size"]
 
@@ -44,17 +44,12 @@ def shared(place):
     os.makedirs(place.dir + "/shared")
 
 
-BAKED = [(JOURNAL, "rename " + LIBRARY), (LIBRARY, "rename " + t.record), (t.record, "")]
 KEY, EXPORT = ["key", "generate", "--no-passphrase"], ["export", "-o", "@/a.jwpack"]
 # name: (what is set up, the command, [(what lasts, before what)]); "": at the end; %s: the group in the second, since threads work beside each other
 ORDERS = {
-    "bake": ([t.prime, t.install], t.bake, [(ORIGINAL, "rename " + JOURNAL)] + BAKED),
-    "bake-again": ([t.prime, t.install, t.bake_for_another], t.bake, BAKED + [(LIBRARY, "unlink " + JOURNAL), (JOURNAL, "rename " + t.record)]),
-    "bake-copy": ([t.prime, t.install], ["bake", "-o", "@/out", "@/" + LIBRARY],
-                  [("out/lib.so", ""), (r"mode out/\.lib\.so\.jitwarm-\S+", "rename out/lib.so", False)]),
+    "bake": ([t.prime, t.install], t.bake,
+             [("out/lib.so", ""), (r"mode out/\.lib\.so\.jitwarm-\S+", "rename out/lib.so", False)]),
     "bake-wheel": ([t.prime, t.make_wheel], ["bake", "-o", "@/out", "@/in/sample-1.0-py3-none-any.whl"], [(re.escape(t.new_wheel), "")]),
-    "unbake": ([t.prime, t.install, t.bake_it], t.unbake, [(LIBRARY, "rename " + t.record), (t.record, "unlink " + JOURNAL),
-                (JOURNAL, "unlink " + ORIGINAL), (JOURNAL, "")]),
     "export": ([t.prime, KEY], EXPORT + ["--sign"], [("a.jwpack", "rename a.jwpack.minisig"), ("a.jwpack.minisig", "")]),
     "store": ([], ["prime", t.sample], [(r"state/store/sm_86-\w+\.jwpack", "")]),
     "carry": ([former_driver], t.prime + ["--carry-over"], [(r"state/ledger-\w+", "rename " + ENTRY, False)]),

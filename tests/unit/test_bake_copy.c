@@ -128,30 +128,17 @@ TEST(an_unfinished_copy_is_secret)
 {
 	char *path = os_join(NULL, folder, "secret"), *output = os_join(NULL, folder, "out/copy3");
 	const uint8_t bytes[SIZE] = {1};
+	struct baked_copy copy;
 	struct os_stat stat;
 	struct os_map map;
 
 	assert_int_equal(os_write_secret(NULL, path, bytes, SIZE), 0);
 	assert_int_equal(os_map_open(NULL, path, &map), 0);
-	for (int beside = 0; beside < 2; beside++) {
-		struct baked_copy copy;
-
-		assert_int_equal(beside ? baked_copy_begin_beside(NULL, &map, path, &copy)
-								: baked_copy_begin(NULL, path, &map, output, &copy),
-						 0);
-		assert_int_equal(os_stat(NULL, copy.part, &stat), 0);
-		assert_int_equal(stat.mode & 0777, 0600);
-		assert_int_equal(stat.size_bytes, SIZE);
-		if (beside) {
-			char *part = mem_string(NULL, copy.part);
-
-			baked_copy_drop(&copy);
-			assert_false(os_exists(part));
-			mem_free(part);
-		} else {
-			assert_int_equal(baked_copy_finish(NULL, &copy, 0644), 0);
-		}
-	}
+	assert_int_equal(baked_copy_begin(NULL, path, &map, output, &copy), 0);
+	assert_int_equal(os_stat(NULL, copy.part, &stat), 0);
+	assert_int_equal(stat.mode & 0777, 0600);
+	assert_int_equal(stat.size_bytes, SIZE);
+	assert_int_equal(baked_copy_finish(NULL, &copy, 0644), 0);
 	os_map_close(&map);
 	assert_int_equal(os_stat(NULL, output, &stat), 0);
 #ifndef _WIN32

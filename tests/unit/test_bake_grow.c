@@ -7,7 +7,6 @@
 #include "bake/growing.h"
 #include "folder.h"
 
-enum { PE_AT = 0xc0 }; /* where the headers of the PE files begin */
 #ifdef _WIN32
 enum { MUTATIONS = 60 }; /* Wine takes fifty times as long for files */
 #else
@@ -31,8 +30,7 @@ TEST(files_of_each_form_grow)
 		const char *name;
 		size_t moved;
 	} cases[] = {
-		{"elf", 2}, {"elf-packed", 2}, {"elf-fixed", 2}, {"elf-no-sections", 2},
-		{"pe", 2},  {"pe-fixed", 2},   {"pe-full", 2},   {"pe-behind", 0},
+		{"elf", 2}, {"elf-packed", 2}, {"elf-fixed", 2}, {"elf-no-sections", 2}, {"pe", 0},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -107,93 +105,19 @@ TEST(the_new_segment_is_where_nothing_is)
 	}
 }
 
-/* A number of the PE file's headers is another: whether the file grows. */
-TEST(what_no_loader_takes_does_not_grow)
-{
-	enum { SECTIONS = PE_AT + 264 };
-	static const struct {
-		const char *what;
-		size_t at;
-		uint32_t value;
-		size_t moved;
-		const char *why; /* NULL: it is baked, or not read at all */
-	} cases[] = {
-		{"nothing", 0, 0, 2, NULL},
-		{"alignment of sections", PE_AT + 56, 512, 0, "an unknown alignment"},
-		{"the same, no power", PE_AT + 56, 0x1800, 0, "an unknown alignment"},
-		{"alignment in the file", PE_AT + 60, 0x100, 0, "an unknown alignment"},
-		{"larger than that of sections", PE_AT + 60, 0x2000, 0, "an unknown alignment"},
-		{"another length of the image", PE_AT + 80, 0x5000, 0, "do not fill the image"},
-		{"headers beyond the file", PE_AT + 84, 0x10000, 0, "leave the file"},
-		{"a gap between sections", SECTIONS + 40 + 12, 0x3000, 0, "do not follow each other"},
-		{"an empty section", SECTIONS + 80 + 8, 0, 2, NULL}, /* its length in the file counts */
-		{"a section that ends beyond", SECTIONS + 80 + 16, 0x10000, 0, "an unknown alignment"},
-		{"a section at an odd place", SECTIONS + 80 + 20, 0x901, 0, "an unknown alignment"},
-		{"a last section of 2 GB", SECTIONS + 80 + 8, 0x7fff0000, 0, "do not fill the image"},
-		{"relocations that leave", PE_AT + 136 + 44, 0x2000, 0, "not in the file"},
-		{"a directory behind the headers", PE_AT + 136 + 88, 0x1b8, 2, NULL},
-		{"32 bits", PE_AT + 4, 0x3014c, 0, "no 64-bit PE"},
-	};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct buf file = read_sample("pe");
-		struct os_map map = {.data = file.data, .size = file.size};
-		struct jw_error why = {0};
-		struct grow *grow = NULL;
-
-		if (cases[i].at)
-			store_u32(file.data + cases[i].at, cases[i].value);
-		if (cases[i].why) {
-			assert_int_equal(grow_open(&why, &map, NULL, 0, &grow), -1);
-			if (!strstr(why.message, cases[i].why))
-				fail_msg("%s: %s", cases[i].what, why.message);
-		}
-		if (fuzz_grow(folder, file.data, file.size) != cases[i].moved)
-			fail_msg("%s", cases[i].what);
-		buf_free(&file);
-	}
-}
-
-/* The headers move only where what a directory names is in the next section header's place. */
-TEST(headers_move_where_they_must)
-{
-	enum { DIRECTORY = PE_AT + 136 + 88, NEXT = PE_AT + 264 + 3 * 40 };
-	static const struct {
-		uint32_t at, size, shift;
-	} cases[] = {{0, 0, 0},          {NEXT + 40, 16, 0},  {NEXT + 39, 16, 40},
-				 {NEXT - 16, 16, 0}, {NEXT - 15, 16, 40}, {NEXT, 0, 0}};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct buf file = read_sample("pe");
-		struct os_map map = {.data = file.data, .size = file.size};
-		struct grow *grow = NULL;
-
-		store_u32(file.data + DIRECTORY, cases[i].at);
-		store_u32(file.data + DIRECTORY + 4, cases[i].size);
-		assert_int_equal(grow_open(NULL, &map, NULL, 0, &grow), 0);
-		assert_int_equal(grow->header_shift, cases[i].shift);
-		grow_free(grow);
-		buf_free(&file);
-	}
-}
-
 /* A file that could not be looked at for lack of memory is not taken for one without a loader. */
 TEST(a_check_without_memory_fails)
 {
-	static const char *const names[] = {"elf", "pe"};
+	struct buf file = read_sample("elf");
+	const struct os_map map = {.data = file.data, .size = file.size};
+	struct jw_error why = {0};
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		struct buf file = read_sample(names[i]);
-		const struct os_map map = {.data = file.data, .size = file.size};
-		struct jw_error why = {0};
-
-		assert_int_equal(grow_check(NULL, &map, NULL, 0), 0);
-		mem_fail_after(1);
-		assert_int_equal(grow_check(&why, &map, NULL, 0), -1);
-		mem_fail_after(0);
-		assert_int_equal(why.code, JW_ERR_MEMORY);
-		buf_free(&file);
-	}
+	assert_int_equal(grow_check(NULL, &map, NULL, 0), 0);
+	mem_fail_after(1);
+	assert_int_equal(grow_check(&why, &map, NULL, 0), -1);
+	mem_fail_after(0);
+	assert_int_equal(why.code, JW_ERR_MEMORY);
+	buf_free(&file);
 }
 
 /* A room that could not be noted would not be cleared. */
@@ -231,62 +155,6 @@ TEST(a_move_without_memory_fails)
 	buf_free(&file);
 }
 
-TEST(nothing_beyond_two_gigabytes)
-{
-	struct buf file = read_sample("pe");
-	const struct container_room room = {0x400, 0x10};
-	struct os_map map = {.data = file.data, .size = (size_t)3 << 30};
-	struct jw_error why = {0};
-	struct grow *grow;
-
-	assert_int_equal(grow_open(&why, &map, &room, 1, &grow), -1);
-	assert_string_equal(why.message, "no PE file, or more than 2 GB");
-	/* The last section has almost all addresses. */
-	map.size = file.size;
-	store_u32(file.data + PE_AT + 264 + 88, 0x7ffe0000 - 0x3000);
-	store_u32(file.data + PE_AT + 80, 0x7ffe0000);
-	assert_int_equal(grow_open(NULL, &map, &room, 1, &grow), 0);
-	assert_int_equal(grow_may_move(NULL, grow, &room, 0x1000), 0);
-	assert_int_equal(grow_may_move(&why, grow, &room, 0x20000), -1);
-	assert_string_equal(why.message, "the file would be larger than 2 GB");
-	grow_free(grow);
-	buf_free(&file);
-}
-
-/* What the loader reads is not overwritten: each of these places is in the first container. */
-TEST(containers_do_not_overlap_what_the_loader_reads)
-{
-	enum { DIRECTORIES = PE_AT + 136 };
-	static const struct {
-		size_t at;
-		uint32_t value;
-		bool sound;
-	} cases[] = {
-		{0, 0, true},
-		{DIRECTORIES, 0x1010, false},      /* exports */
-		{DIRECTORIES + 8, 0x1010, false},  /* imports */
-		{DIRECTORIES + 32, 0x410, false},  /* certificates, by their place in the file */
-		{DIRECTORIES + 40, 0x1010, false}, /* relocations */
-		{DIRECTORIES + 40, 0x2010, true},
-		{PE_AT + 84, 0x408, false}, /* the headers are longer */
-		{PE_AT + 6, 97, false},     /* more sections than are looked at */
-	};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct buf file = read_sample("pe");
-		const struct container_room room = {0x400, 0x100};
-		const struct os_map map = {.data = file.data, .size = file.size};
-
-		if (cases[i].at) {
-			store_u32(file.data + cases[i].at, cases[i].value);
-			if (cases[i].at >= DIRECTORIES)
-				store_u32(file.data + cases[i].at + 4, 16);
-		}
-		assert_int_equal(grow_check(NULL, &map, &room, 1), cases[i].sound ? 0 : -1);
-		buf_free(&file);
-	}
-}
-
 /* Numbers drawn without the library's generator, so that they are the same everywhere. */
 static uint64_t draw(uint64_t *state)
 {
@@ -314,7 +182,7 @@ static void mutate(struct buf *file, const struct buf *original, uint64_t *state
 
 TEST(mutated_files_stay_within_their_copies)
 {
-	static const char *const names[] = {"elf", "elf-packed", "pe", "pe-full", "pe-fixed"};
+	static const char *const names[] = {"elf", "elf-packed", "elf-fixed"};
 	const size_t count = MUTATIONS;
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

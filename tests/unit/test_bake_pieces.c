@@ -34,7 +34,7 @@ static void begin_machine(void)
 	TEXT_COPY(machine.why_none, "none here");
 }
 
-static enum jw_code bake(const char *output, bool in_place, bool dry_run, struct jw_error *why)
+static enum jw_code bake(const char *output, bool dry_run, struct jw_error *why)
 {
 	struct jw_bake_options options = JW_BAKE_OPTIONS_INIT;
 	struct jw_bake_result *result = NULL;
@@ -42,7 +42,6 @@ static enum jw_code bake(const char *output, bool in_place, bool dry_run, struct
 	options.system = &machine;
 	options.found = &nothing;
 	options.output = output;
-	options.in_place = in_place;
 	options.dry_run = dry_run;
 	*why = (struct jw_error){0};
 	if (jw_bake(why, &options, &result))
@@ -58,17 +57,14 @@ TEST(what_is_asked_for_has_to_be_clear)
 	struct jw_error why;
 
 	begin_machine();
-	assert_int_equal(bake(folder, false, false, &why), JW_OK);
-	assert_int_equal(bake(NULL, true, false, &why), JW_OK);
-	assert_int_equal(bake(NULL, false, true, &why), JW_OK);
-	assert_int_equal(bake(NULL, true, true, &why), JW_OK);
-	assert_int_equal(bake(folder, true, false, &why), JW_ERR_USAGE);
-	assert_int_equal(bake(NULL, false, false, &why), JW_ERR_USAGE);
-	assert_int_equal(bake("", false, false, &why), JW_ERR_USAGE);
+	assert_int_equal(bake(folder, false, &why), JW_OK);
+	assert_int_equal(bake(NULL, true, &why), JW_OK);
+	assert_int_equal(bake(NULL, false, &why), JW_ERR_USAGE);
+	assert_int_equal(bake("", false, &why), JW_ERR_USAGE);
 	machine.gpu_count++;
-	assert_int_equal(bake(folder, false, false, &why), JW_ERR_USAGE);
+	assert_int_equal(bake(folder, false, &why), JW_ERR_USAGE);
 	machine.gpu_count = 0;
-	assert_int_equal(bake(folder, false, true, &why), JW_ERR_NOT_FOUND);
+	assert_int_equal(bake(folder, true, &why), JW_ERR_NOT_FOUND);
 	assert_string_equal(why.message,
 						"none here; “--target rtx4090 --fetch” bakes for another machine");
 }
@@ -79,19 +75,19 @@ TEST(what_is_needed_has_to_be_there)
 
 	begin_machine();
 	machine.driver.trust = JW_TRUST_OPAQUE;
-	assert_int_equal(bake(folder, false, false, &why), JW_ERR_UNSUPPORTED);
-	assert_int_equal(bake(folder, false, true, &why), JW_OK);
+	assert_int_equal(bake(folder, false, &why), JW_ERR_UNSUPPORTED);
+	assert_int_equal(bake(folder, true, &why), JW_OK);
 	machine.driver.trust = JW_TRUST_CONFIRMED;
 	*machine.driver.stamp = '\0';
-	assert_int_equal(bake(folder, false, false, &why), JW_ERR_UNSUPPORTED);
-	assert_int_equal(bake(folder, false, true, &why), JW_OK);
+	assert_int_equal(bake(folder, false, &why), JW_ERR_UNSUPPORTED);
+	assert_int_equal(bake(folder, true, &why), JW_OK);
 	begin_machine();
 	machine.cache.path = NULL;
-	assert_int_equal(bake(folder, false, true, &why), JW_OK);
-	assert_int_equal(bake(folder, false, false, &why), JW_ERR_UNSUPPORTED);
+	assert_int_equal(bake(folder, true, &why), JW_OK);
+	assert_int_equal(bake(folder, false, &why), JW_ERR_UNSUPPORTED);
 	assert_string_equal(why.message, "the driver has no cache here");
 	TEXT_COPY(machine.cache.why_useless, "so");
-	assert_int_equal(bake(folder, false, false, &why), JW_ERR_UNSUPPORTED);
+	assert_int_equal(bake(folder, false, &why), JW_ERR_UNSUPPORTED);
 	assert_string_equal(why.message, "so");
 }
 

@@ -102,7 +102,6 @@ TEST(every_function_refuses_options_without_a_size)
 	REFUSES(jw_bake(&err, &(struct jw_bake_options){0}, &(struct jw_bake_result *){NULL}));
 	REFUSES(jw_bake_verify(&err, &(struct jw_bake_verify_options){0},
 						   &(struct jw_bake_verify_result *){NULL}));
-	REFUSES(jw_unbake(&err, &(struct jw_unbake_options){0}, &(struct jw_baked_list *){NULL}));
 	REFUSES(jw_cache_list(&err, &(struct jw_cache_options){0}, &(struct jw_cache_listing *){NULL}));
 	REFUSES(
 		jw_cache_verify(&err, &(struct jw_cache_options){0}, &(struct jw_cache_report *){NULL}));

@@ -254,24 +254,6 @@ static int looks_at_the_cache(struct jw_error *err, void *unused)
 	return result;
 }
 
-static int looks_at_baked(struct jw_error *err, void *unused)
-{
-	char *library = os_join(err, site, "frame/lib.fatbin");
-	const char *paths[] = {library};
-	struct jw_unbake_options options = JW_UNBAKE_OPTIONS_INIT;
-	struct jw_baked_list *list = NULL, *undone = NULL;
-	int result;
-
-	(void)unused;
-	options.paths = paths;
-	options.path_count = 1;
-	result = library && !jw_baked_look(err, &list) && !jw_unbake(err, &options, &undone) ? 0 : -1;
-	jw_baked_list_free(list);
-	jw_baked_list_free(undone);
-	mem_free(library);
-	return result;
-}
-
 /* With all of its memory it works. Where it fails without, it blames nothing else; where it does
  * its work all the same, a setting may have been missed, which the program says at its end
  * (cli/cli.c). */
@@ -317,7 +299,6 @@ TEST(functions_say_that_memory_is_short)
 		{"jw_check", checks, NULL},
 		{"jw_run_look, _remember", remembers_a_run, NULL},
 		{"jw_cache_verify, _list, _repair", looks_at_the_cache, NULL},
-		{"jw_baked_look, jw_unbake", looks_at_baked, NULL},
 	};
 
 	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)

@@ -527,18 +527,18 @@ def prime(*names: Name, progress: Optional[Callable[[PrimeProgress], Any]] = Non
 
 
 @_typed
-def bake(*names: Name, output: Optional[Name] = None, in_place: bool = False,
+def bake(*names: Name, output: Optional[Name] = None,
          progress: Optional[Callable[[PrimeProgress], Any]] = None, jobs: int = 0, cache: Optional[Name] = None,
          any_owner: bool = False, dry_run: bool = False,
          cancelled: Optional[Callable[[], bool]] = None) -> BakeResult:
-    """Puts the compiled code into copies of the libraries below `output`, or into the libraries themselves."""
-    if not (output or in_place or dry_run):
-        raise UsageError("output names the folder for the copies, in_place changes the libraries themselves")
+    """Puts the compiled code into copies of the libraries below `output`."""
+    if not (output or dry_run):
+        raise UsageError("output names the folder for the copies")
     calls = _Calls(progress, cancelled)
     with _find(names) as found, _system(probe=True, cache_dir=cache) as system:
         how = calls.into(_Options("jw_prime_options", jobs=jobs))
         options = calls.into(_Options("jw_bake_options", system=system.struct, found=found.struct, output=output, prime=how.struct,
-                                      dry_run=dry_run, any_owner=any_owner, in_place=in_place))
+                                      dry_run=dry_run, any_owner=any_owner))
         with how, options as given, calls.run("jw_bake_result", _lib.jw_bake, _lib.jw_bake_result_free, given) as made:
             result = made.struct
             return BakeResult(

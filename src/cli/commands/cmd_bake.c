@@ -1,6 +1,6 @@
-/* jitwarm bake: machine code in libraries or copies of them. */
+/* jitwarm bake: machine code in copies of libraries, and in wheels. */
+#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <jitwarm/bake.h>
 #include <jitwarm/system.h>
@@ -11,7 +11,6 @@
 #include "cli/documents/documents.h"
 #include "cli/output.h"
 #include "cli/parts/asked_wheel.h"
-#include "cli/parts/baked_files.h"
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/module_text.h"
 #include "cli/parts/prime_text.h"
@@ -79,7 +78,7 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 	output_line(out, file->baked == file->modules ? STYLE_GOOD : STYLE_WARN,
 				"%s%s%s: %zu of %s baked", file->path, colon, member, file->baked,
 				TEXT_COUNT(file->modules, "container", "containers"));
-	if (file->output && !options_given(&cli->options, "in-place"))
+	if (file->output)
 		output_line(out, STYLE_PLAIN, "  → %s", file->output);
 	if (file->from.cuda)
 		print_drivers(out, file);
@@ -91,38 +90,51 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 			text_bytes((char[TEXT_SHORT]){0}, file->size_after_bytes - file->size_before_bytes));
 }
 
-/* The line that needs no copying; the copies serve those who ship them. */
-static void print_next_step(const struct cli *cli)
+/* An installed package is replaced as a whole, by pip, which also restores it. */
+static void print_package_step(const struct cli *cli, const struct jw_found_file *file)
 {
+	static const char *const kept[] = {"target", "driver"};
+	const struct options *options = &cli->options;
 	struct buf line = BUF_MAX(REPRODUCE_MOST);
+	char name[512];
 
-	buf_say(&line, "jitwarm bake --in-place");
-	reproduce_add_words(&line, cli->options.operands, cli->options.operand_count);
-	reproduce_line(&cli->out, STYLE_PLAIN, "Next: put the copies in place, or ", &line,
-				   " (--undo restores the originals)");
+	(void)snprintf(name, sizeof name, "%s==%s", file->package, file->version);
+	buf_say(&line, "jitwarm bake --index -o");
+	reproduce_add_word(&line, options_value(options, "output"));
+	for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
+		for (size_t i = 0; i < options_count(options, kept[k]); i++) {
+			buf_say(&line, k ? " --driver" : " --target");
+			reproduce_add_word(&line, options_item(options, kept[k], i));
+		}
+	reproduce_add_word(&line, name);
+	reproduce_line(&cli->out, STYLE_PLAIN, "Next: ", &line,
+				   ", and pip install the wheel that it writes");
 }
 
-static void print_summary(const struct cli *cli, const struct jw_bake_result *result, bool in_place)
+static void print_summary(const struct cli *cli, const struct jw_bake_result *result,
+						  const struct jw_found *found)
 {
 	const struct output *out = &cli->out;
+	const struct jw_found_file *installed = NULL;
 	size_t copies = 0, wheels = 0;
 
 	for (size_t i = 0; i < result->file_count; i++) {
-		copies += result->files[i].output && !result->files[i].member;
-		wheels += result->files[i].output && result->files[i].member;
+		const struct jw_bake_file *file = &result->files[i];
+
+		wheels += file->output && file->member;
+		copies += file->output && !file->member;
+		for (size_t k = 0; file->output && !file->member && k < found->file_count; k++)
+			if (found->files[k].package && found->files[k].version &&
+				!strcmp(found->files[k].path, file->path))
+				installed = &found->files[k];
 	}
 	if (wheels)
 		output_line(out, STYLE_PLAIN,
-					"Next: install the new package (pip install FILE) instead of the "
-					"old one.");
-	if (!copies)
-		return;
-	if (in_place)
-		output_line(out, STYLE_PLAIN,
-					"“jitwarm bake --undo” restores the originals; do that before an upgrade of "
-					"the packages.");
-	else
-		print_next_step(cli);
+					"Next: install the new package (pip install FILE) instead of the old one.");
+	if (installed)
+		print_package_step(cli, installed);
+	else if (copies)
+		output_line(out, STYLE_PLAIN, "Next: put the copies where the program looks for them.");
 }
 
 static enum exit_status exit_of_file(const struct jw_bake_file *file, bool dry_run)
@@ -135,7 +147,7 @@ static enum exit_status exit_of_file(const struct jw_bake_file *file, bool dry_r
 }
 
 static int report(struct jw_error *err, struct cli *cli, const struct jw_bake_result *result,
-				  bool dry_run)
+				  const struct jw_found *found, bool dry_run)
 {
 	if (!result->file_count)
 		output_line(&cli->out, STYLE_GOOD,
@@ -154,7 +166,7 @@ static int report(struct jw_error *err, struct cli *cli, const struct jw_bake_re
 		output_line(
 			&cli->out, STYLE_PLAIN,
 			"The compiled code was not kept: with --cache DIR the next run continues from it.");
-	print_summary(cli, result, options_given(&cli->options, "in-place"));
+	print_summary(cli, result, found);
 	return document_print(err, &cli->out, &document_bake,
 						  &(struct bake_document){.result = *result, .dry_run = dry_run});
 }
@@ -172,25 +184,14 @@ static bool is_for_others(const struct options *options)
 static int check_bake_usage(struct jw_error *err, const struct options *options)
 {
 	static const char *const only[] = {"driver", "ptxas", "nvjitlink", "fetch"};
-	const bool copies = options_given(options, "output"),
-			   in_place = options_given(options, "in-place"), undo = options_given(options, "undo");
-
 	for (size_t i = 0; i < sizeof only / sizeof *only; i++)
 		if (options_given(options, only[i]) && !is_for_others(options))
 			return error_set(err, JW_ERR_USAGE,
 							 "--%s is for another machine, whose GPU --target names", only[i]);
-	if (copies + in_place + undo > 1)
-		return error_set(err, JW_ERR_USAGE, "-o, --in-place and --undo exclude each other");
-	if (options_given(options, "index") && (in_place || undo))
+	if (!options_given(options, "output") && !options_given(options, "dry-run"))
 		return error_set(err, JW_ERR_USAGE,
-						 "--index changes nothing here: -o DIR names the folder "
-						 "for the new wheel");
-	if (undo && options_given(options, "dry-run"))
-		return error_set(err, JW_ERR_USAGE, "“jitwarm bake list” says what --undo would restore");
-	if (!copies && !in_place && !undo && !options_given(options, "dry-run"))
-		return error_set(err, JW_ERR_USAGE,
-						 "-o DIR names the folder for the copies, --in-place changes the libraries "
-						 "themselves; -n only says what would be baked");
+						 "-o DIR names the folder for the copies; -n only says what would be "
+						 "baked");
 	return 0;
 }
 
@@ -245,7 +246,6 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 		.prime = &how,
 		.dry_run = options_given(&cli->options, "dry-run"),
 		.any_owner = options_given(&cli->options, "i-may"),
-		.in_place = options_given(&cli->options, "in-place"),
 		.nvjitlink = options_value(&cli->options, "nvjitlink"),
 		.cancel = cli_cancel,
 	};
@@ -261,7 +261,7 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 							err->code == JW_ERR_NOT_FOUND ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);
 	for (size_t i = 0; i < result->file_count; i++)
 		(void)asked_wheel_name(wheel, result->files[i].path);
-	failed = report(err, cli, result, options.dry_run);
+	failed = report(err, cli, result, files->found, options.dry_run);
 	jw_bake_result_free(result);
 	return failed;
 }
@@ -277,8 +277,6 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 
 	if (check_bake_usage(err, options))
 		return -1;
-	if (options_given(options, "undo"))
-		return baked_files_undo(err, cli);
 	if (open_bake_system(err, cli, &gpus))
 		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	failed = asked_wheel_get(err, cli, NULL, &gpus, &wheel) ||
@@ -297,11 +295,6 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 static const struct cli_option bake_options[] = {
 	CLI_VALUE("output", "DIR", "Write the copies into DIR, made if missing", .letter = 'o',
 			  .names = NAMES_FOLDER),
-	CLI_FLAG("in-place", "Replace the libraries themselves; --undo restores them"),
-	CLI_FLAG(
-		"undo",
-		"Restore the originals of libraries that were baked in their places; without names, of "
-		"all that “jitwarm bake list” shows"),
 	CLI_LIST("target", "GPU",
 			 "For this GPU (sm_86, rtx3070) instead of those here; needs no GPU and driver; may be "
 			 "repeated",
@@ -329,8 +322,7 @@ static const struct cli_option bake_options[] = {
 	CLI_FLAG("dry-run", "Only say how many containers would be baked", .letter = 'n'),
 	ASKED_WHEEL_OPTION,
 	CLI_FLAG("i-may",
-			 "On your own machine: also bake NVIDIA's libraries, whose licence forbids changes, "
-			 "signed ones, and in place those of Debian's and conda's packages",
+			 "On your own machine: also bake NVIDIA's libraries, whose licence forbids changes",
 			 .rare = true),
 	CLI_ENVIRONMENT,
 	CLI_CACHE,
@@ -339,7 +331,7 @@ static const struct cli_option bake_options[] = {
 const struct cli_command command_bake = {
 	.name = "bake",
 	.summary = "Put machine code into libraries, so that no cache is needed",
-	.usage = "-o DIR|--in-place|--undo [OPTION]… [PATH|PACKAGE]…",
+	.usage = "-o DIR [OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"Compiles what the driver would compile of the named libraries or packages, as “jitwarm "
 		"prime --all” does, and writes copies of the libraries that hold this machine code in "
@@ -353,83 +345,14 @@ const struct cli_command command_bake = {
 		"linked once by the driver.\n\nFor a wheel (X.whl) a new wheel is written into DIR, with "
 		"the libraries so changed and their hashes in RECORD, and with the GPUs in its version "
 		"(1.0.2+jitwarm.sm86): pip and uv install it instead of the old one.\n\nIt does not change "
-		"other archives, and PTX texts in a program's data, which are counted. With --target, "
+		"Windows' libraries (DLL, PYD), other archives, and PTX texts in a program's data, which "
+		"are counted. With --target, "
 		"without a driver, NVIDIA's ptxas compiles and nvJitLink links: “jitwarm compiler fetch” "
 		"or --fetch gets them; the result says for which drivers the code is.\n\nExit status: 0 if "
 		"everything is baked, 1 if a part is left or a name matches no file, 2 if jitwarm cannot "
 		"help, 3 on failure.",
 	.options = bake_options,
 	.run = run_bake,
-};
-
-/* jitwarm bake list: libraries that were baked in their places. */
-
-static void add_baked_row(struct table *table, const struct jw_baked *baked)
-{
-	const time_t when = (time_t)baked->when_s;
-	const struct tm *utc = gmtime(&when);
-	char day[16] = "";
-
-	if (utc)
-		(void)strftime(day, sizeof day, "%Y-%m-%d", utc);
-	table_name(table, STYLE_PLAIN, baked->path);
-	table_cell(table, STYLE_PLAIN, "%s", baked->targets);
-	table_cell(table, STYLE_PLAIN, "%s", baked->driver);
-	table_cell(table, STYLE_PLAIN, "%s", day);
-	table_cell(table, baked->state == JW_BAKED_SOUND ? STYLE_GOOD : STYLE_WARN, "%s",
-			   baked_state_text(baked->state));
-}
-
-static int print_list(struct jw_error *err, struct cli *cli, const struct jw_baked_list *list)
-{
-	struct table table = {.columns = 5, .titles = {"library", "GPUs", "driver", "baked", "now"}};
-	size_t rows = 0;
-	int result;
-
-	for (size_t i = 0; i < list->count; i++) {
-		const struct jw_baked *baked = &list->items[i];
-
-		if (baked->failed.code) {
-			output_warning(&cli->out, "%s", baked->failed.message);
-			cli_end_with(cli, EXIT_COLD);
-			continue;
-		}
-		rows++;
-		add_baked_row(&table, baked);
-		if (baked->state != JW_BAKED_SOUND)
-			cli_end_with(cli, EXIT_COLD);
-	}
-	if (!rows)
-		output_line(&cli->out, STYLE_PLAIN, "no library was baked in its place");
-	result = rows && output_wants_text(&cli->out) ? table_print(err, &table, &cli->out) : 0;
-	table_free(&table);
-	return result;
-}
-
-static int bake_list_run(struct jw_error *err, struct cli *cli)
-{
-	struct jw_baked_list *list;
-	int failed;
-
-	if (jw_baked_look(err, &list))
-		return -1;
-	failed = print_list(err, cli, list) || document_print(err, &cli->out, &document_baked, list);
-	jw_baked_list_free(list);
-	return failed ? -1 : 0;
-}
-
-const struct cli_command command_bake_list = {
-	.name = "bake list",
-	.summary = "List the libraries that were baked in their places",
-	.usage = "",
-	.description =
-		"Lists what “jitwarm bake --in-place” has replaced: the GPUs, the driver whose compiler "
-		"made the code, the day, and whether the file is as baked. Each file is read, and its hash "
-		"compared. “replaced by its package”: its RECORD has the file's hash, for example after an "
-		"upgrade. “jitwarm bake --undo” restores the originals, and drops the records of libraries "
-		"that were replaced or are gone.\n\nExit status: 1 if one is not as baked.",
-	.no_operands = "nothing can be named here",
-	.run = bake_list_run,
 };
 
 /* jitwarm bake verify: whether the driver compiles anything of baked libraries. */
@@ -486,37 +409,12 @@ static int verify_paths(struct jw_error *err, struct cli *cli, const char *const
 	return failed;
 }
 
-/* Without names: what was baked in its place and is still there. */
-static int verify_baked(struct jw_error *err, struct cli *cli)
-{
-	struct jw_baked_list *list;
-	const char **paths;
-	size_t count = 0;
-	int failed = -1;
-
-	if (jw_baked_look(err, &list))
-		return -1;
-	paths = mem_array(err, list->count, sizeof *paths);
-	for (size_t i = 0; paths && i < list->count; i++)
-		if (!list->items[i].failed.code && list->items[i].state == JW_BAKED_SOUND)
-			paths[count++] = list->items[i].path;
-	if (paths && !count)
-		output_line(&cli->out, STYLE_PLAIN, "no library is baked in its place");
-	if (paths)
-		failed = verify_paths(err, cli, paths, count);
-	mem_free(paths);
-	jw_baked_list_free(list);
-	return failed;
-}
-
 static int bake_verify_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *options = &cli->options;
 	struct found_files files = {0};
 	int failed;
 
-	if (!options->operand_count)
-		return verify_baked(err, cli);
 	failed = found_files_find(err, &cli->out, options->operands, options->operand_count, false,
 							  &files) ||
 			 verify_paths(err, cli, files.paths, files.count);
@@ -536,8 +434,7 @@ const struct cli_command command_bake_verify = {
 		"Has the driver load the device code of the named libraries, as the start of a program "
 		"does, in a process with an empty cache for each library, and counts the entries that "
 		"appear there: each is a compile. Also says whether the driver opened its compiler "
-		"library, which it does to compile and to link. Without names: all libraries that were "
-		"baked in their places and are as they were baked. The libraries themselves are not "
+		"library, which it does to compile and to link. The libraries themselves are not "
 		"loaded.\n\nExit status: 1 if something is compiled, linked or refused, the driver is too "
 		"old for it, a library cannot be read, or a name matches no file.",
 	.options = bake_verify_options,

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "cli/parts/baked_files.h"
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/module_text.h"
 #include "cli/parts/prime_text.h"
@@ -229,7 +228,6 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 		.explain = options_given(&cli->options, "explain"),
 	};
 	const char *useless = options.driver ? "" : cli->system->cache.why_useless;
-	struct jw_baked_list *baked = NULL;
 	struct jw_check_result *result;
 	int failed;
 
@@ -242,9 +240,7 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 	if (jw_check(err, &options, &result))
 		return cli_hopeless(err, cli,
 							err->code == JW_ERR_NOT_FOUND ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);
-	failed = baked_files_find(err, &cli->out, files->paths, files->count, &baked);
 	print_check_result(cli, result, files->found);
-	baked_files_print(&cli->out, "", baked);
 	cli_end_with(cli, exit_of_verdict(result->verdict));
 	if (result->cache.text[0])
 		output_warning(&cli->out, "%s; %s", result->cache.text, result->cache.next_step);
@@ -252,14 +248,11 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 		cli_warn_of_settings(cli);
 	if (result->verdict == JW_VERDICT_USELESS)
 		output_warning(&cli->out, "a warm cache is of no use here: %s", useless);
-	failed = failed || document_print(err, &cli->out, &document_check,
-									  &(struct check_document){
-										  .result = *result,
-										  .sum = result->all,
-										  .why_useless = useless,
-										  .explain = options.explain,
-										  .baked = baked ? *baked : (struct jw_baked_list){0}});
-	jw_baked_list_free(baked);
+	failed = document_print(err, &cli->out, &document_check,
+							&(struct check_document){.result = *result,
+													 .sum = result->all,
+													 .why_useless = useless,
+													 .explain = options.explain});
 	jw_check_result_free(result);
 	return failed;
 }

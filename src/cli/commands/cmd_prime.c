@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "cli/parts/baked_files.h"
 #include "cli/parts/module_text.h"
 #include "cli/parts/prime_text.h"
 #include "cli/parts/reproduce.h"
@@ -28,7 +27,6 @@ struct prime_outcome {
 	struct prime_share share;
 	struct unattended unattended;
 	struct prime_bar bar;
-	struct jw_baked_list *baked; /* of the files; NULL: none */
 	bool only_plan;
 	bool for_others; /* “jitwarm make” */
 };
@@ -159,7 +157,6 @@ static int prime_outcome_document(struct jw_error *err, const struct prime_outco
 		.refilled = refilled->entries || refilled->note_count ? refilled : NULL,
 		.carried = carried && carried->group_count ? carried : NULL,
 		.pack = result->pack ? &pack : NULL,
-		.baked = priming->baked ? *priming->baked : (struct jw_baked_list){0},
 		.shared = priming->share.options.place ? &result->shared : NULL,
 	};
 	int failed = values.failures ? 0 : -1;
@@ -229,7 +226,6 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 		prime_print_plan(&priming->cli->out, result, priming->for_others);
 	else if (!result->troubles)
 		found_files_none(priming->cli, priming->files.found);
-	baked_files_print(&priming->cli->out, "", priming->baked);
 	return true;
 }
 
@@ -429,7 +425,8 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 			"%s. In an image: “jitwarm bake --target rtx4090 --fetch %s %.200s”. For a "
 			"machine whose driver is known: “jitwarm make --target rtx4090 --driver "
 			"550.163.01 --fetch -o FILE.jwpack %.200s”",
-			cli->system->why_none, text_ends(name, ".whl") ? "-o DIR" : "--in-place", name, name);
+			cli->system->why_none, text_ends(name, ".whl") ? "-o DIR" : "-o DIR --index", name,
+			name);
 	}
 	if (!priming->for_others && prime_share_read(err, cli, &priming->share))
 		return -1;
@@ -437,9 +434,6 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 		tune_change_on_the_way(err, cli, &priming->files))
 		return -1;
 	os_catch_interrupts();
-	if (baked_files_find(err, &cli->out, priming->files.paths, priming->files.count,
-						 &priming->baked))
-		return -1;
 	return work_of_prime(err, priming);
 }
 
@@ -469,7 +463,6 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 	mem_free(priming.nvrtc.words);
 	mem_free(priming.nvrtc.text);
 	jw_recording_free(priming.recording);
-	jw_baked_list_free(priming.baked);
 	return unattended_end(err, cli, unattended);
 }
 

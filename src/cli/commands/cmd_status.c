@@ -16,7 +16,6 @@
 #include "cli/documents/documents.h"
 #include "cli/language.h"
 #include "cli/output.h"
-#include "cli/parts/baked_files.h"
 #include "cli/parts/module_text.h"
 #include "cli/parts/prime_text.h"
 #include "os/env.h"
@@ -323,7 +322,6 @@ static void print_status(const struct output *out, const struct status_document 
 	if (found->troubles)
 		output_line(out, STYLE_WARN, "        %s could not be read: “jitwarm check” tells why",
 					TEXT_COUNT(found->troubles, "file", "files"));
-	baked_files_print(out, "Baked   ", &found->baked);
 	if (found->wsl)
 		output_line(out, STYLE_PLAIN,
 					"Side    Linux in Windows (WSL): its programs use the cache above; those of "
@@ -338,16 +336,12 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 	struct status_document found = {
 		.system = *system, .carried = jw_carry_count(system), .wsl = os_is_wsl()};
 	struct jw_check_result *packages = NULL;
-	struct jw_baked_list *baked = NULL;
 	struct jw_found *search = NULL;
-	int failed = look_at_packages(err, cli, &search, &packages) ||
-				 baked_files_find(err, &cli->out, NULL, 0, &baked) ||
-				 jw_ahead_look(err, NULL, &found.ahead);
+	int failed =
+		look_at_packages(err, cli, &search, &packages) || jw_ahead_look(err, NULL, &found.ahead);
 
 	if (jw_other_caches(NULL, &found.others, &found.other_count))
 		found.other_count = 0;
-	if (baked)
-		found.baked = *baked;
 	if (packages) {
 		found.environment = search->environment;
 		found.packages = *packages;
@@ -361,7 +355,6 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 	}
 	jw_other_caches_free(found.others, found.other_count);
 	jw_check_result_free(packages);
-	jw_baked_list_free(baked);
 	jw_found_free(search);
 	return failed;
 }

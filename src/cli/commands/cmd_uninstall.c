@@ -38,20 +38,6 @@ static void on_step(void *context, const struct jw_uninstall_step *step)
 		cli_fail(report->cli, &err);
 }
 
-/* Their originals are in the state folder, and this program alone reads them. */
-static int count_baked(struct jw_error *err, size_t *ret_count)
-{
-	struct jw_baked_list *list;
-
-	*ret_count = 0;
-	if (jw_baked_look(err, &list))
-		return -1;
-	for (size_t i = 0; i < list->count; i++)
-		*ret_count += list->items[i].failed.code || list->items[i].state == JW_BAKED_SOUND;
-	jw_baked_list_free(list);
-	return 0;
-}
-
 static int uninstall_run(struct jw_error *err, struct cli *cli)
 {
 	struct uninstall_report report = {.cli = cli};
@@ -59,15 +45,10 @@ static int uninstall_run(struct jw_error *err, struct cli *cli)
 												 .with_keys = options_given(&cli->options, "keys"),
 												 .context = &report,
 												 .step = on_step};
-	size_t failed, baked;
-	int result = jw_uninstall(err, &options, &failed) || count_baked(err, &baked) ? -1 : 0;
+	size_t failed;
+	int result = jw_uninstall(err, &options, &failed);
 
-	if (!result && baked)
-		output_warning(&cli->out,
-					   "still baked: %s; “jitwarm bake --undo” restores the originals, as long as "
-					   "the program is here",
-					   TEXT_COUNT(baked, "library", "libraries"));
-	if (!result && (failed || baked))
+	if (!result && failed)
 		cli_end_with(cli, EXIT_COLD);
 	else if (!result)
 		output_line(&cli->out, STYLE_PLAIN,
@@ -84,12 +65,12 @@ const struct cli_command command_uninstall = {
 	.name = "uninstall",
 	.summary = "Remove everything that jitwarm has set up",
 	.usage = "[OPTION]…",
-	.description = "Removes the task or units of “startup”, the settings of “tune” (files "
-				   "are restored byte for byte), the compilers of “compiler fetch” (except a "
-				   "folder that JITWARM_PTXAS names) and jitwarm's state. The entries of the cache "
-				   "and your signing keys stay, and so do libraries that “bake --in-place” has "
-				   "replaced, with their originals. Exit status: 1 if something could not be "
-				   "removed, or such libraries are left; the next call tries it again.",
+	.description =
+		"Removes the task or units of “startup”, the settings of “tune” (files "
+		"are restored byte for byte), the compilers of “compiler fetch” (except a "
+		"folder that JITWARM_PTXAS names) and jitwarm's state. The entries of the cache "
+		"and your signing keys stay. Exit status: 1 if something could not be removed; the "
+		"next call tries it again.",
 	.options = uninstall_options,
 	.no_operands = "uninstall removes all that jitwarm has set up, and nothing else",
 	.run = uninstall_run,

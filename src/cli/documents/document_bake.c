@@ -28,8 +28,7 @@ static const struct json_field baked_drivers_fields[] = {
 static const struct json_field baked_file_fields[] = {
 	FILE_MEMBER(path, "the library, or the package that it is a member of"),
 	FILE_MEMBER(member, "of a wheel", .presence = JSON_UNLESS_NULL),
-	FILE_MEMBER(output, "its copy; in place the library without links; of a member the new package",
-				.presence = JSON_UNLESS_NULL),
+	FILE_MEMBER(output, "its copy; of a member the new package", .presence = JSON_UNLESS_NULL),
 	FILE_MEMBER(modules,
 				"containers that the driver would compile or the CUDA runtime link, once for each "
 				"GPU: `baked` + `no_room` + `uncompiled` + `unknown` + `unlinked`, unless "
@@ -68,49 +67,6 @@ static const struct json_field bake_fields[] = {
 	{0},
 };
 const struct json_table document_bake = {.schema = "jitwarm.bake/1", .fields = bake_fields};
-
-static const char *const baked_state_names[] = {
-	[JW_BAKED_SOUND] = "as_baked",    [JW_BAKED_ORIGINAL] = "original",
-	[JW_BAKED_REPLACED] = "replaced", [JW_BAKED_CHANGED] = "changed",
-	[JW_BAKED_GONE] = "gone",         NULL,
-};
-
-#define BAKED(member, ...) JSON(struct jw_baked, member, __VA_ARGS__)
-
-static const struct json_field baked_fields[] = {
-	BAKED(path, "the library, without links"),
-	BAKED(targets, "the GPUs, with blanks between", .presence = JSON_UNLESS_NULL),
-	BAKED(driver, "whose compiler made the code", .presence = JSON_UNLESS_NULL),
-	JSON_AS("when", struct jw_baked, when_s, "seconds since 1970, UTC"),
-	BAKED(size_before_bytes, "of the original"),
-	BAKED(size_after_bytes, "as baked"),
-	BAKED(state,
-		  "`replaced`: its package's own file, for example a newer one; `changed`: otherwise; for "
-		  "`--undo` as it was before",
-		  .names = baked_state_names),
-	JSON_SAID("drivers_from", struct jw_baked, from, say_range_end,
-			  "the first driver that loads the code; with an older one programs fail",
-			  .presence = JSON_IF_SET),
-	BAKED(undone, "by `--undo`: the original again, or for the other states forgotten"),
-	JSON_AS("failed", struct jw_baked, failed.message,
-			"one line: why it is not undone, or what is wrong with the journal, whose `path` it is",
-			.presence = JSON_IF_SET),
-	{0},
-};
-
-const struct json_table document_baked_members = {.fields = baked_fields,
-												  .size = sizeof(struct jw_baked)};
-
-static const struct json_field baked_list_fields[] = {
-	JSON_LIST_OF("files", struct jw_baked_list, items, count, &document_baked_members,
-				 "in no order"),
-	{0},
-};
-const struct json_table document_baked = {
-	.schema = "jitwarm.baked/1",
-	.text = "`bake list` and `bake --undo`.",
-	.fields = baked_list_fields,
-};
 
 #define VERIFIED(member, ...) JSON(struct jw_bake_verified, member, __VA_ARGS__)
 

@@ -393,8 +393,6 @@ static const struct json_field check_fields[] = {
 				 JSON_TABLE(struct jw_check_cause, cause_fields),
 				 "with `--explain`: for each library, GPU and reason why modules are cold",
 				 JSON_IF(struct check_document, explain)),
-	JSON_LIST_OF("baked", struct check_document, baked.items, baked.count, &document_baked_members,
-				 "of these files: those baked in their places, as in `jitwarm.baked/1`"),
 	JSON_LINES_OF("notes", struct check_document, result.notes, result.note_count,
 				  "lines: modules left out, files that could not be read"),
 	{0},

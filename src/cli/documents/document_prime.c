@@ -161,8 +161,6 @@ static const struct json_field prime_fields[] = {
 				 "the modules that could not be compiled"),
 	JSON_LINES_OF("notes", struct prime_document, result.notes, result.note_count,
 				  "lines, as in `check`"),
-	JSON_LIST_OF("baked", struct prime_document, baked.items, baked.count, &document_baked_members,
-				 "of these files: those baked in their places, as in `jitwarm.baked/1`"),
 	JSON_POINTER_OF("from_store", struct prime_document, refilled,
 					JSON_TABLE(struct jw_store_refilled, refilled_fields),
 					"where the store had missing entries, or could not restore them"),

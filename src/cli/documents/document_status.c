@@ -159,9 +159,6 @@ static const struct json_field status_fields[] = {
 			  "as in `check`; absent like `environment`",
 			  JSON_IF(struct status_document, environment)),
 	ROW(troubles, "its files and folders that could not be read: what they hold is not known"),
-	JSON_LIST_OF(
-		"baked", struct status_document, baked.items, baked.count, &document_baked_members,
-		"the libraries that this account has baked in their places, as in `jitwarm.baked/1`"),
 	ROW(wsl, "this Linux runs inside Windows (WSL), whose programs have another cache"),
 	JSON_AS("state", struct status_document, system.state_dir, "jitwarm's own folder",
 			.presence = JSON_UNLESS_NULL),

@@ -76,7 +76,6 @@ struct status_document {
 	const char *environment; /* NULL: none was found, or there is no GPU */
 	struct jw_check_result packages;
 	size_t troubles; /* files and folders of the environment that could not be read */
-	struct jw_baked_list baked;
 	struct jw_ahead ahead;
 };
 
@@ -101,7 +100,6 @@ struct check_document {
 	struct jw_check_gpu sum;
 	const char *why_useless;
 	bool explain;
-	struct jw_baked_list baked;
 };
 
 extern const struct json_table document_find;
@@ -140,7 +138,6 @@ struct prime_document {
 	const struct jw_store_refilled *refilled;
 	const struct jw_carry_result *carried;
 	const struct export_document *pack;
-	struct jw_baked_list baked;
 	const struct jw_shared *shared; /* with --share */
 };
 
@@ -149,10 +146,7 @@ struct bake_document {
 	struct jw_bake_result result;
 	bool dry_run;
 };
-extern const struct json_table document_baked; /* struct jw_baked_list */
-/* Of other documents: what jw_baked_find found */
-extern const struct json_table document_baked_members; /* struct jw_baked */
-extern const struct json_table document_bake_verify;   /* struct jw_bake_verify_result */
+extern const struct json_table document_bake_verify; /* struct jw_bake_verify_result */
 
 extern const struct json_table document_run; /* struct unattended */
 

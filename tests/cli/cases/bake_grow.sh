@@ -1,5 +1,5 @@
 # jitwarm bake where containers have no room: the copy of an ELF file becomes longer, loads, and is as sound as the original.
-! is_wine || skip "PE files do not grow"
+! is_wine || skip "bake writes no Windows libraries"
 ! is_emulated || skip "cc compiles for another processor"
 command -v cc >/dev/null && command -v readelf >/dev/null || skip "cc or readelf is missing"
 with_simdriver sm_86
