@@ -137,8 +137,12 @@ void cubin_make(struct bytes *ret_cubin, const struct cubin_wish *wish)
 	bytes_add(&elf, NULL, (8 - elf.size % 8) % 8);
 	symbols = add_symbols(&elf, wish);
 	compat = elf.size;
-	if (count > SECTIONS)
-		bytes_add(&elf, "\2\11\0\0\2\2\1\0\2\5\5\0\2\6\1\0", 16);
+	if (count > SECTIONS) {
+		static const char attributes[] = "\2\11\0\0\2\2\1\0\2\5\5\0\2\6\1\0";
+		const size_t first = sim.cuda_version >= 13000 ? 0 : 4; /* number 9 came with CUDA 13 */
+
+		bytes_add(&elf, attributes + first, 16 - first);
+	}
 	code = elf.size;
 	rest = code + count * ELF_SECTION;
 	add_code(&elf, wish->seed, wish->size > rest ? wish->size - rest : 128);
