@@ -49,6 +49,7 @@ struct jw_prime_plan {
 					   driver has changed from … to …"; "" if none is cold */
 	size_t recorded, recorded_missing; /* with a recording: its modules from files, and those of
 										  them that are not in the paths */
+	size_t recorded_unfiled;           /* its modules that are in no file */
 	struct jw_cache_outlook cache;     /* before the run */
 	uint64_t limit_bytes;              /* of the cache */
 	uint64_t used_bytes;               /* of its entries, including those of other programs */

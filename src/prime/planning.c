@@ -141,6 +141,16 @@ static int note_missing(struct jw_error *err, const struct jw_recording *recordi
 			return -1;
 		result->troubles++;
 	}
+	if (account->unfiled_cold) {
+		if (prime_result_add_note(
+				err, result,
+				account->unfiled_cold == 1
+					? "%s in no file, and not in the cache: the program makes it while it runs"
+					: "%s in no file, and not in the cache: the program makes them while it runs",
+				TEXT_COUNT(account->unfiled_cold, "recorded module is", "recorded modules are")))
+			return -1;
+		result->troubles++;
+	}
 	if (!account->idle)
 		return 0;
 	return prime_result_add_note(
@@ -159,6 +169,7 @@ static int narrow(struct jw_error *err, const struct jw_recording *recording,
 		return -1;
 	result->plan.recorded = account.wanted;
 	result->plan.recorded_missing = account.missing;
+	result->plan.recorded_unfiled = account.unfiled;
 	failed = note_missing(err, recording, &account, result);
 	mem_free(account.missing_by_file);
 	return failed;

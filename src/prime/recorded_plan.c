@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/set.h"
 #include "base/text.h"
+#include "cache/entry.h"
 #include "plan/analyse.h"
 
 static size_t targets_of_recording(const struct jw_recording *recording, struct jw_target *targets)
@@ -95,9 +96,18 @@ static const struct plan_module *find_recorded_key(const struct plan *plan, cons
 	return NULL;
 }
 
+/* What is in no file has its name from the recorded driver alone. */
+static bool is_in_cache(const struct jw_recording *recording, const struct plan_request *request,
+						const struct jw_recorded_module *module)
+{
+	return request->cache_dir && !strcmp(recording->stamp, request->profile->stamp) &&
+		   cache_presence(request->cache_dir, module->key, module->key_bytes, NULL) ==
+			   CACHE_PRESENT;
+}
+
 static int find_places(struct jw_error *err, const struct jw_recording *recording,
-					   const struct plan *there, struct recorded_places *places,
-					   struct recorded_account *account)
+					   const struct plan_request *request, const struct plan *there,
+					   struct recorded_places *places, struct recorded_account *account)
 {
 	struct set names = {0};
 	int result = -1;
@@ -109,8 +119,11 @@ static int find_places(struct jw_error *err, const struct jw_recording *recordin
 		const struct jw_recorded_module *module = &recording->modules[i];
 		const struct plan_module *found;
 
-		if (module->file == JW_RECORDED_NO_FILE)
+		if (module->file == JW_RECORDED_NO_FILE) {
+			account->unfiled++;
+			account->unfiled_cold += !is_in_cache(recording, request, module);
 			continue;
+		}
 		account->wanted++;
 		found = find_recorded_key(there, &names, module);
 		if (!found) {
@@ -162,7 +175,7 @@ int recorded_narrow(struct jw_error *err, const struct jw_recording *recording,
 		mem_array(err, recording->file_count, sizeof *account.missing_by_file);
 	places.items = mem_array(err, recording->module_count, sizeof *places.items);
 	if (!account.missing_by_file || !places.items || plan_there(err, recording, request, &there) ||
-		find_places(err, recording, there, &places, &account))
+		find_places(err, recording, request, there, &places, &account))
 		goto done;
 	keep_places(plan, &places, &account);
 	*ret_account = account;

@@ -8,6 +8,8 @@
 struct recorded_account {
 	size_t wanted;           /* distinct modules of the recording that come from files */
 	size_t missing;          /* those that are not in these files */
+	size_t unfiled;          /* its other modules, which the program makes while it runs */
+	size_t unfiled_cold;     /* of these, those that the cache does not have */
 	size_t idle;             /* those in these files with nothing to compile on these GPUs */
 	size_t *missing_by_file; /* for each of the recording's files; mem_free */
 };

@@ -106,6 +106,8 @@ static const struct json_field prime_fields[] = {
 		.presence = JSON_IF_SET),
 	ROW(plan.recorded_missing, "of these: not in the files here",
 		JSON_IF(struct prime_document, result.plan.recorded)),
+	ROW_AS("recorded_not_in_files", plan.recorded_unfiled,
+		   "with `--recording`: its modules that are in no file", .presence = JSON_IF_SET),
 	ROW(plan.forecast.workers, "number of processes that compile at the same time"),
 	ROW(plan.cold_bytes, "as in `check`"),
 	ROW_AS("predicted_cache_bytes", plan.forecast.cache_bytes, "as in `check`"),

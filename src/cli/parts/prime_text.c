@@ -147,6 +147,13 @@ void prime_print_plan(const struct output *out, const struct jw_prime_result *re
 					"%s with code that this driver cannot use for these GPUs; “jitwarm "
 					"scan” says why.",
 					TEXT_COUNT(plan->cannot, "container", "containers"));
+	if (!plan->modules && (plan->recorded_missing || plan->recorded_unfiled)) {
+		if (!result->troubles)
+			output_line(
+				out, STYLE_GOOD, "Warm: %s in no file, and in the cache.",
+				TEXT_COUNT(plan->recorded_unfiled, "recorded module is", "recorded modules are"));
+		return;
+	}
 	if (!plan->modules) {
 		output_line(out, STYLE_PLAIN,
 					"There is nothing here that the driver would compile for these GPUs.");

@@ -156,6 +156,17 @@ if [[ -x $probe ]]; then
 		err_has "made at run time (NVRTC"
 		json_file made.json 'd["modules"] == d["files"] == [] and [(m["producer"], m["form"], m["known_before"]) for m in d["not_in_files"]] == [("NVIDIA NVVM", "load", '$known')]'
 	done
+	# No file has it: that is said, and whether the cache does
+	run 0 prime --recording made.json --json
+	json 'd["modules"] == 0 and d["recorded_not_in_files"] == 1 and d["verdict"] == "warm"'
+	run 0 prime --recording made.json
+	out_has "Warm: 1 recorded module is in no file, and in the cache."
+	find "$CUDA_CACHE_PATH" -path '*/?/?/*' -type f -delete
+	run 1 prime --recording made.json
+	out_lacks "There is nothing here"
+	err_has "1 recorded module is in no file, and not in the cache: the program makes it while it runs"
+	run 1 prime -n --recording made.json --json
+	json 'd["recorded_not_in_files"] == 1 and d["verdict"] == "partly"'
 fi
 
 is_wine && exit 0 # Windows has no signals, and a Ctrl-C of Unix reaches no console
