@@ -86,13 +86,14 @@ struct jw_check_file {
 	double seconds;
 };
 
-/* A file with which a program fails: its device code cannot run on a GPU. Libraries of one folder
- * count only if none of them runs. */
+/* A file with which a program fails: its device code cannot run on a GPU. Of files whose names
+ * differ in a version or a GPU only, none counts for want of code if one runs. */
 struct jw_check_failing {
 	char *file; /* "path" or "path: member" */
 	struct jw_target target;
 	char *why;    /* a line for people: "will fail: no kernel image for sm_90" */
 	bool refused; /* the driver has refused modules of it, which is not for want of code */
+	struct jw_driver needs; /* the first driver that is new enough; zeros: its age is not why */
 };
 
 /* A package with device code, on one GPU architecture. A module that several packages hold counts

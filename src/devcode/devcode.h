@@ -54,11 +54,17 @@ enum {
 	DEVCODE_KIND_PTX = 1,
 	DEVCODE_KIND_CUBIN = 2,
 	DEVCODE_KIND_LTOIR = 8,
-	DEVCODE_KIND_RELOCATABLE_PTX = 0x40
+	DEVCODE_KIND_RELOCATABLE_PTX = 0x40,
+	DEVCODE_KIND_TILE = 0x80, /* Tile IR */
 };
 static inline bool devcode_kind_is_ptx(uint32_t kind)
 {
 	return kind == DEVCODE_KIND_PTX || kind == DEVCODE_KIND_RELOCATABLE_PTX;
+}
+static inline bool devcode_kind_is_known(uint32_t kind)
+{
+	return devcode_kind_is_ptx(kind) || kind == DEVCODE_KIND_CUBIN || kind == DEVCODE_KIND_LTOIR ||
+		   kind == DEVCODE_KIND_TILE;
 }
 
 enum devcode_compression {

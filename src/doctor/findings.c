@@ -435,15 +435,6 @@ static bool is_probe_failed(const struct examination *seen, struct finding_draft
 
 /* ---- the programs */
 
-static const struct jw_check_gpu *gpu_of(const struct jw_check_result *check,
-										 struct jw_target target)
-{
-	for (size_t i = 0; i < check->gpu_count; i++)
-		if (jw_target_equal(check->gpus[i].target, target))
-			return &check->gpus[i];
-	return &check->all;
-}
-
 /* The first file that fails, of those that a newer driver helps (or does not help). */
 static bool draft_failing(const struct examination *seen, struct finding_draft *draft,
 						  bool with_newer, struct jw_driver *ret_needs)
@@ -452,11 +443,13 @@ static bool draft_failing(const struct examination *seen, struct finding_draft *
 
 	for (size_t i = 0; seen->check && i < seen->check->failing_count; i++) {
 		const struct jw_check_failing *failing = &seen->check->failing[i];
-		const struct jw_driver *needs = &gpu_of(seen->check, failing->target)->needs;
+		const struct jw_driver *needs = &failing->needs;
 
-		if (failing->refused || (needs->cuda || needs->release[0]) != with_newer || count++)
+		if (failing->refused || (needs->cuda || needs->release[0]) != with_newer)
 			continue;
-		*ret_needs = *needs;
+		*ret_needs = count ? gpu_newer_driver(*ret_needs, *needs) : *needs;
+		if (count++)
+			continue;
 		EVIDENCE(draft, "%.900s: %.600s", failing->file, failing->why);
 	}
 	if (count > 1)

@@ -71,6 +71,11 @@ struct jw_driver gpu_isa_driver(struct gpu_isa isa)
 	return (struct jw_driver){0};
 }
 
+struct jw_driver gpu_cuda_driver(uint32_t cuda)
+{
+	return (struct jw_driver){cuda, {gpu_branch_number(cuda), 0, 0}};
+}
+
 uint32_t gpu_branch_number(uint32_t cuda)
 {
 	for (size_t i = 0; i < COUNT(releases); i++)
@@ -152,6 +157,8 @@ const char *jw_driver_text(char text[JW_DRIVER_TEXT], const struct jw_driver *dr
 }
 
 #define MIB (UINT64_C(1) << 20)
+
+const struct jw_driver gpu_first_zstd = {12040, {550, 54, 14}};
 
 /* Each row holds until the next one's first driver. */
 static const struct gpu_branch branches[] = {

@@ -24,6 +24,8 @@ int gpu_release_compare(const uint32_t a[3], const uint32_t b[3]);
 /* The newest PTX ISA that a driver compiles. {UINT16_MAX, 0}, meaning no limit, if the driver's
  * CUDA version is unknown or newer than the table. */
 struct gpu_isa gpu_driver_isa(const struct jw_driver *driver);
+/* The first driver with that CUDA version in the table; its branch is 0 if it is not there. */
+struct jw_driver gpu_cuda_driver(uint32_t cuda);
 /* The first driver that compiles this ISA; zeros if it is newer than the table, or zero. */
 struct jw_driver gpu_isa_driver(struct gpu_isa isa);
 /* The branch of the first Linux drivers of a CUDA version in the table (12040: 550), or 0. */
@@ -46,9 +48,10 @@ uint32_t gpu_newest_cuda(void);
  * follow the CUDA version, such as the PTX ISA, are in release.h. */
 
 /* Parts of kind 0x40 (relocatable PTX, introduced by CUDA 12.5) in a container without a cubin for
- * the GPU. */
+ * the GPU, and of all other kinds that the driver does not know, such as 0x80 (Tile IR). */
 enum gpu_relocatable {
-	/* Known: if there is no other PTX, all usable ones are compiled as inputs of a link. */
+	/* Known: if there is no other PTX, all usable ones are compiled as inputs of a link. Kinds that
+	 * such a driver does not know are ignored. */
 	GPU_RELOCATABLE_KNOWN,
 	/* If it would run as a cubin, the load ends with CUDA_ERROR_INVALID_IMAGE, even beside PTX;
 	 * otherwise it is ignored. */
@@ -74,6 +77,9 @@ struct gpu_branch {
 	 * found.) */
 	bool force_jit;
 };
+
+/* The first driver that decompresses zstd. */
+extern const struct jw_driver gpu_first_zstd;
 
 /* The row for a driver: by its release if that is complete, else by its CUDA version. An unknown
  * driver counts as a new one. Never NULL. */

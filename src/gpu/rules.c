@@ -98,9 +98,6 @@ static const struct {
 	{13000, {{13000, {580, 0, 0}}, {13000, {580, 159, 4}}}}, /* of CUDA 13: ABI 8 */
 };
 
-/* The first that decompresses zstd (gpu/release.c). */
-static const struct jw_driver first_zstd = {12040, {550, 54, 14}};
-
 static bool is_older(const struct jw_driver *a, const struct jw_driver *b)
 {
 	if (a->cuda != b->cuda)
@@ -123,12 +120,17 @@ struct gpu_code_range gpu_code_range(uint32_t code_cuda, struct jw_target gpu, b
 	range = code_rows[row].range;
 	if (is_older(&range.from, &first_gpu))
 		range.from = first_gpu;
-	if (zstd && is_older(&range.from, &first_zstd))
-		range.from = first_zstd;
+	if (zstd && is_older(&range.from, &gpu_first_zstd))
+		range.from = gpu_first_zstd;
 	/* None of the GPUs that need ABI 8 was measured. */
 	if (gpu.sm >= 100 || is_older(&range.to, &range.from))
 		range.to = (struct jw_driver){0};
 	return range;
+}
+
+struct jw_driver gpu_newer_driver(struct jw_driver a, struct jw_driver b)
+{
+	return is_older(&a, &b) ? b : a;
 }
 
 struct gpu_code_range gpu_code_range_both(struct gpu_code_range a, struct gpu_code_range b)

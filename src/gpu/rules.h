@@ -55,5 +55,7 @@ struct gpu_code_range gpu_code_range(uint32_t code_cuda, struct jw_target gpu, b
 /* Whether that driver is older than the first one that loads the code. What is not known of either
  * (zeros) is not compared. */
 bool gpu_code_is_newer(const struct jw_driver *from, const struct jw_driver *driver);
+/* The newer one of two first drivers; zeros: none is needed. */
+struct jw_driver gpu_newer_driver(struct jw_driver a, struct jw_driver b);
 /* What all of the drivers of both ranges load. */
 struct gpu_code_range gpu_code_range_both(struct gpu_code_range a, struct gpu_code_range b);

@@ -18,14 +18,16 @@ struct image_account {
 	struct analyse_target targets[ANALYSE_MOST_TARGETS];
 	bool unlinked[ANALYSE_MOST_TARGETS];  /* a linked container has no cubin that runs there */
 	size_t to_link[ANALYSE_MOST_TARGETS]; /* containers of relocatable sections that need a link */
-	/* Containers with code that the runtime registers: the usable ones, the others, and how many of
-	 * the others the driver refuses. */
-	size_t usable[ANALYSE_MOST_TARGETS], unusable[ANALYSE_MOST_TARGETS];
-	size_t refused[ANALYSE_MOST_TARGETS];
-	size_t fatal[ANALYSE_MOST_TARGETS]; /* those that make a program fail, whatever else runs */
+	/* Of the containers with code that the runtime registers: those that the driver refuses; and
+	 * linked ones that have to be linked again */
+	size_t refused[ANALYSE_MOST_TARGETS], relinked[ANALYSE_MOST_TARGETS];
+	/* Relocatable containers with code, the inputs of such a link: those without code for the GPU,
+	 * and those that the driver refuses */
+	size_t inputs, inputs_lacking[ANALYSE_MOST_TARGETS], inputs_refused[ANALYSE_MOST_TARGETS];
 	struct analyse_releases releases[ANALYSE_MOST_TARGETS];
-	uint32_t runs[ANALYSE_MOST_TARGETS];     /* with other drivers: one of them is usable */
-	bool broken_input[ANALYSE_MOST_TARGETS]; /* a damaged input makes the link fail, if any */
+	/* With other drivers: one of the containers is usable; an input is not */
+	uint32_t runs[ANALYSE_MOST_TARGETS], unlinkable[ANALYSE_MOST_TARGETS];
+	bool plain; /* some of the code is for more GPUs than those of a family */
 	struct analyse_module *modules;
 	size_t module_count, module_capacity;
 	struct set known[ANALYSE_MOST_TARGETS]; /* modules by key or identity, per target */
@@ -211,25 +213,55 @@ static bool is_superseded(const struct image_account *account, size_t index, siz
 }
 
 /* Counts only what the runtime registers: a library chooses from the rest itself. */
-static void count_fate(struct image_account *account, size_t t, enum plan_verdict verdict,
-					   enum plan_reason reason, bool linked)
+static void count_registered(struct image_account *account, const struct seen_container *container,
+							 size_t t, const struct seen_judgement *judged,
+							 enum plan_verdict verdict, bool linked)
 {
-	const bool useless = verdict == VERDICT_CANNOT || (verdict == VERDICT_NOTHING && !linked);
-	account->usable[t] += !useless;
-	account->unusable[t] += useless;
-	account->refused[t] += verdict == VERDICT_CANNOT;
-	account->fatal[t] += verdict == VERDICT_CANNOT && seen_is_fatal(reason);
+	struct analyse_target *target = &account->targets[t];
+	const bool refused = verdict == VERDICT_CANNOT && seen_is_fatal(judged->reason),
+			   lacking = verdict == VERDICT_NOTHING || (verdict == VERDICT_CANNOT && !refused);
+
+	target->pieces++;
+	target->lacking += lacking && !linked;
+	target->tile += judged->tile;
+	account->relinked[t] += lacking && linked;
+	account->refused[t] += refused;
+	account->plain = account->plain || !container->special;
+	account->runs[t] |= ~judged->useless;
+	account->releases[t].fails |= judged->fatal;
+	if (verdict != VERDICT_UNKNOWN)
+		return;
+	for (uint32_t i = 0; !target->unknown && i < container->entry_count; i++) {
+		const uint32_t kind = account->seen->entries[container->first_entry + i].kind;
+
+		if (!devcode_kind_is_known(kind))
+			target->unknown_kind = kind;
+	}
+	target->unknown++;
+}
+
+static void count_input(struct image_account *account, size_t t,
+						const struct seen_judgement *judged)
+{
+	const bool refused = judged->verdict == VERDICT_CANNOT && seen_is_fatal(judged->reason);
+
+	account->inputs_refused[t] += refused;
+	account->inputs_lacking[t] +=
+		judged->verdict == VERDICT_NOTHING || (judged->verdict == VERDICT_CANNOT && !refused);
+	account->unlinkable[t] |= judged->useless;
 }
 
 /* Judges one container, whose section is known by now. */
 static int judge_container(struct jw_error *err, struct image_account *account, size_t index,
 						   enum devcode_role role, bool linked)
 {
-	const bool registered = account->seen->containers[index].code &&
-							(role == DEVCODE_REGISTERED || is_loose_file(account->image));
+	const struct seen_container *container = &account->seen->containers[index];
+	const bool registered =
+		container->code && (role == DEVCODE_REGISTERED || is_loose_file(account->image));
 	const size_t targets = account->seen->question->target_count;
 	const struct seen_judgement *judgements = account->seen->judgements + index * targets;
 
+	account->inputs += container->code && role == DEVCODE_RELOCATABLE;
 	for (uint32_t t = 0; t < targets; t++) {
 		const bool superseded = is_superseded(account, index, t);
 		enum plan_verdict verdict = superseded ? VERDICT_NOTHING : judgements[t].verdict;
@@ -238,26 +270,19 @@ static int judge_container(struct jw_error *err, struct image_account *account, 
 		if (verdict == VERDICT_JIT && role == DEVCODE_RELOCATABLE)
 			verdict = VERDICT_LINK;
 		/* An empty one has no code for other GPUs either. */
-		target->verdicts[verdict] +=
-			verdict != VERDICT_NOTHING || account->seen->containers[index].code;
+		target->verdicts[verdict] += verdict != VERDICT_NOTHING || container->code;
 		if (verdict == VERDICT_CANNOT)
 			target->reasons[judgements[t].reason]++;
-		if (gpu_isa_compare(judgements[t].isa, target->isa) > 0)
-			target->isa = judgements[t].isa;
+		target->needs = gpu_newer_driver(target->needs, judgements[t].needs);
 		if (registered)
-			count_fate(account, t, verdict, judgements[t].reason, linked);
+			count_registered(account, container, t, &judgements[t], verdict, linked);
+		else if (container->code && role == DEVCODE_RELOCATABLE)
+			count_input(account, t, &judgements[t]);
 		account->releases[t].same &= judgements[t].same;
-		if (registered) {
-			account->runs[t] |= ~judgements[t].useless;
-			account->releases[t].fails |= judgements[t].fatal;
-		}
 		if (linked && verdict != VERDICT_NATIVE && verdict != VERDICT_COMPATIBLE)
 			account->unlinked[t] = true;
 		if (verdict == VERDICT_LINK && role == DEVCODE_RELOCATABLE)
 			account->to_link[t]++;
-		if (verdict == VERDICT_CANNOT && role == DEVCODE_RELOCATABLE &&
-			judgements[t].reason == REASON_DAMAGED)
-			account->broken_input[t] = true;
 		if (judgements[t].pick != SEEN_NO_PICK &&
 			take_pick(err, account, t, verdict, role, judgements[t].pick, superseded))
 			return -1;
@@ -293,32 +318,43 @@ static int go_through(struct jw_error *err, struct image_account *account)
 	return 0;
 }
 
+/* The runtime links what has no machine code for the GPU: each of the objects has to have some, or
+ * PTX. */
 static enum analyse_fate fate_of(const struct image_account *account, size_t t)
 {
-	if (account->fatal[t] || (account->unlinked[t] && account->broken_input[t]))
+	const struct analyse_target *target = &account->targets[t];
+
+	if (account->refused[t] || (account->unlinked[t] && account->inputs_refused[t]))
 		return ANALYSE_REFUSED;
-	if (account->usable[t])
+	if (account->unlinked[t] && account->inputs_lacking[t])
+		return ANALYSE_NO_IMAGE;
+	if (target->pieces > target->lacking + (account->inputs ? 0 : account->relinked[t]))
 		return ANALYSE_RUNS;
-	if (account->unusable[t])
-		return account->refused[t] ? ANALYSE_REFUSED : ANALYSE_NO_IMAGE;
+	if (target->pieces)
+		return ANALYSE_NO_IMAGE;
 	/* The library itself chooses among loose code, except code that can never be used. */
 	for (size_t i = 0; i < VERDICT_CANNOT; i++)
-		if (account->targets[t].verdicts[i])
+		if (target->verdicts[i])
 			return ANALYSE_NO_CODE;
-	return account->targets[t].verdicts[VERDICT_CANNOT] ? ANALYSE_REFUSED : ANALYSE_NO_CODE;
+	return target->verdicts[VERDICT_CANNOT] ? ANALYSE_REFUSED : ANALYSE_NO_CODE;
 }
 
 /* Run-time linking is needed if and only if a linked container has no cubin that runs. */
 static void finish_account(struct image_account *account)
 {
 	for (size_t t = 0; t < account->seen->question->target_count; t++) {
-		account->targets[t].fate = fate_of(account, t);
-		if (account->usable[t] || account->unusable[t])
+		struct analyse_target *target = &account->targets[t];
+
+		target->fate = fate_of(account, t);
+		target->special = !account->plain;
+		if (account->unlinked[t])
+			account->releases[t].fails |= account->unlinkable[t];
+		else if (target->pieces)
 			account->releases[t].fails |= ~account->runs[t];
 		if (account->unlinked[t])
-			account->targets[t].link_needed = NEED_YES;
+			target->link_needed = NEED_YES;
 		else if (account->to_link[t] && !account->image->wrappers_known)
-			account->targets[t].link_needed = NEED_UNKNOWN;
+			target->link_needed = NEED_UNKNOWN;
 	}
 	if (account->count_count)
 		qsort(account->counts, account->count_count, sizeof *account->counts,

@@ -35,20 +35,24 @@ enum analyse_need { NEED_NO, NEED_YES, NEED_UNKNOWN };
  * the loose file. */
 enum analyse_fate {
 	ANALYSE_NO_CODE,  /* there are none, or all are empty */
-	ANALYSE_RUNS,     /* some of them are usable */
+	ANALYSE_RUNS,     /* some of them are usable, and the driver refuses none */
 	ANALYSE_NO_IMAGE, /* only code for other GPUs */
-	ANALYSE_REFUSED,  /* the driver refuses all of them, or one that is damaged or machine code of a
-						 newer CUDA */
+	ANALYSE_REFUSED,  /* the driver refuses one: it is damaged, or needs a newer driver */
 };
 
 struct analyse_target {
 	enum analyse_fate fate;
 	size_t verdicts[VERDICT_COUNT]; /* containers */
 	size_t reasons[REASON_COUNT];   /* of the `cannot` verdicts */
-	struct gpu_isa isa;             /* the newest of REASON_TOO_NEW; zeros if there is none */
-	size_t jit_modules;             /* distinct pairs of payload and option string */
-	uint64_t jit_bytes;             /* decompressed */
-	size_t link_modules;            /* the same for the inputs of run-time linking, needed or not */
+	struct jw_driver needs;         /* the first driver that is new enough for these; else zeros */
+	/* Of the code that the CUDA runtime hands to the driver, or of the loose file, in containers:
+	 * all; without code for this GPU; with Tile IR that the driver compiles; of VERDICT_UNKNOWN */
+	size_t pieces, lacking, tile, unknown;
+	uint32_t unknown_kind; /* the first kind of entry of the latter */
+	bool special;          /* all of these are for GPUs of a family alone ('a', 'f') */
+	size_t jit_modules;    /* distinct pairs of payload and option string */
+	uint64_t jit_bytes;    /* decompressed */
+	size_t link_modules;   /* the same for the inputs of run-time linking, needed or not */
 	uint64_t link_bytes;
 	uint64_t loose_bytes; /* the part of jit_bytes outside registered sections */
 	size_t unreadable;    /* modules that cannot be decompressed; in neither count */

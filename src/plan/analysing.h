@@ -19,8 +19,9 @@ enum { SEEN_MOST_CONTAINERS = 1 << 22, SEEN_MOST_ENTRIES = 1 << 25 };
 /* The verdict on one container for one target, without regard to its section. */
 struct seen_judgement {
 	uint8_t verdict, reason;
-	struct gpu_isa isa; /* as in plan_judgement */
-	uint32_t pick;      /* SEEN_NO_PICK if there is nothing to compile */
+	bool tile;
+	struct jw_driver needs; /* as in plan_judgement */
+	uint32_t pick;          /* SEEN_NO_PICK if there is nothing to compile */
 	/* With the drivers of gpu_releases, a bit for each: has the same verdict, is unusable, makes a
 	 * program fail whatever else is there */
 	uint32_t same, useless, fatal;
@@ -34,7 +35,8 @@ struct seen_entry {
 
 struct seen_container {
 	uint32_t first_entry, entry_count;
-	bool code;        /* contains a cubin or PTX */
+	bool code;        /* contains something that a driver may load */
+	bool special;     /* and that is for GPUs of a family alone ('a', 'f') */
 	uint64_t kernels; /* of a text: ptx_text_kernels; else 0 */
 };
 
@@ -67,8 +69,8 @@ void seen_clear(struct seen *seen);
 /* Records one container: a devcode_sink's function; `context` is a struct seen. */
 int seen_add(struct jw_error *err, void *context, const struct devcode_container *container);
 
-/* Makes a program fail, whatever else is there. */
+/* The driver refuses it: a program that uses it fails, whatever else is there. */
 static inline bool seen_is_fatal(enum plan_reason reason)
 {
-	return reason == REASON_NEWER_CODE || reason == REASON_DAMAGED;
+	return reason != REASON_NONE && reason != REASON_EXCLUSIVE;
 }

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "gpu/rules.h"
 
 int build_begin(struct jw_error *err, struct build *build, const struct plan_request *request)
 {
@@ -236,7 +237,7 @@ static int note_unusable(struct jw_error *err, struct build *build, const struct
 
 	for (size_t t = 0; t < build->request->target_count; t++) {
 		const struct analyse_target *target = &image->targets[t];
-		const struct jw_driver needs = gpu_isa_driver(target->isa);
+		const struct jw_driver needs = target->needs;
 		const size_t others = target->reasons[REASON_EXCLUSIVE],
 					 old = target->verdicts[VERDICT_CANNOT] - others;
 
@@ -244,8 +245,9 @@ static int note_unusable(struct jw_error *err, struct build *build, const struct
 			continue;
 		(void)image_name(name, sizeof name, image);
 		(void)jw_target_sm(sm, build->request->targets[t]);
-		if (others && build_note(err, build, false, "%s: %s for other GPUs only, not used on %s",
-								 name, TEXT_COUNT(others, "container", "containers"), sm))
+		if (others && !target->lacking &&
+			build_note(err, build, false, "%s: %s for other GPUs only, not used on %s", name,
+					   TEXT_COUNT(others, "container", "containers"), sm))
 			return -1;
 		if (old && needs.cuda &&
 			build_note(err, build, false,
@@ -326,6 +328,35 @@ static int note_left_out(struct jw_error *err, struct build *build)
 							text_bytes(bytes, all->bytes));
 }
 
+/* Of the files that lack code for a GPU; several in one line. */
+int build_note_lacking(struct jw_error *err, struct build *build)
+{
+	const struct fates *fates = &build->plan->fates;
+
+	for (uint32_t t = 0; t < build->plan->target_count; t++) {
+		const struct jw_target device = build->plan->targets[t].device;
+		struct file_fate sum = {0};
+		size_t files = 0;
+		char text[FATE_TEXT];
+
+		for (size_t i = 0; i < fates->lack_count; i++) {
+			if (fates->lacks[i].target != t)
+				continue;
+			sum.file = files++ ? sum.file : fates->lacks[i].file;
+			sum.lacking += fates->lacks[i].lacking;
+			sum.pieces += fates->lacks[i].pieces;
+		}
+		if (files == 1 &&
+			build_note(err, build, false, "%s: %s", sum.file, fate_text(text, &sum, device)))
+			return -1;
+		if (files > 1 && build_note(err, build, false, "%s and %s: %s; “jitwarm scan” lists them",
+									sum.file, TEXT_COUNT(files - 1, "other file", "other files"),
+									fate_text(text, &sum, device)))
+			return -1;
+	}
+	return 0;
+}
+
 static int note_texts(struct jw_error *err, struct build *build)
 {
 	char copies[TEXT_SHORT + 64] = "", names[MENTIONED];
@@ -398,8 +429,9 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 	plan->images++;
 	for (size_t t = 0; t < plan->target_count; t++) {
 		plan->targets[t].cannot += image->targets[t].verdicts[VERDICT_CANNOT];
-		if (gpu_isa_compare(image->targets[t].isa, plan->targets[t].isa) > 0)
-			plan->targets[t].isa = image->targets[t].isa;
+		plan->targets[t].needs = gpu_newer_driver(plan->targets[t].needs, image->targets[t].needs);
+		plan->targets[t].tile += image->targets[t].tile;
+		plan->targets[t].unknown += image->targets[t].unknown;
 		plan->targets[t].link_containers += image->targets[t].verdicts[VERDICT_LINK];
 	}
 	for (size_t i = 0; i < image->module_count; i++) {

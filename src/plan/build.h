@@ -48,6 +48,9 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 /* Adds what the request's `of_stamp` asks for. */
 int build_take_cached(struct jw_error *err, struct build *build);
 
+/* Once the fates are settled. */
+int build_note_lacking(struct jw_error *err, struct build *build);
+
 /* At the end: notes what was left out, and how PTX texts and loose files are treated. */
 int build_note_assumptions(struct jw_error *err, struct build *build);
 

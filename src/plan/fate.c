@@ -10,72 +10,109 @@
 
 enum { MOST = 1 << 24 };
 
-/* "libx.so", "libx.so.1.2", "x.pyd", "x.dll" */
-static bool is_library(const char *path)
+/* Whether a number in a folder's name is a version of CUDA or a GPU: cu12, cuda-12.8, sm_90. */
+static bool is_after_mark(const char *name, const char *number)
 {
-	static const char *const endings[] = {".so", ".pyd", ".dll"};
+	static const char *const marks[] = {"cu", "cuda", "sm"};
+	const char *end = number > name && strchr("-_", number[-1]) ? number - 1 : number;
 
-	for (const char *at = os_base_name(path); (at = strchr(at, '.')); at++)
-		for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-			if (text_starts_fold(at, endings[i]) && strchr(".", at[strlen(endings[i])]))
-				return true;
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+		const size_t length = strlen(marks[i]), before = (size_t)(end - name);
+
+		if (before >= length && text_starts_fold(end - length, marks[i]) &&
+			(before == length || !text_is_alnum(end[-(ptrdiff_t)length - 1])))
+			return true;
+	}
 	return false;
 }
 
-uint64_t fate_folder(const char *path, const char *member)
+/* Behind 118, 12.8, 90a. */
+static const char *skip_number(const char *at)
 {
-	const char *inner = member ? member : path;
-	const size_t length =
-		member || is_library(path) ? (size_t)(os_base_name(inner) - inner) : strlen(inner);
-	const uint64_t start = member ? fnv_update(FNV_START, path, strlen(path) + 1) : FNV_START;
-
-	return fnv_update(start, inner, length);
+	while (text_is_digit(*at) || (*at && strchr("._", *at) && text_is_digit(at[1])))
+		at++;
+	return *at && strchr("aAfF", *at) && !text_is_alnum(at[1]) ? at + 1 : at;
 }
 
-static int find_folder(struct jw_error *err, struct fates *fates, uint64_t name, size_t *ret_folder)
+uint64_t fate_variants(const char *path, const char *member)
+{
+	const char *name = member ? member : path, *const base = os_base_name(name);
+	uint64_t hash = member ? fnv_update(FNV_START, path, strlen(path) + 1) : FNV_START;
+
+	for (const char *at = name; *at;) {
+		const bool number = text_is_digit(*at) && (at >= base || is_after_mark(name, at));
+
+		hash = fnv_update(hash, number ? "0" : at, 1);
+		at = number ? skip_number(at) : at + 1;
+	}
+	return hash;
+}
+
+/* The hash of a file's folder, or of its archive and the member's folder. */
+static uint64_t folder_of(const char *path, const char *member)
+{
+	const char *name = member ? member : path;
+	const uint64_t start = fnv_update(FNV_START, path, member ? strlen(path) + 1 : 0);
+
+	/* No name of variants ends so. */
+	return fnv_update(fnv_update(start, name, (size_t)(os_base_name(name) - name)), "", 1);
+}
+
+static int find_running(struct jw_error *err, struct fates *fates, uint64_t name, size_t *ret_at)
 {
 	size_t cursor = 0, at = set_find(&fates->names, name, &cursor);
 
 	if (at == SET_NONE) {
-		if (VEC_ROOM(err, fates->folders, fates->folder_capacity, fates->folder_count, MOST) ||
-			set_add(err, &fates->names, name, fates->folder_count))
+		if (VEC_ROOM(err, fates->running, fates->running_capacity, fates->running_count, MOST) ||
+			set_add(err, &fates->names, name, fates->running_count))
 			return -1;
-		at = fates->folder_count++;
-		fates->folders[at] = 0;
+		at = fates->running_count++;
+		fates->running[at] = 0;
 	}
-	*ret_folder = at;
+	*ret_at = at;
 	return 0;
 }
 
+/* Of a file that fails. What the driver refuses goes before what only lacks code for the GPU. */
 static enum plan_reason failure_reason_of(const struct analyse_target *target)
 {
-	enum plan_reason most = REASON_NONE;
+	static const enum plan_reason order[] = {REASON_NEWER_CODE, REASON_DAMAGED, REASON_TOO_NEW,
+											 REASON_ZSTD};
 
-	if (target->fate == ANALYSE_NO_IMAGE)
-		return REASON_NONE;
-	for (size_t i = 1; i < REASON_COUNT; i++)
-		if (target->reasons[i] && target->reasons[i] >= target->reasons[most])
-			most = (enum plan_reason)i;
-	return target->reasons[REASON_NEWER_CODE] ? REASON_NEWER_CODE
-		   : target->reasons[REASON_DAMAGED]  ? REASON_DAMAGED
-											  : most;
+	for (size_t i = 0; target->fate == ANALYSE_REFUSED && i < sizeof order / sizeof *order; i++)
+		if (target->reasons[order[i]])
+			return order[i];
+	return REASON_NONE;
 }
 
 int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
 			  const struct analyse_target *targets, size_t target_count)
 {
-	size_t folder;
+	size_t variants, folder;
 
-	if (find_folder(err, fates, fate_folder(path, member), &folder))
+	if (find_running(err, fates, fate_variants(path, member), &variants) ||
+		find_running(err, fates, folder_of(path, member), &folder))
 		return -1;
 	for (uint32_t t = 0; t < target_count; t++) {
-		struct file_fate fate = {.target = t, .folder = folder};
+		const struct analyse_target *target = &targets[t];
+		const bool runs = target->fate == ANALYSE_RUNS;
+		struct file_fate fate = {
+			.target = t,
+			.fails = !runs,
+			.reason = failure_reason_of(target),
+			.variants = variants,
+			.folder = folder,
+			.special = target->special,
+			.lacking = target->lacking,
+			.pieces = target->pieces,
+		};
 
-		if (targets[t].fate == ANALYSE_RUNS)
-			fates->folders[folder] |= UINT32_C(1) << t;
-		if (targets[t].fate == ANALYSE_RUNS || targets[t].fate == ANALYSE_NO_CODE)
+		fates->running[variants] |= (uint32_t)runs << t;
+		fates->running[folder] |= (uint32_t)runs << t;
+		if (target->fate == ANALYSE_NO_CODE || (runs && !target->lacking))
 			continue;
-		fate.reason = failure_reason_of(&targets[t]);
+		if (fate.reason != REASON_NONE && fate.reason != REASON_DAMAGED)
+			fate.needs = target->needs;
 		if (VEC_ROOM(err, fates->items, fates->capacity, fates->count, MOST))
 			return -1;
 		fate.file = mem_printf(err, member ? "%s: %s" : "%s", path, member);
@@ -106,7 +143,8 @@ const char *refusal_name(unsigned result)
 int fates_add_refused(struct jw_error *err, struct fates *fates, const char *path,
 					  const char *member, uint32_t planned, uint32_t target, unsigned result)
 {
-	struct file_fate fate = {.target = target, .planned = planned, .refused = 1, .result = result};
+	struct file_fate fate = {
+		.target = target, .fails = true, .planned = planned, .refused = 1, .result = result};
 
 	for (size_t i = 0; i < fates->count; i++) {
 		struct file_fate *known = &fates->items[i];
@@ -125,28 +163,48 @@ int fates_add_refused(struct jw_error *err, struct fates *fates, const char *pat
 	return 0;
 }
 
-void fates_settle(struct fates *fates)
+/* Whether a variant of it runs; or, where it is for the GPUs of a family alone, another file beside
+ * it: then it has kernels that programs use on those GPUs. */
+static bool is_spared(const struct fates *fates, const struct file_fate *fate)
+{
+	return fate->reason == REASON_NONE &&
+		   ((fates->running[fate->variants] | (fate->special ? fates->running[fate->folder] : 0)) >>
+				fate->target &
+			1);
+}
+
+int fates_settle(struct jw_error *err, struct fates *fates)
 {
 	size_t kept = 0;
 
+	fates->lacks = mem_array(err, fates->count, sizeof *fates->lacks);
+	if (!fates->lacks)
+		return -1;
 	for (size_t i = 0; i < fates->count; i++) {
 		struct file_fate fate = fates->items[i];
 
-		/* Damage concerns only the file itself. */
-		if (fate.reason != REASON_DAMAGED && fates->folders[fate.folder] >> fate.target & 1)
-			mem_free(fate.file);
-		else
+		if (fate.fails && !is_spared(fates, &fate)) {
 			fates->items[kept++] = fate;
+		} else if (fate.fails && fates->running[fate.variants] >> fate.target & 1) {
+			mem_free(fate.file);
+		} else {
+			fate.fails = false;
+			fates->lacks[fates->lack_count++] = fate;
+		}
 	}
 	fates->count = kept;
+	return 0;
 }
 
 void fates_free(struct fates *fates)
 {
 	for (size_t i = 0; i < fates->count; i++)
 		mem_free(fates->items[i].file);
+	for (size_t i = 0; i < fates->lack_count; i++)
+		mem_free(fates->lacks[i].file);
 	mem_free(fates->items);
-	mem_free(fates->folders);
+	mem_free(fates->lacks);
+	mem_free(fates->running);
 	set_free(&fates->names);
 	*fates = (struct fates){0};
 }
@@ -157,18 +215,31 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 		[REASON_NONE] = "no kernel image",
 		[REASON_EXCLUSIVE] = "no kernel image",
 		[REASON_TOO_NEW] = "PTX newer than the driver reads",
-		[REASON_ZSTD] = "code packed with zstd, which needs a driver from 550.54.14 on",
+		[REASON_KIND] = "a kind of code that the driver does not know",
+		[REASON_TILE] = "Tile IR, which the driver does not know",
+		[REASON_ZSTD] = "code packed with zstd, which the driver does not read",
 		[REASON_DAMAGED] = "damaged code",
 		[REASON_NEWER_CODE] = "machine code that needs the driver of a newer CUDA",
 	};
-	char sm[JW_TARGET_TEXT];
+	char sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT];
 
-	if (fate->result)
+	if (fate->result) {
 		(void)text_format(text, FATE_TEXT, "the driver refuses %s: %s",
 						  TEXT_COUNT(fate->refused, "module", "modules"),
 						  refusal_name(fate->result));
+		return text;
+	}
+	(void)jw_target_sm(sm, device);
+	if (!fate->fails)
+		(void)text_format(text, FATE_TEXT,
+						  fate->lacking == 1
+							  ? "%zu of %s has no code for %s: a program that uses it fails"
+							  : "%zu of %s have no code for %s: a program that uses one fails",
+						  fate->lacking, TEXT_COUNT(fate->pieces, "piece", "pieces"), sm);
+	else if (fate->needs.cuda)
+		(void)text_format(text, FATE_TEXT, "will fail: %s for %s; it needs driver %s or newer",
+						  reasons[fate->reason], sm, jw_driver_text(driver, &fate->needs));
 	else
-		(void)text_format(text, FATE_TEXT, "will fail: %s for %s", reasons[fate->reason],
-						  jw_target_sm(sm, device));
+		(void)text_format(text, FATE_TEXT, "will fail: %s for %s", reasons[fate->reason], sm);
 	return text;
 }

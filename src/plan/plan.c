@@ -235,7 +235,9 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 		reading.build.plan->has_code[i] = reading.build.plan->images != images;
 	}
 	if (!result)
-		result = build_note_assumptions(err, &reading.build);
+		result = fates_settle(err, &reading.build.plan->fates) ||
+				 build_note_lacking(err, &reading.build) ||
+				 build_note_assumptions(err, &reading.build);
 	if (!result && request->of_stamp)
 		result = build_take_cached(err, &reading.build);
 	/* Remembers files that were read, even if others failed. */
@@ -247,7 +249,6 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 		plan_free(reading.build.plan);
 		return -1;
 	}
-	fates_settle(&reading.build.plan->fates);
 	*ret_plan = reading.build.plan;
 	return 0;
 }

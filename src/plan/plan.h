@@ -21,18 +21,22 @@
 #include "plan/analyse.h"
 #include "plan/estimate.h"
 
-/* Files whose device code cannot run on a GPU: a program that uses one fails (error 209 or 200, or
- * its process ends).
- *
- * Libraries of one folder may be variants of which a program loads one (bitsandbytes has six), so
- * they fail only if none of them runs. A program or a loose file fails by itself. */
+/* Files with device code that cannot run on a GPU: a program that uses it fails (error 209, 200 or
+ * 222, or its process ends). What the driver refuses fails by itself. A file without code for a GPU
+ * fails unless a variant of it runs, of which a program loads one (bitsandbytes has six). It only
+ * lacks pieces, as a file does that has code for the GPU in others, where it is for the GPUs of a
+ * family alone ('a', 'f') and another file of its folder runs. */
 
-/* A file or member that will fail on one GPU architecture. */
+/* Of a file or member on one GPU architecture. */
 struct file_fate {
 	char *file; /* "path" or "path: member" */
 	uint32_t target;
+	bool fails;              /* else it lacks pieces */
 	enum plan_reason reason; /* REASON_NONE: it has only code for other GPUs */
-	size_t folder;           /* index in fates.folders */
+	struct jw_driver needs;  /* the first driver that is new enough; zeros: its age is not why */
+	size_t variants, folder; /* indexes in fates.running */
+	bool special;
+	size_t lacking, pieces; /* of the code that is registered, as in analyse_target */
 	/* The driver has refused so many of its modules, the first with this result: not 0, and nothing
 	 * else is said of the file. */
 	size_t refused;
@@ -41,16 +45,19 @@ struct file_fate {
 };
 
 struct fates {
-	struct file_fate *items;
+	struct file_fate *items; /* once settled: those that fail */
 	size_t count, capacity;
-	uint32_t *folders; /* for each, a bit mask of the targets on which some file of it runs */
-	size_t folder_count, folder_capacity;
-	struct set names; /* of folders, by hash */
+	struct file_fate *lacks; /* once settled: those that lack pieces */
+	size_t lack_count;
+	uint32_t *running; /* of variants, and of folders: the targets on which some file of it runs */
+	size_t running_count, running_capacity;
+	struct set names; /* of these, by hash */
 };
 
-/* What is told apart: the hash of a library's folder, of an archive with the member's folder, else
- * of the file itself. */
-uint64_t fate_folder(const char *path, const char *member);
+/* Equal for files whose names differ in a version or a GPU only, which makes them variants:
+ * libx_cuda118.so and libx_cuda12.8.so, sm90/x.so and sm100/x.so. In a folder's name that is a
+ * number behind cu, cuda or sm, in a file's each one. */
+uint64_t fate_variants(const char *path, const char *member);
 int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
 			  const struct analyse_target *targets, size_t target_count);
 /* Adds a module that the driver has refused to the fate of its file, `planned` in plan.files. */
@@ -59,12 +66,12 @@ int fates_add_refused(struct jw_error *err, struct fates *fates, const char *pat
 /* The name of a result with which the driver refuses a module for what is in it, whenever it is
  * loaded; NULL: of another result, which may have other causes. */
 const char *refusal_name(unsigned result);
-/* After the last file: drops those in whose folder another one runs. */
-void fates_settle(struct fates *fates);
+/* After the last file. -1: out of memory. */
+int fates_settle(struct jw_error *err, struct fates *fates);
 void fates_free(struct fates *fates);
 
-enum { FATE_TEXT = 160 };
-/* "will fail: no kernel image for sm_90" */
+enum { FATE_TEXT = 256 };
+/* "will fail: no kernel image for sm_90", "1 of 2 pieces has no code for sm_90: a program …" */
 const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device);
 
 enum plan_state {
@@ -112,7 +119,8 @@ struct plan_file {
 struct plan_target {
 	struct jw_target device;
 	size_t cannot;          /* containers with PTX for this GPU that the driver cannot use */
-	struct gpu_isa isa;     /* the newest of these that is too new for the driver; else zeros */
+	struct jw_driver needs; /* the first driver that is new enough for these; else zeros */
+	size_t tile, unknown;   /* as in analyse_target, of all files */
 	uint64_t link_bytes;    /* predicted machine code that the CUDA runtime links at each start */
 	size_t link_containers; /* relocatable containers with usable PTX, needed or not */
 };
@@ -136,7 +144,7 @@ struct plan {
 	bool lacked;        /* of these, one for want of memory */
 	size_t images;      /* files and members with device code that were read */
 	bool *has_code;     /* of each file of the request's search: device code was read in it */
-	struct fates fates; /* those that will fail */
+	struct fates fates; /* those that will fail, or lack pieces */
 };
 
 struct plan_request {

@@ -109,16 +109,17 @@ static int copy_container(struct jw_error *err, struct seen *seen,
 }
 
 static int note_entries(struct jw_error *err, struct seen *seen,
-						const struct devcode_container *container, bool *ret_code)
+						const struct devcode_container *container, struct seen_container *note)
 {
+	note->special = true;
 	for (size_t i = 0; i < container->entry_count; i++) {
 		const struct devcode_entry *entry = &container->entries[i];
 
 		if (VEC_ROOM(err, seen->entries, seen->entry_capacity, seen->entry_count,
 					 SEEN_MOST_ENTRIES))
 			return -1;
-		*ret_code =
-			*ret_code || entry->kind == DEVCODE_KIND_CUBIN || devcode_kind_is_ptx(entry->kind);
+		note->code = note->code || entry->kind != DEVCODE_KIND_LTOIR;
+		note->special = note->special && target_of(seen, i).suffix;
 		seen->entries[seen->entry_count++] =
 			(struct seen_entry){entry->kind, target_of(seen, i), entry->size_bytes};
 	}
@@ -183,8 +184,12 @@ static bool is_empty(struct seen *seen, const struct devcode_container *containe
 	enum { MOST_PTX = 1024, MOST_CUBIN = 4096 };
 	bool ptx = false;
 
-	for (size_t i = 0; i < container->entry_count; i++)
+	for (size_t i = 0; i < container->entry_count; i++) {
+		if (container->entries[i].kind == DEVCODE_KIND_TILE ||
+			!devcode_kind_is_known(container->entries[i].kind))
+			return false;
 		ptx = ptx || devcode_kind_is_ptx(container->entries[i].kind);
+	}
 	for (size_t i = 0; i < container->entry_count; i++) {
 		const struct devcode_entry *entry = &container->entries[i];
 		struct devcode_view view;
@@ -204,7 +209,7 @@ static bool is_empty(struct seen *seen, const struct devcode_container *containe
  * of a newer ISA. Damaged code and machine code of a newer CUDA make it fail all the same. */
 static bool is_no_loss(const struct plan_judgement *judged)
 {
-	return judged->isa.major || judged->verdict == VERDICT_NOTHING;
+	return judged->reason == REASON_TOO_NEW || judged->verdict == VERDICT_NOTHING;
 }
 
 /* One container for one target with other drivers. What they cannot run does not matter where
@@ -236,7 +241,7 @@ static int note_judgements(struct jw_error *err, struct seen *seen,
 
 	for (size_t t = 0; t < question->target_count; t++)
 		kept[t] = (struct seen_judgement){(uint8_t)judged[t].verdict, (uint8_t)judged[t].reason,
-										  judged[t].isa, .pick = SEEN_NO_PICK};
+										  judged[t].tile, judged[t].needs, .pick = SEEN_NO_PICK};
 	for (size_t t = 0; t < question->target_count; t++)
 		judge_releases(seen, container, empty, question->targets[t], &kept[t]);
 	if (!question->verdicts_only && pick_ptx_entries(err, seen, container, judged, kept))
@@ -276,7 +281,7 @@ int seen_add(struct jw_error *err, void *context, const struct devcode_container
 		return -1;
 	note.first_entry = (uint32_t)seen->entry_count;
 	if (VEC_ROOM(err, seen->containers, seen->capacity, seen->count, SEEN_MOST_CONTAINERS) ||
-		copy_container(err, seen, container, &copy) || note_entries(err, seen, &copy, &note.code))
+		copy_container(err, seen, container, &copy) || note_entries(err, seen, &copy, &note))
 		return -1;
 	/* Judges by the headers first. If no cubin runs, reads the texts: the driver may take one */
 	for (size_t t = 0; t < question->target_count; t++) {

@@ -22,23 +22,65 @@ static bool plan_entry_relocatable(const struct devcode_container *container,
 	return false;
 }
 
-/* A driver that does not know kind 0x40 refuses to load it (209), and compiles none in a link. */
-static bool is_readable_by(const struct devcode_entry *entry, const struct jw_driver *driver)
+enum {
+	CUDA_OF_RELOCATABLE = 12050,
+	CUDA_OF_TILE = 13000,    /* NVIDIA's documents; older drivers that were tried refuse it */
+	CUDA_OF_UNKNOWN = 12060, /* the first that was not tried with kinds that jitwarm lacks */
+};
+
+/* The CUDA version of the first driver that may know that kind of entry. An older one refuses to
+ * load it (209), and compiles none in a link. */
+static uint32_t first_cuda_of(uint32_t kind)
 {
-	return entry->kind != DEVCODE_KIND_RELOCATABLE_PTX ||
-		   gpu_branch_of(driver)->relocatable == GPU_RELOCATABLE_KNOWN;
+	return kind == DEVCODE_KIND_RELOCATABLE_PTX ? CUDA_OF_RELOCATABLE
+		   : kind == DEVCODE_KIND_TILE          ? CUDA_OF_TILE
+		   : devcode_kind_is_known(kind)        ? 0
+												: CUDA_OF_UNKNOWN;
 }
 
-/* If machine code of that target would run, such a driver takes the entry for machine code, before
- * any PTX: the container fails, or even the process that loads it (gpu/release.h). */
-static bool is_spoiled(const struct devcode_container *container, struct jw_target device,
-					   const struct jw_driver *driver)
+static bool is_readable_by(const struct devcode_entry *entry, const struct jw_driver *driver)
+{
+	const uint32_t first = first_cuda_of(entry->kind);
+
+	if (entry->kind == DEVCODE_KIND_RELOCATABLE_PTX)
+		return gpu_branch_of(driver)->relocatable == GPU_RELOCATABLE_KNOWN;
+	return !driver->cuda || driver->cuda >= first;
+}
+
+static void refuse_kind(struct plan_judgement *judgement, const struct devcode_entry *entry)
+{
+	judgement->verdict = VERDICT_CANNOT;
+	judgement->reason = entry->kind == DEVCODE_KIND_TILE ? REASON_TILE : REASON_KIND;
+	judgement->needs = devcode_kind_is_known(entry->kind)
+						   ? gpu_cuda_driver(first_cuda_of(entry->kind))
+						   : (struct jw_driver){0};
+}
+
+/* Whether the driver may compile Tile IR of it. */
+static bool has_tile(const struct devcode_container *container, struct jw_target device,
+					 const struct jw_driver *driver)
 {
 	for (size_t i = 0; i < container->entry_count; i++)
-		if (!is_readable_by(&container->entries[i], driver) &&
-			gpu_sass_fit(container->entries[i].target, device) != GPU_FIT_NONE)
+		if (container->entries[i].kind == DEVCODE_KIND_TILE &&
+			is_readable_by(&container->entries[i], driver) &&
+			gpu_ptx_fits(container->entries[i].target, device))
 			return true;
 	return false;
+}
+
+/* If machine code of that target would run, a driver before CUDA 12.5 takes an entry of a kind that
+ * it does not know for machine code, before any PTX: the container fails, or even the process that
+ * loads it (gpu/release.h). NULL: there is none. */
+static const struct devcode_entry *find_spoiler(const struct devcode_container *container,
+												struct jw_target device,
+												const struct jw_driver *driver)
+{
+	for (size_t i = 0; i < container->entry_count; i++)
+		if (gpu_branch_of(driver)->relocatable != GPU_RELOCATABLE_KNOWN &&
+			!is_readable_by(&container->entries[i], driver) &&
+			gpu_sass_fit(container->entries[i].target, device) != GPU_FIT_NONE)
+			return &container->entries[i];
+	return NULL;
 }
 
 /* Whether an entry's architecture is 0 or too large. The driver then refuses the container,
@@ -129,26 +171,41 @@ static size_t choose_ptx(const struct devcode_container *container, struct jw_ta
 	return taken;
 }
 
-/* If no entry is usable: finds code for an architecture that no GPU has, else PTX that is old
- * enough and that only its kind or its suffix excludes. */
-static enum plan_reason why_none_taken(const struct devcode_container *container,
-									   struct jw_target device, const struct jw_driver *driver)
+/* If no cubin and no PTX is usable: finds code for an architecture that no GPU has, else entries
+ * that are neither, else PTX that is old enough and that only its suffix excludes. */
+static void judge_the_rest(const struct devcode_container *container, struct jw_target device,
+						   const struct jw_driver *driver, struct plan_judgement *judgement)
 {
-	enum plan_reason reason = REASON_NONE;
+	const struct devcode_entry *refused = NULL;
+	bool exclusive = false, unknown = false;
 
 	for (size_t i = 0; i < container->entry_count; i++) {
 		const struct devcode_entry *entry = &container->entries[i];
+		const bool ptx = devcode_kind_is_ptx(entry->kind);
 
-		if ((devcode_kind_is_ptx(entry->kind) || entry->kind == DEVCODE_KIND_CUBIN) &&
-			!gpu_is_architecture(entry->target.sm))
-			return REASON_DAMAGED;
-		if (!devcode_kind_is_ptx(entry->kind) || !gpu_not_newer(entry->target, device))
+		if ((ptx || entry->kind == DEVCODE_KIND_CUBIN) && !gpu_is_architecture(entry->target.sm)) {
+			judgement->verdict = VERDICT_CANNOT;
+			judgement->reason = REASON_DAMAGED;
+			return;
+		}
+		if (!gpu_not_newer(entry->target, device))
 			continue;
 		if (!is_readable_by(entry, driver))
-			return REASON_TOO_NEW;
-		reason = REASON_EXCLUSIVE;
+			refused = entry;
+		exclusive = exclusive || ptx;
+		unknown = unknown || !devcode_kind_is_known(entry->kind);
 	}
-	return reason;
+	judgement->tile = has_tile(container, device, driver);
+	if (refused) {
+		refuse_kind(judgement, refused);
+	} else if (judgement->tile) {
+		judgement->verdict = VERDICT_TILE;
+	} else if (unknown) {
+		judgement->verdict = VERDICT_UNKNOWN;
+	} else if (exclusive) {
+		judgement->verdict = VERDICT_CANNOT;
+		judgement->reason = REASON_EXCLUSIVE;
+	}
 }
 
 struct plan_judgement plan_judge(const struct devcode_container *container,
@@ -156,7 +213,7 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 								 struct jw_target device, const struct jw_driver *driver)
 {
 	struct plan_judgement judgement = {.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
-	const struct devcode_entry *entry;
+	const struct devcode_entry *entry, *spoiler;
 	size_t taken = choose_of_kind(container, DEVCODE_KIND_CUBIN, device, driver);
 
 	if (is_lost(container, driver)) {
@@ -171,18 +228,20 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 							: gpu_sass_fit(entry->target, device) == GPU_FIT_EXACT
 								? VERDICT_NATIVE
 								: VERDICT_COMPATIBLE;
+		judgement.needs = judgement.reason == REASON_ZSTD ? gpu_first_zstd
+						  : judgement.reason == REASON_NEWER_CODE
+							  ? gpu_cuda_driver(devcode_cubin_cuda(container, entry))
+							  : judgement.needs;
 		return judgement;
 	}
-	if (is_spoiled(container, device, driver)) {
-		judgement.verdict = VERDICT_CANNOT;
-		judgement.reason = REASON_TOO_NEW;
+	spoiler = find_spoiler(container, device, driver);
+	if (spoiler) {
+		refuse_kind(&judgement, spoiler);
 		return judgement;
 	}
 	taken = choose_ptx(container, device, driver);
 	if (taken == SIZE_MAX) {
-		judgement.reason = why_none_taken(container, device, driver);
-		if (judgement.reason != REASON_NONE)
-			judgement.verdict = VERDICT_CANNOT;
+		judge_the_rest(container, device, driver, &judgement);
 		return judgement;
 	}
 	entry = &container->entries[taken];
@@ -190,9 +249,12 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 	if (judgement.reason != REASON_NONE) {
 		judgement.verdict = VERDICT_CANNOT;
 		if (judgement.reason == REASON_TOO_NEW)
-			judgement.isa = (struct gpu_isa){entry->isa_major, entry->isa_minor};
+			judgement.needs = gpu_isa_driver((struct gpu_isa){entry->isa_major, entry->isa_minor});
+		else if (judgement.reason == REASON_ZSTD)
+			judgement.needs = gpu_first_zstd;
 		return judgement;
 	}
+	judgement.tile = has_tile(container, device, driver);
 	judgement.entry = taken;
 	judgement.verdict =
 		relocatable || plan_entry_relocatable(container, entry) ? VERDICT_LINK : VERDICT_JIT;

@@ -15,7 +15,9 @@ enum plan_verdict {
 	VERDICT_COMPATIBLE, /* another cubin that runs there */
 	VERDICT_LINK,       /* relocatable, and its PTX is usable */
 	VERDICT_JIT,        /* usable PTX */
-	VERDICT_CANNOT,     /* the cubin or PTX that the driver chooses is unusable */
+	VERDICT_TILE,       /* Tile IR, which the driver compiles */
+	VERDICT_UNKNOWN,    /* a kind of entry of which jitwarm does not know what a driver does */
+	VERDICT_CANNOT,     /* the code that the driver chooses is unusable */
 	VERDICT_NOTHING,    /* only code for other or newer capabilities, or no code */
 	VERDICT_COUNT
 };
@@ -24,10 +26,11 @@ enum plan_verdict {
 enum plan_reason {
 	REASON_NONE,
 	REASON_EXCLUSIVE, /* an 'a' or 'f' target that does not include this GPU */
-	REASON_TOO_NEW, /* a newer PTX ISA than the driver compiles, or a kind of entry that it does not
-					   know */
-	REASON_ZSTD,    /* compressed with zstd, and the driver is older than 550.54.14 */
-	REASON_DAMAGED, /* its payload cannot be decoded, or is for an architecture that no GPU has */
+	REASON_TOO_NEW,   /* a newer PTX ISA than the driver compiles */
+	REASON_KIND,      /* a kind of entry that the driver does not know */
+	REASON_TILE,      /* Tile IR, and the driver is older than 580 */
+	REASON_ZSTD,      /* compressed with zstd, and the driver is older than 550.54.14 */
+	REASON_DAMAGED,   /* its payload cannot be decoded, or is for an architecture that no GPU has */
 	REASON_NEWER_CODE, /* a cubin of a newer CUDA than the driver's */
 	REASON_COUNT
 };
@@ -35,7 +38,9 @@ enum plan_reason {
 struct plan_judgement {
 	enum plan_verdict verdict;
 	enum plan_reason reason; /* with VERDICT_CANNOT: why the chosen entry is unusable */
-	struct gpu_isa isa;      /* with REASON_TOO_NEW because of the ISA; else zeros */
+	bool tile;              /* the driver compiles Tile IR of it, or may do so instead of the PTX */
+	struct jw_driver needs; /* the first driver that is new enough; zeros: its age is not the
+							   reason, or no known driver is new enough */
 	size_t
 		entry; /* with VERDICT_LINK and VERDICT_JIT: the PTX that the driver chooses; else SIZE_MAX
 				*/

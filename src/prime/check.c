@@ -249,8 +249,8 @@ static int tell_failing_checked(struct jw_error *err, struct plan *plan,
 
 		if (!why)
 			return -1;
-		result->failing[i] =
-			(struct jw_check_failing){fate->file, device, why, .refused = fate->result != 0};
+		result->failing[i] = (struct jw_check_failing){
+			fate->file, device, why, .refused = fate->result != 0, .needs = fate->needs};
 		fate->file = NULL;
 		result->failing_count++;
 	}
@@ -276,7 +276,7 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
 	for (size_t t = 0; t < plan->target_count; t++)
 		result->gpus[t] = (struct jw_check_gpu){.target = plan->targets[t].device,
 												.cannot = plan->targets[t].cannot,
-												.needs = gpu_isa_driver(plan->targets[t].isa)};
+												.needs = plan->targets[t].needs};
 	for (size_t i = 0; i < plan->module_count; i++)
 		count_module(&result->gpus[plan->modules[i].target], &result->files[plan->modules[i].file],
 					 plan, &plan->modules[i]);

@@ -268,7 +268,6 @@ static int note_fates(struct jw_error *err, const struct plan *plan, size_t from
 
 static int take_notes(struct jw_error *err, const struct plan *plan, struct jw_prime_result *result)
 {
-
 	for (size_t i = 0; i < plan->note_count - plan->assumptions; i++)
 		if (prime_result_add_note(err, result, "%s", plan->notes[i]))
 			return -1;

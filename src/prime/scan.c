@@ -18,8 +18,8 @@
 
 enum { MOST_GROUPS = 1 << 24 };
 
-/* On one GPU, by drivers (analyse_releases). A folder counts as a whole, as fates do: with which
- * something in it makes a program fail, and with which something runs. So do libraries of one name
+/* On one GPU, by drivers (analyse_releases). Variants count as a whole, as for fates: with which
+ * one of them makes a program fail, and with which one runs. So do libraries of one name
  * for several CUDA versions, of which a program loads one that runs: with which one of those that
  * run is the same, and with which all are. */
 struct scan_group {
@@ -111,8 +111,9 @@ static void tell_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target ta
 		.jit = from->verdicts[VERDICT_JIT],
 		.cannot = from->verdicts[VERDICT_CANNOT],
 		.cannot_exclusive = from->reasons[REASON_EXCLUSIVE],
-		.cannot_too_new = from->reasons[REASON_TOO_NEW] + from->reasons[REASON_NEWER_CODE],
-		.needs = gpu_isa_driver(from->isa),
+		.cannot_too_new = from->reasons[REASON_TOO_NEW] + from->reasons[REASON_NEWER_CODE] +
+						  from->reasons[REASON_KIND] + from->reasons[REASON_TILE],
+		.needs = from->needs,
 		.cannot_zstd = from->reasons[REASON_ZSTD],
 		.cannot_damaged = from->reasons[REASON_DAMAGED],
 		.nothing = from->verdicts[VERDICT_NOTHING],
@@ -243,7 +244,7 @@ static int note_releases(struct jw_error *err, struct scan *scan, const struct a
 {
 	const uint64_t start = fnv_update(FNV_START, "=", 1), /* no folder's */
 		name = hash_name(hash_name(start, from->image->path), from->image->member),
-				   folder = fate_folder(from->image->path, from->image->member);
+				   variants = fate_variants(from->image->path, from->image->member);
 
 	for (size_t t = 0; t < scan->question.target_count; t++) {
 		struct scan_group *group;
@@ -253,9 +254,10 @@ static int note_releases(struct jw_error *err, struct scan *scan, const struct a
 		group->all_same &= from->releases[t].same;
 		if (from->targets[t].fate == ANALYSE_RUNS)
 			group->one_same |= from->releases[t].same;
-		if (from->targets[t].fate == ANALYSE_NO_CODE)
+		/* Code for other GPUs alone is no driver's fault. */
+		if (from->targets[t].fate == ANALYSE_NO_CODE || from->targets[t].fate == ANALYSE_NO_IMAGE)
 			continue;
-		if (find_scan_group(err, scan, folder, t, &group))
+		if (find_scan_group(err, scan, variants, t, &group))
 			return -1;
 		group->fails |= from->releases[t].fails;
 		group->runs |= ~from->releases[t].fails;
@@ -393,12 +395,13 @@ static void tell_totals(const struct scan *scan)
 	}
 }
 
-static void tell_failing_scanned(const struct scan *scan)
+static int tell_failing_scanned(struct jw_error *err, const struct scan *scan)
 {
 	struct fates *fates = &scan->build.plan->fates;
 	char text[FATE_TEXT];
 
-	fates_settle(fates);
+	if (fates_settle(err, fates))
+		return -1;
 	for (size_t i = 0; scan->options->failing && i < fates->count; i++) {
 		const struct file_fate *fate = &fates->items[i];
 		const struct jw_target device = scan->question.targets[fate->target];
@@ -406,6 +409,7 @@ static void tell_failing_scanned(const struct scan *scan)
 		scan->options->failing(scan->options->context, fate->file, device,
 							   fate_text(text, fate, device));
 	}
+	return 0;
 }
 
 static int scan_files(struct jw_error *err, struct scan *scan)
@@ -462,7 +466,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 	if (!result) {
 		build_estimate(scan.build.plan);
 		tell_totals(&scan);
-		tell_failing_scanned(&scan);
+		result = tell_failing_scanned(err, &scan);
 	}
 	plan_free(scan.build.plan);
 	set_free(&scan.compiled);

@@ -1,6 +1,8 @@
 /* Plans: which modules the driver would compile, under which names, and which of them are warm. */
 #include "small_modules.h"
 
+#include <stdlib.h>
+
 #include "plan_paths.h"
 
 #define OPTIONS " --generate-line-info "
@@ -66,7 +68,7 @@ TEST_WITH(each_module_once_for_each_gpu, make_folder, remove_folder)
 	plan = plan_folder(targets, 2, NULL, false);
 	assert_int_equal(plan->module_count, 3 + 4);
 	assert_int_equal(plan->file_count, 2);
-	assert_int_equal(plan->note_count, 0);
+	assert_int_equal(plan->note_count, 1); /* of the piece for sm_90 alone */
 	for (size_t i = 0; i < 2; i++) {
 		uint16_t sm = targets[i].sm;
 		const struct plan_module *module = find(plan, key_of(1, 70, sm, CACHE_KEY_LOAD, OPTIONS));
@@ -269,17 +271,9 @@ TEST_WITH(text_has_another_key, make_folder, remove_folder)
 	buf_free(&data);
 }
 
-static bool has_note(const struct plan *plan, const char *text)
-{
-	for (size_t i = 0; i < plan->note_count; i++)
-		if (strstr(plan->notes[i], text))
-			return true;
-	return false;
-}
-
-/* Beside code that runs: whose PTX is too new, and what that means; but what declares nothing, as
+/* Beside code that runs: PTX that is too new makes the file fail; but what declares nothing, as
  * nvcc makes it for files without kernels, is of no use to any driver. */
-TEST_WITH(what_is_too_new_in_a_file_that_runs_is_said, make_folder, remove_folder)
+TEST_WITH(what_is_too_new_in_a_file_fails_whatever_else_runs, make_folder, remove_folder)
 {
 	static const struct {
 		const char *text;
@@ -302,11 +296,124 @@ TEST_WITH(what_is_too_new_in_a_file_that_runs_is_said, make_folder, remove_folde
 		plan = plan_folder(&target, 1, NULL, false);
 		assert_int_equal(plan->module_count, 1);
 		assert_int_equal(plan->targets[0].cannot, cases[i].cannot);
-		assert_int_equal(plan->fates.count, 0);
-		assert_int_equal(has_note(plan, "fails if a program uses it"), cases[i].cannot != 0);
-		assert_int_equal(has_note(plan, "loose.fatbin: "), cases[i].cannot != 0);
+		assert_int_equal(plan->fates.count, cases[i].cannot);
+		assert_true(!cases[i].cannot || plan->fates.items[0].reason == REASON_TOO_NEW);
+		assert_int_equal(plan->targets[0].needs.release[0], cases[i].cannot ? 575 : 0);
 		plan_free(plan);
 		buf_free(&data);
+	}
+}
+
+/* A library of PTX of that version and target. */
+static void write_library(const char *name, const char *version, const char *sm)
+{
+	struct buf data = make_buf();
+	char text[128];
+
+	(void)snprintf(text, sizeof text, "\n.version %s\n.target sm_%s\n.entry k() { ret; }\n",
+				   version, sm);
+	small_put_text(&data, text, (uint16_t)(version[0] - '0'), (uint16_t)(version[2] - '0'),
+				   (unsigned)strtoul(sm, NULL, 10), NULL);
+	small_fatbin_library(name, &data);
+	buf_free(&data);
+}
+
+/* Beside liba.so, which runs on sm_86. */
+TEST_WITH(only_a_variant_spares_a_library_without_code, NULL, NULL)
+{
+	static const struct {
+		const char *names[2], *version, *sm; /* the second one's code */
+		size_t failing, lacking;
+	} cases[] = {
+		{{"liba.so", "libb.so"}, "7.0", "90", 1, 0},
+		{{"liba.so", "libb.so"}, "7.0", "90a", 0, 1}, /* kernels for a GPU that others have */
+		{{"libx_cuda118.so", "libx_cuda12.8.so"}, "7.0", "90", 0, 0},
+		{{"libx.so.11", "libx.so.12.1"}, "7.0", "90", 0, 0},
+		{{"x_sm80.so", "x_sm90a.so"}, "7.0", "90a", 0, 0},
+		{{"sm80/x.so", "sm100/x.so"}, "7.0", "100", 0, 0},
+		{{"cu12/x.so", "cu13/x.so"}, "7.0", "90", 0, 0},
+		{{"run1/x.so", "run2/x.so"}, "7.0", "90", 1, 0},
+		{{"liba.so", "libb.so"}, "8.8", "70", 1, 0},
+		{{"libx_cuda118.so", "libx_cuda128.so"}, "8.8", "70", 1, 0}, /* a driver that is too old */
+	};
+	const struct jw_target target = {86, 0};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct plan *plan;
+
+		make_folder(NULL);
+		for (size_t k = 0; k < 2; k++) {
+			char inner[32];
+
+			(void)snprintf(inner, sizeof inner, "%.*s",
+						   (int)(os_base_name(cases[i].names[k]) - cases[i].names[k]),
+						   cases[i].names[k]);
+			if (*inner) {
+				char *made = os_join(NULL, folder, inner);
+
+				assert_int_equal(os_make_dirs(NULL, made, 0700), 0);
+				mem_free(made);
+			}
+			write_library(cases[i].names[k], k ? cases[i].version : "7.0", k ? cases[i].sm : "70");
+		}
+		plan = plan_folder(&target, 1, NULL, false);
+		if (plan->fates.count != cases[i].failing || plan->fates.lack_count != cases[i].lacking)
+			fail_msg("%s %s: %zu of %zu", cases[i].names[1], cases[i].sm, plan->fates.count,
+					 plan->fates.lack_count);
+		plan_free(plan);
+		remove_folder(NULL);
+	}
+}
+
+/* One library with a piece for this GPU and another one for others alone. */
+TEST_WITH(a_piece_without_code_is_said, make_folder, remove_folder)
+{
+	const struct jw_target target = {86, 0};
+	struct buf data = make_buf();
+	struct plan *plan;
+
+	small_put(&data, 1, 86, "");
+	small_put(&data, 2, 90, "");
+	small_fatbin_library("a.so", &data);
+	plan = plan_folder(&target, 1, NULL, false);
+	assert_int_equal(plan->fates.count, 0);
+	assert_int_equal(plan->note_count, 1);
+	assert_non_null(strstr(plan->notes[0], "a.so: 1 of 2 pieces has no code for sm_86: a program "
+										   "that uses it fails"));
+	plan_free(plan);
+	small_fatbin_library("b.so", &data);
+	plan = plan_folder(&target, 1, NULL, false);
+	assert_int_equal(plan->note_count, 1);
+	assert_non_null(strstr(plan->notes[0], "a.so and 1 other file: 2 of 4 pieces have no code for "
+										   "sm_86: a program that uses one fails"));
+	plan_free(plan);
+	buf_free(&data);
+}
+
+/* What is linked at the start needs code in each of its objects. */
+TEST_WITH(a_link_without_code_fails, make_folder, remove_folder)
+{
+	static const struct {
+		unsigned sm[2]; /* of the objects; 0: none */
+		size_t failing;
+	} cases[] = {{{70, 70}, 0}, {{90, 90}, 1}, {{70, 90}, 1}, {{90, 0}, 1}, {{0, 0}, 1}};
+	const struct jw_target target = {86, 0};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf linked = make_buf(), inputs = make_buf();
+		struct plan *plan;
+
+		small_put(&linked, 9, 90, "");
+		for (unsigned k = 0; k < 2; k++)
+			if (cases[i].sm[k])
+				small_put(&inputs, k, cases[i].sm[k], "--compile-only ");
+		write_linked("linked.so", 2, &linked, &inputs);
+		plan = plan_folder(&target, 1, NULL, false);
+		assert_int_equal(plan->fates.count, cases[i].failing);
+		assert_true(!cases[i].failing || plan->fates.items[0].reason == REASON_NONE);
+		plan_free(plan);
+		buf_free(&linked);
+		buf_free(&inputs);
 	}
 }
 

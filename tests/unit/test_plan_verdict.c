@@ -9,7 +9,7 @@ enum { MOST_ENTRIES = 6 };
 
 /* One entry in short: 'c' cubin, 'p' PTX, 'r' PTX of kind 0x40, 'o' PTX with --compile-only, 'z'
  * PTX in zstd, 'Z' a cubin in zstd, 'n' a cubin of ABI 8, 'd' damaged PTX, 'D' a damaged cubin, 'l'
- * LTO-IR, 'x' a kind that is not ours. */
+ * LTO-IR, 'x' Tile IR, 'y' a kind that is not ours. */
 struct brief {
 	char kind;
 	struct jw_target target;
@@ -42,7 +42,8 @@ static struct devcode_entry entry_of(const struct brief *brief)
 		entry.damaged = true;
 		break;
 	case 'l': entry.kind = DEVCODE_KIND_LTOIR; break;
-	case 'x': entry.kind = 0x80; break;
+	case 'x': entry.kind = DEVCODE_KIND_TILE; break;
+	case 'y': entry.kind = 0x20; break;
 	default: break;
 	}
 	return entry;
@@ -55,14 +56,17 @@ static struct devcode_entry entry_of(const struct brief *brief)
 			__VA_ARGS__                                                                            \
 		}                                                                                          \
 	}
-#define CODE(kind, sm)                 ENTRY(kind, sm, 0, 0)
-#define ANSWER(verdict, reason, entry) VERDICT_##verdict, REASON_##reason, entry
-#define NATIVE                         ANSWER(NATIVE, NONE, SIZE_MAX)
-#define COMPATIBLE                     ANSWER(COMPATIBLE, NONE, SIZE_MAX)
-#define NOTHING                        ANSWER(NOTHING, NONE, SIZE_MAX)
-#define CANNOT(reason)                 ANSWER(CANNOT, reason, SIZE_MAX)
-#define JIT(entry)                     ANSWER(JIT, NONE, entry)
-#define LINK(entry)                    ANSWER(LINK, NONE, entry)
+#define CODE(kind, sm)                        ENTRY(kind, sm, 0, 0)
+#define ANSWER(verdict, reason, entry, needs) VERDICT_##verdict, REASON_##reason, entry, needs
+#define NATIVE                                ANSWER(NATIVE, NONE, SIZE_MAX, 0)
+#define COMPATIBLE                            ANSWER(COMPATIBLE, NONE, SIZE_MAX, 0)
+#define TILED                                 ANSWER(TILE, NONE, SIZE_MAX, 0)
+#define UNKNOWN                               ANSWER(UNKNOWN, NONE, SIZE_MAX, 0)
+#define NOTHING                               ANSWER(NOTHING, NONE, SIZE_MAX, 0)
+#define CANNOT(reason)                        ANSWER(CANNOT, reason, SIZE_MAX, 0)
+#define NEEDS(cuda, reason)                   ANSWER(CANNOT, reason, SIZE_MAX, cuda)
+#define JIT(entry)                            ANSWER(JIT, NONE, entry, 0)
+#define LINK(entry)                           ANSWER(LINK, NONE, entry, 0)
 /* Without and with a section of relocatable code */
 #define CASE(name, device, cuda, answer, ...)                                                      \
 	{                                                                                              \
@@ -82,16 +86,17 @@ static const struct {
 	enum plan_verdict verdict;
 	enum plan_reason reason;
 	size_t entry;
+	uint32_t needs; /* the CUDA version of the first driver that is new enough */
 } cases[] = {
 	IN_SECTION("a compatible cubin is linked as it is", 86, 12040, COMPATIBLE, ENTRY('p', 75, 6, 4),
 			   CODE('c', 80)),
 	CASE("an exact cubin beats all", 86, 0, NATIVE, ENTRY('p', 75, 6, 4), CODE('c', 80),
 		 CODE('c', 86)),
-	CASE("a driver before CUDA 12.5 does not know kind 0x40", 86, 12040, CANNOT(TOO_NEW),
+	CASE("a driver before CUDA 12.5 does not know kind 0x40", 86, 12040, NEEDS(12050, KIND),
 		 ENTRY('r', 75, 8, 0)),
 	CASE("and passes over it for other PTX", 86, 12040, JIT(0), ENTRY('p', 70, 8, 0),
 		 ENTRY('r', 75, 8, 0)),
-	CASE("but is lost where it were a cubin that runs", 86, 12040, CANNOT(TOO_NEW),
+	CASE("but is lost where it were a cubin that runs", 86, 12040, NEEDS(12050, KIND),
 		 ENTRY('p', 70, 8, 0), ENTRY('r', 80, 8, 0)),
 	CASE("unless a cubin runs", 86, 11040, COMPATIBLE, ENTRY('r', 86, 8, 0), CODE('c', 80)),
 	CASE("Tegra's code and newer code do no harm", 86, 12020, JIT(2), ENTRY('r', 87, 8, 0),
@@ -102,20 +107,20 @@ static const struct {
 		 ENTRY('r', 70, 8, 0), ENTRY('r', 80, 8, 0)),
 	CASE("a newer one links it", 86, 12050, LINK(0), ENTRY('r', 75, 8, 0)),
 	CASE("a cubin that runs beats PTX", 86, 0, COMPATIBLE, CODE('c', 80), ENTRY('p', 86, 7, 1)),
-	CASE("machine code of CUDA 13 goes before PTX, and is refused", 86, 12050, CANNOT(NEWER_CODE),
-		 CODE('n', 80), ENTRY('p', 86, 7, 1)),
-	CASE("before older machine code, too", 86, 12090, CANNOT(NEWER_CODE), CODE('c', 80),
+	CASE("machine code of CUDA 13 goes before PTX, and is refused", 86, 12050,
+		 NEEDS(13000, NEWER_CODE), CODE('n', 80), ENTRY('p', 86, 7, 1)),
+	CASE("before older machine code, too", 86, 12090, NEEDS(13000, NEWER_CODE), CODE('c', 80),
 		 CODE('n', 86)),
 	CASE("unless other code fits better", 86, 12040, NATIVE, CODE('n', 80), CODE('c', 86)),
 	CASE("or it is for other GPUs", 86, 12040, JIT(1), CODE('n', 75), ENTRY('p', 80, 7, 1)),
 	CASE("of cubins for this very GPU the last, up to CUDA 12", 86, 12040, NATIVE, CODE('n', 86),
 		 CODE('c', 86)),
-	CASE("and the first of those for an older one", 86, 12040, CANNOT(NEWER_CODE), CODE('n', 80),
-		 CODE('c', 80)),
+	CASE("and the first of those for an older one", 86, 12040, NEEDS(13000, NEWER_CODE),
+		 CODE('n', 80), CODE('c', 80)),
 	CASE("CUDA 13 loads its own", 86, 13000, NATIVE, CODE('n', 86)),
 	CASE("and for sm_100 and newer 12.8 does", 120, 12080, NATIVE, CODE('n', 120)),
 	CASE("a driver that is not known loads everything", 86, 0, NATIVE, CODE('n', 86)),
-	CASE("machine code in zstd and an old driver, PTX or not", 86, 12020, CANNOT(ZSTD),
+	CASE("machine code in zstd and an old driver, PTX or not", 86, 12020, NEEDS(12040, ZSTD),
 		 CODE('Z', 86), ENTRY('p', 80, 7, 1)),
 	CASE("the newest PTX", 86, 0, JIT(2), ENTRY('p', 90, 8, 0), ENTRY('p', 35, 6, 0),
 		 ENTRY('p', 70, 6, 0), ENTRY('p', 50, 6, 0)),
@@ -123,10 +128,10 @@ static const struct {
 		 ENTRY('p', 70, 7, 0)),
 	CASE("among equals for this very GPU the last", 86, 0, JIT(1), ENTRY('p', 86, 7, 1),
 		 ENTRY('p', 86, 7, 1), ENTRY('p', 80, 7, 0)),
-	CASE("no second try where the newest is too new for the driver", 86, 12020, CANNOT(TOO_NEW),
-		 ENTRY('p', 70, 6, 0), ENTRY('p', 80, 8, 4)),
-	CASE("no second try where the newest is in zstd", 86, 12020, CANNOT(ZSTD), ENTRY('z', 80, 7, 8),
-		 ENTRY('p', 70, 6, 0)),
+	CASE("no second try where the newest is too new for the driver", 86, 12020,
+		 NEEDS(12040, TOO_NEW), ENTRY('p', 70, 6, 0), ENTRY('p', 80, 8, 4)),
+	CASE("no second try where the newest is in zstd", 86, 12020, NEEDS(12040, ZSTD),
+		 ENTRY('z', 80, 7, 8), ENTRY('p', 70, 6, 0)),
 	CASE("past one for another capability alone", 120, 0, JIT(0), ENTRY('p', 80, 7, 0),
 		 {'p', {90, 'a'}, {8, 3}}),
 	IN_SECTION("relocatable by its section", 86, 0, LINK(0), ENTRY('p', 70, 6, 0)),
@@ -137,9 +142,9 @@ static const struct {
 	CASE("for one capability alone", 120, 0, CANNOT(EXCLUSIVE), {'p', {90, 'a'}, {8, 3}}),
 	CASE("for one capability alone, and this is it", 90, 0, JIT(0), {'p', {90, 'a'}, {8, 3}}),
 	CASE("for a family", 121, 0, JIT(0), {'p', {120, 'f'}, {8, 8}}),
-	CASE("newer than the driver", 86, 12020, CANNOT(TOO_NEW), ENTRY('p', 80, 8, 4)),
+	CASE("newer than the driver", 86, 12020, NEEDS(12040, TOO_NEW), ENTRY('p', 80, 8, 4)),
 	CASE("as new as the driver", 86, 12040, JIT(0), ENTRY('p', 80, 8, 4)),
-	CASE("zstd and an old driver", 86, 12020, CANNOT(ZSTD), ENTRY('z', 80, 7, 8)),
+	CASE("zstd and an old driver", 86, 12020, NEEDS(12040, ZSTD), ENTRY('z', 80, 7, 8)),
 	CASE("zstd and a new driver", 86, 12040, JIT(0), ENTRY('z', 80, 7, 8)),
 	CASE("damaged", 86, 0, CANNOT(DAMAGED), ENTRY('d', 80, 7, 8)),
 	CASE("PTX for a number that no GPU has", 86, 0, CANNOT(DAMAGED), ENTRY('p', 54, 6, 0)),
@@ -159,7 +164,7 @@ static const struct {
 	CASE("and of what is linked", 86, 12050, CANNOT(DAMAGED), CODE('c', 86), CODE('l', 1000)),
 	CASE("and of PTX", 86, 12050, CANNOT(DAMAGED), CODE('c', 86), ENTRY('p', 1000, 6, 0)),
 	CASE("machine code alone, for a number that no GPU has", 86, 0, CANNOT(DAMAGED), CODE('c', 54)),
-	CASE("which says nothing of a kind that is not ours", 86, 0, NOTHING, CODE('x', 54)),
+	CASE("which says nothing of Tile IR", 86, 0, NOTHING, CODE('x', 54)),
 	CASE("of equal machine code the last, before CUDA 13", 86, 12090, NATIVE, CODE('D', 86),
 		 CODE('c', 86)),
 	CASE("the first since", 86, 13000, CANNOT(DAMAGED), CODE('D', 86), CODE('c', 86)),
@@ -168,7 +173,23 @@ static const struct {
 	CASE("newer code for a newer driver is no failure", 86, 12020, NOTHING,
 		 {'p', {90, 'a'}, {8, 8}}),
 	CASE("other cubins only", 86, 0, NOTHING, CODE('c', 75)),
-	CASE("kinds that are not ours", 86, 0, NOTHING, CODE('x', 86)),
+	CASE("what is linked by the library itself", 86, 0, NOTHING, CODE('l', 86)),
+	CASE("Tile IR", 90, 13000, TILED, CODE('x', 90)),
+	CASE("of an older GPU", 120, 0, TILED, CODE('x', 90)),
+	CASE("of a newer one", 86, 13000, NOTHING, CODE('x', 90)),
+	CASE("a driver that does not know it", 90, 12050, NEEDS(13000, TILE), CODE('x', 90)),
+	CASE("passes over it for PTX", 90, 12050, JIT(1), CODE('x', 90), ENTRY('p', 80, 7, 0)),
+	CASE("and so does one before CUDA 12.5", 90, 12040, JIT(1), CODE('x', 75),
+		 ENTRY('p', 80, 7, 0)),
+	CASE("but not where it were a cubin that runs", 90, 12040, NEEDS(13000, TILE),
+		 ENTRY('p', 80, 7, 0), CODE('x', 90)),
+	CASE("which a cubin goes before", 90, 12040, NATIVE, CODE('x', 90), CODE('c', 90)),
+	CASE("a kind that is not ours", 86, 0, UNKNOWN, CODE('y', 86)),
+	CASE("which no driver knows that was tried", 86, 12050, CANNOT(KIND), CODE('y', 86)),
+	CASE("and before CUDA 12.5 it spoils PTX", 86, 12020, CANNOT(KIND), ENTRY('p', 80, 7, 0),
+		 CODE('y', 86)),
+	CASE("not if it is for another GPU", 86, 12020, JIT(0), ENTRY('p', 80, 7, 0), CODE('y', 75)),
+	CASE("Tile IR goes before it", 90, 0, TILED, CODE('y', 90), CODE('x', 90)),
 	CASE("empty", 86, 0, NOTHING, {0}),
 };
 
@@ -192,14 +213,26 @@ TEST(the_first_that_holds)
 		if (got.verdict != cases[i].verdict || got.reason != cases[i].reason ||
 			got.entry != cases[i].entry)
 			fail_msg("%s: %d %d %zu", cases[i].name, (int)got.verdict, (int)got.reason, got.entry);
-		/* The ISA that is too new, and no other */
-		if (got.isa.major && (got.reason != REASON_TOO_NEW ||
-							  gpu_isa_compare(got.isa, gpu_driver_isa(&driver)) <= 0))
-			fail_msg("%s: ISA %u", cases[i].name, (unsigned)got.isa.major);
-		if (!got.isa.major && got.reason == REASON_TOO_NEW && cases[i].entries[0].kind == 'p' &&
-			container.entry_count == 1)
-			fail_msg("%s: no ISA", cases[i].name);
+		if (got.tile != (got.verdict == VERDICT_TILE))
+			fail_msg("%s: Tile IR", cases[i].name);
+		if (got.needs.cuda != cases[i].needs)
+			fail_msg("%s: needs %u", cases[i].name, (unsigned)got.needs.cuda);
 	}
+}
+
+/* Nobody has seen which of them a driver takes. */
+TEST(tile_ir_beside_ptx_is_told)
+{
+	const struct devcode_entry entries[] = {
+		{.kind = DEVCODE_KIND_PTX, .target = {80, 0}, .isa_major = 8},
+		{.kind = DEVCODE_KIND_TILE, .target = {90, 0}},
+	};
+	const struct devcode_container container = {.entries = entries, .entry_count = 2};
+	const struct plan_judgement got = plan_judge(&container, NULL, false, (struct jw_target){90, 0},
+												 &(struct jw_driver){13000, {580, 0, 0}});
+
+	assert_int_equal(got.verdict, VERDICT_JIT);
+	assert_true(got.tile);
 }
 
 /* The header says 9.0, and so the driver chooses it; the text says 9.0a, and so other GPUs cannot

@@ -101,7 +101,7 @@ static void print_next(const struct output *out, const struct options *options, 
 static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, size_t failing,
 					  bool harmful)
 {
-	char driver[JW_DRIVER_TEXT], name[GPUS_NAME], ptx[TEXT_SHORT];
+	char name[GPUS_NAME], ptx[TEXT_SHORT];
 
 	(void)gpu_targets_name(name, gpu->target);
 	if (!gpu->modules && failing)
@@ -122,12 +122,6 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 	print_entries(out, gpu);
 	module_text_marks(out, "  ", "the warm modules", gpu->carried, "");
 	module_text_link(out, "  ", gpu->link, &gpu->forecast, "");
-	/* Of files that run, the notes say what is too new. */
-	if (failing && gpu->needs.cuda)
-		output_line(
-			out, STYLE_PLAIN,
-			"  the driver is too old for some of the code, which needs driver %s or a newer one",
-			jw_driver_text(driver, &gpu->needs));
 }
 
 /* Prints why a library's modules are cold. */

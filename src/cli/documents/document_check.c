@@ -385,10 +385,11 @@ static const struct json_field check_fields[] = {
 	JSON_LIST_OF("files", struct check_document, result.files, result.file_count,
 				 JSON_TABLE(struct jw_check_file, file_fields),
 				 "the libraries with modules, the slowest to compile first"),
-	JSON_LIST_OF("failing", struct check_document, result.failing, result.failing_count,
-				 JSON_TABLE(struct jw_check_failing, failing_fields),
-				 "files whose code cannot run on a GPU, so that programs fail; libraries of one "
-				 "folder count only where none of them runs"),
+	JSON_LIST_OF(
+		"failing", struct check_document, result.failing, result.failing_count,
+		JSON_TABLE(struct jw_check_failing, failing_fields),
+		"files whose code cannot run on a GPU, so that programs fail; of files whose names "
+		"differ in a version or a GPU only, none for want of code where one runs"),
 	JSON_LIST_OF("causes", struct check_document, result.causes, result.cause_count,
 				 JSON_TABLE(struct jw_check_cause, cause_fields),
 				 "with `--explain`: for each library, GPU and reason why modules are cold",

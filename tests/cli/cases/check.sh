@@ -98,7 +98,8 @@ out_has "newer.ptx: will fail: no kernel image for sm_86"
 run 1 check "${gpu[@]}" lib/newer.ptx lib/a.ptx
 out_has "newer.ptx: will fail"
 
-# Machine code of a newer CUDA than the driver's, alone or before PTX; libraries beside one that runs are variants of it.
+# Machine code of a newer CUDA than the driver's, alone or before PTX. That a library of its folder runs does not help; where
+# it only lacks code for the GPU, a variant that runs does.
 PYTHONPATH=$cases/../../framework python3 - <<'PYTHON'
 import fatbin
 import struct
@@ -137,10 +138,20 @@ run 0 check --target sm_86 --driver 580.65.06 newer.cubin
 run 0 check --target sm_86 --driver 13.0 one
 run 2 scan --target sm_86 --driver 550.163.01 other
 out_has "libother.so.1: will fail: no kernel image for sm_86"
-run 0 check "${gpu[@]}" both/lib*
-out_lacks "will fail"
+run 2 check "${gpu[@]}" both/lib*
+out_has "libnew.so: will fail: machine code that needs the driver of a newer CUDA for sm_86; it needs driver 580 (CUDA 13.0) or newer"
+out_lacks "libold.so"
 run 2 check "${gpu[@]}" --json both/prog both
-json '[f["file"].split("/")[-1].split("\\")[-1] for f in d["failing"]] == ["prog"]'
+json 'sorted(f["file"].split("/")[-1].split("\\")[-1] for f in d["failing"]) == ["libnew.so", "prog"]'
+rm both/libnew.so both/prog
+cp other/libother.so.1 both/libother.so
+run 2 check "${gpu[@]}" both
+out_has "libother.so: will fail: no kernel image for sm_86"
+mkdir variants
+cp both/libold.so variants/libx_cuda118.so
+cp both/libother.so variants/libx_cuda121.so
+run 0 check "${gpu[@]}" variants
+out_lacks "will fail"
 
 # No device code is no failure: it is said.
 printf 'no code\n' >"$work/nothing.so"

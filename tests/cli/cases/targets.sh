@@ -89,7 +89,7 @@ run 2 scan --target sm_86 --driver 12.8 new.ptx
 out_has "1 cannot be used (too new: it needs driver 580 (CUDA 13.0) or newer)"
 for time in first second; do
 	run 2 check --target sm_86 --driver 550.163.01 new.ptx
-	out_has "the driver is too old for some of the code, which needs driver 580 (CUDA 13.0) or a newer one"
+	out_has "new.ptx: will fail: PTX newer than the driver reads for sm_86; it needs driver 580 (CUDA 13.0) or newer"
 done
 sed 's/version 7.0/version 9.9/' lib/a.ptx >"$work/newest.ptx"
 run 2 check --target sm_86 --driver 550.163.01 newest.ptx

@@ -31,9 +31,9 @@ run 0 scan --target sm_86 newer.ptx
 out_has "sm_86 (RTX 30): the same from driver 550 on; a program fails with 455 to 545"
 sed 's/^.version 8.4/.version 7.5/' newer.ptx >between.ptx
 run 0 scan --target sm_86 "$sample" between.ptx
-out_has "sm_86 (RTX 30): the same from driver 550 on; with older ones less of it runs, and with 455 to 470 a program fails"
+out_has "sm_86 (RTX 30): the same from driver 550 on; a program fails with 455 to 545"
 run 0 lint --gpus sm_86 "$sample" between.ptx --json
-json '[(g["driver_from"], g["fails_from"], g["fails_to"]) for g in d["gpus"]] == [(550, 455, 470)]'
+json '[(g["driver_from"], g["fails_from"], g["fails_to"]) for g in d["gpus"]] == [(550, 455, 545)]'
 run 0 scan --target sm_86 --driver 580 lib newer.ptx --json
 json '[(t["driver_from"], t["fails_from"], t["fails_to"]) for t in d["totals"]] == [(550, 455, 545)]'
 run 2 scan --target sm_86 --driver 535 newer.ptx --json
@@ -126,11 +126,12 @@ PYTHON
 	objcopy --remove-section __nv_relfatbin --remove-section .nvFatBinSegment --remove-section .nv_fatbin --add-section .nv_fatbin=native \
 		--set-section-flags .nv_fatbin=alloc,readonly --change-section-address .nv_fatbin=0x1000000 "$sample" beside/new.so 2>/dev/null
 	cp "$sample" beside/old.so
-	run 0 scan --target sm_86,sm_120 beside
+	run 2 scan --target sm_86,sm_120 beside
 	out_has "  first start up to "
 	out_has "  beside/old.so "
-	out_lacks "a program fails" # old.so runs there, with drivers that refuse new.so, too
-	# Of libraries for several CUDA versions a program loads one that its driver can use
+	out_has "beside/new.so: will fail: no kernel image for sm_120"
+	out_has "sm_120 (RTX 50): the same from driver 570 on" # no driver is to blame
+	# Of libraries for several CUDA versions a program loads one
 	mkdir versions
 	python3 - "$cases/../../framework" <<'PYTHON'
 import sys
@@ -148,7 +149,9 @@ PYTHON
 	done
 	mv versions/libx_cuda.late.so versions/libx_cuda130.so
 	mv versions/libx_cuda.mixed.so versions/libx_cuda118.so
-	run 0 scan --target sm_86 --driver 565 --json versions/libx_cuda1*
+	run 2 scan --target sm_86 --driver 565 versions/libx_cuda1* # which one a program loads is not known
+	out_has "versions/libx_cuda130.so: will fail: PTX newer than the driver reads for sm_86; it needs driver 580 (CUDA 13.0) or newer"
+	run 2 scan --target sm_86 --driver 565 --json versions/libx_cuda1*
 	json 'd["totals"][0]["driver_from"] == 550'
 	mv versions/libx_cuda.native.so versions/libx_cuda118.so
 	run 0 scan --target sm_86 --driver 580 versions
