@@ -256,21 +256,6 @@ static int wants_second(struct jw_error *err, struct cli *cli, char **words, siz
 			   : error_set(err, JW_ERR_USAGE, "“%.100s” needs a second word: %s", words[0], list);
 }
 
-/* What earlier versions had, and what to do instead. */
-static const struct retired_command {
-	const char *name, *text;
-} retired_commands[] = {
-	{"report", .text = "“jitwarm”, “jitwarm find” and “jitwarm startup status” say what the page "
-					   "had, and with --json a program can make one of it"},
-	{"record", .text = "jitwarm run --record FILE -- COMMAND"},
-	{"key import", .text = "--key and the setting “key” take minisign's file as it is"},
-	{"caches", .text = "other compilers' caches are theirs: their documents say where they are"},
-	{"store verify", .text = "“jitwarm store list” names what is damaged, and nothing comes back "
-							 "from a pack before all of it is checked"},
-	{"store gc", .text = "prime removes damaged packs itself, and the oldest ones over 2 GiB"},
-	{"store remove", .text = "remove the file; “jitwarm store list” shows where it is"},
-};
-
 /* The name is one word, or two. */
 static bool is_typed(const char *name, char **words, size_t count)
 {
@@ -308,10 +293,6 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 	struct buf word = BUF_MAX(200);
 	const bool both = nearest && strchr(nearest, ' ') && count > 1;
 
-	for (size_t i = 0; i < sizeof retired_commands / sizeof *retired_commands; i++)
-		if (is_typed(retired_commands[i].name, words, count))
-			return error_set(err, JW_ERR_USAGE, "“jitwarm %s” is no longer there: %s",
-							 retired_commands[i].name, retired_commands[i].text);
 	if (nearest)
 		return error_set(err, JW_ERR_USAGE,
 						 "no command is called “%.100s%s%.100s” (did you mean “%s”?)", words[0],

@@ -79,77 +79,19 @@ static const char *few_options(char *text, size_t size, const struct cli_option 
 	return text;
 }
 
-/* What earlier versions took, and what to do instead. */
-static const struct retired_option {
-	const char *name, *text;
-} retired_options[] = {
-	{"ahead", .text = "“jitwarm ahead” prepares for a driver that starts at the next boot"},
-	{"arch", .text = "“cache prune” chooses by driver and age; entries for other GPUs go when the "
-					 "cache's limit is reached"},
-	{"back", .text = "“jitwarm push PLACE” after prime puts one pack of the whole there"},
-	{"chunk", .text = "packs go up in one request, as images' layers do: leave it out; a proxy "
-					  "in between must let requests of that size pass"},
-	{"container", .text = "jitwarm runs in the container itself: docker exec ID jitwarm doctor"},
-	{"damaged", .text = "“jitwarm cache verify --repair” removes damaged entries"},
-	{"driver-lib", .text = "--driver takes the file, too: --driver libcuda.so.1"},
-	{"driver-profile", .text = "--driver takes the file, too: --driver FILE"},
-	{"drop-ptx", .text = "a container without room moves, and keeps its PTX: leave it out"},
-	{"from", .text = "“jitwarm pull PLACE” before prime takes what is there, “jitwarm push PLACE” "
-					 "after it puts there what was compiled"},
-	{"insecure",
-	 .text = "JITWARM_PLAIN_HTTP=localhost, or the setting “plain-http” (“jitwarm config”)"},
-	{"insecure-host",
-	 .text = "JITWARM_PLAIN_HTTP=HOST, or the setting “plain-http” (“jitwarm config”)"},
-	{"keep", .text =
-				 "bake keeps all code that a library has: leave it out; “jitwarm export --all -o "
-				 "FILE” before “cache prune” keeps the entries"},
-	{"modules", .text = "scan --json counts PTX by target; “cuobjdump -lptx FILE” lists it"},
-	{"mount-from", .text = "what this repository has is never uploaded again: leave it out"},
-	{"only",
-	 .text = "prime compiles nothing that is warm: “jitwarm prime FILE” has just what failed"},
-	{"opaque",
-	 .text = "copy the folder of the cache itself, to machines with the same driver and GPU"},
-	{"package", .text = "name it: jitwarm export torch"},
-	{"pid", .text = "“jitwarm doctor --pid PID” says what a process has loaded and compiles"},
-	{"rebake", .text =
-				   "“jitwarm bake --in-place” bakes again what “jitwarm bake list” calls replaced; "
-				   "“jitwarm startup enable” writes a unit that has it anew"},
-	{"remove-overrides", .text = "jitwarm tune names the file and the line: remove it there"},
-	{"signature", .text = "the signature of FILE is FILE.minisig: name it so"},
-	{"split",
-	 .text = "modules are compiled as the driver itself does, byte for byte: leave it out"},
-	{"sudo-user", .text = "run it without sudo, or as “sudo -u NAME jitwarm prime …”"},
-	{"target", .text = "“jitwarm scan --target rtx3070” asks about another GPU, “jitwarm make "
-					   "--target rtx3070 --driver 550.163.01 -o lab.jwpack torch” compiles for it"},
-	{"thin", .text = "packs are always whole: leave it out"},
-	{"to", .text =
-			   "the driver evicts the oldest entries at the cache's limit, which “jitwarm tune” "
-			   "sets"},
-	{"trace", .text = "the times of a run are in “jitwarm prime --json”"},
-	{"unit",
-	 .text = "jitwarm doctor --pid and watch take its process, which “systemctl show -p MainPID "
-			 "--value UNIT” prints"},
-};
-
-static const struct retired_option *retired_option(const char *name, size_t length)
-{
-	for (size_t i = 0; i < sizeof retired_options / sizeof *retired_options; i++)
-		if (is_named(retired_options[i].name, name, length))
-			return &retired_options[i];
-	return NULL;
-}
-
 static int unknown_name(struct jw_error *err, const struct cli_option *table, const char *name,
 						size_t length)
 {
-	const struct retired_option *retired = retired_option(name, length);
 	struct suggest nearest = suggest_for(name, length);
 	const struct cli_option *option;
 	char list[MOST_LIST];
 
-	if (retired)
-		return error_set(err, JW_ERR_USAGE, "--%s is no longer there: %s", retired->name,
-						 retired->text);
+	if (is_named("target", name, length))
+		return error_set(
+			err, JW_ERR_USAGE,
+			"no --target here: “jitwarm scan --target rtx3070” asks about another GPU, "
+			"“jitwarm make --target rtx3070 --driver 550.163.01 -o lab.jwpack torch” "
+			"compiles for it");
 	for (size_t i = 0; (option = table_at(table, i)); i++)
 		if (!option->hidden)
 			suggest_offer(&nearest, option->name);

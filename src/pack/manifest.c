@@ -314,14 +314,6 @@ static int read_features(struct jw_error *err, const cJSON *document)
 	for (const cJSON *item = features->child; item; item = item->next) {
 		const char *name = cJSON_IsString(item) ? item->valuestring : "?";
 
-		if (!strcmp(name, "thin")) /* of before: PTX was outside of the pack */
-			return error_set(
-				err, JW_ERR_UNSUPPORTED,
-				"is a thin pack, which is no longer read: export it again without --thin");
-		if (!strcmp(name, "opaque")) /* of before: a cache's files as they were */
-			return error_set(err, JW_ERR_UNSUPPORTED,
-							 "is an opaque pack, which is no longer read: copy the folder of the "
-							 "cache itself");
 		return error_set(
 			err, JW_ERR_UNSUPPORTED,
 			"it requires “%.40s”, which this jitwarm does not know: a newer one is needed", name);

@@ -118,7 +118,6 @@ if [ "$kind" = fake ]; then
 	grep -q "needs ptxas 12.0 or newer: “jitwarm compiler fetch 12.0” gets it" out || fail "no compiler for 535: $(cat out)"
 	fake 12.4 'echo "ptxas $*" >&2; exit 3'
 	rm -rf store/12.4 store/12.2 && fake 12.2 'exit 1' && cp -r 12.2 store/
-	expect 64 0 "--split is no longer there: modules are compiled as the driver itself does" $sm --split "$library"
 	{ printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(){\n.reg .u32 r;\n'; yes 'mov.u32 r, 1;' | head -50000; echo '}'; } >long.ptx
 	# One that writes no more than a cubin's header
 	python3 -c 'import struct, sys; sys.stdout.buffer.write(struct.pack("<4s5B7xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 0x33, 7, 2, 190, 1, 0, 0, 0, 86, 64, 0, 0, 0, 0, 0))' >cubin

@@ -201,7 +201,7 @@ TEST(statuses_are_combined)
 		for (size_t j = 0; j < COUNT; j++)
 			assert_int_equal(exit_combine(order[i], order[j]), order[i > j ? i : j]);
 	assert_int_equal(exit_of(JW_ERR_USAGE), 64);
-	assert_int_equal(exit_of(JW_ERR_INTERRUPTED), 1);
+	assert_int_equal(exit_of(JW_ERR_INTERRUPTED), 130);
 	assert_int_equal(exit_of(JW_ERR_IO), 3);
 }
 

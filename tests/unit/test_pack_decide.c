@@ -52,25 +52,6 @@ static void export_cache(void)
 	assert_int_equal(jw_export(NULL, &options, &result), 0);
 }
 
-/* A pack of version 1 that marks an entry as compiled over several threads, which no jitwarm writes
- * any more: the entry is like any other. */
-TEST(a_split_entry_of_before_is_read)
-{
-	const struct jw_import_options options = {.size = sizeof options,
-											  .path = JITWARM_SOURCE_DIR
-											  "/tests/data/features/pack-1-split.jwpack",
-											  .cache_dir = target,
-											  .allow_unsigned = true};
-	struct jw_import_result *result;
-
-	if (strcmp(os_name, "linux") != 0)
-		skip(); /* it is for Linux */
-	assert_int_equal(jw_import(NULL, &options, &result), 0);
-	assert_int_equal(result->accepted, 3);
-	jw_import_result_free(result);
-	clear(target);
-}
-
 /* Whichever comes first in the pack, one that is carried over to the name of the driver's own is
  * not written. */
 TEST(its_own_wins_over_one_that_is_carried)

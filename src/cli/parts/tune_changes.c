@@ -17,15 +17,6 @@ int tune_change_scope(struct jw_error *err, const char *text, struct jw_tune_req
 			request->scope = plain[i];
 			return 0;
 		}
-	if (!strcmp(text, "conda"))
-		return error_set(err, JW_ERR_USAGE,
-						 "--scope conda is no longer there: conda keeps variables itself, by the "
-						 "commands that “jitwarm tune --print conda” prints");
-	if (text_starts(text, "systemd"))
-		return error_set(
-			err, JW_ERR_USAGE,
-			"--scope systemd is no longer there: “jitwarm tune --print systemd” prints "
-			"the lines for “systemctl edit UNIT”");
 	return error_set(err, JW_ERR_USAGE, "--scope %.100s: user, system or shell", text);
 }
 

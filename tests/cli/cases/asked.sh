@@ -42,11 +42,6 @@ run 3 scan --target sm_86 --environment "$work/absent" frame
 err_one_line
 rm -r "$work/cache"
 
-run 64 scan --modules --target sm_86 "$sample"
-err_has "--modules is no longer there: scan --json counts PTX by target"
-run 64 prime --only 8000 "$sample"
-err_has "--only is no longer there: prime compiles nothing that is warm: “jitwarm prime FILE” has just what failed"
-
 # Half a command
 run 64 cache
 err_has "“cache” needs a second word: list, verify, prune; see “jitwarm cache --help”"

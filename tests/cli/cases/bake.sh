@@ -146,12 +146,6 @@ mkdir -p "$work/taken/$name"
 run '2|3' bake -o "$work/taken" "$work/$name"
 [[ -d $work/taken/$name ]] || fail "a folder was replaced"
 
-# Everything stays.
-run 64 bake --keep sm_80 -o "$work/keep" "$work/$name"
-err_has "--keep is no longer there: bake keeps all code that a library has"
-run 64 bake --drop-ptx -o "$work/keep" "$work/$name"
-err_has "--drop-ptx is no longer there: a container without room moves, and keeps its PTX"
-
 # Code for sm_100 and newer: its entries repeat a section of the cubin, and the driver takes them.
 (
 	export SIMDRIVER_CUDA=12080 SIMDRIVER_VERSION=570.86.10 CUDA_CACHE_PATH=$work/cache120

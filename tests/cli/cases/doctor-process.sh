@@ -58,10 +58,6 @@ time.sleep(60)' >"$work/ended" &
 	run 3 doctor --user no-such-account
 	err_has "no such account"
 fi
-run 64 doctor --unit ollama
-err_has "--unit is no longer there: jitwarm doctor --pid and watch take its process"
-run 64 doctor --container c1
-err_has "--container is no longer there: jitwarm runs in the container itself: docker exec ID jitwarm doctor"
 
 # ---- as root: with another account's rights and variables
 # shellcheck source=/dev/null

@@ -69,8 +69,6 @@ err_one_line
 # For another GPU without one; without a target and a GPU only files are counted.
 run 1 find --target sm_90 --driver 550.163.01 "$work/loose" --json
 row loose 'c["cold"] == 1'
-run 64 find --pid 1
-err_has "--pid is no longer there: “jitwarm doctor --pid PID” says what a process has loaded"
 is_wine && exit 0
 
 # The usual places

@@ -13,10 +13,6 @@ printf foreign >"$cache/notes.txt"
 
 run 64 cache prune --cache "$dir"
 err_has "nothing to select entries by"
-for option in arch=sm_75 damaged keep=x to=1; do
-	run 64 cache prune --cache "$dir" --$option
-	err_has "--${option%=*} is no longer there"
-done
 run 1 cache prune --cache "$dir" --driver 535.309.01
 out_has "sm_86, driver 535.309.01"
 out_has "--apply"

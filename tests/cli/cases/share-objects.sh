@@ -105,8 +105,6 @@ json 'd["compiled"] == 2 and d["shared"]["fetched"] == 6 and d["shared"]["refuse
 app_compiles 0
 
 rm -rf "$place" && mkdir "$place"
-run 64 prime --share "$place" --back "$sample"
-err_has "--back is no longer there: “jitwarm push PLACE” after prime"
 
 # Whatever strangers leave there, it is compiled, and the place is mended
 mess() { head -c 100 "$1" >"$1.short" && mv "$1.short" "$1"; }

@@ -6,8 +6,6 @@ start_registry "$work/registry"
 place=oci://$site/good/lab
 
 machine first
-run 64 prime --from "$place" "$sample"
-err_has "--from is no longer there: “jitwarm pull PLACE” before prime takes what is there, “jitwarm push PLACE” after it"
 run 64 prime --share-unsigned "$sample"
 err_has "--share-unsigned is for the place that --share names"
 run 0 key generate --no-passphrase --json

@@ -13,10 +13,6 @@ for bad in oci://host oci://host/UPPER oci://host/a..b oci://host/a:b:c oci://ho
 	"oci://host/a@sha256:$(printf '%064d' 0)" oci://host/../a "oci://host/a b" oci://h%2fst/a; do
 	run 64 push "$bad"
 done
-JITWARM_PLAIN_HTTP=localhost run 64 push --mount-from lab/other "oci://$site/good/lab" "$sample"
-err_has "--mount-from is no longer there: what this repository has is never uploaded again"
-JITWARM_PLAIN_HTTP=localhost run 64 push --chunk 1M "oci://$site/good/lab" "$sample"
-err_has "--chunk is no longer there: packs go up in one request"
 JITWARM_PLAIN_HTTP=localhost run 3 push "oci://$site/good/lab" "$sample"
 err_one_line
 run 3 push "oci://$site/good/lab" "$sample"
@@ -140,7 +136,7 @@ JITWARM_PLAIN_HTTP=localhost run 3 push "oci://$site/good/packs:v1" "$work/none.
 # … but none without its PTX, nor where one is there already
 thin=$cases/../../data/features/pack-1-thin.jwpack
 JITWARM_PLAIN_HTTP=localhost run 3 push "oci://$site/good/packs:thin" "$(native "$thin")"
-err_has "without --thin"
+err_has "it requires “thin”"
 machine other
 JITWARM_PLAIN_HTTP=localhost run 0 pull "oci://$site/good/packs:v1"
 out_has "signed by"
@@ -159,7 +155,7 @@ ask("/manifests/thin", json.dumps(manifest).encode(), "PUT")
 P
 machine thin
 JITWARM_PLAIN_HTTP=localhost run 3 pull --allow-unsigned "oci://$site/good/packs:thin"
-err_has "without --thin"
+err_has "it requires “thin”"
 nothing_imported
 nothing_left
 

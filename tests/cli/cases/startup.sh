@@ -1,8 +1,6 @@
 # startup and uninstall: runs that end at once where nothing has changed, everything taken back.
 run 64 startup
 run 64 make --if-changed --target sm_86 -o "$work/c/"
-run 64 prime --sudo-user
-err_has "--sudo-user is no longer there: run it without sudo"
 
 if ! is_wine; then
 	unset XDG_CONFIG_HOME

@@ -3,8 +3,6 @@ run 64 watch x
 run 64 watch 1 2
 run 64 watch
 err_has "name one process by its number"
-run 64 watch --unit ollama
-err_has "no longer there"
 if is_wine; then
 	run 2 watch 4
 	err_one_line
