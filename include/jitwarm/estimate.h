@@ -46,7 +46,7 @@ struct jw_forecast {
 					  a usual machine */
 };
 
-/* Whether the time of a start is mostly that of modules which it may do without. */
+/* Whether the time of a start is that of modules which it may do without, mostly or entirely. */
 bool jw_may_need_none(const struct jw_seconds *start);
 
 /* The throughput of this many workers on this machine; one worker alone has 1. Two hardware threads

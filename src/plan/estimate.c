@@ -128,7 +128,7 @@ double jw_workers_capacity(unsigned workers)
 
 bool jw_may_need_none(const struct jw_seconds *start)
 {
-	return start->low < 0.05 && start->likely >= 0.1;
+	return start->likely > 0 && (start->low <= 0 || (start->low < 0.05 && start->likely >= 0.1));
 }
 
 double jw_makespan_seconds(double total, double longest, double capacity)

@@ -181,8 +181,14 @@ static void tell_work(struct told *told, const struct analyse_image *from,
 		struct jw_scan_verdicts *verdicts = &told->verdicts[module->target];
 
 		if (!module->superseded && module->form != CACHE_KEY_LINK &&
-			!(verdicts->left_out && module->role == DEVCODE_LOOSE))
+			!(verdicts->left_out && module->role == DEVCODE_LOOSE)) {
+			const double low = verdicts->start_work.start.low;
+
 			add_work(&verdicts->start_work, module, &own);
+			/* A library loads it itself, when it is needed. */
+			if (module->role == DEVCODE_LOOSE && library)
+				verdicts->start_work.start.low = low;
+		}
 	}
 }
 

@@ -26,6 +26,13 @@ static void add_scan_work(struct jw_scan_work *sum, const struct jw_scan_work *w
 	sum->start.high += work->start.high;
 }
 
+/* Kernels of a few instructions in the data of a library that measures or tests something (CUPTI's
+ * has 87 bytes): a line about all of them is enough. */
+static bool is_trifle(const struct jw_seconds *start)
+{
+	return start->high < 0.1 && jw_may_need_none(start);
+}
+
 /* What a start compiles of it. */
 static struct jw_scan_work start_work(const struct jw_scan_verdicts *verdicts)
 {
@@ -76,10 +83,11 @@ static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts
 static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *verdicts)
 {
 	const struct jw_scan_work *work = &verdicts->start_work;
+	const bool compiles = work->modules && !is_trifle(&work->start);
 	bool link = verdicts->link_needed == JW_SCAN_NEED_YES && verdicts->link_work.modules;
 	char bytes[TEXT_SHORT];
 
-	if (work->modules)
+	if (compiles)
 		say_work(line, work, "compile");
 	if (link)
 		say_work(line, &verdicts->link_work, "compile for linking");
@@ -91,12 +99,15 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 		buf_say(line, "runs as it is, except for what follows");
 	say_cannot(line, verdicts);
 	if (line->size)
-		return work->modules || link || verdicts->left_out || verdicts->native ||
-					   verdicts->compatible
+		return compiles || link || verdicts->left_out || verdicts->native || verdicts->compatible
 				   ? STYLE_WARN
 				   : STYLE_BAD;
 	if (verdicts->native || verdicts->compatible) {
 		buf_say(line, "runs as it is");
+		return STYLE_GOOD;
+	}
+	if (work->modules) {
+		buf_say(line, "nothing that a start has to compile");
 		return STYLE_GOOD;
 	}
 	if (verdicts->link) {
@@ -230,6 +241,7 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 							size_t failing, const struct scan_library *libraries, size_t count)
 {
 	char name[GPUS_NAME], ptx[TEXT_SHORT], left_out[TEXT_SHORT + 16] = "";
+	bool trifle = true;
 
 	if (total->left_out)
 		(void)text_format(left_out, sizeof left_out, "; %zu more when used", total->left_out);
@@ -244,11 +256,15 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 		say_drivers(output, name, total);
 		return;
 	}
-	output_line(output, STYLE_STRONG, "%s, all together: %s to compile (%s of PTX)%s", name,
-				TEXT_COUNT(total->modules, "module", "modules"), text_bytes(ptx, total->ptx_bytes),
-				left_out);
+	for (size_t i = 0; i < count; i++)
+		trifle = trifle && !jw_target_equal(libraries[i].target, total->target);
+	output_line(output, STYLE_STRONG,
+				trifle ? "%s, all together: %s to compile that programs may not need (%s of PTX)%s"
+					   : "%s, all together: %s to compile (%s of PTX)%s",
+				name, TEXT_COUNT(total->modules, "module", "modules"),
+				text_bytes(ptx, total->ptx_bytes), left_out);
 	forecast_text_line(output, "  ", &total->forecast, "");
-	if (total->at_most)
+	if (total->at_most && !trifle)
 		say_largest(output, libraries, count, total->target);
 	module_text_link(output, "  ", 0, &total->forecast, "");
 	say_drivers(output, name, total);
@@ -322,7 +338,7 @@ static int add_libraries(struct jw_error *err, struct scan_run *run,
 		const struct jw_scan_work work = start_work(&image->verdicts[i]);
 		struct scan_library library = {NULL, image->verdicts[i].target, work.start};
 
-		if (!work.modules)
+		if (!work.modules || is_trifle(&work.start))
 			continue;
 		if (VEC_ROOM(err, run->libraries, run->library_capacity, run->library_count,
 					 MOST_LIBRARIES) ||

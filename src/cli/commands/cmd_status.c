@@ -35,7 +35,10 @@ static const char *package_gpu_text(char text[GPU_TEXT], const struct jw_check_p
 		(void)text_format(text, GPU_TEXT, "%s to compile at every start",
 						  TEXT_COUNT(gpu->warm + gpu->cold, "module", "modules"));
 	else if (gpu->cold)
-		(void)text_format(text, GPU_TEXT, "%s to compile, %s on one core",
+		(void)text_format(text, GPU_TEXT,
+						  jw_may_need_none(&gpu->forecast.start)
+							  ? "%s to compile that programs may not need, %s on one core"
+							  : "%s to compile, %s on one core",
 						  TEXT_COUNT(gpu->cold, "module", "modules"),
 						  text_span(time, gpu->forecast.start.low, gpu->forecast.start.high));
 	else if (gpu->failing)

@@ -46,12 +46,12 @@ package alpha 2.0 sm_80
 package newer 0.9 sm_90
 run 1 status
 out_has "env: 3 packages with device code"
-out_has "        beta 1.1: 2 modules to compile, "
-out_has "        alpha 2.0: 1 module to compile, "
+out_has "        beta 1.1: 2 modules to compile that programs may not need, "
+out_has "        alpha 2.0: 1 module to compile that programs may not need, "
 out_has "        newer 0.9: will fail: no code that runs there"
 out_lacks empty
 out_has "  first start "
-out_has "Next    jitwarm prime: compile this now"
+out_has "Next    jitwarm prime, if a start takes long: programs may need nothing of this"
 run 1 status --json
 json '[(p["name"], p["version"]) for p in d["packages"]] == [("beta", "1.1"), ("alpha", "2.0"), ("newer", "0.9")]'
 json '[[(g["target"], g["warm"], g["cold"], g["failing"]) for g in p["gpus"]] for p in d["packages"]] == [[("sm_86", 0, 2, 0)], [("sm_86", 0, 1, 0)], [("sm_86", 0, 0, 1)]]'
@@ -62,7 +62,7 @@ json 'd["environment"].endswith("env")'
 run 0 prime beta
 run 1 status
 out_has "        beta 1.1: warm"
-out_has "        alpha 2.0: 1 module to compile, "
+out_has "        alpha 2.0: 1 module to compile that programs may not need, "
 run 1 status --json
 json '[p["name"] for p in d["packages"]] == ["alpha", "beta", "newer"]'
 json '[p["gpus"][0]["warm"] for p in d["packages"]] == [0, 2, 0]'

@@ -36,6 +36,14 @@ PYTHON
 	json 'd["files"][0]["damaged"] == 0'
 fi
 
+# Of a few instructions that a start does without, one line is enough, however many libraries have them.
+run 0 scan --target sm_86 --driver 550.163.01 "$program" "$texts"
+out_has "nothing that a start has to compile"
+out_has "sm_86 (RTX 30), all together: 3 modules to compile that programs may not need ("
+[[ $(grep -c 'to compile' "$out") == 3 ]] || fail "more than one line"
+run 1 check "$program"
+out_has "3 of 3 modules are cold, which programs may not need: "
+
 run 1 check --json "$program"
 json 'd["modules"] == d["cold"] == 3'
 run 0 scan --json "$program"
