@@ -4,7 +4,7 @@
 # A KIND is COMPILER-FLAGS: gcc or clang, and one of
 #   none     no build type (cmake -B build && cmake --build build)
 #   debug, release, minsizerel   that build type
-#   lto      Release with -flto=auto
+#   lto      Release with -flto=auto, and one program of the tests
 #   debian   no flags of CMake's and those of Debian's packages (dpkg-buildflags)
 #   fedora   no flags of CMake's and those of Fedora's packages, as far as this compiler knows them
 # Without KIND: all that can fail alone. clang warns of what it reads, not of what its optimizer finds, and reads the same for none, release
@@ -44,7 +44,7 @@ known() { # COMPILER FLAG...   those that it and $linker take without a word
 }
 
 compile() { # COMPILER FLAGS FOLDER
-	local cc=$1 type='' tests=OFF compiling='' linking='' linker='' targets=(jitwarm jitwarm_shared)
+	local cc=$1 type='' tests=OFF compiling='' linking='' linker='' release=() targets=(jitwarm jitwarm_shared)
 	case "$1 $2" in
 	"clang lto" | "clang fedora") linker=-fuse-ld=lld ;; # which needs no plugin
 	"gcc release" | "clang debug") tests=ON ;;
@@ -56,7 +56,8 @@ compile() { # COMPILER FLAGS FOLDER
 	debug) type=Debug ;;
 	release) type=Release ;;
 	minsizerel) type=MinSizeRel ;;
-	lto) type=Release compiling=-flto=auto ;;
+	# In Release's flags, not in all: what CMake tries out is not optimized at its link
+	lto) type=Release release=(-DCMAKE_C_FLAGS_RELEASE="-O3 -DNDEBUG -flto=auto") tests=ON targets+=(bench_check) ;;
 	debian)
 		type=None
 		compiling=$(export DEB_BUILD_MAINT_OPTIONS=hardening=+all && dpkg-buildflags --get CFLAGS && dpkg-buildflags --get CPPFLAGS) || return 1
@@ -64,8 +65,8 @@ compile() { # COMPILER FLAGS FOLDER
 	fedora) type=None compiling=$(known "$1" $fedora_compiling) linking=$(known "$1" $fedora_linking) ;;
 	esac
 	linking+=" $linker"
-	CC=$cc CFLAGS=${compiling//$'\n'/ } LDFLAGS=$linking cmake -S . -B "$3" -G Ninja ${type:+-DCMAKE_BUILD_TYPE=$type} -DJITWARM_TESTS=$tests -DJITWARM_WERROR=ON || return 1
-	mapfile -t -O ${#targets[@]} targets < <(ninja -C "$3" -t targets all | sed -n 's/^\(tests\/.*\.o\): C_COMPILER.*/\1/p')
+	CC=$cc CFLAGS=${compiling//$'\n'/ } LDFLAGS=$linking cmake -S . -B "$3" -G Ninja ${type:+-DCMAKE_BUILD_TYPE=$type} "${release[@]}" -DJITWARM_TESTS=$tests -DJITWARM_WERROR=ON || return 1
+	[ "$2" = lto ] || mapfile -t -O ${#targets[@]} targets < <(ninja -C "$3" -t targets all | sed -n 's/^\(tests\/.*\.o\): C_COMPILER.*/\1/p')
 	cmake --build "$3" -j "$(nproc)" --target "${targets[@]}" -- -k 0
 }
 
