@@ -4,7 +4,7 @@
 with_simdriver sm_86
 place=$work/place
 mkdir "$place"
-raw=(bad$'\xff'name c1$'\xc2\x9b'name turned$'\xe2\x80\xae'name zero$'\xe2\x80\x8b'name line$'\xe2\x80\xa8'name tag$'\xf3\xa0\x81\x81'name esc$'\x1b'"[31m"name)
+raw=(bad$'\xff'name c1$'\xc2\x9b'name turned$'\xe2\x80\xae'name zero$'\xe2\x80\x8b'name line$'\xe2\x80\xa8'name tag$'\xf3\xa0\x81\x81'name esc$'\x1b'"[31m"name feed$'\n'name return$'\r'name)
 libraries=("$place/good.so")
 for name in good "${raw[@]}"; do cp "$sample" "$place/$name.so"; done
 for name in "${raw[@]}"; do libraries+=("$place/$name.so"); done
@@ -50,8 +50,8 @@ each 0 bake verify
 # One that cannot be read is one line, and the others are verified
 run 1 bake verify --json "$place/cut.so" "${libraries[@]}"
 harmless
-json 'len(d["files"]) == 9 and [f["path"][-6:] for f in d["files"] if f.get("failed")] == ["cut.so"]'
-json 'sum(f["containers"] > 0 and not f["entries"] for f in d["files"]) == 8'
+json 'len(d["files"]) == 11 and [f["path"][-6:] for f in d["files"] if f.get("failed")] == ["cut.so"]'
+json 'sum(f["containers"] > 0 and not f["entries"] for f in d["files"]) == 10'
 run 1 bake verify "$place/cut.so" "${libraries[@]}"
 err_has "$place/cut.so: "
 run 3 bake verify "$place/cut.so"
