@@ -42,6 +42,7 @@ struct jw_carry_options {
 	bool carry_over;     /* include entries of older compilers */
 	bool store;          /* search the store too; not with `dry_run` */
 	bool dry_run;        /* report what would be carried over; write nothing */
+	bool *found;         /* with dry_run: set for each wanted entry that would be; may be NULL */
 	uint64_t most_bytes; /* maximum for these and the kept ones together; 0: the cache's limit */
 	struct jw_cancel cancel; /* on cancelling, the result holds the entries carried so far */
 	void *context;

@@ -27,6 +27,7 @@ struct jw_check_options {
 	const struct jw_system *system;  /* the machine: its GPUs, driver, cache and state directory */
 	const struct jw_target *targets; /* GPUs instead of the system's */
 	size_t target_count;             /* 0: those of the system */
+	bool store;                      /* look for what the store gives back; reads its packs */
 	const char *driver; /* a driver that is not installed here ("550.163.01", "12.2"); NULL: the
 						   system's */
 	bool everything;    /* include modules outside the registered sections of libraries */
@@ -67,6 +68,7 @@ struct jw_check_gpu {
 	struct jw_target target;
 	size_t modules; /* that the driver would compile; warm + cold */
 	size_t warm, cold;
+	size_t restored;        /* of the cold ones, those that the store gives back at once */
 	size_t carried;         /* of the warm ones, by an older driver's compiler (carry.h) */
 	size_t damaged;         /* of the cold ones, those with a damaged entry in the cache */
 	size_t unread;          /* of the cold ones, those whose entry this account cannot read */
@@ -123,6 +125,7 @@ struct jw_check_result {
 	size_t cause_count;
 	struct jw_driver driver;
 	struct jw_cache_outlook cache; /* entries and bytes are those of a sound index */
+	bool here;                     /* the GPUs are this machine's, and so is the driver */
 	bool names_known; /* false: the names of this driver's entries are unknown, so all modules count
 						 as cold */
 	/* One line each: files that could not be read; and last, `assumptions` of them: modules that

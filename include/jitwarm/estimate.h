@@ -35,6 +35,7 @@ struct jw_forecast {
 	struct jw_seconds start; /* the first start of the programs: their driver compiles one module
 								after the other, on one core; `low` is without modules that a
 								start may not need */
+	double restored_seconds; /* the part of `start` that `prime` takes from earlier results */
 	double longest_seconds;  /* the most expensive module: more workers are not faster than this */
 	struct jw_seconds prime; /* wall time of jw_prime with `workers` */
 	unsigned workers;

@@ -30,20 +30,22 @@ JW_BEGIN_DECLS
 
 /* The work, as known before compiling. */
 struct jw_prime_plan {
-	size_t modules; /* modules that the driver would compile for these GPUs: warm, cold and
-					   over_budget */
+	size_t modules; /* modules that the driver would compile for these GPUs: warm, cold,
+					   over_budget, and with dry_run restored */
 	size_t warm;    /* of them, already in the cache */
 	size_t carried; /* of the warm ones, those made by an older driver's compiler (carry.h) */
 	size_t anew;    /* with recompile_carried: of the cold ones, the carried ones, which are still
 					   in the cache */
 	size_t cold;
-	size_t damaged;      /* of them, those with a damaged entry, which is replaced */
-	size_t refused;      /* modules that the driver has refused before, which are not tried again */
-	size_t cannot;       /* containers with code for a GPU that its driver cannot use */
-	size_t hopeless;     /* GPU architectures on which a program fails (jw_check_failing) */
-	size_t link;         /* of the cold ones, inputs of run-time linking */
-	size_t left_out;     /* modules outside the registered sections that --all would include */
-	uint64_t cold_bytes; /* their PTX */
+	size_t restored; /* cold ones that are not compiled, since an earlier result takes their place:
+						warm by now, or with dry_run neither warm nor cold */
+	size_t damaged;  /* of the cold ones, those with a damaged entry, which is replaced */
+	size_t refused;  /* modules that the driver has refused before, which are not tried again */
+	size_t cannot;   /* containers with code for a GPU that its driver cannot use */
+	size_t hopeless; /* GPU architectures on which a program fails (jw_check_failing) */
+	size_t link;     /* of the cold ones, inputs of run-time linking */
+	size_t left_out; /* modules outside the registered sections that --all would include */
+	uint64_t cold_bytes;         /* their PTX */
 	struct jw_forecast forecast; /* of the cold ones */
 	char why[1024]; /* why modules are cold, in one line: "8 modules: never primed; 2 modules: the
 					   driver has changed from … to …"; "" if none is cold */
@@ -63,7 +65,7 @@ struct jw_prime_plan {
 /* The part of the work for one GPU architecture. */
 struct jw_prime_gpu {
 	struct jw_target target;
-	size_t cold;
+	size_t cold, restored;       /* of the cold ones: not compiled (jw_prime_plan) */
 	struct jw_forecast forecast; /* its `prime` assumes that it has the workers to itself */
 };
 

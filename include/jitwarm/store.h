@@ -68,6 +68,7 @@ struct jw_store_refill_options {
 	const uint64_t *keys; /* names of the wanted entries */
 	size_t count;
 	bool dry_run; /* report, from the packs' manifests, what would be added; write nothing */
+	bool *found;  /* with dry_run: set for each of these that would be; may be NULL */
 	bool replace; /* also in place of what the cache has, and of the oldest entries of others */
 	struct jw_cancel cancel;
 };

@@ -268,7 +268,9 @@ void forecast_add(struct jw_forecast *forecast, const struct plan *plan,
 	forecast->measured = plan->speed.spread > 0;
 	add_seconds(&forecast->start, &(struct jw_seconds){module->on_demand ? 0 : likely / spread,
 													   likely, likely * spread});
-	if (likely > forecast->longest_seconds)
+	if (module->state == PLAN_RESTORED)
+		forecast->restored_seconds += likely;
+	else if (likely > forecast->longest_seconds)
 		forecast->longest_seconds = likely;
 	/* A module that replaces an entry needs no additional room. */
 	forecast->cache_bytes += module->carried ? 0 : module->entry_bytes;
@@ -287,6 +289,7 @@ void forecast_join(struct jw_forecast *forecast, const struct jw_forecast *other
 	if (other->cache_bytes || other->start.likely > 0)
 		forecast->measured = other->measured;
 	add_seconds(&forecast->start, &other->start);
+	forecast->restored_seconds += other->restored_seconds;
 	add_seconds(&forecast->link, &other->link);
 	if (other->longest_seconds > forecast->longest_seconds)
 		forecast->longest_seconds = other->longest_seconds;
@@ -304,7 +307,8 @@ void forecast_share(struct jw_forecast *forecast, unsigned workers)
 {
 	const struct jw_seconds *start = &forecast->start;
 	const double likely =
-		jw_makespan_seconds(start->likely, forecast->longest_seconds, jw_workers_capacity(workers));
+		jw_makespan_seconds(start->likely - forecast->restored_seconds, forecast->longest_seconds,
+							jw_workers_capacity(workers));
 	/* Only the speed is uncertain: it scales both alike. */
 	const double spread = start->likely > 0 ? start->high / start->likely : 1;
 

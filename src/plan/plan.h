@@ -80,6 +80,7 @@ enum plan_state {
 	PLAN_LEFT_OUT, /* outside the registered sections of a library with more than 32 MB of such PTX,
 					  without --all */
 	PLAN_REFUSED,  /* the driver has refused it before (state/ledger.h) */
+	PLAN_RESTORED, /* cold, and an earlier result would take its place: of a dry run */
 	PLAN_OVER_BUDGET, /* cold, and excluded by a budget of this run (prime/budget.h) */
 };
 
@@ -96,6 +97,7 @@ struct plan_module {
 	 * it is needed, or most containers of the library have code that runs as it is; or it is a
 	 * package's loose file. */
 	bool on_demand;
+	bool restored; /* it was cold, and an earlier result takes its place (prime/planning.h) */
 	/* Its entry has this value, made by an older driver's compiler (state/ledger.h). */
 	bool carried;
 	uint64_t carried_checksum;
@@ -182,7 +184,7 @@ bool plan_is_compiled(const char *cache_dir, const struct plan_module *module);
 
 /* The cost of a plan's cold modules: time of a first start, time of priming, room in the cache. */
 
-/* Adds a cold module. */
+/* Adds a cold module, or one that is restored: a start compiles it, `prime` does not. */
 void forecast_add(struct jw_forecast *forecast, const struct plan *plan,
 				  const struct plan_module *module);
 /* Adds the time for linking at each start on one of the plan's targets. */

@@ -88,12 +88,15 @@ int budget_choose(struct jw_error *err, struct plan *plan, const struct budget_r
 						  .budget_ms = (double)request->budget_ms,
 						  .capacity = request->capacity};
 	struct candidate *candidates;
+	uint64_t restored_bytes = 0;
 	size_t count;
 
 	ret_sum->limit_bytes = request->limit_bytes;
 	for (size_t i = 0; i < plan->module_count; i++)
 		if (plan->modules[i].state == PLAN_WARM || plan->modules[i].carried)
 			ret_sum->warm_bytes += plan->modules[i].entry_bytes;
+		else if (plan->modules[i].state == PLAN_RESTORED)
+			restored_bytes += plan->modules[i].entry_bytes;
 	if (!request->budget_bytes && !request->budget_ms)
 		return 0;
 	candidates = mem_array(err, plan->module_count, sizeof *candidates);
@@ -103,7 +106,7 @@ int budget_choose(struct jw_error *err, struct plan *plan, const struct budget_r
 	if (request->budget_bytes)
 		purse.left_bytes = less(request->budget_bytes < request->limit_bytes ? request->budget_bytes
 																			 : request->limit_bytes,
-								ret_sum->warm_bytes);
+								ret_sum->warm_bytes + restored_bytes);
 	count = collect_candidates(plan, request->budget_bytes != 0, candidates);
 	if (count)
 		qsort(candidates, count, sizeof *candidates, by_worth);

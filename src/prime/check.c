@@ -65,7 +65,7 @@ static void count_packaged(const struct plan *plan, const struct plan_module *mo
 {
 	if (module->state == PLAN_WARM)
 		gpu->warm++;
-	if (module->state != PLAN_COLD)
+	if (module->state != PLAN_COLD && module->state != PLAN_RESTORED)
 		return;
 	gpu->cold++;
 	forecast_add(&gpu->forecast, plan, module);
@@ -189,10 +189,12 @@ static void count_module(struct jw_check_gpu *gpu, struct jw_check_file *file,
 		file->warm++;
 		return;
 	case PLAN_COLD:
+	case PLAN_RESTORED:
 	case PLAN_OVER_BUDGET: break;
 	}
 	gpu->modules++;
 	gpu->cold++;
+	gpu->restored += module->state == PLAN_RESTORED;
 	gpu->damaged += module->damage != CACHE_SOUND && module->damage != CACHE_DAMAGE_READ;
 	gpu->unread += module->damage == CACHE_DAMAGE_READ;
 	gpu->link += module->form == CACHE_KEY_LINK;
@@ -213,6 +215,7 @@ static struct jw_check_gpu sum_of(const struct jw_check_result *result)
 		sum.warm += gpu->warm;
 		sum.carried += gpu->carried;
 		sum.cold += gpu->cold;
+		sum.restored += gpu->restored;
 		sum.damaged += gpu->damaged;
 		sum.unread += gpu->unread;
 		sum.cannot += gpu->cannot;
@@ -221,7 +224,7 @@ static struct jw_check_gpu sum_of(const struct jw_check_result *result)
 		sum.cold_bytes += gpu->cold_bytes;
 		forecast_join(&sum.forecast, &gpu->forecast);
 	}
-	forecast_share(&sum.forecast, forecast_workers(sum.cold));
+	forecast_share(&sum.forecast, forecast_workers(sum.cold - sum.restored));
 	return sum;
 }
 
@@ -283,7 +286,8 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
 	for (size_t t = 0; t < plan->target_count; t++)
 		forecast_add_link(&result->gpus[t].forecast, plan, t);
 	for (size_t t = 0; t < plan->target_count; t++)
-		forecast_share(&result->gpus[t].forecast, forecast_workers(result->gpus[t].cold));
+		forecast_share(&result->gpus[t].forecast,
+					   forecast_workers(result->gpus[t].cold - result->gpus[t].restored));
 	result->all = sum_of(result);
 	if (search && check_packages(err, plan, search, result)) {
 		jw_check_result_free(result);
@@ -343,6 +347,31 @@ static int explain_cold(struct jw_error *err, const struct jw_check_options *opt
 	return result;
 }
 
+/* Whether the question is about this machine, whose GPUs may be named, too. */
+static bool is_here(const struct jw_check_options *options)
+{
+	const struct jw_system *system = options->system;
+	size_t own = 0;
+
+	for (size_t i = 0; i < options->target_count; i++)
+		for (size_t k = 0; k < system->gpu_count; k++)
+			if (jw_target_equal(options->targets[i], system->gpus[k].target)) {
+				own++;
+				break;
+			}
+	return !options->driver && own == options->target_count;
+}
+
+/* What `prime` would take from there. */
+static int look_into_store(struct jw_error *err, const struct jw_check_options *options,
+						   struct plan *plan)
+{
+	const struct jw_prime_options how = {.dry_run = true, .cancel = options->cancel};
+	struct jw_prime_reuse reuse = {0};
+
+	return planning_reuse_store(err, options->system, &how, plan, &reuse);
+}
+
 static const char *known_driver_name(const struct jw_driver *driver)
 {
 	const struct cache_known_driver *named = cache_known_driver_like(driver);
@@ -387,14 +416,15 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 		return -1;
 	request.found = options->found ? options->found : found;
 	/* Other GPUs are another machine's, of whose processor nothing is known. */
-	if (!options->target_count)
+	if (is_here(options) || !options->target_count)
 		request.speed = speed_recall(options->system->state_dir, &profile.driver);
 	cache_outlook(request.cache_dir, options->system->cache.limit_bytes, false, &cache);
 	if (!plan_build(err, &request, &plan) &&
 		!explain_cold(err, options, &request, plan, &causes, &cause_count)) {
 		verdict = verdict_of(plan, request.found->file_count, &options->system->cache,
 							 !options->driver, &cache);
-		result = summarise(err, plan, options->found);
+		if (!options->store || !is_here(options) || !look_into_store(err, options, plan))
+			result = summarise(err, plan, options->found);
 	}
 	plan_free(plan);
 	jw_found_free(found);
@@ -407,6 +437,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	result->driver = profile.driver;
 	result->cache = cache;
 	result->verdict = verdict;
+	result->here = is_here(options);
 	result->names_known = profile.stamp[0] != 0;
 	if (!result->names_known)
 		result->named = known_driver_name(&profile.driver);

@@ -401,9 +401,10 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 					 struct jw_prime_plan *ret_sum)
 {
 	struct jw_prime_plan sum = *ret_sum;
+	size_t missing = 0;
 
-	sum.refused = sum.carried = sum.anew = sum.left_out = sum.warm = sum.cold = sum.damaged =
-		sum.link = sum.cannot = sum.hopeless = 0;
+	sum.restored = sum.refused = sum.carried = sum.anew = sum.left_out = sum.warm = sum.cold =
+		sum.damaged = sum.link = sum.cannot = sum.hopeless = 0;
 	sum.cold_bytes = 0;
 	sum.forecast = (struct jw_forecast){0};
 	for (size_t i = 0; i < plan->module_count; i++) {
@@ -414,6 +415,10 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 		sum.warm += module->state == PLAN_WARM;
 		sum.carried += module->state == PLAN_WARM && module->carried;
 		sum.anew += module->state == PLAN_COLD && module->carried;
+		sum.restored += module->restored;
+		missing += module->state == PLAN_RESTORED;
+		if (module->state == PLAN_RESTORED)
+			forecast_add(&sum.forecast, plan, module);
 		if (module->state != PLAN_COLD)
 			continue;
 		sum.cold++;
@@ -427,7 +432,7 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 		sum.cannot += plan->targets[i].cannot;
 		sum.hopeless += will_fail(plan, i);
 	}
-	sum.modules = sum.cold + sum.warm + sum.over_budget;
+	sum.modules = sum.cold + sum.warm + sum.over_budget + missing;
 	forecast_share(&sum.forecast, worker_count(plan, options, sum.cold));
 	*ret_sum = sum;
 }
@@ -448,14 +453,15 @@ static int count_by_target(struct jw_error *err, const struct plan *plan,
 		const struct plan_module *module = &plan->modules[i];
 		struct jw_prime_gpu *gpu = &result->gpus[module->target];
 
-		if (module->state != PLAN_COLD)
-			continue;
-		gpu->cold++;
-		forecast_add(&gpu->forecast, plan, module);
+		gpu->restored += module->restored;
+		gpu->cold += module->restored || module->state == PLAN_COLD;
+		if (module->state == PLAN_COLD || module->state == PLAN_RESTORED)
+			forecast_add(&gpu->forecast, plan, module);
 	}
 	for (size_t t = 0; t < plan->target_count; t++)
-		forecast_share(&result->gpus[t].forecast,
-					   worker_count(plan, options, result->gpus[t].cold));
+		forecast_share(
+			&result->gpus[t].forecast,
+			worker_count(plan, options, result->gpus[t].cold - result->gpus[t].restored));
 	return 0;
 }
 

@@ -44,6 +44,12 @@ void planning_note_carried(struct plan *plan, const struct ledger *ledger, bool 
  * the options have their file tried again. */
 int planning_note_refused(struct jw_error *err, struct plan *plan, const struct ledger *ledger,
 						  const struct jw_prime_options *options, struct jw_prime_result *result);
+/* Takes missing entries of the plan from the store, and sets those modules warm; with dry_run it
+ * writes nothing, and they are PLAN_RESTORED. A failure is noted in *reuse and does not stop the
+ * run; -1: out of memory. */
+int planning_reuse_store(struct jw_error *err, const struct jw_system *system,
+						 const struct jw_prime_options *options, struct plan *plan,
+						 struct jw_prime_reuse *reuse);
 /* Counts the modules by their present state; other members of the sum stay. */
 void planning_sum_up(const struct plan *plan, const struct jw_prime_options *options,
 					 struct jw_prime_plan *ret_sum);

@@ -29,6 +29,8 @@
 /* Names of entries that the cache lacks, and the lengths of their keys. */
 struct wanted {
 	uint64_t *keys, *key_bytes, *warm;
+	size_t *modules; /* in the plan */
+	bool *found;     /* with dry_run */
 	size_t count, warm_count;
 };
 
@@ -52,7 +54,9 @@ static int list_wanted(struct jw_error *err, const struct plan *plan, uint64_t b
 	wanted->keys = mem_array(err, plan->module_count, sizeof *wanted->keys);
 	wanted->key_bytes = mem_array(err, plan->module_count, sizeof *wanted->key_bytes);
 	wanted->warm = mem_array(err, plan->module_count, sizeof *wanted->warm);
-	if (!wanted->keys || !wanted->key_bytes || !wanted->warm)
+	wanted->modules = mem_array(err, plan->module_count, sizeof *wanted->modules);
+	wanted->found = mem_array(err, plan->module_count, sizeof *wanted->found);
+	if (!wanted->keys || !wanted->key_bytes || !wanted->warm || !wanted->modules || !wanted->found)
 		return -1;
 	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
@@ -67,6 +71,7 @@ static int list_wanted(struct jw_error *err, const struct plan *plan, uint64_t b
 
 		if (module->state != PLAN_COLD || !module->key || module->entry_bytes > left)
 			continue;
+		wanted->modules[wanted->count] = i;
 		wanted->key_bytes[wanted->count] = module->key_bytes;
 		wanted->keys[wanted->count++] = module->key;
 		left -= module->entry_bytes;
@@ -83,6 +88,7 @@ static void reuse_store(const struct jw_system *system, const struct jw_prime_op
 		.keys = wanted->keys,
 		.count = wanted->count,
 		.dry_run = options->dry_run,
+		.found = wanted->found,
 		.replace = options->recompile_carried && !strcmp(system->user_stamp, system->driver.stamp),
 		.cancel = options->cancel};
 
@@ -114,6 +120,7 @@ static void carry_over(const struct jw_system *system, const struct jw_prime_opt
 		/* What comes from packs is not measured against a budget. */
 		.store = reuse->store && !options->budget_bytes,
 		.dry_run = options->dry_run,
+		.found = wanted->found,
 		.most_bytes = options->budget_bytes,
 		.cancel = options->cancel,
 		.context = &told,
@@ -144,18 +151,31 @@ static void remove_damaged(const struct jw_system *system, const struct plan *pl
 	mem_free(removals);
 }
 
+/* What is there now is warm; what a dry run has found would be. */
+static void take_restored(struct plan *plan, const struct wanted *wanted)
+{
+	plan_look_again(plan);
+	for (size_t i = 0; i < wanted->count; i++) {
+		struct plan_module *module = &plan->modules[wanted->modules[i]];
+
+		if (wanted->found[i])
+			module->state = PLAN_RESTORED;
+		module->restored = module->state != PLAN_COLD;
+	}
+}
+
 static void wanted_free(struct wanted *wanted)
 {
+	mem_free(wanted->modules);
+	mem_free(wanted->found);
 	mem_free(wanted->keys);
 	mem_free(wanted->key_bytes);
 	mem_free(wanted->warm);
 }
 
-/* Inserts missing entries of the plan from the store, and sets those modules warm. With dry_run it
- * only counts them. A failure is noted in *reuse and does not stop the run; -1: out of memory. */
-static int reuse_store_results(struct jw_error *err, const struct jw_system *system,
-							   const struct jw_prime_options *options, struct plan *plan,
-							   struct jw_prime_reuse *reuse)
+int planning_reuse_store(struct jw_error *err, const struct jw_system *system,
+						 const struct jw_prime_options *options, struct plan *plan,
+						 struct jw_prime_reuse *reuse)
 {
 	struct wanted wanted = {0};
 	int result;
@@ -166,7 +186,7 @@ static int reuse_store_results(struct jw_error *err, const struct jw_system *sys
 	reuse->store = uses_store(system, options);
 	if (!result && wanted.count && reuse->store) {
 		reuse_store(system, options, &wanted, reuse);
-		plan_look_again(plan);
+		take_restored(plan, &wanted);
 	}
 	wanted_free(&wanted);
 	return result;
@@ -182,7 +202,7 @@ static int reuse_carry_over(struct jw_error *err, const struct jw_system *system
 
 	if (!result && wanted.count) {
 		carry_over(system, options, &wanted, reuse);
-		plan_look_again(plan);
+		take_restored(plan, &wanted);
 	}
 	wanted_free(&wanted);
 	return result;
@@ -475,7 +495,7 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 	if (options->recompile_carried)
 		planning_note_carried(planning.plan, &ledger, true);
 	ledger_close(&ledger);
-	if (reuse_store_results(err, system, options, planning.plan, &result->reuse) ||
+	if (planning_reuse_store(err, system, options, planning.plan, &result->reuse) ||
 		reuse_carry_over(err, system, options, planning.plan, &result->reuse))
 		goto done;
 	if (result->reuse.carried)

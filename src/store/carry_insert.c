@@ -269,6 +269,8 @@ int carry_insert(struct jw_error *err, struct carry *carry, bool older)
 			const size_t at = places[i].module;
 
 			carry->done[at] = true;
+			if (carry->options->found)
+				carry->options->found[at] = true;
 			carry->result->bytes += carry->options->key_bytes[at] + carry->finds[at].value_bytes;
 		}
 	} else if (count) {

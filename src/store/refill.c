@@ -65,7 +65,7 @@ static int look_into_pack(struct jw_error *err, struct refill *refill, const cha
 	const struct jw_system *system = request->system;
 	struct pack_manifest manifest = {0};
 	uint64_t left = refill->room_bytes;
-	size_t no_room = 0, entries = 0;
+	size_t no_room = 0, entries = 0, cursor, at;
 	int result = 0;
 
 	*ret_use = false;
@@ -89,6 +89,10 @@ static int look_into_pack(struct jw_error *err, struct refill *refill, const cha
 		/* What a pack should have inserted may be in an older one, if it is damaged. */
 		if (request->dry_run || !fits)
 			result = set_add(err, &refill->counted, entry->key, i);
+		cursor = 0;
+		while (request->dry_run && fits && request->found &&
+			   (at = set_find(&refill->asked, entry->key, &cursor)) != SET_NONE)
+			request->found[at] = true;
 		no_room += !fits;
 		entries += fits;
 		left -= fits ? bytes : 0;
@@ -232,6 +236,7 @@ int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *
 										   .keys = options->keys,
 										   .count = options->count,
 										   .dry_run = options->dry_run,
+										   .found = options->found,
 										   .replace = options->replace,
 										   .cancel = options->cancel};
 	char *folder = store_path(NULL, system->state_dir);

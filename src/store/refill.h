@@ -15,6 +15,7 @@ struct refill_request {
 	size_t count;
 	bool older;
 	bool dry_run; /* without key_bytes: reads the manifests only */
+	bool *found;  /* as in jw_store_refill_options */
 	bool replace; /* as in jw_store_refill_options */
 	void *context;
 	/* Called with the groups of each pack's import; may be NULL. */

@@ -63,7 +63,7 @@ older)
 	run "$present" prime "$library" --dry-run --json
 	json "d['cold'] == $modules and d['carried_over']['refused'] == $both and '--carry-over takes it' in d['carried_over']['groups'][0]['why']"
 	run "$present" prime --carry-over "$library" --json || fail "prime --carry-over"
-	json "d['compiled'] == $modules - $both and d['warm'] == d['carried'] == d['carried_over']['older'] == $both"
+	json "d['compiled'] == $modules - $both and d['restored'] == d['carried'] == d['carried_over']['older'] == $both"
 	before=$(entries "$scratch/cache")
 	start "$present" 0
 	[ "$(entries "$scratch/cache")" = "$before" ] || fail "the start has added entries"

@@ -41,6 +41,12 @@ static void print_entries(const struct output *out, const struct jw_check_gpu *g
 					gpu->unread);
 }
 
+static void print_restored(const struct output *out, const struct jw_check_gpu *gpu)
+{
+	if (gpu->restored)
+		output_line(out, STYLE_PLAIN, "  the store gives back %zu of them at once", gpu->restored);
+}
+
 /* What is asked most often, in a line: --explain says the rest. */
 static void print_cold(const struct output *out, const struct jw_check_gpu *gpu)
 {
@@ -58,6 +64,7 @@ static void print_cold(const struct output *out, const struct jw_check_gpu *gpu)
 				TEXT_COUNT(gpu->modules, "module", "modules"),
 				text_span(start, gpu->forecast.start.low, gpu->forecast.start.high),
 				text_span(prime, gpu->forecast.prime.low, gpu->forecast.prime.high));
+	print_restored(out, gpu);
 	print_entries(out, gpu);
 }
 
@@ -70,18 +77,19 @@ static bool is_next_driver(const struct options *options, struct jw_ahead *ahead
 }
 
 /* The command for what is cold: with the names, and where they were looked for. */
-static void print_next(const struct output *out, const struct options *options, bool maybe)
+static void print_next(const struct output *out, const struct options *options,
+					   const struct jw_check_result *result)
 {
 	static const char *const kept[] = {"target", "driver", "environment", "cache"};
 	struct jw_ahead ahead;
 	const bool pending = is_next_driver(options, &ahead);
-	const bool elsewhere = options_given(options, "target") && !pending;
+	const bool elsewhere = options_given(options, "target") && !result->here && !pending;
 	struct buf line = BUF_MAX(REPRODUCE_MOST);
 
 	buf_say(&line, "jitwarm %s", pending ? "ahead" : elsewhere ? "make" : "prime");
 	for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
 		for (size_t i = 0; i < options_count(options, kept[k]); i++) {
-			if (pending && !strcmp(kept[k], "target"))
+			if (!elsewhere && !strcmp(kept[k], "target"))
 				continue;
 			buf_say(&line, " --%s", kept[k]);
 			reproduce_add_word(&line, options_item(options, kept[k], i));
@@ -95,7 +103,9 @@ static void print_next(const struct output *out, const struct options *options, 
 	if (elsewhere && options_given(options, "cache"))
 		buf_free(&line);
 	else
-		reproduce_line(out, STYLE_PLAIN, "Next: ", &line, maybe ? ", if a start takes long" : "");
+		reproduce_line(out, STYLE_PLAIN, "Next: ", &line,
+					   jw_may_need_none(&result->all.forecast.start) ? ", if a start takes long"
+																	 : "");
 }
 
 static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, size_t failing,
@@ -119,6 +129,7 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 					text_bytes(ptx, gpu->cold_bytes));
 	if (gpu->cold)
 		forecast_text_line(out, "  ", &gpu->forecast, "");
+	print_restored(out, gpu);
 	print_entries(out, gpu);
 	module_text_marks(out, "  ", "the warm modules", gpu->carried, "");
 	module_text_link(out, "  ", gpu->link, &gpu->forecast, "");
@@ -202,7 +213,7 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 	if (result->names_known && explain)
 		print_files(out, result);
 	else if (result->names_known && result->all.cold && result->verdict == JW_VERDICT_COLD)
-		print_next(out, &cli->options, jw_may_need_none(&result->all.forecast.start));
+		print_next(out, &cli->options, result);
 	/* Those of the search come first, and were printed as it went on. */
 	plan_notes_print(out, result->notes + found->note_count, result->note_count - found->note_count,
 					 result->assumptions, explain);
@@ -220,6 +231,7 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 		.driver = options_value(&cli->options, "driver"),
 		.everything = options_given(&cli->options, "all"),
 		.explain = options_given(&cli->options, "explain"),
+		.store = true,
 	};
 	const char *useless = options.driver ? "" : cli->system->cache.why_useless;
 	struct jw_check_result *result;
@@ -257,8 +269,9 @@ static int check_run(struct jw_error *err, struct cli *cli)
 	struct found_files files = {0};
 	struct gpu_targets gpus;
 	int failed = gpu_targets_read(err, cli, &gpus) ||
-				 (gpus.count ? cli_open_asleep(err, cli)
-							 : cli_open_asking(err, cli, options_value(options, "cache"), true)) ||
+				 (gpus.count && options_given(options, "driver")
+					  ? cli_open_asleep(err, cli)
+					  : cli_open_asking(err, cli, options_value(options, "cache"), true)) ||
 				 found_files_find(err, &cli->out, options->operands, options->operand_count, false,
 								  &files) ||
 				 check_found(err, cli, &gpus, &files);

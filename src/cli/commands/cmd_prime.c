@@ -161,7 +161,8 @@ static int prime_outcome_document(struct jw_error *err, const struct prime_outco
 	};
 	int failed = values.failures ? 0 : -1;
 
-	values.result.plan.cold += result->plan.over_budget;
+	values.result.plan.cold += result->plan.over_budget + result->plan.restored;
+	values.result.plan.warm -= priming->only_plan ? 0 : result->plan.restored;
 	for (size_t i = 0; !failed && i < result->failure_count; i++) {
 		struct prime_failure *failure = &values.failures[i];
 
@@ -219,7 +220,7 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 	prime_bar_end(&priming->bar);
 	if (*result->inexact)
 		output_warning(&priming->cli->out, "%s", result->inexact);
-	prime_print_reuse(&priming->cli->out, &result->reuse, priming->only_plan);
+	prime_print_reuse(&priming->cli->out, result, priming->only_plan);
 	if (result->sources_failed && !result->images)
 		return true;
 	if (result->images || priming->recording)

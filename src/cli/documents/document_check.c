@@ -306,6 +306,7 @@ static const struct json_field count_fields[] = {
 	GPU(modules, "that the driver would compile: `warm` + `cold`"),
 	GPU(warm, "with a sound entry in the cache"),
 	GPU(cold, "without one"),
+	GPU(restored, "of the cold ones: the store gives them back at once (`check` alone looks)"),
 	GPU(carried, "of the warm ones: made by an older driver's compiler (`prime --carry-over`, "
 				 "`import --carry-over`)"),
 	GPU(damaged, "of the cold ones: the entry is there and damaged; `prime` replaces it"),

@@ -21,6 +21,7 @@ static const struct json_field failure_fields[] = {
 static const struct json_field gpu_fields[] = {
 	JSON_SAID("target", struct jw_prime_gpu, target, document_sm, "`sm_86`"),
 	JSON(struct jw_prime_gpu, cold, NULL),
+	JSON(struct jw_prime_gpu, restored, NULL),
 	JSON_OBJECT_OF("forecast", struct jw_prime_gpu, forecast, &document_forecast,
 				   "if this architecture had all workers"),
 	{0},
@@ -28,7 +29,7 @@ static const struct json_field gpu_fields[] = {
 
 static const struct json_field refilled_fields[] = {
 	JSON(struct jw_store_refilled, entries,
-		 "restored entries; with `--dry-run`: entries that would be, which count as `cold`"),
+		 "restored entries; with `--dry-run`: entries that would be"),
 	JSON(struct jw_store_refilled, bytes, "of these entries"),
 	JSON_INSIDE_OF("notes", struct jw_store_refilled, notes, note_count,
 				   "the first eight lines on damaged packs and on entries without room"),
@@ -72,8 +73,7 @@ static const struct json_field group_fields[] = {
 
 static const struct json_field carried_fields[] = {
 	JSON_AS("modules", struct jw_carry_result, carried,
-			"carried over, which count as `warm`; with `--dry-run`: that would be, which count as "
-			"`cold`"),
+			"carried over; with `--dry-run`: that would be"),
 	JSON(struct jw_carry_result, older, "of these: compiled by an older compiler"),
 	JSON(struct jw_carry_result, refused, "that cannot be carried over"),
 	JSON_AS("added_bytes", struct jw_carry_result, bytes, "of these results in the cache"),
@@ -89,9 +89,11 @@ extern const struct json_table document_export_members;
 static const struct json_field prime_fields[] = {
 	JSON_SAID("verdict", struct prime_document, result.verdict, document_verdict,
 			  "as in `check`, before the run; with `--dry-run` it decides the exit status"),
-	ROW(plan.modules, "as in `check`, like the next eight, before anything was compiled"),
+	ROW(plan.modules, "as in `check`, like the next nine, before anything was compiled"),
 	ROW(plan.warm, NULL),
 	ROW(plan.cold, NULL),
+	ROW(plan.restored, "of the cold ones: the store, or what former drivers compiled, makes them "
+					   "warm at once"),
 	ROW(plan.carried, NULL),
 	ROW(plan.anew, "with `--recompile-carried`: of the cold ones, those with a result of an older "
 				   "driver in the cache"),

@@ -24,8 +24,7 @@ static void print_refilled(const struct output *out, const struct jw_store_refil
 					   refilled->more_notes);
 	if (refilled->entries)
 		output_line(out, STYLE_GOOD,
-					dry_run ? "%s (%s) that %s compiled before would come back from the store; the "
-							  "following counts include them."
+					dry_run ? "%s (%s) that %s compiled before would come back from the store."
 							: "%s (%s) that %s compiled before came back from the store.",
 					TEXT_COUNT(refilled->entries, "entry", "entries"),
 					text_bytes(size, refilled->bytes), refilled->entries == 1 ? "was" : "were");
@@ -60,9 +59,6 @@ static void print_carried(const struct output *out, const struct jw_carry_result
 	char bytes[TEXT_SHORT], time[TEXT_SHORT];
 
 	print_carry_groups(out, result, dry_run);
-	if (result->carried && dry_run)
-		output_line(out, STYLE_PLAIN, "The following counts include %s.",
-					result->carried == 1 ? "it" : "them");
 	if (result->carried && !dry_run)
 		output_line(out, STYLE_PLAIN, "That took %s; the cache grew by %s.",
 					text_duration(time, result->seconds), text_bytes(bytes, result->bytes));
@@ -73,8 +69,11 @@ static void print_carried(const struct output *out, const struct jw_carry_result
 		output_warning(out, "%s", result->note);
 }
 
-void prime_print_reuse(const struct output *out, const struct jw_prime_reuse *reuse, bool dry_run)
+void prime_print_reuse(const struct output *out, const struct jw_prime_result *result, bool dry_run)
 {
+	const struct jw_prime_reuse *reuse = &result->reuse;
+	const struct jw_prime_plan *plan = &result->plan;
+
 	if (reuse->not_refilled.code)
 		output_warning(out, "the store is not used: %s", reuse->not_refilled.message);
 	print_refilled(out, &reuse->refilled, dry_run);
@@ -82,6 +81,11 @@ void prime_print_reuse(const struct output *out, const struct jw_prime_reuse *re
 		output_warning(out, "nothing is carried over: %s", reuse->not_carried.message);
 	if (reuse->carried)
 		print_carried(out, reuse->carried, dry_run);
+	/* As “jitwarm check” counts. */
+	if (plan->restored)
+		output_line(out, STYLE_PLAIN, "Cold: %zu of %s; from earlier results at once: %zu.",
+					plan->cold + plan->over_budget + plan->restored,
+					TEXT_COUNT(plan->modules, "module", "modules"), plan->restored);
 }
 
 /* ---- the plan and the results */
@@ -118,13 +122,13 @@ static void print_forecast(const struct output *out, const struct jw_prime_resul
 	size_t busy = 0;
 
 	for (size_t i = 0; i < result->gpu_count; i++)
-		busy += result->gpus[i].cold > 0;
+		busy += result->gpus[i].cold > result->gpus[i].restored;
 	for (size_t i = 0; busy > 1 && i < result->gpu_count; i++) {
 		const struct jw_prime_gpu *gpu = &result->gpus[i];
 		char target[JW_TARGET_TEXT], head[JW_TARGET_TEXT + 4];
 
 		(void)snprintf(head, sizeof head, "%s: ", jw_target_sm(target, gpu->target));
-		if (gpu->cold)
+		if (gpu->cold > gpu->restored)
 			forecast_text_line(out, head, &gpu->forecast, ".");
 	}
 	forecast_text_line(out, busy > 1 ? "All together: " : "Predicted: ", &result->plan.forecast,
@@ -162,6 +166,10 @@ void prime_print_plan(const struct output *out, const struct jw_prime_result *re
 	if (!plan->cold && plan->over_budget) {
 		print_limit(out, plan);
 		print_over_budget(out, plan);
+		return;
+	}
+	if (!plan->cold && plan->warm < plan->modules) {
+		output_line(out, STYLE_PLAIN, "Nothing is left to compile.");
 		return;
 	}
 	if (!plan->cold) {

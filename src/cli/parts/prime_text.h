@@ -26,7 +26,8 @@
 				 .rare = true)
 
 /* Before compiling: entries from the store and from former drivers. */
-void prime_print_reuse(const struct output *out, const struct jw_prime_reuse *reuse, bool dry_run);
+void prime_print_reuse(const struct output *out, const struct jw_prime_result *result,
+					   bool dry_run);
 /* Before compiling: the modules to compile, time and space, and the limit of the cache. */
 /* `for_others`: not into the cache of this machine. */
 void prime_print_plan(const struct output *out, const struct jw_prime_result *result,

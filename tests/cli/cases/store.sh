@@ -50,7 +50,7 @@ out_lacks "from the store"
 # One entry is lost
 rm -f "$(find "$work/cache" -type f ! -name index | head -1)"
 run 0 prime "$sample" --json
-json 'd["compiled"] == 0 and d["cold"] == 0'
+json 'd["compiled"] == 0 and d["cold"] == d["restored"] == 1 and d["warm"] == d["modules"] - 1'
 # --dry-run says what would come back, and writes nothing; not with --no-store
 rm -rf "$work/cache"
 run 1 prime "$sample" --dry-run
@@ -63,6 +63,51 @@ run 1 prime "$sample" --dry-run --no-store
 out_lacks "from the store"
 run 0 prime "$sample" --no-store --json
 json 'd["compiled"] == '"$compiled"
+
+# check, prime -n and prime count alike, with what the store gives back
+alike() { # MODULES RESTORED: cold ones, in the named files
+	local module_counts='[d["modules"], d["cold"], d["restored"], d["warm"], d["gpus"][0]["cold"], d["gpus"][0]["restored"]] == ['$1', '$1', '$2', 0, '$1', '$2']'
+	shift 2
+	rm -rf "$work/cache"
+	run 1 check "$@"
+	out_has "the store gives back $compiled of them at once"
+	run 1 check --json "$@"
+	json "$module_counts"' and d["forecast"]["start_seconds"]["likely"] > 0'
+	json '(d["forecast"]["prime_seconds"]["likely"] > 0) == (d["cold"] > d["restored"])'
+	start=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["forecast"]["start_seconds"])' "$out")
+	run 1 prime -n --json "$@"
+	json "$module_counts"' and str(d["forecast"]["start_seconds"]) == "'"$start"'"'
+	json '(d["forecast"]["prime_seconds"]["likely"] > 0) == (d["cold"] > d["restored"])'
+	[[ ! -e $work/cache/index ]] || fail "--dry-run has filled the cache"
+	run 1 prime -n "$@"
+	cold=$(grep -aF "Cold: " "$out")
+	run 0 prime --json "$@"
+	json "$module_counts"' and d["compiled"] == d["cold"] - d["restored"]'
+	rm -rf "$work/cache"
+	run 0 prime "$@"
+	out_has "$cold"
+	run 0 check "$@"
+}
+printf '.version 6.0\n.target sm_30\n.address_size 64\n.visible .entry e()\n{ ret; }\n' >"$work/not-kept.ptx"
+alike "$compiled" "$compiled" "$sample"
+rm -rf "$work/cache"
+run 1 check --json "$sample" "$work/not-kept.ptx"
+json 'd["cold"] == '"$compiled"' + 1 and d["restored"] == '"$compiled"' and 0 < d["forecast"]["prime_seconds"]["likely"] < d["forecast"]["start_seconds"]["likely"]'
+run 1 prime -n --json "$sample" "$work/not-kept.ptx"
+json 'd["cold"] == '"$compiled"' + 1 and d["restored"] == '"$compiled"' and d["undone"] == 1 and d["modules"] == d["cold"]'
+run 1 prime -n "$sample" "$work/not-kept.ptx"
+out_has "Cold: $((compiled + 1)) of $((compiled + 1)) modules; from earlier results at once: $compiled."
+out_has "1 of $((compiled + 1)) modules to compile"
+run 0 prime --json "$sample" "$work/not-kept.ptx"
+json 'd["cold"] == '"$compiled"' + 1 and d["restored"] == '"$compiled"' and d["compiled"] == 1 and d["warm"] == 0'
+JITWARM_STORE=0 run 0 check "$sample"
+rm -rf "$work/cache"
+JITWARM_STORE=0 run 1 check "$sample"
+out_lacks "the store"
+run 1 check --cache "$work/cache" "$sample"
+out_lacks "the store"
+run 0 prime --no-store "$sample"
+find "$work/state/store" -name '*.jwpack' -size -8k -delete
 
 # A damaged pack is passed over, told, and removed
 pack=$(find "$work/state/store" -name '*.jwpack')

@@ -115,6 +115,29 @@ pack_entry "$work/made" 1 "Feb 29 202423:59:58" 89
 run 0 export --all --cache "$work/made" --arch "RTX 40" -o "$work/ada.jwpack"
 out_has "1 entry"
 with_simdriver sm_86
+
+# This machine's GPU by its name is this machine, also before the driver was ever asked: the same answer, times and next step.
+rm -rf "$work/state"
+run 1 check --target sm_86 "$sample"
+named=$(cat "$out")
+run 1 check "$sample"
+[[ $(cat "$out") == "$named" ]] || fail "not what --target sm_86 says: $named"
+out_has "Next: jitwarm prime $(native "$sample")"
+printf '{"schema":"jitwarm.speed/3","rows":[{"release":1,"cuda":1,"slope":0,"module_ms":0,"model_ms":1e5,"real_ms":8e5}]}' >"$work/state/speed.json"
+for words in "--explain" "--json"; do
+	run 1 check "$words" "$sample"
+	cp "$out" "$work/unnamed"
+	run 1 check "$words" --target 8.6 "$sample"
+	diff -u "$work/unnamed" "$out" || fail "another answer for this machine's GPU by name"
+done
+# Not for others beside it, nor under another driver.
+run 1 check --target sm_86,sm_89 "$sample"
+out_has "Next: jitwarm make --target sm_86,sm_89"
+run 1 check --target sm_86 --driver 535.309.01 "$sample"
+out_has "Next: jitwarm make --target sm_86 --driver 535.309.01"
+run 0 prime --no-store "$sample"
+run 0 check --target sm_86 "$sample"
+rm -rf "$work/cache" "$work/state"
 run 0 scan --json lib
 seen sm_86
 run 0 scan --json --target native lib
