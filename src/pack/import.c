@@ -142,7 +142,8 @@ static int import_refuse_evicting(struct jw_error *err, const struct import *imp
 		return 0;
 	return error_set(
 		err, JW_ERR_LIMIT,
-		"%s: %s (%s) would be evicted, since the driver keeps %s: %s, or allow it with --evict",
+		"%s: %s (%s) would be evicted, since the driver keeps %s: %s, or make room with “jitwarm "
+		"cache prune”",
 		result->path, TEXT_COUNT(result->evicted, "entry of others", "entries of others"),
 		text_bytes(text[0], evicted), text_bytes(text[1], limit),
 		import_larger_limit(advice, import->evicts_nothing_bytes, limit + evicted * 3 / 2));

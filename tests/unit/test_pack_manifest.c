@@ -77,8 +77,8 @@ TEST(head)
 		{FEATURES, "{}", JW_ERR_FORMAT, "no list “requires”"},
 		{FEATURES, "[\"other\"]", JW_ERR_UNSUPPORTED, "it requires “other”"},
 		{FEATURES, "[1]", JW_ERR_UNSUPPORTED, "it requires “?”"},
-		{FEATURES, "[\"thin\"]", JW_ERR_UNSUPPORTED, "export it again without --thin"},
-		{FEATURES, "[\"opaque\"]", JW_ERR_UNSUPPORTED, "copy the folder of the cache itself"},
+		{FEATURES, "[\"thin\"]", JW_ERR_UNSUPPORTED, "which this jitwarm does not know"},
+		{FEATURES, "[\"opaque\"]", JW_ERR_UNSUPPORTED, "which this jitwarm does not know"},
 	};
 
 	try_cases(cases, sizeof cases / sizeof *cases, usual);

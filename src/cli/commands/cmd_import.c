@@ -11,13 +11,10 @@
 #include "os/env.h"
 #include "os/interrupt.h"
 
-/* `evicts`: old entries of others may go. */
-static enum exit_status status_of(const struct jw_import_result *result, bool evicts)
+static enum exit_status status_of(const struct jw_import_result *result)
 {
-	if (!result->refused && result->cooled)
-		return EXIT_COLD;
 	if (!result->refused)
-		return result->dry_run && result->evicted && !evicts ? EXIT_COLD : EXIT_DONE;
+		return result->dry_run && result->evicted ? EXIT_COLD : EXIT_DONE;
 	return result->refused == result->entries ? EXIT_CANNOT : EXIT_COLD;
 }
 
@@ -34,7 +31,6 @@ static struct jw_import_options import_options_of(struct cli *cli)
 		.allow_unsigned = options_given(given, "allow-unsigned"),
 		.dry_run = options_given(given, "dry-run"),
 		.carry_over = options_given(given, "carry-over"),
-		.evict = options_given(given, "evict"),
 		.cancel = cli_cancel,
 	};
 }
@@ -75,7 +71,7 @@ static int import_into(struct jw_error *err, struct cli *cli)
 	if (cli->system->cache.why_useless[0])
 		output_warning(&cli->out, "a warm cache is of no use here: %s",
 					   cli->system->cache.why_useless);
-	cli->status = status_of(result, options.evict);
+	cli->status = status_of(result);
 	failed = document_print(err, &cli->out, &document_import, result);
 	jw_import_result_free(result);
 	return failed;
@@ -103,7 +99,7 @@ static void print_accounts(struct cli *cli, const struct jw_import_all_result *a
 			continue;
 		}
 		pack_report_import(&cli->out, account->result);
-		cli_end_with(cli, status_of(account->result, options_given(&cli->options, "evict")));
+		cli_end_with(cli, status_of(account->result));
 	}
 	if (all->failed)
 		cli_end_with(cli, all->failed == all->count ? EXIT_FAILED : EXIT_COLD);
@@ -170,8 +166,6 @@ static const struct cli_option import_options[] = {
 	CLI_FLAG("carry-over",
 			 "Also take entries of older drivers, for modules without one: this driver loads them. "
 			 "They are marked for “jitwarm prime --recompile-carried”"),
-	CLI_FLAG("evict", "Evict the oldest entries of other modules if the cache would exceed its "
-					  "limit (CUDA_CACHE_MAXSIZE). Without it such a pack is not imported"),
 	{0}};
 
 const struct cli_command command_import = {
@@ -188,8 +182,8 @@ const struct cli_command command_import = {
 		"refused with each field that does not fit: architecture, driver stamp and version, OS, "
 		"pointer size, key form, cubin ABI. Entries from another build of the same CUDA version "
 		"are the driver's own bytes and are reused.\n\nExit status: 0 if all is in the cache, 1 if "
-		"a part was refused, if entries of the driver in use were evicted (--evict), or if "
-		"--dry-run says that the import needs --evict, 2 if all of it was refused or there is no "
+		"a part was refused, or if --dry-run says that it would exceed the cache's limit, 2 if all "
+		"of it was refused or there is no "
 		"driver to import for, 3 if the pack is damaged, entries of others would be evicted, or "
 		"the cache cannot be written. With --all-users: 1 if one account cannot be filled, 3 if no "
 		"account can.",

@@ -22,7 +22,6 @@ static int pull_and_report(struct jw_error *err, struct cli *cli, const struct p
 		.state_dir = cli->system->state_dir,
 		.allow_unsigned = options_given(given, "allow-unsigned"),
 		.dry_run = options_given(given, "dry-run"),
-		.evict = options_given(given, "evict"),
 		.cancel = cli_cancel,
 	};
 	const struct jw_pull_options options = {
@@ -87,8 +86,6 @@ static const struct cli_option pull_options[] = {
 			 .letter = 'n'),
 	CLI_FLAG("allow-unsigned", "Accept packs that no trusted key has signed. They hold code that "
 							   "GPUs run: check their source"),
-	CLI_FLAG("evict", "Evict the oldest entries of other modules if the cache would exceed its "
-					  "limit (CUDA_CACHE_MAXSIZE). Without it such a pack is not imported"),
 	REGISTRY_OPTIONS,
 	{0}};
 

@@ -59,11 +59,9 @@ static const struct json_field import_fields[] = {
 	IMPORT(refused, "not for this machine"),
 	IMPORT(added, "new entries that were written"),
 	IMPORT(replaced, "entries that replaced others of the same name"),
-	IMPORT(evicted, "old entries of others that were evicted for them; with `dry_run`: that would "
-					"be, for which the import needs `--evict`"),
+	IMPORT(evicted, "with `dry_run`: old entries of others that would have to be evicted for them, "
+					"so that nothing is imported"),
 	IMPORT(evicted_bytes, "the size of these entries"),
-	IMPORT(cooled, "of those that were evicted: entries of the driver in use, which are cold now "
-				   "(status 1)"),
 	IMPORT(added_bytes, "growth of the cache"),
 	IMPORT(content_bytes, "of modules and cubins"),
 	IMPORT(pack_bytes, "of the file"),

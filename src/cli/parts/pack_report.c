@@ -125,15 +125,8 @@ void pack_report_import(const struct output *out, const struct jw_import_result 
 				 "entries with other bytes replaced");
 	if (result->dry_run && result->evicted)
 		output_line(out, STYLE_WARN,
-					"%s of others, %s, would be evicted: without --evict or a larger "
-					"CUDA_CACHE_MAXSIZE nothing is imported",
+					"%s of others, %s, would be evicted: without a larger CUDA_CACHE_MAXSIZE "
+					"nothing is imported",
 					TEXT_COUNT(result->evicted, "old entry", "old entries"),
 					text_bytes(bytes, result->evicted_bytes));
-	output_count(out, STYLE_WARN, "", result->cooled,
-				 "entry of the driver in use is no longer there: what it kept warm is cold again",
-				 "entries of the driver in use are no longer there: what they kept warm is cold "
-				 "again");
-	output_count(out, STYLE_WARN, "", result->dry_run ? 0 : result->evicted,
-				 "old entry evicted: the cache is at its limit (CUDA_CACHE_MAXSIZE)",
-				 "old entries evicted: the cache is at its limit (CUDA_CACHE_MAXSIZE)");
 }

@@ -116,7 +116,7 @@ void registry_print_pulled(const struct output *out, const struct jw_pull_result
 
 enum exit_status registry_status_of_pull(const struct jw_pull_result *result)
 {
-	size_t entries = 0, left = 0, cooled = 0;
+	size_t entries = 0, left = 0;
 
 	for (size_t i = 0; i < result->pack_count; i++) {
 		const struct jw_import_result *import = result->packs[i].import;
@@ -125,9 +125,8 @@ enum exit_status registry_status_of_pull(const struct jw_pull_result *result)
 			continue;
 		entries += import->entries;
 		left += import->refused;
-		cooled += import->cooled;
 	}
-	if (result->failed || result->missed || cooled)
+	if (result->failed || result->missed)
 		return EXIT_COLD;
 	return !left ? EXIT_DONE : left == entries ? EXIT_CANNOT : EXIT_COLD;
 }
