@@ -79,6 +79,14 @@ struct jw_scan_image {
 	size_t verdict_count;
 };
 
+/* From this branch of Linux drivers on: the modules to compile, and the files with which a program
+ * fails. Where neither is another number, more of the code runs. */
+struct jw_scan_change {
+	uint32_t driver;
+	size_t modules, failing;
+};
+enum { JW_SCAN_MOST_CHANGES = 32 };
+
 /* All images together, on one GPU architecture: what priming them would compile, each module once,
  * even if several files hold it. */
 struct jw_scan_total {
@@ -86,13 +94,16 @@ struct jw_scan_total {
 	size_t modules;
 	uint64_t ptx_bytes; /* decompressed */
 	size_t left_out;    /* modules that it would leave out */
-	/* Branches of Linux drivers (550) that run this GPU, up to the requested one: the oldest from
-	 * which all verdicts are the same and no program fails, and those with which one fails. 0:
-	 * none. */
+	/* Branches of Linux drivers (550) that run this GPU: the oldest from which up to the driver in
+	 * question all is the same and no program fails, and those, older or that driver's own, with
+	 * which one fails. 0: none. */
 	uint32_t driver_from, fails_from, fails_to;
 	bool older_differ; /* other verdicts with an older one, with which no program fails */
-	bool alternatives; /* of libraries of one name for several CUDA versions not all, but one at
-						  least has the same verdicts there */
+	/* What newer ones change, one after the other; driver_to: the last branch before, 0: none does
+	 */
+	uint32_t driver_to;
+	struct jw_scan_change newer[JW_SCAN_MOST_CHANGES];
+	size_t newer_count;
 	struct jw_forecast forecast;
 	/* No start compiles all of it: code that runs as it is is beside what is compiled, or two
 	 * libraries are one for several CUDA versions (libx_cuda118.so, libx_cuda121.so). */

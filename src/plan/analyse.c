@@ -15,6 +15,7 @@ struct text_copies {
 struct image_account {
 	const struct seen *seen;
 	const struct devcode_image *image;
+	size_t driver; /* as in seen_container.rows */
 	struct analyse_target targets[ANALYSE_MOST_TARGETS];
 	bool unlinked[ANALYSE_MOST_TARGETS];  /* a linked container has no cubin that runs there */
 	size_t to_link[ANALYSE_MOST_TARGETS]; /* containers of relocatable sections that need a link */
@@ -23,10 +24,8 @@ struct image_account {
 	size_t refused[ANALYSE_MOST_TARGETS], relinked[ANALYSE_MOST_TARGETS];
 	/* Relocatable containers with code, the inputs of such a link: those without code for the GPU,
 	 * and those that the driver refuses */
-	size_t inputs, inputs_lacking[ANALYSE_MOST_TARGETS], inputs_refused[ANALYSE_MOST_TARGETS];
-	struct analyse_releases releases[ANALYSE_MOST_TARGETS];
-	/* With other drivers: one of the containers is usable; an input is not */
-	uint32_t runs[ANALYSE_MOST_TARGETS], unlinkable[ANALYSE_MOST_TARGETS];
+	size_t inputs[ANALYSE_MOST_TARGETS], inputs_lacking[ANALYSE_MOST_TARGETS];
+	size_t inputs_refused[ANALYSE_MOST_TARGETS];
 	bool plain; /* some of the code is for more GPUs than those of a family */
 	struct analyse_module *modules;
 	size_t module_count, module_capacity;
@@ -227,8 +226,6 @@ static void count_registered(struct image_account *account, const struct seen_co
 	account->relinked[t] += lacking && linked;
 	account->refused[t] += refused;
 	account->plain = account->plain || !container->special;
-	account->runs[t] |= ~judged->useless;
-	account->releases[t].fails |= judged->fatal;
 	if (verdict != VERDICT_UNKNOWN)
 		return;
 	for (uint32_t i = 0; !target->unknown && i < container->entry_count; i++) {
@@ -245,10 +242,10 @@ static void count_input(struct image_account *account, size_t t,
 {
 	const bool refused = judged->verdict == VERDICT_CANNOT && seen_is_fatal(judged->reason);
 
+	account->inputs[t]++;
 	account->inputs_refused[t] += refused;
 	account->inputs_lacking[t] +=
 		judged->verdict == VERDICT_NOTHING || (judged->verdict == VERDICT_CANNOT && !refused);
-	account->unlinkable[t] |= judged->useless;
 }
 
 /* Judges one container, whose section is known by now. */
@@ -256,12 +253,12 @@ static int judge_container(struct jw_error *err, struct image_account *account, 
 						   enum devcode_role role, bool linked)
 {
 	const struct seen_container *container = &account->seen->containers[index];
-	const bool registered =
-		container->code && (role == DEVCODE_REGISTERED || is_loose_file(account->image));
+	const bool registered = role == DEVCODE_REGISTERED || is_loose_file(account->image);
 	const size_t targets = account->seen->question->target_count;
-	const struct seen_judgement *judgements = account->seen->judgements + index * targets;
+	const struct seen_judgement *judgements = account->seen->judgements +
+											  container->first_judgement +
+											  container->rows[account->driver] * targets;
 
-	account->inputs += container->code && role == DEVCODE_RELOCATABLE;
 	for (uint32_t t = 0; t < targets; t++) {
 		const bool superseded = is_superseded(account, index, t);
 		enum plan_verdict verdict = superseded ? VERDICT_NOTHING : judgements[t].verdict;
@@ -270,15 +267,14 @@ static int judge_container(struct jw_error *err, struct image_account *account, 
 		if (verdict == VERDICT_JIT && role == DEVCODE_RELOCATABLE)
 			verdict = VERDICT_LINK;
 		/* An empty one has no code for other GPUs either. */
-		target->verdicts[verdict] += verdict != VERDICT_NOTHING || container->code;
+		target->verdicts[verdict] += verdict != VERDICT_NOTHING || judgements[t].code;
 		if (verdict == VERDICT_CANNOT)
 			target->reasons[judgements[t].reason]++;
 		target->needs = gpu_newer_driver(target->needs, judgements[t].needs);
-		if (registered)
+		if (registered && judgements[t].code)
 			count_registered(account, container, t, &judgements[t], verdict, linked);
-		else if (container->code && role == DEVCODE_RELOCATABLE)
+		else if (role == DEVCODE_RELOCATABLE && judgements[t].code)
 			count_input(account, t, &judgements[t]);
-		account->releases[t].same &= judgements[t].same;
 		if (linked && verdict != VERDICT_NATIVE && verdict != VERDICT_COMPATIBLE)
 			account->unlinked[t] = true;
 		if (verdict == VERDICT_LINK && role == DEVCODE_RELOCATABLE)
@@ -295,8 +291,6 @@ static int go_through(struct jw_error *err, struct image_account *account)
 	const struct devcode_image *image = account->image;
 
 	for (size_t i = 0; i < image->container_count; i++) {
-		if (image->containers[i].index >= account->seen->count)
-			return error_set(err, JW_ERR_FORMAT, "a container that was not read");
 		if (rank_text(err, account, &account->seen->containers[image->containers[i].index]))
 			return -1;
 	}
@@ -328,7 +322,7 @@ static enum analyse_fate fate_of(const struct image_account *account, size_t t)
 		return ANALYSE_REFUSED;
 	if (account->unlinked[t] && account->inputs_lacking[t])
 		return ANALYSE_NO_IMAGE;
-	if (target->pieces > target->lacking + (account->inputs ? 0 : account->relinked[t]))
+	if (target->pieces > target->lacking + (account->inputs[t] ? 0 : account->relinked[t]))
 		return ANALYSE_RUNS;
 	if (target->pieces)
 		return ANALYSE_NO_IMAGE;
@@ -347,10 +341,6 @@ static void finish_account(struct image_account *account)
 
 		target->fate = fate_of(account, t);
 		target->special = !account->plain;
-		if (account->unlinked[t])
-			account->releases[t].fails |= account->unlinkable[t];
-		else if (target->pieces)
-			account->releases[t].fails |= ~account->runs[t];
 		if (account->unlinked[t])
 			target->link_needed = NEED_YES;
 		else if (account->to_link[t] && !account->image->wrappers_known)
@@ -371,24 +361,23 @@ static void image_account_free(struct image_account *account)
 	mem_free(account->counts);
 }
 
-static int account_image(struct jw_error *err, void *context, const struct devcode_image *image)
+/* With one driver, which stands for those of gpu_releases whose bits are set. */
+static int account_with(struct jw_error *err, struct seen *seen, const struct devcode_image *image,
+						size_t driver, uint32_t releases)
 {
-	struct seen *seen = context;
-	struct image_account account = {.seen = seen, .image = image};
+	struct image_account account = {.seen = seen, .image = image, .driver = driver};
 	int result = -1;
 
-	for (size_t t = 0; t < seen->question->target_count; t++)
-		account.releases[t].same = UINT32_MAX;
-
-	if (!picks_flush(err, &seen->picks) && !go_through(err, &account)) {
+	if (!go_through(err, &account)) {
 		struct analyse_image told = {
 			.image = image,
+			.asked = !driver,
+			.releases = releases,
 			.targets = account.targets,
 			.ptx_bytes = account.ptx_bytes,
 		};
 
 		finish_account(&account);
-		told.releases = seen->release_count ? account.releases : NULL;
 		told.counts = account.counts;
 		told.count_count = account.count_count;
 		told.modules = account.modules;
@@ -397,6 +386,36 @@ static int account_image(struct jw_error *err, void *context, const struct devco
 		seen->stopped = result != 0;
 	}
 	image_account_free(&account);
+	return result;
+}
+
+/* Once with the question's driver and all releases that judge each container alike, then with the
+ * other releases, likewise. */
+static int account_image(struct jw_error *err, void *context, const struct devcode_image *image)
+{
+	struct seen *seen = context;
+	uint64_t alike[1 + GPU_MOST_RELEASES];
+	uint32_t told = 0;
+	int result = picks_flush(err, &seen->picks);
+
+	for (size_t d = 0; d <= seen->release_count; d++)
+		alike[d] = FNV_START;
+	for (size_t i = 0; !result && i < image->container_count; i++) {
+		if (image->containers[i].index >= seen->count)
+			result = error_set(err, JW_ERR_FORMAT, "a container that was not read");
+		for (size_t d = 0; !result && d <= seen->release_count; d++)
+			alike[d] =
+				fnv_update(alike[d], &seen->containers[image->containers[i].index].rows[d], 1);
+	}
+	for (size_t d = 0; !result && d <= seen->release_count; d++) {
+		uint32_t releases = 0;
+
+		for (size_t k = 1; k <= seen->release_count; k++)
+			releases |= (uint32_t)(alike[k] == alike[d]) << (k - 1);
+		if (!d || (releases & ~told))
+			result = account_with(err, seen, image, d, releases);
+		told |= releases;
+	}
 	seen_clear(seen);
 	return result;
 }

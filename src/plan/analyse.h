@@ -25,7 +25,7 @@ struct analyse_question {
 	struct jw_driver driver;
 	const struct cache_profile *profile; /* for keys; NULL: keys are not computed */
 	bool verdicts_only;                  /* skips modules */
-	bool releases; /* judges for other drivers, too (analyse_image.releases) */
+	bool releases; /* judges for the drivers of gpu_releases, too (analyse_image.releases) */
 };
 
 /* Whether the CUDA runtime links the image's relocatable code when a program starts on a GPU. */
@@ -80,26 +80,22 @@ struct analyse_count {
 	size_t entries;
 };
 
-/* One target with other drivers, a bit for each of gpu_releases. */
-struct analyse_releases {
-	uint32_t same;  /* every container has the verdict that it has with the question's driver */
-	uint32_t fails; /* a program fails */
-};
-
 /* Valid during the call that hands it over. */
 struct analyse_image {
 	const struct devcode_image *image;
+	bool asked;                         /* with the question's driver */
+	uint32_t releases;                  /* and with these of gpu_releases, a bit for each */
 	const struct analyse_count *counts; /* by kind, target */
 	size_t count_count;
-	uint64_t ptx_bytes;                      /* of all PTX entries, decompressed */
-	const struct analyse_target *targets;    /* as many as requested */
-	const struct analyse_releases *releases; /* the same, or NULL */
+	uint64_t ptx_bytes;                   /* of all PTX entries, decompressed */
+	const struct analyse_target *targets; /* as many as requested */
 	const struct analyse_module *modules;
 	size_t module_count;
 };
 
 struct analyse_sink {
 	void *context;
+	/* If the question asks for releases, again for those with which the image is another. */
 	int (*image)(struct jw_error *err, void *context, const struct analyse_image *image);
 	void (*trouble)(void *context, const char *path, const char *member,
 					const struct jw_error *why);

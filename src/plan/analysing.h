@@ -22,9 +22,7 @@ struct seen_judgement {
 	bool tile;
 	struct jw_driver needs; /* as in plan_judgement */
 	uint32_t pick;          /* SEEN_NO_PICK if there is nothing to compile */
-	/* With the drivers of gpu_releases, a bit for each: has the same verdict, is unusable, makes a
-	 * program fail whatever else is there */
-	uint32_t same, useless, fatal;
+	bool code;              /* there is something that a program could miss */
 };
 
 struct seen_entry {
@@ -38,17 +36,22 @@ struct seen_container {
 	bool code;        /* contains something that a driver may load */
 	bool special;     /* and that is for GPUs of a family alone ('a', 'f') */
 	uint64_t kernels; /* of a text: ptx_text_kernels; else 0 */
+	/* Its judgements, a row of all targets for each different outcome, and which row holds with the
+	 * question's driver (0), and with those of gpu_releases */
+	size_t first_judgement;
+	uint8_t rows[1 + GPU_MOST_RELEASES];
 };
 
 struct seen {
 	const struct analyse_question *question;
 	struct jw_driver releases[GPU_MOST_RELEASES];
-	size_t release_count; /* 0: not asked for */
+	size_t release_count;          /* 0: not asked for */
+	struct plan_judgement *judged; /* of the current container, as many rows as there may be */
 	const struct analyse_sink *sink;
 	bool stopped; /* by the sink */
 	struct seen_container *containers;
 	size_t count, capacity;
-	struct seen_judgement *judgements; /* containers * targets */
+	struct seen_judgement *judgements;
 	size_t judgement_count, judgement_capacity;
 	struct seen_entry *entries;
 	size_t entry_count, entry_capacity;

@@ -17,6 +17,12 @@ int seen_init(struct jw_error *err, struct seen *seen, const struct analyse_ques
 		return -1;
 	if (question->releases)
 		made.release_count = gpu_releases(made.releases);
+	made.judged = mem_array(err, (1 + made.release_count) * (question->target_count + 1),
+							sizeof *made.judged);
+	if (!made.judged) {
+		picks_free(&made.picks);
+		return -1;
+	}
 	*seen = made;
 	return 0;
 }
@@ -34,6 +40,7 @@ void seen_free(struct seen *seen)
 	seen_clear(seen);
 	mem_free(seen->containers);
 	mem_free(seen->judgements);
+	mem_free(seen->judged);
 	mem_free(seen->entries);
 	mem_free(seen->corrected);
 	mem_free(seen->texts);
@@ -126,27 +133,28 @@ static int note_entries(struct jw_error *err, struct seen *seen,
 	return 0;
 }
 
-/* Picks the same entry once for all targets that need it. */
+/* Picks the same entry once for all targets and drivers that need it. */
 static int pick_ptx_entries(struct jw_error *err, struct seen *seen,
-							const struct devcode_container *container,
-							const struct plan_judgement *judged, struct seen_judgement *kept)
+							const struct devcode_container *container, struct seen_judgement *kept,
+							size_t count)
 {
-	const size_t count = seen->question->target_count;
+	const struct plan_judgement *judged = seen->judged;
 
-	for (size_t t = 0; t < count; t++) {
+	for (size_t i = 0; i < count; i++) {
 		uint32_t targets = 0;
 		size_t pick;
 
-		if (judged[t].entry == SIZE_MAX || kept[t].pick != SEEN_NO_PICK)
+		if (judged[i].entry == SIZE_MAX || kept[i].pick != SEEN_NO_PICK)
 			continue;
-		for (size_t u = t; u < count; u++)
-			targets |= (uint32_t)(judged[u].entry == judged[t].entry) << u;
-		if (picks_add(err, &seen->picks, container, &container->entries[judged[t].entry], targets,
+		for (size_t k = i; k < count; k++)
+			targets |= (uint32_t)(judged[k].entry == judged[i].entry)
+					   << k % seen->question->target_count;
+		if (picks_add(err, &seen->picks, container, &container->entries[judged[i].entry], targets,
 					  &pick))
 			return -1;
-		for (size_t u = t; u < count; u++)
-			if (targets >> u & 1)
-				kept[u].pick = (uint32_t)pick;
+		for (size_t k = i; k < count; k++)
+			if (judged[k].entry == judged[i].entry)
+				kept[k].pick = (uint32_t)pick;
 	}
 	return 0;
 }
@@ -212,47 +220,83 @@ static bool is_no_loss(const struct plan_judgement *judged)
 	return judged->reason == REASON_TOO_NEW || judged->verdict == VERDICT_NOTHING;
 }
 
-/* One container for one target with other drivers. What they cannot run does not matter where
- * nothing is in it. */
-static void judge_releases(struct seen *seen, const struct devcode_container *container, bool empty,
-						   struct jw_target device, struct seen_judgement *kept)
-{
-	for (size_t i = 0; i < seen->release_count; i++) {
-		const struct plan_judgement judged =
-			plan_judge(container, seen->texts, false, device, &seen->releases[i]);
-		const bool cannot = judged.verdict == VERDICT_CANNOT;
-
-		kept->same |= (uint32_t)(judged.verdict == kept->verdict) << i;
-		if (empty && is_no_loss(&judged)) {
-			kept->same |= UINT32_C(1) << i;
-			continue;
-		}
-		kept->useless |= (uint32_t)(cannot || judged.verdict == VERDICT_NOTHING) << i;
-		kept->fatal |= (uint32_t)(cannot && seen_is_fatal(judged.reason)) << i;
-	}
-}
-
-static int note_judgements(struct jw_error *err, struct seen *seen,
-						   const struct devcode_container *container, bool empty,
-						   const struct plan_judgement *judged)
+/* A row of judgements with one driver, by the headers first. If no cubin runs, reads the texts: the
+ * driver may take one. */
+static int judge_with(struct jw_error *err, struct seen *seen,
+					  const struct devcode_container *container, const struct jw_driver *driver,
+					  bool *texts_read, struct plan_judgement *row)
 {
 	const struct analyse_question *question = seen->question;
-	struct seen_judgement kept[ANALYSE_MOST_TARGETS];
 
-	for (size_t t = 0; t < question->target_count; t++)
-		kept[t] = (struct seen_judgement){(uint8_t)judged[t].verdict, (uint8_t)judged[t].reason,
-										  judged[t].tile, judged[t].needs, .pick = SEEN_NO_PICK};
-	for (size_t t = 0; t < question->target_count; t++)
-		judge_releases(seen, container, empty, question->targets[t], &kept[t]);
-	if (!question->verdicts_only && pick_ptx_entries(err, seen, container, judged, kept))
-		return -1;
 	for (size_t t = 0; t < question->target_count; t++) {
+		row[t] = plan_judge(container, seen->texts, false, question->targets[t], driver);
+		if (*texts_read || row[t].verdict < VERDICT_LINK || row[t].verdict == VERDICT_NOTHING)
+			continue;
+		if (read_ptx_texts(err, seen, container))
+			return -1;
+		*texts_read = true;
+		row[t] = plan_judge(container, seen->texts, false, question->targets[t], driver);
+	}
+	return 0;
+}
+
+static bool same_judgements(const struct plan_judgement *a, const struct plan_judgement *b,
+							size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (a[i].verdict != b[i].verdict || a[i].reason != b[i].reason ||
+			a[i].entry != b[i].entry || a[i].tile != b[i].tile ||
+			a[i].needs.cuda != b[i].needs.cuda)
+			return false;
+	return true;
+}
+
+/* With the question's driver, and with all releases if it asks for them. */
+static int judge_container_seen(struct jw_error *err, struct seen *seen,
+								const struct devcode_container *container,
+								struct seen_container *note)
+{
+	const size_t targets = seen->question->target_count;
+	bool texts_read = false, empty = false;
+	size_t rows = 0, count;
+
+	for (size_t d = 0; d <= seen->release_count; d++) {
+		struct plan_judgement *row = seen->judged + rows * targets;
+		size_t same = 0;
+
+		if (judge_with(err, seen, container, d ? &seen->releases[d - 1] : &seen->question->driver,
+					   &texts_read, row))
+			return -1;
+		empty = d ? empty : is_empty(seen, container);
+		for (size_t t = 0; t < targets; t++)
+			if (empty && is_no_loss(&row[t]))
+				row[t] = (struct plan_judgement){.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
+		while (same < rows && !same_judgements(seen->judged + same * targets, row, targets))
+			same++;
+		note->rows[d] = (uint8_t)same;
+		rows += same == rows;
+	}
+	count = rows * targets;
+	note->first_judgement = seen->judgement_count;
+	for (size_t i = 0; i < count; i++) {
+		const struct plan_judgement *judged = &seen->judged[i];
+
 		if (VEC_ROOM(err, seen->judgements, seen->judgement_capacity, seen->judgement_count,
 					 (size_t)SEEN_MOST_CONTAINERS * ANALYSE_MOST_TARGETS))
 			return -1;
-		seen->judgements[seen->judgement_count++] = kept[t];
+		seen->judgements[seen->judgement_count++] = (struct seen_judgement){
+			(uint8_t)judged->verdict,
+			(uint8_t)judged->reason,
+			judged->tile,
+			judged->needs,
+			.pick = SEEN_NO_PICK,
+			.code = note->code && !(empty && judged->verdict == VERDICT_NOTHING),
+		};
 	}
-	return 0;
+	return seen->question->verdicts_only
+			   ? 0
+			   : pick_ptx_entries(err, seen, container, seen->judgements + note->first_judgement,
+								  count);
 }
 
 /* Whether the container can be taken now: judgements and containers are looked up by its index. */
@@ -271,35 +315,15 @@ static int check_next(struct jw_error *err, struct seen *seen, size_t index)
 int seen_add(struct jw_error *err, void *context, const struct devcode_container *container)
 {
 	struct seen *seen = context;
-	const struct analyse_question *question = seen->question;
 	struct seen_container note = {.entry_count = (uint32_t)container->entry_count};
-	struct plan_judgement judged[ANALYSE_MOST_TARGETS] = {0};
 	struct devcode_container copy;
-	bool read = false, empty;
 
 	if (check_next(err, seen, container->index))
 		return -1;
 	note.first_entry = (uint32_t)seen->entry_count;
 	if (VEC_ROOM(err, seen->containers, seen->capacity, seen->count, SEEN_MOST_CONTAINERS) ||
-		copy_container(err, seen, container, &copy) || note_entries(err, seen, &copy, &note))
-		return -1;
-	/* Judges by the headers first. If no cubin runs, reads the texts: the driver may take one */
-	for (size_t t = 0; t < question->target_count; t++) {
-		judged[t] = plan_judge(&copy, seen->texts, false, question->targets[t], &question->driver);
-		if (read || judged[t].verdict < VERDICT_LINK || judged[t].verdict == VERDICT_NOTHING)
-			continue;
-		if (read_ptx_texts(err, seen, &copy))
-			return -1;
-		read = true;
-		judged[t] = plan_judge(&copy, seen->texts, false, question->targets[t], &question->driver);
-	}
-	empty = is_empty(seen, &copy);
-	for (size_t t = 0; t < question->target_count; t++)
-		if (empty && is_no_loss(&judged[t])) {
-			judged[t] = (struct plan_judgement){.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
-			note.code = false;
-		}
-	if (note_judgements(err, seen, &copy, empty, judged))
+		copy_container(err, seen, container, &copy) || note_entries(err, seen, &copy, &note) ||
+		judge_container_seen(err, seen, &copy, &note))
 		return -1;
 	if (is_text(container))
 		note.kernels = ptx_text_kernels(container->bytes, (size_t)container->size_bytes);

@@ -16,25 +16,35 @@
 #include "plan/estimate.h"
 #include "plan/plan.h"
 
-enum { MOST_GROUPS = 1 << 24 };
+enum { MOST_IMAGES = 1 << 24 };
 
-/* On one GPU, by drivers (analyse_releases). Variants count as a whole, as for fates: with which
- * one of them makes a program fail, and with which one runs. So do libraries of one name
- * for several CUDA versions, of which a program loads one that runs: with which one of those that
- * run is the same, and with which all are. */
-struct scan_group {
-	size_t target;
-	uint32_t fails, runs, one_same, all_same;
+/* What is kept of an image, to be judged with other drivers once all are read. */
+struct kept_image {
+	char *path, *member;
+	bool library, asked; /* asked: with the driver in question */
+	uint32_t releases;   /* and with these of gpu_releases */
+	struct analyse_target *targets;
+	struct analyse_module *modules;
+	size_t module_count;
+};
+
+/* What a scan with one driver says of a GPU. Outcomes are the same whatever drivers make of texts
+ * without code, which nobody misses. */
+struct scan_outcome {
+	size_t modules;
+	struct {
+		/* too_old: of those that fail, for want of a newer driver */
+		size_t failing, too_old, with_code, left_out, verdicts[VERDICT_COUNT];
+	} counts;
 };
 
 struct scan {
 	const struct jw_scan_options *options;
 	struct analyse_question question;
 	struct build build; /* of all images, for what they hold together */
-	struct scan_group *groups;
-	size_t group_count, group_capacity;
-	struct set group_names; /* and GPUs */
-	struct set compiled;    /* libraries, by their names without CUDA's version, and GPUs */
+	struct kept_image *images;
+	size_t image_count, image_capacity;
+	struct set compiled;                     /* libraries, by their variants, and GPUs */
 	uint32_t native, compiles, alternatives; /* GPUs, by their place: of some libraries */
 };
 
@@ -192,23 +202,10 @@ static void tell_work(struct told *told, const struct analyse_image *from,
 	}
 }
 
-/* Without CUDA's version: libx_cuda118.so, cu12/libx.so. */
-static uint64_t hash_name(uint64_t hash, const char *name)
-{
-	for (; name && *name; name++) {
-		const size_t cuda = text_starts_fold(name, "cuda") ? 4 : 2;
-
-		hash = fnv_update(hash, name, 1);
-		if (text_starts_fold(name, "cu") && text_is_digit(name[cuda]))
-			name += cuda + strspn(name + cuda, "0123456789.") - 1;
-	}
-	return hash;
-}
-
 /* What several libraries on one GPU tell of each other (jw_scan_total.at_most). */
 static int compare_libraries(struct jw_error *err, struct scan *scan, const struct told *told)
 {
-	const uint64_t name = hash_name(hash_name(FNV_START, told->image.path), told->image.member);
+	const uint64_t name = fate_variants(told->image.path, told->image.member);
 
 	for (size_t t = 0; t < told->image.verdict_count; t++) {
 		const struct jw_scan_verdicts *verdicts = &told->verdicts[t];
@@ -228,46 +225,31 @@ static int compare_libraries(struct jw_error *err, struct scan *scan, const stru
 	return 0;
 }
 
-static int find_scan_group(struct jw_error *err, struct scan *scan, uint64_t name, size_t target,
-						   struct scan_group **ret_group)
+static int keep_image(struct jw_error *err, struct scan *scan, const struct analyse_image *from)
 {
-	const uint64_t key = fnv_update(name, &target, sizeof target);
-	size_t cursor = 0, at = set_find(&scan->group_names, key, &cursor);
+	const size_t targets = scan->question.target_count;
+	const struct build_image brought = build_image_of(from);
+	struct kept_image *image;
 
-	if (at == SET_NONE) {
-		at = scan->group_count;
-		if (VEC_ROOM(err, scan->groups, scan->group_capacity, at, MOST_GROUPS) ||
-			set_add(err, &scan->group_names, key, at))
-			return -1;
-		scan->groups[scan->group_count++] =
-			(struct scan_group){.target = target, .all_same = UINT32_MAX};
-	}
-	*ret_group = &scan->groups[at];
-	return 0;
-}
-
-static int note_releases(struct jw_error *err, struct scan *scan, const struct analyse_image *from)
-{
-	const uint64_t start = fnv_update(FNV_START, "=", 1), /* no folder's */
-		name = hash_name(hash_name(start, from->image->path), from->image->member),
-				   variants = fate_variants(from->image->path, from->image->member);
-
-	for (size_t t = 0; t < scan->question.target_count; t++) {
-		struct scan_group *group;
-
-		if (find_scan_group(err, scan, name, t, &group))
-			return -1;
-		group->all_same &= from->releases[t].same;
-		if (from->targets[t].fate == ANALYSE_RUNS)
-			group->one_same |= from->releases[t].same;
-		/* Code for other GPUs alone is no driver's fault. */
-		if (from->targets[t].fate == ANALYSE_NO_CODE || from->targets[t].fate == ANALYSE_NO_IMAGE)
-			continue;
-		if (find_scan_group(err, scan, variants, t, &group))
-			return -1;
-		group->fails |= from->releases[t].fails;
-		group->runs |= ~from->releases[t].fails;
-	}
+	if (VEC_ROOM(err, scan->images, scan->image_capacity, scan->image_count, MOST_IMAGES))
+		return -1;
+	image = &scan->images[scan->image_count++];
+	*image = (struct kept_image){
+		.path = mem_string(err, brought.path),
+		.member = brought.member ? mem_string(err, brought.member) : NULL,
+		.library = brought.library,
+		.asked = from->asked,
+		.releases = from->releases,
+		.targets = mem_array(err, targets, sizeof *image->targets),
+		.modules = mem_array(err, brought.module_count, sizeof *image->modules),
+		.module_count = brought.module_count,
+	};
+	if (!image->path || !brought.member != !image->member || !image->targets || !image->modules)
+		return -1;
+	if (targets)
+		memcpy(image->targets, brought.targets, targets * sizeof *image->targets);
+	if (brought.module_count)
+		memcpy(image->modules, brought.modules, brought.module_count * sizeof *image->modules);
 	return 0;
 }
 
@@ -288,11 +270,13 @@ static int tell_image(struct jw_error *err, void *context, const struct analyse_
 	const struct build_image brought = build_image_of(from);
 	int result = -1;
 
+	if (scan->question.releases && keep_image(err, scan, from))
+		return -1;
+	if (!from->asked)
+		return 0;
 	told.image.verdicts = told.verdicts;
 	for (size_t t = 0; t < scan->question.target_count; t++)
 		tell_verdicts(&told.verdicts[t], scan->question.targets[t], &from->targets[t]);
-	if (from->releases && note_releases(err, scan, from))
-		return -1;
 	tell_work(&told, from, &scan->build.request->speed);
 	if (image->format == DEVCODE_ELF || image->format == DEVCODE_PE)
 		if (compare_libraries(err, scan, &told))
@@ -332,51 +316,151 @@ static int find_path_files(struct jw_error *err, struct scan *scan, const char *
 	return 0;
 }
 
-static void tell_releases(struct jw_scan_total *total, const struct scan *scan, size_t target)
+/* Of all images with one driver, on each GPU. */
+static int judge_release(struct jw_error *err, const struct scan *scan, const bool *chosen,
+						 struct scan_outcome *outcomes)
 {
-	const struct jw_driver *asked = &scan->options->driver;
+	const size_t targets = scan->question.target_count;
+	struct build build;
+	int result = build_begin(err, &build, scan->build.request);
+
+	memset(outcomes, 0, targets * sizeof *outcomes);
+	for (size_t i = 0; !result && i < scan->image_count; i++) {
+		const struct kept_image *kept = &scan->images[i];
+		const struct build_image image = {.path = kept->path,
+										  .member = kept->member,
+										  .library = kept->library,
+										  .targets = kept->targets,
+										  .modules = kept->modules,
+										  .module_count = kept->module_count};
+
+		if (!chosen[i])
+			continue;
+		result = build_take(err, &build, &image);
+		for (size_t t = 0; t < targets; t++)
+			for (size_t v = 0; v < VERDICT_COUNT; v++)
+				if (v != VERDICT_JIT && v != VERDICT_LINK && v != VERDICT_NOTHING)
+					outcomes[t].counts.verdicts[v] += kept->targets[t].verdicts[v];
+	}
+	build_end(&build);
+	result = result ? result : fates_settle(err, &build.plan->fates);
+	for (size_t i = 0; !result && i < build.plan->module_count; i++) {
+		const struct plan_module *module = &build.plan->modules[i];
+		struct scan_outcome *outcome = &outcomes[module->target];
+		const bool code = module->features.statements || module->features.entries;
+
+		outcome->modules += module->state != PLAN_LEFT_OUT;
+		outcome->counts.with_code += code && module->state != PLAN_LEFT_OUT;
+		outcome->counts.left_out += code && module->state == PLAN_LEFT_OUT;
+	}
+	for (size_t i = 0; !result && i < build.plan->fates.count; i++) {
+		const struct file_fate *fate = &build.plan->fates.items[i];
+
+		outcomes[fate->target].counts.failing++;
+		outcomes[fate->target].counts.too_old += fate->needs.cuda != 0;
+	}
+	plan_free(build.plan);
+	return result;
+}
+
+/* outcomes[d * targets + t]: of the driver in question (0), and of those of gpu_releases. Releases
+ * with which all images are alike have one plan. */
+static int judge_all_releases(struct jw_error *err, const struct scan *scan, size_t releases,
+							  struct scan_outcome *outcomes)
+{
+	const size_t targets = scan->question.target_count;
+	uint64_t alike[1 + GPU_MOST_RELEASES];
+	bool *chosen = mem_array(err, scan->image_count, sizeof *chosen);
+	int result = chosen ? 0 : -1;
+
+	for (size_t d = 0; !result && d <= releases; d++) {
+		size_t same = 0;
+
+		alike[d] = FNV_START;
+		for (size_t i = 0; i < scan->image_count; i++) {
+			chosen[i] = d ? scan->images[i].releases >> (d - 1) & 1 : scan->images[i].asked;
+			alike[d] = chosen[i] ? fnv_update(alike[d], &i, sizeof i) : alike[d];
+		}
+		while (alike[same] != alike[d])
+			same++;
+		if (same == d)
+			result = judge_release(err, scan, chosen, outcomes + d * targets);
+		else if (targets)
+			memcpy(outcomes + d * targets, outcomes + same * targets, targets * sizeof *outcomes);
+	}
+	mem_free(chosen);
+	return result;
+}
+
+static bool same_outcome(const struct scan_outcome *a, const struct scan_outcome *b)
+{
+	return !memcmp(&a->counts, &b->counts, sizeof a->counts);
+}
+
+/* What other drivers that run the GPU change; `of`: the outcome with the one in question, and those
+ * with gpu_releases, `stride` apart. */
+static void tell_releases(struct jw_scan_total *total, const struct jw_driver *asked,
+						  const struct scan_outcome *of, size_t stride)
+{
 	struct jw_driver drivers[GPU_MOST_RELEASES];
-	size_t row = gpu_releases(drivers);
-	uint32_t fails = 0, all_same = UINT32_MAX;
+	const size_t count = gpu_releases(drivers);
+	const struct scan_outcome *before = of;
+	size_t own = count;
 	bool same = true;
 
-	for (size_t i = 0; i < scan->group_count; i++) {
-		const struct scan_group *group = &scan->groups[i];
+	while (own && asked->cuda && drivers[own - 1].cuda > asked->cuda)
+		own--;
+	for (size_t row = own; row < count; row++) {
+		const struct scan_outcome *outcome = &of[(1 + row) * stride];
 
-		if (group->target != target)
+		if (drivers[row].cuda < gpu_first_cuda(total->target) || same_outcome(outcome, before))
 			continue;
-		fails |= group->fails & ~group->runs;
-		all_same &= group->one_same ? group->one_same : group->all_same;
-		total->alternatives =
-			total->alternatives || (group->one_same && group->one_same != group->all_same);
+		if (!total->newer_count && row)
+			total->driver_to = drivers[row - 1].release[0];
+		total->newer[total->newer_count++] = (struct jw_scan_change){
+			.driver = drivers[row].release[0],
+			.modules = outcome->modules,
+			.failing = outcome->counts.failing,
+		};
+		before = outcome;
 	}
-	while (row-- && drivers[row].cuda >= gpu_first_cuda(total->target)) {
-		if (asked->cuda && drivers[row].cuda > asked->cuda)
-			continue;
-		same = same && (all_same >> row & 1);
-		if (fails >> row & 1) {
-			total->fails_from = drivers[row].release[0];
+	while (own-- && drivers[own].cuda >= gpu_first_cuda(total->target)) {
+		const struct scan_outcome *outcome = &of[(1 + own) * stride];
+
+		same = same && same_outcome(outcome, of);
+		if (outcome->counts.too_old) {
+			total->fails_from = drivers[own].release[0];
 			if (!total->fails_to)
-				total->fails_to = drivers[row].release[0];
+				total->fails_to = drivers[own].release[0];
 		} else if (total->fails_to) {
 			break;
 		} else if (same) {
-			total->driver_from = drivers[row].release[0];
+			total->driver_from = drivers[own].release[0];
 		} else {
 			total->older_differ = true;
 		}
 	}
 }
 
-static void tell_totals(const struct scan *scan)
+static int tell_totals(struct jw_error *err, const struct scan *scan)
 {
 	const struct plan *plan = scan->build.plan;
+	struct jw_driver drivers[GPU_MOST_RELEASES];
+	const size_t releases = gpu_releases(drivers);
+	struct scan_outcome *outcomes;
 
-	for (size_t t = 0; scan->options->total && t < plan->target_count; t++) {
+	if (!scan->options->total)
+		return 0;
+	outcomes = mem_array(err, (1 + releases) * plan->target_count, sizeof *outcomes);
+	if (!outcomes || judge_all_releases(err, scan, releases, outcomes)) {
+		mem_free(outcomes);
+		return -1;
+	}
+	for (size_t t = 0; t < plan->target_count; t++) {
 		struct jw_scan_total total = {.target = plan->targets[t].device};
 		bool on_demand = false;
 
-		tell_releases(&total, scan, t);
+		tell_releases(&total, &scan->options->driver, outcomes + t, plan->target_count);
 		for (size_t i = 0; i < plan->module_count; i++) {
 			const struct plan_module *module = &plan->modules[i];
 
@@ -399,6 +483,8 @@ static void tell_totals(const struct scan *scan)
 			total.forecast.start.low = 0;
 		scan->options->total(scan->options->context, &total);
 	}
+	mem_free(outcomes);
+	return 0;
 }
 
 static int tell_failing_scanned(struct jw_error *err, const struct scan *scan)
@@ -471,12 +557,16 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 	build_end(&scan.build);
 	if (!result) {
 		build_estimate(scan.build.plan);
-		tell_totals(&scan);
-		result = tell_failing_scanned(err, &scan);
+		result = tell_totals(err, &scan) || tell_failing_scanned(err, &scan) ? -1 : 0;
 	}
 	plan_free(scan.build.plan);
 	set_free(&scan.compiled);
-	set_free(&scan.group_names);
-	mem_free(scan.groups);
+	for (size_t i = 0; i < scan.image_count; i++) {
+		mem_free(scan.images[i].path);
+		mem_free(scan.images[i].member);
+		mem_free(scan.images[i].targets);
+		mem_free(scan.images[i].modules);
+	}
+	mem_free(scan.images);
 	return result;
 }

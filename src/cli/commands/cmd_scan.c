@@ -169,11 +169,40 @@ static void scan_text_image(const struct output *output, const struct jw_scan_im
 	}
 }
 
-/* The oldest driver with the same verdicts, and those with which a program fails. */
+/* With newer drivers, one after the other. */
+static void say_changes(struct buf *line, const struct jw_scan_total *total, size_t failing)
+{
+	size_t modules = total->modules;
+
+	for (size_t i = 0; i < total->newer_count; i++) {
+		const struct jw_scan_change *change = &total->newer[i];
+
+		if (change->modules == modules && change->failing == failing)
+			buf_say(line, "; with %u: more of it runs", change->driver);
+		else if (change->failing && change->modules)
+			buf_say(line, "; with %u: a program fails with %s, %s to compile", change->driver,
+					TEXT_COUNT(change->failing, "file", "files"),
+					TEXT_COUNT(change->modules, "module", "modules"));
+		else if (change->failing)
+			buf_say(line, "; with %u: a program fails with %s", change->driver,
+					TEXT_COUNT(change->failing, "file", "files"));
+		else if (change->modules)
+			buf_say(line, "; with %u: %s to compile", change->driver,
+					TEXT_COUNT(change->modules, "module", "modules"));
+		else
+			buf_say(line, "; with %u: nothing to compile", change->driver);
+		modules = change->modules;
+		failing = change->failing;
+	}
+}
+
+/* The drivers with the same verdicts, those with which a program fails, and what newer ones change.
+ */
 static void say_drivers(const struct output *output, const char *name,
-						const struct jw_scan_total *total)
+						const struct jw_scan_total *total, size_t failing)
 {
 	char first[16], last[16], fails[TEXT_SHORT];
+	struct buf line = BUF_MAX(MOST_LINE);
 
 	(void)snprintf(first, sizeof first, "%u", total->fails_from);
 	(void)snprintf(last, sizeof last, "%u", total->fails_to);
@@ -181,25 +210,30 @@ static void say_drivers(const struct output *output, const char *name,
 		(void)text_format(fails, sizeof fails, "%s to %s", first, last);
 	else
 		TEXT_COPY(fails, last);
-	if (total->fails_to && total->driver_from)
-		output_line(
-			output, STYLE_PLAIN,
-			total->older_differ
-				? "%s: the same from driver %u on; with older ones less of it runs, and with "
-				  "%s a program fails"
-				: "%s: the same from driver %u on; a program fails with %s",
-			name, total->driver_from, fails);
-	else if (total->fails_to)
-		output_line(output, STYLE_BAD, "%s: a program fails with driver %s", name, fails);
+	if (!total->driver_from && total->fails_to)
+		buf_say(&line, "%s: a program fails with driver %s", name, fails);
+	else if (total->driver_from && !total->newer_count)
+		buf_say(&line, "%s: the same from driver %u on", name, total->driver_from);
+	else if (total->driver_from && total->driver_from != total->driver_to)
+		buf_say(&line, "%s: the same with driver %u to %u", name, total->driver_from,
+				total->driver_to);
 	else if (total->driver_from)
-		output_line(output, STYLE_PLAIN,
-					total->older_differ
-						? "%s: the same from driver %u on; with older ones less of it runs"
-						: "%s: the same from driver %u on",
-					name, total->driver_from);
-	if (total->driver_from && total->alternatives)
-		output_line(output, STYLE_PLAIN,
-					"  Of libraries of one name for several CUDA versions, that is one at least.");
+		buf_say(&line, "%s: the same with driver %u alone", name, total->driver_from);
+	else if (total->newer_count)
+		buf_say(&line, "%s: with this driver alone", name);
+	if (total->driver_from && total->fails_to)
+		buf_say(&line,
+				total->older_differ
+					? "; with older ones less of it runs, and with %s a program fails"
+					: "; a program fails with %s",
+				fails);
+	else if (total->driver_from && total->older_differ)
+		buf_say(&line, "; with older ones less of it runs");
+	say_changes(&line, total, failing);
+	output_expect_whole(output, &line);
+	if (line.size)
+		output_line(output, total->driver_from ? STYLE_PLAIN : STYLE_BAD, "%s", buf_text(&line));
+	buf_free(&line);
 }
 
 /* A file or member of which a start compiles something. */
@@ -253,7 +287,7 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 		else
 			output_line(output, STYLE_STRONG, "%s, all together: nothing to compile%s", name,
 						left_out);
-		say_drivers(output, name, total);
+		say_drivers(output, name, total, failing);
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
@@ -267,7 +301,7 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 	if (total->at_most && !trifle)
 		say_largest(output, libraries, count, total->target);
 	module_text_link(output, "  ", 0, &total->forecast, "");
-	say_drivers(output, name, total);
+	say_drivers(output, name, total, failing);
 }
 
 struct scan_run {

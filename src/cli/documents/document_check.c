@@ -172,6 +172,13 @@ static const struct json_field image_fields[] = {
 };
 const struct json_table document_scan_image = {.fields = image_fields};
 
+static const struct json_field change_fields[] = {
+	JSON(struct jw_scan_change, driver, "from this branch on"),
+	JSON(struct jw_scan_change, modules, "that `prime` would compile then"),
+	JSON(struct jw_scan_change, failing, "files with which a program fails then"),
+	{0},
+};
+
 #define TOTAL(member, ...) JSON(struct jw_scan_total, member, __VA_ARGS__)
 
 static const struct json_field total_fields[] = {
@@ -179,10 +186,11 @@ static const struct json_field total_fields[] = {
 	TOTAL(modules, "that `prime` would compile, each once, whichever files hold it"),
 	TOTAL(ptx_bytes, "their PTX, decompressed"),
 	TOTAL(left_out, "modules that `prime` leaves out without `--all`"),
-	TOTAL(driver_from, "the oldest branch of Linux drivers with the same verdicts, without a "
-					   "failing program; 0: none"),
-	TOTAL(alternatives, "of libraries of one name for several CUDA versions, one at least has them "
-						"there, and not all"),
+	TOTAL(driver_from, "the oldest branch of Linux drivers from which up to this driver all is the "
+					   "same and no program fails; 0: none"),
+	TOTAL(driver_to, "the last branch before a newer driver changes something; 0: none does"),
+	JSON_INSIDE_OF("newer", struct jw_scan_total, newer, newer_count, "what newer drivers change",
+				   .table = JSON_TABLE(struct jw_scan_change, change_fields)),
 	TOTAL(older_differ, "older branches have other verdicts, with which no program fails"),
 	TOTAL(fails_from, "branches with which a program fails: the first"),
 	TOTAL(fails_to, "and the last; 0: none"),

@@ -1,0 +1,111 @@
+# What scan says of other drivers than the one in question is what it says with each of them in question: every release of
+# src/gpu/release.c is asked, and what its verdicts tell is compared with what one scan tells of all.
+with_simdriver sm_86
+text() { # FILE VERSION KERNEL [TARGET]
+	printf '.version %s\n.target %s\n.address_size 64\n.visible .entry %s()\n{\n\tret;\n}\n' "$2" "${4:-sm_70}" "$3" >"$1"
+}
+mapfile -t releases < <(sed -n '/^} releases/,/^};/p' "$cases/../../../src/gpu/release.c" | grep -oE '[0-9]{3}\}' | tr -d '}')
+[[ ${#releases[@]} -ge 31 && ${releases[0]} == 375 ]] || fail "the table of releases is not read"
+mkdir texts mixed
+text texts/a.ptx 8.5 a
+text texts/b.ptx 8.7 b
+text texts/c.ptx 7.5 c
+# Containers: PTX that only some drivers read beside code that others refuse, in a folder and twice
+python3 - "$cases/../../framework" <<'PYTHON'
+import sys
+sys.path.insert(0, sys.argv[1])
+import fatbin
+def text(version, kernel, target=b"sm_70"):
+    return fatbin.ptx_payload(b".version %s\n.target %s\n.address_size 64\n.visible .entry %s()\n{\n\tret;\n}\n" % (version, target, kernel))
+def ptx(version, kernel, **more):
+    return fatbin.entry(fatbin.PTX, 70, text(version, kernel), **more)
+def cubin(sm, new=False):
+    code = bytearray(fatbin.old_cubin(sm, "k", 64))
+    if new:  # of CUDA 13
+        code[7:9], code[48:52] = (0x41, 8), (sm << 8 | 0x6000004).to_bytes(4, "little")
+    else:  # of CUDA 12.2
+        code[20:24] = (122).to_bytes(4, "little")
+    return fatbin.entry(fatbin.CUBIN, sm, bytes(code), isa=(1, 8 if new else 7))
+for name, entries in {
+    "zstd": [ptx(b"7.0", b"z", compression="zstd", isa=(7, 0))],
+    "old": [cubin(86), ptx(b"8.2", b"o", isa=(8, 2))],
+    "new": [cubin(80, True), ptx(b"7.8", b"n", isa=(7, 8))],
+    "same": [ptx(b"8.7", b"o", isa=(8, 7)), ptx(b"8.2", b"o", isa=(8, 2))],
+}.items():
+    open("mixed/%s.fatbin" % name, "wb").write(fatbin.container(*entries))
+open("parts", "wb").write(fatbin.container(ptx(b"8.0", b"p", isa=(8, 0))) + fatbin.container(cubin(90)))
+PYTHON
+cp mixed/same.fatbin mixed/again.fatbin
+is_wine || is_emulated || # objcopy has no section of that name in a DLL, and knows this machine's programs alone
+	for name in old new zstd; do
+		objcopy --remove-section __nv_relfatbin --remove-section .nvFatBinSegment --remove-section .nv_fatbin \
+			--add-section ".nv_fatbin=mixed/$name.fatbin" --set-section-flags .nv_fatbin=alloc,readonly \
+			--change-section-address .nv_fatbin=0x1000000 "$sample" "mixed/lib$name.so" 2>/dev/null
+	done
+is_wine || cp "$sample" mixed/libsample.so
+
+while read -r gpu first what; do
+	rm -f plain-*
+	for release in "${releases[@]}"; do
+		[[ $release -ge $first ]] || continue # it does not know this GPU
+		run "0|2" scan --target $gpu --driver "$release" --json $what
+		cp "$out" "plain-$release.json"
+		run "0|2" scan --target $gpu --driver "$release" $what
+		grep ": will fail: " "$out" >"plain-$release.failing"
+	done
+	for asked in 520 550 575 ''; do
+		run "0|2" scan --target $gpu ${asked:+--driver "$asked"} --json $what
+		cp "$out" told.json
+		python3 - "${asked:-${releases[-1]}}" <<'PYTHON' || fail "$what, $gpu, driver ${asked:-not asked}: not what the plain verdicts tell"
+import glob
+import json
+import sys
+def verdict(release):
+    document = json.load(open("plain-%d.json" % release))
+    sums = {}
+    for one in document["files"]:
+        for verdicts in one["verdicts"].values():
+            for key in verdicts.keys() & {"native", "compatible", "cannot"}:
+                sums[key] = sums.get(key, 0) + verdicts[key]
+    total, = document["totals"]
+    failing = open("plain-%d.failing" % release).read()
+    return total["modules"], failing.count("\n"), failing.count("it needs driver"), total["left_out"], sums
+plain = {int(name[6:9]): verdict(int(name[6:9])) for name in glob.glob("plain-*.json")}
+releases, own = sorted(plain), int(sys.argv[1])
+changes = [(before, one) for before, one in zip(releases, releases[1:]) if one > own and plain[before] != plain[one]]
+older = [one for one in releases if one <= own][::-1]
+fails = next((i for i, one in enumerate(older) if plain[one][2]), len(older))
+same = next((i for i, one in enumerate(older) if plain[one] != plain[own]), len(older))
+runs = next((i for i in range(fails, len(older)) if not plain[older[i]][2]), len(older))
+want = {
+    "driver_from": older[min(same, fails) - 1] if fails else 0,
+    "driver_to": changes[0][0] if changes else 0,
+    "newer": [{"driver": one, "modules": plain[one][0], "failing": plain[one][1]} for _, one in changes],
+    "older_differ": same < fails,
+    "fails_from": older[runs - 1] if fails < len(older) else 0,
+    "fails_to": older[fails] if fails < len(older) else 0,
+}
+total, = json.load(open("told.json"))["totals"]
+for key, value in want.items():
+    if total[key] != value:
+        sys.exit("%s: %s instead of %s" % (key, total[key], value))
+PYTHON
+	done
+done <<GPUS
+sm_86 455 texts
+sm_86 455 mixed
+sm_90 520 mixed
+sm_86 455 parts
+GPUS
+
+# The line says what a newer driver changes.
+run 2 scan --target sm_86 --driver 550 texts
+out_has "sm_86 (RTX 30): a program fails with driver 455 to 550; with 555: a program fails with 1 file, 2 modules to compile; with 570: 3 modules to compile"
+out_lacks "the same"
+rm texts/b.ptx
+run 2 scan --target sm_86 --driver 550 texts
+out_has "; with 555: 2 modules to compile"
+run 0 scan --target sm_86 --driver 560 texts
+out_has "sm_86 (RTX 30): the same from driver 555 on; a program fails with 455 to 550"
+run 0 scan --target sm_86 --driver 550 parts
+out_has "sm_86 (RTX 30): the same from driver 525 on; a program fails with 455 to 520"
