@@ -47,9 +47,18 @@ struct jw_cache_info {
 	bool named; /* by jw_system_options.cache_dir */
 	uint64_t limit_bytes; /* CUDA_CACHE_MAXSIZE as the driver interprets it */
 	bool limit_set;       /* by the variable, not the driver's default */
-	bool disabled;        /* CUDA_CACHE_DISABLE */
-	bool force_ptx_jit;   /* CUDA_FORCE_PTX_JIT or CUDA_FORCE_JIT: the cache is never read */
-	bool usable;          /* the driver can read and write there, as far as shows without writing */
+	uint64_t meant_bytes; /* by a limit with a unit, which the driver misreads ("8G"); 0: none is */
+	uint64_t free_bytes;  /* of the file system; UINT64_MAX: not known */
+	/* The three that programs have which this process starts: jw_settings_adopt takes the rest from
+	 * their next login. `path` NULL: none. */
+	struct {
+		char *path;
+		uint64_t limit_bytes;
+		bool limit_set, disabled;
+	} now;
+	bool disabled;      /* CUDA_CACHE_DISABLE */
+	bool force_ptx_jit; /* CUDA_FORCE_PTX_JIT or CUDA_FORCE_JIT: the cache is never read */
+	bool usable;        /* the driver can read and write there, as far as shows without writing */
 	/* One line on why programs with these settings do not use a warm cache (one of the above, or no
 	 * usable directory), "" if they do. A directory other than the live cache is always usable. */
 	char why_useless[1024];
@@ -118,6 +127,18 @@ struct jw_system_options {
 	bool let_sleep;
 };
 #define JW_SYSTEM_OPTIONS_INIT JW_INIT(jw_system_options)
+
+/* The advised CUDA_CACHE_MAXSIZE: the present size, and 1.25 times the predicted growth, rounded up
+ * to 256 MiB; at least 1 GiB, the default of new drivers, and at most 4 GiB, the largest limit that
+ * a driver counts. */
+uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes);
+/* The same of a cache; where a limit was meant that holds all of it, that one. */
+uint64_t jw_cache_limit(const struct jw_cache_info *cache, uint64_t predicted_bytes);
+/* Whether its limit keeps what is there and this growth, and is no mistake. */
+bool jw_cache_holds(const struct jw_cache_info *cache, uint64_t predicted_bytes);
+/* Whether programs that this process starts use this cache without evicting anything of this size.
+ */
+bool jw_cache_serves_now(const struct jw_cache_info *cache, uint64_t bytes);
 
 /* A missing GPU or driver is not a failure: why_none describes it. JW_ERR_USAGE: a worker is needed
  * and not named, or the caller is a worker. With targets, an unknown stamp of the driver is a

@@ -60,16 +60,14 @@ void jw_settings_free(struct jw_settings *settings);
  * and not for one whose own driver is asked about. No other thread may use the environment. */
 int jw_settings_adopt(struct jw_error *err);
 
-/* Objections to a directory for a cache, one line each: volatile, of another account, on a network,
- * with little space or few files left. Whether it can be written to is
- * jw_tune_advice.path_usable. The caller frees the lines and the array with jw_lines_free. */
-int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t limit_bytes,
-						 char ***ret_lines, size_t *ret_count);
+/* The same of one variable, which a file has from now on. */
+int jw_settings_take(struct jw_error *err, const char *name, const char *value);
 
-/* The advised CUDA_CACHE_MAXSIZE: the present size, and 1.25 times the predicted growth, rounded up
- * to 256 MiB; at least 1 GiB, the default of new drivers, and at most 4 GiB, the largest limit that
- * a driver counts. */
-uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes);
+/* Objections to a directory for a cache, one line each: volatile, of another account, on a network,
+ * with little space (for `more_bytes`) or few files left. Whether it can be written to is
+ * jw_tune_advice.path_usable. The caller frees the lines and the array with jw_lines_free. */
+int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t more_bytes,
+						 char ***ret_lines, size_t *ret_count);
 
 struct jw_tune_question {
 	size_t size; /* JW_TUNE_QUESTION_INIT sets it (jitwarm/api.h) */
@@ -77,7 +75,7 @@ struct jw_tune_question {
 	 * active environment, or nothing if none is active. */
 	const char *const *names;
 	size_t name_count;
-	uint64_t limit_bytes; /* this limit; 0: jw_tune_limit, or the one in force if it is larger */
+	uint64_t limit_bytes; /* this limit; 0: the one in force if all fits, else jw_cache_limit */
 	const char *path;     /* this directory; NULL: the one in force */
 	struct jw_cancel cancel;
 };

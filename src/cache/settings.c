@@ -17,9 +17,6 @@
 #include "os/identity.h"
 #include "os/platform.h"
 
-/* With less room than this the next module may leave a torn entry. */
-#define LITTLE_ROOM UINT64_C(67108864)
-
 static int warn_of_setting(struct jw_error *err, struct cache_settings *settings,
 						   const char *format, ...) JW_PRINTF(3, 4);
 
@@ -131,20 +128,29 @@ static uint64_t meant_with_unit(const char *text)
 	return number > UINT64_MAX / unit ? UINT64_MAX : number * unit;
 }
 
+uint64_t cache_meant_limit(const char *text)
+{
+	const uint64_t meant = meant_with_unit(text);
+
+	return meant < CACHE_MOST_LIMIT ? meant : CACHE_MOST_LIMIT;
+}
+
 int cache_explain_limit(struct jw_error *err, const char *text, char **ret_line)
 {
-	uint64_t meant = meant_with_unit(text), number = read_setting(text),
-			 limit = cache_parse_limit(text);
+	const uint64_t meant = meant_with_unit(text), number = read_setting(text),
+				   limit = cache_parse_limit(text);
 	char size[TEXT_SHORT], *line;
 
 	*ret_line = NULL;
 	if (meant)
-		line =
-			mem_printf(err,
-					   "CUDA_CACHE_MAXSIZE=%.200s: the driver reads %s, since it knows no "
-					   "units; write %llu",
-					   text, TEXT_COUNT(limit, "byte", "bytes"),
-					   (unsigned long long)(meant < CACHE_MOST_LIMIT ? meant : CACHE_MOST_LIMIT));
+		line = mem_printf(err,
+						  meant > CACHE_MOST_LIMIT
+							  ? "CUDA_CACHE_MAXSIZE=%.200s: the driver reads %s, since it knows no "
+								"units; write %llu: 4 GiB are the most that it keeps"
+							  : "CUDA_CACHE_MAXSIZE=%.200s: the driver reads %s, since it knows no "
+								"units; write %llu",
+						  text, TEXT_COUNT(limit, "byte", "bytes"),
+						  (unsigned long long)cache_meant_limit(text));
 	else if (!limit)
 		line = mem_printf(err,
 						  "CUDA_CACHE_MAXSIZE=%.200s: the driver reads 0 and stores nothing; it "
@@ -182,6 +188,7 @@ static int read_limit(struct jw_error *err, struct cache_settings *settings)
 	if (text) {
 		settings->limit_set = true;
 		settings->limit_bytes = cache_parse_limit(text);
+		settings->meant_bytes = cache_meant_limit(text);
 		result = explain_limit(err, settings, text);
 	}
 	mem_free(text);
@@ -295,12 +302,13 @@ static int read_path(struct jw_error *err, const char *home, struct cache_settin
 	return result;
 }
 
-static int look_at_room(struct jw_error *err, struct cache_settings *settings)
+/* `there`: the directory, or where it will be. */
+static int look_at_room(struct jw_error *err, const char *there, struct cache_settings *settings)
 {
 	char size[TEXT_SHORT];
 	struct os_space space;
 
-	if (os_space(NULL, settings->path, &space))
+	if (os_space(NULL, there, &space))
 		return 0;
 	settings->free_bytes = space.free_bytes;
 	if (space.network &&
@@ -309,9 +317,9 @@ static int look_at_room(struct jw_error *err, struct cache_settings *settings)
 						"and every look-up waits for the network",
 						settings->path))
 		return -1;
-	if (settings->free_bytes < LITTLE_ROOM)
-		return warn_of_setting(err, settings, "%s: only %s are free on this file system",
-							   settings->path, text_bytes(size, settings->free_bytes));
+	if (settings->free_bytes < CACHE_LITTLE_ROOM)
+		return warn_of_setting(err, settings, "%s: only %s are free there", settings->path,
+							   text_bytes(size, settings->free_bytes));
 	return 0;
 }
 
@@ -330,6 +338,8 @@ static int look_above(struct jw_error *err, struct cache_settings *settings)
 							"%s: cannot be made by this account, since %s is not a directory that "
 							"it can write to: the driver compiles everything again at every start",
 							settings->path, nearest);
+	else if (nearest)
+		result = look_at_room(err, nearest, settings);
 	mem_free(nearest);
 	return result;
 }
@@ -366,14 +376,86 @@ static int look_at_directory(struct jw_error *err, struct cache_settings *settin
 	else
 		settings->usable = true;
 	mem_free(index);
-	return result ? result : look_at_room(err, settings);
+	return result ? result : look_at_room(err, settings->path, settings);
+}
+
+static struct adopted {
+	const char *name;
+	bool is;
+	char *own; /* of the process; NULL: it has none */
+} adopted[] = {
+	{.name = "CUDA_CACHE_PATH"}, {.name = "CUDA_CACHE_MAXSIZE"}, {.name = "CUDA_CACHE_DISABLE"}};
+
+static struct adopted *adopted_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof adopted / sizeof *adopted; i++)
+		if (!strcmp(name, adopted[i].name))
+			return &adopted[i];
+	return NULL;
+}
+
+int cache_settings_adopt(struct jw_error *err, const char *name, const char *value)
+{
+	struct adopted *variable = adopted_of(name);
+
+	if (variable && !variable->is) {
+		if (os_env_read(err, name, &variable->own))
+			return -1;
+		variable->is = true;
+	}
+	return os_env_set(err, name, value);
+}
+
+int cache_settings_own(struct jw_error *err, const char *name, char **ret_value)
+{
+	const struct adopted *variable = adopted_of(name);
+
+	if (!variable || !variable->is)
+		return os_env_read(err, name, ret_value);
+	*ret_value = variable->own ? mem_string(err, variable->own) : NULL;
+	return variable->own && !*ret_value ? -1 : 0;
+}
+
+void cache_settings_forget_adopted(void)
+{
+	for (size_t i = 0; i < sizeof adopted / sizeof *adopted; i++) {
+		mem_free(adopted[i].own);
+		adopted[i].own = NULL;
+		adopted[i].is = false;
+	}
+}
+
+/* A directory that cannot be told is none: its fault is told where it counts. */
+static int read_now(struct jw_error *err, const char *home, struct cache_settings_now *now)
+{
+	char *path = NULL, *limit = NULL, *disable = NULL;
+	struct jw_error why = {0};
+	int result = -1;
+
+	if (!cache_settings_own(err, "CUDA_CACHE_PATH", &path) &&
+		!cache_settings_own(err, "CUDA_CACHE_MAXSIZE", &limit) &&
+		!cache_settings_own(err, "CUDA_CACHE_DISABLE", &disable)) {
+		result = !path   ? os_driver_cache_dir(&why, home, &now->path)
+				 : *path ? make_absolute(&why, path, &now->path)
+						 : 0;
+		result = result ? error_if_memory(err, &why) : 0;
+		now->limit_set = limit != NULL;
+		now->limit_bytes = limit ? cache_parse_limit(limit) : 0;
+		now->disabled = disable && cache_switch_is_on(disable);
+	}
+	mem_free(path);
+	mem_free(limit);
+	mem_free(disable);
+	return result;
 }
 
 int cache_settings_read(struct jw_error *err, const char *dir, const char *home,
 						struct cache_settings *ret_settings)
 {
-	struct cache_settings settings = {0};
+	struct cache_settings settings = {.free_bytes = UINT64_MAX};
 
+	if (read_now(err, home, &settings.now))
+		goto fail;
 	if (dir ? make_absolute(err, dir, &settings.path) : read_path(err, home, &settings))
 		goto fail;
 	if (read_switches(err, &settings) || read_limit(err, &settings) ||
@@ -393,6 +475,7 @@ void cache_settings_free(struct cache_settings *settings)
 	for (size_t i = 0; i < settings->warning_count; i++)
 		mem_free(settings->warnings[i]);
 	mem_free(settings->path);
+	mem_free(settings->now.path);
 	*settings = (struct cache_settings){0};
 }
 

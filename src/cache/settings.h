@@ -14,6 +14,10 @@
 #include "base/error.h"
 
 #define CACHE_MOST_LIMIT UINT64_C(4294967296)
+/* A limit below it is a mistake, whatever is to be kept: "1G", which is 1. With less room than the
+ * other the next module may leave a torn entry. */
+#define CACHE_LEAST_LIMIT (UINT64_C(1) << 20)
+#define CACHE_LITTLE_ROOM UINT64_C(67108864)
 
 enum { CACHE_MOST_WARNINGS = 24 };
 
@@ -22,6 +26,7 @@ struct cache_settings {
 	bool path_set;        /* CUDA_CACHE_PATH is set */
 	uint64_t limit_bytes; /* 0: nothing is stored; a new driver's default if it is not set */
 	bool limit_set;       /* CUDA_CACHE_MAXSIZE is set */
+	uint64_t meant_bytes; /* by a value with a unit, which no driver knows ("8G"); 0: none is */
 	bool disabled;        /* CUDA_CACHE_DISABLE=1: neither read nor written */
 	/* The cache is written and never read: CUDA_FORCE_PTX_JIT=1, or CUDA_FORCE_JIT=1 (force_jit),
 	 * which old drivers ignore (gpu/release.h). Makes no warning. */
@@ -30,7 +35,13 @@ struct cache_settings {
 						   */
 	bool exists;          /* the directory exists */
 	bool usable; /* as far as is known without writing: the driver can read and write there */
-	uint64_t free_bytes;
+	uint64_t free_bytes; /* UINT64_MAX: not known */
+	/* As programs of this process have them, without what cache_settings_adopt has added. */
+	struct cache_settings_now {
+		char *path;
+		uint64_t limit_bytes;
+		bool limit_set, disabled;
+	} now;
 	char *warnings[CACHE_MOST_WARNINGS]; /* one line each, for people */
 	size_t warning_count;
 };
@@ -42,9 +53,19 @@ int cache_settings_read(struct jw_error *err, const char *dir, const char *home,
 						struct cache_settings *ret_settings);
 void cache_settings_free(struct cache_settings *settings);
 
+/* Sets a variable of the cache in this process as programs of its account have it from their next
+ * login on. cache_settings_own: its value without that, NULL if it is not set; the caller frees it.
+ * Not for several threads. */
+int cache_settings_adopt(struct jw_error *err, const char *name, const char *value);
+int cache_settings_own(struct jw_error *err, const char *name, char **ret_value);
+/* The environment is another process's or account's from now on: nothing of it was adopted. */
+void cache_settings_forget_adopted(void);
+
 /* The driver's interpretation of CUDA_CACHE_MAXSIZE: "1G" is 1, "" and "abc" are 0, more than 4 GiB
  * (and less than 0) is 4 GiB. */
 uint64_t cache_parse_limit(const char *text);
+/* "8G": what was meant, at most what a driver keeps; 0 for a value without a unit. */
+uint64_t cache_meant_limit(const char *text);
 /* A line about a value of CUDA_CACHE_MAXSIZE that the driver interprets otherwise than a user
  * would; NULL if there is none. The caller frees it. */
 int cache_explain_limit(struct jw_error *err, const char *text, char **ret_line);

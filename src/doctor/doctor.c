@@ -127,14 +127,6 @@ static int check_programs(struct jw_error *err, const struct jw_doctor_options *
 	return options->found && options->system->gpu_count ? jw_check(err, &check, ret_check) : 0;
 }
 
-/* What has to fit on the disk. */
-static uint64_t room_needed(const struct jw_check_result *check)
-{
-	const uint64_t least = UINT64_C(64) << 20, more = check ? check->all.forecast.cache_bytes : 0;
-
-	return more > least ? more : least;
-}
-
 /* ---- the probe: the driver loads a tiny module twice, each time in a new process with the
  * settings that programs have, and its entry is looked at */
 
@@ -262,8 +254,9 @@ static int examine(struct jw_error *err, struct examination *seen,
 		return -1;
 	seen->check = *ret_check;
 	if (seen->settings.path && seen->settings.usable &&
-		jw_tune_look_at_path(err, seen->settings.path, room_needed(seen->check), &seen->objections,
-							 &seen->objection_count))
+		jw_tune_look_at_path(err, seen->settings.path,
+							 seen->check ? seen->check->all.forecast.cache_bytes : 0,
+							 &seen->objections, &seen->objection_count))
 		return -1;
 	return options->probe ? cache_probe(err, seen->system, &options->cancel, &seen->probe) : 0;
 }

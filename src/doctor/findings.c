@@ -11,10 +11,8 @@
 #include "os/file.h"
 #include "os/platform.h"
 
-/* A start that links for a shorter time is not worth a changed library. A limit below the least is
- * a mistake, whatever is to be kept. */
-#define LEAST_LINK_S      1.0
-#define LEAST_CACHE_LIMIT (UINT64_C(1) << 20)
+/* A start that links for a shorter time is not worth a changed library. */
+#define LEAST_LINK_S 1.0
 
 #define EVIDENCE DRAFT_EVIDENCE
 #define FIX      DRAFT_FIX
@@ -123,6 +121,8 @@ static const char *value_in_process(const struct examination *seen, const char *
 {
 	const struct jw_setting *setting = setting_in_process(seen, name);
 
+	/* What was adopted is that of a file. */
+	setting = setting ? setting : source_of(seen, name);
 	return setting ? setting->value : "";
 }
 
@@ -287,6 +287,14 @@ static bool is_overriding(const struct examination *seen, uint64_t bytes)
 	return some;
 }
 
+static const char *limit_text(char text[TEXT_SHORT], uint64_t bytes)
+{
+	if (bytes < CACHE_MOST_LIMIT)
+		return text_bytes(text, bytes);
+	text_copy(text, TEXT_SHORT, "4 GiB, the most that a driver keeps");
+	return text;
+}
+
 /* A larger CUDA_CACHE_MAXSIZE: jitwarm sets it where its line is the last word. */
 static void draft_limit(const struct examination *seen, struct finding_draft *draft, uint64_t bytes)
 {
@@ -303,16 +311,16 @@ static void draft_limit(const struct examination *seen, struct finding_draft *dr
 		FIX(draft,
 			source ? "set CUDA_CACHE_MAXSIZE=%llu (%s) in %s"
 				   : "set CUDA_CACHE_MAXSIZE=%llu (%s) where it is set%s",
-			(unsigned long long)bytes, text_bytes(size, bytes), source ? source->where : "");
+			(unsigned long long)bytes, limit_text(size, bytes), source ? source->where : "");
 		return;
 	}
 	if (!jw_tune_can_apply(JW_SCOPE_USER)) {
 		FIX(draft, "set CUDA_CACHE_MAXSIZE=%llu (%s) where your programs are started",
-			(unsigned long long)bytes, text_bytes(size, bytes));
+			(unsigned long long)bytes, limit_text(size, bytes));
 		return;
 	}
 	FIX(draft, "raise the limit to %s, which “jitwarm tune --undo” reverts",
-		text_bytes(size, bytes));
+		limit_text(size, bytes));
 	(void)snprintf(draft->word, sizeof draft->word, "--max-size=%llu", (unsigned long long)bytes);
 	draft_word(draft, "tune");
 	draft_word(draft, "--apply");
@@ -326,6 +334,30 @@ static uint64_t bytes_to_come(const struct examination *seen)
 	return seen->check ? seen->check->all.forecast.cache_bytes : 0;
 }
 
+/* ---- what the next login has, and this one does not */
+
+static bool is_before_login(const struct examination *seen, struct finding_draft *draft)
+{
+	const struct jw_cache_info *cache = &seen->system->cache;
+	char now[TEXT_SHORT], then[TEXT_SHORT];
+
+	if (jw_cache_serves_now(cache, cache->outlook.bytes + bytes_to_come(seen)) ||
+		compiles_nothing(seen))
+		return false;
+	if (!text_same(cache->path, cache->now.path))
+		EVIDENCE(draft, "programs of this login use %.900s, and those of the next one %.900s",
+				 cache->now.path ? cache->now.path : "no cache",
+				 cache->path ? cache->path : "none");
+	else if (cache->disabled)
+		EVIDENCE(draft, "programs of the next login use no cache, and those of this one do");
+	else
+		EVIDENCE(draft,
+				 "the driver keeps %s for programs of this login, and %s for those of the next one",
+				 text_bytes(now, cache->now.limit_bytes), text_bytes(then, cache->limit_bytes));
+	FIX(draft, "log out and in again, and restart services that start programs");
+	return true;
+}
+
 static bool is_limit_misread(const struct examination *seen, struct finding_draft *draft)
 {
 	char *line = NULL;
@@ -334,9 +366,9 @@ static bool is_limit_misread(const struct examination *seen, struct finding_draf
 				 line;
 
 	if (found) {
-		EVIDENCE(draft, "%s", line);
-		draft_limit(seen, draft,
-					jw_tune_limit(seen->system->cache.outlook.bytes, bytes_to_come(seen)));
+		/* What to write, behind the semicolon, is the fix, which knows what is to fit. */
+		EVIDENCE(draft, "%.*s", (int)strcspn(line, ";"), line);
+		draft_limit(seen, draft, jw_cache_limit(&seen->system->cache, bytes_to_come(seen)));
 	}
 	mem_free(line);
 	return found;
@@ -349,8 +381,7 @@ static bool is_limit_small(const struct examination *seen, struct finding_draft 
 	struct finding_draft other = {0};
 	char limit[TEXT_SHORT], has[TEXT_SHORT], comes[TEXT_SHORT];
 
-	if ((present + more <= cache->limit_bytes && cache->limit_bytes >= LEAST_CACHE_LIMIT) ||
-		is_limit_misread(seen, &other))
+	if (jw_cache_holds(cache, more) || is_limit_misread(seen, &other))
 		return false;
 	(void)text_bytes(limit, cache->limit_bytes);
 	(void)text_bytes(has, present);
@@ -365,7 +396,7 @@ static bool is_limit_small(const struct examination *seen, struct finding_draft 
 				 "the oldest entries, and compiles them again at each start",
 				 limit, cache->limit_set ? "" : " by default", has);
 	if (present + more <= CACHE_MOST_LIMIT)
-		draft_limit(seen, draft, jw_tune_limit(present, more));
+		draft_limit(seen, draft, jw_cache_limit(cache, more));
 	else
 		FIX(draft, "no driver keeps more than 4 GiB: “jitwarm bake” puts the code into the "
 				   "libraries, or “jitwarm cache prune” removes what is not used");
@@ -570,6 +601,7 @@ const struct finding_kind finding_kinds[] = {
 	{"damaged", is_cache_damaged},
 	{"limit-misread", is_limit_misread},
 	{"limit-small", is_limit_small},
+	{"before-login", is_before_login},
 	{"driver-old", is_driver_old},
 	{"no-code", has_no_code},
 	{"refused", is_refused},

@@ -53,6 +53,7 @@ static int forget_own(struct jw_error *err, bool (*forgets)(const char *name))
 	uv_env_item_t *items = NULL;
 	int count = 0, result = 0;
 
+	cache_settings_forget_adopted();
 	if (uv_os_environ(&items, &count))
 		return error_set(err, JW_ERR_IO, "the environment cannot be read");
 	for (int i = 0; !result && i < count; i++)

@@ -40,6 +40,13 @@ static int take_settings(struct jw_error *err, struct cache_settings *settings,
 	settings->path = NULL;
 	cache->limit_bytes = settings->limit_bytes;
 	cache->limit_set = settings->limit_set;
+	cache->meant_bytes = settings->meant_bytes;
+	cache->free_bytes = settings->free_bytes;
+	cache->now.path = settings->now.path;
+	settings->now.path = NULL;
+	cache->now.limit_bytes = settings->now.limit_bytes;
+	cache->now.limit_set = settings->now.limit_set;
+	cache->now.disabled = settings->now.disabled;
 	cache->disabled = settings->disabled;
 	cache->exists = settings->exists;
 	cache->usable = settings->usable;
@@ -289,6 +296,43 @@ static uint64_t default_limit(const struct gpu_branch *branch, const struct jw_s
 	return branch->default_limit_bytes;
 }
 
+uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes)
+{
+	const uint64_t step = UINT64_C(256) << 20, least = UINT64_C(1) << 30;
+	uint64_t more, wanted;
+
+	if (present_bytes >= CACHE_MOST_LIMIT || predicted_bytes >= CACHE_MOST_LIMIT)
+		return CACHE_MOST_LIMIT;
+	more = predicted_bytes + (predicted_bytes + 3) / 4;
+	wanted = (present_bytes + more + step - 1) / step * step;
+	if (wanted > CACHE_MOST_LIMIT)
+		return CACHE_MOST_LIMIT;
+	return wanted < least ? least : wanted;
+}
+
+uint64_t jw_cache_limit(const struct jw_cache_info *cache, uint64_t predicted_bytes)
+{
+	const uint64_t limit = jw_tune_limit(cache->outlook.bytes, predicted_bytes),
+				   whole = cache->outlook.bytes + predicted_bytes;
+
+	return cache->meant_bytes && (cache->meant_bytes >= whole || cache->meant_bytes > limit)
+			   ? cache->meant_bytes
+			   : limit;
+}
+
+bool jw_cache_holds(const struct jw_cache_info *cache, uint64_t predicted_bytes)
+{
+	return !cache->meant_bytes && cache->limit_bytes >= CACHE_LEAST_LIMIT &&
+		   cache->limit_bytes >= cache->outlook.bytes + predicted_bytes;
+}
+
+bool jw_cache_serves_now(const struct jw_cache_info *cache, uint64_t bytes)
+{
+	return cache->named ||
+		   (text_same(cache->path, cache->now.path) && cache->disabled == cache->now.disabled &&
+			(bytes <= cache->now.limit_bytes || cache->limit_bytes <= cache->now.limit_bytes));
+}
+
 /* Completes the settings, which depend on the driver and its GPUs. */
 static int settle_settings(struct jw_error *err, const struct jw_system_options *options,
 						   const struct forced *forced, struct jw_system *system)
@@ -299,6 +343,8 @@ static int settle_settings(struct jw_error *err, const struct jw_system_options 
 
 	if (!cache->limit_set)
 		cache->limit_bytes = default_limit(branch, system);
+	if (!cache->now.limit_set)
+		cache->now.limit_bytes = default_limit(branch, system);
 	cache_outlook(cache->path, cache->limit_bytes, !options->asleep, &cache->outlook);
 	cache->force_ptx_jit = forced->ptx_jit || (forced->jit && branch->force_jit);
 	if (!cache->force_ptx_jit)
@@ -526,6 +572,7 @@ void jw_system_free(struct jw_system *system)
 		return;
 	jw_lines_free(system->cache.warnings, system->cache.warning_count);
 	mem_free(system->cache.path);
+	mem_free(system->cache.now.path);
 	mem_free(system->state_dir);
 	if (system->scratch)
 		run_folder_remove(system->scratch);

@@ -117,15 +117,6 @@ int budget_choose(struct jw_error *err, struct plan *plan, const struct budget_r
 	return 0;
 }
 
-/* Sizes are predicted roughly, and other programs need room too. */
-static uint64_t better_limit(uint64_t wanted, uint64_t most)
-{
-	const uint64_t step = UINT64_C(1) << 30;
-	uint64_t better = (wanted + wanted / 2 + step - 1) / step * step;
-
-	return better < most ? better : most;
-}
-
 /* A value for --budget-size: a little below the limit. */
 static const char *part_of(char text[TEXT_SHORT], uint64_t limit_bytes)
 {
@@ -136,12 +127,21 @@ static const char *part_of(char text[TEXT_SHORT], uint64_t limit_bytes)
 	return text;
 }
 
-bool budget_is_too_much(const struct jw_prime_plan *sum, struct jw_error *ret_why)
+bool budget_is_too_much(const struct jw_prime_plan *sum, const struct jw_cache_info *cache,
+						struct jw_error *ret_why)
 {
 	const uint64_t most = UINT64_C(4) << 30; /* docs/driver-cache.md, "Limits and variables" */
 	const uint64_t wanted = sum->warm_bytes + sum->forecast.cache_bytes;
 	char size[TEXT_SHORT], limit[TEXT_SHORT], part[TEXT_SHORT];
 
+	if (sum->cold && sum->forecast.cache_bytes > cache->free_bytes) {
+		error_set(ret_why, JW_ERR_UNSUPPORTED,
+				  "the results take about %s, and only %s are free at %s: make room there, name "
+				  "another directory (CUDA_CACHE_PATH), or take a part with --budget-size %s",
+				  text_bytes(size, sum->forecast.cache_bytes), text_bytes(limit, cache->free_bytes),
+				  cache->path, part_of(part, cache->free_bytes / 2));
+		return true;
+	}
 	if (!sum->cold || wanted <= sum->limit_bytes)
 		return false;
 	(void)text_bytes(size, wanted);
@@ -157,6 +157,7 @@ bool budget_is_too_much(const struct jw_prime_plan *sum, struct jw_error *ret_wh
 				  "the results take about %s, and the driver keeps %s: it would evict a part of "
 				  "them again. Set CUDA_CACHE_MAXSIZE=%llu (“jitwarm prime --tune” does so for "
 				  "this account's programs), or take a part with --budget-size %s",
-				  size, limit, (unsigned long long)better_limit(wanted, most), part);
+				  size, limit, (unsigned long long)jw_cache_limit(cache, sum->forecast.cache_bytes),
+				  part);
 	return true;
 }

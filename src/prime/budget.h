@@ -25,6 +25,8 @@ struct budget_request {
 int budget_choose(struct jw_error *err, struct plan *plan, const struct budget_request *request,
 				  struct jw_prime_plan *ret_sum);
 
-/* Whether the cache cannot hold the cold modules beside the warm ones, so that the driver would
- * evict some again: *ret_why is then JW_ERR_UNSUPPORTED with a line that names the setting. */
-bool budget_is_too_much(const struct jw_prime_plan *sum, struct jw_error *ret_why);
+/* Whether its file system or the cache cannot hold the cold modules beside the warm ones, so that
+ * the driver would evict some again: *ret_why is then JW_ERR_UNSUPPORTED with a line that names the
+ * setting. */
+bool budget_is_too_much(const struct jw_prime_plan *sum, const struct jw_cache_info *cache,
+						struct jw_error *ret_why);

@@ -483,6 +483,7 @@ int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_sys
 	sum->used_bytes = sum->cache.bytes;
 	if (sum->over_budget)
 		planning_sum_up(plan, options, sum);
-	sum->too_much = !options->store_only && budget_is_too_much(sum, &result->stopped);
+	sum->too_much =
+		!options->store_only && budget_is_too_much(sum, &system->cache, &result->stopped);
 	return count_by_target(err, plan, options, result);
 }

@@ -39,13 +39,14 @@ enum jw_verdict verdict_of(const struct plan *plan, size_t files,
 						   const struct jw_cache_outlook *cache)
 {
 	size_t warm = 0, cold = 0;
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, more_bytes = 0;
 
 	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 
 		warm += module->state == PLAN_WARM;
 		cold += module->state == PLAN_COLD;
+		more_bytes += module->state == PLAN_COLD ? module->entry_bytes : 0;
 		if (module->state != PLAN_LEFT_OUT && module->state != PLAN_REFUSED)
 			bytes += module->entry_bytes;
 	}
@@ -58,7 +59,7 @@ enum jw_verdict verdict_of(const struct plan *plan, size_t files,
 		return JW_VERDICT_USELESS;
 	if (!plan->profile.stamp[0] && cold)
 		return JW_VERDICT_UNKNOWN;
-	if (here && cold && bytes > settings->limit_bytes)
+	if (here && cold && (bytes > settings->limit_bytes || more_bytes > settings->free_bytes))
 		return JW_VERDICT_NO_ROOM;
 	if (cold || (warm && cache->harmful))
 		return JW_VERDICT_COLD;

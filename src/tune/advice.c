@@ -26,20 +26,6 @@ const char *jw_scope_name(enum jw_scope scope)
 	return names[scope];
 }
 
-uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes)
-{
-	const uint64_t step = UINT64_C(256) << 20, least = UINT64_C(1) << 30;
-	uint64_t more, wanted;
-
-	if (present_bytes >= CACHE_MOST_LIMIT || predicted_bytes >= CACHE_MOST_LIMIT)
-		return CACHE_MOST_LIMIT;
-	more = predicted_bytes + (predicted_bytes + 3) / 4;
-	wanted = (present_bytes + more + step - 1) / step * step;
-	if (wanted > CACHE_MOST_LIMIT)
-		return CACHE_MOST_LIMIT;
-	return wanted < least ? least : wanted;
-}
-
 struct lines {
 	char **items;
 	size_t count;
@@ -87,15 +73,20 @@ static bool is_synchronised(const char *path)
 }
 
 static int look_at_space(struct jw_error *err, const char *path, const struct os_space *space,
-						 uint64_t limit_bytes, struct lines *lines)
+						 uint64_t more_bytes, struct lines *lines)
 {
-	char free_text[TEXT_SHORT], limit[TEXT_SHORT];
+	char free_text[TEXT_SHORT], more[TEXT_SHORT];
 
-	if (space->free_bytes < limit_bytes &&
-		add_advice(err, lines,
-				   mem_printf(err, "%s: only %s are free there, less than the limit of %s", path,
-							  text_bytes(free_text, space->free_bytes),
-							  text_bytes(limit, limit_bytes))))
+	(void)text_bytes(free_text, space->free_bytes);
+	/* The first as the settings of the directory say it, so that it is said once. */
+	if (space->free_bytes < CACHE_LITTLE_ROOM
+			? add_advice(err, lines, mem_printf(err, "%s: only %s are free there", path, free_text))
+			: space->free_bytes < more_bytes &&
+				  add_advice(err, lines,
+							 mem_printf(err,
+										"%s: only %s are free there, and the results take about "
+										"%s",
+										path, free_text, text_bytes(more, more_bytes))))
 		return -1;
 	if (space->free_files < LITTLE_FILES &&
 		add_advice(err, lines,
@@ -106,7 +97,7 @@ static int look_at_space(struct jw_error *err, const char *path, const struct os
 }
 
 static int look_at_place(struct jw_error *err, const char *path, const char *there,
-						 uint64_t limit_bytes, struct lines *lines)
+						 uint64_t more_bytes, struct lines *lines)
 {
 	struct os_space space = {0};
 	const bool has_space = !os_space(NULL, there, &space);
@@ -131,17 +122,17 @@ static int look_at_place(struct jw_error *err, const char *path, const char *the
 			return -1;
 	if (!has_space)
 		return 0;
-	return look_at_space(err, path, &space, limit_bytes, lines);
+	return look_at_space(err, path, &space, more_bytes, lines);
 }
 
-int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t limit_bytes,
+int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t more_bytes,
 						 char ***ret_lines, size_t *ret_count)
 {
 	struct lines lines = {0};
 	char *there = os_nearest(err, path);
 
 	if (!there || (!strcmp(path, there) && look_at_owner(err, there, &lines)) ||
-		look_at_place(err, path, there, limit_bytes, &lines)) {
+		look_at_place(err, path, there, more_bytes, &lines)) {
 		mem_free(there);
 		jw_lines_free(lines.items, lines.count);
 		return -1;
@@ -169,8 +160,7 @@ static int predict_growth(struct jw_error *err, const struct jw_system *system,
 	if (count && system->gpu_count) {
 		if (jw_check(err, &options, &result))
 			return -1;
-		for (size_t i = 0; i < result->gpu_count; i++)
-			bytes += result->gpus[i].forecast.cache_bytes;
+		bytes = result->all.forecast.cache_bytes;
 		jw_check_result_free(result);
 	}
 	*ret_bytes = bytes;
@@ -190,8 +180,10 @@ int jw_tune_for_files(struct jw_error *err, struct jw_system *system, const char
 
 	if (predict_growth(err, system, paths, count, &predicted_bytes))
 		return -1;
-	request.limit_bytes = jw_tune_limit(system->cache.outlook.bytes, predicted_bytes);
-	if (system->cache.limit_bytes >= request.limit_bytes) {
+	request.limit_bytes = jw_cache_limit(&system->cache, predicted_bytes);
+	/* What holds all of it is left alone. */
+	if (jw_cache_holds(&system->cache, predicted_bytes) ||
+		system->cache.limit_bytes >= request.limit_bytes) {
 		*ret_result = NULL;
 		return 0;
 	}
@@ -264,7 +256,8 @@ static int look_at_path(struct jw_error *err, const struct jw_cache_info *cache,
 	advice->path_usable = settings.usable;
 	advice->path_in_force =
 		!question->path || (cache->path && settings.path && !strcmp(settings.path, cache->path));
-	if (!settings.usable || !jw_tune_look_at_path(err, path, advice->limit_bytes, &lines, &count))
+	if (!settings.usable ||
+		!jw_tune_look_at_path(err, path, advice->predicted_bytes, &lines, &count))
 		result = add_warnings(err, advice, settings.warnings, settings.warning_count) ||
 						 add_warnings(err, advice, lines, count)
 					 ? -1
@@ -282,9 +275,12 @@ static int advise(struct jw_error *err, const struct jw_system *system,
 	if (jw_settings_read(err, &advice->settings) ||
 		predict(err, system, question, &advice->predicted_bytes))
 		return -1;
-	advice->limit_bytes = jw_tune_limit(cache->outlook.bytes, advice->predicted_bytes);
-	if (question->limit_bytes || cache->limit_bytes > advice->limit_bytes)
-		advice->limit_bytes = question->limit_bytes ? question->limit_bytes : cache->limit_bytes;
+	advice->limit_bytes = jw_cache_limit(cache, advice->predicted_bytes);
+	if (question->limit_bytes)
+		advice->limit_bytes = question->limit_bytes;
+	else if (cache->limit_bytes > advice->limit_bytes ||
+			 jw_cache_holds(cache, advice->predicted_bytes))
+		advice->limit_bytes = cache->limit_bytes;
 	return add_warnings(err, advice, cache->warnings, cache->warning_count) ||
 				   add_warnings(err, advice, advice->settings->warnings,
 								advice->settings->warning_count) ||

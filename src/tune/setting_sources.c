@@ -180,9 +180,11 @@ static int read_process(struct jw_error *err, struct jw_settings *settings)
 	int result = 0;
 
 	for (size_t i = 0; !result && assign_names[i]; i++) {
-		char *value = os_env(assign_names[i]);
+		char *value = NULL;
 
-		result = value ? add_variable(err, &reading, assign_names[i], value) : 0;
+		result = cache_settings_own(err, assign_names[i], &value);
+		if (!result && value)
+			result = add_variable(err, &reading, assign_names[i], value);
 		mem_free(value);
 	}
 	return result;
@@ -492,11 +494,16 @@ int jw_settings_adopt(struct jw_error *err)
 
 		result = os_env_read(err, names[i], &own);
 		if (!result && !own && kept)
-			result = os_env_set(err, names[i], kept);
+			result = cache_settings_adopt(err, names[i], kept);
 		mem_free(own);
 	}
 	jw_settings_free(settings);
 	return result;
+}
+
+int jw_settings_take(struct jw_error *err, const char *name, const char *value)
+{
+	return cache_settings_adopt(err, name, value);
 }
 
 void jw_settings_free(struct jw_settings *settings)

@@ -112,18 +112,36 @@ TEST(more_than_the_cache_keeps_is_refused)
 {
 	const uint64_t gib = UINT64_C(1) << 30, mb = 1000000;
 	const struct {
-		uint64_t limit_bytes, warm_bytes, cache_bytes;
-		const char *says[2]; /* NULL: it fits */
+		uint64_t limit_bytes, warm_bytes, cache_bytes, meant_bytes;
+		uint64_t taken_bytes; /* of a file system of 1 GB */
+		const char *says[2];  /* NULL: it fits */
 	} cases[] = {
 		{.limit_bytes = gib, .cache_bytes = gib, .says = {NULL, NULL}},
 		{.limit_bytes = gib, .warm_bytes = 200 * mb, .cache_bytes = 800 * mb, .says = {NULL, NULL}},
 		{.limit_bytes = gib,
 		 .cache_bytes = gib + 1,
-		 .says = {"CUDA_CACHE_MAXSIZE=2147483648", "--budget-size 1024M"}},
+		 .says = {"CUDA_CACHE_MAXSIZE=1610612736", "--budget-size 1024M"}},
 		{.limit_bytes = gib,
 		 .warm_bytes = 800 * mb,
 		 .cache_bytes = 800 * mb,
-		 .says = {"about 1.60 GB", "CUDA_CACHE_MAXSIZE=3221225472"}},
+		 .says = {"about 1.60 GB", "CUDA_CACHE_MAXSIZE=1879048192"}},
+		/* What was meant by "3G" is said again, unless it is too little */
+		{.limit_bytes = 3,
+		 .meant_bytes = 3 * gib,
+		 .cache_bytes = 100 * mb,
+		 .says = {"CUDA_CACHE_MAXSIZE=3221225472", "--budget-size 3"}},
+		{.limit_bytes = 3,
+		 .meant_bytes = 50 * mb,
+		 .cache_bytes = 100 * mb,
+		 .says = {"CUDA_CACHE_MAXSIZE=1073741824", "--budget-size 3"}},
+		{.limit_bytes = gib,
+		 .taken_bytes = 900 * mb,
+		 .cache_bytes = 100 * mb,
+		 .says = {NULL, NULL}},
+		{.limit_bytes = gib,
+		 .taken_bytes = 900 * mb + 1,
+		 .cache_bytes = 100 * mb,
+		 .says = {"about 100 MB, and only 100 MB are free at /cache", "--budget-size 47M"}},
 		{.limit_bytes = gib,
 		 .cache_bytes = 4 * gib,
 		 .says = {"CUDA_CACHE_MAXSIZE=4294967296", "for this account's programs"}},
@@ -140,9 +158,14 @@ TEST(more_than_the_cache_keeps_is_refused)
 										  .limit_bytes = cases[i].limit_bytes,
 										  .warm_bytes = cases[i].warm_bytes,
 										  .forecast.cache_bytes = cases[i].cache_bytes};
+		const struct jw_cache_info cache = {
+			.path = (char[]){"/cache"},
+			.meant_bytes = cases[i].meant_bytes,
+			.free_bytes = cases[i].taken_bytes ? 1000 * mb - cases[i].taken_bytes : UINT64_MAX,
+			.outlook.bytes = cases[i].warm_bytes};
 		struct jw_error why = {0};
 
-		assert_int_equal(budget_is_too_much(&sum, &why), cases[i].says[0] != NULL);
+		assert_int_equal(budget_is_too_much(&sum, &cache, &why), cases[i].says[0] != NULL);
 		assert_int_equal(why.code, cases[i].says[0] ? JW_ERR_UNSUPPORTED : JW_OK);
 		for (size_t k = 0; cases[i].says[0] && k < 2; k++)
 			if (!strstr(why.message, cases[i].says[k]))
@@ -161,32 +184,35 @@ TEST(a_start_is_judged_by_what_decides)
 		size_t files, images, troubles, fates;
 		uint64_t limit_bytes;
 		bool unknown, useless, forced, elsewhere, harmful;
+		uint64_t free_bytes; /* 0: not known */
 	} cases[] = {
-		{"", JW_VERDICT_NOTHING, 0, 0, 0, 0, 900, 0, 0, 0, 0, 0},
-		{"", JW_VERDICT_UNREAD, 0, 0, 1, 0, 900, 0, 0, 0, 0, 0},
-		{"", JW_VERDICT_UNREAD, 2, 0, 1, 0, 900, 0, 0, 0, 0, 0},
-		{"", JW_VERDICT_RUNS, 1, 0, 0, 0, 900, 0, 0, 0, 0, 0},
-		{"", JW_VERDICT_RUNS, 1, 1, 0, 0, 900, 0, 0, 0, 0, 1},
-		{"", JW_VERDICT_RUNS, 1, 1, 0, 0, 900, 0, 1, 0, 0, 0},
-		{"", JW_VERDICT_USELESS, 1, 1, 0, 0, 900, 0, 1, 1, 0, 0},
-		{"", JW_VERDICT_RUNS, 1, 0, 0, 0, 900, 0, 1, 1, 0, 0},
-		{"w", JW_VERDICT_USELESS, 1, 1, 0, 0, 900, 0, 1, 0, 0, 0},
-		{"l", JW_VERDICT_USELESS, 1, 1, 0, 0, 900, 0, 1, 0, 0, 0},
-		{"w", JW_VERDICT_WARM, 1, 1, 0, 0, 900, 0, 1, 1, 1, 0},
-		{"w", JW_VERDICT_WARM, 1, 1, 0, 0, 900, 1, 0, 0, 0, 0},
-		{"wc", JW_VERDICT_UNKNOWN, 1, 1, 0, 0, 900, 1, 0, 0, 0, 0},
-		{"wc", JW_VERDICT_UNKNOWN, 1, 1, 0, 0, 100, 1, 0, 0, 0, 0},
-		{"wc", JW_VERDICT_COLD, 1, 1, 0, 0, 200, 0, 0, 0, 0, 0},
-		{"wc", JW_VERDICT_NO_ROOM, 1, 1, 0, 0, 199, 0, 0, 0, 0, 0},
-		{"wco", JW_VERDICT_NO_ROOM, 1, 1, 0, 0, 299, 0, 0, 0, 0, 0},
-		{"wcl", JW_VERDICT_COLD, 1, 1, 0, 0, 200, 0, 0, 0, 0, 0},
-		{"wc", JW_VERDICT_COLD, 1, 1, 0, 0, 199, 0, 0, 0, 1, 0},
-		{"ww", JW_VERDICT_WARM, 1, 1, 0, 0, 199, 0, 0, 0, 0, 0},
-		{"w", JW_VERDICT_COLD, 1, 1, 0, 0, 900, 0, 0, 0, 0, 1},
-		{"wc", JW_VERDICT_COLD, 1, 1, 1, 1, 900, 0, 0, 0, 0, 0},
-		{"w", JW_VERDICT_PARTLY, 1, 1, 1, 1, 900, 0, 0, 0, 0, 0},
-		{"w", JW_VERDICT_FAILS, 1, 1, 0, 1, 900, 0, 0, 0, 0, 0},
-		{"l", JW_VERDICT_RUNS, 1, 1, 0, 0, 900, 0, 0, 0, 0, 0},
+		{"", JW_VERDICT_NOTHING, 0, 0, 0, 0, 900, 0, 0, 0, 0, 0, 0},
+		{"", JW_VERDICT_UNREAD, 0, 0, 1, 0, 900, 0, 0, 0, 0, 0, 0},
+		{"", JW_VERDICT_UNREAD, 2, 0, 1, 0, 900, 0, 0, 0, 0, 0, 0},
+		{"", JW_VERDICT_RUNS, 1, 0, 0, 0, 900, 0, 0, 0, 0, 0, 0},
+		{"", JW_VERDICT_RUNS, 1, 1, 0, 0, 900, 0, 0, 0, 0, 1, 0},
+		{"", JW_VERDICT_RUNS, 1, 1, 0, 0, 900, 0, 1, 0, 0, 0, 0},
+		{"", JW_VERDICT_USELESS, 1, 1, 0, 0, 900, 0, 1, 1, 0, 0, 0},
+		{"", JW_VERDICT_RUNS, 1, 0, 0, 0, 900, 0, 1, 1, 0, 0, 0},
+		{"w", JW_VERDICT_USELESS, 1, 1, 0, 0, 900, 0, 1, 0, 0, 0, 0},
+		{"l", JW_VERDICT_USELESS, 1, 1, 0, 0, 900, 0, 1, 0, 0, 0, 0},
+		{"w", JW_VERDICT_WARM, 1, 1, 0, 0, 900, 0, 1, 1, 1, 0, 0},
+		{"w", JW_VERDICT_WARM, 1, 1, 0, 0, 900, 1, 0, 0, 0, 0, 0},
+		{"wc", JW_VERDICT_UNKNOWN, 1, 1, 0, 0, 900, 1, 0, 0, 0, 0, 0},
+		{"wc", JW_VERDICT_UNKNOWN, 1, 1, 0, 0, 100, 1, 0, 0, 0, 0, 0},
+		{"wc", JW_VERDICT_COLD, 1, 1, 0, 0, 200, 0, 0, 0, 0, 0, 0},
+		{"wc", JW_VERDICT_NO_ROOM, 1, 1, 0, 0, 199, 0, 0, 0, 0, 0, 0},
+		{"wco", JW_VERDICT_NO_ROOM, 1, 1, 0, 0, 299, 0, 0, 0, 0, 0, 0},
+		{"wcl", JW_VERDICT_COLD, 1, 1, 0, 0, 200, 0, 0, 0, 0, 0, 0},
+		{"wcl", JW_VERDICT_COLD, 1, 1, 0, 0, 900, 0, 0, 0, 0, 0, 100},
+		{"wcl", JW_VERDICT_NO_ROOM, 1, 1, 0, 0, 900, 0, 0, 0, 0, 0, 99},
+		{"wc", JW_VERDICT_COLD, 1, 1, 0, 0, 199, 0, 0, 0, 1, 0, 0},
+		{"ww", JW_VERDICT_WARM, 1, 1, 0, 0, 199, 0, 0, 0, 0, 0, 0},
+		{"w", JW_VERDICT_COLD, 1, 1, 0, 0, 900, 0, 0, 0, 0, 1, 0},
+		{"wc", JW_VERDICT_COLD, 1, 1, 1, 1, 900, 0, 0, 0, 0, 0, 0},
+		{"w", JW_VERDICT_PARTLY, 1, 1, 1, 1, 900, 0, 0, 0, 0, 0, 0},
+		{"w", JW_VERDICT_FAILS, 1, 1, 0, 1, 900, 0, 0, 0, 0, 0, 0},
+		{"l", JW_VERDICT_RUNS, 1, 1, 0, 0, 900, 0, 0, 0, 0, 0, 0},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -197,6 +223,8 @@ TEST(a_start_is_judged_by_what_decides)
 							.troubles = cases[i].troubles,
 							.fates.count = cases[i].fates};
 		struct jw_cache_info settings = {.limit_bytes = cases[i].limit_bytes,
+										 .free_bytes =
+											 cases[i].free_bytes ? cases[i].free_bytes : UINT64_MAX,
 										 .force_ptx_jit = cases[i].forced};
 		const struct jw_cache_outlook cache = {.harmful = cases[i].harmful};
 		enum jw_verdict verdict;

@@ -66,10 +66,11 @@ TEST(a_limit_for_files_is_set_where_it_is_too_small)
 	assert_int_equal(os_env_set(NULL, "SHELL", "/bin/sh"), 0);
 	assert_int_equal(os_env_set(NULL, "XDG_CONFIG_HOME", NULL), 0);
 	for (int less = 0; less < 2; less++) {
-		system->cache.limit_bytes = ((uint64_t)1 << 30) - (uint64_t)less;
+		system->cache.outlook.bytes = 2 << 20;
+		system->cache.limit_bytes = ((uint64_t)2 << 20) - (uint64_t)less;
 		assert_int_equal(jw_tune_for_files(NULL, system, NULL, 0, &result), 0);
 		assert_int_equal(result != NULL, less);
-		assert_int_equal(system->cache.limit_bytes, (uint64_t)1 << 30);
+		assert_int_equal(system->cache.limit_bytes, (uint64_t)(less ? 1 << 30 : 2 << 20));
 	}
 	assert_int_equal(result->count, 2);
 	assert_string_equal(result->changes[1].what, "written");

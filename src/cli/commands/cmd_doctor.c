@@ -397,7 +397,7 @@ static int run_fix(struct jw_error *err, struct doctoring *doctoring,
 		return 0;
 	/* As after the next login. */
 	return is_set_again(err, finding, &again) ||
-				   (!again && os_env_set(err, finding->variable, finding->value))
+				   (!again && jw_settings_take(err, finding->variable, finding->value))
 			   ? -1
 			   : 0;
 }

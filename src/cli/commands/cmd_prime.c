@@ -84,6 +84,7 @@ static void prime_outcome_print_result(const struct prime_outcome *priming,
 									   const struct jw_prime_result *result)
 {
 	const struct output *out = &priming->cli->out;
+	const struct jw_cache_info *cache = &priming->cli->system->cache;
 	char time[TEXT_SHORT], bytes[TEXT_SHORT];
 
 	for (size_t i = 0; i < result->failure_count; i++)
@@ -128,13 +129,16 @@ static void prime_outcome_print_result(const struct prime_outcome *priming,
 	else if (priming->elsewhere.given)
 		print_where(priming, result);
 	else if ((result->compiled || result->shared.fetched) && !result->failed && !result->undone &&
-			 !result->opaque)
-		output_line(out, STYLE_PLAIN,
-					priming->recording ? "No recorded module is left to compile here."
-					: result->plan.left_out || result->plan.cannot
-						? "Start your program again: of these files it compiles at most what "
-						  "was left out."
-						: "Start your program again: it has nothing left to compile.");
+			 !result->opaque) {
+		if (!tune_change_print_login(out, cache,
+									 cache->outlook.bytes + result->plan.forecast.cache_bytes))
+			output_line(out, STYLE_PLAIN,
+						priming->recording ? "No recorded module is left to compile here."
+						: result->plan.left_out || result->plan.cannot
+							? "Start your program again: of these files it compiles at most what "
+							  "was left out."
+							: "Start your program again: it has nothing left to compile.");
+	}
 	if (result->plan.too_much)
 		output_error(out, "%s", result->stopped.message);
 	else if (result->stopped.code)

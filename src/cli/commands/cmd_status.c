@@ -18,6 +18,7 @@
 #include "cli/output.h"
 #include "cli/parts/module_text.h"
 #include "cli/parts/prime_text.h"
+#include "cli/parts/tune_changes.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/platform.h"
@@ -198,6 +199,12 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 					text_bytes(size, cache->outlook.bytes), limit, from);
 	else
 		output_line(out, STYLE_PLAIN, "Cache   %s (empty, limit %s%s)", cache->path, limit, from);
+	if (tune_change_is_ahead(cache))
+		output_line(out, STYLE_WARN,
+					"        from the next login on: until then programs have %s, limit %s%s",
+					cache->now.path ? cache->now.path : "no cache",
+					text_bytes(size, cache->now.limit_bytes),
+					cache->now.limit_set ? "" : ", the driver's default");
 	module_text_marks(out, "        ", "them", carried, "");
 	if (cache->outlook.text[0])
 		output_line(out, cache->outlook.harmful ? STYLE_BAD : STYLE_WARN, "        %s; %s",
@@ -230,9 +237,6 @@ static bool is_relative(void)
 	return relative;
 }
 
-/* Below it, a program's modules push each other out: a unit that the driver does not know ("1G") */
-enum { LEAST_LIMIT = 1 << 20 };
-
 /* Prints the next step: a warm cache is useless while the driver does not read it. */
 static void print_status_next(const struct output *out, const struct status_document *found,
 							  const struct jw_check_result *packages)
@@ -252,7 +256,7 @@ static void print_status_next(const struct output *out, const struct status_docu
 			   "environment";
 	else if (cache->disabled || cache->force_ptx_jit)
 		next = "unset the variable above, “jitwarm tune” shows where it is set; then jitwarm prime";
-	else if ((cache->why_useless[0] || is_relative() || cache->limit_bytes < LEAST_LIMIT) &&
+	else if ((cache->why_useless[0] || is_relative() || !jw_cache_holds(cache, 0)) &&
 			 !jw_tune_can_apply(JW_SCOPE_USER))
 		next = cache->why_useless[0] || is_relative()
 				   ? "jitwarm tune --print sh --path DIR: the lines for where your programs are "
@@ -266,7 +270,7 @@ static void print_status_next(const struct output *out, const struct status_docu
 		next = "jitwarm tune --path DIR --apply: an absolute path; then jitwarm prime";
 	else if (cache->outlook.evicted)
 		next = "jitwarm tune: how to raise the limit, before the driver evicts what it has";
-	else if (cache->limit_bytes < LEAST_LIMIT)
+	else if (!jw_cache_holds(cache, 0))
 		next = "jitwarm prime --tune: raise CUDA_CACHE_MAXSIZE, and compile this now";
 	else if (packages && jw_may_need_none(&packages->all.forecast.start))
 		next = "jitwarm prime, if a start takes long: programs may need nothing of this";
@@ -276,6 +280,8 @@ static void print_status_next(const struct output *out, const struct status_docu
 		next = "jitwarm check: what could not be read may hold something to compile";
 	else if (packages && packages->verdict == JW_VERDICT_COLD)
 		next = "jitwarm prime: repairs the cache, so that the first start compiles nothing";
+	else if (!jw_cache_serves_now(cache, cache->outlook.bytes))
+		next = "log out and in again: until then programs use another cache or limit";
 	else if (packages && packages->all.warm)
 		next = "nothing: these packages compile nothing; jitwarm find shows other environments and "
 			   "programs";

@@ -178,7 +178,10 @@ static void print_tune_next(const struct tuning *tuning, bool overridden)
 					"Next       log out and in again: jitwarm has set it in %s:%zu", pending->where,
 					pending->line);
 	else if (!overridden && is_in_force(tuning))
-		output_line(out, STYLE_FAINT, "No setting needs a change.");
+		output_line(out, STYLE_FAINT,
+					tune_change_is_ahead(cache)
+						? "Next       log out and in again: programs have it from then on"
+						: "No setting needs a change.");
 	else
 		print_apply(out, &tuning->cli->options);
 }
@@ -199,9 +202,14 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 					tuning->cli->system->why_none);
 	if (!tuning->document.settings.count)
 		output_line(out, STYLE_PLAIN, "Nothing sets a variable of the driver's cache.");
-	output_line(out, STYLE_STRONG, "In force   %s, limit %s%s", cache->path ? cache->path : "none",
-				text_bytes(limit, cache->limit_bytes),
-				cache->limit_set ? "" : " (the driver's default)");
+	output_line(out, STYLE_STRONG, "In force   %s, limit %s%s",
+				cache->now.path ? cache->now.path : "none",
+				text_bytes(limit, cache->now.limit_bytes),
+				cache->now.limit_set ? "" : " (the driver's default)");
+	if (tune_change_is_ahead(cache))
+		output_line(out, STYLE_STRONG, "Next login %s, limit %s%s",
+					cache->path ? cache->path : "none", text_bytes(limit, cache->limit_bytes),
+					cache->limit_set ? "" : " (the driver's default)");
 	if (!defaults_suffice(tuning))
 		output_line(out, STYLE_STRONG,
 					"Should be  CUDA_CACHE_MAXSIZE=%llu (%s: %s present, %s to come)",

@@ -172,6 +172,13 @@ const struct json_table document_status = {.schema = "jitwarm.status/1", .fields
 #define TUNE_AS(name, member, ...) JSON_AS(name, struct tune_document, member, __VA_ARGS__)
 
 static const struct json_field force_fields[] = {
+	TUNE(cache.now.path, "absent where the driver would not cache", .presence = JSON_UNLESS_NULL),
+	TUNE(cache.now.limit_bytes, NULL),
+	TUNE(cache.now.limit_set, "by `CUDA_CACHE_MAXSIZE`"),
+	{0},
+};
+
+static const struct json_field login_fields[] = {
 	TUNE(cache.path, "absent where the driver would not cache", .presence = JSON_UNLESS_NULL),
 	TUNE(cache.limit_bytes, NULL),
 	TUNE(cache.limit_set, "by `CUDA_CACHE_MAXSIZE`"),
@@ -226,6 +233,8 @@ const struct json_table document_tune_undone = {
 
 static const struct json_field tune_fields[] = {
 	JSON_PART("in_force", JSON_TABLE(struct tune_document, force_fields), "of this process"),
+	JSON_PART("next_login", JSON_TABLE(struct tune_document, login_fields),
+			  "what programs have from the next login on, and jitwarm at once"),
 	JSON_PART("should_be", JSON_TABLE(struct tune_document, wanted_fields), "`--apply` sets it"),
 	TUNE_AS("present_bytes", cache.outlook.bytes, "in the cache"),
 	TUNE(predicted_bytes, "that the named packages would add"),

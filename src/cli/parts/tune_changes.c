@@ -92,3 +92,28 @@ int tune_change_on_the_way(struct jw_error *err, struct cli *cli, const struct f
 	jw_tune_result_free(result);
 	return failed;
 }
+
+bool tune_change_is_ahead(const struct jw_cache_info *cache)
+{
+	return !jw_cache_serves_now(cache, 0) ||
+		   (!cache->named && cache->limit_bytes != cache->now.limit_bytes);
+}
+
+bool tune_change_print_login(const struct output *output, const struct jw_cache_info *cache,
+							 uint64_t bytes)
+{
+	char limit[TEXT_SHORT];
+
+	if (jw_cache_serves_now(cache, bytes))
+		return false;
+	if (!text_same(cache->path, cache->now.path))
+		output_line(output, STYLE_PLAIN,
+					"Log out and in again, then start your program: until then the driver uses %s.",
+					cache->now.path ? cache->now.path : "no cache");
+	else
+		output_line(output, STYLE_PLAIN,
+					"Log out and in again, then start your program: until then the driver keeps "
+					"only %s.",
+					text_bytes(limit, cache->now.limit_bytes));
+	return true;
+}

@@ -1,0 +1,115 @@
+# What this login's programs have, and what the next one's get: told apart by tune, jitwarm, doctor and prime. One limit everywhere.
+is_wine && skip "tests/windows/test_tune.sh has the registry's"
+with_simdriver sm_86
+# A folder for temporary files would be a finding of its own.
+place=$(mktemp -d /var/tmp/jitwarm-login.XXXXXX) || skip "no /var/tmp"
+trap 'rm -rf "$place"' EXIT
+export HOME=$place/home JITWARM_SYSTEM_ROOT=$work/root SHELL=/bin/bash
+unset CUDA_CACHE_PATH CUDA_CACHE_MAXSIZE XDG_CONFIG_HOME ZDOTDIR CONDA_PREFIX
+mkdir -p "$HOME" "$work/root"
+now=$HOME/.nv/ComputeCache
+nothing_is_written() { [[ -z $(find "$HOME" -name '*jitwarm*' -o -name .profile) ]] || fail "$(find "$HOME")"; }
+
+# Nothing is needed, so nothing is written; a limit that holds all of it is left alone
+run 0 prime --tune --no-store "$sample"
+out_has "Start your program again: it has nothing left to compile."
+nothing_is_written
+rm -rf "$now"
+CUDA_CACHE_MAXSIZE=5000000 run 0 prime --tune --no-store "$sample"
+nothing_is_written
+CUDA_CACHE_MAXSIZE=5000000 run 0 tune "$sample"
+out_has "No setting needs a change."
+CUDA_CACHE_MAXSIZE=5000000 run 0 doctor --no-probe "$sample"
+
+# A larger limit: this login's programs do not have it, and need not for these
+run 0 tune --apply --max-size 3GiB
+run 0 tune "$sample"
+out_has "In force   $now, limit 1.07 GB (the driver's default)"
+out_has "Next login $now, limit 3.22 GB"
+out_has "Next       log out and in again: programs have it from then on"
+out_lacks "process"
+run 0 tune --json
+json 'd["in_force"] == {"path": d["in_force"]["path"], "limit_bytes": 2**30, "limit_set": False} and d["next_login"]["limit_bytes"] == 3 * 2**30 and d["next_login"]["limit_set"]'
+run "0|2" status
+out_has "        from the next login on: until then programs have $now, limit 1.07 GB, the driver's default"
+run 0 doctor --no-probe "$sample"
+rm -rf "$now"
+run 0 prime --no-store "$sample"
+out_has "Start your program again"
+# As the next login has it
+CUDA_CACHE_MAXSIZE=3221225472 run 0 tune "$sample"
+out_has "In force   $now, limit 3.22 GB"
+out_lacks "Next login"
+CUDA_CACHE_MAXSIZE=3221225472 run "0|2" status
+out_lacks "until then"
+
+# Another directory: what is warmed there is of no use before
+run 0 tune --apply --path "$place/other"
+run 0 prime --no-store "$sample"
+out_has "Log out and in again, then start your program: until then the driver uses $now."
+out_lacks "again: it has"
+run 0 tune "$sample"
+out_has "In force   $now, "
+out_has "Next login $place/other, limit 3.22 GB"
+run "0|2" status
+out_has "Cache   $place/other "
+out_has "        from the next login on: until then programs have $now, "
+out_has "Next    log out and in again: "
+run 1 doctor --no-probe "$sample"
+out_has "before-login: programs of this login use $now, and those of the next one $place/other"
+CUDA_CACHE_PATH=$place/other run 0 doctor --no-probe "$sample"
+run 0 check "$sample"
+# … unless the process names one
+CUDA_CACHE_PATH=$place/mine run 0 prime --no-store "$sample"
+out_has "Start your program again"
+run 0 tune --undo
+nothing_is_written
+
+# A limit that is too small, raised on the way: “again” is only after the next login
+rm -rf "$now"
+CUDA_CACHE_MAXSIZE=300000 run 0 prime --tune --no-store "$sample"
+out_has "Log out and in again, then start your program: until then the driver keeps only 300 KB."
+run 0 tune --undo
+
+# One number for a fault, and the driver's maximum
+for each in 8G:4294967296 2G:2147483648; do
+	export CUDA_CACHE_MAXSIZE=${each%:*} number=${each#*:}
+	rm -rf "$now"
+	run "0|2" status
+	out_has "CUDA_CACHE_MAXSIZE=$CUDA_CACHE_MAXSIZE: the driver reads "
+	out_has "write $number"
+	run 0 tune "$sample"
+	out_has "Should be  CUDA_CACHE_MAXSIZE=$number "
+	err_has "write $number"
+	run 2 doctor --no-probe "$sample"
+	out_has "set CUDA_CACHE_MAXSIZE=$number "
+	[[ $CUDA_CACHE_MAXSIZE == 2G ]] || out_has "(4 GiB, the most that a driver keeps)"
+	[[ $(grep -o '[0-9]\{9,\}' "$out" | sort -u) == "$number" ]] || fail "several numbers"
+	run 2 prime "$sample"
+	err_has "Set CUDA_CACHE_MAXSIZE=$number ("
+	run 0 prime --tune --no-store "$sample"
+	grep -q "CUDA_CACHE_MAXSIZE=$number" "$HOME/.config/environment.d/60-jitwarm.conf" || fail "another number was written"
+	run 0 tune --undo
+done
+unset CUDA_CACHE_MAXSIZE
+
+# A small disk: all judge it alike, and what does not fit is not begun
+small=$place/small
+mkdir "$small"
+printf '#!/bin/sh\nmount -t tmpfs -o size=$SMALL none "%s" && exec "$@"\n' "$small" >"$work/with-small"
+chmod +x "$work/with-small"
+unshare -rm "$work/with-small" true 2>/dev/null || exit 0
+export CUDA_CACHE_PATH=$small/cache
+JITWARM="unshare -rm $work/with-small $JITWARM"
+SMALL=300k run 2 prime "$sample"
+err_has "the results take about 512 KB, and only 307 KB are free at $small/cache: make room there"
+out_lacks "Compiled"
+SMALL=300k run 2 prime -n "$sample"
+SMALL=300k run 2 check "$sample"
+for size in 300k 20m 90m; do
+	wanted="$small/cache: only "
+	SMALL=$size run "1|2" doctor --no-probe "$sample"
+	[[ $(grep -o "$wanted[0-9.]* [KM]B" "$out" >"$work/doctor"; wc -l <"$work/doctor") == $([[ $size == 90m ]] && echo 0 || echo 1) ]] || fail "doctor at $size"
+	SMALL=$size run 0 tune "$sample"
+	grep -o "$wanted[0-9.]* [KM]B" "$err" | diff - "$work/doctor" || fail "tune at $size"
+done
