@@ -51,8 +51,10 @@ struct jw_other_cache {
 	uint64_t entries, size_bytes; /* of its files; 0 if this account may not read it */
 };
 
-/* The caches that this account can see. The caller frees the array with jw_other_caches_free. */
-int jw_other_caches(struct jw_error *err, struct jw_other_cache **ret_caches, size_t *ret_count);
+/* The caches that this account can see, each once, without `own` (NULL: none is left out). The
+ * caller frees the array with jw_other_caches_free. */
+int jw_other_caches(struct jw_error *err, const char *own, struct jw_other_cache **ret_caches,
+					size_t *ret_count);
 void jw_other_caches_free(struct jw_other_cache *caches, size_t count);
 
 JW_END_DECLS

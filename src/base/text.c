@@ -493,7 +493,8 @@ static size_t distance_of(const char *a, size_t a_length, const char *b, size_t 
 struct suggest suggest_for(const char *typed, size_t length)
 {
 	/* Up to a quarter of the letters may differ, and always at least one. */
-	return (struct suggest){.typed = typed, .length = length, .distance = length / 4 + 1};
+	return (struct suggest){
+		.typed = typed, .length = length, .distance = length < 8 ? 1 : length / 4};
 }
 
 void suggest_offer(struct suggest *suggest, const char *candidate)

@@ -545,7 +545,17 @@ static int add_account_cache(struct jw_error *err, struct jw_other_cache *caches
 	return 0;
 }
 
-int jw_other_caches(struct jw_error *err, struct jw_other_cache **ret_caches, size_t *ret_count)
+/* Accounts without a home of their own share one (/nonexistent). */
+static bool is_listed(const struct jw_other_cache *caches, size_t count, const char *path)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(caches[i].path, path))
+			return true;
+	return false;
+}
+
+int jw_other_caches(struct jw_error *err, const char *own, struct jw_other_cache **ret_caches,
+					size_t *ret_count)
 {
 	struct jw_other_cache *caches = mem_array(err, MOST_CACHES, sizeof *caches);
 	struct jw_accounts accounts = {0};
@@ -558,7 +568,8 @@ int jw_other_caches(struct jw_error *err, struct jw_other_cache **ret_caches, si
 
 		if (os_account_cache_dir(&why, &accounts.items[i], &path))
 			result = why.code == JW_ERR_UNSUPPORTED ? 0 : error_copy(err, &why);
-		else if (os_exists(path))
+		else if (os_exists(path) && (!own || strcmp(path, own) != 0) &&
+				 !is_listed(caches, count, path))
 			result = add_account_cache(err, caches, &count, accounts.items[i].name, path);
 		else
 			mem_free(path);

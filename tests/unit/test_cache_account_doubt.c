@@ -67,17 +67,21 @@ TEST(other_caches_are_those_of_services)
 	}
 	text = mem_printf(NULL,
 					  "one:x:200:1::%s/one:/\ntwo:x:201:1::%s/two:/\nthree:x:202:1::%s/three:/\n"
-					  "person:x:1000:1::%s/person:/\n",
-					  folder, folder, folder, folder);
+					  "twin:x:203:1::%s/two:/\nperson:x:1000:1::%s/person:/\n",
+					  folder, folder, folder, folder, folder);
 	files_put_text(root, "etc/passwd", text);
 	assert_int_equal(os_env_set(NULL, "JITWARM_SYSTEM_ROOT", root), 0);
-	assert_int_equal(jw_other_caches(NULL, &caches, &count), 0);
+	assert_int_equal(jw_other_caches(NULL, NULL, &caches, &count), 0);
 	assert_int_equal(count, 2);
 	assert_string_equal(caches[0].account, "one");
 	assert_string_equal(caches[0].path, cache);
 	assert_int_equal(caches[0].entries, 2);
 	assert_string_equal(caches[1].account, "two");
 	assert_int_equal(caches[1].entries, 0);
+	jw_other_caches_free(caches, count);
+	assert_int_equal(jw_other_caches(NULL, cache, &caches, &count), 0);
+	assert_int_equal(count, 1);
+	assert_string_equal(caches[0].account, "two");
 	jw_other_caches_free(caches, count);
 	assert_int_equal(jw_accounts_people(NULL, &people), 0);
 	assert_int_equal(people.count, 1);
@@ -88,7 +92,7 @@ TEST(other_caches_are_those_of_services)
 		struct jw_error err = {0};
 
 		mem_fail_after(n);
-		if (jw_other_caches(&err, &caches, &count)) {
+		if (jw_other_caches(&err, NULL, &caches, &count)) {
 			assert_int_equal(err.code, JW_ERR_MEMORY);
 		} else {
 			assert_int_equal(count, 2);

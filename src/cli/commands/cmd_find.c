@@ -246,19 +246,26 @@ static int tell_places(struct jw_error *err, struct finding_places *finding)
 {
 	const struct output *out = &finding->cli->out;
 	const struct find_document *document = &finding->document;
+	const bool any_driver = finding->gpus.count && !options_given(&finding->cli->options, "driver");
+	bool unknown = false;
 
 	if (output_wants_text(out) && print_rows(err, out, document))
 		return -1;
 	for (size_t i = 0; i < document->count; i++) {
 		const struct find_row *row = &document->rows[i];
+		const bool nameless = row->images && row->verdict == JW_VERDICT_UNKNOWN;
 
 		if (row->trouble)
 			output_warning(out, "%s", row->trouble);
-		/* That a place holds no device code is what was to be found out. */
-		cli_end_with(finding->cli, row->trouble  ? EXIT_COLD
+		/* That a place holds no device code is what was to be found out. Without a driver there is
+		 * no cache to be looked into: all of it is to be compiled. */
+		cli_end_with(finding->cli, row->trouble || (nameless && any_driver) ? EXIT_COLD
 								   : row->images ? exit_of_verdict(row->verdict)
 												 : EXIT_DONE);
+		unknown = unknown || (nameless && !any_driver);
 	}
+	if (unknown)
+		output_note(out, "what of this the cache has is not known: “jitwarm check” says why");
 	cli_end_with(finding->cli, finding->judged ? EXIT_DONE : EXIT_CANNOT);
 	for (size_t i = 0; i < document->places.note_count; i++)
 		output_note(out, "%s", document->places.notes[i]);

@@ -349,7 +349,7 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 	int failed =
 		look_at_packages(err, cli, &search, &packages) || jw_ahead_look(err, NULL, &found.ahead);
 
-	if (jw_other_caches(NULL, &found.others, &found.other_count))
+	if (jw_other_caches(NULL, system->cache.path, &found.others, &found.other_count))
 		found.other_count = 0;
 	if (packages) {
 		found.environment = search->environment;

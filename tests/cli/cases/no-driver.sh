@@ -15,6 +15,17 @@ if has_command push; then
 fi
 run 2 prime --share "$work" "$work"
 
+# What a GPU's driver would compile is known without one.
+(
+	with_simdriver sm_86
+	mkdir "$work/place" && cp "$sample" "$work/place"
+	JITWARM=${JITWARM##* }
+	run 1 find --target sm_86 "$work/place"
+	out_has "8 modules to compile"
+	run 2 find --target sm_86 --driver 12.4 "$work/place"
+	err_has "“jitwarm check” says why"
+) || exit 1
+
 JITWARM_PCI_DEVICES=10de:2484@0000:01:00.0 run 2 status
 out_has "; but an NVIDIA GPU is here: install NVIDIA's driver"
 unset JITWARM_PCI_DEVICES

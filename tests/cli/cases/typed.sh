@@ -102,11 +102,13 @@ err_has "not an environment; “jitwarm find” lists"
 run 3 check pytorch
 err_has "pytorch: no such file; its package is called torch, and is not in the virtual environment "
 # "lib" is rather a folder that is not there than the beginning of a package's name
-for name in libcst flash-attn; do
+for name in libcst flash-attn sympy; do
 	mkdir "$(site_of "$work/project/.venv")/${name//-/_}-1.0.dist-info"
 	printf 'Metadata-Version: 2.1\nName: %s\nVersion: 1.0\n' $name >"$(site_of "$work/project/.venv")/${name//-/_}-1.0.dist-info/METADATA"
 done
 run 3 check lib
+err_lacks "did you mean"
+run 3 check numpy
 err_lacks "did you mean"
 run 3 check libcts
 err_has "did you mean libcst?"
