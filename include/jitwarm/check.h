@@ -98,6 +98,16 @@ struct jw_check_failing {
 	struct jw_driver needs; /* the first driver that is new enough; zeros: its age is not why */
 };
 
+/* A compiler with which programs compile while they run (NVRTC, NVVM, nvJitLink, ptxas), among the
+ * files of a search: too new for the driver, or too old for a GPU. */
+struct jw_check_compiler {
+	const char *name;               /* "NVRTC" */
+	uint32_t cuda;                  /* its CUDA version, 12080 */
+	uint32_t needs;                 /* too old: the first CUDA version that knows the GPU; else 0 */
+	char *file, *package, *version; /* package and version NULL if unknown */
+	char *why;                      /* a line for people */
+};
+
 /* A package with device code, on one GPU architecture. A module that several packages hold counts
  * for the first. */
 struct jw_check_package_gpu {
@@ -136,6 +146,8 @@ struct jw_check_result {
 	size_t images;   /* files and members of archives with device code that were read */
 	struct jw_check_failing *failing;
 	size_t failing_count;
+	struct jw_check_compiler *compilers; /* of options.found: those that do not fit */
+	size_t compiler_count;
 	const char *named; /* if !names_known: a release of its branch whose names are known, or NULL */
 	struct jw_check_package
 		*packages; /* of options.found; the most expensive first, then by name */

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "doctor/examination.h"
+#include "gpu/release.h"
 #include "gpu/rules.h"
 #include "machine/known_gpus.h"
 #include "os/env.h"
@@ -572,6 +573,37 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 	return true;
 }
 
+/* Programs that compile nothing while they run do not notice. */
+static bool is_compiler_unfit(const struct examination *seen, struct finding_draft *draft)
+{
+	const struct jw_check_compiler *first;
+	const struct jw_driver *driver;
+	struct jw_driver needs;
+	char text[JW_DRIVER_TEXT];
+
+	if (!seen->check || !seen->check->compiler_count)
+		return false;
+	/* With what the newest one needs, the others fit, too. */
+	first = &seen->check->compilers[0];
+	for (size_t i = 1; i < seen->check->compiler_count; i++)
+		if (seen->check->compilers[i].cuda > first->cuda)
+			first = &seen->check->compilers[i];
+	driver = &seen->check->driver;
+	EVIDENCE(draft, "%.900s (%.900s)", first->why, first->file);
+	if (seen->check->compiler_count > 1)
+		text_append(draft->evidence, sizeof draft->evidence, "; “jitwarm check” names %zu more",
+					seen->check->compiler_count - 1);
+	if (first->needs) {
+		FIX(draft, "install %s of CUDA %u.%u or a newer one", first->name, first->needs / 1000,
+			first->needs % 1000 / 10);
+		return true;
+	}
+	needs = gpu_cuda_driver(first->cuda);
+	FIX(draft, "install driver %s or a newer one, or %s of CUDA %u.%u",
+		jw_driver_text(text, &needs), first->name, driver->cuda / 1000, driver->cuda % 1000 / 10);
+	return true;
+}
+
 static bool is_linking(const struct examination *seen, struct finding_draft *draft)
 {
 	const struct jw_seconds *link;
@@ -606,6 +638,7 @@ const struct finding_kind finding_kinds[] = {
 	{"no-code", has_no_code},
 	{"refused", is_refused},
 	{"cold", is_cold},
+	{"compiler", is_compiler_unfit},
 	{"linking", is_linking},
 	{"probe-failed", is_probe_failed},
 	{"probe-refused", is_probe_refused},

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "gpu/rules.h"
+#include "os/file.h"
 
 int build_begin(struct jw_error *err, struct build *build, const struct plan_request *request)
 {
@@ -210,6 +211,27 @@ static bool is_on_demand(const struct build *build, const struct build_image *im
 			   : found && build->found < found->file_count && found->files[build->found].package;
 }
 
+/* Whether it is a loose file below a tests folder of an installed package. Where the environment
+ * itself lies does not matter. */
+static bool is_of_tests(const struct build *build, const struct build_image *image)
+{
+	static const char folder[] = "-packages"; /* site-packages, Debian's dist-packages */
+	const struct jw_found *found = build->request->found;
+	const char *path = image->path;
+
+	if (image->library || build->request->everything || !found ||
+		build->found >= found->file_count || !found->files[build->found].package)
+		return false;
+	for (const char *at = path; (at = strstr(at, folder)); path = at)
+		at += sizeof folder - 1;
+	if (path == image->path)
+		return false;
+	while ((path = strstr(path, "tests")) &&
+		   !(os_is_separator(path[-1]) && os_is_separator(path[5])))
+		path += 5;
+	return path != NULL;
+}
+
 /* Inputs of a link are compiled only if the CUDA runtime links, and only those that it hands to the
  * linker. cuSPARSE links its own inputs through nvJitLink, which has its own cache. */
 static bool is_compiled(const struct build *build, const struct build_image *image,
@@ -383,6 +405,11 @@ int build_note_assumptions(struct jw_error *err, struct build *build)
 		return 0;
 	if (note_left_out(err, build) || note_texts(err, build))
 		return -1;
+	if (build->tests &&
+		build_note(err, build, false,
+				   "%s below tests folders of packages: left out; --all includes what is left out",
+				   TEXT_COUNT(build->tests, "loose file", "loose files")))
+		return -1;
 	if (build->loose_texts &&
 		build_note(
 			err, build, false,
@@ -422,12 +449,14 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 	size_t superseded[ANALYSE_MOST_TARGETS] = {0};
 	size_t most_left = 0, most_texts = 0;
 	uint32_t file = UINT32_MAX;
+	const bool test = is_of_tests(build, image);
 
-	if (fates_add(err, &plan->fates, image->path, image->member, image->targets,
-				  plan->target_count))
+	if (!test && fates_add(err, &plan->fates, image->path, image->member, image->targets,
+						   plan->target_count))
 		return -1;
 	plan->images++;
-	for (size_t t = 0; t < plan->target_count; t++) {
+	build->tests += test && image->module_count;
+	for (size_t t = 0; !test && t < plan->target_count; t++) {
 		plan->targets[t].cannot += image->targets[t].verdicts[VERDICT_CANNOT];
 		plan->targets[t].needs = gpu_newer_driver(plan->targets[t].needs, image->targets[t].needs);
 		plan->targets[t].tile += image->targets[t].tile;
@@ -440,7 +469,7 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 		bool loose = module->form != CACHE_KEY_LINK && module->role == DEVCODE_LOOSE;
 		bool leave = loose && !build->request->everything && image->library &&
 					 image->targets[module->target].loose_bytes > PLAN_LOOSE_LIMIT_BYTES;
-		const bool passed = module->superseded && !build->request->everything;
+		const bool passed = (module->superseded && !build->request->everything) || test;
 
 		add_link_bytes(build, image, module);
 		if (!is_compiled(build, image, module))
@@ -454,7 +483,7 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 		texts[module->target] += text && !leave && !passed;
 		superseded[module->target] += passed;
 	}
-	if (file != UINT32_MAX && !image->library) {
+	if (file != UINT32_MAX && !image->library && !test) {
 		build->loose_texts += image->modules[0].form == CACHE_KEY_TEXT;
 		build->loose_inputs += image->modules[0].form == CACHE_KEY_LINK;
 	}
@@ -465,6 +494,8 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 	mention(&build->left_out, image, left_out[most_left], image->targets[most_left].loose_bytes);
 	mention(&build->texts, image, texts[most_texts], 0);
 	build->superseded += texts[most_texts] ? superseded[most_texts] : 0;
+	if (test)
+		return 0;
 	if (note_unusable(err, build, image))
 		return -1;
 	return note_link_doubts(err, build, image);

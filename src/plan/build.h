@@ -24,6 +24,7 @@ struct build {
 	struct set known[ANALYSE_MOST_TARGETS]; /* modules by key or identity */
 	uint32_t found; /* index of the file that is read, in the request's search */
 	size_t module_capacity, file_capacity, note_capacity;
+	size_t tests;                         /* loose files with PTX that packages' own tests read */
 	size_t loose_texts, loose_inputs;     /* files that are one PTX text, or an input of a link */
 	struct build_mention left_out, texts; /* texts: PTX in the data of libraries */
 	size_t superseded;                    /* copies of such texts for older GPUs */

@@ -7,8 +7,12 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "cache/index.h"
+#include "devcode/elf64.h"
 #include "find/named_paths.h"
+#include "gpu/release.h"
+#include "gpu/rules.h"
 #include "machine/known_gpus.h"
+#include "os/file.h"
 #include "plan/analyse.h"
 #include "plan/plan.h"
 #include "prime/explain.h"
@@ -153,6 +157,236 @@ static int check_packages(struct jw_error *err, const struct plan *plan,
 	return 0;
 }
 
+/* ---- compilers with which programs compile while they run */
+
+enum {
+	MOST_COMPILERS = 64,
+	MOST_SECTIONS = 256,
+	MOST_READ_ONLY = 1 << 17, /* of a section that is read: it is in the first 16 KB of ptxas' */
+	MACHINE_CODE = 12020,     /* from here on a compiler's machine code needs a driver of its CUDA's
+								 major version (tests/conformance, compiler_cases) */
+};
+
+static const char *const compiler_names[] = {"NVRTC", "NVVM", "nvJitLink", "ptxas"};
+enum compiler_kind { COMPILER_NVRTC, COMPILER_NVVM, COMPILER_NVJITLINK, COMPILER_PTXAS };
+
+/* "12.8", "12.8.93"; 0: anything else */
+static uint32_t cuda_of_text(const char *text)
+{
+	uint32_t numbers[3];
+
+	return text && text_numbers(text, 3, numbers, 3) >= 2 && numbers[1] < 100
+			   ? numbers[0] * 1000 + numbers[1] * 10
+			   : 0;
+}
+
+/* Of a package that has CUDA's own version. */
+static uint32_t cuda_of_package(const struct jw_found_file *file, const char *const names[2])
+{
+	return file->package && (strstr(file->package, names[0]) || strstr(file->package, names[1]))
+			   ? cuda_of_text(file->version)
+			   : 0;
+}
+
+/* "libnvrtc-builtins.so.12.8", "nvrtc-builtins64_128.dll" */
+static uint32_t cuda_of_builtins(const char *name)
+{
+	const char *linked = strstr(name, ".so."), *windows = strstr(name, "64_");
+	uint32_t number;
+
+	if (linked)
+		return cuda_of_text(linked + 4);
+	number = windows ? (uint32_t)strtoul(windows + 3, NULL, 10) : 0;
+	return number >= 100 && number < 1000 ? number / 10 * 1000 + number % 10 * 10 : 0;
+}
+
+/* A program says of itself: “Cuda compilation tools, release 12.8, V12.8.93”. `text`: of
+ * MOST_READ_ONLY bytes and a NUL. */
+static uint32_t cuda_of_read_only(struct os_file *file, const struct elf64_section *section,
+								  char *text)
+{
+	const char *at = text;
+	char release[8];
+	size_t got;
+
+	if (os_file_read(NULL, file, section->offset, text,
+					 section->size_bytes < MOST_READ_ONLY ? (size_t)section->size_bytes
+														  : MOST_READ_ONLY,
+					 &got))
+		return 0;
+	text[got] = '\0';
+	while ((at = memchr(at, 'C', (size_t)(text + got - at)))) {
+		if (text_starts(at, "Cuda compilation tools, release ")) {
+			at = strchr(at, ',') + sizeof ", release";
+			(void)text_format(release, sizeof release, "%.*s", (int)strcspn(at, ","), at);
+			return cuda_of_text(release);
+		}
+		at++;
+	}
+	return 0;
+}
+
+static uint32_t cuda_of_program(const char *path)
+{
+	uint8_t head[ELF64_EHDR_SIZE], row[ELF64_SHDR_SIZE];
+	struct elf64_header header;
+	struct elf64_section section;
+	struct os_file *file;
+	uint32_t cuda = 0;
+	size_t got;
+	char *text;
+
+	if (os_file_open(NULL, path, OS_OPEN_READ, &file))
+		return 0;
+	text = mem_alloc(NULL, MOST_READ_ONLY + 1);
+	if (text && !os_file_read(NULL, file, 0, head, sizeof head, &got) &&
+		elf64_header_read(head, got, &header) && header.class == ELF64_CLASS &&
+		header.order == ELF64_LITTLE && header.shentsize == ELF64_SHDR_SIZE)
+		for (size_t i = 0; !cuda && i < header.shnum && i < MOST_SECTIONS; i++) {
+			if (os_file_read(NULL, file, header.shoff + i * ELF64_SHDR_SIZE, row, sizeof row,
+							 &got) ||
+				got < sizeof row)
+				break;
+			elf64_section_read(row, &section);
+			/* .rodata, whatever its name */
+			if (section.type == 1 && section.flags == ELF64_SHF_ALLOC)
+				cuda = cuda_of_read_only(file, &section, text);
+		}
+	mem_free(text);
+	os_file_close(file);
+	return cuda;
+}
+
+/* The CUDA version of a compiler, by its name, its package, or its own words; 0: it is none. */
+static uint32_t find_compiler(const struct jw_found_file *file, enum compiler_kind *ret_kind)
+{
+	static const char *const nvvm[2] = {"nvvm", "nvcc"}, *const link[2] = {"nvjitlink",
+																		   "nvjitlink"};
+	const char *name = os_base_name(file->path);
+
+	if (text_starts(name, "libnvrtc-builtins") || text_starts(name, "nvrtc-builtins64_")) {
+		*ret_kind = COMPILER_NVRTC;
+		return cuda_of_builtins(name);
+	}
+	if (text_starts(name, "libnvvm.so") || text_starts(name, "nvvm64_")) {
+		*ret_kind = COMPILER_NVVM;
+		return cuda_of_package(file, nvvm);
+	}
+	if (text_starts(name, "libnvJitLink.so") || text_starts(name, "nvJitLink_")) {
+		*ret_kind = COMPILER_NVJITLINK;
+		return cuda_of_package(file, link);
+	}
+	*ret_kind = COMPILER_PTXAS;
+	return !strcmp(name, "ptxas") || !strcmp(name, "ptxas-blackwell") ? cuda_of_program(file->path)
+																	  : 0;
+}
+
+/* Triton uses another ptxas on GPUs from sm_100 on, where it has one. */
+static bool is_passed_over(const struct jw_found *found, const struct jw_found_file *file,
+						   struct jw_target device)
+{
+	const size_t length = strlen(file->path);
+
+	if (text_ends(file->path, "-blackwell"))
+		return device.sm < 100;
+	for (size_t i = 0; device.sm >= 100 && i < found->file_count; i++)
+		if (!strncmp(found->files[i].path, file->path, length) &&
+			!strcmp(found->files[i].path + length, "-blackwell"))
+			return true;
+	return false;
+}
+
+/* Why a program fails whose compiler this is, NULL if it fits. */
+static char *misfit_text(enum compiler_kind kind, uint32_t cuda, const struct jw_driver *driver,
+						 struct jw_target device, uint32_t *ret_needs)
+{
+	const bool writes_ptx = kind == COMPILER_NVRTC || kind == COMPILER_NVVM;
+	const struct gpu_isa writes = gpu_driver_isa(&(struct jw_driver){.cuda = cuda}),
+						 reads = gpu_driver_isa(driver);
+	char name[JW_DRIVER_TEXT], sm[JW_TARGET_TEXT], version[32];
+
+	(void)text_format(version, sizeof version, "CUDA %u.%u", cuda / 1000, cuda % 1000 / 10);
+	(void)jw_driver_text(name, driver);
+	*ret_needs = 0;
+	if (writes_ptx && driver->cuda && cuda <= gpu_newest_cuda() &&
+		gpu_isa_compare(writes, reads) > 0)
+		return mem_printf(
+			NULL,
+			"%s's %s writes PTX %u.%u, and driver %s reads up to %u.%u: programs that "
+			"load what it compiles fail with error 222",
+			version, compiler_names[kind], writes.major, writes.minor, name, reads.major,
+			reads.minor);
+	if (!writes_ptx && driver->cuda && cuda >= MACHINE_CODE && cuda / 1000 > driver->cuda / 1000)
+		return mem_printf(
+			NULL,
+			"%s's %s writes machine code that driver %s does not load: programs that use it fail",
+			version, compiler_names[kind], name);
+	if (gpu_first_cuda(device) <= cuda)
+		return NULL;
+	*ret_needs = gpu_first_cuda(device);
+	return mem_printf(NULL,
+					  "%s's %s knows no %s: programs that compile for this GPU while they run fail",
+					  version, compiler_names[kind], jw_target_sm(sm, device));
+}
+
+static int add_compiler(struct jw_error *err, const struct jw_found_file *file,
+						enum compiler_kind kind, uint32_t cuda, uint32_t needs, char *why,
+						struct jw_check_result *result)
+{
+	struct jw_check_compiler *compiler = &result->compilers[result->compiler_count];
+
+	for (size_t i = 0; i < result->compiler_count; i++)
+		if (!strcmp(result->compilers[i].why, why)) {
+			mem_free(why);
+			return 0;
+		}
+	*compiler = (struct jw_check_compiler){.name = compiler_names[kind],
+										   .cuda = cuda,
+										   .needs = needs,
+										   .file = mem_string(err, file->path),
+										   .why = why};
+	result->compiler_count++;
+	if (file->package)
+		compiler->package = mem_string(err, file->package);
+	if (file->version)
+		compiler->version = mem_string(err, file->version);
+	return compiler->file && (!file->package || compiler->package) &&
+				   (!file->version || compiler->version)
+			   ? 0
+			   : -1;
+}
+
+/* Starts nothing and loads no library: names, versions, and of ptxas a few kilobytes. */
+static int check_compilers(struct jw_error *err, const struct jw_found *found,
+						   const struct jw_driver *driver, struct jw_check_result *result)
+{
+	result->compilers = mem_array(err, MOST_COMPILERS, sizeof *result->compilers);
+	if (!result->compilers)
+		return -1;
+	for (size_t i = 0; i < found->file_count; i++) {
+		enum compiler_kind kind;
+		const uint32_t cuda = find_compiler(&found->files[i], &kind);
+
+		for (size_t t = 0; cuda && t < result->gpu_count; t++) {
+			const struct jw_target device = result->gpus[t].target;
+			uint32_t needs;
+			char *why = kind == COMPILER_PTXAS && is_passed_over(found, &found->files[i], device)
+							? NULL
+							: misfit_text(kind, cuda, driver, device, &needs);
+
+			if (!why)
+				continue;
+			if (result->compiler_count == MOST_COMPILERS) {
+				mem_free(why);
+				return 0;
+			}
+			if (add_compiler(err, &found->files[i], kind, cuda, needs, why, result))
+				return -1;
+		}
+	}
+	return 0;
+}
+
 /* ---- all of it */
 
 void jw_check_result_free(struct jw_check_result *result)
@@ -168,6 +402,13 @@ void jw_check_result_free(struct jw_check_result *result)
 		mem_free(result->failing[i].why);
 	}
 	check_packages_free(result);
+	for (size_t i = 0; i < result->compiler_count; i++) {
+		mem_free(result->compilers[i].file);
+		mem_free(result->compilers[i].package);
+		mem_free(result->compilers[i].version);
+		mem_free(result->compilers[i].why);
+	}
+	mem_free(result->compilers);
 	jw_lines_free(result->notes, result->note_count);
 	explain_causes_free(result->causes, result->cause_count);
 	mem_free(result->failing);
@@ -289,7 +530,8 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
 		forecast_share(&result->gpus[t].forecast,
 					   forecast_workers(result->gpus[t].cold - result->gpus[t].restored));
 	result->all = sum_of(result);
-	if (search && check_packages(err, plan, search, result)) {
+	if (search && (check_packages(err, plan, search, result) ||
+				   check_compilers(err, search, &plan->profile.driver, result))) {
 		jw_check_result_free(result);
 		return NULL;
 	}

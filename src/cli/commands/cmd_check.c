@@ -210,6 +210,12 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 		forecast_text_doubt(out, &result->all.forecast);
 	for (size_t i = 0; i < result->failing_count; i++)
 		output_line(out, STYLE_BAD, "  %s: %s", result->failing[i].file, result->failing[i].why);
+	for (size_t i = 0; i < result->compiler_count; i++) {
+		const struct jw_check_compiler *compiler = &result->compilers[i];
+
+		output_line(out, STYLE_WARN, compiler->version ? "%s (%s %s)" : "%s (%s)", compiler->why,
+					compiler->package ? compiler->package : compiler->file, compiler->version);
+	}
 	if (result->names_known && explain)
 		print_files(out, result);
 	else if (result->names_known && result->all.cold && result->verdict == JW_VERDICT_COLD)

@@ -356,6 +356,13 @@ static const struct json_field failing_fields[] = {
 	{0},
 };
 
+static const struct json_field compiler_fields[] = {
+	JSON(struct jw_check_compiler, name, "`NVRTC`, `NVVM`, `nvJitLink` or `ptxas`"),
+	JSON(struct jw_check_compiler, file, "its path"),
+	JSON(struct jw_check_compiler, why, "a line for people"),
+	{0},
+};
+
 static const char *say_reason(char room[JSON_ROOM], const void *reason)
 {
 	(void)room;
@@ -399,6 +406,10 @@ static const struct json_field check_fields[] = {
 		JSON_TABLE(struct jw_check_failing, failing_fields),
 		"files whose code cannot run on a GPU, so that programs fail; of files whose names "
 		"differ in a version or a GPU only, none for want of code where one runs"),
+	JSON_LIST_OF("compilers", struct check_document, result.compilers, result.compiler_count,
+				 JSON_TABLE(struct jw_check_compiler, compiler_fields),
+				 "compilers with which programs compile while they run, in the packages and "
+				 "folders: those too new for the driver or too old for a GPU"),
 	JSON_LIST_OF("causes", struct check_document, result.causes, result.cause_count,
 				 JSON_TABLE(struct jw_check_cause, cause_fields),
 				 "with `--explain`: for each library, GPU and reason why modules are cold",

@@ -1,0 +1,98 @@
+# Compilers with which programs compile while they run (NVRTC, NVVM, nvJitLink, ptxas), in the packages of an environment: check and
+# doctor say which are too new for the driver, and which are too old for the GPU.
+with_simdriver sm_86
+empty_environment "$work/env"
+site=$(site_of "$work/env")
+export VIRTUAL_ENV=$work/env
+package() { # NAME VERSION FILE...
+	local info="$site/$1-$2.dist-info" file
+	mkdir -p "$info"
+	printf 'Name: %s\nVersion: %s\n' "$1" "$2" >"$info/METADATA"
+	: >"$info/RECORD"
+	for file in "${@:3}"; do
+		mkdir -p "$(dirname "$site/$file")"
+		[[ -e $site/$file ]] || echo x >"$site/$file"
+		printf '%s,,\n' "$file" >>"$info/RECORD"
+	done
+}
+remove() { rm -rf "${site:?}"/*; }
+compilers() { # STATUS ARGUMENT... -- EXPRESSION about c, a list of their lines
+	local status=$1 words=()
+	shift
+	while [[ $1 != -- ]]; do words+=("$1"); shift; done
+	run "$status" check --json "${words[@]}"
+	json "(lambda c: $2)([w['why'] for w in d['compilers']])"
+}
+reads='and driver 550.200.01 (CUDA 12.4) reads up to 8.4: programs that load what it compiles fail with error 222'
+
+# What belongs to the driver's CUDA version, or is older, is fine.
+package nvidia-cuda-nvrtc-cu12 12.4.127 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.4 nvidia/cuda_nvrtc/lib/libnvrtc.so.12
+package nvidia-nvjitlink-cu12 12.8.93 nvidia/nvjitlink/lib/libnvJitLink.so.12
+package odd 1 nvidia/odd/libnvrtc-builtins.so.1x nvidia/odd/libnvrtc-builtins.so.99999.1 nvidia/odd/libnvrtc-builtins.so. nvidia/odd/libnvvm.so nvidia/odd/ptxas
+compilers 0 -- 'c == []'
+run "0|1" doctor --no-probe
+out_lacks compiler
+# … on another GPU they know nothing of it
+compilers 0 --target sm_120 --driver 570.26 -- "c == [\"CUDA 12.4's NVRTC knows no sm_120: programs that compile for this GPU while they run fail\"]"
+
+# Too new: NVRTC and NVVM write PTX; nvJitLink and ptxas write machine code, which a driver of the same CUDA 12 loads.
+remove
+package nvidia-cuda-nvrtc-cu12 12.8.93 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.8 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.alt.so.12.8
+package nvidia-cuda-nvcc-cu12 12.6.85 nvidia/cuda_nvcc/nvvm/lib64/libnvvm.so
+package nvidia-nvjitlink 13.0.39 nvidia/cu13/lib/libnvJitLink.so.13
+compilers 0 -- "sorted(c) == sorted([\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\", \"CUDA 12.6's NVVM writes PTX 8.5, $reads\", \"CUDA 13.0's nvJitLink writes machine code that driver 550.200.01 (CUDA 12.4) does not load: programs that use it fail\"])"
+run 0 check
+out_has "CUDA 12.8's NVRTC writes PTX 8.7, $reads (nvidia-cuda-nvrtc-cu12 12.8.93)"
+[[ $(grep -c NVRTC "$out") == 1 ]] || fail "more than one line"
+run 1 doctor --no-probe --json
+json '[f["fix"] for f in d["findings"] if f["id"] == "compiler"] == ["install driver 580 (CUDA 13.0) or a newer one, or nvJitLink of CUDA 12.4"]'
+compilers 0 --target sm_86 --driver 580.65 -- 'c == []'
+
+# A Windows name
+remove
+package nvidia-cuda-nvrtc-cu12 12.9.86 nvidia/cuda_nvrtc/bin/nvrtc-builtins64_129.dll
+compilers 0 -- "c == [\"CUDA 12.9's NVRTC writes PTX 8.8, $reads\"]"
+
+# Code that a package's own tests load is nothing that its users wait for, nor does anything fail for want of it.
+remove
+package numba-cuda 0.20 numba_cuda/numba/cuda/tests/data/jitlink.ptx numba_cuda/tests_of/used.ptx numba_cuda/tests/newer.ptx
+ptx() { printf '.version 7.0\n.target %s\n.address_size 64\n.visible .entry %s() { ret; }\n' "$2" "$1"; }
+ptx jitlink sm_70 >"$site/numba_cuda/numba/cuda/tests/data/jitlink.ptx"
+ptx newer sm_90 >"$site/numba_cuda/tests/newer.ptx"
+ptx used sm_70 >"$site/numba_cuda/tests_of/used.ptx"
+run 1 check --json
+json 'd["cold"] == d["left_out"] == 1 and not d["failing"] and d["files"][0]["path"].endswith("used.ptx")'
+run 1 check --explain
+err_has "1 loose file below tests folders of packages: left out; --all includes what is left out"
+run 1 check --json --all
+json 'd["cold"] == 2 and len(d["failing"]) == 1'
+run 1 check --json "$site/numba_cuda/numba/cuda/tests/data/jitlink.ptx"
+json 'd["cold"] == 1'
+
+# Triton's ptxas says of itself which one it is; it has another one for newer GPUs.
+is_wine && exit 0
+remove
+program() { # FILE RELEASE
+	mkdir -p "$(dirname "$site/$1")"
+	python3 - "$site/$1" "$2" <<'PYTHON'
+import os, struct, sys
+text = bytes(9000) + b"Cuda compilation tools, release %s, V%s.1\n\0" % ((sys.argv[2].encode(),) * 2) + bytes(90000)
+section = lambda kind, flags, offset, size: struct.pack("<IIQQQQIIQQ", 0, kind, flags, 0, offset, size, 0, 0, 1, 0)
+header = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, 0, 0, 64, 0, 64, 56, 0, 64, 3, 0)
+body = section(0, 0, 0, 0) + section(1, 6, 64, 100) + section(1, 2, 256, len(text))
+open(sys.argv[1], "wb").write(header + body + text)
+os.chmod(sys.argv[1], 0o755)
+PYTHON
+}
+program triton/backends/nvidia/bin/ptxas 13.0
+package triton 3.5.0 triton/backends/nvidia/bin/ptxas
+compilers 0 -- 'c == ["CUDA 13.0'"'"'s ptxas writes machine code that driver 550.200.01 (CUDA 12.4) does not load: programs that use it fail"]'
+program triton/backends/nvidia/bin/ptxas 12.4
+compilers 0 -- 'c == []'
+compilers 0 --target sm_120 --driver 580.65 -- 'len(c) == 1 and "ptxas knows no sm_120" in c[0]'
+program triton/backends/nvidia/bin/ptxas-blackwell 12.8
+package triton 3.5.0 triton/backends/nvidia/bin/ptxas triton/backends/nvidia/bin/ptxas-blackwell
+compilers 0 --target sm_86,sm_120 --driver 580.65 -- 'c == []'
+# Cut off, it says nothing
+truncate -s 300 "$site/triton/backends/nvidia/bin/ptxas-blackwell"
+compilers "0|1|3" --target sm_86,sm_120 --driver 580.65 -- 'c == []'
