@@ -76,6 +76,10 @@ struct jw_system {
 	size_t gpu_count;
 	size_t pci_count; /* NVIDIA display devices that the operating system lists, whether the driver
 						 supports them or not */
+	/* For an example of --target and --driver: the architecture of a GPU that is here, though no
+	 * driver runs it, else a usual one ("rtx4090"); a driver that runs it. */
+	char example[JW_TARGET_TEXT];
+	const char *example_driver;
 	struct jw_driver_info driver;
 	struct jw_cache_info cache;
 	char *state_dir; /* NULL: the account has no home directory, so nothing is kept */

@@ -68,8 +68,8 @@ static int check_bake_options(struct jw_error *err, const struct jw_bake_options
 		return error_set(err, JW_ERR_USAGE, "name a folder for the copies");
 	if (!system->gpu_count)
 		return error_set(err, JW_ERR_NOT_FOUND,
-						 "%s; “--target rtx4090 --fetch” bakes for another machine",
-						 system->why_none);
+						 "%s; “--target %s --fetch” bakes for another machine", system->why_none,
+						 system->example);
 	if (!options->dry_run && !system->cache.path)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s",
 						 *system->cache.why_useless ? system->cache.why_useless

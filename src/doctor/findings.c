@@ -33,13 +33,16 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 	draft->hopeless = !system->pci_count && !os_has_gpu_file() && !os_is_wsl();
 	if (draft->hopeless)
 		FIX(draft,
-			"run jitwarm where the GPU is; “jitwarm scan --target rtx4090 %.200s” says what it "
-			"would compile there, “jitwarm make --target rtx4090 --driver 550.163.01 "
-			"--fetch -o FILE.jwpack %.200s” does so here",
-			name, name);
+			"run jitwarm where the GPU is; “jitwarm scan --target %s %.200s” says what it would "
+			"compile there, “jitwarm make --target %s --driver %s --fetch -o FILE.jwpack %.200s” "
+			"does so here",
+			system->example, name, system->example, system->example_driver, name);
 	else if (!system->driver.library[0])
-		FIX(draft, "install NVIDIA's driver; a container needs --gpus all and "
-				   "NVIDIA_DRIVER_CAPABILITIES=compute,utility");
+		FIX(draft,
+			"install NVIDIA's driver; a container needs --gpus all and "
+			"NVIDIA_DRIVER_CAPABILITIES=compute,utility. “jitwarm scan --target %s %.200s” says "
+			"already what the driver would compile",
+			system->example, name);
 	else if (unfit_driver(NULL, &system->driver.version))
 		FIX(draft, "install a driver that runs this GPU");
 	/* Where the driver fails for another reason, it would fail without that variable, too. */

@@ -153,6 +153,32 @@ static bool has_device_file(void)
 	return has;
 }
 
+/* Its devices, whether a driver is here or not. */
+static void note_pci(const struct os_pci_device *pci, size_t count, struct jw_system *system)
+{
+	static const uint32_t branches[] = {550, 580, 470};
+	struct jw_target target = {89, 0};
+
+	system->pci_count = count;
+	for (size_t i = 0; i < count; i++)
+		if (gpu_of_pci_device(pci[i].device, &target)) {
+			(void)jw_target_sm(system->example, target);
+			break;
+		}
+	if (!system->example[0])
+		TEXT_COPY(system->example, "rtx4090");
+	for (size_t i = 0; i < sizeof branches / sizeof *branches; i++) {
+		const struct jw_driver branch = {.release = {branches[i]}};
+		const struct cache_known_driver *known = cache_known_driver_like(&branch);
+
+		if (known && !jw_driver_supports(NULL, &(struct jw_driver){.cuda = known->cuda}, target)) {
+			system->example_driver = known->name;
+			return;
+		}
+	}
+	system->example_driver = "550.163.01";
+}
+
 /* The way out, where a part of the driver or a GPU shows which. */
 static void explain_no_driver(const struct jw_error *why, struct jw_system *system)
 {
@@ -160,12 +186,15 @@ static void explain_no_driver(const struct jw_error *why, struct jw_system *syst
 	const char *hint = "";
 	size_t count = 0;
 
+	if (os_pci_gpus(NULL, pci, MOST_PCI, &count))
+		count = 0;
+	note_pci(pci, count, system);
 	if (os_is_wsl())
 		hint = "; in WSL it comes with the driver of Windows: install or update that";
 	else if (has_device_file())
 		hint = "; but the kernel's part of the driver is here: a container needs --gpus all and "
 			   "NVIDIA_DRIVER_CAPABILITIES=compute,utility";
-	else if (!os_pci_gpus(NULL, pci, MOST_PCI, &count) && count)
+	else if (count)
 		hint = "; but an NVIDIA GPU is here: install NVIDIA's driver";
 	(void)text_format(system->why_none, sizeof system->why_none, "%.300s%s", why->message, hint);
 }
@@ -207,7 +236,7 @@ static int find_gpus(struct jw_error *err, const struct jw_system_options *optio
 
 	if (os_pci_gpus(err, pci, MOST_PCI, &key.pci_count))
 		return -1;
-	system->pci_count = key.pci_count;
+	note_pci(pci, key.pci_count, system);
 	if (known_gpus_find(system->state_dir, &key, &hello) && hello.device_count) {
 		take_query_hello(system, &hello);
 		system->remembered = true;

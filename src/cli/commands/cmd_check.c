@@ -246,8 +246,8 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 	if (!gpus->count && !cli->system->gpu_count) {
 		cli->failure = EXIT_CANNOT;
 		return error_set(err, JW_ERR_NOT_FOUND,
-						 "%s; “--target rtx4090 --driver 550.163.01” asks about another machine",
-						 cli->system->why_none);
+						 "%s; “--target %s --driver %s” asks about another machine",
+						 cli->system->why_none, cli->system->example, cli->system->example_driver);
 	}
 	if (jw_check(err, &options, &result))
 		return cli_hopeless(err, cli,

@@ -270,8 +270,8 @@ static int tell_places(struct jw_error *err, struct finding_places *finding)
 	for (size_t i = 0; i < document->places.note_count; i++)
 		output_note(out, "%s", document->places.notes[i]);
 	if (!finding->judged)
-		output_note(out, "%s; “--target rtx4090” says what a GPU's driver would compile",
-					finding->cli->system->why_none);
+		output_note(out, "%s; “--target %s” says what a GPU's driver would compile",
+					finding->cli->system->why_none, finding->cli->system->example);
 	if (document->count)
 		print_find_next(finding, &document->rows[0]);
 	return document_print(err, &finding->cli->out, &document_find, document);

@@ -427,11 +427,11 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 		cli->failure = EXIT_CANNOT;
 		return error_set(
 			err, JW_ERR_NOT_FOUND,
-			"%s. In an image: “jitwarm bake --target rtx4090 --fetch %s %.200s”. For a "
-			"machine whose driver is known: “jitwarm make --target rtx4090 --driver "
-			"550.163.01 --fetch -o FILE.jwpack %.200s”",
-			cli->system->why_none, text_ends(name, ".whl") ? "-o DIR" : "-o DIR --index", name,
-			name);
+			"%s. In an image: “jitwarm bake --target %s --fetch %s %.200s”. For a machine whose "
+			"driver is known: “jitwarm make --target %s --driver %s --fetch -o FILE.jwpack %.200s”",
+			cli->system->why_none, cli->system->example,
+			text_ends(name, ".whl") ? "-o DIR" : "-o DIR --index", name, cli->system->example,
+			cli->system->example_driver, name);
 	}
 	if (!priming->for_others && prime_share_read(err, cli, &priming->share))
 		return -1;

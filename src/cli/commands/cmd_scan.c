@@ -594,9 +594,9 @@ static int take_machine(struct jw_error *err, struct scan_run *run, struct gpu_t
 		return -1;
 	if (!gpus->count)
 		output_note(&cli->out,
-					"%s: this is what the files hold; “--target rtx4090” says what a GPU's driver "
+					"%s: this is what the files hold; “--target %s” says what a GPU's driver "
 					"would compile",
-					cli->system->why_none);
+					cli->system->why_none, cli->system->example);
 	else if (!options_given(&cli->options, "driver"))
 		gpus->driver = cli->system->driver.version;
 	run->speed = cli->system->speed;

@@ -244,6 +244,7 @@ static void print_status_next(const struct output *out, const struct status_docu
 	const struct jw_system *system = &found->system;
 	const struct jw_cache_info *cache = &system->cache;
 	const char *next = "jitwarm prime [PACKAGE|PATH]: compile what a first start would compile";
+	char scan[256];
 
 	if (found->ahead.pending)
 		next = found->ahead.modules && found->ahead.ready == found->ahead.modules
@@ -251,10 +252,16 @@ static void print_status_next(const struct output *out, const struct status_docu
 				   : "jitwarm ahead: prepare the cache before the machine restarts";
 	else if (!system->gpu_count && system->driver.library[0])
 		next = "jitwarm doctor: why programs find no GPU";
-	else if (!system->gpu_count)
-		next = "jitwarm scan --target rtx4090: what that GPU's driver would compile of this "
-			   "environment";
-	else if (cache->disabled || cache->force_ptx_jit)
+	else if (!system->gpu_count) {
+		(void)text_format(scan, sizeof scan,
+						  system->pci_count
+							  ? "install NVIDIA's driver (in a container: --gpus all); until then "
+								"“jitwarm scan --target %s” says what it would compile"
+							  : "jitwarm scan --target %s: what that GPU's driver would compile of "
+								"this environment",
+						  system->example);
+		next = scan;
+	} else if (cache->disabled || cache->force_ptx_jit)
 		next = "unset the variable above, “jitwarm tune” shows where it is set; then jitwarm prime";
 	else if ((cache->why_useless[0] || is_relative() || !jw_cache_holds(cache, 0)) &&
 			 !jw_tune_can_apply(JW_SCOPE_USER))

@@ -196,10 +196,11 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 	if (print_settings(err, tuning))
 		return -1;
 	if (!tuning->cli->system->gpu_count)
-		output_note(out,
-					"%s: no growth is predicted; “jitwarm scan --target rtx4090” says how much it "
-					"would be there, --max-size sets the limit",
-					tuning->cli->system->why_none);
+		output_note(
+			out,
+			"%s: no growth is predicted; “jitwarm scan --target %s” says how much it would be "
+			"there, --max-size sets the limit",
+			tuning->cli->system->why_none, tuning->cli->system->example);
 	if (!tuning->document.settings.count)
 		output_line(out, STYLE_PLAIN, "Nothing sets a variable of the driver's cache.");
 	output_line(out, STYLE_STRONG, "In force   %s, limit %s%s",

@@ -81,8 +81,8 @@ static int add_native(struct jw_error *err, struct cli *cli, const char *option,
 	if (cli_open_asking(err, cli, NULL, false))
 		return -1;
 	if (!cli->system->gpu_count)
-		return error_set(err, JW_ERR_USAGE, "--%s native: %s; name a GPU (rtx4090, sm_86)", option,
-						 cli->system->why_none);
+		return error_set(err, JW_ERR_USAGE, "--%s native: %s; name a GPU (%s)", option,
+						 cli->system->why_none, cli->system->example);
 	if (gpu_targets_add_own(err, gpus, cli->system))
 		return -1;
 	jw_system_free(cli->system);

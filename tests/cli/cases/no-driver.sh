@@ -28,6 +28,24 @@ run 2 prime --share "$work" "$work"
 
 JITWARM_PCI_DEVICES=10de:2484@0000:01:00.0 run 2 status
 out_has "; but an NVIDIA GPU is here: install NVIDIA's driver"
+out_has "Next    install NVIDIA's driver (in a container: --gpus all); until then “jitwarm scan --target sm_86” says "
+# Each example names the GPU that is here, and a driver that runs it; none is of another one
+: >"$work/x.so"
+for each in 2484:sm_86:550.163.01 2b85:sm_120:580 1021:sm_35:470.256.02 ffff:rtx4090:550.163.01; do
+	IFS=: read -r device gpu driver <<<"$each"
+	export JITWARM_PCI_DEVICES=10de:$device@0000:01:00.0
+	run "1|2" doctor "$work/x.so"
+	out_lacks "Nothing helps here"
+	out_has "Do: install NVIDIA's driver; a container needs --gpus all"
+	out_has "“jitwarm scan --target $gpu $work/x.so”"
+	run 2 prime "$work/x.so"
+	err_has "jitwarm make --target $gpu --driver $driver"
+	err_has "jitwarm bake --target $gpu "
+	run 2 check "$work/x.so"
+	err_has "“--target $gpu --driver $driver"
+	run 0 tune
+	err_has "“jitwarm scan --target $gpu”"
+done
 unset JITWARM_PCI_DEVICES
 touch "$work/root/dev/nvidiactl"
 run 2 status
