@@ -33,7 +33,7 @@ PIECES = {"src/cli/commands/cmd_scan.c": ["compile", "%s (%s, %llu piece of code
           "src/cli/cli.c": ["see “jitwarm %s%s--help”"], "src/share/reference.c": ["a name is oci://HOST/REPOSITORY[:TAG]"],
           "src/devcode/code_file.c": ["a cubin", "a wheel"], "src/find/places.c": ["folder", "program"],
           "src/cli/commands/cmd_doctor.c": ["Driver  %s", "GPU     %s (%s)", "Probe   %s", "Process %d (%s): %s%s%s"],
-          "src/cli/commands/cmd_key.c": ["no"], "src/cli/commands/cmd_run.c": ["  %s of %s: %s"], "src/cli/commands/cmd_tune.c": ["unset %s"],
+          "src/cli/commands/cmd_key.c": ["no"], "src/cli/commands/cmd_run.c": ["  %s of %s"], "src/cli/commands/cmd_tune.c": ["unset %s"],
           "src/cli/commands/cmd_watch.c": [", about %s", "; loaded: "], "src/cli/commands/cmd_prime.c": ["%s%s%s at 0x%llx (%s): %s"],
           "src/bake/bake.c": ["%s%s%s at 0x%llx (%s): %s%s%.*s"], "src/compile/installed_compilers.c": ["%s; so"],
           "src/pack/import_check.c": ["%s: entry %016llx: %s", "%s: entry %016llx"], "src/cli/parts/prime_text.c": ["%s left: %s."], "src/doctor/findings.c": [", and %s"],

@@ -73,7 +73,7 @@ struct jw_prime_gpu {
 enum jw_prime_phase {
 	JW_PRIME_COMPILING,
 	JW_PRIME_CARRYING, /* results of other drivers: done and total count these */
-	JW_PRIME_KEEPING,  /* storing new results; reported once, at the start */
+	JW_PRIME_KEEPING,  /* storing new results; reported once, at the start, with all of them done */
 };
 
 struct jw_prime_progress {

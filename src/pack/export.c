@@ -138,6 +138,11 @@ static int gather_entries(struct jw_error *err, struct job *job, struct jw_expor
 	if (options.path_count || options.found) {
 		if (wanted_of_paths(err, job->options, &job->wanted))
 			return -1;
+		if (!job->wanted.count)
+			return error_set(
+				err, JW_ERR_NOT_FOUND,
+				"nothing that was named needs a cache, since the driver compiles none of "
+				"it for these GPUs: there is nothing to export");
 		options.context = job;
 		options.wanted = is_export_wanted;
 	}

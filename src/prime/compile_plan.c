@@ -40,7 +40,7 @@ static int run_opaque(struct jw_error *err, struct run_setup *setup, struct jw_p
 						 cache);
 	setup->live = NULL;
 	setup->workers = 1;
-	result->undone = result->compiled = result->misjudged = result->unchanged = result->met = 0;
+	result->compiled = result->misjudged = result->unchanged = result->met = 0;
 	prime_result_forget_failures(result);
 	failed = run_plan(err, setup, result);
 	after = run_folder_count_entries(cache);
@@ -136,10 +136,8 @@ static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_pr
 	struct cache_live *live;
 	int failed;
 
-	if (open_live(err, setup, &live)) {
-		result->undone = result->plan.cold;
+	if (open_live(err, setup, &live))
 		return -1;
-	}
 	setup->live = live;
 	failed = run_plan(err, setup, result);
 	cache_live_counts(live, &counts);
@@ -227,7 +225,6 @@ static int interrupted(struct jw_error *err, const struct jw_error *why,
 	if (why->code != JW_ERR_INTERRUPTED)
 		return error_copy(err, why);
 	result->interrupted = true;
-	result->undone = result->plan.cold;
 	return 0;
 }
 
@@ -327,13 +324,14 @@ int compile_plan(struct jw_error *err, const struct plan *plan, const struct jw_
 		return -1;
 	if (cache_turn_take(err, system->cache.path, &wait, &turn)) {
 		result->interrupted = true;
-		result->undone = result->plan.cold;
 		return cancel_asked(&options->cancel) ? 0 : -1;
 	}
-	if (turn.waited && count_met(plan, system) == result->plan.cold)
+	if (turn.waited && count_met(plan, system) == result->plan.cold) {
 		result->met = result->plan.cold;
-	else
+		result->undone = 0;
+	} else {
 		failed = compile_planned(err, plan, system, options, result);
+	}
 	cache_turn_end(&turn);
 	return failed;
 }

@@ -210,11 +210,20 @@ static int reuse_carry_over(struct jw_error *err, const struct jw_system *system
 
 /* Keeps the run's results in the store. */
 static void reuse_keep(const struct jw_system *system, const struct jw_prime_options *options,
-					   struct jw_prime_reuse *reuse)
+					   struct jw_prime_result *result)
 {
 	const struct jw_store_keep_options how = {
 		.size = sizeof how, .system = system, .cancel = options->cancel};
-	const struct jw_prime_progress progress = {.phase = JW_PRIME_KEEPING, .current = ""};
+	const size_t made = result->compiled + result->shared.fetched;
+	/* The last report: all is done. */
+	const struct jw_prime_progress progress = {.phase = JW_PRIME_KEEPING,
+											   .done = made,
+											   .total = made,
+											   .failed = result->failed,
+											   .done_weight = 1,
+											   .total_weight = 1,
+											   .current = ""};
+	struct jw_prime_reuse *reuse = &result->reuse;
 
 	if (!reuse->store)
 		return;
@@ -424,12 +433,14 @@ static int compile_for_store(struct jw_error *err, const struct plan *plan,
 		reuse_store(&aside, &look, &wanted, &result->reuse);
 		/* Nothing is unpacked to find all of it. */
 		failed = result->reuse.refilled.entries == result->plan.cold ? 0 : -1;
-		if (failed) {
+		if (!failed) {
+			result->undone = 0;
+		} else {
 			reuse_store(&aside, options, &wanted, &result->reuse);
 			failed = compile_plan(err, plan, &aside, options, result);
 		}
 		if (result->compiled && !cancel_asked(&options->cancel))
-			reuse_keep(&aside, options, &result->reuse);
+			reuse_keep(&aside, options, result);
 	}
 	wanted_free(&wanted);
 	mem_free(aside.cache.path);
@@ -468,7 +479,7 @@ static void keep_results(const struct jw_system *system, const struct jw_prime_o
 	/* Skipped after Ctrl-C: the next run that compiles keeps these results too. */
 	if ((result->compiled || result->shared.fetched) && !options->store_only &&
 		!cancel_asked(&options->cancel))
-		reuse_keep(system, options, &result->reuse);
+		reuse_keep(system, options, result);
 	if (options->run && is_complete(options, result))
 		(void)jw_run_remember(&result->not_remembered, options->run);
 	elsewhere_write_pack(system, options, result);
@@ -514,10 +525,10 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 	if ((result->verdict == JW_VERDICT_NO_ROOM && !result->plan.too_much) ||
 		(result->plan.anew && !jw_verdict_status(result->verdict)))
 		result->verdict = JW_VERDICT_COLD;
-	if ((options->planned && !options->planned(options->context, result)) || options->dry_run ||
-		options->no_compile || result->plan.too_much || system->cache.why_useless[0])
-		result->undone = result->plan.cold;
-	else
+	/* Until a run has counted what it has done (run_plan), whatever keeps it from that. */
+	result->undone = result->plan.cold;
+	if ((!options->planned || options->planned(options->context, result)) && !options->dry_run &&
+		!options->no_compile && !result->plan.too_much && !system->cache.why_useless[0])
 		failed = carry_out(err, planning.plan, system, options, result);
 	failed = failed || planning_note_assumptions(err, planning.plan, result) ? -1 : 0;
 	ledger_note(&ledger, home, true);

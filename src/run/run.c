@@ -440,7 +440,7 @@ int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prim
 	run_release_stop(&run);
 	(void)uv_loop_close(&run.loop);
 	note_later(&run);
-	result->undone += run.queue.count - run.done;
+	result->undone = run.queue.count - run.done;
 	result->seconds += (double)(os_monotonic_ns() - began) / 1e9;
 	for (unsigned i = 0; run.slots && i < setup->workers; i++)
 		mem_free(run.slots[i].cache_dir);

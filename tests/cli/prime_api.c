@@ -18,6 +18,7 @@ struct asked {
 	bool if_changed;
 	size_t cancel_at; /* after this many modules; 0: never */
 	bool cancelled;
+	bool of_nothing; /* progress was more than its total, or of a total of 0 */
 };
 
 static bool is_cancelled(void *context)
@@ -29,6 +30,8 @@ static void cancel_in_time(void *context, const struct jw_prime_progress *progre
 {
 	struct asked *asked = context;
 
+	asked->of_nothing = asked->of_nothing || !progress->total || progress->done > progress->total ||
+						(progress->phase == JW_PRIME_KEEPING && progress->done < progress->total);
 	asked->cancelled = asked->cancelled || (asked->cancel_at && progress->done >= asked->cancel_at);
 }
 
@@ -150,6 +153,10 @@ int main(int argc, char **argv)
 		puts("nothing has changed");
 	else
 		failed = prime(&asked);
+	if (asked.of_nothing) {
+		(void)fputs("progress of nothing\n", stderr);
+		failed = 1;
+	}
 	jw_text_free(changes);
 	jw_run_state_free(run);
 	return failed;

@@ -504,9 +504,11 @@ static const struct cli_option prime_options[] = {
 
 	CLI_HEADING(.title = "How much at most"),
 	JOBS_OPTION,
-	CLI_DURATION("budget-time", "TIME",
-				 "Compile for at most TIME (5m, 1h30m), the most valuable modules first",
-				 .positive = true),
+	CLI_DURATION(
+		"budget-time", "TIME",
+		"Begin no module after TIME (5m, 1h30m) and finish what is being compiled, the most "
+		"valuable modules first; the next run continues",
+		.positive = true),
 	CLI_SIZE("budget-size", "SIZE",
 			 "Let the named files use at most SIZE of the cache (1G, 500M), warm modules included, "
 			 "the most valuable modules first",

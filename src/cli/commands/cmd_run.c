@@ -98,14 +98,9 @@ static struct command_owner *owners_of(struct jw_error *err, const struct jw_rec
 
 static void print_owners(const struct output *out, const struct command_document *document)
 {
-	char time[TEXT_SHORT];
-
-	for (size_t i = 0; i < document->owner_count && i < MOST_OWNERS; i++) {
-		const struct command_owner *owner = &document->owners[i];
-
-		output_note(out, "  %s of %s: %s", TEXT_COUNT(owner->modules, "module", "modules"),
-					owner->file.path, text_duration(time, owner->seconds));
-	}
+	for (size_t i = 0; i < document->owner_count && i < MOST_OWNERS; i++)
+		output_note(out, "  %s of %s", TEXT_COUNT(document->owners[i].modules, "module", "modules"),
+					document->owners[i].file.path);
 	if (document->owner_count > MOST_OWNERS)
 		output_note(out, "  and those of %s",
 					TEXT_COUNT(document->owner_count - MOST_OWNERS, "more file", "more files"));
@@ -114,13 +109,12 @@ static void print_owners(const struct output *out, const struct command_document
 static void print_compiled(const struct output *out, const struct command_document *document)
 {
 	const struct jw_record_result *result = &document->result;
-	char ran[TEXT_SHORT], compiled[TEXT_SHORT], warm[TEXT_SHORT];
+	char ran[TEXT_SHORT];
 
-	output_note(out, "%s ran %s; %s compiled for it, in about %s: warm, it takes about %s",
-				document->recording.command, text_duration(ran, result->seconds),
-				TEXT_COUNT(document->recording.module_count, "module was", "modules were"),
-				text_duration(compiled, result->compile_seconds),
-				text_duration(warm, document->warm_seconds));
+	/* How much of it was compiling is a prediction: another run shows what it takes without. */
+	output_note(out, "%s ran %s; %s compiled for it", document->recording.command,
+				text_duration(ran, result->seconds),
+				TEXT_COUNT(document->recording.module_count, "module was", "modules were"));
 	print_owners(out, document);
 	print_others(out, &document->recording);
 }
@@ -207,7 +201,6 @@ static int report_command(struct jw_error *err, struct cli *cli,
 		.result = *result,
 		.owner_count = result->recording->file_count,
 		.not_in_files = result->recording->module_count - result->found,
-		.warm_seconds = result->seconds - result->compile_seconds,
 		.why_useless = cli->system->cache.why_useless,
 	};
 	int failed;
@@ -302,12 +295,12 @@ const struct cli_command command_run = {
 	.usage = "[OPTION]… [PATH|PACKAGE]… -- COMMAND [ARGUMENT]…",
 	.description =
 		"Runs a command with the driver's cache enabled and large enough, and says afterwards how "
-		"many modules the driver compiled, of which libraries, how long that took, what the "
-		"command takes without it, and what avoids it next time. What was compiled stays in the "
-		"cache.\n\nThe modules are the entries that were added to the cache meanwhile, also by "
+		"long it ran, how many modules the driver compiled, of which libraries, and what avoids it "
+		"next time. What was compiled stays in the cache.\n\nThe modules are the entries that were "
+		"added to the cache meanwhile, also by "
 		"other programs; --record gives the command its own cache. Their libraries are searched in "
 		"the named files and packages; without a name, on Linux, in the programs and libraries "
-		"that the command's processes load. The times are predicted.\n\nCUDA_CACHE_MAXSIZE is "
+		"that the command's processes load.\n\nCUDA_CACHE_MAXSIZE is "
 		"raised for the command unless it is set. If programs "
 		"do not use your cache (CUDA_CACHE_DISABLE, no home directory), the command gets a private "
 		"one, and jitwarm prints the reason.\n\nWith --record it starts with an empty cache beside "

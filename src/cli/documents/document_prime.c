@@ -243,7 +243,6 @@ static const struct json_field command_fields[] = {
 	JSON_AS("modules", struct command_document, recording.module_count,
 			"that the driver compiled meanwhile: `in_files` + `not_in_files`"),
 	COMMAND(result.compile_seconds, "of compiling them, predicted"),
-	COMMAND(warm_seconds, "the rest: what the command takes with a warm cache"),
 	JSON_LIST_OF("files", struct command_document, owners, owner_count,
 				 JSON_TABLE(struct command_owner, owner_fields),
 				 "the files that hold these modules, the slowest to compile first"),

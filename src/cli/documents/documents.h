@@ -161,7 +161,6 @@ struct command_document {
 		double seconds;
 	} * owners; /* the dearest first */
 	size_t owner_count, not_in_files;
-	double warm_seconds;
 	const char *why_useless; /* "": programs use the cache */
 };
 

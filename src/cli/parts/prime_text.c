@@ -106,19 +106,29 @@ static void print_limit(const struct output *out, const struct jw_prime_plan *pl
 
 static void print_over_budget(const struct output *out, const struct jw_prime_plan *plan)
 {
-	char time[TEXT_SHORT], bytes[TEXT_SHORT];
+	char time[TEXT_SHORT], bytes[TEXT_SHORT], all_time[TEXT_SHORT], all_bytes[TEXT_SHORT];
 
 	if (plan->over_budget)
 		output_line(out, STYLE_WARN,
-					"The budget leaves %s of lower priority to the next run (%s, %s of cache).",
+					"The budget leaves %s of lower priority to the next run (%s on one core, %s of "
+					"cache); without it: %s (%s, %s).",
 					TEXT_COUNT(plan->over_budget, "module", "modules"),
 					text_duration(time, plan->over_budget_seconds),
-					text_bytes(bytes, plan->over_budget_bytes));
+					text_bytes(bytes, plan->over_budget_bytes),
+					TEXT_COUNT(plan->cold + plan->over_budget, "module", "modules"),
+					text_duration(all_time, plan->over_budget_seconds +
+												plan->forecast.start.likely -
+												plan->forecast.restored_seconds),
+					text_bytes(all_bytes, plan->over_budget_bytes + plan->forecast.cache_bytes));
 }
 
-/* With several GPUs, prints a line for each, then their total. */
-static void print_forecast(const struct output *out, const struct jw_prime_result *result)
+/* With several GPUs, prints a line for each, then their total. Those of other machines share no
+ * first start. */
+static void print_forecast(const struct output *out, const struct jw_prime_result *result,
+						   bool for_others)
 {
+	const struct jw_forecast *all = &result->plan.forecast;
+	char prime[TEXT_SHORT], cache[TEXT_SHORT];
 	size_t busy = 0;
 
 	for (size_t i = 0; i < result->gpu_count; i++)
@@ -131,9 +141,15 @@ static void print_forecast(const struct output *out, const struct jw_prime_resul
 		if (gpu->cold > gpu->restored)
 			forecast_text_line(out, head, &gpu->forecast, ".");
 	}
-	forecast_text_line(out, busy > 1 ? "All together: " : "Predicted: ", &result->plan.forecast,
-					   ".");
-	forecast_text_doubt(out, &result->plan.forecast);
+	if (busy > 1 && for_others)
+		output_line(out, STYLE_PLAIN,
+					"All together: compiling takes %s with %s if nothing else runs, %s of cache.",
+					text_span(prime, all->prime.low, all->prime.high),
+					TEXT_COUNT(all->workers, "worker", "workers"),
+					text_bytes(cache, all->cache_bytes));
+	else
+		forecast_text_line(out, busy > 1 ? "All together: " : "Predicted: ", all, ".");
+	forecast_text_doubt(out, all);
 }
 
 void prime_print_plan(const struct output *out, const struct jw_prime_result *result,
@@ -182,7 +198,7 @@ void prime_print_plan(const struct output *out, const struct jw_prime_result *re
 	output_line(out, STYLE_PLAIN, "%zu of %s to compile (%s of PTX).", plan->cold,
 				TEXT_COUNT(plan->modules, "module", "modules"),
 				text_bytes(bytes, plan->cold_bytes));
-	print_forecast(out, result);
+	print_forecast(out, result, for_others);
 	if (plan->why[0])
 		output_line(out, STYLE_PLAIN, "Why: %s.", plan->why);
 	module_text_marks(out, "", "the warm modules", plan->carried, ".");
@@ -215,7 +231,7 @@ void prime_print_compiled(const struct output *out, const struct jw_prime_result
 void prime_print_left(const struct output *out, const struct jw_prime_result *result, bool by_size)
 {
 	const char *how = by_size ? "the same command with a larger --budget-size compiles them"
-							  : "the same command compiles them";
+							  : "the same command continues";
 	size_t left = result->undone + result->plan.over_budget;
 
 	if (result->out_of_time)

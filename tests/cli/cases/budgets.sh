@@ -36,6 +36,20 @@ json 'd["limit_bytes"] == 200000 and d["predicted_cache_bytes"] > 200000 and d["
 run 1 prime --budget-size 40K "$sample"
 out_has "The budget leaves"
 out_has "the same command with a larger --budget-size compiles them"
+# -n says both, the chosen part and the whole
+run 1 prime -n --budget-size 100K "$sample"
+out_has " of 8 modules to compile ("
+out_has "of lower priority to the next run ("
+read -r chosen left whole < <(tr '\n' ' ' <"$out" | sed -E 's/^([0-9]+) of .* leaves ([0-9]+) .*without it: ([0-9]+) .*/\1 \2 \3/')
+((chosen + left == whole)) || fail "$chosen chosen and $left left, of $whole"
+run 1 prime --budget-time 1ms "$sample"
+out_has "left: the same command continues."
+run 0 prime --help
+tr -s ' \n' ' ' <"$out" | grep -q "finish what is being compiled" || fail "not what becomes of a compile that goes on"
+# Machines that share no first start: none is added up.
+run 1 make -n --target rtx3070,rtx4090 --driver 550.163.01 "$sample"
+[[ $(grep -c "first start" "$out") == 2 ]] || fail "not two first starts"
+out_has "All together: compiling takes "
 run 1 prime --budget-size 40K --json --quiet "$sample"
 json 'd["over_budget"] == d["cold"] > 0 and d["modules"] == d["cold"] + d["warm"] and d["compiled"] == 0 and d["over_budget_cache_bytes"] > 0 and d["over_budget_cpu_seconds"] > 0'
 run 0 prime --budget-size 1G --budget-time 10m "$sample"

@@ -30,3 +30,16 @@ for files in $(seq 5 20); do
 		[[ $ended != 3 && $ended != 126 ]] || err_has "oo many open files"
 	done
 done
+
+# Where a run that could begin has no descriptors to go on, it says how many modules are left, wherever it stopped
+run 0 prime --no-store "$sample"
+stopped=0
+for files in $(seq 5 20); do
+	rm -rf "$work/cache" && mkdir "$work/cache"
+	last=("prime" "with $files descriptors") ended=0
+	$runner bash -c "ulimit -n $files && exec ${JITWARM##* } prime --no-store $sample" >"$out" 2>"$err" </dev/null || ended=$?
+	grep -q "stopped with" "$err" || continue
+	err_has "stopped with 8 modules left: "
+	stopped=$((stopped + 1))
+done
+((stopped)) || fail "no run stopped: this case tests nothing"

@@ -18,6 +18,16 @@ json 'd["schema"] == "jitwarm.store/1" and d["packs"][0]["entries"] == '"$compil
 run 0 prime "$sample"
 [[ $(packs) == 1 ]] || fail "a warm run kept something"
 
+# What needs no cache, whether there is one or not
+printf 'no code' >"$work/none.so"
+for there in yes no; do
+	run 2 export -o "$work/none.jwpack" "$work/none.so"
+	err_one_line
+	err_has "nothing that was named needs a cache, since the driver compiles none of it for these GPUs: there is nothing to export"
+	[[ $there == no ]] || mv "$work/cache" "$work/moved"
+done
+mv "$work/moved" "$work/cache"
+
 # One package's entries
 run 0 export -o "$work/one.jwpack" "$sample" --json
 json 'd["entries"] == '"$compiled"
