@@ -181,11 +181,14 @@ static uint32_t cuda_of_text(const char *text)
 }
 
 /* Of a package that has CUDA's own version. */
-static uint32_t cuda_of_package(const struct jw_found_file *file, const char *const names[2])
+static uint32_t cuda_of_package(const struct jw_found_file *file)
 {
-	return file->package && (strstr(file->package, names[0]) || strstr(file->package, names[1]))
-			   ? cuda_of_text(file->version)
-			   : 0;
+	static const char *const names[] = {"nvvm", "nvcc", "nvjitlink", "cudatoolkit"};
+
+	for (size_t i = 0; file->package && i < sizeof names / sizeof *names; i++)
+		if (strstr(file->package, names[i]))
+			return cuda_of_text(file->version);
+	return 0;
 }
 
 /* "libnvrtc-builtins.so.12.8", "nvrtc-builtins64_128.dll" */
@@ -260,8 +263,6 @@ static uint32_t cuda_of_program(const char *path)
 /* The CUDA version of a compiler, by its name, its package, or its own words; 0: it is none. */
 static uint32_t find_compiler(const struct jw_found_file *file, enum compiler_kind *ret_kind)
 {
-	static const char *const nvvm[2] = {"nvvm", "nvcc"}, *const link[2] = {"nvjitlink",
-																		   "nvjitlink"};
 	const char *name = os_base_name(file->path);
 
 	if (text_starts(name, "libnvrtc-builtins") || text_starts(name, "nvrtc-builtins64_")) {
@@ -270,11 +271,11 @@ static uint32_t find_compiler(const struct jw_found_file *file, enum compiler_ki
 	}
 	if (text_starts(name, "libnvvm.so") || text_starts(name, "nvvm64_")) {
 		*ret_kind = COMPILER_NVVM;
-		return cuda_of_package(file, nvvm);
+		return cuda_of_package(file);
 	}
 	if (text_starts(name, "libnvJitLink.so") || text_starts(name, "nvJitLink_")) {
 		*ret_kind = COMPILER_NVJITLINK;
-		return cuda_of_package(file, link);
+		return cuda_of_package(file);
 	}
 	*ret_kind = COMPILER_PTXAS;
 	return !strcmp(name, "ptxas") || !strcmp(name, "ptxas-blackwell") ? cuda_of_program(file->path)

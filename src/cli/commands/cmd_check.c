@@ -291,7 +291,8 @@ static const struct cli_option check_options[] = {
 	CLI_ENVIRONMENT,
 	CLI_CACHE,
 	CLI_FLAG("all",
-			 "Include modules outside the sections that the CUDA runtime registers, however many"),
+			 "Include modules outside the sections that the CUDA runtime registers, however many, "
+			 "and loose ones of packages' tests"),
 	CLI_FLAG("explain", "Say of which files modules are cold, and why: never primed, another "
 						"driver, another version of the file, damaged, evicted, deleted"),
 	{0},

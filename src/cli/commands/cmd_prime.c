@@ -475,7 +475,7 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 #define WHAT_OPTIONS                                                                                 \
 	CLI_FLAG("all",                                                                                  \
 			 "Include modules outside the sections that the CUDA runtime registers, however "        \
-			 "many",                                                                                 \
+			 "many, and loose ones of packages' tests",                                              \
 			 .rare = true),                                                                          \
 		CLI_VALUE("recording", "FILE",                                                               \
 				  "Compile only the modules in this recording of “jitwarm run”, from the files " \

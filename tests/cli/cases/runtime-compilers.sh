@@ -38,6 +38,7 @@ compilers 0 --target sm_120 --driver 570.26 -- "c == [\"CUDA 12.4's NVRTC knows 
 # Too new: NVRTC and NVVM write PTX; nvJitLink and ptxas write machine code, which a driver of the same CUDA 12 loads.
 remove
 package nvidia-cuda-nvrtc-cu12 12.8.93 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.8 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.alt.so.12.8
+package cudatoolkit 11.8.0 nvidia/old/libnvvm.so.4
 package nvidia-cuda-nvcc-cu12 12.6.85 nvidia/cuda_nvcc/nvvm/lib64/libnvvm.so
 package nvidia-nvjitlink 13.0.39 nvidia/cu13/lib/libnvJitLink.so.13
 compilers 0 -- "sorted(c) == sorted([\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\", \"CUDA 12.6's NVVM writes PTX 8.5, $reads\", \"CUDA 13.0's nvJitLink writes machine code that driver 550.200.01 (CUDA 12.4) does not load: programs that use it fail\"])"
@@ -93,6 +94,21 @@ compilers 0 --target sm_120 --driver 580.65 -- 'len(c) == 1 and "ptxas knows no 
 program triton/backends/nvidia/bin/ptxas-blackwell 12.8
 package triton 3.5.0 triton/backends/nvidia/bin/ptxas triton/backends/nvidia/bin/ptxas-blackwell
 compilers 0 --target sm_86,sm_120 --driver 580.65 -- 'c == []'
+# Whatever is wrong in such a file, it is looked at and left alone.
+python3 - "$site/triton/backends/nvidia/bin/ptxas" "$site/bad" <<'PYTHON'
+import os, random, sys
+random.seed(1)
+whole = open(sys.argv[1], "rb").read()
+for i in range(120):
+    data = bytearray(whole)
+    for _ in range(random.randrange(1, 12)):
+        data[random.randrange(300)] = random.choice((0, 1, 127, 128, 255))
+    os.makedirs("%s/%d" % (sys.argv[2], i))
+    open("%s/%d/ptxas" % (sys.argv[2], i), "wb").write(data[:random.choice((len(data), 63, 200, 9300, 9340))])
+    os.chmod("%s/%d/ptxas" % (sys.argv[2], i), 0o755)
+PYTHON
+run "0|1|2|3" check --json --target sm_120 --driver 580.65 "$site/bad"
+rm -r "$site/bad"
 # Cut off, it says nothing
 truncate -s 300 "$site/triton/backends/nvidia/bin/ptxas-blackwell"
 compilers "0|1|3" --target sm_86,sm_120 --driver 580.65 -- 'c == []'
