@@ -75,9 +75,13 @@ struct jw_check_gpu {
 	size_t cannot;          /* containers with code for the GPU that its driver cannot use */
 	struct jw_driver needs; /* the first driver that is new enough for these; zeros if their age is
 							   not the reason, or no known driver is new enough */
-	size_t link;            /* of the cold ones, inputs of a link that is needed */
-	size_t left_out;        /* modules that `everything` would include */
-	uint64_t cold_bytes;    /* PTX of the cold ones */
+	/* Pieces of code that the CUDA runtime registers, of files that do not fail: without code for
+	 * the GPU; of Tile IR; of a kind that jitwarm does not know. Of the latter two it cannot be
+	 * told whether they are in the cache. */
+	size_t lacking, tile, unknown;
+	size_t link;                 /* of the cold ones, inputs of a link that is needed */
+	size_t left_out;             /* modules that `everything` would include */
+	uint64_t cold_bytes;         /* PTX of the cold ones */
 	struct jw_forecast forecast; /* of the cold ones */
 };
 
@@ -115,6 +119,7 @@ struct jw_check_package_gpu {
 	size_t warm, cold;
 	size_t failing;              /* files with which a program fails */
 	size_t refused;              /* of these, those of which the driver has refused modules */
+	bool unsure;                 /* it has pieces of `tile` or `unknown` */
 	struct jw_forecast forecast; /* of the cold ones */
 };
 

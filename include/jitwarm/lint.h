@@ -19,21 +19,23 @@ JW_BEGIN_DECLS
 enum jw_lint_kind {
 	JW_LINT_COMPILES, /* the driver compiles modules at the first start */
 	JW_LINT_FAILS,    /* a program fails: no code that runs there */
+	JW_LINT_LACKS,    /* pieces of it have no code for this GPU: a program that uses one fails */
+	JW_LINT_UNSURE,   /* Tile IR, or a kind of entry that jitwarm does not know */
 };
 
 enum jw_lint_level {
 	JW_LINT_NOTE,    /* within the bound */
 	JW_LINT_WARNING, /* there is no bound */
-	JW_LINT_ERROR,   /* over the bound, or it fails */
+	JW_LINT_ERROR,   /* over the bound, or not known to be within, or it fails */
 };
 
 /* Of one library on one GPU. */
 struct jw_lint_finding {
 	enum jw_lint_kind kind;
-	enum jw_lint_level level; /* as that GPU's */
+	enum jw_lint_level level; /* as that GPU's; with JW_LINT_LACKS a note */
 	struct jw_target target;
 	char *path, *member; /* member: inside an archive; NULL for a file */
-	char *why;           /* with JW_LINT_FAILS */
+	char *why;           /* NULL with JW_LINT_COMPILES */
 	size_t modules;      /* of this library alone; modules of several libraries count in each */
 	uint64_t ptx_bytes;  /* decompressed */
 	struct jw_seconds start;
@@ -44,6 +46,8 @@ struct jw_lint_gpu {
 	struct jw_target target;
 	enum jw_lint_level level; /* JW_LINT_NOTE also if nothing is compiled */
 	size_t modules, failing;  /* failing: files with which a program fails */
+	size_t lacking;           /* files, of JW_LINT_LACKS */
+	size_t tile, unknown;     /* as in jw_scan_total */
 	uint64_t ptx_bytes;
 	struct jw_seconds start; /* the first start, with linking */
 	/* Machine code that avoids this: for this GPU, or for an older one of the asked that also lacks

@@ -42,10 +42,11 @@ struct jw_prime_plan {
 	size_t damaged;  /* of the cold ones, those with a damaged entry, which is replaced */
 	size_t refused;  /* modules that the driver has refused before, which are not tried again */
 	size_t cannot;   /* containers with code for a GPU that its driver cannot use */
-	size_t hopeless; /* GPU architectures on which a program fails (jw_check_failing) */
-	size_t link;     /* of the cold ones, inputs of run-time linking */
-	size_t left_out; /* modules outside the registered sections that --all would include */
-	uint64_t cold_bytes;         /* their PTX */
+	size_t lacking, tile, unknown; /* as in jw_check_gpu */
+	size_t hopeless;     /* GPU architectures on which a program fails (jw_check_failing) */
+	size_t link;         /* of the cold ones, inputs of run-time linking */
+	size_t left_out;     /* modules outside the registered sections that --all would include */
+	uint64_t cold_bytes; /* their PTX */
 	struct jw_forecast forecast; /* of the cold ones */
 	char why[1024]; /* why modules are cold, in one line: "8 modules: never primed; 2 modules: the
 					   driver has changed from … to …"; "" if none is cold */

@@ -45,13 +45,22 @@ struct jw_scan_verdicts {
 	size_t compatible;       /* another cubin that runs */
 	size_t link;             /* relocatable, with usable PTX */
 	size_t jit;              /* usable PTX, which the driver compiles */
+	size_t tile;             /* Tile IR, which the driver compiles at its first load; jitwarm cannot
+								tell if it is in the cache */
+	size_t unknown;          /* a kind of entry that jitwarm does not know, */
+	uint32_t unknown_kind;   /* this one, */
 	size_t cannot;           /* the code that the driver chooses is unusable: */
 	size_t cannot_exclusive; /* only for another GPU (an 'a' or 'f' target) */
 	size_t cannot_too_new;   /* newer than the driver */
+	size_t cannot_kind;      /* of these, Tile IR and other kinds that the driver does not know */
 	struct jw_driver needs;  /* the first driver that is new enough for these, zeros: unknown */
 	size_t cannot_zstd;      /* compressed in a way that this driver cannot read */
 	size_t cannot_damaged;
 	size_t nothing; /* code for other or newer architectures only */
+	/* Of the containers that the CUDA runtime registers, or of a loose file: all with code, and
+	 * those without code for this GPU. Where others have some, a program that uses one fails. */
+	size_t pieces, lacking;
+	bool runs; /* and others have some: no program fails but with these */
 
 	struct jw_scan_work work; /* modules that the driver would compile, without link-time inputs */
 	struct jw_scan_work link_work;  /* link-time inputs; compiled only if link_needed */
@@ -104,6 +113,7 @@ struct jw_scan_total {
 	uint32_t driver_to;
 	struct jw_scan_change newer[JW_SCAN_MOST_CHANGES];
 	size_t newer_count;
+	size_t tile, unknown; /* containers, as in jw_scan_verdicts, of those that are registered */
 	struct jw_forecast forecast;
 	/* No start compiles all of it: code that runs as it is is beside what is compiled, or two
 	 * libraries are one for several CUDA versions (libx_cuda118.so, libx_cuda121.so). */
@@ -131,6 +141,11 @@ struct jw_scan_options {
 	void (*total)(void *context, const struct jw_scan_total *total);
 	/* Then called for each file with which programs will fail (as jw_check_failing). May be NULL */
 	void (*failing)(void *context, const char *file, struct jw_target target, const char *why);
+	/* And for each one with code for other GPUs alone in some of its pieces: a program that uses
+	 * one fails. May be NULL. `all`: in all of them, but it is for the GPUs of a family alone, and
+	 * another file of its folder runs. */
+	void (*lacking)(void *context, const char *file, struct jw_target target, const char *why,
+					bool all);
 	/* Called behind `paths`, again and again until it gives NULL: the next file, which may be gone
 	 * with the next call. -1 ends the scan. May be NULL. */
 	int (*more)(struct jw_error *err, void *context, const char **ret_path);

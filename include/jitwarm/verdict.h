@@ -21,6 +21,8 @@ enum jw_verdict {
 						   (jw_cache_outlook.harmful) */
 	JW_VERDICT_PARTLY,  /* nothing is compiled, as far as the files could be read */
 	JW_VERDICT_FAILS,   /* a program fails: its code does not run on a GPU, whatever is cached */
+	JW_VERDICT_UNSURE,  /* it cannot be told of a part: Tile IR, or entries of a kind that jitwarm
+						   does not know */
 	JW_VERDICT_WARM,    /* what a start would compile is in the cache */
 	JW_VERDICT_RUNS,    /* a start compiles nothing, with or without cache */
 };

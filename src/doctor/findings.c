@@ -537,6 +537,25 @@ static bool is_refused(const struct examination *seen, struct finding_draft *dra
 	return count != 0;
 }
 
+/* Of what jitwarm cannot look for in the cache. */
+static bool is_unsure(const struct examination *seen, struct finding_draft *draft)
+{
+	const struct jw_check_gpu *all = seen->check ? &seen->check->all : NULL;
+
+	if (!all || !(all->tile || all->unknown))
+		return false;
+	if (all->tile)
+		EVIDENCE(draft,
+				 "%s of Tile IR: compiled by the driver at its first load; jitwarm cannot tell if "
+				 "it is in the cache",
+				 TEXT_COUNT(all->tile, "piece", "pieces"));
+	else
+		EVIDENCE(draft, "%s of a kind of code that jitwarm does not know",
+				 TEXT_COUNT(all->unknown, "piece", "pieces"));
+	FIX(draft, "start the program once: “jitwarm run -- PROGRAM” says what its start compiles");
+	return true;
+}
+
 /* What another driver has compiled may be carried over. */
 static bool has_other_driver(const struct jw_check_result *check)
 {
@@ -640,6 +659,7 @@ const struct finding_kind finding_kinds[] = {
 	{"driver-old", is_driver_old},
 	{"no-code", has_no_code},
 	{"refused", is_refused},
+	{"unsure", is_unsure},
 	{"cold", is_cold},
 	{"compiler", is_compiler_unfit},
 	{"linking", is_linking},

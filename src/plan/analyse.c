@@ -226,15 +226,9 @@ static void count_registered(struct image_account *account, const struct seen_co
 	account->relinked[t] += lacking && linked;
 	account->refused[t] += refused;
 	account->plain = account->plain || !container->special;
-	if (verdict != VERDICT_UNKNOWN)
-		return;
-	for (uint32_t i = 0; !target->unknown && i < container->entry_count; i++) {
-		const uint32_t kind = account->seen->entries[container->first_entry + i].kind;
-
-		if (!devcode_kind_is_known(kind))
-			target->unknown_kind = kind;
-	}
-	target->unknown++;
+	target->unknown += verdict == VERDICT_UNKNOWN;
+	if (verdict == VERDICT_UNKNOWN || judged->reason == REASON_KIND)
+		target->kind = judged->kind;
 }
 
 static void count_input(struct image_account *account, size_t t,

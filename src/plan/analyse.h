@@ -48,11 +48,11 @@ struct analyse_target {
 	/* Of the code that the CUDA runtime hands to the driver, or of the loose file, in containers:
 	 * all; without code for this GPU; with Tile IR that the driver compiles; of VERDICT_UNKNOWN */
 	size_t pieces, lacking, tile, unknown;
-	uint32_t unknown_kind; /* the first kind of entry of the latter */
-	bool special;          /* all of these are for GPUs of a family alone ('a', 'f') */
-	size_t jit_modules;    /* distinct pairs of payload and option string */
-	uint64_t jit_bytes;    /* decompressed */
-	size_t link_modules;   /* the same for the inputs of run-time linking, needed or not */
+	uint32_t kind;       /* of an entry of the latter, or of one that the driver does not know */
+	bool special;        /* all of these are for GPUs of a family alone ('a', 'f') */
+	size_t jit_modules;  /* distinct pairs of payload and option string */
+	uint64_t jit_bytes;  /* decompressed */
+	size_t link_modules; /* the same for the inputs of run-time linking, needed or not */
 	uint64_t link_bytes;
 	uint64_t loose_bytes; /* the part of jit_bytes outside registered sections */
 	size_t unreadable;    /* modules that cannot be decompressed; in neither count */

@@ -20,7 +20,8 @@ enum { SEEN_MOST_CONTAINERS = 1 << 22, SEEN_MOST_ENTRIES = 1 << 25 };
 struct seen_judgement {
 	uint8_t verdict, reason;
 	bool tile;
-	struct jw_driver needs; /* as in plan_judgement */
+	uint32_t kind;
+	struct jw_driver needs; /* these as in plan_judgement */
 	uint32_t pick;          /* SEEN_NO_PICK if there is nothing to compile */
 	bool code;              /* there is something that a program could miss */
 };

@@ -29,6 +29,10 @@ int build_begin(struct jw_error *err, struct build *build, const struct plan_req
 		mem_array(err, request->found ? request->found->file_count : 0, sizeof *plan->has_code);
 	if (!plan->has_code)
 		return -1;
+	plan->unsure =
+		mem_array(err, request->found ? request->found->file_count : 0, sizeof *plan->unsure);
+	if (!plan->unsure)
+		return -1;
 	plan->target_count = request->target_count;
 	for (size_t t = 0; t < plan->target_count; t++)
 		plan->targets[t].device = request->targets[t];
@@ -288,6 +292,33 @@ static int note_unusable(struct jw_error *err, struct build *build, const struct
 	return 0;
 }
 
+/* What may be compiled, or in the cache, without jitwarm's knowing. */
+static int note_unsure(struct jw_error *err, struct build *build, const struct build_image *image)
+{
+	char name[1024], sm[JW_TARGET_TEXT];
+
+	for (size_t t = 0; t < build->request->target_count; t++) {
+		const struct analyse_target *target = &image->targets[t];
+
+		(void)image_name(name, sizeof name, image);
+		(void)jw_target_sm(sm, build->request->targets[t]);
+		if (target->tile &&
+			build_note(
+				err, build, false,
+				"%s: %s of Tile IR for %s, compiled by the driver at its first load; jitwarm "
+				"cannot tell if it is in the cache",
+				name, TEXT_COUNT(target->tile, "piece", "pieces"), sm))
+			return -1;
+		if (target->unknown &&
+			build_note(err, build, false,
+					   "%s: %s of kind 0x%x for %s, which jitwarm does not know: it cannot tell "
+					   "what the driver does with it",
+					   name, TEXT_COUNT(target->unknown, "piece", "pieces"), target->kind, sm))
+			return -1;
+	}
+	return 0;
+}
+
 static int note_link_doubts(struct jw_error *err, struct build *build,
 							const struct build_image *image)
 {
@@ -364,6 +395,7 @@ int build_note_lacking(struct jw_error *err, struct build *build)
 		for (size_t i = 0; i < fates->lack_count; i++) {
 			if (fates->lacks[i].target != t)
 				continue;
+			build->plan->targets[t].lacking += fates->lacks[i].lacking;
 			sum.file = files++ ? sum.file : fates->lacks[i].file;
 			sum.lacking += fates->lacks[i].lacking;
 			sum.pieces += fates->lacks[i].pieces;
@@ -461,6 +493,8 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 		plan->targets[t].needs = gpu_newer_driver(plan->targets[t].needs, image->targets[t].needs);
 		plan->targets[t].tile += image->targets[t].tile;
 		plan->targets[t].unknown += image->targets[t].unknown;
+		if (build->request->found && (image->targets[t].tile || image->targets[t].unknown))
+			plan->unsure[build->found] |= UINT32_C(1) << t;
 		plan->targets[t].link_containers += image->targets[t].verdicts[VERDICT_LINK];
 	}
 	for (size_t i = 0; i < image->module_count; i++) {
@@ -496,7 +530,7 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 	build->superseded += texts[most_texts] ? superseded[most_texts] : 0;
 	if (test)
 		return 0;
-	if (note_unusable(err, build, image))
+	if (note_unusable(err, build, image) || note_unsure(err, build, image))
 		return -1;
 	return note_link_doubts(err, build, image);
 }

@@ -77,7 +77,7 @@ static int find_running(struct jw_error *err, struct fates *fates, uint64_t name
 static enum plan_reason failure_reason_of(const struct analyse_target *target)
 {
 	static const enum plan_reason order[] = {REASON_NEWER_CODE, REASON_DAMAGED, REASON_TOO_NEW,
-											 REASON_ZSTD};
+											 REASON_ZSTD,       REASON_TILE,    REASON_KIND};
 
 	for (size_t i = 0; target->fate == ANALYSE_REFUSED && i < sizeof order / sizeof *order; i++)
 		if (target->reasons[order[i]])
@@ -103,6 +103,8 @@ int fates_add(struct jw_error *err, struct fates *fates, const char *path, const
 			.variants = variants,
 			.folder = folder,
 			.special = target->special,
+			.kind = target->kind,
+			.tile_too = target->reasons[REASON_TILE] != 0,
 			.lacking = target->lacking,
 			.pieces = target->pieces,
 		};
@@ -215,13 +217,13 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 		[REASON_NONE] = "no kernel image",
 		[REASON_EXCLUSIVE] = "no kernel image",
 		[REASON_TOO_NEW] = "PTX newer than the driver reads",
-		[REASON_KIND] = "a kind of code that the driver does not know",
-		[REASON_TILE] = "Tile IR, which the driver does not know",
-		[REASON_ZSTD] = "code packed with zstd, which the driver does not read",
+		[REASON_TILE] = "Tile IR",
+		[REASON_ZSTD] = "code packed with zstd",
 		[REASON_DAMAGED] = "damaged code",
 		[REASON_NEWER_CODE] = "machine code that needs the driver of a newer CUDA",
 	};
-	char sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT];
+	char sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT], kind[128];
+	const char *reason = reasons[fate->reason];
 
 	if (fate->result) {
 		(void)text_format(text, FATE_TEXT, "the driver refuses %s: %s",
@@ -230,6 +232,13 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 		return text;
 	}
 	(void)jw_target_sm(sm, device);
+	if (fate->reason == REASON_KIND) {
+		(void)text_format(kind, sizeof kind, "code of the unknown kind 0x%x", fate->kind);
+		reason = kind;
+	} else if (fate->tile_too && fate->reason != REASON_TILE) {
+		(void)text_format(kind, sizeof kind, "%s, and Tile IR", reason);
+		reason = kind;
+	}
 	if (!fate->fails)
 		(void)text_format(text, FATE_TEXT,
 						  fate->lacking == 1
@@ -238,8 +247,8 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 						  fate->lacking, TEXT_COUNT(fate->pieces, "piece", "pieces"), sm);
 	else if (fate->needs.cuda)
 		(void)text_format(text, FATE_TEXT, "will fail: %s for %s; it needs driver %s or newer",
-						  reasons[fate->reason], sm, jw_driver_text(driver, &fate->needs));
+						  reason, sm, jw_driver_text(driver, &fate->needs));
 	else
-		(void)text_format(text, FATE_TEXT, "will fail: %s for %s", reasons[fate->reason], sm);
+		(void)text_format(text, FATE_TEXT, "will fail: %s for %s", reason, sm);
 	return text;
 }

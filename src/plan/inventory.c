@@ -99,7 +99,7 @@ static const struct image_member target_members[] = {
 	MEMBER(analyse_target, lacking, 0),
 	MEMBER(analyse_target, tile, 0),
 	MEMBER(analyse_target, unknown, 0),
-	MEMBER(analyse_target, unknown_kind, 0),
+	MEMBER(analyse_target, kind, 0),
 	MEMBER(analyse_target, special, 1),
 	MEMBER(analyse_target, jit_modules, 0),
 	MEMBER(analyse_target, jit_bytes, 0),

@@ -20,6 +20,7 @@ void plan_free(struct plan *plan)
 	jw_lines_free(plan->notes, plan->note_count);
 	fates_free(&plan->fates);
 	mem_free(plan->has_code);
+	mem_free(plan->unsure);
 	mem_free(plan->files);
 	mem_free(plan->targets);
 	mem_free(plan->modules);

@@ -36,6 +36,8 @@ struct file_fate {
 	struct jw_driver needs;  /* the first driver that is new enough; zeros: its age is not why */
 	size_t variants, folder; /* indexes in fates.running */
 	bool special;
+	uint32_t kind;          /* with REASON_KIND */
+	bool tile_too;          /* the driver is also too old for Tile IR of it */
 	size_t lacking, pieces; /* of the code that is registered, as in analyse_target */
 	/* The driver has refused so many of its modules, the first with this result: not 0, and nothing
 	 * else is said of the file. */
@@ -120,9 +122,9 @@ struct plan_file {
 
 struct plan_target {
 	struct jw_target device;
-	size_t cannot;          /* containers with PTX for this GPU that the driver cannot use */
-	struct jw_driver needs; /* the first driver that is new enough for these; else zeros */
-	size_t tile, unknown;   /* as in analyse_target, of all files */
+	size_t cannot;                 /* containers with PTX for this GPU that the driver cannot use */
+	struct jw_driver needs;        /* the first driver that is new enough for these; else zeros */
+	size_t lacking, tile, unknown; /* as in analyse_target, of all files that do not fail */
 	uint64_t link_bytes;    /* predicted machine code that the CUDA runtime links at each start */
 	size_t link_containers; /* relocatable containers with usable PTX, needed or not */
 };
@@ -146,6 +148,7 @@ struct plan {
 	bool lacked;        /* of these, one for want of memory */
 	size_t images;      /* files and members with device code that were read */
 	bool *has_code;     /* of each file of the request's search: device code was read in it */
+	uint32_t *unsure;   /* of each, the targets on which it has pieces of `tile` or `unknown` */
 	struct fates fates; /* those that will fail, or lack pieces */
 };
 

@@ -245,7 +245,7 @@ static bool same_judgements(const struct plan_judgement *a, const struct plan_ju
 {
 	for (size_t i = 0; i < count; i++)
 		if (a[i].verdict != b[i].verdict || a[i].reason != b[i].reason ||
-			a[i].entry != b[i].entry || a[i].tile != b[i].tile ||
+			a[i].entry != b[i].entry || a[i].tile != b[i].tile || a[i].kind != b[i].kind ||
 			a[i].needs.cuda != b[i].needs.cuda)
 			return false;
 	return true;
@@ -288,6 +288,7 @@ static int judge_container_seen(struct jw_error *err, struct seen *seen,
 			(uint8_t)judged->verdict,
 			(uint8_t)judged->reason,
 			judged->tile,
+			judged->kind,
 			judged->needs,
 			.pick = SEEN_NO_PICK,
 			.code = note->code && !(empty && judged->verdict == VERDICT_NOTHING),

@@ -51,6 +51,7 @@ static void refuse_kind(struct plan_judgement *judgement, const struct devcode_e
 {
 	judgement->verdict = VERDICT_CANNOT;
 	judgement->reason = entry->kind == DEVCODE_KIND_TILE ? REASON_TILE : REASON_KIND;
+	judgement->kind = entry->kind;
 	judgement->needs = devcode_kind_is_known(entry->kind)
 						   ? gpu_cuda_driver(first_cuda_of(entry->kind))
 						   : (struct jw_driver){0};
@@ -176,8 +177,8 @@ static size_t choose_ptx(const struct devcode_container *container, struct jw_ta
 static void judge_the_rest(const struct devcode_container *container, struct jw_target device,
 						   const struct jw_driver *driver, struct plan_judgement *judgement)
 {
-	const struct devcode_entry *refused = NULL;
-	bool exclusive = false, unknown = false;
+	const struct devcode_entry *refused = NULL, *unknown = NULL;
+	bool exclusive = false;
 
 	for (size_t i = 0; i < container->entry_count; i++) {
 		const struct devcode_entry *entry = &container->entries[i];
@@ -193,7 +194,8 @@ static void judge_the_rest(const struct devcode_container *container, struct jw_
 		if (!is_readable_by(entry, driver))
 			refused = entry;
 		exclusive = exclusive || ptx;
-		unknown = unknown || !devcode_kind_is_known(entry->kind);
+		if (!devcode_kind_is_known(entry->kind))
+			unknown = entry;
 	}
 	judgement->tile = has_tile(container, device, driver);
 	if (refused) {
@@ -202,6 +204,7 @@ static void judge_the_rest(const struct devcode_container *container, struct jw_
 		judgement->verdict = VERDICT_TILE;
 	} else if (unknown) {
 		judgement->verdict = VERDICT_UNKNOWN;
+		judgement->kind = unknown->kind;
 	} else if (exclusive) {
 		judgement->verdict = VERDICT_CANNOT;
 		judgement->reason = REASON_EXCLUSIVE;

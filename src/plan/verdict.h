@@ -38,7 +38,8 @@ enum plan_reason {
 struct plan_judgement {
 	enum plan_verdict verdict;
 	enum plan_reason reason; /* with VERDICT_CANNOT: why the chosen entry is unusable */
-	bool tile;              /* the driver compiles Tile IR of it, or may do so instead of the PTX */
+	uint32_t kind; /* with VERDICT_UNKNOWN and REASON_KIND: that of the entry which decides */
+	bool tile;     /* the driver compiles Tile IR of it, or may do so instead of the PTX */
 	struct jw_driver needs; /* the first driver that is new enough; zeros: its age is not the
 							   reason, or no known driver is new enough */
 	size_t

@@ -135,6 +135,10 @@ static int check_packages(struct jw_error *err, const struct plan *plan,
 	for (size_t i = 0; i < found->file_count; i++)
 		if (plan->has_code[i] && list_package(err, &found->files[i], result))
 			return -1;
+	for (size_t i = 0; i < found->file_count; i++)
+		for (size_t t = 0; plan->unsure[i] >> t && t < result->gpu_count; t++)
+			if (plan->unsure[i] >> t & 1)
+				result->packages[package_place(result, &found->files[i])].gpus[t].unsure = true;
 	/* A file with modules has code, and so its package is listed. */
 	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
@@ -461,6 +465,9 @@ static struct jw_check_gpu sum_of(const struct jw_check_result *result)
 		sum.damaged += gpu->damaged;
 		sum.unread += gpu->unread;
 		sum.cannot += gpu->cannot;
+		sum.lacking += gpu->lacking;
+		sum.tile += gpu->tile;
+		sum.unknown += gpu->unknown;
 		sum.link += gpu->link;
 		sum.left_out += gpu->left_out;
 		sum.cold_bytes += gpu->cold_bytes;
@@ -521,7 +528,10 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
 	for (size_t t = 0; t < plan->target_count; t++)
 		result->gpus[t] = (struct jw_check_gpu){.target = plan->targets[t].device,
 												.cannot = plan->targets[t].cannot,
-												.needs = plan->targets[t].needs};
+												.needs = plan->targets[t].needs,
+												.lacking = plan->targets[t].lacking,
+												.tile = plan->targets[t].tile,
+												.unknown = plan->targets[t].unknown};
 	for (size_t i = 0; i < plan->module_count; i++)
 		count_module(&result->gpus[plan->modules[i].target], &result->files[plan->modules[i].file],
 					 plan, &plan->modules[i]);

@@ -88,6 +88,24 @@ static int note_damage(struct jw_error *err, struct jw_lint_result *result,
 						  why.message);
 }
 
+static int note_unsure(struct jw_error *err, struct lint *lint, const struct jw_scan_image *image,
+					   const struct jw_scan_verdicts *verdicts)
+{
+	const struct jw_lint_finding finding = {.kind = JW_LINT_UNSURE, .target = verdicts->target};
+	char why[256];
+
+	if (verdicts->tile)
+		(void)text_format(why, sizeof why,
+						  "%s of Tile IR, compiled by the driver at its first load",
+						  TEXT_COUNT(verdicts->tile, "piece", "pieces"));
+	else if (verdicts->unknown)
+		(void)text_format(why, sizeof why, "%s of kind 0x%x, which jitwarm does not know",
+						  TEXT_COUNT(verdicts->unknown, "piece", "pieces"), verdicts->unknown_kind);
+	else
+		return 0;
+	return note_finding(err, lint, &finding, image->path, image->member, why);
+}
+
 static int lint_image(struct jw_error *err, void *context, const struct jw_scan_image *image)
 {
 	struct lint *lint = context;
@@ -103,6 +121,8 @@ static int lint_image(struct jw_error *err, void *context, const struct jw_scan_
 	for (size_t i = 0; i < image->verdict_count; i++) {
 		const struct jw_lint_finding finding = first_start(&image->verdicts[i]);
 
+		if (note_unsure(err, lint, image, &image->verdicts[i]))
+			return -1;
 		if (!finding.modules)
 			continue;
 		if (note_finding(err, lint, &finding, image->path, image->member, NULL))
@@ -132,6 +152,8 @@ static void lint_total(void *context, const struct jw_scan_total *total)
 	lint->result->gpus[lint->result->gpu_count++] = (struct jw_lint_gpu){
 		.target = total->target,
 		.modules = total->modules,
+		.tile = total->tile,
+		.unknown = total->unknown,
 		.ptx_bytes = total->ptx_bytes,
 		.start = sum_seconds(forecast->start, forecast->link),
 		.driver_from = total->driver_from,
@@ -166,25 +188,38 @@ static const char *failing_member(struct lint *lint, const char *failing)
 	return NULL;
 }
 
-static void lint_failing(void *context, const char *file, struct jw_target target, const char *why)
+static void note_fate(struct lint *lint, enum jw_lint_kind kind, const char *file,
+					  struct jw_target target, const char *why)
 {
-	struct lint *lint = context;
 	struct jw_lint_gpu *gpu = linted_gpu(lint->result, target);
 	const char *member = failing_member(lint, file);
 
 	if (gpu)
-		gpu->failing++;
-	if (note_finding(lint->err, lint,
-					 &(struct jw_lint_finding){.kind = JW_LINT_FAILS, .target = target},
+		++*(kind == JW_LINT_FAILS ? &gpu->failing : &gpu->lacking);
+	if (note_finding(lint->err, lint, &(struct jw_lint_finding){.kind = kind, .target = target},
 					 member ? lint->files[lint->file] : file, member, why))
 		lint->failed = true;
 }
 
+static void lint_failing(void *context, const char *file, struct jw_target target, const char *why)
+{
+	note_fate(context, JW_LINT_FAILS, file, target, why);
+}
+
+static void lint_lacking(void *context, const char *file, struct jw_target target, const char *why,
+						 bool all)
+{
+	(void)all;
+	note_fate(context, JW_LINT_LACKS, file, target, why);
+}
+
 static void judge_gpu(struct jw_lint_gpu *gpu, const struct jw_lint_options *options)
 {
-	if (gpu->failing || (options->bounded && gpu->start.likely > options->most_start_s))
+	const bool unsure = gpu->tile || gpu->unknown;
+
+	if (gpu->failing || (options->bounded && (unsure || gpu->start.likely > options->most_start_s)))
 		gpu->level = JW_LINT_ERROR;
-	else if (!options->bounded && gpu->modules)
+	else if (!options->bounded && (gpu->modules || unsure))
 		gpu->level = JW_LINT_WARNING;
 }
 
@@ -241,7 +276,7 @@ static void judge(const struct lint *lint)
 	for (size_t i = 0; i < result->finding_count; i++) {
 		const struct jw_lint_gpu *gpu = linted_gpu(result, result->findings[i].target);
 
-		if (gpu)
+		if (gpu && result->findings[i].kind != JW_LINT_LACKS)
 			result->findings[i].level = gpu->level;
 	}
 }
@@ -263,6 +298,7 @@ static int lint_scan(struct jw_error *err, struct lint *lint)
 		.trouble = lint_trouble,
 		.total = lint_total,
 		.failing = lint_failing,
+		.lacking = lint_lacking,
 	};
 
 	lint->err = err;

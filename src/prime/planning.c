@@ -404,7 +404,8 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 	size_t missing = 0;
 
 	sum.restored = sum.refused = sum.carried = sum.anew = sum.left_out = sum.warm = sum.cold =
-		sum.damaged = sum.link = sum.cannot = sum.hopeless = 0;
+		sum.damaged = sum.link = sum.cannot = sum.hopeless = sum.lacking = sum.tile = sum.unknown =
+			0;
 	sum.cold_bytes = 0;
 	sum.forecast = (struct jw_forecast){0};
 	for (size_t i = 0; i < plan->module_count; i++) {
@@ -430,6 +431,9 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 	for (size_t i = 0; i < plan->target_count; i++) {
 		forecast_add_link(&sum.forecast, plan, i);
 		sum.cannot += plan->targets[i].cannot;
+		sum.lacking += plan->targets[i].lacking;
+		sum.tile += plan->targets[i].tile;
+		sum.unknown += plan->targets[i].unknown;
 		sum.hopeless += will_fail(plan, i);
 	}
 	sum.modules = sum.cold + sum.warm + sum.over_budget + missing;

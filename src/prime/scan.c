@@ -119,14 +119,21 @@ static void tell_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target ta
 		.compatible = from->verdicts[VERDICT_COMPATIBLE],
 		.link = from->verdicts[VERDICT_LINK],
 		.jit = from->verdicts[VERDICT_JIT],
+		.tile = from->verdicts[VERDICT_TILE],
+		.unknown = from->verdicts[VERDICT_UNKNOWN],
+		.unknown_kind = from->kind,
 		.cannot = from->verdicts[VERDICT_CANNOT],
 		.cannot_exclusive = from->reasons[REASON_EXCLUSIVE],
 		.cannot_too_new = from->reasons[REASON_TOO_NEW] + from->reasons[REASON_NEWER_CODE] +
 						  from->reasons[REASON_KIND] + from->reasons[REASON_TILE],
+		.cannot_kind = from->reasons[REASON_KIND] + from->reasons[REASON_TILE],
 		.needs = from->needs,
 		.cannot_zstd = from->reasons[REASON_ZSTD],
 		.cannot_damaged = from->reasons[REASON_DAMAGED],
 		.nothing = from->verdicts[VERDICT_NOTHING],
+		.pieces = from->pieces,
+		.lacking = from->lacking,
+		.runs = from->fate == ANALYSE_RUNS,
 	};
 	switch (from->link_needed) {
 	case NEED_NO: verdicts->link_needed = JW_SCAN_NEED_NO; break;
@@ -457,7 +464,9 @@ static int tell_totals(struct jw_error *err, const struct scan *scan)
 		return -1;
 	}
 	for (size_t t = 0; t < plan->target_count; t++) {
-		struct jw_scan_total total = {.target = plan->targets[t].device};
+		struct jw_scan_total total = {.target = plan->targets[t].device,
+									  .tile = plan->targets[t].tile,
+									  .unknown = plan->targets[t].unknown};
 		bool on_demand = false;
 
 		tell_releases(&total, &scan->options->driver, outcomes + t, plan->target_count);
@@ -500,6 +509,13 @@ static int tell_failing_scanned(struct jw_error *err, const struct scan *scan)
 
 		scan->options->failing(scan->options->context, fate->file, device,
 							   fate_text(text, fate, device));
+	}
+	for (size_t i = 0; scan->options->lacking && i < fates->lack_count; i++) {
+		const struct file_fate *fate = &fates->lacks[i];
+		const struct jw_target device = scan->question.targets[fate->target];
+
+		scan->options->lacking(scan->options->context, fate->file, device,
+							   fate_text(text, fate, device), fate->lacking == fate->pieces);
 	}
 	return 0;
 }

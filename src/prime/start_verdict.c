@@ -11,6 +11,7 @@ const char *jw_verdict_name(enum jw_verdict verdict)
 	case JW_VERDICT_COLD: return "cold";
 	case JW_VERDICT_PARTLY: return "partly";
 	case JW_VERDICT_FAILS: return "fails";
+	case JW_VERDICT_UNSURE: return "unsure";
 	case JW_VERDICT_WARM: return "warm";
 	case JW_VERDICT_RUNS: return "runs";
 	}
@@ -28,7 +29,8 @@ int jw_verdict_status(enum jw_verdict verdict)
 	case JW_VERDICT_USELESS:
 	case JW_VERDICT_UNKNOWN:
 	case JW_VERDICT_NO_ROOM:
-	case JW_VERDICT_FAILS: return 2;
+	case JW_VERDICT_FAILS:
+	case JW_VERDICT_UNSURE: return 2;
 	case JW_VERDICT_UNREAD: break;
 	}
 	return 3;
@@ -67,5 +69,8 @@ enum jw_verdict verdict_of(const struct plan *plan, size_t files,
 		return JW_VERDICT_PARTLY;
 	if (plan->fates.count)
 		return JW_VERDICT_FAILS;
+	for (size_t t = 0; t < plan->target_count; t++)
+		if (plan->targets[t].tile || plan->targets[t].unknown)
+			return JW_VERDICT_UNSURE;
 	return warm ? JW_VERDICT_WARM : JW_VERDICT_RUNS;
 }

@@ -54,6 +54,15 @@ files = {
     "zstd.fatbin": fatbin.container(ptx(60, compression="zstd")),
     "text.ptx": text(b"6.3", b"sm_61"),
 }
+# Tile IR, and a kind that nobody knows: for this generation of GPUs, and for another
+for kind in 0x80, 0x200:
+    for sm in 80, 52:
+        other = fatbin.entry(kind, sm, b"\x7fTileIR\0" + bytes(56))
+        name = "kind-%x-%d" % (kind, sm)
+        files[name + ".fatbin"] = fatbin.container(other)
+        files[name + "-ptx.fatbin"] = fatbin.container(other, ptx(61))
+        files["ptx-" + name + ".fatbin"] = fatbin.container(ptx(61), other)
+        files["own-" + name + ".fatbin"] = fatbin.container(cubin(own), other)
 for name, data in files.items():
     open(os.path.join(scratch, "files", name), "wb").write(data)
 P

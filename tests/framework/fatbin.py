@@ -93,3 +93,31 @@ def old_cubin(sm, kernel="", room=0):
         table += struct.pack("<IIQQQQIIQQ", 0, 2, 0, 0, at, len(symbols), 1, 1, 8, 24)
         table += struct.pack("<IIQQQQIIQQ", 0, 1, 6, 0, at + len(symbols), room, 0, 0, 8, 0)
     return head + names + symbols + b"\0" * room + table
+
+
+def elf(*sections):
+    """A shared library of sections: (name, data, type, address)."""
+    names, body, table = b"\0.shstrtab\0", b"", b"\0" * 64
+    header = lambda name, kind, flags, address, at, size: struct.pack("<IIQQQQIIQQ", name, kind, flags, address, at, size, 0, 0, 8, 0)
+    for name, data, kind, address in sections:
+        table += header(len(names), kind, 2, address, 64 + len(body), len(data))
+        names += name.encode() + b"\0"
+        body += data + b"\0" * (-len(data) % 8)
+    table += header(1, 3, 0, 0, 64 + len(body), len(names))
+    body += names + b"\0" * (-len(names) % 8)
+    count = len(sections) + 2
+    return b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 0, 64 + len(body), 0, 64, 0, 0, 64, count, count - 1) + body + table
+
+
+def library(*containers, objects=None):
+    """A library with these containers, handed to the driver at start; with `objects`, containers of relocatable code, the
+    first one is the result of linking them."""
+    fatbin, inputs, wrappers = 0x100000, 0x200000, 0x300000
+    sections = [(".nv_fatbin", b"".join(containers), 1, fatbin)]
+    if objects is not None:
+        sections += [
+            (".rela.dyn", struct.pack("<QQQ", wrappers + 8, 8, fatbin), 4, 0x1000),
+            ("__nv_relfatbin", b"".join(objects), 1, inputs),
+            (".nvFatBinSegment", struct.pack("<IIQQ", 0x466243B1, 2, 0, 0), 1, wrappers),
+        ]
+    return elf(*sections)

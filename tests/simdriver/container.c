@@ -151,8 +151,8 @@ static int unpack(const struct entry *entry, struct bytes *ret_payload)
 	return CU_OK;
 }
 
-/* Drivers before 12.5 take kind 0x40 for a cubin if a cubin of that architecture would run. On 550
- * a load ends the process, a link does not. */
+/* Drivers before 12.5 take kinds that they do not know, such as 0x40, for a cubin if a cubin of
+ * that architecture would run. On 550 a load ends the process, a link does not. */
 static int spoil(bool link)
 {
 	if (sim.cuda_version >= 12040 && !link)
@@ -180,8 +180,9 @@ static int container_choose(struct image *ret_image, const uint8_t *data, int gp
 			((ptx.kind == KIND_RELOCATABLE_PTX && entry.kind == KIND_PTX) ||
 			 better(&entry, &ptx, gpu)))
 			ptx = entry;
-		if (entry.kind == KIND_RELOCATABLE_PTX && sim.cuda_version < 12050) {
-			ret_image->passed_over = true;
+		if (entry.kind != KIND_PTX && entry.kind != KIND_CUBIN && entry.kind != KIND_LTOIR &&
+			sim.cuda_version < 12050) {
+			ret_image->passed_over |= entry.kind == KIND_RELOCATABLE_PTX;
 			spoiled |= cubin_runs(entry.sm, entry.form, gpu);
 		}
 	}

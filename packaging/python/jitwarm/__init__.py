@@ -124,7 +124,7 @@ class CheckResult:
     why_useless: str  # why programs with today's settings do not use the cache, "" if they do
     notes: Tuple[str, ...]
     warm: bool  # a first start compiles nothing: status is 0
-    verdict: str  # "runs", "warm", "cold", "partly", "fails", "unknown", "no-room", "useless", "nothing" or "unread"
+    verdict: str  # "runs", "warm", "cold", "partly", "fails", "unsure", "unknown", "no-room", "useless", "nothing" or "unread"
     status: int  # the exit status of “jitwarm check”: 0, 1, 2 or 3
 
     @property

@@ -116,8 +116,16 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 	(void)gpu_targets_name(name, gpu->target);
 	if (!gpu->modules && failing)
 		output_line(out, STYLE_BAD, "%s: %s will fail", name, TEXT_COUNT(failing, "file", "files"));
+	else if (!gpu->modules && (gpu->tile || gpu->unknown))
+		output_line(out, STYLE_WARN, "%s: cannot tell whether a start compiles anything", name);
 	else if (!gpu->modules)
 		output_line(out, STYLE_GOOD, "%s: nothing to compile", name);
+	else if (!gpu->cold && failing)
+		output_line(out, STYLE_BAD, "%s: %s in the cache, but %s will fail", name,
+					module_text_all(ptx, gpu->modules), TEXT_COUNT(failing, "file", "files"));
+	else if (!gpu->cold && (gpu->tile || gpu->unknown))
+		output_line(out, STYLE_WARN, "%s: %s in the cache; of other code jitwarm cannot tell", name,
+					module_text_all(ptx, gpu->modules));
 	else if (!gpu->cold)
 		output_line(out, harmful ? STYLE_WARN : STYLE_GOOD, "%s: %s%s in the cache", name,
 					harmful ? "" : "warm, ", module_text_all(ptx, gpu->modules));

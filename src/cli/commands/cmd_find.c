@@ -175,8 +175,11 @@ static const char *verdict_of(const struct find_row *row, char *text, size_t siz
 						  text_span(time, row->start.low, row->start.high));
 	} else if (row->failing) {
 		*ret_style = STYLE_BAD;
-		(void)text_format(text, size, "will fail: no code for a GPU in %s",
+		(void)text_format(text, size, "will fail: code that does not run here in %s",
 						  TEXT_COUNT(row->failing, "file", "files"));
+	} else if (row->verdict == JW_VERDICT_UNSURE) {
+		*ret_style = STYLE_WARN;
+		(void)text_format(text, size, "cannot tell: “jitwarm check” says why");
 	} else {
 		(void)text_format(text, size, "%s",
 						  row->verdict == JW_VERDICT_USELESS ? "compiles at every start"

@@ -48,6 +48,13 @@ static void lint_say_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
 		buf_say(text, ", %s the bound of %s",
 				gpu->start.likely > bound->most_start_s ? "over" : "within",
 				text_duration(most, bound->most_start_s));
+	if (gpu->tile || gpu->unknown)
+		buf_say(text, "%s%s of which jitwarm cannot tell what the first start compiles",
+				text->size ? "; " : "",
+				TEXT_COUNT(gpu->tile + gpu->unknown, "piece of code", "pieces of code"));
+	if (gpu->lacking)
+		buf_say(text, "%sa program that uses certain code of %s fails on this GPU",
+				text->size ? "; " : "", TEXT_COUNT(gpu->lacking, "file", "files"));
 	if (gpu->code.sm)
 		buf_say(text, "; avoided by %s", lint_gencode(gencode, gpu->code));
 }
@@ -58,7 +65,7 @@ static void lint_say_finding(struct buf *text, const struct jw_lint_finding *fin
 	char name[GPUS_NAME], ptx[TEXT_SHORT], span[TEXT_SHORT];
 
 	(void)gpu_targets_name(name, finding->target);
-	if (finding->kind == JW_LINT_FAILS)
+	if (finding->why)
 		buf_say(text, "%s: %s", name, finding->why);
 	else
 		buf_say(text, "%s: %s to compile (%s of PTX): %s on one core", name,
@@ -116,6 +123,8 @@ static void fill_gpu(struct table *table, const struct jw_lint_gpu *gpu,
 		table_cell(table, STYLE_PLAIN, "–");
 	if (gpu->failing)
 		table_cell(table, style, "a program fails");
+	else if (gpu->tile || gpu->unknown)
+		table_cell(table, style, "cannot tell");
 	else if (!gpu->modules)
 		table_cell(table, STYLE_GOOD, "nothing to compile");
 	else if (gpu->level == JW_LINT_ERROR)
@@ -302,7 +311,7 @@ static void end_with_result(struct cli *cli, const struct jw_lint_result *result
 {
 	cli_end_with(cli, exit_of_troubles(troubles, result->images));
 	for (size_t i = 0; i < result->gpu_count; i++) {
-		if (result->gpus[i].failing)
+		if (result->gpus[i].failing || result->gpus[i].tile || result->gpus[i].unknown)
 			cli_end_with(cli, EXIT_CANNOT);
 		if (bound->set && result->gpus[i].start.likely > bound->most_start_s)
 			cli_end_with(cli, EXIT_COLD);
@@ -406,8 +415,10 @@ const struct cli_command command_lint = {
 		"how long on one core, and which -gencode of nvcc avoids this: for several GPUs of one "
 		"major version the oldest, whose machine code the others run, too. Times assume a typical "
 		"machine; the bound is compared with the middle of the range.\n\nExit status: 1 over the "
-		"bound, or if a file cannot be read or holds damaged device code, 2 if a program will fail "
-		"on one of these GPUs since no code in a file runs there, 3 if nothing could be read.",
+		"bound, or if a file cannot be read or holds "
+		"damaged device code, 2 if a program will fail "
+		"on one of these GPUs since no code in a file runs there, or jitwarm cannot tell (Tile "
+		"IR), 3 if nothing could be read.",
 	.options = options,
 	.run = lint_run,
 };

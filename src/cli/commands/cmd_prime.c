@@ -134,6 +134,9 @@ static void prime_outcome_print_result(const struct prime_outcome *priming,
 									 cache->outlook.bytes + result->plan.forecast.cache_bytes))
 			output_line(out, STYLE_PLAIN,
 						priming->recording ? "No recorded module is left to compile here."
+						: result->plan.tile || result->plan.unknown
+							? "Start your program again: it has nothing left to compile, but for "
+							  "code of which jitwarm cannot tell."
 						: result->plan.left_out || result->plan.cannot
 							? "Start your program again: of these files it compiles at most what "
 							  "was left out."
@@ -208,7 +211,7 @@ static enum exit_status prime_outcome_status(const struct prime_outcome *priming
 	if (result->interrupted || result->undone || result->failed > result->refused ||
 		result->unchanged || result->misjudged || result->plan.over_budget || result->cooled)
 		status = exit_combine(status, EXIT_COLD);
-	if (result->plan.hopeless || result->refused)
+	if (result->plan.hopeless || result->refused || result->plan.tile || result->plan.unknown)
 		status = exit_combine(status, EXIT_CANNOT);
 	/* The reason why modules are left undone. */
 	if (result->stopped.code)

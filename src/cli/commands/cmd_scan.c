@@ -60,18 +60,26 @@ static void say_work(struct buf *line, const struct jw_scan_work *work, const ch
 static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts)
 {
 	char driver[JW_DRIVER_TEXT], too_new[JW_DRIVER_TEXT + 64] = "newer than the driver";
+	char unknown[JW_DRIVER_TEXT + 96] = "a kind that the driver does not know";
 	const struct {
 		size_t count;
 		const char *why;
 	} reasons[] = {
 		{verdicts->cannot_exclusive, "only for another GPU"},
-		{verdicts->cannot_too_new, too_new},
+		{verdicts->cannot_too_new - verdicts->cannot_kind, too_new},
+		{verdicts->cannot_kind, unknown},
 		{verdicts->cannot_zstd, "compressed with zstd, which needs a driver from 550.54.14 on"},
 		{verdicts->cannot_damaged, "damaged"},
 	};
 
 	if (verdicts->needs.cuda)
 		(void)text_format(too_new, sizeof too_new, "too new: it needs driver %s or newer",
+						  jw_driver_text(driver, &verdicts->needs));
+	if (verdicts->unknown_kind)
+		(void)text_format(unknown, sizeof unknown, "of kind 0x%x, which the driver does not know",
+						  verdicts->unknown_kind);
+	else if (verdicts->needs.cuda)
+		(void)text_format(unknown, sizeof unknown, "Tile IR: it needs driver %s or newer",
 						  jw_driver_text(driver, &verdicts->needs));
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 		if (reasons[i].count)
@@ -95,11 +103,27 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 		buf_say(line, "%s%s (%s of PTX) compiled when used; “prime --all” includes them",
 				separator(line), TEXT_COUNT(verdicts->loose_work.modules, "module", "modules"),
 				text_bytes(bytes, verdicts->loose_work.ptx_bytes));
+	if (verdicts->tile)
+		buf_say(line,
+				"%s%s of Tile IR, compiled by the driver at its first load; jitwarm cannot tell if "
+				"it is in the cache",
+				separator(line), TEXT_COUNT(verdicts->tile, "piece", "pieces"));
+	if (verdicts->unknown)
+		buf_say(line, "%s%s of kind 0x%x, which jitwarm does not know", separator(line),
+				TEXT_COUNT(verdicts->unknown, "piece", "pieces"), verdicts->unknown_kind);
 	if (!line->size && verdicts->cannot && (verdicts->native || verdicts->compatible))
 		buf_say(line, "runs as it is, except for what follows");
 	say_cannot(line, verdicts);
+	if (verdicts->runs && verdicts->lacking)
+		buf_say(line,
+				verdicts->lacking == 1
+					? "%s%zu of %s has no code for this GPU: a program that uses it fails"
+					: "%s%zu of %s have no code for this GPU: a program that uses one fails",
+				line->size ? "; " : "runs as it is, but ", verdicts->lacking,
+				TEXT_COUNT(verdicts->pieces, "piece", "pieces"));
 	if (line->size)
-		return compiles || link || verdicts->left_out || verdicts->native || verdicts->compatible
+		return compiles || link || verdicts->left_out || verdicts->native || verdicts->compatible ||
+					   verdicts->tile || verdicts->unknown
 				   ? STYLE_WARN
 				   : STYLE_BAD;
 	if (verdicts->native || verdicts->compatible) {
@@ -284,6 +308,9 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 		if (failing)
 			output_line(output, STYLE_BAD, "%s, all together: a program fails with %s%s", name,
 						TEXT_COUNT(failing, "file", "files"), left_out);
+		else if (total->tile || total->unknown)
+			output_line(output, STYLE_WARN,
+						"%s, all together: jitwarm cannot tell what is compiled%s", name, left_out);
 		else
 			output_line(output, STYLE_STRONG, "%s, all together: nothing to compile%s", name,
 						left_out);
@@ -308,7 +335,7 @@ struct scan_run {
 	struct cli *cli;
 	cJSON *files; /* the document's array; NULL without --json */
 	struct jw_speed speed;
-	size_t images, damaged, troubles, failing;
+	size_t images, damaged, troubles, failing, unsure;
 	struct jw_scan_total totals[GPUS_MOST];
 	size_t total_count, failing_on[GPUS_MOST];
 	char *archive;                /* whose members were printed last */
@@ -348,9 +375,16 @@ static void add_verdicts(struct jw_scan_verdicts *sum, const struct jw_scan_verd
 	sum->compatible += image->compatible;
 	sum->link += image->link;
 	sum->nothing += image->nothing;
+	sum->tile += image->tile;
+	sum->unknown += image->unknown;
+	sum->unknown_kind = image->unknown_kind ? image->unknown_kind : sum->unknown_kind;
+	sum->pieces += image->pieces;
+	sum->lacking += image->lacking;
+	sum->runs = sum->runs || image->runs;
 	sum->cannot += image->cannot;
 	sum->cannot_exclusive += image->cannot_exclusive;
 	sum->cannot_too_new += image->cannot_too_new;
+	sum->cannot_kind += image->cannot_kind;
 	sum->cannot_zstd += image->cannot_zstd;
 	sum->cannot_damaged += image->cannot_damaged;
 	if (image->needs.cuda > sum->needs.cuda)
@@ -419,24 +453,42 @@ static void take_total(void *context, const struct jw_scan_total *total)
 	struct scan_run *run = context;
 
 	run->totals[run->total_count++] = *total;
+	run->unsure += total->tile + total->unknown;
+}
+
+/* A line about "path" or "path: member". */
+static void say_of_file(const struct scan_run *run, enum style style, const char *file,
+						const char *why)
+{
+	const char *wheel = run->index ? strstr(file, ".whl: ") : NULL;
+	char *named;
+
+	for (; wheel && wheel > file && !os_is_separator(wheel[-1]); wheel--)
+		;
+	file = wheel ? wheel : file; /* its folder is gone */
+	named = mem_string(NULL, file);
+	output_line(&run->cli->out, style, "%s: %s", named ? asked_wheel_name(run->wheel, named) : file,
+				why);
+	mem_free(named);
 }
 
 static void take_failing(void *context, const char *file, struct jw_target target, const char *why)
 {
 	struct scan_run *run = context;
-	const char *wheel = run->index ? strstr(file, ".whl: ") : NULL;
-	char *named;
 
 	run->failing++;
 	for (size_t i = 0; i < run->total_count; i++)
 		run->failing_on[i] += jw_target_equal(run->totals[i].target, target);
-	for (; wheel && wheel > file && !os_is_separator(wheel[-1]); wheel--)
-		;
-	file = wheel ? wheel : file; /* its folder is gone */
-	named = mem_string(NULL, file);
-	output_line(&run->cli->out, STYLE_BAD, "%s: %s",
-				named ? asked_wheel_name(run->wheel, named) : file, why);
-	mem_free(named);
+	say_of_file(run, STYLE_BAD, file, why);
+}
+
+/* What is said of the files themselves is not said again. */
+static void take_lacking(void *context, const char *file, struct jw_target target, const char *why,
+						 bool all)
+{
+	(void)target;
+	if (all)
+		say_of_file(context, STYLE_WARN, file, why);
 }
 
 /* A line for each GPU, and the end of the wheel. */
@@ -550,6 +602,7 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 		.trouble = print_scan_trouble,
 		.total = take_total,
 		.failing = take_failing,
+		.lacking = take_lacking,
 		.more = run->index ? next_listed : NULL,
 	};
 	struct found_files files = {.found = NULL};
@@ -628,7 +681,9 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 		cli_end_with(cli, exit_of_troubles(run.troubles, run.images + run.got));
 		if (run.file && !run.got)
 			cli_end_with(cli, EXIT_CANNOT); /* then nothing was judged */
-		cli_end_with(cli, run.damaged ? EXIT_COLD : run.failing ? EXIT_CANNOT : EXIT_DONE);
+		cli_end_with(cli, run.damaged                 ? EXIT_COLD
+						  : run.failing || run.unsure ? EXIT_CANNOT
+													  : EXIT_DONE);
 		failed = document_print(err, &cli->out, &document_scan,
 								&(struct scan_document){.packages = run.packages,
 														.files = run.files,
@@ -678,7 +733,8 @@ const struct cli_command command_scan = {
 		"the file names, markers are not evaluated, and what comes from elsewhere, or is an option "
 		"of pip or another list, is named and left out.\n\nExit status: 1 if a file cannot be read "
 		"or holds damaged device code, 2 if a "
-		"program will fail since it has no code that runs on the GPU, "
+		"program will fail since it has no code that runs on the GPU, or jitwarm cannot tell (Tile "
+		"IR), "
 		"3 if nothing could be read.",
 	.options = options,
 	.run = scan_run,

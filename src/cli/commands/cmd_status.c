@@ -46,6 +46,8 @@ static const char *package_gpu_text(char text[GPU_TEXT], const struct jw_check_p
 		(void)text_format(text, GPU_TEXT,
 						  gpu->refused == gpu->failing ? "will fail: the driver refuses its code"
 													   : "will fail: no code that runs there");
+	else if (gpu->unsure)
+		(void)text_format(text, GPU_TEXT, "jitwarm cannot tell: “jitwarm check” says why");
 	else if (gpu->warm)
 		(void)text_format(text, GPU_TEXT, "warm");
 	else
@@ -56,7 +58,8 @@ static const char *package_gpu_text(char text[GPU_TEXT], const struct jw_check_p
 static bool runs_as_it_is(const struct jw_check_package *package)
 {
 	for (size_t t = 0; t < package->gpu_count; t++)
-		if (package->gpus[t].warm || package->gpus[t].cold || package->gpus[t].failing)
+		if (package->gpus[t].warm || package->gpus[t].cold || package->gpus[t].failing ||
+			package->gpus[t].unsure)
 			return false;
 	return true;
 }
@@ -67,7 +70,7 @@ static enum style style_of(const struct jw_check_package_gpu *gpu, bool useless)
 		return STYLE_WARN;
 	if (gpu->failing && !gpu->cold)
 		return STYLE_BAD;
-	return gpu->cold ? STYLE_WARN : STYLE_GOOD;
+	return gpu->cold || gpu->unsure ? STYLE_WARN : STYLE_GOOD;
 }
 
 static const char *package_name(const struct jw_check_package *package)
@@ -289,6 +292,8 @@ static void print_status_next(const struct output *out, const struct status_docu
 		next = "jitwarm prime: repairs the cache, so that the first start compiles nothing";
 	else if (!jw_cache_serves_now(cache, cache->outlook.bytes))
 		next = "log out and in again: until then programs use another cache or limit";
+	else if (packages && packages->verdict == JW_VERDICT_UNSURE)
+		next = "jitwarm check: what jitwarm cannot tell";
 	else if (packages && packages->all.warm)
 		next = "nothing: these packages compile nothing; jitwarm find shows other environments and "
 			   "programs";

@@ -18,7 +18,8 @@ static const struct json_field row_fields[] = {
 	JSON(struct find_row, warm, "modules in the cache", JSON_IF(struct find_row, judged)),
 	JSON(struct find_row, cold, "modules that a start compiles, for all GPUs together",
 		 JSON_IF(struct find_row, judged)),
-	JSON(struct find_row, failing, "files with which a program fails: no code for a GPU",
+	JSON(struct find_row, failing,
+		 "files with which a program fails: code that does not run on a GPU",
 		 JSON_IF(struct find_row, judged)),
 	JSON_OBJECT_OF("start_seconds", struct find_row, start, &document_span,
 				   "that a first start takes for the cold ones, on one core",
@@ -114,8 +115,13 @@ static const struct json_field verdict_fields[] = {
 	VERDICT(compatible, "other machine code that runs"),
 	VERDICT(link, "relocatable, with usable PTX"),
 	VERDICT(jit, "PTX that the driver compiles"),
+	VERDICT(tile, "Tile IR, which the driver compiles at its first load; whether it is in the "
+				  "cache cannot be told"),
+	VERDICT(unknown, "a kind of entry that jitwarm does not know: `other` has its number"),
 	VERDICT(cannot, "the code that the driver takes is unusable"),
 	VERDICT(nothing, "code for other or newer architectures"),
+	VERDICT(pieces, "containers with code that the CUDA runtime registers, or of a loose file"),
+	VERDICT(lacking, "of these: without code for this GPU; a program that uses one fails"),
 	VERDICT_AS("jit_modules", work.modules,
 			   "distinct pairs of payload and option string that would be compiled"),
 	VERDICT_AS("jit_bytes", work.ptx_bytes, "their PTX, decompressed"),
@@ -236,9 +242,8 @@ static const char *const lint_level_names[] = {
 	[JW_LINT_ERROR + 1] = NULL,
 };
 static const char *const kind_names[] = {
-	[JW_LINT_COMPILES] = "compiles",
-	[JW_LINT_FAILS] = "fails",
-	[JW_LINT_FAILS + 1] = NULL,
+	[JW_LINT_COMPILES] = "compiles", [JW_LINT_FAILS] = "fails",   [JW_LINT_LACKS] = "lacks",
+	[JW_LINT_UNSURE] = "unsure",     [JW_LINT_UNSURE + 1] = NULL,
 };
 
 #define LINT_GPU(member, ...) JSON(struct jw_lint_gpu, member, __VA_ARGS__)
@@ -246,11 +251,14 @@ static const char *const kind_names[] = {
 static const struct json_field lint_gpu_fields[] = {
 	JSON_SAID("target", struct jw_lint_gpu, target, document_sm, NULL),
 	LINT_GPU(level,
-			 "`error`: over the bound, or a program fails; `warning`: something is compiled, and "
-			 "there is no bound",
+			 "`error`: over the bound or not known to be within, or a program fails; `warning`: "
+			 "something is compiled, and there is no bound",
 			 .names = lint_level_names),
 	LINT_GPU(modules, "that the first start compiles, each once"),
 	LINT_GPU(failing, "files with which a program fails on this GPU"),
+	LINT_GPU(lacking, "files with pieces of code that have none for this GPU"),
+	LINT_GPU(tile, "pieces of Tile IR, which the driver compiles at their first load"),
+	LINT_GPU(unknown, "pieces of a kind that jitwarm does not know"),
 	LINT_GPU(ptx_bytes, "of these modules, decompressed"),
 	JSON_OBJECT_OF("start_seconds", struct jw_lint_gpu, start, &document_span,
 				   "the first start on one core, with run-time linking"),
@@ -276,12 +284,15 @@ static const struct json_field code_fields[] = {
 #define FINDING(member, ...) JSON(struct jw_lint_finding, member, __VA_ARGS__)
 
 static const struct json_field finding_fields[] = {
-	FINDING(kind, NULL, .names = kind_names),
-	FINDING(level, "that of the GPU", .names = lint_level_names),
+	FINDING(kind,
+			"`lacks`: pieces of it have no code for this GPU; `unsure`: Tile IR, or a kind of "
+			"entry that jitwarm does not know",
+			.names = kind_names),
+	FINDING(level, "that of the GPU; of `lacks` `note`", .names = lint_level_names),
 	JSON_SAID("target", struct jw_lint_finding, target, document_sm, NULL),
 	FINDING(path, NULL),
 	FINDING(member, "inside an archive", .presence = JSON_UNLESS_NULL),
-	FINDING(why, "with `fails`", .presence = JSON_UNLESS_NULL),
+	FINDING(why, "not with `compiles`", .presence = JSON_UNLESS_NULL),
 	FINDING(modules, "of this library; one that several libraries hold counts in each"),
 	FINDING(ptx_bytes, "of these modules, decompressed"),
 	JSON_OBJECT_OF("start_seconds", struct jw_lint_finding, start, &document_span,
@@ -320,6 +331,11 @@ static const struct json_field count_fields[] = {
 	GPU(damaged, "of the cold ones: the entry is there and damaged; `prime` replaces it"),
 	GPU(unread, "of the cold ones: this account cannot read the entry"),
 	GPU(cannot, "containers with code that the driver cannot use"),
+	GPU(lacking, "pieces of code that have none for this GPU, of files that do not fail: a program "
+				 "that uses one fails"),
+	GPU(tile, "pieces of Tile IR, which the driver compiles at their first load; whether they are "
+			  "in the cache cannot be told"),
+	GPU(unknown, "pieces of a kind that jitwarm does not know"),
 	GPU(link, "of the cold ones: inputs of a link that is needed"),
 	GPU(left_out, "modules that `--all` would include"),
 	GPU(cold_bytes, "PTX of the cold modules"),
@@ -383,11 +399,12 @@ static const struct json_field cause_fields[] = {
 static const struct json_field check_fields[] = {
 	JSON_LIST_OF("gpus", struct check_document, result.gpus, result.gpu_count,
 				 JSON_TABLE(struct jw_check_gpu, gpu_fields), "an object for each architecture"),
-	JSON_SAID("verdict", struct check_document, result.verdict, document_verdict,
-			  "the answer, which decides the exit status: `runs`, `warm` (0), `cold`, `partly` "
-			  "(1), `fails`, "
-			  "`unknown`, `no-room`, `useless`, `nothing` (2) or `unread` (3): the table in "
-			  "`commands.md`"),
+	JSON_SAID(
+		"verdict", struct check_document, result.verdict, document_verdict,
+		"the answer, which decides the exit status: `runs`, `warm` (0), `cold`, `partly` "
+		"(1), `fails`, "
+		"`unsure`, `unknown`, `no-room`, `useless`, `nothing` (2) or `unread` (3): the table in "
+		"`commands.md`"),
 	JSON_MEMBERS_OF(struct check_document, sum, JSON_TABLE(struct jw_check_gpu, count_fields)),
 	JSON_OBJECT_OF("cache", struct check_document, result.cache, &document_outlook,
 				   "what the driver does with the cache as it is"),

@@ -174,6 +174,10 @@ void prime_print_plan(const struct output *out, const struct jw_prime_result *re
 				TEXT_COUNT(plan->recorded_unfiled, "recorded module is", "recorded modules are"));
 		return;
 	}
+	if (!plan->modules && (plan->tile || plan->unknown)) {
+		output_line(out, STYLE_WARN, "There is nothing here that jitwarm could compile.");
+		return;
+	}
 	if (!plan->modules) {
 		output_line(out, STYLE_PLAIN,
 					"There is nothing here that the driver would compile for these GPUs.");

@@ -105,14 +105,7 @@ import fatbin
 import struct
 
 def library(name, *entries):
-    code = fatbin.container(*entries)
-    names = b"\0.nv_fatbin\0.shstrtab\0"
-    names += bytes(-len(names) % 8)
-    header = lambda name, kind, flags, offset, size: struct.pack("<IIQQQQIIQQ", name, kind, flags, 0, offset, size, 0, 0, 8, 0)
-    head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack(
-        "<HHIQQQIHHHHHH", 3, 62, 1, 0, 0, 64 + len(code) + len(names), 0, 64, 0, 0, 64, 3, 2)
-    table = bytes(64) + header(1, 1, 2, 64, len(code)) + header(12, 3, 0, 64 + len(code), len(names))
-    open(name, "wb").write(head + code + names + table)
+    open(name, "wb").write(fatbin.library(fatbin.container(*entries)))
 
 def cubin(sm, newer=False):
     data = bytearray(fatbin.old_cubin(sm, "k", 64))

@@ -1,0 +1,157 @@
+# Every piece of code has a fate: it runs, is in the cache or compiled, fails, or jitwarm says that it cannot tell. Never is what
+# cannot run “nothing to compile”.
+with_simdriver sm_86
+export CUDA_CACHE_PATH=$work/cache
+old=(--target sm_86 --driver 550.163.01) new=(--target sm_86 --driver 580.65.06)
+PYTHONPATH=$cases/../../framework python3 - <<'PYTHON'
+import os
+import fatbin
+
+def text(sm, version=b"7.0", kernel=b"k"):
+    return b".version %s\n.target sm_%s\n.address_size 64\n.visible .entry %s()\n{\n\tret;\n}\n\0" % (version, str(sm).encode(), kernel)
+
+def cubin(sm):
+    return fatbin.entry(fatbin.CUBIN, int(sm), fatbin.old_cubin(int(sm), "k", 64))
+
+def ptx(sm, version=b"7.0", kernel=b"k", **more):
+    return fatbin.entry(fatbin.PTX, sm, text(sm, version, kernel), isa=tuple(map(int, version.split(b"."))), **more)
+
+def other(kind, sm):
+    return fatbin.entry(kind, sm, b"\x7fTileIR\0" + bytes(56))
+
+def write(name, data):
+    os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
+    open(name, "wb").write(data)
+
+one = fatbin.container
+# nvcc -rdc=true: what was linked, for sm_80, and its objects
+write("objects.so", fatbin.library(one(cubin(80)), objects=[one(cubin(80)), one(cubin(80))]))
+write("half.so", fatbin.library(one(cubin(80)), objects=[one(cubin(80), ptx(52, options="--compile-only ")), one(cubin(80))]))
+write("linked.so", fatbin.library(one(cubin(80)), objects=[one(cubin(80), ptx(52, options="--compile-only ")),
+                                                           one(ptx(52, kernel=b"l", options="--compile-only "))]))
+write("folder/liba.so", fatbin.library(one(ptx(75, b"7.5"))))
+write("folder/libb.so", fatbin.library(one(ptx(75, b"8.7", b"b"))))
+write("inside.so", fatbin.library(one(ptx(75, b"7.5")), one(ptx(75, b"8.7", b"b"))))
+write("families.so", fatbin.library(one(cubin(86)), one(cubin(90))))
+write("tile/libtile.so", fatbin.library(one(other(0x80, 80))))
+write("libtile_and_ptx.so", fatbin.library(one(ptx(75)), one(other(0x80, 80))))
+write("libkind.so", fatbin.library(one(other(0x20, 80)), one(cubin(86))))
+PYTHON
+
+# Of relocatable code each object needs code for the GPU.
+for file in objects.so half.so; do
+	for command in check scan lint; do
+		target=("${old[@]}")
+		[[ $command != lint ]] || target=(--gpus sm_75 --driver 550.163.01)
+		run "2|$([[ $file == half.so && $command == check ]] && echo 1)" $command "${target[@]/sm_86/sm_75}" $file # cold goes first
+		out_has "will fail: no kernel image for sm_75"
+		out_lacks "nothing to compile"
+	done
+	run 0 check "${old[@]}" $file # its machine code runs
+done
+run 1 check --json --target sm_75 --driver 550.163.01 linked.so
+json 'd["failing"] == [] and d["link"] == d["modules"] == 2'
+
+# A driver that is too old is not forgiven because a neighbour, or another piece of the file, runs.
+for what in folder inside.so; do
+	run 2 prime $what
+	run "1|2" check "${old[@]}" $what
+	out_has "will fail: PTX newer than the driver reads for sm_86; it needs driver 570 (CUDA 12.8) or newer"
+	out_lacks "liba.so: "
+	run 2 doctor $what
+	out_has "driver-old: "
+	out_has "install driver 570 (CUDA 12.8), or a newer one"
+	run 2 check $what # what could be compiled is
+	out_has "1 file will fail"
+	run 2 check "${old[@]/550.163.01/570}" $what # of whose entries the names are not known
+	out_lacks "will fail"
+done
+run 2 find folder
+out_has "will fail: code that does not run here in 1 file"
+run 2 find folder --json
+json 'd["places"][0]["failing"] == 1 and d["places"][0]["verdict"] == "fails"'
+
+# Kernels for one GPU family are normal: said, and no more than that.
+run 0 check families.so
+out_has "nothing to compile"
+err_has "families.so: 1 of 2 pieces has no code for sm_86: a program that uses it fails"
+run 0 check --json families.so
+json 'd["lacking"] == 1 and d["gpus"][0]["lacking"] == 1 and d["verdict"] == "runs"'
+run 0 scan "${old[@]}" families.so
+out_has "runs as it is, but 1 of 2 pieces has no code for this GPU: a program that uses it fails"
+run 0 scan --json "${old[@]}" families.so
+json '[d["files"][0]["verdicts"]["sm_86"][m] for m in ("native", "nothing", "pieces", "lacking")] == [1, 1, 2, 1]'
+run "0|1" doctor families.so
+err_has "1 of 2 pieces has no code for sm_86: a program that uses it fails"
+run 0 prime families.so
+err_has "1 of 2 pieces has no code for sm_86: a program that uses it fails"
+run 0 lint --gpus sm_86 families.so
+out_has "sm_86 (RTX 30): 1 of 2 pieces has no code for sm_86: a program that uses it fails"
+run 0 lint --gpus sm_86 --json families.so
+json 'd["gpus"][0]["lacking"] == 1 and [(f["kind"], f["level"]) for f in d["findings"]] == [("lacks", "note")]'
+
+# Tile IR: drivers before 580 refuse it. Of newer ones jitwarm cannot tell what is in the cache.
+for command in check scan; do
+	run 2 $command "${old[@]}" tile/libtile.so
+	out_has "will fail: Tile IR for sm_86; it needs driver 580 (CUDA 13.0) or newer"
+	run 2 $command "${new[@]}" tile/libtile.so
+	out_lacks "nothing to compile"
+	cat "$out" "$err" >"$work/both"
+	says "$work/both" "compiled by the driver at its first load; jitwarm cannot tell if it is in the cache" || fail "$command is silent"
+done
+run 2 check --json "${new[@]}" tile/libtile.so
+json 'd["verdict"] == "unsure" and d["tile"] == 1 and d["unknown"] == 0 and d["modules"] == 0 and d["failing"] == []'
+run 2 scan --json "${new[@]}" tile/libtile.so
+json 'd["files"][0]["other"] == {"kind 0x80": 1} and d["files"][0]["verdicts"]["sm_86"]["tile"] == 1'
+run 2 lint --json --gpus sm_86 tile/libtile.so
+json 'd["gpus"][0]["tile"] == 1 and d["gpus"][0]["level"] == "warning" and [f["kind"] for f in d["findings"]] == ["unsure"]'
+run 2 lint --gpus sm_86 --driver 550.163.01 tile/libtile.so
+out_has "will fail: Tile IR"
+# For newer GPUs alone
+run 2 check --target sm_75 --driver 580.65.06 tile/libtile.so
+out_has "no kernel image for sm_75"
+# Beside PTX both are said.
+run 2 check "${new[@]}" libtile_and_ptx.so # of whose entries the names are not known
+out_has "1 module to compile, if not in the cache"
+err_has "libtile_and_ptx.so: 1 piece of Tile IR for sm_86"
+run 2 scan "${new[@]}" libtile_and_ptx.so
+out_has "1 module to compile"
+out_has "1 piece of Tile IR, compiled by the driver"
+run "1|2" check "${old[@]}" libtile_and_ptx.so
+out_has "will fail: Tile IR"
+
+# Another kind is named by its number.
+for command in check scan; do
+	run 2 $command "${new[@]}" libkind.so
+	cat "$out" "$err" >"$work/both"
+	says "$work/both" "1 piece of kind 0x20" || fail "$command is silent"
+	run 2 $command "${old[@]}" libkind.so
+	out_has "will fail: code of the unknown kind 0x20 for sm_86"
+done
+run 2 check --json "${new[@]}" libkind.so
+json 'd["verdict"] == "unsure" and d["unknown"] == 1'
+
+# A machine with such a driver
+is_wine || {
+	export SIMDRIVER_VERSION=580.65.06 SIMDRIVER_CUDA=13000
+	rm -rf "$work/state"
+	run 2 prime tile/libtile.so
+	out_has "There is nothing here that jitwarm could compile."
+	err_has "1 piece of Tile IR for sm_86, compiled by the driver at its first load"
+	run 2 prime libtile_and_ptx.so
+	out_has "it has nothing left to compile, but for code of which jitwarm cannot tell"
+	run 2 check libtile_and_ptx.so
+	out_has "the only module in the cache; of other code jitwarm cannot tell"
+	run 2 prime --json libtile_and_ptx.so
+	json 'd["tile"] == 1 and d["warm"] == 1'
+	run 2 doctor libtile_and_ptx.so
+	out_has "unsure: 1 piece of Tile IR"
+	run 2 find tile
+	out_has "cannot tell: “jitwarm check” says why"
+	environment "$work/env" 1.0
+	cp tile/libtile.so "$(site_of "$work/env")/frame/"
+	printf 'frame/libtile.so,,\n' >"$(site_of "$work/env")/frame-1.0.dist-info/RECORD"
+	VIRTUAL_ENV=$work/env run 2 prime
+	VIRTUAL_ENV=$work/env run 2 status
+	out_has "frame 1.0: jitwarm cannot tell: “jitwarm check” says why"
+}
