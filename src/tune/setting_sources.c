@@ -10,7 +10,6 @@
 #include "cache/settings.h"
 #include "os/env.h"
 #include "os/file.h"
-#include "os/folders.h"
 #include "state/run_folder.h"
 #include "tune/block.h"
 #include "tune/setting_places.h"
@@ -302,11 +301,13 @@ int setting_files_list(struct jw_error *err, struct setting_files *ret_files)
 {
 	struct setting_files files = {0};
 	struct jw_error why = {0};
-	char *home = NULL;
-	const bool has_home = !os_home_dir(&why, &home);
+	char *profile = place_home_path(&why, ".profile");
+	bool there;
+	/* Of a HOME that nobody may enter each file would be a warning; the cache's own says it. */
+	const bool has_home = profile && !os_look(&why, profile, &there);
 	int result = has_home ? 0 : error_if_memory(err, &why);
 
-	mem_free(home);
+	mem_free(profile);
 	for (size_t i = 0; !result && i < sizeof known_files / sizeof *known_files; i++) {
 		const char *rest = known_files[i].path, *end = known_files[i].end,
 				   *source = known_files[i].source ? known_files[i].source : "shell profile";
