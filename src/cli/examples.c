@@ -19,7 +19,7 @@ static const struct {
 	{"bake verify", "jitwarm bake verify torch\n"},
 	{"lint", "jitwarm lint dist/model-1.0.whl --gpus rtx20..rtx50 --max-start 5s\n"},
 	{"doctor", "jitwarm doctor\njitwarm doctor --fix tensorflow\njitwarm doctor --pid 4242\n"},
-	{"watch", "jitwarm watch\njitwarm watch --for 1m 4242\n"},
+	{"watch", "jitwarm watch 4242\njitwarm watch --for 1m 4242\n"},
 	{"run", "jitwarm run -- python train.py\n"
 			"jitwarm run --record train.json -- python train.py\n"},
 	{"export", "jitwarm export -o lab.jwpack --sign\n"

@@ -7,14 +7,14 @@
 #include "cli/documents/documents.h"
 
 static const struct json_table *const documents[] = {
-	&document_error,      &document_config,     &document_version,      &document_status,
-	&document_scan,       &document_check,      &document_prime,        &document_command,
-	&document_doctor,     &document_watch,      &document_export,       &document_import,
-	&document_import_all, &document_push,       &document_pull,         &document_store,
-	&document_key,        &document_cache_list, &document_cache_verify, &document_cache_prune,
-	&document_compiler,   &document_bake,       &document_bake_verify,  &document_tune,
-	&document_startup,    &document_run,        &document_uninstall,    &document_lint,
-	&document_find,       &document_ahead,
+	&document_error,       &document_config,     &document_version,    &document_status,
+	&document_text,        &document_scan,       &document_check,      &document_prime,
+	&document_command,     &document_doctor,     &document_watch,      &document_export,
+	&document_import,      &document_import_all, &document_push,       &document_pull,
+	&document_store,       &document_key,        &document_cache_list, &document_cache_verify,
+	&document_cache_prune, &document_compiler,   &document_bake,       &document_bake_verify,
+	&document_tune,        &document_startup,    &document_run,        &document_uninstall,
+	&document_lint,        &document_find,       &document_ahead,
 };
 
 static void end(const char *why)

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/documents/documents.h"
 #include "cli/language.h"
 #include "cli/terminal.h"
 #include "completion_bash.h"
@@ -308,7 +309,8 @@ static int completion_run(struct jw_error *err, struct cli *cli)
 	for (size_t i = 0; options->operand_count == 1 && i < sizeof scripts / sizeof *scripts; i++)
 		if (!strcmp(options->operands[0], scripts[i].shell)) {
 			output_text(&cli->out, scripts[i].script);
-			return 0;
+			return document_print(err, &cli->out, &document_text,
+								  &(struct text_document){scripts[i].script});
 		}
 	return error_set(err, JW_ERR_USAGE, "name one shell: bash, zsh, fish or powershell");
 }

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/documents/documents.h"
 #include "cli/examples.h"
 #include "cli/help.h"
 #include "cli/language.h"
@@ -150,10 +151,15 @@ static int help_for(struct jw_error *err, struct buf *buf, const struct cli *cli
 static int help_run(struct jw_error *err, struct cli *cli)
 {
 	struct buf text = BUF_MAX(MOST_HELP);
+	int failed = help_for(err, &text, cli);
 
-	return help_for(err, &text, cli)
-			   ? -1
-			   : help_print(err, &text, !options_given(&cli->options, "language"));
+	if (!failed && !cli->out.json)
+		return help_print(err, &text, !options_given(&cli->options, "language"));
+	if (!failed)
+		failed = document_print(err, &cli->out, &document_text,
+								&(struct text_document){buf_text(&text)});
+	buf_free(&text);
+	return failed;
 }
 
 static const struct cli_option help_options[] = {

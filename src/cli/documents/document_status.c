@@ -367,6 +367,16 @@ const struct json_table document_version = {
 	.fields = version_fields,
 };
 
+static const struct json_field text_fields[] = {
+	JSON(struct text_document, text, "what the command prints without `--json`"),
+	{0},
+};
+const struct json_table document_text = {
+	.schema = "jitwarm.text/1",
+	.text = "Of `help` and `completion`.",
+	.fields = text_fields,
+};
+
 static const struct json_field kept_setting_fields[] = {
 	JSON(struct config_row, name, NULL),
 	JSON(struct config_row, value, "of a list with blanks between them; absent: not set",

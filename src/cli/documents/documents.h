@@ -37,6 +37,10 @@ int document_print(struct jw_error *err, struct output *out, const struct json_t
 extern const struct json_table document_error; /* struct jw_error */
 
 extern const struct json_table document_version;
+struct text_document {
+	const char *text;
+};
+extern const struct json_table document_text;
 struct version_document {
 	const char *version, *platform, *compiler, *build_type;
 	const struct jw_component *libraries;

@@ -25,6 +25,9 @@ state() {
 	JITWARM=$simulated settings=(CUDA_CACHE_PATH="$cache") holds=cold driver=() remembers=
 	case $1 in
 	"no driver") JITWARM=$plain settings+=(JITWARM_SYSTEM_ROOT="$work/machine" JITWARM_PCI_DEVICES=) ;;
+	"no driver beside a filled cache")
+		state "no driver"
+		holds=warm ;;
 	"no cache yet") holds= ;;
 	"CUDA_CACHE_DISABLE=1") settings+=(CUDA_CACHE_DISABLE=1) holds=warm ;;
 	"HOME not set") settings=(-u HOME -u CUDA_CACHE_PATH) ;;
