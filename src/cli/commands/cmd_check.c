@@ -10,12 +10,16 @@
 #include "cli/parts/prime_text.h"
 #include "cli/parts/reproduce.h"
 
-static size_t failing_on(const struct jw_check_result *result, struct jw_target target)
+/* `refused`: of these, those of which the driver has refused modules. A program may use them
+ * otherwise: OptiX's PTX is not for the driver. */
+static size_t failing_on(const struct jw_check_result *result, struct jw_target target,
+						 bool refused)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < result->failing_count; i++)
-		count += jw_target_equal(result->failing[i].target, target);
+		count += jw_target_equal(result->failing[i].target, target) &&
+				 (!refused || result->failing[i].refused);
 	return count;
 }
 
@@ -109,20 +113,24 @@ static void print_next(const struct output *out, const struct options *options,
 }
 
 static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, size_t failing,
-					  bool harmful)
+					  size_t refused, bool harmful)
 {
 	char name[GPUS_NAME], ptx[TEXT_SHORT];
 
 	(void)gpu_targets_name(name, gpu->target);
 	if (!gpu->modules && failing)
-		output_line(out, STYLE_BAD, "%s: %s will fail", name, TEXT_COUNT(failing, "file", "files"));
+		output_line(out, STYLE_BAD,
+					refused == failing ? "%s: the driver refuses code of %s" : "%s: %s will fail",
+					name, TEXT_COUNT(failing, "file", "files"));
 	else if (!gpu->modules && (gpu->tile || gpu->unknown))
 		output_line(out, STYLE_WARN, "%s: cannot tell whether a start compiles anything", name);
 	else if (!gpu->modules)
 		output_line(out, STYLE_GOOD, "%s: nothing to compile", name);
 	else if (!gpu->cold && failing)
-		output_line(out, STYLE_BAD, "%s: %s in the cache, but %s will fail", name,
-					module_text_all(ptx, gpu->modules), TEXT_COUNT(failing, "file", "files"));
+		output_line(out, STYLE_BAD,
+					refused == failing ? "%s: %s in the cache; the driver refuses code of %s"
+									   : "%s: %s in the cache, but %s will fail",
+					name, module_text_all(ptx, gpu->modules), TEXT_COUNT(failing, "file", "files"));
 	else if (!gpu->cold && (gpu->tile || gpu->unknown))
 		output_line(out, STYLE_WARN, "%s: %s in the cache; of other code jitwarm cannot tell", name,
 					module_text_all(ptx, gpu->modules));
@@ -209,10 +217,12 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 	for (size_t i = 0; result->images && i < result->gpu_count; i++)
 		if (!result->names_known && result->gpus[i].cold)
 			print_untold(out, &result->gpus[i]);
-		else if (!explain && result->gpus[i].cold && !failing_on(result, result->gpus[i].target))
+		else if (!explain && result->gpus[i].cold &&
+				 !failing_on(result, result->gpus[i].target, false))
 			print_cold(out, &result->gpus[i]);
 		else
-			print_gpu(out, &result->gpus[i], failing_on(result, result->gpus[i].target),
+			print_gpu(out, &result->gpus[i], failing_on(result, result->gpus[i].target, false),
+					  failing_on(result, result->gpus[i].target, true),
 					  result->cache.harmful || result->verdict == JW_VERDICT_USELESS);
 	if (result->names_known && explain)
 		forecast_text_doubt(out, &result->all.forecast);

@@ -44,7 +44,7 @@ static const char *package_gpu_text(char text[GPU_TEXT], const struct jw_check_p
 						  text_span(time, gpu->forecast.start.low, gpu->forecast.start.high));
 	else if (gpu->failing)
 		(void)text_format(text, GPU_TEXT,
-						  gpu->refused == gpu->failing ? "will fail: the driver refuses its code"
+						  gpu->refused == gpu->failing ? "the driver refuses its code"
 													   : "will fail: no code that runs there");
 	else if (gpu->unsure)
 		(void)text_format(text, GPU_TEXT, "jitwarm cannot tell: “jitwarm check” says why");

@@ -17,6 +17,8 @@ run 2 check "$work/folder"
 out_has "bad.ptx: $why"
 out_lacks 'Next: jitwarm prime'
 run 2 check --explain "$bad"
+out_has "sm_86 (RTX 30): the driver refuses code of 1 file"
+out_lacks "will fail"
 out_has "$bad: $why"
 out_lacks 'never primed'
 run 2 check --target sm_86 "$bad"
