@@ -73,12 +73,17 @@ static bool is_first(void)
 	return syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) >= 0;
 }
 
+/* glibc's NSS ends the process where its own memory runs out (2.36: a signal, an assertion), and
+ * libuv where a new loop cannot make or watch its first pipe; os_loop_open has just made some. */
+static _Thread_local bool is_spared;
+
 static bool strike(enum which which, const char *path, int fd)
 {
 	char real_path[MOST_PATH], from[MOST_PATH];
 	unsigned long number;
 
 	if (!atomic_load_explicit(&armed, memory_order_relaxed) || !chosen[which] ||
+		(is_spared && (which == ALLOC || which == PIPE)) ||
 		(mode == INTERRUPT && !calls[which].interruptible))
 		return false;
 	path = path_part || log_fd >= 0 ? whole_path(real_path, path, fd) : "";
@@ -171,13 +176,9 @@ void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 
-/* glibc's NSS ends the process where its own memory runs out (2.36: a signal, an assertion), and
- * libuv where a new loop cannot watch its first pipe. */
-static _Thread_local bool is_spared;
-
 static bool strike_memory(void)
 {
-	return !is_spared && strike(ALLOC, "", -1);
+	return strike(ALLOC, "", -1);
 }
 
 int getpwuid_r(uid_t owner, struct passwd *entry, char *text, size_t size, struct passwd **found)
