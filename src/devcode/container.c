@@ -370,7 +370,7 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 						 struct devcode_entry *entry)
 {
 	struct cursor cursor = cursor_of(bytes + at, (size_t)(size_bytes - at));
-	uint32_t header_size, compressed, options_off, arch;
+	uint32_t header_size, compressed, options_off, arch, name;
 	uint64_t payload, uncompressed;
 
 	*entry = (struct devcode_entry){.offset = offset + at};
@@ -383,7 +383,8 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 	entry->isa_minor = cursor_u16(&cursor);
 	entry->isa_major = cursor_u16(&cursor);
 	arch = cursor_u32(&cursor);
-	(void)cursor_u64(&cursor); /* offset and length of the source file's name */
+	name = cursor_u32(&cursor); /* the source file's; its length follows */
+	(void)cursor_u32(&cursor);
 	entry->flags = cursor_u64(&cursor);
 	(void)cursor_u64(&cursor);
 	uncompressed = cursor_u64(&cursor);
@@ -391,6 +392,9 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 	entry->target = read_entry_target(arch, entry->flags);
 	entry->payload_offset = at + header_size;
 	entry->compression = read_compression(entry->flags, compressed);
+	entry->baked = entry->kind == DEVCODE_KIND_CUBIN &&
+				   range_fits(name, sizeof CONTAINER_BAKED, header_size) &&
+				   !memcmp(bytes + at + name, CONTAINER_BAKED, sizeof CONTAINER_BAKED);
 	read_sizes(entry, payload, compressed, uncompressed);
 	/* The driver's key contains the decompressed payload and a NUL, but a raw payload with its
 	 * padding as stored (measured on 535 and 550). The last byte of a raw payload's padding

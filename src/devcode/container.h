@@ -44,6 +44,9 @@ enum {
 	CONTAINER_SYSTEM = 0x75, /* 64 bits, CUDA, Linux, Mac, Windows */
 };
 
+/* The name of the source of an entry that bake writes. */
+#define CONTAINER_BAKED "jitwarm"
+
 enum container_state {
 	CONTAINER_SOUND,
 	CONTAINER_BROKEN, /* a chance hit, or damage */

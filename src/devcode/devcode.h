@@ -97,6 +97,7 @@ struct devcode_entry {
 						   its NUL; length 0: no options. Never set for cubins, whose options are
 						   binary */
 	bool cuda_13;       /* cubin: CUDA 13 or newer wrote it; known for sm_100 and newer */
+	bool baked;         /* cubin: bake has added it to what the library's compiler made */
 	bool damaged;       /* its header contradicts itself (sizes, place of the options). Only
 						   devcode_payload shows whether the payload can be decoded */
 };
@@ -140,6 +141,9 @@ struct devcode_image {
 	/* `linked` is reliable: the wrappers were read, or no container is relocatable. false: the
 	 * wrappers are missing or cannot be followed. */
 	bool wrappers_known;
+	/* The CUDA version (13000) of the runtime that an ELF image is linked to, as libcudart.so; 0:
+	 * to none, or not known. */
+	uint32_t runtime_cuda;
 	/* The section that names the objects which the runtime links (devcode/container.h); size 0:
 	 * there is none. */
 	uint64_t module_ids_offset, module_ids_bytes;

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "devcode/cubin.h"
 #include "devcode/ptx.h"
 #include "devcode/ptx_text.h"
@@ -284,16 +286,43 @@ static void find_module_ids(const struct section_table *table, struct devcode_im
 		}
 }
 
+/* Among the names of the libraries that it needs: libcudart.so.12, libcudart-d0da41ae.so.11.0. */
+static uint32_t runtime_of(const struct section_table *table, const struct bytes *bytes)
+{
+	uint32_t cuda = 0;
+	const uint8_t *names = NULL;
+	size_t size = 0;
+
+	for (size_t i = 0; i < table->count; i++)
+		if (!strcmp(table->items[i].name, ".dynstr") &&
+			range_fits(table->items[i].offset, table->items[i].size_bytes, bytes->at_hand) &&
+			!bytes_get(NULL, bytes, table->items[i].offset, table->items[i].size_bytes, &names))
+			size = (size_t)table->items[i].size_bytes;
+	for (const uint8_t *end; size && (end = memchr(names, 0, size)); names = end + 1) {
+		const char *name = (const char *)names, *version;
+		uint32_t numbers[2] = {0};
+
+		size -= (size_t)(end - names) + 1;
+		if (!text_starts(name, "libcudart") || !(version = strstr(name, ".so.")) ||
+			!text_numbers(version + strlen(".so."), 3, numbers, 2))
+			continue;
+		/* From 11 on a driver takes the runtimes of its CUDA's major version. */
+		numbers[0] = numbers[0] * 1000 + (numbers[0] < 11 ? numbers[1] * 10 : 0);
+		cuda = numbers[0] > cuda ? numbers[0] : cuda;
+	}
+	return cuda;
+}
+
 static int hand_over_listing(struct jw_error *err, struct image *image,
 							 const struct section_table *table, const struct listing *listing,
-							 uint64_t size_bytes, size_t damaged, bool wrappers_known)
+							 const struct bytes *bytes, size_t damaged, bool wrappers_known)
 {
 	const struct devcode_sink *sink = image->reading->sink;
 	struct devcode_image full = {
 		.path = image->reading->path,
 		.member = image->member,
 		.format = image->format,
-		.size_bytes = size_bytes,
+		.size_bytes = bytes->size_bytes,
 		.sections = listing->sections,
 		.section_count = listing->count,
 		.containers = image->containers,
@@ -305,6 +334,7 @@ static int hand_over_listing(struct jw_error *err, struct image *image,
 	if ((!image->count && !damaged) || !sink->image)
 		return 0;
 	find_module_ids(table, &full);
+	full.runtime_cuda = runtime_of(table, bytes);
 	if (sink->image(err, sink->context, &full)) {
 		image->reading->stopped = true;
 		return -1;
@@ -329,7 +359,7 @@ int image_finish(struct jw_error *err, struct image *image, const struct section
 		known = false;
 		damaged = image->count ? damaged : 0;
 	}
-	result = hand_over_listing(err, image, table, &listing, bytes->size_bytes, damaged, known);
+	result = hand_over_listing(err, image, table, &listing, bytes, damaged, known);
 done:
 	mem_free(listing.sections);
 	mem_free(listing.numbers);

@@ -96,7 +96,7 @@ static int memory_each(struct jw_error *err, void *context, uint64_t offset, uin
 
 static int read_leaf_memory(struct jw_error *err, struct image *image, struct stream *stream)
 {
-	struct bytes bytes = {memory_get, memory_each, stream, stream->size_bytes};
+	struct bytes bytes = {memory_get, memory_each, stream, stream->size_bytes, stream->size_bytes};
 	struct section_table table;
 	int result = 0;
 
@@ -193,7 +193,8 @@ static int streamed_each(struct jw_error *err, void *context, uint64_t offset, u
 
 static int finish_stream(struct jw_error *err, struct streamed *streamed, uint64_t size_bytes)
 {
-	struct bytes bytes = {streamed_get, streamed_each, streamed, size_bytes};
+	struct bytes bytes = {streamed_get, streamed_each, streamed, size_bytes,
+						  streamed->capture.head.size};
 	struct section_table table;
 	int result;
 
@@ -243,7 +244,7 @@ static int read_stream(struct jw_error *err, struct image *image, struct stream 
 static int read_single(struct jw_error *err, struct image *image, struct stream *stream)
 {
 	struct section_table table = {.absent = true};
-	struct bytes bytes = {memory_get, memory_each, stream, stream->size_bytes};
+	struct bytes bytes = {memory_get, memory_each, stream, stream->size_bytes, 0};
 	const uint8_t *data;
 	size_t size;
 

@@ -20,6 +20,7 @@ struct bytes {
 				void *of_piece);
 	void *context;
 	uint64_t size_bytes; /* of the image */
+	uint64_t at_hand;    /* so many of its first bytes need not be read again */
 };
 
 static inline int bytes_get(struct jw_error *err, const struct bytes *bytes, uint64_t offset,

@@ -181,7 +181,7 @@ static size_t add_compat(uint8_t *header, struct devcode_view cubin)
 
 int write_cubin_entry(struct jw_error *err, const struct write_cubin *cubin, struct buf *out)
 {
-	static const char name[CUBIN_OPTIONS_AT - NAME_AT] = "jitwarm";
+	static const char name[CUBIN_OPTIONS_AT - NAME_AT] = CONTAINER_BAKED;
 	uint8_t header[CUBIN_MOST_HEADER] = {0};
 	struct cubin_header elf = {0};
 	size_t header_size = CUBIN_HEADER;

@@ -15,7 +15,8 @@ struct text_copies {
 struct image_account {
 	const struct seen *seen;
 	const struct devcode_image *image;
-	size_t driver; /* as in seen_container.rows */
+	size_t driver;    /* as in seen_container.rows */
+	uint32_t runtime; /* the oldest CUDA version that a driver must have for the CUDA runtime */
 	struct analyse_target targets[ANALYSE_MOST_TARGETS];
 	bool unlinked[ANALYSE_MOST_TARGETS];  /* a linked container has no cubin that runs there */
 	size_t to_link[ANALYSE_MOST_TARGETS]; /* containers of relocatable sections that need a link */
@@ -242,6 +243,15 @@ static void count_input(struct image_account *account, size_t t,
 		judged->verdict == VERDICT_NOTHING || (judged->verdict == VERDICT_CANNOT && !refused);
 }
 
+/* The CUDA runtime refuses a driver of an older CUDA version, whatever the code is for (35; that of
+ * 13.0 under 550 and 555). From CUDA 11 on the major version counts. */
+static bool is_too_old(const struct seen *seen, size_t driver, uint32_t runtime)
+{
+	const uint32_t cuda = driver ? seen->releases[driver - 1].cuda : seen->question->driver.cuda;
+
+	return cuda && cuda < runtime;
+}
+
 /* Judges one container, whose section is known by now. */
 static int judge_container(struct jw_error *err, struct image_account *account, size_t index,
 						   enum devcode_role role, bool linked)
@@ -255,26 +265,34 @@ static int judge_container(struct jw_error *err, struct image_account *account, 
 
 	for (uint32_t t = 0; t < targets; t++) {
 		const bool superseded = is_superseded(account, index, t);
-		enum plan_verdict verdict = superseded ? VERDICT_NOTHING : judgements[t].verdict;
+		const struct seen_judgement judged =
+			role == DEVCODE_REGISTERED && judgements[t].verdict < VERDICT_CANNOT &&
+					is_too_old(account->seen, account->driver, account->runtime)
+				? (struct seen_judgement){VERDICT_CANNOT, REASON_RUNTIME,
+										  .needs = {account->runtime,
+													{gpu_branch_number(account->runtime), 0, 0}},
+										  .pick = SEEN_NO_PICK, .code = judgements[t].code}
+				: judgements[t];
+		enum plan_verdict verdict = superseded ? VERDICT_NOTHING : judged.verdict;
 		struct analyse_target *target = &account->targets[t];
 
 		if (verdict == VERDICT_JIT && role == DEVCODE_RELOCATABLE)
 			verdict = VERDICT_LINK;
 		/* An empty one has no code for other GPUs either. */
-		target->verdicts[verdict] += verdict != VERDICT_NOTHING || judgements[t].code;
+		target->verdicts[verdict] += verdict != VERDICT_NOTHING || judged.code;
 		if (verdict == VERDICT_CANNOT)
-			target->reasons[judgements[t].reason]++;
-		target->needs = gpu_newer_driver(target->needs, judgements[t].needs);
-		if (registered && judgements[t].code)
-			count_registered(account, container, t, &judgements[t], verdict, linked);
-		else if (role == DEVCODE_RELOCATABLE && judgements[t].code)
-			count_input(account, t, &judgements[t]);
+			target->reasons[judged.reason]++;
+		target->needs = gpu_newer_driver(target->needs, judged.needs);
+		if (registered && judged.code)
+			count_registered(account, container, t, &judged, verdict, linked);
+		else if (role == DEVCODE_RELOCATABLE && judged.code)
+			count_input(account, t, &judged);
 		if (linked && verdict != VERDICT_NATIVE && verdict != VERDICT_COMPATIBLE)
 			account->unlinked[t] = true;
 		if (verdict == VERDICT_LINK && role == DEVCODE_RELOCATABLE)
 			account->to_link[t]++;
-		if (judgements[t].pick != SEEN_NO_PICK &&
-			take_pick(err, account, t, verdict, role, judgements[t].pick, superseded))
+		if (judged.pick != SEEN_NO_PICK &&
+			take_pick(err, account, t, verdict, role, judged.pick, superseded))
 			return -1;
 	}
 	return 0;
@@ -357,9 +375,10 @@ static void image_account_free(struct image_account *account)
 
 /* With one driver, which stands for those of gpu_releases whose bits are set. */
 static int account_with(struct jw_error *err, struct seen *seen, const struct devcode_image *image,
-						size_t driver, uint32_t releases)
+						uint32_t runtime, size_t driver, uint32_t releases)
 {
-	struct image_account account = {.seen = seen, .image = image, .driver = driver};
+	struct image_account account = {
+		.seen = seen, .image = image, .driver = driver, .runtime = runtime};
 	int result = -1;
 
 	if (!go_through(err, &account)) {
@@ -389,17 +408,31 @@ static int account_image(struct jw_error *err, void *context, const struct devco
 {
 	struct seen *seen = context;
 	uint64_t alike[1 + GPU_MOST_RELEASES];
-	uint32_t told = 0;
+	uint32_t told = 0, runtime = image->runtime_cuda;
 	int result = picks_flush(err, &seen->picks);
 
 	for (size_t d = 0; d <= seen->release_count; d++)
 		alike[d] = FNV_START;
 	for (size_t i = 0; !result && i < image->container_count; i++) {
-		if (image->containers[i].index >= seen->count)
+		const struct devcode_container *container = &image->containers[i];
+		const struct seen_container *note = &seen->containers[container->index];
+
+		if (container->index >= seen->count) {
 			result = error_set(err, JW_ERR_FORMAT, "a container that was not read");
-		for (size_t d = 0; !result && d <= seen->release_count; d++)
-			alike[d] =
-				fnv_update(alike[d], &seen->containers[image->containers[i].index].rows[d], 1);
+			break;
+		}
+		for (size_t d = 0; d <= seen->release_count; d++)
+			alike[d] = fnv_update(alike[d], &note->rows[d], 1);
+		/* The runtime that registers code is the compiler's. */
+		if (container->section < image->section_count &&
+			image->sections[container->section].role == DEVCODE_REGISTERED &&
+			note->cuda / 1000 * 1000 > runtime)
+			runtime = note->cuda / 1000 * 1000;
+	}
+	for (size_t d = 0; d <= seen->release_count; d++) {
+		const bool too_old = is_too_old(seen, d, runtime);
+
+		alike[d] = fnv_update(alike[d], &too_old, sizeof too_old);
 	}
 	for (size_t d = 0; !result && d <= seen->release_count; d++) {
 		uint32_t releases = 0;
@@ -407,7 +440,7 @@ static int account_image(struct jw_error *err, void *context, const struct devco
 		for (size_t k = 1; k <= seen->release_count; k++)
 			releases |= (uint32_t)(alike[k] == alike[d]) << (k - 1);
 		if (!d || (releases & ~told))
-			result = account_with(err, seen, image, d, releases);
+			result = account_with(err, seen, image, runtime, d, releases);
 		told |= releases;
 	}
 	seen_clear(seen);

@@ -37,6 +37,7 @@ struct seen_container {
 	bool code;        /* contains something that a driver may load */
 	bool special;     /* and that is for GPUs of a family alone ('a', 'f') */
 	uint64_t kernels; /* of a text: ptx_text_kernels; else 0 */
+	uint32_t cuda;    /* the first version that compiles machine code as it is in it, 0: any */
 	/* Its judgements, a row of all targets for each different outcome, and which row holds with the
 	 * question's driver (0), and with those of gpu_releases */
 	size_t first_judgement;

@@ -76,8 +76,9 @@ static int find_running(struct jw_error *err, struct fates *fates, uint64_t name
 /* Of a file that fails. What the driver refuses goes before what only lacks code for the GPU. */
 static enum plan_reason failure_reason_of(const struct analyse_target *target)
 {
-	static const enum plan_reason order[] = {REASON_NEWER_CODE, REASON_DAMAGED, REASON_TOO_NEW,
-											 REASON_ZSTD,       REASON_TILE,    REASON_KIND};
+	static const enum plan_reason order[] = {REASON_NEWER_CODE, REASON_RUNTIME, REASON_DAMAGED,
+											 REASON_TOO_NEW,    REASON_ZSTD,    REASON_TILE,
+											 REASON_KIND};
 
 	for (size_t i = 0; target->fate == ANALYSE_REFUSED && i < sizeof order / sizeof *order; i++)
 		if (target->reasons[order[i]])
@@ -221,6 +222,7 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 		[REASON_ZSTD] = "code packed with zstd",
 		[REASON_DAMAGED] = "damaged code",
 		[REASON_NEWER_CODE] = "machine code that needs the driver of a newer CUDA",
+		[REASON_RUNTIME] = "a CUDA runtime that needs the driver of a newer CUDA",
 	};
 	char sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT], kind[128];
 	const char *reason = reasons[fate->reason];

@@ -127,6 +127,11 @@ static int note_entries(struct jw_error *err, struct seen *seen,
 			return -1;
 		note->code = note->code || entry->kind != DEVCODE_KIND_LTOIR;
 		note->special = note->special && target_of(seen, i).suffix;
+		if (entry->kind == DEVCODE_KIND_CUBIN && !entry->baked) {
+			const uint32_t cuda = devcode_cubin_cuda(container, entry);
+
+			note->cuda = cuda > note->cuda ? cuda : note->cuda;
+		}
 		seen->entries[seen->entry_count++] =
 			(struct seen_entry){entry->kind, target_of(seen, i), entry->size_bytes};
 	}

@@ -32,6 +32,7 @@ enum plan_reason {
 	REASON_ZSTD,      /* compressed with zstd, and the driver is older than 550.54.14 */
 	REASON_DAMAGED,   /* its payload cannot be decoded, or is for an architecture that no GPU has */
 	REASON_NEWER_CODE, /* a cubin of a newer CUDA than the driver's */
+	REASON_RUNTIME,    /* its CUDA runtime is newer than the driver's */
 	REASON_COUNT
 };
 

@@ -125,7 +125,8 @@ static void tell_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target ta
 		.cannot = from->verdicts[VERDICT_CANNOT],
 		.cannot_exclusive = from->reasons[REASON_EXCLUSIVE],
 		.cannot_too_new = from->reasons[REASON_TOO_NEW] + from->reasons[REASON_NEWER_CODE] +
-						  from->reasons[REASON_KIND] + from->reasons[REASON_TILE],
+						  from->reasons[REASON_KIND] + from->reasons[REASON_TILE] +
+						  from->reasons[REASON_RUNTIME],
 		.cannot_kind = from->reasons[REASON_KIND] + from->reasons[REASON_TILE],
 		.needs = from->needs,
 		.cannot_zstd = from->reasons[REASON_ZSTD],

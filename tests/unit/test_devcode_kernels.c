@@ -259,6 +259,7 @@ TEST(code_for_one_capability_says_so)
 						 0);
 		container_entry(file.data, file.size, 0, 0, &entry);
 		assert_int_equal(entry.cuda_13, cases[i].cuda_13);
+		assert_true(entry.baked);
 		assert_int_equal(entry.target.suffix, cases[i].cuda_13 && cases[i].exclusive ? 'a' : 0);
 		/* Hostile ones: the place, and the size behind it */
 		at = load_u32(file.data + 20);

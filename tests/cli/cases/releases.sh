@@ -33,11 +33,17 @@ for name, entries in {
     "same": [ptx(b"8.7", b"o", isa=(8, 7)), ptx(b"8.2", b"o", isa=(8, 2))],
 }.items():
     open("mixed/%s.fatbin" % name, "wb").write(fatbin.container(*entries))
+parts = fatbin.container(cubin(86)) + fatbin.container(ptx(b"7.0", b"r", isa=(7, 0)))
+open("mixed/twelve.fatbin", "wb").write(parts)
+open("mixed/thirteen.fatbin", "wb").write(parts + fatbin.container(cubin(90, True)))
+added = bytearray(cubin(90, True))  # as bake names what it adds
+added[32:40], added[64:72] = (64).to_bytes(4, "little") + (7).to_bytes(4, "little"), b"jitwarm\0"
+open("mixed/baked.fatbin", "wb").write(parts + fatbin.container(bytes(added)))
 open("parts", "wb").write(fatbin.container(ptx(b"8.0", b"p", isa=(8, 0))) + fatbin.container(cubin(90)))
 PYTHON
 cp mixed/same.fatbin mixed/again.fatbin
 is_wine || is_emulated || # objcopy has no section of that name in a DLL, and knows this machine's programs alone
-	for name in old new zstd; do
+	for name in old new zstd twelve thirteen baked; do
 		objcopy --remove-section __nv_relfatbin --remove-section .nvFatBinSegment --remove-section .nv_fatbin \
 			--add-section ".nv_fatbin=mixed/$name.fatbin" --set-section-flags .nv_fatbin=alloc,readonly \
 			--change-section-address .nv_fatbin=0x1000000 "$sample" "mixed/lib$name.so" 2>/dev/null
@@ -109,3 +115,26 @@ run 0 scan --target sm_86 --driver 560 texts
 out_has "sm_86 (RTX 30): the same from driver 555 on; a program fails with 455 to 550"
 run 0 scan --target sm_86 --driver 550 parts
 out_has "sm_86 (RTX 30): the same from driver 525 on; a program fails with 455 to 520"
+
+# The CUDA runtime refuses older drivers whatever the GPU: that of the compiler of any of the library's code, and the one that
+# the library is linked to. A file without a runtime is judged by its code.
+is_wine || is_emulated || {
+	run 2 scan --target sm_86 --driver 550 mixed/libthirteen.so
+	out_has "libthirteen.so: will fail: a CUDA runtime that needs the driver of a newer CUDA for sm_86; it needs driver 580 (CUDA 13.0) or newer"
+	run 2 check --target sm_86 --driver 550 mixed/libthirteen.so
+	run 0 scan --target sm_86 --driver 580 mixed/libthirteen.so
+	out_has "the same from driver 580 on; a program fails with 455 to 575"
+	run 0 scan --target sm_86 --driver 550 mixed/libtwelve.so
+	out_has "the same from driver 525 on; a program fails with 455 to 520"
+	run 0 scan --target sm_86 --driver 550 mixed/libbaked.so
+	objcopy -O binary --only-section=.dynstr mixed/libtwelve.so names
+	python3 - <<'PYTHON'
+name = b"\0libcudart-d0da41ae.so.13\0"
+library, names = open("mixed/libtwelve.so", "rb").read(), open("names", "rb").read()
+at = library.index(names) + next(i for i in range(len(names)) if not names[i] and names[i + 1 : i + 25].count(b"\0") == 0)
+open("linked.so", "wb").write(library[:at] + name + library[at + len(name) :])
+PYTHON
+	run 2 scan --target sm_86 --driver 550 linked.so
+	out_has "linked.so: will fail: a CUDA runtime that needs the driver of a newer CUDA for sm_86"
+}
+run 0 scan --target sm_86 --driver 550 mixed/thirteen.fatbin
