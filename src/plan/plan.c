@@ -297,6 +297,12 @@ void forecast_join(struct jw_forecast *forecast, const struct jw_forecast *other
 	forecast->cache_bytes += other->cache_bytes;
 }
 
+void forecast_part(struct jw_forecast *sum, const struct jw_forecast *gpu, bool first)
+{
+	if (first || gpu->start.likely > sum->start.likely)
+		sum->start = gpu->start;
+}
+
 unsigned forecast_workers(size_t modules)
 {
 	const unsigned cores = os_cores();

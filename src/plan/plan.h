@@ -198,3 +198,6 @@ void forecast_join(struct jw_forecast *forecast, const struct jw_forecast *other
 unsigned forecast_workers(size_t modules);
 /* After the last module: computes the time with so many workers. */
 void forecast_share(struct jw_forecast *forecast, unsigned workers);
+/* After that, where the GPUs are other machines': these share no first start, and the sum has the
+ * longest. */
+void forecast_part(struct jw_forecast *sum, const struct jw_forecast *gpu, bool first);

@@ -450,7 +450,7 @@ static void count_module(struct jw_check_gpu *gpu, struct jw_check_file *file,
 	file->seconds += module->cost_ms / 1000;
 }
 
-static struct jw_check_gpu sum_of(const struct jw_check_result *result)
+static struct jw_check_gpu sum_of(const struct jw_check_result *result, bool machines)
 {
 	struct jw_check_gpu sum = {0};
 
@@ -474,6 +474,8 @@ static struct jw_check_gpu sum_of(const struct jw_check_result *result)
 		forecast_join(&sum.forecast, &gpu->forecast);
 	}
 	forecast_share(&sum.forecast, forecast_workers(sum.cold - sum.restored));
+	for (size_t i = 0; machines && i < result->gpu_count; i++)
+		forecast_part(&sum.forecast, &result->gpus[i].forecast, !i);
 	return sum;
 }
 
@@ -511,7 +513,7 @@ static int tell_failing_checked(struct jw_error *err, struct plan *plan,
 
 /* Moves names and notes out of the plan. */
 static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan,
-										 const struct jw_found *search)
+										 const struct jw_found *search, bool machines)
 {
 	struct jw_check_result *result = mem_alloc(err, sizeof *result);
 	size_t kept = 0;
@@ -540,7 +542,7 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
 	for (size_t t = 0; t < plan->target_count; t++)
 		forecast_share(&result->gpus[t].forecast,
 					   forecast_workers(result->gpus[t].cold - result->gpus[t].restored));
-	result->all = sum_of(result);
+	result->all = sum_of(result, machines);
 	if (search && (check_packages(err, plan, search, result) ||
 				   check_compilers(err, search, &plan->profile.driver, result))) {
 		jw_check_result_free(result);
@@ -677,7 +679,8 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 		verdict = verdict_of(plan, request.found->file_count, &options->system->cache,
 							 !options->driver, &cache);
 		if (!options->store || !is_here(options) || !look_into_store(err, options, plan))
-			result = summarise(err, plan, options->found);
+			result =
+				summarise(err, plan, options->found, options->target_count && !is_here(options));
 	}
 	plan_free(plan);
 	jw_found_free(found);

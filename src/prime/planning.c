@@ -443,7 +443,8 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 
 /* The chosen modules by GPU architecture. */
 static int count_by_target(struct jw_error *err, const struct plan *plan,
-						   const struct jw_prime_options *options, struct jw_prime_result *result)
+						   const struct jw_prime_options *options, bool machines,
+						   struct jw_prime_result *result)
 {
 	result->gpus = mem_array(err, plan->target_count, sizeof *result->gpus);
 	if (!result->gpus)
@@ -466,6 +467,8 @@ static int count_by_target(struct jw_error *err, const struct plan *plan,
 		forecast_share(
 			&result->gpus[t].forecast,
 			worker_count(plan, options, result->gpus[t].cold - result->gpus[t].restored));
+	for (size_t t = 0; machines && t < plan->target_count; t++)
+		forecast_part(&result->plan.forecast, &result->gpus[t].forecast, !t);
 	return 0;
 }
 
@@ -489,5 +492,5 @@ int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_sys
 		planning_sum_up(plan, options, sum);
 	sum->too_much =
 		!options->store_only && budget_is_too_much(sum, &system->cache, &result->stopped);
-	return count_by_target(err, plan, options, result);
+	return count_by_target(err, plan, options, system->elsewhere, result);
 }

@@ -301,7 +301,7 @@ const struct json_table document_span = {.fields = span_fields, .size = sizeof(s
 static const struct json_field forecast_fields[] = {
 	JSON_OBJECT_OF("start_seconds", struct jw_forecast, start, &document_span,
 				   "the first start of programs: their driver compiles one module after the other, "
-				   "on one core"),
+				   "on one core; of several other machines together: the longest"),
 	FORECAST(longest_seconds, "of the longest module"),
 	JSON_OBJECT_OF("prime_seconds", struct jw_forecast, prime, &document_span,
 				   "wall time of `prime` with these workers"),

@@ -130,6 +130,16 @@ for words in "--explain" "--json"; do
 	run 1 check "$words" --target 8.6 "$sample"
 	diff -u "$work/unnamed" "$out" || fail "another answer for this machine's GPU by name"
 done
+# Other machines share no first start: of several together it is the longest, while prime has the work of all.
+for command in check "make -n"; do
+	run 1 $command --json --target sm_89,sm_90 --driver 550.163.01 "$sample"
+	json '[d["modules"], d["cold"]] == [sum(g["cold"] for g in d["gpus"])] * 2'
+	json 'd["forecast"]["start_seconds"]["likely"] == max(g["forecast"]["start_seconds"]["likely"] for g in d["gpus"]) < d["forecast"]["prime_seconds"]["likely"] * d["forecast"]["workers"]'
+done
+run 1 find --json --target sm_89 --driver 550.163.01 lib
+start=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["places"][0]["start_seconds"])' "$out")
+run 1 find --json --target sm_89,sm_90 --driver 550.163.01 lib
+json 'str(d["places"][0]["start_seconds"]) == "'"$start"'"'
 # Not for others beside it, nor under another driver.
 run 1 check --target sm_86,sm_89 "$sample"
 out_has "Next: jitwarm make --target sm_86,sm_89"
