@@ -40,7 +40,12 @@ if [[ $(id -u) != 0 ]]; then
 	[[ -z $(ls "$work/locked") ]] || fail "something was written"
 elif mkdir "$work/small" && mount -t tmpfs -o size=96k,mode=700 none "$work/small" 2>/dev/null; then
 	trap 'umount "$work/small"' EXIT
-	# Full: what does not fit is left undone and said; what is there stays sound.
+	# Too small: nothing is begun
+	CUDA_CACHE_PATH=$work/small run 2 prime "$sample"
+	err_has "are free at $work/small: make room there"
+	[[ -z $(find "$work/small" -type f) ]] || fail "something was written"
+	# Full, which is seen only then: what does not fit is left undone and said; what is there stays sound.
+	mount -o remount,size=2m,nr_inodes=16 "$work/small"
 	CUDA_CACHE_PATH=$work/small run 3 prime "$sample"
 	err_has "$work/small"
 	run 0 cache verify --cache "$work/small" --json
