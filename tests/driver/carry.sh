@@ -32,7 +32,7 @@ run()
 	shift
 	under "$v" sm_86 "$build/src/jitwarm" "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
 	keep_document "$scratch/out"
-	return $status
+	return "$(but_zstd $status "$scratch/out" "$scratch/err")"
 }
 json() { is_so "$scratch/out" "$1" || fail "not so: $1 ($answer)"; }
 entries() { (cd "$1" && find . -path './?/?/*' -type f | sort); }

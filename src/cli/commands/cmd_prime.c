@@ -134,6 +134,9 @@ static void prime_outcome_print_result(const struct prime_outcome *priming,
 									 cache->outlook.bytes + result->plan.forecast.cache_bytes))
 			output_line(out, STYLE_PLAIN,
 						priming->recording ? "No recorded module is left to compile here."
+						: result->plan.hopeless
+							? "Start your program again: it has nothing left to compile, but fails "
+							  "where it uses what cannot run."
 						: result->plan.tile || result->plan.unknown
 							? "Start your program again: it has nothing left to compile, but for "
 							  "code of which jitwarm cannot tell."

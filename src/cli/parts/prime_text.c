@@ -178,6 +178,10 @@ void prime_print_plan(const struct output *out, const struct jw_prime_result *re
 		output_line(out, STYLE_WARN, "There is nothing here that jitwarm could compile.");
 		return;
 	}
+	if (!plan->modules && plan->hopeless) {
+		output_line(out, STYLE_BAD, "Nothing is compiled: what is here cannot run on these GPUs.");
+		return;
+	}
 	if (!plan->modules) {
 		output_line(out, STYLE_PLAIN,
 					"There is nothing here that the driver would compile for these GPUs.");

@@ -52,9 +52,14 @@ done
 run 1 check --json --target sm_75 --driver 550.163.01 linked.so
 json 'd["failing"] == [] and d["link"] == d["modules"] == 2'
 
+is_wine || run 2 prime tile/libtile.so # under driver 550
+is_wine || out_has "Nothing is compiled: what is here cannot run on these GPUs."
+
 # A driver that is too old is not forgiven because a neighbour, or another piece of the file, runs.
 for what in folder inside.so; do
 	run 2 prime $what
+	[[ $what != folder ]] || # inside.so has the same PTX
+		out_has "Start your program again: it has nothing left to compile, but fails where it uses what cannot run."
 	run "1|2" check "${old[@]}" $what
 	out_has "will fail: PTX newer than the driver reads for sm_86; it needs driver 570 (CUDA 12.8) or newer"
 	out_lacks "liba.so: "
