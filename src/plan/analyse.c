@@ -415,12 +415,13 @@ static int account_image(struct jw_error *err, void *context, const struct devco
 		alike[d] = FNV_START;
 	for (size_t i = 0; !result && i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];
-		const struct seen_container *note = &seen->containers[container->index];
+		const struct seen_container *note;
 
 		if (container->index >= seen->count) {
 			result = error_set(err, JW_ERR_FORMAT, "a container that was not read");
 			break;
 		}
+		note = &seen->containers[container->index];
 		for (size_t d = 0; d <= seen->release_count; d++)
 			alike[d] = fnv_update(alike[d], &note->rows[d], 1);
 		/* The runtime that registers code is the compiler's. */

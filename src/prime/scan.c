@@ -329,7 +329,7 @@ static int judge_release(struct jw_error *err, const struct scan *scan, const bo
 						 struct scan_outcome *outcomes)
 {
 	const size_t targets = scan->question.target_count;
-	struct build build;
+	struct build build = {.request = NULL};
 	int result = build_begin(err, &build, scan->build.request);
 
 	memset(outcomes, 0, targets * sizeof *outcomes);
