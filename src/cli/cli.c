@@ -11,12 +11,12 @@
 #include "cli/documents/documents.h"
 #include "cli/help.h"
 #include "cli/language.h"
-#include "cli/parts/reproduce.h"
 #include "cli/terminal.h"
 #include "os/console.h"
 #include "os/file.h"
 #include "os/interrupt.h"
 #include "os/platform.h"
+#include "os/shell.h"
 
 /* One line a command, in the order of help. */
 /* clang-format off */
@@ -214,14 +214,15 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 		return -1;
 	cli->out.json = options_given(&cli->options, "json");
 	cli->out.quiet = options_given(&cli->options, "quiet");
+	/* Of settings that are wrong, messages name it. */
+	if (options_given(&cli->options, "help"))
+		return show_help(err, cli, NULL, all);
 	if (!cli->command->hidden && (config_read(err, &cli->out, &cli->config) ||
 								  choose_language(err, &cli->config, argc, argv) ||
 								  options_settle(err, &cli->options, &cli->config)))
 		return -1;
 	if (prints_for_others(&cli->options))
 		language_close();
-	if (options_given(&cli->options, "help"))
-		return show_help(err, cli, NULL, all);
 	if (options_check(err, &cli->options) || check_quotes(err, cli))
 		return -1;
 	if (cli->command->no_operands && cli->options.operand_count)
@@ -299,7 +300,7 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 						 both ? " " : "", both ? words[1] : "", nearest);
 	if (commands_is_group(cli->commands, words[0]))
 		return wants_second(err, cli, words, count);
-	reproduce_add_word(&word, words[0]);
+	shell_add_word(&word, words[0]);
 	error_set(err, JW_ERR_USAGE,
 			  "no command is called “%.100s”; files and packages follow one: “jitwarm check%s”, "
 			  "“jitwarm prime%s”",
@@ -327,9 +328,9 @@ static int command_later(struct jw_error *err, const struct cli *cli, int argc, 
 	if (!used)
 		return 0;
 	buf_say(&line, "jitwarm");
-	reproduce_add_words(&line, words + at, used);
-	reproduce_add_words(&line, words, (size_t)at);
-	reproduce_add_words(&line, words + at + used, (size_t)argc - (size_t)at - used);
+	shell_add_words(&line, words + at, used);
+	shell_add_words(&line, words, (size_t)at);
+	shell_add_words(&line, words + at + used, (size_t)argc - (size_t)at - used);
 	error_set(err, JW_ERR_USAGE, "the command comes first: %s",
 			  line.lacking ? argv[at] : buf_text(&line));
 	buf_free(&line);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* cli-help has each of them read by its command. */
+/* documents-commands runs each of them. */
 static const struct {
 	const char *name, *lines;
 } examples[] = {
@@ -12,7 +12,7 @@ static const struct {
 	{"check", "jitwarm check tensorflow\njitwarm check --explain --environment ~/venv\n"},
 	{"prime", "jitwarm prime tensorflow\njitwarm prime -n torch\njitwarm prime --budget-time 5m\n"},
 	{"make", "jitwarm make --target rtx3070 --driver 550.163.01 -o lab.jwpack torch\n"
-			 "jitwarm make --target sm_86 --driver 12.4 -n torch\n"},
+			 "jitwarm make --target sm_86 --driver 550.163.01 -n torch\n"},
 	{"ahead", "jitwarm ahead\njitwarm ahead --fetch\n"},
 	{"bake", "jitwarm bake -o baked ./libmodel.so\n"
 			 "jitwarm bake --index -o . --target rtx3070 --fetch xgboost==1.5.2\n"},

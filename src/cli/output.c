@@ -211,7 +211,7 @@ void output_error(const struct output *output, const char *format, ...)
 }
 
 void output_line_command(const struct output *output, enum style style, const char *text,
-						 const char *command, const char *rest)
+						 const char *command)
 {
 	struct buf before = {0}, clean = BUF_MAX(MOST_LINE);
 	char *translated;
@@ -224,8 +224,8 @@ void output_line_command(const struct output *output, enum style style, const ch
 	output_expect_whole(output, &before);
 	output_expect_whole(output, &clean);
 	put_whole(output, 1,
-			  mem_printf(NULL, "%s%s%s%s%s\n", style_begin(output->color, style), buf_text(&before),
-						 buf_text(&clean), language_text(rest), style_end(output->color, style)));
+			  mem_printf(NULL, "%s%s%s%s\n", style_begin(output->color, style), buf_text(&before),
+						 buf_text(&clean), style_end(output->color, style)));
 	mem_free(translated);
 	buf_free(&before);
 	buf_free(&clean);

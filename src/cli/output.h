@@ -56,9 +56,9 @@ void output_error(const struct output *output, const char *format, ...) JW_PRINT
  * command of its own. And they stay as they are, in every language and locale: a translation could
  * move a quote.
  *
- * A line on standard output: `text`, the command, and `rest`, a whole message or "". */
+ * next_step.h prints them. A line on standard output: `text`, and the command. */
 void output_line_command(const struct output *output, enum style style, const char *text,
-						 const char *command, const char *rest);
+						 const char *command);
 /* The same below a warning, or a note. */
 void output_command(const struct output *output, const char *what, const char *command);
 

@@ -11,6 +11,7 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/platform.h"
+#include "os/shell.h"
 
 /* A start that links for a shorter time is not worth a changed library. */
 #define LEAST_LINK_S 1.0
@@ -23,24 +24,24 @@
 static bool has_no_gpu(const struct examination *seen, struct finding_draft *draft)
 {
 	const struct jw_system *system = seen->system;
-	const char *name = seen->options->name_count ? seen->options->names[0] : "torch";
-	char *shown;
+	char name[SHELL_WORD], *shown;
 
 	if (system->gpu_count)
 		return false;
 	shown = os_env("CUDA_VISIBLE_DEVICES");
+	(void)shell_word(name, seen->options->name_count ? seen->options->names[0] : "torch");
 	EVIDENCE(draft, "%s", system->why_none);
 	draft->hopeless = !system->pci_count && !os_has_gpu_file() && !os_is_wsl();
 	if (draft->hopeless)
 		FIX(draft,
-			"run jitwarm where the GPU is; “jitwarm scan --target %s %.200s” says what it would "
-			"compile there, “jitwarm make --target %s --driver %s --fetch -o FILE.jwpack %.200s” "
+			"run jitwarm where the GPU is; “jitwarm scan --target %s %s” says what it would "
+			"compile there, “jitwarm make --target %s --driver %s --fetch -o FILE.jwpack %s” "
 			"does so here",
 			system->example, name, system->example, system->example_driver, name);
 	else if (!system->driver.library[0])
 		FIX(draft,
 			"install NVIDIA's driver; a container needs --gpus all and "
-			"NVIDIA_DRIVER_CAPABILITIES=compute,utility. “jitwarm scan --target %s %.200s” says "
+			"NVIDIA_DRIVER_CAPABILITIES=compute,utility. “jitwarm scan --target %s %s” says "
 			"already what the driver would compile",
 			system->example, name);
 	else if (unfit_driver(NULL, &system->driver.version))
@@ -589,7 +590,10 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 		return true;
 	}
 	draft_prime(seen, draft);
-	if (draft->word_count && has_other_driver(check))
+	/* `prime` refuses what the driver would evict again. */
+	if (draft->word_count && check->all.forecast.cache_bytes > seen->system->cache.limit_bytes)
+		FIX(draft, "first mend the findings above, then compile them, on all cores");
+	else if (draft->word_count && has_other_driver(check))
 		FIX(draft, "compile them now, on all cores; “jitwarm prime --carry-over” takes over in "
 				   "seconds what the former driver has compiled, as far as its entries are there");
 	return true;

@@ -11,6 +11,7 @@
 #include "find/found.h"
 #include "find/named_paths.h"
 #include "find/packages.h"
+#include "os/shell.h"
 
 /* State while the names are resolved. */
 struct name_search {
@@ -150,7 +151,7 @@ static int not_there(struct jw_error *err, struct name_search *finder, const cha
 	const struct requirement *typed = &asked->requirement;
 	struct suggest nearest = suggest_for(typed->name, strlen(typed->name));
 	const char *package = package_of_project(typed->name);
-	char others[200], index[PACKAGE_MOST_NAME + 80] = "";
+	char others[200], index[SHELL_WORD + 80] = "", word[SHELL_WORD], wanted[2 * PACKAGE_MOST_NAME];
 	struct jw_error why;
 
 	if (!finder->is_open) {
@@ -160,10 +161,16 @@ static int not_there(struct jw_error *err, struct name_search *finder, const cha
 		return found_trouble(err, &finder->list, &why);
 	}
 	packages_name_gpu(&finder->packages, others, sizeof others);
+	/* An index is asked for a name or for one version, without extras. */
+	(void)snprintf(wanted, sizeof wanted, "%s%s", asked->written,
+				   asked->versions && text_starts(asked->versions, "==") &&
+						   !strpbrk(asked->versions, ", *")
+					   ? asked->versions
+					   : "");
 	/* A package's name has a dot less often than a file's. */
-	if (!strchr(asked->written, '.') && strlen(name) < PACKAGE_MOST_NAME)
+	if (!strchr(asked->written, '.') && strlen(wanted) < PACKAGE_MOST_NAME)
 		(void)text_format(index, sizeof index, "; “jitwarm scan --index %s” asks the package index",
-						  name);
+						  shell_word(word, wanted));
 	/* "lib" is a folder's name rather than the beginning of libcst's. */
 	nearest.whole = true;
 	for (size_t i = 0; i < finder->packages.count; i++)

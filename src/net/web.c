@@ -294,14 +294,15 @@ static CURLcode run_transfer(struct jw_error *err, struct web *web)
 	return code;
 }
 
-static int fail_exchange(struct jw_error *err, const struct exchange *exchange, CURLcode code)
+static int fail_exchange(struct jw_error *err, const struct exchange *exchange, const char *url,
+						 CURLcode code)
 {
 	static const CURLcode final[] = {CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
 									 CURLE_UNSUPPORTED_PROTOCOL,     CURLE_URL_MALFORMAT,
 									 CURLE_SSL_CERTPROBLEM,          CURLE_OPERATION_TIMEDOUT};
 	const char *reason = exchange->web->reason;
 	enum jw_code kind = JW_ERR_BUSY;
-	char how[128] = "";
+	char how[512] = "";
 
 	exchange->web->late = !exchange->err.code && code == CURLE_OPERATION_TIMEDOUT;
 	if (exchange->err.code)
@@ -313,6 +314,8 @@ static int fail_exchange(struct jw_error *err, const struct exchange *exchange, 
 			kind = JW_ERR_IO;
 	if (code == CURLE_PEER_FAILED_VERIFICATION)
 		web_say_how_to_prove(reason, how, sizeof how);
+	if (code == CURLE_SSL_CONNECT_ERROR)
+		web_say_how_to_be_plain(&exchange->web->options->plain, url, how, sizeof how);
 	return error_set(err, kind, "%s%s", *reason ? reason : curl_easy_strerror(code), how);
 }
 
@@ -339,7 +342,7 @@ static int ask_hop(struct jw_error *err, struct exchange *exchange, const char *
 		if (why.code)
 			result = error_copy(err, &why);
 		else if (code)
-			result = fail_exchange(err, exchange, code);
+			result = fail_exchange(err, exchange, url, code);
 	}
 	curl_slist_free_all(headers);
 	return result ? -1 : 0;

@@ -30,6 +30,9 @@ struct web_hosts {
 /* Whether `hosts->hosts` have the host of an address. */
 bool web_names_host(const struct web_hosts *hosts, const char *url);
 /* JW_ERR_FORMAT: not an address, or one that only https may go to. */
+/* For a server that answers no TLS: what asks it by plain http. */
+void web_say_how_to_be_plain(const struct web_hosts *plain, const char *url, char *text,
+							 size_t size);
 int web_may_ask(struct jw_error *err, const struct web_hosts *plain, const char *url);
 /* "https" or, where that is allowed, "http". */
 const char *web_scheme(const struct web_hosts *plain, const char *host);

@@ -174,6 +174,19 @@ bool web_names_host(const struct web_hosts *hosts, const char *url)
 	return is;
 }
 
+void web_say_how_to_be_plain(const struct web_hosts *plain, const char *url, char *text,
+							 size_t size)
+{
+	struct web_place place = web_place_of(url);
+
+	if (*place.both)
+		(void)text_format(text, size,
+						  "; if it speaks plain http, %s%s allows that, which others can read and "
+						  "change on its way (an address of a shared place then begins with http:)",
+						  plain->option ? plain->option : "JITWARM_PLAIN_HTTP=", place.both);
+	free_place(&place);
+}
+
 /* A message has no more of an address than its host: the rest may be a signature that opens it. */
 int web_may_ask(struct jw_error *err, const struct web_hosts *plain, const char *url)
 {

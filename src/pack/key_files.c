@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "os/env.h"
 #include "os/file.h"
+#include "os/shell.h"
 #include "state/run_folder.h"
 
 enum { MOST_NAME = 40, MOST_KEYS = 10000 };
@@ -219,6 +220,7 @@ static int check_free(struct jw_error *err, const char *state_dir, const struct 
 
 	for (size_t i = 0; !result && i < files.count; i++) {
 		const struct jw_key *other = &files.items[i].key;
+		char word[SHELL_WORD];
 
 		if (other->trusted && text_equal_fold(other->name, key->name) && !is_same_key(other, key) &&
 			!(key->can_sign && is_unfinished(&files, other)))
@@ -226,7 +228,7 @@ static int check_free(struct jw_error *err, const char *state_dir, const struct 
 				error_set(err, JW_ERR_USAGE,
 						  "“%s” is another trusted key, %s: take another name, or “jitwarm key "
 						  "distrust %s” first",
-						  other->name, other->id, other->name);
+						  other->name, other->id, shell_word(word, other->name));
 	}
 	free_files(&files);
 	return result;

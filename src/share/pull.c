@@ -113,9 +113,13 @@ static int choose_packs(struct jw_error *err, struct pull *pull)
 	if (pull->count)
 		return 0;
 	if (pull->result->missed)
-		return error_set(err, JW_ERR_NOT_FOUND, "%s: no pack of this plan: %s",
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "%s: no pack of this plan: %s; “jitwarm prime” compiles it here, and then "
+						 "“jitwarm push” puts it there",
 						 registry_place(pull->registry), pull->result->missed_plan);
-	return error_set(err, JW_ERR_NOT_FOUND, "%s%s%s: %s for these GPUs and %s",
+	return error_set(err, JW_ERR_NOT_FOUND,
+					 "%s%s%s: %s for these GPUs and %s; “jitwarm prime” compiles it here, and then "
+					 "“jitwarm push” puts it there",
 					 registry_place(pull->registry), *reference->tag ? ":" : "", reference->tag,
 					 pull->unfit ? "no pack is" : "holds no pack",
 					 jw_driver_text(driver, &pull->how->system->driver.version));

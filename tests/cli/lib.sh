@@ -2,6 +2,7 @@
 # hold ends it. JITWARM is the command to test and may have several words ("wine jitwarm.exe").
 #
 #   run STATUS ARGUMENT…   runs jitwarm; STATUS may be several ("0|1"); its output is in $out and $err (files, without carriage returns), its status in $ended
+#                          its printed commands exist (steps.sh)
 #   out_has TEXT, out_lacks TEXT, err_has TEXT, err_lacks TEXT, out_empty, err_empty, err_one_line
 #   out_exact NAME         standard output is that of cases/CASE.NAME.stdout.exact (JITWARM_UPDATE=1 writes it)
 #   json EXPRESSION        a Python expression about the document `d` on standard output is true; posix(PATH) has slashes
@@ -19,6 +20,8 @@ export LC_ALL=C.UTF-8
 
 # shellcheck source=/dev/null
 . "$cases/../../documents/keep.sh"
+# shellcheck source=/dev/null
+. "$cases/../../cli/steps.sh"
 
 out=$work/stdout err=$work/stderr
 is_wine() { [[ $JITWARM == *.exe ]]; }
@@ -84,6 +87,7 @@ run() {
 	! grep -qaE '(^|[ (:])1 (bytes|containers|copies|cores|entries|files|GPUs|keys|libraries|links|modules|packs|processes|programs|rows|runs|texts|workers)\b' "$out" "$err" ||
 		fail "a plural behind 1"
 	[[ "|$wanted|" == *"|$ended|"* ]] || fail "exit status $ended, not $wanted"
+	check_steps
 }
 
 begin() {

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """commands.py BUILD   runs the commands of README.md's and docs/*.md's blocks, page by page, each page in a new home beside the simulated
-driver; those of README.LANGUAGE.md and docs/LANGUAGE/*.md in that language. The packages that pages name are made here, with the sample framework's library. A command ends with 0 or, where it finds
-something cold, with 1. What another test runs, or what needs a network or NVIDIA's compilers, is named below with the reason:
-a line of that list that fits no command fails, as a command does that is not run for no reason. Commands of other programs
-(pip, scripts of the repository, srun) are named with the script that runs them, and with words that it then contains."""
+driver, and the examples of --help, each command's in a new home; those of README.LANGUAGE.md and docs/LANGUAGE/*.md in that language. The
+packages that pages name are made here, with the sample framework's library. A command ends with 0 or, where it finds something cold, with
+1. What another test runs, or what needs a network or NVIDIA's compilers, is named below with the reason: a line of that list that fits no
+command fails, as a command does that is not run for no reason. Commands of other programs (pip, scripts of the repository, srun) are
+named with the script that runs them, and with words that it then contains."""
 import os
 import pathlib
 import re
@@ -27,7 +28,20 @@ ELSEWHERE = [
     ("nvrtc.md", "", "needs NVIDIA's NVRTC; nvrtc-* run these"),
     ("bake.md", "bake -o DIR xgboost", "needs XGBoost; the tests of bake run it"),
     ("installers.md", "startup enable --service", "writes units of the machine; cli-startup-units runs it"),
+    ("--help", "make --target rtx3070", "needs NVIDIA's ptxas; elsewhere-* run it"),
+    ("--help", "ahead", "needs the kernel's part of a driver; driver-ahead runs it"),
+    ("--help", "bake --index", "needs the package index; elsewhere-index runs it"),
+    ("--help", "oci://", "needs a registry; share-registry runs its like"),
+    ("--help", "startup enable --service", "writes units of the machine; cli-startup-units runs it"),
+    ("--help", "compiler fetch", "needs the package index; elsewhere-* run it"),
+    ("--help", "uninstall", "removes what the account of the test itself has; cli-startup runs it"),
 ]
+# What the examples of a command's --help need, beside the packages and files that they name
+BEFORE = {
+    "export": ["jitwarm prime tensorflow", "jitwarm key generate"],
+    "import": ["jitwarm prime torch", "jitwarm key generate", "jitwarm export -o lab.jwpack --sign"],
+    "key distrust": ["jitwarm key trust lab.pub lab"],
+}
 # Commands of other programs: page, pattern, the script that runs it or its like, words in that script; without a script the reason
 OTHERS = [
     ("README.md", "pip install", "scripts/try.sh", "$pip /opt/packages/jitwarm-*.whl"),
@@ -111,12 +125,24 @@ def commands(page):
     return [re.split(r"\s+#\s", line)[0].strip() for line in lines]
 
 
+def examples():
+    """The commands of the examples of each command's --help."""
+
+    def shown(*words):
+        return subprocess.run([BUILD / "src/jitwarm", *words], capture_output=True, text=True, check=True, env={"LC_ALL": "C.UTF-8", "COLUMNS": "200"}).stdout
+
+    names = re.findall(r"^  ([a-z]+(?: [a-z]+)?)(?:  |$)", shown("help", "--all").split("Commands:")[1].split("\n\n")[0], re.M)
+    for name in names:
+        yield name, re.findall(r"^  (jitwarm.*)$", shown(*name.split(), "--help").split("Examples:")[1], re.M)
+
+
 class Machine:
     """A new account: a home, a virtual environment with the packages that pages name, and a folder to work in."""
 
     def __init__(self, folder, language):
         self.home = folder / "home"
         self.here = folder / "work"
+        self.processes = []
         site = folder / "venv/lib/python3.11/site-packages"
         for path in (self.home, self.here / "dist", folder / "bin", site, folder / "venv/bin"):
             path.mkdir(parents=True)
@@ -133,6 +159,16 @@ class Machine:
                             "VIRTUAL_ENV": str(folder / "venv"), "XDG_RUNTIME_DIR": str(folder), **with_driver}
         self.places = {"/nfs/jitwarm": str(folder / "nfs"), "dist/*.whl": f"dist/{self.wheel()}"}
         (folder / "nfs").mkdir()
+
+    def name_all(self):
+        """What examples name: a library, a wheel, another environment, a program, a public key."""
+        shutil.copy(self.sample, self.here / "libmodel.so")
+        (self.here / "dist" / self.wheel()).rename(self.here / "dist/model-1.0.whl")
+        shutil.copytree(self.environment["VIRTUAL_ENV"], self.home / "venv")
+        (self.home / "projects").mkdir()
+        (self.here / "train.py").write_text("print('trained')\n")
+        (self.here.parent / "bin/python").symlink_to(sys.executable)
+        shutil.copy(ROOT / "tests/data/pack-1.pub", self.here / "lab.pub")
 
     def package(self, site, name):
         info = site / f"{name}-2.0.dist-info"
@@ -156,6 +192,10 @@ class Machine:
             line = line.replace("RWQ…", re.search(r"RW[A-Za-z0-9+/=]{54}", listed.stdout)[0])
         if line == "jitwarm key generate":
             line += " --no-passphrase"  # else it asks for one
+        if re.search(r"\b4242\b", line):
+            process = subprocess.Popen(["sleep", "3"])
+            line = line.replace("4242", str(process.pid))
+            self.processes.append(process)
         return subprocess.run(["sh", "-c", line], cwd=self.here, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
 
 
@@ -176,6 +216,20 @@ def main():
                 ran += 1
                 if done.returncode not in (0, 1):
                     failures.append(f"{page.name}: {line}: {done.returncode}\n{done.stdout[-600:]}{done.stderr[-600:]}")
+        for command, lines in examples():
+            machine = Machine(pathlib.Path(top) / "examples" / command.replace(" ", "-"), "en")
+            machine.name_all()
+            for line in BEFORE.get(command, []) + lines:
+                reason = next((place for place in ELSEWHERE if place[0] == "--help" and place[1] in line), None)
+                used.add(reason)
+                if reason:
+                    continue
+                done = machine.run(line)
+                ran += 1
+                if done.returncode not in (0, 1):
+                    failures.append(f"{command} --help: {line}: {done.returncode}\n{done.stdout[-600:]}{done.stderr[-600:]}")
+            for process in machine.processes:
+                process.wait()
     failures += [f"no command fits {place[0]}: {place[1]}" for place in ELSEWHERE if place not in used]
     print("\n".join(failures) or f"{ran} commands, {named} of other programs")
     return bool(failures) or ran < 20 or named < 20

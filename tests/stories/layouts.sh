@@ -23,7 +23,7 @@ conda_package() {
 }
 user_follows() {
 	local told
-	told=$(sed -nE 's/^Next    jitwarm ([^:]*).*$/\1/p; s/^ *Do: .*: jitwarm (.*)$/\1/p' "$out" | tail -n 1)
+	told=$(printed_steps | sed 's/^jitwarm //' | tail -n 1)
 	[ -n "$told" ] || fail "nothing to type was told"
 	eval "run ${1:-0} $told"
 }

@@ -13,8 +13,8 @@
 #include "cli/parts/asked_wheel.h"
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/module_text.h"
+#include "cli/parts/next_step.h"
 #include "cli/parts/prime_text.h"
-#include "cli/parts/reproduce.h"
 #include "cli/progress.h"
 #include "os/interrupt.h"
 
@@ -93,22 +93,16 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 /* An installed package is replaced as a whole, by pip, which also restores it. */
 static void print_package_step(const struct cli *cli, const struct jw_found_file *file)
 {
-	static const char *const kept[] = {"target", "driver"};
-	const struct options *options = &cli->options;
-	struct buf line = BUF_MAX(REPRODUCE_MOST);
+	static const char *const kept[] = {"output", "target", "driver", NULL};
+	struct buf line = BUF_MAX(NEXT_STEP_MOST);
 	char name[512];
 
 	(void)snprintf(name, sizeof name, "%s==%s", file->package, file->version);
-	buf_say(&line, "jitwarm bake --index -o");
-	reproduce_add_word(&line, options_value(options, "output"));
-	for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
-		for (size_t i = 0; i < options_count(options, kept[k]); i++) {
-			buf_say(&line, k ? " --driver" : " --target");
-			reproduce_add_word(&line, options_item(options, kept[k], i));
-		}
-	reproduce_add_word(&line, name);
-	reproduce_line(&cli->out, STYLE_PLAIN, "Next: ", &line,
-				   ", and pip install the wheel that it writes");
+	buf_say(&line, "jitwarm bake --index");
+	next_step_keep(&line, &cli->options, kept);
+	shell_add_word(&line, name);
+	next_step(&cli->out, STYLE_PLAIN,
+			  "Next: have the package's wheel written, and pip install it: ", &line);
 }
 
 static void print_summary(const struct cli *cli, const struct jw_bake_result *result,
@@ -129,12 +123,12 @@ static void print_summary(const struct cli *cli, const struct jw_bake_result *re
 				installed = &found->files[k];
 	}
 	if (wheels)
-		output_line(out, STYLE_PLAIN,
-					"Next: install the new package (pip install FILE) instead of the old one.");
+		next_step(out, STYLE_PLAIN,
+				  "Next: install the new package (pip install FILE) instead of the old one.", NULL);
 	if (installed)
 		print_package_step(cli, installed);
 	else if (copies)
-		output_line(out, STYLE_PLAIN, "Next: put the copies where the program looks for them.");
+		next_step(out, STYLE_PLAIN, "Next: put the copies where the program looks for them.", NULL);
 }
 
 static enum exit_status exit_of_file(const struct jw_bake_file *file, bool dry_run)

@@ -1,14 +1,15 @@
 #include <string.h>
 
 #include <jitwarm/check.h>
+#include <jitwarm/tune.h>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/module_text.h"
+#include "cli/parts/next_step.h"
 #include "cli/parts/prime_text.h"
-#include "cli/parts/reproduce.h"
 
 /* `refused`: of these, those of which the driver has refused modules. A program may use them
  * otherwise: OptiX's PTX is not for the driver. */
@@ -81,35 +82,49 @@ static bool is_next_driver(const struct options *options, struct jw_ahead *ahead
 }
 
 /* The command for what is cold: with the names, and where they were looked for. */
-static void print_next(const struct output *out, const struct options *options,
-					   const struct jw_check_result *result)
+static void print_next(const struct cli *cli, const struct jw_check_result *result)
 {
-	static const char *const kept[] = {"target", "driver", "environment", "cache"};
+	const struct output *out = &cli->out;
+	const struct options *options = &cli->options;
+	static const char *const machine[] = {"target", "driver", NULL};
+	static const char *const place[] = {"environment", "cache", NULL};
 	struct jw_ahead ahead;
 	const bool pending = is_next_driver(options, &ahead);
-	const bool elsewhere = options_given(options, "target") && !result->here && !pending;
-	struct buf line = BUF_MAX(REPRODUCE_MOST);
+	const bool elsewhere =
+		((options_given(options, "target") && !result->here) || options_given(options, "driver")) &&
+		!pending;
+	struct buf line = BUF_MAX(NEXT_STEP_MOST);
 
 	buf_say(&line, "jitwarm %s", pending ? "ahead" : elsewhere ? "make" : "prime");
-	for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
-		for (size_t i = 0; i < options_count(options, kept[k]); i++) {
-			if (!elsewhere && !strcmp(kept[k], "target"))
-				continue;
-			buf_say(&line, " --%s", kept[k]);
-			reproduce_add_word(&line, options_item(options, kept[k], i));
-		}
+	/* It refuses what the driver would evict again. */
+	if (!pending && !elsewhere &&
+		!jw_cache_holds(&cli->system->cache, result->all.forecast.cache_bytes) &&
+		jw_tune_can_apply(JW_SCOPE_USER))
+		buf_say(&line, " --tune");
+	/* A pack is made for a GPU and a driver: what was not named is this machine's, whose driver's
+	 * names are in its library. */
+	if (elsewhere && !options_given(options, "target"))
+		buf_say(&line, " --target native");
+	if (elsewhere)
+		next_step_keep(&line, options, machine);
+	if (elsewhere && !options_given(options, "driver")) {
+		buf_say(&line, " --driver");
+		shell_add_word(&line, cli->system->driver.library);
+	}
+	next_step_keep(&line, options, place);
 	if (elsewhere)
 		buf_say(&line, " --fetch -o FILE.jwpack");
-	reproduce_add_words(&line, options->operands, options->operand_count);
+	next_step_names(&line, options);
 	if (pending)
 		ahead_print(out, "", &ahead);
 	/* A cache of another machine is filled there. */
 	if (elsewhere && options_given(options, "cache"))
 		buf_free(&line);
 	else
-		reproduce_line(out, STYLE_PLAIN, "Next: ", &line,
-					   jw_may_need_none(&result->all.forecast.start) ? ", if a start takes long"
-																	 : "");
+		next_step(out, STYLE_PLAIN,
+				  jw_may_need_none(&result->all.forecast.start) ? "Next, if a start takes long: "
+																: "Next: ",
+				  &line);
 }
 
 static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, size_t failing,
@@ -237,7 +252,7 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 	if (result->names_known && explain)
 		print_files(out, result);
 	else if (result->names_known && result->all.cold && result->verdict == JW_VERDICT_COLD)
-		print_next(out, &cli->options, result);
+		print_next(cli, result);
 	/* Those of the search come first, and were printed as it went on. */
 	plan_notes_print(out, result->notes + found->note_count, result->note_count - found->note_count,
 					 result->assumptions, explain);
@@ -276,8 +291,10 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 		output_warning(&cli->out, "%s; %s", result->cache.text, result->cache.next_step);
 	if (result->verdict == JW_VERDICT_COLD && !options.driver)
 		cli_warn_of_settings(cli);
-	if (result->verdict == JW_VERDICT_USELESS)
+	if (result->verdict == JW_VERDICT_USELESS) {
 		output_warning(&cli->out, "a warm cache is of no use here: %s", useless);
+		next_step_cache(&cli->out, &cli->system->cache);
+	}
 	failed = document_print(err, &cli->out, &document_check,
 							&(struct check_document){.result = *result,
 													 .sum = result->all,

@@ -14,8 +14,8 @@
 #include "cli/documents/documents.h"
 #include "cli/parts/eyes.h"
 #include "cli/parts/module_text.h"
+#include "cli/parts/next_step.h"
 #include "cli/parts/prime_text.h"
-#include "cli/parts/reproduce.h"
 #include "os/env.h"
 #include "os/folders.h"
 #include "os/interrupt.h"
@@ -30,18 +30,18 @@ enum { MOST_REPORT = 1 << 20 };
 static char *doctor_text_command(struct jw_error *err, const struct doctor_words *words,
 								 const struct jw_finding *finding)
 {
-	struct buf line = BUF_MAX(REPRODUCE_MOST);
+	struct buf line = BUF_MAX(NEXT_STEP_MOST);
 	char *text;
 
 	buf_say(&line, "%s%sjitwarm", words->before ? words->before : "", words->before ? " " : "");
 	for (size_t i = 0; i < finding->word_count; i++) {
-		reproduce_add_word(&line, finding->command[i]);
+		shell_add_word(&line, finding->command[i]);
 		if (!i && words->environment && !strcmp(finding->command[0], "prime")) {
 			buf_say(&line, " --environment");
-			reproduce_add_word(&line, words->environment);
+			shell_add_word(&line, words->environment);
 		}
 	}
-	text = reproduce_take(err, &line);
+	text = next_step_take(err, &line);
 	/* What follows a line break in a name would look like a line of ours. */
 	for (char *at = text; at && *at; at++)
 		if ((unsigned char)*at < ' ')
@@ -130,6 +130,7 @@ static void put_findings(struct buf *text, const struct doctor_document *documen
 static void print_lines_of(const struct output *out, char *text)
 {
 	for (char *line = text, *end, *command; *line; line = end + 1) {
+		struct buf step = BUF_MAX(NEXT_STEP_MOST);
 		const enum style style =
 			line[0] == ' ' && text_is_digit(line[1]) ? STYLE_WARN : STYLE_PLAIN;
 
@@ -138,12 +139,11 @@ static void print_lines_of(const struct output *out, char *text)
 			break;
 		*end = '\0';
 		command = strrchr(line, *COMMAND_MARK);
-		if (command)
+		if (command) {
 			*command = '\0';
-		if (command)
-			output_line_command(out, style, line, command + 1, "");
-		else
-			output_line(out, style, "%s", line);
+			buf_say(&step, "%s", command + 1);
+		}
+		next_step(out, style, line, command ? &step : NULL);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include "cli/parts/module_text.h"
 #include "cli/parts/pack_report.h"
 #include "os/interrupt.h"
+#include "os/shell.h"
 
 /* Those whose modules' entries are wanted; none: all. */
 static int choose_export_files(struct jw_error *err, const struct cli *cli,
@@ -17,12 +18,13 @@ static int choose_export_files(struct jw_error *err, const struct cli *cli,
 {
 	const char **names = cli->options.operands;
 	const size_t count = cli->options.operand_count;
+	char word[SHELL_WORD];
 
 	if (!count)
 		return 0;
 	if (text_ends(names[0], ".jwpack"))
 		return error_set(err, JW_ERR_USAGE, "%s: a pack is named with -o: “jitwarm export -o %s”",
-						 names[0], names[0]);
+						 names[0], shell_word(word, names[0]));
 	if (found_files_find(err, &cli->out, names, count, false, found))
 		return -1;
 	options->found = found->found;

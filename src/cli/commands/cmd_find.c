@@ -5,6 +5,7 @@
 #include <jitwarm/check.h>
 #include <jitwarm/find.h>
 #include <jitwarm/places.h>
+#include <jitwarm/tune.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -12,7 +13,7 @@
 #include "cli/documents/documents.h"
 #include "cli/output.h"
 #include "cli/parts/gpu_targets.h"
-#include "cli/parts/reproduce.h"
+#include "cli/parts/next_step.h"
 #include "os/interrupt.h"
 
 enum { MOST_DEAREST = 8 };
@@ -231,18 +232,27 @@ static int print_rows(struct jw_error *err, const struct output *out,
 /* The command for the dearest place. */
 static void print_find_next(const struct finding_places *finding, const struct find_row *row)
 {
-	struct buf line = BUF_MAX(REPRODUCE_MOST);
+	struct buf line = BUF_MAX(NEXT_STEP_MOST);
 
 	if (!row->judged || !row->cold || finding->gpus.count)
 		return;
-	buf_say(&line, "jitwarm prime");
+	if (finding->cli->system->cache.why_useless[0]) {
+		output_warning(&finding->cli->out, "a warm cache is of no use here: %s",
+					   finding->cli->system->cache.why_useless);
+		next_step_cache(&finding->cli->out, &finding->cli->system->cache);
+		return;
+	}
+	buf_say(&line,
+			jw_cache_holds(&finding->cli->system->cache, 0) || !jw_tune_can_apply(JW_SCOPE_USER)
+				? "jitwarm prime"
+				: "jitwarm prime --tune");
 	if (row->place.environment) {
 		buf_say(&line, " --environment");
-		reproduce_add_word(&line, row->place.paths[0]);
+		shell_add_word(&line, row->place.paths[0]);
 	} else {
-		reproduce_add_words(&line, (const char *const *)row->dearest, row->dearest_count);
+		shell_add_words(&line, (const char *const *)row->dearest, row->dearest_count);
 	}
-	reproduce_line(&finding->cli->out, STYLE_FAINT, "Next    ", &line, "");
+	next_step(&finding->cli->out, STYLE_FAINT, "Next    ", &line);
 }
 
 static int tell_places(struct jw_error *err, struct finding_places *finding)

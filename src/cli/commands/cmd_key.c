@@ -7,18 +7,21 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/output.h"
+#include "cli/parts/next_step.h"
 #include "cli/parts/passphrase.h"
 
 static int print_one(struct jw_error *err, struct cli *cli, struct jw_key *key, bool made)
 {
 	const struct jw_keys keys = {.items = key, .count = 1};
-	char command[TEXT_SHORT + sizeof key->public_key];
+	struct buf line = BUF_MAX(NEXT_STEP_MOST);
 
 	output_line(&cli->out, STYLE_GOOD, made ? "New key “%s”, %s" : "Trusted from now on: “%s”, %s",
 				key->name, key->id);
-	(void)snprintf(command, sizeof command, "jitwarm key trust %s", key->public_key);
-	if (made)
-		output_line_command(&cli->out, STYLE_PLAIN, "  on other machines: ", command, "");
+	if (made) {
+		buf_say(&line, "jitwarm key trust");
+		shell_add_word(&line, key->public_key);
+		next_step(&cli->out, STYLE_PLAIN, "  on other machines: ", &line);
+	}
 	return document_print(err, &cli->out, &document_key, &keys);
 }
 

@@ -11,10 +11,11 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/module_text.h"
+#include "cli/parts/next_step.h"
 #include "cli/parts/prime_text.h"
-#include "cli/parts/reproduce.h"
 #include "cli/parts/tune_changes.h"
 #include "cli/progress.h"
+#include "os/file.h"
 #include "os/interrupt.h"
 #include "os/platform.h"
 
@@ -39,16 +40,15 @@ static void print_failure(const struct prime_outcome *priming,
 						  const struct jw_prime_failure *failure)
 {
 	const struct output *out = &priming->cli->out;
-	char *command = reproduce_command(NULL, &priming->cli->options, failure);
+	struct buf line = BUF_MAX(NEXT_STEP_MOST);
 	char target[JW_TARGET_TEXT];
 
 	output_warning(out, "%s%s%s at 0x%llx (%s): %s", failure->path, failure->member ? ": " : "",
 				   failure->member ? failure->member : "", (unsigned long long)failure->offset,
 				   jw_target_sm(target, failure->target), failure->reason);
 	output_log(out, output_warning, failure->log, LOG_LINES);
-	if (command)
-		output_command(out, "to see it again", command);
-	mem_free(command);
+	next_step_failure(&line, &priming->cli->options, failure);
+	next_step_below(out, "to see it again", &line);
 }
 
 /* Programs of this account use the folder as it is. */
@@ -175,9 +175,11 @@ static int prime_outcome_document(struct jw_error *err, const struct prime_outco
 	values.result.plan.warm -= priming->only_plan ? 0 : result->plan.restored;
 	for (size_t i = 0; !failed && i < result->failure_count; i++) {
 		struct prime_failure *failure = &values.failures[i];
+		struct buf line = BUF_MAX(NEXT_STEP_MOST);
 
 		failure->failure = result->failures[i];
-		failure->command = reproduce_command(err, &priming->cli->options, &result->failures[i]);
+		next_step_failure(&line, &priming->cli->options, &result->failures[i]);
+		failure->command = next_step_take(err, &line);
 		failed = failure->command ? 0 : -1;
 	}
 	failed = failed || document_print(err, &priming->cli->out, &document_prime, &values);
@@ -429,15 +431,15 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 	target_machine_warn(cli, elsewhere);
 	if (!cli->system->gpu_count) {
 		const char *name = cli->options.operand_count ? cli->options.operands[0] : "torch";
+		char word[SHELL_WORD];
 
 		cli->failure = EXIT_CANNOT;
 		return error_set(
 			err, JW_ERR_NOT_FOUND,
-			"%s. In an image: “jitwarm bake --target %s --fetch %s %.200s”. For a machine whose "
-			"driver is known: “jitwarm make --target %s --driver %s --fetch -o FILE.jwpack %.200s”",
-			cli->system->why_none, cli->system->example,
-			text_ends(name, ".whl") ? "-o DIR" : "-o DIR --index", name, cli->system->example,
-			cli->system->example_driver, name);
+			"%s. In an image: “jitwarm bake --target %s --fetch -o DIR%s %s”. For a machine whose "
+			"driver is known: “jitwarm make --target %s --driver %s --fetch -o FILE.jwpack %s”",
+			cli->system->why_none, cli->system->example, os_exists(name) ? "" : " --index",
+			shell_word(word, name), cli->system->example, cli->system->example_driver, word);
 	}
 	if (!priming->for_others && prime_share_read(err, cli, &priming->share))
 		return -1;
@@ -466,6 +468,8 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 		(!unattended->skip && !pending && prime_now(err, &priming))) {
 		TEXT_COPY(unattended->problem, err->message);
 		cli_fail(cli, err);
+		if (err->code == JW_ERR_UNSUPPORTED && cli->system && cli->system->cache.why_useless[0])
+			next_step_cache(&cli->out, &cli->system->cache);
 	}
 	passphrase_forget(priming.elsewhere.passphrase);
 	registry_given_free(&priming.share.given);
@@ -579,7 +583,7 @@ static const struct cli_option make_options[] = {
 			 "Its driver: 550.163.01 (for -n also 580 or CUDA 12.8), "
 			 "its libcuda.so or "
 			 "nvcuda64.dll (with a version beside it, if its name has none), or its profile, "
-			 "from “jitwarm status --driver-profile” there",
+			 "from “jitwarm status --driver-profile FILE” there",
 			 .names = NAMES_FILE_OR_NAME),
 	CLI_VALUE("output", "FILE|DIR",
 			  "Write a pack, for “jitwarm import” there; or fill a cache in this folder (DIR/)",

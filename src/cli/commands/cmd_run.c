@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/module_text.h"
-#include "cli/parts/reproduce.h"
+#include "cli/parts/next_step.h"
 #include "os/interrupt.h"
 
 enum { MOST_OWNERS = 8 };
@@ -159,6 +159,16 @@ static void print_kept(const struct output *out, const struct jw_record_result *
 		output_warning(out, "your cache was not warmed: %s", result->unwarmed.message);
 }
 
+static void print_step(const struct output *out, const char *what, const char *command,
+					   const char *word)
+{
+	struct buf line = BUF_MAX(NEXT_STEP_MOST);
+
+	buf_say(&line, "%s", command);
+	shell_add_word(&line, word);
+	next_step_below(out, what, &line);
+}
+
 /* What to do now. */
 static void print_advice(const struct output *out, const struct command_document *document)
 {
@@ -167,8 +177,7 @@ static void print_advice(const struct output *out, const struct command_document
 	if (document->file && result->interrupted)
 		output_warning(out, "interrupted: %s has the modules found so far", document->file);
 	if (document->file && result->found)
-		reproduce_print(out, "to prime just these modules", "jitwarm prime --recording",
-						document->file);
+		print_step(out, "to prime just these modules", "jitwarm prime --recording", document->file);
 	else if (document->file)
 		output_note(out, "%s: written; it has no module that “jitwarm prime” could compile",
 					document->file);
@@ -185,10 +194,9 @@ static void print_advice(const struct output *out, const struct command_document
 							 "command (“jitwarm run --record FILE -- …”), and prime the recording");
 			return;
 		}
-		reproduce_print(out, "after an update of the driver, and on other machines",
-						"jitwarm prime",
-						document->owners[0].file.package ? document->owners[0].file.package
-														 : document->owners[0].file.path);
+		print_step(out, "after an update of the driver, and on other machines", "jitwarm prime",
+				   document->owners[0].file.package ? document->owners[0].file.package
+													: document->owners[0].file.path);
 	}
 }
 

@@ -17,6 +17,7 @@
 #include "cli/language.h"
 #include "cli/output.h"
 #include "cli/parts/module_text.h"
+#include "cli/parts/next_step.h"
 #include "cli/parts/prime_text.h"
 #include "cli/parts/tune_changes.h"
 #include "os/env.h"
@@ -246,61 +247,81 @@ static void print_status_next(const struct output *out, const struct status_docu
 {
 	const struct jw_system *system = &found->system;
 	const struct jw_cache_info *cache = &system->cache;
-	const char *next = "jitwarm prime [PACKAGE|PATH]: compile what a first start would compile";
+	/* Where nothing can be typed, the command is NULL. */
+	const char *what, *command = "jitwarm prime";
 	char scan[256];
 
-	if (found->ahead.pending)
-		next = found->ahead.modules && found->ahead.ready == found->ahead.modules
-				   ? "restart the machine: nothing is compiled after it"
-				   : "jitwarm ahead: prepare the cache before the machine restarts";
-	else if (!system->gpu_count && system->driver.library[0])
-		next = "jitwarm doctor: why programs find no GPU";
-	else if (!system->gpu_count) {
-		(void)text_format(scan, sizeof scan,
-						  system->pci_count
-							  ? "install NVIDIA's driver (in a container: --gpus all); until then "
-								"“jitwarm scan --target %s” says what it would compile"
-							  : "jitwarm scan --target %s: what that GPU's driver would compile of "
-								"this environment",
-						  system->example);
-		next = scan;
-	} else if (cache->disabled || cache->force_ptx_jit)
-		next = "unset the variable above, “jitwarm tune” shows where it is set; then jitwarm prime";
-	else if ((cache->why_useless[0] || is_relative() || !jw_cache_holds(cache, 0)) &&
-			 !jw_tune_can_apply(JW_SCOPE_USER))
-		next = cache->why_useless[0] || is_relative()
-				   ? "jitwarm tune --print sh --path DIR: the lines for where your programs are "
-					 "started (docker run -e CUDA_CACHE_PATH=DIR); DIR is a directory that this "
-					 "account can write to"
-				   : "jitwarm tune --print sh: the lines for where your programs are started";
-	else if (cache->why_useless[0])
-		next = "jitwarm tune --path DIR --apply: a directory that this account can write to; then "
-			   "jitwarm prime";
-	else if (is_relative())
-		next = "jitwarm tune --path DIR --apply: an absolute path; then jitwarm prime";
-	else if (cache->outlook.evicted)
-		next = "jitwarm tune: how to raise the limit, before the driver evicts what it has";
-	else if (!jw_cache_holds(cache, 0))
-		next = "jitwarm prime --tune: raise CUDA_CACHE_MAXSIZE, and compile this now";
-	else if (packages && jw_may_need_none(&packages->all.forecast.start))
-		next = "jitwarm prime, if a start takes long: programs may need nothing of this";
-	else if (packages && packages->all.cold)
-		next = "jitwarm prime: compile this now, so that the first start compiles nothing";
-	else if (found->troubles)
-		next = "jitwarm check: what could not be read may hold something to compile";
-	else if (packages && packages->verdict == JW_VERDICT_COLD)
-		next = "jitwarm prime: repairs the cache, so that the first start compiles nothing";
-	else if (!jw_cache_serves_now(cache, cache->outlook.bytes))
-		next = "log out and in again: until then programs use another cache or limit";
-	else if (packages && packages->verdict == JW_VERDICT_UNSURE)
-		next = "jitwarm check: what jitwarm cannot tell";
-	else if (packages && packages->all.warm)
-		next = "nothing: these packages compile nothing; jitwarm find shows other environments and "
-			   "programs";
-	else if (!packages || !packages->images)
-		next = "jitwarm find: which environments and programs here compile something at their "
-			   "first start";
-	output_line(out, STYLE_FAINT, "Next    %s", next);
+	if (found->ahead.pending && found->ahead.modules &&
+		found->ahead.ready == found->ahead.modules) {
+		what = "Next    restart the machine: nothing is compiled after it";
+		command = NULL;
+	} else if (found->ahead.pending) {
+		what = "Next    prepare the cache before the machine restarts: ";
+		command = "jitwarm ahead";
+	} else if (!system->gpu_count && system->driver.library[0]) {
+		what = "Next    why programs find no GPU: ";
+		command = "jitwarm doctor";
+	} else if (!system->gpu_count) {
+		what = system->pci_count
+				   ? "Next    install NVIDIA's driver (in a container: --gpus all); what it would "
+					 "compile: "
+				   : "Next    what that GPU's driver would compile of this environment: ";
+		command = scan;
+		(void)snprintf(scan, sizeof scan, "jitwarm scan --target %s", system->example);
+	} else if (cache->disabled || cache->force_ptx_jit) {
+		what = "Next    unset the variable above; where it is set says: ";
+		command = "jitwarm tune";
+	} else if ((cache->why_useless[0] || is_relative() || !jw_cache_holds(cache, 0)) &&
+			   !jw_tune_can_apply(JW_SCOPE_USER)) {
+		const bool path = cache->why_useless[0] || is_relative();
+
+		what =
+			path ? "Next    name a directory that this account can write to where your programs "
+				   "are started (docker run -e CUDA_CACHE_PATH=DIR); the lines: "
+				 : "Next    raise CUDA_CACHE_MAXSIZE where your programs are started; the lines: ";
+		command = path ? "jitwarm tune --print sh --path DIR" : "jitwarm tune --print sh";
+	} else if (cache->why_useless[0]) {
+		what = "Next    name a directory that this account can write to: ";
+		command = "jitwarm tune --path DIR --apply";
+	} else if (is_relative()) {
+		what = "Next    name an absolute path: ";
+		command = "jitwarm tune --path DIR --apply";
+	} else if (cache->outlook.evicted) {
+		what = "Next    how to raise the limit, before the driver evicts what it has: ";
+		command = "jitwarm tune";
+	} else if (!jw_cache_holds(cache, 0)) {
+		what = "Next    raise CUDA_CACHE_MAXSIZE, and compile this now: ";
+		command = "jitwarm prime --tune";
+	} else if (packages && jw_may_need_none(&packages->all.forecast.start)) {
+		what = "Next    if a start takes long (programs may need nothing of this): ";
+	} else if (packages && packages->all.cold) {
+		what = "Next    compile this now, so that the first start compiles nothing: ";
+	} else if (found->troubles) {
+		what = "Next    what could not be read may hold something to compile: ";
+		command = "jitwarm check";
+	} else if (packages && packages->verdict == JW_VERDICT_COLD) {
+		what = "Next    repair the cache, so that the first start compiles nothing: ";
+	} else if (!jw_cache_serves_now(cache, cache->outlook.bytes)) {
+		what = "Next    log out and in again: until then programs use another cache or limit";
+		command = NULL;
+	} else if (packages && packages->verdict == JW_VERDICT_UNSURE) {
+		what = "Next    what jitwarm cannot tell: ";
+		command = "jitwarm check";
+	} else if (packages && packages->failing_count) {
+		what = "Next    what helps these packages: ";
+		command = "jitwarm doctor";
+	} else if (packages && packages->images) {
+		what = "Next    nothing: these packages compile nothing; other environments and programs: ";
+		command = "jitwarm find";
+	} else {
+		what = "Next    which environments and programs here compile something at their first "
+			   "start: ";
+		command = "jitwarm find";
+	}
+	if (command)
+		next_step_fixed(out, STYLE_FAINT, what, command);
+	else
+		next_step(out, STYLE_FAINT, what, NULL);
 }
 
 /* Of the active environment; without one, or without a GPU, *ret_found stays NULL. An environment

@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/output.h"
-#include "cli/parts/reproduce.h"
+#include "cli/parts/next_step.h"
 #include "cli/parts/tune_changes.h"
 #include "os/identity.h"
 
@@ -116,20 +116,17 @@ static int print_overrides(struct jw_error *err, const struct tuning *tuning,
 /* As it was called, and with --apply. */
 static void print_apply(const struct output *out, const struct options *options)
 {
-	static const char *const names[] = {"scope", "max-size", "path", "environment"};
-	struct buf line = BUF_MAX(REPRODUCE_MOST);
+	static const char *const kept[] = {"scope", "max-size", "path", "environment", NULL};
+	struct buf line = BUF_MAX(NEXT_STEP_MOST);
 
 	buf_say(&line, "jitwarm tune --apply");
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (options_given(options, names[i])) {
-			buf_say(&line, " --%s", names[i]);
-			reproduce_add_word(&line, options_value(options, names[i]));
-		}
-	reproduce_add_words(&line, options->operands, options->operand_count);
-	reproduce_line(out, STYLE_FAINT, "Next       ", &line,
-				   options_given(options, "scope")
-					   ? ": set it (--undo reverts it)"
-					   : ": set it for this account (--scope: elsewhere; --undo reverts it)");
+	next_step_keep(&line, options, kept);
+	next_step_names(&line, options);
+	next_step(out, STYLE_FAINT,
+			  options_given(options, "scope")
+				  ? "Next       set it (--undo reverts it): "
+				  : "Next       set it for this account (--scope: elsewhere; --undo reverts it): ",
+			  &line);
 }
 
 /* What is advised is in force. */
@@ -157,22 +154,27 @@ static void print_tune_next(const struct tuning *tuning, bool overridden)
 {
 	const struct jw_cache_info *cache = &tuning->cli->system->cache;
 	const struct output *out = &tuning->cli->out;
+	const bool can_apply = jw_tune_can_apply(tuning->scope);
 	const struct jw_setting *pending =
 		jw_tune_pending(tuning->advice->settings, tuning->document.limit_bytes);
 
-	if (cache->disabled || cache->force_ptx_jit)
-		output_line(out, STYLE_FAINT,
-					"Next       unset the variable that is named above, then jitwarm prime");
+	if ((cache->disabled || cache->force_ptx_jit) && !tuning->cli->system->gpu_count)
+		next_step(out, STYLE_FAINT, "Next       unset the variable that is named above", NULL);
+	else if (cache->disabled || cache->force_ptx_jit)
+		next_step_fixed(
+			out, STYLE_FAINT,
+			"Next       unset the variable that is named above, then: ", "jitwarm prime");
 	/* What is in force and warned of is the place. */
 	else if (!tuning->document.path || !tuning->advice->path_usable ||
 			 (is_in_force(tuning) && !tuning->advice->path_named && tuning->document.warning_count))
-		output_line(out, STYLE_FAINT,
-					jw_tune_can_apply(tuning->scope)
-						? "Next       jitwarm tune --path DIR --apply: a local directory that this "
-						  "account can write to"
-						: "Next       jitwarm tune --print sh --path DIR: the lines for where your "
-						  "programs are started (docker run -e CUDA_CACHE_PATH=DIR); DIR is a "
-						  "local directory that this account can write to");
+		next_step_fixed(out, STYLE_FAINT,
+						can_apply ? "Next       name a local directory that this account can "
+									"write to: "
+								  : "Next       name a local directory that this account can "
+									"write to where your programs are started (docker run -e "
+									"CUDA_CACHE_PATH=DIR); the lines: ",
+						can_apply ? "jitwarm tune --path DIR --apply"
+								  : "jitwarm tune --print sh --path DIR");
 	else if (pending && !options_given(&tuning->cli->options, "path"))
 		output_line(out, STYLE_FAINT,
 					"Next       log out and in again: jitwarm has set it in %s:%zu", pending->where,

@@ -17,6 +17,7 @@
 #include "cli/documents/documents.h"
 #include "cli/language.h"
 #include "cli/parts/eyes.h"
+#include "cli/parts/next_step.h"
 #include "cli/terminal.h"
 #include "os/clock.h"
 #include "os/console.h"
@@ -320,7 +321,8 @@ static void say_summary(const struct watching *watching)
 	const struct watch_document *document = &watching->document;
 	const struct output *out = &watching->cli->out;
 	char whole[TEXT_SHORT], compiling[TEXT_SHORT], linking[TEXT_SHORT], busy[TEXT_SHORT],
-		waiting[TEXT_SHORT], command[64];
+		waiting[TEXT_SHORT];
+	struct buf line = BUF_MAX(NEXT_STEP_MOST);
 
 	output_line(
 		out, STYLE_STRONG,
@@ -334,10 +336,11 @@ static void say_summary(const struct watching *watching)
 		text_duration(linking, document->linking_s), text_duration(busy, document->busy_s),
 		text_duration(waiting, document->waiting_s),
 		TEXT_COUNT(document->entries, "entry", "entries"));
-	(void)snprintf(command, sizeof command, "jitwarm doctor --pid %d", watching->pid);
-	if (document->left || document->entries)
-		output_line_command(out, STYLE_FAINT, "Next    ", command,
-							": why they are compiled, and what avoids it next time");
+	if (document->left || document->entries) {
+		buf_say(&line, "jitwarm doctor --pid %d", watching->pid);
+		next_step(out, STYLE_FAINT,
+				  "Next    why they are compiled, and what avoids it next time: ", &line);
+	}
 }
 
 static int watch_run(struct jw_error *err, struct cli *cli)

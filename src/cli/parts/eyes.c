@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/set.h"
 #include "base/text.h"
-#include "cli/parts/reproduce.h"
+#include "cli/parts/next_step.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/identity.h"
@@ -236,17 +236,17 @@ static int describe_eyes(struct jw_error *err, const struct looking *looking, st
 	if (reset && os_account_id(err, &name))
 		return -1;
 	if (reset)
-		reproduce_add_words(&line, (const char *const[]){"sudo", "-u", name}, 3);
+		shell_add_words(&line, (const char *const[]){"sudo", "-u", name}, 3);
 	for (size_t i = 0; i < DECIDING; i++) {
 		char *its = os_env(deciding[i]), *pair;
 
 		if (differs(looking->values[i], its, reset) && its) {
 			pair = mem_printf(NULL, "%s=%s", deciding[i], its);
 			set.lacking = set.lacking || !pair;
-			reproduce_add_word(&set, pair ? pair : "");
+			shell_add_word(&set, pair ? pair : "");
 			mem_free(pair);
 		} else if (differs(looking->values[i], its, reset)) {
-			reproduce_add_words(&unset, (const char *const[]){"-u", deciding[i]}, 2);
+			shell_add_words(&unset, (const char *const[]){"-u", deciding[i]}, 2);
 		}
 		mem_free(its);
 	}
@@ -258,7 +258,7 @@ static int describe_eyes(struct jw_error *err, const struct looking *looking, st
 	buf_free(&set);
 	if (!line.size && !line.lacking)
 		return 0;
-	eyes->before = reproduce_take(err, &line);
+	eyes->before = next_step_take(err, &line);
 	return eyes->before ? 0 : -1;
 }
 

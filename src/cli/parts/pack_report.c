@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/parts/next_step.h"
 #include "os/file.h"
 
 int pack_report_key(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,
@@ -53,11 +54,12 @@ static void print_left_out(const struct output *out, const struct jw_export_resu
 
 void pack_report_signature(const struct output *out, const char *signed_by, const char *public_key)
 {
-	char command[2 * TEXT_SHORT];
+	struct buf line = BUF_MAX(NEXT_STEP_MOST);
 
-	(void)snprintf(command, sizeof command, "jitwarm key trust %s", public_key);
+	buf_say(&line, "jitwarm key trust");
+	shell_add_word(&line, public_key);
 	output_line(out, STYLE_PLAIN, "  signed with the key %s; each receiver runs once:", signed_by);
-	output_line_command(out, STYLE_PLAIN, "  ", command, "");
+	next_step(out, STYLE_PLAIN, "  ", &line);
 }
 
 void pack_report_print(const struct output *out, const char *file,

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/parts/reproduce.h"
+#include "cli/parts/next_step.h"
 #include "os/file.h"
 
 /* ---- CUDA C sources */
@@ -279,7 +279,7 @@ int target_machine_lacks_driver(struct jw_error *err, const struct cli *cli)
 
 	buf_say(&line, "jitwarm make");
 	buf_say(&line, " --driver 550.163.01%s", fetch ? "" : " --fetch");
-	reproduce_add_words(&line, (const char *const *)cli->argv, (size_t)cli->argc);
+	shell_add_words(&line, (const char *const *)cli->argv, (size_t)cli->argc);
 	error_set(err, JW_ERR_USAGE,
 			  "--driver names the other machine's driver, whose version nvidia-smi shows there: "
 			  "“%s”",

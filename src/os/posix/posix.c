@@ -12,7 +12,11 @@ int os_error_number(struct jw_error *err, const char *path, int number)
 						: number == ENXIO                     ? JW_ERR_BUSY /* a pipe's reader */
 															  : JW_ERR_IO;
 
-	return error_set(err, code, "%s: %s", path, strerror(number));
+	return error_set(err, code,
+					 number == ENOSPC || number == EDQUOT
+						 ? "%s: %s: free some, or name another place"
+						 : "%s: %s",
+					 path, strerror(number));
 }
 
 int posix_error(struct jw_error *err, const char *path)

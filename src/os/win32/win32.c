@@ -163,7 +163,11 @@ int os_error_number(struct jw_error *err, const char *path, int number)
 
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 		if (reasons[i].number == (DWORD)number)
-			return error_set(err, reasons[i].code, "%s: %s", path, reasons[i].text);
+			return error_set(err, reasons[i].code,
+							 number == ERROR_DISK_FULL || number == ERROR_HANDLE_DISK_FULL
+								 ? "%s: %s: free some, or name another place"
+								 : "%s: %s",
+							 path, reasons[i].text);
 	system_text((DWORD)number, text, sizeof text);
 	return error_set(err, JW_ERR_IO, "%s: %s", path, text);
 }

@@ -28,7 +28,7 @@ run 2 prime --share "$work" "$work"
 
 JITWARM_PCI_DEVICES=10de:2484@0000:01:00.0 run 2 status
 out_has "; but an NVIDIA GPU is here: install NVIDIA's driver"
-out_has "Next    install NVIDIA's driver (in a container: --gpus all); until then “jitwarm scan --target sm_86” says "
+out_has "Next    install NVIDIA's driver (in a container: --gpus all); what it would compile: jitwarm scan --target sm_86"
 # Each example names the GPU that is here, and a driver that runs it; none is of another one
 : >"$work/x.so"
 for each in 2484:sm_86:550.163.01 2b85:sm_120:580 1021:sm_35:470.256.02 ffff:rtx4090:550.163.01; do

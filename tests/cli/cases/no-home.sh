@@ -8,9 +8,9 @@ mkdir -p "$work/root"
 advice="CUDA_CACHE_PATH=DIR"
 without() { # what HOME is without
 	run 0 tune
-	out_has "Next       jitwarm tune --print sh --path DIR: the lines for where your programs are started (docker run -e $advice); "
+	out_has "where your programs are started (docker run -e $advice); the lines: jitwarm tune --print sh --path DIR"
 	run "0|2" status
-	out_has "Next    jitwarm tune --print sh --path DIR: "
+	out_has "the lines: jitwarm tune --print sh --path DIR"
 	run 2 doctor --no-probe "$sample"
 	out_has "or name another directory: $advice where your programs are started"
 	out_lacks "--apply"
@@ -18,7 +18,7 @@ without() { # what HOME is without
 	out_has "set CUDA_CACHE_MAXSIZE=1073741824"
 	out_lacks "jitwarm tune --apply"
 	CUDA_CACHE_PATH=$work/cache CUDA_CACHE_MAXSIZE=100 run "0|2" status
-	out_has "Next    jitwarm tune --print sh: "
+	out_has "the lines: jitwarm tune --print sh"
 	(cd "$work" && CUDA_CACHE_PATH=some/where run 1 doctor --no-probe "$sample" && out_has "absolute path: $advice") || exit 1
 	CUDA_CACHE_PATH=$work/cache CUDA_CACHE_MAXSIZE=200000 run "2|3" prime --tune "$sample"
 	err_has "; “jitwarm tune --print sh” prints the lines instead, for where your programs are started"
@@ -48,4 +48,4 @@ fi
 # An account with a HOME has it there
 run "0|2" status
 CUDA_CACHE_PATH=/proc/none/cache run 0 tune
-out_has "Next       jitwarm tune --path DIR --apply: "
+out_has "Next       name a local directory that this account can write to: jitwarm tune --path DIR --apply"

@@ -80,6 +80,7 @@ machine other
 : >"$log"
 JITWARM_PLAIN_HTTP=localhost run 1 pull "oci://$site/good/empty" "$sample"
 err_has "no pack of this plan: p-"
+err_has "“jitwarm prime” compiles it here, and then “jitwarm push” puts it there"
 [[ $(requests .) == 1 ]] || fail "a miss takes more than a request"
 JITWARM_PLAIN_HTTP=localhost run 1 pull "oci://$site/good/lab:nothing"
 JITWARM_PLAIN_HTTP=localhost run 64 pull "oci://$site/good/lab"

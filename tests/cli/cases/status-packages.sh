@@ -19,7 +19,7 @@ if ! is_wine; then
 	program_path=$work/bin run 0 status --driver-profile "$work/profile"
 	[[ -s $work/profile ]] || fail "no profile"
 	program_path=$work/bin run 2 status
-	out_has "Next    jitwarm find"
+	out_has "at their first start: jitwarm find"
 	err_empty
 fi
 
@@ -34,7 +34,7 @@ out_has "env: no package with device code"
 mkdir -p "$site/broken-1.0.dist-info/METADATA"
 run 3 status
 out_has "GPU     "
-out_has "Next    jitwarm find"
+out_has "at their first start: jitwarm find"
 err_has "METADATA: "
 err_one_line
 run 3 status --json
@@ -51,7 +51,7 @@ out_has "        alpha 2.0: 1 module to compile that programs may not need, "
 out_has "        newer 0.9: will fail: no code that runs there"
 out_lacks empty
 out_has "  first start "
-out_has "Next    jitwarm prime, if a start takes long: programs may need nothing of this"
+out_has "Next    if a start takes long (programs may need nothing of this): jitwarm prime"
 run 1 status --json
 json '[(p["name"], p["version"]) for p in d["packages"]] == [("beta", "1.1"), ("alpha", "2.0"), ("newer", "0.9")]'
 json '[[(g["target"], g["warm"], g["cold"], g["failing"]) for g in p["gpus"]] for p in d["packages"]] == [[("sm_86", 0, 2, 0)], [("sm_86", 0, 1, 0)], [("sm_86", 0, 0, 1)]]'
@@ -68,7 +68,7 @@ json '[p["name"] for p in d["packages"]] == ["alpha", "beta", "newer"]'
 json '[p["gpus"][0]["warm"] for p in d["packages"]] == [0, 2, 0]'
 run 0 prime alpha
 run 2 status
-out_has "Next    nothing: these packages compile nothing"
+out_has "Next    what helps these packages: jitwarm doctor"
 out_lacks "to compile"
 
 # What could not be read may hold something to compile.
@@ -76,7 +76,7 @@ if ! is_wine; then
 	ln -s loop.so "$site/loop.so"
 	run 1 status
 	out_has "        1 file could not be read: “jitwarm check” tells why"
-	out_has "Next    jitwarm check: "
+	out_has "Next    what could not be read may hold something to compile: jitwarm check"
 	out_lacks "compile nothing"
 	run 1 status --json
 	json 'd["troubles"] == 1'

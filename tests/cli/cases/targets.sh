@@ -69,7 +69,7 @@ if ! is_wine; then
 	run 2 bake -o copies lib
 	err_has "; “--target rtx4090 --fetch” bakes for another machine"
 	run 2 prime -n lib
-	err_has "In an image: “jitwarm bake --target rtx4090 --fetch -o DIR --index lib”."
+	err_has "In an image: “jitwarm bake --target rtx4090 --fetch -o DIR lib”."
 	err_has "“jitwarm make --target rtx4090 --driver 550.163.01 --fetch -o FILE.jwpack lib”"
 	cp -r lib wheel.whl
 	run 2 prime -n wheel.whl

@@ -183,10 +183,10 @@ PYTHON
 	echo mostly.so,, >"$site/mostly-1.0.dist-info/RECORD"
 	cp mostly.so "$site"
 	VIRTUAL_ENV=$work/env run 1 status
-	out_has "Next    jitwarm prime, if a start takes long: "
+	out_has "Next    if a start takes long (programs may need nothing of this): jitwarm prime"
 	cp partly.so "$site/mostly.so"
 	VIRTUAL_ENV=$work/env run 1 status
-	out_has "Next    jitwarm prime: compile this now"
+	out_has "Next    compile this now, so that the first start compiles nothing: jitwarm prime"
 	run 1 check partly.so
 	out_lacks "up to "
 	python3 - "$cases/../../framework" relocatable <<'PYTHON'

@@ -93,10 +93,10 @@ err_lacks ".bashrc:1 sets"
 
 # What comes next is what helps.
 CUDA_CACHE_DISABLE=1 run 0 tune
-out_has "Next       unset the variable that is named above, then jitwarm prime"
+out_has "Next       unset the variable that is named above"
 err_has "CUDA_CACHE_DISABLE=1 is set in this shell or service: unset it there"
 CUDA_CACHE_PATH=/dev/null/cache run 0 tune
-out_has "Next       jitwarm tune --path DIR --apply: "
+out_has "Next       name a local directory that this account can write to: jitwarm tune --path DIR --apply"
 err_has "/dev/null/cache: cannot be made by this account, since /dev/null is not a directory that it can write to"
 # The superuser may write there, and yet nothing can be made: each says so
 if [[ -d /proc/self ]] && ! is_wine; then
@@ -107,20 +107,20 @@ if [[ -d /proc/self ]] && ! is_wine; then
 			export CUDA_CACHE_PATH=$impossible
 			run "0|2" status
 			out_has "$impossible: cannot be "
-			out_has "Next    jitwarm tune --path DIR --apply: a directory that this account can write to; then jitwarm prime"
+			out_has "Next    name a directory that this account can write to: jitwarm tune --path DIR --apply"
 			run 2 check "$sample"
 			err_has "a warm cache is of no use here: $impossible: cannot be "
 			run '2|3' prime "$sample"
 			err_has "$impossible: cannot be "
 			run 0 tune
-			out_has "Next       jitwarm tune --path DIR --apply: "
+			out_has "Next       name a local directory that this account can write to: jitwarm tune --path DIR --apply"
 			[[ $(grep -c "$impossible: cannot be " "$err") == 1 ]] || fail "said more than once"
 			run 0 tune --path "$impossible"
 			[[ $(grep -c "$impossible: cannot be " "$err") == 1 ]] || fail "said more than once"
 			# Named while another one is in force: neither what is in force nor --apply would help
 			export CUDA_CACHE_PATH=$work/fine
 			run 0 tune --path "$impossible"
-			out_has "Next       jitwarm tune --path DIR --apply: "
+			out_has "Next       name a local directory that this account can write to: jitwarm tune --path DIR --apply"
 			[[ $(grep -c "$impossible: cannot be " "$err") == 1 ]] || fail "not said once"
 		) || exit 1
 	done
@@ -130,43 +130,43 @@ fi
 	with_simdriver sm_86
 	export CUDA_CACHE_PATH=$work/fine HOME=$work/plain JITWARM_SYSTEM_ROOT=$work/plain
 	run 0 tune --path "$work/an other" --scope shell "$sample"
-	out_has "Next       jitwarm tune --apply --scope shell --path '$work/an other' $sample: set it (--undo reverts it)"
+	out_has "Next       set it (--undo reverts it): jitwarm tune --apply --scope shell --path '$work/an other' $sample"
 	run 0 tune --max-size 512MiB
-	out_has "Next       jitwarm tune --apply --max-size 512MiB: set it for this account"
+	out_has "Next       set it for this account (--scope: elsewhere; --undo reverts it): jitwarm tune --apply --max-size 512MiB"
 	run 0 tune --path "$work/fine/"
 	out_has "No setting needs a change."
 	# A default is not said to be what should be; a place that is emptied is to be another one
-	(unset CUDA_CACHE_PATH && run 0 tune && out_lacks "Should be" && { ! grep -q "is gone after" "$err" || out_has "Next       jitwarm tune --path DIR --apply: "; }) || exit 1
+	(unset CUDA_CACHE_PATH && run 0 tune && out_lacks "Should be" && { ! grep -q "is gone after" "$err" || out_has "Next       name a local directory that this account can write to: jitwarm tune --path DIR --apply"; }) || exit 1
 ) || exit 1
 (
 	with_simdriver sm_86
 	unset CUDA_CACHE_PATH
 	CUDA_CACHE_DISABLE=1 run "0|2" status
-	out_has "Next    unset the variable above, “jitwarm tune” shows where it is set; then jitwarm prime"
+	out_has "Next    unset the variable above; where it is set says: jitwarm tune"
 	CUDA_FORCE_PTX_JIT=1 run "0|2" status
 	out_has "Next    unset the variable above"
 	for value in abc 1G 0; do
 		CUDA_CACHE_MAXSIZE=$value run "0|2" status
-		out_has "Next    jitwarm prime --tune: "
+		out_has "Next    raise CUDA_CACHE_MAXSIZE, and compile this now: jitwarm prime --tune"
 	done
 	CUDA_CACHE_PATH=/dev/null/cache run "0|2" status
-	out_has "Next    jitwarm tune --path DIR --apply: a directory that this account can write to; then jitwarm prime"
+	out_has "Next    name a directory that this account can write to: jitwarm tune --path DIR --apply"
 	run "0|2" status
-	out_has "Next    jitwarm find"
+	out_has "at their first start: jitwarm find"
 ) || exit 1
 run 2 status
-out_has "Next    jitwarm scan --target rtx4090: "
+out_has "Next    what that GPU's driver would compile of this environment: jitwarm scan --target rtx4090"
 # Where HOME is not set, and the driver caches nothing. passwd's home is not this test's: nothing is written.
 (
 	with_simdriver sm_86
 	unset CUDA_CACHE_PATH HOME
 	run "0|2" status
 	out_has "HOME is not set: the driver caches nothing"
-	out_has "Next    jitwarm tune --path DIR --apply: a directory that this account can write to; then jitwarm prime"
+	out_has "Next    name a directory that this account can write to: jitwarm tune --path DIR --apply"
 	run 0 tune
-	out_has "Next       jitwarm tune --path DIR --apply: "
+	out_has "Next       name a local directory that this account can write to: jitwarm tune --path DIR --apply"
 	run 0 tune --path "$work/cache"
-	out_has "Next       jitwarm tune --apply --path $work/cache: set it for this account"
+	out_has "Next       set it for this account (--scope: elsewhere; --undo reverts it): jitwarm tune --apply --path $work/cache"
 	run 2 check "$sample"
 	err_has "a warm cache is of no use here: HOME is not set: the driver caches nothing; set it, or name a directory by CUDA_CACHE_PATH"
 	run 2 prime "$sample"
@@ -174,7 +174,7 @@ out_has "Next    jitwarm scan --target rtx4090: "
 	CUDA_CACHE_PATH='' run 2 prime "$sample"
 	err_has "CUDA_CACHE_PATH is empty: the driver caches nothing; unset it, or name a directory"
 	CUDA_CACHE_PATH=some/where run "0|2" status
-	out_has "Next    jitwarm tune --path DIR --apply: an absolute path; then jitwarm prime"
+	out_has "Next    name an absolute path: jitwarm tune --path DIR --apply"
 	CUDA_CACHE_PATH="$work/stdout/cache" run 2 prime "$sample"
 	err_has "cannot be made by this account"
 ) || exit 1

@@ -36,7 +36,7 @@ run 3 key trust nowhere.pub
 err_has "nowhere.pub: no such file, and not a public key of minisign"
 # A driver that finds no GPU is not a machine without one
 CUDA_VISIBLE_DEVICES=9 run 2 status
-out_has "jitwarm doctor: why programs find no GPU"
+out_has "why programs find no GPU: jitwarm doctor"
 run 64 help prme
 err_has "did you mean “prime”?"
 run 64 cache ls

@@ -1,9 +1,8 @@
-#include "cli/parts/reproduce.h"
+#include "os/shell.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
 #include "os/platform.h"
 
 /* Whether a shell takes the word literally, without quotes. Of Windows' shells cmd replaces what is
@@ -34,7 +33,7 @@ static size_t acts_in_double_quotes(const char *at)
 /* In single quotes "'" ends them; in double ones '?' stands for what acts there: no file's name has
  * one, so that the command finds nothing, and nothing runs. A last '\\' would keep a double quote
  * from ending the word, and a folder is the same without it. */
-void reproduce_quote(struct buf *line, const char *word, bool windows)
+void shell_quote(struct buf *line, const char *word, bool windows)
 {
 	const char *const quote = windows ? "\"" : "'";
 	const char *end = word + strlen(word);
@@ -58,61 +57,23 @@ void reproduce_quote(struct buf *line, const char *word, bool windows)
 	buf_say(line, "%s", quote);
 }
 
-void reproduce_add_word(struct buf *line, const char *word)
+void shell_add_word(struct buf *line, const char *word)
 {
-	reproduce_quote(line, word, !strcmp(os_name, "windows"));
+	shell_quote(line, word, !strcmp(os_name, "windows"));
 }
 
-void reproduce_add_words(struct buf *line, const char *const *words, size_t count)
+void shell_add_words(struct buf *line, const char *const *words, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		reproduce_add_word(line, words[i]);
+		shell_add_word(line, words[i]);
 }
 
-char *reproduce_take(struct jw_error *err, struct buf *line)
+const char *shell_word(char text[SHELL_WORD], const char *word)
 {
-	const char *begin = buf_text(line);
-	char *text = line->lacking ? NULL : mem_string(err, begin + (*begin == ' '));
+	struct buf line = BUF_MAX(SHELL_WORD);
 
-	if (line->lacking)
-		error_set(err, JW_ERR_MEMORY, "out of memory");
-	buf_free(line);
-	return text;
-}
-
-void reproduce_line(const struct output *output, enum style style, const char *text,
-					struct buf *line, const char *rest)
-{
-	output_expect_whole(output, line);
-	if (!line->lacking)
-		output_line_command(output, style, text, buf_text(line), rest);
-	buf_free(line);
-}
-
-void reproduce_print(const struct output *output, const char *what, const char *begin,
-					 const char *word)
-{
-	struct buf line = BUF_MAX(REPRODUCE_MOST);
-
-	buf_say(&line, "%s", begin);
-	reproduce_add_word(&line, word);
-	output_expect_whole(output, &line);
-	if (!line.lacking)
-		output_command(output, what, buf_text(&line));
+	shell_add_word(&line, word);
+	(void)snprintf(text, SHELL_WORD, "%s", line.lacking ? "NAME" : buf_text(&line) + 1);
 	buf_free(&line);
-}
-
-char *reproduce_command(struct jw_error *err, const struct options *options,
-						const struct jw_prime_failure *failure)
-{
-	const char *cache = options_has(options, "cache") ? options_value(options, "cache") : NULL;
-	struct buf line = BUF_MAX(REPRODUCE_MOST);
-
-	buf_say(&line, "jitwarm prime%s", cache ? " --cache" : "");
-	if (cache)
-		reproduce_add_word(&line, cache);
-	if (failure->path[0] == '-')
-		buf_say(&line, " --");
-	reproduce_add_word(&line, failure->path);
-	return reproduce_take(err, &line);
+	return text;
 }

@@ -1,15 +1,15 @@
-/* Words of commands that are printed for copying (cli/parts/reproduce.h). */
+/* Words of commands that are printed for copying (os/shell.h). */
 #include "check.h"
 
 #include <string.h>
 
-#include "cli/parts/reproduce.h"
+#include "os/shell.h"
 
 static void expect_quoted(const char *word, bool windows, const char *wanted)
 {
 	struct buf line = BUF_MAX(1000);
 
-	reproduce_quote(&line, word, windows);
+	shell_quote(&line, word, windows);
 	assert_string_equal(buf_text(&line), wanted);
 	buf_free(&line);
 }

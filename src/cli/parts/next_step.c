@@ -1,0 +1,94 @@
+#include "cli/parts/next_step.h"
+
+#include <jitwarm/tune.h>
+
+#include "base/mem.h"
+
+void next_step(const struct output *output, enum style style, const char *text, struct buf *command)
+{
+	if (!command) {
+		output_line(output, style, "%s", text);
+		return;
+	}
+	output_expect_whole(output, command);
+	if (!command->lacking)
+		output_line_command(output, style, text, buf_text(command));
+	buf_free(command);
+}
+
+void next_step_fixed(const struct output *output, enum style style, const char *text,
+					 const char *command)
+{
+	struct buf line = BUF_MAX(NEXT_STEP_MOST);
+
+	buf_say(&line, "%s", command);
+	next_step(output, style, text, &line);
+}
+
+void next_step_below(const struct output *output, const char *text, struct buf *command)
+{
+	output_expect_whole(output, command);
+	if (!command->lacking)
+		output_command(output, text, buf_text(command));
+	buf_free(command);
+}
+
+void next_step_keep(struct buf *command, const struct options *options, const char *const *names)
+{
+	for (; *names; names++)
+		for (size_t i = 0; options_has(options, *names) && i < options_count(options, *names);
+			 i++) {
+			buf_say(command, " --%s", *names);
+			shell_add_word(command, options_item(options, *names, i));
+		}
+}
+
+void next_step_names(struct buf *command, const struct options *options)
+{
+	bool like_option = false;
+
+	for (size_t i = 0; i < options->operand_count; i++)
+		like_option = like_option || options->operands[i][0] == '-';
+	buf_say(command, "%s", like_option ? " --" : "");
+	shell_add_words(command, options->operands, options->operand_count);
+}
+
+char *next_step_take(struct jw_error *err, struct buf *command)
+{
+	const char *begin = buf_text(command);
+	char *text = command->lacking ? NULL : mem_string(err, begin + (*begin == ' '));
+
+	if (command->lacking)
+		error_set(err, JW_ERR_MEMORY, "out of memory");
+	buf_free(command);
+	return text;
+}
+
+void next_step_cache(const struct output *output, const struct jw_cache_info *cache)
+{
+	struct buf line = BUF_MAX(NEXT_STEP_MOST);
+
+	if (cache->disabled || cache->force_ptx_jit) {
+		buf_say(&line, "jitwarm tune");
+		next_step_below(output, "where that is set", &line);
+	} else if (jw_tune_can_apply(JW_SCOPE_USER)) {
+		buf_say(&line, "jitwarm tune --path DIR --apply");
+		next_step_below(output, "to name another directory", &line);
+	} else {
+		buf_say(&line, "jitwarm tune --print sh --path DIR");
+		next_step_below(output, "to name another directory where your programs are started", &line);
+	}
+}
+
+void next_step_failure(struct buf *command, const struct options *options,
+					   const struct jw_prime_failure *failure)
+{
+	static const char *const kept[] = {"target", "driver", "output", "cache", NULL};
+
+	/* “jitwarm make” alone has a target. */
+	buf_say(command, options_has(options, "target") ? "jitwarm make" : "jitwarm prime");
+	next_step_keep(command, options, kept);
+	if (failure->path[0] == '-')
+		buf_say(command, " --");
+	shell_add_word(command, failure->path);
+}

@@ -1,0 +1,67 @@
+# What is to be typed next exists, whatever was asked: run reads each line with the tables of options, and runs it (steps.sh).
+with_simdriver sm_86
+environment "$work/env" 1.0
+
+# Another driver's pack is made: prime takes no driver.
+run 1 check --driver 555.58.02 "$sample"
+out_has "Next: jitwarm make --target native --driver 555.58.02 --fetch -o FILE.jwpack $sample"
+# A pack needs both, whichever was named.
+run 1 check --target rtx4090 "$sample"
+grep -q -e "--target rtx4090 --driver .*\(nvcuda\|libcuda\).* --fetch -o FILE.jwpack " "$out" || fail "no driver in the line"
+
+# Extras are none of an index's.
+export VIRTUAL_ENV=$work/env
+run 3 check 'jax[cuda12]'
+err_has "“jitwarm scan --index jax” asks the package index"
+run 3 check 'jax[cuda12]==0.4.30'
+err_has "“jitwarm scan --index jax==0.4.30” asks"
+unset VIRTUAL_ENV
+
+# A name is one word, also of what is no option.
+mkdir -p "$work/it is" && cp "$sample" "$work/it is/o'brien & \$(touch x).so"
+odd="$work/it is/o'brien & \$(touch x).so"
+run 1 check "$odd"
+(cd "$work" && cp "$sample" ./-x.so && run 1 check -- -x.so && out_has "Next: jitwarm prime -- -x.so") || exit 1
+if ! is_wine; then
+	mkdir -p "$work/none/dev" "$work/none/proc/sys/kernel"
+	program=${JITWARM##* }
+	(JITWARM=$program JITWARM_SYSTEM_ROOT=$work/none JITWARM_PCI_DEVICES='' && export JITWARM_SYSTEM_ROOT JITWARM_PCI_DEVICES
+		run 2 doctor --no-probe "$odd"
+		run 2 prime "$odd"
+		err_has "-o DIR '$work/it is/o'\\''brien & \$(touch x).so'”") || exit 1
+fi
+[[ ! -e $work/x ]] || fail "a name was run"
+
+# The driver does not use its cache.
+CUDA_CACHE_PATH=/dev/null/cache run 2 prime "$sample"
+err_has "    to name another directory: jitwarm tune --path DIR --apply"
+CUDA_CACHE_PATH=/dev/null/cache run 2 check "$sample"
+err_has "    to name another directory: jitwarm tune --path DIR --apply"
+CUDA_CACHE_DISABLE=1 run 2 prime "$sample"
+err_has "    where that is set: jitwarm tune"
+
+is_wine && exit 0
+# A session without its bus: units need one.
+printf '#!/bin/sh\n[ "$1" = --version ] || { echo "Failed to connect to bus: No medium found" >&2; exit 1; }\n' >"$work/bin/systemctl"
+chmod +x "$work/bin/systemctl"
+program_path=$work/bin:$PATH run 3 startup enable "$sample"
+err_has "loginctl enable-linger"
+err_has "    before your program starts: jitwarm prime --if-changed $sample"
+
+# A disk that is full
+printf '#!/bin/sh\nmount -t tmpfs -o size=64k none "%s" && exec "$@"\n' "$work/cache" >"$work/with-small"
+chmod +x "$work/with-small"
+if mkdir -p "$work/cache" && unshare -rm "$work/with-small" true 2>/dev/null; then
+	(run 0 prime --cache "$work/full" "$sample" && JITWARM="unshare -rm $work/with-small $JITWARM" &&
+		run 3 export --cache "$work/full" -o "$work/cache/x.jwpack" && err_has "No space left on device: free some, or name another place") || exit 1
+fi
+
+# A server that answers no TLS
+has_command push || exit 0
+python3 -u -m http.server --bind 127.0.0.1 0 --directory "$work/bin" >"$work/server" 2>&1 &
+server=$!
+trap 'kill $server' EXIT
+await grep -q 'port [0-9]' "$work/server"
+port=$(sed -n 's/.*port \([0-9]*\).*/\1/p' "$work/server" | head -1)
+run "0|1|3" prime --share-unsigned --share "https://127.0.0.1:$port/x" "$sample"
+err_has "; if it speaks plain http, JITWARM_PLAIN_HTTP=127.0.0.1:$port allows that"
