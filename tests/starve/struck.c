@@ -317,7 +317,8 @@ static int refills(struct jw_error *err)
 
 static int marks(struct jw_error *err)
 {
-	static const struct ledger_new_mark mark = {.key = 1, .checksum = 2, .stamp = "Jun 25 202401:14:48"};
+	static const struct ledger_new_mark mark = {
+		.key = 1, .checksum = 2, .stamp = "Jun 25 202401:14:48"};
 	const struct ledger_change change = {.marks = &mark, .mark_count = 1};
 
 	return ledger_change_marks(err, state, cache, &change);

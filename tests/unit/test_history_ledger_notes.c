@@ -251,7 +251,8 @@ TEST_WITH(marks_of_warm_modules_are_counted, start, NULL)
  * loses nothing of it. */
 TEST_WITH(records_of_another_process_stay, start, NULL)
 {
-	const struct ledger_new_mark carried = {.key = 1, .checksum = 2, .stamp = "Jan  1 200000:00:00"};
+	const struct ledger_new_mark carried = {
+		.key = 1, .checksum = 2, .stamp = "Jan  1 200000:00:00"};
 	const struct ledger_change what = {.marks = &carried, .mark_count = 1};
 	struct ledger ledger, other;
 
@@ -275,7 +276,8 @@ TEST_WITH(records_of_another_process_stay, start, NULL)
 /* Without memory: all of the change, or none of it and a reason. */
 TEST(no_part_of_a_change_is_left_out)
 {
-	const struct ledger_new_mark marks[] = {{.key = 1, .checksum = 2, .stamp = stamp}, {.key = 3, .checksum = 4}};
+	const struct ledger_new_mark marks[] = {{.key = 1, .checksum = 2, .stamp = stamp},
+											{.key = 3, .checksum = 4}};
 	const struct ledger_change first = {.marks = marks, .mark_count = 1};
 	const struct ledger_change second = {
 		.marks = marks + 1, .mark_count = 1, .cleared = &marks[0].key, .cleared_count = 1};

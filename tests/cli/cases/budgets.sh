@@ -45,7 +45,7 @@ read -r chosen left whole < <(tr '\n' ' ' <"$out" | sed -E 's/^([0-9]+) of .* le
 run 1 prime --budget-time 1ms "$sample"
 out_has "left: the same command continues."
 run 0 prime --help
-tr -s ' \n' ' ' <"$out" | grep -q "finish what is being compiled" || fail "not what becomes of a compile that goes on"
+grep -q "finish what is being compiled" < <(tr -s ' \n' ' ' <"$out") || fail "not what becomes of a compile that goes on"
 # Machines that share no first start: none is added up.
 run 1 make -n --target rtx3070,rtx4090 --driver 550.163.01 "$sample"
 [[ $(grep -c "first start" "$out") == 2 ]] || fail "not two first starts"
