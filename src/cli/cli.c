@@ -225,6 +225,11 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 		language_close();
 	if (options_check(err, &cli->options) || check_quotes(err, cli))
 		return -1;
+	cli->out.progress_json =
+		options_has(&cli->options, "progress") && options_given(&cli->options, "progress");
+	if (cli->out.progress_json && strcmp(options_value(&cli->options, "progress"), "json") != 0)
+		return error_set(err, JW_ERR_USAGE, "--progress: “%.100s” is not json",
+						 options_value(&cli->options, "progress"));
 	if (cli->command->no_operands && cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "“%.100s”: %s", cli->options.operands[0],
 						 cli->command->no_operands);

@@ -18,6 +18,7 @@
 
 struct output {
 	bool json, quiet;
+	bool progress_json;      /* --progress json */
 	bool color, error_color; /* for standard output, for standard error */
 	bool has_document;       /* output_json has printed */
 	bool *lacking;           /* set where memory ended while a line was made; may be NULL */

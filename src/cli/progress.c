@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -66,17 +67,22 @@ static const char *cut_letters(char *text)
 	return text;
 }
 
+/* Not positive: not known. */
+static double seconds_left(const struct progress *progress, uint64_t now_ns)
+{
+	return progress->told_left_s > 0
+			   ? progress->told_left_s
+			   : progress_seconds_left(seconds_between(progress->started_ns, now_ns),
+									   seconds_between(progress->started_ns, progress->changed_ns),
+									   progress_share(progress));
+}
+
 /* "37 %  152/412 modules, 220 MB, 3 min 20 s left" */
 static void describe_progress(char text[WORDS], const struct progress *progress, uint64_t now_ns,
 							  enum detail detail)
 {
 	char size[TEXT_SHORT], left[TEXT_SHORT];
-	double share = progress_share(progress);
-	double seconds = progress->told_left_s > 0
-						 ? progress->told_left_s
-						 : progress_seconds_left(
-							   seconds_between(progress->started_ns, now_ns),
-							   seconds_between(progress->started_ns, progress->changed_ns), share);
+	double share = progress_share(progress), seconds = seconds_left(progress, now_ns);
 	int length =
 		snprintf(text, WORDS, "%3u %%  %zu/%zu%s%s", (unsigned)(share * 100),
 				 progress->done_modules, progress->total_modules, detail == WITHOUT_UNIT ? "" : " ",
@@ -148,16 +154,42 @@ static void print_plain(struct progress *progress)
 	output_put(2, line);
 }
 
+static void print_object(struct progress *progress)
+{
+	const bool over = progress->done_modules >= progress->total_modules;
+	const double left = over ? 0 : seconds_left(progress, os_monotonic_ns());
+	cJSON *object = cJSON_CreateObject();
+	char *line;
+
+	cJSON_AddStringToObject(object, "phase", progress->phase);
+	cJSON_AddNumberToObject(object, "done", (double)progress->done_modules);
+	cJSON_AddNumberToObject(object, "total", (double)progress->total_modules);
+	cJSON_AddStringToObject(object, "unit", progress->unit);
+	cJSON_AddNumberToObject(object, "failed", (double)progress->failed);
+	cJSON_AddNumberToObject(object, "fraction", progress_share(progress));
+	if (over || left > 0)
+		cJSON_AddNumberToObject(object, "seconds_left", left);
+	if (progress->current && *progress->current)
+		(void)json_add_text(NULL, object, "current", progress->current);
+	line = json_line(NULL, object);
+	(void)fflush(stdout);
+	output_put(2, line);
+	output_put(2, "\n");
+	cJSON_free(line);
+	cJSON_Delete(object);
+}
+
 void progress_start(struct progress *progress, const struct output *output, size_t total_modules,
 					double total_weight_ms, const char *label)
 {
 	*progress = (struct progress){.output = output,
 								  .label = language_text(label),
 								  .unit = "modules",
+								  .phase = label,
 								  .total_modules = total_modules,
 								  .total_weight_ms = total_weight_ms,
 								  .started_ns = os_monotonic_ns()};
-	progress->is_terminal = terminal_rewrites(2);
+	progress->is_terminal = !output->progress_json && terminal_rewrites(2);
 	progress->shown_ns = progress->changed_ns = progress->started_ns;
 	if (!output->quiet && progress->is_terminal && total_modules)
 		draw(progress);
@@ -168,7 +200,13 @@ static void show(struct progress *progress)
 	uint64_t now = os_monotonic_ns(), since = now - progress->shown_ns;
 	double share = progress_share(progress);
 
-	if (progress->is_terminal) {
+	if (progress->output->progress_json) {
+		/* progress_finish prints the last one. */
+		if (progress->is_drawn && (since < DRAW_EVERY_NS || share >= 1))
+			return;
+		print_object(progress);
+		progress->is_drawn = true;
+	} else if (progress->is_terminal) {
 		if (since < DRAW_EVERY_NS && os_terminal_columns(2) == progress->columns)
 			return;
 		draw(progress);
@@ -192,7 +230,7 @@ void progress_update(struct progress *progress, size_t done_modules, double done
 	}
 	if (done_bytes > progress->done_bytes)
 		progress->done_bytes = done_bytes;
-	if (!progress->output->quiet && progress->total_modules)
+	if ((!progress->output->quiet || progress->output->progress_json) && progress->total_modules)
 		show(progress);
 }
 
@@ -210,9 +248,13 @@ void progress_message(struct progress *progress, const char *line)
 
 void progress_finish(struct progress *progress)
 {
-	if (progress->output->quiet || !progress->total_modules)
+	if (!progress->total_modules)
 		return;
-	if (progress->is_terminal) {
+	if (progress->output->progress_json) {
+		print_object(progress);
+	} else if (progress->output->quiet) {
+		return;
+	} else if (progress->is_terminal) {
 		erase(progress);
 	} else {
 		print_plain(progress);
@@ -237,6 +279,8 @@ static void on_fetch_progress(void *context, uint64_t done_bytes, uint64_t total
 		progress_start(&fetching->progress, fetching->output, megabytes(total_bytes),
 					   (double)total_bytes, fetching->label);
 		fetching->progress.unit = "MB";
+		fetching->progress.phase = "fetching";
+		fetching->progress.current = fetching->label;
 	}
 	progress_update(&fetching->progress,
 					done_bytes < total_bytes ? (size_t)(done_bytes / 1000000)

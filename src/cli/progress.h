@@ -3,7 +3,8 @@
  * On a terminal a bar in one line that is redrawn at most ten times a second and whenever the
  * terminal's width has changed; elsewhere (or with TERM=dumb) a plain line every ten seconds or
  * every tenth of the work, whichever comes later, and one at the end. What is shown never moves
- * backwards, and the denominator never changes.
+ * backwards, and the denominator never changes. With --progress json it is one object a line
+ * instead (docs/json.md), for programs, also with --quiet.
  *
  *     struct progress progress;
  *     progress_start(&progress, &cli->out, modules, weight_ms, "sm_86");
@@ -23,7 +24,9 @@
 struct progress {
 	const struct output *output;
 	const char *label;
-	const char *unit; /* "modules"; may be changed before the first update */
+	const char *unit; /* "modules"; may be changed before the first update, as the next two */
+	const char *phase, *current; /* for --progress json: "compiling"; a file, or NULL */
+	size_t failed;
 	size_t total_modules, done_modules;
 	double total_weight_ms, done_weight_ms;
 	uint64_t done_bytes;
@@ -63,6 +66,10 @@ struct fetching {
 };
 
 #define FETCH_OPTION(text) CLI_FLAG("fetch", text)
+#define PROGRESS_OPTION                                                                            \
+	CLI_VALUE("progress", "FORMAT",                                                                \
+			  "json: print progress on standard error as one object a line, for programs",         \
+			  .choices = "json", .rare = true)
 
 /* `fetching` has output and label, and lives as long as the options. */
 struct jw_compiler_fetch_options fetching_options(struct fetching *fetching);

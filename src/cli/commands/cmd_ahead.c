@@ -296,6 +296,7 @@ static const struct cli_option ahead_options[] = {
 	CLI_FLAG("background", "Work at the lowest processor and disk priority, and pause on battery"),
 	CLI_FLAG("dry-run", "Only say which driver is next and how far the cache is prepared",
 			 .letter = 'n'),
+	PROGRESS_OPTION,
 	CLI_ENVIRONMENT,
 	CLI_CACHE,
 	{0},

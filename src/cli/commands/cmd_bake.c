@@ -314,6 +314,7 @@ static const struct cli_option bake_options[] = {
 				 "Compile for at most TIME (5m, 1h30m), the most valuable modules first",
 				 .positive = true, .rare = true),
 	CLI_FLAG("dry-run", "Only say how many containers would be baked", .letter = 'n'),
+	PROGRESS_OPTION,
 	ASKED_WHEEL_OPTION,
 	CLI_FLAG("i-may",
 			 "On your own machine: also bake NVIDIA's libraries, whose licence forbids changes",

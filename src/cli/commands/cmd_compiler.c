@@ -49,6 +49,8 @@ static int fetch_run(struct jw_error *err, struct cli *cli)
 	return failed;
 }
 
+static const struct cli_option fetch_options[] = {PROGRESS_OPTION, {0}};
+
 const struct cli_command command_compiler_fetch = {
 	.name = "compiler fetch",
 	.summary = "Get NVIDIA's ptxas and nvJitLink of a CUDA version",
@@ -61,5 +63,6 @@ const struct cli_command command_compiler_fetch = {
 		"needed. Nothing is installed: it is kept in $JITWARM_PTXAS, else "
 		"~/.cache/jitwarm/ptxas, on Windows %LOCALAPPDATA%\\jitwarm\\ptxas, and "
 		"ptxas' path is printed. A compiler that is kept is not fetched again.",
+	.options = fetch_options,
 	.run = fetch_run,
 };

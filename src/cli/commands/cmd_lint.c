@@ -400,6 +400,7 @@ static const struct cli_option options[] = {
 			  "For this driver: its version (550.163.01, 580) or its CUDA version (12.2)"),
 	CLI_VALUE("format", "NAME", "github: print annotations of a workflow", .choices = "github"),
 	ASKED_WHEEL_OPTIONS,
+	PROGRESS_OPTION,
 	CLI_ENVIRONMENT,
 	{0},
 };

@@ -548,6 +548,7 @@ static const struct cli_option prime_options[] = {
 	CLI_FLAG("tune", "If the driver's limit is too small for the results, raise it for this "
 					 "account first (“jitwarm tune”)"),
 	JSON_LOG_OPTION,
+	PROGRESS_OPTION,
 	{0}};
 
 const struct cli_command command_prime = {
@@ -601,6 +602,7 @@ static const struct cli_option make_options[] = {
 			  .names = NAMES_FILE, .rare = true),
 	FETCH_OPTION("Fetch a missing compiler first, as “jitwarm compiler fetch” does"),
 	JOBS_OPTION,
+	PROGRESS_OPTION,
 	WORKER_SETTINGS,
 	{0}};
 

@@ -706,6 +706,7 @@ static const struct cli_option options[] = {
 		"With --index: all packages of a requirements.txt, a pylock.toml or pip's report, a line "
 		"for each",
 		.letter = 'r', .names = NAMES_FILE),
+	PROGRESS_OPTION,
 	CLI_ENVIRONMENT,
 	{0},
 };

@@ -265,10 +265,14 @@ void prime_bar_report(void *bar, const struct jw_prime_progress *report)
 		prime_bar_end(prime_bar);
 		return;
 	}
-	if (!prime_bar->is_shown)
+	if (!prime_bar->is_shown) {
 		progress_start(progress, prime_bar->output, report->total, report->total_weight,
 					   report->phase == JW_PRIME_CARRYING ? "carrying over" : "compiling");
+		progress->phase = report->phase == JW_PRIME_CARRYING ? "carrying" : "compiling";
+	}
 	prime_bar->is_shown = true;
+	progress->failed = report->failed;
+	progress->current = report->current;
 	progress->told_left_s = report->seconds_left;
 	progress_update(progress, report->done, report->done_weight, report->done_bytes);
 }

@@ -37,6 +37,41 @@ run 0 prime -q "$sample"
 err_empty
 out_empty
 
+# For programs: an object a line, also with -q, from none done to all, and never back.
+rm -rf "$work/cache"
+SIMDRIVER_COST=12 run 0 prime -q -j 1 --progress json "$sample"
+out_empty
+python3 -c 'import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+assert len(lines) > 2 and all(list(line)[:6] == ["phase", "done", "total", "unit", "failed", "fraction"] for line in lines), lines
+assert {(line["phase"], line["total"], line["unit"], line["failed"]) for line in lines} == {("compiling", lines[0]["total"], "modules", 0)}, lines
+for member in ("done", "fraction"):
+    values = [line[member] for line in lines]
+    assert values == sorted(values), values
+assert lines[0]["done"] < lines[-1]["done"] == lines[-1]["total"] and lines[-1]["fraction"] == 1 and not lines[-1]["seconds_left"], lines
+assert any(line.get("seconds_left", 0) > 0 for line in lines) and any("framework" in line.get("current", "") for line in lines), lines
+' "$err" || fail "the lines of --progress json"
+run 64 prime --progress xml "$sample"
+err_has 'xml'
+
+# The programs of docs/json.md that show it
+block() { awk -v begin="\`\`\`$1" '$0 == begin { inside = 1; next } /^```$/ { inside = 0 } inside' "$cases/../../../docs/json.md"; }
+if ! is_wine; then
+	block c | diff - "$cases/../../../examples/installer_step.c" >"$out" || fail "docs/json.md and examples/installer_step.c differ"
+	block python >"$work/step.py"
+	shows() { # PROGRAM ARGUMENT…
+		rm -rf "$work/cache"
+		SIMDRIVER_COST=12 "$@" >"$out" 2>"$err" || fail "$1: status $?"
+		out_has $'\rcompiling: 0 of 8\rcompiling: '
+		out_has $'\rcompiling: 8 of 8'
+	}
+	shows "$build/tests/cli/installer_step" "$JITWARM prime --quiet $sample"
+	# shellcheck disable=SC2086
+	shows python3 "$work/step.py" $JITWARM prime --quiet "$sample"
+	CUDA_CACHE_DISABLE=1 "$build/tests/cli/installer_step" "$JITWARM prime -q $sample" >"$out" 2>"$err" && fail "no status of failure"
+	out_has "CUDA_CACHE_DISABLE"
+fi
+
 # Whoever asks for it (jw_prime_progress): from 0 to 1 and never back, where each module takes many times as long as predicted.
 measured=$build/tests/bench/bench_progress
 if ! is_wine && [[ -x $measured ]]; then
