@@ -19,9 +19,7 @@ static const struct name_rule {
 	{ENDING(".pyd")},
 	{ENDING(".dll")},
 	{ENDING(".exe")},
-	/* Linkers read these: static libraries and object files */
-	{ENDING(".a"), .linked = true},
-	{ENDING(".lib"), .linked = true},
+	/* Linkers read these; static libraries are not read */
 	{ENDING(".o"), .linked = true},
 	{ENDING(".obj"), .linked = true},
 	/* Programs load these themselves: nvcc writes them, and Blender ships them compressed */

@@ -9,7 +9,7 @@
 enum code_file {
 	CODE_FILE_OTHER,   /* skipped */
 	CODE_FILE_CODE,    /* may hold device code */
-	CODE_FILE_LINKED,  /* likewise, but no program loads it: a static library, an object file */
+	CODE_FILE_LINKED,  /* likewise, but no program loads it: an object file */
 	CODE_FILE_PROGRAM, /* has no suffix: may, if code_file_is_program */
 };
 

@@ -125,10 +125,8 @@ struct devcode_container {
 
 struct devcode_image {
 	const char *path;   /* as the caller gave it */
-	const char *member; /* the member's name in its archive; NULL for a file. Of several members of
-						   a static archive with one name the second is "NAME#2"; a static archive
-						   inside a wheel gives "ARCHIVE(NAME)". A loose file packed with zstd has
-						   no member, and its offsets count in the unpacked bytes */
+	const char *member; /* the member's name in its archive; NULL for a file. A loose file packed
+						   with zstd has no member, and its offsets count in the unpacked bytes */
 	enum devcode_format format;
 	uint64_t size_bytes;
 	const struct devcode_section *sections; /* sections that hold containers */

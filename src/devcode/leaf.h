@@ -15,7 +15,7 @@ enum kind {
 	KIND_FATBIN,
 	KIND_CUBIN,
 	KIND_PTX,
-	KIND_AR,
+	KIND_AR, /* a static library: not read */
 	KIND_ZIP,
 	KIND_TAR,
 	KIND_ZSTD,

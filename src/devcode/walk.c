@@ -60,13 +60,19 @@ int walk_stream(struct jw_error *err, const struct visitor *visitor, const char 
 		return 0;
 	if (kind < KIND_AR)
 		return visitor->leaf(err, visitor->context, member, kind, stream);
+	if (kind == KIND_AR) {
+		/* Inside an archive it is one of many files, and no program loads it. */
+		error_set(&why, JW_ERR_FORMAT,
+				  "a static library, which is not read: name what is linked from it");
+		if (!member)
+			visitor->trouble(visitor->context, NULL, &why);
+		return 0;
+	}
 	if (depth == MOST_DEPTH) {
 		error_set(&why, JW_ERR_LIMIT, "archives in archives, more than %d deep", MOST_DEPTH);
 		visitor->trouble(visitor->context, member, &why);
 		return 0;
 	}
-	if (kind == KIND_AR)
-		return walk_ar(err, visitor, member, stream, depth + 1);
 	if (kind == KIND_ZIP && !member && stream->map) {
 		bool plain;
 		const int result = walk_zip(err, visitor, stream->map, depth + 1, &plain);

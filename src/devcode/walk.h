@@ -32,8 +32,6 @@ int walk_file(struct jw_error *err, const struct visitor *visitor, const char *p
 
 /* The layers: each passes its members to walk_stream, reports trouble, and returns -1 only if the
  * visitor has stopped. */
-int walk_ar(struct jw_error *err, const struct visitor *visitor, const char *member,
-			struct stream *stream, unsigned depth);
 int walk_archive(struct jw_error *err, const struct visitor *visitor, const char *member,
 				 struct stream *stream, unsigned depth);
 /* A whole file; *ret_plain is false, and nothing was visited, where it is walk_archive's. */

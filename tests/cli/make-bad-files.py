@@ -43,14 +43,12 @@ BAD = {
     "text.ptx": b"this is no PTX\n",
     "random.ptx.zst": noise[:5000],
     "cut.fatbin.zst": b"\x28\xb5\x2f\xfd\x24",
-    "garbage.a": b"!<arch>\n" + noise[:500],
-    "self.a": b"!<arch>\n" + b"self/           0           0     0     644     99999999999`\n",
+    "static.a": b"!<arch>\n" + noise[:500],
 }
 ODD = {
     "empty.so": b"",
     "random.so": noise,
     "linker-script.so": b"/* GNU ld script */\nGROUP ( libc.so.6 )\n",
-    "empty.a": b"!<arch>\n",
     "empty-container.fatbin": container,
     "huge-container.fatbin": struct.pack("<IHHQ", 0xBA55ED50, 1, 16, (1 << 64) - 16),
     "nested.whl": archive([("inner.whl", wheel), ("../../evil.so", b"\x7fELF" + noise[:300]),

@@ -1,4 +1,4 @@
-/* Archives for tests of src/devcode, made in memory: static libraries, wheels, .conda, zstd. */
+/* Archives for tests of src/devcode, made in memory: wheels, .conda, zstd. */
 #pragma once
 
 #include "make_devcode.h"
@@ -34,39 +34,6 @@ static inline void make_library(struct buf *file, size_t filler)
 	buf_free(&container);
 	buf_free(&text);
 	buf_free(&other);
-}
-
-/* ---- ar */
-
-static inline void add_member(struct buf *file, const char *name, const void *data, size_t size)
-{
-	char header[61];
-
-	make_pad(file, 2);
-	(void)snprintf(header, sizeof header, "%-16s%-12d%-6d%-6d%-8d%-10zu`\n", name, 0, 0, 0, 644,
-				   size);
-	make_bytes(file, header, 60);
-	make_bytes(file, data, size);
-}
-
-static inline void make_ar(struct buf *file)
-{
-	struct buf library = make_buf(), bsd = make_buf();
-
-	make_library(&library, 100);
-	make_bytes(&bsd, "a name of its own\0\0\0", 20);
-	make_bytes(&bsd, library.data, library.size);
-	make_bytes(file, "!<arch>\n", 8);
-	add_member(file, "/", "\0\0\0\0", 4);
-	add_member(file, "//", "a_name_longer_than_sixteen.o/\nanother_long_one.o/\n", 50);
-	add_member(file, "short.o/", library.data, library.size);
-	add_member(file, "/30", library.data, library.size);
-	add_member(file, "odd.o/", "odd", 3);
-	add_member(file, "short.o/", library.data, library.size);
-	add_member(file, "#1/20", bsd.data, bsd.size);
-	make_pad(file, 2);
-	buf_free(&library);
-	buf_free(&bsd);
 }
 
 /* ---- zip, tar, zstd */

@@ -368,13 +368,25 @@ static const struct {
 	const char *corpus;
 	bool (*try)(const char *data, size_t size);
 } parsers[] = {
-	{"manifest", try_manifest}, {"recording", try_recording},   {"index", try_index},
-	{"profile", try_profile},   {"package_list", try_packages}, {"conda", try_conda},
-	{"metadata", try_metadata}, {"index_json", try_json_page},  {"inventory", try_inventory},
-	{"protocol", try_protocol}, {"signature", try_signature},   {"assign", try_settings},
-	{"zip", try_zip},           {"artifact", try_artifact},     {"wheel_edit", try_wheel},
-	{"ar", try_code},           {"archive", try_code},          {"pe", try_code},
-	{"elf", try_code},          {"container", try_code},
+	{"manifest", try_manifest},
+	{"recording", try_recording},
+	{"index", try_index},
+	{"profile", try_profile},
+	{"package_list", try_packages},
+	{"conda", try_conda},
+	{"metadata", try_metadata},
+	{"index_json", try_json_page},
+	{"inventory", try_inventory},
+	{"protocol", try_protocol},
+	{"signature", try_signature},
+	{"assign", try_settings},
+	{"zip", try_zip},
+	{"artifact", try_artifact},
+	{"wheel_edit", try_wheel},
+	{"archive", try_code},
+	{"pe", try_code},
+	{"elf", try_code},
+	{"container", try_code},
 };
 
 TEST(parsers_say_that_memory_is_short)

@@ -716,7 +716,7 @@ const struct cli_command command_scan = {
 	.summary = "Show the device code of files for a GPU, and what would be compiled",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Looks into libraries, programs, static archives, wheels and loose device code. For each "
+		"Looks into libraries, programs, wheels and loose device code. For each "
 		"file and GPU it says whether the code runs as it is or what the driver would compile "
 		"first, how long that takes, and how large the cache gets. It runs none of the files' "
 		"code, and asks the driver only if the PCI bus does not tell the GPU.\n\nNames are paths, "

@@ -71,7 +71,7 @@ fi
 
 # check and prime: what can be read is dealt with, the rest is left undone and said; the status is that of scan.
 run 1 check "${gpu[@]}" bad/cut.so odd/empty-container.fatbin
-for file in bad/cut.so bad/empty.whl bad/random.ptx.zst bad/self.a; do
+for file in bad/cut.so bad/empty.whl bad/random.ptx.zst bad/static.a; do
 	run 3 check "${gpu[@]}" "$file"
 	[[ $file == *.whl ]] || err_one_line
 	err_has "jitwarm: $file: "
@@ -90,7 +90,7 @@ fi
 find . | sort | cmp -s - "$work/before" || fail "something was written"
 
 with_simdriver sm_86
-for file in bad/cut.so bad/empty.whl bad/random.ptx.zst bad/self.a; do
+for file in bad/cut.so bad/empty.whl bad/random.ptx.zst bad/static.a; do
 	run 3 prime "$file"
 	err_one_line
 	err_has "jitwarm: $file: "
