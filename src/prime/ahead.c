@@ -336,9 +336,12 @@ static void spare_running(const struct ahead_work *work, const struct jw_system 
 	(void)cache_live_close(NULL, live);
 }
 
-static bool is_short_of_room(const struct jw_prime_result *result)
+/* The limit has none. A disk that is full may have some at the next call. */
+static bool is_short_of_room(const struct jw_prime_result *result, const struct jw_system *system)
 {
-	return result->plan.too_much || result->stopped.code == JW_ERR_LIMIT;
+	return (result->plan.too_much &&
+			result->plan.forecast.cache_bytes <= system->cache.free_bytes) ||
+		   result->stopped.code == JW_ERR_LIMIT;
 }
 
 /* Without room the rest waits in the store: the first run after the boot takes it. */
@@ -395,9 +398,9 @@ static int compile(struct jw_error *err, struct ahead_work *work, const struct j
 	ahead->stored = 0;
 	*ret_state = JW_AHEAD_READY;
 	if (result->undone || result->failed)
-		*ret_state = result->interrupted        ? JW_AHEAD_CARRIED
-					 : is_short_of_room(result) ? JW_AHEAD_NO_ROOM
-												: JW_AHEAD_FAILED;
+		*ret_state = result->interrupted                ? JW_AHEAD_CARRIED
+					 : is_short_of_room(result, system) ? JW_AHEAD_NO_ROOM
+														: JW_AHEAD_FAILED;
 	if (*ret_state == JW_AHEAD_NO_ROOM) {
 		ahead->limit_bytes = system->cache.outlook.bytes + result->plan.forecast.cache_bytes;
 		work->record.held_bytes = system->cache.limit_bytes;
