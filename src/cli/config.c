@@ -23,8 +23,6 @@ static const struct config_value every_setting[CONFIG_SETTINGS] = {
 	{.name = "plain-http",
 	 .help = "The hosts to which plain HTTP is spoken: HOST or HOST:PORT",
 	 .kind = CONFIG_LIST},
-	{.name = "timeout",
-	 .help = "Give up on a registry that is silent or crawls for so long; without it 30s"},
 	{.name = "key", .help = "The key of --sign: one of “jitwarm key list”, or minisign's file"},
 	{.name = "trusted-keys",
 	 .help = "A folder of further public keys whose packs are accepted, NAME.pub each",

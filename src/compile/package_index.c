@@ -53,7 +53,6 @@ struct package_index {
 	size_t host_count, folder_count, index_count;
 	char *certificates;
 	struct web_options how;
-	struct jw_traffic traffic;
 	struct web *web;
 };
 
@@ -233,7 +232,6 @@ static int configure(struct jw_error *err, struct package_index *index)
 			UINT64_C(1000) *
 			option_number(index, TIMEOUT, option_number(index, DEFAULT_TIMEOUT, TIMEOUT_S)),
 		.cancel = index->how.cancel,
-		.traffic = &index->traffic,
 		.netrc = true,
 		.places = index->indexes,
 		.place_count = index->index_count,

@@ -31,8 +31,10 @@ static bool read_release(const char *text, uint32_t *ret_cuda)
 static int run_ptxas(struct jw_error *err, const char *const *arguments, const char *output,
 					 struct os_ended *ret_ended)
 {
-	return compiler_check_trust(err, arguments[0]) || os_run(err, arguments, output, ret_ended) ? -1
-																								: 0;
+	return compiler_check_trust(err, arguments[0]) ||
+				   os_run(err, arguments, output, NULL, ret_ended)
+			   ? -1
+			   : 0;
 }
 
 /* The output of one option such as --version. */

@@ -88,7 +88,6 @@ static size_t on_web_body(char *data, size_t one, size_t size, void *context)
 	bool good;
 
 	(void)one;
-	exchange->web->options->traffic->received_bytes += size;
 	(void)curl_easy_getinfo(exchange->web->curl, CURLINFO_RESPONSE_CODE, &exchange->answer->status);
 	good = is_good(exchange->answer->status);
 
@@ -113,7 +112,6 @@ static size_t on_web_give(char *data, size_t one, size_t size, void *context)
 	if (size && request->give(&exchange->err, request->context, exchange->given, data, size))
 		return CURL_READFUNC_ABORT;
 	exchange->given += size;
-	exchange->web->options->traffic->sent_bytes += size;
 	return size;
 }
 
@@ -336,7 +334,6 @@ static int ask_hop(struct jw_error *err, struct exchange *exchange, const char *
 	if (!result) {
 		set_web_options(exchange, url, headers);
 		web_answer_clear(exchange->answer);
-		web->options->traffic->requests++;
 		code = run_transfer(&why, web);
 		(void)curl_easy_getinfo(web->curl, CURLINFO_RESPONSE_CODE, &exchange->answer->status);
 		if (why.code)

@@ -59,7 +59,6 @@ struct web_options {
 	struct web_hosts plain;
 	uint64_t timeout_ms; /* of connecting, of silence, and of an answer that is a document */
 	const struct jw_cancel *cancel; /* may be NULL */
-	struct jw_traffic *traffic;     /* counts */
 	bool unproven; /* servers that `plain` names need no certificate that is trusted */
 	bool netrc; /* names and passwords of ~/.netrc, or the file that NETRC names, for the origin of
 				   the request, or of `places` */

@@ -9,7 +9,7 @@
 #include "os/interrupt.h"
 #include "os/uv.h"
 
-enum { POLL_MS = 50, MOST_ARGUMENTS = 16 };
+enum { POLL_MS = 50, MOST_ARGUMENTS = 200 };
 
 struct asking {
 	const struct os_question *question;
@@ -154,31 +154,56 @@ static int os_ask_program(struct jw_error *err, const struct os_question *questi
 	return result;
 }
 
-int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status)
+/* What a program that was found is started with; into `room` where that is something else. */
+static int start_safely(struct jw_error *err, const char *const *arguments,
+						const char *room[MOST_ARGUMENTS], const char *const **ret_arguments)
 {
-	const char *arguments[MOST_ARGUMENTS] = {"/usr/bin/env", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"};
-	struct os_question safely = *question;
-	const char *program = *question->arguments;
 	struct jw_error why = {0};
-	char *here = NULL;
+	size_t count = 0;
 
-	safely.folder = NULL;
+	*ret_arguments = arguments;
 	if (!os_is_superuser())
-		return os_ask_program(err, &safely, ret_status);
-	if (os_check_private(&why, program, 0, false))
+		return 0;
+	if (os_check_private(&why, *arguments, 0, false))
 		return error_if_memory(err, &why)
 				   ? -1
-				   : error_set(err, JW_ERR_UNSUPPORTED, "%s is not run as root (%s)", program,
+				   : error_set(err, JW_ERR_UNSUPPORTED, "%s is not run as root (%s)", *arguments,
 							   why.message);
-	if (os_separator == '/') {
-		for (size_t i = 0; question->arguments[i] && i + 3 < MOST_ARGUMENTS; i++)
-			arguments[i + 2] = question->arguments[i];
-		safely.arguments = arguments;
-		if (os_real_path(NULL, ".", &here) || os_check_private(NULL, here, 0, true))
-			safely.folder = "/";
-		mem_free(here);
-	}
+	if (os_separator != '/')
+		return 0;
+	room[count++] = "/usr/bin/env";
+	room[count++] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
+	for (; *arguments && count + 1 < MOST_ARGUMENTS; arguments++)
+		room[count++] = *arguments;
+	room[count] = NULL;
+	*ret_arguments = room;
+	return 0;
+}
+
+int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status)
+{
+	const char *room[MOST_ARGUMENTS];
+	struct os_question safely = *question;
+	char *here = NULL;
+
+	if (start_safely(err, question->arguments, room, &safely.arguments))
+		return -1;
+	safely.folder = NULL;
+	if (safely.arguments == room &&
+		(os_real_path(NULL, ".", &here) || os_check_private(NULL, here, 0, true)))
+		safely.folder = "/";
+	mem_free(here);
 	return os_ask_program(err, &safely, ret_status);
+}
+
+int os_run_found_program(struct jw_error *err, const char *const *arguments, const char *output,
+						 const struct os_watch *watch, struct os_ended *ret_ended)
+{
+	const char *room[MOST_ARGUMENTS];
+
+	return start_safely(err, arguments, room, &arguments)
+			   ? -1
+			   : os_run(err, arguments, output, watch, ret_ended);
 }
 
 char *os_program_on_path(const char *name)

@@ -15,12 +15,20 @@ struct os_ended {
 	double cpu_ms;       /* processor time of all its threads */
 };
 
+/* Who looks after a program that runs: `look` is called twenty times a second, and ends it with -1
+ * and *err. */
+struct os_watch {
+	int (*look)(struct jw_error *err, void *context);
+	void *context;
+};
+
 /* Starts `arguments` (a NULL at the end; the first is the program: a path, on Windows a whole one
  * (os/process.h), on POSIX also a name that is looked for on PATH), without a standard input,
  * waits for its end, and tells how it ended. Its stdout and stderr go to the new file `output`. It
- * is killed when this process ends, however that happens. -1: it cannot be started. */
+ * is killed when this process ends, however that happens. `watch` may be NULL. -1: it cannot be
+ * started, or `look` has ended it. */
 int os_run(struct jw_error *err, const char *const *arguments, const char *output,
-		   struct os_ended *ret_ended);
+		   const struct os_watch *watch, struct os_ended *ret_ended);
 
 /* Ends this process at once, wherever its threads are. */
 void os_end_now(int status);
@@ -79,6 +87,9 @@ struct os_question {
  * ("#!/usr/bin/env bash"), and in a folder in which nobody else can have put anything. `folder` is
  * not used. */
 int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status);
+/* os_run with the same care, but in the current folder. */
+int os_run_found_program(struct jw_error *err, const char *const *arguments, const char *output,
+						 const struct os_watch *watch, struct os_ended *ret_ended);
 /* The file of a program, without its ".exe", in a folder of PATH whose name does not depend on the
  * current one; NULL if there is none. The caller frees it. */
 char *os_program_on_path(const char *name);

@@ -18,7 +18,6 @@ struct object_web {
 	struct object_place place;
 	struct web *web;
 	struct web_options how;
-	struct jw_traffic traffic;
 	struct object_s3 *s3; /* NULL: the place is an address */
 	char *base;           /* without a slash at its end */
 	char name[WEB_TEXT];  /* what messages say of it */
@@ -265,7 +264,6 @@ struct object_place *object_web_open(struct jw_error *err, const struct jw_share
 									   .timeout_ms = TIMEOUT_MS,
 									   .netrc = !s3},
 							   .moved = moved};
-	web->how.traffic = &web->traffic;
 	web->base = mem_string_n(err, options->place, length);
 	if (web->base)
 		(void)text_address(web->name, sizeof web->name, web->base);

@@ -7,7 +7,6 @@
 #include "base/text.h"
 
 static const char lower[] = "abcdefghijklmnopqrstuvwxyz0123456789",
-				  hex_digits[] = "0123456789abcdef",
 				  host_characters[] =
 					  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-",
 				  tag_characters[] =
@@ -49,12 +48,6 @@ bool reference_is_tag(const char *text)
 		   strspn(text, tag_characters) == length;
 }
 
-bool reference_is_digest(const char *text)
-{
-	return strlen(text) == REFERENCE_DIGEST - 1 && text_starts(text, "sha256:") &&
-		   strspn(text + 7, hex_digits) == 64;
-}
-
 /* "example.org", "127.0.0.1:5000", "[::1]:5000" */
 static bool is_host(const char *text)
 {
@@ -86,9 +79,9 @@ static int wrong_name(struct jw_error *err, const char *text, const char *why)
 int reference_parse(struct jw_error *err, const char *text, struct reference *ret_reference)
 {
 	static const char scheme[] = "oci://";
-	char copy[REFERENCE_HOST + REFERENCE_REPOSITORY + REFERENCE_TAG + REFERENCE_DIGEST];
-	struct reference reference = {{0}, {0}, {0}, {0}};
-	char *slash, *at, *colon;
+	char copy[REFERENCE_HOST + REFERENCE_REPOSITORY + REFERENCE_TAG];
+	struct reference reference = {{0}, {0}, {0}};
+	char *slash, *colon;
 
 	if (!text_starts(text, scheme))
 		return wrong_name(err, text, "does not begin with oci://");
@@ -100,22 +93,15 @@ int reference_parse(struct jw_error *err, const char *text, struct reference *re
 	*slash++ = '\0';
 	if (strlen(copy) >= sizeof reference.host || !is_host(copy))
 		return wrong_name(err, text, "not a host, with or without a port");
-	if ((at = strchr(slash, '@')))
-		*at++ = '\0';
 	if ((colon = strrchr(slash, ':')))
 		*colon++ = '\0';
 	if (!reference_is_repository(slash))
 		return wrong_name(err, text, "not a repository: small letters, digits, “.”, “_”, “-”, “/”");
 	if (colon && !reference_is_tag(colon))
 		return wrong_name(err, text, "not a tag");
-	if (at && (colon || !reference_is_digest(at)))
-		return wrong_name(err, text,
-						  colon ? "a tag or a digest, not both"
-								: "not a digest: sha256 and 64 small hex digits");
 	TEXT_COPY(reference.host, copy);
 	TEXT_COPY(reference.repository, slash);
 	TEXT_COPY(reference.tag, colon ? colon : "");
-	TEXT_COPY(reference.digest, at ? at : "");
 	*ret_reference = reference;
 	return 0;
 }
@@ -125,12 +111,4 @@ int jw_registry_name_check(struct jw_error *err, const char *name)
 	struct reference reference;
 
 	return reference_parse(err, name, &reference);
-}
-
-const char *reference_server(const struct reference *reference)
-{
-	return text_equal_fold(reference->host, "docker.io") ||
-				   text_equal_fold(reference->host, "index.docker.io")
-			   ? "registry-1.docker.io"
-			   : reference->host;
 }

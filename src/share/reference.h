@@ -1,4 +1,4 @@
-/* Names of artifacts in a registry: oci://HOST[:PORT]/REPOSITORY[:TAG|@DIGEST]. The grammar is that
+/* Names of artifacts in a registry: oci://HOST[:PORT]/REPOSITORY[:TAG]. The grammar is that
  * of the OCI Distribution Specification, so that a name can neither leave its place in an address
  * nor end a line. */
 #pragma once
@@ -12,20 +12,15 @@ enum {
 	REFERENCE_HOST = 256,
 	REFERENCE_REPOSITORY = 256,
 	REFERENCE_TAG = 129,
-	REFERENCE_DIGEST = 72, /* "sha256:" and 64 hex digits */
 };
 
 struct reference {
 	char host[REFERENCE_HOST]; /* with its port */
 	char repository[REFERENCE_REPOSITORY];
-	char tag[REFERENCE_TAG];       /* "" without one */
-	char digest[REFERENCE_DIGEST]; /* "" without one */
+	char tag[REFERENCE_TAG]; /* "" without one */
 };
 
 /* JW_ERR_USAGE says what is wrong with it. */
 int reference_parse(struct jw_error *err, const char *text, struct reference *ret_reference);
 bool reference_is_repository(const char *text);
 bool reference_is_tag(const char *text);
-bool reference_is_digest(const char *text);
-/* The host that answers for a name: Docker Hub's has another name than its registry. */
-const char *reference_server(const struct reference *reference);

@@ -64,7 +64,7 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 	if (!program || os_make_temp_dir(err, "jitwarm-startup", &folder) ||
 		!(output = os_join(err, folder, "output")))
 		goto done;
-	if (!os_run(&why, arguments, output, &ended)) {
+	if (!os_run(&why, arguments, output, NULL, &ended)) {
 		*ret_good = !ended.status && !ended.signal;
 		if (!os_read_file(NULL, output, STARTUP_MOST_TEXT, &text) && !*ret_good &&
 			tell_reason(&why, arguments[0], buf_text(&text)))

@@ -1,5 +1,5 @@
-# Sourced by the cases about registries: start_registry FOLDER [CERTIFICATE] runs registry.py and sets $site (HOST:PORT) and
-# $foreign (its second port), with server_program=objects.py that program instead; user_dir NAME begins another machine of the same kind, with a state and a cache of its own.
+# Sourced by the cases about shared places: start_objects FOLDER [CERTIFICATE] runs $server_program and sets $site (HOST:PORT) and
+# $foreign (its second port); machine NAME begins another machine of the same kind, with a state and a cache of its own.
 command -v python3 >/dev/null || skip "no python3"
 servers=()
 trap 'kill "${servers[@]}" 2>/dev/null' EXIT
@@ -7,9 +7,9 @@ while read -r name; do unset "$name"; done < <(env | grep -oiE '^([a-z]*_proxy|C
 export no_proxy='*'
 
 registry_answers() { [[ -s $1/port ]] || ! kill -0 "$2" 2>/dev/null; }
-start_registry() {
+start_objects() {
 	mkdir -p "$1"
-	command python3 "$cases/../../share/${server_program:-registry.py}" "$@" >"$1/said" 2>&1 &
+	command python3 "$cases/../../share/$server_program" "$@" >"$1/said" 2>&1 &
 	servers+=($!)
 	await registry_answers "$1" "$!"
 	[[ -s $1/port ]] || fail "no registry: $(cat "$1/said")"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""objects.py FOLDER   a web server for GET, HEAD and PUT on 127.0.0.1, honest and lying, for the case “share-web”
+"""objects.py FOLDER [CERTIFICATE]   a web server for GET, HEAD and PUT on 127.0.0.1, with TLS by CERTIFICATE (key and certificate), honest
+and lying, for the cases “share-web” and “share-faults”
 
 Writes its port to FOLDER/port, that of a second, foreign server to FOLDER/foreign, and each request to FOLDER/log: METHOD PATH AUTHORIZATION;
 those to the foreign one to FOLDER/foreign-log. Below /KIND/ every KIND has the same objects, and KIND says how this server lies about them.
@@ -9,6 +10,7 @@ import http.server
 import pathlib
 import random
 import socket
+import ssl
 import struct
 import sys
 import threading
@@ -191,6 +193,10 @@ class Foreign(Objects):
 
 
 server, foreign = Server(("127.0.0.1", 0), Objects), Server(("127.0.0.1", 0), Foreign)
+if len(sys.argv) > 2:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[2])
+    server.socket = context.wrap_socket(server.socket, server_side=True)
 threading.Thread(target=foreign.serve_forever, daemon=True).start()
 for name, number in (("foreign", foreign.server_port), ("log", None), ("foreign-log", None), ("port", server.server_port)):
     (FOLDER / (name + ".new")).write_text("" if number is None else str(number))

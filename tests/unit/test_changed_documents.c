@@ -18,8 +18,6 @@
 #include "pack/trust.h"
 #include "packs.h"
 #include "record/recording.h"
-#include "share/artifact.h"
-#include "share/login.h"
 #include "share/object_entry.h"
 #include "state/ledger.h"
 #include "worker/protocol.h"
@@ -50,17 +48,6 @@ static int reads_recording(struct jw_error *err, const char *data, size_t size, 
 		return -1;
 	assert_int_equal(recording_format(NULL, recording, facts), 0);
 	jw_recording_free(recording);
-	return 0;
-}
-
-static int reads_artifact(struct jw_error *err, const char *data, size_t size, struct buf *facts)
-{
-	struct artifact_list list;
-
-	if (artifact_read(err, data, size, &list))
-		return -1;
-	put(facts, list.items, list.count * sizeof *list.items);
-	artifact_list_free(&list);
 	return 0;
 }
 
@@ -118,32 +105,6 @@ static int reads_claim(struct jw_error *err, const char *data, size_t size, stru
 	if (!object_claim_read(data, size, &claim))
 		return error_set(err, JW_ERR_FORMAT, "not taken");
 	return buf_printf(err, facts, "%llu", (unsigned long long)claim);
-}
-
-static int reads_credentials(struct jw_error *err, const char *data, size_t size, struct buf *facts)
-{
-	struct credentials_entry entry;
-
-	if (credentials_parse(err, data, size, "localhost:5000", "lab/cache", &entry))
-		return -1;
-	assert_int_equal(buf_printf(NULL, facts, "%s %s %s %s", entry.helper,
-								entry.known.user ? entry.known.user : "-",
-								entry.known.password ? entry.known.password : "-",
-								entry.known.identity ? entry.known.identity : "-"),
-					 0);
-	credentials_free(&entry.known);
-	return 0;
-}
-
-static int reads_token(struct jw_error *err, const char *data, size_t size, struct buf *facts)
-{
-	char *token;
-
-	if (login_parse_token(err, data, size, &token))
-		return -1;
-	put(facts, token, strlen(token));
-	mem_free(token);
-	return 0;
 }
 
 /* ---- with a sum behind it */
@@ -508,8 +469,6 @@ static int reads_cubin(struct jw_error *err, const char *data, size_t size, stru
 static const struct document documents[] = {
 	{"manifest", "fuzz/corpus/manifest/forms", reads_manifest, NULL, false},
 	{"recording", "fuzz/corpus/recording/whole", reads_recording, NULL, false},
-	{"artifact", "fuzz/corpus/artifact/manifest", reads_artifact, NULL, false},
-	{"artifact-index", "fuzz/corpus/artifact/index", reads_artifact, NULL, false},
 	{"profile", "fuzz/corpus/profile/sound", reads_profile, NULL, false},
 	{"hello", "fuzz/corpus/protocol/hello", reads_hello, NULL, false},
 	{"answer", "fuzz/corpus/protocol/answer", reads_answer, NULL, false},
@@ -519,8 +478,6 @@ static const struct document documents[] = {
 	{"object-answer", "fuzz/corpus/object/answer", reads_object_answer, NULL, false},
 	{"job-hex", "data/changed/job-hex.json", reads_job, NULL, false},
 	{"claim", "fuzz/corpus/object/claim", reads_claim, NULL, false},
-	{"credentials", "data/changed/credentials.json", reads_credentials, NULL, false},
-	{"token", "data/changed/token.json", reads_token, NULL, false},
 	{"ledger", "fuzz/corpus/ledger/split-and-older", reads_ledger, NULL, true},
 	{"verified", "fuzz/corpus/verified/whole", reads_verified, NULL, true},
 	{"index", "fuzz/corpus/index/twice", reads_index, NULL, true},

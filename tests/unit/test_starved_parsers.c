@@ -22,7 +22,6 @@
 #include "pack/minisign.h"
 #include "plan/inventory.h"
 #include "record/recording.h"
-#include "share/artifact.h"
 #include "state/ledger.h"
 #include "tune/assign.h"
 #include "tune/block.h"
@@ -217,26 +216,6 @@ static bool try_zip(const char *data, size_t size)
 	return true;
 }
 
-static bool try_artifact(const char *data, size_t size)
-{
-	struct artifact_list list;
-	struct buf text = BUF_MAX(1 << 22);
-
-	if (artifact_read(NULL, data, size, &list))
-		return false;
-	for (size_t i = 0; i < list.count; i++) {
-		STARVE(artifact_write_config(&err, &list.items[i], &text) ? (buf_free(&text), -1) : 0,
-			   buf_free(&text));
-		STARVE(artifact_write(&err, &list.items[i], &text) ? (buf_free(&text), -1) : 0,
-			   buf_free(&text));
-	}
-	STARVE(artifact_write_index(&err, list.items, list.count, &text) ? (buf_free(&text), -1) : 0,
-		   buf_free(&text));
-	artifact_list_free(&list);
-	STARVE(artifact_read(&err, data, size, &list), artifact_list_free(&list));
-	return true;
-}
-
 /* Two texts with a NUL between them: METADATA and RECORD, index.json and paths.json. */
 static struct buf halves(const char *data, size_t size, struct buf *ret_second)
 {
@@ -381,7 +360,6 @@ static const struct {
 	{"signature", try_signature},
 	{"assign", try_settings},
 	{"zip", try_zip},
-	{"artifact", try_artifact},
 	{"wheel_edit", try_wheel},
 	{"archive", try_code},
 	{"pe", try_code},

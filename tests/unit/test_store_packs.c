@@ -142,7 +142,7 @@ TEST_WITH(packs_are_listed_by_their_age, make_folder, remove_folder)
 }
 
 /* A pack without its PTX, as jitwarm made them once, is named, and not removed as damaged. */
-TEST_WITH(a_thin_pack_of_before_is_named, make_folder, remove_folder)
+TEST_WITH(a_pack_that_wants_more_is_named, make_folder, remove_folder)
 {
 	const struct jw_store_options options = {.size = sizeof options, .state_dir = folder};
 	struct jw_store *store;
@@ -156,7 +156,7 @@ TEST_WITH(a_thin_pack_of_before_is_named, make_folder, remove_folder)
 	buf_free(&bytes);
 	assert_int_equal(jw_store_open(NULL, &options, &store), 0);
 	assert_int_equal(store->count, 1);
-	assert_non_null(strstr(store->packs->damage, "is a thin pack, which is no longer read"));
+	assert_non_null(strstr(store->packs->damage, "it requires “thin”"));
 	assert_false(store->packs->broken);
 	jw_store_free(store);
 }

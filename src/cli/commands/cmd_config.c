@@ -73,7 +73,7 @@ static const struct cli_option config_options[] = {{.name = "jobs",
 													.only_setting = true},
 												   CLI_SETTING(OPTION_SIZE, "max-mem"),
 												   CLI_SETTING(OPTION_DURATION, "module-timeout"),
-												   CLI_SETTING(OPTION_DURATION, "timeout"),
+
 												   {0}};
 
 const struct cli_command command_config = {

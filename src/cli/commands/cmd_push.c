@@ -23,8 +23,14 @@ static int read_pushed_names(struct jw_error *err, struct cli *cli, struct pushi
 
 	if (!count)
 		return 0;
+	pushing->options.names = names;
+	pushing->options.name_count = count;
 	if (text_ends(names[0], ".jwpack")) {
 		pushing->options.pack = names[0];
+		if (options_given(&cli->options, "sign"))
+			return error_set(err, JW_ERR_USAGE,
+							 "%s: a pack is signed where it is made, with “jitwarm export --sign”",
+							 names[0]);
 		return count == 1
 				   ? 0
 				   : error_set(err, JW_ERR_USAGE, "%s: one pack, and nothing beside it", names[0]);
@@ -56,18 +62,13 @@ static int push_and_report(struct jw_error *err, struct cli *cli, struct pushing
 	options->to = pushing->registry.place;
 	options->system = cli->system;
 	options->cache_dir = options_value(&cli->options, "cache");
-	options->insecure = pushing->registry.insecure;
-	options->insecure_hosts = pushing->registry.hosts;
-	options->insecure_host_count = pushing->registry.host_count;
-	options->timeout_ms = pushing->registry.timeout_ms;
+	options->plain_hosts = pushing->registry.plain;
+	options->plain_host_count = pushing->registry.plain_count;
 	options->cancel = cli_cancel;
 	if (jw_push(err, options, &result))
-		return -1;
+		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	registry_print_pushed(&cli->out, result);
 	failed = document_print(err, &cli->out, &document_push, result);
-	for (size_t i = 0; i < result->pack_count; i++)
-		if (result->packs[i].missing)
-			cli->status = EXIT_COLD;
 	jw_push_result_free(result);
 	return failed;
 }
@@ -104,19 +105,18 @@ const struct cli_command command_push = {
 	.summary = "Put the driver's cache, or a pack, into a registry",
 	.usage = "[oci://HOST/REPOSITORY[:TAG]] [--sign] [PACK | PATH|PACKAGE…]",
 	.description =
-		"Puts entries of the driver's JIT cache into an OCI registry, where “jitwarm pull” of "
+		"Puts entries of the driver's JIT cache into a container registry, where “jitwarm pull” of "
 		"machines of the same kind finds them: those of the modules in the named paths and "
-		"packages, all of the cache with a TAG alone, or a pack of “jitwarm export” (FILE.jwpack, "
-		"with its FILE.jwpack.minisig).\n\nEach architecture is a separate pack. Its tag is p- and "
-		"a hash of the names of the entries that these files need under this driver, so that other "
-		"machines compute it, too. TAG is set beside it; if it names packs for other GPUs or "
-		"drivers already, it becomes an index of all. Parts that the registry has are not uploaded "
-		"again, and a pack with more entries of the same plan is not replaced.\n\nNames and "
-		"passwords are those of “docker login” and “podman login”, with their credential helpers. "
-		"Plain HTTP needs the setting plain-http. https_proxy, no_proxy, SSL_CERT_FILE and "
-		"SSL_CERT_DIR count.\n\nExit status: 0 if all is there, 1 if the cache lacks modules of "
-		"the named files or a name matches no file, 3 if the registry cannot be reached or "
-		"refuses, or there is nothing to push.",
+		"packages, all of the cache without names, or a pack of “jitwarm export” (FILE.jwpack, "
+		"with its FILE.jwpack.minisig).\n\nskopeo or oras carries them, whichever is on PATH, with "
+		"its logins (“skopeo login”, “oras login”). Without a TAG there is one pack for each GPU "
+		"here, with the tag NAMES-GPU-DRIVER, for example torch-sm_86-550.163.01; a TAG of yours "
+		"holds one pack for all GPUs. A pack replaces the one that had its tag.\n\nPlain HTTP "
+		"needs "
+		"the setting plain-http.\n\nExit status: 0 if it is there, 1 if a name matches no file, 2 "
+		"if "
+		"neither program is here, 3 if the registry cannot be reached or refuses, or there is "
+		"nothing to push.",
 	.options = push_options,
 	.run = push_run,
 };

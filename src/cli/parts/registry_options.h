@@ -1,5 +1,5 @@
 /* What `push`, `pull` and `prime --share` have in common: the options about a place, and the lines
- * about what went to and fro. */
+ * about the packs. */
 #pragma once
 
 #include <jitwarm/share.h>
@@ -8,19 +8,17 @@
 #include "cli/parts/pack_report.h"
 
 #define REGISTRY_OPTIONS                                                                           \
-	CLI_DURATION("timeout", "TIME",                                                                \
-				 "Give up on a registry that is silent or crawls for so long; without it 30s",     \
-				 .positive = true, .setting = true, .rare = true),                                 \
-		CLI_SETTING(OPTION_LIST, "plain-http"), CLI_SETTING(OPTION_VALUE, "registry")
+	CLI_SETTING(OPTION_LIST, "plain-http"), CLI_SETTING(OPTION_VALUE, "registry")
 
 /* The registry's options in the form of the library's. */
 struct registry_given {
-	const char *place; /* of push and pull */
-	size_t rest;       /* the operands before the names of files: 0 or 1 */
-	const char **hosts;
+	const char *place;  /* of push and pull */
+	size_t rest;        /* the operands before the names of files: 0 or 1 */
+	const char **plain; /* hosts to which plain HTTP is spoken, as they were given */
+	size_t plain_count;
+	const char **hosts; /* those of others than this machine */
 	size_t host_count;
 	bool insecure;
-	uint64_t timeout_ms;
 };
 int registry_given_read(struct jw_error *err, const struct cli *cli, struct registry_given *given);
 void registry_given_free(struct registry_given *given);

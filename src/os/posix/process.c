@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -17,6 +18,8 @@
 #include "os/posix/at.h"
 #include "os/posix/posix.h"
 #include "os/process.h"
+
+enum { WATCH_MS = 50 };
 
 /* Runs in the child between fork and exec: only calls that POSIX allows there. `report` passes the
  * reason of a failure; exec closes it. */
@@ -47,21 +50,26 @@ static double milliseconds(const struct timeval *time)
 }
 
 static int await_child(struct jw_error *err, const char *name, pid_t child,
-					   struct os_ended *ret_ended)
+					   const struct os_watch *watch, struct os_ended *ret_ended)
 {
 	struct rusage usage = {0};
-	int status;
+	int status, result = 0;
+	pid_t ended;
 
-	while (wait4(child, &status, 0, &usage) < 0)
-		if (errno != EINTR)
+	while ((ended = wait4(child, &status, watch && !result ? WNOHANG : 0, &usage)) <= 0)
+		if (ended < 0 && errno != EINTR)
 			return posix_error(err, name);
+		else if (!ended && watch->look(err, watch->context))
+			(void)kill(child, SIGKILL), result = -1;
+		else if (!ended)
+			(void)poll(NULL, 0, WATCH_MS);
 	*ret_ended = (struct os_ended){
 		.status = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
 		.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
 		.peak_bytes = (uint64_t)usage.ru_maxrss * 1024,
 		.cpu_ms = milliseconds(&usage.ru_utime) + milliseconds(&usage.ru_stime),
 	};
-	return 0;
+	return result;
 }
 
 static int start(struct jw_error *err, const char *const *arguments, int in, int out,
@@ -107,7 +115,7 @@ static int open_output(struct jw_error *err, const char *path)
 }
 
 int os_run(struct jw_error *err, const char *const *arguments, const char *output,
-		   struct os_ended *ret_ended)
+		   const struct os_watch *watch, struct os_ended *ret_ended)
 {
 	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int out = open_output(err, output), result = -1;
@@ -121,7 +129,7 @@ int os_run(struct jw_error *err, const char *const *arguments, const char *outpu
 		(void)close(in);
 	if (out >= 0)
 		(void)close(out);
-	return result ? -1 : await_child(err, arguments[0], child, ret_ended);
+	return result ? -1 : await_child(err, arguments[0], child, watch, ret_ended);
 }
 
 void os_die_with_parent(void)

@@ -16,7 +16,7 @@
 #include <shellapi.h>
 #include <shlobj.h>
 
-enum { MOST_COMMAND_LINE = 32767 };
+enum { MOST_COMMAND_LINE = 32767, WATCH_MS = 50 };
 
 /* The program is named by its whole path, so that CreateProcess looks for it nowhere. */
 static wchar_t *command_line(struct jw_error *err, const char *const *arguments)
@@ -86,22 +86,29 @@ static double cpu_ms_of(HANDLE process)
 			   : 0;
 }
 
-static void await_process(HANDLE process, struct os_ended *ret_ended)
+static int await_process(struct jw_error *err, HANDLE process, const struct os_watch *watch,
+						 struct os_ended *ret_ended)
 {
 	PROCESS_MEMORY_COUNTERS counters = {.cb = sizeof counters};
 	DWORD status = 0;
+	int result = 0;
 
-	(void)WaitForSingleObject(process, INFINITE);
+	while (WaitForSingleObject(process, watch && !result ? WATCH_MS : INFINITE) == WAIT_TIMEOUT)
+		if (watch->look(err, watch->context)) {
+			(void)TerminateProcess(process, 1);
+			result = -1;
+		}
 	(void)GetExitCodeProcess(process, &status);
 	if (!GetProcessMemoryInfo(process, &counters, sizeof counters))
 		counters.PeakWorkingSetSize = 0;
 	*ret_ended = (struct os_ended){.status = (int)status,
 								   .peak_bytes = counters.PeakWorkingSetSize,
 								   .cpu_ms = cpu_ms_of(process)};
+	return result;
 }
 
 static int start(struct jw_error *err, const char *name, wchar_t *line, HANDLE in, HANDLE out,
-				 struct os_ended *ret_ended)
+				 const struct os_watch *watch, struct os_ended *ret_ended)
 {
 	STARTUPINFOW setup = {.cb = sizeof setup,
 						  .dwFlags = STARTF_USESTDHANDLES,
@@ -110,6 +117,7 @@ static int start(struct jw_error *err, const char *name, wchar_t *line, HANDLE i
 						  .hStdError = out};
 	PROCESS_INFORMATION process;
 	HANDLE job = new_job();
+	int result;
 
 	if (!CreateProcessW(NULL, line, NULL, NULL, TRUE, CREATE_NO_WINDOW | CREATE_SUSPENDED, NULL,
 						NULL, &setup, &process)) {
@@ -121,16 +129,16 @@ static int start(struct jw_error *err, const char *name, wchar_t *line, HANDLE i
 	if (job)
 		(void)AssignProcessToJobObject(job, process.hProcess);
 	(void)ResumeThread(process.hThread);
-	await_process(process.hProcess, ret_ended);
+	result = await_process(err, process.hProcess, watch, ret_ended);
 	(void)CloseHandle(process.hThread);
 	(void)CloseHandle(process.hProcess);
 	if (job)
 		(void)CloseHandle(job);
-	return 0;
+	return result;
 }
 
 int os_run(struct jw_error *err, const char *const *arguments, const char *output,
-		   struct os_ended *ret_ended)
+		   const struct os_watch *watch, struct os_ended *ret_ended)
 {
 	wchar_t *line = command_line(err, arguments);
 	HANDLE in, out;
@@ -141,7 +149,7 @@ int os_run(struct jw_error *err, const char *const *arguments, const char *outpu
 	in = open_nothing();
 	out = open_output(err, output);
 	if (out != INVALID_HANDLE_VALUE)
-		result = start(err, arguments[0], line, in, out, ret_ended);
+		result = start(err, arguments[0], line, in, out, watch, ret_ended);
 	if (out != INVALID_HANDLE_VALUE)
 		(void)CloseHandle(out);
 	if (in != INVALID_HANDLE_VALUE)

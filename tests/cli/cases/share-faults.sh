@@ -1,22 +1,9 @@
-# What goes wrong between here and a place: names that nobody answers, certificates of another time or host, full disks. Each is bounded
-# and said in one line; nothing is half imported, and what was to be shared is compiled here.
-has_command push || skip "no such command yet"
+# What goes wrong between here and a shared place: names that nobody answers, certificates of another time or host, full disks. Each is
+# bounded and said in one line, and what was to be shared is compiled here.
 ! is_wine || skip "the system's own names and certificates"
 with_simdriver sm_86
 . "$cases/../../share/lib.sh"
-start_registry "$work/registry"
-machine maker
-run 0 prime "$sample"
-JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/good/lab:v1" "$sample"
-here=$site
-
-pulls_nothing() { # WORDS ARGUMENT…
-	run 3 pull --allow-unsigned --timeout 1s "${@:2}"
-	err_one_line
-	err_has "$1"
-	nothing_imported
-	nothing_left
-}
+server_program=objects.py
 shares_nothing() { # WORDS ARGUMENT…
 	run 0 prime --share-unsigned "$sample" --json "${@:2}"
 	json 'd["compiled"] == 8 and d["shared"]["trouble"]'
@@ -49,10 +36,8 @@ interrupted() { # ARGUMENT…: by Ctrl-C while nobody answers
 	nothing_left
 }
 if ! is_emulated; then # the resolver is of another processor than the tools that start jitwarm
-	beside nobody no_names pulls_nothing "registry.example" oci://registry.example/lab:v1
 	beside nobody no_names shares_nothing "no answer within 2 seconds" --share https://registry.example/x
 	beside nobody no_names crashes shares_nothing "its process" --share https://registry.example/x
-	beside nobody no_names interrupted pull --allow-unsigned --timeout 200s oci://registry.example/lab:v1
 	beside nobody no_names interrupted prime --share https://registry.example/x --share-unsigned "$sample"
 fi
 
@@ -62,14 +47,6 @@ on_small_disk() { # SIZE COMMAND…
 	mount -t tmpfs -o "size=$1,mode=700" none "$work/small" 2>/dev/null || { echo "no disk can be mounted"; return; }
 	trap 'umount "$work/small"' EXIT
 	"${@:2}"
-}
-download_ends() {
-	export JITWARM_STATE=$work/small/state
-	JITWARM_PLAIN_HTTP=localhost pulls_nothing "No space left on device" "oci://$here/good/lab:v1"
-}
-cache_ends() {
-	export CUDA_CACHE_PATH=$work/small/cache
-	JITWARM_PLAIN_HTTP=localhost pulls_nothing "KB are free" "oci://$here/good/lab:v1"
 }
 # What is there is taken, although nothing can be put there
 place_ends() {
@@ -83,8 +60,6 @@ place_ends() {
 	app_compiles 0
 }
 if [[ $(id -u) == 0 ]]; then
-	beside nobody on_small_disk 64k download_ends
-	beside nobody on_small_disk 64k cache_ends
 	beside nobody on_small_disk 4M place_ends
 fi
 
@@ -100,27 +75,25 @@ certificate() { # NAME ADDRESSES START END
 			openssl ca -batch -config ca -selfsign -keyfile key.pem -in asked.pem -out cert.pem -notext -startdate "$3" -enddate "$4" &&
 			cat key.pem cert.pem >both.pem
 	) >/dev/null 2>&1 || fail "no certificate: $1"
-	start_registry "$work/$1" "$work/$1/both.pem"
+	start_objects "$work/$1" "$work/$1/both.pem"
 	site=localhost:${site#*:} # Mbed TLS 2.28 finds no address among a certificate's names
 	export SSL_CERT_FILE=$work/$1/cert.pem
 }
 own=IP:127.0.0.1,DNS:localhost
 certificate expired "$own" 20200101000000Z 20210101000000Z
 machine expired
-pulls_nothing "(this machine's clock says 2" "oci://$site/good/lab:v1"
 shares_nothing "(this machine's clock says 2" --share "https://$site/x"
 certificate unborn "$own" 20900101000000Z 20910101000000Z
 machine unborn
-pulls_nothing "(this machine's clock says 2" "oci://$site/good/lab:v1"
+shares_nothing "(this machine's clock says 2" --share "https://$site/x"
 certificate other "DNS:other.example" 20200101000000Z 20900101000000Z
 machine other
-pulls_nothing "localhost" "oci://$site/good/lab:v1"
+shares_nothing "localhost" --share "https://$site/x"
 err_lacks "clock"
 err_lacks "CURL_CA_BUNDLE"
 certificate unknown "$own" 20200101000000Z 20900101000000Z
 unset SSL_CERT_FILE
 machine unknown
-pulls_nothing "; CURL_CA_BUNDLE or SSL_CERT_FILE names a file of certificates to trust" "oci://$site/good/lab:v1"
+shares_nothing "; CURL_CA_BUNDLE or SSL_CERT_FILE names a file of certificates to trust" --share "https://$site/x"
 err_lacks "clock"
-shares_nothing "; CURL_CA_BUNDLE or SSL_CERT_FILE names a file" --share "https://$site/x"
 together

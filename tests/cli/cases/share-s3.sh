@@ -7,7 +7,7 @@ while read -r name; do unset "$name"; done < <(env | grep -oE '^AWS_[A-Z_0-9]*='
 mkdir -p "$work/home"
 HOME=$(native "$work/home")
 export HOME
-start_registry "$work/server"
+start_objects "$work/server"
 export AWS_ENDPOINT_URL=http://$site AWS_REGION=eu-test-1
 secrets='plain/Secret|session/Secret|session/Token'
 objects() { # PLACE [COMPILED FETCHED]

@@ -5,7 +5,7 @@ with_simdriver sm_86
 server_program=objects.py
 mkdir -p "$work/home"
 export HOME=$work/home
-start_registry "$work/server"
+start_objects "$work/server"
 objects() { JITWARM_PLAIN_HTTP=localhost run 0 prime --share "http://$site/$1" --share-unsigned "$sample" --json "${@:2}"; }
 
 machine first

@@ -1,0 +1,218 @@
+#include "share/carrier.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/process.h"
+
+enum { MOST_WORDS = 10, MOST_WORD = 8192, MOST_SAID = 4 << 20, MOST_TAGS_TEXT = 300 };
+
+/* Their command lines. LAYOUT, TAG and PLACE are replaced; a word after "?" is for plain HTTP
+ * alone. Sources: skopeo-copy(1), skopeo-list-tags(1) of 1.9; “oras cp”, “oras repo tags” of 1.3.
+ * Packs have signatures of their own, so skopeo's policy for images does not count. */
+static const struct carrier_program {
+	const char *name;
+	const char *push[MOST_WORDS], *pull[MOST_WORDS], *tags[MOST_WORDS];
+} programs[] = {
+	{"skopeo",
+	 {"--insecure-policy", "copy", "--quiet", "?--dest-tls-verify=false", "oci:LAYOUT:TAG",
+	  "docker://PLACE:TAG"},
+	 {"--insecure-policy", "copy", "--quiet", "?--src-tls-verify=false", "docker://PLACE:TAG",
+	  "oci:LAYOUT:TAG"},
+	 {"list-tags", "?--tls-verify=false", "docker://PLACE"}},
+	{"oras",
+	 {"cp", "--from-oci-layout", "?--to-plain-http", "LAYOUT:TAG", "PLACE:TAG"},
+	 {"cp", "--to-oci-layout", "?--from-plain-http", "PLACE:TAG", "LAYOUT:TAG"},
+	 {"repo", "tags", "?--plain-http", "PLACE"}},
+};
+
+int carrier_open(struct jw_error *err, struct carrier *carrier)
+{
+	for (size_t i = 0; !carrier->path && i < sizeof programs / sizeof *programs; i++) {
+		carrier->program = &programs[i];
+		carrier->path = os_program_on_path(programs[i].name);
+	}
+	return carrier->path
+			   ? 0
+			   : error_set(err, JW_ERR_UNSUPPORTED,
+						   "a registry needs skopeo or oras, and neither is on PATH: install one "
+						   "(“apt install skopeo”), or move packs with “jitwarm export” and "
+						   "“jitwarm import”");
+}
+
+void carrier_close(struct carrier *carrier)
+{
+	mem_free(carrier->path);
+	carrier->path = NULL;
+}
+
+static int fill_word(struct jw_error *err, struct buf *word, const char *form,
+					 const struct carrier *carrier, const char *layout, const char *tag)
+{
+	const struct {
+		const char *name, *value;
+	} values[] = {{"LAYOUT", layout}, {"TAG", tag}, {"PLACE", carrier->place}};
+
+	while (*form) {
+		size_t i = 0;
+
+		while (i < 3 && !text_starts(form, values[i].name))
+			i++;
+		if (i < 3 ? buf_printf(err, word, "%s", values[i].value) : buf_append(err, word, form, 1))
+			return -1;
+		form += i < 3 ? strlen(values[i].name) : 1;
+	}
+	return buf_append(err, word, "", 1);
+}
+
+/* What registries answer (“manifest unknown”, “name unknown”, of the OCI Distribution
+ * Specification), and what oras says. */
+static bool is_missing(const char *words)
+{
+	return strstr(words, "manifest unknown") || strstr(words, "name unknown") ||
+		   strstr(words, ": not found");
+}
+
+/* What the program says last: a line, of skopeo's its msg="…". */
+static int fail_said(struct jw_error *err, const struct carrier *carrier, const struct buf *said,
+					 const struct os_ended *ended)
+{
+	const char *text = buf_text(said), *end = text + strlen(text), *line, *message;
+	char words[600] = "", host[REFERENCE_HOST] = "";
+	size_t used = 0;
+
+	while (end > text && strchr("\r\n", end[-1]))
+		end--;
+	for (line = end; line > text && line[-1] != '\n'; line--)
+		;
+	message = strstr(line, "msg=\"");
+	for (line = message ? message + 5 : line; line < end && used + 1 < sizeof words; line++) {
+		if (message && *line == '"')
+			break;
+		line += message && *line == '\\' && line + 1 < end;
+		words[used++] = *line;
+	}
+	memcpy(host, carrier->place, strcspn(carrier->place, "/"));
+	if (!used)
+		(void)snprintf(words, sizeof words, "ends with %s %d",
+					   ended->signal ? "signal" : "exit status",
+					   ended->signal ? ended->signal : ended->status);
+	return error_set(
+		err, is_missing(words) ? JW_ERR_NOT_FOUND : JW_ERR_IO, "%s: %s: %s%s%s", carrier->place,
+		carrier->program->name, words,
+		strstr(words, "HTTP response to HTTPS") ? "; plain HTTP needs JITWARM_PLAIN_HTTP=" : "",
+		strstr(words, "HTTP response to HTTPS") ? host : "");
+}
+
+static int look_for_cancel(struct jw_error *err, void *context)
+{
+	return cancel_check(err, context);
+}
+
+/* `ret_said` NULL: its output is of no interest. */
+static int carrier_run(struct jw_error *err, const struct carrier *carrier,
+					   const char *const *forms, const char *layout, const char *tag,
+					   struct buf *ret_said)
+{
+	char *output = os_join(err, carrier->folder, "said");
+	const char *arguments[MOST_WORDS + 2] = {carrier->path};
+	struct jw_cancel cancel = carrier->cancel;
+	const struct os_watch watch = {look_for_cancel, &cancel};
+	struct buf words[MOST_WORDS] = {{0}}, said = {0};
+	struct os_ended ended = {0};
+	size_t count = 0;
+	int result = output ? 0 : -1;
+
+	for (size_t i = 0; !result && i < MOST_WORDS && forms[i]; i++) {
+		const bool optional = *forms[i] == '?';
+
+		if (optional && !carrier->plain)
+			continue;
+		words[count] = BUF_MAX(MOST_WORD);
+		result = fill_word(err, &words[count], forms[i] + optional, carrier, layout, tag);
+		arguments[1 + count] = buf_text(&words[count]);
+		count++;
+	}
+	if (!result)
+		result = os_run_found_program(err, arguments, output, &watch, &ended);
+	/* Ctrl-C reaches both, and either may be the first to notice. */
+	result = result || cancel_check(err, &cancel) || os_read_file(err, output, MOST_SAID, &said);
+	if (!result && (ended.status || ended.signal))
+		result = fail_said(err, carrier, &said, &ended);
+	if (result || !ret_said)
+		buf_free(&said);
+	else
+		*ret_said = said;
+	for (size_t i = 0; i < count; i++)
+		buf_free(&words[i]);
+	mem_free(output);
+	return result ? -1 : 0;
+}
+
+int carrier_push(struct jw_error *err, const struct carrier *carrier, const char *layout,
+				 const char *tag)
+{
+	return carrier_run(err, carrier, carrier->program->push, layout, tag, NULL);
+}
+
+int carrier_pull(struct jw_error *err, const struct carrier *carrier, const char *layout,
+				 const char *tag)
+{
+	return carrier_run(err, carrier, carrier->program->pull, layout, tag, NULL);
+}
+
+void carrier_read_tags(struct buf *output)
+{
+	const char *begin = strchr(buf_text(output), '{');
+	struct jw_error why;
+	cJSON *document = begin ? json_parse(&why, begin, strlen(begin)) : NULL;
+	struct buf tags = BUF_MAX(MOST_SAID);
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(
+								 document, "Tags")) if (cJSON_IsString(item) &&
+														reference_is_tag(item->valuestring))(void)
+		buf_printf(NULL, &tags, "%s\n", item->valuestring);
+	for (const char *line = begin ? "" : buf_text(output); *line;) {
+		const size_t length = strcspn(line, "\r\n");
+		char tag[REFERENCE_TAG] = "";
+
+		if (length < sizeof tag)
+			memcpy(tag, line, length);
+		if (reference_is_tag(tag))
+			(void)buf_printf(NULL, &tags, "%s\n", tag);
+		line += length + strspn(line + length, "\r\n");
+	}
+	cJSON_Delete(document);
+	buf_free(output);
+	*output = tags;
+}
+
+int carrier_tags(struct jw_error *err, const struct carrier *carrier, struct buf *ret_tags)
+{
+	struct buf tags = {0};
+	size_t more = 0;
+	int result = 0;
+
+	if (carrier_run(err, carrier, carrier->program->tags, "", "", &tags))
+		return -1;
+	carrier_read_tags(&tags);
+	*ret_tags = BUF_MAX(2 * MOST_TAGS_TEXT);
+	for (const char *line = buf_text(&tags); !result && *line; line += strcspn(line, "\n") + 1) {
+		const size_t length = strcspn(line, "\n");
+
+		if (ret_tags->size + length > MOST_TAGS_TEXT)
+			more++;
+		else
+			result =
+				buf_printf(err, ret_tags, "%s%.*s", ret_tags->size ? ", " : "", (int)length, line);
+	}
+	if (!result && more)
+		result = buf_printf(err, ret_tags, " and %zu more", more);
+	buf_free(&tags);
+	return result;
+}

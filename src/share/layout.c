@@ -1,0 +1,215 @@
+#include "share/layout.h"
+
+#include <string.h>
+
+#include <sodium.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+
+#define MANIFEST_TYPE  "application/vnd.oci.image.manifest.v1+json"
+#define PACK_TYPE      "application/vnd.jitwarm.pack.v1"
+#define CONFIG_TYPE    "application/vnd.oci.empty.v1+json"
+#define LAYER_TYPE     "application/vnd.jitwarm.pack.v1.tar+zstd"
+#define SIGNATURE_TYPE "application/vnd.jitwarm.pack.minisig.v1"
+
+enum { MOST_MANIFEST = 1 << 20, MOST_LAYERS = 16 };
+
+/* ---- writing */
+
+static int add_text(struct jw_error *err, const char *folder, const char *name, const char *text)
+{
+	char *path = os_join(err, folder, name);
+	int result = path ? os_write_atomic(err, path, text, strlen(text)) : -1;
+
+	mem_free(path);
+	return result;
+}
+
+static void hash_of(char ret_hex[LAYOUT_HEX], const void *data, size_t size)
+{
+	uint8_t hash[crypto_hash_sha256_BYTES];
+
+	(void)crypto_hash_sha256(hash, data, size);
+	sodium_bin2hex(ret_hex, LAYOUT_HEX, hash, sizeof hash);
+}
+
+/* `title`: a file's name for other tools (“oras pull” writes it); NULL: none */
+static int add_part(struct jw_error *err, struct buf *list, const char *type, const char *hex,
+					uint64_t size_bytes, const char *title)
+{
+	return buf_printf(err, list,
+					  "{\"mediaType\":\"%s\",\"digest\":\"sha256:%s\",\"size\":%llu%s%s%s}", type,
+					  hex, (unsigned long long)size_bytes,
+					  title ? ",\"annotations\":{\"org.opencontainers.image.title\":\"" : "",
+					  title ? title : "", title ? "\"}" : "");
+}
+
+/* Moves the file to the name that its bytes have. */
+static int add_blob(struct jw_error *err, const char *blobs, const char *path, const char *type,
+					const char *title, struct buf *list)
+{
+	char hex[LAYOUT_HEX], *name;
+	struct os_map map;
+	uint64_t size_bytes;
+	int result;
+
+	if (os_map_open(err, path, &map))
+		return -1;
+	hash_of(hex, map.data, map.size);
+	size_bytes = map.size;
+	os_map_close(&map);
+	name = os_join(err, blobs, hex);
+	result = name && !os_rename(err, path, name) ? add_part(err, list, type, hex, size_bytes, title)
+												 : -1;
+	mem_free(name);
+	return result;
+}
+
+static int add_manifest(struct jw_error *err, const char *blobs, const char *pack,
+						const char *signature, struct buf *index)
+{
+	struct buf text = BUF_MAX(MOST_MANIFEST);
+	char hex[LAYOUT_HEX];
+	int result;
+
+	hash_of(hex, "{}", 2);
+	result =
+		add_text(err, blobs, hex, "{}") ||
+		buf_printf(err, &text,
+				   "{\"schemaVersion\":2,\"mediaType\":\"%s\",\"artifactType\":\"%s\",\"config\":",
+				   MANIFEST_TYPE, PACK_TYPE) ||
+		add_part(err, &text, CONFIG_TYPE, hex, 2, NULL) ||
+		buf_printf(err, &text, ",\"layers\":[") ||
+		add_blob(err, blobs, pack, LAYER_TYPE, "pack.jwpack", &text) ||
+		(signature &&
+		 (buf_printf(err, &text, ",") ||
+		  add_blob(err, blobs, signature, SIGNATURE_TYPE, "pack.jwpack.minisig", &text))) ||
+		buf_printf(err, &text, "]}");
+	if (!result) {
+		hash_of(hex, text.data, text.size);
+		result = add_text(err, blobs, hex, buf_text(&text)) ||
+				 add_part(err, index, MANIFEST_TYPE, hex, text.size, NULL);
+	}
+	buf_free(&text);
+	return result ? -1 : 0;
+}
+
+int layout_write(struct jw_error *err, const char *folder, const char *tag, const char *pack,
+				 const char *signature)
+{
+	char *blobs = mem_printf(err, "%s/blobs/sha256", folder);
+	struct buf index = BUF_MAX(MOST_MANIFEST);
+	int result = !blobs || os_make_dirs(err, blobs, 0700) ||
+				 add_text(err, folder, "oci-layout", "{\"imageLayoutVersion\":\"1.0.0\"}") ||
+				 buf_printf(err, &index, "{\"schemaVersion\":2,\"manifests\":[") ||
+				 add_manifest(err, blobs, pack, signature, &index);
+
+	/* The name stands in the part. */
+	index.size -= !result;
+	result =
+		result ||
+		buf_printf(err, &index,
+				   ",\"annotations\":{\"org.opencontainers.image.ref.name\":\"%s\"}}]}", tag) ||
+		add_text(err, folder, "index.json", buf_text(&index));
+	buf_free(&index);
+	mem_free(blobs);
+	return result ? -1 : 0;
+}
+
+/* ---- reading */
+
+static bool read_digest(const cJSON *object, char ret_hex[LAYOUT_HEX])
+{
+	const char *digest = json_text(object, "digest", "");
+
+	if (!text_starts(digest, "sha256:") || strlen(digest) != 7 + LAYOUT_HEX - 1 ||
+		strspn(digest + 7, "0123456789abcdef") != LAYOUT_HEX - 1)
+		return false;
+	memcpy(ret_hex, digest + 7, LAYOUT_HEX);
+	return true;
+}
+
+int layout_parts_read(struct jw_error *err, const char *text, size_t size,
+					  struct layout_parts *ret_parts)
+{
+	cJSON *document = json_parse(err, text, size);
+	const cJSON *layers = cJSON_GetObjectItemCaseSensitive(document, "layers"), *layer;
+	struct layout_parts parts = {{0}, {0}};
+	bool sound = cJSON_GetArraySize(layers) <= MOST_LAYERS;
+
+	if (!document)
+		return -1;
+	cJSON_ArrayForEach(layer, layers)
+	{
+		const char *type = json_text(layer, "mediaType", "");
+		char *hex = !strcmp(type, LAYER_TYPE)       ? parts.pack
+					: !strcmp(type, SIGNATURE_TYPE) ? parts.signature
+													: NULL;
+
+		sound = sound && hex && !*hex && read_digest(layer, hex);
+	}
+	cJSON_Delete(document);
+	if (!sound || !*parts.pack)
+		return error_set(err, JW_ERR_FORMAT, "holds something else than a pack of jitwarm's");
+	*ret_parts = parts;
+	return 0;
+}
+
+/* The manifest that the index names, which has one. */
+static int read_manifest(struct jw_error *err, const char *folder, const char *blobs,
+						 struct layout_parts *ret_parts)
+{
+	char *path = os_join(err, folder, "index.json"), hex[LAYOUT_HEX] = "";
+	struct buf text = {0};
+	cJSON *index = NULL;
+	int result = path ? os_read_file(err, path, MOST_MANIFEST, &text) : -1;
+
+	if (!result && (index = json_parse(err, buf_text(&text), text.size))) {
+		const cJSON *list = cJSON_GetObjectItemCaseSensitive(index, "manifests");
+
+		if (cJSON_GetArraySize(list) == 1)
+			(void)read_digest(list->child, hex);
+	}
+	result = result || !index ? -1 : 0;
+	if (!result && !*hex)
+		result = error_set(err, JW_ERR_FORMAT, "holds something else than one pack");
+	cJSON_Delete(index);
+	buf_free(&text);
+	mem_free(path);
+	path = result ? NULL : os_join(err, blobs, hex);
+	result = path && !os_read_file(err, path, MOST_MANIFEST, &text) &&
+					 !layout_parts_read(err, buf_text(&text), text.size, ret_parts)
+				 ? 0
+				 : -1;
+	buf_free(&text);
+	mem_free(path);
+	return result;
+}
+
+static int take_blob(struct jw_error *err, const char *blobs, const char *hex, const char *to)
+{
+	char *path = os_join(err, blobs, hex);
+	int result = path ? os_rename(err, path, to) : -1;
+
+	mem_free(path);
+	return result;
+}
+
+int layout_read(struct jw_error *err, const char *folder, const char *path)
+{
+	char *blobs = mem_printf(err, "%s/blobs/sha256", folder),
+		 *signature = mem_printf(err, "%s.minisig", path);
+	struct layout_parts parts;
+	int result = blobs && signature && !read_manifest(err, folder, blobs, &parts) &&
+						 !take_blob(err, blobs, parts.pack, path) &&
+						 (!*parts.signature || !take_blob(err, blobs, parts.signature, signature))
+					 ? 0
+					 : -1;
+
+	mem_free(signature);
+	mem_free(blobs);
+	return result;
+}

@@ -1,0 +1,402 @@
+/* jw_push and jw_pull: packs through a registry. */
+#include <jitwarm/share.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include "base/mem.h"
+#include "base/sized.h"
+#include "base/text.h"
+#include "machine/known_gpus.h"
+#include "net/web.h"
+#include "os/clock.h"
+#include "os/file.h"
+#include "pack/judge.h"
+#include "pack/reader.h"
+#include "plan/analyse.h"
+#include "share/carrier.h"
+#include "share/layout.h"
+#include "share/reference.h"
+#include "state/run_folder.h"
+
+/* In the run's folder, and in signatures that push makes. */
+#define PACK_NAME   "pack.jwpack"
+#define TAG_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+struct registry {
+	struct reference reference;
+	struct run_folder folder;
+	struct carrier carrier;
+	char place[512], *layout;
+};
+
+static int registry_open(struct jw_error *err, struct registry *registry, const char *name,
+						 const char *state_dir, const char *const *plain_hosts, size_t count,
+						 const struct jw_cancel *cancel)
+{
+	struct web_hosts plain = {.hosts = plain_hosts, .host_count = count};
+
+	/* This machine, by any of its names and any port */
+	for (size_t i = 0; i < count; i++)
+		plain.here = plain.here || !strcmp(plain_hosts[i], "localhost") ||
+					 !strcmp(plain_hosts[i], "127.0.0.1");
+	if (reference_parse(err, name, &registry->reference))
+		return -1;
+	(void)snprintf(registry->place, sizeof registry->place, "%s/%s", registry->reference.host,
+				   registry->reference.repository);
+	registry->carrier.place = registry->place;
+	registry->carrier.plain = !strcmp(web_scheme(&plain, registry->reference.host), "http");
+	registry->carrier.cancel = *cancel;
+	if (carrier_open(err, &registry->carrier) || run_folder_make(err, state_dir, &registry->folder))
+		return -1;
+	registry->carrier.folder = registry->folder.path;
+	registry->layout = os_join(err, registry->folder.path, "layout");
+	return registry->layout ? 0 : -1;
+}
+
+static void registry_close(struct registry *registry)
+{
+	run_folder_remove(&registry->folder);
+	carrier_close(&registry->carrier);
+	mem_free(registry->layout);
+}
+
+/* ---- tags: NAMES-GPU-DRIVER, "torch-sm_86-550.163.01" */
+
+/* Packages and files as they were named: what a tag may not have becomes dashes. */
+static void tag_of_names(char *tag, size_t size, const char *const *names, size_t count)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *at = os_base_name(names[i]);
+		const char *end = at + strlen(at) - (text_ends(at, ".jwpack") ? strlen(".jwpack") : 0);
+
+		if (used && used + 1 < size)
+			tag[used++] = '_';
+		for (; at < end && used + 1 < size; at++)
+			if (strspn((char[]){*at, '\0'}, TAG_LETTERS) || (used && strchr("._", *at)))
+				tag[used++] = *at;
+			else if (used && tag[used - 1] != '-')
+				tag[used++] = '-';
+		while (used && tag[used - 1] == '-')
+			used--;
+	}
+	tag[used] = '\0';
+	if (!used)
+		text_copy(tag, size, count ? "files" : "cache");
+}
+
+static int make_tag(struct jw_error *err, char tag[JW_TAG], const char *const *names, size_t count,
+					const char *gpu, const char *driver)
+{
+	char first[64] = "";
+	const size_t release = strspn(driver, "0123456789.");
+
+	tag_of_names(first, sizeof first, names, count);
+	if (!release || !*gpu || strchr(gpu, ' ') || driver[release] == ',')
+		return error_set(err, JW_ERR_USAGE,
+						 "no tag follows from GPU “%.60s” and driver “%.60s”: name one, "
+						 "oci://HOST/REPOSITORY:TAG",
+						 gpu, driver);
+	(void)snprintf(tag, JW_TAG, "%s-%s-%.*s", first, gpu, (int)release, driver);
+	return 0;
+}
+
+/* ---- push */
+
+struct push {
+	const struct jw_push_options *options;
+	struct registry registry;
+	struct jw_push_result *result;
+	char *pack, *signature; /* in the run's folder */
+};
+
+/* The pack in the folder and its signature, if there is one, go to the tag. */
+static int push_pack(struct jw_error *err, struct push *push, struct jw_pushed_pack *pushed)
+{
+	struct registry *registry = &push->registry;
+	struct pack_manifest manifest;
+	bool is_signed = false;
+	int result;
+
+	if (os_look(err, push->signature, &is_signed) || reader_manifest(err, push->pack, &manifest))
+		return -1;
+	(void)pack_targets_text(pushed->targets, &manifest);
+	(void)pack_drivers_text(pushed->drivers, &manifest);
+	pushed->entries = manifest.entry_count;
+	manifest_free(&manifest);
+	if (*registry->reference.tag)
+		TEXT_COPY(pushed->tag, registry->reference.tag);
+	else if (make_tag(err, pushed->tag, push->options->names, push->options->name_count,
+					  pushed->targets, pushed->drivers))
+		return -1;
+	result = layout_write(err, registry->layout, pushed->tag, push->pack,
+						  is_signed ? push->signature : NULL) ||
+			 carrier_push(err, &registry->carrier, registry->layout, pushed->tag);
+	(void)os_remove_tree(NULL, registry->layout);
+	return result ? -1 : 0;
+}
+
+/* Of one GPU, NULL: of all. Without entries of it *ret_none says why. */
+static int push_exported(struct jw_error *err, struct push *push, const struct jw_target *target,
+						 struct jw_error *ret_none)
+{
+	const struct jw_push_options *options = push->options;
+	struct jw_pushed_pack *pushed = &push->result->packs[push->result->pack_count];
+	const struct jw_export_options how = {.size = sizeof how,
+										  .system = options->system,
+										  .cache_dir = options->cache_dir,
+										  .targets = target,
+										  .target_count = target ? 1 : 0,
+										  .output = push->pack,
+										  .found = options->found,
+										  .sign_key = options->sign_key,
+										  .passphrase = options->passphrase,
+										  .state_dir = options->state_dir,
+										  .cancel = options->cancel};
+	struct jw_export_result result = JW_EXPORT_RESULT_INIT;
+	struct jw_error why = {0};
+
+	if (jw_export(&why, &how, &result)) {
+		*ret_none = why;
+		return why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
+	}
+	pushed->pack_bytes = result.pack_bytes;
+	TEXT_COPY(pushed->signed_by, result.signed_by);
+	TEXT_COPY(pushed->public_key, result.public_key);
+	push->result->pack_count++;
+	return push_pack(err, push, pushed);
+}
+
+static int push_cache(struct jw_error *err, struct push *push)
+{
+	struct jw_target targets[ANALYSE_MOST_TARGETS];
+	const bool whole = *push->registry.reference.tag;
+	const size_t count =
+		whole ? 1 : wanted_targets(push->options->system, NULL, 0, targets, ANALYSE_MOST_TARGETS);
+	struct jw_error none = {0};
+
+	if (!count)
+		return error_set(err, JW_ERR_USAGE, "no GPU here: name a tag, oci://HOST/REPOSITORY:TAG");
+	push->result->packs = mem_array(err, count, sizeof *push->result->packs);
+	for (size_t i = 0; i < count; i++)
+		if (push_exported(err, push, whole ? NULL : &targets[i], &none))
+			return -1;
+	return push->result->pack_count ? 0 : error_copy(err, &none);
+}
+
+static int copy_into(struct jw_error *err, const char *from, const char *to)
+{
+	struct os_file *in, *out = NULL;
+	uint64_t size_bytes;
+	int result;
+
+	if (os_file_open(err, from, OS_OPEN_READ, &in))
+		return -1;
+	result = os_file_size(err, in, &size_bytes) || os_file_open(err, to, OS_OPEN_CREATE, &out) ||
+			 os_file_copy(err, in, out, size_bytes);
+	os_file_close(out);
+	os_file_close(in);
+	return result ? -1 : 0;
+}
+
+/* A file that was signed before brings its signature along. */
+static int push_file(struct jw_error *err, struct push *push)
+{
+	const struct jw_push_options *options = push->options;
+	char *signature = mem_printf(err, "%s.minisig", options->pack);
+	struct jw_pushed_pack *pushed;
+	struct os_stat stat;
+	bool is_signed = false;
+	int result = copy_into(err, options->pack, push->pack) || os_look(err, signature, &is_signed) ||
+				 (is_signed && copy_into(err, signature, push->signature));
+
+	mem_free(signature);
+	push->result->packs = pushed = mem_array(err, 1, sizeof *push->result->packs);
+	if (result)
+		return -1;
+	push->result->pack_count = 1;
+	if (!os_stat(NULL, push->pack, &stat))
+		pushed->pack_bytes = stat.size_bytes;
+	return push_pack(err, push, pushed);
+}
+
+int jw_push(struct jw_error *err, const struct jw_push_options *options,
+			struct jw_push_result **ret_result)
+{
+	struct jw_push_options given;
+	struct push push = {.options = &given};
+	const uint64_t started_ns = os_monotonic_ns();
+	int failed;
+
+	options = SIZED(err, options, struct jw_push_options);
+	if (!options)
+		return -1;
+	given = *options;
+	if (!given.pack && !given.system)
+		return error_set(err, JW_ERR_USAGE, "neither a pack nor a system to push from");
+	if (!given.state_dir && given.system)
+		given.state_dir = given.system->state_dir;
+	if (sodium_init() < 0)
+		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
+	push.result = mem_alloc(err, sizeof *push.result);
+	failed = registry_open(err, &push.registry, given.to, given.state_dir, given.plain_hosts,
+						   given.plain_host_count, &given.cancel);
+	TEXT_COPY(push.result->place, push.registry.place);
+	if (!failed) {
+		push.pack = mem_printf(err, "%s/" PACK_NAME, push.registry.folder.path);
+		push.signature = mem_printf(err, "%s/" PACK_NAME ".minisig", push.registry.folder.path);
+		failed = given.pack ? push_file(err, &push) : push_cache(err, &push);
+	}
+	registry_close(&push.registry);
+	mem_free(push.pack);
+	mem_free(push.signature);
+	push.result->seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
+	if (failed)
+		jw_push_result_free(push.result);
+	else
+		*ret_result = push.result;
+	return failed ? -1 : 0;
+}
+
+void jw_push_result_free(struct jw_push_result *result)
+{
+	if (!result)
+		return;
+	mem_free(result->packs);
+	mem_free(result);
+}
+
+/* ---- pull */
+
+static int fail_pull(struct jw_error *err, const struct registry *registry, const char *tag,
+					 const struct jw_error *why)
+{
+	struct buf tags = {0};
+
+	if (why->code != JW_ERR_NOT_FOUND)
+		return error_copy(err, why);
+	(void)carrier_tags(NULL, &registry->carrier, &tags);
+	(void)error_set(
+		err, JW_ERR_NOT_FOUND,
+		"%s: no tag %s%s%s; “jitwarm prime” compiles it here, and then “jitwarm push” puts "
+		"it there",
+		registry->place, tag, tags.size ? "; there are: " : "", buf_text(&tags));
+	buf_free(&tags);
+	return -1;
+}
+
+static int refuse_unsigned(struct jw_error *err, const struct registry *registry, const char *why)
+{
+	return error_set(
+		err, JW_ERR_FORMAT,
+		"%s: %s: a pack holds code that GPUs run with the rights of the user who starts a "
+		"program; trust its maker's key with “jitwarm key trust PUBLIC-KEY” (push shows it), or "
+		"add --allow-unsigned if you know where it comes from",
+		registry->place, why);
+}
+
+static int pull_tag(struct jw_error *err, struct registry *registry,
+					const struct jw_import_options *how, struct jw_pulled_pack *pulled)
+{
+	char *path = mem_printf(err, "%s/" PACK_NAME, registry->folder.path),
+		 *signature = mem_printf(err, "%s/" PACK_NAME ".minisig", registry->folder.path);
+	struct jw_import_options import = *how;
+	struct jw_error why = {0};
+	struct os_stat stat;
+	bool is_signed = false;
+	int result = -1;
+
+	if (carrier_pull(&why, &registry->carrier, registry->layout, pulled->tag)) {
+		result = fail_pull(err, registry, pulled->tag, &why);
+	} else if (layout_read(&why, registry->layout, path)) {
+		result = error_set(err, why.code, "%s:%s: %s", registry->place, pulled->tag, why.message);
+	} else if (!os_look(err, signature, &is_signed)) {
+		if (!os_stat(NULL, path, &stat))
+			pulled->pack_bytes = stat.size_bytes;
+		import.path = path;
+		result = is_signed || how->allow_unsigned ? jw_import(err, &import, &pulled->import)
+												  : refuse_unsigned(err, registry, "is not signed");
+		if (result && is_signed && err->code == JW_ERR_NOT_FOUND)
+			err->code = JW_ERR_FORMAT;
+	}
+	(void)os_remove_tree(NULL, registry->layout);
+	(void)os_remove(NULL, path);
+	(void)os_remove(NULL, signature);
+	mem_free(path);
+	mem_free(signature);
+	return result;
+}
+
+static int pull_all(struct jw_error *err, struct registry *registry,
+					const struct jw_pull_options *options, const struct jw_import_options *how,
+					struct jw_pull_result *result)
+{
+	struct jw_target targets[ANALYSE_MOST_TARGETS];
+	const bool named = *registry->reference.tag;
+	size_t count = named ? 1 : wanted_targets(how->system, NULL, 0, targets, ANALYSE_MOST_TARGETS);
+	struct pack_driver driver;
+
+	pack_driver_of_stamp(&driver, how->system->driver.stamp, how->system);
+	if (!count)
+		return error_set(err, JW_ERR_USAGE, "no GPU here: name a tag, oci://HOST/REPOSITORY:TAG");
+	result->packs = mem_array(err, count, sizeof *result->packs);
+	for (size_t i = 0; i < count; i++) {
+		struct jw_pulled_pack *pulled = &result->packs[result->pack_count++];
+		char gpu[JW_TARGET_TEXT];
+
+		if (named)
+			TEXT_COPY(pulled->tag, registry->reference.tag);
+		else if (make_tag(err, pulled->tag, options->names, options->name_count,
+						  jw_target_sm(gpu, targets[i]), driver.release))
+			return -1;
+		if (!pull_tag(&pulled->failed, registry, how, pulled))
+			continue;
+		result->failed++;
+		if (count == 1 || pulled->failed.code == JW_ERR_INTERRUPTED)
+			return error_copy(err, &pulled->failed);
+	}
+	return result->failed == count ? error_copy(err, &result->packs[0].failed) : 0;
+}
+
+int jw_pull(struct jw_error *err, const struct jw_pull_options *options,
+			struct jw_pull_result **ret_result)
+{
+	const struct jw_import_options *how;
+	const uint64_t started_ns = os_monotonic_ns();
+	struct registry registry = {.layout = NULL};
+	struct jw_pull_result *result;
+	int failed;
+
+	options = SIZED(err, options, struct jw_pull_options);
+	how = options && options->how ? SIZED(err, options->how, struct jw_import_options) : NULL;
+	if (!options || (options->how && !how))
+		return -1;
+	if (!how || !how->system)
+		return error_set(err, JW_ERR_USAGE, "a pull needs a system to import for");
+	result = mem_alloc(err, sizeof *result);
+	failed = registry_open(err, &registry, options->from, how->system->state_dir,
+						   options->plain_hosts, options->plain_host_count, &options->cancel);
+	TEXT_COPY(result->place, registry.place);
+	failed = failed || pull_all(err, &registry, options, how, result);
+	registry_close(&registry);
+	result->seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
+	if (failed)
+		jw_pull_result_free(result);
+	else
+		*ret_result = result;
+	return failed ? -1 : 0;
+}
+
+void jw_pull_result_free(struct jw_pull_result *result)
+{
+	if (!result)
+		return;
+	for (size_t i = 0; i < result->pack_count; i++)
+		jw_import_result_free(result->packs[i].import);
+	mem_free(result->packs);
+	mem_free(result);
+}
