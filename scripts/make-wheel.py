@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make-wheel.py PROGRAM LIBRARY PLATFORM FOLDER   a wheel with the command jitwarm and the Python API (packaging/python)
+"""make-wheel.py PROGRAM PLATFORM FOLDER   a wheel with the command jitwarm and the Python API (packaging/python)
 
 PLATFORM: manylinux2014_x86_64, musllinux_1_1_x86_64, win_amd64 … Several joined by dots are one wheel for all of them. Licences
 come from LICENSE and packaging. For Windows it has jitwarmw.exe, too, from PROGRAM's folder: the logon task starts the one that lies
@@ -39,16 +39,14 @@ Description-Content-Type: text/markdown
     return head.encode() + read("packaging/python/README.md")
 
 
-def contents(program, library, platform):
+def contents(program, platform):
     """Names and bytes, the program's last: what pip reads is in front."""
     version = numbers()
     windows = platform.startswith("win")
     info = f"jitwarm-{version}.dist-info"
     notices = sorted(glob.glob(os.path.join(ROOT, "packaging/licences/*.txt")))
     notices.append(os.path.join(ROOT, "packaging", "windows" if windows else "linux", "licences.txt"))
-    files = {f"jitwarm/{name}": read(f"packaging/python/jitwarm/{name}") for name in ("__init__.py", "_library.py", "py.typed")}
-    files["jitwarm/abi.txt"] = read("data/abi.txt")
-    files["jitwarm/libjitwarm." + ("dll" if windows else "so")] = read(os.path.abspath(library))
+    files = {f"jitwarm/{name}": read(f"packaging/python/jitwarm/{name}") for name in ("__init__.py", "__main__.py", "py.typed")}
     programs = {"jitwarm": program}
     if windows:
         programs = {"jitwarm.exe": program, "jitwarmw.exe": os.path.join(os.path.dirname(program), "jitwarmw.exe")}
@@ -63,8 +61,8 @@ def contents(program, library, platform):
     return version, files
 
 
-def main(program, library, platform, folder):
-    version, files = contents(program, library, platform)
+def main(program, platform, folder):
+    version, files = contents(program, platform)
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, f"jitwarm-{version}-py3-none-{platform}.whl")
     with zipfile.ZipFile(path + ".new", "w") as wheel:
@@ -72,13 +70,13 @@ def main(program, library, platform, folder):
             member = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             member.compress_type = zipfile.ZIP_DEFLATED
             member.create_system = 3
-            member.external_attr = (0o100755 if "/scripts/" in name or name.endswith(".so") else 0o100644) << 16
+            member.external_attr = (0o100755 if "/scripts/" in name else 0o100644) << 16
             wheel.writestr(member, data, compresslevel=9)
     os.replace(path + ".new", path)
     print(path)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 5:
+    if len(sys.argv) != 4:
         sys.exit(__doc__)
     main(*sys.argv[1:])

@@ -103,12 +103,12 @@ pack_linux() { # TARGET
 		zstd -q -19 -T1 >"$archive"
 	zstd -qdc "$archive" | gzip -9n >"${archive%.zst}.gz" # for install.sh: not every system has zstd
 	scripts/make-sbom.py "$build/libraries.txt" "$archive" >"$archive.spdx.json"
-	wheel "$build/libraries.txt" "$root/bin/jitwarm" "$build/src/libjitwarm.so" "$platform"
+	wheel "$build/libraries.txt" "$root/bin/jitwarm" "$platform"
 	printf 'package: %s (%d bytes; program %d bytes)\n' "$archive" "$(stat -c %s "$archive")" "$(stat -c %s "$root/bin/jitwarm")"
 }
-wheel() { # LIBRARIES PROGRAM LIBRARY PLATFORM
+wheel() { # LIBRARIES PROGRAM PLATFORM
 	local made
-	made=$(scripts/make-wheel.py "$2" "$3" "$4" "$out")
+	made=$(scripts/make-wheel.py "$2" "$3" "$out")
 	scripts/make-sbom.py "$1" "$made" >"$made.spdx.json"
 	echo "package: $made ($(stat -c %s "$made") bytes)"
 }
@@ -177,8 +177,7 @@ pack_conda() {
 pack_windows() {
 	local made libraries=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/windows/current/complete manifests=()
 	scripts/build-windows.sh
-	x86_64-w64-mingw32-strip -o "$work/libjitwarm.dll" build/windows/src/libjitwarm.dll
-	wheel "$libraries" build/windows/jitwarm.exe "$work/libjitwarm.dll" win_amd64
+	wheel "$libraries" build/windows/jitwarm.exe win_amd64
 	[ -z "$url" ] || [ -z "${JITWARM_URL:-}" ] || [ -z "${JITWARM_PUBLISHER:-}" ] ||
 		manifests=(--url "$url" --homepage "$JITWARM_URL" --publisher "$JITWARM_PUBLISHER")
 	scripts/package-windows.sh --installers -o "$out" ${JITWARM_PFX:+--sign "scripts/package-windows.sh sign"} "${manifests[@]}"

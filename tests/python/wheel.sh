@@ -14,9 +14,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if [ -z "$wheel" ]; then
 	# As they are released, too: what debuggers read takes longest to compress.
-	for file in jitwarm libjitwarm.so; do strip -o "$work/$file" "$build/src/$file"; done
-	wheel=$("$root/scripts/make-wheel.py" "$work/jitwarm" "$work/libjitwarm.so" linux_"$(uname -m)" "$work")
-	again=$("$root/scripts/make-wheel.py" "$work/jitwarm" "$work/libjitwarm.so" linux_"$(uname -m)" "$work/again")
+	strip -o "$work/jitwarm" "$build/src/jitwarm"
+	wheel=$("$root/scripts/make-wheel.py" "$work/jitwarm" linux_"$(uname -m)" "$work")
+	again=$("$root/scripts/make-wheel.py" "$work/jitwarm" linux_"$(uname -m)" "$work/again")
 	cmp "$wheel" "$again"
 fi
 # An index of packages refuses a field that the named version of metadata does not have (License-File, before 2.4)
@@ -35,5 +35,9 @@ for python in "${pythons[@]}"; do
 		"$root/scripts/with-simdriver.sh" -B "$build" sm_86 -- "$python" -B "$root/tests/python/api.py" \
 		"$build/tests/framework/libsample_framework.so" "$folder"
 	"$folder/bin/jitwarm" --version >/dev/null
+	# A class of error for each code of jitwarm.error/1
+	PYTHONPATH=$folder "$python" -B -c 'import json, jitwarm, sys
+codes = json.load(open(sys.argv[1]))["properties"]["code"]["enum"]
+assert {"ok", *jitwarm._ERRORS} == set(codes), codes' "$root/data/schemas/jitwarm.error-1.json"
 	echo "$("$python" --version): passed"
 done

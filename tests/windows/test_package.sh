@@ -75,7 +75,7 @@ cmp -s <(tail -c +87 "$work/icon.ico" | head -c 16000) <(tail -c +87 "$root/pack
 complains '--identifier'
 
 # The wheel's logon task starts the program without a console window, too
-wheel=$("$root/scripts/make-wheel.py" "$work/build/jitwarm.exe" "$build/src/libjitwarm.dll" win_amd64 "$work")
+wheel=$("$root/scripts/make-wheel.py" "$work/build/jitwarm.exe" win_amd64 "$work")
 python3 -m zipfile -e "$wheel" "$work/wheel"
 under "$gpus" "$(find "$work/wheel" -name jitwarm.exe)" startup enable --print
 exits 0 'startup enable --print of the wheel'

@@ -5,96 +5,46 @@
         jitwarm.prime("tensorflow", progress=lambda p: print(f"{p.done} of {p.total}"))
 
 A name is a path (a file, a folder, a wheel) or a package of the active environment; without names it is the whole
-environment. The library prints nothing. Its failures are exceptions (JitwarmError); what could not be done for one file or
-module is in the result. The calls release the interpreter's lock.
+environment. Each call runs the program jitwarm that this package brings. Its failures are exceptions (JitwarmError); what
+could not be done for one file or module is in the result.
 """
-import collections.abc
-import ctypes
-import functools
-import math
-import os
-import signal
-import threading
+import json, os, queue, shutil, subprocess, sys, threading, time
 from dataclasses import dataclass
-from typing import Any, Callable, Iterable, List, Optional, Sequence, Tuple, TypeVar, Union, get_args, get_origin, get_type_hints
+from importlib import metadata
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
 
-from . import _library
-from ._library import library as _lib, struct as _struct
-
-__all__ = [
-    "check", "prime", "bake", "program", "version", "__version__", "CheckResult", "CheckedGpu", "CheckedFile", "Seconds", "PrimeProgress",
-    "PrimeResult", "PrimeFailure", "BakeResult", "BakedFile", "JitwarmError", "UsageError", "NotFoundError", "SystemFailure",
-    "FormatError", "LimitError", "OutOfMemoryError", "UnsupportedError", "DriverError", "BusyError", "InterruptedCallError",
-]
-
-Name = Union[str, bytes, os.PathLike]
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+Name = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+Document = Dict[str, Any]
 
 
-class JitwarmError(Exception):
-    """A call failed; its text names the file and the next step."""
+class JitwarmError(Exception): """A call failed; its text names the file and the next step."""
+class UsageError(JitwarmError, ValueError): """An invalid argument."""
+class NotFoundError(JitwarmError, LookupError): """A missing file, package, driver or GPU."""
+class SystemFailure(JitwarmError, OSError): """The operating system refused: permissions, a full disk."""
+class FormatError(JitwarmError): """Damaged or foreign data."""
+class LimitError(JitwarmError): """Larger than the limit."""
+class OutOfMemoryError(JitwarmError, MemoryError): """Out of memory."""
+class UnsupportedError(JitwarmError): """Sound, but not supported."""
+class DriverError(JitwarmError): """NVIDIA's driver reported a failure."""
+class BusyError(JitwarmError): """Another process holds a lock."""
+class InterruptedCallError(JitwarmError): """The call was cancelled."""
 
 
-class UsageError(JitwarmError, ValueError):
-    """An invalid argument."""
-
-
-class NotFoundError(JitwarmError, LookupError):
-    """A missing file, package, driver or GPU."""
-
-
-class SystemFailure(JitwarmError, OSError):
-    """The operating system refused: permissions, a full disk."""
-
-
-class FormatError(JitwarmError):
-    """Damaged or foreign data."""
-
-
-class LimitError(JitwarmError):
-    """Larger than the limit."""
-
-
-class OutOfMemoryError(JitwarmError, MemoryError):
-    """Out of memory."""
-
-
-class UnsupportedError(JitwarmError):
-    """Sound, but not supported."""
-
-
-class DriverError(JitwarmError):
-    """NVIDIA's driver reported a failure."""
-
-
-class BusyError(JitwarmError):
-    """Another process holds a lock."""
-
-
-class InterruptedCallError(JitwarmError):
-    """The call was cancelled."""
-
-
-_ERRORS = {
-    "JW_ERR_USAGE": UsageError, "JW_ERR_NOT_FOUND": NotFoundError, "JW_ERR_IO": SystemFailure, "JW_ERR_FORMAT": FormatError,
-    "JW_ERR_LIMIT": LimitError, "JW_ERR_MEMORY": OutOfMemoryError, "JW_ERR_UNSUPPORTED": UnsupportedError,
-    "JW_ERR_DRIVER": DriverError, "JW_ERR_BUSY": BusyError, "JW_ERR_INTERRUPTED": InterruptedCallError,
-}
+_ERRORS = {"usage": UsageError, "not_found": NotFoundError, "io": SystemFailure, "format": FormatError, "limit": LimitError,
+           "memory": OutOfMemoryError, "unsupported": UnsupportedError, "driver": DriverError, "busy": BusyError,
+           "interrupted": InterruptedCallError}
 
 
 @dataclass(frozen=True)
 class Seconds:
     """A predicted time: it is between low and high in nine of ten cases."""
-
     low: float
     likely: float
     high: float
 
-
 @dataclass(frozen=True)
 class CheckedGpu:
     """The modules that the driver would compile for one GPU architecture ("sm_86")."""
-
     target: str
     modules: int
     warm: int
@@ -104,7 +54,6 @@ class CheckedGpu:
     start: Seconds  # the first start of a program, which compiles the cold ones one after the other
     prime: Seconds  # prime() on all cores
 
-
 @dataclass(frozen=True)
 class CheckedFile:
     path: str
@@ -112,7 +61,6 @@ class CheckedFile:
     warm: int
     cold: int
     seconds: float  # to compile the cold ones on one core
-
 
 @dataclass(frozen=True)
 class CheckResult:
@@ -131,10 +79,9 @@ class CheckResult:
     def cold(self) -> int:
         return sum(gpu.cold for gpu in self.gpus)
 
-
 @dataclass(frozen=True)
 class PrimeProgress:
-    phase: str  # "compiling", "carrying" (results of other drivers) or "keeping"
+    phase: str  # "compiling", "carrying" (results of other drivers) or "fetching"
     done: int
     total: int
     failed: int
@@ -142,14 +89,12 @@ class PrimeProgress:
     seconds_left: Optional[float]
     current: str  # a file being worked on
 
-
 @dataclass(frozen=True)
 class PrimeFailure:
     path: str
     member: Optional[str]
     target: str
     reason: str
-
 
 @dataclass(frozen=True)
 class PrimeResult:
@@ -169,382 +114,176 @@ class PrimeResult:
     verdict: str  # as of check(), before the run
     complete: bool  # a first start compiles nothing now; False, too, where that cannot be shown or something could not be read
 
-
-@dataclass(frozen=True)
-class BakedFile:
-    path: str
-    member: Optional[str]
-    output: Optional[str]  # the copy
-    modules: int
-    baked: int
-    failed: str  # why there is no copy, "" if there is or nothing was to be baked
-
-
-@dataclass(frozen=True)
-class BakeResult:
-    files: Tuple[BakedFile, ...]
-    targets: Tuple[str, ...]
-    driver: str
-    uncompiled: int
-    interrupted: bool
-    notes: Tuple[str, ...]  # names that led to no file, and the like
-
-
-# ---- between the languages
-
-
-def _text(pointer: Optional[int]) -> Optional[str]:
-    return None if not pointer else ctypes.string_at(pointer).decode("utf-8", "surrogateescape")
-
-
-def _path(pointer: Optional[int]) -> Optional[str]:
-    """As open() takes it, whatever the locale's encoding is."""
-    return None if not pointer else os.fsdecode(ctypes.string_at(pointer))
-
-
-def _chars(value: bytes) -> str:
-    return value.decode("utf-8", "replace")
-
-
-def _fail(err: Any) -> None:
-    code = _library.CODES[err.code] if 0 <= err.code < len(_library.CODES) else ""
-    raise _ERRORS.get(code, JitwarmError)(_chars(err.message))
-
-
-def _call(function: Any, *arguments: Any) -> None:
-    err = _struct("jw_error")()
-    if function(ctypes.byref(err), *arguments):
-        _fail(err)
-
-
-def _items(pointer: Optional[int], count: int, name: str) -> List[Any]:
-    """The structs of an array; they live as long as the result that holds them."""
-    return list((_struct(name) * count).from_address(pointer)) if pointer and count else []
-
-
-def _lines(pointer: Optional[int], count: int) -> Tuple[str, ...]:
-    array = (ctypes.c_void_p * count).from_address(pointer) if pointer and count else ()
-    return tuple(_text(line) or "" for line in array)
-
-
-def _sm(target: Any) -> str:
-    text = ctypes.create_string_buffer(20)
-    _lib.jw_target_sm(text, target)
-    return text.value.decode()
-
-
-def _driver(driver: Any) -> str:
-    text = ctypes.create_string_buffer(64)
-    _lib.jw_driver_text(text, ctypes.byref(driver))
-    return text.value.decode()
-
-
-def _seconds(value: Any) -> Seconds:
-    return Seconds(value.low, value.likely, value.high)
-
-
-def _encoded(text: Union[Name, None]) -> Optional[bytes]:
-    if text is None:
-        return None
-    try:
-        encoded = os.fsencode(text)
-    except UnicodeEncodeError as why:
-        raise UsageError(str(why)) from None
-    if b"\0" in encoded:
-        raise UsageError("a NUL character in a name")
-    return encoded
-
-
-def _address(thing: Any) -> Optional[int]:
-    return None if thing is None else ctypes.addressof(thing)
-
-
-def _pointers(texts: Sequence[Name]) -> Tuple[Any, List[Any]]:
-    kept = [ctypes.create_string_buffer(_encoded(text) or b"") for text in texts]
-    return (ctypes.c_void_p * (len(kept) + 1))(*[ctypes.addressof(text) for text in kept], None), kept
-
-
-class _Options:
-    """A struct of options, which begins with its size, and what its pointers need to live on."""
-
-    def __init__(self, name: str, **values: Any) -> None:
-        self.struct = _struct(name)()
-        self.struct.size = ctypes.sizeof(self.struct)
-        self.kept: List[Any] = []
-        for member, value in values.items():
-            if isinstance(value, (str, bytes, os.PathLike)):
-                value = ctypes.create_string_buffer(_encoded(value) or b"")
-            if isinstance(value, (ctypes.Array, ctypes.Structure)):
-                self.kept.append(value)
-                value = ctypes.addressof(value)
-            if value is not None:
-                setattr(self.struct, member, value)
-                if isinstance(value, int) and getattr(self.struct, member) != value:  # ctypes cuts it off
-                    raise UsageError(f"{member}: {value} is out of range")
-
-    def __enter__(self) -> int:
-        return ctypes.addressof(self.struct)
-
-    def __exit__(self, *ignored: Any) -> None:
-        self.kept.clear()
-
-
-class _Made:
-    """Something that the library makes and frees."""
-
-    def __init__(self, name: str, make: Any, free: Any, *arguments: Any) -> None:
-        self.free, pointer = free, ctypes.c_void_p()
-        _call(make, *arguments, ctypes.byref(pointer))
-        self.address = pointer.value
-        self.struct = _struct(name).from_address(self.address)
-
-    def __enter__(self) -> Any:
-        return self
-
-    def __exit__(self, *ignored: Any) -> None:
-        self.free(self.address)
-
-
-def _worker() -> Tuple[Any, List[Any]]:
-    return _pointers([program(), "worker"])
-
-
-def _system(**values: Any) -> _Made:
-    worker, kept = _worker()
-    with _Options("jw_system_options", worker=worker, **values) as options:
-        system = _Made("jw_system", _lib.jw_system_open, _lib.jw_system_free, options)
-    system.kept = (worker, kept)  # type: ignore[attr-defined] # the system points to it
-    return system
-
-
-def _find(names: Sequence[Name], sources: bool = False) -> _Made:
-    array, kept = _pointers(names)
-    with _Options("jw_find_options", names=array, name_count=len(kept), sources=sources) as options:
-        return _Made("jw_found", _lib.jw_find, _lib.jw_found_free, options)
-
-
-def _paths(found: _Made) -> Tuple[Any, int]:
-    files = _items(found.struct.files, found.struct.file_count, "jw_found_file")
-    return (ctypes.c_void_p * (len(files) + 1))(*[file.path for file in files], None), len(files)
-
-
-def _found_notes(found: _Made) -> Tuple[str, ...]:
-    return tuple(_text(note.text) or "" for note in _items(found.struct.notes, found.struct.note_count, "jw_found_note"))
-
-
-def _targets(names: Union[str, Iterable[str], None]) -> Tuple[Any, int]:
-    if names is None:
-        return None, 0
-    most = 64
-    array, count = (_struct("jw_target") * most)(), ctypes.c_size_t()
-    for name in [names] if isinstance(names, str) else names:
-        if not isinstance(name, str):
-            raise TypeError(f"targets: {name!r} is no str")
-        _call(_lib.jw_targets_read, _encoded(name), None, array, most, ctypes.byref(count))
-    return array, count.value
-
-
-class _Calls:
-    """The callbacks of a long call. What Python raises in them, Ctrl-C too, ends the call and is raised again behind it."""
-
-    def __init__(self, progress: Optional[Callable[[PrimeProgress], Any]], cancelled: Optional[Callable[[], bool]]) -> None:
-        self.raised: Optional[BaseException] = None
-        self.over = False  # stays so, as jw_cancel demands
-        self.progress, self.cancelled = progress, cancelled
-        self.on_progress = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(self._report)
-        self.on_cancel = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p)(self._ask)
-
-    def _report(self, _context: Any, address: int) -> None:
-        try:
-            if self.progress and not self.raised:
-                now = _struct("jw_prime_progress").from_address(address)
-                self.progress(PrimeProgress(
-                    ("compiling", "carrying", "keeping")[now.phase], now.done, now.total, now.failed,
-                    now.done_weight / now.total_weight if now.total_weight else 0.0, now.seconds_left or None, _path(now.current) or ""))
-        except BaseException as why:
-            self.raised = why
-
-    def _ask(self, _context: Any) -> bool:
-        try:
-            if not self.over and self.cancelled and self.cancelled():
-                self.over = True
-        except BaseException as why:
-            self.raised = why
-        return self.over or self.raised is not None
-
-    def into(self, options: _Options) -> _Options:
-        if hasattr(options.struct, "progress"):
-            options.struct.progress = ctypes.cast(self.on_progress, ctypes.c_void_p).value
-        options.struct.cancel.is_cancelled = ctypes.cast(self.on_cancel, ctypes.c_void_p).value
-        return options
-
-    def _catch_interrupt(self) -> Any:
-        """Python may run a signal's handler before a callback enters its `try`; ctypes drops what is raised there."""
-        former = signal.getsignal(signal.SIGINT)
-        if threading.current_thread() is not threading.main_thread() or not callable(former):
-            return None
-
-        def handle(number: int, frame: Any) -> None:
-            try:
-                former(number, frame)
-            except BaseException as why:
-                self.raised = why
-
-        signal.signal(signal.SIGINT, handle)
-        return former
-
-    def run(self, *arguments: Any) -> _Made:
-        former = self._catch_interrupt()
-        try:
-            made = _Made(*arguments)
-        except JitwarmError:
-            if self.raised:
-                raise self.raised
-            raise
-        finally:
-            if former:
-                signal.signal(signal.SIGINT, former)
-        if self.raised:
-            made.__exit__()
-            raise self.raised
-        return made
-
-
-# ---- the calls
-
-
-def _is(value: Any, kind: Any) -> bool:
-    """Whether an argument has the type that a signature names. True is no number; an Iterable's items are seen when they are read."""
-    origin = get_origin(kind) or kind
-    if origin is Union:
-        return any(_is(value, one) for one in get_args(kind))
-    if origin in (int, float):
-        return isinstance(value, (int, origin)) and not isinstance(value, bool)
-    return callable(value) if origin is collections.abc.Callable else isinstance(value, origin)
-
-
-def _typed(function: _Function) -> _Function:
-    """Refuses what is not of the types in the signature: ctypes takes a number for an address."""
-    kinds = get_type_hints(function)
-
-    @functools.wraps(function)
-    def call(*names: Any, **options: Any) -> Any:
-        for key, value in [("names", name) for name in names] + list(options.items()):
-            if key in kinds and not _is(value, kinds[key]):
-                raise TypeError(f"{function.__name__}: {key}: {value!r} is of the type {type(value).__name__}")
-        return function(*names, **options)
-
-    return call  # type: ignore[return-value]
-
-
-def version() -> str:
-    """Of the library."""
-    return str(_lib.jw_version().decode())
-
-
-__version__ = version()
+class Answer(NamedTuple):
+    """What a command has printed: its JSON document, and lines for people."""
+    status: int  # 0 done or warm, 1 cold or a part left undone, 2 jitwarm cannot help, 3 failed
+    document: Document
+    messages: Tuple[str, ...]
+
+
+Progress = Optional[Callable[[PrimeProgress], Any]]
+Cancelled = Optional[Callable[[], bool]]
 
 
 def program() -> str:
     """The command jitwarm that was installed with this package; else the one on PATH."""
-    found = _library.program()
+    name = "jitwarm.exe" if os.name == "nt" else "jitwarm"
+    for file in metadata.files("jitwarm") or []:
+        path = os.path.abspath(str(file.locate()))
+        if file.name == name and os.access(path, os.X_OK):
+            return path
+    beside = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin")  # pip install --target
+    found = shutil.which(name, path=beside) or shutil.which(name)
     if not found:
         raise NotFoundError("the command jitwarm is neither in this package nor on PATH")
     return found
 
 
-@_typed
-def check(*names: Name, targets: Union[str, Iterable[str], None] = None, driver: Optional[str] = None,
-          cache: Optional[Name] = None, everything: bool = False, cancelled: Optional[Callable[[], bool]] = None) -> CheckResult:
+class Run:
+    """A command that runs, "prime" or "cache list"; docs/json.md has its document, “jitwarm COMMAND --help” its options:
+    Run("export", "torch", output="torch.jwpack", best=True, arch=["sm_86", "sm_90"])."""
+
+    def __init__(self, command: str, *names: Name, progress: Progress = None, cancelled: Cancelled = None, **options: Any) -> None:
+        words = [program(), *command.split(), "--json"] + (["--progress=json"] if progress else [])
+        for key, value in options.items():
+            for one in value if isinstance(value, (list, tuple)) else [value]:
+                if one is not None and one is not False:
+                    text = os.fsdecode(one) if isinstance(one, (bytes, os.PathLike)) else str(one)
+                    words.append("--" + key.replace("_", "-") + ("" if one is True else "=" + text))
+        words += ["--", *map(os.fsdecode, names)]
+        self._progress, self._cancelled, self._over = progress, cancelled, False
+        # Ctrl-Break reaches all of a console's group. Where there is no console, the program would open one
+        self._console, flags = True, 0
+        if sys.platform == "win32":
+            import ctypes
+            self._console = bool(ctypes.windll.kernel32.GetConsoleWindow())
+            flags = subprocess.CREATE_NEW_PROCESS_GROUP if self._console else subprocess.CREATE_NO_WINDOW
+        self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, creationflags=flags)
+        self._out: "queue.Queue[Any]" = queue.Queue()
+        self._err: "queue.Queue[Any]" = queue.Queue()
+        for stream, lines in ((self._process.stdout, self._out), (self._process.stderr, self._err)):
+            threading.Thread(target=self._read, args=(stream, lines), daemon=True).start()
+
+    def _read(self, stream: Any, lines: "queue.Queue[Any]") -> None:
+        with stream:
+            for line in stream:
+                lines.put(line)
+        lines.put(None)
+
+    def cancel(self) -> None:
+        """Ends the run soon, from any thread: result() says how far it came, or raises InterruptedCallError."""
+        if self._over or self._process.poll() is not None:
+            return
+        self._over = True
+        if sys.platform == "win32" and self._console:
+            import signal
+            self._process.send_signal(signal.CTRL_BREAK_EVENT)
+        else:
+            self._process.terminate()
+
+    def result(self) -> Answer:
+        """Waits for the end. progress and cancelled are called on this thread; what they raise, Ctrl-C too, cancels the run."""
+        messages: List[str] = []
+        try:
+            while True:
+                if self._cancelled and self._cancelled():
+                    self.cancel()
+                try:
+                    line = self._err.get(timeout=0.1)
+                except queue.Empty:
+                    continue
+                if line is None:
+                    break
+                if not line.startswith(b"{"):
+                    messages.append(line.decode("utf-8", "replace").strip())
+                elif self._progress and not self._over:
+                    now = json.loads(line)
+                    self._progress(PrimeProgress(now["phase"], now["done"], now["total"], now["failed"], now["fraction"],
+                                                 now.get("seconds_left"), _path(now.get("current", ""))))
+        except BaseException:
+            self.cancel()
+            try:
+                while self._process.poll() is None:
+                    time.sleep(0.02)  # Ctrl-C ends it at once, on Windows, too
+            finally:
+                self._process.kill()
+            raise
+        status = self._process.wait()
+        try:
+            document = json.loads(b"".join(iter(self._out.get, None)))
+        except ValueError:
+            text = "cancelled" if self._over else messages[-1] if messages else f"jitwarm ended with status {status}"
+            raise (InterruptedCallError if self._over else JitwarmError)(text) from None
+        if document.get("schema") == "jitwarm.error/1":
+            raise _ERRORS.get(document["code"], JitwarmError)(document["error"])
+        return Answer(status, document, tuple(messages))
+
+
+def run(command: str, *names: Name, progress: Progress = None, cancelled: Cancelled = None, **options: Any) -> Answer:
+    """Any command, as with Run, to its end: run("bake", "torch", output="baked")."""
+    return Run(command, *names, progress=progress, cancelled=cancelled, **options).result()
+
+
+def _path(text: str) -> str:
+    """As open() takes it, whatever the locale's encoding is."""
+    return text if os.name == "nt" else os.fsdecode(text.encode("utf-8"))
+
+
+def _notes(answer: Answer) -> Tuple[str, ...]:
+    notes = tuple(answer.document["notes"])
+    return notes + tuple(line for line in answer.messages if not line.endswith(notes))
+
+
+def version() -> str:
+    return str(run("--version").document["version"])
+
+
+def check(*names: Name, targets: Union[str, Iterable[str], None] = None, driver: Optional[str] = None, cache: Optional[Name] = None,
+          everything: bool = False, cancelled: Cancelled = None) -> CheckResult:
     """Whether a first start would compile anything: from the files alone, in milliseconds, without waking the GPU.
-
-    targets ("rtx4090", "sm_90", "all") and driver ("550.163.01", "12.4") ask about another machine. `cancelled` is called on
-    threads of the library.
+    targets ("rtx4090", "sm_90", "all") and driver ("550.163.01", "12.4") ask about another machine.
     """
-    wanted, count = _targets(targets)
-    calls = _Calls(None, cancelled)
-    ask = {} if count else {"ask": 2}  # JW_ASK_UNCERTAIN
-    with _find(names) as found, _system(asleep=True, cache_dir=cache, **ask) as system:
-        if not count and not system.struct.gpu_count:
-            raise NotFoundError(_chars(system.struct.why_none))
-        options = calls.into(_Options("jw_check_options", found=found.address, system=system.struct, targets=wanted,
-                                      target_count=count, driver=driver, everything=everything))
-        with options as given, calls.run("jw_check_result", _lib.jw_check, _lib.jw_check_result_free, given) as made:
-            result = made.struct
-            why_useless = "" if driver else _chars(system.struct.cache.why_useless)
-            verdict, status = _verdict(result.verdict)
-            return CheckResult(
-                gpus=tuple(CheckedGpu(_sm(gpu.target), gpu.modules, gpu.warm, gpu.cold, gpu.damaged, gpu.cold_bytes,
-                                      _seconds(gpu.forecast.start), _seconds(gpu.forecast.prime))
-                           for gpu in _items(result.gpus, result.gpu_count, "jw_check_gpu")),
-                files=tuple(CheckedFile(_path(file.path) or "", _text(file.member), file.warm, file.cold, file.seconds)
-                            for file in _items(result.files, result.file_count, "jw_check_file")),
-                failing=tuple(f"{_text(file.file)}: {_text(file.why)}"
-                              for file in _items(result.failing, result.failing_count, "jw_check_failing")),
-                driver=_driver(result.driver), names_known=result.names_known,
-                why_useless=why_useless,
-                notes=_found_notes(found) + _lines(result.notes, result.note_count) + tuple(filter(None, [_chars(result.cache.text)])),
-                warm=not status, verdict=verdict, status=status)
+    target = targets if targets is None or isinstance(targets, str) else list(targets)
+    answer = run("check", *names, target=target, driver=driver, cache=cache, all=everything, cancelled=cancelled)
+    d = answer.document
+    return CheckResult(
+        gpus=tuple(CheckedGpu(gpu["target"], gpu["modules"], gpu["warm"], gpu["cold"], gpu["damaged"], gpu["cold_bytes"],
+                              Seconds(**gpu["forecast"]["start_seconds"]), Seconds(**gpu["forecast"]["prime_seconds"])) for gpu in d["gpus"]),
+        files=tuple(CheckedFile(_path(file["path"]), file.get("member"), file["warm"], file["cold"], file["seconds"]) for file in d["files"]),
+        failing=tuple(f"{one['file']}: {one['why']}" for one in d["failing"]),
+        driver=d["driver"], names_known=d["names_known"], why_useless=d.get("why_useless", ""), notes=_notes(answer),
+        warm=not answer.status, verdict=d["verdict"], status=answer.status)
 
 
-def _verdict(verdict: int) -> Tuple[str, int]:
-    return _chars(_lib.jw_verdict_name(verdict)), int(_lib.jw_verdict_status(verdict))
-
-
-@_typed
-def prime(*names: Name, progress: Optional[Callable[[PrimeProgress], Any]] = None, jobs: int = 0, budget_seconds: float = 0,
-          budget_bytes: int = 0, cache: Optional[Name] = None, everything: bool = False, low_priority: bool = False,
-          dry_run: bool = False, cancelled: Optional[Callable[[], bool]] = None) -> PrimeResult:
+def prime(*names: Name, progress: Progress = None, jobs: int = 0, budget_seconds: float = 0, budget_bytes: int = 0,
+          cache: Optional[Name] = None, everything: bool = False, low_priority: bool = False, dry_run: bool = False,
+          cancelled: Cancelled = None) -> PrimeResult:
     """Has the driver compile the cold modules in worker processes, and puts the results where it looks for them.
-
-    progress comes on the calling thread. If it raises, the run ends soon, and the exception comes out of this call; what was
-    compiled by then stays.
+    If progress raises, the run ends soon, and the exception comes out of this call; what was compiled by then stays.
     """
-    if not math.isfinite(budget_seconds):
-        raise UsageError(f"budget_seconds: {budget_seconds} is out of range")
-    calls = _Calls(progress, cancelled)
-    with _find(names, sources=True) as found, _system(probe=True, cache_dir=cache) as system:
-        paths, count = _paths(found)
-        options = calls.into(_Options("jw_prime_options", paths=paths, path_count=count, everything=everything, jobs=jobs,
-                                      budget_bytes=budget_bytes, budget_ms=int(budget_seconds * 1000), low_priority=low_priority,
-                                      dry_run=dry_run))
-        with options as given, calls.run("jw_prime_result", _lib.jw_prime, _lib.jw_prime_result_free, system.address, given) as made:
-            result = made.struct
-            failures = _items(result.failures, result.failure_count, "jw_prime_failure")
-            plan, left = result.plan, result.undone + result.plan.over_budget
-            troubles = result.troubles + found.struct.trouble_count
-            return PrimeResult(
-                modules=plan.modules, warm=plan.warm, cold=plan.cold + plan.over_budget, compiled=result.compiled,
-                failed=result.failed, unchanged=result.unchanged, undone=left, added_bytes=result.added_bytes,
-                seconds=result.seconds, interrupted=result.interrupted,
-                stopped=_chars(result.stopped.message) if result.stopped.code else "",
-                failures=tuple(PrimeFailure(_path(one.path) or "", _text(one.member), _sm(one.target), _text(one.reason) or "")
-                               for one in failures),
-                notes=_found_notes(found) + _lines(result.notes, result.note_count),
-                verdict=_verdict(result.verdict)[0],
-                complete=not (left or result.failed or result.unchanged or result.misjudged or result.interrupted or
-                              result.stopped.code or plan.hopeless or troubles))
+    answer = run("prime", *names, progress=progress, cancelled=cancelled, jobs=jobs or None, budget_size=budget_bytes or None,
+                 budget_time=f"{budget_seconds * 1000:.0f}ms" if budget_seconds else None, cache=cache, all=everything,
+                 background=low_priority, dry_run=dry_run)
+    d = answer.document
+    return PrimeResult(
+        modules=d["modules"], warm=d["warm"], cold=d["cold"], compiled=d["compiled"], failed=d["failed"],
+        unchanged=d["unchanged"], undone=d["undone"] + d["over_budget"], added_bytes=d["added_bytes"], seconds=d["seconds"],
+        interrupted=d["interrupted"], stopped=d.get("stopped", ""), notes=_notes(answer), verdict=d["verdict"], complete=not answer.status,
+        failures=tuple(PrimeFailure(_path(one["path"]), one.get("member"), one["target"], one["reason"]) for one in d["failures"]))
 
 
-@_typed
-def bake(*names: Name, output: Optional[Name] = None,
-         progress: Optional[Callable[[PrimeProgress], Any]] = None, jobs: int = 0, cache: Optional[Name] = None,
-         any_owner: bool = False, dry_run: bool = False,
-         cancelled: Optional[Callable[[], bool]] = None) -> BakeResult:
-    """Puts the compiled code into copies of the libraries below `output`."""
-    if not (output or dry_run):
-        raise UsageError("output names the folder for the copies")
-    calls = _Calls(progress, cancelled)
-    with _find(names) as found, _system(probe=True, cache_dir=cache) as system:
-        how = calls.into(_Options("jw_prime_options", jobs=jobs))
-        options = calls.into(_Options("jw_bake_options", system=system.struct, found=found.struct, output=output, prime=how.struct,
-                                      dry_run=dry_run, any_owner=any_owner))
-        with how, options as given, calls.run("jw_bake_result", _lib.jw_bake, _lib.jw_bake_result_free, given) as made:
-            result = made.struct
-            return BakeResult(
-                files=tuple(BakedFile(_path(file.path) or "", _text(file.member), _path(file.output), file.modules, file.baked,
-                                      _chars(file.failed.message) if file.failed.code else "")
-                            for file in _items(result.files, result.file_count, "jw_bake_file")),
-                targets=tuple(_sm(target) for target in _items(result.targets, result.target_count, "jw_target")),
-                driver=_driver(result.driver), uncompiled=result.uncompiled, interrupted=result.interrupted,
-                notes=_found_notes(found))
+def _command(command: str) -> Callable[..., Document]:
+    def call(*names: Name, progress: Progress = None, cancelled: Cancelled = None, **options: Any) -> Document:
+        return run(command, *names, progress=progress, cancelled=cancelled, **options).document
+
+    call.__doc__ = f"""“jitwarm {command}”: its document, jitwarm.{command}/1; the options are those of the command."""
+    return call
+
+
+scan = _command("scan")  # scan("torch", target="rtx3070")
+export = _command("export")  # export("torch", output="torch.jwpack", sign=True)
+import_ = _command("import")  # import_("torch.jwpack", dry_run=True)
+tune = _command("tune")  # tune(apply=True)
+status = _command("status")
+doctor = _command("doctor")
+__version__ = metadata.version("jitwarm")

@@ -3,15 +3,9 @@
 
 #define FILE_MEMBER(member, ...) JSON(struct jw_bake_file, member, __VA_ARGS__)
 
-static const char *say_bake_driver(char room[JSON_ROOM], const void *driver)
-{
-	_Static_assert(JW_DRIVER_TEXT <= JSON_ROOM, "a driver's text");
-	return jw_driver_text(room, driver);
-}
-
 static const char *say_range_end(char room[JSON_ROOM], const void *driver)
 {
-	return ((const struct jw_driver *)driver)->cuda ? say_bake_driver(room, driver) : "";
+	return ((const struct jw_driver *)driver)->cuda ? document_driver(room, driver) : "";
 }
 
 static const struct json_field baked_drivers_fields[] = {
@@ -55,7 +49,7 @@ static const struct json_field baked_file_fields[] = {
 
 static const struct json_field bake_fields[] = {
 	JSON(struct bake_document, dry_run, "nothing was compiled or written"),
-	JSON_SAID("driver", struct bake_document, result.driver, say_bake_driver,
+	JSON_SAID("driver", struct bake_document, result.driver, document_driver,
 			  "whose compiler's code this is"),
 	JSON(struct bake_document, result.uncompiled, "modules that could not be compiled"),
 	JSON_AS("uncompiled_why", struct bake_document, result.uncompiled_why.message,

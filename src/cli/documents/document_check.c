@@ -362,6 +362,7 @@ static const struct json_field file_fields[] = {
 		 .presence = JSON_UNLESS_NULL),
 	JSON(struct jw_check_file, warm, NULL),
 	JSON(struct jw_check_file, cold, NULL),
+	JSON(struct jw_check_file, seconds, "to compile the cold ones on one core"),
 	{0},
 };
 
@@ -408,6 +409,8 @@ static const struct json_field check_fields[] = {
 	JSON_MEMBERS_OF(struct check_document, sum, JSON_TABLE(struct jw_check_gpu, count_fields)),
 	JSON_OBJECT_OF("cache", struct check_document, result.cache, &document_outlook,
 				   "what the driver does with the cache as it is"),
+	JSON_SAID("driver", struct check_document, result.driver, document_driver,
+			  "that was asked about: `550.163.01 (CUDA 12.4)`"),
 	JSON(struct check_document, result.names_known,
 		 "`false`: the names of this driver's entries cannot be predicted, so everything counts as "
 		 "cold"),

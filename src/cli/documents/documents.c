@@ -21,6 +21,12 @@ const char *document_sm(char room[JSON_ROOM], const void *target)
 	return given->sm ? jw_target_sm(room, *given) : "";
 }
 
+const char *document_driver(char room[JSON_ROOM], const void *driver)
+{
+	_Static_assert(JW_DRIVER_TEXT <= JSON_ROOM, "a driver's text");
+	return jw_driver_text(room, driver);
+}
+
 const char *document_verdict(char room[JSON_ROOM], const void *verdict)
 {
 	(void)room;

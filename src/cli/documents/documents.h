@@ -256,5 +256,6 @@ struct uninstall_document {
  * whole seconds. */
 const char *document_sm(char room[JSON_ROOM], const void *target);
 const char *document_verdict(char room[JSON_ROOM], const void *verdict); /* enum jw_verdict */
+const char *document_driver(char room[JSON_ROOM], const void *driver);   /* struct jw_driver */
 double document_seconds(const void *ns);
 double document_whole_seconds(const void *ns);

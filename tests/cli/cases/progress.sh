@@ -55,7 +55,7 @@ run 64 prime --progress xml "$sample"
 err_has 'xml'
 
 # The programs of docs/json.md that show it
-block() { awk -v begin="\`\`\`$1" '$0 == begin { inside = 1; next } /^```$/ { inside = 0 } inside' "$cases/../../../docs/json.md"; }
+block() { awk -v begin="\`\`\`$1" '$0 == begin { inside = 1; next } inside && /^```$/ { exit } inside' "$cases/../../../docs/json.md"; }
 if ! is_wine; then
 	block c | diff - "$cases/../../../examples/installer_step.c" >"$out" || fail "docs/json.md and examples/installer_step.c differ"
 	block python >"$work/step.py"
