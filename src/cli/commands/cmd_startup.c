@@ -216,7 +216,8 @@ static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw
 	if (startup->failed) {
 		output_error(&cli->out, "the system refused it, and nothing was changed: %s",
 					 startup->failed);
-		if (strstr(startup->failed, " bus") || strstr(startup->failed, "booted with systemd"))
+		if (!options_given(&cli->options, "service") &&
+			(strstr(startup->failed, " bus") || strstr(startup->failed, "booted with systemd")))
 			print_without_session(cli);
 	} else {
 		print_items(&cli->out, startup);

@@ -13,6 +13,8 @@ export PATH=$work/bin:$PATH JITWARM_SYSTEM_ROOT=$work/root XDG_RUNTIME_DIR=$work
 mkdir -m 700 "$work/run"
 site=$work/venv/lib/python3.11/site-packages
 empty_environment "$work/venv"
+# Neither a driver nor code is here, so these steps are not run
+for step in "" " frame" " other"; do checked_steps[run jitwarm prime --if-changed$step]=1; done
 for name in frame other; do
 	mkdir "$site/$name-1.2.dist-info"
 	printf 'Metadata-Version: 2.1\nName: %s\nVersion: 1.2\n' $name >"$site/$name-1.2.dist-info/METADATA"
@@ -121,6 +123,7 @@ if ((EUID == 0)); then
 fi
 FAIL=1 run 3 startup enable --service ollama --account ollama /usr/lib/ollama
 err_has "nothing was changed"
+err_lacks "units of this account"
 [[ -z $(ls "$work/root/etc/systemd/system") ]] || fail "left: $(find "$work/root/etc/systemd/system")"
 run 0 startup enable --service ollama --account ollama /usr/lib/ollama package-of-its-environment
 run 0 startup status --service ollama
