@@ -136,6 +136,6 @@ PYTHON
 printf 'frame/tests.ptx,,\n' >"$site/frame-1.0.dist-info/RECORD"
 run 1 check --environment "$work/env" frame
 out_has "1 of 1 module is cold, which programs may not need: first start up to "
-out_has "jitwarm prime --environment $work/env frame, if a start takes long"
+out_has "Next, if a start takes long: jitwarm prime --environment $work/env frame"
 run 1 doctor --environment "$work/env" frame
 out_has "1 module that programs may not need: up to "
