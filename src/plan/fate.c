@@ -186,9 +186,10 @@ int fates_settle(struct jw_error *err, struct fates *fates)
 	for (size_t i = 0; i < fates->count; i++) {
 		struct file_fate fate = fates->items[i];
 
+		fate.variant_runs = fates->running[fate.variants] >> fate.target & 1;
 		if (fate.fails && !is_spared(fates, &fate)) {
 			fates->items[kept++] = fate;
-		} else if (fate.fails && fates->running[fate.variants] >> fate.target & 1) {
+		} else if (fate.fails && fate.variant_runs) {
 			mem_free(fate.file);
 		} else {
 			fate.fails = false;
@@ -247,6 +248,12 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 							  ? "%zu of %s has no code for %s: a program that uses it fails"
 							  : "%zu of %s have no code for %s: a program that uses one fails",
 						  fate->lacking, TEXT_COUNT(fate->pieces, "piece", "pieces"), sm);
+	else if (fate->needs.cuda && fate->variant_runs)
+		(void)text_format(
+			text, FATE_TEXT,
+			"a program that loads this variant fails: %s for %s; it needs driver %s or "
+			"newer",
+			reason, sm, jw_driver_text(driver, &fate->needs));
 	else if (fate->needs.cuda)
 		(void)text_format(text, FATE_TEXT, "will fail: %s for %s; it needs driver %s or newer",
 						  reason, sm, jw_driver_text(driver, &fate->needs));

@@ -32,6 +32,7 @@ struct file_fate {
 	char *file; /* "path" or "path: member" */
 	uint32_t target;
 	bool fails;              /* else it lacks pieces */
+	bool variant_runs;       /* a program may load another file, which runs */
 	enum plan_reason reason; /* REASON_NONE: it has only code for other GPUs */
 	struct jw_driver needs;  /* the first driver that is new enough; zeros: its age is not why */
 	size_t variants, folder; /* indexes in fates.running */

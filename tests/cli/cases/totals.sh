@@ -150,7 +150,7 @@ PYTHON
 	mv versions/libx_cuda.late.so versions/libx_cuda130.so
 	mv versions/libx_cuda.mixed.so versions/libx_cuda118.so
 	run 2 scan --target sm_86 --driver 565 versions/libx_cuda1* # which one a program loads is not known
-	out_has "versions/libx_cuda130.so: will fail: PTX newer than the driver reads for sm_86; it needs driver 580 (CUDA 13.0) or newer"
+	out_has "versions/libx_cuda130.so: a program that loads this variant fails: PTX newer than the driver reads for sm_86; it needs driver 580 (CUDA 13.0) or newer"
 	run 2 scan --target sm_86 --driver 565 --json versions/libx_cuda1*
 	json '[(t["driver_from"], t["fails_to"], t["driver_to"], [n["driver"] for n in t["newer"]]) for t in d["totals"]] == [(0, 565, 575, [580])]'
 	mv versions/libx_cuda.native.so versions/libx_cuda118.so
