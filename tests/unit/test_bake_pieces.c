@@ -26,6 +26,7 @@ static void begin_machine(void)
 		gpus[i].target.sm = (uint16_t)(50 + i);
 	machine = (struct jw_system){.gpus = gpus,
 								 .gpu_count = ANALYSE_MOST_TARGETS,
+								 .example = "rtx4090",
 								 .state_dir = folder,
 								 .cache.path = folder,
 								 .driver = {.version = {12050, {555, 58, 2}},
