@@ -18,6 +18,7 @@ import time
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 PAGES = (DOCS / "frameworks.md", DOCS / "ko/frameworks.md")
 TABLE = re.compile(r"(?<=<!-- generated -->\n).*?(?=<!-- end -->)", re.S)
+PYTHONS = ("3.12", "3.10", "3.8", "3.6")
 GPUS = ("GTX 1080", "V100", "RTX 2080", "A100", "RTX 3070", "RTX 4090", "H100", "B200", "RTX 5090")
 
 
@@ -51,11 +52,14 @@ def ask(jitwarm, release):
     """The cells of a release, or one that says why there are none."""
     wanted, _, platform = release.partition("@")
     targets = ",".join(name.lower().replace(" ", "") for name in GPUS)
-    run = subprocess.run([jitwarm, "scan", "--json", "--quiet", "--index", wanted, "--platform", platform or "linux", "--target", targets],
-                         stdout=subprocess.PIPE, env={**os.environ, "LC_ALL": "C.UTF-8"}, check=False)
-    document = json.loads(run.stdout or json.dumps({"error": f"jitwarm ends with status {run.returncode}"}))
+    for python in PYTHONS:  # the first for which there is a wheel
+        run = subprocess.run([jitwarm, "scan", "--json", "--quiet", "--index", wanted, "--platform", platform or "linux", "--python", python, "--target", targets],
+                             stdout=subprocess.PIPE, env={**os.environ, "LC_ALL": "C.UTF-8"}, check=False)
+        document = json.loads(run.stdout or json.dumps({"error": f"jitwarm ends with status {run.returncode}"}))
+        if "Could not find a version" not in document.get("error", ""):
+            break
     if "error" in document:
-        return [re.sub(r"\S+://\S+ ", "", document["error"]).replace("|", "/")]
+        return ["no wheel" if "Could not find a version" in document["error"] else document["error"].replace("|", "/")]
     if not document["files"]:
         return ["no device code"]
     return [cell(total, [one["verdicts"][total["target"]] for one in document["files"]]) for total in document["totals"]]

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # setup.sh [--compiler] [--tests] [--windows]   installs what building jitwarm needs, on Debian and its derivatives
 #
-# --compiler  what “jitwarm compiler fetch” needs: ca-certificates, and pip, whose package index the build takes over
+# --compiler  what “jitwarm compiler fetch” needs: ca-certificates and pip
 # --tests     what the tests need too: ccache, clang and its tools, g++, abidw, minisign, valgrind, a registry and skopeo, nginx, the real drivers for the phantom GPU,
-#             nvJitLink, XGBoost as the real program
+#             nvJitLink, XGBoost as the real program, uv
 # --windows   mingw-w64, Wine, and what makes Windows' packages
 # Installed packages are left alone. Needs root or sudo only if something is missing.
 set -euo pipefail
@@ -60,6 +60,9 @@ if [ -n "$tests" ]; then
 		echo "setup.sh: the real drivers cannot be had: the tests that need one will be skipped" >&2
 	"$here/get.sh" nvjitlink 12.2 >&2 || # 20 MB
 		echo "setup.sh: nvJitLink cannot be had: the test that links without a driver will be skipped" >&2
+	uv=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/uv # where tests/elsewhere/index.sh looks
+	[ -x "$uv/bin/uv" ] || python3 -m pip install -q --disable-pip-version-check --only-binary=:all: --target "$uv" uv >"$scratch/log" 2>&1 ||
+		echo "setup.sh: uv cannot be had: the test that it lends pip will be left out" >&2
 	# The promise is tested on a program that nobody here wrote (260 MB).
 	"$here/get.sh" frameworks xgboost-1.0.2-linux xgboost-1.3.3-linux >&2 ||
 		echo "setup.sh: XGBoost cannot be had: the tests of its first start will be skipped" >&2

@@ -42,15 +42,12 @@ struct jw_compiler_fetch_options {
 };
 #define JW_COMPILER_FETCH_OPTIONS_INIT JW_INIT(jw_compiler_fetch_options)
 
-/* Downloads the ptxas of a CUDA version ("12.4", "12.4.131") in NVIDIA's wheel, from the package
- * index that pip's configuration names (else PyPI), into $JITWARM_PTXAS or ~/.cache/jitwarm/ptxas
- * (%LOCALAPPDATA%\jitwarm\ptxas). Hashes are checked, and the version that the compiler says
- * (ptxas is started); a failure leaves no files. A compiler that exists and says this version is
- * not fetched again. `options` may be NULL. JW_ERR_NOT_FOUND: no such wheel;
- * JW_ERR_INTERRUPTED: cancelled. The caller frees *ret_path with jw_text_free.
- *
- * With libcurl before 7.84 an application calls curl_global_init before it starts threads; so for
- * jw_push, jw_pull and jw_share_options. */
+/* Gets the ptxas of a CUDA version ("12.4", "12.4.131") in NVIDIA's wheel, by pip, from the index
+ * that it is configured to, into $JITWARM_PTXAS or ~/.cache/jitwarm/ptxas
+ * (%LOCALAPPDATA%\jitwarm\ptxas). The version that the compiler says is checked (ptxas is started);
+ * a failure leaves no files. A compiler that exists and says this version is not fetched again.
+ * `options` may be NULL. JW_ERR_NOT_FOUND: no such wheel, or neither pip nor uv; JW_ERR_IO: what
+ * pip says; JW_ERR_INTERRUPTED: cancelled. The caller frees *ret_path with jw_text_free. */
 int jw_compiler_fetch(struct jw_error *err, const char *version,
 					  const struct jw_compiler_fetch_options *options, char **ret_path);
 

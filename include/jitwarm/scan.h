@@ -156,51 +156,36 @@ struct jw_scan_options {
  * JW_ERR_INTERRUPTED). */
 int jw_scan(struct jw_error *err, const struct jw_scan_options *options);
 
-/* The package index that pip is configured to. */
+/* The package index that pip is configured to. pip asks it: that of the active Python environment,
+ * else of the Python on PATH, else one that uv lends. It is told never to build, so no code of a
+ * package runs. */
 struct jw_index;
 
 struct jw_index_options {
-	size_t size;          /* JW_INDEX_OPTIONS_INIT sets it (jitwarm/api.h) */
-	const char *platform; /* linux, linux-arm64, windows; NULL: that of the GPUs (Jetson), else this
-							 machine's */
+	size_t size; /* JW_INDEX_OPTIONS_INIT sets it (jitwarm/api.h) */
+	const char
+		*platform;      /* linux, linux-aarch64, windows; NULL: that of the GPUs, else pip's own */
+	const char *python; /* for this version of Python ("3.11"); NULL: the active one */
 	const struct jw_target *targets;
 	size_t target_count;
-	bool listed; /* a package is one of many, as pip means them: NAME==2.10 is 2.10 alone, and
-					wheels for any platform, which have no device code, are left where they are */
+	bool arm; /* the GPUs are in machines with a 64-bit Arm processor (GH200, GB10) */
 	struct jw_compiler_fetch_options fetch;
 };
 #define JW_INDEX_OPTIONS_INIT JW_INIT(jw_index_options)
 
-/* -1: the platform is unknown, or not that of the GPUs; pip's configuration cannot be read. */
+/* -1: the platform is unknown, or not that of the GPUs. */
 int jw_index_open(struct jw_error *err, const struct jw_index_options *options,
 				  struct jw_index **ret_index);
 void jw_index_close(struct jw_index *index);
 
-/* A wheel of it, to be looked at. */
-struct jw_index_wheel {
-	char *path, *name;    /* name: of the file; path NULL: it was left where it is */
-	const char *folder;   /* of its own, which is removed with it; NULL: a file of find-links */
-	const char *platform; /* as jw_platform */
-	uint64_t size_bytes;  /* 0: the index does not say it */
-};
-
-/* `package`: NAME, the newest, NAME==VERSION (2.10 means 2.10.*), or NAME>=2.1,<2.3 without blanks:
- * the newest of these. Hashes are checked; `hashes`: a text with the SHA-256 of each file that it
- * may be, NULL: any that the index has. The wheel is in a run's own folder among the temporary
- * files, which after a killed run the next one removes. JW_ERR_USAGE: `package` is neither.
- * JW_ERR_NOT_FOUND, JW_ERR_FORMAT, JW_ERR_INTERRUPTED. Freed, and removed, by the next function. */
-int jw_index_wheel_get(struct jw_error *err, struct jw_index *index, const char *package,
-					   const char *hashes, struct jw_index_wheel **ret_wheel);
-void jw_index_wheel_free(struct jw_index_wheel *wheel);
-
-/* What a requirements file, a pylock.toml (PEP 751) or the report of “pip install --report” asks
- * for. */
+/* What a list asks for. */
 struct jw_listed_package {
-	char *asked;      /* as in jw_index_wheel_get; else what the file has there: an option, a place,
-						 of whose address only the scheme is left */
-	char *hashes;     /* the same; NULL: none are named */
-	size_t line;      /* 0: of a report */
-	bool conditional; /* only where its marker holds */
+	char *asked;     /* NAME==VERSION; of what is left out what the file has there, without the
+						address of a place */
+	char sha256[65]; /* of its file; "": not known */
+	char *file;      /* the file's name; "": not known; NULL: left out */
+	size_t line;     /* of what is left out; 0: a package */
+	bool direct;     /* not from an index */
 };
 
 struct jw_package_list {
@@ -208,9 +193,34 @@ struct jw_package_list {
 	size_t count;
 };
 
-/* JW_ERR_FORMAT: it is none of these, or names no package. The caller frees with the next one. */
-int jw_package_list_read(struct jw_error *err, const char *path, struct jw_package_list *ret_list);
+/* The packages of a requirements file, a pylock.toml (PEP 751) or the report of “pip install
+ * --report”, as pip resolves them for the platform, and before them what is left out: options of
+ * pip but the indexes, other lists, and what is in no index. The error has pip's words.
+ * JW_ERR_FORMAT: the file is none of these, or names no package. The caller frees with the next
+ * one. */
+int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path,
+				  struct jw_package_list *ret_list);
 void jw_package_list_free(struct jw_package_list *list);
+
+/* A wheel of it, to be looked at. */
+struct jw_index_wheel {
+	char *path, *name;    /* name: of the file; path NULL: it was left where it is */
+	char *folder;         /* in which it is */
+	const char *platform; /* as jw_platform */
+	uint64_t size_bytes;
+};
+
+/* `package`: a requirement: NAME, NAME==VERSION, NAME>=2.1,<2.3. The wheel is in a run's own folder
+ * among the temporary files, which after a killed run the next one removes, until the next one is
+ * got, or the index closed. JW_ERR_USAGE: `package` is a file, or something else. JW_ERR_NOT_FOUND,
+ * JW_ERR_IO: pip's words. */
+int jw_index_wheel_get(struct jw_error *err, struct jw_index *index, const char *package,
+					   const struct jw_index_wheel **ret_wheel);
+/* The same of one of jw_index_list's; a wheel for any platform, which has no device code, is left
+ * where it is. JW_ERR_USAGE: the package is left out. */
+int jw_index_listed_get(struct jw_error *err, struct jw_index *index,
+						const struct jw_listed_package *package,
+						const struct jw_index_wheel **ret_wheel);
 
 JW_END_DECLS
 

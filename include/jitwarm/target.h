@@ -37,6 +37,9 @@ bool jw_target_parse(const char *text, struct jw_target *ret_target);
 const char *jw_target_sm(char text[JW_TARGET_TEXT], struct jw_target target);
 /* "compute_86", "compute_90a"; returns `text`. */
 const char *jw_target_compute(char text[JW_TARGET_TEXT], struct jw_target target);
+/* Whether that names a GPU of machines with a 64-bit Arm processor alone: Jetson's, and those
+ * beside a processor of NVIDIA's own ("gh200", "GB10", "dgx spark"). */
+bool jw_target_named_arm(const char *name);
 /* Appends the GPUs that `text` names to a list without duplicates: a capability ("sm_86", "sm86",
  * "8.6"), a product ("RTX 4090", "h100", "NVIDIA A100-SXM4-80GB"), "all" (each on sale that the
  * driver runs, without Jetson), a range ("rtx20..rtx50": these generations; "sm_80..h100": what

@@ -8,12 +8,13 @@
 #include <jitwarm/compiler.h>
 #include <jitwarm/version.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
 #include "compile/nvjitlink.h"
-#include "compile/package_index.h"
 #include "compile/ptxas.h"
+#include "find/pip.h"
 #include "os/clock.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -21,13 +22,7 @@
 #include "os/library.h"
 #include "os/platform.h"
 
-enum {
-	MOST_PROGRAM = 1 << 30,
-	MOST_MEMBERS = 100000,
-	STEP = 1 << 16,
-	DAY_S = 86400,
-	MOST_SHOWN = 400
-};
+enum { MOST_PROGRAM = 1 << 30, MOST_MEMBERS = 100000, STEP = 1 << 16, DAY_S = 86400 };
 
 static const char fresh_start[] = ".new-";
 
@@ -77,9 +72,8 @@ enum { MOST_PIECES = 2 };
 
 /* What is kept of one wheel. */
 struct fetched_piece {
-	struct wheel_wanted wanted;
 	char package[64], member[64]; /* "nvidia-cuda-nvcc-cu12", "bin/ptxas": the end of its name */
-	char versions[64];            /* as in wheel_wanted */
+	char asked[128];              /* "nvidia-cuda-nvcc-cu12==12.4.*" */
 	int (*version)(struct jw_error *err, const char *path, uint32_t *ret_cuda); /* that it says */
 };
 
@@ -91,15 +85,6 @@ struct fetch {
 };
 
 /* ---- one piece */
-
-/* As messages may have it: an index can list addresses with a password or a token. */
-static const char *show_place(char room[MOST_SHOWN], const struct wheel_found *found)
-{
-	if (!found->local)
-		return text_address(room, MOST_SHOWN, found->place);
-	text_copy(room, MOST_SHOWN, found->place);
-	return room;
-}
 
 static int fail_wheel(struct jw_error *err, struct archive *archive)
 {
@@ -204,28 +189,15 @@ static int check_fetched_version(struct jw_error *err, const struct fetch *fetch
 	return 0;
 }
 
-static int take_piece(struct jw_error *err, const struct fetch *fetch, struct package_index *index,
-					  const struct wheel_found *found, const struct fetched_piece *piece,
-					  const char *folder)
+static int take_piece(struct jw_error *err, const struct fetch *fetch, struct pip *pip,
+					  const struct fetched_piece *piece, const char *folder)
 {
-	const struct jw_compiler_fetch_options *options = fetch->options;
-	char *wheel = found->local ? mem_string(err, found->place) : os_join(err, folder, "wheel"),
-		 *program = os_join(err, folder, os_base_name(piece->member));
-	char shown[MOST_SHOWN];
-	int result = -1;
+	char *wheel = NULL, *program = os_join(err, folder, os_base_name(piece->member));
+	int result = program ? pip_download(err, pip, piece->asked, &wheel) : -1;
 
-	if (wheel && program) {
-		result = (!found->local && package_index_download(err, index, found, wheel,
-														  options->progress, options->context)) ||
-						 unpack_program(err, wheel, piece->member, program, &options->cancel) ||
-						 check_fetched_version(err, fetch, piece, program)
-					 ? -1
-					 : 0;
-		if (result)
-			error_prefix(err, "%s", show_place(shown, found));
-	}
-	if (wheel && !found->local)
-		(void)os_remove(NULL, wheel);
+	if (!result && (unpack_program(err, wheel, piece->member, program, &fetch->options->cancel) ||
+					check_fetched_version(err, fetch, piece, program)))
+		result = error_prefix(err, "%s", os_base_name(wheel));
 	mem_free(program);
 	mem_free(wheel);
 	return result;
@@ -235,20 +207,21 @@ static int take_piece(struct jw_error *err, const struct fetch *fetch, struct pa
 
 static int fill_store_folder(struct jw_error *err, const struct fetch *fetch, const char *folder)
 {
-	struct package_index *index = package_index_open(err, &fetch->options->cancel);
-	struct wheel_found found;
-	int result = index ? 0 : -1;
+	char *room = os_join(err, folder, "pip");
+	const struct pip_options how = {.folder = room,
+									.platform = jw_platform(),
+									.any_python = true,
+									.by_hand = "name the ptxas of a CUDA toolkit (--ptxas FILE)",
+									.fetch = fetch->options};
+	struct pip *pip = NULL;
+	int result = room && !os_make_dirs(err, room, 0700) && !pip_open(err, &how, &pip) ? 0 : -1;
 
-	for (size_t i = 0; !result && i < fetch->piece_count; i++) {
-		const struct fetched_piece *piece = &fetch->pieces[i];
-
-		result = package_index_find(err, index, &piece->wanted, &found);
-		if (!result) {
-			result = take_piece(err, fetch, index, &found, piece, folder);
-			mem_free(found.place);
-		}
-	}
-	package_index_close(index);
+	for (size_t i = 0; !result && i < fetch->piece_count; i++)
+		result = take_piece(err, fetch, pip, &fetch->pieces[i], folder);
+	pip_close(pip);
+	if (room)
+		(void)os_remove_tree(NULL, room);
+	mem_free(room);
 	return result;
 }
 
@@ -388,12 +361,11 @@ static int find_missing(struct jw_error *err, struct fetch *fetch, const char *p
 		*piece = pieces[i];
 		/* The linker's last number is another one than ptxas'. */
 		if (i || fetch->cuda.count < 3)
-			(void)snprintf(piece->versions, sizeof piece->versions, "==%u.%u.*", cuda[0], cuda[1]);
+			(void)snprintf(piece->asked, sizeof piece->asked, "%.60s==%u.%u.*", pieces[i].package,
+						   cuda[0], cuda[1]);
 		else
-			(void)snprintf(piece->versions, sizeof piece->versions, "==%u.%u.%u", cuda[0], cuda[1],
-						   cuda[2]);
-		piece->wanted = (struct wheel_wanted){
-			.package = piece->package, .versions = piece->versions, .platform = jw_platform()};
+			(void)snprintf(piece->asked, sizeof piece->asked, "%.60s==%u.%u.%u", pieces[i].package,
+						   cuda[0], cuda[1], cuda[2]);
 		if (!os_exists(path) || check_fetched_version(NULL, fetch, piece, path))
 			fetch->piece_count++;
 		mem_free(path);

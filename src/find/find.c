@@ -106,12 +106,12 @@ static int take_package(struct jw_error *err, struct name_search *finder,
 
 /* Whether the installed package has a version that was asked for; a trouble if not. */
 static int check_version(struct jw_error *err, struct name_search *finder, const char *name,
-						 const char *versions, const struct package *package, bool *ret_fits)
+						 const char *wanted, const struct package *package, bool *ret_fits)
 {
 	char version[PACKAGE_MOST_NAME];
 	struct jw_error why;
 
-	*ret_fits = packages_is_version(package, versions, version);
+	*ret_fits = packages_is_version(package, wanted, version);
 	if (*ret_fits)
 		return 0;
 	error_set(&why, JW_ERR_NOT_FOUND, "%s: version %s is installed in %s", name, version,
@@ -161,12 +161,8 @@ static int not_there(struct jw_error *err, struct name_search *finder, const cha
 		return found_trouble(err, &finder->list, &why);
 	}
 	packages_name_gpu(&finder->packages, others, sizeof others);
-	/* An index is asked for a name or for one version, without extras. */
-	(void)snprintf(wanted, sizeof wanted, "%s%s", asked->written,
-				   asked->versions && text_starts(asked->versions, "==") &&
-						   !strpbrk(asked->versions, ", *")
-					   ? asked->versions
-					   : "");
+	(void)snprintf(wanted, sizeof wanted, "%s%s%s", asked->written, *asked->version ? "==" : "",
+				   asked->version);
 	/* A package's name has a dot less often than a file's. */
 	if (!strchr(asked->written, '.') && strlen(wanted) < PACKAGE_MOST_NAME)
 		(void)text_format(index, sizeof index, "; “jitwarm scan --index %s” asks the package index",
@@ -219,7 +215,7 @@ static int take_named_package(struct jw_error *err, struct name_search *finder, 
 	}
 	if (at == SET_NONE)
 		return not_there(err, finder, name, typed);
-	if (check_version(err, finder, name, typed->versions, &packages->items[at], &fits))
+	if (check_version(err, finder, name, typed->version, &packages->items[at], &fits))
 		return -1;
 	if (!fits)
 		return 0;

@@ -135,6 +135,15 @@ static bool is_python(const char *path, const uint8_t *head, size_t size)
 	return text_ends(path, ".py") || (text_starts(line, "#!") && strstr(line, "python"));
 }
 
+/* requirements.txt, requirements-dev.txt, pylock.toml, pylock.dev.toml */
+static bool is_package_list(const char *path)
+{
+	const char *name = os_base_name(path);
+
+	return (text_ends(name, ".txt") && strstr(name, "requirements")) ||
+		   (text_ends(name, ".toml") && text_starts(name, "pylock."));
+}
+
 static const char *compression_of(const uint8_t *head, size_t size)
 {
 	static const struct {
@@ -176,6 +185,12 @@ static bool is_no_code(const struct found_list *list, const char *path, const st
 				  "%s: compressed by %s, which jitwarm does not read: name the wheel (.whl), the "
 				  "installed package, or the folder into which it is unpacked",
 				  path, compression);
+	else if (reads_as_text(head, size) && is_package_list(path))
+		error_set(why, JW_ERR_USAGE,
+				  "%s: a list of packages: “jitwarm scan --index -r %s” says what their wheels "
+				  "compile, before they are installed; afterwards no name means the whole "
+				  "environment",
+				  path, path);
 	else if (reads_as_text(head, size) && is_python(path, head, size))
 		error_set(why, JW_ERR_USAGE,
 				  "%s: a Python script, which holds no device code: name the packages that it "

@@ -7,7 +7,6 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/package_version.h"
 #include "base/text.h"
 #include "find/package_files.h"
 
@@ -72,10 +71,26 @@ static void version_on_disk(const struct package *package, char version[PACKAGE_
 	(void)snprintf(version, PACKAGE_MOST_NAME, "%.*s", (int)length, length ? at + 1 : "");
 }
 
+/* The length of a version without what does not tell it from others: ".0" at its end, and "+cu118"
+ * where no such label is asked for. */
+static size_t version_length(const char *version, bool labelled)
+{
+	size_t length = labelled ? strlen(version) : strcspn(version, "+");
+
+	while (length > 2 && version[length - 1] == '0' && version[length - 2] == '.')
+		length -= 2;
+	return length;
+}
+
 bool packages_is_version(const struct package *package, const char *wanted, char *ret_is)
 {
+	const bool labelled = strchr(wanted, '+') != NULL;
+	size_t length;
+
 	version_on_disk(package, ret_is);
-	return !*ret_is || version_fits(ret_is, wanted);
+	length = version_length(ret_is, labelled);
+	return !*ret_is || !*wanted ||
+		   (length == version_length(wanted, labelled) && !strncmp(ret_is, wanted, length));
 }
 
 static uint64_t name_key(const char *name)

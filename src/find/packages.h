@@ -34,7 +34,7 @@ void packages_close(struct packages *packages);
  * package counts in addition. */
 size_t packages_find(const struct packages *packages, const char *name, size_t start);
 
-/* Whether its version is one of version_fits' list; true if the record's name has no version.
+/* Whether its version is the wanted one ("": any); true if the record's name has no version.
  * `ret_is`, of PACKAGE_MOST_NAME: the installed version. */
 bool packages_is_version(const struct package *package, const char *wanted, char *ret_is);
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/package_version.h"
 #include "base/text.h"
 #include "os/file.h"
 
@@ -200,8 +199,12 @@ bool requirement_typed(const char *text, struct typed_package *ret_typed)
 		(void)read_extras(rest, typed.requirement.extras);
 		rest = skip_requirement_space(rest + extras + 2);
 	}
-	typed.versions = rest;
-	if (!version_is_wanted(rest))
+	if (*rest && !text_starts(rest, "=="))
+		return false;
+	typed.version = *rest ? skip_requirement_space(rest + 2) : rest;
+	if ((*rest && !text_is_alnum(*typed.version)) ||
+		typed.version[strspn(typed.version, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+											"0123456789._+!-")])
 		return false;
 	*ret_typed = typed;
 	return true;

@@ -24,7 +24,7 @@ void metadata_free(struct metadata *metadata);
 /* One line of `size` bytes at *at, without its line feed or carriage return; false at the end. */
 bool metadata_line(const char **at, const char *end, const char **ret_line, size_t *ret_length);
 
-/* Names of packages and requirements (PEP 503, PEP 508), and versions. */
+/* Names of packages and requirements (PEP 503, PEP 508). */
 
 /* "nvidia-cudnn-cu12 (==9.3.0.75) ; extra == 'and-cuda'" */
 struct requirement {
@@ -38,11 +38,11 @@ struct requirement {
  * requirement counts on every platform, and in every version. */
 bool requirement_parse(const char *text, struct requirement *ret_requirement);
 
-/* A package as a user types it: a name, extras, versions ("jax[cuda12]>=0.4,<0.6"). */
+/* A package as a user types it: a name, extras, a version ("jax[cuda12]==0.4.30"). */
 struct typed_package {
 	struct requirement requirement;
 	char written[PACKAGE_MOST_NAME]; /* the name as it was typed */
-	const char *versions;            /* version_fits' list, in the text that was read */
+	const char *version;             /* in the text that was read; "": any */
 };
 
 /* False for anything else: a path, several names, a marker. */
@@ -53,8 +53,3 @@ bool requirement_typed(const char *text, struct typed_package *ret_typed);
  * (tensorflow[and-cuda], jax[cuda12]): such a package, if installed beside the framework, serves
  * it. */
 bool requirement_applies(const struct requirement *requirement, const char *extras);
-
-/* What a file's content asks pip for (jw_package_list_read); `name` is the file's, whose ending
- * tells a pylock.toml. */
-int package_list_parse(struct jw_error *err, const char *name, const void *data, size_t size,
-					   struct jw_package_list *ret_list);

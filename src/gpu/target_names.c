@@ -181,6 +181,22 @@ static size_t gpu_named(const char *name, struct jw_target *targets, size_t most
 	}
 }
 
+/* Source: NVIDIA's pages of Grace Hopper, Grace Blackwell and DGX Spark. */
+bool jw_target_named_arm(const char *name)
+{
+	static const char *const beside_grace[] = {"gh200", "gb200", "gb300"};
+	enum { GB10 = 121 };
+	struct jw_target target = {0};
+	char typed[LONGEST];
+
+	plain_product_name(name, typed);
+	for (size_t i = 0; i < COUNT(beside_grace); i++)
+		if (text_starts(typed, beside_grace[i]))
+			return true;
+	return (jw_target_parse(name, &target) || gpu_named(name, &target, 1) == 1) &&
+		   (target.sm == GB10 || gpu_is_tegra(target.sm));
+}
+
 /* RTX 4091 may be RTX 4090, but RTX 6070 would be of another family than RTX 6000. */
 static bool is_of_other_family(const char *typed, const char *name)
 {

@@ -28,9 +28,8 @@ struct web {
 	const struct web_options *options;
 	CURLM *many; /* one transfer at a time; its loop asks for Ctrl-C often */
 	CURL *curl;
-	char *bundle, *folder; /* of certificates; NULL: libcurl's own */
-	struct os_lent netrc, lent_bundle,
-		client; /* the bundle and the client's certificate; none: missing */
+	char *bundle, *folder;             /* of certificates; NULL: libcurl's own */
+	struct os_lent netrc, lent_bundle; /* none: missing */
 	uint64_t waited_ms;
 	bool late;
 	char reason[CURL_ERROR_SIZE];
@@ -167,54 +166,28 @@ static void set_limits(CURL *curl, const struct web *web, const struct web_reque
 #endif
 }
 
-/* The name and password of one of the options' places on this origin, else of ~/.netrc for it. */
+/* The name and password of ~/.netrc for this origin. */
 static void set_web_login(const struct exchange *exchange, const char *url)
 {
 	const struct web *web = exchange->web;
-	const struct web_options *options = web->options;
 	const struct web_signature *sign = exchange->request->sign;
-	bool known = !options->place_count && web_same_origin(url, exchange->request->url);
-	char *user = NULL, *password = NULL;
 
-	for (size_t i = 0; !user && i < options->place_count; i++) {
-		CURLU *parts = web_same_origin(options->places[i], url) ? curl_url() : NULL;
-
-		if (!parts)
-			continue;
-		known = true;
-		(void)curl_url_set(parts, CURLUPART_URL, options->places[i], 0);
-		(void)curl_url_get(parts, CURLUPART_USER, &user, CURLU_URLDECODE);
-		(void)curl_url_get(parts, CURLUPART_PASSWORD, &password, CURLU_URLDECODE);
-		curl_url_cleanup(parts);
-	}
 	if (sign) {
 		(void)curl_easy_setopt(web->curl, CURLOPT_AWS_SIGV4, sign->how);
 		(void)curl_easy_setopt(web->curl, CURLOPT_USERNAME, sign->user);
 		(void)curl_easy_setopt(web->curl, CURLOPT_PASSWORD, sign->password);
-	} else if (user) {
-		(void)curl_easy_setopt(web->curl, CURLOPT_USERNAME, user);
-		set_web_text(web->curl, CURLOPT_PASSWORD, password);
-	} else if (known && web->netrc.path) {
+	} else if (web->netrc.path && web_same_origin(url, exchange->request->url)) {
 		(void)curl_easy_setopt(web->curl, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
 		(void)curl_easy_setopt(web->curl, CURLOPT_NETRC_FILE, web->netrc.path);
 	}
-	curl_free(user);
-	curl_free(password);
 }
 
-static void set_web_proof(const struct web *web, const char *url)
+static void set_web_proof(const struct web *web)
 {
-	const struct web_options *options = web->options;
-	const long verify = !(options->unproven && web_names_host(&options->plain, url));
-
-	(void)curl_easy_setopt(web->curl, CURLOPT_SSL_VERIFYPEER, verify);
-	(void)curl_easy_setopt(web->curl, CURLOPT_SSL_VERIFYHOST, 2 * verify);
 	(void)curl_easy_setopt(web->curl, CURLOPT_SSL_OPTIONS, (long)CURLSSLOPT_REVOKE_BEST_EFFORT);
 	set_web_text(web->curl, CURLOPT_CAINFO,
 				 web->lent_bundle.path ? web->lent_bundle.path : web->bundle);
 	set_web_text(web->curl, CURLOPT_CAPATH, web->folder);
-	set_web_text(web->curl, CURLOPT_SSLCERT,
-				 web->client.path ? web->client.path : options->client_certificate);
 }
 
 /* libcurl follows no redirect itself: each hop needs the checks of its address. */
@@ -237,10 +210,9 @@ static void set_web_options(struct exchange *exchange, const char *url, struct c
 	(void)curl_easy_setopt(curl, CURLOPT_READDATA, exchange);
 	(void)curl_easy_setopt(curl, CURLOPT_SEEKFUNCTION, on_web_seek);
 	(void)curl_easy_setopt(curl, CURLOPT_SEEKDATA, exchange);
-	set_web_text(curl, CURLOPT_PROXY, web->options->proxy);
 	set_method(curl, exchange->request);
 	set_limits(curl, web, exchange->request);
-	set_web_proof(web, url);
+	set_web_proof(web);
 	set_web_login(exchange, url);
 }
 
@@ -313,7 +285,7 @@ static int fail_exchange(struct jw_error *err, const struct exchange *exchange, 
 	if (code == CURLE_PEER_FAILED_VERIFICATION)
 		web_say_how_to_prove(reason, how, sizeof how);
 	if (code == CURLE_SSL_CONNECT_ERROR)
-		web_say_how_to_be_plain(&exchange->web->options->plain, url, how, sizeof how);
+		web_say_how_to_be_plain(url, how, sizeof how);
 	return error_set(err, kind, "%s%s", *reason ? reason : curl_easy_strerror(code), how);
 }
 
@@ -427,46 +399,29 @@ bool web_wait(struct web *web, unsigned tries, int64_t wait_s)
 
 /* ---- the whole */
 
-/* What others name is libcurl's to open only after it was looked at: it would wait for a pipe. It
- * says itself what is missing. */
-static int lend_pem(struct jw_error *err, const char *path, struct os_lent *lent)
-{
-	struct jw_error why;
-
-	return !path || !os_lend(&why, path, MOST_PEM, lent) || why.code == JW_ERR_NOT_FOUND
-			   ? 0
-			   : error_copy(err, &why);
-}
-
 static int find_web_certificates(struct jw_error *err, struct web *web)
 {
 	static const char *const bundles[] = {"CURL_CA_BUNDLE", "SSL_CERT_FILE"};
-	const char *named = web->options->certificates;
-	struct os_stat stat;
+	struct jw_error why = {0};
 
-	if (named && !os_stat(NULL, named, &stat) && stat.kind == OS_DIRECTORY)
-		web->folder = mem_string(err, named);
-	else if (named)
-		web->bundle = mem_string(err, named);
-	if (named && !web->folder && !web->bundle)
-		return -1;
-	for (size_t i = 0; !named && !web->bundle && i < sizeof bundles / sizeof *bundles; i++) {
+	for (size_t i = 0; !web->bundle && i < sizeof bundles / sizeof *bundles; i++) {
 		web->bundle = os_env(bundles[i]);
 		if (web->bundle && !*web->bundle) {
 			mem_free(web->bundle);
 			web->bundle = NULL;
 		}
 	}
-	if (!named)
-		web->folder = os_env("SSL_CERT_DIR");
+	web->folder = os_env("SSL_CERT_DIR");
 	if (web->options->netrc)
 		web->netrc = os_lend_netrc();
 	/* A libcurl that is part of the program knows no distribution's place. */
 	if (!web->bundle && !web->folder && !curl_version_info(CURLVERSION_NOW)->cainfo)
 		web->bundle = os_certificates();
-	return lend_pem(err, web->bundle, &web->lent_bundle) ||
-				   lend_pem(err, web->options->client_certificate, &web->client)
-			   ? -1
+	/* What others name is libcurl's to open only after it was looked at: it would wait for a pipe.
+	 * It says itself what is missing. */
+	return web->bundle && os_lend(&why, web->bundle, MOST_PEM, &web->lent_bundle) &&
+				   why.code != JW_ERR_NOT_FOUND
+			   ? error_copy(err, &why)
 			   : 0;
 }
 
@@ -517,7 +472,6 @@ void web_close(struct web *web)
 	mem_free(web->folder);
 	os_lent_close(&web->netrc);
 	os_lent_close(&web->lent_bundle);
-	os_lent_close(&web->client);
 	mem_free(web);
 	curl_global_cleanup();
 }

@@ -1,10 +1,9 @@
 /* One request to a server, by libcurl, with every limit: sizes, redirects, time.
  *
  * Plain http works only for hosts that the options allow. What proves who we are goes only to the
- * scheme, host and port that it was given for, never along a redirect to another one; a client's
- * certificate alone is shown to any server that asks, as by pip. Messages never contain it. Unless
- * the options name others, proxies are those of curl's environment variables (https_proxy, no_proxy
- * …), certificates those of CURL_CA_BUNDLE, SSL_CERT_FILE and SSL_CERT_DIR. */
+ * scheme, host and port that it was given for, never along a redirect to another one. Messages
+ * never contain it. Proxies are those of curl's environment variables (https_proxy, no_proxy …),
+ * certificates those of CURL_CA_BUNDLE, SSL_CERT_FILE and SSL_CERT_DIR. */
 #pragma once
 
 #include <stdbool.h>
@@ -23,16 +22,12 @@ struct web_hosts {
 	bool here;                /* this machine */
 	const char *const *hosts; /* and these: "HOST" or "HOST:PORT" */
 	size_t host_count;
-	bool exact;         /* only those with a port */
-	const char *option; /* what allows more, for messages; NULL: JITWARM_PLAIN_HTTP= */
+	bool exact; /* only those with a port */
 };
 
-/* Whether `hosts->hosts` have the host of an address. */
-bool web_names_host(const struct web_hosts *hosts, const char *url);
-/* JW_ERR_FORMAT: not an address, or one that only https may go to. */
 /* For a server that answers no TLS: what asks it by plain http. */
-void web_say_how_to_be_plain(const struct web_hosts *plain, const char *url, char *text,
-							 size_t size);
+void web_say_how_to_be_plain(const char *url, char *text, size_t size);
+/* JW_ERR_FORMAT: not an address, or one that only https may go to. */
 int web_may_ask(struct jw_error *err, const struct web_hosts *plain, const char *url);
 /* "https" or, where that is allowed, "http". */
 const char *web_scheme(const struct web_hosts *plain, const char *host);
@@ -59,14 +54,8 @@ struct web_options {
 	struct web_hosts plain;
 	uint64_t timeout_ms; /* of connecting, of silence, and of an answer that is a document */
 	const struct jw_cancel *cancel; /* may be NULL */
-	bool unproven; /* servers that `plain` names need no certificate that is trusted */
 	bool netrc; /* names and passwords of ~/.netrc, or the file that NETRC names, for the origin of
-				   the request, or of `places` */
-	/* Addresses whose origins are told who asks, whatever is requested: the name and password in
-	 * them, else those of ~/.netrc. */
-	const char *const *places;
-	size_t place_count;
-	const char *proxy, *certificates, *client_certificate; /* a file or folder; NULL: none named */
+				   the request */
 };
 
 /* libcurl's own signature of a request for an object store, with the headers that are given. */

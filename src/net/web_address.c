@@ -165,25 +165,16 @@ static void free_place(struct web_place *place)
 	curl_free(place->port);
 }
 
-bool web_names_host(const struct web_hosts *hosts, const char *url)
-{
-	struct web_place place = web_place_of(url);
-	const bool is = *place.both && is_named_host(hosts, place.host, place.both);
-
-	free_place(&place);
-	return is;
-}
-
-void web_say_how_to_be_plain(const struct web_hosts *plain, const char *url, char *text,
-							 size_t size)
+void web_say_how_to_be_plain(const char *url, char *text, size_t size)
 {
 	struct web_place place = web_place_of(url);
 
 	if (*place.both)
 		(void)text_format(text, size,
-						  "; if it speaks plain http, %s%s allows that, which others can read and "
+						  "; if it speaks plain http, JITWARM_PLAIN_HTTP=%s allows that, which "
+						  "others can read and "
 						  "change on its way (an address of a shared place then begins with http:)",
-						  plain->option ? plain->option : "JITWARM_PLAIN_HTTP=", place.both);
+						  place.both);
 	free_place(&place);
 }
 
@@ -204,10 +195,9 @@ int web_may_ask(struct jw_error *err, const struct web_hosts *plain, const char 
 				  place.both);
 	else
 		error_set(err, JW_ERR_FORMAT,
-				  "%.20s://%s: only https is allowed; %s%s allows plain http, which others can "
-				  "read and change on its way",
-				  place.scheme, place.both,
-				  plain->option ? plain->option : "JITWARM_PLAIN_HTTP=", place.both);
+				  "%.20s://%s: only https is allowed; JITWARM_PLAIN_HTTP=%s allows plain "
+				  "http, which others can read and change on its way",
+				  place.scheme, place.both, place.both);
 	free_place(&place);
 	return result;
 }

@@ -260,7 +260,7 @@ struct object_place *object_web_open(struct jw_error *err, const struct jw_share
 		length--;
 	*web = (struct object_web){.place = {web_get, web_put, NULL, object_web_close, .later_s = -1},
 							   .how = {.plain = {options->insecure, options->insecure_hosts,
-												 options->insecure_host_count, false, NULL},
+												 options->insecure_host_count, false},
 									   .timeout_ms = TIMEOUT_MS,
 									   .netrc = !s3},
 							   .moved = moved};

@@ -1,5 +1,5 @@
 #!/bin/bash
-# index.sh BUILD-FOLDER   --index: wheels of a package index on this machine, honest and lying (index-server.py)
+# index.sh BUILD-FOLDER   --index: pip, from package indexes on this machine, honest and lying (index-server.py)
 #
 # Exit status 1 if a case fails, 77 where something is not at hand.
 set -uo pipefail
@@ -12,33 +12,37 @@ jitwarm=$build/src/jitwarm
 # shellcheck source=tests/elsewhere/indexes.sh
 . "$here/indexes.sh"
 
-mkdir -p http/asked http/pure tmp
+mkdir -p http/packages/asked http/packages/pure http/packages/pyproject-toml
 python3 - "$build/tests/framework/libsample_framework.so" <<'P'
 import pathlib, sys, zipfile
 code = pathlib.Path(sys.argv[1]).read_bytes()
-def wheel(version, tag, member="asked/lib.so"):
-    with zipfile.ZipFile(f"http/asked/asked-{version}-py3-none-{tag}.whl", "w", zipfile.ZIP_DEFLATED) as archive:
+def wheel(version, tag, member="asked/lib.so", name="asked"):
+    with zipfile.ZipFile(f"http/packages/{name.replace('_', '-')}/{name}-{version}-{tag}.whl", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(member, code)
-        archive.writestr(f"asked-{version}.dist-info/METADATA", f"Metadata-Version: 2.1\nName: asked\nVersion: {version}\n")
-        archive.writestr(f"asked-{version}.dist-info/RECORD", f"{member},,\n")
-for version in ("1.0", "1.0+cu121", "1.1", "1.1.post1", "1.2rc1", "1.5"):
-    wheel(version, "manylinux2014_x86_64")
-wheel("1.1.post1", "manylinux_2_28_x86_64", "asked/newer.so")
-wheel("1.0", "win_amd64", "asked/lib.dll")
-wheel("1.0", "manylinux2014_aarch64", "asked/arm.so")
-wheel("0.9", "any")
-wheel("3.0", "macosx_11_0_arm64")
-open("http/asked/asked-4.0.1.tar.gz", "wb").write(b"source")
-open("http/pure/pure-2.0-py3-none-any.whl", "wb").write(b"is never fetched")
+        archive.writestr(f"{name}-{version}.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nRequires-Dist: missing\n")
+        archive.writestr(f"{name}-{version}.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n")
+        archive.writestr(f"{name}-{version}.dist-info/RECORD", f"{member},,\n")
+for version in ("1.0", "1.0+cu121", "1.1", "1.1.post1", "1.2rc1"):
+    wheel(version, "py3-none-manylinux2014_x86_64")
+wheel("1.1.post1", "py3-none-manylinux_2_28_x86_64", "asked/newer.so")
+wheel("1.0", "py3-none-win_amd64", "asked/lib.dll")
+wheel("1.0", "py3-none-manylinux2014_aarch64", "asked/arm.so")
+wheel("0.9", "py3-none-any")
+wheel("3.0", "py3-none-macosx_11_0_arm64")
+for minor in range(7, 30):
+    wheel("0.5", f"cp3{minor}-cp3{minor}-manylinux2014_x86_64", f"asked/for3{minor}.so")
+wheel("2.0", "py3-none-any", name="pure")
+wheel("1.0", "py3-none-any", name="pyproject_toml")
+open("http/packages/asked/asked-4.0.1.tar.gz", "wb").write(b"source")
 P
 serve http
 site=http://127.0.0.1:$(cat http/port)
-export TMPDIR=$scratch/tmp
 
-ask() { # KIND WORD...
-	PIP_INDEX_URL=$site/$1/simple timeout 120 "$jitwarm" "${@:2}" >out 2>err
+timeout=$(command -v timeout)
+ask() { # KIND WORD...; with the PATH that is in `path`
+	PIP_INDEX_URL=${PIP_INDEX_URL-$site/$1/simple} PATH=${path:-$PATH} "$timeout" 120 "$jitwarm" "${@:2}" >out 2>err
 }
-clean() { [ -z "$(find tmp state home -mindepth 1 2>/dev/null)" ]; }
+clean() { rm -rf home/.rustup && [ -z "$(find tmp state home -mindepth 1 2>/dev/null)" ]; } # pip asks for rustc's version
 good() { # TEXT WHEEL KIND WORD...
 	local text=$1 wheel=$2
 	ask "$3" scan --target sm_86 --index "${@:4}"
@@ -49,7 +53,8 @@ bad() { # TEXT SAID KIND WORD...
 	local text=$1 said=$2 got
 	ask "$3" scan --target sm_86 --index "${@:4}"
 	got=$?
-	[ $got = 3 ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$said" err && clean && ok "$text ($said)" || fail "$text: status $got, not “$said”: $(cat out err; find tmp state home)"
+	[ $got = 3 ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$said" err && ! grep -qE 'p(@|%40)ss' err && clean && ok "$text ($said)" ||
+		fail "$text: status $got, not “$said”: $(head -c 2000 out err; find tmp state home)"
 }
 usage() { # SAID WORD...
 	ask good "${@:2}"
@@ -58,48 +63,128 @@ usage() { # SAID WORD...
 
 good "the newest, with the newest glibc" asked-1.1.post1-py3-none-manylinux_2_28_x86_64.whl good asked
 grep -q "asked/newer.so" out || fail "another one was read: $(cat out)"
-good "1.0 means 1.0.*, with the highest label" asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl good asked==1.0
-good "a label" asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl good asked==1.0+CU121
+good "the highest label" asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl good asked==1.0
 good "a post release" asked-1.1.post1-py3-none-manylinux_2_28_x86_64.whl good Asked==1.1.post1
-good "a final one of three numbers" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1.0
 good "a pre-release that is named" asked-1.2rc1-py3-none-manylinux2014_x86_64.whl good asked==1.2rc1
 good "a wheel for any platform" asked-0.9-py3-none-any.whl good asked==0.9
 good "a wheel for Windows" asked-1.0-py3-none-win_amd64.whl good asked==1.0 --platform windows
-good "a wheel for arm64" asked-1.0-py3-none-manylinux2014_aarch64.whl good asked==1.0 --platform linux-arm64
-good "a redirect to another host" asked-1.0-py3-none-win_amd64.whl moved-away asked==1.0 --platform windows
-mkdir folder && cp http/asked/asked-1.0-py3-none-win_amd64.whl folder
-PIP_NO_INDEX=1 PIP_FIND_LINKS=folder ask good scan --index asked --platform windows --target sm_86
-grep -q "^folder/asked-1.0-py3-none-win_amd64.whl:" out && [ -e folder/asked-1.0-py3-none-win_amd64.whl ] && ok "a folder of find-links, which stays" || fail "find-links: $(cat out err)"
-ask good scan --index asked==1.0 --target sm_87
-[ "$(head -n 1 out | cut -d' ' -f1)" = asked-1.0-py3-none-manylinux2014_aarch64.whl ] && ok "Jetson's platform" || fail "Jetson: $(cat out err)"
+good "a wheel for Linux, whatever machine this is" asked-1.1.post1-py3-none-manylinux_2_28_x86_64.whl good asked --platform linux
+good "a range" asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl good "asked<1.1"
+good "a wheel for arm64" asked-1.0-py3-none-manylinux2014_aarch64.whl good asked==1.0 --platform linux-aarch64
+# Each GPU's own machine
+for gpu in sm_87 gb10 "NVIDIA GH200 480GB" gb200,gb300; do
+	ask good scan --index asked==1.0 --target "$gpu"
+	[ "$(head -n 1 out | cut -d' ' -f1)" = asked-1.0-py3-none-manylinux2014_aarch64.whl ] && ok "the platform of $gpu" || fail "$gpu: $(cat out err)"
+done
+for gpu in h100 gb10,h100; do
+	ask good scan --index asked==1.0 --target "$gpu"
+	[ "$(head -n 1 out | cut -d' ' -f1)" = asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl ] && ok "the platform of $gpu" || fail "$gpu: $(cat out err)"
+done
+# The Python: the active environment's, whether it has pip or not, or the named one
+this=$("$python" -c 'import sys; print(f"3{sys.version_info[1]}")')
+good "the active Python" "asked-0.5-cp$this-cp$this-manylinux2014_x86_64.whl" good asked==0.5
+good "another Python" asked-0.5-cp38-cp38-manylinux2014_x86_64.whl good asked==0.5 --python 3.8
+"$python" -m venv --without-pip venv && mv venv/lib/python3.* venv/lib/python3.29
+VIRTUAL_ENV=$scratch/venv good "an environment without pip, whose Python is another" asked-0.5-cp329-cp329-manylinux2014_x86_64.whl good asked==0.5
+"$python" -m venv own
+mkdir tools && for tool in env sh; do ln -s "$(command -v $tool)" tools; done
+path=$scratch/tools VIRTUAL_ENV=$scratch/own good "the pip of the active environment" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
+mkdir folder && cp http/packages/asked/asked-1.0-py3-none-win_amd64.whl folder
+PIP_NO_INDEX=1 PIP_FIND_LINKS=folder good "a folder of find-links, which stays" asked-1.0-py3-none-win_amd64.whl good asked --platform windows
+[ -e folder/asked-1.0-py3-none-win_amd64.whl ] || fail "it is gone"
 ask good scan --json --index asked==1.1 --target sm_86
-grep -q '"path":.*"asked-1.1.post1-py3-none-manylinux_2_28_x86_64.whl"' out && ! grep -q jitwarm-run out && ok "--json names the wheel" || fail "--json: $(head -n 20 out; cat err)"
+grep -q '"path":.*"asked-1.1-py3-none-manylinux2014_x86_64.whl"' out && ! grep -q jitwarm-run out && ok "--json names the wheel" || fail "--json: $(head -n 20 out; cat err)"
 
-bad "withdrawn" "; its author has withdrawn (yanked) it" good asked==1.5
-bad "no wheel for the platform" "for x86_64-linux; it has wheels for other platforms" good asked==3.0
-bad "only the source" "no wheel asked==4.0.1 for x86_64-linux; it has only its source (sdist)" good asked==4.0.1
-bad "no such version" "; the newest is 1.1" good asked==7
-bad "no such package" "no wheel nothing for x86_64-linux" good nothing
-bad "another hash" "its SHA-256 is " wrong-hash asked
-bad "a wheel that breaks off" "cut-wheel/files/" cut-wheel asked
-bad "a wheel without end" "sends more than" endless asked
-PIP_TIMEOUT=1 bad "a slow one" "trickle/files/" trickle asked
-good "the newest of a range" asked-1.1.post1-py3-none-manylinux_2_28_x86_64.whl good "asked>=1,<2"
-good "the newest below" asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl good "asked<1.1"
-good "a pre-release where nothing else fits" asked-1.2rc1-py3-none-manylinux2014_x86_64.whl good "asked>1.1,<1.5"
-bad "nothing in the range" "no wheel asked>1.3,<1.5 for x86_64-linux" good "asked>1.3,<1.5"
-usage "is neither NAME nor NAME==VERSION" scan --index "asked>=1,,<2"
-usage "is neither NAME nor NAME==VERSION" scan --index "asked[x]"
+bad "no wheel for the platform" "pip: Could not find a version that satisfies the requirement asked==3.0 (from versions: 0.5, 0.9, " good asked==3.0
+bad "only the source" "requirement asked==4.0.1 (from versions: " good asked==4.0.1
+bad "no such package" "pip: Could not find a version that satisfies the requirement nothing (from versions: none)" good nothing
+bad "another hash" "pip: THESE PACKAGES DO NOT MATCH THE HASHES" wrong-hash asked
+bad "a wheel that breaks off" "pip: " cut-wheel asked
+PIP_RETRIES=1 PIP_INDEX_URL=http://127.0.0.1:1/simple bad "no server" "after connection broken by " good asked
+usage "is no package's name" scan --index -- "-r/etc/passwd"
+usage "is no package's name" scan --index "asked @ file:///x"
+usage "is no package's name" scan --index pyproject.toml
+touch pyproject.toml asked asked.whl
+usage "“pyproject.toml” is a file: --index asks for packages by their names, and “scan --index -r FILE” for those of a list" scan --index pyproject.toml
+usage "“asked.whl” is a file" lint --index asked.whl
+good "a name is a requirement, whatever file is called like it" asked-1.0-py3-none-win_amd64.whl good asked==1.0 --platform windows
+rm pyproject.toml asked asked.whl
 usage "--index takes one package" scan --index
 usage "is in arm64 machines with Linux alone" scan --index asked --target sm_87 --platform linux
 usage "is in arm64 machines with Linux alone" scan --index asked --target sm_86,sm_87
 usage "--platform is for --index" scan --platform windows asked
+usage "--python is for --index" lint --python 3.10 asked
+usage "--python is a version such as 3.11, not “three”" scan --index asked --python three
+
+# Another pip, whatever it says and leaves. No module of the current folder is one.
+mkdir pip && echo 'print("mine"); open("../ran", "w")' | tee pip/__init__.py pip/__main__.py tempfile.py runpy.py >/dev/null
+good "no code of the current folder" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
+[ ! -e ran ] && [ ! -e ../ran ] || fail "it ran"
+rm -r pip tempfile.py runpy.py
+export PYTHONPATH=$scratch/fake
+fake_pip 'import sys' 'print("ERROR: no", flush=True)' 'sys.exit(7)'
+bad "a pip that fails" "pip: no" good asked
+fake_pip 'import sys' 'sys.exit(7)'
+bad "a pip that fails and says nothing" "pip ends with exit status 7" good asked
+fake_pip 'import os' 'os.kill(os.getpid(), 9)'
+bad "a pip that is killed" "pip ends with signal 9" good asked
+fake_pip ''
+bad "a pip that gets nothing" "pip has got no wheel" good asked
+fake_pip 'import sys, os' 'os.symlink("/etc/passwd", sys.argv[sys.argv.index("--dest") + 1] + "/asked-1.0-py3-none-any.whl")'
+bad "a link" "pip has got no wheel" good asked
+fake_pip 'import sys, os' 'os.mkfifo(sys.argv[sys.argv.index("--dest") + 1] + "/asked-1.0-py3-none-any.whl")'
+bad "a pipe" "pip has got no wheel" good asked
+fake_pip 'import sys' 'for name in "ab": open(sys.argv[sys.argv.index("--dest") + 1] + f"/{name}-1.0-py3-none-any.whl", "w")'
+bad "two wheels" "pip has got no wheel" good asked
+fake_pip 'while True: print("ERROR: " + "x" * 100000)'
+bad "words without end" "pip says more than 4194304 bytes" good asked
+fake_pip 'import os, tempfile, time' 'open(tempfile.gettempdir() + "/x", "w").truncate(20 << 30)' 'time.sleep(60)'
+bad "files without end" "pip gets more than 16 GiB" good asked
+# What it says holds no password, however it is written there.
+export PIP_INDEX_URL=https://us%20er:p%40ss%2Fw@127.0.0.1:1/simple https_proxy=http://me:other-p@ss/w@127.0.0.1:1
+for line in 'print("ERROR:", os.environ["PIP_INDEX_URL"], os.environ["https_proxy"], "x=https://another:p@ss@host", "p@ss/w is wrong, and p%40ss%2Fw", os.environ)' \
+	'print(os.environ["PIP_INDEX_URL"]); print("WARNING: p@ss/w"); print("ERROR: no\n  other-p@ss/w")' 'raise ValueError(os.environ["https_proxy"])'; do
+	fake_pip 'import os, sys' "$line" 'sys.exit(1)'
+	bad "$line" "pip: " good asked
+done
+unset PIP_INDEX_URL https_proxy PYTHONPATH
+printf '[global]\nindex-url = https://me:p%%%%40ss@127.0.0.1:1/simple\n' >pip.conf
+PIP_RETRIES=1 PIP_CONFIG_FILE=$scratch/pip.conf PIP_INDEX_URL='' bad "a password of pip's configuration" "after connection broken by " good asked
+
+# Neither pip nor uv; uv, which lends pip to a Python without one, and leaves nothing
+path=$scratch/tools bad "neither" "neither pip (python3 -m pip) nor uv is here, which ask package indexes: install one of them, or get the wheel elsewhere" good asked
+uv=$cache/jitwarm/uv/bin/uv # of setup.sh
+[ -x "$uv" ] || uv=$(command -v uv)
+if [ -n "$uv" ]; then
+	cp "$uv" tools
+	"$python" -m venv --without-pip bare
+	mkdir -p http/packages/pip && "$python" -m pip download -q --no-deps --no-cache-dir --disable-pip-version-check -d http/packages/pip pip >/dev/null 2>&1 || rm -rf http/packages/pip
+	if [ -d http/packages/pip ]; then
+		export UV_DEFAULT_INDEX=$site/good/simple
+		path=$scratch/tools VIRTUAL_ENV=$scratch/bare good "uv lends pip" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
+		UV_HTTP_RETRIES=0 UV_DEFAULT_INDEX=https://me:p%40ss@127.0.0.1:1/simple path=$scratch/tools VIRTUAL_ENV=$scratch/bare bad "a uv that reaches nothing" "uv: " good asked
+		unset UV_DEFAULT_INDEX
+	fi
+else
+	echo "(left out: uv)"
+fi
+[ "$(id -u)" != 0 ] || {
+	rm -f tools/uv
+	chown 65534 own/bin
+	ask_other() { path=$scratch/tools VIRTUAL_ENV=$scratch/own ask good scan --index asked --target sm_86; }
+	ask_other; got=$?
+	chown 0 own/bin
+	[ $got = 3 ] && [ "$(wc -l <err)" = 1 ] && grep -qE "own/bin/python3 is not run as root|neither pip" err && clean && ok "root, and a Python that another account may replace" ||
+		fail "root, and a Python that another account may replace: status $got: $(cat out err)"
+}
 
 ask good lint --index asked==1.0 --gpus sm_86; got=$?
 [ $got = 0 ] && grep -q "^asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl:" out && ! grep -q jitwarm-run out err && clean && ok lint || fail "lint: status $got: $(cat out err)"
 ask good bake -o baked --index asked==1.0 --target sm_86 -n; got=$?
 [ $got != 3 ] && grep -q "^asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl: asked/lib.so: .* to bake" out && ! grep -q jitwarm-run out err && ok bake || fail "bake: status $got: $(cat out err)"
 rm -rf state home/.cache
+ask good lint --index missing; got=$?
+[ $got = 3 ] && clean && ok "lint of what is in no index" || fail "lint of what is in no index: status $got: $(cat out err; find tmp)"
 
 # The table of docs/frameworks.md
 mkdir -p copy/scripts copy/docs/ko
@@ -107,7 +192,7 @@ cp "$here/../../scripts/frameworks-table.py" copy/scripts
 printf '%s\n' before '<!-- generated -->' '| wheel |' '|---|' '| asked==1.0 | 7 |' '| asked==7 | 8 |' '<!-- end -->' behind | tee copy/docs/ko/frameworks.md >copy/docs/frameworks.md
 table() { PIP_INDEX_URL=$site/good/simple copy/scripts/frameworks-table.py "$@" "$jitwarm" >out 2>err; }
 table; got=$?
-[ $got = 1 ] && grep -q '^asked==1.0: .* (the table: 7)$' out && grep -qxF 'asked==7: no wheel asked==7.* for x86_64-linux; the newest is 1.1 (the table: 8)' out &&
+[ $got = 1 ] && grep -q '^asked==1.0: .* (the table: 7)$' out && grep -qxF 'asked==7: no wheel (the table: 8)' out &&
 	grep -q '^| asked==1.0 | 7 |' copy/docs/frameworks.md && ok "the table says what differs" || fail "the table: status $got: $(cat out err)"
 table --write
 [ $? = 0 ] && table && [ "$(cat out)" = "nothing differs" ] && cmp -s copy/docs/frameworks.md copy/docs/ko/frameworks.md && grep -qx behind copy/docs/frameworks.md &&
@@ -127,24 +212,34 @@ for want, got in (("0", cell(total(), [runs])), ("0 · 580+", cell(total(driver_
     assert want == got, (want, got)
 P
 
-PIP_INDEX_URL=$site/trickle/simple timeout -s KILL 60 "$jitwarm" scan --index asked --target sm_86 >out 2>err &
-asking=$!
-await sh -c 'find tmp -name "*.whl" | grep -q .' || fail "nothing is fetched"
-kill -INT $asking; got=0; wait $asking || got=$?
-[ $got = 1 ] && clean && ok "Ctrl-C leaves nothing" || fail "Ctrl-C: status $got: $(cat out err; find tmp)"
+# Ctrl-C; what a kill leaves, which the next run removes; neither leaves pip
+no_children() { ! pgrep -f "^[^ ]*python.*$scratch/tmp/jitwarm-run" >/dev/null; }
+for signal in INT KILL; do
+	PIP_INDEX_URL=$site/trickle/simple timeout -s KILL 60 "$jitwarm" scan --index asked --target sm_86 >out 2>err &
+	asking=$!
+	await sh -c 'find tmp -name "*.whl" | grep -q .' || fail "nothing is fetched: $(cat err)"
+	asker=$(pgrep -P $asking) # below timeout
+	kill -$signal "$asker"; got=0; wait $asking || got=$?
+	await no_children || fail "pip goes on after SIG$signal"
+	if [ $signal = INT ]; then
+		[ $got = 130 ] && clean && ok "Ctrl-C leaves nothing" || fail "Ctrl-C: status $got: $(cat out err; find tmp)"
+	else
+		[ -n "$(ls tmp)" ] && [ "$(ls tmp | grep -c -v '^jitwarm-run-')" = 0 ] || fail "a kill leaves something else: $(ls tmp)"
+		find tmp -exec touch -d '5 minutes ago' {} +
+		good "what a kill has left is gone" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
+	fi
+done
 
 # Many packages in a file, in all three forms
-hash=$(sha256sum http/asked/asked-1.1-py3-none-manylinux2014_x86_64.whl | cut -d' ' -f1)
+hash=$(sha256sum http/packages/asked/asked-1.1-py3-none-manylinux2014_x86_64.whl | cut -d' ' -f1)
 cat >requirements.txt <<E
 # asked==1.5
-asked[x] == 1.1 \\
-    --hash=sha256:$hash
+asked[x] == 1.1
 pure
-missing==1
-asked==3.0 ; sys_platform == "darwin"
-asked>=1
+missing==1 ; sys_platform == "darwin"
 -r base.txt
 own @ git+https://word@localhost/own
+./setup
 E
 cat >pylock.toml <<E
 lock-version = "1.0"
@@ -152,15 +247,16 @@ lock-version = "1.0"
 name = "asked"
 version = "1.0"
 wheels = [
-    { url = "https://localhost/asked-1.0-py3-none-win_amd64.whl", hashes = { sha256 = "$(sha256sum http/asked/asked-1.0-py3-none-win_amd64.whl | cut -d' ' -f1)" } },
-    { url = "https://localhost/asked-1.0-py3-none-manylinux2014_x86_64.whl", hashes = { sha256 = "$(sha256sum http/asked/asked-1.0-py3-none-manylinux2014_x86_64.whl | cut -d' ' -f1)" } },
+    { url = "https://localhost/asked-1.0-py3-none-win_amd64.whl", hashes = { sha256 = "$(sha256sum http/packages/asked/asked-1.0-py3-none-win_amd64.whl | cut -d' ' -f1)" } },
+    { url = "https://localhost/asked-1.0-py3-none-manylinux2014_x86_64.whl", hashes = { sha256 = "$(sha256sum http/packages/asked/asked-1.0-py3-none-manylinux2014_x86_64.whl | cut -d' ' -f1)" } },
 ]
 [[packages]]
 name = "own"
 directory = { path = "." }
 E
-echo '{"version": "1", "install": [{"is_direct": false, "metadata": {"name": "asked", "version": "1.1.post1"}}, {"is_direct": false, "metadata": {"name": "Asked", "version": "1.0"}}]}' >report.json
+echo '{"version": "1", "install": [{"is_direct": false, "metadata": {"name": "asked", "version": "1.1.post1"}}, {"is_direct": false, "metadata": {"name": "Asked", "version": "1.1"}}]}' >report.json
 listed() { # STATUS WORD...
+	: >http/log
 	ask good scan --target sm_86 "${@:2}"
 	local got=$?
 	[ $got = "$1" ] && clean && ! grep -q "word\|jitwarm-run" out err && ok "${*:2}" || fail "${*:2}: status $got: $(cat out err; find tmp state home)"
@@ -169,13 +265,10 @@ said() { # FILE TEXT...
 	local text
 	for text in "${@:2}"; do grep -qF -- "$text" "$1" || fail "not “$text”: $(cat out err)"; done
 }
-listed 1 --index -r requirements.txt
+listed 0 --index -r requirements.txt
 said out "asked-1.1-py3-none-manylinux2014_x86_64.whl, sm_86 (RTX 30): " "pure-2.0-py3-none-any.whl: no device code" "sm_86 (RTX 30), all together: "
-said err "requirements.txt:5: $site/good/simple: no wheel missing==1 for " "requirements.txt:6: $site/good/simple: no wheel asked==3.0 for " \
-	"requirements.txt:8: “-r base.txt” is left out: of pip's options and other lists none" "requirements.txt:9: “own @ git+https://…” is left out"
-[ "$(wc -l <err)" = 4 ] || fail "not four lines: $(cat err)"
-grep -q "pure-2.0" http/log && fail "a wheel for any platform was fetched"
-[ "$(grep -c "GET /good/simple/pure/ " http/log)" = 1 ] || fail "pure was not asked for: $(cat http/log)"
+said err "requirements.txt:5: “-r base.txt” is left out: of pip's options only indexes are followed" "requirements.txt:6: “own @ git+https://…” is left out" "requirements.txt:7: “./setup” is left out"
+[ "$(wc -l <err)" = 3 ] || fail "not three lines: $(cat err)"
 listed 0 --index -r pylock.toml
 said out "asked-1.0-py3-none-manylinux2014_x86_64.whl, sm_86 (RTX 30): "
 said err "pylock.toml:9: “own @ directory” is left out"
@@ -183,36 +276,60 @@ listed 0 --index --platform windows -r pylock.toml
 said out "asked-1.0-py3-none-win_amd64.whl, sm_86 (RTX 30): "
 listed 0 --index -r report.json
 [ "$(grep -c "whl, sm_86 (RTX 30): " out)" = 2 ] || fail "not two packages: $(cat out)"
-listed 1 --json --index -r requirements.txt
+listed 0 --json --index -r requirements.txt
 python3 - out <<'P' && ok "--json of a list" || fail "--json of a list: $(cat out)"
 import json, sys
 document = json.load(open(sys.argv[1]))
 rows = document["packages"]
-assert [row["line"] for row in rows] == [2, 4, 5, 6, 7, 8, 9] and [row["asked"] for row in rows][:2] == ["asked==1.1", "pure"], rows
-assert [("wheel" in row, "why" in row) for row in rows] == [(True, False)] * 2 + [(False, True)] * 2 + [(True, False)] + [(False, True)] * 2, rows
-assert {file["path"] for file in document["files"]} == {rows[0]["wheel"], rows[4]["wheel"]} and document["totals"][0]["modules"] > 0, document
+rows[3:] = sorted(rows[3:], key=lambda row: row["asked"])
+assert [(row["asked"], row["line"], "wheel" in row, "why" in row) for row in rows] == [
+    ("-r base.txt", 5, False, True), ("own @ git+https://…", 6, False, True), ("./setup", 7, False, True), ("asked==1.1", 0, True, False), ("pure==2.0", 0, True, False)], rows
+assert {file["path"] for file in document["files"]} == {rows[3]["wheel"]} and document["totals"][0]["modules"] > 0, document
 P
-sed "s/$hash/${hash:1}0/" requirements.txt >changed.txt
-listed 1 --index -r changed.txt
-said err "changed.txt:2: " "; none of its files has a SHA-256 that the list names"
-printf '%s\n' '--proxy=me:word@localhost:1' '--extra-index-url https://me:word@localhost/' asked==1.1 >options.txt
-listed 0 --index -r options.txt
-said err "options.txt:1: “--proxy …” is left out" "options.txt:2: “--extra-index-url …” is left out"
+printf '%s\n' "asked==1.1 --hash=sha256:$hash" >hashed.txt && listed 0 --index -r hashed.txt
+printf '%s\n' "asked==1.1 --hash=sha256:${hash:1}0" >hashed.txt && listed 3 --index -r hashed.txt
+said err "hashed.txt: pip: " "HASHES"
+printf '%s\n' asked==1.1 missing==1 >missing.txt && listed 3 --index -r missing.txt
+said err "missing.txt: pip: Could not find a version that satisfies the requirement missing==1"
+printf '%s\n' '--no-binary :all:' '--proxy=me:word@localhost:1' asked==1.1 >options.txt && listed 0 --index -r options.txt
+said err "options.txt:1: “--no-binary :all:” is left out" "options.txt:2: “--proxy …” is left out"
+printf '%s\n' "--index-url $site/good/simple" asked==1.1 >options.txt
+PIP_INDEX_URL=$site/empty/simple listed 0 --index -r options.txt
+# What would run code of a package stays where it is
+mkdir setup && echo "open('$scratch/ran', 'w')" >setup/setup.py && echo "-e ./setup" >nested.txt
+printf '%s\n' ./setup "-e ./setup" "--editable=./setup" setup/ "x @ file://$scratch/setup" "-r nested.txt" $'\\\n-e ./setup' "asked==1.1 --no-binary=:all:" >code.txt
+printf '%s\n' '# coding: utf-7' '+AC0-e ./setup' >coded.txt
+printf '%s\n' asked==4.0.1 >source.txt
+for list in code coded source; do
+	ask good scan --target sm_86 --index -r $list.txt
+	[ $? != 0 ] && [ ! -e ran ] && clean && ok "no code of a package: $list.txt" || fail "code of a package, $list.txt: $(cat out err; ls ran)"
+done
 echo "-e ." >own.txt && listed 2 --index -r own.txt
 for hostile in 'n\0u' '' '# nothing\n' '{"install": [' '{"install": {}}'; do
 	printf '%b' "$hostile" >hostile.txt
 	listed 3 --index -r hostile.txt
 	[ "$(wc -l <err)" = 1 ] && grep -q "^jitwarm: .*hostile.txt: " err || fail "“$hostile”: not a line with the file's name: $(cat err)"
 done
-yes asked==1 | head -n 5000 >hostile.txt && listed 3 --index -r hostile.txt
+yes -- -e | head -n 5000 >hostile.txt && listed 3 --index -r hostile.txt
 listed 3 --index -r absent.txt
 listed 64 -r requirements.txt
 listed 64 --index -r requirements.txt asked
-
-PIP_NO_INDEX=1 PIP_FIND_LINKS=folder listed 3 --index --platform windows -r pylock.toml
-said err "; wheels of find-links have no hash that a list names"
+export PYTHONPATH=$scratch/fake
+for report in '{"install": 3}' '{' '{"install": [{"metadata": {"name": "asked", "version": "1 --no-binary=:all:"}}]}'; do
+	fake_pip 'import sys' "open(sys.argv[sys.argv.index('--report') + 1], 'w').write('''$report''')"
+	listed 3 --index -r hashed.txt
+	[ "$(wc -l <err)" = 1 ] || fail "a report that lies: $(cat err)"
+done
+unset PYTHONPATH
+# The lines that other commands propose
+for file in requirements.txt pylock.toml; do
+	for command in check prime scan; do
+		ask good $command --environment own $file
+		grep -qF "$file: a list of packages: “jitwarm scan --index -r $file”" err && ok "$command $file" || fail "$command $file: $(cat out err)"
+	done
+done
 # A wheel that is larger than the memory that it may take, stored and packed
-PIP_NO_INDEX=1 PIP_FIND_LINKS=folder python3 - "$jitwarm" "$build/tests/framework/libsample_framework.so" <<'P' && ok "150 MB of memory" || fail "memory: $(cat out err)"
+PIP_NO_INDEX=1 PIP_FIND_LINKS=$scratch/folder python3 - "$jitwarm" "$build/tests/framework/libsample_framework.so" <<'P' && ok "150 MB of memory" || fail "memory: $(cat out err)"
 import pathlib, resource, subprocess, sys, zipfile
 for way in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
     with zipfile.ZipFile("folder/large-1.0-py3-none-manylinux2014_x86_64.whl", "w", way, compresslevel=0) as archive:
@@ -220,9 +337,11 @@ for way in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             member.write(pathlib.Path(sys.argv[2]).read_bytes())
             for _ in range(200):
                 member.write(bytes(1 << 20))
+        archive.writestr("large-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: large\nVersion: 1.0\n")
+        archive.writestr("large-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\n")
     with open("out", "w") as out:
         subprocess.run([sys.argv[1], "scan", "--target", "sm_86", "--index", "large"], stdout=out, check=True)
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss # of jitwarm and of pip
     assert " to compile" in open("out").read() and peak < 150 << 10, peak
 P
 rm -r folder

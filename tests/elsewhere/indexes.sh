@@ -1,8 +1,7 @@
 # shellcheck shell=bash
 # Package indexes on this machine, for fetch.sh and index.sh: a scratch folder to be in, servers (index-server.py) that end with the
-# test, and nothing of this account's own configuration.
+# test, a Python that has pip, and nothing of this account's own configuration.
 
-command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 scratch=$(mktemp -d)
 servers=()
 trap 'kill "${servers[@]}" 2>/dev/null; rm -rf "$scratch"' EXIT
@@ -21,6 +20,16 @@ serve() { # FOLDER [CERTIFICATE]
 	await test -s "$1/port" || { cat "$1/said"; echo "skipped: no server"; exit 77; }
 }
 
-while read -r name; do unset "$name"; done < <(env | grep -oiE '^(PIP_[A-Z_]*|[a-z]*_proxy|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|SSL_CERT_FILE|NETRC|VIRTUAL_ENV|CONDA_PREFIX)=' | tr -d =)
-mkdir home
-export HOME=$scratch/home JITWARM_STATE=$scratch/state NO_COLOR=1 LC_ALL=C.UTF-8 PIP_CONFIG_FILE=/dev/null PIP_RETRIES=0 no_proxy='*'
+while read -r name; do unset "$name"; done < <(env | grep -oiE '^(PIP_[A-Z_]*|UV_[A-Z_]*|PYTHON[A-Z]*|[a-z]*_proxy|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|SSL_CERT_FILE|NETRC|VIRTUAL_ENV|CONDA_PREFIX)=' | tr -d =)
+# As a program on PATH: pyenv's scripts look for Python in the home folder.
+python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null) && "$python" -m pip --version >/dev/null 2>&1 || { echo "skipped: no python3 with pip"; exit 77; }
+mkdir home bin tmp
+cache=${XDG_CACHE_HOME:-$HOME/.cache}
+ln -s "$python" bin/python3
+export HOME=$scratch/home JITWARM_STATE=$scratch/state TMPDIR=$scratch/tmp NO_COLOR=1 LC_ALL=C.UTF-8 PIP_CONFIG_FILE=/dev/null PIP_RETRIES=0 no_proxy='*' PATH=$scratch/bin:$PATH
+# What a pip says and leaves that somebody else has written: a module of that name.
+fake_pip() { # PYTHON-LINE...
+	mkdir -p fake/pip
+	printf '%s\n' "$@" >fake/pip/__main__.py
+	: >fake/pip/__init__.py
+}

@@ -226,6 +226,24 @@ TEST(pairs_that_do_not_exist_are_told)
 	}
 }
 
+TEST(gpus_beside_arm_processors)
+{
+	static const char *const arm[] = {"gh200",      "NVIDIA GH200 480GB",
+									  "GB200",      "gb300",
+									  "GB10",       "DGX Spark",
+									  "12.1",       "sm_121",
+									  "jetsonorin", "sm_87"},
+							 *const others[] = {"h100", "sm_90",   "gh100", "gb100", "b200",
+												"b300", "rtx5090", "all",   ""};
+
+	for (size_t i = 0; i < sizeof arm / sizeof *arm; i++)
+		if (!jw_target_named_arm(arm[i]))
+			fail_msg("%s", arm[i]);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (jw_target_named_arm(others[i]))
+			fail_msg("%s", others[i]);
+}
+
 TEST(device_ids_are_known)
 {
 	static const struct {

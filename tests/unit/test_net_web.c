@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "check.h"
 #include "net/web.h"
+#include "os/env.h"
 #include "server_posix.h"
 
 enum { MOST_HOPS = 5, MOST_DROPPED = 1 << 16, MOST_URL = 4 * WEB_TEXT };
@@ -21,7 +22,7 @@ static bool is_cancelled(void *context)
 
 static const struct jw_cancel cancel = {.is_cancelled = is_cancelled};
 static const struct web_options options = {
-	.plain = {.here = true}, .timeout_ms = 5000, .cancel = &cancel, .proxy = ""};
+	.plain = {.here = true}, .timeout_ms = 5000, .cancel = &cancel};
 static struct web *web;
 
 static int take(struct jw_error *err, void *context, const void *data, size_t size)
@@ -267,17 +268,17 @@ TEST(silence_has_an_end)
 /* A certificate that is there and cannot be read is not none. */
 TEST(certificates_are_looked_at_first)
 {
-	struct web_options with = options;
 	struct jw_error why = {0};
 	struct web *own;
 
-	with.client_certificate = "/";
-	assert_null(web_open(&why, &with));
+	assert_int_equal(os_env_set(NULL, "CURL_CA_BUNDLE", "/"), 0);
+	assert_null(web_open(&why, &options));
 	assert_true(why.code != JW_OK);
-	with.client_certificate = "/nonexistent";
-	own = web_open(NULL, &with);
+	assert_int_equal(os_env_set(NULL, "CURL_CA_BUNDLE", "/nonexistent"), 0);
+	own = web_open(NULL, &options);
 	assert_non_null(own);
 	web_close(own);
+	assert_int_equal(os_env_set(NULL, "CURL_CA_BUNDLE", NULL), 0);
 }
 
 /* As long as the server asks for, and a minute in all; who interrupts does not wait. */
@@ -301,6 +302,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	server_begin();
+	(void)os_env_set(NULL, "no_proxy", "*");
 	(void)snprintf(home, sizeof home, "http://%s/base", server.site);
 	(void)snprintf(other, sizeof other, "http://localhost%s/other", strchr(server.site, ':'));
 	web = web_open(NULL, &options);

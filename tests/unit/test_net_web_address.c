@@ -103,8 +103,7 @@ TEST(plain_text_is_for_few)
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const struct web_hosts hosts = {cases[i].here, named, sizeof named / sizeof *named, false,
-										NULL};
+		const struct web_hosts hosts = {cases[i].here, named, sizeof named / sizeof *named, false};
 		char url[64];
 		struct jw_error why = {0};
 
@@ -122,7 +121,7 @@ TEST(plain_text_is_for_few)
 TEST(exact_hosts_have_their_port)
 {
 	static const char *const named[] = {"lab", "other:5000"};
-	static const struct web_hosts hosts = {true, named, sizeof named / sizeof *named, true, NULL};
+	static const struct web_hosts hosts = {true, named, sizeof named / sizeof *named, true};
 	static const char *const refused[] = {"http://lab/", "http://lab:5000/", "http://other/",
 										  "http://localhost/", "http://127.0.0.1:5000/"};
 

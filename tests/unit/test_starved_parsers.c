@@ -9,12 +9,12 @@
 #include "bake/wheel_edit.h"
 #include "cache/index.h"
 #include "cache/profile.h"
-#include "compile/package_index.h"
 #include "devcode/devcode.h"
 #include "devcode/leaf.h"
 #include "devcode/walk.h"
 #include "devcode/zip_directory.h"
 #include "find/package_files.h"
+#include "find/pip.h"
 #include "find/requirement.h"
 #include "lacking.h"
 #include "os/file.h"
@@ -89,13 +89,12 @@ static bool try_profile(const char *data, size_t size)
 
 static bool try_packages(const char *data, size_t size)
 {
-	struct jw_package_list list;
+	struct pip_lines lines;
 
-	if (package_list_parse(NULL, "requirements.txt", data, size, &list))
+	if (pip_lines_read(NULL, "requirements.txt", data, size, &lines))
 		return false;
-	jw_package_list_free(&list);
-	STARVE(package_list_parse(&err, "requirements.txt", data, size, &list),
-		   jw_package_list_free(&list));
+	pip_lines_free(&lines);
+	STARVE(pip_lines_read(&err, "requirements.txt", data, size, &lines), pip_lines_free(&lines));
 	return true;
 }
 
@@ -120,24 +119,6 @@ static bool try_metadata(const char *data, size_t size)
 		return true;
 	metadata_free(&metadata);
 	STARVE(metadata_parse(&err, data, size, &metadata), metadata_free(&metadata));
-	return true;
-}
-
-static bool try_json_page(const char *data, size_t size)
-{
-	const struct wheel_wanted wanted = {
-		.package = "nvidia-cuda-nvcc-cu12", .versions = "==12.4.*", .platform = "x86_64-linux"};
-	struct wheel_choice choice = {.wanted = &wanted};
-
-	if (package_index_read(NULL, "https://x/", data, size, &choice))
-		return false;
-	mem_free(choice.best.place);
-	choice = (struct wheel_choice){.wanted = &wanted};
-	STARVE(
-		package_index_read(&err, "https://x/", data, size, &choice)
-			? (mem_free(choice.best.place), choice = (struct wheel_choice){.wanted = &wanted}, -1)
-			: 0,
-		mem_free(choice.best.place));
 	return true;
 }
 
@@ -351,10 +332,9 @@ static const struct {
 	{"recording", try_recording},
 	{"index", try_index},
 	{"profile", try_profile},
-	{"package_list", try_packages},
+	{"pip_lines", try_packages},
 	{"conda", try_conda},
 	{"metadata", try_metadata},
-	{"index_json", try_json_page},
 	{"inventory", try_inventory},
 	{"protocol", try_protocol},
 	{"signature", try_signature},

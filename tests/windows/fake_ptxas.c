@@ -1,4 +1,4 @@
-/* Says which ptxas it is, as the index of tests/elsewhere/index-server.py has written it over the
+/* Says which ptxas it is, as test_fetch.sh has written it over the
  * @, and compiles nothing. */
 #include <stdio.h>
 

@@ -1,30 +1,35 @@
 #!/bin/bash
-# jitwarm compiler fetch, from a package index on this machine (tests/elsewhere/index-server.py).
+# jitwarm compiler fetch: the pip of the active environment, here a program that only looks like it (fake_python.c).
 . "$(dirname "$0")/lib.sh"
 command -v python3 > /dev/null || { echo "python3 is not installed"; exit 77; }
 
-cp "$build/tests/windows/fake_ptxas.exe" "$work/ptxas.exe"
-python3 "$root/tests/elsewhere/index-server.py" "$work" > "$work/said" 2>&1 &
-server=$!
-trap 'kill $server' EXIT
-for ((i = 0; i < 200; i++)); do [ ! -s "$work/port" ] || break; sleep 0.05; done
-site=http://127.0.0.1:$(cat "$work/port")
-JITWARM_PTXAS=$(windows_path "$work/저장소")
-export JITWARM_PTXAS PIP_CONFIG_FILE=nul PIP_RETRIES=0 no_proxy='*'
-unset PIP_FIND_LINKS PIP_CERT PIP_NO_INDEX
+mkdir -p "$work/환경/Scripts" "$work/환경/Lib/site-packages" "$work/wheels"
+cp "$build/tests/windows/fake_python.exe" "$work/환경/Scripts/python.exe"
+echo 'version = 3.11.2' > "$work/환경/pyvenv.cfg"
+python3 - "$build/tests/windows/fake_ptxas.exe" "$work/wheels" <<'P'
+import sys, zipfile
+program = open(sys.argv[1], "rb").read().replace(b"@" * 40, b"release 12.3, V12.3.107 ".ljust(40))
+linker = b"a linker\0" + b"".join(b"__nvJitLinkCreate_12_%d\0" % number for number in range(4))
+for name, member, content in (("nvidia_cuda_nvcc_cu12", "nvidia/cuda_nvcc/bin/ptxas.exe", program), ("nvidia_nvjitlink_cu12", "nvidia/nvjitlink/bin/nvJitLink_120_0.dll", linker)):
+    with zipfile.ZipFile(f"{sys.argv[2]}/{name}-12.3.107-py3-none-win_amd64.whl", "w") as archive:
+        archive.writestr(member, content)
+P
+JITWARM_PTXAS=$(windows_path "$work/저장소") VIRTUAL_ENV=$(windows_path "$work/환경") FAKE_WHEELS=$(windows_path "$work/wheels")
+export JITWARM_PTXAS VIRTUAL_ENV FAKE_WHEELS
 
-for kind in good moved-away; do
-	rm -rf "$work/저장소"
-	PIP_INDEX_URL=$site/$kind/simple jitwarm compiler fetch 12.3
-	exits 0 "fetch from the index “$kind”"
-	[ "$(cat "$out")" = "$JITWARM_PTXAS\\12.3\\ptxas.exe" ] || fail "another path than it should print"
-	grep -q 'release 12.3, V12.3.107 ' "$work/저장소/12.3/ptxas.exe" || fail "not the newest for Windows"
-done
+jitwarm compiler fetch 12.3
+exits 0 "fetch"
+[ "$(cat "$out")" = "$JITWARM_PTXAS\\12.3\\ptxas.exe" ] || fail "another path than it should print"
+grep -q 'release 12.3, V12.3.107 ' "$work/저장소/12.3/ptxas.exe" || fail "not the one of the wheel"
+[ "$(ls "$work/저장소" "$work/저장소/12.3" | wc -l)" = 5 ] || fail "something else is left: $(find "$work/저장소")"
 
 rm -rf "$work/저장소"
-for kind in wrong-hash cut-wheel unhashed torn-zip other-program other-linker 500; do
-	PIP_INDEX_URL=$site/$kind/simple jitwarm compiler fetch 12.3
-	exits 3 "fetch from the index “$kind”"
-	complains "$site/$kind/"
-	[ -z "$(find "$work/저장소" -mindepth 1 2> /dev/null)" ] || fail "something is left of “$kind”"
-done
+cp "$work/wheels/nvidia_cuda_nvcc_cu12-12.3.107-py3-none-win_amd64.whl" "$work/wheels/nvidia_cuda_nvcc_cu12-12.3.99-py3-none-win_amd64.whl"
+jitwarm compiler fetch 12.3
+exits 3 "two wheels"
+complains "pip has got no wheel"
+unset FAKE_WHEELS
+jitwarm compiler fetch 12.3
+exits 3 "a pip that fails"
+complains "pip: no wheels of http://host/ here"
+[ -z "$(find "$work/저장소" -mindepth 1 2> /dev/null)" ] || fail "something is left"

@@ -265,7 +265,7 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 	const struct options *options = &cli->options;
 	struct found_files files = {0};
 	struct gpu_targets gpus = {0};
-	struct jw_index_wheel *wheel = NULL;
+	struct asked_wheel asked = {.index = NULL};
 	const char *path = NULL;
 	int failed;
 
@@ -273,16 +273,17 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 		return -1;
 	if (open_bake_system(err, cli, &gpus))
 		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
-	failed = asked_wheel_get(err, cli, NULL, &gpus, &wheel) ||
+	failed = asked_wheel_get(err, cli, &gpus, &asked) ||
 			 found_files_find(err, &cli->out,
-							  (path = wheel ? wheel->path : NULL) ? &path : options->operands,
+							  (path = asked.wheel ? asked.wheel->path : NULL) ? &path
+																			  : options->operands,
 							  options->operand_count, false, &files) ||
-			 bake_now(err, cli, &files, wheel);
+			 bake_now(err, cli, &files, asked.wheel);
 
 	if (!failed)
 		found_files_end(cli, &files);
 	found_files_free(&files);
-	jw_index_wheel_free(wheel);
+	jw_index_close(asked.index);
 	return failed;
 }
 
@@ -315,7 +316,7 @@ static const struct cli_option bake_options[] = {
 				 .positive = true, .rare = true),
 	CLI_FLAG("dry-run", "Only say how many containers would be baked", .letter = 'n'),
 	PROGRESS_OPTION,
-	ASKED_WHEEL_OPTION,
+	ASKED_WHEEL_OPTIONS,
 	CLI_FLAG("i-may",
 			 "On your own machine: also bake NVIDIA's libraries, whose licence forbids changes",
 			 .rare = true),

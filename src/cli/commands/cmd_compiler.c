@@ -57,10 +57,9 @@ const struct cli_command command_compiler_fetch = {
 	.usage = "VERSION…",
 	.description =
 		"Gets the compilers of “--target”: the ptxas of CUDA VERSION (12.4, or 12.4.131) and, "
-		"from CUDA 12 on, its nvJitLink, from NVIDIA's Python wheels. The package index is PyPI, "
-		"or "
-		"the one of pip's configuration and environment (PIP_INDEX_URL); Python is not "
-		"needed. Nothing is installed: it is kept in $JITWARM_PTXAS, else "
+		"from CUDA 12 on, its nvJitLink, from NVIDIA's Python wheels. pip gets them, as it is "
+		"configured (PIP_INDEX_URL): the active Python's, that of the Python on PATH, or one that "
+		"uv lends. Nothing is installed: it is kept in $JITWARM_PTXAS, else "
 		"~/.cache/jitwarm/ptxas, on Windows %LOCALAPPDATA%\\jitwarm\\ptxas, and "
 		"ptxas' path is printed. A compiler that is kept is not fetched again.",
 	.options = fetch_options,

@@ -370,7 +370,7 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 {
 	const char *const format = options_value(&cli->options, "format");
 	struct gpu_targets gpus;
-	struct jw_index_wheel *wheel;
+	struct asked_wheel asked;
 	int failed;
 
 	if (!cli->options.operand_count)
@@ -380,11 +380,10 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 						 "--format is github, not “%s”, and not beside --json; text is what there "
 						 "is without either",
 						 format);
-	if (read_gpus(err, cli, &gpus) ||
-		asked_wheel_get(err, cli, options_value(&cli->options, "platform"), &gpus, &wheel))
+	if (read_gpus(err, cli, &gpus) || asked_wheel_get(err, cli, &gpus, &asked))
 		return -1;
-	failed = lint_files(err, cli, &gpus, wheel);
-	jw_index_wheel_free(wheel);
+	failed = lint_files(err, cli, &gpus, asked.wheel);
+	jw_index_close(asked.index);
 	return failed;
 }
 

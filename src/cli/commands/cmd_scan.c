@@ -338,18 +338,17 @@ struct scan_run {
 	size_t images, damaged, troubles, failing, unsure;
 	struct jw_scan_total totals[GPUS_MOST];
 	size_t total_count, failing_on[GPUS_MOST];
-	char *archive;                /* whose members were printed last */
-	struct jw_index_wheel *wheel; /* NULL: without --index */
+	char *archive; /* whose members were printed last */
+	struct asked_wheel asked;
+	const struct jw_index_wheel *wheel; /* NULL: without --index */
 	struct scan_library *libraries;
 	size_t library_count, library_capacity;
 
 	/* With -r */
-	struct jw_index *index;
-	struct fetching fetching;
-	const char *file; /* its name */
+	const char *file; /* its name; NULL: one package, or none */
 	struct jw_package_list list;
-	size_t asked, got; /* of the list, those asked for, and those with a wheel */
-	cJSON *packages;   /* the document's array; NULL without --json */
+	size_t next, got;                        /* of the list; those with a wheel */
+	cJSON *packages;                         /* the document's array; NULL without --json */
 	struct jw_scan_verdicts sums[GPUS_MOST]; /* of the wheel at hand, */
 	bool read;                               /* in which there is something, or trouble */
 };
@@ -428,9 +427,9 @@ static int take_scanned_image(struct jw_error *err, void *context,
 	run->images++;
 	run->read = true;
 	run->damaged += image->damaged;
-	for (size_t i = 0; run->index && i < image->verdict_count; i++)
+	for (size_t i = 0; run->file && i < image->verdict_count; i++)
 		add_verdicts(&run->sums[i], &image->verdicts[i]);
-	if (!run->index || image->damaged)
+	if (!run->file || image->damaged)
 		scan_text_image(&run->cli->out, &named, &run->archive);
 	if (add_libraries(err, run, &named))
 		return -1;
@@ -460,7 +459,7 @@ static void take_total(void *context, const struct jw_scan_total *total)
 static void say_of_file(const struct scan_run *run, enum style style, const char *file,
 						const char *why)
 {
-	const char *wheel = run->index ? strstr(file, ".whl: ") : NULL;
+	const char *wheel = run->file ? strstr(file, ".whl: ") : NULL;
 	char *named;
 
 	for (; wheel && wheel > file && !os_is_separator(wheel[-1]); wheel--)
@@ -514,17 +513,17 @@ static void end_listed(struct scan_run *run)
 	}
 	memset(run->sums, 0, sizeof run->sums);
 	run->read = false;
-	jw_index_wheel_free(run->wheel);
 	run->wheel = NULL;
 }
 
-/* What an index does not have for this platform, or at all, is a trouble only where pip would need
- * it. */
 static void say_unlisted(struct scan_run *run, const struct jw_listed_package *package,
 						 struct jw_error *why)
 {
-	error_prefix(why, package->line ? "%s:%zu" : "%s", run->file, package->line);
-	if (why->code == JW_ERR_USAGE || (why->code == JW_ERR_NOT_FOUND && package->conditional)) {
+	if (package->line)
+		error_prefix(why, "%s:%zu", run->file, package->line);
+	else
+		error_prefix(why, "%s", package->asked);
+	if (why->code == JW_ERR_USAGE) {
 		output_note(&run->cli->out, "%s", why->message);
 		return;
 	}
@@ -537,15 +536,15 @@ static int next_listed(struct jw_error *err, void *context, const char **ret_pat
 	struct scan_run *run = context;
 
 	*ret_path = NULL;
-	for (end_listed(run); !*ret_path && run->asked < run->list.count; end_listed(run)) {
-		const struct jw_listed_package *package = &run->list.items[run->asked++];
+	for (end_listed(run); !*ret_path && run->next < run->list.count; end_listed(run)) {
+		const struct jw_listed_package *package = &run->list.items[run->next++];
 		struct scan_package_document row = {.package = *package};
 		struct jw_error why = {0};
 		bool failed;
 
-		run->fetching.label = package->asked;
-		failed = jw_index_wheel_get(&why, run->index, package->asked, package->hashes, &run->wheel);
-		fetching_end(&run->fetching);
+		run->asked.fetching.label = package->asked;
+		failed = jw_index_listed_get(&why, run->asked.index, package, &run->wheel);
+		fetching_end(&run->asked.fetching);
 		if (failed) {
 			if (why.code == JW_ERR_INTERRUPTED || why.code == JW_ERR_MEMORY)
 				return error_copy(err, &why);
@@ -576,14 +575,14 @@ static int list_packages(struct jw_error *err, struct scan_run *run, const struc
 		return error_set(err, JW_ERR_USAGE,
 						 "-r is for --index, a GPU here or --target, and no other names");
 	run->file = os_base_name(file);
-	run->fetching.output = &run->cli->out;
+	run->asked.fetching.label = run->file;
 	if (run->cli->out.json && !(run->packages = cJSON_CreateArray()))
 		return error_set(err, JW_ERR_MEMORY, "out of memory");
-	return jw_package_list_read(err, file, &run->list) ||
-				   asked_index_open(err, options_value(given, "platform"), gpus, &run->fetching,
-									true, &run->index)
-			   ? -1
-			   : 0;
+	if (asked_index_open(err, run->cli, gpus, &run->asked) ||
+		jw_index_list(err, run->asked.index, file, &run->list))
+		return -1;
+	fetching_end(&run->asked.fetching);
+	return 0;
 }
 
 static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu_targets *gpus)
@@ -603,13 +602,13 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 		.total = take_total,
 		.failing = take_failing,
 		.lacking = take_lacking,
-		.more = run->index ? next_listed : NULL,
+		.more = run->file ? next_listed : NULL,
 	};
 	struct found_files files = {.found = NULL};
 	int result;
 
-	if (!run->index && found_files_find(err, &run->cli->out, wheel ? &wheel : given->operands,
-										given->operand_count, false, &files))
+	if (!run->file && found_files_find(err, &run->cli->out, wheel ? &wheel : given->operands,
+									   given->operand_count, false, &files))
 		return -1;
 	run->troubles += files.found ? files.found->trouble_count : 0;
 	options.paths = files.paths;
@@ -666,15 +665,11 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 		return -1;
 	if (cli->out.json && !(run.files = cJSON_CreateArray()))
 		return error_set(err, JW_ERR_MEMORY, "out of memory");
-	failed =
-		list_packages(err, &run, &gpus) ||
-				(!run.index && asked_wheel_get(err, cli, options_value(&cli->options, "platform"),
-											   &gpus, &run.wheel)) ||
-				scan_all(err, &run, &gpus)
-			? -1
-			: 0;
-	jw_index_wheel_free(run.wheel);
-	jw_index_close(run.index);
+	failed = list_packages(err, &run, &gpus) ||
+			 (!run.file && asked_wheel_get(err, cli, &gpus, &run.asked));
+	run.wheel = run.asked.wheel;
+	failed = failed || scan_all(err, &run, &gpus) ? -1 : 0;
+	jw_index_close(run.asked.index);
 	jw_package_list_free(&run.list);
 	if (!failed) {
 		print_end(&run);
@@ -725,14 +720,12 @@ const struct cli_command command_scan = {
 		"the driver compiles on one core, how long prime takes on this machine, and how much the "
 		"cache grows. The times come from a model fitted to four frameworks and, without --target, "
 		"from earlier runs of prime here. What the cache has counts for “jitwarm check”, not "
-		"here.\n\nWith --index nothing needs to be installed: the wheel of a package (xgboost, the "
-		"newest; xgboost==1.5.2; ==2.10 means any 2.10.x; torch>=2.1,<2.3, the newest of these) "
-		"comes "
-		"from the package index that pip is configured to, its hash is checked, and nothing of it "
-		"stays. A pre-release is taken where nothing else fits. With -r, a wheel has to have one "
-		"of the hashes that "
-		"the file names, markers are not evaluated, and what comes from elsewhere, or is an option "
-		"of pip or another list, is named and left out.\n\nExit status: 1 if a file cannot be read "
+		"here.\n\nWith --index nothing needs to be installed: pip, or uv, gets the wheel of a "
+		"package (xgboost, the newest; xgboost==1.5.2; \"torch>=2.1,<2.3\") from the index that "
+		"it is configured to, for the active Python unless --python names another, and nothing of "
+		"it stays. No code of a package runs. With -r pip says which wheels a list means; what it "
+		"would have to build, other lists, and options of pip but indexes are named and left "
+		"out.\n\nExit status: 1 if a file cannot be read "
 		"or holds damaged device code, 2 if a "
 		"program will fail since it has no code that runs on the GPU, or jitwarm cannot tell (Tile "
 		"IR), "

@@ -211,8 +211,9 @@ static const struct json_field total_fields[] = {
 #define PACKAGE(member, ...) JSON(struct scan_package_document, member, __VA_ARGS__)
 
 static const struct json_field package_fields[] = {
-	PACKAGE(package.asked, "`torch==2.1.0`, or what else the file has there"),
-	PACKAGE(package.line, "its line; 0: of pip's report"),
+	PACKAGE(package.asked,
+			"`torch==2.1.0`, as pip resolves it; of what is left out what the file has there"),
+	PACKAGE(package.line, "the line of what is left out; 0: a package"),
 	PACKAGE(wheel, "the wheel's file, the `path` of its `files`", .presence = JSON_UNLESS_NULL),
 	PACKAGE(why, "why there is none, in one line", .presence = JSON_UNLESS_NULL),
 	{0},

@@ -17,41 +17,53 @@ static void say_wheel(const struct cli *cli, const struct jw_index_wheel *wheel)
 				wheel->name, size, wheel->platform);
 }
 
-int asked_index_open(struct jw_error *err, const char *platform, const struct gpu_targets *gpus,
-					 struct fetching *fetching, bool listed, struct jw_index **ret_index)
+int asked_index_open(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
+					 struct asked_wheel *asked)
 {
-	const struct jw_index_options options = {.size = sizeof options,
-											 .platform = platform,
-											 .targets = gpus->targets,
-											 .target_count = gpus->count,
-											 .listed = listed,
-											 .fetch = fetching_options(fetching)};
+	const char *python = options_value(&cli->options, "python");
+	struct jw_index_options options = {.size = sizeof options,
+									   .platform = options_value(&cli->options, "platform"),
+									   .python = python,
+									   .targets = gpus->targets,
+									   .target_count = gpus->count,
+									   .arm = gpus->arm};
 
+	if (python && !text_has_form(python, "#.#"))
+		return error_set(err, JW_ERR_USAGE, "--python is a version such as 3.11, not “%.40s”",
+						 python);
+	asked->fetching.output = &cli->out;
+	options.fetch = fetching_options(&asked->fetching);
 	os_catch_interrupts();
-	return jw_index_open(err, &options, ret_index);
+	return jw_index_open(err, &options, &asked->index);
 }
 
-int asked_wheel_get(struct jw_error *err, struct cli *cli, const char *platform,
-					const struct gpu_targets *gpus, struct jw_index_wheel **ret_wheel)
+int asked_wheel_get(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
+					struct asked_wheel *asked)
 {
+	static const char *const only[] = {"platform", "python"};
 	const struct options *options = &cli->options;
-	struct fetching fetching = {.output = &cli->out, .label = options->operands[0]};
-	struct jw_index *index;
 	int result;
 
-	*ret_wheel = NULL;
+	*asked = (struct asked_wheel){.index = NULL};
+	for (size_t i = 0; !options_given(options, "index") && i < sizeof only / sizeof *only; i++)
+		if (options_given(options, only[i]))
+			return error_set(err, JW_ERR_USAGE, "--%s is for --index", only[i]);
 	if (!options_given(options, "index"))
-		return platform ? error_set(err, JW_ERR_USAGE, "--platform is for --index") : 0;
+		return 0;
 	if (options->operand_count != 1)
 		return error_set(err, JW_ERR_USAGE, "--index takes one package: NAME or NAME==VERSION");
-	if (asked_index_open(err, platform, gpus, &fetching, false, &index))
+	asked->fetching.label = options->operands[0];
+	if (asked_index_open(err, cli, gpus, asked))
 		return -1;
-	result = jw_index_wheel_get(err, index, options->operands[0], NULL, ret_wheel);
-	fetching_end(&fetching);
-	jw_index_close(index);
-	if (!result)
-		say_wheel(cli, *ret_wheel);
-	return result;
+	result = jw_index_wheel_get(err, asked->index, options->operands[0], &asked->wheel);
+	fetching_end(&asked->fetching);
+	if (result) {
+		jw_index_close(asked->index);
+		asked->index = NULL;
+		return -1;
+	}
+	say_wheel(cli, asked->wheel);
+	return 0;
 }
 
 char *asked_wheel_name(const struct jw_index_wheel *wheel, char *text)

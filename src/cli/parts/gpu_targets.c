@@ -114,6 +114,25 @@ static void take_named_driver(const char *text, struct named_driver *named)
 		named->profile = text;
 }
 
+/* Whether all of an option's names are those of Arm's machines; false without any. */
+static bool all_arm(const struct options *options, const char *option)
+{
+	bool arm = options_count(options, option) > 0;
+
+	for (size_t i = 0; arm && i < options_count(options, option); i++) {
+		const char *text = options_item(options, option, i);
+
+		for (size_t length; arm && *(text += strspn(text, " ,")); text += length) {
+			char name[GPUS_NAME];
+
+			length = strcspn(text, ",");
+			(void)snprintf(name, sizeof name, "%.*s", (int)length, text);
+			arm = jw_target_named_arm(name);
+		}
+	}
+	return arm;
+}
+
 int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *ret_gpus)
 {
 	const struct options *options = &cli->options;
@@ -128,6 +147,7 @@ int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *
 			return -1;
 		remember_typed(options_item(options, "target", i));
 	}
+	gpus.arm = all_arm(options, "target");
 	*ret_gpus = gpus;
 	return 0;
 }
@@ -144,6 +164,7 @@ int gpu_targets_list(struct jw_error *err, struct cli *cli, const char *option,
 			return error_prefix(err, "--%s", option);
 		remember_typed(options_item(options, option, i));
 	}
+	gpus.arm = all_arm(options, option);
 	*ret_gpus = gpus;
 	return 0;
 }

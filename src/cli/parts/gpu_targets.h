@@ -21,6 +21,7 @@ struct gpu_targets {
 	struct named_driver named;
 	struct jw_target targets[GPUS_MOST]; /* each once */
 	size_t count;
+	bool arm; /* all were named as GPUs of machines with a 64-bit Arm processor (GH200, GB10) */
 	struct jw_driver driver; /* zeros: a driver that reads everything */
 };
 

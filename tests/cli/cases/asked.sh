@@ -5,18 +5,18 @@ environment "$work/env" 2.1
 empty_environment "$work/other"
 export VIRTUAL_ENV=$work/env
 
-for asked in frame frame==2.1 frame==2.1.0 "frame==2.*" "frame[cuda]==2.1" "frame>=2" "Frame[cuda] >= 2, < 3" "frame~=2.0" "frame!=2.0" frame=2; do
+for asked in frame frame==2.1 frame==2.1.0 "frame[cuda]==2.1" "Frame[cuda] == 2.1"; do
 	run 0 scan --json --target sm_86 "$asked"
 	json 'len(d["files"]) == 1'
 done
 run 3 scan --target sm_86 frame==2.0
 err_one_line
 err_has "frame==2.0: version 2.1 is installed in "
-run 3 check --target sm_86 "frame==3.*"
-err_has "frame==3.*: version 2.1 is installed in "
-run 3 check --target sm_86 "frame<2.1"
-err_has "frame<2.1: version 2.1 is installed in "
-run 3 scan --target sm_86 "fraem>=2.1"
+for asked in "frame>=2" "frame==2.*" "frame==2.1,<3" "frame~=2.0"; do
+	run 3 check --target sm_86 "$asked"
+	err_has "$asked: no such file; the version of a package is written as in “torch==2.1”"
+done
+run 3 scan --target sm_86 fraem==2.1
 err_has "did you mean frame?"
 # One name is one package: the second one is not passed over in silence.
 run 3 scan --target sm_86 "frame,other"
@@ -33,11 +33,11 @@ run 0 run --environment "$work/env" --record "$work/recording.json" frame -- "$a
 run 0 export --environment "$work/env" -o "$work/frame.jwpack" frame
 run 0 startup enable --print --environment "$work/env" frame
 out_has "$work/env"
-run 0 startup enable --print --environment "$work/env" "frame>=2"
-is_wine || out_has "frame>=2" # there in XML
-run 0 check --environment "$work/env" "frame>=2"
-run 3 check --environment "$work/env" "frame>=3"
-run 0 export --environment "$work/env" -o "$work/frame.jwpack" "frame>=2"
+run 0 startup enable --print --environment "$work/env" frame==2.1
+is_wine || out_has "frame==2.1" # there in XML
+run 0 check --environment "$work/env" frame==2.1
+run 3 check --environment "$work/env" frame==3
+run 0 export --environment "$work/env" -o "$work/frame.jwpack" frame==2.1
 run 3 scan --target sm_86 --environment "$work/absent" frame
 err_one_line
 rm -r "$work/cache"

@@ -1,0 +1,625 @@
+#include "find/pip.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/cancel.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "find/python.h"
+#include "find/sites.h"
+#include "os/clock.h"
+#include "os/file.h"
+#include "os/identity.h"
+#include "os/platform.h"
+#include "os/process.h"
+
+enum {
+	MOST_PYTHONS = 3,
+	MOST_WORDS = 160,
+	MOST_TAGS = 64,
+	MOST_SAID = 4 << 20,
+	MOST_REPORT = 64 << 20, /* with the descriptions of all packages */
+	MOST_TOLD = 600,        /* bytes of pip's words in an error */
+	MOST_HOURS = 4,
+	MOST_DEPTH = 8,
+	LOOKS_FOR_SIZE = 5, /* every fifth look */
+	NO_PIP = 96         /* `start`'s exit status without pip */
+};
+
+#define MOST_BYTES (UINT64_C(16) << 30) /* of what pip has got while it runs */
+
+/* Arguments: the folder for temporary files, that of a lent pip, then pip's own. The current folder
+ * is somebody's project: no module of it is loaded. Settings that would refuse what installs
+ * nothing are off. */
+static const char start[] =
+	"import sys\n"
+	"folder, lent = sys.argv[1:3]\n"
+	"sys.path[:] = [lent] * bool(lent) + [path for path in sys.path if path]\n"
+	"import os, runpy, tempfile\n"
+	"tempfile.tempdir = folder\n"
+	"os.environ.update(PIP_REQUIRE_VIRTUALENV='0', PIP_USER='0')\n"
+	"sys.argv[:] = ['pip'] + sys.argv[3:]\n"
+	"try:\n"
+	"    import pip\n"
+	"except ImportError:\n"
+	"    sys.exit(96)\n"
+	"runpy.run_module('pip', run_name='__main__', alter_sys=True)\n";
+
+struct pip {
+	const struct pip_options *options;
+	char *folder;                /* the whole path of the options' */
+	char *pythons[MOST_PYTHONS]; /* the active environment's, that of PATH, uv's */
+	size_t count, at;            /* before `at`, none has pip */
+	char active[16];             /* the environment's version, "3.11"; "" if it is not known */
+	bool active_first;           /* pythons[0] is the environment's */
+	char *lent;                  /* the folder of the pip that uv has lent */
+	char *uv;                    /* NULL: there is none */
+	char *tmp, *wheels, *said, *asked, *report; /* in the folder */
+	char tags[MOST_TAGS][40];
+	size_t tag_count;
+	uint64_t begun_ns;
+	unsigned looks;
+	struct jw_error distrust; /* why root runs the first one not */
+};
+
+/* ---- passwords */
+
+void pip_hide_passwords(char *text)
+{
+	for (char *at = text; (at = strstr(at, "://"));) {
+		char *host = at += 3;
+
+		for (char *end = at; *end && !text_is_blank((unsigned char)*end); end++)
+			if (*end == '@')
+				host = end + 1;
+		memmove(at, host, strlen(host) + 1);
+	}
+}
+
+/* Replaces each `secret` of a text. */
+static void hide_secret(char *text, const char *secret)
+{
+	static const char stars[] = "****";
+	const size_t length = strlen(secret), shown = length < 4 ? length : 4;
+
+	for (char *at = text; length > 2 && (at = strstr(at, secret)); at += shown) {
+		memcpy(at, stars, shown);
+		memmove(at + shown, at + length, strlen(at + length) + 1);
+	}
+}
+
+/* "%40" → "@", in place */
+static void decode_percent(char *text)
+{
+	char *to = text;
+
+	for (const char *at = text; *at; at++) {
+		unsigned byte;
+
+		/* NOLINTNEXTLINE(cert-err34-c): two digits */
+		if (*at == '%' && strspn(at + 1, "0123456789abcdefABCDEF") >= 2 &&
+			sscanf(at + 1, "%2x", &byte) == 1 && byte) {
+			*to++ = (char)byte;
+			at += 2;
+		} else {
+			*to++ = *at;
+		}
+	}
+	*to = 0;
+}
+
+/* The passwords of the addresses in the environment (PIP_INDEX_URL, https_proxy), however a program
+ * writes them. */
+static void hide_known_passwords(char *text)
+{
+	uv_env_item_t *items;
+	int count;
+
+	if (uv_os_environ(&items, &count))
+		return;
+	for (int i = 0; i < count; i++)
+		for (char *at = items[i].value; (at = strstr(at, "://")); at += 3) {
+			char *user = mem_string_n(NULL, at + 3, strcspn(at + 3, " \t\r\n"));
+
+			/* Each “@” may be the last of it. */
+			for (char *end = user; user && (end = strchr(end, '@')); *end++ = '@') {
+				char *password, *decoded;
+
+				*end = 0;
+				password = strchr(user, ':');
+				password = password ? password + 1 : user;
+				hide_secret(text, password);
+				if ((decoded = mem_string(NULL, password))) {
+					decode_percent(decoded);
+					hide_secret(text, decoded);
+				}
+				mem_free(decoded);
+			}
+			mem_free(user);
+		}
+	uv_os_free_environ(items, count);
+}
+
+/* ---- which Python */
+
+static int add_python(struct jw_error *err, struct pip *pip, const char *prefix, const char *name)
+{
+	char *path = os_join(err, prefix, name);
+
+	if (!path)
+		return -1;
+	if (!pip->count && os_exists(path))
+		pip->pythons[pip->count++] = path;
+	else
+		mem_free(path);
+	return 0;
+}
+
+/* "3.11" of ".../python3.11/site-packages", else of its pyvenv.cfg. */
+static int read_active_version(struct jw_error *err, const struct sites *sites, char version[16])
+{
+	static const char *const keys[] = {"version", "version_info"};
+
+	for (size_t i = 0; i < sites->count && !*version; i++) {
+		const char *at = strstr(sites->items[i].path, "/python3.");
+
+		if (at)
+			(void)snprintf(version, 16, "%.*s", (int)strspn(at + 7, "0123456789."), at + 7);
+	}
+	for (size_t i = 0; i < 2 && !*version; i++) {
+		unsigned major, minor;
+		char *value;
+
+		if (pyvenv_value(err, sites->prefix, keys[i], &value))
+			return -1;
+		/* NOLINTNEXTLINE(cert-err34-c): so few digits cannot overflow */
+		if (value && sscanf(value, "%2u.%3u", &major, &minor) == 2)
+			(void)snprintf(version, 16, "%u.%u", major, minor);
+		mem_free(value);
+	}
+	return 0;
+}
+
+/* A machine without Python may have uv. */
+static int find_pythons(struct jw_error *err, struct pip *pip)
+{
+	static const char *const names[] = {"bin/python3", "bin/python", "Scripts/python.exe",
+										"python.exe"};
+	struct found_list list;
+	struct sites sites = {0};
+	struct jw_error why = {0};
+	char *path = NULL;
+	int result = found_open(err, &list);
+
+	if (result)
+		return -1;
+	list.cancel = pip->options->fetch->cancel;
+	if (sites_find(&why, &list, &sites)) {
+		result = why.code == JW_ERR_NOT_FOUND || why.code == JW_ERR_IO ? 0 : error_copy(err, &why);
+	} else {
+		for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++)
+			result = add_python(err, pip, sites.prefix, names[i]);
+		pip->active_first = pip->count > 0;
+		if (!result)
+			result = read_active_version(err, &sites, pip->active);
+	}
+	jw_found_free(list.found);
+	found_close(&list);
+	sites_free(&sites);
+	if (!result && !python_on_path(&why, &pip->options->fetch->cancel, &path)) {
+		if (pip->count && !strcmp(pip->pythons[0], path))
+			mem_free(path);
+		else
+			pip->pythons[pip->count++] = path;
+	}
+	pip->uv = os_program_on_path("uv");
+	return result;
+}
+
+/* ---- for which machine: platform tags of PEP 600, those of newer systems first, since these are
+ * built with more */
+
+static void add_tag(struct pip *pip, const char *system, unsigned minor, const char *machine)
+{
+	char *tag = pip->tags[pip->tag_count++];
+
+	if (minor)
+		(void)snprintf(tag, sizeof *pip->tags, "%s_2_%u_%s", system, minor, machine);
+	else
+		(void)snprintf(tag, sizeof *pip->tags, "%s_%s", system, machine);
+}
+
+static void list_tags(struct pip *pip)
+{
+	enum { NEWEST_GLIBC = 45, OLDEST = 17, OLDEST_X86 = 5 };
+	static const struct {
+		unsigned minor;
+		const char *name;
+	} named[] = {{17, "manylinux2014"}, {12, "manylinux2010"}, {5, "manylinux1"}};
+	const char *platform = pip->options->platform;
+	char machine[16];
+
+	if (!platform)
+		return;
+	(void)snprintf(machine, sizeof machine, "%.*s", (int)strcspn(platform, "-"), platform);
+	if (text_ends(platform, "-windows")) {
+		add_tag(pip, "win", 0, !strcmp(machine, "x86_64") ? "amd64" : "arm64");
+		return;
+	}
+	for (unsigned minor = NEWEST_GLIBC;
+		 minor >= (strcmp(machine, "x86_64") != 0 ? OLDEST : OLDEST_X86); minor--) {
+		add_tag(pip, "manylinux", minor, machine);
+		for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+			if (named[i].minor == minor)
+				add_tag(pip, named[i].name, 0, machine);
+	}
+	add_tag(pip, "linux", 0, machine);
+}
+
+/* ---- running it */
+
+/* Of all files below; a folder that changes meanwhile is counted as it is seen. */
+static uint64_t bytes_below(const char *folder, int depth)
+{
+	struct os_names names;
+	uint64_t size = 0;
+
+	if (depth > MOST_DEPTH || os_list(NULL, folder, &names))
+		return 0;
+	for (size_t i = 0; i < names.count; i++) {
+		char *path = os_join(NULL, folder, names.items[i]);
+		struct os_stat stat;
+
+		if (path && names.kinds[i] == OS_DIRECTORY)
+			size += bytes_below(path, depth + 1);
+		else if (path && names.kinds[i] == OS_REGULAR && !os_stat(NULL, path, &stat))
+			size += stat.size_bytes;
+		mem_free(path);
+	}
+	os_names_free(&names);
+	return size;
+}
+
+/* What pip says of a wheel that it gets: "Downloading x.whl (173.6 MB)" */
+static uint64_t told_bytes(const struct pip *pip)
+{
+	struct buf text = {0};
+	uint64_t size = 0;
+
+	if (os_read_file(NULL, pip->said, MOST_SAID, &text))
+		return 0;
+	for (const char *at = buf_text(&text); (at = strstr(at, "Downloading ")); at++) {
+		const char *open = at + strcspn(at, "(\n");
+		char *unit;
+		const double number = *open == '(' ? strtod(open + 1, &unit) : 0;
+
+		size =
+			number > 0 && number < 1e5 && text_starts(unit, " MB)") ? (uint64_t)(number * 1e6) : 0;
+	}
+	buf_free(&text);
+	return size;
+}
+
+static int look_after(struct jw_error *err, void *context)
+{
+	struct pip *pip = context;
+	const struct jw_compiler_fetch_options *fetch = pip->options->fetch;
+	struct os_stat said = {0};
+	uint64_t size, total;
+
+	if (cancel_check(err, &fetch->cancel))
+		return -1;
+	if (pip->looks++ % LOOKS_FOR_SIZE)
+		return 0;
+	size = bytes_below(pip->tmp, 0);
+	(void)os_stat(NULL, pip->said, &said);
+	if (size > MOST_BYTES)
+		return error_set(err, JW_ERR_LIMIT, "pip gets more than %u GiB",
+						 (unsigned)(MOST_BYTES >> 30));
+	if (said.size_bytes > MOST_SAID)
+		return error_set(err, JW_ERR_LIMIT, "pip says more than %d bytes", MOST_SAID);
+	if ((os_monotonic_ns() - pip->begun_ns) / UINT64_C(1000000000) > MOST_HOURS * 3600)
+		return error_set(err, JW_ERR_LIMIT, "pip takes longer than %d hours", MOST_HOURS);
+	total = fetch->progress ? told_bytes(pip) : 0;
+	if (total)
+		fetch->progress(fetch->context, size < total ? size : total, total);
+	return 0;
+}
+
+/* The line at *at, which is cut off there; NULL at the end. */
+static char *next_said_line(char **at)
+{
+	char *line = *at, *end = line + strcspn(line, "\r\n");
+
+	if (!*line)
+		return NULL;
+	*at = end + strspn(end, "\r\n");
+	*end = 0;
+	return line;
+}
+
+/* The first error of a program, with the lines that go on, and its last warning, which may be the
+ * reason (a server that does not answer); else the last line. */
+static int fail_said(struct jw_error *err, const struct pip *pip, const char *program,
+					 const struct os_ended *ended)
+{
+	struct buf text = {0};
+	char error[MOST_TOLD] = "", warning[MOST_TOLD / 2] = "", last[MOST_TOLD] = "", *copy, *at,
+		 *line;
+	bool within = false;
+
+	(void)os_read_file(NULL, pip->said, MOST_SAID, &text);
+	at = copy = mem_string(err, buf_text(&text));
+	buf_free(&text);
+	if (!copy)
+		return -1;
+	pip_hide_passwords(copy);
+	hide_known_passwords(copy);
+	/* Of a file that is ours: “ (from -r …/asked.txt (line 1))” */
+	for (char *from = copy, *behind; (from = strstr(from, " (from -r "));) {
+		if (!(behind = strstr(from, "))")))
+			break;
+		memmove(from, behind + 2, strlen(behind + 2) + 1);
+	}
+	while ((line = next_said_line(&at))) {
+		const char *words = line + strspn(line, " \t");
+
+		if (text_starts_fold(line, "error: ") && !*error)
+			text_copy(error, sizeof error, line + strlen("error: ")), within = true;
+		else if (within && words > line)
+			text_append(error, sizeof error, " %s", words);
+		else
+			within = false;
+		if (text_starts(line, "WARNING: ") && !*error)
+			text_copy(warning, sizeof warning, line + strlen("WARNING: "));
+		if (*words)
+			text_copy(last, sizeof last, words);
+	}
+	mem_free(copy);
+	if (!*error && !*last)
+		return ended->signal
+				   ? error_set(err, JW_ERR_IO, "%s ends with signal %d", program, ended->signal)
+				   : error_set(err, JW_ERR_IO, "%s ends with exit status %d", program,
+							   ended->status);
+	return error_set(err,
+					 text_starts(error, "Could not find a version") ||
+							 text_starts(error, "No matching distribution")
+						 ? JW_ERR_NOT_FOUND
+						 : JW_ERR_IO,
+					 "%s: %s%s%s%s", program, *error ? error : last, *warning ? " (" : "", warning,
+					 *warning ? ")" : "");
+}
+
+static int run_watched(struct jw_error *err, struct pip *pip, const char *const *words,
+					   struct os_ended *ret_ended)
+{
+	const struct os_watch watch = {look_after, pip};
+
+	pip->begun_ns = os_monotonic_ns();
+	pip->looks = 0;
+	/* Ctrl-C reaches both, and either may be the first to notice. */
+	return os_run_found_program(err, words, pip->said, &watch, ret_ended) ||
+				   cancel_check(err, &pip->options->fetch->cancel)
+			   ? -1
+			   : 0;
+}
+
+/* One of uv's, where there is none that may be started: it is the last of them. */
+static int ask_uv_python(struct jw_error *err, struct pip *pip)
+{
+	const char *const words[] = {
+		pip->uv, "python", "find", "--system", "--no-cache", "--no-python-downloads", NULL};
+	struct buf answer = {0};
+	struct os_ended ended;
+	int result = run_watched(err, pip, words, &ended);
+
+	if (!result && (ended.status || ended.signal))
+		result = fail_said(err, pip, "uv", &ended);
+	if (!result)
+		result = os_read_file(err, pip->said, MOST_SAID, &answer);
+	if (!result) {
+		const char *text = buf_text(&answer);
+
+		pip->pythons[pip->count] = mem_string_n(err, text, strcspn(text, "\r\n"));
+		result = pip->pythons[pip->count] ? 0 : -1;
+		pip->count += !result;
+	}
+	buf_free(&answer);
+	return result;
+}
+
+/* A pip that uv gets for a Python without one, and keeps nowhere else. */
+static int lend_pip(struct jw_error *err, struct pip *pip)
+{
+	const char *get[] = {pip->uv,    "pip",        "install",
+						 "--target", NULL,         "--python",
+						 NULL,       "--no-deps",  "--only-binary",
+						 ":all:",    "--no-cache", "--no-python-downloads",
+						 "--quiet",  "pip",        NULL};
+	struct os_ended ended;
+	size_t at = 0;
+	int result = 0;
+
+	while (at < pip->count && os_is_superuser() &&
+		   os_check_private(NULL, pip->pythons[at], 0, false))
+		at++;
+	if (at == pip->count && ask_uv_python(err, pip))
+		return -1;
+	if (!(pip->lent = os_join(err, pip->folder, "uv")))
+		return -1;
+	get[4] = pip->lent;
+	get[6] = pip->pythons[pip->at = at];
+	result = run_watched(err, pip, get, &ended);
+	return !result && (ended.status || ended.signal) ? fail_said(err, pip, "uv", &ended) : result;
+}
+
+/* `words`: a command of pip and its options. */
+static int run_pip_by(struct jw_error *err, struct pip *pip, const char *python,
+					  const char *const *words, struct os_ended *ret_ended)
+{
+	const struct pip_options *options = pip->options;
+	const bool other = !(pip->active_first && python == pip->pythons[0]);
+	const char *version = options->python ? options->python : other ? pip->active : "";
+	const char *arguments[MOST_WORDS] = {
+		python, "-X", "utf8", "-c", start, pip->tmp, pip->lent ? pip->lent : ""};
+	char abi[24] = "cp";
+	size_t count = 7;
+
+	while (*words)
+		arguments[count++] = *words++;
+	for (size_t i = 0; i < pip->tag_count; i++) {
+		arguments[count++] = "--platform";
+		arguments[count++] = pip->tags[i];
+	}
+	if (options->any_python)
+		arguments[count++] = "--ignore-requires-python";
+	if (*version && !options->any_python) {
+		for (const char *at = version; *at; at++)
+			if (*at != '.')
+				(void)snprintf(abi + strlen(abi), sizeof abi - strlen(abi), "%c", *at);
+		arguments[count++] = "--python-version";
+		arguments[count++] = version;
+		arguments[count++] = "--implementation";
+		arguments[count++] = "cp";
+		arguments[count++] = "--abi";
+		arguments[count++] = abi;
+	}
+	arguments[count] = NULL;
+	return run_watched(err, pip, arguments, ret_ended);
+}
+
+static int run_pip(struct jw_error *err, struct pip *pip, const char *const *words)
+{
+	struct os_ended ended = {.status = NO_PIP};
+
+	while (ended.status == NO_PIP) {
+		struct jw_error why = {0};
+
+		if (pip->at == pip->count) {
+			if (!pip->lent && pip->uv) {
+				if (lend_pip(err, pip))
+					return -1;
+				continue;
+			}
+			return pip->distrust.code
+					   ? error_copy(err, &pip->distrust)
+					   : error_set(err, JW_ERR_NOT_FOUND,
+								   "neither pip (python3 -m pip) nor uv is here, which ask package "
+								   "indexes: install one of them, or %s",
+								   pip->options->by_hand);
+		}
+		if (run_pip_by(&why, pip, pip->pythons[pip->at], words, &ended)) {
+			if (why.code != JW_ERR_UNSUPPORTED)
+				return error_copy(err, &why);
+			if (!pip->distrust.code)
+				pip->distrust = why;
+			ended.status = NO_PIP;
+		}
+		pip->at += ended.status == NO_PIP;
+	}
+	return ended.status || ended.signal ? fail_said(err, pip, "pip", &ended) : 0;
+}
+
+/* ---- its commands */
+
+static int ask_pip(struct jw_error *err, struct pip *pip, const char *lines,
+				   const char *const *command)
+{
+	static const char *const always[] = {
+		"--no-deps",    "--only-binary=:all:",         "--no-cache-dir",
+		"--no-input",   "--disable-pip-version-check", "--progress-bar=off",
+		"--requirement"};
+	const char *words[MOST_WORDS];
+	size_t count = 0;
+	int result;
+
+	while (*command)
+		words[count++] = *command++;
+	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+		words[count++] = always[i];
+	words[count++] = pip->asked;
+	words[count] = NULL;
+	if (os_make_dirs(err, pip->tmp, 0700) || os_write_atomic(err, pip->asked, lines, strlen(lines)))
+		return -1;
+	result = run_pip(err, pip, words);
+	(void)os_remove_tree(NULL, pip->tmp);
+	return result;
+}
+
+int pip_download(struct jw_error *err, struct pip *pip, const char *lines, char **ret_path)
+{
+	const char *const command[] = {"download", "--dest", pip->wheels, NULL};
+	struct os_names names;
+	char *path = NULL, *real = NULL;
+
+	(void)os_remove_tree(NULL, pip->wheels);
+	if (os_make_dirs(err, pip->wheels, 0700) || ask_pip(err, pip, lines, command) ||
+		os_list(err, pip->wheels, &names))
+		return -1;
+	/* One file, which is itself there. */
+	if (names.count == 1 && names.kinds[0] == OS_REGULAR && text_ends(names.items[0], ".whl"))
+		path = os_join(err, pip->wheels, names.items[0]);
+	os_names_free(&names);
+	if (!path || os_real_path(NULL, path, &real) || strcmp(real, path) != 0) {
+		mem_free(path);
+		mem_free(real);
+		return error_set(err, JW_ERR_FORMAT, "pip has got no wheel");
+	}
+	mem_free(real);
+	*ret_path = path;
+	return 0;
+}
+
+int pip_resolve(struct jw_error *err, struct pip *pip, const char *lines, struct buf *ret_report)
+{
+	const char *const command[] = {
+		"install",  "--dry-run", "--target", pip->wheels, "--ignore-installed",
+		"--report", pip->report, NULL};
+
+	return ask_pip(err, pip, lines, command) ||
+				   os_read_file(err, pip->report, MOST_REPORT, ret_report)
+			   ? -1
+			   : 0;
+}
+
+int pip_open(struct jw_error *err, const struct pip_options *options, struct pip **ret_pip)
+{
+	struct pip *pip = mem_alloc(err, sizeof *pip);
+
+	if (!pip)
+		return -1;
+	*pip = (struct pip){.options = options};
+	list_tags(pip);
+	if (os_real_path(err, options->folder, &pip->folder) ||
+		!(pip->tmp = os_join(err, pip->folder, "tmp")) ||
+		!(pip->wheels = os_join(err, pip->folder, "wheels")) ||
+		!(pip->said = os_join(err, pip->folder, "said")) ||
+		!(pip->asked = os_join(err, pip->folder, "asked.txt")) ||
+		!(pip->report = os_join(err, pip->folder, "report.json")) || find_pythons(err, pip)) {
+		pip_close(pip);
+		return -1;
+	}
+	*ret_pip = pip;
+	return 0;
+}
+
+void pip_close(struct pip *pip)
+{
+	if (!pip)
+		return;
+	for (size_t i = 0; i < pip->count; i++)
+		mem_free(pip->pythons[i]);
+	mem_free(pip->lent);
+	mem_free(pip->uv);
+	mem_free(pip->folder);
+	mem_free(pip->tmp);
+	mem_free(pip->wheels);
+	mem_free(pip->said);
+	mem_free(pip->asked);
+	mem_free(pip->report);
+	mem_free(pip);
+}

@@ -1,0 +1,59 @@
+/* pip, which alone speaks to package indexes: that of the active environment's Python, else of the
+ * Python on PATH, else one that uv lends. It runs as this account, never runs code of what it gets
+ * (wheels alone, none of the packages that they require), and ends with this process. Nothing that
+ * it says is trusted: texts, files and times are bounded. */
+#pragma once
+
+#include <jitwarm/compiler.h>
+#include <jitwarm/scan.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+struct pip_options {
+	const char *folder;   /* an empty one that only this account can write to: all that pip writes
+							 goes there, and it is its caller's to remove */
+	const char *platform; /* "x86_64-linux", as jw_platform; NULL: that of the Python */
+	const char *python;   /* "3.11"; NULL: the active environment's */
+	bool any_python;      /* what is asked for is no Python code */
+	const char *by_hand;  /* what to do without pip and uv */
+	const struct jw_compiler_fetch_options *fetch; /* how far it is; when to end */
+};
+
+struct pip;
+
+/* Starts nothing yet. `options` and what it points to must outlive it. */
+int pip_open(struct jw_error *err, const struct pip_options *options, struct pip **ret_pip);
+void pip_close(struct pip *pip);
+
+/* Gets the wheel of a requirements file's content (pip_lines_read). *ret_path is in the folder, for
+ * the caller to free, and gone with the next call. Otherwise the error has pip's own words, without
+ * a password. JW_ERR_NOT_FOUND: it finds none, or there is neither pip nor uv. */
+int pip_download(struct jw_error *err, struct pip *pip, const char *lines, char **ret_path);
+/* The same of many: pip's report on the files that it would install. */
+int pip_resolve(struct jw_error *err, struct pip *pip, const char *lines, struct buf *ret_report);
+
+/* Takes what may be a password out of a text, in place: what is before the host of each address in
+ * it. */
+void pip_hide_passwords(char *text);
+
+/* ---- what pip may be asked for (pip_lines.c): it builds what is no wheel, and that runs code of
+ * the package. */
+
+/* NAME, with extras and version clauses ("torch>=2.1,<2.3"): no file, address or option. */
+bool pip_is_requirement(const char *text);
+
+struct pip_lines {
+	struct buf options;      /* lines with indexes of the list's own */
+	struct buf requirements; /* lines of requirements, with markers and hashes */
+	struct jw_package_list left_out;
+	struct jw_package_list packages; /* of a report; then there are no lines */
+};
+/* Of a requirements file, a pylock.toml or pip's report; `name` is the file's. JW_ERR_FORMAT: it is
+ * none, or names no package. */
+int pip_lines_read(struct jw_error *err, const char *name, const void *data, size_t size,
+				   struct pip_lines *ret_lines);
+void pip_lines_free(struct pip_lines *lines);
+/* The packages of pip's report. */
+int pip_report_read(struct jw_error *err, const void *data, size_t size,
+					struct jw_package_list *ret_packages);

@@ -1,0 +1,394 @@
+#include "find/pip.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+enum { MOST_PACKAGES = 4096, MOST_LINES = 16 << 20, SHA256_DIGITS = 64 };
+
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS  "0123456789"
+
+static bool has_only(const char *text, const char *letters)
+{
+	return !text[strspn(text, letters)];
+}
+
+bool pip_is_requirement(const char *text)
+{
+	/* pip takes the first ones for files, people the others. */
+	static const char *const files[] = {".whl", ".zip", ".gz",   ".bz2",  ".xz",   ".tar",
+										".tgz", ".tbz", ".txz",  ".tlz",  ".lz",   ".lzma",
+										".zst", ".txt", ".toml", ".lock", ".json", ".cfg"};
+	const size_t length = text_is_alnum(*text) ? strspn(text, LETTERS DIGITS "._-") : 0;
+
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		if (text_ends(text, files[i]))
+			return false;
+	if (!length || !text_is_alnum(text[length - 1]) || strlen(text) >= PACKAGE_MOST_NAME)
+		return false;
+	text += length + strspn(text + length, " ");
+	if (*text == '[') {
+		text += 1 + strspn(text + 1, LETTERS DIGITS "._-, ");
+		if (*text++ != ']')
+			return false;
+		text += strspn(text, " ");
+	}
+	return (!*text || strchr("<>=!~", *text)) && has_only(text, LETTERS DIGITS "<>=!~,.*+-_ ") &&
+		   !strstr(text, " -");
+}
+
+/* ---- lists */
+
+struct reading {
+	struct pip_lines lines;
+	char *at;           /* the rest of the text */
+	size_t line, count; /* the number of the line at hand; of the lines read */
+	size_t capacity, left_capacity;
+};
+
+/* Takes `asked` over; NULL: no memory. */
+static int add_package(struct jw_error *err, struct jw_package_list *list, size_t *capacity,
+					   struct jw_listed_package package)
+{
+	if (!package.asked || VEC_ROOM(err, list->items, *capacity, list->count, MOST_PACKAGES)) {
+		mem_free(package.asked);
+		mem_free(package.file);
+		return -1;
+	}
+	list->items[list->count++] = package;
+	return 0;
+}
+
+/* As the file has it, but for an address or an option's value, which may hold a password. */
+static int leave_out(struct jw_error *err, struct reading *reading, const char *line)
+{
+	const char *address = strstr(line, "://");
+	const bool hidden = *line == '-' && (address || strchr(line, '@'));
+	const size_t shown = hidden ? strcspn(line, " =") : address ? (size_t)(address - line) + 3 : 0;
+	struct jw_listed_package package = {.line = reading->line};
+
+	package.asked = shown ? mem_printf(err, "%.*s%s…", (int)shown, line, hidden ? " " : "")
+						  : mem_string(err, line);
+	return add_package(err, &reading->lines.left_out, &reading->left_capacity, package);
+}
+
+static char *behind_blanks(char *text)
+{
+	while (text_is_blank((unsigned char)*text))
+		text++;
+	return text;
+}
+
+static void cut_blanks(char *text)
+{
+	size_t length = strlen(text);
+
+	while (length && text_is_blank((unsigned char)text[length - 1]))
+		text[--length] = 0;
+}
+
+/* The next line, cut off there, with those in which it goes on, without blanks at its ends. NULL at
+ * the end. */
+static char *next_line(struct reading *reading)
+{
+	char *line = reading->at, *end = line;
+
+	if (!*line)
+		return NULL;
+	reading->line = ++reading->count;
+	for (; *end && *end != '\n'; end++) {
+		char *next = end + 1 + (end[1] == '\r');
+
+		if (*end == '\\' && *next == '\n' && *line != '#') {
+			*end = end[1] = *next = ' ';
+			reading->count++;
+		}
+	}
+	reading->at = *end ? end + 1 : end;
+	*end = 0;
+	cut_blanks(line);
+	return behind_blanks(line);
+}
+
+/* Where packages come from: an index of the list's own. Nothing else of pip's options: they could
+ * have it build, or read other files. A variable (${NAME}) in an address would be sent there. */
+static bool is_index_option(const char *line)
+{
+	static const char *const alone[] = {"--no-index", "--pre", "--prefer-binary",
+										"--require-hashes"};
+	static const char *const valued[] = {"--index-url", "--extra-index-url", "-i"};
+
+	for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
+		if (!strcmp(line, alone[i]))
+			return true;
+	for (size_t i = 0; i < sizeof valued / sizeof *valued; i++) {
+		const char *value = line + strlen(valued[i]);
+
+		if (text_starts(line, valued[i]) && (*value == '=' || *value == ' ')) {
+			value += 1 + strspn(value + 1, " ");
+			return text_starts(value, "http") && has_only(value, LETTERS DIGITS "-._~:/?@&()*+,=%");
+		}
+	}
+	return false;
+}
+
+/* “ --hash=sha256:…” again and again; nothing else. */
+static bool are_hashes(const char *text)
+{
+	while (*(text += strspn(text, " \t"))) {
+		size_t algorithm, digits;
+
+		if (!text_starts(text, "--hash="))
+			return false;
+		text += strlen("--hash=");
+		algorithm = strspn(text, LETTERS DIGITS);
+		digits = text[algorithm] == ':' ? strspn(text + algorithm + 1, DIGITS "abcdefABCDEF") : 0;
+		if (!digits)
+			return false;
+		text += algorithm + 1 + digits;
+		if (*text && !text_is_blank((unsigned char)*text))
+			return false;
+	}
+	return true;
+}
+
+/* NAME[EXTRA] >= VERSION, < VERSION ; MARKER --hash=… # COMMENT */
+static int take_line(struct jw_error *err, struct reading *reading, char *line)
+{
+	struct pip_lines *lines = &reading->lines;
+	char *whole, *hashes, *marker;
+	int result;
+
+	for (char *at = line; (at = strchr(at, '#')); at++)
+		if (at == line || text_is_blank((unsigned char)at[-1]))
+			*at-- = 0;
+	cut_blanks(line);
+	if (is_index_option(line))
+		return buf_printf(err, &lines->options, "%s\n", line);
+	if (!(whole = mem_string(err, line)))
+		return -1;
+	if ((hashes = strstr(line, " --")))
+		*hashes++ = 0;
+	if ((marker = strchr(line, ';')))
+		*marker++ = 0;
+	cut_blanks(line);
+	if (pip_is_requirement(line) && (!hashes || are_hashes(hashes)) &&
+		(!marker || has_only(marker, LETTERS DIGITS " ._-'\"()<>=!~,")))
+		result = buf_printf(err, &lines->requirements, "%s%s%s%s%s\n", line, marker ? " ;" : "",
+							marker ? marker : "", hashes ? " " : "", hashes ? hashes : "");
+	else
+		result = leave_out(err, reading, whole);
+	mem_free(whole);
+	return result;
+}
+
+static int read_requirements(struct jw_error *err, struct reading *reading)
+{
+	int result = 0;
+
+	for (char *line; !result && (line = next_line(reading));)
+		if (*line && *line != '#')
+			result = take_line(err, reading, line);
+	return result;
+}
+
+struct locked {
+	const char *name, *version, *marker; /* "": none */
+	const char *place;                   /* other than an index; NULL: an index */
+	struct buf hashes;
+	size_t line;
+};
+
+/* As a line of requirements. */
+static int take_locked(struct jw_error *err, struct reading *reading, struct locked *locked)
+{
+	char *line = NULL;
+	int result = 0;
+
+	reading->line = locked->line;
+	if (*locked->name) {
+		line = locked->place ? mem_printf(err, "%s @ %s", locked->name, locked->place)
+							 : mem_printf(err, "%s==%s%s%s%s", locked->name, locked->version,
+										  *locked->marker ? " ; " : "", locked->marker,
+										  buf_text(&locked->hashes));
+		result = line ? take_line(err, reading, line) : -1;
+	}
+	mem_free(line);
+	buf_clear(&locked->hashes);
+	return result;
+}
+
+/* KEY = "VALUE", as pip, uv and PDM write it. */
+static void read_toml_text(char *line, const char *key, const char **ret_value)
+{
+	char *value = text_starts(line, key) ? behind_blanks(line + strlen(key)) : line;
+
+	if (value == line || *value != '=')
+		return;
+	value = behind_blanks(value + 1);
+	if (*value != '"' && *value != '\'')
+		return;
+	*ret_value = value + 1;
+	value[1 + strcspn(value + 1, *value == '"' ? "\"" : "'")] = 0;
+}
+
+/* Each SHA-256 of a line: sha256 = "…" */
+static int read_toml_hashes(struct jw_error *err, const char *line, struct buf *hashes)
+{
+	for (const char *at = line; (at = strstr(at, "sha256"));) {
+		at += strlen("sha256");
+		at += strspn(at, "\"' =");
+		if (strspn(at, DIGITS "abcdefABCDEF") == SHA256_DIGITS &&
+			buf_printf(err, hashes, " --hash=sha256:%.*s", SHA256_DIGITS, at))
+			return -1;
+	}
+	return 0;
+}
+
+/* Tables [[packages]] with lines name, version and marker; vcs, directory and archive are in them,
+ * or tables behind them. */
+static int read_lock(struct jw_error *err, struct reading *reading)
+{
+	static const char *const places[] = {"vcs", "directory", "archive"};
+	struct locked package = {"", "", "", NULL, BUF_MAX(MOST_LINES), 0};
+	bool inside = false; /* the table itself, not one behind it */
+	int result = 0;
+
+	for (char *line; !result && (line = next_line(reading));) {
+		const bool part = text_starts(line, "[packages.");
+
+		result = read_toml_hashes(err, line, &package.hashes);
+		inside = inside && *line != '[';
+		if (!result && text_starts(line, "[[packages]]")) {
+			const size_t number = reading->line;
+
+			result = take_locked(err, reading, &package);
+			package = (struct locked){"", "", "", NULL, package.hashes, number};
+			inside = true;
+		} else if (inside) {
+			read_toml_text(line, "name", &package.name);
+			read_toml_text(line, "version", &package.version);
+			read_toml_text(line, "marker", &package.marker);
+		}
+		for (size_t i = 0; (inside || part) && i < sizeof places / sizeof *places; i++)
+			if (text_starts(line + (part ? strlen("[packages.") : 0), places[i]))
+				package.place = places[i];
+	}
+	if (!result)
+		result = take_locked(err, reading, &package);
+	buf_free(&package.hashes);
+	return result;
+}
+
+/* The wheel's name in an address, whose “+” may be written %2B; "" if it is none. */
+static char *wheel_in_address(struct jw_error *err, const char *address)
+{
+	const char *name = strrchr(address, '/');
+	char *text = mem_string(err, name ? name + 1 : address);
+
+	for (char *at = text; at && (at = strchr(at, '%'));)
+		if (text_starts_fold(at, "%2b")) {
+			*at++ = '+';
+			memmove(at, at + 2, strlen(at + 2) + 1);
+		} else {
+			*at = 0;
+		}
+	if (text && !(text_ends(text, ".whl") && has_only(text, LETTERS DIGITS "._+!-")))
+		*text = 0;
+	return text;
+}
+
+int pip_report_read(struct jw_error *err, const void *data, size_t size,
+					struct jw_package_list *ret_packages)
+{
+	cJSON *document = json_parse(err, data, size);
+	const cJSON *rows = cJSON_GetObjectItemCaseSensitive(document, "install"), *row;
+	struct jw_package_list list = {.items = NULL};
+	size_t capacity = 0;
+	int result = document ? 0 : -1;
+
+	if (document && !cJSON_IsArray(rows))
+		result = error_set(err, JW_ERR_FORMAT, "not a report of “pip install --report”");
+	cJSON_ArrayForEach(row, rows)
+	{
+		const cJSON *metadata = cJSON_GetObjectItemCaseSensitive(row, "metadata"),
+					*info = cJSON_GetObjectItemCaseSensitive(row, "download_info"),
+					*hashes = cJSON_GetObjectItemCaseSensitive(
+						cJSON_GetObjectItemCaseSensitive(info, "archive_info"), "hashes");
+		const char *name = json_text(metadata, "name", ""),
+				   *sha256 = json_text(hashes, "sha256", "");
+		struct jw_listed_package package = {.direct = json_bool(row, "is_direct", false)};
+
+		if (result)
+			break;
+		package.asked = package.direct
+							? mem_printf(err, "%s @ …", name)
+							: mem_printf(err, "%s==%s", name, json_text(metadata, "version", ""));
+		package.file = wheel_in_address(err, json_text(info, "url", ""));
+		if (!package.file ||
+			(!package.direct && package.asked && !pip_is_requirement(package.asked))) {
+			result =
+				package.file ? error_set(err, JW_ERR_FORMAT, "a package in it has no version") : -1;
+			mem_free(package.asked);
+			mem_free(package.file);
+			break;
+		}
+		if (strlen(sha256) == SHA256_DIGITS && has_only(sha256, DIGITS "abcdefABCDEF"))
+			TEXT_COPY(package.sha256, sha256);
+		result = add_package(err, &list, &capacity, package);
+	}
+	cJSON_Delete(document);
+	if (result)
+		jw_package_list_free(&list);
+	else
+		*ret_packages = list;
+	return result;
+}
+
+int pip_lines_read(struct jw_error *err, const char *name, const void *data, size_t size,
+				   struct pip_lines *ret_lines)
+{
+	struct reading reading = {.lines.options = BUF_MAX(MOST_LINES),
+							  .lines.requirements = BUF_MAX(MOST_LINES)};
+	struct pip_lines *lines = &reading.lines;
+	char *text = mem_string_n(err, data, size);
+	int result;
+
+	if (!text)
+		return -1;
+	reading.at = text + (text_starts(text, "\xEF\xBB\xBF") ? 3 : 0); /* of Windows' editors */
+	if (memchr(data, 0, size))
+		result = error_set(err, JW_ERR_FORMAT, "a zero byte: no text, or not in UTF-8");
+	else if (*behind_blanks(reading.at) == '{')
+		result = pip_report_read(err, reading.at, strlen(reading.at), &lines->packages);
+	else
+		result =
+			text_ends(name, ".toml") ? read_lock(err, &reading) : read_requirements(err, &reading);
+	if (!result && !lines->requirements.size && !lines->packages.count && !lines->left_out.count)
+		result = error_set(err, JW_ERR_FORMAT, "it names no package");
+	mem_free(text);
+	if (result)
+		pip_lines_free(lines);
+	else
+		*ret_lines = *lines;
+	return result;
+}
+
+void pip_lines_free(struct pip_lines *lines)
+{
+	buf_free(&lines->options);
+	buf_free(&lines->requirements);
+	jw_package_list_free(&lines->left_out);
+	jw_package_list_free(&lines->packages);
+}
+
+void jw_package_list_free(struct jw_package_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		mem_free(list->items[i].asked), mem_free(list->items[i].file);
+	mem_free(list->items);
+	*list = (struct jw_package_list){.items = NULL};
+}

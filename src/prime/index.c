@@ -1,0 +1,215 @@
+#include <string.h>
+
+#include <jitwarm/scan.h>
+#include <jitwarm/version.h>
+
+#include "base/mem.h"
+#include "base/sized.h"
+#include "base/text.h"
+#include "find/pip.h"
+#include "gpu/rules.h"
+#include "os/file.h"
+#include "state/run_folder.h"
+
+enum { MOST_LIST = 16 << 20 };
+
+struct jw_index {
+	struct jw_index_options options;
+	const char *platform; /* NULL: pip's own */
+	struct run_folder folder;
+	struct pip_options how;
+	struct pip *pip;
+	struct buf list_options; /* lines of the last list */
+	struct jw_index_wheel wheel;
+};
+
+/* Jetson's CPUs are arm64, and a wheel for another one says nothing of it. Other GPUs are in
+ * machines of all kinds: this one's counts. */
+static int choose_platform(struct jw_error *err, const struct jw_index_options *options,
+						   const char **ret_platform)
+{
+	static const char *const known[][2] = {{"linux", "x86_64-linux"},
+										   {"linux-aarch64", "aarch64-linux"},
+										   {"linux-arm64", "aarch64-linux"},
+										   {"windows", "x86_64-windows"}};
+	const char *given = options->platform, *platform = NULL;
+	char sm[JW_TARGET_TEXT];
+	size_t tegra = 0, last = 0;
+
+	for (size_t i = 0; i < options->target_count; i++)
+		if (gpu_is_tegra(options->targets[i].sm))
+			tegra++, last = i;
+	for (size_t i = 0; given && i < sizeof known / sizeof *known; i++)
+		if (!strcmp(given, known[i][0]))
+			platform = known[i][1];
+	if (given && !platform)
+		return error_set(err, JW_ERR_USAGE,
+						 "--platform is linux, linux-aarch64 or windows, not “%s”", given);
+	if (tegra && (given ? strcmp(platform, "aarch64-linux") != 0 : tegra < options->target_count))
+		return error_set(err, JW_ERR_USAGE,
+						 "%s (%s) is in arm64 machines with Linux alone: ask for it without other "
+						 "GPUs, or with --platform linux-aarch64",
+						 jw_target_sm(sm, options->targets[last]),
+						 jw_target_products(options->targets[last]));
+	if (!platform && (tegra || options->arm) && strcmp(jw_platform(), "aarch64-linux") != 0)
+		platform = "aarch64-linux";
+	*ret_platform = platform;
+	return 0;
+}
+
+int jw_index_open(struct jw_error *err, const struct jw_index_options *options,
+				  struct jw_index **ret_index)
+{
+	const char *platform;
+	struct jw_index *index;
+
+	options = SIZED(err, options, struct jw_index_options);
+	if (!options || choose_platform(err, options, &platform) ||
+		!(index = mem_alloc(err, sizeof *index)))
+		return -1;
+	*index = (struct jw_index){.options = *options, .platform = platform};
+	if (run_folder_make(err, NULL, &index->folder)) {
+		mem_free(index);
+		return -1;
+	}
+	index->how = (struct pip_options){
+		.folder = index->folder.path,
+		.platform = platform,
+		.python = options->python,
+		.by_hand = "get the wheel elsewhere (pip download --no-deps NAME), and name its file",
+		.fetch = &index->options.fetch};
+	if (pip_open(err, &index->how, &index->pip)) {
+		jw_index_close(index);
+		return -1;
+	}
+	*ret_index = index;
+	return 0;
+}
+
+static void forget_wheel(struct jw_index_wheel *wheel)
+{
+	mem_free(wheel->path);
+	mem_free(wheel->name);
+	mem_free(wheel->folder);
+	*wheel = (struct jw_index_wheel){.path = NULL};
+}
+
+void jw_index_close(struct jw_index *index)
+{
+	if (!index)
+		return;
+	pip_close(index->pip);
+	forget_wheel(&index->wheel);
+	run_folder_remove(&index->folder);
+	buf_free(&index->list_options);
+	mem_free(index);
+}
+
+static int add_all(struct jw_error *err, struct jw_package_list *from, struct jw_package_list *to)
+{
+	struct jw_listed_package *items = mem_array(err, from->count + to->count + 1, sizeof *items);
+
+	if (!items)
+		return -1;
+	if (to->count)
+		memcpy(items, to->items, to->count * sizeof *items);
+	if (from->count)
+		memcpy(items + to->count, from->items, from->count * sizeof *items);
+	mem_free(to->items);
+	mem_free(from->items);
+	*to = (struct jw_package_list){items, to->count + from->count};
+	*from = (struct jw_package_list){.items = NULL};
+	return 0;
+}
+
+int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path,
+				  struct jw_package_list *ret_list)
+{
+	struct buf content = {0}, report = {0}, asked = BUF_MAX(2 * MOST_LIST);
+	struct pip_lines lines = {.packages = {.items = NULL}};
+	int result = os_read_file(err, path, MOST_LIST, &content);
+
+	if (!result && pip_lines_read(err, path, buf_text(&content), content.size, &lines))
+		result = error_prefix(err, "%s", path);
+	if (!result && lines.requirements.size) {
+		result = buf_printf(err, &asked, "%s%s", buf_text(&lines.options),
+							buf_text(&lines.requirements)) ||
+						 pip_resolve(err, index->pip, buf_text(&asked), &report) ||
+						 pip_report_read(err, buf_text(&report), report.size, &lines.packages)
+					 ? error_prefix(err, "%s", path)
+					 : 0;
+	}
+	if (!result)
+		result = add_all(err, &lines.packages, &lines.left_out);
+	if (!result) {
+		*ret_list = lines.left_out;
+		lines.left_out = (struct jw_package_list){.items = NULL};
+		buf_free(&index->list_options);
+		index->list_options = lines.options;
+		lines.options = (struct buf){0};
+	}
+	pip_lines_free(&lines);
+	buf_free(&content);
+	buf_free(&report);
+	buf_free(&asked);
+	return result;
+}
+
+static int get_wheel(struct jw_error *err, struct jw_index *index, const char *lines,
+					 const struct jw_index_wheel **ret_wheel)
+{
+	struct jw_index_wheel *wheel = &index->wheel;
+	struct os_stat stat;
+
+	forget_wheel(wheel);
+	if (pip_download(err, index->pip, lines, &wheel->path) || os_stat(err, wheel->path, &stat) ||
+		!(wheel->folder = os_dir_name(err, wheel->path)) ||
+		!(wheel->name = mem_string(err, os_base_name(wheel->path))))
+		return -1;
+	wheel->size_bytes = stat.size_bytes;
+	wheel->platform = index->platform ? index->platform : jw_platform();
+	*ret_wheel = wheel;
+	return 0;
+}
+
+int jw_index_wheel_get(struct jw_error *err, struct jw_index *index, const char *package,
+					   const struct jw_index_wheel **ret_wheel)
+{
+	if (!pip_is_requirement(package))
+		return error_set(err, JW_ERR_USAGE,
+						 os_exists(package)
+							 ? "--index: “%.200s” is a file: --index asks for packages by their "
+							   "names, and “scan --index -r FILE” for those of a list"
+							 : "--index: “%.200s” is no package's name, with or without a version "
+							   "(NAME, NAME==VERSION)",
+						 package);
+	return get_wheel(err, index, package, ret_wheel);
+}
+
+int jw_index_listed_get(struct jw_error *err, struct jw_index *index,
+						const struct jw_listed_package *package,
+						const struct jw_index_wheel **ret_wheel)
+{
+	struct buf lines = BUF_MAX(2 * MOST_LIST);
+	int result;
+
+	if (package->line || package->direct)
+		return error_set(err, JW_ERR_USAGE,
+						 *package->asked == '-'
+							 ? "“%.100s” is left out: of pip's options only indexes are followed, "
+							   "and no other list"
+							 : "“%.100s” is left out: neither NAME nor NAME==VERSION of an index",
+						 package->asked);
+	if (text_ends(package->file, "-any.whl")) {
+		forget_wheel(&index->wheel);
+		*ret_wheel = &index->wheel;
+		return (index->wheel.name = mem_string(err, package->file)) ? 0 : -1;
+	}
+	result = buf_printf(err, &lines, "%s%s%s%s\n", buf_text(&index->list_options), package->asked,
+						*package->sha256 ? " --hash=sha256:" : "", package->sha256) ||
+					 get_wheel(err, index, buf_text(&lines), ret_wheel)
+				 ? -1
+				 : 0;
+	buf_free(&lines);
+	return result;
+}

@@ -1,0 +1,49 @@
+/* What is asked of pip: lines of requirements, pylock.toml, the report of pip. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "find/pip.h"
+#include "fuzz.h"
+
+/* Each line begins with a name, or is an option of indexes; no other option follows. */
+static void check_lines(const struct buf *lines, bool options)
+{
+	const char *line = buf_text(lines);
+
+	for (size_t length; *line; line += length + 1) {
+		char *text;
+
+		length = strcspn(line, "\n");
+		MUST(line[length] == '\n' && options == (*line == '-'));
+		text = mem_string_n(NULL, line, length);
+		MUST(text && !strpbrk(text, "\r\\$"));
+		if (!options) {
+			MUST(!strpbrk(text, "@/"));
+			for (const char *at = text; (at = strstr(at, " -")); at++)
+				MUST(!strncmp(at, " --hash=", 8));
+		}
+		mem_free(text);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const names[] = {"requirements.txt", "pylock.toml"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct pip_lines lines;
+
+		if (pip_lines_read(NULL, names[i], data, size, &lines))
+			continue;
+		check_lines(&lines.options, true);
+		check_lines(&lines.requirements, false);
+		for (size_t k = 0; k < lines.left_out.count; k++)
+			MUST(lines.left_out.items[k].line <= size &&
+				 strlen(lines.left_out.items[k].asked) <= size + 16);
+		for (size_t k = 0; k < lines.packages.count; k++)
+			MUST(lines.packages.items[k].direct ||
+				 pip_is_requirement(lines.packages.items[k].asked));
+		pip_lines_free(&lines);
+	}
+	return 0;
+}

@@ -1,0 +1,196 @@
+/* Packages as they are typed, and what pip is asked for. */
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "find/pip.h"
+#include "find/requirement.h"
+
+TEST(packages_are_read_as_they_are_typed)
+{
+	static const struct {
+		const char *text, *name, *extras, *version; /* name NULL: not one */
+	} typed[] = {
+		{"torch", "torch", "", ""},
+		{"Torch==2.1", "torch", "", "2.1"},
+		{"my_jax [cuda12, x] == 0.4rc1+cu12", "my-jax", "cuda12,x", "0.4rc1+cu12"},
+		{"torch[]==2", "torch", "", "2"},
+		{.text = "torch>=2,<3"},
+		{.text = "torch==2.*"},
+		{.text = "torch==2,<3"},
+		{.text = "torch==2 3"},
+		{.text = "torch=="},
+		{.text = "torch=2"},
+		{.text = "torch,numpy"},
+		{.text = "torch[x"},
+		{.text = "torch[/x]"},
+		{.text = "torch[x]y"},
+		{.text = "torch==2;python_version>'3'"},
+		{.text = "torch @ https://example.org/torch.whl"},
+		{.text = "./torch"},
+		{.text = "torch/"},
+		{.text = ">=2"},
+		{.text = ""},
+	};
+
+	for (size_t i = 0; i < sizeof typed / sizeof *typed; i++) {
+		struct typed_package found;
+
+		if (requirement_typed(typed[i].text, &found) != (typed[i].name != NULL))
+			fail_msg("“%s”", typed[i].text);
+		if (!typed[i].name)
+			continue;
+		assert_string_equal(found.requirement.name, typed[i].name);
+		assert_string_equal(found.requirement.extras, typed[i].extras);
+		assert_string_equal(found.version, typed[i].version);
+	}
+}
+
+/* pip would build what is no name, or read it as a file: that runs its code. */
+TEST(only_names_are_asked_for)
+{
+	static const char *const names[] = {"torch",  "Torch==2.1", "x>=1,<2", "my-jax [a,b] ~= 0.4",
+										"x!=1.*", "x===1+cu12", "x==1!2"},
+							 *const others[] = {"",
+												"-r x",
+												"--pre",
+												".",
+												"./x",
+												"x/y",
+												"x\\y",
+												"x @ https://h/x.whl",
+												"x.whl",
+												"x.tar.gz",
+												"X.ZIP.zip",
+												"x==1.zip",
+												"file:x",
+												"https://h/x",
+												"git+https://h/",
+												"x --no-binary=:all:",
+												"x ; y",
+												"x # y",
+												"x\ny",
+												"x[",
+												"x[../y]",
+												"x$Y",
+												"x==${Y}",
+												"pyproject.toml",
+												"_x",
+												"x_",
+												"requirements.txt",
+												"x\ty"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!pip_is_requirement(names[i]))
+			fail_msg("“%s” is one", names[i]);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (pip_is_requirement(others[i]))
+			fail_msg("“%s” is none", others[i]);
+}
+
+/* Lines of options and requirements; then what is left out, as “LINE text”; then a report's
+ * packages. */
+TEST(what_files_ask_pip_for)
+{
+#define HEX "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	static const struct {
+		const char *name, *text, *asked; /* NULL: no list of packages */
+	} lists[] = {
+		{"r.txt",
+		 "# x==1\\\n\nxgboost==1.5.2 \\\n    --hash=sha256:00 \\\n    --hash=sha256:11\n"
+		 " numpy[a,b] == 1.26 ; python_version < '3' # why\nTorch # see https://h/\ncertifi;a",
+		 "xgboost==1.5.2 --hash=sha256:00       --hash=sha256:11\n"
+		 "numpy[a,b] == 1.26 ; python_version < '3'\nTorch\ncertifi ;a\n"},
+		{"r.txt", "\xEF\xBB\xBFnumpy\r\n\r\nx==1 \\\r\n --hash=a:00\r\ny==2\r\n",
+		 "numpy\nx==1 --hash=a:00\ny==2\n"},
+		{"r.txt",
+		 "-r base.txt\n-e .\ntorch>=2,<3\n./x.whl\nx[\nx --hash=sha256:0 -e .\n"
+		 "x --config-settings=a=b\nx.tar.gz\nx ; a@b\n",
+		 "torch>=2,<3\n1 -r base.txt\n2 -e .\n4 ./x.whl\n5 x[\n6 x --hash=sha256:0 -e .\n"
+		 "7 x --config-settings=a=b\n8 x.tar.gz\n9 x ; a@b\n"},
+		{"r.txt",
+		 "--extra-index-url https://me:word@h/s\n-i http://h:1/s # why\n--pre\nx\n"
+		 "x @ git+https://word@h/x\nhttps://h/x.whl\n",
+		 "--extra-index-url https://me:word@h/s\n-i http://h:1/s\n--pre\nx\n"
+		 "5 x @ git+https://…\n6 https://…\n"},
+		{"r.txt",
+		 "--proxy=me:word@h:1\n--index-url=//me@h\n--index-url https://h/${WORD}\n"
+		 "--extra-index-url https://h/ --no-binary :all:\n-c c.txt\n--no-binary :all:\n"
+		 "-ihttps://h/\n--index-url file:///x\n",
+		 "1 --proxy …\n2 --index-url …\n3 --index-url …\n4 --extra-index-url …\n5 -c c.txt\n"
+		 "6 --no-binary :all:\n7 -ihttps://h/ …\n8 --index-url …\n"},
+		{"pylock.toml",
+		 "created-by = 'uv'\n[[packages]]\nname = \"a\"\nversion = '1'\nmarker = \"x == 'y'\"\n"
+		 "wheels = [\n { hashes = { sha256='" HEX "' } },\n { hashes = { sha256 = \"" HEX
+		 "\" } },\n]\n[[packages]]\nname='b'\ndirectory = { path = '.' }\n[[packages]]\n"
+		 "name = 'c'\n[packages.vcs]\nname = 'not c'\n[[packages]]\nname = 'd'\nversion = '2'\n"
+		 "[[packages.wheels]]\nname = 'd.whl'\n[packages.wheels.hashes]\nsha256 = '0'\n"
+		 "[[packages]]\nname = \"e --no-binary=:all:\"\nversion = '1'\n",
+		 "a==1 ; x == 'y' --hash=sha256:" HEX " --hash=sha256:" HEX "\nd==2\n"
+		 "10 b @ directory\n13 c @ vcs\n24 e --no-binary=:all:==1\n"},
+		{"report.json",
+		 " {\"install\": [{\"is_direct\": false, \"metadata\": {\"name\": \"a\", \"version\": "
+		 "\"1+cu121\"}, \"download_info\": {\"url\": "
+		 "\"https://u:p@h/a-1%2Bcu121-py3-none-any.whl\", "
+		 "\"archive_info\": {\"hashes\": {\"sha256\": \"" HEX "\"}}}}, "
+		 "{\"is_direct\": true, \"metadata\": {\"name\": \"b\"}}, "
+		 "{\"metadata\": {\"name\": \"c\", \"version\": \"2\"}, "
+		 "\"download_info\": {\"url\": \"https://u:p@h\", \"archive_info\": 3}}]}",
+		 "= a==1+cu121 a-1+cu121-py3-none-any.whl " HEX "\n= b @ … (direct)\n= c==2\n"},
+		{"report.json",
+		 "{\"install\": [{\"metadata\": {\"name\": \"a\", \"version\": \"1 -e .\"}}]}", NULL},
+		{"report.json", "{\"install\": [3]}", NULL},
+		{"r.txt", "", NULL},
+		{"r.txt", "# nothing\n", NULL},
+		{"pylock.toml", "name = 'a'\n", NULL},
+		{"r.json", "{\"install\": {}}", NULL},
+		{"r.json", "{\"install\": [", NULL},
+	};
+
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+		struct pip_lines lines;
+		struct jw_error why = {0};
+		struct buf said = BUF_MAX(1 << 16);
+
+		if (!pip_lines_read(&why, lists[i].name, lists[i].text, strlen(lists[i].text), &lines)) {
+			buf_say(&said, "%s%s", buf_text(&lines.options), buf_text(&lines.requirements));
+			for (size_t k = 0; k < lines.left_out.count; k++)
+				buf_say(&said, "%zu %s\n", lines.left_out.items[k].line,
+						lines.left_out.items[k].asked);
+			for (size_t k = 0; k < lines.packages.count; k++) {
+				const struct jw_listed_package *package = &lines.packages.items[k];
+
+				buf_say(&said, "= %s%s%s%s%s%s\n", package->asked, *package->file ? " " : "",
+						package->file, *package->sha256 ? " " : "", package->sha256,
+						package->direct ? " (direct)" : "");
+			}
+			pip_lines_free(&lines);
+		}
+		assert_string_equal(buf_text(&said), lists[i].asked ? lists[i].asked : "");
+		assert_int_equal(!why.code, lists[i].asked != NULL);
+		buf_free(&said);
+	}
+}
+
+TEST(no_password_of_an_address_is_told)
+{
+	static const char *const texts[][2] = {
+		{"at https://u:p@h/x and http://h/", "at https://h/x and http://h/"},
+		{"'https://u:p@ss@h/'", "'https://h/'"},
+		{"https://u:p/w@h/x", "https://h/x"},
+		{"X=git+https://token@h https://a:b@c", "X=git+https://h https://c"},
+		{"https://u:p'q\"<r>@h", "https://h"},
+		{"://@", "://"},
+		{"u@h //u:p@h", "u@h //u:p@h"},
+	};
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		char text[128];
+
+		TEXT_COPY(text, texts[i][0]);
+		pip_hide_passwords(text);
+		assert_string_equal(text, texts[i][1]);
+	}
+}
+
+RUN_TESTS(NULL, NULL)
