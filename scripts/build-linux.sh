@@ -125,7 +125,7 @@ logged "$log" "configuring" cmake -S . -B "$folder" -G Ninja -DCMAKE_TOOLCHAIN_F
 	"-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g0 -DNDEBUG" \
 	"-DCMAKE_EXE_LINKER_FLAGS=-pie -s -Wl,--gc-sections" "-DCMAKE_SHARED_LINKER_FLAGS=-s -Wl,--gc-sections" "$@"
 # The simulated driver and the sample framework are for tests on other distributions (scripts/try.sh).
-targets=(jitwarm jitwarm_shared simdriver sample_framework framework-app)
+targets=(jitwarm simdriver sample_framework framework-app)
 [ -z "$all" ] || targets=(all)
 if ! cmake --build "$folder" -j "$jobs" --target "${targets[@]}" >> "$log" 2>&1; then
 	grep -E -A4 'error|FAILED|undefined' "$log" | head -60 >&2
@@ -135,12 +135,10 @@ cp "$folder/src/jitwarm" "$folder/jitwarm"
 cp "$prefix/complete" "$folder/libraries.txt"
 
 # Only what every Linux of its kind has may be needed
-for file in "$folder/jitwarm" "$folder/src/libjitwarm.so"; do
-	foreign=$(readelf -d "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
-		grep -vE '^(lib(c|m|dl|pthread|rt|resolv|util)\.so\.[0-9]|ld-linux.*\.so\.[0-9]|libc\.so)$' || true)
-	[ -z "$foreign" ] || die "$file needs more than every Linux brings: $foreign"
-	newest=$(readelf -V "$file" | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -1 || true)
-	[ "$(printf '%s\nGLIBC_2.17\n' "${newest:-GLIBC_2.0}" | sort -V | tail -1)" = GLIBC_2.17 ] || die "$file needs $newest"
-	[ -z "$dynamic" ] || grep -q '(NEEDED).*\[libc\.so\]' < <(readelf -d "$file") || die "$file does not take the system's musl"
-done
+foreign=$(readelf -d "$folder/jitwarm" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+	grep -vE '^(lib(c|m|dl|pthread|rt|resolv|util)\.so\.[0-9]|ld-linux.*\.so\.[0-9]|libc\.so)$' || true)
+[ -z "$foreign" ] || die "it needs more than every Linux brings: $foreign"
+newest=$(readelf -V "$folder/jitwarm" | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -1 || true)
+[ "$(printf '%s\nGLIBC_2.17\n' "${newest:-GLIBC_2.0}" | sort -V | tail -1)" = GLIBC_2.17 ] || die "it needs $newest"
+[ -z "$dynamic" ] || grep -q '(NEEDED).*\[libc\.so\]' < <(readelf -d "$folder/jitwarm") || die "it does not take the system's musl"
 say "built $folder/jitwarm ($(stat -c %s "$folder/jitwarm") bytes)"

@@ -9,7 +9,7 @@
 #   fedora   no flags of CMake's and those of Fedora's packages, as far as this compiler knows them
 # Without KIND: all that can fail alone. clang warns of what it reads, not of what its optimizer finds, and reads the same for none, release
 # and minsizerel as for lto: these three of clang's are compiled where they are named. Tests are compiled, not linked, in gcc-release, where
-# gcc looks deepest, and in clang-debug; libjitwarm.a is not linked for fedora, since lto does that. Nothing is run. What ccache holds is not
+# gcc looks deepest, and in clang-debug. Nothing is run. What ccache holds is not
 # compiled again, such as gcc-none after the release preset, and a compiler that is not installed is left out, which is said.
 # Last line: “compile: N passed, N failed, N left out”. Exit status: 0; 1 a kind failed or warned; 64 wrong usage; 77 all were left out.
 set -uo pipefail
@@ -44,14 +44,13 @@ known() { # COMPILER FLAG...   those that it and $linker take without a word
 }
 
 compile() { # COMPILER FLAGS FOLDER
-	local cc=$1 type='' tests=OFF compiling='' linking='' linker='' release=() targets=(jitwarm jitwarm_shared)
+	local cc=$1 type='' tests=OFF compiling='' linking='' linker='' release=() targets=(jitwarm)
 	case "$1 $2" in
 	"clang lto" | "clang fedora") linker=-fuse-ld=lld ;; # which needs no plugin
 	"gcc release" | "clang debug") tests=ON ;;
 	# The name by which the release preset calls it: ccache knows a compiler by its name
 	"gcc none") [ "$(readlink -f "$(type -P cc)")" != "$(readlink -f "$(type -P gcc)")" ] || cc=cc ;;
 	esac
-	[ "$2" = fedora ] || targets+=(jitwarm_static)
 	case $2 in
 	debug) type=Debug ;;
 	release) type=Release ;;

@@ -76,7 +76,7 @@ night_machines() {
 	local status=0 target
 	./scripts/fresh.sh || [ $? = 77 ] || status=1
 	for target in x86_64 aarch64 x86_64-musl aarch64-musl windows deb rpm conda; do ./scripts/package.sh -o build/nightly/dist $target || status=1; done
-	for target in bookworm trixie noble; do ./scripts/try.sh deb build/nightly/dist build/release --link --autopkgtest $target || [ $? = 77 ] || status=1; done
+	for target in bookworm trixie noble; do ./scripts/try.sh deb build/nightly/dist build/release --autopkgtest $target || [ $? = 77 ] || status=1; done
 	./tests/driver/machine.sh build/nightly/dist build/release || [ $? = 77 ] || status=1
 	for target in rpm conda install wheel; do ./scripts/try.sh $target build/nightly/dist build/linux-x86_64 || [ $? = 77 ] || status=1; done
 	for target in install wheel; do
@@ -87,7 +87,6 @@ night_machines() {
 	./scripts/try.sh archive build/nightly/dist/jitwarm-*-linux-x86_64.tar.zst build/linux-x86_64 || [ $? = 77 ] || status=1
 	./scripts/try-windows-package.sh || [ $? = 77 ] || status=1
 	{ cmake --preset windows && cmake --build --preset windows --target jitwarm; } >build/nightly/preset.log 2>&1 || status=1
-	./scripts/try.sh static || status=1
 	./scripts/reproducible.sh build/nightly/dist || status=1
 	return $status
 }

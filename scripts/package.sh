@@ -10,10 +10,10 @@
 # debhelper, and what packaging/debian/control names), rpm and conda (of x86_64's archive in the folder, which is made before where it
 # is missing; rpm needs rpmbuild; JITWARM_URL is the project's address). Of each:
 #
-#   jitwarm-VERSION-linux-MACHINE.tar.zst, .tar.gz  program, library, headers, man pages, completions, licences
+#   jitwarm-VERSION-linux-MACHINE.tar.zst, .tar.gz  program, man pages, completions, licences
 #   jitwarm-VERSION-py3-none-PLATFORM.whl       the wheel: program and Python API
 #   the name of a package and .spdx.json        what was linked in (SPDX)
-#   jitwarm_VERSION_ARCH.deb, libjitwarm0_…, libjitwarm-dev_…   the command, the library, headers and static library
+#   jitwarm_VERSION_ARCH.deb                    the command
 #   jitwarm-VERSION-1.x86_64.rpm                the command, for any release with glibc 2.17 or newer
 #   jitwarm-VERSION-windows-x64.zip, -setup.exe, .msi   scripts/package-windows.sh says more; signed where JITWARM_PFX names a key
 #   scoop, winget                               manifests, where --url, JITWARM_URL and JITWARM_PUBLISHER are given
@@ -82,12 +82,9 @@ pack_linux() { # TARGET
 		scripts/build-linux.sh --machine "$(uname -m)" -B "${runs%/*}"
 	fi
 	root=$work/$name archive=$out/$name.tar.zst
-	mkdir -p "$root"/{bin,lib,include,share/man/man1,share/man/ko/man1,share/doc/jitwarm,share/jitwarm} \
+	mkdir -p "$root"/{bin,share/man/man1,share/man/ko/man1,share/doc/jitwarm,share/jitwarm} \
 		"$root"/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
 	install -m 755 "$build/jitwarm" "$root/bin/jitwarm"
-	cp -P "$build"/src/libjitwarm.so* "$root/lib/"
-	cp include/jitwarm.h "$root/include/"
-	cp -r include/jitwarm "$root/include/"
 	scripts/make-documents.sh man "$runs" "$root/share/man/man1"
 	cp docs/man/jitwarm.1 "$root/share/man/man1/"
 	scripts/make-documents.sh man "$runs" "$root/share/man/ko/man1" ko
@@ -131,7 +128,7 @@ pack_deb() {
 # The source packages of what a Debian package depends on, in the versions that it was built with
 linked() { # DEB
 	printf 'shared, by Debian:'
-	dpkg-deb -f "$1" Depends | tr ',' '\n' | sed -E 's/^ *([a-z0-9.+-]+).*/\1/' | grep -v '^libjitwarm' |
+	dpkg-deb -f "$1" Depends | tr ',' '\n' | sed -E 's/^ *([a-z0-9.+-]+).*/\1/' |
 		xargs dpkg-query -W -f ' ${source:Package}=${source:Version}\n' | LC_ALL=C sort -u | tr -d '\n'
 	echo
 }

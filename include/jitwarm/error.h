@@ -1,4 +1,4 @@
-/* Errors of libjitwarm.
+/* Errors.
  *
  * Every function that can fail takes `struct jw_error *err` first and returns 0, or -1 with *err
  * filled in. `err` may be NULL if the caller does not need the reason. On failure outputs are

@@ -1,4 +1,4 @@
-/* The version of this libjitwarm, and how it was built.
+/* The version of jitwarm, and how it was built.
  *
  * Threads: any number of threads may call these functions at the same time. */
 #ifndef JITWARM_VERSION_H
@@ -11,18 +11,14 @@
 
 JW_BEGIN_DECLS
 
-/* The version of these headers. MAJOR changes with what breaks programs, MINOR with what is added,
- * PATCH with neither (docs/library.md). */
+/* MAJOR changes with what breaks programs that run jitwarm, MINOR with what is added, PATCH with
+ * neither. */
 #define JW_VERSION_MAJOR 0
 #define JW_VERSION_MINOR 1
 #define JW_VERSION_PATCH 0
-/* Rises with every release: `#if JW_VERSION_NUMBER >= 10203` is 1.2.3 or later. */
-#define JW_VERSION_NUMBER (JW_VERSION_MAJOR * 10000 + JW_VERSION_MINOR * 100 + JW_VERSION_PATCH)
 
-/* The version of the running library, which may be newer than the headers: "0.1.0", and as
- * JW_VERSION_NUMBER. */
+/* "0.1.0" */
 const char *jw_version(void);
-unsigned jw_version_number(void);
 /* "gcc 12.2.0" */
 const char *jw_build_compiler(void);
 /* "RelWithDebInfo", with any sanitizers in parentheses */

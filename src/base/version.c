@@ -21,11 +21,6 @@ const char *jw_version(void)
 	return NUMBER(JW_VERSION_MAJOR) "." NUMBER(JW_VERSION_MINOR) "." NUMBER(JW_VERSION_PATCH);
 }
 
-unsigned jw_version_number(void)
-{
-	return JW_VERSION_NUMBER;
-}
-
 const char *jw_build_compiler(void)
 {
 #if defined(__clang__)

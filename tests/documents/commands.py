@@ -66,8 +66,6 @@ OTHERS = [
     ("install.md", "tar -xf", "scripts/try.sh", "tar --zstd -xf"),
     ("install.md", "curl ", "scripts/try.sh", "install.sh && sh install.sh"),
     ("install.md", "minisign -V", "tests/install/test_install.sh", r"s/^\$ \(minisign -V.*\)/\1/p"),
-    ("library.md", "cc -static", "scripts/try.sh", "pkg-config --static --cflags --libs jitwarm"),
-    ("library.md", "cc app.c", "tests/library/programs.sh", "pkg-config --cflags --libs"),
     ("packages.md", "package.sh --sign", "tests/install/test_install.sh", "package.sh\" installer"),
     ("packages.md", "curl ", "scripts/try.sh", "install.sh && sh install.sh"),
     ("testing.md", "torture.py", "scripts/nightly.sh", "torture.py build/release"),

@@ -1,6 +1,10 @@
 /* threads FILE CACHE...: one thread per cache. All of them at the same time list the modules of
  * FILE, check it, prime it, and check again. */
-#include <jitwarm.h>
+#include <jitwarm/check.h>
+#include <jitwarm/prime.h>
+#include <jitwarm/scan.h>
+#include <jitwarm/system.h>
+#include <jitwarm/worker.h>
 
 #ifdef __SANITIZE_THREAD__
 #include <fcntl.h>
