@@ -34,13 +34,6 @@ struct digest {
 
 /* BLAKE2b-256 of one message. */
 void digest_of(struct digest *ret_digest, const void *data, size_t size);
-/* Hashes several messages side by side: twice as fast with AVX2. Similar lengths are fastest. */
-struct digest_message {
-	const void *data;
-	size_t size;
-	struct digest digest; /* set */
-};
-void digest_of_many(struct digest_message *messages, size_t count);
 bool digest_equal(const struct digest *a, const struct digest *b);
 
 #define DIGEST_TEXT_SIZE (2 * DIGEST_SIZE + 1)

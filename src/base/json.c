@@ -15,205 +15,34 @@
 #include "base/set.h"
 #include "base/text.h"
 
-/* cJSON accepts more than JSON: text behind the document and behind a NUL, any bytes in a string,
- * numbers like 01, repeated members. So it is checked for RFC 8259 before, and that every string is
- * a C string. */
+/* cJSON takes a little more than JSON, such as 01, and ends a text at an escaped NUL; what the code
+ * relies on is checked here. */
 enum {
-	MOST_DEPTH = CJSON_NESTING_LIMIT,
 	FEW = 8, /* up to this many members are compared pairwise */
 	/* cJSON takes 80 bytes for each value, also for the two of “0,”. */
 	MOST_SHORT = 1 << 20,
 	SHORT_BYTES = 8,
 };
 
-struct checking {
-	const char *at, *end;
-	size_t depth, values;
-	bool objects[MOST_DEPTH + 1]; /* by depth: the open brackets */
-};
-
-static bool is_next(const struct checking *check, char wanted)
+/* Before parsing: UTF-8 without a NUL, and not too many values. */
+static int check_text(struct jw_error *err, const char *text, size_t size)
 {
-	return check->at < check->end && *check->at == wanted;
-}
+	size_t values = 1, length;
+	bool quoted = false;
 
-static bool take_character(struct checking *check, char wanted)
-{
-	bool there = is_next(check, wanted);
-
-	check->at += there;
-	return there;
-}
-
-static void skip_blanks(struct checking *check)
-{
-	while (check->at < check->end && memchr(" \t\n\r", *check->at, 4))
-		check->at++;
-}
-
-static bool take_hex4(struct checking *check, unsigned *ret_unit)
-{
-	unsigned unit = 0;
-
-	if (check->end - check->at < 4)
-		return false;
-	for (int i = 0; i < 4; i++) {
-		const char c = *check->at++;
-		const unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-							   : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
-							   : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10
-													  : 16;
-
-		if (digit > 15)
-			return false;
-		unit = unit << 4 | digit;
+	for (size_t at = 0; at < size; at += length) {
+		length = text_utf8_next(text + at, size - at, NULL);
+		if (!length || !text[at])
+			return error_set(err, JW_ERR_FORMAT, "not JSON at byte %zu", at);
+		if (text[at] == '"')
+			quoted = !quoted;
+		else if (quoted && text[at] == '\\')
+			length = 2;
+		else if (!quoted && strchr(",:[{", text[at]))
+			values++;
 	}
-	*ret_unit = unit;
-	return true;
-}
-
-/* After the backslash. An escaped NUL would end the C string. */
-static bool take_escape(struct checking *check)
-{
-	unsigned unit, low;
-
-	if (check->at < check->end && memchr("\"\\/bfnrt", *check->at, 8)) {
-		check->at++;
-		return true;
-	}
-	if (!take_character(check, 'u') || !take_hex4(check, &unit) || !unit)
-		return false;
-	if (unit < 0xd800 || unit > 0xdfff)
-		return true;
-	return unit < 0xdc00 && take_character(check, '\\') && take_character(check, 'u') &&
-		   take_hex4(check, &low) && low >= 0xdc00 && low <= 0xdfff;
-}
-
-static bool take_string(struct checking *check)
-{
-	if (!take_character(check, '"'))
-		return false;
-	while (check->at < check->end && *check->at != '"') {
-		size_t length = text_utf8_next(check->at, (size_t)(check->end - check->at), NULL);
-
-		if (!length || (unsigned char)*check->at < 0x20)
-			return false;
-		if (*check->at != '\\')
-			check->at += length;
-		else if (check->at++, !take_escape(check))
-			return false;
-	}
-	return take_character(check, '"');
-}
-
-static bool take_digits(struct checking *check)
-{
-	const char *start = check->at;
-
-	while (check->at < check->end && *check->at >= '0' && *check->at <= '9')
-		check->at++;
-	return check->at > start;
-}
-
-static bool check_number(struct checking *check)
-{
-	(void)take_character(check, '-');
-	if (!take_character(check, '0') && !take_digits(check))
-		return false;
-	if (take_character(check, '.') && !take_digits(check))
-		return false;
-	if (!take_character(check, 'e') && !take_character(check, 'E'))
-		return true;
-	if (!take_character(check, '+'))
-		(void)take_character(check, '-');
-	return take_digits(check);
-}
-
-static bool check_word(struct checking *check, const char *word)
-{
-	size_t length = strlen(word);
-
-	if ((size_t)(check->end - check->at) < length || memcmp(check->at, word, length) != 0)
-		return false;
-	check->at += length;
-	return true;
-}
-
-static bool take_name(struct checking *check)
-{
-	skip_blanks(check);
-	if (!take_string(check))
-		return false;
-	skip_blanks(check);
-	return take_character(check, ':');
-}
-
-/* A text, number or word. */
-static bool take_scalar(struct checking *check)
-{
-	if (is_next(check, '"'))
-		return take_string(check);
-	return check_word(check, "true") || check_word(check, "false") || check_word(check, "null") ||
-		   check_number(check);
-}
-
-/* After a value: moves to the next one, or to the document's end (*ret_ended). */
-static bool go_on(struct checking *check, bool *ret_ended)
-{
-	for (;;) {
-		bool object = check->objects[check->depth];
-
-		skip_blanks(check);
-		*ret_ended = !check->depth;
-		if (*ret_ended)
-			return check->at == check->end;
-		if (take_character(check, ','))
-			return !object || take_name(check);
-		if (!take_character(check, object ? '}' : ']'))
-			return false;
-		check->depth--;
-	}
-}
-
-static bool take_document(struct checking *check)
-{
-	for (bool ended = false; !ended;) {
-		bool object;
-
-		check->values++;
-		skip_blanks(check);
-		object = is_next(check, '{');
-		if (object || is_next(check, '[')) {
-			check->at++;
-			if (++check->depth > MOST_DEPTH)
-				return false;
-			check->objects[check->depth] = object;
-			skip_blanks(check);
-			if (!is_next(check, object ? '}' : ']')) {
-				if (object && !take_name(check))
-					return false;
-				continue;
-			}
-		} else if (!take_scalar(check)) {
-			return false;
-		}
-		if (!go_on(check, &ended))
-			return false;
-	}
-	return true;
-}
-
-/* The text, before parsing. */
-static int json_check_text(struct jw_error *err, const char *text, size_t size)
-{
-	struct checking check = {.at = text, .end = text + size};
-
-	/* RFC 8259, 8.1: a reader may skip a byte order mark. */
-	(void)check_word(&check, "\xef\xbb\xbf");
-	if (!take_document(&check))
-		return error_set(err, JW_ERR_FORMAT, "not JSON at byte %zu", (size_t)(check.at - text));
-	if (check.values > MOST_SHORT && check.values > size / SHORT_BYTES)
-		return error_set(err, JW_ERR_LIMIT, "%zu values in %zu bytes of JSON", check.values, size);
+	if (values > MOST_SHORT && values > size / SHORT_BYTES)
+		return error_set(err, JW_ERR_LIMIT, "%zu values in %zu bytes of JSON", values, size);
 	return 0;
 }
 
@@ -266,22 +95,26 @@ static int json_check_names(struct jw_error *err, const cJSON *value)
 
 cJSON *json_parse(struct jw_error *err, const char *text, size_t size)
 {
+	const char *end = text;
 	cJSON *document;
 
 	if (size > JSON_MOST_BYTES) {
 		error_set(err, JW_ERR_LIMIT, "more than %d bytes of JSON", JSON_MOST_BYTES);
 		return NULL;
 	}
-	if (json_check_text(err, text, size))
+	if (check_text(err, text, size))
 		return NULL;
-	document = cJSON_ParseWithLength(text, size);
-	if (!document)
+	document = cJSON_ParseWithLengthOpts(text, size, &end, false);
+	while (document && end < text + size && strchr(" \t\n\r", *end))
+		end++;
+	if (!document && mem_has_lacked())
 		error_set(err, JW_ERR_MEMORY, "out of memory");
-	else if (json_check_names(err, document)) {
-		cJSON_Delete(document);
-		document = NULL;
-	}
-	return document;
+	else if (!document || end < text + size)
+		error_set(err, JW_ERR_FORMAT, "not JSON at byte %zu", (size_t)(end - text));
+	else if (!json_check_names(err, document))
+		return document;
+	cJSON_Delete(document);
+	return NULL;
 }
 
 const char *json_text(const cJSON *object, const char *name, const char *otherwise)

@@ -23,7 +23,8 @@
 #include "worker/environment.h"
 
 enum { MOST_THREADS = 8 };
-/* Entries that a thread reads and hashes together: several in parallel are three times as fast */
+/* Entries that a thread reads and hashes together: their keys are three times as fast side by side
+ */
 enum { MOST_TOGETHER = 8, MOST_BYTES_TOGETHER = 16 << 20 };
 
 enum fate {
@@ -173,27 +174,16 @@ static void hash_together(struct room *room)
 		}
 }
 
-/* Counts the bytes of taken entries: payloads first, then cubins. */
 static void find_digests(struct work *work, struct room *room)
 {
-	const uint8_t *fates = work->fates + room->first;
-	struct digest_message messages[2 * MOST_TOGETHER];
-	size_t count = 0;
+	for (size_t i = 0; i < room->count; i++) {
+		struct gathered *item = &work->items[room->first + i];
 
-	for (size_t i = 0; i < room->count; i++)
-		if (fates[i] == TAKEN)
-			messages[count++] = (struct digest_message){.data = room->parts[i].payload,
-														.size = room->parts[i].payload_size};
-	for (size_t i = 0; i < room->count; i++)
-		if (fates[i] == TAKEN)
-			messages[count++] = (struct digest_message){
-				.data = room->entries[i].value, .size = (size_t)room->entries[i].value_bytes};
-	digest_of_many(messages, count);
-	for (size_t i = 0, at = 0; i < room->count; i++)
-		if (fates[i] == TAKEN) {
-			work->items[room->first + i].payload = messages[at].digest;
-			work->items[room->first + i].cubin = messages[count / 2 + at++].digest;
-		}
+		if (work->fates[room->first + i] != TAKEN)
+			continue;
+		digest_of(&item->payload, room->parts[i].payload, room->parts[i].payload_size);
+		digest_of(&item->cubin, room->entries[i].value, (size_t)room->entries[i].value_bytes);
+	}
 }
 
 static int read_gathered_value(struct jw_error *err, void *context, uint64_t offset, void *data,

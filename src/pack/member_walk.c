@@ -99,7 +99,6 @@ static int check_retained(struct jw_error *err, const struct pack_manifest *mani
 
 enum { MOST_AHEAD = 16, MOST_BYTES_AHEAD = 48 << 20 };
 enum { MOST_TOGETHER = 8, MOST_BYTES_TOGETHER = 16 << 20 };
-enum { HASHED_TOGETHER = 8 };
 
 struct ahead {
 	struct member_walk *walk;
@@ -129,36 +128,17 @@ static int read_member_ahead(struct jw_error *err, const struct ahead *ahead, si
 	return reader_member(err, ahead->reader, member, &walk->bytes[at]);
 }
 
-/* Those from `at` up to `end`. */
-static int hash_members(struct jw_error *err, const struct ahead *ahead, size_t at, size_t end)
+static int hash_member(struct jw_error *err, const struct ahead *ahead, size_t at)
 {
-	const struct member_walk *walk = ahead->walk;
-	struct digest_message messages[HASHED_TOGETHER];
-	const struct pack_member *members = &walk->manifest->members[at];
+	const struct pack_member *member = &ahead->walk->manifest->members[at];
 	char text[TAR_MOST_NAME + 1];
-	const size_t count = end - at;
+	struct digest digest;
 
-	for (size_t i = 0; i < count; i++)
-		messages[i] = (struct digest_message){.data = walk->bytes[at + i],
-											  .size = (size_t)members[i].size_bytes};
-	digest_of_many(messages, count);
-	for (size_t i = 0; i < count; i++) {
-		const struct pack_member *member = &members[i];
-
-		if (!digest_equal(&messages[i].digest, &member->digest))
-			return error_set(err, JW_ERR_FORMAT, "%s: %s: its content does not match its name",
-							 ahead->name, pack_member_name(text, member));
-	}
-	return 0;
-}
-
-/* Takes the next members below `end` to be hashed. */
-static size_t claim(struct ahead *ahead, size_t end)
-{
-	size_t at = ahead->hashed;
-
-	ahead->hashed = end - at < HASHED_TOGETHER ? end : at + HASHED_TOGETHER;
-	return at;
+	digest_of(&digest, ahead->walk->bytes[at], (size_t)member->size_bytes);
+	return digest_equal(&digest, &member->digest)
+			   ? 0
+			   : error_set(err, JW_ERR_FORMAT, "%s: %s: its content does not match its name",
+						   ahead->name, pack_member_name(text, member));
 }
 
 enum step { READ, HASH, DONE };
@@ -199,14 +179,13 @@ static void read_ahead(void *argument)
 
 	uv_mutex_lock(&ahead->mutex);
 	while ((step = next_step(ahead)) != DONE) {
-		size_t at = step == READ ? ahead->read : claim(ahead, ahead->read), end = ahead->hashed;
+		size_t at = step == READ ? ahead->read : ahead->hashed++;
 		struct jw_error why = {0};
 		int failed;
 
 		ahead->other = step == HASH ? at : SIZE_MAX;
 		uv_mutex_unlock(&ahead->mutex);
-		failed =
-			step == READ ? read_member_ahead(&why, ahead, at) : hash_members(&why, ahead, at, end);
+		failed = step == READ ? read_member_ahead(&why, ahead, at) : hash_member(&why, ahead, at);
 		uv_mutex_lock(&ahead->mutex);
 		ahead->other = SIZE_MAX;
 		if (failed)
@@ -245,12 +224,12 @@ static int verify_members(struct jw_error *err, struct ahead *ahead, size_t end)
 
 	uv_mutex_lock(&ahead->mutex);
 	while (!ahead->wrong && ahead->hashed < end) {
-		size_t at = claim(ahead, end), last = ahead->hashed;
+		size_t at = ahead->hashed++;
 		struct jw_error why = {0};
 		int failed;
 
 		uv_mutex_unlock(&ahead->mutex);
-		failed = hash_members(&why, ahead, at, last);
+		failed = hash_member(&why, ahead, at);
 		uv_mutex_lock(&ahead->mutex);
 		if (failed)
 			note_failure(ahead, &ahead->wrong, &why);
@@ -272,8 +251,8 @@ static int complete(struct jw_error *err, struct member_walk *walk, const struct
 	return count ? walk->complete(err, walk->context, walk, order->entries + first, count) : 0;
 }
 
-/* The end of the members that are handed over together with this one: one entry alone does not fill
- * the lanes of the parallel hash. */
+/* The end of the members that are handed over together with this one: one entry alone gives
+ * fnv_update_many no lanes. */
 static size_t end_of_some(const struct pack_manifest *manifest, size_t at)
 {
 	uint64_t bytes = manifest->members[at].size_bytes;

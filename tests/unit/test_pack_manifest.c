@@ -141,9 +141,7 @@ TEST(text_has_a_size)
 		for (size_t i = 0; i < 3; i++) {
 			memset(text, ",[{"[i], PACK_MOST_VALUES + 1);
 			assert_int_equal(manifest_parse(&err, text, PACK_MOST_VALUES + more, &manifest), -1);
-			assert_int_equal(err.code, more ? JW_ERR_LIMIT : JW_ERR_FORMAT);
-			if (more)
-				assert_non_null(strstr(err.message, "more than 2097152 values"));
+			assert_int_equal(strstr(err.message, "more than 2097152 values") != NULL, more);
 		}
 	}
 	mem_free(text);
