@@ -11,6 +11,7 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/process.h"
+#include "os/shell.h"
 
 /* The last name is the newest version: libnvrtc.so < libnvrtc.so.11.2 < libnvrtc.so.12. */
 static bool look_into(const struct library_kind *kind, const char *folder, char **ret_path)
@@ -165,6 +166,7 @@ static bool is_no_code(const struct found_list *list, const char *path, const st
 	const size_t size = os_read_head(path, head, sizeof head);
 	const char *compression = compression_of(head, size);
 	const enum code_file kind = code_file_by_name(path);
+	char word[SHELL_WORD];
 	const bool source = text_ends(path, ".cu"), pack = text_ends(path, ".jwpack");
 
 	if ((!size && stat->size_bytes) || (kind_of(head, size) != KIND_NONE && !pack) ||
@@ -190,7 +192,7 @@ static bool is_no_code(const struct found_list *list, const char *path, const st
 				  "%s: a list of packages: “jitwarm scan --index -r %s” says what their wheels "
 				  "compile, before they are installed; afterwards no name means the whole "
 				  "environment",
-				  path, path);
+				  path, shell_word(word, path));
 	else if (reads_as_text(head, size) && is_python(path, head, size))
 		error_set(why, JW_ERR_USAGE,
 				  "%s: a Python script, which holds no device code: name the packages that it "

@@ -322,6 +322,9 @@ for report in '{"install": 3}' '{' '{"install": [{"metadata": {"name": "asked", 
 done
 unset PYTHONPATH
 # The lines that other commands propose
+cp requirements.txt "my requirements.txt"
+ask good check --environment own "my requirements.txt"
+grep -qF "“jitwarm scan --index -r 'my requirements.txt'”" err && ok "a word in quotes" || fail "a word in quotes: $(cat err)"
 for file in requirements.txt pylock.toml; do
 	for command in check prime scan; do
 		ask good $command --environment own $file
