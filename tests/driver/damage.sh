@@ -22,13 +22,8 @@ import glob, os, struct, sys
 cache, kind = sys.argv[1:]
 entries = sorted(glob.glob(cache + "/?/?/*"), key=os.path.getsize)
 key_end = lambda data: 28 + struct.unpack_from("<Q", data, 4)[0]
-linked = [e for e in entries if b"\0 -c" in open(e, "rb").read()[:key_end(open(e, "rb").read())][-100:]]
-# The input of the link that has functions and no kernel, and the other one.
-linked.sort(key=lambda e: b".entry" in open(e, "rb").read())
-path, other = entries[-1], entries[0]
-if kind == "linked-module": path, other = linked
-elif kind == "linked-function": other, path = linked
-data, theirs = bytearray(open(path, "rb").read()), open(other, "rb").read()
+path = entries[-1]
+data = bytearray(open(path, "rb").read())
 at = key_end(data)
 def fnv(bytes):
     state = 0xcbf29ce484222325
@@ -49,7 +44,6 @@ elif kind == "sm_75": old[48] = old[50] = 75; value(old)
 elif kind == "sm_80": old[48] = old[50] = 80; value(old)
 elif kind == "abi-8": old[7:9] = b"\x41\x08"; struct.pack_into("<I", old, 48, 0x06000004 | 86 << 8); value(old)
 elif kind == "half": value(old[:len(old) // 2])
-elif kind in ("module", "linked-module", "linked-function"): value(theirs[key_end(theirs):])
 elif kind == "garbage": value(b"x" * len(old))
 before = os.stat(path)
 with open(path, "r+b") as file:
@@ -67,10 +61,10 @@ sleep 3 # what was written just now is not remembered
 jitwarm 0 check "$library"
 so 'd["cold"] == d["damaged"] == 0 and d["warm"] > 6'
 
-for kind in value key checksum header zeros zeros-behind-4096 sm_75 sm_80 abi-8 half garbage module linked-module linked-function; do
+for kind in value key checksum header zeros zeros-behind-4096 sm_75 sm_80 abi-8 half garbage; do
 	case $kind in
 	sm_80) does="compiled 0" bad=0 ;; # runs there
-	sm_75 | abi-8 | half | garbage | *module | linked-function) does=fails bad=1 ;;
+	sm_75 | abi-8 | half | garbage) does=fails bad=1 ;;
 	*) does="compiled 1" bad=1 ;;
 	esac
 	harmed
