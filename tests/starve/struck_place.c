@@ -82,7 +82,7 @@ const struct struck_line struck_lines[] = {
 	{"import --allow-unsigned a.jwpack", 0, true, false},
 	{"cache verify --repair", 0, true, false},
 	{"cache prune --older-than 1s --apply", 0, true, false},
-	{"bake verify", 0, false, false},
+	{"bake verify", 1, false, false}, /* nothing there is baked */
 	{"bake -o out k.fatbin", 1, true, false},
 	{"bake -o out k.fatbin", 1, true, true},
 	{"startup disable", 0, true, false},
