@@ -256,8 +256,8 @@ TEST(a_strange_layout_is_refused)
 		"{\"manifests\":[]}",
 		"{\"manifests\":[{\"digest\":\"sha256:../../out\"}]}",
 		"{\"manifests\":[{\"digest\":5}]}",
-		"{\"manifests\":[{\"digest\":\"sha256:"
-		"0000000000000000000000000000000000000000000000000000000000000000\"}]}"};
+		("{\"manifests\":[{\"digest\":\"sha256:"
+		 "0000000000000000000000000000000000000000000000000000000000000000\"}]}")};
 	char *layout = os_join(NULL, folder, "strange"), *out = os_join(NULL, folder, "strange-out");
 
 	for (size_t i = 0; i < sizeof indexes / sizeof *indexes; i++) {
