@@ -32,8 +32,7 @@ const char *jw_scope_name(enum jw_scope scope);
 struct jw_setting {
 	char *name, *value;
 	const char *source; /* "process", "shell profile", "environment.d", "/etc/environment",
-						   "profile.d", "systemd unit", "conda environment", "container", "Windows
-						   user", "Windows machine" */
+						   "profile.d", "systemd unit", "Windows user", "Windows machine" */
 	char *where;        /* the file or registry key, "" for a process */
 	size_t line;        /* in the file, 0 without one */
 	bool unset;         /* it removes the variable */

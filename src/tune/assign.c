@@ -307,23 +307,6 @@ static int parse_lines(struct jw_error *err, struct parse *parse, bool unit)
 	return 0;
 }
 
-static int parse_nuls(struct jw_error *err, struct parse *parse)
-{
-	while (parse->at < parse->end) {
-		const char *end = memchr(parse->at, '\0', (size_t)(parse->end - parse->at));
-		struct word word = {0};
-
-		if (!end)
-			end = parse->end;
-		for (; parse->at < end; parse->at++)
-			word_add(&word, *parse->at);
-		parse->at = end + (end < parse->end);
-		if (take_shell_word(err, parse, &word))
-			return -1;
-	}
-	return 0;
-}
-
 int assign_parse(struct jw_error *err, enum assign_form form, const char *text, size_t size,
 				 int (*take)(struct jw_error *err, void *context, const struct assign *assign),
 				 void *context)
@@ -335,7 +318,6 @@ int assign_parse(struct jw_error *err, enum assign_form form, const char *text, 
 	case ASSIGN_SHELL: return parse_shell(err, &parse);
 	case ASSIGN_LIST: return parse_lines(err, &parse, false);
 	case ASSIGN_UNIT: return parse_lines(err, &parse, true);
-	case ASSIGN_NULS: return parse_nuls(err, &parse);
 	}
 	return 0;
 }

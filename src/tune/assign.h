@@ -12,7 +12,6 @@ enum assign_form {
 	ASSIGN_SHELL, /* sh, csh and fish: export A=b, A=b, setenv A b, set -gx A b, unset A */
 	ASSIGN_LIST,  /* /etc/environment, environment.d: A=b */
 	ASSIGN_UNIT,  /* Environment= of systemd units */
-	ASSIGN_NULS,  /* /proc/PID/environ */
 };
 
 enum { ASSIGN_MOST_NAME = 64, ASSIGN_MOST_VALUE = 4096 };

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/settings.h"
@@ -189,40 +188,6 @@ static int read_process(struct jw_error *err, struct jw_settings *settings)
 	return result;
 }
 
-/* The container's environment is that of its first process. */
-static int read_container(struct jw_error *err, struct jw_settings *settings)
-{
-	static const char *const signs[] = {"/.dockerenv", "/run/.containerenv"};
-	struct settings_reading reading = {.settings = settings, .source = "container"};
-	struct jw_error why = {0};
-	struct buf text = {0};
-	bool inside = false;
-	char *path;
-	int result;
-
-	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-		char *sign = place_system_path(err, signs[i]);
-
-		if (!sign)
-			return -1;
-		inside = inside || os_exists(sign);
-		mem_free(sign);
-	}
-	if (!inside)
-		return 0;
-	path = place_system_path(err, "/proc/1/environ");
-	if (!path)
-		return -1;
-	reading.where = path;
-	result =
-		os_read_file(&why, path, BLOCK_MOST_FILE, &text)
-			? error_if_memory(err, &why)
-			: assign_parse(err, ASSIGN_NULS, buf_text(&text), text.size, add_setting, &reading);
-	buf_free(&text);
-	mem_free(path);
-	return result;
-}
-
 /* ---- the files */
 
 /* Takes `path` over. */
@@ -349,58 +314,6 @@ static int read_setting_files(struct jw_error *err, struct jw_settings *settings
 	return result;
 }
 
-/* ---- other places */
-
-/* "conda env config vars set" keeps its variables in a JSON file. */
-static int read_conda_state(struct jw_error *err, struct jw_settings *settings, const char *path)
-{
-	struct settings_reading reading = {
-		.settings = settings, .source = "conda environment", .where = path};
-	struct jw_error why = {0};
-	struct buf text = {0};
-	cJSON *document = NULL;
-	const cJSON *item;
-	int result = 0;
-
-	if (!os_read_file(&why, path, BLOCK_MOST_FILE, &text)) {
-		document = json_parse(&why, buf_text(&text), text.size);
-		if (!document)
-			(void)error_prefix(&why, "%s", path);
-	}
-	if (!document)
-		result = warn_unknown(err, settings, &why);
-	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(document, "env_vars"))
-	{
-		if (!result && cJSON_IsString(item) && assign_concerns(item->string))
-			result = add_variable(err, &reading, item->string, item->valuestring);
-	}
-	cJSON_Delete(document);
-	buf_free(&text);
-	return result;
-}
-
-static int read_conda_settings(struct jw_error *err, struct jw_settings *settings)
-{
-	char *prefix = os_env("CONDA_PREFIX"), *state = NULL;
-	struct setting_files scripts = {0};
-	int result = 0;
-
-	if (prefix && *prefix) {
-		state = os_join(err, prefix, "conda-meta/state");
-		result = !state || read_conda_state(err, settings, state) ||
-						 add_folder(err, &scripts, "conda environment",
-									os_join(err, prefix, "etc/conda/activate.d"),
-									os_variables_kept() ? ".ps1" : ".sh", ASSIGN_SHELL) ||
-						 read_setting_files(err, settings, &scripts)
-					 ? -1
-					 : 0;
-		setting_files_free(&scripts);
-	}
-	mem_free(state);
-	mem_free(prefix);
-	return result;
-}
-
 static int read_registry(struct jw_error *err, struct jw_settings *settings,
 						 enum os_variables where, const char *source)
 {
@@ -433,10 +346,9 @@ int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings)
 		result = read_registry(err, settings, OS_VARIABLES_MACHINE, "Windows machine") ||
 				 read_registry(err, settings, OS_VARIABLES_USER, "Windows user");
 	else if (!result)
-		result = read_container(err, settings) || setting_files_list(err, &files) ||
-				 read_setting_files(err, settings, &files);
+		result = setting_files_list(err, &files) || read_setting_files(err, settings, &files);
 	setting_files_free(&files);
-	if (result || read_conda_settings(err, settings)) {
+	if (result) {
 		jw_settings_free(settings);
 		return -1;
 	}

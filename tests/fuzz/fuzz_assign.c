@@ -41,7 +41,7 @@ static void put_and_take(const char *text, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const enum assign_form forms[] = {ASSIGN_SHELL, ASSIGN_LIST, ASSIGN_UNIT, ASSIGN_NULS};
+	static const enum assign_form forms[] = {ASSIGN_SHELL, ASSIGN_LIST, ASSIGN_UNIT};
 	const char *text = size ? (const char *)data : "";
 
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)

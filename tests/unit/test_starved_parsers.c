@@ -173,7 +173,7 @@ static bool try_signature(const char *data, size_t size)
 
 static bool try_settings(const char *data, size_t size)
 {
-	static const enum assign_form forms[] = {ASSIGN_SHELL, ASSIGN_LIST, ASSIGN_UNIT, ASSIGN_NULS};
+	static const enum assign_form forms[] = {ASSIGN_SHELL, ASSIGN_LIST, ASSIGN_UNIT};
 	struct buf with;
 	struct block_found found;
 	bool there;

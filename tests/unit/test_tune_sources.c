@@ -73,7 +73,6 @@ TEST_WITH(files_are_read_from_the_general_to_the_specific, usual, NULL)
 		{"home/.config/fish/config.fish", "set -gx CUDA_CACHE_PATH /19"},
 		{"home/.config/fish/conf.d/a.fish", "set -gx CUDA_CACHE_PATH /20"},
 		{"home/.config/systemd/user/a.service", "Environment=CUDA_CACHE_PATH=/21"},
-		{"proc/1/environ", "CUDA_CACHE_PATH=/no"},
 	};
 	size_t warnings;
 
@@ -91,22 +90,6 @@ TEST_WITH(files_are_read_from_the_general_to_the_specific, usual, NULL)
 		"shell profile:1=/20\nsystemd unit:1=/21\n");
 	/* The system's own report covers this process. */
 	assert_int_equal(warnings, 0);
-}
-
-TEST_WITH(a_container_has_the_environment_of_its_first_process, usual, NULL)
-{
-	static const char *const signs[] = {".dockerenv", "run/.containerenv"};
-	size_t warnings;
-
-	for (size_t i = 0; i < 2; i++) {
-		assert_int_equal(usual(state), 0);
-		root_put(signs[i], "");
-		assert_string_equal(settings_text(&warnings), "");
-		files_put_at(mem_printf(NULL, "%s/proc/1/environ", root),
-					 "A=1\0CUDA_CACHE_PATH=/c\0CUDA_CACHE_DISABLE=1", 43);
-		assert_string_equal(settings_text(&warnings), "container:0=/c\ncontainer:0=1\n");
-		assert_int_equal(warnings, 1);
-	}
 }
 
 TEST_WITH(lines_in_our_block_are_ours, usual, NULL)

@@ -374,8 +374,8 @@ const struct cli_command command_tune = {
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"Shows the settings of the driver's cache in force and their sources (environment, shell "
-		"profiles, environment.d, /etc/environment, systemd units, conda, the container, Windows' "
-		"registry), misleading values, and the limit that is needed: the present entries, plus "
+		"profiles, environment.d, /etc/environment, systemd units, Windows' registry), misleading "
+		"values, and the limit that is needed: the present entries, plus "
 		"what the named libraries or packages (without a name: the active environment) would add "
 		"and a quarter of that.\n\n--apply sets it, --undo reverts it. Programs have it "
 		"from the next login on; jitwarm takes it at once, also in a unit or a hook.",

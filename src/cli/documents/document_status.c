@@ -202,7 +202,7 @@ static const char *say_value(char room[JSON_ROOM], const void *values)
 static const struct json_field setting_fields[] = {
 	JSON(struct jw_setting, source,
 		 "`process`, `shell profile`, `environment.d`, `/etc/environment`, `profile.d`, `systemd "
-		 "unit`, `conda environment`, `container`, `Windows user`, `Windows machine`"),
+		 "unit`, `Windows user`, `Windows machine`"),
 	JSON(struct jw_setting, where, "file or registry key"),
 	JSON(struct jw_setting, line, "0: none"),
 	JSON(struct jw_setting, name, "of the variable"),

@@ -189,12 +189,13 @@ if unshare -rm "$work/with-small" true 2>/dev/null; then
 	json 'any("only 1.0 MB are free there" in w for w in d["warnings"]) and any("more files can be made there" in w for w in d["warnings"])'
 fi
 
-# In a container, what its first process was started with; programs that have the driver loaded are named.
-mkdir -p "$work/root/proc/1" && : >"$work/root/.dockerenv"
+# A container's and conda's variables are the process's, once it runs in them.
+mkdir -p "$work/root/proc/1" "$work/env/conda-meta" && : >"$work/root/.dockerenv"
 printf 'A=1\0CUDA_CACHE_DISABLE=1\0' >"$work/root/proc/1/environ"
-run 0 tune --json
-json '[(s["name"], s["value"]) for s in d["settings"] if s["source"] == "container"] == [("CUDA_CACHE_DISABLE", "1")]'
-rm -r "$work/root/proc" "$work/root/.dockerenv"
+printf '{"env_vars": {"CUDA_CACHE_DISABLE": "1"}}' >"$work/env/conda-meta/state"
+CONDA_PREFIX=$work/env run 0 tune --json
+json 'not any("/proc/" in s["where"] or "conda" in s["where"] for s in d["settings"])'
+rm -r "$work/root/proc" "$work/root/.dockerenv" "$work/env"
 run 0 tune --apply --scope shell
 out_has "open a new shell"
 run 0 tune --undo
