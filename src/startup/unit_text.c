@@ -8,6 +8,13 @@
 #include "os/process.h"
 #include "startup/parts.h"
 #include "tune/setting_places.h"
+#include "unit_ahead.h"
+#include "unit_instance.h"
+#include "unit_path.h"
+#include "unit_service.h"
+#include "unit_task.h"
+#include "unit_template.h"
+#include "unit_timer.h"
 
 const char startup_mark[] = "Warm the NVIDIA driver's JIT cache (jitwarm startup)";
 
@@ -35,141 +42,19 @@ static int append_arguments(struct jw_error *err, const struct jw_startup_option
 	return 0;
 }
 
-/* $ and a letter is a placeholder, one a line: $M the mark, $X the command, $P the program, $A its
- * arguments, $U the account, $G the group, $L the kind of logon, $R what a second run does, $D the
- * driver's library, $F the packages' folder, $H the account's home, $O what others' homes are, $N
- * the addresses of a network. A small letter escapes the value. A line whose value is missing is
- * left out. */
-
-/* What also an account's own manager can take away: it neither makes mount namespaces (many systems
- * refuse them) nor drops capabilities from the bounding set. */
-#define RIGHTS_WITH(addresses)                                                                     \
-	"NoNewPrivileges=yes\nRestrictSUIDSGID=yes\nRestrictNamespaces=yes\nRestrictRealtime=yes\n"    \
-	"RestrictAddressFamilies=AF_UNIX AF_NETLINK" addresses "\nLockPersonality=yes\n"               \
-	"SystemCallArchitectures=native\nSystemCallFilter=@system-service\n"                           \
-	"SystemCallErrorNumber=EPERM\nMemoryMax=75%\n"
-#define LESS_RIGHTS RIGHTS_WITH("")
-
-/* The system's manager more. Devices stay as they are, and so do ProtectClock= and ProcSubset=,
- * which would hide /dev/nvidia* and /proc/driver/nvidia; the driver's compilers may write code that
- * they then run. The two capabilities are for root, which takes the rights of a folder's owner. */
-#define LEAST_RIGHTS                                                                               \
-	LESS_RIGHTS "ProtectSystem=full\nPrivateTmp=yes\nPrivateMounts=yes\nProtectHostname=yes\n"     \
-				"ProtectKernelTunables=yes\nProtectKernelModules=yes\nProtectKernelLogs=yes\n"     \
-				"ProtectControlGroups=yes\nIPAddressDeny=any\nKeyringMode=private\n"               \
-				"CapabilityBoundingSet=CAP_SETUID CAP_SETGID\n"
-
-/* The driver has this setuid program load its module, which a unit without new privileges cannot
- * do: the system's manager runs it as root, an account's manager in its own unit. It may be
- * missing. */
-#define LOAD_MODULE "/usr/bin/nvidia-modprobe -c 0 -u\n"
-
-/* Exit status 1: some modules are left cold, 2: no help here; neither is a failure of the unit. */
-#define IDLE_TIME                                                                                  \
-	"Type=oneshot\nSuccessExitStatus=1 2 143\nTimeoutStartSec=2h\nNice=19\n"                       \
-	"CPUSchedulingPolicy=idle\nIOSchedulingClass=idle\n"
-
+/* A line of a template with {NAME} has its value, and is left out where that is missing; one that
+ * begins with ; says why, to readers of data/units. */
 static const char *const texts[] = {
-	[STARTUP_TASK] = "<?xml version=\"1.0\" encoding=\"UTF-16\"?>\r\n"
-					 "<Task version=\"1.2\" "
-					 "xmlns=\"http://schemas.microsoft.com/windows/2004/02/mit/task\">\r\n"
-					 "  <RegistrationInfo>\r\n"
-					 "    <Author>jitwarm</Author>\r\n"
-					 "    <Description>$M</Description>\r\n"
-					 "  </RegistrationInfo>\r\n"
-					 "  <Triggers>\r\n"
-					 "    <LogonTrigger>\r\n"
-					 "      <Enabled>true</Enabled>\r\n"
-					 "      <UserId>$u</UserId>\r\n"
-					 "      <Delay>PT2M</Delay>\r\n"
-					 "    </LogonTrigger>\r\n"
-					 /* Plug and Play has installed a driver, mostly without a boot. */
-					 "    <EventTrigger>\r\n"
-					 "      <Enabled>true</Enabled>\r\n"
-					 "      <Subscription>&lt;QueryList&gt;&lt;Query&gt;&lt;Select "
-					 "Path=\"System\"&gt;*[System[Provider[@Name='Microsoft-Windows-UserPnp'] and "
-					 "EventID=20001]]&lt;/Select&gt;&lt;/Query&gt;&lt;/QueryList&gt;"
-					 "</Subscription>\r\n"
-					 "      <Delay>PT2M</Delay>\r\n"
-					 "    </EventTrigger>\r\n"
-					 /* A start on battery is not caught up on: tried again every two hours. */
-					 "    <CalendarTrigger>\r\n"
-					 "      <Repetition>\r\n"
-					 "        <Interval>PT2H</Interval>\r\n"
-					 "        <Duration>P1D</Duration>\r\n"
-					 "        <StopAtDurationEnd>false</StopAtDurationEnd>\r\n"
-					 "      </Repetition>\r\n"
-					 "      <StartBoundary>2024-01-01T00:30:00</StartBoundary>\r\n"
-					 "      <Enabled>true</Enabled>\r\n"
-					 "      <ScheduleByDay>\r\n"
-					 "        <DaysInterval>1</DaysInterval>\r\n"
-					 "      </ScheduleByDay>\r\n"
-					 "    </CalendarTrigger>\r\n"
-					 "  </Triggers>\r\n"
-					 "  <Principals>\r\n"
-					 "    <Principal id=\"Author\">\r\n"
-					 "      <GroupId>$G</GroupId>\r\n"
-					 "      <UserId>$u</UserId>\r\n"
-					 "      <LogonType>$L</LogonType>\r\n"
-					 "      <RunLevel>LeastPrivilege</RunLevel>\r\n"
-					 "    </Principal>\r\n"
-					 "  </Principals>\r\n"
-					 "  <Settings>\r\n"
-					 "    <MultipleInstancesPolicy>$R</MultipleInstancesPolicy>\r\n"
-					 "    <DisallowStartIfOnBatteries>true</DisallowStartIfOnBatteries>\r\n"
-					 "    <StopIfGoingOnBatteries>true</StopIfGoingOnBatteries>\r\n"
-					 "    <AllowHardTerminate>true</AllowHardTerminate>\r\n"
-					 "    <StartWhenAvailable>false</StartWhenAvailable>\r\n"
-					 "    <RunOnlyIfNetworkAvailable>false</RunOnlyIfNetworkAvailable>\r\n"
-					 "    <AllowStartOnDemand>true</AllowStartOnDemand>\r\n"
-					 "    <Enabled>true</Enabled>\r\n"
-					 "    <Hidden>false</Hidden>\r\n"
-					 "    <RunOnlyIfIdle>false</RunOnlyIfIdle>\r\n"
-					 "    <WakeToRun>false</WakeToRun>\r\n"
-					 "    <ExecutionTimeLimit>PT2H</ExecutionTimeLimit>\r\n"
-					 /* 9 and 10 are the idle class. */
-					 "    <Priority>9</Priority>\r\n"
-					 "  </Settings>\r\n"
-					 "  <Actions Context=\"Author\">\r\n"
-					 "    <Exec>\r\n"
-					 "      <Command>$p</Command>\r\n"
-					 "      <Arguments>$a</Arguments>\r\n"
-					 "    </Exec>\r\n  </Actions>\r\n</Task>\r\n",
-	/* A package that is being installed changes several times; the first change may be the trigger,
-	 * so the service waits 20 s. A path unit misses what changes until the service has ended: a
-	 * driver that came meanwhile is seen then (systemd 249 or newer). */
-	[STARTUP_SERVICE] =
-		"[Unit]\nDescription=$M\nConditionACPower=true\n"
-		"Wants=jitwarm-ahead.service\nAfter=jitwarm-ahead.service\n"
-		"OnSuccess=jitwarm-ahead.service\n\n[Service]\n" IDLE_TIME "ExecStartPre=/bin/sleep 20\n"
-		"ExecStartPre=-/usr/bin/systemd-run --user --quiet --wait --collect " LOAD_MODULE
-		"ExecStart=$X\n" LESS_RIGHTS,
-	/* For a driver that starts at the next boot, or has started at this one: without a wait, and
-	 * on battery too, where it carries over and pauses before it compiles. It alone may reach the
-	 * network. */
-	[STARTUP_AHEAD] = "[Unit]\nDescription=$M, ahead of the next driver\n\n[Service]\n" IDLE_TIME
-					  "ExecStart=$X\n" RIGHTS_WITH("$N"),
-	[STARTUP_TIMER] = "[Unit]\nDescription=$M\nWants=jitwarm-ahead.service\n\n"
-					  "[Timer]\nOnStartupSec=2min\n"
-					  "OnUnitInactiveSec=1d\nRandomizedDelaySec=30s\n\n[Install]\n"
-					  "WantedBy=timers.target\n",
-	/* The second: what the triggers of our packages touch when another package's driver is there.
-	 */
-	[STARTUP_PATH] = "[Unit]\nDescription=$M\n\n[Path]\nUnit=jitwarm.service\nPathChanged=$d\n"
-					 "PathChanged=/var/lib/jitwarm/driver-changed\n"
-					 "PathModified=$f\n\n[Install]\nWantedBy=default.target\n",
-	[STARTUP_TEMPLATE] =
-		"[Unit]\nDescription=$M, before %i starts\nBefore=%i.service\n"
-		"After=local-fs.target nvidia-persistenced.service\n\n"
-		"# The account and the command of each service are in "
-		"jitwarm@SERVICE.service.d.\n[Service]\nType=oneshot\n"
-		"SuccessExitStatus=1 2 143\nTimeoutStartSec=30min\n"
-		"ExecStartPre=-+" LOAD_MODULE LEAST_RIGHTS "\n[Install]\nWantedBy=%i.service\n",
-	[STARTUP_INSTANCE] = ("# $M\n[Service]\nUser=$U\nExecStart=$X\n"
-						  "ProtectHome=$O\nReadWritePaths=-$h\n"),
+	[STARTUP_TASK] = unit_task,         [STARTUP_SERVICE] = unit_service,
+	[STARTUP_AHEAD] = unit_ahead,       [STARTUP_TIMER] = unit_timer,
+	[STARTUP_PATH] = unit_path,         [STARTUP_TEMPLATE] = unit_template,
+	[STARTUP_INSTANCE] = unit_instance,
 };
 
-typedef const char *text_values['Z' + 1];
+struct text_value {
+	const char *name, *value; /* NULL: missing */
+	bool quoted;              /* as the form wants it */
+};
 
 /* XML's entities; paths in Path units are literal but for %. */
 static const char *escape_of(enum startup_form form, char c)
@@ -185,40 +70,45 @@ static const char *escape_of(enum startup_form form, char c)
 	}
 }
 
-static int append_for_systemd(struct jw_error *err, struct buf *text, enum startup_form form,
-							  const char *value)
+static int append_value(struct jw_error *err, struct buf *text, enum startup_form form,
+						const struct text_value *value)
 {
-	for (; *value; value++) {
-		const char *escape = escape_of(form, *value);
+	for (const char *c = value->value; *c; c++) {
+		const char *escape = value->quoted ? NULL : escape_of(form, *c);
 
-		if (buf_append(err, text, escape ? escape : value, escape ? strlen(escape) : 1))
+		if (buf_append(err, text, escape ? escape : c, escape ? strlen(escape) : 1))
 			return -1;
 	}
 	return 0;
 }
 
-static int expand_text(struct jw_error *err, enum startup_form form, const text_values values,
-					   struct buf *text)
+static int expand_text(struct jw_error *err, enum startup_form form,
+					   const struct text_value *values, struct buf *text)
 {
+	const char *const end = form == STARTUP_TASK ? "\r\n" : "\n";
 	size_t length;
 
-	for (const char *line = texts[form]; *line; line += length) {
-		const char *at, *value;
-		bool escape;
+	for (const char *line = texts[form]; *line; line += length + 1) {
+		const struct text_value *value = values;
+		const char *at;
 
-		length = strcspn(line, "\n") + 1;
-		at = memchr(line, '$', length);
-		if (!at) {
-			if (buf_append(err, text, line, length))
-				return -1;
+		length = strcspn(line, "\n");
+		if (*line == ';')
 			continue;
+		if ((at = memchr(line, '{', length))) {
+			while (strncmp(at + 1, value->name, strlen(value->name)) != 0)
+				value++;
+			if (!value->value)
+				continue;
+			if (buf_append(err, text, line, (size_t)(at - line)) ||
+				append_value(err, text, form, value))
+				return -1;
+			at = strchr(at, '}') + 1;
+		} else {
+			at = line;
 		}
-		escape = at[1] >= 'a';
-		value = values[(size_t)at[1] - (escape ? 'a' - 'A' : 0)];
-		if (value && (buf_append(err, text, line, (size_t)(at - line)) ||
-					  (escape ? append_for_systemd(err, text, form, value)
-							  : buf_printf(err, text, "%s", value)) ||
-					  buf_append(err, text, at + 2, length - (size_t)(at + 2 - line))))
+		if (buf_append(err, text, at, (size_t)(line + length - at)) ||
+			buf_append(err, text, end, strlen(end)))
 			return -1;
 	}
 	return 0;
@@ -252,22 +142,23 @@ int startup_text(struct jw_error *err, enum startup_form form, const struct star
 	if ((task || !quote_systemd(err, &line, facts->program)) &&
 		!append_arguments(err, facts->options, form == STARTUP_AHEAD,
 						  task ? quote_windows : quote_systemd, &line)) {
-		const text_values values = {
-			['M'] = startup_mark,
-			['X'] = buf_text(&line),
-			['A'] = buf_text(&line),
-			['P'] = facts->program,
-			['U'] = task && everyone ? NULL
-					: account        ? account
-									 : "root",
-			['G'] = everyone ? users : NULL,
-			['L'] = everyone ? NULL : "InteractiveToken",
-			['R'] = everyone ? "Parallel" : "IgnoreNew",
-			['D'] = without_line_feed(facts->driver),
-			['F'] = without_line_feed(facts->packages),
-			['H'] = home,
-			['O'] = home ? "read-only" : NULL,
-			['N'] = facts->options->fetch ? " AF_INET AF_INET6" : "",
+		const struct text_value values[] = {
+			{.name = "mark}", .value = startup_mark},
+			{.name = "command}", .value = buf_text(&line), .quoted = true},
+			{.name = "arguments}", .value = buf_text(&line)},
+			{.name = "program}", .value = facts->program},
+			{.name = "account}",
+			 .value = task && everyone ? NULL
+					  : account        ? account
+									   : "root"},
+			{.name = "group}", .value = everyone ? users : NULL},
+			{.name = "logon}", .value = everyone ? NULL : "InteractiveToken"},
+			{.name = "second}", .value = everyone ? "Parallel" : "IgnoreNew"},
+			{.name = "driver}", .value = without_line_feed(facts->driver)},
+			{.name = "packages}", .value = without_line_feed(facts->packages)},
+			{.name = "home}", .value = home},
+			{.name = "homes}", .value = home ? "read-only" : NULL},
+			{.name = "network}", .value = facts->options->fetch ? " AF_INET AF_INET6" : ""},
 		};
 
 		result = expand_text(err, form, values, text);
