@@ -10,8 +10,6 @@
 
 #include <jitwarm/error.h>
 
-JW_BEGIN_DECLS
-
 struct jw_account {
 	char *name;            /* "alice", "LocalSystem" */
 	char *home;            /* its folder, absolute */
@@ -56,7 +54,5 @@ struct jw_other_cache {
 int jw_other_caches(struct jw_error *err, const char *own, struct jw_other_cache **ret_caches,
 					size_t *ret_count);
 void jw_other_caches_free(struct jw_other_cache *caches, size_t count);
-
-JW_END_DECLS
 
 #endif

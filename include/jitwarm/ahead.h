@@ -15,8 +15,6 @@
 #include <jitwarm/error.h>
 #include <jitwarm/prime.h>
 
-JW_BEGIN_DECLS
-
 /* How far an account's cache is prepared: one file in its state directory. */
 enum jw_ahead_state {
 	JW_AHEAD_NONE,        /* the installed driver runs, and none was prepared */
@@ -53,7 +51,6 @@ struct jw_ahead {
 int jw_ahead_look(struct jw_error *err, const char *library, struct jw_ahead *ret_ahead);
 
 struct jw_ahead_options {
-	size_t size;         /* JW_AHEAD_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *library; /* as in jw_ahead_look */
 	/* What jw_prime needs: paths to prepare besides (of files whose names depend on the driver),
 	 * jobs, priority, compiler, fetching, cancel and callbacks. */
@@ -64,7 +61,6 @@ struct jw_ahead_options {
 	 * NULL. `context` of `prime`. */
 	void (*carried)(void *context, const struct jw_ahead *ahead);
 };
-#define JW_AHEAD_OPTIONS_INIT JW_INIT(jw_ahead_options)
 
 /* Does nothing unless another driver is pending, or one that was pending runs now and not all of
  * its modules are ready. *ret_ahead says how far it came; JW_ERR_BUSY: another process is at work;
@@ -72,7 +68,5 @@ struct jw_ahead_options {
  * supported by that driver, or the names of its entries are not known. */
 int jw_ahead_prepare(struct jw_error *err, const struct jw_ahead_options *options,
 					 struct jw_ahead *ret_ahead);
-
-JW_END_DECLS
 
 #endif

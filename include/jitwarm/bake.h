@@ -18,8 +18,6 @@
 #include <jitwarm/prime.h>
 #include <jitwarm/system.h>
 
-JW_BEGIN_DECLS
-
 struct jw_bake_file {
 	char *path;   /* the library, or the package that it is a member of */
 	char *member; /* of a wheel; NULL: a file, or `failed` is about the whole
@@ -50,7 +48,6 @@ struct jw_bake_file {
 };
 
 struct jw_bake_result {
-	size_t size;
 	struct jw_bake_file *files; /* those with something to bake, or that failed */
 	size_t file_count;
 	struct jw_target *targets; /* the GPUs */
@@ -63,7 +60,6 @@ struct jw_bake_result {
 };
 
 struct jw_bake_options {
-	size_t size;                    /* JW_BAKE_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const struct jw_system *system; /* GPUs, driver, and the cache that the code is taken from */
 	const struct jw_found *found;   /* the libraries (jw_find) */
 	const char *output;             /* a folder for the copies, made if missing; not with dry_run */
@@ -78,7 +74,6 @@ struct jw_bake_options {
 	 * of fetched ones. */
 	const char *nvjitlink;
 };
-#define JW_BAKE_OPTIONS_INIT JW_INIT(jw_bake_options)
 
 /* Compiles cold modules, and writes a copy of each library for which there is something to bake;
  * others are not copied. A copy has the library's size, or is longer where containers were moved,
@@ -103,19 +98,16 @@ struct jw_bake_verified {
 };
 
 struct jw_bake_verify_result {
-	size_t size;
 	struct jw_bake_verified *items;
 	size_t count;
 };
 
 struct jw_bake_verify_options {
-	size_t size;                    /* JW_BAKE_VERIFY_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const struct jw_system *system; /* its GPUs, driver and worker */
 	const char *const *paths;       /* libraries, baked or not */
 	size_t path_count;
 	struct jw_cancel cancel;
 };
-#define JW_BAKE_VERIFY_OPTIONS_INIT JW_INIT(jw_bake_verify_options)
 
 /* Has the driver load the device code of libraries as a start would, in a worker with an empty
  * cache for each library. Loads no library itself. -1: no GPU, no worker, JW_ERR_INTERRUPTED, out
@@ -123,7 +115,5 @@ struct jw_bake_verify_options {
 int jw_bake_verify(struct jw_error *err, const struct jw_bake_verify_options *options,
 				   struct jw_bake_verify_result **ret_result);
 void jw_bake_verify_result_free(struct jw_bake_verify_result *result);
-
-JW_END_DECLS
 
 #endif

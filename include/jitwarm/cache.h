@@ -14,8 +14,6 @@
 #include <jitwarm/error.h>
 #include <jitwarm/target.h>
 
-JW_BEGIN_DECLS
-
 struct jw_driver_info;
 
 /* The source of an entry. */
@@ -72,7 +70,6 @@ struct jw_cache_report {
 };
 
 struct jw_cache_options {
-	size_t size;          /* JW_CACHE_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *path;     /* NULL: the live cache of this account, by the environment */
 	uint64_t limit_bytes; /* the driver's; 0: by the environment */
 	struct jw_cancel cancel;
@@ -80,7 +77,6 @@ struct jw_cache_options {
 	 * loads it, like code of known drivers; NULL: judges only code of known drivers. */
 	const struct jw_driver_info *driver;
 };
-#define JW_CACHE_OPTIONS_INIT JW_INIT(jw_cache_options)
 
 /* Reads every entry and checks its name and its value's checksum, as a driver would. A live cache
  * that does not exist yet gives an empty report; a `path` that does not exist is JW_ERR_NOT_FOUND.
@@ -143,7 +139,5 @@ void jw_cache_list_free(struct jw_cache_listing *list);
 
 /* The release of a known driver by its stamp ("550.163.01"), NULL if it is unknown. */
 const char *jw_cache_driver_of_stamp(const char *stamp);
-
-JW_END_DECLS
 
 #endif

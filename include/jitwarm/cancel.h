@@ -6,10 +6,6 @@
 
 #include <stdbool.h>
 
-#include <jitwarm/api.h>
-
-JW_BEGIN_DECLS
-
 /* A member of the options of each call that may take long. Zeros: the call runs to its end. The
  * call polls `is_cancelled` often, at least once for each file, entry or module, on its threads.
  * Once it has returned true, it must return true from then on. The call then ends soon: with
@@ -19,7 +15,5 @@ struct jw_cancel {
 	void *context;
 	bool (*is_cancelled)(void *context);
 };
-
-JW_END_DECLS
 
 #endif

@@ -19,8 +19,6 @@
 #include <jitwarm/system.h>
 #include <jitwarm/target.h>
 
-JW_BEGIN_DECLS
-
 /* Modules with something in common. */
 struct jw_carry_group {
 	char driver[64]; /* the driver that compiled them: "535.309.01 (CUDA 12.2)", "built …" */
@@ -33,7 +31,6 @@ struct jw_carry_group {
 };
 
 struct jw_carry_options {
-	size_t size; /* JW_CARRY_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const struct jw_system *system;
 	const uint64_t *keys, *key_bytes; /* the wanted entries' names, and the lengths of their keys */
 	size_t count;
@@ -49,7 +46,6 @@ struct jw_carry_options {
 	/* Counts entries of the cache; called at least once if there are any. May be NULL. */
 	void (*progress)(void *context, size_t done, size_t total);
 };
-#define JW_CARRY_OPTIONS_INIT JW_INIT(jw_carry_options)
 
 struct jw_carry_result {
 	struct jw_carry_group *groups;
@@ -74,7 +70,5 @@ void jw_carry_result_free(struct jw_carry_result *result);
 /* How many entries of the system's cache are marked as carried over from older drivers, according
  * to their headers and jitwarm's records. */
 size_t jw_carry_count(const struct jw_system *system);
-
-JW_END_DECLS
 
 #endif

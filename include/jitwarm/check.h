@@ -18,10 +18,7 @@
 #include <jitwarm/system.h>
 #include <jitwarm/verdict.h>
 
-JW_BEGIN_DECLS
-
 struct jw_check_options {
-	size_t size;              /* JW_CHECK_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *const *paths; /* files; directories, which are searched as by jw_find */
 	size_t path_count;
 	const struct jw_system *system;  /* the machine: its GPUs, driver, cache and state directory */
@@ -36,7 +33,6 @@ struct jw_check_options {
 	const struct jw_found *found; /* instead of paths: the files of this search; the result then has
 									 their packages */
 };
-#define JW_CHECK_OPTIONS_INIT JW_INIT(jw_check_options)
 
 /* Why a module is cold, according to data on disk. */
 enum jw_cold_reason {
@@ -165,7 +161,5 @@ struct jw_check_result {
 int jw_check(struct jw_error *err, const struct jw_check_options *options,
 			 struct jw_check_result **ret_result);
 void jw_check_result_free(struct jw_check_result *result);
-
-JW_END_DECLS
 
 #endif

@@ -14,8 +14,6 @@
 #include <jitwarm/error.h>
 #include <jitwarm/target.h>
 
-JW_BEGIN_DECLS
-
 struct jw_compiler {
 	char *path;
 	uint32_t cuda; /* 1000 * major + 10 * minor */
@@ -35,12 +33,10 @@ void jw_compiler_free(struct jw_compiler *compiler);
 /* `progress`, which may be NULL: gets the number of bytes received. `cancel` is polled at least
  * every second. */
 struct jw_compiler_fetch_options {
-	size_t size; /* JW_COMPILER_FETCH_OPTIONS_INIT sets it (jitwarm/api.h) */
 	void *context;
 	void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
 	struct jw_cancel cancel;
 };
-#define JW_COMPILER_FETCH_OPTIONS_INIT JW_INIT(jw_compiler_fetch_options)
 
 /* Gets the ptxas of a CUDA version ("12.4", "12.4.131") in NVIDIA's wheel, by pip, from the index
  * that it is configured to, into $JITWARM_PTXAS or ~/.cache/jitwarm/ptxas
@@ -50,7 +46,5 @@ struct jw_compiler_fetch_options {
  * pip says; JW_ERR_INTERRUPTED: cancelled. The caller frees *ret_path with jw_text_free. */
 int jw_compiler_fetch(struct jw_error *err, const char *version,
 					  const struct jw_compiler_fetch_options *options, char **ret_path);
-
-JW_END_DECLS
 
 #endif

@@ -17,8 +17,6 @@
 #include <jitwarm/system.h>
 #include <jitwarm/verdict.h>
 
-JW_BEGIN_DECLS
-
 struct jw_finding {
 	const char *id; /* "cache-disabled": docs/doctor.md lists all */
 	bool hopeless;  /* nothing that this account or jitwarm can do helps */
@@ -45,7 +43,6 @@ enum jw_probe_use {
 };
 
 struct jw_doctor_options {
-	size_t size; /* JW_DOCTOR_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const struct jw_system *system;
 	const struct jw_found *found; /* the programs and packages; NULL: only the machine */
 	/* How a user names them, for commands; 0: the active environment. */
@@ -57,7 +54,6 @@ struct jw_doctor_options {
 					 cache; needs jw_system_options.worker */
 	struct jw_cancel cancel;
 };
-#define JW_DOCTOR_OPTIONS_INIT JW_INIT(jw_doctor_options)
 
 struct jw_doctor_result {
 	struct jw_finding *findings; /* the likeliest cause first; none: all is well */
@@ -87,7 +83,5 @@ int jw_look_as_user(struct jw_error *err, const char *name);
  * driver, HOME, and the active environment. JW_ERR_NOT_FOUND: no such process; JW_ERR_UNSUPPORTED:
  * it is in a container, or this is Windows; JW_ERR_IO: only root may. */
 int jw_look_as_process(struct jw_error *err, int pid);
-
-JW_END_DECLS
 
 #endif

@@ -10,10 +10,6 @@
 
 #include <stddef.h>
 
-#include <jitwarm/api.h>
-
-JW_BEGIN_DECLS
-
 enum jw_code {
 	JW_OK = 0,
 	JW_ERR_USAGE,       /* an invalid argument */
@@ -33,11 +29,8 @@ struct jw_error {
 	char message[1024]; /* one line, UTF-8, no full stop at its end */
 };
 
-/* Free texts and lines that functions of this library return. Do not use free(): on Windows it may
- * belong to another C library. NULL is allowed. */
+/* Free texts and lines that these functions return. NULL is allowed. */
 void jw_text_free(char *text);
 void jw_lines_free(char **lines, size_t count);
-
-JW_END_DECLS
 
 #endif

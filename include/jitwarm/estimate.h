@@ -7,10 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <jitwarm/api.h>
-
-JW_BEGIN_DECLS
-
 /* Compile times on a machine, relative to the model (docs/estimates.md). Zeros: unknown; the usual
  * factor is used. */
 struct jw_speed {
@@ -58,7 +54,5 @@ double jw_workers_capacity(unsigned workers);
 /* Wall time of `total` seconds of work, whose longest piece takes `longest`, for workers of this
  * capacity (0 counts as 1). */
 double jw_makespan_seconds(double total, double longest, double capacity);
-
-JW_END_DECLS
 
 #endif

@@ -19,8 +19,6 @@
 #include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
 
-JW_BEGIN_DECLS
-
 struct jw_found_file {
 	char *path;          /* as given, or absolute; a file that exists */
 	const char *package; /* the package that installed it, and its version; NULL if unknown */
@@ -50,13 +48,11 @@ struct jw_found {
 };
 
 struct jw_find_options {
-	size_t size; /* JW_FIND_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *const *names;
 	size_t name_count; /* 0: the whole environment */
 	struct jw_cancel cancel;
 	bool sources; /* take CUDA C sources (*.cu) too, which jw_prime compiles */
 };
-#define JW_FIND_OPTIONS_INIT JW_INIT(jw_find_options)
 
 /* Finds the files behind the names. -1 only if no name was found (with the first one's reason),
  * if there is no environment to fall back on, out of memory, or JW_ERR_INTERRUPTED. The caller
@@ -81,7 +77,5 @@ int jw_use_environment(struct jw_error *err, const char *dir);
  * that of CUDA_HOME, CUDA_PATH or /usr/local/cuda. JW_ERR_NOT_FOUND. The caller frees *ret_path
  * with jw_text_free. */
 int jw_find_nvrtc(struct jw_error *err, const char *name, char **ret_path);
-
-JW_END_DECLS
 
 #endif

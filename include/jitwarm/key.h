@@ -12,8 +12,6 @@
 
 #include <jitwarm/error.h>
 
-JW_BEGIN_DECLS
-
 struct jw_key {
 	char name[64];
 	char id[17];         /* as minisign writes it */
@@ -47,7 +45,5 @@ struct jw_keys {
 };
 int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys *ret_keys);
 void jw_keys_free(struct jw_keys *keys);
-
-JW_END_DECLS
 
 #endif

@@ -14,8 +14,6 @@
 #include <jitwarm/estimate.h>
 #include <jitwarm/target.h>
 
-JW_BEGIN_DECLS
-
 enum jw_lint_kind {
 	JW_LINT_COMPILES, /* the driver compiles modules at the first start */
 	JW_LINT_FAILS,    /* a program fails: no code that runs there */
@@ -78,7 +76,6 @@ struct jw_lint_result {
 };
 
 struct jw_lint_options {
-	size_t size;              /* JW_LINT_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *const *paths; /* wheels, conda packages, archives, libraries, directories */
 	size_t path_count;
 	const struct jw_target *targets; /* GPUs, at least one, at most 32 */
@@ -90,13 +87,10 @@ struct jw_lint_options {
 							error */
 	struct jw_cancel cancel;
 };
-#define JW_LINT_OPTIONS_INIT JW_INIT(jw_lint_options)
 
 /* -1: it could not be completed. The caller frees with jw_lint_free. */
 int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 			struct jw_lint_result **ret_result);
 void jw_lint_free(struct jw_lint_result *result);
-
-JW_END_DECLS
 
 #endif

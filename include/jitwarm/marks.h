@@ -12,8 +12,6 @@
 
 #include <jitwarm/error.h>
 
-JW_BEGIN_DECLS
-
 /* The marks of the cache directory, in the form of jw_cache_list; `state_dir` NULL: no marks. The
  * caller frees with jw_marks_close. */
 struct jw_marks;
@@ -24,7 +22,5 @@ void jw_marks_close(struct jw_marks *marks);
 /* A mark ends when the entry is compiled again. */
 bool jw_marks_has(const struct jw_marks *marks, uint64_t key);
 size_t jw_marks_count(const struct jw_marks *marks);
-
-JW_END_DECLS
 
 #endif

@@ -17,10 +17,7 @@
 #include <jitwarm/error.h>
 #include <jitwarm/target.h>
 
-JW_BEGIN_DECLS
-
 struct jw_nvrtc_options {
-	size_t size; /* JW_NVRTC_OPTIONS_INIT sets it (jitwarm/api.h) */
 	/* Which NVRTC, in the form for jw_find_nvrtc. NULL: that of the environment or toolkit, else
 	 * the one that the system's linker finds. */
 	const char *where;
@@ -32,7 +29,6 @@ struct jw_nvrtc_options {
 	const char *const *worker; /* as in jw_system_options; must outlive this NVRTC */
 	struct jw_cancel cancel;   /* polled while a process compiles */
 };
-#define JW_NVRTC_OPTIONS_INIT JW_INIT(jw_nvrtc_options)
 
 /* One NVRTC. Members are read-only. */
 struct jw_nvrtc {
@@ -65,7 +61,5 @@ struct jw_nvrtc_result {
 int jw_nvrtc_compile(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *source,
 					 struct jw_target device, struct jw_nvrtc_result *ret_result);
 void jw_nvrtc_result_free(struct jw_nvrtc_result *result);
-
-JW_END_DECLS
 
 #endif

@@ -16,14 +16,11 @@
 #include <jitwarm/system.h>
 #include <jitwarm/target.h>
 
-JW_BEGIN_DECLS
-
 struct jw_found; /* jitwarm/find.h */
 
 /* ---- export */
 
 struct jw_export_options {
-	size_t size;                     /* JW_EXPORT_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *cache_dir;           /* the directory; NULL: that of `system` */
 	const struct jw_system *system;  /* may be NULL if cache_dir is given */
 	const struct jw_target *targets; /* only for these GPUs */
@@ -43,10 +40,8 @@ struct jw_export_options {
 	bool (*wanted)(void *context, uint64_t key);
 	const struct jw_found *found; /* only entries of modules in these; stands for `paths` */
 };
-#define JW_EXPORT_OPTIONS_INIT JW_INIT(jw_export_options)
 
 struct jw_export_result {
-	size_t size;                     /* JW_EXPORT_RESULT_INIT sets it (jitwarm/api.h) */
 	size_t entries, modules, cubins; /* in the pack: entries, distinct PTX, distinct cubins */
 	uint64_t entry_bytes;            /* the entries' files */
 	uint64_t content_bytes;          /* distinct PTX and cubins */
@@ -66,7 +61,6 @@ struct jw_export_result {
 	char drivers[512];     /* "550.163.01", or "built Feb  9 2019 19:17:30", comma between them */
 	size_t unreadable;     /* left out: files that this account may not read, or the disk cannot */
 };
-#define JW_EXPORT_RESULT_INIT JW_INIT(jw_export_result)
 
 /* JW_ERR_NOT_FOUND: no such directory, or nothing in it to export; JW_ERR_UNSUPPORTED: `found` is
  * empty. Then no file is written. */
@@ -94,7 +88,6 @@ struct jw_import_group {
 struct jw_account; /* jitwarm/accounts.h */
 
 struct jw_import_options {
-	size_t size;           /* JW_IMPORT_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *path;      /* the pack; its signature has ".minisig" behind that */
 	const char *cache_dir; /* the directory; NULL: the system's */
 	/* Its driver and GPUs decide. NULL, or a missing driver, or one with an unknown stamp: the
@@ -120,7 +113,6 @@ struct jw_import_options {
 	bool evict; /* if the limit requires it, evict the oldest entries of others; otherwise such
 				   an import is JW_ERR_LIMIT before anything is written */
 };
-#define JW_IMPORT_OPTIONS_INIT JW_INIT(jw_import_options)
 
 struct jw_import_result {
 	char *path; /* the cache directory */
@@ -174,6 +166,4 @@ struct jw_import_all_result {
 int jw_import_all(struct jw_error *err, const struct jw_import_options *options,
 				  struct jw_import_all_result **ret_result);
 void jw_import_all_result_free(struct jw_import_all_result *result);
-JW_END_DECLS
-
 #endif

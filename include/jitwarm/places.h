@@ -12,8 +12,6 @@
 #include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
 
-JW_BEGIN_DECLS
-
 struct jw_place {
 	const char *kind; /* "venv", "conda", "pipx", "uv", "pyenv", "Python", "folder", "program" */
 	char *name;       /* of a program ("ollama"); of an environment its path */
@@ -30,12 +28,10 @@ struct jw_places {
 };
 
 struct jw_places_options {
-	size_t size;                /* JW_PLACES_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *const *folders; /* look below these instead of the usual places */
 	size_t folder_count;
 	struct jw_cancel cancel;
 };
-#define JW_PLACES_OPTIONS_INIT JW_INIT(jw_places_options)
 
 /* The usual places are a table (docs/find.md), conda's list of environments, Windows' registered
  * Pythons, and folders near the top of the account's own. A folder in which there is no environment
@@ -44,7 +40,5 @@ struct jw_places_options {
 int jw_places_find(struct jw_error *err, const struct jw_places_options *options,
 				   struct jw_places **ret_places);
 void jw_places_free(struct jw_places *places);
-
-JW_END_DECLS
 
 #endif

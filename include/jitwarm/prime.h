@@ -26,8 +26,6 @@
 #include <jitwarm/system.h>
 #include <jitwarm/verdict.h>
 
-JW_BEGIN_DECLS
-
 /* The work, as known before compiling. */
 struct jw_prime_plan {
 	size_t modules; /* modules that the driver would compile for these GPUs: warm, cold,
@@ -169,7 +167,6 @@ struct jw_prime_result {
 };
 
 struct jw_prime_options {
-	size_t size; /* JW_PRIME_OPTIONS_INIT sets it (jitwarm/api.h) */
 	/* Files; directories, which are searched as by jw_find; CUDA C sources (*.cu), which `nvrtc`
 	 * compiles first, for each GPU architecture. */
 	const char *const *paths;
@@ -229,7 +226,6 @@ struct jw_prime_options {
 	 * store has is not compiled again. JW_ERR_UNSUPPORTED where the store is not used. */
 	bool store_only;
 };
-#define JW_PRIME_OPTIONS_INIT JW_INIT(jw_prime_options)
 
 /* Primes the live cache of `system` for its GPUs, with workers that `system->worker` starts;
  * JW_ERR_USAGE: it names no worker (and this is not a dry run), or the caller is a worker. 0: the
@@ -240,7 +236,5 @@ struct jw_prime_options {
 int jw_prime(struct jw_error *err, const struct jw_system *system,
 			 const struct jw_prime_options *options, struct jw_prime_result **ret_result);
 void jw_prime_result_free(struct jw_prime_result *result);
-
-JW_END_DECLS
 
 #endif

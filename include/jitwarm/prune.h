@@ -14,10 +14,7 @@
 #include <jitwarm/system.h>
 #include <jitwarm/target.h>
 
-JW_BEGIN_DECLS
-
 struct jw_prune_options {
-	size_t size;           /* JW_PRUNE_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *cache_dir; /* NULL: that of `system` */
 	const struct jw_system *system;
 	/* Entries of drivers that this machine had before: their stamp is in the table of known
@@ -32,7 +29,6 @@ struct jw_prune_options {
 	bool apply; /* false: only report */
 	struct jw_cancel cancel;
 };
-#define JW_PRUNE_OPTIONS_INIT JW_INIT(jw_prune_options)
 
 /* Entries with something in common. */
 struct jw_prune_group {
@@ -69,7 +65,5 @@ struct jw_prune_result {
 int jw_prune(struct jw_error *err, const struct jw_prune_options *options,
 			 struct jw_prune_result **ret_result);
 void jw_prune_result_free(struct jw_prune_result *result);
-
-JW_END_DECLS
 
 #endif

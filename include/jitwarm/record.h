@@ -14,10 +14,7 @@
 #include <jitwarm/recording.h>
 #include <jitwarm/system.h>
 
-JW_BEGIN_DECLS
-
 struct jw_record_options {
-	size_t size;                /* JW_RECORD_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *const *command; /* program and arguments, NULL at the end */
 	const char *const *paths; /* files to search for the modules; without paths, the files that its
 								 processes mapped (Linux) */
@@ -37,7 +34,6 @@ struct jw_record_options {
 	bool live;
 	uint64_t limit_bytes; /* with `live`: the command's CUDA_CACHE_MAXSIZE; 0: unchanged */
 };
-#define JW_RECORD_OPTIONS_INIT JW_INIT(jw_record_options)
 
 struct jw_record_result {
 	int exit_status; /* the command's; 128 + signal if a signal ended it, as in shells */
@@ -77,7 +73,5 @@ struct jw_record_result {
 int jw_record(struct jw_error *err, const struct jw_system *system,
 			  const struct jw_record_options *options, struct jw_record_result **ret_result);
 void jw_record_result_free(struct jw_record_result *result);
-
-JW_END_DECLS
 
 #endif

@@ -14,8 +14,6 @@
 #include <jitwarm/error.h>
 #include <jitwarm/target.h>
 
-JW_BEGIN_DECLS
-
 /* What made the driver compile. */
 enum jw_recorded_kind {
 	JW_RECORDED_LOAD,    /* a module of a container that was loaded */
@@ -84,6 +82,4 @@ int jw_recording_name_files(struct jw_error *err, struct jw_recording *recording
  * *ret_found may be empty. The caller frees with jw_found_free. */
 int jw_recording_find(struct jw_error *err, const struct jw_recording *recording,
 					  struct jw_found **ret_found);
-JW_END_DECLS
-
 #endif

@@ -16,8 +16,6 @@
 #include <jitwarm/estimate.h>
 #include <jitwarm/target.h>
 
-JW_BEGIN_DECLS
-
 /* Room for any name in these structures. */
 #define JW_SCAN_NAME 32
 
@@ -121,7 +119,6 @@ struct jw_scan_total {
 };
 
 struct jw_scan_options {
-	size_t size;              /* JW_SCAN_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *const *paths; /* files; directories, which are searched as jw_find does */
 	size_t path_count;
 	const struct jw_target *targets; /* GPUs, without suffix; may be none, at most 32 */
@@ -150,7 +147,6 @@ struct jw_scan_options {
 	 * with the next call. -1 ends the scan. May be NULL. */
 	int (*more)(struct jw_error *err, void *context, const char **ret_path);
 };
-#define JW_SCAN_OPTIONS_INIT JW_INIT(jw_scan_options)
 
 /* Scans. -1: it could not be completed (out of memory, the callback's own error,
  * JW_ERR_INTERRUPTED). */
@@ -162,7 +158,6 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options);
 struct jw_index;
 
 struct jw_index_options {
-	size_t size; /* JW_INDEX_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char
 		*platform;      /* linux, linux-aarch64, windows; NULL: that of the GPUs, else pip's own */
 	const char *python; /* for this version of Python ("3.11"); NULL: the active one */
@@ -171,7 +166,6 @@ struct jw_index_options {
 	bool arm; /* the GPUs are in machines with a 64-bit Arm processor (GH200, GB10) */
 	struct jw_compiler_fetch_options fetch;
 };
-#define JW_INDEX_OPTIONS_INIT JW_INIT(jw_index_options)
 
 /* -1: the platform is unknown, or not that of the GPUs. */
 int jw_index_open(struct jw_error *err, const struct jw_index_options *options,
@@ -221,7 +215,5 @@ int jw_index_wheel_get(struct jw_error *err, struct jw_index *index, const char 
 int jw_index_listed_get(struct jw_error *err, struct jw_index *index,
 						const struct jw_listed_package *package,
 						const struct jw_index_wheel **ret_wheel);
-
-JW_END_DECLS
 
 #endif

@@ -18,14 +18,11 @@
 #include <jitwarm/pack.h>
 #include <jitwarm/system.h>
 
-JW_BEGIN_DECLS
-
 enum { JW_TAG = 129 };
 
 /* ---- push */
 
 struct jw_push_options {
-	size_t size;    /* JW_PUSH_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *to; /* without a tag: a pack for each GPU, tagged by names, GPU and driver */
 	/* Its cache, driver and GPUs. May be NULL with `pack`. */
 	const struct jw_system *system;
@@ -42,7 +39,6 @@ struct jw_push_options {
 	size_t plain_host_count;
 	struct jw_cancel cancel;
 };
-#define JW_PUSH_OPTIONS_INIT JW_INIT(jw_push_options)
 
 struct jw_pushed_pack {
 	char tag[JW_TAG];
@@ -70,7 +66,6 @@ void jw_push_result_free(struct jw_push_result *result);
 /* ---- pull */
 
 struct jw_pull_options {
-	size_t size;      /* JW_PULL_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *from; /* without a tag: the packs of `names` for each GPU here, and its driver */
 	const char *const *names;
 	size_t name_count;
@@ -81,7 +76,6 @@ struct jw_pull_options {
 	size_t plain_host_count;
 	struct jw_cancel cancel;
 };
-#define JW_PULL_OPTIONS_INIT JW_INIT(jw_pull_options)
 
 struct jw_pulled_pack {
 	char tag[JW_TAG];
@@ -110,7 +104,6 @@ void jw_pull_result_free(struct jw_pull_result *result);
  * signed packs, taken before their modules are compiled, and put there afterwards
  * (jw_prime_options.share). Whatever happens to it, the work goes on. */
 struct jw_share_options {
-	size_t size; /* JW_SHARE_OPTIONS_INIT sets it (jitwarm/api.h) */
 	/* A directory, https://HOST/PATH or s3://BUCKET/PREFIX (docs/share.md) */
 	const char *place;
 	const char *sign_key; /* NULL: what is put there is not signed; a key's name, or the file of a
@@ -122,7 +115,6 @@ struct jw_share_options {
 	const char *const *insecure_hosts; /* and to these: "HOST" or "HOST:PORT" */
 	size_t insecure_host_count;
 };
-#define JW_SHARE_OPTIONS_INIT JW_INIT(jw_share_options)
 
 /* JW_ERR_USAGE: not such a place, or not oci://HOST/REPOSITORY[:TAG]. Nobody is asked, and
  * nothing looked at: before any work. */
@@ -139,7 +131,5 @@ struct jw_shared {
 	char trouble[512];
 	size_t unplaced;
 };
-
-JW_END_DECLS
 
 #endif

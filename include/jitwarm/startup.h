@@ -12,10 +12,7 @@
 
 #include <jitwarm/error.h>
 
-JW_BEGIN_DECLS
-
 struct jw_startup_options {
-	size_t size; /* JW_STARTUP_OPTIONS_INIT sets it (jitwarm/api.h) */
 	/* Names for `prime`; paths among them become absolute; without names: the environment. */
 	const char *const *names;
 	size_t name_count;
@@ -31,7 +28,6 @@ struct jw_startup_options {
 	bool fetch; /* Linux, without a service: the unit that prepares for the next driver may fetch a
 				   compiler that is missing, and so reach the network */
 };
-#define JW_STARTUP_OPTIONS_INIT JW_INIT(jw_startup_options)
 
 /* A file of systemd's, or the task. */
 struct jw_startup_item {
@@ -70,12 +66,10 @@ int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_cou
 /* ---- has anything changed since the last run? */
 
 struct jw_run_key {
-	size_t size;              /* JW_RUN_KEY_INIT sets it (jitwarm/api.h) */
 	const char *const *names; /* as given to `prime` */
 	size_t name_count;
 	const char *cache_dir; /* NULL: the live cache */
 };
-#define JW_RUN_KEY_INIT JW_INIT(jw_run_key)
 
 /* What a run depends on: driver file, GPUs, packages and files, settings, the cache. */
 struct jw_run_state;
@@ -96,7 +90,5 @@ int jw_log_path(struct jw_error *err, char **ret_path);
 /* Its last lines, the newest last; at most `most`. The caller frees with jw_lines_free. */
 int jw_log_tail(struct jw_error *err, const char *path, size_t most, char ***ret_lines,
 				size_t *ret_count);
-
-JW_END_DECLS
 
 #endif

@@ -14,8 +14,6 @@
 #include <jitwarm/error.h>
 #include <jitwarm/system.h>
 
-JW_BEGIN_DECLS
-
 #define JW_STORE_DEFAULT_BYTES (UINT64_C(2) << 30)
 
 struct jw_store_pack {
@@ -36,10 +34,8 @@ struct jw_store {
 };
 
 struct jw_store_options {
-	size_t size; /* JW_STORE_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *state_dir;
 };
-#define JW_STORE_OPTIONS_INIT JW_INIT(jw_store_options)
 
 /* Lists the store of this state directory, by the digest of each pack and its manifest. A missing
  * store is empty. The caller frees it. */
@@ -48,12 +44,10 @@ int jw_store_open(struct jw_error *err, const struct jw_store_options *options,
 void jw_store_free(struct jw_store *store);
 
 struct jw_store_keep_options {
-	size_t size; /* JW_STORE_KEEP_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const struct jw_system *system;
 	uint64_t most_bytes; /* the store's maximum size then; 0: JW_STORE_DEFAULT_BYTES */
 	struct jw_cancel cancel;
 };
-#define JW_STORE_KEEP_OPTIONS_INIT JW_INIT(jw_store_keep_options)
 
 /* Keeps entries of the system's cache for its driver and GPUs that no pack of the store has yet, in
  * one new pack for each architecture. Then removes broken packs, and the oldest ones until at
@@ -63,7 +57,6 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 				  size_t *ret_entries);
 
 struct jw_store_refill_options {
-	size_t size; /* JW_STORE_REFILL_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const struct jw_system *system;
 	const uint64_t *keys; /* names of the wanted entries */
 	size_t count;
@@ -72,7 +65,6 @@ struct jw_store_refill_options {
 	bool replace; /* also in place of what the cache has, and of the oldest entries of others */
 	struct jw_cancel cancel;
 };
-#define JW_STORE_REFILL_OPTIONS_INIT JW_INIT(jw_store_refill_options)
 
 enum { JW_STORE_MOST_NOTES = 8 };
 
@@ -88,7 +80,5 @@ struct jw_store_refilled {
  * there is room: evicts nothing (but `replace`). Skips damaged packs. */
 int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *options,
 					struct jw_store_refilled *ret_refilled);
-
-JW_END_DECLS
 
 #endif

@@ -14,8 +14,6 @@
 #include <jitwarm/estimate.h>
 #include <jitwarm/target.h>
 
-JW_BEGIN_DECLS
-
 struct jw_gpu {
 	char name[128];
 	struct jw_target target;
@@ -107,7 +105,6 @@ enum jw_ask {
 };
 
 struct jw_system_options {
-	size_t size; /* JW_SYSTEM_OPTIONS_INIT sets it (jitwarm/api.h) */
 	bool asleep; /* use only remembered facts and files; do not start the driver */
 	bool probe;  /* have the driver compile a tiny module if its stamp is not confirmed yet, and
 					larger ones for up to 0.3 s if its speed is unknown */
@@ -130,7 +127,6 @@ struct jw_system_options {
 	 * driver is not asked: that would wake it. Then as with `asleep` (jw_system.unasked). */
 	bool let_sleep;
 };
-#define JW_SYSTEM_OPTIONS_INIT JW_INIT(jw_system_options)
 
 /* The advised CUDA_CACHE_MAXSIZE: the present size, and 1.25 times the predicted growth, rounded up
  * to 256 MiB; at least 1 GiB, the default of new drivers, and at most 4 GiB, the largest limit that
@@ -162,7 +158,5 @@ int jw_system_write_profile(struct jw_error *err, const struct jw_system *system
  * unless `with_keys`: *ret_kept. Not while another call uses the directory. *ret_path is that
  * directory, NULL if nothing was removed; the caller frees it with jw_text_free. */
 int jw_state_remove(struct jw_error *err, bool with_keys, char **ret_path, bool *ret_kept);
-
-JW_END_DECLS
 
 #endif

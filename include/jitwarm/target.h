@@ -14,8 +14,6 @@
 
 #include <jitwarm/error.h>
 
-JW_BEGIN_DECLS
-
 struct jw_target {
 	uint16_t sm;
 	char suffix; /* 'a', 'f' or 0 */
@@ -69,7 +67,5 @@ int jw_driver_supports(struct jw_error *err, const struct jw_driver *driver,
 #define JW_DRIVER_TEXT 64
 /* "CUDA 12.2", "550.163.01 (CUDA 12.4)" or "unknown driver"; returns `text`. */
 const char *jw_driver_text(char text[JW_DRIVER_TEXT], const struct jw_driver *driver);
-
-JW_END_DECLS
 
 #endif

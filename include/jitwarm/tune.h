@@ -14,8 +14,6 @@
 #include <jitwarm/error.h>
 #include <jitwarm/system.h>
 
-JW_BEGIN_DECLS
-
 /* Where settings can be written. */
 enum jw_scope {
 	JW_SCOPE_USER,   /* this account: environment.d and the login shell's profile; on Windows
@@ -69,7 +67,6 @@ int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t more_b
 						 char ***ret_lines, size_t *ret_count);
 
 struct jw_tune_question {
-	size_t size; /* JW_TUNE_QUESTION_INIT sets it (jitwarm/api.h) */
 	/* The libraries and packages whose results are to fit, as jw_find takes them; without names the
 	 * active environment, or nothing if none is active. */
 	const char *const *names;
@@ -78,7 +75,6 @@ struct jw_tune_question {
 	const char *path;     /* this directory; NULL: the one in force */
 	struct jw_cancel cancel;
 };
-#define JW_TUNE_QUESTION_INIT JW_INIT(jw_tune_question)
 
 /* What is set, and what should be. */
 struct jw_tune_advice {
@@ -102,12 +98,10 @@ void jw_tune_advice_free(struct jw_tune_advice *advice);
 const char *jw_tune_path(const struct jw_tune_advice *advice, enum jw_scope scope);
 
 struct jw_tune_request {
-	size_t size; /* JW_TUNE_REQUEST_INIT sets it (jitwarm/api.h) */
 	enum jw_scope scope;
 	uint64_t limit_bytes; /* CUDA_CACHE_MAXSIZE; 0: do not change it */
 	const char *path;     /* CUDA_CACHE_PATH, absolute; NULL: do not change it */
 };
-#define JW_TUNE_REQUEST_INIT JW_INIT(jw_tune_request)
 
 /* Whether this account can write the files of a scope, as far as can be seen without writing: in a
  * container HOME may be missing, or read-only. If not, only the environment that programs are
@@ -156,7 +150,5 @@ void jw_tune_result_free(struct jw_tune_result *result);
  * caller frees it with jw_text_free. */
 int jw_tune_print(struct jw_error *err, const char *form, uint64_t limit_bytes, const char *path,
 				  char **ret_text);
-
-JW_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 
 #include <jitwarm/error.h>
 
-JW_BEGIN_DECLS
-
 /* One thing that was removed or could not be. */
 struct jw_uninstall_step {
 	const char *where; /* the file, folder, registry key or task; NULL: `said`, or `failed` */
@@ -24,23 +22,18 @@ struct jw_uninstall_step {
 };
 
 struct jw_uninstall_options {
-	size_t size;    /* JW_UNINSTALL_OPTIONS_INIT sets it (jitwarm/api.h) */
 	bool with_keys; /* secret keys too, which cannot be made again */
 	void *context;  /* of the function below */
 	/* Called for each step when it is done; may be NULL. */
 	void (*step)(void *context, const struct jw_uninstall_step *step);
 };
-#define JW_UNINSTALL_OPTIONS_INIT JW_INIT(jw_uninstall_options)
 
 /* Removes, in this order: the task or units of this account, for an administrator those of
  * everyone, and those of services (jitwarm/startup.h); the recorded settings (jw_tune_undo);
  * the compilers that were fetched; the state directory (jw_state_remove).
  *
  * A failure stops only the last step: the state directory records settings that could not be
- * reverted, for the next call. *ret_failed: the number of failures. -1: JW_ERR_USAGE. */
-int jw_uninstall(struct jw_error *err, const struct jw_uninstall_options *options,
-				 size_t *ret_failed);
-
-JW_END_DECLS
+ * reverted, for the next call. Returns the number of failures. */
+size_t jw_uninstall(const struct jw_uninstall_options *options);
 
 #endif

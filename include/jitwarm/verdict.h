@@ -7,8 +7,6 @@
 
 #include <jitwarm/error.h>
 
-JW_BEGIN_DECLS
-
 /* If several hold, the first of them. docs/commands.md has the same list with the statuses. */
 enum jw_verdict {
 	JW_VERDICT_UNREAD,  /* nothing of what was named could be read */
@@ -31,7 +29,5 @@ const char *jw_verdict_name(enum jw_verdict verdict);
 /* The exit status of every command that judges: 0 nothing is compiled, 1 cold or a part left, 2
  * a warm cache cannot help, 3 failed. */
 int jw_verdict_status(enum jw_verdict verdict);
-
-JW_END_DECLS
 
 #endif

@@ -7,10 +7,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <jitwarm/api.h>
-
-JW_BEGIN_DECLS
-
 /* MAJOR changes with what breaks programs that run jitwarm, MINOR with what is added, PATCH with
  * neither. */
 #define JW_VERSION_MAJOR 0
@@ -32,7 +28,5 @@ struct jw_component {
 };
 /* The one at `index` by name, from 0 on; false after the last. */
 bool jw_component_at(size_t index, struct jw_component *ret_component);
-
-JW_END_DECLS
 
 #endif

@@ -6,8 +6,6 @@
 
 #include <jitwarm/error.h>
 
-JW_BEGIN_DECLS
-
 /* Serves jobs from stdin until its end, answers on the original stdout (one JSON object per line,
  * src/worker/protocol.h), and returns the exit status. A program that names itself as
  * jw_system_options.worker calls this before anything else, if it is started with those arguments:
@@ -21,7 +19,5 @@ int jw_worker_main(void);
 /* The absolute path of the running program, for naming itself. The caller frees it with
  * jw_text_free. */
 int jw_program_path(struct jw_error *err, char **ret_path);
-
-JW_END_DECLS
 
 #endif

@@ -9,7 +9,6 @@
 #include "bake/library_owner.h"
 #include "base/cancel.h"
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "os/file.h"
 #include "plan/analyse.h"
@@ -112,14 +111,12 @@ static int compile_cold(struct jw_error *err, struct bake *bake, const char *con
 						size_t path_count)
 {
 	const struct jw_bake_options *options = bake->options;
-	const struct jw_prime_options *given = SIZED(err, options->prime, struct jw_prime_options);
+	const struct jw_prime_options *given = options->prime;
 	struct jw_prime_result *primed;
 	struct jw_compiler compiler = {0};
 	struct jw_prime_options how;
 	int failed;
 
-	if (!given)
-		return -1;
 	bake->linker.fetch = given->fetch;
 	if (options->system->elsewhere) {
 		if (bake_compiler_choose(err, options, given, &compiler))
@@ -130,7 +127,6 @@ static int compile_cold(struct jw_error *err, struct bake *bake, const char *con
 	}
 	how = *given;
 	how.ptxas = compiler.path ? compiler.path : how.ptxas;
-	how.size = sizeof how;
 	how.paths = paths;
 	how.path_count = path_count;
 	how.everything = true;
@@ -365,11 +361,10 @@ static int bake_system(struct jw_error *err, struct bake *bake)
 int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 			struct jw_bake_result **ret_result)
 {
-	options = SIZED(err, options, struct jw_bake_options);
 	struct bake bake;
 	int failed;
 
-	if (!options || check_bake_options(err, options))
+	if (check_bake_options(err, options))
 		return -1;
 	bake = (struct bake){.given = *options, .system = *options->system};
 	bake.given.system = &bake.system;
@@ -379,7 +374,6 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 	bake.result = mem_alloc(err, sizeof *bake.result);
 	if (!bake.result)
 		return -1;
-	bake.result->size = sizeof *bake.result;
 	failed = bake_system(err, &bake);
 	linker_free(&bake.linker);
 	bake.result->files = bake.files.items;

@@ -5,7 +5,6 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "devcode/devcode.h"
 #include "machine/driver_session.h"
@@ -298,17 +297,13 @@ static int verify_libraries(struct jw_error *err, const struct jw_bake_verify_op
 int jw_bake_verify(struct jw_error *err, const struct jw_bake_verify_options *options,
 				   struct jw_bake_verify_result **ret_result)
 {
-	options = SIZED(err, options, struct jw_bake_verify_options);
 	struct jw_bake_verify_result *result;
 
-	if (!options)
-		return -1;
 	if (!options->system->gpu_count)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s", options->system->why_none);
 	result = mem_alloc(err, sizeof *result);
 	if (!result)
 		return -1;
-	result->size = sizeof *result;
 	result->items = mem_array(err, options->path_count, sizeof *result->items);
 	if (!result->items || verify_libraries(err, options, result)) {
 		jw_bake_verify_result_free(result);

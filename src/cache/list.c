@@ -5,7 +5,6 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
-#include "base/sized.h"
 #include "cache/sound.h"
 #include "cache/view.h"
 
@@ -107,9 +106,6 @@ done:
 int jw_cache_list(struct jw_error *err, const struct jw_cache_options *options,
 				  struct jw_cache_listing **ret_list)
 {
-	options = SIZED(err, options, struct jw_cache_options);
-	if (!options)
-		return -1;
 	struct jw_cache_listing *list = mem_alloc(err, sizeof *list);
 	struct cache_files scan = {0};
 	struct cache_index index = {0};

@@ -8,7 +8,6 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
-#include "base/sized.h"
 #include "cache/live.h"
 #include "os/file.h"
 #include "os/identity.h"
@@ -234,9 +233,6 @@ static bool needs_mending(const struct jw_cache_report *report)
 int jw_cache_repair(struct jw_error *err, const struct jw_cache_options *options,
 					struct jw_cache_repaired *ret_repaired)
 {
-	options = SIZED(err, options, struct jw_cache_options);
-	if (!options)
-		return -1;
 	struct jw_cache_repaired repaired = {0};
 	struct jw_cache_report *report = NULL;
 	int result = 0;

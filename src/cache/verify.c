@@ -2,7 +2,6 @@
 #include <jitwarm/cache.h>
 
 #include "base/mem.h"
-#include "base/sized.h"
 #include "cache/index.h"
 #include "cache/verified.h"
 #include "cache/view.h"
@@ -123,9 +122,6 @@ static int check_index(struct jw_error *err, struct verify *verify, uint64_t lim
 int jw_cache_verify(struct jw_error *err, const struct jw_cache_options *options,
 					struct jw_cache_report **ret_report)
 {
-	options = SIZED(err, options, struct jw_cache_options);
-	if (!options)
-		return -1;
 	struct verify verify = {0};
 	struct jw_error why = {0};
 	uint64_t limit_bytes;

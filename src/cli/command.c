@@ -161,18 +161,16 @@ int cli_worker(struct jw_error *err, struct cli *cli, const char *const **ret_wo
 
 int cli_open_asleep(struct jw_error *err, struct cli *cli)
 {
-	const struct jw_system_options how = {
-		.size = sizeof how, .asleep = true, .cache_dir = options_value(&cli->options, "cache")};
+	const struct jw_system_options how = {.asleep = true,
+										  .cache_dir = options_value(&cli->options, "cache")};
 
 	return jw_system_open(err, &how, &cli->system);
 }
 
 int cli_open_asking(struct jw_error *err, struct cli *cli, const char *cache_dir, bool certain)
 {
-	struct jw_system_options how = {.size = sizeof how,
-									.asleep = true,
-									.cache_dir = cache_dir,
-									.ask = certain ? JW_ASK_UNCERTAIN : JW_ASK_UNKNOWN};
+	struct jw_system_options how = {
+		.asleep = true, .cache_dir = cache_dir, .ask = certain ? JW_ASK_UNCERTAIN : JW_ASK_UNKNOWN};
 
 	return cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system) ? -1 : 0;
 }

@@ -290,10 +290,8 @@ static void on_fetch_progress(void *context, uint64_t done_bytes, uint64_t total
 
 struct jw_compiler_fetch_options fetching_options(struct fetching *fetching)
 {
-	return (struct jw_compiler_fetch_options){.size = sizeof(struct jw_compiler_fetch_options),
-											  .context = fetching,
-											  .progress = on_fetch_progress,
-											  .cancel = cli_cancel};
+	return (struct jw_compiler_fetch_options){
+		.context = fetching, .progress = on_fetch_progress, .cancel = cli_cancel};
 }
 
 void fetching_end(struct fetching *fetching)

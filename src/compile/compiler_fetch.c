@@ -10,7 +10,6 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "compile/nvjitlink.h"
 #include "compile/ptxas.h"
@@ -376,12 +375,8 @@ static int find_missing(struct jw_error *err, struct fetch *fetch, const char *p
 int jw_compiler_fetch(struct jw_error *err, const char *version,
 					  const struct jw_compiler_fetch_options *options, char **ret_path)
 {
-	static const struct jw_compiler_fetch_options none = JW_COMPILER_FETCH_OPTIONS_INIT;
-
-	options = SIZED(err, options ? options : &none, struct jw_compiler_fetch_options);
-	if (!options)
-		return -1;
-	struct fetch fetch = {.options = options};
+	static const struct jw_compiler_fetch_options none;
+	struct fetch fetch = {.options = options ? options : &none};
 	char *store = NULL, *place, *path;
 	int result = -1;
 

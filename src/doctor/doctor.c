@@ -6,7 +6,6 @@
 #include <jitwarm/doctor.h>
 
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "cache/entry.h"
 #include "doctor/examination.h"
@@ -118,8 +117,7 @@ static int find_all(struct jw_error *err, const struct examination *seen,
 static int check_programs(struct jw_error *err, const struct jw_doctor_options *options,
 						  struct jw_check_result **ret_check)
 {
-	const struct jw_check_options check = {.size = sizeof check,
-										   .system = options->system,
+	const struct jw_check_options check = {.system = options->system,
 										   .found = options->found,
 										   .explain = true,
 										   .cancel = options->cancel};
@@ -288,9 +286,6 @@ static void keep_examined(struct examination *seen, struct jw_check_result *chec
 int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
 			  struct jw_doctor_result **ret_result)
 {
-	options = SIZED(err, options, struct jw_doctor_options);
-	if (!options)
-		return -1;
 	struct examination seen = {.options = options, .system = options->system};
 	struct jw_check_result *check = NULL;
 	struct jw_doctor_result *result;

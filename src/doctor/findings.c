@@ -281,8 +281,7 @@ static bool has_bad_place(const struct examination *seen, struct finding_draft *
 static bool is_overriding(const struct examination *seen, uint64_t bytes)
 {
 	const struct jw_settings *settings = seen->sources;
-	const struct jw_tune_request request = {
-		.size = sizeof request, .scope = JW_SCOPE_USER, .limit_bytes = bytes};
+	const struct jw_tune_request request = {.scope = JW_SCOPE_USER, .limit_bytes = bytes};
 	bool *wins = mem_array(NULL, settings->count + 1, sizeof *wins);
 	bool some = !wins || jw_tune_overrides(NULL, settings, &request, wins);
 

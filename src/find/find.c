@@ -6,7 +6,6 @@
 #include "base/cancel.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "find/found.h"
 #include "find/named_paths.h"
@@ -303,9 +302,6 @@ static int fail_if_empty(struct jw_error *err, const struct jw_found *found)
 int jw_find(struct jw_error *err, const struct jw_find_options *options,
 			struct jw_found **ret_found)
 {
-	options = SIZED(err, options, struct jw_find_options);
-	if (!options)
-		return -1;
 	struct name_search finder = {0};
 	int result = found_open(err, &finder.list);
 

@@ -70,10 +70,7 @@ bool library_kind_of_package(struct jw_error *err, const struct library_kind *ki
 	struct jw_found *found = NULL;
 	bool is_there = false;
 
-	if (jw_find(err,
-				&(struct jw_find_options){
-					.size = sizeof(struct jw_find_options), .names = &name, .name_count = 1},
-				&found))
+	if (jw_find(err, &(struct jw_find_options){.names = &name, .name_count = 1}, &found))
 		return false;
 	for (size_t i = 0; i < found->file_count && !is_there; i++)
 		if (kind->is(os_base_name(found->files[i].path))) {

@@ -4,7 +4,6 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "find/python.h"
 #include "find/sites.h"
@@ -491,9 +490,6 @@ static int take_usual(struct jw_error *err, struct place_list *list)
 int jw_places_find(struct jw_error *err, const struct jw_places_options *options,
 				   struct jw_places **ret_places)
 {
-	options = SIZED(err, options, struct jw_places_options);
-	if (!options)
-		return -1;
 	struct place_list list = {.places = mem_alloc(err, sizeof *list.places),
 							  .cancel = options->cancel};
 	int result = !list.places ? -1 : options->folder_count ? 0 : take_usual(err, &list);

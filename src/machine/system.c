@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "cache/index.h"
 #include "cache/profile.h"
@@ -534,9 +533,6 @@ static int open_here(struct jw_error *err, const struct jw_system_options *optio
 int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 				   struct jw_system **ret_system)
 {
-	given = SIZED(err, given, struct jw_system_options);
-	if (!given)
-		return -1;
 	struct jw_system *system;
 	struct jw_system_options how = *given;
 	const struct jw_system_options *options = &how;

@@ -10,7 +10,6 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/set.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "cache/settings.h"
 #include "os/clock.h"
@@ -346,11 +345,8 @@ static int check_form(struct jw_error *err, const struct job *job)
 int jw_export(struct jw_error *err, const struct jw_export_options *options,
 			  struct jw_export_result *ret_result)
 {
-	options = SIZED(err, options, struct jw_export_options);
-	if (!options || sized_check(err, ret_result))
-		return -1;
 	struct job job = {.options = options, .loaded = SIZE_MAX};
-	struct jw_export_result result = {.size = sizeof result};
+	struct jw_export_result result = {0};
 	struct written written = {0};
 	uint64_t started_ns = os_monotonic_ns();
 	int done = -1;
@@ -373,7 +369,7 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 		goto done;
 	describe_export(&job, &written, &result);
 	result.seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
-	sized_give(&result, sizeof result, ret_result);
+	*ret_result = result;
 	done = 0;
 done:
 	set_free(&job.wanted);

@@ -9,7 +9,6 @@
 #include <jitwarm/accounts.h>
 
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "cache/index.h"
 #include "cache/settings.h"
@@ -220,9 +219,6 @@ int import_one(struct jw_error *err, const struct jw_import_options *options, co
 int jw_import(struct jw_error *err, const struct jw_import_options *options,
 			  struct jw_import_result **ret_result)
 {
-	options = SIZED(err, options, struct jw_import_options);
-	if (!options)
-		return -1;
 	return import_one(err, options, NULL, ret_result);
 }
 
@@ -294,9 +290,6 @@ static int import_for_each(struct jw_error *err, const struct jw_import_options 
 int jw_import_all(struct jw_error *err, const struct jw_import_options *options,
 				  struct jw_import_all_result **ret_result)
 {
-	options = SIZED(err, options, struct jw_import_options);
-	if (!options)
-		return -1;
 	struct jw_accounts accounts = {0};
 	struct jw_import_all_result *all = NULL;
 	int result = -1;

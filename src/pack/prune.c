@@ -7,7 +7,6 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
-#include "base/sized.h"
 #include "cache/remove.h"
 #include "cache/stamp.h"
 #include "os/clock.h"
@@ -168,8 +167,7 @@ static int find_chosen(struct jw_error *err, struct prune *prune)
 {
 	const struct jw_prune_options *options = prune->options;
 	const struct jw_system *system = options->system;
-	const struct jw_cache_options look = {.size = sizeof look,
-										  .path = options->cache_dir,
+	const struct jw_cache_options look = {.path = options->cache_dir,
 										  .limit_bytes = system->cache.limit_bytes,
 										  .cancel = options->cancel,
 										  .driver = &system->driver};
@@ -239,9 +237,6 @@ static int apply_prune(struct jw_error *err, struct prune *prune)
 int jw_prune(struct jw_error *err, const struct jw_prune_options *options,
 			 struct jw_prune_result **ret_result)
 {
-	options = SIZED(err, options, struct jw_prune_options);
-	if (!options)
-		return -1;
 	struct prune prune = {.options = options, .result = mem_alloc(err, sizeof *prune.result)};
 	int result = -1;
 

@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "base/json_table.h"
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "cache/insert.h"
 #include "cache/profile.h"
@@ -248,9 +247,8 @@ static int find_running_stamp(struct jw_error *err, struct ahead_work *work,
  * installed one does not start under the running kernel module. */
 static int open_next(struct jw_error *err, struct ahead_work *work, struct jw_system **ret_system)
 {
-	const struct jw_system_options asleep = {.size = sizeof asleep, .asleep = true};
-	struct jw_system_options how = {.size = sizeof how,
-									.worker = work->options->worker,
+	const struct jw_system_options asleep = {.asleep = true};
+	struct jw_system_options how = {.worker = work->options->worker,
 									.cache_dir = work->options->cache_dir,
 									.driver_library = work->library};
 	struct jw_target targets[64];
@@ -279,10 +277,8 @@ static int open_next(struct jw_error *err, struct ahead_work *work, struct jw_sy
 static int open_booted(struct jw_error *err, const struct ahead_work *work,
 					   struct jw_system **ret_system)
 {
-	const struct jw_system_options how = {.size = sizeof how,
-										  .probe = true,
-										  .worker = work->options->worker,
-										  .cache_dir = work->options->cache_dir};
+	const struct jw_system_options how = {
+		.probe = true, .worker = work->options->worker, .cache_dir = work->options->cache_dir};
 
 	if (jw_system_open(err, &how, ret_system))
 		return -1;
@@ -306,7 +302,6 @@ static int prepare_at_once(struct jw_error *err, struct ahead_work *work,
 	struct jw_ahead *ahead = &work->record.ahead;
 	struct jw_prime_result *result;
 
-	prime.size = sizeof prime;
 	prime.paths = work->prime.paths;
 	prime.path_count = work->prime.path_count;
 	prime.of_stamp = work->record.stamp;
@@ -467,16 +462,11 @@ static int prepare_next(struct jw_error *err, struct ahead_work *work)
 int jw_ahead_prepare(struct jw_error *err, const struct jw_ahead_options *options,
 					 struct jw_ahead *ret_ahead)
 {
-	options = SIZED(err, options, struct jw_ahead_options);
-	if (!options)
-		return -1;
 	struct ahead_work work = {.options = options};
 	const struct jw_ahead *ahead = &work.record.ahead;
-	const struct jw_prime_options *prime =
-		options->prime ? SIZED(err, options->prime, struct jw_prime_options) : NULL;
-	int result = options->prime && !prime ? -1 : find_next(err, &work, options->library);
+	int result = find_next(err, &work, options->library);
 
-	work.prime = prime ? *prime : (struct jw_prime_options){.size = sizeof work.prime};
+	work.prime = options->prime ? *options->prime : (struct jw_prime_options){0};
 	if (!result &&
 		(ahead->pending || (ahead->state == JW_AHEAD_LIVE && work.record.stamp[0] &&
 							(work.booted || ahead->ready < ahead->modules || ahead->carried)))) {

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "cache/index.h"
 #include "devcode/elf64.h"
@@ -637,9 +636,6 @@ static const char *known_driver_name(const struct jw_driver *driver)
 int jw_check(struct jw_error *err, const struct jw_check_options *options,
 			 struct jw_check_result **ret_result)
 {
-	options = SIZED(err, options, struct jw_check_options);
-	if (!options)
-		return -1;
 	struct jw_target targets[ANALYSE_MOST_TARGETS];
 	struct cache_profile profile = profile_of_system(options->system);
 	struct plan_request request = {

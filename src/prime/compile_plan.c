@@ -154,7 +154,7 @@ static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_pr
 /* A folder with other content is never filled: it was named by mistake. */
 static int refuse_foreign(struct jw_error *err, const char *path)
 {
-	const struct jw_cache_options options = {.size = sizeof options, .path = path};
+	const struct jw_cache_options options = {.path = path};
 	struct cache_index index;
 	struct cache_files scan;
 	uint64_t limit_bytes;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "devcode/ptx.h"
 #include "gpu/release.h"
@@ -94,9 +93,6 @@ static int find_library(struct jw_error *err, struct jw_nvrtc *nvrtc, const char
 int jw_nvrtc_open(struct jw_error *err, const struct jw_nvrtc_options *options,
 				  struct jw_nvrtc **ret_nvrtc)
 {
-	options = SIZED(err, options, struct jw_nvrtc_options);
-	if (!options)
-		return -1;
 	struct protocol_hello hello = {0};
 	struct jw_nvrtc_inner *inner;
 	struct jw_nvrtc *nvrtc;

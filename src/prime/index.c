@@ -4,7 +4,6 @@
 #include <jitwarm/version.h>
 
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "find/pip.h"
 #include "gpu/rules.h"
@@ -63,9 +62,7 @@ int jw_index_open(struct jw_error *err, const struct jw_index_options *options,
 	const char *platform;
 	struct jw_index *index;
 
-	options = SIZED(err, options, struct jw_index_options);
-	if (!options || choose_platform(err, options, &platform) ||
-		!(index = mem_alloc(err, sizeof *index)))
+	if (choose_platform(err, options, &platform) || !(index = mem_alloc(err, sizeof *index)))
 		return -1;
 	*index = (struct jw_index){.options = *options, .platform = platform};
 	if (run_folder_make(err, NULL, &index->folder)) {

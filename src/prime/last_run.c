@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/json_table.h"
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "cache/index.h"
 #include "cache/settings.h"
@@ -98,10 +97,8 @@ static int add_files(struct jw_error *err, const struct jw_run_key *key, struct 
 	int result = 0;
 
 	if (jw_find(&why,
-				&(struct jw_find_options){.size = sizeof(struct jw_find_options),
-										  .names = key->names,
-										  .name_count = key->name_count,
-										  .sources = true},
+				&(struct jw_find_options){
+					.names = key->names, .name_count = key->name_count, .sources = true},
 				&found))
 		return why.code == JW_ERR_MEMORY ? error_copy(err, &why)
 										 : buf_printf(err, text, "%s", why.message);
@@ -286,9 +283,6 @@ static int compare_with_last(struct jw_error *err, const struct jw_run_state *st
 int jw_run_look(struct jw_error *err, const struct jw_run_key *key, struct jw_run_state **ret_state,
 				char **ret_changes)
 {
-	key = SIZED(err, key, struct jw_run_key);
-	if (!key)
-		return -1;
 	struct jw_run_state *state = mem_alloc(err, sizeof *state);
 	struct buf changes = BUF_MAX(1024);
 	char *text = NULL;

@@ -5,7 +5,6 @@
 #include <jitwarm/scan.h>
 
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "gpu/rules.h"
 
@@ -285,7 +284,6 @@ static int lint_scan(struct jw_error *err, struct lint *lint)
 {
 	const struct jw_lint_options *options = lint->options;
 	const struct jw_scan_options scan = {
-		.size = sizeof scan,
 		.paths = options->paths,
 		.path_count = options->path_count,
 		.targets = options->targets,
@@ -322,9 +320,6 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 	struct lint lint = {0};
 	bool failed;
 
-	options = SIZED(err, options, struct jw_lint_options);
-	if (!options)
-		return -1;
 	if (!options->target_count)
 		return error_set(err, JW_ERR_USAGE, "no GPU is named");
 	lint.options = options;

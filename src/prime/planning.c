@@ -5,7 +5,6 @@
 #include <jitwarm/estimate.h>
 
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "find/named_paths.h"
 #include "os/file.h"
@@ -33,14 +32,8 @@ static bool is_source(const char *path)
 static int open_nvrtc(struct jw_error *err, const struct jw_system *system,
 					  const struct jw_prime_options *options, struct jw_nvrtc **ret_nvrtc)
 {
-	const struct jw_nvrtc_options none = JW_NVRTC_OPTIONS_INIT,
-								  *given = options->nvrtc ? options->nvrtc : &none;
-	struct jw_nvrtc_options how;
+	struct jw_nvrtc_options how = options->nvrtc ? *options->nvrtc : (struct jw_nvrtc_options){0};
 
-	given = SIZED(err, given, struct jw_nvrtc_options);
-	if (!given)
-		return -1;
-	how = *given;
 	how.driver = system->driver.version;
 	how.state_dir = system->state_dir;
 	how.worker = system->worker;

@@ -8,7 +8,6 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "cache/index.h"
 #include "cache/remove.h"
@@ -83,7 +82,6 @@ static void reuse_store(const struct jw_system *system, const struct jw_prime_op
 						const struct wanted *wanted, struct jw_prime_reuse *reuse)
 {
 	const struct jw_store_refill_options how = {
-		.size = sizeof how,
 		.system = system,
 		.keys = wanted->keys,
 		.count = wanted->count,
@@ -109,7 +107,6 @@ static void carry_over(const struct jw_system *system, const struct jw_prime_opt
 {
 	struct jw_prime_options told = *options;
 	const struct jw_carry_options how = {
-		.size = sizeof how,
 		.system = system,
 		.keys = wanted->keys,
 		.key_bytes = wanted->key_bytes,
@@ -212,8 +209,7 @@ static int reuse_carry_over(struct jw_error *err, const struct jw_system *system
 static void reuse_keep(const struct jw_system *system, const struct jw_prime_options *options,
 					   struct jw_prime_result *result)
 {
-	const struct jw_store_keep_options how = {
-		.size = sizeof how, .system = system, .cancel = options->cancel};
+	const struct jw_store_keep_options how = {.system = system, .cancel = options->cancel};
 	const size_t made = result->compiled + result->shared.fetched;
 	/* The last report: all is done. */
 	const struct jw_prime_progress progress = {.phase = JW_PRIME_KEEPING,
@@ -290,14 +286,13 @@ static int write_target_pack(struct jw_error *err, const struct jw_system *syste
 							 const struct jw_prime_options *options,
 							 struct jw_export_result *ret_result)
 {
-	const struct jw_export_options *given = SIZED(err, options->pack, struct jw_export_options);
 	struct jw_target *targets = mem_array(err, system->gpu_count, sizeof *targets);
 	struct jw_export_options how;
 	struct jw_error why = {0};
 	int failed = -1;
 
-	if (given && targets) {
-		how = *given;
+	if (targets) {
+		how = *options->pack;
 		how.system = system;
 		how.targets = targets;
 		how.target_count = jw_system_targets(system, targets, system->gpu_count);
@@ -334,7 +329,6 @@ static void elsewhere_write_pack(const struct jw_system *system,
 	pack = mem_alloc(err, sizeof *pack);
 	if (!pack)
 		return;
-	pack->size = sizeof *pack;
 	if (write_target_pack(err, system, options, pack))
 		mem_free(pack);
 	else
@@ -370,17 +364,12 @@ static int judge_plan(struct jw_error *err, const struct jw_system *system,
 static int take_share(struct jw_error *err, const struct jw_system *system,
 					  struct jw_prime_options *options, struct jw_share_options *share)
 {
-	const struct jw_share_options *given =
-		options->share ? SIZED(err, options->share, struct jw_share_options) : NULL;
-
 	if (!options->share)
 		return 0;
-	if (!given)
-		return -1;
 	if (options->ptxas || system->elsewhere)
 		return error_set(err, JW_ERR_USAGE,
 						 "only what this machine's driver compiles is shared while compiling");
-	*share = *given;
+	*share = *options->share;
 	if (!share->state_dir)
 		share->state_dir = system->state_dir;
 	options->share = share;
@@ -541,9 +530,6 @@ done:
 int jw_prime(struct jw_error *err, const struct jw_system *system,
 			 const struct jw_prime_options *options, struct jw_prime_result **ret_result)
 {
-	options = SIZED(err, options, struct jw_prime_options);
-	if (!options)
-		return -1;
 	struct jw_prime_options how = *options;
 	struct jw_share_options share;
 	struct jw_compiler compiler = {0};

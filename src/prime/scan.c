@@ -6,7 +6,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/set.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "find/named_paths.h"
 #include "gpu/release.h"
@@ -545,9 +544,6 @@ static int scan_files(struct jw_error *err, struct scan *scan)
 
 int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 {
-	options = SIZED(err, options, struct jw_scan_options);
-	if (!options)
-		return -1;
 	const struct cache_profile profile = {.driver = options->driver};
 	const struct plan_request request = {
 		.targets = options->targets,

@@ -11,7 +11,6 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "cache/settings.h"
 #include "os/clock.h"
@@ -341,9 +340,6 @@ static int choose_cache(struct jw_error *err, struct recorder *recorder, const c
 int jw_record(struct jw_error *err, const struct jw_system *system,
 			  const struct jw_record_options *options, struct jw_record_result **ret_result)
 {
-	options = SIZED(err, options, struct jw_record_options);
-	if (!options)
-		return -1;
 	struct recorder recorder = {.system = system, .options = options};
 	struct run_folder folder = {0};
 	int failed = -1;

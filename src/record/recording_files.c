@@ -90,9 +90,7 @@ int jw_recording_name_files(struct jw_error *err, struct jw_recording *recording
 	int result = 0;
 
 	if (recording->file_count)
-		(void)jw_find(
-			NULL, &(struct jw_find_options){.size = sizeof(struct jw_find_options), .names = NULL},
-			&found);
+		(void)jw_find(NULL, &(struct jw_find_options){.names = NULL}, &found);
 	for (size_t i = 0; !result && i < recording->file_count; i++) {
 		struct jw_recorded_file *file = &recording->files[i];
 
@@ -209,9 +207,7 @@ int jw_recording_find(struct jw_error *err, const struct jw_recording *recording
 		goto done;
 	if (count &&
 		jw_find(&why,
-				&(struct jw_find_options){.size = sizeof(struct jw_find_options),
-										  .names = (const char *const *)names,
-										  .name_count = count},
+				&(struct jw_find_options){.names = (const char *const *)names, .name_count = count},
 				&found) &&
 		!is_missing_package(why.code)) {
 		error_copy(err, &why);

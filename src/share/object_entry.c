@@ -180,8 +180,7 @@ static int unpack_object(struct jw_error *err, const struct object_context *cont
 	struct jw_gpu gpu = {.target.sm = job->sm};
 	struct jw_system system = *context->setup->system;
 	uint64_t key = job->key;
-	const struct jw_import_options how = {.size = sizeof how,
-										  .path = files->pack,
+	const struct jw_import_options how = {.path = files->pack,
 										  .cache_dir = folder,
 										  .system = &system,
 										  .limit_bytes = UINT64_MAX,
@@ -338,8 +337,7 @@ static int put_object_there(struct jw_error *err, const struct object_thread *th
 	const struct object_setup *setup = thread->context->setup;
 	const struct jw_target target = {.sm = job->sm};
 	uint64_t key = job->key;
-	const struct jw_export_options how = {.size = sizeof how,
-										  .cache_dir = setup->system->cache.path,
+	const struct jw_export_options how = {.cache_dir = setup->system->cache.path,
 										  .system = setup->system,
 										  .targets = &target,
 										  .target_count = 1,
@@ -347,7 +345,7 @@ static int put_object_there(struct jw_error *err, const struct object_thread *th
 										  .state_dir = setup->options->state_dir,
 										  .context = &key,
 										  .wanted = is_key};
-	struct jw_export_result made = {.size = sizeof made};
+	struct jw_export_result made = {0};
 	int failed;
 
 	*thread->computing = true;

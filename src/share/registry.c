@@ -7,7 +7,6 @@
 #include <sodium.h>
 
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "machine/known_gpus.h"
 #include "net/web.h"
@@ -146,8 +145,7 @@ static int push_exported(struct jw_error *err, struct push *push, const struct j
 {
 	const struct jw_push_options *options = push->options;
 	struct jw_pushed_pack *pushed = &push->result->packs[push->result->pack_count];
-	const struct jw_export_options how = {.size = sizeof how,
-										  .system = options->system,
+	const struct jw_export_options how = {.system = options->system,
 										  .cache_dir = options->cache_dir,
 										  .targets = target,
 										  .target_count = target ? 1 : 0,
@@ -157,7 +155,7 @@ static int push_exported(struct jw_error *err, struct push *push, const struct j
 										  .passphrase = options->passphrase,
 										  .state_dir = options->state_dir,
 										  .cancel = options->cancel};
-	struct jw_export_result result = JW_EXPORT_RESULT_INIT;
+	struct jw_export_result result = {0};
 	struct jw_error why = {0};
 
 	if (jw_export(&why, &how, &result)) {
@@ -232,9 +230,6 @@ int jw_push(struct jw_error *err, const struct jw_push_options *options,
 	const uint64_t started_ns = os_monotonic_ns();
 	int failed;
 
-	options = SIZED(err, options, struct jw_push_options);
-	if (!options)
-		return -1;
 	given = *options;
 	if (!given.pack && !given.system)
 		return error_set(err, JW_ERR_USAGE, "neither a pack nor a system to push from");
@@ -365,16 +360,12 @@ static int pull_all(struct jw_error *err, struct registry *registry,
 int jw_pull(struct jw_error *err, const struct jw_pull_options *options,
 			struct jw_pull_result **ret_result)
 {
-	const struct jw_import_options *how;
+	const struct jw_import_options *how = options->how;
 	const uint64_t started_ns = os_monotonic_ns();
 	struct registry registry = {.layout = NULL};
 	struct jw_pull_result *result;
 	int failed;
 
-	options = SIZED(err, options, struct jw_pull_options);
-	how = options && options->how ? SIZED(err, options->how, struct jw_import_options) : NULL;
-	if (!options || (options->how && !how))
-		return -1;
 	if (!how || !how->system)
 		return error_set(err, JW_ERR_USAGE, "a pull needs a system to import for");
 	result = mem_alloc(err, sizeof *result);

@@ -3,7 +3,6 @@
 #include <jitwarm/startup.h>
 
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "find/found.h"
 #include "find/sites.h"
@@ -356,8 +355,7 @@ static int check_named(struct jw_error *err, const struct jw_startup_options *op
 	if (options->service || options->everyone || options->environment)
 		return 0;
 	for (size_t i = 0; !result && i < options->name_count; i++) {
-		const struct jw_find_options one = {
-			.size = sizeof one, .names = &options->names[i], .name_count = 1};
+		const struct jw_find_options one = {.names = &options->names[i], .name_count = 1};
 		struct jw_found *found = NULL;
 
 		if (!os_exists(options->names[i]))
@@ -405,9 +403,6 @@ static int open_absolute(struct jw_error *err, struct jw_startup_options options
 static int look(struct jw_error *err, const struct jw_startup_options *options, bool removing,
 				struct jw_startup **ret_startup)
 {
-	options = SIZED(err, options, struct jw_startup_options);
-	if (!options)
-		return -1;
 	struct jw_startup *startup;
 
 	if (open_absolute(err, *options, removing, &startup))
@@ -434,9 +429,6 @@ int jw_startup_look(struct jw_error *err, const struct jw_startup_options *optio
 int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *options,
 					  struct jw_startup **ret_startup)
 {
-	options = SIZED(err, options, struct jw_startup_options);
-	if (!options)
-		return -1;
 	struct jw_startup *startup;
 	int result = 0;
 
@@ -461,9 +453,6 @@ int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *opt
 int jw_startup_disable(struct jw_error *err, const struct jw_startup_options *options,
 					   struct jw_startup **ret_startup)
 {
-	options = SIZED(err, options, struct jw_startup_options);
-	if (!options)
-		return -1;
 	struct jw_startup *startup;
 	int result = 0;
 

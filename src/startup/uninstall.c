@@ -8,7 +8,6 @@
 #include <jitwarm/tune.h>
 
 #include "base/mem.h"
-#include "base/sized.h"
 #include "compile/compiler_fetch.h"
 #include "os/file.h"
 #include "os/folders.h"
@@ -42,8 +41,7 @@ static void report_removed(const struct uninstall *job, const char *where)
 
 static void disable(struct uninstall *job, const char *service, bool everyone)
 {
-	const struct jw_startup_options options = {
-		.size = sizeof options, .service = service, .everyone = everyone};
+	const struct jw_startup_options options = {.service = service, .everyone = everyone};
 	struct jw_startup *startup;
 
 	if (jw_startup_disable(&job->err, &options, &startup)) {
@@ -114,12 +112,8 @@ static void forget_state(struct uninstall *job)
 	jw_text_free(path);
 }
 
-int jw_uninstall(struct jw_error *err, const struct jw_uninstall_options *options,
-				 size_t *ret_failed)
+size_t jw_uninstall(const struct jw_uninstall_options *options)
 {
-	options = SIZED(err, options, struct jw_uninstall_options);
-	if (!options)
-		return -1;
 	struct uninstall job = {.options = options};
 
 	disable_all(&job);
@@ -128,6 +122,5 @@ int jw_uninstall(struct jw_error *err, const struct jw_uninstall_options *option
 	/* The state directory stays for the next try. */
 	if (!job.failed)
 		forget_state(&job);
-	*ret_failed = job.failed;
-	return 0;
+	return job.failed;
 }

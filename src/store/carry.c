@@ -8,7 +8,6 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "cache/entry.h"
 #include "os/clock.h"
@@ -219,9 +218,6 @@ static int note_wanted(struct jw_error *err, struct carry *carry)
 int jw_carry(struct jw_error *err, const struct jw_carry_options *options,
 			 struct jw_carry_result **ret_result)
 {
-	options = SIZED(err, options, struct jw_carry_options);
-	if (!options)
-		return -1;
 	struct carry carry = {.options = options};
 	const uint64_t started_ns = os_monotonic_ns();
 	bool *by_store = NULL;

@@ -118,8 +118,7 @@ static void take_live_entry(struct look *look, const struct cache_file *file)
 int carry_look(struct jw_error *err, struct carry *carry)
 {
 	const struct jw_carry_options *options = carry->options;
-	const struct jw_cache_options where = {.size = sizeof where,
-										   .path = options->system->cache.path};
+	const struct jw_cache_options where = {.path = options->system->cache.path};
 	struct look look = {.carry = carry, .key = BUF_MAX(CACHE_MOST_ENTRY)};
 	struct cache_files scan = {0};
 	struct cache_index index = {0};

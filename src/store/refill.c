@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "cache/entry.h"
 #include "os/file.h"
@@ -113,8 +112,7 @@ static int look_into_pack(struct jw_error *err, struct refill *refill, const cha
 static int refill_from(struct jw_error *err, struct refill *refill, const char *path)
 {
 	const struct refill_request *request = refill->request;
-	const struct jw_import_options options = {.size = sizeof options,
-											  .path = path,
+	const struct jw_import_options options = {.path = path,
 											  .system = request->system,
 											  .allow_unsigned = true,
 											  .only_missing = !request->replace,
@@ -189,7 +187,7 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 					  struct jw_store_refilled *ret_refilled)
 {
 	const struct jw_system *system = request->system;
-	const struct jw_store_options where = {.size = sizeof where, .state_dir = system->state_dir};
+	const struct jw_store_options where = {.state_dir = system->state_dir};
 	struct refill refill = {.request = request};
 	struct jw_store *store = NULL;
 	bool may_take = false;
@@ -228,9 +226,6 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *options,
 					struct jw_store_refilled *ret_refilled)
 {
-	options = SIZED(err, options, struct jw_store_refill_options);
-	if (!options)
-		return -1;
 	const struct jw_system *system = options->system;
 	const struct refill_request request = {.system = system,
 										   .keys = options->keys,

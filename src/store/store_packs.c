@@ -10,7 +10,6 @@
 
 #include "base/mem.h"
 #include "base/set.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "pack/judge.h"
 #include "pack/reader.h"
@@ -126,9 +125,6 @@ static int list_packs(struct jw_error *err, struct jw_store *store)
 int jw_store_open(struct jw_error *err, const struct jw_store_options *options,
 				  struct jw_store **ret_store)
 {
-	options = SIZED(err, options, struct jw_store_options);
-	if (!options)
-		return -1;
 	struct jw_store *store;
 
 	if (sodium_init() < 0)
@@ -227,15 +223,14 @@ static int keep_target(struct jw_error *err, const struct jw_store_keep_options 
 {
 	char sm[JW_TARGET_TEXT];
 	char *path = os_join(err, store->path, STORE_UNFINISHED), *named = NULL;
-	const struct jw_export_options options = {.size = sizeof options,
-											  .system = how->system,
+	const struct jw_export_options options = {.system = how->system,
 											  .targets = &target,
 											  .target_count = 1,
 											  .output = path,
 											  .cancel = how->cancel,
 											  .context = known,
 											  .wanted = is_unknown};
-	struct jw_export_result made = {.size = sizeof made};
+	struct jw_export_result made = {0};
 	struct jw_error why = {0};
 	int result = -1;
 
@@ -261,11 +256,8 @@ done:
 int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *options,
 				  size_t *ret_entries)
 {
-	options = SIZED(err, options, struct jw_store_keep_options);
-	if (!options)
-		return -1;
 	const struct jw_system *system = options->system;
-	const struct jw_store_options where = {.size = sizeof where, .state_dir = system->state_dir};
+	const struct jw_store_options where = {.state_dir = system->state_dir};
 	uint64_t most_bytes = options->most_bytes ? options->most_bytes : JW_STORE_DEFAULT_BYTES;
 	struct jw_store *store = NULL;
 	struct os_file *lock = NULL;

@@ -6,7 +6,6 @@
 #include <jitwarm/tune.h>
 
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "cache/settings.h"
 #include "os/file.h"
@@ -152,8 +151,7 @@ enum { MOST_WARNINGS = 10000 };
 static int predict_growth(struct jw_error *err, const struct jw_system *system,
 						  const char *const *paths, size_t count, uint64_t *ret_bytes)
 {
-	const struct jw_check_options options = {
-		.size = sizeof options, .paths = paths, .path_count = count, .system = system};
+	const struct jw_check_options options = {.paths = paths, .path_count = count, .system = system};
 	struct jw_check_result *result;
 	uint64_t bytes = 0;
 
@@ -171,7 +169,6 @@ int jw_tune_for_files(struct jw_error *err, struct jw_system *system, const char
 					  size_t count, struct jw_tune_result **ret_result)
 {
 	struct jw_tune_request request = {
-		.size = sizeof request,
 		.scope = JW_SCOPE_USER,
 		/* A directory named for this run does not apply to every program. */
 		.path = system->cache.named ? NULL : system->cache.path,
@@ -196,10 +193,8 @@ int jw_tune_for_files(struct jw_error *err, struct jw_system *system, const char
 static int predict(struct jw_error *err, const struct jw_system *system,
 				   const struct jw_tune_question *question, uint64_t *ret_bytes)
 {
-	const struct jw_find_options find = {.size = sizeof find,
-										 .names = question->names,
-										 .name_count = question->name_count,
-										 .cancel = question->cancel};
+	const struct jw_find_options find = {
+		.names = question->names, .name_count = question->name_count, .cancel = question->cancel};
 	struct jw_error why = {0};
 	struct jw_found *found;
 	const char **paths;
@@ -292,9 +287,6 @@ static int advise(struct jw_error *err, const struct jw_system *system,
 int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
 				   const struct jw_tune_question *question, struct jw_tune_advice **ret_advice)
 {
-	question = SIZED(err, question, struct jw_tune_question);
-	if (!question)
-		return -1;
 	struct jw_tune_advice *advice = mem_alloc(err, sizeof *advice);
 
 	if (!advice || advise(err, system, question, advice)) {

@@ -6,7 +6,6 @@
 #include <jitwarm/accounts.h>
 
 #include "base/mem.h"
-#include "base/sized.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "tune/block.h"
@@ -419,14 +418,11 @@ static int run_and_tell(struct jw_error *err, const struct jw_tune_request *requ
 						int (*work)(struct jw_error *err, struct applying *run),
 						struct jw_tune_result **ret_result)
 {
-	struct jw_tune_request known = {0};
-	struct applying run = {.request = &known};
-	int result = request && !sized_take(err, request, &known, sizeof known) ? -1 : 0;
+	static const struct jw_tune_request none;
+	struct applying run = {.request = request ? request : &none,
+						   .result = mem_alloc(err, sizeof *run.result)};
+	int result = run.result ? work(err, &run) : -1;
 
-	if (!result && !(run.result = mem_alloc(err, sizeof *run.result)))
-		result = -1;
-	if (!result)
-		result = work(err, &run);
 	if (run.announce)
 		os_variables_announce();
 	if (result && err && run.result)

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sized.h"
 #include "base/text.h"
 #include "cache/settings.h"
 #include "os/env.h"
@@ -172,7 +171,7 @@ void places_free(struct setting_places *places)
 
 bool jw_tune_can_apply(enum jw_scope scope)
 {
-	const struct jw_tune_request request = {.size = sizeof request, .scope = scope};
+	const struct jw_tune_request request = {.scope = scope};
 	struct setting_places places = {0};
 	bool can = !places_of(NULL, &request, &places);
 
@@ -245,19 +244,16 @@ static bool wins(const struct jw_settings *settings, const struct jw_setting *se
 int jw_tune_overrides(struct jw_error *err, const struct jw_settings *settings,
 					  const struct jw_tune_request *request, bool *ret_wins)
 {
-	struct jw_tune_request known;
 	struct setting_places places = {0};
 	struct jw_error why = {0};
 
-	if (!sized_take(err, request, &known, sizeof known))
-		return -1;
 	/* A scope that this system does not have, or no home: nothing is written there. */
-	if (places_of(&why, &known, &places) && error_if_memory(err, &why))
+	if (places_of(&why, request, &places) && error_if_memory(err, &why))
 		return -1;
 	if (why.code)
 		places = (struct setting_places){0};
 	for (size_t i = 0; i < settings->count; i++)
-		ret_wins[i] = wins(settings, &settings->items[i], &known, &places);
+		ret_wins[i] = wins(settings, &settings->items[i], request, &places);
 	places_free(&places);
 	return 0;
 }

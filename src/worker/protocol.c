@@ -298,7 +298,7 @@ int object_get_setup(struct jw_error *err, const char *line, size_t size,
 
 	*ret_given = (struct object_given){
 		.setup = {NULL, &ret_given->system, &ret_given->options},
-		.options = {.size = sizeof ret_given->options},
+		.options = {0},
 	};
 	object = get(err, line, size, &setup_table, &ret_given->setup);
 	cJSON_Delete(object);

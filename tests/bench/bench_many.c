@@ -132,8 +132,8 @@ static void print_step(const char *what, double ms, double files, const char *ri
 
 static int look(struct jw_error *err, const struct bench *bench)
 {
-	const struct jw_cache_options options = {
-		.size = sizeof options, .path = bench->cache, .limit_bytes = UINT64_C(4) << 30};
+	const struct jw_cache_options options = {.path = bench->cache,
+											 .limit_bytes = UINT64_C(4) << 30};
 	const double found = time_command(bench, "find cache -type f -printf '%s %T@ %p\\n' >found"),
 				 read = time_command(bench, "find cache -type f -print0 | xargs -0 cat >/dev/null");
 	struct jw_cache_listing *list;
@@ -157,8 +157,8 @@ static int look(struct jw_error *err, const struct bench *bench)
 static int repair(struct jw_error *err, const struct bench *bench, const char *what,
 				  const char *damage, double copied)
 {
-	const struct jw_cache_options options = {
-		.size = sizeof options, .path = bench->cache, .limit_bytes = UINT64_C(4) << 30};
+	const struct jw_cache_options options = {.path = bench->cache,
+											 .limit_bytes = UINT64_C(4) << 30};
 	struct jw_cache_repaired repaired;
 	char text[96];
 	uint64_t start_ns;

@@ -82,9 +82,8 @@ static void judge_time(double end_s)
 int main(int argc, char **argv)
 {
 	const char *const worker[] = {argc > 1 ? argv[1] : "", "worker", NULL};
-	const struct jw_system_options how = {.size = sizeof how, .probe = true, .worker = worker};
-	struct jw_prime_options options = {.size = sizeof options,
-									   .paths = (const char *const *)argv + 3,
+	const struct jw_system_options how = {.probe = true, .worker = worker};
+	struct jw_prime_options options = {.paths = (const char *const *)argv + 3,
 									   .path_count = argc > 3 ? (size_t)argc - 3 : 0,
 									   .jobs = argc > 2 ? (unsigned)atoi(argv[2]) : 0,
 									   .no_store = true,

@@ -45,7 +45,6 @@ static int time_scan(struct jw_error *err, const char *const *files, size_t coun
 {
 	const struct jw_target target = {.sm = 120};
 	const struct jw_scan_options options = {
-		.size = sizeof options,
 		.paths = files,
 		.path_count = count,
 		.targets = &target,

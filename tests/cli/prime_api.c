@@ -123,16 +123,13 @@ int main(int argc, char **argv)
 {
 	const char *const worker[] = {argc > 2 ? argv[1] : "", "worker", NULL};
 	const char *const paths[] = {argc > 2 ? argv[2] : ""};
-	const struct jw_run_key key = {.size = sizeof key, .names = paths, .name_count = 1};
+	const struct jw_run_key key = {.names = paths, .name_count = 1};
 	struct asked asked = {
-		.system = {.size = sizeof asked.system, .probe = true, .worker = worker},
-		.prime = {.size = sizeof asked.prime,
-				  .paths = paths,
-				  .path_count = 1,
-				  .nvrtc = &asked.nvrtc},
-		.nvrtc = JW_NVRTC_OPTIONS_INIT,
-		.pack = JW_EXPORT_OPTIONS_INIT,
-		.share = JW_SHARE_OPTIONS_INIT,
+		.system = {.probe = true, .worker = worker},
+		.prime = {.paths = paths, .path_count = 1, .nvrtc = &asked.nvrtc},
+		.nvrtc = {0},
+		.pack = {0},
+		.share = {0},
 	};
 	struct jw_run_state *run = NULL;
 	struct jw_error err = {0};

@@ -24,8 +24,7 @@ static void add_trailer(uint8_t *pack, size_t size)
 
 static bool read_pack(const char *path, bool keep)
 {
-	const struct jw_import_options options = {
-		.size = sizeof options, .path = "", .cache_dir = "absent"};
+	const struct jw_import_options options = {.path = "", .cache_dir = "absent"};
 	struct jw_import_result result = {.path = NULL};
 	struct import import = {
 		.options = &options, .result = &result, .most_kept_bytes = keep ? UINT64_MAX : 0};

@@ -61,11 +61,8 @@ static int count(struct jw_error *err, void *context, const struct jw_scan_image
 
 static int scan(struct job *job)
 {
-	const struct jw_scan_options options = {.size = sizeof options,
-											.paths = &job->file,
-											.path_count = 1,
-											.context = job,
-											.image = count};
+	const struct jw_scan_options options = {
+		.paths = &job->file, .path_count = 1, .context = job, .image = count};
 
 	return jw_scan(&job->err, &options);
 }
@@ -73,7 +70,7 @@ static int scan(struct job *job)
 static int check(struct job *job, const struct jw_system *system, size_t *ret_cold)
 {
 	const struct jw_check_options options = {
-		.size = sizeof options, .paths = &job->file, .path_count = 1, .system = system};
+		.paths = &job->file, .path_count = 1, .system = system};
 	struct jw_check_result *result;
 
 	if (jw_check(&job->err, &options, &result))
@@ -85,8 +82,7 @@ static int check(struct job *job, const struct jw_system *system, size_t *ret_co
 
 static int prime(struct job *job, const struct jw_system *system)
 {
-	const struct jw_prime_options options = {
-		.size = sizeof options, .paths = &job->file, .path_count = 1, .jobs = 2};
+	const struct jw_prime_options options = {.paths = &job->file, .path_count = 1, .jobs = 2};
 	struct jw_prime_result *result;
 
 	if (jw_prime(&job->err, system, &options, &result))
@@ -100,7 +96,7 @@ static void *work(void *context)
 {
 	struct job *job = context;
 	const struct jw_system_options how = {
-		.size = sizeof how, .worker = job->worker, .cache_dir = job->cache, .probe = true};
+		.worker = job->worker, .cache_dir = job->cache, .probe = true};
 	struct jw_system *system = NULL;
 
 	job->failed = scan(job) || jw_system_open(&job->err, &how, &system) ||

@@ -210,12 +210,9 @@ static int inserts(struct jw_error *err)
 
 static int writes_pack(struct jw_error *err, const char *sign_key)
 {
-	const struct jw_export_options options = {.size = sizeof options,
-											  .cache_dir = cache,
-											  .output = pack,
-											  .sign_key = sign_key,
-											  .state_dir = state};
-	struct jw_export_result result = {.size = sizeof result};
+	const struct jw_export_options options = {
+		.cache_dir = cache, .output = pack, .sign_key = sign_key, .state_dir = state};
+	struct jw_export_result result = {0};
 
 	if (jw_export(err, &options, &result))
 		return -1;
@@ -241,8 +238,7 @@ static void put_signed_pack(void)
 
 static int imports(struct jw_error *err)
 {
-	const struct jw_import_options options = {.size = sizeof options,
-											  .path = pack,
+	const struct jw_import_options options = {.path = pack,
 											  .cache_dir = target,
 											  .allow_unsigned = true,
 											  .state_dir = state,
@@ -259,7 +255,7 @@ static int imports(struct jw_error *err)
 
 static int repairs(struct jw_error *err)
 {
-	const struct jw_cache_options options = {.size = sizeof options, .path = cache};
+	const struct jw_cache_options options = {.path = cache};
 	struct jw_cache_repaired repaired;
 
 	if (jw_cache_repair(err, &options, &repaired))
@@ -272,7 +268,6 @@ static int prunes(struct jw_error *err)
 {
 	static const char *const drivers[] = {"Jun 25 202401:14:48"};
 	const struct jw_prune_options options = {
-		.size = sizeof options,
 		.cache_dir = cache,
 		.system = &machine,
 		.drivers = drivers,
@@ -291,7 +286,7 @@ static int prunes(struct jw_error *err)
 
 static int keeps(struct jw_error *err)
 {
-	const struct jw_store_keep_options options = {.size = sizeof options, .system = &machine};
+	const struct jw_store_keep_options options = {.system = &machine};
 	size_t entries;
 
 	if (jw_store_keep(err, &options, &entries))
@@ -303,7 +298,7 @@ static int refills(struct jw_error *err)
 {
 	uint64_t keys[ENTRIES];
 	const struct jw_store_refill_options options = {
-		.size = sizeof options, .system = &machine, .keys = keys, .count = ENTRIES};
+		.system = &machine, .keys = keys, .count = ENTRIES};
 	struct jw_store_refilled refilled = {0};
 
 	for (unsigned n = 0; n < ENTRIES; n++)
@@ -324,7 +319,7 @@ static int marks(struct jw_error *err)
 
 static int tunes(struct jw_error *err)
 {
-	struct jw_tune_request request = JW_TUNE_REQUEST_INIT;
+	struct jw_tune_request request = {0};
 	struct jw_tune_result *result;
 
 	request.scope = JW_SCOPE_SHELL;
@@ -361,12 +356,10 @@ static void put_all(void)
 
 static int uninstalls(struct jw_error *err)
 {
-	const struct jw_uninstall_options options = {.size = sizeof options, .with_keys = true};
-	size_t failed = 0;
+	const struct jw_uninstall_options options = {.with_keys = true};
 
-	if (jw_uninstall(err, &options, &failed))
-		return -1;
-	return failed ? STRUCK_NOT_WHOLE : 0;
+	(void)err;
+	return jw_uninstall(&options) ? STRUCK_NOT_WHOLE : 0;
 }
 
 static int trusts(struct jw_error *err)

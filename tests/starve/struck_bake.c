@@ -158,8 +158,8 @@ static int bake_all(struct jw_error *err, const char *name)
 {
 	char *path = os_join(err, site, name);
 	const char *const names[] = {path};
-	struct jw_find_options wanted = JW_FIND_OPTIONS_INIT;
-	struct jw_bake_options options = JW_BAKE_OPTIONS_INIT;
+	struct jw_find_options wanted = {0};
+	struct jw_bake_options options = {0};
 	struct jw_found *found = NULL;
 	struct jw_bake_result *result = NULL;
 	int failed;

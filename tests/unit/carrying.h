@@ -51,8 +51,7 @@ static inline void set_up(struct machine *machine, uint32_t cuda, bool carry_ove
 		machine->keys[i] = key_under(entry, stamp_now);
 		machine->key_bytes[i] = entry->key_bytes;
 	}
-	machine->options = (struct jw_carry_options){.size = sizeof(struct jw_carry_options),
-												 .system = &machine->system,
+	machine->options = (struct jw_carry_options){.system = &machine->system,
 												 .keys = machine->keys,
 												 .key_bytes = machine->key_bytes,
 												 .count = ENTRIES,

@@ -150,12 +150,8 @@ static inline void find_them(struct tally *tally)
 	const char *name = tree;
 	struct jw_found *found = NULL;
 
-	assert_int_equal(jw_find(NULL,
-							 &(struct jw_find_options){.size = sizeof(struct jw_find_options),
-													   .names = &name,
-													   .name_count = 1},
-							 &found),
-					 0);
+	assert_int_equal(
+		jw_find(NULL, &(struct jw_find_options){.names = &name, .name_count = 1}, &found), 0);
 	for (size_t i = 0; i < found->file_count; i++)
 		tally_path(tally, found->files[i].path);
 	jw_found_free(found);
@@ -165,11 +161,8 @@ static inline void find_them(struct tally *tally)
 static inline void scan_them(struct tally *tally)
 {
 	const char *paths[] = {tree};
-	const struct jw_scan_options options = {.size = sizeof options,
-											.paths = paths,
-											.path_count = 1,
-											.context = tally,
-											.image = tally_image};
+	const struct jw_scan_options options = {
+		.paths = paths, .path_count = 1, .context = tally, .image = tally_image};
 
 	assert_int_equal(jw_scan(NULL, &options), 0);
 	expect_tally(tally, "jw_scan");
@@ -179,7 +172,7 @@ static inline void check_them(struct tally *tally)
 {
 	const char *paths[] = {tree};
 	const struct jw_check_options options = {
-		.size = sizeof options, .paths = paths, .path_count = 1, .system = &jw_machine};
+		.paths = paths, .path_count = 1, .system = &jw_machine};
 	struct jw_check_result *result = NULL;
 	struct jw_error err = {0};
 
@@ -195,8 +188,7 @@ static inline void prime_them(struct tally *tally)
 {
 	const char *paths[] = {tree};
 	size_t modules = 0, expected = 0;
-	const struct jw_prime_options options = {.size = sizeof options,
-											 .paths = paths,
+	const struct jw_prime_options options = {.paths = paths,
 											 .path_count = 1,
 											 .dry_run = true,
 											 .context = &modules,
@@ -219,7 +211,7 @@ static inline bool has_changed(void)
 {
 	const char *names[] = {tree};
 	const struct jw_run_key key = {
-		.size = sizeof key, .names = names, .name_count = 1, .cache_dir = jw_machine.cache.path};
+		.names = names, .name_count = 1, .cache_dir = jw_machine.cache.path};
 	struct jw_run_state *now = NULL;
 	char *changes = NULL;
 	bool changed;

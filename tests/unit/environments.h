@@ -104,10 +104,7 @@ static inline bool has_note(const struct jw_found *found, const char *part)
 static inline int find_named(struct jw_error *err, const char *const *names, size_t count,
 							 struct jw_found **ret_found)
 {
-	return jw_find(err,
-				   &(struct jw_find_options){
-					   .size = sizeof(struct jw_find_options), .names = names, .name_count = count},
-				   ret_found);
+	return jw_find(err, &(struct jw_find_options){.names = names, .name_count = count}, ret_found);
 }
 
 static inline struct jw_found *find_one(const char *name)

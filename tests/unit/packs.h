@@ -26,9 +26,8 @@ static inline void packs_put(const char *dir, uint64_t key, const void *bytes, s
 
 static inline struct jw_export_result packs_export(const char *dir, const char *file)
 {
-	const struct jw_export_options options = {
-		.size = sizeof options, .cache_dir = dir, .output = file};
-	struct jw_export_result result = {.size = sizeof result};
+	const struct jw_export_options options = {.cache_dir = dir, .output = file};
+	struct jw_export_result result = {0};
 	struct jw_error err = {0};
 
 	if (jw_export(&err, &options, &result))
@@ -39,7 +38,7 @@ static inline struct jw_export_result packs_export(const char *dir, const char *
 /* Keeps the cache's new entries in the store; `wanted` of them must be new. */
 static inline void packs_keep(const struct jw_system *system, size_t wanted)
 {
-	const struct jw_store_keep_options options = {.size = sizeof options, .system = system};
+	const struct jw_store_keep_options options = {.system = system};
 	struct jw_error err = {0};
 	size_t entries = SIZE_MAX;
 

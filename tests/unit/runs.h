@@ -109,7 +109,7 @@ static inline int begin(void **state)
 		make_tree(i);
 	jw_machine = (struct jw_system){.state_dir = state_dir,
 									.cache = {.path = cache, .limit_bytes = 1 << 30}};
-	options = (struct jw_prime_options){.size = sizeof(struct jw_prime_options)};
+	options = (struct jw_prime_options){0};
 	start_ms = end_ms = 0;
 	opaque = false;
 	task = NULL;

@@ -37,7 +37,7 @@ static void begin_machine(void)
 
 static enum jw_code bake(const char *output, bool dry_run, struct jw_error *why)
 {
-	struct jw_bake_options options = JW_BAKE_OPTIONS_INIT;
+	struct jw_bake_options options = {0};
 	struct jw_bake_result *result = NULL;
 
 	options.system = &machine;

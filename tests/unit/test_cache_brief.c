@@ -156,8 +156,7 @@ TEST(a_listing_shows_options)
 	char *dir = os_join(NULL, folder, "cache");
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const struct jw_cache_options options = {
-			.size = sizeof options, .path = dir, .limit_bytes = 1 << 30};
+		const struct jw_cache_options options = {.path = dir, .limit_bytes = 1 << 30};
 		const size_t shown = cases[i].length < MOST ? cases[i].length : MOST - 1;
 		struct jw_cache_listing *list;
 		char text[2 * MOST];

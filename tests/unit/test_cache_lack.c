@@ -199,8 +199,7 @@ static int removes(struct jw_error *err)
 
 static int mends(struct jw_error *err)
 {
-	const struct jw_cache_options options = {
-		.size = sizeof options, .path = dir, .limit_bytes = 1 << 30};
+	const struct jw_cache_options options = {.path = dir, .limit_bytes = 1 << 30};
 	struct jw_cache_repaired repaired;
 
 	return jw_cache_repair(err, &options, &repaired);
@@ -259,8 +258,7 @@ TEST(a_cache_is_as_whole_as_is_said)
 
 static int verifies(struct jw_error *err, void *context)
 {
-	const struct jw_cache_options options = {
-		.size = sizeof options, .path = dir, .limit_bytes = 1 << 30};
+	const struct jw_cache_options options = {.path = dir, .limit_bytes = 1 << 30};
 	struct jw_cache_report *report;
 
 	(void)context;
@@ -277,8 +275,7 @@ static int verifies(struct jw_error *err, void *context)
 
 TEST(what_is_looked_at_is_whole)
 {
-	const struct jw_cache_options options = {
-		.size = sizeof options, .path = dir, .limit_bytes = 1 << 30};
+	const struct jw_cache_options options = {.path = dir, .limit_bytes = 1 << 30};
 	const struct cache_live_options how = {.limit_bytes = 1 << 30};
 	struct jw_cache_listing *list;
 

@@ -80,7 +80,7 @@ static void make_cache(const char *name, unsigned count)
 
 static int repair(struct jw_error *err, struct jw_cache_repaired *ret_repaired)
 {
-	struct jw_cache_options options = {.size = sizeof options, .path = dir, .limit_bytes = LIMIT};
+	struct jw_cache_options options = {.path = dir, .limit_bytes = LIMIT};
 
 	return jw_cache_repair(err, &options, ret_repaired);
 }
@@ -88,7 +88,7 @@ static int repair(struct jw_error *err, struct jw_cache_repaired *ret_repaired)
 /* This many sound entries, each with its row, and the right total. */
 static void assert_sound(size_t entries)
 {
-	struct jw_cache_options options = {.size = sizeof options, .path = dir, .limit_bytes = LIMIT};
+	struct jw_cache_options options = {.path = dir, .limit_bytes = LIMIT};
 	struct jw_cache_report *report = NULL;
 
 	assert_int_equal(jw_cache_verify(NULL, &options, &report), 0);
@@ -238,8 +238,7 @@ static bool heal(void *context)
 TEST(a_repaired_entry_stays)
 {
 	int asked = 0;
-	struct jw_cache_options options = {
-		.size = sizeof options, .limit_bytes = LIMIT, .cancel = {&asked, heal}};
+	struct jw_cache_options options = {.limit_bytes = LIMIT, .cancel = {&asked, heal}};
 	struct jw_cache_repaired repaired = {0};
 	struct entries_entry entry;
 	char name[CACHE_NAME_SIZE];
@@ -281,7 +280,7 @@ TEST(an_entry_changed_under_the_lock_stays)
 /* The driver adds up the rows: each has the size of its file. */
 TEST(a_row_gets_the_size_of_its_file)
 {
-	struct jw_cache_options options = {.size = sizeof options, .limit_bytes = LIMIT};
+	struct jw_cache_options options = {.limit_bytes = LIMIT};
 	struct jw_cache_report *report = NULL;
 	struct cache_index index = {0};
 	struct jw_cache_repaired repaired = {0};

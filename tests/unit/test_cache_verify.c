@@ -13,8 +13,7 @@
 
 static struct jw_cache_report *verify_under(const char *dir, uint64_t limit_bytes)
 {
-	struct jw_cache_options options = {
-		.size = sizeof options, .path = dir, .limit_bytes = limit_bytes};
+	struct jw_cache_options options = {.path = dir, .limit_bytes = limit_bytes};
 	struct jw_cache_report *report = NULL;
 
 	assert_int_equal(jw_cache_verify(NULL, &options, &report), 0);
@@ -126,7 +125,7 @@ TEST(a_missing_or_foreign_directory_is_reported)
 	files_put(foreign, "a/b/readme", "x", 1);
 	assert_int_equal(os_make_dirs(NULL, empty, 0700), 0);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct jw_cache_options options = {.size = sizeof options, .path = cases[i].path};
+		struct jw_cache_options options = {.path = cases[i].path};
 		struct jw_error err = {0};
 
 		assert_int_equal(jw_cache_verify(&err, &options, &report), -1);
@@ -159,8 +158,7 @@ static bool evict_one(void *context)
 TEST(an_entry_removed_meanwhile_is_not_damage)
 {
 	char *dir = make_cache("evicted", 0);
-	struct jw_cache_options options = {
-		.size = sizeof options, .path = dir, .cancel = {dir, evict_one}};
+	struct jw_cache_options options = {.path = dir, .cancel = {dir, evict_one}};
 	struct jw_cache_report *report;
 
 	assert_int_equal(jw_cache_verify(NULL, &options, &report), 0);
@@ -181,7 +179,7 @@ static void unpack_one(void *context, const char *path, const struct buf *conten
 /* The list reads both ends of keys, and reports the same as from whole keys. */
 static void check_list(const char *dir, size_t entries)
 {
-	const struct jw_cache_options options = {.size = sizeof options, .path = dir};
+	const struct jw_cache_options options = {.path = dir};
 	struct jw_cache_listing *list;
 
 	assert_int_equal(jw_cache_list(NULL, &options, &list), 0);

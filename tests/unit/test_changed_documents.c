@@ -315,7 +315,6 @@ static int import_pack(struct jw_error *err, struct jw_import_options options, s
 {
 	struct jw_import_result *result;
 
-	options.size = sizeof options;
 	options.path = pack_file;
 	options.cache_dir = pack_cache;
 	options.dry_run = true;

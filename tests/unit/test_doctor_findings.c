@@ -100,9 +100,9 @@ TEST(a_command_that_is_cut_says_so)
 TEST(troubles_count_once)
 {
 	static const struct jw_target target = {.sm = 86};
-	struct jw_system_options asked = JW_SYSTEM_OPTIONS_INIT;
+	struct jw_system_options asked = {0};
 	struct jw_found found = {.trouble_count = 3};
-	struct jw_doctor_options options = JW_DOCTOR_OPTIONS_INIT;
+	struct jw_doctor_options options = {0};
 	struct jw_system *machine = NULL;
 
 	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", folder), 0);

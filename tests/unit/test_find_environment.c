@@ -349,7 +349,7 @@ CASE(search_is_cancelled_whatever_it_comes_to)
 	assert_int_equal(os_make_dirs(NULL, below, 0700), 0);
 	for (size_t i = 0; i < 2; i++) {
 		const struct jw_find_options options = {
-			.size = sizeof options, .names = &names[i], .name_count = 1, .cancel = {NULL, at_once}};
+			.names = &names[i], .name_count = 1, .cancel = {NULL, at_once}};
 		struct jw_found *found;
 		struct jw_error err = {0};
 

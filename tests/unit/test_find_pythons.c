@@ -91,8 +91,7 @@ CASE(a_projects_environment_is_used_if_it_is_ours)
 		assert_int_equal(chown(venv, cases[i].owner, (gid_t)-1) || chmod(venv, 0755), 0);
 		assert_int_equal(os_env_set(NULL, "SUDO_USER", cases[i].sudo_user), 0);
 		assert_int_equal(seteuid(cases[i].account), 0);
-		used = !jw_find(NULL, &(struct jw_find_options){.size = sizeof(struct jw_find_options)},
-						&found);
+		used = !jw_find(NULL, &(struct jw_find_options){0}, &found);
 		assert_int_equal(seteuid(0), 0);
 		if (used != cases[i].used)
 			fail_msg("case %zu: %d", i, used);
@@ -117,9 +116,7 @@ CASE(a_projects_environment_is_what_its_link_leads_to)
 	assert_int_equal(os_real_path(NULL, ".", &before), 0);
 	folder = os_dir_name(NULL, link);
 	assert_int_equal(chdir(folder), 0);
-	assert_int_equal(
-		jw_find(NULL, &(struct jw_find_options){.size = sizeof(struct jw_find_options)}, &found),
-		0);
+	assert_int_equal(jw_find(NULL, &(struct jw_find_options){0}, &found), 0);
 	assert_non_null(strstr(found->environment, "/elsewhere"));
 	assert_int_equal(found->file_count, 1);
 	assert_non_null(strstr(found->files[0].path, "/elsewhere/"));
@@ -290,18 +287,11 @@ TEST_WITH(a_script_is_asked_what_it_starts, set_up_account, tear_down_account)
 	put_script("shims/python3", "while :; do echo python; done");
 	find_fails(NULL, JW_ERR_LIMIT, "");
 	put_script("shims/python3", waiting);
-	assert_int_equal(jw_find(NULL,
-							 &(struct jw_find_options){.size = sizeof(struct jw_find_options),
-													   .cancel = {NULL, let_go}},
-							 &found),
-					 0);
+	assert_int_equal(jw_find(NULL, &(struct jw_find_options){.cancel = {NULL, let_go}}, &found), 0);
 	jw_found_free(found);
 	put_script("shims/python3", "while :; do :; done");
-	assert_int_equal(jw_find(&err,
-							 &(struct jw_find_options){.size = sizeof(struct jw_find_options),
-													   .cancel = {.is_cancelled = always}},
-							 &found),
-					 -1);
+	assert_int_equal(
+		jw_find(&err, &(struct jw_find_options){.cancel = {.is_cancelled = always}}, &found), -1);
 	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
 	mem_free(before);
 	mem_free(waiting);
@@ -352,8 +342,7 @@ int fstatat(int folder, const char *name, struct stat *stat, int flags)
 
 static bool has_place(const char *folder, const char *end)
 {
-	const struct jw_places_options options = {
-		.size = sizeof options, .folders = &folder, .folder_count = folder ? 1 : 0};
+	const struct jw_places_options options = {.folders = &folder, .folder_count = folder ? 1 : 0};
 	struct jw_places *places;
 	bool has = false;
 
@@ -367,7 +356,7 @@ static bool has_place(const char *folder, const char *end)
 /* Of another file system nothing unasked: it may not answer. A relative folder is anybody's. */
 CASE(places_are_near_and_whole)
 {
-	struct jw_places_options options = {.size = sizeof options, .cancel = {NULL, always}};
+	struct jw_places_options options = {.cancel = {NULL, always}};
 	struct jw_places *places;
 	struct jw_error err = {0};
 	char *home = at("home"), *before = NULL;

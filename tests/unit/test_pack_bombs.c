@@ -27,7 +27,7 @@ static void seal(struct buf *pack)
 static bool is_taken(const void *body, size_t size, struct jw_error *err)
 {
 	const struct jw_import_options options = {
-		.size = sizeof options, .path = file, .allow_unsigned = true, .cache_dir = target};
+		.path = file, .allow_unsigned = true, .cache_dir = target};
 	struct jw_import_result *result;
 	struct buf pack = BUF_MAX(1 << 26);
 	bool taken;

@@ -27,7 +27,7 @@ static void make_pack(struct buf *ret_bytes)
 static void import_bytes(const void *bytes, size_t size, bool sound, struct jw_error *err)
 {
 	const struct jw_import_options options = {
-		.size = sizeof options, .path = file, .allow_unsigned = true, .cache_dir = target};
+		.path = file, .allow_unsigned = true, .cache_dir = target};
 	struct jw_import_result *result;
 	struct os_file *out;
 
@@ -199,11 +199,8 @@ TEST(machine_code_that_is_too_new)
 	static const uint8_t abi_8[] = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0x41, 8};
 	struct jw_gpu gpu = {.target = {86, 0}};
 	struct jw_system system = {.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
-	const struct jw_import_options options = {.size = sizeof options,
-											  .path = file,
-											  .allow_unsigned = true,
-											  .cache_dir = target,
-											  .system = &system};
+	const struct jw_import_options options = {
+		.path = file, .allow_unsigned = true, .cache_dir = target, .system = &system};
 	struct jw_error err = {0};
 
 	system.cache.path = target;

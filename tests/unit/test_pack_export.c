@@ -31,7 +31,7 @@ static void make_cache(const char *dir)
 static struct jw_import_result *import_as_is(const char *file, const char *dir)
 {
 	const struct jw_import_options options = {
-		.size = sizeof options, .path = file, .allow_unsigned = true, .cache_dir = dir};
+		.path = file, .allow_unsigned = true, .cache_dir = dir};
 	struct jw_import_result *result;
 	struct jw_error err = {0};
 
@@ -50,11 +50,9 @@ TEST(what_fails_leaves_nothing)
 	char *above = path_in("failing"), *cache = path_in("failing/cache"),
 		 *file = path_in("failing/a.jwpack");
 	unsigned left = 0;
-	const struct jw_export_options options = {.size = sizeof options,
-											  .cache_dir = cache,
-											  .output = file,
-											  .cancel = {&left, is_cancelled}};
-	struct jw_export_result result = {.size = sizeof result};
+	const struct jw_export_options options = {
+		.cache_dir = cache, .output = file, .cancel = {&left, is_cancelled}};
+	struct jw_export_result result = {0};
 	struct os_names names;
 
 	make_cache(cache);
@@ -87,11 +85,9 @@ static bool lose_entries(void *context)
 TEST(an_entry_that_leaves_is_no_empty_cache)
 {
 	char *cache = path_in("losing/cache"), *file = path_in("losing/a.jwpack");
-	const struct jw_export_options options = {.size = sizeof options,
-											  .cache_dir = cache,
-											  .output = file,
-											  .cancel = {cache, lose_entries}};
-	struct jw_export_result result = {.size = sizeof result};
+	const struct jw_export_options options = {
+		.cache_dir = cache, .output = file, .cancel = {cache, lose_entries}};
+	struct jw_export_result result = {0};
 	struct jw_error err = {0};
 
 	make_cache(cache);
@@ -106,15 +102,13 @@ TEST(entries_of_an_unknown_form_are_not_packed)
 {
 	const struct jw_system unknown = {.driver.trust = JW_TRUST_OPAQUE};
 	char *cache = path_in("unknown"), *file = path_in("unknown.jwpack");
-	struct jw_export_result result = {.size = sizeof result};
+	struct jw_export_result result = {0};
 	struct jw_error err = {0};
 
 	make_cache(cache);
 	assert_int_equal(jw_export(&err,
-							   &(struct jw_export_options){.size = sizeof(struct jw_export_options),
-														   .system = &unknown,
-														   .cache_dir = cache,
-														   .output = file},
+							   &(struct jw_export_options){
+								   .system = &unknown, .cache_dir = cache, .output = file},
 							   &result),
 					 -1);
 	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
@@ -190,7 +184,6 @@ static int import_nothing(struct jw_error *err, struct jw_import_options options
 
 	make_cache(cache);
 	(void)packs_export(cache, file);
-	options.size = sizeof options;
 	options.path = file;
 	options.allow_unsigned = true;
 	options.cache_dir = copy;
@@ -248,8 +241,7 @@ TEST(needs_a_driver_or_a_directory)
 {
 	char *cache = path_in("hers"), *file = path_in("h.jwpack"), *named = path_in("named");
 	struct jw_system system = {.cache = {.path = path_in("ours"), .limit_bytes = 1 << 20}};
-	struct jw_import_options options = {
-		.size = sizeof options, .path = file, .allow_unsigned = true, .system = &system};
+	struct jw_import_options options = {.path = file, .allow_unsigned = true, .system = &system};
 	struct jw_import_result *result;
 	struct jw_error err = {0};
 

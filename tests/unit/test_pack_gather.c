@@ -49,8 +49,8 @@ TEST(leads)
 		{"//.entry z", "z"},
 		{".entry zz", "zz"},
 	};
-	const struct jw_export_options options = {.size = sizeof options};
-	struct jw_export_result result = {.size = sizeof result};
+	const struct jw_export_options options = {0};
+	struct jw_export_result result = {0};
 	struct gather gather;
 	size_t found = 0;
 
@@ -118,9 +118,8 @@ TEST(entries_that_change)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct changing changing = {.change = cases[i].change};
-		const struct jw_export_options options = {
-			.size = sizeof options, .context = &changing, .wanted = changes};
-		struct jw_export_result result = {.size = sizeof result};
+		const struct jw_export_options options = {.context = &changing, .wanted = changes};
+		struct jw_export_result result = {0};
 		struct gather gather;
 		struct entries_entry entry;
 
@@ -141,8 +140,8 @@ TEST(entries_that_change)
 /* Between its gathering and its packing */
 TEST(entries_that_change_later)
 {
-	const struct jw_export_options options = {.size = sizeof options};
-	struct jw_export_result result = {.size = sizeof result};
+	const struct jw_export_options options = {0};
+	struct jw_export_result result = {0};
 	struct entries_entry entry, other;
 	struct gather_parts parts;
 	struct buf bytes = {0};
@@ -194,9 +193,8 @@ static bool is_cancelled(void *context)
 
 TEST(it_ends_when_it_is_cancelled)
 {
-	const struct jw_export_options options = {.size = sizeof options,
-											  .cancel = {NULL, is_cancelled}};
-	struct jw_export_result result = {.size = sizeof result};
+	const struct jw_export_options options = {.cancel = {NULL, is_cancelled}};
+	struct jw_export_result result = {0};
 	struct gather gather;
 	struct jw_error err = {0};
 

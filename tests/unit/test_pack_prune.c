@@ -81,7 +81,6 @@ static struct jw_prune_result *prune(struct jw_prune_options options)
 	struct jw_prune_result *result = NULL;
 	struct jw_error err = {0};
 
-	options.size = sizeof options;
 	options.cache_dir = cache;
 	options.system = &machine;
 	if (jw_prune(&err, &options, &result))
@@ -95,7 +94,6 @@ static void fails(struct jw_prune_options options, enum jw_code code, const char
 	struct jw_prune_result *result = NULL;
 	struct jw_error err = {0};
 
-	options.size = sizeof options;
 	options.cache_dir = cache;
 	options.system = &machine;
 	assert_int_equal(jw_prune(&err, &options, &result), -1);

@@ -254,8 +254,7 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 			assert_int_equal(symlink(signature, signature), 0);
 		for (int allow = 0; allow < 2; allow++) {
 			const enum jw_code code = allow ? cases[i].trusting : cases[i].code;
-			const struct jw_import_options options = {.size = sizeof options,
-													  .path = pack,
+			const struct jw_import_options options = {.path = pack,
 													  .allow_unsigned = allow,
 													  .state_dir = home,
 													  .cache_dir = folder,
@@ -296,7 +295,7 @@ static void check_renamed(const char *path, const char *name)
 						  mem_printf(NULL, "%s.minisig", renamed)};
 	char *cache = mem_printf(NULL, "%s.cache", renamed);
 	const struct jw_import_options options = {
-		.size = sizeof options, .path = renamed, .state_dir = folder, .cache_dir = cache};
+		.path = renamed, .state_dir = folder, .cache_dir = cache};
 	struct jw_import_result *result;
 	struct jw_error err;
 
@@ -323,8 +322,7 @@ TEST(every_version)
 	assert_int_equal(os_list(NULL, data, &names), 0);
 	for (size_t i = 0; i < names.count; i++) {
 		char *path = os_join(NULL, data, names.items[i]), *key, *copy;
-		struct jw_import_options options = {
-			.size = sizeof options, .path = path, .state_dir = folder};
+		struct jw_import_options options = {.path = path, .state_dir = folder};
 		struct jw_import_result *result;
 		struct jw_key trusted;
 		struct jw_error err;

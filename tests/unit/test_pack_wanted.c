@@ -67,8 +67,7 @@ static uint64_t key(const char *payload, uint16_t sm)
 static int wanted(struct jw_error *err, const struct jw_target *targets, size_t count,
 				  struct set *ret_keys)
 {
-	const struct jw_export_options options = {.size = sizeof options,
-											  .system = &system_of,
+	const struct jw_export_options options = {.system = &system_of,
 											  .paths = &path,
 											  .path_count = 1,
 											  .targets = targets,
@@ -82,12 +81,9 @@ TEST(they_are_those_of_found_files)
 {
 	struct jw_found_file file = {.path = library};
 	struct jw_found found = {.files = &file, .file_count = 1};
-	struct jw_export_options options = {.size = sizeof options,
-										.system = &system_of,
-										.cache_dir = folder,
-										.output = "none",
-										.found = &found};
-	struct jw_export_result result = {.size = sizeof result};
+	struct jw_export_options options = {
+		.system = &system_of, .cache_dir = folder, .output = "none", .found = &found};
+	struct jw_export_result result = {0};
 	struct jw_error err = {0};
 	struct set keys = {0};
 
@@ -105,7 +101,7 @@ TEST(they_are_those_of_found_files)
 /* Each alone. */
 TEST(without_a_driver_or_a_gpu_there_are_none)
 {
-	const struct jw_export_options none = {.size = sizeof none, .paths = &path, .path_count = 1};
+	const struct jw_export_options none = {.paths = &path, .path_count = 1};
 	const struct jw_system whole = system_of;
 	struct set keys = {.count = 7};
 
@@ -134,11 +130,8 @@ static bool at_once(void *context)
 /* A look that is ended early is no answer. */
 TEST(an_end_is_an_error)
 {
-	const struct jw_export_options options = {.size = sizeof options,
-											  .system = &system_of,
-											  .paths = &path,
-											  .path_count = 1,
-											  .cancel.is_cancelled = at_once};
+	const struct jw_export_options options = {
+		.system = &system_of, .paths = &path, .path_count = 1, .cancel.is_cancelled = at_once};
 	struct set keys = {.count = 7};
 	struct jw_error err = {0};
 

@@ -82,8 +82,7 @@ TEST(only_what_does_not_run_is_linked)
 		char *path = make_program(cases[i].sm);
 		const char *const paths[] = {path};
 		struct said said = {0};
-		const struct jw_scan_options options = {.size = sizeof options,
-												.paths = paths,
+		const struct jw_scan_options options = {.paths = paths,
 												.path_count = 1,
 												.targets = &gpu,
 												.target_count = 1,

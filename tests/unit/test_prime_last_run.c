@@ -38,8 +38,7 @@ static char said[256];
  * what. */
 static bool has_changed(const char *package)
 {
-	const struct jw_run_key key = {
-		.size = sizeof key, .names = &package, .name_count = package ? 1 : 0};
+	const struct jw_run_key key = {.names = &package, .name_count = package ? 1 : 0};
 	struct jw_run_state *now = NULL;
 	char *changes = NULL;
 	bool changed;
@@ -121,7 +120,7 @@ CASE(lost_and_damaged_entries_are_seen)
 CASE(what_cannot_be_listed_is_not_remembered)
 {
 	const char *name = "frame";
-	const struct jw_run_key key = {.size = sizeof key, .names = &name, .name_count = 1};
+	const struct jw_run_key key = {.names = &name, .name_count = 1};
 	struct jw_run_state *now = NULL;
 	char *changes = NULL;
 
@@ -249,7 +248,7 @@ CASE(each_cache_has_its_run)
 
 	make_environment();
 	for (int i = 0; i < 6; i++) {
-		const struct jw_run_key key = {.size = sizeof key, .cache_dir = caches[i % 3]};
+		const struct jw_run_key key = {.cache_dir = caches[i % 3]};
 		struct jw_run_state *now = NULL;
 		char *changes = NULL;
 

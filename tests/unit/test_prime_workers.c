@@ -28,7 +28,7 @@ static unsigned workers(unsigned jobs, uint64_t max_memory_bytes)
 {
 	const struct plan plan = {
 		.targets = &target, .target_count = 1, .modules = modules, .module_count = MODULES};
-	struct jw_prime_options options = JW_PRIME_OPTIONS_INIT;
+	struct jw_prime_options options = {0};
 	struct jw_prime_plan sum = {0};
 
 	options.jobs = jobs;

@@ -107,7 +107,7 @@ static int begin_run(void **state)
 	plan.file_count = 1;
 	plan.targets = &target;
 	plan.target_count = 1;
-	options = (struct jw_prime_options){.size = sizeof options};
+	options = (struct jw_prime_options){0};
 	result = (struct jw_prime_result){0};
 	why = (struct jw_error){0};
 	memset(slots, 0, sizeof slots);

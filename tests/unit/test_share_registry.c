@@ -283,8 +283,8 @@ TEST(a_pull_needs_a_name_and_a_system)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_system machine = {.gpu_count = 0};
-		struct jw_import_options how = JW_IMPORT_OPTIONS_INIT;
-		struct jw_pull_options options = JW_PULL_OPTIONS_INIT;
+		struct jw_import_options how = {0};
+		struct jw_pull_options options = {0};
 		struct jw_pull_result *result = NULL;
 		struct jw_error why = {0};
 

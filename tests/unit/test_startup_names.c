@@ -8,8 +8,7 @@
 
 static bool names_it(const char *const *names, size_t count, const char *wanted)
 {
-	const struct jw_startup_options options = {
-		.size = sizeof options, .names = names, .name_count = count};
+	const struct jw_startup_options options = {.names = names, .name_count = count};
 	struct jw_startup *startup = NULL;
 	bool found = false;
 

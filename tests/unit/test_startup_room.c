@@ -7,18 +7,14 @@
 #include "startup/unit_text.h"
 
 static const char *const names[] = {"a", "b c"}, *const odd[] = {"C:\\a b\\", "say \"$x\" 100%"};
-static const struct jw_startup_options full = {.size = sizeof full,
-											   .names = names,
+static const struct jw_startup_options full = {.names = names,
 											   .name_count = 2,
 											   .environment = "/e %",
 											   .account = "me"},
-									   quoting = {.size = sizeof quoting,
-												  .names = odd,
-												  .name_count = 2},
-									   fetching = {.size = sizeof fetching, .fetch = true},
-									   least = {.size = sizeof least},
-									   of_service = {.size = sizeof of_service, .service = "s"},
-									   of_everyone = {.size = sizeof of_everyone, .everyone = true};
+									   quoting = {.names = odd, .name_count = 2},
+									   fetching = {.fetch = true}, least = {0},
+									   of_service = {.service = "s"},
+									   of_everyone = {.everyone = true};
 
 static const struct {
 	enum startup_form form;

@@ -87,8 +87,7 @@ static void set_things_up(void)
 	static const char *const others[] = {"XDG_CONFIG_HOME", "XDG_STATE_HOME",     "XDG_RUNTIME_DIR",
 										 "CUDA_CACHE_PATH", "CUDA_CACHE_MAXSIZE", "CONDA_PREFIX"};
 	char *cache = inside("tuned/cache");
-	const struct jw_tune_request request = {
-		.size = sizeof request, .scope = JW_SCOPE_SHELL, .path = cache};
+	const struct jw_tune_request request = {.scope = JW_SCOPE_SHELL, .path = cache};
 	struct jw_tune_result *result;
 	struct jw_error err = {0};
 
@@ -113,10 +112,9 @@ static struct seen uninstall(bool with_keys)
 {
 	struct seen seen = {0};
 	const struct jw_uninstall_options options = {
-		.size = sizeof options, .with_keys = with_keys, .context = &seen, .step = note_step};
-	size_t failed = 99;
+		.with_keys = with_keys, .context = &seen, .step = note_step};
+	const size_t failed = jw_uninstall(&options);
 
-	assert_int_equal(jw_uninstall(NULL, &options, &failed), 0);
 	assert_int_equal(failed, seen.failed);
 	return seen;
 }
@@ -155,7 +153,7 @@ TEST_WITH(a_failure_keeps_the_state_and_nothing_else, root_empty, NULL)
 static void enable(const char *service, bool everyone)
 {
 	const struct jw_startup_options options = {
-		.size = sizeof options, .program = "/bin/true", .service = service, .everyone = everyone};
+		.program = "/bin/true", .service = service, .everyone = everyone};
 	struct jw_startup *startup;
 
 	assert_int_equal(jw_startup_enable(NULL, &options, &startup), 0);
@@ -208,13 +206,13 @@ TEST(short_memory_leaves_nothing_without_a_word)
 	do {
 		struct seen seen = {0};
 		const struct jw_uninstall_options options = {
-			.size = sizeof options, .with_keys = true, .context = &seen, .step = note_step};
-		size_t failed = 99;
+			.with_keys = true, .context = &seen, .step = note_step};
+		size_t failed;
 
 		assert_int_equal(root_empty(state), 0);
 		set_things_up();
 		mem_fail_after(++n);
-		assert_int_equal(jw_uninstall(NULL, &options, &failed), 0);
+		failed = jw_uninstall(&options);
 		left = mem_fail_after(0);
 		if (!failed && (is_there("home/.bashrc") || is_there("state")))
 			fail_msg("allocation %zu failed, and nothing is said: %s", n, seen.text);

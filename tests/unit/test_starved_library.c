@@ -82,7 +82,7 @@ static int prepare(void **unused)
 									   "XDG_STATE_HOME",     "PYTHONPATH",
 									   "VIRTUAL_ENV",        "ZDOTDIR"};
 	static const struct jw_target target = {.sm = 86};
-	struct jw_system_options options = JW_SYSTEM_OPTIONS_INIT;
+	struct jw_system_options options = {0};
 
 	if (sodium_init() < 0 || make_folder(unused))
 		return -1;
@@ -120,7 +120,7 @@ static int clean_up(void **unused)
 static int looks_at_startup(struct jw_error *err, void *service)
 {
 	const char *names[] = {site, "frame"};
-	struct jw_startup_options options = JW_STARTUP_OPTIONS_INIT;
+	struct jw_startup_options options = {0};
 	struct jw_startup *startup = NULL;
 	int result;
 
@@ -157,7 +157,7 @@ static int reads_settings(struct jw_error *err, void *unused)
 
 static int advises(struct jw_error *err, void *unused)
 {
-	struct jw_tune_question question = JW_TUNE_QUESTION_INIT;
+	struct jw_tune_question question = {0};
 	struct jw_tune_advice *advice = NULL;
 	int result = jw_tune_advise(err, machine, &question, &advice);
 
@@ -171,7 +171,7 @@ static int advises(struct jw_error *err, void *unused)
 static int opens_a_system(struct jw_error *err, void *asleep)
 {
 	static const struct jw_target target = {.sm = 86};
-	struct jw_system_options options = JW_SYSTEM_OPTIONS_INIT;
+	struct jw_system_options options = {0};
 	struct jw_system *system = NULL;
 	int result;
 
@@ -187,7 +187,7 @@ static int opens_a_system(struct jw_error *err, void *asleep)
 static int finds(struct jw_error *err, void *name)
 {
 	const char *names[] = {name};
-	struct jw_find_options options = JW_FIND_OPTIONS_INIT;
+	struct jw_find_options options = {0};
 	struct jw_found *found = NULL;
 	int result;
 
@@ -203,7 +203,7 @@ static int finds(struct jw_error *err, void *name)
 static int checks(struct jw_error *err, void *unused)
 {
 	const char *paths[] = {site};
-	struct jw_check_options options = JW_CHECK_OPTIONS_INIT;
+	struct jw_check_options options = {0};
 	struct jw_check_result *found = NULL;
 	int result;
 
@@ -223,7 +223,7 @@ static int checks(struct jw_error *err, void *unused)
 static int remembers_a_run(struct jw_error *err, void *unused)
 {
 	const char *names[] = {site};
-	struct jw_run_key key = JW_RUN_KEY_INIT;
+	struct jw_run_key key = {0};
 	struct jw_run_state *run = NULL;
 	char *changes = NULL;
 	int result;
@@ -239,7 +239,7 @@ static int remembers_a_run(struct jw_error *err, void *unused)
 
 static int looks_at_the_cache(struct jw_error *err, void *unused)
 {
-	struct jw_cache_options options = JW_CACHE_OPTIONS_INIT;
+	struct jw_cache_options options = {0};
 	struct jw_cache_report *report = NULL;
 	struct jw_cache_listing *list = NULL;
 	struct jw_cache_repaired repaired;

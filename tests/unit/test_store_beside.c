@@ -52,7 +52,7 @@ static int end(void **state)
 /* The pack's path while it is in the store. */
 static char *pack_path(void)
 {
-	const struct jw_store_options options = {.size = sizeof options, .state_dir = folder};
+	const struct jw_store_options options = {.state_dir = folder};
 	struct jw_store *opened;
 	char *path;
 
@@ -66,7 +66,7 @@ static char *pack_path(void)
 static size_t refilled(void)
 {
 	const struct jw_store_refill_options options = {
-		.size = sizeof options, .system = &system_of, .keys = keys, .count = ENTRIES};
+		.system = &system_of, .keys = keys, .count = ENTRIES};
 	struct jw_store_refilled done = {0};
 
 	assert_int_equal(os_remove_tree(NULL, system_of.cache.path), 0);
@@ -143,8 +143,7 @@ TEST_WITH(what_is_kept_is_of_each_gpu, begin, end)
 {
 	static struct jw_gpu both[] = {{.name = "A", .target = {.sm = 75}},
 								   {.name = "B", .target = {.sm = 86}}};
-	struct jw_store_keep_options options = {
-		.size = sizeof options, .system = &system_of, .cancel.is_cancelled = at_once};
+	struct jw_store_keep_options options = {.system = &system_of, .cancel.is_cancelled = at_once};
 	const int64_t long_ago_ns = INT64_C(1000000000) * 1000000000;
 	char *broken = os_join(NULL, store, "broken.jwpack"), *whole;
 	struct jw_error err = {0};

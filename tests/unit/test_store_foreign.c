@@ -16,8 +16,7 @@ static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
 
 static bool refills(const struct jw_system *system, uint64_t key, size_t n, size_t *ret_left)
 {
-	const struct jw_store_refill_options options = {
-		.size = sizeof options, .system = system, .keys = &key, .count = 1};
+	const struct jw_store_refill_options options = {.system = system, .keys = &key, .count = 1};
 	struct jw_store_refilled refilled = {0};
 
 	mem_fail_after(n);

@@ -36,7 +36,7 @@ static size_t refill(const struct jw_system *system, const uint64_t *keys, size_
 {
 	struct jw_store_refilled dry = {0}, refilled = {0};
 	struct jw_store_refill_options options = {
-		.size = sizeof options, .system = system, .keys = keys, .count = count, .dry_run = true};
+		.system = system, .keys = keys, .count = count, .dry_run = true};
 	struct jw_error err = {0};
 	int failed = jw_store_refill(&err, &options, &dry);
 
@@ -124,7 +124,7 @@ TEST_WITH(packs_are_listed_by_their_age, make_folder, remove_folder)
 		int64_t age_s;
 	} packs[] = {{"sm_86-a", 1}, {"sm_86-b", 3}, {"sm_86-c", 2}, {"sm_86-d", 2}};
 	static const size_t wanted[] = {1, 2, 3, 0};
-	const struct jw_store_options options = {.size = sizeof options, .state_dir = folder};
+	const struct jw_store_options options = {.state_dir = folder};
 	struct jw_store *store;
 
 	for (size_t i = 0; i < 4; i++) {
@@ -144,7 +144,7 @@ TEST_WITH(packs_are_listed_by_their_age, make_folder, remove_folder)
 /* A pack without its PTX, as jitwarm made them once, is named, and not removed as damaged. */
 TEST_WITH(a_pack_that_wants_more_is_named, make_folder, remove_folder)
 {
-	const struct jw_store_options options = {.size = sizeof options, .state_dir = folder};
+	const struct jw_store_options options = {.state_dir = folder};
 	struct jw_store *store;
 	struct buf bytes = {0};
 

@@ -68,11 +68,8 @@ static void empty_cache(void)
 
 static struct jw_store_refilled refill(bool dry_run)
 {
-	const struct jw_store_refill_options options = {.size = sizeof options,
-													.system = &system_of,
-													.keys = keys,
-													.count = ENTRIES,
-													.dry_run = dry_run};
+	const struct jw_store_refill_options options = {
+		.system = &system_of, .keys = keys, .count = ENTRIES, .dry_run = dry_run};
 	struct jw_store_refilled refilled;
 	struct jw_error err = {0};
 
@@ -87,11 +84,7 @@ static size_t packs_in(const char *state_dir)
 	size_t count;
 
 	assert_int_equal(
-		jw_store_open(NULL,
-					  &(struct jw_store_options){.size = sizeof(struct jw_store_options),
-												 .state_dir = state_dir},
-					  &opened),
-		0);
+		jw_store_open(NULL, &(struct jw_store_options){.state_dir = state_dir}, &opened), 0);
 	count = opened->count;
 	jw_store_free(opened);
 	return count;
@@ -106,11 +99,8 @@ TEST_WITH(without_a_driver_or_a_cache_nothing_happens, begin, end)
 	packs_keep(&system_of, ENTRIES);
 	for (int lack = 0; lack < 5; lack++) {
 		const struct jw_system whole = system_of;
-		struct jw_carry_options options = {.size = sizeof options,
-										   .system = &system_of,
-										   .keys = keys,
-										   .key_bytes = key_bytes,
-										   .count = ENTRIES};
+		struct jw_carry_options options = {
+			.system = &system_of, .keys = keys, .key_bytes = key_bytes, .count = ENTRIES};
 		struct jw_carry_result *result;
 
 		empty_cache();
@@ -185,7 +175,7 @@ TEST_WITH(a_pack_is_a_file_of_its_name, begin, end)
 
 TEST_WITH(without_a_state_there_is_no_store, begin, end)
 {
-	const struct jw_store_options options = {.size = sizeof options};
+	const struct jw_store_options options = {0};
 	struct jw_store *opened = NULL;
 	struct jw_error err = {0};
 
@@ -197,7 +187,7 @@ TEST_WITH(without_a_state_there_is_no_store, begin, end)
 /* However small they are: at most 256, and the oldest goes. */
 TEST_WITH(many_small_packs_stay_few, begin, end)
 {
-	const struct jw_store_options options = {.size = sizeof options, .state_dir = folder};
+	const struct jw_store_options options = {.state_dir = folder};
 	struct jw_store *opened;
 	struct buf bytes = {0};
 	char name[64], *path;
@@ -240,8 +230,7 @@ TEST_WITH(what_waits_for_a_boot_is_not_swept, begin, end)
 		{"{\"next\":\"555.58.02\",\"stored\":0}", 0},
 		{"{\"next\":\"\",\"stored\":2}", 0},
 	};
-	const struct jw_store_keep_options options = {
-		.size = sizeof options, .system = &system_of, .most_bytes = 1};
+	const struct jw_store_keep_options options = {.system = &system_of, .most_bytes = 1};
 	size_t count;
 
 	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
@@ -273,8 +262,7 @@ TEST_WITH(own_results_lose_the_mark_of_others, begin, end)
 /* What is kept is kept once, at whatever maximum; the store's own limit holds afterwards. */
 TEST_WITH(what_is_known_is_not_kept_again, begin, end)
 {
-	const struct jw_store_keep_options options = {
-		.size = sizeof options, .system = &system_of, .most_bytes = 1};
+	const struct jw_store_keep_options options = {.system = &system_of, .most_bytes = 1};
 	size_t count = 0;
 
 	put_entries(0, 2);
@@ -298,7 +286,7 @@ static bool at_once(void *context)
 TEST_WITH(an_entry_in_two_packs_counts_once, begin, end)
 {
 	struct jw_store *opened;
-	const struct jw_store_options options = {.size = sizeof options, .state_dir = folder};
+	const struct jw_store_options options = {.state_dir = folder};
 	struct buf bytes = {0};
 	char *path;
 
@@ -360,11 +348,8 @@ static void put_false_pack(void)
 /* A pack that says something false is noted, and the others are taken; an end is an error. */
 TEST_WITH(one_pack_does_not_keep_the_others_back, begin, end)
 {
-	struct jw_store_refill_options options = {.size = sizeof options,
-											  .system = &system_of,
-											  .keys = keys,
-											  .count = ENTRIES,
-											  .cancel.is_cancelled = at_once};
+	struct jw_store_refill_options options = {
+		.system = &system_of, .keys = keys, .count = ENTRIES, .cancel.is_cancelled = at_once};
 	struct jw_store_refilled refilled = {.entries = 7};
 	struct jw_error err = {0};
 
@@ -454,11 +439,8 @@ TEST_WITH(the_stores_lock_is_let_go_of, begin, end)
 
 static int refill_dry(struct jw_error *err, void *context)
 {
-	const struct jw_store_refill_options options = {.size = sizeof options,
-													.system = &system_of,
-													.keys = keys,
-													.count = ENTRIES,
-													.dry_run = true};
+	const struct jw_store_refill_options options = {
+		.system = &system_of, .keys = keys, .count = ENTRIES, .dry_run = true};
 	struct jw_store_refilled refilled;
 
 	(void)context;
@@ -471,7 +453,7 @@ static int refill_dry(struct jw_error *err, void *context)
 /* Into a store that holds nothing yet. */
 static int keep_all(struct jw_error *err, void *context)
 {
-	const struct jw_store_keep_options options = {.size = sizeof options, .system = &system_of};
+	const struct jw_store_keep_options options = {.system = &system_of};
 	size_t kept = 0;
 
 	(void)context;

@@ -25,7 +25,7 @@ static void set(const char *name, const char *inner)
 
 static struct jw_system *open_asleep(void)
 {
-	const struct jw_system_options asleep = {.size = sizeof asleep, .asleep = true};
+	const struct jw_system_options asleep = {.asleep = true};
 	struct jw_system *system = NULL;
 
 	set("HOME", "home");
@@ -41,7 +41,7 @@ static struct jw_system *open_asleep(void)
 
 TEST(the_setting_in_force_is_kept_where_it_suffices)
 {
-	const struct jw_tune_question question = JW_TUNE_QUESTION_INIT;
+	const struct jw_tune_question question = {0};
 	struct jw_system *system = open_asleep();
 	struct jw_tune_advice *advice;
 
@@ -82,7 +82,7 @@ TEST(a_limit_for_files_is_set_where_it_is_too_small)
 TEST(all_warnings_are_together)
 {
 	char *path = inside("OneDrive/cache");
-	const struct jw_tune_question question = {.size = sizeof question, .path = path};
+	const struct jw_tune_question question = {.path = path};
 	struct jw_system *system = open_asleep();
 	struct jw_tune_advice *advice;
 	size_t of_path = 0;

@@ -163,9 +163,11 @@ static void expect(bool undo, const struct jw_tune_request *request, const char 
 	assert_string_equal(text, wanted);
 }
 
-static const struct jw_tune_request
-	for_user = {.size = sizeof for_user, .scope = JW_SCOPE_USER, .limit_bytes = 7, .path = "/a"},
-	for_all = {.size = sizeof for_all, .scope = JW_SCOPE_SYSTEM, .limit_bytes = 7, .path = "/a"};
+static const struct jw_tune_request for_user = {.scope = JW_SCOPE_USER,
+												.limit_bytes = 7,
+												.path = "/a"},
+									for_all = {
+										.scope = JW_SCOPE_SYSTEM, .limit_bytes = 7, .path = "/a"};
 
 TEST_WITH(a_users_variables_are_set_and_restored, usual, NULL)
 {
@@ -352,8 +354,7 @@ TEST_WITH(scopes_that_windows_lacks_are_refused, usual, NULL)
 	struct setting_places places;
 
 	for (int scope = 0; scope < JW_SCOPES; scope++) {
-		const struct jw_tune_request request = {.size = sizeof request,
-												.scope = (enum jw_scope)scope};
+		const struct jw_tune_request request = {.scope = (enum jw_scope)scope};
 		const bool lacks = scope == JW_SCOPE_SHELL;
 		struct jw_error err = {0};
 

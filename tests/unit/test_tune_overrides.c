@@ -115,7 +115,6 @@ TEST(each_condition_has_its_case)
 		struct jw_settings settings = {.items = items};
 		bool wins[MOST] = {0};
 
-		request.size = sizeof request;
 		for (; settings.count < strlen(cases[i].wins); settings.count++) {
 			const char *where = cases[i].settings[settings.count].where;
 
@@ -136,17 +135,6 @@ TEST(each_condition_has_its_case)
 			STARVE(jw_tune_overrides(&err, &settings, &request, wins), (void)0);
 	}
 	mem_free(profile);
-}
-
-TEST(a_request_without_a_size_is_refused)
-{
-	const struct jw_settings settings = {0};
-	struct jw_error err = {0};
-	bool wins = false;
-
-	assert_int_equal(
-		jw_tune_overrides(&err, &settings, &(struct jw_tune_request){.limit_bytes = 7}, &wins), -1);
-	assert_int_equal(err.code, JW_ERR_USAGE);
 }
 
 RUN_TESTS(root_make, root_remove)

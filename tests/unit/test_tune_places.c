@@ -78,7 +78,7 @@ TEST_WITH(each_shell_has_its_files, usual, NULL)
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const struct jw_tune_request request = {.size = sizeof request, .scope = cases[i].scope};
+		const struct jw_tune_request request = {.scope = cases[i].scope};
 
 		assert_int_equal(usual(state), 0);
 		set("SHELL", cases[i].shell);
@@ -96,8 +96,7 @@ TEST_WITH(without_memory_there_are_none, usual, NULL)
 
 	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
 		for (int scope = 0; scope < JW_SCOPES; scope++) {
-			const struct jw_tune_request request = {.size = sizeof request,
-													.scope = (enum jw_scope)scope};
+			const struct jw_tune_request request = {.scope = (enum jw_scope)scope};
 			struct setting_places places;
 
 			set("SHELL", shells[i]);

@@ -39,8 +39,8 @@ TEST_WITH(a_key_that_may_not_be_written_is_reported, make_state, remove_state)
 	static const enum os_variables keys[] = {OS_VARIABLES_USER, OS_VARIABLES_MACHINE};
 
 	for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
-		const struct jw_tune_request request = {
-			.size = sizeof request, .scope = scopes[i], .limit_bytes = UINT64_C(2) << 30};
+		const struct jw_tune_request request = {.scope = scopes[i],
+												.limit_bytes = UINT64_C(2) << 30};
 		struct jw_tune_result *result;
 		struct os_variable now;
 		struct read_only_key key;

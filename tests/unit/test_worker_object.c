@@ -16,8 +16,7 @@ TEST(a_setup_arrives_as_it_was_sent)
 							   .driver = {.version = {12040, {550, 163, 1}},
 										  .stamp = "Feb 29 202423:59:58",
 										  .trust = JW_TRUST_CONFIRMED}};
-	const struct jw_share_options options = {.size = sizeof options,
-											 .place = "/p \"l\"",
+	const struct jw_share_options options = {.place = "/p \"l\"",
 											 .sign_key = "k",
 											 .passphrase = "geheim",
 											 .state_dir = "/state",
@@ -54,8 +53,7 @@ TEST(a_line_that_memory_lacks_for_is_not_sent)
 	static const char *const hosts[] = {"a:80", "b"};
 	static char cache[] = "/cache";
 	static struct jw_system system = {.cache.path = cache, .driver.stamp = "Feb 29"};
-	static const struct jw_share_options options = {.size = sizeof options,
-													.place = "/p",
+	static const struct jw_share_options options = {.place = "/p",
 													.sign_key = "k",
 													.passphrase = "p",
 													.state_dir = "/state",

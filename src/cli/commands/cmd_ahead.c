@@ -160,10 +160,8 @@ static int take_account_limit(struct jw_error *err, struct preparing *preparing)
 static int raise_limit(struct jw_error *err, const struct preparing *preparing)
 {
 	const struct output *out = &preparing->cli->out;
-	const struct jw_tune_request request = {.size = sizeof request,
-											.scope = JW_SCOPE_USER,
-											.limit_bytes =
-												jw_tune_limit(preparing->result.limit_bytes, 0)};
+	const struct jw_tune_request request = {
+		.scope = JW_SCOPE_USER, .limit_bytes = jw_tune_limit(preparing->result.limit_bytes, 0)};
 	struct jw_tune_result *result;
 
 	if (preparing->login_bytes < request.limit_bytes) {
@@ -186,7 +184,6 @@ static int prepare_ahead(struct jw_error *err, struct preparing *preparing,
 	struct fetching fetching = {.output = &cli->out, .label = "compiler"};
 	const struct jw_compiler_fetch_options fetch = fetching_options(&fetching);
 	const struct jw_prime_options prime = {
-		.size = sizeof prime,
 		.paths = files->paths,
 		.path_count = files->count,
 		.jobs = (unsigned)options_number(given, "jobs", 0),
@@ -198,8 +195,7 @@ static int prepare_ahead(struct jw_error *err, struct preparing *preparing,
 		.message = on_ahead_message,
 		.cancel = cli_cancel,
 	};
-	struct jw_ahead_options options = {.size = sizeof options,
-									   .library = library,
+	struct jw_ahead_options options = {.library = library,
 									   .prime = &prime,
 									   .cache_dir = options_value(given, "cache"),
 									   .carried = on_carried};

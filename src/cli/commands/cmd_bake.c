@@ -194,7 +194,6 @@ static int open_bake_system(struct jw_error *err, struct cli *cli, struct gpu_ta
 	const struct options *options = &cli->options;
 	const bool others = is_for_others(options);
 	struct jw_system_options how = {
-		.size = sizeof how,
 		.probe = !others,
 		.cache_dir = options_value(options, "cache"),
 		.nameless = others,
@@ -221,7 +220,6 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 	struct fetching fetching = {.output = &cli->out, .label = "compiler"};
 	const struct jw_compiler_fetch_options fetch = fetching_options(&fetching);
 	const struct jw_prime_options how = {
-		.size = sizeof how,
 		.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
 		.max_memory_bytes = options_number(&cli->options, "max-mem", 0),
 		.budget_ms = options_number(&cli->options, "budget-time", 0),
@@ -233,7 +231,6 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 		.fetch = options_given(&cli->options, "fetch") ? &fetch : NULL,
 	};
 	const struct jw_bake_options options = {
-		.size = sizeof options,
 		.system = cli->system,
 		.found = files->found,
 		.output = options_value(&cli->options, "output"),
@@ -379,9 +376,9 @@ static void print_verified(struct cli *cli, const struct jw_bake_verified *file)
 static int verify_paths(struct jw_error *err, struct cli *cli, const char *const *paths,
 						size_t count)
 {
-	struct jw_system_options how = {.size = sizeof how, .probe = true};
+	struct jw_system_options how = {.probe = true};
 	struct jw_bake_verify_options options = {
-		.size = sizeof options, .paths = paths, .path_count = count, .cancel = cli_cancel};
+		.paths = paths, .path_count = count, .cancel = cli_cancel};
 	struct jw_bake_verify_result *result;
 	size_t troubles = 0;
 	int failed;

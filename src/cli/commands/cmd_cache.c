@@ -347,11 +347,9 @@ static int read_age(struct jw_error *err, const struct options *given, uint64_t 
 static int prune_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *given = &cli->options;
-	struct jw_system_options how = {
-		.size = sizeof how, .cache_dir = options_value(given, "cache"), .asleep = true};
+	struct jw_system_options how = {.cache_dir = options_value(given, "cache"), .asleep = true};
 	const char *drivers[MOST_DRIVERS];
 	struct jw_prune_options options = {
-		.size = sizeof options,
 		.cache_dir = how.cache_dir,
 		.drivers = drivers,
 		.apply = options_given(given, "apply"),

@@ -262,7 +262,6 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 					   const struct found_files *files)
 {
 	const struct jw_check_options options = {
-		.size = sizeof options,
 		.found = files->found,
 		.system = cli->system,
 		.targets = gpus->targets,

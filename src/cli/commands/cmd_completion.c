@@ -88,7 +88,7 @@ static void offer_gpus(struct completion *completion)
 /* Those of the active environment that may hold device code. */
 static void offer_packages(struct completion *completion)
 {
-	const struct jw_find_options all = JW_FIND_OPTIONS_INIT;
+	const struct jw_find_options all = {0};
 	struct jw_error why;
 	struct jw_found *found;
 	const char *last = "";

@@ -278,10 +278,8 @@ static int choose_names(struct jw_error *err, struct doctoring *doctoring)
 /* Without names the active environment, where there is one. */
 static int find_programs(struct jw_error *err, struct doctoring *doctoring)
 {
-	const struct jw_find_options find = {.size = sizeof find,
-										 .names = doctoring->names,
-										 .name_count = doctoring->name_count,
-										 .cancel = cli_cancel};
+	const struct jw_find_options find = {
+		.names = doctoring->names, .name_count = doctoring->name_count, .cancel = cli_cancel};
 	struct jw_error why;
 
 	if (!jw_find(&why, &find, &doctoring->found))
@@ -305,9 +303,8 @@ static int look_around(struct jw_error *err, struct doctoring *doctoring)
 {
 	struct cli *cli = doctoring->cli;
 	const struct eyes *eyes = &doctoring->eyes;
-	struct jw_system_options how = {.size = sizeof how};
-	struct jw_doctor_options options = {.size = sizeof options,
-										.probe = !options_given(&cli->options, "no-probe"),
+	struct jw_system_options how = {0};
+	struct jw_doctor_options options = {.probe = !options_given(&cli->options, "no-probe"),
 										.cancel = cli_cancel};
 
 	forget_round(doctoring);
@@ -348,7 +345,7 @@ static bool was_fixed(const struct doctoring *doctoring, const char *line)
  * that, and what belongs to the system. */
 static int is_set_again(struct jw_error *err, const struct jw_finding *finding, bool *ret_again)
 {
-	struct jw_tune_request request = {.size = sizeof request, .scope = JW_SCOPE_USER};
+	struct jw_tune_request request = {.scope = JW_SCOPE_USER};
 	struct jw_settings *settings;
 	bool *wins;
 	int result;

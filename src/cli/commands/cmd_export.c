@@ -34,7 +34,7 @@ static int choose_export_files(struct jw_error *err, const struct cli *cli,
 /* Writes the selected entries to the pack, and reports the result. */
 static int export_pack(struct jw_error *err, struct cli *cli, struct jw_export_options *options)
 {
-	struct export_document document = {.file = options->output, .result = JW_EXPORT_RESULT_INIT};
+	struct export_document document = {.file = options->output, .result = {0}};
 
 	options->system = cli->system;
 	if (jw_export(err, options, &document.result))
@@ -52,7 +52,6 @@ static int export_run(struct jw_error *err, struct cli *cli)
 	const char *file = options_value(given, "output");
 	struct gpu_targets gpus = {0};
 	struct jw_export_options options = {
-		.size = sizeof options,
 		.cache_dir = options_value(given, "cache"),
 		.targets = gpus.targets,
 		.all_drivers = options_given(given, "all"),

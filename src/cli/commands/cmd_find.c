@@ -33,7 +33,6 @@ static int look_for_places(struct jw_error *err, struct finding_places *finding)
 	const struct options *given = &finding->cli->options;
 	const char *const environment = options_value(given, "environment");
 	const struct jw_places_options options = {
-		.size = sizeof options,
 		.folders = environment ? &environment : given->operands,
 		.folder_count = environment ? 1 : given->operand_count,
 		.cancel = cli_cancel};
@@ -66,8 +65,7 @@ static int note_dearest(struct jw_error *err, struct find_row *row,
 static int judge_row(struct jw_error *err, const struct finding_places *finding,
 					 const struct jw_found *found, struct find_row *row, size_t *ret_troubles)
 {
-	const struct jw_check_options options = {.size = sizeof options,
-											 .found = found,
+	const struct jw_check_options options = {.found = found,
 											 .system = finding->cli->system,
 											 .targets = finding->gpus.targets,
 											 .target_count = finding->gpus.count,
@@ -96,8 +94,7 @@ static int look_into_row(struct jw_error *err, const struct finding_places *find
 						 struct find_row *row)
 {
 	const struct jw_place *place = &row->place;
-	const struct jw_find_options options = {.size = sizeof options,
-											.names = (const char *const *)place->paths,
+	const struct jw_find_options options = {.names = (const char *const *)place->paths,
 											.name_count =
 												place->environment ? 0 : place->path_count,
 											.cancel = cli_cancel};

@@ -23,7 +23,6 @@ static struct jw_import_options import_options_of(struct cli *cli)
 	const struct options *given = &cli->options;
 
 	return (struct jw_import_options){
-		.size = sizeof(struct jw_import_options),
 		.path = given->operands[0],
 		.cache_dir = options_value(given, "cache"),
 		.system = options_given(given, "as-is") ? NULL : cli->system,

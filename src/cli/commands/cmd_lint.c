@@ -334,7 +334,6 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 	const struct lint_bound bound = {options_given(given, "max-start"),
 									 (double)options_number(given, "max-start", 0) / 1000};
 	struct jw_lint_options options = {
-		.size = sizeof options,
 		.targets = gpus->targets,
 		.target_count = gpus->count,
 		.driver = gpus->driver,

@@ -54,7 +54,7 @@ static void print_failure(const struct prime_outcome *priming,
 /* Programs of this account use the folder as it is. */
 static bool is_own_cache(const char *path)
 {
-	const struct jw_system_options how = {.size = sizeof how, .asleep = true};
+	const struct jw_system_options how = {.asleep = true};
 	struct jw_system *here;
 	bool own;
 
@@ -314,7 +314,6 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 {
 	struct cli *cli = priming->cli;
 	struct jw_prime_options options = {
-		.size = sizeof options,
 		.paths = priming->files.paths,
 		.path_count = priming->files.count,
 		.retried = cli->options.operands,
@@ -401,7 +400,7 @@ static int open_system(struct jw_error *err, struct prime_outcome *priming)
 {
 	struct cli *cli = priming->cli;
 	struct target_machine *elsewhere = &priming->elsewhere;
-	struct jw_system_options how = {.size = sizeof how, .probe = true};
+	struct jw_system_options how = {.probe = true};
 
 	if (!priming->for_others)
 		how.cache_dir = options_value(&cli->options, "cache");

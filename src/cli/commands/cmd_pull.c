@@ -11,7 +11,6 @@ static int pull_and_report(struct jw_error *err, struct cli *cli,
 {
 	const struct options *given = &cli->options;
 	const struct jw_import_options how = {
-		.size = sizeof how,
 		.cache_dir = options_value(given, "cache"),
 		.system = cli->system,
 		.state_dir = cli->system->state_dir,
@@ -20,7 +19,6 @@ static int pull_and_report(struct jw_error *err, struct cli *cli,
 		.cancel = cli_cancel,
 	};
 	const struct jw_pull_options options = {
-		.size = sizeof options,
 		.from = registry->place,
 		.names = given->operands + registry->rest,
 		.name_count = given->operand_count - registry->rest,

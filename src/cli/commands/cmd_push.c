@@ -43,7 +43,7 @@ static int read_pushed_names(struct jw_error *err, struct cli *cli, struct pushi
 
 static int read_push_key(struct jw_error *err, const struct cli *cli, struct pushing *pushing)
 {
-	struct jw_export_options key = JW_EXPORT_OPTIONS_INIT;
+	struct jw_export_options key = {0};
 
 	if (pack_report_key(err, cli, &key, pushing->passphrase))
 		return -1;
@@ -75,7 +75,7 @@ static int push_and_report(struct jw_error *err, struct cli *cli, struct pushing
 
 static int push_run(struct jw_error *err, struct cli *cli)
 {
-	struct pushing pushing = {.options = JW_PUSH_OPTIONS_INIT};
+	struct pushing pushing = {.options = {0}};
 	int failed;
 
 	if (registry_given_place(err, cli, &pushing.registry))

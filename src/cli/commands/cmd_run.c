@@ -263,8 +263,7 @@ static int run_and_report(struct jw_error *err, struct cli *cli,
 static int run_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *options = &cli->options;
-	struct jw_record_options how = {.size = sizeof how,
-									.command = options->operands + options->divided_at,
+	struct jw_record_options how = {.command = options->operands + options->divided_at,
 									.output = options_value(options, "record"),
 									.output_to_stderr = cli->out.json,
 									.cancel = cli_cancel};

@@ -161,7 +161,6 @@ static int act(struct jw_error *err, struct cli *cli, action_fn action, report_f
 	const struct options *given = &cli->options;
 	const bool enables = cli->command == &command_startup_enable;
 	struct jw_startup_options options = {
-		.size = sizeof options,
 		.names = given->operands,
 		.name_count = given->operand_count,
 		.service = options_value(given, "service"),

@@ -330,8 +330,8 @@ static int look_at_packages(struct jw_error *err, struct cli *cli, struct jw_fou
 							struct jw_check_result **ret_result)
 {
 	const struct jw_system *system = cli->system;
-	const struct jw_find_options find = {.size = sizeof find, .cancel = cli_cancel};
-	struct jw_check_options check = {.size = sizeof check, .system = system, .cancel = cli_cancel};
+	const struct jw_find_options find = {.cancel = cli_cancel};
+	struct jw_check_options check = {.system = system, .cancel = cli_cancel};
 	struct jw_error why;
 
 	if (!system->gpu_count)
@@ -404,7 +404,7 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 static int run_status(struct jw_error *err, struct cli *cli)
 {
 	const char *profile = options_value(&cli->options, "driver-profile");
-	struct jw_system_options how = {.size = sizeof how, .probe = profile, .let_sleep = !profile};
+	struct jw_system_options how = {.probe = profile, .let_sleep = !profile};
 
 	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system))
 		return -1;

@@ -38,8 +38,7 @@ static int print_store(struct jw_error *err, const struct output *out, const str
 
 static int list_run(struct jw_error *err, struct cli *cli)
 {
-	const struct jw_store_options options = {.size = sizeof options,
-											 .state_dir = cli_state(err, cli)};
+	const struct jw_store_options options = {.state_dir = cli_state(err, cli)};
 	struct jw_store *store = NULL;
 	int failed = !options.state_dir || jw_store_open(err, &options, &store) ||
 				 (output_wants_text(&cli->out) && print_store(err, &cli->out, store)) ||

@@ -27,9 +27,8 @@ struct tuning {
 static int collect_settings(struct jw_error *err, struct tuning *tuning)
 {
 	struct cli *cli = tuning->cli;
-	struct jw_system_options how = {.size = sizeof how};
+	struct jw_system_options how = {0};
 	const struct jw_tune_question question = {
-		.size = sizeof question,
 		.names = cli->options.operands,
 		.name_count = cli->options.operand_count,
 		.limit_bytes = options_number(&cli->options, "max-size", 0),
@@ -95,8 +94,7 @@ static void print_override(const struct output *out, const struct jw_setting *se
 static int print_overrides(struct jw_error *err, const struct tuning *tuning,
 						   const struct jw_settings *settings, bool *ret_some)
 {
-	const struct jw_tune_request request = {.size = sizeof request,
-											.scope = tuning->scope,
+	const struct jw_tune_request request = {.scope = tuning->scope,
 											.limit_bytes = tuning->document.limit_bytes,
 											.path = tuning->document.path};
 	bool *wins = mem_array(err, settings->count + 1, sizeof *wins);
@@ -310,7 +308,7 @@ static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 {
 	const struct options *options = &tuning->cli->options;
 	const char *scope = options_value(options, "scope"), *form = options_value(options, "print");
-	struct jw_tune_request request = {.size = sizeof request, .scope = JW_SCOPE_USER};
+	struct jw_tune_request request = {.scope = JW_SCOPE_USER};
 
 	if (options_given(options, "apply") + options_given(options, "undo") + (form != NULL) > 1)
 		return error_set(err, JW_ERR_USAGE, "only one of --apply, --undo and --print can be given");

@@ -41,19 +41,16 @@ static void on_step(void *context, const struct jw_uninstall_step *step)
 static int uninstall_run(struct jw_error *err, struct cli *cli)
 {
 	struct uninstall_report report = {.cli = cli};
-	const struct jw_uninstall_options options = {.size = sizeof options,
-												 .with_keys = options_given(&cli->options, "keys"),
-												 .context = &report,
-												 .step = on_step};
-	size_t failed;
-	int result = jw_uninstall(err, &options, &failed);
+	const struct jw_uninstall_options options = {
+		.with_keys = options_given(&cli->options, "keys"), .context = &report, .step = on_step};
+	int result;
 
-	if (!result && failed)
+	if (jw_uninstall(&options))
 		cli_end_with(cli, EXIT_COLD);
-	else if (!result)
+	else
 		output_line(&cli->out, STYLE_PLAIN,
 					"The entries of the driver's cache stay. The program can be deleted now.");
-	result = result || document_print(err, &cli->out, &document_uninstall, &report.gone);
+	result = document_print(err, &cli->out, &document_uninstall, &report.gone);
 	jw_lines_free(report.gone.removed, report.gone.count);
 	return result;
 }

@@ -71,7 +71,7 @@ static int choose_process(struct jw_error *err, const struct options *options, i
 static int look_at_its_cache(struct jw_error *err, struct watching *watching,
 							 struct watch_look *look)
 {
-	const struct jw_system_options asleep = {.size = sizeof asleep, .asleep = true};
+	const struct jw_system_options asleep = {.asleep = true};
 	struct cli *cli = watching->cli;
 
 	jw_system_free(cli->system);
@@ -87,12 +87,9 @@ static int look_at_its_cache(struct jw_error *err, struct watching *watching,
 static int count_left(struct jw_error *err, struct watching *watching)
 {
 	const struct process_code *code = &watching->document.process;
-	const struct jw_find_options find = {.size = sizeof find,
-										 .names = (const char *const *)code->paths,
-										 .name_count = code->count,
-										 .cancel = cli_cancel};
-	struct jw_check_options check = {
-		.size = sizeof check, .system = watching->cli->system, .cancel = cli_cancel};
+	const struct jw_find_options find = {
+		.names = (const char *const *)code->paths, .name_count = code->count, .cancel = cli_cancel};
+	struct jw_check_options check = {.system = watching->cli->system, .cancel = cli_cancel};
 	struct jw_check_result *result = NULL;
 	struct jw_found *found = NULL;
 	int failed = 0;

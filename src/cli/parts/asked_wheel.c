@@ -21,8 +21,7 @@ int asked_index_open(struct jw_error *err, struct cli *cli, const struct gpu_tar
 					 struct asked_wheel *asked)
 {
 	const char *python = options_value(&cli->options, "python");
-	struct jw_index_options options = {.size = sizeof options,
-									   .platform = options_value(&cli->options, "platform"),
+	struct jw_index_options options = {.platform = options_value(&cli->options, "platform"),
 									   .python = python,
 									   .targets = gpus->targets,
 									   .target_count = gpus->count,

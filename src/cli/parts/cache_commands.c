@@ -5,8 +5,7 @@
 
 struct jw_cache_options cache_command_options(const struct cli *cli)
 {
-	return (struct jw_cache_options){.size = sizeof(struct jw_cache_options),
-									 .path = options_value(&cli->options, "cache"),
+	return (struct jw_cache_options){.path = options_value(&cli->options, "cache"),
 									 .cancel = cli_cancel};
 }
 

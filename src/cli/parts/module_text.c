@@ -121,11 +121,8 @@ int found_files_take(struct jw_error *err, const struct output *out, struct jw_f
 int found_files_find(struct jw_error *err, const struct output *out, const char *const *names,
 					 size_t name_count, bool sources, struct found_files *ret_files)
 {
-	const struct jw_find_options options = {.size = sizeof options,
-											.names = names,
-											.name_count = name_count,
-											.cancel = cli_cancel,
-											.sources = sources};
+	const struct jw_find_options options = {
+		.names = names, .name_count = name_count, .cancel = cli_cancel, .sources = sources};
 	struct jw_found *found;
 
 	return jw_find(err, &options, &found) ? -1 : found_files_take(err, out, found, ret_files);

@@ -60,7 +60,7 @@ int nvrtc_options_read(struct jw_error *err, const struct cli *cli,
 	const char *text = options_value(&cli->options, "nvrtc-options");
 	bool asked = false;
 
-	*ret_options = (struct nvrtc_options){.how = JW_NVRTC_OPTIONS_INIT};
+	*ret_options = (struct nvrtc_options){.how = {0}};
 	for (size_t i = 0; i < cli->options.operand_count; i++)
 		asked = asked || text_ends(cli->options.operands[i], ".cu");
 	if (!asked && (text || options_given(&cli->options, "nvrtc")))
@@ -113,7 +113,6 @@ static struct jw_share_options share_options_of(const struct cli *cli,
 												const struct registry_given *given)
 {
 	return (struct jw_share_options){
-		.size = sizeof(struct jw_share_options),
 		.place = options_value(&cli->options, "share"),
 		.allow_unsigned = options_given(&cli->options, "share-unsigned"),
 		.insecure = given->insecure,
@@ -166,7 +165,7 @@ static bool trusts_a_key(const char *state_dir)
 
 int prime_share_read(struct jw_error *err, const struct cli *cli, struct prime_share *share)
 {
-	struct jw_export_options key = JW_EXPORT_OPTIONS_INIT;
+	struct jw_export_options key = {0};
 	const char *own = options_value(&cli->options, "key");
 	bool encrypted;
 
@@ -252,7 +251,7 @@ int target_machine_read(struct jw_error *err, struct cli *cli, struct target_mac
 	const char *output = options_value(options, "output");
 	struct target_machine *elsewhere = ret_elsewhere;
 
-	*elsewhere = (struct target_machine){.given = true, .pack = JW_EXPORT_OPTIONS_INIT};
+	*elsewhere = (struct target_machine){.given = true, .pack = {0}};
 	if (check_make_usage(err, options) || gpu_targets_read(err, cli, &elsewhere->gpus))
 		return -1;
 	if (elsewhere->gpus.named.profile && options_count(options, "driver") > 1)

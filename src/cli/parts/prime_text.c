@@ -290,8 +290,7 @@ void prime_bar_message(void *bar, const char *line)
 static int look_at_changes(struct jw_error *err, const struct options *options,
 						   struct jw_run_state **ret_state, char **ret_changes)
 {
-	const struct jw_run_key key = {.size = sizeof key,
-								   .names = options->operands,
+	const struct jw_run_key key = {.names = options->operands,
 								   .name_count = options->operand_count,
 								   .cache_dir = options_value(options, "cache")};
 

@@ -83,7 +83,7 @@ void tune_change_print(const struct output *output, const struct jw_tune_request
 
 int tune_change_on_the_way(struct jw_error *err, struct cli *cli, const struct found_files *files)
 {
-	const struct jw_tune_request request = {.size = sizeof request, .scope = JW_SCOPE_USER};
+	const struct jw_tune_request request = {.scope = JW_SCOPE_USER};
 	struct jw_tune_result *result = NULL;
 	int failed = jw_tune_for_files(err, cli->system, files->paths, files->count, &result);
 
