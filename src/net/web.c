@@ -3,7 +3,6 @@
 #include <curl/curl.h>
 #include <stdio.h>
 #include <string.h>
-#include <uv.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -14,13 +13,9 @@
 
 enum {
 	MOST_HOPS = 5,
-	MOST_TRIES = 5,
-	MOST_WAIT_S = 30,
-	MOST_WAITED_MS = 60000,
 	MOST_DROPPED = 1 << 16, /* bytes of an answer that nobody asked for */
 	MOST_PEM = 64 << 20,
 	POLL_MS = 100,
-	WAIT_MS = 250,
 	SLOW_BYTES = 1000, /* a second */
 };
 
@@ -30,7 +25,6 @@ struct web {
 	CURL *curl;
 	char *bundle, *folder;             /* of certificates; NULL: libcurl's own */
 	struct os_lent netrc, lent_bundle; /* none: missing */
-	uint64_t waited_ms;
 	bool late;
 	char reason[CURL_ERROR_SIZE];
 };
@@ -382,21 +376,6 @@ bool web_is_late(const struct web *web)
 	return web->late;
 }
 
-bool web_wait(struct web *web, unsigned tries, int64_t wait_s)
-{
-	uint64_t ms = wait_s >= 0 ? (uint64_t)wait_s * 1000 : (uint64_t)WAIT_MS << (tries & 7);
-
-	if (tries + 1 >= MOST_TRIES || wait_s > MOST_WAIT_S || web->waited_ms + ms > MOST_WAITED_MS)
-		return false;
-	web->waited_ms += ms;
-	for (uint64_t waited = 0; waited < ms; waited += POLL_MS) {
-		if (cancel_asked(web->options->cancel))
-			return true; /* the next request says so */
-		uv_sleep(POLL_MS);
-	}
-	return true;
-}
-
 /* ---- the whole */
 
 static int find_web_certificates(struct jw_error *err, struct web *web)
@@ -453,11 +432,6 @@ struct web *web_open(struct jw_error *err, const struct web_options *options)
 		return NULL;
 	}
 	return web;
-}
-
-const struct jw_cancel *web_cancel(const struct web *web)
-{
-	return web->options->cancel;
 }
 
 void web_close(struct web *web)

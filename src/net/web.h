@@ -22,7 +22,6 @@ struct web_hosts {
 	bool here;                /* this machine */
 	const char *const *hosts; /* and these: "HOST" or "HOST:PORT" */
 	size_t host_count;
-	bool exact; /* only those with a port */
 };
 
 /* For a server that answers no TLS: what asks it by plain http. */
@@ -37,8 +36,6 @@ int web_check_address(struct jw_error *err, const char *url);
 /* The whole address of `link` on a page. */
 int web_resolve(struct jw_error *err, const char *page, const char *link, char *ret_url,
 				size_t size);
-/* Appends NAME=VALUE with what an address and a form cannot hold as %XX. */
-int web_query(struct jw_error *err, struct buf *text, const char *name, const char *value);
 /* Whether both addresses have the same scheme, host and port: only then does what proves who we
  * are, and was given for one of them, go to the other. */
 bool web_same_origin(const char *a, const char *b);
@@ -86,23 +83,15 @@ struct web_answer {
 	long status;
 	char url[4 * WEB_TEXT];      /* that answered, after redirects */
 	char location[4 * WEB_TEXT]; /* whole, "" without one */
-	char challenge[4 * WEB_TEXT];
-	char type[128];      /* in small letters, without parameters */
-	char digest[128];    /* Docker-Content-Digest */
-	uint64_t size_bytes; /* Content-Length; 0 without one */
-	bool has_start;
-	uint64_t start;  /* of Content-Range */
-	int64_t wait_s;  /* Retry-After; -1 without one */
-	char region[64]; /* x-amz-bucket-region */
-	int64_t date_s;  /* Date, the server's time; -1 without one */
-	char said[256];  /* the server's own words about a failure, harmless; "" */
+	int64_t wait_s;              /* Retry-After; -1 without one */
+	char region[64];             /* x-amz-bucket-region */
+	int64_t date_s;              /* Date, the server's time; -1 without one */
+	char said[256];              /* the server's own words about a failure, harmless; "" */
 };
 
 /* `options` must outlive it. NULL and err set. */
 struct web *web_open(struct jw_error *err, const struct web_options *options);
 void web_close(struct web *web);
-
-const struct jw_cancel *web_cancel(const struct web *web);
 
 /* Any answer of the server is 0, also a refusal. -1: JW_ERR_BUSY: no answer, or a broken one, which
  * another try may mend; JW_ERR_LIMIT: longer than most_bytes; JW_ERR_FORMAT: redirects that go on
@@ -112,9 +101,6 @@ int web_ask(struct jw_error *err, struct web *web, const struct web_request *req
 			struct web_answer *ret_answer);
 /* Whether the last request failed since its time was over (JW_ERR_IO). */
 bool web_is_late(const struct web *web);
-/* Waits before another try: as long as a server asked for (at most half a minute), else a quarter
- * of a second, doubled with each try. False: no further try. */
-bool web_wait(struct web *web, unsigned tries, int64_t wait_s);
 
 /* ---- the headers of an answer, and a server's words about a failure (web_answer.c): hostile
  * texts, which are cut and made harmless. */

@@ -91,18 +91,6 @@ int web_resolve(struct jw_error *err, const char *page, const char *link, char *
 	return result;
 }
 
-int web_query(struct jw_error *err, struct buf *text, const char *name, const char *value)
-{
-	int result = buf_printf(err, text, "%s=", name);
-
-	for (; !result && *value; value++)
-		result = (*value >= 'a' && *value <= 'z') || (*value >= 'A' && *value <= 'Z') ||
-						 text_is_digit((unsigned char)*value) || strchr("-._~", *value)
-					 ? buf_append(err, text, value, 1)
-					 : buf_printf(err, text, "%%%02X", (unsigned char)*value);
-	return result;
-}
-
 static bool is_this_machine(const char *host)
 {
 	return text_equal_fold(host, "localhost") || !strcmp(host, "[::1]") ||
@@ -113,16 +101,14 @@ static bool is_this_machine(const char *host)
 static bool is_named_host(const struct web_hosts *hosts, const char *host, const char *with_port)
 {
 	for (size_t i = 0; i < hosts->host_count; i++)
-		if ((!hosts->exact && text_equal_fold(hosts->hosts[i], host)) ||
-			text_equal_fold(hosts->hosts[i], with_port))
+		if (text_equal_fold(hosts->hosts[i], host) || text_equal_fold(hosts->hosts[i], with_port))
 			return true;
 	return false;
 }
 
 static bool may_be_plain(const struct web_hosts *plain, const char *host, const char *with_port)
 {
-	return is_named_host(plain, host, with_port) ||
-		   (plain->here && !plain->exact && is_this_machine(host));
+	return is_named_host(plain, host, with_port) || (plain->here && is_this_machine(host));
 }
 
 const char *web_scheme(const struct web_hosts *plain, const char *host)

@@ -13,40 +13,6 @@ void web_answer_clear(struct web_answer *answer)
 	*answer = (struct web_answer){.wait_s = -1, .date_s = -1};
 }
 
-/* bytes 100-199/200 */
-static void take_content_range(struct web_answer *answer, const char *value)
-{
-	char digits[24] = "";
-	size_t length;
-
-	if (!text_starts_fold(value, "bytes "))
-		return;
-	length = strspn(value + 6, "0123456789");
-	if (!length || length >= sizeof digits || value[6 + length] != '-')
-		return;
-	memcpy(digits, value + 6, length);
-	answer->has_start = text_number(digits, UINT64_MAX / 2, &answer->start);
-}
-
-static void take_content_type(struct web_answer *answer, const char *value)
-{
-	size_t at = 0;
-
-	for (; value[at] && !strchr("; \t", value[at]) && at + 1 < sizeof answer->type; at++)
-		answer->type[at] =
-			(char)(value[at] >= 'A' && value[at] <= 'Z' ? value[at] + 'a' - 'A' : value[at]);
-	answer->type[at] = '\0';
-}
-
-/* Several challenges may come in several headers. */
-static void take_web_challenge(struct web_answer *answer, const char *value)
-{
-	const size_t used = strlen(answer->challenge), room = sizeof answer->challenge - used;
-
-	if (strlen(value) + 3 <= room)
-		(void)snprintf(answer->challenge + used, room, "%s%s", used ? ", " : "", value);
-}
-
 /* The value, if the header has this name. */
 static const char *header_value(const char *line, const char *name)
 {
@@ -77,17 +43,6 @@ void web_answer_header(struct web_answer *answer, const char *line, size_t size)
 	text[size] = '\0';
 	if ((value = header_value(text, "location")))
 		copy_whole(answer->location, sizeof answer->location, value);
-	else if ((value = header_value(text, "www-authenticate")))
-		take_web_challenge(answer, value);
-	else if ((value = header_value(text, "content-type")))
-		take_content_type(answer, value);
-	else if ((value = header_value(text, "docker-content-digest")))
-		copy_whole(answer->digest, sizeof answer->digest, value);
-	else if ((value = header_value(text, "content-range")))
-		take_content_range(answer, value);
-	else if ((value = header_value(text, "content-length")) &&
-			 text_number(value, UINT64_MAX / 2, &number))
-		answer->size_bytes = number;
 	else if ((value = header_value(text, "retry-after")))
 		answer->wait_s = text_number(value, 1000000, &number) ? (int64_t)number : -1;
 	else if ((value = header_value(text, "x-amz-bucket-region")))

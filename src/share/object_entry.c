@@ -35,7 +35,7 @@ int jw_share_check(struct jw_error *err, const struct jw_share_options *options)
 	if (is_web_place(place))
 		return web_may_ask(&why,
 						   &(struct web_hosts){options->insecure, options->insecure_hosts,
-											   options->insecure_host_count, false},
+											   options->insecure_host_count},
 						   place)
 				   ? error_set(err, JW_ERR_USAGE, "%s", why.message)
 				   : 0;

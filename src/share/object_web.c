@@ -258,12 +258,12 @@ struct object_place *object_web_open(struct jw_error *err, const struct jw_share
 		return NULL;
 	while (length && options->place[length - 1] == '/')
 		length--;
-	*web = (struct object_web){.place = {web_get, web_put, NULL, object_web_close, .later_s = -1},
-							   .how = {.plain = {options->insecure, options->insecure_hosts,
-												 options->insecure_host_count, false},
-									   .timeout_ms = TIMEOUT_MS,
-									   .netrc = !s3},
-							   .moved = moved};
+	*web = (struct object_web){
+		.place = {web_get, web_put, NULL, object_web_close, .later_s = -1},
+		.how = {.plain = {options->insecure, options->insecure_hosts, options->insecure_host_count},
+				.timeout_ms = TIMEOUT_MS,
+				.netrc = !s3},
+		.moved = moved};
 	web->base = mem_string_n(err, options->place, length);
 	if (web->base)
 		(void)text_address(web->name, sizeof web->name, web->base);

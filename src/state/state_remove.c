@@ -13,8 +13,7 @@ static const char own_keys[] = "keys";
 static const char unfinished[] = ".new.jitwarm-%"; /* os_beside */
 
 /* All that jitwarm writes there. JITWARM_STATE may name a folder with other files, and folders that
- * have these names too: what others have put there stays. Not here: “baked” has the originals of
- * libraries (jitwarm/bake.h), and compilers are compiler_fetch_remove's. */
+ * have these names too: what others have put there stays. Compilers are compiler_fetch_remove's. */
 static const struct {
 	const char *folder, *form; /* as text_has_form has it */
 } own_files[] = {

@@ -281,23 +281,6 @@ TEST(certificates_are_looked_at_first)
 	assert_int_equal(os_env_set(NULL, "CURL_CA_BUNDLE", NULL), 0);
 }
 
-/* As long as the server asks for, and a minute in all; who interrupts does not wait. */
-TEST(waiting_has_an_end)
-{
-	cancelled = true;
-	times_asked = 0;
-	assert_false(web_wait(web, 4, 0));
-	assert_true(web_wait(web, 3, 0));
-	assert_false(web_wait(web, 0, 31));
-	assert_true(web_wait(web, 0, 30));
-	assert_true(web_wait(web, 0, 30));
-	assert_true(web_wait(web, 0, 0));
-	assert_false(web_wait(web, 0, -1));
-	assert_int_equal(times_asked, 2); /* where there was anything to wait for */
-	cancelled = false;
-	assert_true(web_wait(web, 0, 0));
-}
-
 static int set_up(void **state)
 {
 	(void)state;

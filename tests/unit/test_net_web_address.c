@@ -74,18 +74,6 @@ TEST(links_lead_somewhere)
 	assert_string_equal(url, "https://h/ab");
 }
 
-TEST(questions_are_escaped)
-{
-	struct buf text = BUF_MAX(100);
-
-	assert_int_equal(web_query(NULL, &text, "n", "azAZ09-._~ @[`{/:&=\xc3"), 0);
-	assert_string_equal(buf_text(&text), "n=azAZ09-._~%20%40%5B%60%7B%2F%3A%26%3D%C3");
-	buf_free(&text);
-	text = BUF_MAX(4);
-	assert_int_equal(web_query(NULL, &text, "n", "abcdef"), -1);
-	buf_free(&text);
-}
-
 /* Who may be spoken to in plain text: named hosts, and this machine where that is allowed. */
 TEST(plain_text_is_for_few)
 {
@@ -103,7 +91,7 @@ TEST(plain_text_is_for_few)
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const struct web_hosts hosts = {cases[i].here, named, sizeof named / sizeof *named, false};
+		const struct web_hosts hosts = {cases[i].here, named, sizeof named / sizeof *named};
 		char url[64];
 		struct jw_error why = {0};
 
@@ -115,20 +103,6 @@ TEST(plain_text_is_for_few)
 		(void)snprintf(url, sizeof url, "https://%s/a", cases[i].host);
 		assert_int_equal(web_may_ask(NULL, &hosts, url), 0);
 	}
-}
-
-/* Whoever may ask a host may not mean all of its ports. */
-TEST(exact_hosts_have_their_port)
-{
-	static const char *const named[] = {"lab", "other:5000"};
-	static const struct web_hosts hosts = {true, named, sizeof named / sizeof *named, true};
-	static const char *const refused[] = {"http://lab/", "http://lab:5000/", "http://other/",
-										  "http://localhost/", "http://127.0.0.1:5000/"};
-
-	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-		if (!web_may_ask(NULL, &hosts, refused[i]))
-			fail_msg("%s", refused[i]);
-	assert_int_equal(web_may_ask(NULL, &hosts, "http://other:5000/"), 0);
 }
 
 TEST(what_is_no_address_is_not_asked)
