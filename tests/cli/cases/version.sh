@@ -31,5 +31,3 @@ run 3 lint package.tar
 err_has "libarchive.so.13: undefined symbol: archive_read_new"
 run 3 prime --share https://host.invalid/x module.ptx
 err_has "libcurl.so.4: undefined symbol: curl_url"
-run 3 push oci://localhost:1/a:b
-err_has "libcurl.so.4: undefined symbol: curl_multi_poll"
