@@ -100,8 +100,8 @@ static void decode_percent(char *text)
 	for (const char *at = text; *at; at++) {
 		unsigned byte;
 
-		/* NOLINTNEXTLINE(cert-err34-c): two digits */
 		if (*at == '%' && strspn(at + 1, "0123456789abcdefABCDEF") >= 2 &&
+			/* NOLINTNEXTLINE(cert-err34-c): two digits */
 			sscanf(at + 1, "%2x", &byte) == 1 && byte) {
 			*to++ = (char)byte;
 			at += 2;
@@ -294,11 +294,15 @@ static uint64_t told_bytes(const struct pip *pip)
 		return 0;
 	for (const char *at = buf_text(&text); (at = strstr(at, "Downloading ")); at++) {
 		const char *open = at + strcspn(at, "(\n");
+		double number;
 		char *unit;
-		const double number = *open == '(' ? strtod(open + 1, &unit) : 0;
 
-		size =
-			number > 0 && number < 1e5 && text_starts(unit, " MB)") ? (uint64_t)(number * 1e6) : 0;
+		size = 0;
+		if (*open != '(')
+			continue;
+		number = strtod(open + 1, &unit);
+		if (number > 0 && number < 1e5 && text_starts(unit, " MB)"))
+			size = (uint64_t)(number * 1e6);
 	}
 	buf_free(&text);
 	return size;

@@ -407,11 +407,12 @@ static int account_with(struct jw_error *err, struct seen *seen, const struct de
 static int account_image(struct jw_error *err, void *context, const struct devcode_image *image)
 {
 	struct seen *seen = context;
+	const size_t last = seen->release_count;
 	uint64_t alike[1 + GPU_MOST_RELEASES];
 	uint32_t told = 0, runtime = image->runtime_cuda;
 	int result = picks_flush(err, &seen->picks);
 
-	for (size_t d = 0; d <= seen->release_count; d++)
+	for (size_t d = 0; d <= last; d++)
 		alike[d] = FNV_START;
 	for (size_t i = 0; !result && i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];
@@ -422,7 +423,7 @@ static int account_image(struct jw_error *err, void *context, const struct devco
 			break;
 		}
 		note = &seen->containers[container->index];
-		for (size_t d = 0; d <= seen->release_count; d++)
+		for (size_t d = 0; d <= last; d++)
 			alike[d] = fnv_update(alike[d], &note->rows[d], 1);
 		/* The runtime that registers code is the compiler's. */
 		if (container->section < image->section_count &&
@@ -430,15 +431,15 @@ static int account_image(struct jw_error *err, void *context, const struct devco
 			note->cuda / 1000 * 1000 > runtime)
 			runtime = note->cuda / 1000 * 1000;
 	}
-	for (size_t d = 0; d <= seen->release_count; d++) {
+	for (size_t d = 0; d <= last; d++) {
 		const bool too_old = is_too_old(seen, d, runtime);
 
 		alike[d] = fnv_update(alike[d], &too_old, sizeof too_old);
 	}
-	for (size_t d = 0; !result && d <= seen->release_count; d++) {
+	for (size_t d = 0; !result && d <= last; d++) {
 		uint32_t releases = 0;
 
-		for (size_t k = 1; k <= seen->release_count; k++)
+		for (size_t k = 1; k <= last; k++)
 			releases |= (uint32_t)(alike[k] == alike[d]) << (k - 1);
 		if (!d || (releases & ~told))
 			result = account_with(err, seen, image, runtime, d, releases);

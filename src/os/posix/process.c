@@ -59,7 +59,7 @@ static int await_child(struct jw_error *err, const char *name, pid_t child,
 	while ((ended = wait4(child, &status, watch && !result ? WNOHANG : 0, &usage)) <= 0)
 		if (ended < 0 && errno != EINTR)
 			return posix_error(err, name);
-		else if (!ended && watch->look(err, watch->context))
+		else if (watch && !ended && watch->look(err, watch->context))
 			(void)kill(child, SIGKILL), result = -1;
 		else if (!ended)
 			(void)poll(NULL, 0, WATCH_MS);
