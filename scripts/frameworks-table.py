@@ -30,7 +30,7 @@ def minutes(seconds):
 
 
 def cell(total, verdicts):
-    """One GPU. From which driver on it holds is said where with an older one less runs, or a program fails."""
+    """One GPU. From which driver on it holds is said where with an older one less is loaded, or a program fails."""
     lacking = sum(not any(one[kind] for kind in ("native", "compatible", "jit")) and one["nothing"] + one["cannot"] > 0 for one in verdicts)
     if lacking == len(verdicts) or not any(one[kind] for one in verdicts for kind in ("native", "compatible", "jit", "link")):
         return "no code"

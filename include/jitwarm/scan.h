@@ -91,6 +91,7 @@ struct jw_scan_image {
 struct jw_scan_change {
 	uint32_t driver;
 	size_t modules, failing;
+	bool may_need_none; /* as jw_may_need_none: these modules have no code */
 };
 enum { JW_SCAN_MOST_CHANGES = 32 };
 

@@ -27,14 +27,11 @@ struct kept_image {
 	size_t module_count;
 };
 
-/* What a scan with one driver says of a GPU. Outcomes are the same whatever drivers make of texts
- * without code, which nobody misses. */
+/* What a scan with one driver says of a GPU, in sizes alone, which memcmp compares. The driver
+ * compiles texts without code, too; `needed`: all but those that a start may do without. too_old:
+ * of those that fail, for want of a newer driver. */
 struct scan_outcome {
-	size_t modules;
-	struct {
-		/* too_old: of those that fail, for want of a newer driver */
-		size_t failing, too_old, with_code, left_out, verdicts[VERDICT_COUNT];
-	} counts;
+	size_t modules, needed, left_out, failing, too_old, verdicts[VERDICT_COUNT];
 };
 
 struct scan {
@@ -347,7 +344,7 @@ static int judge_release(struct jw_error *err, const struct scan *scan, const bo
 		for (size_t t = 0; t < targets; t++)
 			for (size_t v = 0; v < VERDICT_COUNT; v++)
 				if (v != VERDICT_JIT && v != VERDICT_LINK && v != VERDICT_NOTHING)
-					outcomes[t].counts.verdicts[v] += kept->targets[t].verdicts[v];
+					outcomes[t].verdicts[v] += kept->targets[t].verdicts[v];
 	}
 	build_end(&build);
 	result = result ? result : fates_settle(err, &build.plan->fates);
@@ -356,15 +353,15 @@ static int judge_release(struct jw_error *err, const struct scan *scan, const bo
 		struct scan_outcome *outcome = &outcomes[module->target];
 		const bool code = module->features.statements || module->features.entries;
 
+		outcome->left_out += module->state == PLAN_LEFT_OUT;
 		outcome->modules += module->state != PLAN_LEFT_OUT;
-		outcome->counts.with_code += code && module->state != PLAN_LEFT_OUT;
-		outcome->counts.left_out += code && module->state == PLAN_LEFT_OUT;
+		outcome->needed += (code || !module->on_demand) && module->state != PLAN_LEFT_OUT;
 	}
 	for (size_t i = 0; !result && i < build.plan->fates.count; i++) {
 		const struct file_fate *fate = &build.plan->fates.items[i];
 
-		outcomes[fate->target].counts.failing++;
-		outcomes[fate->target].counts.too_old += fate->needs.cuda != 0;
+		outcomes[fate->target].failing++;
+		outcomes[fate->target].too_old += fate->needs.cuda != 0;
 	}
 	plan_free(build.plan);
 	return result;
@@ -401,7 +398,7 @@ static int judge_all_releases(struct jw_error *err, const struct scan *scan, siz
 
 static bool same_outcome(const struct scan_outcome *a, const struct scan_outcome *b)
 {
-	return !memcmp(&a->counts, &b->counts, sizeof a->counts);
+	return !memcmp(a, b, sizeof *a);
 }
 
 /* What other drivers that run the GPU change; `of`: the outcome with the one in question, and those
@@ -427,7 +424,8 @@ static void tell_releases(struct jw_scan_total *total, const struct jw_driver *a
 		total->newer[total->newer_count++] = (struct jw_scan_change){
 			.driver = drivers[row].release[0],
 			.modules = outcome->modules,
-			.failing = outcome->counts.failing,
+			.failing = outcome->failing,
+			.may_need_none = !outcome->needed,
 		};
 		before = outcome;
 	}
@@ -435,7 +433,7 @@ static void tell_releases(struct jw_scan_total *total, const struct jw_driver *a
 		const struct scan_outcome *outcome = &of[(1 + own) * stride];
 
 		same = same && same_outcome(outcome, of);
-		if (outcome->counts.too_old) {
+		if (outcome->too_old) {
 			total->fails_from = drivers[own].release[0];
 			if (!total->fails_to)
 				total->fails_to = drivers[own].release[0];

@@ -211,8 +211,10 @@ static void say_changes(struct buf *line, const struct jw_scan_total *total, siz
 			buf_say(line, "; with %u: a program fails with %s", change->driver,
 					TEXT_COUNT(change->failing, "file", "files"));
 		else if (change->modules)
-			buf_say(line, "; with %u: %s to compile", change->driver,
-					TEXT_COUNT(change->modules, "module", "modules"));
+			buf_say(line,
+					change->may_need_none ? "; with %u: %s to compile, which programs may not need"
+										  : "; with %u: %s to compile",
+					change->driver, TEXT_COUNT(change->modules, "module", "modules"));
 		else
 			buf_say(line, "; with %u: nothing to compile", change->driver);
 		modules = change->modules;
@@ -248,11 +250,11 @@ static void say_drivers(const struct output *output, const char *name,
 	if (total->driver_from && total->fails_to)
 		buf_say(&line,
 				total->older_differ
-					? "; with older ones less of it runs, and with %s a program fails"
+					? "; with older ones less of it is loaded, and with %s a program fails"
 					: "; a program fails with %s",
 				fails);
 	else if (total->driver_from && total->older_differ)
-		buf_say(&line, "; with older ones less of it runs");
+		buf_say(&line, "; with older ones less of it is loaded");
 	say_changes(&line, total, failing);
 	output_expect_whole(output, &line);
 	if (line.size)
@@ -319,6 +321,7 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 	}
 	for (size_t i = 0; i < count; i++)
 		trifle = trifle && !jw_target_equal(libraries[i].target, total->target);
+	trifle = trifle || is_trifle(&total->forecast.start);
 	output_line(output, STYLE_STRONG,
 				trifle ? "%s, all together: %s to compile that programs may not need (%s of PTX)%s"
 					   : "%s, all together: %s to compile (%s of PTX)%s",

@@ -6,7 +6,7 @@ text() { # FILE VERSION KERNEL [TARGET]
 }
 mapfile -t releases < <(sed -n '/^} releases/,/^};/p' "$cases/../../../src/gpu/release.c" | grep -oE '[0-9]{3}\}' | tr -d '}')
 [[ ${#releases[@]} -ge 31 && ${releases[0]} == 375 ]] || fail "the table of releases is not read"
-mkdir texts mixed
+mkdir texts mixed empty
 text texts/a.ptx 8.5 a
 text texts/b.ptx 8.7 b
 text texts/c.ptx 7.5 c
@@ -39,14 +39,16 @@ open("mixed/thirteen.fatbin", "wb").write(parts + fatbin.container(cubin(90, Tru
 added = bytearray(cubin(90, True))  # as bake names what it adds
 added[32:40], added[64:72] = (64).to_bytes(4, "little") + (7).to_bytes(4, "little"), b"jitwarm\0"
 open("mixed/baked.fatbin", "wb").write(parts + fatbin.container(bytes(added)))
+nothing = fatbin.ptx_payload(b".version 8.5\n.target sm_70\n.address_size 64\n")  # the driver makes an entry of it
+open("empty/empty.fatbin", "wb").write(fatbin.container(cubin(86)) * 3 + fatbin.container(fatbin.entry(fatbin.PTX, 70, nothing, isa=(8, 5))))
 open("parts", "wb").write(fatbin.container(ptx(b"8.0", b"p", isa=(8, 0))) + fatbin.container(cubin(90)))
 PYTHON
 cp mixed/same.fatbin mixed/again.fatbin
 is_wine || is_emulated || # objcopy has no section of that name in a DLL, and knows this machine's programs alone
-	for name in old new zstd twelve thirteen baked; do
+	for name in mixed/{old,new,zstd,twelve,thirteen,baked} empty/empty; do
 		objcopy --remove-section __nv_relfatbin --remove-section .nvFatBinSegment --remove-section .nv_fatbin \
-			--add-section ".nv_fatbin=mixed/$name.fatbin" --set-section-flags .nv_fatbin=alloc,readonly \
-			--change-section-address .nv_fatbin=0x1000000 "$sample" "mixed/lib$name.so" 2>/dev/null
+			--add-section ".nv_fatbin=$name.fatbin" --set-section-flags .nv_fatbin=alloc,readonly \
+			--change-section-address .nv_fatbin=0x1000000 "$sample" "${name%/*}/lib${name#*/}.so" 2>/dev/null
 	done
 is_wine || cp "$sample" mixed/libsample.so
 
@@ -102,6 +104,7 @@ sm_86 455 texts
 sm_86 455 mixed
 sm_90 520 mixed
 sm_86 455 parts
+sm_86 455 empty
 GPUS
 
 # The line says what a newer driver changes.
@@ -115,6 +118,16 @@ run 0 scan --target sm_86 --driver 560 texts
 out_has "sm_86 (RTX 30): the same from driver 555 on; a program fails with 455 to 550"
 run 0 scan --target sm_86 --driver 550 parts
 out_has "sm_86 (RTX 30): the same from driver 525 on; a program fails with 455 to 520"
+run 0 scan --target sm_86 --driver 550 empty/empty.fatbin
+out_has "the same with driver 525 to 550; a program fails with 455 to 520; with 555: 1 module to compile"
+is_wine || is_emulated || {
+	run 0 scan --target sm_86 --driver 550 empty/libempty.so
+	out_has "sm_86 (RTX 30), all together: nothing to compile"
+	out_has "; with 555: 1 module to compile, which programs may not need"
+	run 0 scan --target sm_86 --driver 555 empty/libempty.so
+	out_has "sm_86 (RTX 30), all together: 1 module to compile that programs may not need (47 B of PTX)"
+	out_has "sm_86 (RTX 30): the same from driver 555 on; with older ones less of it is loaded, and with 455 to 520 a program fails"
+}
 
 # The CUDA runtime refuses older drivers whatever the GPU: that of the compiler of any of the library's code, and the one that
 # the library is linked to. A file without a runtime is judged by its code.
