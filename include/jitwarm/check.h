@@ -31,7 +31,9 @@ struct jw_check_options {
 	bool explain; /* find out why modules are cold; reads more of the cache and may take longer */
 	struct jw_cancel cancel;
 	const struct jw_found *found; /* instead of paths: the files of this search; the result then has
-									 their packages */
+									 their packages, */
+	const char *const *named;     /* of which these count even below a package's tests folder */
+	size_t named_count;
 };
 
 /* Why a module is cold, according to data on disk. */

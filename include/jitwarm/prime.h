@@ -171,7 +171,8 @@ struct jw_prime_options {
 	 * compiles first, for each GPU architecture. */
 	const char *const *paths;
 	size_t path_count;
-	/* Files of `paths` whose modules are tried even if the driver has refused them before. */
+	/* Files of `paths` whose modules are tried even if the driver has refused them before, or
+	 * they lie below a package's tests folder. */
 	const char *const *retried;
 	size_t retried_count;
 	bool everything;                      /* include modules outside the registered sections */

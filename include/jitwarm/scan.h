@@ -65,8 +65,8 @@ struct jw_scan_verdicts {
 	enum jw_scan_need link_needed;  /* whether the CUDA runtime links when a program starts */
 	struct jw_scan_work loose_work; /* the part of `work` that the library loads by itself when it
 									   needs it */
-	bool left_out; /* that part is so large that priming leaves it out unless everything is
-					  requested */
+	bool left_out; /* that part is so large, or of a package's own tests (then it is all of `work`),
+					  that priming leaves it out unless everything is requested */
 	struct jw_scan_work start_work; /* the part of `work` that a start compiles: all but what is
 									   left out */
 };
@@ -122,6 +122,8 @@ struct jw_scan_total {
 struct jw_scan_options {
 	const char *const *paths; /* files; directories, which are searched as jw_find does */
 	size_t path_count;
+	const char *const *named; /* of these, what counts even below a package's tests folder */
+	size_t named_count;
 	const struct jw_target *targets; /* GPUs, without suffix; may be none, at most 32 */
 	size_t target_count;
 	struct jw_driver driver; /* zeros: a driver that reads everything */

@@ -215,25 +215,36 @@ static bool is_on_demand(const struct build *build, const struct build_image *im
 			   : found && build->found < found->file_count && found->files[build->found].package;
 }
 
-/* Whether it is a loose file below a tests folder of an installed package. Where the environment
- * itself lies does not matter. */
-static bool is_of_tests(const struct build *build, const struct build_image *image)
+bool plan_is_named(const char *const *names, size_t count, const char *path)
 {
-	static const char folder[] = "-packages"; /* site-packages, Debian's dist-packages */
-	const struct jw_found *found = build->request->found;
-	const char *path = image->path;
+	for (size_t i = 0; i < count; i++) {
+		const char *named = names[i], *at = path;
 
-	if (image->library || build->request->everything || !found ||
-		build->found >= found->file_count || !found->files[build->found].package)
+		/* The search writes its paths with the system's separator. */
+		while (*at && (*named == *at || (os_is_separator(*named) && os_is_separator(*at))))
+			named++, at++;
+		if (!*named && !*at)
+			return true;
+	}
+	return false;
+}
+
+bool build_is_of_tests(const struct plan_request *request, const struct build_image *image)
+{
+	static const char installed[] = "-packages", tests[] = "tests"; /* site-, Debian's dist- */
+	const char *inside = image->member;
+
+	if (image->library || request->everything ||
+		(!inside && plan_is_named(request->named, request->named_count, image->path)))
 		return false;
-	for (const char *at = path; (at = strstr(at, folder)); path = at)
-		at += sizeof folder - 1;
-	if (path == image->path)
-		return false;
-	while ((path = strstr(path, "tests")) &&
-		   !(os_is_separator(path[-1]) && os_is_separator(path[5])))
-		path += 5;
-	return path != NULL;
+	/* Where the environment itself lies does not matter. */
+	for (const char *at = image->path; !image->member && (at = strstr(at, installed));)
+		inside = at += sizeof installed - 1;
+	for (const char *at = inside; at && (at = strstr(at, tests)); at++)
+		if ((at == image->member || os_is_separator(at[-1])) &&
+			os_is_separator(at[sizeof tests - 1]))
+			return true;
+	return false;
 }
 
 /* Inputs of a link are compiled only if the CUDA runtime links, and only those that it hands to the
@@ -481,7 +492,7 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 	size_t superseded[ANALYSE_MOST_TARGETS] = {0};
 	size_t most_left = 0, most_texts = 0;
 	uint32_t file = UINT32_MAX;
-	const bool test = is_of_tests(build, image);
+	const bool test = build_is_of_tests(build->request, image);
 
 	if (!test && fates_add(err, &plan->fates, image->path, image->member, image->targets,
 						   plan->target_count))

@@ -44,6 +44,9 @@ struct build_image {
 int build_begin(struct jw_error *err, struct build *build, const struct plan_request *request);
 void build_end(struct build *build);
 struct build_image build_image_of(const struct analyse_image *image);
+/* Whether it is loose code below a tests folder of a package, installed or an archive: its users
+ * wait for none of it. */
+bool build_is_of_tests(const struct plan_request *request, const struct build_image *image);
 int build_take(struct jw_error *err, struct build *build, const struct build_image *image);
 
 /* Adds what the request's `of_stamp` asks for. */

@@ -162,6 +162,9 @@ struct plan_request {
 	const char *state_dir; /* inventory of known files, entries that were verified; NULL: keeps
 							  neither */
 	bool everything;       /* --all: nothing is left out */
+	/* Files that are not left out as a package's tests: the user named them. */
+	const char *const *named;
+	size_t named_count;
 	bool link_inputs; /* includes relocatable code that the CUDA runtime does not link: a library
 						 may link it itself */
 	/* Adds the modules of the entries in `cache_dir` that the driver with this stamp has compiled.
@@ -177,6 +180,8 @@ struct plan_request {
  * JW_ERR_INTERRUPTED. The caller frees with plan_free. */
 int plan_build(struct jw_error *err, const struct plan_request *request, struct plan **ret_plan);
 void plan_free(struct plan *plan);
+/* Whether a found file is one of the names that the user gave. */
+bool plan_is_named(const char *const *names, size_t count, const char *path);
 /* Cold modules whose entries are in the cache by now become warm. */
 void plan_look_again(struct plan *plan);
 /* A cold module that the driver has refused with `result` (0: it has not) is not to be compiled,

@@ -312,8 +312,14 @@ static char *misfit_text(enum compiler_kind kind, uint32_t cuda, const struct jw
 	(void)text_format(version, sizeof version, "CUDA %u.%u", cuda / 1000, cuda % 1000 / 10);
 	(void)jw_driver_text(name, driver);
 	*ret_needs = 0;
-	if (writes_ptx && driver->cuda && cuda <= gpu_newest_cuda() &&
-		gpu_isa_compare(writes, reads) > 0)
+	if (writes_ptx && cuda > gpu_newest_cuda() && driver->cuda &&
+		gpu_isa_compare(writes, reads) > 0) /* its own PTX version is not known */
+		return mem_printf(
+			NULL,
+			"%s's %s writes PTX newer than the %u.%u that driver %s reads: programs that "
+			"load what it compiles fail with error 222",
+			version, compiler_names[kind], reads.major, reads.minor, name);
+	if (writes_ptx && driver->cuda && gpu_isa_compare(writes, reads) > 0)
 		return mem_printf(
 			NULL,
 			"%s's %s writes PTX %u.%u, and driver %s reads up to %u.%u: programs that "
@@ -646,6 +652,8 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 		.cache_dir = options->system->cache.path,
 		.state_dir = options->system->state_dir,
 		.everything = options->everything,
+		.named = options->found ? options->named : options->paths,
+		.named_count = options->found ? options->named_count : options->path_count,
 		.cancel = options->cancel,
 	};
 	struct jw_check_cause *causes = NULL;

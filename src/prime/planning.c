@@ -227,6 +227,8 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 		.state_dir = system->state_dir,
 		/* A module chosen by offset, or recorded, is wanted wherever it lies. */
 		.everything = options->everything || options->recording,
+		.named = options->retried,
+		.named_count = options->retried_count,
 		.link_inputs = options->recording != NULL,
 		.of_stamp = options->of_stamp,
 		.speed = speed_for(system, options),
@@ -271,21 +273,14 @@ static int take_notes(struct jw_error *err, const struct plan *plan, struct jw_p
 	return 0;
 }
 
-static bool is_retried(const struct jw_prime_options *options, const char *path)
-{
-	for (size_t i = 0; i < options->retried_count; i++)
-		if (!strcmp(options->retried[i], path))
-			return true;
-	return false;
-}
-
 int planning_note_refused(struct jw_error *err, struct plan *plan, const struct ledger *ledger,
 						  const struct jw_prime_options *options, struct jw_prime_result *result)
 {
 	const size_t before = plan->fates.count;
 
 	for (size_t i = 0; i < plan->module_count; i++)
-		if (!is_retried(options, plan->files[plan->modules[i].file].path) &&
+		if (!plan_is_named(options->retried, options->retried_count,
+						   plan->files[plan->modules[i].file].path) &&
 			plan_refuse(err, plan, &plan->modules[i], ledger_refused(ledger, plan->modules[i].key)))
 			return -1;
 	return note_fates(err, plan, before, result);

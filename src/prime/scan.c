@@ -157,7 +157,7 @@ static void add_work(struct jw_scan_work *work, const struct analyse_module *mod
 	work->cache_bytes += estimate.entry_bytes;
 }
 
-static void tell_work(struct told *told, const struct analyse_image *from,
+static void tell_work(struct told *told, const struct analyse_image *from, bool test,
 					  const struct jw_speed *speed)
 {
 	const bool library = from->image->format == DEVCODE_ELF || from->image->format == DEVCODE_PE;
@@ -184,17 +184,18 @@ static void tell_work(struct told *told, const struct analyse_image *from,
 			continue;
 		}
 		add_work(&verdicts->work, module, &own);
-		if (module->role == DEVCODE_LOOSE && library)
+		if (test || (module->role == DEVCODE_LOOSE && library))
 			add_work(&verdicts->loose_work, module, &own);
 	}
 	for (size_t t = 0; t < told->image.verdict_count; t++)
 		told->verdicts[t].left_out =
+			(test && told->verdicts[t].loose_work.modules) ||
 			told->verdicts[t].loose_work.ptx_bytes > PLAN_LOOSE_LIMIT_BYTES;
 	for (size_t i = 0; i < from->module_count; i++) {
 		const struct analyse_module *module = &from->modules[i];
 		struct jw_scan_verdicts *verdicts = &told->verdicts[module->target];
 
-		if (!module->superseded && module->form != CACHE_KEY_LINK &&
+		if (!module->superseded && module->form != CACHE_KEY_LINK && !test &&
 			!(verdicts->left_out && module->role == DEVCODE_LOOSE)) {
 			const double low = verdicts->start_work.start.low;
 
@@ -281,7 +282,8 @@ static int tell_image(struct jw_error *err, void *context, const struct analyse_
 	told.image.verdicts = told.verdicts;
 	for (size_t t = 0; t < scan->question.target_count; t++)
 		tell_verdicts(&told.verdicts[t], scan->question.targets[t], &from->targets[t]);
-	tell_work(&told, from, &scan->build.request->speed);
+	tell_work(&told, from, build_is_of_tests(scan->build.request, &brought),
+			  &scan->build.request->speed);
 	if (image->format == DEVCODE_ELF || image->format == DEVCODE_PE)
 		if (compare_libraries(err, scan, &told))
 			return -1;
@@ -544,6 +546,8 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 {
 	const struct cache_profile profile = {.driver = options->driver};
 	const struct plan_request request = {
+		.named = options->named,
+		.named_count = options->named_count,
 		.targets = options->targets,
 		.target_count = options->target_count,
 		.profile = &profile,

@@ -186,6 +186,8 @@ static int prepare_ahead(struct jw_error *err, struct preparing *preparing,
 	const struct jw_prime_options prime = {
 		.paths = files->paths,
 		.path_count = files->count,
+		.retried = given->operands,
+		.retried_count = given->operand_count,
 		.jobs = (unsigned)options_number(given, "jobs", 0),
 		.low_priority = options_given(given, "background"),
 		.fetch = fetches ? &fetch : NULL,

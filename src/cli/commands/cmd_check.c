@@ -263,6 +263,8 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 {
 	const struct jw_check_options options = {
 		.found = files->found,
+		.named = cli->options.operands,
+		.named_count = cli->options.operand_count,
 		.system = cli->system,
 		.targets = gpus->targets,
 		.target_count = gpus->count,

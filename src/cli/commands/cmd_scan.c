@@ -593,6 +593,8 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 	const struct options *given = &run->cli->options;
 	const char *const wheel = run->wheel ? run->wheel->path : NULL;
 	struct jw_scan_options options = {
+		.named = given->operands,
+		.named_count = given->operand_count,
 		.targets = gpus->targets,
 		.target_count = gpus->count,
 		.driver = gpus->driver,

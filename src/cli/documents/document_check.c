@@ -134,7 +134,8 @@ static const struct json_field verdict_fields[] = {
 	VERDICT_AS("loose_modules", loose_work.modules,
 			   "of `jit_modules`: outside the sections that the CUDA runtime registers"),
 	VERDICT_AS("loose_bytes", loose_work.ptx_bytes, "their PTX, decompressed"),
-	VERDICT(left_out, "`prime` leaves that part out without `--all`"),
+	VERDICT(left_out, "`prime` leaves that part out without `--all`; true, too, of what packages' "
+					  "tests load, and then that part is all of `jit_modules`"),
 	JSON_PART("cannot_reasons", JSON_TABLE(struct jw_scan_verdicts, reason_fields),
 			  "the same containers as `cannot`, by reason"),
 	JSON_PART("estimate", JSON_TABLE(struct jw_scan_verdicts, estimate_fields),

@@ -49,6 +49,17 @@ run 1 doctor --no-probe --json
 json '[f["fix"] for f in d["findings"] if f["id"] == "compiler"] == ["install driver 580 (CUDA 13.0) or a newer one, or nvJitLink of CUDA 12.4"]'
 compilers 0 --target sm_86 --driver 580.65 -- 'c == []'
 
+# Newer than any CUDA release that is known here
+remove
+package nvidia-cuda-nvrtc 99.1.37 nvidia/cu99/lib/libnvrtc-builtins.so.99.1
+newer="CUDA 99.1's NVRTC writes PTX newer than the 8.4 that driver 550.200.01 (CUDA 12.4) reads: programs that load what it compiles fail with error 222"
+compilers 0 -- "c == [\"$newer\"]"
+run 0 check
+out_has "$newer (nvidia-cuda-nvrtc 99.1.37)"
+run 1 doctor --no-probe
+out_has "$newer"
+compilers 0 --target sm_86 --driver 99.1 -- 'c == []'
+
 # A Windows name
 remove
 package nvidia-cuda-nvrtc-cu12 12.9.86 nvidia/cuda_nvrtc/bin/nvrtc-builtins64_129.dll
@@ -69,6 +80,27 @@ run 1 check --json --all
 json 'd["cold"] == 2 and len(d["failing"]) == 1'
 run 1 check --json "$site/numba_cuda/numba/cuda/tests/data/jitlink.ptx"
 json 'd["cold"] == 1'
+# … whichever command asks, of the wheel, too
+(cd "$site" && python3 -m zipfile -c "$work/numba_cuda-0.20-py3-none-any.whl" numba_cuda)
+wheel=$work/numba_cuda-0.20-py3-none-any.whl
+for of in numba-cuda "" "$wheel"; do
+	run 1 check --json ${of:+"$of"}
+	json 'd["cold"] == d["left_out"] == 1 and not d["failing"]'
+	run 0 scan --json ${of:+"$of"}
+	json '[(t["modules"], t["left_out"]) for t in d["totals"]] == [(1, 1)] and len(d["files"]) == 3'
+	json '[f["verdicts"]["sm_86"]["left_out"] for f in d["files"] if "jitlink" in (f.get("member") or f["path"])] == [True]'
+	run 1 prime -n --json ${of:+"$of"}
+	json 'd["cold"] == d["left_out"] == 1'
+	run "1|2" prime -n --json --all ${of:+"$of"}
+	json 'd["cold"] == 2'
+done
+run 1 check --json --all "$wheel"
+json 'd["cold"] == 2 and len(d["failing"]) == 1'
+named=$site/numba_cuda/numba/cuda/tests/data/jitlink.ptx
+run 1 prime -n --json "$named"
+json 'd["cold"] == 1'
+run 0 scan --json "$named"
+json '[t["modules"] for t in d["totals"]] == [1]'
 
 # Triton's ptxas says of itself which one it is; it has another one for newer GPUs.
 is_wine && exit 0
