@@ -55,8 +55,9 @@ struct jw_scan_verdicts {
 	size_t cannot_zstd;      /* compressed in a way that this driver cannot read */
 	size_t cannot_damaged;
 	size_t nothing; /* code for other or newer architectures only */
-	/* Of the containers that the CUDA runtime registers, or of a loose file: all with code, and
-	 * those without code for this GPU. Where others have some, a program that uses one fails. */
+	/* Of the containers that the CUDA runtime registers, with the objects that a link left out, or
+	 * of a loose file: all with code, and those without code for this GPU. Where others have some,
+	 * a program that uses one fails. */
 	size_t pieces, lacking;
 	bool runs; /* and others have some: no program fails but with these */
 

@@ -27,6 +27,8 @@ struct image_account {
 	 * and those that the driver refuses */
 	size_t inputs[ANALYSE_MOST_TARGETS], inputs_lacking[ANALYSE_MOST_TARGETS];
 	size_t inputs_refused[ANALYSE_MOST_TARGETS];
+	size_t prelinked[ANALYSE_MOST_TARGETS]; /* linked containers with a cubin that runs */
+	bool lto;   /* there are inputs that only the linker of the build compiles */
 	bool plain; /* some of the code is for more GPUs than those of a family */
 	struct analyse_module *modules;
 	size_t module_count, module_capacity;
@@ -289,6 +291,8 @@ static int judge_container(struct jw_error *err, struct image_account *account, 
 			count_input(account, t, &judged);
 		if (linked && verdict != VERDICT_NATIVE && verdict != VERDICT_COMPATIBLE)
 			account->unlinked[t] = true;
+		else if (linked)
+			account->prelinked[t]++;
 		if (verdict == VERDICT_LINK && role == DEVCODE_RELOCATABLE)
 			account->to_link[t]++;
 		if (judged.pick != SEEN_NO_PICK &&
@@ -308,17 +312,21 @@ static int go_through(struct jw_error *err, struct image_account *account)
 	}
 	for (size_t i = 0; i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];
+		const enum devcode_role role = container->section < image->section_count
+										   ? image->sections[container->section].role
+										   : DEVCODE_LOOSE;
 		const struct seen_container *seen;
 
 		seen = &account->seen->containers[container->index];
-		for (uint32_t k = 0; k < seen->entry_count; k++)
-			if (count_entry(err, account, &account->seen->entries[seen->first_entry + k]))
+		for (uint32_t k = 0; k < seen->entry_count; k++) {
+			const struct seen_entry *entry = &account->seen->entries[seen->first_entry + k];
+
+			if (count_entry(err, account, entry))
 				return -1;
-		if (judge_container(err, account, container->index,
-							container->section < image->section_count
-								? image->sections[container->section].role
-								: DEVCODE_LOOSE,
-							container->linked))
+			account->lto =
+				account->lto || (role == DEVCODE_RELOCATABLE && entry->kind == DEVCODE_KIND_LTOIR);
+		}
+		if (judge_container(err, account, container->index, role, container->linked))
 			return -1;
 	}
 	return 0;
@@ -345,12 +353,28 @@ static enum analyse_fate fate_of(const struct image_account *account, size_t t)
 	return target->verdicts[VERDICT_CANNOT] ? ANALYSE_REFUSED : ANALYSE_NO_CODE;
 }
 
+/* The linker of a build only warns of an object without code for its GPU, and leaves it out: what
+ * it links has none of that object's kernels, or none at all. */
+static void count_left_out(struct image_account *account, size_t t)
+{
+	struct analyse_target *target = &account->targets[t];
+	const size_t left_out = account->inputs_lacking[t];
+
+	if (account->unlinked[t] || !account->prelinked[t] || account->lto)
+		return;
+	target->pieces += left_out;
+	target->lacking += left_out;
+	if (left_out && left_out == account->inputs[t])
+		target->lacking += account->prelinked[t];
+}
+
 /* Run-time linking is needed if and only if a linked container has no cubin that runs. */
 static void finish_account(struct image_account *account)
 {
 	for (size_t t = 0; t < account->seen->question->target_count; t++) {
 		struct analyse_target *target = &account->targets[t];
 
+		count_left_out(account, t);
 		target->fate = fate_of(account, t);
 		target->special = !account->plain;
 		if (account->unlinked[t])

@@ -45,7 +45,8 @@ struct analyse_target {
 	size_t verdicts[VERDICT_COUNT]; /* containers */
 	size_t reasons[REASON_COUNT];   /* of the `cannot` verdicts */
 	struct jw_driver needs;         /* the first driver that is new enough for these; else zeros */
-	/* Of the code that the CUDA runtime hands to the driver, or of the loose file, in containers:
+	/* Of the code that the CUDA runtime hands to the driver, with the objects that a link left out,
+	 * or of the loose file, in containers:
 	 * all; without code for this GPU; with Tile IR that the driver compiles; of VERDICT_UNKNOWN */
 	size_t pieces, lacking, tile, unknown;
 	uint32_t kind;       /* of an entry of the latter, or of one that the driver does not know */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "entries.h"
 #include "plan_paths.h"
 
 #define OPTIONS " --generate-line-info "
@@ -411,6 +412,38 @@ TEST_WITH(a_link_without_code_fails, make_folder, remove_folder)
 		plan = plan_folder(&target, 1, NULL, false);
 		assert_int_equal(plan->fates.count, cases[i].failing);
 		assert_true(!cases[i].failing || plan->fates.items[0].reason == REASON_NONE);
+		plan_free(plan);
+		buf_free(&linked);
+		buf_free(&inputs);
+	}
+}
+
+/* An object without code for the GPU was left out where the build linked for it. */
+TEST_WITH(a_link_lacks_what_was_left_out, make_folder, remove_folder)
+{
+	static const struct {
+		unsigned sm[2]; /* of the objects */
+		size_t failing, lacking;
+	} cases[] = {{{70, 70}, 0, 0}, {{90, 90}, 1, 0}, {{70, 90}, 0, 1}};
+	const struct jw_target target = {86, 0};
+	uint8_t payload[ENTRIES_CUBIN];
+	const struct write_ptx cubin = {.payload = payload,
+									.payload_size = sizeof payload,
+									.target = target,
+									.kind = DEVCODE_KIND_CUBIN};
+
+	entries_cubin(payload, 86, false);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf linked = make_buf(), inputs = make_buf();
+		struct plan *plan;
+
+		assert_int_equal(write_container(NULL, &cubin, &linked), 0);
+		for (unsigned k = 0; k < 2; k++)
+			small_put(&inputs, k, cases[i].sm[k], "--compile-only ");
+		write_linked("linked.so", 2, &linked, &inputs);
+		plan = plan_folder(&target, 1, NULL, false);
+		assert_int_equal(plan->fates.count, cases[i].failing);
+		assert_int_equal(plan->targets[0].lacking, cases[i].lacking);
 		plan_free(plan);
 		buf_free(&linked);
 		buf_free(&inputs);

@@ -92,6 +92,9 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 {
 	const struct jw_scan_work *work = &verdicts->start_work;
 	const bool compiles = work->modules && !is_trifle(&work->start);
+	/* What runs is then a part of what has to be linked. */
+	const bool fails = verdicts->pieces && !verdicts->runs,
+			   native = (verdicts->native || verdicts->compatible) && !fails;
 	bool link = verdicts->link_needed == JW_SCAN_NEED_YES && verdicts->link_work.modules;
 	char bytes[TEXT_SHORT];
 
@@ -111,7 +114,7 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 	if (verdicts->unknown)
 		buf_say(line, "%s%s of kind 0x%x, which jitwarm does not know", separator(line),
 				TEXT_COUNT(verdicts->unknown, "piece", "pieces"), verdicts->unknown_kind);
-	if (!line->size && verdicts->cannot && (verdicts->native || verdicts->compatible))
+	if (!line->size && verdicts->cannot && native)
 		buf_say(line, "runs as it is, except for what follows");
 	say_cannot(line, verdicts);
 	if (verdicts->runs && verdicts->lacking)
@@ -122,11 +125,11 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 				line->size ? "; " : "runs as it is, but ", verdicts->lacking,
 				TEXT_COUNT(verdicts->pieces, "piece", "pieces"));
 	if (line->size)
-		return compiles || link || verdicts->left_out || verdicts->native || verdicts->compatible ||
-					   verdicts->tile || verdicts->unknown
+		return compiles || link || verdicts->left_out || native || verdicts->tile ||
+					   verdicts->unknown
 				   ? STYLE_WARN
 				   : STYLE_BAD;
-	if (verdicts->native || verdicts->compatible) {
+	if (native) {
 		buf_say(line, "runs as it is");
 		return STYLE_GOOD;
 	}
@@ -141,9 +144,9 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 						  : "relocatable code, not linked at start");
 		return STYLE_FAINT;
 	}
-	buf_say(line, verdicts->nothing ? "no kernel image for this GPU"
-									: "nothing in it that a driver loads");
-	return verdicts->nothing ? STYLE_BAD : STYLE_FAINT;
+	buf_say(line, verdicts->nothing || fails ? "no kernel image for this GPU"
+											 : "nothing in it that a driver loads");
+	return verdicts->nothing || fails ? STYLE_BAD : STYLE_FAINT;
 }
 
 static void say_counts(struct buf *line, const struct jw_scan_count *counts, size_t count)

@@ -120,7 +120,9 @@ static const struct json_field verdict_fields[] = {
 	VERDICT(unknown, "a kind of entry that jitwarm does not know: `other` has its number"),
 	VERDICT(cannot, "the code that the driver takes is unusable"),
 	VERDICT(nothing, "code for other or newer architectures"),
-	VERDICT(pieces, "containers with code that the CUDA runtime registers, or of a loose file"),
+	VERDICT(pieces,
+			"containers with code that the CUDA runtime registers, with the objects that a link "
+			"left out, or of a loose file"),
 	VERDICT(lacking, "of these: without code for this GPU; a program that uses one fails"),
 	VERDICT_AS("jit_modules", work.modules,
 			   "distinct pairs of payload and option string that would be compiled"),

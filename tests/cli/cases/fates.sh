@@ -29,6 +29,13 @@ write("objects.so", fatbin.library(one(cubin(80)), objects=[one(cubin(80)), one(
 write("half.so", fatbin.library(one(cubin(80)), objects=[one(cubin(80), ptx(52, options="--compile-only ")), one(cubin(80))]))
 write("linked.so", fatbin.library(one(cubin(80)), objects=[one(cubin(80), ptx(52, options="--compile-only ")),
                                                            one(ptx(52, kernel=b"l", options="--compile-only "))]))
+# What nvlink links for another GPU than its objects are for has no code of them, or of some of them; LTO-IR is for each newer GPU.
+empty, lto = fatbin.entry(fatbin.CUBIN, 75, fatbin.old_cubin(75)), other(8, 75)
+write("wrong.so", fatbin.library(one(empty), objects=[one(cubin(80)), one(cubin(80))]))
+write("wrong_ptx.so", fatbin.library(one(empty), objects=[one(ptx(80)), one(ptx(80, kernel=b"l"))]))
+write("no_link.so", fatbin.library(one(cubin(90)), objects=[one(cubin(75)), one(cubin(80))]))
+write("part.so", fatbin.library(one(cubin(75)), objects=[one(cubin(80)), one(cubin(75), cubin(80))]))
+write("lto.so", fatbin.library(one(cubin(75)), objects=[one(cubin(80), lto), one(cubin(80), lto)]))
 write("folder/liba.so", fatbin.library(one(ptx(75, b"7.5"))))
 write("folder/libb.so", fatbin.library(one(ptx(75, b"8.7", b"b"))))
 write("inside.so", fatbin.library(one(ptx(75, b"7.5")), one(ptx(75, b"8.7", b"b"))))
@@ -51,6 +58,19 @@ for file in objects.so half.so; do
 done
 run 1 check --json --target sm_75 --driver 550.163.01 linked.so
 json 'd["failing"] == [] and d["link"] == d["modules"] == 2'
+for file in wrong.so wrong_ptx.so no_link.so; do
+	run 2 lint --gpus sm_75 --driver 550.163.01 $file
+	for command in check scan; do
+		run 2 $command --target sm_75 --driver 550.163.01 $file
+		out_has "will fail: no kernel image for sm_75"
+		out_lacks "runs as it is"
+		out_lacks "nothing to compile"
+	done
+done
+run 0 scan --target sm_75 --driver 550.163.01 part.so
+out_has "runs as it is, but 1 of 2 pieces has no code for this GPU: a program that uses it fails"
+run 0 scan --target sm_75 --driver 550.163.01 lto.so
+out_lacks "has no code"
 
 is_wine || run 2 prime tile/libtile.so # under driver 550
 is_wine || out_has "Nothing is compiled: what is here cannot run on these GPUs."
