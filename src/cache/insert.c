@@ -147,17 +147,18 @@ int cache_keep(struct jw_error *err, struct cache_live *live, uint64_t key)
 	return set_add(err, &live->own_keys, key, 0);
 }
 
-/* A driver's late write can have removed only rows of the last seconds. Restores as many as fit
- * into one hold, whose reading may have taken all of its time: one at least. */
+/* A driver's late write can have removed only rows of the last seconds before it, however long
+ * the index then takes to read. Restores as many as fit into one hold, whose reading may have
+ * taken all of its time: one at least. */
 static int restore_own(struct jw_error *err, struct cache_live *live)
 {
 	const uint64_t recent_ns = UINT64_C(10000000000);
-	uint64_t now = os_monotonic_ns();
 	bool there;
 
 	if (!live->undone)
 		return 0;
-	for (size_t i = live->own_count; i-- > 0 && now - live->own[i].added_ns < recent_ns;) {
+	for (size_t i = live->own_count;
+		 i-- > 0 && live->undone_since_ns < live->own[i].added_ns + recent_ns;) {
 		const struct live_own *own = &live->own[i];
 
 		if (live_row(live, own->key) != SET_NONE || live->rows.bytes > live->options.limit_bytes ||

@@ -42,6 +42,8 @@ int live_rows_read(struct jw_error *err, struct cache_live *live)
 	rows->image = *fresh;
 	*fresh = former;
 	rows->known = false;
+	if (!live->undone)
+		live->undone_since_ns = live->released_ns;
 	live->others = live->undone = true;
 	return 0;
 }

@@ -54,6 +54,7 @@ struct cache_live {
 	struct cache_index index; /* with the rows that are gone */
 	struct live_rows rows;
 	bool undone; /* another process has written to the index: our rows may be missing */
+	uint64_t undone_since_ns; /* then: when the lock had last been released before */
 
 	/* While the lock is held: */
 	struct os_file *file;

@@ -200,15 +200,17 @@ fi
 get_ptxas() { timeout 300 "$jitwarm" compiler fetch "$1" 2>/dev/null; } # from the real index, where it is not there yet
 get_ptxas 12.4 >/dev/null || { echo "skipped: no ptxas 12.4 (jitwarm compiler fetch 12.4)"; exit 77; }
 [ -d "$drivers/550.163.01" ] || { echo "skipped: no driver 550.163.01"; exit 77; }
+# zstd_alone STATUS: drivers before 550 do not read the sample's code that is packed with zstd, which ends with 2
+zstd_alone() { [ "$1" = 2 ] && grep -q "will fail: code packed with zstd" out; }
 # compare DRIVER GPU,… : both ways, from nothing
 compare() {
 	local driver=$1 gpus=$2 targets=() gpu
 	[ -d "$drivers/$driver" ] && get_ptxas "$3" >/dev/null || { echo "(left out: driver $driver or ptxas $3 is not at hand)"; return; }
 	for gpu in ${gpus//,/ }; do targets+=(--target "$gpu"); done
 	rm -rf cache there
-	timeout 300 "$jitwarm" make -o cache/ "${targets[@]}" --driver "$driver" "$library" >out 2>&1 || fail "$driver $gpus: $(cat out)"
+	timeout 300 "$jitwarm" make -o cache/ "${targets[@]}" --driver "$driver" "$library" >out 2>&1 || zstd_alone $? || fail "$driver $gpus: $(cat out)"
 	CUDA_CACHE_PATH=$scratch/there timeout 300 "$root/scripts/with-driver.sh" -B "$build" -d "$driver" "$gpus" -- "$jitwarm" prime "$library" >out 2>&1 ||
-		fail "under $driver, $gpus: $(cat out)"
+		zstd_alone $? || fail "under $driver, $gpus: $(cat out)"
 	rm -f cache/index there/index # the order of their rows is that in which compiles ended
 	diff -r cache there >differences && [ "$(entries cache)" -gt 0 ] && ok "driver $driver, $gpus: $(entries cache) of $(entries there) entries are the driver's own, to the byte" ||
 		fail "driver $driver, $gpus: $(cat differences)"

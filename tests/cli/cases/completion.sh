@@ -88,7 +88,7 @@ done
 is_wine && exit 0
 
 # In the shells themselves
-mkdir "$work/bin"
+mkdir -p "$work/bin"
 printf '#!/bin/sh\nexec %s "$@"\n' "$JITWARM" >"$work/bin/jitwarm"
 chmod +x "$work/bin/jitwarm"
 export PATH=$work/bin:$PATH
