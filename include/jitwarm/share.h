@@ -69,7 +69,6 @@ struct jw_pull_options {
 	const char *from; /* without a tag: the packs of `names` for each GPU here, and its driver */
 	const char *const *names;
 	size_t name_count;
-	const char *state_dir; /* for a folder of the run */
 	/* How each pack is imported: `path` is ignored, `system` is needed. */
 	const struct jw_import_options *how;
 	const char *const *plain_hosts; /* as in jw_push_options */

@@ -8,8 +8,15 @@
 #include "base/text.h"
 #include "os/file.h"
 #include "os/process.h"
+#include "share/layout.h"
 
-enum { MOST_WORDS = 10, MOST_WORD = 8192, MOST_SAID = 4 << 20, MOST_TAGS_TEXT = 300 };
+enum {
+	MOST_WORDS = 10,
+	MOST_WORD = 8192,
+	MOST_SAID = 4 << 20,
+	MOST_TAGS_TEXT = 300,
+	NOT_STARTED = 127
+};
 
 /* Their command lines. LAYOUT, TAG and PLACE are replaced; a word after "?" is for plain HTTP
  * alone. Sources: skopeo-copy(1), skopeo-list-tags(1) of 1.9; “oras cp”, “oras repo tags” of 1.3.
@@ -19,14 +26,14 @@ static const struct carrier_program {
 	const char *push[MOST_WORDS], *pull[MOST_WORDS], *tags[MOST_WORDS];
 } programs[] = {
 	{"skopeo",
-	 {"--insecure-policy", "copy", "--quiet", "?--dest-tls-verify=false", "oci:LAYOUT:TAG",
+	 {"--insecure-policy", "copy", "--quiet", "?--dest-tls-verify=false", "oci:LAYOUT:" LAYOUT_NAME,
 	  "docker://PLACE:TAG"},
 	 {"--insecure-policy", "copy", "--quiet", "?--src-tls-verify=false", "docker://PLACE:TAG",
-	  "oci:LAYOUT:TAG"},
+	  "oci:LAYOUT:" LAYOUT_NAME},
 	 {"list-tags", "?--tls-verify=false", "docker://PLACE"}},
 	{"oras",
-	 {"cp", "--from-oci-layout", "?--to-plain-http", "LAYOUT:TAG", "PLACE:TAG"},
-	 {"cp", "--to-oci-layout", "?--from-plain-http", "PLACE:TAG", "LAYOUT:TAG"},
+	 {"cp", "--from-oci-layout", "?--to-plain-http", "LAYOUT:" LAYOUT_NAME, "PLACE:TAG"},
+	 {"cp", "--to-oci-layout", "?--from-plain-http", "PLACE:TAG", "LAYOUT:" LAYOUT_NAME},
 	 {"repo", "tags", "?--plain-http", "PLACE"}},
 };
 
@@ -66,7 +73,7 @@ static int fill_word(struct jw_error *err, struct buf *word, const char *form,
 			return -1;
 		form += i < 3 ? strlen(values[i].name) : 1;
 	}
-	return buf_append(err, word, "", 1);
+	return 0;
 }
 
 /* What registries answer (“manifest unknown”, “name unknown”, of the OCI Distribution
@@ -93,8 +100,11 @@ static int fail_said(struct jw_error *err, const struct carrier *carrier, const 
 	for (line = message ? message + 5 : line; line < end && used + 1 < sizeof words; line++) {
 		if (message && *line == '"')
 			break;
-		line += message && *line == '\\' && line + 1 < end;
-		words[used++] = *line;
+		/* A line's end is “\n” there. */
+		const bool escaped = message && *line == '\\' && line + 1 < end;
+
+		line += escaped;
+		words[used++] = escaped && *line == 'n' ? ' ' : *line;
 	}
 	memcpy(host, carrier->place, strcspn(carrier->place, "/"));
 	if (!used)
@@ -102,8 +112,8 @@ static int fail_said(struct jw_error *err, const struct carrier *carrier, const 
 					   ended->signal ? "signal" : "exit status",
 					   ended->signal ? ended->signal : ended->status);
 	return error_set(
-		err, is_missing(words) ? JW_ERR_NOT_FOUND : JW_ERR_IO, "%s: %s: %s%s%s", carrier->place,
-		carrier->program->name, words,
+		err, ended->status != NOT_STARTED && is_missing(words) ? JW_ERR_NOT_FOUND : JW_ERR_IO,
+		"%s: %s: %s%s%s", carrier->place, carrier->program->name, words,
 		strstr(words, "HTTP response to HTTPS") ? "; plain HTTP needs JITWARM_PLAIN_HTTP=" : "",
 		strstr(words, "HTTP response to HTTPS") ? host : "");
 }
@@ -140,7 +150,9 @@ static int carrier_run(struct jw_error *err, const struct carrier *carrier,
 	if (!result)
 		result = os_run_found_program(err, arguments, output, &watch, &ended);
 	/* Ctrl-C reaches both, and either may be the first to notice. */
-	result = result || cancel_check(err, &cancel) || os_read_file(err, output, MOST_SAID, &said);
+	result = result || cancel_check(err, &cancel);
+	if (!result && (ret_said || ended.status || ended.signal))
+		result = os_read_file(err, output, MOST_SAID, &said);
 	if (!result && (ended.status || ended.signal))
 		result = fail_said(err, carrier, &said, &ended);
 	if (result || !ret_said)
@@ -173,10 +185,11 @@ void carrier_read_tags(struct buf *output)
 	struct buf tags = BUF_MAX(MOST_SAID);
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(
-								 document, "Tags")) if (cJSON_IsString(item) &&
-														reference_is_tag(item->valuestring))(void)
-		buf_printf(NULL, &tags, "%s\n", item->valuestring);
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(document, "Tags"))
+	{
+		if (cJSON_IsString(item) && reference_is_tag(item->valuestring))
+			(void)buf_printf(NULL, &tags, "%s\n", item->valuestring);
+	}
 	for (const char *line = begin ? "" : buf_text(output); *line;) {
 		const size_t length = strcspn(line, "\r\n");
 		char tag[REFERENCE_TAG] = "";

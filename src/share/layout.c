@@ -15,7 +15,7 @@
 #define LAYER_TYPE     "application/vnd.jitwarm.pack.v1.tar+zstd"
 #define SIGNATURE_TYPE "application/vnd.jitwarm.pack.minisig.v1"
 
-enum { MOST_MANIFEST = 1 << 20, MOST_LAYERS = 16 };
+enum { MOST_MANIFEST = 1 << 20 };
 
 /* ---- writing */
 
@@ -97,8 +97,7 @@ static int add_manifest(struct jw_error *err, const char *blobs, const char *pac
 	return result ? -1 : 0;
 }
 
-int layout_write(struct jw_error *err, const char *folder, const char *tag, const char *pack,
-				 const char *signature)
+int layout_write(struct jw_error *err, const char *folder, const char *pack, const char *signature)
 {
 	char *blobs = mem_printf(err, "%s/blobs/sha256", folder);
 	struct buf index = BUF_MAX(MOST_MANIFEST);
@@ -109,11 +108,11 @@ int layout_write(struct jw_error *err, const char *folder, const char *tag, cons
 
 	/* The name stands in the part. */
 	index.size -= !result;
-	result =
-		result ||
-		buf_printf(err, &index,
-				   ",\"annotations\":{\"org.opencontainers.image.ref.name\":\"%s\"}}]}", tag) ||
-		add_text(err, folder, "index.json", buf_text(&index));
+	result = result ||
+			 buf_printf(err, &index,
+						",\"annotations\":{\"org.opencontainers.image.ref.name\":\"" LAYOUT_NAME
+						"\"}}]}") ||
+			 add_text(err, folder, "index.json", buf_text(&index));
 	buf_free(&index);
 	mem_free(blobs);
 	return result ? -1 : 0;
@@ -138,7 +137,7 @@ int layout_parts_read(struct jw_error *err, const char *text, size_t size,
 	cJSON *document = json_parse(err, text, size);
 	const cJSON *layers = cJSON_GetObjectItemCaseSensitive(document, "layers"), *layer;
 	struct layout_parts parts = {{0}, {0}};
-	bool sound = cJSON_GetArraySize(layers) <= MOST_LAYERS;
+	bool sound = true;
 
 	if (!document)
 		return -1;
@@ -152,7 +151,7 @@ int layout_parts_read(struct jw_error *err, const char *text, size_t size,
 		sound = sound && hex && !*hex && read_digest(layer, hex);
 	}
 	cJSON_Delete(document);
-	if (!sound || !*parts.pack)
+	if (!sound || !*parts.pack || !strcmp(parts.pack, parts.signature))
 		return error_set(err, JW_ERR_FORMAT, "holds something else than a pack of jitwarm's");
 	*ret_parts = parts;
 	return 0;

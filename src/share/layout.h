@@ -6,9 +6,11 @@
 #include "base/buf.h"
 #include "base/error.h"
 
+/* The name of what is in it. No tag: skopeo takes fewer names here than registries take tags. */
+#define LAYOUT_NAME "pack"
+
 /* Moves the pack and its signature, NULL: none, into a new one. */
-int layout_write(struct jw_error *err, const char *folder, const char *tag, const char *pack,
-				 const char *signature);
+int layout_write(struct jw_error *err, const char *folder, const char *pack, const char *signature);
 
 /* Moves the pack out of the layout to `path`, its signature, if it has one, to `path`.minisig.
  * JW_ERR_FORMAT: no pack of jitwarm's. */

@@ -93,6 +93,9 @@ int reference_parse(struct jw_error *err, const char *text, struct reference *re
 	*slash++ = '\0';
 	if (strlen(copy) >= sizeof reference.host || !is_host(copy))
 		return wrong_name(err, text, "not a host, with or without a port");
+	/* skopeo would take it for a name at docker.io. */
+	if (!strpbrk(copy, ".:") && strcmp(copy, "localhost") != 0)
+		return wrong_name(err, text, "a host without a dot needs its port, such as :443");
 	if ((colon = strrchr(slash, ':')))
 		*colon++ = '\0';
 	if (!reference_is_repository(slash))

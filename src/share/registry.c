@@ -48,6 +48,11 @@ static int registry_open(struct jw_error *err, struct registry *registry, const 
 	registry->carrier.place = registry->place;
 	registry->carrier.plain = !strcmp(web_scheme(&plain, registry->reference.host), "http");
 	registry->carrier.cancel = *cancel;
+	/* In the layout's name oras ends the folder at the last “@”, skopeo at the first “:”, which
+	 * after a drive's letter ends none: then the run's folder is among the temporary files. */
+	if (state_dir &&
+		(strchr(state_dir, '@') || (strlen(state_dir) > 2 && strchr(state_dir + 2, ':'))))
+		state_dir = NULL;
 	if (carrier_open(err, &registry->carrier) || run_folder_make(err, state_dir, &registry->folder))
 		return -1;
 	registry->carrier.folder = registry->folder.path;
@@ -132,8 +137,7 @@ static int push_pack(struct jw_error *err, struct push *push, struct jw_pushed_p
 	else if (make_tag(err, pushed->tag, push->options->names, push->options->name_count,
 					  pushed->targets, pushed->drivers))
 		return -1;
-	result = layout_write(err, registry->layout, pushed->tag, push->pack,
-						  is_signed ? push->signature : NULL) ||
+	result = layout_write(err, registry->layout, push->pack, is_signed ? push->signature : NULL) ||
 			 carrier_push(err, &registry->carrier, registry->layout, pushed->tag);
 	(void)os_remove_tree(NULL, registry->layout);
 	return result ? -1 : 0;
@@ -180,6 +184,8 @@ static int push_cache(struct jw_error *err, struct push *push)
 	if (!count)
 		return error_set(err, JW_ERR_USAGE, "no GPU here: name a tag, oci://HOST/REPOSITORY:TAG");
 	push->result->packs = mem_array(err, count, sizeof *push->result->packs);
+	if (!push->result->packs)
+		return -1;
 	for (size_t i = 0; i < count; i++)
 		if (push_exported(err, push, whole ? NULL : &targets[i], &none))
 			return -1;
@@ -209,12 +215,13 @@ static int push_file(struct jw_error *err, struct push *push)
 	struct jw_pushed_pack *pushed;
 	struct os_stat stat;
 	bool is_signed = false;
-	int result = copy_into(err, options->pack, push->pack) || os_look(err, signature, &is_signed) ||
+	int result = !signature || copy_into(err, options->pack, push->pack) ||
+				 os_look(err, signature, &is_signed) ||
 				 (is_signed && copy_into(err, signature, push->signature));
 
 	mem_free(signature);
 	push->result->packs = pushed = mem_array(err, 1, sizeof *push->result->packs);
-	if (result)
+	if (result || !pushed)
 		return -1;
 	push->result->pack_count = 1;
 	if (!os_stat(NULL, push->pack, &stat))
@@ -238,13 +245,16 @@ int jw_push(struct jw_error *err, const struct jw_push_options *options,
 	if (sodium_init() < 0)
 		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
 	push.result = mem_alloc(err, sizeof *push.result);
+	if (!push.result)
+		return -1;
 	failed = registry_open(err, &push.registry, given.to, given.state_dir, given.plain_hosts,
 						   given.plain_host_count, &given.cancel);
 	TEXT_COPY(push.result->place, push.registry.place);
 	if (!failed) {
 		push.pack = mem_printf(err, "%s/" PACK_NAME, push.registry.folder.path);
 		push.signature = mem_printf(err, "%s/" PACK_NAME ".minisig", push.registry.folder.path);
-		failed = given.pack ? push_file(err, &push) : push_cache(err, &push);
+		failed = !push.pack || !push.signature ||
+				 (given.pack ? push_file(err, &push) : push_cache(err, &push));
 	}
 	registry_close(&push.registry);
 	mem_free(push.pack);
@@ -284,14 +294,13 @@ static int fail_pull(struct jw_error *err, const struct registry *registry, cons
 	return -1;
 }
 
-static int refuse_unsigned(struct jw_error *err, const struct registry *registry, const char *why)
+static int refuse_unsigned(struct jw_error *err)
 {
 	return error_set(
 		err, JW_ERR_FORMAT,
-		"%s: %s: a pack holds code that GPUs run with the rights of the user who starts a "
+		"is not signed: a pack holds code that GPUs run with the rights of the user who starts a "
 		"program; trust its maker's key with “jitwarm key trust PUBLIC-KEY” (push shows it), or "
-		"add --allow-unsigned if you know where it comes from",
-		registry->place, why);
+		"add --allow-unsigned if you know where it comes from");
 }
 
 static int pull_tag(struct jw_error *err, struct registry *registry,
@@ -305,7 +314,9 @@ static int pull_tag(struct jw_error *err, struct registry *registry,
 	bool is_signed = false;
 	int result = -1;
 
-	if (carrier_pull(&why, &registry->carrier, registry->layout, pulled->tag)) {
+	if (!path || !signature) {
+		result = -1;
+	} else if (carrier_pull(&why, &registry->carrier, registry->layout, pulled->tag)) {
 		result = fail_pull(err, registry, pulled->tag, &why);
 	} else if (layout_read(&why, registry->layout, path)) {
 		result = error_set(err, why.code, "%s:%s: %s", registry->place, pulled->tag, why.message);
@@ -314,13 +325,17 @@ static int pull_tag(struct jw_error *err, struct registry *registry,
 			pulled->pack_bytes = stat.size_bytes;
 		import.path = path;
 		result = is_signed || how->allow_unsigned ? jw_import(err, &import, &pulled->import)
-												  : refuse_unsigned(err, registry, "is not signed");
+												  : refuse_unsigned(err);
+		if (result)
+			(void)error_prefix(err, "%s:%s", registry->place, pulled->tag);
 		if (result && is_signed && err->code == JW_ERR_NOT_FOUND)
 			err->code = JW_ERR_FORMAT;
 	}
 	(void)os_remove_tree(NULL, registry->layout);
-	(void)os_remove(NULL, path);
-	(void)os_remove(NULL, signature);
+	if (path)
+		(void)os_remove(NULL, path);
+	if (signature)
+		(void)os_remove(NULL, signature);
 	mem_free(path);
 	mem_free(signature);
 	return result;
@@ -339,6 +354,8 @@ static int pull_all(struct jw_error *err, struct registry *registry,
 	if (!count)
 		return error_set(err, JW_ERR_USAGE, "no GPU here: name a tag, oci://HOST/REPOSITORY:TAG");
 	result->packs = mem_array(err, count, sizeof *result->packs);
+	if (!result->packs)
+		return -1;
 	for (size_t i = 0; i < count; i++) {
 		struct jw_pulled_pack *pulled = &result->packs[result->pack_count++];
 		char gpu[JW_TARGET_TEXT];
@@ -354,7 +371,13 @@ static int pull_all(struct jw_error *err, struct registry *registry,
 		if (count == 1 || pulled->failed.code == JW_ERR_INTERRUPTED)
 			return error_copy(err, &pulled->failed);
 	}
-	return result->failed == count ? error_copy(err, &result->packs[0].failed) : 0;
+	if (result->failed < count)
+		return 0;
+	/* What is wrong counts more than what is missing. */
+	for (size_t i = 0; i < count; i++)
+		if (result->packs[i].failed.code != JW_ERR_NOT_FOUND)
+			return error_copy(err, &result->packs[i].failed);
+	return error_copy(err, &result->packs[0].failed);
 }
 
 int jw_pull(struct jw_error *err, const struct jw_pull_options *options,
@@ -369,6 +392,8 @@ int jw_pull(struct jw_error *err, const struct jw_pull_options *options,
 	if (!how || !how->system)
 		return error_set(err, JW_ERR_USAGE, "a pull needs a system to import for");
 	result = mem_alloc(err, sizeof *result);
+	if (!result)
+		return -1;
 	failed = registry_open(err, &registry, options->from, how->system->state_dir,
 						   options->plain_hosts, options->plain_host_count, &options->cancel);
 	TEXT_COPY(result->place, registry.place);

@@ -37,9 +37,9 @@ TEST(names_have_their_lengths)
 		const char *before, *behind;
 		size_t most;
 	} cases[] = {
-		{"oci://h/", "", REFERENCE_REPOSITORY - 1},
-		{"oci://h/a:", "", REFERENCE_TAG - 1},
-		{"oci://", "/a", REFERENCE_HOST - 1},
+		{"oci://h.x/", "", REFERENCE_REPOSITORY - 1},
+		{"oci://h.x/a:", "", REFERENCE_TAG - 1},
+		{"oci://x.", "/a", REFERENCE_HOST - 3},
 	};
 	struct reference reference;
 
@@ -48,7 +48,7 @@ TEST(names_have_their_lengths)
 			with_letters(cases[i].before, cases[i].most + more, cases[i].behind);
 			assert_int_equal(reference_parse(NULL, text, &reference), more ? -1 : 0);
 		}
-	assert_int_equal(reference_parse(NULL, with_letters("oci://h/a", 2000, ""), &reference), -1);
+	assert_int_equal(reference_parse(NULL, with_letters("oci://h.x/a", 2000, ""), &reference), -1);
 }
 
 TEST(hosts_have_their_forms)
@@ -57,11 +57,12 @@ TEST(hosts_have_their_forms)
 		const char *host;
 		bool sound;
 	} cases[] = {
-		{"h", true},       {"h:1", true},  {"h:65535", true}, {"h:65536", false},
-		{"h:0", false},    {"h:", false},  {"h:x", false},    {"-h", false},
-		{".h", false},     {":1", false},  {"[::1]", true},   {"[::]:1", true},
-		{"[:]", false},    {"[]", false},  {"[::1", false},   {"[::1]x", false},
-		{"[g::1]", false}, {"h_h", false}, {"h.h-h", true},
+		{"h", false},      {"localhost", true}, {"h.x", true},     {"h:1", true},
+		{"h:65535", true}, {"h:65536", false},  {"h:0", false},    {"h:", false},
+		{"h:x", false},    {"-h", false},       {".h", false},     {":1", false},
+		{"[::1]", true},   {"[::]:1", true},    {"[:]", false},    {"[]", false},
+		{"[::1", false},   {"[::1]x", false},   {"[g::1]", false}, {"h_h", false},
+		{"h.h-h", true},
 	};
 	struct reference reference;
 
@@ -167,15 +168,6 @@ TEST(words_of_servers_are_cut_and_harmless)
 	assert_string_equal(said(with_letters("<", 4095 - 14, "<Error><Code>A</Code>")), "");
 }
 
-/* ---- documents */
-
-#define DIGEST "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-#define PART(type, size)                                                                           \
-	"{\"mediaType\": \"" type "\", \"digest\": \"" DIGEST "\", \"size\": " size "}"
-#define MANIFEST(config, layers) "{\"config\": " config ", \"layers\": [" layers "]}"
-
-/* ---- credentials */
-
 /* ---- packs */
 
 /* What is written is read, moved both times, with and without a signature. */
@@ -190,7 +182,7 @@ TEST(a_layout_holds_a_pack)
 
 		files_put_text(folder, "pack", "the pack");
 		files_put_text(folder, "pack.minisig", "its signature");
-		assert_int_equal(layout_write(NULL, layout, "t-1", pack, is_signed ? signature : NULL), 0);
+		assert_int_equal(layout_write(NULL, layout, pack, is_signed ? signature : NULL), 0);
 		assert_false(os_exists(pack));
 		assert_int_equal(layout_read(NULL, layout, out), 0);
 		assert_int_equal(os_read_file(NULL, out, 100, &got), 0);
@@ -207,8 +199,21 @@ TEST(a_layout_holds_a_pack)
 }
 
 /* An index or a manifest of a stranger's names nothing outside of the layout, and not two packs. */
+#define BLOB "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define ONE  "{\"digest\":\"sha256:" BLOB "\"}"
+#define PART(of)                                                                                   \
+	"{\"mediaType\":\"application/vnd.jitwarm.pack." of "\",\"digest\":\"sha256:" BLOB "\"}"
+
 TEST(a_strange_layout_is_refused)
 {
+	static const char *const manifests[] = {
+		"{}",
+		("{\"layers\":[" PART("v1.tar+zstd") "," PART("v1.tar+zstd") "]}"),
+		("{\"layers\":[" PART("v1.tar+zstd") "," PART("minisig.v1") "]}"),
+		("{\"layers\":[" PART("minisig.v1") "]}"),
+		("{\"layers\":[" PART("v1.tar+zstd") ",{}]}"),
+		"{\"layers\":[{\"mediaType\":\"application/"
+		"vnd.jitwarm.pack.v1.tar+zstd\",\"digest\":\"sha256:..\"}]}"};
 	static const char *const indexes[] = {
 		"",
 		"{}",
@@ -216,6 +221,7 @@ TEST(a_strange_layout_is_refused)
 		"{\"manifests\":[]}",
 		"{\"manifests\":[{\"digest\":\"sha256:../../out\"}]}",
 		"{\"manifests\":[{\"digest\":5}]}",
+		("{\"manifests\":[" ONE "," ONE "]}"),
 		("{\"manifests\":[{\"digest\":\"sha256:"
 		 "0000000000000000000000000000000000000000000000000000000000000000\"}]}")};
 	char *layout = os_join(NULL, folder, "strange"), *out = os_join(NULL, folder, "strange-out");
@@ -226,6 +232,15 @@ TEST(a_strange_layout_is_refused)
 		files_put_text(folder, "strange/index.json", indexes[i]);
 		if (!layout_read(&why, layout, out) || !why.code)
 			fail_msg("%s", indexes[i]);
+		assert_false(os_exists(out));
+	}
+	files_put_text(folder, "strange/index.json", "{\"manifests\":[" ONE "]}");
+	for (size_t i = 0; i < sizeof manifests / sizeof *manifests; i++) {
+		struct jw_error why = {0};
+
+		files_put_text(folder, "strange/blobs/sha256/" BLOB, manifests[i]);
+		if (!layout_read(&why, layout, out) || why.code != JW_ERR_FORMAT)
+			fail_msg("%s", manifests[i]);
 		assert_false(os_exists(out));
 	}
 	mem_free(out);
@@ -239,7 +254,8 @@ TEST(a_pull_needs_a_name_and_a_system)
 	static const struct {
 		const char *from;
 		bool how, system;
-	} cases[] = {{"oci://h", true, true}, {"oci://h/a", false, false}, {"oci://h/a", true, false}};
+	} cases[] = {
+		{"oci://h.x", true, true}, {"oci://h.x/a", false, false}, {"oci://h.x/a", true, false}};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_system machine = {.gpu_count = 0};

@@ -10,8 +10,8 @@ site=$registry tag=$(basename "$sample")-sm_86-550.200.01
 export JITWARM_PLAIN_HTTP=localhost
 tags() { skopeo list-tags --tls-verify=false "docker://$site/$1" 2>/dev/null | tr -d ' ",' | sed '1,/Tags/d; /[]}]/d' | sort | paste -sd ' '; }
 
-for bad in "" host http://host/a oci://host oci://host/ oci://Host/UPPER oci://host/a:-x oci://host/a:b:c oci://host/a@sha256:x oci://-x/a \
-	"oci://host/a b" oci://h%2fst/a oci://host/../a; do
+for bad in "" host http://host/a oci://host.x oci://host.x/ oci://Host.x/UPPER oci://host.x/a:-x oci://host.x/a:b:c oci://host.x/a@sha256:x oci://-x.y/a oci://registry/lab/cache \
+	"oci://host.x/a b" oci://h%2fs.t/a oci://host.x/../a; do
 	run 64 push "$bad"
 	err_one_line
 done
@@ -79,6 +79,11 @@ run 0 key trust "$public"
 run 0 pull "oci://$site/lab/packs:lab-sm_86-550.200.01"
 out_has "signed by"
 app_compiles 0
+
+# A tag, and a state directory, with letters that skopeo does not take in the name of a layout
+run 0 push "oci://$site/lab/odd:_a..b" "$work/lab.jwpack"
+JITWARM_STATE="$work/odd:state@here" run 0 pull --allow-unsigned --dry-run "oci://$site/lab/odd:_a..b"
+out_has "8 entries"
 
 # Where there is no room, nothing is imported
 machine full
