@@ -456,7 +456,7 @@ static int tell_totals(struct jw_error *err, const struct scan *scan)
 	const size_t releases = gpu_releases(drivers);
 	struct scan_outcome *outcomes;
 
-	if (!scan->options->total)
+	if (!scan->question.releases)
 		return 0;
 	outcomes = mem_array(err, (1 + releases) * plan->target_count, sizeof *outcomes);
 	if (!outcomes || judge_all_releases(err, scan, releases, outcomes)) {
@@ -559,7 +559,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 					 .target_count = options->target_count,
 					 .driver = options->driver,
 					 .verdicts_only = options->verdicts_only,
-					 .releases = options->total != NULL},
+					 .releases = options->total && options->target_count},
 	};
 	int result;
 
