@@ -71,6 +71,11 @@ if [ "$kind" = fake ]; then
 	refuse 64 "name a file" -o - $sm --driver 550.163.01 "$library"
 	refuse 64 "no key “default”" -o x.jwpack --sign $sm --driver 550.163.01 --ptxas 12.4/ptxas "$library"
 	refuse 1 "x.jwpack is not written: no entry is left to put into it" -o x.jwpack $sm --driver 550.163.01 --ptxas 12.4/ptxas "$library"
+	# What shows a failure again leaves the pack as it is.
+	refuse 1 "to see it again: jitwarm make --target sm_86 --driver 550.163.01 --ptxas 12.4/ptxas --all -o FILE.jwpack $library" \
+		-o x.jwpack --all $sm --driver 550.163.01 --ptxas 12.4/ptxas "$library"
+	expect 1 0 "jitwarm make --target sm_86 --driver 550.163.01 --ptxas 12.4/ptxas --fetch -o cache/ $library" --fetch $sm \
+		--driver 550.163.01 --ptxas 12.4/ptxas "$library"
 	refuse 2 "x.jwpack is not written: no entry is left to put into it" -o x.jwpack $sm --driver 550.163.01 --ptxas 12.4/ptxas "$build/tests/framework/framework-app"
 	refuse 1 "modules to compile" -n -o x.jwpack $sm --driver 550.163.01 "$library"
 	fake slow 'echo $$ >>'"$scratch"'/slow.pids; exec sleep 600'

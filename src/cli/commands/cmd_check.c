@@ -112,6 +112,8 @@ static void print_next(const struct cli *cli, const struct jw_check_result *resu
 		shell_add_word(&line, cli->system->driver.library);
 	}
 	next_step_keep(&line, options, place);
+	if (!pending && options_given(options, "all"))
+		buf_say(&line, " --all");
 	if (elsewhere)
 		buf_say(&line, " --fetch -o FILE.jwpack");
 	next_step_names(&line, options);

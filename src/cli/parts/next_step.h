@@ -32,6 +32,7 @@ void next_step_names(struct buf *command, const struct options *options);
 char *next_step_take(struct jw_error *err, struct buf *command);
 /* Below an error or a warning: how programs get a cache that the driver uses. */
 void next_step_cache(const struct output *output, const struct jw_cache_info *cache);
-/* What compiles what failed in its file, where all else is warm. */
+/* What compiles the file of what failed again: where all else is warm, only what failed. A pack is
+ * another one, since it would have the modules of this file alone. */
 void next_step_failure(struct buf *command, const struct options *options,
 					   const struct jw_prime_failure *failure);

@@ -2,6 +2,9 @@
 with_simdriver sm_86
 environment "$work/env" 1.0
 
+# What is left out otherwise is looked at with --all alone.
+run 1 check --all "$sample"
+out_has "Next: jitwarm prime --all $sample"
 # Another driver's pack is made: prime takes no driver.
 run 1 check --driver 555.58.02 "$sample"
 out_has "Next: jitwarm make --target native --driver 555.58.02 --fetch -o FILE.jwpack $sample"
