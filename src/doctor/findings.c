@@ -546,7 +546,7 @@ static bool is_unsure(const struct examination *seen, struct finding_draft *draf
 		return false;
 	if (all->tile)
 		EVIDENCE(draft,
-				 "%s of Tile IR: compiled by the driver at its first load; jitwarm cannot tell if "
+				 "%s of Tile IR: compiled by the driver at first load; jitwarm cannot tell if "
 				 "it is in the cache",
 				 TEXT_COUNT(all->tile, "piece", "pieces"));
 	else

@@ -289,7 +289,8 @@ static int note_unusable(struct jw_error *err, struct build *build, const struct
 		if (old && needs.cuda &&
 			build_note(err, build, false,
 					   "%s: the driver reads not all of its code for %s, which fails if a program "
-					   "uses it: %s, newer than the driver; driver %s reads them",
+					   "uses it: %s, newer than the driver; driver %s or newer reads what is too "
+					   "new",
 					   name, sm, TEXT_COUNT(old, "container", "containers"),
 					   jw_driver_text(driver, &needs)))
 			return -1;
@@ -314,11 +315,10 @@ static int note_unsure(struct jw_error *err, struct build *build, const struct b
 		(void)image_name(name, sizeof name, image);
 		(void)jw_target_sm(sm, build->request->targets[t]);
 		if (target->tile &&
-			build_note(
-				err, build, false,
-				"%s: %s of Tile IR for %s, compiled by the driver at its first load; jitwarm "
-				"cannot tell if it is in the cache",
-				name, TEXT_COUNT(target->tile, "piece", "pieces"), sm))
+			build_note(err, build, false,
+					   "%s: %s of Tile IR for %s, compiled by the driver at first load; jitwarm "
+					   "cannot tell if it is in the cache",
+					   name, TEXT_COUNT(target->tile, "piece", "pieces"), sm))
 			return -1;
 		if (target->unknown &&
 			build_note(err, build, false,

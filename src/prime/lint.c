@@ -94,8 +94,7 @@ static int note_unsure(struct jw_error *err, struct lint *lint, const struct jw_
 	char why[256];
 
 	if (verdicts->tile)
-		(void)text_format(why, sizeof why,
-						  "%s of Tile IR, compiled by the driver at its first load",
+		(void)text_format(why, sizeof why, "%s of Tile IR, compiled by the driver at first load",
 						  TEXT_COUNT(verdicts->tile, "piece", "pieces"));
 	else if (verdicts->unknown)
 		(void)text_format(why, sizeof why, "%s of kind 0x%x, which jitwarm does not know",

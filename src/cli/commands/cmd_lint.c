@@ -38,8 +38,7 @@ static void lint_say_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
 	char ptx[TEXT_SHORT], span[TEXT_SHORT], most[TEXT_SHORT], gencode[LINT_GENCODE];
 
 	if (gpu->failing)
-		buf_say(text, "a program fails with %s: no code there runs on this GPU",
-				TEXT_COUNT(gpu->failing, "file", "files"));
+		buf_say(text, "a program fails with %s", TEXT_COUNT(gpu->failing, "file", "files"));
 	if (gpu->modules)
 		buf_say(text, "%sthe first start compiles %s (%s of PTX): %s on one core",
 				gpu->failing ? "; " : "", TEXT_COUNT(gpu->modules, "module", "modules"),

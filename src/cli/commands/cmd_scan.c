@@ -108,7 +108,7 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 				text_bytes(bytes, verdicts->loose_work.ptx_bytes));
 	if (verdicts->tile)
 		buf_say(line,
-				"%s%s of Tile IR, compiled by the driver at its first load; jitwarm cannot tell if "
+				"%s%s of Tile IR, compiled by the driver at first load; jitwarm cannot tell if "
 				"it is in the cache",
 				separator(line), TEXT_COUNT(verdicts->tile, "piece", "pieces"));
 	if (verdicts->unknown)

@@ -122,7 +122,7 @@ for command in check scan; do
 	run 2 $command "${new[@]}" tile/libtile.so
 	out_lacks "nothing to compile"
 	cat "$out" "$err" >"$work/both"
-	says "$work/both" "compiled by the driver at its first load; jitwarm cannot tell if it is in the cache" || fail "$command is silent"
+	says "$work/both" "compiled by the driver at first load; jitwarm cannot tell if it is in the cache" || fail "$command is silent"
 done
 run 2 check --json "${new[@]}" tile/libtile.so
 json 'd["verdict"] == "unsure" and d["tile"] == 1 and d["unknown"] == 0 and d["modules"] == 0 and d["failing"] == []'
@@ -162,7 +162,7 @@ is_wine || {
 	rm -rf "$work/state"
 	run 2 prime tile/libtile.so
 	out_has "There is nothing here that jitwarm could compile."
-	err_has "1 piece of Tile IR for sm_86, compiled by the driver at its first load"
+	err_has "1 piece of Tile IR for sm_86, compiled by the driver at first load"
 	run 2 prime libtile_and_ptx.so
 	out_has "it has nothing left to compile, but for code of which jitwarm cannot tell"
 	run 2 check libtile_and_ptx.so
