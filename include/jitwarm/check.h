@@ -73,8 +73,8 @@ struct jw_check_gpu {
 	size_t cannot;          /* containers with code for the GPU that its driver cannot use */
 	struct jw_driver needs; /* the first driver that is new enough for these; zeros if their age is
 							   not the reason, or no known driver is new enough */
-	/* Pieces of code that the CUDA runtime registers, of files that do not fail: without code for
-	 * the GPU; of Tile IR; of a kind that jitwarm does not know. Of the latter two it cannot be
+	/* Pieces of code that the CUDA runtime registers: without code for the GPU, of files that do
+	 * not fail; of Tile IR; of a kind that jitwarm does not know. Of the latter two it cannot be
 	 * told whether they are in the cache. */
 	size_t lacking, tile, unknown;
 	size_t link;                 /* of the cold ones, inputs of a link that is needed */

@@ -104,8 +104,8 @@ struct jw_scan_total {
 	uint64_t ptx_bytes; /* decompressed */
 	size_t left_out;    /* modules that it would leave out */
 	/* Branches of Linux drivers (550) that run this GPU: the oldest from which up to the driver in
-	 * question all is the same and no program fails, and those, older or that driver's own, with
-	 * which one fails. 0: none. */
+	 * question all is the same and no program fails for want of a newer driver, and those, older or
+	 * that driver's own, with which one fails. 0: none. */
 	uint32_t driver_from, fails_from, fails_to;
 	bool older_differ; /* other verdicts with an older one, with which no program fails */
 	/* What newer ones change, one after the other; driver_to: the last branch before, 0: none does

@@ -285,6 +285,10 @@ static int judge_container(struct jw_error *err, struct image_account *account, 
 		if (verdict == VERDICT_CANNOT)
 			target->reasons[judged.reason]++;
 		target->needs = gpu_newer_driver(target->needs, judged.needs);
+		if (registered || role == DEVCODE_RELOCATABLE) {
+			target->fatal_needs = gpu_newer_driver(target->fatal_needs, judged.needs);
+			target->fatal_reasons |= (uint32_t)(verdict == VERDICT_CANNOT) << judged.reason;
+		}
 		if (registered && judged.code)
 			count_registered(account, container, t, &judged, verdict, linked);
 		else if (role == DEVCODE_RELOCATABLE && judged.code)
@@ -376,6 +380,13 @@ static void finish_account(struct image_account *account)
 
 		count_left_out(account, t);
 		target->fate = fate_of(account, t);
+		if (!target->pieces) {
+			target->fatal_needs = target->needs;
+			for (size_t i = 0; i < REASON_COUNT; i++)
+				target->fatal_reasons |= (uint32_t)(target->reasons[i] != 0) << i;
+		}
+		if (target->fate == ANALYSE_NO_IMAGE)
+			target->lacking += account->relinked[t];
 		target->special = !account->plain;
 		if (account->unlinked[t])
 			target->link_needed = NEED_YES;

@@ -45,6 +45,10 @@ struct analyse_target {
 	size_t verdicts[VERDICT_COUNT]; /* containers */
 	size_t reasons[REASON_COUNT];   /* of the `cannot` verdicts */
 	struct jw_driver needs;         /* the first driver that is new enough for these; else zeros */
+	/* The reasons, as bits, and that driver of what can make a file fail: where the CUDA runtime
+	 * hands any of its code to the driver, no loose code does. */
+	uint32_t fatal_reasons;
+	struct jw_driver fatal_needs;
 	/* Of the code that the CUDA runtime hands to the driver, with the objects that a link left out,
 	 * or of the loose file, in containers:
 	 * all; without code for this GPU; with Tile IR that the driver compiles; of VERDICT_UNKNOWN */

@@ -48,14 +48,20 @@ uint64_t fate_variants(const char *path, const char *member)
 	return hash;
 }
 
-/* The hash of a file's folder, or of its archive and the member's folder. */
+/* The hash of a file's folder, or of its archive and the member's folder. What is in site-packages
+ * itself is of different packages: each file has a folder of its own. */
 static uint64_t folder_of(const char *path, const char *member)
 {
+	static const char packages[] = "-packages";
 	const char *name = member ? member : path;
 	const uint64_t start = fnv_update(FNV_START, path, member ? strlen(path) + 1 : 0);
+	size_t length = (size_t)(os_base_name(name) - name);
 
+	if (!member && length >= sizeof packages &&
+		!memcmp(name + length - sizeof packages, packages, sizeof packages - 1))
+		length = strlen(name);
 	/* No name of variants ends so. */
-	return fnv_update(fnv_update(start, name, (size_t)(os_base_name(name) - name)), "", 1);
+	return fnv_update(fnv_update(start, name, length), "", 1);
 }
 
 static int find_running(struct jw_error *err, struct fates *fates, uint64_t name, size_t *ret_at)
@@ -81,7 +87,7 @@ static enum plan_reason failure_reason_of(const struct analyse_target *target)
 											 REASON_KIND};
 
 	for (size_t i = 0; target->fate == ANALYSE_REFUSED && i < sizeof order / sizeof *order; i++)
-		if (target->reasons[order[i]])
+		if (target->fatal_reasons >> order[i] & 1)
 			return order[i];
 	return REASON_NONE;
 }
@@ -105,7 +111,7 @@ int fates_add(struct jw_error *err, struct fates *fates, const char *path, const
 			.folder = folder,
 			.special = target->special,
 			.kind = target->kind,
-			.tile_too = target->reasons[REASON_TILE] != 0,
+			.tile_too = target->fatal_reasons >> REASON_TILE & 1,
 			.lacking = target->lacking,
 			.pieces = target->pieces,
 		};
@@ -115,7 +121,7 @@ int fates_add(struct jw_error *err, struct fates *fates, const char *path, const
 		if (target->fate == ANALYSE_NO_CODE || (runs && !target->lacking))
 			continue;
 		if (fate.reason != REASON_NONE && fate.reason != REASON_DAMAGED)
-			fate.needs = target->needs;
+			fate.needs = target->fatal_needs;
 		if (VEC_ROOM(err, fates->items, fates->capacity, fates->count, MOST))
 			return -1;
 		fate.file = mem_printf(err, member ? "%s: %s" : "%s", path, member);
@@ -144,24 +150,24 @@ const char *refusal_name(unsigned result)
 }
 
 int fates_add_refused(struct jw_error *err, struct fates *fates, const char *path,
-					  const char *member, uint32_t planned, uint32_t target, unsigned result)
+					  const char *member, uint32_t target, unsigned result)
 {
-	struct file_fate fate = {
-		.target = target, .fails = true, .planned = planned, .refused = 1, .result = result};
+	struct file_fate fate = {.target = target, .fails = true, .refused = 1, .result = result};
 
-	for (size_t i = 0; i < fates->count; i++) {
-		struct file_fate *known = &fates->items[i];
-
-		if (known->result && known->planned == planned && known->target == target) {
-			known->refused++;
-			return 0;
-		}
-	}
 	if (VEC_ROOM(err, fates->items, fates->capacity, fates->count, MOST))
 		return -1;
 	fate.file = mem_printf(err, member ? "%s: %s" : "%s", path, member);
 	if (!fate.file)
 		return -1;
+	for (size_t i = 0; i < fates->count; i++) {
+		struct file_fate *known = &fates->items[i];
+
+		if (known->target == target && !strcmp(known->file, fate.file)) {
+			known->refused += known->result != 0;
+			mem_free(fate.file);
+			return 0;
+		}
+	}
 	fates->items[fates->count++] = fate;
 	return 0;
 }

@@ -95,6 +95,8 @@ static const struct image_member target_members[] = {
 	MEMBER(analyse_target, verdicts, 0),
 	MEMBER(analyse_target, reasons, 0),
 	MEMBER(analyse_target, needs, 0),
+	MEMBER(analyse_target, fatal_reasons, 0),
+	MEMBER(analyse_target, fatal_needs, 0),
 	MEMBER(analyse_target, pieces, 0),
 	MEMBER(analyse_target, lacking, 0),
 	MEMBER(analyse_target, tile, 0),

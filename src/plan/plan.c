@@ -176,8 +176,7 @@ int plan_refuse(struct jw_error *err, struct plan *plan, struct plan_module *mod
 	if (!result || module->state != PLAN_COLD)
 		return 0;
 	module->state = PLAN_REFUSED;
-	return fates_add_refused(err, &plan->fates, file->path, file->member, module->file,
-							 module->target, result);
+	return fates_add_refused(err, &plan->fates, file->path, file->member, module->target, result);
 }
 
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module)

@@ -25,7 +25,8 @@
  * 222, or its process ends). What the driver refuses fails by itself. A file without code for a GPU
  * fails unless a variant of it runs, of which a program loads one (bitsandbytes has six). It only
  * lacks pieces, as a file does that has code for the GPU in others, where it is for the GPUs of a
- * family alone ('a', 'f') and another file of its folder runs. */
+ * family alone ('a', 'f') and another file of its folder runs; what is in site-packages
+ * itself has no such folder. */
 
 /* Of a file or member on one GPU architecture. */
 struct file_fate {
@@ -44,7 +45,6 @@ struct file_fate {
 	 * else is said of the file. */
 	size_t refused;
 	unsigned result;
-	uint32_t planned; /* index in plan.files */
 };
 
 struct fates {
@@ -63,9 +63,9 @@ struct fates {
 uint64_t fate_variants(const char *path, const char *member);
 int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
 			  const struct analyse_target *targets, size_t target_count);
-/* Adds a module that the driver has refused to the fate of its file, `planned` in plan.files. */
+/* Adds a module that the driver has refused, after fates_settle: its file fails, if it did not. */
 int fates_add_refused(struct jw_error *err, struct fates *fates, const char *path,
-					  const char *member, uint32_t planned, uint32_t target, unsigned result);
+					  const char *member, uint32_t target, unsigned result);
 /* The name of a result with which the driver refuses a module for what is in it, whenever it is
  * loaded; NULL: of another result, which may have other causes. */
 const char *refusal_name(unsigned result);
@@ -123,9 +123,10 @@ struct plan_file {
 
 struct plan_target {
 	struct jw_target device;
-	size_t cannot;                 /* containers with PTX for this GPU that the driver cannot use */
-	struct jw_driver needs;        /* the first driver that is new enough for these; else zeros */
-	size_t lacking, tile, unknown; /* as in analyse_target, of all files that do not fail */
+	size_t cannot;          /* containers with PTX for this GPU that the driver cannot use */
+	struct jw_driver needs; /* the first driver that is new enough for these; else zeros */
+	/* As in analyse_target, of all files; `lacking`: of those that do not fail */
+	size_t lacking, tile, unknown;
 	uint64_t link_bytes;    /* predicted machine code that the CUDA runtime links at each start */
 	size_t link_containers; /* relocatable containers with usable PTX, needed or not */
 };

@@ -219,10 +219,12 @@ static bool is_empty(struct seen *seen, const struct devcode_container *containe
 }
 
 /* Whether a program misses nothing where nothing is in the container: code for other GPUs, or PTX
- * of a newer ISA. Damaged code and machine code of a newer CUDA make it fail all the same. */
+ * of a newer ISA or for a family of other GPUs. Damaged code and machine code of a newer CUDA make
+ * it fail all the same. */
 static bool is_no_loss(const struct plan_judgement *judged)
 {
-	return judged->reason == REASON_TOO_NEW || judged->verdict == VERDICT_NOTHING;
+	return judged->reason == REASON_TOO_NEW || judged->reason == REASON_EXCLUSIVE ||
+		   judged->verdict == VERDICT_NOTHING;
 }
 
 /* A row of judgements with one driver, by the headers first. If no cubin runs, reads the texts: the

@@ -29,7 +29,7 @@ struct kept_image {
 
 /* What a scan with one driver says of a GPU, in sizes alone, which memcmp compares. The driver
  * compiles texts without code, too; `needed`: all but those that a start may do without. too_old:
- * of those that fail, for want of a newer driver. */
+ * of those that fail, because the driver is too old, even if none is known that is not. */
 struct scan_outcome {
 	size_t modules, needed, left_out, failing, too_old, verdicts[VERDICT_COUNT];
 };
@@ -363,7 +363,8 @@ static int judge_release(struct jw_error *err, const struct scan *scan, const bo
 		const struct file_fate *fate = &build.plan->fates.items[i];
 
 		outcomes[fate->target].failing++;
-		outcomes[fate->target].too_old += fate->needs.cuda != 0;
+		outcomes[fate->target].too_old +=
+			fate->reason != REASON_NONE && fate->reason != REASON_DAMAGED;
 	}
 	plan_free(build.plan);
 	return result;

@@ -36,6 +36,12 @@ write("wrong_ptx.so", fatbin.library(one(empty), objects=[one(ptx(80)), one(ptx(
 write("no_link.so", fatbin.library(one(cubin(90)), objects=[one(cubin(75)), one(cubin(80))]))
 write("part.so", fatbin.library(one(cubin(75)), objects=[one(cubin(80)), one(cubin(75), cubin(80))]))
 write("lto.so", fatbin.library(one(cubin(75)), objects=[one(cubin(80), lto), one(cubin(80), lto)]))
+# A text without code, for a family of GPUs; PTX that no known driver reads
+write("none.so", fatbin.library(one(cubin(80), fatbin.entry(fatbin.PTX, 90, b".version 8.0\n.target sm_90a\n.address_size 64\n\0", isa=(8, 0)))))
+write("loose.so", fatbin.elf((".nv_fatbin", one(ptx(75, b"8.7", b"b")), 1, 0x100000), (".rodata", one(ptx(75, b"9.0", b"c")), 1, 0x200000)))
+broken = fatbin.entry(fatbin.PTX, 75, text(75).replace(b"}", b" "), isa=(7, 0))
+write("broken/broken.so", fatbin.library(one(broken), one(ptx(75, b"8.7", b"b"))))
+write("future.so", fatbin.library(one(ptx(75, b"20.0"))))
 write("folder/liba.so", fatbin.library(one(ptx(75, b"7.5"))))
 write("folder/libb.so", fatbin.library(one(ptx(75, b"8.7", b"b"))))
 write("inside.so", fatbin.library(one(ptx(75, b"7.5")), one(ptx(75, b"8.7", b"b"))))
@@ -95,6 +101,20 @@ run 2 find folder
 out_has "will fail: code that does not run here in 1 file"
 run 2 find folder --json
 json 'd["places"][0]["failing"] == 1 and d["places"][0]["verdict"] == "fails"'
+
+run 2 scan "${new[@]}" future.so
+out_has "sm_86 (RTX 30): a program fails with driver 455 to 580"
+run 0 check --target sm_100 --driver 580.65.06 none.so
+out_has "nothing to compile"
+# Loose code fails no file that has other code.
+run 2 check "${old[@]}" loose.so
+out_has "it needs driver 570 (CUDA 12.8) or newer"
+# A file fails once, whatever else the driver refuses of it.
+run "1|2" prime broken/broken.so
+run 2 prime --json broken
+json 'd["refused"] == 1'
+run 2 check --json broken
+json 'len(d["failing"]) == 1 and "570" in d["failing"][0]["why"]'
 
 # Kernels for one GPU family are normal: said, and no more than that.
 run 0 check families.so
