@@ -12,7 +12,9 @@
 #include "find/python.h"
 #include "find/sites.h"
 #include "os/clock.h"
+#include "os/env.h"
 #include "os/file.h"
+#include "os/folders.h"
 #include "os/identity.h"
 #include "os/platform.h"
 #include "os/process.h"
@@ -34,14 +36,17 @@ enum {
 
 /* Arguments: the folder for temporary files, that of a lent pip, then pip's own. The current folder
  * is somebody's project: no module of it is loaded. Settings that would refuse what installs
- * nothing are off. */
+ * nothing are off, and pip starts no other Python (PIP_PYTHON). For the isolated one, HOME is
+ * another account's. */
 static const char start[] =
 	"import sys\n"
 	"folder, lent = sys.argv[1:3]\n"
 	"sys.path[:] = [lent] * bool(lent) + [path for path in sys.path if path]\n"
 	"import os, runpy, tempfile\n"
 	"tempfile.tempdir = folder\n"
-	"os.environ.update(PIP_REQUIRE_VIRTUALENV='0', PIP_USER='0')\n"
+	"os.environ.update(PIP_REQUIRE_VIRTUALENV='0', PIP_USER='0', _PIP_RUNNING_IN_SUBPROCESS='1')\n"
+	"if sys.flags.isolated:\n"
+	"    os.environ.update(HOME=folder, PIP_CONFIG_FILE=os.devnull)\n"
 	"sys.argv[:] = ['pip'] + sys.argv[3:]\n"
 	"try:\n"
 	"    import pip\n"
@@ -56,8 +61,9 @@ struct pip {
 	size_t count, at;            /* before `at`, none has pip */
 	char active[16];             /* the environment's version, "3.11"; "" if it is not known */
 	bool active_first;           /* pythons[0] is the environment's */
-	char *lent;                  /* the folder of the pip that uv has lent */
-	char *uv;                    /* NULL: there is none */
+	bool foreign_home;
+	char *lent;                                 /* the folder of the pip that uv has lent */
+	char *uv;                                   /* NULL: there is none */
 	char *tmp, *wheels, *said, *asked, *report; /* in the folder */
 	char tags[MOST_TAGS][40];
 	size_t tag_count;
@@ -184,6 +190,35 @@ static int read_active_version(struct jw_error *err, const struct sites *sites, 
 	return 0;
 }
 
+/* Root with another account's HOME (sudo -E): whose modules and settings there are not root's. */
+static bool home_is_foreign(void)
+{
+	char *home = NULL;
+	const bool is =
+		os_is_superuser() && (os_home_dir(NULL, &home) || os_check_private(NULL, home, 0, false));
+
+	mem_free(home);
+	return is;
+}
+
+/* Whether modules of the current folder would be Python's own: an empty member means it, too. */
+static bool python_path_leads_here(void)
+{
+	char *list = os_env("PYTHONPATH"), *at = list && *list ? list : NULL;
+	bool leads = false;
+
+	while (at) {
+		char *end = strchr(at, os_list_separator);
+
+		if (end)
+			*end = 0;
+		leads = leads || !os_is_whole_path(at);
+		at = end ? end + 1 : NULL;
+	}
+	mem_free(list);
+	return leads;
+}
+
 /* A machine without Python may have uv. */
 static int find_pythons(struct jw_error *err, struct pip *pip)
 {
@@ -211,12 +246,13 @@ static int find_pythons(struct jw_error *err, struct pip *pip)
 	found_close(&list);
 	sites_free(&sites);
 	if (!result && !python_on_path(&why, &pip->options->fetch->cancel, &path)) {
-		if (pip->count && !strcmp(pip->pythons[0], path))
+		if (!os_is_whole_path(path) || (pip->count && !strcmp(pip->pythons[0], path)))
 			mem_free(path);
 		else
 			pip->pythons[pip->count++] = path;
 	}
-	pip->uv = os_program_on_path("uv");
+	pip->foreign_home = home_is_foreign();
+	pip->uv = pip->foreign_home ? NULL : os_program_on_path("uv");
 	return result;
 }
 
@@ -412,11 +448,14 @@ static int run_watched(struct jw_error *err, struct pip *pip, const char *const 
 			   : 0;
 }
 
-/* One of uv's, where there is none that may be started: it is the last of them. */
+/* One of uv's, where there is none that may be started: it is the last of them. Files of the
+ * current folder, and of those above, may be anybody's: uv reads none. */
 static int ask_uv_python(struct jw_error *err, struct pip *pip)
 {
 	const char *const words[] = {
-		pip->uv, "python", "find", "--system", "--no-cache", "--no-python-downloads", NULL};
+		pip->uv,       "python",       "find",       "--system",
+		"--no-config", "--no-project", "--no-cache", "--no-python-downloads",
+		NULL};
 	struct buf answer = {0};
 	struct os_ended ended;
 	int result = run_watched(err, pip, words, &ended);
@@ -432,6 +471,8 @@ static int ask_uv_python(struct jw_error *err, struct pip *pip)
 		result = pip->pythons[pip->count] ? 0 : -1;
 		pip->count += !result;
 	}
+	if (!result && os_is_superuser())
+		result = os_check_private(err, pip->pythons[pip->count - 1], 0, false);
 	buf_free(&answer);
 	return result;
 }
@@ -439,11 +480,12 @@ static int ask_uv_python(struct jw_error *err, struct pip *pip)
 /* A pip that uv gets for a Python without one, and keeps nowhere else. */
 static int lend_pip(struct jw_error *err, struct pip *pip)
 {
-	const char *get[] = {pip->uv,    "pip",        "install",
-						 "--target", NULL,         "--python",
-						 NULL,       "--no-deps",  "--only-binary",
-						 ":all:",    "--no-cache", "--no-python-downloads",
-						 "--quiet",  "pip",        NULL};
+	const char *get[] = {pip->uv,       "pip",        "install",
+						 "--target",    NULL,         "--python",
+						 NULL,          "--no-deps",  "--only-binary",
+						 ":all:",       "--no-cache", "--no-python-downloads",
+						 "--no-config", "--quiet",    "pip",
+						 NULL};
 	struct os_ended ended;
 	size_t at = 0;
 	int result = 0;
@@ -469,9 +511,11 @@ static int run_pip_by(struct jw_error *err, struct pip *pip, const char *python,
 	const bool other = !(pip->active_first && python == pip->pythons[0]);
 	const char *version = options->python ? options->python : other ? pip->active : "";
 	const char *arguments[MOST_WORDS] = {
-		python, "-X", "utf8", "-c", start, pip->tmp, pip->lent ? pip->lent : ""};
+		python,   pip->foreign_home ? "-IXutf8" : python_path_leads_here() ? "-EXutf8" : "-Xutf8",
+		"-c",     start,
+		pip->tmp, pip->lent ? pip->lent : ""};
 	char abi[24] = "cp";
-	size_t count = 7;
+	size_t count = 6;
 
 	while (*words)
 		arguments[count++] = *words++;

@@ -121,6 +121,18 @@ mkdir pip && echo 'print("mine"); open("../ran", "w")' | tee pip/__init__.py pip
 good "no code of the current folder" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
 [ ! -e ran ] && [ ! -e ../ran ] || fail "it ran"
 rm -r pip tempfile.py runpy.py
+unrun() { [ ! -e ran ] && ok "$1: it did not run" || { fail "$1: it ran"; rm -f ran; }; }
+echo "open('$scratch/ran', 'w')" >sitecustomize.py
+for list in ":$scratch/none" "$scratch/none:" .; do
+	PYTHONPATH=$list good "PYTHONPATH=$list" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
+	unrun "sitecustomize.py of the current folder"
+done
+rm sitecustomize.py
+mkdir near && printf '#!/bin/sh\ntouch "%s/ran"\nexec "%s" "$@"\n' "$scratch" "$python" >near/python3 && chmod +x near/python3
+mkdir close && cp "$(type -P false)" close/python3
+path=close:$scratch/tools VIRTUAL_ENV=$scratch/venv bad "a relative member of PATH" "neither pip" good asked==1.1
+PIP_PYTHON=$scratch/near/python3 good "PIP_PYTHON" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
+unrun "another Python for pip"
 export PYTHONPATH=$scratch/fake
 fake_pip 'import sys' 'print("ERROR: no", flush=True)' 'sys.exit(7)'
 bad "a pip that fails" "pip: no" good asked
@@ -161,7 +173,12 @@ if [ -n "$uv" ]; then
 	mkdir -p http/packages/pip && "$python" -m pip download -q --no-deps --no-cache-dir --disable-pip-version-check -d http/packages/pip pip >/dev/null 2>&1 || rm -rf http/packages/pip
 	if [ -d http/packages/pip ]; then
 		export UV_DEFAULT_INDEX=$site/good/simple
+		printf 'find-links = ["%s/none"]\nno-index = true\n' "$scratch" >uv.toml # of the current folder: not obeyed
+		echo ./near/python3 >.python-version
 		path=$scratch/tools VIRTUAL_ENV=$scratch/bare good "uv lends pip" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
+		path=$scratch/tools:$scratch/python good "uv finds a Python, and lends it pip" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
+		unrun "a Python of .python-version"
+		rm uv.toml .python-version
 		UV_HTTP_RETRIES=0 UV_DEFAULT_INDEX=https://me:p%40ss@127.0.0.1:1/simple path=$scratch/tools VIRTUAL_ENV=$scratch/bare bad "a uv that reaches nothing" "uv: " good asked
 		unset UV_DEFAULT_INDEX
 	fi
@@ -169,6 +186,15 @@ else
 	echo "(left out: uv)"
 fi
 [ "$(id -u)" != 0 ] || {
+	# HOME of another account, whose modules and settings are not root's
+	site_packages=$(HOME=$scratch/foreign "$python" -m site --user-site)
+	mkdir -p "$site_packages" foreign/.config/pip
+	echo "open('$scratch/ran', 'w')" >"$site_packages/usercustomize.py"
+	printf '[global]\nlog = %s\n' "$scratch/ran" >foreign/.config/pip/pip.conf
+	chown -R 65534 foreign
+	(unset PIP_CONFIG_FILE; HOME=$scratch/foreign good "root with another account's HOME" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1; exit $failed) || failed=1
+	unrun "what is in that HOME"
+	[ ! -e tools/uv ] || HOME=$scratch/foreign path=$scratch/tools bad "root with another account's HOME, and uv" "neither pip" good asked
 	rm -f tools/uv
 	chown 65534 own/bin
 	ask_other() { path=$scratch/tools VIRTUAL_ENV=$scratch/own ask good scan --index asked --target sm_86; }
