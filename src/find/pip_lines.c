@@ -102,7 +102,7 @@ static char *next_line(struct reading *reading)
 	for (; *end && *end != '\n'; end++) {
 		char *next = end + 1 + (end[1] == '\r');
 
-		if (*end == '\\' && *next == '\n' && *line != '#') {
+		if (*end == '\\' && *next == '\n' && line[strspn(line, " \t")] != '#') {
 			*end = end[1] = *next = ' ';
 			reading->count++;
 		}
@@ -127,7 +127,7 @@ static bool is_index_option(const char *line)
 	for (size_t i = 0; i < sizeof valued / sizeof *valued; i++) {
 		const char *value = line + strlen(valued[i]);
 
-		if (text_starts(line, valued[i]) && (*value == '=' || *value == ' ')) {
+		if (text_starts(line, valued[i]) && (*value == ' ' || (*value == '=' && line[1] == '-'))) {
 			value += 1 + strspn(value + 1, " ");
 			return text_starts(value, "http") && has_only(value, LETTERS DIGITS "-._~:/?@&()*+,=%");
 		}
@@ -176,7 +176,7 @@ static int take_line(struct jw_error *err, struct reading *reading, char *line)
 		*marker++ = 0;
 	cut_blanks(line);
 	if (pip_is_requirement(line) && (!hashes || are_hashes(hashes)) &&
-		(!marker || has_only(marker, LETTERS DIGITS " ._-'\"()<>=!~,")))
+		(!marker || (has_only(marker, LETTERS DIGITS " ._-'\"()<>=!~,") && !strstr(marker, " -"))))
 		result = buf_printf(err, &lines->requirements, "%s%s%s%s%s\n", line, marker ? " ;" : "",
 							marker ? marker : "", hashes ? " " : "", hashes ? hashes : "");
 	else

@@ -119,6 +119,9 @@ TEST(what_files_ask_pip_for)
 		 "-ihttps://h/\n--index-url file:///x\n",
 		 "1 --proxy …\n2 --index-url …\n3 --index-url …\n4 --extra-index-url …\n5 -c c.txt\n"
 		 "6 --no-binary :all:\n7 -ihttps://h/ …\n8 --index-url …\n"},
+		/* As pip reads them: a comment goes on in no line, and "-i=" is no option's value. */
+		{"r.txt", "  # why \\\nx\n\t#\\\ny\n-i=https://h/\nz ; a>'3' -r b.txt\nz ; a>'3' --pre\n",
+		 "x\ny\n5 -i …\n6 z ; a>'3' -r b.txt\n7 z ; a>'3' --pre\n"},
 		{"pylock.toml",
 		 "created-by = 'uv'\n[[packages]]\nname = \"a\"\nversion = '1'\nmarker = \"x == 'y'\"\n"
 		 "wheels = [\n { hashes = { sha256='" HEX "' } },\n { hashes = { sha256 = \"" HEX
