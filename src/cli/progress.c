@@ -236,11 +236,12 @@ void progress_update(struct progress *progress, size_t done_modules, double done
 
 void progress_message(struct progress *progress, const char *line)
 {
-	const bool was_drawn = progress->is_drawn;
+	const bool was_drawn = progress->is_drawn && progress->is_terminal; /* else: lines, objects */
 
 	if (progress->output->quiet)
 		return;
-	erase(progress);
+	if (was_drawn)
+		erase(progress);
 	output_note(progress->output, "%s", line);
 	if (was_drawn)
 		draw(progress);

@@ -51,6 +51,12 @@ for member in ("done", "fraction"):
 assert lines[0]["done"] < lines[-1]["done"] == lines[-1]["total"] and lines[-1]["fraction"] == 1 and not lines[-1]["seconds_left"], lines
 assert any(line.get("seconds_left", 0) > 0 for line in lines) and any("framework" in line.get("current", "") for line in lines), lines
 ' "$err" || fail "the lines of --progress json"
+# Messages between them are lines of their own
+rm -rf "$work/cache"
+SIMDRIVER_COST=40 run 0 prime -j 1 --progress json "$sample"
+err_has "jitwarm: compiling takes longer"
+err_lacks $'\x1b'
+! grep -v '^{' "$err" | grep -q '{' || fail "an object begins within a line: $(grep -v '^{' "$err" | head -n 3)"
 run 64 prime --progress xml "$sample"
 err_has 'xml'
 
