@@ -19,6 +19,12 @@ def raises(error, function, *arguments, **options):
 # The package is the one that was installed, and so is the command
 assert os.path.dirname(jitwarm.__file__) == os.path.join(folder, "jitwarm"), jitwarm.__file__
 assert jitwarm.program() == os.path.join(folder, "bin", "jitwarm"), jitwarm.program()
+planted = os.path.join(folder, "..", "..", "bin")  # where a folder's RECORD says that it is
+if not os.path.exists(planted):
+    os.mkdir(planted)
+    shutil.copy(os.path.join(folder, "bin", "jitwarm"), planted)
+    assert jitwarm.program() == os.path.join(folder, "bin", "jitwarm"), jitwarm.program()
+    shutil.rmtree(planted)
 assert jitwarm.__version__ == jitwarm.version() == metadata.version("jitwarm"), jitwarm.__version__
 assert jitwarm.version().startswith("0."), jitwarm.version()
 module = [sys.executable, "-B", "-m", "jitwarm"]
@@ -133,6 +139,17 @@ index = os.path.join(os.environ["CUDA_CACHE_PATH"], "index")
 os.rename(index, index + ".away")
 assert not jitwarm.check(library).warm and jitwarm.check(library).notes
 os.rename(index + ".away", index)
+
+# What the program has started holds its pipes after its end
+holder, program = os.path.join(folder, "holder"), jitwarm.program
+with open(holder, "w") as file:
+    file.write("#!/bin/sh\nsleep 60 &\necho note >&2\necho '{}'\n")
+os.chmod(holder, 0o755)
+jitwarm.program = lambda: holder
+before = time.monotonic()
+held = jitwarm.run("status")
+assert time.monotonic() - before < 30 and held.document == {} and held.messages == ("note",), held
+jitwarm.program = program
 
 # Several threads at once
 results = []

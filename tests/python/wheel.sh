@@ -28,7 +28,7 @@ unknown = set(fields) - {"Metadata-Version", "Name", "Version", "Summary", "Lice
 sys.exit(f"METADATA 2.1 has no {unknown}" if unknown or fields["Metadata-Version"] != "2.1" else 0)
 PYTHON
 for python in "${pythons[@]}"; do
-	folder=$work/$("$python" -c "import platform; print(platform.python_version())")
+	folder=$work/python/$("$python" -c "import platform; print(platform.python_version())")
 	"$python" -m pip install -q --no-index --no-deps --disable-pip-version-check --target "$folder" "$wheel"
 	export CUDA_CACHE_PATH=$folder/cache JITWARM_STATE=$folder/state
 	env PYTHONPATH="$folder" PATH=/usr/bin:/bin \

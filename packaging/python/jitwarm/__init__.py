@@ -128,13 +128,10 @@ Cancelled = Optional[Callable[[], bool]]
 def program() -> str:
     """The command jitwarm that was installed with this package; else the one on PATH."""
     name = "jitwarm.exe" if os.name == "nt" else "jitwarm"
-    for file in metadata.files("jitwarm") or []:
-        path = os.path.abspath(str(file.locate()))
-        if file.name == name and os.access(path, os.X_OK):
-            return path
-    beside = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin")  # pip install --target
-    found = shutil.which(name, path=beside) or shutil.which(name)
-    if not found:
+    beside = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin", name)  # pip install --target
+    listed = [os.path.abspath(str(file.locate())) for file in metadata.files("jitwarm") or [] if file.name == name]
+    found = next(filter(None, map(shutil.which, [beside, *listed, name])), None)
+    if not found or not os.path.isabs(found):  # Windows looks into the current folder first
         raise NotFoundError("the command jitwarm is neither in this package nor on PATH")
     return found
 
@@ -170,6 +167,13 @@ class Run:
                 lines.put(line)
         lines.put(None)
 
+    def _next(self, lines: "queue.Queue[Any]") -> Any:
+        ended = self._process.poll() is not None  # what the program started may hold its pipes longer
+        try:
+            return lines.get(timeout=2 if ended else 0.1)  # None: its end
+        except queue.Empty:
+            return None if ended else b""
+
     def cancel(self) -> None:
         """Ends the run soon, from any thread: result() says how far it came, or raises InterruptedCallError."""
         if self._over or self._process.poll() is not None:
@@ -188,15 +192,12 @@ class Run:
             while True:
                 if self._cancelled and self._cancelled():
                     self.cancel()
-                try:
-                    line = self._err.get(timeout=0.1)
-                except queue.Empty:
-                    continue
+                line = self._next(self._err)
                 if line is None:
                     break
-                if not line.startswith(b"{"):
+                if line and not line.startswith(b"{"):
                     messages.append(line.decode("utf-8", "replace").strip())
-                elif self._progress and not self._over:
+                elif line and self._progress and not self._over:
                     now = json.loads(line)
                     self._progress(PrimeProgress(now["phase"], now["done"], now["total"], now["failed"], now["fraction"],
                                                  now.get("seconds_left"), _path(now.get("current", ""))))
@@ -210,7 +211,7 @@ class Run:
             raise
         status = self._process.wait()
         try:
-            document = json.loads(b"".join(iter(self._out.get, None)))
+            document = json.loads(b"".join(iter(lambda: self._next(self._out), None)))
         except ValueError:
             text = "cancelled" if self._over else messages[-1] if messages else f"jitwarm ended with status {status}"
             raise (InterruptedCallError if self._over else JitwarmError)(text) from None
