@@ -51,7 +51,7 @@ static const char start[] =
 	"try:\n"
 	"    import pip\n"
 	"except ImportError:\n"
-	"    sys.exit(96)\n"
+	"    raise SystemExit(96)\n"
 	"runpy.run_module('pip', run_name='__main__', alter_sys=True)\n";
 
 struct pip {

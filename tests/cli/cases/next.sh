@@ -4,10 +4,10 @@ environment "$work/env" 1.0
 
 # What is left out otherwise is looked at with --all alone.
 run 1 check --all "$sample"
-out_has "Next: jitwarm prime --all $sample"
+out_has "Next: jitwarm prime --all $(native "$sample")"
 # Another driver's pack is made: prime takes no driver.
 run 1 check --driver 555.58.02 "$sample"
-out_has "Next: jitwarm make --target native --driver 555.58.02 --fetch -o FILE.jwpack $sample"
+out_has "Next: jitwarm make --target native --driver 555.58.02 --fetch -o FILE.jwpack $(native "$sample")"
 # A pack needs both, whichever was named.
 run 1 check --target rtx4090 "$sample"
 grep -q -e "--target rtx4090 --driver .*\(nvcuda\|libcuda\).* --fetch -o FILE.jwpack " "$out" || fail "no driver in the line"
@@ -49,7 +49,7 @@ printf '#!/bin/sh\n[ "$1" = --version ] || { echo "Failed to connect to bus: No 
 chmod +x "$work/bin/systemctl"
 program_path=$work/bin:$PATH run 3 startup enable "$sample"
 err_has "loginctl enable-linger"
-err_has "    before your program starts: jitwarm prime --if-changed $sample"
+err_has "    before your program starts: jitwarm prime --if-changed $(native "$sample")"
 
 # A disk that is full
 printf '#!/bin/sh\nmount -t tmpfs -o size=64k none "%s" && exec "$@"\n' "$work/cache" >"$work/with-small"

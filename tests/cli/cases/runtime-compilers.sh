@@ -31,7 +31,7 @@ package nvidia-nvjitlink-cu12 12.8.93 nvidia/nvjitlink/lib/libnvJitLink.so.12
 package odd 1 nvidia/odd/libnvrtc-builtins.so.1x nvidia/odd/libnvrtc-builtins.so.99999.1 nvidia/odd/libnvrtc-builtins.so. nvidia/odd/libnvvm.so nvidia/odd/ptxas
 compilers 0 -- 'c == []'
 run "0|1" doctor --no-probe
-out_lacks compiler
+out_lacks "CUDA 12.4"
 # … on another GPU they know nothing of it
 compilers 0 --target sm_120 --driver 570.26 -- "c == [\"CUDA 12.4's NVRTC knows no sm_120: programs that compile for this GPU while they run fail\"]"
 
