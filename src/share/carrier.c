@@ -18,7 +18,7 @@ enum {
 	NOT_STARTED = 127
 };
 
-/* Their command lines. LAYOUT, TAG and PLACE are replaced; a word after "?" is for plain HTTP
+/* Their command lines. LAYOUT, NAME, TAG and PLACE are replaced; a word after "?" is for plain HTTP
  * alone. Sources: skopeo-copy(1), skopeo-list-tags(1) of 1.9; “oras cp”, “oras repo tags” of 1.3.
  * Packs have signatures of their own, so skopeo's policy for images does not count. */
 static const struct carrier_program {
@@ -26,14 +26,14 @@ static const struct carrier_program {
 	const char *push[MOST_WORDS], *pull[MOST_WORDS], *tags[MOST_WORDS];
 } programs[] = {
 	{"skopeo",
-	 {"--insecure-policy", "copy", "--quiet", "?--dest-tls-verify=false", "oci:LAYOUT:" LAYOUT_NAME,
+	 {"--insecure-policy", "copy", "--quiet", "?--dest-tls-verify=false", "oci:LAYOUT:NAME",
 	  "docker://PLACE:TAG"},
 	 {"--insecure-policy", "copy", "--quiet", "?--src-tls-verify=false", "docker://PLACE:TAG",
-	  "oci:LAYOUT:" LAYOUT_NAME},
+	  "oci:LAYOUT:NAME"},
 	 {"list-tags", "?--tls-verify=false", "docker://PLACE"}},
 	{"oras",
-	 {"cp", "--from-oci-layout", "?--to-plain-http", "LAYOUT:" LAYOUT_NAME, "PLACE:TAG"},
-	 {"cp", "--to-oci-layout", "?--from-plain-http", "PLACE:TAG", "LAYOUT:" LAYOUT_NAME},
+	 {"cp", "--from-oci-layout", "?--to-plain-http", "LAYOUT:NAME", "PLACE:TAG"},
+	 {"cp", "--to-oci-layout", "?--from-plain-http", "PLACE:TAG", "LAYOUT:NAME"},
 	 {"repo", "tags", "?--plain-http", "PLACE"}},
 };
 
@@ -62,16 +62,19 @@ static int fill_word(struct jw_error *err, struct buf *word, const char *form,
 {
 	const struct {
 		const char *name, *value;
-	} values[] = {{"LAYOUT", layout}, {"TAG", tag}, {"PLACE", carrier->place}};
+	} values[] = {
+		{"LAYOUT", layout}, {"NAME", LAYOUT_NAME}, {"TAG", tag}, {"PLACE", carrier->place}};
+	const size_t count = sizeof values / sizeof *values;
 
 	while (*form) {
 		size_t i = 0;
 
-		while (i < 3 && !text_starts(form, values[i].name))
+		while (i < count && !text_starts(form, values[i].name))
 			i++;
-		if (i < 3 ? buf_printf(err, word, "%s", values[i].value) : buf_append(err, word, form, 1))
+		if (i < count ? buf_printf(err, word, "%s", values[i].value)
+					  : buf_append(err, word, form, 1))
 			return -1;
-		form += i < 3 ? strlen(values[i].name) : 1;
+		form += i < count ? strlen(values[i].name) : 1;
 	}
 	return 0;
 }
@@ -104,7 +107,7 @@ static int fail_said(struct jw_error *err, const struct carrier *carrier, const 
 		const bool escaped = message && *line == '\\' && line + 1 < end;
 
 		line += escaped;
-		words[used++] = escaped && *line == 'n' ? ' ' : *line;
+		words[used++] = (char)(escaped && *line == 'n' ? ' ' : *line);
 	}
 	memcpy(host, carrier->place, strcspn(carrier->place, "/"));
 	if (!used)
