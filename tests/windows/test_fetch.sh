@@ -21,7 +21,7 @@ jitwarm compiler fetch 12.3
 exits 0 "fetch"
 [ "$(cat "$out")" = "$JITWARM_PTXAS\\12.3\\ptxas.exe" ] || fail "another path than it should print"
 grep -q 'release 12.3, V12.3.107 ' "$work/저장소/12.3/ptxas.exe" || fail "not the one of the wheel"
-[ "$(find "$work/저장소" -type f -printf '%P ' | tr ' ' '\n' | sort | paste -sd ' ')" = " 12.3/nvJitLink_120_0.dll 12.3/ptxas.exe" ] || fail "something else is left: $(find "$work/저장소")"
+[ "$(find "$work/저장소" -type f -printf '%P\n' | sort | paste -sd ' ')" = "12.3/nvJitLink_120_0.dll 12.3/ptxas.exe" ] || fail "something else is left: $(find "$work/저장소")"
 
 rm -rf "$work/저장소"
 cp "$work/wheels/nvidia_cuda_nvcc_cu12-12.3.107-py3-none-win_amd64.whl" "$work/wheels/nvidia_cuda_nvcc_cu12-12.3.99-py3-none-win_amd64.whl"

@@ -1,6 +1,8 @@
 # Compilers with which programs compile while they run (NVRTC, NVVM, nvJitLink, ptxas), in the packages of an environment: check and
 # doctor say which are too new for the driver, and which are too old for the GPU.
 with_simdriver sm_86
+driver=550.200.01
+! is_wine || driver=551.61
 empty_environment "$work/env"
 site=$(site_of "$work/env")
 export VIRTUAL_ENV=$work/env
@@ -23,7 +25,7 @@ compilers() { # STATUS ARGUMENT... -- EXPRESSION about c, a list of their lines
 	run "$status" check --json "${words[@]}"
 	json "(lambda c: $2)([w['why'] for w in d['compilers']])"
 }
-reads='and driver 550.200.01 (CUDA 12.4) reads up to 8.4: programs that load what it compiles fail with error 222'
+reads="and driver $driver (CUDA 12.4) reads up to 8.4: programs that load what it compiles fail with error 222"
 
 # What belongs to the driver's CUDA version, or is older, is fine.
 package nvidia-cuda-nvrtc-cu12 12.4.127 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.4 nvidia/cuda_nvrtc/lib/libnvrtc.so.12
@@ -41,7 +43,7 @@ package nvidia-cuda-nvrtc-cu12 12.8.93 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.s
 package cudatoolkit 11.8.0 nvidia/old/libnvvm.so.4
 package nvidia-cuda-nvcc-cu12 12.6.85 nvidia/cuda_nvcc/nvvm/lib64/libnvvm.so
 package nvidia-nvjitlink 13.0.39 nvidia/cu13/lib/libnvJitLink.so.13
-compilers 0 -- "sorted(c) == sorted([\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\", \"CUDA 12.6's NVVM writes PTX 8.5, $reads\", \"CUDA 13.0's nvJitLink writes machine code that driver 550.200.01 (CUDA 12.4) does not load: programs that use it fail\"])"
+compilers 0 -- "sorted(c) == sorted([\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\", \"CUDA 12.6's NVVM writes PTX 8.5, $reads\", \"CUDA 13.0's nvJitLink writes machine code that driver $driver (CUDA 12.4) does not load: programs that use it fail\"])"
 run 0 check
 out_has "CUDA 12.8's NVRTC writes PTX 8.7, $reads (nvidia-cuda-nvrtc-cu12 12.8.93)"
 [[ $(grep -c NVRTC "$out") == 1 ]] || fail "more than one line"
@@ -52,7 +54,7 @@ compilers 0 --target sm_86 --driver 580.65 -- 'c == []'
 # Newer than any CUDA release that is known here
 remove
 package nvidia-cuda-nvrtc 99.1.37 nvidia/cu99/lib/libnvrtc-builtins.so.99.1
-newer="CUDA 99.1's NVRTC writes PTX newer than the 8.4 that driver 550.200.01 (CUDA 12.4) reads: programs that load what it compiles fail with error 222"
+newer="CUDA 99.1's NVRTC writes PTX newer than the 8.4 that driver $driver (CUDA 12.4) reads: programs that load what it compiles fail with error 222"
 compilers 0 -- "c == [\"$newer\"]"
 run 0 check
 out_has "$newer (nvidia-cuda-nvrtc 99.1.37)"
@@ -119,7 +121,7 @@ PYTHON
 }
 program triton/backends/nvidia/bin/ptxas 13.0
 package triton 3.5.0 triton/backends/nvidia/bin/ptxas
-compilers 0 -- 'c == ["CUDA 13.0'"'"'s ptxas writes machine code that driver 550.200.01 (CUDA 12.4) does not load: programs that use it fail"]'
+compilers 0 -- 'c == ["CUDA 13.0'"'"'s ptxas writes machine code that driver '"$driver"' (CUDA 12.4) does not load: programs that use it fail"]'
 program triton/backends/nvidia/bin/ptxas 12.4
 compilers 0 -- 'c == []'
 compilers 0 --target sm_120 --driver 580.65 -- 'len(c) == 1 and "ptxas knows no sm_120" in c[0]'
