@@ -6,12 +6,10 @@
 
 #include <uv.h>
 
-#include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "find/python.h"
 #include "find/sites.h"
-#include "os/clock.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
@@ -23,13 +21,9 @@ enum {
 	MOST_PYTHONS = 3,
 	MOST_WORDS = 160,
 	MOST_TAGS = 64,
-	MOST_SAID = 4 << 20,
 	MOST_REPORT = 64 << 20, /* with the descriptions of all packages */
 	MOST_TOLD = 600,        /* bytes of pip's words in an error */
-	MOST_HOURS = 4,
-	MOST_DEPTH = 8,
-	LOOKS_FOR_SIZE = 5, /* every fifth look */
-	NO_PIP = 96         /* `start`'s exit status without pip */
+	NO_PIP = 96             /* `start`'s exit status without pip */
 };
 
 #define MOST_BYTES (UINT64_C(16) << 30) /* of what pip has got while it runs */
@@ -67,8 +61,6 @@ struct pip {
 	char *tmp, *wheels, *said, *asked, *report; /* in the folder */
 	char tags[MOST_TAGS][40];
 	size_t tag_count;
-	uint64_t begun_ns;
-	unsigned looks;
 	struct jw_error distrust; /* why root runs the first one not */
 };
 
@@ -298,35 +290,13 @@ static void list_tags(struct pip *pip)
 
 /* ---- running it */
 
-/* Of all files below; a folder that changes meanwhile is counted as it is seen. */
-static uint64_t bytes_below(const char *folder, int depth)
-{
-	struct os_names names;
-	uint64_t size = 0;
-
-	if (depth > MOST_DEPTH || os_list(NULL, folder, &names))
-		return 0;
-	for (size_t i = 0; i < names.count; i++) {
-		char *path = os_join(NULL, folder, names.items[i]);
-		struct os_stat stat;
-
-		if (path && names.kinds[i] == OS_DIRECTORY)
-			size += bytes_below(path, depth + 1);
-		else if (path && names.kinds[i] == OS_REGULAR && !os_stat(NULL, path, &stat))
-			size += stat.size_bytes;
-		mem_free(path);
-	}
-	os_names_free(&names);
-	return size;
-}
-
 /* What pip says of a wheel that it gets: "Downloading x.whl (173.6 MB)" */
 static uint64_t told_bytes(const struct pip *pip)
 {
 	struct buf text = {0};
 	uint64_t size = 0;
 
-	if (os_read_file(NULL, pip->said, MOST_SAID, &text))
+	if (os_read_file(NULL, pip->said, OS_MOST_SAID, &text))
 		return 0;
 	for (const char *at = buf_text(&text); (at = strstr(at, "Downloading ")); at++) {
 		const char *open = at + strcspn(at, "(\n");
@@ -344,30 +314,14 @@ static uint64_t told_bytes(const struct pip *pip)
 	return size;
 }
 
-static int look_after(struct jw_error *err, void *context)
+static void tell_progress(void *context, uint64_t size_bytes)
 {
-	struct pip *pip = context;
+	const struct pip *pip = context;
 	const struct jw_compiler_fetch_options *fetch = pip->options->fetch;
-	struct os_stat said = {0};
-	uint64_t size, total;
+	const uint64_t total = told_bytes(pip);
 
-	if (cancel_check(err, &fetch->cancel))
-		return -1;
-	if (pip->looks++ % LOOKS_FOR_SIZE)
-		return 0;
-	size = bytes_below(pip->tmp, 0);
-	(void)os_stat(NULL, pip->said, &said);
-	if (size > MOST_BYTES)
-		return error_set(err, JW_ERR_LIMIT, "pip gets more than %u GiB",
-						 (unsigned)(MOST_BYTES >> 30));
-	if (said.size_bytes > MOST_SAID)
-		return error_set(err, JW_ERR_LIMIT, "pip says more than %d bytes", MOST_SAID);
-	if ((os_monotonic_ns() - pip->begun_ns) / UINT64_C(1000000000) > MOST_HOURS * 3600)
-		return error_set(err, JW_ERR_LIMIT, "pip takes longer than %d hours", MOST_HOURS);
-	total = fetch->progress ? told_bytes(pip) : 0;
 	if (total)
-		fetch->progress(fetch->context, size < total ? size : total, total);
-	return 0;
+		fetch->progress(fetch->context, size_bytes < total ? size_bytes : total, total);
 }
 
 /* The line at *at, which is cut off there; NULL at the end. */
@@ -392,7 +346,7 @@ static int fail_said(struct jw_error *err, const struct pip *pip, const char *pr
 		 *line;
 	bool within = false;
 
-	(void)os_read_file(NULL, pip->said, MOST_SAID, &text);
+	(void)os_read_file(NULL, pip->said, OS_MOST_SAID, &text);
 	at = copy = mem_string(err, buf_text(&text));
 	buf_free(&text);
 	if (!copy)
@@ -437,15 +391,15 @@ static int fail_said(struct jw_error *err, const struct pip *pip, const char *pr
 static int run_watched(struct jw_error *err, struct pip *pip, const char *const *words,
 					   struct os_ended *ret_ended)
 {
-	const struct os_watch watch = {look_after, pip};
+	const struct jw_compiler_fetch_options *fetch = pip->options->fetch;
+	const struct os_helper helper = {.name = "pip",
+									 .folder = pip->tmp,
+									 .most_bytes = MOST_BYTES,
+									 .cancel = &fetch->cancel,
+									 .told = fetch->progress ? tell_progress : NULL,
+									 .context = pip};
 
-	pip->begun_ns = os_monotonic_ns();
-	pip->looks = 0;
-	/* Ctrl-C reaches both, and either may be the first to notice. */
-	return os_run_found_program(err, words, pip->said, &watch, ret_ended) ||
-				   cancel_check(err, &pip->options->fetch->cancel)
-			   ? -1
-			   : 0;
+	return os_run_helper(err, words, pip->said, &helper, ret_ended);
 }
 
 /* One of uv's, where there is none that may be started: it is the last of them. Files of the
@@ -463,7 +417,7 @@ static int ask_uv_python(struct jw_error *err, struct pip *pip)
 	if (!result && (ended.status || ended.signal))
 		result = fail_said(err, pip, "uv", &ended);
 	if (!result)
-		result = os_read_file(err, pip->said, MOST_SAID, &answer);
+		result = os_read_file(err, pip->said, OS_MOST_SAID, &answer);
 	if (!result) {
 		const char *text = buf_text(&answer);
 

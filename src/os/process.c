@@ -3,13 +3,19 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "os/clock.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/identity.h"
 #include "os/interrupt.h"
 #include "os/uv.h"
 
-enum { POLL_MS = 50, MOST_ARGUMENTS = 200 };
+enum {
+	POLL_MS = 50,
+	MOST_ARGUMENTS = 200,
+	MOST_DEPTH = 8,
+	LOOKS_FOR_SIZE = 5 /* every fifth look */
+};
 
 struct asking {
 	const struct os_question *question;
@@ -196,14 +202,74 @@ int os_ask_found_program(struct jw_error *err, const struct os_question *questio
 	return os_ask_program(err, &safely, ret_status);
 }
 
-int os_run_found_program(struct jw_error *err, const char *const *arguments, const char *output,
-						 const struct os_watch *watch, struct os_ended *ret_ended)
-{
-	const char *room[MOST_ARGUMENTS];
+struct watched {
+	const struct os_helper *helper;
+	const char *output;
+	uint64_t begun_ns;
+	unsigned looks;
+};
 
-	return start_safely(err, arguments, room, &arguments)
-			   ? -1
-			   : os_run(err, arguments, output, watch, ret_ended);
+/* Of all files below; a folder that changes meanwhile is counted as it is seen. */
+static uint64_t bytes_below(const char *folder, int depth)
+{
+	struct os_names names;
+	uint64_t size = 0;
+
+	if (depth > MOST_DEPTH || os_list(NULL, folder, &names))
+		return 0;
+	for (size_t i = 0; i < names.count; i++) {
+		char *path = os_join(NULL, folder, names.items[i]);
+		struct os_stat stat;
+
+		if (path && names.kinds[i] == OS_DIRECTORY)
+			size += bytes_below(path, depth + 1);
+		else if (path && names.kinds[i] == OS_REGULAR && !os_stat(NULL, path, &stat))
+			size += stat.size_bytes;
+		mem_free(path);
+	}
+	os_names_free(&names);
+	return size;
+}
+
+static int look_after(struct jw_error *err, void *context)
+{
+	struct watched *watched = context;
+	const struct os_helper *helper = watched->helper;
+	struct os_stat said = {0};
+	uint64_t size;
+
+	if (cancel_check(err, helper->cancel))
+		return -1;
+	if (watched->looks++ % LOOKS_FOR_SIZE)
+		return 0;
+	size = bytes_below(helper->folder, 0);
+	(void)os_stat(NULL, watched->output, &said);
+	if (size > helper->most_bytes)
+		return error_set(err, JW_ERR_LIMIT, "%s gets more than %u GiB", helper->name,
+						 (unsigned)(helper->most_bytes >> 30));
+	if (said.size_bytes > OS_MOST_SAID)
+		return error_set(err, JW_ERR_LIMIT, "%s says more than %d bytes", helper->name,
+						 OS_MOST_SAID);
+	if ((os_monotonic_ns() - watched->begun_ns) / UINT64_C(1000000000) > OS_MOST_HOURS * 3600)
+		return error_set(err, JW_ERR_LIMIT, "%s takes longer than %d hours", helper->name,
+						 OS_MOST_HOURS);
+	if (helper->told)
+		helper->told(helper->context, size);
+	return 0;
+}
+
+int os_run_helper(struct jw_error *err, const char *const *arguments, const char *output,
+				  const struct os_helper *helper, struct os_ended *ret_ended)
+{
+	struct watched watched = {helper, output, os_monotonic_ns(), 0};
+	const struct os_watch watch = {look_after, &watched};
+	const char *room[MOST_ARGUMENTS];
+	int result = start_safely(err, arguments, room, &arguments)
+					 ? -1
+					 : os_run(err, arguments, output, &watch, ret_ended);
+
+	/* Ctrl-C reaches both, and either may be the first to notice. */
+	return result || cancel_check(err, helper->cancel) ? -1 : 0;
 }
 
 char *os_program_on_path(const char *name)

@@ -87,9 +87,22 @@ struct os_question {
  * ("#!/usr/bin/env bash"), and in a folder in which nobody else can have put anything. `folder` is
  * not used. */
 int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status);
-/* os_run with the same care, but in the current folder. */
-int os_run_found_program(struct jw_error *err, const char *const *arguments, const char *output,
-						 const struct os_watch *watch, struct os_ended *ret_ended);
+
+enum { OS_MOST_SAID = 4 << 20, OS_MOST_HOURS = 4 };
+/* What a program that others' servers decide about may cost. */
+struct os_helper {
+	const char *name;    /* in messages */
+	const char *folder;  /* what it writes: all files below */
+	uint64_t most_bytes; /* of them */
+	const struct jw_cancel *cancel;
+	/* Some times a second: how many bytes they have. NULL: nobody asks. */
+	void (*told)(void *context, uint64_t size_bytes);
+	void *context;
+};
+/* os_run with the same care, but in the current folder. JW_ERR_LIMIT: more files, over OS_MOST_SAID
+ * bytes of output, or longer than OS_MOST_HOURS; JW_ERR_INTERRUPTED. */
+int os_run_helper(struct jw_error *err, const char *const *arguments, const char *output,
+				  const struct os_helper *helper, struct os_ended *ret_ended);
 /* The file of a program, without its ".exe", in a folder of PATH whose name does not depend on the
  * current one; NULL if there is none. The caller frees it. */
 char *os_program_on_path(const char *name);

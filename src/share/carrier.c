@@ -8,15 +8,13 @@
 #include "base/text.h"
 #include "os/file.h"
 #include "os/process.h"
+#include "pack/reader.h"
 #include "share/layout.h"
 
-enum {
-	MOST_WORDS = 10,
-	MOST_WORD = 8192,
-	MOST_SAID = 4 << 20,
-	MOST_TAGS_TEXT = 300,
-	NOT_STARTED = 127
-};
+enum { MOST_WORDS = 10, MOST_WORD = 8192, MOST_TAGS_TEXT = 300, NOT_STARTED = 127 };
+
+/* Of a pack, its signature, and what the programs write beside them. */
+#define MOST_BYTES (PACK_MOST_SIZE + (UINT64_C(1) << 30))
 
 /* Their command lines. LAYOUT, NAME, TAG and PLACE are replaced; a word after "?" is for plain HTTP
  * alone. Sources: skopeo-copy(1), skopeo-list-tags(1) of 1.9; “oras cp”, “oras repo tags” of 1.3.
@@ -121,11 +119,6 @@ static int fail_said(struct jw_error *err, const struct carrier *carrier, const 
 		strstr(words, "HTTP response to HTTPS") ? host : "");
 }
 
-static int look_for_cancel(struct jw_error *err, void *context)
-{
-	return cancel_check(err, context);
-}
-
 /* `ret_said` NULL: its output is of no interest. */
 static int carrier_run(struct jw_error *err, const struct carrier *carrier,
 					   const char *const *forms, const char *layout, const char *tag,
@@ -133,10 +126,13 @@ static int carrier_run(struct jw_error *err, const struct carrier *carrier,
 {
 	char *output = os_join(err, carrier->folder, "said");
 	const char *arguments[MOST_WORDS + 2] = {carrier->path};
-	struct jw_cancel cancel = carrier->cancel;
-	const struct os_watch watch = {look_for_cancel, &cancel};
+	const struct os_helper helper = {.name = carrier->program->name,
+									 .folder = carrier->folder,
+									 .most_bytes = MOST_BYTES,
+									 .cancel = &carrier->cancel};
 	struct buf words[MOST_WORDS] = {{0}}, said = {0};
 	struct os_ended ended = {0};
+	struct jw_error why = {0};
 	size_t count = 0;
 	int result = output ? 0 : -1;
 
@@ -151,11 +147,11 @@ static int carrier_run(struct jw_error *err, const struct carrier *carrier,
 		count++;
 	}
 	if (!result)
-		result = os_run_found_program(err, arguments, output, &watch, &ended);
-	/* Ctrl-C reaches both, and either may be the first to notice. */
-	result = result || cancel_check(err, &cancel);
+		result = os_run_helper(&why, arguments, output, &helper, &ended)
+					 ? error_set(err, why.code, "%s: %s", carrier->place, why.message)
+					 : 0;
 	if (!result && (ret_said || ended.status || ended.signal))
-		result = os_read_file(err, output, MOST_SAID, &said);
+		result = os_read_file(err, output, OS_MOST_SAID, &said);
 	if (!result && (ended.status || ended.signal))
 		result = fail_said(err, carrier, &said, &ended);
 	if (result || !ret_said)
@@ -185,7 +181,7 @@ void carrier_read_tags(struct buf *output)
 	const char *begin = strchr(buf_text(output), '{');
 	struct jw_error why;
 	cJSON *document = begin ? json_parse(&why, begin, strlen(begin)) : NULL;
-	struct buf tags = BUF_MAX(MOST_SAID);
+	struct buf tags = BUF_MAX(OS_MOST_SAID);
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(document, "Tags"))

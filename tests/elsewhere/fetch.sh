@@ -133,8 +133,9 @@ for signal in INT KILL; do
 	[ $signal = KILL ] || { [ $got = 130 ] && [ -z "$(find store -mindepth 1)" ] && ok "Ctrl-C" || fail "Ctrl-C: status $got: $(cat err; find store)"; }
 done
 [ "$(ls -A store | grep -c '^\.new-')" = 1 ] && [ "$(ls -A store | wc -l)" = 1 ] || fail "a kill leaves something else: $(ls -A store)"
+killed=$(ls -A store)
 mkdir -p store/.new-f00 store/.new-old/x
-touch -d '2 days ago' store/.new-old store/.new-[1-9]*
+touch -d '2 days ago' store/.new-old "store/$killed"
 PIP_INDEX_URL=$site/good/simple fetch 12.3 && [ -e store/.new-f00 ] && [ -e store/.new-old/x ] && [ "$(ls -A store | wc -l)" = 3 ] && ok "what killed runs left goes after a day, and nothing else" ||
 	fail "left by killed runs: $(cat err; ls -A store)"
 # Only whole ones are looked at.

@@ -151,6 +151,12 @@ for signal in INT KILL; do
 	[[ $signal == KILL || $ended == 130 ]] || fail "ended with $ended: $(cat "$err")"
 	await gone
 done
+# What a registry sends is bounded before it is looked at.
+mkdir "$work/much" && printf '#!/bin/sh\nfor last; do :; done\nlayout=${last#oci:}\nmkdir -p "${layout%%:pack}"\ntruncate -s 20G "${layout%%:pack}/blob"\nexec sleep 100\n' >"$work/much/skopeo" && chmod +x "$work/much/skopeo"
+PATH=$work/much:$PATH run 3 pull "oci://$site/lab/cache:v1"
+err_has "$site/lab/cache: skopeo gets more than 18 GiB"
+err_one_line
+nothing_left
 mkdir "$work/bare"
 JITWARM="${JITWARM% *} env PATH=$work/bare ${JITWARM##* }" run 2 pull "oci://$site/lab/cache:v1"
 err_has "a registry needs skopeo or oras, and neither is on PATH"
