@@ -39,9 +39,8 @@ void jw_accounts_free(struct jw_accounts *accounts);
 bool jw_is_administrator(void);
 
 /* One line on why the live cache of this process is probably not the intended one: under sudo it is
- * root's, unless HOME still names the folder of the account that called sudo; Windows' SYSTEM has a
- * cache that no user's program reads. NULL: it is the user's. The caller frees it with
- * jw_text_free. */
+ * root's; Windows' SYSTEM has a cache that no user's program reads. NULL: it is the user's. The
+ * caller frees it with jw_text_free. */
 int jw_account_doubt(struct jw_error *err, char **ret_line);
 /* A driver's cache that belongs to a service's account. */
 struct jw_other_cache {

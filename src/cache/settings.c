@@ -483,16 +483,6 @@ void cache_settings_free(struct cache_settings *settings)
 
 enum { MOST_CACHES = 1024 };
 
-/* sudo -E keeps the caller's HOME; that cache is then written with the caller's rights. */
-static bool has_callers_home(const struct os_account *account)
-{
-	char *home = os_env("HOME");
-	bool has = home && !strcmp(home, account->sudo_home);
-
-	mem_free(home);
-	return has;
-}
-
 int jw_account_doubt(struct jw_error *err, char **ret_line)
 {
 	struct os_account account;
@@ -501,7 +491,7 @@ int jw_account_doubt(struct jw_error *err, char **ret_line)
 
 	if (os_account(err, &account))
 		return -1;
-	if (account.sudo_user && !has_callers_home(&account))
+	if (account.sudo_user)
 		line = mem_printf(err,
 						  "under sudo this warms root's cache, not that of %s: run it without "
 						  "sudo",

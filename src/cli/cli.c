@@ -237,7 +237,7 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 		jw_use_environment(err, options_value(&cli->options, "environment")))
 		return -1;
 	/* A worker's are its parent's. */
-	if (!cli->command->hidden && jw_settings_adopt(err))
+	if (!cli->command->hidden && (jw_settings_adopt(err) || account_decide(err, cli, argc, argv)))
 		return -1;
 	return cli->command->run(err, cli);
 }
@@ -368,6 +368,11 @@ static int dispatch(struct jw_error *err, struct cli *cli, int argc, char **argv
 	cli->out.lacking = &cli->lacking;
 	command = words ? commands_find(cli->commands, (const char *const *)argv, words, &used)
 					: commands_find(cli->commands, standard, 1, &used);
+	used = words ? used : 0;
+	cli->command = command;
+	if (account_decide(err, cli, argc - (int)used, argv + used))
+		return -1;
+	cli->command = NULL;
 	if (!command || !command->hidden)
 		choose_language_early(cli, argc, argv);
 	if (argc && (is_help(argv[0]) || (words == 1 && argc > 1 && is_help(argv[1]) &&
@@ -386,7 +391,6 @@ static int dispatch(struct jw_error *err, struct cli *cli, int argc, char **argv
 	if (!cli->command)
 		return argc ? no_command(err, cli, argv, words ? words : 1)
 					: show_help(err, cli, NULL, false);
-	used = words ? used : 0;
 	return run_named_command(err, cli, argc - (int)used, argv + used);
 }
 

@@ -472,7 +472,8 @@ static int check_value(struct jw_error *err, const struct option_given *given)
 	case NAMES_OTHER: return 0;
 	case NAMES_FILE: return check_value_file(err, value, false);
 	case NAMES_FILE_OR_NAME: return has_separator(value) ? check_value_file(err, value, true) : 0;
-	case NAMES_FOLDER: return os_may_be_folder(err, value);
+	case NAMES_FOLDER:
+	case NAMES_FOLDER_LATER: return os_may_be_folder(err, value);
 	case NAMES_OUTPUT: return check_output(err, value, false);
 	case NAMES_LOG: return check_output(err, value, true);
 	case NAMES_OUTPUT_OR_FOLDER:

@@ -32,6 +32,7 @@ enum option_names {
 	NAMES_FILE,             /* a file to be read */
 	NAMES_FILE_OR_NAME,     /* with a separator the path of a file or folder */
 	NAMES_FOLDER,           /* made if missing */
+	NAMES_FOLDER_LATER,     /* the same, by other programs */
 	NAMES_OUTPUT,           /* a file to be written, in a folder that is there */
 	NAMES_LOG,              /* the same; the folder is made if missing */
 	NAMES_OUTPUT_OR_FOLDER, /* a folder if it is one, or ends in a separator */

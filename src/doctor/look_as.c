@@ -251,6 +251,26 @@ static int set_taken(struct jw_error *err, const struct taken *taken)
 	return 0;
 }
 
+/* A program of root's may work in a place of another account's. Root does not look there. */
+static int refuse_foreign_places(struct jw_error *err, int pid)
+{
+	static const char *const names[] = {"HOME", "CUDA_CACHE_PATH"};
+	struct os_way way = {0};
+	int result = 0;
+
+	for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++) {
+		char *path = os_env(names[i]);
+
+		if (path && os_is_superuser() && !(result = os_find_way(err, path, &way)) && way.owner)
+			result = error_set(err, JW_ERR_UNSUPPORTED,
+							   "process %d is root's, and its %s=%.300s belongs to account %lu: "
+							   "root does not look there",
+							   pid, names[i], path, (unsigned long)way.owner);
+		mem_free(path);
+	}
+	return result;
+}
+
 static void taken_free(struct taken *taken)
 {
 	for (size_t i = 0; i < taken->count; i++) {
@@ -274,7 +294,7 @@ int jw_look_as_process(struct jw_error *err, int pid)
 		error_set(err, JW_ERR_NOT_FOUND, "there is no process %d any more", pid);
 	else
 		result = become_found(err, NULL, owner) || forget_own(err, is_forgotten) ||
-						 set_taken(err, &taken)
+						 set_taken(err, &taken) || refuse_foreign_places(err, pid)
 					 ? -1
 					 : 0;
 done:

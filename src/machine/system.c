@@ -16,9 +16,9 @@
 #include "machine/known_gpus.h"
 #include "os/env.h"
 #include "os/file.h"
+#include "os/folders.h"
 #include "os/library.h"
 #include "os/platform.h"
-#include "state/own_state.h"
 #include "state/run_folder.h"
 #include "state/speed_model.h"
 #include "worker/environment.h"
@@ -537,6 +537,7 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	struct jw_system_options how = *given;
 	const struct jw_system_options *options = &how;
 	char *scratch = NULL;
+	struct jw_error why = {0};
 	struct forced forced;
 	int result = -1;
 
@@ -550,7 +551,9 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	system->worker = options->worker;
 	system->elsewhere = options->target_count != 0;
 	system->gpus = mem_array(err, PROTOCOL_MOST_DEVICES, sizeof *system->gpus);
-	if (!system->gpus || own_state_dir(err, &system->state_dir) ||
+	/* An account without a home keeps nothing. */
+	if (!system->gpus ||
+		(os_state_dir(&why, &system->state_dir) && error_unless_missing(err, &why)) ||
 		(given->scratch && make_scratch(err, system, &scratch)))
 		goto done;
 	if (scratch)

@@ -14,11 +14,11 @@ struct jw_account;
  * no user's folders. An administrator of Windows uses the same ones with and without elevation. */
 bool os_is_superuser(void);
 /* The account of this process. `sudo_user`: the account that called sudo, if we are root through it
- * (else NULL), with its ids and home. */
+ * (else NULL), and its id. */
 struct os_account {
 	uint32_t owner, group;
-	char *sudo_user, *sudo_home;
-	uint32_t sudo_owner, sudo_group;
+	char *sudo_user;
+	uint32_t sudo_owner;
 };
 int os_account(struct jw_error *err, struct os_account *ret_account);
 void os_account_free(struct os_account *account);
@@ -28,6 +28,18 @@ int os_account_id(struct jw_error *err, char **ret_id);
 /* Turns this process permanently into that account instead of root: its ids, its groups, its HOME.
  * POSIX; JW_ERR_UNSUPPORTED on Windows. */
 int os_become_account(struct jw_error *err, const struct jw_account *account);
+
+/* Whose rights decide where a path leads: for the superuser, the first other account to which a
+ * folder or link on the way belongs, and the group of that; 0: none. */
+struct os_way {
+	uint32_t owner, group;
+	bool shared; /* others may write to the folder that it ends in */
+};
+/* JW_ERR_IO: a link on the way, which others may have put there. Windows: 0, always. */
+int os_find_way(struct jw_error *err, const char *path, struct os_way *ret_way);
+/* As os_become_account, for an account that may have no name. HOME becomes its own, unless it is
+ * already (`keeps_home`). */
+int os_become_owner(struct jw_error *err, const struct os_way *way, bool keeps_home);
 
 /* For the superuser who writes into another account's folders: from now on files are opened, made
  * and removed with that account's rights, so that a link planted there leads nowhere else.

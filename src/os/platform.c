@@ -65,7 +65,6 @@ char *os_env(const char *name)
 void os_account_free(struct os_account *account)
 {
 	mem_free(account->sudo_user);
-	mem_free(account->sudo_home);
 	*account = (struct os_account){0};
 }
 

@@ -13,9 +13,9 @@
 #include "cache/verified.h"
 #include "gpu/release.h"
 #include "os/file.h"
+#include "os/folders.h"
 #include "os/library.h"
 #include "os/platform.h"
-#include "state/own_state.h"
 #include "state/prepared.h"
 
 static const char schema[] = "jitwarm.ahead/1";
@@ -156,8 +156,7 @@ static int find_next(struct jw_error *err, struct ahead_work *work, const char *
 	struct jw_driver running = {0};
 	char text[32] = "", name[32] = "";
 
-	if (own_state_dir(NULL, &work->state_dir))
-		work->state_dir = NULL;
+	(void)os_state_dir(NULL, &work->state_dir);
 	if (work->state_dir && !(work->path = os_join(err, work->state_dir, "ahead.json")))
 		return -1;
 	if (os_running_driver(err, text))

@@ -13,6 +13,15 @@ trap 'rm -rf "$open"' EXIT
 mallory=64321
 as_mallory() { setpriv --reuid=$mallory --regid=$mallory --clear-groups --inh-caps=-all "$@"; }
 
+# Root becomes that account, which then needs the program, and the folder that it is in.
+build=$(dirname "$(dirname "$JITWARM")")
+mkdir "$open/build"
+(cd "$build" && ls -d src/jitwarm tests/simdriver/lib tests/framework/libsample_framework.so tests/framework/framework-app tests/nvrtc 2>/dev/null) >"$open/parts"
+mapfile -t parts <"$open/parts"
+copy_for_all "$build" "$open/build" "${parts[@]}" || fail "copying for another account"
+JITWARM=$open/build/src/jitwarm
+cd "$open" || fail "$open is not there"
+
 home=$open/home treasure=$open/treasure
 mkdir -m 700 "$home" && chown $mallory:$mallory "$home"
 mkdir -p "$treasure/folder"
@@ -29,5 +38,7 @@ is_theirs() {
 	local path
 	for path; do [[ $(stat -c %u "$path") == "$mallory" ]] || fail "$path belongs to account $(stat -c %u "$path")"; done
 }
+# The commands that the last one has printed would be run with a state folder of root's (cli/steps.sh).
+run_step() { :; }
 # cached DIR: how many entries
 cached() { find "$1/" -path '*/?/?/*' -type f 2>/dev/null | wc -l; }

@@ -18,6 +18,7 @@
 #include "os/file.h"
 #include "os/interrupt.h"
 #include "os/platform.h"
+#include "os/shell.h"
 
 struct prime_outcome {
 	struct cli *cli;
@@ -372,8 +373,16 @@ static int choose_account(struct jw_error *err, const struct cli *cli)
 		return 0;
 	if (jw_account_doubt(err, &doubt))
 		return -1;
-	if (doubt)
+	if (doubt) {
+		struct buf line = BUF_MAX(1 << 20);
+
 		output_warning(&cli->out, "%s", doubt);
+		buf_say(&line, "jitwarm %s", cli->command->name);
+		shell_add_words(&line, (const char *const *)cli->argv, (size_t)cli->argc);
+		if (!line.lacking && strcmp(os_name, "windows") != 0)
+			output_command(&cli->out, "without sudo", buf_text(&line));
+		buf_free(&line);
+	}
 	jw_text_free(doubt);
 	return 0;
 }

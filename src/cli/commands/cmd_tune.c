@@ -362,7 +362,7 @@ static const struct cli_option tune_options[] = {
 			  .choices = "sh|fish|cmd|powershell|docker|compose|k8s|slurm|systemd|conda"),
 	CLI_SIZE("max-size", "SIZE", "Use this limit (2GiB) instead of the computed one"),
 	CLI_VALUE("path", "DIR", "Use this directory for the cache instead of the one in force",
-			  .names = NAMES_FOLDER),
+			  .names = NAMES_FOLDER_LATER),
 	CLI_ENVIRONMENT,
 	{0}};
 

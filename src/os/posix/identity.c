@@ -1,4 +1,6 @@
+#include <errno.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +8,7 @@
 #include <unistd.h>
 
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <uv.h>
 
 #include <jitwarm/accounts.h>
@@ -33,13 +36,9 @@ int os_account(struct jw_error *err, struct os_account *ret_account)
 
 	if (user) {
 		account.sudo_owner = user->pw_uid;
-		account.sudo_group = user->pw_gid;
 		account.sudo_user = mem_string(err, user->pw_name);
-		account.sudo_home = mem_string(err, user->pw_dir);
-		if (!account.sudo_user || !account.sudo_home) {
-			os_account_free(&account);
+		if (!account.sudo_user)
 			return -1;
-		}
 	}
 	*ret_account = account;
 	return 0;
@@ -60,15 +59,33 @@ int os_account_id(struct jw_error *err, char **ret_id)
 	return 0;
 }
 
+/* All of it: ids, groups and capabilities, none of which comes back. Groups first: without root
+ * they cannot be changed. setuid() alone leaves the inheritable capabilities, and with some
+ * securebits all of them. Sources: credentials(7), capabilities(7). */
+static int give_root_up(const char *name, uid_t owner, gid_t group)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+	uid_t ids[3];
+
+	if ((name ? initgroups(name, group) : setgroups(1, &group)) || setresgid(group, group, group) ||
+		setresuid(owner, owner, owner) || syscall(SYS_capset, &header, none))
+		return -1;
+	/* No way back. */
+	errno = EPERM;
+	return getresuid(&ids[0], &ids[1], &ids[2]) || ids[0] != owner || ids[1] != owner ||
+				   ids[2] != owner || !setuid(0) || (group && !setgid(0))
+			   ? -1
+			   : 0;
+}
+
 int os_become_account(struct jw_error *err, const struct jw_account *account)
 {
 	static const char *const of_root[] = {"XDG_STATE_HOME",  "XDG_CACHE_HOME", "XDG_DATA_HOME",
 										  "XDG_CONFIG_HOME", "ZDOTDIR",        "SHELL"};
 	const struct passwd *user;
 
-	/* Groups first: without root they cannot be changed. */
-	if (initgroups(account->name, account->group) || setgid(account->group) ||
-		setuid(account->owner))
+	if (give_root_up(account->name, account->owner, account->group))
 		return posix_error(err, account->name);
 	for (size_t i = 0; i < sizeof of_root / sizeof *of_root; i++)
 		(void)unsetenv(of_root[i]);
@@ -79,6 +96,28 @@ int os_become_account(struct jw_error *err, const struct jw_account *account)
 		os_env_set(err, "LOGNAME", account->name))
 		return -1;
 	return 0;
+}
+
+int os_become_owner(struct jw_error *err, const struct os_way *way, bool keeps_home)
+{
+	struct jw_account account = {0};
+	const bool named = !os_find_account(NULL, NULL, way->owner, &account);
+	int result = 0;
+
+	if (give_root_up(named ? account.name : NULL, way->owner, named ? account.group : way->group))
+		result = error_set(err, JW_ERR_IO,
+						   "belongs to account %lu, whose rights this process may not take "
+						   "(CAP_SETUID, CAP_SETGID): run jitwarm as that account",
+						   (unsigned long)way->owner);
+	if (!result && !keeps_home)
+		result = os_env_set(err, "HOME", named ? account.home : NULL);
+	if (!result)
+		result = os_env_set(err, "USER", named ? account.name : NULL) ||
+						 os_env_set(err, "LOGNAME", named ? account.name : NULL)
+					 ? -1
+					 : 0;
+	os_found_free(&account);
+	return result;
 }
 
 int os_act_as_account(struct jw_error *err, const struct jw_account *account)

@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
+#include "os/identity.h"
 #include "os/path_calls.h"
 #include "os/posix/at.h"
 #include "os/posix/posix.h"
@@ -386,6 +387,8 @@ struct way {
 	uint32_t owner;
 	bool lasting;
 	int links;
+	struct os_way *whose; /* what is asked; NULL: whether the way is safe */
+	bool shared, sticky;  /* the last folder: others may write to it */
 };
 
 static const char *owner_name(char *text, uid_t owner)
@@ -420,6 +423,28 @@ static int check_one(struct jw_error *err, const struct way *way, const char *pa
 		(S_ISDIR(stat->st_mode) && (stat->st_mode & S_ISVTX) && !way->lasting))
 		return 0;
 	return error_set(err, JW_ERR_IO, "other accounts may write to %s", path);
+}
+
+enum { ENDS = 1 }; /* of a walk: it has its answer */
+
+static int ask_whose(struct jw_error *err, struct way *way, const char *path,
+					 const struct stat *stat)
+{
+	if (stat->st_uid && !namespace_lacks(stat->st_uid)) {
+		*way->whose = (struct os_way){.owner = stat->st_uid, .group = stat->st_gid};
+		return ENDS;
+	}
+	/* In a folder that others may write to a second name may be theirs, and without the sticky bit
+	 * any: they may have moved the link there. */
+	if (S_ISLNK(stat->st_mode) && way->shared && (!way->sticky || stat->st_nlink > 1))
+		return error_set(err, JW_ERR_IO,
+						 "%s: is a link that another account may have put there: not followed",
+						 path);
+	if (S_ISDIR(stat->st_mode)) {
+		way->shared = walk_is_shared(path, stat);
+		way->sticky = stat->st_mode & S_ISVTX;
+	}
+	return 0;
 }
 
 static int check_way(struct jw_error *err, struct way *way, const char *path, size_t safe);
@@ -459,7 +484,12 @@ static int check_way(struct jw_error *err, struct way *way, const char *path, si
 		part = mem_string_n(err, path, length);
 		if (!part)
 			return -1;
-		result = lstat(part, &stat) ? posix_error(err, part) : check_one(err, way, part, &stat);
+		/* What is missing, or cannot be reached, is nobody's. */
+		if (lstat(part, &stat))
+			result = way->whose ? ENDS : posix_error(err, part);
+		else
+			result =
+				way->whose ? ask_whose(err, way, part, &stat) : check_one(err, way, part, &stat);
 		if (!result && S_ISLNK(stat.st_mode))
 			result = check_target(err, way, part);
 		mem_free(part);
@@ -467,16 +497,35 @@ static int check_way(struct jw_error *err, struct way *way, const char *path, si
 	return result;
 }
 
-int os_check_private(struct jw_error *err, const char *path, uint32_t owner, bool lasting)
+static int walk_whole(struct jw_error *err, struct way *way, const char *path)
 {
-	struct way way = {.owner = owner, .lasting = lasting};
 	char directory[PATH_MAX], *whole;
 	int result;
 
 	if (path[0] != '/' && !getcwd(directory, sizeof directory))
 		return posix_error(err, path);
 	whole = path[0] == '/' ? mem_string(err, path) : os_join(err, directory, path);
-	result = whole && !check_way(err, &way, "/", 0) ? check_way(err, &way, whole, 0) : -1;
+	result = whole ? check_way(err, way, "/", 0) : -1;
+	if (!result)
+		result = check_way(err, way, whole, 0);
 	mem_free(whole);
 	return result;
+}
+
+int os_check_private(struct jw_error *err, const char *path, uint32_t owner, bool lasting)
+{
+	struct way way = {.owner = owner, .lasting = lasting};
+
+	return walk_whole(err, &way, path);
+}
+
+int os_find_way(struct jw_error *err, const char *path, struct os_way *ret_way)
+{
+	struct way way = {.whose = ret_way};
+
+	*ret_way = (struct os_way){0};
+	if (geteuid() == 0 && walk_whole(err, &way, path) < 0)
+		return -1;
+	ret_way->shared = way.shared;
+	return 0;
 }

@@ -65,6 +65,21 @@ int os_become_account(struct jw_error *err, const struct jw_account *account)
 	return error_set(err, JW_ERR_UNSUPPORTED, "there is no sudo on Windows");
 }
 
+int os_find_way(struct jw_error *err, const char *path, struct os_way *ret_way)
+{
+	(void)err;
+	(void)path;
+	*ret_way = (struct os_way){0};
+	return 0;
+}
+
+int os_become_owner(struct jw_error *err, const struct os_way *way, bool keeps_home)
+{
+	(void)way;
+	(void)keeps_home;
+	return error_set(err, JW_ERR_UNSUPPORTED, "there is no sudo on Windows");
+}
+
 /* A restricted token passes an access check only if both its own groups and the restricting SIDs
  * do: with the account's SID among the latter, and no privilege (backup and restore ignore access
  * lists), it allows what both may do. Source: Microsoft, "Restricted Tokens". */

@@ -2,7 +2,7 @@
 # folder of the copies, and at the copy's name
 . "$cases/../lib.sh"
 with_simdriver sm_86
-export JITWARM_STATE=$home/state
+export JITWARM_STATE=$home/state CUDA_CACHE_PATH=$home/cache
 library=$home/site/lib.so
 fresh() {
 	rm -rf "$home/site" "$home/state" "$home/baked"

@@ -22,7 +22,11 @@ run 0 export -o "$open/link"
 
 # Another account's link is not followed
 as_mallory ln -s "$treasure/file" "$home/pack"
-run 3 export -o "$home/pack"
+run 2 export -o "$home/pack"
+untouched
+cp -r "$work/cache" "$home/cache" && chown -R $mallory:$mallory "$home/cache"
+CUDA_CACHE_PATH=$home/cache JITWARM_STATE=$home/state run 3 export -o "$home/pack"
+err_has "working as that account"
 untouched
 
 # Root without the capabilities to act as others touches nothing of theirs; nobody's number is no exception, though a user namespace
@@ -31,7 +35,7 @@ for account in $mallory 65534; do
 	mkdir "$open/of-$account"
 	ln -s "$treasure/folder" "$open/of-$account/link"
 	chown -h $account:$account "$open/of-$account" "$open/of-$account/link"
-	JITWARM="setpriv --bounding-set=-setuid,-setgid $JITWARM" run 3 export -o "$open/of-$account/link/planted"
+	(unset JITWARM_STATE CUDA_CACHE_PATH && JITWARM="setpriv --bounding-set=-setuid,-setgid $JITWARM" run 3 export -o "$open/of-$account/link/planted") || exit 1
 	err_has "whose rights this process may not take"
 	untouched
 done

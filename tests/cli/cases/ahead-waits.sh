@@ -1,5 +1,5 @@
 # A plain prime after the boot, while what had no room before it waits in the store: prime's own options say what is compiled,
-# another directory is not the cache that it waits for, and under `sudo -E` the caller's state is left alone.
+# another directory is not the cache that it waits for, and the state of another account is left alone.
 is_wine && exit 0
 with_simdriver sm_86
 export JITWARM_SYSTEM_ROOT=$work/root
@@ -18,7 +18,7 @@ json 'd["compiled"] == d["modules"] > 1'
 if ((EUID == 0)) && id nobody >/dev/null 2>&1; then
 	waits "$work/callers"
 	chown -R nobody "$work/callers"
-	SUDO_UID=$(id -u nobody) SUDO_GID=$(id -g nobody) SUDO_USER=nobody JITWARM_STATE=$work/callers run 0 prime "$sample"
+	SUDO_UID=$(id -u nobody) SUDO_GID=$(id -g nobody) SUDO_USER=nobody JITWARM_STATE=$work/callers run 2 prime "$sample"
 	still_waits "$work/callers"
 	[[ $(ls "$work/callers") == ahead.json ]] || fail "made there: $(ls "$work/callers")"
 fi
