@@ -199,6 +199,7 @@ catboost-1.2.10-linux       | catboost==1.2.10         | 3.11 | cp | manylinux20
 catboost-1.2.10-windows     | catboost==1.2.10         | 3.11 | cp | win_amd64
 xgboost-1.0.2-linux         | xgboost==1.0.2           | 3.8  | py | manylinux1_x86_64
 xgboost-1.3.3-linux         | xgboost==1.3.3           | 3.8  | py | manylinux2010_x86_64
+xgboost-1.5.2-linux         | xgboost==1.5.2           | 3.8  | py | manylinux2014_x86_64
 xgboost-1.7.6-linux         | xgboost==1.7.6           | 3.8  | py | manylinux2014_x86_64
 ctranslate2-4.6.2-linux     | ctranslate2==4.6.2       | 3.11 | cp | manylinux2014_x86_64,manylinux_2_17_x86_64
 nvidia-cufft-linux          | nvidia-cufft==12.0.0.61  | 3.11 | py | manylinux2014_x86_64,manylinux_2_27_x86_64

@@ -82,7 +82,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **headers}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def do_HEAD(self):  # uv asks so for a wheel's size
+        self.do_GET()
 
     def do_GET(self):
         try:

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# test_wheel.sh JITWARM|FOLDER   uvx and pip take jitwarm's wheel from an index on this machine: from nothing to the answer
+#
+# The wheel is that of FOLDER (scripts/package.sh) for this machine, or is made of the program. It judges a wheel of XGBoost, which
+# scripts/get.sh frameworks has fetched. The index has pip, too, which uv lends a Python without it. Prints how long each way took, and
+# how long the download of the judged wheel alone.
+# Exit status 1 if a case fails, 77 where something is not at hand.
+set -uo pipefail
+given=$(realpath "$1")
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+[ "$(uname -m)" = x86_64 ] || { echo "skipped: the judged wheel is for x86_64"; exit 77; }
+# shellcheck source=tests/elsewhere/indexes.sh
+. "$here/../elsewhere/indexes.sh"
+uvx=$cache/jitwarm/uv/bin/uvx # of setup.sh
+[ -x "$uvx" ] || uvx=$(command -v uvx) || { echo "skipped: uv is missing"; exit 77; }
+judged=$(compgen -G "$cache/jitwarm/frameworks/xgboost-1.5.2-linux/*.whl" || compgen -G "$cache/jitwarm/frameworks/xgboost-1.3.3-linux/*.whl") ||
+	{ echo "skipped: no XGBoost: scripts/get.sh frameworks xgboost-1.3.3-linux"; exit 77; }
+version=$(basename "$judged" | cut -d- -f2)
+
+mkdir -p http/packages/jitwarm http/packages/xgboost http/packages/pip
+(cd http/packages/pip && find /usr/share/python-wheels "$("$python" -c 'import ensurepip; print(*ensurepip.__path__)')" -name 'pip-*.whl' -exec cp {} . \; -quit) 2>/dev/null
+ln -s "$judged" http/packages/xgboost/
+if [ -d "$given" ]; then
+	cp "$given"/jitwarm-*.whl http/packages/jitwarm/
+else
+	strip -o jitwarm "$given" && "$here/../../scripts/make-wheel.py" jitwarm linux_x86_64 http/packages/jitwarm >/dev/null || fail "make-wheel.py"
+fi
+serve http
+export UV_DEFAULT_INDEX PIP_INDEX_URL PIP_DISABLE_PIP_VERSION_CHECK=1
+PIP_INDEX_URL=http://127.0.0.1:$(cat http/port)/good/simple UV_DEFAULT_INDEX=$PIP_INDEX_URL
+
+# timed COMMAND...: its status; output in out and err, seconds in `took`
+timed() {
+	local began=$EPOCHREALTIME status=0
+	timeout 300 "$@" >out 2>err || status=$?
+	took=$(python3 -c 'import sys; print(f"{float(sys.argv[2]) - float(sys.argv[1]):.1f}")' "$began" "$EPOCHREALTIME")
+	return $status
+}
+timed curl -fsS -o judged "http://127.0.0.1:$(cat http/port)/good/files/xgboost/${judged##*/}" || fail "the download of the judged wheel"
+alone=$took
+# answers WHAT COMMAND...
+answers() {
+	timed "${@:2}" && grep -q "^${judged##*/}:" out && grep -qE '^sm_120 \(rtx5090\), all together: 14[59] modules to compile' out || { fail "$1: $(cat out err)"; return; }
+	ok "$1: $took s, of which the wheel of XGBoost $alone s"
+}
+answers "uvx jitwarm scan --index xgboost==$version --target rtx5090" "$uvx" jitwarm scan --index "xgboost==$version" --target rtx5090
+answers "a virtual environment, pip install jitwarm, python -m jitwarm scan …" sh -c '"$1" -m venv venv && venv/bin/pip install -q jitwarm &&
+	venv/bin/python -m jitwarm scan --index "xgboost==$2" --target rtx5090' sh "$python" "$version"
+venv/bin/python -c 'import jitwarm, sys; print(jitwarm.scan(sys.argv[1], target="rtx5090")["schema"])' "$judged" >out 2>err && grep -q '^jitwarm.scan/' out || fail "the API: $(cat out err)"
+exit $failed
