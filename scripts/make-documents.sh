@@ -45,9 +45,10 @@ make_site() { # [-o FOLDER]
 	cp README.ko.md "$work/pages/korean.md"
 	cp CHANGELOG.md "$work/pages/changes.md"
 	cp CONTRIBUTING.md "$work/pages/contributing.md"
+	cp SECURITY.md "$work/pages/vulnerabilities.md"
 	# `docs/share.md` and `share.md` are links to that page; [docs](docs/share.md) loses its folder.
 	for page in "$work"/pages/*.md "$work"/pages/ko/*.md; do
-		sed -E -i 's/\]\(docs\//](/g; s/\]\(README\.ko\.md/](korean.md/g; s/\]\(README\.md/](index.md/g; s/\]\((\.\.\/)?(\.\.\/)?CONTRIBUTING\.md/](\2contributing.md/g; s/`(docs\/)?([a-z-]+\.md)`/[\2](\2)/g; s/\[index\.md\]\(index\.md\)/README/g' "$page"
+		sed -E -i 's/\]\(docs\//](/g; s/\]\(README\.ko\.md/](korean.md/g; s/\]\(README\.md/](index.md/g; s/\]\((\.\.\/)?(\.\.\/)?CONTRIBUTING\.md/](\2contributing.md/g; s/\]\((\.\.\/)?SECURITY\.md/](vulnerabilities.md/g; s/\]\(CHANGELOG\.md/](changes.md/g; s/`(docs\/)?([a-z-]+\.md)`/[\2](\2)/g; s/\[index\.md\]\(index\.md\)/README/g' "$page"
 	done
 	# In a folder of its own: names in backquotes are those of pages above it
 	sed -E -i 's/\[([a-z-]+\.md)\]\(([a-z-]+\.md)\)/[\1](..\/\2)/g' "$work"/pages/ko/*.md

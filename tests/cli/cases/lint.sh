@@ -118,14 +118,15 @@ err_has "does not run sm_120"
 mkdir "$work/lines" && ptx sm_80 >"$work/lines/"$'a\nb.ptx'
 run 0 lint --gpus rtx30 --format github "$work/lines"
 out_has "/a%0Ab.ptx,title="
-action=$cases/../../../packaging/github-action
+export GITHUB_ACTION_PATH=$cases/../../..
+action=$(sed -n "s/^ *run: '\(.*\)'$/\1/p" "$GITHUB_ACTION_PATH/action.yml")
 for input in PATHS GPUS MAX_START DRIVER JITWARM; do
-	grep -q "LINT_$input: \${{ inputs.$(tr 'A-Z_' 'a-z-' <<<"$input") }}" "$action/action.yml" || fail "action.yml lacks $input"
-	grep -q "LINT_$input" "$action/lint.sh" || fail "lint.sh lacks $input"
+	grep -q "LINT_$input: \${{ inputs.$(tr 'A-Z_' 'a-z-' <<<"$input") }}" "$GITHUB_ACTION_PATH/action.yml" || fail "action.yml lacks $input"
+	grep -q "LINT_$input" "$GITHUB_ACTION_PATH/scripts/lint-action.sh" || fail "lint-action.sh lacks $input"
 done
 ended=0
 LINT_JITWARM=$JITWARM LINT_PATHS=$' p-*.whl \r\nlib\n\t\n' LINT_GPUS=rtx30 LINT_MAX_START=0 \
-	GITHUB_STEP_SUMMARY=$work/summary.md "$action/lint.sh" >"$out" 2>"$err" || ended=$?
+	GITHUB_STEP_SUMMARY=$work/summary.md bash -c "$action" >"$out" 2>"$err" || ended=$?
 [[ $ended == 1 ]] || fail "the action ended with $ended"
 out_has "::error file="
 [[ $(wc -l <"$out") == 1 ]] || fail "not one annotation"
@@ -133,15 +134,15 @@ grep -q "p-1-py3-none-any.whl:" "$work/summary.md" && grep -q "^ pkg/a.ptx" "$wo
 # A name that ends a block of Markdown, and one that reads like HTML, stay text
 mkdir "$work/names" && ptx sm_80 >"$work/names/b.ptx"
 ln -s "$work/names/b.ptx" '```' && ln -s "$work/names/b.ptx" '[a](http:<b>).ptx'
-LINT_JITWARM=$JITWARM LINT_PATHS=$'```\n[[]a*' LINT_GPUS=rtx30 GITHUB_STEP_SUMMARY=$work/names.md "$action/lint.sh" >"$out" 2>"$err" || fail "the action ended with $?"
+LINT_JITWARM=$JITWARM LINT_PATHS=$'```\n[[]a*' LINT_GPUS=rtx30 GITHUB_STEP_SUMMARY=$work/names.md bash -c "$action" >"$out" 2>"$err" || fail "the action ended with $?"
 [[ $(head -1 "$work/names.md") == "<pre>" && $(tail -1 "$work/names.md") == "</pre>" && $(grep -c '[<>]' "$work/names.md") == 2 ]] ||
 	fail "a name leaves the block: $(cat "$work/names.md")"
-LINT_JITWARM=$JITWARM LINT_PATHS='absent-*.whl' "$action/lint.sh" >"$out" 2>"$err" && fail "nothing was found, and it succeeded"
+LINT_JITWARM=$JITWARM LINT_PATHS='absent-*.whl' bash -c "$action" >"$out" 2>"$err" && fail "nothing was found, and it succeeded"
 err_has "absent-*.whl"
 # The runner takes “##[” for a command even amid a line of the error output
 printf 'PK\003\004' >"##[stop-commands]x-1-py3-none-any.whl"
 ended=0
-LINT_JITWARM=$JITWARM LINT_PATHS=$'##[[]*.whl\nlib' LINT_GPUS=rtx30 "$action/lint.sh" >"$out" 2>"$err" || ended=$?
+LINT_JITWARM=$JITWARM LINT_PATHS=$'##[[]*.whl\nlib' LINT_GPUS=rtx30 bash -c "$action" >"$out" 2>"$err" || ended=$?
 [[ $ended == 1 ]] || fail "the action ended with $ended"
 err_has "## [stop-commands]x"
 ! grep -F '##[' "$err" || fail "a name became a command"

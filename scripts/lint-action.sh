@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What action.yml runs: the inputs are in LINT_….
+# lint-action.sh   what action.yml runs: its inputs are in LINT_…
 # The annotations go to standard output, where GitHub's runner reads them; the summary page gets the table.
 set -uo pipefail
 
