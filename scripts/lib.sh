@@ -19,6 +19,25 @@ build_preset() {
 	return 1
 }
 
+# ---- releases
+
+# What scripts/package.sh builds for a release. The last four are made of others, which lie in the same folder.
+# shellcheck disable=SC2034 # for those that source this
+release_targets=(source x86_64 aarch64 x86_64-musl aarch64-musl windows deb rpm conda image manifests)
+
+# In the repository's root: the version, which include/jitwarm/version.h alone has. JITWARM_PACKAGE_VERSION is another one, for trials of upgrades
+release_version() {
+	echo "${JITWARM_PACKAGE_VERSION:-$(sed -nE 's/^#define JW_VERSION_(MAJOR|MINOR|PATCH) +([0-9]+)$/\2/p' include/jitwarm/version.h | paste -sd.)}"
+}
+# release_value NAME: of packaging/release.conf; empty if it is missing there
+release_value() { sed -n "s/^$1=//p" packaging/release.conf; }
+# Who the packages of Debian and RPM name
+release_maintainer() {
+	local named
+	named=$(release_value maintainer)
+	echo "${named:-$(git log -1 --format='%an <%ae>')}"
+}
+
 # ---- stages, one behind the other, and the line that sums them up
 
 stages_passed=0 stages_failed=0 stages_skipped=0 stages_names=
@@ -101,9 +120,10 @@ debian_security_mirror() { apt_addresses | grep -m1 '/debian-security$' || true;
 debian_keyring() { apt_sources | sed -nE 's/^Signed-By:[[:space:]]*(\/.*debian-archive.*)/\1/p' | head -1; }
 
 # debian_tree FOLDER VERSION   in the repository's root: puts the last commit into FOLDER, with the folder debian that packages are built
-# and autopkgtest runs with. JITWARM_MAINTAINER is the name and address that the packages show, else those of the commit.
+# and autopkgtest runs with.
 debian_tree() {
-	local maintainer=${JITWARM_MAINTAINER:-$(git log -1 --format='%an <%ae>')}
+	local maintainer
+	maintainer=$(release_maintainer)
 	mkdir -p "$1"
 	git archive HEAD | tar -C "$1" -xf -
 	cp -r packaging/debian "$1/debian"

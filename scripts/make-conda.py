@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""make-conda.py WORK FOLDER   builds packaging/conda/recipe.yaml in WORK, tests the package, and puts it into FOLDER
+"""make-conda.py ARCHIVE VERSION WORK FOLDER   builds packaging/manifests/conda's recipe in WORK, tests the package, and puts it into FOLDER
 
-JITWARM_VERSION and JITWARM_ARCHIVE say of what. It needs rattler-build's library (py-rattler-build). Prints the package's path last.
+It needs rattler-build's library (py-rattler-build). Prints the package's path last.
 """
 import io
 import json
@@ -46,11 +46,12 @@ def settle(package):
             new.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), repacked(data, time) if name.endswith(".tar.zst") else data)
 
 
-def main(work, folder):
+def main(archive, version, work, folder):
     work, folder = pathlib.Path(work), pathlib.Path(folder)
     (work / "recipe").mkdir(parents=True)
     (work / "channel").mkdir()
-    shutil.copy(ROOT / "packaging/conda/recipe.yaml", work / "recipe")
+    with open(work / "recipe/recipe.yaml", "w") as recipe:
+        subprocess.run([sys.executable, ROOT / "scripts/make-manifests.py", "recipe", archive, version], stdout=recipe, check=True)
     # An empty channel: nothing is fetched, and the package needs nothing but the system's glibc
     (work / "channel/noarch").mkdir()
     (work / "channel/noarch/repodata.json").write_text('{"packages": {}, "packages.conda": {}}\n')
@@ -71,6 +72,6 @@ def main(work, folder):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 5:
         sys.exit(__doc__)
     sys.exit(main(*sys.argv[1:]))

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""make-image.py PROGRAM FOLDER   writes an OCI image with jitwarm alone into FOLDER (an OCI layout), without docker
+"""make-image.py FOLDER ARCHITECTURE PROGRAM ROOT [ARCHITECTURE PROGRAM ROOT]...
 
-In it are the program, the shared libraries that it needs here (of the program of scripts/package.sh: the C library), the
-certificates of this system, and what NVIDIA's container toolkit looks for. No shell, no package manager. Push it with
+Writes an OCI image of jitwarm for each ARCHITECTURE (amd64, arm64), under one name, into FOLDER (an OCI layout), without docker. In it are
+PROGRAM as /jitwarm, and what it needs there of ROOT, a folder with a system of that architecture (/: this machine's): the libraries
+(of the program of scripts/package.sh: the C library) and the certificates. No shell, no package manager. It runs with a read-only
+root and as any user. Push it with
 
-    skopeo copy oci:FOLDER:latest docker://REGISTRY/jitwarm:latest
+    skopeo copy --all oci:FOLDER:latest docker://REGISTRY/jitwarm:latest
 
-The same program, libraries and certificates give the same bytes. Prints the size of the image, packed and unpacked.
+The same files give the same bytes. Prints the size of each image, packed and unpacked.
 """
 import gzip
 import hashlib
@@ -19,47 +21,45 @@ import subprocess
 import sys
 import tarfile
 
-CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
+MACHINES = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
+CERTIFICATES = "etc/ssl/certs/ca-certificates.crt"
 # Loaded at need by the driver's library and by the C library
 WANTED = ("libdl.so.2", "libpthread.so.0", "librt.so.1", "libm.so.6", "libc.so.6", "libresolv.so.2")
-# Loaded at need by the program (src/os/late.c)
+# Loaded at need by the program (src/os/late.c), if it is not linked with them
 LATE = ("libcurl.so.4", "libarchive.so.13")
 
 
-def libraries(program):
-    """The paths of all that the loader maps, by the names that it looks for."""
-    def of(path):
-        said = subprocess.run(["ldd", path], capture_output=True, text=True, check=True).stdout
-        return said, dict(re.findall(r"(\S+) => (/\S+)", said))
-
-    said, found = of(program)
-    loader = re.search(r"^\s*(/\S*ld-linux\S*)", said, re.M).group(1)
-    folder = pathlib.Path(found["libc.so.6"]).parent
-    for name in WANTED:
-        if (folder / name).exists():
-            found.setdefault(name, str(folder / name))
-    for name in LATE:
-        if name.encode() in program.read_bytes():
-            found.update({name: str(folder / name), **of(folder / name)[1]})
-    return loader, folder, found
+def readelf(option, pattern, path):
+    return re.findall(pattern, subprocess.run(["readelf", option, path], capture_output=True, text=True, check=True).stdout)
 
 
-def tree(program):
+def libraries(program, folders):
+    """The files of all that the loader maps, by the names that it looks for."""
+    found = {}
+    names = [*readelf("-d", r"\(NEEDED\).*\[(.+)\]", program), *WANTED, *(name for name in LATE if name.encode() in program.read_bytes())]
+    for name in names:  # it grows
+        if name not in found:
+            found[name] = next((folder / name for folder in folders if (folder / name).exists()), None)
+            if not found[name]:
+                sys.exit(f"make-image.py: {program} needs {name}, which is not in {folders[0]}")
+            names += readelf("-d", r"\(NEEDED\).*\[(.+)\]", found[name])
+    return found
+
+
+def tree(architecture, program, root):
     """What is in the image: path → (mode, bytes); None is a folder, text the target of a link."""
-    loader, folder, found = libraries(program)
-    place = str(folder).removeprefix("/usr").lstrip("/")  # lib/x86_64-linux-gnu
-    files = {"tmp": (0o1777, None), "root": (0o700, None), "usr/bin/jitwarm": (0o755, program.read_bytes()),
-             "lib": (0o777, "usr/lib"), "lib64": (0o777, "usr/lib64"),
-             "etc/passwd": (0o644, b"root:x:0:0:root:/root:/usr/bin/jitwarm\n"), "etc/group": (0o644, b"root:x:0:\n"),
-             "etc/nsswitch.conf": (0o644, b"passwd: files\ngroup: files\nhosts: files dns\n")}
-    files["usr/" + loader.lstrip("/").removeprefix("usr/")] = (0o755, pathlib.Path(loader).read_bytes())
+    triplet = MACHINES[architecture]
+    loader = readelf("-l", r"interpreter: (/\S+)\]", program)[0]
+    found = libraries(program, [root / "usr/lib" / triplet, root / "lib" / triplet])
+    files = {"jitwarm": (0o755, program.read_bytes()), "tmp": (0o1777, None), "lib": (0o777, "usr/lib"), "lib64": (0o777, "usr/lib64"),
+             "etc/passwd": (0o644, b"root:x:0:0:root:/tmp:/jitwarm\n"), "etc/group": (0o644, b"root:x:0:\n"),
+             "etc/nsswitch.conf": (0o644, b"passwd: files\ngroup: files\nhosts: files dns\n"),
+             "etc/debian_version": (0o644, b"12\n")}  # by this NVIDIA's toolkit knows where libraries of such a system are
+    files["usr" + loader.removeprefix("/usr")] = (0o755, (found["libc.so.6"].parent / os.path.basename(loader)).read_bytes())
     for name, path in found.items():
-        files["usr/%s/%s" % (place, name)] = (0o644, pathlib.Path(path).read_bytes())
-    if os.path.exists(CERTIFICATES):
-        files[CERTIFICATES.lstrip("/")] = (0o644, pathlib.Path(CERTIFICATES).read_bytes())
-    # By this the toolkit knows where libraries of such a system are.
-    if os.path.exists("/etc/debian_version"):
-        files["etc/debian_version"] = (0o644, pathlib.Path("/etc/debian_version").read_bytes())
+        files[f"usr/lib/{triplet}/{name}"] = (0o644, path.read_bytes())
+    certificates = [root / CERTIFICATES] if (root / CERTIFICATES).exists() else sorted((root / "usr/share/ca-certificates").rglob("*.crt"))
+    files[CERTIFICATES] = (0o644, b"".join(path.read_bytes() for path in certificates))
     for path in list(files):
         for parent in pathlib.PurePosixPath(path).parents:
             if str(parent) != ".":
@@ -82,11 +82,8 @@ def layer(files, epoch):
     return out.getvalue()
 
 
-def main():
-    if len(sys.argv) != 3 or sys.argv[1].startswith("-"):
-        sys.exit(__doc__)
-    program, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    epoch = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
+def main(folder, *images):
+    folder, epoch = pathlib.Path(folder), int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
     blobs = folder / "blobs/sha256"
     blobs.mkdir(parents=True)
 
@@ -98,19 +95,26 @@ def main():
     def document(kind, content):
         return blob(kind, json.dumps(content, sort_keys=True).encode())
 
-    unpacked = layer(tree(program), epoch)
-    packed = gzip.compress(unpacked, 6, mtime=0)
-    config = document("config.v1+json", {
-        "architecture": "amd64", "os": "linux",
-        "config": {"Entrypoint": ["/usr/bin/jitwarm"], "WorkingDir": "/",
-                   "Env": ["PATH=/usr/bin", "HOME=/root", "NVIDIA_VISIBLE_DEVICES=all", "NVIDIA_DRIVER_CAPABILITIES=compute,utility"]},
-        "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(unpacked).hexdigest()]}})
-    manifest = document("manifest.v1+json", {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json",
-                                             "config": config, "layers": [blob("layer.v1.tar+gzip", packed)]})
-    manifest["annotations"] = {"org.opencontainers.image.ref.name": "latest"}
-    (folder / "index.json").write_text(json.dumps({"schemaVersion": 2, "manifests": [manifest]}))
+    manifests = []
+    for architecture, program, root in zip(*[iter(images)] * 3):
+        unpacked = layer(tree(architecture, pathlib.Path(program), pathlib.Path(root)), epoch)
+        packed = gzip.compress(unpacked, 6, mtime=0)
+        config = document("config.v1+json", {
+            "architecture": architecture, "os": "linux",
+            "config": {"Entrypoint": ["/jitwarm"], "WorkingDir": "/",
+                       "Env": ["PATH=/", "HOME=/tmp", "NVIDIA_VISIBLE_DEVICES=all", "NVIDIA_DRIVER_CAPABILITIES=compute,utility"]},
+            "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(unpacked).hexdigest()]}})
+        manifest = document("manifest.v1+json", {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json",
+                                                 "config": config, "layers": [blob("layer.v1.tar+gzip", packed)]})
+        manifests.append({**manifest, "platform": {"architecture": architecture, "os": "linux"}})
+        print(f"{folder}: {architecture}: {len(packed)} bytes packed, {len(unpacked)} unpacked")
+    index = document("index.v1+json", {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": manifests})
+    index["annotations"] = {"org.opencontainers.image.ref.name": "latest"}
+    (folder / "index.json").write_text(json.dumps({"schemaVersion": 2, "manifests": [index]}))
     (folder / "oci-layout").write_text('{"imageLayoutVersion": "1.0.0"}')
-    print("%s: %d bytes packed, %d unpacked" % (folder, len(packed), len(unpacked)))
 
 
-main()
+if __name__ == "__main__":
+    if len(sys.argv) < 5 or (len(sys.argv) - 2) % 3 or any(word not in MACHINES for word in sys.argv[2::3]):
+        sys.exit(__doc__)
+    main(*sys.argv[1:])

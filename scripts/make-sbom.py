@@ -8,7 +8,8 @@ import datetime, hashlib, json, os, re, sys, uuid
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LICENCES = {"zlib": "Zlib", "libzstd": "BSD-3-Clause", "lz4": "BSD-2-Clause", "cjson": "MIT", "libarchive": "BSD-2-Clause",
-            "libsodium": "ISC", "libuv1": "MIT", "mbedtls": "Apache-2.0", "curl": "curl", "glibc": "LGPL-2.1-or-later"}
+            "libsodium": "ISC", "libuv1": "MIT", "mbedtls": "Apache-2.0", "curl": "curl", "glibc": "LGPL-2.1-or-later", "ca-certificates": "MPL-2.0"}
+BESIDE = {"glibc", "ca-certificates"}  # in the container image
 ONLY_FOR_TESTS = {"cmocka"}
 
 
@@ -26,13 +27,14 @@ def document(libraries, package):
                   checksums=[{"algorithm": "SHA256", "checksumValue": sha256}])]
     links = [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": "SPDXRef-jitwarm"}]
     kind, names = open(libraries, encoding="utf-8").read().split(":", 1)
-    link = "DYNAMIC_LINK" if kind.startswith("shared") else "STATIC_LINK"
+    shared = kind.startswith("shared")
     for name, number in re.findall(r" ([a-z0-9.+-]+)=(\S+)", names):
         if name in ONLY_FOR_TESTS:
             continue
         parts.append(part(f"SPDXRef-{name}", name, number, LICENCES[name], externalRefs=[{
             "referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
             "referenceLocator": f"pkg:deb/debian/{name}@{number.replace(':', '%3A').replace('+', '%2B')}?arch=source"}]))
+        link = "DYNAMIC_LINK" if shared else "CONTAINS" if name in BESIDE else "STATIC_LINK"
         links.append({"spdxElementId": "SPDXRef-jitwarm", "relationshipType": link, "relatedSpdxElement": f"SPDXRef-{name}"})
     made = datetime.datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), datetime.timezone.utc)
     return {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": os.path.basename(package),

@@ -12,7 +12,8 @@
 #   cover    the share of the branches that tests take (coverage.py)
 #   aarch64  unit tests, fuzz corpora and commands on arm64, under an emulator (test-aarch64.sh)
 #   fuzz     every fuzz target, the same time each (fuzz.sh)
-#   machines the README on bare machines (fresh.sh), packages for every target (package.sh), installed, upgraded and removed (try.sh), an upgrade of the driver (tests/driver/machine.sh), built twice (reproducible.sh)
+#   release  a release, but for publishing it (release.sh --dry-run): all packages, built twice, each installed, upgraded and removed
+#   machines the README on bare machines (fresh.sh); the release's packages on older systems too, and by autopkgtest; an upgrade of the driver (tests/driver/machine.sh)
 #
 # --hours N   of processor time for “fuzz” together: 4 by default
 # What a stage prints goes to build/nightly/STAGE.log, too. Last line: “stages: N passed, N failed, N skipped”. A stage that lacks
@@ -23,8 +24,8 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=scripts/lib.sh
 . scripts/lib.sh
-usage() { sed -n '2,19s/^# \{0,1\}//p' "$0"; }
-every=(tests drivers torture starve states mutants analyse compile cover aarch64 fuzz machines)
+usage() { sed -n '2,20s/^# \{0,1\}//p' "$0"; }
+every=(tests drivers torture starve states mutants analyse compile cover aarch64 fuzz release machines)
 hours=4 wanted=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -72,22 +73,22 @@ night_fuzz() {
 	done
 	return $status
 }
+night_release() {
+	rm -rf build/nightly/dist
+	./scripts/release.sh --dry-run -o build/nightly/dist
+}
 night_machines() {
 	local status=0 target
 	./scripts/fresh.sh || [ $? = 77 ] || status=1
-	for target in x86_64 aarch64 x86_64-musl aarch64-musl windows deb rpm conda; do ./scripts/package.sh -o build/nightly/dist $target || status=1; done
+	[ -d build/nightly/dist ] || night_release || return 1
+	./scripts/build-linux.sh || return 1
 	for target in bookworm trixie noble; do ./scripts/try.sh deb build/nightly/dist build/release --autopkgtest $target || [ $? = 77 ] || status=1; done
 	./tests/driver/machine.sh build/nightly/dist build/release || [ $? = 77 ] || status=1
-	for target in rpm conda install wheel; do ./scripts/try.sh $target build/nightly/dist build/linux-x86_64 || [ $? = 77 ] || status=1; done
-	for target in install wheel; do
-		./scripts/try.sh $target build/nightly/dist build/linux-x86_64-musl musl || [ $? = 77 ] || status=1
-		./scripts/try.sh $target build/nightly/dist build/linux-aarch64 bookworm-arm64 || [ $? = 77 ] || status=1
-		./scripts/try.sh $target build/nightly/dist build/linux-aarch64-musl musl-arm64 || [ $? = 77 ] || status=1
-	done
 	./scripts/try.sh archive build/nightly/dist/jitwarm-*-linux-x86_64.tar.zst build/linux-x86_64 || [ $? = 77 ] || status=1
-	./scripts/try-windows-package.sh || [ $? = 77 ] || status=1
+	./scripts/try.sh wheel build/nightly/dist build/linux-x86_64 || [ $? = 77 ] || status=1
+	./scripts/try.sh install build/nightly/dist build/linux-x86_64 noble || [ $? = 77 ] || status=1
+	./scripts/build-windows.sh && ./scripts/try-windows-package.sh || [ $? = 77 ] || status=1
 	{ cmake --preset windows && cmake --build --preset windows --target jitwarm; } >build/nightly/preset.log 2>&1 || status=1
-	./scripts/reproducible.sh build/nightly/dist || status=1
 	return $status
 }
 night() { "night_$1" </dev/null 2>&1 | tee "build/nightly/$1.log"; }

@@ -1,13 +1,11 @@
 #!/bin/bash
-# package-windows.sh [--installers] [--sign COMMAND] [--url URL --homepage URL --publisher NAME [--identifier NAME.NAME]] [-B BUILD] [-o FOLDER]
+# package-windows.sh [--installers] [--sign COMMAND] [--homepage URL] [--publisher NAME] [-B BUILD] [-o FOLDER]
 #
 # From a Windows build (scripts/build-windows.sh), into build/package (or FOLDER):
 #
 #   jitwarm-VERSION-windows-x64.zip         the programs, README and licences; the same bytes from the same programs
 #   jitwarm-VERSION-windows-x64-setup.exe   --installers: for one account or all (packaging/windows/jitwarm.nsi; needs nsis)
 #   jitwarm-VERSION-windows-x64.msi         --installers: for all accounts (jitwarm.wxs; needs wixl, msitools); unsigned, both are the same bytes again
-#   scoop/jitwarm.json                      --url: the manifest, with version, address and hash; URL is the folder where the
-#   winget/IDENTIFIER….yaml                 release's files will lie, VERSION in it is replaced. winget's name the installer
 #
 # --sign COMMAND   is called with each program, and with the installers when they are made, to sign it in place, as this does:
 #
@@ -46,16 +44,16 @@ if [ "${1-}" = sign ]; then
 	exit
 fi
 cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib.sh
+. scripts/lib.sh
 
-build=build/windows out=build/package url='' homepage='' publisher='' identifier='' installers='' sign=''
+build=build/windows out=build/package homepage='' publisher=jitwarm installers='' sign=''
 while [ $# -gt 0 ]; do
 	if [ "$1" = --installers ]; then installers=1; shift; continue; fi
 	[ $# -gt 1 ] || usage
 	case $1 in
-	--url) url=${2%/} ;;
 	--homepage) homepage=$2 ;;
 	--publisher) publisher=$2 ;;
-	--identifier) identifier=$2 ;;
 	--sign) sign=$2 ;;
 	-B) build=$2 ;;
 	-o) out=$2 ;;
@@ -63,11 +61,6 @@ while [ $# -gt 0 ]; do
 	esac
 	shift 2
 done
-[ -z "$url" ] || { [ -n "$homepage" ] && [ -n "$publisher" ]; } || usage
-latin=$(LC_ALL=C; printf '%s' "${publisher//[^A-Za-z0-9]/}")
-# winget's names are of Latin letters, and a part of one is not empty
-[ -z "$url" ] || [ -n "$identifier$latin" ] || die "--publisher $publisher has no Latin letter for winget's name: --identifier NAME.NAME gives one"
-identifier=${identifier:-$latin.jitwarm} publisher=${publisher:-jitwarm}
 for program in jitwarm.exe jitwarmw.exe; do
 	[ -s "$build/$program" ] || die "$build/$program is missing: scripts/build-windows.sh makes it"
 done
@@ -75,10 +68,7 @@ if [ -n "$installers" ]; then
 	command -v makensis >/dev/null || die "makensis is missing: apt-get install nsis"
 	command -v wixl >/dev/null && command -v msibuild >/dev/null || die "wixl or msibuild is missing: apt-get install wixl msitools"
 fi
-version=${JITWARM_PACKAGE_VERSION:-$(sed -nE 's/^#define JW_VERSION_(MAJOR|MINOR|PATCH) +([0-9]+)$/\2/p' include/jitwarm/version.h | paste -sd.)}
-description=$(sed -nE 's/^project\(jitwarm .*DESCRIPTION "([^"]*)".*/\1/p' CMakeLists.txt)
-[ -n "$version" ] && [ -n "$description" ] || die 'CMakeLists.txt: no version or description of the project'
-url=${url//VERSION/$version} address=$url
+version=$(release_version)
 export SOURCE_DATE_EPOCH
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 
@@ -99,29 +89,21 @@ signed() { # FILE...
 }
 # filled TEMPLATE FILE
 filled() {
-	VERSION=$version DESCRIPTION=$description HOMEPAGE=$homepage PUBLISHER=$publisher IDENTIFIER=$identifier \
-		ZIP=$url/$(basename "$zip") ZIP_HASH=$zip_hash SETUP=$url/$(basename "$setup") SETUP_HASH=${setup_hash^^} LATEST=$latest \
+	VERSION=$version HOMEPAGE=$homepage PUBLISHER=$publisher \
 		SIZE_KB=$(($(cat "$files"/* | wc -c) / 1024)) python3 - "packaging/windows/$1" "$2" <<'PYTHON'
-import html, json, os, re, sys, uuid
+import html, os, re, sys, uuid
 text = open(sys.argv[1], encoding="utf-8").read()
 os.environ["PRODUCT"] = str(uuid.uuid5(uuid.UUID("5d1f6b0e-7b0c-5c55-9c4e-0b6b5e6a3d10"), os.environ["VERSION"])).upper()
 def value(match):
     given = os.environ[match[1]]
-    if sys.argv[2].endswith(".json"):
-        return json.dumps(given, ensure_ascii=False)[1:-1]
     if sys.argv[2].endswith(".wxs"):
         return html.escape(given).replace("$", "$$")
-    if sys.argv[2].endswith(".nsh"):
-        return given.replace("$", "$$").replace('"', '$\\"')
-    # YAML: what is not plain is quoted, a single quote doubled
-    return given if re.fullmatch(r"[A-Za-z][A-Za-z0-9./:_-]*|[0-9]+(\.[0-9]+){2,}", given) else "'" + given.replace("'", "''") + "'"
+    return given.replace("$", "$$").replace('"', '$\\"')
 with open(sys.argv[2], "w", encoding="utf-8", newline="\n") as file:
     file.write(re.sub(r"@([A-Z0-9_]+)@", value, text))
 PYTHON
 }
 zip=$out/jitwarm-$version-windows-x64.zip setup=$out/jitwarm-$version-windows-x64-setup.exe msi=$out/jitwarm-$version-windows-x64.msi
-zip_hash='' setup_hash='' latest=''
-hash_of() { sha256sum "$1" | cut -d' ' -f1; }
 
 signed "$files/jitwarm.exe" "$files/jitwarmw.exe"
 # Fixed order, time and modes: who builds the same programs gets the same hash.
@@ -135,15 +117,13 @@ with zipfile.ZipFile(sys.argv[1], "w") as archive:
         with open(path, "rb") as file:
             archive.writestr(member, file.read(), compresslevel=9)
 PYTHON
-zip_hash=$(hash_of "$zip")
-made="$zip ($(stat -c %s "$zip") bytes, SHA-256 $zip_hash)"
+made="$zip ($(stat -c %s "$zip") bytes)"
 
 pack_setup() {
 	filled release.nsh.in "$files/release.nsh"
 	makensis -V2 -NOCD "-DOUT=$setup" "-DFILES=$files" ${JITWARM_PACKAGE_FAST:+-DFAST} ${sign:+"-DSIGN=$sign"} packaging/windows/jitwarm.nsi >"$work/log" 2>&1 ||
 		{ tail -n 20 "$work/log" >&2; die "the installer could not be made"; }
 	signed "$setup"
-	setup_hash=$(hash_of "$setup")
 }
 # The package code and the two times in an MSI file's summary: of the other bytes, and of SOURCE_DATE_EPOCH, in place of a random number
 # and the clock's. They lie in a property set (MS-OLEPS), in one piece.
@@ -192,19 +172,5 @@ if [ -n "$installers" ]; then
 	pack_setup
 	pack_msi
 	made+=", $(basename "$setup") ($(stat -c %s "$setup")), $(basename "$msi") ($(stat -c %s "$msi"))"
-fi
-if [ -n "$url" ]; then
-	mkdir -p "$out/scoop"
-	# Where Scoop finds a newer one: the same address with another version
-	latest=${address//"$version"/\$version}/jitwarm-\$version-windows-x64.zip
-	filled scoop/jitwarm.json.in "$out/scoop/jitwarm.json"
-	made+=", $out/scoop"
-	if [ -n "$installers" ]; then
-		mkdir -p "$out/winget"
-		filled winget/version.yaml.in "$out/winget/$identifier.yaml"
-		filled winget/installer.yaml.in "$out/winget/$identifier.installer.yaml"
-		filled winget/locale.en-US.yaml.in "$out/winget/$identifier.locale.en-US.yaml"
-		made+=", $out/winget"
-	fi
 fi
 echo "package-windows: $made"

@@ -1,23 +1,25 @@
 #!/usr/bin/env bash
-# package.sh [-o FOLDER] [--sign KEY --url URL] [TARGET...]   builds the packages that users install, into dist (or FOLDER)
-# package.sh installer URL PUBLIC-KEY VERSION                 prints install.sh of one release; PUBLIC-KEY is the last line of minisign's .pub file
+# package.sh [-o FOLDER] [TARGET...]             builds the packages that users install, into dist (or FOLDER)
+# package.sh installer URL PUBLIC-KEY VERSION    prints install.sh of one release; PUBLIC-KEY is the last line of minisign's .pub file
 #
-# --sign   a secret key of minisign: signs SHA256SUMS, and makes install.sh, which fetches from URL (VERSION in it is replaced) and checks
-#          that signature
+# scripts/release.sh builds all of them, signs them, and tries them. packaging/release.conf says who publishes them.
 #
 # TARGET: x86_64 (default), aarch64, x86_64-musl or aarch64-musl (scripts/build-linux.sh), windows (scripts/build-windows.sh; needs
-# nsis, wixl and msitools), deb (packages for this machine's release of Debian, from the last commit in a folder of its own; needs
-# debhelper, and what packaging/debian/control names), rpm and conda (of x86_64's archive in the folder, which is made before where it
-# is missing; rpm needs rpmbuild; JITWARM_URL is the project's address). Of each:
+# nsis, wixl and msitools), deb (for this machine's release of Debian; needs debhelper, and what packaging/debian/control names),
+# source, and those that are made of others, which are built before if the folder lacks them: rpm (needs rpmbuild), conda and image.
+# manifests are made of what is in the folder, and need packaging/release.conf. deb and source are of the last commit. Of each:
 #
+#   jitwarm-VERSION.tar.gz                      the source
 #   jitwarm-VERSION-linux-MACHINE.tar.zst, .tar.gz  program, man pages, completions, licences
 #   jitwarm-VERSION-py3-none-PLATFORM.whl       the wheel: program and Python API
 #   the name of a package and .spdx.json        what was linked in (SPDX)
 #   jitwarm_VERSION_ARCH.deb                    the command
 #   jitwarm-VERSION-1.x86_64.rpm                the command, for any release with glibc 2.17 or newer
 #   jitwarm-VERSION-windows-x64.zip, -setup.exe, .msi   scripts/package-windows.sh says more; signed where JITWARM_PFX names a key
-#   scoop, winget                               manifests, where --url, JITWARM_URL and JITWARM_PUBLISHER are given
 #   jitwarm-VERSION-….conda                     of x86_64's archive, by rattler-build, which comes from pip
+#   jitwarm-VERSION-image.tar                   the container image of x86_64's and aarch64's programs (scripts/make-image.py)
+#   jitwarm-VERSION-manifests.zip               for winget, Scoop, Homebrew and conda-forge (scripts/make-manifests.py)
+#   install.sh                                  if packaging/release.conf has an address and a key
 #   SHA256SUMS                                  of all that is in the folder
 #
 # The same commit gives the same bytes in any folder, but for signed programs.
@@ -25,6 +27,7 @@ set -euo pipefail
 
 usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 64; }
 wrong() { echo "package.sh: $*" >&2; exit 64; }
+missing() { echo "package.sh: $*" >&2; exit 3; }
 installer() { # URL PUBLIC-KEY VERSION
 	# What would end a word of the script is in none of them.
 	[[ $1 =~ ^https?://[A-Za-z0-9._~:/%@+-]+$ ]] || wrong "not a plain address: $1"
@@ -38,39 +41,35 @@ if [ "${1-}" = installer ]; then
 	installer "${@:2}"
 	exit
 fi
-out=dist key='' url='' targets=()
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
+out=dist targets=()
 while [ $# -gt 0 ]; do
-	case $1 in -o | --sign | --url) [ -n "${2-}" ] || wrong "$1 wants a value" ;; esac
 	case $1 in
-	-o) out=$(realpath -m "$2"); shift ;;
-	--sign) key=$(realpath "$2"); shift ;;
-	--url) url=$2; shift ;;
-	x86_64 | aarch64 | x86_64-musl | aarch64-musl | windows | deb | rpm | conda) targets+=("$1") ;;
+	-o) [ -n "${2-}" ] || wrong "$1 wants a value"; out=$(realpath -m "$2"); shift ;;
 	-*) usage ;;
-	*) wrong "no target $1; --help names them" ;;
+	*) [[ " ${release_targets[*]} " = *" $1 "* ]] || wrong "no target $1; --help names them"; targets+=("$1") ;;
 	esac
 	shift
 done
 [ ${#targets[@]} -gt 0 ] || targets=(x86_64)
 cd "$(dirname "$0")/.."
-# shellcheck source=scripts/lib.sh
-. scripts/lib.sh
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
-version=${JITWARM_PACKAGE_VERSION:-$(sed -nE 's/^#define JW_VERSION_(MAJOR|MINOR|PATCH) +([0-9]+)$/\2/p' include/jitwarm/version.h | paste -sd.)} # another one: for trials of upgrades
+version=$(release_version)
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm
 export SOURCE_DATE_EPOCH
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 0)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# Before anything is built: what is wrong with the key or the address would end it an hour later
-if [ -n "$key" ]; then
-	[ -f "$key" ] || wrong "there is no key $key"
-	[ -n "$url" ] || wrong "--sign needs --url: the address where install.sh will find the release"
-	command -v minisign >/dev/null || { echo "package.sh: minisign is missing: apt-get install minisign" >&2; exit 3; }
-	minisign -R -s "$key" -p "$work/key.pub" >/dev/null || wrong "$key is not a secret key of minisign, or its password is another one"
-	installer "$url" "$(tail -n 1 "$work/key.pub")" "$version" >"$work/install.sh"
-fi
+# Before anything is built: a wrong address would end it an hour later
+[ -z "$(release_value url)" ] || [ -z "$(release_value public_key)" ] || installer "$(release_value url)" "$(release_value public_key)" "$version" >"$work/install.sh"
 
+pack_source() {
+	local archive=$out/jitwarm-$version.tar.gz
+	git archive --prefix="jitwarm-$version/" HEAD | gzip -9n >"$archive"
+	echo "package: $archive ($(stat -c %s "$archive") bytes)"
+}
 pack_linux() { # TARGET
 	local build=build/linux-$1 name=jitwarm-$version-linux-$1 platform=manylinux_2_17_$1.manylinux2014_$1 root archive runs
 	case $1 in *-musl) platform=musllinux_1_2_${1%-musl} ;; esac
@@ -111,12 +110,11 @@ wheel() { # LIBRARIES PROGRAM PLATFORM
 }
 pack_deb() {
 	local tree=$work/jitwarm-$version made
-	command -v dh >/dev/null || { echo "package.sh: debhelper is missing: apt-get install debhelper" >&2; exit 3; }
+	command -v dh >/dev/null || missing "debhelper is missing: apt-get install debhelper"
 	debian_tree "$tree" "$version"
 	if ! (cd "$tree" && DEB_BUILD_OPTIONS="noautodbgsym parallel=${JITWARM_JOBS:-2}" dpkg-buildpackage -b -us -uc) >"$work/deb.log" 2>&1; then
 		tail -n 30 "$work/deb.log" >&2
-		echo "package.sh: the Debian packages could not be built" >&2
-		exit 3
+		missing "the Debian package could not be built"
 	fi
 	(cd "$work" && printf "package: %s\n" *.deb)
 	for made in "$work"/*.deb; do
@@ -138,21 +136,20 @@ of_archive() {
 }
 
 pack_rpm() {
-	local archive=$out/jitwarm-$version-linux-x86_64.tar.gz top=$work/rpm packager
-	command -v rpmbuild >/dev/null || { echo "package.sh: rpmbuild is missing: apt-get install rpm" >&2; exit 3; }
+	local archive=$out/jitwarm-$version-linux-x86_64.tar.gz top=$work/rpm packager homepage
+	command -v rpmbuild >/dev/null || missing "rpmbuild is missing: apt-get install rpm"
 	[ -f "$archive" ] || pack_linux x86_64
-	packager=${JITWARM_MAINTAINER:-$(git log -1 --format='%an <%ae>')}
+	packager=$(release_maintainer) homepage=$(release_value homepage)
 	mkdir -p "$top/SOURCES"
 	cp "$archive" "$top/SOURCES/"
 	{
 		cat packaging/rpm/jitwarm.spec
 		printf '\n%%changelog\n* %s %s - %s-1\n- CHANGELOG.md says what is new\n' "$(LC_ALL=C date -u -d "@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')" "$packager" "$version"
 	} >"$top/jitwarm.spec"
-	if ! rpmbuild --define "_topdir $top" --define "jitwarm_version $version" --define "packager $packager" ${JITWARM_URL:+--define "jitwarm_url $JITWARM_URL"} \
+	if ! rpmbuild --define "_topdir $top" --define "jitwarm_version $version" --define "packager $packager" ${homepage:+--define "jitwarm_url $homepage"} \
 		--define "_buildhost reproducible" --define "use_source_date_epoch_as_buildtime 1" --define "clamp_mtime_to_source_date_epoch 1" --target x86_64 -bb "$top/jitwarm.spec" >"$work/rpm.log" 2>&1; then
 		tail -n 30 "$work/rpm.log" >&2
-		echo "package.sh: the RPM package could not be built" >&2
-		exit 3
+		missing "the RPM package could not be built"
 	fi
 	cp "$top"/RPMS/x86_64/*.rpm "$out/"
 	of_archive "$archive" "$out/jitwarm-$version-1.x86_64.rpm"
@@ -160,42 +157,74 @@ pack_rpm() {
 }
 
 pack_conda() {
-	local tools=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/conda archive=$out/jitwarm-$version-linux-x86_64.tar.gz
+	local tools=$cache/conda archive=$out/jitwarm-$version-linux-x86_64.tar.gz
 	[ -f "$archive" ] || pack_linux x86_64
 	if [ ! -x "$tools/bin/python" ] || ! "$tools/bin/python" -c 'import rattler_build' 2>/dev/null; then
 		python3 -m venv "$tools" && "$tools/bin/pip" install -q py-rattler-build==0.73.0 >"$work/conda.log" 2>&1 ||
-			{ tail -n 5 "$work/conda.log" >&2; echo "package.sh: rattler-build cannot be had" >&2; exit 3; }
+			{ tail -n 5 "$work/conda.log" >&2; missing "rattler-build cannot be had"; }
 	fi
-	JITWARM_VERSION=$version JITWARM_ARCHIVE=$archive "$tools/bin/python" scripts/make-conda.py "$work/conda" "$out" >"$work/conda.log" 2>&1 ||
-		{ tail -n 30 "$work/conda.log" >&2; echo "package.sh: the conda package could not be built" >&2; exit 3; }
+	"$tools/bin/python" scripts/make-conda.py "$archive" "$version" "$work/conda" "$out" >"$work/conda.log" 2>&1 ||
+		{ tail -n 30 "$work/conda.log" >&2; missing "the conda package could not be built"; }
 	of_archive "$archive" "$(sed -nE '$s/^package: (.*) \([0-9]+ bytes\)$/\1/p' "$work/conda.log")"
 	tail -n 1 "$work/conda.log"
 }
 pack_windows() {
-	local made libraries=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/windows/current/complete manifests=()
+	local made libraries=$cache/windows/current/complete homepage publisher
 	scripts/build-windows.sh
 	wheel "$libraries" build/windows/jitwarm.exe win_amd64
-	[ -z "$url" ] || [ -z "${JITWARM_URL:-}" ] || [ -z "${JITWARM_PUBLISHER:-}" ] ||
-		manifests=(--url "$url" --homepage "$JITWARM_URL" --publisher "$JITWARM_PUBLISHER")
-	scripts/package-windows.sh --installers -o "$out" ${JITWARM_PFX:+--sign "scripts/package-windows.sh sign"} "${manifests[@]}"
+	homepage=$(release_value homepage) publisher=$(release_value publisher)
+	scripts/package-windows.sh --installers -o "$out" ${JITWARM_PFX:+--sign "scripts/package-windows.sh sign"} ${homepage:+--homepage "$homepage"} \
+		${publisher:+--publisher "$publisher"}
 	for made in "$out/jitwarm-$version-windows-x64"{.zip,-setup.exe,.msi}; do scripts/make-sbom.py "$libraries" "$made" >"$made.spdx.json"; done
+}
+# debian_files ARCHITECTURE FOLDER PACKAGE...: what the packages of this machine's release of Debian hold, for any architecture; their
+# source packages and versions are printed
+debian_files() {
+	local architecture=$1 folder=$2 state=$cache/apt/$1 suite mirror security keyring apt one
+	shift 2
+	suite=$(. /etc/os-release && echo "$VERSION_CODENAME") mirror=$(debian_mirror) security=$(debian_security_mirror) keyring=$(debian_keyring)
+	mkdir -p "$state"/{lists/partial,cache/archives/partial} "$folder"
+	: >"$state/status"
+	printf "deb ${keyring:+[signed-by=$keyring] }%s main\n" "$mirror $suite" ${security:+"$security $suite-security"} >"$state/sources.list"
+	apt=(-o "Dir::Etc::SourceList=$state/sources.list" -o Dir::Etc::SourceParts=/dev/null -o "Dir::State=$state" -o "Dir::State::Lists=$state/lists"
+		-o "Dir::State::Status=$state/status" -o "Dir::Cache=$state/cache" -o "APT::Architecture=$architecture" -o "APT::Architectures=$architecture"
+		-o APT::Sandbox::User= -o Acquire::Languages=none)
+	[ -n "$(find "$state/lists" -name '*Packages*' -mtime -7 -print -quit)" ] || apt-get "${apt[@]}" -qq update >&2 || missing "apt does not reach Debian's archive"
+	(cd "$folder" && apt-get "${apt[@]}" -qq download "$@") >&2 || missing "apt cannot fetch $* for $architecture"
+	for one in "$folder"/*.deb; do
+		dpkg-deb -x "$one" "$folder"
+		# shellcheck disable=SC2016
+		dpkg-deb --showformat '${source:Package}=${source:Version}\n' -W "$one"
+		rm "$one"
+	done
+}
+pack_image() {
+	local machine architecture archive name=jitwarm-$version-image.tar of=()
+	for machine in x86_64 aarch64; do
+		archive=$out/jitwarm-$version-linux-$machine.tar.gz architecture=amd64
+		[ $machine = x86_64 ] || architecture=arm64
+		[ -f "$archive" ] || pack_linux $machine
+		mkdir -p "$work/image-$machine"
+		tar -xzf "$archive" -C "$work/image-$machine" --strip-components=2 --wildcards '*/bin/jitwarm'
+		debian_files "$architecture" "$work/debian-$machine" libc6 ca-certificates >"$work/debian.txt"
+		of+=("$architecture" "$work/image-$machine/jitwarm" "$work/debian-$machine")
+	done
+	scripts/make-image.py "$work/image" "${of[@]}"
+	tar -C "$work/image" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --format=gnu -cf "$out/$name" blobs index.json oci-layout
+	tar -xzOf "$archive" --wildcards '*/share/doc/jitwarm/libraries.txt' | tr -d '\n' >"$work/linked"
+	sort -u "$work/debian.txt" | sed 's/^/ /' | tr -d '\n' >>"$work/linked"
+	scripts/make-sbom.py "$work/linked" "$out/$name" >"$out/$name.spdx.json"
+	echo "package: $out/$name ($(stat -c %s "$out/$name") bytes)"
 }
 
 for target in "${targets[@]}"; do
 	case $target in
-	deb) pack_deb ;;
-	rpm) pack_rpm ;;
-	windows) pack_windows ;;
-	conda) pack_conda ;;
+	source | deb | rpm | windows | conda | image) pack_$target ;;
+	manifests) scripts/make-manifests.py "$out" ;;
 	*) pack_linux "$target" ;;
 	esac
 done
 
-[ -z "$key" ] || cp "$work/install.sh" "$out/install.sh"
-# A signature of the former list would have install.sh refuse the new one
-if [ -z "$key" ] && [ -e "$out/SHA256SUMS.minisig" ]; then
-	rm "$out/SHA256SUMS.minisig"
-	echo "package.sh: SHA256SUMS is not signed any more: --sign KEY --url URL, with the last target, signs it" >&2
-fi
+[ ! -f "$work/install.sh" ] || cp "$work/install.sh" "$out/install.sh"
+rm -f "$out/SHA256SUMS.minisig" # of the former list: install.sh would refuse the new one
 (cd "$out" && find . -maxdepth 1 -type f ! -name 'SHA256SUMS*' -printf '%f\n' | LC_ALL=C sort | xargs -d '\n' sha256sum >SHA256SUMS)
-[ -z "$key" ] || minisign -S -s "$key" -m "$out/SHA256SUMS" -t "jitwarm $version"

@@ -11,10 +11,11 @@ set -uo pipefail
 first=$(realpath "$1")
 cd "$(dirname "$0")/.." || exit 1
 shift
+# shellcheck source=scripts/lib.sh
+. scripts/lib.sh
 targets=("$@")
-all=(x86_64 aarch64 x86_64-musl aarch64-musl windows deb rpm conda)
-[ ${#targets[@]} -gt 0 ] || targets=("${all[@]}")
-for target in "${targets[@]}"; do [[ " ${all[*]} " = *" $target "* ]] || { echo "reproducible.sh: no target $target: ${all[*]}" >&2; exit 64; }; done
+[ ${#targets[@]} -gt 0 ] || targets=("${release_targets[@]}")
+for target in "${targets[@]}"; do [[ " ${release_targets[*]} " = *" $target "* ]] || { echo "reproducible.sh: no target $target: ${release_targets[*]}" >&2; exit 64; }; done
 work=$(mktemp -d -p "${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm" ".again-XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 failed=0 same=0

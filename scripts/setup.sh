@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# setup.sh [--compiler] [--tests] [--windows]   installs what building jitwarm needs, on Debian and its derivatives
+# setup.sh [--compiler] [--tests] [--windows] [--release]   installs what building jitwarm needs, on Debian and its derivatives
 #
 # --compiler  what “jitwarm compiler fetch” needs: ca-certificates and pip
 # --tests     what the tests need too: ccache, clang and its tools, g++, abidw, minisign, valgrind, a registry and skopeo, nginx, the real drivers for the phantom GPU,
-#             nvJitLink, XGBoost as the real program, uv
+#             nvJitLink, XGBoost as the real program, uv, check-jsonschema
 # --windows   mingw-w64, Wine, and what makes Windows' packages
+# --release   what scripts/release.sh needs besides these two
 # Installed packages are left alone. Needs root or sudo only if something is missing.
 set -euo pipefail
 
@@ -20,8 +21,9 @@ while [ $# -gt 0 ]; do
 		packages+=(git ccache clang lld dpkg-dev clang-tidy clang-format libclang-rt-dev valgrind zstd minisign fish zsh python3-pip python3-jsonschema
 			ca-certificates g++ abigail-tools docker-registry skopeo nginx apache2-utils openssl curl tmux) ;;
 	--windows) packages+=(gcc-mingw-w64-x86-64 wine wine64 dpkg-dev autoconf automake libtool make nsis wixl msitools osslsigncode) ;;
-	-h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
-	*) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+	--release) packages+=(debhelper rpm debootstrap qemu-user-static python3-venv python3-yaml ruby) ;;
+	-h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	*) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
 	esac
 	shift
 done
@@ -63,6 +65,9 @@ if [ -n "$tests" ]; then
 	uv=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/uv # where tests/elsewhere/index.sh looks
 	[ -x "$uv/bin/uv" ] || python3 -m pip install -q --disable-pip-version-check --only-binary=:all: --target "$uv" uv >"$scratch/log" 2>&1 ||
 		echo "setup.sh: uv cannot be had: the test that it lends pip will be left out" >&2
+	schemas=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/check-jsonschema # where tests/documents/repository.py looks
+	[ -d "$schemas/check_jsonschema" ] || python3 -m pip install -q --disable-pip-version-check --only-binary=:all: --target "$schemas" check-jsonschema==0.39.0 >"$scratch/log" 2>&1 ||
+		echo "setup.sh: check-jsonschema cannot be had: the test of .github's schemas will be skipped" >&2
 	# The promise is tested on a program that nobody here wrote (260 MB).
 	"$here/get.sh" frameworks xgboost-1.0.2-linux xgboost-1.3.3-linux >&2 ||
 		echo "setup.sh: XGBoost cannot be had: the tests of its first start will be skipped" >&2

@@ -154,6 +154,7 @@ story_real() {
 }
 story_installed() { # NAME
 	must "jitwarm --version"
+	must "jitwarm scan --target sm_86 $library"
 	must_end 1 "jitwarm check $library"
 	must "jitwarm prime $library"
 	must "jitwarm check $library"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # try-windows-package.sh [BUILD [PART]]   installs, upgrades and removes the Windows packages under Wine (needs nsis, wixl, msitools, osslsigncode)
+# try-windows-package.sh BUILD files FOLDER   installs those that scripts/package.sh has made: each says its version, scans and checks
 #
 # BUILD is a Windows build (default: build/windows; scripts/build-windows.sh). Of it, two versions of each package are made, and
 # signed with a certificate made here. For the installer (one account, all accounts) and the MSI package, in a new home of Wine's:
@@ -8,6 +9,7 @@
 # Exit status: 0; 1 something failed; 77 skipped: what is needed here is missing, which is said.
 part=${2:-}
 build=$(realpath "${1:-$(dirname "$0")/../build/windows}") || exit 77
+[ "$part" != files ] || files=$(realpath "${3-}") || exit 64
 for tool in makensis wixl msibuild osslsigncode openssl wine; do
 	command -v $tool >/dev/null || { echo "skipped: $tool is missing"; exit 77; }
 done
@@ -54,6 +56,36 @@ made() { # VERSION OPTION...
 	JITWARM_PACKAGE_VERSION=$1 "$root/scripts/package-windows.sh" --installers -B "$build" -o "$work/$1" "${@:2}" >"$out" 2>"$err" || fail "package-windows.sh for $1"
 }
 package() { printf '%s/%s/jitwarm-%s-windows-x64%s' "$work" "$1" "$1" "$2"; }
+
+# From the file alone
+if [ -n "${files-}" ]; then
+	in_account=$home/AppData/Local/Programs/jitwarm in_machine="$build/wine/$user/drive_c/Program Files/jitwarm"
+	version=$(cd "$root" && . scripts/lib.sh && release_version)
+	unpack() { mkdir "$work/$1" && python3 -m zipfile -e "$2" "$work/$1"; }
+	answers() { # PACKAGE PROGRAM
+		win "$2" --version
+		says "jitwarm $version"
+		win "$2" scan --target sm_86 "$(windows_path "$sample_dll")"
+		says "8 modules to compile"
+		under "$gpus" "$2" check "$(windows_path "$sample_dll")"
+		exits 1 "check of the $1"
+		echo "$1: says its version, scans, checks"
+	}
+	win cmd /c exit
+	unpack zip "$files/jitwarm-$version-windows-x64.zip"
+	answers "ZIP file" "$work/zip/jitwarm.exe"
+	unpack wheel "$files/jitwarm-$version-py3-none-win_amd64.whl"
+	answers wheel "$work/wheel/jitwarm-$version.data/scripts/jitwarm.exe"
+	win "$files/jitwarm-$version-windows-x64-setup.exe" /S
+	answers installer "$in_account/jitwarm.exe"
+	win "$in_account/uninstall.exe" /S
+	win msiexec /i "$(windows_path "$files/jitwarm-$version-windows-x64.msi")" /qn
+	answers MSI "$in_machine/jitwarm.exe"
+	win msiexec /x "$(windows_path "$files/jitwarm-$version-windows-x64.msi")" /qn
+	gone "$in_account"
+	gone "$in_machine"
+	exit
+fi
 
 certificate
 made 9.1.0 --sign "$root/scripts/package-windows.sh sign"

@@ -3,8 +3,8 @@
 #
 # scripts/package.sh makes the packages; TESTS is the folder of a build of the same commit for the same C library, for the simulated
 # driver and the sample framework. In a root of each RELEASE that debootstrap made (~/.cache/jitwarm/roots) the package is installed,
-# primes, under driver 550 on the phantom GPU too where they are here, is upgraded and removed, and is looked for afterwards: units of
-# this machine are gone; the cache, the store, keys and settings are as they were. KIND is one of
+# scans, checks and primes, under driver 550 on the phantom GPU too where they are here, is upgraded and removed, and is looked for
+# afterwards: units of this machine are gone; the cache, the store, keys and settings are as they were. KIND is one of
 #
 #   deb [--autopkgtest]   by apt; RELEASE: by default this machine's; a newer one of Debian or Ubuntu has the same libraries' names.
 #            --autopkgtest: then Debian's autopkgtest runs packaging/debian/tests there, with the packages of FOLDER
@@ -291,6 +291,7 @@ try_archive() {
 	python3 -c 'import sys, zipfile; zipfile.ZipFile(sys.argv[1], "w", zipfile.ZIP_DEFLATED).write(sys.argv[2], "libsample_framework.so")' \
 		"$root/opt/tests/sample.whl" "$root/opt/tests/libsample_framework.so" || fail "the wheel"
 	must "$jitwarm --version"
+	must "$jitwarm scan --target sm_86 $library"
 	must_end 1 "$jitwarm check $library"
 	must "$jitwarm prime $library"
 	grep -q '8 modules' "$work/out" || fail "not 8 modules"

@@ -66,7 +66,6 @@ OTHERS = [
     ("install.md", "tar -xf", "scripts/try.sh", "tar --zstd -xf"),
     ("install.md", "curl ", "scripts/try.sh", "install.sh && sh install.sh"),
     ("install.md", "minisign -V", "tests/install/test_install.sh", r"s/^\$ \(minisign -V.*\)/\1/p"),
-    ("packages.md", "package.sh --sign", "tests/install/test_install.sh", "package.sh\" installer"),
     ("packages.md", "curl ", "scripts/try.sh", "install.sh && sh install.sh"),
     ("testing.md", "torture.py", "scripts/nightly.sh", "torture.py build/release"),
     ("testing.md", "ctest -L torture", "tests/torture/CMakeLists.txt", "torture-"),

@@ -216,19 +216,23 @@ says "nothing was installed"
 rm prefix/share/doc/jitwarm/mine
 # What it is, asked of a release's script, too, in a pipe
 sh -s -- --help <"$script" >out 2>&1 && says "--uninstall    remove" || fail "--help"
-# What is wrong with a key or an address ends package.sh before it builds anything
+# What is wrong ends package.sh and release.sh before they build anything
 while IFS=, read -r wrong words; do
 	# shellcheck disable=SC2086
-	timeout 60 "$here/../../scripts/package.sh" -o dist $wrong </dev/null >out 2>&1
-	[ $? = 64 ] && says "$words" || fail "package.sh $wrong"
+	timeout 60 "$here/../../scripts/"$wrong </dev/null >out 2>&1
+	[ $? = 64 ] && says "$words" || fail "$wrong"
 done <<'END'
---sign none.sec --url http://a/b,there is no key
---sign key.sec,--sign needs --url
---sign key.pub --url http://a/b,not a secret key
---sign key.sec --url a,not a plain address
---sign,--sign wants a value
-nonsense,no target nonsense
+package.sh -o dist nonsense,no target nonsense
+package.sh -o,-o wants a value
+package.sh installer a RW 2.0,not a plain address
+package.sh installer http://a/b RW 2.0,not a public key
+release.sh --key none.sec 1.0.0,there is no key none.sec
+release.sh --key,--key wants a value
+release.sh --no-sign -o new 1.0,not a version
+release.sh -o new 0.0.0.0 x,release.sh --rebuild
+release.sh -o site 1.0.0,site has files in it
 END
+[ ! -e new ] && [ ! -e dist ] || fail "something was made"
 # The script of one release needs no variables
 "$here/../../scripts/package.sh" installer "$JITWARM_BASE_URL" "$JITWARM_PUBLIC_KEY" 2.0 >release.sh || fail "package.sh installer"
 "$here/../../scripts/package.sh" installer "http://a/vVERSION" "$JITWARM_PUBLIC_KEY" 2.0 >out && grep -q '^base=.*:-http://a/v2\.0}$' out || fail "a version in the address"

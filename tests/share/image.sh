@@ -1,21 +1,25 @@
 #!/bin/bash
-# image.sh BUILD-FOLDER   the image of scripts/make-image.py in Debian's docker-registry, and a node that runs it
+# image.sh BUILD-FOLDER [FILE]   the image of scripts/make-image.py in Debian's docker-registry, and a node that runs it
 #
+# FILE: an image of scripts/package.sh instead of one that is made here. With a read-only root and as any user, for each machine whose programs
+# run here, it says its version, scans and checks.
 # The image goes into the registry and back by skopeo. In its files alone, with a driver's library where NVIDIA's toolkit mounts it,
 # the arguments of packaging/kubernetes/daemonset.yaml fill a cache from a pack in the registry, with which the sample application starts warm.
 # The program is that of build/linux-x86_64 (scripts/build-linux.sh) where it is there, which makes at most 10 MB; else the build's.
 # Exit status 1 if a case fails, 77 where root or a program is missing.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-[ $# = 1 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
+[ $# = 1 ] || [ $# = 2 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
 build=$(cd "$1" && pwd) root=$(cd "$here/../.." && pwd)
 for program in docker-registry skopeo python3; do command -v $program >/dev/null || { echo "skipped: no $program"; exit 77; }; done
 unshare -m true 2>/dev/null || { echo "skipped: no mount namespaces"; exit 77; }
 /usr/bin/python3 -c 'import yaml' 2>/dev/null || { echo "skipped: no PyYAML"; exit 77; }
 ! grep -q __asan < <(nm -D "$build/src/jitwarm" 2>/dev/null) || { echo "skipped: a program with sanitizers"; exit 77; }
 . "$here/places.sh"
+# shellcheck source=scripts/lib.sh
+. "$root/scripts/lib.sh"
 work=$(mktemp -d)
-trap 'kill "${servers[@]}" 2>/dev/null; wait; rm -rf "$work"' EXIT
+trap 'kill "${servers[@]}" 2>/dev/null; wait; emulate_end; rm -rf "$work"' EXIT
 cd "$work" || exit 3
 while read -r name; do unset "$name"; done < <(env | grep -oiE '^([a-z]*_proxy|REGISTRY_AUTH_FILE|DOCKER_CONFIG|XDG_[A-Z_]*|CUDA_[A-Z_]*)=' | tr -d =)
 export no_proxy='*' HOME=$work/home NO_COLOR=1 JITWARM_PLAIN_HTTP=localhost
@@ -28,33 +32,67 @@ docker-registry serve registry.yml >registry.log 2>&1 &
 servers+=($!)
 await_port "$port" $! registry.log || exit 77
 
+release=${2:+$(realpath "$2")}
 program=$root/build/linux-x86_64/jitwarm most=10000000
 if [ ! -x "$program" ]; then
 	program=$work/jitwarm most=
 	strip -o "$program" "$build/src/jitwarm" || fail "strip"
 fi
-"$root/scripts/make-image.py" "$program" image >out 2>err || fail "make-image.py"
-size=$(cat out)
-read -r packed unpacked < <(sed -E 's/.*: ([0-9]+) bytes packed, ([0-9]+) unpacked/\1 \2/' out)
-[ -z "$most" ] || [ "$unpacked" -le $most ] || fail "more than $most bytes"
-"$root/scripts/make-image.py" "$program" again >out && diff -r image again >err || fail "not the same bytes again"
-skopeo --insecure-policy copy --dest-tls-verify=false oci:image:latest "docker://$site/jitwarm:latest" >out 2>err || fail "the image is not pushed"
-skopeo --insecure-policy copy --src-tls-verify=false "docker://$site/jitwarm:latest" oci:back:latest >out 2>err || fail "the image does not come back"
-/usr/bin/python3 - <<'PYTHON' || fail "the image that came back"
-import json, pathlib, tarfile
-read = lambda digest: pathlib.Path("back/blobs/sha256", digest[7:])
-manifest = json.loads(read(json.loads(pathlib.Path("back/index.json").read_text())["manifests"][0]["digest"]).read_text())
-json.loads(read(manifest["config"]["digest"]).read_text())["config"]["Entrypoint"] == ["/usr/bin/jitwarm"] or exit(1)
+if [ -n "$release" ]; then
+	mkdir image && tar -xf "$release" -C image || fail "$release"
+else
+	"$root/scripts/make-image.py" image amd64 "$program" / >out 2>err || fail "make-image.py"
+	"$root/scripts/make-image.py" again amd64 "$program" / >out && diff -r image again >err || fail "not the same bytes again"
+fi
+skopeo --insecure-policy copy --all --dest-tls-verify=false oci:image:latest "docker://$site/jitwarm:latest" >out 2>err || fail "the image is not pushed"
+# taken ARCHITECTURE FOLDER: the files of that image in the registry, into a folder; their size into `size`
+taken() {
+	skopeo --insecure-policy --override-arch "$1" copy --src-tls-verify=false "docker://$site/jitwarm:latest" "oci:back-$1:latest" >out 2>err || fail "the image for $1 does not come back"
+	size=$(/usr/bin/python3 - "back-$1" "$2" "$1" <<'PYTHON'
+import json, pathlib, sys, tarfile
+back, node, architecture = sys.argv[1:]
+read = lambda digest: pathlib.Path(back, "blobs/sha256", digest[7:])
+manifest = json.loads(read(json.loads(pathlib.Path(back, "index.json").read_text())["manifests"][0]["digest"]).read_text())
+config = json.loads(read(manifest["config"]["digest"]).read_text())
+config["config"]["Entrypoint"] == ["/jitwarm"] and config["architecture"] == architecture or exit(1)
 for layer in manifest["layers"]:
-    tarfile.open(read(layer["digest"])).extractall("node")
+    with tarfile.open(read(layer["digest"])) as archive:
+        archive.extractall(node)
+        print(sum(member.size for member in archive))
 PYTHON
+	) || fail "the image for $1 that came back"
+}
+# With a read-only root, as a user that it does not know
+anyone() { # NODE ARGUMENT...
+	# shellcheck disable=SC2016
+	unshare -m sh -c 'node=$1 && shift && mount --bind /proc "$node/proc" && mount --bind "$node" "$node" && mount -o remount,ro,bind "$node" &&
+		exec env -i HOME=/tmp PATH=/ "$(command -v chroot)" --userspec=12345:12345 "$node" /jitwarm "$@"' sh "$@" >out 2>err
+}
+sample=$build/tests/framework/libsample_framework.so
+taken amd64 node
+amd64_size=$size
+[ -z "$most" ] || [ "$size" -le $most ] || fail "more than $most bytes: $size"
+architectures=(amd64)
+if [ -n "$release" ] && emulate_begin; then
+	taken arm64 node-arm64
+	architectures+=(arm64)
+fi
+for architecture in "${architectures[@]}"; do
+	node=node
+	[ $architecture = amd64 ] || node=node-$architecture
+	mkdir -p $node/proc && cp -L "$sample" $node/sample.so
+	anyone $node --version && anyone $node scan --target sm_86 /sample.so || fail "read-only, as any user: $architecture"
+	grep -q '8 modules to compile' out || fail "scan: $architecture"
+	anyone $node check --target sm_86 --driver 550.163.01 /sample.so
+	[ $? = 1 ] || fail "check: $architecture"
+	rm $node/sample.so
+done
 
 if command -v umoci >/dev/null; then
-	umoci unpack --rootless --image back:latest bundle >out 2>err && cmp bundle/rootfs/usr/bin/jitwarm "$program" >>err || fail "umoci does not unpack it"
+	umoci unpack --rootless --image back-amd64:latest bundle >out 2>err && cmp bundle/rootfs/jitwarm "$program" >>err || fail "umoci does not unpack it"
 fi
 
 # A machine makes the pack
-sample=$build/tests/framework/libsample_framework.so
 sim() { "$root/scripts/with-simdriver.sh" -B "$build" sm_86 -- "$@" >out 2>err; }
 export CUDA_CACHE_PATH=$work/maker/cache JITWARM_STATE=$work/maker/state
 sim "$build/src/jitwarm" prime "$sample" && sim "$build/src/jitwarm" key generate --no-passphrase --json || fail "the maker"
@@ -83,9 +121,9 @@ for container in yaml.safe_load(open(manifest))["spec"]["template"]["spec"]["ini
     words = [public if word.startswith("RWQ ") else word.replace("registry.example", site) for word in container["args"]]
     given = dict([(e["name"], e["value"]) for e in container["env"]] + simulated, JITWARM_PLAIN_HTTP="localhost", SIMDRIVER_STATE="/tmp/sim", PATH="/usr/sbin:/usr/bin:/sbin:/bin")
     # The image has no program but one: chroot is this machine's.
-    subprocess.run(["unshare", "-m", "sh", "-c", 'mount --bind /proc node/proc && mount --bind /dev node/dev && exec chroot node /usr/bin/jitwarm "$@"', "sh",
+    subprocess.run(["unshare", "-m", "sh", "-c", 'mount --bind /proc node/proc && mount --bind /dev node/dev && exec chroot node /jitwarm "$@"', "sh",
                     *words], env=given, check=True)
 PYTHON
-CUDA_CACHE_PATH=$work/node/var/cache/jitwarm/ComputeCache sim "$build/tests/framework/framework-app" || fail "the application"
+LD_LIBRARY_PATH=$build/tests/framework CUDA_CACHE_PATH=$work/node/var/cache/jitwarm/ComputeCache sim "$build/tests/framework/framework-app" || fail "the application"
 grep -q 'compiled 0 of' out || fail "the application compiled"
-echo "ok: $size; a node of it imports, and the application compiles 0"
+echo "ok: ${architectures[*]}; $amd64_size bytes for amd64; a node of it imports, and the application compiles 0"
