@@ -4,7 +4,7 @@
 #   tests    test.sh with nothing left out (JITWARM_LONG_TESTS=1), changed answers of servers (JITWARM_MUTATIONS=125), mutated libraries (JITWARM_MUTATED=500), and the staged stalls (tests/stories)
 #   drivers  the conformance suite on every driver that can be had (driver-matrix.sh)
 #   torture  each call that fails, in every command (tests/torture)
-#   starve   each way to an allocation, and to a call of the C library, that fails (tests/starve)
+#   starve   each way to a call of the C library that fails (tests/starve)
 #   states   500 states of cache, index, limit and environment on each driver at hand (tests/driver/states.py)
 #   mutants  mistakes by rule in the files that guard (mutants.py)
 #   analyse  clang-tidy with more ways through each function (tidy.py --deep)

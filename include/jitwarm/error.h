@@ -17,7 +17,6 @@ enum jw_code {
 	JW_ERR_IO,          /* the operating system refused: permissions, disk full, ... */
 	JW_ERR_FORMAT,      /* damaged or foreign data */
 	JW_ERR_LIMIT,       /* larger than the limit */
-	JW_ERR_MEMORY,      /* out of memory */
 	JW_ERR_UNSUPPORTED, /* sound, but not supported: a compression, a kind, a platform */
 	JW_ERR_DRIVER,      /* NVIDIA's driver reported a failure */
 	JW_ERR_BUSY,        /* another process holds a lock */

@@ -20,10 +20,10 @@
  * a program loads the library, and lies in the output folder, however the library was named. */
 static char *place_of_library(struct jw_error *err, const char *path)
 {
-	char *folder = os_dir_name(err, path), *real = NULL, *place = NULL;
+	char *folder = os_dir_name(path), *real = NULL, *place = NULL;
 
 	if (folder && !os_real_path(err, folder, &real))
-		place = os_join(err, real, os_base_name(path));
+		place = os_join(real, os_base_name(path));
 	mem_free(folder);
 	mem_free(real);
 	return place;
@@ -206,8 +206,6 @@ static int bake_one(struct jw_error *err, struct bake *bake, const struct jw_fou
 				  output);
 	else if (!library_allows_copy(&why, found, bake->options->any_owner))
 		job.output = output;
-	if (why.code == JW_ERR_MEMORY)
-		return error_copy(err, &why);
 	if (bake_file(err, &job, file))
 		return -1;
 	if (why.code && file->modules && !file->failed.code)
@@ -225,10 +223,8 @@ static int bake_found_package(struct jw_error *err, struct bake *bake,
 	int failed = 0;
 
 	if (!options->dry_run) {
-		below = mem_string_n(err, place, (size_t)(os_base_name(place) - place));
-		folder = below && *below ? os_join(err, options->output, below)
-				 : below         ? mem_string(err, options->output)
-								 : NULL;
+		below = mem_string_n(place, (size_t)(os_base_name(place) - place));
+		folder = below && *below ? os_join(options->output, below) : mem_string(options->output);
 		failed = folder ? 0 : -1;
 	}
 	if (!failed)
@@ -255,7 +251,7 @@ static int is_refused(struct jw_error *err, struct bake *bake, const struct jw_f
 
 	if (!bake_is_package(found->path)) {
 		*ret_refused = library_allows_copy(&why, found, bake->options->any_owner) != 0;
-		return *ret_refused && why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
+		return 0;
 	}
 	failed = bake_found_package(err, bake, found, place, true, &files);
 	*ret_refused = files.count > 0;
@@ -267,9 +263,9 @@ static int compile_accepted(struct jw_error *err, struct bake *bake, char *const
 							size_t common)
 {
 	const struct jw_found *found = bake->options->found;
-	const char **paths = mem_array(err, found->file_count, sizeof *paths);
+	const char **paths = mem_array(found->file_count, sizeof *paths);
 	size_t count = 0;
-	int failed = paths ? 0 : -1;
+	int failed = 0;
 
 	for (size_t i = 0; !failed && i < found->file_count; i++) {
 		bool refused = false;
@@ -295,10 +291,10 @@ static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_f
 
 	if (bake_is_package(found->path))
 		return bake_found_package(err, bake, found, place, false, &bake->files);
-	if (!options->dry_run && !(output = os_join(err, options->output, place)))
+	if (!options->dry_run && !(output = os_join(options->output, place)))
 		return -1;
-	file.path = mem_string(err, found->path);
-	failed = !file.path || bake_one(err, bake, found, output, &file);
+	file.path = mem_string(found->path);
+	failed = (bake_one(err, bake, found, output, &file));
 	mem_free(output);
 	if (!failed && (file.modules || file.failed.code))
 		return bake_files_add(err, &bake->files, &file);
@@ -310,9 +306,9 @@ static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_f
 static int bake_all(struct jw_error *err, struct bake *bake)
 {
 	const struct jw_found *found = bake->options->found;
-	char **places = mem_array(err, found->file_count, sizeof *places);
+	char **places = mem_array(found->file_count, sizeof *places);
 	size_t common = 0, count = 0;
-	int failed = places ? 0 : -1;
+	int failed = 0;
 
 	for (; !failed && count < found->file_count; count++) {
 		places[count] = place_of_library(err, found->files[count].path);
@@ -329,7 +325,7 @@ static int bake_all(struct jw_error *err, struct bake *bake)
 		failed = compile_accepted(err, bake, places, common);
 	for (size_t i = 0; !failed && i < count; i++)
 		failed = bake_found(err, bake, &found->files[i], places[i] + common);
-	for (size_t i = 0; places && i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		mem_free(places[i]);
 	mem_free(places);
 	return failed;
@@ -340,9 +336,7 @@ static int bake_system(struct jw_error *err, struct bake *bake)
 	const struct jw_system *system = bake->options->system;
 	struct jw_bake_result *result = bake->result;
 
-	result->targets = mem_array(err, system->gpu_count, sizeof *result->targets);
-	if (!result->targets)
-		return -1;
+	result->targets = mem_array(system->gpu_count, sizeof *result->targets);
 	result->target_count = jw_system_targets(system, result->targets, system->gpu_count);
 	if (result->target_count > ANALYSE_MOST_TARGETS)
 		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
@@ -371,9 +365,7 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 	bake.options = &bake.given;
 	bake.linker.named = options->nvjitlink;
 	bake.linker.most = options->system->driver.version.cuda;
-	bake.result = mem_alloc(err, sizeof *bake.result);
-	if (!bake.result)
-		return -1;
+	bake.result = mem_alloc(sizeof *bake.result);
 	failed = bake_system(err, &bake);
 	linker_free(&bake.linker);
 	bake.result->files = bake.files.items;

@@ -58,13 +58,13 @@ static int note_image_of(struct jw_error *err, void *context, const struct devco
 /* ---- one library */
 
 /* Whether the runtime links for a GPU. */
-static int judge_linked(struct jw_error *err, struct baking *baking)
+static int judge_linked(struct baking *baking)
 {
 	for (size_t i = 0; i < baking->places.count; i++) {
 		const struct bake_place *place = &baking->places.items[i];
 		bool is_there = false;
 
-		if (place->linked && baking_open(err, baking, place, &is_there))
+		if (place->linked && baking_open(baking, place, &is_there))
 			return -1;
 		for (size_t t = 0; is_there && t < baking->job->target_count; t++)
 			baking->link[t] = baking->link[t] || link_place_is_unlinked(baking, t);
@@ -106,13 +106,13 @@ static int bake_places(struct jw_error *err, struct baking *baking)
 	struct jw_bake_file *file = baking->file;
 	char *output;
 
-	if (judge_linked(err, baking) || link_place_read(err, baking) || bake_each_place(err, baking))
+	if (judge_linked(baking) || link_place_read(baking) || bake_each_place(err, baking))
 		return -1;
 	file->size_after_bytes = file->size_before_bytes;
 	if (!baking->copy.file)
 		return 0;
-	output = mem_string(err, baking->job->output);
-	if (!output || baked_output_finish(err, baking, &file->size_after_bytes)) {
+	output = mem_string(baking->job->output);
+	if (baked_output_finish(err, baking, &file->size_after_bytes)) {
 		mem_free(output);
 		return -1;
 	}
@@ -143,7 +143,7 @@ static int read_and_bake(struct jw_error *err, struct baking *baking)
 
 int bake_file(struct jw_error *err, const struct bake_file_job *job, struct jw_bake_file *file)
 {
-	struct baking *baking = baking_new(err, job, file);
+	struct baking *baking = baking_new(job, file);
 	struct jw_error why = {0};
 
 	if (!baking)
@@ -153,5 +153,5 @@ int bake_file(struct jw_error *err, const struct bake_file_job *job, struct jw_b
 		file->baked = 0;
 	}
 	baking_free(baking);
-	return why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED ? error_copy(err, &why) : 0;
+	return why.code == JW_ERR_INTERRUPTED ? error_copy(err, &why) : 0;
 }

@@ -251,13 +251,13 @@ static int verify_library(struct jw_error *err, struct verifying *verifying, con
 	int result = -1;
 
 	verifying->failed = (struct jw_error){0};
-	verifying->file->path = mem_string(err, path);
-	if (!verifying->file->path || list_loads(err, verifying))
+	verifying->file->path = mem_string(path);
+	if (list_loads(err, verifying))
 		return -1;
 	verifying->file->containers = verifying->load_count + verifying->file->too_old;
 	if (!verifying->load_count)
 		return 0;
-	verifying->cache = os_join(err, verifying->folder, "verify");
+	verifying->cache = os_join(verifying->folder, "verify");
 	if (verifying->cache && !os_make_dirs(err, verifying->cache, 0700))
 		result = load_all(err, verifying);
 	if (verifying->cache)
@@ -270,9 +270,9 @@ static int verify_library(struct jw_error *err, struct verifying *verifying, con
 static int verify_libraries(struct jw_error *err, const struct jw_bake_verify_options *options,
 							struct jw_bake_verify_result *result)
 {
-	struct verifying *verifying = mem_alloc(err, sizeof *verifying);
+	struct verifying *verifying = mem_alloc(sizeof *verifying);
 	struct run_folder folder;
-	int failed = verifying && !run_folder_make(err, options->system->state_dir, &folder) ? 0 : -1;
+	int failed = !run_folder_make(err, options->system->state_dir, &folder) ? 0 : -1;
 
 	if (!failed) {
 		verifying->options = options;
@@ -282,8 +282,7 @@ static int verify_libraries(struct jw_error *err, const struct jw_bake_verify_op
 
 			failed = cancel_check(err, &options->cancel);
 			if (!failed && verify_library(&file->failed, verifying, options->paths[i]))
-				failed = file->failed.code == JW_ERR_MEMORY ||
-								 file->failed.code == JW_ERR_INTERRUPTED || !file->path
+				failed = file->failed.code == JW_ERR_INTERRUPTED || !file->path
 							 ? error_copy(err, &file->failed)
 							 : 0;
 		}
@@ -301,11 +300,9 @@ int jw_bake_verify(struct jw_error *err, const struct jw_bake_verify_options *op
 
 	if (!options->system->gpu_count)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s", options->system->why_none);
-	result = mem_alloc(err, sizeof *result);
-	if (!result)
-		return -1;
-	result->items = mem_array(err, options->path_count, sizeof *result->items);
-	if (!result->items || verify_libraries(err, options, result)) {
+	result = mem_alloc(sizeof *result);
+	result->items = mem_array(options->path_count, sizeof *result->items);
+	if (verify_libraries(err, options, result)) {
 		jw_bake_verify_result_free(result);
 		return -1;
 	}

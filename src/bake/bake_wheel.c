@@ -93,32 +93,30 @@ static int find_stem(struct jw_error *err, struct wheel *wheel)
 	}
 	if (!first)
 		return error_set(err, JW_ERR_FORMAT, "is not a wheel: it has no folder .dist-info");
-	wheel->stem = mem_string_n(err, first, stem_length(first));
-	wheel->package = wheel->stem ? mem_string_n(err, first, strcspn(wheel->stem, "-")) : NULL;
+	wheel->stem = mem_string_n(first, stem_length(first));
+	wheel->package = mem_string_n(first, strcspn(wheel->stem, "-"));
 	return wheel->package ? 0 : -1;
 }
 
 static int find_own(struct jw_error *err, const struct wheel *wheel, const char *name,
 					const struct zip_member **ret_member)
 {
-	char *path = mem_printf(err, "%s%s%s", wheel->stem, info_end, name);
+	char *path = mem_printf("%s%s%s", wheel->stem, info_end, name);
 
-	if (!path)
-		return -1;
 	*ret_member = zip_directory_find(&wheel->directory, path);
 	mem_free(path);
 	return *ret_member ? 0 : error_set(err, JW_ERR_FORMAT, "is not a wheel: it has no %s", name);
 }
 
 /* A name in STEM.dist-info/ or STEM.data/ with the new stem. */
-static char *new_name(struct jw_error *err, const struct wheel *wheel, const char *name)
+static char *new_name(const struct wheel *wheel, const char *name)
 {
 	const size_t length = strlen(wheel->stem);
 
 	if (text_starts(name, wheel->stem) &&
 		(text_starts(name + length, info_end) || text_starts(name + length, data_end)))
-		return mem_printf(err, "%s%s", wheel->new_stem, name + length);
-	return mem_string(err, name);
+		return mem_printf("%s%s", wheel->new_stem, name + length);
+	return mem_string(name);
 }
 
 /* METADATA and names with the version that has the GPUs in its label. */
@@ -139,7 +137,7 @@ static int take_wheel_version(struct jw_error *err, struct wheel *wheel)
 		(version = wheel_edit_version(err, old, job->file.targets, job->file.target_count)) &&
 		(wheel->new_stem = wheel_edit_stem(err, wheel->stem, old, version)) &&
 		(name = wheel_edit_file_name(err, os_base_name(job->path), old, version)) &&
-		(!job->folder || (wheel->output = os_join(err, job->folder, name))))
+		(!job->folder || (wheel->output = os_join(job->folder, name))))
 		result = wheel_edit_metadata(err, &metadata, version, &wheel->new_metadata);
 	mem_free(name);
 	mem_free(version);
@@ -174,8 +172,8 @@ static int take_wheel_row(struct jw_error *err, void *context, const char *path,
 	at = &wheel->members[member - wheel->directory.members].row;
 	if (*at)
 		return error_set(err, JW_ERR_FORMAT, "its RECORD lists %.300s twice", path);
-	*at = mem_string(err, row);
-	return *at ? 0 : -1;
+	*at = mem_string(row);
+	return 0;
 }
 
 static int take_rows(struct jw_error *err, struct wheel *wheel)
@@ -183,9 +181,8 @@ static int take_rows(struct jw_error *err, struct wheel *wheel)
 	struct buf record = {0};
 	int result;
 
-	wheel->members = mem_array(err, wheel->directory.count, sizeof *wheel->members);
-	if (!wheel->members ||
-		zip_member_read(err, &wheel->map, wheel->record, RECORD_MOST_BYTES, &record))
+	wheel->members = mem_array(wheel->directory.count, sizeof *wheel->members);
+	if (zip_member_read(err, &wheel->map, wheel->record, RECORD_MOST_BYTES, &record))
 		return -1;
 	result = wheel_record_rows(err, &record, take_wheel_row, wheel);
 	buf_free(&record);
@@ -219,7 +216,7 @@ static int put_wheel_row(struct jw_error *err, struct wheel *wheel, const char *
 	for (const char *c = name; *c; c++)
 		if (buf_append(err, record, "\"\"", *c == '"' ? 1 : 0) || buf_append(err, record, c, 1))
 			return -1;
-	row = sha256 ? package_row_with(err, "", sha256, wheel->size_bytes) : mem_string(err, ",,");
+	row = sha256 ? package_row_with("", sha256, wheel->size_bytes) : mem_string(",,");
 	result = !row ? -1 : buf_printf(err, record, "%s%s\n", quoted ? "\"" : "", row);
 	mem_free(row);
 	return result;
@@ -334,8 +331,8 @@ static int bake_unpacked(struct jw_error *err, struct wheel *wheel, size_t index
 	file.output = NULL;
 	if (result || (!file.modules && !file.failed.code))
 		return result;
-	file.path = mem_string(err, job->path);
-	file.member = mem_string(err, name);
+	file.path = mem_string(job->path);
+	file.member = mem_string(name);
 	return bake_files_add(err, wheel->files, &file) || !file.path || !file.member ? -1 : 0;
 }
 
@@ -347,12 +344,12 @@ static int bake_member(struct jw_error *err, struct wheel *wheel, size_t index)
 	char *path, *output;
 	int result;
 
-	if (zip_member_head(err, &wheel->map, member, head, &size))
+	if (zip_member_head(&wheel->map, member, head, &size))
 		return -1;
 	if (member == wheel->metadata || member == wheel->record || kind_of(head, size) == KIND_NONE)
 		return 0;
-	path = os_join(err, wheel->run.path, "member");
-	output = path ? mem_printf(err, "%s.%zu", path, index) : NULL;
+	path = os_join(wheel->run.path, "member");
+	output = path ? mem_printf("%s.%zu", path, index) : NULL;
 	result = !output || unpack_member(err, wheel, index, path) ||
 					 bake_unpacked(err, wheel, index, path, output)
 				 ? -1
@@ -384,7 +381,7 @@ static int fail_archive(struct jw_error *err, struct wheel *wheel)
 	const char *why = archive_error_string(wheel->archive);
 
 	return wheel->why.code ? error_copy(err, &wheel->why)
-						   : error_set(err, JW_ERR_MEMORY, "libarchive: %s", why ? why : "");
+						   : error_set(err, JW_ERR_IO, "libarchive: %s", why ? why : "");
 }
 
 static int put_packed(struct jw_error *err, void *context, const uint8_t *data, size_t size)
@@ -439,7 +436,7 @@ static int begin_member(struct jw_error *err, struct wheel *wheel, const struct 
 	int result = 0;
 
 	if (!entry)
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
+		mem_ended(0);
 	if (!archive_entry_update_pathname_utf8(entry, name))
 		archive_entry_set_pathname(entry, name);
 	archive_entry_set_mode(entry, (__LA_MODE_T)(mode | (folder ? AE_IFDIR : AE_IFREG)));
@@ -489,7 +486,7 @@ static int write_member(struct jw_error *err, struct wheel *wheel, size_t index)
 
 	if (member == wheel->record || is_signature(wheel, member->name))
 		return 0;
-	name = new_name(err, wheel, member->name);
+	name = new_name(wheel, member->name);
 	if (!name)
 		return -1;
 	if (strcmp(name, member->name) != 0 && zip_directory_find(&wheel->directory, name))
@@ -508,7 +505,7 @@ static int write_member(struct jw_error *err, struct wheel *wheel, size_t index)
 /* RECORD comes last. */
 static int write_wheel_record(struct jw_error *err, struct wheel *wheel)
 {
-	char *name = new_name(err, wheel, wheel->record->name);
+	char *name = new_name(wheel, wheel->record->name);
 	int result = !name || put_wheel_row(err, wheel, name, NULL) ||
 						 begin_member(err, wheel, wheel->record, name, wheel->new_record.size) ||
 						 put_packed(err, wheel, wheel->new_record.data, wheel->new_record.size)
@@ -527,8 +524,7 @@ static int write_wheel_members(struct jw_error *err, struct wheel *wheel)
 	wheel->new_record = BUF_MAX(RECORD_MOST_BYTES);
 	wheel->archive = archive_write_new();
 	if (!wheel->archive)
-		result = os_late_library(err, "archive_write_new") ||
-				 error_set(err, JW_ERR_MEMORY, "out of memory");
+		result = os_late_library(err, "archive_write_new") ? -1 : (mem_ended(0), -1);
 	else if (archive_write_set_format_zip(wheel->archive) ||
 			 archive_write_set_format_option(wheel->archive, "zip", "hdrcharset", "UTF-8") ||
 			 archive_write_set_bytes_in_last_block(wheel->archive, 1) ||
@@ -562,7 +558,7 @@ static int write_wheel(struct jw_error *err, struct wheel *wheel)
 	struct os_map made;
 	int result;
 
-	wheel->path = os_join(err, wheel->run.path, "wheel");
+	wheel->path = os_join(wheel->run.path, "wheel");
 	if (!wheel->path || os_file_open(err, wheel->path, OS_OPEN_CREATE, &wheel->file))
 		return -1;
 	result = write_wheel_members(err, wheel);
@@ -644,7 +640,7 @@ static int bake_kind(struct jw_error *err, const struct bake_package_job *job,
 	for (size_t i = first; !result && wheel.baked && i < files->count; i++) {
 		struct jw_bake_file *file = &files->items[i];
 
-		if (!file->failed.code && file->baked && !(file->output = mem_string(err, wheel.output)))
+		if (!file->failed.code && file->baked && !(file->output = mem_string(wheel.output)))
 			result = -1;
 	}
 	close_wheel(&wheel);
@@ -659,8 +655,8 @@ int bake_package(struct jw_error *err, const struct bake_package_job *job, struc
 	if (!bake_kind(&failed.failed, job, files))
 		return 0;
 	drop_files(files, first);
-	if (failed.failed.code == JW_ERR_MEMORY || failed.failed.code == JW_ERR_INTERRUPTED)
+	if (failed.failed.code == JW_ERR_INTERRUPTED)
 		return error_copy(err, &failed.failed);
-	failed.path = mem_string(err, job->path);
-	return failed.path ? bake_files_add(err, files, &failed) : -1;
+	failed.path = mem_string(job->path);
+	return bake_files_add(err, files, &failed);
 }

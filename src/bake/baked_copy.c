@@ -54,7 +54,7 @@ static int begin_bytes(struct jw_error *err, struct baked_copy *copy)
 /* Only this account may read it before it has its rights: the original may be secret. */
 static int begin_part(struct jw_error *err, struct baked_copy *copy)
 {
-	char *start = os_beside(err, copy->output);
+	char *start = os_beside(copy->output);
 	const int failed = !start || os_file_make(err, start, &copy->file, &copy->part) ||
 					   (copy->from && begin_bytes(err, copy));
 

@@ -7,9 +7,7 @@ int baked_output_open(struct jw_error *err, struct baking *baking)
 {
 	const struct bake_places *places = &baking->places;
 
-	baking->rooms = mem_array(err, places->count, sizeof *baking->rooms);
-	if (!baking->rooms)
-		return -1;
+	baking->rooms = mem_array(places->count, sizeof *baking->rooms);
 	for (size_t i = 0; i < places->count; i++)
 		baking->rooms[i] =
 			(struct container_room){places->items[i].offset, places->items[i].size_bytes};
@@ -24,13 +22,12 @@ static int begin_copy(struct jw_error *err, struct baking *baking)
 }
 
 /* Tries once whether the file can become longer. */
-static int open_grow(struct jw_error *err, struct baking *baking)
+static void open_grow(struct baking *baking)
 {
 	if (baking->grow || baking->no_grow.code ||
 		!grow_open(&baking->no_grow, &baking->map, baking->rooms, baking->places.count,
 				   &baking->grow))
-		return 0;
-	return baking->no_grow.code == JW_ERR_MEMORY ? error_copy(err, &baking->no_grow) : 0;
+		return;
 }
 
 static int move_container(struct jw_error *err, struct baking *baking,
@@ -40,8 +37,7 @@ static int move_container(struct jw_error *err, struct baking *baking,
 	struct buf bytes = BUF_MAX(DEVCODE_MOST_PAYLOAD);
 	int failed;
 
-	if (open_grow(err, baking))
-		return -1;
+	open_grow(baking);
 	if (!baking->grow) {
 		put->why = baking->no_grow;
 		return 0;

@@ -23,13 +23,10 @@
 
 enum { FIRST_COMPAT_SM = 100 };
 
-struct baking *baking_new(struct jw_error *err, const struct bake_file_job *job,
-						  struct jw_bake_file *file)
+struct baking *baking_new(const struct bake_file_job *job, struct jw_bake_file *file)
 {
-	struct baking *baking = mem_alloc(err, sizeof *baking);
+	struct baking *baking = mem_alloc(sizeof *baking);
 
-	if (!baking)
-		return NULL;
 	baking->job = job;
 	baking->file = file;
 	baking->scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
@@ -53,8 +50,7 @@ void baking_free(struct baking *baking)
 	mem_free(baking);
 }
 
-int baking_open(struct jw_error *err, struct baking *baking, const struct bake_place *place,
-				bool *ret_is_there)
+int baking_open(struct baking *baking, const struct bake_place *place, bool *ret_is_there)
 {
 	const uint8_t *bytes = baking->map.data + place->offset;
 	struct container_walk walk = {0};
@@ -69,9 +65,9 @@ int baking_open(struct jw_error *err, struct baking *baking, const struct bake_p
 		mem_free(baking->entries);
 		mem_free(baking->texts);
 		baking->entry_room = 0;
-		baking->entries = mem_array(err, walk.entries, sizeof *baking->entries);
-		baking->texts = mem_array(err, walk.entries, sizeof *baking->texts);
-		if (!baking->entries || !baking->texts)
+		baking->entries = mem_array(walk.entries, sizeof *baking->entries);
+		baking->texts = mem_array(walk.entries, sizeof *baking->texts);
+		if (!baking->texts)
 			return -1;
 		baking->entry_room = walk.entries;
 	}
@@ -87,8 +83,8 @@ int baking_open(struct jw_error *err, struct baking *baking, const struct bake_p
 	return 0;
 }
 
-int baking_find_ptx(struct jw_error *err, struct baking *baking, const struct bake_place *place,
-					size_t target, size_t *ret_entry)
+int baking_find_ptx(struct baking *baking, const struct bake_place *place, size_t target,
+					size_t *ret_entry)
 {
 	const struct bake_file_job *job = baking->job;
 	const bool relocatable = place->role == DEVCODE_RELOCATABLE;
@@ -101,8 +97,7 @@ int baking_find_ptx(struct jw_error *err, struct baking *baking, const struct ba
 		if (judged.verdict != VERDICT_JIT && judged.verdict != VERDICT_LINK)
 			return 0;
 		for (size_t i = 0; !pass && i < baking->container.entry_count; i++)
-			if (plan_read_text(err, &baking->container, &baking->entries[i], &baking->texts[i]))
-				return -1;
+			plan_read_text(&baking->container, &baking->entries[i], &baking->texts[i]);
 	}
 	/* A library itself links other relocatable code, and needs its PTX. */
 	if (judged.verdict == VERDICT_JIT || (relocatable && baking->link[target]))
@@ -126,7 +121,7 @@ int baking_find_cubin(struct jw_error *err, struct baking *baking, size_t target
 		return -1;
 	input = picks_key_input(&baking->container, entry, payload, job->targets[target].sm,
 							relocatable ? CACHE_KEY_LINK : CACHE_KEY_LOAD);
-	path = cache_entry_path(err, job->cache_dir, cache_key_hash(job->profile, &input, NULL));
+	path = cache_entry_path(job->cache_dir, cache_key_hash(job->profile, &input, NULL));
 	if (!path)
 		return -1;
 	buf_free(bytes);
@@ -289,8 +284,7 @@ int bake_compiler_choose(struct jw_error *err, const struct jw_bake_options *opt
 /* ---- what goes into it */
 
 /* Adds the machine code of one container for one GPU, or records why there is none. */
-static int add_cubin(struct jw_error *err, struct baking *baking, const struct bake_place *place,
-					 size_t target)
+static int add_cubin(struct baking *baking, const struct bake_place *place, size_t target)
 {
 	struct jw_bake_file *file = baking->file;
 	const struct jw_target device = baking->job->targets[target];
@@ -298,7 +292,7 @@ static int add_cubin(struct jw_error *err, struct baking *baking, const struct b
 	struct devcode_view cubin;
 	size_t index;
 
-	if (baking_find_ptx(err, baking, place, target, &index))
+	if (baking_find_ptx(baking, place, target, &index))
 		return -1;
 	if (index == SIZE_MAX)
 		return 0;
@@ -306,7 +300,7 @@ static int add_cubin(struct jw_error *err, struct baking *baking, const struct b
 	if (baking_find_cubin(&why, baking, target, index, place->role == DEVCODE_RELOCATABLE,
 						  &cubin)) {
 		file->uncompiled++;
-		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
+		return 0;
 	}
 	if (!baking_is_written(baking, cubin, device)) {
 		file->unknown++;
@@ -383,13 +377,13 @@ static int add_compiled(struct jw_error *err, struct baking *baking, const struc
 	size_t entry = SIZE_MAX;
 	bool is_there;
 
-	if (baking_open(err, baking, place, &is_there))
+	if (baking_open(baking, place, &is_there))
 		return -1;
 	if (!is_there)
 		return error_set(err, JW_ERR_UNSUPPORTED, "the file is packed: unpack it first");
 	for (size_t t = 0; t < baking->job->target_count; t++) {
-		if (baking->job->output ? add_cubin(err, baking, place, t)
-								: baking_find_ptx(err, baking, place, t, &entry))
+		if (baking->job->output ? add_cubin(baking, place, t)
+								: baking_find_ptx(baking, place, t, &entry))
 			return -1;
 		if (!baking->job->output)
 			baking->file->modules += entry != SIZE_MAX;
@@ -406,7 +400,7 @@ static int add_linked(struct jw_error *err, struct baking *baking, const struct 
 	for (size_t t = 0; t < baking->job->target_count; t++)
 		if (link_place_add(err, baking, place, linked, t))
 			return -1;
-	return baking->write_count ? baking_open(err, baking, place, &is_there) : 0;
+	return baking->write_count ? baking_open(baking, place, &is_there) : 0;
 }
 
 int bake_place(struct jw_error *err, struct baking *baking, const struct bake_place *place,

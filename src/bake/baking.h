@@ -56,18 +56,16 @@ struct baking {
 };
 
 /* NULL: out of memory. */
-struct baking *baking_new(struct jw_error *err, const struct bake_file_job *job,
-						  struct jw_bake_file *file);
+struct baking *baking_new(const struct bake_file_job *job, struct jw_bake_file *file);
 void baking_free(struct baking *baking);
 
 /* Makes the container at `place` the one at hand. *ret_is_there is false if the file does not hold
  * it there in this form, for example since it was decompressed. */
-int baking_open(struct jw_error *err, struct baking *baking, const struct bake_place *place,
-				bool *ret_is_there);
+int baking_open(struct baking *baking, const struct bake_place *place, bool *ret_is_there);
 /* The PTX of the container at hand that the driver would compile for the GPU, SIZE_MAX if it would
  * compile none. Reads the texts only if no cubin runs. */
-int baking_find_ptx(struct jw_error *err, struct baking *baking, const struct bake_place *place,
-					size_t target, size_t *ret_entry);
+int baking_find_ptx(struct baking *baking, const struct bake_place *place, size_t target,
+					size_t *ret_entry);
 /* Reads the value of the entry that a start with this driver would look up into the target's
  * buffer. JW_ERR_NOT_FOUND: it is missing or damaged. */
 int baking_find_cubin(struct jw_error *err, struct baking *baking, size_t target, size_t index,

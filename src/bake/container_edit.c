@@ -30,8 +30,8 @@ static int pack_part(struct jw_error *err, const struct devcode_container *conta
 
 	if (!devcode_payload(&why, container, entry, &scratch, &payload))
 		result = write_packed_entry(err, part->bytes, header_bytes, payload, &packed);
-	else if (why.code == JW_ERR_MEMORY)
-		result = error_copy(err, &why);
+	else {
+	}
 	buf_free(&scratch);
 	if (!result && packed.size && packed.size < part->size_bytes) {
 		form->size_bytes = form->size_bytes - part->size_bytes + packed.size;
@@ -94,8 +94,8 @@ int container_edit(struct jw_error *err, const struct devcode_container *contain
 				   struct container_form *ret_form)
 {
 	const size_t most = container->entry_count + cubin_count;
-	struct container_form form = {.parts = mem_array(err, most, sizeof *form.parts)};
-	uint32_t *header_bytes = mem_array(err, most, sizeof *header_bytes);
+	struct container_form form = {.parts = mem_array(most, sizeof *form.parts)};
+	uint32_t *header_bytes = mem_array(most, sizeof *header_bytes);
 	int result = form.parts && header_bytes
 					 ? make_form(err, container, cubins, cubin_count, header_bytes, &form)
 					 : -1;

@@ -143,7 +143,7 @@ int grow_check(struct jw_error *err, const struct os_map *map, const struct cont
 
 	if (elf_view_open(&why, map, rooms, count, &view))
 		/* What is too much to look at is not sound for it. */
-		return why.code == JW_ERR_MEMORY || why.code == JW_ERR_LIMIT ? error_copy(err, &why) : 0;
+		return why.code == JW_ERR_LIMIT ? error_copy(err, &why) : 0;
 	result = elf_view_check(err, &view);
 	elf_view_free(&view);
 	return result;
@@ -164,12 +164,10 @@ static int write_segments(struct jw_error *err, const struct grow *grow, struct 
 		.memory_bytes = grow->end - grow->start,
 		.align = grow->align,
 	};
-	uint8_t *table = mem_alloc(err, size);
+	uint8_t *table = mem_alloc(size);
 	size_t last = 0, to = 0;
 	int result;
 
-	if (!table)
-		return -1;
 	for (size_t i = 0; i < view->elf.phnum; i++)
 		last = view->segments[i].type == ELF64_PT_LOAD ? i : last;
 	for (size_t i = 0; i < view->elf.phnum; i++) {

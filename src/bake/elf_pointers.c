@@ -145,9 +145,7 @@ static int read_segments(struct jw_error *err, struct elf_view *view)
 		return error_set(err, JW_ERR_FORMAT, "no program headers");
 	if (elf->phnum > ELF_MOST_SEGMENTS)
 		return error_set(err, JW_ERR_LIMIT, "more than %d program headers", ELF_MOST_SEGMENTS);
-	view->segments = mem_array(err, elf->phnum, sizeof *view->segments);
-	if (!view->segments)
-		return -1;
+	view->segments = mem_array(elf->phnum, sizeof *view->segments);
 	for (size_t i = 0; i < elf->phnum; i++)
 		elf64_segment_read(map->data + elf->phoff + i * ELF64_PHDR_SIZE, &view->segments[i]);
 	return 0;

@@ -10,10 +10,8 @@ enum { MOST_FREE = 1 << 20 };
 int grow_open(struct jw_error *err, const struct os_map *map, const struct container_room *rooms,
 			  size_t count, struct grow **ret_grow)
 {
-	struct grow *grow = mem_alloc(err, sizeof *grow);
+	struct grow *grow = mem_alloc(sizeof *grow);
 
-	if (!grow)
-		return -1;
 	grow->map = map;
 	if (elf_grow_open(err, rooms, count, grow)) {
 		grow_free(grow);

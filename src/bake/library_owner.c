@@ -65,7 +65,7 @@ static int is_licensed_by_nvidia(struct jw_error *err, const char *library, bool
 
 	if (package_row_find(err, library, &row))
 		return -1;
-	path = row.folder ? os_join(err, row.folder, "METADATA") : NULL;
+	path = row.folder ? os_join(row.folder, "METADATA") : NULL;
 	result = row.folder && !path ? -1 : 0;
 	if (path && os_read_file(&why, path, METADATA_MOST_BYTES, &text))
 		result = os_holds_nothing(err, path, &why);

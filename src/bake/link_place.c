@@ -55,9 +55,7 @@ static int note_object_compiler(struct jw_error *err, const struct buf *object,
 
 	if (container_check(&walk, object->data, object->size, object->size) != CONTAINER_SOUND)
 		return error_set(err, JW_ERR_FORMAT, "an object is not a sound container");
-	entries = mem_array(err, walk.entries, sizeof *entries);
-	if (!entries)
-		return -1;
+	entries = mem_array(walk.entries, sizeof *entries);
 	container_entries(object->data, object->size, 0, entries, walk.entries);
 	for (size_t i = 0; !failed && i < walk.entries; i++) {
 		uint32_t cuda;
@@ -100,11 +98,11 @@ static int add_object(struct jw_error *err, const struct linking *linking,
 	bool is_there;
 	size_t entry;
 
-	if (baking_open(err, baking, place, &is_there))
+	if (baking_open(baking, place, &is_there))
 		return -1;
 	if (!is_there)
 		return error_set(err, JW_ERR_UNSUPPORTED, "the file is packed: unpack it first");
-	if (baking_find_ptx(err, baking, place, linking->target, &entry))
+	if (baking_find_ptx(baking, place, linking->target, &entry))
 		return -1;
 	if (entry == SIZE_MAX)
 		return buf_append(err, out, baking->container.bytes, (size_t)baking->container.size_bytes);
@@ -165,10 +163,9 @@ static int write_objects(struct jw_error *err, const struct linking *linking, co
 static int ask_driver(struct jw_error *err, const struct linking *linking,
 					  const struct protocol_job *what)
 {
-	struct protocol_answer *answer = mem_alloc(err, sizeof *answer);
-	int failed = answer ? linker_ask_driver(err, linking->linker, linking->system, linking->cancel,
-											what, answer)
-						: -1;
+	struct protocol_answer *answer = mem_alloc(sizeof *answer);
+	int failed =
+		linker_ask_driver(err, linking->linker, linking->system, linking->cancel, what, answer);
 
 	if (!failed && (answer->result || answer->no_context))
 		failed = error_set(err, JW_ERR_DRIVER, "the driver does not link its objects: %s%s%s",
@@ -184,13 +181,13 @@ static int ask_linker(struct jw_error *err, const struct linking *linking, const
 									 .job = what,
 									 .limit_s = LINKER_LIMIT_S,
 									 .cancel = linking->cancel};
-	struct protocol_answer *answer = mem_alloc(err, sizeof *answer);
+	struct protocol_answer *answer = mem_alloc(sizeof *answer);
 	/* As the objects were compiled */
 	const struct jw_target target =
 		gpu_jit_target(linking->device, linking->system->driver.version.cuda);
 	int failed;
 
-	failed = answer ? linker_ask(err, library, target, folder, ask, NULL, answer) : -1;
+	failed = linker_ask(err, library, target, folder, ask, NULL, answer);
 	if (!failed && answer->result)
 		failed = error_set(err, JW_ERR_DRIVER, "%s does not link its objects: %s%s%.*s", library,
 						   answer->error, *answer->log ? ": " : "", (int)strcspn(answer->log, "\n"),
@@ -240,9 +237,9 @@ static int try_linkers(struct jw_error *err, const struct linking *linking, cons
 				linking->linker->used = library->cuda;
 			return 0;
 		}
-		if (!why.code || other.code == JW_ERR_INTERRUPTED || other.code == JW_ERR_MEMORY)
+		if (!why.code || other.code == JW_ERR_INTERRUPTED)
 			why = other;
-		if (why.code == JW_ERR_INTERRUPTED || why.code == JW_ERR_MEMORY)
+		if (why.code == JW_ERR_INTERRUPTED)
 			break;
 	}
 	return why.code ? error_copy(err, &why) : say_no_linker(err, linking, least, most);
@@ -253,7 +250,7 @@ static int link_in(struct jw_error *err, const struct linking *linking, const ch
 				   const struct jw_gpu *gpu, struct buf *cubin)
 {
 	struct protocol_job what = {.device = gpu ? gpu->ordinal : 0, .form = CACHE_KEY_LINK};
-	char *in = os_join(err, folder, "link.fatbin"), *out = os_join(err, folder, "link.cubin");
+	char *in = os_join(folder, "link.fatbin"), *out = os_join(folder, "link.cubin");
 	uint32_t compiler = 0;
 	int failed = -1;
 
@@ -341,15 +338,15 @@ bool link_place_is_unlinked(const struct baking *baking, size_t target)
 			   .verdict > VERDICT_COMPATIBLE;
 }
 
-int link_place_read(struct jw_error *err, struct baking *baking)
+int link_place_read(struct baking *baking)
 {
 	const struct bake_places *places = &baking->places;
 	size_t linked = 0;
 	bool known = false;
 
-	baking->objects = mem_array(err, places->count, sizeof *baking->objects);
-	baking->links = mem_array(err, places->count, sizeof *baking->links);
-	if (!baking->objects || !baking->links)
+	baking->objects = mem_array(places->count, sizeof *baking->objects);
+	baking->links = mem_array(places->count, sizeof *baking->links);
+	if (!baking->links)
 		return -1;
 	for (size_t i = 0; i < places->count; i++) {
 		linked += places->items[i].linked;
@@ -357,7 +354,7 @@ int link_place_read(struct jw_error *err, struct baking *baking)
 			baking->objects[baking->object_count++] = i;
 	}
 	if (range_fits(places->ids_offset, places->ids_bytes, baking->map.size) &&
-		module_ids_read(err, baking->map.data + places->ids_offset, (size_t)places->ids_bytes,
+		module_ids_read(baking->map.data + places->ids_offset, (size_t)places->ids_bytes,
 						baking->object_count, linked, baking->links, &known))
 		return -1;
 	for (size_t i = 0; !known && linked == 1 && i < baking->object_count; i++)
@@ -414,7 +411,7 @@ int link_place_add(struct jw_error *err, struct baking *baking, const struct bak
 	struct devcode_view view;
 	bool is_there;
 
-	if (baking_open(err, baking, place, &is_there))
+	if (baking_open(baking, place, &is_there))
 		return -1;
 	if (!is_there || !link_place_is_unlinked(baking, target))
 		return 0;
@@ -427,7 +424,7 @@ int link_place_add(struct jw_error *err, struct baking *baking, const struct bak
 	/* It may be as large as all others together. */
 	os_map_forget(&baking->map, (size_t)place->offset, (size_t)place->size_bytes);
 	if (link_objects(&why, baking, target, linked, !model.any, cubin) ||
-		baking_open(&why, baking, place, &is_there))
+		baking_open(baking, place, &is_there))
 		goto refused;
 	view = (struct devcode_view){cubin->data, cubin->size};
 	if (linked_check(&why, view, device, &model))
@@ -444,7 +441,7 @@ int link_place_add(struct jw_error *err, struct baking *baking, const struct bak
 	return 0;
 refused:
 	cubin_symbols_free(&model);
-	if (why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED)
+	if (why.code == JW_ERR_INTERRUPTED)
 		return error_copy(err, &why);
 	file->unlinked++;
 	if (!file->unlinked_why.code)

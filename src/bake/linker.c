@@ -55,11 +55,11 @@ int linker_ask(struct jw_error *err, const char *library, struct jw_target targe
 			   const char *folder, struct driver_query ask, uint32_t *ret_cuda,
 			   struct protocol_answer *ret_answer)
 {
-	struct protocol_hello *hello = mem_alloc(err, sizeof *hello);
+	struct protocol_hello *hello = mem_alloc(sizeof *hello);
 	char *task = NULL;
 	int failed = -1;
 
-	if (hello && !task_write(err, folder, task_of_linker(library, target), &task)) {
+	if (!task_write(err, folder, task_of_linker(library, target), &task)) {
 		ask.task = task;
 		ask.cache_dir = folder;
 		failed = driver_query(err, &ask, hello, ret_answer);
@@ -128,7 +128,7 @@ static int try_library(struct jw_error *err, struct linker_look *look, char *pat
 		error_set(&linker->why, why.code, "%s%s%s", names ? "" : real, names ? "" : ": ",
 				  why.message);
 	mem_free(real);
-	return why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED ? error_copy(err, &why) : 0;
+	return why.code == JW_ERR_INTERRUPTED ? error_copy(err, &why) : 0;
 }
 
 static int try_below(struct jw_error *err, struct linker_look *look, char *root)
@@ -151,7 +151,7 @@ static int look_in_store(struct jw_error *err, struct linker_look *look)
 	if (!os_list(NULL, store, &names)) {
 		for (size_t i = 0; !failed && i < names.count; i++)
 			if (names.kinds[i] == OS_DIRECTORY && *names.items[i] != '.')
-				failed = try_below(err, look, os_join(NULL, store, names.items[i]));
+				failed = try_below(err, look, os_join(store, names.items[i]));
 		os_names_free(&names);
 	}
 	mem_free(store);
@@ -244,12 +244,12 @@ static int open_driver(struct jw_error *err, struct linker *linker, const struct
 {
 	struct driver_query ask = {
 		.worker = system->worker, .limit_s = LINKER_LIMIT_S, .cancel = &linker->cancel};
-	struct protocol_hello *hello = mem_alloc(err, sizeof *hello);
+	struct protocol_hello *hello = mem_alloc(sizeof *hello);
 	const char *folder;
-	int failed = hello ? linker_folder(err, linker, system, &folder) : -1;
+	int failed = linker_folder(err, linker, system, &folder);
 
 	if (!failed && !linker->cache_dir)
-		linker->cache_dir = os_join(err, folder, "link-cache");
+		linker->cache_dir = os_join(folder, "link-cache");
 	if (!failed && (!linker->cache_dir || os_make_dirs(err, linker->cache_dir, 0700)))
 		failed = -1;
 	ask.cache_dir = linker->cache_dir;

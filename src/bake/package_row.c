@@ -36,8 +36,8 @@ static bool is_recorded_path(const char *a, const char *b)
 }
 
 /* Whether the row's path, relative to `base`, is the library. */
-static int row_names(struct jw_error *err, const char *base, const char *row, size_t length,
-					 const char *library, bool *ret_names)
+static void row_names(const char *base, const char *row, size_t length, const char *library,
+					  bool *ret_names)
 {
 	struct cursor cursor = cursor_of(row, length);
 	struct buf name = BUF_MAX(RECORD_MOST_PATH + 1);
@@ -50,12 +50,11 @@ static int row_names(struct jw_error *err, const char *base, const char *row, si
 		*ret_names = is_recorded_path(path, library);
 	mem_free(path);
 	buf_free(&name);
-	return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
 }
 
 /* Only a row with the library's own name in it is taken apart; quotes may split the name. */
-static int find_in_record(struct jw_error *err, const char *base, const struct buf *text,
-						  const char *library, char **ret_row)
+static int find_in_record(const char *base, const struct buf *text, const char *library,
+						  char **ret_row)
 {
 	const char *name = os_base_name(library);
 	struct package_line record_line;
@@ -64,12 +63,12 @@ static int find_in_record(struct jw_error *err, const char *base, const struct b
 	while (package_row_next(text, &at, &record_line)) {
 		const size_t bare = record_line.bare;
 		const bool has_fields = memchr(record_line.text, ',', bare) != NULL;
-		char *line = has_fields ? mem_string_n(err, record_line.text, bare) : NULL;
+		char *line = has_fields ? mem_string_n(record_line.text, bare) : NULL;
 		bool names = false;
 		int failed = has_fields && !line ? -1 : 0;
 
 		if (line && (*line == '"' || strstr(line, name)))
-			failed = row_names(err, base, line, bare, library, &names);
+			row_names(base, line, bare, library, &names);
 		if (names) {
 			*ret_row = line;
 			return 0;
@@ -88,12 +87,12 @@ static int look_into_package(struct jw_error *err, const char *base, const char 
 	struct jw_error why = {0};
 	int result = -1;
 
-	row->folder = os_join(err, base, name);
-	row->record = row->folder ? os_join(err, row->folder, "RECORD") : NULL;
+	row->folder = os_join(base, name);
+	row->record = row->folder ? os_join(row->folder, "RECORD") : NULL;
 	if (row->record)
 		result = os_read_file(&why, row->record, RECORD_MOST_BYTES, &text)
 					 ? os_holds_nothing(err, row->record, &why)
-					 : find_in_record(err, base, &text, library, &row->row);
+					 : find_in_record(base, &text, library, &row->row);
 	buf_free(&text);
 	if (!row->row)
 		package_row_free(row);
@@ -119,11 +118,11 @@ static int look_into_folder(struct jw_error *err, const char *base, const char *
 int package_row_find(struct jw_error *err, const char *library, struct package_row *ret_row)
 {
 	struct package_row row = {0};
-	char *base = os_dir_name(err, library);
+	char *base = os_dir_name(library);
 	int result = base ? 0 : -1;
 
 	for (int level = 0; !result && !row.row && level < MOST_LEVELS; level++) {
-		char *above = os_dir_name(err, base);
+		char *above = os_dir_name(base);
 		const bool top = above && !strcmp(above, base);
 
 		result = above ? look_into_folder(err, base, library, &row) : -1;
@@ -167,13 +166,12 @@ static size_t field_length(const char *row)
 	return length;
 }
 
-char *package_row_with(struct jw_error *err, const char *row, const uint8_t hash[32],
-					   uint64_t size_bytes)
+char *package_row_with(const char *row, const uint8_t hash[32], uint64_t size_bytes)
 {
 	char text[HASH_CHARACTERS];
 
 	hash_text(text, hash);
-	return mem_printf(err, "%.*s,sha256=%s,%llu", (int)field_length(row), row, text,
+	return mem_printf("%.*s,sha256=%s,%llu", (int)field_length(row), row, text,
 					  (unsigned long long)size_bytes);
 }
 

@@ -27,7 +27,6 @@ int package_row_find(struct jw_error *err, const char *library, struct package_r
 void package_row_free(struct package_row *row);
 
 /* The row with another SHA-256 and size; the caller frees it. */
-char *package_row_with(struct jw_error *err, const char *row, const uint8_t hash[32],
-					   uint64_t size_bytes);
+char *package_row_with(const char *row, const uint8_t hash[32], uint64_t size_bytes);
 /* Whether the row has this SHA-256. */
 bool package_row_is(const char *row, const uint8_t hash[32]);

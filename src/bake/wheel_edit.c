@@ -118,12 +118,12 @@ char *wheel_edit_version(struct jw_error *err, const char *version, const struct
 /* ---- names */
 
 /* `before`, the version as file names have it, and `after`. */
-static char *join_version(struct jw_error *err, const char *before, size_t before_length,
-						  const char *version, const char *after)
+static char *join_version(const char *before, size_t before_length, const char *version,
+						  const char *after)
 {
-	char *name = mem_printf(err, "%.*s%s%s", (int)before_length, before, version, after);
+	char *name = mem_printf("%.*s%s%s", (int)before_length, before, version, after);
 
-	for (size_t i = before_length; name && i < before_length + strlen(version); i++)
+	for (size_t i = before_length; i < before_length + strlen(version); i++)
 		if (name[i] == '-')
 			name[i] = '_';
 	return name;
@@ -166,9 +166,9 @@ char *wheel_edit_file_name(struct jw_error *err, const char *name, const char *o
 				  "is not called as a wheel is (NAME-VERSION-PYTHON-ABI-PLATFORM.whl)");
 		return NULL;
 	}
-	named = mem_string_n(err, dashes[0] + 1, (size_t)(after - dashes[0] - 1));
+	named = mem_string_n(dashes[0] + 1, (size_t)(after - dashes[0] - 1));
 	if (named && is_same_version(named, old_version))
-		result = join_version(err, name, (size_t)(dashes[0] + 1 - name), version, after);
+		result = join_version(name, (size_t)(dashes[0] + 1 - name), version, after);
 	else if (named)
 		error_set(err, JW_ERR_FORMAT, "is called version “%.100s”, and its METADATA says “%.100s”",
 				  named, old_version);
@@ -186,7 +186,7 @@ char *wheel_edit_stem(struct jw_error *err, const char *stem, const char *old_ve
 				  stem, old_version);
 		return NULL;
 	}
-	return join_version(err, stem, (size_t)(dash + 1 - stem), version, "");
+	return join_version(stem, (size_t)(dash + 1 - stem), version, "");
 }
 
 /* ---- METADATA */
@@ -229,7 +229,7 @@ char *wheel_edit_old_version(struct jw_error *err, const struct buf *metadata)
 		error_set(err, JW_ERR_FORMAT, "its METADATA has an invalid version");
 		return NULL;
 	}
-	return mem_string_n(err, buf_text(metadata) + at, length);
+	return mem_string_n(buf_text(metadata) + at, length);
 }
 
 int wheel_edit_metadata(struct jw_error *err, const struct buf *metadata, const char *version,
@@ -259,7 +259,7 @@ static int take_record_row(struct jw_error *err, const char *line, size_t bare, 
 
 	if (!bare)
 		return 0;
-	row = mem_string_n(err, line, bare);
+	row = mem_string_n(line, bare);
 	if (row && !buf_reserve(err, &path, bare < RECORD_MOST_PATH ? bare : RECORD_MOST_PATH)) {
 		if (!wheel_record_next(&cursor, &path))
 			(void)error_set(err, JW_ERR_FORMAT, "its RECORD has a row without a name");

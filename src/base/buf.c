@@ -10,7 +10,6 @@
 int buf_reserve(struct jw_error *err, struct buf *buf, size_t more)
 {
 	size_t needed, wanted;
-	void *larger;
 
 	if (more > buf->most || buf->size > buf->most - more) {
 		buf->lacking = true;
@@ -24,11 +23,7 @@ int buf_reserve(struct jw_error *err, struct buf *buf, size_t more)
 		wanted = needed;
 	if (wanted > buf->most + 1)
 		wanted = buf->most + 1;
-	larger = mem_resize(err, buf->data, wanted);
-	buf->lacking = buf->lacking || !larger;
-	if (!larger)
-		return -1;
-	buf->data = larger;
+	buf->data = mem_resize(buf->data, wanted);
 	buf->capacity = wanted;
 	return 0;
 }

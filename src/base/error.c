@@ -40,11 +40,6 @@ int error_unless_missing(struct jw_error *err, const struct jw_error *why)
 	return why->code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, why);
 }
 
-int error_if_memory(struct jw_error *err, const struct jw_error *why)
-{
-	return why->code == JW_ERR_MEMORY ? error_copy(err, why) : 0;
-}
-
 int error_fill_prefix(struct jw_error *err, const char *format, ...)
 {
 	char where[sizeof err->message], joined[sizeof err->message];

@@ -19,10 +19,8 @@ int error_fill_prefix(struct jw_error *err, const char *format, ...) JW_PRINTF(2
 int error_fill_copy(struct jw_error *err, const struct jw_error *why);
 
 /* After a look for something that may be missing has failed: 0 if it is missing (JW_ERR_NOT_FOUND).
- * Any other reason (no memory, no right, a bad disk) says nothing about it, and is copied. */
+ * Any other reason (no right, a bad disk) says nothing about it, and is copied. */
 int error_unless_missing(struct jw_error *err, const struct jw_error *why);
-/* Where any failure but a lack of memory is an answer: 0, or the lack, which is copied. */
-int error_if_memory(struct jw_error *err, const struct jw_error *why);
 
 /* The callers' form. Here the compiler and analysers can see the -1; otherwise they assume that a
  * failed function may return 0 with its outputs unset. */

@@ -56,37 +56,27 @@ static bool has_pair(const cJSON *object)
 }
 
 /* FNV-1a collisions can be constructed; such a pair counts as one name. */
-static int find_pair(struct jw_error *err, const cJSON *object, bool *ret_twice)
+static bool has_pair_of_many(const cJSON *object)
 {
 	struct set names = {0};
-	int result = 0;
-
-	for (const cJSON *one = object->child; !result && !*ret_twice && one; one = one->next) {
-		const uint64_t hash = fnv_update(FNV_START, one->string, strlen(one->string));
-
-		*ret_twice = set_has(&names, hash);
-		result = set_add(err, &names, hash, 0);
-	}
-	set_free(&names);
-	return result;
-}
-
-static int check_names(struct jw_error *err, const cJSON *object)
-{
 	bool twice = false;
 
-	if (cJSON_GetArraySize(object) <= FEW)
-		twice = has_pair(object);
-	else if (find_pair(err, object, &twice))
-		return -1;
-	return twice ? error_set(err, JW_ERR_FORMAT, "not JSON: an object has a member twice") : 0;
+	for (const cJSON *one = object->child; !twice && one; one = one->next) {
+		const uint64_t hash = fnv_update(FNV_START, one->string, strlen(one->string));
+
+		twice = set_has(&names, hash);
+		set_add(&names, hash, 0);
+	}
+	set_free(&names);
+	return twice;
 }
 
 /* The names, after parsing. */
 static int json_check_names(struct jw_error *err, const cJSON *value)
 {
-	if (cJSON_IsObject(value) && check_names(err, value))
-		return -1;
+	if (cJSON_IsObject(value) &&
+		(cJSON_GetArraySize(value) <= FEW ? has_pair(value) : has_pair_of_many(value)))
+		return error_set(err, JW_ERR_FORMAT, "not JSON: an object has a member twice");
 	for (const cJSON *item = value->child; item; item = item->next)
 		if (item->child && json_check_names(err, item))
 			return -1;
@@ -107,9 +97,7 @@ cJSON *json_parse(struct jw_error *err, const char *text, size_t size)
 	document = cJSON_ParseWithLengthOpts(text, size, &end, false);
 	while (document && end < text + size && strchr(" \t\n\r", *end))
 		end++;
-	if (!document && mem_has_lacked())
-		error_set(err, JW_ERR_MEMORY, "out of memory");
-	else if (!document || end < text + size)
+	if (!document || end < text + size)
 		error_set(err, JW_ERR_FORMAT, "not JSON at byte %zu", (size_t)(end - text));
 	else if (!json_check_names(err, document))
 		return document;
@@ -164,9 +152,7 @@ int json_list_read(struct jw_error *err, const cJSON *object, const struct json_
 	for (const cJSON *item = array->child; item; item = item->next)
 		if (++count > list->most)
 			return error_set(err, JW_ERR_LIMIT, "more than %zu %s", list->most, list->name);
-	if (!(element = mem_array(err, count, list->size)))
-		return -1;
-	*ret_elements = element;
+	*ret_elements = element = mem_array(count, list->size);
 	for (const cJSON *item = array->child; item; item = item->next, element += list->size) {
 		++*ret_count;
 		if (list->read(err, list->context, item, element))
@@ -185,48 +171,36 @@ bool json_hex64(const cJSON *object, const char *name, uint64_t *ret_value)
 	return true;
 }
 
-int json_add_hex64(struct jw_error *err, cJSON *object, const char *name, uint64_t value)
+void json_add_hex64(cJSON *object, const char *name, uint64_t value)
 {
 	char text[17];
 
 	(void)snprintf(text, sizeof text, "%016llx", (unsigned long long)value);
-	return cJSON_AddStringToObject(object, name, text)
-			   ? 0
-			   : error_set(err, JW_ERR_MEMORY, "out of memory");
+	(void)cJSON_AddStringToObject(object, name, text);
 }
 
-cJSON *json_string(struct jw_error *err, const char *text)
+cJSON *json_string(const char *text)
 {
-	struct buf clean = BUF_MAX(JSON_MOST_TEXT);
-	cJSON *made = NULL;
+	struct buf clean = BUF_MAX(SIZE_MAX / 4);
 	size_t left = strlen(text);
-	int result = 0;
+	cJSON *made;
 
-	while (!result && left) {
+	while (left) {
 		size_t length = text_utf8_next(text, left, NULL);
 
-		result = length ? buf_append(err, &clean, text, length)
-						: buf_append(err, &clean, "\xef\xbf\xbd", 3);
+		(void)buf_append(NULL, &clean, length ? text : "\xef\xbf\xbd", length ? length : 3);
 		length = length ? length : 1;
 		text += length;
 		left -= length;
 	}
-	if (!result && !(made = cJSON_CreateString(buf_text(&clean))))
-		error_set(err, JW_ERR_MEMORY, "out of memory");
+	made = cJSON_CreateString(buf_text(&clean));
 	buf_free(&clean);
 	return made;
 }
 
-int json_add_text(struct jw_error *err, cJSON *object, const char *name, const char *text)
+void json_add_text(cJSON *object, const char *name, const char *text)
 {
-	cJSON *made = json_string(err, text);
-
-	if (!made)
-		return -1;
-	if (cJSON_AddItemToObject(object, name, made))
-		return 0;
-	cJSON_Delete(made);
-	return error_set(err, JW_ERR_MEMORY, "out of memory");
+	(void)cJSON_AddItemToObject(object, name, json_string(text));
 }
 
 enum { ESCAPE = sizeof "\\udb40\\udc41" };
@@ -264,22 +238,20 @@ static size_t escape_hidden(const char *from, size_t size, char *to)
 	return written;
 }
 
-char *json_print(struct jw_error *err, const cJSON *document, bool broken)
+char *json_print(const cJSON *document, bool broken)
 {
 	char *text = broken ? cJSON_Print(document) : cJSON_PrintUnformatted(document), *shown;
-	const size_t size = text ? strlen(text) : 0, escaped = escape_hidden(text, size, NULL);
+	const size_t size = strlen(text), escaped = escape_hidden(text, size, NULL);
 
-	if (text && escaped == size)
+	if (escaped == size)
 		return text;
-	if ((shown = text ? cJSON_malloc(escaped + 1) : NULL))
-		shown[escape_hidden(text, size, shown)] = '\0';
-	else
-		error_set(err, JW_ERR_MEMORY, "out of memory");
+	shown = cJSON_malloc(escaped + 1);
+	shown[escape_hidden(text, size, shown)] = '\0';
 	cJSON_free(text);
 	return shown;
 }
 
-char *json_line(struct jw_error *err, const cJSON *document)
+char *json_line(const cJSON *document)
 {
-	return json_print(err, document, false);
+	return json_print(document, false);
 }

@@ -36,15 +36,13 @@ int json_list_read(struct jw_error *err, const cJSON *object, const struct json_
 
 /* 64-bit values are 16 hex digits, since JSON's numbers are doubles. */
 bool json_hex64(const cJSON *object, const char *name, uint64_t *ret_value);
-int json_add_hex64(struct jw_error *err, cJSON *object, const char *name, uint64_t value);
+void json_add_hex64(cJSON *object, const char *name, uint64_t value);
 
-/* A text of any bytes: invalid UTF-8 becomes U+FFFD. JW_ERR_LIMIT past JSON_MOST_TEXT. */
-enum { JSON_MOST_TEXT = 16 << 20 };
-cJSON *json_string(struct jw_error *err, const char *text);
-int json_add_text(struct jw_error *err, cJSON *object, const char *name, const char *text);
+/* A text of any bytes: invalid UTF-8 becomes U+FFFD. */
+cJSON *json_string(const char *text);
+void json_add_text(cJSON *object, const char *name, const char *text);
 
 /* The document with line breaks, or as one line without blanks; the caller frees it with
- * cJSON_free. Characters that are not for people's eyes (text_is_hidden) are escaped. NULL and err
- * set when memory is short. */
-char *json_print(struct jw_error *err, const cJSON *document, bool broken);
-char *json_line(struct jw_error *err, const cJSON *document);
+ * cJSON_free. Characters that are not for people's eyes (text_is_hidden) are escaped. */
+char *json_print(const cJSON *document, bool broken);
+char *json_line(const cJSON *document);

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-static cJSON *item_of(struct jw_error *err, const struct json_field *field, const uint8_t *values);
+static cJSON *item_of(const struct json_field *field, const uint8_t *values);
 
 static uint64_t unsigned_at(const void *at, size_t width)
 {
@@ -54,139 +54,105 @@ static bool is_field_wanted(const struct json_field *field, const uint8_t *value
 	}
 }
 
-static cJSON *made(struct jw_error *err, cJSON *item)
-{
-	if (!item)
-		error_set(err, JW_ERR_MEMORY, "out of memory");
-	return item;
-}
-
-/* `item` may be NULL, with err set. */
-static int put_item(struct jw_error *err, cJSON *to, const char *name, cJSON *item)
-{
-	if (!item)
-		return -1;
-	if (name ? cJSON_AddItemToObject(to, name, item) : cJSON_AddItemToArray(to, item))
-		return 0;
-	cJSON_Delete(item);
-	return error_set(err, JW_ERR_MEMORY, "out of memory");
-}
-
-static int put_pair(struct jw_error *err, cJSON *map, const struct json_field *pair,
-					const uint8_t *values)
-{
-	cJSON *key = item_of(err, &pair[0], values),
-		  *value = key ? item_of(err, &pair[1], values) : NULL;
-	int result = key ? put_item(err, map, key->valuestring, value) : -1;
-
-	cJSON_Delete(key);
-	return result;
-}
-
-static int put_element(struct jw_error *err, cJSON *array, const struct json_field *field,
-					   const uint8_t *at)
+static void put_element(cJSON *array, const struct json_field *field, const uint8_t *at)
 {
 	switch ((int)field->kind) {
-	case JSON_MAP: return field->table ? put_pair(err, array, field->table->fields, at) : -1;
+	case JSON_MAP: {
+		cJSON *key = item_of(&field->table->fields[0], at);
+
+		(void)cJSON_AddItemToObject(array, key->valuestring, item_of(&field->table->fields[1], at));
+		cJSON_Delete(key);
+		break;
+	}
 	case JSON_INSIDE:
-		return put_item(err, array, NULL,
-						field->table ? json_object(err, field->table, at)
-									 : json_string(err, (const char *)at));
-	case JSON_LINES: return put_item(err, array, NULL, json_string(err, pointer_at(at)));
-	default: return put_item(err, array, NULL, json_object(err, field->table, at));
+		(void)cJSON_AddItemToArray(array, field->table ? json_object(field->table, at)
+													   : json_string((const char *)at));
+		break;
+	case JSON_LINES: (void)cJSON_AddItemToArray(array, json_string(pointer_at(at))); break;
+	default: (void)cJSON_AddItemToArray(array, json_object(field->table, at));
 	}
 }
 
-static cJSON *array_of(struct jw_error *err, const struct json_field *field, const uint8_t *values)
+static cJSON *array_of(const struct json_field *field, const uint8_t *values)
 {
 	const bool inside = field->kind == JSON_INSIDE;
 	const uint8_t *at = inside ? values + field->offset : pointer_at(values + field->offset);
 	const size_t count = (size_t)unsigned_at(values + field->count, sizeof count);
 	const size_t size = inside ? field->width : field->table ? field->table->size : sizeof(char *);
-	cJSON *array = made(err, field->kind == JSON_MAP ? cJSON_CreateObject() : cJSON_CreateArray());
-	int result = array ? 0 : -1;
+	cJSON *array = field->kind == JSON_MAP ? cJSON_CreateObject() : cJSON_CreateArray();
 
-	for (size_t i = 0; !result && i < count; i++, at += size)
+	for (size_t i = 0; i < count; i++, at += size)
 		if (field->presence != JSON_EACH || is_field_wanted(field, at))
-			result = put_element(err, array, field, at);
-	if (!result)
-		return array;
-	cJSON_Delete(array);
-	return NULL;
+			put_element(array, field, at);
+	return array;
 }
 
-static cJSON *text_item(struct jw_error *err, const char *text)
+static cJSON *text_item(const char *text)
 {
-	return text ? json_string(err, text) : made(err, cJSON_CreateNull());
+	return text ? json_string(text) : cJSON_CreateNull();
 }
 
-static cJSON *unsigned_item(struct jw_error *err, const struct json_field *field, uint64_t number)
+static cJSON *unsigned_item(const struct json_field *field, uint64_t number)
 {
 	if (field->names)
-		return json_string(err, field->names[number]);
+		return json_string(field->names[number]);
 	if (field->kind != JSON_MAYBE)
-		return made(err, cJSON_CreateNumber((double)number));
-	return made(err, number > 1 ? cJSON_CreateNull() : cJSON_CreateBool(number == 1));
+		return cJSON_CreateNumber((double)number);
+	return number > 1 ? cJSON_CreateNull() : cJSON_CreateBool(number == 1);
 }
 
 /* A name of a file may be any bytes, and a JSON text may not. */
-static cJSON *path_item(struct jw_error *err, const char *path)
+static cJSON *path_item(const char *path)
 {
 	const size_t length = strlen(path);
 	cJSON *object;
 	char *hex;
 
 	if (text_is_utf8(path, length))
-		return json_string(err, path);
-	object = made(err, cJSON_CreateObject());
-	hex = object ? mem_array(err, 2 * length + 1, 1) : NULL;
-	if (hex)
-		(void)sodium_bin2hex(hex, 2 * length + 1, (const uint8_t *)path, length);
-	if (hex && json_add_text(err, object, "hex", hex)) {
-		mem_free(hex);
-		hex = NULL;
-	}
-	if (!hex)
-		cJSON_Delete(object);
+		return json_string(path);
+	object = cJSON_CreateObject();
+	hex = mem_array(2 * length + 1, 1);
+	(void)sodium_bin2hex(hex, 2 * length + 1, (const uint8_t *)path, length);
+	json_add_text(object, "hex", hex);
 	mem_free(hex);
-	return hex ? object : NULL;
+	return object;
 }
 
-static cJSON *hex_item(struct jw_error *err, uint64_t value)
+static cJSON *hex_item(uint64_t value)
 {
 	char hex[17];
 
 	(void)snprintf(hex, sizeof hex, "%016llx", (unsigned long long)value);
-	return json_string(err, hex);
+	return json_string(hex);
 }
 
-static cJSON *item_of(struct jw_error *err, const struct json_field *field, const uint8_t *values)
+static cJSON *item_of(const struct json_field *field, const uint8_t *values)
 {
 	const uint8_t *at = values + field->offset;
 	const cJSON *ready;
 	char room[JSON_ROOM];
 
 	switch ((int)field->kind) {
-	case JSON_BOOL: return made(err, cJSON_CreateBool(*at));
-	case JSON_SIGNED: return made(err, cJSON_CreateNumber((double)signed_at(at, field->width)));
-	case JSON_DOUBLE: return made(err, cJSON_CreateNumber(*(const double *)(const void *)at));
-	case JSON_NUMBER: return made(err, cJSON_CreateNumber(field->number(at)));
-	case JSON_CHARS: return json_string(err, (const char *)at);
-	case JSON_PATH: return path_item(err, (const char *)at);
-	case JSON_HEX: return hex_item(err, unsigned_at(at, sizeof(uint64_t)));
-	case JSON_TEXT: return text_item(err, pointer_at(at));
-	case JSON_SAY: return text_item(err, field->say(room, at));
+	case JSON_BOOL: return cJSON_CreateBool(*at);
+	case JSON_SIGNED: return cJSON_CreateNumber((double)signed_at(at, field->width));
+	case JSON_DOUBLE: return cJSON_CreateNumber(*(const double *)(const void *)at);
+	case JSON_NUMBER: return cJSON_CreateNumber(field->number(at));
+	case JSON_CHARS: return json_string((const char *)at);
+	case JSON_PATH: return path_item((const char *)at);
+	case JSON_HEX: return hex_item(unsigned_at(at, sizeof(uint64_t)));
+	case JSON_TEXT: return text_item(pointer_at(at));
+	case JSON_SAY: return text_item(field->say(room, at));
 	case JSON_OBJECT:
 		at = field->pointer ? pointer_at(at) : at;
-		return at ? json_object(err, field->table, at) : made(err, cJSON_CreateNull());
+		return at ? json_object(field->table, at) : cJSON_CreateNull();
 	case JSON_LIST:
 	case JSON_LINES:
 	case JSON_INSIDE:
-	case JSON_MAP: return array_of(err, field, values);
+	case JSON_MAP: return array_of(field, values);
 	case JSON_READY:
 		ready = pointer_at(at);
-		return made(err, ready ? cJSON_CreateArrayReference(ready->child) : cJSON_CreateNull());
-	default: return unsigned_item(err, field, unsigned_at(at, field->width));
+		return ready ? cJSON_CreateArrayReference(ready->child) : cJSON_CreateNull();
+	default: return unsigned_item(field, unsigned_at(at, field->width));
 	}
 }
 
@@ -196,53 +162,42 @@ static bool is_set(const cJSON *item)
 		   (cJSON_IsNumber(item) && item->valuedouble != 0);
 }
 
-static int put_fields(struct jw_error *err, cJSON *object, const struct json_table *table,
-					  const uint8_t *values);
-
-static int put_field(struct jw_error *err, cJSON *object, const struct json_field *field,
-					 const uint8_t *values)
+static void put_fields(cJSON *object, const struct json_table *table, const uint8_t *values)
 {
-	const uint8_t *at = values + field->offset;
-	cJSON *item;
+	for (const struct json_field *field = table->fields; field->kind; field++) {
+		const uint8_t *at = values + field->offset;
+		cJSON *item;
 
-	if (field->presence == JSON_WHEN && !is_field_wanted(field, values))
-		return 0;
-	if (field->kind == JSON_MEMBERS)
-		return put_fields(err, object, field->table, field->pointer ? pointer_at(at) : at);
-	item = item_of(err, field, values);
-	if (item && ((field->presence == JSON_UNLESS_NULL && cJSON_IsNull(item)) ||
-				 (field->presence == JSON_IF_SET && !is_set(item)))) {
-		cJSON_Delete(item);
-		return 0;
+		if (field->presence == JSON_WHEN && !is_field_wanted(field, values))
+			continue;
+		if (field->kind == JSON_MEMBERS) {
+			put_fields(object, field->table, field->pointer ? pointer_at(at) : at);
+			continue;
+		}
+		item = item_of(field, values);
+		if ((field->presence == JSON_UNLESS_NULL && cJSON_IsNull(item)) ||
+			(field->presence == JSON_IF_SET && !is_set(item)))
+			cJSON_Delete(item);
+		else
+			(void)cJSON_AddItemToObject(object, json_name_of(field), item);
 	}
-	return put_item(err, object, json_name_of(field), item);
 }
 
-static int put_fields(struct jw_error *err, cJSON *object, const struct json_table *table,
-					  const uint8_t *values)
+cJSON *json_object(const struct json_table *table, const void *values)
 {
-	for (const struct json_field *field = table->fields; field->kind; field++)
-		if (put_field(err, object, field, values))
-			return -1;
-	return 0;
+	cJSON *object = cJSON_CreateObject();
+
+	if (table && table->schema)
+		json_add_text(object, "schema", table->schema);
+	if (table)
+		put_fields(object, table, values);
+	return object;
 }
 
-cJSON *json_object(struct jw_error *err, const struct json_table *table, const void *values)
+char *json_object_line(const struct json_table *table, const void *values)
 {
-	cJSON *object = made(err, cJSON_CreateObject());
-
-	if (object && table &&
-		!(table->schema && put_item(err, object, "schema", json_string(err, table->schema))) &&
-		!put_fields(err, object, table, values))
-		return object;
-	cJSON_Delete(object);
-	return NULL;
-}
-
-char *json_object_line(struct jw_error *err, const struct json_table *table, const void *values)
-{
-	cJSON *object = json_object(err, table, values);
-	char *line = object ? json_line(err, object) : NULL;
+	cJSON *object = json_object(table, values);
+	char *line = json_line(object);
 
 	cJSON_Delete(object);
 	return line;
@@ -319,17 +274,15 @@ static int take_array(struct jw_error *err, const struct json_field *field, cons
 	if (count > field->most || (!lines && !cJSON_IsArray(item)))
 		return malformed_field(err, field);
 	if (lines && count) {
-		char **room = mem_array(err, count, sizeof *room);
+		char **room = mem_array(count, sizeof *room);
 
-		if (!room)
-			return -1;
 		*(char ***)(void *)at = room;
 		at = (uint8_t *)room;
 	}
 	cJSON_ArrayForEach(element, item)
 	{
 		if (lines && !(*(char **)(void *)at =
-						   mem_string(err, cJSON_IsString(element) ? element->valuestring : "")))
+						   mem_string(cJSON_IsString(element) ? element->valuestring : "")))
 			return -1;
 		if (!lines && json_take(err, element, field->table, at))
 			return -1;
@@ -356,7 +309,7 @@ static int take_json_field(struct jw_error *err, const cJSON *object,
 	case JSON_HEX:
 		return json_hex64(object, name, (uint64_t *)(void *)at) ? 0 : malformed_field(err, field);
 	case JSON_TEXT:
-		*(char **)(void *)at = *text ? mem_string(err, text) : NULL;
+		*(char **)(void *)at = *text ? mem_string(text) : NULL;
 		return !*text || pointer_at(at) ? 0 : -1;
 	case JSON_LINES: return take_array(err, field, item, values);
 	case JSON_INSIDE: return field->table ? take_array(err, field, item, values) : 0;

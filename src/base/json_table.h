@@ -40,7 +40,7 @@ enum json_kind {
 	JSON_LINES,   /* an array of char * */
 	JSON_INSIDE,  /* an array inside the struct: lines of char[], or with `table` structs */
 	JSON_MAP,   /* an array of structs: the first row of `table` is the key, the second its value */
-	JSON_READY, /* cJSON *: an array made before; its owner keeps it; NULL: out of memory */
+	JSON_READY, /* cJSON *: an array made before; its owner keeps it */
 };
 
 enum json_presence {
@@ -155,11 +155,10 @@ struct json_table {
 const char *json_name_of(const struct json_field *field);
 
 /* A struct as an object by its table, with the member "schema" first if it is a document. Bytes
- * that are not UTF-8 become U+FFFD. NULL and err set when memory is short, or if a text is longer
- * than JSON_MOST_TEXT. */
-cJSON *json_object(struct jw_error *err, const struct json_table *table, const void *values);
+ * that are not UTF-8 become U+FFFD. */
+cJSON *json_object(const struct json_table *table, const void *values);
 /* The same as one line without blanks; the caller frees it with cJSON_free. */
-char *json_object_line(struct jw_error *err, const struct json_table *table, const void *values);
+char *json_object_line(const struct json_table *table, const void *values);
 
 /* Fills a zeroed struct from an object by the same table: the other way round. What is missing, of
  * another type or too large stays zero; a text that is too long for its char[] is cut, an empty one

@@ -51,14 +51,12 @@ static void place(struct set *set, uint64_t key, size_t index)
 	set->count++;
 }
 
-static int grow(struct jw_error *err, struct set *set)
+static void grow(struct set *set)
 {
 	struct set larger = {.capacity = set->capacity ? set->capacity * 2 : 64};
 	size_t start = 0;
 
-	larger.slots = mem_array(err, larger.capacity, sizeof *larger.slots);
-	if (!larger.slots)
-		return -1;
+	larger.slots = mem_array(larger.capacity, sizeof *larger.slots);
 	/* Those of one key keep their order, also around the end. */
 	while (start < set->capacity && set->slots[start].index_plus_one)
 		start++;
@@ -70,25 +68,24 @@ static int grow(struct jw_error *err, struct set *set)
 	}
 	mem_free(set->slots);
 	*set = larger;
-	return 0;
 }
 
-int set_add(struct jw_error *err, struct set *set, uint64_t key, size_t index)
+void set_add(struct set *set, uint64_t key, size_t index)
 {
-	if (set->count * 3 >= set->capacity * 2 && grow(err, set))
-		return -1;
+	if (set->count * 3 >= set->capacity * 2)
+		grow(set);
 	place(set, key, index);
-	return 0;
 }
 
-int set_put(struct jw_error *err, struct set *set, uint64_t key, size_t index)
+void set_put(struct set *set, uint64_t key, size_t index)
 {
 	size_t cursor = 0;
 
 	if (set_find(set, key, &cursor) == SET_NONE)
-		return set_add(err, set, key, index);
-	set->slots[(slot_of(set, key) + cursor - 1) & (set->capacity - 1)].index_plus_one = index + 1;
-	return 0;
+		set_add(set, key, index);
+	else
+		set->slots[(slot_of(set, key) + cursor - 1) & (set->capacity - 1)].index_plus_one =
+			index + 1;
 }
 
 void set_free(struct set *set)

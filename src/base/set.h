@@ -22,7 +22,7 @@ size_t set_find(const struct set *set, uint64_t key, size_t *cursor);
 /* Whether `key` has an index. */
 bool set_has(const struct set *set, uint64_t key);
 /* Adds (key, index); the same key may be added several times, which takes time for each before. */
-int set_add(struct jw_error *err, struct set *set, uint64_t key, size_t index);
+void set_add(struct set *set, uint64_t key, size_t index);
 /* The same; in place of the first index that the key has. */
-int set_put(struct jw_error *err, struct set *set, uint64_t key, size_t index);
+void set_put(struct set *set, uint64_t key, size_t index);
 void set_free(struct set *set);

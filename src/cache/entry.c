@@ -131,9 +131,9 @@ bool cache_entry_key(const char *first, const char *second, const char *rest, ui
 	return true;
 }
 
-char *cache_entry_path(struct jw_error *err, const char *dir, uint64_t key)
+char *cache_entry_path(const char *dir, uint64_t key)
 {
-	return mem_printf(err, "%s/" NAME, dir, NAME_OF(key));
+	return mem_printf("%s/" NAME, dir, NAME_OF(key));
 }
 
 static enum cache_damage probe_header(const uint8_t *header, size_t got, uint64_t size_bytes,
@@ -173,18 +173,18 @@ static enum cache_presence probe_path(struct jw_error *why, const char *path, ui
 	return probed->damage == CACHE_SOUND ? CACHE_PRESENT : CACHE_UNUSABLE;
 }
 
-int cache_look_up(struct jw_error *err, const char *dir, uint64_t key, uint64_t key_bytes,
+int cache_look_up(const char *dir, uint64_t key, uint64_t key_bytes,
 				  struct cache_probed *ret_probed, enum cache_presence *ret_presence)
 {
 	struct cache_probed probed = {.damage = CACHE_DAMAGE_READ};
 	struct jw_error why = {0};
-	char *path = cache_entry_path(&why, dir, key);
+	char *path = cache_entry_path(dir, key);
 
 	*ret_presence = path ? probe_path(&why, path, key_bytes, &probed) : CACHE_UNUSABLE;
 	if (ret_probed && *ret_presence != CACHE_ABSENT)
 		*ret_probed = probed;
 	mem_free(path);
-	return error_if_memory(err, &why);
+	return 0;
 }
 
 enum cache_presence cache_presence(const char *dir, uint64_t key, uint64_t key_bytes,
@@ -192,6 +192,6 @@ enum cache_presence cache_presence(const char *dir, uint64_t key, uint64_t key_b
 {
 	enum cache_presence presence;
 
-	(void)cache_look_up(NULL, dir, key, key_bytes, ret_probed, &presence);
+	cache_look_up(dir, key, key_bytes, ret_probed, &presence);
 	return presence;
 }

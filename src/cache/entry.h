@@ -69,7 +69,7 @@ const char *cache_entry_name(char name[CACHE_NAME_SIZE], uint64_t key);
 /* The reverse, from a path's last parts ("a", "b", "cdef0123456789"); false for foreign names */
 bool cache_entry_key(const char *first, const char *second, const char *rest, uint64_t *ret_key);
 /* The entry's file below the cache directory `dir`; the caller frees it. */
-char *cache_entry_path(struct jw_error *err, const char *dir, uint64_t key);
+char *cache_entry_path(const char *dir, uint64_t key);
 
 /* Whether an entry exists, by its header and size only, for each module of `check` and `prime`. A
  * call takes a few microseconds; cache/sound.h hashes values, cache/verified.h remembers the
@@ -94,5 +94,5 @@ struct cache_probed {
 enum cache_presence cache_presence(const char *dir, uint64_t key, uint64_t key_bytes,
 								   struct cache_probed *ret_probed);
 /* The same. -1: out of memory, which says nothing about it (CACHE_UNUSABLE, CACHE_DAMAGE_READ). */
-int cache_look_up(struct jw_error *err, const char *dir, uint64_t key, uint64_t key_bytes,
+int cache_look_up(const char *dir, uint64_t key, uint64_t key_bytes,
 				  struct cache_probed *ret_probed, enum cache_presence *ret_presence);

@@ -53,7 +53,7 @@ int cache_index_parse(struct jw_error *err, const void *data, size_t size,
 		index.count = index.capacity = there < count ? there : count;
 	if (index.count > CACHE_MOST_ROWS)
 		return error_set(err, JW_ERR_LIMIT, "an index of %zu rows", index.count);
-	if (index.count && !(index.rows = mem_array(err, index.count, sizeof *index.rows)))
+	if (index.count && !(index.rows = mem_array(index.count, sizeof *index.rows)))
 		return -1;
 	for (size_t i = 0; i < index.count; i++) {
 		index.rows[i].key = cursor_u64(&at);
@@ -89,7 +89,7 @@ int cache_index_load(struct jw_error *err, const char *dir, struct cache_index *
 {
 	struct jw_error why = {0};
 	struct buf content = {0};
-	char *path = os_join(err, dir, "index");
+	char *path = os_join(dir, "index");
 	struct cache_index index = {.state = path ? state_of_path(path) : CACHE_INDEX_CLOSED};
 	int result = path ? 0 : -1;
 

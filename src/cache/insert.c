@@ -31,7 +31,7 @@ static int try_parts(struct jw_error *err, const char *folder, unsigned levels)
 	int result = 0;
 
 	for (unsigned i = 0; !result && i < 16; i++) {
-		char *part = os_join(err, folder, (const char[]){"0123456789abcdef"[i], '\0'});
+		char *part = os_join(folder, (const char[]){"0123456789abcdef"[i], '\0'});
 		bool there = false;
 
 		result = part ? try_one(err, part, &there) : -1;
@@ -99,20 +99,18 @@ static int open_with(struct jw_error *err, const char *dir,
 					 int (*look)(struct jw_error *err, struct cache_live *live),
 					 struct cache_live **ret_live)
 {
-	struct cache_live *live = mem_alloc(err, sizeof *live);
+	struct cache_live *live = mem_alloc(sizeof *live);
 	int result;
 
-	if (!live)
-		return -1;
 	live->options = *options;
 	live->as_account = options->account != NULL;
 	if (!live->options.lock_wait_ms)
 		live->options.lock_wait_ms = CACHE_LOCK_WAIT_MS;
-	live->dir = mem_string(err, dir);
-	live->index_path = os_join(err, dir, "index");
-	live->staging = mem_printf(err, "%s/" CACHE_STAGING_PREFIX "%08x%08x", dir,
+	live->dir = mem_string(dir);
+	live->index_path = os_join(dir, "index");
+	live->staging = mem_printf("%s/" CACHE_STAGING_PREFIX "%08x%08x", dir,
 							   (unsigned)randombytes_random(), (unsigned)randombytes_random());
-	if (!live->dir || !live->index_path || !live->staging ||
+	if ((!live->index_path) || !live->staging ||
 		(live->as_account && os_act_as_account(err, live->options.account)))
 		goto fail;
 	result = look(err, live);
@@ -142,9 +140,10 @@ int cache_live_try(struct jw_error *err, const char *dir, const struct cache_liv
 	return cache_live_close(err, live);
 }
 
-int cache_keep(struct jw_error *err, struct cache_live *live, uint64_t key)
+int cache_keep(struct cache_live *live, uint64_t key)
 {
-	return set_add(err, &live->own_keys, key, 0);
+	set_add(&live->own_keys, key, 0);
+	return 0;
 }
 
 /* A driver's late write can have removed only rows of the last seconds before it, however long
@@ -193,7 +192,7 @@ static int no_room(struct jw_error *err, const struct cache_live *live, uint64_t
 /* Whether the driver with this stamp may look for the entry: it is its own, or nobody knows. */
 static bool entry_is_of(const char *path, const char *stamp)
 {
-	struct cache_brief *brief = mem_alloc(NULL, sizeof *brief);
+	struct cache_brief *brief = mem_alloc(sizeof *brief);
 	struct os_file *file = NULL;
 	struct cache_key_parts parts;
 	bool its = true;
@@ -214,7 +213,7 @@ static bool is_spared(const struct cache_live *live, size_t at)
 
 	if (!live->options.beside)
 		return false;
-	path = cache_entry_path(NULL, live->dir, live->index.rows[at].key);
+	path = cache_entry_path(live->dir, live->index.rows[at].key);
 	spared = !path || (os_exists(path) && (entry_is_of(path, live->options.stamp) ||
 										   entry_is_of(path, live->options.beside)));
 	mem_free(path);
@@ -223,7 +222,7 @@ static bool is_spared(const struct cache_live *live, size_t at)
 
 static int evict(struct jw_error *err, struct cache_live *live, size_t at)
 {
-	char *path = cache_entry_path(err, live->dir, live->index.rows[at].key);
+	char *path = cache_entry_path(live->dir, live->index.rows[at].key);
 	struct jw_error why = {0};
 	struct os_stat stat;
 	const bool there = path && !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR;
@@ -266,8 +265,7 @@ static int evict_for(struct jw_error *err, struct cache_live *live, uint64_t key
 		if (row->size_bytes == LIVE_GONE || is_own(live, row->key)) {
 			*oldest += *oldest == i;
 		} else if (i != old && is_spared(live, i)) {
-			if (cache_keep(err, live, row->key))
-				return -1;
+			cache_keep(live, row->key);
 		} else if (i != old) {
 			if (evict(err, live, i))
 				return -1;
@@ -288,8 +286,7 @@ static size_t list_own(const struct cache_live *live, uint64_t *keys)
 
 	for (size_t i = 0; i < live->index.count; i++) {
 		const struct cache_row *row = &live->index.rows[i];
-		char *path =
-			row->size_bytes != LIVE_GONE ? cache_entry_path(NULL, live->dir, row->key) : NULL;
+		char *path = row->size_bytes != LIVE_GONE ? cache_entry_path(live->dir, row->key) : NULL;
 
 		if (path && os_exists(path)) {
 			if (entry_is_of(path, live->options.stamp))
@@ -307,7 +304,7 @@ int cache_put_own_last(struct jw_error *err, struct cache_live *live)
 	uint64_t *keys = NULL;
 	size_t count = 0;
 	int result = live_lock_sound(err, live) || live_unlock(err, live) ||
-						 !(keys = mem_array(err, live->index.count, sizeof *keys))
+						 !(keys = mem_array(live->index.count, sizeof *keys))
 					 ? -1
 					 : 0;
 
@@ -363,7 +360,7 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 		return -1;
 	if (*ret_late)
 		return 0;
-	if (same && cache_look_up(err, live->dir, key, 0, NULL, &presence))
+	if (same && cache_look_up(live->dir, key, 0, NULL, &presence))
 		return -1;
 	if (presence != CACHE_PRESENT)
 		return error_set(err, JW_ERR_BUSY, "%s: was removed while it was compared", staged->target);
@@ -372,9 +369,9 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 	staged->moved = true;
 	counted = live->rows.bytes;
 	if (live_put_row(err, live, key, row_bytes) ||
-		VEC_ROOM(err, live->own, live->own_capacity, live->own_count, MOST_OWN) ||
-		set_add(err, &live->own_keys, key, live->own_count))
+		VEC_ROOM(err, live->own, live->own_capacity, live->own_count, MOST_OWN))
 		return -1;
+	set_add(&live->own_keys, key, live->own_count);
 	live->own[live->own_count++] = (struct live_own){key, row_bytes, os_monotonic_ns()};
 	addition->grown_bytes = same ? 0 : (int64_t)(live->rows.bytes - counted);
 	addition->added = same               ? CACHE_ADDED_SAME

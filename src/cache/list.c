@@ -39,22 +39,22 @@ static void describe_listed(struct jw_cache_entry *entry, const struct cache_bri
 }
 
 /* *ret_read: whether it is sound. -1: out of memory, which says nothing about it. */
-static int read_listed_brief(struct jw_error *err, const char *dir, uint64_t key,
-							 struct cache_brief *brief, bool *ret_read)
+static int read_listed_brief(const char *dir, uint64_t key, struct cache_brief *brief,
+							 bool *ret_read)
 {
 	struct jw_error why = {0};
 	struct os_file *file = NULL;
-	char *path = cache_entry_path(&why, dir, key);
+	char *path = cache_entry_path(dir, key);
 
 	*ret_read = path && !os_file_open(&why, path, OS_OPEN_READ, &file) &&
 				cache_brief_open(file, brief) == CACHE_SOUND;
 	os_file_close(file);
 	mem_free(path);
-	return error_if_memory(err, &why);
+	return 0;
 }
 
-static int read_listed(struct jw_error *err, const char *dir, const struct cache_file *file,
-					   bool in_index, struct jw_cache_entry *entry)
+static int read_listed(const char *dir, const struct cache_file *file, bool in_index,
+					   struct jw_cache_entry *entry)
 {
 	struct cache_brief brief;
 	bool read = false;
@@ -64,7 +64,7 @@ static int read_listed(struct jw_error *err, const char *dir, const struct cache
 									 .kind = JW_CACHE_OTHER,
 									 .file_bytes = file->probed.size_bytes,
 									 .mtime_ns = file->probed.mtime_ns};
-	if (file->probed.damage == CACHE_SOUND && read_listed_brief(err, dir, file->key, &brief, &read))
+	if (file->probed.damage == CACHE_SOUND && read_listed_brief(dir, file->key, &brief, &read))
 		return -1;
 	entry->damaged = !read;
 	if (read)
@@ -79,8 +79,8 @@ static int fill_list(struct jw_error *err, const struct jw_cache_options *option
 	struct set rows = {0};
 	int result = -1;
 
-	list->entries = mem_array(err, scan->count, sizeof *list->entries);
-	if (!list->entries || cache_index_map(err, index, &rows))
+	list->entries = mem_array(scan->count, sizeof *list->entries);
+	if (cache_index_map(index, &rows))
 		goto done;
 	for (size_t pass = 0; pass < 2; pass++) {
 		size_t count = pass ? scan->count : index->count;
@@ -93,7 +93,7 @@ static int fill_list(struct jw_error *err, const struct jw_cache_options *option
 			if (!file || (pass ? row != SET_NONE : row != i))
 				continue;
 			if (cancel_check(err, &options->cancel) ||
-				read_listed(err, list->path, file, !pass, &list->entries[list->count++]))
+				read_listed(list->path, file, !pass, &list->entries[list->count++]))
 				goto done;
 		}
 	}
@@ -106,7 +106,7 @@ done:
 int jw_cache_list(struct jw_error *err, const struct jw_cache_options *options,
 				  struct jw_cache_listing **ret_list)
 {
-	struct jw_cache_listing *list = mem_alloc(err, sizeof *list);
+	struct jw_cache_listing *list = mem_alloc(sizeof *list);
 	struct cache_files scan = {0};
 	struct cache_index index = {0};
 	uint64_t limit_bytes;

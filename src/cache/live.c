@@ -69,7 +69,7 @@ int live_rows_parse(struct jw_error *err, struct cache_live *live)
 
 /* Finds each key's position, which takes milliseconds for a large index and needs no lock; from
  * then on the rows are known. */
-static int live_rows_map(struct jw_error *err, struct cache_live *live)
+static void live_rows_map(struct cache_live *live)
 {
 	struct live_rows *rows = &live->rows;
 
@@ -93,12 +93,10 @@ static int live_rows_map(struct jw_error *err, struct cache_live *live)
 			rows->moved = true;
 			continue;
 		}
-		if (set_put(err, &rows->places, row->key, i))
-			return -1;
+		set_put(&rows->places, row->key, i);
 		rows->bytes += row->size_bytes;
 	}
 	rows->known = true;
-	return 0;
 }
 
 /* At the beginning of a hold: decides whether all rows have to be written. */
@@ -233,9 +231,9 @@ int live_put_row(struct jw_error *err, struct cache_live *live, uint64_t key, ui
 	struct cache_index *index = &live->index;
 	size_t old = live_row(live, key);
 
-	if (VEC_ROOM(err, index->rows, index->capacity, index->count, CACHE_MOST_ROWS) ||
-		set_put(err, &live->rows.places, key, index->count))
+	if (VEC_ROOM(err, index->rows, index->capacity, index->count, CACHE_MOST_ROWS))
 		return -1;
+	set_put(&live->rows.places, key, index->count);
 	index->rows[index->count++] = (struct cache_row){key, row_bytes};
 	if (old != SET_NONE)
 		live_drop_row(live, old);
@@ -382,8 +380,7 @@ int live_lock(struct jw_error *err, struct cache_live *live)
 		many = live->index.count > MOST_HELD_ROWS && late++ < LATE_TRIES;
 		if (many)
 			(void)live_unlock(NULL, live);
-		if (live_rows_map(err, live))
-			goto fail;
+		live_rows_map(live);
 		if (!many)
 			break;
 	}

@@ -38,7 +38,7 @@ static bool entry_has_stamp(const char *dir, uint64_t key, const char *stamp)
 	/* The probe opens regular files only. */
 	if (cache_presence(dir, key, 0, &probed) != CACHE_PRESENT)
 		return false;
-	path = cache_entry_path(NULL, dir, key);
+	path = cache_entry_path(dir, key);
 	has = path && !os_file_open(NULL, path, OS_OPEN_READ, &file) &&
 		  !os_file_read(NULL, file, 0, head, sizeof head, &got) && got == sizeof head &&
 		  !memcmp(head + CACHE_ENTRY_HEADER, stamp, CACHE_STAMP_SIZE);
@@ -173,9 +173,9 @@ const char *cache_beside_stamp(const struct jw_system *system)
 
 enum { MOST_FILE = 64 << 10 };
 
-static char *profile_file_of(struct jw_error *err, const char *state_dir, const char *library)
+static char *profile_file_of(const char *state_dir, const char *library)
 {
-	return mem_printf(err, "%s/drivers/%016llx.json", state_dir,
+	return mem_printf("%s/drivers/%016llx.json", state_dir,
 					  (unsigned long long)fnv_update(FNV_START, library, strlen(library)));
 }
 
@@ -249,7 +249,7 @@ int cache_profile_load(struct jw_error *err, const char *state_dir, const char *
 {
 	struct cache_profile profile;
 	struct os_stat stat;
-	char *path = profile_file_of(err, state_dir, library);
+	char *path = profile_file_of(state_dir, library);
 	int result = -1;
 
 	if (!path || os_stat(err, library, &stat) || cache_profile_read(err, path, &profile))
@@ -278,12 +278,13 @@ static bool add_release(cJSON *document, const uint32_t release[3])
 
 int cache_profile_write(struct jw_error *err, const char *path, const struct cache_profile *profile)
 {
-	cJSON *document = json_object(err, &profile_table, profile);
-	char *line = document && (add_release(document, profile->driver.release) ||
-							  error_set(err, JW_ERR_MEMORY, "out of memory"))
-					 ? json_line(err, document)
-					 : NULL;
-	int result = line ? os_write_atomic(err, path, line, strlen(line)) : -1;
+	cJSON *document = json_object(&profile_table, profile);
+	char *line;
+	int result;
+
+	add_release(document, profile->driver.release);
+	line = json_line(document);
+	result = os_write_atomic(err, path, line, strlen(line));
 
 	cJSON_free(line);
 	cJSON_Delete(document);
@@ -293,7 +294,7 @@ int cache_profile_write(struct jw_error *err, const char *path, const struct cac
 int cache_profile_of_stamp(struct jw_error *err, const char *state_dir, const char *stamp,
 						   struct cache_profile *ret_profile)
 {
-	char *folder = os_join(err, state_dir, "drivers");
+	char *folder = os_join(state_dir, "drivers");
 	struct os_names names;
 	bool found = false;
 
@@ -304,8 +305,7 @@ int cache_profile_of_stamp(struct jw_error *err, const char *state_dir, const ch
 		return -1;
 	}
 	for (size_t i = 0; !found && i < names.count; i++) {
-		char *path =
-			text_ends(names.items[i], ".json") ? os_join(NULL, folder, names.items[i]) : NULL;
+		char *path = text_ends(names.items[i], ".json") ? os_join(folder, names.items[i]) : NULL;
 		struct cache_profile profile;
 
 		found = path && !cache_profile_read(NULL, path, &profile) && !strcmp(profile.stamp, stamp);
@@ -328,7 +328,7 @@ static void keep_former(const char *path, const struct cache_profile *fresh)
 	if (cache_profile_read(NULL, path, &former) || !former.stamp[0] ||
 		!strcmp(former.stamp, fresh->stamp))
 		return;
-	beside = mem_printf(NULL, "%.*s-%016llx.json", (int)(strlen(path) - strlen(".json")), path,
+	beside = mem_printf("%.*s-%016llx.json", (int)(strlen(path) - strlen(".json")), path,
 						(unsigned long long)fnv_update(FNV_START, former.stamp, CACHE_STAMP_SIZE));
 	if (beside)
 		(void)cache_profile_write(NULL, beside, &former);
@@ -338,7 +338,7 @@ static void keep_former(const char *path, const struct cache_profile *fresh)
 int cache_profile_save(struct jw_error *err, const char *state_dir,
 					   const struct cache_profile *profile)
 {
-	char *path = profile_file_of(err, state_dir, profile->library);
+	char *path = profile_file_of(state_dir, profile->library);
 	int result = -1;
 
 	if (path && !os_make_parent(err, path, 0700)) {

@@ -29,15 +29,14 @@ static int remove_one(struct jw_error *err, struct cache_live *live, struct cach
 	char *path;
 	int result;
 
-	if (cache_look_up(err, live->dir, removal->key, 0, &now, &presence))
-		return -1;
+	cache_look_up(live->dir, removal->key, 0, &now, &presence);
 	if (presence == CACHE_ABSENT) {
 		removal->removed = CACHE_REMOVED_GONE;
 	} else if (!cache_probed_equal(&now, &removal->probed)) {
 		removal->removed = CACHE_REMOVED_CHANGED;
 		return 0;
 	} else {
-		path = cache_entry_path(err, live->dir, removal->key);
+		path = cache_entry_path(live->dir, removal->key);
 		result = path ? os_remove(err, path) : -1;
 		mem_free(path);
 		if (result)
@@ -105,26 +104,25 @@ int cache_remove_settle(struct jw_error *err, struct cache_live *live)
 
 /* Version 0 followed by zeros is a file whose size was written and whose bytes were not (power
  * loss); any other version may be a future format. */
-static bool is_blank_entry(struct jw_error *err, const char *dir, uint64_t key)
+static bool is_blank_entry(const char *dir, uint64_t key)
 {
 	static const uint8_t zeros[CACHE_ENTRY_HEADER];
 	uint8_t header[CACHE_ENTRY_HEADER];
 	struct jw_error why = {0};
 	struct os_file *file = NULL;
 	size_t got;
-	char *path = cache_entry_path(&why, dir, key);
+	char *path = cache_entry_path(dir, key);
 	bool blank = path && !os_file_open(&why, path, OS_OPEN_READ, &file) &&
 				 !os_file_read(&why, file, 0, header, sizeof header, &got) &&
 				 got == sizeof header && !memcmp(header, zeros, sizeof zeros);
 
 	os_file_close(file);
 	mem_free(path);
-	(void)error_if_memory(err, &why);
 	return blank;
 }
 
-enum mend_verdict mend_judge(struct jw_error *err, const char *dir, struct sound_driver driver,
-							 uint64_t key, struct cache_removal *ret_removal)
+enum mend_verdict mend_judge(const char *dir, struct sound_driver driver, uint64_t key,
+							 struct cache_removal *ret_removal)
 {
 	struct cache_removal removal = {.key = key};
 	enum cache_presence presence;
@@ -132,15 +130,13 @@ enum mend_verdict mend_judge(struct jw_error *err, const char *dir, struct sound
 	struct jw_error why = {0};
 	enum cache_damage damage;
 
-	if (cache_look_up(err, dir, key, 0, &removal.probed, &presence))
-		return MEND_LEAVE;
+	cache_look_up(dir, key, 0, &removal.probed, &presence);
 	if (presence == CACHE_ABSENT)
 		return MEND_SOUND;
 	if (removal.probed.damage == CACHE_DAMAGE_READ)
 		return MEND_LEAVE;
 	damage = cache_sound(&why, dir, driver, key);
-	if (error_if_memory(err, &why) || cache_look_up(err, dir, key, 0, &after, &presence))
-		return MEND_LEAVE;
+	cache_look_up(dir, key, 0, &after, &presence);
 	if (presence == CACHE_ABSENT || damage == CACHE_SOUND)
 		return MEND_SOUND;
 	if (after.damage == CACHE_DAMAGE_READ)
@@ -148,7 +144,7 @@ enum mend_verdict mend_judge(struct jw_error *err, const char *dir, struct sound
 	if (!cache_probed_equal(&after, &removal.probed))
 		return MEND_SOUND;
 	if (damage == CACHE_DAMAGE_READ ||
-		(damage == CACHE_DAMAGE_VERSION && !is_blank_entry(err, dir, key)))
+		(damage == CACHE_DAMAGE_VERSION && !is_blank_entry(dir, key)))
 		return MEND_LEAVE;
 	*ret_removal = removal;
 	return MEND_TAKE;
@@ -167,18 +163,16 @@ static int judge_all(struct jw_error *err, const struct jw_cache_options *option
 					 const struct jw_cache_report *report, struct cache_removal **ret_removals,
 					 size_t *ret_count)
 {
-	struct cache_removal *removals = mem_array(err, report->damaged, sizeof *removals);
+	struct cache_removal *removals = mem_array(report->damaged, sizeof *removals);
 	size_t count = 0;
 
-	if (!removals)
-		return -1;
 	for (size_t i = 0; i < report->damaged; i++) {
 		struct jw_error why = {0};
 		uint64_t key;
 
 		if (!cancel_check(&why, &options->cancel) &&
 			mend_key(report->damaged_entries[i].name, &key))
-			count += mend_judge(&why, report->path, sound_driver_of(options->driver), key,
+			count += mend_judge(report->path, sound_driver_of(options->driver), key,
 								&removals[count]) == MEND_TAKE;
 		if (why.code) {
 			mem_free(removals);

@@ -38,5 +38,5 @@ enum mend_verdict {
 
 /* Reads the file again. With MEND_TAKE *ret_removal describes the judged file. MEND_LEAVE and err
  * set: out of memory. */
-enum mend_verdict mend_judge(struct jw_error *err, const char *dir, struct sound_driver driver,
-							 uint64_t key, struct cache_removal *ret_removal);
+enum mend_verdict mend_judge(const char *dir, struct sound_driver driver, uint64_t key,
+							 struct cache_removal *ret_removal);

@@ -57,7 +57,7 @@ void cache_settings_free(struct cache_settings *settings);
  * login on. cache_settings_own: its value without that, NULL if it is not set; the caller frees it.
  * Not for several threads. */
 int cache_settings_adopt(struct jw_error *err, const char *name, const char *value);
-int cache_settings_own(struct jw_error *err, const char *name, char **ret_value);
+int cache_settings_own(const char *name, char **ret_value);
 /* The environment is another process's or account's from now on: nothing of it was adopted. */
 void cache_settings_forget_adopted(void);
 
@@ -68,7 +68,7 @@ uint64_t cache_parse_limit(const char *text);
 uint64_t cache_meant_limit(const char *text);
 /* A line about a value of CUDA_CACHE_MAXSIZE that the driver interprets otherwise than a user
  * would; NULL if there is none. The caller frees it. */
-int cache_explain_limit(struct jw_error *err, const char *text, char **ret_line);
+int cache_explain_limit(const char *text, char **ret_line);
 /* Whether the driver takes this value of a switch as on. */
 bool cache_switch_is_on(const char *text);
 /* The variable that was meant by this similar name, which no driver reads; NULL for others. */

@@ -189,7 +189,7 @@ struct sounding {
 static enum cache_damage begin_entry(struct jw_error *why, struct sounding *sounding,
 									 struct sound_reading *reading, size_t at)
 {
-	char *path = cache_entry_path(why, sounding->how->dir, sounding->keys[at]);
+	char *path = cache_entry_path(sounding->how->dir, sounding->keys[at]);
 	struct os_stat stat;
 	/* Opens only regular files: a pipe would block. */
 	bool opened = path && !os_stat(why, path, &stat) && stat.kind == OS_REGULAR &&
@@ -292,8 +292,6 @@ static int advance_reading(struct jw_error *err, struct sounding *sounding,
 			if (cancel_check(err, &how->cancel))
 				return -1;
 			damage = begin_entry(&why, sounding, reading, at);
-			if (error_if_memory(err, &why))
-				return -1;
 		}
 		if (damage == CACHE_SOUND &&
 			reading->position != reading->entry.key_bytes + reading->entry.value_bytes) {
@@ -336,9 +334,9 @@ int cache_sound_all(struct jw_error *err, const struct cache_sounding *how, cons
 					size_t count)
 {
 	const size_t together = count < TOGETHER ? count : TOGETHER;
-	struct sounding *sounding = mem_alloc(err, sizeof *sounding);
+	struct sounding *sounding = mem_alloc(sizeof *sounding);
 	/* Not zeroed: for one small entry that would take longer than judging it. */
-	uint8_t *pieces = sounding ? mem_resize(err, NULL, (together ? together : 1) * PIECE) : NULL;
+	uint8_t *pieces = mem_resize(NULL, (together ? together : 1) * PIECE);
 	int result = 0;
 
 	if (!pieces) {

@@ -16,7 +16,7 @@ static int staging_begin(struct jw_error *err, const struct cache_live *live,
 						 struct live_staged *staged, size_t number)
 {
 	mem_free(staged->path);
-	staged->path = mem_printf(err, "%s/%zu", live->staging, number);
+	staged->path = mem_printf("%s/%zu", live->staging, number);
 	/* A process that removes the cache also removes the folder beside its tree. */
 	return staged->path && (os_exists(live->staging) || !os_make_dirs(err, live->staging, 0700)) &&
 				   !os_make_shared_parent(err, staged->target, 0700 | live->shared)
@@ -148,7 +148,7 @@ static int write_parts(struct jw_error *err, const char *path, const struct cach
 static int stage(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
 				 size_t number, const struct cache_part *parts, size_t count, size_t size)
 {
-	staged->target = cache_entry_path(err, live->dir, staged->addition->key);
+	staged->target = cache_entry_path(live->dir, staged->addition->key);
 	if (!staged->target)
 		return -1;
 	staged->replaces = os_exists(staged->target);
@@ -299,9 +299,9 @@ static int read_and_judge(struct jw_error *err, struct copy *copy)
 	/* Most entries are smaller than a piece, and new memory is the main cost of copying them:
 	 * allocate no more than needed, and do not clear it. */
 	if (!copy->piece)
-		copy->piece = mem_resize(err, NULL, copy->piece_bytes);
+		copy->piece = mem_resize(NULL, copy->piece_bytes);
 	if (copy->place && !copy->other)
-		copy->other = mem_resize(err, NULL, copy->piece_bytes);
+		copy->other = mem_resize(NULL, copy->piece_bytes);
 	if (!copy->piece || (copy->place && !copy->other))
 		return -1;
 	copy->key_state = copy->value_state = FNV_START;
@@ -349,8 +349,6 @@ static int copy_file(struct jw_error *err, struct cache_live *live, struct copy 
 	bool same = false;
 
 	staged->replaces = !os_stat(&why, staged->target, &stat);
-	if (why.code == JW_ERR_MEMORY)
-		return error_copy(err, &why);
 	if (staged->replaces && stat.kind == OS_REGULAR && stat.size_bytes >= copy->size_bytes &&
 		stat.size_bytes <= copy->size_bytes + STAGING_MOST_EXTRA)
 		(void)os_file_open(NULL, staged->target, OS_OPEN_READ, &copy->place);
@@ -372,7 +370,7 @@ int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addit
 	struct copy copy = {.addition = addition};
 	int result = -1;
 
-	staged.target = cache_entry_path(err, live->dir, addition->key);
+	staged.target = cache_entry_path(live->dir, addition->key);
 	if (!staged.target)
 		return -1;
 	if (open_regular(err, live, &copy))
@@ -381,7 +379,7 @@ int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addit
 		addition->row_bytes = copy.entry.key_bytes + copy.entry.value_bytes;
 		result = copy_file(err, live, &copy, &staged, number);
 	}
-	if (result && addition->why.code && !error_if_memory(err, &addition->why))
+	if (result && addition->why.code)
 		addition->added = CACHE_ADDED_REFUSED;
 done:
 	os_file_close(copy.from);
@@ -464,7 +462,7 @@ int stage_parts(struct jw_error *err, struct cache_live *live, struct cache_addi
 
 	*ret_staged = 0;
 	if (uv_mutex_init(&staging.mutex))
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
+		mem_ended(0);
 	alone = os_thread_start(&thread, stage_in_turn, &staging) != 0;
 	stage_in_turn(&staging);
 	if (!alone)

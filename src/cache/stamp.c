@@ -207,7 +207,7 @@ static bool is_living(const struct former_drivers *drivers, const struct cache_p
 static int add_profiles(struct jw_error *err, const char *state_dir, bool living,
 						struct former_drivers *drivers)
 {
-	char *folder = os_join(err, state_dir, "drivers");
+	char *folder = os_join(state_dir, "drivers");
 	struct os_names names;
 	int result = 0;
 
@@ -218,8 +218,7 @@ static int add_profiles(struct jw_error *err, const char *state_dir, bool living
 		return 0;
 	}
 	for (size_t i = 0; !result && i < names.count; i++) {
-		char *path =
-			text_ends(names.items[i], ".json") ? os_join(NULL, folder, names.items[i]) : NULL;
+		char *path = text_ends(names.items[i], ".json") ? os_join(folder, names.items[i]) : NULL;
 		struct cache_profile profile;
 
 		if (path && !cache_profile_read(NULL, path, &profile) &&
@@ -259,14 +258,13 @@ static int add_known(struct jw_error *err, struct former_drivers *drivers)
 	return 0;
 }
 
-static int find_running(struct jw_error *err, struct former_drivers *drivers,
-						const uint32_t installed[3])
+static int find_running(struct former_drivers *drivers, const uint32_t installed[3])
 {
 	struct jw_driver running;
 	char text[32];
 
 	memcpy(drivers->newest, installed, sizeof drivers->newest);
-	if (os_running_driver(err, text))
+	if (os_running_driver(text))
 		return -1;
 	if (!*text || jw_driver_parse(NULL, text, &running) || !running.release[0] ||
 		(installed[0] && !gpu_release_compare(running.release, installed)))
@@ -283,7 +281,7 @@ int former_read(struct jw_error *err, const char *state_dir, const char *stamp,
 	struct former_drivers drivers = {0};
 	const struct cache_known_driver *known = cache_known_driver(release), *running;
 
-	if (find_running(err, &drivers, release))
+	if (find_running(&drivers, release))
 		return -1;
 	running = cache_known_driver(drivers.running);
 	/* If the stamp was read wrongly, the table still knows the installed release. */

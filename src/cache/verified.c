@@ -100,7 +100,7 @@ void cache_verified_parse(const void *data, size_t size, uint64_t boot_s,
 
 static char *file_of(const char *state_dir, const char *cache_dir)
 {
-	return mem_printf(NULL, "%s/verified-%016llx", state_dir,
+	return mem_printf("%s/verified-%016llx", state_dir,
 					  (unsigned long long)fnv_update(FNV_START, cache_dir, strlen(cache_dir)));
 }
 
@@ -287,10 +287,10 @@ static int read_candidates(struct jw_error *err, struct verified_reading *readin
 static int look_again(struct jw_error *err, struct verified_reading *with, const size_t *read,
 					  size_t count)
 {
-	size_t *damaged = mem_array(err, count, sizeof *damaged), left = 0;
-	int result = damaged ? 0 : -1;
+	size_t *damaged = mem_array(count, sizeof *damaged), left = 0;
+	int result = 0;
 
-	for (size_t i = 0; damaged && i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (with->candidates[read[i]].damage != CACHE_SOUND)
 			damaged[left++] = read[i];
 	if (left) {
@@ -316,11 +316,11 @@ int cache_verified_judge(struct jw_error *err, const char *state_dir, const char
 	const int64_t began_s = os_now_s();
 	struct cache_verified verified = {0};
 	struct buf bytes = {0};
-	size_t *read = mem_array(err, count, sizeof *read), unknown = 0;
+	size_t *read = mem_array(count, sizeof *read), unknown = 0;
 	int result = -1;
 
-	with.keys = mem_array(err, count, sizeof *with.keys);
-	if (!read || !with.keys)
+	with.keys = mem_array(count, sizeof *with.keys);
+	if (!with.keys)
 		goto done;
 	if (path && !os_read_file(NULL, path, MOST_FILE, &bytes))
 		cache_verified_parse(bytes.data, bytes.size, settled_boot_s(), &verified);

@@ -51,10 +51,10 @@ static int check_entries(struct jw_error *err, struct verify *verify,
 						 const struct jw_cache_options *options)
 {
 	const struct cache_files *scan = &verify->scan;
-	struct cache_candidate *entries = mem_array(err, scan->count, sizeof *entries);
-	int result = entries ? 0 : -1;
+	struct cache_candidate *entries = mem_array(scan->count, sizeof *entries);
+	int result = 0;
 
-	for (size_t i = 0; entries && i < scan->count; i++)
+	for (size_t i = 0; i < scan->count; i++)
 		entries[i] =
 			(struct cache_candidate){.key = scan->files[i].key, .probed = scan->files[i].probed};
 	if (!result)
@@ -101,7 +101,7 @@ static void compare_rows(struct verify *verify, const struct set *rows)
 	}
 }
 
-static int check_index(struct jw_error *err, struct verify *verify, uint64_t limit_bytes)
+static int check_index(struct verify *verify, uint64_t limit_bytes)
 {
 	struct jw_cache_report *report = verify->report;
 	struct set rows = {0};
@@ -112,7 +112,7 @@ static int check_index(struct jw_error *err, struct verify *verify, uint64_t lim
 	report->rows = verify->index.count;
 	report->index_bytes = verify->index.total_bytes;
 	report->rows_bytes = cache_index_rows_total(&verify->index);
-	result = cache_index_map(err, &verify->index, &rows);
+	cache_index_map(&verify->index, &rows);
 	if (!result)
 		compare_rows(verify, &rows);
 	set_free(&rows);
@@ -127,13 +127,13 @@ int jw_cache_verify(struct jw_error *err, const struct jw_cache_options *options
 	uint64_t limit_bytes;
 	int result = -1;
 
-	verify.report = mem_alloc(&why, sizeof *verify.report);
+	verify.report = mem_alloc(sizeof *verify.report);
 	if (!verify.report || cache_view_open(&why, options, cache_files_sizes, &verify.report->path,
 										  &limit_bytes, &verify.scan, &verify.index))
 		goto done;
 	verify.report->foreign = verify.scan.foreign;
 	verify.report->limit_bytes = limit_bytes;
-	if (check_entries(&why, &verify, options) || check_index(&why, &verify, limit_bytes))
+	if (check_entries(&why, &verify, options) || check_index(&verify, limit_bytes))
 		goto done;
 	*ret_report = verify.report;
 	verify.report = NULL;

@@ -26,7 +26,7 @@ static int add_cache_file(struct jw_error *err, struct cache_walk *walk, const c
 	enum cache_presence presence = CACHE_PRESENT;
 	struct jw_error why = {0};
 
-	if (!walk->closed && cache_look_up(err, walk->dir, key, 0, &file.probed, &presence))
+	if (!walk->closed && cache_look_up(walk->dir, key, 0, &file.probed, &presence))
 		return -1;
 	/* Removed meanwhile, or a dangling link. */
 	if (walk->closed ? os_stat(&why, path, &stat) && why.code == JW_ERR_NOT_FOUND
@@ -67,7 +67,7 @@ static int walk_cache_name(struct jw_error *err, struct cache_walk *walk, const 
 		walk->scan.foreign++;
 		return 0;
 	}
-	below = os_join(err, path, name);
+	below = os_join(path, name);
 	result = !below       ? -1
 			 : level == 2 ? add_cache_file(err, walk, below, key)
 						  : walk_cache_level(err, walk, below, level + 1);
@@ -115,7 +115,7 @@ int cache_files_scan(struct jw_error *err, const char *dir, struct cache_files *
 
 bool cache_file_key(const char *dir, const struct cache_file *file, struct buf *key)
 {
-	char *path = cache_entry_path(NULL, dir, file->key);
+	char *path = cache_entry_path(dir, file->key);
 	const size_t size = (size_t)file->probed.key_bytes;
 	struct os_file *open = NULL;
 	size_t got = 0;
@@ -245,7 +245,7 @@ fail:
 	return -1;
 }
 
-int cache_index_map(struct jw_error *err, const struct cache_index *index, struct set *ret_rows)
+int cache_index_map(const struct cache_index *index, struct set *ret_rows)
 {
 	struct set rows = {0};
 
@@ -254,10 +254,7 @@ int cache_index_map(struct jw_error *err, const struct cache_index *index, struc
 
 		if (set_find(&rows, index->rows[i].key, &cursor) != SET_NONE)
 			continue;
-		if (set_add(err, &rows, index->rows[i].key, i)) {
-			set_free(&rows);
-			return -1;
-		}
+		set_add(&rows, index->rows[i].key, i);
 	}
 	*ret_rows = rows;
 	return 0;

@@ -59,4 +59,4 @@ int cache_view_open(struct jw_error *err, const struct jw_cache_options *options
 int cache_view_index(struct jw_error *err, const char *dir, struct cache_index *ret_index);
 
 /* Each row's position by its key; returns the first row of a key first. */
-int cache_index_map(struct jw_error *err, const struct cache_index *index, struct set *ret_rows);
+int cache_index_map(const struct cache_index *index, struct set *ret_rows);

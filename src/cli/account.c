@@ -105,7 +105,7 @@ static int find_places(struct jw_error *err, const struct options *options, bool
 			/* Without -o it is a file of this folder. */
 			if (!value && option->names == written[i] && !strcmp(option->name, "output"))
 				value = ".";
-			if (value && add_place(err, places, option->name, mem_string(err, value)))
+			if (value && add_place(err, places, option->name, mem_string(value)))
 				return -1;
 		}
 	return 0;

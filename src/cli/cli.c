@@ -68,7 +68,7 @@ static const struct cli_command *const command_table[] = {COMMANDS(REFER) NULL};
 
 enum { MOST_HELP = 1 << 20 };
 
-static int show_help(struct jw_error *err, struct cli *cli, const char *group, bool all)
+static int show_help(struct cli *cli, const char *group, bool all)
 {
 	struct buf text = BUF_MAX(MOST_HELP);
 	const unsigned columns = output_columns(1);
@@ -77,10 +77,11 @@ static int show_help(struct jw_error *err, struct cli *cli, const char *group, b
 		help_command(&text, cli->command, columns, all);
 	else
 		help_commands(&text, cli->commands, group, columns, all);
-	return help_print(err, &text, true);
+	help_print(&text, true);
+	return 0;
 }
 
-static int show_version(struct jw_error *err, struct cli *cli)
+static int show_version(struct cli *cli)
 {
 	enum { MOST = 32 };
 	struct jw_component libraries[MOST];
@@ -97,7 +98,7 @@ static int show_version(struct jw_error *err, struct cli *cli)
 	output_line(&cli->out, STYLE_PLAIN, "built with %s, %s", built.compiler, built.build_type);
 	for (size_t i = 0; i < built.library_count; i++)
 		output_line(&cli->out, STYLE_PLAIN, "%-11s %s", libraries[i].name, libraries[i].version);
-	return document_print(err, &cli->out, &document_version, &built);
+	return document_print(&cli->out, &document_version, &built);
 }
 
 /* Whether an argument before any "--" is this option. Needed before options_read, which can fail */
@@ -172,7 +173,7 @@ static bool take_all(int *argc, char **argv)
 /* Two words that are one path with a blank, without its quotes. */
 static int check_blank(struct jw_error *err, const char *const *words)
 {
-	char *path = words[1] ? mem_printf(NULL, "%s %s", words[0], words[1]) : NULL;
+	char *path = words[1] ? mem_printf("%s %s", words[0], words[1]) : NULL;
 	const bool one = path && os_exists(path) && !os_exists(words[0]);
 
 	if (one)
@@ -205,7 +206,7 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 
 	/* As commands of Windows are asked; elsewhere it may name a file. */
 	if (argc && os_is_separator('\\') && !strcmp(argv[0], "/?"))
-		return show_help(err, cli, NULL, false);
+		return show_help(cli, NULL, false);
 	keep_arguments(argc, argv);
 	cli->argc = argc;
 	cli->argv = argv;
@@ -216,7 +217,7 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 	cli->out.quiet = options_given(&cli->options, "quiet");
 	/* Of settings that are wrong, messages name it. */
 	if (options_given(&cli->options, "help"))
-		return show_help(err, cli, NULL, all);
+		return show_help(cli, NULL, all);
 	if (!cli->command->hidden && (config_read(err, &cli->out, &cli->config) ||
 								  choose_language(err, &cli->config, argc, argv) ||
 								  options_settle(err, &cli->options, &cli->config)))
@@ -377,11 +378,11 @@ static int dispatch(struct jw_error *err, struct cli *cli, int argc, char **argv
 		choose_language_early(cli, argc, argv);
 	if (argc && (is_help(argv[0]) || (words == 1 && argc > 1 && is_help(argv[1]) &&
 									  commands_is_group(cli->commands, argv[0]))))
-		return show_help(err, cli, words && !is_help(argv[0]) ? argv[0] : NULL,
+		return show_help(cli, words && !is_help(argv[0]) ? argv[0] : NULL,
 						 has_argument(argc, argv, "--all"));
 	if (argc &&
 		(!strcmp(argv[0], "--version") || !strcmp(argv[0], "-V") || !strcmp(argv[0], "version")))
-		return show_version(err, cli);
+		return show_version(cli);
 	if (argc && !words && command_later(err, cli, argc, argv))
 		return -1;
 	cli->command = command;
@@ -389,21 +390,8 @@ static int dispatch(struct jw_error *err, struct cli *cli, int argc, char **argv
 		command_later(err, cli, argc, argv))
 		return -1;
 	if (!cli->command)
-		return argc ? no_command(err, cli, argv, words ? words : 1)
-					: show_help(err, cli, NULL, false);
+		return argc ? no_command(err, cli, argv, words ? words : 1) : show_help(cli, NULL, false);
 	return run_named_command(err, cli, argc - (int)used, argv + used);
-}
-
-/* A worker says itself of each module what it lacked, and the next one may have room. */
-static bool has_lacked_memory(const struct cli *cli)
-{
-	return cli->lacking || (mem_has_lacked() && !(cli->command && cli->command->hidden));
-}
-
-/* So that JSON that memory lacks is noted, too (mem_has_lacked). */
-static void *json_memory(size_t size)
-{
-	return mem_alloc(NULL, size);
 }
 
 enum exit_status cli_run(int argc, char **argv)
@@ -411,14 +399,9 @@ enum exit_status cli_run(int argc, char **argv)
 	struct cli cli = {.commands = command_table, .run_other = cli_run};
 	struct jw_error err = {0};
 
-	cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = json_memory, .free_fn = mem_free});
+	cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = mem_alloc, .free_fn = mem_free});
 	if (os_prepare_limits(&err) || dispatch(&err, &cli, argc > 0 ? argc - 1 : 0, argv + (argc > 0)))
 		cli_fail(&cli, &err);
-	if (has_lacked_memory(&cli) && cli.status != EXIT_FAILED) {
-		error_set(&err, JW_ERR_MEMORY, "out of memory: what is printed %s complete",
-				  cli.lacking ? "is not" : "may not be");
-		cli_fail(&cli, &err);
-	}
 	if (output_close(&err))
 		cli_fail(&cli, &err);
 	/* Scripts end with what was interrupted, whatever it had done by then. */

@@ -127,7 +127,7 @@ void cli_fail(struct cli *cli, const struct jw_error *err)
 	else
 		output_error(&cli->out, "%s", err->message);
 	if (!cli->out.has_document)
-		(void)document_print(NULL, &cli->out, &document_error, err);
+		(void)document_print(&cli->out, &document_error, err);
 	cli->failure = EXIT_DONE;
 	cli_end_with(cli, status);
 }

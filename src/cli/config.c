@@ -46,10 +46,10 @@ static const struct config_value every_setting[CONFIG_SETTINGS] = {
 };
 
 /* "JITWARM_MAX_MEM" */
-static char *name_of_variable(struct jw_error *err, const struct config_value *setting)
+static char *name_of_variable(const struct config_value *setting)
 {
-	char *variable = setting->variable ? mem_string(err, setting->variable)
-									   : mem_printf(err, "JITWARM_%s", setting->name);
+	char *variable =
+		setting->variable ? mem_string(setting->variable) : mem_printf("JITWARM_%s", setting->name);
 
 	for (char *at = variable; at && *at; at++)
 		*at = (char)(*at == '-' ? '_' : *at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at);
@@ -62,11 +62,11 @@ static char *posix_settings(struct jw_error *err, int which)
 	char *base = os_env(which ? "JITWARM_SYSTEM_ROOT" : "XDG_CONFIG_HOME"), *home = NULL, *path;
 
 	if (which)
-		path = mem_printf(err, "%s/etc/jitwarm/config", base ? base : "");
+		path = mem_printf("%s/etc/jitwarm/config", base ? base : "");
 	else if (base && os_is_absolute(base))
-		path = mem_printf(err, "%s/jitwarm/config", base);
+		path = mem_printf("%s/jitwarm/config", base);
 	else
-		path = os_home_dir(err, &home) ? NULL : mem_printf(err, "%s/.config/jitwarm/config", home);
+		path = os_home_dir(err, &home) ? NULL : mem_printf("%s/.config/jitwarm/config", home);
 	mem_free(base);
 	mem_free(home);
 	return path;
@@ -80,7 +80,7 @@ static char *settings_path(struct jw_error *err, int which)
 	if (strcmp(os_name, "windows") != 0)
 		return posix_settings(err, which);
 	base = os_env(which ? "ProgramData" : "APPDATA");
-	path = base ? os_join(err, base, "jitwarm\\config") : NULL;
+	path = base ? os_join(base, "jitwarm\\config") : NULL;
 	mem_free(base);
 	return path;
 }
@@ -132,8 +132,8 @@ static int read_setting_line(struct jw_error *err, const struct output *output,
 	name = bare(line);
 	setting = named(config, name);
 	if (setting)
-		return set_value(setting, mem_string(err, bare(equals + 1)),
-						 mem_printf(err, "%s, line %u", path, number));
+		return set_value(setting, mem_string(bare(equals + 1)),
+						 mem_printf("%s, line %u", path, number));
 	nearest = suggest_for(name, strlen(name));
 	for (size_t i = 0; i < CONFIG_SETTINGS; i++)
 		suggest_offer(&nearest, every_setting[i].name);
@@ -157,7 +157,7 @@ static int read_config_file(struct jw_error *err, const struct output *output, i
 
 	/* Nor is there one in a home that this account may not enter. */
 	if (os_stat(&why, path, &stat))
-		return error_if_memory(err, &why);
+		return 0;
 	/* The superuser's settings are nobody else's. The machine's are an administrator's on Windows,
 	 * where every account may make folders in %ProgramData%. */
 	if (os_read_file(&why, path, MOST_CONFIG, &text) ||
@@ -166,8 +166,6 @@ static int read_config_file(struct jw_error *err, const struct output *output, i
 		(text.size && memchr(text.data, 0, text.size) &&
 		 error_set(&why, JW_ERR_FORMAT, "%s: not UTF-8", path))) {
 		buf_free(&text);
-		if (error_if_memory(err, &why))
-			return -1;
 		output_warning(output, "settings are not read: %s", why.message);
 		return 0;
 	}
@@ -188,10 +186,10 @@ static int read_config_file(struct jw_error *err, const struct output *output, i
 /* $JITWARM_… comes before a file's value; what the library reads there itself it finds there. */
 static int take_setting_variable(struct jw_error *err, struct config_value *setting)
 {
-	char *variable = name_of_variable(err, setting), *value = NULL;
+	char *variable = name_of_variable(setting), *value = NULL;
 	int result;
 
-	if (!variable || os_env_read(err, variable, &value)) {
+	if (!variable || os_env_read(variable, &value)) {
 		mem_free(variable);
 		return -1;
 	}
@@ -235,7 +233,7 @@ static int check_setting(struct jw_error *err, struct config_value *setting)
 						 setting->origin, setting->value);
 	if (setting->kind != CONFIG_LIST)
 		return 0;
-	list = to = mem_array(err, strlen(setting->value) + 2, 1);
+	list = to = mem_array(strlen(setting->value) + 2, 1);
 	if (!list)
 		return -1;
 	for (const char *at = setting->value; *at;) {
@@ -263,7 +261,7 @@ int config_paths(struct jw_error *err, char **ret_account, char **ret_machine)
 
 	*ret_account = settings_path(&why, 0);
 	*ret_machine = settings_path(err, 1);
-	return error_if_memory(err, &why) || !*ret_machine ? -1 : 0;
+	return !*ret_machine ? -1 : 0;
 }
 
 int config_read(struct jw_error *err, const struct output *output, struct config *ret_config)
@@ -273,8 +271,7 @@ int config_read(struct jw_error *err, const struct output *output, struct config
 		struct jw_error why = {0};
 		char *path = settings_path(&why, which);
 		/* Without a home folder there is no file in it. */
-		const int failed = path ? read_config_file(err, output, which, ret_config, path)
-								: error_if_memory(err, &why);
+		const int failed = path ? read_config_file(err, output, which, ret_config, path) : 0;
 
 		mem_free(path);
 		if (failed)

@@ -215,7 +215,7 @@ void help_commands(struct buf *buf, const struct cli_command *const *commands, c
 	}
 }
 
-int help_print(struct jw_error *err, struct buf *text, bool for_terminal)
+void help_print(struct buf *text, bool for_terminal)
 {
 	const bool lacking = text->lacking;
 
@@ -224,5 +224,4 @@ int help_print(struct jw_error *err, struct buf *text, bool for_terminal)
 	if (!lacking)
 		output_put(1, buf_text(text));
 	buf_free(text);
-	return lacking ? error_set(err, JW_ERR_MEMORY, "out of memory") : 0;
 }

@@ -12,4 +12,4 @@ void help_commands(struct buf *buf, const struct cli_command *const *commands, c
 				   size_t columns, bool all);
 /* Prints the text, also with --quiet and --json, and frees it; -1 if memory was lacking for it.
  * `for_terminal`: in the signs of the locale. */
-int help_print(struct jw_error *err, struct buf *text, bool for_terminal);
+void help_print(struct buf *text, bool for_terminal);

@@ -63,9 +63,9 @@ static const char *said_of(const char *english)
 /* The first translation stays. -1: there is no memory for this one. */
 static int add(struct said said)
 {
-	if (VEC_ROOM(NULL, language.texts, language.capacity, language.count, 2 * MOST_TEXTS) ||
-		set_add(NULL, &language.index, hash_of(said.english), language.count))
+	if (VEC_ROOM(NULL, language.texts, language.capacity, language.count, 2 * MOST_TEXTS))
 		return -1;
+	set_add(&language.index, hash_of(said.english), language.count);
 	language.texts[language.count++] = said;
 	return 0;
 }
@@ -107,9 +107,7 @@ static void add_made(const char *english, const char *text)
 		forget();
 		add_catalogue();
 	}
-	copy = mem_alloc(NULL, size + more);
-	if (!copy)
-		return;
+	copy = mem_alloc(size + more);
 	memcpy(copy, english, size);
 	if (text)
 		memcpy(copy + size, text, more);
@@ -470,7 +468,7 @@ char *language_line(const char *english)
 		return NULL;
 	uv_mutex_lock(&language.lock);
 	text = said_of(english);
-	line = text ? mem_string(NULL, text) : NULL;
+	line = text ? mem_string(text) : NULL;
 	uv_mutex_unlock(&language.lock);
 	return line;
 }

@@ -346,8 +346,8 @@ static int read_options(struct jw_error *err, const struct cli_option *table, in
 	struct options options = {.table = table};
 	struct arguments rest = {argv, argv + argc};
 
-	options.operands = mem_array(err, (size_t)argc + 1, sizeof *options.operands);
-	if (!options.operands || read_arguments(err, &options, &rest, command)) {
+	options.operands = mem_array((size_t)argc + 1, sizeof *options.operands);
+	if (read_arguments(err, &options, &rest, command)) {
 		options_free(&options);
 		return -1;
 	}
@@ -428,7 +428,7 @@ static int check_value_file(struct jw_error *err, const char *path, bool or_fold
 /* The folder that `path` lies in has to be there. */
 static int check_parent(struct jw_error *err, const char *path)
 {
-	char *folder = os_dir_name(err, path);
+	char *folder = os_dir_name(path);
 	struct jw_error why = {0};
 	struct os_stat stat;
 	int result = folder ? 0 : -1;

@@ -132,8 +132,8 @@ static void put_finished(const struct output *output, int fd, enum style style, 
 		lay_out(&line, fd, terminal_width(head), text);
 	output_expect_whole(output, &line);
 	put_whole(output, fd,
-			  text ? mem_printf(NULL, "%s%s%s%s\n", head, style_begin(color, style),
-								buf_text(&line), style_end(color, style))
+			  text ? mem_printf("%s%s%s%s\n", head, style_begin(color, style), buf_text(&line),
+								style_end(color, style))
 				   : NULL);
 	buf_free(&line);
 	mem_free(text);
@@ -144,15 +144,14 @@ static void print_line(const struct output *output, int fd, enum style style, co
 static void print_line(const struct output *output, int fd, enum style style, const char *head,
 					   const char *format, va_list arguments)
 {
-	put_finished(output, fd, style, head,
-				 language_translated(mem_vprintf(NULL, format, arguments)));
+	put_finished(output, fd, style, head, language_translated(mem_vprintf(format, arguments)));
 }
 
 /* The same without a translation: it is translated already, or is a name from outside. */
 static void output_line_as_it_is(const struct output *output, enum style style, const char *text)
 {
 	if (output_wants_text(output))
-		put_finished(output, 1, style, "", mem_string(NULL, text));
+		put_finished(output, 1, style, "", mem_string(text));
 }
 
 void output_line(const struct output *output, enum style style, const char *format, ...)
@@ -224,7 +223,7 @@ void output_line_command(const struct output *output, enum style style, const ch
 	output_expect_whole(output, &before);
 	output_expect_whole(output, &clean);
 	put_whole(output, 1,
-			  mem_printf(NULL, "%s%s%s%s\n", style_begin(output->color, style), buf_text(&before),
+			  mem_printf("%s%s%s%s\n", style_begin(output->color, style), buf_text(&before),
 						 buf_text(&clean), style_end(output->color, style)));
 	mem_free(translated);
 	buf_free(&before);
@@ -242,9 +241,8 @@ void output_command(const struct output *output, const char *what, const char *c
 	terminal_append(&clean, command);
 	output_expect_whole(output, &clean);
 	put_whole(output, 2,
-			  mem_printf(NULL, "jitwarm: %s    %s: %s%s\n",
-						 style_begin(output->error_color, STYLE_WARN), what, buf_text(&clean),
-						 style_end(output->error_color, STYLE_WARN)));
+			  mem_printf("jitwarm: %s    %s: %s%s\n", style_begin(output->error_color, STYLE_WARN),
+						 what, buf_text(&clean), style_end(output->error_color, STYLE_WARN)));
 	buf_free(&clean);
 }
 
@@ -267,17 +265,14 @@ void output_log(const struct output *output,
 		print(output, "    …");
 }
 
-int output_json(struct jw_error *err, struct output *output, const cJSON *document)
+void output_json(struct output *output, const cJSON *document)
 {
-	char *text = json_print(err, document, true);
+	char *text = json_print(document, true);
 
-	if (!text)
-		return -1;
 	output_put(1, text);
 	output_put(1, "\n");
 	output->has_document = true;
 	cJSON_free(text);
-	return 0;
 }
 
 int output_close(struct jw_error *err)
@@ -307,7 +302,7 @@ static int add_cell(struct table *table, enum style style, const char *raw)
 		terminal_append(&clean, raw);
 	if (raw && !clean.lacking &&
 		!VEC_ROOM(NULL, table->cells, table->capacity, table->count, MOST_CELLS) &&
-		(cell.own = mem_string(NULL, buf_text(&clean)))) {
+		(cell.own = mem_string(buf_text(&clean)))) {
 		cell.text = cell.own;
 		cell.width = terminal_width(cell.text);
 		table->cells[table->count++] = cell;
@@ -323,7 +318,7 @@ void table_cell(struct table *table, enum style style, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	text = language_translated(mem_vprintf(NULL, format, arguments));
+	text = language_translated(mem_vprintf(format, arguments));
 	va_end(arguments);
 	table->failed = add_cell(table, style, text) || table->failed;
 	mem_free(text);
@@ -411,7 +406,7 @@ int table_print(struct jw_error *err, const struct table *table, const struct ou
 	int result = 0;
 
 	if (table->failed)
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
+		mem_ended(0);
 	assert(table->columns && table->count % table->columns == 0);
 	for (size_t i = 0; table->titles[0] && i < table->columns; i++) {
 		widths[i] = title_width(table, i);

@@ -70,7 +70,7 @@ void output_log(const struct output *output,
 				const char *log, size_t most);
 
 /* Prints a document (cli/documents/documents.h). */
-int output_json(struct jw_error *err, struct output *output, const cJSON *document);
+void output_json(struct output *output, const cJSON *document);
 
 /* Flushes standard output and reports a full disk. */
 int output_close(struct jw_error *err);

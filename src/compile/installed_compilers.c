@@ -28,7 +28,7 @@ int compiler_check_trust(struct jw_error *err, const char *path)
 /* An empty member is the current folder. */
 static int check_in(struct jw_error *err, const char *folder, const char *name, bool *ret_found)
 {
-	char *path = os_join(err, *folder ? folder : ".", name);
+	char *path = os_join(*folder ? folder : ".", name);
 	int result = path ? 0 : -1;
 
 	*ret_found = path && os_exists(path);
@@ -83,13 +83,13 @@ static void try_program(struct compiler_search *search, const char *path)
 			(search->oldest && cuda >= search->oldest_cuda))
 			return;
 		mem_free(search->oldest);
-		search->oldest = mem_string(NULL, path);
+		search->oldest = mem_string(path);
 		search->oldest_cuda = cuda;
 	} else if (cuda == search->wanted) {
-		search->found = mem_string(NULL, path);
+		search->found = mem_string(path);
 	} else if (cuda < search->wanted && cuda > search->older_cuda) {
 		mem_free(search->older);
-		search->older = mem_string(NULL, path);
+		search->older = mem_string(path);
 		search->older_cuda = cuda;
 	}
 }
@@ -98,7 +98,7 @@ static void try_in(struct compiler_search *search, const char *root, const char 
 {
 	/* A relative folder in PATH depends on the current directory. */
 	char *path = root && os_is_whole_path(root)
-					 ? mem_printf(NULL, "%s%c%s%s%s", root, os_separator, below, *below ? "/" : "",
+					 ? mem_printf("%s%c%s%s%s", root, os_separator, below, *below ? "/" : "",
 								  compiler_fetch_program())
 					 : NULL;
 

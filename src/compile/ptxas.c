@@ -48,7 +48,7 @@ static int ask_ptxas(struct jw_error *err, const char *program, const char *ques
 
 	if (os_make_temp_dir(err, "jitwarm-ptxas", &folder))
 		return -1;
-	output = os_join(err, folder, "answer");
+	output = os_join(folder, "answer");
 	result = !output || run_ptxas(err, arguments, output, &ended) ||
 					 os_read_file(err, output, PTXAS_MOST_LOG, text)
 				 ? -1
@@ -156,10 +156,10 @@ static int prepare(struct jw_error *err, const struct ptxas_job *job, const char
 
 	while (size && !text[size - 1])
 		size--;
-	call->source = os_join(err, job->folder, "module.ptx");
-	call->output = os_join(err, job->folder, "module.cubin");
-	call->log = os_join(err, job->folder, "module.log");
-	call->options = mem_string(err, job->options);
+	call->source = os_join(job->folder, "module.ptx");
+	call->output = os_join(job->folder, "module.cubin");
+	call->log = os_join(job->folder, "module.log");
+	call->options = mem_string(job->options);
 	if (!call->source || !call->output || !call->log || !call->options ||
 		os_write_atomic(err, call->source, text, size) ||
 		add_ptxas_argument(err, call, job->program) || add_ptxas_argument(err, call, arch) ||

@@ -223,9 +223,8 @@ static int copy_parts(struct jw_error *err, const char *path, struct request *re
 		struct devcode_part *part = &request->parts[i];
 
 		part->done = false;
-		if ((!i || !text_same(part[-1].member, part->member)) &&
-			set_add(err, &request->members, member_key(part->member), i))
-			return -1;
+		if (!i || !text_same(part[-1].member, part->member))
+			set_add(&request->members, member_key(part->member), i);
 	}
 	if (!request->count)
 		return 0;

@@ -9,6 +9,7 @@
 
 #include "base/cursor.h"
 #include "base/hash.h"
+#include "base/mem.h"
 #include "base/set.h"
 #include "devcode/cubin.h"
 #include "devcode/devcode.h"
@@ -60,16 +61,14 @@ static int unpack_lz4(struct jw_error *err, struct devcode_view from, uint8_t *t
  * thread makes another. */
 static _Atomic(ZSTD_DCtx *) idle_decoder;
 
-static ZSTD_DCtx *take_decoder(struct jw_error *err)
+static ZSTD_DCtx *take_decoder(void)
 {
 	ZSTD_DCtx *decoder = atomic_exchange(&idle_decoder, NULL);
 
 	if (!decoder)
 		decoder = ZSTD_createDCtx();
-	if (!decoder) {
-		error_set(err, JW_ERR_MEMORY, "out of memory (zstd)");
-		return NULL;
-	}
+	if (!decoder)
+		mem_ended(0);
 	(void)ZSTD_DCtx_reset(decoder, ZSTD_reset_session_and_parameters);
 	(void)ZSTD_DCtx_setParameter(decoder, ZSTD_d_windowLogMax, WINDOW_LOG);
 	return decoder;
@@ -82,7 +81,7 @@ static void give_decoder(ZSTD_DCtx *decoder)
 
 static int unpack_zstd(struct jw_error *err, struct devcode_view from, uint8_t *to, size_t size)
 {
-	ZSTD_DCtx *decoder = take_decoder(err);
+	ZSTD_DCtx *decoder = take_decoder();
 	size_t got;
 
 	if (!decoder)
@@ -142,10 +141,9 @@ int devcode_payload(struct jw_error *err, const struct devcode_container *contai
 }
 
 /* Decompresses up to `size` bytes; *ret_got is smaller if the payload is shorter or damaged. */
-static int head_zstd(struct jw_error *err, struct devcode_view from, uint8_t *to, size_t size,
-					 size_t *ret_got)
+static int head_zstd(struct devcode_view from, uint8_t *to, size_t size, size_t *ret_got)
 {
-	ZSTD_DCtx *decoder = take_decoder(err);
+	ZSTD_DCtx *decoder = take_decoder();
 	ZSTD_inBuffer in = {from.data, from.size, 0};
 	ZSTD_outBuffer out = {to, size, 0};
 	size_t left = 1;
@@ -177,7 +175,7 @@ static int head(struct jw_error *err, const struct devcode_container *container,
 	if (entry->compression == DEVCODE_RAW) {
 		*ret_view = from;
 	} else if (entry->compression == DEVCODE_ZSTD) {
-		return head_zstd(err, from, to, size, &ret_view->size);
+		return head_zstd(from, to, size, &ret_view->size);
 	} else {
 		if (from.size > LZ4_MAX_INPUT_SIZE)
 			return error_set(err, JW_ERR_FORMAT, "LZ4 payload is too large");
@@ -455,13 +453,14 @@ struct module_ids {
 	uint32_t *links;
 };
 
-static int take_own_id(struct jw_error *err, struct module_ids *ids, uint64_t hash)
+static int take_own_id(struct module_ids *ids, uint64_t hash)
 {
 	if (set_has(&ids->objects, hash) || ids->named == ids->object_count) {
 		ids->known = false;
 		return 0;
 	}
-	return set_add(err, &ids->objects, hash, ids->named++);
+	set_add(&ids->objects, hash, ids->named++);
+	return 0;
 }
 
 static void take_listed_id(struct module_ids *ids, uint64_t hash, uint32_t list)
@@ -475,8 +474,7 @@ static void take_listed_id(struct module_ids *ids, uint64_t hash, uint32_t list)
 }
 
 /* One walk over the ids, each of which ends in a NUL; `second`: over the lists alone. */
-static int walk_ids(struct jw_error *err, struct module_ids *ids, const uint8_t *bytes, size_t size,
-					bool second)
+static int walk_ids(struct module_ids *ids, const uint8_t *bytes, size_t size, bool second)
 {
 	const uint8_t *end = bytes + size, *stop;
 
@@ -497,24 +495,24 @@ static int walk_ids(struct jw_error *err, struct module_ids *ids, const uint8_t 
 		ids->in_list = in_list;
 		if (in_list && second)
 			take_listed_id(ids, hash, (uint32_t)(ids->lists - 1));
-		else if (!in_list && !second && take_own_id(err, ids, hash))
+		else if (!in_list && !second && take_own_id(ids, hash))
 			return -1;
 	}
 	return 0;
 }
 
-int module_ids_read(struct jw_error *err, const uint8_t *bytes, size_t size, size_t objects,
-					size_t linked, uint32_t *links, bool *ret_known)
+int module_ids_read(const uint8_t *bytes, size_t size, size_t objects, size_t linked,
+					uint32_t *links, bool *ret_known)
 {
 	struct module_ids ids = {.known = true, .links = links, .object_count = objects};
 	int failed;
 
 	for (size_t i = 0; i < objects; i++)
 		links[i] = MODULE_IDS_NONE;
-	failed = walk_ids(err, &ids, bytes, size, false);
+	failed = walk_ids(&ids, bytes, size, false);
 	ids.known = ids.known && ids.named == objects && ids.lists == linked;
 	if (!failed && ids.known)
-		failed = walk_ids(err, &ids, bytes, size, true);
+		failed = walk_ids(&ids, bytes, size, true);
 	set_free(&ids.objects);
 	*ret_known = ids.known;
 	return failed;

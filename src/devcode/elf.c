@@ -91,12 +91,10 @@ static int add_elf_sections(struct jw_error *err, const struct bytes *bytes,
 static int read_elf_sections(struct jw_error *err, const struct bytes *bytes,
 							 const struct headers *headers, struct section_table *table)
 {
-	struct elf64_section *sections = mem_array(err, (size_t)headers->count, sizeof *sections);
+	struct elf64_section *sections = mem_array((size_t)headers->count, sizeof *sections);
 	const uint8_t *data;
 	int result = -1;
 
-	if (!sections)
-		return -1;
 	if (headers->count) {
 		if (bytes_get(err, bytes, headers->offset, headers->count * ELF64_SHDR_SIZE, &data))
 			goto done;

@@ -29,9 +29,7 @@ int image_entry_room(struct jw_error *err, struct image *image, size_t count)
 	if (count > MOST_ENTRIES)
 		return error_set(err, JW_ERR_LIMIT, "a container of %zu entries", count);
 	count = count < MOST_ENTRIES / 2 ? count * 2 : MOST_ENTRIES;
-	larger = mem_resize(err, image->entries, count * sizeof *larger);
-	if (!larger)
-		return -1;
+	larger = mem_resize(image->entries, count * sizeof *larger);
 	image->entries = larger;
 	image->entry_capacity = count;
 	return 0;
@@ -237,9 +235,9 @@ static int assign_sections(struct jw_error *err, struct image *image,
 {
 	size_t kept = 0;
 
-	listing->numbers = mem_array(err, table->count, sizeof *listing->numbers);
-	listing->has_containers = mem_array(err, table->count, sizeof *listing->has_containers);
-	if (!listing->numbers || !listing->has_containers)
+	listing->numbers = mem_array(table->count, sizeof *listing->numbers);
+	listing->has_containers = mem_array(table->count, sizeof *listing->has_containers);
+	if (!listing->has_containers)
 		return -1;
 	for (size_t i = 0; i < table->count; i++)
 		listing->numbers[i] = DEVCODE_NO_SECTION;
@@ -352,7 +350,7 @@ int image_finish(struct jw_error *err, struct image *image, const struct section
 
 	if (!table->absent) {
 		if (assign_sections(err, image, table, &listing) ||
-			wrappers_follow(err, image, table, bytes, image->containers, image->count, &known))
+			wrappers_follow(image, table, bytes, image->containers, image->count, &known))
 			goto done;
 		damaged = count_damaged(image, table, &listing);
 	} else if (image->format == DEVCODE_ELF || image->format == DEVCODE_PE) {
@@ -455,7 +453,7 @@ static int read_pointers(struct jw_error *err, struct image *image,
 	return image->format == DEVCODE_ELF ? elf_relocate(err, bytes, table, pointers, count) : 0;
 }
 
-int wrappers_follow(struct jw_error *err, struct image *image, const struct section_table *table,
+int wrappers_follow(struct image *image, const struct section_table *table,
 					const struct bytes *bytes, struct devcode_container *containers, size_t count,
 					bool *ret_known)
 {
@@ -467,9 +465,7 @@ int wrappers_follow(struct jw_error *err, struct image *image, const struct sect
 	*ret_known = !needed;
 	if (!wrappers || table->object)
 		return 0;
-	pointers = mem_array(err, image->wrapper_count, sizeof *pointers);
-	if (!pointers)
-		return -1;
+	pointers = mem_array(image->wrapper_count, sizeof *pointers);
 	/* Damaged relocations only leave it unknown, as do more sections than a linker makes. */
 	known = !read_pointers(&why, image, table, bytes, pointers, &pointer_count);
 	if (pointer_count * table->count > MOST_VAIN_STEPS)
@@ -485,5 +481,5 @@ int wrappers_follow(struct jw_error *err, struct image *image, const struct sect
 	}
 	mem_free(pointers);
 	*ret_known = known;
-	return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
+	return 0;
 }

@@ -78,6 +78,6 @@ void image_free(struct image *image);
 
 /* Marks the containers that version 2 wrappers point to as linked. *ret_known: whether that could
  * be determined. Fails only for memory. */
-int wrappers_follow(struct jw_error *err, struct image *image, const struct section_table *table,
+int wrappers_follow(struct image *image, const struct section_table *table,
 					const struct bytes *bytes, struct devcode_container *containers, size_t count,
 					bool *ret_known);

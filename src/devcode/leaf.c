@@ -273,7 +273,7 @@ static int read_object(struct jw_error *err, struct image *image, struct stream 
 
 static bool is_trouble(const struct image *image, enum kind kind, const struct jw_error *why)
 {
-	if (why->code == JW_ERR_MEMORY || why->code == JW_ERR_IO)
+	if (why->code == JW_ERR_IO)
 		return true;
 	if (kind == KIND_OBJECT || why->code == JW_ERR_UNSUPPORTED)
 		return image->count || image->damaged_count;

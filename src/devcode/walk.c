@@ -234,7 +234,7 @@ static char *from_wide(struct jw_error *err, const wchar_t *wide)
 			return NULL;
 		}
 	}
-	return text.data ? (char *)text.data : mem_string(err, "");
+	return text.data ? (char *)text.data : mem_string("");
 }
 
 /* A name in UTF-8, or the member's number if libarchive does not know the name's encoding. On
@@ -244,14 +244,14 @@ static char *entry_name(struct jw_error *err, const struct packed *packed,
 {
 	const char *name = archive_entry_pathname_utf8(entry);
 	const wchar_t *wide = name ? NULL : archive_entry_pathname_w(entry);
-	char *own = name   ? mem_string(err, name)
+	char *own = name   ? mem_string(name)
 				: wide ? from_wide(err, wide)
-					   : mem_printf(err, "(member %zu)", packed->count),
+					   : mem_printf("(member %zu)", packed->count),
 		 *full;
 
 	if (!own || !packed->nested)
 		return own;
-	full = mem_printf(err, "%s(%s)", packed->outer, own);
+	full = mem_printf("%s(%s)", packed->outer, own);
 	mem_free(own);
 	return full;
 }
@@ -435,8 +435,8 @@ static bool open_plain(struct plain_zip *zip, const struct os_map *map)
 	for (size_t i = 0; i < directory->count; i++)
 		if (!is_plain_member(&directory->members[i]))
 			return false;
-	zip->members = mem_array(NULL, directory->count + 1, sizeof(struct zip_member *));
-	if (!zip->members || zip_reader_open(NULL, map, &zip->reader))
+	zip->members = mem_array(directory->count + 1, sizeof(struct zip_member *));
+	if (zip_reader_open(map, &zip->reader))
 		return false;
 	for (size_t i = 0; i < directory->count; i++)
 		zip->members[i] = &directory->members[i];
@@ -529,15 +529,11 @@ int walk_zstd(struct jw_error *err, const struct visitor *visitor, const char *m
 			  struct stream *stream, unsigned depth)
 {
 	struct unpacker unpacker = {.context = ZSTD_createDCtx(), .from = stream, .visitor = visitor};
-	struct jw_error why = {0};
 	struct stream unpacked;
 	int result;
 
-	if (!unpacker.context) {
-		error_set(&why, JW_ERR_MEMORY, "out of memory (zstd)");
-		visitor->trouble(visitor->context, member, &why);
-		return 0;
-	}
+	if (!unpacker.context)
+		mem_ended(0);
 	(void)ZSTD_DCtx_setParameter(unpacker.context, ZSTD_d_windowLogMax, WINDOW_LOG);
 	stream_of_reader(&unpacked, unpack, &unpacker, DEVCODE_MOST_STREAMED);
 	result = walk_stream(err, visitor, member, &unpacked, depth);

@@ -5,6 +5,7 @@
 #include <zstd.h>
 
 #include "base/cursor.h"
+#include "base/mem.h"
 #include "devcode/container.h"
 #include "devcode/cubin.h"
 
@@ -42,7 +43,7 @@ static int pack_lz4(struct jw_error *err, struct devcode_view payload, struct bu
 	got = LZ4_compress_default(from, to, size, room);
 	/* In this much room it fails only for want of memory. */
 	if (got <= 0)
-		return error_set(err, JW_ERR_MEMORY, "out of memory (LZ4)");
+		mem_ended(0);
 	out->size += (size_t)got;
 	return 0;
 }
@@ -55,7 +56,7 @@ static int pack_zstd(struct jw_error *err, struct devcode_view payload, struct b
 		return -1;
 	got = ZSTD_compress(out->data + out->size, room, payload.data, payload.size, ZSTD_LEVEL);
 	if (ZSTD_isError(got))
-		return error_set(err, JW_ERR_MEMORY, "out of memory (zstd): %s", ZSTD_getErrorName(got));
+		mem_ended(0);
 	out->size += got;
 	return 0;
 }

@@ -275,11 +275,10 @@ int zip_directory_read(struct jw_error *err, const void *data, size_t size,
 	if (end.count > MOST_ZIP_MEMBERS || end.count > end.size_bytes / ZIP_CENTRAL_BYTES)
 		return error_set(err, end.count > MOST_ZIP_MEMBERS ? JW_ERR_LIMIT : JW_ERR_FORMAT,
 						 "its directory claims %llu members", (unsigned long long)end.count);
-	directory.members = mem_array(err, (size_t)end.count + 1, sizeof *directory.members);
-	directory.by_name = mem_array(err, (size_t)end.count + 1, sizeof(struct zip_member *));
-	directory.names = mem_alloc(err, (size_t)end.size_bytes + 1);
-	if (!directory.members || !directory.by_name || !directory.names ||
-		read_all_members(err, data, &end, &directory)) {
+	directory.members = mem_array((size_t)end.count + 1, sizeof *directory.members);
+	directory.by_name = mem_array((size_t)end.count + 1, sizeof(struct zip_member *));
+	directory.names = mem_alloc((size_t)end.size_bytes + 1);
+	if ((!directory.by_name) || !directory.names || read_all_members(err, data, &end, &directory)) {
 		zip_directory_free(&directory);
 		return -1;
 	}
@@ -320,16 +319,12 @@ struct zip_reader {
 	uint8_t step[UNPACK_STEP]; /* of zip_member_unpack */
 };
 
-int zip_reader_open(struct jw_error *err, const struct os_map *map, struct zip_reader **ret_reader)
+int zip_reader_open(const struct os_map *map, struct zip_reader **ret_reader)
 {
-	struct zip_reader *reader = mem_alloc(err, sizeof *reader);
+	struct zip_reader *reader = mem_alloc(sizeof *reader);
 
-	if (!reader)
-		return -1;
-	if (inflateInit2(&reader->z, -MAX_WBITS) != Z_OK) {
-		mem_free(reader);
-		return error_set(err, JW_ERR_MEMORY, "out of memory (zlib)");
-	}
+	if (inflateInit2(&reader->z, -MAX_WBITS) != Z_OK)
+		mem_ended(0);
 	reader->map = map;
 	*ret_reader = reader;
 	return 0;
@@ -381,7 +376,7 @@ static int inflate_some(struct jw_error *err, struct zip_reader *reader, uint8_t
 		reader->read += in - z->avail_in;
 		reader->ended = state == Z_STREAM_END;
 		if (state == Z_MEM_ERROR)
-			return error_set(err, JW_ERR_MEMORY, "out of memory (zlib)");
+			mem_ended(0);
 		if (state != Z_OK && state != Z_STREAM_END)
 			return error_set(err, JW_ERR_FORMAT,
 							 in ? "its deflated data is damaged" : "its deflated data is cut off");
@@ -453,8 +448,7 @@ int zip_member_unpack(struct jw_error *err, const struct os_map *map,
 	struct zip_reader *reader;
 	int result;
 
-	if (zip_reader_open(err, map, &reader))
-		return -1;
+	zip_reader_open(map, &reader);
 	result = zip_reader_begin(err, reader, member) ? error_prefix(err, "%.300s", member->name)
 												   : unpack_all(err, reader, cancel, take, context);
 	zip_reader_close(reader);
@@ -482,15 +476,14 @@ int zip_member_read(struct jw_error *err, const struct os_map *map, const struct
 	return 0;
 }
 
-int zip_member_head(struct jw_error *err, const struct os_map *map, const struct zip_member *member,
-					uint8_t *head, size_t *size)
+int zip_member_head(const struct os_map *map, const struct zip_member *member, uint8_t *head,
+					size_t *size)
 {
 	struct zip_reader *reader;
 	struct jw_error why;
 	size_t got = 0;
 
-	if (zip_reader_open(err, map, &reader))
-		return -1;
+	zip_reader_open(map, &reader);
 	if (zip_reader_begin(&why, reader, member) || unpack_some(&why, reader, head, *size, &got))
 		got = 0;
 	zip_reader_close(reader);

@@ -56,21 +56,19 @@ void draft_prime(const struct examination *seen, struct finding_draft *draft)
 
 enum { MOST_FINDINGS = 64 };
 
-static int copy_command(struct jw_error *err, const struct finding_draft *draft,
-						struct jw_finding *finding)
+static int copy_command(const struct finding_draft *draft, struct jw_finding *finding)
 {
 	if (!draft->word_count)
 		return 0;
-	finding->command = mem_array(err, draft->word_count + 1, sizeof *finding->command);
+	finding->command = mem_array(draft->word_count + 1, sizeof *finding->command);
 	for (size_t i = 0; finding->command && i < draft->word_count; i++)
-		if (!(finding->command[i] = mem_string(err, draft->command[i])))
-			return -1;
+		finding->command[i] = mem_string(draft->command[i]);
 	if (!finding->command)
 		return -1;
 	finding->word_count = draft->word_count;
-	if (draft->variable && !(finding->variable = mem_string(err, draft->variable)))
+	if (draft->variable && !(finding->variable = mem_string(draft->variable)))
 		return -1;
-	return draft->value[0] && !(finding->value = mem_string(err, draft->value)) ? -1 : 0;
+	return draft->value[0] && !(finding->value = mem_string(draft->value)) ? -1 : 0;
 }
 
 /* A name from outside may hold a line break, and what follows it would look like a finding. */
@@ -82,33 +80,30 @@ static char *one_line(char *text)
 	return text;
 }
 
-static int add_finding(struct jw_error *err, const char *id, const struct finding_draft *draft,
+static int add_finding(const char *id, const struct finding_draft *draft,
 					   struct jw_doctor_result *result)
 {
 	struct jw_finding *finding = &result->findings[result->finding_count++];
 
 	finding->id = id;
 	finding->hopeless = draft->hopeless;
-	finding->evidence = one_line(mem_string(err, draft->evidence));
-	finding->fix = one_line(mem_string(err, draft->fix));
-	return finding->evidence && finding->fix ? copy_command(err, draft, finding) : -1;
+	finding->evidence = one_line(mem_string(draft->evidence));
+	finding->fix = one_line(mem_string(draft->fix));
+	return finding->evidence && finding->fix ? copy_command(draft, finding) : -1;
 }
 
-static int find_all(struct jw_error *err, const struct examination *seen,
-					struct jw_doctor_result *result)
+static int find_all(const struct examination *seen, struct jw_doctor_result *result)
 {
 	static const struct finding_draft empty;
 
-	result->findings = mem_array(err, MOST_FINDINGS, sizeof *result->findings);
-	if (!result->findings)
-		return -1;
+	result->findings = mem_array(MOST_FINDINGS, sizeof *result->findings);
 	for (const struct finding_kind *kind = finding_kinds; kind->id; kind++) {
 		struct finding_draft draft = empty;
 
 		if (result->finding_count == MOST_FINDINGS || !kind->test(seen, &draft))
 			continue;
 		draft_finish(&draft);
-		if (add_finding(err, kind->id, &draft, result))
+		if (add_finding(kind->id, &draft, result))
 			return -1;
 	}
 	return 0;
@@ -217,11 +212,11 @@ static int cache_probe(struct jw_error *err, const struct jw_system *system,
 		*ret_probe = probe;
 		return 0;
 	}
-	probe.entry = cache_entry_path(err, system->cache.path,
-								   driver_probe_key(&profile, system->gpus[0].target.sm));
+	probe.entry =
+		cache_entry_path(system->cache.path, driver_probe_key(&profile, system->gpus[0].target.sm));
 	if (!probe.entry || run_folder_make(err, system->state_dir, &folder))
 		goto done;
-	container = os_join(err, folder.path, "probe.fatbin");
+	container = os_join(folder.path, "probe.fatbin");
 	if (!container || strlen(container) >= sizeof job.path || driver_probe_write(err, container) ||
 		os_stat(err, container, &stat))
 		goto done;
@@ -291,8 +286,8 @@ int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
 	struct jw_doctor_result *result;
 	int failed;
 
-	result = mem_alloc(err, sizeof *result);
-	failed = !result || examine(err, &seen, &check) || find_all(err, &seen, result);
+	result = mem_alloc(sizeof *result);
+	failed = (examine(err, &seen, &check)) || find_all(&seen, result);
 	if (!failed)
 		keep_examined(&seen, check, result);
 	cache_settings_free(&seen.settings);

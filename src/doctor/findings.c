@@ -282,8 +282,8 @@ static bool is_overriding(const struct examination *seen, uint64_t bytes)
 {
 	const struct jw_settings *settings = seen->sources;
 	const struct jw_tune_request request = {.scope = JW_SCOPE_USER, .limit_bytes = bytes};
-	bool *wins = mem_array(NULL, settings->count + 1, sizeof *wins);
-	bool some = !wins || jw_tune_overrides(NULL, settings, &request, wins);
+	bool *wins = mem_array(settings->count + 1, sizeof *wins);
+	bool some = (jw_tune_overrides(settings, &request, wins));
 
 	for (size_t i = 0; !some && i < settings->count; i++)
 		some = wins[i] && !strcmp(settings->items[i].name, "CUDA_CACHE_MAXSIZE");
@@ -366,8 +366,7 @@ static bool is_limit_misread(const struct examination *seen, struct finding_draf
 {
 	char *line = NULL;
 	bool found = seen->settings.limit_set &&
-				 !cache_explain_limit(NULL, value_in_process(seen, "CUDA_CACHE_MAXSIZE"), &line) &&
-				 line;
+				 !cache_explain_limit(value_in_process(seen, "CUDA_CACHE_MAXSIZE"), &line) && line;
 
 	if (found) {
 		/* What to write, behind the semicolon, is the fix, which knows what is to fit. */

@@ -200,13 +200,13 @@ const char *look_as_relative_cache(void)
 /* Its driver counts a relative path from the folder of the process, not from ours. */
 static int take_cache_path(struct jw_error *err, int pid, const char *value, char **ret_path)
 {
-	char *folder = NULL, *said = mem_string(err, value);
+	char *folder = NULL, *said = mem_string(value);
 
-	if (!said || os_process_folder(err, pid, &folder)) {
+	if (os_process_folder(err, pid, &folder)) {
 		mem_free(said);
 		return error_prefix(err, "CUDA_CACHE_PATH=%.300s is relative", value);
 	}
-	*ret_path = os_join(err, folder, value);
+	*ret_path = os_join(folder, value);
 	mem_free(folder);
 	mem_free(relative_cache);
 	relative_cache = said;
@@ -236,10 +236,10 @@ static int keep_variable(struct jw_error *err, void *context, const char *name, 
 		return -1;
 	item = &taken->items[taken->count++];
 	*item = (struct taken_variable){0};
-	item->name = mem_string(err, name);
+	item->name = mem_string(name);
 	if (!strcmp(name, "CUDA_CACHE_PATH") && *value && !os_is_absolute(value))
-		return item->name ? take_cache_path(err, taken->pid, value, &item->value) : -1;
-	item->value = mem_string(err, value);
+		return take_cache_path(err, taken->pid, value, &item->value);
+	item->value = mem_string(value);
 	return item->name && item->value ? 0 : -1;
 }
 

@@ -29,19 +29,15 @@ static int open_environment(struct jw_error *err, struct name_search *finder)
 	if (!finder->was_tried) {
 		finder->was_tried = true;
 		if (!sites_find(&finder->environment_error, &finder->list, &finder->environment)) {
-			finder->list.found->environment = mem_string(err, finder->environment.label);
-			if (!finder->list.found->environment ||
-				packages_open(err, &finder->environment, &finder->packages))
+			finder->list.found->environment = mem_string(finder->environment.label);
+			if (packages_open(err, &finder->environment, &finder->packages))
 				return -1;
 			finder->is_open = true;
 		}
 	}
 	if (finder->is_open)
 		return 0;
-	return cancel_check(err, &finder->list.cancel) ||
-				   error_if_memory(err, &finder->environment_error)
-			   ? -1
-			   : 0;
+	return cancel_check(err, &finder->list.cancel);
 }
 
 static bool is_visited(struct name_search *finder, const struct requirement *wanted,
@@ -52,7 +48,8 @@ static bool is_visited(struct name_search *finder, const struct requirement *wan
 	key = fnv_update(key, wanted->extras, strlen(wanted->extras));
 	if (set_has(&finder->visited, key))
 		return true;
-	*ret_failed = set_add(NULL, &finder->visited, key, 0) != 0;
+	*ret_failed = false;
+	set_add(&finder->visited, key, 0);
 	return false;
 }
 
@@ -68,7 +65,7 @@ static int take_records_of(struct jw_error *err, struct name_search *finder,
 	if (at == SET_NONE || is_visited(finder, wanted, &failed))
 		return 0;
 	if (failed)
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
+		mem_ended(0);
 	for (; at != SET_NONE; at = packages_find(&finder->packages, wanted->name, at + 1)) {
 		if (packages_take(err, &finder->packages, at, wanted->extras, &finder->list, more))
 			return -1;
@@ -303,7 +300,7 @@ int jw_find(struct jw_error *err, const struct jw_find_options *options,
 			struct jw_found **ret_found)
 {
 	struct name_search finder = {0};
-	int result = found_open(err, &finder.list);
+	int result = found_open(&finder.list);
 
 	if (result)
 		return -1;

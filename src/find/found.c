@@ -9,11 +9,11 @@
 #include "base/text.h"
 #include "devcode/code_file.h"
 
-int found_open(struct jw_error *err, struct found_list *list)
+int found_open(struct found_list *list)
 {
 	*list = (struct found_list){0};
-	list->found = mem_alloc(err, sizeof *list->found);
-	return list->found ? 0 : -1;
+	list->found = mem_alloc(sizeof *list->found);
+	return 0;
 }
 
 void found_close(struct found_list *list)
@@ -56,9 +56,9 @@ static int found_see(struct jw_error *err, struct found_seen *seen, const struct
 			return 0;
 		}
 	}
-	if (VEC_ROOM(err, seen->items, seen->capacity, seen->count, FOUND_MOST_SEEN) ||
-		set_add(err, &seen->by_key, key, seen->count))
+	if (VEC_ROOM(err, seen->items, seen->capacity, seen->count, FOUND_MOST_SEEN))
 		return -1;
+	set_add(&seen->by_key, key, seen->count);
 	seen->items[seen->count++] = identity;
 	*ret_new = true;
 	return 0;
@@ -82,7 +82,7 @@ int found_file(struct jw_error *err, struct found_list *list, const char *path,
 	if (!is_new)
 		return 0;
 	if (VEC_ROOM(err, found->files, list->file_capacity, found->file_count, FOUND_MOST_FILES) ||
-		!(file.path = mem_string(err, path)))
+		!(file.path = mem_string(path)))
 		return -1;
 	/* Records name files with '/'; cmd takes what follows one for an option. */
 	for (char *c = file.path; *c; c++)
@@ -96,9 +96,7 @@ int found_unseen(struct jw_error *err, struct found_list *list, const char *path
 				 const struct jw_error *why)
 {
 	/* It may well be there, and have to be compiled */
-	return error_if_memory(err, why)           ? -1
-		   : os_holds_nothing(NULL, path, why) ? found_trouble(err, list, why)
-											   : 0;
+	return os_holds_nothing(NULL, path, why) ? found_trouble(err, list, why) : 0;
 }
 
 bool found_may_hold_code(const char *path, enum code_file name, const struct os_stat *stat)
@@ -119,9 +117,9 @@ int found_package(struct jw_error *err, struct found_list *list, const char *nam
 	if (VEC_ROOM(err, found->packages, list->package_capacity, found->package_count,
 				 FOUND_MOST_PACKAGES))
 		return -1;
-	package.name = mem_string(err, name);
-	package.version = package.name && version ? mem_string(err, version) : NULL;
-	if (!package.name || (version && !package.version)) {
+	package.name = mem_string(name);
+	package.version = package.name && version ? mem_string(version) : NULL;
+	if ((version && !package.version)) {
 		mem_free(package.name);
 		return -1;
 	}
@@ -156,16 +154,16 @@ int found_note(struct jw_error *err, struct found_list *list, const char *format
 	va_start(arguments, format);
 	(void)text_vformat(text, 0, sizeof text, format, arguments);
 	va_end(arguments);
-	note.text = mem_string(err, text);
-	return note.text ? add_note(err, list, note) : -1;
+	note.text = mem_string(text);
+	return add_note(err, list, note);
 }
 
 int found_trouble(struct jw_error *err, struct found_list *list, const struct jw_error *why)
 {
 	struct jw_found_note note = {.is_trouble = true, .code = why->code};
 
-	note.text = mem_string(err, why->message);
-	return note.text ? add_note(err, list, note) : -1;
+	note.text = mem_string(why->message);
+	return add_note(err, list, note);
 }
 
 /* Deeper than any installation; MOST_PATH stays below the system's limit of 4096 bytes. */
@@ -239,7 +237,7 @@ static int take_names(struct jw_error *err, struct directory_walking *walking,
 
 		if (names->kinds[i] != OS_DIRECTORY)
 			continue;
-		path = os_join(err, directory, names->items[i]);
+		path = os_join(directory, names->items[i]);
 		if (!path || walk_later(err, walking, path))
 			return -1;
 	}
@@ -249,7 +247,7 @@ static int take_names(struct jw_error *err, struct directory_walking *walking,
 
 		if (names->kinds[i] == OS_DIRECTORY)
 			continue;
-		path = os_join(err, directory, names->items[i]);
+		path = os_join(directory, names->items[i]);
 		result = path ? take_walked_file(err, walking, path) : -1;
 		mem_free(path);
 		if (result)
@@ -295,7 +293,7 @@ static int enter_directory(struct jw_error *err, struct directory_walking *walki
 static int walk_from(struct jw_error *err, struct directory_walking *walking, const char *directory)
 {
 	struct waiting *waiting = &walking->waiting;
-	char *path = mem_string(err, directory);
+	char *path = mem_string(directory);
 	int result = path ? walk_next(err, waiting, path) : -1;
 	bool first = true;
 

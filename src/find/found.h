@@ -35,7 +35,7 @@ struct found_list {
 	struct found_seen seen;
 };
 
-int found_open(struct jw_error *err, struct found_list *list);
+int found_open(struct found_list *list);
 /* Frees the parts that only the search needs; the caller keeps `found`. */
 void found_close(struct found_list *list);
 

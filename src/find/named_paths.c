@@ -25,7 +25,7 @@ static bool look_into(const struct library_kind *kind, const char *folder, char 
 		if (names.kinds[i] == OS_REGULAR && kind->is(names.items[i]))
 			best = names.items[i];
 	if (best)
-		*ret_path = os_join(NULL, folder, best);
+		*ret_path = os_join(folder, best);
 	os_names_free(&names);
 	return best && *ret_path;
 }
@@ -33,7 +33,7 @@ static bool look_into(const struct library_kind *kind, const char *folder, char 
 static bool look_in(const struct library_kind *kind, const char *root, const char *below,
 					char **ret_path)
 {
-	char *folder = os_join(NULL, root, below);
+	char *folder = os_join(root, below);
 	const bool found = folder && look_into(kind, folder, ret_path);
 
 	mem_free(folder);
@@ -74,7 +74,7 @@ bool library_kind_of_package(struct jw_error *err, const struct library_kind *ki
 		return false;
 	for (size_t i = 0; i < found->file_count && !is_there; i++)
 		if (kind->is(os_base_name(found->files[i].path))) {
-			*ret_path = mem_string(err, found->files[i].path);
+			*ret_path = mem_string(found->files[i].path);
 			is_there = *ret_path != NULL;
 		}
 	jw_found_free(found);
@@ -236,14 +236,14 @@ int named_path_find(struct jw_error *err, struct found_list *list, const char *p
 
 	if (!os_stat(&why, path, &stat))
 		return named_path_take(err, list, path, &stat);
-	return error_if_memory(err, &why) ? -1 : found_trouble(err, list, &why);
+	return found_trouble(err, list, &why);
 }
 
 int named_paths_find(struct jw_error *err, const char *const *paths, size_t count,
 					 struct jw_found **ret_found)
 {
 	struct found_list list;
-	int result = found_open(err, &list);
+	int result = found_open(&list);
 
 	if (result)
 		return -1;

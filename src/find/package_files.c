@@ -137,10 +137,8 @@ char *wheel_record_resolve(struct jw_error *err, const char *root, const char *b
 	/* On Windows "C:x" is relative to the drive's own directory: refused. */
 	bool odd = os_list_separator == ';' && !absolute && strchr(path, ':');
 	size_t start = absolute ? 0 : trimmed_length(base);
-	char *full = mem_alloc(err, start + strlen(path) + 2);
+	char *full = mem_alloc(start + strlen(path) + 2);
 
-	if (!full)
-		return NULL;
 	memcpy(full, base, start);
 	if (absolute && os_list_separator == ';' && path[1] == ':') {
 		memcpy(full, path, 2);
@@ -161,22 +159,20 @@ static int copy_conda_text(struct jw_error *err, const cJSON *object, const char
 
 	if (!text || !*text)
 		return error_set(err, JW_ERR_FORMAT, "the member “%s” is missing", name);
-	*ret_text = mem_string(err, text);
-	return *ret_text ? 0 : -1;
+	*ret_text = mem_string(text);
+	return 0;
 }
 
 /* The strings of a list, each cut off before the first character of `stop`. Skips other values. */
-static int copy_list(struct jw_error *err, const cJSON *object, const char *name, const char *stop,
-					 char ***ret_items, size_t *ret_count)
+static int copy_list(const cJSON *object, const char *name, const char *stop, char ***ret_items,
+					 size_t *ret_count)
 {
 	const cJSON *list = cJSON_GetObjectItemCaseSensitive(object, name), *item;
 	size_t most = (size_t)cJSON_GetArraySize(list);
 
 	if (!cJSON_IsArray(list) || !most)
 		return 0;
-	*ret_items = mem_array(err, most, sizeof **ret_items);
-	if (!*ret_items)
-		return -1;
+	*ret_items = mem_array(most, sizeof **ret_items);
 	cJSON_ArrayForEach(item, list)
 	{
 		const char *text = cJSON_GetStringValue(item);
@@ -184,9 +180,7 @@ static int copy_list(struct jw_error *err, const cJSON *object, const char *name
 
 		if (!length)
 			continue;
-		(*ret_items)[*ret_count] = mem_string_n(err, text, length);
-		if (!(*ret_items)[*ret_count])
-			return -1;
+		(*ret_items)[*ret_count] = mem_string_n(text, length);
 		++*ret_count;
 	}
 	return 0;
@@ -203,9 +197,8 @@ int conda_parse(struct jw_error *err, const void *data, size_t size,
 		error_set(err, JW_ERR_FORMAT, "no JSON object");
 	} else if (root && !copy_conda_text(err, root, "name", &package.name) &&
 			   !copy_conda_text(err, root, "version", &package.version) &&
-			   !copy_list(err, root, "files", "", &package.files, &package.file_count) &&
-			   !copy_list(err, root, "depends", " <>=!~[:", &package.depends,
-						  &package.depend_count)) {
+			   !copy_list(root, "files", "", &package.files, &package.file_count) &&
+			   !copy_list(root, "depends", " <>=!~[:", &package.depends, &package.depend_count)) {
 		*ret_package = package;
 		result = 0;
 	}
@@ -262,15 +255,14 @@ struct record_base {
 };
 
 /* The path of METADATA or PKG-INFO; an .egg-info may itself be the file. */
-static char *metadata_path(struct jw_error *err, const struct package *package)
+static char *metadata_path(const struct package *package)
 {
 	struct os_stat stat;
 
 	if (package->kind == PACKAGE_EGG_INFO && !os_stat(NULL, package->path, &stat) &&
 		stat.kind == OS_REGULAR)
-		return mem_string(err, package->path);
-	return os_join(err, package->path,
-				   package->kind == PACKAGE_DIST_INFO ? "METADATA" : "PKG-INFO");
+		return mem_string(package->path);
+	return os_join(package->path, package->kind == PACKAGE_DIST_INFO ? "METADATA" : "PKG-INFO");
 }
 
 static int name_package(struct jw_error *err, struct found_list *list, struct record_base *place)
@@ -283,7 +275,7 @@ static int name_package(struct jw_error *err, struct found_list *list, struct re
 
 	if (!package)
 		return 0;
-	path = metadata_path(err, package);
+	path = metadata_path(package);
 	if (!path)
 		return -1;
 	/* The folder's name suffices to continue. */
@@ -375,7 +367,7 @@ static int take_top_level(struct jw_error *err, struct found_list *list, struct 
 
 	if (!length || strpbrk(name, "/\\:") || *name == '.')
 		return 0;
-	folder = os_join(err, place->base, name);
+	folder = os_join(place->base, name);
 	if (!folder)
 		return -1;
 	result = os_look(&why, folder, &there) ? found_unseen(err, list, folder, &why)
@@ -402,7 +394,7 @@ static int take_top_levels(struct jw_error *err, struct found_list *list, struct
 	int result = 0;
 
 	while (!result && metadata_line(&at, end, &line, &length)) {
-		char *name = mem_string_n(err, line, length);
+		char *name = mem_string_n(line, length);
 
 		result = name ? take_top_level(err, list, place, name) : -1;
 		mem_free(name);
@@ -413,13 +405,13 @@ static int take_top_levels(struct jw_error *err, struct found_list *list, struct
 static int take_by_name(struct jw_error *err, struct found_list *list, struct record_base *place,
 						const char *package)
 {
-	char *name = mem_string(err, package);
+	char *name = mem_string(package);
 	int result;
 
 	for (char *c = name; c && *c; c++)
 		if (*c == '-')
 			*c = '_';
-	result = name ? take_top_level(err, list, place, name) : -1;
+	result = take_top_level(err, list, place, name);
 	mem_free(name);
 	return result;
 }
@@ -427,7 +419,7 @@ static int take_by_name(struct jw_error *err, struct found_list *list, struct re
 static int take_without_record(struct jw_error *err, struct found_list *list,
 							   struct record_base *place, const struct package *package)
 {
-	char *path = os_join(err, package->path, "top_level.txt");
+	char *path = os_join(package->path, "top_level.txt");
 	struct buf text = {0};
 	struct jw_error why;
 	int result = path ? name_package(err, list, place) : -1;
@@ -450,7 +442,7 @@ static int take_package_files(struct jw_error *err, struct found_list *list,
 							  struct record_base *place, const struct package *package)
 {
 	bool egg = package->kind == PACKAGE_EGG_INFO;
-	char *path = os_join(err, package->path, egg ? "installed-files.txt" : "RECORD");
+	char *path = os_join(package->path, egg ? "installed-files.txt" : "RECORD");
 	struct buf record = {0};
 	struct jw_error why;
 	int result;

@@ -15,7 +15,7 @@ enum { RECORD_MOST_BYTES = 64 << 20, RECORD_MOST_PATH = 32768 };
 bool wheel_record_next(struct cursor *cursor, struct buf *path);
 
 /* `path`, relative to `base` or absolute, without "." and "..", resolved by its text only. NULL and
- * JW_ERR_FORMAT if that leaves `root`; NULL and JW_ERR_MEMORY. `base` and `root` are absolute. The
+ * JW_ERR_FORMAT if that leaves `root`; NULL. `base` and `root` are absolute. The
  * caller frees it. */
 char *wheel_record_resolve(struct jw_error *err, const char *root, const char *base,
 						   const char *path);

@@ -103,13 +103,9 @@ static int add_package(struct jw_error *err, struct packages *packages, const ch
 {
 	if (VEC_ROOM(err, packages->items, packages->capacity, packages->count, PACKAGES_MOST))
 		return -1;
-	package.name = mem_string(err, name);
-	package.path = package.name ? os_join(err, folder, file) : NULL;
-	if (!package.path || set_add(err, &packages->by_name, name_key(name), packages->count)) {
-		mem_free(package.name);
-		mem_free(package.path);
-		return -1;
-	}
+	package.name = mem_string(name);
+	package.path = os_join(folder, file);
+	set_add(&packages->by_name, name_key(name), packages->count);
 	packages->items[packages->count++] = package;
 	return 0;
 }
@@ -134,7 +130,7 @@ static int read_installed(struct jw_error *err, struct packages *packages, const
 
 static int read_conda_meta(struct jw_error *err, struct packages *packages)
 {
-	char *folder = os_join(err, packages->environment->prefix, "conda-meta");
+	char *folder = os_join(packages->environment->prefix, "conda-meta");
 	const struct package package = {.kind = PACKAGE_CONDA, .site = SIZE_MAX};
 	int result = folder ? read_installed(err, packages, folder, package) : -1;
 
@@ -201,13 +197,13 @@ static void add_module(struct packages *packages, const char *name, size_t lengt
 	const uint64_t key = fnv_update(FNV_START, name, length);
 
 	if (!set_has(&packages->modules, key))
-		(void)set_add(NULL, &packages->modules, key, at);
+		(void)set_add(&packages->modules, key, at);
 }
 
 /* The lines of top_level.txt; of RECORD what has a line MODULE/__init__.py or MODULE.*.so. */
 static void add_modules_of(struct packages *packages, size_t at, const char *name)
 {
-	char *file = os_join(NULL, packages->items[at].path, name);
+	char *file = os_join(packages->items[at].path, name);
 	struct buf text = {0}, path = BUF_MAX(RECORD_MOST_PATH + 1);
 	const bool is_record = !strcmp(name, "RECORD");
 	struct cursor cursor;

@@ -121,7 +121,7 @@ static void hide_known_passwords(char *text)
 		return;
 	for (int i = 0; i < count; i++)
 		for (char *at = items[i].value; (at = strstr(at, "://")); at += 3) {
-			char *user = mem_string_n(NULL, at + 3, strcspn(at + 3, " \t\r\n"));
+			char *user = mem_string_n(at + 3, strcspn(at + 3, " \t\r\n"));
 
 			/* Each “@” may be the last of it. */
 			for (char *end = user; user && (end = strchr(end, '@')); *end++ = '@') {
@@ -131,7 +131,7 @@ static void hide_known_passwords(char *text)
 				password = strchr(user, ':');
 				password = password ? password + 1 : user;
 				hide_secret(text, password);
-				if ((decoded = mem_string(NULL, password))) {
+				if ((decoded = mem_string(password))) {
 					decode_percent(decoded);
 					hide_secret(text, decoded);
 				}
@@ -144,9 +144,9 @@ static void hide_known_passwords(char *text)
 
 /* ---- which Python */
 
-static int add_python(struct jw_error *err, struct pip *pip, const char *prefix, const char *name)
+static int add_python(struct pip *pip, const char *prefix, const char *name)
 {
-	char *path = os_join(err, prefix, name);
+	char *path = os_join(prefix, name);
 
 	if (!path)
 		return -1;
@@ -220,7 +220,7 @@ static int find_pythons(struct jw_error *err, struct pip *pip)
 	struct sites sites = {0};
 	struct jw_error why = {0};
 	char *path = NULL;
-	int result = found_open(err, &list);
+	int result = found_open(&list);
 
 	if (result)
 		return -1;
@@ -229,7 +229,7 @@ static int find_pythons(struct jw_error *err, struct pip *pip)
 		result = why.code == JW_ERR_NOT_FOUND || why.code == JW_ERR_IO ? 0 : error_copy(err, &why);
 	} else {
 		for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++)
-			result = add_python(err, pip, sites.prefix, names[i]);
+			result = add_python(pip, sites.prefix, names[i]);
 		pip->active_first = pip->count > 0;
 		if (!result)
 			result = read_active_version(err, &sites, pip->active);
@@ -347,7 +347,7 @@ static int fail_said(struct jw_error *err, const struct pip *pip, const char *pr
 	bool within = false;
 
 	(void)os_read_file(NULL, pip->said, OS_MOST_SAID, &text);
-	at = copy = mem_string(err, buf_text(&text));
+	at = copy = mem_string(buf_text(&text));
 	buf_free(&text);
 	if (!copy)
 		return -1;
@@ -421,8 +421,8 @@ static int ask_uv_python(struct jw_error *err, struct pip *pip)
 	if (!result) {
 		const char *text = buf_text(&answer);
 
-		pip->pythons[pip->count] = mem_string_n(err, text, strcspn(text, "\r\n"));
-		result = pip->pythons[pip->count] ? 0 : -1;
+		pip->pythons[pip->count] = mem_string_n(text, strcspn(text, "\r\n"));
+		result = 0;
 		pip->count += !result;
 	}
 	if (!result && os_is_superuser())
@@ -449,7 +449,7 @@ static int lend_pip(struct jw_error *err, struct pip *pip)
 		at++;
 	if (at == pip->count && ask_uv_python(err, pip))
 		return -1;
-	if (!(pip->lent = os_join(err, pip->folder, "uv")))
+	if (!(pip->lent = os_join(pip->folder, "uv")))
 		return -1;
 	get[4] = pip->lent;
 	get[6] = pip->pythons[pip->at = at];
@@ -564,7 +564,7 @@ int pip_download(struct jw_error *err, struct pip *pip, const char *lines, char 
 		return -1;
 	/* One file, which is itself there. */
 	if (names.count == 1 && names.kinds[0] == OS_REGULAR && text_ends(names.items[0], ".whl"))
-		path = os_join(err, pip->wheels, names.items[0]);
+		path = os_join(pip->wheels, names.items[0]);
 	os_names_free(&names);
 	if (!path || os_real_path(NULL, path, &real) || strcmp(real, path) != 0) {
 		mem_free(path);
@@ -590,18 +590,16 @@ int pip_resolve(struct jw_error *err, struct pip *pip, const char *lines, struct
 
 int pip_open(struct jw_error *err, const struct pip_options *options, struct pip **ret_pip)
 {
-	struct pip *pip = mem_alloc(err, sizeof *pip);
+	struct pip *pip = mem_alloc(sizeof *pip);
 
-	if (!pip)
-		return -1;
 	*pip = (struct pip){.options = options};
 	list_tags(pip);
 	if (os_real_path(err, options->folder, &pip->folder) ||
-		!(pip->tmp = os_join(err, pip->folder, "tmp")) ||
-		!(pip->wheels = os_join(err, pip->folder, "wheels")) ||
-		!(pip->said = os_join(err, pip->folder, "said")) ||
-		!(pip->asked = os_join(err, pip->folder, "asked.txt")) ||
-		!(pip->report = os_join(err, pip->folder, "report.json")) || find_pythons(err, pip)) {
+		!(pip->tmp = os_join(pip->folder, "tmp")) ||
+		!(pip->wheels = os_join(pip->folder, "wheels")) ||
+		!(pip->said = os_join(pip->folder, "said")) ||
+		!(pip->asked = os_join(pip->folder, "asked.txt")) ||
+		!(pip->report = os_join(pip->folder, "report.json")) || find_pythons(err, pip)) {
 		pip_close(pip);
 		return -1;
 	}

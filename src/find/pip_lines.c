@@ -70,8 +70,8 @@ static int leave_out(struct jw_error *err, struct reading *reading, const char *
 	const size_t shown = hidden ? strcspn(line, " =") : address ? (size_t)(address - line) + 3 : 0;
 	struct jw_listed_package package = {.line = reading->line};
 
-	package.asked = shown ? mem_printf(err, "%.*s%s…", (int)shown, line, hidden ? " " : "")
-						  : mem_string(err, line);
+	package.asked =
+		shown ? mem_printf("%.*s%s…", (int)shown, line, hidden ? " " : "") : mem_string(line);
 	return add_package(err, &reading->lines.left_out, &reading->left_capacity, package);
 }
 
@@ -168,8 +168,7 @@ static int take_line(struct jw_error *err, struct reading *reading, char *line)
 	cut_blanks(line);
 	if (is_index_option(line))
 		return buf_printf(err, &lines->options, "%s\n", line);
-	if (!(whole = mem_string(err, line)))
-		return -1;
+	whole = mem_string(line);
 	if ((hashes = strstr(line, " --")))
 		*hashes++ = 0;
 	if ((marker = strchr(line, ';')))
@@ -210,8 +209,8 @@ static int take_locked(struct jw_error *err, struct reading *reading, struct loc
 
 	reading->line = locked->line;
 	if (*locked->name) {
-		line = locked->place ? mem_printf(err, "%s @ %s", locked->name, locked->place)
-							 : mem_printf(err, "%s==%s%s%s%s", locked->name, locked->version,
+		line = locked->place ? mem_printf("%s @ %s", locked->name, locked->place)
+							 : mem_printf("%s==%s%s%s%s", locked->name, locked->version,
 										  *locked->marker ? " ; " : "", locked->marker,
 										  buf_text(&locked->hashes));
 		result = line ? take_line(err, reading, line) : -1;
@@ -284,10 +283,10 @@ static int read_lock(struct jw_error *err, struct reading *reading)
 }
 
 /* The wheel's name in an address, whose “+” may be written %2B; "" if it is none. */
-static char *wheel_in_address(struct jw_error *err, const char *address)
+static char *wheel_in_address(const char *address)
 {
 	const char *name = strrchr(address, '/');
-	char *text = mem_string(err, name ? name + 1 : address);
+	char *text = mem_string(name ? name + 1 : address);
 
 	for (char *at = text; at && (at = strchr(at, '%'));)
 		if (text_starts_fold(at, "%2b")) {
@@ -296,7 +295,7 @@ static char *wheel_in_address(struct jw_error *err, const char *address)
 		} else {
 			*at = 0;
 		}
-	if (text && !(text_ends(text, ".whl") && has_only(text, LETTERS DIGITS "._+!-")))
+	if (!(text_ends(text, ".whl") && has_only(text, LETTERS DIGITS "._+!-")))
 		*text = 0;
 	return text;
 }
@@ -325,9 +324,9 @@ int pip_report_read(struct jw_error *err, const void *data, size_t size,
 		if (result)
 			break;
 		package.asked = package.direct
-							? mem_printf(err, "%s @ …", name)
-							: mem_printf(err, "%s==%s", name, json_text(metadata, "version", ""));
-		package.file = wheel_in_address(err, json_text(info, "url", ""));
+							? mem_printf("%s @ …", name)
+							: mem_printf("%s==%s", name, json_text(metadata, "version", ""));
+		package.file = wheel_in_address(json_text(info, "url", ""));
 		if (!package.file ||
 			(!package.direct && package.asked && !pip_is_requirement(package.asked))) {
 			result =
@@ -354,11 +353,9 @@ int pip_lines_read(struct jw_error *err, const char *name, const void *data, siz
 	struct reading reading = {.lines.options = BUF_MAX(MOST_LINES),
 							  .lines.requirements = BUF_MAX(MOST_LINES)};
 	struct pip_lines *lines = &reading.lines;
-	char *text = mem_string_n(err, data, size);
+	char *text = mem_string_n(data, size);
 	int result;
 
-	if (!text)
-		return -1;
 	reading.at = text + (text_starts(text, "\xEF\xBB\xBF") ? 3 : 0); /* of Windows' editors */
 	if (memchr(data, 0, size))
 		result = error_set(err, JW_ERR_FORMAT, "a zero byte: no text, or not in UTF-8");

@@ -112,23 +112,22 @@ struct place_list {
 	struct jw_cancel cancel;
 };
 
-static int place_note(struct jw_error *err, struct place_list *list, char *text)
+static int place_note(struct place_list *list, char *text)
 {
 	struct jw_places *places = list->places;
-	const int result =
-		text ? mem_add_string(err, &places->notes, &places->note_count, MOST_NOTES, text) : -1;
 
+	mem_add_string(&places->notes, &places->note_count, MOST_NOTES, text);
 	mem_free(text);
-	return result;
+	return 0;
 }
 
 /* NULL where nothing is there, or memory is short (`err`). */
-static char *place_path(struct jw_error *err, const char *path, bool *ret_failed)
+static char *place_path(const char *path, bool *ret_failed)
 {
-	struct jw_error why = {0};
 	char *real = NULL;
 
-	*ret_failed = os_real_path(&why, path, &real) && error_if_memory(err, &why);
+	*ret_failed = false;
+	(void)os_real_path(NULL, path, &real);
 	return real;
 }
 
@@ -150,46 +149,47 @@ static struct jw_place *place_named(struct jw_error *err, struct place_list *lis
 	if (places->count == MOST_PLACES)
 		return NULL;
 	if (VEC_ROOM(err, places->items, list->capacity, places->count, MOST_PLACES) ||
-		!(place.name = mem_string(err, name)))
+		!(place.name = mem_string(name)))
 		return NULL;
 	places->items[places->count++] = place;
 	return &places->items[places->count - 1];
 }
 
 /* Skips a path that is missing, or there already. */
-static int place_add(struct jw_error *err, struct place_list *list, const char *kind,
-					 const char *name, bool environment, const char *real)
+static int place_add(struct place_list *list, const char *kind, const char *name, bool environment,
+					 const char *real)
 {
 	struct jw_error why = {0};
 	struct jw_place *place = place_named(&why, list, kind, name, environment);
 
 	if (!place)
-		return error_if_memory(err, &why);
+		return 0;
 	for (size_t i = 0; i < place->path_count; i++)
 		if (!strcmp(place->paths[i], real))
 			return 0;
-	return mem_add_string(err, &place->paths, &place->path_count, MOST_NAMES, real);
+	mem_add_string(&place->paths, &place->path_count, MOST_NAMES, real);
+	return 0;
 }
 
-static int place_add_path(struct jw_error *err, struct place_list *list, const char *kind,
-						  const char *name, const char *path)
+static int place_add_path(struct place_list *list, const char *kind, const char *name,
+						  const char *path)
 {
 	bool failed;
-	char *real = place_path(err, path, &failed);
-	const int result = real ? place_add(err, list, kind, name, false, real) : -failed;
+	char *real = place_path(path, &failed);
+	const int result = real ? place_add(list, kind, name, false, real) : -failed;
 
 	mem_free(real);
 	return result;
 }
 
 /* If there is one at `path`. `kind` NULL: what it looks like. *ret_is (may be NULL): there is. */
-static int place_add_environment(struct jw_error *err, struct place_list *list, const char *kind,
-								 const char *path, bool *ret_is)
+static int place_add_environment(struct place_list *list, const char *kind, const char *path,
+								 bool *ret_is)
 {
 	bool failed;
-	char *real = place_path(err, path, &failed);
+	char *real = place_path(path, &failed);
 	const char *is = real ? environment_kind(real) : NULL;
-	const int result = is ? place_add(err, list, kind ? kind : is, real, true, real) : -failed;
+	const int result = is ? place_add(list, kind ? kind : is, real, true, real) : -failed;
 
 	if (ret_is)
 		*ret_is = is;
@@ -204,8 +204,8 @@ static int take_match(struct jw_error *err, struct place_list *list, const struc
 {
 	if (cancel_check(err, &list->cancel))
 		return -1;
-	return rule->program ? place_add_path(err, list, rule->kind, rule->program, path)
-						 : place_add_environment(err, list, rule->kind, path, NULL);
+	return rule->program ? place_add_path(list, rule->kind, rule->program, path)
+						 : place_add_environment(list, rule->kind, path, NULL);
 }
 
 static bool begins_so(const char *name, const char *names)
@@ -221,7 +221,7 @@ static int take_rule_names(struct jw_error *err, struct place_list *list,
 	int result = 0;
 
 	if (os_list(&why, folder, &names))
-		return error_if_memory(err, &why);
+		return 0;
 	for (size_t i = 0; names.count <= MOST_NAMES && i < names.count && !result; i++) {
 		const bool fits =
 			names.kinds[i] == OS_DIRECTORY || (names.kinds[i] == OS_REGULAR && rule->program);
@@ -229,7 +229,7 @@ static int take_rule_names(struct jw_error *err, struct place_list *list,
 
 		if (!fits || !begins_so(names.items[i], rule->names))
 			continue;
-		path = mem_printf(err, "%s/%s%s%s", folder, names.items[i], rule->below ? "/" : "",
+		path = mem_printf("%s/%s%s%s", folder, names.items[i], rule->below ? "/" : "",
 						  rule->below ? rule->below : "");
 		result = path ? take_match(err, list, rule, path) : -1;
 		mem_free(path);
@@ -241,7 +241,7 @@ static int take_rule_names(struct jw_error *err, struct place_list *list,
 static int take_from(struct jw_error *err, struct place_list *list, const struct place_rule *rule,
 					 const char *base)
 {
-	char *folder = *rule->path ? os_join(err, base, rule->path) : mem_string(err, base);
+	char *folder = *rule->path ? os_join(base, rule->path) : mem_string(base);
 	const int result = !folder       ? -1
 					   : rule->names ? take_rule_names(err, list, rule, folder)
 									 : take_match(err, list, rule, folder);
@@ -259,10 +259,10 @@ static int take_program(struct jw_error *err, struct place_list *list,
 	int result = path ? 0 : -1;
 
 	if (path && !os_real_path(&why, path, &real)) {
-		above = os_dir_name(err, real);
+		above = os_dir_name(real);
 		result = above ? take_from(err, list, rule, above) : -1;
 	} else if (path) {
-		result = error_if_memory(err, &why);
+		result = 0;
 	}
 	mem_free(path);
 	mem_free(real);
@@ -284,20 +284,21 @@ static int take_rule(struct jw_error *err, struct place_list *list, const struct
 		return os_is_whole_path("/") ? take_from(err, list, rule, "/") : 0;
 	if (!strcmp(rule->from, "~")) {
 		if (os_home_dir(&why, &folders))
-			return error_if_memory(err, &why);
+			return 0;
 		result = os_is_absolute(folders) ? take_from(err, list, rule, folders) : 0;
 		mem_free(folders);
 		return result;
 	}
-	result = os_env_read(err, on_path ? "PATH" : rule->from, &folders);
+	result = os_env_read(on_path ? "PATH" : rule->from, &folders);
 	at = folders ? folders : "";
-	while (!result && !(result = path_list_next(err, &at, &member)) && member) {
+	while (!result && !(result = path_list_next(&at, &member)) && member) {
 		if (os_is_whole_path(member))
-			result = !program ? take_from(err, list, rule, member)
-							  : take_program(err, list, rule,
-											 on_path ? mem_printf(err, "%s/%s%s", member,
-																  rule->from + 1, ending)
-													 : mem_string(err, member));
+			result =
+				!program
+					? take_from(err, list, rule, member)
+					: take_program(err, list, rule,
+								   on_path ? mem_printf("%s/%s%s", member, rule->from + 1, ending)
+										   : mem_string(member));
 		mem_free(member);
 	}
 	mem_free(folders);
@@ -310,8 +311,7 @@ static int take_conda_place(struct jw_error *err, void *context, const char *pre
 {
 	struct place_list *list = context;
 
-	return cancel_check(err, &list->cancel) ||
-				   place_add_environment(err, list, "conda", prefix, NULL)
+	return cancel_check(err, &list->cancel) || place_add_environment(list, "conda", prefix, NULL)
 			   ? -1
 			   : 0;
 }
@@ -322,7 +322,7 @@ static int take_conda_list(struct jw_error *err, struct place_list *list)
 
 	if (conda_list_each(err, take_conda_place, list, &unread))
 		return -1;
-	return unread.code ? place_note(err, list, mem_printf(err, "%s: left out", unread.message)) : 0;
+	return unread.code ? place_note(list, mem_printf("%s: left out", unread.message)) : 0;
 }
 
 /* ---- folders */
@@ -379,7 +379,7 @@ static int below_take(struct jw_error *err, void *context, const char *name,
 	if (stat->kind != OS_DIRECTORY || !may_hold_environments(name) ||
 		(below->one_device && stat->device != below->device))
 		return 0;
-	return below_later(err, below, os_join(err, below->folders[below->next].path, name));
+	return below_later(err, below, os_join(below->folders[below->next].path, name));
 }
 
 /* One folder. What is in an environment is its own, but for conda's `envs`; what cannot be listed
@@ -392,17 +392,15 @@ static int below_look(struct jw_error *err, struct below *below, struct place_li
 	char *envs;
 	bool is;
 
-	if (cancel_check(err, &list->cancel) ||
-		place_add_environment(err, list, NULL, folder.path, &is))
+	if (cancel_check(err, &list->cancel) || place_add_environment(list, NULL, folder.path, &is))
 		return -1;
 	*ret_any = *ret_any || is;
 	if (folder.level == below->depth || below->names > below->most_names)
 		return 0;
 	if (!is)
-		return !os_is_made_up(folder.path) && os_each(&why, folder.path, below_take, below) < 0
-				   ? error_if_memory(err, &why)
-				   : 0;
-	envs = os_join(err, folder.path, "envs");
+		return !os_is_made_up(folder.path) && os_each(&why, folder.path, below_take, below) < 0 ? 0
+																								: 0;
+	envs = os_join(folder.path, "envs");
 	if (envs && os_exists(envs))
 		return below_later(err, below, envs);
 	mem_free(envs);
@@ -421,15 +419,13 @@ static int place_below(struct jw_error *err, struct place_list *list, const char
 	if (os_stat(NULL, folder, &stat))
 		return 0;
 	below.device = stat.device;
-	result = below_later(err, &below, mem_string(err, folder));
+	result = below_later(err, &below, mem_string(folder));
 	for (; !result && below.next < below.count; below.next++)
 		result = below_look(err, &below, list, ret_any);
 	if (!result && below.names > below.most_names)
-		result = place_note(err, list,
-							mem_printf(err,
-									   "%s has more than %zu names near its top: not all was "
-									   "looked at; “jitwarm find DIR” looks below DIR",
-									   folder, below.most_names));
+		place_note(list, mem_printf("%s has more than %zu names near its top: not all was "
+									"looked at; “jitwarm find DIR” looks below DIR",
+									folder, below.most_names));
 	while (below.count)
 		mem_free(below.folders[--below.count].path);
 	mem_free(below.folders);
@@ -445,11 +441,11 @@ static int take_home(struct jw_error *err, struct place_list *list)
 	int result;
 
 	if (os_home_dir(&why, &home))
-		return error_if_memory(err, &why);
+		return 0;
 	result = os_real_path(&why, home, &real);
 	mem_free(home);
 	if (result)
-		return error_if_memory(err, &why);
+		return 0;
 	result = place_below(err, list, real, near, &any);
 	mem_free(real);
 	return result;
@@ -466,14 +462,15 @@ static int take_folder(struct jw_error *err, struct place_list *list, const char
 		return -1;
 	result = place_below(err, list, real, far, &any);
 	if (!result && !any)
-		result = place_add_path(err, list, "folder", real, real);
+		result = place_add_path(list, "folder", real, real);
 	mem_free(real);
 	return result;
 }
 
 static int take_registered(struct jw_error *err, void *context, const char *prefix)
 {
-	return place_add_environment(err, context, "Python", prefix, NULL);
+	(void)err;
+	return place_add_environment(context, "Python", prefix, NULL);
 }
 
 static int take_usual(struct jw_error *err, struct place_list *list)
@@ -490,16 +487,14 @@ static int take_usual(struct jw_error *err, struct place_list *list)
 int jw_places_find(struct jw_error *err, const struct jw_places_options *options,
 				   struct jw_places **ret_places)
 {
-	struct place_list list = {.places = mem_alloc(err, sizeof *list.places),
-							  .cancel = options->cancel};
+	struct place_list list = {.places = mem_alloc(sizeof *list.places), .cancel = options->cancel};
 	int result = !list.places ? -1 : options->folder_count ? 0 : take_usual(err, &list);
 
 	for (size_t i = 0; !result && i < options->folder_count; i++)
 		result = take_folder(err, &list, options->folders[i]);
 	if (!result && list.places->count == MOST_PLACES)
-		result = place_note(
-			err, &list,
-			mem_printf(err, "there are more than %d places: the others are left out", MOST_PLACES));
+		place_note(&list, mem_printf("there are more than %d places: the others are left out",
+									 MOST_PLACES));
 	if (result)
 		jw_places_free(list.places);
 	else

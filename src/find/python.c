@@ -21,14 +21,14 @@ static bool is_windows(void)
 }
 
 /* A regular file that is not the Store's stub (size 0). */
-static int look_executable(struct jw_error *err, const char *path, bool *ret_is)
+static int look_executable(const char *path, bool *ret_is)
 {
 	struct jw_error why = {0};
 	struct os_stat stat;
 
 	*ret_is = false;
 	if (os_stat(&why, path, &stat))
-		return error_if_memory(err, &why);
+		return 0;
 	*ret_is = stat.kind == OS_REGULAR && stat.size_bytes && (is_windows() || (stat.mode & 0111));
 	return 0;
 }
@@ -40,14 +40,14 @@ static bool is_script(const char *path)
 	return os_read_head(path, head, sizeof head) == sizeof head && head[0] == '#' && head[1] == '!';
 }
 
-int path_list_next(struct jw_error *err, const char **list, char **ret_member)
+int path_list_next(const char **list, char **ret_member)
 {
 	const char *start = *list + strspn(*list, (const char[]){os_list_separator, 0}), *end = start;
 
 	while (*end && *end != os_list_separator)
 		end++;
 	*list = end;
-	*ret_member = end > start ? mem_string_n(err, start, (size_t)(end - start)) : NULL;
+	*ret_member = end > start ? mem_string_n(start, (size_t)(end - start)) : NULL;
 	return end > start && !*ret_member ? -1 : 0;
 }
 
@@ -78,8 +78,8 @@ static int ask_script(struct jw_error *err, const char *script, const struct jw_
 								 why.message)
 					 : error_copy(err, &why);
 	else if (!status) {
-		executable = mem_string_n(err, buf_text(&answer), strcspn(buf_text(&answer), "\n"));
-		result = executable ? look_executable(err, executable, &is) : -1;
+		executable = mem_string_n(buf_text(&answer), strcspn(buf_text(&answer), "\n"));
+		look_executable(executable, &is);
 	}
 	buf_free(&answer);
 	if (!result && is && os_is_absolute(executable) && !is_script(executable)) {
@@ -95,7 +95,7 @@ static int started_by(struct jw_error *err, char *file, const struct jw_cancel *
 					  char **ret_executable)
 {
 	bool is = false;
-	int result = look_executable(err, file, &is);
+	int result = look_executable(file, &is);
 
 	*ret_executable = NULL;
 	if (is && !is_script(file)) {
@@ -115,11 +115,11 @@ static int search_path(struct jw_error *err, const char *path, const char *name,
 	char *folder, *file;
 
 	for (*ret_executable = NULL; !*ret_executable;) {
-		if (path_list_next(err, &path, &folder))
+		if (path_list_next(&path, &folder))
 			return -1;
 		if (!folder)
 			break;
-		file = os_join(err, folder, name);
+		file = os_join(folder, name);
 		mem_free(folder);
 		if (!file || started_by(err, file, cancel, ret_executable))
 			return -1;
@@ -133,7 +133,7 @@ int python_on_path(struct jw_error *err, const struct jw_cancel *cancel, char **
 	static const char *const windows_names[] = {"python3.exe", "python.exe", NULL};
 	const char *const *names = is_windows() ? windows_names : posix_names;
 	char *path = NULL, *found = NULL;
-	int result = os_env_read(err, "PATH", &path);
+	int result = os_env_read("PATH", &path);
 
 	for (; path && !result && !found && *names; names++)
 		result = search_path(err, path, *names, cancel, &found);
@@ -146,8 +146,7 @@ int python_on_path(struct jw_error *err, const struct jw_cancel *cancel, char **
 	return 0;
 }
 
-static int find_value(struct jw_error *err, const struct buf *text, const char *key,
-					  char **ret_value)
+static void find_value(const struct buf *text, const char *key, char **ret_value)
 {
 	const char *at = buf_text(text), *end = at + text->size, *line;
 	size_t length, wanted = strlen(key);
@@ -162,15 +161,14 @@ static int find_value(struct jw_error *err, const struct buf *text, const char *
 			continue;
 		for (equals++; equals < line + length && *equals == ' ';)
 			equals++;
-		*ret_value = mem_string_n(err, equals, (size_t)(line + length - equals));
-		return *ret_value ? 0 : -1;
+		*ret_value = mem_string_n(equals, (size_t)(line + length - equals));
+		return;
 	}
-	return 0;
 }
 
 int pyvenv_value(struct jw_error *err, const char *directory, const char *key, char **ret_value)
 {
-	char *path = os_join(err, directory, "pyvenv.cfg");
+	char *path = os_join(directory, "pyvenv.cfg");
 	struct jw_error why = {0};
 	struct buf text = {0};
 	int result = path ? 0 : -1;
@@ -179,7 +177,7 @@ int pyvenv_value(struct jw_error *err, const char *directory, const char *key, c
 	if (path && os_read_file(&why, path, MOST_CONFIG, &text))
 		result = os_holds_nothing(err, path, &why);
 	else if (path)
-		result = find_value(err, &text, key, ret_value);
+		find_value(&text, key, ret_value);
 	buf_free(&text);
 	mem_free(path);
 	return result;
@@ -187,7 +185,7 @@ int pyvenv_value(struct jw_error *err, const char *directory, const char *key, c
 
 int python_look_mark(struct jw_error *err, const char *prefix, const char *name, bool *ret_has)
 {
-	char *path = os_join(err, prefix, name);
+	char *path = os_join(prefix, name);
 	struct jw_error why = {0};
 	int result = path ? 0 : -1;
 
@@ -204,9 +202,9 @@ static int real_prefix(struct jw_error *err, const char *executable, char **ret_
 	char *real = NULL, *folder = NULL;
 
 	if (!os_real_path(err, executable, &real))
-		folder = os_dir_name(err, real);
+		folder = os_dir_name(real);
 	mem_free(real);
-	*ret_prefix = folder && !is_windows() ? os_dir_name(err, folder) : folder;
+	*ret_prefix = folder && !is_windows() ? os_dir_name(folder) : folder;
 	if (*ret_prefix != folder)
 		mem_free(folder);
 	return *ret_prefix ? 0 : -1;
@@ -215,7 +213,7 @@ static int real_prefix(struct jw_error *err, const char *executable, char **ret_
 int python_prefix(struct jw_error *err, const char *executable, char **ret_prefix,
 				  bool *ret_virtual)
 {
-	char *folder = os_dir_name(err, executable), *above = folder ? os_dir_name(err, folder) : NULL;
+	char *folder = os_dir_name(executable), *above = folder ? os_dir_name(folder) : NULL;
 	char *prefix = NULL;
 	bool here = false, there = false;
 	int result = above ? python_look_mark(err, folder, "pyvenv.cfg", &here) : -1;

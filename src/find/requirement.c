@@ -39,12 +39,11 @@ static int add_requirement(struct jw_error *err, struct metadata *metadata, cons
 	return 0;
 }
 
-static int set_once(struct jw_error *err, char **field, const char *value)
+static void set_once(char **field, const char *value)
 {
 	if (*field || !*value)
-		return 0;
-	*field = mem_string(err, value);
-	return *field ? 0 : -1;
+		return;
+	*field = mem_string(value);
 }
 
 static int take_field(struct jw_error *err, struct metadata *metadata, char *line)
@@ -55,10 +54,14 @@ static int take_field(struct jw_error *err, struct metadata *metadata, char *lin
 		return 0;
 	*value++ = 0;
 	value += strspn(value, " \t");
-	if (text_equal_fold(line, "Name"))
-		return set_once(err, &metadata->name, value);
-	if (text_equal_fold(line, "Version"))
-		return set_once(err, &metadata->version, value);
+	if (text_equal_fold(line, "Name")) {
+		set_once(&metadata->name, value);
+		return 0;
+	}
+	if (text_equal_fold(line, "Version")) {
+		set_once(&metadata->version, value);
+		return 0;
+	}
 	if (text_equal_fold(line, "Requires-Dist"))
 		return add_requirement(err, metadata, value);
 	return 0;

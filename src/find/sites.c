@@ -69,11 +69,7 @@ static int add_site(struct jw_error *err, struct sites *environment, char *path,
 		mem_free(path);
 		return result;
 	}
-	site.root = mem_string(err, root);
-	if (!site.root) {
-		mem_free(path);
-		return -1;
-	}
+	site.root = mem_string(root);
 	environment->items[environment->count++] = site;
 	return 0;
 }
@@ -83,7 +79,7 @@ static int add_site(struct jw_error *err, struct sites *environment, char *path,
 static int add_lib(struct jw_error *err, struct sites *environment, const char *prefix,
 				   const char *lib, const char *version)
 {
-	char *folder = os_join(err, prefix, lib);
+	char *folder = os_join(prefix, lib);
 	struct jw_error why = {0};
 	struct os_names names;
 	int result = 0;
@@ -101,12 +97,11 @@ static int add_lib(struct jw_error *err, struct sites *environment, const char *
 				(!text_starts(name, "python3") && !text_starts(name, "pypy3")) ||
 				(version && *version && strcmp(digits, version) != 0 && strcmp(digits, "3") != 0))
 				continue;
-			result = add_site(err, environment,
-							  mem_printf(err, "%s/%s/site-packages", folder, name), prefix, true);
+			result = add_site(err, environment, mem_printf("%s/%s/site-packages", folder, name),
+							  prefix, true);
 			if (!result)
-				result =
-					add_site(err, environment, mem_printf(err, "%s/%s/dist-packages", folder, name),
-							 prefix, true);
+				result = add_site(err, environment, mem_printf("%s/%s/dist-packages", folder, name),
+								  prefix, true);
 		}
 		os_names_free(&names);
 	}
@@ -124,8 +119,7 @@ static int add_prefix(struct jw_error *err, struct sites *environment, const cha
 	if (add_lib(err, environment, prefix, "lib", version) ||
 		add_lib(err, environment, prefix, "lib64", version))
 		return -1;
-	return add_site(err, environment, mem_printf(err, "%s/Lib/site-packages", prefix), prefix,
-					true);
+	return add_site(err, environment, mem_printf("%s/Lib/site-packages", prefix), prefix, true);
 }
 
 /* The folder of an installation by Microsoft's Store is
@@ -133,16 +127,16 @@ static int add_prefix(struct jw_error *err, struct sites *environment, const cha
  * which nobody may write to: its pip installs into %LOCALAPPDATA%\Packages\NAME_PUBLISHER\
  * LocalCache\local-packages. NULL for another one. Source: Microsoft, "Package identity"; Python's
  * documentation, "Using Python on Windows". */
-static int store_base(struct jw_error *err, const char *prefix, char **ret_base)
+static int store_base(const char *prefix, char **ret_base)
 {
 	const char *name = os_base_name(prefix), *rest = strchr(name, '_'),
 			   *publisher = strstr(name, "__");
-	char *above = os_dir_name(err, prefix), *local = NULL, *base = NULL;
-	int result = above ? os_env_read(err, "LOCALAPPDATA", &local) : -1;
+	char *above = os_dir_name(prefix), *local = NULL, *base = NULL;
+	int result = above ? os_env_read("LOCALAPPDATA", &local) : -1;
 
 	if (!result && local && publisher && rest < publisher &&
 		text_equal_fold(os_base_name(above), "WindowsApps")) {
-		base = mem_printf(err, "%s/Packages/%.*s_%s/LocalCache/local-packages", local,
+		base = mem_printf("%s/Packages/%.*s_%s/LocalCache/local-packages", local,
 						  (int)(rest - name), name, publisher + 2);
 		result = base ? 0 : -1;
 	}
@@ -154,37 +148,37 @@ static int store_base(struct jw_error *err, const char *prefix, char **ret_base)
 }
 
 /* ~/.local, %APPDATA%\Python; NULL where the account has none. */
-static int home_base(struct jw_error *err, char **ret_base)
+static int home_base(char **ret_base)
 {
 	const bool windows = !strcmp(os_name, "windows");
 	struct jw_error why = {0};
 	char *home = NULL;
 
-	if (windows && os_env_read(err, "APPDATA", &home))
+	if (windows && os_env_read("APPDATA", &home))
 		return -1;
 	if (!home && os_home_dir(&why, &home))
-		return error_if_memory(err, &why);
-	*ret_base = os_join(err, home, windows ? "Python" : ".local");
+		return 0;
+	*ret_base = os_join(home, windows ? "Python" : ".local");
 	mem_free(home);
 	return *ret_base ? 0 : -1;
 }
 
 /* The folder with the packages of the account; NULL if Python is to use none. */
-static int user_base(struct jw_error *err, const char *prefix, char **ret_base)
+static int user_base(const char *prefix, char **ret_base)
 {
 	char *none = NULL, *base = NULL;
-	int result = os_env_read(err, "PYTHONNOUSERSITE", &none);
+	int result = os_env_read("PYTHONNOUSERSITE", &none);
 
 	if (!result && !(none && *none)) {
-		result = os_env_read(err, "PYTHONUSERBASE", &base);
+		os_env_read("PYTHONUSERBASE", &base);
 		if (!result && base && !*base) {
 			mem_free(base);
 			base = NULL;
 		}
 		if (!result && !base && !strcmp(os_name, "windows"))
-			result = store_base(err, prefix, &base);
+			result = store_base(prefix, &base);
 		if (!result && !base)
-			result = home_base(err, &base);
+			result = home_base(&base);
 	}
 	mem_free(none);
 	if (!result)
@@ -201,16 +195,15 @@ static int add_windows_sites(struct jw_error *err, struct sites *environment, co
 	int result = 0;
 
 	if (os_list(&why, base, &names))
-		return error_if_memory(err, &why);
+		return 0;
 	for (size_t i = 0; !result && i < names.count; i++) {
-		char *library = mem_printf(err, "%s/%s.dll", prefix, names.items[i]);
+		char *library = mem_printf("%s/%s.dll", prefix, names.items[i]);
 
 		if (!library)
 			result = -1;
 		else if (os_exists(library))
-			result =
-				add_site(err, environment,
-						 mem_printf(err, "%s/%s/site-packages", base, names.items[i]), base, true);
+			result = add_site(err, environment,
+							  mem_printf("%s/%s/site-packages", base, names.items[i]), base, true);
 		mem_free(library);
 	}
 	os_names_free(&names);
@@ -222,7 +215,7 @@ static int add_user_site(struct jw_error *err, struct sites *environment, const 
 						 const char *version)
 {
 	char *base = NULL;
-	int result = user_base(err, prefix, &base);
+	int result = user_base(prefix, &base);
 
 	if (!result && base)
 		result = add_lib(err, environment, base, "lib", version);
@@ -236,12 +229,12 @@ static int add_user_site(struct jw_error *err, struct sites *environment, const 
 static int add_python_path(struct jw_error *err, struct sites *environment)
 {
 	char *list = NULL, *path = NULL;
-	int result = os_env_read(err, "PYTHONPATH", &list);
+	int result = os_env_read("PYTHONPATH", &list);
 	const char *at = list ? list : "";
 
-	while (!result && !(result = path_list_next(err, &at, &path)) && path) {
+	while (!result && !(result = path_list_next(&at, &path)) && path) {
 		if (os_is_absolute(path))
-			result = add_site(err, environment, mem_string(err, path), path, false);
+			result = add_site(err, environment, mem_string(path), path, false);
 		mem_free(path);
 	}
 	mem_free(list);
@@ -267,10 +260,10 @@ static int add_base(struct jw_error *err, struct sites *environment)
 					 : 0;
 
 	if (!result && home && shared && text_equal_fold(shared, "true")) {
-		lib = os_join(err, home, "Lib");
+		lib = os_join(home, "Lib");
 		result = lib ? look_site_directory(err, lib, &windows) : -1;
 		if (!result)
-			base = windows ? mem_string(err, home) : os_dir_name(err, home);
+			base = windows ? mem_string(home) : os_dir_name(home);
 		result = base ? 0 : -1;
 		if (!result)
 			result = add_user_site(err, environment, base, NULL);
@@ -287,7 +280,7 @@ static int add_base(struct jw_error *err, struct sites *environment)
 static int fill_virtual(struct jw_error *err, struct sites *environment, char *prefix)
 {
 	environment->prefix = prefix;
-	environment->label = mem_printf(err, "the virtual environment %s", prefix);
+	environment->label = mem_printf("the virtual environment %s", prefix);
 	if (!environment->label || add_python_path(err, environment) ||
 		add_prefix(err, environment, prefix, NULL))
 		return -1;
@@ -296,18 +289,18 @@ static int fill_virtual(struct jw_error *err, struct sites *environment, char *p
 
 /* "3.11" for an executable (NULL: the python3 of the prefix); "" if its real name lacks the
  * version. The caller frees it. */
-static char *version_in(struct jw_error *err, const char *prefix, const char *known)
+static char *version_in(const char *prefix, const char *known)
 {
-	char *executable = known ? mem_string(err, known) : mem_printf(err, "%s/bin/python3", prefix);
+	char *executable = known ? mem_string(known) : mem_printf("%s/bin/python3", prefix);
 	char *real = NULL, *version = NULL;
 	struct jw_error why = {0};
 
 	if (!executable)
 		return NULL;
 	if (!os_real_path(&why, executable, &real))
-		version = mem_string(err, version_of(os_base_name(real)));
-	else if (!error_if_memory(err, &why))
-		version = mem_string(err, "");
+		version = mem_string(version_of(os_base_name(real)));
+	else if (1)
+		version = mem_string("");
 	mem_free(executable);
 	mem_free(real);
 	return version;
@@ -317,14 +310,14 @@ static char *version_in(struct jw_error *err, const char *prefix, const char *kn
 static int fill_installation(struct jw_error *err, struct sites *environment, char *prefix,
 							 const char *executable)
 {
-	char *meta = os_join(err, prefix, "conda-meta"), *version = version_in(err, prefix, executable);
+	char *meta = os_join(prefix, "conda-meta"), *version = version_in(prefix, executable);
 	int result = meta && version ? look_site_directory(err, meta, &environment->conda) : -1;
 
 	environment->prefix = prefix;
 	mem_free(meta);
 	if (!result)
 		environment->label = mem_printf(
-			err, environment->conda ? "the conda environment %s" : "the Python of %s", prefix);
+			environment->conda ? "the conda environment %s" : "the Python of %s", prefix);
 	if (!environment->label || add_python_path(err, environment) ||
 		add_user_site(err, environment, prefix, version) ||
 		add_prefix(err, environment, prefix, version))
@@ -340,7 +333,7 @@ static int named_folder(struct jw_error *err, const char *variable, char **ret_f
 	char *value = NULL, *real = NULL;
 	struct jw_error why = {0};
 	bool is = false;
-	int result = os_env_read(err, variable, &value);
+	int result = os_env_read(variable, &value);
 
 	if (!result && value && *value) {
 		result = look_site_directory(err, value, &is);
@@ -348,7 +341,7 @@ static int named_folder(struct jw_error *err, const char *variable, char **ret_f
 			(void)text_format(missing, MOST_MISSING, "%s is %.300s, which is not a folder",
 							  variable, value);
 		else if (is && os_real_path(&why, value, &real))
-			result = error_if_memory(err, &why);
+			result = 0;
 	}
 	mem_free(value);
 	*ret_folder = real;
@@ -362,9 +355,9 @@ static int own_environment(struct jw_error *err, char **ret_prefix, bool *ret_vi
 	struct jw_error why = {0};
 	char *self = NULL, *folder = NULL, *prefix = NULL;
 	bool is_virtual = false, conda = false, pipx = false, uv = false;
-	int result = os_self_path(&why, &self) ? error_if_memory(err, &why) : 0;
+	int result = os_self_path(&why, &self) ? 0 : 0;
 
-	if (self && (!(folder = os_dir_name(err, self)) || !(prefix = os_dir_name(err, folder)) ||
+	if (self && (!(folder = os_dir_name(self)) || !(prefix = os_dir_name(folder)) ||
 				 python_look_mark(err, prefix, "pyvenv.cfg", &is_virtual) ||
 				 python_look_mark(err, prefix, "conda-meta", &conda) ||
 				 python_look_mark(err, prefix, "pipx_metadata.json", &pipx) ||
@@ -393,7 +386,7 @@ static int take_ours(struct jw_error *err, const char *path, char **ret_prefix)
 	bool ours;
 
 	if (os_real_path(&why, path, &real))
-		return error_if_memory(err, &why);
+		return 0;
 	if (os_account(err, &account)) {
 		mem_free(real);
 		return -1;
@@ -414,11 +407,11 @@ static int project_environment(struct jw_error *err, char **ret_prefix)
 	char *folder = NULL;
 	struct jw_error why = {0};
 	bool is = false;
-	int result = os_real_path(&why, ".", &folder) ? error_if_memory(err, &why) : 0;
+	int result = os_real_path(&why, ".", &folder) ? 0 : 0;
 
 	*ret_prefix = NULL;
 	while (!result && folder && !is) {
-		char *path = os_join(err, folder, ".venv"), *above = os_dir_name(err, folder);
+		char *path = os_join(folder, ".venv"), *above = os_dir_name(folder);
 		const bool top = above && !strcmp(above, folder);
 
 		result = !path || !above ? -1 : python_look_mark(err, path, "pyvenv.cfg", &is);
@@ -457,13 +450,12 @@ static int fill_from_path(struct jw_error *err, const struct jw_cancel *cancel,
 }
 
 /* So that each answer about it says why it is not the one that was meant. */
-static int add_to_label(struct jw_error *err, struct sites *environment, const char *text)
+static void add_to_label(struct sites *environment, const char *text)
 {
-	char *label = mem_printf(err, "%s (%s)", environment->label, text);
+	char *label = mem_printf("%s (%s)", environment->label, text);
 
 	mem_free(environment->label);
 	environment->label = label;
-	return label ? 0 : -1;
 }
 
 int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_environment)
@@ -490,7 +482,7 @@ int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_
 				 : is_virtual ? fill_virtual(err, &environment, prefix)
 							  : fill_installation(err, &environment, prefix, NULL);
 	if (!result && *missing)
-		result = add_to_label(err, &environment, missing);
+		add_to_label(&environment, missing);
 	if (result) {
 		sites_free(&environment);
 		return -1;
@@ -515,13 +507,13 @@ int conda_list_each(struct jw_error *err,
 	*ret_unread = (struct jw_error){0};
 	/* The superuser believes no list that somebody else has written, or could have led it to. What
 	 * holds for the path holds when it is read, too: only the superuser can change that. */
-	if (os_home_dir(&why, &home) || !(file = os_join(&why, home, ".conda/environments.txt")))
-		result = error_if_memory(err, &why);
+	if (os_home_dir(&why, &home) || !(file = os_join(home, ".conda/environments.txt")))
+		result = 0;
 	else if (!os_look(NULL, file, &there) && !there)
 		result = 0;
 	else if ((os_is_superuser() && os_check_private(ret_unread, file, 0, false)) ||
 			 os_read_file(ret_unread, file, MOST_LISTED, &text))
-		result = error_if_memory(err, ret_unread);
+		result = 0;
 	for (const char *line = buf_text(&text); !result && *line;) {
 		const size_t length = strcspn(line, "\r\n");
 		char *prefix;
@@ -530,7 +522,7 @@ int conda_list_each(struct jw_error *err,
 			error_set(ret_unread, JW_ERR_LIMIT, "%s: more than %d lines", file, (int)MOST_LINES);
 			break;
 		}
-		prefix = mem_string_n(err, line, length);
+		prefix = mem_string_n(line, length);
 		result = !prefix ? -1 : os_is_absolute(prefix) ? take(err, context, prefix) : 0;
 		mem_free(prefix);
 		line += length + strspn(line + length, "\r\n");
@@ -550,9 +542,10 @@ static int match_conda(struct jw_error *err, void *context, const char *prefix)
 {
 	struct conda_name *wanted = context;
 
+	(void)err;
 	if (wanted->prefix || strcmp(os_base_name(prefix), wanted->name) != 0)
 		return 0;
-	wanted->prefix = mem_string(err, prefix);
+	wanted->prefix = mem_string(prefix);
 	return wanted->prefix ? 0 : -1;
 }
 
@@ -577,7 +570,7 @@ const char *environment_kind(const char *path)
 /* Names the environment that a path leads into: that of .venv/bin/python. */
 static int refuse_environment(struct jw_error *err, const char *dir)
 {
-	char *above = os_dir_name(err, dir), *higher = above ? os_dir_name(err, above) : NULL;
+	char *above = os_dir_name(dir), *higher = above ? os_dir_name(above) : NULL;
 	const char *const candidates[] = {higher ? above : NULL, higher}, *meant = NULL;
 
 	for (size_t i = 0; i < 2 && candidates[i] && !meant; i++) {

@@ -80,7 +80,7 @@ static int find_probe_entry(struct jw_error *err, const char *dir, int level,
 	if (os_list(&why, dir, &names))
 		return error_unless_missing(err, &why);
 	for (size_t i = 0; !result && i < names.count; i++) {
-		char *below = os_join(err, dir, names.items[i]);
+		char *below = os_join(dir, names.items[i]);
 
 		if (!below || os_stat(&why, below, &stat))
 			result = below ? error_unless_missing(err, &why) : -1;
@@ -149,9 +149,8 @@ int driver_probe(struct jw_error *err, const char *const *worker, const char *fo
 	struct protocol_hello hello = {0};
 	struct protocol_answer answer = {0};
 	struct protocol_job job = {0};
-	char *container = os_join(err, folder, "probe.fatbin"),
-		 *cache_dir = os_join(err, folder, "probe-cache"),
-		 *larger = os_join(err, folder, "gauge.fatbin");
+	char *container = os_join(folder, "probe.fatbin"), *cache_dir = os_join(folder, "probe-cache"),
+		 *larger = os_join(folder, "gauge.fatbin");
 	struct speed_gauge gauge = {0};
 	struct driver_query ask = {
 		.worker = worker, .cache_dir = cache_dir, .job = &job, .limit_s = LIMIT_S};

@@ -14,10 +14,10 @@
 static int ask_jobs(struct jw_error *err, const struct driver_query *ask,
 					struct driver_session *session, struct protocol_answer *ret_answer)
 {
-	struct protocol_answer *answer = mem_alloc(err, sizeof *answer);
+	struct protocol_answer *answer = mem_alloc(sizeof *answer);
 	const struct protocol_job *next;
 
-	if (!answer || driver_session_ask(err, session, ask->job, answer)) {
+	if (driver_session_ask(err, session, ask->job, answer)) {
 		mem_free(answer);
 		return -1;
 	}
@@ -135,11 +135,9 @@ static int start_session(struct jw_error *err, struct driver_session *session)
 int driver_session_open(struct jw_error *err, const struct driver_query *ask,
 						struct driver_session **ret_session, struct protocol_hello *ret_hello)
 {
-	struct driver_session *session = mem_alloc(err, sizeof *session);
+	struct driver_session *session = mem_alloc(sizeof *session);
 	int failed = 0;
 
-	if (!session)
-		return -1;
 	session->ask = *ask;
 	session->hello = ret_hello;
 	if (os_loop_open(err, &session->loop)) {

@@ -38,7 +38,7 @@ static char *identity_of_gpus(const struct known_gpus_key *key)
 		if (failed)
 			goto done;
 	}
-	identity = mem_string(NULL, buf_text(&text));
+	identity = mem_string(buf_text(&text));
 done:
 	buf_free(&text);
 	return identity;
@@ -76,7 +76,7 @@ bool known_gpus_parse(const char *text, size_t size, const char *identity,
 /* NULL if no state is kept. */
 static char *gpus_file_of(const char *state_dir)
 {
-	return state_dir ? os_join(NULL, state_dir, "devices.json") : NULL;
+	return state_dir ? os_join(state_dir, "devices.json") : NULL;
 }
 
 bool known_gpus_find(const char *state_dir, const struct known_gpus_key *key,
@@ -104,7 +104,7 @@ void known_gpus_save(const char *state_dir, const struct known_gpus_key *key,
 								   (struct protocol_hello *)(uintptr_t)hello};
 
 	if (kept.identity && path)
-		line = json_object_line(NULL, &kept_gpus_table, &kept);
+		line = json_object_line(&kept_gpus_table, &kept);
 	if (line && !os_make_dirs(NULL, state_dir, 0700))
 		(void)os_write_atomic(NULL, path, line, strlen(line));
 	cJSON_free(line);

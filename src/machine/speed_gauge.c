@@ -135,8 +135,8 @@ static int ask_compiler(const struct jw_system *system, const char *ptxas, const
 							   .context = &gauge,
 							   .limit_s = COMPILER_LIMIT_S,
 							   .cancel = cancel};
-	char *file = os_join(NULL, folder, "gauge.fatbin");
-	char *cache_dir = os_join(NULL, folder, "gauge-cache"), *task = NULL;
+	char *file = os_join(folder, "gauge.fatbin");
+	char *cache_dir = os_join(folder, "gauge-cache"), *task = NULL;
 	int result = -1;
 
 	if (file && cache_dir && !os_make_dirs(NULL, cache_dir, 0700) &&

@@ -26,12 +26,9 @@
 enum { MOST_PCI = 64, LIMIT_S = 120 };
 
 /* Moves the settings' strings to the public structure. */
-static int take_settings(struct jw_error *err, struct cache_settings *settings,
-						 struct jw_cache_info *cache)
+static void take_settings(struct cache_settings *settings, struct jw_cache_info *cache)
 {
-	cache->warnings = mem_array(err, CACHE_MOST_WARNINGS + 1, sizeof *cache->warnings);
-	if (!cache->warnings)
-		return -1;
+	cache->warnings = mem_array(CACHE_MOST_WARNINGS + 1, sizeof *cache->warnings);
 	memcpy(cache->warnings, settings->warnings, settings->warning_count * sizeof *cache->warnings);
 	cache->warning_count = settings->warning_count;
 	settings->warning_count = 0;
@@ -49,7 +46,6 @@ static int take_settings(struct jw_error *err, struct cache_settings *settings,
 	cache->disabled = settings->disabled;
 	cache->exists = settings->exists;
 	cache->usable = settings->usable;
-	return 0;
 }
 
 /* With these settings programs do not use a cache, however warm. */
@@ -78,17 +74,16 @@ static int read_cache(struct jw_error *err, const struct jw_system_options *opti
 					  struct jw_cache_info *cache, struct forced *ret_forced)
 {
 	struct cache_settings settings;
-	int result;
 
 	if (cache_settings_read(err, options->cache_dir, NULL, &settings))
 		return -1;
 	*ret_forced = (struct forced){settings.force_ptx_jit, settings.force_jit};
-	result = take_settings(err, &settings, cache);
+	take_settings(&settings, cache);
 	cache_settings_free(&settings);
 	cache->named = options->cache_dir != NULL;
 	if (!options->cache_dir)
 		judge_settings(cache);
-	return result;
+	return 0;
 }
 
 static void take_query_hello(struct jw_system *system, const struct protocol_hello *hello)
@@ -362,8 +357,8 @@ bool jw_cache_serves_now(const struct jw_cache_info *cache, uint64_t bytes)
 }
 
 /* Completes the settings, which depend on the driver and its GPUs. */
-static int settle_settings(struct jw_error *err, const struct jw_system_options *options,
-						   const struct forced *forced, struct jw_system *system)
+static int settle_settings(const struct jw_system_options *options, const struct forced *forced,
+						   struct jw_system *system)
 {
 	const struct gpu_branch *branch = gpu_branch_of(&system->driver.version);
 	struct jw_cache_info *cache = &system->cache;
@@ -382,7 +377,7 @@ static int settle_settings(struct jw_error *err, const struct jw_system_options 
 		"%s=1: the driver compiles everything at every start and never reads its cache; "
 		"a warm cache cannot help until it is unset",
 		forced->ptx_jit ? "CUDA_FORCE_PTX_JIT" : "CUDA_FORCE_JIT");
-	cache->warnings[cache->warning_count] = mem_string(err, text);
+	cache->warnings[cache->warning_count] = mem_string(text);
 	if (!cache->warnings[cache->warning_count++])
 		return -1;
 	if (!options->cache_dir && !cache->disabled)
@@ -478,23 +473,23 @@ static int open_elsewhere(struct jw_error *err, const struct jw_system_options *
 /* The first insert makes the cache, with its final mode. */
 static int make_scratch(struct jw_error *err, struct jw_system *system, char **ret_path)
 {
-	struct run_folder *folder = mem_alloc(err, sizeof *folder);
+	struct run_folder *folder = mem_alloc(sizeof *folder);
 	char *path = NULL;
 
-	if (folder && !run_folder_make(err, system->state_dir, folder))
-		path = os_join(err, folder->path, "ComputeCache");
+	if (!run_folder_make(err, system->state_dir, folder))
+		path = os_join(folder->path, "ComputeCache");
 	system->scratch = folder;
 	*ret_path = path;
 	return path ? 0 : -1;
 }
 
 /* After an upgrade the installed driver does not start under the kernel's part of the former one */
-static int explain_pending(struct jw_error *err, struct jw_system *system)
+static int explain_pending(struct jw_system *system)
 {
 	struct jw_driver running = {0};
 	char text[32], installed[JW_DRIVER_TEXT];
 
-	if (os_running_driver(err, text))
+	if (os_running_driver(text))
 		return -1;
 	(void)jw_driver_parse(NULL, text, &running);
 	if (running.release[0] && system->driver.version.release[0] &&
@@ -515,14 +510,12 @@ static int open_here(struct jw_error *err, const struct jw_system_options *optio
 	int result = 0;
 
 	if (os_find_driver(&why, &library)) {
-		if (why.code == JW_ERR_MEMORY)
-			return error_copy(err, &why);
 		explain_no_driver(&why, system);
 		return 0;
 	}
 	TEXT_COPY(system->driver.library, library);
 	if (find_gpus(err, options, library, system) || find_profile(err, options, system) ||
-		(!system->gpu_count && explain_pending(err, system)))
+		(!system->gpu_count && explain_pending(system)))
 		result = -1;
 	else if (!system->gpu_count && unfit_driver(&why, &system->driver.version))
 		TEXT_COPY(system->why_none, why.message);
@@ -545,12 +538,10 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	if (!options->target_count && (!options->asleep || options->probe || options->ask) &&
 		worker_command_check(err, options->worker))
 		return -1;
-	system = mem_alloc(err, sizeof *system);
-	if (!system)
-		return -1;
+	system = mem_alloc(sizeof *system);
 	system->worker = options->worker;
 	system->elsewhere = options->target_count != 0;
-	system->gpus = mem_array(err, PROTOCOL_MOST_DEVICES, sizeof *system->gpus);
+	system->gpus = mem_array(PROTOCOL_MOST_DEVICES, sizeof *system->gpus);
 	/* An account without a home keeps nothing. */
 	if (!system->gpus ||
 		(os_state_dir(&why, &system->state_dir) && error_unless_missing(err, &why)) ||
@@ -563,7 +554,7 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	if (options->target_count ? open_elsewhere(err, options, system)
 							  : open_here(err, options, system))
 		goto done;
-	result = settle_settings(err, options, &forced, system);
+	result = settle_settings(options, &forced, system);
 done:
 	mem_free(scratch);
 	if (result)

@@ -210,30 +210,29 @@ static void set_web_options(struct exchange *exchange, const char *url, struct c
 	set_web_login(exchange, url);
 }
 
-static int add_header(struct jw_error *err, struct curl_slist **headers, const char *text)
+static void add_header(struct curl_slist **headers, const char *text)
 {
 	struct curl_slist *more = curl_slist_append(*headers, text);
 
 	if (!more)
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
+		mem_ended(0);
 	*headers = more;
-	return 0;
 }
 
-static int list_headers(struct jw_error *err, const struct web_request *request, const char *url,
+static int list_headers(const struct web_request *request, const char *url,
 						struct curl_slist **headers)
 {
 	const bool proves = request->authorization && web_same_origin(url, request->url);
-	char *line = proves ? mem_printf(err, "Authorization: %s", request->authorization) : NULL;
+	char *line = proves ? mem_printf("Authorization: %s", request->authorization) : NULL;
 	int result = proves && !line ? -1 : 0;
 
 	for (size_t i = 0; !result && request->headers[i]; i++)
-		result = add_header(err, headers, request->headers[i]);
+		add_header(headers, request->headers[i]);
 	/* No “100 Continue” is waited for. libcurl 7.88 signs what is not sent then. */
 	if (!result && !request->sign)
-		result = add_header(err, headers, "Expect:");
+		add_header(headers, "Expect:");
 	if (!result && line)
-		result = add_header(err, headers, line);
+		add_header(headers, line);
 	mem_free(line);
 	return result;
 }
@@ -272,7 +271,7 @@ static int fail_exchange(struct jw_error *err, const struct exchange *exchange, 
 	if (exchange->err.code)
 		return error_copy(err, &exchange->err);
 	if (code == CURLE_OUT_OF_MEMORY)
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
+		mem_ended(0);
 	for (size_t i = 0; i < sizeof final / sizeof *final; i++)
 		if (code == final[i])
 			kind = JW_ERR_IO;
@@ -296,7 +295,7 @@ static int ask_hop(struct jw_error *err, struct exchange *exchange, const char *
 	exchange->begun = false;
 	buf_clear(&exchange->refusal);
 	result = web_may_ask(err, &web->options->plain, url) ||
-			 list_headers(err, exchange->request, url, &headers);
+			 list_headers(exchange->request, url, &headers);
 	if (!result) {
 		set_web_options(exchange, url, headers);
 		web_answer_clear(exchange->answer);
@@ -415,18 +414,12 @@ struct web *web_open(struct jw_error *err, const struct web_options *options)
 		error_set(err, JW_ERR_IO, "libcurl cannot start");
 		return NULL;
 	}
-	if (!(web = mem_alloc(err, sizeof *web))) {
-		curl_global_cleanup();
-		return NULL;
-	}
+	web = mem_alloc(sizeof *web);
 	web->options = options;
 	web->many = curl_multi_init();
 	web->curl = curl_easy_init();
-	if (!web->many || !web->curl) {
-		error_set(err, JW_ERR_MEMORY, "out of memory");
-		web_close(web);
-		return NULL;
-	}
+	if (!web->many || !web->curl)
+		mem_ended(0);
 	if (find_web_certificates(err, web)) {
 		web_close(web);
 		return NULL;

@@ -1,3 +1,4 @@
+#include "base/mem.h"
 #include "net/web.h"
 
 #include <curl/curl.h>
@@ -53,7 +54,7 @@ int web_check_address(struct jw_error *err, const char *url)
 	curl_free(host);
 	curl_url_cleanup(parts);
 	if (code == CURLUE_OUT_OF_MEMORY)
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
+		mem_ended(0);
 	if (code)
 		return error_set(err, JW_ERR_USAGE,
 						 "“%s”: not https://HOST/PATH, the address of a shared place",

@@ -30,9 +30,7 @@ bool os_exists(const char *path)
 
 int os_holds_nothing(struct jw_error *err, const char *path, const struct jw_error *why)
 {
-	return why->code == JW_ERR_MEMORY || (why->code == JW_ERR_IO && !os_is_denied(path))
-			   ? error_copy(err, why)
-			   : 0;
+	return (why->code == JW_ERR_IO && !os_is_denied(path)) ? error_copy(err, why) : 0;
 }
 
 bool os_is_older(const char *path, int64_t seconds)
@@ -42,12 +40,12 @@ bool os_is_older(const char *path, int64_t seconds)
 	return !os_stat(NULL, path, &stat) && stat.mtime_ns / 1000000000 < os_now_s() - seconds;
 }
 
-char *os_nearest(struct jw_error *err, const char *path)
+char *os_nearest(const char *path)
 {
-	char *at = mem_string(err, path);
+	char *at = mem_string(path);
 
 	while (at && !os_exists(at)) {
-		char *above = os_dir_name(err, at);
+		char *above = os_dir_name(at);
 		bool top = above && !strcmp(above, at);
 
 		mem_free(at);
@@ -60,7 +58,7 @@ char *os_nearest(struct jw_error *err, const char *path)
 
 int os_may_be_folder(struct jw_error *err, const char *path)
 {
-	char *nearest = os_nearest(err, path);
+	char *nearest = os_nearest(path);
 	struct os_stat stat;
 	int result = nearest ? 0 : -1;
 
@@ -84,7 +82,7 @@ int os_may_make(struct jw_error *err, const char *path)
 				   : 0;
 	if (why.code != JW_ERR_NOT_FOUND)
 		return error_copy(err, &why);
-	above = os_dir_name(err, path);
+	above = os_dir_name(path);
 	if (!above)
 		return -1;
 	result = strcmp(above, path) != 0 ? os_may_make(err, above) : error_copy(err, &why);
@@ -114,7 +112,7 @@ static int make_dir(struct jw_error *err, const char *path, uint32_t mode, bool 
 	}
 	if (!unknown.code)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s: Not a directory", path);
-	return error_copy(err, unknown.code == JW_ERR_MEMORY ? &unknown : &why);
+	return error_copy(err, &why);
 }
 
 static int make_levels(struct jw_error *err, const char *path, uint32_t mode, bool exactly)
@@ -128,7 +126,7 @@ static int make_levels(struct jw_error *err, const char *path, uint32_t mode, bo
 		return 0;
 	if (why.code != JW_ERR_NOT_FOUND)
 		return error_copy(err, &why);
-	above = os_dir_name(err, path);
+	above = os_dir_name(path);
 	if (!above)
 		return -1;
 	if (!strcmp(above, path))
@@ -165,7 +163,7 @@ int os_make_shared_dirs(struct jw_error *err, const char *path, uint32_t mode)
 
 static int make_parent(struct jw_error *err, const char *path, uint32_t mode, bool exactly)
 {
-	char *folder = os_dir_name(err, path);
+	char *folder = os_dir_name(path);
 	int result = folder ? make_despite_others(err, folder, mode, exactly) : -1;
 
 	mem_free(folder);
@@ -229,14 +227,13 @@ int names_add(struct jw_error *err, struct named_list *list, char *name, enum os
 	return 0;
 }
 
-int names_finish(struct jw_error *err, int result, struct named_list *list,
-				 struct os_names *ret_names)
+int names_finish(int result, struct named_list *list, struct os_names *ret_names)
 {
 	struct os_names names = {.count = list->count};
 
 	if (!result) {
-		names.items = mem_array(err, list->count, sizeof *names.items);
-		names.kinds = mem_array(err, list->count, sizeof *names.kinds);
+		names.items = mem_array(list->count, sizeof *names.items);
+		names.kinds = mem_array(list->count, sizeof *names.kinds);
 	}
 	if (names.items && names.kinds) {
 		if (list->count)

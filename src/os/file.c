@@ -104,12 +104,10 @@ int os_file_open(struct jw_error *err, const char *path, enum os_open how,
 	/* A pipe without a writer would block the reader. */
 	int flags = (how == OS_OPEN_READ ? UV_FS_O_RDONLY | UV_FS_O_NONBLOCK : UV_FS_O_RDWR) |
 				(how == OS_OPEN_CREATE ? UV_FS_O_CREAT : 0);
-	struct os_file *file = mem_alloc(err, sizeof *file);
+	struct os_file *file = mem_alloc(sizeof *file);
 
-	if (!file)
-		return -1;
-	file->path = mem_string(err, path);
-	file->fd = file->path ? path_open(err, path, flags) : -1;
+	file->path = mem_string(path);
+	file->fd = path_open(err, path, flags);
 	if (file->fd < 0) {
 		mem_free(file->path);
 		mem_free(file);
@@ -121,13 +119,11 @@ int os_file_open(struct jw_error *err, const char *path, enum os_open how,
 
 int os_file_make(struct jw_error *err, const char *path, struct os_file **ret_file, char **ret_name)
 {
-	struct os_file *file = mem_alloc(err, sizeof *file);
+	struct os_file *file = mem_alloc(sizeof *file);
 	char *name = NULL;
 
-	if (!file)
-		return -1;
 	file->fd = path_make_file(err, path, &name);
-	file->path = file->fd < 0 ? NULL : mem_string(err, name);
+	file->path = file->fd < 0 ? NULL : mem_string(name);
 	if (!file->path) {
 		if (file->fd >= 0) {
 			(void)close_fd(NULL, name, file->fd);
@@ -233,7 +229,7 @@ int os_file_sync(struct jw_error *err, struct os_file *file)
 
 void os_sync_names(const char *path)
 {
-	char *folder = os_dir_name(NULL, path);
+	char *folder = os_dir_name(path);
 	struct os_file *file;
 
 	if (folder && !os_file_open(NULL, folder, OS_OPEN_READ, &file)) {
@@ -267,8 +263,8 @@ int os_lend(struct jw_error *err, const char *path, size_t most, struct os_lent 
 		return -1;
 	if (!check_lent(err, lent.file, most))
 		lent.path = os_is_whole_path(own_files) && os_exists(own_files)
-						? mem_printf(err, "%s/%d", own_files, lent.file->fd)
-						: mem_string(err, path);
+						? mem_printf("%s/%d", own_files, lent.file->fd)
+						: mem_string(path);
 	if (!lent.path) {
 		os_lent_close(&lent);
 		return -1;
@@ -290,7 +286,7 @@ struct os_lent os_lend_netrc(void)
 		(void)os_lend(NULL, named, MOST_NETRC, &lent);
 	else
 		for (size_t i = 0; home && !lent.path && i < count; i++) {
-			char *path = os_join(NULL, home, names[i]);
+			char *path = os_join(home, names[i]);
 
 			if (path)
 				(void)os_lend(NULL, path, MOST_NETRC, &lent);
@@ -348,14 +344,14 @@ static const char *last_separator(const char *path)
 	return NULL;
 }
 
-char *os_join(struct jw_error *err, const char *a, const char *b)
+char *os_join(const char *a, const char *b)
 {
 	size_t length = strlen(a);
 
 	if (!length)
-		return mem_string(err, b);
-	return os_is_separator(a[length - 1]) ? mem_printf(err, "%s%s", a, b)
-										  : mem_printf(err, "%s%c%s", a, os_separator, b);
+		return mem_string(b);
+	return os_is_separator(a[length - 1]) ? mem_printf("%s%s", a, b)
+										  : mem_printf("%s%c%s", a, os_separator, b);
 }
 
 const char *os_base_name(const char *path)
@@ -365,14 +361,14 @@ const char *os_base_name(const char *path)
 	return last ? last + 1 : path;
 }
 
-char *os_dir_name(struct jw_error *err, const char *path)
+char *os_dir_name(const char *path)
 {
 	const char *last = last_separator(path);
 	size_t root = os_root_length(path), length = last ? (size_t)(last - path) : 0;
 
 	if (!last && !root)
-		return mem_string(err, ".");
-	return mem_string_n(err, path, length < root ? root : length);
+		return mem_string(".");
+	return mem_string_n(path, length < root ? root : length);
 }
 
 int path_choose_letters(struct jw_error *err, const char *path, char *ret_letters)
@@ -390,7 +386,7 @@ int path_choose_letters(struct jw_error *err, const char *path, char *ret_letter
 int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path)
 {
 	char *folder = os_temp_dir(err);
-	char *path = folder ? os_join(err, folder, prefix) : NULL;
+	char *path = folder ? os_join(folder, prefix) : NULL;
 	int result = path ? path_make_private_folder(err, path, ret_path) : -1;
 
 	mem_free(path);

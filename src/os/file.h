@@ -15,7 +15,7 @@
 /* From here on no link below `folder` is followed, whoever made it, for accounts without rights
  * too: JW_ERR_IO. For a whole process, which calls it before it starts threads. The superuser's
  * rules stay as they are; on Windows it changes nothing. */
-int os_follow_none_below(struct jw_error *err, const char *folder);
+void os_follow_none_below(const char *folder);
 
 enum os_kind {
 	OS_REGULAR,
@@ -101,7 +101,7 @@ int os_replaceable(struct jw_error *err, const char *path, char **ret_real);
 
 /* How the name of a file begins that is written beside `path`, to take its place: OS_MADE_FORM or
  * hexadecimal digits follow. Users give no file such a name. The caller frees it. */
-char *os_beside(struct jw_error *err, const char *path);
+char *os_beside(const char *path);
 /* Removes those that killed runs have left: that of a living one is younger than OS_LEFT_S. */
 void os_sweep_beside(const char *path, int64_t older_s);
 enum { OS_LEFT_S = 3600 };
@@ -233,14 +233,14 @@ bool os_is_volatile(const char *path);
 bool os_is_roaming(const char *path);
 
 /* "a" and "b" as one path; the caller frees it. */
-char *os_join(struct jw_error *err, const char *a, const char *b);
+char *os_join(const char *a, const char *b);
 /* The part after the last separator: a pointer into `path`. */
 const char *os_base_name(const char *path);
 /* Everything before the last separator ("." if there is none, the root for something in the root);
  * the caller frees it. */
-char *os_dir_name(struct jw_error *err, const char *path);
+char *os_dir_name(const char *path);
 /* `path`, or its nearest existing parent (the topmost one if none exists); the caller frees it. */
-char *os_nearest(struct jw_error *err, const char *path);
+char *os_nearest(const char *path);
 /* JW_ERR_USAGE: `path`, or its nearest existing parent, is no folder. Unseen ones may be. */
 int os_may_be_folder(struct jw_error *err, const char *path);
 

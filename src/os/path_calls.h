@@ -62,5 +62,4 @@ struct named_list {
 int names_add(struct jw_error *err, struct named_list *list, char *name, enum os_kind kind);
 
 /* Empties the list: returns its names, sorted, as two arrays, unless `result` is a failure. */
-int names_finish(struct jw_error *err, int result, struct named_list *list,
-				 struct os_names *ret_names);
+int names_finish(int result, struct named_list *list, struct os_names *ret_names);

@@ -33,7 +33,7 @@ uint64_t os_cpu_ns(void)
 	return uv_getrusage(&used) ? 0 : nanoseconds(&used.ru_utime) + nanoseconds(&used.ru_stime);
 }
 
-int os_env_read(struct jw_error *err, const char *name, char **ret_value)
+int os_env_read(const char *name, char **ret_value)
 {
 	char none, *value = NULL;
 	size_t size = sizeof none;
@@ -42,9 +42,7 @@ int os_env_read(struct jw_error *err, const char *name, char **ret_value)
 	*ret_value = NULL;
 	if (!result || result == UV_ENOBUFS) {
 		/* If it does not fit, `size` becomes the size of the value and its NUL. */
-		value = mem_alloc(err, size + 1);
-		if (!value)
-			return -1;
+		value = mem_alloc(size + 1);
 		size++;
 		if (uv_os_getenv(name, value, &size)) {
 			mem_free(value);
@@ -59,7 +57,7 @@ char *os_env(const char *name)
 {
 	char *value;
 
-	return os_env_read(NULL, name, &value) ? NULL : value;
+	return os_env_read(name, &value) ? NULL : value;
 }
 
 void os_account_free(struct os_account *account)
@@ -140,8 +138,7 @@ int os_pci_gpus(struct jw_error *err, struct os_pci_device *devices, size_t most
 	char *list;
 	int result;
 
-	if (os_env_read(err, "JITWARM_PCI_DEVICES", &list))
-		return -1;
+	os_env_read("JITWARM_PCI_DEVICES", &list);
 	if (list)
 		result = os_pci_parse(err, list, devices, most, ret_count);
 	else

@@ -19,7 +19,7 @@ bool os_has_gpu_file(void);
  * an update may replace at the next boot only. Empty if there is none; -1 where memory is short. On
  * Windows $JITWARM_KERNEL_MODULE names the file in place of the system's list: the test beds set it
  */
-int os_running_driver(struct jw_error *err, char ret_release[32]);
+int os_running_driver(char ret_release[32]);
 
 /* Cores that this process may use. */
 

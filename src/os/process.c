@@ -171,10 +171,8 @@ static int start_safely(struct jw_error *err, const char *const *arguments,
 	if (!os_is_superuser())
 		return 0;
 	if (os_check_private(&why, *arguments, 0, false))
-		return error_if_memory(err, &why)
-				   ? -1
-				   : error_set(err, JW_ERR_UNSUPPORTED, "%s is not run as root (%s)", *arguments,
-							   why.message);
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s is not run as root (%s)", *arguments,
+						 why.message);
 	if (os_separator != '/')
 		return 0;
 	room[count++] = "/usr/bin/env";
@@ -218,7 +216,7 @@ static uint64_t bytes_below(const char *folder, int depth)
 	if (depth > MOST_DEPTH || os_list(NULL, folder, &names))
 		return 0;
 	for (size_t i = 0; i < names.count; i++) {
-		char *path = os_join(NULL, folder, names.items[i]);
+		char *path = os_join(folder, names.items[i]);
 		struct os_stat stat;
 
 		if (path && names.kinds[i] == OS_DIRECTORY)
@@ -281,7 +279,7 @@ char *os_program_on_path(const char *name)
 
 		if (end)
 			*end = '\0';
-		path = os_is_whole_path(at) ? mem_printf(NULL, "%s%c%s%s", at, os_separator, name,
+		path = os_is_whole_path(at) ? mem_printf("%s%c%s%s", at, os_separator, name,
 												 os_separator == '\\' ? ".exe" : "")
 									: NULL;
 		if (path && os_exists(path))

@@ -49,7 +49,7 @@ static int find_target(struct jw_error *err, const char *path, char **ret_real,
 						 path);
 	}
 	if (!link)
-		real = mem_string(err, path);
+		real = mem_string(path);
 	if (!real)
 		return -1;
 	*ret_real = real;
@@ -75,16 +75,16 @@ static int write_over(struct jw_error *err, const char *path, const void *data, 
 
 #define BESIDE ".%s.jitwarm-"
 
-char *os_beside(struct jw_error *err, const char *path)
+char *os_beside(const char *path)
 {
 	const char *name = os_base_name(path);
 
-	return mem_printf(err, "%.*s" BESIDE, (int)(name - path), path, name);
+	return mem_printf("%.*s" BESIDE, (int)(name - path), path, name);
 }
 
 void os_sweep_beside(const char *path, int64_t older_s)
 {
-	char *folder = os_dir_name(NULL, path), *start = mem_printf(NULL, BESIDE, os_base_name(path));
+	char *folder = os_dir_name(path), *start = mem_printf(BESIDE, os_base_name(path));
 
 	if (folder && start) {
 		os_sweep(folder, start, OS_MADE_FORM, OS_REGULAR, older_s);

@@ -1,4 +1,5 @@
 #include "os/uv.h"
+#include "base/mem.h"
 
 /* One call transfers at most this much: Windows refuses more on network drives. */
 enum { MOST_STEP = 1 << 24 };
@@ -19,8 +20,7 @@ int os_loop_open(struct jw_error *err, uv_loop_t *ret_loop)
 	}
 	if (!failed)
 		failed = uv_loop_init(ret_loop);
-	return failed ? error_set(err, failed == UV_ENOMEM ? JW_ERR_MEMORY : JW_ERR_IO,
-							  "no event loop can be made: %s", uv_strerror(failed))
+	return failed ? error_set(err, JW_ERR_IO, "no event loop can be made: %s", uv_strerror(failed))
 				  : 0;
 }
 
@@ -32,8 +32,9 @@ int os_uv_result(struct jw_error *err, const char *path, uv_fs_t *request, int g
 	uv_fs_req_cleanup(request);
 	if (got >= 0)
 		return got;
-	return number ? os_error_number(err, path, number)
-				  : error_set(err, JW_ERR_MEMORY, "%s: Cannot allocate memory", path);
+	if (!number)
+		mem_ended(0);
+	return os_error_number(err, path, number);
 }
 
 static uv_buf_t step_of(void *data, size_t size)

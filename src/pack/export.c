@@ -108,10 +108,10 @@ static int make_export_manifest(struct jw_error *err, struct job *job)
 	if (count > PACK_MOST_ENTRIES)
 		return error_set(err, JW_ERR_LIMIT, "more than %d entries for one pack", PACK_MOST_ENTRIES);
 	TEXT_COPY(manifest->os, os_name);
-	manifest->entries = mem_array(err, count, sizeof *manifest->entries);
-	manifest->members = mem_array(err, 2 * count, sizeof *manifest->members);
-	manifest->drivers = mem_array(err, PACK_MOST_DRIVERS, sizeof *manifest->drivers);
-	job->contributors = mem_array(err, 2 * count, sizeof *job->contributors);
+	manifest->entries = mem_array(count, sizeof *manifest->entries);
+	manifest->members = mem_array(2 * count, sizeof *manifest->members);
+	manifest->drivers = mem_array(PACK_MOST_DRIVERS, sizeof *manifest->drivers);
+	job->contributors = mem_array(2 * count, sizeof *job->contributors);
 	if (manifest->entries && manifest->members && manifest->drivers && job->contributors)
 		result = add_items(err, job, &set);
 	set_free(&set);
@@ -239,9 +239,9 @@ static int replace_pack_file(struct jw_error *err, struct job *job, struct writt
 	if (os_replaceable(err, job->options->output, &real))
 		return -1;
 	os_sweep_beside(real, OS_LEFT_S);
-	start = os_beside(err, real);
-	path = start ? mem_printf(err, "%s%08x", start, (unsigned)randombytes_random()) : NULL;
-	signature = mem_printf(err, "%s.minisig", job->options->output);
+	start = os_beside(real);
+	path = start ? mem_printf("%s%08x", start, (unsigned)randombytes_random()) : NULL;
+	signature = mem_printf("%s.minisig", job->options->output);
 	if (!path || !signature)
 		goto done;
 	if (os_file_open(&why, path, OS_OPEN_CREATE, &job->file)) {
@@ -285,8 +285,8 @@ static int find_export_directory(struct jw_error *err, struct job *job)
 	settings.path = NULL;
 	cache_settings_free(&settings);
 	if (!job->dir && options->system && options->system->cache.path) {
-		job->dir = mem_string(err, options->system->cache.path);
-		return job->dir ? 0 : -1;
+		job->dir = mem_string(options->system->cache.path);
+		return 0;
 	}
 	return job->dir ? 0 : error_set(err, JW_ERR_NOT_FOUND, "the driver caches nothing here");
 }
@@ -316,11 +316,11 @@ static int sign(struct jw_error *err, const struct job *job, const struct writte
 				struct jw_export_result *result)
 {
 	const char *output = job->options->output;
-	char *path = mem_printf(err, "%s.minisig", output);
+	char *path = mem_printf("%s.minisig", output);
 	struct minisign_public public_key;
 	int taken = -1;
 
-	if (path && !trust_sign(err, &job->secret, &job->manifest, written->prehash, output, path)) {
+	if (!trust_sign(err, &job->secret, &job->manifest, written->prehash, output, path)) {
 		(void)minisign_id_text(result->signed_by, job->secret.id);
 		minisign_public_of(&job->secret, &public_key);
 		minisign_public_text(result->public_key, &public_key);

@@ -110,18 +110,16 @@ static bool is_wanted_driver(const struct jw_export_options *options, const stru
 		   pack_entry_is_jitlink(&item->entry);
 }
 
-static int take_parts(struct jw_error *err, const struct cache_key_parts *parts, uint64_t key,
-					  struct gathered *item)
+static void take_parts(const struct cache_key_parts *parts, uint64_t key, struct gathered *item)
 {
 	item->entry.key = key;
 	item->entry.target = parts->target;
 	item->entry.form = !parts->options                 ? PACK_BARE
 					   : parts->form == CACHE_KEY_LINK ? PACK_LINK
 													   : PACK_LOAD;
-	item->entry.options = mem_string_n(err, parts->options, parts->options_length);
+	item->entry.options = mem_string_n(parts->options, parts->options_length);
 	memcpy(item->stamp, parts->stamp, sizeof item->stamp);
 	item->payload_bytes = parts->payload_size;
-	return item->entry.options ? 0 : -1;
 }
 
 /* Reads into a buffer that is used again for the next file: allocating each time would cost more
@@ -207,8 +205,7 @@ static bool loads_there(struct room *room, size_t i)
 	return cache_code_damage(&room->loads, &code) == CACHE_SOUND;
 }
 
-static enum fate judge_gathered(struct jw_error *err, struct work *work, struct room *room,
-								size_t i)
+static enum fate judge_gathered(struct work *work, struct room *room, size_t i)
 {
 	const struct cache_entry *entry = &room->entries[i];
 	struct cache_key_parts *parts = &room->parts[i];
@@ -219,8 +216,7 @@ static enum fate judge_gathered(struct jw_error *err, struct work *work, struct 
 		return DAMAGED;
 	if (!cache_key_split(entry->key, (size_t)entry->key_bytes, parts))
 		return NOT_CUDA;
-	if (take_parts(err, parts, key, item))
-		return DAMAGED;
+	take_parts(parts, key, item);
 	if (!is_wanted_target(work->options, parts->target))
 		return OTHER_TARGET;
 	if (!is_wanted_driver(work->options, item))
@@ -245,7 +241,7 @@ static uint8_t fate_of_failure(const struct jw_error *why)
 										 : UNREADABLE;
 }
 
-static int read_one(struct jw_error *err, struct work *work, struct room *room, size_t i)
+static int read_one(struct work *work, struct room *room, size_t i)
 {
 	const struct cache_file *file = &work->scan.files[room->first + i];
 	struct buf *bytes = &room->bytes[i];
@@ -265,12 +261,12 @@ static int read_one(struct jw_error *err, struct work *work, struct room *room, 
 			work->fates[room->first + i] = UNREADABLE;
 		return 0;
 	}
-	path = cache_entry_path(err, work->dir, file->key);
+	path = cache_entry_path(work->dir, file->key);
 	if (!path)
 		return -1;
 	if (read_into(&why, path, bytes, &stat)) {
 		work->fates[room->first + i] = fate_of_failure(&why);
-		result = error_if_memory(err, &why);
+		result = 0;
 	} else
 		room->read[i] =
 			cache_entry_parse(bytes->data, bytes->size, &room->entries[i]) == CACHE_SOUND;
@@ -280,20 +276,16 @@ static int read_one(struct jw_error *err, struct work *work, struct room *room, 
 	return result;
 }
 
-static int gather_some(struct jw_error *err, struct work *work, struct room *room)
+static int gather_some(struct work *work, struct room *room)
 {
 	for (size_t i = 0; i < room->count; i++)
-		if (read_one(err, work, room, i))
+		if (read_one(work, room, i))
 			return -1;
 	hash_together(room);
 	for (size_t i = 0; i < room->count; i++) {
-		struct jw_error why = {0};
-
 		if (!room->read[i])
 			continue;
-		work->fates[room->first + i] = (uint8_t)judge_gathered(&why, work, room, i);
-		if (why.code == JW_ERR_MEMORY)
-			return error_copy(err, &why);
+		work->fates[room->first + i] = (uint8_t)judge_gathered(work, room, i);
 	}
 	find_digests(work, room);
 	return 0;
@@ -329,7 +321,7 @@ static void gather_thread(void *argument)
 	while (take_some(work, &room)) {
 		struct jw_error why = {0};
 
-		if (!cancel_check(&why, &work->options->cancel) && !gather_some(&why, work, &room))
+		if (!cancel_check(&why, &work->options->cancel) && !gather_some(work, &room))
 			continue;
 		uv_mutex_lock(&work->mutex);
 		if (!work->failed)
@@ -402,13 +394,11 @@ int gather_cache(struct jw_error *err, const struct jw_export_options *options, 
 	if (cache_files_scan(err, dir, &work.scan))
 		return -1;
 	ledger_open(&work.ledger, options->system ? ledger_home(options->system) : NULL, dir);
-	work.items = mem_array(err, work.scan.count, sizeof *work.items);
-	work.fates = mem_alloc(err, work.scan.count);
-	if (!work.items || !work.fates || uv_mutex_init(&work.mutex)) {
-		work.failed = true;
-		error_set(&work.why, JW_ERR_MEMORY, "out of memory");
-		mem_free(work.items);
-	} else {
+	work.items = mem_array(work.scan.count, sizeof *work.items);
+	work.fates = mem_alloc(work.scan.count);
+	if (uv_mutex_init(&work.mutex))
+		mem_ended(0);
+	{
 		gather_all(&work);
 		uv_mutex_destroy(&work.mutex);
 		keep_taken(&work, &gather, result);
@@ -435,7 +425,7 @@ void gather_free(struct gather *gather)
 int gather_read(struct jw_error *err, const char *dir, const struct gathered *item,
 				struct buf *bytes, struct gather_parts *ret_parts)
 {
-	char *path = cache_entry_path(err, dir, item->entry.key);
+	char *path = cache_entry_path(dir, item->entry.key);
 	struct cache_entry entry;
 	struct cache_key_parts parts;
 	struct jw_error why = {0};
@@ -495,11 +485,9 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 	request.found = options->found ? options->found : found;
 	if (!result)
 		result = plan_build(err, &request, &plan);
-	if (!result && plan->lacked)
-		result = error_set(err, JW_ERR_MEMORY, "out of memory");
 	for (size_t i = 0; !result && i < plan->module_count; i++)
 		if (plan->modules[i].key)
-			result = set_add(err, &keys, plan->modules[i].key, i);
+			set_add(&keys, plan->modules[i].key, i);
 	plan_free(plan);
 	jw_found_free(found);
 	if (result)

@@ -34,9 +34,7 @@ static int find_import_directory(struct jw_error *err, struct import *import)
 		return -1;
 	if (!options->cache_dir && system && system->cache.path) {
 		mem_free(settings.path);
-		settings.path = mem_string(err, system->cache.path);
-		if (!settings.path)
-			goto done;
+		settings.path = mem_string(system->cache.path);
 	}
 	if (!settings.path) {
 		error_set(err, JW_ERR_UNSUPPORTED, "%s",
@@ -63,7 +61,7 @@ static int check_space(struct jw_error *err, const struct import *import)
 
 	if (import->options->pack_only)
 		return 0;
-	path = os_nearest(err, import->result->path);
+	path = os_nearest(import->result->path);
 	if (!path)
 		return -1;
 	if (import->new_bytes && !os_space(NULL, path, &space) && space.free_bytes < wanted)
@@ -203,7 +201,7 @@ int import_one(struct jw_error *err, const struct jw_import_options *options, co
 
 	if (sodium_init() < 0)
 		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
-	import.result = mem_alloc(err, sizeof *import.result);
+	import.result = mem_alloc(sizeof *import.result);
 	if (import.result && !run(err, &import)) {
 		import.result->dry_run = options->dry_run;
 		import.result->seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
@@ -226,13 +224,13 @@ int import_check_pack(struct jw_error *err, const struct jw_import_options *give
 {
 	struct jw_import_options options = *given;
 	struct jw_import_result *result = NULL;
-	char *nowhere = mem_printf(err, "%s.none", given->path);
+	char *nowhere = mem_printf("%s.none", given->path);
 	int failed;
 
 	options.account = NULL;
 	options.cache_dir = nowhere;
 	options.dry_run = options.pack_only = true;
-	failed = nowhere ? import_one(err, &options, NULL, &result) : -1;
+	failed = import_one(err, &options, NULL, &result);
 	jw_import_result_free(result);
 	mem_free(nowhere);
 	return failed;
@@ -257,9 +255,7 @@ static int import_for(struct jw_error *err, const struct jw_import_options *give
 	struct jw_import_options options = *given;
 	char *dir;
 
-	made->name = mem_string(err, account->name);
-	if (!made->name)
-		return -1;
+	made->name = mem_string(account->name);
 	if (os_account_cache_dir(&made->failed, account, &dir)) {
 		all->failed++;
 		return made->failed.code == JW_ERR_UNSUPPORTED ? 0 : error_copy(err, &made->failed);
@@ -268,9 +264,7 @@ static int import_for(struct jw_error *err, const struct jw_import_options *give
 	options.cache_dir = dir;
 	all->failed += import_one(&made->failed, &options, NULL, &made->result) != 0;
 	mem_free(dir);
-	return made->failed.code == JW_ERR_INTERRUPTED || made->failed.code == JW_ERR_MEMORY
-			   ? error_copy(err, &made->failed)
-			   : 0;
+	return made->failed.code == JW_ERR_INTERRUPTED ? error_copy(err, &made->failed) : 0;
 }
 
 static int import_for_each(struct jw_error *err, const struct jw_import_options *options,
@@ -278,9 +272,7 @@ static int import_for_each(struct jw_error *err, const struct jw_import_options 
 {
 	if (!accounts->count)
 		return error_set(err, JW_ERR_NOT_FOUND, "no account of a person has a folder here");
-	all->accounts = mem_array(err, accounts->count, sizeof *all->accounts);
-	if (!all->accounts)
-		return -1;
+	all->accounts = mem_array(accounts->count, sizeof *all->accounts);
 	for (size_t i = 0; i < accounts->count; i++)
 		if (import_for(err, options, &accounts->items[i], all))
 			return -1;
@@ -296,7 +288,7 @@ int jw_import_all(struct jw_error *err, const struct jw_import_options *options,
 
 	if (!(options->system && import_needs_stamp(err, options->system)) &&
 		!import_check_pack(err, options) && !jw_accounts_people(err, &accounts))
-		all = mem_alloc(err, sizeof *all);
+		all = mem_alloc(sizeof *all);
 	if (all)
 		result = import_for_each(err, options, &accounts, all);
 	jw_accounts_free(&accounts);
@@ -372,11 +364,11 @@ static int compare_file_ages(const void *a, const void *b)
 
 static int evict_oldest(struct jw_error *err, struct others *others)
 {
-	const struct cache_file **rest = mem_array(err, others->files.count, sizeof(void *));
+	const struct cache_file **rest = mem_array(others->files.count, sizeof(void *));
 	struct cache_index index = {0};
 	size_t count = 0;
 
-	if (!rest || cache_index_load(err, others->import->result->path, &index)) {
+	if (cache_index_load(err, others->import->result->path, &index)) {
 		mem_free(rest);
 		return -1;
 	}
@@ -400,9 +392,7 @@ static int evict_oldest(struct jw_error *err, struct others *others)
 
 static int count_evicted_files(struct jw_error *err, struct import *import, struct others *others)
 {
-	others->counted = mem_array(err, others->files.count, sizeof *others->counted);
-	if (!others->counted)
-		return -1;
+	others->counted = mem_array(others->files.count, sizeof *others->counted);
 	count_others(others);
 	if (others->total_bytes + import->result->accepted_bytes <= import->limit_bytes)
 		return 0;
@@ -421,7 +411,7 @@ int import_count_evicted(struct jw_error *err, struct import *import)
 		return 0;
 	/* The insertion reports what is wrong with a directory. */
 	if (cache_files_sizes(&why, import->result->path, &others.files))
-		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
+		return 0;
 	result = count_evicted_files(err, import, &others);
 	mem_free(others.counted);
 	cache_files_free(&others.files);

@@ -50,9 +50,7 @@ static int judge_by_manifest(struct jw_error *err, struct import *import)
 	const struct jw_import_options *options = import->options;
 	const struct pack_manifest *manifest = &import->manifest;
 
-	import->fates = mem_array(err, manifest->entry_count, sizeof *import->fates);
-	if (!import->fates)
-		return -1;
+	import->fates = mem_array(manifest->entry_count, sizeof *import->fates);
 	for (uint32_t i = 0; i < manifest->entry_count; i++) {
 		struct judgement judgement;
 
@@ -220,12 +218,10 @@ static int find_group(struct jw_error *err, struct import *import,
 	struct jw_import_result *result = import->result;
 	const struct jw_import_group rest = {.verdict = like->verdict};
 	const size_t most = MOST_GROUPS + (like->target[0] ? 0 : JW_IMPORT_REFUSED + 1);
-	size_t at;
+	const size_t at = mem_find_or_add(
+		&VEC_LIST(result->groups, result->group_count, import->group_capacity, most), like,
+		is_same_kind);
 
-	if (mem_find_or_add(
-			err, &VEC_LIST(result->groups, result->group_count, import->group_capacity, most), like,
-			is_same_kind, &at))
-		return -1;
 	if (at == most)
 		return like->target[0]
 				   ? find_group(err, import, &rest, ret_at)
@@ -294,8 +290,7 @@ static int claim_names(struct jw_error *err, struct import *import)
 				continue;
 			}
 			fate->insert = true;
-			if (set_add(err, &import->keys, fate->key, i))
-				return -1;
+			set_add(&import->keys, fate->key, i);
 		}
 	}
 	return 0;
@@ -456,16 +451,16 @@ static int write_entries(struct jw_error *err, void *context, const struct membe
 
 /* Marks entries that are not the driver's own before they are inserted, so that a killed import
  * leaves no unmarked one. `inserted`: its own lose the marks of entries with the same bytes. */
-static int mark_others(struct jw_error *err, const struct import *import, bool inserted)
+static int mark_others(const struct import *import, bool inserted)
 {
 	const struct jw_import_options *options = import->options;
 	const struct pack_manifest *manifest = &import->manifest;
 	const char *home = import->system ? ledger_home(import->system) : options->state_dir;
-	struct ledger_new_mark *marks = mem_array(err, manifest->entry_count, sizeof *marks);
-	uint64_t *cleared = mem_array(err, manifest->entry_count, sizeof *cleared);
+	struct ledger_new_mark *marks = mem_array(manifest->entry_count, sizeof *marks);
+	uint64_t *cleared = mem_array(manifest->entry_count, sizeof *cleared);
 	struct ledger_change change = {.marks = marks, .cleared = cleared};
 	struct jw_error why = {0};
-	int result = marks && cleared ? 0 : -1;
+	int result = cleared ? 0 : -1;
 
 	for (uint32_t i = 0; !result && i < manifest->entry_count; i++) {
 		const struct pack_entry *entry = &manifest->entries[i];
@@ -518,12 +513,12 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 		.stamp = import->options->system ? import->options->system->driver.stamp : NULL,
 		.beside = import->options->system ? cache_beside_stamp(import->options->system) : NULL,
 		.account = import->options->account};
-	struct writing *writing = mem_alloc(err, sizeof *writing);
+	struct writing *writing = mem_alloc(sizeof *writing);
 	struct cache_live_counts counts;
 	struct jw_error late = {0};
 	int result = -1;
 
-	if (!writing || mark_others(err, import, false) ||
+	if (mark_others(import, false) ||
 		cache_live_open(err, import->result->path, &how, &writing->live))
 		goto done;
 	writing->import = import;
@@ -537,7 +532,7 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 	import->result->cooled = counts.cooled;
 	if (cache_live_close(&late, writing->live) && !result)
 		result = error_copy(err, &late);
-	result = result || mark_others(err, import, true) ? -1 : 0;
+	result = result || mark_others(import, true) ? -1 : 0;
 done:
 	mem_free(writing);
 	return result;

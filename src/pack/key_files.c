@@ -53,7 +53,7 @@ static char *key_path(struct jw_error *err, const char *state_dir, const char *f
 		error_set(err, JW_ERR_NOT_FOUND, "this account has no folder for keys (JITWARM_STATE)");
 		return NULL;
 	}
-	return mem_printf(err, "%s/%s/%s%s", state_dir, folder, name, extension);
+	return mem_printf("%s/%s/%s%s", state_dir, folder, name, extension);
 }
 
 static void forget_text(struct buf *text)
@@ -95,12 +95,12 @@ static void describe_key(struct jw_key *key, const char *name,
 /* Who may not read it cannot sign with it. */
 static int look_at_secret(struct jw_error *err, const char *folder, struct jw_key *key)
 {
-	char *path = mem_printf(err, "%s/%s.key", folder, key->name);
+	char *path = mem_printf("%s/%s.key", folder, key->name);
 	struct jw_error why = {0};
 	struct buf text = {0};
-	int result = path ? 0 : -1;
+	int result = 0;
 
-	if (path && os_read_file(&why, path, MINISIGN_MOST_FILE, &text))
+	if (os_read_file(&why, path, MINISIGN_MOST_FILE, &text))
 		result = os_holds_nothing(err, path, &why);
 	else if (path)
 		key->can_sign = minisign_is_secret((const char *)text.data, text.size, &key->encrypted);
@@ -114,7 +114,7 @@ static int add_key_file(struct jw_error *err, const char *folder, const char *fi
 						struct key_files *files)
 {
 	const size_t length = strlen(file) - strlen(".pub");
-	char *path = os_join(err, folder, file), name[sizeof files->items->key.name];
+	char *path = os_join(folder, file), name[sizeof files->items->key.name];
 	struct minisign_public public_key;
 	struct jw_key key = {.trusted = trusted};
 	struct jw_error why = {0};
@@ -175,10 +175,9 @@ static int compare_key_files(const void *a, const void *b)
 /* By name. The caller frees them, on failure too. */
 static int read_key_files(struct jw_error *err, const char *state_dir, struct key_files *files)
 {
-	char *own = state_dir ? os_join(err, state_dir, own_folder) : NULL;
-	char *trusted = state_dir ? os_join(err, state_dir, trusted_folder) : NULL, *named = NULL;
-	int result = (state_dir && (!own || !trusted)) ||
-						 os_env_read(err, "JITWARM_TRUSTED_KEYS", &named) ||
+	char *own = state_dir ? os_join(state_dir, own_folder) : NULL;
+	char *trusted = state_dir ? os_join(state_dir, trusted_folder) : NULL, *named = NULL;
+	int result = (state_dir && (!own || !trusted)) || os_env_read("JITWARM_TRUSTED_KEYS", &named) ||
 						 add_key_folder(err, own, false, files) ||
 						 add_key_folder(err, trusted, true, files) ||
 						 add_key_folder(err, named && *named ? named : NULL, true, files)
@@ -344,7 +343,7 @@ static char *secret_path(struct jw_error *err, const char *state_dir, const char
 	bool there;
 
 	if (strpbrk(key, "/\\") || os_exists(key))
-		return mem_string(err, key);
+		return mem_string(key);
 	if (check_name(err, key))
 		return NULL;
 	path = key_path(err, state_dir, own_folder, key, ".key");
@@ -419,7 +418,7 @@ int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys *ret
 	int result = read_key_files(err, state_dir, &files);
 
 	if (!result && files.count)
-		keys.items = mem_array(err, files.count, sizeof *keys.items);
+		keys.items = mem_array(files.count, sizeof *keys.items);
 	if (result || (files.count && !keys.items)) {
 		free_files(&files);
 		return -1;

@@ -62,8 +62,7 @@ int manifest_add_member(struct jw_error *err, struct pack_manifest *manifest, st
 		if (at == PACK_MOST_MEMBERS)
 			return error_set(err, JW_ERR_LIMIT, "more than %d modules and cubins for one pack",
 							 PACK_MOST_MEMBERS);
-		if (set_add(err, leads, lead, at))
-			return -1;
+		set_add(leads, lead, at);
 		manifest->members[manifest->member_count++] = *member;
 	}
 	*ret_at = (uint32_t)at;
@@ -224,17 +223,17 @@ static int read_manifest_entry(struct jw_error *err, void *context, const cJSON 
 		manifest->members[entry->cubin].kind != PACK_CUBIN)
 		return malformed(err);
 	entry->form = (enum pack_form)form;
-	entry->options = mem_string(err, options);
-	return entry->options ? 0 : -1;
+	entry->options = mem_string(options);
+	return 0;
 }
 
 /* A member that no entry needs could hold anything: it is refused. */
 static int check_use(struct jw_error *err, const struct pack_manifest *manifest)
 {
-	uint8_t *used = mem_alloc(err, manifest->member_count);
-	int result = used ? 0 : -1;
+	uint8_t *used = mem_alloc(manifest->member_count);
+	int result = 0;
 
-	for (size_t i = 0; used && i < manifest->entry_count; i++)
+	for (size_t i = 0; i < manifest->entry_count; i++)
 		used[manifest->entries[i].ptx] = used[manifest->entries[i].cubin] = 1;
 	for (size_t i = 0; !result && i < manifest->member_count; i++)
 		if (!used[i])
@@ -467,10 +466,8 @@ int manifest_format(struct jw_error *err, const struct pack_manifest *manifest, 
 	char *line = NULL;
 	int result;
 
-	document = json_object(err, JSON_TABLE(struct head, head_fields), &head);
-	if (!document)
-		return -1;
-	line = json_line(err, document);
+	document = json_object(JSON_TABLE(struct head, head_fields), &head);
+	line = json_line(document);
 	buf_clear(text);
 	text->most = PACK_MOST_MANIFEST;
 	result = line && !buf_append(err, text, line, strlen(line)) ? 0 : -1;

@@ -41,18 +41,17 @@ static void sort_by(const uint32_t *where, size_t count, uint32_t *things, uint3
 	first[places] = (uint32_t)count;
 }
 
-static int order_make(struct jw_error *err, const struct pack_manifest *manifest,
-					  struct order *ret_order)
+static int order_make(const struct pack_manifest *manifest, struct order *ret_order)
 {
 	size_t members = manifest->member_count, entries = manifest->entry_count;
 	struct order order = {
-		.entries = mem_array(err, entries, sizeof *order.entries),
-		.first = mem_array(err, members + 1, sizeof *order.first),
-		.dead = mem_array(err, members, sizeof *order.dead),
-		.dead_first = mem_array(err, members + 1, sizeof *order.dead_first),
+		.entries = mem_array(entries, sizeof *order.entries),
+		.first = mem_array(members + 1, sizeof *order.first),
+		.dead = mem_array(members, sizeof *order.dead),
+		.dead_first = mem_array(members + 1, sizeof *order.dead_first),
 	};
-	uint32_t *completes = mem_array(err, entries, sizeof *completes);
-	uint32_t *last = mem_array(err, members, sizeof *last);
+	uint32_t *completes = mem_array(entries, sizeof *completes);
+	uint32_t *last = mem_array(members, sizeof *last);
 	int result = -1;
 
 	if (!order.entries || !order.first || !order.dead || !order.dead_first || !completes || !last)
@@ -121,9 +120,7 @@ static int read_member_ahead(struct jw_error *err, const struct ahead *ahead, si
 	const struct pack_member *member = &walk->manifest->members[at];
 
 	if (!walk->whole) {
-		walk->bytes[at] = mem_resize(err, NULL, (size_t)member->size_bytes);
-		if (!walk->bytes[at])
-			return -1;
+		walk->bytes[at] = mem_resize(NULL, (size_t)member->size_bytes);
 	}
 	return reader_member(err, ahead->reader, member, &walk->bytes[at]);
 }
@@ -295,13 +292,11 @@ static int walk_members(struct jw_error *err, struct ahead *ahead, const struct 
 	int result = 0;
 
 	if (uv_mutex_init(&ahead->mutex))
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
-	if (uv_cond_init(&ahead->changed)) {
-		uv_mutex_destroy(&ahead->mutex);
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
-	}
+		mem_ended(0);
+	if (uv_cond_init(&ahead->changed))
+		mem_ended(0);
 	if (os_thread_start(&thread, read_ahead, ahead)) {
-		result = error_set(err, JW_ERR_MEMORY, "no thread can be started");
+		result = error_set(err, JW_ERR_IO, "no thread can be started");
 	} else {
 		for (size_t at = 0, end; !result && at < manifest->member_count; at = end) {
 			end = end_of_some(manifest, at);
@@ -319,15 +314,13 @@ static int walk_members(struct jw_error *err, struct ahead *ahead, const struct 
 }
 
 /* Room for all that is kept. */
-static int make_whole(struct jw_error *err, struct member_walk *walk, struct reader *reader)
+static int make_whole(struct member_walk *walk, struct reader *reader)
 {
 	uint64_t size = manifest_extent(walk->manifest);
 
 	if (!walk->keep)
 		return 0;
-	walk->whole = mem_resize(err, NULL, (size_t)size);
-	if (!walk->whole)
-		return -1;
+	walk->whole = mem_resize(NULL, (size_t)size);
 	reader_into(reader, walk->whole, (size_t)size);
 	return 0;
 }
@@ -340,8 +333,8 @@ int member_walk_pack(struct jw_error *err, struct member_walk *walk, struct read
 	struct order order = {0};
 	int result = -1;
 
-	walk->bytes = mem_array(err, members, sizeof *walk->bytes);
-	if (walk->bytes && !make_whole(err, walk, reader) && !order_make(err, walk->manifest, &order) &&
+	walk->bytes = mem_array(members, sizeof *walk->bytes);
+	if (walk->bytes && !make_whole(walk, reader) && !order_make(walk->manifest, &order) &&
 		!check_retained(err, walk->manifest, &order, name) && !walk_members(err, &ahead, &order))
 		result = reader_end(err, reader);
 	if (result || !walk->keep)
@@ -353,7 +346,7 @@ int member_walk_pack(struct jw_error *err, struct member_walk *walk, struct read
 int member_walk_again(struct jw_error *err, struct member_walk *walk)
 {
 	struct order order = {0};
-	int result = order_make(err, walk->manifest, &order);
+	int result = order_make(walk->manifest, &order);
 
 	if (!result)
 		result = complete(err, walk, &order, 0, walk->manifest->member_count);

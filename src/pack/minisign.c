@@ -172,7 +172,7 @@ static int apply_passphrase(struct jw_error *err, uint8_t bytes[SECRET_SIZE],
 		return error_set(err, JW_ERR_LIMIT, "the key needs more work than any key of minisign");
 	if (crypto_pwhash_scryptsalsa208sha256(stream, sizeof stream, passphrase, strlen(passphrase),
 										   bytes + SALT_AT, opslimit, (size_t)memlimit))
-		result = error_set(err, JW_ERR_MEMORY, "out of memory (%llu MiB for the passphrase)",
+		result = error_set(err, JW_ERR_LIMIT, "out of memory (%llu MiB for the passphrase)",
 						   (unsigned long long)(memlimit >> 20));
 	for (size_t i = 0; !result && i < SEALED_SIZE; i++)
 		bytes[SEALED_AT + i] ^= stream[i];

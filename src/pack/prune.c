@@ -70,15 +70,14 @@ static bool is_same_group(const void *element, const void *like)
 }
 
 /* Groups beyond MOST_GROUPS are not listed. */
-static int count_in_group(struct jw_error *err, const struct mem_list *groups,
-						  const struct jw_cache_entry *entry, bool newer)
+static int count_in_group(const struct mem_list *groups, const struct jw_cache_entry *entry,
+						  bool newer)
 {
 	struct jw_prune_group like = {.target = entry->target, .newer = newer}, *group;
 	size_t at;
 
 	memcpy(like.driver, entry->driver, sizeof like.driver);
-	if (mem_find_or_add(err, groups, &like, is_same_group, &at))
-		return -1;
+	at = mem_find_or_add(groups, &like, is_same_group);
 	group = (struct jw_prune_group *)*groups->array + at;
 	if (at < MOST_GROUPS) {
 		group->entries++;
@@ -97,7 +96,7 @@ static bool take_removal(const struct prune *prune, const struct jw_cache_entry 
 		   removal->probed.mtime_ns == entry->mtime_ns;
 }
 
-static int choose_entries(struct jw_error *err, struct prune *prune)
+static int choose_entries(struct prune *prune)
 {
 	struct jw_prune_result *result = prune->result;
 	const struct mem_list groups = VEC_LIST(result->groups, result->group_count,
@@ -105,9 +104,7 @@ static int choose_entries(struct jw_error *err, struct prune *prune)
 						  staying = VEC_LIST(result->staying, result->staying_count,
 											 prune->staying_capacity, MOST_GROUPS);
 
-	prune->chosen = mem_array(err, prune->list->count, sizeof *prune->chosen);
-	if (!prune->chosen)
-		return -1;
+	prune->chosen = mem_array(prune->list->count, sizeof *prune->chosen);
 	for (size_t i = 0; i < prune->list->count; i++) {
 		const struct jw_cache_entry *entry = &prune->list->entries[i];
 		const enum former_verdict maker = maker_of(prune, entry);
@@ -124,10 +121,8 @@ static int choose_entries(struct jw_error *err, struct prune *prune)
 			prune->chosen_count++;
 			result->chosen_entries++;
 			result->chosen_bytes += entry->file_bytes;
-			if (count_in_group(err, &groups, entry, false))
-				return -1;
-		} else if ((newer || maker == FORMER_UNKNOWN) &&
-				   count_in_group(err, &staying, entry, newer)) {
+			count_in_group(&groups, entry, false);
+		} else if ((newer || maker == FORMER_UNKNOWN) && count_in_group(&staying, entry, newer)) {
 			return -1;
 		}
 	}
@@ -180,8 +175,8 @@ static int find_chosen(struct jw_error *err, struct prune *prune)
 			"--driver");
 	if (jw_cache_list(err, &look, &prune->list) || read_cache_drivers(err, prune))
 		return -1;
-	prune->result->path = mem_string(err, prune->list->path);
-	return prune->result->path ? choose_entries(err, prune) : -1;
+	prune->result->path = mem_string(prune->list->path);
+	return choose_entries(prune);
 }
 
 static void count_removals(struct prune *prune, const struct cache_removal *removals, size_t count)
@@ -237,7 +232,7 @@ static int apply_prune(struct jw_error *err, struct prune *prune)
 int jw_prune(struct jw_error *err, const struct jw_prune_options *options,
 			 struct jw_prune_result **ret_result)
 {
-	struct prune prune = {.options = options, .result = mem_alloc(err, sizeof *prune.result)};
+	struct prune prune = {.options = options, .result = mem_alloc(sizeof *prune.result)};
 	int result = -1;
 
 	if (prune.result && !find_chosen(err, &prune) &&

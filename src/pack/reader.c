@@ -108,13 +108,11 @@ static int read_whole_pack(struct jw_error *err, struct source *source)
 
 int source_open(struct jw_error *err, const char *path, struct source **ret_source)
 {
-	struct source *source = mem_alloc(err, sizeof *source);
+	struct source *source = mem_alloc(sizeof *source);
 
-	if (!source)
-		return -1;
 	source->name = path;
-	source->buffer = mem_alloc(err, BLOCK);
-	if (!source->buffer || open_file(err, path, source) || read_whole_pack(err, source)) {
+	source->buffer = mem_alloc(BLOCK);
+	if (open_file(err, path, source) || read_whole_pack(err, source)) {
 		source_close(source);
 		return -1;
 	}
@@ -329,7 +327,7 @@ static int read_manifest(struct jw_error *err, struct reader *reader,
 						 source_name(reader->source), PACK_MOST_MANIFEST >> 20);
 	if (frame_size != tar_extent(size))
 		return damaged(err, reader, "its first frame does not hold the manifest alone");
-	text = mem_alloc(err, (size_t)size + 1);
+	text = mem_alloc((size_t)size + 1);
 	if (text && !read_exactly(err, reader, text, (size_t)size) &&
 		!read_zeros(err, reader, tar_padding(size))) {
 		result = manifest_parse(err, text, (size_t)size, ret_manifest);
@@ -367,18 +365,14 @@ static int check_ratio(struct jw_error *err, const struct reader *reader,
 int reader_open(struct jw_error *err, struct source *source, struct pack_manifest *ret_manifest,
 				struct reader **ret_reader)
 {
-	struct reader *reader = mem_alloc(err, sizeof *reader);
+	struct reader *reader = mem_alloc(sizeof *reader);
 	struct pack_manifest manifest = {0};
 
-	if (!reader)
-		return -1;
 	reader->source = source;
 	reader->at_frame_end = true;
 	reader->decompressor = ZSTD_createDCtx();
-	if (!reader->decompressor) {
-		error_set(err, JW_ERR_MEMORY, "out of memory");
-		goto fail;
-	}
+	if (!reader->decompressor)
+		mem_ended(0);
 	(void)ZSTD_DCtx_setParameter(reader->decompressor, ZSTD_d_windowLogMax, PACK_WINDOW_LOG);
 	if (read_manifest(err, reader, &manifest) || end_manifest(err, reader) ||
 		check_ratio(err, reader, &manifest))

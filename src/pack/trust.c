@@ -109,13 +109,13 @@ static int check_signature(struct jw_error *err, const struct jw_import_options 
 int trust_check(struct jw_error *err, const struct jw_import_options *options,
 				const char *cache_dir, const struct source *source, struct jw_import_result *result)
 {
-	char *path = mem_printf(err, "%s.minisig", options->path);
+	char *path = mem_printf("%s.minisig", options->path);
 	struct buf text = {0};
 	char remedy[300] = "";
 	bool there;
 	int taken = -1;
 
-	if (!path || os_look(err, path, &there)) {
+	if (os_look(err, path, &there)) {
 		mem_free(path);
 		return -1;
 	}

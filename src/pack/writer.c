@@ -47,7 +47,7 @@ struct writer {
 static void *take_memory(void *context, size_t size)
 {
 	struct writer *writer = context;
-	void *memory = mem_resize(NULL, NULL, size);
+	void *memory = mem_resize(NULL, size);
 	const size_t taken = size + alignof(max_align_t) - 1;
 	size_t at;
 
@@ -68,7 +68,7 @@ static void give_memory(void *context, void *memory)
 
 static int zstd_failed(struct jw_error *err, size_t code)
 {
-	return error_set(err, JW_ERR_MEMORY, "out of memory (zstd): %s", ZSTD_getErrorName(code));
+	return error_set(err, JW_ERR_LIMIT, "zstd: %s", ZSTD_getErrorName(code));
 }
 
 /* The first four of all packs; all for WRITER_USUAL, tuned for PTX and cubins: the search depth of
@@ -101,21 +101,21 @@ static size_t set_parameters(ZSTD_CCtx *compressor, int level)
 int writer_open(struct jw_error *err, const struct writer_options *options,
 				struct writer **ret_writer)
 {
-	struct writer *writer = mem_alloc(err, sizeof *writer);
+	struct writer *writer = mem_alloc(sizeof *writer);
 	unsigned workers;
 	size_t code;
 
-	if (!writer)
-		return -1;
 	writer->options = *options;
 	crypto_generichash_init(&writer->digest, NULL, 0, DIGEST_SIZE);
 	crypto_generichash_init(&writer->prehash, NULL, 0, PACK_PREHASH_SIZE);
 	writer->compressor =
 		ZSTD_createCCtx_advanced((ZSTD_customMem){take_memory, give_memory, writer});
-	code = writer->compressor ? set_parameters(writer->compressor, options->level) : 0;
-	if (!writer->compressor || ZSTD_isError(code)) {
+	if (!writer->compressor)
+		mem_ended(0);
+	code = set_parameters(writer->compressor, options->level);
+	if (ZSTD_isError(code)) {
 		(void)writer_close(NULL, writer, NULL);
-		return code ? zstd_failed(err, code) : error_set(err, JW_ERR_MEMORY, "out of memory");
+		return zstd_failed(err, code);
 	}
 	workers = options->workers ? options->workers : os_cores();
 	/* A libzstd that was built without threads refuses this option, and still compresses. */

@@ -121,10 +121,10 @@ static int account_module(struct jw_error *err, struct image_account *account,
 	if (known)
 		return 0;
 	if (VEC_ROOM(err, account->modules, account->module_capacity, account->module_count,
-				 (size_t)PICKS_MOST * ANALYSE_MOST_TARGETS) ||
-		set_add(err, &account->known[module->target], module->key ? module->key : module->identity,
-				account->module_count))
+				 (size_t)PICKS_MOST * ANALYSE_MOST_TARGETS))
 		return -1;
+	set_add(&account->known[module->target], module->key ? module->key : module->identity,
+			account->module_count);
 	count_compile(target, module);
 	account->modules[account->module_count++] = *module;
 	return 0;
@@ -190,9 +190,9 @@ static int rank_text(struct jw_error *err, struct image_account *account,
 	at = set_find(&account->copies_by_kernels, seen->kernels, &cursor);
 	if (at == SET_NONE) {
 		at = account->copy_count;
-		if (VEC_ROOM(err, account->copies, account->copy_capacity, at, SEEN_MOST_CONTAINERS) ||
-			set_add(err, &account->copies_by_kernels, seen->kernels, at))
+		if (VEC_ROOM(err, account->copies, account->copy_capacity, at, SEEN_MOST_CONTAINERS))
 			return -1;
+		set_add(&account->copies_by_kernels, seen->kernels, at);
 		account->copies[account->copy_count++] = (struct text_copies){0};
 	}
 	for (size_t t = 0; account->copies && t < account->seen->question->target_count; t++) {
@@ -516,7 +516,7 @@ int analyse_path(struct jw_error *err, const char *path, const struct analyse_qu
 	if (seen_init(err, &seen, question, sink))
 		return -1;
 	result = devcode_read(&why, path, &device_code);
-	if (result && !seen.stopped && why.code != JW_ERR_MEMORY && why.code != JW_ERR_INTERRUPTED) {
+	if (result && !seen.stopped && why.code != JW_ERR_INTERRUPTED) {
 		name_trouble(&seen, path, NULL, &why);
 		result = 0;
 	}

@@ -16,30 +16,21 @@ int build_begin(struct jw_error *err, struct build *build, const struct plan_req
 	if (request->target_count > ANALYSE_MOST_TARGETS)
 		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
 						 ANALYSE_MOST_TARGETS);
-	plan = mem_alloc(err, sizeof *plan);
-	if (!plan)
-		return -1;
+	plan = mem_alloc(sizeof *plan);
 	*build = (struct build){.request = request, .plan = plan};
 	plan->profile = *request->profile;
 	plan->speed = request->speed;
-	plan->targets = mem_array(err, request->target_count, sizeof *plan->targets);
-	if (!plan->targets)
-		return -1;
+	plan->targets = mem_array(request->target_count, sizeof *plan->targets);
 	plan->has_code =
-		mem_array(err, request->found ? request->found->file_count : 0, sizeof *plan->has_code);
-	if (!plan->has_code)
-		return -1;
-	plan->unsure =
-		mem_array(err, request->found ? request->found->file_count : 0, sizeof *plan->unsure);
-	if (!plan->unsure)
-		return -1;
+		mem_array(request->found ? request->found->file_count : 0, sizeof *plan->has_code);
+	plan->unsure = mem_array(request->found ? request->found->file_count : 0, sizeof *plan->unsure);
 	plan->target_count = request->target_count;
 	for (size_t t = 0; t < plan->target_count; t++)
 		plan->targets[t].device = request->targets[t];
 	if (!request->cache_dir)
 		return 0;
-	plan->cache_dir = mem_string(err, request->cache_dir);
-	return plan->cache_dir ? 0 : -1;
+	plan->cache_dir = mem_string(request->cache_dir);
+	return 0;
 }
 
 void build_end(struct build *build)
@@ -104,7 +95,7 @@ int build_note(struct jw_error *err, struct build *build, bool trouble, const ch
 	if (VEC_ROOM(err, plan->notes, build->note_capacity, plan->note_count, PLAN_MOST_NOTES))
 		return -1;
 	va_start(arguments, format);
-	note = mem_vprintf(err, format, arguments);
+	note = mem_vprintf(format, arguments);
 	va_end(arguments);
 	if (!note)
 		return -1;
@@ -120,15 +111,9 @@ static int plan_add_file(struct jw_error *err, struct build *build, const struct
 
 	if (VEC_ROOM(err, plan->files, build->file_capacity, plan->file_count, PLAN_MOST_FILES))
 		return -1;
-	file.path = mem_string(err, image->path);
-	if (!file.path)
-		return -1;
+	file.path = mem_string(image->path);
 	if (image->member) {
-		file.member = mem_string(err, image->member);
-		if (!file.member) {
-			mem_free(file.path);
-			return -1;
-		}
+		file.member = mem_string(image->member);
 	}
 	plan->files[plan->file_count] = file;
 	*ret_index = (uint32_t)plan->file_count++;
@@ -155,11 +140,10 @@ static int append_module(struct jw_error *err, struct build *build,
 {
 	struct plan *plan = build->plan;
 
-	if (VEC_ROOM(err, plan->modules, build->module_capacity, plan->module_count,
-				 PLAN_MOST_MODULES) ||
-		set_add(err, &build->known[module->target], module->key ? module->key : module->identity,
-				plan->module_count))
+	if (VEC_ROOM(err, plan->modules, build->module_capacity, plan->module_count, PLAN_MOST_MODULES))
 		return -1;
+	set_add(&build->known[module->target], module->key ? module->key : module->identity,
+			plan->module_count);
 	plan->modules[plan->module_count++] = *planned;
 	return 0;
 }

@@ -54,9 +54,7 @@ static int write_cached(struct jw_error *err, struct cached *cached,
 	ptx.isa_major = header.isa_major;
 	ptx.isa_minor = header.isa_minor;
 	ptx.target = header.target;
-	options = mem_string_n(err, parts->options, parts->options_length);
-	if (!options)
-		return -1;
+	options = mem_string_n(parts->options, parts->options_length);
 	ptx.options = options;
 	buf_clear(&cached->container);
 	result = write_container(err, &ptx, &cached->container);

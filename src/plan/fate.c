@@ -69,9 +69,9 @@ static int find_running(struct jw_error *err, struct fates *fates, uint64_t name
 	size_t cursor = 0, at = set_find(&fates->names, name, &cursor);
 
 	if (at == SET_NONE) {
-		if (VEC_ROOM(err, fates->running, fates->running_capacity, fates->running_count, MOST) ||
-			set_add(err, &fates->names, name, fates->running_count))
+		if (VEC_ROOM(err, fates->running, fates->running_capacity, fates->running_count, MOST))
 			return -1;
+		set_add(&fates->names, name, fates->running_count);
 		at = fates->running_count++;
 		fates->running[at] = 0;
 	}
@@ -124,9 +124,7 @@ int fates_add(struct jw_error *err, struct fates *fates, const char *path, const
 			fate.needs = target->fatal_needs;
 		if (VEC_ROOM(err, fates->items, fates->capacity, fates->count, MOST))
 			return -1;
-		fate.file = mem_printf(err, member ? "%s: %s" : "%s", path, member);
-		if (!fate.file)
-			return -1;
+		fate.file = mem_printf(member ? "%s: %s" : "%s", path, member);
 		fates->items[fates->count++] = fate;
 	}
 	return 0;
@@ -156,9 +154,7 @@ int fates_add_refused(struct jw_error *err, struct fates *fates, const char *pat
 
 	if (VEC_ROOM(err, fates->items, fates->capacity, fates->count, MOST))
 		return -1;
-	fate.file = mem_printf(err, member ? "%s: %s" : "%s", path, member);
-	if (!fate.file)
-		return -1;
+	fate.file = mem_printf(member ? "%s: %s" : "%s", path, member);
 	for (size_t i = 0; i < fates->count; i++) {
 		struct file_fate *known = &fates->items[i];
 
@@ -182,13 +178,11 @@ static bool is_spared(const struct fates *fates, const struct file_fate *fate)
 			1);
 }
 
-int fates_settle(struct jw_error *err, struct fates *fates)
+int fates_settle(struct fates *fates)
 {
 	size_t kept = 0;
 
-	fates->lacks = mem_array(err, fates->count, sizeof *fates->lacks);
-	if (!fates->lacks)
-		return -1;
+	fates->lacks = mem_array(fates->count, sizeof *fates->lacks);
 	for (size_t i = 0; i < fates->count; i++) {
 		struct file_fate fate = fates->items[i];
 

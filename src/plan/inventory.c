@@ -172,11 +172,9 @@ static size_t size_of_members(const struct image_member *members, size_t count)
 static int hand_image(struct jw_error *err, struct build_image *image, struct cursor rows,
 					  size_t count, size_t target_count, inventory_image_fn take, void *context)
 {
-	struct analyse_module *modules = mem_array(err, count, sizeof *modules);
+	struct analyse_module *modules = mem_array(count, sizeof *modules);
 	int result;
 
-	if (!modules)
-		return -1;
 	for (size_t i = 0; i < count; i++)
 		image->module_count +=
 			read_members(&rows, MEMBERS(module_members), &modules[image->module_count]) &&
@@ -267,10 +265,9 @@ static int add_slot(struct jw_error *err, struct inventory *inventory, size_t at
 
 	if (size > size_of_record(record) - KEY_AT)
 		return 0;
-	if (VEC_ROOM(err, inventory->slots, inventory->capacity, inventory->count, MOST_RECORDS) ||
-		set_add(err, &inventory->index, fnv_update(FNV_START, record + KEY_AT, size),
-				inventory->count))
+	if (VEC_ROOM(err, inventory->slots, inventory->capacity, inventory->count, MOST_RECORDS))
 		return -1;
+	set_add(&inventory->index, fnv_update(FNV_START, record + KEY_AT, size), inventory->count);
 	inventory->slots[inventory->count++] =
 		(struct inventory_slot){.at = at, .images = at + KEY_AT + size, .verified = verified};
 	return 0;
@@ -458,20 +455,16 @@ static int read_records(struct jw_error *err, struct inventory *inventory)
 static int make_inventory(struct jw_error *err, const char *state_dir, struct buf bytes,
 						  struct inventory **ret_inventory)
 {
-	struct inventory *inventory = mem_alloc(err, sizeof *inventory);
+	struct inventory *inventory = mem_alloc(sizeof *inventory);
 
-	if (!inventory) {
-		buf_free(&bytes);
-		return -1;
-	}
 	inventory->bytes = bytes;
 	inventory->bytes.most = MOST_FILE;
 	inventory->images = BUF_MAX(MOST_FILE);
 	inventory->key.text = BUF_MAX(MOST_KEY);
 	inventory->today = (uint32_t)(os_now_s() / 86400);
 	if (state_dir) {
-		inventory->state_dir = mem_string(err, state_dir);
-		inventory->path = os_join(err, state_dir, file_name);
+		inventory->state_dir = mem_string(state_dir);
+		inventory->path = os_join(state_dir, file_name);
 	}
 	if ((state_dir && (!inventory->state_dir || !inventory->path)) ||
 		read_records(err, inventory)) {
@@ -496,7 +489,7 @@ int inventory_parse(struct jw_error *err, const void *data, size_t size,
 
 int inventory_open(struct jw_error *err, const char *state_dir, struct inventory **ret_inventory)
 {
-	char *path = os_join(err, state_dir, file_name);
+	char *path = os_join(state_dir, file_name);
 	struct buf bytes = {0};
 	int result = -1;
 

@@ -36,9 +36,7 @@ int picks_init(struct jw_error *err, struct picks *picks, const struct jw_target
 	for (size_t i = 0; i < target_count && made.keyed; i++)
 		made.targets[i].start =
 			cache_key_start(profile, targets[i].sm, &made.targets[i].start_bytes);
-	made.slots = mem_array(err, PICKS_SLOTS, sizeof *made.slots);
-	if (!made.slots)
-		return -1;
+	made.slots = mem_array(PICKS_SLOTS, sizeof *made.slots);
 	for (size_t i = 0; i < PICKS_SLOTS; i++)
 		made.slots[i].copy = made.slots[i].payload = BUF_MAX(DEVCODE_MOST_PAYLOAD);
 	*picks = made;
@@ -74,10 +72,8 @@ static int add_room(struct jw_error *err, struct picks *picks)
 	if (picks->keys_capacity >= picks->capacity)
 		return 0;
 	if (picks->capacity > SIZE_MAX / (targets * sizeof *keys))
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
-	keys = mem_resize(err, picks->keys, picks->capacity * targets * sizeof *keys);
-	if (!keys)
-		return -1;
+		mem_ended(0);
+	keys = mem_resize(picks->keys, picks->capacity * targets * sizeof *keys);
 	picks->keys = keys;
 	picks->keys_capacity = picks->capacity;
 	return 0;
@@ -217,7 +213,7 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 }
 
 /* Decompresses and counts one. It stays unreadable if it cannot be unpacked; -1: out of memory. */
-static int unpack_payload(struct jw_error *err, const struct picks *picks, struct picks_slot *slot)
+static void unpack_payload(const struct picks *picks, struct picks_slot *slot)
 {
 	struct pick *pick = &picks->items[slot->pick];
 	const struct devcode_container alone = {.bytes = slot->stored.data,
@@ -228,7 +224,7 @@ static int unpack_payload(struct jw_error *err, const struct picks *picks, struc
 
 	if (devcode_payload(&why, &alone, &slot->entry, &slot->payload, &slot->view)) {
 		slot->view = (struct devcode_view){0};
-		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
+		return;
 	}
 	pick->payload_bytes = slot->view.size;
 	pick->body_bytes = cache_key_payload(object || pick->text ? CACHE_KEY_TEXT : CACHE_KEY_LOAD,
@@ -236,7 +232,6 @@ static int unpack_payload(struct jw_error *err, const struct picks *picks, struc
 	pick->readable = pick->load_tail_bytes && pick->link_tail_bytes;
 	pick->features = plan_features_of(slot->view.data, slot->view.size);
 	pick->features.line_info = line_info;
-	return 0;
 }
 
 static void finish_keys(const struct picks *picks, const struct picks_slot *slot, size_t target,
@@ -325,8 +320,7 @@ static void work_off(void *context)
 	const struct picks *picks = share->picks;
 
 	for (size_t i = share->first; i < picks->used_slots; i += share->step)
-		if (unpack_payload(&share->why, picks, &picks->slots[share->order[i]]))
-			return;
+		unpack_payload(picks, &picks->slots[share->order[i]]);
 	hash_share(share);
 }
 

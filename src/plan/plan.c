@@ -61,7 +61,7 @@ static void note_unreadable(void *context, const char *path, const char *member,
 	(void)path;
 	(void)member;
 	reading->remembers = false;
-	reading->build.plan->lacked = reading->build.plan->lacked || why->code == JW_ERR_MEMORY;
+	reading->build.plan->lacked = reading->build.plan->lacked;
 	(void)build_note(NULL, &reading->build, true, "%s", error_text(why));
 }
 
@@ -191,11 +191,9 @@ bool plan_is_compiled(const char *cache_dir, const struct plan_module *module)
 static int estimate_modules(struct jw_error *err, struct plan *plan,
 							const struct plan_request *request)
 {
-	struct cache_candidate *candidates = mem_array(err, plan->module_count, sizeof *candidates);
+	struct cache_candidate *candidates = mem_array(plan->module_count, sizeof *candidates);
 	int result;
 
-	if (!candidates)
-		return -1;
 	build_estimate(plan);
 	for (size_t i = 0; i < plan->module_count; i++) {
 		candidates[i].key = plan->modules[i].key;
@@ -235,7 +233,7 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 		reading.build.plan->has_code[i] = reading.build.plan->images != images;
 	}
 	if (!result)
-		result = fates_settle(err, &reading.build.plan->fates) ||
+		result = fates_settle(&reading.build.plan->fates) ||
 				 build_note_lacking(err, &reading.build) ||
 				 build_note_assumptions(err, &reading.build);
 	if (!result && request->of_stamp)

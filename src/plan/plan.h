@@ -70,7 +70,7 @@ int fates_add_refused(struct jw_error *err, struct fates *fates, const char *pat
  * loaded; NULL: of another result, which may have other causes. */
 const char *refusal_name(unsigned result);
 /* After the last file. -1: out of memory. */
-int fates_settle(struct jw_error *err, struct fates *fates);
+int fates_settle(struct fates *fates);
 void fates_free(struct fates *fates);
 
 enum { FATE_TEXT = 256 };

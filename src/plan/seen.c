@@ -17,12 +17,8 @@ int seen_init(struct jw_error *err, struct seen *seen, const struct analyse_ques
 		return -1;
 	if (question->releases)
 		made.release_count = gpu_releases(made.releases);
-	made.judged = mem_array(err, (1 + made.release_count) * (question->target_count + 1),
-							sizeof *made.judged);
-	if (!made.judged) {
-		picks_free(&made.picks);
-		return -1;
-	}
+	made.judged =
+		mem_array((1 + made.release_count) * (question->target_count + 1), sizeof *made.judged);
 	*seen = made;
 	return 0;
 }
@@ -50,12 +46,10 @@ void seen_free(struct seen *seen)
 }
 
 /* The driver chooses by the entry's header, but compiles the text. -1: out of memory. */
-static int read_ptx_texts(struct jw_error *err, struct seen *seen,
-						  const struct devcode_container *container)
+static int read_ptx_texts(struct seen *seen, const struct devcode_container *container)
 {
 	for (size_t i = 0; i < container->entry_count; i++)
-		if (plan_read_text(err, container, &seen->corrected[i], &seen->texts[i]))
-			return -1;
+		plan_read_text(container, &seen->corrected[i], &seen->texts[i]);
 	return 0;
 }
 
@@ -74,34 +68,27 @@ static bool is_doubtful(const struct devcode_entry *entry)
 		   !entry->target.suffix;
 }
 
-static int room_for_entries(struct jw_error *err, struct seen *seen, size_t count)
+static void room_for_entries(struct seen *seen, size_t count)
 {
 	struct devcode_entry *entries;
 	struct jw_target *texts;
 
 	if (count <= seen->corrected_capacity)
-		return 0;
-	entries = mem_resize(err, seen->corrected, count * sizeof *entries);
-	if (!entries)
-		return -1;
+		return;
+	entries = mem_resize(seen->corrected, count * sizeof *entries);
 	seen->corrected = entries;
-	texts = mem_resize(err, seen->texts, count * sizeof *texts);
-	if (!texts)
-		return -1;
+	texts = mem_resize(seen->texts, count * sizeof *texts);
 	seen->texts = texts;
 	seen->corrected_capacity = count;
-	return 0;
 }
 
 /* A copy of the container whose entries may be corrected. */
-static int copy_container(struct jw_error *err, struct seen *seen,
-						  const struct devcode_container *container,
+static int copy_container(struct seen *seen, const struct devcode_container *container,
 						  struct devcode_container *ret_copy)
 {
 	const size_t count = container->entry_count;
 
-	if (room_for_entries(err, seen, count))
-		return -1;
+	room_for_entries(seen, count);
 	if (count) {
 		memcpy(seen->corrected, container->entries, count * sizeof *seen->corrected);
 		memset(seen->texts, 0, count * sizeof *seen->texts);
@@ -110,7 +97,7 @@ static int copy_container(struct jw_error *err, struct seen *seen,
 	ret_copy->entries = seen->corrected;
 	for (size_t i = 0; i < count; i++)
 		if (is_doubtful(&seen->corrected[i]) &&
-			plan_read_text(err, ret_copy, &seen->corrected[i], &seen->texts[i]))
+			plan_read_text(ret_copy, &seen->corrected[i], &seen->texts[i]))
 			return -1;
 	return 0;
 }
@@ -229,9 +216,8 @@ static bool is_no_loss(const struct plan_judgement *judged)
 
 /* A row of judgements with one driver, by the headers first. If no cubin runs, reads the texts: the
  * driver may take one. */
-static int judge_with(struct jw_error *err, struct seen *seen,
-					  const struct devcode_container *container, const struct jw_driver *driver,
-					  bool *texts_read, struct plan_judgement *row)
+static int judge_with(struct seen *seen, const struct devcode_container *container,
+					  const struct jw_driver *driver, bool *texts_read, struct plan_judgement *row)
 {
 	const struct analyse_question *question = seen->question;
 
@@ -239,7 +225,7 @@ static int judge_with(struct jw_error *err, struct seen *seen,
 		row[t] = plan_judge(container, seen->texts, false, question->targets[t], driver);
 		if (*texts_read || row[t].verdict < VERDICT_LINK || row[t].verdict == VERDICT_NOTHING)
 			continue;
-		if (read_ptx_texts(err, seen, container))
+		if (read_ptx_texts(seen, container))
 			return -1;
 		*texts_read = true;
 		row[t] = plan_judge(container, seen->texts, false, question->targets[t], driver);
@@ -271,7 +257,7 @@ static int judge_container_seen(struct jw_error *err, struct seen *seen,
 		struct plan_judgement *row = seen->judged + rows * targets;
 		size_t same = 0;
 
-		if (judge_with(err, seen, container, d ? &seen->releases[d - 1] : &seen->question->driver,
+		if (judge_with(seen, container, d ? &seen->releases[d - 1] : &seen->question->driver,
 					   &texts_read, row))
 			return -1;
 		empty = d ? empty : is_empty(seen, container);
@@ -330,7 +316,7 @@ int seen_add(struct jw_error *err, void *context, const struct devcode_container
 		return -1;
 	note.first_entry = (uint32_t)seen->entry_count;
 	if (VEC_ROOM(err, seen->containers, seen->capacity, seen->count, SEEN_MOST_CONTAINERS) ||
-		copy_container(err, seen, container, &copy) || note_entries(err, seen, &copy, &note) ||
+		copy_container(seen, container, &copy) || note_entries(err, seen, &copy, &note) ||
 		judge_container_seen(err, seen, &copy, &note))
 		return -1;
 	if (is_text(container))

@@ -264,8 +264,8 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 	return judgement;
 }
 
-int plan_read_text(struct jw_error *err, const struct devcode_container *container,
-				   struct devcode_entry *entry, struct jw_target *text)
+int plan_read_text(const struct devcode_container *container, struct devcode_entry *entry,
+				   struct jw_target *text)
 {
 	struct devcode_ptx_header header;
 	struct jw_error why = {0};
@@ -275,7 +275,7 @@ int plan_read_text(struct jw_error *err, const struct devcode_container *contain
 		return 0;
 	if (devcode_ptx_header(&why, container, entry, &header)) {
 		entry->damaged = true;
-		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
+		return 0;
 	}
 	*text = header.target;
 	entry->isa_major = header.isa_major;

@@ -98,7 +98,7 @@ static void keep_record(const struct ahead_work *work, enum jw_ahead_state state
 	char *line;
 
 	record.ahead.state = state;
-	line = json_object_line(NULL, &record_table, &record);
+	line = json_object_line(&record_table, &record);
 	if (line && work->path && !os_make_parent(NULL, work->path, 0700))
 		(void)os_write_atomic(NULL, work->path, line, strlen(line));
 	cJSON_free(line);
@@ -107,7 +107,7 @@ static void keep_record(const struct ahead_work *work, enum jw_ahead_state state
 /* Whether no other process is at work; then none is until the lock is closed. */
 static bool take_ahead_lock(struct ahead_work *work, enum os_open how)
 {
-	char *path = work->state_dir ? os_join(NULL, work->state_dir, "ahead-lock") : NULL;
+	char *path = work->state_dir ? os_join(work->state_dir, "ahead-lock") : NULL;
 	bool taken = true;
 
 	if (path && (how != OS_OPEN_CREATE || !os_make_parent(NULL, path, 0700)) &&
@@ -157,9 +157,9 @@ static int find_next(struct jw_error *err, struct ahead_work *work, const char *
 	char text[32] = "", name[32] = "";
 
 	(void)os_state_dir(NULL, &work->state_dir);
-	if (work->state_dir && !(work->path = os_join(err, work->state_dir, "ahead.json")))
+	if (work->state_dir && !(work->path = os_join(work->state_dir, "ahead.json")))
 		return -1;
-	if (os_running_driver(err, text))
+	if (os_running_driver(text))
 		return -1;
 	if (library && os_real_path(err, library, &work->library))
 		return -1;
@@ -339,8 +339,8 @@ static bool is_short_of_room(const struct jw_prime_result *result, const struct 
 }
 
 /* Without room the rest waits in the store: the first run after the boot takes it. */
-static int compile_for_boot(struct jw_error *err, struct ahead_work *work,
-							const struct jw_system *system, struct jw_prime_options prime)
+static int compile_for_boot(struct ahead_work *work, const struct jw_system *system,
+							struct jw_prime_options prime)
 {
 	struct jw_prime_result *result;
 	struct jw_error why = {0};
@@ -349,7 +349,7 @@ static int compile_for_boot(struct jw_error *err, struct ahead_work *work,
 	/* What the limit does not hold then is not taken then. */
 	prime.budget_bytes = system->cache.limit_bytes;
 	if (jw_prime(&why, system, &prime, &result))
-		return error_if_memory(err, &why);
+		return 0;
 	if (!result->interrupted && !result->reuse.not_kept.code)
 		work->record.ahead.stored = result->plan.cold - result->undone - result->failed;
 	jw_prime_result_free(result);
@@ -372,8 +372,10 @@ static int compile(struct jw_error *err, struct ahead_work *work, const struct j
 	prime.recompile_carried = true;
 	prime.fetch = NULL;
 	*ret_state = JW_AHEAD_NO_ROOM;
-	if (full)
-		return compile_for_boot(err, work, system, prime);
+	if (full) {
+		compile_for_boot(work, system, prime);
+		return 0;
+	}
 	failed = jw_prime(&why, system, &prime, &result);
 	if (failed && why.code == JW_ERR_NOT_FOUND && work->prime.fetch) {
 		fetches = true;
@@ -399,7 +401,7 @@ static int compile(struct jw_error *err, struct ahead_work *work, const struct j
 		ahead->limit_bytes = system->cache.outlook.bytes + result->plan.forecast.cache_bytes;
 		work->record.held_bytes = system->cache.limit_bytes;
 		work->record.held_boot_s = settled_boot_s();
-		if (ahead->pending && compile_for_boot(err, work, system, prime))
+		if (ahead->pending && compile_for_boot(work, system, prime))
 			failed = -1;
 	}
 	if (result->stopped.code)

@@ -81,7 +81,7 @@ static size_t collect_candidates(struct plan *plan, bool by_byte, struct candida
 	return count;
 }
 
-int budget_choose(struct jw_error *err, struct plan *plan, const struct budget_request *request,
+int budget_choose(struct plan *plan, const struct budget_request *request,
 				  struct jw_prime_plan *ret_sum)
 {
 	struct purse purse = {.left_bytes = UINT64_MAX,
@@ -99,9 +99,7 @@ int budget_choose(struct jw_error *err, struct plan *plan, const struct budget_r
 			restored_bytes += plan->modules[i].entry_bytes;
 	if (!request->budget_bytes && !request->budget_ms)
 		return 0;
-	candidates = mem_array(err, plan->module_count, sizeof *candidates);
-	if (!candidates)
-		return -1;
+	candidates = mem_array(plan->module_count, sizeof *candidates);
 	/* The driver's limit caps the budget. */
 	if (request->budget_bytes)
 		purse.left_bytes = less(request->budget_bytes < request->limit_bytes ? request->budget_bytes

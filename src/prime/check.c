@@ -44,18 +44,17 @@ static size_t package_place(const struct jw_check_result *result, const struct j
 	return result->package_count;
 }
 
-static int list_package(struct jw_error *err, const struct jw_found_file *file,
-						struct jw_check_result *result)
+static int list_package(const struct jw_found_file *file, struct jw_check_result *result)
 {
 	struct jw_check_package *package;
 
 	if (package_place(result, file) < result->package_count)
 		return 0;
 	package = &result->packages[result->package_count++];
-	package->name = file->package ? mem_string(err, file->package) : NULL;
-	package->version = file->version ? mem_string(err, file->version) : NULL;
-	package->gpus = mem_array(err, result->gpu_count, sizeof *package->gpus);
-	if (!package->gpus || (file->package && !package->name) || (file->version && !package->version))
+	package->name = file->package ? mem_string(file->package) : NULL;
+	package->version = file->version ? mem_string(file->version) : NULL;
+	package->gpus = mem_array(result->gpu_count, sizeof *package->gpus);
+	if (((file->package && !package->name)) || (file->version && !package->version))
 		return -1;
 	package->gpu_count = result->gpu_count;
 	for (size_t t = 0; t < result->gpu_count; t++)
@@ -125,14 +124,12 @@ static int by_package_seconds(const void *a, const void *b)
 
 /* Fills in `packages` of a result that has its GPUs and failing files; `found` is the search that
  * the plan was made of. -1: out of memory; the caller frees the result in any case. */
-static int check_packages(struct jw_error *err, const struct plan *plan,
-						  const struct jw_found *found, struct jw_check_result *result)
+static int check_packages(const struct plan *plan, const struct jw_found *found,
+						  struct jw_check_result *result)
 {
-	result->packages = mem_array(err, found->file_count, sizeof *result->packages);
-	if (!result->packages)
-		return -1;
+	result->packages = mem_array(found->file_count, sizeof *result->packages);
 	for (size_t i = 0; i < found->file_count; i++)
-		if (plan->has_code[i] && list_package(err, &found->files[i], result))
+		if (plan->has_code[i] && list_package(&found->files[i], result))
 			return -1;
 	for (size_t i = 0; i < found->file_count; i++)
 		for (size_t t = 0; plan->unsure[i] >> t && t < result->gpu_count; t++)
@@ -244,7 +241,7 @@ static uint32_t cuda_of_program(const char *path)
 
 	if (os_file_open(NULL, path, OS_OPEN_READ, &file))
 		return 0;
-	text = mem_alloc(NULL, MOST_READ_ONLY + 1);
+	text = mem_alloc(MOST_READ_ONLY + 1);
 	if (text && !os_file_read(NULL, file, 0, head, sizeof head, &got) &&
 		elf64_header_read(head, got, &header) && header.class == ELF64_CLASS &&
 		header.order == ELF64_LITTLE && header.shentsize == ELF64_SHDR_SIZE)
@@ -315,33 +312,28 @@ static char *misfit_text(enum compiler_kind kind, uint32_t cuda, const struct jw
 	if (writes_ptx && cuda > gpu_newest_cuda() && driver->cuda &&
 		gpu_isa_compare(writes, reads) > 0) /* its own PTX version is not known */
 		return mem_printf(
-			NULL,
 			"%s's %s writes PTX newer than the %u.%u that driver %s reads: programs that "
 			"load what it compiles fail with error 222",
 			version, compiler_names[kind], reads.major, reads.minor, name);
 	if (writes_ptx && driver->cuda && gpu_isa_compare(writes, reads) > 0)
 		return mem_printf(
-			NULL,
 			"%s's %s writes PTX %u.%u, and driver %s reads up to %u.%u: programs that "
 			"load what it compiles fail with error 222",
 			version, compiler_names[kind], writes.major, writes.minor, name, reads.major,
 			reads.minor);
 	if (!writes_ptx && driver->cuda && cuda >= MACHINE_CODE && cuda / 1000 > driver->cuda / 1000)
 		return mem_printf(
-			NULL,
 			"%s's %s writes machine code that driver %s does not load: programs that use it fail",
 			version, compiler_names[kind], name);
 	if (gpu_first_cuda(device) <= cuda)
 		return NULL;
 	*ret_needs = gpu_first_cuda(device);
-	return mem_printf(NULL,
-					  "%s's %s knows no %s: programs that compile for this GPU while they run fail",
+	return mem_printf("%s's %s knows no %s: programs that compile for this GPU while they run fail",
 					  version, compiler_names[kind], jw_target_sm(sm, device));
 }
 
-static int add_compiler(struct jw_error *err, const struct jw_found_file *file,
-						enum compiler_kind kind, uint32_t cuda, uint32_t needs, char *why,
-						struct jw_check_result *result)
+static int add_compiler(const struct jw_found_file *file, enum compiler_kind kind, uint32_t cuda,
+						uint32_t needs, char *why, struct jw_check_result *result)
 {
 	struct jw_check_compiler *compiler = &result->compilers[result->compiler_count];
 
@@ -353,13 +345,13 @@ static int add_compiler(struct jw_error *err, const struct jw_found_file *file,
 	*compiler = (struct jw_check_compiler){.name = compiler_names[kind],
 										   .cuda = cuda,
 										   .needs = needs,
-										   .file = mem_string(err, file->path),
+										   .file = mem_string(file->path),
 										   .why = why};
 	result->compiler_count++;
 	if (file->package)
-		compiler->package = mem_string(err, file->package);
+		compiler->package = mem_string(file->package);
 	if (file->version)
-		compiler->version = mem_string(err, file->version);
+		compiler->version = mem_string(file->version);
 	return compiler->file && (!file->package || compiler->package) &&
 				   (!file->version || compiler->version)
 			   ? 0
@@ -367,12 +359,10 @@ static int add_compiler(struct jw_error *err, const struct jw_found_file *file,
 }
 
 /* Starts nothing and loads no library: names, versions, and of ptxas a few kilobytes. */
-static int check_compilers(struct jw_error *err, const struct jw_found *found,
-						   const struct jw_driver *driver, struct jw_check_result *result)
+static int check_compilers(const struct jw_found *found, const struct jw_driver *driver,
+						   struct jw_check_result *result)
 {
-	result->compilers = mem_array(err, MOST_COMPILERS, sizeof *result->compilers);
-	if (!result->compilers)
-		return -1;
+	result->compilers = mem_array(MOST_COMPILERS, sizeof *result->compilers);
 	for (size_t i = 0; i < found->file_count; i++) {
 		enum compiler_kind kind;
 		const uint32_t cuda = find_compiler(&found->files[i], &kind);
@@ -390,7 +380,7 @@ static int check_compilers(struct jw_error *err, const struct jw_found *found,
 				mem_free(why);
 				return 0;
 			}
-			if (add_compiler(err, &found->files[i], kind, cuda, needs, why, result))
+			if (add_compiler(&found->files[i], kind, cuda, needs, why, result))
 				return -1;
 		}
 	}
@@ -493,18 +483,15 @@ static int by_seconds(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-static int tell_failing_checked(struct jw_error *err, struct plan *plan,
-								struct jw_check_result *result)
+static int tell_failing_checked(struct plan *plan, struct jw_check_result *result)
 {
 	char text[FATE_TEXT];
 
-	result->failing = mem_array(err, plan->fates.count, sizeof *result->failing);
-	if (!result->failing)
-		return -1;
+	result->failing = mem_array(plan->fates.count, sizeof *result->failing);
 	for (size_t i = 0; i < plan->fates.count; i++) {
 		struct file_fate *fate = &plan->fates.items[i];
 		const struct jw_target device = plan->targets[fate->target].device;
-		char *why = mem_string(err, fate_text(text, fate, device));
+		char *why = mem_string(fate_text(text, fate, device));
 
 		if (!why)
 			return -1;
@@ -517,17 +504,15 @@ static int tell_failing_checked(struct jw_error *err, struct plan *plan,
 }
 
 /* Moves names and notes out of the plan. */
-static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan,
-										 const struct jw_found *search, bool machines)
+static struct jw_check_result *summarise(struct plan *plan, const struct jw_found *search,
+										 bool machines)
 {
-	struct jw_check_result *result = mem_alloc(err, sizeof *result);
+	struct jw_check_result *result = mem_alloc(sizeof *result);
 	size_t kept = 0;
 
-	if (!result)
-		return NULL;
-	result->gpus = mem_array(err, plan->target_count, sizeof *result->gpus);
-	result->files = mem_array(err, plan->file_count, sizeof *result->files);
-	if (!result->gpus || !result->files || tell_failing_checked(err, plan, result)) {
+	result->gpus = mem_array(plan->target_count, sizeof *result->gpus);
+	result->files = mem_array(plan->file_count, sizeof *result->files);
+	if ((!result->files) || tell_failing_checked(plan, result)) {
 		jw_check_result_free(result);
 		return NULL;
 	}
@@ -548,8 +533,8 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
 		forecast_share(&result->gpus[t].forecast,
 					   forecast_workers(result->gpus[t].cold - result->gpus[t].restored));
 	result->all = sum_of(result, machines);
-	if (search && (check_packages(err, plan, search, result) ||
-				   check_compilers(err, search, &plan->profile.driver, result))) {
+	if (search && (check_packages(plan, search, result) ||
+				   check_compilers(search, &plan->profile.driver, result))) {
 		jw_check_result_free(result);
 		return NULL;
 	}
@@ -591,14 +576,14 @@ static int explain_cold(struct jw_error *err, const struct jw_check_options *opt
 
 	ledger_open(&ledger, request->state_dir, request->cache_dir);
 	planning_note_carried(plan, &ledger, false);
-	result = ledger_begin(err, &ledger, plan);
+	result = ledger_begin(&ledger, plan);
 	for (size_t i = 0; !result && i < plan->module_count; i++)
 		result = plan_refuse(err, plan, &plan->modules[i],
 							 ledger_refused(&ledger, plan->modules[i].key));
 	if (!result && options->explain) {
 		result = explain_plan(err, &why, &explanations);
 		if (!result)
-			result = explain_causes(err, &why, explanations, ret_causes, ret_count);
+			result = explain_causes(&why, explanations, ret_causes, ret_count);
 		mem_free(explanations);
 	}
 	if (!result && !options->driver && !options->system->elsewhere)
@@ -623,13 +608,12 @@ static bool is_here(const struct jw_check_options *options)
 }
 
 /* What `prime` would take from there. */
-static int look_into_store(struct jw_error *err, const struct jw_check_options *options,
-						   struct plan *plan)
+static int look_into_store(const struct jw_check_options *options, struct plan *plan)
 {
 	const struct jw_prime_options how = {.dry_run = true, .cancel = options->cancel};
 	struct jw_prime_reuse reuse = {0};
 
-	return planning_reuse_store(err, options->system, &how, plan, &reuse);
+	return planning_reuse_store(options->system, &how, plan, &reuse);
 }
 
 static const char *known_driver_name(const struct jw_driver *driver)
@@ -682,9 +666,8 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 		!explain_cold(err, options, &request, plan, &causes, &cause_count)) {
 		verdict = verdict_of(plan, request.found->file_count, &options->system->cache,
 							 !options->driver, &cache);
-		if (!options->store || !is_here(options) || !look_into_store(err, options, plan))
-			result =
-				summarise(err, plan, options->found, options->target_count && !is_here(options));
+		if (!options->store || !is_here(options) || !look_into_store(options, plan))
+			result = summarise(plan, options->found, options->target_count && !is_here(options));
 	}
 	plan_free(plan);
 	jw_found_free(found);

@@ -50,10 +50,10 @@ static int run_opaque(struct jw_error *err, struct run_setup *setup, struct jw_p
 }
 
 /* Touches warm entries, so that they are not evicted for cold ones. */
-static int keep_warm(struct jw_error *err, const struct plan *plan, struct cache_live *live)
+static int keep_warm(const struct plan *plan, struct cache_live *live)
 {
 	for (size_t i = 0; i < plan->module_count; i++)
-		if (plan->modules[i].state == PLAN_WARM && cache_keep(err, live, plan->modules[i].key))
+		if (plan->modules[i].state == PLAN_WARM && cache_keep(live, plan->modules[i].key))
 			return -1;
 	return 0;
 }
@@ -77,7 +77,7 @@ static int open_live(struct jw_error *err, const struct run_setup *setup,
 		return -1;
 	if (cache_repair(&why, live) && why.code != JW_ERR_BUSY)
 		error_copy(err, &why);
-	else if (!keep_warm(err, setup->plan, live)) {
+	else if (!keep_warm(setup->plan, live)) {
 		*ret_live = live;
 		return 0;
 	}
@@ -112,8 +112,7 @@ static size_t count_there(const struct plan *plan, const struct jw_system *syste
 }
 
 /* Drivers wipe and evict, people remove folders: one that is gone again is not warm */
-static int note_lost(struct jw_error *err, const struct run_setup *setup,
-					 struct jw_prime_result *result)
+static int note_lost(const struct run_setup *setup, struct jw_prime_result *result)
 {
 	size_t done = result->compiled + result->shared.fetched + result->met - result->misjudged;
 	size_t there = count_there(setup->plan, setup->system);
@@ -122,11 +121,12 @@ static int note_lost(struct jw_error *err, const struct run_setup *setup,
 		return 0;
 	result->lost = done - there;
 	result->undone += result->lost;
-	return prime_result_add_note(err, result,
-								 "no longer in the cache: %s of this run; another program has "
-								 "evicted or wiped the cache, or "
-								 "its folder was removed; the same command compiles again",
-								 TEXT_COUNT(result->lost, "entry", "entries"));
+	prime_result_add_note(result,
+						  "no longer in the cache: %s of this run; another program has "
+						  "evicted or wiped the cache, or "
+						  "its folder was removed; the same command compiles again",
+						  TEXT_COUNT(result->lost, "entry", "entries"));
+	return 0;
 }
 
 static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_prime_result *result)
@@ -147,7 +147,7 @@ static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_pr
 	if (cache_live_close(&why, live) && !failed && why.code != JW_ERR_BUSY)
 		failed = error_copy(err, &why);
 	if (!failed && !result->opaque)
-		failed = note_lost(err, setup, result);
+		failed = note_lost(setup, result);
 	return failed;
 }
 
@@ -171,17 +171,17 @@ static int refuse_foreign(struct jw_error *err, const char *path)
 }
 
 /* Notes the modules that `check` will still call cold, and why. */
-static int note_doubts(struct jw_error *err, struct jw_prime_result *result)
+static int note_doubts(struct jw_prime_result *result)
 {
 	if (result->misjudged &&
 		prime_result_add_note(
-			err, result,
+			result,
 			"%s: the driver made other entries than predicted, which are in the cache, but "
 			"“jitwarm check” still calls this cold",
 			TEXT_COUNT(result->misjudged, "module", "modules")))
 		return -1;
 	if (result->unchanged &&
-		prime_result_add_note(err, result,
+		prime_result_add_note(result,
 							  "%s: loaded by the driver, which kept nothing; “jitwarm check” goes "
 							  "on to call this cold",
 							  TEXT_COUNT(result->unchanged, "module", "modules")))
@@ -196,11 +196,11 @@ static void change_marks(const struct jw_system *system, const struct plan *plan
 						 const bool *inserted, const unsigned *refused)
 {
 	const bool aside = !plan->cache_dir || strcmp(system->cache.path, plan->cache_dir) != 0;
-	uint64_t *keys = mem_array(NULL, plan->module_count, sizeof *keys);
-	struct ledger_new_mark *marks = mem_array(NULL, plan->module_count, sizeof *marks);
+	uint64_t *keys = mem_array(plan->module_count, sizeof *keys);
+	struct ledger_new_mark *marks = mem_array(plan->module_count, sizeof *marks);
 	struct ledger_change change = {.marks = marks, .cleared = keys};
 
-	for (size_t i = 0; keys && marks && i < plan->module_count; i++) {
+	for (size_t i = 0; marks && i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 		struct cache_probed probed;
 
@@ -268,9 +268,9 @@ static int compile_planned(struct jw_error *err, const struct plan *plan,
 	char *task = NULL;
 	int failed = -1;
 
-	setup.inserted = mem_array(err, plan->module_count, sizeof *setup.inserted);
-	setup.refused = mem_array(err, plan->module_count, sizeof *setup.refused);
-	if (!setup.inserted || !setup.refused || run_folder_make(err, system->state_dir, &folder))
+	setup.inserted = mem_array(plan->module_count, sizeof *setup.inserted);
+	setup.refused = mem_array(plan->module_count, sizeof *setup.refused);
+	if ((!setup.refused) || run_folder_make(err, system->state_dir, &folder))
 		goto done;
 	if (spool_fill(&why, plan, folder.path, options->message, options->context, &options->cancel,
 				   &spool)) {
@@ -294,7 +294,7 @@ static int compile_planned(struct jw_error *err, const struct plan *plan,
 	/* A part says little of the rest. */
 	learnt.program_bytes = learnt.modules * 2 >= plan->module_count ? plan->program_bytes : 0;
 	speed_remember(system->state_dir, &compiler, &learnt);
-	failed = note_doubts(err, result);
+	failed = note_doubts(result);
 done:
 	mem_free(setup.inserted);
 	mem_free(setup.refused);

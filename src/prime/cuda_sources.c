@@ -31,7 +31,7 @@ static cJSON *task_of(const struct jw_nvrtc *nvrtc, const char *name, const char
 {
 	const struct jw_nvrtc_options *options = &nvrtc->inner->options;
 	cJSON *object = cJSON_CreateObject(), *array = cJSON_CreateArray();
-	bool complete = array && cJSON_AddStringToObject(object, "compiler", "nvrtc") &&
+	bool complete = cJSON_AddStringToObject(object, "compiler", "nvrtc") &&
 					cJSON_AddStringToObject(object, "library", nvrtc->library) &&
 					cJSON_AddStringToObject(object, "name", name) &&
 					cJSON_AddStringToObject(object, "output", output);
@@ -99,9 +99,9 @@ int jw_nvrtc_open(struct jw_error *err, const struct jw_nvrtc_options *options,
 
 	if (worker_command_check(err, options->worker))
 		return -1;
-	nvrtc = mem_alloc(err, sizeof *nvrtc);
-	inner = mem_alloc(err, sizeof *inner);
-	if (!nvrtc || !inner) {
+	nvrtc = mem_alloc(sizeof *nvrtc);
+	inner = mem_alloc(sizeof *inner);
+	if (!inner) {
 		mem_free(inner);
 		mem_free(nvrtc);
 		return -1;
@@ -248,9 +248,7 @@ static int take_answer(struct jw_error *err, const struct jw_nvrtc *nvrtc,
 {
 	char line[512];
 
-	result->log = mem_string(err, answer->log);
-	if (!result->log)
-		return -1;
+	result->log = mem_string(answer->log);
 	if (!answer->result)
 		return 0;
 	first_error(answer->log, line, sizeof line);
@@ -278,10 +276,8 @@ static int compile_cuda_source(struct jw_error *err, struct jw_nvrtc *nvrtc, con
 	TEXT_COPY(job.path, source);
 	if (!arch_given(&inner->options))
 		(void)snprintf(option, sizeof option, "--gpu-architecture=%s", result->arch);
-	output = mem_printf(err, "%s/%u-%s.%s.ptx", inner->folder.path, inner->count++,
-						os_base_name(source), result->arch);
-	if (!output)
-		return -1;
+	output = mem_printf("%s/%u-%s.%s.ptx", inner->folder.path, inner->count++, os_base_name(source),
+						result->arch);
 	if (ask_nvrtc(err, nvrtc, task_of(nvrtc, name, option, output), &job, &hello, &answer) ||
 		take_answer(err, nvrtc, &answer, result)) {
 		mem_free(output);

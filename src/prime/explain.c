@@ -105,10 +105,10 @@ int explain_plan(struct jw_error *err, const struct explain_request *request,
 				 struct explanation **ret_explanations)
 {
 	const struct plan *plan = request->plan;
-	struct explanation *explanations = mem_array(err, plan->module_count, sizeof *explanations);
+	struct explanation *explanations = mem_array(plan->module_count, sizeof *explanations);
 	struct index_view view = {0};
 
-	if (!explanations || look_at_index(err, request, &view)) {
+	if (look_at_index(err, request, &view)) {
 		mem_free(explanations);
 		return -1;
 	}
@@ -229,16 +229,14 @@ static int by_modules(const void *a, const void *b)
 }
 
 /* The cold modules; `each_file`: each file's and target's by themselves. The caller frees them. */
-static int group_modules(struct jw_error *err, const struct explain_request *request,
-						 const struct explanation *explanations, bool each_file,
-						 struct group **ret_groups, size_t *ret_count)
+static void group_modules(const struct explain_request *request,
+						  const struct explanation *explanations, bool each_file,
+						  struct group **ret_groups, size_t *ret_count)
 {
 	const struct plan *plan = request->plan;
-	struct group *groups = mem_array(err, plan->module_count, sizeof *groups);
+	struct group *groups = mem_array(plan->module_count, sizeof *groups);
 	size_t cold = 0, count = 0;
 
-	if (!groups)
-		return -1;
 	for (size_t i = 0; i < plan->module_count; i++)
 		if (explanations[i].reason != JW_COLD_NOT)
 			groups[cold++] =
@@ -259,11 +257,10 @@ static int group_modules(struct jw_error *err, const struct explain_request *req
 		qsort(groups, count, sizeof *groups, by_modules);
 	*ret_groups = groups;
 	*ret_count = count;
-	return 0;
 }
 
-int explain_line(struct jw_error *err, char line[EXPLAIN_LINE],
-				 const struct explain_request *request, const struct explanation *explanations)
+int explain_line(char line[EXPLAIN_LINE], const struct explain_request *request,
+				 const struct explanation *explanations)
 {
 	enum { MOST_REASONS = 6 };
 	struct group *groups;
@@ -271,8 +268,7 @@ int explain_line(struct jw_error *err, char line[EXPLAIN_LINE],
 	char text[EXPLAIN_TEXT];
 
 	line[0] = '\0';
-	if (group_modules(err, request, explanations, false, &groups, &count))
-		return -1;
+	group_modules(request, explanations, false, &groups, &count);
 	for (size_t i = 0; i < count && i < MOST_REASONS; i++)
 		text_append(line, EXPLAIN_LINE, "%s%s: %s", i ? "; " : "",
 					TEXT_COUNT(groups[i].modules, "module", "modules"),
@@ -281,8 +277,8 @@ int explain_line(struct jw_error *err, char line[EXPLAIN_LINE],
 	return 0;
 }
 
-static int fill_cause(struct jw_error *err, const struct explain_request *request,
-					  const struct group *group, struct jw_check_cause *cause)
+static int fill_cause(const struct explain_request *request, const struct group *group,
+					  struct jw_check_cause *cause)
 {
 	const struct plan_file *file = &request->plan->files[group->file];
 	char text[EXPLAIN_TEXT];
@@ -290,9 +286,9 @@ static int fill_cause(struct jw_error *err, const struct explain_request *reques
 	cause->target = request->plan->targets[group->target].device;
 	cause->reason = group->cause->reason;
 	cause->modules = group->modules;
-	cause->path = mem_string(err, file->path);
-	cause->member = file->member ? mem_string(err, file->member) : NULL;
-	cause->text = mem_string(err, explain_text(text, request, group->cause));
+	cause->path = mem_string(file->path);
+	cause->member = file->member ? mem_string(file->member) : NULL;
+	cause->text = mem_string(explain_text(text, request, group->cause));
 	return cause->path && cause->text && (!file->member || cause->member) ? 0 : -1;
 }
 
@@ -306,22 +302,18 @@ void explain_causes_free(struct jw_check_cause *causes, size_t count)
 	mem_free(causes);
 }
 
-int explain_causes(struct jw_error *err, const struct explain_request *request,
-				   const struct explanation *explanations, struct jw_check_cause **ret_causes,
-				   size_t *ret_count)
+int explain_causes(const struct explain_request *request, const struct explanation *explanations,
+				   struct jw_check_cause **ret_causes, size_t *ret_count)
 {
 	struct group *groups;
 	struct jw_check_cause *causes;
 	size_t count;
 	int result = 0;
 
-	if (group_modules(err, request, explanations, true, &groups, &count))
-		return -1;
-	causes = mem_array(err, count, sizeof *causes);
-	if (!causes)
-		result = -1;
+	group_modules(request, explanations, true, &groups, &count);
+	causes = mem_array(count, sizeof *causes);
 	for (size_t i = 0; !result && i < count; i++)
-		result = fill_cause(err, request, &groups[i], &causes[i]);
+		result = fill_cause(request, &groups[i], &causes[i]);
 	mem_free(groups);
 	if (result) {
 		explain_causes_free(causes, count);

@@ -62,7 +62,7 @@ int jw_index_open(struct jw_error *err, const struct jw_index_options *options,
 	const char *platform;
 	struct jw_index *index;
 
-	if (choose_platform(err, options, &platform) || !(index = mem_alloc(err, sizeof *index)))
+	if (choose_platform(err, options, &platform) || !(index = mem_alloc(sizeof *index)))
 		return -1;
 	*index = (struct jw_index){.options = *options, .platform = platform};
 	if (run_folder_make(err, NULL, &index->folder)) {
@@ -102,12 +102,10 @@ void jw_index_close(struct jw_index *index)
 	mem_free(index);
 }
 
-static int add_all(struct jw_error *err, struct jw_package_list *from, struct jw_package_list *to)
+static void add_all(struct jw_package_list *from, struct jw_package_list *to)
 {
-	struct jw_listed_package *items = mem_array(err, from->count + to->count + 1, sizeof *items);
+	struct jw_listed_package *items = mem_array(from->count + to->count + 1, sizeof *items);
 
-	if (!items)
-		return -1;
 	if (to->count)
 		memcpy(items, to->items, to->count * sizeof *items);
 	if (from->count)
@@ -116,7 +114,6 @@ static int add_all(struct jw_error *err, struct jw_package_list *from, struct jw
 	mem_free(from->items);
 	*to = (struct jw_package_list){items, to->count + from->count};
 	*from = (struct jw_package_list){.items = NULL};
-	return 0;
 }
 
 int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path,
@@ -137,7 +134,7 @@ int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path
 					 : 0;
 	}
 	if (!result)
-		result = add_all(err, &lines.packages, &lines.left_out);
+		add_all(&lines.packages, &lines.left_out);
 	if (!result) {
 		*ret_list = lines.left_out;
 		lines.left_out = (struct jw_package_list){.items = NULL};
@@ -160,8 +157,8 @@ static int get_wheel(struct jw_error *err, struct jw_index *index, const char *l
 
 	forget_wheel(wheel);
 	if (pip_download(err, index->pip, lines, &wheel->path) || os_stat(err, wheel->path, &stat) ||
-		!(wheel->folder = os_dir_name(err, wheel->path)) ||
-		!(wheel->name = mem_string(err, os_base_name(wheel->path))))
+		!(wheel->folder = os_dir_name(wheel->path)) ||
+		!(wheel->name = mem_string(os_base_name(wheel->path))))
 		return -1;
 	wheel->size_bytes = stat.size_bytes;
 	wheel->platform = index->platform ? index->platform : jw_platform();
@@ -200,7 +197,7 @@ int jw_index_listed_get(struct jw_error *err, struct jw_index *index,
 	if (text_ends(package->file, "-any.whl")) {
 		forget_wheel(&index->wheel);
 		*ret_wheel = &index->wheel;
-		return (index->wheel.name = mem_string(err, package->file)) ? 0 : -1;
+		return (index->wheel.name = mem_string(package->file)) ? 0 : -1;
 	}
 	result = buf_printf(err, &lines, "%s%s%s%s\n", buf_text(&index->list_options), package->asked,
 						*package->sha256 ? " --hash=sha256:" : "", package->sha256) ||

@@ -100,8 +100,7 @@ static int add_files(struct jw_error *err, const struct jw_run_key *key, struct 
 				&(struct jw_find_options){
 					.names = key->names, .name_count = key->name_count, .sources = true},
 				&found))
-		return why.code == JW_ERR_MEMORY ? error_copy(err, &why)
-										 : buf_printf(err, text, "%s", why.message);
+		return buf_printf(err, text, "%s", why.message);
 	for (size_t i = 0; !result && i < found->file_count; i++) {
 		const struct jw_found_file *file = &found->files[i];
 
@@ -240,8 +239,8 @@ static int choose_file(struct jw_error *err, const struct jw_run_key *key,
 	digest_of(&sum, buf_text(&text), text.size);
 	digest_text(digest, &sum);
 	digest[16] = '\0';
-	state->path = mem_printf(err, "%s%clast-run-%s.json", folder, os_separator, digest);
-	result = state->path ? 0 : -1;
+	state->path = mem_printf("%s%clast-run-%s.json", folder, os_separator, digest);
+	result = 0;
 done:
 	mem_free(folder);
 	buf_free(&text);
@@ -283,15 +282,15 @@ static int compare_with_last(struct jw_error *err, const struct jw_run_state *st
 int jw_run_look(struct jw_error *err, const struct jw_run_key *key, struct jw_run_state **ret_state,
 				char **ret_changes)
 {
-	struct jw_run_state *state = mem_alloc(err, sizeof *state);
+	struct jw_run_state *state = mem_alloc(sizeof *state);
 	struct buf changes = BUF_MAX(1024);
 	char *text = NULL;
-	int result = state ? 0 : -1;
+	int result = 0;
 
 	for (size_t i = 0; !result && i < PARTS; i++)
 		result = digest_state_part(err, key, (enum state_part)i, state->parts[i]);
 	if (result || find_cache(err, key, state) || choose_file(err, key, state) ||
-		compare_with_last(err, state, &changes) || !(text = mem_string(err, buf_text(&changes))))
+		compare_with_last(err, state, &changes) || !(text = mem_string(buf_text(&changes))))
 		result = -1;
 	buf_free(&changes);
 	if (result) {
@@ -316,9 +315,7 @@ int jw_run_remember(struct jw_error *err, const struct jw_run_state *state)
 	(void)snprintf(now.until_ns, sizeof now.until_ns, "%lld", (long long)left.until_ns);
 	(void)snprintf(now.boot_s, sizeof now.boot_s, "%llu", (unsigned long long)settled_boot_s());
 	now.settled = left.settled;
-	line = json_object_line(err, &kept_run, &now);
-	if (!line)
-		return -1;
+	line = json_object_line(&kept_run, &now);
 	if (state->path)
 		result = os_make_parent(err, state->path, 0700) ||
 						 os_write_atomic(err, state->path, line, strlen(line))

@@ -38,9 +38,9 @@ static int note_finding(struct jw_error *err, struct lint *lint,
 		return -1;
 	added = &result->findings[result->finding_count++];
 	*added = *finding;
-	added->path = mem_string(err, path);
-	added->member = member ? mem_string(err, member) : NULL;
-	added->why = why ? mem_string(err, why) : NULL;
+	added->path = mem_string(path);
+	added->member = member ? mem_string(member) : NULL;
+	added->why = why ? mem_string(why) : NULL;
 	return added->path && !member == !added->member && !why == !added->why ? 0 : -1;
 }
 
@@ -76,15 +76,14 @@ static bool has_exclusive(const struct jw_scan_image *image, struct jw_target gp
 	return false;
 }
 
-static int note_damage(struct jw_error *err, struct jw_lint_result *result,
-					   const struct jw_scan_image *image)
+static int note_damage(struct jw_lint_result *result, const struct jw_scan_image *image)
 {
 	struct jw_error why;
 
 	error_set(&why, JW_ERR_FORMAT, "%s%s%s: damaged device code", image->path,
 			  image->member ? ": " : "", image->member ? image->member : "");
-	return mem_add_string(err, &result->troubles, &result->trouble_count, MOST_TROUBLES,
-						  why.message);
+	mem_add_string(&result->troubles, &result->trouble_count, MOST_TROUBLES, why.message);
+	return 0;
 }
 
 static int note_unsure(struct jw_error *err, struct lint *lint, const struct jw_scan_image *image,
@@ -109,12 +108,11 @@ static int lint_image(struct jw_error *err, void *context, const struct jw_scan_
 	struct lint *lint = context;
 	const size_t count = lint->file_count;
 
-	if ((!count || strcmp(lint->files[count - 1], image->path) != 0) &&
-		mem_add_string(err, &lint->files, &lint->file_count, MOST_FINDINGS, image->path))
-		return -1;
+	if (!count || strcmp(lint->files[count - 1], image->path) != 0)
+		mem_add_string(&lint->files, &lint->file_count, MOST_FINDINGS, image->path);
 	lint->result->images++;
 	lint->result->damaged += image->damaged;
-	if (image->damaged && note_damage(err, lint->result, image))
+	if (image->damaged && note_damage(lint->result, image))
 		return -1;
 	for (size_t i = 0; i < image->verdict_count; i++) {
 		const struct jw_lint_finding finding = first_start(&image->verdicts[i]);
@@ -136,9 +134,7 @@ static void lint_trouble(void *context, const char *path, const struct jw_error 
 	struct jw_lint_result *result = lint->result;
 
 	(void)path;
-	if (mem_add_string(lint->err, &result->troubles, &result->trouble_count, MOST_TROUBLES,
-					   why->message))
-		lint->failed = true;
+	mem_add_string(&result->troubles, &result->trouble_count, MOST_TROUBLES, why->message);
 }
 
 static void lint_total(void *context, const struct jw_scan_total *total)
@@ -302,14 +298,14 @@ static int lint_scan(struct jw_error *err, struct lint *lint)
 	return jw_scan(err, &scan) || lint->failed ? -1 : 0;
 }
 
-static int lint_room(struct jw_error *err, struct lint *lint)
+static int lint_room(struct lint *lint)
 {
 	const size_t count = lint->options->target_count;
 
 	if (!lint->result || !lint->code_bytes)
 		return -1;
-	lint->result->gpus = mem_array(err, count, sizeof *lint->result->gpus);
-	lint->result->codes = mem_array(err, count, sizeof *lint->result->codes);
+	lint->result->gpus = mem_array(count, sizeof *lint->result->gpus);
+	lint->result->codes = mem_array(count, sizeof *lint->result->codes);
 	return lint->result->gpus && lint->result->codes ? 0 : -1;
 }
 
@@ -322,9 +318,9 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 	if (!options->target_count)
 		return error_set(err, JW_ERR_USAGE, "no GPU is named");
 	lint.options = options;
-	lint.result = mem_alloc(err, sizeof *lint.result);
-	lint.code_bytes = mem_array(err, options->target_count, sizeof *lint.code_bytes);
-	failed = lint_room(err, &lint) || lint_scan(err, &lint);
+	lint.result = mem_alloc(sizeof *lint.result);
+	lint.code_bytes = mem_array(options->target_count, sizeof *lint.code_bytes);
+	failed = lint_room(&lint) || lint_scan(err, &lint);
 	if (!failed)
 		judge(&lint);
 	mem_free(lint.code_bytes);

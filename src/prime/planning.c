@@ -47,13 +47,15 @@ static int tell_source(struct jw_error *err, const struct jw_prime_options *opti
 {
 	const struct jw_error *failed = &source->failed;
 
-	if (failed->code == JW_ERR_MEMORY || failed->code == JW_ERR_INTERRUPTED)
+	if (failed->code == JW_ERR_INTERRUPTED)
 		return error_copy(err, failed);
 	result->sources_failed += failed->code != JW_OK;
 	if (options->source)
 		options->source(options->context, source);
-	else if (failed->code)
-		return prime_result_add_note(err, result, "%s", failed->message);
+	else if (failed->code) {
+		prime_result_add_note(result, "%s", failed->message);
+		return 0;
+	}
 	return 0;
 }
 
@@ -89,10 +91,9 @@ static int source_paths_compile(struct jw_error *err, const struct jw_system *sy
 
 	for (size_t i = 0; i < options->path_count; i++)
 		asked += is_source(options->paths[i]);
-	sources->ptx = mem_array(err, asked * target_count, sizeof *sources->ptx);
-	sources->paths =
-		mem_array(err, options->path_count + asked * target_count, sizeof *sources->paths);
-	if (!sources->ptx || !sources->paths)
+	sources->ptx = mem_array(asked * target_count, sizeof *sources->ptx);
+	sources->paths = mem_array(options->path_count + asked * target_count, sizeof *sources->paths);
+	if (!sources->paths)
 		return -1;
 	for (size_t i = 0; i < options->path_count; i++)
 		if (!asked || !is_source(options->paths[i]))
@@ -117,7 +118,7 @@ static void source_paths_free(struct source_paths *sources)
 
 /* ---- the plan */
 
-static int note_missing(struct jw_error *err, const struct jw_recording *recording,
+static int note_missing(const struct jw_recording *recording,
 						const struct recorded_account *account, struct jw_prime_result *result)
 {
 	for (size_t i = 0; i < recording->file_count; i++) {
@@ -125,30 +126,28 @@ static int note_missing(struct jw_error *err, const struct jw_recording *recordi
 
 		if (!account->missing_by_file[i])
 			continue;
-		if (prime_result_add_note(err, result, "%.800s%s%.100s%s%.100s%s: %s not in the files here",
-								  file->path, file->package ? " (" : "",
-								  file->package ? file->package : "", file->version ? " " : "",
-								  file->version ? file->version : "", file->package ? ")" : "",
-								  TEXT_COUNT(account->missing_by_file[i], "recorded module is",
-											 "recorded modules are")))
-			return -1;
+		prime_result_add_note(
+			result, "%.800s%s%.100s%s%.100s%s: %s not in the files here", file->path,
+			file->package ? " (" : "", file->package ? file->package : "", file->version ? " " : "",
+			file->version ? file->version : "", file->package ? ")" : "",
+			TEXT_COUNT(account->missing_by_file[i], "recorded module is", "recorded modules are"));
 		result->troubles++;
 	}
 	if (account->unfiled_cold) {
-		if (prime_result_add_note(
-				err, result,
-				account->unfiled_cold == 1
-					? "%s in no file, and not in the cache: the program makes it while it runs"
-					: "%s in no file, and not in the cache: the program makes them while it runs",
-				TEXT_COUNT(account->unfiled_cold, "recorded module is", "recorded modules are")))
-			return -1;
+		prime_result_add_note(
+			result,
+			account->unfiled_cold == 1
+				? "%s in no file, and not in the cache: the program makes it while it runs"
+				: "%s in no file, and not in the cache: the program makes them while it runs",
+			TEXT_COUNT(account->unfiled_cold, "recorded module is", "recorded modules are"));
 		result->troubles++;
 	}
 	if (!account->idle)
 		return 0;
-	return prime_result_add_note(
-		err, result, "%s nothing to compile on these GPUs",
+	prime_result_add_note(
+		result, "%s nothing to compile on these GPUs",
 		TEXT_COUNT(account->idle, "recorded module has", "recorded modules have"));
+	return 0;
 }
 
 static int narrow(struct jw_error *err, const struct jw_recording *recording,
@@ -163,7 +162,7 @@ static int narrow(struct jw_error *err, const struct jw_recording *recording,
 	result->plan.recorded = account.wanted;
 	result->plan.recorded_missing = account.missing;
 	result->plan.recorded_unfiled = account.unfiled;
-	failed = note_missing(err, recording, &account, result);
+	failed = note_missing(recording, &account, result);
 	mem_free(account.missing_by_file);
 	return failed;
 }
@@ -211,9 +210,7 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 	size_t count;
 
 	planning->profile = profile_of_system(system);
-	planning->targets = mem_array(err, system->gpu_count, sizeof *planning->targets);
-	if (!planning->targets)
-		return -1;
+	planning->targets = mem_array(system->gpu_count, sizeof *planning->targets);
 	count = jw_system_targets(system, planning->targets, system->gpu_count);
 	if (source_paths_compile(err, system, options, planning->targets, count, sources, result) ||
 		named_paths_find(err, sources->paths, sources->count, &planning->found))
@@ -237,14 +234,13 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 	if (!options->of_stamp || options->no_compile || options->dry_run)
 		return 0;
 	if (run_folder_make(err, system->state_dir, &planning->folder) ||
-		!(planning->containers = os_join(err, planning->folder.path, "cached.fatbin")))
+		!(planning->containers = os_join(planning->folder.path, "cached.fatbin")))
 		return -1;
 	planning->request.containers = planning->containers;
 	return 0;
 }
 
-static int note_fates(struct jw_error *err, const struct plan *plan, size_t from,
-					  struct jw_prime_result *result)
+static int note_fates(const struct plan *plan, size_t from, struct jw_prime_result *result)
 {
 	char text[FATE_TEXT];
 
@@ -252,21 +248,18 @@ static int note_fates(struct jw_error *err, const struct plan *plan, size_t from
 		const struct file_fate *fate = &plan->fates.items[i];
 		const struct jw_target device = plan->targets[fate->target].device;
 
-		if (prime_result_add_note(err, result,
-								  fate->result ? "%s: %s; “jitwarm prime FILE” tries it again"
-											   : "%s: %s",
-								  fate->file, fate_text(text, fate, device)))
-			return -1;
+		prime_result_add_note(
+			result, fate->result ? "%s: %s; “jitwarm prime FILE” tries it again" : "%s: %s",
+			fate->file, fate_text(text, fate, device));
 	}
 	return 0;
 }
 
-static int take_notes(struct jw_error *err, const struct plan *plan, struct jw_prime_result *result)
+static int take_notes(const struct plan *plan, struct jw_prime_result *result)
 {
 	for (size_t i = 0; i < plan->note_count - plan->assumptions; i++)
-		if (prime_result_add_note(err, result, "%s", plan->notes[i]))
-			return -1;
-	if (note_fates(err, plan, 0, result))
+		prime_result_add_note(result, "%s", plan->notes[i]);
+	if (note_fates(plan, 0, result))
 		return -1;
 	result->troubles = plan->troubles;
 	result->images = plan->images;
@@ -283,17 +276,15 @@ int planning_note_refused(struct jw_error *err, struct plan *plan, const struct 
 						   plan->files[plan->modules[i].file].path) &&
 			plan_refuse(err, plan, &plan->modules[i], ledger_refused(ledger, plan->modules[i].key)))
 			return -1;
-	return note_fates(err, plan, before, result);
+	return note_fates(plan, before, result);
 }
 
-int planning_note_assumptions(struct jw_error *err, const struct plan *plan,
-							  struct jw_prime_result *result)
+int planning_note_assumptions(const struct plan *plan, struct jw_prime_result *result)
 {
 	const size_t before = result->note_count;
 
 	for (size_t i = plan->note_count - plan->assumptions; i < plan->note_count; i++)
-		if (prime_result_add_note(err, result, "%s", plan->notes[i]))
-			return -1;
+		prime_result_add_note(result, "%s", plan->notes[i]);
 	result->assumptions = result->note_count - before;
 	return 0;
 }
@@ -304,7 +295,7 @@ int planning_make(struct jw_error *err, const struct jw_system *system,
 {
 	return make_request(err, system, options, result, planning) ||
 				   plan_build(err, &planning->request, &planning->plan) ||
-				   take_notes(err, planning->plan, result) ||
+				   take_notes(planning->plan, result) ||
 				   (options->recording &&
 					narrow(err, options->recording, &planning->request, planning->plan, result))
 			   ? -1
@@ -356,7 +347,7 @@ int planning_explain(struct jw_error *err, const struct jw_system *system,
 		return 0;
 	if (explain_plan(err, &request, &explanations))
 		return -1;
-	result = explain_line(err, sum->why, &request, explanations);
+	result = explain_line(sum->why, &request, explanations);
 	mem_free(explanations);
 	/* Released while the compilers run, which can use the memory. */
 	os_release_memory();
@@ -430,13 +421,10 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 }
 
 /* The chosen modules by GPU architecture. */
-static int count_by_target(struct jw_error *err, const struct plan *plan,
-						   const struct jw_prime_options *options, bool machines,
-						   struct jw_prime_result *result)
+static void count_by_target(const struct plan *plan, const struct jw_prime_options *options,
+							bool machines, struct jw_prime_result *result)
 {
-	result->gpus = mem_array(err, plan->target_count, sizeof *result->gpus);
-	if (!result->gpus)
-		return -1;
+	result->gpus = mem_array(plan->target_count, sizeof *result->gpus);
 	result->gpu_count = plan->target_count;
 	for (size_t t = 0; t < plan->target_count; t++) {
 		result->gpus[t].target = plan->targets[t].device;
@@ -457,10 +445,9 @@ static int count_by_target(struct jw_error *err, const struct plan *plan,
 			worker_count(plan, options, result->gpus[t].cold - result->gpus[t].restored));
 	for (size_t t = 0; machines && t < plan->target_count; t++)
 		forecast_part(&result->plan.forecast, &result->gpus[t].forecast, !t);
-	return 0;
 }
 
-int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_system *system,
+int planning_choose(struct plan *plan, const struct jw_system *system,
 					const struct jw_prime_options *options, struct jw_prime_result *result)
 {
 	struct jw_prime_plan *sum = &result->plan;
@@ -473,12 +460,13 @@ int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_sys
 		.capacity = jw_workers_capacity(sum->forecast.workers),
 	};
 
-	if (budget_choose(err, plan, &request, sum))
+	if (budget_choose(plan, &request, sum))
 		return -1;
 	sum->used_bytes = sum->cache.bytes;
 	if (sum->over_budget)
 		planning_sum_up(plan, options, sum);
 	sum->too_much =
 		!options->store_only && budget_is_too_much(sum, &system->cache, &result->stopped);
-	return count_by_target(err, plan, options, system->elsewhere, result);
+	count_by_target(plan, options, system->elsewhere, result);
+	return 0;
 }

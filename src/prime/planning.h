@@ -35,8 +35,7 @@ int planning_make(struct jw_error *err, const struct jw_system *system,
 				  const struct jw_prime_options *options, struct jw_prime_result *result,
 				  struct planning *planning);
 /* At the end: the last of the result's notes. */
-int planning_note_assumptions(struct jw_error *err, const struct plan *plan,
-							  struct jw_prime_result *result);
+int planning_note_assumptions(const struct plan *plan, struct jw_prime_result *result);
 void planning_free(struct planning *planning);
 /* Finds the warm modules that were carried over; with recompile_carried they become cold. */
 void planning_note_carried(struct plan *plan, const struct ledger *ledger, bool recompile);
@@ -47,9 +46,8 @@ int planning_note_refused(struct jw_error *err, struct plan *plan, const struct 
 /* Takes missing entries of the plan from the store, and sets those modules warm; with dry_run it
  * writes nothing, and they are PLAN_RESTORED. A failure is noted in *reuse and does not stop the
  * run; -1: out of memory. */
-int planning_reuse_store(struct jw_error *err, const struct jw_system *system,
-						 const struct jw_prime_options *options, struct plan *plan,
-						 struct jw_prime_reuse *reuse);
+int planning_reuse_store(const struct jw_system *system, const struct jw_prime_options *options,
+						 struct plan *plan, struct jw_prime_reuse *reuse);
 /* Counts the modules by their present state; other members of the sum stay. */
 void planning_sum_up(const struct plan *plan, const struct jw_prime_options *options,
 					 struct jw_prime_plan *ret_sum);
@@ -58,7 +56,7 @@ int planning_explain(struct jw_error *err, const struct jw_system *system,
 					 const struct planning *planning, const struct ledger *ledger,
 					 struct jw_prime_plan *sum);
 /* Chooses the modules of this run by limit and budgets, and counts them by GPU. */
-int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_system *system,
+int planning_choose(struct plan *plan, const struct jw_system *system,
 					const struct jw_prime_options *options, struct jw_prime_result *result);
 /* The compiler, as its speed is remembered: the driver's, or ptxas of its CUDA version. */
 struct jw_driver planning_compiler(const struct jw_system *system,

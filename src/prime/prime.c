@@ -45,17 +45,16 @@ static bool uses_store(const struct jw_system *system, const struct jw_prime_opt
 
 /* `budget_bytes`, 0: none; what it has no room for is not wanted. The most expensive modules come
  * first in the plan. */
-static int list_wanted(struct jw_error *err, const struct plan *plan, uint64_t budget_bytes,
-					   struct wanted *wanted)
+static int list_wanted(const struct plan *plan, uint64_t budget_bytes, struct wanted *wanted)
 {
 	uint64_t left = budget_bytes ? budget_bytes : UINT64_MAX;
 
-	wanted->keys = mem_array(err, plan->module_count, sizeof *wanted->keys);
-	wanted->key_bytes = mem_array(err, plan->module_count, sizeof *wanted->key_bytes);
-	wanted->warm = mem_array(err, plan->module_count, sizeof *wanted->warm);
-	wanted->modules = mem_array(err, plan->module_count, sizeof *wanted->modules);
-	wanted->found = mem_array(err, plan->module_count, sizeof *wanted->found);
-	if (!wanted->keys || !wanted->key_bytes || !wanted->warm || !wanted->modules || !wanted->found)
+	wanted->keys = mem_array(plan->module_count, sizeof *wanted->keys);
+	wanted->key_bytes = mem_array(plan->module_count, sizeof *wanted->key_bytes);
+	wanted->warm = mem_array(plan->module_count, sizeof *wanted->warm);
+	wanted->modules = mem_array(plan->module_count, sizeof *wanted->modules);
+	wanted->found = mem_array(plan->module_count, sizeof *wanted->found);
+	if ((!wanted->key_bytes) || !wanted->warm || !wanted->modules || !wanted->found)
 		return -1;
 	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
@@ -132,14 +131,14 @@ static void carry_over(const struct jw_system *system, const struct jw_prime_opt
 static void remove_damaged(const struct jw_system *system, const struct plan *plan)
 {
 	const struct cache_live_options how = {.limit_bytes = system->cache.limit_bytes};
-	struct cache_removal *removals = mem_array(NULL, plan->module_count, sizeof *removals);
+	struct cache_removal *removals = mem_array(plan->module_count, sizeof *removals);
 	struct cache_live *live = NULL;
 	size_t count = 0;
 
-	for (size_t i = 0; removals && i < plan->module_count; i++)
+	for (size_t i = 0; i < plan->module_count; i++)
 		if (plan->modules[i].damage &&
-			mend_judge(NULL, plan->cache_dir, sound_driver_of(&system->driver),
-					   plan->modules[i].key, &removals[count]) == MEND_TAKE)
+			mend_judge(plan->cache_dir, sound_driver_of(&system->driver), plan->modules[i].key,
+					   &removals[count]) == MEND_TAKE)
 			count++;
 	if (count && !cache_live_open(NULL, plan->cache_dir, &how, &live)) {
 		(void)cache_remove(NULL, live, removals, count);
@@ -170,16 +169,15 @@ static void wanted_free(struct wanted *wanted)
 	mem_free(wanted->warm);
 }
 
-int planning_reuse_store(struct jw_error *err, const struct jw_system *system,
-						 const struct jw_prime_options *options, struct plan *plan,
-						 struct jw_prime_reuse *reuse)
+int planning_reuse_store(const struct jw_system *system, const struct jw_prime_options *options,
+						 struct plan *plan, struct jw_prime_reuse *reuse)
 {
 	struct wanted wanted = {0};
 	int result;
 
 	if (!options->dry_run && !system->cache.why_useless[0])
 		remove_damaged(system, plan);
-	result = list_wanted(err, plan, options->budget_bytes, &wanted);
+	result = list_wanted(plan, options->budget_bytes, &wanted);
 	reuse->store = uses_store(system, options);
 	if (!result && wanted.count && reuse->store) {
 		reuse_store(system, options, &wanted, reuse);
@@ -190,12 +188,11 @@ int planning_reuse_store(struct jw_error *err, const struct jw_system *system,
 }
 
 /* The same from other drivers. */
-static int reuse_carry_over(struct jw_error *err, const struct jw_system *system,
-							const struct jw_prime_options *options, struct plan *plan,
-							struct jw_prime_reuse *reuse)
+static int reuse_carry_over(const struct jw_system *system, const struct jw_prime_options *options,
+							struct plan *plan, struct jw_prime_reuse *reuse)
 {
 	struct wanted wanted = {0};
-	int result = list_wanted(err, plan, 0, &wanted);
+	int result = list_wanted(plan, 0, &wanted);
 
 	if (!result && wanted.count) {
 		carry_over(system, options, &wanted, reuse);
@@ -286,7 +283,7 @@ static int write_target_pack(struct jw_error *err, const struct jw_system *syste
 							 const struct jw_prime_options *options,
 							 struct jw_export_result *ret_result)
 {
-	struct jw_target *targets = mem_array(err, system->gpu_count, sizeof *targets);
+	struct jw_target *targets = mem_array(system->gpu_count, sizeof *targets);
 	struct jw_export_options how;
 	struct jw_error why = {0};
 	int failed = -1;
@@ -326,9 +323,7 @@ static void elsewhere_write_pack(const struct jw_system *system,
 								  : "");
 		return;
 	}
-	pack = mem_alloc(err, sizeof *pack);
-	if (!pack)
-		return;
+	pack = mem_alloc(sizeof *pack);
 	if (write_target_pack(err, system, options, pack))
 		mem_free(pack);
 	else
@@ -417,8 +412,8 @@ static int compile_for_store(struct jw_error *err, const struct plan *plan,
 	if (!uses_store(system, options))
 		error_set(err, JW_ERR_UNSUPPORTED, "the store is not used");
 	else if (!run_folder_make(err, system->state_dir, &folder) &&
-			 (aside.cache.path = os_join(err, folder.path, "ComputeCache")) &&
-			 !list_wanted(err, plan, 0, &wanted)) {
+			 (aside.cache.path = os_join(folder.path, "ComputeCache")) &&
+			 !list_wanted(plan, 0, &wanted)) {
 		reuse_store(&aside, &look, &wanted, &result->reuse);
 		/* Nothing is unpacked to find all of it. */
 		failed = result->reuse.refilled.entries == result->plan.cold ? 0 : -1;
@@ -495,8 +490,8 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 	if (options->recompile_carried)
 		planning_note_carried(planning.plan, &ledger, true);
 	ledger_close(&ledger);
-	if (planning_reuse_store(err, system, options, planning.plan, &result->reuse) ||
-		reuse_carry_over(err, system, options, planning.plan, &result->reuse))
+	if (planning_reuse_store(system, options, planning.plan, &result->reuse) ||
+		reuse_carry_over(system, options, planning.plan, &result->reuse))
 		goto done;
 	if (result->reuse.carried)
 		result->cooled += result->reuse.carried->cooled;
@@ -505,9 +500,9 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 	planning_note_carried(planning.plan, &ledger, options->recompile_carried);
 	cache_outlook(system->cache.path, system->cache.limit_bytes, true, &result->plan.cache);
 	planning_sum_up(planning.plan, options, &result->plan);
-	if (ledger_begin(err, &ledger, planning.plan) ||
+	if (ledger_begin(&ledger, planning.plan) ||
 		planning_explain(err, system, &planning, &ledger, &result->plan) ||
-		planning_choose(err, planning.plan, system, options, result))
+		planning_choose(planning.plan, system, options, result))
 		goto done;
 	failed = 0;
 	/* A budget makes room, and what was carried over may be wanted anew. */
@@ -519,7 +514,7 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 	if ((!options->planned || options->planned(options->context, result)) && !options->dry_run &&
 		!options->no_compile && !result->plan.too_much && !system->cache.why_useless[0])
 		failed = carry_out(err, planning.plan, system, options, result);
-	failed = failed || planning_note_assumptions(err, planning.plan, result) ? -1 : 0;
+	failed = failed || planning_note_assumptions(planning.plan, result) ? -1 : 0;
 	ledger_note(&ledger, home, true);
 done:
 	ledger_close(&ledger);
@@ -538,9 +533,7 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 
 	if (!how.dry_run && worker_command_check(err, system->worker))
 		return -1;
-	result = mem_alloc(err, sizeof *result);
-	if (!result)
-		return -1;
+	result = mem_alloc(sizeof *result);
 	if (!system->gpu_count)
 		error_set(err, JW_ERR_NOT_FOUND, "%s", system->why_none);
 	else

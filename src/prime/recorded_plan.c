@@ -74,15 +74,12 @@ static struct recorded_place *find_place(const struct recorded_places *places,
 	return NULL;
 }
 
-static int add_place(struct jw_error *err, struct recorded_places *places,
-					 const struct plan_file *file, uint64_t offset)
+static void add_place(struct recorded_places *places, const struct plan_file *file, uint64_t offset)
 {
 	if (find_place(places, file, offset))
-		return 0;
-	if (set_add(err, &places->by_hash, hash_at_offset(file, offset), places->count))
-		return -1;
+		return;
+	set_add(&places->by_hash, hash_at_offset(file, offset), places->count);
 	places->items[places->count++] = (struct recorded_place){.file = file, .offset = offset};
-	return 0;
 }
 
 static const struct plan_module *find_recorded_key(const struct plan *plan, const struct set *names,
@@ -105,16 +102,14 @@ static bool is_in_cache(const struct jw_recording *recording, const struct plan_
 			   CACHE_PRESENT;
 }
 
-static int find_places(struct jw_error *err, const struct jw_recording *recording,
-					   const struct plan_request *request, const struct plan *there,
-					   struct recorded_places *places, struct recorded_account *account)
+static int find_places(const struct jw_recording *recording, const struct plan_request *request,
+					   const struct plan *there, struct recorded_places *places,
+					   struct recorded_account *account)
 {
 	struct set names = {0};
-	int result = -1;
 
 	for (size_t i = 0; i < there->module_count; i++)
-		if (set_add(err, &names, there->modules[i].key, i))
-			goto done;
+		set_add(&names, there->modules[i].key, i);
 	for (size_t i = 0; i < recording->module_count; i++) {
 		const struct jw_recorded_module *module = &recording->modules[i];
 		const struct plan_module *found;
@@ -129,14 +124,11 @@ static int find_places(struct jw_error *err, const struct jw_recording *recordin
 		if (!found) {
 			account->missing++;
 			account->missing_by_file[module->file]++;
-		} else if (add_place(err, places, &there->files[found->file], found->container_offset)) {
-			goto done;
-		}
+		} else
+			add_place(places, &there->files[found->file], found->container_offset);
 	}
-	result = 0;
-done:
 	set_free(&names);
-	return result;
+	return 0;
 }
 
 static void keep_places(struct plan *plan, const struct recorded_places *places,
@@ -171,11 +163,10 @@ int recorded_narrow(struct jw_error *err, const struct jw_recording *recording,
 	struct plan *there = NULL;
 	int result = -1;
 
-	account.missing_by_file =
-		mem_array(err, recording->file_count, sizeof *account.missing_by_file);
-	places.items = mem_array(err, recording->module_count, sizeof *places.items);
+	account.missing_by_file = mem_array(recording->file_count, sizeof *account.missing_by_file);
+	places.items = mem_array(recording->module_count, sizeof *places.items);
 	if (!account.missing_by_file || !places.items || plan_there(err, recording, request, &there) ||
-		find_places(err, recording, request, there, &places, &account))
+		find_places(recording, request, there, &places, &account))
 		goto done;
 	keep_places(plan, &places, &account);
 	*ret_account = account;

@@ -86,16 +86,14 @@ static void put_count(struct jw_scan_count *counts, size_t *count, const struct 
 	counts[(*count)++].entries = from->entries;
 }
 
-static int tell_counts(struct jw_error *err, struct told *told, const struct analyse_image *from)
+static int tell_counts(struct told *told, const struct analyse_image *from)
 {
 	const struct jw_scan_count **lists[] = {&told->image.cubins, &told->image.ptx,
 											&told->image.other};
 	size_t *sizes[] = {&told->image.cubin_count, &told->image.ptx_count, &told->image.other_count};
 	size_t used = 0;
 
-	told->counts = mem_array(err, from->count_count, sizeof *told->counts);
-	if (!told->counts)
-		return -1;
+	told->counts = mem_array(from->count_count, sizeof *told->counts);
 	for (int family = 0; family < 3; family++) {
 		*lists[family] = told->counts + used;
 		for (size_t i = 0; i < from->count_count; i++)
@@ -208,7 +206,7 @@ static void tell_work(struct told *told, const struct analyse_image *from, bool 
 }
 
 /* What several libraries on one GPU tell of each other (jw_scan_total.at_most). */
-static int compare_libraries(struct jw_error *err, struct scan *scan, const struct told *told)
+static int compare_libraries(struct scan *scan, const struct told *told)
 {
 	const uint64_t name = fate_variants(told->image.path, told->image.member);
 
@@ -224,8 +222,7 @@ static int compare_libraries(struct jw_error *err, struct scan *scan, const stru
 		}
 		scan->compiles |= gpu;
 		scan->alternatives |= set_has(&scan->compiled, key) ? gpu : 0;
-		if (set_add(err, &scan->compiled, key, t))
-			return -1;
+		set_add(&scan->compiled, key, t);
 	}
 	return 0;
 }
@@ -240,13 +237,13 @@ static int keep_image(struct jw_error *err, struct scan *scan, const struct anal
 		return -1;
 	image = &scan->images[scan->image_count++];
 	*image = (struct kept_image){
-		.path = mem_string(err, brought.path),
-		.member = brought.member ? mem_string(err, brought.member) : NULL,
+		.path = mem_string(brought.path),
+		.member = brought.member ? mem_string(brought.member) : NULL,
 		.library = brought.library,
 		.asked = from->asked,
 		.releases = from->releases,
-		.targets = mem_array(err, targets, sizeof *image->targets),
-		.modules = mem_array(err, brought.module_count, sizeof *image->modules),
+		.targets = mem_array(targets, sizeof *image->targets),
+		.modules = mem_array(brought.module_count, sizeof *image->modules),
 		.module_count = brought.module_count,
 	};
 	if (!image->path || !brought.member != !image->member || !image->targets || !image->modules)
@@ -285,9 +282,8 @@ static int tell_image(struct jw_error *err, void *context, const struct analyse_
 	tell_work(&told, from, build_is_of_tests(scan->build.request, &brought),
 			  &scan->build.request->speed);
 	if (image->format == DEVCODE_ELF || image->format == DEVCODE_PE)
-		if (compare_libraries(err, scan, &told))
-			return -1;
-	if (!build_take(err, &scan->build, &brought) && !tell_counts(err, &told, from))
+		compare_libraries(scan, &told);
+	if (!build_take(err, &scan->build, &brought) && !tell_counts(&told, from))
 		result = scan->options->image(err, scan->options->context, &told.image);
 	mem_free(told.counts);
 	return result;
@@ -349,7 +345,7 @@ static int judge_release(struct jw_error *err, const struct scan *scan, const bo
 					outcomes[t].verdicts[v] += kept->targets[t].verdicts[v];
 	}
 	build_end(&build);
-	result = result ? result : fates_settle(err, &build.plan->fates);
+	result = result ? result : fates_settle(&build.plan->fates);
 	for (size_t i = 0; !result && i < build.plan->module_count; i++) {
 		const struct plan_module *module = &build.plan->modules[i];
 		struct scan_outcome *outcome = &outcomes[module->target];
@@ -377,8 +373,8 @@ static int judge_all_releases(struct jw_error *err, const struct scan *scan, siz
 {
 	const size_t targets = scan->question.target_count;
 	uint64_t alike[1 + GPU_MOST_RELEASES];
-	bool *chosen = mem_array(err, scan->image_count, sizeof *chosen);
-	int result = chosen ? 0 : -1;
+	bool *chosen = mem_array(scan->image_count, sizeof *chosen);
+	int result = 0;
 
 	for (size_t d = 0; !result && d <= releases; d++) {
 		size_t same = 0;
@@ -459,8 +455,8 @@ static int tell_totals(struct jw_error *err, const struct scan *scan)
 
 	if (!scan->question.releases)
 		return 0;
-	outcomes = mem_array(err, (1 + releases) * plan->target_count, sizeof *outcomes);
-	if (!outcomes || judge_all_releases(err, scan, releases, outcomes)) {
+	outcomes = mem_array((1 + releases) * plan->target_count, sizeof *outcomes);
+	if (judge_all_releases(err, scan, releases, outcomes)) {
 		mem_free(outcomes);
 		return -1;
 	}
@@ -497,13 +493,12 @@ static int tell_totals(struct jw_error *err, const struct scan *scan)
 	return 0;
 }
 
-static int tell_failing_scanned(struct jw_error *err, const struct scan *scan)
+static int tell_failing_scanned(const struct scan *scan)
 {
 	struct fates *fates = &scan->build.plan->fates;
 	char text[FATE_TEXT];
 
-	if (fates_settle(err, fates))
-		return -1;
+	fates_settle(fates);
 	for (size_t i = 0; scan->options->failing && i < fates->count; i++) {
 		const struct file_fate *fate = &fates->items[i];
 		const struct jw_target device = scan->question.targets[fate->target];
@@ -529,7 +524,7 @@ static int scan_files(struct jw_error *err, struct scan *scan)
 									  .cancel = scan->options->cancel};
 	struct found_list list;
 	const char *path;
-	int result = found_open(err, &list);
+	int result = found_open(&list);
 
 	for (size_t i = 0; !result && i < scan->options->path_count; i++)
 		result = find_path_files(err, scan, scan->options->paths[i], &list);
@@ -573,7 +568,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 	build_end(&scan.build);
 	if (!result) {
 		build_estimate(scan.build.plan);
-		result = tell_totals(err, &scan) || tell_failing_scanned(err, &scan) ? -1 : 0;
+		result = tell_totals(err, &scan) || tell_failing_scanned(&scan) ? -1 : 0;
 	}
 	plan_free(scan.build.plan);
 	set_free(&scan.compiled);

@@ -17,9 +17,9 @@
 
 enum { MOST_NOTES = 1000 };
 
-int record_note(struct jw_error *err, struct jw_record_result *result, const char *line)
+void record_note(struct jw_record_result *result, const char *line)
 {
-	return mem_add_string(err, &result->notes, &result->note_count, MOST_NOTES, line);
+	mem_add_string(&result->notes, &result->note_count, MOST_NOTES, line);
 }
 
 bool record_is_stopped(struct recorder *recorder)
@@ -44,9 +44,9 @@ struct left {
 };
 
 /* Options become text: options with unprintable bytes are not the compiler's. */
-static char *key_options_of(struct jw_error *err, const struct cache_key_parts *parts)
+static char *key_options_of(const struct cache_key_parts *parts)
 {
-	char *options = mem_string_n(err, parts->options, parts->options_length);
+	char *options = mem_string_n(parts->options, parts->options_length);
 
 	for (char *c = options; c && *c; c++)
 		if (*c < ' ' || *c > '~')
@@ -98,9 +98,8 @@ static bool is_jitlink(const struct cache_key_parts *parts)
 							  !memcmp(parts->options, start, sizeof start - 1));
 }
 
-static int describe_cuda(struct jw_error *err, const struct recorder *recorder,
-						 const struct cache_entry *entry, const struct cache_key_parts *parts,
-						 struct left *left)
+static int describe_cuda(const struct recorder *recorder, const struct cache_entry *entry,
+						 const struct cache_key_parts *parts, struct left *left)
 {
 	struct jw_recorded_module *module = &left->module;
 	const char *producer = producer_of(parts);
@@ -129,35 +128,35 @@ static int describe_cuda(struct jw_error *err, const struct recorder *recorder,
 	left->entry.insertable = !cubin_read(NULL, entry->value, (size_t)entry->value_bytes, &cubin);
 	if (module->kind == JW_RECORDED_JITLINK && left->entry.insertable)
 		left->entry.form = cubin.relocatable ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
-	module->options = key_options_of(err, parts);
+	module->options = key_options_of(parts);
 	if (!module->options)
 		return -1;
-	if (producer && !(module->producer = mem_string(err, producer)))
+	if (producer && !(module->producer = mem_string(producer)))
 		return -1;
 	return 0;
 }
 
-static int describe_left_entry(struct jw_error *err, const struct recorder *recorder,
-							   const struct cache_entry *entry, struct left *left)
+static int describe_left_entry(const struct recorder *recorder, const struct cache_entry *entry,
+							   struct left *left)
 {
 	struct cache_key_parts parts;
 	struct cache_origin origin;
 
 	left->module.key_bytes = entry->key_bytes;
 	if (cache_key_split(entry->key, (size_t)entry->key_bytes, &parts))
-		return describe_cuda(err, recorder, entry, &parts, left);
+		return describe_cuda(recorder, entry, &parts, left);
 	cache_entry_origin(entry, &origin);
 	left->module.kind = origin.kind == CACHE_KIND_OPENCL ? JW_RECORDED_OPENCL : JW_RECORDED_OTHER;
 	left->module.target = origin.target;
-	left->module.options = mem_string(err, "");
-	return left->module.options ? 0 : -1;
+	left->module.options = mem_string("");
+	return 0;
 }
 
 /* *ret_sound is false for an entry that drivers reject too. */
-static int read_left_entry(struct jw_error *err, const struct recorder *recorder,
-						   const struct cache_file *file, struct left *left, bool *ret_sound)
+static int read_left_entry(const struct recorder *recorder, const struct cache_file *file,
+						   struct left *left, bool *ret_sound)
 {
-	char *path = cache_entry_path(err, recorder->cache_dir, file->key);
+	char *path = cache_entry_path(recorder->cache_dir, file->key);
 	struct os_map map;
 	struct cache_entry entry;
 	int result = 0;
@@ -172,7 +171,7 @@ static int read_left_entry(struct jw_error *err, const struct recorder *recorder
 	if (!os_map_open(NULL, path, &map)) {
 		*ret_sound = cache_entry_verify(map.data, map.size, file->key, &entry) == CACHE_SOUND;
 		if (*ret_sound)
-			result = describe_left_entry(err, recorder, &entry, left);
+			result = describe_left_entry(recorder, &entry, left);
 		os_map_close(&map);
 	}
 	mem_free(path);
@@ -188,14 +187,13 @@ static int by_time(const void *a, const void *b)
 	return (left->module.key > right->module.key) - (left->module.key < right->module.key);
 }
 
-static int hand_over_left(struct jw_error *err, struct recorder *recorder, struct left *left,
-						  size_t count)
+static int hand_over_left(struct recorder *recorder, struct left *left, size_t count)
 {
 	struct jw_recording *recording = recorder->result->recording;
 
-	recording->modules = mem_array(err, count, sizeof *recording->modules);
-	recorder->entries = mem_array(err, count, sizeof *recorder->entries);
-	if (!recording->modules || !recorder->entries)
+	recording->modules = mem_array(count, sizeof *recording->modules);
+	recorder->entries = mem_array(count, sizeof *recorder->entries);
+	if (!recorder->entries)
 		return -1;
 	if (count)
 		qsort(left, count, sizeof *left, by_time);
@@ -243,21 +241,19 @@ int record_read_entries(struct jw_error *err, struct recorder *recorder)
 
 	if (scan_new(err, recorder, &scan))
 		return -1;
-	left = mem_array(err, scan.count, sizeof *left);
-	if (!left)
-		goto done;
+	left = mem_array(scan.count, sizeof *left);
 	for (size_t i = 0; i < scan.count && count < RECORDING_MOST_MODULES; i++) {
 		bool sound;
 
 		if (i >= PATIENCE_ENTRIES && os_monotonic_ns() - began > PATIENCE_NS &&
 			record_is_stopped(recorder))
 			break;
-		if (read_left_entry(err, recorder, &scan.files[i], &left[count], &sound))
+		if (read_left_entry(recorder, &scan.files[i], &left[count], &sound))
 			goto done;
 		count += sound;
 		recorder->result->refused += !sound;
 	}
-	result = hand_over_left(err, recorder, left, count);
+	result = hand_over_left(recorder, left, count);
 done:
 	for (size_t i = 0; left && i < scan.count; i++) {
 		mem_free(left[i].module.options);

@@ -47,4 +47,4 @@ void record_warm(struct recorder *recorder);
 /* Whether the caller has cancelled; sets the result's flag. */
 bool record_is_stopped(struct recorder *recorder);
 
-int record_note(struct jw_error *err, struct jw_record_result *result, const char *line);
+void record_note(struct jw_record_result *result, const char *line);

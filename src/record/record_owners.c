@@ -71,8 +71,8 @@ static int add_planned_file(struct jw_error *err, struct matching *matching, uin
 	if (VEC_ROOM(err, recording->files, matching->capacity, recording->file_count,
 				 RECORD_MOST_PATHS))
 		return -1;
-	file.path = mem_string(err, from->path);
-	file.member = from->member ? mem_string(err, from->member) : NULL;
+	file.path = mem_string(from->path);
+	file.member = from->member ? mem_string(from->member) : NULL;
 	if (!os_stat(NULL, from->path, &stat))
 		file.size_bytes = stat.size_bytes;
 	recording->files[recording->file_count] = file;
@@ -116,7 +116,7 @@ static int match_module(struct jw_error *err, struct matching *matching, const s
 	return 0;
 }
 
-static int note_recorded_texts(struct jw_error *err, struct jw_record_result *result, size_t texts)
+static int note_recorded_texts(struct jw_record_result *result, size_t texts)
 {
 	char line[320];
 
@@ -128,7 +128,8 @@ static int note_recorded_texts(struct jw_error *err, struct jw_record_result *re
 		"handed to a linker: “jitwarm prime” of the file makes other entries; those of "
 		"this run are kept",
 		TEXT_COUNT(texts, "PTX text is", "PTX texts are"));
-	return record_note(err, result, line);
+	record_note(result, line);
+	return 0;
 }
 
 static int match_all(struct jw_error *err, const struct recorder *recorder)
@@ -140,14 +141,11 @@ static int match_all(struct jw_error *err, const struct recorder *recorder)
 	size_t texts = 0;
 	int failed = -1;
 
-	matching.files = mem_array(err, plan->file_count, sizeof *matching.files);
-	if (!matching.files)
-		goto done;
+	matching.files = mem_array(plan->file_count, sizeof *matching.files);
 	for (size_t i = 0; i < plan->file_count; i++)
 		matching.files[i] = JW_RECORDED_NO_FILE;
 	for (size_t i = 0; i < plan->module_count; i++)
-		if (set_add(err, &names, plan->modules[i].key, i))
-			goto done;
+		set_add(&names, plan->modules[i].key, i);
 	for (size_t i = 0; i < result->recording->module_count; i++) {
 		struct jw_recorded_module *module = &result->recording->modules[i];
 
@@ -157,7 +155,7 @@ static int match_all(struct jw_error *err, const struct recorder *recorder)
 		result->found += module->file != JW_RECORDED_NO_FILE;
 	}
 	result->not_by_prime = matching.left_out + texts;
-	failed = note_recorded_texts(err, result, texts);
+	failed = note_recorded_texts(result, texts);
 done:
 	mem_free(matching.files);
 	set_free(&names);
@@ -180,15 +178,14 @@ static int build(struct jw_error *err, struct recorder *recorder,
 			return -1;
 		/* Notes about files that a process only mapped are dropped. */
 		for (size_t i = 0; recorder->options->path_count && i < recorder->plan->note_count; i++)
-			if (record_note(err, recorder->result, recorder->plan->notes[i]))
-				return -1;
+			record_note(recorder->result, recorder->plan->notes[i]);
 		return 0;
 	}
 	if (why.code != JW_ERR_INTERRUPTED)
 		return error_copy(err, &why);
-	return record_note(
-		err, recorder->result,
-		"interrupted while searching for the modules' files: the recording names no files");
+	record_note(recorder->result,
+				"interrupted while searching for the modules' files: the recording names no files");
+	return 0;
 }
 
 int record_find_owners(struct jw_error *err, struct recorder *recorder)
@@ -280,11 +277,10 @@ static void batch_clear(struct batch *batch)
 	batch->count = 0;
 }
 
-static int batch_add(struct jw_error *err, const struct recorder *recorder, size_t at,
-					 struct batch *batch)
+static int batch_add(const struct recorder *recorder, size_t at, struct batch *batch)
 {
 	const struct jw_recorded_module *module = &recorder->result->recording->modules[at];
-	char *path = cache_entry_path(err, recorder->cache_dir, module->key);
+	char *path = cache_entry_path(recorder->cache_dir, module->key);
 
 	if (!path)
 		return -1;
@@ -313,7 +309,7 @@ static int insert_recorded(struct jw_error *err, struct cache_live *live, struct
 			recorder->result->refused++;
 			continue;
 		}
-		failed = batch_add(err, recorder, i, &batch);
+		failed = batch_add(recorder, i, &batch);
 		if (!failed && batch.count == BATCH) {
 			failed = put_in(err, live, recorder, &batch);
 			batch_clear(&batch);

@@ -47,11 +47,8 @@ static int take_path(struct jw_error *err, void *context, const char *path)
 	if (VEC_ROOM(err, recorder->paths, recorder->path_capacity, recorder->path_count,
 				 RECORD_MOST_PATHS))
 		return -1;
-	copy = mem_string(err, path);
-	if (!copy || set_add(err, &recorder->known_paths, key, recorder->path_count)) {
-		mem_free(copy);
-		return -1;
-	}
+	copy = mem_string(path);
+	set_add(&recorder->known_paths, key, recorder->path_count);
 	recorder->paths[recorder->path_count++] = copy;
 	return 0;
 }
@@ -148,14 +145,14 @@ static void on_exit(uv_process_t *process, int64_t exit_status, int signal)
 }
 
 /* libuv's prototype wants char *; it does not write to them. */
-static char **arguments_of(struct jw_error *err, const char *const *command)
+static char **arguments_of(const char *const *command)
 {
 	size_t count = 0;
 	char **arguments;
 
 	while (command[count])
 		count++;
-	arguments = mem_array(err, count + 1, sizeof *arguments);
+	arguments = mem_array(count + 1, sizeof *arguments);
 	if (arguments)
 		memcpy(arguments, command, count * sizeof *arguments);
 	return arguments;
@@ -249,27 +246,27 @@ static int run_recorded_command(struct jw_error *err, struct recorder *recorder)
 	(void)snprintf(limit, sizeof limit, "%" PRIu64,
 				   recorder->result->live ? recorder->options->limit_bytes : CACHE_MOST_LIMIT);
 	environment = environment_with(err, variables, given);
-	running.program = os_find_program(err, command[0]);
-	running.arguments = running.program ? arguments_of(err, command) : NULL;
+	running.program = os_find_program(command[0]);
+	running.arguments = running.program ? arguments_of(command) : NULL;
 	if (environment && running.arguments && !take_recorded_program(err, recorder, running.program))
 		failed = run_to_its_end(err, &running, environment);
 	mem_free(running.arguments);
 	mem_free(running.program);
 	environment_free(environment);
 	if (!failed && running.why.code)
-		(void)record_note(&recorder->result->unread, recorder->result, running.why.message);
+		record_note(recorder->result, running.why.message);
 	return failed;
 }
 
-static struct jw_record_result *result_new(struct jw_error *err, const char *program)
+static struct jw_record_result *result_new(const char *program)
 {
-	struct jw_record_result *result = mem_alloc(err, sizeof *result);
+	struct jw_record_result *result = mem_alloc(sizeof *result);
 
 	if (result)
-		result->recording = mem_alloc(err, sizeof *result->recording);
-	if (result && result->recording)
-		result->recording->command = mem_string(err, os_base_name(program));
-	if (!result || !result->recording || !result->recording->command) {
+		result->recording = mem_alloc(sizeof *result->recording);
+	if (result->recording)
+		result->recording->command = mem_string(os_base_name(program));
+	if ((!result->recording) || !result->recording->command) {
 		jw_record_result_free(result);
 		return NULL;
 	}
@@ -285,7 +282,7 @@ static void remember(const struct recorder *recorder)
 	if (!recorder->plan)
 		return;
 	ledger_open(&ledger, system->state_dir, system->cache.path);
-	if (!ledger_begin(NULL, &ledger, recorder->plan))
+	if (!ledger_begin(&ledger, recorder->plan))
 		ledger_note(&ledger, system->state_dir, true);
 	ledger_close(&ledger);
 }
@@ -293,8 +290,7 @@ static void remember(const struct recorder *recorder)
 static void write_recording(const struct jw_record_options *options,
 							struct jw_record_result *result)
 {
-	if (options->output &&
-		!jw_recording_name_files(&result->not_written, result->recording, options->found))
+	if (options->output && !jw_recording_name_files(result->recording, options->found))
 		(void)jw_recording_write(&result->not_written, options->output, result->recording);
 }
 
@@ -326,12 +322,10 @@ static int choose_cache(struct jw_error *err, struct recorder *recorder, const c
 	recorder->result->live =
 		recorder->options->live && cache->path && !cache->why_useless[0] && cache->limit_bytes;
 	if (!recorder->result->live) {
-		recorder->cache_dir = os_join(err, folder, "cache");
+		recorder->cache_dir = os_join(folder, "cache");
 		return recorder->cache_dir ? os_make_dirs(err, recorder->cache_dir, 0700) : -1;
 	}
-	recorder->cache_dir = mem_string(err, cache->path);
-	if (!recorder->cache_dir)
-		return -1;
+	recorder->cache_dir = mem_string(cache->path);
 	return cache_files_sizes(&why, cache->path, &recorder->before) && why.code != JW_ERR_NOT_FOUND
 			   ? error_copy(err, &why)
 			   : 0;
@@ -344,7 +338,7 @@ int jw_record(struct jw_error *err, const struct jw_system *system,
 	struct run_folder folder = {0};
 	int failed = -1;
 
-	recorder.result = result_new(err, options->command[0]);
+	recorder.result = result_new(options->command[0]);
 	if (!recorder.result)
 		return -1;
 	if (run_folder_make(err, system->state_dir, &folder) ||

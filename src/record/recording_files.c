@@ -13,17 +13,17 @@
 #include "os/folders.h"
 
 /* Makes a path portable: below the home directory it begins with "~". */
-static char *portable(struct jw_error *err, const char *path)
+static char *portable(const char *path)
 {
 	char *home = NULL, *made;
 	size_t length;
 
 	if (os_home_dir(NULL, &home))
-		return mem_string(err, path);
+		return mem_string(path);
 	length = strlen(home);
 	made = length > 1 && !strncmp(path, home, length) && os_is_separator(path[length])
-			   ? mem_printf(err, "~%s", path + length)
-			   : mem_string(err, path);
+			   ? mem_printf("~%s", path + length)
+			   : mem_string(path);
 	mem_free(home);
 	return made;
 }
@@ -58,19 +58,18 @@ static const struct jw_found_file *owner_of(const struct jw_found *found, const 
 	return NULL;
 }
 
-static int name_file(struct jw_error *err, const struct jw_found *found,
-					 struct jw_recorded_file *file)
+static int name_file(const struct jw_found *found, struct jw_recorded_file *file)
 {
 	const struct jw_found_file *owner = owner_of(found, file->path);
 	char *path;
 
 	if (owner) {
-		file->package = mem_string(err, owner->package);
-		file->version = owner->version ? mem_string(err, owner->version) : NULL;
-		if (!file->package || (owner->version && !file->version))
+		file->package = mem_string(owner->package);
+		file->version = owner->version ? mem_string(owner->version) : NULL;
+		if ((owner->version && !file->version))
 			return -1;
 	}
-	path = owner ? mem_string(err, installed_name(owner->path)) : portable(err, file->path);
+	path = owner ? mem_string(installed_name(owner->path)) : portable(file->path);
 	if (!path)
 		return -1;
 	for (char *c = path; owner && *c; c++) /* for other systems, too */
@@ -83,8 +82,7 @@ static int name_file(struct jw_error *err, const struct jw_found *found,
 
 /* The packages of the environment that jitwarm sees. Files of a command in another environment are
  * found by their paths. */
-int jw_recording_name_files(struct jw_error *err, struct jw_recording *recording,
-							const struct jw_found *given)
+int jw_recording_name_files(struct jw_recording *recording, const struct jw_found *given)
 {
 	struct jw_found *found = NULL;
 	int result = 0;
@@ -94,20 +92,20 @@ int jw_recording_name_files(struct jw_error *err, struct jw_recording *recording
 	for (size_t i = 0; !result && i < recording->file_count; i++) {
 		struct jw_recorded_file *file = &recording->files[i];
 
-		result = name_file(err, given && owner_of(given, file->path) ? given : found, file);
+		result = name_file(given && owner_of(given, file->path) ? given : found, file);
 	}
 	jw_found_free(found);
 	return result;
 }
 
 /* The path on this machine; the caller frees it. */
-static char *local_path(struct jw_error *err, const char *path)
+static char *local_path(const char *path)
 {
 	char *home = NULL, *made;
 
 	if (path[0] != '~' || !os_is_separator(path[1]) || os_home_dir(NULL, &home))
-		return mem_string(err, path);
-	made = mem_printf(err, "%s%s", home, path + 1);
+		return mem_string(path);
+	made = mem_printf("%s%s", home, path + 1);
 	mem_free(home);
 	return made;
 }
@@ -121,21 +119,20 @@ static bool may_be_there(const char *path)
 }
 
 /* Each package once, and the paths that exist. -1: out of memory. */
-static int collect_names(struct jw_error *err, const struct jw_recording *recording, char **names,
-						 size_t *ret_count)
+static int collect_names(const struct jw_recording *recording, char **names, size_t *ret_count)
 {
 	struct set known = {0};
 	int result = 0;
 
 	for (size_t i = 0; !result && i < recording->file_count; i++) {
 		const struct jw_recorded_file *file = &recording->files[i];
-		char *name = file->package ? mem_string(err, file->package) : local_path(err, file->path);
+		char *name = file->package ? mem_string(file->package) : local_path(file->path);
 		const uint64_t key = name ? fnv_update(FNV_START, name, strlen(name)) : 0;
 
 		result = name ? 0 : -1;
 		if (name && !set_has(&known, key) && (file->package || may_be_there(name))) {
 			names[(*ret_count)++] = name;
-			result = set_add(err, &known, key, i);
+			set_add(&known, key, i);
 		} else {
 			mem_free(name);
 		}
@@ -161,8 +158,7 @@ static bool is_missing_package(enum jw_code code)
 }
 
 /* Finding a package also finds its dependencies: keeps only the recorded files. */
-static int keep_recorded(struct jw_error *err, const struct jw_recording *recording,
-						 struct jw_found *found)
+static int keep_recorded(const struct jw_recording *recording, struct jw_found *found)
 {
 	struct set paths = {0};
 	size_t kept = 0;
@@ -172,7 +168,7 @@ static int keep_recorded(struct jw_error *err, const struct jw_recording *record
 		const uint64_t key = path_key(recording->files[i].path);
 
 		if (recording->files[i].package && !set_has(&paths, key))
-			result = set_add(err, &paths, key, i);
+			set_add(&paths, key, i);
 	}
 	for (size_t i = 0; i < found->file_count; i++) {
 		const struct jw_found_file *file = &found->files[i];
@@ -197,13 +193,13 @@ static int keep_recorded(struct jw_error *err, const struct jw_recording *record
 int jw_recording_find(struct jw_error *err, const struct jw_recording *recording,
 					  struct jw_found **ret_found)
 {
-	char **names = mem_array(err, recording->file_count, sizeof *names);
+	char **names = mem_array(recording->file_count, sizeof *names);
 	struct jw_found *found = NULL;
 	struct jw_error why = {0};
 	size_t count = 0;
 	int result = -1;
 
-	if (!names || collect_names(err, recording, names, &count))
+	if (collect_names(recording, names, &count))
 		goto done;
 	if (count &&
 		jw_find(&why,
@@ -213,9 +209,9 @@ int jw_recording_find(struct jw_error *err, const struct jw_recording *recording
 		error_copy(err, &why);
 		goto done;
 	}
-	if (!found && !(found = mem_alloc(err, sizeof *found)))
+	if (!found && !(found = mem_alloc(sizeof *found)))
 		goto done;
-	if (keep_recorded(err, recording, found)) {
+	if (keep_recorded(recording, found)) {
 		jw_found_free(found);
 		goto done;
 	}

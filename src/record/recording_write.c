@@ -116,8 +116,8 @@ static const struct json_table owned_module = {.fields = owned_fields},
 static int put_row(struct jw_error *err, const struct json_table *table, const void *values,
 				   const char *before, struct buf *text)
 {
-	char *line = json_object_line(err, table, values);
-	const int result = line ? buf_printf(err, text, "%s%s", before, line) : -1;
+	char *line = json_object_line(table, values);
+	const int result = buf_printf(err, text, "%s%s", before, line);
 
 	cJSON_free(line);
 	return result;
@@ -198,7 +198,7 @@ static int take_row(struct jw_error *err, const cJSON *object, const struct json
 
 	if (!json_take(&why, object, table, values))
 		return 0;
-	return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : wrong(err, what, at);
+	return wrong(err, what, at);
 }
 
 static int read_recorded_file(struct jw_error *err, const cJSON *object, size_t at,
@@ -246,7 +246,7 @@ static int read_module(struct jw_error *err, const cJSON *object, const char *wh
 		module->file = (uint32_t)file->valuedouble;
 	}
 	module->seconds = seconds >= 0 && seconds <= RECORDING_MOST_SECONDS ? seconds : 0;
-	if (!module->options && !(module->options = mem_string(err, "")))
+	if (!module->options && !(module->options = mem_string("")))
 		return -1;
 	return strlen(module->options) <= CACHE_KEY_MOST_OPTIONS ? 0 : wrong(err, what, at);
 }
@@ -282,9 +282,7 @@ static int read_files(struct jw_error *err, const cJSON *array, struct jw_record
 
 	if (count > RECORDING_MOST_FILES)
 		return error_set(err, JW_ERR_LIMIT, "more than %d files", RECORDING_MOST_FILES);
-	recording->files = mem_array(err, count, sizeof *recording->files);
-	if (!recording->files)
-		return -1;
+	recording->files = mem_array(count, sizeof *recording->files);
 	cJSON_ArrayForEach(item, array)
 	{
 		struct jw_recorded_file *file = &recording->files[recording->file_count];
@@ -324,9 +322,7 @@ static int read_modules(struct jw_error *err, const cJSON *document, struct jw_r
 
 	if (count > RECORDING_MOST_MODULES)
 		return error_set(err, JW_ERR_LIMIT, "more than %d modules", RECORDING_MOST_MODULES);
-	recording->modules = mem_array(err, count, sizeof *recording->modules);
-	if (!recording->modules)
-		return -1;
+	recording->modules = mem_array(count, sizeof *recording->modules);
 	if (cJSON_IsArray(found) &&
 		read_list(err, found, "module", recording->file_count, count_of(found), recording))
 		return -1;
@@ -346,9 +342,7 @@ static int read_recording_document(struct jw_error *err, const cJSON *document,
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "made by another version of jitwarm: %.60s, and this one reads %s", schema,
 						 RECORDING_SCHEMA);
-	recording->command = mem_string(err, json_text(document, "command", ""));
-	if (!recording->command)
-		return -1;
+	recording->command = mem_string(json_text(document, "command", ""));
 	if (read_recorded_driver(err, cJSON_GetObjectItemCaseSensitive(document, "driver"),
 							 recording) ||
 		read_files(err, cJSON_GetObjectItemCaseSensitive(document, "files"), recording))
@@ -359,8 +353,8 @@ static int read_recording_document(struct jw_error *err, const cJSON *document,
 int jw_recording_parse(struct jw_error *err, const char *text, size_t size,
 					   struct jw_recording **ret_recording)
 {
-	struct jw_recording *recording = mem_alloc(err, sizeof *recording);
-	cJSON *document = recording ? json_parse(err, text, size) : NULL;
+	struct jw_recording *recording = mem_alloc(sizeof *recording);
+	cJSON *document = json_parse(err, text, size);
 	int result = document ? read_recording_document(err, document, recording) : -1;
 
 	cJSON_Delete(document);

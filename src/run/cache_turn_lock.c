@@ -25,7 +25,7 @@ static void write_holder(const struct cache_turn *turn)
 	(void)cJSON_AddStringToObject(object, "host", host);
 	(void)cJSON_AddNumberToObject(object, "pid", (double)uv_os_getpid());
 	(void)cJSON_AddNumberToObject(object, "since", (double)os_now_s());
-	line = json_line(NULL, object);
+	line = json_line(object);
 	if (line)
 		(void)os_write_atomic(NULL, turn->holder_path, line, strlen(line));
 	cJSON_free(line);
@@ -124,9 +124,8 @@ int cache_turn_take(struct jw_error *err, const char *cache_dir, const struct ca
 {
 	struct cache_turn turn = {0};
 
-	turn.lock_path = mem_printf(err, "%s/" CACHE_STAGING_PREFIX "lock", cache_dir);
-	turn.holder_path =
-		turn.lock_path ? mem_printf(err, "%s/" CACHE_STAGING_PREFIX "holder", cache_dir) : NULL;
+	turn.lock_path = mem_printf("%s/" CACHE_STAGING_PREFIX "lock", cache_dir);
+	turn.holder_path = mem_printf("%s/" CACHE_STAGING_PREFIX "holder", cache_dir);
 	/* A directory that cannot be made or written to is reported later. */
 	(void)os_make_dirs(NULL, cache_dir, 0700);
 	if (!turn.holder_path || wait_for_turn(err, &turn, wait)) {

@@ -6,15 +6,15 @@
 #include "base/text.h"
 #include "run/run_state.h"
 
-int job_queue_open(struct jw_error *err, const struct plan *plan, struct job_queue *ret_queue)
+int job_queue_open(const struct plan *plan, struct job_queue *ret_queue)
 {
 	struct job_queue queue = {.plan = plan};
 
-	queue.order = mem_array(err, plan->module_count, sizeof *queue.order);
-	queue.again = mem_array(err, plan->module_count, sizeof *queue.again);
-	queue.suspects = mem_array(err, plan->module_count, sizeof *queue.suspects);
-	queue.tries = mem_array(err, plan->module_count, sizeof *queue.tries);
-	if (!queue.order || !queue.again || !queue.suspects || !queue.tries) {
+	queue.order = mem_array(plan->module_count, sizeof *queue.order);
+	queue.again = mem_array(plan->module_count, sizeof *queue.again);
+	queue.suspects = mem_array(plan->module_count, sizeof *queue.suspects);
+	queue.tries = mem_array(plan->module_count, sizeof *queue.tries);
+	if ((!queue.again) || !queue.suspects || !queue.tries) {
 		job_queue_close(&queue);
 		return -1;
 	}

@@ -21,7 +21,7 @@ struct job_queue {
 #define QUEUE_EMPTY SIZE_MAX
 #define QUEUE_WAIT  (SIZE_MAX - 1) /* there is work, but only later */
 
-int job_queue_open(struct jw_error *err, const struct plan *plan, struct job_queue *ret_queue);
+int job_queue_open(const struct plan *plan, struct job_queue *ret_queue);
 void job_queue_close(struct job_queue *queue);
 /* Drops everything that is left. */
 void job_queue_clear(struct job_queue *queue);

@@ -36,7 +36,7 @@ static uint64_t ms_to_ns(uint64_t milliseconds)
  * to write, and a write after its unlock takes milliseconds. NULL if there is nothing to hold. */
 static struct os_file *hold_live_cache(const struct run *run)
 {
-	char *path = run->setup->live ? NULL : os_join(NULL, run->setup->system->cache.path, "index");
+	char *path = run->setup->live ? NULL : os_join(run->setup->system->cache.path, "index");
 	struct os_file *file = NULL;
 	bool held = false;
 
@@ -355,16 +355,16 @@ static int open_slots(struct run *run)
 {
 	const struct run_setup *setup = run->setup;
 
-	run->slots = mem_array(run->err, setup->workers, sizeof *run->slots);
-	run->free_ms = mem_array(run->err, setup->workers, sizeof *run->free_ms);
-	if (!run->slots || !run->free_ms)
+	run->slots = mem_array(setup->workers, sizeof *run->slots);
+	run->free_ms = mem_array(setup->workers, sizeof *run->free_ms);
+	if (!run->free_ms)
 		return -1;
 	for (unsigned i = 0; i < setup->workers; i++) {
 		struct slot *slot = &run->slots[i];
 
 		slot->run = run;
-		slot->cache_dir = setup->live ? mem_printf(run->err, "%s/worker-%u", setup->folder, i)
-									  : mem_string(run->err, setup->system->cache.path);
+		slot->cache_dir = setup->live ? mem_printf("%s/worker-%u", setup->folder, i)
+									  : mem_string(setup->system->cache.path);
 		if (!slot->cache_dir || os_make_dirs(run->err, slot->cache_dir, 0700))
 			return -1;
 	}
@@ -402,9 +402,8 @@ static void prepare_progress(struct run *run)
 static void note_later(struct run *run)
 {
 	if (run->later.count && !run->broken)
-		(void)prime_result_add_note(
-			NULL, run->result,
-			"%s could not be put into the cache; the same command compiles again: %s",
+		prime_result_add_note(
+			run->result, "%s could not be put into the cache; the same command compiles again: %s",
 			TEXT_COUNT(run->later.count, "compiled module", "compiled modules"),
 			run->later.why.message);
 }
@@ -414,9 +413,9 @@ int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prim
 	struct run run = {.setup = setup, .result = result, .err = err};
 	uint64_t began = os_monotonic_ns();
 
-	if (job_queue_open(err, setup->plan, &run.queue))
+	if (job_queue_open(setup->plan, &run.queue))
 		return -1;
-	if (insert_backlog_open(err, setup->folder, &run.later) || os_loop_open(err, &run.loop)) {
+	if (insert_backlog_open(setup->folder, &run.later) || os_loop_open(err, &run.loop)) {
 		insert_backlog_close(&run.later);
 		job_queue_close(&run.queue);
 		return -1;

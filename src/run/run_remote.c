@@ -201,12 +201,12 @@ static void send_to_place(struct run *run, size_t index, enum object_what what, 
 static bool insert_fetched(struct run *run, size_t index, struct jw_error *why)
 {
 	const struct plan_module *module = planned(run, index);
-	char *folder = object_folder(why, run->remote.folder, module->key);
+	char *folder = object_folder(run->remote.folder, module->key);
 	struct collected entry = {.what = COLLECTED, .key = module->key};
 	int64_t grown_bytes = 0;
 	bool done = false;
 
-	entry.path = folder ? cache_entry_path(why, folder, module->key) : NULL;
+	entry.path = folder ? cache_entry_path(folder, module->key) : NULL;
 	if (entry.path &&
 		!collect_insert(why, run->setup->live, &entry, run->setup->plan, module, &grown_bytes)) {
 		run_inserted(run, index, grown_bytes, NULL);
@@ -538,14 +538,12 @@ bool run_remote_is_needed(const struct run *run)
 
 /* ---- begin and end */
 
-static int turn_order(struct jw_error *err, struct run *run)
+static int turn_order(struct run *run)
 {
 	struct job_queue *queue = &run->queue;
-	struct remote_turn *turns = mem_array(err, queue->count, sizeof *turns);
+	struct remote_turn *turns = mem_array(queue->count, sizeof *turns);
 	uint64_t node;
 
-	if (!turns)
-		return -1;
 	randombytes_buf(&node, sizeof node);
 	for (size_t i = 0; i < queue->count; i++) {
 		const struct plan_module *module = planned(run, queue->order[i]);
@@ -589,10 +587,10 @@ int run_remote_open(struct run *run, void (*wake)(struct run *run))
 		return error_set(run->err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
 	remote->wake = wake;
 	(void)text_address(remote->place, sizeof remote->place, run->setup->share->place);
-	remote->folder = os_join(run->err, run->setup->folder, "share");
-	remote->modules = mem_array(run->err, run->setup->plan->module_count, sizeof *remote->modules);
+	remote->folder = os_join(run->setup->folder, "share");
+	remote->modules = mem_array(run->setup->plan->module_count, sizeof *remote->modules);
 	if (!remote->folder || !remote->modules || os_make_dirs(run->err, remote->folder, 0700) ||
-		turn_order(run->err, run))
+		turn_order(run))
 		return -1;
 	if (start_for_place(run))
 		return -1;

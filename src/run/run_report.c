@@ -13,9 +13,9 @@
 enum { MOST_FAILURES = 10000, MOST_NOTES = 100000 };
 
 /* One module that could not be compiled: the reason, and the driver's log ("" if it has none). */
-static int prime_result_add_failure(struct jw_error *err, struct jw_prime_result *result,
-									const struct plan *plan, const struct plan_module *module,
-									const char *reason, const char *log)
+static int prime_result_add_failure(struct jw_prime_result *result, const struct plan *plan,
+									const struct plan_module *module, const char *reason,
+									const char *log)
 {
 	const struct plan_file *file = &plan->files[module->file];
 	struct jw_prime_failure failure = {.offset = module->container_offset,
@@ -25,32 +25,28 @@ static int prime_result_add_failure(struct jw_error *err, struct jw_prime_result
 	result->failed++;
 	if (result->failure_count >= MOST_FAILURES)
 		return 0;
-	larger = mem_resize(err, result->failures, (result->failure_count + 1) * sizeof *larger);
-	if (!larger)
-		return -1;
+	larger = mem_resize(result->failures, (result->failure_count + 1) * sizeof *larger);
 	result->failures = larger;
-	failure.path = mem_string(err, file->path);
-	failure.member = file->member ? mem_string(err, file->member) : NULL;
-	failure.reason = mem_string(err, reason);
-	failure.log = mem_string(err, log);
+	failure.path = mem_string(file->path);
+	failure.member = file->member ? mem_string(file->member) : NULL;
+	failure.reason = mem_string(reason);
+	failure.log = mem_string(log);
 	larger[result->failure_count++] = failure;
 	return failure.path && failure.reason && failure.log && (!file->member || failure.member) ? 0
 																							  : -1;
 }
 
-int prime_result_add_note(struct jw_error *err, struct jw_prime_result *result, const char *format,
-						  ...)
+int prime_result_add_note(struct jw_prime_result *result, const char *format, ...)
 {
 	va_list arguments;
 	char *line;
-	int failed;
 
 	va_start(arguments, format);
-	line = mem_vprintf(err, format, arguments);
+	line = mem_vprintf(format, arguments);
 	va_end(arguments);
-	failed = line ? mem_add_string(err, &result->notes, &result->note_count, MOST_NOTES, line) : -1;
+	mem_add_string(&result->notes, &result->note_count, MOST_NOTES, line);
 	mem_free(line);
-	return failed;
+	return 0;
 }
 
 void prime_result_forget_failures(struct jw_prime_result *result)
@@ -64,9 +60,9 @@ void prime_result_forget_failures(struct jw_prime_result *result)
 	result->failure_count = result->failed = result->refused = 0;
 }
 
-int insert_backlog_open(struct jw_error *err, const char *folder, struct insert_backlog *ret_later)
+int insert_backlog_open(const char *folder, struct insert_backlog *ret_later)
 {
-	*ret_later = (struct insert_backlog){.folder = os_join(err, folder, "later")};
+	*ret_later = (struct insert_backlog){.folder = os_join(folder, "later")};
 	return ret_later->folder ? 0 : -1;
 }
 
@@ -77,15 +73,15 @@ void insert_backlog_close(struct insert_backlog *later)
 	*later = (struct insert_backlog){0};
 }
 
-static char *path_of(struct jw_error *err, const struct insert_backlog *later, uint64_t key)
+static char *path_of(const struct insert_backlog *later, uint64_t key)
 {
-	return mem_printf(err, "%s/%016llx", later->folder, (unsigned long long)key);
+	return mem_printf("%s/%016llx", later->folder, (unsigned long long)key);
 }
 
 int insert_backlog_add(struct jw_error *err, struct insert_backlog *later, const struct plan *plan,
 					   size_t module, const char *path, const struct jw_error *why)
 {
-	char *waiting = path_of(err, later, plan->modules[module].key);
+	char *waiting = path_of(later, plan->modules[module].key);
 	int result = -1;
 
 	if (waiting && !os_make_dirs(err, later->folder, 0700) &&
@@ -109,7 +105,7 @@ int insert_backlog_try(struct jw_error *err, struct insert_backlog *later, struc
 	while (later->count) {
 		size_t module = later->modules[later->count - 1];
 		const uint64_t key = plan->modules[module].key;
-		struct collected entry = {COLLECTED, path_of(err, later, key), key};
+		struct collected entry = {COLLECTED, path_of(later, key), key};
 		struct jw_error why = {0};
 		int64_t grown_bytes = 0;
 		int failed;
@@ -326,7 +322,7 @@ void run_module_failed(struct run *run, size_t index, const char *reason, const 
 {
 	const struct plan *plan = run->setup->plan;
 
-	if (prime_result_add_failure(run->err, run->result, plan, &plan->modules[index], reason, log))
+	if (prime_result_add_failure(run->result, plan, &plan->modules[index], reason, log))
 		run_break_off(run);
 	run_module_done(run, index);
 }

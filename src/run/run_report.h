@@ -9,8 +9,7 @@
 
 /* Clears the failures before another run. */
 void prime_result_forget_failures(struct jw_prime_result *result);
-int prime_result_add_note(struct jw_error *err, struct jw_prime_result *result, const char *format,
-						  ...) JW_PRINTF(3, 4);
+int prime_result_add_note(struct jw_prime_result *result, const char *format, ...) JW_PRINTF(2, 3);
 
 /* Compiled modules whose entries wait for the live cache's lock, which another process holds. */
 struct insert_backlog {
@@ -21,7 +20,7 @@ struct insert_backlog {
 	struct jw_error why;            /* the reason of the last refusal */
 };
 
-int insert_backlog_open(struct jw_error *err, const char *folder, struct insert_backlog *ret_later);
+int insert_backlog_open(const char *folder, struct insert_backlog *ret_later);
 void insert_backlog_close(struct insert_backlog *later);
 
 /* Adds the entry of `module` (an index in the plan) at `path`. */

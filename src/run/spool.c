@@ -66,13 +66,12 @@ static void add_parts(struct pass *pass, struct spool *spool, const struct plan 
 }
 
 /* Reads the wanted containers of one archive. -1: out of memory; `trouble` reports missing ones. */
-static int take_out(struct jw_error *err, struct spool *spool, const struct plan *plan,
-					struct want *wants, size_t count, const struct jw_cancel *cancel,
-					struct jw_error *trouble)
+static int take_out(struct spool *spool, const struct plan *plan, struct want *wants, size_t count,
+					const struct jw_cancel *cancel, struct jw_error *trouble)
 {
 	struct pass pass = {.file = spool->file,
-						.parts = mem_array(err, count, sizeof *pass.parts),
-						.places = mem_array(err, count, sizeof *pass.places),
+						.parts = mem_array(count, sizeof *pass.parts),
+						.places = mem_array(count, sizeof *pass.places),
 						.part = SIZE_MAX};
 	int result = -1;
 
@@ -131,7 +130,7 @@ static void sort_out(struct spool *spool, const struct plan *plan, const bool *p
 
 static int open_run_spool(struct jw_error *err, struct spool *spool, const char *folder)
 {
-	spool->path = os_join(err, folder, "containers");
+	spool->path = os_join(folder, "containers");
 	return spool->path ? os_file_open(err, spool->path, OS_OPEN_CREATE, &spool->file) : -1;
 }
 
@@ -139,9 +138,9 @@ int spool_fill(struct jw_error *err, const struct plan *plan, const char *folder
 			   void (*trouble)(void *context, const char *line), void *context,
 			   const struct jw_cancel *cancel, struct spool *ret_spool)
 {
-	struct spool spool = {.places = mem_array(err, plan->module_count, sizeof *spool.places)};
-	bool *packed = mem_array(err, plan->file_count, sizeof *packed);
-	struct want *wants = mem_array(err, plan->module_count, sizeof *wants);
+	struct spool spool = {.places = mem_array(plan->module_count, sizeof *spool.places)};
+	bool *packed = mem_array(plan->file_count, sizeof *packed);
+	struct want *wants = mem_array(plan->module_count, sizeof *wants);
 	size_t count = 0, next;
 	int result = -1;
 
@@ -158,7 +157,7 @@ int spool_fill(struct jw_error *err, const struct plan *plan, const char *folder
 
 		for (next = at + 1; next < count && !strcmp(plan->files[wants[next].file].path, path);)
 			next++;
-		if (take_out(err, &spool, plan, wants + at, next - at, cancel, &why))
+		if (take_out(&spool, plan, wants + at, next - at, cancel, &why))
 			goto done;
 		if (why.code == JW_ERR_INTERRUPTED) {
 			error_copy(err, &why);

@@ -124,7 +124,7 @@ static int carrier_run(struct jw_error *err, const struct carrier *carrier,
 					   const char *const *forms, const char *layout, const char *tag,
 					   struct buf *ret_said)
 {
-	char *output = os_join(err, carrier->folder, "said");
+	char *output = os_join(carrier->folder, "said");
 	const char *arguments[MOST_WORDS + 2] = {carrier->path};
 	const struct os_helper helper = {.name = carrier->program->name,
 									 .folder = carrier->folder,

@@ -21,7 +21,7 @@ enum { MOST_MANIFEST = 1 << 20 };
 
 static int add_text(struct jw_error *err, const char *folder, const char *name, const char *text)
 {
-	char *path = os_join(err, folder, name);
+	char *path = os_join(folder, name);
 	int result = path ? os_write_atomic(err, path, text, strlen(text)) : -1;
 
 	mem_free(path);
@@ -61,7 +61,7 @@ static int add_blob(struct jw_error *err, const char *blobs, const char *path, c
 	hash_of(hex, map.data, map.size);
 	size_bytes = map.size;
 	os_map_close(&map);
-	name = os_join(err, blobs, hex);
+	name = os_join(blobs, hex);
 	result = name && !os_rename(err, path, name) ? add_part(err, list, type, hex, size_bytes, title)
 												 : -1;
 	mem_free(name);
@@ -99,9 +99,9 @@ static int add_manifest(struct jw_error *err, const char *blobs, const char *pac
 
 int layout_write(struct jw_error *err, const char *folder, const char *pack, const char *signature)
 {
-	char *blobs = mem_printf(err, "%s/blobs/sha256", folder);
+	char *blobs = mem_printf("%s/blobs/sha256", folder);
 	struct buf index = BUF_MAX(MOST_MANIFEST);
-	int result = !blobs || os_make_dirs(err, blobs, 0700) ||
+	int result = (os_make_dirs(err, blobs, 0700)) ||
 				 add_text(err, folder, "oci-layout", "{\"imageLayoutVersion\":\"1.0.0\"}") ||
 				 buf_printf(err, &index, "{\"schemaVersion\":2,\"manifests\":[") ||
 				 add_manifest(err, blobs, pack, signature, &index);
@@ -161,7 +161,7 @@ int layout_parts_read(struct jw_error *err, const char *text, size_t size,
 static int read_manifest(struct jw_error *err, const char *folder, const char *blobs,
 						 struct layout_parts *ret_parts)
 {
-	char *path = os_join(err, folder, "index.json"), hex[LAYOUT_HEX] = "";
+	char *path = os_join(folder, "index.json"), hex[LAYOUT_HEX] = "";
 	struct buf text = {0};
 	cJSON *index = NULL;
 	int result = path ? os_read_file(err, path, MOST_MANIFEST, &text) : -1;
@@ -178,7 +178,7 @@ static int read_manifest(struct jw_error *err, const char *folder, const char *b
 	cJSON_Delete(index);
 	buf_free(&text);
 	mem_free(path);
-	path = result ? NULL : os_join(err, blobs, hex);
+	path = result ? NULL : os_join(blobs, hex);
 	result = path && !os_read_file(err, path, MOST_MANIFEST, &text) &&
 					 !layout_parts_read(err, buf_text(&text), text.size, ret_parts)
 				 ? 0
@@ -190,7 +190,7 @@ static int read_manifest(struct jw_error *err, const char *folder, const char *b
 
 static int take_blob(struct jw_error *err, const char *blobs, const char *hex, const char *to)
 {
-	char *path = os_join(err, blobs, hex);
+	char *path = os_join(blobs, hex);
 	int result = path ? os_rename(err, path, to) : -1;
 
 	mem_free(path);
@@ -199,10 +199,10 @@ static int take_blob(struct jw_error *err, const char *blobs, const char *hex, c
 
 int layout_read(struct jw_error *err, const char *folder, const char *path)
 {
-	char *blobs = mem_printf(err, "%s/blobs/sha256", folder),
-		 *signature = mem_printf(err, "%s.minisig", path);
+	char *blobs = mem_printf("%s/blobs/sha256", folder),
+		 *signature = mem_printf("%s.minisig", path);
 	struct layout_parts parts;
-	int result = blobs && signature && !read_manifest(err, folder, blobs, &parts) &&
+	int result = signature && !read_manifest(err, folder, blobs, &parts) &&
 						 !take_blob(err, blobs, parts.pack, path) &&
 						 (!*parts.signature || !take_blob(err, blobs, parts.signature, signature))
 					 ? 0

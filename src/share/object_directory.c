@@ -72,7 +72,7 @@ static int directory_get(struct jw_error *err, struct object_place *place, const
 						 uint64_t most_bytes, const char *path)
 {
 	struct object_directory *directory = (void *)place;
-	char *object = os_join(err, directory->folder, name);
+	char *object = os_join(directory->folder, name);
 	struct os_file *from = NULL;
 	struct jw_error why = {0};
 	uint64_t size;
@@ -112,7 +112,7 @@ static int directory_put(struct jw_error *err, struct object_place *place, const
 						 const char *path)
 {
 	const struct object_directory *directory = (void *)place;
-	char *object = os_join(err, directory->folder, name), *fresh = NULL;
+	char *object = os_join(directory->folder, name), *fresh = NULL;
 	struct os_file *from = NULL;
 	struct jw_error why = {0};
 	struct os_stat stat;
@@ -121,7 +121,7 @@ static int directory_put(struct jw_error *err, struct object_place *place, const
 
 	randombytes_buf(&number, sizeof number);
 	if (object)
-		fresh = mem_printf(err, "%s.%016llx", object, (unsigned long long)number);
+		fresh = mem_printf("%s.%016llx", object, (unsigned long long)number);
 	if (fresh && !os_file_open(err, path, OS_OPEN_READ, &from) && !os_file_size(err, from, &size)) {
 		result = os_stat(&why, directory->folder, &stat) ||
 						 os_make_parent(&why, object, DIRECTORY_MODE) ||
@@ -140,7 +140,7 @@ static int directory_put(struct jw_error *err, struct object_place *place, const
 
 static void directory_forget(struct object_place *place, const char *name)
 {
-	char *object = os_join(NULL, ((struct object_directory *)(void *)place)->folder, name);
+	char *object = os_join(((struct object_directory *)(void *)place)->folder, name);
 
 	if (object)
 		(void)os_remove(NULL, object);
@@ -167,12 +167,10 @@ struct object_place *object_directory_open(struct jw_error *err, const char *fol
 		error_set(err, JW_ERR_UNSUPPORTED, "%s: not a directory", folder);
 		return NULL;
 	}
-	directory = mem_alloc(err, sizeof *directory);
-	if (!directory)
-		return NULL;
+	directory = mem_alloc(sizeof *directory);
 	*directory = (struct object_directory){
 		.place = {directory_get, directory_put, directory_forget, directory_close, .later_s = -1},
-		.folder = mem_string(err, folder)};
+		.folder = mem_string(folder)};
 	if (directory->folder)
 		return &directory->place;
 	directory_close(&directory->place);

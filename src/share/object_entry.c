@@ -58,7 +58,7 @@ enum { MOST_CLAIM = 256 };
 
 #define CLAIM_FORM "{\"claim\": \"%016llx\"}\n"
 
-char *object_name(struct jw_error *err, const char *stamp, uint16_t sm, uint64_t key)
+char *object_name(const char *stamp, uint16_t sm, uint64_t key)
 {
 	char name[17], place[32];
 	size_t at = 0;
@@ -72,7 +72,7 @@ char *object_name(struct jw_error *err, const char *stamp, uint16_t sm, uint64_t
 			place[at] = '-';
 	place[at] = '\0';
 	(void)snprintf(name, sizeof name, "%016llx", (unsigned long long)key);
-	return mem_printf(err, "v1/%s/sm_%u/%.2s/%s", place, sm, name, name + 2);
+	return mem_printf("v1/%s/sm_%u/%.2s/%s", place, sm, name, name + 2);
 }
 
 bool object_claim_read(const char *text, size_t size, uint64_t *ret_claim)
@@ -107,19 +107,19 @@ static void object_files_free(struct object_files *files)
 	mem_free(files->claim_name);
 }
 
-static int name_object_files(struct jw_error *err, const struct object_context *context,
-							 const struct object_job *job, struct object_files *files)
+static int name_object_files(const struct object_context *context, const struct object_job *job,
+							 struct object_files *files)
 {
-	char *name = object_name(err, context->setup->system->driver.stamp, job->sm, job->key);
-	char *here = object_folder(err, context->setup->folder, job->key);
+	char *name = object_name(context->setup->system->driver.stamp, job->sm, job->key);
+	char *here = object_folder(context->setup->folder, job->key);
 
 	if (name && here) {
-		files->name = mem_printf(err, "%s.jwpack", name);
-		files->signature_name = mem_printf(err, "%s.jwpack.minisig", name);
-		files->claim_name = mem_printf(err, "%s.claim", name);
-		files->pack = mem_printf(err, "%s.jwpack", here);
-		files->signature = mem_printf(err, "%s.jwpack.minisig", here);
-		files->claim = mem_printf(err, "%s.claim", here);
+		files->name = mem_printf("%s.jwpack", name);
+		files->signature_name = mem_printf("%s.jwpack.minisig", name);
+		files->claim_name = mem_printf("%s.claim", name);
+		files->pack = mem_printf("%s.jwpack", here);
+		files->signature = mem_printf("%s.jwpack.minisig", here);
+		files->claim = mem_printf("%s.claim", here);
 	}
 	mem_free(name);
 	mem_free(here);
@@ -176,7 +176,7 @@ static int unpack_object(struct jw_error *err, const struct object_context *cont
 						 const struct object_job *job, const struct object_files *files)
 {
 	const struct jw_share_options *options = context->setup->options;
-	char *folder = object_folder(err, context->setup->folder, job->key);
+	char *folder = object_folder(context->setup->folder, job->key);
 	struct jw_gpu gpu = {.target.sm = job->sm};
 	struct jw_system system = *context->setup->system;
 	uint64_t key = job->key;
@@ -376,7 +376,7 @@ void object_do(const struct object_thread *thread, const struct object_job *job,
 	struct object_files files = {0};
 	struct jw_error why = {0};
 	struct object_answer answer = {.id = job->id, .what = job->what};
-	int failed = name_object_files(&why, thread->context, job, &files);
+	int failed = name_object_files(thread->context, job, &files);
 
 	if (!failed && job->what == OBJECT_PUT)
 		failed = put_object_there(&why, thread, job, &files, &answer);

@@ -56,7 +56,7 @@ struct object_thread {
 };
 
 /* BASE/v1/STAMP/SM/2/14, without an extension. The caller frees it. */
-char *object_name(struct jw_error *err, const char *stamp, uint16_t sm, uint64_t key);
+char *object_name(const char *stamp, uint16_t sm, uint64_t key);
 /* A claim, which is a JSON object; false for any other text. */
 bool object_claim_read(const char *text, size_t size, uint64_t *ret_claim);
 

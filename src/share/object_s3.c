@@ -156,10 +156,9 @@ static int take_aws_text(struct jw_error *err, const char *name, const char *val
 static int take_aws_variable(struct jw_error *err, const char *name, char *room, size_t size)
 {
 	char *value = NULL;
-	int result =
-		os_env_read(err, name, &value) || (value && take_aws_text(err, name, value, room, size))
-			? -1
-			: 0;
+	int result = os_env_read(name, &value) || (value && take_aws_text(err, name, value, room, size))
+					 ? -1
+					 : 0;
 
 	if (value)
 		sodium_memzero(value, strlen(value));
@@ -241,7 +240,7 @@ static int read_aws_files(struct jw_error *err, char name[AWS_TEXT], struct aws_
 
 		if (!path || !*path) {
 			mem_free(path);
-			path = !os_home_dir(NULL, &home) && *home ? os_join(NULL, home, files[i]) : NULL;
+			path = !os_home_dir(NULL, &home) && *home ? os_join(home, files[i]) : NULL;
 			mem_free(home);
 		}
 		result = path && os_look(err, path, &there);
@@ -345,7 +344,7 @@ static int aws_keys_now(struct jw_error *err, struct aws_keys *ret_keys)
 
 	uv_once(&source.once, open_aws_source);
 	if (!source.open)
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
+		mem_ended(0);
 	uv_mutex_lock(&source.mutex);
 	if (!source.asked || (!source.failed.code && source.again_s && source.again_s < os_now_s())) {
 		source.asked = true;
@@ -366,8 +365,8 @@ int object_s3_sign(struct jw_error *err, const struct object_s3 *s3, const char 
 {
 	size_t count = 0;
 
-	texts->url = mem_printf(err, "%s%s/%s", s3->address, s3->prefix, name);
-	if (!texts->url || aws_keys_now(err, &texts->keys))
+	texts->url = mem_printf("%s%s/%s", s3->address, s3->prefix, name);
+	if (aws_keys_now(err, &texts->keys))
 		return -1;
 	while (request->headers[count])
 		count++;
@@ -427,13 +426,11 @@ const char *object_s3_said(const struct web_answer *answer, char *room, size_t s
 
 struct object_s3 *object_s3_open(struct jw_error *err, const char *place)
 {
-	struct object_s3 *s3 = mem_alloc(err, sizeof *s3);
+	struct object_s3 *s3 = mem_alloc(sizeof *s3);
 	struct aws_profile profile = {0};
 	char name[AWS_TEXT];
 	bool sound = false;
 
-	if (!s3)
-		return NULL;
 	*s3 = (struct object_s3){0};
 	if (!object_s3_parse(err, place, s3->bucket, s3->prefix) &&
 		!take_aws_variable(err, "AWS_DEFAULT_REGION", s3->region, sizeof s3->region) &&

@@ -100,8 +100,8 @@ static int send_web_object(struct jw_error *err, const struct web_object *object
 		result = object_s3_sign(&why, web->s3, name, object->sha256, &texts, &request);
 		/* Without keys every object is as good as gone, not this one alone. */
 		if (result)
-			error_set(err, why.code == JW_ERR_MEMORY ? why.code : JW_ERR_IO, "%s", why.message);
-	} else if ((url = mem_printf(err, "%s/%s", web->base, name))) {
+			error_set(err, JW_ERR_IO, "%s", why.message);
+	} else if ((url = mem_printf("%s/%s", web->base, name))) {
 		request.url = url;
 		result = 0;
 	}
@@ -250,12 +250,10 @@ static void object_web_close(struct object_place *place)
 struct object_place *object_web_open(struct jw_error *err, const struct jw_share_options *options,
 									 _Atomic uint64_t *moved)
 {
-	struct object_web *web = mem_alloc(err, sizeof *web);
+	struct object_web *web = mem_alloc(sizeof *web);
 	const bool s3 = text_starts(options->place, "s3://");
 	size_t length = strlen(options->place);
 
-	if (!web)
-		return NULL;
 	while (length && options->place[length - 1] == '/')
 		length--;
 	*web = (struct object_web){
@@ -264,7 +262,7 @@ struct object_place *object_web_open(struct jw_error *err, const struct jw_share
 				.timeout_ms = TIMEOUT_MS,
 				.netrc = !s3},
 		.moved = moved};
-	web->base = mem_string_n(err, options->place, length);
+	web->base = mem_string_n(options->place, length);
 	if (web->base)
 		(void)text_address(web->name, sizeof web->name, web->base);
 	if (web->base && s3)

@@ -172,8 +172,7 @@ static int take_object_line(struct jw_error *err, struct object_worker *worker, 
 		return -1;
 	worker->context.setup = &given->setup;
 	/* Other accounts write there. */
-	if (os_follow_none_below(err, options->place))
-		return -1;
+	os_follow_none_below(options->place);
 	/* Deriving a key from a passphrase takes a second: once. */
 	if (options->sign_key && keys_unlock(err, options->state_dir, options->sign_key,
 										 options->passphrase, &worker->context.secret))

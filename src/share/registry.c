@@ -56,7 +56,7 @@ static int registry_open(struct jw_error *err, struct registry *registry, const 
 	if (carrier_open(err, &registry->carrier) || run_folder_make(err, state_dir, &registry->folder))
 		return -1;
 	registry->carrier.folder = registry->folder.path;
-	registry->layout = os_join(err, registry->folder.path, "layout");
+	registry->layout = os_join(registry->folder.path, "layout");
 	return registry->layout ? 0 : -1;
 }
 
@@ -183,9 +183,7 @@ static int push_cache(struct jw_error *err, struct push *push)
 
 	if (!count)
 		return error_set(err, JW_ERR_USAGE, "no GPU here: name a tag, oci://HOST/REPOSITORY:TAG");
-	push->result->packs = mem_array(err, count, sizeof *push->result->packs);
-	if (!push->result->packs)
-		return -1;
+	push->result->packs = mem_array(count, sizeof *push->result->packs);
 	for (size_t i = 0; i < count; i++)
 		if (push_exported(err, push, whole ? NULL : &targets[i], &none))
 			return -1;
@@ -211,16 +209,16 @@ static int copy_into(struct jw_error *err, const char *from, const char *to)
 static int push_file(struct jw_error *err, struct push *push)
 {
 	const struct jw_push_options *options = push->options;
-	char *signature = mem_printf(err, "%s.minisig", options->pack);
+	char *signature = mem_printf("%s.minisig", options->pack);
 	struct jw_pushed_pack *pushed;
 	struct os_stat stat;
 	bool is_signed = false;
-	int result = !signature || copy_into(err, options->pack, push->pack) ||
+	int result = (copy_into(err, options->pack, push->pack)) ||
 				 os_look(err, signature, &is_signed) ||
 				 (is_signed && copy_into(err, signature, push->signature));
 
 	mem_free(signature);
-	push->result->packs = pushed = mem_array(err, 1, sizeof *push->result->packs);
+	push->result->packs = pushed = mem_array(1, sizeof *push->result->packs);
 	if (result || !pushed)
 		return -1;
 	push->result->pack_count = 1;
@@ -244,17 +242,14 @@ int jw_push(struct jw_error *err, const struct jw_push_options *options,
 		given.state_dir = given.system->state_dir;
 	if (sodium_init() < 0)
 		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
-	push.result = mem_alloc(err, sizeof *push.result);
-	if (!push.result)
-		return -1;
+	push.result = mem_alloc(sizeof *push.result);
 	failed = registry_open(err, &push.registry, given.to, given.state_dir, given.plain_hosts,
 						   given.plain_host_count, &given.cancel);
 	TEXT_COPY(push.result->place, push.registry.place);
 	if (!failed) {
-		push.pack = mem_printf(err, "%s/" PACK_NAME, push.registry.folder.path);
-		push.signature = mem_printf(err, "%s/" PACK_NAME ".minisig", push.registry.folder.path);
-		failed = !push.pack || !push.signature ||
-				 (given.pack ? push_file(err, &push) : push_cache(err, &push));
+		push.pack = mem_printf("%s/" PACK_NAME, push.registry.folder.path);
+		push.signature = mem_printf("%s/" PACK_NAME ".minisig", push.registry.folder.path);
+		failed = (!push.signature) || (given.pack ? push_file(err, &push) : push_cache(err, &push));
 	}
 	registry_close(&push.registry);
 	mem_free(push.pack);
@@ -306,15 +301,15 @@ static int refuse_unsigned(struct jw_error *err)
 static int pull_tag(struct jw_error *err, struct registry *registry,
 					const struct jw_import_options *how, struct jw_pulled_pack *pulled)
 {
-	char *path = mem_printf(err, "%s/" PACK_NAME, registry->folder.path),
-		 *signature = mem_printf(err, "%s/" PACK_NAME ".minisig", registry->folder.path);
+	char *path = mem_printf("%s/" PACK_NAME, registry->folder.path),
+		 *signature = mem_printf("%s/" PACK_NAME ".minisig", registry->folder.path);
 	struct jw_import_options import = *how;
 	struct jw_error why = {0};
 	struct os_stat stat;
 	bool is_signed = false;
 	int result = -1;
 
-	if (!path || !signature) {
+	if (!signature) {
 		result = -1;
 	} else if (carrier_pull(&why, &registry->carrier, registry->layout, pulled->tag)) {
 		result = fail_pull(err, registry, pulled->tag, &why);
@@ -353,9 +348,7 @@ static int pull_all(struct jw_error *err, struct registry *registry,
 	pack_driver_of_stamp(&driver, how->system->driver.stamp, how->system);
 	if (!count)
 		return error_set(err, JW_ERR_USAGE, "no GPU here: name a tag, oci://HOST/REPOSITORY:TAG");
-	result->packs = mem_array(err, count, sizeof *result->packs);
-	if (!result->packs)
-		return -1;
+	result->packs = mem_array(count, sizeof *result->packs);
 	for (size_t i = 0; i < count; i++) {
 		struct jw_pulled_pack *pulled = &result->packs[result->pack_count++];
 		char gpu[JW_TARGET_TEXT];
@@ -391,9 +384,7 @@ int jw_pull(struct jw_error *err, const struct jw_pull_options *options,
 
 	if (!how || !how->system)
 		return error_set(err, JW_ERR_USAGE, "a pull needs a system to import for");
-	result = mem_alloc(err, sizeof *result);
-	if (!result)
-		return -1;
+	result = mem_alloc(sizeof *result);
 	failed = registry_open(err, &registry, options->from, how->system->state_dir,
 						   options->plain_hosts, options->plain_host_count, &options->cancel);
 	TEXT_COPY(result->place, registry.place);

@@ -16,7 +16,7 @@ int jw_log_path(struct jw_error *err, char **ret_path)
 
 	if (os_state_dir(err, &folder))
 		return -1;
-	path = os_join(err, folder, "runs.jsonl");
+	path = os_join(folder, "runs.jsonl");
 	mem_free(folder);
 	if (!path)
 		return -1;
@@ -105,15 +105,13 @@ int jw_log_tail(struct jw_error *err, const char *path, size_t most, char ***ret
 	if (os_read_file(err, path, 2 * MOST_LOG, &text))
 		return -1;
 	most = most < MOST_LINES ? most : MOST_LINES;
-	lines = mem_array(err, most + 1, sizeof *lines);
+	lines = mem_array(most + 1, sizeof *lines);
 	for (end = text.size; lines && end && count < most;) {
 		size_t start = end - (text.data[end - 1] == '\n'), stop = start;
 
 		while (start && text.data[start - 1] != '\n')
 			start--;
-		lines[count] = mem_string_n(err, (const char *)text.data + start, stop - start);
-		if (!lines[count])
-			break;
+		lines[count] = mem_string_n((const char *)text.data + start, stop - start);
 		count++;
 		end = start;
 	}

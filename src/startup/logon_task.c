@@ -17,10 +17,10 @@ char *task_name(struct jw_error *err, const struct jw_startup_options *options)
 	char *account, *name;
 
 	if (options->everyone)
-		return mem_string(err, startup_task_of_everyone);
+		return mem_string(startup_task_of_everyone);
 	if (os_account_id(err, &account))
 		return NULL;
-	name = mem_printf(err, "jitwarm prime %s", account);
+	name = mem_printf("jitwarm prime %s", account);
 	mem_free(account);
 	return name;
 }
@@ -33,9 +33,8 @@ static int kept_path(struct jw_error *err, const char *task, char **ret_path)
 
 	if (os_state_dir(err, &folder))
 		return -1;
-	path = os_join(err, folder,
-				   strcmp(task, startup_task_of_everyone) ? "startup-task.xml"
-														  : "startup-task-all.xml");
+	path = os_join(folder, strcmp(task, startup_task_of_everyone) ? "startup-task.xml"
+																  : "startup-task-all.xml");
 	mem_free(folder);
 	if (!path)
 		return -1;
@@ -61,7 +60,7 @@ static bool output_has(const struct buf *output, const char *what)
  * name; the principal's stays a SID. */
 static bool runs_as(const struct buf *output, const char *principal)
 {
-	char *wanted = mem_printf(NULL, ">%s<", principal);
+	char *wanted = mem_printf(">%s<", principal);
 	struct buf text = BUF_MAX(STARTUP_MOST_TEXT);
 	const char *start, *end;
 	bool is = false;
@@ -71,7 +70,7 @@ static bool runs_as(const struct buf *output, const char *principal)
 			break;
 	start = strstr(buf_text(&text), "<Principals>");
 	end = start ? strstr(start, "</Principals>") : NULL;
-	if (wanted && end) {
+	if (end) {
 		const char *found = strstr(start, wanted);
 
 		is = found && found < end;
@@ -128,7 +127,7 @@ static int write_handed(struct jw_error *err, const struct buf *wide, char **ret
 
 	if (os_make_temp_dir(err, "jitwarm-task", &folder))
 		return -1;
-	path = os_join(err, folder, "task.xml");
+	path = os_join(folder, "task.xml");
 	if (!path || os_write_atomic(err, path, wide->data, wide->size)) {
 		(void)os_remove_tree(NULL, folder);
 		mem_free(folder);

@@ -37,7 +37,7 @@ static void cut_line(char *text)
 /* The first line that the program printed before it failed. -1: out of memory. */
 static int tell_reason(struct jw_error *why, const char *program, const char *printed)
 {
-	char *text = os_system_text(why, printed + strspn(printed, " \r\n"));
+	char *text = os_system_text(printed + strspn(printed, " \r\n"));
 
 	if (!text)
 		return -1;
@@ -53,7 +53,7 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 	struct buf line = BUF_MAX(1 << 16), text = {0};
 	struct os_ended ended = {.status = -1};
 	struct jw_error why = {0};
-	char *program = os_system_program(err, tool), *folder = NULL, *output = NULL;
+	char *program = os_system_program(tool), *folder = NULL, *output = NULL;
 	const char *arguments[MOST_ARGUMENTS] = {program};
 	int result = -1;
 
@@ -61,7 +61,7 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 		arguments[i + 1] = words[i];
 	*ret_good = false;
 	if (!program || os_make_temp_dir(err, "jitwarm-startup", &folder) ||
-		!(output = os_join(err, folder, "output")))
+		!(output = os_join(folder, "output")))
 		goto done;
 	if (!os_run(&why, arguments, output, NULL, &ended)) {
 		*ret_good = !ended.status && !ended.signal;
@@ -70,9 +70,7 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 			goto done;
 	}
 	if (startup && !*ret_good && !startup->failed) {
-		startup->failed = mem_string(err, why.message);
-		if (!startup->failed)
-			goto done;
+		startup->failed = mem_string(why.message);
 	}
 	for (size_t i = 0; startup && arguments[i]; i++)
 		if (strpbrk(arguments[i], " \\\"")
@@ -81,10 +79,8 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 							 i ? arguments[i] : os_base_name(arguments[i])))
 			goto done;
 	if (startup && startup->command_count < STARTUP_MOST_COMMANDS) {
-		char *copy = mem_string(err, buf_text(&line));
+		char *copy = mem_string(buf_text(&line));
 
-		if (!copy)
-			goto done;
 		startup->commands[startup->command_count++] = copy;
 	}
 	if (ret_output) {
@@ -136,9 +132,9 @@ static int add_item(struct jw_error *err, struct jw_startup *startup, char *wher
 		return -1;
 	}
 	startup->count++;
-	item->text = mem_string(err, buf_text(&text));
+	item->text = mem_string(buf_text(&text));
 	buf_free(&text);
-	return item->text ? 0 : -1;
+	return 0;
 }
 
 /* The content of an existing file. */
@@ -174,13 +170,10 @@ static int add_system_units(struct jw_error *err, struct jw_startup *startup,
 	if (!is_service_name(service))
 		return error_set(err, JW_ERR_USAGE, "--service %.100s: a service's name without “.service”",
 						 service);
-	rest = mem_printf(err, "/etc/systemd/system/jitwarm@%s.service.d/60-jitwarm.conf", service);
-	result =
-		rest
-			? add_item(err, startup, place_system_path(err, "/etc/systemd/system/jitwarm@.service"),
-					   STARTUP_TEMPLATE, facts) ||
-				  add_item(err, startup, place_system_path(err, rest), STARTUP_INSTANCE, facts)
-			: -1;
+	rest = mem_printf("/etc/systemd/system/jitwarm@%s.service.d/60-jitwarm.conf", service);
+	result = add_item(err, startup, place_system_path("/etc/systemd/system/jitwarm@.service"),
+					  STARTUP_TEMPLATE, facts) ||
+			 add_item(err, startup, place_system_path(rest), STARTUP_INSTANCE, facts);
 	mem_free(rest);
 	return result;
 }
@@ -203,7 +196,7 @@ static int add_user_units(struct jw_error *err, struct jw_startup *startup,
 
 	for (size_t i = 0; !result && i < sizeof units / sizeof *units; i++)
 		result = add_item(err, startup,
-						  facts->options->everyone ? place_system_path(err, units[i].everyones)
+						  facts->options->everyone ? place_system_path(units[i].everyones)
 												   : place_config_path(err, units[i].own),
 						  units[i].form, facts);
 	return result;
@@ -218,12 +211,11 @@ static int packages_folder(struct jw_error *err, char **ret_path)
 	int result;
 
 	*ret_path = NULL;
-	if (found_open(err, &list))
-		return -1;
+	found_open(&list);
 	if (sites_find(&why, &list, &sites))
 		result = error_unless_missing(err, &why);
 	else
-		result = sites.count && !(*ret_path = mem_string(err, sites.items[0].path)) ? -1 : 0;
+		result = sites.count && !(*ret_path = mem_string(sites.items[0].path)) ? -1 : 0;
 	sites_free(&sites);
 	found_close(&list);
 	jw_found_free(list.found);
@@ -233,8 +225,8 @@ static int packages_folder(struct jw_error *err, char **ret_path)
 /* A name that survives a driver update: the file of this version is then gone. Takes `path` over */
 static char *lasting_name(char *path)
 {
-	char *folder = path ? os_dir_name(NULL, path) : NULL,
-		 *name = folder ? os_join(NULL, folder, "libcuda.so.1") : NULL;
+	char *folder = path ? os_dir_name(path) : NULL,
+		 *name = folder ? os_join(folder, "libcuda.so.1") : NULL;
 
 	mem_free(folder);
 	if (!name || !os_exists(name)) {
@@ -250,13 +242,13 @@ static int program_path(struct jw_error *err, const char *given, char **ret_path
 {
 	char *self, *folder, *quiet;
 
-	if (given ? !(self = mem_string(err, given)) : os_self_path(err, &self))
+	if (given ? !(self = mem_string(given)) : os_self_path(err, &self))
 		return -1;
 	*ret_path = self;
 	if (!startup_on_windows())
 		return 0;
-	folder = os_dir_name(err, self);
-	quiet = folder ? os_join(err, folder, "jitwarmw.exe") : NULL;
+	folder = os_dir_name(self);
+	quiet = folder ? os_join(folder, "jitwarmw.exe") : NULL;
 	mem_free(folder);
 	if (!quiet) {
 		mem_free(self);
@@ -274,18 +266,16 @@ static int program_path(struct jw_error *err, const char *given, char **ret_path
 static int open_startup(struct jw_error *err, const struct jw_startup_options *options,
 						bool removing, struct jw_startup **ret_startup)
 {
-	struct jw_startup *startup = mem_alloc(err, sizeof *startup);
+	struct jw_startup *startup = mem_alloc(sizeof *startup);
 	struct startup_facts facts = {.options = options};
 	struct jw_account runs_as = {0};
 	char *account = NULL, *driver = NULL, *packages = NULL;
 	int result = -1;
 
-	if (!startup)
-		return -1;
-	startup->items = mem_array(err, MOST_ITEMS, sizeof *startup->items);
-	startup->commands = mem_array(err, STARTUP_MOST_COMMANDS, sizeof *startup->commands);
-	if (!startup->items || !startup->commands ||
-		program_path(err, options->program, &startup->program) || os_account_id(err, &account))
+	startup->items = mem_array(MOST_ITEMS, sizeof *startup->items);
+	startup->commands = mem_array(STARTUP_MOST_COMMANDS, sizeof *startup->commands);
+	if ((!startup->commands) || program_path(err, options->program, &startup->program) ||
+		os_account_id(err, &account))
 		goto done;
 	if (!startup_on_windows()) {
 		(void)os_find_driver(NULL, &driver);
@@ -380,14 +370,14 @@ static int open_absolute(struct jw_error *err, struct jw_startup_options options
 						 struct jw_startup **ret_startup)
 {
 	const size_t count = options.name_count;
-	char **names = mem_array(err, count, sizeof *names), *environment = NULL;
-	int result = names ? 0 : -1;
+	char **names = mem_array(count, sizeof *names), *environment = NULL;
+	int result = 0;
 
 	for (size_t i = 0; !result && i < count; i++)
 		if (os_exists(options.names[i]))
 			result = os_real_path(err, options.names[i], &names[i]);
 		else
-			result = (names[i] = mem_string(err, options.names[i])) ? 0 : -1;
+			result = (names[i] = mem_string(options.names[i])) ? 0 : -1;
 	options.names = (const char *const *)names;
 	if (!options.environment && !(environment = absolute_variable("VIRTUAL_ENV")))
 		environment = absolute_variable("CONDA_PREFIX");

@@ -230,8 +230,8 @@ static int switch_units(struct jw_error *err, const struct jw_startup_options *o
 			options->everyone
 				? STARTUP_WORDS("--global", verb, "jitwarm.timer", "jitwarm.path")
 				: STARTUP_WORDS("--user", verb, "--now", "jitwarm.timer", "jitwarm.path"));
-	instance = mem_printf(err, "jitwarm@%s.service", options->service);
-	result = instance ? systemctl(err, startup, STARTUP_WORDS(verb, instance)) : -1;
+	instance = mem_printf("jitwarm@%s.service", options->service);
+	result = systemctl(err, startup, STARTUP_WORDS(verb, instance));
 	mem_free(instance);
 	return result;
 }
@@ -262,7 +262,7 @@ static int write_item(struct jw_error *err, const struct jw_startup_options *opt
 /* Removes a link to a unit that is gone: without a running manager systemctl leaves it. */
 static void remove_link(const char *folder, const char *wants, const char *unit)
 {
-	char *links = os_join(NULL, folder, wants), *link = links ? os_join(NULL, links, unit) : NULL;
+	char *links = os_join(folder, wants), *link = links ? os_join(links, unit) : NULL;
 
 	if (link && !os_exists(link) && !os_remove(NULL, link))
 		(void)os_remove_empty_dir(NULL, links);
@@ -274,8 +274,8 @@ static void remove_link(const char *folder, const char *wants, const char *unit)
  * are empty. */
 static void clean_up(const struct jw_startup *startup)
 {
-	char *folder = os_dir_name(NULL, startup->items[0].where),
-		 *above = folder ? os_dir_name(NULL, folder) : NULL;
+	char *folder = os_dir_name(startup->items[0].where),
+		 *above = folder ? os_dir_name(folder) : NULL;
 
 	if (folder && above) {
 		remove_link(folder, "timers.target.wants", "jitwarm.timer");
@@ -291,7 +291,7 @@ static void clean_up(const struct jw_startup *startup)
 static void drop_folder(const struct jw_startup_options *options,
 						const struct jw_startup_item *item)
 {
-	char *folder = options->service ? os_dir_name(NULL, item->where) : NULL;
+	char *folder = options->service ? os_dir_name(item->where) : NULL;
 
 	if (folder)
 		(void)os_remove_empty_dir(NULL, folder);
@@ -362,10 +362,10 @@ static int enable_with(struct jw_error *err, const struct jw_startup_options *op
 int units_enable(struct jw_error *err, const struct jw_startup_options *options,
 				 struct jw_startup *startup)
 {
-	struct former_unit *former = mem_array(err, startup->count, sizeof *former);
-	int result = former ? enable_with(err, options, startup, former) : -1;
+	struct former_unit *former = mem_array(startup->count, sizeof *former);
+	int result = enable_with(err, options, startup, former);
 
-	for (size_t i = 0; former && i < startup->count; i++)
+	for (size_t i = 0; i < startup->count; i++)
 		buf_free(&former[i].text);
 	mem_free(former);
 	return result;
@@ -374,7 +374,7 @@ int units_enable(struct jw_error *err, const struct jw_startup_options *options,
 int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_count)
 {
 	static const char start[] = "jitwarm@", end[] = ".service.d";
-	char *folder = place_system_path(err, "/etc/systemd/system"), **names;
+	char *folder = place_system_path("/etc/systemd/system"), **names;
 	struct os_names found = {0};
 	struct jw_error why = {0};
 	size_t count = 0;
@@ -388,14 +388,14 @@ int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_cou
 	mem_free(folder);
 	if (result)
 		return -1;
-	names = mem_array(err, found.count + 1, sizeof *names);
+	names = mem_array(found.count + 1, sizeof *names);
 	for (size_t i = 0; names && i < found.count; i++) {
 		const char *name = found.items[i];
 
 		if (!text_starts(name, start) || !text_ends(name, end) ||
 			strlen(name) < sizeof start + sizeof end - 1)
 			continue;
-		names[count] = mem_string_n(err, name + sizeof start - 1,
+		names[count] = mem_string_n(name + sizeof start - 1,
 									strlen(name) - (sizeof start - 1) - (sizeof end - 1));
 		if (!names[count++]) {
 			jw_lines_free(names, count);

@@ -30,9 +30,9 @@ enum {
 static int append_item(struct jw_error *err, struct ledger_list *list, size_t most,
 					   const struct ledger_item *item)
 {
-	if (VEC_ROOM(err, list->items, list->capacity, list->count, most) ||
-		set_add(err, &list->by_name, item->name, list->count))
+	if (VEC_ROOM(err, list->items, list->capacity, list->count, most))
 		return -1;
+	set_add(&list->by_name, item->name, list->count);
 	list->items[list->count++] = *item;
 	return 0;
 }
@@ -215,7 +215,7 @@ char *ledger_file(struct jw_error *err, const char *state_dir, const char *cache
 				  "this account has no folder in which to remember it (JITWARM_STATE)");
 		return NULL;
 	}
-	return mem_printf(err, "%s/ledger-%016llx", state_dir,
+	return mem_printf("%s/ledger-%016llx", state_dir,
 					  (unsigned long long)fnv_update(FNV_START, cache_dir, strlen(cache_dir)));
 }
 
@@ -268,7 +268,7 @@ int ledger_write(struct jw_error *err, const struct ledger *ledger, const char *
 
 int ledger_lock(struct jw_error *err, const char *state_dir, struct os_file **ret_lock)
 {
-	char *path = os_join(err, state_dir, "ledger-lock");
+	char *path = os_join(state_dir, "ledger-lock");
 	const int result = path ? os_lock_file(err, path, LOCK_MS, ret_lock) : -1;
 
 	mem_free(path);
@@ -305,7 +305,7 @@ static int close_locked(struct jw_error *err, struct locked_ledger *locked, int 
 
 /* ---- records */
 
-static int hash_file(struct jw_error *err, const struct plan_file *file, uint64_t *ret_hash)
+static void hash_file(const struct plan_file *file, uint64_t *ret_hash)
 {
 	struct jw_error why = {0};
 	char *real = NULL;
@@ -316,20 +316,14 @@ static int hash_file(struct jw_error *err, const struct plan_file *file, uint64_
 		state = fnv_update(state, file->member, strlen(file->member) + 1);
 	mem_free(real);
 	*ret_hash = state;
-	return error_if_memory(err, &why);
 }
 
-int ledger_begin(struct jw_error *err, struct ledger *ledger, const struct plan *plan)
+int ledger_begin(struct ledger *ledger, const struct plan *plan)
 {
-	uint64_t *files = mem_array(err, plan->file_count, sizeof *files);
+	uint64_t *files = mem_array(plan->file_count, sizeof *files);
 
-	if (!files)
-		return -1;
 	for (size_t i = 0; i < plan->file_count; i++)
-		if (hash_file(err, &plan->files[i], &files[i])) {
-			mem_free(files);
-			return -1;
-		}
+		hash_file(&plan->files[i], &files[i]);
 	mem_free(ledger->files);
 	ledger->files = files;
 	ledger->plan = plan;
@@ -441,7 +435,7 @@ static int apply_change(struct jw_error *err, struct ledger *ledger,
 	int result = 0;
 
 	for (size_t i = 0; !result && i < change->cleared_count; i++)
-		result = set_add(err, &gone, change->cleared[i], i);
+		set_add(&gone, change->cleared[i], i);
 	if (!result)
 		result = keep_items(err, &ledger->marks, &gone, coming < most ? most - coming : 0);
 	for (size_t i = 0; !result && i < coming; i++) {
@@ -512,18 +506,11 @@ struct jw_marks {
 	char *cache_dir;
 };
 
-int jw_marks_open(struct jw_error *err, const char *state_dir, const char *cache_dir,
-				  struct jw_marks **ret_marks)
+int jw_marks_open(const char *state_dir, const char *cache_dir, struct jw_marks **ret_marks)
 {
-	struct jw_marks *marks = mem_alloc(err, sizeof *marks);
+	struct jw_marks *marks = mem_alloc(sizeof *marks);
 
-	if (!marks)
-		return -1;
-	marks->cache_dir = mem_string(err, cache_dir);
-	if (!marks->cache_dir) {
-		mem_free(marks);
-		return -1;
-	}
+	marks->cache_dir = mem_string(cache_dir);
 	ledger_open(&marks->ledger, state_dir, cache_dir);
 	*ret_marks = marks;
 	return 0;

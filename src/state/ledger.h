@@ -80,7 +80,7 @@ int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf 
 const char *ledger_home(const struct jw_system *system);
 
 /* Sets the plan for the calls below; it must outlive them. */
-int ledger_begin(struct jw_error *err, struct ledger *ledger, const struct plan *plan);
+int ledger_begin(struct ledger *ledger, const struct plan *plan);
 /* NULL if nothing is known about that module. */
 const struct ledger_item *ledger_find(const struct ledger *ledger,
 									  const struct plan_module *module);

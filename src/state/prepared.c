@@ -8,7 +8,7 @@ enum { MOST_PREPARED = 1 << 16 };
 
 cJSON *prepared_read(const char *state_dir, int64_t most_age_s)
 {
-	char *path = state_dir ? os_join(NULL, state_dir, "ahead.json") : NULL;
+	char *path = state_dir ? os_join(state_dir, "ahead.json") : NULL;
 	struct buf text = {0};
 	struct os_stat stat;
 	cJSON *document = NULL;

@@ -38,9 +38,9 @@ static bool run_is_dead(const char *path, const char *lock_path, struct os_file 
 /* The lock is made before the folder, so a folder whose lock is free has no owner. */
 static void sweep_folder(const char *path)
 {
-	char *lock_path = mem_printf(NULL, "%s%s", path, lock_end);
+	char *lock_path = mem_printf("%s%s", path, lock_end);
 	struct os_file *file = NULL;
-	bool dead = lock_path && run_is_dead(path, lock_path, &file);
+	bool dead = run_is_dead(path, lock_path, &file);
 
 	/* A worker of the run may still write while it is being killed: the next sweep then finds it by
 	 * its remaining lock. */
@@ -84,7 +84,7 @@ static void sweep_run_folders(const char *work)
 	if (os_list(NULL, work, &names))
 		return;
 	for (size_t i = 0; i < names.count; i++) {
-		char *path = text_starts(names.items[i], own) ? NULL : os_join(NULL, work, names.items[i]);
+		char *path = text_starts(names.items[i], own) ? NULL : os_join(work, names.items[i]);
 
 		if (path && names.kinds[i] == OS_DIRECTORY && text_has_form(names.items[i], "#-#"))
 			sweep_folder(path);
@@ -97,7 +97,7 @@ static void sweep_run_folders(const char *work)
 
 static void sweep_temporary_folder(const char *path)
 {
-	char *lock_path = os_join(NULL, path, inner_lock);
+	char *lock_path = os_join(path, inner_lock);
 	struct os_file *file = NULL;
 	bool dead = lock_path && os_is_older(path, YOUNG_S) && run_is_dead(path, lock_path, &file);
 
@@ -126,7 +126,7 @@ static void sweep_temporary(void)
 			bool ours = names.kinds[i] == OS_DIRECTORY &&
 						text_starts(names.items[i], temporary_start) &&
 						!text_starts(names.items[i], own);
-			char *path = ours ? os_join(NULL, base, names.items[i]) : NULL;
+			char *path = ours ? os_join(base, names.items[i]) : NULL;
 
 			if (path && os_is_own_temp_dir(path))
 				sweep_temporary_folder(path);
@@ -156,7 +156,7 @@ static int make_temporary(struct jw_error *err, struct run_folder *ret_folder)
 	prefix[strlen(prefix) - 1] = 0;
 	if (os_make_temp_dir(err, prefix, &folder.path))
 		return -1;
-	folder.lock_path = os_join(err, folder.path, inner_lock);
+	folder.lock_path = os_join(folder.path, inner_lock);
 	if (!folder.lock_path || check_place(err, folder.path) ||
 		os_lock_file(err, folder.lock_path, 0, &folder.lock)) {
 		run_folder_remove(&folder);
@@ -168,7 +168,7 @@ static int make_temporary(struct jw_error *err, struct run_folder *ret_folder)
 
 static int make_in(struct jw_error *err, const char *state_dir, struct run_folder *ret_folder)
 {
-	char own[TEXT_SHORT], *work = os_join(err, state_dir, "runs");
+	char own[TEXT_SHORT], *work = os_join(state_dir, "runs");
 	struct run_folder folder = {0};
 	int result = -1;
 
@@ -176,8 +176,8 @@ static int make_in(struct jw_error *err, const char *state_dir, struct run_folde
 		return -1;
 	sweep_run_folders(work);
 	folder.path =
-		mem_printf(err, "%s/%s%llu", work, own_start(own), (unsigned long long)os_monotonic_ns());
-	folder.lock_path = folder.path ? mem_printf(err, "%s%s", folder.path, lock_end) : NULL;
+		mem_printf("%s/%s%llu", work, own_start(own), (unsigned long long)os_monotonic_ns());
+	folder.lock_path = mem_printf("%s%s", folder.path, lock_end);
 	if (folder.lock_path && !os_make_dirs(err, work, 0700) &&
 		!os_lock_file(err, folder.lock_path, 0, &folder.lock) &&
 		!os_make_dirs(err, folder.path, 0700))
@@ -192,7 +192,7 @@ static int make_in(struct jw_error *err, const char *state_dir, struct run_folde
 
 void run_folder_sweep(const char *state_dir)
 {
-	char *work = state_dir ? os_join(NULL, state_dir, "runs") : NULL;
+	char *work = state_dir ? os_join(state_dir, "runs") : NULL;
 
 	if (work)
 		sweep_run_folders(work);
@@ -212,8 +212,8 @@ int run_folder_make(struct jw_error *err, const char *state_dir, struct run_fold
 	struct jw_error why = {0};
 	struct run_folder folder = {0}, other = {0};
 
-	if (state_dir && make_in(&why, state_dir, &folder) && why.code == JW_ERR_MEMORY)
-		return error_copy(err, &why);
+	if (state_dir)
+		(void)make_in(&why, state_dir, &folder);
 	if (check_place(&why, folder.path))
 		run_folder_remove(&folder);
 	/* On a network drivers often cannot lock, and then store nothing; and it is slow. */
@@ -255,7 +255,7 @@ static uint64_t count_below(const char *path, int depth)
 	if (depth > MOST_DEPTH || os_list(NULL, path, &names))
 		return 0;
 	for (size_t i = 0; i < names.count; i++) {
-		char *below = os_join(NULL, path, names.items[i]);
+		char *below = os_join(path, names.items[i]);
 
 		if (below && names.kinds[i] == OS_DIRECTORY)
 			count += count_below(below, depth + 1);
@@ -278,7 +278,7 @@ int state_check_writers(struct jw_error *err, const char *path, uint32_t owner)
 
 int state_check_kept_for(struct jw_error *err, const char *path, const char *place)
 {
-	char *nearest = place ? os_nearest(err, place) : NULL;
+	char *nearest = place ? os_nearest(place) : NULL;
 	struct os_stat stat = {0};
 
 	/* What cannot be looked at counts as the superuser's. */

@@ -200,7 +200,7 @@ static const struct json_table kept_table = {.schema = schema, .fields = table_f
 
 static void recall_table(const char *state_dir, struct speed_table *ret_table)
 {
-	char *path = state_dir ? os_join(NULL, state_dir, "speed.json") : NULL;
+	char *path = state_dir ? os_join(state_dir, "speed.json") : NULL;
 	struct buf text = {0};
 
 	*ret_table = (struct speed_table){0};
@@ -212,9 +212,9 @@ static void recall_table(const char *state_dir, struct speed_table *ret_table)
 
 static void keep_table(const char *state_dir, const struct speed_table *table)
 {
-	char *path = state_dir ? os_join(NULL, state_dir, "speed.json") : NULL;
+	char *path = state_dir ? os_join(state_dir, "speed.json") : NULL;
 	const struct kept_rows rows = {table->rows, table->count};
-	char *line = json_object_line(NULL, &kept_table, &rows);
+	char *line = json_object_line(&kept_table, &rows);
 
 	if (path && line && !os_make_dirs(NULL, state_dir, 0700))
 		(void)os_write_atomic(NULL, path, line, strlen(line));

@@ -55,7 +55,7 @@ static bool has_own_name(const char *folder, const char *name)
 }
 
 /* Keys of other programs have such names too. */
-static int look_at_key(struct jw_error *err, const char *path, bool *ret_is)
+static int look_at_key(const char *path, bool *ret_is)
 {
 	static const char start[] = "untrusted comment: ";
 	char text[sizeof start - 1];
@@ -67,7 +67,7 @@ static int look_at_key(struct jw_error *err, const char *path, bool *ret_is)
 			  !os_file_read(&why, file, 0, text, sizeof text, &got) &&
 			  (!got || (got == sizeof text && !memcmp(text, start, got)));
 	os_file_close(file);
-	return error_if_memory(err, &why);
+	return 0;
 }
 
 struct state_removal {
@@ -83,7 +83,7 @@ static int remove_own(struct jw_error *err, struct state_removal *job, const cha
 	const bool key = !strcmp(folder, own_keys);
 	bool is = true;
 
-	if ((key || !strcmp(folder, "trusted")) && look_at_key(err, path, &is))
+	if ((key || !strcmp(folder, "trusted")) && look_at_key(path, &is))
 		return -1;
 	if (!is)
 		return 0;
@@ -119,7 +119,7 @@ static int remove_emptied(struct jw_error *err, struct state_removal *job, const
 static int remove_from(struct jw_error *err, struct state_removal *job, const char *folder)
 {
 	const bool holds_folders = !strcmp(folder, "runs");
-	char *dir = *folder ? os_join(err, job->path, folder) : mem_string(err, job->path);
+	char *dir = *folder ? os_join(job->path, folder) : mem_string(job->path);
 	struct os_names names;
 	int result = 0;
 
@@ -133,7 +133,7 @@ static int remove_from(struct jw_error *err, struct state_removal *job, const ch
 
 		if ((is_folder && !holds_folders) || !has_own_name(folder, names.items[i]))
 			continue;
-		path = os_join(err, dir, names.items[i]);
+		path = os_join(dir, names.items[i]);
 		result = path ? remove_own(err, job, folder, path, is_folder) : -1;
 		mem_free(path);
 	}

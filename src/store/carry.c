@@ -28,22 +28,19 @@ static bool is_same_carry(const void *element, const void *like)
 }
 
 /* `like` has no modules yet. Groups beyond MOST_GROUPS are not listed. */
-static int add_to_carry_group(struct jw_error *err, struct carry *carry,
-							  const struct jw_carry_group *like, size_t modules)
+static void add_to_carry_group(struct carry *carry, const struct jw_carry_group *like,
+							   size_t modules)
 {
 	struct jw_carry_result *result = carry->result;
-	size_t at;
+	const size_t at = mem_find_or_add(
+		&VEC_LIST(result->groups, result->group_count, carry->group_capacity, MOST_GROUPS), like,
+		is_same_carry);
 
-	if (mem_find_or_add(
-			err, &VEC_LIST(result->groups, result->group_count, carry->group_capacity, MOST_GROUPS),
-			like, is_same_carry, &at))
-		return -1;
 	if (at < MOST_GROUPS)
 		result->groups[at].modules += modules;
-	return 0;
 }
 
-static int group_find(struct jw_error *err, struct carry *carry, const struct carry_find *find)
+static int group_find(struct carry *carry, const struct carry_find *find)
 {
 	struct jw_carry_group group = {.refused = find->judgement.refused,
 								   .older = find->judgement.older};
@@ -51,11 +48,12 @@ static int group_find(struct jw_error *err, struct carry *carry, const struct ca
 	(void)pack_driver_text(group.driver, &find->driver);
 	(void)jw_target_sm(group.target, find->target);
 	TEXT_COPY(group.why, find->judgement.why);
-	return add_to_carry_group(err, carry, &group, 1);
+	add_to_carry_group(carry, &group, 1);
+	return 0;
 }
 
 /* Counts the entries carried within the live cache. */
-static int sum_up(struct jw_error *err, struct carry *carry, const bool *by_store)
+static int sum_up(struct carry *carry, const bool *by_store)
 {
 	for (size_t i = 0; i < carry->options->count; i++) {
 		const struct carry_find *find = &carry->finds[i];
@@ -67,7 +65,7 @@ static int sum_up(struct jw_error *err, struct carry *carry, const bool *by_stor
 		else
 			carry->result->refused++;
 		carry->result->older += carry->done[i] && find->judgement.older;
-		if (group_find(err, carry, find))
+		if (group_find(carry, find))
 			return -1;
 	}
 	return 0;
@@ -92,7 +90,7 @@ static void took(void *context, const struct jw_import_result *result)
 			continue;
 		TEXT_COPY(like.driver, group->driver);
 		TEXT_COPY(like.target, group->target);
-		(void)add_to_carry_group(NULL, from->carry, &like, group->entries);
+		add_to_carry_group(from->carry, &like, group->entries);
 		from->carry->result->carried += group->entries;
 		from->carry->result->older += from->older ? group->entries : 0;
 	}
@@ -104,8 +102,8 @@ static int carry_from_store(struct jw_error *err, struct carry *carry, bool olde
 {
 	const struct jw_carry_options *options = carry->options;
 	struct from_store from = {carry, older};
-	uint64_t *keys = mem_array(err, options->count, sizeof *keys);
-	uint64_t *key_bytes = mem_array(err, options->count, sizeof *key_bytes);
+	uint64_t *keys = mem_array(options->count, sizeof *keys);
+	uint64_t *key_bytes = mem_array(options->count, sizeof *key_bytes);
 	struct refill_request request = {.system = options->system,
 									 .older = older,
 									 .keys = keys,
@@ -115,7 +113,7 @@ static int carry_from_store(struct jw_error *err, struct carry *carry, bool olde
 	struct jw_store_refilled refilled = {0};
 	int result = -1;
 
-	if (keys && key_bytes) {
+	if (key_bytes) {
 		for (size_t i = 0; i < options->count; i++) {
 			if (carry->done[i])
 				continue;
@@ -140,34 +138,30 @@ static int carry_from_store(struct jw_error *err, struct carry *carry, bool olde
 
 /* Entries that cannot be carried over are compiled: a failure here is only a line, unless memory is
  * short. */
-static int forgive(struct jw_error *err, struct carry *carry, int failed,
-				   const struct jw_error *why)
+static int forgive(struct carry *carry, int failed, const struct jw_error *why)
 {
 	if (!failed)
 		return 0;
-	if (why->code == JW_ERR_MEMORY)
-		return error_copy(err, why);
 	TEXT_COPY(carry->result->note, why->message);
 	return 0;
 }
 
-static int carry_all(struct jw_error *err, struct carry *carry, bool *by_store)
+static int carry_all(struct carry *carry, bool *by_store)
 {
 	const struct jw_carry_options *options = carry->options;
 	struct jw_error why = {0};
 
-	if (carry_look(err, carry))
+	if (carry_look(carry))
 		return -1;
 	for (int older = 0; older <= (options->carry_over ? 1 : 0); older++) {
 		if (cancel_asked(&options->cancel))
 			break;
-		if (forgive(err, carry, carry_insert(&why, carry, older), &why))
-			return -1;
+		forgive(carry, carry_insert(&why, carry, older), &why);
 		if (options->store && !options->dry_run && !cancel_asked(&options->cancel) &&
-			forgive(err, carry, carry_from_store(&why, carry, older, by_store), &why))
+			forgive(carry, carry_from_store(&why, carry, older, by_store), &why))
 			return -1;
 	}
-	return sum_up(err, carry, by_store);
+	return sum_up(carry, by_store);
 }
 
 /* The rest of the budget beside the wanted entries in the cache. */
@@ -198,7 +192,7 @@ static bool is_possible(const struct jw_carry_options *options)
 }
 
 /* Removes entries that are in the cache now from the wanted ones. */
-static int note_wanted(struct jw_error *err, struct carry *carry)
+static int note_wanted(struct carry *carry)
 {
 	const struct jw_carry_options *options = carry->options;
 	int result = 0;
@@ -206,11 +200,10 @@ static int note_wanted(struct jw_error *err, struct carry *carry)
 	for (size_t i = 0; !result && i < options->count; i++) {
 		carry->done[i] = cache_presence(options->system->cache.path, options->keys[i],
 										options->key_bytes[i], NULL) == CACHE_PRESENT;
-		if (!carry->done[i])
-			result = set_add(err, &carry->by_key, options->keys[i], i) ||
-							 set_add(err, &carry->by_length, options->key_bytes[i], i)
-						 ? -1
-						 : 0;
+		if (!carry->done[i]) {
+			set_add(&carry->by_key, options->keys[i], i);
+			set_add(&carry->by_length, options->key_bytes[i], i);
+		}
 	}
 	return result;
 }
@@ -225,16 +218,16 @@ int jw_carry(struct jw_error *err, const struct jw_carry_options *options,
 
 	if (sodium_init() < 0)
 		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
-	carry.result = mem_alloc(err, sizeof *carry.result);
-	carry.finds = mem_array(err, options->count, sizeof *carry.finds);
-	carry.done = mem_array(err, options->count, sizeof *carry.done);
-	by_store = mem_array(err, options->count, sizeof *by_store);
+	carry.result = mem_alloc(sizeof *carry.result);
+	carry.finds = mem_array(options->count, sizeof *carry.finds);
+	carry.done = mem_array(options->count, sizeof *carry.done);
+	by_store = mem_array(options->count, sizeof *by_store);
 	if (!carry.result || !carry.finds || !carry.done || !by_store)
 		goto done;
 	carry.left_bytes = left_of(options);
 	result = 0;
 	if (is_possible(options))
-		result = note_wanted(err, &carry) || carry_all(err, &carry, by_store) ? -1 : 0;
+		result = note_wanted(&carry) || carry_all(&carry, by_store) ? -1 : 0;
 	carry.result->seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
 	if (!result) {
 		*ret_result = carry.result;

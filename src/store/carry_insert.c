@@ -130,7 +130,7 @@ static void add_carried(struct inserting *inserting, size_t at, const struct buf
 static int take_carried(struct jw_error *err, struct inserting *inserting, size_t at)
 {
 	struct carry *carry = inserting->carry;
-	char *path = cache_entry_path(err, carry->options->system->cache.path, carry->finds[at].key);
+	char *path = cache_entry_path(carry->options->system->cache.path, carry->finds[at].key);
 	struct buf file = {0};
 	struct cache_entry entry;
 
@@ -178,16 +178,14 @@ static size_t choose_places(struct carry *carry, bool older, struct carried_plac
 }
 
 /* Marks entries before they are inserted, so that a killed run leaves no unmarked one. */
-static int mark_carried(struct jw_error *err, const struct carry *carry,
-						const struct carried_place *places, size_t count)
+static void mark_carried(const struct carry *carry, const struct carried_place *places,
+						 size_t count)
 {
 	const struct jw_system *system = carry->options->system;
-	struct ledger_new_mark *marks = mem_array(err, count, sizeof *marks);
+	struct ledger_new_mark *marks = mem_array(count, sizeof *marks);
 	struct ledger_change change = {.marks = marks};
 	struct jw_error why = {0};
 
-	if (!marks)
-		return -1;
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t key = carry->options->keys[places[i].module];
 		const struct carry_find *find = &carry->finds[places[i].module];
@@ -202,17 +200,15 @@ static int mark_carried(struct jw_error *err, const struct carry *carry,
 						  "they cannot be marked as not this driver's own bytes: %.400s",
 						  why.message);
 	mem_free(marks);
-	return 0;
 }
 
-static int keep_carried_marks(struct jw_error *err, const struct carry *carry,
-							  struct cache_live *live)
+static int keep_carried_marks(const struct carry *carry, struct cache_live *live)
 {
 	const struct jw_carry_options *options = carry->options;
 	int result = 0;
 
 	for (size_t i = 0; !result && i < options->kept_count; i++)
-		result = cache_keep(err, live, options->kept[i]);
+		cache_keep(live, options->kept[i]);
 	return result;
 }
 
@@ -225,16 +221,16 @@ static int insert_carried(struct jw_error *err, struct carry *carry,
 										   .when_full = user ? CACHE_FULL_EVICT : CACHE_FULL_REFUSE,
 										   .stamp = user,
 										   .beside = cache_beside_stamp(options->system)};
-	struct inserting *inserting = mem_alloc(err, sizeof *inserting);
+	struct inserting *inserting = mem_alloc(sizeof *inserting);
 	struct cache_live_counts counts;
 	int result, rest;
 
-	if (!inserting || cache_live_open(err, options->system->cache.path, &how, &inserting->live)) {
+	if (cache_live_open(err, options->system->cache.path, &how, &inserting->live)) {
 		mem_free(inserting);
 		return -1;
 	}
 	inserting->carry = carry;
-	result = keep_carried_marks(err, carry, inserting->live);
+	result = keep_carried_marks(carry, inserting->live);
 	for (size_t i = 0; !result && i < count; i++) {
 		if (cancel_asked(&options->cancel))
 			break;
@@ -256,12 +252,10 @@ static int insert_carried(struct jw_error *err, struct carry *carry,
 
 int carry_insert(struct jw_error *err, struct carry *carry, bool older)
 {
-	struct carried_place *places = mem_array(err, carry->options->count, sizeof *places);
+	struct carried_place *places = mem_array(carry->options->count, sizeof *places);
 	size_t count;
 	int result = 0;
 
-	if (!places)
-		return -1;
 	count = choose_places(carry, older, places);
 	carry->to_try = carry->tried + count;
 	if (count && carry->options->dry_run) {
@@ -274,7 +268,7 @@ int carry_insert(struct jw_error *err, struct carry *carry, bool older)
 			carry->result->bytes += carry->options->key_bytes[at] + carry->finds[at].value_bytes;
 		}
 	} else if (count) {
-		result = mark_carried(err, carry, places, count);
+		mark_carried(carry, places, count);
 		if (!result)
 			result = insert_carried(err, carry, places, count);
 	}

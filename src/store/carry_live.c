@@ -115,7 +115,7 @@ static void take_live_entry(struct look *look, const struct cache_file *file)
 	}
 }
 
-int carry_look(struct jw_error *err, struct carry *carry)
+int carry_look(struct carry *carry)
 {
 	const struct jw_carry_options *options = carry->options;
 	const struct jw_cache_options where = {.path = options->system->cache.path};
@@ -130,9 +130,9 @@ int carry_look(struct jw_error *err, struct carry *carry)
 	if (!os_exists(where.path))
 		return 0;
 	if (cache_view_open(&why, &where, cache_files_scan, &seen, &limit_bytes, &scan, &index))
-		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
+		return 0;
 	ledger_open(&look.ledger, ledger_home(options->system), where.path);
-	result = cache_index_map(err, &index, &look.rows);
+	cache_index_map(&index, &look.rows);
 	for (size_t i = 0; !result && i < scan.count; i++) {
 		if (cancel_asked(&options->cancel))
 			break;

@@ -57,8 +57,7 @@ static bool may_be_carried(const struct refill *refill, const struct pack_manife
 
 /* By the manifest alone: counts the requested names that the pack would insert, and tells whether
  * it is worth unpacking. */
-static int look_into_pack(struct jw_error *err, struct refill *refill, const char *path,
-						  bool *ret_use)
+static int look_into_pack(struct refill *refill, const char *path, bool *ret_use)
 {
 	const struct refill_request *request = refill->request;
 	const struct jw_system *system = request->system;
@@ -87,7 +86,7 @@ static int look_into_pack(struct jw_error *err, struct refill *refill, const cha
 			continue;
 		/* What a pack should have inserted may be in an older one, if it is damaged. */
 		if (request->dry_run || !fits)
-			result = set_add(err, &refill->counted, entry->key, i);
+			set_add(&refill->counted, entry->key, i);
 		cursor = 0;
 		while (request->dry_run && fits && request->found &&
 			   (at = set_find(&refill->asked, entry->key, &cursor)) != SET_NONE)
@@ -148,7 +147,7 @@ static int refill_all(struct jw_error *err, struct refill *refill, const struct 
 
 	for (size_t i = store->count; !result && i-- > 0;) {
 		const struct jw_store_pack *pack = &store->packs[i];
-		char *path = pack->damage[0] ? NULL : os_join(err, store->path, pack->name);
+		char *path = pack->damage[0] ? NULL : os_join(store->path, pack->name);
 		bool use = false;
 
 		if (pack->damage[0])
@@ -156,7 +155,7 @@ static int refill_all(struct jw_error *err, struct refill *refill, const struct 
 		else if (!path)
 			result = -1;
 		else
-			result = look_into_pack(err, refill, path, &use);
+			result = look_into_pack(refill, path, &use);
 		if (!result && use && !refill->request->dry_run)
 			result = refill_from(err, refill, path);
 		mem_free(path);
@@ -175,8 +174,6 @@ static int check_store(struct jw_error *err, struct refill *refill, bool *ret_ma
 		return -1;
 	*ret_may_take = !os_exists(folder) || !state_check_kept_for(&why, folder, system->cache.path);
 	mem_free(folder);
-	if (error_if_memory(err, &why))
-		return -1;
 	if (!*ret_may_take)
 		note_refill(refill, "root takes nothing from a store that another account may change: %s",
 					why.message);
@@ -204,9 +201,9 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 		return 0;
 	}
 	for (size_t i = 0; !result && i < request->count; i++) {
-		result = set_add(err, &refill.asked, request->keys[i], i);
+		set_add(&refill.asked, request->keys[i], i);
 		if (!result && request->key_bytes)
-			result = set_add(err, &refill.lengths, request->key_bytes[i], i);
+			set_add(&refill.lengths, request->key_bytes[i], i);
 	}
 	if (!result)
 		result = import_free_room(err, system->cache.path, system->cache.limit_bytes,

@@ -28,13 +28,13 @@ char *store_path(struct jw_error *err, const char *state_dir)
 		error_set(err, JW_ERR_NOT_FOUND, "this account has no folder for a store (JITWARM_STATE)");
 		return NULL;
 	}
-	return os_join(err, state_dir, "store");
+	return os_join(state_dir, "store");
 }
 
 int store_lock(struct jw_error *err, const char *state_dir, struct os_file **ret_lock)
 {
-	char *folder = store_path(err, state_dir), *path = folder ? os_join(err, folder, "lock") : NULL,
-		 *unfinished = path ? os_join(err, folder, STORE_UNFINISHED) : NULL;
+	char *folder = store_path(err, state_dir), *path = folder ? os_join(folder, "lock") : NULL,
+		 *unfinished = path ? os_join(folder, STORE_UNFINISHED) : NULL;
 	struct os_file *lock = NULL;
 	int result = -1;
 
@@ -53,7 +53,7 @@ int store_lock(struct jw_error *err, const char *state_dir, struct os_file **ret
 	return result;
 }
 
-static int describe_pack(struct jw_error *err, const char *path, struct jw_store_pack *pack)
+static int describe_pack(const char *path, struct jw_store_pack *pack)
 {
 	struct pack_manifest manifest = {0};
 	struct jw_error why = {0};
@@ -71,7 +71,7 @@ static int describe_pack(struct jw_error *err, const char *path, struct jw_store
 	pack->bytes = stat.size_bytes;
 	pack->mtime_ns = stat.mtime_ns;
 	manifest_free(&manifest);
-	return error_if_memory(err, &why);
+	return 0;
 }
 
 static int by_age(const void *a, const void *b)
@@ -111,8 +111,8 @@ static int list_packs(struct jw_error *err, struct jw_store *store)
 		pack = &store->packs[store->count++];
 		*pack = (struct jw_store_pack){0};
 		TEXT_COPY(pack->name, name);
-		path = os_join(err, store->path, name);
-		result = path ? describe_pack(err, path, pack) : -1;
+		path = os_join(store->path, name);
+		result = path ? describe_pack(path, pack) : -1;
 		store->bytes += pack->bytes;
 		mem_free(path);
 	}
@@ -129,9 +129,7 @@ int jw_store_open(struct jw_error *err, const struct jw_store_options *options,
 
 	if (sodium_init() < 0)
 		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
-	store = mem_alloc(err, sizeof *store);
-	if (!store)
-		return -1;
+	store = mem_alloc(sizeof *store);
 	store->path = store_path(err, options->state_dir);
 	if (!store->path || list_packs(err, store)) {
 		jw_store_free(store);
@@ -173,7 +171,7 @@ static void sweep_packs(const char *state_dir, const struct jw_store *store, uin
 		if (!pack->broken && ((bytes <= most_bytes && store->count - i <= MOST_KEPT) ||
 							  (*next && text_starts(pack->drivers, next))))
 			continue;
-		path = os_join(NULL, store->path, pack->name);
+		path = os_join(store->path, pack->name);
 		removed = path && !os_remove(NULL, path);
 		mem_free(path);
 		bytes -= pack->bytes;
@@ -187,7 +185,7 @@ static bool is_unknown(void *context, uint64_t key)
 	return !set_has(context, key);
 }
 
-static int learn_pack(struct jw_error *err, struct set *known, const char *path)
+static int learn_pack(struct set *known, const char *path)
 {
 	struct pack_manifest manifest = {0};
 	int result = 0;
@@ -197,20 +195,19 @@ static int learn_pack(struct jw_error *err, struct set *known, const char *path)
 		return 0;
 	for (size_t i = 0; !result && i < manifest.entry_count; i++)
 		if (is_unknown(known, manifest.entries[i].key))
-			result = set_add(err, known, manifest.entries[i].key, i);
+			set_add(known, manifest.entries[i].key, i);
 	manifest_free(&manifest);
 	return result;
 }
 
-static int learn_store(struct jw_error *err, const struct jw_store *store, struct set *known)
+static int learn_store(const struct jw_store *store, struct set *known)
 {
 	int result = 0;
 
 	for (size_t i = 0; !result && i < store->count; i++) {
-		char *path =
-			store->packs[i].damage[0] ? NULL : os_join(err, store->path, store->packs[i].name);
+		char *path = store->packs[i].damage[0] ? NULL : os_join(store->path, store->packs[i].name);
 
-		result = path ? learn_pack(err, known, path) : 0;
+		result = path ? learn_pack(known, path) : 0;
 		mem_free(path);
 	}
 	return result;
@@ -222,7 +219,7 @@ static int keep_target(struct jw_error *err, const struct jw_store_keep_options 
 					   size_t *entries)
 {
 	char sm[JW_TARGET_TEXT];
-	char *path = os_join(err, store->path, STORE_UNFINISHED), *named = NULL;
+	char *path = os_join(store->path, STORE_UNFINISHED), *named = NULL;
 	const struct jw_export_options options = {.system = how->system,
 											  .targets = &target,
 											  .target_count = 1,
@@ -240,8 +237,8 @@ static int keep_target(struct jw_error *err, const struct jw_store_keep_options 
 		result = why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
 		goto done;
 	}
-	named = mem_printf(err, "%s/%s-%.16s%s", store->path, jw_target_sm(sm, target),
-					   made.blake2b_512, STORE_EXTENSION);
+	named = mem_printf("%s/%s-%.16s%s", store->path, jw_target_sm(sm, target), made.blake2b_512,
+					   STORE_EXTENSION);
 	if (named && !os_rename(err, path, named)) {
 		os_sync_names(named);
 		*entries += made.entries;
@@ -272,7 +269,7 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 		return 0;
 	}
 	if (store_lock(err, system->state_dir, &lock) || jw_store_open(err, &where, &store) ||
-		learn_store(err, store, &known))
+		learn_store(store, &known))
 		goto done;
 	result = 0;
 	target_count = jw_system_targets(system, targets, MOST_TARGETS);

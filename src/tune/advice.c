@@ -31,13 +31,11 @@ struct lines {
 };
 
 /* Takes `line` over. */
-static int add_advice(struct jw_error *err, struct lines *lines, char *line)
+static int add_advice(struct lines *lines, char *line)
 {
-	const int result =
-		line ? mem_add_string(err, &lines->items, &lines->count, MOST_LINES, line) : -1;
-
+	mem_add_string(&lines->items, &lines->count, MOST_LINES, line);
 	mem_free(line);
-	return result;
+	return 0;
 }
 
 static int look_at_owner(struct jw_error *err, const char *path, struct lines *lines)
@@ -51,11 +49,9 @@ static int look_at_owner(struct jw_error *err, const char *path, struct lines *l
 	if (os_account(err, &account))
 		return -1;
 	if (stat.owner != account.owner)
-		result = add_advice(err, lines,
-							mem_printf(err,
-									   "%s: belongs to another account (number %u, this one "
-									   "is %u), whose programs may use it as theirs",
-									   path, stat.owner, account.owner));
+		add_advice(lines, mem_printf("%s: belongs to another account (number %u, this one "
+									 "is %u), whose programs may use it as theirs",
+									 path, stat.owner, account.owner));
 	os_account_free(&account);
 	return result;
 }
@@ -71,32 +67,30 @@ static bool is_synchronised(const char *path)
 	return false;
 }
 
-static int look_at_space(struct jw_error *err, const char *path, const struct os_space *space,
-						 uint64_t more_bytes, struct lines *lines)
+static int look_at_space(const char *path, const struct os_space *space, uint64_t more_bytes,
+						 struct lines *lines)
 {
 	char free_text[TEXT_SHORT], more[TEXT_SHORT];
 
 	(void)text_bytes(free_text, space->free_bytes);
 	/* The first as the settings of the directory say it, so that it is said once. */
 	if (space->free_bytes < CACHE_LITTLE_ROOM
-			? add_advice(err, lines, mem_printf(err, "%s: only %s are free there", path, free_text))
+			? add_advice(lines, mem_printf("%s: only %s are free there", path, free_text))
 			: space->free_bytes < more_bytes &&
-				  add_advice(err, lines,
-							 mem_printf(err,
-										"%s: only %s are free there, and the results take about "
+				  add_advice(lines,
+							 mem_printf("%s: only %s are free there, and the results take about "
 										"%s",
 										path, free_text, text_bytes(more, more_bytes))))
 		return -1;
 	if (space->free_files < LITTLE_FILES &&
-		add_advice(err, lines,
-				   mem_printf(err, "%s: only %s can be made there; each entry is one", path,
-							  TEXT_COUNT(space->free_files, "more file", "more files"))))
+		add_advice(lines, mem_printf("%s: only %s can be made there; each entry is one", path,
+									 TEXT_COUNT(space->free_files, "more file", "more files"))))
 		return -1;
 	return 0;
 }
 
-static int look_at_place(struct jw_error *err, const char *path, const char *there,
-						 uint64_t more_bytes, struct lines *lines)
+static int look_at_place(const char *path, const char *there, uint64_t more_bytes,
+						 struct lines *lines)
 {
 	struct os_space space = {0};
 	const bool has_space = !os_space(NULL, there, &space);
@@ -117,21 +111,21 @@ static int look_at_place(struct jw_error *err, const char *path, const char *the
 
 	for (size_t i = 0; i < sizeof objections / sizeof *objections; i++)
 		if (objections[i].applies &&
-			add_advice(err, lines, mem_printf(err, "%s: %s", path, objections[i].text)))
+			add_advice(lines, mem_printf("%s: %s", path, objections[i].text)))
 			return -1;
 	if (!has_space)
 		return 0;
-	return look_at_space(err, path, &space, more_bytes, lines);
+	return look_at_space(path, &space, more_bytes, lines);
 }
 
 int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t more_bytes,
 						 char ***ret_lines, size_t *ret_count)
 {
 	struct lines lines = {0};
-	char *there = os_nearest(err, path);
+	char *there = os_nearest(path);
 
 	if (!there || (!strcmp(path, there) && look_at_owner(err, there, &lines)) ||
-		look_at_place(err, path, there, more_bytes, &lines)) {
+		look_at_place(path, there, more_bytes, &lines)) {
 		mem_free(there);
 		jw_lines_free(lines.items, lines.count);
 		return -1;
@@ -203,7 +197,7 @@ static int predict(struct jw_error *err, const struct jw_system *system,
 	/* Without names or an environment, there is no prediction. */
 	if (jw_find(&why, &find, &found))
 		return question->name_count ? error_copy(err, &why) : 0;
-	paths = mem_array(err, found->file_count, sizeof *paths);
+	paths = mem_array(found->file_count, sizeof *paths);
 	if (paths) {
 		for (size_t i = 0; i < found->file_count; i++)
 			paths[i] = found->files[i].path;
@@ -222,13 +216,11 @@ static bool is_said(const struct jw_tune_advice *advice, const char *line)
 	return false;
 }
 
-static int add_warnings(struct jw_error *err, struct jw_tune_advice *advice, char *const *lines,
-						size_t count)
+static int add_warnings(struct jw_tune_advice *advice, char *const *lines, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!is_said(advice, lines[i]) &&
-			mem_add_string(err, &advice->warnings, &advice->warning_count, MOST_WARNINGS, lines[i]))
-			return -1;
+		if (!is_said(advice, lines[i]))
+			mem_add_string(&advice->warnings, &advice->warning_count, MOST_WARNINGS, lines[i]);
 	return 0;
 }
 
@@ -245,7 +237,7 @@ static int look_at_path(struct jw_error *err, const struct jw_cache_info *cache,
 	advice->path_named = question->path != NULL;
 	if (!path)
 		return 0;
-	if (!(advice->path = mem_string(err, path)) ||
+	if (!(advice->path = mem_string(path)) ||
 		(question->path && cache_settings_read(err, path, NULL, &settings)))
 		return -1;
 	advice->path_usable = settings.usable;
@@ -253,8 +245,8 @@ static int look_at_path(struct jw_error *err, const struct jw_cache_info *cache,
 		!question->path || (cache->path && settings.path && !strcmp(settings.path, cache->path));
 	if (!settings.usable ||
 		!jw_tune_look_at_path(err, path, advice->predicted_bytes, &lines, &count))
-		result = add_warnings(err, advice, settings.warnings, settings.warning_count) ||
-						 add_warnings(err, advice, lines, count)
+		result = add_warnings(advice, settings.warnings, settings.warning_count) ||
+						 add_warnings(advice, lines, count)
 					 ? -1
 					 : 0;
 	jw_lines_free(lines, count);
@@ -276,8 +268,8 @@ static int advise(struct jw_error *err, const struct jw_system *system,
 	else if (cache->limit_bytes > advice->limit_bytes ||
 			 jw_cache_holds(cache, advice->predicted_bytes))
 		advice->limit_bytes = cache->limit_bytes;
-	return add_warnings(err, advice, cache->warnings, cache->warning_count) ||
-				   add_warnings(err, advice, advice->settings->warnings,
+	return add_warnings(advice, cache->warnings, cache->warning_count) ||
+				   add_warnings(advice, advice->settings->warnings,
 								advice->settings->warning_count) ||
 				   look_at_path(err, cache, question, advice)
 			   ? -1
@@ -287,9 +279,9 @@ static int advise(struct jw_error *err, const struct jw_system *system,
 int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
 				   const struct jw_tune_question *question, struct jw_tune_advice **ret_advice)
 {
-	struct jw_tune_advice *advice = mem_alloc(err, sizeof *advice);
+	struct jw_tune_advice *advice = mem_alloc(sizeof *advice);
 
-	if (!advice || advise(err, system, question, advice)) {
+	if (advise(err, system, question, advice)) {
 		jw_tune_advice_free(advice);
 		return -1;
 	}

@@ -25,9 +25,9 @@ static int note_change(struct jw_error *err, struct applying *run, const char *w
 					   const char *what)
 {
 	struct jw_tune_result *result = run->result;
-	char *copy = mem_string(err, where);
+	char *copy = mem_string(where);
 
-	if (!copy || VEC_ROOM(err, result->changes, result->capacity, result->count, MOST_CHANGES)) {
+	if (VEC_ROOM(err, result->changes, result->capacity, result->count, MOST_CHANGES)) {
 		mem_free(copy);
 		return -1;
 	}
@@ -61,11 +61,11 @@ static int read_profile(struct jw_error *err, const char *path, struct buf *text
 /* Counts the file and the folders above it that are missing. */
 static unsigned missing_levels(const char *path)
 {
-	char *at = mem_string(NULL, path);
+	char *at = mem_string(path);
 	unsigned levels = 0;
 
 	while (at && !os_exists(at) && levels < BLOCK_MOST_MADE) {
-		char *above = os_dir_name(NULL, at);
+		char *above = os_dir_name(at);
 
 		mem_free(at);
 		at = above;
@@ -120,11 +120,11 @@ done:
 /* Removes a file that we made, and the folders that we made for it, unless they hold more */
 static int remove_made(struct jw_error *err, const char *path, unsigned made)
 {
-	char *at = mem_string(err, path);
+	char *at = mem_string(path);
 	int result = at ? os_remove(err, at) : -1;
 
 	for (unsigned level = 1; !result && at && level < made; level++) {
-		char *above = os_dir_name(NULL, at);
+		char *above = os_dir_name(at);
 
 		mem_free(at);
 		at = above;
@@ -198,10 +198,10 @@ static int read_variable(struct jw_error *err, enum os_variables where, const ch
 static int read_variable_record(struct jw_error *err, enum os_variables where, const char *name,
 								struct variable_record *ret_record)
 {
-	char *before = mem_printf(err, "%s before", name);
+	char *before = mem_printf("%s before", name);
 
 	*ret_record = (struct variable_record){0};
-	if (!before || read_variable(err, where, name, &ret_record->set) ||
+	if (read_variable(err, where, name, &ret_record->set) ||
 		read_variable(err, where, before, &ret_record->before)) {
 		forget_record(ret_record);
 		mem_free(before);
@@ -217,8 +217,8 @@ static int write_variable_record(struct jw_error *err, enum os_variables where, 
 {
 	const struct os_variable *set = record->set.value ? &record->set : NULL,
 							 *before = record->before.value ? &record->before : NULL;
-	char *before_name = mem_printf(err, "%s before", name);
-	int result = before_name ? 0 : -1;
+	char *before_name = mem_printf("%s before", name);
+	int result = 0;
 
 	if (!result && !set)
 		result = os_variable_write(err, where, name, NULL);
@@ -233,8 +233,8 @@ static int write_variable_record(struct jw_error *err, enum os_variables where, 
 static int note_variable(struct jw_error *err, struct applying *run, enum os_variables where,
 						 const char *name, const char *what)
 {
-	char *shown = mem_printf(err, "%s\\%s", os_variables_key(where), name);
-	int result = shown ? note_change(err, run, shown, what) : -1;
+	char *shown = mem_printf("%s\\%s", os_variables_key(where), name);
+	int result = note_change(err, run, shown, what);
 
 	mem_free(shown);
 	return result;
@@ -244,7 +244,7 @@ static int apply_variable(struct jw_error *err, struct applying *run,
 						  const struct variable_place *place, const char *name, const char *value)
 {
 	struct variable_record known = {0}, record = {0};
-	struct os_variable now = {0}, wanted = {.value = mem_string(err, value)};
+	struct os_variable now = {0}, wanted = {.value = mem_string(value)};
 	bool still_ours;
 	int result = -1;
 
@@ -420,7 +420,7 @@ static int run_and_tell(struct jw_error *err, const struct jw_tune_request *requ
 {
 	static const struct jw_tune_request none;
 	struct applying run = {.request = request ? request : &none,
-						   .result = mem_alloc(err, sizeof *run.result)};
+						   .result = mem_alloc(sizeof *run.result)};
 	int result = run.result ? work(err, &run) : -1;
 
 	if (run.announce)

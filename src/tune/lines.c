@@ -244,7 +244,7 @@ int jw_tune_print(struct jw_error *err, const char *form, uint64_t limit_bytes, 
 				  "or conda",
 				  form);
 	else if (!append_manner(err, &buf, &print_manners[at], limit_bytes, path))
-		text = mem_string(err, buf_text(&buf));
+		text = mem_string(buf_text(&buf));
 	buf_free(&buf);
 	if (!text)
 		return -1;

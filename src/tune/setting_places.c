@@ -9,13 +9,12 @@
 #include "os/file.h"
 #include "os/folders.h"
 
-char *place_system_path(struct jw_error *err, const char *path)
+char *place_system_path(const char *path)
 {
 	char *root = NULL, *whole;
 
-	if (os_env_read(err, "JITWARM_SYSTEM_ROOT", &root))
-		return NULL;
-	whole = mem_printf(err, "%s%s", root ? root : "", path);
+	os_env_read("JITWARM_SYSTEM_ROOT", &root);
+	whole = mem_printf("%s%s", root ? root : "", path);
 	mem_free(root);
 	return whole;
 }
@@ -26,7 +25,7 @@ char *place_home_path(struct jw_error *err, const char *rest)
 
 	if (os_home_dir(err, &home))
 		return NULL;
-	path = os_join(err, home, rest);
+	path = os_join(home, rest);
 	mem_free(home);
 	return path;
 }
@@ -35,13 +34,12 @@ char *place_config_path(struct jw_error *err, const char *rest)
 {
 	char *base = NULL, *path;
 
-	if (os_env_read(err, "XDG_CONFIG_HOME", &base))
-		return NULL;
+	os_env_read("XDG_CONFIG_HOME", &base);
 	if (!base || !os_is_absolute(base)) {
 		mem_free(base);
 		base = place_home_path(err, ".config");
 	}
-	path = base ? os_join(err, base, rest) : NULL;
+	path = base ? os_join(base, rest) : NULL;
 	mem_free(base);
 	return path;
 }
@@ -57,13 +55,12 @@ static int add_setting_place(struct setting_places *places, char *path, enum pla
 
 enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH, SHELL_OTHER };
 
-static int shell_of_account(struct jw_error *err, enum shell *ret_shell)
+static int shell_of_account(enum shell *ret_shell)
 {
 	char *path = NULL;
 	const char *name;
 
-	if (os_env_read(err, "SHELL", &path))
-		return -1;
+	os_env_read("SHELL", &path);
 	name = path ? os_base_name(path) : "";
 	*ret_shell = !strcmp(name, "bash")   ? SHELL_BASH
 				 : !strcmp(name, "zsh")  ? SHELL_ZSH
@@ -96,9 +93,8 @@ char *place_zsh_path(struct jw_error *err, const char *name)
 {
 	char *folder = NULL, *path;
 
-	if (os_env_read(err, "ZDOTDIR", &folder))
-		return NULL;
-	path = folder && *folder ? os_join(err, folder, name) : place_home_path(err, name);
+	os_env_read("ZDOTDIR", &folder);
+	path = folder && *folder ? os_join(folder, name) : place_home_path(err, name);
 	mem_free(folder);
 	return path;
 }
@@ -107,7 +103,7 @@ static int add_shell(struct jw_error *err, bool login, struct setting_places *pl
 {
 	enum shell shell;
 
-	if (shell_of_account(err, &shell))
+	if (shell_of_account(&shell))
 		return -1;
 	switch (shell) {
 	/* fish has no profile for login shells, and reads these two in this order. Each scope has its
@@ -149,8 +145,7 @@ int places_of(struct jw_error *err, const struct jw_tune_request *request,
 		break;
 	case JW_SCOPE_SYSTEM:
 		if (!registry)
-			result =
-				add_setting_place(&places, place_system_path(err, "/etc/environment"), PLACE_LIST);
+			result = add_setting_place(&places, place_system_path("/etc/environment"), PLACE_LIST);
 		break;
 	case JW_SCOPE_SHELL: result = add_shell(err, false, &places); break;
 	}
@@ -176,7 +171,7 @@ bool jw_tune_can_apply(enum jw_scope scope)
 	bool can = !places_of(NULL, &request, &places);
 
 	for (size_t i = 0; can && i < places.count; i++) {
-		char *nearest = os_nearest(NULL, places.items[i].path);
+		char *nearest = os_nearest(places.items[i].path);
 
 		can = nearest && !os_may_write(NULL, nearest);
 		mem_free(nearest);
@@ -241,16 +236,14 @@ static bool wins(const struct jw_settings *settings, const struct jw_setting *se
 		   (setting->unset || strcmp(setting->value, request->path) != 0);
 }
 
-int jw_tune_overrides(struct jw_error *err, const struct jw_settings *settings,
-					  const struct jw_tune_request *request, bool *ret_wins)
+int jw_tune_overrides(const struct jw_settings *settings, const struct jw_tune_request *request,
+					  bool *ret_wins)
 {
 	struct setting_places places = {0};
 	struct jw_error why = {0};
 
 	/* A scope that this system does not have, or no home: nothing is written there. */
-	if (places_of(&why, request, &places) && error_if_memory(err, &why))
-		return -1;
-	if (why.code)
+	if (places_of(&why, request, &places))
 		places = (struct setting_places){0};
 	for (size_t i = 0; i < settings->count; i++)
 		ret_wins[i] = wins(settings, &settings->items[i], request, &places);

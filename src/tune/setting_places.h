@@ -38,7 +38,7 @@ int place_lines(struct jw_error *err, enum place_form form, uint64_t limit_bytes
 				struct buf *text);
 
 /* A system path, after $JITWARM_SYSTEM_ROOT if the test beds set it. The caller frees it. */
-char *place_system_path(struct jw_error *err, const char *path);
+char *place_system_path(const char *path);
 /* $XDG_CONFIG_HOME or ~/.config, followed by `rest`. */
 char *place_config_path(struct jw_error *err, const char *rest);
 /* Below the home directory. */

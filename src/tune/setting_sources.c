@@ -24,10 +24,10 @@ struct settings_reading {
 
 static int add_warning(struct jw_error *err, struct jw_settings *settings, const char *line)
 {
-	char *copy = mem_string(err, line);
+	char *copy = mem_string(line);
 
-	if (!copy || VEC_ROOM(err, settings->warnings, settings->warning_capacity,
-						  settings->warning_count, MOST_SETTINGS)) {
+	if (VEC_ROOM(err, settings->warnings, settings->warning_capacity, settings->warning_count,
+				 MOST_SETTINGS)) {
 		mem_free(copy);
 		return -1;
 	}
@@ -48,25 +48,27 @@ static bool is_obvious(const struct jw_setting *setting)
 }
 
 /* What it takes a value for otherwise; NULL: for what it looks like. */
-static int meaning_of(struct jw_error *err, const struct jw_setting *setting, char **ret_line)
+static int meaning_of(const struct jw_setting *setting, char **ret_line)
 {
 	const char *right = cache_lookalike_of(setting->name), *value = setting->value;
 
 	*ret_line = NULL;
 	if (!right && is_obvious(setting))
 		return 0;
-	if (!right && !strcmp(setting->name, "CUDA_CACHE_MAXSIZE"))
-		return cache_explain_limit(err, value, ret_line);
+	if (!right && !strcmp(setting->name, "CUDA_CACHE_MAXSIZE")) {
+		cache_explain_limit(value, ret_line);
+		return 0;
+	}
 	if (right)
-		*ret_line = mem_printf(err, "%s: no driver reads it; the variable is called %s",
-							   setting->name, right);
+		*ret_line =
+			mem_printf("%s: no driver reads it; the variable is called %s", setting->name, right);
 	else if (!strcmp(setting->name, "CUDA_CACHE_PATH"))
-		*ret_line = mem_printf(err, "CUDA_CACHE_PATH=%.200s: %s", value,
+		*ret_line = mem_printf("CUDA_CACHE_PATH=%.200s: %s", value,
 							   *value ? "the driver does not expand ~"
 									  : "empty: the driver caches nothing");
 	else
 		*ret_line = mem_printf(
-			err, "%s=1: %s", setting->name,
+			"%s=1: %s", setting->name,
 			text_starts(setting->name, "CUDA_CACHE")
 				? "the driver neither reads nor writes its cache"
 			: text_starts(setting->name, "CUDA_FORCE")
@@ -74,7 +76,7 @@ static int meaning_of(struct jw_error *err, const struct jw_setting *setting, ch
 				  "helps"
 				: "the driver compiles no PTX; a module that is not in its cache fails to "
 				  "load");
-	return *ret_line ? 0 : -1;
+	return 0;
 }
 
 static int explain_setting(struct jw_error *err, struct jw_settings *settings,
@@ -83,12 +85,12 @@ static int explain_setting(struct jw_error *err, struct jw_settings *settings,
 	char *line, *whole;
 	int result;
 
-	if (meaning_of(err, setting, &line))
+	if (meaning_of(setting, &line))
 		return -1;
 	if (!line)
 		return 0;
-	whole = setting->line ? mem_printf(err, "%s:%zu: %s", setting->where, setting->line, line)
-						  : mem_printf(err, "%s: %s", setting->where, line);
+	whole = setting->line ? mem_printf("%s:%zu: %s", setting->where, setting->line, line)
+						  : mem_printf("%s: %s", setting->where, line);
 	mem_free(line);
 	result = whole ? add_warning(err, settings, whole) : -1;
 	mem_free(whole);
@@ -107,9 +109,9 @@ static int add_setting(struct jw_error *err, void *context, const struct assign 
 	const struct settings_reading *reading = context;
 	struct jw_settings *settings = reading->settings;
 	struct jw_setting setting = {
-		.name = mem_string(err, assign->name),
-		.value = mem_string(err, assign->value),
-		.where = mem_string(err, reading->where),
+		.name = mem_string(assign->name),
+		.value = mem_string(assign->value),
+		.where = mem_string(reading->where),
 		.source = reading->source,
 		.line = assign->line,
 		.unset = assign->unset,
@@ -146,8 +148,6 @@ static int warn_unknown(struct jw_error *err, struct jw_settings *settings,
 
 	if (why->code == JW_ERR_NOT_FOUND || why->code == JW_ERR_UNSUPPORTED)
 		return 0;
-	if (why->code == JW_ERR_MEMORY)
-		return error_copy(err, why);
 	(void)text_format(line, sizeof line, "its settings are unknown: %s", why->message);
 	return add_warning(err, settings, line);
 }
@@ -180,7 +180,7 @@ static int read_process(struct jw_error *err, struct jw_settings *settings)
 	for (size_t i = 0; !result && assign_names[i]; i++) {
 		char *value = NULL;
 
-		result = cache_settings_own(err, assign_names[i], &value);
+		result = cache_settings_own(assign_names[i], &value);
 		if (!result && value)
 			result = add_variable(err, &reading, assign_names[i], value);
 		mem_free(value);
@@ -213,16 +213,16 @@ static int add_folder(struct jw_error *err, struct setting_files *files, const c
 	if (!folder)
 		return -1;
 	if (os_list(&why, folder, &names)) {
-		result = error_if_memory(err, &why);
+		result = 0;
 	} else {
 		for (size_t i = 0; !result && i < names.count; i++)
 			if (names.kinds[i] == OS_REGULAR && text_ends(names.items[i], end))
-				result = add_setting_file(err, files, source, os_join(err, folder, names.items[i]),
-										  form);
+				result =
+					add_setting_file(err, files, source, os_join(folder, names.items[i]), form);
 			else if (!strcmp(end, ".service") && names.kinds[i] == OS_DIRECTORY &&
 					 text_ends(names.items[i], ".service.d"))
-				result = add_folder(err, files, source, os_join(err, folder, names.items[i]),
-									".conf", form);
+				result =
+					add_folder(err, files, source, os_join(folder, names.items[i]), ".conf", form);
 		os_names_free(&names);
 	}
 	mem_free(folder);
@@ -270,7 +270,7 @@ int setting_files_list(struct jw_error *err, struct setting_files *ret_files)
 	bool there;
 	/* Of a HOME that nobody may enter each file would be a warning; the cache's own says it. */
 	const bool has_home = profile && !os_look(&why, profile, &there);
-	int result = has_home ? 0 : error_if_memory(err, &why);
+	int result = has_home ? 0 : 0;
 
 	mem_free(profile);
 	for (size_t i = 0; !result && i < sizeof known_files / sizeof *known_files; i++) {
@@ -280,7 +280,7 @@ int setting_files_list(struct jw_error *err, struct setting_files *ret_files)
 
 		if (*rest != '/' && !has_home)
 			break;
-		path = *rest == '/'              ? place_system_path(err, rest)
+		path = *rest == '/'              ? place_system_path(rest)
 			   : text_starts(rest, ".z") ? place_zsh_path(err, rest)
 			   : *rest == '.'            ? place_home_path(err, rest)
 										 : place_config_path(err, rest);
@@ -326,7 +326,7 @@ static int read_registry(struct jw_error *err, struct jw_settings *settings,
 		struct jw_error why = {0};
 
 		result = os_variable_read(&why, where, assign_names[i], &variable)
-					 ? error_if_memory(err, &why)
+					 ? 0
 					 : add_variable(err, &reading, assign_names[i], variable.value);
 		mem_free(variable.value);
 	}
@@ -335,12 +335,10 @@ static int read_registry(struct jw_error *err, struct jw_settings *settings,
 
 int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings)
 {
-	struct jw_settings *settings = mem_alloc(err, sizeof *settings);
+	struct jw_settings *settings = mem_alloc(sizeof *settings);
 	struct setting_files files = {0};
 	int result;
 
-	if (!settings)
-		return -1;
 	result = read_process(err, settings);
 	if (!result && os_variables_kept())
 		result = read_registry(err, settings, OS_VARIABLES_MACHINE, "Windows machine") ||
@@ -371,14 +369,14 @@ static int read_kept(struct jw_error *err, struct jw_settings *settings)
 				   ? -1
 				   : 0;
 	result = add_setting_file(err, &files, "/etc/environment",
-							  place_system_path(err, "/etc/environment"), ASSIGN_LIST);
+							  place_system_path("/etc/environment"), ASSIGN_LIST);
 	own = result ? NULL : place_config_path(&why, "environment.d/60-jitwarm.conf");
 	if (own && !state_check_writers(&why, own, 0))
 		result = add_setting_file(err, &files, "environment.d", own, ASSIGN_LIST);
 	else
 		mem_free(own);
 	if (!result)
-		result = error_if_memory(err, &why) || read_setting_files(err, settings, &files) ? -1 : 0;
+		result = read_setting_files(err, settings, &files) ? -1 : 0;
 	setting_files_free(&files);
 	return result;
 }
@@ -398,14 +396,14 @@ int jw_settings_adopt(struct jw_error *err)
 {
 	static const char *const names[] = {"CUDA_CACHE_PATH", "CUDA_CACHE_MAXSIZE",
 										"CUDA_CACHE_DISABLE"};
-	struct jw_settings *settings = mem_alloc(err, sizeof *settings);
-	int result = settings ? read_kept(err, settings) : -1;
+	struct jw_settings *settings = mem_alloc(sizeof *settings);
+	int result = read_kept(err, settings);
 
 	for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++) {
 		const char *kept = value_kept(settings, names[i]);
 		char *own;
 
-		result = os_env_read(err, names[i], &own);
+		os_env_read(names[i], &own);
 		if (!result && !own && kept)
 			result = cache_settings_adopt(err, names[i], kept);
 		mem_free(own);

@@ -216,18 +216,11 @@ static void on_words(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
 	(void)buf_append(NULL, &child->words, buffer->base + skip, fresh);
 }
 
-static struct child *child_new(struct jw_error *err, uv_loop_t *loop,
-							   const struct child_events *events)
+static struct child *child_new(uv_loop_t *loop, const struct child_events *events)
 {
-	struct child *child = mem_alloc(err, sizeof *child);
+	struct child *child = mem_alloc(sizeof *child);
 
-	if (!child)
-		return NULL;
-	child->read_buffer = mem_alloc(err, READ_STEP);
-	if (!child->read_buffer) {
-		mem_free(child);
-		return NULL;
-	}
+	child->read_buffer = mem_alloc(READ_STEP);
 	child->events = *events;
 	child->line = BUF_MAX(PROTOCOL_MOST_LINE);
 	child->words = BUF_MAX(2 * MOST_SAID);
@@ -280,7 +273,7 @@ static int start_once(struct jw_error *err, uv_loop_t *loop, const struct child_
 					  const struct child_events *events, char **environment, bool *ret_passing,
 					  struct child **ret_child)
 {
-	struct child *child = child_new(err, loop, events);
+	struct child *child = child_new(loop, events);
 
 	*ret_passing = false;
 	if (!child)
@@ -339,14 +332,10 @@ static void on_written(uv_write_t *request, int status)
 
 int child_send_line(struct jw_error *err, struct child *child, struct buf *line)
 {
-	struct pending_write *pending = mem_alloc(err, sizeof *pending);
+	struct pending_write *pending = mem_alloc(sizeof *pending);
 	uv_buf_t bytes;
 	int result;
 
-	if (!pending) {
-		buf_free(line);
-		return -1;
-	}
 	pending->line = *line;
 	*line = (struct buf){0};
 	pending->request.data = pending;

@@ -36,7 +36,7 @@ static int find_foreign(struct jw_error *err, const struct plan *plan, const cha
 		if (is_predicted(plan, files.files[i].key))
 			continue;
 		found->key = files.files[i].key;
-		found->path = cache_entry_path(err, dir, found->key);
+		found->path = cache_entry_path(dir, found->key);
 		result = found->path ? 0 : -1;
 	}
 	cache_files_free(&files);
@@ -91,7 +91,7 @@ int collect_find(struct jw_error *err, const char *private_dir, const struct pla
 				 const struct plan_module *module, unsigned at_once,
 				 struct collected *ret_collected)
 {
-	struct collected collected = {COLLECTED, cache_entry_path(err, private_dir, module->key),
+	struct collected collected = {COLLECTED, cache_entry_path(private_dir, module->key),
 								  module->key};
 	bool there;
 

@@ -94,20 +94,18 @@ char **environment_with(struct jw_error *err, const struct environment_variable 
 		error_set(err, JW_ERR_IO, "the environment cannot be read");
 		return NULL;
 	}
-	environment = mem_array(err, (size_t)count + variable_count + 1, sizeof *environment);
-	if (!environment)
-		goto done;
+	environment = mem_array((size_t)count + variable_count + 1, sizeof *environment);
 	for (int i = 0; i < count; i++) {
 		if (is_set_variable(variables, variable_count, items[i].name))
 			continue;
-		environment[used] = mem_printf(err, "%s=%s", items[i].name, items[i].value);
+		environment[used] = mem_printf("%s=%s", items[i].name, items[i].value);
 		if (!environment[used++])
 			goto done;
 	}
 	for (size_t i = 0; i < variable_count; i++) {
 		if (!variables[i].value)
 			continue;
-		environment[used] = mem_printf(err, "%s=%s", variables[i].name, variables[i].value);
+		environment[used] = mem_printf("%s=%s", variables[i].name, variables[i].value);
 		if (!environment[used++])
 			goto done;
 	}

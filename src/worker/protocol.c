@@ -140,16 +140,15 @@ static const struct json_table object_answer_table = {.fields = object_answer_fi
 /* ---- lines */
 
 /* An error in English and, if the worker has its user's language, in that. */
-static int put_error(struct jw_error *err, cJSON *object, const char *error)
+static int put_error(cJSON *object, const char *error)
 {
 	char *said = text_language ? text_language->translation(error) : NULL;
-	const int result = json_add_text(err, object, "error", error) ||
-							   (said && json_add_text(err, object, "translation", said))
-						   ? -1
-						   : 0;
 
+	json_add_text(object, "error", error);
+	if (said)
+		json_add_text(object, "translation", said);
 	mem_free(said);
-	return result;
+	return 0;
 }
 
 static void get_error(const cJSON *object, char *error, size_t size)
@@ -165,9 +164,8 @@ static void get_error(const cJSON *object, char *error, size_t size)
 static int put(struct jw_error *err, struct buf *line, const struct json_table *table,
 			   const void *values, const char *error)
 {
-	cJSON *object = json_object(err, table, values);
-	char *text =
-		!object || (error && put_error(err, object, error)) ? NULL : json_line(err, object);
+	cJSON *object = json_object(table, values);
+	char *text = ((error && put_error(object, error))) ? NULL : json_line(object);
 	const int result = text ? buf_printf(err, line, "%s\n", text) : -1;
 
 	cJSON_free(text);
@@ -307,8 +305,7 @@ int object_get_setup(struct jw_error *err, const char *line, size_t size,
 		error_set(err, JW_ERR_FORMAT, "no place of objects is named");
 		object = NULL;
 	}
-	if (object &&
-		(ret_given->system.cache.path || (ret_given->system.cache.path = mem_string(err, ""))))
+	if (object && (ret_given->system.cache.path || (ret_given->system.cache.path = mem_string(""))))
 		return 0;
 	object_given_free(ret_given);
 	return -1;
@@ -360,7 +357,7 @@ int object_get_answer(struct jw_error *err, const char *line, size_t size,
 	return 0;
 }
 
-char *object_folder(struct jw_error *err, const char *folder, uint64_t key)
+char *object_folder(const char *folder, uint64_t key)
 {
-	return mem_printf(err, "%s/%016llx", folder, (unsigned long long)key);
+	return mem_printf("%s/%016llx", folder, (unsigned long long)key);
 }

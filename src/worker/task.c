@@ -51,12 +51,10 @@ int task_open(struct jw_error *err, struct task *ret_task)
 
 int task_write(struct jw_error *err, const char *folder, cJSON *document, char **ret_path)
 {
-	char *text = document ? json_line(err, document) : NULL;
-	char *path = text ? os_join(err, folder, "task.json") : NULL;
+	char *text = json_line(document);
+	char *path = os_join(folder, "task.json");
 	int result = -1;
 
-	if (!document)
-		error_set(err, JW_ERR_MEMORY, "out of memory");
 	if (path && !os_write_atomic(err, path, text, strlen(text))) {
 		*ret_path = path;
 		path = NULL;
@@ -130,15 +128,9 @@ static void nvjitlink_work(void *state, const struct protocol_job *job, struct b
 
 int task_nvjitlink(struct jw_error *err, const cJSON *document, struct task *ret_task)
 {
-	struct nvjitlink_task *task = mem_alloc(err, sizeof *task);
+	struct nvjitlink_task *task = mem_alloc(sizeof *task);
 
-	if (!task)
-		return -1;
-	task->library = mem_string(err, json_text(document, "library", ""));
-	if (!task->library) {
-		nvjitlink_close(task);
-		return -1;
-	}
+	task->library = mem_string(json_text(document, "library", ""));
 	if (!jw_target_parse(json_text(document, "target", ""), &task->target)) {
 		nvjitlink_close(task);
 		return error_set(err, JW_ERR_FORMAT, "not an architecture");
@@ -233,9 +225,7 @@ static int find_ptx(struct jw_error *err, struct ptxas_task *task, const struct 
 	if (container_check(&walk, image->data, image->size, image->size) != CONTAINER_SOUND ||
 		walk.entries > MOST_ENTRIES)
 		return error_set(err, JW_ERR_FORMAT, "not a sound container");
-	entries = mem_array(err, walk.entries, sizeof *entries);
-	if (!entries)
-		return -1;
+	entries = mem_array(walk.entries, sizeof *entries);
 	container_entries(image->data, walk.size_bytes, 0, entries, walk.entries);
 	for (size_t i = 0; i < walk.entries; i++)
 		if (entries[i].offset == offset && devcode_kind_is_ptx(entries[i].kind)) {
@@ -271,7 +261,7 @@ static int store(struct jw_error *err, struct ptxas_task *task, struct jw_target
 							   module->payload.data, body_length);
 	uint64_t key = fnv_update(body, tail, tail_length);
 	uint8_t header[CACHE_ENTRY_HEADER];
-	char *path = cache_entry_path(err, task->folder, key);
+	char *path = cache_entry_path(task->folder, key);
 	struct buf *entry = &task->entry;
 	int result = -1;
 
@@ -353,16 +343,16 @@ static int read_ptxas_targets(struct jw_error *err, const cJSON *array, struct p
 
 int task_ptxas(struct jw_error *err, const cJSON *document, struct task *ret_task)
 {
-	struct ptxas_task *task = mem_alloc(err, sizeof *task);
+	struct ptxas_task *task = mem_alloc(sizeof *task);
 	char *folder = os_env("CUDA_CACHE_PATH");
 
-	if (!task || !folder)
+	if (!folder)
 		goto fail;
 	task->folder = folder;
 	folder = NULL;
-	task->program = mem_string(err, json_text(document, "program", ""));
+	task->program = mem_string(json_text(document, "program", ""));
 	TEXT_COPY(task->profile.stamp, json_text(document, "stamp", ""));
-	if (!task->program || !task->profile.stamp[0] ||
+	if ((!task->profile.stamp[0]) ||
 		read_ptxas_targets(err, cJSON_GetObjectItemCaseSensitive(document, "targets"), task))
 		goto fail;
 	*ret_task = (struct task){

@@ -111,7 +111,7 @@ static int open_by_name(struct jw_error *err, struct os_library **ret_library)
  * NVRTC's to report. */
 static int load_builtins(struct jw_error *err, const struct nvrtc *nvrtc, const char *path)
 {
-	char *folder = os_dir_name(NULL, path), name[64], *builtins = NULL;
+	char *folder = os_dir_name(path), name[64], *builtins = NULL;
 	struct os_library *library;
 	int result = 0;
 
@@ -120,7 +120,7 @@ static int load_builtins(struct jw_error *err, const struct nvrtc *nvrtc, const 
 	else
 		(void)snprintf(name, sizeof name, "libnvrtc-builtins.so.%u.%u", nvrtc->major, nvrtc->minor);
 	if (folder)
-		builtins = os_join(NULL, folder, name);
+		builtins = os_join(folder, name);
 	if (builtins && os_exists(builtins)) {
 		result = compiler_check_trust(err, builtins);
 		if (!result)
@@ -283,14 +283,12 @@ static int read_nvrtc_options(struct jw_error *err, const cJSON *array, struct n
 
 	if (!cJSON_IsArray(array) || cJSON_GetArraySize(array) > MOST_OPTIONS)
 		return error_set(err, JW_ERR_FORMAT, "a task without options");
-	task->options = mem_array(err, (size_t)cJSON_GetArraySize(array), sizeof *task->options);
-	if (!task->options)
-		return -1;
+	task->options = mem_array((size_t)cJSON_GetArraySize(array), sizeof *task->options);
 	cJSON_ArrayForEach(item, array)
 	{
 		if (!cJSON_IsString(item))
 			return error_set(err, JW_ERR_FORMAT, "an option that is not text");
-		task->options[task->option_count] = mem_string(err, item->valuestring);
+		task->options[task->option_count] = mem_string(item->valuestring);
 		if (!task->options[task->option_count++])
 			return -1;
 	}
@@ -299,14 +297,12 @@ static int read_nvrtc_options(struct jw_error *err, const cJSON *array, struct n
 
 int task_nvrtc(struct jw_error *err, const cJSON *document, struct task *ret_task)
 {
-	struct nvrtc_task *task = mem_alloc(err, sizeof *task);
+	struct nvrtc_task *task = mem_alloc(sizeof *task);
 
-	if (!task)
-		return -1;
-	task->library = mem_string(err, json_text(document, "library", ""));
-	task->name = mem_string(err, json_text(document, "name", ""));
-	task->output = mem_string(err, json_text(document, "output", ""));
-	if (!task->library || !task->name || !task->output ||
+	task->library = mem_string(json_text(document, "library", ""));
+	task->name = mem_string(json_text(document, "name", ""));
+	task->output = mem_string(json_text(document, "output", ""));
+	if ((!task->name) || !task->output ||
 		read_nvrtc_options(err, cJSON_GetObjectItemCaseSensitive(document, "options"), task)) {
 		nvrtc_close(task);
 		return -1;

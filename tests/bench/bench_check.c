@@ -52,7 +52,7 @@ static int run_program(const char *program, const char *state, char *const *file
 
 	if (os_env_set(NULL, "JITWARM_STATE", state) || count > MOST_ARGUMENTS)
 		return -1;
-	arguments[used++] = mem_string(NULL, program);
+	arguments[used++] = mem_string(program);
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		arguments[used++] = words[i];
 	for (size_t i = 0; i < count; i++)

@@ -21,7 +21,7 @@ struct modules {
 
 static int add_module(struct jw_error *err, struct modules *modules, const void *data, size_t size)
 {
-	uint8_t *copy = mem_alloc(err, size);
+	uint8_t *copy = mem_alloc(size);
 
 	if (!copy || VEC_ROOM(err, modules->lanes, modules->capacity, modules->count, MOST))
 		return -1;

@@ -41,7 +41,7 @@ static double ms_since(uint64_t start_ns)
 static double time_command(const struct bench *bench, const char *command)
 {
 	static char shell[] = "sh", with[] = "-c";
-	char *line = mem_printf(NULL, "cd '%s' && %s", bench->folder, command);
+	char *line = mem_printf("cd '%s' && %s", bench->folder, command);
 	char *const arguments[] = {shell, with, line, NULL};
 	const uint64_t start_ns = os_monotonic_ns();
 	int status = -1;
@@ -85,10 +85,10 @@ static int write_index(struct jw_error *err, const struct bench *bench)
 {
 	struct cache_index index = {.count = bench->count};
 	struct buf bytes = {0};
-	char *path = os_join(err, bench->cache, "index");
+	char *path = os_join(bench->cache, "index");
 	int result = -1;
 
-	index.rows = mem_array(err, bench->count, sizeof *index.rows);
+	index.rows = mem_array(bench->count, sizeof *index.rows);
 	for (size_t i = 0; index.rows && i < bench->count; i++)
 		index.rows[i] = (struct cache_row){bench->keys[i], ROW_BYTES};
 	if (path && index.rows) {
@@ -107,7 +107,7 @@ static int make_cache(struct jw_error *err, struct bench *bench)
 	int result = 0;
 
 	for (unsigned folder = 0; !result && folder < 256; folder++) {
-		char *path = mem_printf(err, "%s/%x/%x", bench->cache, folder >> 4, folder & 15);
+		char *path = mem_printf("%s/%x/%x", bench->cache, folder >> 4, folder & 15);
 
 		result = path ? os_make_dirs(err, path, 0700) : -1;
 		mem_free(path);
@@ -116,7 +116,7 @@ static int make_cache(struct jw_error *err, struct bench *bench)
 		char *path;
 
 		bench->keys[i] = make_bytes(bytes, i);
-		path = cache_entry_path(err, bench->cache, bench->keys[i]);
+		path = cache_entry_path(bench->cache, bench->keys[i]);
 		result = path ? write_file(err, path, bytes, sizeof bytes) : -1;
 		mem_free(path);
 	}
@@ -202,7 +202,7 @@ static int insert(struct jw_error *err, const struct bench *bench, size_t first,
 {
 	const struct cache_live_options how = {.limit_bytes = limit_bytes,
 										   .when_full = CACHE_FULL_EVICT};
-	uint8_t(*bytes)[ENTRY_BYTES] = mem_array(err, together, sizeof *bytes);
+	uint8_t(*bytes)[ENTRY_BYTES] = mem_array(together, sizeof *bytes);
 	struct cache_live_counts counts;
 	struct cache_live *live = NULL;
 	uint64_t start_ns;
@@ -242,8 +242,7 @@ static int insert_all(struct jw_error *err, const struct bench *bench)
 	const uint64_t limit_bytes = (bench->count + 3 * INSERTS) * ROW_BYTES;
 	double copied;
 	char *command =
-		mem_printf(err,
-				   "rm -rf few cache && mkdir few && find kept -path '*/?/?/*' | head -%d | "
+		mem_printf("rm -rf few cache && mkdir few && find kept -path '*/?/?/*' | head -%d | "
 				   "xargs cp -t few && cp -r kept cache",
 				   INSERTS);
 
@@ -264,10 +263,10 @@ static int measure(struct jw_error *err, size_t count)
 	struct bench bench = {.count = count};
 	int result = -1;
 
-	bench.keys = mem_array(err, count, sizeof *bench.keys);
+	bench.keys = mem_array(count, sizeof *bench.keys);
 	if (!bench.keys || os_make_temp_dir(err, "jitwarm-bench", &bench.folder))
 		goto done;
-	bench.cache = os_join(err, bench.folder, "cache");
+	bench.cache = os_join(bench.folder, "cache");
 	if (!bench.cache || make_cache(err, &bench))
 		goto done;
 	printf("%zu entries, %.0f MB\n", count, (double)count * ENTRY_BYTES / 1e6);

@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size || container_check(&walk, data, size - 1, size - 1) != CONTAINER_SOUND ||
 		walk.entries > MOST_ENTRIES)
 		return 0;
-	entries = mem_array(NULL, walk.entries, sizeof *entries);
+	entries = mem_array(walk.entries, sizeof *entries);
 	MUST(entries);
 	container_entries(data, walk.size_bytes, 0, entries, walk.entries);
 	container = (struct devcode_container){.size_bytes = walk.size_bytes,

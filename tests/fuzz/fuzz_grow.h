@@ -59,7 +59,7 @@ static inline void fuzz_read_rooms(const char *path, struct fuzz_rooms *rooms)
 static inline uint8_t *fuzz_longer(const uint8_t *old, uint64_t size, size_t *ret_size)
 {
 	const size_t longer = (size_t)(size + FUZZ_MORE + 7) / 8 * 8, entry = longer - (size_t)size;
-	uint8_t *bytes = mem_alloc(NULL, longer);
+	uint8_t *bytes = mem_alloc(longer);
 
 	MUST(bytes);
 	memcpy(bytes, old, (size_t)size);
@@ -96,7 +96,7 @@ static inline void fuzz_move_rooms(struct grow *grow, struct baked_copy *copy,
 /* Returns how many containers moved. `folder`: for files. */
 static inline size_t fuzz_grow(const char *folder, const uint8_t *data, size_t size)
 {
-	char *path = os_join(NULL, folder, "library"), *output = os_join(NULL, folder, "copy");
+	char *path = os_join(folder, "library"), *output = os_join(folder, "copy");
 	struct fuzz_rooms rooms, again;
 	struct grow *grow = NULL;
 	struct baked_copy copy = {0};

@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	bool is_tar = size && data[0] == 'T';
 	size_t room = 2 * ZSTD_compressBound(size) + PACK_TRAILER_SIZE;
-	uint8_t *pack = mem_alloc(NULL, room);
+	uint8_t *pack = mem_alloc(room);
 	size_t used = size;
 	char path[32];
 	int file;

@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = mem_string_n(NULL, (const char *)data, size);
+	char *text = mem_string_n((const char *)data, size);
 	struct reference reference;
 
 	if (text && !reference_parse(NULL, text, &reference)) {

@@ -47,7 +47,7 @@ static void check_metadata(const struct buf *metadata)
 		again = wheel_edit_version(NULL, version, gpus, 2);
 		MUST(again && !strcmp(again, version));
 		mem_free(again);
-		name = mem_printf(NULL, "x-%s-py3-none-any.whl", old);
+		name = mem_printf("x-%s-py3-none-any.whl", old);
 		stem = wheel_edit_file_name(NULL, name, old, version);
 		MUST(!stem || !strchr(stem, '/') || strchr(old, '/'));
 		mem_free(name);

@@ -34,7 +34,7 @@ static int run_file(const char *path, size_t *ran)
 		return -1;
 	}
 	/* A copy of exactly its size, so that the sanitizer detects a read behind its end. */
-	exact = mem_alloc(NULL, content.size);
+	exact = mem_alloc(content.size);
 	if (exact) {
 		if (content.size)
 			memcpy(exact, content.data, content.size);
@@ -57,7 +57,7 @@ static int run_folder(const char *path, size_t *ran)
 		return -1;
 	}
 	for (size_t i = 0; i < names.count && !result; i++) {
-		char *inside = os_join(NULL, path, names.items[i]);
+		char *inside = os_join(path, names.items[i]);
 
 		result = inside && names.kinds[i] == OS_REGULAR ? run_file(inside, ran) : 0;
 		mem_free(inside);

@@ -365,7 +365,7 @@ static int uninstalls(struct jw_error *err)
 static int trusts(struct jw_error *err)
 {
 	struct jw_key key;
-	char *text = os_join(err, state, "keys/ours.pub");
+	char *text = os_join(state, "keys/ours.pub");
 	int result = text ? jw_key_trust(err, state, "second", text, &key) : -1;
 
 	mem_free(text);
@@ -407,9 +407,9 @@ static const struct struck_scenario scenarios[] = {
 	{"keep", put_cache, keeps, "state/store", AT_FIRST},
 	{"refill", put_store, refills, "cache", ALWAYS},
 	{"mark", put_cache, marks, "state", ALWAYS},
-	{"tune", put_profile, tunes, "home", WITH_MEMORY},
+	{"tune", put_profile, tunes, "home", ALWAYS},
 	{"undo", put_tuned, untunes, "", ALWAYS},
-	{"uninstall", put_all, uninstalls, "home", WITH_MEMORY},
+	{"uninstall", put_all, uninstalls, "home", ALWAYS},
 	{"trust", put_key, trusts, "state", ALWAYS},
 	{"import, signed", put_signed_pack, imports, "target", ALWAYS},
 	{"list keys", put_key, lists_keys, "", ALWAYS},

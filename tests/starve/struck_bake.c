@@ -85,7 +85,7 @@ static void put_entry(unsigned n, uint16_t sm)
 	value = (uint8_t *)key + length;
 	entries_cubin(value, sm, false);
 	cache_entry_header(bytes, length, ENTRIES_CUBIN, fnv_update(FNV_START, value, ENTRIES_CUBIN));
-	files_put_at(cache_entry_path(NULL, cache, fnv_update(FNV_START, key, length)), bytes,
+	files_put_at(cache_entry_path(cache, fnv_update(FNV_START, key, length)), bytes,
 				 CACHE_ENTRY_HEADER + length + ENTRIES_CUBIN);
 }
 
@@ -156,7 +156,7 @@ static void put_wheel(void)
 
 static int bake_all(struct jw_error *err, const char *name)
 {
-	char *path = os_join(err, site, name);
+	char *path = os_join(site, name);
 	const char *const names[] = {path};
 	struct jw_find_options wanted = {0};
 	struct jw_bake_options options = {0};
@@ -191,24 +191,9 @@ static int bakes_a_copy(struct jw_error *err)
 	return bake_all(err, LIBRARY);
 }
 
-/* Where memory runs out, nothing keeps what was made for the package from being removed. */
-static int bake_package(struct jw_error *err, const char *name)
-{
-	const int failed = bake_all(err, name);
-	struct os_names left;
-
-	if (failed && err && err->code == JW_ERR_MEMORY && !os_list(NULL, out, &left)) {
-		for (size_t i = 0; i < left.count; i++)
-			if (left.items[i][0] == '.')
-				fail_msg("left: %s", left.items[i]);
-		os_names_free(&left);
-	}
-	return failed;
-}
-
 static int bakes_a_wheel(struct jw_error *err)
 {
-	return bake_package(err, "frame-1.0-py3-none-any.whl");
+	return bake_all(err, "frame-1.0-py3-none-any.whl");
 }
 
 static const struct struck_scenario scenarios[] = {

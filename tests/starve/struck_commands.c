@@ -1,5 +1,5 @@
-/* Commands in the test's own process, in which one allocation or one call of the system fails, each
- * in its turn: no process is started for a trial. Of those that a command comes to in the same way
+/* Commands in the test's own process, in which one call of the system fails, each in its
+ * turn: no process is started for a trial. Of those that a command comes to in the same way
  * one is tried: each call whose innermost callers no command before it had, and some of the others.
  * Then must hold: the status is one of jitwarm's and does not blame the user; where the status is
  * another or something else is printed, a line names the file or gives the reason, and the status
@@ -35,7 +35,6 @@
 #include "words.h"
 
 enum {
-	USUAL_EVERY = 8,  /* of allocations that are new */
 	USUAL_KNOWN = 6,  /* of the ways whose innermost callers are known: so many of a command */
 	INNER_FRAMES = 8, /* this file's and those of calls.c among them */
 	MOST_WAYS = 1 << 16,
@@ -52,8 +51,8 @@ enum {
 };
 
 /* REFUSALS: the calls that a file's or a folder's rights may refuse (EACCES) */
-enum kind { ALLOCATIONS, SYSTEM_CALLS, REFUSALS, KINDS };
-static const char *const kind_names[KINDS] = {"allocation", "call", "refused call"};
+enum kind { SYSTEM_CALLS, REFUSALS, KINDS };
+static const char *const kind_names[KINDS] = {"call", "refused call"};
 
 /* ---- what fails */
 
@@ -77,7 +76,6 @@ void __real_free(void *old);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 void __wrap_free(void *old);
-bool __wrap_mem_has_lacked(void);
 
 /* Waiting for what another process may write: there is none. */
 void uv_sleep(unsigned ms)
@@ -133,7 +131,7 @@ static bool must_fail(enum kind kind, const char *what)
 
 void *__wrap_calloc(size_t count, size_t size)
 {
-	void *made = must_fail(ALLOCATIONS, "alloc") ? NULL : __real_calloc(count, size);
+	void *made = __real_calloc(count, size);
 
 	live += made != NULL;
 	return made;
@@ -141,7 +139,7 @@ void *__wrap_calloc(size_t count, size_t size)
 
 void *__wrap_realloc(void *old, size_t size)
 {
-	void *made = must_fail(ALLOCATIONS, "alloc") ? NULL : __real_realloc(old, size);
+	void *made = __real_realloc(old, size);
 
 	live += made && !old;
 	return made;
@@ -153,17 +151,11 @@ void __wrap_free(void *old)
 	__real_free(old);
 }
 
-/* Of this run, not of those before it. */
-bool __wrap_mem_has_lacked(void)
-{
-	return struck && !strcmp(struck, "alloc");
-}
-
 static char struck_path[STARVE_PATH];
 
 bool starve_waits(void)
 {
-	return armed && (noting || failing == SYSTEM_CALLS || failing == REFUSALS);
+	return armed;
 }
 
 bool starve_strikes(const char *call)
@@ -288,16 +280,9 @@ static bool is_whole_json(const char *text)
 	return whole;
 }
 
-/* Or that a file could not be read, where another command says why. */
-static bool says_memory(const char *text)
-{
-	return strstr(text, "out of memory") || strstr(text, "메모리") ||
-		   strstr(text, "could not be read") || strstr(text, "읽을 수 없었습니다");
-}
-
 /* What is wrong; NULL: nothing. */
 static const char *judge(const struct struck_line *line, const struct outcome *usual,
-						 const struct outcome *now, bool calls)
+						 const struct outcome *now)
 {
 	const bool is_korean = strstr(line->text, "ko_KR");
 
@@ -314,11 +299,7 @@ static const char *judge(const struct struck_line *line, const struct outcome *u
 	/* What completes a command line is silent */
 	if (strstr(line->text, "complete --"))
 		return NULL;
-	/* A report, and bake, say it of a library, in its place */
-	if (!calls &&
-		(now->status < STATUS_FAILED || !(says_memory(texts[1]) || says_memory(texts[0]))))
-		return "memory is short, and that is not said";
-	if (!calls || (now->status == usual->status && now->words == usual->words))
+	if (now->status == usual->status && now->words == usual->words)
 		return NULL;
 	if (!now->status && usual->status)
 		return "it says that all is well";
@@ -347,7 +328,7 @@ static const char *try_failure(const struct struck_line *line, const struct outc
 	*ret_now = run(line->text);
 	if (!struck)
 		return NULL;
-	what = judge(line, usual, ret_now, failing != ALLOCATIONS);
+	what = judge(line, usual, ret_now);
 	return what || tree_open_files() == files ? what : "a file is left open";
 }
 
@@ -383,14 +364,11 @@ static bool bears_failure(const struct struck_line *line, struct outcome *usual,
 /* Whether the i-th way is tried: each that is new, and a few of the others. */
 static bool is_tried(enum kind kind, size_t i)
 {
-	static size_t new_count;
 	const char *every = getenv("STRUCK_EVERY");
 
 	if (every)
 		return !(i % strtoul(every, NULL, 10));
-	if (!is_new[kind][i])
-		return !(i % (way_counts[kind] / USUAL_KNOWN + 1));
-	return kind != ALLOCATIONS || !(new_count++ % USUAL_EVERY);
+	return is_new[kind][i] || !(i % (way_counts[kind] / USUAL_KNOWN + 1));
 }
 
 static size_t try_line(const struct struck_line *line)
@@ -419,10 +397,8 @@ static size_t try_line(const struct struck_line *line)
 			}
 	/* Of a whole run only what failed: test.sh shows the end of what is printed. */
 	if (bad || getenv("STRUCK"))
-		print_message(
-			"%s: %zu of %zu allocations, %zu of %zu calls tried, %zu of %zu refused, %zu wrong\n",
-			line->text, tried[0], way_counts[0], tried[1], way_counts[1], tried[2], way_counts[2],
-			bad);
+		print_message("%s: %zu of %zu calls tried, %zu of %zu refused, %zu wrong\n", line->text,
+					  tried[0], way_counts[0], tried[1], way_counts[1], bad);
 	return bad;
 }
 
@@ -436,32 +412,6 @@ static void what_fails_is_said(void **unused)
 		if (!wanted || strstr(line->text, wanted))
 			bad += try_line(line);
 	assert_int_equal(bad, 0);
-}
-
-/* Memory that runs out in a worker, and stays short, is the worker's trouble alone. */
-static void a_worker_without_memory_is_a_module_less(void **unused)
-{
-	char line[128];
-	size_t lacked = 0;
-
-	(void)unused;
-	failing = KINDS; /* none here */
-	for (size_t n = 1; n < MOST_IN_A_WORKER; n += getenv("STRUCK_EVERY") ? 1 : 7) {
-		struct outcome now;
-
-		struck_place_again();
-		(void)snprintf(line, sizeof line, "STRUCK_WORKER=%zu prime --no-store --jobs 1 tree", n);
-		now = run(line);
-		assert_in_range(now.status, 0, STATUS_FAILED);
-		if (now.status) {
-			lacked++;
-			/* One that cannot say so ends, and its modules are named. */
-			assert_true(says_memory(texts[0]) || says_memory(texts[1]) ||
-						strstr(texts[1], "compiler ended with status"));
-		}
-	}
-	print_message("%zu times without memory\n", lacked);
-	assert_true(lacked > 0);
 }
 
 static int set_up(void **unused)
@@ -483,17 +433,13 @@ static int set_up(void **unused)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(what_fails_is_said),
-									   cmocka_unit_test(a_worker_without_memory_is_a_module_less)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(what_fails_is_said)};
 
 	if (sodium_init() < 0)
 		return 1;
 	(void)backtrace(frames, 1); /* whose first call allocates */
 	/* The program is its own worker. */
-	if (argc > 1 && !strcmp(argv[1], "worker")) {
-		if (getenv("STRUCK_WORKER"))
-			(void)mem_fail_after(strtoul(getenv("STRUCK_WORKER"), NULL, 10));
+	if (argc > 1 && !strcmp(argv[1], "worker"))
 		return (int)cli_run(argc, argv);
-	}
 	return cmocka_run_group_tests(tests, set_up, struck_place_remove);
 }

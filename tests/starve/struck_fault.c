@@ -53,20 +53,17 @@ bool starve_strikes(const char *call)
 	return true;
 }
 
-void fault_begin(bool calls, size_t n)
+void fault_begin(size_t n)
 {
 	struck = NULL;
 	noted_count = n == SIZE_MAX ? 0 : noted_count;
-	left = calls ? n : 0;
-	armed = calls;
-	mem_fail_after(calls ? 0 : n);
+	left = n;
+	armed = true;
 }
 
-bool fault_end(bool calls)
+bool fault_end(void)
 {
 	armed = false;
-	if (!calls)
-		struck = mem_fail_after(0) ? NULL : "alloc";
 	return struck != NULL;
 }
 
@@ -77,8 +74,7 @@ const char *fault_struck(void)
 
 void fault_show(void)
 {
-	if (strcmp(struck, "alloc") != 0)
-		backtrace_symbols_fd(frames, depth, STDERR_FILENO);
+	backtrace_symbols_fd(frames, depth, STDERR_FILENO);
 }
 
 bool fault_changes(size_t n)

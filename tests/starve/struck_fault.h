@@ -1,14 +1,14 @@
-/* The n-th allocation, or the n-th call of the system (calls.c), fails in this thread. */
+/* The n-th call of the system (calls.c) fails in this thread. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /* SIZE_MAX: none fails, and what the calls are is noted. */
-void fault_begin(bool calls, size_t n);
+void fault_begin(size_t n);
 /* Whether anything failed. */
-bool fault_end(bool calls);
-/* The call that failed, or "alloc". */
+bool fault_end(void);
+/* The call that failed. */
 const char *fault_struck(void);
 /* Where it was called, on standard error. */
 void fault_show(void);

@@ -156,7 +156,7 @@ static void put_recording(void)
 
 static void set_inside(const char *variable, const char *name)
 {
-	char *path = os_join(NULL, now, name);
+	char *path = os_join(now, name);
 
 	assert_int_equal(os_env_set(NULL, variable, path), 0);
 	mem_free(path);
@@ -189,7 +189,7 @@ static void set_variables(void)
 	/* Of the calls those for its own files: some commands look at every process of the machine */
 	assert_int_equal(os_env_set(NULL, "STARVE_PATH", now), 0);
 	for (size_t i = 0; environ[i] && i + 1 < MOST_VARIABLES; i++)
-		variables[i] = mem_string(NULL, environ[i]);
+		variables[i] = mem_string(environ[i]);
 }
 
 int struck_place_make(void **unused)
@@ -199,8 +199,8 @@ int struck_place_make(void **unused)
 		return -1;
 	if (make_folder(unused))
 		return -1;
-	now = os_join(NULL, folder, "now");
-	kept = os_join(NULL, folder, "kept");
+	now = os_join(folder, "now");
+	kept = os_join(folder, "kept");
 	put_environment();
 	put_places();
 	put_recording();

@@ -76,7 +76,7 @@ void tree_remove(const char *dir)
 /* A driver's index: its number of rows, which may stand in any order before bytes that are left. */
 static size_t count_rows(const char *path)
 {
-	char *dir = os_dir_name(NULL, path);
+	char *dir = os_dir_name(path);
 	struct cache_index index;
 	size_t count;
 
@@ -109,7 +109,7 @@ static uint64_t sum_below(const char *dir, size_t outer)
 
 	assert_int_equal(os_list(NULL, dir, &names), 0);
 	for (size_t i = 0; i < names.count; i++) {
-		char *path = os_join(NULL, dir, names.items[i]);
+		char *path = os_join(dir, names.items[i]);
 		const char *inner = path + outer;
 		const uint64_t sum = fnv_update(FNV_START, inner, strlen(inner));
 		struct os_stat stat;

@@ -1,4 +1,4 @@
-/* Functions that write, in which one allocation or one call of the system fails, each in its turn.
+/* Functions that write, in which one call of the system fails, each in its turn.
  * Where one says that it has done its work, the files are those of a run in which nothing failed,
  * and no error is set. Where it says that it has not, it says why. Either way it leaves no file
  * open, and does its work the next time.
@@ -20,9 +20,8 @@ struct struck_scenario {
 	const char *compared; /* below the folder; "": all of it */
 	enum {
 		ALWAYS,
-		WITH_MEMORY, /* a variable that memory lacks for may be taken for one that is not set */
-		AT_FIRST,    /* what is left over comes into a pack of its own */
-		NEXT_TIME,   /* a leftover that cannot be looked at or removed is removed then */
+		AT_FIRST,  /* what is left over comes into a pack of its own */
+		NEXT_TIME, /* a leftover that cannot be looked at or removed is removed then */
 	} is_same;
 };
 

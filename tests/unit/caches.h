@@ -33,13 +33,13 @@ static inline char *caches_folder(void)
 	char *folder = os_env("JITWARM_TESTDATA");
 
 	if (!folder)
-		folder = mem_string(NULL, JITWARM_SOURCE_DIR "/../shared/testdata");
+		folder = mem_string(JITWARM_SOURCE_DIR "/../shared/testdata");
 	return folder;
 }
 
 static inline bool caches_here(void)
 {
-	char *folder = caches_folder(), *inner = os_join(NULL, folder, "driver-caches");
+	char *folder = caches_folder(), *inner = os_join(folder, "driver-caches");
 	bool here = inner && os_exists(inner);
 
 	mem_free(folder);
@@ -53,7 +53,7 @@ caches_each(const char *name,
 			void (*take)(void *context, const char *path, const struct buf *content), void *context)
 {
 	char *folder = caches_folder();
-	char *path = mem_printf(NULL, "%s/driver-caches/%s.tar.zst", folder, name);
+	char *path = mem_printf("%s/driver-caches/%s.tar.zst", folder, name);
 	struct archive *archive = archive_read_new();
 	struct archive_entry *entry;
 

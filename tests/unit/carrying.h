@@ -38,7 +38,7 @@ static inline uint64_t key_under(const struct entries_entry *entry, const char *
 static inline void set_up(struct machine *machine, uint32_t cuda, bool carry_over)
 {
 	*machine = (struct machine){.system = {.gpus = &gpu, .gpu_count = 1, .state_dir = folder}};
-	machine->system.cache.path = os_join(NULL, folder, "cache");
+	machine->system.cache.path = os_join(folder, "cache");
 	machine->system.cache.limit_bytes = UINT64_C(1) << 30;
 	TEXT_COPY(machine->system.driver.stamp, stamp_now);
 	machine->system.driver.version = (struct jw_driver){cuda, {570, 1, 2}};
@@ -80,7 +80,7 @@ struct given {
 static inline int begin(void **state)
 {
 	const struct given *given = *state;
-	struct machine *machine = mem_alloc(NULL, sizeof *machine);
+	struct machine *machine = mem_alloc(sizeof *machine);
 
 	assert_non_null(machine);
 	set_up(machine, given->cuda, given->carry_over);
@@ -113,7 +113,7 @@ static inline size_t count_there(const struct machine *machine)
 
 	for (size_t i = 0; i < ENTRIES; i++) {
 		const struct entries_entry *from = &machine->entries[i];
-		char *path = cache_entry_path(NULL, machine->system.cache.path, machine->keys[i]);
+		char *path = cache_entry_path(machine->system.cache.path, machine->keys[i]);
 		struct cache_entry entry;
 		struct buf file = {0};
 
@@ -134,7 +134,7 @@ static inline size_t count_there(const struct machine *machine)
 
 static inline void remove_entry(const struct machine *machine, uint64_t key)
 {
-	char *path = cache_entry_path(NULL, machine->system.cache.path, key);
+	char *path = cache_entry_path(machine->system.cache.path, key);
 
 	assert_int_equal(os_remove(NULL, path), 0);
 	mem_free(path);

@@ -379,8 +379,8 @@ static void change_json(const char *path, cJSON *node)
 
 	change_value(path, node);
 	for (cJSON *child = node->child, *next; child; child = next, n++) {
-		char *below = child->string ? mem_printf(NULL, "%s.%s", path, child->string)
-									: mem_printf(NULL, "%s[%zu]", path, n);
+		char *below = child->string ? mem_printf("%s.%s", path, child->string)
+									: mem_printf("%s[%zu]", path, n);
 
 		next = child->next;
 		note_place(node, child);

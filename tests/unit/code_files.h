@@ -29,7 +29,7 @@ static struct jw_system jw_machine;
 
 static inline char *tree_path(const char *name)
 {
-	char *path = os_join(NULL, tree, name);
+	char *path = os_join(tree, name);
 
 	assert_non_null(path);
 	return path;
@@ -60,8 +60,8 @@ static int make_tree(void **unused)
 	assert_int_equal(os_real_path(NULL, folder, &made), 0);
 	mem_free(folder);
 	folder = made;
-	tree = os_join(NULL, folder, "tree");
-	state_dir = os_join(NULL, folder, "state");
+	tree = os_join(folder, "tree");
+	state_dir = os_join(folder, "state");
 	assert_int_equal(os_make_dirs(NULL, tree, 0700), 0);
 	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", state_dir), 0);
 	jw_machine = (struct jw_system){
@@ -69,7 +69,7 @@ static int make_tree(void **unused)
 		.gpu_count = 1,
 		.state_dir = state_dir,
 		.driver = {.version = {12050, {555, 58, 2}}, .stamp = "Jun 25 202401:14:48"},
-		.cache = {.path = os_join(NULL, folder, "cache"), .limit_bytes = 1 << 30, .usable = true},
+		.cache = {.path = os_join(folder, "cache"), .limit_bytes = 1 << 30, .usable = true},
 	};
 	return 0;
 }
@@ -249,7 +249,7 @@ static inline void compare_them(struct tally *tally)
 static inline void expect_one_answer(const struct named_file *files, size_t count)
 {
 	struct tally tally = {
-		.files = files, .count = count, .times = mem_array(NULL, count, sizeof *tally.times)};
+		.files = files, .count = count, .times = mem_array(count, sizeof *tally.times)};
 
 	assert_non_null(tally.times);
 	compare_them(&tally);

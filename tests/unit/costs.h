@@ -21,7 +21,7 @@ struct costs_row {
 /* "form,ptx_bytes,statements,divisions,entries,ms,cubin_bytes"; the number of rows */
 static inline size_t costs_read(const char *name, struct costs_row rows[COSTS_MOST])
 {
-	char *path = mem_printf(NULL, JITWARM_SOURCE_DIR "/tests/data/compile-costs/%s.csv", name);
+	char *path = mem_printf(JITWARM_SOURCE_DIR "/tests/data/compile-costs/%s.csv", name);
 	struct buf file = {0};
 	size_t count = 0;
 

@@ -17,7 +17,7 @@ static char *root; /* the test's own folder */
 
 static char *at(const char *relative)
 {
-	char *path = os_join(NULL, root, relative);
+	char *path = os_join(root, relative);
 
 	assert_non_null(path);
 	return path;

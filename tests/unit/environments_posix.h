@@ -17,7 +17,7 @@ static void put_program(const char *relative, const char *content)
 
 static void link_to(const char *relative, const char *target)
 {
-	char *path = at(relative), *folder = os_dir_name(NULL, path);
+	char *path = at(relative), *folder = os_dir_name(path);
 
 	assert_int_equal(os_make_dirs(NULL, folder, 0755), 0);
 	assert_int_equal(symlink(target, path), 0);

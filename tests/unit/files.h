@@ -11,7 +11,7 @@
 /* Takes `path` over. */
 static inline void files_put_at(char *path, const void *bytes, size_t size)
 {
-	char *above = os_dir_name(NULL, path);
+	char *above = os_dir_name(path);
 
 	assert_int_equal(os_make_dirs(NULL, above, 0700), 0);
 	assert_int_equal(os_write_atomic(NULL, path, bytes, size), 0);
@@ -21,7 +21,7 @@ static inline void files_put_at(char *path, const void *bytes, size_t size)
 
 static inline void files_put(const char *dir, const char *name, const void *bytes, size_t size)
 {
-	files_put_at(os_join(NULL, dir, name), bytes, size);
+	files_put_at(os_join(dir, name), bytes, size);
 }
 
 static inline void files_put_text(const char *dir, const char *name, const char *text)

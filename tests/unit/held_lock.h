@@ -10,7 +10,7 @@
 /* The child holds the lock until the pipe that is returned is closed; -1 if it did not get it. */
 static inline int hold_lock(bool exclusive, pid_t *ret_child)
 {
-	char *path = os_join(NULL, dir, "index"), byte;
+	char *path = os_join(dir, "index"), byte;
 	int ready[2], release[2];
 	ssize_t got;
 

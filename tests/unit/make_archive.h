@@ -94,7 +94,7 @@ static inline void make_zstd(struct buf *out, const struct buf *bytes)
 
 static inline char *write_file(const char *name, const struct buf *bytes)
 {
-	char *path = os_join(NULL, folder, name);
+	char *path = os_join(folder, name);
 
 	assert_int_equal(os_write_atomic(NULL, path, bytes->data, bytes->size), 0);
 	return path;

@@ -238,7 +238,7 @@ static inline int make_read(const struct buf *bytes, struct make_seen *seen)
 	int result;
 
 	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
-	path = os_join(NULL, folder, "file");
+	path = os_join(folder, "file");
 	assert_int_equal(os_write_atomic(NULL, path, bytes->data, bytes->size), 0);
 	result = devcode_read(NULL, path, &sink);
 	assert_int_equal(os_remove_tree(NULL, folder), 0);

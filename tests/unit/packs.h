@@ -21,7 +21,7 @@
 /* Puts an entry's bytes into a cache directory. */
 static inline void packs_put(const char *dir, uint64_t key, const void *bytes, size_t size)
 {
-	files_put_at(cache_entry_path(NULL, dir, key), bytes, size);
+	files_put_at(cache_entry_path(dir, key), bytes, size);
 }
 
 static inline struct jw_export_result packs_export(const char *dir, const char *file)
@@ -88,8 +88,7 @@ static inline void packs_parts_make(struct packs_parts *parts)
 static inline char *packs_entry_text(const struct packs_parts *parts, const char *target_name,
 									 const char *form, unsigned first, unsigned second)
 {
-	return mem_printf(NULL,
-					  "{\"key\":\"%016llx\",\"driver\":0,\"target\":\"%s\",\"form\":\"%s\","
+	return mem_printf("{\"key\":\"%016llx\",\"driver\":0,\"target\":\"%s\",\"form\":\"%s\","
 					  "\"options\":\"\",\"ptx\":%u,\"cubin\":%u}",
 					  (unsigned long long)parts->key, target_name, form, first, second);
 }

@@ -37,5 +37,5 @@ static inline int root_empty(void **state)
 
 static inline void root_put(const char *path, const char *text)
 {
-	files_put_at(mem_printf(NULL, "%s/%s", root, path), text, strlen(text));
+	files_put_at(mem_printf("%s/%s", root, path), text, strlen(text));
 }

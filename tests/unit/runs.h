@@ -58,9 +58,9 @@ static inline int make_folder(void **state)
 	(void)state;
 	if (os_make_temp_dir(NULL, "jitwarm-run", &folder))
 		return -1;
-	script = os_join(NULL, folder, "worker.sh");
-	cache = os_join(NULL, folder, "cache");
-	state_dir = os_join(NULL, folder, "state");
+	script = os_join(folder, "worker.sh");
+	cache = os_join(folder, "cache");
+	state_dir = os_join(folder, "state");
 	return script && cache && state_dir ? 0 : -1;
 }
 
@@ -79,10 +79,10 @@ static inline int remove_folder(void **state)
 static inline void make_tree(size_t id)
 {
 	struct entries_entry entry;
-	char *root = mem_printf(NULL, "%s/trees/%zu", folder, id);
+	char *root = mem_printf("%s/trees/%zu", folder, id);
 
 	entries_make(&entry, (unsigned)id, 100);
-	files_put_at(cache_entry_path(NULL, root, entry.key), entry.bytes, entry.size);
+	files_put_at(cache_entry_path(root, entry.key), entry.bytes, entry.size);
 	modules[id] = (struct plan_module){.container_bytes = 1,
 									   .key = entry.key,
 									   .key_bytes = entry.key_bytes,
@@ -95,7 +95,7 @@ static inline void make_tree(size_t id)
 /* Starts with empty folders and a worker that runs `body`. */
 static inline int begin(void **state)
 {
-	char *marks = os_join(NULL, folder, "marks");
+	char *marks = os_join(folder, "marks");
 
 	(void)state;
 	/* A run that does not end is a failure. */
@@ -114,7 +114,7 @@ static inline int begin(void **state)
 	opaque = false;
 	task = NULL;
 	shared = NULL;
-	result = mem_alloc(NULL, sizeof *result);
+	result = mem_alloc(sizeof *result);
 	return result ? 0 : -1;
 }
 
@@ -130,8 +130,8 @@ static inline int run_with(struct jw_error *err, unsigned workers, const char *b
 	const char *const command[] = {"/bin/sh", script, NULL};
 	struct cache_live_options how = {.limit_bytes = 1 << 30, .lock_wait_ms = 20};
 	char *text =
-		mem_printf(NULL, "trees='%s/trees' marks='%s/marks'\n%s%s", folder, folder, common, body);
-	char *private_folder = os_join(NULL, folder, "run");
+		mem_printf("trees='%s/trees' marks='%s/marks'\n%s%s", folder, folder, common, body);
+	char *private_folder = os_join(folder, "run");
 	struct cache_live *live = NULL;
 	struct run_setup setup = {.plan = &plan,
 							  .spool = &spool,
@@ -161,7 +161,7 @@ static inline int run_with(struct jw_error *err, unsigned workers, const char *b
 /* Another process that has the lock of the cache's index for `milliseconds`. */
 static inline pid_t hold_lock(unsigned milliseconds)
 {
-	char *index = os_join(NULL, cache, "index");
+	char *index = os_join(cache, "index");
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	int ready[2], fd;
 	char byte;
@@ -188,7 +188,7 @@ static inline pid_t hold_lock(unsigned milliseconds)
 
 static inline char *mark_path(const char *name)
 {
-	return mem_printf(NULL, "%s/marks/%s", folder, name);
+	return mem_printf("%s/marks/%s", folder, name);
 }
 
 static inline void await_mark(const char *name)
@@ -220,7 +220,7 @@ static inline void expect_all(void)
 /* In the order in which jobs began ("3+") and ended ("3-"). */
 static inline void expect_order(const char *part, bool at_end)
 {
-	char *path = os_join(NULL, folder, "marks/order");
+	char *path = os_join(folder, "marks/order");
 	struct buf order = {0};
 	const char *found;
 

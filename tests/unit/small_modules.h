@@ -62,7 +62,7 @@ static inline uint64_t small_key(const struct cache_profile *profile, unsigned n
 
 static inline void small_write(const char *name, const struct buf *content)
 {
-	char *path = os_join(NULL, folder, name);
+	char *path = os_join(folder, name);
 
 	assert_non_null(path);
 	assert_int_equal(os_write_atomic(NULL, path, content->data, content->size), 0);

@@ -1,5 +1,4 @@
 /* Containers with machine code added in their own room. */
-#include "lacking.h"
 #include "make_devcode.h"
 
 #include "bake/container_edit.h"
@@ -50,7 +49,7 @@ static void open_bytes(struct made *made)
 
 static struct made *make(enum devcode_compression ptx, size_t zeros_sm75, size_t noise_sm70)
 {
-	struct made *made = mem_alloc(NULL, sizeof *made);
+	struct made *made = mem_alloc(sizeof *made);
 
 	assert_non_null(made);
 	made->bytes = make_buf();
@@ -78,7 +77,7 @@ static struct made *add(const struct made *before, size_t size)
 	uint8_t code[4 * NOISE];
 	const struct write_cubin cubin = {
 		.cubin = {code, size}, .target = sm_86, .flags = before->entries[0].flags};
-	struct made *after = mem_alloc(NULL, sizeof *after);
+	struct made *after = mem_alloc(sizeof *after);
 	struct container_form form;
 	struct buf scratch = make_buf();
 	struct devcode_view view;
@@ -168,30 +167,6 @@ TEST(without_room_nothing_leaves)
 						before->bytes.size - CONTAINER_HEADER);
 	assert_int_equal(verdict(after, sm_86), VERDICT_NATIVE);
 	made_free(after);
-	made_free(before);
-}
-
-static int edit_of_raw(struct jw_error *err, const struct made *before)
-{
-	static uint8_t code[NOISE];
-	const struct write_cubin cubin = {
-		.cubin = {code, NOISE}, .target = sm_86, .flags = before->entries[0].flags};
-	struct container_form form = {0};
-	int result;
-
-	make_code(code, sizeof code, true, 1);
-	result = container_edit(err, &before->container, &cubin, 1, &form);
-	container_form_free(&form);
-	return result;
-}
-
-/* Without memory a part that could be packed better is no part that cannot: the copy would be
- * another one. */
-TEST(lack_of_memory_is_no_lack_of_room)
-{
-	struct made *before = make(DEVCODE_RAW, NOISE / 2, 0);
-
-	STARVE(edit_of_raw(&err, before), (void)0);
 	made_free(before);
 }
 

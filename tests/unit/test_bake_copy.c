@@ -41,7 +41,7 @@ static void write_all(const char *path, const char *output, const struct os_map 
 
 TEST(changes_are_what_differs)
 {
-	char *path = os_join(NULL, folder, "original"), *output = os_join(NULL, folder, "out/copy");
+	char *path = os_join(folder, "original"), *output = os_join(folder, "out/copy");
 	uint8_t bytes[SIZE], expected[SIZE + 80] = {0};
 	struct baked_copy copy;
 	struct os_map map;
@@ -69,7 +69,7 @@ TEST(changes_are_what_differs)
 /* Another file has its name: before it is copied, and before the copy gets its place. */
 TEST(a_changed_original_is_refused)
 {
-	char *path = os_join(NULL, folder, "changing"), *output = os_join(NULL, folder, "out/copy2");
+	char *path = os_join(folder, "changing"), *output = os_join(folder, "out/copy2");
 	const uint8_t bytes[SIZE] = {0};
 
 	for (int late = 0; late < 2; late++) {
@@ -103,7 +103,7 @@ TEST(a_changed_original_is_refused)
 /* Written again with its old size and time, too: the system's own time of the change tells. */
 TEST(each_mark_of_the_original_counts)
 {
-	char *path = os_join(NULL, folder, "marked");
+	char *path = os_join(folder, "marked");
 	const struct baked_copy copy = {.path = path};
 	struct os_stat stat;
 
@@ -126,7 +126,7 @@ TEST(each_mark_of_the_original_counts)
 /* Nobody else reads a copy of a secret library before it is complete. */
 TEST(an_unfinished_copy_is_secret)
 {
-	char *path = os_join(NULL, folder, "secret"), *output = os_join(NULL, folder, "out/copy3");
+	char *path = os_join(folder, "secret"), *output = os_join(folder, "out/copy3");
 	const uint8_t bytes[SIZE] = {1};
 	struct baked_copy copy;
 	struct os_stat stat;

@@ -72,7 +72,7 @@ static char *put_libraries(const struct text *from, const struct text *second,
 {
 	struct buf containers = make_buf(), file = make_buf();
 	struct make_section section = {.name = from->section};
-	char *path = os_join(NULL, folder, "library.so");
+	char *path = os_join(folder, "library.so");
 
 	for (size_t i = 0; i < count; i++)
 		add_container(i % 2 ? second : from, other, &containers);
@@ -93,7 +93,7 @@ static char *put_library(const struct text *from, const struct write_cubin *othe
 
 static char *cache_folder(void)
 {
-	return os_join(NULL, folder, "cache");
+	return os_join(folder, "cache");
 }
 
 enum damage { NONE, VALUE, KEY };
@@ -130,8 +130,7 @@ static void put_entry(const struct text *from, uint16_t gpu, uint8_t abi, uint16
 	name = fnv_update(FNV_START, key, length);
 	value[63] ^= damage == VALUE;
 	key[40] ^= damage == KEY;
-	files_put_at(cache_entry_path(NULL, cache, name), bytes,
-				 CACHE_ENTRY_HEADER + length + ENTRIES_CUBIN);
+	files_put_at(cache_entry_path(cache, name), bytes, CACHE_ENTRY_HEADER + length + ENTRIES_CUBIN);
 	mem_free(cache);
 }
 
@@ -139,7 +138,7 @@ static void put_entry(const struct text *from, uint16_t gpu, uint8_t abi, uint16
 static struct jw_bake_file bake(char *library, const struct jw_target *targets, size_t count,
 								struct make_seen *ret_seen)
 {
-	char *cache = cache_folder(), *output = os_join(NULL, folder, "out/library.so");
+	char *cache = cache_folder(), *output = os_join(folder, "out/library.so");
 	const struct bake_file_job job = {.cache_dir = cache,
 									  .profile = &profile,
 									  .targets = targets,
@@ -289,7 +288,7 @@ TEST_WITH(each_of_many_is_as_one_alone, clear, NULL)
 {
 	enum { MANY = 400 };
 	static const struct text cold = {.target = "sm_75", .sm = 75, .section = ".nv_fatbin"};
-	char *output = os_join(NULL, folder, "out/library.so"), *library;
+	char *output = os_join(folder, "out/library.so"), *library;
 	struct buf before = make_buf(), one = make_buf(), many = make_buf();
 	const uint8_t *old, *alone, *all;
 	size_t bytes, size;

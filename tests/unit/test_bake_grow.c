@@ -16,7 +16,7 @@ enum { MOST_FILE = 1 << 20 };
 
 static struct buf read_sample(const char *name)
 {
-	char *path = os_join(NULL, JITWARM_SOURCE_DIR "/tests/fuzz/corpus/bake_grow", name);
+	char *path = os_join(JITWARM_SOURCE_DIR "/tests/fuzz/corpus/bake_grow", name);
 	struct buf file;
 
 	assert_int_equal(os_read_file(NULL, path, MOST_FILE, &file), 0);
@@ -103,56 +103,6 @@ TEST(the_new_segment_is_where_nothing_is)
 		grow_free(grow);
 		buf_free(&file);
 	}
-}
-
-/* A file that could not be looked at for lack of memory is not taken for one without a loader. */
-TEST(a_check_without_memory_fails)
-{
-	struct buf file = read_sample("elf");
-	const struct os_map map = {.data = file.data, .size = file.size};
-	struct jw_error why = {0};
-
-	assert_int_equal(grow_check(NULL, &map, NULL, 0), 0);
-	mem_fail_after(1);
-	assert_int_equal(grow_check(&why, &map, NULL, 0), -1);
-	mem_fail_after(0);
-	assert_int_equal(why.code, JW_ERR_MEMORY);
-	buf_free(&file);
-}
-
-/* A room that could not be noted would not be cleared. */
-TEST(a_move_without_memory_fails)
-{
-	struct buf file = read_sample("elf");
-	char *path = os_join(NULL, folder, "library"), *output = os_join(NULL, folder, "copy");
-	struct baked_copy copy = {0};
-	struct fuzz_rooms rooms;
-	struct grow *grow = NULL;
-	struct jw_error why = {0};
-	struct os_map map;
-	uint8_t *bytes;
-	size_t size;
-
-	assert_int_equal(os_write_atomic(NULL, path, file.data, file.size), 0);
-	fuzz_read_rooms(path, &rooms);
-	assert_int_equal(os_map_open(NULL, path, &map), 0);
-	assert_int_equal(grow_open(NULL, &map, rooms.items, rooms.count, &grow), 0);
-	assert_int_equal(baked_copy_begin(NULL, path, &map, output, &copy), 0);
-	bytes = fuzz_longer(map.data + rooms.items->offset, rooms.items->size_bytes, &size);
-	mem_fail_after(1);
-	assert_int_equal(grow_move(&why, grow, &copy, rooms.items, bytes, size), -1);
-	assert_int_equal(mem_fail_after(0), 0);
-	assert_int_equal(why.code, JW_ERR_MEMORY);
-	assert_int_equal(grow->moved, 0);
-	assert_int_equal(grow_move(NULL, grow, &copy, rooms.items, bytes, size), 0);
-	assert_int_equal(grow->moved, 1);
-	baked_copy_drop(&copy);
-	grow_free(grow);
-	os_map_close(&map);
-	mem_free(bytes);
-	mem_free(path);
-	mem_free(output);
-	buf_free(&file);
 }
 
 /* Numbers drawn without the library's generator, so that they are the same everywhere. */

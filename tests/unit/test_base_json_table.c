@@ -88,8 +88,8 @@ static const struct json_table whole_table = {.schema = "test.whole/1", .fields 
 
 static void writes_to(const struct whole *whole, const char *wanted)
 {
-	cJSON *made = json_object(NULL, &whole_table, whole);
-	char *line = made ? json_line(NULL, made) : NULL;
+	cJSON *made = json_object(&whole_table, whole);
+	char *line = made ? json_line(made) : NULL;
 
 	assert_non_null(line);
 	assert_string_equal(line, wanted);
@@ -200,7 +200,7 @@ static void takes(const char *text, const char *failure)
 	if (failure) {
 		assert_string_equal(err.message, failure);
 	} else {
-		again = json_object_line(NULL, &kept_table, &kept);
+		again = json_object_line(&kept_table, &kept);
 		assert_string_equal(again, text);
 		cJSON_free(again);
 	}

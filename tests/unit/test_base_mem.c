@@ -18,9 +18,8 @@ TEST(groups_are_found_or_added_up_to_the_most)
 	size_t count = 0, capacity = 0, at = 9;
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		assert_int_equal(mem_find_or_add(NULL, &VEC_LIST(groups, count, capacity, 3),
-										 &(struct group){.kind = kinds[i]}, is_same, &at),
-						 0);
+		at = mem_find_or_add(&VEC_LIST(groups, count, capacity, 3),
+							 &(struct group){.kind = kinds[i]}, is_same);
 		assert_int_equal(at, places[i]);
 		if (at < 3)
 			groups[at].count++;
@@ -30,13 +29,11 @@ TEST(groups_are_found_or_added_up_to_the_most)
 	assert_int_equal(groups[2].kind, 7);
 	assert_int_equal(groups[2].count, 2);
 	/* A larger limit accepts more; existing elements beyond a smaller limit are found. */
-	assert_int_equal(mem_find_or_add(NULL, &VEC_LIST(groups, count, capacity, 4),
-									 &(struct group){.kind = 9}, is_same, &at),
-					 0);
+	at =
+		mem_find_or_add(&VEC_LIST(groups, count, capacity, 4), &(struct group){.kind = 9}, is_same);
 	assert_int_equal(at, 3);
-	assert_int_equal(mem_find_or_add(NULL, &VEC_LIST(groups, count, capacity, 2),
-									 &(struct group){.kind = 9}, is_same, &at),
-					 0);
+	at =
+		mem_find_or_add(&VEC_LIST(groups, count, capacity, 2), &(struct group){.kind = 9}, is_same);
 	assert_int_equal(at, 3);
 	mem_free(groups);
 }

@@ -8,7 +8,6 @@
 #include <jitwarm/error.h>
 
 #include "folder.h"
-#include "lacking.h"
 #include "os/env.h"
 #include "packs.h"
 
@@ -47,11 +46,11 @@ TEST(other_caches_are_those_of_services)
 	struct jw_other_cache *caches = NULL;
 	struct jw_accounts people = {0};
 	struct entries_entry entry;
-	char *root = os_join(NULL, folder, "root"), *cache = os_join(NULL, folder, made[0]), *text;
+	char *root = os_join(folder, "root"), *cache = os_join(folder, made[0]), *text;
 	size_t count = 0;
 
 	for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
-		char *path = os_join(NULL, folder, made[i]);
+		char *path = os_join(folder, made[i]);
 
 		assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
 		mem_free(path);
@@ -60,8 +59,7 @@ TEST(other_caches_are_those_of_services)
 		entries_make(&entry, n, 0);
 		packs_put(cache, entry.key, entry.bytes, entry.size);
 	}
-	text = mem_printf(NULL,
-					  "one:x:200:1::%s/one:/\ntwo:x:201:1::%s/two:/\nthree:x:202:1::%s/three:/\n"
+	text = mem_printf("one:x:200:1::%s/one:/\ntwo:x:201:1::%s/two:/\nthree:x:202:1::%s/three:/\n"
 					  "twin:x:203:1::%s/two:/\nperson:x:1000:1::%s/person:/\n",
 					  folder, folder, folder, folder, folder);
 	files_put_text(root, "etc/passwd", text);
@@ -83,47 +81,10 @@ TEST(other_caches_are_those_of_services)
 	assert_int_equal(people.items[0].owner, 1000);
 	assert_int_equal(people.items[0].group, 1);
 	jw_accounts_free(&people);
-	for (size_t n = 1, left = 0; !left; n++) {
-		struct jw_error err = {0};
-
-		mem_fail_after(n);
-		if (jw_other_caches(&err, NULL, &caches, &count)) {
-			assert_int_equal(err.code, JW_ERR_MEMORY);
-		} else {
-			assert_int_equal(count, 2);
-			jw_other_caches_free(caches, count);
-		}
-		left = mem_fail_after(0);
-	}
 	assert_int_equal(os_env_set(NULL, "JITWARM_SYSTEM_ROOT", NULL), 0);
 	mem_free(root);
 	mem_free(cache);
 	mem_free(text);
-}
-
-/* Without memory there is no line, and no account. */
-TEST(no_doubt_is_left_out_without_memory)
-{
-	const struct passwd *account = somebody();
-	char *line = NULL;
-
-	assert_int_equal(os_env_set(NULL, "SUDO_USER", account->pw_name), 0);
-	assert_int_equal(os_env_set(NULL, "HOME", "/root"), 0);
-	for (size_t n = 1, left = 0; !left; n++) {
-		struct jw_error err = {0};
-
-		mem_fail_after(n);
-		line = NULL;
-		if (jw_account_doubt(&err, &line))
-			assert_int_equal(err.code, JW_ERR_MEMORY);
-		else
-			assert_non_null(line);
-		left = mem_fail_after(0);
-		jw_text_free(line);
-	}
-	assert_int_equal(os_env_set(NULL, "SUDO_USER", NULL), 0);
-	assert_int_equal(jw_account_doubt(NULL, &line), 0);
-	assert_null(line);
 }
 
 RUN_TESTS(make_folder, remove_folder)

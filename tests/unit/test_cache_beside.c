@@ -77,7 +77,7 @@ TEST(a_lock_is_tried_until_its_time_is_over)
 TEST(what_fails_lets_go_of_the_lock)
 {
 	static const uint8_t other[32] = {0x42};
-	char *index = os_join(NULL, dir, "index");
+	char *index = os_join(dir, "index");
 	struct entries_entry entries[2];
 	struct cache_addition two[2];
 	struct cache_live *live;
@@ -112,7 +112,7 @@ TEST(what_fails_lets_go_of_the_lock)
 
 static uint64_t holds_of(size_t rows)
 {
-	struct cache_index index = {.rows = mem_array(NULL, rows, sizeof *index.rows), .count = rows};
+	struct cache_index index = {.rows = mem_array(rows, sizeof *index.rows), .count = rows};
 	struct cache_live_counts counts;
 	struct cache_live *live;
 	struct buf bytes = {0};
@@ -162,7 +162,7 @@ TEST(only_many_rows_take_two_holds)
 
 static void assert_mode_of_index(uint32_t before, uint32_t mode, uint32_t after)
 {
-	char *index = os_join(NULL, dir, "index");
+	char *index = os_join(dir, "index");
 	struct os_stat stat;
 
 	start_anew();
@@ -200,7 +200,7 @@ static void replace_meanwhile(const char *path)
 	if (!is_index(path) || ++locks != 2)
 		return;
 	entries_make(&entry, 1, meanwhile == GROW ? 64 : 0);
-	file = cache_entry_path(NULL, dir, entry.key);
+	file = cache_entry_path(dir, entry.key);
 	assert_int_equal(
 		os_write_atomic(NULL, file, entry.bytes, entry.size - (meanwhile == TEAR ? 1 : 0)), 0);
 	mem_free(file);
@@ -339,7 +339,7 @@ TEST(an_entry_may_fill_the_limit)
 /* The index is as it was before the last insert; of the two own entries one is gone. */
 TEST(only_rows_of_files_that_are_there_are_restored)
 {
-	char *index = os_join(NULL, dir, "index"), *file = cache_entry_path(NULL, dir, key_of(3));
+	char *index = os_join(dir, "index"), *file = cache_entry_path(dir, key_of(3));
 	struct cache_live_counts counts;
 	struct cache_live *live;
 	struct buf before = {0};
@@ -366,7 +366,7 @@ TEST(only_rows_of_files_that_are_there_are_restored)
 
 TEST(files_are_closed_and_nothing_is_left)
 {
-	char *left = os_join(NULL, folder, "left");
+	char *left = os_join(folder, "left");
 	struct cache_live *live;
 	struct os_names names;
 	size_t before;

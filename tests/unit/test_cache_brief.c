@@ -22,7 +22,7 @@ static struct os_file *open_entry(uint64_t key_bytes, uint64_t value_bytes, size
 {
 	const size_t size = HEADER + (size_t)(key_bytes + value_bytes);
 	uint8_t *bytes = test_calloc(1, size);
-	char *path = os_join(NULL, folder, "entry");
+	char *path = os_join(folder, "entry");
 	struct os_file *file;
 
 	for (size_t i = HEADER; i < size; i++)
@@ -134,7 +134,7 @@ static uint64_t put_options(const char *dir, const char *lead, const char *optio
 	key = fnv_update(FNV_START, at, size);
 	memset(at + size, 'v', 8);
 	cache_entry_header(bytes, size, 8, fnv_update(FNV_START, at + size, 8));
-	files_put_at(cache_entry_path(NULL, dir, key), bytes, HEADER + size + 8);
+	files_put_at(cache_entry_path(dir, key), bytes, HEADER + size + 8);
 	return key;
 }
 
@@ -153,7 +153,7 @@ TEST(a_listing_shows_options)
 		{" ", MOST - 1, 8, 'x', 'x', JW_CACHE_LOAD}, {" ", MOST, 8, 'x', 'o', JW_CACHE_LOAD},
 		{" ", MOST + 1, 8, 'x', 'o', JW_CACHE_LOAD}, {" ", 10, 3 * END, 'x', 'x', JW_CACHE_LOAD},
 	};
-	char *dir = os_join(NULL, folder, "cache");
+	char *dir = os_join(folder, "cache");
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct jw_cache_options options = {.path = dir, .limit_bytes = 1 << 30};

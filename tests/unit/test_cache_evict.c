@@ -91,7 +91,7 @@ TEST(two_drivers_beside_each_other_are_spared)
 	keys[2] = insert_of(NULL, live, running, 2, 0);
 	assert_int_equal(cache_live_close(NULL, live), 0);
 	/* A folder in its place cannot be told. */
-	path = cache_entry_path(NULL, dir, unread);
+	path = cache_entry_path(dir, unread);
 	assert_int_equal(os_remove(NULL, path), 0);
 	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
 	mem_free(path);

@@ -87,7 +87,7 @@ TEST(a_stamp_and_its_release_are_one_driver)
 #ifndef _WIN32
 static void write_version(const char *text)
 {
-	char *dir = os_join(NULL, folder, "proc/driver/nvidia"), *file = os_join(NULL, dir, "version");
+	char *dir = os_join(folder, "proc/driver/nvidia"), *file = os_join(dir, "version");
 
 	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
 	assert_int_equal(os_write_atomic(NULL, file, text, strlen(text)), 0);

@@ -134,7 +134,7 @@ TEST(a_repair_pauses_between_its_holds)
 static void set_age(uint64_t key, time_t seconds)
 {
 	const struct timespec times[2] = {{seconds, 0}, {seconds, 0}};
-	char *path = cache_entry_path(NULL, dir, key);
+	char *path = cache_entry_path(dir, key);
 
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 	mem_free(path);

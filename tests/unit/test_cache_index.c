@@ -20,7 +20,7 @@ TEST(a_map_has_the_first_row_of_a_key)
 	struct set map;
 	size_t cursor = 0;
 
-	assert_int_equal(cache_index_map(NULL, &index, &map), 0);
+	assert_int_equal(cache_index_map(&index, &map), 0);
 	assert_int_equal(set_find(&map, 5, &cursor), 0);
 	assert_int_equal(set_find(&map, 5, &cursor), SET_NONE);
 	cursor = 0;

@@ -54,7 +54,7 @@ int openat(int folder_fd, const char *name, int flags, ...)
  * would wait, and nothing is locked that is not there. */
 TEST(what_cannot_be_removed_is_no_index)
 {
-	char *index = os_join(NULL, dir, "index");
+	char *index = os_join(dir, "index");
 	struct cache_live *live;
 	struct jw_error err = {0};
 
@@ -100,7 +100,7 @@ static void write_late(const char *path)
 
 TEST(an_index_that_is_being_written_is_read_again)
 {
-	char *index = os_join(NULL, dir, "index");
+	char *index = os_join(dir, "index");
 	struct cache_live *live;
 	struct buf bytes = {0};
 
@@ -130,7 +130,7 @@ TEST(an_index_is_shared_as_its_folder_is)
 	} cases[] = {{0755, 0644, 0666, 1}, {0750, 0600, 0660, 1}, {0705, 0600, 0606, 1},
 				 {0755, 0666, 0666, 0}, {0755, 0777, 0777, 0}, {0700, 0640, 0640, 0},
 				 {0744, 0600, 0600, 0}};
-	char *index = os_join(NULL, dir, "index");
+	char *index = os_join(dir, "index");
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct stat stat_after;
@@ -158,7 +158,7 @@ TEST(a_link_is_followed_where_it_leads)
 		bool followed, failed;
 	} cases[] = {
 		{"../elsewhere", true, false}, {"../nowhere/index", false, false}, {"index", true, true}};
-	char *index = os_join(NULL, dir, "index");
+	char *index = os_join(dir, "index");
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct cache_live *live;
@@ -183,7 +183,7 @@ TEST(a_link_is_followed_where_it_leads)
 /* One made by a container runtime, with nothing in it, and one with something. */
 TEST(a_folder_gives_way_if_it_is_empty)
 {
-	char *index = os_join(NULL, dir, "index"), *inside = os_join(NULL, index, "file");
+	char *index = os_join(dir, "index"), *inside = os_join(index, "file");
 
 	for (int full = 0; full < 2; full++) {
 		struct cache_live *live;
@@ -209,7 +209,7 @@ TEST(a_folder_gives_way_if_it_is_empty)
 
 static void remove_index(void)
 {
-	char *index = os_join(NULL, dir, "index");
+	char *index = os_join(dir, "index");
 
 	assert_int_equal(unlink(index), 0);
 	mem_free(index);
@@ -238,7 +238,7 @@ TEST(only_a_missing_index_is_made)
 /* By its number, if it has one here: the lock of an open file has none. */
 TEST(who_holds_the_lock_is_named)
 {
-	char *index = os_join(NULL, dir, "index");
+	char *index = os_join(dir, "index");
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	struct jw_error err = {0};
 	struct cache_live *live;
@@ -366,7 +366,7 @@ static void write_other(const char *path)
 /* The locks until an insertion has written its row, where others write before each or none does */
 static unsigned locks_for(size_t rows, bool others_write)
 {
-	struct cache_index index = {.rows = mem_array(NULL, rows, sizeof *index.rows), .count = rows};
+	struct cache_index index = {.rows = mem_array(rows, sizeof *index.rows), .count = rows};
 	struct cache_live *live;
 
 	start_anew();
@@ -406,7 +406,7 @@ TEST(what_fails_lets_go)
 {
 	static const uint8_t later[32] = {0x42};
 	const size_t before = open_files();
-	char *index = os_join(NULL, dir, "index");
+	char *index = os_join(dir, "index");
 	struct cache_live *live;
 	struct jw_error err = {0};
 

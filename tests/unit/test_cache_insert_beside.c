@@ -39,8 +39,8 @@ static pid_t remove_when_staged(unsigned n, const char *victim, int release)
 	pid_t child;
 
 	entries_make(&entry, n, 0);
-	path = cache_entry_path(NULL, dir, entry.key);
-	level = os_dir_name(NULL, path);
+	path = cache_entry_path(dir, entry.key);
+	level = os_dir_name(path);
 	child = fork();
 	if (!child) {
 		while (!os_exists(level))
@@ -91,7 +91,7 @@ TEST(an_entry_removed_after_the_comparison_is_not_a_hit)
 		entries_make(&entries[i], i + 1, 0);
 		additions[i] = addition_of(&entries[i]);
 	}
-	first = cache_entry_path(NULL, dir, entries[0].key);
+	first = cache_entry_path(dir, entries[0].key);
 	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
 	release = hold_lock(true, &holder);
 	assert_true(release >= 0);
@@ -110,7 +110,7 @@ TEST(a_pipe_is_not_an_entry)
 	struct cache_live *live;
 	struct entries_entry entry;
 	struct cache_addition addition;
-	char *made = os_join(NULL, folder, "pipe");
+	char *made = os_join(folder, "pipe");
 
 	start_anew();
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
@@ -129,7 +129,7 @@ TEST(a_pipe_is_not_an_entry)
 /* A driver writes the index after it has released the lock, so that rows added meanwhile go */
 TEST(rows_removed_by_a_late_write_are_restored)
 {
-	char *path = os_join(NULL, dir, "index");
+	char *path = os_join(dir, "index");
 	struct buf before = {0};
 	struct cache_live *live;
 	struct cache_live_counts counts;
@@ -154,7 +154,7 @@ TEST(rows_removed_by_a_late_write_are_restored)
 TEST(rows_are_restored_in_a_large_index)
 {
 	enum { MANY = 2 << 20 };
-	struct cache_index index = {.rows = mem_array(NULL, MANY, sizeof *index.rows)};
+	struct cache_index index = {.rows = mem_array(MANY, sizeof *index.rows)};
 	struct cache_live *live;
 	struct buf bytes;
 

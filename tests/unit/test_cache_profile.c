@@ -113,7 +113,7 @@ TEST(known_drivers_have_profiles)
 
 static char *write_library(const char *name, const char *bytes, size_t size)
 {
-	char *path = os_join(NULL, folder, name);
+	char *path = os_join(folder, name);
 
 	assert_int_equal(os_write_atomic(NULL, path, bytes, size), 0);
 	return path;
@@ -168,18 +168,18 @@ TEST(the_table_confirms_the_stamp_of_the_file)
 TEST(a_long_path_is_no_profile)
 {
 	enum { ROOM = sizeof((struct cache_profile *)NULL)->library };
-	char *deep = mem_string(NULL, folder), *next;
+	char *deep = mem_string(folder), *next;
 	struct cache_profile profile = {.library = "untouched"};
 	struct jw_error err = {0};
 
 	while (strlen(deep) + 100 < ROOM) {
-		next = mem_printf(NULL, "%s/%099d", deep, 0);
+		next = mem_printf("%s/%099d", deep, 0);
 		mem_free(deep);
 		deep = next;
 	}
 	assert_int_equal(os_make_dirs(NULL, deep, 0700), 0);
 	for (size_t length = ROOM; length >= ROOM - 1; length--) {
-		char *path = mem_printf(NULL, "%s/%0*d", deep, (int)(length - strlen(deep) - 1), 0);
+		char *path = mem_printf("%s/%0*d", deep, (int)(length - strlen(deep) - 1), 0);
 
 		assert_int_equal(strlen(path), length);
 		assert_int_equal(os_write_atomic(NULL, path, "x", 1), 0);
@@ -198,7 +198,7 @@ TEST(a_long_path_is_no_profile)
 TEST(a_profile_is_of_its_library)
 {
 	char *library = write_library("libcuda.so.3", "x", 1);
-	char *path = mem_printf(NULL, "%s/drivers/%016llx.json", folder,
+	char *path = mem_printf("%s/drivers/%016llx.json", folder,
 							(unsigned long long)fnv_update(FNV_START, library, strlen(library)));
 	struct cache_profile profile;
 	struct jw_error why = {0};
@@ -262,7 +262,7 @@ TEST(other_entries_confirm_nothing)
 		{STAMP "HOST64sm_86x", 31, 4, 1, false},
 	};
 	char *library = write_library("libcuda.so.2", bytes, sizeof bytes - 1);
-	char *dir = os_join(NULL, folder, "others"), *index = os_join(NULL, dir, "index");
+	char *dir = os_join(folder, "others"), *index = os_join(dir, "index");
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		uint8_t file[128] = {0}, rows[32] = {0x41, 0, 0, 0, 1};
@@ -272,7 +272,7 @@ TEST(other_entries_confirm_nothing)
 		assert_int_equal(os_remove_tree(NULL, dir), 0);
 		cache_entry_header(file, cases[i].key_bytes, cases[i].value_bytes, 1);
 		memcpy(file + CACHE_ENTRY_HEADER, cases[i].key, cases[i].key_bytes);
-		files_put_at(cache_entry_path(NULL, dir, key), file,
+		files_put_at(cache_entry_path(dir, key), file,
 					 CACHE_ENTRY_HEADER + cases[i].key_bytes + cases[i].value_bytes -
 						 cases[i].less);
 		store_u64(rows + 16, key);

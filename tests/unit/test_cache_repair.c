@@ -34,7 +34,7 @@ __attribute__((visibility("default"))) ssize_t pread64(int fd, void *data, size_
 /* Not os_write_atomic: thousands of files need not be synced to disk. */
 static void put(const char *name, const void *bytes, size_t size)
 {
-	char *path = os_join(NULL, dir, name), *parent = os_dir_name(NULL, path);
+	char *path = os_join(dir, name), *parent = os_dir_name(path);
 	struct os_file *file = NULL;
 
 	assert_int_equal(os_make_dirs(NULL, parent, 0700), 0);
@@ -48,7 +48,7 @@ static void put(const char *name, const void *bytes, size_t size)
 
 static bool is_there(const char *name)
 {
-	char *path = os_join(NULL, dir, name);
+	char *path = os_join(dir, name);
 	bool there = os_exists(path);
 
 	mem_free(path);
@@ -58,11 +58,11 @@ static bool is_there(const char *name)
 /* Entries 1 … count with their rows, in a directory of this name. */
 static void make_cache(const char *name, unsigned count)
 {
-	struct cache_index index = {.rows = mem_array(NULL, count, sizeof *index.rows)};
+	struct cache_index index = {.rows = mem_array(count, sizeof *index.rows)};
 	struct buf bytes = {0};
 
 	mem_free(dir);
-	dir = os_join(NULL, folder, name);
+	dir = os_join(folder, name);
 	assert_int_equal(os_remove_tree(NULL, dir), 0);
 	for (unsigned n = 1; n <= count; n++) {
 		struct entries_entry entry;
@@ -164,7 +164,7 @@ TEST(what_cannot_be_read_stays)
 	for (unsigned n = 1; n <= 2; n++) {
 		entries_make(&entry, n, 0);
 		disk_is_bad = n == 2;
-		verdicts[n - 1] = mend_judge(NULL, dir, (struct sound_driver){0}, entry.key, &removal);
+		verdicts[n - 1] = mend_judge(dir, (struct sound_driver){0}, entry.key, &removal);
 	}
 	disk_is_bad = false;
 	assert_int_equal(verdicts[0], MEND_TAKE);
@@ -198,7 +198,7 @@ TEST(an_index_is_rebuilt)
 	make_cache("index", 4);
 	{
 		struct jw_cache_repaired repaired = {0};
-		char *path = os_join(NULL, dir, "index");
+		char *path = os_join(dir, "index");
 
 		assert_int_equal(os_remove(NULL, path), 0);
 		mem_free(path);

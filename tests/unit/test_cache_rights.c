@@ -149,7 +149,7 @@ TEST(a_cache_is_opened_and_closed_with_the_rights)
 /* A worker's file is read with our rights; without the account's afterwards nothing is inserted. */
 TEST(a_workers_file_is_read_with_our_own_rights)
 {
-	char *left = os_join(NULL, folder, "left");
+	char *left = os_join(folder, "left");
 	struct entries_entry entry;
 	struct cache_addition addition;
 	struct cache_live *live;

@@ -29,7 +29,7 @@ static struct cache_live *open_live(const char *name)
 	struct cache_live *live = NULL;
 
 	mem_free(dir);
-	dir = os_join(NULL, folder, name);
+	dir = os_join(folder, name);
 	assert_int_equal(cache_live_open(NULL, dir, &how, &live), 0);
 	return live;
 }
@@ -38,7 +38,7 @@ static struct cache_live *open_live(const char *name)
 static void write_as_another(void)
 {
 	struct cache_index index = {.rows = expected, .count = count};
-	char *path = os_join(NULL, dir, "index");
+	char *path = os_join(dir, "index");
 	struct os_file *file = NULL;
 	struct buf bytes = {0};
 
@@ -253,14 +253,14 @@ TEST(hostile_rows_are_read_like_others)
 
 	for (size_t i = 0; i < 2; i++) {
 		struct cache_live *live = open_live("hostile");
-		struct cache_index index = {.rows = mem_array(NULL, MANY, sizeof *index.rows)};
+		struct cache_index index = {.rows = mem_array(MANY, sizeof *index.rows)};
 		struct buf bytes;
 
 		assert_non_null(index.rows);
 		for (; index.count < MANY; index.count++)
 			index.rows[index.count] = (struct cache_row){index.count * factors[i], 0};
 		bytes = index_bytes(&index);
-		path = os_join(NULL, dir, "index");
+		path = os_join(dir, "index");
 		assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
 		assert_int_equal(os_write_atomic(NULL, path, bytes.data, bytes.size), 0);
 		assert_int_equal(live_lock(NULL, live), 0);
@@ -292,7 +292,7 @@ TEST(a_sound_index_is_left_as_it_is)
 
 static void cut_short(void)
 {
-	char *path = os_join(NULL, dir, "index");
+	char *path = os_join(dir, "index");
 	struct os_file *file = NULL;
 
 	count = 0;
@@ -371,7 +371,7 @@ TEST(a_repair_goes_to_its_end)
 TEST(the_largest_index_is_read)
 {
 	const size_t most = CACHE_INDEX_HEADER + (size_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE;
-	uint8_t *bytes = mem_alloc(NULL, most + CACHE_ROW_SIZE);
+	uint8_t *bytes = mem_alloc(most + CACHE_ROW_SIZE);
 	struct cache_index index;
 	struct jw_error err;
 
@@ -401,7 +401,7 @@ TEST(a_version_that_is_not_known_is_left_alone)
 		const struct cache_live_options how = {.limit_bytes = LIMIT};
 		uint8_t header[CACHE_INDEX_HEADER] = {0};
 		struct cache_live *live = open_live("version");
-		char *path = os_join(NULL, dir, "index");
+		char *path = os_join(dir, "index");
 		struct jw_error err = {0};
 
 		assert_int_equal(cache_live_close(NULL, live), 0);
@@ -422,7 +422,7 @@ TEST(a_larger_index_is_not_taken_for_none)
 {
 	const uint64_t most = CACHE_INDEX_HEADER + (uint64_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE;
 	struct cache_live *live = open_live("larger");
-	char *path = os_join(NULL, dir, "index");
+	char *path = os_join(dir, "index");
 	struct cache_index index;
 	struct os_file *file;
 	struct jw_error err;

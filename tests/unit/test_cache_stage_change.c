@@ -19,7 +19,7 @@ __attribute__((visibility("default"))) ssize_t pread64(int fd, void *data, size_
 
 TEST(the_header_that_was_judged_is_the_one_that_is_copied)
 {
-	char *dir = os_join(NULL, folder, "cache"), *made = os_join(NULL, folder, "made"), *place;
+	char *dir = os_join(folder, "cache"), *made = os_join(folder, "made"), *place;
 	const struct cache_live_options options = {.limit_bytes = 1 << 30};
 	struct cache_live *live = NULL;
 	struct cache_addition addition = {.path = made, .sm = 86, .form = CACHE_KEY_LOAD};
@@ -28,7 +28,7 @@ TEST(the_header_that_was_judged_is_the_one_that_is_copied)
 	make_entry(&entry, 100, 500);
 	put(made, entry.bytes.data, entry.bytes.size);
 	addition.key = entry.key;
-	place = cache_entry_path(NULL, dir, entry.key);
+	place = cache_entry_path(dir, entry.key);
 	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
 	assert_int_equal(cache_insert(NULL, live, &addition, 1), 0);
 	assert_int_equal(addition.added, CACHE_ADDED_REFUSED);

@@ -1,7 +1,6 @@
 /* Entries that are larger than the piece in which they are copied. */
 #include <stdio.h>
 
-#include "lacking.h"
 #include "made_entries.h"
 
 enum { PIECE = 1 << 20 };
@@ -10,7 +9,7 @@ enum { PIECE = 1 << 20 };
 static struct cache_addition insert(const struct entry *entry, const char *made)
 {
 	const struct cache_live_options options = {.limit_bytes = UINT64_C(1) << 30};
-	char *dir = os_join(NULL, folder, "cache");
+	char *dir = os_join(folder, "cache");
 	struct cache_addition addition = {.path = made,
 									  .key = entry->key,
 									  .key_bytes = entry->key_bytes,
@@ -27,7 +26,7 @@ static struct cache_addition insert(const struct entry *entry, const char *made)
 
 static void assert_in_place(const struct entry *entry)
 {
-	char *dir = os_join(NULL, folder, "cache"), *path = cache_entry_path(NULL, dir, entry->key);
+	char *dir = os_join(folder, "cache"), *path = cache_entry_path(dir, entry->key);
 	struct buf content = {0};
 
 	assert_int_equal(os_read_file(NULL, path, CACHE_MOST_ENTRY, &content), 0);
@@ -50,7 +49,7 @@ TEST(pieces_make_the_whole)
 		{PIECE + 77, PIECE + 99},
 		{500, 2 * PIECE - 500 - CACHE_ENTRY_HEADER},
 	};
-	char *made = os_join(NULL, folder, "made");
+	char *made = os_join(folder, "made");
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct entry entry;
@@ -64,8 +63,8 @@ TEST(pieces_make_the_whole)
 		assert_int_equal(insert(&entry, made).added, CACHE_ADDED_SAME);
 		{
 			/* The existing one is damaged in its last byte, or truncated. */
-			char *dir = os_join(NULL, folder, "cache");
-			char *path = cache_entry_path(NULL, dir, entry.key);
+			char *dir = os_join(folder, "cache");
+			char *path = cache_entry_path(dir, entry.key);
 
 			entry.bytes.data[size - 1] ^= 1;
 			put(path, entry.bytes.data, size);
@@ -87,64 +86,5 @@ struct inserting {
 	const struct entry *entry;
 	const char *made, *place;
 };
-
-/* Without jitwarm's memory. */
-static void damage_last_byte(const char *path)
-{
-	FILE *file = fopen(path, "r+b");
-
-	assert_non_null(file);
-	assert_int_equal(fseek(file, -1, SEEK_END), 0);
-	assert_int_equal(fputc('~', file), '~');
-	assert_int_equal(fclose(file), 0);
-}
-
-/* Over one that is damaged in its last byte. */
-static int insert_again(struct jw_error *err, void *context)
-{
-	const struct inserting *inserting = context;
-	const struct cache_live_options options = {.limit_bytes = UINT64_C(1) << 30};
-	char *dir = os_join(err, folder, "cache");
-	struct cache_addition addition = {.path = inserting->made,
-									  .key = inserting->entry->key,
-									  .key_bytes = inserting->entry->key_bytes,
-									  .sm = 86,
-									  .form = CACHE_KEY_LOAD};
-	struct cache_live *live = NULL;
-	int result = dir ? 0 : -1;
-
-	damage_last_byte(inserting->place);
-	if (!result)
-		result = cache_live_open(err, dir, &options, &live);
-
-	if (!result)
-		result = cache_insert(err, live, &addition, 1);
-	if (live && cache_live_close(result ? NULL : err, live))
-		result = -1;
-	if (!result)
-		assert_int_equal(addition.added, CACHE_ADDED_REPLACED);
-	mem_free(dir);
-	return result;
-}
-
-TEST(a_piece_that_memory_is_short_for_says_so)
-{
-	char *made = os_join(NULL, folder, "made"), *dir = os_join(NULL, folder, "cache"), *place;
-	struct entry entry;
-
-	/* Under Wine each of them takes long */
-	if (EACH_TRIAL > 1)
-		skip();
-	make_entry(&entry, 120, 700);
-	place = cache_entry_path(NULL, dir, entry.key);
-	put(made, entry.bytes.data, entry.bytes.size);
-	assert_int_equal(insert(&entry, made).added, CACHE_ADDED_NEW);
-	each_allocation_lacks(insert_again, &(struct inserting){&entry, made, place});
-	assert_in_place(&entry);
-	buf_free(&entry.bytes);
-	mem_free(made);
-	mem_free(dir);
-	mem_free(place);
-}
 
 RUN_TESTS(make_folder, remove_folder)

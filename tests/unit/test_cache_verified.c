@@ -40,7 +40,7 @@ static void judge(const char *kept, const char *dir, struct cache_candidate cand
 
 static void bend_in_place(const char *dir, const struct cache_candidate *candidate)
 {
-	char *path = cache_entry_path(NULL, dir, candidate->key);
+	char *path = cache_entry_path(dir, candidate->key);
 	struct os_file *file;
 
 	assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), 0);
@@ -52,7 +52,7 @@ static void bend_in_place(const char *dir, const struct cache_candidate *candida
 
 TEST(damage_is_found_and_sound_entries_are_remembered)
 {
-	char *dir = os_join(NULL, folder, "cache"), *kept = os_join(NULL, folder, "state");
+	char *dir = os_join(folder, "cache"), *kept = os_join(folder, "state");
 	struct cache_candidate candidates[ENTRIES] = {0};
 	struct entries_entry entries[ENTRIES];
 
@@ -122,7 +122,7 @@ TEST(a_thread_that_fails_fails_all)
 {
 	const struct jw_cancel cancel = {NULL, cancels_another};
 	struct cache_candidate candidates[ENTRIES] = {0};
-	char *dir = os_join(NULL, folder, "large");
+	char *dir = os_join(folder, "large");
 	struct jw_error err;
 
 	if (os_cores() < 2)
@@ -135,7 +135,7 @@ TEST(a_thread_that_fails_fails_all)
 		entries_make(&entry, n, 100);
 		put(dir, &entry);
 		candidates[n].key = entry.key;
-		path = cache_entry_path(NULL, dir, entry.key);
+		path = cache_entry_path(dir, entry.key);
 		assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), 0);
 		assert_int_equal(os_file_truncate(NULL, file, LARGE), 0);
 		os_file_close(file);

@@ -30,7 +30,7 @@ static struct jw_cache_report *verify(const char *dir)
 /* Entries 1 … 3 with their rows, and a total that is larger by `surplus`. */
 static char *make_cache(const char *name, uint64_t surplus)
 {
-	char *dir = os_join(NULL, folder, name), file[CACHE_NAME_SIZE];
+	char *dir = os_join(folder, name), file[CACHE_NAME_SIZE];
 	uint8_t index[16 + 3 * 16];
 	uint64_t total = 0;
 
@@ -88,7 +88,7 @@ TEST(machine_code_that_no_driver_loads_is_damage)
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *dir = mem_printf(NULL, "%s/loads-%zu", folder, i);
+		char *dir = mem_printf("%s/loads-%zu", folder, i);
 		uint8_t cubin[ENTRIES_CUBIN];
 		struct jw_cache_report *report;
 
@@ -113,8 +113,8 @@ TEST(machine_code_that_no_driver_loads_is_damage)
 
 TEST(a_missing_or_foreign_directory_is_reported)
 {
-	char *file = os_join(NULL, folder, "file"), *foreign = os_join(NULL, folder, "foreign");
-	char *empty = os_join(NULL, folder, "empty"), *missing = os_join(NULL, folder, "missing");
+	char *file = os_join(folder, "file"), *foreign = os_join(folder, "foreign");
+	char *empty = os_join(folder, "empty"), *missing = os_join(folder, "missing");
 	struct jw_cache_report *report;
 	const struct {
 		const char *path;
@@ -149,7 +149,7 @@ static bool evict_one(void *context)
 	struct entries_entry entry;
 
 	entries_make(&entry, 2, 200);
-	path = os_join(NULL, context, cache_entry_name(name, entry.key));
+	path = os_join(context, cache_entry_name(name, entry.key));
 	assert_int_equal(os_remove(NULL, path), 0);
 	mem_free(path);
 	return false;
@@ -186,7 +186,7 @@ static void check_list(const char *dir, size_t entries)
 	assert_int_equal(list->count, entries);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct jw_cache_entry *entry = &list->entries[i];
-		char *path = cache_entry_path(NULL, dir, entry->key);
+		char *path = cache_entry_path(dir, entry->key);
 		struct cache_key_parts parts;
 		struct cache_origin origin;
 		struct cache_entry whole;
@@ -216,7 +216,7 @@ static void real_caches_are_sound_and_counted_right(void **state)
 	(void)state;
 	for (size_t i = 0; i < CACHES_COUNT; i++) {
 		const struct caches_archive *archive = &caches_archives[i];
-		char *dir = os_join(NULL, folder, archive->name);
+		char *dir = os_join(folder, archive->name);
 		struct jw_cache_report *report;
 
 		caches_each(archive->name, unpack_one, dir);

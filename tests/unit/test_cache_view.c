@@ -41,7 +41,7 @@ static enum cache_index_state state_after(unsigned count, const char *cache, siz
 
 TEST(an_index_that_is_being_written_is_waited_for)
 {
-	char *cache = os_join(NULL, folder, "cache"), *index_path = os_join(NULL, cache, "index");
+	char *cache = os_join(folder, "cache"), *index_path = os_join(cache, "index");
 	const struct cache_index empty = {.state = CACHE_INDEX_SOUND};
 
 	path = index_path;
@@ -66,7 +66,7 @@ TEST(an_index_that_is_being_written_is_waited_for)
 /* To another account, where this one may read everything */
 TEST(a_folder_that_cannot_be_read_is_no_empty_one)
 {
-	char *cache = os_join(NULL, folder, "shut"), *below = os_join(NULL, cache, "a");
+	char *cache = os_join(folder, "shut"), *below = os_join(cache, "a");
 	struct cache_files files = {0};
 	struct jw_error err = {0};
 	const bool is_root = !geteuid();

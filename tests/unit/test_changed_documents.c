@@ -359,8 +359,7 @@ static char *packed_manifest(const char *stamp, unsigned cuda)
 {
 	char *entry = packs_entry_text(&parts, "sm_86", "load", 0, 1), *text;
 
-	text = mem_printf(NULL,
-					  "{\"format\":\"jitwarm.pack/"
+	text = mem_printf("{\"format\":\"jitwarm.pack/"
 					  "1\",\"requires\":[],\"os\":\"%s\",\"pointer_bits\":64,\"drivers\":[{"
 					  "\"stamp\":\"%s\",\"release\":"
 					  "\"555.58.02\",\"cuda\":%u}],\"members\":[{\"name\":\"%s\",\"bytes\":8},{"
@@ -418,7 +417,7 @@ static int read_packed(struct jw_error *err, const char *data, size_t size, bool
 					   struct buf *facts)
 {
 	const struct jw_system system = machine_of(12050);
-	char *text = mem_string_n(NULL, data, size);
+	char *text = mem_string_n(data, size);
 	int result;
 
 	if (document->makes == makes_older)
@@ -496,7 +495,7 @@ TEST(each_change_has_its_outcome)
 	const char *wanted = getenv("CHANGED");
 
 	for (size_t i = 0; i < sizeof documents / sizeof *documents; i++) {
-		char *path = mem_printf(NULL, DATA "%s", documents[i].name);
+		char *path = mem_printf(DATA "%s", documents[i].name);
 		struct buf sample = {0}, golden = {0};
 
 		document = &documents[i];
@@ -509,7 +508,7 @@ TEST(each_change_has_its_outcome)
 		if (document->makes) {
 			sample = document->makes();
 		} else {
-			char *from = mem_printf(NULL, JITWARM_SOURCE_DIR "/tests/%s", document->sample);
+			char *from = mem_printf(JITWARM_SOURCE_DIR "/tests/%s", document->sample);
 
 			assert_int_equal(os_read_file(NULL, from, MOST_SIZE, &sample), 0);
 			mem_free(from);
@@ -531,8 +530,8 @@ static int set_up(void **state)
 {
 	if (sodium_init() < 0 || make_folder(state))
 		return -1;
-	pack_file = os_join(NULL, folder, "a.jwpack");
-	pack_cache = os_join(NULL, folder, "cache");
+	pack_file = os_join(folder, "a.jwpack");
+	pack_cache = os_join(folder, "cache");
 	make_signer();
 	return 0;
 }

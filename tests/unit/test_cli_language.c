@@ -210,20 +210,4 @@ TEST(old_texts_are_forgotten)
 	expect("warm", "WARM");
 }
 
-TEST(without_memory)
-{
-	for (size_t nth = 1; nth < 40; nth++) {
-		char text[100];
-
-		mem_fail_after(nth);
-		language_use(messages, sizeof messages / sizeof *messages);
-		(void)text_format(text, sizeof text, "%s: and its end", "warm");
-		mem_free(language_line(text));
-		mem_fail_after(0);
-		assert_string_equal(text, "warm: and its end");
-	}
-	language_use(messages, sizeof messages / sizeof *messages);
-	EXPECT_MADE("WARM END", "%s: and its end", "warm");
-}
-
 RUN_TESTS(make, unmake)

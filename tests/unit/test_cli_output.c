@@ -169,30 +169,4 @@ TEST(time_left_follows_the_pace)
 	}
 }
 
-/* Whatever allocation fails while a line is made, the output knows that it is not all there. */
-TEST(a_line_that_memory_lacks_is_noted)
-{
-	size_t failed = 0;
-	bool lacking = true;
-
-	for (size_t n = 1; lacking; n++) {
-		const struct output output = {.lacking = &lacking};
-		struct buf part = BUF_MAX(100);
-
-		lacking = false;
-		mem_fail_after(n);
-		(void)buf_printf(NULL, &part, "%s", "a part");
-		output_expect_whole(&output, &part);
-		output_line(&output, STYLE_PLAIN, "a line of %s, “%s”", buf_text(&part), "한글\x1b");
-		output_warning(&output, "another: %d", 1);
-		output_command(&output, "copy", "this");
-		mem_fail_after(0);
-		failed += lacking;
-		buf_clear(&part);
-		assert_false(part.lacking);
-		buf_free(&part);
-	}
-	assert_true(failed > 6);
-}
-
 RUN_TESTS(NULL, NULL)

@@ -42,8 +42,8 @@ TEST(a_question_leaves_nothing)
 	uint32_t cuda = 0;
 
 	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-asked", &folder), 0);
-	program = os_join(NULL, folder, "ptxas");
-	temporary = os_join(NULL, folder, "temporary");
+	program = os_join(folder, "ptxas");
+	temporary = os_join(folder, "temporary");
 	assert_int_equal(os_make_dirs(NULL, temporary, 0700), 0);
 	assert_int_equal(os_write_mode(NULL, program, text, sizeof text - 1, 0700), 0);
 	assert_int_equal(setenv("TMPDIR", temporary, 1), 0);

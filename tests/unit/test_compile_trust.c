@@ -24,8 +24,8 @@ TEST(the_first_folder_with_the_library_decides)
 	if (geteuid() != 0)
 		skip();
 	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-trust", &folder), 0);
-	path = os_join(NULL, folder, "libx.so.1");
-	places = mem_printf(NULL, "/nonexistent:%s:/usr/lib", folder);
+	path = os_join(folder, "libx.so.1");
+	places = mem_printf("/nonexistent:%s:/usr/lib", folder);
 	assert_true(path && places);
 	assert_int_equal(setenv("LD_LIBRARY_PATH", places, 1), 0);
 	assert_int_equal(compiler_check_name(NULL, "libx.so.1"), 0); /* in none of them */
@@ -51,8 +51,8 @@ TEST(the_first_folder_with_the_library_decides)
 /* Says such a version, and is somebody's. */
 static void put_compiler(const char *root, const char *name, const char *version, unsigned owner)
 {
-	char *path = os_join(NULL, root, name);
-	char *text = mem_printf(NULL, "#!/bin/sh\necho ptxas: release %s, V%s.1\n", version, version);
+	char *path = os_join(root, name);
+	char *text = mem_printf("#!/bin/sh\necho ptxas: release %s, V%s.1\n", version, version);
 
 	assert_int_equal(os_make_parent(NULL, path, 0755), 0);
 	assert_int_equal(os_write_mode(NULL, path, text, strlen(text), 0755), 0);
@@ -93,12 +93,12 @@ TEST(the_version_and_the_owner_decide)
 		int result;
 
 		assert_int_equal(os_make_temp_dir(NULL, "jitwarm-found", &folder), 0);
-		path = mem_string(NULL, path);
-		kept = os_join(NULL, folder, "store");
-		cuda = os_join(NULL, folder, "cuda");
-		bin = mem_printf(NULL, "%s%sbin:/usr/bin:/bin", cases[i].whole ? folder : "",
+		path = mem_string(path);
+		kept = os_join(folder, "store");
+		cuda = os_join(folder, "cuda");
+		bin = mem_printf("%s%sbin:/usr/bin:/bin", cases[i].whole ? folder : "",
 						 cases[i].whole ? "/" : "");
-		wanted = os_join(NULL, folder, cases[i].found);
+		wanted = os_join(folder, cases[i].found);
 		put_compiler(folder, cases[i].name, cases[i].version, cases[i].theirs ? OTHER_ACCOUNT : 0);
 		if (cases[i].name2)
 			put_compiler(folder, cases[i].name2, cases[i].version2, 0);
@@ -138,7 +138,7 @@ TEST(a_named_compiler_is_exact_older_or_refused)
 	char *folder, *path;
 
 	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-named", &folder), 0);
-	path = os_join(NULL, folder, "ptxas");
+	path = os_join(folder, "ptxas");
 	put_compiler(folder, "ptxas", "12.4", geteuid());
 	for (size_t i = 0; i < 3; i++) {
 		const struct jw_driver driver = {.cuda = cases[i].cuda};
@@ -171,10 +171,9 @@ TEST(how_a_compiler_ends_is_what_it_says)
 		uint32_t cuda;
 
 		assert_int_equal(os_make_temp_dir(NULL, "jitwarm-ended", &folder), 0);
-		program = os_join(NULL, folder, "ptxas");
-		work = os_join(NULL, folder, "work");
-		text = mem_printf(NULL,
-						  "#!/bin/sh\necho ptxas: release 12.4, V12.4.1\n"
+		program = os_join(folder, "ptxas");
+		work = os_join(folder, "work");
+		text = mem_printf("#!/bin/sh\necho ptxas: release 12.4, V12.4.1\n"
 						  "[ \"$1\" = --version ] || cat \"$%d\" - >\"$%d\" <<END\n $2\nEND\n%s\n",
 						  link ? 3 : 2, link ? 5 : 4, cases[i / 2].end);
 		assert_int_equal(os_make_dirs(NULL, work, 0700), 0);

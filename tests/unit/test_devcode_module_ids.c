@@ -10,8 +10,8 @@ static bool read_ids(const char *ids, size_t size, size_t objects, size_t linked
 {
 	bool known = false;
 
-	assert_int_equal(
-		module_ids_read(NULL, (const uint8_t *)ids, size, objects, linked, links, &known), 0);
+	assert_int_equal(module_ids_read((const uint8_t *)ids, size, objects, linked, links, &known),
+					 0);
 	return known;
 }
 #define READ(ids, objects, linked, links) read_ids(ids, sizeof ids, objects, linked, links)

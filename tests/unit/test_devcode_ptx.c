@@ -90,7 +90,7 @@ TEST(counting_fast_is_counting)
 										";;\n\n",  "div.",    ".",         "rem.",   "rem.div.u64",
 										"div.s64", "div.u64", "div.rn.f64"};
 	enum { SIZE = 6200 };
-	char *text = mem_alloc(NULL, SIZE);
+	char *text = mem_alloc(SIZE);
 
 	for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
 		size_t length = strlen(words[w]);

@@ -56,7 +56,7 @@ TEST(wrappers_among_too_many_sections_are_not_followed)
 			.format = DEVCODE_PE, .wrappers = wrappers, .wrapper_count = i ? MANY : FEW};
 		bool known;
 
-		assert_int_equal(wrappers_follow(NULL, &image, &table, NULL, &container, 1, &known), 0);
+		assert_int_equal(wrappers_follow(&image, &table, NULL, &container, 1, &known), 0);
 		assert_int_equal(known, !i);
 		assert_int_equal(container.linked, !i);
 	}

@@ -8,7 +8,7 @@ enum { HANGS_AFTER_S = 60 };
 
 static void make_above(const char *path)
 {
-	char *above = os_dir_name(NULL, path);
+	char *above = os_dir_name(path);
 
 	assert_int_equal(os_make_dirs(NULL, above, 0700), 0);
 	mem_free(above);
@@ -71,7 +71,7 @@ static void put_link_outside(const struct named_file *file, unsigned number)
 
 static void put_link_to_folder(const struct named_file *file, unsigned number)
 {
-	char *inner = mem_printf(NULL, "%s/k.ptx", file->target);
+	char *inner = mem_printf("%s/k.ptx", file->target);
 	const struct named_file outside = {.name = inner},
 							link = {.name = "aside", .target = file->target};
 

@@ -388,7 +388,7 @@ CASE(an_environment_can_be_made_the_active_one)
 	put("sub/named/conda-meta/history", "");
 	assert_int_equal(os_real_path(NULL, ".", &before) || chdir(root), 0);
 	for (int whole = 0; whole < 2; whole++) {
-		char *dir = whole ? at("sub/named") : mem_string(NULL, "sub/named");
+		char *dir = whole ? at("sub/named") : mem_string("sub/named");
 
 		put("home/.conda/environments.txt", dir);
 		assert_int_equal(jw_use_environment(NULL, "named"), whole ? 0 : -1);

@@ -34,7 +34,7 @@ static void put_torch(const char *site)
 	};
 
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-		char *relative = os_join(NULL, site, files[i][0]);
+		char *relative = os_join(site, files[i][0]);
 
 		put(relative, files[i][1]);
 		mem_free(relative);
@@ -90,7 +90,7 @@ CASE(python_on_path)
 	put_torch("Python310/Lib/site-packages");
 	put("roaming/Python/Python310/site-packages/mine.pyd", "MZ");
 	put("roaming/Python/Python39/site-packages/other.pyd", "MZ");
-	char *path = mem_printf(NULL, "%s/store;%s/Python310", root, root);
+	char *path = mem_printf("%s/store;%s/Python310", root, root);
 	assert_int_equal(os_env_set(NULL, "PATH", path), 0);
 	mem_free(path);
 	found = find_one(NULL);

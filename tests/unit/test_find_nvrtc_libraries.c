@@ -18,7 +18,7 @@ static void put(const char *name)
 
 static void forget(const char *name)
 {
-	char *path = os_join(NULL, folder, name);
+	char *path = os_join(folder, name);
 
 	assert_int_equal(os_remove(NULL, path), 0);
 	mem_free(path);
@@ -27,8 +27,8 @@ static void forget(const char *name)
 /* `wanted`: what is found in the folder `in`; NULL: nothing, and `error` says so. */
 static void check_found(const char *in, const char *wanted, const char *error)
 {
-	char *where = os_join(NULL, folder, in), *found = NULL;
-	char *right = wanted ? os_join(NULL, folder, wanted) : NULL;
+	char *where = os_join(folder, in), *found = NULL;
+	char *right = wanted ? os_join(folder, wanted) : NULL;
 	struct jw_error err = {0};
 
 	if (wanted) {
@@ -96,7 +96,7 @@ TEST(the_newest_is_taken)
 TEST(a_toolkit_is_named_by_the_environment)
 {
 	static const char *const names[] = {"CUDA_HOME", "CUDA_PATH"};
-	char *found = NULL, *empty = os_join(NULL, folder, "nothing");
+	char *found = NULL, *empty = os_join(folder, "nothing");
 
 	put("kit/lib64/libnvrtc.so.12");
 	assert_int_equal(os_make_dirs(NULL, empty, 0700), 0);
@@ -104,8 +104,7 @@ TEST(a_toolkit_is_named_by_the_environment)
 	assert_int_equal(os_env_set(NULL, "VIRTUAL_ENV", empty), 0);
 	assert_int_equal(os_env_set(NULL, "CONDA_PREFIX", NULL), 0);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		char *kit = os_join(NULL, folder, "kit"),
-			 *right = os_join(NULL, kit, "lib64/libnvrtc.so.12");
+		char *kit = os_join(folder, "kit"), *right = os_join(kit, "lib64/libnvrtc.so.12");
 
 		assert_int_equal(os_env_set(NULL, names[!i], NULL), 0);
 		assert_int_equal(os_env_set(NULL, names[i], kit), 0);

@@ -114,7 +114,7 @@ CASE(a_projects_environment_is_what_its_link_leads_to)
 	put("project/file", "x");
 	assert_int_equal(symlink("../elsewhere", link), 0);
 	assert_int_equal(os_real_path(NULL, ".", &before), 0);
-	folder = os_dir_name(NULL, link);
+	folder = os_dir_name(link);
 	assert_int_equal(chdir(folder), 0);
 	assert_int_equal(jw_find(NULL, &(struct jw_find_options){0}, &found), 0);
 	assert_non_null(strstr(found->environment, "/elsewhere"));
@@ -168,7 +168,7 @@ CASE(virtual_environment_may_share_its_base)
 	struct jw_found *found;
 	char *base = at("opt/bin"), *text;
 
-	text = mem_printf(NULL, "home = %s\ninclude-system-site-packages = True\n", base);
+	text = mem_printf("home = %s\ninclude-system-site-packages = True\n", base);
 	put("v/pyvenv.cfg", text);
 	put("v/lib/python3.9/site-packages/x-2.dist-info/METADATA", "Name: x\nVersion: 2\n");
 	put("v/lib/python3.9/site-packages/x-2.dist-info/RECORD", "x/new.so,,\n");
@@ -196,8 +196,7 @@ CASE(virtual_environment_may_share_its_base)
 static void put_script(const char *relative, const char *line)
 {
 	char *ran = at("ran"),
-		 *text = mem_printf(NULL,
-							"#!/bin/sh\npwd >'%s'\n[ \"$1 $2 $3\" = "
+		 *text = mem_printf("#!/bin/sh\npwd >'%s'\n[ \"$1 $2 $3\" = "
 							"\"-I -c print(__import__('sys').executable)\" ] && %s\n",
 							ran, line);
 
@@ -251,9 +250,9 @@ static bool let_go(void *context)
 TEST_WITH(a_script_is_asked_what_it_starts, set_up_account, tear_down_account)
 {
 	const uid_t own = geteuid();
-	char *python = at("versions/3.11.7/bin/python3"), *line = mem_printf(NULL, "echo '%s'", python),
-		 *failing = mem_printf(NULL, "%s && exit 1", line), *before = NULL, *go = at("go"),
-		 *waiting = mem_printf(NULL, "until [ -e '%s' ]; do :; done && %s", go, line);
+	char *python = at("versions/3.11.7/bin/python3"), *line = mem_printf("echo '%s'", python),
+		 *failing = mem_printf("%s && exit 1", line), *before = NULL, *go = at("go"),
+		 *waiting = mem_printf("until [ -e '%s' ]; do :; done && %s", go, line);
 	struct jw_found *found;
 	struct jw_error err;
 
@@ -305,7 +304,7 @@ TEST_WITH(a_script_is_asked_what_it_starts, set_up_account, tear_down_account)
 CASE(root_asks_its_own_script_elsewhere)
 {
 	struct jw_found *found;
-	char *python = at("bin/python"), *line = mem_printf(NULL, "echo '%s'", python),
+	char *python = at("bin/python"), *line = mem_printf("echo '%s'", python),
 		 *theirs = at("theirs"), *before = NULL;
 
 	put_program("bin/python", "\x7f"

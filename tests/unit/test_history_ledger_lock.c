@@ -43,7 +43,7 @@ TEST(a_writer_waits_for_another)
 {
 	const struct ledger_new_mark ours = {.key = 2, .checksum = 2, .stamp = stamp};
 	const struct ledger_change what = {.marks = &ours, .mark_count = 1};
-	char *cache = os_join(NULL, folder, "cache"), *path = ledger_file(NULL, folder, cache);
+	char *cache = os_join(folder, "cache"), *path = ledger_file(NULL, folder, cache);
 	struct ledger ledger;
 	int ends[2], status;
 	pid_t other;
@@ -94,7 +94,7 @@ static int note_plan(const char *path, char *cache)
 
 	memcpy(plan.profile.stamp, stamp, sizeof stamp);
 	ledger_open(&ledger, folder, cache);
-	if (ledger_begin(NULL, &ledger, &plan))
+	if (ledger_begin(&ledger, &plan))
 		return 1;
 	ledger_note(&ledger, folder, false);
 	ledger_close(&ledger);
@@ -107,7 +107,7 @@ TEST(nobody_writes_without_the_lock)
 	const struct ledger_new_mark ours = {.key = 2, .checksum = 2, .stamp = stamp};
 	const struct ledger_change what = {.marks = &ours, .mark_count = 1};
 	struct jw_error err = {0};
-	char *cache = os_join(NULL, folder, "third"), *path = ledger_file(NULL, folder, cache);
+	char *cache = os_join(folder, "third"), *path = ledger_file(NULL, folder, cache);
 	int ready[2], end[2], status;
 	pid_t holder, another;
 	char byte;

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "entries.h"
-#include "lacking.h"
 #include "packs.h"
 #include "state/ledger.h"
 
@@ -31,8 +30,8 @@ static int set_up(void **state)
 {
 	if (make_folder(state))
 		return -1;
-	cache = os_join(NULL, folder, "cache");
-	state_dir = os_join(NULL, folder, "state");
+	cache = os_join(folder, "cache");
+	state_dir = os_join(folder, "state");
 	path = ledger_file(NULL, state_dir, cache);
 	return path ? 0 : -1;
 }
@@ -75,7 +74,7 @@ static int start(void **state)
 static void begin(struct ledger *ledger)
 {
 	ledger_open(ledger, state_dir, cache);
-	assert_int_equal(ledger_begin(NULL, ledger, &plan), 0);
+	assert_int_equal(ledger_begin(ledger, &plan), 0);
 }
 
 static uint64_t inode_of(const char *file)
@@ -273,33 +272,6 @@ TEST_WITH(records_of_another_process_stay, start, NULL)
 	ledger_close(&ledger);
 }
 
-/* Without memory: all of the change, or none of it and a reason. */
-TEST(no_part_of_a_change_is_left_out)
-{
-	const struct ledger_new_mark marks[] = {{.key = 1, .checksum = 2, .stamp = stamp},
-											{.key = 3, .checksum = 4}};
-	const struct ledger_change first = {.marks = marks, .mark_count = 1};
-	const struct ledger_change second = {
-		.marks = marks + 1, .mark_count = 1, .cleared = &marks[0].key, .cleared_count = 1};
-
-	for (size_t n = 1, left = 0; !left; n++) {
-		struct jw_error err = {0};
-		struct ledger ledger;
-		int result;
-
-		assert_int_equal(start(state), 0);
-		assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &first), 0);
-		mem_fail_after(n);
-		result = ledger_change_marks(&err, state_dir, cache, &second);
-		left = mem_fail_after(0);
-		assert_true(result ? !left && err.message[0] : !err.code);
-		ledger_open(&ledger, state_dir, cache);
-		assert_int_equal(ledger.marks.count, 1);
-		assert_int_equal(ledger.marks.items[0].name, result ? 1 : 3);
-		ledger_close(&ledger);
-	}
-}
-
 /* The oldest ones make room for those that come, and not one more. */
 TEST(marks_make_room_for_others)
 {
@@ -307,7 +279,7 @@ TEST(marks_make_room_for_others)
 	static const struct {
 		size_t coming, left;
 	} cases[] = {{10, 10}, {11, 9}, {MOST - 1, 1}, {MOST, 0}};
-	struct ledger_new_mark *many = mem_array(NULL, MOST, sizeof *many);
+	struct ledger_new_mark *many = mem_array(MOST, sizeof *many);
 
 	for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
 		struct ledger_change what = {.marks = many, .mark_count = MOST - 10};
@@ -336,7 +308,7 @@ TEST_WITH(the_history_is_where_the_run_is, start, NULL)
 	struct jw_system system = {.state_dir = state_dir};
 	struct os_file *lock = NULL;
 	struct jw_error err = {0};
-	char *file = os_join(NULL, folder, "file");
+	char *file = os_join(folder, "file");
 	const struct ledger_new_mark one = {.key = 1, .checksum = 2, .stamp = stamp};
 	const struct ledger_change what = {.marks = &one, .mark_count = 1};
 

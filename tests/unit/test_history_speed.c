@@ -306,7 +306,7 @@ TEST(a_file_of_any_bytes_does_no_harm)
 TEST_WITH(it_is_kept_in_the_state_directory, make_folder, remove_folder)
 {
 	struct speed_time run = run_of(100, 1.7), nothing = run_of(0, 0);
-	char *place = os_join(NULL, folder, "state"), *path = os_join(NULL, folder, "state/speed.json");
+	char *place = os_join(folder, "state"), *path = os_join(folder, "state/speed.json");
 
 	speed_remember(place, &new_driver, &nothing);
 	assert_false(os_exists(path));

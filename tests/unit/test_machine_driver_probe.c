@@ -11,14 +11,13 @@
 
 static int probe_with(struct jw_error *err, const char *body, struct cache_profile *profile)
 {
-	char *script = os_join(NULL, folder, "worker.sh");
+	char *script = os_join(folder, "worker.sh");
 	const char *const command[] = {"/bin/sh", script, NULL};
 	const struct protocol_device device = {.target = {.sm = 86}};
-	char *text = mem_printf(NULL,
-							"echo '{\"hello\":0,\"devices\":[]}'\nread -r line\n%s\n"
+	char *text = mem_printf("echo '{\"hello\":0,\"devices\":[]}'\nread -r line\n%s\n"
 							"echo '{\"answer\":0,\"result\":0}'\nread -r line\n",
 							body);
-	char *inner = os_join(NULL, folder, "inner");
+	char *inner = os_join(folder, "inner");
 	int result;
 
 	assert_int_equal(os_write_atomic(NULL, script, text, strlen(text)), 0);
@@ -57,7 +56,7 @@ TEST(an_entry_of_another_form_is)
 /* The probe's entry as this driver makes it, into the file `path`; its key. */
 static uint64_t write_entry(const char *stamp, const char *path)
 {
-	char *container = os_join(NULL, folder, "probe.fatbin"), key[4096];
+	char *container = os_join(folder, "probe.fatbin"), key[4096];
 	uint8_t bytes[sizeof key + CACHE_ENTRY_HEADER];
 	struct buf probe = {0};
 	size_t start, length, size;
@@ -89,7 +88,7 @@ static uint64_t write_entry(const char *stamp, const char *path)
 TEST(the_name_of_an_entry_is_part_of_its_form)
 {
 	static const char stamp[] = "Jun 25 202401:14:48";
-	char *entry = os_join(NULL, folder, "entry"), name[CACHE_NAME_SIZE];
+	char *entry = os_join(folder, "entry"), name[CACHE_NAME_SIZE];
 	const uint64_t key = write_entry(stamp, entry);
 
 	for (unsigned other = 0; other < 2; other++) {
@@ -97,9 +96,8 @@ TEST(the_name_of_an_entry_is_part_of_its_form)
 		char *body;
 
 		(void)cache_entry_name(name, key ^ other);
-		body =
-			mem_printf(NULL, "mkdir -p \"$CUDA_CACHE_PATH/%.3s\"\ncp '%s' \"$CUDA_CACHE_PATH/%s\"",
-					   name, entry, name);
+		body = mem_printf("mkdir -p \"$CUDA_CACHE_PATH/%.3s\"\ncp '%s' \"$CUDA_CACHE_PATH/%s\"",
+						  name, entry, name);
 		assert_int_equal(probe_with(NULL, body, &profile), 0);
 		assert_int_equal(profile.trust, other ? CACHE_STAMP_OPAQUE : CACHE_STAMP_CONFIRMED);
 		assert_string_equal(profile.stamp, stamp);

@@ -15,7 +15,7 @@ static struct speed_gauge make(char **ret_path)
 	struct speed_gauge gauge;
 	struct jw_error err = {0};
 
-	*ret_path = os_join(NULL, folder, "gauge.fatbin");
+	*ret_path = os_join(folder, "gauge.fatbin");
 	if (speed_gauge_make(&err, *ret_path, 3, &gauge))
 		fail_msg("%s", err.message);
 	return gauge;

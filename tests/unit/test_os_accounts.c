@@ -76,7 +76,7 @@ TEST(acting_as_ourselves)
 	else if (!os_is_superuser())
 		skip();
 	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-accounts", &folder), 0);
-	file = os_join(NULL, folder, "file");
+	file = os_join(folder, "file");
 	assert_int_equal(os_act_as_account(NULL, &account), 0);
 	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
 	os_act_as_self();

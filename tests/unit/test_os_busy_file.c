@@ -52,7 +52,7 @@ TEST(a_moment_is_waited_for_and_no_longer)
 	HANDLE held, thread;
 
 	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-busy", &folder), 0);
-	path = os_join(NULL, folder, "index");
+	path = os_join(folder, "index");
 	assert_int_equal(os_write_atomic(NULL, path, "x", 1), 0);
 
 	held = hold(path);
@@ -81,8 +81,8 @@ TEST(a_file_is_renamed_over_one_that_is_open_for_a_moment)
 	char *folder, *from, *to;
 
 	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-busy", &folder), 0);
-	from = os_join(NULL, folder, "from");
-	to = os_join(NULL, folder, "to");
+	from = os_join(folder, "from");
+	to = os_join(folder, "to");
 	assert_int_equal(os_write_atomic(NULL, from, "new", 3), 0);
 	assert_int_equal(os_write_atomic(NULL, to, "old", 3), 0);
 	held_until_awaited = hold(to);

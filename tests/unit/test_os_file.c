@@ -5,13 +5,12 @@
 
 #include "base/mem.h"
 #include "folder.h"
-#include "lacking.h"
 #include "os/file.h"
 #include "os/platform.h"
 
 static char *inside(const char *name)
 {
-	char *path = os_join(NULL, folder, name);
+	char *path = os_join(folder, name);
 
 	assert_non_null(path);
 	return path;
@@ -109,31 +108,6 @@ TEST(directories_are_made_listed_and_removed)
 	mem_free(top);
 }
 
-/* Made anew each time: what a failure has left needs less memory. */
-TEST(directories_that_memory_lacks_for_are_not_said_to_be_there)
-{
-	char *top = inside("lacking"), *deep = inside("lacking/a/b/c/d");
-	size_t left = 0;
-
-	for (size_t n = 1; !left; n++) {
-		struct jw_error err = {0};
-		int result;
-
-		assert_true(n < LACKING_MOST);
-		assert_int_equal(os_remove_tree(NULL, top), 0);
-		mem_fail_after(n);
-		result = os_make_dirs(&err, deep, 0700);
-		left = mem_fail_after(0);
-		if (result)
-			assert_int_equal(err.code, JW_ERR_MEMORY);
-		assert_true(result || os_exists(deep));
-		assert_true(!left || !result);
-	}
-	assert_int_equal(os_remove_tree(NULL, top), 0);
-	mem_free(top);
-	mem_free(deep);
-}
-
 TEST(directories_that_cannot_be_made_are_not_said_to_be_there)
 {
 	char *file = inside("no-folder"), *below = inside("no-folder/a/b"), *too_long;
@@ -155,7 +129,7 @@ TEST(directories_that_cannot_be_made_are_not_said_to_be_there)
 TEST(write_access_is_checked_without_writing)
 {
 	char *file = inside("plain"), *missing = inside("no/such/folder"), *below = inside("plain/sub");
-	char *near_missing = os_nearest(NULL, missing);
+	char *near_missing = os_nearest(missing);
 	struct jw_error err = {0};
 
 	assert_string_equal(near_missing, folder);
@@ -184,7 +158,7 @@ TEST(names_are_taken_apart)
 	} cases[] = {{"/a/b", "/a", "b"}, {"a", ".", "a"}, {"/a", "/", "a"}, {"a/", "a", ""}};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *dir = os_dir_name(NULL, cases[i].path);
+		char *dir = os_dir_name(cases[i].path);
 
 		assert_string_equal(dir, cases[i].dir);
 		assert_string_equal(os_base_name(cases[i].path), cases[i].base);
@@ -194,20 +168,19 @@ TEST(names_are_taken_apart)
 
 TEST(the_nearest_folder_is_found)
 {
-	char *deep = os_join(NULL, folder, "nearest/not/there"),
-		 *there = os_join(NULL, folder, "nearest"), *found;
+	char *deep = os_join(folder, "nearest/not/there"), *there = os_join(folder, "nearest"), *found;
 
-	found = os_nearest(NULL, deep);
+	found = os_nearest(deep);
 	assert_string_equal(found, folder);
 	mem_free(found);
 	assert_int_equal(os_make_dirs(NULL, there, 0700), 0);
-	found = os_nearest(NULL, deep);
+	found = os_nearest(deep);
 	assert_string_equal(found, there);
 	mem_free(found);
-	found = os_nearest(NULL, there);
+	found = os_nearest(there);
 	assert_string_equal(found, there);
 	mem_free(found);
-	found = os_nearest(NULL, "nobody-has-this/file");
+	found = os_nearest("nobody-has-this/file");
 	assert_string_equal(found, ".");
 	mem_free(found);
 	mem_free(there);

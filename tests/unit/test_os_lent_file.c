@@ -5,7 +5,7 @@
 
 TEST(only_short_files_are_lent)
 {
-	char *path = os_join(NULL, folder, "pem");
+	char *path = os_join(folder, "pem");
 	struct os_lent lent = {0};
 	struct jw_error why;
 
@@ -23,7 +23,7 @@ TEST(only_short_files_are_lent)
 /* Another file gets the name between the look and the reading. */
 TEST(what_was_looked_at_is_read)
 {
-	char *path = os_join(NULL, folder, "name"), text[16] = {0};
+	char *path = os_join(folder, "name"), text[16] = {0};
 	struct os_lent lent;
 	FILE *file;
 

@@ -81,12 +81,12 @@ TEST(a_damaged_link_is_refused)
 
 static char *in_folder(const char *name)
 {
-	return os_join(NULL, folder, name);
+	return os_join(folder, name);
 }
 
 static void make_with_file(const char *name)
 {
-	char *path = in_folder(name), *file = os_join(NULL, path, "file");
+	char *path = in_folder(name), *file = os_join(path, "file");
 
 	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
 	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
@@ -96,7 +96,7 @@ static void make_with_file(const char *name)
 
 static bool has_file(const char *name)
 {
-	char *path = in_folder(name), *file = os_join(NULL, path, "file");
+	char *path = in_folder(name), *file = os_join(path, "file");
 	bool has = os_exists(file);
 
 	mem_free(file);
@@ -133,7 +133,7 @@ TEST(what_was_opened_is_emptied)
 static bool make_junction(const char *path, const char *target)
 {
 	uint8_t data[1024] = {0};
-	char *shown = mem_printf(NULL, "\\??\\%s", target);
+	char *shown = mem_printf("\\??\\%s", target);
 	wchar_t *wide = win32_wide(NULL, shown);
 	const size_t bytes = wcslen(wide) * sizeof *wide;
 	const uint32_t tag = IO_REPARSE_TAG_MOUNT_POINT;
@@ -180,13 +180,13 @@ TEST(a_junction_goes_alone)
 
 TEST(leftovers_are_swept_by_name_kind_and_age)
 {
-	char *base = os_join(NULL, folder, "swept");
+	char *base = os_join(folder, "swept");
 	static const char *const names[] = {"run-1", "run-2", "run-away"};
 	struct os_names left;
 
 	assert_int_equal(os_make_dirs(NULL, base, 0700), 0);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		char *path = os_join(NULL, base, names[i]), *file = os_join(NULL, path, "file");
+		char *path = os_join(base, names[i]), *file = os_join(path, "file");
 
 		assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
 		assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);

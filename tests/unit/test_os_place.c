@@ -38,7 +38,7 @@ static int remove_folder(void **state)
 
 static char *inside(const char *name)
 {
-	char *path = os_join(NULL, folder, name);
+	char *path = os_join(folder, name);
 
 	assert_non_null(path);
 	return path;
@@ -54,7 +54,7 @@ static void write_text(const char *path, const char *text)
 
 TEST(a_hangul_name_comes_back_as_it_was_given)
 {
-	char *path = inside("사용자/캐시"), *file = os_join(NULL, path, "가나다.bin"), *real = NULL;
+	char *path = inside("사용자/캐시"), *file = os_join(path, "가나다.bin"), *real = NULL;
 	struct os_names names;
 
 	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
@@ -104,17 +104,17 @@ TEST(a_link_is_resolved_for_every_account)
 TEST(a_path_of_more_than_260_characters_works)
 {
 	static const char level[] = "a-name-of-forty-characters-as-frameworks";
-	char *path = mem_string(NULL, folder), *file;
+	char *path = mem_string(folder), *file;
 	struct os_stat stat;
 	struct os_map map;
 
 	for (int i = 0; i < 9; i++) {
-		char *longer = os_join(NULL, path, level);
+		char *longer = os_join(path, level);
 
 		mem_free(path);
 		path = longer;
 	}
-	file = os_join(NULL, path, "file");
+	file = os_join(path, "file");
 	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
 	write_text(file, "far down");
 	assert_int_equal(os_stat(NULL, file, &stat), 0);
@@ -220,7 +220,7 @@ TEST(roots_are_known)
 
 		if (cases[i].windows && !on_windows())
 			continue;
-		dir = os_dir_name(NULL, cases[i].path);
+		dir = os_dir_name(cases[i].path);
 		assert_int_equal(os_root_length(cases[i].path), cases[i].root);
 		assert_string_equal(dir, cases[i].dir);
 		mem_free(dir);
@@ -273,7 +273,7 @@ TEST(the_machine_has_cores_memory_and_room)
 	assert_int_equal(os_space(NULL, folder, &space), 0);
 	assert_true(space.free_bytes > 0);
 	assert_true(space.free_files > 0);
-	absent = os_join(NULL, folder, "absent/place");
+	absent = os_join(folder, "absent/place");
 	assert_int_equal(os_space(NULL, absent, &space), -1);
 	mem_free(absent);
 }
@@ -317,7 +317,7 @@ TEST(removing_a_tree_follows_no_limit_of_names)
 	char *top = inside("tree");
 
 	for (int i = 0; i < 40; i++) {
-		char *deep = mem_printf(NULL, "%s/%d/가", top, i), *file = os_join(NULL, deep, "f");
+		char *deep = mem_printf("%s/%d/가", top, i), *file = os_join(deep, "f");
 
 		assert_int_equal(os_make_dirs(NULL, deep, 0700), 0);
 		write_text(file, "");

@@ -49,7 +49,7 @@ TEST(a_folder_that_vanishes_is_made_again)
 {
 	int (*const make[])(struct jw_error * err, const char *path,
 						uint32_t mode) = {os_make_dirs, os_make_shared_dirs};
-	char *above = os_join(NULL, folder, "above"), *path = os_join(NULL, above, "below");
+	char *above = os_join(folder, "above"), *path = os_join(above, "below");
 
 	for (size_t i = 0; i < sizeof make / sizeof *make; i++) {
 		struct jw_error err = {0};
@@ -82,8 +82,8 @@ TEST(an_entry_reaches_a_folder_that_vanishes)
 	start_anew();
 	fill(1, 1);
 	entries_make(&entry, 2, 0);
-	path = cache_entry_path(NULL, dir, entry.key);
-	level = os_dir_name(NULL, path);
+	path = cache_entry_path(dir, entry.key);
+	level = os_dir_name(path);
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	vanishing = level;
 	times = BEARABLE;

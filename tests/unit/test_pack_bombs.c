@@ -49,7 +49,7 @@ static bool is_taken(const void *body, size_t size, struct jw_error *err)
 static void check_target(void)
 {
 	for (size_t i = 0; i < ENTRIES; i++) {
-		char *path = cache_entry_path(NULL, target, wanted[i].key);
+		char *path = cache_entry_path(target, wanted[i].key);
 		struct buf bytes = {0};
 
 		assert_int_equal(os_read_file(NULL, path, 1 << 20, &bytes), 0);
@@ -64,7 +64,7 @@ static void check_target(void)
 /* A few bits have no meaning (a hint in a frame's header): then the entries are the same */
 TEST(every_bit_under_its_own_digest)
 {
-	char *cache = os_join(NULL, folder, "cache");
+	char *cache = os_join(folder, "cache");
 	struct buf pack = {0};
 	struct jw_error err;
 	size_t body, taken = 0;
@@ -221,8 +221,8 @@ static int set_up(void **state)
 		return -1;
 	for (unsigned n = 0; n < ENTRIES; n++)
 		entries_make(&wanted[n], n, 0);
-	file = os_join(NULL, folder, "a.jwpack");
-	target = os_join(NULL, folder, "target");
+	file = os_join(folder, "a.jwpack");
+	target = os_join(folder, "target");
 	return 0;
 }
 

@@ -11,7 +11,7 @@ static char *file, *target;
 
 static void make_pack(struct buf *ret_bytes)
 {
-	char *cache = os_join(NULL, folder, "cache");
+	char *cache = os_join(folder, "cache");
 	struct entries_entry entry;
 
 	for (unsigned n = 0; n < 2; n++) {
@@ -112,12 +112,12 @@ static struct packs_parts parts;
 
 static char *manifest_of(const char *members, const char *entries)
 {
-	return mem_printf(NULL, HEAD DRIVERS "\"members\":[%s],\"entries\":[%s]}", members, entries);
+	return mem_printf(HEAD DRIVERS "\"members\":[%s],\"entries\":[%s]}", members, entries);
 }
 
 static char *two_members(void)
 {
-	return mem_printf(NULL, "{\"name\":\"%s\",\"bytes\":%zu},{\"name\":\"%s\",\"bytes\":%zu}",
+	return mem_printf("{\"name\":\"%s\",\"bytes\":%zu},{\"name\":\"%s\",\"bytes\":%zu}",
 					  parts.ptx_name, sizeof parts.ptx, parts.cubin_name, sizeof parts.cubin);
 }
 
@@ -221,8 +221,8 @@ TEST(machine_code_that_is_too_new)
 		packs_parts_name(&parts);
 		members = two_members();
 		entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
-		manifest = mem_printf(NULL, HEAD_OF("%s") DRIVERS "\"members\":[%s],\"entries\":[%s]}",
-							  os_name, members, entry);
+		manifest = mem_printf(HEAD_OF("%s") DRIVERS "\"members\":[%s],\"entries\":[%s]}", os_name,
+							  members, entry);
 		packs_make(
 			&pack, manifest,
 			(const struct packs_member[]){{parts.ptx_name, parts.ptx, sizeof parts.ptx},
@@ -305,8 +305,8 @@ static int set_up(void **state)
 {
 	if (make_folder(state))
 		return -1;
-	file = os_join(NULL, folder, "a.jwpack");
-	target = os_join(NULL, folder, "target");
+	file = os_join(folder, "a.jwpack");
+	target = os_join(folder, "target");
 	packs_parts_make(&parts);
 	return 0;
 }

@@ -84,7 +84,7 @@ TEST(its_own_wins_over_one_that_is_carried)
 		assert_int_equal(result->added, 1);
 		assert_int_equal(result->group_count, 2);
 		jw_import_result_free(result);
-		path = cache_entry_path(NULL, target, own.key);
+		path = cache_entry_path(target, own.key);
 		assert_int_equal(os_read_file(NULL, path, 1 << 20, &got), 0);
 		assert_int_equal(got.size, own.size);
 		assert_memory_equal(got.data, own.bytes, own.size);
@@ -159,7 +159,7 @@ static void put_others(const uint64_t *order)
 		entries_make(&entry, 100 + i, 7 + 13 * i);
 		sizes[i] = entry.row_bytes;
 		packs_put(target, entry.key, entry.bytes, entry.size);
-		path = cache_entry_path(NULL, target, entry.key);
+		path = cache_entry_path(target, entry.key);
 		check_set_mtime(path, (os_now_s() - (int64_t)order[i] * DAY_S) * INT64_C(1000000000));
 		mem_free(path);
 	}
@@ -236,7 +236,7 @@ TEST(the_index_says_which_is_the_oldest)
 	assert_int_equal(jw_cache_list(NULL, &look, &list), 0);
 	assert_int_equal(list->count, OTHERS);
 	for (unsigned i = 0; i < OTHERS; i++) {
-		char *path = cache_entry_path(NULL, target, list->entries[i].key);
+		char *path = cache_entry_path(target, list->entries[i].key);
 
 		rows[i] = list->entries[i].file_bytes - CACHE_ENTRY_HEADER;
 		all += rows[i];
@@ -316,7 +316,7 @@ TEST(many_are_written)
 /* Where the rows of an index cannot be read, nobody knows what room is left. */
 TEST(an_index_that_cannot_be_read_leaves_no_room)
 {
-	char *index = os_join(NULL, target, "index");
+	char *index = os_join(target, "index");
 	struct jw_error err = {0};
 	struct os_file *file;
 	uint64_t room = 0;
@@ -341,9 +341,9 @@ static int set_up(void **state)
 {
 	if (make_folder(state))
 		return -1;
-	cache = os_join(NULL, folder, "cache");
-	target = os_join(NULL, folder, "target");
-	pack = os_join(NULL, folder, "a.jwpack");
+	cache = os_join(folder, "cache");
+	target = os_join(folder, "target");
+	pack = os_join(folder, "a.jwpack");
 	return 0;
 }
 

@@ -9,7 +9,7 @@
 
 static char *path_in(const char *name)
 {
-	return os_join(NULL, folder, name);
+	return os_join(folder, name);
 }
 
 /* Three entries: two of the same module and cubin by different drivers, and one more */

@@ -91,7 +91,7 @@ struct changing {
 static bool changes(void *context, uint64_t key)
 {
 	const struct changing *changing = context;
-	char *path = cache_entry_path(NULL, cache, key);
+	char *path = cache_entry_path(cache, key);
 	struct os_file *file;
 
 	if (key == changing->key) {
@@ -171,7 +171,7 @@ TEST(entries_that_change_later)
 	memset(other.bytes, 0, CACHE_ENTRY_HEADER);
 	packs_put(cache, entry.key, other.bytes, other.size);
 	{
-		char *path = cache_entry_path(NULL, cache, entry.key);
+		char *path = cache_entry_path(cache, entry.key);
 
 		check_set_mtime(path, gather.items->mtime_ns);
 		assert_int_equal(gather_read(&err, cache, gather.items, &bytes, &parts), -1);
@@ -208,7 +208,7 @@ static int set_up(void **state)
 {
 	if (make_folder(state))
 		return -1;
-	cache = os_join(NULL, folder, "cache");
+	cache = os_join(folder, "cache");
 	return 0;
 }
 

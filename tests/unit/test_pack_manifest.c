@@ -30,7 +30,6 @@ static const char *const usual[PARTS] = {"\"jitwarm.pack/1\"", "[]",         "\"
 static char *document_of(const char *const parts[PARTS])
 {
 	return mem_printf(
-		NULL,
 		"{\"format\":%s,\"requires\":%s,\"os\":%s,\"pointer_bits\":%s,\"drivers\":[%s],"
 		"\"members\":[%s],\"entries\":[%s]}",
 		parts[FORMAT], parts[FEATURES], parts[OS], parts[BITS], parts[DRIVERS], parts[MEMBERS],
@@ -119,7 +118,7 @@ TEST(text_has_a_size)
 {
 	char *sound = document_of(usual);
 	const size_t length = strlen(sound);
-	char *text = mem_resize(NULL, NULL, PACK_MOST_MANIFEST + 1);
+	char *text = mem_resize(NULL, PACK_MOST_MANIFEST + 1);
 
 	memset(text, ' ', PACK_MOST_MANIFEST + 1);
 	memcpy(text, sound, length);
@@ -236,7 +235,7 @@ TEST(drivers_of_stamps)
  * all before. */
 TEST(names_that_begin_alike_are_refused)
 {
-	struct pack_member *all = mem_array(NULL, PACK_MOST_MEMBERS, sizeof *all), one = {0};
+	struct pack_member *all = mem_array(PACK_MOST_MEMBERS, sizeof *all), one = {0};
 	struct pack_manifest manifest = {.members = all};
 	struct set leads = {0};
 	struct jw_error err = {0};
@@ -256,7 +255,7 @@ TEST(names_that_begin_alike_are_refused)
 
 TEST(adds_members_once)
 {
-	struct pack_member *all = mem_array(NULL, PACK_MOST_MEMBERS + 1, sizeof *all);
+	struct pack_member *all = mem_array(PACK_MOST_MEMBERS + 1, sizeof *all);
 	struct pack_manifest manifest = {.members = all};
 	struct pack_member one = {.kind = PACK_PTX}, same_lead = {.kind = PACK_PTX},
 					   code = {.kind = PACK_CUBIN};

@@ -33,7 +33,7 @@ static void make_member(size_t at)
 	char name[TAR_MOST_NAME + 1];
 
 	sizes[at] = size_of(at);
-	contents[at] = mem_alloc(NULL, sizes[at]);
+	contents[at] = mem_alloc(sizes[at]);
 	if (at % 3)
 		memset(contents[at], 'a' + (int)(at % 26), sizes[at]);
 	else
@@ -49,7 +49,7 @@ static int set_up(void **state)
 {
 	struct buf text = BUF_MAX(1 << 20);
 
-	if (make_folder(state) || !(file = os_join(NULL, folder, "pack")))
+	if (make_folder(state) || !(file = os_join(folder, "pack")))
 		return -1;
 	assert_true(sodium_init() >= 0);
 	(void)buf_printf(NULL, &text,
@@ -72,7 +72,7 @@ static int set_up(void **state)
 			i ? "," : "", i + 1, ptx, cubin);
 	}
 	(void)buf_printf(NULL, &text, "]}");
-	manifest = mem_string(NULL, buf_text(&text));
+	manifest = mem_string(buf_text(&text));
 	buf_free(&text);
 	return 0;
 }

@@ -67,7 +67,7 @@ static void put_all(void)
 		keys[i] = put(i, all[i].stamp, all[i].sm, &sizes[i]);
 		total += sizes[i];
 		if (all[i].old)
-			age(cache_entry_path(NULL, cache, keys[i]), 10);
+			age(cache_entry_path(cache, keys[i]), 10);
 	}
 	machine = (struct jw_system){.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
 	machine.cache.limit_bytes = 1 << 30;
@@ -104,7 +104,7 @@ static void fails(struct jw_prune_options options, enum jw_code code, const char
 
 static bool has(uint64_t key)
 {
-	char *path = cache_entry_path(NULL, cache, key);
+	char *path = cache_entry_path(cache, key);
 	bool there = os_exists(path);
 
 	mem_free(path);
@@ -241,7 +241,7 @@ TEST(what_was_made_ahead_stays_for_a_month)
 
 	put_all();
 	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
-		char *path = os_join(NULL, folder, "ahead.json");
+		char *path = os_join(folder, "ahead.json");
 		struct jw_prune_result *result;
 
 		assert_int_equal(os_write_atomic(NULL, path, samples[i].record, strlen(samples[i].record)),
@@ -328,7 +328,7 @@ static int set_up(void **state)
 {
 	if (make_folder(state))
 		return -1;
-	cache = os_join(NULL, folder, "cache");
+	cache = os_join(folder, "cache");
 	former_release = jw_cache_driver_of_stamp(FORMER);
 	releases[0] = former_release;
 	put_all();

@@ -65,8 +65,8 @@ TEST(signed_and_verified)
 /* A folder of public keys that a setting names; what is trusted there is removed there. */
 TEST(a_named_folder_is_trusted_too)
 {
-	char *named = os_join(NULL, folder, "named-keys"), *home = os_join(NULL, folder, "no-state");
-	char *file = os_join(NULL, named, "lab.pub"), *other = os_join(NULL, named, "lab.txt");
+	char *named = os_join(folder, "named-keys"), *home = os_join(folder, "no-state");
+	char *file = os_join(named, "lab.pub"), *other = os_join(named, "lab.txt");
 	struct minisign_secret secret;
 	struct minisign_public key, found;
 	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
@@ -100,7 +100,7 @@ TEST(a_named_folder_is_trusted_too)
 /* A name is one key's: of the same number with other bytes, and the other way round. */
 TEST(a_trusted_name_is_one_keys)
 {
-	char *keys = os_join(NULL, folder, "one");
+	char *keys = os_join(folder, "one");
 	struct minisign_secret secret;
 	struct minisign_public key;
 	struct jw_key trusted;
@@ -214,9 +214,9 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 		{OTHER_PACK, JW_ERR_FORMAT, JW_ERR_FORMAT, "is not the signature of this file"},
 		{UNSEEN, JW_ERR_IO, JW_ERR_IO, "signed.jwpack.minisig"},
 	};
-	char *home = os_join(NULL, folder, "signers"), *pack = os_join(NULL, folder, "signed.jwpack");
-	char *keys = os_join(NULL, home, "trusted");
-	char *signature = mem_printf(NULL, "%s.minisig", pack);
+	char *home = os_join(folder, "signers"), *pack = os_join(folder, "signed.jwpack");
+	char *keys = os_join(home, "trusted");
+	char *signature = mem_printf("%s.minisig", pack);
 	struct minisign_secret secret;
 	struct minisign_public key;
 	struct pack_manifest manifest;
@@ -290,10 +290,9 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 /* The name that a pack was signed under is told where it has another one now. */
 static void check_renamed(const char *path, const char *name)
 {
-	char *renamed = os_join(NULL, folder, name);
-	char *signatures[] = {mem_printf(NULL, "%s.minisig", path),
-						  mem_printf(NULL, "%s.minisig", renamed)};
-	char *cache = mem_printf(NULL, "%s.cache", renamed);
+	char *renamed = os_join(folder, name);
+	char *signatures[] = {mem_printf("%s.minisig", path), mem_printf("%s.minisig", renamed)};
+	char *cache = mem_printf("%s.cache", renamed);
 	const struct jw_import_options options = {
 		.path = renamed, .state_dir = folder, .cache_dir = cache};
 	struct jw_import_result *result;
@@ -321,15 +320,15 @@ TEST(every_version)
 
 	assert_int_equal(os_list(NULL, data, &names), 0);
 	for (size_t i = 0; i < names.count; i++) {
-		char *path = os_join(NULL, data, names.items[i]), *key, *copy;
+		char *path = os_join(data, names.items[i]), *key, *copy;
 		struct jw_import_options options = {.path = path, .state_dir = folder};
 		struct jw_import_result *result;
 		struct jw_key trusted;
 		struct jw_error err;
 
 		if (text_ends(names.items[i], ".jwpack")) {
-			key = mem_printf(NULL, "%.*s.pub", (int)strlen(path) - 7, path);
-			copy = mem_printf(NULL, "%s/%zu", folder, i);
+			key = mem_printf("%.*s.pub", (int)strlen(path) - 7, path);
+			copy = mem_printf("%s/%zu", folder, i);
 			options.cache_dir = copy;
 			assert_int_equal(jw_key_trust(&err, folder, NULL, key, &trusted), 0);
 			if (jw_import(&err, &options, &result))
@@ -396,7 +395,7 @@ TEST(names_of_keys_are_checked)
 									  "a*",
 									  "a1234567890123456789012345678901234567890"};
 	static const char good[] = "a123456789012345678901234567890123456_-.";
-	char *keys = os_join(NULL, folder, "named");
+	char *keys = os_join(folder, "named");
 	struct jw_key key;
 
 	assert_int_equal(jw_key_generate(NULL, folder, "first", NULL, &key), 0);

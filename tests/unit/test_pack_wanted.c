@@ -9,7 +9,6 @@
 
 #include "cache/key.h"
 #include "files.h"
-#include "lacking.h"
 #include "pack/gather.h"
 
 static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
@@ -42,7 +41,7 @@ static int begin(void **state)
 	section.size = code.size;
 	make_elf(&elf, MAKE_ELF_X86_64, &section, 1);
 	files_put(folder, "libframe.so", elf.data, elf.size);
-	path = library = os_join(NULL, folder, "libframe.so");
+	path = library = os_join(folder, "libframe.so");
 	buf_free(&code);
 	buf_free(&elf);
 	return 0;
@@ -138,22 +137,6 @@ TEST(an_end_is_an_error)
 	assert_int_equal(wanted_of_paths(&err, &options, &keys), -1);
 	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
 	assert_int_equal(keys.count, 7);
-}
-
-static int all_or_none(struct jw_error *err, void *context)
-{
-	struct set keys = {0};
-
-	(void)context;
-	if (wanted(err, NULL, 0, &keys))
-		return -1;
-	set_free(&keys);
-	return 0;
-}
-
-TEST(a_lack_of_memory_is_an_error)
-{
-	each_allocation_lacks(all_or_none, NULL);
 }
 
 RUN_TESTS(begin, end)

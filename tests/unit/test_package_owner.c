@@ -2,7 +2,6 @@
 #include "files.h"
 /* Behind those that have parameters of its names */
 #include "folder.h"
-#include "lacking.h"
 
 #include "bake/library_owner.h"
 #include "bake/package_row.h"
@@ -22,7 +21,7 @@ static char *real_folder(void)
 /* The row of site/NAME in that RECORD, or "none". */
 static void check_row(const char *record, const char *name, const char *wanted)
 {
-	char *real = real_folder(), *library = mem_printf(NULL, "%s/site/%s", real, name);
+	char *real = real_folder(), *library = mem_printf("%s/site/%s", real, name);
 	struct package_row row;
 
 	files_put_text(folder, "site/pkg-1.0.dist-info/RECORD", record);
@@ -51,36 +50,10 @@ struct lookup {
 	const char *library, *wanted;
 };
 
-static int find_row(struct jw_error *err, void *context)
-{
-	const struct lookup *lookup = context;
-	struct package_row row;
-
-	if (package_row_find(err, lookup->library, &row))
-		return -1;
-	mem_fail_after(0);
-	assert_string_equal(row.row ? row.row : "none", lookup->wanted);
-	package_row_free(&row);
-	return 0;
-}
-
-/* Its package, and so its licence, would be unknown. */
-TEST(no_lack_of_memory_hides_a_row)
-{
-	char *real = real_folder(), *library = mem_printf(NULL, "%s/site/lib/x.so", real);
-	struct lookup lookup = {library, "\"lib/x.so\",sha256=abc,5"};
-
-	files_put_text(folder, "site/pkg-1.0.dist-info/RECORD",
-				   "a/x.so,,\n\"lib/x.so\",sha256=abc,5\n");
-	each_allocation_lacks(find_row, &lookup);
-	mem_free(library);
-	mem_free(real);
-}
-
 TEST(a_row_gets_another_hash)
 {
-	char *row = package_row_with(NULL, "\"a,b\",sha256=abc,5,more", other_hash, 5000000000);
-	char *wanted = mem_printf(NULL, "\"a,b\",%s", other_row);
+	char *row = package_row_with("\"a,b\",sha256=abc,5,more", other_hash, 5000000000);
+	char *wanted = mem_printf("\"a,b\",%s", other_row);
 
 	assert_string_equal(row, wanted);
 	assert_true(package_row_is(row, other_hash));
@@ -95,7 +68,7 @@ TEST(a_row_gets_another_hash)
 
 static void check_copy(const char *package, const char *name, const char *wanted)
 {
-	char *path = mem_printf(NULL, "%s/site/%s", folder, name);
+	char *path = mem_printf("%s/site/%s", folder, name);
 	const struct jw_found_file file = {.path = path, .package = package};
 	struct jw_error why = {0};
 
@@ -132,36 +105,6 @@ TEST(windows_libraries_are_not_copied)
 	check_copy(NULL, "x.dll", "a Windows library");
 	files_put_text(folder, "site/x.dll", "M");
 	check_copy(NULL, "x.dll", "");
-}
-
-/* Only memory keeps the answer from being “no”. */
-static int refused(struct jw_error *err, int result)
-{
-	mem_fail_after(0);
-	assert_int_equal(result, -1);
-	if (err->code != JW_ERR_UNSUPPORTED)
-		return -1;
-	*err = (struct jw_error){0};
-	return 0;
-}
-
-static int refuse_nvidia(struct jw_error *err, void *path)
-{
-	const struct jw_found_file file = {.path = path};
-
-	return refused(err, library_allows_copy(err, &file, false));
-}
-
-TEST(no_lack_of_memory_hides_an_owner)
-{
-	char *real = real_folder(), *nvidia = mem_printf(NULL, "%s/site/x.so", real);
-
-	files_put_text(folder, "site/x.so", "x");
-	files_put_text(folder, "site/pkg-1.0.dist-info/RECORD", "x.so,,\n");
-	files_put_text(folder, "site/pkg-1.0.dist-info/METADATA", "License: NVIDIA\n");
-	each_allocation_lacks(refuse_nvidia, nvidia);
-	mem_free(real);
-	mem_free(nvidia);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -170,7 +170,7 @@ static void put_large(struct buf *data, char letter)
 							.isa_minor = 8,
 							.target = {.sm = 70},
 							.compression = DEVCODE_ZSTD};
-	char *text = mem_alloc(NULL, SIZE);
+	char *text = mem_alloc(SIZE);
 
 	assert_non_null(text);
 	memset(text, letter, SIZE - 1);
@@ -352,7 +352,7 @@ TEST_WITH(only_a_variant_spares_a_library_without_code, NULL, NULL)
 						   (int)(os_base_name(cases[i].names[k]) - cases[i].names[k]),
 						   cases[i].names[k]);
 			if (*inner) {
-				char *made = os_join(NULL, folder, inner);
+				char *made = os_join(folder, inner);
 
 				assert_int_equal(os_make_dirs(NULL, made, 0700), 0);
 				mem_free(made);
@@ -493,7 +493,7 @@ static bool stop_countdown(void *context)
 TEST_WITH(an_interrupt_ends_it_between_containers, make_folder, remove_folder)
 {
 	const struct jw_target target = {86, 0};
-	char *path = os_join(NULL, folder, "a.fatbin");
+	char *path = os_join(folder, "a.fatbin");
 	const char *paths[] = {path};
 	size_t left = 3; /* the file, then one of its two containers */
 	const struct plan_request request = {

@@ -208,7 +208,7 @@ static char *only_file(const char *folder)
 
 	assert_int_equal(os_list(NULL, folder, &names), 0);
 	assert_int_equal(names.count, 1);
-	path = os_join(NULL, folder, names.items[0]);
+	path = os_join(folder, names.items[0]);
 	os_names_free(&names);
 	return path;
 }
@@ -255,7 +255,7 @@ TEST(damage_is_as_if_it_were_not_there)
 
 static void make_older(const char *folder, const char *name, unsigned days)
 {
-	char *path = os_join(NULL, folder, name);
+	char *path = os_join(folder, name);
 	const double then = (double)os_now_s() - days * 86400.0;
 	uv_fs_t request;
 
@@ -286,7 +286,7 @@ TEST(another_version_is_not_believed)
 	assert_int_equal(inventory_save(NULL, inventory), 0);
 	inventory_close(inventory);
 	path = only_file(folder);
-	other = os_join(NULL, folder, "inventory-01234567");
+	other = os_join(folder, "inventory-01234567");
 	assert_int_equal(os_rename(NULL, path, other), 0);
 	assert_int_equal(inventory_open(NULL, folder, &inventory), 0);
 	assert_false(replay(inventory, &first, &question, 1));
@@ -305,7 +305,7 @@ TEST(another_version_is_not_believed)
 	inventory_close(inventory);
 	for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
 		mem_free(other);
-		other = os_join(NULL, folder, old[i].name);
+		other = os_join(folder, old[i].name);
 		if (os_exists(other) != old[i].stays)
 			fail_msg("%s", old[i].name);
 	}

@@ -29,7 +29,7 @@ static char *make_program(uint16_t sm)
 {
 	enum { CODE = 0x1000, WRAPPERS = 0x5000 };
 	struct buf code = make_buf(), file = make_buf();
-	char *path = os_join(NULL, folder, "program");
+	char *path = os_join(folder, "program");
 	uint8_t wrapper[24] = {0};
 
 	make_code(&code, sm);

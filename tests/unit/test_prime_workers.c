@@ -68,7 +68,7 @@ static int prepare(void **state)
 
 	if (make_folder(state))
 		return -1;
-	root = os_join(NULL, folder, "root");
+	root = os_join(folder, "root");
 	assert_int_equal(os_env_set(NULL, "JITWARM_SYSTEM_ROOT", root), 0);
 	mem_free(root);
 	return 0;

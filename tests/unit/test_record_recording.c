@@ -82,7 +82,7 @@ TEST(other_drivers_and_gpus_prime_the_same_containers)
 									 .modules = modules,
 									 .module_count = 3};
 	struct buf data = make_buf();
-	char *path = os_join(NULL, folder, "lib.so");
+	char *path = os_join(folder, "lib.so");
 	struct jw_found_file library = {.path = path};
 	const struct jw_found found = {.files = &library, .file_count = 1};
 	const struct plan_request request = {.found = &found,

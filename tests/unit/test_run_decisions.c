@@ -32,7 +32,7 @@ TEST_WITH(a_module_is_tried_twice_and_no_more, prepare, NULL)
 {
 	struct job_queue queue;
 
-	assert_int_equal(job_queue_open(NULL, &plan, &queue), 0);
+	assert_int_equal(job_queue_open(&plan, &queue), 0);
 	assert_int_equal(job_queue_take(&queue), 0);
 	assert_false(job_queue_is_suspect(&queue, 0));
 	assert_true(job_queue_retry(&queue, 0));
@@ -58,7 +58,7 @@ TEST_WITH(nothing_is_left_of_a_cleared_queue, prepare, NULL)
 {
 	struct job_queue queue;
 
-	assert_int_equal(job_queue_open(NULL, &plan, &queue), 0);
+	assert_int_equal(job_queue_open(&plan, &queue), 0);
 	assert_int_equal(job_queue_take(&queue), 0);
 	job_queue_return(&queue, 0);
 	assert_int_equal(job_queue_take(&queue), 0);
@@ -118,8 +118,8 @@ static int begin_run(void **state)
 							   .workers = WORKERS,
 							   .live = (struct cache_live *)slots,
 							   .inserted = inserted};
-	run = mem_alloc(NULL, sizeof *run);
-	if (!run || job_queue_open(NULL, &plan, &run->queue))
+	run = mem_alloc(sizeof *run);
+	if (!run || job_queue_open(&plan, &run->queue))
 		return -1;
 	run->setup = &setup;
 	run->result = &result;
@@ -288,7 +288,7 @@ CASE(what_was_inserted_is_counted_and_shared)
 {
 	const struct jw_error bad = {.code = JW_ERR_FORMAT, .message = "torn"};
 
-	run->remote.modules = mem_array(NULL, 5, sizeof *run->remote.modules);
+	run->remote.modules = mem_array(5, sizeof *run->remote.modules);
 	run->remote.modules[0].state = run->remote.modules[3].state = REMOTE_OURS;
 	run->remote.modules[1].state = REMOTE_FETCHED;
 	run_inserted(run, 0, 100, NULL);

@@ -21,7 +21,7 @@ __attribute__((visibility("default"))) int kill(pid_t process, int number)
 
 static bool stop_when_begun(void *unused)
 {
-	char *begun = os_join(NULL, folder, "marks/begun");
+	char *begun = os_join(folder, "marks/begun");
 	bool is = os_exists(begun);
 
 	(void)unused;
@@ -42,7 +42,7 @@ static int run_until_begun(void)
 CASE(a_worker_that_writes_the_cache_is_ended_under_its_lock)
 {
 	opaque = true;
-	index_path = os_join(NULL, cache, "index");
+	index_path = os_join(cache, "index");
 	assert_int_equal(os_make_dirs(NULL, cache, 0700), 0);
 	assert_int_equal(os_write_atomic(NULL, index_path, "", 0), 0);
 	killed = killed_unheld = 0;

@@ -52,7 +52,7 @@ static void expect_nothing(const char *cache)
 TEST(without_locks_a_run_goes_on)
 {
 	static const struct cache_turn_wait wait;
-	char *cache = os_join(NULL, folder, "lockless"), *lock = os_join(NULL, cache, ".jitwarm-lock");
+	char *cache = os_join(folder, "lockless"), *lock = os_join(cache, ".jitwarm-lock");
 
 	for (int i = 0; i < 2; i++) {
 		struct cache_turn turn = {0};
@@ -73,7 +73,7 @@ TEST(without_locks_a_run_goes_on)
 TEST(a_turn_is_that_of_the_file_in_place)
 {
 	static void (*const gates[])(const char *path) = {remove_first, replace_first};
-	char *cache = os_join(NULL, folder, "cache");
+	char *cache = os_join(folder, "cache");
 
 	for (size_t i = 0; i < 2; i++) {
 		static const struct cache_turn_wait wait;
@@ -165,7 +165,7 @@ static bool let_go(void *context)
 
 TEST(who_waits_is_told_once_and_gets_the_turn)
 {
-	char *cache = os_join(NULL, folder, "waited");
+	char *cache = os_join(folder, "waited");
 	const pid_t child = hold_turn(cache, &holders_end);
 	struct heard heard = {.lines = 0};
 	const struct cache_turn_wait wait = {&heard, hear, {&heard, let_go}};
@@ -197,8 +197,8 @@ TEST(who_has_the_turn_is_named)
 		{"no JSON", "another jitwarm primes the same cache"},
 		{NULL, "another jitwarm primes the same cache"},
 	};
-	char *cache = os_join(NULL, folder, "held"), own[64];
-	char *holder = os_join(NULL, folder, "held/.jitwarm-holder");
+	char *cache = os_join(folder, "held"), own[64];
+	char *holder = os_join(folder, "held/.jitwarm-holder");
 	struct heard heard;
 	int end, status;
 	const pid_t child = hold_turn(cache, &end);

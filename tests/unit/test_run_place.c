@@ -22,7 +22,7 @@ static int run_shared(struct jw_error *err, unsigned workers, const char *about)
 		"id=${id%%%%,*} what=${what%%%%,*} key=${key%%%%?,*}; about $id $what; done; exit 0; fi\n"
 		"do_job() { fine $1; }\nhello; serve\n";
 	static const struct jw_share_options there = {.place = "/place"};
-	char *text = mem_printf(NULL, body, about);
+	char *text = mem_printf(body, about);
 	int failed;
 
 	shared = &there;
@@ -90,7 +90,7 @@ CASE(each_answer_of_a_place_counts)
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *left = os_join(NULL, folder, "run/share");
+		char *left = os_join(folder, "run/share");
 		struct jw_error err = {0};
 		struct os_names names;
 		const struct jw_shared *said = NULL;

@@ -91,14 +91,14 @@ CASE(what_was_not_asked_is_not_taken)
 CASE(a_cache_that_cannot_be_written_ends_the_run)
 {
 	for (unsigned held_ms = 0; held_ms < 1000; held_ms += 700) {
-		char *entry = cache_entry_path(NULL, cache, modules[2].key);
+		char *entry = cache_entry_path(cache, modules[2].key);
 		struct jw_error err = {0};
 		pid_t pid;
 
 		(void)end(state);
 		(void)begin(state);
 		/* A file in the place of its folder */
-		files_put_at(os_dir_name(NULL, entry), "x", 1);
+		files_put_at(os_dir_name(entry), "x", 1);
 		pid = held_ms ? hold_lock(held_ms) : 0;
 		assert_int_equal(run_with(&err, 1, "do_job() { fine $1; }\nhello; serve\n"), -1);
 		assert_true(!pid || waitpid(pid, NULL, 0) == pid);
@@ -126,12 +126,11 @@ CASE(a_lock_that_is_never_free_is_reported)
 CASE(what_another_run_has_added_is_not_compiled)
 {
 	struct jw_error err = {0};
-	char *root = mem_printf(NULL, "%s/trees/3", folder),
-		 *from = cache_entry_path(NULL, root, modules[3].key);
+	char *root = mem_printf("%s/trees/3", folder), *from = cache_entry_path(root, modules[3].key);
 	struct buf bytes = {0};
 
 	assert_int_equal(os_read_file(NULL, from, 1 << 20, &bytes), 0);
-	files_put_at(cache_entry_path(NULL, cache, modules[3].key), bytes.data, bytes.size);
+	files_put_at(cache_entry_path(cache, modules[3].key), bytes.data, bytes.size);
 	assert_int_equal(run_with(&err, 1, "do_job() { fine $1; }\nhello; serve\n"), 0);
 	assert_int_equal(result->compiled, MODULES - 1);
 	assert_int_equal(result->met, 1);
@@ -148,11 +147,11 @@ CASE(what_another_run_has_added_is_not_compiled)
 /* An entry of the driver with a longer key that belongs to no module of the plan. */
 static void make_foreign(void)
 {
-	char *root = mem_printf(NULL, "%s/trees/77", folder);
+	char *root = mem_printf("%s/trees/77", folder);
 	struct entries_entry entry;
 
 	entries_make(&entry, 100077, 100);
-	files_put_at(cache_entry_path(NULL, root, entry.key), entry.bytes, entry.size);
+	files_put_at(cache_entry_path(root, entry.key), entry.bytes, entry.size);
 	mem_free(root);
 }
 
@@ -160,7 +159,7 @@ static void make_foreign(void)
 CASE(a_foreign_entry_does_not_wait_for_the_lock)
 {
 	struct jw_error err = {0};
-	char *wanted = os_join(NULL, folder, "marks/lock"), *held = os_join(NULL, folder, "marks/held");
+	char *wanted = os_join(folder, "marks/lock"), *held = os_join(folder, "marks/held");
 	pid_t pid = fork();
 
 	if (!pid) {
@@ -259,8 +258,7 @@ CASE(a_budget_leaves_suspects_too)
 {
 	for (int suspect = 0; suspect < 2; suspect++) {
 		struct jw_error err = {0};
-		char *body = mem_printf(NULL,
-								"do_job() { [ $1 != %d ] || kill -SEGV $$\n"
+		char *body = mem_printf("do_job() { [ $1 != %d ] || kill -SEGV $$\n"
 								"[ $1 != 5 ] || sleep 2; fine $1; }\nhello; serve\n",
 								suspect ? 1 : -1);
 
@@ -280,7 +278,7 @@ CASE(a_budget_leaves_suspects_too)
 
 static char state_of(pid_t process)
 {
-	char *path = mem_printf(NULL, "/proc/%d/stat", (int)process);
+	char *path = mem_printf("/proc/%d/stat", (int)process);
 	struct buf text = {0};
 	const char *end_of_name;
 	char letter = '?';

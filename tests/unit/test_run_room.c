@@ -87,7 +87,7 @@ CASE(a_prohibited_gpu_is_not_asked)
 
 CASE(a_gpu_that_is_gone_is_noticed)
 {
-	char *known = os_join(NULL, state_dir, "devices.json");
+	char *known = os_join(state_dir, "devices.json");
 	struct jw_error err = {0};
 
 	files_put_text(state_dir, "devices.json", "{}");
@@ -132,7 +132,7 @@ static void put_memory(unsigned available_kib)
 /* Memory is there again, and the jobs go on, once a worker has been told to make room. */
 static void on_shortage(void *context, const char *line)
 {
-	char *path = os_join(NULL, folder, "marks/told");
+	char *path = os_join(folder, "marks/told");
 
 	on_message(context, line);
 	put_memory(8 << 20);
@@ -144,7 +144,7 @@ static void on_shortage(void *context, const char *line)
 CASE(the_youngest_makes_room_and_fewer_go_on)
 {
 	struct jw_error err = {0};
-	char *path = os_join(NULL, folder, "marks/order"), *text;
+	char *path = os_join(folder, "marks/order"), *text;
 	struct buf order = {0};
 
 	assert_int_equal(root_make(state), 0);
@@ -155,8 +155,7 @@ CASE(the_youngest_makes_room_and_fewer_go_on)
 	for (size_t i = 0; i < MODULES; i++)
 		modules[i].cost_ms = 60000;
 	text =
-		mem_printf(NULL,
-				   "short() { printf 'MemTotal: 16777216 kB\\nMemAvailable: 1000 kB\\n' "
+		mem_printf("short() { printf 'MemTotal: 16777216 kB\\nMemAvailable: 1000 kB\\n' "
 				   ">'%s/proc/meminfo'; }\n"
 				   "ticket=0; while ! once ticket-$ticket; do ticket=$((ticket + 1)); done\n"
 				   "before=$((ticket - 1))\n"

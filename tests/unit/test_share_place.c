@@ -175,7 +175,7 @@ TEST(a_place_has_a_name)
 
 TEST(a_directory_has_objects)
 {
-	char *where = os_join(NULL, folder, "place"), *object = os_join(NULL, where, "v1/a/x");
+	char *where = os_join(folder, "place"), *object = os_join(where, "v1/a/x");
 	const mode_t mask = umask(0);
 	struct object_place *place;
 	struct jw_error why = {0};
@@ -197,11 +197,11 @@ TEST(a_directory_has_objects)
 	/* Whoever shares the place may write there, as the umask says. */
 	assert_int_equal(os_stat(NULL, where, &stat), 0);
 	mem_free(object);
-	object = os_join(NULL, where, "v1/a");
+	object = os_join(where, "v1/a");
 	assert_int_equal(os_stat(NULL, object, &stat), 0);
 	assert_int_equal(stat.mode & 0777, 0777);
 	mem_free(object);
-	object = os_join(NULL, where, "v1/a/x");
+	object = os_join(where, "v1/a/x");
 	files_put_text(folder, "file", "longer than the object");
 	assert_int_equal(place->get(NULL, place, "v1/a/x", 10, file), 0);
 	file_is("0123456789");
@@ -221,7 +221,7 @@ TEST(a_directory_has_objects)
 /* A folder in an object's place stays, and nothing is left beside it. */
 TEST(a_folder_in_the_way_stays)
 {
-	char *where = os_join(NULL, folder, "taken"), *object = os_join(NULL, where, "v1/x");
+	char *where = os_join(folder, "taken"), *object = os_join(where, "v1/x");
 	struct object_place *place;
 	struct jw_error why = {0};
 	struct os_names names;
@@ -233,7 +233,7 @@ TEST(a_folder_in_the_way_stays)
 	assert_int_equal(why.code, JW_ERR_FORMAT);
 	assert_non_null(strstr(why.message, "is no file"));
 	mem_free(object);
-	object = os_join(NULL, where, "v1");
+	object = os_join(where, "v1");
 	assert_int_equal(os_list(NULL, object, &names), 0);
 	assert_int_equal(names.count, 1);
 	os_names_free(&names);
@@ -246,8 +246,8 @@ TEST(a_folder_in_the_way_stays)
 /* Of a few objects in a row, and of the place from then on */
 TEST(what_cannot_be_read_is_blamed)
 {
-	char *where = os_join(NULL, folder, "unreadable"), *loop = os_join(NULL, where, "loop");
-	char *pipe = os_join(NULL, where, "pipe");
+	char *where = os_join(folder, "unreadable"), *loop = os_join(where, "loop");
+	char *pipe = os_join(where, "pipe");
 	struct object_place *place;
 	struct jw_error why = {0};
 
@@ -288,7 +288,7 @@ static int set_up(void **state)
 	if (make_folder(state) || os_env_set(NULL, "http_proxy", NULL) ||
 		os_env_set(NULL, "HOME", folder) || os_env_set(NULL, "NETRC", NULL))
 		return -1;
-	file = os_join(NULL, folder, "file");
+	file = os_join(folder, "file");
 	server_begin();
 	(void)snprintf(address, sizeof address, "http://%s/base//", server.site);
 	return 0;

@@ -173,9 +173,9 @@ TEST(words_of_servers_are_cut_and_harmless)
 /* What is written is read, moved both times, with and without a signature. */
 TEST(a_layout_holds_a_pack)
 {
-	char *layout = os_join(NULL, folder, "layout"), *pack = os_join(NULL, folder, "pack"),
-		 *signature = os_join(NULL, folder, "pack.minisig"), *out = os_join(NULL, folder, "out"),
-		 *out_signature = os_join(NULL, folder, "out.minisig");
+	char *layout = os_join(folder, "layout"), *pack = os_join(folder, "pack"),
+		 *signature = os_join(folder, "pack.minisig"), *out = os_join(folder, "out"),
+		 *out_signature = os_join(folder, "out.minisig");
 
 	for (int is_signed = 0; is_signed < 2; is_signed++) {
 		struct buf got;
@@ -224,7 +224,7 @@ TEST(a_strange_layout_is_refused)
 		("{\"manifests\":[" ONE "," ONE "]}"),
 		("{\"manifests\":[{\"digest\":\"sha256:"
 		 "0000000000000000000000000000000000000000000000000000000000000000\"}]}")};
-	char *layout = os_join(NULL, folder, "strange"), *out = os_join(NULL, folder, "strange-out");
+	char *layout = os_join(folder, "strange"), *out = os_join(folder, "strange-out");
 
 	for (size_t i = 0; i < sizeof indexes / sizeof *indexes; i++) {
 		struct jw_error why = {0};

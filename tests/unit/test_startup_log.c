@@ -1,7 +1,6 @@
 /* The log of runs: which files it is kept in, what is cut off, and which lines are its last. */
 #include "files.h"
 #include "folder.h"
-#include "lacking.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +44,7 @@ static char *path;
 
 static int make_path(void **state)
 {
-	return make_folder(state) || !(path = os_join(NULL, folder, "a/log")) ? -1 : 0;
+	return make_folder(state) || !(path = os_join(folder, "a/log")) ? -1 : 0;
 }
 
 static int remove_path(void **state)
@@ -171,7 +170,7 @@ TEST(a_line_that_is_too_long_is_refused)
 	/* And one beside a file is nowhere. */
 	files_put(folder, "b", "", 0);
 	{
-		char *below = os_join(NULL, folder, "b/log");
+		char *below = os_join(folder, "b/log");
 
 		assert_int_equal(jw_log_append(NULL, below, LINE), -1);
 		mem_free(below);
@@ -180,10 +179,10 @@ TEST(a_line_that_is_too_long_is_refused)
 
 TEST(it_lies_beside_what_is_remembered)
 {
-	char *where = NULL, *wanted = os_join(NULL, folder, "runs.jsonl");
+	char *where = NULL, *wanted = os_join(folder, "runs.jsonl");
 
 	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", folder), 0);
-	STARVE(jw_log_path(&err, &where), (void)0);
+	assert_int_equal(jw_log_path(NULL, &where), 0);
 	assert_string_equal(where, wanted);
 	mem_free(where);
 	mem_free(wanted);

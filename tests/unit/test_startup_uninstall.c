@@ -42,7 +42,7 @@ static void note_step(void *context, const struct jw_uninstall_step *step)
 
 static char *inside(const char *name)
 {
-	char *path = os_join(NULL, root, name);
+	char *path = os_join(root, name);
 
 	assert_non_null(path);
 	return path;
@@ -169,7 +169,7 @@ TEST_WITH(units_go_too, root_empty, NULL)
 		"home/.config/systemd/user/jitwarm.timer", "etc/systemd/system/jitwarm@a.service.d",
 		"etc/systemd/system/jitwarm@b.service.d", "etc/systemd/system/jitwarm@.service",
 		"etc/systemd/user/jitwarm.timer"};
-	char *tool = inside("bin/systemctl"), *path = mem_printf(NULL, "%s/bin:/usr/bin:/bin", root);
+	char *tool = inside("bin/systemctl"), *path = mem_printf("%s/bin:/usr/bin:/bin", root);
 	char *system = inside("etc/systemd/system");
 	struct seen seen;
 
@@ -196,27 +196,6 @@ TEST_WITH(units_go_too, root_empty, NULL)
 	mem_free(tool);
 	mem_free(path);
 	mem_free(system);
-}
-
-/* What it could not remove is a failure. */
-TEST(short_memory_leaves_nothing_without_a_word)
-{
-	size_t n = 0, left;
-
-	do {
-		struct seen seen = {0};
-		const struct jw_uninstall_options options = {
-			.with_keys = true, .context = &seen, .step = note_step};
-		size_t failed;
-
-		assert_int_equal(root_empty(state), 0);
-		set_things_up();
-		mem_fail_after(++n);
-		failed = jw_uninstall(&options);
-		left = mem_fail_after(0);
-		if (!failed && (is_there("home/.bashrc") || is_there("state")))
-			fail_msg("allocation %zu failed, and nothing is said: %s", n, seen.text);
-	} while (!left && n < 150);
 }
 
 RUN_TESTS(root_make, root_remove)

@@ -8,7 +8,6 @@
 
 #include <jitwarm/startup.h>
 
-#include "lacking.h"
 #include "startup/parts.h"
 #include "startup/unit_text.h"
 
@@ -39,7 +38,7 @@ static int usual(void **state)
 {
 	static const char *const others[] = {"XDG_CONFIG_HOME", "VIRTUAL_ENV", "CONDA_PREFIX",
 										 "XDG_RUNTIME_DIR"};
-	char *path = mem_printf(NULL, "%s/bin:/usr/bin:/bin", root);
+	char *path = mem_printf("%s/bin:/usr/bin:/bin", root);
 	int result = root_empty(state) || os_env_set(NULL, "PATH", path) ||
 				 os_env_set(NULL, "HOME", inside("home")) ||
 				 os_env_set(NULL, "JITWARM_STATE", inside("state")) ||
@@ -306,8 +305,7 @@ TEST_WITH(units_are_taken_back_where_no_command_can_start, usual, NULL)
 
 TEST_WITH(commands_are_noted_as_they_would_be_typed, usual, NULL)
 {
-	struct jw_startup startup = {.commands =
-									 mem_array(NULL, STARTUP_MOST_COMMANDS, sizeof(char *))};
+	struct jw_startup startup = {.commands = mem_array(STARTUP_MOST_COMMANDS, sizeof(char *))};
 	struct buf output = {0};
 	bool good = false;
 
@@ -390,7 +388,7 @@ TEST_WITH(programs_for_others_are_checked, usual, NULL)
 	if (geteuid() || !mkdtemp(private))
 		skip();
 	files_put_text(private, "program", "");
-	program = os_join(NULL, private, "program");
+	program = os_join(private, "program");
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_startup_options options = cases[i].service ? service : everyone;
 		struct jw_startup *startup;
@@ -474,12 +472,13 @@ TEST_WITH(services_are_listed_by_their_folders, usual, NULL)
 	assert_int_equal(count, 0);
 	jw_lines_free(names, count);
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-		char *path = mem_printf(NULL, "etc/systemd/system/%s", files[i]);
+		char *path = mem_printf("etc/systemd/system/%s", files[i]);
 
 		root_put(path, "");
 		mem_free(path);
 	}
-	STARVE(jw_startup_services(&err, &names, &count), jw_lines_free(names, count));
+	assert_int_equal(jw_startup_services(NULL, &names, &count), 0);
+	jw_lines_free(names, count);
 	assert_int_equal(jw_startup_services(NULL, &names, &count), 0);
 	assert_int_equal(count, 2);
 	assert_true(!strcmp(names[0], "b") || !strcmp(names[1], "b"));
@@ -488,7 +487,7 @@ TEST_WITH(services_are_listed_by_their_folders, usual, NULL)
 	/* What cannot be listed is not empty. */
 	assert_int_equal(root_empty(NULL), 0);
 	root_put("etc/systemd/other", "");
-	folder_of_units = mem_printf(NULL, "%s/etc/systemd/system", root);
+	folder_of_units = mem_printf("%s/etc/systemd/system", root);
 	assert_int_equal(symlink("system", folder_of_units), 0);
 	assert_int_equal(jw_startup_services(NULL, &names, &count), -1);
 	mem_free(folder_of_units);

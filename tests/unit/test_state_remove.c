@@ -8,7 +8,7 @@
 
 static bool is_there(const char *name)
 {
-	char *path = os_join(NULL, folder, name);
+	char *path = os_join(folder, name);
 	bool there = os_exists(path);
 
 	mem_free(path);
@@ -28,7 +28,7 @@ static void remove_it(bool with_keys, bool kept_expected)
 
 TEST(other_files_and_keys_stay)
 {
-	char *path = os_join(NULL, folder, "state");
+	char *path = os_join(folder, "state");
 
 	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", path), 0);
 	mem_free(path);
@@ -46,7 +46,7 @@ TEST(other_files_and_keys_stay)
 	remove_it(true, false);
 	assert_false(is_there("state/keys"));
 	assert_true(is_there("state/letter.txt"));
-	path = os_join(NULL, folder, "state/letter.txt");
+	path = os_join(folder, "state/letter.txt");
 	assert_int_equal(os_remove(NULL, path), 0);
 	mem_free(path);
 	remove_it(false, false);
@@ -103,7 +103,7 @@ TEST(what_only_looks_like_ours_stays)
 		"state/folders",
 		"state/store/.new.jitwarm-0a1b2c3d",
 	};
-	char *path = os_join(NULL, folder, "state");
+	char *path = os_join(folder, "state");
 
 	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", path), 0);
 	mem_free(path);

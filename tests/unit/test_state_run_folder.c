@@ -94,7 +94,7 @@ static int remove_state(void **state)
 
 static size_t in_work(void)
 {
-	char *work = os_join(NULL, state_dir, "runs");
+	char *work = os_join(state_dir, "runs");
 	struct os_names names = {0};
 	size_t count;
 
@@ -204,8 +204,8 @@ TEST(age_decides_where_locks_do_not)
 	struct run_folder own;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *path = mem_printf(NULL, "%s/runs/%s", state_dir, cases[i].name);
-		char *lock = mem_printf(NULL, "%s.lock", path);
+		char *path = mem_printf("%s/runs/%s", state_dir, cases[i].name);
+		char *lock = mem_printf("%s.lock", path);
 
 		assert_int_equal(os_make_parent(NULL, path, 0700), 0);
 		assert_int_equal(os_write_atomic(NULL, lock, "", 0), 0);
@@ -229,7 +229,7 @@ TEST(age_decides_where_locks_do_not)
 /* A driver may not lock on a network; others may replace what lies in a folder for all. */
 TEST(elsewhere_where_the_state_folder_does_not_serve)
 {
-	char *shared = os_join(NULL, state_dir, "shared");
+	char *shared = os_join(state_dir, "shared");
 	struct run_folder folder;
 
 	assert_int_equal(os_make_dirs(NULL, shared, 0700) || chmod(shared, 0777), 0);
@@ -262,13 +262,13 @@ TEST(who_may_write_is_judged_by_the_place)
 		{"place", OTHER, OTHER + 1, false, false},
 		{"place", 0, OTHER, true, true},
 	};
-	char *kept = os_join(NULL, state_dir, "kept"), *place = os_join(NULL, state_dir, "place");
+	char *kept = os_join(state_dir, "kept"), *place = os_join(state_dir, "place");
 
 	if (geteuid() != 0)
 		skip();
 	assert_int_equal(os_make_dirs(NULL, kept, 0755) || os_make_dirs(NULL, place, 0755), 0);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *path = cases[i].place ? os_join(NULL, state_dir, cases[i].place) : NULL;
+		char *path = cases[i].place ? os_join(state_dir, cases[i].place) : NULL;
 		int result;
 
 		assert_int_equal(chown(kept, cases[i].folder, 0) || chown(place, cases[i].of_place, 0), 0);
@@ -347,7 +347,7 @@ TEST(what_is_no_run_stays)
 	struct run_folder own;
 
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-		char *path = mem_printf(NULL, "%s/runs/%s", state_dir, others[i]);
+		char *path = mem_printf("%s/runs/%s", state_dir, others[i]);
 
 		assert_int_equal(i % 2 ? os_make_parent(NULL, path, 0700) ||
 									 os_write_atomic(NULL, path, "x", 1)
@@ -359,7 +359,7 @@ TEST(what_is_no_run_stays)
 	assert_int_equal(run_folder_make(NULL, state_dir, &own), 0);
 	run_folder_remove(&own);
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-		char *path = mem_printf(NULL, "%s/runs/%s", state_dir, others[i]);
+		char *path = mem_printf("%s/runs/%s", state_dir, others[i]);
 
 		assert_true(os_exists(path));
 		assert_int_equal(os_remove_tree(NULL, path), 0);
@@ -369,7 +369,7 @@ TEST(what_is_no_run_stays)
 
 TEST(without_a_state_directory_a_temporary_one_serves)
 {
-	char *file = os_join(NULL, state_dir, "file"), *below = os_join(NULL, file, "state");
+	char *file = os_join(state_dir, "file"), *below = os_join(file, "state");
 	struct run_folder folder;
 
 	assert_int_equal(os_write_atomic(NULL, file, "", 0), 0);
@@ -388,8 +388,7 @@ TEST(temporary_ones_of_killed_runs_go_too)
 	struct timespec ago[2] = {{.tv_sec = time(NULL) - 300}, {.tv_sec = time(NULL) - 300}};
 	char path[512];
 	char *before = os_env("TMPDIR"), *kept = state_dir;
-	char *young = os_join(NULL, kept, "jitwarm-run-999999999-x"),
-		 *lock = os_join(NULL, young, "lock");
+	char *young = os_join(kept, "jitwarm-run-999999999-x"), *lock = os_join(young, "lock");
 	struct run_folder folder, second;
 	pid_t pid;
 
@@ -426,9 +425,8 @@ TEST(temporary_ones_of_killed_runs_go_too)
 /* An empty folder that stays is named, and what may be another program's key stays. */
 TEST(what_the_removal_cannot_do_is_said)
 {
-	char *state_of = os_join(NULL, state_dir, "removed"), *path = NULL;
-	char *key = os_join(NULL, state_of, "keys/x.key"),
-		 *drivers = os_join(NULL, state_of, "drivers");
+	char *state_of = os_join(state_dir, "removed"), *path = NULL;
+	char *key = os_join(state_of, "keys/x.key"), *drivers = os_join(state_of, "drivers");
 	struct jw_error err = {0};
 	bool kept;
 

@@ -22,13 +22,13 @@ static int begin(void **state)
 	if (make_folder(state))
 		return -1;
 	system_of = (struct jw_system){.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
-	system_of.cache.path = os_join(NULL, folder, "cache");
+	system_of.cache.path = os_join(folder, "cache");
 	system_of.cache.limit_bytes = UINT64_C(1) << 30;
 	TEXT_COPY(system_of.driver.stamp, "Jun 25 202401:14:48");
 	system_of.driver.version = (struct jw_driver){12050, {555, 58, 2}};
 	system_of.driver.trust = JW_TRUST_CONFIRMED;
-	store = os_join(NULL, folder, "store");
-	aside = os_join(NULL, folder, "aside.jwpack");
+	store = os_join(folder, "store");
+	aside = os_join(folder, "aside.jwpack");
 	for (unsigned n = 0; n < ENTRIES; n++) {
 		struct entries_entry entry;
 
@@ -58,7 +58,7 @@ static char *pack_path(void)
 
 	assert_int_equal(jw_store_open(NULL, &options, &opened), 0);
 	assert_int_equal(opened->count, 1);
-	path = os_join(NULL, store, opened->packs[0].name);
+	path = os_join(store, opened->packs[0].name);
 	jw_store_free(opened);
 	return path;
 }
@@ -111,7 +111,7 @@ TEST_WITH(leftovers_go_with_the_lock_alone, begin, end)
 		packs_keep(&system_of, 0);
 		gate_locks_fail = false;
 		for (size_t i = 0; i < 3; i++) {
-			char *path = os_join(NULL, store, names[i]);
+			char *path = os_join(store, names[i]);
 
 			assert_int_equal(os_exists(path), !locks);
 			mem_free(path);
@@ -123,7 +123,7 @@ TEST_WITH(leftovers_go_with_the_lock_alone, begin, end)
 /* It may be whole: only what was read and found broken goes. */
 TEST_WITH(a_pack_that_cannot_be_read_stays, begin, end)
 {
-	char *path = os_join(NULL, store, "x.jwpack");
+	char *path = os_join(store, "x.jwpack");
 	struct stat stat;
 
 	assert_int_equal(symlink("x.jwpack", path), 0);
@@ -145,7 +145,7 @@ TEST_WITH(what_is_kept_is_of_each_gpu, begin, end)
 								   {.name = "B", .target = {.sm = 86}}};
 	struct jw_store_keep_options options = {.system = &system_of, .cancel.is_cancelled = at_once};
 	const int64_t long_ago_ns = INT64_C(1000000000) * 1000000000;
-	char *broken = os_join(NULL, store, "broken.jwpack"), *whole;
+	char *broken = os_join(store, "broken.jwpack"), *whole;
 	struct jw_error err = {0};
 	struct os_stat stat;
 	size_t kept = 7;

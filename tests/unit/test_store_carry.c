@@ -4,8 +4,6 @@
 
 #include <jitwarm/store.h>
 
-#include "lacking.h"
-
 static const char stamp_550_54[] = "Mar  5 202422:02:27"; /* CUDA 12.4 */
 
 static void entries_of_the_same_compiler_are_carried_unmarked(void **state)
@@ -190,7 +188,7 @@ static void a_kept_entry_is_not_evicted(void **state)
 			machine.system.cache.limit_bytes += machine.entries[i].row_bytes;
 		carry(&machine);
 		assert_int_equal(machine.result->carried, ENTRIES);
-		path = cache_entry_path(NULL, machine.system.cache.path, machine.entries[kept].key);
+		path = cache_entry_path(machine.system.cache.path, machine.entries[kept].key);
 		assert_true(os_exists(path));
 		mem_free(path);
 		tear_down(&machine);
@@ -252,7 +250,7 @@ static void an_interrupt_keeps_what_was_read(void **state)
 static void the_store_keeps_no_marked_entry(void **state)
 {
 	struct machine *machine = *state;
-	char *store = os_join(NULL, folder, "store");
+	char *store = os_join(folder, "store");
 
 	machine->options.count = 2;
 	carry(machine);
@@ -309,30 +307,6 @@ static void a_missing_state_folder_is_reported(void **state)
 	assert_non_null(strstr(machine->result->note, "cannot be marked"));
 }
 
-static int carry_dry(struct jw_error *err, void *context)
-{
-	struct machine *machine = context;
-	struct jw_carry_result *result;
-
-	if (jw_carry(err, &machine->options, &result))
-		return -1;
-	/* What memory lacks for may be taken for what is not there */
-	assert_true(result->carried <= ENTRIES);
-	jw_carry_result_free(result);
-	return 0;
-}
-
-static void a_lack_of_memory_is_no_success(void **state)
-{
-	struct machine *machine = *state;
-
-	/* Under Wine each of them takes long */
-	if (EACH_TRIAL > 1)
-		skip();
-	machine->options.dry_run = true;
-	each_allocation_lacks(carry_dry, machine);
-}
-
 TEST_PROGRAM
 {
 	const struct CMUnitTest tests[] = {
@@ -351,7 +325,6 @@ TEST_PROGRAM
 		ON(the_store_keeps_no_marked_entry, 12060, true),
 		ON(marks_are_carried_along, 12050, false),
 		ON(a_missing_state_folder_is_reported, 12060, true),
-		ON(a_lack_of_memory_is_no_success, 12050, true),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -7,7 +7,7 @@
 
 static void remove_index(const struct machine *machine)
 {
-	char *path = os_join(NULL, machine->system.cache.path, "index");
+	char *path = os_join(machine->system.cache.path, "index");
 
 	assert_int_equal(os_remove(NULL, path), 0);
 	mem_free(path);
@@ -33,7 +33,7 @@ static void keep_in_store(const struct machine *machine, size_t first, size_t la
 
 static void remove_store(void)
 {
-	char *store = os_join(NULL, folder, "store");
+	char *store = os_join(folder, "store");
 
 	assert_int_equal(os_remove_tree(NULL, store), 0);
 	mem_free(store);
@@ -141,14 +141,14 @@ static void this_drivers_own_are_not_carried(void **state)
 static void what_fails_is_a_line(void **state)
 {
 	struct machine *machine = *state;
-	char *store = os_join(NULL, folder, "store");
-	char *inside = os_join(NULL, machine->system.cache.path, "index/inside");
+	char *store = os_join(folder, "store");
+	char *inside = os_join(machine->system.cache.path, "index/inside");
 
 	remove_entry(machine, machine->entries[0].key);
 	for (int which = 0; which < 2; which++) {
 		machine->options.store = which == 0;
 		if (which)
-			files_put_at(mem_string(NULL, inside), "x", 1);
+			files_put_at(mem_string(inside), "x", 1);
 		else
 			files_put_text(folder, "store", "x");
 		jw_carry_result_free(machine->result);

@@ -14,7 +14,7 @@ static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
 static void set_up(struct jw_system *system)
 {
 	*system = (struct jw_system){.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
-	system->cache.path = os_join(NULL, folder, "cache");
+	system->cache.path = os_join(folder, "cache");
 	system->cache.limit_bytes = UINT64_C(1) << 30;
 	(void)snprintf(system->driver.stamp, sizeof system->driver.stamp, "Jun 25 202401:14:48");
 	system->driver.version = (struct jw_driver){12040, {550, 100, 0}};
@@ -81,7 +81,7 @@ TEST_WITH(only_wanted_entries_are_restored, make_folder, remove_folder)
 /* The first few damaged packs and entries without room are named, and the number of the others. */
 TEST_WITH(entries_that_are_not_restored_are_reported, make_folder, remove_folder)
 {
-	char *store = os_join(NULL, folder, "store"), *path;
+	char *store = os_join(folder, "store"), *path;
 	struct jw_system system;
 	uint64_t keys[4];
 
@@ -101,7 +101,7 @@ TEST_WITH(entries_that_are_not_restored_are_reported, make_folder, remove_folder
 	assert_int_equal(refill(&system, keys, 4), 2);
 	assert_int_equal(told.note_count, 0);
 	for (unsigned n = 0; n < JW_STORE_MOST_NOTES + 3; n++) {
-		path = mem_printf(NULL, "%s/sm_86-%u.jwpack", store, n);
+		path = mem_printf("%s/sm_86-%u.jwpack", store, n);
 		assert_int_equal(os_write_atomic(NULL, path, "no pack", 7), 0);
 		mem_free(path);
 	}
@@ -128,9 +128,9 @@ TEST_WITH(packs_are_listed_by_their_age, make_folder, remove_folder)
 	struct jw_store *store;
 
 	for (size_t i = 0; i < 4; i++) {
-		char *path = mem_printf(NULL, "%s/store/%s.jwpack", folder, packs[i].name);
+		char *path = mem_printf("%s/store/%s.jwpack", folder, packs[i].name);
 
-		files_put_at(mem_string(NULL, path), "no pack", 7);
+		files_put_at(mem_string(path), "no pack", 7);
 		check_set_mtime(path, (1700000000 - packs[i].age_s) * INT64_C(1000000000));
 		mem_free(path);
 	}

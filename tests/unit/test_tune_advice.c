@@ -9,7 +9,7 @@
 
 static char *inside(const char *name)
 {
-	char *path = os_join(NULL, root, name);
+	char *path = os_join(root, name);
 
 	assert_non_null(path);
 	return path;

@@ -7,7 +7,6 @@
 
 #include <jitwarm/tune.h>
 
-#include "lacking.h"
 #include "os/env.h"
 #include "tune/setting_places.h"
 
@@ -60,7 +59,7 @@ int os_variable_read(struct jw_error *err, enum os_variables where, const char *
 		return error_set(err, JW_ERR_IO, "%s: cannot be read", name);
 	if (!one->set)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s: not set", name);
-	copy = mem_string(err, one->value);
+	copy = mem_string(one->value);
 	if (!copy)
 		return -1;
 	*ret_variable = (struct os_variable){copy, one->expands};
@@ -116,7 +115,7 @@ static int usual(void **state)
 {
 	static const char *const others[] = {"XDG_CONFIG_HOME", "CONDA_PREFIX", "CUDA_CACHE_PATH",
 										 "CUDA_CACHE_MAXSIZE"};
-	char *inner = os_join(NULL, root, "state");
+	char *inner = os_join(root, "state");
 	int result = root_empty(state) || os_env_set(NULL, "JITWARM_STATE", inner) ||
 				 os_env_set(NULL, "HOME", root);
 
@@ -346,7 +345,8 @@ TEST_WITH(settings_are_read_from_there, usual, NULL)
 	}
 	assert_int_equal(settings->warning_count, 1); /* of the limit of one byte */
 	jw_settings_free(settings);
-	STARVE(jw_settings_read(&err, &settings), jw_settings_free(settings));
+	assert_int_equal(jw_settings_read(NULL, &settings), 0);
+	jw_settings_free(settings);
 }
 
 TEST_WITH(scopes_that_windows_lacks_are_refused, usual, NULL)

@@ -18,7 +18,7 @@ static int usual(void **state)
 {
 	static const char *const others[] = {"XDG_CONFIG_HOME", "ZDOTDIR", "CUDA_CACHE_PATH",
 										 "CUDA_CACHE_MAXSIZE"};
-	char *home = os_join(NULL, root, "home"), *inner = os_join(NULL, root, "state");
+	char *home = os_join(root, "home"), *inner = os_join(root, "state");
 	int result = root_empty(state) || os_env_set(NULL, "HOME", home) ||
 				 os_env_set(NULL, "JITWARM_STATE", inner) || os_env_set(NULL, "SHELL", "/bin/bash");
 

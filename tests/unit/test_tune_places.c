@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "lacking.h"
 #include "tune/setting_places.h"
 
 /* NULL unsets it; what begins with "./" is inside the test's folder. */
 static void set(const char *name, const char *value)
 {
-	char *path = value && !strncmp(value, "./", 2) ? os_join(NULL, root, value + 2) : NULL;
+	char *path = value && !strncmp(value, "./", 2) ? os_join(root, value + 2) : NULL;
 
 	assert_int_equal(os_env_set(NULL, name, path ? path : value), 0);
 	mem_free(path);
@@ -88,21 +87,6 @@ TEST_WITH(each_shell_has_its_files, usual, NULL)
 			root_put(cases[i].there, "");
 		assert_string_equal(places_text(&request), cases[i].wanted);
 	}
-}
-
-TEST_WITH(without_memory_there_are_none, usual, NULL)
-{
-	static const char *const shells[] = {"bash", "zsh", "fish", "sh"};
-
-	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
-		for (int scope = 0; scope < JW_SCOPES; scope++) {
-			const struct jw_tune_request request = {.scope = (enum jw_scope)scope};
-			struct setting_places places;
-
-			set("SHELL", shells[i]);
-			set("ZDOTDIR", i % 2 ? "./z" : NULL);
-			STARVE(places_of(&err, &request, &places), places_free(&places));
-		}
 }
 
 RUN_TESTS(root_make, root_remove)

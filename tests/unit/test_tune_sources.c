@@ -6,13 +6,12 @@
 
 #include <jitwarm/tune.h>
 
-#include "lacking.h"
 #include "tune/assign.h"
 
 static int usual(void **state)
 {
 	static const char *const others[] = {"XDG_CONFIG_HOME", "CONDA_PREFIX"};
-	char *home = os_join(NULL, root, "home");
+	char *home = os_join(root, "home");
 	int result = root_empty(state) || os_env_set(NULL, "HOME", home);
 
 	for (size_t i = 0; !result && i < sizeof others / sizeof *others; i++)
@@ -139,7 +138,8 @@ TEST_WITH(values_that_mislead_are_told, usual, NULL)
 			assert_non_null(strstr(settings->warnings[0], "/etc/environment:1: "));
 		}
 		jw_settings_free(settings);
-		STARVE(jw_settings_read(&err, &settings), jw_settings_free(settings));
+		assert_int_equal(jw_settings_read(NULL, &settings), 0);
+		jw_settings_free(settings);
 	}
 }
 

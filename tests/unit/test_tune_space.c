@@ -10,7 +10,6 @@
 
 #include <jitwarm/tune.h>
 
-#include "lacking.h"
 #include "os/file.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -98,18 +97,6 @@ TEST_WITH(each_objection_has_its_bound, plenty, NULL)
 			fail_msg("%s: %s", paths[i].path, paths[i].said);
 		jw_lines_free(lines, count);
 	}
-}
-
-/* A line for which memory is short is not left out. */
-TEST_WITH(each_line_is_there_or_missed, plenty, NULL)
-{
-	char **lines;
-	size_t count;
-
-	kernel.type = 0x6969; /* NFS */
-	kernel.free_bytes = 100 * MIB;
-	assert_non_null(strstr(lines_on_root(), "network file system"));
-	STARVE(jw_tune_look_at_path(&err, "/", GIB, &lines, &count), jw_lines_free(lines, count));
 }
 
 RUN_TESTS(NULL, NULL)

@@ -17,7 +17,7 @@ struct left {
 /* Entry number 1, as a worker's driver has left it. */
 static void leave(struct left *left)
 {
-	*left = (struct left){.path = os_join(NULL, folder, "left"), .target = {.device = {.sm = 86}}};
+	*left = (struct left){.path = os_join(folder, "left"), .target = {.device = {.sm = 86}}};
 	entries_make(&left->entry, 1, 0);
 	left->module = (struct plan_module){
 		.key = left->entry.key, .key_bytes = left->entry.key_bytes, .form = CACHE_KEY_LOAD};

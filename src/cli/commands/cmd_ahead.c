@@ -250,7 +250,7 @@ static int ahead_run(struct jw_error *err, struct cli *cli)
 	if (ahead->state != JW_AHEAD_UNDONE &&
 		(!ahead_is_prepared(ahead) || ahead->state == JW_AHEAD_NOTICED))
 		cli_end_with(cli, EXIT_COLD);
-	return document_print(err, &cli->out, &document_ahead, ahead);
+	return document_print(&cli->out, &document_ahead, ahead);
 }
 
 int ahead_besides(struct jw_error *err, struct cli *cli, bool unattended, bool *ret_pending)

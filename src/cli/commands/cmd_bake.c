@@ -140,7 +140,7 @@ static enum exit_status exit_of_file(const struct jw_bake_file *file, bool dry_r
 	return file->baked == file->modules && !file->texts ? EXIT_DONE : EXIT_COLD;
 }
 
-static int report(struct jw_error *err, struct cli *cli, const struct jw_bake_result *result,
+static int report(struct cli *cli, const struct jw_bake_result *result,
 				  const struct jw_found *found, bool dry_run)
 {
 	if (!result->file_count)
@@ -161,7 +161,7 @@ static int report(struct jw_error *err, struct cli *cli, const struct jw_bake_re
 			&cli->out, STYLE_PLAIN,
 			"The compiled code was not kept: with --cache DIR the next run continues from it.");
 	print_summary(cli, result, found);
-	return document_print(err, &cli->out, &document_bake,
+	return document_print(&cli->out, &document_bake,
 						  &(struct bake_document){.result = *result, .dry_run = dry_run});
 }
 
@@ -252,7 +252,7 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 							err->code == JW_ERR_NOT_FOUND ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);
 	for (size_t i = 0; i < result->file_count; i++)
 		(void)asked_wheel_name(wheel, result->files[i].path);
-	failed = report(err, cli, result, files->found, options.dry_run);
+	failed = report(cli, result, files->found, options.dry_run);
 	jw_bake_result_free(result);
 	return failed;
 }
@@ -397,7 +397,7 @@ static int verify_paths(struct jw_error *err, struct cli *cli, const char *const
 			troubles++;
 		}
 	cli_end_with(cli, exit_of_troubles(troubles, result->count - troubles));
-	failed = document_print(err, &cli->out, &document_bake_verify, result);
+	failed = document_print(&cli->out, &document_bake_verify, result);
 	jw_bake_verify_result_free(result);
 	return failed;
 }

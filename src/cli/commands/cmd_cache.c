@@ -66,10 +66,10 @@ static int print_cache_list(struct jw_error *err, const struct output *out,
 	return result;
 }
 
-static int read_rows(struct jw_error *err, const struct jw_cache_listing *list,
-					 const struct jw_marks *marks, struct cache_list_document *document)
+static int read_rows(const struct jw_cache_listing *list, const struct jw_marks *marks,
+					 struct cache_list_document *document)
 {
-	document->rows = mem_array(err, list->count, sizeof *document->rows);
+	document->rows = mem_array(list->count, sizeof *document->rows);
 	for (; document->rows && document->count < list->count; document->count++) {
 		const struct jw_cache_entry *entry = &list->entries[document->count];
 
@@ -78,7 +78,7 @@ static int read_rows(struct jw_error *err, const struct jw_cache_listing *list,
 			.carried = jw_marks_has(marks, entry->key),
 		};
 	}
-	return document->rows ? 0 : -1;
+	return 0;
 }
 
 static int run_cache_list(struct jw_error *err, struct cli *cli)
@@ -95,11 +95,11 @@ static int run_cache_list(struct jw_error *err, struct cli *cli)
 	document.path = list->path;
 	if (!list->count)
 		output_line(&cli->out, STYLE_PLAIN, "%s: empty", list->path);
-	failed = jw_marks_open(err, cli_state(NULL, cli), list->path, &marks) ||
-			 read_rows(err, list, marks, &document) ||
+	failed = jw_marks_open(cli_state(NULL, cli), list->path, &marks) ||
+			 read_rows(list, marks, &document) ||
 			 (list->count && output_wants_text(&cli->out) &&
 			  print_cache_list(err, &cli->out, &document)) ||
-			 document_print(err, &cli->out, &document_cache_list, &document);
+			 document_print(&cli->out, &document_cache_list, &document);
 	mem_free(document.rows);
 	jw_marks_close(marks);
 	jw_cache_list_free(list);
@@ -196,7 +196,7 @@ static int verify_run(struct jw_error *err, struct cli *cli)
 	struct cache_verify_document found = {0};
 	struct jw_cache_report *report = NULL;
 	struct jw_marks *marks = NULL;
-	int failed;
+	int failed = 0;
 
 	os_catch_interrupts();
 	/* Without the profile, only machine code of known drivers is judged. */
@@ -206,14 +206,14 @@ static int verify_run(struct jw_error *err, struct cli *cli)
 		 jw_cache_repair(err, &options, &found.repaired)) ||
 		jw_cache_verify(err, &options, &report))
 		return cache_command_fail(err, cli);
-	failed = jw_marks_open(err, cli_state(NULL, cli), report->path, &marks);
+	jw_marks_open(cli_state(NULL, cli), report->path, &marks);
 	if (!failed) {
 		found.report = *report;
 		found.carried = jw_marks_count(marks);
 		print_verify_report(&cli->out, &found);
 		print_repaired(&cli->out, &found.repaired);
 		cli->status = report->damaged || report->outlook.harmful ? EXIT_COLD : EXIT_DONE;
-		failed = document_print(err, &cli->out, &document_cache_verify, &found);
+		failed = document_print(&cli->out, &document_cache_verify, &found);
 	}
 	jw_marks_close(marks);
 	jw_cache_report_free(report);
@@ -374,7 +374,7 @@ static int prune_run(struct jw_error *err, struct cli *cli)
 	print_prune_result(&cli->out, result, options.apply);
 	if (result->changed || result->not_judged || (result->chosen_entries && !options.apply))
 		cli->status = EXIT_COLD;
-	failed = document_print(err, &cli->out, &document_cache_prune, &document);
+	failed = document_print(&cli->out, &document_cache_prune, &document);
 	jw_prune_result_free(result);
 	return failed;
 }

@@ -298,7 +298,7 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 		output_warning(&cli->out, "a warm cache is of no use here: %s", useless);
 		next_step_cache(&cli->out, &cli->system->cache);
 	}
-	failed = document_print(err, &cli->out, &document_check,
+	failed = document_print(&cli->out, &document_check,
 							&(struct check_document){.result = *result,
 													 .sum = result->all,
 													 .why_useless = useless,

@@ -23,7 +23,7 @@ static int fetch(struct jw_error *err, struct cli *cli, struct compiler_document
 
 	if (!options->operand_count)
 		return error_set(err, JW_ERR_USAGE, "name a CUDA version: jitwarm compiler fetch 12.4");
-	fetched->rows = mem_array(err, options->operand_count, sizeof *fetched->rows);
+	fetched->rows = mem_array(options->operand_count, sizeof *fetched->rows);
 	for (size_t i = 0; fetched->rows && i < options->operand_count; i++) {
 		struct compiler_row *row = &fetched->rows[i];
 
@@ -33,7 +33,7 @@ static int fetch(struct jw_error *err, struct cli *cli, struct compiler_document
 		fetched->count++;
 		output_line(&cli->out, STYLE_PLAIN, "%s", row->path);
 	}
-	return fetched->rows ? document_print(err, &cli->out, &document_compiler, fetched) : -1;
+	return document_print(&cli->out, &document_compiler, fetched);
 }
 
 static int fetch_run(struct jw_error *err, struct cli *cli)

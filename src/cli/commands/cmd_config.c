@@ -11,12 +11,12 @@ static void print_file(const struct output *out, const char *path)
 }
 
 /* A list's values are strings one behind the other. */
-static char *value_as_text(struct jw_error *err, const struct config_value *setting)
+static char *value_as_text(const struct config_value *setting)
 {
-	char *text = mem_string(err, "");
+	char *text = mem_string("");
 
 	for (const char *value = setting->value; value && text; value = config_next(setting, value)) {
-		char *longer = mem_printf(err, "%s%s%s", text, *text ? " " : "", value);
+		char *longer = mem_printf("%s%s%s", text, *text ? " " : "", value);
 
 		mem_free(text);
 		text = longer;
@@ -44,7 +44,7 @@ static int config_run(struct jw_error *err, struct cli *cli)
 		const struct config_value *setting = &cli->config.values[document.count];
 
 		rows[document.count] = (struct config_row){.name = setting->name,
-												   .value = value_as_text(err, setting),
+												   .value = value_as_text(setting),
 												   .origin = setting->origin,
 												   .help = setting->help};
 		failed = !rows[document.count].value;
@@ -56,7 +56,7 @@ static int config_run(struct jw_error *err, struct cli *cli)
 		for (size_t i = 0; i < document.count; i++)
 			print_setting(&cli->out, &rows[i]);
 	}
-	failed = failed || document_print(err, &cli->out, &document_config, &document);
+	failed = failed || document_print(&cli->out, &document_config, &document);
 	for (size_t i = 0; i < document.count; i++)
 		mem_free(rows[i].value);
 	mem_free(document.account_file);

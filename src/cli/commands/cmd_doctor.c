@@ -27,8 +27,7 @@
 enum { MOST_REPORT = 1 << 20 };
 
 /* "sudo -u ollama jitwarm prime torch"; the caller frees it. */
-static char *doctor_text_command(struct jw_error *err, const struct doctor_words *words,
-								 const struct jw_finding *finding)
+static char *doctor_text_command(const struct doctor_words *words, const struct jw_finding *finding)
 {
 	struct buf line = BUF_MAX(NEXT_STEP_MOST);
 	char *text;
@@ -41,7 +40,7 @@ static char *doctor_text_command(struct jw_error *err, const struct doctor_words
 			shell_add_word(&line, words->environment);
 		}
 	}
-	text = next_step_take(err, &line);
+	text = next_step_take(&line);
 	/* What follows a line break in a name would look like a line of ours. */
 	for (char *at = text; at && *at; at++)
 		if ((unsigned char)*at < ' ')
@@ -52,7 +51,7 @@ static char *doctor_text_command(struct jw_error *err, const struct doctor_words
 static void put_finding(struct buf *text, size_t number, const struct doctor_words *words,
 						const struct jw_finding *finding)
 {
-	char *command = finding->command ? doctor_text_command(NULL, words, finding) : NULL;
+	char *command = finding->command ? doctor_text_command(words, finding) : NULL;
 
 	text->lacking = text->lacking || (finding->command && !command);
 	buf_say(text, "%2zu  %s: %s\n", number, finding->id, finding->evidence);
@@ -348,13 +347,13 @@ static int is_set_again(struct jw_error *err, const struct jw_finding *finding, 
 	struct jw_tune_request request = {.scope = JW_SCOPE_USER};
 	struct jw_settings *settings;
 	bool *wins;
-	int result;
+	int result = 0;
 
 	if (jw_settings_read(err, &settings))
 		return -1;
 	(void)(finding->value && text_number(finding->value, UINT64_MAX, &request.limit_bytes));
-	wins = mem_array(err, settings->count + 1, sizeof *wins);
-	result = wins ? jw_tune_overrides(err, settings, &request, wins) : -1;
+	wins = mem_array(settings->count + 1, sizeof *wins);
+	jw_tune_overrides(settings, &request, wins);
 	*ret_again = false;
 	for (size_t i = 0; !result && i < settings->count; i++) {
 		const struct jw_setting *setting = &settings->items[i];
@@ -419,11 +418,11 @@ static int fix_found(struct jw_error *err, struct doctoring *doctoring, bool *re
 						"Fix     nothing: %zu needs you, and %zu waits for it", first, i + 1);
 			continue;
 		}
-		if (finding->command && !(line = doctor_text_command(err, &words, finding)))
+		if (finding->command && !(line = doctor_text_command(&words, finding)))
 			return -1;
 		if (line && !was_fixed(doctoring, line)) {
-			if (mem_add_string(err, &doctoring->fixed, &doctoring->fixed_count, MOST_FIXES, line) ||
-				run_fix(err, doctoring, finding, line)) {
+			mem_add_string(&doctoring->fixed, &doctoring->fixed_count, MOST_FIXES, line);
+			if (run_fix(err, doctoring, finding, line)) {
 				mem_free(line);
 				return -1;
 			}
@@ -482,7 +481,7 @@ static int tell_findings(struct jw_error *err, struct doctoring *doctoring)
 	}
 	ahead_print(&cli->out, "", &ahead);
 	doctor_text(&cli->out, &document);
-	return document_print(err, &cli->out, &document_doctor, &document);
+	return document_print(&cli->out, &document_doctor, &document);
 }
 
 static int doctor_run(struct jw_error *err, struct cli *cli)

@@ -43,7 +43,7 @@ static int export_pack(struct jw_error *err, struct cli *cli, struct jw_export_o
 	if (document.result.damaged + document.result.unreadable + document.result.unsuited)
 		cli->status = EXIT_COLD;
 	pack_report_print(&cli->out, options->output, &document.result);
-	return document_print(err, &cli->out, &document_export, &document);
+	return document_print(&cli->out, &document_export, &document);
 }
 
 static int export_run(struct jw_error *err, struct cli *cli)

@@ -42,9 +42,7 @@ static int look_for_places(struct jw_error *err, struct finding_places *finding)
 		return -1;
 	document->places = *finding->places;
 	document->count = document->places.count;
-	document->rows = mem_array(err, document->count, sizeof *document->rows);
-	if (!document->rows)
-		return -1;
+	document->rows = mem_array(document->count, sizeof *document->rows);
 	for (size_t i = 0; i < document->count; i++)
 		document->rows[i].place = document->places.items[i];
 	return 0;
@@ -52,14 +50,11 @@ static int look_for_places(struct jw_error *err, struct finding_places *finding)
 
 /* ---- judging */
 
-static int note_dearest(struct jw_error *err, struct find_row *row,
-						const struct jw_check_result *result)
+static void note_dearest(struct find_row *row, const struct jw_check_result *result)
 {
 	for (size_t i = 0; i < result->file_count; i++)
-		if (result->files[i].cold && mem_add_string(err, &row->dearest, &row->dearest_count,
-													MOST_DEAREST, result->files[i].path))
-			return -1;
-	return 0;
+		if (result->files[i].cold)
+			mem_add_string(&row->dearest, &row->dearest_count, MOST_DEAREST, result->files[i].path);
 }
 
 static int judge_row(struct jw_error *err, const struct finding_places *finding,
@@ -73,7 +68,6 @@ static int judge_row(struct jw_error *err, const struct finding_places *finding,
 												 options_value(&finding->cli->options, "driver"),
 											 .cancel = cli_cancel};
 	struct jw_check_result *result;
-	int failed;
 
 	row->judged = true;
 	if (jw_check(err, &options, &result))
@@ -85,9 +79,9 @@ static int judge_row(struct jw_error *err, const struct finding_places *finding,
 	row->failing = result->failing_count;
 	row->start = result->all.forecast.start;
 	*ret_troubles = result->troubles;
-	failed = note_dearest(err, row, result);
+	note_dearest(row, result);
 	jw_check_result_free(result);
-	return failed;
+	return 0;
 }
 
 static int look_into_row(struct jw_error *err, const struct finding_places *finding,
@@ -111,7 +105,7 @@ static int look_into_row(struct jw_error *err, const struct finding_places *find
 	}
 	/* What is in these is not in its numbers */
 	if (!failed && troubles) {
-		row->trouble = mem_printf(err, "%s: %s could not be read", place->name,
+		row->trouble = mem_printf("%s: %s could not be read", place->name,
 								  TEXT_COUNT(troubles, "file", "files"));
 		failed = !row->trouble;
 	}
@@ -130,11 +124,9 @@ static int look_into_all(struct jw_error *err, struct finding_places *finding)
 		row->judged = finding->judged;
 		if (!look_into_row(&why, finding, row))
 			continue;
-		if (why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED || why.code == JW_ERR_USAGE)
+		if (why.code == JW_ERR_INTERRUPTED || why.code == JW_ERR_USAGE)
 			return error_copy(err, &why);
-		row->trouble = mem_string(err, why.message);
-		if (!row->trouble)
-			return -1;
+		row->trouble = mem_string(why.message);
 	}
 	return 0;
 }
@@ -284,7 +276,7 @@ static int tell_places(struct jw_error *err, struct finding_places *finding)
 					finding->cli->system->why_none, finding->cli->system->example);
 	if (document->count)
 		print_find_next(finding, &document->rows[0]);
-	return document_print(err, &finding->cli->out, &document_find, document);
+	return document_print(&finding->cli->out, &document_find, document);
 }
 
 static void free_finding(struct finding_places *finding)

@@ -153,11 +153,13 @@ static int help_run(struct jw_error *err, struct cli *cli)
 	struct buf text = BUF_MAX(MOST_HELP);
 	int failed = help_for(err, &text, cli);
 
-	if (!failed && !cli->out.json)
-		return help_print(err, &text, !options_given(&cli->options, "language"));
+	if (!failed && !cli->out.json) {
+		help_print(&text, !options_given(&cli->options, "language"));
+		return 0;
+	}
 	if (!failed)
-		failed = document_print(err, &cli->out, &document_text,
-								&(struct text_document){buf_text(&text)});
+		failed =
+			document_print(&cli->out, &document_text, &(struct text_document){buf_text(&text)});
 	buf_free(&text);
 	return failed;
 }

@@ -71,7 +71,7 @@ static int import_into(struct jw_error *err, struct cli *cli)
 		output_warning(&cli->out, "a warm cache is of no use here: %s",
 					   cli->system->cache.why_useless);
 	cli->status = status_of(result);
-	failed = document_print(err, &cli->out, &document_import, result);
+	failed = document_print(&cli->out, &document_import, result);
 	jw_import_result_free(result);
 	return failed;
 }
@@ -125,7 +125,7 @@ static int import_for_all(struct jw_error *err, struct cli *cli)
 	if (failed)
 		return fail_import(err, cli);
 	print_accounts(cli, all);
-	failed = document_print(err, &cli->out, &document_import_all, all);
+	failed = document_print(&cli->out, &document_import_all, all);
 	jw_import_all_result_free(all);
 	return failed;
 }

@@ -10,7 +10,7 @@
 #include "cli/parts/next_step.h"
 #include "cli/parts/passphrase.h"
 
-static int print_one(struct jw_error *err, struct cli *cli, struct jw_key *key, bool made)
+static int print_one(struct cli *cli, struct jw_key *key, bool made)
 {
 	const struct jw_keys keys = {.items = key, .count = 1};
 	struct buf line = BUF_MAX(NEXT_STEP_MOST);
@@ -22,7 +22,7 @@ static int print_one(struct jw_error *err, struct cli *cli, struct jw_key *key, 
 		shell_add_word(&line, key->public_key);
 		next_step(&cli->out, STYLE_PLAIN, "  on other machines: ", &line);
 	}
-	return document_print(err, &cli->out, &document_key, &keys);
+	return document_print(&cli->out, &document_key, &keys);
 }
 
 /* Returns the folder of keys if the number of operands is right. */
@@ -58,7 +58,7 @@ static int generate_run(struct jw_error *err, struct cli *cli)
 						&key);
 
 	passphrase_forget(room);
-	return failed ? -1 : print_one(err, cli, &key, true);
+	return failed ? -1 : print_one(cli, &key, true);
 }
 
 static const struct cli_option generate_options[] = {
@@ -86,7 +86,7 @@ static int trust_run(struct jw_error *err, struct cli *cli)
 
 	return !state || jw_key_trust(err, state, operand(cli, 1, NULL), operand(cli, 0, ""), &key)
 			   ? -1
-			   : print_one(err, cli, &key, false);
+			   : print_one(cli, &key, false);
 }
 
 const struct cli_command command_key_trust = {
@@ -153,7 +153,7 @@ static int run_key_list(struct jw_error *err, struct cli *cli)
 	int failed =
 		!state || jw_key_list(err, state, &keys) ||
 		(output_wants_text(&cli->out) && keys.count && print_key_list(err, &cli->out, &keys)) ||
-		document_print(err, &cli->out, &document_key, &keys);
+		document_print(&cli->out, &document_key, &keys);
 
 	if (!failed && !keys.count)
 		output_line(&cli->out, STYLE_PLAIN, "No keys: “jitwarm key generate” makes one.");

@@ -297,7 +297,7 @@ static int print_result(struct jw_error *err, struct cli *cli, const struct jw_f
 		return 0;
 	}
 	if (cli->out.json)
-		return document_print(err, &cli->out, &document_lint, result);
+		return document_print(&cli->out, &document_lint, result);
 	if (result->images)
 		return lint_text_print(err, &cli->out, result, bound);
 	if (!result->trouble_count)

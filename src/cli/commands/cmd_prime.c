@@ -153,7 +153,7 @@ static void prime_outcome_print_result(const struct prime_outcome *priming,
 					 TEXT_COUNT(result->undone, "module", "modules"), result->stopped.message);
 }
 
-static int prime_outcome_document(struct jw_error *err, const struct prime_outcome *priming,
+static int prime_outcome_document(const struct prime_outcome *priming,
 								  const struct jw_prime_result *result)
 {
 	const struct jw_store_refilled *refilled = &result->reuse.refilled;
@@ -163,7 +163,7 @@ static int prime_outcome_document(struct jw_error *err, const struct prime_outco
 																: (struct jw_export_result){0}};
 	struct prime_document values = {
 		.result = *result,
-		.failures = mem_array(err, result->failure_count, sizeof *values.failures),
+		.failures = mem_array(result->failure_count, sizeof *values.failures),
 		.peak_supervisor_bytes = os_peak_resident_bytes(),
 		.refilled = refilled->entries || refilled->note_count ? refilled : NULL,
 		.carried = carried && carried->group_count ? carried : NULL,
@@ -180,10 +180,10 @@ static int prime_outcome_document(struct jw_error *err, const struct prime_outco
 
 		failure->failure = result->failures[i];
 		next_step_failure(&line, &priming->cli->options, &result->failures[i]);
-		failure->command = next_step_take(err, &line);
+		failure->command = next_step_take(&line);
 		failed = failure->command ? 0 : -1;
 	}
-	failed = failed || document_print(err, &priming->cli->out, &document_prime, &values);
+	failed = failed || document_print(&priming->cli->out, &document_prime, &values);
 	for (size_t i = 0; values.failures && i < result->failure_count; i++)
 		mem_free(values.failures[i].command);
 	mem_free(values.failures);
@@ -265,8 +265,7 @@ static void on_source(void *context, const struct jw_prime_source *source)
 }
 
 /* Prints the outcome of a run. */
-static int conclude(struct jw_error *err, struct prime_outcome *priming,
-					const struct jw_prime_result *result)
+static int conclude(struct prime_outcome *priming, const struct jw_prime_result *result)
 {
 	struct cli *cli = priming->cli;
 	struct unattended *unattended = &priming->unattended;
@@ -286,7 +285,7 @@ static int conclude(struct jw_error *err, struct prime_outcome *priming,
 	prime_outcome_print_result(priming, result);
 	if (result->pack)
 		pack_report_print(&cli->out, priming->elsewhere.pack.output, result->pack);
-	failed = prime_outcome_document(err, priming, result);
+	failed = prime_outcome_document(priming, result);
 	if (result->not_packed.code) {
 		cli_hopeless(&result->not_packed, cli, JW_ERR_UNSUPPORTED);
 		cli_fail(cli, &result->not_packed);
@@ -357,7 +356,7 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 						   : prime_outcome_status_of_error(err);
 		return -1;
 	}
-	failed = conclude(err, priming, result);
+	failed = conclude(priming, result);
 	jw_prime_result_free(result);
 	return failed;
 }
@@ -399,7 +398,7 @@ static int find_prime_files(struct jw_error *err, struct prime_outcome *priming)
 	if (recording && !cli->options.operand_count)
 		return jw_recording_find(err, priming->recording, &found)
 				   ? -1
-				   : found_files_take(err, &cli->out, found, &priming->files);
+				   : found_files_take(&cli->out, found, &priming->files);
 	return found_files_find(err, &cli->out, cli->options.operands, cli->options.operand_count, true,
 							&priming->files);
 }

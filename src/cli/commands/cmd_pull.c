@@ -38,7 +38,7 @@ static int pull_and_report(struct jw_error *err, struct cli *cli,
 	}
 	registry_print_pulled(&cli->out, result);
 	cli->status = registry_status_of_pull(result);
-	failed = document_print(err, &cli->out, &document_pull, result);
+	failed = document_print(&cli->out, &document_pull, result);
 	jw_pull_result_free(result);
 	return failed;
 }
@@ -60,7 +60,7 @@ static int pull_run(struct jw_error *err, struct cli *cli)
 						 "no driver is known here, so that nothing can be chosen for it: “jitwarm "
 						 "import” takes a pack for another machine");
 	}
-	failed = registry_given_read(err, cli, &registry) || pull_and_report(err, cli, &registry);
+	failed = registry_given_read(cli, &registry) || pull_and_report(err, cli, &registry);
 	registry_given_free(&registry);
 	return failed ? -1 : 0;
 }

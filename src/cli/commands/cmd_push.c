@@ -68,7 +68,7 @@ static int push_and_report(struct jw_error *err, struct cli *cli, struct pushing
 	if (jw_push(err, options, &result))
 		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	registry_print_pushed(&cli->out, result);
-	failed = document_print(err, &cli->out, &document_push, result);
+	failed = document_print(&cli->out, &document_push, result);
 	jw_push_result_free(result);
 	return failed;
 }
@@ -82,9 +82,8 @@ static int push_run(struct jw_error *err, struct cli *cli)
 		return -1;
 	os_catch_interrupts();
 	failed = cli_open_asking(err, cli, options_value(&cli->options, "cache"), false) ||
-			 registry_given_read(err, cli, &pushing.registry) ||
-			 read_pushed_names(err, cli, &pushing) || read_push_key(err, cli, &pushing) ||
-			 push_and_report(err, cli, &pushing);
+			 registry_given_read(cli, &pushing.registry) || read_pushed_names(err, cli, &pushing) ||
+			 read_push_key(err, cli, &pushing) || push_and_report(err, cli, &pushing);
 	passphrase_forget(pushing.passphrase);
 	if (!failed)
 		found_files_end(cli, &pushing.files);

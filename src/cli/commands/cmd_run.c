@@ -69,14 +69,11 @@ static int by_owner_time(const void *a, const void *b)
 
 /* The files with modules, the dearest first. Predicted times may be more than the command took:
  * then each is less in proportion. The caller frees the array. */
-static struct command_owner *owners_of(struct jw_error *err, const struct jw_recording *recording,
-									   double compile_seconds)
+static struct command_owner *owners_of(const struct jw_recording *recording, double compile_seconds)
 {
-	struct command_owner *owners = mem_array(err, recording->file_count, sizeof *owners);
+	struct command_owner *owners = mem_array(recording->file_count, sizeof *owners);
 	double sum = 0;
 
-	if (!owners)
-		return NULL;
 	for (size_t i = 0; i < recording->file_count; i++)
 		owners[i].file = recording->files[i];
 	for (size_t i = 0; i < recording->module_count; i++)
@@ -216,10 +213,10 @@ static int report_command(struct jw_error *err, struct cli *cli,
 	if (result->unread.code || result->not_written.code)
 		return error_copy(err, result->unread.code ? &result->unread : &result->not_written);
 	/* A package's name is what a user types. */
-	if (!how->output && jw_recording_name_files(err, result->recording, how->found))
+	if (!how->output && jw_recording_name_files(result->recording, how->found))
 		return -1;
 	document.recording = *result->recording;
-	document.owners = owners_of(err, result->recording, result->compile_seconds);
+	document.owners = owners_of(result->recording, result->compile_seconds);
 	if (!document.owners)
 		return -1;
 	for (size_t i = 0; i < result->note_count; i++)
@@ -233,7 +230,7 @@ static int report_command(struct jw_error *err, struct cli *cli,
 	print_advice(&cli->out, &document);
 	if (how->output && (result->interrupted || result->cooled))
 		cli->status = EXIT_COLD;
-	failed = document_print(err, &cli->out, &document_command, &document);
+	failed = document_print(&cli->out, &document_command, &document);
 	mem_free(document.owners);
 	return failed;
 }

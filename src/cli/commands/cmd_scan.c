@@ -177,7 +177,7 @@ static void scan_text_image(const struct output *output, const struct jw_scan_im
 	if (image->member && !text_same(*archive, image->path)) {
 		output_line(output, STYLE_STRONG, "%s:", image->path);
 		mem_free(*archive);
-		*archive = mem_string(NULL, image->path);
+		*archive = mem_string(image->path);
 	}
 	output_line(output, STYLE_STRONG, "%s%s (%s, %s%s)", image->member ? " " : "",
 				image->member ? image->member : image->path, text_bytes(size, image->size_bytes),
@@ -361,15 +361,14 @@ struct scan_run {
 
 static int add_row(struct jw_error *err, cJSON *rows, cJSON *row)
 {
-	if (row && cJSON_AddItemToArray(rows, row))
-		return 0;
-	cJSON_Delete(row);
-	return row ? error_set(err, JW_ERR_MEMORY, "out of memory") : -1;
+	(void)err;
+	(void)cJSON_AddItemToArray(rows, row);
+	return 0;
 }
 
 static int add_image(struct jw_error *err, struct scan_run *run, const struct jw_scan_image *image)
 {
-	return add_row(err, run->files, json_object(err, &document_scan_image, image));
+	return add_row(err, run->files, json_object(&document_scan_image, image));
 }
 
 /* For what say_verdicts tells. */
@@ -415,7 +414,7 @@ static int add_libraries(struct jw_error *err, struct scan_run *run,
 			continue;
 		if (VEC_ROOM(err, run->libraries, run->library_capacity, run->library_count,
 					 MOST_LIBRARIES) ||
-			!(library.name = mem_string(err, image->member ? image->member : image->path)))
+			!(library.name = mem_string(image->member ? image->member : image->path)))
 			return -1;
 		run->libraries[run->library_count++] = library;
 	}
@@ -471,9 +470,8 @@ static void say_of_file(const struct scan_run *run, enum style style, const char
 	for (; wheel && wheel > file && !os_is_separator(wheel[-1]); wheel--)
 		;
 	file = wheel ? wheel : file; /* its folder is gone */
-	named = mem_string(NULL, file);
-	output_line(&run->cli->out, style, "%s: %s", named ? asked_wheel_name(run->wheel, named) : file,
-				why);
+	named = mem_string(file);
+	output_line(&run->cli->out, style, "%s: %s", asked_wheel_name(run->wheel, named), why);
 	mem_free(named);
 }
 
@@ -552,7 +550,7 @@ static int next_listed(struct jw_error *err, void *context, const char **ret_pat
 		failed = jw_index_listed_get(&why, run->asked.index, package, &run->wheel);
 		fetching_end(&run->asked.fetching);
 		if (failed) {
-			if (why.code == JW_ERR_INTERRUPTED || why.code == JW_ERR_MEMORY)
+			if (why.code == JW_ERR_INTERRUPTED)
 				return error_copy(err, &why);
 			say_unlisted(run, package, &why);
 			row.why = why.message;
@@ -561,8 +559,7 @@ static int next_listed(struct jw_error *err, void *context, const char **ret_pat
 			row.wheel = run->wheel->name;
 			*ret_path = run->wheel->path;
 		}
-		if (run->packages &&
-			add_row(err, run->packages, json_object(err, &document_scan_package, &row)))
+		if (run->packages && add_row(err, run->packages, json_object(&document_scan_package, &row)))
 			return -1;
 		if (*ret_path)
 			break;
@@ -583,7 +580,7 @@ static int list_packages(struct jw_error *err, struct scan_run *run, const struc
 	run->file = os_base_name(file);
 	run->asked.fetching.label = run->file;
 	if (run->cli->out.json && !(run->packages = cJSON_CreateArray()))
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
+		mem_ended(0);
 	if (asked_index_open(err, run->cli, gpus, &run->asked) ||
 		jw_index_list(err, run->asked.index, file, &run->list))
 		return -1;
@@ -671,7 +668,7 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 	if (gpu_targets_read(err, cli, &gpus) || take_machine(err, &run, &gpus))
 		return -1;
 	if (cli->out.json && !(run.files = cJSON_CreateArray()))
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
+		mem_ended(0);
 	failed = list_packages(err, &run, &gpus) ||
 			 (!run.file && asked_wheel_get(err, cli, &gpus, &run.asked));
 	run.wheel = run.asked.wheel;
@@ -686,7 +683,7 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 		cli_end_with(cli, run.damaged                 ? EXIT_COLD
 						  : run.failing || run.unsure ? EXIT_CANNOT
 													  : EXIT_DONE);
-		failed = document_print(err, &cli->out, &document_scan,
+		failed = document_print(&cli->out, &document_scan,
 								&(struct scan_document){.packages = run.packages,
 														.files = run.files,
 														.totals = run.totals,

@@ -24,8 +24,8 @@ static bool is_enabled(const struct jw_startup *startup)
 	return enabled;
 }
 
-static int print_document(struct jw_error *err, struct output *out,
-						  const struct jw_startup *startup, char **lines, size_t count)
+static int print_document(struct output *out, const struct jw_startup *startup, char **lines,
+						  size_t count)
 {
 	cJSON *runs = cJSON_CreateArray();
 	int result;
@@ -36,7 +36,7 @@ static int print_document(struct jw_error *err, struct output *out,
 		if (!run || !cJSON_AddItemToArray(runs, run))
 			cJSON_Delete(run);
 	}
-	result = document_print(err, out, &document_startup,
+	result = document_print(out, &document_startup,
 							&(struct startup_document){
 								.startup = *startup, .enabled = is_enabled(startup), .runs = runs});
 	cJSON_Delete(runs);
@@ -193,7 +193,7 @@ static int report_texts(struct jw_error *err, struct cli *cli, const struct jw_s
 	if (!result)
 		output_text(&cli->out, buf_text(&text));
 	buf_free(&text);
-	return result || print_document(err, &cli->out, startup, NULL, 0);
+	return result || print_document(&cli->out, startup, NULL, 0);
 }
 
 /* Units of an account need its systemd, which a login starts, and containers have none. */
@@ -212,6 +212,7 @@ static void print_without_session(const struct cli *cli)
 
 static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw_startup *startup)
 {
+	(void)err;
 	if (startup->failed) {
 		output_error(&cli->out, "the system refused it, and nothing was changed: %s",
 					 startup->failed);
@@ -223,15 +224,16 @@ static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw
 		print_when(cli, startup);
 	}
 	cli->status = startup->failed ? EXIT_FAILED : EXIT_DONE;
-	return print_document(err, &cli->out, startup, NULL, 0);
+	return print_document(&cli->out, startup, NULL, 0);
 }
 
 static int report_disabled(struct jw_error *err, struct cli *cli, const struct jw_startup *startup)
 {
+	(void)err;
 	print_items(&cli->out, startup);
 	if (startup->failed)
 		output_note(&cli->out, "the system said: %s", startup->failed);
-	return print_document(err, &cli->out, startup, NULL, 0);
+	return print_document(&cli->out, startup, NULL, 0);
 }
 
 static int report_status(struct jw_error *err, struct cli *cli, const struct jw_startup *startup)
@@ -254,7 +256,7 @@ static int report_status(struct jw_error *err, struct cli *cli, const struct jw_
 	if (!count && !everyone)
 		output_line(&cli->out, STYLE_PLAIN, "No run yet.");
 	cli->status = is_enabled(startup) ? EXIT_DONE : EXIT_COLD;
-	result = print_document(err, &cli->out, startup, lines, count);
+	result = print_document(&cli->out, startup, lines, count);
 	jw_lines_free(lines, count);
 	jw_text_free(log);
 	return result;

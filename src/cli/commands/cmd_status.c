@@ -340,7 +340,7 @@ static int look_at_packages(struct jw_error *err, struct cli *cli, struct jw_fou
 		check.found = *ret_found;
 		return jw_check(err, &check, ret_result);
 	}
-	if (why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED)
+	if (why.code == JW_ERR_INTERRUPTED)
 		return error_copy(err, &why);
 	if (why.code != JW_ERR_NOT_FOUND) {
 		output_warning(&cli->out, "%s", error_text(&why));
@@ -393,7 +393,7 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 		print_status(&cli->out, &found, packages);
 		if (!options_value(&cli->options, "driver-profile"))
 			cli_end_with(cli, packages ? exit_of_verdict(packages->verdict) : EXIT_CANNOT);
-		failed = document_print(err, &cli->out, &document_status, &found);
+		failed = document_print(&cli->out, &document_status, &found);
 	}
 	jw_other_caches_free(found.others, found.other_count);
 	jw_check_result_free(packages);

@@ -42,7 +42,7 @@ static int list_run(struct jw_error *err, struct cli *cli)
 	struct jw_store *store = NULL;
 	int failed = !options.state_dir || jw_store_open(err, &options, &store) ||
 				 (output_wants_text(&cli->out) && print_store(err, &cli->out, store)) ||
-				 document_print(err, &cli->out, &document_store, store);
+				 document_print(&cli->out, &document_store, store);
 
 	for (size_t i = 0; !failed && i < store->count; i++) {
 		if (!*store->packs[i].damage)

@@ -91,14 +91,14 @@ static void print_override(const struct output *out, const struct jw_setting *se
 }
 
 /* Lines that users wrote themselves stay. */
-static int print_overrides(struct jw_error *err, const struct tuning *tuning,
-						   const struct jw_settings *settings, bool *ret_some)
+static int print_overrides(const struct tuning *tuning, const struct jw_settings *settings,
+						   bool *ret_some)
 {
 	const struct jw_tune_request request = {.scope = tuning->scope,
 											.limit_bytes = tuning->document.limit_bytes,
 											.path = tuning->document.path};
-	bool *wins = mem_array(err, settings->count + 1, sizeof *wins);
-	int result = wins ? jw_tune_overrides(err, settings, &request, wins) : -1;
+	bool *wins = mem_array(settings->count + 1, sizeof *wins);
+	int result = jw_tune_overrides(settings, &request, wins);
 
 	*ret_some = false;
 	for (size_t i = 0; !result && i < settings->count; i++) {
@@ -222,7 +222,7 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 		output_line(out, STYLE_STRONG, "           CUDA_CACHE_PATH=%s", tuning->document.path);
 	for (size_t i = 0; i < tuning->document.warning_count; i++)
 		output_warning(out, "%s", tuning->document.warnings[i]);
-	if (print_overrides(err, tuning, tuning->advice->settings, &overridden))
+	if (print_overrides(tuning, tuning->advice->settings, &overridden))
 		return -1;
 	if (!options_given(&tuning->cli->options, "apply"))
 		print_tune_next(tuning, overridden);
@@ -338,9 +338,9 @@ static int tune_run(struct jw_error *err, struct cli *cli)
 
 	if (tuning.result)
 		tuning.document.changes = *tuning.result;
-	failed = failed ||
-			 document_print(err, &cli->out, cli->system ? &document_tune : &document_tune_undone,
-							&tuning.document);
+	failed =
+		failed || document_print(&cli->out, cli->system ? &document_tune : &document_tune_undone,
+								 &tuning.document);
 	jw_tune_advice_free(tuning.advice);
 	jw_tune_result_free(tuning.result);
 	return failed ? cli_hopeless(err, cli, JW_ERR_UNSUPPORTED) : 0;

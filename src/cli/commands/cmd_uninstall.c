@@ -20,7 +20,6 @@ static void on_step(void *context, const struct jw_uninstall_step *step)
 {
 	struct uninstall_report *report = context;
 	const struct output *out = &report->cli->out;
-	struct jw_error err;
 
 	if (step->said)
 		output_note(out, "the system said: %s", step->said);
@@ -34,8 +33,7 @@ static void on_step(void *context, const struct jw_uninstall_step *step)
 											  : "");
 	if (step->keys_stay || step->others_stay)
 		return;
-	if (mem_add_string(&err, &report->gone.removed, &report->gone.count, MOST_REMOVED, step->where))
-		cli_fail(report->cli, &err);
+	mem_add_string(&report->gone.removed, &report->gone.count, MOST_REMOVED, step->where);
 }
 
 static int uninstall_run(struct jw_error *err, struct cli *cli)
@@ -45,12 +43,13 @@ static int uninstall_run(struct jw_error *err, struct cli *cli)
 		.with_keys = options_given(&cli->options, "keys"), .context = &report, .step = on_step};
 	int result;
 
+	(void)err;
 	if (jw_uninstall(&options))
 		cli_end_with(cli, EXIT_COLD);
 	else
 		output_line(&cli->out, STYLE_PLAIN,
 					"The entries of the driver's cache stay. The program can be deleted now.");
-	result = document_print(err, &cli->out, &document_uninstall, &report.gone);
+	result = document_print(&cli->out, &document_uninstall, &report.gone);
 	jw_lines_free(report.gone.removed, report.gone.count);
 	return result;
 }

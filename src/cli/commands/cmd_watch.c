@@ -209,7 +209,7 @@ static void say_look(struct watching *watching)
 	char time[TEXT_SHORT], size[TEXT_SHORT], left[TEXT_SHORT];
 	/* What matters first: a narrow terminal shows the beginning. */
 	char *line = mem_printf(
-		NULL, "%s: %s; %s left%s; %s (%s) appeared%s%s", text_duration(time, document->seconds),
+		"%s: %s; %s left%s; %s (%s) appeared%s%s", text_duration(time, document->seconds),
 		watch_text(watching), TEXT_COUNT(document->left, "module", "modules"),
 		left_text(left, watching), TEXT_COUNT(document->entries, "entry", "entries"),
 		text_bytes(size, document->bytes), document->process.others[0] ? "; loaded: " : "",
@@ -354,7 +354,7 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 	if (!failed) {
 		watching.document.cache = cli->system ? cli->system->cache.path : NULL;
 		say_summary(&watching);
-		failed = document_print(err, &cli->out, &document_watch, &watching.document);
+		failed = document_print(&cli->out, &document_watch, &watching.document);
 	}
 	process_code_free(&watching.document.process);
 	return failed ? cli_hopeless(err, cli, JW_ERR_UNSUPPORTED) : 0;

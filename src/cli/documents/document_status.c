@@ -327,7 +327,6 @@ static const char *const code_names[] = {
 	[JW_ERR_IO] = "io",
 	[JW_ERR_FORMAT] = "format",
 	[JW_ERR_LIMIT] = "limit",
-	[JW_ERR_MEMORY] = "memory",
 	[JW_ERR_UNSUPPORTED] = "unsupported",
 	[JW_ERR_DRIVER] = "driver",
 	[JW_ERR_BUSY] = "busy",

@@ -1,17 +1,15 @@
 #include "cli/documents/documents.h"
 
-int document_print(struct jw_error *err, struct output *out, const struct json_table *document,
-				   const void *values)
+int document_print(struct output *out, const struct json_table *document, const void *values)
 {
 	cJSON *made;
-	int result;
 
 	if (!out->json)
 		return 0;
-	made = json_object(err, document, values);
-	result = made ? output_json(err, out, made) : -1;
+	made = json_object(document, values);
+	output_json(out, made);
 	cJSON_Delete(made);
-	return result;
+	return 0;
 }
 
 const char *document_sm(char room[JSON_ROOM], const void *target)

@@ -31,8 +31,7 @@
 
 /* Prints a document if --json requests it. `values` is the struct that its table describes: a
  * result of the library, or one of the structs below. */
-int document_print(struct jw_error *err, struct output *out, const struct json_table *document,
-				   const void *values);
+int document_print(struct output *out, const struct json_table *document, const void *values);
 
 extern const struct json_table document_error; /* struct jw_error */
 

@@ -67,12 +67,10 @@ static int note_code(struct jw_error *err, void *context, const char *path)
 
 	if (set_has(&reading->seen, hash) || code->count == MOST_PATHS)
 		return 0;
-	if (set_add(err, &reading->seen, hash, code->count) ||
-		VEC_ROOM(err, code->paths, reading->capacity, code->count, MOST_PATHS))
+	set_add(&reading->seen, hash, code->count);
+	if (VEC_ROOM(err, code->paths, reading->capacity, code->count, MOST_PATHS))
 		return -1;
-	code->paths[code->count] = mem_string(err, path);
-	if (!code->paths[code->count++])
-		return -1;
+	code->paths[code->count++] = mem_string(path);
 	note_compiler(code, os_base_name(path));
 	return 0;
 }
@@ -81,13 +79,15 @@ static int note_replaced(struct jw_error *err, void *context, const char *path)
 {
 	struct process_code *code = context;
 
+	(void)err;
 	for (size_t i = 0; i < code->replaced_count; i++)
 		if (!strcmp(code->replaced[i], path))
 			return 0;
 	if (code->replaced_count == MOST_REPLACED)
 		return 0;
 	note_compiler(code, os_base_name(path));
-	return mem_add_string(err, &code->replaced, &code->replaced_count, MOST_REPLACED, path);
+	mem_add_string(&code->replaced, &code->replaced_count, MOST_REPLACED, path);
+	return 0;
 }
 
 static int read_code(struct jw_error *err, int pid, struct process_code *ret_code)
@@ -241,7 +241,7 @@ static int describe_eyes(struct jw_error *err, const struct looking *looking, st
 		char *its = os_env(deciding[i]), *pair;
 
 		if (differs(looking->values[i], its, reset) && its) {
-			pair = mem_printf(NULL, "%s=%s", deciding[i], its);
+			pair = mem_printf("%s=%s", deciding[i], its);
 			set.lacking = set.lacking || !pair;
 			shell_add_word(&set, pair ? pair : "");
 			mem_free(pair);
@@ -258,7 +258,7 @@ static int describe_eyes(struct jw_error *err, const struct looking *looking, st
 	buf_free(&set);
 	if (!line.size && !line.lacking)
 		return 0;
-	eyes->before = next_step_take(err, &line);
+	eyes->before = next_step_take(&line);
 	return eyes->before ? 0 : -1;
 }
 

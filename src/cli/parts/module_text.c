@@ -96,7 +96,7 @@ void found_files_none(struct cli *cli, const struct jw_found *found)
 		cli_end_with(cli, EXIT_CANNOT);
 }
 
-int found_files_take(struct jw_error *err, const struct output *out, struct jw_found *found,
+int found_files_take(const struct output *out, struct jw_found *found,
 					 struct found_files *ret_files)
 {
 	struct found_files files = {.found = found};
@@ -107,11 +107,7 @@ int found_files_take(struct jw_error *err, const struct output *out, struct jw_f
 	}
 	if (out)
 		found_files_print(out, found);
-	files.paths = mem_array(err, found->file_count, sizeof *files.paths);
-	if (!files.paths) {
-		found_files_free(&files);
-		return -1;
-	}
+	files.paths = mem_array(found->file_count, sizeof *files.paths);
 	for (size_t i = 0; i < found->file_count; i++)
 		files.paths[files.count++] = found->files[i].path;
 	*ret_files = files;
@@ -125,7 +121,7 @@ int found_files_find(struct jw_error *err, const struct output *out, const char 
 		.names = names, .name_count = name_count, .cancel = cli_cancel, .sources = sources};
 	struct jw_found *found;
 
-	return jw_find(err, &options, &found) ? -1 : found_files_take(err, out, found, ret_files);
+	return jw_find(err, &options, &found) ? -1 : found_files_take(out, found, ret_files);
 }
 
 void found_files_end(struct cli *cli, const struct found_files *files)

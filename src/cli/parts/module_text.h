@@ -32,7 +32,7 @@ struct found_files {
 int found_files_find(struct jw_error *err, const struct output *out, const char *const *names,
 					 size_t name_count, bool sources, struct found_files *ret_files);
 /* The same for a finished search; takes it over, also on failure. */
-int found_files_take(struct jw_error *err, const struct output *out, struct jw_found *found,
+int found_files_take(const struct output *out, struct jw_found *found,
 					 struct found_files *ret_files);
 /* Says that there was no device code; without operands, in which environment. Ends with 2 where
  * there was no file. */

@@ -53,13 +53,11 @@ void next_step_names(struct buf *command, const struct options *options)
 	shell_add_words(command, options->operands, options->operand_count);
 }
 
-char *next_step_take(struct jw_error *err, struct buf *command)
+char *next_step_take(struct buf *command)
 {
 	const char *begin = buf_text(command);
-	char *text = command->lacking ? NULL : mem_string(err, begin + (*begin == ' '));
+	char *text = mem_string(begin + (*begin == ' '));
 
-	if (command->lacking)
-		error_set(err, JW_ERR_MEMORY, "out of memory");
 	buf_free(command);
 	return text;
 }

@@ -29,7 +29,7 @@ void next_step_keep(struct buf *command, const struct options *options, const ch
 /* Appends the operands, behind a "--" where one looks like an option. */
 void next_step_names(struct buf *command, const struct options *options);
 /* The command as a text without a blank before it, which the caller frees; frees the buffer. */
-char *next_step_take(struct jw_error *err, struct buf *command);
+char *next_step_take(struct buf *command);
 /* Below an error or a warning: how programs get a cache that the driver uses. */
 void next_step_cache(const struct output *output, const struct jw_cache_info *cache);
 /* What compiles the file of what failed again: where all else is warm, only what failed. A pack is

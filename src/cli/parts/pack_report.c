@@ -66,7 +66,7 @@ void pack_report_print(const struct output *out, const char *file,
 					   const struct jw_export_result *result)
 {
 	char pack[TEXT_SHORT], all[TEXT_SHORT], time[TEXT_SHORT];
-	char *beside = mem_printf(NULL, "%s.minisig", file);
+	char *beside = mem_printf("%s.minisig", file);
 
 	output_line(out, STYLE_GOOD, "%s: %s (%s) in %s, %.1f times smaller, %s", file,
 				TEXT_COUNT(result->entries, "entry", "entries"),
@@ -79,7 +79,7 @@ void pack_report_print(const struct output *out, const char *file,
 		pack_report_signature(out, result->signed_by, result->public_key);
 	if (*result->signed_by && beside)
 		output_line(out, STYLE_PLAIN, "  copy both files: %s and %s", file, beside);
-	else if (beside && !os_exists(beside)) /* that of the same bytes stays */
+	else if (!os_exists(beside)) /* that of the same bytes stays */
 		output_line(out, STYLE_PLAIN,
 					"  not signed: receivers need --allow-unsigned; --sign signs");
 	mem_free(beside);

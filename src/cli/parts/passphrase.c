@@ -73,8 +73,8 @@ int passphrase_of_key(struct jw_error *err, const struct options *options, const
 		*ret_passphrase = NULL;
 		return 0;
 	}
-	question = mem_printf(err, "Passphrase of the key “%s”: ", key);
-	result = question ? passphrase_ask(err, options, question, false, room) : -1;
+	question = mem_printf("Passphrase of the key “%s”: ", key);
+	result = passphrase_ask(err, options, question, false, room);
 	mem_free(question);
 	if (!result)
 		*ret_passphrase = room;

@@ -36,7 +36,7 @@ static bool take_option_word(const char **at, char **to)
 /* Splits the options as a shell does. */
 static int split_options(struct jw_error *err, const char *text, struct nvrtc_options *options)
 {
-	char *to = options->text = mem_alloc(err, 2 * strlen(text) + 2);
+	char *to = options->text = mem_alloc(2 * strlen(text) + 2);
 
 	if (!to)
 		return -1;
@@ -136,7 +136,7 @@ int prime_share_check(struct jw_error *err, const struct cli *cli)
 							 only[i]);
 	if (!share)
 		return 0;
-	if (registry_given_read(err, cli, &given))
+	if (registry_given_read(cli, &given))
 		return -1;
 	options = share_options_of(cli, &given);
 	failed = jw_share_check(err, &options);
@@ -171,7 +171,7 @@ int prime_share_read(struct jw_error *err, const struct cli *cli, struct prime_s
 
 	if (!options_given(&cli->options, "share"))
 		return 0;
-	if (registry_given_read(err, cli, &share->given) ||
+	if (registry_given_read(cli, &share->given) ||
 		pack_report_key(err, cli, &key, share->passphrase))
 		return -1;
 	share->options = share_options_of(cli, &share->given);

@@ -318,11 +318,8 @@ static int write_logs(struct jw_error *err, const struct cli *cli, const struct 
 {
 	const char *file =
 		options_has(&cli->options, "json-log") ? options_value(&cli->options, "json-log") : NULL;
-	char *line = json_object_line(err, &document_run, run), *own = NULL;
+	char *line = json_object_line(&document_run, run), *own = NULL;
 	int result = 0;
-
-	if (!line)
-		return -1;
 	/* An account without a home has no log. */
 	if (run->state && !jw_log_path(NULL, &own))
 		result = jw_log_append(err, own, line);
@@ -335,7 +332,7 @@ static int write_logs(struct jw_error *err, const struct cli *cli, const struct 
 
 int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run)
 {
-	int failed = run->skip && document_print(err, &cli->out, &document_prime_skipped, run);
+	int failed = run->skip && document_print(&cli->out, &document_prime_skipped, run);
 
 	run->seconds = (double)(os_monotonic_ns() - run->began_ns) / 1e9;
 	run->status = (unsigned)cli->status;

@@ -6,14 +6,14 @@
 #include "base/text.h"
 #include "cli/parts/pack_report.h"
 
-int registry_given_read(struct jw_error *err, const struct cli *cli, struct registry_given *given)
+int registry_given_read(const struct cli *cli, struct registry_given *given)
 {
 	const struct options *options = &cli->options;
 	const size_t count = options_count(options, "plain-http");
 
-	given->plain = mem_array(err, count, sizeof *given->plain);
-	given->hosts = mem_array(err, count, sizeof *given->hosts);
-	if (!given->plain || !given->hosts)
+	given->plain = mem_array(count, sizeof *given->plain);
+	given->hosts = mem_array(count, sizeof *given->hosts);
+	if (!given->hosts)
 		return -1;
 	for (size_t i = 0; i < count; i++) {
 		const char *host = options_item(options, "plain-http", i);

@@ -86,18 +86,15 @@ static void note_sure(const char *path, size_t length, unsigned age)
 
 static char *closed; /* NULL: there is none */
 
-int os_follow_none_below(struct jw_error *err, const char *folder)
+void os_follow_none_below(const char *folder)
 {
-	char *path = mem_string(err, folder);
-	size_t length = path ? strlen(path) : 0;
+	char *path = mem_string(folder);
+	size_t length = strlen(path);
 
-	if (!path)
-		return -1;
 	while (length > 1 && path[length - 1] == '/')
 		path[--length] = '\0';
 	mem_free(closed);
 	closed = path;
-	return 0;
 }
 
 /* The length of the folder's path and of the separators behind it; 0: `path` is not below it. */
@@ -288,12 +285,12 @@ int at_set_mode(const struct at *at, mode_t mode)
 	return result;
 }
 
-char *at_real_path(struct jw_error *err, const struct at *at)
+char *at_real_path(const struct at *at)
 {
 	const char *walked = at->walk.walked;
 
 	if (at->name[0] == '/' || !at->walk.known)
-		return mem_string(err, at->name);
-	return strcmp(at->name, ".") != 0 ? mem_printf(err, "%s/%s", walked, at->name)
-									  : mem_string(err, *walked ? walked : "/");
+		return mem_string(at->name);
+	return strcmp(at->name, ".") != 0 ? mem_printf("%s/%s", walked, at->name)
+									  : mem_string(*walked ? walked : "/");
 }

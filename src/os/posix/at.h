@@ -57,7 +57,7 @@ int at_set_mode(const struct at *at, mode_t mode);
 
 /* The directory's path without links, followed by the rest, resolved where only the superuser can
  * have made the links: those of other accounts are kept. NULL when memory is short. */
-char *at_real_path(struct jw_error *err, const struct at *at);
+char *at_real_path(const struct at *at);
 
 /* Call after a directory was removed, moved or given away: forgets what was known about paths. */
 void at_forget(void);

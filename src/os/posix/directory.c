@@ -70,7 +70,7 @@ static int add_name(struct jw_error *err, void *context, int folder, const struc
 	const enum os_kind kind = kind_of_entry(folder, entry->d_name, entry->d_type);
 
 	return listing->wanted(entry->d_name, kind)
-			   ? names_add(err, &listing->names, mem_string(err, entry->d_name), kind)
+			   ? names_add(err, &listing->names, mem_string(entry->d_name), kind)
 			   : 0;
 }
 
@@ -95,7 +95,7 @@ int os_list_wanted(struct jw_error *err, const char *path,
 		result = each_entry(err, path, fd, add_name, &listing);
 	}
 	at_leave(&at);
-	return names_finish(err, result, &listing.names, ret_names);
+	return names_finish(result, &listing.names, ret_names);
 }
 
 struct each {
@@ -277,7 +277,7 @@ void os_sweep(const char *folder, const char *prefix, const char *form, enum os_
 	for (size_t i = 0; i < names.count; i++) {
 		bool ours = names.kinds[i] == kind && text_starts(names.items[i], prefix) &&
 					text_has_form(names.items[i] + strlen(prefix), form);
-		char *path = ours ? os_join(NULL, folder, names.items[i]) : NULL;
+		char *path = ours ? os_join(folder, names.items[i]) : NULL;
 		struct os_stat stat;
 		bool old = path && (!older_s || (!os_stat(NULL, path, &stat) && stat.mtime_ns < before_ns));
 
@@ -295,7 +295,7 @@ static char *usual_real_path(struct jw_error *err, const char *path)
 	char resolved[PATH_MAX];
 
 	if (realpath(path, resolved))
-		return mem_string(err, resolved);
+		return mem_string(resolved);
 	posix_error(err, path);
 	return NULL;
 }
@@ -305,12 +305,12 @@ static char *absolute(struct jw_error *err, const char *path)
 	char here[PATH_MAX];
 
 	if (os_is_absolute(path))
-		return mem_string(err, path);
+		return mem_string(path);
 	if (!getcwd(here, sizeof here)) {
 		posix_error(err, path);
 		return NULL;
 	}
-	return os_join(err, here, path);
+	return os_join(here, path);
 }
 
 /* Another account's link is not resolved here: it would be used as if the superuser had named it */
@@ -328,7 +328,7 @@ int os_real_path(struct jw_error *err, const char *path, char **ret_path)
 	else if (fstatat(at.dir, at.name, &native, 0))
 		posix_error(err, path);
 	else
-		real = at_real_path(err, &at);
+		real = at_real_path(&at);
 	at_leave(&at);
 	if (real) {
 		*ret_path = real;

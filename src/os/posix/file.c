@@ -206,10 +206,10 @@ static int make_folder(const struct at *at)
 static int make_new(struct jw_error *err, const char *path, char between,
 					int (*make)(const struct at *at), char **ret_name)
 {
-	char *name = mem_printf(err, "%s%cXXXXXX", path, between);
+	char *name = mem_printf("%s%cXXXXXX", path, between);
 	int made = -1, reason = EEXIST;
 
-	for (int tries = 0; name && made < 0 && reason == EEXIST && tries < MOST_TRIES; tries++) {
+	for (int tries = 0; made < 0 && reason == EEXIST && tries < MOST_TRIES; tries++) {
 		struct at at;
 
 		if (path_choose_letters(err, path, name + strlen(name) - PATH_LETTERS) ||

@@ -20,7 +20,7 @@ int os_home_dir(struct jw_error *err, char **ret_path)
 		home = account.homedir;
 	if (!home)
 		return error_set(err, JW_ERR_NOT_FOUND, "no home directory: HOME is not set");
-	path = mem_string(err, home);
+	path = mem_string(home);
 	if (account.homedir)
 		uv_os_free_passwd(&account);
 	if (!path)
@@ -35,11 +35,11 @@ int os_state_dir(struct jw_error *err, char **ret_path)
 	char *home = NULL, *path = NULL;
 
 	if (own && *own)
-		path = mem_string(err, own);
+		path = mem_string(own);
 	else if (base && *base == '/')
-		path = mem_printf(err, "%s/jitwarm", base);
+		path = mem_printf("%s/jitwarm", base);
 	else if (!os_home_dir(err, &home))
-		path = mem_printf(err, "%s/.local/state/jitwarm", home);
+		path = mem_printf("%s/.local/state/jitwarm", home);
 	mem_free(home);
 	if (!path)
 		return -1;
@@ -58,9 +58,7 @@ int os_driver_cache_dir(struct jw_error *err, const char *home, char **ret_path)
 			err, JW_ERR_NOT_FOUND,
 			"HOME is not set: the driver caches nothing; set it, or name a directory by "
 			"CUDA_CACHE_PATH");
-	path = mem_printf(err, "%s/.nv/ComputeCache", home);
-	if (!path)
-		return -1;
+	path = mem_printf("%s/.nv/ComputeCache", home);
 	*ret_path = path;
 	return 0;
 }
@@ -88,7 +86,7 @@ char *os_certificates(void)
 
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
 		if (os_exists(places[i]))
-			return mem_string(NULL, places[i]);
+			return mem_string(places[i]);
 	}
 	return NULL;
 }
@@ -104,5 +102,6 @@ char *os_temp_dir(struct jw_error *err)
 {
 	const char *base = getenv("TMPDIR");
 
-	return mem_string(err, base && *base && os_is_private(base) ? base : "/tmp");
+	(void)err;
+	return mem_string(base && *base && os_is_private(base) ? base : "/tmp");
 }

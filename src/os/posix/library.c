@@ -17,10 +17,8 @@ void os_library_places(void)
 
 int os_library_open(struct jw_error *err, const char *name, struct os_library **ret_library)
 {
-	struct os_library *library = mem_alloc(err, sizeof *library);
+	struct os_library *library = mem_alloc(sizeof *library);
 
-	if (!library)
-		return -1;
 	library->handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 	if (!library->handle) {
 		error_set(err, JW_ERR_NOT_FOUND, "%s cannot be loaded: %s", name, dlerror());
@@ -61,25 +59,21 @@ void os_library_close(struct os_library *library)
 
 static const char driver_name[] = "libcuda.so.1";
 
-/* Without memory nothing is known of the folder, which `failed` says to the end. */
-static bool try_folder(struct jw_error *failed, const char *folder, size_t length, char **ret_path)
+static bool try_folder(const char *folder, size_t length, char **ret_path)
 {
-	struct jw_error why = {0};
-	char *path = mem_printf(&why, "%.*s/%s", (int)length, folder, driver_name);
-	bool found = path && !os_real_path(&why, path, ret_path);
+	char *path = mem_printf("%.*s/%s", (int)length, folder, driver_name);
+	bool found = !os_real_path(NULL, path, ret_path);
 
-	if (!found && why.code == JW_ERR_MEMORY)
-		*failed = why;
 	mem_free(path);
 	return found;
 }
 
-static bool try_list(struct jw_error *failed, const char *list, char **ret_path)
+static bool try_list(const char *list, char **ret_path)
 {
 	while (list && *list) {
 		size_t length = strcspn(list, ":");
 
-		if (length && length < 4096 && try_folder(failed, list, length, ret_path))
+		if (length && length < 4096 && try_folder(list, length, ret_path))
 			return true;
 		list += length + (list[length] == ':');
 	}
@@ -87,7 +81,7 @@ static bool try_list(struct jw_error *failed, const char *list, char **ret_path)
 }
 
 /* ld.so's cache holds NUL-terminated paths; a search in its bytes needs not know its layout */
-static bool try_linker_cache(struct jw_error *failed, char **ret_path)
+static bool try_linker_cache(char **ret_path)
 {
 	struct os_map map;
 	bool found = false;
@@ -106,7 +100,7 @@ static bool try_linker_cache(struct jw_error *failed, char **ret_path)
 		/* The list contains 32-bit libraries too; only the 64-bit driver is wanted. */
 		if (!memmem(start, (size_t)(hit - start), "i386", 4) &&
 			!memmem(start, (size_t)(hit - start), "lib32", 5))
-			found = try_folder(failed, (const char *)start, (size_t)(hit - start), ret_path);
+			found = try_folder((const char *)start, (size_t)(hit - start), ret_path);
 		at = hit + 1;
 	}
 	os_map_close(&map);
@@ -120,16 +114,13 @@ int os_find_driver(struct jw_error *err, char **ret_path)
 		"/usr/lib64:/usr/lib64/nvidia:/usr/lib/aarch64-linux-gnu:"
 		"/usr/lib/aarch64-linux-gnu/nvidia:/usr/lib/aarch64-linux-gnu/tegra:" /* Jetson's */
 		"/usr/lib:/usr/local/nvidia/lib64:/run/opengl-driver/lib";
-	struct jw_error failed = {0};
 	char *path = NULL;
 
-	if (try_list(&failed, getenv("LD_LIBRARY_PATH"), &path) || try_linker_cache(&failed, &path) ||
-		try_list(&failed, usual, &path)) {
+	if (try_list(getenv("LD_LIBRARY_PATH"), &path) || try_linker_cache(&path) ||
+		try_list(usual, &path)) {
 		*ret_path = path;
 		return 0;
 	}
-	if (failed.code)
-		return error_copy(err, &failed);
 	return error_set(err, JW_ERR_NOT_FOUND,
 					 "no NVIDIA driver found: no %s in LD_LIBRARY_PATH, the linker's cache or "
 					 "the usual folders",

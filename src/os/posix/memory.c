@@ -109,7 +109,7 @@ static void limit_memory(const struct version *version, uint64_t *total_bytes,
 
 	own_group(version, path);
 	do {
-		char *folder = mem_printf(NULL, "%s%s", version->root, path);
+		char *folder = mem_printf("%s%s", version->root, path);
 
 		if (folder)
 			limit_by_group(version, folder, total_bytes, available_bytes);
@@ -158,7 +158,7 @@ double os_memory_pressure(void)
 	double machine = some_avg10("/proc/pressure", "memory"), own = 0;
 
 	own_group(&versions[0], group);
-	folder = mem_printf(NULL, "%s%s", versions[0].root, group);
+	folder = mem_printf("%s%s", versions[0].root, group);
 	if (folder)
 		own = some_avg10(folder, "memory.pressure");
 	mem_free(folder);

@@ -34,18 +34,18 @@ bool os_is_wsl(void)
 
 /* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.163.01  Tue Apr  8 …": the first word of
  * digits and points. */
-int os_running_driver(struct jw_error *err, char ret_release[32])
+int os_running_driver(char ret_release[32])
 {
 	enum { MOST_VERSION = 1 << 12 };
 	char *path = posix_system_path("/proc/driver/nvidia/version");
 	struct jw_error why = {0};
 	struct buf text = {0};
 	bool found = false;
-	int result = path ? 0 : error_set(err, JW_ERR_MEMORY, "out of memory");
+	int result = 0;
 
 	ret_release[0] = '\0';
 	if (path && os_read_file(&why, path, MOST_VERSION, &text)) {
-		result = error_if_memory(err, &why);
+		result = 0;
 	} else if (path) {
 		const char *word = buf_text(&text);
 		size_t length = 0;
@@ -86,7 +86,7 @@ char *posix_system_path(const char *path)
 {
 	const char *root = getenv("JITWARM_SYSTEM_ROOT");
 
-	return mem_printf(NULL, "%s%s", root ? root : "", path);
+	return mem_printf("%s%s", root ? root : "", path);
 }
 
 bool posix_kernel_text(struct buf *text, const char *format, ...)
@@ -96,9 +96,9 @@ bool posix_kernel_text(struct buf *text, const char *format, ...)
 	bool read;
 
 	va_start(arguments, format);
-	path = mem_vprintf(NULL, format, arguments);
+	path = mem_vprintf(format, arguments);
 	va_end(arguments);
-	whole = path ? posix_system_path(path) : NULL;
+	whole = posix_system_path(path);
 	read = whole && !os_read_file(NULL, whole, MOST_TEXT, text);
 	mem_free(whole);
 	mem_free(path);
@@ -205,10 +205,8 @@ struct os_locale {
 
 struct os_locale *os_locale_utf8(void)
 {
-	struct os_locale *locale = mem_alloc(NULL, sizeof *locale);
+	struct os_locale *locale = mem_alloc(sizeof *locale);
 
-	if (!locale)
-		return NULL;
 	locale->own = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
 	if (!locale->own) {
 		mem_free(locale);
@@ -286,9 +284,9 @@ static const char devices_folder[] = "/sys/bus/pci/devices";
 /* The number in a file such as .../vendor ("0x10de"). */
 static bool attribute(const char *device, const char *name, unsigned long *ret_value)
 {
-	char *path = mem_printf(NULL, "%s/%s/%s", devices_folder, device, name);
+	char *path = mem_printf("%s/%s/%s", devices_folder, device, name);
 	struct buf text = {0};
-	bool found = path && !os_read_file(NULL, path, 64, &text);
+	bool found = !os_read_file(NULL, path, 64, &text);
 
 	if (found)
 		*ret_value = strtoul(buf_text(&text), NULL, 16);

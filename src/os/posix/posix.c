@@ -8,7 +8,6 @@
 int os_error_number(struct jw_error *err, const char *path, int number)
 {
 	enum jw_code code = number == ENOENT || number == ENOTDIR ? JW_ERR_NOT_FOUND
-						: number == ENOMEM                    ? JW_ERR_MEMORY
 						: number == ENXIO                     ? JW_ERR_BUSY /* a pipe's reader */
 															  : JW_ERR_IO;
 

@@ -152,19 +152,19 @@ void os_crash_quietly(void)
 	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 }
 
-char *os_system_program(struct jw_error *err, const char *name)
+char *os_system_program(const char *name)
 {
-	return mem_string(err, name);
+	return mem_string(name);
 }
 
-char *os_system_text(struct jw_error *err, const char *printed)
+char *os_system_text(const char *printed)
 {
-	return mem_string(err, printed);
+	return mem_string(printed);
 }
 
-char *os_find_program(struct jw_error *err, const char *name)
+char *os_find_program(const char *name)
 {
-	return mem_string(err, name);
+	return mem_string(name);
 }
 
 bool os_is_whole_path(const char *path)
@@ -174,8 +174,8 @@ bool os_is_whole_path(const char *path)
 
 char *os_cuda_toolkit(unsigned major, unsigned minor)
 {
-	return major ? mem_printf(NULL, "/usr/local/cuda-%u.%u", major, minor)
-				 : mem_string(NULL, "/usr/local/cuda");
+	return major ? mem_printf("/usr/local/cuda-%u.%u", major, minor)
+				 : mem_string("/usr/local/cuda");
 }
 
 int os_python_registered(struct jw_error *err, char **ret_prefix)

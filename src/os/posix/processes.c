@@ -278,8 +278,8 @@ int os_process_folder(struct jw_error *err, int pid, char **ret_path)
 	folder[length] = '\0';
 	if (text_ends(folder, " (deleted)"))
 		return error_set(err, JW_ERR_NOT_FOUND, "the folder of process %d is gone", pid);
-	*ret_path = mem_string(err, folder);
-	return *ret_path ? 0 : -1;
+	*ret_path = mem_string(folder);
+	return 0;
 }
 
 int os_process_variables(struct jw_error *err, int pid,

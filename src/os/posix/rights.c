@@ -78,7 +78,7 @@ static int keep_own(struct jw_error *err)
 
 	if (kept.own)
 		return 0;
-	items = count < 0 ? NULL : mem_array(err, (size_t)count + 1, sizeof *items);
+	items = count < 0 ? NULL : mem_array((size_t)count + 1, sizeof *items);
 	if (!items)
 		return -1;
 	kept.own_count = getgroups(count, items);
@@ -115,7 +115,7 @@ static int list_groups(struct jw_error *err, const struct passwd *entry,
 	groups->group = entry->pw_gid;
 	while (count <= most) {
 		int wanted = count;
-		gid_t *items = mem_array(err, (size_t)count, sizeof *items);
+		gid_t *items = mem_array((size_t)count, sizeof *items);
 
 		if (!items)
 			return -1;
@@ -136,7 +136,7 @@ static int read_groups(struct jw_error *err, struct account_groups *groups)
 
 	for (;; size *= 4) {
 		struct passwd entry, *found = NULL;
-		char *text = mem_alloc(err, size);
+		char *text = mem_alloc(size);
 		int reason, result = 0;
 
 		if (!text)
@@ -283,9 +283,9 @@ static int copy_xattr(struct jw_error *err, int from, int to, const char *path, 
 
 static int copy_xattrs(struct jw_error *err, int from, int to, const char *path)
 {
-	char *names = mem_alloc(err, MOST_XATTR);
-	const ssize_t size = names ? flistxattr(from, names, MOST_XATTR - 1) : 0;
-	int result = names ? 0 : -1;
+	char *names = mem_alloc(MOST_XATTR);
+	const ssize_t size = flistxattr(from, names, MOST_XATTR - 1);
+	int result = 0;
 
 	if (size < 0 && errno != ENOTSUP)
 		result = posix_error(err, path);
@@ -452,15 +452,15 @@ static int check_way(struct jw_error *err, struct way *way, const char *path, si
 /* Where a link leads; its folder is safe. */
 static int check_target(struct jw_error *err, struct way *way, const char *link)
 {
-	char *target = mem_alloc(err, PATH_MAX), *folder = os_dir_name(err, link), *path = NULL;
-	const bool counts = target && folder && ++way->links <= MOST_WAY_LINKS;
+	char *target = mem_alloc(PATH_MAX), *folder = os_dir_name(link), *path = NULL;
+	const bool counts = folder && ++way->links <= MOST_WAY_LINKS;
 	int result = -1;
 
 	errno = ELOOP;
-	if (target && folder && (!counts || readlink(link, target, PATH_MAX - 1) < 0))
+	if (folder && (!counts || readlink(link, target, PATH_MAX - 1) < 0))
 		posix_error(err, link);
 	else if (counts)
-		path = target[0] == '/' ? mem_string(err, target) : os_join(err, folder, target);
+		path = target[0] == '/' ? mem_string(target) : os_join(folder, target);
 	if (path)
 		result = check_way(err, way, path, target[0] == '/' ? 0 : strlen(folder));
 	mem_free(path);
@@ -481,7 +481,7 @@ static int check_way(struct jw_error *err, struct way *way, const char *path, si
 
 		length += strspn(path + length, "/");
 		length += strcspn(path + length, "/");
-		part = mem_string_n(err, path, length);
+		part = mem_string_n(path, length);
 		if (!part)
 			return -1;
 		/* What is missing, or cannot be reached, is nobody's. */
@@ -504,7 +504,7 @@ static int walk_whole(struct jw_error *err, struct way *way, const char *path)
 
 	if (path[0] != '/' && !getcwd(directory, sizeof directory))
 		return posix_error(err, path);
-	whole = path[0] == '/' ? mem_string(err, path) : os_join(err, directory, path);
+	whole = path[0] == '/' ? mem_string(path) : os_join(directory, path);
 	result = whole ? check_way(err, way, "/", 0) : -1;
 	if (!result)
 		result = check_way(err, way, whole, 0);

@@ -83,7 +83,7 @@ bool os_terminal_write(int fd, const char *text, size_t size)
 	if (!size || size > INT_MAX || !GetConsoleMode(console, &mode))
 		return false;
 	units = MultiByteToWideChar(CP_UTF8, 0, text, (int)size, NULL, 0);
-	wide = units > 0 ? mem_array(NULL, (size_t)units, sizeof *wide) : NULL;
+	wide = units > 0 ? mem_array((size_t)units, sizeof *wide) : NULL;
 	if (!wide)
 		return false;
 	(void)MultiByteToWideChar(CP_UTF8, 0, text, (int)size, wide, units);

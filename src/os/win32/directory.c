@@ -19,7 +19,7 @@ static enum os_kind kind_of(const char *path, const char *name, DWORD attributes
 		return attributes & FILE_ATTRIBUTE_DIRECTORY ? OS_DIRECTORY
 			   : attributes & FILE_ATTRIBUTE_DEVICE  ? OS_OTHER
 													 : OS_REGULAR;
-	full = os_join(NULL, path, name);
+	full = os_join(path, name);
 	if (full)
 		(void)os_stat(NULL, full, &stat);
 	mem_free(full);
@@ -59,7 +59,7 @@ int os_list_wanted(struct jw_error *err, const char *path,
 		return -1;
 	result = win32_entries(err, folder, path, add_name, &listing);
 	(void)CloseHandle(folder);
-	return names_finish(err, result, &listing.names, ret_names);
+	return names_finish(result, &listing.names, ret_names);
 }
 
 /* Opening checks the same rights as writing, and writes nothing; an open handle of another process
@@ -88,7 +88,7 @@ int os_may_write(struct jw_error *err, const char *path)
 
 int os_real_path(struct jw_error *err, const char *path, char **ret_path)
 {
-	wchar_t *wide = win32_path(err, path), *final = mem_array(err, WIN32_MOST_PATH, sizeof *final);
+	wchar_t *wide = win32_path(err, path), *final = mem_array(WIN32_MOST_PATH, sizeof *final);
 	HANDLE handle = INVALID_HANDLE_VALUE;
 	char *shown = NULL;
 
@@ -164,7 +164,7 @@ static bool is_wide_directory(const wchar_t *path)
 
 int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 {
-	wchar_t *wide = win32_path(err, path), *root = mem_array(err, WIN32_MOST_PATH, sizeof *root);
+	wchar_t *wide = win32_path(err, path), *root = mem_array(WIN32_MOST_PATH, sizeof *root);
 	HANDLE there = wide && root ? win32_open(err, path, 0, OPENING_EXISTING) : INVALID_HANDLE_VALUE;
 	ULARGE_INTEGER ours;
 	int result = -1;
@@ -226,7 +226,7 @@ bool os_is_made_up(const char *path)
 
 bool os_is_private(const char *path)
 {
-	char *there = os_nearest(NULL, path);
+	char *there = os_nearest(path);
 	const bool own = !win32_is_elevated() || (there && !os_check_private(NULL, there, 0, true));
 
 	mem_free(there);

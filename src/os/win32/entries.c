@@ -34,9 +34,7 @@ wchar_t *win32_link_target(struct jw_error *err, const char *path, const void *d
 		error_set(err, JW_ERR_FORMAT, "%s: a link of an unknown kind", path);
 		return NULL;
 	}
-	target = mem_array(err, length / sizeof *target + 1, sizeof *target);
-	if (!target)
-		return NULL;
+	target = mem_array(length / sizeof *target + 1, sizeof *target);
 	memcpy(target, bytes + offset, length);
 	if (wcslen(target) != length / sizeof *target ||
 		(!relative && wcsncmp(target, L"\\??\\", 4) != 0)) {
@@ -85,12 +83,10 @@ int win32_entries(struct jw_error *err, HANDLE folder, const char *path,
 				  int (*each)(struct jw_error *err, void *context, const struct win32_entry *entry),
 				  void *context)
 {
-	uint8_t *data = mem_alloc(err, ROOM);
+	uint8_t *data = mem_alloc(ROOM);
 	FILE_INFO_BY_HANDLE_CLASS kind = FileFullDirectoryRestartInfo;
 	int result = 0;
 
-	if (!data)
-		return -1;
 	while (!result && GetFileInformationByHandleEx(folder, kind, data, ROOM)) {
 		kind = FileFullDirectoryInfo;
 		result = each_of(err, data, each, context);

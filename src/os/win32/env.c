@@ -45,9 +45,9 @@ enum { MOST_VALUE = 32768 };
 /* A text of the account's registry, unexpanded; NULL if there is none. */
 static char *read_registry_text(const struct jw_account *account, const char *key, const char *name)
 {
-	char *path = mem_printf(NULL, "%s\\%s", account->id, key), *text = NULL;
-	wchar_t *wide_path = path ? win32_wide(NULL, path) : NULL, *wide_name = win32_wide(NULL, name);
-	wchar_t *value = mem_array(NULL, MOST_VALUE, sizeof *value);
+	char *path = mem_printf("%s\\%s", account->id, key), *text = NULL;
+	wchar_t *wide_path = win32_wide(NULL, path), *wide_name = win32_wide(NULL, name);
+	wchar_t *value = mem_array(MOST_VALUE, sizeof *value);
 	DWORD size = MOST_VALUE * sizeof *value;
 
 	if (wide_path && wide_name && value &&
@@ -69,7 +69,7 @@ static char *expand_for_account(const struct jw_account *account, const char *te
 	const bool below = text_starts_fold(text, profile);
 	const char *rest = below ? text + sizeof profile - 1 : text;
 
-	return strchr(rest, '%') ? NULL : mem_printf(NULL, "%s%s", below ? account->home : "", rest);
+	return strchr(rest, '%') ? NULL : mem_printf("%s%s", below ? account->home : "", rest);
 }
 
 /* Its place in the registry; the second key is a copy of the first with all variables replaced,
@@ -127,7 +127,7 @@ int os_account_cache_dir(struct jw_error *err, const struct jw_account *account,
 {
 	const bool us = is_us(account);
 	char *base = us ? own() : redirected(account);
-	char *path = base ? os_join(err, base, "NVIDIA\\ComputeCache") : NULL;
+	char *path = base ? os_join(base, "NVIDIA\\ComputeCache") : NULL;
 	bool found = base != NULL;
 
 	if (base && !us && !is_on_drive(base)) {

@@ -184,10 +184,10 @@ enum { MOST_TRIES = 100 };
 static HANDLE make_new(struct jw_error *err, const char *path, char between, DWORD access,
 					   enum win32_opening how, char **ret_name)
 {
-	char *name = mem_printf(err, "%s%cXXXXXX", path, between);
+	char *name = mem_printf("%s%cXXXXXX", path, between);
 	HANDLE made = INVALID_HANDLE_VALUE;
 
-	for (int tries = 0; name && made == INVALID_HANDLE_VALUE && tries < MOST_TRIES; tries++) {
+	for (int tries = 0; made == INVALID_HANDLE_VALUE && tries < MOST_TRIES; tries++) {
 		if (path_choose_letters(err, path, name + strlen(name) - PATH_LETTERS))
 			break;
 		made = win32_open(err, name, access, how);

@@ -51,7 +51,7 @@ int os_state_dir(struct jw_error *err, char **ret_path)
 	mem_free(own);
 	if (known_folder(err, "LOCALAPPDATA", &FOLDERID_LocalAppData, &base))
 		return -1;
-	path = os_join(err, base, "jitwarm");
+	path = os_join(base, "jitwarm");
 	mem_free(base);
 	if (!path)
 		return -1;
@@ -64,10 +64,10 @@ int os_driver_cache_dir(struct jw_error *err, const char *home, char **ret_path)
 	char *base = NULL, *path;
 
 	if (home)
-		base = os_join(err, home, "AppData\\Roaming");
+		base = os_join(home, "AppData\\Roaming");
 	else if (known_folder(err, "APPDATA", &FOLDERID_RoamingAppData, &base))
 		return -1;
-	path = base ? os_join(err, base, "NVIDIA\\ComputeCache") : NULL;
+	path = base ? os_join(base, "NVIDIA\\ComputeCache") : NULL;
 	mem_free(base);
 	if (!path)
 		return -1;
@@ -77,10 +77,10 @@ int os_driver_cache_dir(struct jw_error *err, const char *home, char **ret_path)
 
 int os_self_path(struct jw_error *err, char **ret_path)
 {
-	wchar_t *wide = mem_array(err, WIN32_MOST_PATH, sizeof *wide);
+	wchar_t *wide = mem_array(WIN32_MOST_PATH, sizeof *wide);
 	char *path = NULL;
 
-	if (wide && !GetModuleFileNameW(NULL, wide, WIN32_MOST_PATH))
+	if (!GetModuleFileNameW(NULL, wide, WIN32_MOST_PATH))
 		win32_error(err, "our own program");
 	else if (wide)
 		path = win32_shown(err, wide);
@@ -102,7 +102,7 @@ static char *temp_of_system(struct jw_error *err)
 	char *windows = length && length < MAX_PATH ? win32_shown(err, wide) : NULL, *path = NULL;
 
 	for (size_t i = 0; windows && i < sizeof names / sizeof *names; i++) {
-		path = os_join(err, windows, names[i]);
+		path = os_join(windows, names[i]);
 		if (!path || i || os_exists(path))
 			break;
 		mem_free(path);
@@ -114,11 +114,11 @@ static char *temp_of_system(struct jw_error *err)
 /* The account's, with whole names: %TEMP% may hold short ones (KIM~1). */
 static char *temp_of_account(struct jw_error *err)
 {
-	wchar_t base[MAX_PATH + 2], *whole = mem_array(err, WIN32_MOST_PATH, sizeof *whole);
+	wchar_t base[MAX_PATH + 2], *whole = mem_array(WIN32_MOST_PATH, sizeof *whole);
 	DWORD length = GetTempPathW(sizeof base / sizeof *base, base);
 	char *path = NULL;
 
-	if (whole && (!length || length > MAX_PATH + 1)) {
+	if (!length || length > MAX_PATH + 1) {
 		(void)win32_error(err, "the folder for temporary files");
 	} else if (whole) {
 		length = GetLongPathNameW(base, whole, WIN32_MOST_PATH);
@@ -178,9 +178,7 @@ int path_make_private_folder(struct jw_error *err, const char *path, char **ret_
 
 		if (uv_random(NULL, NULL, &number, sizeof number, 0, NULL))
 			return error_set(err, JW_ERR_IO, "%s: no random numbers", path);
-		name = mem_printf(err, "%s-%016llx", path, (unsigned long long)number);
-		if (!name)
-			return -1;
+		name = mem_printf("%s-%016llx", path, (unsigned long long)number);
 		if (!make_guarded_dir(err, name, &there)) {
 			*ret_name = name;
 			return 0;

@@ -170,12 +170,12 @@ static char *name_of_sid(const wchar_t *id)
 
 static char *home_of_profile(struct jw_error *err, HKEY list, const wchar_t *id)
 {
-	wchar_t *wide = mem_array(err, WIN32_MOST_PATH, sizeof *wide);
+	wchar_t *wide = mem_array(WIN32_MOST_PATH, sizeof *wide);
 	DWORD size = WIN32_MOST_PATH * sizeof *wide;
 	char *home = NULL;
 
 	/* It usually begins with %SystemDrive%: RRF_RT_REG_SZ accepts that too, and expands it. */
-	if (wide && !RegGetValueW(list, id, L"ProfileImagePath", RRF_RT_REG_SZ, NULL, wide, &size))
+	if (!RegGetValueW(list, id, L"ProfileImagePath", RRF_RT_REG_SZ, NULL, wide, &size))
 		home = win32_shown(err, wide);
 	mem_free(wide);
 	return home;
@@ -206,7 +206,7 @@ static int add_profile(struct jw_error *err, HKEY list, const wchar_t *wide,
 	}
 	name = name_of_sid(wide);
 	if (!name)
-		name = mem_string(err, os_base_name(home));
+		name = mem_string(os_base_name(home));
 	return accounts_add(err, accounts, &(struct jw_account){.name = name, .home = home, .id = id});
 }
 
@@ -271,9 +271,9 @@ int jw_accounts_services(struct jw_error *err, struct jw_accounts *ret_accounts)
 
 	for (size_t i = 0; !result && i < sizeof fixed / sizeof *fixed; i++)
 		result = accounts_add(err, &accounts,
-							  &(struct jw_account){.name = mem_string(err, fixed[i].name),
-												   .home = os_join(err, folder, fixed[i].home),
-												   .id = mem_string(err, fixed[i].id)});
+							  &(struct jw_account){.name = mem_string(fixed[i].name),
+												   .home = os_join(folder, fixed[i].home),
+												   .id = mem_string(fixed[i].id)});
 	mem_free(folder);
 	if (result || read_profiles(err, starts, &accounts)) {
 		jw_accounts_free(&accounts);

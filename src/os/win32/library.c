@@ -24,7 +24,7 @@ void os_library_places(void)
 static void add_library_folder(const wchar_t *path)
 {
 	const wchar_t *name = wcsrchr(path, L'\\');
-	wchar_t *folder = name ? mem_array(NULL, (size_t)(name - path) + 1, sizeof *folder) : NULL;
+	wchar_t *folder = name ? mem_array((size_t)(name - path) + 1, sizeof *folder) : NULL;
 
 	if (!folder)
 		return;
@@ -37,7 +37,7 @@ static void add_library_folder(const wchar_t *path)
  * PATH, where any user may have put a library of that name. */
 int os_library_open(struct jw_error *err, const char *name, struct os_library **ret_library)
 {
-	struct os_library *library = mem_alloc(err, sizeof *library);
+	struct os_library *library = mem_alloc(sizeof *library);
 	wchar_t *wide = is_path(name) ? win32_plain_path(err, name) : win32_wide(err, name);
 	DWORD flags = LOAD_LIBRARY_SEARCH_SYSTEM32;
 	int result = -1;
@@ -73,11 +73,9 @@ bool os_library_function(struct os_library *library, const char *name, void *ret
 
 static int module_path(struct jw_error *err, HMODULE module, char **ret_path)
 {
-	wchar_t *wide = mem_array(err, WIN32_MOST_PATH, sizeof *wide);
+	wchar_t *wide = mem_array(WIN32_MOST_PATH, sizeof *wide);
 	char *shown = NULL;
 
-	if (!wide)
-		return -1;
 	if (GetModuleFileNameW(module, wide, WIN32_MOST_PATH))
 		shown = win32_shown(err, wide);
 	else
@@ -114,7 +112,7 @@ void os_library_close(struct os_library *library)
 /* FOLDER\name, if it exists. */
 static bool try_file(const char *folder, const char *name, char **ret_path)
 {
-	char *path = os_join(NULL, folder, name);
+	char *path = os_join(folder, name);
 	bool found = path && !os_real_path(NULL, path, ret_path);
 
 	mem_free(path);
@@ -141,7 +139,7 @@ static bool try_adapter(unsigned number, char **ret_path)
 					 RRF_RT_REG_MULTI_SZ | RRF_RT_REG_SZ, NULL, names, &size))
 		return false;
 	first = win32_shown(NULL, names);
-	folder = first && os_is_absolute(first) ? os_dir_name(NULL, first) : NULL;
+	folder = first && os_is_absolute(first) ? os_dir_name(first) : NULL;
 	if (folder)
 		found = try_file(folder, "nvcuda64.dll", ret_path);
 	mem_free(folder);
@@ -182,7 +180,7 @@ int os_file_release(struct jw_error *err, const char *path, char ret_release[32]
 {
 	wchar_t *wide = win32_plain_path(err, path);
 	DWORD size = wide ? GetFileVersionInfoSizeExW(FILE_VER_GET_NEUTRAL, wide, NULL) : 0;
-	void *data = size && size < MOST_VERSION_BYTES ? mem_alloc(err, size) : NULL;
+	void *data = size && size < MOST_VERSION_BYTES ? mem_alloc(size) : NULL;
 	void *found = NULL;
 	UINT length = 0;
 	int result = -1;

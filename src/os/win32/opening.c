@@ -129,7 +129,7 @@ bool win32_is_link(const struct win32_at *at, HANDLE opened)
 static char *shown_until(struct jw_error *err, const struct win32_at *at, size_t units)
 {
 	const size_t length = (size_t)(at->name - at->text) + units;
-	wchar_t *text = mem_array(err, length + 1, sizeof *text);
+	wchar_t *text = mem_array(length + 1, sizeof *text);
 	char *shown = NULL;
 
 	if (text) {
@@ -161,10 +161,8 @@ static wchar_t *redirect(struct jw_error *err, const struct win32_at *at, const 
 {
 	const size_t before = relative ? (size_t)(at->name - at->text) : 0;
 	const size_t units = before + wcslen(target) + wcslen(rest) + 2;
-	wchar_t *text = mem_array(err, units, sizeof *text), *full = NULL;
+	wchar_t *text = mem_array(units, sizeof *text), *full = NULL;
 
-	if (!text)
-		return NULL;
 	memcpy(text, at->text, before * sizeof *text);
 	wcscat(text, target);
 	if (*rest) {
@@ -175,7 +173,7 @@ static wchar_t *redirect(struct jw_error *err, const struct win32_at *at, const 
 	if (!relative)
 		return text;
 	/* Without links in front, “..” is the folder above. */
-	full = mem_array(err, WIN32_MOST_PATH + PREFIX, sizeof *full);
+	full = mem_array(WIN32_MOST_PATH + PREFIX, sizeof *full);
 	if (full) {
 		memcpy(full, L"\\??\\", PREFIX * sizeof *full);
 		if (!GetFullPathNameW(text + PREFIX, WIN32_MOST_PATH, full + PREFIX, NULL)) {
@@ -191,13 +189,12 @@ static wchar_t *redirect(struct jw_error *err, const struct win32_at *at, const 
 static wchar_t *read_link(struct jw_error *err, const struct win32_at *at, HANDLE link,
 						  const char *shown, const wchar_t *rest)
 {
-	uint8_t *data = mem_alloc(err, MOST_LINK_SIZE);
+	uint8_t *data = mem_alloc(MOST_LINK_SIZE);
 	wchar_t *target = NULL, *text = NULL;
 	bool relative = false;
 	DWORD size = 0;
 
-	if (data &&
-		!DeviceIoControl(link, FSCTL_GET_REPARSE_POINT, NULL, 0, data, MOST_LINK_SIZE, &size, NULL))
+	if (!DeviceIoControl(link, FSCTL_GET_REPARSE_POINT, NULL, 0, data, MOST_LINK_SIZE, &size, NULL))
 		(void)win32_error(err, shown);
 	else if (data)
 		target = win32_link_target(err, shown, data, size, &relative);
@@ -313,11 +310,9 @@ static int walk_guarded(struct jw_error *err, const char *path, bool followed, s
 	return error_set(err, JW_ERR_IO, "%s: Too many levels of symbolic links", path);
 }
 
-int os_follow_none_below(struct jw_error *err, const char *folder)
+void os_follow_none_below(const char *folder)
 {
-	(void)err;
 	(void)folder;
-	return 0;
 }
 
 int win32_enter(struct jw_error *err, const char *path, bool followed, struct win32_at *ret_at)
@@ -398,11 +393,7 @@ int win32_rename_to(HANDLE file, const struct win32_at *to)
 	IO_STATUS_BLOCK status;
 	NTSTATUS result;
 
-	info = mem_alloc(NULL, size);
-	if (!info) {
-		SetLastError(ERROR_NOT_ENOUGH_MEMORY);
-		return -1;
-	}
+	info = mem_alloc(size);
 	info->flags = FILE_RENAME_FLAG_REPLACE_IF_EXISTS | FILE_RENAME_FLAG_POSIX_SEMANTICS;
 	info->root = to->folder;
 	info->name_bytes = (DWORD)name_bytes;

@@ -42,15 +42,14 @@ static char *loaded_module(void)
 {
 	enum { MODULE_INFORMATION = 11, BYTES = 1 << 20 }; /* room for 3,500 of mostly 200 */
 	static const char root[] = "\\SystemRoot\\", plain[] = "\\??\\";
-	struct kernel_modules *list = mem_alloc(NULL, BYTES);
+	struct kernel_modules *list = mem_alloc(BYTES);
 	wchar_t wide[MAX_PATH];
 	const UINT length = GetSystemWindowsDirectoryW(wide, MAX_PATH);
 	char *folder = length && length < MAX_PATH ? win32_shown(NULL, wide) : NULL, *found = NULL;
 	size_t count = 0;
 
-	if (list && folder &&
-		NtQuerySystemInformation((SYSTEM_INFORMATION_CLASS)MODULE_INFORMATION, list, BYTES, NULL) >=
-			0)
+	if (folder && NtQuerySystemInformation((SYSTEM_INFORMATION_CLASS)MODULE_INFORMATION, list,
+										   BYTES, NULL) >= 0)
 		count = list->count;
 	for (size_t i = 0; !found && i < count && (char *)&list->modules[i + 1] <= (char *)list + BYTES;
 		 i++) {
@@ -60,16 +59,16 @@ static char *loaded_module(void)
 			_stricmp(os_base_name(path), "nvlddmkm.sys") != 0)
 			continue;
 		if (text_starts_fold(path, root))
-			found = mem_printf(NULL, "%s\\%s", folder, path + sizeof root - 1);
+			found = mem_printf("%s\\%s", folder, path + sizeof root - 1);
 		else
-			found = mem_string(NULL, text_starts(path, plain) ? path + sizeof plain - 1 : path);
+			found = mem_string(text_starts(path, plain) ? path + sizeof plain - 1 : path);
 	}
 	mem_free(folder);
 	mem_free(list);
 	return found;
 }
 
-int os_running_driver(struct jw_error *err, char ret_release[32])
+int os_running_driver(char ret_release[32])
 {
 	char *named = os_env("JITWARM_KERNEL_MODULE"), *path = named ? named : loaded_module();
 	struct jw_error why = {0};
@@ -78,7 +77,7 @@ int os_running_driver(struct jw_error *err, char ret_release[32])
 	if (path)
 		(void)os_file_release(&why, path, ret_release);
 	mem_free(path);
-	return error_if_memory(err, &why);
+	return 0;
 }
 
 bool os_has_gpu_file(void)
@@ -141,7 +140,7 @@ unsigned os_physical_cores(void)
 	uint8_t *records;
 
 	(void)GetLogicalProcessorInformationEx(RelationProcessorCore, NULL, &size);
-	records = size ? mem_alloc(NULL, size) : NULL;
+	records = size ? mem_alloc(size) : NULL;
 	/* If all of the first group may be used, so may the other groups, as in os_cores. */
 	if (records && GetProcessAffinityMask(GetCurrentProcess(), &ours, &machine) &&
 		GetLogicalProcessorInformationEx(RelationProcessorCore, (void *)records, &size))

@@ -185,7 +185,7 @@ void os_crash_quietly(void)
 	(void)SetUnhandledExceptionFilter(end_at_once);
 }
 
-char *os_system_program(struct jw_error *err, const char *name)
+char *os_system_program(const char *name)
 {
 	wchar_t wide[MAX_PATH];
 	UINT length = GetSystemDirectoryW(wide, MAX_PATH);
@@ -196,15 +196,15 @@ char *os_system_program(struct jw_error *err, const char *name)
 		return NULL;
 	}
 	folder = win32_shown(err, wide);
-	path = folder ? os_join(err, folder, name) : NULL;
+	path = folder ? os_join(folder, name) : NULL;
 	mem_free(folder);
 	return path;
 }
 
-char *os_system_text(struct jw_error *err, const char *printed)
+char *os_system_text(const char *printed)
 {
 	const int units = MultiByteToWideChar(CP_OEMCP, 0, printed, -1, NULL, 0);
-	wchar_t *wide = mem_array(err, (size_t)units + 1, sizeof *wide);
+	wchar_t *wide = mem_array((size_t)units + 1, sizeof *wide);
 	char *text = NULL;
 
 	if (wide) {
@@ -234,7 +234,7 @@ static char *program_in(const char *folder, const char *name)
 	const bool has_ending = strchr(name, '.') != NULL;
 
 	for (size_t i = has_ending ? 0 : 1; i < sizeof endings / sizeof *endings; i++) {
-		char *path = mem_printf(NULL, "%s\\%s%s", folder, name, endings[i]);
+		char *path = mem_printf("%s\\%s%s", folder, name, endings[i]);
 
 		if (path && is_file(path))
 			return path;
@@ -243,12 +243,12 @@ static char *program_in(const char *folder, const char *name)
 	return NULL;
 }
 
-char *os_find_program(struct jw_error *err, const char *name)
+char *os_find_program(const char *name)
 {
 	char *list, *found = NULL;
 
 	if (os_base_name(name) != name)
-		return mem_string(err, name);
+		return mem_string(name);
 	list = os_env("PATH");
 	for (char *at = list; at && !found;) {
 		char *end = strchr(at, os_list_separator);
@@ -276,8 +276,7 @@ char *os_cuda_toolkit(unsigned major, unsigned minor)
 		base = win32_shown(NULL, wide);
 	CoTaskMemFree(wide);
 	if (base)
-		path =
-			mem_printf(NULL, "%s\\NVIDIA GPU Computing Toolkit\\CUDA\\v%u.%u", base, major, minor);
+		path = mem_printf("%s\\NVIDIA GPU Computing Toolkit\\CUDA\\v%u.%u", base, major, minor);
 	mem_free(base);
 	return path;
 }
@@ -322,9 +321,7 @@ static int add_match(struct arguments *arguments, const wchar_t *pattern, const 
 
 	while (folder && !wcschr(L"\\/:", pattern[folder - 1]))
 		folder--;
-	path = mem_array(NULL, folder + wcslen(name) + 1, sizeof *path);
-	if (!path)
-		return -1;
+	path = mem_array(folder + wcslen(name) + 1, sizeof *path);
 	memcpy(path, pattern, folder * sizeof *path);
 	memcpy(path + folder, name, wcslen(name) * sizeof *path);
 	result = add_argument(arguments, win32_utf8(NULL, path));

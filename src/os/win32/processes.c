@@ -120,9 +120,9 @@ int os_mapped_code(struct jw_error *err, int pid,
 	struct tour tour = {
 		.take = take,
 		.context = context,
-		.family = mem_array(err, MOST_FAMILY, sizeof *tour.family),
-		.modules = mem_array(err, MOST_MODULES, sizeof(HMODULE)),
-		.path = mem_array(err, WIN32_MOST_PATH, sizeof *tour.path),
+		.family = mem_array(MOST_FAMILY, sizeof *tour.family),
+		.modules = mem_array(MOST_MODULES, sizeof(HMODULE)),
+		.path = mem_array(WIN32_MOST_PATH, sizeof *tour.path),
 	};
 	int result = -1;
 

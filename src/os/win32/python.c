@@ -22,11 +22,11 @@ struct best {
 static char *install_path(HKEY tag)
 {
 	DWORD size = WIN32_MOST_PATH * sizeof(wchar_t);
-	wchar_t *wide = mem_alloc(NULL, size + sizeof(wchar_t));
+	wchar_t *wide = mem_alloc(size + sizeof(wchar_t));
 	char *path = NULL;
 	size_t length;
 
-	if (wide && !RegGetValueW(tag, L"InstallPath", NULL, RRF_RT_REG_SZ, NULL, wide, &size)) {
+	if (!RegGetValueW(tag, L"InstallPath", NULL, RRF_RT_REG_SZ, NULL, wide, &size)) {
 		length = wcslen(wide);
 		while (length > 3 && (wide[length - 1] == L'\\' || wide[length - 1] == L'/'))
 			wide[--length] = 0;

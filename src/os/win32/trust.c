@@ -163,7 +163,7 @@ int os_copy_rights(struct jw_error *err, const char *from, const char *to)
 				 target = source == INVALID_HANDLE_VALUE
 							  ? source
 							  : win32_open(err, to, WRITE_DAC, OPENING_EXISTING);
-	void *list = target == INVALID_HANDLE_VALUE ? NULL : mem_alloc(err, MOST_DESCRIPTOR);
+	void *list = target == INVALID_HANDLE_VALUE ? NULL : mem_alloc(MOST_DESCRIPTOR);
 	DWORD size;
 	int result = -1;
 
@@ -218,7 +218,7 @@ int os_check_private(struct jw_error *err, const char *path, uint32_t owner, boo
 		result = check_private_place(err, real, place);
 		if (result || strlen(real) <= os_root_length(real))
 			break;
-		above = os_dir_name(err, real);
+		above = os_dir_name(real);
 		mem_free(real);
 		real = above;
 		result = above ? 0 : -1;

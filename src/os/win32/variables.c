@@ -49,7 +49,7 @@ int os_variable_read(struct jw_error *err, enum os_variables where, const char *
 					 struct os_variable *ret_variable)
 {
 	static const DWORD texts = RRF_RT_REG_SZ | RRF_RT_REG_EXPAND_SZ | RRF_NOEXPAND;
-	wchar_t *wide = win32_wide(err, name), *value = mem_array(err, MOST_VALUE, sizeof *value);
+	wchar_t *wide = win32_wide(err, name), *value = mem_array(MOST_VALUE, sizeof *value);
 	DWORD type = 0, size = MOST_VALUE * sizeof *value;
 	char *text = NULL;
 	LSTATUS status = 0;

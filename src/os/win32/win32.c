@@ -21,7 +21,7 @@ wchar_t *win32_wide(struct jw_error *err, const char *text)
 		error_set(err, JW_ERR_USAGE, "%s: not UTF-8", text);
 		return NULL;
 	}
-	wide = mem_array(err, (size_t)units, sizeof *wide);
+	wide = mem_array((size_t)units, sizeof *wide);
 	if (wide)
 		(void)MultiByteToWideChar(CP_UTF8, 0, text, (int)size, wide, units);
 	return wide;
@@ -36,7 +36,7 @@ char *win32_utf8(struct jw_error *err, const wchar_t *text)
 		error_set(err, JW_ERR_FORMAT, "a text by the system cannot be read");
 		return NULL;
 	}
-	utf8 = mem_alloc(err, (size_t)size);
+	utf8 = mem_alloc((size_t)size);
 	if (utf8)
 		(void)WideCharToMultiByte(CP_UTF8, 0, text, -1, utf8, size, NULL, NULL);
 	return utf8;
@@ -63,7 +63,7 @@ wchar_t *win32_plain_path(struct jw_error *err, const char *path)
 		goto done;
 	}
 	/* One more than requested: another thread may change the current folder in between. */
-	full = mem_array(err, WIN32_MOST_PATH, sizeof *full);
+	full = mem_array(WIN32_MOST_PATH, sizeof *full);
 	if (full && !GetFullPathNameW(wide, WIN32_MOST_PATH, full, NULL)) {
 		win32_error(err, path);
 		mem_free(full);
@@ -86,7 +86,7 @@ wchar_t *win32_path(struct jw_error *err, const char *path)
 		start = share;
 		rest = plain + 2;
 	}
-	full = mem_array(err, wcslen(start) + wcslen(rest) + 1, sizeof *full);
+	full = mem_array(wcslen(start) + wcslen(rest) + 1, sizeof *full);
 	if (full) {
 		memcpy(full, start, wcslen(start) * sizeof *start);
 		memcpy(full + wcslen(start), rest, wcslen(rest) * sizeof *rest);
@@ -137,10 +137,10 @@ static const struct reason {
 	{ERROR_FILENAME_EXCED_RANGE, JW_ERR_IO, "File name too long"},
 	{ERROR_BROKEN_PIPE, JW_ERR_IO, "Broken pipe"},
 	{ERROR_NO_DATA, JW_ERR_IO, "Broken pipe"},
-	{ERROR_NOT_ENOUGH_MEMORY, JW_ERR_MEMORY, "Cannot allocate memory"},
-	{ERROR_OUTOFMEMORY, JW_ERR_MEMORY, "Cannot allocate memory"},
-	{ERROR_COMMITMENT_LIMIT, JW_ERR_MEMORY, "Cannot allocate memory"},
-	{ERROR_NO_SYSTEM_RESOURCES, JW_ERR_MEMORY, "Cannot allocate memory"},
+	{ERROR_NOT_ENOUGH_MEMORY, JW_ERR_IO, "Cannot allocate memory"},
+	{ERROR_OUTOFMEMORY, JW_ERR_IO, "Cannot allocate memory"},
+	{ERROR_COMMITMENT_LIMIT, JW_ERR_IO, "Cannot allocate memory"},
+	{ERROR_NO_SYSTEM_RESOURCES, JW_ERR_IO, "Cannot allocate memory"},
 };
 
 /* The system's own message, without its full stop and line end. */
