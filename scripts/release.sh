@@ -91,6 +91,8 @@ fi
 # ---- the commit
 
 git clone -q . "$work/clone" && cd "$work/clone" || exit 1
+# The phantom GPU, for trials under NVIDIA's driver (trial.sh)
+[ ! -d "$repository/build/release/tests/phantom" ] || { mkdir build && ln -s "$repository/build/release" build/release; }
 who=(-c "user.name=$(git -C "$repository" config user.name || git log -1 --format=%an)" -c "user.email=$(git -C "$repository" config user.email || git log -1 --format=%ae)")
 today=$(date -u +%Y-%m-%d)
 for i in 0 1 2; do
