@@ -2,8 +2,7 @@
  * docs/formats.md.
  *
  * Threads: any number of threads may call these functions at the same time. In a process, one
- * import at a time per cache. With jw_import_options.account, and in jw_import_all, the whole
- * process acts as another account meanwhile: then no other thread may use files. */
+ * import at a time per cache; jw_import_all while no other thread runs, since it forks. */
 #ifndef JITWARM_PACK_H
 #define JITWARM_PACK_H
 
@@ -85,8 +84,6 @@ struct jw_import_group {
 	char why[512]; /* refused: each mismatching field by name */
 };
 
-struct jw_account; /* jitwarm/accounts.h */
-
 struct jw_import_options {
 	const char *path;      /* the pack; its signature has ".minisig" behind that */
 	const char *cache_dir; /* the directory; NULL: the system's */
@@ -94,9 +91,6 @@ struct jw_import_options {
 	 * entries go unchanged into cache_dir, on any machine; without cache_dir that is
 	 * JW_ERR_UNSUPPORTED. */
 	const struct jw_system *system;
-	/* Everything below cache_dir uses this account's rights, and new folders belong to it; NULL:
-	 * uses ours. The pack and the trusted keys are always read with ours. */
-	const struct jw_account *account;
 	uint64_t limit_bytes;  /* the driver's; 0: the system's, or by the environment */
 	const char *state_dir; /* where trusted keys are */
 	bool allow_unsigned;   /* accepts a pack without signature, or by a key that is not trusted */
@@ -159,10 +153,11 @@ struct jw_import_all_result {
 };
 
 /* Imports into the cache of each person's account on this machine (jw_accounts_people), with that
- * account's rights and in its own folder. Ignores `account` and `cache_dir` of the options; `path`
- * is a file. An error of the pack itself fails before any folder is read. If one account fails, the
- * others are still filled. JW_ERR_NOT_FOUND: no such pack, or no such account. The caller frees
- * with jw_import_all_result_free. */
+ * account's rights and in its own folder: POSIX in a process for each, which becomes the account
+ * and gets the open pack. Ignores `cache_dir` of the options; `path` is a file. An error of the
+ * pack itself fails before any folder is read. If one account fails, the others are still filled.
+ * JW_ERR_NOT_FOUND: no such pack, or no such account. The caller frees with
+ * jw_import_all_result_free. */
 int jw_import_all(struct jw_error *err, const struct jw_import_options *options,
 				  struct jw_import_all_result **ret_result);
 void jw_import_all_result_free(struct jw_import_all_result *result);

@@ -13,7 +13,6 @@
 #include "cache/staging.h"
 #include "os/clock.h"
 #include "os/file.h"
-#include "os/identity.h"
 
 /* A missing folder will be made. */
 static int try_one(struct jw_error *err, const char *path, bool *ret_there)
@@ -93,36 +92,26 @@ static int check_directory(struct jw_error *err, struct cache_live *live)
 	return 0;
 }
 
-/* Opens a handle, examining the directory with the rights used for writing it. */
 static int open_with(struct jw_error *err, const char *dir,
 					 const struct cache_live_options *options,
 					 int (*look)(struct jw_error *err, struct cache_live *live),
 					 struct cache_live **ret_live)
 {
 	struct cache_live *live = mem_alloc(sizeof *live);
-	int result;
 
 	live->options = *options;
-	live->as_account = options->account != NULL;
 	if (!live->options.lock_wait_ms)
 		live->options.lock_wait_ms = CACHE_LOCK_WAIT_MS;
 	live->dir = mem_string(dir);
 	live->index_path = os_join(dir, "index");
 	live->staging = mem_printf("%s/" CACHE_STAGING_PREFIX "%08x%08x", dir,
 							   (unsigned)randombytes_random(), (unsigned)randombytes_random());
-	if ((!live->index_path) || !live->staging ||
-		(live->as_account && os_act_as_account(err, live->options.account)))
-		goto fail;
-	result = look(err, live);
-	if (live->as_account)
-		os_act_as_self();
-	if (result)
-		goto fail;
+	if (look(err, live)) {
+		(void)cache_live_close(NULL, live);
+		return -1;
+	}
 	*ret_live = live;
 	return 0;
-fail:
-	(void)cache_live_close(NULL, live);
-	return -1;
 }
 
 int cache_live_open(struct jw_error *err, const char *dir, const struct cache_live_options *options,
@@ -406,8 +395,7 @@ static int commit(struct jw_error *err, struct cache_live *live, struct live_sta
 }
 
 /* Verifies and writes as many as may wait beside the tree: *ret_staged, and *ret_used with those
- * that were refused. Two threads write entries in parts, several at a time, except with another
- * account's rights, which belong to one thread. */
+ * that were refused. Two threads write entries in parts, several at a time. */
 static int stage_some(struct jw_error *err, struct cache_live *live,
 					  struct cache_addition *additions, size_t count, struct live_staged *staged,
 					  size_t *ret_staged, size_t *ret_used)
@@ -416,8 +404,7 @@ static int stage_some(struct jw_error *err, struct cache_live *live,
 	size_t filled = 0, used = 0, together = 0;
 	int result = 0;
 
-	while (!live->as_account && together < count && together < MOST_STAGED &&
-		   additions[together].parts)
+	while (together < count && together < MOST_STAGED && additions[together].parts)
 		together++;
 	if (together > 1) {
 		*ret_used = together;
@@ -442,8 +429,6 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 {
 	int result = 0;
 
-	if (live->as_account && os_act_as_account(err, live->options.account))
-		return -1;
 	for (size_t i = 0; i < count; i++) {
 		additions[i].added = CACHE_ADDED_NOT;
 		additions[i].grown_bytes = 0;
@@ -464,8 +449,6 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 			live->counts.grown_bytes += additions[i].grown_bytes;
 		}
 	}
-	if (live->as_account)
-		os_act_as_self();
 	return result;
 }
 
@@ -509,14 +492,9 @@ int cache_live_close(struct jw_error *err, struct cache_live *live)
 
 	if (!live)
 		return 0;
-	result = live->as_account ? os_act_as_account(err, live->options.account) : 0;
-	if (!result) {
-		result = settle_rows(err, live);
-		if (live->staging)
-			(void)os_remove_tree(NULL, live->staging);
-		if (live->as_account)
-			os_act_as_self();
-	}
+	result = settle_rows(err, live);
+	if (live->staging)
+		(void)os_remove_tree(NULL, live->staging);
 	mem_free(live->staging);
 	mem_free(live->dir);
 	mem_free(live->index_path);

@@ -49,11 +49,7 @@ struct cache_live_options {
 	/* Of a driver whose entries are added beside those of `stamp`: evicts entries of neither, nor
 	 * any that cannot be told; JW_ERR_LIMIT where the others do not suffice. NULL: the oldest go */
 	const char *beside;
-	/* Writes with this account's rights, whoever owns the directory; it outlives the cache's
-	 * handle. NULL: with our own (the superuser uses those of each directory's owner: os/file.h) */
-	const struct jw_account *account;
 };
-struct jw_account;
 
 struct cache_live;
 

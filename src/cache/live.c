@@ -571,7 +571,7 @@ static int do_some(struct jw_error *err, struct repair *repair)
 	return live_unlock(err, live);
 }
 
-int live_repair(struct jw_error *err, struct cache_live *live)
+int cache_repair(struct jw_error *err, struct cache_live *live)
 {
 	struct repair repair = {.live = live};
 	int result = -1;
@@ -595,7 +595,7 @@ done:
 int live_lock_sound(struct jw_error *err, struct cache_live *live)
 {
 	for (int tries = 0; tries < 3; tries++) {
-		if (!live->repaired && live_repair(err, live))
+		if (!live->repaired && cache_repair(err, live))
 			return -1;
 		if (live_lock(err, live))
 			return -1;
@@ -606,16 +606,4 @@ int live_lock_sound(struct jw_error *err, struct cache_live *live)
 	}
 	return error_set(err, JW_ERR_BUSY, "%s: stays damaged: another program writes to it",
 					 live->index_path);
-}
-
-int cache_repair(struct jw_error *err, struct cache_live *live)
-{
-	int result;
-
-	if (live->as_account && os_act_as_account(err, live->options.account))
-		return -1;
-	result = live_repair(err, live);
-	if (live->as_account)
-		os_act_as_self();
-	return result;
 }

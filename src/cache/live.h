@@ -6,7 +6,6 @@
 #include "cache/insert.h"
 #include "cache/view.h"
 #include "os/file.h"
-#include "os/identity.h"
 
 /* Shared by the parts of cache/insert.h: the handle, its lock, and the index under it. */
 
@@ -43,8 +42,6 @@ struct cache_live {
 	uint32_t shared; /* permission bits of the directory for its group and others, 0 if they may not
 						enter */
 	uint64_t released_ns; /* when the lock was last released */
-	bool as_account; /* an administrator writes for options.account: all changes are made between
-						os_act_as_account and os_act_as_self */
 
 	struct live_own *own;
 	size_t own_count, own_capacity;
@@ -87,8 +84,6 @@ void live_resize_row(struct cache_live *live, size_t at, uint64_t row_bytes);
 /* Appends a row and removes the former one of its key. */
 int live_put_row(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t row_bytes);
 
-/* cache_repair, with the rights of the cache, in as many holds of the lock as needed. */
-int live_repair(struct jw_error *err, struct cache_live *live);
 /* Reads the file under the lock. If the bytes differ from those of the last hold, the rows become
  * unknown. */
 int live_rows_read(struct jw_error *err, struct cache_live *live);

@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "cache/live.h"
 #include "os/file.h"
-#include "os/identity.h"
 
 /* Whether a file is unchanged according to size, time and header. */
 static bool cache_probed_equal(const struct cache_probed *a, const struct cache_probed *b)
@@ -73,8 +72,6 @@ int cache_remove(struct jw_error *err, struct cache_live *live, struct cache_rem
 {
 	int result = 0;
 
-	if (live->as_account && os_act_as_account(err, live->options.account))
-		return -1;
 	for (size_t i = 0; i < count; i++)
 		removals[i].removed = CACHE_REMOVED_NOT;
 	for (size_t at = 0, done = 0; !result && at < count; at += done) {
@@ -82,22 +79,13 @@ int cache_remove(struct jw_error *err, struct cache_live *live, struct cache_rem
 		if (!result && at + done < count)
 			uv_sleep(CACHE_HOLD_MS);
 	}
-	if (live->as_account)
-		os_act_as_self();
 	return result;
 }
 
 int cache_remove_settle(struct jw_error *err, struct cache_live *live)
 {
-	int result = live->as_account ? os_act_as_account(err, live->options.account) : 0;
-
-	if (result)
-		return -1;
 	uv_sleep(LIVE_LATE_WRITE_MS);
-	result = live_repair(err, live);
-	if (live->as_account)
-		os_act_as_self();
-	return result;
+	return cache_repair(err, live);
 }
 
 /* jw_cache_repair: removes torn entries and makes the index agree with the files. */

@@ -8,7 +8,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/identity.h"
 #include "os/uv.h"
 
 /* Names the staged file, and makes its folder and its target's. */
@@ -204,23 +203,19 @@ struct copy {
 	bool differs; /* from the existing one */
 };
 
-/* Reads the worker's file with our own rights, even if the cache belongs to another account. Opens
- * only a regular file: a pipe would block. -1: the cache's account could not be taken again */
-static int open_regular(struct jw_error *err, const struct cache_live *live, struct copy *copy)
+/* The worker's file, if it is a regular one: a pipe would block. */
+static void open_worker_file(struct copy *copy)
 {
 	struct jw_error *why = &copy->addition->why;
 	const char *path = copy->addition->path;
 	struct os_stat stat;
 
-	if (live->as_account)
-		os_act_as_self();
 	if (!os_stat(why, path, &stat)) {
 		if (stat.kind != OS_REGULAR)
 			error_set(why, JW_ERR_FORMAT, "%s: not a regular file", path);
 		else
 			(void)os_file_open(why, path, OS_OPEN_READ, &copy->from);
 	}
-	return live->as_account ? os_act_as_account(err, live->options.account) : 0;
 }
 
 static int read_entry_header(struct jw_error *err, struct copy *copy)
@@ -373,15 +368,13 @@ int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addit
 	staged.target = cache_entry_path(live->dir, addition->key);
 	if (!staged.target)
 		return -1;
-	if (open_regular(err, live, &copy))
-		goto done;
+	open_worker_file(&copy);
 	if (copy.from && !read_entry_header(&addition->why, &copy)) {
 		addition->row_bytes = copy.entry.key_bytes + copy.entry.value_bytes;
 		result = copy_file(err, live, &copy, &staged, number);
 	}
 	if (result && addition->why.code)
 		addition->added = CACHE_ADDED_REFUSED;
-done:
 	os_file_close(copy.from);
 	os_file_close(copy.place);
 	os_file_close(copy.to);

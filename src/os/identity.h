@@ -6,6 +6,7 @@
 
 #include <jitwarm/accounts.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 
 struct jw_account;
@@ -41,14 +42,12 @@ int os_find_way(struct jw_error *err, const char *path, struct os_way *ret_way);
  * already (`keeps_home`). */
 int os_become_owner(struct jw_error *err, const struct os_way *way, bool keeps_home);
 
-/* For the superuser who writes into another account's folders: from now on files are opened, made
- * and removed with that account's rights, so that a link planted there leads nowhere else.
- * os_act_as_self ends it. On POSIX this applies to the whole process, with the account's other
- * groups; on Windows this thread gets a token that allows only what both this process and the
- * account may do (a restricted token with the account's SID), without privileges. -1, and nothing
- * changed, if this account may not do that. */
-int os_act_as_account(struct jw_error *err, const struct jw_account *account);
-void os_act_as_self(void);
+/* Has something done by another account. POSIX: in a child process that becomes it for good first,
+ * and ends with it; what `work` appends to the answer, at most its maximum, comes back. Windows: in
+ * this process, since an administrator works as one. */
+int os_work_as(struct jw_error *err, const struct jw_account *account,
+			   int (*work)(struct jw_error *err, void *context, struct buf *answer), void *context,
+			   struct buf *answer);
 
 /* The accounts of this machine (jitwarm/accounts.h lists them). */
 enum { ACCOUNTS_MOST = 100000 };

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <sodium.h>
 
@@ -22,6 +23,7 @@
 enum { SPARE_BYTES = 1 << 20 };
 /* The decompressor needs no window for content that is kept: an import stays below 300 MB. */
 enum { KEPT_BYTES = 256 << 20 };
+enum { MOST_ANSWER = 1 << 20 };
 
 static int find_import_directory(struct jw_error *err, struct import *import)
 {
@@ -101,7 +103,7 @@ static int check_limit(struct jw_error *err, const struct import *import)
 /* A directory that the superuser fills by name is for other accounts: for example in an image. */
 static uint32_t new_mode(const struct jw_import_options *options)
 {
-	return os_is_superuser() && options->cache_dir && !options->account ? 0755 : 0;
+	return os_is_superuser() && options->cache_dir ? 0755 : 0;
 }
 
 /* The cache that a trusted key decides about; NULL: those of several accounts. */
@@ -111,7 +113,7 @@ static const char *kept_for(const struct import *import)
 
 	if (import->final_dir)
 		return import->final_dir;
-	return options->account || options->pack_only ? NULL : import->result->path;
+	return options->pack_only ? NULL : import->result->path;
 }
 
 static int check(struct jw_error *err, struct import *import)
@@ -119,9 +121,16 @@ static int check(struct jw_error *err, struct import *import)
 	struct reader *reader = NULL;
 	int result;
 
-	if (source_open(err, import->options->path, &import->source) ||
-		trust_check(err, import->options, kept_for(import), import->source, import->result) ||
-		reader_open(err, import->source, &import->manifest, &reader))
+	if (import->checked) {
+		import->source = import->checked->source;
+		TEXT_COPY(import->result->signed_by, import->checked->result->signed_by);
+		TEXT_COPY(import->result->note, import->checked->result->note);
+	} else if (source_open(err, import->options->path, &import->source) ||
+			   trust_check(err, import->options, kept_for(import), import->source,
+						   import->result)) {
+		return -1;
+	}
+	if (reader_open(err, import->source, &import->manifest, &reader))
 		return -1;
 	result = import_check_entries(err, import, reader);
 	reader_close(reader);
@@ -154,22 +163,9 @@ static int decide(struct jw_error *err, struct import *import)
 			   : 0;
 }
 
-static int decide_as_account(struct jw_error *err, struct import *import)
-{
-	const struct jw_account *account = import->options->account;
-	int result;
-
-	if (account && os_act_as_account(err, account))
-		return -1;
-	result = decide(err, import);
-	if (account)
-		os_act_as_self();
-	return result;
-}
-
 static int run(struct jw_error *err, struct import *import)
 {
-	if (find_import_directory(err, import) || check(err, import) || decide_as_account(err, import))
+	if (find_import_directory(err, import) || check(err, import) || decide(err, import))
 		return -1;
 	import->result->pack_bytes = source_size(import->source);
 	import->result->content_bytes = manifest_content(&import->manifest);
@@ -181,36 +177,45 @@ static int run(struct jw_error *err, struct import *import)
 
 static void import_free(struct import *import)
 {
-	source_close(import->source);
+	if (!import->checked)
+		source_close(import->source);
 	member_walk_free(&import->walk);
 	manifest_free(&import->manifest);
 	mem_free(import->fates);
 	set_free(&import->keys);
+	jw_import_result_free(import->result);
+}
+
+/* Leaves what it has opened open. */
+static int import_run(struct jw_error *err, struct import *import)
+{
+	const struct jw_import_options *options = import->options;
+	uint64_t started_ns = os_monotonic_ns();
+
+	import->system = options->system;
+	import->most_kept_bytes = options->pack_only ? 0 : KEPT_BYTES;
+	import->new_mode = new_mode(options);
+	if (sodium_init() < 0)
+		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
+	import->result = mem_alloc(sizeof *import->result);
+	if (run(err, import))
+		return -1;
+	import->result->dry_run = options->dry_run;
+	import->result->seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
+	return 0;
 }
 
 int import_one(struct jw_error *err, const struct jw_import_options *options, const char *final_dir,
 			   struct jw_import_result **ret_result)
 {
-	struct import import = {.options = options,
-							.final_dir = final_dir,
-							.system = options->system,
-							.most_kept_bytes = KEPT_BYTES,
-							.new_mode = new_mode(options)};
-	uint64_t started_ns = os_monotonic_ns();
-	int result = -1;
+	struct import import = {.options = options, .final_dir = final_dir};
+	int result = import_run(err, &import);
 
-	if (sodium_init() < 0)
-		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
-	import.result = mem_alloc(sizeof *import.result);
-	if (import.result && !run(err, &import)) {
-		import.result->dry_run = options->dry_run;
-		import.result->seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
+	if (!result) {
 		*ret_result = import.result;
 		import.result = NULL;
-		result = 0;
 	}
 	import_free(&import);
-	jw_import_result_free(import.result);
 	return result;
 }
 
@@ -218,22 +223,6 @@ int jw_import(struct jw_error *err, const struct jw_import_options *options,
 			  struct jw_import_result **ret_result)
 {
 	return import_one(err, options, NULL, ret_result);
-}
-
-int import_check_pack(struct jw_error *err, const struct jw_import_options *given)
-{
-	struct jw_import_options options = *given;
-	struct jw_import_result *result = NULL;
-	char *nowhere = mem_printf("%s.none", given->path);
-	int failed;
-
-	options.account = NULL;
-	options.cache_dir = nowhere;
-	options.dry_run = options.pack_only = true;
-	failed = import_one(err, &options, NULL, &result);
-	jw_import_result_free(result);
-	mem_free(nowhere);
-	return failed;
 }
 
 void jw_import_result_free(struct jw_import_result *result)
@@ -247,51 +236,122 @@ void jw_import_result_free(struct jw_import_result *result)
 
 /* jw_import_all: imports a pack into every person's account. */
 
+struct account_import {
+	const struct jw_import_options *given;
+	const struct jw_account *account;
+	const struct import *checked; /* the pack, which this process has opened and found good */
+};
+
+/* In a process that is the account. Its answer: the result, its groups, its path. */
+static int import_as_account(struct jw_error *err, void *context, struct buf *answer)
+{
+	const struct account_import *job = context;
+	struct jw_import_options options = *job->given;
+	struct import import = {.options = &options, .checked = job->checked};
+	char *dir = NULL;
+	int result = -1;
+
+	if (os_account_cache_dir(err, job->account, &dir))
+		return -1;
+	options.cache_dir = dir;
+	if (!import_run(err, &import))
+		result =
+			buf_append(err, answer, import.result, sizeof *import.result) ||
+					buf_append(err, answer, import.result->groups,
+							   import.result->group_count * sizeof *import.result->groups) ||
+					buf_append(err, answer, import.result->path, strlen(import.result->path) + 1)
+				? -1
+				: 0;
+	import_free(&import);
+	mem_free(dir);
+	return result;
+}
+
+/* That process has another account's rights: what it answers is as hostile as a file. */
+static int take_answer(struct jw_error *err, const struct buf *answer,
+					   struct jw_import_result **ret_result)
+{
+	struct jw_import_result *result = mem_alloc(sizeof *result);
+	const size_t size = sizeof *result;
+	size_t groups_bytes;
+
+	if (answer->size < size)
+		goto bad;
+	memcpy(result, answer->data, size);
+	result->path = NULL;
+	result->groups = NULL;
+	groups_bytes = result->group_count * sizeof *result->groups;
+	if (result->group_count > answer->size / sizeof *result->groups ||
+		groups_bytes >= answer->size - size || answer->data[answer->size - 1])
+		goto bad;
+	result->groups = mem_array(result->group_count, sizeof *result->groups);
+	memcpy(result->groups, answer->data + size, groups_bytes);
+	result->path = mem_string((const char *)answer->data + size + groups_bytes);
+	result->signed_by[sizeof result->signed_by - 1] = result->note[sizeof result->note - 1] =
+		result->unmarked[sizeof result->unmarked - 1] = '\0';
+	for (size_t i = 0; i < result->group_count; i++) {
+		struct jw_import_group *group = &result->groups[i];
+
+		group->target[sizeof group->target - 1] = group->driver[sizeof group->driver - 1] =
+			group->why[sizeof group->why - 1] = '\0';
+		if (group->verdict > JW_IMPORT_REFUSED)
+			goto bad;
+	}
+	*ret_result = result;
+	return 0;
+bad:
+	jw_import_result_free(result);
+	return error_set(err, JW_ERR_IO, "the process that acted as that account ended early");
+}
+
 /* A damaged folder of one account must not keep the others from their import. */
-static int import_for(struct jw_error *err, const struct jw_import_options *given,
-					  const struct jw_account *account, struct jw_import_all_result *all)
+static int import_for(struct jw_error *err, struct account_import *job,
+					  struct jw_import_all_result *all)
 {
 	struct jw_import_account *made = &all->accounts[all->count++];
-	struct jw_import_options options = *given;
-	char *dir;
+	struct buf answer = BUF_MAX(MOST_ANSWER);
+	int result;
 
-	made->name = mem_string(account->name);
-	if (os_account_cache_dir(&made->failed, account, &dir)) {
-		all->failed++;
-		return made->failed.code == JW_ERR_UNSUPPORTED ? 0 : error_copy(err, &made->failed);
-	}
-	options.account = account;
-	options.cache_dir = dir;
-	all->failed += import_one(&made->failed, &options, NULL, &made->result) != 0;
-	mem_free(dir);
+	made->name = mem_string(job->account->name);
+	result = os_work_as(&made->failed, job->account, import_as_account, job, &answer) ||
+			 take_answer(&made->failed, &answer, &made->result);
+	buf_free(&answer);
+	all->failed += result != 0;
 	return made->failed.code == JW_ERR_INTERRUPTED ? error_copy(err, &made->failed) : 0;
 }
 
-static int import_for_each(struct jw_error *err, const struct jw_import_options *options,
-						   const struct jw_accounts *accounts, struct jw_import_all_result *all)
-{
-	if (!accounts->count)
-		return error_set(err, JW_ERR_NOT_FOUND, "no account of a person has a folder here");
-	all->accounts = mem_array(accounts->count, sizeof *all->accounts);
-	for (size_t i = 0; i < accounts->count; i++)
-		if (import_for(err, options, &accounts->items[i], all))
-			return -1;
-	return 0;
-}
-
-int jw_import_all(struct jw_error *err, const struct jw_import_options *options,
+int jw_import_all(struct jw_error *err, const struct jw_import_options *given,
 				  struct jw_import_all_result **ret_result)
 {
+	struct jw_import_options options = *given;
+	struct import checked = {.options = &options};
+	struct account_import job = {.given = given, .checked = &checked};
 	struct jw_accounts accounts = {0};
 	struct jw_import_all_result *all = NULL;
+	char *nowhere = mem_printf("%s.none", given->path);
 	int result = -1;
 
-	if (!(options->system && import_needs_stamp(err, options->system)) &&
-		!import_check_pack(err, options) && !jw_accounts_people(err, &accounts))
-		all = mem_alloc(sizeof *all);
-	if (all)
-		result = import_for_each(err, options, &accounts, all);
+	/* The whole pack, by our own keys and without a directory. */
+	options.cache_dir = nowhere;
+	options.dry_run = options.pack_only = true;
+	if ((given->system && import_needs_stamp(err, given->system)) || import_run(err, &checked) ||
+		jw_accounts_people(err, &accounts))
+		goto done;
+	if (!accounts.count) {
+		error_set(err, JW_ERR_NOT_FOUND, "no account of a person has a folder here");
+		goto done;
+	}
+	all = mem_alloc(sizeof *all);
+	all->accounts = mem_array(accounts.count, sizeof *all->accounts);
+	result = 0;
+	for (size_t i = 0; !result && i < accounts.count; i++) {
+		job.account = &accounts.items[i];
+		result = import_for(err, &job, all);
+	}
+done:
 	jw_accounts_free(&accounts);
+	import_free(&checked);
+	mem_free(nowhere);
 	if (result)
 		jw_import_all_result_free(all);
 	else

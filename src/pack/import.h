@@ -27,6 +27,7 @@ struct import {
 	const struct jw_system
 		*system;           /* its driver and GPUs decide; NULL: entries are inserted unchanged */
 	const char *final_dir; /* of import_one */
+	const struct import *checked; /* of jw_import_all: the open pack, which is trusted; else NULL */
 	struct jw_import_result *result;
 	struct source *source;
 	struct pack_manifest manifest;
@@ -54,8 +55,6 @@ int import_put_into_group(struct jw_error *err, struct import *import, uint32_t 
  * another one; else NULL. */
 int import_one(struct jw_error *err, const struct jw_import_options *options, const char *final_dir,
 			   struct jw_import_result **ret_result);
-/* Reads the whole pack and checks it as an import with these options does, without a directory. */
-int import_check_pack(struct jw_error *err, const struct jw_import_options *given);
 /* JW_ERR_UNSUPPORTED: the names of the driver's entries are not known. */
 int import_needs_stamp(struct jw_error *err, const struct jw_system *system);
 

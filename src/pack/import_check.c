@@ -462,6 +462,9 @@ static int mark_others(const struct import *import, bool inserted)
 	struct jw_error why = {0};
 	int result = cleared ? 0 : -1;
 
+	/* Another account's marks are its own. */
+	if (import->checked)
+		goto done;
 	for (uint32_t i = 0; !result && i < manifest->entry_count; i++) {
 		const struct pack_entry *entry = &manifest->entries[i];
 		const struct import_fate *fate = &import->fates[i];
@@ -477,6 +480,7 @@ static int mark_others(const struct import *import, bool inserted)
 	if ((change.mark_count || change.cleared_count) &&
 		ledger_change_marks(&why, home, import->result->path, &change) && change.mark_count)
 		TEXT_COPY(import->result->unmarked, why.message);
+done:
 	mem_free(marks);
 	mem_free(cleared);
 	return result;
@@ -511,8 +515,7 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 																			  : CACHE_FULL_REFUSE,
 		.new_mode = import->new_mode,
 		.stamp = import->options->system ? import->options->system->driver.stamp : NULL,
-		.beside = import->options->system ? cache_beside_stamp(import->options->system) : NULL,
-		.account = import->options->account};
+		.beside = import->options->system ? cache_beside_stamp(import->options->system) : NULL};
 	struct writing *writing = mem_alloc(sizeof *writing);
 	struct cache_live_counts counts;
 	struct jw_error late = {0};
@@ -540,7 +543,5 @@ done:
 
 int import_try_entries(struct jw_error *err, struct import *import)
 {
-	const struct cache_live_options how = {.account = import->options->account};
-
-	return cache_live_try(err, import->result->path, &how);
+	return cache_live_try(err, import->result->path, &(struct cache_live_options){0});
 }

@@ -65,29 +65,6 @@ TEST(windows_services_are_known)
 	jw_accounts_free(&accounts);
 }
 
-/* Taking our own account's rights changes nothing, and leaves nothing behind. */
-TEST(acting_as_ourselves)
-{
-	char *folder, *file, id[] = "0", name[] = "root";
-	struct jw_account account = {.name = name, .id = id};
-
-	if (on_windows())
-		assert_int_equal(os_account_id(NULL, &account.id), 0);
-	else if (!os_is_superuser())
-		skip();
-	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-accounts", &folder), 0);
-	file = os_join(folder, "file");
-	assert_int_equal(os_act_as_account(NULL, &account), 0);
-	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
-	os_act_as_self();
-	assert_int_equal(os_remove_tree(NULL, folder), 0);
-	assert_true(jw_is_administrator());
-	if (on_windows())
-		mem_free(account.id);
-	mem_free(file);
-	mem_free(folder);
-}
-
 /* As in a console that was not elevated. */
 TEST(without_elevation_there_are_no_administrators_rights)
 {
@@ -209,18 +186,6 @@ TEST(our_own_folder_is_asked_for)
 	mem_free(path);
 	mem_free(usual);
 	mem_free(account.id);
-}
-
-TEST(an_invalid_account_id_is_refused)
-{
-	char id[] = "not a SID", name[] = "somebody";
-	const struct jw_account account = {.name = name, .id = id, .owner = 20001, .group = 20001};
-	struct jw_error err = {0};
-
-	if (os_is_superuser() && !on_windows())
-		skip();
-	assert_int_equal(os_act_as_account(&err, &account), -1);
-	assert_true(*err.message);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
@@ -9,18 +10,20 @@
 
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <uv.h>
 
 #include <jitwarm/accounts.h>
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/console.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/identity.h"
 #include "os/posix/posix.h"
-#include "os/posix/rights.h"
+#include "os/process.h"
 
 bool os_is_superuser(void)
 {
@@ -119,23 +122,62 @@ int os_become_owner(struct jw_error *err, const struct os_way *way, bool keeps_h
 	return result;
 }
 
-int os_act_as_account(struct jw_error *err, const struct jw_account *account)
+struct said {
+	int result;
+	struct jw_error why;
+};
+
+/* Takes all that the child has written. */
+static int hear(struct jw_error *err, int from, struct said *said, struct buf *answer)
 {
-	if (rights_keep_groups(err))
-		return -1;
-	if (!initgroups(account->name, account->group) && !setegid(account->group) &&
-		!seteuid(account->owner))
-		return 0;
-	posix_error(err, "acting as another account");
-	os_act_as_self();
-	return -1;
+	struct buf all = BUF_MAX(answer->most + sizeof *said);
+	uint8_t bytes[4096];
+	size_t got;
+	int result;
+
+	do {
+		result = os_fd_read_some(err, from, bytes, sizeof bytes, &got) ||
+						 (got && buf_append(err, &all, bytes, got))
+					 ? -1
+					 : 0;
+	} while (!result && got);
+	if (!result && all.size < sizeof *said)
+		result = error_set(err, JW_ERR_IO, "the process that acted as that account ended early");
+	if (!result) {
+		memcpy(said, all.data, sizeof *said);
+		said->why.message[sizeof said->why.message - 1] = '\0';
+		result = buf_append(err, answer, all.data + sizeof *said, all.size - sizeof *said);
+	}
+	buf_free(&all);
+	return result;
 }
 
-void os_act_as_self(void)
+int os_work_as(struct jw_error *err, const struct jw_account *account,
+			   int (*work)(struct jw_error *err, void *context, struct buf *answer), void *context,
+			   struct buf *answer)
 {
-	(void)!seteuid(getuid());
-	(void)!setegid(getgid());
-	rights_restore_groups();
+	struct said said = {.result = -1};
+	int ends[2], result;
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return posix_error(err, account->name);
+	child = fork();
+	if (!child) {
+		if (!os_become_account(&said.why, account)) {
+			os_die_with_parent();
+			said.result = work(&said.why, context, answer);
+		}
+		if (!os_fd_write(NULL, ends[1], &said, sizeof said))
+			(void)os_fd_write(NULL, ends[1], answer->data, answer->size);
+		_exit(0);
+	}
+	(void)close(ends[1]);
+	result = child < 0 ? posix_error(err, account->name) : hear(err, ends[0], &said, answer);
+	(void)close(ends[0]);
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	return result ? -1 : said.result ? error_copy(err, &said.why) : 0;
 }
 
 enum { MOST_LOGIN_DEFS = 1 << 16 };

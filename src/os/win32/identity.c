@@ -80,61 +80,13 @@ int os_become_owner(struct jw_error *err, const struct os_way *way, bool keeps_h
 	return error_set(err, JW_ERR_UNSUPPORTED, "there is no sudo on Windows");
 }
 
-/* A restricted token passes an access check only if both its own groups and the restricting SIDs
- * do: with the account's SID among the latter, and no privilege (backup and restore ignore access
- * lists), it allows what both may do. Source: Microsoft, "Restricted Tokens". */
-int os_act_as_account(struct jw_error *err, const struct jw_account *account)
+int os_work_as(struct jw_error *err, const struct jw_account *account,
+			   int (*work)(struct jw_error *err, void *context, struct buf *answer), void *context,
+			   struct buf *answer)
 {
-	static const WELL_KNOWN_SID_TYPE everyones[] = {WinWorldSid, WinAuthenticatedUserSid,
-													WinBuiltinUsersSid};
-	enum { GROUPS = sizeof everyones / sizeof *everyones };
-	union sid_room groups[GROUPS];
-	SID_AND_ATTRIBUTES allowed[GROUPS + 1] = {0};
-	wchar_t *wide = win32_wide(err, account->id);
-	HANDLE ours = NULL, lesser = NULL;
-	PSID sid = NULL;
-	int result = -1;
-
-	if (!wide)
-		return -1;
-	if (!ConvertStringSidToSidW(wide, &sid)) {
-		win32_error(err, account->name);
-		goto done;
-	}
-	allowed[0].Sid = sid;
-	for (size_t i = 0; i < GROUPS; i++) {
-		DWORD size = sizeof groups[i];
-
-		allowed[i + 1].Sid = &groups[i];
-		if (!CreateWellKnownSid(everyones[i], NULL, &groups[i], &size)) {
-			win32_error(err, account->name);
-			goto done;
-		}
-	}
-	if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY | TOKEN_DUPLICATE | TOKEN_IMPERSONATE,
-						  &ours) ||
-		!CreateRestrictedToken(ours, DISABLE_MAX_PRIVILEGE, 0, NULL, 0, NULL, GROUPS + 1, allowed,
-							   &lesser) ||
-		!ImpersonateLoggedOnUser(lesser))
-		win32_error(err, account->name);
-	else
-		result = 0;
-done:
-	if (ours)
-		(void)CloseHandle(ours);
-	if (lesser)
-		(void)CloseHandle(lesser);
-	(void)LocalFree(sid);
-	mem_free(wide);
-	return result;
+	(void)account;
+	return work(err, context, answer);
 }
-
-void os_act_as_self(void)
-{
-	(void)RevertToSelf();
-}
-
-/* After windows.h, whose types it needs */
 
 enum { MOST_ACCOUNT_NAME = 512 };
 

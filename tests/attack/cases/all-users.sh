@@ -1,0 +1,56 @@
+# import --all-users into twenty homes, most of them hostile: each is filled by a process that is that account, so nothing of root's changes, nothing
+# of root's is left there, and the good ones get their entries
+. "$cases/../lib.sh"
+with_simdriver sm_86
+run 0 prime --quiet "$sample"
+run 0 export -o "$open/a.jwpack" --json
+entries=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["entries"])' "$out")
+chmod 600 "$open/a.jwpack" # no account opens it by its name
+unset CUDA_CACHE_PATH
+export JITWARM_SYSTEM_ROOT=$open/root
+mkdir -p "$open/root/etc" "$open/homes"
+printf 'UID_MIN 20000\nUID_MAX 29999\n' >"$open/root/etc/login.defs"
+printf 'root:x:0:0::/root:/bin/sh\n' >"$open/root/etc/passwd"
+number=20000
+as() { setpriv --reuid=$number --regid=$number --clear-groups --inh-caps=-all "$@"; }
+# hostile NAME COMMAND…: a home in which the account has run the command, in its .nv/ComputeCache
+hostile() {
+	local name=$1
+	shift
+	number=$((number + 1))
+	printf '%s:x:%s:%s::%s:/bin/sh\n' "$name" $number $number "$open/homes/$name" >>"$open/root/etc/passwd"
+	mkdir -m 700 "$open/homes/$name" && chown $number:$number "$open/homes/$name"
+	as mkdir -p "$open/homes/$name/.nv/ComputeCache"
+	(cd "$open/homes/$name/.nv/ComputeCache" && as "$@") || fail "$name cannot be made"
+}
+good="first second"
+hostile first true
+for target in file secret folder missing empty; do
+	hostile "cache-$target" sh -c "cd .. && rmdir ComputeCache && ln -s '$treasure/$target' ComputeCache"
+	hostile "index-$target" ln -s "$treasure/$target" index
+done
+hostile nv-empty sh -c "cd ../.. && rm -r .nv && ln -s '$treasure/empty' .nv"
+hostile nv-first sh -c "cd ../.. && rm -r .nv && ln -s '$open/homes/first/.nv' .nv"
+hostile parts sh -c "for part in 0 1 2 3 4 5 6 7 8 9 a b c d e f; do ln -s '$treasure/empty' \$part; done"
+hostile parts-of-first sh -c "for part in 0 1 2 3 4 5 6 7 8 9 a b c d e f; do ln -s '$open/homes/first/.nv/ComputeCache' \$part; done"
+hostile pipe mkfifo index
+hostile pipe-parts sh -c "for part in 0 1 2 3 4 5 6 7 8 9 a b c d e f; do mkfifo \$part; done"
+hostile folder mkdir -p index/more
+hostile shut chmod 500 .
+hostile second true
+mknod "$open/homes/second/.nv/device" c 1 3 2>/dev/null && chown -h "$number" "$open/homes/second/.nv/device" && as ln -s ../device "$open/homes/second/.nv/ComputeCache/index"
+
+(($(wc -l <"$open/root/etc/passwd") == 21)) || fail "not twenty: $(cat "$open/root/etc/passwd")"
+
+# Without the capabilities by which root reads what is not its own, too: nobody but the account looks into its home
+for lessened in "" "setpriv --bounding-set=-dac_override,-dac_read_search,-fowner,-chown,-linux_immutable"; do
+	JITWARM="$lessened $JITWARM" limit=120 run 1 import --all-users --allow-unsigned --json "$open/a.jwpack"
+	untouched
+	for name in $good; do
+		[[ $(cached "$open/homes/$name/.nv/ComputeCache") == "$entries" ]] || fail "$name has $(cached "$open/homes/$name/.nv/ComputeCache") of $entries: $(cat "$out")"
+	done
+	strangers=$(for home in "$open/homes"/*; do find "$home" -not -user "$(stat -c %u "$home")" -printf '%p %u\n'; done)
+	[[ -z $strangers ]] || fail "not their own: $strangers"
+	json "[a['account'] for a in d['accounts'] if 'failed' not in a][:1] == ['first'] and len(d['accounts']) == 20"
+	rm -rf "$open/homes"/{first,second}/.nv/ComputeCache/?
+done
