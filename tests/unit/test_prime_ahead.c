@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "os/platform.h"
 
@@ -146,6 +148,40 @@ CASE(hostile_records_are_none)
 	ahead = look_at("libcuda.so.550.163.01");
 	expect(&ahead, JW_AHEAD_FAILED, true, 5);
 	assert_int_equal(strlen(ahead.why), sizeof ahead.why - 1);
+}
+
+/* Two that prepare would compile all of it twice, and write over each other's record. */
+CASE(one_process_prepares_at_a_time)
+{
+	char *library = at("libcuda.so.550.163.01"), *path = at("state/ahead-lock");
+	const struct jw_ahead_options options = {.library = library};
+	struct jw_ahead ahead = {.state = JW_AHEAD_FAILED};
+	struct jw_error err = {0};
+	struct os_file *lock;
+	bool taken = false;
+	int status;
+	pid_t other;
+
+	runs("535.309.01");
+	record("compiling", "");
+	put("state/ahead-lock", "");
+	put("libcuda.so.550.163.01", "no library");
+	assert_int_equal(os_file_open(&err, path, OS_OPEN_UPDATE, &lock), 0);
+	assert_int_equal(os_file_lock(&err, lock, true, &taken), 0);
+	assert_true(taken);
+	other = fork();
+	if (!other)
+		_exit(jw_ahead_look(NULL, library, &ahead) || ahead.state != JW_AHEAD_COMPILING ? 1
+			  : !jw_ahead_prepare(&err, &options, &ahead) || err.code != JW_ERR_BUSY    ? 2
+																						: 0);
+	assert_int_equal(waitpid(other, &status, 0), other);
+	assert_int_equal(status, 0);
+	os_file_close(lock);
+	/* Then it gets further, and misses what it compiles with. */
+	assert_int_equal(jw_ahead_prepare(&err, &options, &ahead), -1);
+	assert_int_not_equal(err.code, JW_ERR_BUSY);
+	mem_free(path);
+	mem_free(library);
 }
 
 RUN_TESTS(NULL, NULL)
