@@ -40,35 +40,26 @@ static void add_to_carry_group(struct carry *carry, const struct jw_carry_group 
 		result->groups[at].modules += modules;
 }
 
-static int group_find(struct carry *carry, const struct carry_find *find)
-{
-	struct jw_carry_group group = {.refused = find->judgement.refused,
-								   .older = find->judgement.older};
-
-	(void)pack_driver_text(group.driver, &find->driver);
-	(void)jw_target_sm(group.target, find->target);
-	TEXT_COPY(group.why, find->judgement.why);
-	add_to_carry_group(carry, &group, 1);
-	return 0;
-}
-
 /* Counts the entries carried within the live cache. */
-static int sum_up(struct carry *carry, const bool *by_store)
+static void sum_up(struct carry *carry, const bool *by_store)
 {
+	struct jw_carry_result *result = carry->result;
+
 	for (size_t i = 0; i < carry->options->count; i++) {
 		const struct carry_find *find = &carry->finds[i];
+		struct jw_carry_group group = {.refused = find->judgement.refused,
+									   .older = find->judgement.older};
 
 		if (!find->found || by_store[i] || (!carry->done[i] && !find->judgement.refused))
 			continue;
-		if (carry->done[i])
-			carry->result->carried++;
-		else
-			carry->result->refused++;
-		carry->result->older += carry->done[i] && find->judgement.older;
-		if (group_find(carry, find))
-			return -1;
+		result->carried += carry->done[i];
+		result->refused += !carry->done[i];
+		result->older += carry->done[i] && find->judgement.older;
+		(void)pack_driver_text(group.driver, &find->driver);
+		(void)jw_target_sm(group.target, find->target);
+		TEXT_COPY(group.why, find->judgement.why);
+		add_to_carry_group(carry, &group, 1);
 	}
-	return 0;
 }
 
 /* ---- the store */
@@ -111,57 +102,53 @@ static int carry_from_store(struct jw_error *err, struct carry *carry, bool olde
 									 .context = &from,
 									 .took = took};
 	struct jw_store_refilled refilled = {0};
-	int result = -1;
+	int result;
 
-	if (key_bytes) {
-		for (size_t i = 0; i < options->count; i++) {
-			if (carry->done[i])
-				continue;
-			keys[request.count] = options->keys[i];
-			key_bytes[request.count++] = options->key_bytes[i];
-		}
-		result = refill_from_store(err, &request, &refilled);
+	for (size_t i = 0; i < options->count; i++) {
+		if (carry->done[i])
+			continue;
+		keys[request.count] = options->keys[i];
+		key_bytes[request.count++] = options->key_bytes[i];
 	}
-	if (!result) {
+	result = refill_from_store(err, &request, &refilled);
+	if (!result)
 		carry->result->bytes += refilled.bytes;
-		for (size_t i = 0; refilled.entries && i < options->count; i++) {
-			if (carry->done[i] || cache_presence(options->system->cache.path, options->keys[i],
-												 options->key_bytes[i], NULL) != CACHE_PRESENT)
-				continue;
+	for (size_t i = 0; !result && refilled.entries && i < options->count; i++)
+		if (!carry->done[i] && cache_presence(options->system->cache.path, options->keys[i],
+											  options->key_bytes[i], NULL) == CACHE_PRESENT)
 			carry->done[i] = by_store[i] = true;
-		}
-	}
 	mem_free(keys);
 	mem_free(key_bytes);
 	return result;
 }
 
-/* Entries that cannot be carried over are compiled: a failure here is only a line, unless memory is
- * short. */
-static int forgive(struct carry *carry, int failed, const struct jw_error *why)
-{
-	if (!failed)
-		return 0;
-	TEXT_COPY(carry->result->note, why->message);
-	return 0;
-}
-
-static int carry_all(struct carry *carry, bool *by_store)
+/* Entries that cannot be carried over are compiled: a failure here is only a line. */
+static void carry_all(struct carry *carry, bool *by_store)
 {
 	const struct jw_carry_options *options = carry->options;
+	const char *cache_dir = options->system->cache.path;
 	struct jw_error why = {0};
 
-	if (carry_look(carry))
-		return -1;
+	/* Entries that are in the cache now are not wanted. */
+	for (size_t i = 0; i < options->count; i++) {
+		carry->done[i] = cache_presence(cache_dir, options->keys[i], options->key_bytes[i], NULL) ==
+						 CACHE_PRESENT;
+		if (!carry->done[i]) {
+			set_add(&carry->by_key, options->keys[i], i);
+			set_add(&carry->by_length, options->key_bytes[i], i);
+		}
+	}
+	carry_look(carry);
 	for (int older = 0; older <= (options->carry_over ? 1 : 0); older++) {
 		if (cancel_asked(&options->cancel))
 			break;
-		forgive(carry, carry_insert(&why, carry, older), &why);
+		if (carry_insert(&why, carry, older))
+			TEXT_COPY(carry->result->note, why.message);
 		if (options->store && !options->dry_run && !cancel_asked(&options->cancel) &&
-			forgive(carry, carry_from_store(&why, carry, older, by_store), &why))
-			return -1;
+			carry_from_store(&why, carry, older, by_store))
+			TEXT_COPY(carry->result->note, why.message);
 	}
-	return sum_up(carry, by_store);
+	sum_up(carry, by_store);
 }
 
 /* The rest of the budget beside the wanted entries in the cache. */
@@ -183,38 +170,13 @@ static uint64_t left_of(const struct jw_carry_options *options)
 	return left;
 }
 
-static bool is_possible(const struct jw_carry_options *options)
-{
-	const struct jw_system *system = options->system;
-
-	return options->count && system->cache.path && system->cache.limit_bytes &&
-		   system->driver.stamp[0] && system->driver.trust != JW_TRUST_OPAQUE;
-}
-
-/* Removes entries that are in the cache now from the wanted ones. */
-static int note_wanted(struct carry *carry)
-{
-	const struct jw_carry_options *options = carry->options;
-	int result = 0;
-
-	for (size_t i = 0; !result && i < options->count; i++) {
-		carry->done[i] = cache_presence(options->system->cache.path, options->keys[i],
-										options->key_bytes[i], NULL) == CACHE_PRESENT;
-		if (!carry->done[i]) {
-			set_add(&carry->by_key, options->keys[i], i);
-			set_add(&carry->by_length, options->key_bytes[i], i);
-		}
-	}
-	return result;
-}
-
 int jw_carry(struct jw_error *err, const struct jw_carry_options *options,
 			 struct jw_carry_result **ret_result)
 {
-	struct carry carry = {.options = options};
+	const struct jw_system *system = options->system;
 	const uint64_t started_ns = os_monotonic_ns();
-	bool *by_store = NULL;
-	int result = -1;
+	struct carry carry = {.options = options};
+	bool *by_store;
 
 	if (sodium_init() < 0)
 		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
@@ -222,25 +184,18 @@ int jw_carry(struct jw_error *err, const struct jw_carry_options *options,
 	carry.finds = mem_array(options->count, sizeof *carry.finds);
 	carry.done = mem_array(options->count, sizeof *carry.done);
 	by_store = mem_array(options->count, sizeof *by_store);
-	if (!carry.result || !carry.finds || !carry.done || !by_store)
-		goto done;
 	carry.left_bytes = left_of(options);
-	result = 0;
-	if (is_possible(options))
-		result = note_wanted(&carry) || carry_all(&carry, by_store) ? -1 : 0;
+	if (options->count && system->cache.path && system->cache.limit_bytes &&
+		system->driver.stamp[0] && system->driver.trust != JW_TRUST_OPAQUE)
+		carry_all(&carry, by_store);
 	carry.result->seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
-	if (!result) {
-		*ret_result = carry.result;
-		carry.result = NULL;
-	}
-done:
 	set_free(&carry.by_key);
 	set_free(&carry.by_length);
 	mem_free(carry.finds);
 	mem_free(carry.done);
 	mem_free(by_store);
-	jw_carry_result_free(carry.result);
-	return result;
+	*ret_result = carry.result;
+	return 0;
 }
 
 void jw_carry_result_free(struct jw_carry_result *result)

@@ -26,20 +26,6 @@ struct inserting {
 	uint8_t starts[TOGETHER][CACHE_ENTRY_HEADER + CACHE_STAMP_SIZE];
 };
 
-static bool goes(const struct carry *carry, size_t at, bool older)
-{
-	const struct carry_find *find = &carry->finds[at];
-
-	return find->found && !carry->done[at] && !find->judgement.refused &&
-		   find->judgement.older == older;
-}
-
-static void refuse(struct carry_find *find, const char *why)
-{
-	find->judgement.refused = true;
-	text_copy(find->judgement.why, sizeof find->judgement.why, why);
-}
-
 /* Verifies that the file matches its name, that its new name is the wanted one, that its value is
  * sound, and that this driver loads its cubin. */
 static bool verify(const struct carry *carry, size_t at, const struct buf *file,
@@ -50,7 +36,6 @@ static bool verify(const struct carry *carry, size_t at, const struct buf *file,
 	struct cubin_header cubin;
 	struct cache_entry entry;
 	struct fnv_lane lanes[3];
-	char why[512];
 
 	if (cache_entry_parse(file->data, file->size, &entry) != CACHE_SOUND ||
 		entry.key_bytes != options->key_bytes[at] || entry.key_bytes < CACHE_STAMP_SIZE)
@@ -66,8 +51,8 @@ static bool verify(const struct carry *carry, size_t at, const struct buf *file,
 		cubin_read(NULL, entry.value, (size_t)entry.value_bytes, &cubin) ||
 		cubin.sm != find->target.sm || cubin.relocatable != (find->form == CACHE_KEY_LINK))
 		return false;
-	if (!judge_cubin(&cubin, options->system, why)) {
-		refuse(find, why);
+	if (!judge_cubin(&cubin, options->system, find->judgement.why)) {
+		find->judgement.refused = true;
 		return false;
 	}
 	*ret_entry = entry;
@@ -126,26 +111,6 @@ static void add_carried(struct inserting *inserting, size_t at, const struct buf
 													  .verified = true};
 }
 
-/* A missing, changed or damaged entry is compiled. */
-static int take_carried(struct jw_error *err, struct inserting *inserting, size_t at)
-{
-	struct carry *carry = inserting->carry;
-	char *path = cache_entry_path(carry->options->system->cache.path, carry->finds[at].key);
-	struct buf file = {0};
-	struct cache_entry entry;
-
-	if (!path)
-		return -1;
-	if (!os_read_file(NULL, path, CACHE_MOST_ENTRY, &file) && verify(carry, at, &file, &entry))
-		add_carried(inserting, at, &file, &entry);
-	else
-		buf_free(&file);
-	mem_free(path);
-	return inserting->count == TOGETHER || inserting->bytes > TOGETHER_BYTES
-			   ? insert_carried_batch(err, inserting)
-			   : 0;
-}
-
 /* ---- which, and in which order */
 
 struct carried_place {
@@ -165,12 +130,14 @@ static size_t choose_places(struct carry *carry, bool older, struct carried_plac
 	size_t count = 0;
 
 	for (size_t i = 0; i < carry->options->count; i++) {
-		const uint64_t row_bytes = carry->options->key_bytes[i] + carry->finds[i].value_bytes;
+		const struct carry_find *find = &carry->finds[i];
+		const uint64_t row_bytes = carry->options->key_bytes[i] + find->value_bytes;
 
-		if (!goes(carry, i, older) || row_bytes > carry->left_bytes)
+		if (!find->found || carry->done[i] || find->judgement.refused ||
+			find->judgement.older != older || row_bytes > carry->left_bytes)
 			continue;
 		carry->left_bytes -= row_bytes;
-		places[count++] = (struct carried_place){i, carry->finds[i].row};
+		places[count++] = (struct carried_place){i, find->row};
 	}
 	if (count)
 		qsort(places, count, sizeof *places, by_row);
@@ -202,16 +169,6 @@ static void mark_carried(const struct carry *carry, const struct carried_place *
 	mem_free(marks);
 }
 
-static int keep_carried_marks(const struct carry *carry, struct cache_live *live)
-{
-	const struct jw_carry_options *options = carry->options;
-	int result = 0;
-
-	for (size_t i = 0; !result && i < options->kept_count; i++)
-		cache_keep(live, options->kept[i]);
-	return result;
-}
-
 static int insert_carried(struct jw_error *err, struct carry *carry,
 						  const struct carried_place *places, size_t count)
 {
@@ -223,40 +180,53 @@ static int insert_carried(struct jw_error *err, struct carry *carry,
 										   .beside = cache_beside_stamp(options->system)};
 	struct inserting *inserting = mem_alloc(sizeof *inserting);
 	struct cache_live_counts counts;
-	int result, rest;
+	int result = 0;
 
 	if (cache_live_open(err, options->system->cache.path, &how, &inserting->live)) {
 		mem_free(inserting);
 		return -1;
 	}
 	inserting->carry = carry;
-	result = keep_carried_marks(carry, inserting->live);
+	for (size_t i = 0; i < options->kept_count; i++)
+		cache_keep(inserting->live, options->kept[i]);
 	for (size_t i = 0; !result && i < count; i++) {
+		const size_t at = places[i].module;
+		char *path;
+		struct buf file = {0};
+		struct cache_entry entry;
+
 		if (cancel_asked(&options->cancel))
 			break;
-		result = take_carried(err, inserting, places[i].module);
+		path = cache_entry_path(options->system->cache.path, carry->finds[at].key);
+		/* A missing, changed or damaged entry is compiled. */
+		if (!os_read_file(NULL, path, CACHE_MOST_ENTRY, &file) && verify(carry, at, &file, &entry))
+			add_carried(inserting, at, &file, &entry);
+		else
+			buf_free(&file);
+		mem_free(path);
+		if (inserting->count == TOGETHER || inserting->bytes > TOGETHER_BYTES)
+			result = insert_carried_batch(err, inserting);
 	}
 	/* After a failure the entries read so far are dropped; after an interrupt they are inserted. */
-	if (result)
-		for (size_t i = 0; i < inserting->count; i++)
-			buf_free(&inserting->files[i]);
-	rest = result ? 0 : insert_carried_batch(err, inserting);
+	if (!result)
+		result = insert_carried_batch(err, inserting);
+	for (size_t i = 0; i < inserting->count; i++)
+		buf_free(&inserting->files[i]);
 	cache_live_counts(inserting->live, &counts);
 	carry->result->evicted += counts.evicted;
 	carry->result->cooled += counts.cooled;
-	if (cache_live_close(result || rest ? NULL : err, inserting->live))
-		rest = -1;
+	if (cache_live_close(result ? NULL : err, inserting->live))
+		result = -1;
 	mem_free(inserting);
-	return result ? result : rest;
+	return result;
 }
 
 int carry_insert(struct jw_error *err, struct carry *carry, bool older)
 {
 	struct carried_place *places = mem_array(carry->options->count, sizeof *places);
-	size_t count;
+	const size_t count = choose_places(carry, older, places);
 	int result = 0;
 
-	count = choose_places(carry, older, places);
 	carry->to_try = carry->tried + count;
 	if (count && carry->options->dry_run) {
 		for (size_t i = 0; i < count; i++) {
@@ -269,8 +239,7 @@ int carry_insert(struct jw_error *err, struct carry *carry, bool older)
 		}
 	} else if (count) {
 		mark_carried(carry, places, count);
-		if (!result)
-			result = insert_carried(err, carry, places, count);
+		result = insert_carried(err, carry, places, count);
 	}
 	mem_free(places);
 	return result;

@@ -115,25 +115,22 @@ static void take_live_entry(struct look *look, const struct cache_file *file)
 	}
 }
 
-int carry_look(struct carry *carry)
+void carry_look(struct carry *carry)
 {
 	const struct jw_carry_options *options = carry->options;
 	const struct jw_cache_options where = {.path = options->system->cache.path};
 	struct look look = {.carry = carry, .key = BUF_MAX(CACHE_MOST_ENTRY)};
 	struct cache_files scan = {0};
 	struct cache_index index = {0};
-	struct jw_error why = {0};
 	uint64_t limit_bytes;
 	char *seen = NULL;
-	int result = 0;
 
-	if (!os_exists(where.path))
-		return 0;
-	if (cache_view_open(&why, &where, cache_files_scan, &seen, &limit_bytes, &scan, &index))
-		return 0;
+	if (!os_exists(where.path) ||
+		cache_view_open(NULL, &where, cache_files_scan, &seen, &limit_bytes, &scan, &index))
+		return;
 	ledger_open(&look.ledger, ledger_home(options->system), where.path);
 	cache_index_map(&index, &look.rows);
-	for (size_t i = 0; !result && i < scan.count; i++) {
+	for (size_t i = 0; i < scan.count; i++) {
 		if (cancel_asked(&options->cancel))
 			break;
 		if (may_be_wanted(carry, &scan.files[i]) &&
@@ -146,5 +143,4 @@ int carry_look(struct carry *carry)
 	cache_files_free(&scan);
 	cache_index_free(&index);
 	mem_free(seen);
-	return result;
 }

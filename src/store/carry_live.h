@@ -32,7 +32,7 @@ struct carry {
 };
 
 /* Fills in `finds`. A missing or unreadable cache yields no entries. */
-int carry_look(struct carry *carry);
+void carry_look(struct carry *carry);
 /* Inserts accepted entries, of an older compiler or of the same one, under their new names; each is
  * read and verified again. -1: the cache cannot be written; entries inserted before stay. */
 int carry_insert(struct jw_error *err, struct carry *carry, bool older);

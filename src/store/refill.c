@@ -55,29 +55,28 @@ static bool may_be_carried(const struct refill *refill, const struct pack_manife
 		   set_has(&refill->lengths, pack_key_bytes(manifest, entry));
 }
 
-/* By the manifest alone: counts the requested names that the pack would insert, and tells whether
- * it is worth unpacking. */
-static int look_into_pack(struct refill *refill, const char *path, bool *ret_use)
+/* By the manifest alone: counts the requested names that the pack would insert. Returns whether it
+ * is worth unpacking. */
+static bool look_into_pack(struct refill *refill, const char *path)
 {
 	const struct refill_request *request = refill->request;
 	const struct jw_system *system = request->system;
 	struct pack_manifest manifest = {0};
 	uint64_t left = refill->room_bytes;
 	size_t no_room = 0, entries = 0, cursor, at;
-	int result = 0;
+	bool carries = false;
 
-	*ret_use = false;
 	/* Damaged packs are reported where packs are listed. */
 	if (reader_manifest(NULL, path, &manifest))
-		return 0;
-	for (size_t i = 0; !result && i < manifest.entry_count; i++) {
+		return false;
+	for (size_t i = 0; i < manifest.entry_count; i++) {
 		const struct pack_entry *entry = &manifest.entries[i];
 		const uint64_t bytes =
 			pack_key_bytes(&manifest, entry) + manifest.members[entry->cubin].size_bytes;
 		const bool fits = bytes <= left;
 
 		if (strcmp(manifest.drivers[entry->driver].stamp, system->driver.stamp) != 0) {
-			*ret_use = *ret_use || may_be_carried(refill, &manifest, entry);
+			carries = carries || may_be_carried(refill, &manifest, entry);
 			continue;
 		}
 		if (!set_has(&refill->asked, entry->key) || set_has(&refill->counted, entry->key) ||
@@ -95,7 +94,6 @@ static int look_into_pack(struct refill *refill, const char *path, bool *ret_use
 		entries += fits;
 		left -= fits ? bytes : 0;
 	}
-	*ret_use = *ret_use || entries;
 	if (request->dry_run) {
 		refill->done.entries += entries;
 		refill->done.bytes += refill->room_bytes - left;
@@ -105,7 +103,7 @@ static int look_into_pack(struct refill *refill, const char *path, bool *ret_use
 		note_refill(refill, "%s: %s left out: %s", path, TEXT_COUNT(no_room, "entry", "entries"),
 					IMPORT_NO_ROOM);
 	manifest_free(&manifest);
-	return result;
+	return entries || carries;
 }
 
 static int refill_from(struct jw_error *err, struct refill *refill, const char *path)
@@ -140,46 +138,6 @@ static int refill_from(struct jw_error *err, struct refill *refill, const char *
 	return 0;
 }
 
-/* The newest pack first: the oldest is left out when room ends. */
-static int refill_all(struct jw_error *err, struct refill *refill, const struct jw_store *store)
-{
-	int result = 0;
-
-	for (size_t i = store->count; !result && i-- > 0;) {
-		const struct jw_store_pack *pack = &store->packs[i];
-		char *path = pack->damage[0] ? NULL : os_join(store->path, pack->name);
-		bool use = false;
-
-		if (pack->damage[0])
-			note_refill(refill, "%s", pack->damage);
-		else if (!path)
-			result = -1;
-		else
-			result = look_into_pack(refill, path, &use);
-		if (!result && use && !refill->request->dry_run)
-			result = refill_from(err, refill, path);
-		mem_free(path);
-	}
-	return result;
-}
-
-/* The superuser puts nothing into a cache that another account could have put into the store */
-static int check_store(struct jw_error *err, struct refill *refill, bool *ret_may_take)
-{
-	const struct jw_system *system = refill->request->system;
-	char *folder = store_path(err, system->state_dir);
-	struct jw_error why = {0};
-
-	if (!folder)
-		return -1;
-	*ret_may_take = !os_exists(folder) || !state_check_kept_for(&why, folder, system->cache.path);
-	mem_free(folder);
-	if (!*ret_may_take)
-		note_refill(refill, "root takes nothing from a store that another account may change: %s",
-					why.message);
-	return 0;
-}
-
 int refill_from_store(struct jw_error *err, const struct refill_request *request,
 					  struct jw_store_refilled *ret_refilled)
 {
@@ -187,36 +145,53 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 	const struct jw_store_options where = {.state_dir = system->state_dir};
 	struct refill refill = {.request = request};
 	struct jw_store *store = NULL;
-	bool may_take = false;
+	struct jw_error why = {0};
+	char *folder;
 	int result = 0;
 
 	*ret_refilled = (struct jw_store_refilled){0};
 	if (!system->cache.path || !system->driver.stamp[0] ||
 		system->driver.trust == JW_TRUST_OPAQUE || !request->count)
 		return 0;
-	if (check_store(err, &refill, &may_take) || (may_take && jw_store_open(err, &where, &store)))
+	folder = store_path(err, system->state_dir);
+	if (!folder)
 		return -1;
-	if (!store) {
-		*ret_refilled = refill.done;
-		return 0;
-	}
-	for (size_t i = 0; !result && i < request->count; i++) {
+	/* The superuser puts nothing into a cache that another account could have put into the store */
+	if (os_exists(folder) && state_check_kept_for(&why, folder, system->cache.path))
+		note_refill(&refill, "root takes nothing from a store that another account may change: %s",
+					why.message);
+	else if (jw_store_open(err, &where, &store) ||
+			 import_free_room(err, system->cache.path, system->cache.limit_bytes,
+							  &refill.room_bytes))
+		result = -1;
+	if (request->replace)
+		refill.room_bytes = UINT64_MAX;
+	for (size_t i = 0; store && i < request->count; i++) {
 		set_add(&refill.asked, request->keys[i], i);
-		if (!result && request->key_bytes)
+		if (request->key_bytes)
 			set_add(&refill.lengths, request->key_bytes[i], i);
 	}
-	if (!result)
-		result = import_free_room(err, system->cache.path, system->cache.limit_bytes,
-								  &refill.room_bytes);
-	refill.room_bytes = request->replace ? UINT64_MAX : refill.room_bytes;
-	if (!result)
-		result = refill_all(err, &refill, store);
+	/* The newest pack first: the oldest is left out when room ends. */
+	for (size_t i = store ? store->count : 0; !result && i-- > 0;) {
+		const struct jw_store_pack *pack = &store->packs[i];
+		char *path;
+
+		if (pack->damage[0]) {
+			note_refill(&refill, "%s", pack->damage);
+			continue;
+		}
+		path = os_join(store->path, pack->name);
+		if (look_into_pack(&refill, path) && !request->dry_run)
+			result = refill_from(err, &refill, path);
+		mem_free(path);
+	}
 	if (!result)
 		*ret_refilled = refill.done;
 	set_free(&refill.asked);
 	set_free(&refill.counted);
 	set_free(&refill.lengths);
 	jw_store_free(store);
+	mem_free(folder);
 	return result;
 }
 

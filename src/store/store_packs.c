@@ -33,12 +33,16 @@ char *store_path(struct jw_error *err, const char *state_dir)
 
 int store_lock(struct jw_error *err, const char *state_dir, struct os_file **ret_lock)
 {
-	char *folder = store_path(err, state_dir), *path = folder ? os_join(folder, "lock") : NULL,
-		 *unfinished = path ? os_join(folder, STORE_UNFINISHED) : NULL;
+	char *folder = store_path(err, state_dir), *path, *unfinished;
 	struct os_file *lock = NULL;
-	int result = -1;
+	int result;
 
-	if (unfinished && !os_make_dirs(err, folder, 0700))
+	if (!folder)
+		return -1;
+	path = os_join(folder, "lock");
+	unfinished = os_join(folder, STORE_UNFINISHED);
+	result = os_make_dirs(err, folder, 0700);
+	if (!result)
 		result = os_lock_file(err, path, LOCK_MS, &lock);
 	if (lock) {
 		/* Of killed runs */
@@ -53,7 +57,7 @@ int store_lock(struct jw_error *err, const char *state_dir, struct os_file **ret
 	return result;
 }
 
-static int describe_pack(const char *path, struct jw_store_pack *pack)
+static void describe_pack(const char *path, struct jw_store_pack *pack)
 {
 	struct pack_manifest manifest = {0};
 	struct jw_error why = {0};
@@ -71,7 +75,6 @@ static int describe_pack(const char *path, struct jw_store_pack *pack)
 	pack->bytes = stat.size_bytes;
 	pack->mtime_ns = stat.mtime_ns;
 	manifest_free(&manifest);
-	return 0;
 }
 
 static int by_age(const void *a, const void *b)
@@ -96,7 +99,7 @@ static int list_packs(struct jw_error *err, struct jw_store *store)
 		return 0;
 	if (os_list(err, store->path, &names))
 		return -1;
-	for (size_t i = 0; !result && i < names.count; i++) {
+	for (size_t i = 0; i < names.count; i++) {
 		const char *name = names.items[i];
 		struct jw_store_pack *pack;
 		char *path;
@@ -104,15 +107,14 @@ static int list_packs(struct jw_error *err, struct jw_store *store)
 		if (!text_ends(name, STORE_EXTENSION) || strlen(name) >= sizeof store->packs->name ||
 			names.kinds[i] != OS_REGULAR)
 			continue;
-		if (VEC_ROOM(err, store->packs, capacity, store->count, MOST_PACKS)) {
-			result = -1;
+		result = VEC_ROOM(err, store->packs, capacity, store->count, MOST_PACKS);
+		if (result)
 			break;
-		}
 		pack = &store->packs[store->count++];
 		*pack = (struct jw_store_pack){0};
 		TEXT_COPY(pack->name, name);
 		path = os_join(store->path, name);
-		result = path ? describe_pack(path, pack) : -1;
+		describe_pack(path, pack);
 		store->bytes += pack->bytes;
 		mem_free(path);
 	}
@@ -172,7 +174,7 @@ static void sweep_packs(const char *state_dir, const struct jw_store *store, uin
 							  (*next && text_starts(pack->drivers, next))))
 			continue;
 		path = os_join(store->path, pack->name);
-		removed = path && !os_remove(NULL, path);
+		removed = !os_remove(NULL, path);
 		mem_free(path);
 		bytes -= pack->bytes;
 	}
@@ -185,32 +187,23 @@ static bool is_unknown(void *context, uint64_t key)
 	return !set_has(context, key);
 }
 
-static int learn_pack(struct set *known, const char *path)
+/* Whose manifest cannot be read has no entries. */
+static void learn_store(const struct jw_store *store, struct set *known)
 {
-	struct pack_manifest manifest = {0};
-	int result = 0;
+	for (size_t i = 0; i < store->count; i++) {
+		struct pack_manifest manifest = {0};
+		char *path;
 
-	/* An unreadable pack has no entries. */
-	if (reader_manifest(NULL, path, &manifest))
-		return 0;
-	for (size_t i = 0; !result && i < manifest.entry_count; i++)
-		if (is_unknown(known, manifest.entries[i].key))
-			set_add(known, manifest.entries[i].key, i);
-	manifest_free(&manifest);
-	return result;
-}
-
-static int learn_store(const struct jw_store *store, struct set *known)
-{
-	int result = 0;
-
-	for (size_t i = 0; !result && i < store->count; i++) {
-		char *path = store->packs[i].damage[0] ? NULL : os_join(store->path, store->packs[i].name);
-
-		result = path ? learn_pack(known, path) : 0;
+		if (store->packs[i].damage[0])
+			continue;
+		path = os_join(store->path, store->packs[i].name);
+		(void)reader_manifest(NULL, path, &manifest);
+		for (size_t k = 0; k < manifest.entry_count; k++)
+			if (is_unknown(known, manifest.entries[k].key))
+				set_add(known, manifest.entries[k].key, k);
+		manifest_free(&manifest);
 		mem_free(path);
 	}
-	return result;
 }
 
 /* A pack is named by its content, so that the same content twice is one pack. */
@@ -219,7 +212,7 @@ static int keep_target(struct jw_error *err, const struct jw_store_keep_options 
 					   size_t *entries)
 {
 	char sm[JW_TARGET_TEXT];
-	char *path = os_join(store->path, STORE_UNFINISHED), *named = NULL;
+	char *path = os_join(store->path, STORE_UNFINISHED), *named;
 	const struct jw_export_options options = {.system = how->system,
 											  .targets = &target,
 											  .target_count = 1,
@@ -229,22 +222,19 @@ static int keep_target(struct jw_error *err, const struct jw_store_keep_options 
 											  .wanted = is_unknown};
 	struct jw_export_result made = {0};
 	struct jw_error why = {0};
-	int result = -1;
+	int result;
 
-	if (!path)
-		return -1;
 	if (jw_export(&why, &options, &made)) {
-		result = why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
-		goto done;
+		mem_free(path);
+		return why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
 	}
 	named = mem_printf("%s/%s-%.16s%s", store->path, jw_target_sm(sm, target), made.blake2b_512,
 					   STORE_EXTENSION);
-	if (named && !os_rename(err, path, named)) {
+	result = os_rename(err, path, named);
+	if (!result) {
 		os_sync_names(named);
 		*entries += made.entries;
-		result = 0;
 	}
-done:
 	mem_free(path);
 	mem_free(named);
 	return result;
@@ -268,10 +258,10 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 		*ret_entries = 0;
 		return 0;
 	}
-	if (store_lock(err, system->state_dir, &lock) || jw_store_open(err, &where, &store) ||
-		learn_store(store, &known))
+	if (store_lock(err, system->state_dir, &lock) || jw_store_open(err, &where, &store))
 		goto done;
 	result = 0;
+	learn_store(store, &known);
 	target_count = jw_system_targets(system, targets, MOST_TARGETS);
 	for (size_t i = 0; !result && i < target_count; i++)
 		result = keep_target(err, options, store, &known, targets[i], &entries);
