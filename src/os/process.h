@@ -43,14 +43,14 @@ void os_crash_quietly(void);
 
 /* A program of the system, in the form for os_run: its path in System32; on POSIX its name, which
  * os_run finds on PATH. The caller frees it. NULL on failure. */
-char *os_system_program(const char *name);
+char *os_system_program(struct jw_error *err, const char *name);
 /* Output of such a program as UTF-8: Windows programs print in the console's code page. The caller
  * frees it. NULL: out of memory. */
 char *os_system_text(const char *printed);
 /* The program of a command line, in the form for os_run and libuv. Windows: searches for a bare
  * name in the folders of PATH that name their drive or share, with .exe and .com if it has no
  * extension; JW_ERR_NOT_FOUND if there is none. POSIX: a copy. The caller frees it. */
-char *os_find_program(const char *name);
+char *os_find_program(struct jw_error *err, const char *name);
 /* A path that does not depend on the current folder and drive: not "\\usr" on Windows. */
 bool os_is_whole_path(const char *path);
 

@@ -246,7 +246,7 @@ static int run_recorded_command(struct jw_error *err, struct recorder *recorder)
 	(void)snprintf(limit, sizeof limit, "%" PRIu64,
 				   recorder->result->live ? recorder->options->limit_bytes : CACHE_MOST_LIMIT);
 	environment = environment_with(err, variables, given);
-	running.program = os_find_program(command[0]);
+	running.program = os_find_program(err, command[0]);
 	running.arguments = running.program ? arguments_of(command) : NULL;
 	if (environment && running.arguments && !take_recorded_program(err, recorder, running.program))
 		failed = run_to_its_end(err, &running, environment);

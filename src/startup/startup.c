@@ -53,7 +53,7 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 	struct buf line = BUF_MAX(1 << 16), text = {0};
 	struct os_ended ended = {.status = -1};
 	struct jw_error why = {0};
-	char *program = os_system_program(tool), *folder = NULL, *output = NULL;
+	char *program = os_system_program(err, tool), *folder = NULL, *output = NULL;
 	const char *arguments[MOST_ARGUMENTS] = {program};
 	int result = -1;
 

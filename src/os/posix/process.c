@@ -152,8 +152,9 @@ void os_crash_quietly(void)
 	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 }
 
-char *os_system_program(const char *name)
+char *os_system_program(struct jw_error *err, const char *name)
 {
+	(void)err;
 	return mem_string(name);
 }
 
@@ -162,8 +163,9 @@ char *os_system_text(const char *printed)
 	return mem_string(printed);
 }
 
-char *os_find_program(const char *name)
+char *os_find_program(struct jw_error *err, const char *name)
 {
+	(void)err;
 	return mem_string(name);
 }
 

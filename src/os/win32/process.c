@@ -185,7 +185,7 @@ void os_crash_quietly(void)
 	(void)SetUnhandledExceptionFilter(end_at_once);
 }
 
-char *os_system_program(const char *name)
+char *os_system_program(struct jw_error *err, const char *name)
 {
 	wchar_t wide[MAX_PATH];
 	UINT length = GetSystemDirectoryW(wide, MAX_PATH);
@@ -209,7 +209,7 @@ char *os_system_text(const char *printed)
 
 	if (wide) {
 		(void)MultiByteToWideChar(CP_OEMCP, 0, printed, -1, wide, units);
-		text = win32_utf8(err, wide);
+		text = win32_utf8(NULL, wide);
 	}
 	mem_free(wide);
 	return text;
@@ -243,7 +243,7 @@ static char *program_in(const char *folder, const char *name)
 	return NULL;
 }
 
-char *os_find_program(const char *name)
+char *os_find_program(struct jw_error *err, const char *name)
 {
 	char *list, *found = NULL;
 
