@@ -1,0 +1,21 @@
+# Without memory the process ends with status 3 and one line, wherever it is.
+is_wine && skip "no limit of memory"
+is_emulated && skip "the emulator takes the memory"
+has_sanitizer() { nm "${JITWARM##* }" 2>/dev/null | grep -q -m1 __asan_init; }
+has_sanitizer && skip "sanitizers take the memory"
+program=${JITWARM##* }
+with_simdriver sm_86 # for its library
+ended_for_memory=0
+for kib in $(seq 4000 250 16000); do
+	(ulimit -v "$kib" && exec "$program" scan --target sm_86 "$sample") >"$out" 2>"$err"
+	status=$?
+	if grep -q '^jitwarm: out of memory' "$err"; then
+		[[ $status == 3 ]] || fail "status $status for lack of memory ($kib KiB)"
+		[[ $(wc -l <"$err") == 1 ]] || fail "more than one line ($kib KiB)"
+		ended_for_memory=1
+	elif [[ $status == 0 ]]; then
+		break
+	fi
+done
+((ended_for_memory)) || fail "no limit of memory was met"
+[[ $status == 0 ]] || fail "no limit sufficed"
