@@ -3,7 +3,7 @@
 #
 # A room includes rooms of the floors below its own, and of its own floor those that the table "Sideways" allows. Both are
 # read from that document, so that it cannot differ from this check. The program includes base, os and the public
-# headers alone; its helpers (src/cli/parts) include no command.
+# headers alone.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -28,4 +28,3 @@ git ls-files 'src/*.[ch]' | xargs grep -nHE '^#include "[a-z]+/' | sed -E 's|^(s
 		[ "${floor[$from]}" -lt "${floor[$to]}" ] || [ -n "${floor[$from>$to]:-}" ] || echo "$place: $from includes $to"
 	done
 git ls-files 'src/cli/*.[ch]' | xargs grep -nHE '^#include "[a-z]+/' | grep -vE '#include "(base|os|cli)/' || true
-git ls-files 'src/cli/parts/*.[ch]' | xargs grep -nHE '^#include "cli/commands/' || true

@@ -45,7 +45,7 @@ complain "docs/architecture.md names a file that is not there:" \
 	"$(grep -oE '`(src/)?[a-z]+/[a-z0-9_/*]+\.[ch]`' docs/architecture.md | tr -d '`' | sort -u |
 		while read -r name; do compgen -G "src/${name#src/}" >/dev/null || echo "$name"; done
 		sed -nE 's#^\| `(src/[a-z]+)` \|(.*)#\1 \2#p' docs/architecture.md | while read -r room row; do
-			grep -oE '`[a-z_0-9]+\.c`' <<<"$row" | tr -d '`' | while read -r name; do compgen -G "$room/$name" >/dev/null || compgen -G "$room/parts/$name" >/dev/null || echo "$room/$name"; done
+			grep -oE '`[a-z_0-9]+\.c`' <<<"$row" | tr -d '`' | while read -r name; do compgen -G "$room/$name" >/dev/null || echo "$room/$name"; done
 		done)"
 complain "A pipe into grep -q: with pipefail it fails where grep ends before what it reads from (grep -q … < <(…)):" \
 	"$(git ls-files 'tests/*.sh' 'scripts/*.sh' | xargs grep -nE '[^|]\| *grep -[a-zA-Z]*q' | grep -vE "sh -c '|must \"")"

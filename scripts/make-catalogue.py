@@ -16,11 +16,11 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PO = ROOT / "po"
 # Documents for programs, scripts, manual pages
-EXCLUDED_FILES = re.compile(r"src/cli/documents/|cmd_worker|cli/parts/(report_|html)|cli/examples\.c|cmd_completion|src/worker/|tune/.*(slurm|print)")
+EXCLUDED_FILES = re.compile(r"src/cli/document\.|cmd_worker|cmd_completion|src/worker/|tune/.*(slurm|print)")
 EXCLUDED_CALLS = re.compile(r"^(CLI_SETTING|JSON\w*|str\w+|mem(cmp|mem)|text_(starts|ends|same|equal_fold)|os_env\w*|options_\w+|os_run|fopen|cJSON_\w+|"
                             r"json_\w+|assert|static_assert|_Static_assert|has_argument|suggest_\w+|ROW\w*|VERDICT\w*|ENTRY|"
                             r"FILE_MEMBER|EXPORT|IMPORT|RECORD|BAKED|PRUNE|PUSHED|COMMAND|VERIFIED|REPORT|GPU)$")
-EXCLUDED_FIELDS = {"usage", "name", "alias", "value", "choices", "words", "path", "key", "variable", "schema"}
+EXCLUDED_FIELDS = {"usage", "examples", "name", "alias", "value", "choices", "words", "path", "key", "variable", "schema"}
 SHOWN_FIELDS = {"summary", "description", "help", "text", "set", "keep", "no_operands", "title"}
 SHOWN_CALLS = re.compile(r"^(next_step\w*|output_(line|line_command|note|warning|error|count)|warn_of_setting|EVIDENCE|table_cell|TEXT_COUNT|text_count|error_set|error_prefix|error_fill\w*|language_text|progress_start|text_format|text_append)$")
 COUNTS = {"TEXT_COUNT", "text_count", "output_count"}
@@ -29,15 +29,15 @@ UNITS = ["Do", "%.1f s", "%u s", "%u min %u s", "%s s", "%s min", "%s h", "%s to
 # Put together from conversions alone, or a word of a list
 PIECES = {"src/cli/commands/cmd_scan.c": ["compile", "%s (%s, %llu piece of code)", "%s (%s, %llu pieces of code)", "%s (%s, %llu piece of code, some damaged)",
                                         "%s (%s, %llu pieces of code, some damaged)"],
-          "src/cli/parts/cache_commands.c": ["built “%s”"], "src/cli/commands/cmd_cache.c": ["%s: empty"], "src/cli/progress.c": ["%s left"], "src/tune/setting_sources.c": ["process"],
+          "src/cli/commands/cmd_cache.c": ["%s: empty", "built “%s”"], "src/cli/progress.c": ["%s left"], "src/tune/setting_sources.c": ["process"],
           "src/cli/cli.c": ["see “jitwarm %s%s--help”"], "src/share/reference.c": ["a name is oci://HOST/REPOSITORY[:TAG]"],
           "src/devcode/code_file.c": ["a cubin", "a wheel"], "src/find/places.c": ["folder", "program"],
           "src/cli/commands/cmd_doctor.c": ["Driver  %s", "GPU     %s (%s)", "Probe   %s", "Process %d (%s): %s%s%s"],
           "src/cli/commands/cmd_key.c": ["no"], "src/cli/commands/cmd_run.c": ["  %s of %s"], "src/cli/commands/cmd_tune.c": ["unset %s"],
-          "src/cli/commands/cmd_watch.c": [", about %s", "; loaded: "], "src/cli/commands/cmd_prime.c": ["%s%s%s at 0x%llx (%s): %s"],
+          "src/cli/commands/cmd_watch.c": [", about %s", "; loaded: "], "src/cli/commands/cmd_prime.c": ["%s%s%s at 0x%llx (%s): %s", "%s left: %s.", "Predicted: "], "src/cli/pack_report.c": ["accepted", "refused"],
           "src/bake/bake.c": ["%s%s%s at 0x%llx (%s): %s%s%.*s"], "src/compile/installed_compilers.c": ["%s; so"],
-          "src/pack/import_check.c": ["%s: entry %016llx: %s", "%s: entry %016llx"], "src/cli/parts/prime_text.c": ["%s left: %s."], "src/doctor/findings.c": [", and %s"],
-          "src/cli/parts/registry_options.c": ["%s:%s: %s for %s (%s)%s"], "src/plan/build.c": ["%s and %s"],
+          "src/pack/import_check.c": ["%s: entry %016llx: %s", "%s: entry %016llx"], "src/doctor/findings.c": [", and %s"],
+          "src/cli/commands/cmd_push.c": ["%s:%s: %s for %s (%s)%s"], "src/plan/build.c": ["%s and %s"],
           "src/cli/commands/cmd_lint.c": ["over %s", "over", "within", "error", "notice", "warning"],
           "src/cli/commands/cmd_status.c": ["Baked", " at "], "src/worker/worker.c": ["an error without a name",
                                    "CUDA_ERROR_NO_DEVICE (no GPU is visible: CUDA_VISIBLE_DEVICES, or the container's device files?)",
@@ -68,6 +68,8 @@ Message = collections.namedtuple("Message", "id plural")
 
 
 def tokens(source):
+    # Documents for programs
+    source = re.sub(r"^(static )?const struct json_(field|table) .*?;$", "", source, flags=re.M | re.S)
     source = re.sub(r"^[ \t]*#[ \t]*(?!define)(?:[^\n\\]|\\.)*", "", source, flags=re.M | re.S)
     source = source.replace("\\\n", " \n")
     return [match.group() for match in TOKEN.finditer(source) if not match.group().startswith(("/*", "//"))]
@@ -130,7 +132,7 @@ def extract():
         every = literals(file.read_text())
         for at, (text, calls, _, field, begin, source) in enumerate(every):
             call = calls[-1] if calls else ""
-            if excluded and not SHOWN_CALLS.match(call) and (field not in SHOWN_FIELDS or "/documents/" in name):
+            if excluded and not SHOWN_CALLS.match(call) and (field not in SHOWN_FIELDS or "/document." in name):
                 continue
             if call in COUNTS and "%" not in text and not text.startswith(" "):
                 if source[begin + 1:begin + 3][:1] == [","] and at + 1 < len(every) and every[at + 1][4] == begin + 2:
@@ -141,7 +143,7 @@ def extract():
                 continue
             if call.startswith("CLI_") and source[begin - 1] == "(" or text in names and not SHOWN_CALLS.match(call):
                 continue
-            shown = field in SHOWN_FIELDS or bool(SHOWN_CALLS.match(call)) or field == "titles" or name.startswith("src/cli/parts")
+            shown = field in SHOWN_FIELDS or bool(SHOWN_CALLS.match(call)) or field == "titles"
             if call == "language_text":
                 messages.setdefault(Message(text, None), []).append(name)
                 continue

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make-documents.sh [BUILD-FOLDER]                  writes docs/json.md and data/schemas from the tables in src/cli/documents
+# make-documents.sh [BUILD-FOLDER]                  writes docs/json.md and data/schemas from the tables in src/cli
 # make-documents.sh man JITWARM FOLDER [LANGUAGE]   writes jitwarm-COMMAND.1 for each command of the program into FOLDER; LANGUAGE is en or ko
 # make-documents.sh site [-o FOLDER]                makes a web site of README.md, README.ko.md and docs/ in FOLDER (default: build/site), with mkdocs
 #

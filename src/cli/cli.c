@@ -4,11 +4,12 @@
 
 #include <jitwarm/find.h>
 #include <jitwarm/tune.h>
+#include <jitwarm/version.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
+#include "cli/document.h"
 #include "cli/help.h"
 #include "cli/language.h"
 #include "cli/terminal.h"
@@ -80,6 +81,33 @@ static int show_help(struct cli *cli, const char *group, bool all)
 	help_print(&text, true);
 	return 0;
 }
+
+struct version_document {
+	const char *version, *platform, *compiler, *build_type;
+	const struct jw_component *libraries;
+	size_t library_count;
+};
+
+static const struct json_field library_fields[] = {
+	JSON_AS("zstd", struct jw_component, name, NULL),
+	JSON(struct jw_component, version, NULL),
+	{0},
+};
+
+static const struct json_field version_fields[] = {
+	JSON(struct version_document, version, "of jitwarm"),
+	JSON(struct version_document, platform, "`x86_64-linux`"),
+	JSON(struct version_document, compiler, "`gcc 12.2.0`"),
+	JSON(struct version_document, build_type, "with the sanitizers, where there are any"),
+	JSON_MAP_OF("libraries", struct version_document, libraries, library_count,
+				JSON_TABLE(struct jw_component, library_fields), "their versions by name"),
+	{0},
+};
+const struct json_table document_version = {
+	.schema = "jitwarm.version/1",
+	.text = "`jitwarm --version --json`.",
+	.fields = version_fields,
+};
 
 static int show_version(struct cli *cli)
 {

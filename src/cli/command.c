@@ -8,7 +8,7 @@
 #include <jitwarm/worker.h>
 
 #include "base/text.h"
-#include "cli/documents/documents.h"
+#include "cli/document.h"
 #include "os/folders.h"
 #include "os/interrupt.h"
 #include "os/platform.h"

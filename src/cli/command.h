@@ -44,6 +44,7 @@ struct cli_command {
 	const char *summary;              /* one line for the list of commands, without a full stop */
 	const char *usage;                /* text after the name: "[OPTION]… [PATH|PACKAGE]…" */
 	const char *description;          /* paragraphs, separated by an empty line; wrapped by help */
+	const char *examples;             /* lines, which documents-commands runs; NULL: none */
 	const struct cli_option *options; /* the command's own options (options.h); NULL: none */
 	const char *choices;              /* all operands that there are, “a|b|c”; NULL: others */
 	const char *no_operands;          /* refuses operands, with this hint; NULL: accepts them */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/examples.h"
 #include "cli/language.h"
 #include "cli/terminal.h"
 
@@ -110,7 +109,7 @@ static void write_help(struct buf *buf, const struct cli_command *command, size_
 	buf->lacking = buf->lacking || first.lacking;
 	buf_free(&first);
 	option_lists(buf, command->options, columns, all);
-	example_list(buf, examples_of(command), columns);
+	example_list(buf, command->examples, columns);
 }
 
 void help_command(struct buf *buf, const struct cli_command *command, size_t columns, bool all)

@@ -69,7 +69,7 @@ void output_log(const struct output *output,
 				void (*print)(const struct output *output, const char *format, ...),
 				const char *log, size_t most);
 
-/* Prints a document (cli/documents/documents.h). */
+/* Prints a document (cli/document.h). */
 void output_json(struct output *output, const cJSON *document);
 
 /* Flushes standard output and reports a full disk. */

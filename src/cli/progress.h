@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include <jitwarm/compiler.h>
+#include <jitwarm/prime.h>
 
 #include "cli/output.h"
 
@@ -74,3 +75,18 @@ struct fetching {
 /* `fetching` has output and label, and lives as long as the options. */
 struct jw_compiler_fetch_options fetching_options(struct fetching *fetching);
 void fetching_end(struct fetching *fetching);
+
+/* The progress bar of a run that compiles: its reports and messages (jw_prime_options), shown. */
+struct prime_bar {
+	const struct output *output;
+	struct progress progress;
+	bool is_shown;
+};
+
+/* Shows a report. The first one starts the bar, since a run may wait for another one before it;
+ * results that are put away end it. `bar`: a struct prime_bar. */
+void prime_bar_report(void *bar, const struct jw_prime_progress *report);
+/* A line above the bar, or a note where there is none. `bar`: a struct prime_bar. */
+void prime_bar_message(void *bar, const char *line);
+/* Removes the bar, if there is one. */
+void prime_bar_end(struct prime_bar *bar);

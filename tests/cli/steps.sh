@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# check_steps: every command that the last run has printed to be typed exists. A line of next_step (src/cli/parts/next_step.h) ends with
+# check_steps: every command that the last run has printed to be typed exists. A line of next_step (src/cli/next_step.h) ends with
 # it; elsewhere it stands in “jitwarm …”. Each is split as a shell would, and read with the tables of options (--help behind it). Those of
 # next_step are run, too, as far as that changes nothing: what changes something has -n, or goes without what has it write. DIR and FILE
 # stand for names that a user chooses. Once each in a case.

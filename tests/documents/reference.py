@@ -9,7 +9,7 @@ root = pathlib.Path(__file__).resolve().parent.parent.parent
 schemas, document = root / "data/schemas", root / "docs/json.md"
 # The documents that have a schema, with the error that each of their commands may print instead; docs/json.md describes all.
 promised = "error status check prime scan doctor export import import-all cache-list cache-verify cache-prune lint".split()
-marker = "<!-- From here on tests/documents/reference.py writes this page, from the tables in src/cli/documents. -->\n"
+marker = "<!-- From here on tests/documents/reference.py writes this page, from the tables of the commands in src/cli. -->\n"
 
 
 known = {}  # the names of a document's members: its name

@@ -4,18 +4,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/documents/documents.h"
+#include "base/json_table.h"
 
-static const struct json_table *const documents[] = {
-	&document_error,       &document_config,     &document_version,    &document_status,
-	&document_text,        &document_scan,       &document_check,      &document_prime,
-	&document_command,     &document_doctor,     &document_watch,      &document_export,
-	&document_import,      &document_import_all, &document_push,       &document_pull,
-	&document_store,       &document_key,        &document_cache_list, &document_cache_verify,
-	&document_cache_prune, &document_compiler,   &document_bake,       &document_bake_verify,
-	&document_tune,        &document_startup,    &document_run,        &document_uninstall,
-	&document_lint,        &document_find,       &document_ahead,
-};
+/* clang-format off */
+#define DOCUMENTS(X) \
+	X(error) \
+	X(config) \
+	X(version) \
+	X(status) \
+	X(text) \
+	X(scan) \
+	X(check) \
+	X(prime) \
+	X(command) \
+	X(doctor) \
+	X(watch) \
+	X(export) \
+	X(import) \
+	X(import_all) \
+	X(push) \
+	X(pull) \
+	X(store) \
+	X(key) \
+	X(cache_list) \
+	X(cache_verify) \
+	X(cache_prune) \
+	X(compiler) \
+	X(bake) \
+	X(bake_verify) \
+	X(tune) \
+	X(startup) \
+	X(run) \
+	X(uninstall) \
+	X(lint) \
+	X(find) \
+	X(ahead)
+/* clang-format on */
+
+#define DECLARE(name) extern const struct json_table document_##name;
+#define REFER(name)   &document_##name,
+
+DOCUMENTS(DECLARE)
+
+static const struct json_table *const documents[] = {DOCUMENTS(REFER)};
 
 static void end(const char *why)
 {

@@ -7,15 +7,43 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/documents/documents.h"
-#include "cli/parts/module_text.h"
-#include "cli/parts/prime_text.h"
-#include "cli/parts/tune_changes.h"
+#include "cli/commands/cmd_ahead.h"
+#include "cli/document.h"
+#include "cli/found_files.h"
 #include "cli/progress.h"
+#include "cli/tune_changes.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/interrupt.h"
+
+/* ---- the document */
+
+#define AHEAD(member, ...) JSON(struct jw_ahead, member, __VA_ARGS__)
+
+static const char *say_ahead(char room[JSON_ROOM], const void *state)
+{
+	(void)room;
+	return jw_ahead_state_name(*(const enum jw_ahead_state *)state);
+}
+
+static const struct json_field ahead_fields[] = {
+	JSON_SAID("state", struct jw_ahead, state, say_ahead,
+			  "`none`, `noticed`, `carried`, `compiling`, `ready`, `live`, `undone`, `no-room`, "
+			  "`no-compiler` or `failed`"),
+	AHEAD(running, "the driver that runs; `\"\"` where unknown"),
+	AHEAD(next, "the one that was or is prepared", .presence = JSON_IF_SET),
+	AHEAD(pending, "`next` is installed and starts at the next boot"),
+	AHEAD(modules, "that the running driver has compiled, for this machine's GPUs"),
+	AHEAD(ready, "of them, those with an entry of `next`"),
+	AHEAD(carried, "of these, those made by an older compiler"),
+	AHEAD(stored, "`no-room`: those that wait in the store for the boot", .presence = JSON_IF_SET),
+	AHEAD(limit_bytes, "`no-room`: the limit that all would need", .presence = JSON_IF_SET),
+	AHEAD(why, "one line about the last three states", .presence = JSON_IF_SET),
+	{0},
+};
+const struct json_table document_ahead = {.schema = "jitwarm.ahead/1", .fields = ahead_fields};
+const struct json_table document_ahead_members = {.fields = ahead_fields,
+												  .size = sizeof(struct jw_ahead)};
 
 /* What is stored replaces what is carried over, too. */
 static bool ahead_is_prepared(const struct jw_ahead *ahead)
@@ -319,6 +347,7 @@ const struct cli_command command_ahead = {
 		"this "
 		"without being asked.\n\nExit status: 0 if nothing will be compiled after the boot, 1 if "
 		"something will, 2 if it cannot be prepared.",
+	.examples = "jitwarm ahead\njitwarm ahead --fetch\n",
 	.options = ahead_options,
 	.run = ahead_run,
 };

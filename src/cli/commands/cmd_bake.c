@@ -8,15 +8,82 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
+#include "cli/document.h"
+#include "cli/found_files.h"
+#include "cli/gpu_targets.h"
+#include "cli/index_wheel.h"
+#include "cli/next_step.h"
 #include "cli/output.h"
-#include "cli/parts/asked_wheel.h"
-#include "cli/parts/gpu_targets.h"
-#include "cli/parts/module_text.h"
-#include "cli/parts/next_step.h"
-#include "cli/parts/prime_text.h"
 #include "cli/progress.h"
 #include "os/interrupt.h"
+
+/* ---- the document */
+
+struct bake_document {
+	struct jw_bake_result result;
+	bool dry_run;
+};
+
+#define FILE_MEMBER(member, ...) JSON(struct jw_bake_file, member, __VA_ARGS__)
+
+static const char *say_range_end(char room[JSON_ROOM], const void *driver)
+{
+	return ((const struct jw_driver *)driver)->cuda ? document_driver(room, driver) : "";
+}
+
+static const struct json_field baked_drivers_fields[] = {
+	JSON_SAID("from", struct jw_bake_file, from, say_range_end,
+			  "the first driver that loads the code in the copy; with an older one programs fail",
+			  .presence = JSON_IF_SET),
+	JSON_SAID(
+		"to", struct jw_bake_file, to, say_range_end,
+		"the newest with which such code was measured; newer ones are expected to load it too",
+		.presence = JSON_IF_SET),
+	{0},
+};
+
+static const struct json_field baked_file_fields[] = {
+	FILE_MEMBER(path, "the library, or the package that it is a member of"),
+	FILE_MEMBER(member, "of a wheel", .presence = JSON_UNLESS_NULL),
+	FILE_MEMBER(output, "its copy; of a member the new package", .presence = JSON_UNLESS_NULL),
+	FILE_MEMBER(modules,
+				"containers that the driver would compile or the CUDA runtime link, once for each "
+				"GPU: `baked` + `no_room` + `uncompiled` + `unknown` + `unlinked`, unless "
+				"`dry_run`"),
+	FILE_MEMBER(baked, "have machine code in the copy"),
+	FILE_MEMBER(no_room, "too small for it, and cannot move"),
+	FILE_MEMBER(uncompiled, "their machine code is not in the cache"),
+	FILE_MEMBER(unknown, "of a form that is not written, or that the driver does not load"),
+	FILE_MEMBER(texts, "PTX texts in the program's data, which cannot be replaced"),
+	FILE_MEMBER(linked, "of `baked`: results of device linking, which no start links again"),
+	FILE_MEMBER(unlinked,
+				"results of device linking that could not be made: a start may still link them"),
+	FILE_MEMBER(
+		moved,
+		"containers that got another place at the end of the copy, since their own had no room"),
+	FILE_MEMBER(size_before_bytes, "of the library"),
+	FILE_MEMBER(size_after_bytes, "of the copy"),
+	JSON_PART("drivers", JSON_TABLE(struct jw_bake_file, baked_drivers_fields),
+			  "the drivers that the copy is for; empty without one"),
+	JSON_AS("failed", struct jw_bake_file, failed.message, "one line: why there is no copy",
+			.presence = JSON_IF_SET),
+	{0},
+};
+
+static const struct json_field bake_fields[] = {
+	JSON(struct bake_document, dry_run, "nothing was compiled or written"),
+	JSON_SAID("driver", struct bake_document, result.driver, document_driver,
+			  "whose compiler's code this is"),
+	JSON(struct bake_document, result.uncompiled, "modules that could not be compiled"),
+	JSON_AS("uncompiled_why", struct bake_document, result.uncompiled_why.message,
+			"one line: the first of them, and why", .presence = JSON_IF_SET),
+	JSON(struct bake_document, result.interrupted, "by Ctrl-C"),
+	JSON_LIST_OF("files", struct bake_document, result.files, result.file_count,
+				 JSON_TABLE(struct jw_bake_file, baked_file_fields),
+				 "the libraries with something to bake"),
+	{0},
+};
+const struct json_table document_bake = {.schema = "jitwarm.bake/1", .fields = bake_fields};
 
 /* ---- the report */
 
@@ -251,7 +318,7 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 		return cli_hopeless(err, cli,
 							err->code == JW_ERR_NOT_FOUND ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);
 	for (size_t i = 0; i < result->file_count; i++)
-		(void)asked_wheel_name(wheel, result->files[i].path);
+		(void)index_wheel_hide_folder(wheel, result->files[i].path);
 	failed = report(cli, result, files->found, options.dry_run);
 	jw_bake_result_free(result);
 	return failed;
@@ -262,7 +329,7 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 	const struct options *options = &cli->options;
 	struct found_files files = {0};
 	struct gpu_targets gpus = {0};
-	struct asked_wheel asked = {.index = NULL};
+	struct index_wheel asked = {.index = NULL};
 	const char *path = NULL;
 	int failed;
 
@@ -270,7 +337,7 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 		return -1;
 	if (open_bake_system(err, cli, &gpus))
 		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
-	failed = asked_wheel_get(err, cli, &gpus, &asked) ||
+	failed = index_wheel_get(err, cli, &gpus, &asked) ||
 			 found_files_find(err, &cli->out,
 							  (path = asked.wheel ? asked.wheel->path : NULL) ? &path
 																			  : options->operands,
@@ -313,7 +380,7 @@ static const struct cli_option bake_options[] = {
 				 .positive = true, .rare = true),
 	CLI_FLAG("dry-run", "Only say how many containers would be baked", .letter = 'n'),
 	PROGRESS_OPTION,
-	ASKED_WHEEL_OPTIONS,
+	INDEX_OPTIONS,
 	CLI_FLAG("i-may",
 			 "On your own machine: also bake NVIDIA's libraries, whose licence forbids changes",
 			 .rare = true),
@@ -344,11 +411,38 @@ const struct cli_command command_bake = {
 		"or --fetch gets them; the result says for which drivers the code is.\n\nExit status: 0 if "
 		"everything is baked, 1 if a part is left or a name matches no file, 2 if jitwarm cannot "
 		"help, 3 on failure.",
+	.examples = "jitwarm bake -o baked ./libmodel.so\n"
+				"jitwarm bake --index -o . --target rtx3070 --fetch xgboost==1.5.2\n",
 	.options = bake_options,
 	.run = run_bake,
 };
 
 /* jitwarm bake verify: whether the driver compiles anything of baked libraries. */
+
+#define VERIFIED(member, ...) JSON(struct jw_bake_verified, member, __VA_ARGS__)
+
+static const struct json_field verified_bake_fields[] = {
+	VERIFIED(path, "the library"),
+	VERIFIED(containers, "that a start loads, once for each GPU architecture"),
+	VERIFIED(refused, "of these: the driver did not load them"),
+	VERIFIED(too_old,
+			 "of these: the driver is too old for their code, and a program that loads them fails"),
+	VERIFIED(entries, "that loading them added to an empty cache"),
+	VERIFIED(compiler_opened, "the driver opened its compiler library, which links too"),
+	JSON_AS("failed", struct jw_bake_verified, failed.message,
+			"one line: why nothing can be said of it", .presence = JSON_IF_SET),
+	{0},
+};
+
+static const struct json_field bake_verify_fields[] = {
+	JSON_LIST_OF("files", struct jw_bake_verify_result, items, count,
+				 JSON_TABLE(struct jw_bake_verified, verified_bake_fields), "the libraries"),
+	{0},
+};
+const struct json_table document_bake_verify = {
+	.schema = "jitwarm.bake-verify/1",
+	.fields = bake_verify_fields,
+};
 
 static void print_verified(struct cli *cli, const struct jw_bake_verified *file)
 {
@@ -430,6 +524,7 @@ const struct cli_command command_bake_verify = {
 		"library, which it does to compile and to link. The libraries themselves are not "
 		"loaded.\n\nExit status: 1 if something is compiled, linked or refused, the driver is too "
 		"old for it, a library cannot be read, or a name matches no file.",
+	.examples = "jitwarm bake verify torch\n",
 	.options = bake_verify_options,
 	.run = bake_verify_run,
 };

@@ -10,11 +10,105 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
+#include "cli/document.h"
+#include "cli/module_text.h"
 #include "cli/output.h"
-#include "cli/parts/cache_commands.h"
-#include "cli/parts/module_text.h"
 #include "os/interrupt.h"
+
+/* ---- shared by the three */
+
+enum { CACHE_DRIVER_TEXT = 64 };
+
+static struct jw_cache_options cache_command_options(const struct cli *cli)
+{
+	return (struct jw_cache_options){.path = options_value(&cli->options, "cache"),
+									 .cancel = cli_cancel};
+}
+
+static int cache_command_fail(const struct jw_error *err, struct cli *cli)
+{
+	return cli_hopeless(err, cli,
+						options_given(&cli->options, "cache") ? JW_OK : JW_ERR_UNSUPPORTED);
+}
+
+static const char *const cached_kinds[] = {"cuda", "opencl", "other", NULL};
+static const char *const cached_forms[] = {"load", "link", "nvjitlink"};
+
+static const char *cache_command_driver_text(char text[CACHE_DRIVER_TEXT], const char *driver)
+{
+	enum { STAMP = 19 };
+	const char *release = jw_cache_driver_of_stamp(driver);
+
+	(void)text_format(text, CACHE_DRIVER_TEXT,
+					  release                   ? "%s"
+					  : strlen(driver) == STAMP ? "built “%s”"
+					  : *driver                 ? "%s (OpenCL)"
+												: "unknown%s",
+					  release ? release : driver);
+	return text;
+}
+
+/* ---- jitwarm cache list */
+
+struct cache_list_document {
+	char *path;
+	struct cache_list_row {
+		struct jw_cache_entry entry;
+		bool carried;
+	} * rows;
+	size_t count;
+};
+
+#define ENTRY(member, ...) JSON(struct cache_list_row, entry.member, __VA_ARGS__)
+
+static const char *key_text(char room[JSON_ROOM], const void *key)
+{
+	(void)snprintf(room, JSON_ROOM, "%016llx", (unsigned long long)*(const uint64_t *)key);
+	return room;
+}
+
+static const char *say_form(char room[JSON_ROOM], const void *values)
+{
+	const struct cache_list_row *row = values;
+
+	(void)room;
+	return row->entry.kind == JW_CACHE_CUDA ? cached_forms[row->entry.form] : NULL;
+}
+
+static const struct json_field entry_fields[] = {
+	JSON_SAID("key", struct cache_list_row, entry.key, key_text, "the entry's name, 16 hex digits"),
+	ENTRY(kind, "`cuda`, `opencl` or `other`", .names = cached_kinds),
+	JSON_SAID_OF("form", say_form,
+				 "CUDA: `load` (a module), `link` (an input of run-time linking) or `nvjitlink`",
+				 .presence = JSON_UNLESS_NULL),
+	JSON_SAID("arch", struct cache_list_row, entry.target, document_sm,
+			  "`sm_86`, `\"\"` where unknown"),
+	ENTRY(driver, "the stamp in the key; OpenCL: the release"),
+	ENTRY(options, "the compiler's options in the key, cut at 79 bytes"),
+	JSON_AS("source_bytes", struct cache_list_row, entry.payload_bytes, "of the PTX in the key"),
+	ENTRY(value_bytes, "of the result"),
+	ENTRY(file_bytes, "of the file"),
+	JSON_NUMBERED("mtime_s", struct cache_list_row, entry.mtime_ns, document_whole_seconds,
+				  "seconds since 1970"),
+	ENTRY(in_index, "the index has a row for it"),
+	ENTRY(damaged, "by its header; values are not hashed (`cache verify` does that)"),
+	JSON(struct cache_list_row, carried,
+		 "marked by this account: made by an older driver's compiler"),
+	{0},
+};
+
+static const struct json_field list_fields[] = {
+	JSON(struct cache_list_document, path, "the directory"),
+	JSON_LIST_OF("entries", struct cache_list_document, rows, count,
+				 JSON_TABLE(struct cache_list_row, entry_fields),
+				 "in the order in which the driver will evict them; entries that its index does "
+				 "not count come last"),
+	{0},
+};
+const struct json_table document_cache_list = {
+	.schema = "jitwarm.cache-list/1",
+	.fields = list_fields,
+};
 
 static const char *what_text(const struct jw_cache_entry *entry)
 {
@@ -118,9 +212,83 @@ const struct cli_command command_cache_list = {
 		"linking, “nvjitlink” made by that library, “opencl” the PTX of an OpenCL program; "
 		"“carried”: by an older driver's compiler. Values are not hashed; “jitwarm cache verify” "
 		"does that.",
+	.examples = "jitwarm cache list\n",
 	.options = list_options,
 	.no_operands = "a directory is named with --cache DIR",
 	.run = run_cache_list,
+};
+
+/* ---- jitwarm cache verify */
+
+struct cache_verify_document {
+	struct jw_cache_report report;
+	size_t carried;
+	struct jw_cache_repaired repaired;
+};
+
+#define REPORT(member, ...) JSON(struct cache_verify_document, report.member, __VA_ARGS__)
+#define REPORT_AS(name, member, ...)                                                               \
+	JSON_AS(name, struct cache_verify_document, member, __VA_ARGS__)
+
+static const struct json_field kind_fields[] = {
+	REPORT_AS("cuda", report.kinds[JW_CACHE_CUDA], NULL),
+	REPORT_AS("opencl", report.kinds[JW_CACHE_OPENCL], NULL),
+	REPORT_AS("other", report.kinds[JW_CACHE_OTHER], NULL),
+	{0},
+};
+
+static const struct json_field index_fields[] = {
+	REPORT_AS("state", report.outlook.index, OUTLOOK_INDEX),
+	REPORT_AS("total_bytes", report.index_bytes, "what the driver counts against its limit"),
+	REPORT(rows_bytes, "the sum of its rows, which that should equal"),
+	REPORT(rows_repeated, "rows that repeat another"),
+	REPORT(rows_of_other_size, "rows with another size than their files"),
+	{0},
+};
+
+static const struct json_field damaged_fields[] = {
+	JSON_AS("file", struct jw_cache_damaged, name, "below the directory"),
+	JSON(struct jw_cache_damaged, reason, NULL),
+	{0},
+};
+
+static double repaired_rows(const void *values)
+{
+	const struct jw_cache_repaired *repaired = values;
+
+	return (double)(repaired->counted + repaired->dropped);
+}
+
+static const struct json_field verify_fields[] = {
+	REPORT(path, "the directory"),
+	REPORT(entries, "files in the places of entries"),
+	REPORT(sound, NULL),
+	REPORT(damaged, NULL),
+	JSON(struct cache_verify_document, carried,
+		 "of them, marked by this account: carried over from an older driver"),
+	REPORT(bytes, "of all entries"),
+	REPORT(rows, "of the index"),
+	REPORT(rows_without_file, NULL),
+	REPORT(files_without_row, NULL),
+	REPORT(foreign, "files and folders that do not belong to a driver's cache; left alone"),
+	REPORT_AS("repaired_entries", repaired.removed,
+			  "with `--repair`: damaged entries that were removed before"),
+	JSON_NUMBERED("repaired_rows", struct cache_verify_document, repaired, repaired_rows,
+				  "with `--repair`: rows that were added or removed"),
+	JSON_NUMBERED("repaired_hold_seconds", struct cache_verify_document, repaired.longest_hold_ns,
+				  document_seconds, "with `--repair`: the longest hold of the driver's lock"),
+	JSON_PART("kinds", JSON_TABLE(struct cache_verify_document, kind_fields),
+			  "counts of sound entries by kind"),
+	JSON_PART("index", JSON_TABLE(struct cache_verify_document, index_fields), NULL),
+	REPORT(outlook.next_insert, OUTLOOK_NEXT),
+	REPORT(outlook.evicted, OUTLOOK_EVICTED),
+	JSON_LIST_OF("damaged_entries", struct cache_verify_document, report.damaged_entries,
+				 report.damaged, JSON_TABLE(struct jw_cache_damaged, damaged_fields), NULL),
+	{0},
+};
+const struct json_table document_cache_verify = {
+	.schema = "jitwarm.cache-verify/1",
+	.fields = verify_fields,
 };
 
 enum { MOST_SHOWN = 20 };
@@ -236,12 +404,56 @@ const struct cli_command command_cache_verify = {
 		"status: 0 if all is sound, 1 if entries are damaged or the index would make the driver "
 		"discard entries, 2 if the driver does not cache at all, 3 if the directory cannot be read "
 		"or is not a driver's. A missing cache counts as empty.",
+	.examples = "jitwarm cache verify\njitwarm cache verify --repair\n",
 	.options = verify_options,
 	.no_operands = "a directory is named with --cache DIR",
 	.run = verify_run,
 };
 
-/* jitwarm cache prune: removes entries that programs no longer look for. */
+/* ---- jitwarm cache prune: removes entries that programs no longer look for */
+
+struct cache_prune_document {
+	struct jw_prune_result result;
+	bool applied;
+};
+
+#define PRUNE(member, ...) JSON(struct cache_prune_document, member, __VA_ARGS__)
+
+static const struct json_field prune_group_fields[] = {
+	JSON(struct jw_prune_group, driver, "the stamp; OpenCL: the release"),
+	JSON_SAID("arch", struct jw_prune_group, target, document_sm, "`sm_86`, `\"\"` where unknown"),
+	JSON(struct jw_prune_group, newer,
+		 "of those that stay: the driver is newer than this machine's"),
+	JSON(struct jw_prune_group, entries, NULL),
+	JSON(struct jw_prune_group, bytes, NULL),
+	{0},
+};
+
+static const struct json_field prune_fields[] = {
+	PRUNE(result.path, "the directory"),
+	PRUNE(applied, "with `--apply`"),
+	PRUNE(result.entries, "in the cache before"),
+	PRUNE(result.bytes, "in the cache before"),
+	PRUNE(result.chosen_entries, "of them: the entries to remove"),
+	PRUNE(result.chosen_bytes, "of the entries to remove"),
+	PRUNE(result.removed, "with `--apply`: entries that were removed"),
+	PRUNE(result.removed_bytes, "of the removed entries"),
+	PRUNE(result.changed, "not removed: rewritten meanwhile"),
+	PRUNE(result.not_judged, "not removed: damaged, or they cannot be read"),
+	JSON_NUMBERED("longest_hold_seconds", struct cache_prune_document, result.longest_hold_ns,
+				  document_seconds, "with the driver's lock"),
+	JSON_LIST_OF("groups", struct cache_prune_document, result.groups, result.group_count,
+				 JSON_TABLE(struct jw_prune_group, prune_group_fields), "the chosen ones"),
+	JSON_LIST_OF(
+		"staying", struct cache_prune_document, result.staying, result.staying_count,
+		JSON_TABLE(struct jw_prune_group, prune_group_fields),
+		"entries that stay: of an unknown driver, or with `--driver former` of a newer one"),
+	{0},
+};
+const struct json_table document_cache_prune = {
+	.schema = "jitwarm.cache-prune/1",
+	.fields = prune_fields,
+};
 
 enum { MOST_DRIVERS = 64, GROUP_TEXT = 96 };
 
@@ -406,6 +618,8 @@ const struct cli_command command_cache_prune = {
 		"left alone.\n\nExit status: 0 if nothing is left to prune, 1 if --apply would remove "
 		"something or could not, or entries cannot be judged, 2 if this machine's driver is "
 		"unknown, 3 on failure.",
+	.examples = "jitwarm cache prune --driver former\n"
+				"jitwarm cache prune --driver former --apply\n",
 	.options = prune_options,
 	.no_operands = "a directory is named with --cache DIR",
 	.run = prune_run,

@@ -3,9 +3,34 @@
 
 #include "base/mem.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
+#include "cli/document.h"
 #include "cli/progress.h"
 #include "os/interrupt.h"
+
+struct compiler_document {
+	struct compiler_row {
+		const char *version;
+		char *path;
+	} * rows;
+	size_t count;
+};
+
+static const struct json_field compiler_fields[] = {
+	JSON(struct compiler_row, version, "the CUDA version as it was asked for"),
+	JSON(struct compiler_row, path, "its ptxas"),
+	{0},
+};
+
+static const struct json_field compilers_fields[] = {
+	JSON_LIST_OF("compilers", struct compiler_document, rows, count,
+				 JSON_TABLE(struct compiler_row, compiler_fields), "in the order of the arguments"),
+	{0},
+};
+const struct json_table document_compiler = {
+	.schema = "jitwarm.compiler/1",
+	.text = "`jitwarm compiler fetch`.",
+	.fields = compilers_fields,
+};
 
 static int fetch_one(struct jw_error *err, struct cli *cli, struct compiler_row *row)
 {
@@ -62,6 +87,7 @@ const struct cli_command command_compiler_fetch = {
 		"uv lends. Nothing is installed: it is kept in $JITWARM_PTXAS, else "
 		"~/.cache/jitwarm/ptxas, on Windows %LOCALAPPDATA%\\jitwarm\\ptxas, and "
 		"ptxas' path is printed. A compiler that is kept is not fetched again.",
+	.examples = "jitwarm compiler fetch 12.4\n",
 	.options = fetch_options,
 	.run = fetch_run,
 };

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
+#include "cli/document.h"
 #include "cli/language.h"
 #include "cli/terminal.h"
 #include "completion_bash.h"
@@ -329,5 +329,6 @@ const struct cli_command command_completion = {
 		"compinit “source <(jitwarm completion zsh)”, in ~/.config/fish/config.fish “jitwarm "
 		"completion fish | source”, in PowerShell's $PROFILE “jitwarm completion powershell | "
 		"Out-String | Invoke-Expression”.",
+	.examples = "jitwarm completion bash\n",
 	.run = completion_run,
 };

@@ -1,9 +1,43 @@
 /* jitwarm config: the settings, and where each comes from. */
 #include "base/mem.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
+#include "cli/document.h"
 #include "cli/language.h"
 #include "os/file.h"
+
+struct config_document {
+	char *account_file, *machine_file;
+	struct config_row {
+		const char *name;
+		char *value;        /* "": not set */
+		const char *origin; /* NULL: not set */
+		const char *help;
+	} * rows;
+	size_t count;
+};
+
+static const struct json_field kept_setting_fields[] = {
+	JSON(struct config_row, name, NULL),
+	JSON(struct config_row, value, "of a list with blanks between them; absent: not set",
+		 .presence = JSON_IF_SET),
+	JSON_AS("from", struct config_row, origin, "a variable, or a file and its line",
+			.presence = JSON_UNLESS_NULL),
+	{0},
+};
+
+static const struct json_field config_fields[] = {
+	JSON_AS("account", struct config_document, account_file, "the account's file, there or not",
+			.presence = JSON_UNLESS_NULL),
+	JSON_AS("machine", struct config_document, machine_file, "the machine's"),
+	JSON_LIST_OF("settings", struct config_document, rows, count,
+				 JSON_TABLE(struct config_row, kept_setting_fields), "all that there are"),
+	{0},
+};
+const struct json_table document_config = {
+	.schema = "jitwarm.config/1",
+	.text = "`jitwarm config`.",
+	.fields = config_fields,
+};
 
 static void print_file(const struct output *out, const char *path)
 {
@@ -85,6 +119,7 @@ const struct cli_command command_config = {
 		"given. An environment variable comes first (JITWARM_JOBS for “jobs”), then the account's "
 		"file, then the machine's. A line of a file is “name = value”; “#” begins a comment. Root "
 		"and administrators read no file that other accounts could change.",
+	.examples = "jitwarm config\n",
 	.options = config_options,
 	.no_operands = "settings are written into the file by an editor, or set as variables",
 	.run = config_run,

@@ -6,19 +6,98 @@
 #include <jitwarm/find.h>
 #include <jitwarm/system.h>
 #include <jitwarm/tune.h>
+#include <jitwarm/version.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
-#include "cli/parts/eyes.h"
-#include "cli/parts/module_text.h"
-#include "cli/parts/next_step.h"
-#include "cli/parts/prime_text.h"
+#include "cli/commands/cmd_ahead.h"
+#include "cli/document.h"
+#include "cli/module_text.h"
+#include "cli/next_step.h"
+#include "cli/process_view.h"
 #include "os/env.h"
 #include "os/folders.h"
+#include "os/identity.h"
 #include "os/interrupt.h"
+
+/* ---- the document */
+
+/* What a command of a finding has before it, and behind its name; NULL: nothing. */
+struct doctor_words {
+	const char *before, *environment;
+};
+
+struct doctor_document {
+	struct jw_doctor_result result;
+	struct doctor_words words;
+	struct process_view process; /* pid 0: none */
+	char **fixed;
+	size_t fixed_count;
+};
+
+static const struct json_field finding_fields[] = {
+	JSON(struct jw_finding, id, "what it is: the table in `doctor.md`"),
+	JSON(struct jw_finding, hopeless, "nothing that jitwarm or this account can do helps"),
+	JSON(struct jw_finding, evidence, "a line: what is wrong, and where that is seen"),
+	JSON(struct jw_finding, fix, "a line: what to do"),
+	JSON_LINES_OF(
+		"command", struct jw_finding, command, word_count,
+		"the arguments with which `--fix` calls jitwarm; empty where a user has to do it"),
+	{0},
+};
+
+static const char *const probe_names[] = {
+	[JW_PROBE_NOT] = "not asked", [JW_PROBE_HIT] = "hit",       [JW_PROBE_REFUSED] = "refused",
+	[JW_PROBE_UNREAD] = "unread", [JW_PROBE_FAILED] = "failed", [JW_PROBE_UNSAFE] = "unsafe",
+	[JW_PROBE_UNSAFE + 1] = NULL,
+};
+
+static const struct json_field process_fields[] = {
+	JSON(struct doctor_document, process.pid, "its number"),
+	JSON(struct doctor_document, process.name, "its program"),
+	JSON(struct doctor_document, process.driver, "it has loaded NVIDIA's driver"),
+	JSON(struct doctor_document, process.compiler,
+		 "it has loaded the driver's compiler: it has compiled or linked something"),
+	JSON(struct doctor_document, process.others, "compilers with results of their own"),
+	JSON_LINES_OF("replaced", struct doctor_document, process.replaced, process.replaced_count,
+				  "libraries that it has loaded, and that were replaced or removed since"),
+	{0},
+};
+
+static const struct json_field doctor_fields[] = {
+	JSON_LIST_OF("findings", struct doctor_document, result.findings, result.finding_count,
+				 JSON_TABLE(struct jw_finding, finding_fields),
+				 "the likeliest cause first; empty where all is well"),
+	JSON_SAID(
+		"verdict", struct doctor_document, result.verdict, document_verdict,
+		"as in `check`; without files `runs`, or `useless` by the settings; `nothing` without "
+		"a GPU"),
+	JSON_AS(
+		"probe", struct doctor_document, result.probe,
+		"what the driver did with a tiny module that it was given twice: `hit`, `refused` (it "
+		"stored no entry), `unread` (it compiled it again), `failed`, "
+		"`unsafe` (not asked: as root, in a cache that another account could lead elsewhere) or "
+		"`not asked`",
+		.names = probe_names),
+	JSON(struct doctor_document, result.probe_entry, "the file of that module's entry",
+		 .presence = JSON_UNLESS_NULL),
+	JSON(struct doctor_document, result.warm, "modules in the cache"),
+	JSON(struct doctor_document, result.cold, "modules that a start compiles"),
+	JSON_ROW("process", JSON_OBJECT, .table = JSON_TABLE(struct doctor_document, process_fields),
+			 .text = "with `--pid`", JSON_IF(struct doctor_document, process.pid)),
+	JSON(struct doctor_document, words.before,
+		 "what a shell needs before `jitwarm`, so that the commands have the same account, files "
+		 "and variables; with `--user` or `--pid`",
+		 .presence = JSON_UNLESS_NULL),
+	JSON_LINES_OF("fixed", struct doctor_document, fixed, fixed_count,
+				  "with `--fix`: the commands that were run"),
+	{0},
+};
+const struct json_table document_doctor = {.schema = "jitwarm.doctor/1", .fields = doctor_fields};
+
+/* ---- the text */
 
 /* Before a command, in a text of lines. Another one in a line is a name's, and only keeps what is
  * behind it in English: a command holds none. */
@@ -75,7 +154,7 @@ static const char *probe_text(enum jw_probe_use use)
 	return "not asked";
 }
 
-static void put_process(struct buf *text, const struct process_code *process)
+static void put_process(struct buf *text, const struct process_view *process)
 {
 	size_t from;
 
@@ -240,6 +319,164 @@ static void doctor_text_report(const struct output *out, const struct jw_system 
 	buf_free(&text);
 	buf_free(&hidden);
 }
+
+/* ---- with whose eyes it looks */
+
+/* With whose eyes `doctor` looks: its own, another account's, a process's. */
+struct eyes {
+	struct process_view process; /* pid 0: none */
+	char *before; /* what a command needs before it to have the same eyes, in a shell; NULL: none */
+};
+
+enum { MOST_BEFORE = 1 << 18 };
+
+/* The variables that decide which cache is meant, and which GPUs. */
+static const char *const deciding[] = {"HOME",
+									   "CUDA_CACHE_PATH",
+									   "CUDA_CACHE_MAXSIZE",
+									   "CUDA_CACHE_DISABLE",
+									   "CUDA_FORCE_PTX_JIT",
+									   "CUDA_FORCE_JIT",
+									   "CUDA_VISIBLE_DEVICES",
+									   "CUDA_DEVICE_ORDER"};
+enum { DECIDING = sizeof deciding / sizeof *deciding };
+
+/* Who looks before, with which variables, and at what. */
+struct looking {
+	struct cli *cli;
+	const char *user;
+	int pid;
+	uint32_t owner;
+	char *values[DECIDING];
+};
+
+static int read_question(struct jw_error *err, struct looking *looking)
+{
+	const struct options *options = &looking->cli->options;
+
+	looking->user = options_value(options, "user");
+	looking->pid = (int)options_number(options, "pid", 0);
+	if (looking->user && looking->pid)
+		return error_set(err, JW_ERR_USAGE, "--user and --pid: name one, it has its own account");
+	if (looking->pid && options->operand_count)
+		return error_set(err, JW_ERR_USAGE,
+						 "--pid looks at what the process has loaded: name "
+						 "either it or files");
+	return 0;
+}
+
+static void eyes_free(struct eyes *eyes)
+{
+	process_view_free(&eyes->process);
+	mem_free(eyes->before);
+	*eyes = (struct eyes){0};
+}
+
+static int owner_now(struct jw_error *err, uint32_t *ret_owner)
+{
+	struct os_account account;
+
+	if (os_account(err, &account))
+		return -1;
+	*ret_owner = account.owner;
+	os_account_free(&account);
+	return 0;
+}
+
+static int remember_own(struct jw_error *err, struct looking *looking)
+{
+	if (owner_now(err, &looking->owner))
+		return -1;
+	for (size_t i = 0; i < DECIDING; i++)
+		looking->values[i] = os_env(deciding[i]);
+	return 0;
+}
+
+static int look_as(struct jw_error *err, struct looking *looking, struct eyes *eyes)
+{
+	if (looking->user)
+		return jw_look_as_user(err, looking->user);
+	if (!looking->pid)
+		return 0;
+	return jw_look_as_process(err, looking->pid) ||
+				   process_view_read(err, looking->pid, &eyes->process)
+			   ? -1
+			   : 0;
+}
+
+/* ---- the same eyes for a command */
+
+static bool differs(const char *own, const char *its, bool reset)
+{
+	if (reset || !own || !its)
+		return its || (own && !reset);
+	return strcmp(own, its) != 0;
+}
+
+/* How another account is had: "sudo -u ollama", to which our own variables do not get; then "env"
+ * with the variables that differ, which takes what is not set before what is. */
+static int describe_eyes(struct jw_error *err, const struct looking *looking, struct eyes *eyes)
+{
+	struct buf line = BUF_MAX(MOST_BEFORE), unset = BUF_MAX(MOST_BEFORE),
+			   set = BUF_MAX(MOST_BEFORE);
+	bool reset = false;
+	uint32_t now;
+	char *name = NULL;
+
+	if (owner_now(err, &now))
+		return -1;
+	reset = now != looking->owner;
+	if (reset && os_account_id(err, &name))
+		return -1;
+	if (reset)
+		shell_add_words(&line, (const char *const[]){"sudo", "-u", name}, 3);
+	for (size_t i = 0; i < DECIDING; i++) {
+		char *its = os_env(deciding[i]), *pair;
+
+		if (differs(looking->values[i], its, reset) && its) {
+			pair = mem_printf("%s=%s", deciding[i], its);
+			set.lacking = set.lacking || !pair;
+			shell_add_word(&set, pair ? pair : "");
+			mem_free(pair);
+		} else if (differs(looking->values[i], its, reset)) {
+			shell_add_words(&unset, (const char *const[]){"-u", deciding[i]}, 2);
+		}
+		mem_free(its);
+	}
+	if (unset.size + set.size)
+		buf_say(&line, " env%s%s", buf_text(&unset), buf_text(&set));
+	line.lacking = line.lacking || unset.lacking || set.lacking;
+	mem_free(name);
+	buf_free(&unset);
+	buf_free(&set);
+	if (!line.size && !line.lacking)
+		return 0;
+	eyes->before = next_step_take(&line);
+	return eyes->before ? 0 : -1;
+}
+
+static int eyes_choose(struct jw_error *err, struct cli *cli, struct eyes *ret_eyes)
+{
+	struct looking looking = {.cli = cli};
+	struct eyes eyes = {0};
+	int result = read_question(err, &looking);
+
+	if (!result)
+		result = remember_own(err, &looking);
+	if (!result)
+		result = look_as(err, &looking, &eyes);
+	if (!result && (looking.user || looking.pid))
+		result = describe_eyes(err, &looking, &eyes);
+	for (size_t i = 0; i < DECIDING; i++)
+		mem_free(looking.values[i]);
+	if (result)
+		eyes_free(&eyes);
+	else
+		*ret_eyes = eyes;
+	return result;
+}
+
+/* ---- the run */
 
 enum { MOST_ROUNDS = 4, MOST_FIXES = 32, MOST_ARGUMENTS = 64 };
 
@@ -532,6 +769,7 @@ const struct cli_command command_doctor = {
 		"(Triton, XLA, NVRTC), the choice of algorithms, the "
 		"loading of weights.\n\nExit status: that of “jitwarm check”, and if that is 0: 1 if "
 		"something else can be done or a file could not be read, 2 if nothing can.",
+	.examples = "jitwarm doctor\njitwarm doctor --fix tensorflow\njitwarm doctor --pid 4242\n",
 	.options = doctor_options,
 	.run = doctor_run,
 };

@@ -5,10 +5,10 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
-#include "cli/parts/gpu_targets.h"
-#include "cli/parts/module_text.h"
-#include "cli/parts/pack_report.h"
+#include "cli/document.h"
+#include "cli/found_files.h"
+#include "cli/gpu_targets.h"
+#include "cli/pack_report.h"
 #include "os/interrupt.h"
 #include "os/shell.h"
 
@@ -105,6 +105,8 @@ const struct cli_command command_export = {
 		"reused from an older driver.\n\nExit status: 0 if the pack was written, 1 if it was but "
 		"lacks entries that are damaged, that this account cannot read, or that a pack cannot "
 		"hold, or if a name matches no file, 2 if there is no cache to export, 3 on failure.",
+	.examples = "jitwarm export -o lab.jwpack --sign\n"
+				"jitwarm export --arch rtx3070 tensorflow\n",
 	.options = export_options,
 	.run = export_run,
 };

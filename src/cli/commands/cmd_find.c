@@ -10,11 +10,66 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
+#include "cli/document.h"
+#include "cli/gpu_targets.h"
+#include "cli/next_step.h"
 #include "cli/output.h"
-#include "cli/parts/gpu_targets.h"
-#include "cli/parts/next_step.h"
 #include "os/interrupt.h"
+
+/* ---- the document */
+
+struct find_document {
+	struct jw_places places;
+	struct find_row {
+		struct jw_place place;
+		size_t files, images, warm, cold, failing; /* images 0: no device code, or not looked at */
+		struct jw_seconds start;                   /* that a first start takes for the cold ones */
+		char *trouble;                             /* NULL: none */
+		char **dearest;                            /* files with cold modules */
+		size_t dearest_count;
+		enum jw_verdict verdict;
+		bool judged; /* for GPUs; otherwise only files are counted */
+	} * rows;        /* what costs most first */
+	size_t count;
+};
+
+static const struct json_field row_fields[] = {
+	JSON_AS("kind", struct find_row, place.kind,
+			"`venv`, `conda`, `pipx`, `uv`, `pyenv`, `Python` (another installation of it), "
+			"`folder` or `program`"),
+	JSON_AS("name", struct find_row, place.name,
+			"the path of an environment or folder; the name of a program or package"),
+	JSON_AS("environment", struct find_row, place.environment,
+			"other commands take it by `--environment`; otherwise they take `paths`"),
+	JSON_LINES_OF("paths", struct find_row, place.paths, place.path_count,
+				  "absolute, without links"),
+	JSON(struct find_row, files, "that may hold device code"),
+	JSON(struct find_row, images, "files and members of archives with device code",
+		 JSON_IF(struct find_row, judged)),
+	JSON_SAID("verdict", struct find_row, verdict, document_verdict, "as in `check`",
+			  JSON_IF(struct find_row, images)),
+	JSON(struct find_row, warm, "modules in the cache", JSON_IF(struct find_row, judged)),
+	JSON(struct find_row, cold, "modules that a start compiles, for all GPUs together",
+		 JSON_IF(struct find_row, judged)),
+	JSON(struct find_row, failing,
+		 "files with which a program fails: code that does not run on a GPU",
+		 JSON_IF(struct find_row, judged)),
+	JSON_OBJECT_OF("start_seconds", struct find_row, start, &document_span,
+				   "that a first start takes for the cold ones, on one core",
+				   JSON_IF(struct find_row, judged)),
+	JSON(struct find_row, trouble, "why it was not looked at, or not all of it",
+		 .presence = JSON_UNLESS_NULL),
+	{0},
+};
+
+static const struct json_field find_fields[] = {
+	JSON_LIST_OF("places", struct find_document, rows, count,
+				 JSON_TABLE(struct find_row, row_fields), "what costs most first"),
+	JSON_LINES_OF("notes", struct find_document, places.notes, places.note_count,
+				  "lines: what was left out, and why"),
+	{0},
+};
+const struct json_table document_find = {.schema = "jitwarm.find/1", .fields = find_fields};
 
 enum { MOST_DEAREST = 8 };
 
@@ -332,6 +387,7 @@ const struct cli_command command_find = {
 		"compiles, the slowest first. “--environment” of other commands takes what is found. Runs "
 		"nothing; the contents of files are remembered, so only the first look takes "
 		"seconds.\n\nExit status: 0, 1 if modules are to be compiled or a place could not be read.",
+	.examples = "jitwarm find\njitwarm find ~/projects\n",
 	.options = find_options,
 	.run = run_find,
 };

@@ -3,8 +3,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
-#include "cli/examples.h"
+#include "cli/document.h"
 #include "cli/help.h"
 #include "cli/language.h"
 
@@ -110,7 +109,7 @@ static void manual_page(struct buf *buf, const struct cli_command *command)
 			language_text(
 				"0 done, or warm; 1 cold, or a part is left undone; 2 jitwarm "
 				"cannot help, and has said why; 3 failed; 64 wrong usage; 130 ended by Ctrl-C."));
-	append_examples(buf, examples_of(command));
+	append_examples(buf, command->examples);
 	buf_say(buf, "%s\n.Xr jitwarm 1\n", language_text(".Sh SEE ALSO"));
 }
 
@@ -177,6 +176,7 @@ const struct cli_command command_help = {
 	.usage = "[--all] [COMMAND]",
 	.description = "Shows the list of commands, or the description and options of one, as “jitwarm "
 				   "COMMAND --help” does.",
+	.examples = "jitwarm help prime\n",
 	.options = help_options,
 	.run = help_run,
 };

@@ -6,10 +6,29 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
-#include "cli/parts/pack_report.h"
+#include "cli/document.h"
+#include "cli/pack_report.h"
 #include "os/env.h"
 #include "os/interrupt.h"
+
+static const struct json_field account_fields[] = {
+	JSON_AS("account", struct jw_import_account, name, "its name"),
+	JSON_POINTER_OF("import", struct jw_import_account, result, &document_import, NULL),
+	JSON_AS("failed", struct jw_import_account, failed.message, "one line, instead of `import`",
+			.presence = JSON_IF_SET),
+	{0},
+};
+
+static const struct json_field all_fields[] = {
+	JSON_LIST_OF("accounts", struct jw_import_all_result, accounts, count,
+				 JSON_TABLE(struct jw_import_account, account_fields), NULL),
+	{0},
+};
+const struct json_table document_import_all = {
+	.schema = "jitwarm.import-all/1",
+	.text = "`import --all-users`.",
+	.fields = all_fields,
+};
 
 static enum exit_status status_of(const struct jw_import_result *result)
 {
@@ -186,6 +205,7 @@ const struct cli_command command_import = {
 		"driver to import for, 3 if the pack is damaged, entries of others would be evicted, or "
 		"the cache cannot be written. With --all-users: 1 if one account cannot be filled, 3 if no "
 		"account can.",
+	.examples = "jitwarm import lab.jwpack\njitwarm import --dry-run lab.jwpack\n",
 	.options = import_options,
 	.run = run_import,
 };

@@ -5,10 +5,31 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
+#include "cli/document.h"
+#include "cli/next_step.h"
 #include "cli/output.h"
-#include "cli/parts/next_step.h"
-#include "cli/parts/passphrase.h"
+#include "cli/passphrase.h"
+
+static const struct json_field key_fields[] = {
+	JSON(struct jw_key, name, "its name here"),
+	JSON(struct jw_key, id, "as minisign writes it"),
+	JSON(struct jw_key, public_key, "the text that `minisign -P` takes"),
+	JSON(struct jw_key, can_sign, "there is a secret key"),
+	JSON(struct jw_key, encrypted, "the secret key has a passphrase"),
+	JSON(struct jw_key, trusted, "`import` takes packs that it signed"),
+	{0},
+};
+
+static const struct json_field keys_fields[] = {
+	JSON_LIST_OF("keys", struct jw_keys, items, count, JSON_TABLE(struct jw_key, key_fields),
+				 "in the order of their names"),
+	{0},
+};
+const struct json_table document_key = {
+	.schema = "jitwarm.key/1",
+	.text = "Of every `key` command but `distrust`.",
+	.fields = keys_fields,
+};
 
 static int print_one(struct cli *cli, struct jw_key *key, bool made)
 {
@@ -75,6 +96,7 @@ const struct cli_command command_key_generate = {
 				   "it. The name is “default” unless one is given. The secret key is readable only "
 				   "for you and encrypted with a passphrase.\n\nOther machines accept its packs "
 				   "after “jitwarm key trust” with the public key that is printed here.",
+	.examples = "jitwarm key generate\njitwarm key generate --no-passphrase lab\n",
 	.options = generate_options,
 	.run = generate_run,
 };
@@ -99,6 +121,7 @@ const struct cli_command command_key_trust = {
 		"characters. Without a name the key is named by its id.\n\nThe trusted keys are files "
 		"NAME.pub in a folder; the setting “trusted-keys” names a further one, for all "
 		"accounts of a machine.",
+	.examples = "jitwarm key trust lab.pub lab\n",
 	.run = trust_run,
 };
 
@@ -119,6 +142,7 @@ const struct cli_command command_key_distrust = {
 	.description =
 		"Reverts “jitwarm key trust”, under all names of the key. Entries that were imported "
 		"stay.",
+	.examples = "jitwarm key distrust lab\n",
 	.run = distrust_run,
 };
 
@@ -166,6 +190,7 @@ const struct cli_command command_key_list = {
 	.summary = "List your signing keys and the trusted ones",
 	.usage = "",
 	.description = "Lists your own keys, and those whose packs “jitwarm import” accepts.",
+	.examples = "jitwarm key list\n",
 	.no_operands = "key list shows every key",
 	.run = run_key_list,
 };

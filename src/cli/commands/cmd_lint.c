@@ -7,12 +7,99 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
+#include "cli/document.h"
+#include "cli/found_files.h"
+#include "cli/gpu_targets.h"
+#include "cli/index_wheel.h"
 #include "cli/output.h"
-#include "cli/parts/asked_wheel.h"
-#include "cli/parts/gpu_targets.h"
-#include "cli/parts/module_text.h"
 #include "os/file.h"
+
+/* ---- the document */
+
+static const char *const lint_level_names[] = {
+	[JW_LINT_NOTE] = "note",
+	[JW_LINT_WARNING] = "warning",
+	[JW_LINT_ERROR] = "error",
+	[JW_LINT_ERROR + 1] = NULL,
+};
+static const char *const kind_names[] = {
+	[JW_LINT_COMPILES] = "compiles", [JW_LINT_FAILS] = "fails",   [JW_LINT_LACKS] = "lacks",
+	[JW_LINT_UNSURE] = "unsure",     [JW_LINT_UNSURE + 1] = NULL,
+};
+
+#define LINT_GPU(member, ...) JSON(struct jw_lint_gpu, member, __VA_ARGS__)
+
+static const struct json_field lint_gpu_fields[] = {
+	JSON_SAID("target", struct jw_lint_gpu, target, document_sm, NULL),
+	LINT_GPU(level,
+			 "`error`: over the bound or not known to be within, or a program fails; `warning`: "
+			 "something is compiled, and there is no bound",
+			 .names = lint_level_names),
+	LINT_GPU(modules, "that the first start compiles, each once"),
+	LINT_GPU(failing, "files with which a program fails on this GPU"),
+	LINT_GPU(lacking, "files with pieces of code that have none for this GPU"),
+	LINT_GPU(tile, "pieces of Tile IR, which the driver compiles at their first load"),
+	LINT_GPU(unknown, "pieces of a kind that jitwarm does not know"),
+	LINT_GPU(ptx_bytes, "of these modules, decompressed"),
+	JSON_OBJECT_OF("start_seconds", struct jw_lint_gpu, start, &document_span,
+				   "the first start on one core, with run-time linking"),
+	JSON_SAID("code", struct jw_lint_gpu, code, document_sm,
+			  "one of `codes`: it spares that; empty: none is missing"),
+	LINT_GPU(driver_from, "the oldest branch of Linux drivers with the same code in use; 0: none"),
+	LINT_GPU(fails_from, "branches with which a program fails: the first"),
+	LINT_GPU(fails_to, "and the last; 0: none"),
+	{0},
+};
+
+#define LINT_CODE(member, ...) JSON(struct jw_lint_code, member, __VA_ARGS__)
+
+static const struct json_field code_fields[] = {
+	JSON_SAID("target", struct jw_lint_code, target, document_sm, "of `-gencode`"),
+	LINT_CODE(
+		cuda,
+		"the first CUDA version whose compiler makes it, 12080 for 12.8; 0: older than known"),
+	LINT_CODE(bytes, "its size as predicted, uncompressed; 0: unknown, since there is no PTX"),
+	{0},
+};
+
+#define FINDING(member, ...) JSON(struct jw_lint_finding, member, __VA_ARGS__)
+
+static const struct json_field finding_fields[] = {
+	FINDING(kind,
+			"`lacks`: pieces of it have no code for this GPU; `unsure`: Tile IR, or a kind of "
+			"entry that jitwarm does not know",
+			.names = kind_names),
+	FINDING(level, "that of the GPU; of `lacks` `note`", .names = lint_level_names),
+	JSON_SAID("target", struct jw_lint_finding, target, document_sm, NULL),
+	FINDING(path, NULL),
+	FINDING(member, "inside an archive", .presence = JSON_UNLESS_NULL),
+	FINDING(why, "not with `compiles`", .presence = JSON_UNLESS_NULL),
+	FINDING(modules, "of this library; one that several libraries hold counts in each"),
+	FINDING(ptx_bytes, "of these modules, decompressed"),
+	JSON_OBJECT_OF("start_seconds", struct jw_lint_finding, start, &document_span,
+				   "they take, on one core"),
+	{0},
+};
+
+static const struct json_field lint_fields[] = {
+	JSON_LIST_OF("gpus", struct jw_lint_result, gpus, gpu_count,
+				 JSON_TABLE(struct jw_lint_gpu, lint_gpu_fields), "in the order of `--gpus`"),
+	JSON_LIST_OF("codes", struct jw_lint_result, codes, code_count,
+				 JSON_TABLE(struct jw_lint_code, code_fields),
+				 "missing machine code: `-gencode arch=compute_90,code=sm_90` for `sm_90`"),
+	JSON_LIST_OF("findings", struct jw_lint_result, findings, finding_count,
+				 JSON_TABLE(struct jw_lint_finding, finding_fields), "of one library on one GPU"),
+	JSON_LINES_OF("troubles", struct jw_lint_result, troubles, trouble_count,
+				  "files that could not be read, or hold damaged device code, with the reason"),
+	JSON(struct jw_lint_result, images, "files and members of archives with device code"),
+	JSON(struct jw_lint_result, damaged,
+		 "places in them that look like device code but are unsound"),
+	{0},
+};
+
+const struct json_table document_lint = {.schema = "jitwarm.lint/1", .fields = lint_fields};
+
+/* ---- the text */
 
 struct lint_bound {
 	bool set;
@@ -320,9 +407,9 @@ static void end_with_result(struct cli *cli, const struct jw_lint_result *result
 static void name_wheel(const struct jw_index_wheel *wheel, struct jw_lint_result *result)
 {
 	for (size_t i = 0; i < result->finding_count; i++)
-		(void)asked_wheel_name(wheel, result->findings[i].path);
+		(void)index_wheel_hide_folder(wheel, result->findings[i].path);
 	for (size_t i = 0; i < result->trouble_count; i++)
-		(void)asked_wheel_name(wheel, result->troubles[i]);
+		(void)index_wheel_hide_folder(wheel, result->troubles[i]);
 }
 
 static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
@@ -368,7 +455,7 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 {
 	const char *const format = options_value(&cli->options, "format");
 	struct gpu_targets gpus;
-	struct asked_wheel asked;
+	struct index_wheel asked;
 	int failed;
 
 	if (!cli->options.operand_count)
@@ -378,7 +465,7 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 						 "--format is github, not “%s”, and not beside --json; text is what there "
 						 "is without either",
 						 format);
-	if (read_gpus(err, cli, &gpus) || asked_wheel_get(err, cli, &gpus, &asked))
+	if (read_gpus(err, cli, &gpus) || index_wheel_get(err, cli, &gpus, &asked))
 		return -1;
 	failed = lint_files(err, cli, &gpus, asked.wheel);
 	jw_index_close(asked.index);
@@ -396,7 +483,7 @@ static const struct cli_option options[] = {
 	CLI_VALUE("driver", "VERSION",
 			  "For this driver: its version (550.163.01, 580) or its CUDA version (12.2)"),
 	CLI_VALUE("format", "NAME", "github: print annotations of a workflow", .choices = "github"),
-	ASKED_WHEEL_OPTIONS,
+	INDEX_OPTIONS,
 	PROGRESS_OPTION,
 	CLI_ENVIRONMENT,
 	{0},
@@ -417,6 +504,7 @@ const struct cli_command command_lint = {
 		"damaged device code, 2 if a program will fail "
 		"on one of these GPUs since no code in a file runs there, or jitwarm cannot tell (Tile "
 		"IR), 3 if nothing could be read.",
+	.examples = "jitwarm lint dist/model-1.0.whl --gpus rtx20..rtx50 --max-start 5s\n",
 	.options = options,
 	.run = lint_run,
 };

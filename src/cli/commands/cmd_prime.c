@@ -1,24 +1,954 @@
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/accounts.h>
+#include <jitwarm/key.h>
+#include <jitwarm/pack.h>
 #include <jitwarm/prime.h>
+#include <jitwarm/startup.h>
 #include <jitwarm/system.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
-#include "cli/parts/module_text.h"
-#include "cli/parts/next_step.h"
-#include "cli/parts/prime_text.h"
-#include "cli/parts/tune_changes.h"
+#include "cli/commands/cmd_ahead.h"
+#include "cli/document.h"
+#include "cli/found_files.h"
+#include "cli/gpu_targets.h"
+#include "cli/module_text.h"
+#include "cli/next_step.h"
+#include "cli/pack_report.h"
+#include "cli/passphrase.h"
 #include "cli/progress.h"
+#include "cli/registry_options.h"
+#include "cli/tune_changes.h"
+#include "os/clock.h"
 #include "os/file.h"
 #include "os/interrupt.h"
 #include "os/platform.h"
 #include "os/shell.h"
+
+/* ---- the document */
+
+/* Unattended runs of `prime`: --if-changed, --environment, --json-log. */
+struct unattended {
+	struct jw_run_state *state; /* NULL without --if-changed */
+	char *changes;
+	bool skip; /* nothing has changed: skip the run */
+	int64_t time_s;
+	uint64_t began_ns;
+	double seconds; /* set when the run has ended */
+	unsigned status;
+	/* The run's results, for the log. */
+	size_t modules, compiled, failed, undone;
+	size_t restored;      /* from the store, a shared place or another driver's entries */
+	double saved_seconds; /* processor time of the compiled ones: what a first start is spared */
+	char problem[512];    /* one line; "": none */
+};
+
+struct prime_document {
+	struct jw_prime_result result;
+	struct prime_failure {
+		struct jw_prime_failure failure;
+		char *command; /* reproduces it; NULL: out of memory */
+	} * failures;
+	uint64_t peak_supervisor_bytes;
+	const struct jw_store_refilled *refilled;
+	const struct jw_carry_result *carried;
+	const struct export_document *pack;
+	const struct jw_shared *shared; /* with --share */
+};
+
+#define ROW(member, ...)          JSON(struct prime_document, result.member, __VA_ARGS__)
+#define ROW_AS(name, member, ...) JSON_AS(name, struct prime_document, result.member, __VA_ARGS__)
+
+static const struct json_field failure_fields[] = {
+	JSON(struct prime_failure, failure.path, NULL),
+	JSON(struct prime_failure, failure.member, "inside an archive: its name there",
+		 .presence = JSON_UNLESS_NULL),
+	JSON(struct prime_failure, failure.offset, "of the container"),
+	JSON_SAID("target", struct prime_failure, failure.target, document_sm, "`sm_86`"),
+	JSON(struct prime_failure, failure.reason, "a line"),
+	JSON(struct prime_failure, failure.log, "the driver's log; `\"\"` where it wrote none"),
+	JSON(struct prime_failure, command, "a line for a shell that shows the failure again",
+		 .presence = JSON_UNLESS_NULL),
+	{0},
+};
+
+static const struct json_field gpu_fields[] = {
+	JSON_SAID("target", struct jw_prime_gpu, target, document_sm, "`sm_86`"),
+	JSON(struct jw_prime_gpu, cold, NULL),
+	JSON(struct jw_prime_gpu, restored, NULL),
+	JSON_OBJECT_OF("forecast", struct jw_prime_gpu, forecast, &document_forecast,
+				   "if this architecture had all workers"),
+	{0},
+};
+
+static const struct json_field refilled_fields[] = {
+	JSON(struct jw_store_refilled, entries,
+		 "restored entries; with `--dry-run`: entries that would be"),
+	JSON(struct jw_store_refilled, bytes, "of these entries"),
+	JSON_INSIDE_OF("notes", struct jw_store_refilled, notes, note_count,
+				   "the first eight lines on damaged packs and on entries without room"),
+	{0},
+};
+
+static const struct json_field shared_fields[] = {
+	JSON(struct jw_shared, fetched, "modules taken from there; not in `compiled`"),
+	JSON(struct jw_shared, fetched_bytes, "of their packs"),
+	JSON(struct jw_shared, saved_seconds, "predicted for compiling them on one core"),
+	JSON(struct jw_shared, placed, "compiled modules that were put there"),
+	JSON(struct jw_shared, placed_bytes, "of their packs"),
+	JSON(struct jw_shared, refused, "modules there that were not taken"),
+	JSON(struct jw_shared, refused_why, "a line on the first of them", .presence = JSON_IF_SET),
+	JSON(struct jw_shared, unplaced,
+		 "compiled modules that could not be put there, while others could be taken",
+		 .presence = JSON_IF_SET),
+	JSON(struct jw_shared, trouble,
+		 "a line on why the place was used no further, or those not put there",
+		 .presence = JSON_IF_SET),
+	{0},
+};
+
+static const char *say_from(char room[JSON_ROOM], const void *in_store)
+{
+	(void)room;
+	return *(const bool *)in_store ? "store" : "cache";
+}
+
+static const struct json_field group_fields[] = {
+	JSON(struct jw_carry_group, driver, "that compiled them: `535.309.01 (CUDA 12.2)`"),
+	JSON(struct jw_carry_group, target, "`sm_86`"),
+	JSON(struct jw_carry_group, refused, "they cannot be carried over"),
+	JSON(struct jw_carry_group, older, "compiled by an older compiler"),
+	JSON_SAID("from", struct jw_carry_group, in_store, say_from, "`cache` or `store`"),
+	JSON(struct jw_carry_group, modules, "their number"),
+	JSON(struct jw_carry_group, why, "of refused ones: each field that does not fit",
+		 .presence = JSON_IF_SET),
+	{0},
+};
+
+static const struct json_field carried_fields[] = {
+	JSON_AS("modules", struct jw_carry_result, carried,
+			"carried over; with `--dry-run`: that would be"),
+	JSON(struct jw_carry_result, older, "of these: compiled by an older compiler"),
+	JSON(struct jw_carry_result, refused, "that cannot be carried over"),
+	JSON_AS("added_bytes", struct jw_carry_result, bytes, "of these results in the cache"),
+	JSON(struct jw_carry_result, evicted, "old entries that were evicted for them"),
+	JSON(struct jw_carry_result, seconds, NULL),
+	JSON_LIST_OF("groups", struct jw_carry_result, groups, group_count,
+				 JSON_TABLE(struct jw_carry_group, group_fields), NULL),
+	{0},
+};
+
+static const struct json_field skipped_fields[] = {
+	JSON_AS("skipped", struct unattended, skip, "true"),
+	JSON(struct unattended, compiled, "0"),
+	{0},
+};
+const struct json_table document_prime_skipped = {
+	.schema = "jitwarm.prime/1",
+	.text = "A run that `--if-changed` skips prints only this:",
+	.fields = skipped_fields,
+};
+
+static const struct json_field prime_fields[] = {
+	JSON_SAID("verdict", struct prime_document, result.verdict, document_verdict,
+			  "as in `check`, before the run; with `--dry-run` it decides the exit status"),
+	ROW(plan.modules, "as in `check`, like the next nine, before anything was compiled"),
+	ROW(plan.warm, NULL),
+	ROW(plan.cold, NULL),
+	ROW(plan.restored, "of the cold ones: the store, or what former drivers compiled, makes them "
+					   "warm at once"),
+	ROW(plan.carried, NULL),
+	ROW(plan.anew, "with `--recompile-carried`: of the cold ones, those with a result of an older "
+				   "driver in the cache"),
+	ROW(plan.damaged, NULL),
+	ROW(plan.cannot, NULL),
+	ROW(plan.lacking, "pieces of code that have none for a GPU, of files that do not fail"),
+	ROW(plan.tile, "pieces of Tile IR, which the driver compiles at their first load"),
+	ROW(plan.unknown, "pieces of a kind that jitwarm does not know"),
+	ROW(plan.refused, "modules that the driver has refused before, which are not tried again"),
+	ROW(plan.link, NULL),
+	ROW(plan.left_out, NULL),
+	ROW(plan.why, "a line on the reasons why modules are cold, the most frequent first",
+		.presence = JSON_IF_SET),
+	ROW(plan.recorded, "with `--recording`: its modules that come from files",
+		.presence = JSON_IF_SET),
+	ROW(plan.recorded_missing, "of these: not in the files here",
+		JSON_IF(struct prime_document, result.plan.recorded)),
+	ROW_AS("recorded_not_in_files", plan.recorded_unfiled,
+		   "with `--recording`: its modules that are in no file", .presence = JSON_IF_SET),
+	ROW(plan.forecast.workers, "number of processes that compile at the same time"),
+	ROW(plan.cold_bytes, "as in `check`"),
+	ROW_AS("predicted_cache_bytes", plan.forecast.cache_bytes, "as in `check`"),
+	ROW_AS("predicted_cpu_seconds", plan.forecast.start.likely, "as in `check`"),
+	ROW_AS("predicted_seconds", plan.forecast.prime.likely,
+		   "wall time with these workers; compare `seconds`"),
+	JSON_OBJECT_OF("forecast", struct prime_document, result.plan.forecast, &document_forecast,
+				   "what compiling the `cold` ones takes, with how sure that is"),
+	JSON_LIST_OF("gpus", struct prime_document, result.gpus, result.gpu_count,
+				 JSON_TABLE(struct jw_prime_gpu, gpu_fields), "an object for each architecture"),
+	ROW(plan.limit_bytes, "the limit of the driver's cache"),
+	ROW(plan.used_bytes, "in the cache by its files, of all programs"),
+	ROW(plan.over_budget, "of the cold ones: modules that `--budget-time` or `--budget-size` leave "
+						  "for a later run; predictions leave them out"),
+	ROW_AS("over_budget_cache_bytes", plan.over_budget_bytes, "predicted for these modules",
+		   JSON_IF(struct prime_document, result.plan.over_budget)),
+	ROW_AS("over_budget_cpu_seconds", plan.over_budget_seconds, "predicted for these modules",
+		   JSON_IF(struct prime_document, result.plan.over_budget)),
+	ROW(compiled, "modules compiled into the cache"),
+	ROW(misjudged, "of these: entries whose names differ from the prediction"),
+	ROW(unchanged, "modules that the driver loaded without leaving an entry"),
+	ROW(failed, "modules that could not be compiled"),
+	ROW(met, "modules that another run compiled at the same time"),
+	ROW(lost, "modules whose entries are missing at the end of the run (evicted, wiped, "
+			  "removed); counted as `undone` too"),
+	ROW(undone, "modules left by a run that was interrupted or stopped"),
+	ROW(added_bytes, "growth of the cache"),
+	JSON_OBJECT_OF("cache", struct prime_document, result.plan.cache, &document_outlook,
+				   "what the driver would have done with the cache before this run"),
+	ROW(repaired, "the cache's index was not sound, and is now"),
+	ROW(evicted, "old entries that were evicted for them"),
+	ROW(cooled,
+		"of the evicted, also those for carried entries: entries of the driver in use, which "
+		"are cold now (status 1)"),
+	ROW(seconds, "wall time of compiling"),
+	ROW(compile_seconds, "the sum of the modules' times in their workers"),
+	ROW(longest_seconds, "the longest of them"),
+	ROW(compile_cpu_seconds,
+		"the processor time of that sum, from which jitwarm learns this machine's speed; much less "
+		"where other programs keep the processor busy"),
+	ROW(peak_worker_bytes, "resident memory of a worker at its highest"),
+	JSON(struct prime_document, peak_supervisor_bytes,
+		 "resident memory of jitwarm itself at its highest"),
+	ROW(interrupted, "by Ctrl-C"),
+	ROW(out_of_time, "`--budget-time` ended before all was compiled (`undone`)"),
+	ROW(opaque, "the form of the driver's entries is unknown: they were only counted"),
+	ROW_AS("stopped", stopped.message,
+		   "a line on why the run stopped early (the cache or the disk is full, no worker stays "
+		   "alive) or did not start (the results exceed the cache's limit; status 2)",
+		   JSON_IF(struct prime_document, result.stopped.code)),
+	JSON_LIST_OF("failures", struct prime_document, failures, result.failure_count,
+				 JSON_TABLE(struct prime_failure, failure_fields),
+				 "the modules that could not be compiled"),
+	JSON_LINES_OF("notes", struct prime_document, result.notes, result.note_count,
+				  "lines, as in `check`"),
+	JSON_POINTER_OF("from_store", struct prime_document, refilled,
+					JSON_TABLE(struct jw_store_refilled, refilled_fields),
+					"where the store had missing entries, or could not restore them"),
+	JSON_POINTER_OF("carried_over", struct prime_document, carried,
+					JSON_TABLE(struct jw_carry_result, carried_fields),
+					"where former drivers compiled modules that this one lacks"),
+	JSON_POINTER_OF("pack", struct prime_document, pack, &document_export_members,
+					"with `-o`, where one was written"),
+	JSON_POINTER_OF("shared", struct prime_document, shared,
+					JSON_TABLE(struct jw_shared, shared_fields), "with `--share`"),
+	{0},
+};
+const struct json_table document_prime = {
+	.schema = "jitwarm.prime/1", .fields = prime_fields, .instead = &document_prime_skipped};
+
+static const struct json_field run_fields[] = {
+	JSON(struct unattended, time_s, "its start, in seconds since 1970"),
+	JSON(struct unattended, seconds, "wall time"),
+	JSON(struct unattended, status, "its exit status"),
+	JSON_AS("skipped", struct unattended, skip, "nothing was changed"),
+	JSON_AS("changed", struct unattended, changes,
+			"with `--if-changed`: `driver`, `GPUs`, `packages`, `settings`, `cache` (entries are "
+			"lost or were written again, or its index is not sound), separated by commas, or "
+			"`first run`",
+			.presence = JSON_UNLESS_NULL),
+	JSON(struct unattended, modules, "as in `prime`"),
+	JSON(struct unattended, compiled, "as in `prime`"),
+	JSON(struct unattended, failed, "as in `prime`"),
+	JSON(struct unattended, undone, "as in `prime`"),
+	JSON(struct unattended, restored,
+		 "modules that were taken from the store, a shared place or an older driver's entries"),
+	JSON(struct unattended, saved_seconds,
+		 "processor time of the compiled ones, which a first start is spared"),
+	JSON(struct unattended, problem, "why it did not start, or stopped; or `\"\"`"),
+	{0},
+};
+const struct json_table document_run = {
+	.schema = "jitwarm.run/1",
+	.text = "A line of the log that `prime --if-changed` writes in the state directory "
+			"(`runs.jsonl`), and of that of `--json-log`.",
+	.fields = run_fields,
+};
+
+/* ---- CUDA C sources */
+
+struct nvrtc_options {
+	struct jw_nvrtc_options how;
+	char *text;         /* the options, each ending in a NUL */
+	const char **words; /* they point into it */
+	size_t capacity;
+};
+
+enum { MOST_OPTIONS = 4096, NVRTC_LOG_LINES = 60 };
+
+/* Copies one word from *at to `to` without its quotes. False if a quote is not closed. */
+static bool take_option_word(const char **at, char **to)
+{
+	char quote = 0;
+
+	for (; **at && (quote || !text_is_blank(**at)); (*at)++) {
+		if (quote ? **at == quote : **at == '"' || **at == '\'') {
+			quote = (char)(quote ? 0 : **at);
+			continue;
+		}
+		/* A backslash that quotes nothing is literal, as in Windows paths. */
+		if (**at == '\\' && quote != '\'' && (*at)[1] && strchr("\"'\\ ", (*at)[1]))
+			(*at)++;
+		*(*to)++ = **at;
+	}
+	*(*to)++ = '\0';
+	return !quote;
+}
+
+/* Splits the options as a shell does. */
+static int split_options(struct jw_error *err, const char *text, struct nvrtc_options *options)
+{
+	char *to = options->text = mem_alloc(2 * strlen(text) + 2);
+
+	if (!to)
+		return -1;
+	for (;;) {
+		while (text_is_blank(*text))
+			text++;
+		if (!*text)
+			return 0;
+		if (VEC_ROOM(err, options->words, options->capacity, options->how.option_count,
+					 MOST_OPTIONS))
+			return -1;
+		options->words[options->how.option_count++] = to;
+		if (!take_option_word(&text, &to))
+			return error_set(err, JW_ERR_USAGE, "--nvrtc-options: a quote is not closed");
+	}
+}
+
+static int nvrtc_options_read(struct jw_error *err, const struct cli *cli,
+							  struct nvrtc_options *ret_options)
+{
+	const char *text = options_value(&cli->options, "nvrtc-options");
+	bool asked = false;
+
+	*ret_options = (struct nvrtc_options){.how = {0}};
+	for (size_t i = 0; i < cli->options.operand_count; i++)
+		asked = asked || text_ends(cli->options.operands[i], ".cu");
+	if (!asked && (text || options_given(&cli->options, "nvrtc")))
+		return error_set(err, JW_ERR_USAGE,
+						 "--nvrtc is for CUDA C sources (*.cu), and none is named");
+	if (split_options(err, text ? text : "", ret_options))
+		return -1;
+	ret_options->how.where = options_value(&cli->options, "nvrtc");
+	ret_options->how.name = options_has(&cli->options, "nvrtc-name")
+								? options_value(&cli->options, "nvrtc-name")
+								: NULL;
+	ret_options->how.options = ret_options->words;
+	return 0;
+}
+
+/* The plan only counts PTX that the driver cannot read; this warning gives the reason. */
+static void warn_of_isa(const struct cli *cli, const struct jw_prime_source *source)
+{
+	const struct jw_nvrtc *nvrtc = source->nvrtc;
+	char driver[JW_DRIVER_TEXT];
+
+	if (source->made->too_new)
+		output_warning(&cli->out,
+					   "%s: NVRTC %u.%u writes PTX %u.%u, which is too new for driver %s: --nvrtc "
+					   "names another one",
+					   source->path, nvrtc->major, nvrtc->minor, source->made->isa_major,
+					   source->made->isa_minor,
+					   jw_driver_text(driver, &cli->system->driver.version));
+}
+
+static void nvrtc_options_print(struct cli *cli, const struct jw_prime_source *source)
+{
+	const struct jw_error *failed = &source->failed;
+
+	if (failed->code) {
+		cli_end_with(cli, failed->code == JW_ERR_UNSUPPORTED ? EXIT_CANNOT : exit_of(failed->code));
+		output_error(&cli->out, "%s", failed->message);
+		if (source->made && source->made->log)
+			output_log(&cli->out, output_error, source->made->log, NVRTC_LOG_LINES);
+		return;
+	}
+	output_line(&cli->out, STYLE_PLAIN, "%s: compiled by NVRTC %u.%u for %s.", source->path,
+				source->nvrtc->major, source->nvrtc->minor, source->made->arch);
+	warn_of_isa(cli, source);
+}
+
+/* ---- a shared place */
+
+struct prime_share {
+	struct registry_given given;
+	struct jw_share_options options;
+	char passphrase[PASSPHRASE_SIZE];
+};
+
+static struct jw_share_options share_options_of(const struct cli *cli,
+												const struct registry_given *given)
+{
+	return (struct jw_share_options){
+		.place = options_value(&cli->options, "share"),
+		.allow_unsigned = options_given(&cli->options, "share-unsigned"),
+		.insecure = given->insecure,
+		.insecure_hosts = given->hosts,
+		.insecure_host_count = given->host_count,
+	};
+}
+
+static int prime_share_check(struct jw_error *err, const struct cli *cli)
+{
+	struct registry_given given = {0};
+	struct jw_share_options options;
+	int failed;
+
+	static const char *const only[] = {"share-unsigned", "sign"};
+	const bool share = options_given(&cli->options, "share");
+
+	for (size_t i = 0; !share && i < sizeof only / sizeof *only; i++)
+		if (options_typed(&cli->options, only[i]))
+			return error_set(err, JW_ERR_USAGE, "--%s is for the place that --share names",
+							 only[i]);
+	if (!share)
+		return 0;
+	if (registry_given_read(cli, &given))
+		return -1;
+	options = share_options_of(cli, &given);
+	failed = jw_share_check(err, &options);
+	/* A setting's is taken where it is: a mount may come later. */
+	if (!failed && options_typed(&cli->options, "share") && !strstr(options.place, "://") &&
+		!os_exists(options.place))
+		failed = error_set(err, JW_ERR_NOT_FOUND, "%s: no such folder: mkdir it, or mend --share",
+						   options.place);
+	registry_given_free(&given);
+	return failed;
+}
+
+/* Whether what others have put there can be taken; also if that cannot be told. */
+static bool trusts_a_key(const char *state_dir)
+{
+	struct jw_keys keys;
+	size_t trusted = 0;
+
+	if (jw_key_list(NULL, state_dir, &keys))
+		return true;
+	for (size_t i = 0; i < keys.count; i++)
+		trusted += keys.items[i].trusted;
+	jw_keys_free(&keys);
+	return trusted;
+}
+
+static int prime_share_read(struct jw_error *err, const struct cli *cli, struct prime_share *share)
+{
+	struct jw_export_options key = {0};
+	const char *own = options_value(&cli->options, "key");
+	bool encrypted;
+
+	if (!options_given(&cli->options, "share"))
+		return 0;
+	if (registry_given_read(cli, &share->given) ||
+		pack_report_key(err, cli, &key, share->passphrase))
+		return -1;
+	share->options = share_options_of(cli, &share->given);
+	own = own ? own : PASSPHRASE_DEFAULT_KEY;
+	/* Other machines take only what is signed: a key that needs no passphrase signs unasked. */
+	if (!key.sign_key && !share->options.allow_unsigned &&
+		!jw_key_is_encrypted(NULL, key.state_dir, own, &encrypted) && !encrypted)
+		key.sign_key = own;
+	/* A setting's place is no reason not to compile. */
+	if (!key.sign_key && !share->options.allow_unsigned && options_typed(&cli->options, "share") &&
+		!trusts_a_key(key.state_dir))
+		return error_set(
+			err, JW_ERR_USAGE,
+			"what is there counts only if a trusted key has signed it, and no key is trusted here: "
+			"“jitwarm key generate --no-passphrase” on one machine, the line that it shows on "
+			"those "
+			"with another home, then this command again; or --share-unsigned, which trusts whoever "
+			"can write there");
+	share->options.sign_key = key.sign_key;
+	share->options.passphrase = key.passphrase;
+	share->options.state_dir = key.state_dir;
+	return 0;
+}
+
+static void prime_share_print(const struct output *out, const struct prime_share *share,
+							  const struct jw_prime_result *result)
+{
+	const struct jw_shared *shared = &result->shared;
+	char time[TEXT_SHORT], bytes[TEXT_SHORT];
+
+	if (shared->fetched)
+		output_line(out, STYLE_GOOD, "%s from the shared place (%s), which saved %s of compiling.",
+					TEXT_COUNT(shared->fetched, "module", "modules"),
+					text_bytes(bytes, shared->fetched_bytes),
+					text_duration(time, shared->saved_seconds));
+	if (shared->placed)
+		output_line(out, STYLE_PLAIN, "%s put there (%s).",
+					TEXT_COUNT(shared->placed, "module", "modules"),
+					text_bytes(bytes, shared->placed_bytes));
+	if (shared->placed && !share->options.sign_key && !share->options.allow_unsigned)
+		output_note(out, "they are not signed: other machines need --share-unsigned; --sign signs");
+	if (shared->refused)
+		output_warning(out, "%s there not taken: %s",
+					   TEXT_COUNT(shared->refused, "module", "modules"), shared->refused_why);
+	if (shared->unplaced)
+		output_warning(out, "%s could not be put there: %s",
+					   TEXT_COUNT(shared->unplaced, "module", "modules"), shared->trouble);
+	else if (*shared->trouble)
+		output_warning(out, "the shared place is used no further: %s", shared->trouble);
+}
+
+/* ---- another machine */
+
+struct target_machine {
+	bool given; /* “jitwarm make” */
+	struct gpu_targets gpus;
+	struct jw_export_options pack; /* `output` NULL: no pack */
+	char passphrase[PASSPHRASE_SIZE];
+};
+
+static int check_make_usage(struct jw_error *err, const struct options *options)
+{
+	const char *output = options_value(options, "output");
+
+	if (!options_given(options, "target"))
+		return error_set(err, JW_ERR_USAGE,
+						 "--target names the other machine's GPU: jitwarm make --target rtx3070 "
+						 "--driver 550.163.01 -o lab.jwpack torch");
+	if (!output && !options_given(options, "dry-run"))
+		return error_set(err, JW_ERR_USAGE,
+						 "-o names the pack to write, or the folder of a cache to fill; -n needs "
+						 "neither");
+	if (output && !strcmp(output, "-"))
+		return error_set(err, JW_ERR_USAGE, "-o: name a file");
+	if (options_given(options, "sign") && (!output || options_name_folder(output)))
+		return error_set(err, JW_ERR_USAGE, "--sign is for the pack that -o names");
+	return 0;
+}
+
+static int target_machine_read(struct jw_error *err, struct cli *cli,
+							   struct target_machine *ret_elsewhere, struct jw_system_options *how)
+{
+	const struct options *options = &cli->options;
+	const char *output = options_value(options, "output");
+	struct target_machine *elsewhere = ret_elsewhere;
+
+	*elsewhere = (struct target_machine){.given = true, .pack = {0}};
+	if (check_make_usage(err, options) || gpu_targets_read(err, cli, &elsewhere->gpus))
+		return -1;
+	if (elsewhere->gpus.named.profile && options_count(options, "driver") > 1)
+		return error_set(err, JW_ERR_USAGE, "--driver: a profile names its driver itself");
+	if (output && options_name_folder(output))
+		how->cache_dir = output;
+	else
+		elsewhere->pack.output = output;
+	how->scratch = !how->cache_dir;
+	how->nameless = options_given(options, "dry-run");
+	how->probe = false;
+	how->targets = elsewhere->gpus.targets;
+	how->target_count = elsewhere->gpus.count;
+	how->driver = elsewhere->gpus.named.version;
+	how->driver_library = elsewhere->gpus.named.library;
+	how->driver_profile = elsewhere->gpus.named.profile;
+	return 0;
+}
+
+static int target_machine_lacks_driver(struct jw_error *err, const struct cli *cli)
+{
+	struct buf line = BUF_MAX(sizeof err->message / 2);
+	const bool fetch = options_given(&cli->options, "fetch");
+
+	buf_say(&line, "jitwarm make");
+	buf_say(&line, " --driver 550.163.01%s", fetch ? "" : " --fetch");
+	shell_add_words(&line, (const char *const *)cli->argv, (size_t)cli->argc);
+	error_set(err, JW_ERR_USAGE,
+			  "--driver names the other machine's driver, whose version nvidia-smi shows there: "
+			  "“%s”",
+			  line.lacking ? "--driver 550.163.01" : buf_text(&line));
+	buf_free(&line);
+	return -1;
+}
+
+static void target_machine_warn(const struct cli *cli, const struct target_machine *elsewhere)
+{
+	const struct jw_driver_info *driver = &cli->system->driver;
+	char text[JW_DRIVER_TEXT];
+
+	if (elsewhere->given && !driver->stamp[0])
+		output_warning(
+			&cli->out,
+			"the names of entries under driver %s are not known, so that it cannot be told "
+			"which modules are warm; “jitwarm make” needs its library or profile (--driver FILE)",
+			jw_driver_text(text, &driver->version));
+}
+
+/* ---- the settings of the driver */
+
+static int tune_change_on_the_way(struct jw_error *err, struct cli *cli,
+								  const struct found_files *files)
+{
+	const struct jw_tune_request request = {.scope = JW_SCOPE_USER};
+	struct jw_tune_result *result = NULL;
+	int failed = jw_tune_for_files(err, cli->system, files->paths, files->count, &result);
+
+	if (result)
+		tune_change_print(&cli->out, &request, result);
+	jw_tune_result_free(result);
+	return failed;
+}
+
+static bool tune_change_print_login(const struct output *output, const struct jw_cache_info *cache,
+									uint64_t bytes)
+{
+	char limit[TEXT_SHORT];
+
+	if (jw_cache_serves_now(cache, bytes))
+		return false;
+	if (!text_same(cache->path, cache->now.path))
+		output_line(output, STYLE_PLAIN,
+					"Log out and in again, then start your program: until then the driver uses %s.",
+					cache->now.path ? cache->now.path : "no cache");
+	else
+		output_line(output, STYLE_PLAIN,
+					"Log out and in again, then start your program: until then the driver keeps "
+					"only %s.",
+					text_bytes(limit, cache->now.limit_bytes));
+	return true;
+}
+
+/* ---- the store, former drivers */
+
+static void print_refilled(const struct output *out, const struct jw_store_refilled *refilled,
+						   bool dry_run)
+{
+	char size[TEXT_SHORT];
+
+	for (size_t i = 0; i < refilled->note_count; i++)
+		output_warning(out, "from the store: %s", refilled->notes[i]);
+	if (refilled->more_notes)
+		output_warning(out, "from the store: %zu more (“jitwarm store list” shows all of it)",
+					   refilled->more_notes);
+	if (refilled->entries)
+		output_line(out, STYLE_GOOD,
+					dry_run ? "%s (%s) that %s compiled before would come back from the store."
+							: "%s (%s) that %s compiled before came back from the store.",
+					TEXT_COUNT(refilled->entries, "entry", "entries"),
+					text_bytes(size, refilled->bytes), refilled->entries == 1 ? "was" : "were");
+}
+
+static void print_carry_groups(const struct output *out, const struct jw_carry_result *result,
+							   bool dry_run)
+{
+	for (size_t i = 0; i < result->group_count; i++) {
+		const struct jw_carry_group *group = &result->groups[i];
+		const char *modules = TEXT_COUNT(group->modules, "module", "modules");
+
+		if (group->refused)
+			output_line(out, STYLE_PLAIN,
+						"%s for %s that driver %s has compiled cannot be carried over: "
+						"%s.",
+						modules, group->target, group->driver, group->why);
+		else
+			output_line(out, STYLE_GOOD, "%s for %s %s carried over from driver %s%s%s.", modules,
+						group->target,
+						dry_run               ? "would be"
+						: group->modules == 1 ? "was"
+											  : "were",
+						group->driver, group->in_store ? ", out of the store" : "",
+						group->older ? "" : ", whose compiler is this driver's");
+	}
+}
+
+static void print_carried(const struct output *out, const struct jw_carry_result *result,
+						  bool dry_run)
+{
+	char bytes[TEXT_SHORT], time[TEXT_SHORT];
+
+	print_carry_groups(out, result, dry_run);
+	if (result->carried && !dry_run)
+		output_line(out, STYLE_PLAIN, "That took %s; the cache grew by %s.",
+					text_duration(time, result->seconds), text_bytes(bytes, result->bytes));
+	if (result->evicted)
+		output_warning(out, "%s evicted for them: the cache is at its limit (CUDA_CACHE_MAXSIZE)",
+					   TEXT_COUNT(result->evicted, "old entry", "old entries"));
+	if (*result->note)
+		output_warning(out, "%s", result->note);
+}
+
+static void prime_print_reuse(const struct output *out, const struct jw_prime_result *result,
+							  bool dry_run)
+{
+	const struct jw_prime_reuse *reuse = &result->reuse;
+	const struct jw_prime_plan *plan = &result->plan;
+
+	if (reuse->not_refilled.code)
+		output_warning(out, "the store is not used: %s", reuse->not_refilled.message);
+	print_refilled(out, &reuse->refilled, dry_run);
+	if (reuse->not_carried.code)
+		output_warning(out, "nothing is carried over: %s", reuse->not_carried.message);
+	if (reuse->carried)
+		print_carried(out, reuse->carried, dry_run);
+	/* As “jitwarm check” counts. */
+	if (plan->restored)
+		output_line(out, STYLE_PLAIN, "Cold: %zu of %s; from earlier results at once: %zu.",
+					plan->cold + plan->over_budget + plan->restored,
+					TEXT_COUNT(plan->modules, "module", "modules"), plan->restored);
+}
+
+/* ---- the plan and the results */
+
+/* The limit of the cache and its use, where that may matter. */
+static void print_limit(const struct output *out, const struct jw_prime_plan *plan)
+{
+	char used[TEXT_SHORT], limit[TEXT_SHORT];
+	const uint64_t all = plan->used_bytes + plan->forecast.cache_bytes;
+	const bool evicts = !plan->too_much && all > plan->limit_bytes;
+
+	if (all <= plan->limit_bytes / 2)
+		return;
+	output_line(out, STYLE_PLAIN, "The driver keeps at most %s of cache, of which %s are used%s.",
+				text_bytes(limit, plan->limit_bytes), text_bytes(used, plan->used_bytes),
+				evicts ? ": the driver will evict the oldest entries" : "");
+}
+
+static void print_over_budget(const struct output *out, const struct jw_prime_plan *plan)
+{
+	char time[TEXT_SHORT], bytes[TEXT_SHORT], all_time[TEXT_SHORT], all_bytes[TEXT_SHORT];
+
+	if (plan->over_budget)
+		output_line(out, STYLE_WARN,
+					"The budget leaves %s of lower priority to the next run (%s on one core, %s of "
+					"cache); without it: %s (%s, %s).",
+					TEXT_COUNT(plan->over_budget, "module", "modules"),
+					text_duration(time, plan->over_budget_seconds),
+					text_bytes(bytes, plan->over_budget_bytes),
+					TEXT_COUNT(plan->cold + plan->over_budget, "module", "modules"),
+					text_duration(all_time, plan->over_budget_seconds +
+												plan->forecast.start.likely -
+												plan->forecast.restored_seconds),
+					text_bytes(all_bytes, plan->over_budget_bytes + plan->forecast.cache_bytes));
+}
+
+/* With several GPUs, prints a line for each, then their total. Those of other machines share no
+ * first start. */
+static void print_forecast(const struct output *out, const struct jw_prime_result *result,
+						   bool for_others)
+{
+	const struct jw_forecast *all = &result->plan.forecast;
+	char prime[TEXT_SHORT], cache[TEXT_SHORT];
+	size_t busy = 0;
+
+	for (size_t i = 0; i < result->gpu_count; i++)
+		busy += result->gpus[i].cold > result->gpus[i].restored;
+	for (size_t i = 0; busy > 1 && i < result->gpu_count; i++) {
+		const struct jw_prime_gpu *gpu = &result->gpus[i];
+		char target[JW_TARGET_TEXT], head[JW_TARGET_TEXT + 4];
+
+		(void)snprintf(head, sizeof head, "%s: ", jw_target_sm(target, gpu->target));
+		if (gpu->cold > gpu->restored)
+			forecast_text_line(out, head, &gpu->forecast, ".");
+	}
+	if (busy > 1 && for_others)
+		output_line(out, STYLE_PLAIN,
+					"All together: compiling takes %s with %s if nothing else runs, %s of cache.",
+					text_span(prime, all->prime.low, all->prime.high),
+					TEXT_COUNT(all->workers, "worker", "workers"),
+					text_bytes(cache, all->cache_bytes));
+	else
+		forecast_text_line(out, busy > 1 ? "All together: " : "Predicted: ", all, ".");
+	forecast_text_doubt(out, all);
+}
+
+static void prime_print_plan(const struct output *out, const struct jw_prime_result *result,
+							 bool for_others)
+{
+	const struct jw_prime_plan *plan = &result->plan;
+	char bytes[TEXT_SHORT];
+
+	if (plan->cache.text[0])
+		output_warning(out, "%s%s%s", plan->cache.text, plan->cache.evicted ? "; " : "",
+					   plan->cache.evicted ? plan->cache.next_step : "");
+	/* Of files that run, the notes say what is not used. */
+	if (plan->cannot && plan->hopeless)
+		output_line(out, STYLE_WARN,
+					"%s with code that this driver cannot use for these GPUs; “jitwarm "
+					"scan” says why.",
+					TEXT_COUNT(plan->cannot, "container", "containers"));
+	if (!plan->modules && (plan->recorded_missing || plan->recorded_unfiled)) {
+		if (!result->troubles)
+			output_line(
+				out, STYLE_GOOD, "Warm: %s in no file, and in the cache.",
+				TEXT_COUNT(plan->recorded_unfiled, "recorded module is", "recorded modules are"));
+		return;
+	}
+	if (!plan->modules && (plan->tile || plan->unknown)) {
+		output_line(out, STYLE_WARN, "There is nothing here that jitwarm could compile.");
+		return;
+	}
+	if (!plan->modules && plan->hopeless) {
+		output_line(out, STYLE_BAD, "Nothing is compiled: what is here cannot run on these GPUs.");
+		return;
+	}
+	if (!plan->modules) {
+		output_line(out, STYLE_PLAIN,
+					"There is nothing here that the driver would compile for these GPUs.");
+		return;
+	}
+	if (!plan->cold && plan->over_budget) {
+		print_limit(out, plan);
+		print_over_budget(out, plan);
+		return;
+	}
+	if (!plan->cold && plan->warm < plan->modules) {
+		output_line(out, STYLE_PLAIN, "Nothing is left to compile.");
+		return;
+	}
+	if (!plan->cold) {
+		output_line(out, STYLE_GOOD, "Warm: %s that the driver would compile %s in its cache.",
+					module_text_all(bytes, plan->modules), plan->modules == 1 ? "is" : "are");
+		module_text_marks(out, "", "the warm modules", plan->carried, ".");
+		module_text_link(out, "", 0, &plan->forecast, ".");
+		return;
+	}
+	output_line(out, STYLE_PLAIN, "%zu of %s to compile (%s of PTX).", plan->cold,
+				TEXT_COUNT(plan->modules, "module", "modules"),
+				text_bytes(bytes, plan->cold_bytes));
+	print_forecast(out, result, for_others);
+	if (plan->why[0])
+		output_line(out, STYLE_PLAIN, "Why: %s.", plan->why);
+	module_text_marks(out, "", "the warm modules", plan->carried, ".");
+	module_text_link(out, "", plan->link, &plan->forecast, ".");
+	if (!for_others)
+		print_limit(out, plan);
+	print_over_budget(out, plan);
+}
+
+static void prime_print_compiled(const struct output *out, const struct jw_prime_result *result)
+{
+	const struct jw_prime_plan *plan = &result->plan;
+	char time[TEXT_SHORT], bytes[TEXT_SHORT], more_time[TEXT_SHORT], more_bytes[TEXT_SHORT];
+	bool whole = result->compiled == plan->cold && !result->stopped.code;
+
+	if (whole)
+		output_line(out, STYLE_GOOD,
+					"Compiled %s: predicted %s, took %s; the cache grew by %s (predicted "
+					"%s).",
+					TEXT_COUNT(result->compiled, "module", "modules"),
+					text_duration(more_time, plan->forecast.prime.likely),
+					text_duration(time, result->seconds), text_bytes(bytes, result->added_bytes),
+					text_bytes(more_bytes, plan->forecast.cache_bytes));
+	else
+		output_line(out, STYLE_GOOD, "Compiled %s in %s; the cache grew by %s.",
+					TEXT_COUNT(result->compiled, "module", "modules"),
+					text_duration(time, result->seconds), text_bytes(bytes, result->added_bytes));
+}
+
+static void prime_print_left(const struct output *out, const struct jw_prime_result *result,
+							 bool by_size)
+{
+	const char *how = by_size ? "the same command with a larger --budget-size compiles them"
+							  : "the same command continues";
+	size_t left = result->undone + result->plan.over_budget;
+
+	if (result->out_of_time)
+		output_line(out, STYLE_WARN, "The time is up with %s left: %s.",
+					TEXT_COUNT(left, "module", "modules"), how);
+	else
+		output_line(out, STYLE_WARN, "%s left: %s.", TEXT_COUNT(left, "module", "modules"), how);
+}
+
+/* ---- unattended runs */
+
+static int look_at_changes(struct jw_error *err, const struct options *options,
+						   struct jw_run_state **ret_state, char **ret_changes)
+{
+	const struct jw_run_key key = {.names = options->operands,
+								   .name_count = options->operand_count,
+								   .cache_dir = options_value(options, "cache")};
+
+	return jw_run_look(err, &key, ret_state, ret_changes);
+}
+
+static int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *run)
+{
+	const struct options *options = &cli->options;
+
+	run->time_s = os_now_s();
+	run->began_ns = os_monotonic_ns();
+	if (!options_has(options, "if-changed") || !options_given(options, "if-changed"))
+		return 0;
+	if (look_at_changes(err, options, &run->state, &run->changes))
+		return -1;
+	run->skip = !*run->changes;
+	output_line(&cli->out, STYLE_PLAIN,
+				run->skip ? "Nothing has changed since the last run%s." : "Changed: %s.",
+				run->changes);
+	return 0;
+}
+
+static int write_logs(struct jw_error *err, const struct cli *cli, const struct unattended *run)
+{
+	const char *file =
+		options_has(&cli->options, "json-log") ? options_value(&cli->options, "json-log") : NULL;
+	char *line = json_object_line(&document_run, run), *own = NULL;
+	int result = 0;
+	/* An account without a home has no log. */
+	if (run->state && !jw_log_path(NULL, &own))
+		result = jw_log_append(err, own, line);
+	if (file && jw_log_append(err, file, line))
+		result = -1;
+	jw_text_free(own);
+	cJSON_free(line);
+	return result;
+}
+
+static int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run)
+{
+	int failed = run->skip && document_print(&cli->out, &document_prime_skipped, run);
+
+	run->seconds = (double)(os_monotonic_ns() - run->began_ns) / 1e9;
+	run->status = (unsigned)cli->status;
+	if (run->state ||
+		(options_has(&cli->options, "json-log") && options_given(&cli->options, "json-log")))
+		failed = failed || write_logs(err, cli, run);
+	jw_run_state_free(run->state);
+	jw_text_free(run->changes);
+	return failed;
+}
+
+/* ---- the outcome */
+
+static void next_step_failure(struct buf *command, const struct options *options,
+							  const struct jw_prime_failure *failure)
+{
+	static const char *const kept[] = {"target", "driver", "ptxas", "cache", NULL};
+	const bool make = options_has(options, "target");
+	const char *output = make ? options_value(options, "output") : NULL;
+
+	buf_say(command, make ? "jitwarm make" : "jitwarm prime");
+	next_step_keep(command, options, kept);
+	if (make && options_given(options, "fetch"))
+		buf_say(command, " --fetch");
+	/* What is recorded may be what is left out otherwise. */
+	if (options_given(options, "all") || options_given(options, "recording"))
+		buf_say(command, " --all");
+	if (output && options_name_folder(output)) {
+		buf_say(command, " -o");
+		shell_add_word(command, output);
+	} else if (output) {
+		buf_say(command, " -o FILE.jwpack");
+	}
+	if (failure->path[0] == '-')
+		buf_say(command, " --");
+	shell_add_word(command, failure->path);
+}
 
 struct prime_outcome {
 	struct cli *cli;
@@ -517,7 +1447,10 @@ static const struct cli_option prime_options[] = {
 	WHAT_OPTIONS,
 	CLI_VALUE("nvrtc-name", "NAME", "The program's name for the source; without it the file's name",
 			  .rare = true),
-	IF_CHANGED_OPTION,
+	CLI_FLAG("if-changed",
+			 "End at once, without starting the driver, if driver, GPUs, packages, "
+			 "settings and cache are unchanged since the last such run",
+			 .rare = true),
 
 	CLI_HEADING(.title = "How much at most"),
 	JOBS_OPTION,
@@ -535,7 +1468,15 @@ static const struct cli_option prime_options[] = {
 	WORKER_SETTINGS,
 
 	CLI_HEADING(.title = "Where results come from"),
-	REUSE_OPTIONS,
+	CLI_FLAG("no-store", "Do not restore earlier results from the store, and do not add new ones",
+			 .rare = true),
+	CLI_FLAG("carry-over",
+			 "After a driver update: reuse results of older drivers, from the cache and the "
+			 "store, under this driver's names; only the rest is compiled",
+			 .rare = true),
+	CLI_FLAG("recompile-carried",
+			 "Compile modules carried over from older drivers, and replace those results",
+			 .rare = true),
 	CLI_VALUE("share", "PLACE",
 			  "Take each module from DIR, https://HOST/PATH or s3://BUCKET/PREFIX before "
 			  "compiling it, and put there what is compiled; with --sign signed",
@@ -554,7 +1495,9 @@ static const struct cli_option prime_options[] = {
 	CLI_CACHE,
 	CLI_FLAG("tune", "If the driver's limit is too small for the results, raise it for this "
 					 "account first (“jitwarm tune”)"),
-	JSON_LOG_OPTION,
+	CLI_VALUE("json-log", "FILE",
+			  "Append a line of JSON to FILE at the end of the run, also after a failure",
+			  .names = NAMES_LOG, .rare = true),
 	PROGRESS_OPTION,
 	{0}};
 
@@ -579,6 +1522,8 @@ const struct cli_command command_prime = {
 		"architecture. The cache identifies a module by its text, so NVRTC's version, options and "
 		"source name must be those of the program.\n\nMemory, time-outs and the store are settings "
 		"(“jitwarm config”).",
+	.examples =
+		"jitwarm prime tensorflow\njitwarm prime -n torch\njitwarm prime --budget-time 5m\n",
 	.options = prime_options,
 	.run = prime_run,
 };
@@ -622,6 +1567,8 @@ const struct cli_command command_make = {
 		"driver: the ptxas of that driver's CUDA version makes the driver's own code. It goes "
 		"into a pack for “jitwarm import” there, or into a cache in a folder, for an image. "
 		"“jitwarm compiler fetch”, or --fetch on the way, gets that ptxas.",
+	.examples = "jitwarm make --target rtx3070 --driver 550.163.01 -o lab.jwpack torch\n"
+				"jitwarm make --target sm_86 --driver 550.163.01 -n torch\n",
 	.options = make_options,
 	.run = prime_run,
 };

@@ -1,10 +1,72 @@
 /* jitwarm pull: packs of a registry into the driver's cache. */
 #include <jitwarm/share.h>
 
+#include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
-#include "cli/parts/registry_options.h"
+#include "cli/document.h"
+#include "cli/pack_report.h"
+#include "cli/registry_options.h"
 #include "os/interrupt.h"
+
+#define PULLED(member, ...) JSON(struct jw_pulled_pack, member, __VA_ARGS__)
+
+static const struct json_field pulled_fields[] = {
+	PULLED(tag, "that was asked for"),
+	PULLED(pack_bytes, "of the pack"),
+	JSON_POINTER_OF("import", struct jw_pulled_pack, import, &document_import, NULL),
+	JSON_AS("failed", struct jw_pulled_pack, failed.message, "one line, instead of `import`",
+			.presence = JSON_IF_SET),
+	{0},
+};
+
+static const struct json_field pull_fields[] = {
+	JSON(struct jw_pull_result, place, "`HOST/REPOSITORY`"),
+	JSON_LIST_OF("packs", struct jw_pull_result, packs, pack_count,
+				 JSON_TABLE(struct jw_pulled_pack, pulled_fields), "in the order of their imports"),
+	JSON(struct jw_pull_result, failed, "packs that were not imported"),
+	JSON(struct jw_pull_result, seconds, "wall time, with the imports"),
+	{0},
+};
+const struct json_table document_pull = {
+	.schema = "jitwarm.pull/1", .fields = pull_fields, .size = sizeof(struct jw_pull_result)};
+
+static void registry_print_pulled(const struct output *out, const struct jw_pull_result *result)
+{
+	for (size_t i = 0; i < result->pack_count; i++) {
+		const struct jw_pulled_pack *pack = &result->packs[i];
+
+		if (!pack->import) {
+			output_error(out, "%s", pack->failed.message);
+			continue;
+		}
+		output_line(out, STYLE_PLAIN, "%s:%s (%s)", result->place, pack->tag,
+					text_bytes((char[TEXT_SHORT]){0}, pack->pack_bytes));
+		if (*pack->import->note)
+			output_note(out, "%s", pack->import->note);
+		if (*pack->import->unmarked)
+			output_warning(out,
+						   "entries that are not the driver's own bytes could not be marked: %s",
+						   pack->import->unmarked);
+		pack_report_import(out, pack->import);
+	}
+}
+
+static enum exit_status registry_status_of_pull(const struct jw_pull_result *result)
+{
+	size_t entries = 0, left = 0;
+
+	for (size_t i = 0; i < result->pack_count; i++) {
+		const struct jw_import_result *import = result->packs[i].import;
+
+		if (!import)
+			continue;
+		entries += import->entries;
+		left += import->refused;
+	}
+	if (result->failed)
+		return EXIT_COLD;
+	return !left ? EXIT_DONE : left == entries ? EXIT_CANNOT : EXIT_COLD;
+}
 
 static int pull_and_report(struct jw_error *err, struct cli *cli,
 						   const struct registry_given *registry)
@@ -92,6 +154,7 @@ const struct cli_command command_pull = {
 		"neither program, 3 if the registry cannot be reached, a pack is damaged or not trusted, "
 		"or "
 		"the cache cannot be written.",
+	.examples = "jitwarm pull oci://registry.example/lab/cache:torch\n",
 	.options = pull_options,
 	.run = pull_run,
 };

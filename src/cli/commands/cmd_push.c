@@ -3,10 +3,35 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
-#include "cli/parts/module_text.h"
-#include "cli/parts/registry_options.h"
+#include "cli/document.h"
+#include "cli/found_files.h"
+#include "cli/pack_report.h"
+#include "cli/registry_options.h"
 #include "os/interrupt.h"
+
+#define PUSHED(member, ...) JSON(struct jw_pushed_pack, member, __VA_ARGS__)
+
+static const struct json_field pushed_fields[] = {
+	PUSHED(tag, "that was set"),
+	PUSHED(targets, "as in `export`"),
+	PUSHED(drivers, "as in `export`"),
+	PUSHED(entries, "in the pack"),
+	PUSHED(pack_bytes, "of the pack"),
+	PUSHED(signed_by, "id of the key, where it is signed now", .presence = JSON_IF_SET),
+	PUSHED(public_key, "the argument of `key trust` on receiving machines",
+		   JSON_IF(struct jw_pushed_pack, signed_by)),
+	{0},
+};
+
+static const struct json_field push_fields[] = {
+	JSON(struct jw_push_result, place, "`HOST/REPOSITORY`"),
+	JSON_LIST_OF("packs", struct jw_push_result, packs, pack_count,
+				 JSON_TABLE(struct jw_pushed_pack, pushed_fields), "one for each architecture"),
+	JSON(struct jw_push_result, seconds, "wall time"),
+	{0},
+};
+const struct json_table document_push = {
+	.schema = "jitwarm.push/1", .fields = push_fields, .size = sizeof(struct jw_push_result)};
 
 struct pushing {
 	struct jw_push_options options;
@@ -51,6 +76,20 @@ static int read_push_key(struct jw_error *err, const struct cli *cli, struct pus
 	pushing->options.passphrase = key.passphrase;
 	pushing->options.state_dir = key.state_dir;
 	return 0;
+}
+
+static void registry_print_pushed(const struct output *out, const struct jw_push_result *result)
+{
+	for (size_t i = 0; i < result->pack_count; i++) {
+		const struct jw_pushed_pack *pack = &result->packs[i];
+
+		output_line(out, STYLE_GOOD, "%s:%s: %s for %s (%s)", result->place, pack->tag,
+					TEXT_COUNT(pack->entries, "entry", "entries"),
+					*pack->targets ? pack->targets : "any GPU",
+					text_bytes((char[TEXT_SHORT]){0}, pack->pack_bytes));
+		if (*pack->signed_by)
+			pack_report_signature(out, pack->signed_by, pack->public_key);
+	}
 }
 
 static int push_and_report(struct jw_error *err, struct cli *cli, struct pushing *pushing)
@@ -116,6 +155,7 @@ const struct cli_command command_push = {
 		"if "
 		"neither program is here, 3 if the registry cannot be reached or refuses, or there is "
 		"nothing to push.",
+	.examples = "jitwarm push oci://registry.example/lab/cache:torch --sign torch\n",
 	.options = push_options,
 	.run = push_run,
 };

@@ -8,10 +8,84 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
-#include "cli/parts/module_text.h"
-#include "cli/parts/next_step.h"
+#include "cli/document.h"
+#include "cli/found_files.h"
+#include "cli/next_step.h"
 #include "os/interrupt.h"
+
+/* ---- the document */
+
+struct command_document {
+	const char *file; /* the recording; NULL: none */
+	struct jw_record_result result;
+	struct jw_recording recording;
+	struct command_owner {
+		struct jw_recorded_file file;
+		size_t modules;
+		double seconds;
+	} * owners; /* the dearest first */
+	size_t owner_count, not_in_files;
+	const char *why_useless; /* "": programs use the cache */
+};
+
+#define COMMAND(member, ...) JSON(struct command_document, member, __VA_ARGS__)
+
+static const struct json_field owner_fields[] = {
+	JSON_AS("path", struct command_owner, file.path, "with a package: below its folder"),
+	JSON_AS("package", struct command_owner, file.package, "that installed it",
+			.presence = JSON_UNLESS_NULL),
+	JSON_AS("version", struct command_owner, file.version, "of the package",
+			.presence = JSON_UNLESS_NULL),
+	JSON_AS("member", struct command_owner, file.member, "inside an archive",
+			.presence = JSON_UNLESS_NULL),
+	JSON(struct command_owner, modules, "that were compiled"),
+	JSON(struct command_owner, seconds, "of compiling them"),
+	{0},
+};
+
+static const struct json_field command_fields[] = {
+	JSON_AS("recording", struct command_document, file,
+			"with `--record`: the file that was written", .presence = JSON_UNLESS_NULL),
+	COMMAND(recording.command, "the program's name"),
+	COMMAND(result.exit_status, "the command's; 128 and the signal's number where one ended it"),
+	COMMAND(result.seconds, "wall time that it ran"),
+	JSON_AS("modules", struct command_document, recording.module_count,
+			"that the driver compiled meanwhile: `in_files` + `not_in_files`"),
+	COMMAND(result.compile_seconds, "of compiling them, predicted"),
+	JSON_LIST_OF("files", struct command_document, owners, owner_count,
+				 JSON_TABLE(struct command_owner, owner_fields),
+				 "the files that hold these modules, the slowest to compile first"),
+	JSON_AS("in_files", struct command_document, result.found,
+			"modules that the searched files hold"),
+	COMMAND(not_in_files, "modules that no searched file holds"),
+	COMMAND(result.not_by_prime,
+			"of `in_files`: those that `prime` of the files does not compile, only of a recording"),
+	COMMAND(result.live, "the command had the driver's cache; else a private one"),
+	JSON_AS("why_useless", struct command_document, why_useless,
+			"a line on why programs do not use the cache", .presence = JSON_IF_SET),
+	COMMAND(result.added, "entries added to the user's cache"),
+	COMMAND(result.added_bytes, "growth of the user's cache by those of a private one"),
+	COMMAND(result.there, "entries of a private cache that the user's had already"),
+	COMMAND(result.refused, "entries not added: damaged, or of an unknown form"),
+	COMMAND(result.evicted, "old entries that were evicted for them"),
+	COMMAND(result.cooled, "of these: entries of the driver in use, whose modules are cold again"),
+	JSON_AS("why_not_warmed", struct command_document, result.unwarmed.message,
+			"a line on why entries were not added to the user's cache",
+			JSON_IF(struct command_document, result.unwarmed.code)),
+	COMMAND(result.compiler_seen,
+			"a process of the command had loaded the driver's compiler, which compiles and links; "
+			"a process that ended quickly may be missed"),
+	COMMAND(result.interrupted,
+			"by Ctrl-C after the command's end: the search stopped, and `in_files` may be too low"),
+	JSON_LINES_OF("notes", struct command_document, result.notes, result.note_count,
+				  "lines: files that could not be read"),
+	{0},
+};
+const struct json_table document_command = {
+	.schema = "jitwarm.command/1",
+	.text = "The result of `run`; a recording is another document (`formats.md`).",
+	.fields = command_fields,
+};
 
 enum { MOST_OWNERS = 8 };
 
@@ -316,6 +390,8 @@ const struct cli_command command_run = {
 		"warm).\n\nEnds with the command's exit status, 127 if there is no such command, 126 if it "
 		"cannot be started. Its output is left alone; with --json its standard output goes to "
 		"standard error.",
+	.examples = "jitwarm run -- python train.py\n"
+				"jitwarm run --record train.json -- python train.py\n",
 	.takes_command = true,
 	.options = run_options,
 	.run = run_run,

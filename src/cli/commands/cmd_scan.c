@@ -8,12 +8,230 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
+#include "cli/document.h"
+#include "cli/found_files.h"
+#include "cli/gpu_targets.h"
+#include "cli/index_wheel.h"
+#include "cli/module_text.h"
 #include "cli/output.h"
-#include "cli/parts/asked_wheel.h"
-#include "cli/parts/gpu_targets.h"
-#include "cli/parts/module_text.h"
 #include "os/file.h"
+
+/* ---- the document */
+
+struct scan_document {
+	const cJSON *packages; /* NULL: without -r */
+	const cJSON *files;
+	const struct jw_scan_total *totals;
+	size_t total_count;
+};
+
+struct scan_package_document {
+	struct jw_listed_package package;
+	const char *wheel, *why;
+};
+
+#define ROW(member, ...)              JSON(struct jw_scan_image, member, __VA_ARGS__)
+#define VERDICT(member, ...)          JSON(struct jw_scan_verdicts, member, __VA_ARGS__)
+#define VERDICT_AS(name, member, ...) JSON_AS(name, struct jw_scan_verdicts, member, __VA_ARGS__)
+
+static const struct json_field reason_fields[] = {
+	VERDICT_AS("exclusive", cannot_exclusive, "an `a` or `f` target"),
+	VERDICT_AS("too_new", cannot_too_new,
+			   "a PTX version, a kind of entry or machine code that the driver does not know"),
+	VERDICT_AS("zstd", cannot_zstd, "compressed in a way that this driver cannot read"),
+	VERDICT_AS("damaged", cannot_damaged, NULL),
+	{0},
+};
+
+/* Rounds to milliseconds; estimates are no more precise. */
+static double rounded(double seconds)
+{
+	return (double)(uint64_t)(seconds * 1000 + 0.5) / 1000;
+}
+
+/* The inputs of a link, if there is one. */
+static struct jw_scan_work linked(const struct jw_scan_verdicts *verdicts)
+{
+	return verdicts->link_needed == JW_SCAN_NEED_YES ? verdicts->link_work
+													 : (struct jw_scan_work){0};
+}
+
+static double start_seconds(const void *values)
+{
+	const struct jw_scan_verdicts *verdicts = values;
+
+	return rounded(verdicts->work.start.likely + linked(verdicts).start.likely);
+}
+
+static double low_seconds(const void *values)
+{
+	const struct jw_scan_verdicts *verdicts = values;
+
+	return rounded(verdicts->work.start.low + linked(verdicts).start.low);
+}
+
+static double high_seconds(const void *values)
+{
+	const struct jw_scan_verdicts *verdicts = values;
+
+	return rounded(verdicts->work.start.high + linked(verdicts).start.high);
+}
+
+static double longest_seconds(const void *values)
+{
+	const struct jw_scan_verdicts *verdicts = values;
+	const double longest = linked(verdicts).longest_seconds;
+
+	return rounded(longest > verdicts->work.longest_seconds ? longest
+															: verdicts->work.longest_seconds);
+}
+
+static double cache_bytes(const void *values)
+{
+	const struct jw_scan_verdicts *verdicts = values;
+
+	return (double)(verdicts->work.cache_bytes + linked(verdicts).cache_bytes);
+}
+
+static const struct json_field estimate_fields[] = {
+	JSON_NUMBER_OF("cpu_seconds", start_seconds, "on one core"),
+	JSON_NUMBER_OF("low_seconds", low_seconds, "it takes less in one case of twenty"),
+	JSON_NUMBER_OF("high_seconds", high_seconds, "it takes more in one case of twenty"),
+	JSON_NUMBER_OF("longest_seconds", longest_seconds, "of the longest module"),
+	JSON_NUMBER_OF("cache_bytes", cache_bytes, "growth of the driver's cache"),
+	{0},
+};
+
+static const struct json_field verdict_fields[] = {
+	VERDICT(native, "machine code of exactly this architecture"),
+	VERDICT(compatible, "other machine code that runs"),
+	VERDICT(link, "relocatable, with usable PTX"),
+	VERDICT(jit, "PTX that the driver compiles"),
+	VERDICT(tile, "Tile IR, which the driver compiles at its first load; whether it is in the "
+				  "cache cannot be told"),
+	VERDICT(unknown, "a kind of entry that jitwarm does not know: `other` has its number"),
+	VERDICT(cannot, "the code that the driver takes is unusable"),
+	VERDICT(nothing, "code for other or newer architectures"),
+	VERDICT(pieces,
+			"containers with code that the CUDA runtime registers, with the objects that a link "
+			"left out, or of a loose file"),
+	VERDICT(lacking, "of these: without code for this GPU; a program that uses one fails"),
+	VERDICT_AS("jit_modules", work.modules,
+			   "distinct pairs of payload and option string that would be compiled"),
+	VERDICT_AS("jit_bytes", work.ptx_bytes, "their PTX, decompressed"),
+	JSON_OF(
+		JSON_MAYBE, "link_needed", struct jw_scan_verdicts, link_needed,
+		.text =
+			"whether the CUDA runtime links at start for this GPU; `null`: the file does not tell"),
+	VERDICT_AS("link_modules", link_work.modules, "as `jit_modules`, of inputs of that link"),
+	VERDICT_AS("link_bytes", link_work.ptx_bytes, "their PTX, decompressed"),
+	VERDICT_AS("loose_modules", loose_work.modules,
+			   "of `jit_modules`: outside the sections that the CUDA runtime registers"),
+	VERDICT_AS("loose_bytes", loose_work.ptx_bytes, "their PTX, decompressed"),
+	VERDICT(left_out, "`prime` leaves that part out without `--all`; true, too, of what packages' "
+					  "tests load, and then that part is all of `jit_modules`"),
+	JSON_PART("cannot_reasons", JSON_TABLE(struct jw_scan_verdicts, reason_fields),
+			  "the same containers as `cannot`, by reason"),
+	JSON_PART("estimate", JSON_TABLE(struct jw_scan_verdicts, estimate_fields),
+			  "of compiling `jit_modules` and a link that is needed"),
+	{0},
+};
+
+static const struct json_field verdict_pair[] = {
+	JSON_SAID("sm_120", struct jw_scan_verdicts, target, document_sm, NULL),
+	JSON_PART("verdict", JSON_TABLE(struct jw_scan_verdicts, verdict_fields), NULL),
+	{0},
+};
+
+static const struct json_field count_pair[] = {
+	JSON_AS("target", struct jw_scan_count, name, NULL),
+	JSON(struct jw_scan_count, entries, NULL),
+	{0},
+};
+
+static const struct json_field image_fields[] = {
+	ROW(path, "the file"),
+	ROW(member, "inside an archive: its name there", .presence = JSON_UNLESS_NULL),
+	ROW(size_bytes, "of the file or member"),
+	ROW(format, "`elf`, `pe`, `fatbin`, `cubin` or `ptx`"),
+	ROW(containers, "fat binaries; a loose cubin or PTX counts as one, as does each PTX text in a "
+					"program's data"),
+	JSON_MAP_OF("cubins", struct jw_scan_image, cubins, cubin_count,
+				JSON_TABLE(struct jw_scan_count, count_pair),
+				"entries of machine code by target: `{\"sm_75\": 190, \"sm_90a\": 1376}`"),
+	JSON_MAP_OF("ptx", struct jw_scan_image, ptx, ptx_count,
+				JSON_TABLE(struct jw_scan_count, count_pair),
+				"entries of PTX by target: `{\"compute_120\": 188}`"),
+	ROW(ptx_bytes, "all of them, decompressed"),
+	JSON_MAP_OF("other", struct jw_scan_image, other, other_count,
+				JSON_TABLE(struct jw_scan_count, count_pair),
+				"entries of other kinds by name: `lto-ir`, `kind 0x80`"),
+	ROW(damaged, "places that look like a container but are not sound"),
+	JSON_MAP_OF("verdicts", struct jw_scan_image, verdicts, verdict_count,
+				JSON_TABLE(struct jw_scan_verdicts, verdict_pair), "by GPU; `{}` without a GPU"),
+	{0},
+};
+const struct json_table document_scan_image = {.fields = image_fields};
+
+static const struct json_field change_fields[] = {
+	JSON(struct jw_scan_change, driver, "from this branch on"),
+	JSON(struct jw_scan_change, modules, "that `prime` would compile then"),
+	JSON(struct jw_scan_change, failing, "files with which a program fails then"),
+	{0},
+};
+
+#define TOTAL(member, ...) JSON(struct jw_scan_total, member, __VA_ARGS__)
+
+static const struct json_field total_fields[] = {
+	JSON_SAID("target", struct jw_scan_total, target, document_sm, "`sm_86`"),
+	TOTAL(modules, "that `prime` would compile, each once, whichever files hold it"),
+	TOTAL(ptx_bytes, "their PTX, decompressed"),
+	TOTAL(left_out, "modules that `prime` leaves out without `--all`"),
+	TOTAL(driver_from, "the oldest branch of Linux drivers from which up to this driver all is the "
+					   "same and no program fails; 0: none"),
+	TOTAL(driver_to, "the last branch before a newer driver changes something; 0: none does"),
+	JSON_INSIDE_OF("newer", struct jw_scan_total, newer, newer_count, "what newer drivers change",
+				   .table = JSON_TABLE(struct jw_scan_change, change_fields)),
+	TOTAL(older_differ, "older branches have other verdicts, with which no program fails"),
+	TOTAL(fails_from, "branches with which a program fails: the first"),
+	TOTAL(fails_to, "and the last; 0: none"),
+	TOTAL(at_most,
+		  "no start compiles all of it: code that runs as it is is beside what is compiled, or "
+		  "two libraries are one for several CUDA versions (`libx_cuda118.so`)"),
+	JSON_OBJECT_OF("forecast", struct jw_scan_total, forecast, &document_forecast,
+				   "what compiling them takes on this machine"),
+	{0},
+};
+
+#define PACKAGE(member, ...) JSON(struct scan_package_document, member, __VA_ARGS__)
+
+static const struct json_field package_fields[] = {
+	PACKAGE(package.asked,
+			"`torch==2.1.0`, as pip resolves it; of what is left out what the file has there"),
+	PACKAGE(package.line, "the line of what is left out; 0: a package"),
+	PACKAGE(wheel, "the wheel's file, the `path` of its `files`", .presence = JSON_UNLESS_NULL),
+	PACKAGE(why, "why there is none, in one line", .presence = JSON_UNLESS_NULL),
+	{0},
+};
+const struct json_table document_scan_package = {.fields = package_fields};
+
+static const struct json_field scan_fields[] = {
+	JSON_READY_OF("packages", struct scan_document, packages, &document_scan_package,
+				  "with `-r`: what the file names", .presence = JSON_UNLESS_NULL),
+	JSON_READY_OF("files", struct scan_document, files, &document_scan_image,
+				  "each file, and each member of an archive, that holds device code"),
+	JSON_LIST_OF("totals", struct scan_document, totals, total_count,
+				 JSON_TABLE(struct jw_scan_total, total_fields),
+				 "all files together, an object for each GPU; `[]` without a GPU"),
+	{0},
+};
+const struct json_table document_scan = {
+	.schema = "jitwarm.scan/1",
+	.fields = scan_fields,
+	.end = "A verdict counts containers, each under the first that holds of `native` to `nothing`.",
+};
+
+/* ---- the text */
 
 enum { MOST_LINE = 1 << 16, MOST_LIBRARIES = 1 << 20, MOST_LARGEST = 3 };
 
@@ -345,7 +563,7 @@ struct scan_run {
 	struct jw_scan_total totals[GPUS_MOST];
 	size_t total_count, failing_on[GPUS_MOST];
 	char *archive; /* whose members were printed last */
-	struct asked_wheel asked;
+	struct index_wheel asked;
 	const struct jw_index_wheel *wheel; /* NULL: without --index */
 	struct scan_library *libraries;
 	size_t library_count, library_capacity;
@@ -449,7 +667,7 @@ static void print_scan_trouble(void *context, const char *path, const struct jw_
 	(void)path;
 	run->troubles++;
 	run->read = true;
-	output_error(&run->cli->out, "%s", asked_wheel_name(run->wheel, named.message));
+	output_error(&run->cli->out, "%s", index_wheel_hide_folder(run->wheel, named.message));
 }
 
 static void take_total(void *context, const struct jw_scan_total *total)
@@ -471,7 +689,7 @@ static void say_of_file(const struct scan_run *run, enum style style, const char
 		;
 	file = wheel ? wheel : file; /* its folder is gone */
 	named = mem_string(file);
-	output_line(&run->cli->out, style, "%s: %s", asked_wheel_name(run->wheel, named), why);
+	output_line(&run->cli->out, style, "%s: %s", index_wheel_hide_folder(run->wheel, named), why);
 	mem_free(named);
 }
 
@@ -581,7 +799,7 @@ static int list_packages(struct jw_error *err, struct scan_run *run, const struc
 	run->asked.fetching.label = run->file;
 	if (run->cli->out.json && !(run->packages = cJSON_CreateArray()))
 		mem_ended(0);
-	if (asked_index_open(err, run->cli, gpus, &run->asked) ||
+	if (index_wheel_open(err, run->cli, gpus, &run->asked) ||
 		jw_index_list(err, run->asked.index, file, &run->list))
 		return -1;
 	fetching_end(&run->asked.fetching);
@@ -670,7 +888,7 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 	if (cli->out.json && !(run.files = cJSON_CreateArray()))
 		mem_ended(0);
 	failed = list_packages(err, &run, &gpus) ||
-			 (!run.file && asked_wheel_get(err, cli, &gpus, &run.asked));
+			 (!run.file && index_wheel_get(err, cli, &gpus, &run.asked));
 	run.wheel = run.asked.wheel;
 	failed = failed || scan_all(err, &run, &gpus) ? -1 : 0;
 	jw_index_close(run.asked.index);
@@ -699,7 +917,7 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 
 static const struct cli_option options[] = {
 	GPUS_OPTIONS,
-	ASKED_WHEEL_OPTIONS,
+	INDEX_OPTIONS,
 	CLI_VALUE(
 		"requirements", "FILE",
 		"With --index: all packages of a requirements.txt, a pylock.toml or pip's report, a line "
@@ -734,6 +952,7 @@ const struct cli_command command_scan = {
 		"program will fail since it has no code that runs on the GPU, or jitwarm cannot tell (Tile "
 		"IR), "
 		"3 if nothing could be read.",
+	.examples = "jitwarm scan tensorflow\njitwarm scan --target rtx3070,h100 ./libmodel.so\n",
 	.options = options,
 	.run = scan_run,
 };

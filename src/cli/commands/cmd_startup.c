@@ -7,11 +7,46 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
-#include "cli/parts/next_step.h"
-#include "cli/parts/prime_text.h"
+#include "cli/commands/cmd_ahead.h"
+#include "cli/document.h"
+#include "cli/next_step.h"
 #include "os/console.h"
 #include "os/platform.h"
+
+struct startup_document {
+	struct jw_startup startup;
+	bool enabled;
+	const cJSON *runs;
+};
+
+extern const struct json_table document_run; /* cmd_prime.c */
+
+static const struct json_field item_fields[] = {
+	JSON(struct jw_startup_item, where, "a file, or the task's name"),
+	JSON(struct jw_startup_item, there, "it exists"),
+	JSON_AS("by_jitwarm", struct jw_startup_item, ours, "it is jitwarm's"),
+	JSON(struct jw_startup_item, text, "the content that `startup enable` with these names writes"),
+	{0},
+};
+
+static const struct json_field startup_fields[] = {
+	JSON(struct startup_document, enabled,
+		 "the task, or all of the units, exist and are jitwarm's"),
+	JSON_LIST_OF("items", struct startup_document, startup.items, startup.count,
+				 JSON_TABLE(struct jw_startup_item, item_fields), NULL),
+	JSON_LINES_OF("commands", struct startup_document, startup.commands, startup.command_count,
+				  "run for the system, one line each"),
+	JSON(struct startup_document, startup.failed,
+		 "why one of them failed; nothing is enabled then, and the files are as before",
+		 .presence = JSON_UNLESS_NULL),
+	JSON_READY_OF("runs", struct startup_document, runs, &document_run,
+				  "with `startup status`: the last lines of the log"),
+	{0},
+};
+const struct json_table document_startup = {
+	.schema = "jitwarm.startup/1",
+	.fields = startup_fields,
+};
 
 enum { SHOWN_RUNS = 5 };
 
@@ -315,6 +350,8 @@ const struct cli_command command_startup_enable = {
 		"that watches driver and packages. It runs at the lowest priority, on mains power only, "
 		"and ends at once if nothing has changed. On Linux, “jitwarm ahead” runs as soon as a "
 		"driver is installed, at each logon and every day. A second call replaces the first.",
+	.examples = "jitwarm startup enable\n"
+				"jitwarm startup enable --service ollama --account ollama\n",
 	.options = enable_options,
 	.run = enable_run,
 };
@@ -325,6 +362,7 @@ const struct cli_command command_startup_disable = {
 	.usage = "[OPTION]…",
 	.description =
 		"Removes the task or the units of “startup enable”. Others under the same names stay.",
+	.examples = "jitwarm startup disable\n",
 	.options = other_options,
 	.no_operands = "it concerns the one task or set of units of this account",
 	.run = disable_run,
@@ -336,6 +374,7 @@ const struct cli_command command_startup_status = {
 	.usage = "[OPTION]…",
 	.description = "Shows the task or the units of “startup enable”, and the last runs: their "
 				   "times, changes and durations. Exit status: 1 if the task or units are missing.",
+	.examples = "jitwarm startup status\n",
 	.options = other_options,
 	.no_operands = "it concerns the one task or set of units of this account",
 	.run = run_startup_status,

@@ -3,8 +3,30 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
+#include "cli/document.h"
 #include "cli/output.h"
+
+static const struct json_field pack_fields[] = {
+	JSON(struct jw_store_pack, name, "the file in the store"),
+	JSON(struct jw_store_pack, targets, "as in `export`"),
+	JSON(struct jw_store_pack, drivers, "as in `export`"),
+	JSON(struct jw_store_pack, entries, "as in `export`"),
+	JSON(struct jw_store_pack, content_bytes, "as in `export`"),
+	JSON_AS("pack_bytes", struct jw_store_pack, bytes, "of the file"),
+	JSON_NUMBERED("mtime_s", struct jw_store_pack, mtime_ns, document_whole_seconds,
+				  "seconds since 1970"),
+	JSON(struct jw_store_pack, damage, "a line, where it cannot be read", .presence = JSON_IF_SET),
+	{0},
+};
+
+static const struct json_field store_fields[] = {
+	JSON(struct jw_store, path, "the folder"),
+	JSON(struct jw_store, bytes, "of all packs"),
+	JSON_LIST_OF("packs", struct jw_store, packs, count,
+				 JSON_TABLE(struct jw_store_pack, pack_fields), "the oldest first"),
+	{0},
+};
+const struct json_table document_store = {.schema = "jitwarm.store/1", .fields = store_fields};
 
 static int print_store(struct jw_error *err, const struct output *out, const struct jw_store *store)
 {
@@ -64,6 +86,7 @@ const struct cli_command command_store_list = {
 		"next “jitwarm prime” restores those that it is asked for instead of compiling them again, "
 		"as far as the cache has room. Packs of former drivers stay until the store exceeds 2 "
 		"GiB.\n\nExit status: 1 if a pack is damaged.",
+	.examples = "jitwarm store list\n",
 	.no_operands = "nothing can be named here",
 	.run = list_run,
 };

@@ -7,11 +7,105 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
+#include "cli/document.h"
+#include "cli/next_step.h"
 #include "cli/output.h"
-#include "cli/parts/next_step.h"
-#include "cli/parts/tune_changes.h"
+#include "cli/tune_changes.h"
 #include "os/identity.h"
+
+/* ---- the document */
+
+struct tune_document {
+	struct jw_cache_info cache;
+	const char *path; /* the expected path */
+	uint64_t limit_bytes, predicted_bytes;
+	struct jw_settings settings;
+	char **warnings;
+	size_t warning_count;
+	struct jw_tune_result changes;
+};
+
+#define TUNE(member, ...)          JSON(struct tune_document, member, __VA_ARGS__)
+#define TUNE_AS(name, member, ...) JSON_AS(name, struct tune_document, member, __VA_ARGS__)
+
+static const struct json_field force_fields[] = {
+	TUNE(cache.now.path, "absent where the driver would not cache", .presence = JSON_UNLESS_NULL),
+	TUNE(cache.now.limit_bytes, NULL),
+	TUNE(cache.now.limit_set, "by `CUDA_CACHE_MAXSIZE`"),
+	{0},
+};
+
+static const struct json_field login_fields[] = {
+	TUNE(cache.path, "absent where the driver would not cache", .presence = JSON_UNLESS_NULL),
+	TUNE(cache.limit_bytes, NULL),
+	TUNE(cache.limit_set, "by `CUDA_CACHE_MAXSIZE`"),
+	{0},
+};
+
+static const struct json_field wanted_fields[] = {
+	TUNE(path, "absent where it stays as it is", .presence = JSON_UNLESS_NULL),
+	TUNE(limit_bytes, NULL),
+	{0},
+};
+
+static const char *say_value(char room[JSON_ROOM], const void *values)
+{
+	const struct jw_setting *setting = values;
+
+	(void)room;
+	return setting->unset ? NULL : setting->value;
+}
+
+static const struct json_field setting_fields[] = {
+	JSON(struct jw_setting, source,
+		 "`process`, `shell profile`, `environment.d`, `/etc/environment`, `profile.d`, `systemd "
+		 "unit`, `Windows user`, `Windows machine`"),
+	JSON(struct jw_setting, where, "file or registry key"),
+	JSON(struct jw_setting, line, "0: none"),
+	JSON(struct jw_setting, name, "of the variable"),
+	JSON_SAID_OF("value", say_value, "absent where the variable is unset",
+				 .presence = JSON_UNLESS_NULL),
+	JSON_AS("by_jitwarm", struct jw_setting, ours, "in a block that jitwarm wrote"),
+	{0},
+};
+
+static const struct json_field change_fields[] = {
+	JSON(struct jw_tune_change, where, "file or registry key"),
+	JSON(struct jw_tune_change, what,
+		 "`written`, `unchanged`, `restored`, `removed`; "
+		 "`left`: changed by others since"),
+	{0},
+};
+
+static const struct json_field undone_fields[] = {
+	JSON_LIST_OF("changes", struct tune_document, changes.changes, changes.count,
+				 JSON_TABLE(struct jw_tune_change, change_fields), "of `--apply` and `--undo`"),
+	{0},
+};
+const struct json_table document_tune_undone = {
+	.schema = "jitwarm.tune/1",
+	.text = "`--undo` prints only this:",
+	.fields = undone_fields,
+};
+
+static const struct json_field tune_fields[] = {
+	JSON_PART("in_force", JSON_TABLE(struct tune_document, force_fields), "of this process"),
+	JSON_PART("next_login", JSON_TABLE(struct tune_document, login_fields),
+			  "what programs have from the next login on, and jitwarm at once"),
+	JSON_PART("should_be", JSON_TABLE(struct tune_document, wanted_fields), "`--apply` sets it"),
+	TUNE_AS("present_bytes", cache.outlook.bytes, "in the cache"),
+	TUNE(predicted_bytes, "that the named packages would add"),
+	JSON_LIST_OF("settings", struct tune_document, settings.items, settings.count,
+				 JSON_TABLE(struct jw_setting, setting_fields),
+				 "every place that sets a variable of the driver's cache"),
+	JSON_LINES_OF(
+		"warnings", struct tune_document, warnings, warning_count,
+		"lines: misleading values, names unknown to the driver, problems of the directory"),
+	JSON_SAME(&document_tune_undone),
+	{0},
+};
+const struct json_table document_tune = {
+	.schema = "jitwarm.tune/1", .fields = tune_fields, .instead = &document_tune_undone};
 
 /* The state of one run. */
 struct tuning {
@@ -304,6 +398,19 @@ static int undo(struct jw_error *err, struct tuning *tuning, const struct jw_tun
 	return 0;
 }
 
+static int tune_change_scope(struct jw_error *err, const char *text,
+							 struct jw_tune_request *request)
+{
+	static const enum jw_scope plain[] = {JW_SCOPE_USER, JW_SCOPE_SYSTEM, JW_SCOPE_SHELL};
+
+	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+		if (!strcmp(text, jw_scope_name(plain[i]))) {
+			request->scope = plain[i];
+			return 0;
+		}
+	return error_set(err, JW_ERR_USAGE, "--scope %.100s: user, system or shell", text);
+}
+
 static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 {
 	const struct options *options = &tuning->cli->options;
@@ -377,6 +484,8 @@ const struct cli_command command_tune = {
 		"what the named libraries or packages (without a name: the active environment) would add "
 		"and a quarter of that.\n\n--apply sets it, --undo reverts it. Programs have it "
 		"from the next login on; jitwarm takes it at once, also in a unit or a hook.",
+	.examples = "jitwarm tune\njitwarm tune --apply tensorflow\njitwarm tune --print docker\n"
+				"jitwarm tune --undo\n",
 	.options = tune_options,
 	.run = tune_run,
 };

@@ -6,8 +6,24 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
-#include "cli/parts/tune_changes.h"
+#include "cli/document.h"
+#include "cli/tune_changes.h"
+
+struct uninstall_document {
+	char **removed;
+	size_t count;
+};
+
+static const struct json_field uninstall_fields[] = {
+	JSON_LINES_OF(
+		"removed", struct uninstall_document, removed, count,
+		"files, registry values, folders (jitwarm's empty one in the driver's cache too)"),
+	{0},
+};
+const struct json_table document_uninstall = {
+	.schema = "jitwarm.uninstall/1",
+	.fields = uninstall_fields,
+};
 
 enum { MOST_REMOVED = 10000 };
 
@@ -67,6 +83,7 @@ const struct cli_command command_uninstall = {
 		"folder that JITWARM_PTXAS names) and jitwarm's state. The entries of the cache "
 		"and your signing keys stay. Exit status: 1 if something could not be removed; the "
 		"next call tries it again.",
+	.examples = "jitwarm uninstall\n",
 	.options = uninstall_options,
 	.no_operands = "uninstall removes all that jitwarm has set up, and nothing else",
 	.run = uninstall_run,

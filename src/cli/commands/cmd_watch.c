@@ -14,16 +14,71 @@
 #include "base/pace.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/documents/documents.h"
+#include "cli/document.h"
 #include "cli/language.h"
-#include "cli/parts/eyes.h"
-#include "cli/parts/next_step.h"
+#include "cli/next_step.h"
+#include "cli/process_view.h"
 #include "cli/terminal.h"
 #include "os/clock.h"
 #include "os/console.h"
 #include "os/interrupt.h"
 #include "os/platform.h"
 #include "os/processes.h"
+
+/* ---- the document */
+
+enum watch_state { WATCH_COMPILING, WATCH_LINKING, WATCH_BUSY, WATCH_WAITING, WATCH_STATES };
+
+struct watch_document {
+	struct process_view process;
+	const char *cache; /* NULL: the driver has none for it */
+	double seconds, cpu_seconds;
+	double compiling_s, linking_s, busy_s, waiting_s;
+	double left_s;        /* for those left; less than 0: not known */
+	size_t entries, left; /* that appeared; that its files have and the cache lacks */
+	uint64_t bytes;
+	unsigned processes;     /* it, and those that it has started, at the last look */
+	enum watch_state state; /* the last one */
+	bool ended;             /* the process has */
+};
+
+static const struct json_field watched_fields[] = {
+	JSON(struct watch_document, process.pid, "its number"),
+	JSON(struct watch_document, process.name, "its program"),
+	JSON(struct watch_document, process.driver, "it has loaded NVIDIA's driver"),
+	JSON(struct watch_document, process.compiler, "it has loaded the driver's compiler"),
+	JSON(struct watch_document, process.others, "compilers with results of their own"),
+	{0},
+};
+
+static const char *const watch_names[] = {
+	[WATCH_COMPILING] = "compiling", [WATCH_LINKING] = "linking", [WATCH_BUSY] = "busy",
+	[WATCH_WAITING] = "waiting",     [WATCH_STATES] = NULL,
+};
+
+static const struct json_field watch_fields[] = {
+	JSON_PART("process", JSON_TABLE(struct watch_document, watched_fields), NULL),
+	JSON(struct watch_document, cache, "that the driver uses for it", .presence = JSON_UNLESS_NULL),
+	JSON(struct watch_document, seconds, "that it was watched"),
+	JSON(struct watch_document, cpu_seconds, "processor time that it used meanwhile"),
+	JSON_AS("compiling_seconds", struct watch_document, compiling_s,
+			"of those: the driver compiled for it"),
+	JSON_AS("linking_seconds", struct watch_document, linking_s,
+			"the driver's compiler was loaded, the process was busy, and no entry appeared"),
+	JSON_AS("busy_seconds", struct watch_document, busy_s,
+			"the process was busy with something else"),
+	JSON_AS("waiting_seconds", struct watch_document, waiting_s, "the process waited"),
+	JSON(struct watch_document, entries, "that the cache has got meanwhile, of any program"),
+	JSON(struct watch_document, bytes, "of them"),
+	JSON(struct watch_document, left, "modules of its libraries that are not in the cache"),
+	JSON_AS("left_seconds", struct watch_document, left_s,
+			"that compiling them will take, by the prediction and the pace so far; -1: not known"),
+	JSON(struct watch_document, processes, "it and those that it has started, at the last look"),
+	JSON(struct watch_document, state, "the last one", .names = watch_names),
+	JSON(struct watch_document, ended, "the process has ended"),
+	{0},
+};
+const struct json_table document_watch = {.schema = "jitwarm.watch/1", .fields = watch_fields};
 
 /* A process waits that uses less than this part of a core, and wants none. */
 #define BUSY_PART 0.2
@@ -86,7 +141,7 @@ static int look_at_its_cache(struct jw_error *err, struct watching *watching,
 /* Modules of the files that it has mapped, and that the cache lacks. */
 static int count_left(struct jw_error *err, struct watching *watching)
 {
-	const struct process_code *code = &watching->document.process;
+	const struct process_view *code = &watching->document.process;
 	const struct jw_find_options find = {
 		.names = (const char *const *)code->paths, .name_count = code->count, .cancel = cli_cancel};
 	struct jw_check_options check = {.system = watching->cli->system, .cancel = cli_cancel};
@@ -113,14 +168,14 @@ static int count_left(struct jw_error *err, struct watching *watching)
 /* -1 with JW_ERR_NOT_FOUND: it has ended. */
 static int take_look(struct jw_error *err, struct watching *watching, struct watch_look *look)
 {
-	struct process_code code;
+	struct process_view code;
 
 	look->at_ns = os_monotonic_ns();
 	if (os_process_used(err, watching->pid, &look->use) || look_at_its_cache(err, watching, look))
 		return -1;
-	if (process_code_read(err, watching->pid, &code))
+	if (process_view_read(err, watching->pid, &code))
 		return -1;
-	process_code_free(&watching->document.process);
+	process_view_free(&watching->document.process);
 	watching->document.process = code;
 	if (code.count == watching->files && look->entries == watching->checked_entries)
 		return 0;
@@ -146,7 +201,7 @@ static enum watch_state judge_look(const struct watching *watching, const struct
 	const double passed_ms = (double)(look->at_ns - watching->last.at_ns) / 1e6;
 	const bool busy = used_since(look, &watching->last) > BUSY_PART * passed_ms ||
 					  (look->use.runnable && watching->last.use.runnable);
-	const struct process_code *code = &watching->document.process;
+	const struct process_view *code = &watching->document.process;
 
 	if (!busy)
 		return WATCH_WAITING;
@@ -356,7 +411,7 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 		say_summary(&watching);
 		failed = document_print(&cli->out, &document_watch, &watching.document);
 	}
-	process_code_free(&watching.document.process);
+	process_view_free(&watching.document.process);
 	return failed ? cli_hopeless(err, cli, JW_ERR_UNSUPPORTED) : 0;
 }
 
@@ -381,6 +436,7 @@ const struct cli_command command_watch = {
 		"other programs that use the same cache count too.\n\nLinux. A process in a container "
 		"is watched in that container.\n\nExit status: 0, 2 if the system does not show the "
 		"process, 3 if there is no such process.",
+	.examples = "jitwarm watch 4242\njitwarm watch --for 1m 4242\n",
 	.options = watch_options,
 	.run = watch_run,
 };

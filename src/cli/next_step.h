@@ -1,7 +1,6 @@
 /* What to type next. */
 #pragma once
 
-#include <jitwarm/prime.h>
 #include <jitwarm/system.h>
 
 #include "base/buf.h"
@@ -32,7 +31,3 @@ void next_step_names(struct buf *command, const struct options *options);
 char *next_step_take(struct buf *command);
 /* Below an error or a warning: how programs get a cache that the driver uses. */
 void next_step_cache(const struct output *output, const struct jw_cache_info *cache);
-/* What compiles the file of what failed again: where all else is warm, only what failed. A pack is
- * another one, since it would have the modules of this file alone. */
-void next_step_failure(struct buf *command, const struct options *options,
-					   const struct jw_prime_failure *failure);

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 
-struct process_code {
+struct process_view {
 	int pid;
 	char name[64];
 	char **paths; /* programs and libraries, each once, of its descendants too */
@@ -21,15 +21,5 @@ struct process_code {
 
 /* Descendants that this account may not see are missing. JW_ERR_NOT_FOUND: the process has ended,
  * or is ending; JW_ERR_IO: this account may not see it; JW_ERR_UNSUPPORTED: nobody tells. */
-int process_code_read(struct jw_error *err, int pid, struct process_code *ret_code);
-void process_code_free(struct process_code *code);
-
-/* With whose eyes `doctor` looks: its own, another account's, a process's. */
-struct eyes {
-	struct process_code process; /* pid 0: none */
-	char *before; /* what a command needs before it to have the same eyes, in a shell; NULL: none */
-};
-
-/* --user, --pid. Turns this process into that account, permanently. */
-int eyes_choose(struct jw_error *err, struct cli *cli, struct eyes *ret_eyes);
-void eyes_free(struct eyes *eyes);
+int process_view_read(struct jw_error *err, int pid, struct process_view *ret_code);
+void process_view_free(struct process_view *code);

@@ -1,4 +1,4 @@
-#include "cli/parts/passphrase.h"
+#include "cli/passphrase.h"
 
 #include <string.h>
 

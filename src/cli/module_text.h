@@ -3,7 +3,6 @@
 #pragma once
 
 #include <jitwarm/estimate.h>
-#include <jitwarm/find.h>
 
 #include "base/text.h"
 #include "cli/output.h"
@@ -18,33 +17,9 @@ const char *module_text_all(char text[TEXT_SHORT], size_t count);
 void module_text_link(const struct output *out, const char *head, size_t link,
 					  const struct jw_forecast *forecast, const char *end);
 
-/* The files with device code that the operands name. */
-struct cli;
-
-struct found_files {
-	struct jw_found *found; /* NULL: no search was needed */
-	const char **paths;
-	size_t count;
-};
-
-/* jw_find (`sources`: as there), with its notes and warnings printed (`out` NULL: not). Without
- * names: the active environment. */
-int found_files_find(struct jw_error *err, const struct output *out, const char *const *names,
-					 size_t name_count, bool sources, struct found_files *ret_files);
-/* The same for a finished search; takes it over, also on failure. */
-int found_files_take(const struct output *out, struct jw_found *found,
-					 struct found_files *ret_files);
-/* Says that there was no device code; without operands, in which environment. Ends with 2 where
- * there was no file. */
-void found_files_none(struct cli *cli, const struct jw_found *found);
 /* The notes of a plan; without `all` one line in place of its assumptions, the last notes. */
 void plan_notes_print(const struct output *out, char *const *notes, size_t count,
 					  size_t assumptions, bool all);
-/* The notes and warnings alone. */
-void found_files_print(const struct output *out, const struct jw_found *found);
-/* Ends with 1 where a name led to no file, or something could not be read. */
-void found_files_end(struct cli *cli, const struct found_files *files);
-void found_files_free(struct found_files *files);
 
 /* The predicted cost of compiling, in one line that `scan`, `check` and `prime` share. */
 

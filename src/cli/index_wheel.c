@@ -1,4 +1,4 @@
-#include "cli/parts/asked_wheel.h"
+#include "cli/index_wheel.h"
 
 #include <string.h>
 
@@ -17,8 +17,8 @@ static void say_wheel(const struct cli *cli, const struct jw_index_wheel *wheel)
 				wheel->name, size, wheel->platform);
 }
 
-int asked_index_open(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
-					 struct asked_wheel *asked)
+int index_wheel_open(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
+					 struct index_wheel *asked)
 {
 	const char *python = options_value(&cli->options, "python");
 	struct jw_index_options options = {.platform = options_value(&cli->options, "platform"),
@@ -36,14 +36,14 @@ int asked_index_open(struct jw_error *err, struct cli *cli, const struct gpu_tar
 	return jw_index_open(err, &options, &asked->index);
 }
 
-int asked_wheel_get(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
-					struct asked_wheel *asked)
+int index_wheel_get(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
+					struct index_wheel *asked)
 {
 	static const char *const only[] = {"platform", "python"};
 	const struct options *options = &cli->options;
 	int result;
 
-	*asked = (struct asked_wheel){.index = NULL};
+	*asked = (struct index_wheel){.index = NULL};
 	for (size_t i = 0; !options_given(options, "index") && i < sizeof only / sizeof *only; i++)
 		if (options_given(options, only[i]))
 			return error_set(err, JW_ERR_USAGE, "--%s is for --index", only[i]);
@@ -52,7 +52,7 @@ int asked_wheel_get(struct jw_error *err, struct cli *cli, const struct gpu_targ
 	if (options->operand_count != 1)
 		return error_set(err, JW_ERR_USAGE, "--index takes one package: NAME or NAME==VERSION");
 	asked->fetching.label = options->operands[0];
-	if (asked_index_open(err, cli, gpus, asked))
+	if (index_wheel_open(err, cli, gpus, asked))
 		return -1;
 	result = jw_index_wheel_get(err, asked->index, options->operands[0], &asked->wheel);
 	fetching_end(&asked->fetching);
@@ -65,7 +65,7 @@ int asked_wheel_get(struct jw_error *err, struct cli *cli, const struct gpu_targ
 	return 0;
 }
 
-char *asked_wheel_name(const struct jw_index_wheel *wheel, char *text)
+char *index_wheel_hide_folder(const struct jw_index_wheel *wheel, char *text)
 {
 	const size_t length = wheel && wheel->folder ? strlen(wheel->folder) : 0;
 

@@ -1,4 +1,4 @@
-#include "cli/parts/gpu_targets.h"
+#include "cli/gpu_targets.h"
 
 #include <ctype.h>
 #include <stdbool.h>

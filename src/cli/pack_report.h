@@ -1,10 +1,20 @@
-/* Reports on packs that were written or imported, and a new one's (`export`, `prime -o`) */
+/* Reports on packs that were written or imported, as text and as documents; and how a new one is
+ * signed. */
 #pragma once
 
 #include <jitwarm/pack.h>
 
+#include "base/json_table.h"
 #include "cli/command.h"
-#include "cli/parts/passphrase.h"
+#include "cli/passphrase.h"
+
+extern const struct json_table document_import; /* struct jw_import_result */
+extern const struct json_table document_export;
+extern const struct json_table document_export_members; /* in another document */
+struct export_document {
+	const char *file;
+	struct jw_export_result result;
+};
 
 #define PACKING_KEY_OPTIONS(sign_text)                                                              \
 	CLI_FLAG("sign", sign_text),                                                                    \

@@ -1,11 +1,7 @@
-/* What `push`, `pull` and `prime --share` have in common: the options about a place, and the lines
- * about the packs. */
+/* The options about a place that `push`, `pull` and `prime --share` have in common. */
 #pragma once
 
-#include <jitwarm/share.h>
-
 #include "cli/command.h"
-#include "cli/parts/pack_report.h"
 
 #define REGISTRY_OPTIONS                                                                           \
 	CLI_SETTING(OPTION_LIST, "plain-http"), CLI_SETTING(OPTION_VALUE, "registry")
@@ -24,8 +20,3 @@ int registry_given_read(const struct cli *cli, struct registry_given *given);
 void registry_given_free(struct registry_given *given);
 /* Sets `place`: what the first operand names, else the setting. */
 int registry_given_place(struct jw_error *err, const struct cli *cli, struct registry_given *given);
-
-void registry_print_pushed(const struct output *out, const struct jw_push_result *result);
-void registry_print_pulled(const struct output *out, const struct jw_pull_result *result);
-/* 0 where all was imported, 1 where a part was refused or not pulled, 2 where all was refused */
-enum exit_status registry_status_of_pull(const struct jw_pull_result *result);

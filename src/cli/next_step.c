@@ -1,4 +1,4 @@
-#include "cli/parts/next_step.h"
+#include "cli/next_step.h"
 
 #include <jitwarm/tune.h>
 
@@ -76,29 +76,4 @@ void next_step_cache(const struct output *output, const struct jw_cache_info *ca
 		buf_say(&line, "jitwarm tune --print sh --path DIR");
 		next_step_below(output, "to name another directory where your programs are started", &line);
 	}
-}
-
-void next_step_failure(struct buf *command, const struct options *options,
-					   const struct jw_prime_failure *failure)
-{
-	static const char *const kept[] = {"target", "driver", "ptxas", "cache", NULL};
-	const bool make = options_has(options, "target");
-	const char *output = make ? options_value(options, "output") : NULL;
-
-	buf_say(command, make ? "jitwarm make" : "jitwarm prime");
-	next_step_keep(command, options, kept);
-	if (make && options_given(options, "fetch"))
-		buf_say(command, " --fetch");
-	/* What is recorded may be what is left out otherwise. */
-	if (options_given(options, "all") || options_given(options, "recording"))
-		buf_say(command, " --all");
-	if (output && options_name_folder(output)) {
-		buf_say(command, " -o");
-		shell_add_word(command, output);
-	} else if (output) {
-		buf_say(command, " -o FILE.jwpack");
-	}
-	if (failure->path[0] == '-')
-		buf_say(command, " --");
-	shell_add_word(command, failure->path);
 }

@@ -7,11 +7,11 @@
 
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/parts/gpu_targets.h"
+#include "cli/gpu_targets.h"
 #include "cli/progress.h"
 
 /* What --index has got: `wheel` lives until jw_index_close. */
-struct asked_wheel {
+struct index_wheel {
 	struct jw_index *index;
 	const struct jw_index_wheel *wheel;
 	struct fetching fetching;
@@ -20,16 +20,16 @@ struct asked_wheel {
 /* Gets the wheel of the one operand, NAME or NAME==VERSION, for --platform or, without it, the
  * platform of these GPUs, and for --python, and says which one it is. Without --index: zeros. From
  * here on Ctrl-C asks to end. */
-int asked_wheel_get(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
-					struct asked_wheel *asked);
+int index_wheel_get(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
+					struct index_wheel *asked);
 /* The index alone, for many packages. `asked` must outlive it. */
-int asked_index_open(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
-					 struct asked_wheel *asked);
+int index_wheel_open(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
+					 struct index_wheel *asked);
 /* Takes its folder out of a text, in place; returns it. `wheel` may be NULL. */
-char *asked_wheel_name(const struct jw_index_wheel *wheel, char *text);
+char *index_wheel_hide_folder(const struct jw_index_wheel *wheel, char *text);
 
 /* The options, for tables of commands. */
-#define ASKED_WHEEL_OPTIONS                                                                        \
+#define INDEX_OPTIONS                                                                              \
 	CLI_FLAG(                                                                                      \
 		"index",                                                                                   \
 		"Ask a package index instead of this machine, by pip or uv: get the wheel of NAME or "     \

@@ -1,4 +1,4 @@
-#include "cli/parts/tune_changes.h"
+#include "cli/tune_changes.h"
 
 #include <string.h>
 
@@ -7,18 +7,6 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/platform.h"
-
-int tune_change_scope(struct jw_error *err, const char *text, struct jw_tune_request *request)
-{
-	static const enum jw_scope plain[] = {JW_SCOPE_USER, JW_SCOPE_SYSTEM, JW_SCOPE_SHELL};
-
-	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-		if (!strcmp(text, jw_scope_name(plain[i]))) {
-			request->scope = plain[i];
-			return 0;
-		}
-	return error_set(err, JW_ERR_USAGE, "--scope %.100s: user, system or shell", text);
-}
 
 void tune_change_print_one(const struct output *output, const char *what, const char *where,
 						   const char *but)
@@ -81,39 +69,8 @@ void tune_change_print(const struct output *output, const struct jw_tune_request
 	print_restart(output, request);
 }
 
-int tune_change_on_the_way(struct jw_error *err, struct cli *cli, const struct found_files *files)
-{
-	const struct jw_tune_request request = {.scope = JW_SCOPE_USER};
-	struct jw_tune_result *result = NULL;
-	int failed = jw_tune_for_files(err, cli->system, files->paths, files->count, &result);
-
-	if (result)
-		tune_change_print(&cli->out, &request, result);
-	jw_tune_result_free(result);
-	return failed;
-}
-
 bool tune_change_is_ahead(const struct jw_cache_info *cache)
 {
 	return !jw_cache_serves_now(cache, 0) ||
 		   (!cache->named && cache->limit_bytes != cache->now.limit_bytes);
-}
-
-bool tune_change_print_login(const struct output *output, const struct jw_cache_info *cache,
-							 uint64_t bytes)
-{
-	char limit[TEXT_SHORT];
-
-	if (jw_cache_serves_now(cache, bytes))
-		return false;
-	if (!text_same(cache->path, cache->now.path))
-		output_line(output, STYLE_PLAIN,
-					"Log out and in again, then start your program: until then the driver uses %s.",
-					cache->now.path ? cache->now.path : "no cache");
-	else
-		output_line(output, STYLE_PLAIN,
-					"Log out and in again, then start your program: until then the driver keeps "
-					"only %s.",
-					text_bytes(limit, cache->now.limit_bytes));
-	return true;
 }

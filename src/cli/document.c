@@ -1,0 +1,125 @@
+#include "cli/document.h"
+
+#include <jitwarm/verdict.h>
+
+int document_print(struct output *out, const struct json_table *document, const void *values)
+{
+	cJSON *made;
+
+	if (!out->json)
+		return 0;
+	made = json_object(document, values);
+	output_json(out, made);
+	cJSON_Delete(made);
+	return 0;
+}
+
+const char *document_sm(char room[JSON_ROOM], const void *target)
+{
+	const struct jw_target *given = target;
+
+	return given->sm ? jw_target_sm(room, *given) : "";
+}
+
+const char *document_driver(char room[JSON_ROOM], const void *driver)
+{
+	_Static_assert(JW_DRIVER_TEXT <= JSON_ROOM, "a driver's text");
+	return jw_driver_text(room, driver);
+}
+
+const char *document_verdict(char room[JSON_ROOM], const void *verdict)
+{
+	(void)room;
+	return jw_verdict_name(*(const enum jw_verdict *)verdict);
+}
+
+double document_seconds(const void *ns)
+{
+	return (double)*(const uint64_t *)ns / 1e9;
+}
+
+double document_whole_seconds(const void *ns)
+{
+	const int64_t seconds = *(const int64_t *)ns / 1000000000;
+
+	return (double)seconds;
+}
+
+static const char *const code_names[] = {
+	[JW_OK] = "ok",
+	[JW_ERR_USAGE] = "usage",
+	[JW_ERR_NOT_FOUND] = "not_found",
+	[JW_ERR_IO] = "io",
+	[JW_ERR_FORMAT] = "format",
+	[JW_ERR_LIMIT] = "limit",
+	[JW_ERR_UNSUPPORTED] = "unsupported",
+	[JW_ERR_DRIVER] = "driver",
+	[JW_ERR_BUSY] = "busy",
+	[JW_ERR_INTERRUPTED] = "interrupted",
+	[JW_ERR_INTERRUPTED + 1] = NULL,
+};
+
+static const struct json_field error_fields[] = {
+	JSON_AS("error", struct jw_error, message, "the message of standard error, one line"),
+	JSON(struct jw_error, code, "the kind of failure", .names = code_names),
+	{0},
+};
+const struct json_table document_error = {
+	.schema = "jitwarm.error/1",
+	.text = "Instead of any other document where a command fails.",
+	.fields = error_fields,
+};
+
+static const struct json_field text_fields[] = {
+	JSON(struct text_document, text, "what the command prints without `--json`"),
+	{0},
+};
+const struct json_table document_text = {
+	.schema = "jitwarm.text/1",
+	.text = "Of `help` and `completion`.",
+	.fields = text_fields,
+};
+
+static const struct json_field span_fields[] = {
+	JSON(struct jw_seconds, low, "it takes less in one case of twenty"),
+	JSON(struct jw_seconds, likely, NULL),
+	JSON(struct jw_seconds, high, "it takes more in one case of twenty"),
+	{0},
+};
+const struct json_table document_span = {.fields = span_fields, .size = sizeof(struct jw_seconds)};
+
+#define FORECAST(member, ...) JSON(struct jw_forecast, member, __VA_ARGS__)
+
+static const struct json_field forecast_fields[] = {
+	JSON_OBJECT_OF("start_seconds", struct jw_forecast, start, &document_span,
+				   "the first start of programs: their driver compiles one module after the other, "
+				   "on one core; of several other machines together: the longest"),
+	FORECAST(longest_seconds, "of the longest module"),
+	JSON_OBJECT_OF("prime_seconds", struct jw_forecast, prime, &document_span,
+				   "wall time of `prime` with these workers"),
+	FORECAST(workers, "processes that compile at the same time"),
+	FORECAST(cache_bytes, "growth of the driver's cache"),
+	JSON_OBJECT_OF("link_seconds", struct jw_forecast, link, &document_span,
+				   "run-time linking, which every start repeats, also a warm one; not in "
+				   "`start_seconds`"),
+	FORECAST(measured,
+			 "false: how fast the compiler is on that machine is not known, and the times "
+			 "are those of a usual one"),
+	{0},
+};
+const struct json_table document_forecast = {.fields = forecast_fields,
+											 .size = sizeof(struct jw_forecast)};
+
+#define OUTLOOK(member, ...) JSON(struct jw_cache_outlook, member, __VA_ARGS__)
+
+static const struct json_field outlook_fields[] = {
+	OUTLOOK(index, OUTLOOK_INDEX),
+	OUTLOOK(next_insert, OUTLOOK_NEXT),
+	OUTLOOK(harmful, "`prime` or `cache verify --repair` is needed before the next start"),
+	OUTLOOK(evicted, OUTLOOK_EVICTED),
+	OUTLOOK(evicted_bytes, "the size of these entries"),
+	OUTLOOK(text, "a line for people", .presence = JSON_IF_SET),
+	{0},
+};
+const struct json_table document_outlook = {.fields = outlook_fields,
+											.size = sizeof(struct jw_cache_outlook)};

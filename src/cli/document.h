@@ -1,0 +1,46 @@
+/* The documents that --json prints, as tables (base/json_table.h): docs/json.md and the schemas in
+ * data/schemas are made from them by scripts/make-documents.sh. Each stands in the file of its
+ * command, and is named in tests/documents/schemas.c; here is what several print, or have as a
+ * part. */
+#pragma once
+
+#include <jitwarm/cache.h>
+#include <jitwarm/estimate.h>
+#include <jitwarm/system.h>
+
+#include "base/json_table.h"
+#include "cli/output.h"
+
+/* Prints a document if --json requests it. `values` is the struct that its table describes. */
+int document_print(struct output *out, const struct json_table *document, const void *values);
+
+extern const struct json_table document_error; /* struct jw_error */
+
+/* Of a command that prints one text. */
+extern const struct json_table document_text;
+struct text_document {
+	const char *text;
+};
+
+/* Parts of others */
+extern const struct json_table document_span;     /* struct jw_seconds */
+extern const struct json_table document_forecast; /* struct jw_forecast */
+extern const struct json_table document_outlook;  /* struct jw_cache_outlook */
+#define OUTLOOK_INDEX                                                                              \
+	"`sound`, `missing`, `empty`, `truncated` (fewer rows than it counts), "                       \
+	"`not an index`, `a device`, `a pipe`, `not a file`; `unknown`: it cannot be read"
+#define OUTLOOK_NEXT                                                                               \
+	"what a driver does when it next stores an entry: `adds`; `evicts_soon`: evicts before its "   \
+	"limit is reached; `evicts`: evicts until the cache, which is larger than its limit, fits; "   \
+	"`evicts_all`: evicts every entry and stores nothing, every time; `wipes`: deletes every "     \
+	"entry (of a `truncated` index at its next look-up already); `nothing`: neither uses nor "     \
+	"stores entries; `hangs`: every program hangs at its first look-up"
+#define OUTLOOK_EVICTED "with `evicts`: at least this many entries are evicted"
+
+/* For rows: "sm_86" of a struct jw_target, "" if it is unknown; nanoseconds as seconds, and as
+ * whole seconds. */
+const char *document_sm(char room[JSON_ROOM], const void *target);
+const char *document_verdict(char room[JSON_ROOM], const void *verdict); /* enum jw_verdict */
+const char *document_driver(char room[JSON_ROOM], const void *driver);   /* struct jw_driver */
+double document_seconds(const void *ns);
+double document_whole_seconds(const void *ns);

@@ -1,0 +1,83 @@
+#include "cli/found_files.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/language.h"
+#include "os/file.h"
+
+/* Those packages and wheels which are built for the CPU, a line each. */
+static size_t say_cpu_builds(const struct output *out, const struct jw_found *found)
+{
+	size_t said = 0;
+
+	for (size_t i = 0; found && i < found->file_count; i++) {
+		const struct jw_found_file *file = &found->files[i];
+		const char *name = file->package ? file->package : os_base_name(file->path);
+
+		if ((i && file->package && text_same(file->package, file[-1].package)) ||
+			(file->package ? !file->version : !text_ends(name, ".whl")) ||
+			!jw_is_cpu_build(name, file->package ? file->version : NULL))
+			continue;
+		output_line(out, STYLE_PLAIN, "%s%s%s: built without GPU code (a CPU build)", name,
+					file->package ? " " : "", file->package ? file->version : "");
+		said++;
+	}
+	return said;
+}
+
+void found_files_none(struct cli *cli, const struct jw_found *found)
+{
+	if (say_cpu_builds(&cli->out, found) && cli->options.operand_count)
+		return;
+	if (!cli->options.operand_count && found && found->environment)
+		output_line(&cli->out, STYLE_PLAIN,
+					"no device code found in %s; “jitwarm find” shows the environments here",
+					found->environment);
+	else
+		output_line(&cli->out, STYLE_PLAIN, "no device code found");
+	/* Then nothing was judged. */
+	if (found && !found->file_count && !found->trouble_count)
+		cli_end_with(cli, EXIT_CANNOT);
+}
+
+int found_files_take(const struct output *out, struct jw_found *found,
+					 struct found_files *ret_files)
+{
+	struct found_files files = {.found = found};
+
+	for (size_t i = 0; i < found->file_count; i++) {
+		language_keep(found->files[i].path);
+		language_keep(found->files[i].package);
+	}
+	for (size_t i = 0; out && i < found->note_count; i++)
+		(found->notes[i].is_trouble ? output_warning : output_note)(out, "%s",
+																	found->notes[i].text);
+	files.paths = mem_array(found->file_count, sizeof *files.paths);
+	for (size_t i = 0; i < found->file_count; i++)
+		files.paths[files.count++] = found->files[i].path;
+	*ret_files = files;
+	return 0;
+}
+
+int found_files_find(struct jw_error *err, const struct output *out, const char *const *names,
+					 size_t name_count, bool sources, struct found_files *ret_files)
+{
+	const struct jw_find_options options = {
+		.names = names, .name_count = name_count, .cancel = cli_cancel, .sources = sources};
+	struct jw_found *found;
+
+	return jw_find(err, &options, &found) ? -1 : found_files_take(out, found, ret_files);
+}
+
+void found_files_end(struct cli *cli, const struct found_files *files)
+{
+	if (files->found && files->found->trouble_count)
+		cli_end_with(cli, EXIT_COLD);
+}
+
+void found_files_free(struct found_files *files)
+{
+	mem_free(files->paths);
+	jw_found_free(files->found);
+	*files = (struct found_files){0};
+}

@@ -1,0 +1,71 @@
+#include "cli/module_text.h"
+
+#include "base/text.h"
+
+void module_text_marks(const struct output *out, const char *head, const char *what, size_t carried,
+					   const char *end)
+{
+	if (carried)
+		output_line(out, STYLE_PLAIN,
+					"%s%zu of %s %s carried over from older drivers: “jitwarm prime "
+					"--recompile-carried” replaces %s%s",
+					head, carried, what, carried == 1 ? "was" : "were",
+					carried == 1 ? "it" : "them", end);
+}
+
+const char *module_text_all(char text[TEXT_SHORT], size_t count)
+{
+	(void)text_format(text, TEXT_SHORT, count == 1 ? "the only module" : "all %zu modules", count);
+	return text;
+}
+
+void module_text_link(const struct output *out, const char *head, size_t link,
+					  const struct jw_forecast *forecast, const char *end)
+{
+	char time[TEXT_SHORT];
+
+	/* Nobody waits for less. */
+	if (forecast->link.high < 0.1)
+		return;
+	(void)text_span(time, forecast->link.low, forecast->link.high);
+	if (link)
+		output_line(out, STYLE_PLAIN,
+					link == 1 ? "%s%zu of them feeds a link step that repeats at every start (%s)%s"
+							  : "%s%zu of them feed a link step that repeats at every start (%s)%s",
+					head, link, time, end);
+	else
+		output_line(out, STYLE_PLAIN,
+					*end ? "%sA link step repeats at every start (%s)%s"
+						 : "%sa link step repeats at every start (%s)%s",
+					head, time, end);
+}
+
+void plan_notes_print(const struct output *out, char *const *notes, size_t count,
+					  size_t assumptions, bool all)
+{
+	for (size_t i = 0; i < (all ? count : count - assumptions); i++)
+		output_note(out, "%s", notes[i]);
+	if (!all && assumptions)
+		output_note(out, "some PTX was left out, or its use is assumed: “jitwarm check --explain” "
+						 "lists it");
+}
+
+void forecast_text_line(const struct output *out, const char *head,
+						const struct jw_forecast *forecast, const char *end)
+{
+	char start[TEXT_SHORT], prime[TEXT_SHORT], cache[TEXT_SHORT];
+
+	output_line(
+		out, STYLE_PLAIN,
+		"%sfirst start %s on one core, prime %s with %s if nothing else runs, %s of cache%s", head,
+		text_span(start, forecast->start.low, forecast->start.high),
+		text_span(prime, forecast->prime.low, forecast->prime.high),
+		TEXT_COUNT(forecast->workers, "worker", "workers"),
+		text_bytes(cache, forecast->cache_bytes), end);
+}
+
+void forecast_text_doubt(const struct output *out, const struct jw_forecast *forecast)
+{
+	if (forecast->cache_bytes && !forecast->measured)
+		output_line(out, STYLE_PLAIN, "Times assume a typical machine.");
+}

@@ -1,0 +1,16 @@
+/* Permanent settings, as `tune`, `prime --tune` and `ahead --tune` write them. */
+#pragma once
+
+#include <jitwarm/tune.h>
+
+#include "cli/command.h"
+
+/* Prints the changes, and which programs to restart. */
+void tune_change_print(const struct output *output, const struct jw_tune_request *request,
+					   const struct jw_tune_result *result);
+/* Whether the programs of the next login have another cache, or limit, than those of this one. */
+bool tune_change_is_ahead(const struct jw_cache_info *cache);
+/* `but`: behind it; "" for nothing. */
+void tune_change_print_one(const struct output *output, const char *what, const char *where,
+						   const char *but);
+void tune_change_print_changes(const struct output *output, const struct jw_tune_result *result);
