@@ -485,7 +485,7 @@ int jw_account_doubt(struct jw_error *err, char **ret_line)
 		line = mem_printf("under sudo this warms root's cache, not that of %s: run it without "
 						  "sudo",
 						  account.sudo_user);
-	else if (os_is_superuser() && !strcmp(os_name, "windows"))
+	else if (os_is_superuser() && os_is_windows)
 		line = mem_string("this runs as SYSTEM, whose cache no user's program reads: run it "
 						  "in the user's own account");
 	else

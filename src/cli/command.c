@@ -186,7 +186,7 @@ int cli_need_administrator(struct jw_error *err, const char *option)
 		return 0;
 	return error_set(
 		err, JW_ERR_IO,
-		!strcmp(os_name, "windows")
+		os_is_windows
 			? "%s: Permission denied: only an administrator changes other accounts; start the "
 			  "command from a console opened with “Run as "
 			  "administrator”"

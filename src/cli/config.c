@@ -77,7 +77,7 @@ static char *settings_path(struct jw_error *err, int which)
 {
 	char *base, *path;
 
-	if (strcmp(os_name, "windows") != 0)
+	if (!os_is_windows)
 		return posix_settings(err, which);
 	base = os_env(which ? "ProgramData" : "APPDATA");
 	path = base ? os_join(base, "jitwarm\\config") : NULL;
@@ -161,7 +161,7 @@ static int read_config_file(struct jw_error *err, const struct output *output, i
 	/* The superuser's settings are nobody else's. The machine's are an administrator's on Windows,
 	 * where every account may make folders in %ProgramData%. */
 	if (os_read_file(&why, path, MOST_CONFIG, &text) ||
-		((os_is_superuser() || (which && !strcmp(os_name, "windows"))) &&
+		((os_is_superuser() || (which && os_is_windows)) &&
 		 os_check_private(&why, path, 0, false)) ||
 		(text.size && memchr(text.data, 0, text.size) &&
 		 error_set(&why, JW_ERR_FORMAT, "%s: not UTF-8", path))) {

@@ -30,8 +30,8 @@ static void warn_of_shell(const struct output *output, const struct jw_tune_requ
 										 "ksh", "mksh", "zsh",  "busybox", "fish"};
 	char *path = os_env("SHELL");
 	const char *name = path ? os_base_name(path) : "";
-	bool is_served = !strcmp(os_name, "windows") ||
-					 (request->scope != JW_SCOPE_USER && request->scope != JW_SCOPE_SHELL);
+	bool is_served =
+		os_is_windows || (request->scope != JW_SCOPE_USER && request->scope != JW_SCOPE_SHELL);
 
 	for (size_t i = 0; i < sizeof served / sizeof *served; i++)
 		is_served = is_served || !strcmp(name, served[i]);
@@ -46,7 +46,7 @@ static void warn_of_shell(const struct output *output, const struct jw_tune_requ
 /* Programs that start others read the settings only at their own start. */
 static void print_restart(const struct output *output, const struct jw_tune_request *request)
 {
-	const bool windows = !strcmp(os_name, "windows");
+	const bool windows = os_is_windows;
 
 	switch (request->scope) {
 	case JW_SCOPE_SHELL: output_line(output, STYLE_PLAIN, "To use it: open a new shell."); break;

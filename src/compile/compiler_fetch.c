@@ -27,9 +27,9 @@ static const char fresh_start[] = ".new-";
 
 int compiler_fetch_store(struct jw_error *err, char **ret_path)
 {
-	bool windows = !strcmp(os_name, "windows");
 	char *given = os_env("JITWARM_PTXAS");
-	char *cache = os_env(windows ? "LOCALAPPDATA" : "XDG_CACHE_HOME"), *home = NULL, *path = NULL;
+	char *cache = os_env(os_is_windows ? "LOCALAPPDATA" : "XDG_CACHE_HOME"), *home = NULL,
+		 *path = NULL;
 
 	if (given && *given)
 		path = mem_string(given);
@@ -48,7 +48,7 @@ int compiler_fetch_store(struct jw_error *err, char **ret_path)
 
 const char *compiler_fetch_program(void)
 {
-	return !strcmp(os_name, "windows") ? "ptxas.exe" : "ptxas";
+	return os_is_windows ? "ptxas.exe" : "ptxas";
 }
 
 /* Source: PyPI; up to CUDA 12 the packages carry the number. */
@@ -328,7 +328,7 @@ int compiler_fetch_remove(struct jw_error *err, char **ret_path)
  * 12.0 to 13.0 for Linux and Windows. */
 static void name_linker(char text[64], unsigned major)
 {
-	if (strcmp(os_name, "windows") != 0)
+	if (!os_is_windows)
 		(void)snprintf(text, 64, "lib/libnvJitLink.so.%u", major);
 	else
 		(void)snprintf(text, 64, "bin/%snvJitLink_%u0_0.dll", major < 13 ? "" : "x86_64/", major);

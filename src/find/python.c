@@ -15,11 +15,6 @@
 
 enum { MOST_CONFIG = 65536, MOST_ANSWER = 4096, ANSWER_MS = 10000 };
 
-static bool is_windows(void)
-{
-	return !strcmp(os_name, "windows");
-}
-
 /* A regular file that is not the Store's stub (size 0). */
 static int look_executable(const char *path, bool *ret_is)
 {
@@ -29,7 +24,7 @@ static int look_executable(const char *path, bool *ret_is)
 	*ret_is = false;
 	if (os_stat(&why, path, &stat))
 		return 0;
-	*ret_is = stat.kind == OS_REGULAR && stat.size_bytes && (is_windows() || (stat.mode & 0111));
+	*ret_is = stat.kind == OS_REGULAR && stat.size_bytes && (os_is_windows || (stat.mode & 0111));
 	return 0;
 }
 
@@ -131,7 +126,7 @@ int python_on_path(struct jw_error *err, const struct jw_cancel *cancel, char **
 {
 	static const char *const posix_names[] = {"python3", "python", NULL};
 	static const char *const windows_names[] = {"python3.exe", "python.exe", NULL};
-	const char *const *names = is_windows() ? windows_names : posix_names;
+	const char *const *names = os_is_windows ? windows_names : posix_names;
 	char *path = NULL, *found = NULL;
 	int result = os_env_read("PATH", &path);
 
@@ -204,7 +199,7 @@ static int real_prefix(struct jw_error *err, const char *executable, char **ret_
 	if (!os_real_path(err, executable, &real))
 		folder = os_dir_name(real);
 	mem_free(real);
-	*ret_prefix = folder && !is_windows() ? os_dir_name(folder) : folder;
+	*ret_prefix = folder && !os_is_windows ? os_dir_name(folder) : folder;
 	if (*ret_prefix != folder)
 		mem_free(folder);
 	return *ret_prefix ? 0 : -1;

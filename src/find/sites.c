@@ -150,15 +150,14 @@ static int store_base(const char *prefix, char **ret_base)
 /* ~/.local, %APPDATA%\Python; NULL where the account has none. */
 static int home_base(char **ret_base)
 {
-	const bool windows = !strcmp(os_name, "windows");
 	struct jw_error why = {0};
 	char *home = NULL;
 
-	if (windows && os_env_read("APPDATA", &home))
+	if (os_is_windows && os_env_read("APPDATA", &home))
 		return -1;
 	if (!home && os_home_dir(&why, &home))
 		return 0;
-	*ret_base = os_join(home, windows ? "Python" : ".local");
+	*ret_base = os_join(home, os_is_windows ? "Python" : ".local");
 	mem_free(home);
 	return *ret_base ? 0 : -1;
 }
@@ -175,7 +174,7 @@ static int user_base(const char *prefix, char **ret_base)
 			mem_free(base);
 			base = NULL;
 		}
-		if (!result && !base && !strcmp(os_name, "windows"))
+		if (!result && !base && os_is_windows)
 			result = store_base(prefix, &base);
 		if (!result && !base)
 			result = home_base(&base);
@@ -219,7 +218,7 @@ static int add_user_site(struct jw_error *err, struct sites *environment, const 
 
 	if (!result && base)
 		result = add_lib(err, environment, base, "lib", version);
-	if (!result && base && !strcmp(os_name, "windows"))
+	if (!result && base && os_is_windows)
 		result = add_windows_sites(err, environment, prefix, base);
 	mem_free(base);
 	return result;

@@ -190,8 +190,7 @@ int cuda_open(struct jw_error *err, struct cuda *ret_cuda)
 {
 	struct cuda cuda = {0};
 
-	if (os_library_open(err, !strcmp(os_name, "windows") ? "nvcuda.dll" : "libcuda.so.1",
-						&cuda.library))
+	if (os_library_open(err, os_is_windows ? "nvcuda.dll" : "libcuda.so.1", &cuda.library))
 		return -1;
 #define CUDA_FIND(name, parameters)                                                                \
 	if (!os_library_function(cuda.library, #name, &cuda.name))                                     \

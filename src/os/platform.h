@@ -9,6 +9,8 @@
 
 /* "linux" or "windows". */
 extern const char os_name[];
+/* For what differs in names and places alone; calls that differ are behind functions of os. */
+extern const bool os_is_windows;
 /* Whether this Linux runs inside Windows (WSL): its driver comes from Windows, and its cache
  * differs from that of Windows programs. */
 bool os_is_wsl(void);

@@ -59,7 +59,7 @@ void shell_quote(struct buf *line, const char *word, bool windows)
 
 void shell_add_word(struct buf *line, const char *word)
 {
-	shell_quote(line, word, !strcmp(os_name, "windows"));
+	shell_quote(line, word, os_is_windows);
 }
 
 void shell_add_words(struct buf *line, const char *const *words, size_t count)

@@ -7,8 +7,6 @@
 
 enum { STARTUP_MOST_COMMANDS = 8, STARTUP_MOST_TEXT = 1 << 20 };
 
-bool startup_on_windows(void);
-
 /* The arguments of a tool. */
 #define STARTUP_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 

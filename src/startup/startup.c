@@ -19,11 +19,6 @@
 
 enum { MOST_ARGUMENTS = 12 };
 
-bool startup_on_windows(void)
-{
-	return !strcmp(os_name, "windows");
-}
-
 /* Cuts the text to its first line, without trailing blanks. */
 static void cut_line(char *text)
 {
@@ -245,7 +240,7 @@ static int program_path(struct jw_error *err, const char *given, char **ret_path
 	if (given ? !(self = mem_string(given)) : os_self_path(err, &self))
 		return -1;
 	*ret_path = self;
-	if (!startup_on_windows())
+	if (!os_is_windows)
 		return 0;
 	folder = os_dir_name(self);
 	quiet = folder ? os_join(folder, "jitwarmw.exe") : NULL;
@@ -277,7 +272,7 @@ static int open_startup(struct jw_error *err, const struct jw_startup_options *o
 	if ((!startup->commands) || program_path(err, options->program, &startup->program) ||
 		os_account_id(err, &account))
 		goto done;
-	if (!startup_on_windows()) {
+	if (!os_is_windows) {
 		(void)os_find_driver(NULL, &driver);
 		driver = lasting_name(driver);
 		if (packages_folder(err, &packages) && !removing)
@@ -292,9 +287,9 @@ static int open_startup(struct jw_error *err, const struct jw_startup_options *o
 								   .packages = packages};
 	if (options->service && options->everyone)
 		error_set(err, JW_ERR_USAGE, "a service's unit is for one account");
-	else if (startup_on_windows() && options->service)
+	else if (os_is_windows && options->service)
 		error_set(err, JW_ERR_UNSUPPORTED, "--service: Windows' services are not systemd's");
-	else if (startup_on_windows())
+	else if (os_is_windows)
 		result = add_item(err, startup, task_name(err, options), STARTUP_TASK, &facts);
 	else
 		result = options->service ? add_system_units(err, startup, &facts)
@@ -397,11 +392,11 @@ static int look(struct jw_error *err, const struct jw_startup_options *options, 
 
 	if (open_absolute(err, *options, removing, &startup))
 		return -1;
-	if (startup_on_windows() && task_look(err, &startup->items[0])) {
+	if (os_is_windows && task_look(err, &startup->items[0])) {
 		jw_startup_free(startup);
 		return -1;
 	}
-	for (size_t i = 0; !startup_on_windows() && i < startup->count; i++)
+	for (size_t i = 0; !os_is_windows && i < startup->count; i++)
 		if (look_at_file(err, &startup->items[i])) {
 			jw_startup_free(startup);
 			return -1;
@@ -431,8 +426,7 @@ int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *opt
 							   "%s: is there already and not jitwarm's; --replace overwrites it",
 							   startup->items[i].where);
 	if (!result)
-		result = startup_on_windows() ? task_register(err, startup)
-									  : units_enable(err, options, startup);
+		result = os_is_windows ? task_register(err, startup) : units_enable(err, options, startup);
 	if (result)
 		jw_startup_free(startup);
 	else
@@ -450,7 +444,7 @@ int jw_startup_disable(struct jw_error *err, const struct jw_startup_options *op
 		return -1;
 	for (size_t i = 0; i < startup->count; i++)
 		startup->items[i].removed = startup->items[i].ours;
-	if (!startup_on_windows())
+	if (!os_is_windows)
 		result = units_disable(err, options, startup);
 	else if (startup->items[0].ours)
 		result = task_remove(err, startup);

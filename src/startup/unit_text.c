@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
+#include "os/platform.h"
 #include "os/process.h"
 #include "startup/parts.h"
 #include "tune/setting_places.h"
@@ -382,9 +383,8 @@ int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_cou
 
 	if (!folder)
 		return -1;
-	result = !startup_on_windows() && os_list(&why, folder, &found)
-				 ? os_holds_nothing(err, folder, &why)
-				 : 0;
+	result =
+		!os_is_windows && os_list(&why, folder, &found) ? os_holds_nothing(err, folder, &why) : 0;
 	mem_free(folder);
 	if (result)
 		return -1;

@@ -95,7 +95,7 @@ static int open_by_name(struct jw_error *err, struct os_library **ret_library)
 	static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
 										"libnvrtc.so"};
 
-	for (size_t i = 0; !strcmp(os_name, "linux") && i < sizeof names / sizeof *names; i++) {
+	for (size_t i = 0; !os_is_windows && i < sizeof names / sizeof *names; i++) {
 		if (compiler_check_name(err, names[i]))
 			return -1;
 		if (!os_library_open(NULL, names[i], ret_library))
@@ -115,7 +115,7 @@ static int load_builtins(struct jw_error *err, const struct nvrtc *nvrtc, const 
 	struct os_library *library;
 	int result = 0;
 
-	if (!strcmp(os_name, "windows"))
+	if (os_is_windows)
 		(void)snprintf(name, sizeof name, "nvrtc-builtins64_%u%u.dll", nvrtc->major, nvrtc->minor);
 	else
 		(void)snprintf(name, sizeof name, "libnvrtc-builtins.so.%u.%u", nvrtc->major, nvrtc->minor);

@@ -501,7 +501,7 @@ TEST(each_change_has_its_outcome)
 		document = &documents[i];
 		if ((wanted && strcmp(wanted, document->name) != 0) ||
 			/* A pack names its system. */
-			(!strcmp(os_name, "windows") && text_starts(document->name, "packed"))) {
+			(os_is_windows && text_starts(document->name, "packed"))) {
 			mem_free(path);
 			continue;
 		}

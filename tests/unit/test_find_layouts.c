@@ -53,7 +53,7 @@ CASE(virtual_environment)
 	found = find_one("torch");
 	assert_true(has_file(found, "/torch/lib/torch_cuda.dll", "torch"));
 	assert_true(has_file(found, "/venv/Scripts/torchrun.exe", "torch"));
-	assert_int_equal(has_file(found, "/torch/_C.pyd", "torch"), !strcmp(os_name, "windows"));
+	assert_int_equal(has_file(found, "/torch/_C.pyd", "torch"), os_is_windows);
 	assert_false(has_file(found, "/outside.dll", "torch"));
 	assert_int_equal(found->trouble_count, 0);
 	assert_true(found->note_count > 0);
@@ -82,7 +82,7 @@ CASE(python_on_path)
 {
 	struct jw_found *found;
 
-	if (strcmp(os_name, "windows") != 0)
+	if (!os_is_windows)
 		skip();
 	put("store/python.exe", "");
 	put("Python310/python.exe", "MZ");

@@ -15,11 +15,6 @@
 #include <windows.h>
 #endif
 
-static bool on_windows(void)
-{
-	return !strcmp(os_name, "windows");
-}
-
 static const struct jw_account *find(const struct jw_accounts *accounts, const char *name)
 {
 	for (size_t i = 0; i < accounts->count; i++)
@@ -41,7 +36,7 @@ TEST(every_account_has_a_name_a_folder_and_a_number)
 			const struct jw_account *account = &accounts.items[j];
 
 			assert_true(*account->name && os_is_absolute(account->home) && *account->id);
-			assert_true(on_windows() || account->owner != 0 || i == 1);
+			assert_true(os_is_windows || account->owner != 0 || i == 1);
 		}
 		jw_accounts_free(&accounts);
 		assert_int_equal(accounts.count, 0);
@@ -53,7 +48,7 @@ TEST(windows_services_are_known)
 	struct jw_accounts accounts;
 	const struct jw_account *system;
 
-	if (!on_windows())
+	if (!os_is_windows)
 		skip();
 	assert_int_equal(jw_accounts_services(NULL, &accounts), 0);
 	system = find(&accounts, "LocalSystem");
@@ -177,7 +172,7 @@ TEST(our_own_folder_is_asked_for)
 	struct jw_account account = {.name = name, .home = home};
 	char *usual = NULL, *path = NULL;
 
-	if (!on_windows())
+	if (!os_is_windows)
 		skip();
 	assert_int_equal(os_account_id(NULL, &account.id), 0);
 	assert_int_equal(os_driver_cache_dir(NULL, NULL, &usual), 0);

@@ -19,11 +19,6 @@
 
 static char *folder;
 
-static bool on_windows(void)
-{
-	return !strcmp(os_name, "windows");
-}
-
 static int make_folder(void **state)
 {
 	(void)state;
@@ -139,7 +134,7 @@ TEST(a_reader_sees_the_old_file_or_the_new_one)
 	write_text(path, "old");
 	assert_int_equal(os_file_open(NULL, path, OS_OPEN_READ, &reader), 0);
 	failed = os_write_atomic(NULL, path, "newer", 5);
-	assert_true(!failed || on_windows());
+	assert_true(!failed || os_is_windows);
 	assert_int_equal(os_file_read(NULL, reader, 0, text, 3, &got), 0);
 	assert_string_equal(text, "old");
 	os_file_close(reader);
@@ -188,7 +183,7 @@ TEST(an_exclusive_lock_keeps_another_handle_out)
 	assert_int_equal(os_file_lock(NULL, first, true, &held), 0);
 	assert_true(held);
 	assert_int_equal(os_file_lock(NULL, second, true, &held), 0);
-	assert_int_equal(held, !on_windows());
+	assert_int_equal(held, !os_is_windows);
 	assert_int_equal(os_file_unlock(NULL, first), 0);
 	assert_int_equal(os_file_lock(NULL, second, false, &held), 0);
 	assert_true(held);
@@ -218,7 +213,7 @@ TEST(roots_are_known)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *dir;
 
-		if (cases[i].windows && !on_windows())
+		if (cases[i].windows && !os_is_windows)
 			continue;
 		dir = os_dir_name(cases[i].path);
 		assert_int_equal(os_root_length(cases[i].path), cases[i].root);
@@ -293,7 +288,7 @@ TEST(the_systems_certificates_are_found)
 	static const char debian[] = "/etc/ssl/certs/ca-certificates.crt";
 	char *path = os_certificates();
 
-	if (on_windows())
+	if (os_is_windows)
 		assert_null(path);
 	else if (os_exists(debian))
 		assert_string_equal(path, debian);

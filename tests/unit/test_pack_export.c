@@ -231,7 +231,7 @@ static void assert_created(const char *path, bool by_name)
 {
 	struct os_stat stat;
 
-	if (!os_is_superuser() || strcmp(os_name, "windows") == 0)
+	if (!os_is_superuser() || os_is_windows)
 		return;
 	assert_int_equal(os_stat(NULL, path, &stat), 0);
 	assert_int_equal(stat.mode & 0777, by_name ? 0755 : 0700);

@@ -17,7 +17,7 @@ static void runs(const char *release)
 {
 	char text[128];
 
-	if (strcmp(os_name, "linux") != 0)
+	if (os_is_windows)
 		skip();
 	(void)snprintf(text, sizeof text, "NVRM version: NVIDIA UNIX x86_64 Kernel Module  %s  Mon Jan",
 				   release);

@@ -201,7 +201,7 @@ CASE(each_part_of_a_run_counts)
 	assert_string_equal(said, "GPUs, packages");
 	assert_int_equal(os_env_set(NULL, "JITWARM_PCI_DEVICES", NULL), 0);
 	assert_true(has_changed("frame") && !has_changed("frame"));
-	if (!strcmp(os_name, "linux")) {
+	if (!os_is_windows) {
 		set("LD_LIBRARY_PATH", "driver");
 		put("driver/libcuda.so.1", "x");
 		assert_true(has_changed("frame") && !has_changed("frame"));

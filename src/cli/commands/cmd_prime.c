@@ -1308,7 +1308,7 @@ static int choose_account(struct jw_error *err, const struct cli *cli)
 		output_warning(&cli->out, "%s", doubt);
 		buf_say(&line, "jitwarm %s", cli->command->name);
 		shell_add_words(&line, (const char *const *)cli->argv, (size_t)cli->argc);
-		if (!line.lacking && strcmp(os_name, "windows") != 0)
+		if (!line.lacking && !os_is_windows)
 			output_command(&cli->out, "without sudo", buf_text(&line));
 		buf_free(&line);
 	}

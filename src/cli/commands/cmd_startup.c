@@ -116,7 +116,7 @@ static void print_when(const struct cli *cli, const struct jw_startup *startup)
 
 	if (service)
 		output_line(out, STYLE_PLAIN, "It runs before each start of %s.", service);
-	else if (!strcmp(os_name, "windows"))
+	else if (os_is_windows)
 		output_line(
 			out, STYLE_PLAIN,
 			"It runs two minutes after each logon and after a driver was installed, and every "
@@ -171,8 +171,8 @@ static bool may_fetch(const struct cli *cli)
 	size_t got = 0;
 
 	if (options_given(given, "fetch") || options_given(given, "service") ||
-		options_given(given, "print") || !strcmp(os_name, "windows") || cli->out.json ||
-		cli->out.quiet || !os_is_terminal(0) || !os_is_terminal(1))
+		options_given(given, "print") || os_is_windows || cli->out.json || cli->out.quiet ||
+		!os_is_terminal(0) || !os_is_terminal(1))
 		return options_given(given, "fetch");
 	output_line(&cli->out, STYLE_PLAIN,
 				"After an upgrade of the driver: may a unit fetch the new one's compiler from the "

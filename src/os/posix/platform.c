@@ -17,6 +17,7 @@
 #include "os/posix/posix.h"
 
 const char os_name[] = "linux";
+const bool os_is_windows = false;
 
 /* "5.15.153.1-microsoft-standard-WSL2"; a custom kernel has another name, but the same device. */
 bool os_is_wsl(void)

@@ -18,6 +18,7 @@
 #include <winternl.h>
 
 const char os_name[] = "windows";
+const bool os_is_windows = true;
 
 bool os_is_wsl(void)
 {
