@@ -15,6 +15,7 @@
 #include <jitwarm/error.h>
 #include <jitwarm/estimate.h>
 #include <jitwarm/find.h>
+#include <jitwarm/recording.h>
 #include <jitwarm/system.h>
 #include <jitwarm/verdict.h>
 
@@ -28,6 +29,7 @@ struct jw_check_options {
 	const char *driver; /* a driver that is not installed here ("550.163.01", "12.2"); NULL: the
 						   system's */
 	bool everything;    /* include modules outside the registered sections of libraries */
+	const struct jw_recording *recording; /* only its modules, and its texts; NULL: all */
 	bool explain; /* find out why modules are cold; reads more of the cache and may take longer */
 	struct jw_cancel cancel;
 	const struct jw_found *found; /* instead of paths: the files of this search; the result then has

@@ -50,7 +50,8 @@ struct jw_prime_plan {
 					   driver has changed from … to …"; "" if none is cold */
 	size_t recorded, recorded_missing; /* with a recording: its modules from files, and those of
 										  them that are not in the paths */
-	size_t recorded_unfiled;           /* its modules that are in no file */
+	size_t recorded_texts;             /* its modules whose PTX is in the recording */
+	size_t recorded_unfiled;           /* its modules that are in no file, and whose PTX is not */
 	struct jw_cache_outlook cache;     /* before the run */
 	uint64_t limit_bytes;              /* of the cache */
 	uint64_t used_bytes;               /* of its entries, including those of other programs */
@@ -176,7 +177,7 @@ struct jw_prime_options {
 	const char *const *retried;
 	size_t retried_count;
 	bool everything;                      /* include modules outside the registered sections */
-	const struct jw_recording *recording; /* only its modules; NULL: all */
+	const struct jw_recording *recording; /* only its modules, and its texts; NULL: all */
 	unsigned jobs;                        /* workers; 0: as many as cores */
 	uint64_t max_memory_bytes; /* for all workers; 0: three quarters of the available memory */
 	uint64_t budget_bytes;     /* for warm and new modules in the cache; 0: the cache's limit */

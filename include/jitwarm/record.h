@@ -46,6 +46,7 @@ struct jw_record_result {
 	size_t found;                   /* of its modules, those found in files */
 	size_t not_by_prime; /* of these, those that jw_prime of their files does not compile:
 							left out without `everything`, or loaded with options */
+	size_t texts;        /* modules whose PTX the recording holds */
 	size_t added;        /* to the user's cache */
 	size_t there;        /* in the user's cache already */
 	size_t refused;      /* not inserted: damaged, or of an unknown form */

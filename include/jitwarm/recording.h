@@ -1,6 +1,6 @@
-/* A recording: the modules that a command had compiled, and their files. It holds no code, only
- * hashes and places (docs/formats.md), so that `prime` can compile the same modules on any
- * machine with the same files.
+/* A recording: the modules that a command had compiled, and their files (docs/formats.md), so that
+ * `prime` can compile the same modules on any machine with the same files. Of what is in no file it
+ * holds the PTX.
  *
  * Threads: any number of threads may call these functions at the same time. Several threads may
  * read a recording that no thread changes. */
@@ -33,6 +33,12 @@ struct jw_recorded_file {
 	uint64_t size_bytes;
 };
 
+/* PTX that the program had compiled and that no file has as it is, each once. */
+struct jw_recorded_text {
+	uint64_t size_bytes; /* unpacked */
+	char *zstd;          /* a zstd frame in base64 */
+};
+
 #define JW_RECORDED_NO_FILE UINT32_MAX
 
 struct jw_recorded_module {
@@ -41,8 +47,10 @@ struct jw_recorded_module {
 	uint64_t key, key_bytes; /* name of the entry that the driver made, length of its key */
 	struct jw_target target; /* sm 0 if unknown */
 	uint64_t container_offset, entry_offset; /* in the file */
-	uint64_t payload_bytes;                  /* of PTX, with the zeros at its end */
-	char digest[65];                         /* BLAKE2b-256 of it in hex */
+	bool has_text;                           /* it is compiled from recording.texts[text] */
+	uint32_t text;
+	uint64_t payload_bytes; /* of PTX, with the zeros at its end */
+	char digest[65];        /* BLAKE2b-256 of it in hex */
 	char *options;
 	char *producer;    /* the compiler that its PTX names ("NVIDIA NVVM", "LLVM"), NULL if it names
 						  none */
@@ -58,6 +66,9 @@ struct jw_recording {
 	size_t file_count;
 	struct jw_recorded_module *modules; /* in the order in which they were compiled */
 	size_t module_count;
+	struct jw_recorded_text *texts;
+	size_t text_count;
+	char *path; /* of the file that was read; NULL: it was not read from one */
 };
 
 /* Reads a recording. JW_ERR_FORMAT: not a recording, or one of an unknown version. The caller frees

@@ -69,6 +69,23 @@ int found_files_find(struct jw_error *err, const struct output *out, const char 
 	return jw_find(err, &options, &found) ? -1 : found_files_take(out, found, ret_files);
 }
 
+int found_files_recorded(struct jw_error *err, const struct cli *cli, bool sources,
+						 struct jw_recording **ret_recording, struct found_files *ret_files)
+{
+	const struct options *options = &cli->options;
+	const char *path = options_value(options, "recording");
+	struct jw_found *found;
+
+	if (path && jw_recording_read(err, path, ret_recording))
+		return -1;
+	if (!path || options->operand_count)
+		return found_files_find(err, &cli->out, options->operands, options->operand_count, sources,
+								ret_files);
+	return jw_recording_find(err, *ret_recording, &found)
+			   ? -1
+			   : found_files_take(&cli->out, found, ret_files);
+}
+
 void found_files_end(struct cli *cli, const struct found_files *files)
 {
 	if (files->found && files->found->trouble_count)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <jitwarm/find.h>
+#include <jitwarm/recording.h>
 
 #include "cli/command.h"
 
@@ -15,6 +16,10 @@ struct found_files {
  * names: the active environment. */
 int found_files_find(struct jw_error *err, const struct output *out, const char *const *names,
 					 size_t name_count, bool sources, struct found_files *ret_files);
+/* The same for the operands; without them for the files of --recording, if it is given. The caller
+ * frees *ret_recording, which is NULL before, in any case. */
+int found_files_recorded(struct jw_error *err, const struct cli *cli, bool sources,
+						 struct jw_recording **ret_recording, struct found_files *ret_files);
 /* The same for a finished search; takes it over, also on failure. */
 int found_files_take(const struct output *out, struct jw_found *found,
 					 struct found_files *ret_files);

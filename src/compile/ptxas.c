@@ -102,46 +102,74 @@ static int add_ptxas_argument(struct jw_error *err, struct call *call, const cha
 
 /* Whoever made the library chose its options, and ptxas reads and writes the files that some name,
  * also such as no help names (--compiler-stats-file, --fdevice-time-trace). So only these are
- * handed on: what “ptxas --help” of 11.8 and 12.5 has without a file, an input or a GPU. */
-static bool names_no_file(const char *word)
+ * handed on: what “ptxas --help” of 11.8 and 12.5 has without a file, an input or a GPU. Those with
+ * “=” take a value, which may be the next word: any other word without a dash is an input. */
+static bool names_no_file(const char *word, size_t length, bool *value_follows)
 {
 	static const char names[] =
-		":allow-expensive-optimizations:annotate:astoolspatch:c:compile-as-tools-patch:"
-		"compile-only:compiler-annotations:def-load-cache:def-store-cache:device-debug:"
-		"device-function-maxrregcount:disable-optimizer-constants:disable-optimizer-consts:"
-		"disable-warnings:dlcm:dont-merge-basicblocks:dscm:e:entry:ewp:"
-		"extensible-whole-program:flcm:fmad:force-load-cache:force-store-cache:fscm:"
-		"func-maxrregcount:g:generate-line-info:legacy-bar-warp-wide-behavior:lineinfo:m:m64:"
-		"machine:make-errors-visible-at-exit:maxntid:maxrregcount:minnctapersm:no-bb-merge:O:"
-		"O0:O1:O2:O3:O4:opt-fp-atomics:opt-level:optimize-float-atomics:"
-		"override-directive-values:pic:position-independent-code:preserve-relocs:"
-		"register-usage-level:regUsageLevel:ret-end:return-at-end:sp-bounds-check:"
+		":allow-expensive-optimizations=:annotate=:astoolspatch:c:compile-as-tools-patch:"
+		"compile-only:compiler-annotations=:def-load-cache=:def-store-cache=:device-debug:"
+		"device-function-maxrregcount=:disable-optimizer-constants:disable-optimizer-consts:"
+		"disable-warnings:dlcm=:dont-merge-basicblocks:dscm=:e=:entry=:ewp:"
+		"extensible-whole-program:flcm=:fmad=:force-load-cache=:force-store-cache=:fscm=:"
+		"func-maxrregcount=:g:generate-line-info:legacy-bar-warp-wide-behavior:lineinfo:m=:m64:"
+		"machine=:make-errors-visible-at-exit:maxntid=:maxrregcount=:minnctapersm=:no-bb-merge:O=:"
+		"O0:O1:O2:O3:O4:opt-fp-atomics:opt-level=:optimize-float-atomics:"
+		"override-directive-values:pic=:position-independent-code=:preserve-relocs:"
+		"register-usage-level=:regUsageLevel=:ret-end:return-at-end:sp-bounds-check:"
 		"suppress-async-bulk-multicast-advisory-warning:suppress-debug-info:"
 		"suppress-double-demote-warning:suppress-stack-size-warning:v:verbose:w:"
 		"warn-double-usage:warn-lmem-usage:warn-on-double-precision-use:"
 		"warn-on-local-memory-usage:warn-on-spills:warn-spills:warning-as-error:Werror:";
 	const char *name = word + strspn(word, "-");
+	const bool value = name == word && *value_follows;
+	size_t name_length = strcspn(name, "=: \t");
 	char listed[TEXT_SHORT * 2];
-	const size_t length = strcspn(name, "=:");
 
-	/* The value of the word before it, unless it is a path */
+	*value_follows = false;
 	if (name == word)
-		return !strpbrk(word, "/\\");
-	(void)text_format(listed, sizeof listed, ":%.*s:", (int)length, name);
-	return length < sizeof listed - 2 && strstr(names, listed);
+		return value && strcspn(word, "/\\") >= length;
+	if (name_length > TEXT_SHORT)
+		return false;
+	(void)snprintf(listed, sizeof listed, ":%.*s=:", (int)name_length, name);
+	*value_follows = strstr(names, listed) && word + length == name + name_length;
+	if (strstr(names, listed))
+		return true;
+	(void)snprintf(listed, sizeof listed, ":%.*s:", (int)name_length, name);
+	return strstr(names, listed) != NULL;
+}
+
+const char *ptxas_option_with_file(const char *options, size_t *ret_length)
+{
+	bool value_follows = false;
+	size_t length;
+
+	for (const char *word = options; *(word += strspn(word, " \t")); word += length) {
+		length = strcspn(word, " \t");
+		if (names_no_file(word, length, &value_follows))
+			continue;
+		if (ret_length)
+			*ret_length = length;
+		return word;
+	}
+	return NULL;
 }
 
 /* Splits the entry's option string, which consists of words and blanks. */
 static int add_options(struct jw_error *err, struct call *call)
 {
+	size_t length;
+	const char *with_file = ptxas_option_with_file(call->options, &length);
+
+	if (with_file)
+		return error_set(err, JW_ERR_UNSUPPORTED, "its options may name files: %.*s",
+						 (int)(length < 200 ? length : 200), with_file);
 	for (char *at = call->options; *(at += strspn(at, " \t"));) {
 		char *word = at;
 
 		at += strcspn(at, " \t");
 		if (*at)
 			*at++ = '\0';
-		if (!names_no_file(word))
-			return error_set(err, JW_ERR_UNSUPPORTED, "its options may name files: %.200s", word);
 		if (add_ptxas_argument(err, call, word))
 			return -1;
 	}

@@ -34,6 +34,10 @@ struct ptxas_outcome {
 	double cpu_ms;       /* its processor time */
 };
 
+/* The first word of an option string (words and blanks) that may name a file, which ptxas and the
+ * driver's compiler would read or write; NULL: none does. *ret_length may be NULL. */
+const char *ptxas_option_with_file(const char *options, size_t *ret_length);
+
 /* -1: not tried. The caller frees log and cubin. */
 int ptxas_compile(struct jw_error *err, const struct ptxas_job *job,
 				  struct ptxas_outcome *ret_outcome, struct buf *log, struct buf *cubin);

@@ -107,7 +107,10 @@ static int plan_add_file(struct jw_error *err, struct build *build, const struct
 						 uint32_t *ret_index)
 {
 	struct plan *plan = build->plan;
-	struct plan_file file = {.found = build->found};
+	struct plan_file file = {
+		.found = build->found,
+		.containers = image->keyed ? build->request->containers : NULL,
+	};
 
 	if (VEC_ROOM(err, plan->files, build->file_capacity, plan->file_count, PLAN_MOST_FILES))
 		return -1;
@@ -149,7 +152,7 @@ static int append_module(struct jw_error *err, struct build *build,
 }
 
 static int plan_add_module(struct jw_error *err, struct build *build, uint32_t file,
-						   const struct analyse_module *module, bool on_demand,
+						   const struct analyse_module *module, bool on_demand, bool keyed,
 						   enum plan_state state)
 {
 	struct plan_module *known = planned_module(build, module);
@@ -162,6 +165,7 @@ static int plan_add_module(struct jw_error *err, struct build *build, uint32_t f
 		.form = module->form,
 		.state = state,
 		.on_demand = on_demand,
+		.keyed = keyed,
 		.key = module->key,
 		.key_bytes = module->key_bytes,
 		.payload_bytes = module->payload_bytes,
@@ -171,6 +175,7 @@ static int plan_add_module(struct jw_error *err, struct build *build, uint32_t f
 	if (!known)
 		return append_module(err, build, module, &planned);
 	known->on_demand = known->on_demand && on_demand;
+	known->keyed = known->keyed || keyed;
 	/* Included here, although left out there. */
 	if (known->state == PLAN_LEFT_OUT && state != PLAN_LEFT_OUT)
 		*known = planned;
@@ -506,7 +511,7 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 		if (file == UINT32_MAX && plan_add_file(err, build, image, &file))
 			return -1;
 		if (plan_add_module(err, build, file, module, is_on_demand(build, image, module, loose),
-							leave || passed ? PLAN_LEFT_OUT : PLAN_COLD))
+							image->keyed, leave || passed ? PLAN_LEFT_OUT : PLAN_COLD))
 			return -1;
 		left_out[module->target] += leave && !passed;
 		texts[module->target] += text && !leave && !passed;

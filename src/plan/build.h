@@ -34,6 +34,7 @@ struct build {
 struct build_image {
 	const char *path, *member;
 	bool library; /* ELF or PE, rather than a loose file */
+	bool keyed;   /* as in plan_module */
 	const struct analyse_target *targets;
 	const struct analyse_module *modules;
 	size_t module_count;

@@ -1,5 +1,6 @@
-/* Modules out of a cache's own entries. The key of an entry holds the whole PTX and its options, so
- * what one driver has compiled can be compiled for another, also what a program made at run time.
+/* Modules out of the keys of entries, in the cache or in a recording. The key of an entry holds the
+ * whole PTX and its options, so what one driver has compiled can be compiled for another, also what
+ * a program made at run time.
  *
  * Left out: entries of libnvJitLink and other libraries, which have stamps of their own, and of
  * OpenCL, whose first step is not compiled from PTX. */
@@ -12,6 +13,8 @@
 #include "devcode/container.h"
 #include "devcode/ptx.h"
 #include "devcode/write.h"
+#include "gpu/release.h"
+#include "gpu/rules.h"
 #include "os/file.h"
 
 /* The modules found so far, and the file of their containers. */
@@ -22,6 +25,7 @@ struct cached {
 	struct os_file *file; /* NULL: none is written */
 	uint64_t used_bytes;
 	struct buf container;
+	size_t unfit, too_new; /* of a recording: for none of the GPUs, or for newer drivers */
 };
 
 /* PTX that was stored raw and fills its eight bytes has no NUL, and neither has its key: all that
@@ -33,28 +37,23 @@ static bool is_bare_key(const struct cache_key_parts *parts)
 		   (parts->payload_size - 1) % CONTAINER_ALIGN == 0;
 }
 
-/* Appends a container whose only entry has this key. *ret_bytes is 0 for a text without a head of
- * PTX, which no driver has compiled. */
+/* Appends a container whose only entry has this key. */
 static int write_cached(struct jw_error *err, struct cached *cached,
-						const struct cache_key_parts *parts, uint64_t *ret_bytes)
+						const struct cache_key_parts *parts,
+						const struct devcode_ptx_header *header, uint64_t *ret_bytes)
 {
 	const bool bare = is_bare_key(parts);
-	struct devcode_ptx_header header;
 	struct write_ptx ptx = {
 		.payload = parts->payload,
 		.payload_size = parts->payload_size - bare,
+		.isa_major = header->isa_major,
+		.isa_minor = header->isa_minor,
+		.target = header->target,
 		.compression = bare ? DEVCODE_RAW : DEVCODE_LZ4,
 	};
-	char *options;
+	char *options = mem_string_n(parts->options, parts->options_length);
 	int result;
 
-	*ret_bytes = 0;
-	if (ptx_header_read(NULL, parts->payload, parts->payload_size, &header))
-		return 0;
-	ptx.isa_major = header.isa_major;
-	ptx.isa_minor = header.isa_minor;
-	ptx.target = header.target;
-	options = mem_string_n(parts->options, parts->options_length);
 	ptx.options = options;
 	buf_clear(&cached->container);
 	result = write_container(err, &ptx, &cached->container);
@@ -69,62 +68,101 @@ static int write_cached(struct jw_error *err, struct cached *cached,
 	return result;
 }
 
-/* The index of the request's target that this entry was made for, SIZE_MAX if there is none. */
-static size_t target_of_entry(const struct plan_request *request, struct jw_target target)
+/* Whether a module is wanted for a target: that of its entry, or of a recording any that its PTX
+ * fits. */
+static bool is_for(const struct plan_request *request, const struct cache_key_parts *parts,
+				   const struct devcode_ptx_header *header, struct jw_target device)
 {
-	for (size_t t = 0; t < request->target_count; t++)
-		if (request->targets[t].sm == target.sm)
-			return t;
-	return SIZE_MAX;
+	return device.sm == parts->target.sm ||
+		   (request->next_key && gpu_ptx_fits(header->target, device));
 }
 
-/* The key with the plan's stamp in place of its own names the new entry. */
+/* The key with the plan's stamp and target in place of its own names the new entry. */
 static int take_cached_entry(struct jw_error *err, struct cached *cached, const struct buf *key)
 {
 	const struct plan_request *request = cached->request;
-	const uint8_t *rest = key->data + CACHE_STAMP_SIZE;
-	const size_t rest_bytes = key->size - CACHE_STAMP_SIZE;
+	struct analyse_module module = {.role = DEVCODE_LOOSE};
+	struct devcode_ptx_header header;
 	struct cache_key_parts parts;
-	struct analyse_module module = {.role = DEVCODE_LOOSE, .key_bytes = key->size};
-	size_t target;
+	struct gpu_isa isa;
+	size_t rest_bytes, taken = 0;
 
+	/* No driver has compiled a text without a head of PTX. */
 	if (!cache_key_split(key->data, key->size, &parts) || parts.jitlink || parts.word_bits != 64 ||
-		strcmp(parts.stamp, request->of_stamp) != 0)
+		strcmp(parts.stamp, request->of_stamp) != 0 ||
+		ptx_header_read(NULL, parts.payload, parts.payload_size, &header))
 		return 0;
-	target = target_of_entry(request, parts.target);
-	if (target == SIZE_MAX)
+	isa = (struct gpu_isa){header.isa_major, header.isa_minor};
+	if (request->next_key && gpu_isa_compare(isa, gpu_driver_isa(&request->profile->driver)) > 0) {
+		cached->too_new++;
 		return 0;
-	module.container_offset = cached->used_bytes;
-	if (cached->file && write_cached(err, cached, &parts, &module.container_bytes))
-		return -1;
-	if (VEC_ROOM(err, cached->modules, cached->capacity, cached->count, PLAN_MOST_MODULES))
-		return -1;
-	module.target = (uint32_t)target;
+	}
+	rest_bytes = (size_t)(key->data + key->size - parts.payload);
 	module.form = parts.form;
+	module.container_offset = cached->used_bytes;
 	module.entry_offset = module.container_offset + CONTAINER_HEADER;
 	module.payload_bytes = parts.payload_size;
-	module.key = fnv_update(fnv_update(FNV_START, request->profile->stamp, CACHE_STAMP_SIZE), rest,
-							rest_bytes);
 	module.features = plan_features_of(parts.payload, parts.payload_size);
-	if (!cached->file || module.container_bytes)
+	for (size_t t = 0; t < request->target_count; t++) {
+		size_t start_bytes;
+		const uint64_t start =
+			cache_key_start(request->profile, request->targets[t].sm, &start_bytes);
+
+		if (!is_for(request, &parts, &header, request->targets[t]))
+			continue;
+		if (cached->file && !taken &&
+			write_cached(err, cached, &parts, &header, &module.container_bytes))
+			return -1;
+		if (VEC_ROOM(err, cached->modules, cached->capacity, cached->count, PLAN_MOST_MODULES))
+			return -1;
+		module.target = (uint32_t)t;
+		module.key_bytes = start_bytes ? start_bytes + rest_bytes : 0;
+		module.key = start_bytes ? fnv_update(start, parts.payload, rest_bytes) : 0;
+		module.identity = start_bytes ? 0 : fnv_update(FNV_START, parts.payload, rest_bytes);
 		cached->modules[cached->count++] = module;
+		taken++;
+	}
+	cached->unfit += !taken;
 	return 0;
 }
 
-static int take_cached_entries(struct jw_error *err, struct cached *cached,
-							   const struct cache_files *scan)
+static int take_recorded_entries(struct jw_error *err, struct cached *cached)
 {
+	const struct plan_request *request = cached->request;
 	struct buf key = BUF_MAX(CACHE_MOST_ENTRY);
+	int more;
+
+	while ((more = request->next_key(err, request->keys, &key)) > 0) {
+		if (cancel_asked(&request->cancel))
+			more = error_set(err, JW_ERR_INTERRUPTED, "interrupted while a recording was read");
+		else if (take_cached_entry(err, cached, &key))
+			more = -1;
+		if (more < 0)
+			break;
+	}
+	buf_free(&key);
+	return more;
+}
+
+static int take_cached_entries(struct jw_error *err, struct cached *cached)
+{
+	const struct plan_request *request = cached->request;
+	struct buf key = BUF_MAX(CACHE_MOST_ENTRY);
+	struct cache_files scan = {0};
+	struct jw_error why = {0};
 	int result = 0;
 
-	for (size_t i = 0; !result && i < scan->count; i++) {
-		if (cancel_asked(&cached->request->cancel))
+	if (cache_files_scan(&why, request->cache_dir, &scan))
+		return error_unless_missing(err, &why);
+	for (size_t i = 0; !result && i < scan.count; i++) {
+		if (cancel_asked(&request->cancel))
 			result = error_set(err, JW_ERR_INTERRUPTED, "interrupted while the cache was read");
-		else if (scan->files[i].probed.damage == CACHE_SOUND &&
-				 scan->files[i].probed.key_bytes > CACHE_STAMP_SIZE &&
-				 cache_file_key(cached->request->cache_dir, &scan->files[i], &key))
+		else if (scan.files[i].probed.damage == CACHE_SOUND &&
+				 scan.files[i].probed.key_bytes > CACHE_STAMP_SIZE &&
+				 cache_file_key(request->cache_dir, &scan.files[i], &key))
 			result = take_cached_entry(err, cached, &key);
 	}
+	cache_files_free(&scan);
 	buf_free(&key);
 	return result;
 }
@@ -132,21 +170,20 @@ static int take_cached_entries(struct jw_error *err, struct cached *cached,
 int build_take_cached(struct jw_error *err, struct build *build)
 {
 	const struct plan_request *request = build->request;
+	const bool recorded = request->next_key != NULL;
 	struct cached cached = {.request = request, .container = BUF_MAX(DEVCODE_MOST_PAYLOAD)};
 	const struct analyse_target none[ANALYSE_MOST_TARGETS] = {0};
-	struct cache_files scan = {0};
-	struct jw_error why = {0};
 	int result = 0;
 
-	if (cache_files_scan(&why, request->cache_dir, &scan))
-		return error_unless_missing(err, &why);
 	if (request->containers)
 		result = os_file_open(err, request->containers, OS_OPEN_CREATE, &cached.file);
-	result = result || take_cached_entries(err, &cached, &scan) ? -1 : 0;
+	if (!result)
+		result = recorded ? take_recorded_entries(err, &cached) : take_cached_entries(err, &cached);
 	os_file_close(cached.file);
 	if (!result && cached.count) {
 		const struct build_image image = {
-			.path = request->containers ? request->containers : request->cache_dir,
+			.path = recorded ? request->keys_name : request->cache_dir,
+			.keyed = true,
 			.targets = none,
 			.modules = cached.modules,
 			.module_count = cached.count,
@@ -155,8 +192,9 @@ int build_take_cached(struct jw_error *err, struct build *build)
 		build->found = UINT32_MAX; /* of none of the files */
 		result = build_take(err, build, &image);
 	}
+	build->plan->unfit = cached.unfit;
+	build->plan->too_new = cached.too_new;
 	mem_free(cached.modules);
 	buf_free(&cached.container);
-	cache_files_free(&scan);
 	return result;
 }

@@ -1,6 +1,8 @@
 #include "plan/plan.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "cache/sound.h"
@@ -188,6 +190,20 @@ bool plan_is_compiled(const char *cache_dir, const struct plan_module *module)
 		   !(module->carried && probed.checksum == module->carried_checksum);
 }
 
+void plan_note(struct plan *plan, bool trouble, const char *format, ...)
+{
+	const size_t at = plan->note_count - plan->assumptions;
+	va_list arguments;
+
+	plan->notes = mem_resize(plan->notes, (plan->note_count + 1) * sizeof *plan->notes);
+	memmove(plan->notes + at + 1, plan->notes + at, plan->assumptions * sizeof *plan->notes);
+	va_start(arguments, format);
+	plan->notes[at] = mem_vprintf(format, arguments);
+	va_end(arguments);
+	plan->note_count++;
+	plan->troubles += trouble;
+}
+
 static int estimate_modules(struct jw_error *err, struct plan *plan,
 							const struct plan_request *request)
 {
@@ -236,7 +252,7 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 		result = fates_settle(&reading.build.plan->fates) ||
 				 build_note_lacking(err, &reading.build) ||
 				 build_note_assumptions(err, &reading.build);
-	if (!result && request->of_stamp)
+	if (!result && (request->of_stamp || request->next_key))
 		result = build_take_cached(err, &reading.build);
 	/* Remembers files that were read, even if others failed. */
 	if (reading.inventory)

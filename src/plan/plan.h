@@ -101,6 +101,7 @@ struct plan_module {
 	 * package's loose file. */
 	bool on_demand;
 	bool restored; /* it was cold, and an earlier result takes its place (prime/planning.h) */
+	bool keyed;    /* a key of the request's `next_key`, or of its cache, names it */
 	/* Its entry has this value, made by an older driver's compiler (state/ledger.h). */
 	bool carried;
 	uint64_t carried_checksum;
@@ -119,6 +120,9 @@ struct plan_file {
 	char *path;
 	char *member;   /* NULL for a file */
 	uint32_t found; /* index of the file in the request's search */
+	/* The request's `containers`, which has the bytes of its modules; NULL: the file itself has
+	 * them. */
+	const char *containers;
 };
 
 struct plan_target {
@@ -146,8 +150,10 @@ struct plan {
 	 * left out, with the option that includes them, and how others are taken to be loaded. */
 	char **notes;
 	size_t note_count, assumptions;
-	size_t troubles;    /* files that could not be read, or not in full: of most there is a note */
-	bool lacked;        /* of these, one for want of memory */
+	size_t troubles; /* files that could not be read, or not in full: of most there is a note */
+	bool lacked;     /* of these, one for want of memory */
+	/* Keys of a recording whose PTX fits none of the targets, or is too new for the driver. */
+	size_t unfit, too_new;
 	size_t images;      /* files and members with device code that were read */
 	bool *has_code;     /* of each file of the request's search: device code was read in it */
 	uint32_t *unsure;   /* of each, the targets on which it has pieces of `tile` or `unknown` */
@@ -168,9 +174,14 @@ struct plan_request {
 	size_t named_count;
 	bool link_inputs; /* includes relocatable code that the CUDA runtime does not link: a library
 						 may link it itself */
-	/* Adds the modules of the entries in `cache_dir` that the driver with this stamp has compiled.
-	 * NULL: none. */
+	/* Adds the modules of the entries in `cache_dir` that the driver with this stamp has compiled,
+	 * for the same GPUs. NULL: none. */
 	const char *of_stamp;
+	/* Instead of the cache's: the keys of a recording, one a call (1; 0: there are no more), and
+	 * its name. Its modules are for all GPUs that their PTX fits. */
+	int (*next_key)(struct jw_error *err, void *context, struct buf *ret_key);
+	void *keys;
+	const char *keys_name;
 	/* The file to which their PTX is written, for a compiler; NULL: they are not to be compiled. */
 	const char *containers;
 	struct jw_cancel cancel;
@@ -181,6 +192,8 @@ struct plan_request {
  * JW_ERR_INTERRUPTED. The caller frees with plan_free. */
 int plan_build(struct jw_error *err, const struct plan_request *request, struct plan **ret_plan);
 void plan_free(struct plan *plan);
+/* Adds a line for people, in front of the assumptions; `trouble` as of a file that is not read. */
+void plan_note(struct plan *plan, bool trouble, const char *format, ...) JW_PRINTF(3, 4);
 /* Whether a found file is one of the names that the user gave. */
 bool plan_is_named(const char *const *names, size_t count, const char *path);
 /* Cold modules whose entries are in the cache by now become warm. */

@@ -138,10 +138,13 @@ static int check_packages(const struct plan *plan, const struct jw_found *found,
 	/* A file with modules has code, and so its package is listed. */
 	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
-		const struct jw_found_file *file = &found->files[plan->files[module->file].found];
+		const uint32_t file = plan->files[module->file].found;
 
-		count_packaged(plan, module,
-					   &result->packages[package_place(result, file)].gpus[module->target]);
+		/* What a recording holds itself is of no package. */
+		if (file < found->file_count)
+			count_packaged(
+				plan, module,
+				&result->packages[package_place(result, &found->files[file])].gpus[module->target]);
 	}
 	for (size_t i = 0; i < result->failing_count; i++)
 		count_failing(plan, found, &result->failing[i], result);
@@ -640,6 +643,8 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 		.named_count = options->found ? options->named_count : options->path_count,
 		.cancel = options->cancel,
 	};
+	struct recorded_account account = {0};
+	struct recorded_keys keys = {0};
 	struct jw_check_cause *causes = NULL;
 	struct jw_check_result *result = NULL;
 	struct jw_cache_outlook cache = {0};
@@ -662,15 +667,22 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	if (is_here(options) || !options->target_count)
 		request.speed = speed_recall(options->system->state_dir, &profile.driver);
 	cache_outlook(request.cache_dir, options->system->cache.limit_bytes, false, &cache);
+	if (options->recording)
+		recorded_request(options->recording, &keys, &request);
 	if (!plan_build(err, &request, &plan) &&
+		(!options->recording ||
+		 !recorded_narrow(err, options->recording, &request, plan, &account)) &&
 		!explain_cold(err, options, &request, plan, &causes, &cause_count)) {
 		verdict = verdict_of(plan, request.found->file_count, &options->system->cache,
 							 !options->driver, &cache);
+		if (options->recording)
+			verdict = recorded_verdict(plan, &account, verdict);
 		if (!options->store || !is_here(options) || !look_into_store(options, plan))
 			result = summarise(plan, options->found, options->target_count && !is_here(options));
 	}
 	plan_free(plan);
 	jw_found_free(found);
+	recorded_keys_free(&keys);
 	if (!result) {
 		explain_causes_free(causes, cause_count);
 		return -1;

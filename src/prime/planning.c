@@ -118,55 +118,6 @@ static void source_paths_free(struct source_paths *sources)
 
 /* ---- the plan */
 
-static int note_missing(const struct jw_recording *recording,
-						const struct recorded_account *account, struct jw_prime_result *result)
-{
-	for (size_t i = 0; i < recording->file_count; i++) {
-		const struct jw_recorded_file *file = &recording->files[i];
-
-		if (!account->missing_by_file[i])
-			continue;
-		prime_result_add_note(
-			result, "%.800s%s%.100s%s%.100s%s: %s not in the files here", file->path,
-			file->package ? " (" : "", file->package ? file->package : "", file->version ? " " : "",
-			file->version ? file->version : "", file->package ? ")" : "",
-			TEXT_COUNT(account->missing_by_file[i], "recorded module is", "recorded modules are"));
-		result->troubles++;
-	}
-	if (account->unfiled_cold) {
-		prime_result_add_note(
-			result,
-			account->unfiled_cold == 1
-				? "%s in no file, and not in the cache: the program makes it while it runs"
-				: "%s in no file, and not in the cache: the program makes them while it runs",
-			TEXT_COUNT(account->unfiled_cold, "recorded module is", "recorded modules are"));
-		result->troubles++;
-	}
-	if (!account->idle)
-		return 0;
-	prime_result_add_note(
-		result, "%s nothing to compile on these GPUs",
-		TEXT_COUNT(account->idle, "recorded module has", "recorded modules have"));
-	return 0;
-}
-
-static int narrow(struct jw_error *err, const struct jw_recording *recording,
-				  const struct plan_request *request, struct plan *plan,
-				  struct jw_prime_result *result)
-{
-	struct recorded_account account;
-	int failed;
-
-	if (recorded_narrow(err, recording, request, plan, &account))
-		return -1;
-	result->plan.recorded = account.wanted;
-	result->plan.recorded_missing = account.missing;
-	result->plan.recorded_unfiled = account.unfiled;
-	failed = note_missing(recording, &account, result);
-	mem_free(account.missing_by_file);
-	return failed;
-}
-
 void planning_note_carried(struct plan *plan, const struct ledger *ledger, bool recompile)
 {
 	for (size_t i = 0; i < plan->module_count; i++) {
@@ -222,16 +173,16 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 		.profile = &planning->profile,
 		.cache_dir = system->cache.path,
 		.state_dir = system->state_dir,
-		/* A module chosen by offset, or recorded, is wanted wherever it lies. */
-		.everything = options->everything || options->recording,
+		.everything = options->everything,
 		.named = options->retried,
 		.named_count = options->retried_count,
-		.link_inputs = options->recording != NULL,
 		.of_stamp = options->of_stamp,
 		.speed = speed_for(system, options),
 		.cancel = options->cancel,
 	};
-	if (!options->of_stamp || options->no_compile || options->dry_run)
+	if (options->recording)
+		recorded_request(options->recording, &planning->keys, &planning->request);
+	if (!planning->request.of_stamp || options->no_compile || options->dry_run)
 		return 0;
 	if (run_folder_make(err, system->state_dir, &planning->folder) ||
 		!(planning->containers = os_join(planning->folder.path, "cached.fatbin")))
@@ -293,13 +244,19 @@ int planning_make(struct jw_error *err, const struct jw_system *system,
 				  const struct jw_prime_options *options, struct jw_prime_result *result,
 				  struct planning *planning)
 {
-	return make_request(err, system, options, result, planning) ||
-				   plan_build(err, &planning->request, &planning->plan) ||
-				   take_notes(planning->plan, result) ||
-				   (options->recording &&
-					narrow(err, options->recording, &planning->request, planning->plan, result))
-			   ? -1
-			   : 0;
+	const struct recorded_account *recorded = &planning->recorded;
+
+	if (make_request(err, system, options, result, planning) ||
+		plan_build(err, &planning->request, &planning->plan) ||
+		(options->recording && recorded_narrow(err, options->recording, &planning->request,
+											   planning->plan, &planning->recorded)) ||
+		take_notes(planning->plan, result))
+		return -1;
+	result->plan.recorded = recorded->wanted;
+	result->plan.recorded_missing = recorded->missing;
+	result->plan.recorded_texts = recorded->texts;
+	result->plan.recorded_unfiled = recorded->unfiled;
+	return 0;
 }
 
 void planning_free(struct planning *planning)
@@ -309,6 +266,7 @@ void planning_free(struct planning *planning)
 	jw_found_free(planning->found);
 	mem_free(planning->containers);
 	run_folder_remove(&planning->folder);
+	recorded_keys_free(&planning->keys);
 	source_paths_free(&planning->sources);
 	*planning = (struct planning){0};
 }

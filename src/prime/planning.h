@@ -5,6 +5,7 @@
 
 #include "cache/profile.h"
 #include "plan/plan.h"
+#include "prime/recorded_plan.h"
 #include "state/ledger.h"
 #include "state/run_folder.h"
 
@@ -25,7 +26,9 @@ struct planning {
 	struct jw_target *targets;
 	struct source_paths sources;
 	struct jw_found *found;
-	struct run_folder folder; /* of the cached modules' containers */
+	struct recorded_keys keys;
+	struct recorded_account recorded;
+	struct run_folder folder; /* of the containers of what is in no file */
 	char *containers;
 };
 

@@ -342,9 +342,8 @@ static int judge_plan(struct jw_error *err, const struct jw_system *system,
 	result->verdict =
 		verdict_of(planning->plan, planning->plan->images ? 1 : planning->found->file_count,
 				   &system->cache, true, &outlook);
-	/* No file does not mean nothing: the recording has modules of none. */
-	if (result->verdict == JW_VERDICT_NOTHING && result->plan.recorded_unfiled)
-		result->verdict = result->troubles ? JW_VERDICT_PARTLY : JW_VERDICT_WARM;
+	if (planning->keys.recording)
+		result->verdict = recorded_verdict(planning->plan, &planning->recorded, result->verdict);
 	if (result->verdict == JW_VERDICT_USELESS)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s", system->cache.why_useless);
 	if (result->verdict == JW_VERDICT_NO_ROOM && !system->cache.limit_bytes)

@@ -8,6 +8,46 @@
 #include "base/text.h"
 #include "cache/entry.h"
 #include "plan/analyse.h"
+#include "record/recording.h"
+
+static int next_recorded_key(struct jw_error *err, void *context, struct buf *ret_key)
+{
+	struct recorded_keys *keys = context;
+	const struct jw_recording *recording = keys->recording;
+
+	while (keys->next < recording->module_count) {
+		const size_t at = keys->next++;
+		const struct jw_recorded_module *module = &recording->modules[at];
+		struct jw_error why = {0};
+
+		if (!module->has_text)
+			continue;
+		if (!recording_unpack_text(&why, &recording->texts[module->text], &keys->text) &&
+			!recording_key(&why, recording, module, keys->text.data, keys->text.size, ret_key))
+			return 1;
+		return error_set(err, why.code, "%s: text %u: %s", recording->path ? recording->path : "",
+						 module->text, why.message);
+	}
+	return 0;
+}
+
+void recorded_request(const struct jw_recording *recording, struct recorded_keys *keys,
+					  struct plan_request *request)
+{
+	*keys =
+		(struct recorded_keys){.recording = recording, .text = BUF_MAX(RECORDING_MOST_UNPACKED)};
+	/* What is recorded is wanted wherever it lies. */
+	request->everything = request->link_inputs = true;
+	request->next_key = next_recorded_key;
+	request->keys = keys;
+	request->keys_name = recording->path ? recording->path : "";
+	request->of_stamp = recording->stamp;
+}
+
+void recorded_keys_free(struct recorded_keys *keys)
+{
+	buf_free(&keys->text);
+}
 
 static size_t targets_of_recording(const struct jw_recording *recording, struct jw_target *targets)
 {
@@ -35,6 +75,8 @@ static int plan_there(struct jw_error *err, const struct jw_recording *recording
 	there.target_count = targets_of_recording(recording, targets);
 	there.profile = &profile;
 	there.cache_dir = NULL;
+	there.next_key = NULL;
+	there.of_stamp = there.containers = NULL;
 	return plan_build(err, &there, ret_plan);
 }
 
@@ -102,10 +144,33 @@ static bool is_in_cache(const struct jw_recording *recording, const struct plan_
 			   CACHE_PRESENT;
 }
 
-static int find_places(const struct jw_recording *recording, const struct plan_request *request,
-					   const struct plan *there, struct recorded_places *places,
-					   struct recorded_account *account)
+/* What is missing of each file, or of none. */
+static void note_missing(const struct jw_recording *recording, const size_t *missing,
+						 size_t unfiled_cold, struct plan *plan)
 {
+	for (size_t i = 0; i < recording->file_count; i++) {
+		const struct jw_recorded_file *file = &recording->files[i];
+
+		if (missing[i])
+			plan_note(plan, true, "%.800s%s%.100s%s%.100s%s: %s not in the files here", file->path,
+					  file->package ? " (" : "", file->package ? file->package : "",
+					  file->version ? " " : "", file->version ? file->version : "",
+					  file->package ? ")" : "",
+					  TEXT_COUNT(missing[i], "recorded module is", "recorded modules are"));
+	}
+	if (unfiled_cold)
+		plan_note(plan, true,
+				  unfiled_cold == 1
+					  ? "%s in no file, and not in the cache: the program makes it while it runs"
+					  : "%s in no file, and not in the cache: the program makes them while it runs",
+				  TEXT_COUNT(unfiled_cold, "recorded module is", "recorded modules are"));
+}
+
+static void find_places(const struct jw_recording *recording, const struct plan_request *request,
+						const struct plan *there, struct plan *plan, struct recorded_places *places,
+						struct recorded_account *account)
+{
+	size_t *missing = mem_array(recording->file_count, sizeof *missing), unfiled_cold = 0;
 	struct set names = {0};
 
 	for (size_t i = 0; i < there->module_count; i++)
@@ -114,36 +179,43 @@ static int find_places(const struct jw_recording *recording, const struct plan_r
 		const struct jw_recorded_module *module = &recording->modules[i];
 		const struct plan_module *found;
 
+		if (module->has_text) {
+			account->texts++;
+			continue;
+		}
 		if (module->file == JW_RECORDED_NO_FILE) {
 			account->unfiled++;
-			account->unfiled_cold += !is_in_cache(recording, request, module);
+			unfiled_cold += !is_in_cache(recording, request, module);
 			continue;
 		}
 		account->wanted++;
 		found = find_recorded_key(there, &names, module);
 		if (!found) {
 			account->missing++;
-			account->missing_by_file[module->file]++;
-		} else
+			missing[module->file]++;
+		} else {
 			add_place(places, &there->files[found->file], found->container_offset);
+		}
 	}
+	note_missing(recording, missing, unfiled_cold, plan);
 	set_free(&names);
-	return 0;
+	mem_free(missing);
 }
 
-static void keep_places(struct plan *plan, const struct recorded_places *places,
-						struct recorded_account *account)
+static void keep_places(struct plan *plan, const struct recorded_places *places)
 {
-	size_t kept = 0;
+	size_t kept = 0, idle = plan->unfit;
+	char driver[JW_DRIVER_TEXT];
 
 	for (size_t i = 0; i < plan->module_count; i++) {
 		struct plan_module *module = &plan->modules[i];
 		struct recorded_place *place =
 			find_place(places, &plan->files[module->file], module->container_offset);
 
-		if (!place)
+		if (!place && !module->keyed)
 			continue;
-		place->used = true;
+		if (place)
+			place->used = true;
 		plan->modules[kept++] = *module;
 	}
 	plan->module_count = kept;
@@ -151,31 +223,40 @@ static void keep_places(struct plan *plan, const struct recorded_places *places,
 	for (size_t t = 0; t < plan->target_count; t++)
 		plan->targets[t].cannot = plan->targets[t].link_containers = 0;
 	for (size_t i = 0; i < places->count; i++)
-		account->idle += !places->items[i].used;
+		idle += !places->items[i].used;
+	if (plan->too_new)
+		plan_note(plan, true, "%s too new for driver %s: record the command again under it",
+				  TEXT_COUNT(plan->too_new, "recorded module is", "recorded modules are"),
+				  jw_driver_text(driver, &plan->profile.driver));
+	if (idle)
+		plan_note(plan, false, "%s nothing to compile on these GPUs",
+				  TEXT_COUNT(idle, "recorded module has", "recorded modules have"));
 }
 
 int recorded_narrow(struct jw_error *err, const struct jw_recording *recording,
 					const struct plan_request *request, struct plan *plan,
 					struct recorded_account *ret_account)
 {
-	struct recorded_account account = {0};
+	struct recorded_account account = {.unread = plan->troubles};
 	struct recorded_places places = {0};
-	struct plan *there = NULL;
-	int result = -1;
+	struct plan *there;
 
-	account.missing_by_file = mem_array(recording->file_count, sizeof *account.missing_by_file);
+	if (plan_there(err, recording, request, &there))
+		return -1;
 	places.items = mem_array(recording->module_count, sizeof *places.items);
-	if (!account.missing_by_file || !places.items || plan_there(err, recording, request, &there) ||
-		find_places(recording, request, there, &places, &account))
-		goto done;
-	keep_places(plan, &places, &account);
+	find_places(recording, request, there, plan, &places, &account);
+	keep_places(plan, &places);
 	*ret_account = account;
-	account.missing_by_file = NULL;
-	result = 0;
-done:
-	mem_free(account.missing_by_file);
 	mem_free(places.items);
 	set_free(&places.by_hash);
 	plan_free(there);
-	return result;
+	return 0;
+}
+
+enum jw_verdict recorded_verdict(const struct plan *plan, const struct recorded_account *account,
+								 enum jw_verdict verdict)
+{
+	if (plan->images || account->unread)
+		return verdict;
+	return plan->troubles ? JW_VERDICT_PARTLY : account->unfiled ? JW_VERDICT_WARM : verdict;
 }

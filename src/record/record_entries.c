@@ -6,6 +6,7 @@
 #include "base/cancel.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cache/key.h"
 #include "cache/settings.h"
 #include "cache/view.h"
@@ -262,4 +263,78 @@ done:
 	mem_free(left);
 	cache_files_free(&scan);
 	return result;
+}
+
+/* The text that an earlier module has, too; SIZE_MAX: none has it. */
+static size_t kept_text(const struct jw_recording *recording, const struct set *known,
+						const char *digest)
+{
+	size_t cursor = 0, at;
+
+	while ((at = set_find(known, fnv_update(FNV_START, digest, strlen(digest)), &cursor)) !=
+		   SET_NONE)
+		if (!strcmp(recording->modules[at].digest, digest))
+			return recording->modules[at].text;
+	return SIZE_MAX;
+}
+
+/* Results of libraries with a compiler of their own (another stamp) and options that name files
+ * have no text: `prime` could not make these entries. */
+void record_keep_texts(struct recorder *recorder)
+{
+	struct jw_recording *recording = recorder->result->recording;
+	struct buf key = BUF_MAX(CACHE_MOST_ENTRY), again = BUF_MAX(CACHE_MOST_ENTRY);
+	size_t capacity = 0, too_much = 0;
+	uint64_t packed = 0, unpacked = 0;
+	struct set known = {0};
+	char line[160];
+
+	for (size_t i = 0; i < recording->module_count && !record_is_stopped(recorder); i++) {
+		struct jw_recorded_module *module = &recording->modules[i];
+		const struct cache_file file = {.key = module->key,
+										.probed = {.key_bytes = module->key_bytes}};
+		struct jw_recorded_text text;
+		struct cache_key_parts parts;
+		size_t at;
+
+		if (recorder->entries[i].in_file || !recording_may_have_text(module) ||
+			strcmp(recorder->entries[i].stamp, recording->stamp) != 0 ||
+			!cache_file_key(recorder->cache_dir, &file, &key) ||
+			!cache_key_split(key.data, key.size, &parts) ||
+			recording_key(NULL, recording, module, parts.payload, parts.payload_size, &again))
+			continue;
+		at = kept_text(recording, &known, module->digest);
+		if (at == SIZE_MAX && unpacked + parts.payload_size <= RECORDING_MOST_UNPACKED) {
+			text = recording_pack_text(parts.payload, parts.payload_size);
+			packed += strlen(text.zstd);
+			if (packed <= RECORDING_MOST_PACKED &&
+				!VEC_ROOM(NULL, recording->texts, capacity, recording->text_count,
+						  RECORDING_MOST_MODULES)) {
+				set_add(&known, fnv_update(FNV_START, module->digest, strlen(module->digest)), i);
+				at = recording->text_count++;
+				recording->texts[at] = text;
+			} else {
+				packed -= strlen(text.zstd);
+				mem_free(text.zstd);
+			}
+		}
+		unpacked += parts.payload_size;
+		if (at == SIZE_MAX || unpacked > RECORDING_MOST_UNPACKED) {
+			unpacked -= parts.payload_size;
+			too_much++;
+			continue;
+		}
+		module->has_text = true;
+		module->text = (uint32_t)at;
+		recorder->result->texts++;
+	}
+	if (too_much) {
+		(void)text_format(line, sizeof line,
+						  "the PTX of %s is left out of the recording, which would be too large",
+						  TEXT_COUNT(too_much, "module", "modules"));
+		record_note(recorder->result, line);
+	}
+	set_free(&known);
+	buf_free(&key);
+	buf_free(&again);
 }

@@ -16,6 +16,7 @@ enum { RECORD_MOST_PATHS = 1 << 20 };
 struct record_entry {
 	enum cache_key_form form;
 	bool insertable; /* a cubin of a known form */
+	bool in_file;    /* a file that was searched has the module as it was compiled */
 	int64_t written_ns;
 	/* Name and length of the key for the payload as a text without options. */
 	uint64_t text_key, text_key_bytes;
@@ -41,6 +42,8 @@ struct recorder {
 int record_read_entries(struct jw_error *err, struct recorder *recorder);
 /* Fills in the recording's driver and files, and each module's file. */
 int record_find_owners(struct jw_error *err, struct recorder *recorder);
+/* Fills in the texts of what no file has. */
+void record_keep_texts(struct recorder *recorder);
 /* Inserts the entries into the user's cache; the result says why any are left out. */
 void record_warm(struct recorder *recorder);
 

@@ -103,12 +103,13 @@ static int match(struct jw_error *err, struct matching *matching, const struct s
 
 /* Matches by name, or as a text that is loaded with options or linked, which has other names */
 static int match_module(struct jw_error *err, struct matching *matching, const struct set *names,
-						const struct record_entry *entry, struct jw_recorded_module *module,
+						struct record_entry *entry, struct jw_recorded_module *module,
 						size_t *texts)
 {
 	if (match(err, matching, names, module->key, module->key_bytes, module))
 		return -1;
-	if (module->file != JW_RECORDED_NO_FILE)
+	entry->in_file = module->file != JW_RECORDED_NO_FILE;
+	if (entry->in_file)
 		return 0;
 	if (match(err, matching, names, entry->text_key, entry->text_key_bytes, module))
 		return -1;
@@ -125,8 +126,8 @@ static int note_recorded_texts(struct jw_record_result *result, size_t texts)
 	(void)text_format(
 		line, sizeof line,
 		"%s loaded with options of the program (MAX_REGISTERS, OPTIMIZATION_LEVEL, …) or "
-		"handed to a linker: “jitwarm prime” of the file makes other entries; those of "
-		"this run are kept",
+		"handed to a linker: “jitwarm prime” of the file makes other entries, a recording "
+		"of this run the same",
 		TEXT_COUNT(texts, "PTX text is", "PTX texts are"));
 	record_note(result, line);
 	return 0;

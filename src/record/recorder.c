@@ -306,6 +306,8 @@ static void learn_modules(struct recorder *recorder)
 		record_warm(recorder);
 		if (!record_find_owners(why, recorder)) {
 			remember(recorder);
+			if (recorder->options->output)
+				record_keep_texts(recorder);
 			write_recording(recorder->options, result);
 		}
 	}

@@ -1,18 +1,32 @@
-/* Limits of a recording, and writing one. */
+/* Limits of a recording, writing one, and its texts. */
 #pragma once
 
 #include <jitwarm/recording.h>
 
 #include "base/buf.h"
 
-#define RECORDING_SCHEMA "jitwarm.recording/1"
+#define RECORDING_SCHEMA "jitwarm.recording/2"
 
 enum {
 	RECORDING_MOST_BYTES = 256 << 20,
 	RECORDING_MOST_FILES = 1 << 20,
 	RECORDING_MOST_MODULES = 1 << 20,
 	RECORDING_MOST_SECONDS = 1 << 30,
+	/* Of texts in base64, and of all modules that have one, unpacked: a text counts each time. */
+	RECORDING_MOST_PACKED = 192 << 20,
+	RECORDING_MOST_UNPACKED = 1 << 30,
 };
 
 /* Appends the recording to `text`, one line for each list element. */
 int recording_format(struct jw_error *err, const struct jw_recording *recording, struct buf *text);
+
+/* Whether a module with these options may have a text: compilers open no file that they name. */
+bool recording_may_have_text(const struct jw_recorded_module *module);
+struct jw_recorded_text recording_pack_text(const void *payload, size_t size);
+int recording_unpack_text(struct jw_error *err, const struct jw_recorded_text *text,
+						  struct buf *ret_payload);
+/* The key of the module's entry on the recorded machine. JW_ERR_FORMAT: this text is not its own.
+ */
+int recording_key(struct jw_error *err, const struct jw_recording *recording,
+				  const struct jw_recorded_module *module, const void *payload, size_t size,
+				  struct buf *ret_key);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cache/key.h"
 #include "cache/stamp.h"
+#include "compile/ptxas.h"
 #include "os/file.h"
 #include "record/recording.h"
 
@@ -79,39 +80,47 @@ static const struct json_field file_fields[] = {
 };
 static const struct json_table file_table = {.fields = file_fields};
 
-#define MODULE(name, member) JSON_AS(name, struct jw_recorded_module, member, NULL)
+#define MODULE(name, ...) JSON_AS(name, struct jw_recorded_module, __VA_ARGS__)
 #define MODULE_NAME                                                                                \
 	JSON_AS("form", struct jw_recorded_module, kind, NULL, .names = kinds),                        \
 		JSON_SAID("target", struct jw_recorded_module, target, say_recorded_target, NULL,          \
 				  .presence = JSON_IF_SET),                                                        \
 		JSON_OF(JSON_HEX, "key", struct jw_recorded_module, key, .text = NULL),                    \
-		MODULE("key_bytes", key_bytes)
-#define MODULE_TEXT                                                                                \
-	MODULE("size_bytes", payload_bytes),                                                           \
+		MODULE("key_bytes", key_bytes, NULL)
+#define MODULE_PTX                                                                                 \
+	MODULE("size_bytes", payload_bytes, NULL),                                                     \
 		JSON_AS("blake2b_256", struct jw_recorded_module, digest, NULL, .presence = JSON_IF_SET),  \
-		MODULE("options", options)
+		MODULE("options", options, NULL),                                                          \
+		MODULE("text", text, NULL, JSON_IF(struct jw_recorded_module, has_text))
 #define MODULE_TIME                                                                                \
 	JSON_NUMBERED("seconds", struct jw_recorded_module, seconds, round_seconds, NULL),             \
-		MODULE("known_before", known_before)
+		MODULE("known_before", known_before, NULL)
 
 static const struct json_field owned_fields[] = {
-	MODULE("file", file),
+	MODULE("file", file, NULL),
 	MODULE_NAME,
-	MODULE("container", container_offset),
-	MODULE("offset", entry_offset),
-	MODULE_TEXT,
+	MODULE("container", container_offset, NULL),
+	MODULE("offset", entry_offset, NULL),
+	MODULE_PTX,
 	MODULE_TIME,
 	{0},
 };
 static const struct json_field other_fields[] = {
 	MODULE_NAME,
-	MODULE_TEXT,
+	MODULE_PTX,
 	JSON(struct jw_recorded_module, producer, NULL, .presence = JSON_UNLESS_NULL),
 	MODULE_TIME,
 	{0},
 };
 static const struct json_table owned_module = {.fields = owned_fields},
 							   other_module = {.fields = other_fields};
+
+static const struct json_field text_fields[] = {
+	JSON(struct jw_recorded_text, size_bytes, NULL),
+	JSON(struct jw_recorded_text, zstd, NULL),
+	{0},
+};
+static const struct json_table text_table = {.fields = text_fields};
 
 static int put_row(struct jw_error *err, const struct json_table *table, const void *values,
 				   const char *before, struct buf *text)
@@ -151,11 +160,14 @@ int recording_format(struct jw_error *err, const struct jw_recording *recording,
 	for (size_t i = 0; i < recording->file_count; i++)
 		if (put_row(err, &file_table, &recording->files[i], i ? ",\n" : "\n", text))
 			return -1;
-	return buf_printf(err, text, "],\n\"modules\":[") || put_modules(err, recording, true, text) ||
-				   buf_printf(err, text, "],\n\"not_in_files\":[") ||
-				   put_modules(err, recording, false, text)
-			   ? -1
-			   : buf_printf(err, text, "]}\n");
+	if (buf_printf(err, text, "],\n\"modules\":[") || put_modules(err, recording, true, text) ||
+		buf_printf(err, text, "],\n\"not_in_files\":[") ||
+		put_modules(err, recording, false, text) || buf_printf(err, text, "],\n\"texts\":["))
+		return -1;
+	for (size_t i = 0; i < recording->text_count; i++)
+		if (put_row(err, &text_table, &recording->texts[i], i ? ",\n" : "\n", text))
+			return -1;
+	return buf_printf(err, text, "]}\n");
 }
 
 int jw_recording_write(struct jw_error *err, const char *path, const struct jw_recording *recording)
@@ -179,6 +191,10 @@ void jw_recording_free(struct jw_recording *recording)
 		mem_free(recording->modules[i].options);
 		mem_free(recording->modules[i].producer);
 	}
+	for (size_t i = 0; i < recording->text_count; i++)
+		mem_free(recording->texts[i].zstd);
+	mem_free(recording->texts);
+	mem_free(recording->path);
 	mem_free(recording->files);
 	mem_free(recording->modules);
 	mem_free(recording->command);
@@ -228,27 +244,58 @@ static bool read_recorded_target(const cJSON *object, struct jw_target *ret_targ
 	return !text || (text_starts(text, "sm_") && jw_target_parse(text, ret_target));
 }
 
-static int read_module(struct jw_error *err, const cJSON *object, const char *what, size_t at,
-					   size_t files, struct jw_recorded_module *module)
+/* An index below `count`. */
+static bool read_place(const cJSON *object, const char *name, size_t count, uint32_t *ret_place)
 {
-	const cJSON *file = cJSON_GetObjectItemCaseSensitive(object, "file");
+	const double place = json_number(object, name, -1);
+
+	if (!(place >= 0) || !(place < (double)count))
+		return false;
+	*ret_place = (uint32_t)place;
+	return true;
+}
+
+/* What is compiled from a text of the recording. */
+static int read_with_text(struct jw_error *err, const cJSON *object, const char *what, size_t at,
+						  const struct jw_recording *recording, struct jw_recorded_module *module)
+{
+	size_t length = 0;
+	const char *with_file = ptxas_option_with_file(module->options, &length);
+
+	if (with_file)
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s %zu: its options may name files: %.*s", what,
+						 at, (int)(length < 200 ? length : 200), with_file);
+	module->has_text = true;
+	return read_place(object, "text", recording->text_count, &module->text) &&
+				   recording_may_have_text(module) && recording->stamp[0] &&
+				   module->payload_bytes == recording->texts[module->text].size_bytes
+			   ? 0
+			   : wrong(err, what, at);
+}
+
+static int read_module(struct jw_error *err, const cJSON *object, const char *what, size_t at,
+					   bool in_file, const struct jw_recording *recording,
+					   struct jw_recorded_module *module)
+{
 	const double seconds = json_number(object, "seconds", 0);
 
-	if (take_row(err, object, files == SIZE_MAX ? &other_module : &owned_module, what, at, module))
+	if (take_row(err, object, in_file ? &owned_module : &other_module, what, at, module))
 		return -1;
 	module->file = JW_RECORDED_NO_FILE;
+	module->text = 0;
 	if (!read_recorded_target(object, &module->target) || !read_digest(object, module->digest))
 		return wrong(err, what, at);
-	if (files != SIZE_MAX) {
-		if (!cJSON_IsNumber(file) || !(file->valuedouble >= 0) ||
-			!(file->valuedouble < (double)files) || !module->target.sm)
-			return wrong(err, what, at);
-		module->file = (uint32_t)file->valuedouble;
-	}
+	if (in_file &&
+		(!read_place(object, "file", recording->file_count, &module->file) || !module->target.sm))
+		return wrong(err, what, at);
 	module->seconds = seconds >= 0 && seconds <= RECORDING_MOST_SECONDS ? seconds : 0;
 	if (!module->options && !(module->options = mem_string("")))
 		return -1;
-	return strlen(module->options) <= CACHE_KEY_MOST_OPTIONS ? 0 : wrong(err, what, at);
+	if (strlen(module->options) > CACHE_KEY_MOST_OPTIONS)
+		return wrong(err, what, at);
+	return cJSON_GetObjectItemCaseSensitive(object, "text")
+			   ? read_with_text(err, object, what, at, recording, module)
+			   : 0;
 }
 
 static int read_recorded_driver(struct jw_error *err, const cJSON *object,
@@ -295,7 +342,29 @@ static int read_files(struct jw_error *err, const cJSON *array, struct jw_record
 	return 0;
 }
 
-static int read_list(struct jw_error *err, const cJSON *array, const char *what, size_t files,
+static int read_texts(struct jw_error *err, const cJSON *array, struct jw_recording *recording)
+{
+	const size_t count = count_of(array);
+	const cJSON *item;
+
+	if (count > RECORDING_MOST_MODULES)
+		return error_set(err, JW_ERR_LIMIT, "more than %d texts", RECORDING_MOST_MODULES);
+	recording->texts = mem_array(count, sizeof *recording->texts);
+	cJSON_ArrayForEach(item, array)
+	{
+		struct jw_recorded_text *text = &recording->texts[recording->text_count];
+
+		if (recording->text_count == count)
+			break;
+		if (take_row(err, item, &text_table, "text", recording->text_count++, text))
+			return -1;
+		if (!text->zstd || text->size_bytes > RECORDING_MOST_UNPACKED)
+			return wrong(err, "text", recording->text_count - 1);
+	}
+	return 0;
+}
+
+static int read_list(struct jw_error *err, const cJSON *array, const char *what, bool in_file,
 					 size_t room, struct jw_recording *recording)
 {
 	const cJSON *item;
@@ -308,7 +377,7 @@ static int read_list(struct jw_error *err, const cJSON *array, const char *what,
 		if (recording->module_count == room)
 			break;
 		recording->module_count++;
-		if (read_module(err, item, what, at++, files, module))
+		if (read_module(err, item, what, at++, in_file, recording, module))
 			return -1;
 	}
 	return 0;
@@ -319,15 +388,20 @@ static int read_modules(struct jw_error *err, const cJSON *document, struct jw_r
 	const cJSON *found = cJSON_GetObjectItemCaseSensitive(document, "modules"),
 				*others = cJSON_GetObjectItemCaseSensitive(document, "not_in_files");
 	const size_t count = count_of(found) + count_of(others);
+	uint64_t unpacked = 0;
 
 	if (count > RECORDING_MOST_MODULES)
 		return error_set(err, JW_ERR_LIMIT, "more than %d modules", RECORDING_MOST_MODULES);
 	recording->modules = mem_array(count, sizeof *recording->modules);
-	if (cJSON_IsArray(found) &&
-		read_list(err, found, "module", recording->file_count, count_of(found), recording))
+	if (cJSON_IsArray(found) && read_list(err, found, "module", true, count_of(found), recording))
 		return -1;
-	return cJSON_IsArray(others)
-			   ? read_list(err, others, "not_in_files", SIZE_MAX, count, recording)
+	if (cJSON_IsArray(others) && read_list(err, others, "not_in_files", false, count, recording))
+		return -1;
+	for (size_t i = 0; i < recording->module_count; i++)
+		unpacked += recording->modules[i].has_text ? recording->modules[i].payload_bytes : 0;
+	return unpacked > RECORDING_MOST_UNPACKED
+			   ? error_set(err, JW_ERR_LIMIT, "its texts unpack to more than %d bytes",
+						   RECORDING_MOST_UNPACKED)
 			   : 0;
 }
 
@@ -338,14 +412,16 @@ static int read_recording_document(struct jw_error *err, const cJSON *document,
 
 	if (!text_starts(schema, "jitwarm.recording/"))
 		return error_set(err, JW_ERR_FORMAT, "not a recording of jitwarm");
-	if (strcmp(schema, RECORDING_SCHEMA) != 0)
+	/* The first version is the same without texts. */
+	if (strcmp(schema, RECORDING_SCHEMA) != 0 && strcmp(schema, "jitwarm.recording/1") != 0)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "made by another version of jitwarm: %.60s, and this one reads %s", schema,
 						 RECORDING_SCHEMA);
 	recording->command = mem_string(json_text(document, "command", ""));
 	if (read_recorded_driver(err, cJSON_GetObjectItemCaseSensitive(document, "driver"),
 							 recording) ||
-		read_files(err, cJSON_GetObjectItemCaseSensitive(document, "files"), recording))
+		read_files(err, cJSON_GetObjectItemCaseSensitive(document, "files"), recording) ||
+		read_texts(err, cJSON_GetObjectItemCaseSensitive(document, "texts"), recording))
 		return -1;
 	return read_modules(err, document, recording);
 }
@@ -372,6 +448,8 @@ int jw_recording_read(struct jw_error *err, const char *path, struct jw_recordin
 
 	if (!result && jw_recording_parse(err, buf_text(&text), text.size, ret_recording))
 		result = error_prefix(err, "%s", path);
+	if (!result)
+		(*ret_recording)->path = mem_string(path);
 	buf_free(&text);
 	return result;
 }

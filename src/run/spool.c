@@ -100,6 +100,8 @@ static bool is_packed(const struct plan_file *file)
 	static const uint8_t zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
 	uint8_t head[sizeof zstd];
 
+	if (file->containers)
+		return false;
 	return file->member || (os_read_head(file->path, head, sizeof head) == sizeof head &&
 							!memcmp(head, zstd, sizeof head));
 }
@@ -112,6 +114,7 @@ static void sort_out(struct spool *spool, const struct plan *plan, const bool *p
 
 	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *m = &plan->modules[i];
+		const struct plan_file *file = &plan->files[m->file];
 
 		if (m->state != PLAN_COLD)
 			continue;
@@ -119,9 +122,10 @@ static void sort_out(struct spool *spool, const struct plan *plan, const bool *p
 			wants[count++] =
 				(struct want){.offset = m->container_offset, .file = m->file, .module = i};
 		else
-			spool->places[i] = (struct spool_place){.path = plan->files[m->file].path,
-													.offset = m->container_offset,
-													.size_bytes = m->container_bytes};
+			spool->places[i] =
+				(struct spool_place){.path = file->containers ? file->containers : file->path,
+									 .offset = m->container_offset,
+									 .size_bytes = m->container_bytes};
 	}
 	if (count)
 		qsort(wants, count, sizeof *wants, by_file_and_place);

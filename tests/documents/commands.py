@@ -21,6 +21,7 @@ ELSEWHERE = [
     ("fleets.md", "", "share-fleets and share-slurm run this page"),
     ("share.md", "oci://", "share-fleets and share-registry run these with a registry"),
     ("share.md", "key generate --no-passphrase", "the page's first section has made the key"),
+    ("docker.md", "run --record", "needs the reader's program; driver-recording-image-* run the recipe"),
     ("docker.md", "compiler fetch", "needs the package index; elsewhere-* run it"),
     ("docker.md", "make --target", "needs NVIDIA's ptxas; share-fleets runs this very command"),
     ("elsewhere.md", "", "needs NVIDIA's ptxas; elsewhere-* run these"),

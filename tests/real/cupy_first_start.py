@@ -6,6 +6,7 @@ CuPy's first start under NVIDIA's DRIVER on a GPU of the phantom:
   cold    start_cupy.py with an empty cache: the entries that this makes
   primed  with a cache that `jitwarm prime cupy` has filled: may add nothing but what NVRTC made while it ran, and that
           is told
+  recorded  with a cache that `jitwarm prime --recording` has filled from `jitwarm run --record` of such a start: may add nothing
 
 CuPy's own cache of kernels is empty each time. The wheels are those of scripts/get.sh frameworks cupy-VERSION-linux. CuPy 12.3.0 is
 the one for CUDA 11.0, which has no machine code for sm_90: there its libraries are compiled, some minutes. NVRTC 11.7 stands in
@@ -13,7 +14,9 @@ for 11.0 (nvrtc_11_0.c), and cuBLAS and its like, which the program does not cal
 
 Exit status: 0; 1 where the promise is broken; 77 where driver, wheels, compiler or Python 3.11 are missing.
 """
+import filecmp
 import glob
+import json
 import os
 import re
 import shutil
@@ -114,13 +117,29 @@ class Run:
         keep_document(done.stdout)
         print("primed: %d entries in %.0f s" % (len(self.entries(cache)), time.monotonic() - began), flush=True)
 
-    def start(self, cache):
+    def start(self, cache, *before):
         self.environment["CUDA_CACHE_PATH"] = os.path.join(self.scratch, cache)
         with tempfile.TemporaryDirectory(prefix="cupy-", dir=self.scratch) as kernels:
-            done = subprocess.run([*self.under, self.python, os.path.join(HERE, "start_cupy.py")],
+            done = subprocess.run([*self.under, *before, self.python, os.path.join(HERE, "start_cupy.py")],
                                   env={**self.environment, **self.variables, "CUPY_CACHE_DIR": kernels})
         if done.returncode != 0:
             broken("the program ended with status %d" % done.returncode)
+
+    def prime_recorded(self, cache):
+        """Primes the cache from a recording that is made with an empty one."""
+        jitwarm, recording = os.path.join(self.build, "src/jitwarm"), os.path.join(self.scratch, "recording.json")
+        self.start("used", jitwarm, "run", "--record", recording, "--")
+        self.environment.update(CUDA_CACHE_PATH=os.path.join(self.scratch, cache), JITWARM_STATE=os.path.join(self.scratch, "other-state"))
+        with open(recording) as file:
+            recorded = json.load(file)
+        modules = recorded["modules"] + recorded["not_in_files"]
+        for command, wanted in (("check", 1), ("prime", 0), ("check", 0)) if modules else ():
+            done = subprocess.run([*self.under, jitwarm, command, "--recording", recording], env=self.environment)
+            if done.returncode != wanted:
+                broken("%s of the recording ended with status %d, not %d" % (command, done.returncode, wanted))
+        print("recorded: %d modules in %d bytes; the PTX of %d of them, %d bytes, takes %d" % (
+            len(modules), os.path.getsize(recording), sum("text" in module for module in modules),
+            sum(text["size_bytes"] for text in recorded["texts"]), sum(len(text["zstd"]) for text in recorded["texts"])), flush=True)
 
 
 def compiler_of(path):
@@ -164,6 +183,15 @@ def main():
             broken("a cold start makes what is missing here: " + ", ".join(cold.keys() - after.keys()))
         if any(os.stat(path).st_mtime_ns != time_ns for path, time_ns in times.items()):
             broken("an entry that was primed has been written again")
+        run.prime_recorded("recorded")
+        before = run.entries("recorded")
+        run.start("recorded")
+        after = run.entries("recorded")
+        print("a start after priming the recording adds %d to %d" % (len(after.keys() - before.keys()), len(before)))
+        if after != before or cold.keys() != after.keys():
+            broken("added, or not made: " + ", ".join(after.keys() - before.keys() | cold.keys() ^ after.keys()))
+        if any(not filecmp.cmp(path, cold[entry], shallow=False) for entry, path in after.items()):
+            broken("an entry of the recording has other bytes than the driver's own")
     return 0
 
 

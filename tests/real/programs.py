@@ -267,15 +267,21 @@ def measure(runner):
         promise(eager.keys() <= primed.keys() | made, "an eager start makes %d that are not primed" % len(eager.keys() - primed.keys()))
         promise(all(eager[name] == primed[name][0] for name in eager.keys() & primed.keys()), "an eager start's entry has other bytes")
         result["eager"]["all"] = primed.keys() <= eager.keys()
-    if len(cold) < len(primed) + len(made):
+    if made or len(cold) < len(primed):
         recording = os.path.join(runner.scratch, "recording.json")
         runner.command("recording", [runner.jitwarm, "run", "-q", "--record", recording, *runner.prime_paths, "--", *runner.program()],
                        [int(status) for status in bed.get("status", "0").split()])
-        result["recorded"] = runner.prime("recorded", "--recording", recording)
-        print("  recorded: %d entries" % result["recorded"]["entries"], flush=True)
-        recorded, expected = sums(entries(runner.cache("recorded"))), {name: value for name, value in cold.items() if name in primed}
-        promise(recorded == expected or (bed.get("varies") == "yes" and recorded.items() <= sums(primed).items()),
+        primed_recording = runner.prime("recorded", "--recording", recording)
+        with open(recording) as file:
+            texts = json.load(file)["texts"]
+        primed_recording.update(bytes=os.path.getsize(recording), texts=len(texts), ptx_bytes=sum(text["size_bytes"] for text in texts))
+        print("  recorded: %(entries)d entries; %(bytes)d bytes with %(texts)d texts of %(ptx_bytes)d" % primed_recording, flush=True)
+        recorded = sums(entries(runner.cache("recorded")))
+        promise(recorded == cold or (bed.get("varies") == "yes" and recorded.items() <= sums(primed).items()),
                 "a recording primes other entries than a cold start makes")
+        again = first_start("recorded")
+        result["recorded"] = primed_recording
+        promise(again == recorded or bed.get("varies") == "yes", "a start after priming a recording added entries")
     return result, broken
 
 

@@ -44,11 +44,25 @@ static int reads_recording(struct jw_error *err, const char *data, size_t size, 
 {
 	struct jw_recording *recording;
 
+	struct buf text = BUF_MAX(1 << 20), key = BUF_MAX(1 << 20);
+	int result = 0;
+
 	if (jw_recording_parse(err, data, size, &recording))
 		return -1;
+	for (size_t i = 0; !result && i < recording->module_count; i++) {
+		const struct jw_recorded_module *module = &recording->modules[i];
+
+		if (module->has_text)
+			result = recording_unpack_text(err, &recording->texts[module->text], &text) ||
+							 recording_key(err, recording, module, text.data, text.size, &key)
+						 ? -1
+						 : 0;
+	}
 	assert_int_equal(recording_format(NULL, recording, facts), 0);
 	jw_recording_free(recording);
-	return 0;
+	buf_free(&text);
+	buf_free(&key);
+	return result;
 }
 
 static int reads_profile(struct jw_error *err, const char *data, size_t size, struct buf *facts)
@@ -467,6 +481,7 @@ static int reads_cubin(struct jw_error *err, const char *data, size_t size, stru
 static const struct document documents[] = {
 	{"manifest", "fuzz/corpus/manifest/forms", reads_manifest, NULL, false},
 	{"recording", "fuzz/corpus/recording/whole", reads_recording, NULL, false},
+	{"recording-texts", "fuzz/corpus/recording/texts", reads_recording, NULL, false},
 	{"profile", "fuzz/corpus/profile/sound", reads_profile, NULL, false},
 	{"hello", "fuzz/corpus/protocol/hello", reads_hello, NULL, false},
 	{"answer", "fuzz/corpus/protocol/answer", reads_answer, NULL, false},

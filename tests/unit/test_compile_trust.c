@@ -227,6 +227,11 @@ TEST(options_of_a_library_name_no_files)
 		{"-lineinfo=1 --keep", false},
 		{"-lineinfo /dev/zero", false},
 		{"--opt", false},
+		/* What is no option's value is an input. */
+		{"-v passwd", false},
+		{"passwd", false},
+		{"-maxrregcount=32 passwd", false},
+		{"-maxrregcount 32 passwd", false},
 		{"-o ../passwd", false},
 	};
 	char *folder = NULL;

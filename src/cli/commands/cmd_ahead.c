@@ -103,6 +103,10 @@ void ahead_print(const struct output *out, const char *head, const struct jw_ahe
 
 static void print_ahead(const struct output *out, const struct jw_ahead *ahead)
 {
+	if (ahead->pending || ahead->state == JW_AHEAD_LIVE)
+		output_note(out, "not known beforehand is what a program writes anew for each driver "
+						 "(Dr.Jit): after the boot record its start (“jitwarm run --record FILE -- "
+						 "COMMAND”), and prime that on the other machines");
 	if (ahead->pending)
 		ahead_print(out, "", ahead);
 	else if (ahead->state == JW_AHEAD_LIVE)
@@ -345,8 +349,11 @@ const struct cli_command command_ahead = {
 		"once. What the limit has no room for waits in the store. After a boot that follows, and "
 		"what is missing is compiled. “jitwarm startup enable” does all of "
 		"this "
-		"without being asked.\n\nExit status: 0 if nothing will be compiled after the boot, 1 if "
-		"something will, 2 if it cannot be prepared.",
+		"without being asked.\n\nWhat a program writes anew for each driver, such as PTX with the "
+		"driver's own version, is not known before the boot: a recording of its start under the "
+		"new driver (“jitwarm run --record FILE -- COMMAND”) primes it then.\n\nExit status: 0 if "
+		"0 of what is "
+		"known will be compiled after the boot, 1 if something will, 2 if it cannot be prepared.",
 	.examples = "jitwarm ahead\njitwarm ahead --fetch\n",
 	.options = ahead_options,
 	.run = ahead_run,

@@ -231,6 +231,7 @@ static void print_next(const struct cli *cli, const struct jw_check_result *resu
 	const struct options *options = &cli->options;
 	static const char *const machine[] = {"target", "driver", NULL};
 	static const char *const place[] = {"environment", "cache", NULL};
+	static const char *const what[] = {"recording", NULL};
 	struct jw_ahead ahead;
 	const bool pending = is_next_driver(options, &ahead);
 	const bool elsewhere =
@@ -255,6 +256,8 @@ static void print_next(const struct cli *cli, const struct jw_check_result *resu
 		shell_add_word(&line, cli->system->driver.library);
 	}
 	next_step_keep(&line, options, place);
+	if (!pending)
+		next_step_keep(&line, options, what);
 	if (!pending && options_given(options, "all"))
 		buf_say(&line, " --all");
 	if (elsewhere)
@@ -368,12 +371,15 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 							   const struct jw_found *found)
 {
 	const struct output *out = &cli->out;
-	const bool explain = options_given(&cli->options, "explain");
+	const bool explain = options_given(&cli->options, "explain"),
+			   recording = options_given(&cli->options, "recording");
 
 	if (!result->names_known && result->all.modules)
 		print_nameless(out, result, options_value(&cli->options, "driver"));
-	if (!result->images && !result->troubles)
+	if (!result->images && !result->troubles && !recording)
 		found_files_none(cli, found);
+	if (!result->images && result->verdict == JW_VERDICT_WARM)
+		output_line(out, STYLE_GOOD, "Warm: what was recorded is in no file, and in the cache.");
 	for (size_t i = 0; result->images && i < result->gpu_count; i++)
 		if (!result->names_known && result->gpus[i].cold)
 			print_untold(out, &result->gpus[i]);
@@ -404,7 +410,7 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 }
 
 static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
-					   const struct found_files *files)
+					   const struct found_files *files, const struct jw_recording *recording)
 {
 	const struct jw_check_options options = {
 		.found = files->found,
@@ -415,6 +421,7 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 		.target_count = gpus->count,
 		.driver = options_value(&cli->options, "driver"),
 		.everything = options_given(&cli->options, "all"),
+		.recording = recording,
 		.explain = options_given(&cli->options, "explain"),
 		.store = true,
 	};
@@ -453,17 +460,18 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 static int check_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *options = &cli->options;
+	struct jw_recording *recording = NULL;
 	struct found_files files = {0};
 	struct gpu_targets gpus;
 	int failed = gpu_targets_read(err, cli, &gpus) ||
 				 (gpus.count && options_given(options, "driver")
 					  ? cli_open_asleep(err, cli)
 					  : cli_open_asking(err, cli, options_value(options, "cache"), true)) ||
-				 found_files_find(err, &cli->out, options->operands, options->operand_count, false,
-								  &files) ||
-				 check_found(err, cli, &gpus, &files);
+				 found_files_recorded(err, cli, false, &recording, &files) ||
+				 check_found(err, cli, &gpus, &files, recording);
 
 	found_files_free(&files);
+	jw_recording_free(recording);
 	return failed;
 }
 
@@ -474,6 +482,9 @@ static const struct cli_option check_options[] = {
 	CLI_FLAG("all",
 			 "Include modules outside the sections that the CUDA runtime registers, however many, "
 			 "and loose ones of packages' tests"),
+	CLI_VALUE("recording", "FILE",
+			  "Only the modules in this recording of “jitwarm run”, and those that it holds itself",
+			  .names = NAMES_FILE),
 	CLI_FLAG("explain", "Say of which files modules are cold, and why: never primed, another "
 						"driver, another version of the file, damaged, evicted, deleted"),
 	{0},
@@ -487,7 +498,8 @@ const struct cli_command command_check = {
 		"Computes the name of every entry that the driver will look for in its cache, and looks "
 		"for it. An entry counts if it is whole and the driver loads it. This needs neither driver "
 		"nor GPU; the contents of files and entries are remembered, so a second check is quick. "
-		"Without a name it checks the active Python environment.\n\nExit status: 0 if everything "
+		"Without a name it checks the active Python environment, or the files of a "
+		"recording.\n\nExit status: 0 if everything "
 		"is warm, 1 if something is cold or cannot be read, or if the driver would delete or "
 		"ignore what is warm (a missing or damaged index), 2 if jitwarm cannot help (a program "
 		"will fail, since no code runs on the GPU or its driver refuses it; or the driver's "

@@ -191,15 +191,18 @@ static void put_findings(struct buf *text, const struct doctor_document *documen
 		put_finding(text, i + 1, &document->words, &result->findings[i]);
 	if (!result->finding_count && result->verdict == JW_VERDICT_NOTHING)
 		buf_say(text, "no file was found that may hold device code: nothing is judged\n");
-	else if (!result->finding_count)
-		buf_say(
-			text,
-			"%s: %s%s. If a start is slow nevertheless, the driver's compiler is not the reason: "
-			"another compiler with its own cache (Triton, XLA, NVRTC), the choice of algorithms or "
-			"the loading of weights is\n",
-			result->troubles ? "Nothing found in what could be read" : "All is well",
-			result->warm ? TEXT_COUNT(result->warm, "module", "modules") : "nothing is compiled",
-			result->warm ? " in the cache, and nothing else is compiled" : "");
+	else if (!result->finding_count) {
+		buf_say(text,
+				"%s: %s%s. If a start is slow nevertheless, the driver compiles code that is in no "
+				"file (of NVRTC, Dr.Jit), or the reason is another compiler with its own cache "
+				"(Triton, XLA), the choice of algorithms or the loading of weights\n",
+				result->troubles ? "Nothing found in what could be read" : "All is well",
+				result->warm ? TEXT_COUNT(result->warm, "module", "modules")
+							 : "nothing of these files is compiled",
+				result->warm ? " in the cache, and nothing else of these files is compiled" : "");
+		buf_say(text, "To prepare what is in no file, record a start" COMMAND_MARK
+					  ": jitwarm run --record FILE -- COMMAND\n");
+	}
 	if (result->probe != JW_PROBE_NOT)
 		buf_say(text, "Probe   %s\n", probe_text(result->probe));
 }

@@ -179,8 +179,10 @@ static const struct json_field prime_fields[] = {
 		.presence = JSON_IF_SET),
 	ROW(plan.recorded_missing, "of these: not in the files here",
 		JSON_IF(struct prime_document, result.plan.recorded)),
+	ROW(plan.recorded_texts, "with `--recording`: its modules whose PTX it holds",
+		.presence = JSON_IF_SET),
 	ROW_AS("recorded_not_in_files", plan.recorded_unfiled,
-		   "with `--recording`: its modules that are in no file", .presence = JSON_IF_SET),
+		   "with `--recording`: its other modules, which are in no file", .presence = JSON_IF_SET),
 	ROW(plan.forecast.workers, "number of processes that compile at the same time"),
 	ROW(plan.cold_bytes, "as in `check`"),
 	ROW_AS("predicted_cache_bytes", plan.forecast.cache_bytes, "as in `check`"),
@@ -931,13 +933,15 @@ static void next_step_failure(struct buf *command, const struct options *options
 	static const char *const kept[] = {"target", "driver", "ptxas", "cache", NULL};
 	const bool make = options_has(options, "target");
 	const char *output = make ? options_value(options, "output") : NULL;
+	const bool recorded = options_given(options, "recording") &&
+						  !strcmp(options_value(options, "recording"), failure->path);
 
 	buf_say(command, make ? "jitwarm make" : "jitwarm prime");
 	next_step_keep(command, options, kept);
 	if (make && options_given(options, "fetch"))
 		buf_say(command, " --fetch");
 	/* What is recorded may be what is left out otherwise. */
-	if (options_given(options, "all") || options_given(options, "recording"))
+	if (options_given(options, "all") || (options_given(options, "recording") && !recorded))
 		buf_say(command, " --all");
 	if (output && options_name_folder(output)) {
 		buf_say(command, " -o");
@@ -945,7 +949,9 @@ static void next_step_failure(struct buf *command, const struct options *options
 	} else if (output) {
 		buf_say(command, " -o FILE.jwpack");
 	}
-	if (failure->path[0] == '-')
+	if (recorded)
+		buf_say(command, " --recording");
+	else if (failure->path[0] == '-')
 		buf_say(command, " --");
 	shell_add_word(command, failure->path);
 }
@@ -1316,23 +1322,6 @@ static int choose_account(struct jw_error *err, const struct cli *cli)
 	return 0;
 }
 
-/* The named files, else those of a recording, else those of the environment. */
-static int find_prime_files(struct jw_error *err, struct prime_outcome *priming)
-{
-	const struct cli *cli = priming->cli;
-	const char *recording = options_value(&cli->options, "recording");
-	struct jw_found *found;
-
-	if (recording && jw_recording_read(err, recording, &priming->recording))
-		return -1;
-	if (recording && !cli->options.operand_count)
-		return jw_recording_find(err, priming->recording, &found)
-				   ? -1
-				   : found_files_take(&cli->out, found, &priming->files);
-	return found_files_find(err, &cli->out, cli->options.operands, cli->options.operand_count, true,
-							&priming->files);
-}
-
 /* Opens the system and does everything that needs no file. */
 static int open_system(struct jw_error *err, struct prime_outcome *priming)
 {
@@ -1360,7 +1349,7 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 	struct target_machine *elsewhere = &priming->elsewhere;
 
 	if (nvrtc_options_read(err, cli, &priming->nvrtc) || open_system(err, priming) ||
-		find_prime_files(err, priming) ||
+		found_files_recorded(err, cli, true, &priming->recording, &priming->files) ||
 		(elsewhere->pack.output && !priming->only_plan &&
 		 pack_report_key(err, cli, &elsewhere->pack, elsewhere->passphrase)))
 		return cli_hopeless(err, cli, priming->for_others ? JW_ERR_UNSUPPORTED : JW_OK);

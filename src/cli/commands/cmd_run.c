@@ -58,6 +58,7 @@ static const struct json_field command_fields[] = {
 	JSON_AS("in_files", struct command_document, result.found,
 			"modules that the searched files hold"),
 	COMMAND(not_in_files, "modules that no searched file holds"),
+	COMMAND(result.texts, "modules whose PTX the recording holds", .presence = JSON_IF_SET),
 	COMMAND(result.not_by_prime,
 			"of `in_files`: those that `prime` of the files does not compile, only of a recording"),
 	COMMAND(result.live, "the command had the driver's cache; else a private one"),
@@ -244,10 +245,17 @@ static void print_step(const struct output *out, const char *what, const char *c
 static void print_advice(const struct output *out, const struct command_document *document)
 {
 	const struct jw_record_result *result = &document->result;
+	uint64_t bytes = 0;
+	char size[TEXT_SHORT];
 
 	if (document->file && result->interrupted)
 		output_warning(out, "interrupted: %s has the modules found so far", document->file);
-	if (document->file && result->found)
+	for (size_t i = 0; i < document->recording.text_count; i++)
+		bytes += strlen(document->recording.texts[i].zstd);
+	if (document->file && result->texts)
+		output_note(out, "%s holds the program's own PTX of %s (%s)", document->file,
+					TEXT_COUNT(result->texts, "module", "modules"), text_bytes(size, bytes));
+	if (document->file && (result->found || result->texts))
 		print_step(out, "to prime just these modules", "jitwarm prime --recording", document->file);
 	else if (document->file)
 		output_note(out, "%s: written; it has no module that “jitwarm prime” could compile",
@@ -257,10 +265,10 @@ static void print_advice(const struct output *out, const struct command_document
 					   "programs do not use your cache: %s. Until then “jitwarm bake” puts the "
 					   "code into copies of the libraries",
 					   document->why_useless);
-	else if (document->owner_count) {
+	else if (document->recording.module_count) {
 		output_note(out, "they are in your cache: the next start does not compile them");
 		/* What `prime` of one name compiles is not all that was compiled. */
-		if (result->not_by_prime || document->owner_count > 1) {
+		if (result->not_by_prime || document->not_in_files || document->owner_count != 1) {
 			output_note(out, "after an update of the driver, and on other machines: record the "
 							 "command (“jitwarm run --record FILE -- …”), and prime the recording");
 			return;
@@ -383,9 +391,10 @@ const struct cli_command command_run = {
 		"do not use your cache (CUDA_CACHE_DISABLE, no home directory), the command gets a private "
 		"one, and jitwarm prints the reason.\n\nWith --record it starts with an empty cache beside "
 		"yours. “jitwarm prime --recording FILE” then primes just the modules that it compiled, "
-		"here or on any machine with the same files: a recording holds hashes and places, no code. "
-		"The results also go into your cache. Modules without an owner (PTX made at run time, "
-		"results of a linker) are written down as such. Ctrl-C after the command's end stops the "
+		"here or on any machine with the same files. Of code that is in no file (PTX made at run "
+		"time) the recording holds the PTX itself: give it to nobody who must not have the "
+		"program's code. The results also go into your cache. Ctrl-C after the command's end stops "
+		"the "
 		"search for owners (status 1 if the command's is 0; the same if the results evict what was "
 		"warm).\n\nEnds with the command's exit status, 127 if there is no such command, 126 if it "
 		"cannot be started. Its output is left alone; with --json its standard output goes to "

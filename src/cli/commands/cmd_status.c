@@ -406,7 +406,7 @@ static void print_status_next(const struct output *out, const struct status_docu
 
 	if (found->ahead.pending && found->ahead.modules &&
 		found->ahead.ready == found->ahead.modules) {
-		what = "Next    restart the machine: nothing is compiled after it";
+		what = "Next    restart the machine: 0 of what is known is compiled after it";
 		command = NULL;
 	} else if (found->ahead.pending) {
 		what = "Next    prepare the cache before the machine restarts: ";

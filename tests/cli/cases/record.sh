@@ -26,7 +26,7 @@ recorded() { SIMDRIVER_COST=4 run "$@"; }
 run 7 run --record r.json -- "${shell[@]}" 'echo hello&& exit 7'
 out_has hello
 json_file() { python3 -c "import json,sys; d=json.load(open('$1')); sys.exit(0 if ($2) else 1)" || fail "$1: not so: $2"; }
-json_file r.json 'd["schema"] == "jitwarm.recording/1" and d["command"] == "'"${shell[0]}"'" and d["modules"] == d["files"] == []'
+json_file r.json 'd["schema"] == "jitwarm.recording/2" and d["command"] == "'"${shell[0]}"'" and d["modules"] == d["files"] == []'
 is_wine || run 143 run --record r.json -- sh -c 'kill -TERM $$' # Windows has no signals
 run 127 run --record r.json -- "$work/nosuch"
 err_has "cannot be started"
@@ -154,9 +154,43 @@ if [[ -x $probe ]]; then
 	for known in False True; do
 		ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 run 0 run --record made.json -- "$probe" load 0 "$work/made.ptx"
 		err_has "made at run time (NVRTC"
-		json_file made.json 'd["modules"] == d["files"] == [] and [(m["producer"], m["form"], m["known_before"]) for m in d["not_in_files"]] == [("NVIDIA NVVM", "load", '$known')]'
+		json_file made.json 'd["modules"] == d["files"] == [] and len(d["texts"]) == 1 and [(m["producer"], m["form"], m["known_before"]) for m in d["not_in_files"]] == [("NVIDIA NVVM", "load", '$known')]'
 	done
-	# No file has it: that is said, and whether the cache does
+	# No file has it: the recording does
+	run 0 check --recording made.json
+	out_has "warm, the only module in the cache"
+	rm -rf "$CUDA_CACHE_PATH"
+	run 1 check --recording made.json
+	out_has "Next: jitwarm prime --recording made.json"
+	run 1 check --json --recording made.json
+	json 'd["verdict"] == "cold" and [(f["path"], f["cold"]) for f in d["files"]] == [("made.json", 1)]'
+	run 0 prime --recording made.json --json --no-store
+	json 'd["compiled"] == d["recorded_texts"] == 1 and "recorded_not_in_files" not in d and d["verdict"] == "cold"'
+	run 0 check --recording made.json
+	ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 run 0 run --record again.json --json -- "$probe" load 0 "$work/made.ptx"
+	json 'd["modules"] == d["there"] == d["texts"] == 1'
+	# One that has another text than it says, or names files, is refused, and nothing is touched
+	python3 -c 'import json, sys
+document = json.load(open("made.json"))
+document["texts"][0]["zstd"] = document["texts"][0]["zstd"][:-8] + "AAAAAAAA"
+json.dump(document, open("other.json", "w"))
+document = json.load(open("made.json"))
+document["not_in_files"][0]["options"] = "-o " + sys.argv[1]
+json.dump(document, open("names.json", "w"))' "$work/victim"
+	run 3 prime --recording other.json
+	err_has "other.json: text 0: is "
+	run 3 check --recording other.json
+	run "2|3" prime --recording names.json
+	err_has "names.json: not_in_files 0: its options may name files: -o"
+	[[ ! -e $work/victim ]] || fail "a file that a recording names is written"
+	# What the first version has of it: that no file has it, and whether the cache does
+	python3 -c 'import json
+document = json.load(open("made.json"))
+del document["texts"], document["not_in_files"][0]["text"]
+document["schema"] = "jitwarm.recording/1"
+json.dump(document, open("made.json", "w"))'
+	run 0 check --recording made.json
+	out_has "Warm: what was recorded is in no file, and in the cache."
 	run 0 prime --recording made.json --json
 	json 'd["modules"] == 0 and d["recorded_not_in_files"] == 1 and d["verdict"] == "warm"'
 	run 0 prime --recording made.json

@@ -77,13 +77,17 @@ is_wine || {
 	rm -r "$work/cache"
 	run 0 prime --recording seen.jwrec
 	compiles 0
-	# The text is recognised in a key with options, and this run's entries are kept.
+	# The text is recognised in a key with options, and the recording has it with them.
 	rm -r "$work/cache"
 	run 0 run --record options.jwrec --json "$program" -- "$program" opt
 	json 'd["modules"] == d["in_files"] == d["not_by_prime"] == 3'
 	err_has "3 PTX texts are loaded with options of the program"
 	compiles 0 opt
-	run 1 prime --recording options.jwrec --dry-run
+	run 0 check --recording options.jwrec
+	rm -r "$work/cache"
+	run 0 prime --json --no-store --recording options.jwrec
+	json 'd["compiled"] == d["recorded_texts"] == 3 and "recorded" not in d'
+	compiles 0 opt
 }
 
 # What prime leaves out, since it is more than 32 MB, only a recording brings back.
