@@ -29,7 +29,8 @@ enum jw_trust {
 	JW_TRUST_NONE,      /* the driver's stamp is unknown */
 	JW_TRUST_READ,      /* read from the library, not confirmed yet */
 	JW_TRUST_CONFIRMED, /* seen in an entry that this driver made */
-	JW_TRUST_OPAQUE,    /* this driver's cache has an unknown form */
+	JW_TRUST_OPAQUE,    /* an entry that this driver made has another form than the predicted one */
+	JW_TRUST_TABLE,     /* from the table of known drivers; jw_system calls it JW_TRUST_READ */
 };
 
 struct jw_driver_info {
@@ -39,11 +40,13 @@ struct jw_driver_info {
 	enum jw_trust trust;
 };
 
+/* The cache's settings, from the environment, and what follows from them. */
 struct jw_cache_info {
-	char *path; /* the live cache; NULL if the driver would not cache at all (a warning gives the
-				   reason) */
-	bool named; /* by jw_system_options.cache_dir */
-	uint64_t limit_bytes; /* CUDA_CACHE_MAXSIZE as the driver interprets it */
+	char *path; /* absolute, of the live cache; NULL if the driver would not cache at all (a warning
+				   gives the reason) */
+	bool path_set;        /* CUDA_CACHE_PATH is set */
+	bool named;           /* by jw_system_options.cache_dir */
+	uint64_t limit_bytes; /* CUDA_CACHE_MAXSIZE as the driver interprets it; 0: nothing is stored */
 	bool limit_set;       /* by the variable, not the driver's default */
 	uint64_t meant_bytes; /* by a limit with a unit, which the driver misreads ("8G"); 0: none is */
 	uint64_t free_bytes;  /* of the file system; UINT64_MAX: not known */
@@ -54,9 +57,12 @@ struct jw_cache_info {
 		uint64_t limit_bytes;
 		bool limit_set, disabled;
 	} now;
-	bool disabled;      /* CUDA_CACHE_DISABLE */
-	bool force_ptx_jit; /* CUDA_FORCE_PTX_JIT or CUDA_FORCE_JIT: the cache is never read */
-	bool usable;        /* the driver can read and write there, as far as shows without writing */
+	bool disabled; /* CUDA_CACHE_DISABLE=1: neither read nor written */
+	/* The cache is written and never read: by CUDA_FORCE_PTX_JIT, or by CUDA_FORCE_JIT (force_jit),
+	 * which old drivers ignore. */
+	bool force_ptx_jit, force_jit;
+	bool disable_ptx_jit; /* CUDA_DISABLE_PTX_JIT or CUDA_DISABLE_JIT: cold modules fail to load */
+	bool usable;          /* the driver can read and write there, as far as shows without writing */
 	/* One line on why programs with these settings do not use a warm cache (one of the above, or no
 	 * usable directory), "" if they do. A directory other than the live cache is always usable. */
 	char why_useless[1024];

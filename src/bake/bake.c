@@ -345,7 +345,7 @@ static int bake_system(struct jw_error *err, struct bake *bake)
 	result->driver = bake->profile.driver;
 	bake->code_cuda = result->driver.cuda;
 	if (!bake->options->dry_run && !system->elsewhere &&
-		(!bake->profile.stamp[0] || bake->profile.trust == CACHE_STAMP_OPAQUE))
+		(!bake->profile.stamp[0] || bake->profile.trust == JW_TRUST_OPAQUE))
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "the form of this driver's cache is not known, so the code in it cannot "
 						 "be taken");

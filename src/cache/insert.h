@@ -39,7 +39,7 @@ enum cache_when_full {
 
 struct cache_live_options {
 	uint64_t
-		limit_bytes; /* cache_settings.limit_bytes: the limit of the driver that uses the cache */
+		limit_bytes; /* jw_cache_info.limit_bytes: the limit of the driver that uses the cache */
 	enum cache_when_full when_full;
 	unsigned lock_wait_ms; /* 0: CACHE_LOCK_WAIT_MS */
 	uint32_t new_mode;     /* mode of a missing directory; 0: 0700 */

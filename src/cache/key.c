@@ -252,17 +252,17 @@ static void opencl_target(const uint8_t *key, size_t size, struct jw_target *tar
 
 void cache_entry_origin(const struct cache_entry *entry, struct cache_origin *ret_origin)
 {
-	struct cache_origin origin = {.kind = CACHE_KIND_OTHER};
+	struct cache_origin origin = {.kind = JW_CACHE_OTHER};
 	size_t key_size = (size_t)entry->key_bytes, value_size = (size_t)entry->value_bytes;
 	struct cache_key_parts parts;
 
 	if (cache_key_split(entry->key, key_size, &parts)) {
-		origin.kind = CACHE_KIND_CUDA;
+		origin.kind = JW_CACHE_CUDA;
 		origin.target = parts.target;
 		memcpy(origin.driver, parts.stamp, sizeof origin.driver);
 	} else if (find_text(entry->value, value_size < 4096 ? value_size : 4096, ".version ")) {
 		/* In all PTX seen, the version is within the first 200 bytes. */
-		origin.kind = CACHE_KIND_OPENCL;
+		origin.kind = JW_CACHE_OPENCL;
 		opencl_target(entry->key, key_size, &origin.target);
 		opencl_driver(entry->key, key_size, origin.driver);
 	}

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/cache.h>
 #include <jitwarm/target.h>
 
 #include "base/hash.h"
@@ -93,11 +94,9 @@ struct cache_key_parts {
 /* False if the key does not belong to a CUDA module. The parts point into `key`. */
 bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_parts);
 
-enum cache_kind { CACHE_KIND_CUDA, CACHE_KIND_OPENCL, CACHE_KIND_OTHER };
-
 /* The maker of an entry, and its GPU. */
 struct cache_origin {
-	enum cache_kind kind;
+	enum jw_cache_kind kind;
 	struct jw_target target;           /* sm 0 if unknown */
 	char driver[CACHE_STAMP_SIZE + 1]; /* the stamp; for OpenCL the release ("418.39"); "" if
 										  unknown */

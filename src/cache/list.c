@@ -24,12 +24,12 @@ static void describe_listed(struct jw_cache_entry *entry, const struct cache_bri
 	struct cache_origin origin;
 
 	cache_entry_origin(&brief->entry, &origin);
-	entry->kind = (enum jw_cache_kind)origin.kind;
+	entry->kind = origin.kind;
 	entry->target = origin.target;
 	memcpy(entry->driver, origin.driver, sizeof entry->driver);
 	entry->value_bytes = brief->value_bytes;
 	entry->payload_bytes = brief->key_bytes;
-	if (origin.kind == CACHE_KIND_CUDA && cache_brief_split(brief, &parts)) {
+	if (origin.kind == JW_CACHE_CUDA && cache_brief_split(brief, &parts)) {
 		entry->payload_bytes = parts.payload_size;
 		entry->form = parts.jitlink                  ? JW_CACHE_JITLINK
 					  : parts.form == CACHE_KEY_LINK ? JW_CACHE_LINK

@@ -54,14 +54,15 @@ static void cache_profile_confirm(struct cache_profile *profile, const char *cac
 	struct cache_index index;
 	size_t tried = 0;
 
-	if (!profile->stamp[0] || profile->trust >= CACHE_STAMP_CONFIRMED)
+	if (!profile->stamp[0] || profile->trust == JW_TRUST_CONFIRMED ||
+		profile->trust == JW_TRUST_OPAQUE)
 		return;
 	if (cache_index_load(NULL, cache_dir, &index))
 		return;
 	for (size_t i = index.count; i-- > 0 && tried < MOST_TRIED; tried++) {
 		if (!entry_has_stamp(cache_dir, index.rows[i].key, profile->stamp))
 			continue;
-		profile->trust = CACHE_STAMP_CONFIRMED;
+		profile->trust = JW_TRUST_CONFIRMED;
 		break;
 	}
 	cache_index_free(&index);
@@ -97,8 +98,8 @@ static void consult_table(struct cache_profile *profile)
 		return; /* its own build: the file's facts count */
 	memcpy(profile->stamp, known->stamp, sizeof profile->stamp);
 	/* A row read from a library is no better than the facts just read from this one. */
-	if (known->seen || profile->trust == CACHE_STAMP_UNKNOWN)
-		profile->trust = CACHE_STAMP_TABLE;
+	if (known->seen || profile->trust == JW_TRUST_NONE)
+		profile->trust = JW_TRUST_TABLE;
 }
 
 static int set_identity(struct jw_error *err, const char *library, const struct os_stat *stat,
@@ -128,7 +129,7 @@ int cache_profile_find(struct jw_error *err, const char *state_dir, const char *
 		}
 		(void)stamp_build_id(map.data, map.size, profile.build_id);
 		if (!stamp_find(NULL, &map, profile.stamp))
-			profile.trust = CACHE_STAMP_READ;
+			profile.trust = JW_TRUST_READ;
 		os_map_close(&map);
 		release_by_name(library, &profile.driver);
 		release_by_resource(library, &profile.driver);
@@ -179,12 +180,10 @@ static char *profile_file_of(const char *state_dir, const char *library)
 					  (unsigned long long)fnv_update(FNV_START, library, strlen(library)));
 }
 
-static const char *const trusts[] = {"unknown", "read", "table", "confirmed", "opaque", NULL};
-
-const char *cache_trust_name(enum cache_trust trust)
-{
-	return trusts[trust];
-}
+static const char *const trusts[] = {
+	[JW_TRUST_NONE] = "unknown",  [JW_TRUST_READ] = "read",   [JW_TRUST_CONFIRMED] = "confirmed",
+	[JW_TRUST_OPAQUE] = "opaque", [JW_TRUST_TABLE] = "table", [JW_TRUST_TABLE + 1] = NULL,
+};
 
 static const struct json_field profile_fields[] = {
 	JSON(struct cache_profile, library, NULL),
@@ -222,10 +221,9 @@ int cache_profile_parse(struct jw_error *err, const char *text, size_t size,
 
 	if (!document)
 		return -1;
-	sound =
-		!json_take(NULL, document, &profile_table, &profile) && profile.driver.cuda < 1000000 &&
-		take_release(document, profile.driver.release) &&
-		(stamp_is(profile.stamp) || (!profile.stamp[0] && profile.trust != CACHE_STAMP_CONFIRMED));
+	sound = !json_take(NULL, document, &profile_table, &profile) && profile.driver.cuda < 1000000 &&
+			take_release(document, profile.driver.release) &&
+			(stamp_is(profile.stamp) || (!profile.stamp[0] && profile.trust != JW_TRUST_CONFIRMED));
 	cJSON_Delete(document);
 	if (!sound)
 		return error_set(err, JW_ERR_FORMAT, "not a profile of a driver");

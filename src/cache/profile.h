@@ -8,34 +8,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <jitwarm/target.h>
+#include <jitwarm/system.h>
 
 #include "base/error.h"
 
 enum { CACHE_STAMP_SIZE = 19 }; /* "Jun 25 2024" "01:14:48" */
 
-/* How reliable the stamp is. */
-enum cache_trust {
-	CACHE_STAMP_UNKNOWN,   /* no stamp */
-	CACHE_STAMP_READ,      /* read from the library file, unconfirmed */
-	CACHE_STAMP_TABLE,     /* from the table of known drivers */
-	CACHE_STAMP_CONFIRMED, /* seen in an entry of the live cache, or made by a probe */
-	CACHE_STAMP_OPAQUE, /* an entry that the driver made differs from the prediction: its format is
-						   unknown */
-};
-
 struct cache_profile {
 	char stamp[CACHE_STAMP_SIZE + 1]; /* "" if unknown */
-	enum cache_trust trust;
+	enum jw_trust trust;              /* of the stamp */
 	struct jw_driver driver;
 	char library[1024]; /* the file that a worker loads; "" for --driver VERSION */
 	uint64_t library_size;
 	int64_t library_mtime_ns;
 	char build_id[65]; /* hex, "" if there is none */
 };
-
-/* "unknown", "read", "table", "confirmed", "opaque" */
-const char *cache_trust_name(enum cache_trust trust);
 
 /* The profile of one driver's library (the file itself, links resolved):
  *
@@ -73,7 +60,6 @@ int cache_profile_parse(struct jw_error *err, const char *text, size_t size,
 
 /* The stamp of the driver that uses the system's cache: of this machine's, or for another machine
  * the named one's (jw_system.user_stamp). NULL: it is not known. */
-struct jw_system;
 const char *cache_user_stamp(const struct jw_system *system);
 /* The system's own stamp, where its entries and that driver's are spared; else NULL. */
 const char *cache_beside_stamp(const struct jw_system *system);

@@ -17,95 +17,71 @@
 #include "os/identity.h"
 #include "os/platform.h"
 
-static int warn_of_setting(struct cache_settings *settings, const char *format, ...)
-	JW_PRINTF(2, 3);
+static void warn(struct jw_cache_info *settings, const char *format, ...) JW_PRINTF(2, 3);
 
-static int warn_of_setting(struct cache_settings *settings, const char *format, ...)
+static void warn(struct jw_cache_info *settings, const char *format, ...)
 {
 	va_list arguments;
 	char *line;
 
-	if (settings->warning_count == CACHE_MOST_WARNINGS)
-		return 0;
 	va_start(arguments, format);
 	line = mem_vprintf(format, arguments);
 	va_end(arguments);
-	if (!line)
-		return -1;
-	settings->warnings[settings->warning_count++] = line;
-	return 0;
+	mem_add_string(&settings->warnings, &settings->warning_count, CACHE_MOST_WARNINGS, line);
+	mem_free(line);
 }
 
-/* Parses like strtoull: blanks, a sign, digits; ignores text behind them. A number that does not
- * fit becomes the largest. */
-static uint64_t read_setting(const char *text)
+/* The driver parses numbers like strtoull: blanks, a sign, digits; it ignores text behind them, and
+ * a number that does not fit becomes the largest. */
+static uint64_t number_of(const char *text)
 {
 	return strtoull(text, NULL, 10);
 }
 
 uint64_t cache_parse_limit(const char *text)
 {
-	uint64_t limit = read_setting(text);
+	uint64_t limit = number_of(text);
 
 	return limit < CACHE_MOST_LIMIT ? limit : CACHE_MOST_LIMIT;
 }
 
 bool cache_switch_is_on(const char *text)
 {
-	return read_setting(text) == 1;
-}
-
-/* A switch is on if its number is 1; *ret_set tells whether the variable exists. */
-static int is_on(const char *name, bool *ret_on, bool *ret_set)
-{
-	char *text;
-
-	os_env_read(name, &text);
-	*ret_on = text && cache_switch_is_on(text);
-	*ret_set = text != NULL;
-	mem_free(text);
-	return 0;
+	return number_of(text) == 1;
 }
 
 /* Of two variables the one that is on, or NULL: the first, if set, overrides the second. */
-static int first_on(const char *name, const char *other, const char **ret_on)
+static const char *first_on(const char *name, const char *other)
 {
-	bool on, set;
+	char *text = os_env(name);
+	const char *on;
 
-	if (is_on(name, &on, &set))
-		return -1;
-	if (!set) {
+	if (!text) {
 		name = other;
-		if (is_on(name, &on, &set))
-			return -1;
+		text = os_env(other);
 	}
-	*ret_on = on ? name : NULL;
-	return 0;
+	on = text && cache_switch_is_on(text) ? name : NULL;
+	mem_free(text);
+	return on;
 }
 
-static int read_switches(struct cache_settings *settings)
+static void read_switches(struct jw_cache_info *settings)
 {
-	const char *force, *disable;
-	bool set;
+	const char *force = first_on("CUDA_FORCE_PTX_JIT", "CUDA_FORCE_JIT");
+	const char *disable = first_on("CUDA_DISABLE_PTX_JIT", "CUDA_DISABLE_JIT");
+	char *off = os_env("CUDA_CACHE_DISABLE");
 
-	if (first_on("CUDA_FORCE_PTX_JIT", "CUDA_FORCE_JIT", &force) ||
-		first_on("CUDA_DISABLE_PTX_JIT", "CUDA_DISABLE_JIT", &disable) ||
-		is_on("CUDA_CACHE_DISABLE", &settings->disabled, &set))
-		return -1;
 	settings->force_jit = force && !strcmp(force, "CUDA_FORCE_JIT");
 	settings->force_ptx_jit = force && !settings->force_jit;
 	settings->disable_ptx_jit = disable != NULL;
-	if (settings->disabled &&
-		warn_of_setting(settings,
-						"CUDA_CACHE_DISABLE=1: the driver neither reads nor writes its cache"))
-		return -1;
-	if (disable &&
-		warn_of_setting(
-			settings,
-			"%s=1: the driver compiles no PTX; a module that is not in its cache fails to load",
-			disable))
-		return -1;
-	return 0;
+	settings->disabled = off && cache_switch_is_on(off);
+	mem_free(off);
+	if (settings->disabled)
+		warn(settings, "CUDA_CACHE_DISABLE=1: the driver neither reads nor writes its cache");
+	if (disable)
+		warn(settings,
+			 "%s=1: the driver compiles no PTX; a module that is not in its cache fails to load",
+			 disable);
 }
 
 /* "1G", "1 GiB": the size that a user meant by a unit; 0 for any other text. */
@@ -133,60 +109,44 @@ uint64_t cache_meant_limit(const char *text)
 	return meant < CACHE_MOST_LIMIT ? meant : CACHE_MOST_LIMIT;
 }
 
-int cache_explain_limit(const char *text, char **ret_line)
+char *cache_explain_limit(const char *text)
 {
-	const uint64_t meant = meant_with_unit(text), number = read_setting(text),
-				   limit = cache_parse_limit(text);
-	char size[TEXT_SHORT], *line;
+	const uint64_t meant = meant_with_unit(text), limit = cache_parse_limit(text);
+	char size[TEXT_SHORT];
 
-	*ret_line = NULL;
 	if (meant)
-		line = mem_printf(meant > CACHE_MOST_LIMIT
+		return mem_printf(meant > CACHE_MOST_LIMIT
 							  ? "CUDA_CACHE_MAXSIZE=%.200s: the driver reads %s, since it knows no "
 								"units; write %llu: 4 GiB are the most that it keeps"
 							  : "CUDA_CACHE_MAXSIZE=%.200s: the driver reads %s, since it knows no "
 								"units; write %llu",
 						  text, TEXT_COUNT(limit, "byte", "bytes"),
 						  (unsigned long long)cache_meant_limit(text));
-	else if (!limit)
-		line = mem_printf("CUDA_CACHE_MAXSIZE=%.200s: the driver reads 0 and stores nothing; it "
+	if (!limit)
+		return mem_printf("CUDA_CACHE_MAXSIZE=%.200s: the driver reads 0 and stores nothing; it "
 						  "wants a number of bytes",
 						  text);
-	else if (number > CACHE_MOST_LIMIT)
-		line = mem_printf("CUDA_CACHE_MAXSIZE=%.200s: the driver reads it as its maximum, %s", text,
+	if (number_of(text) > CACHE_MOST_LIMIT)
+		return mem_printf("CUDA_CACHE_MAXSIZE=%.200s: the driver reads it as its maximum, %s", text,
 						  text_bytes(size, CACHE_MOST_LIMIT));
-	else
-		return 0;
-	*ret_line = line;
-	return 0;
+	return NULL;
 }
 
-static int explain_limit(struct cache_settings *settings, const char *text)
+static void read_limit(struct jw_cache_info *settings)
 {
-	char *line;
-	int result;
+	char *text = os_env("CUDA_CACHE_MAXSIZE");
+	char *line = text ? cache_explain_limit(text) : NULL;
 
-	cache_explain_limit(text, &line);
-	result = line ? warn_of_setting(settings, "%s", line) : 0;
-	mem_free(line);
-	return result;
-}
-
-static int read_limit(struct cache_settings *settings)
-{
-	char *text;
-	int result = 0;
-
-	os_env_read("CUDA_CACHE_MAXSIZE", &text);
 	settings->limit_bytes = gpu_branch_of(&(struct jw_driver){0})->default_limit_bytes;
 	if (text) {
 		settings->limit_set = true;
 		settings->limit_bytes = cache_parse_limit(text);
 		settings->meant_bytes = cache_meant_limit(text);
-		result = explain_limit(settings, text);
 	}
+	if (line)
+		warn(settings, "%s", line);
+	mem_free(line);
 	mem_free(text);
-	return result;
 }
 
 /* Variable names that users set and no driver reads. */
@@ -205,35 +165,18 @@ const char *cache_lookalike_of(const char *name)
 	return NULL;
 }
 
-static int look_for_lookalikes(struct cache_settings *settings)
-{
-	for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++) {
-		char *text;
-		int result = os_env_read(lookalikes[i].wrong, &text);
-
-		if (result)
-			return -1;
-		if (text)
-			result = warn_of_setting(settings, "%s: no driver reads it; the variable is called %s",
-									 lookalikes[i].wrong, lookalikes[i].right);
-		mem_free(text);
-		if (result)
-			return -1;
-	}
-	return 0;
-}
-
 static int make_absolute(struct jw_error *err, const char *path, char **ret_path)
 {
-	char *here = NULL, *whole = NULL;
+	char *here, *whole;
 
-	if (os_is_absolute(path))
+	if (os_is_absolute(path)) {
 		whole = mem_string(path);
-	else if (!os_real_path(err, ".", &here))
+	} else {
+		if (os_real_path(err, ".", &here))
+			return -1;
 		whole = os_join(here, path);
-	mem_free(here);
-	if (!whole)
-		return -1;
+		mem_free(here);
+	}
 	/* Normalises a directory to one name, since remembered facts are found by it. */
 	for (size_t at = strlen(whole); at > os_root_length(whole) && os_is_separator(whole[at - 1]);)
 		whole[--at] = '\0';
@@ -242,131 +185,123 @@ static int make_absolute(struct jw_error *err, const char *path, char **ret_path
 }
 
 /* The driver makes missing levels, but not the first of a relative path of several (measured). */
-static int explain_relative(struct cache_settings *settings, const char *path)
+static void explain_relative(struct jw_cache_info *settings, const char *path)
 {
 	size_t length = 0;
 	char *first;
 	bool there;
 
-	if (path[0] == '~')
-		return warn_of_setting(settings,
-							   "CUDA_CACHE_PATH=%s: the driver does not expand ~ and uses a folder "
-							   "of that name below the working directory",
-							   path);
+	if (path[0] == '~') {
+		warn(settings,
+			 "CUDA_CACHE_PATH=%s: the driver does not expand ~ and uses a folder "
+			 "of that name below the working directory",
+			 path);
+		return;
+	}
 	while (path[length] && !os_is_separator(path[length]))
 		length++;
 	first = mem_string_n(path, length);
 	there = !path[length] || os_exists(first);
 	mem_free(first);
-	return warn_of_setting(
-		settings,
-		there ? "CUDA_CACHE_PATH=%s: relative to each program's working directory"
-			  : "CUDA_CACHE_PATH=%s: relative, and the driver does not make the first folder of "
-				"such a path: it caches nothing until that exists",
-		path);
+	warn(settings,
+		 there ? "CUDA_CACHE_PATH=%s: relative to each program's working directory"
+			   : "CUDA_CACHE_PATH=%s: relative, and the driver does not make the first folder of "
+				 "such a path: it caches nothing until that exists",
+		 path);
 }
 
-static int read_path(struct jw_error *err, const char *home, struct cache_settings *settings)
+static int read_path(struct jw_error *err, const char *home, struct jw_cache_info *settings)
 {
+	char *text = os_env("CUDA_CACHE_PATH");
 	struct jw_error why = {0};
-	char *text;
-	int result = -1;
+	int result = 0;
 
-	os_env_read("CUDA_CACHE_PATH", &text);
 	settings->path_set = text != NULL;
 	if (text && !*text) {
-		result = warn_of_setting(
-			settings,
-			"CUDA_CACHE_PATH is empty: the driver caches nothing; unset it, or name a directory");
+		warn(settings,
+			 "CUDA_CACHE_PATH is empty: the driver caches nothing; unset it, or name a directory");
 	} else if (text) {
-		if (!make_absolute(err, text, &settings->path))
-			result = os_is_absolute(text) ? 0 : explain_relative(settings, text);
-	} else if (!os_driver_cache_dir(&why, home, &settings->path)) {
-		result = 0;
-	} else if (why.code == JW_ERR_NOT_FOUND) {
-		result = warn_of_setting(settings, "%s", why.message);
-	} else {
-		result = error_copy(err, &why);
+		result = make_absolute(err, text, &settings->path);
+		if (!result && !os_is_absolute(text))
+			explain_relative(settings, text);
+	} else if (os_driver_cache_dir(&why, home, &settings->path)) {
+		if (why.code == JW_ERR_NOT_FOUND)
+			warn(settings, "%s", why.message);
+		else
+			result = error_copy(err, &why);
 	}
 	mem_free(text);
 	return result;
 }
 
 /* `there`: the directory, or where it will be. */
-static int look_at_room(const char *there, struct cache_settings *settings)
+static void look_at_room(const char *there, struct jw_cache_info *settings)
 {
 	char size[TEXT_SHORT];
 	struct os_space space;
 
 	if (os_space(NULL, there, &space))
-		return 0;
+		return;
 	settings->free_bytes = space.free_bytes;
-	if (space.network &&
-		warn_of_setting(settings,
-						"%s: on a network file system: the driver caches only if locks work there, "
-						"and every look-up waits for the network",
-						settings->path))
-		return -1;
+	if (space.network)
+		warn(settings,
+			 "%s: on a network file system: the driver caches only if locks work there, "
+			 "and every look-up waits for the network",
+			 settings->path);
 	if (settings->free_bytes < CACHE_LITTLE_ROOM)
-		return warn_of_setting(settings, "%s: only %s are free there", settings->path,
-							   text_bytes(size, settings->free_bytes));
-	return 0;
+		warn(settings, "%s: only %s are free there", settings->path,
+			 text_bytes(size, settings->free_bytes));
 }
 
 /* The driver makes a missing directory below this one if it can. */
-static int look_above(struct cache_settings *settings)
+static void look_above(struct jw_cache_info *settings)
 {
 	char *nearest = os_nearest(settings->path);
 	struct os_stat stat;
-	int result = nearest ? 0 : -1;
 
-	settings->usable = nearest && !os_stat(NULL, nearest, &stat) && stat.kind == OS_DIRECTORY &&
-					   !os_may_write(NULL, nearest);
-	if (nearest && !settings->usable)
-		result =
-			warn_of_setting(settings,
-							"%s: cannot be made by this account, since %s is not a directory that "
-							"it can write to: the driver compiles everything again at every start",
-							settings->path, nearest);
-	else if (nearest)
-		result = look_at_room(nearest, settings);
+	settings->usable =
+		!os_stat(NULL, nearest, &stat) && stat.kind == OS_DIRECTORY && !os_may_write(NULL, nearest);
+	if (settings->usable)
+		look_at_room(nearest, settings);
+	else
+		warn(settings,
+			 "%s: cannot be made by this account, since %s is not a directory that "
+			 "it can write to: the driver compiles everything again at every start",
+			 settings->path, nearest);
 	mem_free(nearest);
-	return result;
 }
 
-static int look_at_directory(struct cache_settings *settings)
+static void look_at_directory(struct jw_cache_info *settings)
 {
 	struct os_stat stat;
 	char *index;
-	int result = 0;
 
-	if (os_stat(NULL, settings->path, &stat))
-		return look_above(settings);
-	settings->usable = false;
-	if (stat.kind != OS_DIRECTORY)
-		return warn_of_setting(settings, "%s: not a directory: the driver caches nothing",
-							   settings->path);
+	if (os_stat(NULL, settings->path, &stat)) {
+		look_above(settings);
+		return;
+	}
+	if (stat.kind != OS_DIRECTORY) {
+		warn(settings, "%s: not a directory: the driver caches nothing", settings->path);
+		return;
+	}
 	settings->exists = true;
-	if (os_may_write(NULL, settings->path))
-		return warn_of_setting(
-			settings,
-			"%s: cannot be written to by this account: the driver compiles everything again "
-			"at every start",
-			settings->path);
-	index = os_join(settings->path, "index");
-	if (!index)
-		return -1;
+	if (os_may_write(NULL, settings->path)) {
+		warn(settings,
+			 "%s: cannot be written to by this account: the driver compiles everything again "
+			 "at every start",
+			 settings->path);
+		return;
+	}
 	/* The driver opens it for writing even for reading the cache. */
-	if (os_exists(index) && os_may_write(NULL, index))
-		result = warn_of_setting(
-			settings,
-			"%s: cannot be written to by this account, and so the driver does not use the "
-			"cache at all",
-			index);
-	else
-		settings->usable = true;
+	index = os_join(settings->path, "index");
+	settings->usable = !os_exists(index) || !os_may_write(NULL, index);
+	if (!settings->usable)
+		warn(settings,
+			 "%s: cannot be written to by this account, and so the driver does not use the "
+			 "cache at all",
+			 index);
 	mem_free(index);
-	return result ? result : look_at_room(settings->path, settings);
+	look_at_room(settings->path, settings);
 }
 
 static struct adopted {
@@ -389,22 +324,19 @@ int cache_settings_adopt(struct jw_error *err, const char *name, const char *val
 	struct adopted *variable = adopted_of(name);
 
 	if (variable && !variable->is) {
-		os_env_read(name, &variable->own);
+		variable->own = os_env(name);
 		variable->is = true;
 	}
 	return os_env_set(err, name, value);
 }
 
-int cache_settings_own(const char *name, char **ret_value)
+char *cache_settings_own(const char *name)
 {
 	const struct adopted *variable = adopted_of(name);
 
-	if (!variable || !variable->is) {
-		os_env_read(name, ret_value);
-		return 0;
-	}
-	*ret_value = variable->own ? mem_string(variable->own) : NULL;
-	return variable->own && !*ret_value ? -1 : 0;
+	if (!variable || !variable->is)
+		return os_env(name);
+	return variable->own ? mem_string(variable->own) : NULL;
 }
 
 void cache_settings_forget_adopted(void)
@@ -417,83 +349,77 @@ void cache_settings_forget_adopted(void)
 }
 
 /* A directory that cannot be told is none: its fault is told where it counts. */
-static int read_now(const char *home, struct cache_settings_now *now)
+static void read_now(const char *home, struct jw_cache_info *settings)
 {
-	char *path = NULL, *limit = NULL, *disable = NULL;
-	struct jw_error why = {0};
-	int result = -1;
+	char *path = cache_settings_own("CUDA_CACHE_PATH");
+	char *limit = cache_settings_own("CUDA_CACHE_MAXSIZE");
+	char *disable = cache_settings_own("CUDA_CACHE_DISABLE");
 
-	if (!cache_settings_own("CUDA_CACHE_PATH", &path) &&
-		!cache_settings_own("CUDA_CACHE_MAXSIZE", &limit) &&
-		!cache_settings_own("CUDA_CACHE_DISABLE", &disable)) {
-		result = !path   ? os_driver_cache_dir(&why, home, &now->path)
-				 : *path ? make_absolute(&why, path, &now->path)
-						 : 0;
-		result = result ? 0 : 0;
-		now->limit_set = limit != NULL;
-		now->limit_bytes = limit ? cache_parse_limit(limit) : 0;
-		now->disabled = disable && cache_switch_is_on(disable);
-	}
+	if (!path)
+		(void)os_driver_cache_dir(NULL, home, &settings->now.path);
+	else if (*path)
+		(void)make_absolute(NULL, path, &settings->now.path);
+	settings->now.limit_set = limit != NULL;
+	settings->now.limit_bytes = limit ? cache_parse_limit(limit) : 0;
+	settings->now.disabled = disable && cache_switch_is_on(disable);
 	mem_free(path);
 	mem_free(limit);
 	mem_free(disable);
-	return result;
 }
 
 int cache_settings_read(struct jw_error *err, const char *dir, const char *home,
-						struct cache_settings *ret_settings)
+						struct jw_cache_info *ret_settings)
 {
-	struct cache_settings settings = {.free_bytes = UINT64_MAX};
+	struct jw_cache_info settings = {.free_bytes = UINT64_MAX};
 
-	if (read_now(home, &settings.now))
-		goto fail;
-	if (dir ? make_absolute(err, dir, &settings.path) : read_path(err, home, &settings))
-		goto fail;
-	if (read_switches(&settings) || read_limit(&settings) || look_for_lookalikes(&settings))
-		goto fail;
-	if (settings.path && look_at_directory(&settings))
-		goto fail;
+	read_now(home, &settings);
+	if (dir ? make_absolute(err, dir, &settings.path) : read_path(err, home, &settings)) {
+		cache_settings_free(&settings);
+		return -1;
+	}
+	read_switches(&settings);
+	read_limit(&settings);
+	for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++) {
+		char *text = os_env(lookalikes[i].wrong);
+
+		if (text)
+			warn(&settings, "%s: no driver reads it; the variable is called %s",
+				 lookalikes[i].wrong, lookalikes[i].right);
+		mem_free(text);
+	}
+	if (settings.path)
+		look_at_directory(&settings);
 	*ret_settings = settings;
 	return 0;
-fail:
-	cache_settings_free(&settings);
-	return -1;
 }
 
-void cache_settings_free(struct cache_settings *settings)
+void cache_settings_free(struct jw_cache_info *settings)
 {
-	for (size_t i = 0; i < settings->warning_count; i++)
-		mem_free(settings->warnings[i]);
+	jw_lines_free(settings->warnings, settings->warning_count);
 	mem_free(settings->path);
 	mem_free(settings->now.path);
-	*settings = (struct cache_settings){0};
+	*settings = (struct jw_cache_info){0};
 }
 
-/* The caches of other accounts than the one that is meant, and becoming that one. */
+/* The caches of other accounts than the one that is meant. */
 
 enum { MOST_CACHES = 1024 };
 
 int jw_account_doubt(struct jw_error *err, char **ret_line)
 {
 	struct os_account account;
-	char *line = NULL;
-	bool doubtful = true;
 
 	if (os_account(err, &account))
 		return -1;
+	*ret_line = NULL;
 	if (account.sudo_user)
-		line = mem_printf("under sudo this warms root's cache, not that of %s: run it without "
-						  "sudo",
-						  account.sudo_user);
+		*ret_line = mem_printf("under sudo this warms root's cache, not that of %s: run it without "
+							   "sudo",
+							   account.sudo_user);
 	else if (os_is_superuser() && os_is_windows)
-		line = mem_string("this runs as SYSTEM, whose cache no user's program reads: run it "
-						  "in the user's own account");
-	else
-		doubtful = false;
+		*ret_line = mem_string("this runs as SYSTEM, whose cache no user's program reads: run it "
+							   "in the user's own account");
 	os_account_free(&account);
-	if (doubtful && !line)
-		return -1;
-	*ret_line = line;
 	return 0;
 }
 
@@ -504,24 +430,6 @@ void jw_other_caches_free(struct jw_other_cache *caches, size_t count)
 		mem_free(caches[i].path);
 	}
 	mem_free(caches);
-}
-
-/* Takes `path` over. */
-static int add_account_cache(struct jw_other_cache *caches, size_t *count, const char *account,
-							 char *path)
-{
-	struct jw_other_cache *cache = &caches[*count];
-	struct jw_cache_outlook outlook;
-
-	cache->path = path;
-	cache->account = mem_string(account);
-	(*count)++;
-	if (!cache->account)
-		return -1;
-	cache_outlook(path, CACHE_MOST_LIMIT, true, &outlook);
-	cache->entries = outlook.entries;
-	cache->size_bytes = outlook.bytes;
-	return 0;
 }
 
 /* Accounts without a home of their own share one (/nonexistent). */
@@ -543,15 +451,23 @@ int jw_other_caches(struct jw_error *err, const char *own, struct jw_other_cache
 
 	for (size_t i = 0; !result && i < accounts.count && count < MOST_CACHES; i++) {
 		struct jw_error why = {0};
+		struct jw_cache_outlook outlook;
 		char *path;
 
-		if (os_account_cache_dir(&why, &accounts.items[i], &path))
-			result = why.code == JW_ERR_UNSUPPORTED ? 0 : error_copy(err, &why);
-		else if (os_exists(path) && (!own || strcmp(path, own) != 0) &&
-				 !is_listed(caches, count, path))
-			result = add_account_cache(caches, &count, accounts.items[i].name, path);
-		else
+		if (os_account_cache_dir(&why, &accounts.items[i], &path)) {
+			if (why.code != JW_ERR_UNSUPPORTED)
+				result = error_copy(err, &why);
+			continue;
+		}
+		if (!os_exists(path) || (own && !strcmp(path, own)) || is_listed(caches, count, path)) {
 			mem_free(path);
+			continue;
+		}
+		cache_outlook(path, CACHE_MOST_LIMIT, true, &outlook);
+		caches[count++] = (struct jw_other_cache){.account = mem_string(accounts.items[i].name),
+												  .path = path,
+												  .entries = outlook.entries,
+												  .size_bytes = outlook.bytes};
 	}
 	jw_accounts_free(&accounts);
 	if (result) {

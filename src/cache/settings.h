@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/system.h>
+
 #include "base/error.h"
 
 #define CACHE_MOST_LIMIT UINT64_C(4294967296)
@@ -21,43 +23,20 @@
 
 enum { CACHE_MOST_WARNINGS = 24 };
 
-struct cache_settings {
-	char *path;           /* absolute; NULL if the driver would not cache at all */
-	bool path_set;        /* CUDA_CACHE_PATH is set */
-	uint64_t limit_bytes; /* 0: nothing is stored; a new driver's default if it is not set */
-	bool limit_set;       /* CUDA_CACHE_MAXSIZE is set */
-	uint64_t meant_bytes; /* by a value with a unit, which no driver knows ("8G"); 0: none is */
-	bool disabled;        /* CUDA_CACHE_DISABLE=1: neither read nor written */
-	/* The cache is written and never read: CUDA_FORCE_PTX_JIT=1, or CUDA_FORCE_JIT=1 (force_jit),
-	 * which old drivers ignore (gpu/release.h). Makes no warning. */
-	bool force_ptx_jit, force_jit;
-	bool disable_ptx_jit; /* CUDA_DISABLE_PTX_JIT=1 or CUDA_DISABLE_JIT=1: cold modules fail to load
-						   */
-	bool exists;          /* the directory exists */
-	bool usable; /* as far as is known without writing: the driver can read and write there */
-	uint64_t free_bytes; /* UINT64_MAX: not known */
-	/* As programs of this process have them, without what cache_settings_adopt has added. */
-	struct cache_settings_now {
-		char *path;
-		uint64_t limit_bytes;
-		bool limit_set, disabled;
-	} now;
-	char *warnings[CACHE_MOST_WARNINGS]; /* one line each, for people */
-	size_t warning_count;
-};
-
 /* Reads the environment and examines the directory; writes nothing. `dir`: another directory than
  * the environment's, NULL: the environment's. `home`: the home directory of another account, NULL:
- * our own. Faults of the settings are warnings, not failures. The caller frees them. */
+ * our own. Faults of the settings are warnings, not failures. Leaves to the caller what depends on
+ * the driver: its own default limit, `force_jit`, `why_useless`, `outlook`. The caller frees them.
+ */
 int cache_settings_read(struct jw_error *err, const char *dir, const char *home,
-						struct cache_settings *ret_settings);
-void cache_settings_free(struct cache_settings *settings);
+						struct jw_cache_info *ret_settings);
+void cache_settings_free(struct jw_cache_info *settings);
 
 /* Sets a variable of the cache in this process as programs of its account have it from their next
  * login on. cache_settings_own: its value without that, NULL if it is not set; the caller frees it.
- * Not for several threads. */
+ * Neither is for several threads. */
 int cache_settings_adopt(struct jw_error *err, const char *name, const char *value);
-int cache_settings_own(const char *name, char **ret_value);
+char *cache_settings_own(const char *name);
 /* The environment is another process's or account's from now on: nothing of it was adopted. */
 void cache_settings_forget_adopted(void);
 
@@ -68,7 +47,7 @@ uint64_t cache_parse_limit(const char *text);
 uint64_t cache_meant_limit(const char *text);
 /* A line about a value of CUDA_CACHE_MAXSIZE that the driver interprets otherwise than a user
  * would; NULL if there is none. The caller frees it. */
-int cache_explain_limit(const char *text, char **ret_line);
+char *cache_explain_limit(const char *text);
 /* Whether the driver takes this value of a switch as on. */
 bool cache_switch_is_on(const char *text);
 /* The variable that was meant by this similar name, which no driver reads; NULL for others. */

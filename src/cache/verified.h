@@ -49,7 +49,7 @@ struct cache_candidate {
 	uint64_t key;
 	struct cache_probed probed; /* only what is sound is remembered */
 	enum cache_damage damage;   /* set */
-	enum cache_kind kind;       /* set, of a sound one that was read */
+	enum jw_cache_kind kind;    /* set, of a sound one that was read */
 };
 
 /* Judges all of them, and remembers those that are sound. `state_dir` NULL: all are read. -1: out

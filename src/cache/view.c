@@ -170,7 +170,7 @@ enum { LOOKS = 4, LOOK_MS = 10 };
 static int find_cache_directory(struct jw_error *err, const struct jw_cache_options *options,
 								char **ret_path, uint64_t *ret_limit_bytes, bool *ret_exists)
 {
-	struct cache_settings settings;
+	struct jw_cache_info settings;
 	struct os_stat stat;
 	int result = -1;
 

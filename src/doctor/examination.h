@@ -19,7 +19,7 @@ struct examination {
 	const struct jw_doctor_options *options;
 	const struct jw_system *system;
 	const struct jw_check_result *check; /* NULL: no file was named, or there is no GPU */
-	struct cache_settings settings;      /* of the environment */
+	struct jw_cache_info settings;       /* of the environment */
 	struct jw_settings *sources;         /* where its variables are set */
 	char **objections;                   /* to the directory of the cache */
 	size_t objection_count;

@@ -236,7 +236,7 @@ static bool has_no_cache_path(const struct examination *seen, struct finding_dra
 
 static bool is_cache_unwritable(const struct examination *seen, struct finding_draft *draft)
 {
-	const struct cache_settings *settings = &seen->settings;
+	const struct jw_cache_info *settings = &seen->settings;
 
 	if (!settings->path || settings->usable || compiles_nothing(seen))
 		return false;
@@ -364,9 +364,10 @@ static bool is_before_login(const struct examination *seen, struct finding_draft
 
 static bool is_limit_misread(const struct examination *seen, struct finding_draft *draft)
 {
-	char *line = NULL;
-	bool found = seen->settings.limit_set &&
-				 !cache_explain_limit(value_in_process(seen, "CUDA_CACHE_MAXSIZE"), &line) && line;
+	char *line = seen->settings.limit_set
+					 ? cache_explain_limit(value_in_process(seen, "CUDA_CACHE_MAXSIZE"))
+					 : NULL;
+	const bool found = line != NULL;
 
 	if (found) {
 		/* What to write, behind the semicolon, is the fix, which knows what is to fit. */

@@ -122,7 +122,7 @@ static int read_probe_entry(struct jw_error *err, const char *cache_dir,
 						 "%s: the driver keeps nothing there: can files be locked on this file "
 						 "system? (JITWARM_STATE names another place)",
 						 cache_dir);
-	found.trust = CACHE_STAMP_OPAQUE;
+	found.trust = JW_TRUST_OPAQUE;
 	if (os_read_file(err, path, MOST_ENTRY, &bytes)) {
 		mem_free(path);
 		return -1;
@@ -134,7 +134,7 @@ static int read_probe_entry(struct jw_error *err, const char *cache_dir,
 		cache_entry_name(name, key);
 		if (text_ends(path, name + 4) &&
 			cache_entry_verify(bytes.data, bytes.size, key, &entry) == CACHE_SOUND)
-			found.trust = CACHE_STAMP_CONFIRMED;
+			found.trust = JW_TRUST_CONFIRMED;
 	}
 	buf_free(&bytes);
 	mem_free(path);

@@ -9,7 +9,7 @@
 #include "worker/protocol.h"
 
 /* Asks the driver behind `worker` to compile the probe for one of its devices. On success the
- * profile's stamp is the driver's own and its trust CACHE_STAMP_CONFIRMED, or CACHE_STAMP_OPAQUE if
+ * profile's stamp is the driver's own and its trust JW_TRUST_CONFIRMED, or JW_TRUST_OPAQUE if
  * the entry's form is unknown. -1: the driver could not be asked, refuses the probe, or stores
  * nothing in the given directory; the profile is untouched. `folder`: an empty directory for this.
  * `ret_sizes`: the time of the larger modules, by the model and here; zeros if they did not

@@ -25,29 +25,6 @@
 
 enum { MOST_PCI = 64, LIMIT_S = 120 };
 
-/* Moves the settings' strings to the public structure. */
-static void take_settings(struct cache_settings *settings, struct jw_cache_info *cache)
-{
-	cache->warnings = mem_array(CACHE_MOST_WARNINGS + 1, sizeof *cache->warnings);
-	memcpy(cache->warnings, settings->warnings, settings->warning_count * sizeof *cache->warnings);
-	cache->warning_count = settings->warning_count;
-	settings->warning_count = 0;
-	cache->path = settings->path;
-	settings->path = NULL;
-	cache->limit_bytes = settings->limit_bytes;
-	cache->limit_set = settings->limit_set;
-	cache->meant_bytes = settings->meant_bytes;
-	cache->free_bytes = settings->free_bytes;
-	cache->now.path = settings->now.path;
-	settings->now.path = NULL;
-	cache->now.limit_bytes = settings->now.limit_bytes;
-	cache->now.limit_set = settings->now.limit_set;
-	cache->now.disabled = settings->now.disabled;
-	cache->disabled = settings->disabled;
-	cache->exists = settings->exists;
-	cache->usable = settings->usable;
-}
-
 /* With these settings programs do not use a cache, however warm. */
 static void judge_settings(struct jw_cache_info *cache)
 {
@@ -65,21 +42,11 @@ static void judge_settings(struct jw_cache_info *cache)
 										  : "the driver cannot use its cache");
 }
 
-/* The values of CUDA_FORCE_PTX_JIT and CUDA_FORCE_JIT; the driver decides which of them counts. */
-struct forced {
-	bool ptx_jit, jit;
-};
-
 static int read_cache(struct jw_error *err, const struct jw_system_options *options,
-					  struct jw_cache_info *cache, struct forced *ret_forced)
+					  struct jw_cache_info *cache)
 {
-	struct cache_settings settings;
-
-	if (cache_settings_read(err, options->cache_dir, NULL, &settings))
+	if (cache_settings_read(err, options->cache_dir, NULL, cache))
 		return -1;
-	*ret_forced = (struct forced){settings.force_ptx_jit, settings.force_jit};
-	take_settings(&settings, cache);
-	cache_settings_free(&settings);
 	cache->named = options->cache_dir != NULL;
 	if (!options->cache_dir)
 		judge_settings(cache);
@@ -254,16 +221,11 @@ static int find_gpus(struct jw_error *err, const struct jw_system_options *optio
 	return ask_devices(err, options, &key, system);
 }
 
-static enum jw_trust trust_of(const struct cache_profile *profile)
+static void take_profile(const struct cache_profile *profile, struct jw_system *system)
 {
-	switch (profile->trust) {
-	case CACHE_STAMP_READ:
-	case CACHE_STAMP_TABLE: return JW_TRUST_READ;
-	case CACHE_STAMP_CONFIRMED: return JW_TRUST_CONFIRMED;
-	case CACHE_STAMP_OPAQUE: return JW_TRUST_OPAQUE;
-	case CACHE_STAMP_UNKNOWN: break;
-	}
-	return JW_TRUST_NONE;
+	system->driver.version = profile->driver;
+	system->driver.trust = profile->trust == JW_TRUST_TABLE ? JW_TRUST_READ : profile->trust;
+	TEXT_COPY(system->driver.stamp, profile->stamp);
 }
 
 /* Has the driver compile a tiny module if the form of its names is not confirmed yet, and a few
@@ -272,8 +234,7 @@ static int probe(struct jw_error *err, const struct jw_system_options *options,
 				 const struct jw_system *system, struct cache_profile *profile,
 				 struct jw_speed *ret_speed)
 {
-	const bool sure =
-		profile->trust == CACHE_STAMP_CONFIRMED || profile->trust == CACHE_STAMP_OPAQUE;
+	const bool sure = profile->trust == JW_TRUST_CONFIRMED || profile->trust == JW_TRUST_OPAQUE;
 	/* The driver was just started, or will be anyway. */
 	const bool awake = options->probe || (options->ask && !system->remembered && !system->unasked);
 	const bool measure = awake && !speed_is_remembered(system->state_dir, &profile->driver);
@@ -300,9 +261,7 @@ static int find_profile(struct jw_error *err, const struct jw_system_options *op
 		profile.driver.cuda = system->driver.version.cuda;
 	if (probe(err, options, system, &profile, &measured))
 		return -1;
-	system->driver.version = profile.driver;
-	system->driver.trust = trust_of(&profile);
-	TEXT_COPY(system->driver.stamp, profile.stamp);
+	take_profile(&profile, system);
 	system->speed =
 		measured.factor > 0 ? measured : speed_recall(system->state_dir, &profile.driver);
 	return 0;
@@ -357,8 +316,7 @@ bool jw_cache_serves_now(const struct jw_cache_info *cache, uint64_t bytes)
 }
 
 /* Completes the settings, which depend on the driver and its GPUs. */
-static int settle_settings(const struct jw_system_options *options, const struct forced *forced,
-						   struct jw_system *system)
+static void settle_settings(const struct jw_system_options *options, struct jw_system *system)
 {
 	const struct gpu_branch *branch = gpu_branch_of(&system->driver.version);
 	struct jw_cache_info *cache = &system->cache;
@@ -369,20 +327,17 @@ static int settle_settings(const struct jw_system_options *options, const struct
 	if (!cache->now.limit_set)
 		cache->now.limit_bytes = default_limit(branch, system);
 	cache_outlook(cache->path, cache->limit_bytes, !options->asleep, &cache->outlook);
-	cache->force_ptx_jit = forced->ptx_jit || (forced->jit && branch->force_jit);
+	cache->force_ptx_jit = cache->force_ptx_jit || (cache->force_jit && branch->force_jit);
 	if (!cache->force_ptx_jit)
-		return 0;
+		return;
 	(void)text_format(
 		text, sizeof text,
 		"%s=1: the driver compiles everything at every start and never reads its cache; "
 		"a warm cache cannot help until it is unset",
-		forced->ptx_jit ? "CUDA_FORCE_PTX_JIT" : "CUDA_FORCE_JIT");
-	cache->warnings[cache->warning_count] = mem_string(text);
-	if (!cache->warnings[cache->warning_count++])
-		return -1;
+		cache->force_jit ? "CUDA_FORCE_JIT" : "CUDA_FORCE_PTX_JIT");
+	mem_add_string(&cache->warnings, &cache->warning_count, CACHE_MOST_WARNINGS, text);
 	if (!options->cache_dir && !cache->disabled)
 		TEXT_COPY(cache->why_useless, text);
-	return 0;
 }
 
 /* A library shows its build, and often its release; another source of the release goes first */
@@ -460,13 +415,11 @@ static int open_elsewhere(struct jw_error *err, const struct jw_system_options *
 			return -1;
 	if (!profile.stamp[0] && !options->nameless)
 		return names_unknown(err, &profile.driver);
-	if (profile.trust == CACHE_STAMP_OPAQUE)
+	if (profile.trust == JW_TRUST_OPAQUE)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "the cache of driver %s is not of the form that jitwarm knows",
 						 jw_driver_text(text, &profile.driver));
-	system->driver.version = profile.driver;
-	system->driver.trust = trust_of(&profile);
-	TEXT_COPY(system->driver.stamp, profile.stamp);
+	take_profile(&profile, system);
 	return 0;
 }
 
@@ -531,7 +484,6 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	const struct jw_system_options *options = &how;
 	char *scratch = NULL;
 	struct jw_error why = {0};
-	struct forced forced;
 	int result = -1;
 
 	/* Also without a GPU to ask about: a developer's machine may have none. */
@@ -543,18 +495,18 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	system->elsewhere = options->target_count != 0;
 	system->gpus = mem_array(PROTOCOL_MOST_DEVICES, sizeof *system->gpus);
 	/* An account without a home keeps nothing. */
-	if (!system->gpus ||
-		(os_state_dir(&why, &system->state_dir) && error_unless_missing(err, &why)) ||
+	if ((os_state_dir(&why, &system->state_dir) && error_unless_missing(err, &why)) ||
 		(given->scratch && make_scratch(err, system, &scratch)))
 		goto done;
 	if (scratch)
 		how.cache_dir = scratch;
-	if (read_cache(err, options, &system->cache, &forced))
+	if (read_cache(err, options, &system->cache))
 		goto done;
 	if (options->target_count ? open_elsewhere(err, options, system)
 							  : open_here(err, options, system))
 		goto done;
-	result = settle_settings(options, &forced, system);
+	settle_settings(options, system);
+	result = 0;
 done:
 	mem_free(scratch);
 	if (result)
@@ -589,9 +541,7 @@ void jw_system_free(struct jw_system *system)
 {
 	if (!system)
 		return;
-	jw_lines_free(system->cache.warnings, system->cache.warning_count);
-	mem_free(system->cache.path);
-	mem_free(system->cache.now.path);
+	cache_settings_free(&system->cache);
 	mem_free(system->state_dir);
 	if (system->scratch)
 		run_folder_remove(system->scratch);

@@ -277,7 +277,7 @@ done:
 static int find_export_directory(struct jw_error *err, struct job *job)
 {
 	const struct jw_export_options *options = job->options;
-	struct cache_settings settings = {0};
+	struct jw_cache_info settings = {0};
 
 	if (options->cache_dir && cache_settings_read(err, options->cache_dir, NULL, &settings))
 		return -1;

@@ -29,7 +29,7 @@ static int find_import_directory(struct jw_error *err, struct import *import)
 {
 	const struct jw_import_options *options = import->options;
 	const struct jw_system *system = import->system;
-	struct cache_settings settings;
+	struct jw_cache_info settings;
 	int result = -1;
 
 	if (cache_settings_read(err, options->cache_dir, NULL, &settings))

@@ -151,7 +151,7 @@ static int digest_state_part(struct jw_error *err, const struct jw_run_key *key,
 static int find_cache(struct jw_error *err, const struct jw_run_key *key,
 					  struct jw_run_state *state)
 {
-	struct cache_settings settings;
+	struct jw_cache_info settings;
 
 	if (cache_settings_read(err, key->cache_dir, NULL, &settings))
 		return -1;

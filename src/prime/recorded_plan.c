@@ -67,7 +67,7 @@ static int plan_there(struct jw_error *err, const struct jw_recording *recording
 					  const struct plan_request *request, struct plan **ret_plan)
 {
 	struct jw_target targets[ANALYSE_MOST_TARGETS];
-	struct cache_profile profile = {.trust = CACHE_STAMP_CONFIRMED, .driver = recording->driver};
+	struct cache_profile profile = {.trust = JW_TRUST_CONFIRMED, .driver = recording->driver};
 	struct plan_request there = *request;
 
 	TEXT_COPY(profile.stamp, recording->stamp);

@@ -147,7 +147,7 @@ static int describe_left_entry(const struct recorder *recorder, const struct cac
 	if (cache_key_split(entry->key, (size_t)entry->key_bytes, &parts))
 		return describe_cuda(recorder, entry, &parts, left);
 	cache_entry_origin(entry, &origin);
-	left->module.kind = origin.kind == CACHE_KIND_OPENCL ? JW_RECORDED_OPENCL : JW_RECORDED_OTHER;
+	left->module.kind = origin.kind == JW_CACHE_OPENCL ? JW_RECORDED_OPENCL : JW_RECORDED_OTHER;
 	left->module.target = origin.target;
 	left->module.options = mem_string("");
 	return 0;

@@ -64,7 +64,7 @@ static bool is_better_place(const struct carry_find *one, const struct carry_fin
 static size_t wanted_as(const struct carry *carry, const struct cache_key_parts *parts,
 						const uint8_t *end, uint16_t sm)
 {
-	struct cache_profile profile = {.trust = CACHE_STAMP_CONFIRMED};
+	struct cache_profile profile = {.trust = JW_TRUST_CONFIRMED};
 	const size_t rest = (size_t)(end - parts->payload);
 	size_t cursor = 0, length, at;
 	uint64_t key;

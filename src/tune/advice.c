@@ -228,7 +228,7 @@ static int add_warnings(struct jw_tune_advice *advice, char *const *lines, size_
 static int look_at_path(struct jw_error *err, const struct jw_cache_info *cache,
 						const struct jw_tune_question *question, struct jw_tune_advice *advice)
 {
-	struct cache_settings settings = {.usable = cache->usable};
+	struct jw_cache_info settings = {.usable = cache->usable};
 	const char *path = question->path ? question->path : cache->path;
 	char **lines = NULL;
 	size_t count = 0;

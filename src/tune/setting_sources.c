@@ -56,7 +56,7 @@ static int meaning_of(const struct jw_setting *setting, char **ret_line)
 	if (!right && is_obvious(setting))
 		return 0;
 	if (!right && !strcmp(setting->name, "CUDA_CACHE_MAXSIZE")) {
-		cache_explain_limit(value, ret_line);
+		*ret_line = cache_explain_limit(value);
 		return 0;
 	}
 	if (right)
@@ -178,10 +178,9 @@ static int read_process(struct jw_error *err, struct jw_settings *settings)
 	int result = 0;
 
 	for (size_t i = 0; !result && assign_names[i]; i++) {
-		char *value = NULL;
+		char *value = cache_settings_own(assign_names[i]);
 
-		result = cache_settings_own(assign_names[i], &value);
-		if (!result && value)
+		if (value)
 			result = add_variable(err, &reading, assign_names[i], value);
 		mem_free(value);
 	}

@@ -39,13 +39,7 @@ int jw_program_path(struct jw_error *err, char **ret_path)
 
 struct cache_profile profile_of_system(const struct jw_system *system)
 {
-	static const enum cache_trust trust[] = {
-		[JW_TRUST_NONE] = CACHE_STAMP_UNKNOWN,
-		[JW_TRUST_READ] = CACHE_STAMP_READ,
-		[JW_TRUST_CONFIRMED] = CACHE_STAMP_CONFIRMED,
-		[JW_TRUST_OPAQUE] = CACHE_STAMP_OPAQUE,
-	};
-	struct cache_profile profile = {.trust = trust[system->driver.trust],
+	struct cache_profile profile = {.trust = system->driver.trust,
 									.driver = system->driver.version};
 
 	if (profile_is_known(system))

@@ -12,7 +12,7 @@
 enum { ROOM = 4096, MOST_KEY = 2048 };
 
 static struct cache_profile profile = {.stamp = "Jun 25 202401:14:48",
-									   .trust = CACHE_STAMP_TABLE,
+									   .trust = JW_TRUST_TABLE,
 									   .driver = {.cuda = 12040, .release = {550, 163, 1}}};
 static const struct jw_target gpus[] = {{.sm = 86}, {.sm = 90}};
 

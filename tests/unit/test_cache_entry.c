@@ -138,10 +138,10 @@ static void take_entry(void *context, const char *path, const struct buf *conten
 	assert_int_equal(entry.extra_bytes, 0);
 	tally->entries++;
 	cache_entry_origin(&entry, &origin);
-	assert_true(origin.kind != CACHE_KIND_OTHER);
+	assert_true(origin.kind != JW_CACHE_OTHER);
 	assert_true(origin.target.sm >= 50 && origin.target.sm <= 120);
 	assert_true(origin.driver[0]);
-	if (origin.kind == CACHE_KIND_OPENCL) {
+	if (origin.kind == JW_CACHE_OPENCL) {
 		tally->opencl++;
 		return;
 	}

@@ -102,7 +102,7 @@ TEST(the_running_driver_is_no_former_one)
 	const struct cache_known_driver *const oldest = known_driver_at_end(false),
 										   *const newest = known_driver_at_end(true);
 	const struct cache_profile profile = {.stamp = "Feb  4 202301:02:03",
-										  .trust = CACHE_STAMP_CONFIRMED,
+										  .trust = JW_TRUST_CONFIRMED,
 										  .driver = {.release = {600, 12, 3}},
 										  .library = "/gone/libcuda.so.1"};
 	struct former_drivers drivers = {0};

@@ -171,7 +171,7 @@ TEST(a_release_has_its_bounds)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct cache_origin origin = origin_of(cases[i].key, cases[i].size, ".version 6", 10);
 
-		assert_int_equal(origin.kind, CACHE_KIND_OPENCL);
+		assert_int_equal(origin.kind, JW_CACHE_OPENCL);
 		if (strcmp(origin.driver, cases[i].driver) != 0)
 			fail_msg("case %zu: “%s”", i, origin.driver);
 	}
@@ -217,14 +217,13 @@ TEST(ptx_is_known_within_4096_bytes)
 		memset(value, '.', sizeof value);
 		memcpy(value + ends[i] - 9, ".version ", 9);
 		assert_int_equal(origin_of("k", 1, value, sizeof value).kind,
-						 ends[i] <= 4096 ? CACHE_KIND_OPENCL : CACHE_KIND_OTHER);
-		assert_int_equal(origin_of("k", 1, value, ends[i] - 1).kind, CACHE_KIND_OTHER);
+						 ends[i] <= 4096 ? JW_CACHE_OPENCL : JW_CACHE_OTHER);
+		assert_int_equal(origin_of("k", 1, value, ends[i] - 1).kind, JW_CACHE_OTHER);
 		if (ends[i] <= 4096)
-			assert_int_equal(origin_of("k", 1, value, ends[i]).kind, CACHE_KIND_OPENCL);
+			assert_int_equal(origin_of("k", 1, value, ends[i]).kind, JW_CACHE_OPENCL);
 	}
-	assert_int_equal(origin_of("k", 1, value, 0).kind, CACHE_KIND_OTHER);
-	assert_int_equal(origin_of(START "\0 ", sizeof START + 1, ".version ", 9).kind,
-					 CACHE_KIND_CUDA);
+	assert_int_equal(origin_of("k", 1, value, 0).kind, JW_CACHE_OTHER);
+	assert_int_equal(origin_of(START "\0 ", sizeof START + 1, ".version ", 9).kind, JW_CACHE_CUDA);
 	assert_string_equal(origin_of(START "\0 ", sizeof START + 1, "", 0).driver, STAMP);
 	assert_int_equal(origin_of(START "\0 ", sizeof START + 1, "", 0).target.sm, 86);
 }

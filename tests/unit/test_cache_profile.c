@@ -96,17 +96,17 @@ TEST(known_drivers_have_profiles)
 		assert_true(stamp_is(known->stamp));
 		assert_int_equal(cache_profile_for_release(NULL, known->name, &profile), 0);
 		assert_string_equal(profile.stamp, known->stamp);
-		assert_int_equal(profile.trust, CACHE_STAMP_TABLE);
+		assert_int_equal(profile.trust, JW_TRUST_TABLE);
 		assert_int_equal(profile.driver.cuda, known->cuda);
 		assert_memory_equal(profile.driver.release, known->release, sizeof known->release);
 	}
 	assert_int_equal(cache_profile_for_release(NULL, "550.163.01", &profile), 0);
 	assert_string_equal(profile.stamp, "Apr  8 202512:10:18");
-	assert_int_equal(profile.trust, CACHE_STAMP_TABLE);
+	assert_int_equal(profile.trust, JW_TRUST_TABLE);
 	assert_int_equal(profile.driver.cuda, 12040);
 	assert_int_equal(cache_profile_for_release(NULL, "12.2", &profile), 0);
 	assert_string_equal(profile.stamp, "");
-	assert_int_equal(profile.trust, CACHE_STAMP_UNKNOWN);
+	assert_int_equal(profile.trust, JW_TRUST_NONE);
 	assert_int_equal(cache_profile_for_release(&err, "nonsense", &profile), -1);
 	assert_int_equal(err.code, JW_ERR_USAGE);
 }
@@ -127,10 +127,10 @@ TEST(a_profile_is_kept_for_one_file)
 
 	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &found), 0);
 	assert_string_equal(found.stamp, "Jun 25 202401:14:48");
-	assert_int_equal(found.trust, CACHE_STAMP_READ);
+	assert_int_equal(found.trust, JW_TRUST_READ);
 	assert_int_equal(found.driver.release[2], 99);
 	assert_int_equal(found.driver.cuda, 12050);
-	found.trust = CACHE_STAMP_CONFIRMED;
+	found.trust = JW_TRUST_CONFIRMED;
 	found.driver.cuda = 12060;
 	assert_int_equal(cache_profile_save(NULL, folder, &found), 0);
 	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &kept), 0);
@@ -139,10 +139,10 @@ TEST(a_profile_is_kept_for_one_file)
 	/* Neither for another one of that size, nor for one of another */
 	mem_free(write_library("libcuda.so.555.58.99", bytes, sizeof bytes - 1));
 	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &kept), 0);
-	assert_int_equal(kept.trust, CACHE_STAMP_READ);
+	assert_int_equal(kept.trust, JW_TRUST_READ);
 	mem_free(write_library("libcuda.so.555.58.99", "other", 5));
 	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &kept), 0);
-	assert_int_equal(kept.trust, CACHE_STAMP_UNKNOWN);
+	assert_int_equal(kept.trust, JW_TRUST_NONE);
 	assert_string_equal(kept.stamp, "");
 	mem_free(library);
 }
@@ -156,10 +156,10 @@ TEST(the_table_confirms_the_stamp_of_the_file)
 	struct cache_profile profile;
 
 	assert_int_equal(cache_profile_find(NULL, NULL, library, NULL, &profile), 0);
-	assert_int_equal(profile.trust, CACHE_STAMP_TABLE);
+	assert_int_equal(profile.trust, JW_TRUST_TABLE);
 	mem_free(write_library("libcuda.so.555.58.02", other, sizeof other - 1));
 	assert_int_equal(cache_profile_find(NULL, NULL, library, NULL, &profile), 0);
-	assert_int_equal(profile.trust, CACHE_STAMP_READ);
+	assert_int_equal(profile.trust, JW_TRUST_READ);
 	assert_string_equal(profile.stamp, "Jun 26 202401:14:48");
 	mem_free(library);
 }
@@ -278,7 +278,7 @@ TEST(other_entries_confirm_nothing)
 		store_u64(rows + 16, key);
 		assert_int_equal(os_write_atomic(NULL, index, rows, sizeof rows), 0);
 		assert_int_equal(cache_profile_find(NULL, NULL, library, dir, &profile), 0);
-		if ((profile.trust == CACHE_STAMP_CONFIRMED) != cases[i].confirms)
+		if ((profile.trust == JW_TRUST_CONFIRMED) != cases[i].confirms)
 			fail_msg("%zu: %d", i, (int)profile.trust);
 	}
 	mem_free(index);

@@ -33,24 +33,24 @@ static int probe_with(struct jw_error *err, const char *body, struct cache_profi
 /* Without an entry the form of entries is unknown: it must not be remembered as opaque. */
 TEST(a_driver_without_a_cache_is_not_opaque)
 {
-	struct cache_profile profile = {.trust = CACHE_STAMP_READ, .stamp = "Jun 25 202401:14:48"};
+	struct cache_profile profile = {.trust = JW_TRUST_READ, .stamp = "Jun 25 202401:14:48"};
 	struct jw_error err = {0};
 
 	assert_int_equal(probe_with(&err, "", &profile), -1);
 	assert_int_equal(err.code, JW_ERR_DRIVER);
-	assert_int_equal(profile.trust, CACHE_STAMP_READ);
+	assert_int_equal(profile.trust, JW_TRUST_READ);
 }
 
 TEST(an_entry_of_another_form_is)
 {
-	struct cache_profile profile = {.trust = CACHE_STAMP_READ, .stamp = "Jun 25 202401:14:48"};
+	struct cache_profile profile = {.trust = JW_TRUST_READ, .stamp = "Jun 25 202401:14:48"};
 
 	assert_int_equal(probe_with(NULL,
 								"mkdir -p \"$CUDA_CACHE_PATH/0/1\"\n"
 								"echo what >\"$CUDA_CACHE_PATH/0/1/23456789abcdef\"",
 								&profile),
 					 0);
-	assert_int_equal(profile.trust, CACHE_STAMP_OPAQUE);
+	assert_int_equal(profile.trust, JW_TRUST_OPAQUE);
 }
 
 /* The probe's entry as this driver makes it, into the file `path`; its key. */
@@ -92,14 +92,14 @@ TEST(the_name_of_an_entry_is_part_of_its_form)
 	const uint64_t key = write_entry(stamp, entry);
 
 	for (unsigned other = 0; other < 2; other++) {
-		struct cache_profile profile = {.trust = CACHE_STAMP_READ};
+		struct cache_profile profile = {.trust = JW_TRUST_READ};
 		char *body;
 
 		(void)cache_entry_name(name, key ^ other);
 		body = mem_printf("mkdir -p \"$CUDA_CACHE_PATH/%.3s\"\ncp '%s' \"$CUDA_CACHE_PATH/%s\"",
 						  name, entry, name);
 		assert_int_equal(probe_with(NULL, body, &profile), 0);
-		assert_int_equal(profile.trust, other ? CACHE_STAMP_OPAQUE : CACHE_STAMP_CONFIRMED);
+		assert_int_equal(profile.trust, other ? JW_TRUST_OPAQUE : JW_TRUST_CONFIRMED);
 		assert_string_equal(profile.stamp, stamp);
 		mem_free(body);
 	}

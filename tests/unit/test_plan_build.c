@@ -10,7 +10,7 @@
 
 static const struct cache_profile profile = {
 	.stamp = "Jun 25 202401:14:48",
-	.trust = CACHE_STAMP_CONFIRMED,
+	.trust = JW_TRUST_CONFIRMED,
 	.driver = {12050, {555, 58, 2}},
 };
 

@@ -191,12 +191,10 @@ TEST(texts_are_counted_each_time)
 
 /* ---- narrowing a plan */
 
-static const struct cache_profile there = {.stamp = "Jun 25 202401:14:48",
-										   .trust = CACHE_STAMP_CONFIRMED,
-										   .driver = {12050, {555, 58, 2}}};
-static const struct cache_profile here = {.stamp = "Apr  8 202512:10:18",
-										  .trust = CACHE_STAMP_CONFIRMED,
-										  .driver = {12040, {550, 163, 1}}};
+static const struct cache_profile there = {
+	.stamp = "Jun 25 202401:14:48", .trust = JW_TRUST_CONFIRMED, .driver = {12050, {555, 58, 2}}};
+static const struct cache_profile here = {
+	.stamp = "Apr  8 202512:10:18", .trust = JW_TRUST_CONFIRMED, .driver = {12040, {550, 163, 1}}};
 
 static struct jw_recorded_module recorded(unsigned number, unsigned sm)
 {
