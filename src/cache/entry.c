@@ -136,62 +136,41 @@ char *cache_entry_path(const char *dir, uint64_t key)
 	return mem_printf("%s/" NAME, dir, NAME_OF(key));
 }
 
-static enum cache_damage probe_header(const uint8_t *header, size_t got, uint64_t size_bytes,
-									  uint64_t key_bytes, struct cache_probed *probed)
-{
-	struct cache_entry entry;
-	enum cache_damage damage = cache_entry_header_read(header, got, size_bytes, &entry);
-
-	if (damage != CACHE_SOUND)
-		return damage;
-	probed->key_bytes = entry.key_bytes;
-	probed->value_bytes = entry.value_bytes;
-	probed->checksum = entry.checksum;
-	return key_bytes && entry.key_bytes != key_bytes ? CACHE_DAMAGE_NAME : CACHE_SOUND;
-}
-
-static enum cache_presence probe_path(struct jw_error *why, const char *path, uint64_t key_bytes,
-									  struct cache_probed *probed)
-{
-	uint8_t header[CACHE_ENTRY_HEADER];
-	struct os_file *file = NULL;
-	struct os_stat stat = {.kind = OS_OTHER};
-	size_t got;
-
-	/* Absent is what the system says is not there, and not what it cannot say anything about. */
-	if (os_stat(why, path, &stat) && why->code == JW_ERR_NOT_FOUND)
-		return CACHE_ABSENT;
-	probed->size_bytes = stat.size_bytes;
-	probed->inode = stat.inode;
-	probed->mtime_ns = stat.mtime_ns;
-	probed->changed_ns = stat.changed_ns;
-	/* Opens only regular files: a pipe would block. */
-	if (stat.kind == OS_REGULAR && !os_file_open(why, path, OS_OPEN_READ, &file) &&
-		!os_file_read(why, file, 0, header, sizeof header, &got))
-		probed->damage = probe_header(header, got, stat.size_bytes, key_bytes, probed);
-	os_file_close(file);
-	return probed->damage == CACHE_SOUND ? CACHE_PRESENT : CACHE_UNUSABLE;
-}
-
-int cache_look_up(const char *dir, uint64_t key, uint64_t key_bytes,
-				  struct cache_probed *ret_probed, enum cache_presence *ret_presence)
-{
-	struct cache_probed probed = {.damage = CACHE_DAMAGE_READ};
-	struct jw_error why = {0};
-	char *path = cache_entry_path(dir, key);
-
-	*ret_presence = path ? probe_path(&why, path, key_bytes, &probed) : CACHE_UNUSABLE;
-	if (ret_probed && *ret_presence != CACHE_ABSENT)
-		*ret_probed = probed;
-	mem_free(path);
-	return 0;
-}
-
 enum cache_presence cache_presence(const char *dir, uint64_t key, uint64_t key_bytes,
 								   struct cache_probed *ret_probed)
 {
-	enum cache_presence presence;
+	struct cache_probed probed = {.damage = CACHE_DAMAGE_READ};
+	struct os_stat stat = {.kind = OS_OTHER};
+	uint8_t header[CACHE_ENTRY_HEADER];
+	struct os_file *file = NULL;
+	struct cache_entry entry;
+	struct jw_error why = {0};
+	char *path = cache_entry_path(dir, key);
+	size_t got;
 
-	cache_look_up(dir, key, key_bytes, ret_probed, &presence);
-	return presence;
+	/* Absent is what the system says is not there, and not what it cannot say anything about. */
+	if (os_stat(&why, path, &stat) && why.code == JW_ERR_NOT_FOUND) {
+		mem_free(path);
+		return CACHE_ABSENT;
+	}
+	probed.size_bytes = stat.size_bytes;
+	probed.inode = stat.inode;
+	probed.mtime_ns = stat.mtime_ns;
+	probed.changed_ns = stat.changed_ns;
+	/* Opens only regular files: a pipe would block. */
+	if (stat.kind == OS_REGULAR && !os_file_open(NULL, path, OS_OPEN_READ, &file) &&
+		!os_file_read(NULL, file, 0, header, sizeof header, &got))
+		probed.damage = cache_entry_header_read(header, got, stat.size_bytes, &entry);
+	if (probed.damage == CACHE_SOUND) {
+		probed.key_bytes = entry.key_bytes;
+		probed.value_bytes = entry.value_bytes;
+		probed.checksum = entry.checksum;
+		if (key_bytes && entry.key_bytes != key_bytes)
+			probed.damage = CACHE_DAMAGE_NAME;
+	}
+	os_file_close(file);
+	mem_free(path);
+	if (ret_probed)
+		*ret_probed = probed;
+	return probed.damage == CACHE_SOUND ? CACHE_PRESENT : CACHE_UNUSABLE;
 }

@@ -93,6 +93,3 @@ struct cache_probed {
  * *ret_probed (may be NULL) is set unless the entry is absent. */
 enum cache_presence cache_presence(const char *dir, uint64_t key, uint64_t key_bytes,
 								   struct cache_probed *ret_probed);
-/* The same. -1: out of memory, which says nothing about it (CACHE_UNUSABLE, CACHE_DAMAGE_READ). */
-int cache_look_up(const char *dir, uint64_t key, uint64_t key_bytes,
-				  struct cache_probed *ret_probed, enum cache_presence *ret_presence);

@@ -53,8 +53,7 @@ int cache_index_parse(struct jw_error *err, const void *data, size_t size,
 		index.count = index.capacity = there < count ? there : count;
 	if (index.count > CACHE_MOST_ROWS)
 		return error_set(err, JW_ERR_LIMIT, "an index of %zu rows", index.count);
-	if (index.count && !(index.rows = mem_array(index.count, sizeof *index.rows)))
-		return -1;
+	index.rows = index.count ? mem_array(index.count, sizeof *index.rows) : NULL;
 	for (size_t i = 0; i < index.count; i++) {
 		index.rows[i].key = cursor_u64(&at);
 		index.rows[i].size_bytes = cursor_u64(&at);
@@ -90,8 +89,8 @@ int cache_index_load(struct jw_error *err, const char *dir, struct cache_index *
 	struct jw_error why = {0};
 	struct buf content = {0};
 	char *path = os_join(dir, "index");
-	struct cache_index index = {.state = path ? state_of_path(path) : CACHE_INDEX_CLOSED};
-	int result = path ? 0 : -1;
+	struct cache_index index = {.state = state_of_path(path)};
+	int result = 0;
 
 	if (index.state == CACHE_INDEX_SOUND &&
 		os_read_file(&why, path, CACHE_INDEX_HEADER + (size_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE,
@@ -146,18 +145,6 @@ enum cache_next_insert cache_index_next(const struct cache_index *index, uint64_
 	if (rows > limit_bytes && index->total_bytes > limit_bytes)
 		return CACHE_NEXT_EVICTS;
 	return index->total_bytes > rows ? CACHE_NEXT_EVICTS_SOON : CACHE_NEXT_ADDS;
-}
-
-/* First row, first out. */
-static void count_evicted(const struct cache_index *index, uint64_t limit_bytes,
-						  struct jw_cache_outlook *outlook)
-{
-	for (size_t i = 0; i < index->count; i++) {
-		if (index->total_bytes <= limit_bytes + outlook->evicted_bytes)
-			return;
-		outlook->evicted++;
-		outlook->evicted_bytes += index->rows[i].size_bytes;
-	}
 }
 
 static void tell_size(const struct cache_index *index, enum cache_next_insert next,
@@ -224,48 +211,50 @@ void cache_outlook_of(const struct cache_index *index, size_t files, uint64_t fi
 	outlook.harmful = next > CACHE_NEXT_EVICTS;
 	if (index->state == CACHE_INDEX_SOUND && files > index->count && file_bytes <= limit_bytes)
 		outlook.uncounted = files - index->count;
-	if (next == CACHE_NEXT_EVICTS)
-		count_evicted(index, limit_bytes, &outlook);
+	/* First row, first out. */
+	for (size_t i = 0; next == CACHE_NEXT_EVICTS && i < index->count &&
+					   index->total_bytes > limit_bytes + outlook.evicted_bytes;
+		 i++) {
+		outlook.evicted++;
+		outlook.evicted_bytes += index->rows[i].size_bytes;
+	}
 	if (next != CACHE_NEXT_ADDS)
 		tell_outlook(index, next, limit_bytes, &outlook);
 	*ret_outlook = outlook;
 }
 
-static void tell_unknown(const struct jw_error *why, struct jw_cache_outlook *outlook)
-{
-	(void)text_format(outlook->text, sizeof outlook->text,
-					  "cannot tell what the next start does: %.180s", why->message);
-	TEXT_COPY(outlook->next_step, "“jitwarm cache verify” reads all of it");
-}
-
 void cache_outlook(const char *dir, uint64_t limit_bytes, bool count,
 				   struct jw_cache_outlook *ret_outlook)
 {
-	struct cache_files scan = {0};
+	struct jw_cache_outlook unknown = {.index = "unknown", .next_insert = "adds"};
 	struct cache_index index = {0};
+	struct cache_files scan = {0};
 	struct jw_error why;
 	size_t entries;
 	uint64_t bytes;
 
-	*ret_outlook = (struct jw_cache_outlook){.index = "unknown", .next_insert = "adds"};
-	if (!dir)
-		return;
-	if (cache_view_index(&why, dir, &index)) {
-		tell_unknown(&why, ret_outlook);
+	if (!dir) {
+		*ret_outlook = unknown;
 		return;
 	}
+	if (cache_view_index(&why, dir, &index))
+		goto unknown;
 	count = count || index.state != CACHE_INDEX_SOUND;
 	/* No directory yet holds nothing. */
-	if (count && cache_files_sizes(&why, dir, &scan) && why.code != JW_ERR_NOT_FOUND) {
-		tell_unknown(&why, ret_outlook);
-		cache_index_free(&index);
-		return;
-	}
+	if (count && cache_files_sizes(&why, dir, &scan) && why.code != JW_ERR_NOT_FOUND)
+		goto unknown;
 	entries = count ? scan.count : index.count;
 	bytes = count ? 0 : index.total_bytes;
 	for (size_t i = 0; i < scan.count; i++)
 		bytes += cache_file_counts(&scan.files[i]);
 	cache_outlook_of(&index, entries, bytes, limit_bytes, ret_outlook);
 	cache_files_free(&scan);
+	cache_index_free(&index);
+	return;
+unknown:
+	(void)text_format(unknown.text, sizeof unknown.text,
+					  "cannot tell what the next start does: %.180s", why.message);
+	TEXT_COPY(unknown.next_step, "“jitwarm cache verify” reads all of it");
+	*ret_outlook = unknown;
 	cache_index_free(&index);
 }

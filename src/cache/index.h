@@ -52,8 +52,8 @@ struct cache_index {
 	uint64_t total_bytes; /* as the header says */
 };
 
-/* Parses an index; any bytes give a `state`. -1: out of memory, or more than CACHE_MOST_ROWS
- * (JW_ERR_LIMIT). The caller frees it. */
+/* Parses an index; any bytes give a `state`. JW_ERR_LIMIT: more than CACHE_MOST_ROWS. The caller
+ * frees it. */
 int cache_index_parse(struct jw_error *err, const void *data, size_t size,
 					  struct cache_index *ret_index);
 /* Reads the index file of a cache directory without locking it: for reports. A missing one is

@@ -1,4 +1,4 @@
-/* Whether a cache could be written to; writes nothing. */
+/* Opens a cache, makes room, and puts entries in place: cache/insert.h has the contract. */
 #include "cache/insert.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "os/clock.h"
 #include "os/file.h"
 
-/* A missing folder will be made. */
+/* 0 and not *ret_there for a missing one: it will be made. */
 static int try_one(struct jw_error *err, const char *path, bool *ret_there)
 {
 	struct jw_error why = {0};
@@ -31,9 +31,9 @@ static int try_parts(struct jw_error *err, const char *folder, unsigned levels)
 
 	for (unsigned i = 0; !result && i < 16; i++) {
 		char *part = os_join(folder, (const char[]){"0123456789abcdef"[i], '\0'});
-		bool there = false;
+		bool there;
 
-		result = part ? try_one(err, part, &there) : -1;
+		result = try_one(err, part, &there);
 		if (!result && there && levels > 1)
 			result = try_parts(err, part, levels - 1);
 		mem_free(part);
@@ -41,61 +41,45 @@ static int try_parts(struct jw_error *err, const char *folder, unsigned levels)
 	return result;
 }
 
-/* Whether an insert may write to the directory; makes nothing. */
-static int live_may_write(struct jw_error *err, struct cache_live *live)
+/* Additions, and their bytes, that may wait beside the tree at a time */
+enum { MOST_STAGED = 64, MOST_STAGED_BYTES = 256 << 20 };
+
+/* The permission bits of group and others, as far as they may enter the directory and list it. */
+static uint32_t shared_bits(uint32_t mode)
 {
-	bool there;
+	uint32_t shared = 0;
 
-	return os_may_make(err, live->dir) || try_one(err, live->index_path, &there) ||
-				   try_parts(err, live->dir, 2)
-			   ? -1
-			   : 0;
-}
-
-enum {
-	MOST_OWN = 4 << 20,
-	MOST_STAGED = 64, /* additions, and their bytes, that may wait beside the tree at a time */
-	MOST_STAGED_BYTES = 256 << 20,
-};
-
-/* The accounts that may enter the directory: 055 or one half of it. */
-static void find_shared(struct cache_live *live, uint32_t mode)
-{
-	for (uint32_t who = 070; who; who >>= 3)
-		if ((mode & who & 055) == (who & 055))
-			live->shared |= mode & who;
-}
-
-static int make_directory(struct jw_error *err, struct cache_live *live)
-{
-	uint32_t mode = live->options.new_mode;
-
-	find_shared(live, mode);
-	/* Other accounts must be able to reach the entries. */
-	return mode ? os_make_shared_dirs(err, live->dir, mode) : os_make_dirs(err, live->dir, 0700);
+	if ((mode & 050) == 050)
+		shared |= mode & 070;
+	if ((mode & 005) == 005)
+		shared |= mode & 007;
+	return shared;
 }
 
 static int check_directory(struct jw_error *err, struct cache_live *live)
 {
+	const uint32_t new_mode = live->options.new_mode;
 	const char *dir = live->dir;
 	struct jw_error why = {0};
 	struct os_stat stat;
 
-	if (os_stat(&why, dir, &stat))
-		return error_unless_missing(err, &why) ? -1 : make_directory(err, live);
+	if (os_stat(&why, dir, &stat)) {
+		if (error_unless_missing(err, &why))
+			return -1;
+		live->shared = shared_bits(new_mode);
+		/* Other accounts must be able to reach the entries. */
+		return new_mode ? os_make_shared_dirs(err, dir, new_mode) : os_make_dirs(err, dir, 0700);
+	}
 	if (stat.kind != OS_DIRECTORY)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s: not a directory: drivers do not cache here",
 						 dir);
-	find_shared(live, stat.mode);
+	live->shared = shared_bits(stat.mode);
 	/* The remains of killed processes beside the tree */
 	os_sweep(dir, CACHE_STAGING_PREFIX, "%", OS_DIRECTORY, 3600);
 	return 0;
 }
 
-static int open_with(struct jw_error *err, const char *dir,
-					 const struct cache_live_options *options,
-					 int (*look)(struct jw_error *err, struct cache_live *live),
-					 struct cache_live **ret_live)
+static struct cache_live *new_live(const char *dir, const struct cache_live_options *options)
 {
 	struct cache_live *live = mem_alloc(sizeof *live);
 
@@ -106,7 +90,15 @@ static int open_with(struct jw_error *err, const char *dir,
 	live->index_path = os_join(dir, "index");
 	live->staging = mem_printf("%s/" CACHE_STAGING_PREFIX "%08x%08x", dir,
 							   (unsigned)randombytes_random(), (unsigned)randombytes_random());
-	if (look(err, live)) {
+	return live;
+}
+
+int cache_live_open(struct jw_error *err, const char *dir, const struct cache_live_options *options,
+					struct cache_live **ret_live)
+{
+	struct cache_live *live = new_live(dir, options);
+
+	if (check_directory(err, live)) {
 		(void)cache_live_close(NULL, live);
 		return -1;
 	}
@@ -114,25 +106,21 @@ static int open_with(struct jw_error *err, const char *dir,
 	return 0;
 }
 
-int cache_live_open(struct jw_error *err, const char *dir, const struct cache_live_options *options,
-					struct cache_live **ret_live)
-{
-	return open_with(err, dir, options, check_directory, ret_live);
-}
-
 int cache_live_try(struct jw_error *err, const char *dir, const struct cache_live_options *options)
 {
-	struct cache_live *live;
+	struct cache_live *live = new_live(dir, options);
+	bool there;
+	int result = -1;
 
-	if (open_with(err, dir, options, live_may_write, &live))
-		return -1;
-	return cache_live_close(err, live);
+	if (!os_may_make(err, dir) && !try_one(err, live->index_path, &there))
+		result = try_parts(err, dir, 2);
+	(void)cache_live_close(NULL, live);
+	return result;
 }
 
-int cache_keep(struct cache_live *live, uint64_t key)
+void cache_keep(struct cache_live *live, uint64_t key)
 {
 	set_add(&live->own_keys, key, 0);
-	return 0;
 }
 
 /* A driver's late write can have removed only rows of the last seconds before it, however long
@@ -163,11 +151,6 @@ static int restore_own(struct jw_error *err, struct cache_live *live)
 	return 0;
 }
 
-static bool is_own(const struct cache_live *live, uint64_t key)
-{
-	return set_has(&live->own_keys, key);
-}
-
 static int no_room(struct jw_error *err, const struct cache_live *live, uint64_t wanted)
 {
 	char more[TEXT_SHORT], used[TEXT_SHORT], limit[TEXT_SHORT];
@@ -186,7 +169,7 @@ static bool entry_is_of(const char *path, const char *stamp)
 	struct cache_key_parts parts;
 	bool its = true;
 
-	if (stamp && *stamp && brief && !os_file_open(NULL, path, OS_OPEN_READ, &file))
+	if (stamp && *stamp && !os_file_open(NULL, path, OS_OPEN_READ, &file))
 		its = cache_brief_open(file, brief) == CACHE_SOUND && cache_brief_split(brief, &parts) &&
 			  !strcmp(parts.stamp, stamp);
 	os_file_close(file);
@@ -203,8 +186,8 @@ static bool is_spared(const struct cache_live *live, size_t at)
 	if (!live->options.beside)
 		return false;
 	path = cache_entry_path(live->dir, live->index.rows[at].key);
-	spared = !path || (os_exists(path) && (entry_is_of(path, live->options.stamp) ||
-										   entry_is_of(path, live->options.beside)));
+	spared = os_exists(path) &&
+			 (entry_is_of(path, live->options.stamp) || entry_is_of(path, live->options.beside));
 	mem_free(path);
 	return spared;
 }
@@ -214,17 +197,16 @@ static int evict(struct jw_error *err, struct cache_live *live, size_t at)
 	char *path = cache_entry_path(live->dir, live->index.rows[at].key);
 	struct jw_error why = {0};
 	struct os_stat stat;
-	const bool there = path && !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR;
-	const bool used = there && entry_is_of(path, live->options.stamp);
-	int result = path ? os_remove(&why, path) : -1;
+	const bool used = !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR &&
+					  entry_is_of(path, live->options.stamp);
+	int result = os_remove(&why, path);
 
 	/* A folder in its place is no entry: it stays, and the row goes. */
-	if (path && result)
-		result =
-			!os_stat(NULL, path, &stat) && stat.kind == OS_DIRECTORY ? 0 : error_copy(err, &why);
+	if (result && !os_stat(NULL, path, &stat) && stat.kind == OS_DIRECTORY)
+		result = 0;
 	mem_free(path);
 	if (result)
-		return -1;
+		return error_copy(err, &why);
 	live->counts.evicted_bytes += live->index.rows[at].size_bytes;
 	live->counts.evicted++;
 	live->counts.cooled += used;
@@ -251,7 +233,7 @@ static int evict_for(struct jw_error *err, struct cache_live *live, uint64_t key
 		if (live->options.when_full == CACHE_FULL_REFUSE || i == live->index.count)
 			return no_room(err, live, wanted);
 		row = &live->index.rows[i];
-		if (row->size_bytes == LIVE_GONE || is_own(live, row->key)) {
+		if (row->size_bytes == LIVE_GONE || set_has(&live->own_keys, row->key)) {
 			*oldest += *oldest == i;
 		} else if (i != old && is_spared(live, i)) {
 			cache_keep(live, row->key);
@@ -280,8 +262,8 @@ static size_t list_own(const struct cache_live *live, uint64_t *keys)
 		if (path && os_exists(path)) {
 			if (entry_is_of(path, live->options.stamp))
 				keys[count++] = row->key;
-			else
-				mixed = mixed || count;
+			else if (count)
+				mixed = true;
 		}
 		mem_free(path);
 	}
@@ -290,15 +272,14 @@ static size_t list_own(const struct cache_live *live, uint64_t *keys)
 
 int cache_put_own_last(struct jw_error *err, struct cache_live *live)
 {
-	uint64_t *keys = NULL;
-	size_t count = 0;
-	int result = live_lock_sound(err, live) || live_unlock(err, live) ||
-						 !(keys = mem_array(live->index.count, sizeof *keys))
-					 ? -1
-					 : 0;
+	uint64_t *keys;
+	size_t count;
+	int result = 0;
 
-	if (!result)
-		count = list_own(live, keys);
+	if (live_lock_sound(err, live) || live_unlock(err, live))
+		return -1;
+	keys = mem_array(live->index.count, sizeof *keys);
+	count = list_own(live, keys);
 	for (size_t i = 0; !result && i < count;) {
 		result = live_lock_sound(err, live);
 		while (!result && i < count && !live_must_let_go(live)) {
@@ -342,24 +323,21 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 	struct cache_addition *addition = staged->addition;
 	const uint64_t key = addition->key, row_bytes = addition->row_bytes;
 	const bool same = !staged->path;
-	enum cache_presence presence = CACHE_PRESENT;
 	uint64_t counted;
 
 	if (evict_for(err, live, key, row_bytes, ret_late))
 		return -1;
 	if (*ret_late)
 		return 0;
-	if (same && cache_look_up(live->dir, key, 0, NULL, &presence))
-		return -1;
-	if (presence != CACHE_PRESENT)
+	if (same && cache_presence(live->dir, key, 0, NULL) != CACHE_PRESENT)
 		return error_set(err, JW_ERR_BUSY, "%s: was removed while it was compared", staged->target);
 	if (!same && move(err, live, staged))
 		return -1;
 	staged->moved = true;
 	counted = live->rows.bytes;
-	if (live_put_row(err, live, key, row_bytes) ||
-		VEC_ROOM(err, live->own, live->own_capacity, live->own_count, MOST_OWN))
+	if (live_put_row(err, live, key, row_bytes))
 		return -1;
+	(void)VEC_ROOM(NULL, live->own, live->own_capacity, live->own_count, SIZE_MAX);
 	set_add(&live->own_keys, key, live->own_count);
 	live->own[live->own_count++] = (struct live_own){key, row_bytes, os_monotonic_ns()};
 	addition->grown_bytes = same ? 0 : (int64_t)(live->rows.bytes - counted);
@@ -396,9 +374,9 @@ static int commit(struct jw_error *err, struct cache_live *live, struct live_sta
 
 /* Verifies and writes as many as may wait beside the tree: *ret_staged, and *ret_used with those
  * that were refused. Two threads write entries in parts, several at a time. */
-static int stage_some(struct jw_error *err, struct cache_live *live,
-					  struct cache_addition *additions, size_t count, struct live_staged *staged,
-					  size_t *ret_staged, size_t *ret_used)
+static int stage_batch(struct jw_error *err, struct cache_live *live,
+					   struct cache_addition *additions, size_t count, struct live_staged *staged,
+					   size_t *ret_staged, size_t *ret_used)
 {
 	uint64_t bytes = 0;
 	size_t filled = 0, used = 0, together = 0;
@@ -438,7 +416,7 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 		struct live_staged staged[MOST_STAGED] = {0};
 		size_t filled = 0;
 
-		result = stage_some(err, live, additions + at, count - at, staged, &filled, &used);
+		result = stage_batch(err, live, additions + at, count - at, staged, &filled, &used);
 		/* Inserts the entries that were staged before a failure. */
 		if (commit(result ? NULL : err, live, staged, filled))
 			result = -1;
@@ -493,8 +471,7 @@ int cache_live_close(struct jw_error *err, struct cache_live *live)
 	if (!live)
 		return 0;
 	result = settle_rows(err, live);
-	if (live->staging)
-		(void)os_remove_tree(NULL, live->staging);
+	(void)os_remove_tree(NULL, live->staging);
 	mem_free(live->staging);
 	mem_free(live->dir);
 	mem_free(live->index_path);

@@ -107,7 +107,7 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 				 size_t count);
 
 /* Protects this entry like an added one: it is not evicted to make room. */
-int cache_keep(struct cache_live *live, uint64_t key);
+void cache_keep(struct cache_live *live, uint64_t key);
 
 /* Drivers evict from the front, and a hit moves no row: puts those of `stamp` (options) behind all
  * others, in their order, so that what the driver in use adds costs others' entries first. */

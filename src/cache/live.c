@@ -115,10 +115,10 @@ static void live_rows_adopt(struct cache_live *live)
 	}
 }
 
-/* Updates the image from the rows. [*ret_from, *ret_end) is the changed range behind the header.
- * Bytes behind the rows stay, as in the file. */
-static int renew_image(struct jw_error *err, struct cache_live *live, size_t *ret_from,
-					   size_t *ret_end)
+/* Writes the rows first, then the header in one write. Until then the old header is followed by at
+ * least as many rows as it counts. Bytes behind the rows do no harm, and stay. Only the range of
+ * the rows that has changed is written. */
+static int live_rows_write(struct jw_error *err, struct cache_live *live)
 {
 	struct live_rows *rows = &live->rows;
 	struct buf *image = &rows->image;
@@ -129,8 +129,8 @@ static int renew_image(struct jw_error *err, struct cache_live *live, size_t *re
 	size_t from = end;
 
 	image->most = CACHE_INDEX_HEADER + (size_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE;
-	if (end > had && buf_reserve(err, image, end - had))
-		return -1;
+	if (end > had)
+		(void)buf_reserve(NULL, image, end - had);
 	for (size_t i = first; i < live->index.count; i++) {
 		const struct cache_row *row = &live->index.rows[i];
 		uint8_t bytes[CACHE_ROW_SIZE];
@@ -150,41 +150,21 @@ static int renew_image(struct jw_error *err, struct cache_live *live, size_t *re
 	store_u32(image->data, CACHE_VERSION);
 	store_u32(image->data + 4, (uint32_t)count);
 	store_u64(image->data + 8, rows->bytes);
-	rows->in_image = count;
-	*ret_from = from;
-	*ret_end = end;
-	return 0;
-}
-
-/* Writes the rows first, then the header in one write. Until then the old header is followed by at
- * least as many rows as it counts. Bytes behind the rows do no harm. */
-/* Writes what has changed. */
-static int live_rows_write(struct jw_error *err, struct cache_live *live)
-{
-	struct live_rows *rows = &live->rows;
-	const uint8_t *bytes;
-	size_t from, end;
-
-	if (renew_image(err, live, &from, &end))
+	if ((from < end && os_file_write(err, live->file, from, image->data + from, end - from)) ||
+		os_file_write(err, live->file, 0, image->data, CACHE_INDEX_HEADER)) {
+		/* The file's content is unknown. */
+		rows->known = false;
+		image->size = 0;
 		return -1;
-	bytes = rows->image.data;
-	if ((from < end && os_file_write(err, live->file, from, bytes + from, end - from)) ||
-		os_file_write(err, live->file, 0, bytes, CACHE_INDEX_HEADER))
-		return -1;
+	}
 	live->index.state = CACHE_INDEX_SOUND;
 	live->index.total_bytes = rows->bytes;
+	rows->in_image = count;
 	rows->written = live->index.count;
 	rows->moved = false;
 	if (rows->gone > MOST_GONE && rows->gone > live->index.count / 2)
 		rows->known = false;
 	return 0;
-}
-
-/* After a failed write: the file's content is unknown. */
-static void live_rows_forget(struct cache_live *live)
-{
-	live->rows.known = false;
-	live->rows.image.size = 0;
 }
 
 void live_rows_free(struct cache_live *live)
@@ -282,10 +262,9 @@ static int create_index(struct jw_error *err, struct cache_live *live)
 	/* The directory may have been removed since it was opened, or a link may dangle. */
 	if (why.code != JW_ERR_NOT_FOUND)
 		return error_copy(err, &why);
-	return os_make_dirs(err, live->dir, 0700) || os_remove(err, live->index_path) ||
-				   os_file_open(err, live->index_path, OS_OPEN_CREATE, &live->file)
-			   ? -1
-			   : 0;
+	if (os_make_dirs(err, live->dir, 0700) || os_remove(err, live->index_path))
+		return -1;
+	return os_file_open(err, live->index_path, OS_OPEN_CREATE, &live->file);
 }
 
 static int locked(struct jw_error *err, const struct cache_live *live, unsigned waited_ms)
@@ -337,8 +316,6 @@ int live_unlock(struct jw_error *err, struct cache_live *live)
 	int result = live->changed ? live_rows_write(err, live) : 0;
 	uint64_t now = os_monotonic_ns(), held = live->held_since_ns ? now - live->held_since_ns : 0;
 
-	if (result)
-		live_rows_forget(live);
 	if (live->held_since_ns) {
 		(void)os_file_unlock(NULL, live->file);
 		live->released_ns = now;
@@ -419,13 +396,10 @@ struct repair {
 	bool look_again; /* another process has written to the index since the files were compared */
 };
 
-static int add_task(struct jw_error *err, struct repair *repair, struct repair_task task)
+static void add_task(struct repair *repair, struct repair_task task)
 {
-	if (VEC_ROOM(err, repair->tasks, repair->capacity, repair->count,
-				 (size_t)CACHE_MOST_ROWS + CACHE_MOST_FILES))
-		return -1;
+	(void)VEC_ROOM(NULL, repair->tasks, repair->capacity, repair->count, SIZE_MAX);
 	repair->tasks[repair->count++] = task;
-	return 0;
 }
 
 /* The size that an entry counts with; 0 if it is absent or damaged. */
@@ -436,34 +410,6 @@ static uint64_t probe_row_bytes(const struct repair *repair, uint64_t key)
 	return cache_presence(repair->live->dir, key, 0, &probed) == CACHE_PRESENT
 			   ? probed.key_bytes + probed.value_bytes
 			   : 0;
-}
-
-static int compare_row(struct jw_error *err, struct repair *repair, const struct cache_row *row,
-					   const struct cache_file *file)
-{
-	struct repair_task task = {.kind = REPAIR_DROP, .key = row->key};
-
-	if (row->size_bytes == LIVE_GONE ||
-		(file && file->probed.size_bytes - CACHE_ENTRY_HEADER == row->size_bytes))
-		return 0;
-	if (file) {
-		task.kind = REPAIR_SIZE;
-		task.row_bytes = probe_row_bytes(repair, row->key);
-		if (!task.row_bytes || task.row_bytes == row->size_bytes)
-			return 0;
-	}
-	return add_task(err, repair, task);
-}
-
-static int compare_file(struct jw_error *err, struct repair *repair, const struct cache_file *file)
-{
-	struct repair_task task = {
-		.kind = REPAIR_COUNT, .key = file->key, .mtime_ns = file->probed.mtime_ns};
-
-	if (live_row(repair->live, file->key) != SET_NONE)
-		return 0;
-	task.row_bytes = probe_row_bytes(repair, file->key);
-	return task.row_bytes ? add_task(err, repair, task) : 0;
 }
 
 /* Files without a row, oldest first. */
@@ -482,45 +428,48 @@ static int by_turn(const void *a, const void *b)
 static int compare_repaired(struct jw_error *err, struct repair *repair)
 {
 	const struct cache_index *index = &repair->live->index;
-	struct cache_files scan = {0};
-	int result = cache_files_sizes(err, repair->live->dir, &scan);
+	struct cache_files scan;
+	uint64_t row_bytes;
 
-	for (size_t i = 0; !result && i < index->count; i++)
-		result =
-			compare_row(err, repair, &index->rows[i], cache_files_find(&scan, index->rows[i].key));
-	for (size_t i = 0; !result && i < scan.count; i++)
-		result = compare_file(err, repair, &scan.files[i]);
+	if (cache_files_sizes(err, repair->live->dir, &scan))
+		return -1;
+	for (size_t i = 0; i < index->count; i++) {
+		const struct cache_row *row = &index->rows[i];
+		const struct cache_file *file = cache_files_find(&scan, row->key);
+
+		if (row->size_bytes == LIVE_GONE ||
+			(file && file->probed.size_bytes - CACHE_ENTRY_HEADER == row->size_bytes))
+			continue;
+		if (!file) {
+			add_task(repair, (struct repair_task){.kind = REPAIR_DROP, .key = row->key});
+			continue;
+		}
+		row_bytes = probe_row_bytes(repair, row->key);
+		if (row_bytes && row_bytes != row->size_bytes)
+			add_task(repair, (struct repair_task){REPAIR_SIZE, row->key, row_bytes, 0});
+	}
+	for (size_t i = 0; i < scan.count; i++) {
+		const struct cache_file *file = &scan.files[i];
+
+		if (live_row(repair->live, file->key) != SET_NONE)
+			continue;
+		row_bytes = probe_row_bytes(repair, file->key);
+		if (row_bytes)
+			add_task(repair, (struct repair_task){REPAIR_COUNT, file->key, row_bytes,
+												  file->probed.mtime_ns});
+	}
 	if (repair->count)
 		qsort(repair->tasks, repair->count, sizeof *repair->tasks, by_turn);
 	cache_files_free(&scan);
-	return result;
-}
-
-static void correct_row(struct repair *repair, const struct repair_task *task, size_t row)
-{
-	struct cache_live *live = repair->live;
-	uint64_t row_bytes = task->row_bytes;
-
-	if (repair->look_again)
-		row_bytes = probe_row_bytes(repair, task->key);
-	if (!row_bytes || row_bytes == live->index.rows[row].size_bytes)
-		return;
-	live_resize_row(live, row, row_bytes);
-	live->counts.mended = true;
-}
-
-/* Beyond the limit the driver would evict at its next insert; files without rows do no harm */
-static bool is_past_limit(const struct cache_live *live, uint64_t row_bytes)
-{
-	return live->rows.bytes > live->options.limit_bytes ||
-		   row_bytes > live->options.limit_bytes - live->rows.bytes;
+	return 0;
 }
 
 static int do_task(struct jw_error *err, struct repair *repair, const struct repair_task *task)
 {
 	struct cache_live *live = repair->live;
+	const uint64_t limit = live->options.limit_bytes;
 	size_t row = live_row(live, task->key);
-	int result;
+	uint64_t row_bytes = task->row_bytes;
 
 	switch (task->kind) {
 	case REPAIR_DROP:
@@ -531,42 +480,48 @@ static int do_task(struct jw_error *err, struct repair *repair, const struct rep
 		}
 		break;
 	case REPAIR_SIZE:
-		if (row != SET_NONE)
-			correct_row(repair, task, row);
+		if (row == SET_NONE)
+			break;
+		if (repair->look_again)
+			row_bytes = probe_row_bytes(repair, task->key);
+		if (row_bytes && row_bytes != live->index.rows[row].size_bytes) {
+			live_resize_row(live, row, row_bytes);
+			live->counts.mended = true;
+		}
 		break;
 	case REPAIR_COUNT:
-		if (is_past_limit(live, task->row_bytes)) {
+		/* Beyond the limit the driver would evict at its next insert; files without rows do no
+		 * harm. */
+		if (live->rows.bytes > limit || row_bytes > limit - live->rows.bytes) {
 			repair->next = repair->count;
 			break;
 		}
 		if (row != SET_NONE || (repair->look_again && !probe_row_bytes(repair, task->key)))
 			break;
-		result = live_put_row(err, live, task->key, task->row_bytes);
-		live->counts.counted += !result;
-		return result;
+		if (live_put_row(err, live, task->key, row_bytes))
+			return -1;
+		live->counts.counted++;
 	}
 	return 0;
 }
 
 /* Does as many as one hold of the lock allows. */
-static int do_some(struct jw_error *err, struct repair *repair)
+static int repair_batch(struct jw_error *err, struct repair *repair)
 {
 	struct cache_live *live = repair->live;
-	int result = 0;
 
 	if (live_lock(err, live))
 		return -1;
 	repair->look_again = repair->look_again || live->others;
-	while (!result && repair->next < repair->count) {
-		result = do_task(err, repair, &repair->tasks[repair->next]);
+	while (repair->next < repair->count) {
+		if (do_task(err, repair, &repair->tasks[repair->next])) {
+			live_abandon(live);
+			return -1;
+		}
 		/* The limit ends the rest. */
 		repair->next += repair->next < repair->count;
 		if (live_must_let_go(live))
 			break;
-	}
-	if (result) {
-		live_abandon(live);
-		return -1;
 	}
 	return live_unlock(err, live);
 }
@@ -574,20 +529,19 @@ static int do_some(struct jw_error *err, struct repair *repair)
 int cache_repair(struct jw_error *err, struct cache_live *live)
 {
 	struct repair repair = {.live = live};
-	int result = -1;
+	int result;
 
 	/* From here on the index is sound: no driver wipes while files are compared. */
-	if (live_lock(err, live) || live_unlock(err, live) || compare_repaired(err, &repair))
-		goto done;
-	while (repair.next < repair.count) {
+	if (live_lock(err, live) || live_unlock(err, live))
+		return -1;
+	result = compare_repaired(err, &repair);
+	while (!result && repair.next < repair.count) {
 		if (repair.next)
 			uv_sleep(CACHE_HOLD_MS);
-		if (do_some(err, &repair))
-			goto done;
+		result = repair_batch(err, &repair);
 	}
-	live->repaired = true;
-	result = 0;
-done:
+	if (!result)
+		live->repaired = true;
 	mem_free(repair.tasks);
 	return result;
 }

@@ -39,7 +39,7 @@ static bool entry_has_stamp(const char *dir, uint64_t key, const char *stamp)
 	if (cache_presence(dir, key, 0, &probed) != CACHE_PRESENT)
 		return false;
 	path = cache_entry_path(dir, key);
-	has = path && !os_file_open(NULL, path, OS_OPEN_READ, &file) &&
+	has = !os_file_open(NULL, path, OS_OPEN_READ, &file) &&
 		  !os_file_read(NULL, file, 0, head, sizeof head, &got) && got == sizeof head &&
 		  !memcmp(head + CACHE_ENTRY_HEADER, stamp, CACHE_STAMP_SIZE);
 	os_file_close(file);
@@ -68,23 +68,6 @@ static void cache_profile_confirm(struct cache_profile *profile, const char *cac
 	cache_index_free(&index);
 }
 
-/* "libcuda.so.550.163.01" has its release; a loader (WSL's libcuda.so.1, nvcuda.dll) has not */
-static void release_by_name(const char *library, struct jw_driver *driver)
-{
-	const char *name = os_base_name(library), *at = strstr(name, ".so.");
-
-	if (at && strchr(at + 4, '.'))
-		(void)jw_driver_parse(NULL, at + 4, driver);
-}
-
-static void release_by_resource(const char *library, struct jw_driver *driver)
-{
-	char text[32];
-
-	if (!driver->release[0] && !os_file_release(NULL, library, text))
-		(void)jw_driver_parse(NULL, text, driver);
-}
-
 /* The table adds facts that are not in the file, and confirms the others. */
 static void consult_table(struct cache_profile *profile)
 {
@@ -102,37 +85,35 @@ static void consult_table(struct cache_profile *profile)
 		profile->trust = JW_TRUST_TABLE;
 }
 
-static int set_identity(struct jw_error *err, const char *library, const struct os_stat *stat,
-						struct cache_profile *profile)
-{
-	if (strlen(library) >= sizeof profile->library)
-		return error_set(err, JW_ERR_LIMIT, "%.60s...: the path is too long", library);
-	memcpy(profile->library, library, strlen(library) + 1);
-	profile->library_size = stat->size_bytes;
-	profile->library_mtime_ns = stat->mtime_ns;
-	return 0;
-}
-
 int cache_profile_find(struct jw_error *err, const char *state_dir, const char *library,
 					   const char *cache_dir, struct cache_profile *ret_profile)
 {
+	const char *from_so = strstr(os_base_name(library), ".so.");
 	struct cache_profile profile = {0};
+	char release[32];
 	struct os_map map;
 
 	if (!state_dir || cache_profile_load(NULL, state_dir, library, &profile)) {
 		profile = (struct cache_profile){0};
 		if (os_map_open(err, library, &map))
 			return -1;
-		if (set_identity(err, library, &map.stat, &profile)) {
+		if (strlen(library) >= sizeof profile.library) {
 			os_map_close(&map);
-			return -1;
+			return error_set(err, JW_ERR_LIMIT, "%.60s...: the path is too long", library);
 		}
+		TEXT_COPY(profile.library, library);
+		profile.library_size = map.stat.size_bytes;
+		profile.library_mtime_ns = map.stat.mtime_ns;
 		(void)stamp_build_id(map.data, map.size, profile.build_id);
 		if (!stamp_find(NULL, &map, profile.stamp))
 			profile.trust = JW_TRUST_READ;
 		os_map_close(&map);
-		release_by_name(library, &profile.driver);
-		release_by_resource(library, &profile.driver);
+		/* "libcuda.so.550.163.01" has its release; a loader (WSL's libcuda.so.1, nvcuda.dll) has
+		 * not, but Windows' have a resource with it. */
+		if (from_so && strchr(from_so + 4, '.'))
+			(void)jw_driver_parse(NULL, from_so + 4, &profile.driver);
+		if (!profile.driver.release[0] && !os_file_release(NULL, library, release))
+			(void)jw_driver_parse(NULL, release, &profile.driver);
 		consult_table(&profile);
 	}
 	if (cache_dir)
@@ -250,7 +231,7 @@ int cache_profile_load(struct jw_error *err, const char *state_dir, const char *
 	char *path = profile_file_of(state_dir, library);
 	int result = -1;
 
-	if (!path || os_stat(err, library, &stat) || cache_profile_read(err, path, &profile))
+	if (os_stat(err, library, &stat) || cache_profile_read(err, path, &profile))
 		goto done;
 	if (strcmp(profile.library, library) != 0 || profile.library_size != stat.size_bytes ||
 		profile.library_mtime_ns != stat.mtime_ns) {
@@ -264,26 +245,17 @@ done:
 	return result;
 }
 
-static bool add_release(cJSON *document, const uint32_t release[3])
-{
-	cJSON *array = cJSON_AddArrayToObject(document, "release");
-
-	for (int i = 0; array && i < 3; i++)
-		if (!cJSON_AddItemToArray(array, cJSON_CreateNumber(release[i])))
-			return false;
-	return array != NULL;
-}
-
 int cache_profile_write(struct jw_error *err, const char *path, const struct cache_profile *profile)
 {
 	cJSON *document = json_object(&profile_table, profile);
+	cJSON *release = cJSON_AddArrayToObject(document, "release");
 	char *line;
 	int result;
 
-	add_release(document, profile->driver.release);
+	for (int i = 0; i < 3; i++)
+		(void)cJSON_AddItemToArray(release, cJSON_CreateNumber(profile->driver.release[i]));
 	line = json_line(document);
 	result = os_write_atomic(err, path, line, strlen(line));
-
 	cJSON_free(line);
 	cJSON_Delete(document);
 	return result;
@@ -296,17 +268,16 @@ int cache_profile_of_stamp(struct jw_error *err, const char *state_dir, const ch
 	struct os_names names;
 	bool found = false;
 
-	if (!folder)
-		return -1;
 	if (os_list(err, folder, &names)) {
 		mem_free(folder);
 		return -1;
 	}
 	for (size_t i = 0; !found && i < names.count; i++) {
-		char *path = text_ends(names.items[i], ".json") ? os_join(folder, names.items[i]) : NULL;
+		char *path = os_join(folder, names.items[i]);
 		struct cache_profile profile;
 
-		found = path && !cache_profile_read(NULL, path, &profile) && !strcmp(profile.stamp, stamp);
+		found = text_ends(path, ".json") && !cache_profile_read(NULL, path, &profile) &&
+				!strcmp(profile.stamp, stamp);
 		if (found)
 			*ret_profile = profile;
 		mem_free(path);
@@ -328,8 +299,7 @@ static void keep_former(const char *path, const struct cache_profile *fresh)
 		return;
 	beside = mem_printf("%.*s-%016llx.json", (int)(strlen(path) - strlen(".json")), path,
 						(unsigned long long)fnv_update(FNV_START, former.stamp, CACHE_STAMP_SIZE));
-	if (beside)
-		(void)cache_profile_write(NULL, beside, &former);
+	(void)cache_profile_write(NULL, beside, &former);
 	mem_free(beside);
 }
 
@@ -339,7 +309,7 @@ int cache_profile_save(struct jw_error *err, const char *state_dir,
 	char *path = profile_file_of(state_dir, profile->library);
 	int result = -1;
 
-	if (path && !os_make_parent(err, path, 0700)) {
+	if (!os_make_parent(err, path, 0700)) {
 		keep_former(path, profile);
 		result = cache_profile_write(err, path, profile);
 	}

@@ -22,21 +22,19 @@ static bool cache_probed_equal(const struct cache_probed *a, const struct cache_
 /* Drivers write entries while they hold the lock, and we hold it: no entry is half written now. */
 static int remove_one(struct jw_error *err, struct cache_live *live, struct cache_removal *removal)
 {
-	enum cache_presence presence;
 	struct cache_probed now;
 	size_t row;
 	char *path;
 	int result;
 
-	cache_look_up(live->dir, removal->key, 0, &now, &presence);
-	if (presence == CACHE_ABSENT) {
+	if (cache_presence(live->dir, removal->key, 0, &now) == CACHE_ABSENT) {
 		removal->removed = CACHE_REMOVED_GONE;
 	} else if (!cache_probed_equal(&now, &removal->probed)) {
 		removal->removed = CACHE_REMOVED_CHANGED;
 		return 0;
 	} else {
 		path = cache_entry_path(live->dir, removal->key);
-		result = path ? os_remove(err, path) : -1;
+		result = os_remove(err, path);
 		mem_free(path);
 		if (result)
 			return -1;
@@ -48,25 +46,8 @@ static int remove_one(struct jw_error *err, struct cache_live *live, struct cach
 	return 0;
 }
 
-/* Removes as many as fit into one hold of the lock. Rows of removed files go even if others fail */
-static int remove_some(struct jw_error *err, struct cache_live *live,
-					   struct cache_removal *removals, size_t count, size_t *ret_done)
-{
-	size_t done = 0;
-	int result = 0;
-
-	if (live_lock_sound(err, live))
-		return -1;
-	while (!result && done < count && (!done || !live_must_let_go(live))) {
-		result = remove_one(err, live, &removals[done]);
-		done += !result;
-	}
-	if (live_unlock(result ? NULL : err, live))
-		result = -1;
-	*ret_done = done;
-	return result;
-}
-
+/* As many at a time as fit into one hold of the lock. Rows of removed files go even if others fail
+ */
 int cache_remove(struct jw_error *err, struct cache_live *live, struct cache_removal *removals,
 				 size_t count)
 {
@@ -74,9 +55,18 @@ int cache_remove(struct jw_error *err, struct cache_live *live, struct cache_rem
 
 	for (size_t i = 0; i < count; i++)
 		removals[i].removed = CACHE_REMOVED_NOT;
-	for (size_t at = 0, done = 0; !result && at < count; at += done) {
-		result = remove_some(err, live, removals + at, count - at, &done);
-		if (!result && at + done < count)
+	for (size_t at = 0; !result && at < count;) {
+		const size_t first = at;
+
+		if (live_lock_sound(err, live))
+			return -1;
+		while (!result && at < count && (at == first || !live_must_let_go(live))) {
+			result = remove_one(err, live, &removals[at]);
+			at += !result;
+		}
+		if (live_unlock(result ? NULL : err, live))
+			result = -1;
+		if (!result && at < count)
 			uv_sleep(CACHE_HOLD_MS);
 	}
 	return result;
@@ -100,7 +90,7 @@ static bool is_blank_entry(const char *dir, uint64_t key)
 	struct os_file *file = NULL;
 	size_t got;
 	char *path = cache_entry_path(dir, key);
-	bool blank = path && !os_file_open(&why, path, OS_OPEN_READ, &file) &&
+	bool blank = !os_file_open(&why, path, OS_OPEN_READ, &file) &&
 				 !os_file_read(&why, file, 0, header, sizeof header, &got) &&
 				 got == sizeof header && !memcmp(header, zeros, sizeof zeros);
 
@@ -113,19 +103,15 @@ enum mend_verdict mend_judge(const char *dir, struct sound_driver driver, uint64
 							 struct cache_removal *ret_removal)
 {
 	struct cache_removal removal = {.key = key};
-	enum cache_presence presence;
 	struct cache_probed after;
-	struct jw_error why = {0};
 	enum cache_damage damage;
 
-	cache_look_up(dir, key, 0, &removal.probed, &presence);
-	if (presence == CACHE_ABSENT)
+	if (cache_presence(dir, key, 0, &removal.probed) == CACHE_ABSENT)
 		return MEND_SOUND;
 	if (removal.probed.damage == CACHE_DAMAGE_READ)
 		return MEND_LEAVE;
-	damage = cache_sound(&why, dir, driver, key);
-	cache_look_up(dir, key, 0, &after, &presence);
-	if (presence == CACHE_ABSENT || damage == CACHE_SOUND)
+	damage = cache_sound(dir, driver, key);
+	if (cache_presence(dir, key, 0, &after) == CACHE_ABSENT || damage == CACHE_SOUND)
 		return MEND_SOUND;
 	if (after.damage == CACHE_DAMAGE_READ)
 		return MEND_LEAVE;
@@ -155,17 +141,15 @@ static int judge_all(struct jw_error *err, const struct jw_cache_options *option
 	size_t count = 0;
 
 	for (size_t i = 0; i < report->damaged; i++) {
-		struct jw_error why = {0};
 		uint64_t key;
 
-		if (!cancel_check(&why, &options->cancel) &&
-			mend_key(report->damaged_entries[i].name, &key))
+		if (cancel_check(err, &options->cancel)) {
+			mem_free(removals);
+			return -1;
+		}
+		if (mend_key(report->damaged_entries[i].name, &key))
 			count += mend_judge(report->path, sound_driver_of(options->driver), key,
 								&removals[count]) == MEND_TAKE;
-		if (why.code) {
-			mem_free(removals);
-			return error_copy(err, &why);
-		}
 	}
 	*ret_removals = removals;
 	*ret_count = count;

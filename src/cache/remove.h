@@ -36,7 +36,6 @@ enum mend_verdict {
 	MEND_SOUND, /* sound by now, removed, or being written */
 };
 
-/* Reads the file again. With MEND_TAKE *ret_removal describes the judged file. MEND_LEAVE and err
- * set: out of memory. */
+/* Reads the file again. With MEND_TAKE *ret_removal describes the judged file. */
 enum mend_verdict mend_judge(const char *dir, struct sound_driver driver, uint64_t key,
 							 struct cache_removal *ret_removal);

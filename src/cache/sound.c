@@ -107,8 +107,6 @@ enum cache_damage cache_cubin_damage(const struct cubin_header *cubin, struct jw
 	return form == CACHE_KEY_LINK && !cubin->relocatable ? CACHE_DAMAGE_LINKED : CACHE_SOUND;
 }
 
-/* ---- an entry's value */
-
 struct sound_driver sound_driver_of(const struct jw_driver_info *info)
 {
 	return info ? (struct sound_driver){info->stamp, info->version.cuda} : (struct sound_driver){0};
@@ -186,14 +184,14 @@ struct sounding {
 	struct sound_reading readings[TOGETHER];
 };
 
-static enum cache_damage begin_entry(struct jw_error *why, struct sounding *sounding,
-									 struct sound_reading *reading, size_t at)
+static enum cache_damage begin_entry(const struct sounding *sounding, struct sound_reading *reading,
+									 size_t at)
 {
 	char *path = cache_entry_path(sounding->how->dir, sounding->keys[at]);
 	struct os_stat stat;
 	/* Opens only regular files: a pipe would block. */
-	bool opened = path && !os_stat(why, path, &stat) && stat.kind == OS_REGULAR &&
-				  !os_file_open(why, path, OS_OPEN_READ, &reading->file);
+	const bool opened = !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR &&
+						!os_file_open(NULL, path, OS_OPEN_READ, &reading->file);
 
 	mem_free(path);
 	if (!opened)
@@ -204,8 +202,8 @@ static enum cache_damage begin_entry(struct jw_error *why, struct sounding *soun
 	return cache_entry_open(reading->file, &reading->entry);
 }
 
-static int read_mapped_value(struct jw_error *err, void *context, uint64_t offset, void *data,
-							 size_t size)
+static int read_sounded_value(struct jw_error *err, void *context, uint64_t offset, void *data,
+							  size_t size)
 {
 	const struct sound_reading *reading = context;
 	size_t got;
@@ -216,29 +214,20 @@ static int read_mapped_value(struct jw_error *err, void *context, uint64_t offse
 	return got == size ? 0 : error_set(err, JW_ERR_IO, "shorter than it was");
 }
 
-static enum cache_damage judge_value(struct sounding *sounding, struct sound_reading *reading)
-{
-	const struct cache_brief *brief = &sounding->brief;
-	struct cache_key_parts parts;
-	struct cache_code code = {.parts = &parts,
-							  .read = read_mapped_value,
-							  .context = reading,
-							  .size = reading->entry.value_bytes};
-
-	if (!cache_brief_split(brief, &parts))
-		return CACHE_SOUND;
-	return cache_code_damage(&sounding->loads, &code);
-}
-
 static int end_entry(struct jw_error *err, struct sounding *sounding, struct sound_reading *reading,
 					 size_t at, enum cache_damage damage)
 {
 	struct cache_brief *brief = &sounding->brief;
+	struct cache_key_parts parts;
+	const struct cache_code code = {.parts = &parts,
+									.read = read_sounded_value,
+									.context = reading,
+									.size = reading->entry.value_bytes};
 
 	if (damage == CACHE_SOUND)
 		damage = cache_brief_read(reading->file, &reading->entry, brief);
-	if (damage == CACHE_SOUND)
-		damage = judge_value(sounding, reading);
+	if (damage == CACHE_SOUND && cache_brief_split(brief, &parts))
+		damage = cache_code_damage(&sounding->loads, &code);
 	os_file_close(reading->file);
 	reading->file = NULL;
 	return sounding->how->judged(err, sounding->how->context, at, damage,
@@ -266,14 +255,6 @@ static enum cache_damage read_piece(struct sound_reading *reading)
 	return CACHE_SOUND;
 }
 
-static enum cache_damage judge_hashes(const struct sounding *sounding,
-									  const struct sound_reading *reading)
-{
-	return reading->key_state != sounding->keys[reading->at] ? CACHE_DAMAGE_NAME
-		   : reading->value_state != reading->entry.checksum ? CACHE_DAMAGE_VALUE
-															 : CACHE_SOUND;
-}
-
 /* Opens a file, if one is left, and reads its next piece. */
 static int advance_reading(struct jw_error *err, struct sounding *sounding,
 						   struct sound_reading *reading)
@@ -282,7 +263,6 @@ static int advance_reading(struct jw_error *err, struct sounding *sounding,
 
 	for (;;) {
 		enum cache_damage damage = CACHE_SOUND;
-		struct jw_error why = {0};
 		size_t at = reading->at;
 
 		if (!reading->file) {
@@ -291,7 +271,7 @@ static int advance_reading(struct jw_error *err, struct sounding *sounding,
 				return 0;
 			if (cancel_check(err, &how->cancel))
 				return -1;
-			damage = begin_entry(&why, sounding, reading, at);
+			damage = begin_entry(sounding, reading, at);
 		}
 		if (damage == CACHE_SOUND &&
 			reading->position != reading->entry.key_bytes + reading->entry.value_bytes) {
@@ -299,7 +279,9 @@ static int advance_reading(struct jw_error *err, struct sounding *sounding,
 			if (damage == CACHE_SOUND)
 				return 0;
 		} else if (damage == CACHE_SOUND) {
-			damage = judge_hashes(sounding, reading);
+			damage = reading->key_state != sounding->keys[reading->at] ? CACHE_DAMAGE_NAME
+					 : reading->value_state != reading->entry.checksum ? CACHE_DAMAGE_VALUE
+																	   : CACHE_SOUND;
 		}
 		if (end_entry(err, sounding, reading, at, damage))
 			return -1;
@@ -339,10 +321,6 @@ int cache_sound_all(struct jw_error *err, const struct cache_sounding *how, cons
 	uint8_t *pieces = mem_resize(NULL, (together ? together : 1) * PIECE);
 	int result = 0;
 
-	if (!pieces) {
-		mem_free(sounding);
-		return -1;
-	}
 	for (size_t i = 0; i < together; i++)
 		sounding->readings[i].piece = pieces + i * PIECE;
 	sounding->how = how;
@@ -371,12 +349,12 @@ static int keep_damage(struct jw_error *err, void *context, size_t at, enum cach
 	return 0;
 }
 
-enum cache_damage cache_sound(struct jw_error *err, const char *dir, struct sound_driver driver,
-							  uint64_t key)
+enum cache_damage cache_sound(const char *dir, struct sound_driver driver, uint64_t key)
 {
 	enum cache_damage damage = CACHE_DAMAGE_READ;
 	const struct cache_sounding how = {
 		.dir = dir, .driver = driver, .context = &damage, .judged = keep_damage};
 
-	return cache_sound_all(err, &how, &key, 1) ? CACHE_DAMAGE_READ : damage;
+	(void)cache_sound_all(NULL, &how, &key, 1);
+	return damage;
 }

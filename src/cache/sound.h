@@ -95,6 +95,5 @@ struct cache_sounding {
 int cache_sound_all(struct jw_error *err, const struct cache_sounding *how, const uint64_t *keys,
 					size_t count);
 
-/* Judges one entry. CACHE_DAMAGE_READ and err set: out of memory. */
-enum cache_damage cache_sound(struct jw_error *err, const char *dir, struct sound_driver driver,
-							  uint64_t key);
+/* Judges one entry. */
+enum cache_damage cache_sound(const char *dir, struct sound_driver driver, uint64_t key);

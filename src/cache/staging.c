@@ -17,10 +17,9 @@ static int staging_begin(struct jw_error *err, const struct cache_live *live,
 	mem_free(staged->path);
 	staged->path = mem_printf("%s/%zu", live->staging, number);
 	/* A process that removes the cache also removes the folder beside its tree. */
-	return staged->path && (os_exists(live->staging) || !os_make_dirs(err, live->staging, 0700)) &&
-				   !os_make_shared_parent(err, staged->target, 0700 | live->shared)
-			   ? 0
-			   : -1;
+	if (!os_exists(live->staging) && os_make_dirs(err, live->staging, 0700))
+		return -1;
+	return os_make_shared_parent(err, staged->target, 0700 | live->shared);
 }
 
 /* Sets the permissions that the directory's readers need. */
@@ -70,16 +69,13 @@ static int staging_judge(struct jw_error *err, const struct cache_addition *addi
 
 /* An entry in memory, in one piece or in several. */
 
-struct span {
-	const uint8_t *bytes;
-};
-
-static int read_span(struct jw_error *err, void *context, uint64_t offset, void *data, size_t size)
+static int read_parsed_value(struct jw_error *err, void *context, uint64_t offset, void *data,
+							 size_t size)
 {
-	const struct span *value = context;
+	const struct cache_entry *entry = context;
 
 	(void)err;
-	memcpy(data, value->bytes + offset, size);
+	memcpy(data, entry->value + offset, size);
 	return 0;
 }
 
@@ -88,7 +84,6 @@ static int check_whole(struct jw_error *err, const struct cache_addition *additi
 {
 	enum cache_damage damage = cache_entry_parse(addition->bytes, addition->size_bytes, ret_entry);
 	struct fnv_lane lanes[2];
-	struct span value;
 
 	if (damage != CACHE_SOUND)
 		return error_set(err, JW_ERR_FORMAT, "%s", cache_damage_text(damage));
@@ -96,9 +91,8 @@ static int check_whole(struct jw_error *err, const struct cache_addition *additi
 	lanes[1] = (struct fnv_lane){FNV_START, ret_entry->value, (size_t)ret_entry->value_bytes};
 	if (!addition->verified)
 		fnv_update_many(lanes, 2);
-	value.bytes = ret_entry->value;
-	return staging_judge(err, addition, ret_entry, lanes[0].state, lanes[1].state, read_span,
-						 &value);
+	return staging_judge(err, addition, ret_entry, lanes[0].state, lanes[1].state,
+						 read_parsed_value, ret_entry);
 }
 
 /* The same for an entry in parts. */
@@ -144,20 +138,6 @@ static int write_parts(struct jw_error *err, const char *path, const struct cach
 	return result;
 }
 
-static int stage(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
-				 size_t number, const struct cache_part *parts, size_t count, size_t size)
-{
-	staged->target = cache_entry_path(live->dir, staged->addition->key);
-	if (!staged->target)
-		return -1;
-	staged->replaces = os_exists(staged->target);
-	if (staged->replaces && same_file(staged->target, parts, count, size))
-		return 0;
-	if (staging_begin(err, live, staged, number) || write_parts(err, staged->path, parts, count))
-		return -1;
-	return staging_share(err, live, staged);
-}
-
 int stage_memory(struct jw_error *err, struct cache_live *live, struct cache_addition *addition,
 				 size_t number, struct live_staged *ret_staged)
 {
@@ -177,7 +157,11 @@ int stage_memory(struct jw_error *err, struct cache_live *live, struct cache_add
 	if (!addition->parts)
 		size = whole.size -= (size_t)entry.extra_bytes;
 	addition->row_bytes = entry.key_bytes + entry.value_bytes;
-	if (stage(err, live, &staged, number, parts, count, size)) {
+	staged.target = cache_entry_path(live->dir, addition->key);
+	staged.replaces = os_exists(staged.target);
+	if (!(staged.replaces && same_file(staged.target, parts, count, size)) &&
+		(staging_begin(err, live, &staged, number) || write_parts(err, staged.path, parts, count) ||
+		 staging_share(err, live, &staged))) {
 		staging_end(&staged);
 		return -1;
 	}
@@ -259,14 +243,6 @@ static void hash_piece(struct copy *copy, uint64_t at, size_t size)
 	copy->value_state = lanes[1].state;
 }
 
-static void compare_piece(struct copy *copy, uint64_t at, size_t size)
-{
-	size_t got = 0;
-
-	copy->differs = os_file_read(NULL, copy->place, at, copy->other, size, &got) || got != size ||
-					memcmp(copy->piece, copy->other, size) != 0;
-}
-
 struct value {
 	struct os_file *file;
 	uint64_t offset;
@@ -297,10 +273,8 @@ static int read_and_judge(struct jw_error *err, struct copy *copy)
 		copy->piece = mem_resize(NULL, copy->piece_bytes);
 	if (copy->place && !copy->other)
 		copy->other = mem_resize(NULL, copy->piece_bytes);
-	if (!copy->piece || (copy->place && !copy->other))
-		return -1;
 	copy->key_state = copy->value_state = FNV_START;
-	for (uint64_t at = 0; at < copy->size_bytes && !copy->differs; at += got) {
+	for (uint64_t at = 0; at < copy->size_bytes && !copy->differs;) {
 		uint64_t left = copy->size_bytes - at;
 		size_t size = left < copy->piece_bytes ? (size_t)left : copy->piece_bytes;
 
@@ -314,48 +288,41 @@ static int read_and_judge(struct jw_error *err, struct copy *copy)
 							 "%s: was changed while it was read", copy->addition->path);
 		hash_piece(copy, at, size);
 		if (copy->place)
-			compare_piece(copy, at, size);
+			copy->differs = os_file_read(NULL, copy->place, at, copy->other, size, &got) ||
+							got != size || memcmp(copy->piece, copy->other, size) != 0;
 		if (copy->to && os_file_write(err, copy->to, at, copy->piece, size))
 			return -1;
+		at += size;
 	}
-	return copy->differs
-			   ? 0
-			   : staging_judge(&copy->addition->why, copy->addition, &copy->entry, copy->key_state,
-							   copy->value_state, read_staged_value, &value);
-}
-
-/* Whether the existing file is equal, so that nothing has to be written: *ret_same. */
-static int compare_with_place(struct jw_error *err, struct copy *copy, bool *ret_same)
-{
-	if (read_and_judge(err, copy))
-		return -1;
-	*ret_same = !copy->differs;
-	os_file_close(copy->place);
-	copy->place = NULL;
-	copy->differs = false;
-	return 0;
+	if (copy->differs)
+		return 0;
+	return staging_judge(&copy->addition->why, copy->addition, &copy->entry, copy->key_state,
+						 copy->value_state, read_staged_value, &value);
 }
 
 static int copy_file(struct jw_error *err, struct cache_live *live, struct copy *copy,
 					 struct live_staged *staged, size_t number)
 {
-	struct jw_error why = {0};
 	struct os_stat stat;
-	bool same = false;
 
-	staged->replaces = !os_stat(&why, staged->target, &stat);
+	staged->replaces = !os_stat(NULL, staged->target, &stat);
 	if (staged->replaces && stat.kind == OS_REGULAR && stat.size_bytes >= copy->size_bytes &&
 		stat.size_bytes <= copy->size_bytes + STAGING_MOST_EXTRA)
 		(void)os_file_open(NULL, staged->target, OS_OPEN_READ, &copy->place);
-	if (copy->place && compare_with_place(err, copy, &same))
+	if (copy->place) {
+		if (read_and_judge(err, copy))
+			return -1;
+		/* The existing one is equal: nothing has to be written. */
+		if (!copy->differs)
+			return 0;
+		os_file_close(copy->place);
+		copy->place = NULL;
+		copy->differs = false;
+	}
+	if (staging_begin(err, live, staged, number) ||
+		os_file_open(err, staged->path, OS_OPEN_CREATE, &copy->to) || read_and_judge(err, copy))
 		return -1;
-	if (same)
-		return 0;
-	return staging_begin(err, live, staged, number) ||
-				   os_file_open(err, staged->path, OS_OPEN_CREATE, &copy->to) ||
-				   read_and_judge(err, copy) || staging_share(err, live, staged)
-			   ? -1
-			   : 0;
+	return staging_share(err, live, staged);
 }
 
 int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addition *addition,
@@ -366,8 +333,6 @@ int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addit
 	int result = -1;
 
 	staged.target = cache_entry_path(live->dir, addition->key);
-	if (!staged.target)
-		return -1;
 	open_worker_file(&copy);
 	if (copy.from && !read_entry_header(&addition->why, &copy)) {
 		addition->row_bytes = copy.entry.key_bytes + copy.entry.value_bytes;
@@ -401,48 +366,26 @@ struct staging {
 	int result;
 };
 
-/* False if none is left. */
-static bool take_next_addition(struct staging *staging, size_t *ret_at)
-{
-	bool taken;
-
-	uv_mutex_lock(&staging->mutex);
-	taken = !staging->result && staging->next < staging->count;
-	*ret_at = staging->next;
-	staging->next += taken;
-	uv_mutex_unlock(&staging->mutex);
-	return taken;
-}
-
 static void stage_in_turn(void *argument)
 {
 	struct staging *staging = argument;
-	size_t at;
 
-	while (take_next_addition(staging, &at)) {
+	uv_mutex_lock(&staging->mutex);
+	while (!staging->result && staging->next < staging->count) {
+		const size_t at = staging->next++;
 		struct jw_error why = {0};
+		int result;
 
-		if (!stage_memory(&why, staging->live, &staging->additions[at], at, &staging->staged[at]))
-			continue;
-		uv_mutex_lock(&staging->mutex);
-		if (!staging->result)
-			staging->why = why;
-		staging->result = -1;
 		uv_mutex_unlock(&staging->mutex);
+		result =
+			stage_memory(&why, staging->live, &staging->additions[at], at, &staging->staged[at]);
+		uv_mutex_lock(&staging->mutex);
+		if (result && !staging->result)
+			staging->why = why;
+		if (result)
+			staging->result = -1;
 	}
-}
-
-/* Moves the staged ones together, in order. */
-static size_t close_gaps(struct live_staged *staged, size_t count)
-{
-	size_t filled = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (staged[i].target)
-			staged[filled++] = staged[i];
-	for (size_t i = filled; i < count; i++)
-		staged[i] = (struct live_staged){0};
-	return filled;
+	uv_mutex_unlock(&staging->mutex);
 }
 
 int stage_parts(struct jw_error *err, struct cache_live *live, struct cache_addition *additions,
@@ -451,9 +394,9 @@ int stage_parts(struct jw_error *err, struct cache_live *live, struct cache_addi
 	struct staging staging = {
 		.live = live, .additions = additions, .staged = staged, .count = count};
 	uv_thread_t thread;
+	size_t filled = 0;
 	bool alone;
 
-	*ret_staged = 0;
 	if (uv_mutex_init(&staging.mutex))
 		mem_ended(0);
 	alone = os_thread_start(&thread, stage_in_turn, &staging) != 0;
@@ -461,6 +404,12 @@ int stage_parts(struct jw_error *err, struct cache_live *live, struct cache_addi
 	if (!alone)
 		(void)uv_thread_join(&thread);
 	uv_mutex_destroy(&staging.mutex);
-	*ret_staged = close_gaps(staged, count);
+	/* Moves the staged ones together, in order. */
+	for (size_t i = 0; i < count; i++)
+		if (staged[i].target)
+			staged[filled++] = staged[i];
+	for (size_t i = filled; i < count; i++)
+		staged[i] = (struct live_staged){0};
+	*ret_staged = filled;
 	return staging.result ? error_copy(err, &staging.why) : 0;
 }

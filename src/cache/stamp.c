@@ -86,29 +86,12 @@ static void search_piece(struct stamp_search *search, const uint8_t *start, cons
 	}
 }
 
-static int search_end(struct jw_error *err, const struct stamp_search *search,
-					  char ret_stamp[CACHE_STAMP_SIZE + 1])
-{
-	unsigned second = best_second(search->seconds);
-
-	if (!search->found || search->several || second == 60)
-		return error_set(err, JW_ERR_NOT_FOUND, "%s",
-						 !search->found    ? "no build stamp in it"
-						 : search->several ? "several build stamps in it"
-										   : "a build stamp whose seconds cannot be told");
-	memcpy(ret_stamp, search->run, RUN_SIZE);
-	ret_stamp[RUN_SIZE] = ':';
-	ret_stamp[RUN_SIZE + 1] = (char)('0' + second / 10);
-	ret_stamp[RUN_SIZE + 2] = (char)('0' + second % 10);
-	ret_stamp[CACHE_STAMP_SIZE] = '\0';
-	return 0;
-}
-
 int stamp_find(struct jw_error *err, const struct os_map *map, char ret_stamp[CACHE_STAMP_SIZE + 1])
 {
 	const uint8_t *start = map->data;
 	const size_t size = map->size < MOST_BYTES ? map->size : MOST_BYTES;
 	struct stamp_search search = {0};
+	unsigned second;
 
 	for (size_t at = 0; at < size; at += PIECE_BYTES) {
 		size_t piece = size - at < PIECE_BYTES ? size - at : PIECE_BYTES;
@@ -116,7 +99,18 @@ int stamp_find(struct jw_error *err, const struct os_map *map, char ret_stamp[CA
 		search_piece(&search, start, start + size, start + at, start + at + piece);
 		os_map_forget(map, at, piece);
 	}
-	return search_end(err, &search, ret_stamp);
+	second = best_second(search.seconds);
+	if (!search.found || search.several || second == 60)
+		return error_set(err, JW_ERR_NOT_FOUND, "%s",
+						 !search.found    ? "no build stamp in it"
+						 : search.several ? "several build stamps in it"
+										  : "a build stamp whose seconds cannot be told");
+	memcpy(ret_stamp, search.run, RUN_SIZE);
+	ret_stamp[RUN_SIZE] = ':';
+	ret_stamp[RUN_SIZE + 1] = (char)('0' + second / 10);
+	ret_stamp[RUN_SIZE + 2] = (char)('0' + second % 10);
+	ret_stamp[CACHE_STAMP_SIZE] = '\0';
+	return 0;
 }
 
 bool stamp_is(const char *text)
@@ -211,17 +205,15 @@ static int add_profiles(struct jw_error *err, const char *state_dir, bool living
 	struct os_names names;
 	int result = 0;
 
-	if (!folder)
-		return -1;
 	if (os_list(NULL, folder, &names)) {
 		mem_free(folder);
 		return 0;
 	}
 	for (size_t i = 0; !result && i < names.count; i++) {
-		char *path = text_ends(names.items[i], ".json") ? os_join(folder, names.items[i]) : NULL;
+		char *path = os_join(folder, names.items[i]);
 		struct cache_profile profile;
 
-		if (path && !cache_profile_read(NULL, path, &profile) &&
+		if (text_ends(path, ".json") && !cache_profile_read(NULL, path, &profile) &&
 			is_living(drivers, &profile) == living)
 			result = add_former(err, drivers, profile.stamp, profile.driver.release,
 								living ? FORMER_LIVING : FORMER_FORMER);
@@ -258,21 +250,20 @@ static int add_known(struct jw_error *err, struct former_drivers *drivers)
 	return 0;
 }
 
-static int find_running(struct former_drivers *drivers, const uint32_t installed[3])
+/* The driver that runs, where it is another release than the installed one. */
+static void find_running(struct former_drivers *drivers, const uint32_t installed[3])
 {
 	struct jw_driver running;
 	char text[32];
 
 	memcpy(drivers->newest, installed, sizeof drivers->newest);
-	if (os_running_driver(text))
-		return -1;
+	(void)os_running_driver(text);
 	if (!*text || jw_driver_parse(NULL, text, &running) || !running.release[0] ||
 		(installed[0] && !gpu_release_compare(running.release, installed)))
-		return 0;
+		return;
 	memcpy(drivers->running, running.release, sizeof drivers->running);
 	if (gpu_release_compare(running.release, installed) > 0)
 		memcpy(drivers->newest, running.release, sizeof drivers->newest);
-	return 0;
 }
 
 int former_read(struct jw_error *err, const char *state_dir, const char *stamp,
@@ -281,8 +272,7 @@ int former_read(struct jw_error *err, const char *state_dir, const char *stamp,
 	struct former_drivers drivers = {0};
 	const struct cache_known_driver *known = cache_known_driver(release), *running;
 
-	if (find_running(&drivers, release))
-		return -1;
+	find_running(&drivers, release);
 	running = cache_known_driver(drivers.running);
 	/* If the stamp was read wrongly, the table still knows the installed release. */
 	if (add_former(err, &drivers, stamp, release, FORMER_LIVING) ||

@@ -48,8 +48,6 @@ enum {
 
 static const uint8_t magic[8] = {'J', 'W', 'V', 'E', 'R', 0, 1, 0};
 
-/* ---- the file */
-
 void cache_verified_free(struct cache_verified *verified)
 {
 	mem_free(verified->records);
@@ -110,24 +108,22 @@ static void save_verified(const struct cache_verified *verified, const char *sta
 {
 	struct buf bytes = BUF_MAX(MOST_FILE);
 	uint8_t head[HEAD], number[RECORD];
-	int failed;
 
 	memcpy(head, magic, sizeof magic);
 	store_u64(head + 8, settled_boot_s());
 	store_u32(head + 16, (uint32_t)verified->count);
-	failed = buf_append(NULL, &bytes, head, sizeof head);
-	for (size_t i = 0; !failed && i < verified->count; i++) {
+	(void)buf_append(NULL, &bytes, head, sizeof head);
+	for (size_t i = 0; i < verified->count; i++) {
 		store_u64(number, verified->records[i].key);
 		store_u64(number + 8, verified->records[i].mark);
-		failed = buf_append(NULL, &bytes, number, RECORD);
+		(void)buf_append(NULL, &bytes, number, RECORD);
 	}
 	store_u64(number, fnv_update(FNV_START, bytes.data, bytes.size));
-	if (!failed && !buf_append(NULL, &bytes, number, SUM) && !os_make_dirs(NULL, state_dir, 0700))
+	(void)buf_append(NULL, &bytes, number, SUM);
+	if (!os_make_dirs(NULL, state_dir, 0700))
 		(void)os_write_atomic(NULL, path, bytes.data, bytes.size);
 	buf_free(&bytes);
 }
-
-/* ---- the records */
 
 static uint64_t mark_of(const struct cache_probed *probed)
 {
@@ -195,8 +191,6 @@ static int renew(struct cache_verified *verified, const struct cache_candidate *
 	*verified = fresh;
 	return result;
 }
-
-/* ---- reading */
 
 /* Shared by all threads. */
 struct verified_reading {
@@ -317,11 +311,9 @@ int cache_verified_judge(struct jw_error *err, const char *state_dir, const char
 	struct cache_verified verified = {0};
 	struct buf bytes = {0};
 	size_t *read = mem_array(count, sizeof *read), unknown = 0;
-	int result = -1;
+	int result = 0;
 
 	with.keys = mem_array(count, sizeof *with.keys);
-	if (!with.keys)
-		goto done;
 	if (path && !os_read_file(NULL, path, MOST_FILE, &bytes))
 		cache_verified_parse(bytes.data, bytes.size, settled_boot_s(), &verified);
 	for (size_t i = 0; i < count; i++) {
@@ -329,14 +321,12 @@ int cache_verified_judge(struct jw_error *err, const char *state_dir, const char
 		if (!remembers(&verified, &candidates[i]))
 			read[unknown++] = i;
 	}
-	result = unknown ? read_candidates(err, &with, read, unknown) ||
-							   look_again(err, &with, read, unknown)
-						   ? -1
-						   : 0
-					 : 0;
+	if (unknown)
+		result = read_candidates(err, &with, read, unknown);
+	if (!result && unknown)
+		result = look_again(err, &with, read, unknown);
 	if (!result && unknown && path && !renew(&verified, candidates, read, unknown, began_s))
 		save_verified(&verified, state_dir, path);
-done:
 	cache_verified_free(&verified);
 	buf_free(&bytes);
 	mem_free(with.keys);

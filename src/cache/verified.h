@@ -52,8 +52,8 @@ struct cache_candidate {
 	enum jw_cache_kind kind;    /* set, of a sound one that was read */
 };
 
-/* Judges all of them, and remembers those that are sound. `state_dir` NULL: all are read. -1: out
- * of memory, or JW_ERR_INTERRUPTED. */
+/* Judges all of them, and remembers those that are sound. `state_dir` NULL: all are read.
+ * JW_ERR_INTERRUPTED: cancelled. */
 int cache_verified_judge(struct jw_error *err, const char *state_dir, const char *cache_dir,
 						 struct sound_driver driver, const struct jw_cancel *cancel,
 						 struct cache_candidate *candidates, size_t count);

@@ -23,74 +23,61 @@ static int add_cache_file(struct jw_error *err, struct cache_walk *walk, const c
 	struct cache_files *scan = &walk->scan;
 	struct cache_file file = {.key = key};
 	struct os_stat stat = {.kind = OS_OTHER};
-	enum cache_presence presence = CACHE_PRESENT;
 	struct jw_error why = {0};
 
-	if (!walk->closed && cache_look_up(walk->dir, key, 0, &file.probed, &presence))
-		return -1;
-	/* Removed meanwhile, or a dangling link. */
-	if (walk->closed ? os_stat(&why, path, &stat) && why.code == JW_ERR_NOT_FOUND
-					 : presence == CACHE_ABSENT)
-		return 0;
-	if (walk->closed)
+	/* What is absent was removed meanwhile, or is a dangling link. */
+	if (walk->closed) {
+		if (os_stat(&why, path, &stat) && why.code == JW_ERR_NOT_FOUND)
+			return 0;
 		file.probed = (struct cache_probed){.size_bytes = stat.size_bytes,
 											.inode = stat.inode,
 											.mtime_ns = stat.mtime_ns,
 											.changed_ns = stat.changed_ns,
 											.damage = stat.kind == OS_REGULAR ? CACHE_SOUND
 																			  : CACHE_DAMAGE_READ};
-	else if (file.probed.damage == CACHE_SOUND)
-		file.row_bytes = file.probed.key_bytes + file.probed.value_bytes;
+	} else {
+		if (cache_presence(walk->dir, key, 0, &file.probed) == CACHE_ABSENT)
+			return 0;
+		if (file.probed.damage == CACHE_SOUND)
+			file.row_bytes = file.probed.key_bytes + file.probed.value_bytes;
+	}
 	if (VEC_ROOM(err, scan->files, scan->capacity, scan->count, CACHE_MOST_FILES))
 		return error_prefix(err, "%s", walk->dir);
 	scan->files[scan->count++] = file;
 	return 0;
 }
 
-static int walk_cache_level(struct jw_error *err, struct cache_walk *walk, const char *path,
-							size_t level);
-
-/* One name: a folder to enter, an entry, or something foreign. */
-static int walk_cache_name(struct jw_error *err, struct cache_walk *walk, const char *path,
-						   size_t level, const char *name, enum os_kind kind)
-{
-	static const char *const filler[] = {"0", "0", "00000000000000"};
-	uint64_t key;
-	char *below;
-	int result;
-
-	walk->names[level] = name;
-	for (size_t i = level + 1; i < 3; i++)
-		walk->names[i] = filler[i];
-	if (!cache_entry_key(walk->names[0], walk->names[1], walk->names[2], &key) ||
-		(level < 2 && kind != OS_DIRECTORY)) {
-		walk->scan.foreign++;
-		return 0;
-	}
-	below = os_join(path, name);
-	result = !below       ? -1
-			 : level == 2 ? add_cache_file(err, walk, below, key)
-						  : walk_cache_level(err, walk, below, level + 1);
-	mem_free(below);
-	return result;
-}
-
+/* The names of a folder: folders to enter, entries, and what is foreign. */
 static int walk_cache_level(struct jw_error *err, struct cache_walk *walk, const char *path,
 							size_t level)
 {
+	static const char *const filler[] = {"0", "0", "00000000000000"};
 	struct os_names names;
 	int result = 0;
 
 	if (os_list(err, path, &names)) {
 		/* A folder that a driver has removed meanwhile counts as empty. */
-		return level && err && err->code == JW_ERR_NOT_FOUND ? 0 : -1;
+		return level && err->code == JW_ERR_NOT_FOUND ? 0 : -1;
 	}
 	for (size_t i = 0; !result && i < names.count; i++) {
 		const char *name = names.items[i];
+		uint64_t key;
+		char *below;
 
 		if (!level && (!strcmp(name, "index") || text_starts(name, CACHE_STAGING_PREFIX)))
 			continue;
-		result = walk_cache_name(err, walk, path, level, name, names.kinds[i]);
+		walk->names[level] = name;
+		for (size_t j = level + 1; j < 3; j++)
+			walk->names[j] = filler[j];
+		if (!cache_entry_key(walk->names[0], walk->names[1], walk->names[2], &key) ||
+			(level < 2 && names.kinds[i] != OS_DIRECTORY)) {
+			walk->scan.foreign++;
+			continue;
+		}
+		below = os_join(path, name);
+		result = level == 2 ? add_cache_file(err, walk, below, key)
+							: walk_cache_level(err, walk, below, level + 1);
+		mem_free(below);
 	}
 	os_names_free(&names);
 	return result;
@@ -122,7 +109,7 @@ bool cache_file_key(const char *dir, const struct cache_file *file, struct buf *
 	bool read;
 
 	buf_clear(key);
-	read = path && file->probed.key_bytes <= CACHE_MOST_ENTRY &&
+	read = file->probed.key_bytes <= CACHE_MOST_ENTRY &&
 		   !os_file_open(NULL, path, OS_OPEN_READ, &open) && !buf_reserve(NULL, key, size) &&
 		   !os_file_read(NULL, open, CACHE_ENTRY_HEADER, key->data, size, &got) && got == size;
 	if (read)
@@ -167,8 +154,9 @@ const struct cache_file *cache_files_find(const struct cache_files *scan, uint64
 /* An index that is being written looks unsound for a few milliseconds. */
 enum { LOOKS = 4, LOOK_MS = 10 };
 
+/* Sets path and limit. */
 static int find_cache_directory(struct jw_error *err, const struct jw_cache_options *options,
-								char **ret_path, uint64_t *ret_limit_bytes, bool *ret_exists)
+								struct cache_view *view, bool *ret_exists)
 {
 	struct jw_cache_info settings;
 	struct os_stat stat;
@@ -191,8 +179,8 @@ static int find_cache_directory(struct jw_error *err, const struct jw_cache_opti
 			goto done;
 		}
 	}
-	*ret_limit_bytes = options->limit_bytes ? options->limit_bytes : settings.limit_bytes;
-	*ret_path = settings.path;
+	view->limit_bytes = options->limit_bytes ? options->limit_bytes : settings.limit_bytes;
+	view->path = settings.path;
 	settings.path = NULL;
 	result = 0;
 done:
@@ -214,48 +202,43 @@ int cache_view_index(struct jw_error *err, const char *dir, struct cache_index *
 	}
 }
 
-int cache_view_open(struct jw_error *err, const struct jw_cache_options *options,
-					cache_files_fn look, char **ret_path, uint64_t *ret_limit_bytes,
-					struct cache_files *ret_scan, struct cache_index *ret_index)
+int cache_view_open(struct jw_error *err, const struct jw_cache_options *options, bool headers,
+					struct cache_view *ret_view)
 {
-	struct cache_files scan = {0};
-	struct cache_index index = {.state = CACHE_INDEX_MISSING};
-	uint64_t limit_bytes = 0;
-	char *path = NULL;
+	struct cache_view view = {.index.state = CACHE_INDEX_MISSING};
 	bool exists = false;
 
-	if (find_cache_directory(err, options, &path, &limit_bytes, &exists))
+	if (find_cache_directory(err, options, &view, &exists))
 		return -1;
-	if (exists && (look(err, path, &scan) || cache_view_index(err, path, &index)))
+	if (exists && ((headers ? cache_files_scan : cache_files_sizes)(err, view.path, &view.files) ||
+				   cache_view_index(err, view.path, &view.index)))
 		goto fail;
-	if (scan.foreign && !scan.count && index.state != CACHE_INDEX_SOUND) {
+	if (view.files.foreign && !view.files.count && view.index.state != CACHE_INDEX_SOUND) {
 		error_set(err, JW_ERR_FORMAT, "%s: not a driver's cache: it has no entries and no index",
-				  path);
+				  view.path);
 		goto fail;
 	}
-	*ret_path = path;
-	*ret_limit_bytes = limit_bytes;
-	*ret_scan = scan;
-	*ret_index = index;
+	*ret_view = view;
 	return 0;
 fail:
-	cache_files_free(&scan);
-	cache_index_free(&index);
-	mem_free(path);
+	cache_view_free(&view);
 	return -1;
 }
 
-int cache_index_map(const struct cache_index *index, struct set *ret_rows)
+void cache_view_free(struct cache_view *view)
+{
+	cache_files_free(&view->files);
+	cache_index_free(&view->index);
+	mem_free(view->path);
+	*view = (struct cache_view){0};
+}
+
+struct set cache_index_map(const struct cache_index *index)
 {
 	struct set rows = {0};
 
-	for (size_t i = 0; i < index->count; i++) {
-		size_t cursor = 0;
-
-		if (set_find(&rows, index->rows[i].key, &cursor) != SET_NONE)
-			continue;
-		set_add(&rows, index->rows[i].key, i);
-	}
-	*ret_rows = rows;
-	return 0;
+	for (size_t i = 0; i < index->count; i++)
+		if (!set_has(&rows, index->rows[i].key))
+			set_add(&rows, index->rows[i].key, i);
+	return rows;
 }

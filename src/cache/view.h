@@ -33,7 +33,6 @@ int cache_files_scan(struct jw_error *err, const char *dir, struct cache_files *
 /* The same without opening any file: `probed` has only sizes and times, and CACHE_DAMAGE_READ for
  * anything but a file. */
 int cache_files_sizes(struct jw_error *err, const char *dir, struct cache_files *ret_scan);
-typedef int (*cache_files_fn)(struct jw_error *err, const char *dir, struct cache_files *ret_scan);
 void cache_files_free(struct cache_files *scan);
 /* What counts against the limit, by a file's size alone; 0 for anything but an entry's file. */
 uint64_t cache_file_counts(const struct cache_file *file);
@@ -48,15 +47,21 @@ const struct cache_file *cache_files_find(const struct cache_files *scan, uint64
 
 /* A cache directory as verify and list see it: its files and its index at one moment, without the
  * lock. If a driver inserts meanwhile, the two may differ by the entry that it adds. */
+struct cache_view {
+	char *path;
+	uint64_t limit_bytes;
+	struct cache_files files;
+	struct cache_index index;
+};
 
-/* Finds and reads the directory that `options` name; a missing live cache is empty. `look`:
- * cache_files_scan, or cache_files_sizes if the caller opens the entries anyway. */
-int cache_view_open(struct jw_error *err, const struct jw_cache_options *options,
-					cache_files_fn look, char **ret_path, uint64_t *ret_limit_bytes,
-					struct cache_files *ret_scan, struct cache_index *ret_index);
+/* Finds and reads the directory that `options` name; a missing live cache is empty. `headers`:
+ * reads every entry's header (cache_files_scan). The caller frees it. */
+int cache_view_open(struct jw_error *err, const struct jw_cache_options *options, bool headers,
+					struct cache_view *ret_view);
+void cache_view_free(struct cache_view *view);
 
 /* Reads only the index; waits for one that is being written. */
 int cache_view_index(struct jw_error *err, const char *dir, struct cache_index *ret_index);
 
-/* Each row's position by its key; returns the first row of a key first. */
-int cache_index_map(const struct cache_index *index, struct set *ret_rows);
+/* Each row's position by its key; finds the first row of a key first. The caller frees it. */
+struct set cache_index_map(const struct cache_index *index);

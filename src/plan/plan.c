@@ -141,7 +141,7 @@ void plan_look_again(struct plan *plan)
 		struct cache_probed probed;
 
 		if (!module->damage ||
-			cache_sound(NULL, plan->cache_dir, driver_of_plan(plan), module->key) == CACHE_SOUND)
+			cache_sound(plan->cache_dir, driver_of_plan(plan), module->key) == CACHE_SOUND)
 			look_up(plan, module, &probed);
 	}
 }

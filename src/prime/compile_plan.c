@@ -50,12 +50,11 @@ static int run_opaque(struct jw_error *err, struct run_setup *setup, struct jw_p
 }
 
 /* Touches warm entries, so that they are not evicted for cold ones. */
-static int keep_warm(const struct plan *plan, struct cache_live *live)
+static void keep_warm(const struct plan *plan, struct cache_live *live)
 {
 	for (size_t i = 0; i < plan->module_count; i++)
-		if (plan->modules[i].state == PLAN_WARM && cache_keep(live, plan->modules[i].key))
-			return -1;
-	return 0;
+		if (plan->modules[i].state == PLAN_WARM)
+			cache_keep(live, plan->modules[i].key);
 }
 
 /* Checks that the cache can be written before anything is compiled. A lock that is held at the
@@ -75,14 +74,13 @@ static int open_live(struct jw_error *err, const struct run_setup *setup,
 
 	if (cache_live_open(err, setup->system->cache.path, &how, &live))
 		return -1;
-	if (cache_repair(&why, live) && why.code != JW_ERR_BUSY)
-		error_copy(err, &why);
-	else if (!keep_warm(setup->plan, live)) {
-		*ret_live = live;
-		return 0;
+	if (cache_repair(&why, live) && why.code != JW_ERR_BUSY) {
+		(void)cache_live_close(NULL, live);
+		return error_copy(err, &why);
 	}
-	(void)cache_live_close(NULL, live);
-	return -1;
+	keep_warm(setup->plan, live);
+	*ret_live = live;
+	return 0;
 }
 
 /* The number of cold modules that are compiled now. */
@@ -155,18 +153,13 @@ static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_pr
 static int refuse_foreign(struct jw_error *err, const char *path)
 {
 	const struct jw_cache_options options = {.path = path};
-	struct cache_index index;
-	struct cache_files scan;
-	uint64_t limit_bytes;
-	char *seen;
+	struct cache_view view;
 
 	if (!os_exists(path))
 		return 0;
-	if (cache_view_open(err, &options, cache_files_sizes, &seen, &limit_bytes, &scan, &index))
+	if (cache_view_open(err, &options, false, &view))
 		return -1;
-	cache_files_free(&scan);
-	cache_index_free(&index);
-	mem_free(seen);
+	cache_view_free(&view);
 	return 0;
 }
 

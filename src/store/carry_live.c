@@ -120,27 +120,22 @@ void carry_look(struct carry *carry)
 	const struct jw_carry_options *options = carry->options;
 	const struct jw_cache_options where = {.path = options->system->cache.path};
 	struct look look = {.carry = carry, .key = BUF_MAX(CACHE_MOST_ENTRY)};
-	struct cache_files scan = {0};
-	struct cache_index index = {0};
-	uint64_t limit_bytes;
-	char *seen = NULL;
+	struct cache_view view;
 
-	if (!os_exists(where.path) ||
-		cache_view_open(NULL, &where, cache_files_scan, &seen, &limit_bytes, &scan, &index))
+	if (!os_exists(where.path) || cache_view_open(NULL, &where, true, &view))
 		return;
 	ledger_open(&look.ledger, ledger_home(options->system), where.path);
-	cache_index_map(&index, &look.rows);
-	for (size_t i = 0; i < scan.count; i++) {
+	look.rows = cache_index_map(&view.index);
+	for (size_t i = 0; i < view.files.count; i++) {
+		const struct cache_file *file = &view.files.files[i];
+
 		if (cancel_asked(&options->cancel))
 			break;
-		if (may_be_wanted(carry, &scan.files[i]) &&
-			cache_file_key(where.path, &scan.files[i], &look.key))
-			take_live_entry(&look, &scan.files[i]);
+		if (may_be_wanted(carry, file) && cache_file_key(where.path, file, &look.key))
+			take_live_entry(&look, file);
 	}
 	ledger_close(&look.ledger);
 	set_free(&look.rows);
 	buf_free(&look.key);
-	cache_files_free(&scan);
-	cache_index_free(&index);
-	mem_free(seen);
+	cache_view_free(&view);
 }

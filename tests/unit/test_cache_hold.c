@@ -2,6 +2,7 @@
  * clock is this program's own. */
 #include "check.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,6 +33,34 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct
 }
 
 static unsigned pauses;
+
+/* At each write while this is set, another process tries the index's lock. */
+static bool tries_at_writes;
+static unsigned tries, taken;
+
+static void try_the_lock(void)
+{
+	pid_t child;
+	int release;
+
+	tries_at_writes = false;
+	release = hold_lock(true, &child);
+	tries++;
+	if (release >= 0) {
+		taken++;
+		end_lock(release, child);
+	}
+	tries_at_writes = true;
+}
+
+/* libuv writes by this. */
+__attribute__((visibility("default"))) ssize_t pwrite64(int fd, const void *bytes, size_t size,
+														off_t offset)
+{
+	if (tries_at_writes)
+		try_the_lock();
+	return syscall(SYS_pwrite64, fd, bytes, size, offset);
+}
 
 __attribute__((visibility("default"))) int nanosleep(const struct timespec *asked,
 													 struct timespec *left)
@@ -79,6 +108,46 @@ TEST(the_lock_is_let_go_of)
 	assert_true(release >= 0);
 	end_lock(release, child);
 	assert_int_equal(cache_live_close(NULL, live), 0);
+}
+
+/* Two programs at once would lose rows. */
+TEST(the_lock_is_held_while_the_index_is_written)
+{
+	struct entries_entry entry;
+	struct cache_addition addition;
+	struct cache_live *live;
+	struct cache_live_counts counts;
+	char *index = os_join(dir, "index");
+	struct os_file *file;
+
+	start_anew();
+	fill(1, 1);
+	/* Such a try is one write, and a lock that nobody holds is had. */
+	tries = taken = 0;
+	assert_int_equal(os_file_open(NULL, index, OS_OPEN_UPDATE, &file), 0);
+	tries_at_writes = true;
+	assert_int_equal(os_file_write(NULL, file, 0, "A", 1), 0);
+	tries_at_writes = false;
+	os_file_close(file);
+	assert_int_equal(tries, 1);
+	assert_int_equal(taken, 1);
+
+	entries_make(&entry, 2, 0);
+	addition = addition_of(&entry);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	assert_int_equal(cache_repair(NULL, live), 0);
+	tries = taken = 0;
+	tries_at_writes = true;
+	assert_int_equal(cache_insert(NULL, live, &addition, 1), 0);
+	tries_at_writes = false;
+	/* The entry's own file is written before the lock is taken; then the rows, and the header. */
+	assert_int_equal(tries, 3);
+	assert_int_equal(taken, 1);
+	cache_live_counts(live, &counts);
+	assert_int_equal(counts.added, 1);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(2);
+	mem_free(index);
 }
 
 /* By a clock that goes on by two milliseconds at each look, several holds are needed for what takes

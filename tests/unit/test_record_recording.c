@@ -62,7 +62,7 @@ static const char ptx[] =
 /* A recording of one module with this text, with these members instead of those that it has. */
 static char *with_text(const char *from, const char *to)
 {
-	const struct cache_profile profile = {.stamp = STAMP, .trust = CACHE_STAMP_CONFIRMED};
+	const struct cache_profile profile = {.stamp = STAMP, .trust = JW_TRUST_CONFIRMED};
 	struct jw_recorded_text text = recording_pack_text(ptx, sizeof ptx);
 	uint64_t key, key_bytes;
 	char *document, *at, *made;
