@@ -12,10 +12,9 @@ enum { MOST_CONTAINERS = 1 << 24 };
 
 /* ---- which containers there are */
 
-static int note_image(struct jw_error *err, void *context, const struct devcode_image *image)
+static int note_image(struct jw_error *err, struct bake_places *places,
+					  const struct devcode_image *image)
 {
-	struct bake_places *places = context;
-
 	places->archive = places->archive || image->member;
 	places->ids_offset = image->module_ids_offset;
 	places->ids_bytes = image->module_ids_bytes;
@@ -37,22 +36,6 @@ static int note_image(struct jw_error *err, void *context, const struct devcode_
 		};
 	}
 	return 0;
-}
-
-static void note_bake_failure(void *context, const char *path, const char *member,
-							  const struct jw_error *why)
-{
-	struct jw_bake_file *file = ((struct baking *)context)->file;
-
-	(void)path;
-	(void)member;
-	if (!file->failed.code)
-		file->failed = *why;
-}
-
-static int note_image_of(struct jw_error *err, void *context, const struct devcode_image *image)
-{
-	return note_image(err, &((struct baking *)context)->places, image);
 }
 
 /* ---- one library */
@@ -123,12 +106,22 @@ static int bake_places(struct jw_error *err, struct baking *baking)
 static int read_and_bake(struct jw_error *err, struct baking *baking)
 {
 	struct jw_bake_file *file = baking->file;
-	const struct devcode_sink sink = {.context = baking,
-									  .image = note_image_of,
-									  .trouble = note_bake_failure,
-									  .cancel = baking->job->cancel};
+	struct code_reader *reader;
+	struct code_found found;
+	int step;
 
-	if (devcode_read(err, file->path, &sink))
+	if (code_open(err, file->path, &baking->job->cancel, &reader))
+		return -1;
+	while ((step = code_next(err, reader, &found)) > CODE_END) {
+		if (step == CODE_IMAGE && note_image(err, &baking->places, found.image)) {
+			step = CODE_FAILED;
+			break;
+		}
+		if (step == CODE_TROUBLE && !file->failed.code)
+			file->failed = found.why;
+	}
+	code_close(reader);
+	if (step)
 		return -1;
 	if (file->failed.code || !baking->places.count)
 		return 0;

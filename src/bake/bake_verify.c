@@ -31,7 +31,6 @@ struct verifying {
 	struct jw_bake_verified *file;
 	char *folder; /* the run's */
 	char *cache;  /* of the library at hand */
-	struct jw_error failed;
 	struct verify_load *loads;
 	size_t load_count, load_capacity;
 	size_t gpu;                      /* the GPU that containers are judged for */
@@ -51,10 +50,9 @@ static bool is_driver_too_old(struct plan_judgement judged)
 			judged.reason == REASON_NEWER_CODE);
 }
 
-static int judge_load(struct jw_error *err, void *context,
+static int judge_load(struct jw_error *err, struct verifying *verifying,
 					  const struct devcode_container *container)
 {
-	struct verifying *verifying = context;
 	const struct jw_system *system = verifying->options->system;
 	const struct jw_gpu *gpu = &system->gpus[verifying->gpu];
 	const struct jw_driver driver = profile_of_system(system).driver;
@@ -92,9 +90,9 @@ static struct verify_load *find_load(struct verifying *verifying, uint64_t offse
 }
 
 /* What only the whole image tells of its containers. */
-static int complete_loads(struct jw_error *err, void *context, const struct devcode_image *image)
+static int complete_loads(struct jw_error *err, struct verifying *verifying,
+						  const struct devcode_image *image)
 {
-	struct verifying *verifying = context;
 	size_t hint = verifying->first;
 
 	if (image->member)
@@ -112,17 +110,6 @@ static int complete_loads(struct jw_error *err, void *context, const struct devc
 		verifying->linked_runs = verifying->linked_runs || (container->linked && load->runs);
 	}
 	return 0;
-}
-
-static void note_verify_trouble(void *context, const char *path, const char *member,
-								const struct jw_error *why)
-{
-	struct verifying *verifying = context;
-
-	(void)path;
-	(void)member;
-	if (!verifying->failed.code)
-		verifying->failed = *why;
 }
 
 /* The objects are linked at start only if no result of the link runs. */
@@ -151,14 +138,37 @@ static bool is_first_of_target(const struct jw_system *system, size_t gpu)
 	return true;
 }
 
+static int read_loads(struct jw_error *err, struct verifying *verifying)
+{
+	const char *path = verifying->file->path;
+	struct code_reader *reader;
+	struct code_found found;
+	struct jw_error failed = {0};
+	int step, result = 0;
+
+	if (code_open(err, path, &verifying->options->cancel, &reader))
+		return -1;
+	while (!result && (step = code_next(err, reader, &found)) != CODE_END) {
+		if (step == CODE_CONTAINER)
+			result = judge_load(err, verifying, found.container);
+		else if (step == CODE_IMAGE)
+			result = complete_loads(err, verifying, found.image);
+		else if (step == CODE_FAILED)
+			result = -1;
+		else if (!failed.code)
+			failed = found.why;
+	}
+	code_close(reader);
+	if (!result && failed.code) {
+		(void)error_copy(err, &failed);
+		result = error_prefix(err, "%s", path);
+	}
+	return result;
+}
+
 static int list_loads(struct jw_error *err, struct verifying *verifying)
 {
 	const struct jw_system *system = verifying->options->system;
-	const struct devcode_sink sink = {.context = verifying,
-									  .container = judge_load,
-									  .image = complete_loads,
-									  .trouble = note_verify_trouble,
-									  .cancel = verifying->options->cancel};
 
 	verifying->load_count = 0;
 	for (size_t i = 0; i < system->gpu_count; i++) {
@@ -167,12 +177,8 @@ static int list_loads(struct jw_error *err, struct verifying *verifying)
 		verifying->gpu = i;
 		verifying->first = verifying->load_count;
 		verifying->linked_runs = verifying->linked_exists = false;
-		if (devcode_read(err, verifying->file->path, &sink))
+		if (read_loads(err, verifying))
 			return -1;
-		if (verifying->failed.code) {
-			(void)error_copy(err, &verifying->failed);
-			return error_prefix(err, "%s", verifying->file->path);
-		}
 		drop_unused(verifying);
 	}
 	return 0;
@@ -250,7 +256,6 @@ static int verify_library(struct jw_error *err, struct verifying *verifying, con
 {
 	int result = -1;
 
-	verifying->failed = (struct jw_error){0};
 	verifying->file->path = mem_string(path);
 	if (list_loads(err, verifying))
 		return -1;

@@ -17,7 +17,7 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "devcode/leaf.h"
+#include "devcode/code_file.h"
 #include "devcode/zip_directory.h"
 #include "find/package_files.h"
 #include "find/requirement.h"
@@ -340,12 +340,10 @@ static int bake_member(struct jw_error *err, struct wheel *wheel, size_t index)
 {
 	const struct zip_member *member = &wheel->directory.members[index];
 	uint8_t head[KIND_HEAD];
-	size_t size = sizeof head;
+	const size_t size = zip_member_head(&wheel->map, member, head, sizeof head);
 	char *path, *output;
 	int result;
 
-	if (zip_member_head(&wheel->map, member, head, &size))
-		return -1;
 	if (member == wheel->metadata || member == wheel->record || kind_of(head, size) == KIND_NONE)
 		return 0;
 	path = os_join(wheel->run.path, "member");

@@ -166,12 +166,8 @@ struct compiler_work {
 	bool link;          /* some of it may be linked */
 };
 
-static int note_ptx_isa(struct jw_error *err, void *context,
-						const struct devcode_container *container)
+static void note_ptx_isa(struct compiler_work *work, const struct devcode_container *container)
 {
-	struct compiler_work *work = context;
-
-	(void)err;
 	for (size_t i = 0; i < work->system->gpu_count; i++) {
 		const struct plan_judgement judged = plan_judge(
 			container, NULL, false, work->system->gpus[i].target, &work->system->driver.version);
@@ -183,41 +179,29 @@ static int note_ptx_isa(struct jw_error *err, void *context,
 		if (gpu_isa_compare((struct gpu_isa){entry->isa_major, entry->isa_minor}, work->isa) > 0)
 			work->isa = (struct gpu_isa){entry->isa_major, entry->isa_minor};
 	}
-	return 0;
-}
-
-static int note_linking(struct jw_error *err, void *context, const struct devcode_image *image)
-{
-	struct compiler_work *work = context;
-
-	(void)err;
-	for (size_t i = 0; i < image->container_count; i++)
-		work->link = work->link || image->containers[i].linked;
-	return 0;
-}
-
-/* A library that cannot be read is told of when it is baked. */
-static void ignore_trouble(void *context, const char *path, const char *member,
-						   const struct jw_error *why)
-{
-	(void)context;
-	(void)path;
-	(void)member;
-	(void)why;
 }
 
 static int find_work(struct jw_error *err, const struct jw_bake_options *options,
 					 struct compiler_work *work)
 {
-	const struct devcode_sink sink = {.context = work,
-									  .container = note_ptx_isa,
-									  .image = note_linking,
-									  .trouble = ignore_trouble,
-									  .cancel = options->cancel};
+	for (size_t i = 0; i < options->found->file_count; i++) {
+		struct code_reader *reader;
+		struct code_found found;
+		int step;
 
-	for (size_t i = 0; i < options->found->file_count; i++)
-		if (devcode_read(err, options->found->files[i].path, &sink))
+		if (code_open(err, options->found->files[i].path, &options->cancel, &reader))
 			return -1;
+		/* A library that cannot be read is told of when it is baked. */
+		while ((step = code_next(err, reader, &found)) > CODE_END) {
+			if (step == CODE_CONTAINER)
+				note_ptx_isa(work, found.container);
+			for (size_t k = 0; step == CODE_IMAGE && k < found.image->container_count; k++)
+				work->link = work->link || found.image->containers[k].linked;
+		}
+		code_close(reader);
+		if (step)
+			return -1;
+	}
 	return 0;
 }
 

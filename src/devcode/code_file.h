@@ -1,8 +1,11 @@
-/* The one list of file names that may hold device code. Every search of folders or package records
- * uses it, so all find the same files. A file that a user names is read whatever its name. */
+/* Which files may hold device code, by their names and by their first bytes. Every search of
+ * folders or package records uses the one list of names, so all find the same files. A file that a
+ * user names is read whatever its name. */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "os/file.h"
 
@@ -26,3 +29,22 @@ bool code_folder_is_searched(const char *name);
 /* The kind that the name promises ("a wheel"), NULL if none: text files are called libc.so, and a
  * .dll may be for another machine. */
 const char *code_file_promise(const char *path);
+
+enum kind {
+	KIND_NONE, /* unknown */
+	KIND_ELF,
+	KIND_PE,
+	KIND_OBJECT, /* COFF. Its magic is weak, so damage is not reported */
+	KIND_FATBIN,
+	KIND_CUBIN,
+	KIND_PTX,
+	KIND_AR, /* a static library: not read */
+	KIND_ZIP,
+	KIND_TAR,
+	KIND_ZSTD,
+};
+
+/* Bytes to examine. PTX may begin with a licence. */
+enum { KIND_HEAD = 4096 };
+
+enum kind kind_of(const uint8_t *head, size_t size);

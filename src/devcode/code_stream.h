@@ -45,8 +45,6 @@ int stream_peek(struct jw_error *err, struct stream *stream, size_t wanted,
 				const uint8_t **ret_data, size_t *ret_size);
 /* Takes `size` bytes, fewer at the end of the stream. */
 int stream_skip(struct jw_error *err, struct stream *stream, uint64_t size);
-/* Takes up to `size` bytes into `to`: a stream_read_fn whose context is a stream. */
-int stream_take(struct jw_error *err, void *context, uint8_t *to, size_t size, size_t *ret_got);
 
 /* Releases the mapped pages before `at`, if there are enough of them; *forgotten: the end of the
  * released ones. */

@@ -1,15 +1,22 @@
 /* Device code in files: its place and its content.
  *
- * devcode_read reads one path (a library, a program, an archive, a wheel, a loose file) and hands
- * its images to the sink: the file, or the members of an archive. For each image the containers
- * come first, in the order of their offsets, with their bytes in memory during the call. The image
- * itself comes last, with its sections, since a file that is streamed out of a wheel has its
- * section headers at its end.
+ * Reading is pulled: each step gives a container, a complete image, or what cannot be read of a
+ * file (a library, a program, an archive, a wheel, a loose file).
  *
- * For the same reason a container from an archive is handed over before its section is known.
+ *     if (code_open(err, path, cancel, &reader))
+ *             return -1;
+ *     while ((step = code_next(err, reader, &found)) > CODE_END)
+ *             ...
+ *     code_close(reader);
+ *
+ * An image is the file, or a member of the archive. Its containers come first, in the order of
+ * their offsets, with their bytes in memory until the next step. The image itself comes last, with
+ * its sections, since a file that is streamed out of a wheel has its section headers at its end.
+ *
+ * For the same reason a container from an archive comes before its section is known.
  * devcode_image.containers is the authority: a container that this list lacks (by `index`) was a
- * chance hit in code or debug data, and the sink drops its notes about it. The sink does the same
- * if an image ends in `trouble`, or if no image follows its containers.
+ * chance hit in code or debug data, and the caller drops its notes about it. It does the same if an
+ * image ends in a trouble, or if no image follows its containers.
  *
  * At most one container is held in memory, so memory use does not grow with the file. Of a large
  * container from an archive only headers and PTX are held. */
@@ -74,7 +81,8 @@ enum devcode_compression {
 	DEVCODE_FOREIGN, /* flags that jitwarm does not decode: an older compression, obfuscation */
 };
 
-/* A payload that was not kept: no PTX, in a large container of an archive. devcode_copy reads it */
+/* A payload that was not kept: no PTX, in a large container of an archive. code_copy_next reads it
+ */
 #define DEVCODE_NOT_HELD UINT64_MAX
 
 struct devcode_entry {
@@ -109,7 +117,7 @@ struct devcode_entry {
 struct devcode_container {
 	uint64_t offset;      /* in the image */
 	uint64_t size_bytes;  /* with its header */
-	const uint8_t *bytes; /* valid during the call only; NULL in devcode_image.containers */
+	const uint8_t *bytes; /* valid until the next step; NULL in devcode_image.containers */
 	size_t held_bytes;    /* number of held bytes if payloads were not kept; 0: all are held */
 	const struct devcode_entry *entries; /* likewise */
 	size_t entry_count;
@@ -147,25 +155,33 @@ struct devcode_image {
 	uint64_t module_ids_offset, module_ids_bytes;
 };
 
-struct devcode_sink {
-	void *context;
-	/* One container. A return other than 0 stops the reading. May be NULL. */
-	int (*container)(struct jw_error *err, void *context,
-					 const struct devcode_container *container);
-	/* One image that holds device code, after its containers. May be NULL. */
-	int (*image)(struct jw_error *err, void *context, const struct devcode_image *image);
-	/* A file or member of a known format that cannot be read; `why` is one line. Everything handed
-	 * over from that image is void; reading continues with the next image. May be NULL. */
-	void (*trouble)(void *context, const char *path, const char *member,
-					const struct jw_error *why);
-	/* Polled often, so that even one huge member of an archive can be interrupted:
-	 * JW_ERR_INTERRUPTED. */
-	struct jw_cancel cancel;
+enum code_step {
+	CODE_FAILED = -1, /* interrupted: JW_ERR_INTERRUPTED */
+	CODE_END,
+	CODE_CONTAINER,
+	CODE_IMAGE, /* one that holds device code, behind its containers */
+	/* A file or member of a known format that cannot be read. All that was given of that image is
+	 * void; reading continues with the next one. */
+	CODE_TROUBLE,
 };
 
-/* Reads one path: a file (never a directory). A file without device code calls nothing and is not
- * an error. -1: the file cannot be opened or is not a regular file, or the sink stopped it. */
-int devcode_read(struct jw_error *err, const char *path, const struct devcode_sink *sink);
+/* Valid until the next step. */
+struct code_found {
+	const struct devcode_container *container; /* of CODE_CONTAINER */
+	const struct devcode_image *image;         /* of CODE_IMAGE */
+	const char *member;                        /* of CODE_TROUBLE, as in devcode_image, */
+	struct jw_error why;                       /* and one line */
+};
+
+/* Opens a file (never a directory). `path` and `cancel`, which may be NULL, must stay: it is asked
+ * often, so that even one huge member of an archive can be interrupted. -1: the file cannot be
+ * opened, or is not a regular file. */
+struct code_reader;
+int code_open(struct jw_error *err, const char *path, const struct jw_cancel *cancel,
+			  struct code_reader **ret_reader);
+/* The next enum code_step. A file without device code ends at once. */
+int code_next(struct jw_error *err, struct code_reader *reader, struct code_found *ret_found);
+void code_close(struct code_reader *reader); /* may be NULL */
 
 /* The decompressed payload of an entry (at most DEVCODE_MOST_PAYLOAD bytes) with its own trailing
  * NULs. The driver's key contains it and one more NUL. Raw PTX has that NUL in its padding: the
@@ -209,20 +225,31 @@ uint32_t devcode_cubin_cuda(const struct devcode_container *container,
 struct devcode_part {
 	const char *member; /* as in devcode_image */
 	uint64_t offset, size_bytes;
-	bool done; /* set by devcode_copy */
+	bool done; /* set by code_copy_next */
 };
 
 /* Pieces have this size, except each part's last one. */
 enum { DEVCODE_PIECE = 3 << 16 };
 
-/* Reads `path` once and hands over the parts piece by piece, in order. Parts of one member are
- * adjacent, in ascending order, without overlaps. -1 if a part could not be read (`done` tells
- * which could), or if `piece` returned other than 0. `cancel` and `again_bytes` (walk_again) may be
- * NULL. */
-int devcode_copy(struct jw_error *err, const char *path, struct devcode_part *parts, size_t count,
-				 int (*piece)(struct jw_error *err, void *context, size_t part, const uint8_t *data,
-							  size_t size),
-				 void *context, const struct jw_cancel *cancel, uint64_t *again_bytes);
-/* One part, into memory. The caller frees *ret_bytes. */
-int devcode_reread(struct jw_error *err, const char *path, const struct devcode_part *part,
-				   const struct jw_cancel *cancel, uint64_t *again_bytes, struct buf *ret_bytes);
+/* Reads a file once more, and gives its parts piece by piece.
+ *
+ *     struct code_copy copy = {.path = path, .parts = parts, .count = count};
+ *     while ((step = code_copy_next(err, &copy)) > 0)
+ *             ...
+ *     code_copy_close(&copy); */
+struct code_copy {
+	const char *path;
+	/* Parts of one member are adjacent, in ascending order, without overlaps. */
+	struct devcode_part *parts;
+	size_t count;
+	const struct jw_cancel *cancel; /* may be NULL */
+	uint64_t *again_bytes;          /* walk_again; may be NULL */
+	/* The piece, valid until the next call: */
+	size_t part;
+	const uint8_t *data;
+	size_t size;
+	struct code_copying *copying; /* private */
+};
+/* 1: a piece; 0: all parts were read; -1: one could not be (`done` tells which could). */
+int code_copy_next(struct jw_error *err, struct code_copy *copy);
+void code_copy_close(struct code_copy *copy);

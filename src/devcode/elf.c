@@ -5,8 +5,8 @@
 
 #include "base/cursor.h"
 #include "base/mem.h"
-#include "devcode/devcode.h"
 #include "devcode/elf64.h"
+#include "devcode/reread.h"
 
 enum {
 	MANY = 0xffff,        /* e_shstrndx: see section 0 */
@@ -24,8 +24,8 @@ struct headers {
 	uint32_t names; /* index of the section with the names */
 };
 
-static int find_headers(struct jw_error *err, const struct bytes *bytes,
-						const struct elf64_header *elf, struct headers *ret_headers)
+static int find_headers(struct jw_error *err, struct bytes *bytes, const struct elf64_header *elf,
+						struct headers *ret_headers)
 {
 	struct headers headers = {elf->shoff, elf->shnum, elf->shstrndx};
 	struct elf64_section first;
@@ -50,65 +50,52 @@ static int find_headers(struct jw_error *err, const struct bytes *bytes,
 	return 0;
 }
 
-static bool is_initialised(const struct elf64_section *section)
+/* Adds those of initialised data. */
+static int add_elf_sections(struct jw_error *err, struct bytes *bytes,
+							const struct headers *headers, struct section_table *table)
 {
-	return section->type && section->type != ELF64_SHT_NOBITS &&
-		   (section->flags & ELF64_SHF_ALLOC) && !(section->flags & ELF64_SHF_EXECINSTR) &&
-		   !(section->flags & ELF64_SHF_COMPRESSED);
-}
+	struct elf64_section *sections = mem_array((size_t)headers->count, sizeof *sections),
+						 names = {0};
+	const uint8_t *data = NULL, *text = NULL;
+	int result = -1;
 
-static int add_elf_sections(struct jw_error *err, const struct bytes *bytes,
-							const struct elf64_section *sections, const struct headers *headers,
-							struct section_table *table)
-{
-	struct elf64_section names = {0};
-	const uint8_t *text = NULL;
-
+	if (headers->count &&
+		bytes_get(err, bytes, headers->offset, headers->count * ELF64_SHDR_SIZE, &data))
+		goto done;
+	for (size_t i = 0; i < headers->count; i++)
+		elf64_section_read(data + i * ELF64_SHDR_SIZE, &sections[i]);
 	if (headers->names < headers->count)
 		names = sections[headers->names];
 	if (names.size_bytes > MOST_NAMES ||
-		!range_fits(names.offset, names.size_bytes, bytes->size_bytes))
-		return error_set(err, JW_ERR_FORMAT, "the names of the sections are outside of the file");
+		!range_fits(names.offset, names.size_bytes, bytes->size_bytes)) {
+		error_set(err, JW_ERR_FORMAT, "the names of the sections are outside of the file");
+		goto done;
+	}
 	if (names.size_bytes && bytes_get(err, bytes, names.offset, names.size_bytes, &text))
-		return -1;
+		goto done;
 	for (size_t i = 0; i < headers->count; i++) {
 		const struct elf64_section *section = &sections[i];
-		bool named = section->name < names.size_bytes;
+		const bool named = text && section->name < names.size_bytes;
 
-		if (!is_initialised(section))
+		if (!section->type || section->type == ELF64_SHT_NOBITS ||
+			!(section->flags & ELF64_SHF_ALLOC) || (section->flags & ELF64_SHF_EXECINSTR) ||
+			(section->flags & ELF64_SHF_COMPRESSED))
 			continue;
-		if (!range_fits(section->offset, section->size_bytes, bytes->size_bytes))
-			return error_set(err, JW_ERR_FORMAT,
-							 "the file is cut off before the end of section %zu", i);
-		if (sections_add(err, table, named && text ? (const char *)text + section->name : "",
-						 named ? (size_t)(names.size_bytes - section->name) : 0, section->offset,
-						 section->size_bytes, section->address))
-			return -1;
-	}
-	return 0;
-}
-
-static int read_elf_sections(struct jw_error *err, const struct bytes *bytes,
-							 const struct headers *headers, struct section_table *table)
-{
-	struct elf64_section *sections = mem_array((size_t)headers->count, sizeof *sections);
-	const uint8_t *data;
-	int result = -1;
-
-	if (headers->count) {
-		if (bytes_get(err, bytes, headers->offset, headers->count * ELF64_SHDR_SIZE, &data))
+		if (!range_fits(section->offset, section->size_bytes, bytes->size_bytes)) {
+			error_set(err, JW_ERR_FORMAT, "the file is cut off before the end of section %zu", i);
 			goto done;
-		for (size_t i = 0; i < headers->count; i++)
-			elf64_section_read(data + i * ELF64_SHDR_SIZE, &sections[i]);
+		}
+		sections_add(table, named ? (const char *)text + section->name : "",
+					 named ? (size_t)(names.size_bytes - section->name) : 0, section->offset,
+					 section->size_bytes, section->address);
 	}
-	result = add_elf_sections(err, bytes, sections, headers, table);
+	result = 0;
 done:
 	mem_free(sections);
 	return result;
 }
 
-static int read_elf_header(struct jw_error *err, const struct bytes *bytes,
-						   struct elf64_header *ret_elf)
+static int read_elf_header(struct jw_error *err, struct bytes *bytes, struct elf64_header *ret_elf)
 {
 	const uint8_t *data;
 
@@ -124,7 +111,7 @@ static int read_elf_header(struct jw_error *err, const struct bytes *bytes,
 	return 0;
 }
 
-int elf_sections(struct jw_error *err, const struct bytes *bytes, struct section_table *ret_table)
+int elf_sections(struct jw_error *err, struct bytes *bytes, struct section_table *ret_table)
 {
 	struct section_table table = {0};
 	struct elf64_header elf;
@@ -136,7 +123,7 @@ int elf_sections(struct jw_error *err, const struct bytes *bytes, struct section
 	table.absent = !elf.shoff;
 	if (elf.shoff) {
 		if (find_headers(err, bytes, &elf, &headers) ||
-			read_elf_sections(err, bytes, &headers, &table)) {
+			add_elf_sections(err, bytes, &headers, &table)) {
 			sections_free(&table);
 			return -1;
 		}
@@ -164,54 +151,61 @@ static struct elf_pointer *find_pointer(struct elf_pointer *pointers, size_t cou
 	return NULL;
 }
 
-struct relocation {
-	uint64_t wanted; /* type and symbol */
-	struct elf_pointer *pointers;
-	size_t count;
-};
-
 static_assert(DEVCODE_PIECE % RELA_SIZE == 0, "pieces hold whole relocations");
 
-static int apply_relocations(struct jw_error *err, void *context, size_t part, const uint8_t *rela,
-							 size_t size)
+/* `wanted`: type and symbol. */
+static void apply_relocations(const uint8_t *rela, size_t size, uint64_t wanted,
+							  struct elf_pointer *pointers, size_t count)
 {
-	const struct relocation *relocation = context;
-	struct elf_pointer *pointers = relocation->pointers;
-	const uint64_t first = pointers[0].address, last = pointers[relocation->count - 1].address;
+	const uint64_t first = pointers[0].address, last = pointers[count - 1].address;
 
-	(void)err;
-	(void)part;
 	for (; size >= RELA_SIZE; size -= RELA_SIZE, rela += RELA_SIZE) {
 		uint64_t address = load_u64(rela);
 		struct elf_pointer *pointer;
 
-		if (address < first || address > last || load_u64(rela + 8) != relocation->wanted)
+		if (address < first || address > last || load_u64(rela + 8) != wanted)
 			continue;
-		pointer = find_pointer(pointers, relocation->count, address);
+		pointer = find_pointer(pointers, count, address);
 		if (pointer)
 			pointer->value = load_u64(rela + 16);
 	}
-	return 0;
 }
 
-int elf_relocate(struct jw_error *err, const struct bytes *bytes, const struct section_table *table,
+int elf_relocate(struct jw_error *err, struct bytes *bytes, const struct section_table *table,
 				 struct elf_pointer *pointers, size_t count)
 {
-	struct relocation relocation = {.pointers = pointers, .count = count};
 	struct elf64_header elf;
+	uint64_t wanted;
 
-	if (!count || read_elf_header(err, bytes, &elf))
-		return count ? -1 : 0;
-	relocation.wanted = elf.machine == MACHINE_AARCH64 ? AARCH64_RELATIVE : X86_64_RELATIVE;
+	if (!count)
+		return 0;
+	if (read_elf_header(err, bytes, &elf))
+		return -1;
+	wanted = elf.machine == MACHINE_AARCH64 ? AARCH64_RELATIVE : X86_64_RELATIVE;
 	if (elf.machine != MACHINE_AARCH64 && elf.machine != MACHINE_X86_64)
 		return error_set(err, JW_ERR_UNSUPPORTED, "relocations of ELF machine %u", elf.machine);
 	for (size_t i = 0; i < table->count; i++) {
 		const struct section *section = &table->items[i];
+		const uint64_t size = section->size_bytes / RELA_SIZE * RELA_SIZE;
+		struct devcode_part part;
+		struct code_copy copy;
+		const uint8_t *rela;
+		int step;
 
-		if (!strcmp(section->name, ".rela.dyn") &&
-			bytes->each(err, bytes->context, section->offset,
-						section->size_bytes / RELA_SIZE * RELA_SIZE, apply_relocations,
-						&relocation))
+		if (strcmp(section->name, ".rela.dyn") != 0)
+			continue;
+		if (bytes_at_hand(bytes, section->offset, size, &rela)) {
+			apply_relocations(rela, (size_t)size, wanted, pointers, count);
+			continue;
+		}
+		/* They have tens of megabytes, for which the member is decompressed a second time. */
+		part = (struct devcode_part){
+			.member = bytes->origin->member, .offset = section->offset, .size_bytes = size};
+		copy = copy_of(bytes->origin, &part);
+		while ((step = code_copy_next(err, &copy)) > 0)
+			apply_relocations(copy.data, copy.size, wanted, pointers, count);
+		code_copy_close(&copy);
+		if (step)
 			return -1;
 	}
 	return 0;

@@ -9,6 +9,7 @@
 #include "devcode/cubin.h"
 #include "devcode/ptx.h"
 #include "devcode/ptx_text.h"
+#include "devcode/reread.h"
 #include "devcode/sections.h"
 
 enum {
@@ -22,15 +23,12 @@ enum {
 
 int image_entry_room(struct jw_error *err, struct image *image, size_t count)
 {
-	struct devcode_entry *larger;
-
 	if (count <= image->entry_capacity)
 		return 0;
 	if (count > MOST_ENTRIES)
 		return error_set(err, JW_ERR_LIMIT, "a container of %zu entries", count);
 	count = count < MOST_ENTRIES / 2 ? count * 2 : MOST_ENTRIES;
-	larger = mem_resize(image->entries, count * sizeof *larger);
-	image->entries = larger;
+	image->entries = mem_resize(image->entries, count * sizeof *image->entries);
 	image->entry_capacity = count;
 	return 0;
 }
@@ -47,8 +45,11 @@ int image_entries(struct jw_error *err, struct image *image, const uint8_t *byte
 int image_keep(struct jw_error *err, struct image *image, const uint8_t *bytes, size_t held_bytes,
 			   uint64_t offset, const struct container_walk *walk)
 {
-	const struct devcode_sink *sink = image->reading->sink;
-	struct devcode_container container = {
+	struct devcode_container *listed;
+
+	if (VEC_ROOM(err, image->containers, image->capacity, image->count, MOST_CONTAINERS))
+		return -1;
+	image->found = (struct devcode_container){
 		.index = image->count,
 		.section = DEVCODE_NO_SECTION,
 		.offset = offset,
@@ -58,16 +59,10 @@ int image_keep(struct jw_error *err, struct image *image, const uint8_t *bytes, 
 		.entries = image->entries,
 		.entry_count = walk->entries,
 	};
-
-	if (VEC_ROOM(err, image->containers, image->capacity, image->count, MOST_CONTAINERS))
-		return -1;
-	if (sink->container && sink->container(err, sink->context, &container)) {
-		image->reading->stopped = true;
-		return -1;
-	}
-	container.bytes = NULL;
-	container.entries = NULL;
-	image->containers[image->count++] = container;
+	listed = &image->containers[image->count++];
+	*listed = image->found;
+	listed->bytes = NULL;
+	listed->entries = NULL;
 	return 0;
 }
 
@@ -77,8 +72,8 @@ int image_damage(struct jw_error *err, struct image *image, uint64_t offset,
 	image->vain_steps += walk->entries;
 	if (image->damaged_count == MOST_DAMAGED || image->vain_steps > MOST_VAIN_STEPS)
 		return error_set(err, JW_ERR_LIMIT, "too many broken containers to go on searching");
-	if (VEC_ROOM(err, image->damaged, image->damaged_capacity, image->damaged_count, MOST_DAMAGED))
-		return -1;
+	(void)VEC_ROOM(NULL, image->damaged, image->damaged_capacity, image->damaged_count,
+				   MOST_DAMAGED);
 	image->damaged[image->damaged_count++] = offset;
 	return 0;
 }
@@ -92,41 +87,39 @@ int image_wrapper(struct jw_error *err, struct image *image, uint64_t offset, ui
 	return 0;
 }
 
-static int single_cubin(struct jw_error *err, const uint8_t *bytes, uint64_t size,
-						struct devcode_entry *entry)
+/* A cubin or a text that is a container of its own. */
+static int keep_single(struct jw_error *err, struct image *image, enum devcode_format format,
+					   const uint8_t *bytes, uint64_t size, uint64_t offset)
 {
-	struct cubin_header header;
+	struct devcode_entry entry = {.offset = offset, .stored_bytes = size, .size_bytes = size};
 
-	if (cubin_read(err, bytes, (size_t)size, &header))
-		return -1;
-	entry->kind = DEVCODE_KIND_CUBIN;
-	entry->target = (struct jw_target){.sm = header.sm, .suffix = header.exclusive ? 'a' : 0};
-	entry->cuda_13 = header.cuda_13;
-	return 0;
-}
+	if (format == DEVCODE_CUBIN) {
+		struct cubin_header header;
 
-static int single_ptx(struct jw_error *err, const uint8_t *bytes, uint64_t size,
-					  struct devcode_entry *entry)
-{
-	struct devcode_ptx_header header;
+		if (cubin_read(err, bytes, (size_t)size, &header))
+			return -1;
+		entry.kind = DEVCODE_KIND_CUBIN;
+		entry.target = (struct jw_target){.sm = header.sm, .suffix = header.exclusive ? 'a' : 0};
+		entry.cuda_13 = header.cuda_13;
+	} else {
+		struct devcode_ptx_header header;
 
-	if (ptx_header_read(err, bytes, (size_t)size, &header))
-		return -1;
-	entry->kind = DEVCODE_KIND_PTX;
-	entry->target = header.target;
-	entry->isa_major = header.isa_major;
-	entry->isa_minor = header.isa_minor;
-	return 0;
-}
-
-static int keep_single(struct jw_error *err, struct image *image, const uint8_t *bytes,
-					   uint64_t offset, const struct devcode_entry *entry)
-{
-	if (image_entry_room(err, image, 1))
-		return -1;
-	image->entries[0] = *entry;
+		if (ptx_header_read(err, bytes, (size_t)size, &header))
+			return -1;
+		entry.kind = DEVCODE_KIND_PTX;
+		entry.target = header.target;
+		entry.isa_major = header.isa_major;
+		entry.isa_minor = header.isa_minor;
+	}
+	(void)image_entry_room(NULL, image, 1);
+	image->entries[0] = entry;
 	return image_keep(err, image, bytes, 0, offset,
-					  &(struct container_walk){.size_bytes = entry->size_bytes, .entries = 1});
+					  &(struct container_walk){.size_bytes = size, .entries = 1});
+}
+
+int image_single(struct jw_error *err, struct image *image, const uint8_t *bytes, uint64_t size)
+{
+	return keep_single(err, image, image->format, bytes, size, 0);
 }
 
 size_t image_text_needs(const struct image *image, const uint8_t *version, size_t size,
@@ -162,7 +155,6 @@ static void share_blanks(struct image *image, const uint8_t *version, uint64_t o
 int image_text(struct jw_error *err, struct image *image, const uint8_t *version, size_t before,
 			   size_t size, uint64_t offset, size_t *ret_size)
 {
-	struct devcode_entry entry = {0};
 	size_t read, length = ptx_text_length(version, size, &read), lead;
 
 	/* What was read behind a text is read again for the next one. */
@@ -180,108 +172,10 @@ int image_text(struct jw_error *err, struct image *image, const uint8_t *version
 	lead = ptx_text_lead(version, before);
 	share_blanks(image, version, offset, &lead, &length);
 	*ret_size = length;
-	entry.stored_bytes = entry.size_bytes = lead + length;
-	entry.offset = offset - lead;
-	if (single_ptx(err, version - lead, lead + length, &entry) ||
-		keep_single(err, image, version - lead, offset - lead, &entry))
+	if (keep_single(err, image, DEVCODE_PTX, version - lead, lead + length, offset - lead))
 		return -1;
 	image->containers[image->count - 1].text = true;
 	return 0;
-}
-
-int image_single(struct jw_error *err, struct image *image, const uint8_t *bytes, uint64_t size)
-{
-	struct devcode_entry entry = {.stored_bytes = size, .size_bytes = size};
-
-	if (image->format == DEVCODE_CUBIN ? single_cubin(err, bytes, size, &entry)
-									   : single_ptx(err, bytes, size, &entry))
-		return -1;
-	return keep_single(err, image, bytes, 0, &entry);
-}
-
-/* The image for the sink: only sections that hold something, and the map to them. */
-struct listing {
-	struct devcode_section *sections;
-	uint32_t *numbers; /* by index in the table: its number in `sections`, or DEVCODE_NO_SECTION */
-	bool *has_containers; /* by index in the table: holds more than texts */
-	size_t count, capacity;
-};
-
-static int list_section(struct jw_error *err, struct listing *listing,
-						const struct section_table *table, const struct section *section,
-						uint32_t *ret_number)
-{
-	size_t at = (size_t)(section - table->items);
-
-	if (listing->numbers[at] == DEVCODE_NO_SECTION) {
-		struct devcode_section *next;
-
-		if (VEC_ROOM(err, listing->sections, listing->capacity, listing->count, SECTIONS_MOST))
-			return -1;
-		next = &listing->sections[listing->count];
-		*next = (struct devcode_section){
-			.role = section->role, .offset = section->offset, .size_bytes = section->size_bytes};
-		for (size_t i = 0; i + 1 < sizeof next->name; i++)
-			next->name[i] = section->name[i];
-		listing->numbers[at] = (uint32_t)listing->count++;
-	}
-	*ret_number = listing->numbers[at];
-	return 0;
-}
-
-/* Keeps the containers that lie in a section, in place, and numbers their sections. */
-static int assign_sections(struct jw_error *err, struct image *image,
-						   const struct section_table *table, struct listing *listing)
-{
-	size_t kept = 0;
-
-	listing->numbers = mem_array(table->count, sizeof *listing->numbers);
-	listing->has_containers = mem_array(table->count, sizeof *listing->has_containers);
-	if (!listing->has_containers)
-		return -1;
-	for (size_t i = 0; i < table->count; i++)
-		listing->numbers[i] = DEVCODE_NO_SECTION;
-	for (size_t i = 0; i < image->count; i++) {
-		struct devcode_container *container = &image->containers[i];
-		const struct section *section =
-			sections_holding(table, container->offset, container->size_bytes);
-
-		if (!section)
-			continue;
-		if (list_section(err, listing, table, section, &container->section))
-			return -1;
-		listing->has_containers[section - table->items] |= !container->text;
-		image->containers[kept++] = *container;
-	}
-	image->count = kept;
-	return 0;
-}
-
-/* Counts broken containers in sections that hold containers: elsewhere they are chance hits. */
-static size_t count_damaged(const struct image *image, const struct section_table *table,
-							const struct listing *listing)
-{
-	size_t damaged = 0;
-
-	for (size_t i = 0; i < image->damaged_count; i++) {
-		const struct section *section = sections_holding(table, image->damaged[i], CONTAINER_ALIGN);
-
-		if (section &&
-			(section->role != DEVCODE_LOOSE || listing->has_containers[section - table->items]))
-			damaged++;
-	}
-	return damaged;
-}
-
-/* PE cuts its name to eight characters. */
-static void find_module_ids(const struct section_table *table, struct devcode_image *full)
-{
-	for (size_t i = 0; i < table->count; i++)
-		if (!strcmp(table->items[i].name, "__nv_module_id") ||
-			!strcmp(table->items[i].name, "__nv_mod")) {
-			full->module_ids_offset = table->items[i].offset;
-			full->module_ids_bytes = table->items[i].size_bytes;
-		}
 }
 
 /* Among the names of the libraries that it needs: libcudart.so.12, libcudart-d0da41ae.so.11.0. */
@@ -293,8 +187,7 @@ static uint32_t runtime_of(const struct section_table *table, const struct bytes
 
 	for (size_t i = 0; i < table->count; i++)
 		if (!strcmp(table->items[i].name, ".dynstr") &&
-			range_fits(table->items[i].offset, table->items[i].size_bytes, bytes->at_hand) &&
-			!bytes_get(NULL, bytes, table->items[i].offset, table->items[i].size_bytes, &names))
+			bytes_at_hand(bytes, table->items[i].offset, table->items[i].size_bytes, &names))
 			size = (size_t)table->items[i].size_bytes;
 	for (const uint8_t *end; size && (end = memchr(names, 0, size)); names = end + 1) {
 		const char *name = (const char *)names, *version;
@@ -311,58 +204,81 @@ static uint32_t runtime_of(const struct section_table *table, const struct bytes
 	return cuda;
 }
 
-static int hand_over_listing(struct jw_error *err, struct image *image,
-							 const struct section_table *table, const struct listing *listing,
-							 const struct bytes *bytes, size_t damaged, bool wrappers_known)
+/* Keeps the containers that lie in a section, in place, and lists their sections. Returns how many
+ * broken ones lie in sections that hold containers: elsewhere they are chance hits. */
+static size_t assign_sections(struct image *image, const struct section_table *table,
+							  size_t *ret_count)
 {
-	const struct devcode_sink *sink = image->reading->sink;
-	struct devcode_image full = {
-		.path = image->reading->path,
-		.member = image->member,
-		.format = image->format,
-		.size_bytes = bytes->size_bytes,
-		.sections = listing->sections,
-		.section_count = listing->count,
-		.containers = image->containers,
-		.container_count = image->count,
-		.damaged = damaged,
-		.wrappers_known = wrappers_known,
-	};
+	/* By index in the table: its number in image->sections, and whether it holds more than texts */
+	uint32_t *numbers = mem_array(table->count, sizeof *numbers);
+	bool *has_containers = mem_array(table->count, sizeof *has_containers);
+	size_t kept = 0, listed = 0, damaged = 0;
 
-	if ((!image->count && !damaged) || !sink->image)
-		return 0;
-	find_module_ids(table, &full);
-	full.runtime_cuda = runtime_of(table, bytes);
-	if (sink->image(err, sink->context, &full)) {
-		image->reading->stopped = true;
-		return -1;
+	image->sections = mem_array(table->count, sizeof *image->sections);
+	for (size_t i = 0; i < table->count; i++)
+		numbers[i] = DEVCODE_NO_SECTION;
+	for (size_t i = 0; i < image->count; i++) {
+		struct devcode_container *container = &image->containers[i];
+		const struct section *section =
+			sections_holding(table, container->offset, container->size_bytes);
+		size_t at;
+
+		if (!section)
+			continue;
+		at = (size_t)(section - table->items);
+		if (numbers[at] == DEVCODE_NO_SECTION) {
+			struct devcode_section *next = &image->sections[listed];
+
+			*next = (struct devcode_section){.role = section->role,
+											 .offset = section->offset,
+											 .size_bytes = section->size_bytes};
+			memcpy(next->name, section->name, sizeof next->name);
+			numbers[at] = (uint32_t)listed++;
+		}
+		container->section = numbers[at];
+		has_containers[at] |= !container->text;
+		image->containers[kept++] = *container;
 	}
-	return 0;
+	image->count = kept;
+	for (size_t i = 0; i < image->damaged_count; i++) {
+		const struct section *section = sections_holding(table, image->damaged[i], CONTAINER_ALIGN);
+
+		if (section && (section->role != DEVCODE_LOOSE || has_containers[section - table->items]))
+			damaged++;
+	}
+	mem_free(numbers);
+	mem_free(has_containers);
+	*ret_count = listed;
+	return damaged;
 }
 
-int image_finish(struct jw_error *err, struct image *image, const struct section_table *table,
-				 const struct bytes *bytes)
+struct devcode_image image_finish(struct image *image, const struct section_table *table,
+								  struct bytes *bytes)
 {
-	struct listing listing = {0};
-	size_t damaged = image->damaged_count;
-	bool known = true;
-	int result = -1;
+	struct devcode_image full = {.format = image->format,
+								 .size_bytes = bytes->size_bytes,
+								 .damaged = image->damaged_count,
+								 .wrappers_known = true};
 
 	if (!table->absent) {
-		if (assign_sections(err, image, table, &listing) ||
-			wrappers_follow(image, table, bytes, image->containers, image->count, &known))
-			goto done;
-		damaged = count_damaged(image, table, &listing);
+		full.damaged = assign_sections(image, table, &full.section_count);
+		full.wrappers_known = wrappers_follow(image, table, bytes);
 	} else if (image->format == DEVCODE_ELF || image->format == DEVCODE_PE) {
-		known = false;
-		damaged = image->count ? damaged : 0;
+		full.wrappers_known = false;
+		full.damaged = image->count ? full.damaged : 0;
 	}
-	result = hand_over_listing(err, image, table, &listing, bytes, damaged, known);
-done:
-	mem_free(listing.sections);
-	mem_free(listing.numbers);
-	mem_free(listing.has_containers);
-	return result;
+	full.sections = image->sections;
+	full.containers = image->containers;
+	full.container_count = image->count;
+	for (size_t i = 0; i < table->count; i++)
+		/* PE cuts its name to eight characters. */
+		if (!strcmp(table->items[i].name, "__nv_module_id") ||
+			!strcmp(table->items[i].name, "__nv_mod")) {
+			full.module_ids_offset = table->items[i].offset;
+			full.module_ids_bytes = table->items[i].size_bytes;
+		}
+	full.runtime_cuda = runtime_of(table, bytes);
+	return full;
 }
 
 void image_free(struct image *image)
@@ -371,54 +287,24 @@ void image_free(struct image *image)
 	mem_free(image->damaged);
 	mem_free(image->wrappers);
 	mem_free(image->entries);
+	mem_free(image->sections);
 }
 
 /* Finds containers made by device linking. Source: docs/fatbin.md, "Who links, and when": the
  * wrapper of a linked binary has version 2, and points to it by a relocation. */
 
-/* Whether there is anything to link; otherwise no wrapper is missing. `ret_wrappers` tells whether
- * there is a section for them. */
-static bool needs_wrappers(const struct section_table *table,
-						   const struct devcode_container *containers, size_t count,
-						   bool *ret_wrappers)
+static bool mark_wrapped(struct image *image, uint64_t offset)
 {
-	bool needs = false;
-
-	*ret_wrappers = false;
-	for (size_t i = 0; i < table->count; i++)
-		*ret_wrappers = *ret_wrappers || table->items[i].wrappers;
-	for (size_t i = 0; i < count && !needs; i++) {
-		const struct section *section =
-			sections_holding(table, containers[i].offset, containers[i].size_bytes);
-
-		needs = section && section->role == DEVCODE_RELOCATABLE;
-	}
-	return needs;
-}
-
-static bool is_wrapper(const struct section_table *table, const struct wrapper *wrapper,
-					   uint64_t *ret_address)
-{
-	const struct section *section = sections_holding(table, wrapper->offset, WRAPPER_SIZE);
-
-	if (!section || !section->wrappers)
-		return false;
-	*ret_address = section->address + (wrapper->offset - section->offset) + WRAPPER_DATA_AT;
-	return true;
-}
-
-static bool mark_wrapped(struct devcode_container *containers, size_t count, uint64_t offset)
-{
-	size_t low = 0, high = count;
+	size_t low = 0, high = image->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (containers[middle].offset == offset) {
-			containers[middle].linked = true;
+		if (image->containers[middle].offset == offset) {
+			image->containers[middle].linked = true;
 			return true;
 		}
-		if (containers[middle].offset < offset)
+		if (image->containers[middle].offset < offset)
 			low = middle + 1;
 		else
 			high = middle;
@@ -433,53 +319,48 @@ static int by_address(const void *a, const void *b)
 	return one->address < two->address ? -1 : one->address > two->address;
 }
 
-/* Reads the wrappers' data pointers, as after loading at the preferred address. */
-static int read_pointers(struct jw_error *err, struct image *image,
-						 const struct section_table *table, const struct bytes *bytes,
-						 struct elf_pointer *pointers, size_t *ret_count)
+bool wrappers_follow(struct image *image, const struct section_table *table, struct bytes *bytes)
 {
+	struct elf_pointer *pointers;
+	bool exist = false, known = true;
 	size_t count = 0;
 
-	for (size_t i = 0; i < image->wrapper_count; i++) {
-		uint64_t address;
+	for (size_t i = 0; i < table->count; i++)
+		exist = exist || table->items[i].wrappers;
+	if (!exist || table->object) {
+		/* Without objects there is nothing to link, and no wrapper is missing. */
+		for (size_t i = 0; i < image->count; i++) {
+			const struct section *section = sections_holding(table, image->containers[i].offset,
+															 image->containers[i].size_bytes);
 
-		if (is_wrapper(table, &image->wrappers[i], &address))
-			pointers[count++] = (struct elf_pointer){address, image->wrappers[i].data};
+			known = known && !(section && section->role == DEVCODE_RELOCATABLE);
+		}
+		return known;
 	}
-	*ret_count = count;
-	if (!count)
-		return 0;
-	qsort(pointers, count, sizeof *pointers, by_address);
-	return image->format == DEVCODE_ELF ? elf_relocate(err, bytes, table, pointers, count) : 0;
-}
-
-int wrappers_follow(struct image *image, const struct section_table *table,
-					const struct bytes *bytes, struct devcode_container *containers, size_t count,
-					bool *ret_known)
-{
-	struct jw_error why = {0};
-	struct elf_pointer *pointers;
-	bool wrappers, needed = needs_wrappers(table, containers, count, &wrappers), known;
-	size_t pointer_count = 0;
-
-	*ret_known = !needed;
-	if (!wrappers || table->object)
-		return 0;
+	/* Their data pointers, as after loading at the preferred address */
 	pointers = mem_array(image->wrapper_count, sizeof *pointers);
-	/* Damaged relocations only leave it unknown, as do more sections than a linker makes. */
-	known = !read_pointers(&why, image, table, bytes, pointers, &pointer_count);
-	if (pointer_count * table->count > MOST_VAIN_STEPS)
+	for (size_t i = 0; i < image->wrapper_count; i++) {
+		const struct wrapper *wrapper = &image->wrappers[i];
+		const struct section *section = sections_holding(table, wrapper->offset, WRAPPER_SIZE);
+
+		if (section && section->wrappers)
+			pointers[count++] = (struct elf_pointer){
+				section->address + (wrapper->offset - section->offset) + WRAPPER_DATA_AT,
+				wrapper->data};
+	}
+	/* More sections than a linker makes, and damaged relocations, only leave it unknown. */
+	if (count * table->count > MOST_VAIN_STEPS)
 		known = false;
-	if (!known)
-		pointer_count = 0;
-	for (size_t i = 0; i < pointer_count; i++) {
+	else if (count && image->format == DEVCODE_ELF) {
+		qsort(pointers, count, sizeof *pointers, by_address);
+		known = !elf_relocate(NULL, bytes, table, pointers, count);
+	}
+	for (size_t i = 0, all = known ? count : 0; i < all; i++) {
 		uint64_t offset;
 
-		if (!sections_offset(table, pointers[i].value, &offset) ||
-			!mark_wrapped(containers, count, offset))
+		if (!sections_offset(table, pointers[i].value, &offset) || !mark_wrapped(image, offset))
 			known = false;
 	}
 	mem_free(pointers);
-	*ret_known = known;
-	return 0;
+	return known;
 }

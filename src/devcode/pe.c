@@ -4,6 +4,7 @@
 
 #include "base/cursor.h"
 #include "base/text.h"
+#include "devcode/reread.h"
 
 enum {
 	DOS_SIZE = 64,
@@ -51,8 +52,7 @@ bool pe_is_object(const uint8_t *data, size_t size)
 		   sections > 0 && !optional_size;
 }
 
-static int read_coff(struct jw_error *err, const struct bytes *bytes, uint64_t at,
-					 struct coff *ret_coff)
+static int read_coff(struct jw_error *err, struct bytes *bytes, uint64_t at, struct coff *ret_coff)
 {
 	struct coff coff = {0};
 	struct cursor cursor;
@@ -73,7 +73,7 @@ static int read_coff(struct jw_error *err, const struct bytes *bytes, uint64_t a
 }
 
 /* From "MZ" to the header with which objects begin. */
-static int read_image(struct jw_error *err, const struct bytes *bytes, struct coff *ret_coff)
+static int read_image(struct jw_error *err, struct bytes *bytes, struct coff *ret_coff)
 {
 	const uint8_t *data;
 	uint32_t at;
@@ -101,7 +101,7 @@ static int read_image(struct jw_error *err, const struct bytes *bytes, struct co
 
 /* "/123": a name of more than eight characters, which only objects have; it is in the string table
  * behind the symbols. */
-static int find_long_name(struct jw_error *err, const struct bytes *bytes, const struct coff *coff,
+static int find_long_name(struct jw_error *err, struct bytes *bytes, const struct coff *coff,
 						  const char *name, const char **ret_name, size_t *ret_size)
 {
 	uint64_t strings = (uint64_t)coff->symbols_at + (uint64_t)coff->symbols * SYMBOL_SIZE, at;
@@ -120,47 +120,38 @@ static int find_long_name(struct jw_error *err, const struct bytes *bytes, const
 	return 0;
 }
 
-/* Copies one section header, since reading a long name moves the window. */
-static int add_section(struct jw_error *err, const struct bytes *bytes, const struct coff *coff,
-					   const uint8_t header[SECTION_SIZE], struct section_table *table)
-{
-	char name[NAME_SIZE + 1] = {0};
-	uint32_t address = load_u32(header + 12), size = load_u32(header + 16),
-			 offset = load_u32(header + 20), flags = load_u32(header + 36);
-	const char *shown = name;
-	size_t shown_size = NAME_SIZE;
-
-	for (size_t i = 0; i < NAME_SIZE; i++)
-		name[i] = (char)header[i];
-	if (!(flags & SECTION_INITIALISED) || !size || !offset ||
-		(flags & (SECTION_CODE | SECTION_EXECUTE | SECTION_DISCARDABLE | SECTION_REMOVED)))
-		return 0;
-	if (!range_fits(offset, size, bytes->size_bytes))
-		return error_set(err, JW_ERR_FORMAT, "the file is cut off before the end of section %.8s",
-						 name);
-	if (find_long_name(err, bytes, coff, name, &shown, &shown_size))
-		return -1;
-	return sections_add(err, table, shown, shown_size, offset, size, coff->base + address);
-}
-
-static int add_pe_sections(struct jw_error *err, const struct bytes *bytes, const struct coff *coff,
+static int add_pe_sections(struct jw_error *err, struct bytes *bytes, const struct coff *coff,
 						   struct section_table *table)
 {
 	for (size_t i = 0; i < coff->sections; i++) {
-		uint8_t header[SECTION_SIZE];
-		const uint8_t *data;
+		uint32_t address, size, offset, flags;
+		char name[NAME_SIZE + 1] = {0};
+		const char *shown = name;
+		size_t shown_size = NAME_SIZE;
+		const uint8_t *header;
 
-		if (bytes_get(err, bytes, coff->sections_at + i * SECTION_SIZE, SECTION_SIZE, &data))
+		if (bytes_get(err, bytes, coff->sections_at + i * SECTION_SIZE, SECTION_SIZE, &header))
 			return -1;
-		memcpy(header, data, SECTION_SIZE);
-		if (add_section(err, bytes, coff, header, table))
+		memcpy(name, header, NAME_SIZE);
+		address = load_u32(header + 12);
+		size = load_u32(header + 16);
+		offset = load_u32(header + 20);
+		flags = load_u32(header + 36);
+		if (!(flags & SECTION_INITIALISED) || !size || !offset ||
+			(flags & (SECTION_CODE | SECTION_EXECUTE | SECTION_DISCARDABLE | SECTION_REMOVED)))
+			continue;
+		if (!range_fits(offset, size, bytes->size_bytes))
+			return error_set(err, JW_ERR_FORMAT,
+							 "the file is cut off before the end of section %.8s", name);
+		if (find_long_name(err, bytes, coff, name, &shown, &shown_size))
 			return -1;
+		sections_add(table, shown, shown_size, offset, size, coff->base + address);
 	}
 	sections_sort(table);
 	return 0;
 }
 
-int pe_sections(struct jw_error *err, const struct bytes *bytes, struct section_table *ret_table)
+int pe_sections(struct jw_error *err, struct bytes *bytes, struct section_table *ret_table)
 {
 	struct section_table table = {0};
 	struct coff coff;

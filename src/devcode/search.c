@@ -36,80 +36,92 @@ size_t find_word(const uint8_t *bytes, size_t size, uint64_t wanted)
 	return size;
 }
 
-enum { STEP = PTX_TEXT_BLOCK };
-
-/* A place in the search: the limits for containers and for texts, and the unassigned bytes. */
-struct search_place {
-	const struct search *search;
-	uint64_t at, text, free;
-};
-
-/* Takes the texts whose ".version" begins before place->at, which moves behind the last one. */
-static int search_texts(struct jw_error *err, struct image *image, const struct stream *stream,
-						struct search_place *place)
+struct range_search search_range(uint64_t begin, uint64_t from, uint64_t end, bool texts)
 {
-	const uint64_t end = place->search->end;
+	return (struct range_search){.end = end,
+								 .texts = texts,
+								 .at = from,
+								 .text = begin,
+								 .free = begin,
+								 .forgotten = begin,
+								 .hit = UINT64_MAX};
+}
 
-	while (place->text < place->at && place->text < end) {
-		const uint8_t *bytes = stream->memory + place->text;
-		const size_t left = (size_t)(end - place->text), kept = image->count;
-		const size_t wanted = (size_t)(place->at - place->text),
+/* The next text whose ".version" begins before search->at, which moves behind it. 1: it was kept.
+ */
+static int search_text(struct jw_error *err, struct image *image, const struct stream *stream,
+					   struct range_search *search)
+{
+	while (search->text < search->at && search->text < search->end) {
+		const uint8_t *bytes = stream->memory + search->text;
+		const size_t left = (size_t)(search->end - search->text), kept = image->count;
+		const size_t wanted = (size_t)(search->at - search->text),
 					 size = wanted < left ? wanted : left, found = ptx_text_find(bytes, size, left);
 		size_t taken = 0;
 
-		place->text += found;
+		search->text += found;
 		if (found < size &&
-			image_text(err, image, bytes + found, (size_t)(place->text - place->free), left - found,
-					   place->text, &taken))
+			image_text(err, image, bytes + found, (size_t)(search->text - search->free),
+					   left - found, search->text, &taken))
 			return -1;
-		place->text += taken;
-		place->free = image->count > kept ? place->text : place->free;
-		while (place->at < place->text)
-			place->at += CONTAINER_ALIGN;
+		search->text += taken;
+		while (search->at < search->text)
+			search->at += CONTAINER_ALIGN;
+		if (image->count > kept) {
+			search->free = search->text;
+			return 1;
+		}
 	}
 	return 0;
 }
 
-int search_range(struct jw_error *err, struct image *image, const struct stream *stream,
-				 const struct search *search)
+int search_range_next(struct jw_error *err, struct image *image, const struct stream *stream,
+					  struct range_search *search)
 {
-	struct search_place place = {
-		.search = search, .at = search->from, .text = search->begin, .free = search->begin};
-	uint64_t forgotten = search->begin;
+	for (;;) {
+		const int text = search->texts ? search_text(err, image, stream, search) : 0;
+		const uint8_t *bytes;
+		uint64_t left;
+		size_t clear, rest, step, found;
 
-	while (place.at < search->end) {
-		const uint64_t left = search->end - place.at;
-		const uint8_t *bytes = stream->memory + place.at;
-		const size_t clear = ptx_text_clear(bytes, (size_t)left), rest = (size_t)left - clear,
-					 step = rest < STEP ? rest : STEP,
-					 found = find_word(bytes + clear, step, CONTAINER_START);
-		const uint64_t here = place.at + clear + found;
-
-		place.text = place.text == place.at ? place.at + clear : place.text;
-		place.at = here;
-		if (search->texts && search_texts(err, image, stream, &place))
-			return -1;
-		if (place.at == here && found < step) {
-			const uint8_t *start = stream->memory + here;
+		if (text)
+			return text;
+		/* Unless a text holds the place */
+		if (search->at == search->hit) {
+			const uint8_t *start = stream->memory + search->hit;
+			const uint64_t most = search->end - search->hit;
 			struct container_walk walk = {0};
-			bool sound;
 
-			if (search->end - here < CONTAINER_HEADER)
-				break;
-			sound = container_check(&walk, start, search->end - here, search->end - here) ==
-					CONTAINER_SOUND;
-			if (sound ? image_entries(err, image, start, here, &walk) ||
-							image_keep(err, image, start, 0, here, &walk)
-					  : image_damage(err, image, here, &walk))
+			search->hit = UINT64_MAX;
+			if (most < CONTAINER_HEADER)
+				return 0;
+			if (container_check(&walk, start, most, most) == CONTAINER_SOUND) {
+				if (image_entries(err, image, start, search->at, &walk) ||
+					image_keep(err, image, start, 0, search->at, &walk))
+					return -1;
+				search->at += walk.size_bytes;
+				search->text = search->free = search->at;
+				return 1;
+			}
+			if (image_damage(err, image, search->at, &walk))
 				return -1;
 			/* Of a broken container, or of what is none, the first word is skipped. */
-			place.at += sound ? walk.size_bytes : CONTAINER_ALIGN;
-			place.free = sound ? place.at : place.free;
-			place.text = place.at;
+			search->at += CONTAINER_ALIGN;
+			search->text = search->at;
 		}
-		stream_forget(stream, place.at, &forgotten);
+		stream_forget(stream, search->at, &search->forgotten);
+		if (search->at >= search->end)
+			return 0;
+		bytes = stream->memory + search->at;
+		left = search->end - search->at;
+		clear = ptx_text_clear(bytes, (size_t)left);
+		rest = (size_t)left - clear;
+		step = rest < PTX_TEXT_BLOCK ? rest : PTX_TEXT_BLOCK;
+		found = find_word(bytes + clear, step, CONTAINER_START);
+		search->text = search->text == search->at ? search->at + clear : search->text;
+		search->at += clear + found;
+		search->hit = found < step ? search->at : UINT64_MAX;
 	}
-	return 0;
 }
 
 int search_wrappers(struct jw_error *err, struct image *image, const struct stream *stream,
@@ -124,7 +136,7 @@ int search_wrappers(struct jw_error *err, struct image *image, const struct stre
 	return 0;
 }
 
-/* Containers in a stream. Of a large one only headers and PTX are kept. */
+/* In a stream. */
 
 enum {
 	CHUNK = 1 << 18,      /* searched in one go */
@@ -133,50 +145,37 @@ enum {
 };
 #define MOST_STREAM (UINT64_C(1) << 36) /* no file in an archive is larger, except bombs */
 
-static int keep_head(struct jw_error *err, struct buf *head, const uint8_t *data, size_t size)
-{
-	size_t room = MOST_HEAD - head->size;
-
-	/* Allocates all of it at once: growing would hold it twice, and memory that is never written
-	 * takes no room. */
-	head->most = MOST_HEAD;
-	return buf_reserve(err, head, room) || buf_append(err, head, data, size < room ? size : room)
-			   ? -1
-			   : 0;
-}
-
-static int keep_tail(struct jw_error *err, struct capture *capture, uint64_t offset,
-					 const uint8_t *data, size_t size)
-{
-	size_t before = offset < capture->tail_from ? (size_t)(capture->tail_from - offset) : 0;
-	size_t fresh = size - before, room = CAPTURE_MOST_TAIL - capture->tail.size;
-
-	/* Bytes behind the headers are not needed: patchelf puts a string table there. */
-	capture->tail.most = CAPTURE_MOST_TAIL;
-	return buf_append(err, &capture->tail, data + before, fresh < room ? fresh : room);
-}
-
-static void keep_before(struct capture *capture, const uint8_t *data, size_t size)
-{
-	const size_t fresh = size < PTX_TEXT_BEFORE ? size : PTX_TEXT_BEFORE;
-	const size_t room = PTX_TEXT_BEFORE - fresh;
-	const size_t old = capture->before_size < room ? capture->before_size : room;
-
-	memmove(capture->before, capture->before + capture->before_size - old, old);
-	memcpy(capture->before + old, data + size - fresh, fresh);
-	capture->before_size = old + fresh;
-}
-
 /* Takes `size` bytes of the window, and keeps those that will be needed. */
-static int take_bytes(struct jw_error *err, struct stream *stream, struct capture *capture,
-					  const uint8_t *data, size_t size)
+static int take_bytes(struct jw_error *err, struct stream_search *search, const uint8_t *data,
+					  size_t size)
 {
-	keep_before(capture, data, size);
-	if (capture->head.size < MOST_HEAD && keep_head(err, &capture->head, data, size))
-		return -1;
-	if (capture->tail_from != UINT64_MAX && stream->offset + size > capture->tail_from &&
-		keep_tail(err, capture, stream->offset, data, size))
-		return -1;
+	struct stream *stream = search->stream;
+	struct buf *head = &search->head, *tail = &search->tail;
+	const size_t last = size < PTX_TEXT_BEFORE ? size : PTX_TEXT_BEFORE,
+				 room = PTX_TEXT_BEFORE - last,
+				 old = search->before_size < room ? search->before_size : room;
+
+	memmove(search->before, search->before + search->before_size - old, old);
+	memcpy(search->before + old, data + size - last, last);
+	search->before_size = old + last;
+	if (head->size < MOST_HEAD) {
+		const size_t left = MOST_HEAD - head->size;
+
+		/* Allocates all of it at once: growing would hold it twice, and memory that is never
+		 * written takes no room. */
+		head->most = MOST_HEAD;
+		(void)buf_reserve(NULL, head, left);
+		(void)buf_append(NULL, head, data, size < left ? size : left);
+	}
+	if (search->tail_from != UINT64_MAX && stream->offset + size > search->tail_from) {
+		const size_t skipped =
+			stream->offset < search->tail_from ? (size_t)(search->tail_from - stream->offset) : 0;
+		const size_t fresh = size - skipped, left = SEARCH_MOST_TAIL - tail->size;
+
+		/* Bytes behind the headers are not needed: patchelf puts a string table there. */
+		tail->most = SEARCH_MOST_TAIL;
+		(void)buf_append(NULL, tail, data + skipped, fresh < left ? fresh : left);
+	}
 	if (stream->offset > MOST_STREAM)
 		return error_set(err, JW_ERR_LIMIT, "unpacks to more than %llu bytes",
 						 (unsigned long long)MOST_STREAM);
@@ -196,93 +195,74 @@ static int note_wrappers(struct jw_error *err, struct image *image, uint64_t off
 	return 0;
 }
 
-struct large {
-	struct image *image;
-	struct stream *stream;
-	struct capture *capture;
-	uint64_t offset; /* of the container */
-	struct container_walk walk;
-	struct buf kept;
-	bool broken;
-};
-
-/* Skips `size` bytes, and copies them to `kept` if it is given. */
-static int pass(struct jw_error *err, struct large *large, struct buf *kept, uint64_t size)
+/* Skips `size` bytes of a large container, and holds them if `hold` is set. *broken: the stream
+ * ends before. */
+static int pass(struct jw_error *err, struct stream_search *search, bool hold, uint64_t size,
+				bool *broken)
 {
-	while (size && !large->broken) {
+	while (size && !*broken) {
 		const uint8_t *data;
 		size_t got;
 
-		if (stream_peek(err, large->stream, size < CHUNK ? (size_t)size : CHUNK, &data, &got))
+		if (stream_peek(err, search->stream, size < CHUNK ? (size_t)size : CHUNK, &data, &got))
 			return -1;
 		got = got < size ? got : (size_t)size;
-		large->broken = !got;
-		if ((kept && buf_append(err, kept, data, got)) ||
-			take_bytes(err, large->stream, large->capture, data, got))
+		*broken = !got;
+		if ((hold && buf_append(err, &search->held, data, got)) ||
+			take_bytes(err, search, data, got))
 			return -1;
 		size -= got;
 	}
 	return 0;
 }
 
-static int pass_entry(struct jw_error *err, struct large *large)
-{
-	const uint64_t start = large->walk.at, at = large->kept.size;
-	struct image *image = large->image;
-	const uint8_t *data;
-	uint32_t header, kind;
-	size_t got;
-
-	if (stream_peek(err, large->stream, CONTAINER_ENTRY, &data, &got))
-		return -1;
-	large->broken = large->walk.size_bytes - start < CONTAINER_ENTRY || got < CONTAINER_ENTRY ||
-					!container_step(&large->walk, data, &header);
-	if (large->broken)
-		return 0;
-	kind = load_u32(data) & 0xffff;
-	if (pass(err, large, &large->kept, header) ||
-		pass(err, large, devcode_kind_is_ptx(kind) ? &large->kept : NULL,
-			 large->walk.at - start - header) ||
-		image_entry_room(err, image, large->walk.entries))
-		return -1;
-	if (!large->broken) {
-		struct devcode_entry *entry = &image->entries[large->walk.entries - 1];
-
-		(void)container_entry(large->kept.data, large->kept.size, at, large->offset + start - at,
-							  entry);
-		if (!devcode_kind_is_ptx(kind))
-			entry->payload_offset = DEVCODE_NOT_HELD;
-	}
-	return 0;
-}
-
 /* If the container is damaged, the search continues behind its sound part. Entries inside cannot be
  * examined again. */
-static int visit_large(struct jw_error *err, struct image *image, struct stream *stream,
-					   struct capture *capture, const struct container_walk *walk)
+static int visit_large(struct jw_error *err, struct stream_search *search, uint64_t size_bytes)
 {
-	struct large large = {.image = image,
-						  .stream = stream,
-						  .capture = capture,
-						  .offset = stream->offset,
-						  .walk = {.at = CONTAINER_HEADER, .size_bytes = walk->size_bytes},
-						  .kept = BUF_MAX(DEVCODE_MOST_STREAMED)};
-	int result = pass(err, &large, &large.kept, CONTAINER_HEADER);
+	struct image *image = search->image;
+	struct buf *held = &search->held;
+	const uint64_t offset = search->stream->offset;
+	struct container_walk walk = {.at = CONTAINER_HEADER, .size_bytes = size_bytes};
+	bool broken = false;
 
-	while (!result && !large.broken && large.walk.at < large.walk.size_bytes)
-		result = pass_entry(err, &large);
-	if (!result)
-		result = large.broken ? image_damage(err, image, large.offset, &large.walk)
-							  : image_keep(err, image, large.kept.data, large.kept.size,
-										   large.offset, &large.walk);
-	buf_free(&large.kept);
-	return result;
+	*held = BUF_MAX(DEVCODE_MOST_STREAMED);
+	if (pass(err, search, true, CONTAINER_HEADER, &broken))
+		return -1;
+	while (!broken && walk.at < size_bytes) {
+		const uint64_t start = walk.at, at = held->size;
+		const uint8_t *data;
+		uint32_t header = 0;
+		size_t got;
+		bool ptx;
+
+		if (stream_peek(err, search->stream, CONTAINER_ENTRY, &data, &got))
+			return -1;
+		broken = size_bytes - start < CONTAINER_ENTRY || got < CONTAINER_ENTRY ||
+				 !container_step(&walk, data, &header);
+		if (broken)
+			break;
+		ptx = devcode_kind_is_ptx(load_u32(data) & 0xffff);
+		if (pass(err, search, true, header, &broken) ||
+			pass(err, search, ptx, walk.at - start - header, &broken) ||
+			image_entry_room(err, image, walk.entries))
+			return -1;
+		if (!broken) {
+			struct devcode_entry *entry = &image->entries[walk.entries - 1];
+
+			(void)container_entry(held->data, held->size, at, offset + start - at, entry);
+			if (!ptx)
+				entry->payload_offset = DEVCODE_NOT_HELD;
+		}
+	}
+	return broken ? image_damage(err, image, offset, &walk)
+				  : image_keep(err, image, held->data, held->size, offset, &walk);
 }
 
 /* Reads as much of a possible container into the window as is needed to recognise it. */
-static int visit_stream(struct jw_error *err, struct image *image, struct stream *stream,
-						struct capture *capture)
+static int visit_container(struct jw_error *err, struct stream_search *search)
 {
+	struct stream *stream = search->stream;
 	struct container_walk walk = {.needed = CONTAINER_HEADER};
 	enum container_state state = CONTAINER_MORE;
 	const uint8_t *data = NULL;
@@ -291,56 +271,74 @@ static int visit_stream(struct jw_error *err, struct image *image, struct stream
 		size_t got;
 
 		if (walk.size_bytes > MOST_WHOLE)
-			return visit_large(err, image, stream, capture, &walk);
+			return visit_large(err, search, walk.size_bytes);
 		if (stream_peek(err, stream, (size_t)walk.needed, &data, &got))
 			return -1;
 		state =
 			got < walk.needed ? CONTAINER_BROKEN : container_check(&walk, data, got, UINT64_MAX);
 	}
-	if (state == CONTAINER_BROKEN)
-		return image_damage(err, image, stream->offset, &walk) ||
-					   take_bytes(err, stream, capture, data, CONTAINER_ALIGN)
-				   ? -1
-				   : 0;
-	if (image_entries(err, image, data, stream->offset, &walk) ||
-		image_keep(err, image, data, 0, stream->offset, &walk))
+	if (state == CONTAINER_BROKEN) {
+		if (image_damage(err, search->image, stream->offset, &walk))
+			return -1;
+		return take_bytes(err, search, data, CONTAINER_ALIGN);
+	}
+	search->behind = (size_t)walk.size_bytes;
+	if (image_entries(err, search->image, data, stream->offset, &walk))
 		return -1;
-	return take_bytes(err, stream, capture, data, (size_t)walk.size_bytes);
+	return image_keep(err, search->image, data, 0, stream->offset, &walk);
 }
 
 /* At a ".version": reads the whole text into the window. */
-static int visit_text(struct jw_error *err, struct image *image, struct stream *stream,
-					  struct capture *capture)
+static int visit_text(struct jw_error *err, struct stream_search *search)
 {
-	struct buf text = BUF_MAX(PTX_TEXT_BEFORE + PTX_TEXT_MOST);
-	size_t size = 0, needed = 0, taken = 0, kept = image->count;
+	struct stream *stream = search->stream;
+	struct buf *text = &search->held;
+	size_t size = 0, needed = 0;
 	const uint8_t *data;
-	int result = -1;
 
 	for (size_t wanted = CHUNK;; wanted *= 2) {
 		if (stream_peek(err, stream, wanted, &data, &size))
 			return -1;
-		needed = image_text_needs(image, data, size, stream->offset);
+		needed = image_text_needs(search->image, data, size, stream->offset);
 		if (needed <= size || size < wanted || wanted >= PTX_TEXT_MOST)
 			break;
 	}
-	if (!buf_append(err, &text, capture->before, capture->before_size) &&
-		!buf_append(err, &text, data, needed < size ? needed : size) &&
-		!image_text(err, image, text.data + capture->before_size, capture->before_size,
-					text.size - capture->before_size, stream->offset, &taken))
-		result = take_bytes(err, stream, capture, data, taken);
-	if (image->count > kept)
-		capture->before_size = 0;
-	buf_free(&text);
-	return result;
+	*text = BUF_MAX(PTX_TEXT_BEFORE + PTX_TEXT_MOST);
+	if (buf_append(err, text, search->before, search->before_size) ||
+		buf_append(err, text, data, needed < size ? needed : size))
+		return -1;
+	return image_text(err, search->image, text->data + search->before_size, search->before_size,
+					  text->size - search->before_size, stream->offset, &search->behind);
 }
 
-int search_stream(struct jw_error *err, struct image *image, struct stream *stream,
-				  struct capture *capture)
+/* Takes what was found last. */
+static int leave_found(struct jw_error *err, struct stream_search *search)
 {
+	const size_t behind = search->behind;
+	const uint8_t *data;
+	size_t size;
+
+	buf_free(&search->held);
+	search->behind = 0;
+	if (!behind)
+		return 0;
+	if (stream_peek(err, search->stream, behind, &data, &size))
+		return -1;
+	return take_bytes(err, search, data, behind);
+}
+
+int search_stream_next(struct jw_error *err, struct stream_search *search)
+{
+	struct image *image = search->image;
+	struct stream *stream = search->stream;
 	const bool texts = image->format == DEVCODE_ELF || image->format == DEVCODE_PE;
 
+	if (leave_found(err, search))
+		return -1;
+	if (image->count)
+		search->before_size = 0;
 	for (;;) {
+		const size_t kept = image->count;
 		const uint8_t *data;
 		size_t size, whole, end, skew, found, limit, text;
 		bool last;
@@ -360,18 +358,30 @@ int search_stream(struct jw_error *err, struct image *image, struct stream *stre
 						  size))
 			return -1;
 		if (text < limit) {
-			if (take_bytes(err, stream, capture, data, text) ||
-				visit_text(err, image, stream, capture))
+			if (take_bytes(err, search, data, text) || visit_text(err, search))
+				return -1;
+			if (image->count > kept)
+				return 1;
+			if (leave_found(err, search))
 				return -1;
 		} else if (found < end) {
-			if (take_bytes(err, stream, capture, data, found) ||
-				visit_stream(err, image, stream, capture))
+			if (take_bytes(err, search, data, found) || visit_container(err, search))
 				return -1;
-			capture->before_size = 0;
-		} else if (take_bytes(err, stream, capture, data, last ? size : found)) {
+			if (image->count > kept)
+				return 1;
+			buf_free(&search->held);
+			search->before_size = 0;
+		} else if (take_bytes(err, search, data, last ? size : found)) {
 			return -1;
 		} else if (last) {
 			return 0;
 		}
 	}
+}
+
+void search_stream_free(struct stream_search *search)
+{
+	buf_free(&search->head);
+	buf_free(&search->tail);
+	buf_free(&search->held);
 }

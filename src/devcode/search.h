@@ -1,9 +1,10 @@
-/* Finding eight bytes at memory speed. */
+/* Searches an image for containers and PTX texts, in memory or in a stream, one after the other. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "devcode/code_stream.h"
 #include "devcode/image.h"
 #include "devcode/ptx_text.h"
@@ -12,32 +13,43 @@
  * `size` if it does not occur. A last piece of less than eight bytes is not searched. */
 size_t find_word(const uint8_t *bytes, size_t size, uint64_t wanted);
 
-/* Searches an image for containers: in memory section by section, or as a stream. */
+/* Both searches give 1: image->found is the next container; 0: there is none any more. */
 
-/* Searches [begin, end) of an image in memory, and skips what it finds. Containers may begin at
- * `from` and at multiples of CONTAINER_ALIGN behind it. */
-struct search {
-	uint64_t begin, from, end;
-	bool texts; /* PTX texts too */
+/* [begin, end) of an image in memory. Containers may begin at `from` and at multiples of
+ * CONTAINER_ALIGN behind it. */
+struct range_search {
+	uint64_t end;
+	bool texts; /* PTX texts, too */
+	/* Private: the limits for containers and for texts, the first unassigned byte, and up to where
+	 * pages were released. */
+	uint64_t at, text, free, forgotten;
+	uint64_t hit; /* what begins there looks like a container; UINT64_MAX: none */
 };
-int search_range(struct jw_error *err, struct image *image, const struct stream *stream,
-				 const struct search *search);
+struct range_search search_range(uint64_t begin, uint64_t from, uint64_t end, bool texts);
+int search_range_next(struct jw_error *err, struct image *image, const struct stream *stream,
+					  struct range_search *search);
 /* Records the version 2 wrappers of a section in memory. */
 int search_wrappers(struct jw_error *err, struct image *image, const struct stream *stream,
 					const struct section *section);
 
-enum { CAPTURE_MOST_TAIL = 1 << 23 };
+enum { SEARCH_MOST_TAIL = 1 << 23 };
 
-/* Parts of a stream that are kept: its beginning, for headers, and its end from `tail_from` on, for
- * an ELF's section headers. Each has a maximum; any other part has to be read again. */
-struct capture {
-	struct buf head, tail; /* of the tail at most CAPTURE_MOST_TAIL */
+/* A stream to its end, with its wrappers. Of a large container only headers and PTX are held. */
+struct stream_search {
+	struct image *image;
+	struct stream *stream;
+	/* Of the bytes that went by these are kept: the beginning, for headers, and the end from
+	 * `tail_from` on, for an ELF's section headers. Each has a maximum; any other part has to be
+	 * read again. */
+	struct buf head, tail; /* of the tail at most SEARCH_MOST_TAIL */
 	uint64_t tail_from;    /* UINT64_MAX: no tail is kept */
 	/* The last unassigned bytes: a text may have begun there. */
 	uint8_t before[PTX_TEXT_BEFORE];
 	size_t before_size;
+	/* The container that was found last: what is held of it outside of the stream's window, and its
+	 * bytes in there. */
+	struct buf held;
+	size_t behind;
 };
-
-/* Searches a stream to its end, and records its wrappers (search_stream.c). */
-int search_stream(struct jw_error *err, struct image *image, struct stream *stream,
-				  struct capture *capture);
+int search_stream_next(struct jw_error *err, struct stream_search *search);
+void search_stream_free(struct stream_search *search);

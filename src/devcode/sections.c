@@ -17,15 +17,15 @@ static const struct {
 	{".nvFatBinSegment", DEVCODE_LOOSE, true},      {".nvFatBi", DEVCODE_LOOSE, true},
 };
 
-int sections_add(struct jw_error *err, struct section_table *table, const char *name,
-				 size_t name_size, uint64_t offset, uint64_t size_bytes, uint64_t address)
+void sections_add(struct section_table *table, const char *name, size_t name_size, uint64_t offset,
+				  uint64_t size_bytes, uint64_t address)
 {
 	struct section section = {.offset = offset, .size_bytes = size_bytes, .address = address};
 
 	if (!size_bytes)
-		return 0;
-	if (VEC_ROOM(err, table->items, table->capacity, table->count, SECTIONS_MOST))
-		return -1;
+		return;
+	/* A file's headers count no more. */
+	(void)VEC_ROOM(NULL, table->items, table->capacity, table->count, SECTIONS_MOST);
 	for (size_t i = 0; i < name_size && name[i] && i + 1 < sizeof section.name; i++)
 		section.name[i] = name[i];
 	section.role = DEVCODE_LOOSE;
@@ -36,7 +36,6 @@ int sections_add(struct jw_error *err, struct section_table *table, const char *
 		}
 	}
 	table->items[table->count++] = section;
-	return 0;
 }
 
 static int by_offset(const void *a, const void *b)

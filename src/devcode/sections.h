@@ -1,4 +1,3 @@
-/* Reads ranges of an image: from a mapping, or by reading a stream again. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,26 +7,7 @@
 #include "base/error.h"
 #include "devcode/devcode.h"
 
-struct bytes {
-	/* The range in memory, valid until the next call; for small ranges. JW_ERR_FORMAT if it leaves
-	 * the image. */
-	int (*get)(struct jw_error *err, void *context, uint64_t offset, uint64_t size,
-			   const uint8_t **ret_data);
-	/* The range in pieces, in order; each but the last holds a multiple of DEVCODE_PIECE bytes. */
-	int (*each)(struct jw_error *err, void *context, uint64_t offset, uint64_t size,
-				int (*piece)(struct jw_error *err, void *of_piece, size_t part, const uint8_t *data,
-							 size_t size),
-				void *of_piece);
-	void *context;
-	uint64_t size_bytes; /* of the image */
-	uint64_t at_hand;    /* so many of its first bytes need not be read again */
-};
-
-static inline int bytes_get(struct jw_error *err, const struct bytes *bytes, uint64_t offset,
-							uint64_t size, const uint8_t **ret_data)
-{
-	return bytes->get(err, bytes->context, offset, size, ret_data);
-}
+struct bytes;
 
 /* The sections of initialised data of one image, for searching and for addresses.
  *
@@ -52,8 +32,8 @@ struct section_table {
 };
 
 /* Adds one; `name` need not end in a NUL, and tells its role. Skips a section of size 0. */
-int sections_add(struct jw_error *err, struct section_table *table, const char *name,
-				 size_t name_size, uint64_t offset, uint64_t size_bytes, uint64_t address);
+void sections_add(struct section_table *table, const char *name, size_t name_size, uint64_t offset,
+				  uint64_t size_bytes, uint64_t address);
 /* Sorts them by offset. If two overlap, which linkers do not produce, the later one is cut. */
 void sections_sort(struct section_table *table);
 /* The section that holds the whole range, or NULL. */
@@ -67,7 +47,7 @@ void sections_free(struct section_table *table);
 
 /* Sections of initialised data, sorted. JW_ERR_UNSUPPORTED for 32-bit and big-endian files,
  * JW_ERR_FORMAT if headers or sections leave the file, as in a truncated one. */
-int elf_sections(struct jw_error *err, const struct bytes *bytes, struct section_table *ret_table);
+int elf_sections(struct jw_error *err, struct bytes *bytes, struct section_table *ret_table);
 
 /* One pointer that the dynamic linker writes. */
 struct elf_pointer {
@@ -78,7 +58,7 @@ struct elf_pointer {
 /* Applies R_X86_64_RELATIVE and R_AARCH64_RELATIVE of .rela.dyn to `count` pointers, which are
  * sorted by address. A pointer without such a relocation keeps its value in the file (a program at
  * a fixed address, RELR). */
-int elf_relocate(struct jw_error *err, const struct bytes *bytes, const struct section_table *table,
+int elf_relocate(struct jw_error *err, struct bytes *bytes, const struct section_table *table,
 				 struct elf_pointer *pointers, size_t count);
 
 /* Windows programs, libraries and objects (PE32+, COFF): their sections. Source: Microsoft's PE
@@ -92,4 +72,4 @@ bool pe_is_object(const uint8_t *data, size_t size);
 /* Sections of initialised data, sorted, with the addresses that the image prefers, so that its
  * pointers can be followed unchanged. JW_ERR_UNSUPPORTED for 32-bit images and plain MS-DOS
  * programs, JW_ERR_FORMAT if headers or sections leave the file. */
-int pe_sections(struct jw_error *err, const struct bytes *bytes, struct section_table *ret_table);
+int pe_sections(struct jw_error *err, struct bytes *bytes, struct section_table *ret_table);

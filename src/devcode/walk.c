@@ -13,7 +13,6 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "devcode/code_file.h"
 #include "devcode/devcode.h"
 #include "devcode/zip_directory.h"
 #include "os/library.h"
@@ -21,6 +20,55 @@
 
 enum { MOST_DEPTH = 5 }; /* a .conda has three: zip, zstd, tar */
 #define MOST_AGAIN (UINT64_C(64) << 30)
+
+/* The input of libarchive. */
+struct feed {
+	struct stream *stream;
+	uint64_t given;     /* bytes of the stream's window that libarchive is using */
+	uint64_t forgotten; /* mapped pages up to here were released */
+	struct jw_error err;
+};
+
+/* What is packed in a file or member, one after the other: what the layer above unpacks, or what
+ * the caller reads. The lowest layer is the file itself. */
+struct layer {
+	enum { LAYER_FILE, LAYER_ZIP, LAYER_ARCHIVE, LAYER_ZSTD } kind;
+	struct walk *walk;
+	struct stream *from;  /* the packed bytes: the stream of the layer below */
+	const char *outer;    /* the name of what they are */
+	struct stream stream; /* the unpacked bytes of the member at hand, */
+	const char *member;   /* and its name */
+	bool ended;           /* there is no further one */
+
+	/* LAYER_ZIP */
+	struct zip_directory directory;
+	const struct zip_member **members; /* in the file's order */
+	size_t next;
+	struct zip_reader *reader;
+
+	/* LAYER_ARCHIVE */
+	struct archive *archive;
+	struct feed feed;
+	struct os_locale *locale;
+	bool nested;    /* inside a named archive, not just a zstd layer */
+	char *own_name; /* of the member at hand */
+	bool inside;    /* it, or what is no file, has not been passed over */
+	bool damaged;   /* it, which was said: what follows it may not be read either */
+	size_t count;
+
+	/* LAYER_ZSTD */
+	ZSTD_DCtx *decoder;
+	bool in_frame; /* one has begun and not ended */
+};
+
+struct walk {
+	const char *path;
+	const struct jw_cancel *cancel;
+	uint64_t *again_bytes;
+	struct os_map map;
+	struct layer layers[1 + MOST_DEPTH];
+	size_t depth; /* of these are open */
+};
 
 int walk_cancelled(struct jw_error *err, const struct jw_cancel *cancel)
 {
@@ -37,94 +85,23 @@ int walk_again(struct jw_error *err, uint64_t *again_bytes, uint64_t size)
 }
 
 /* Before each piece of a layer. */
-static int may_unpack(struct jw_error *err, const struct visitor *visitor, size_t size)
+static int may_unpack(struct jw_error *err, const struct layer *layer, size_t size)
 {
-	return walk_cancelled(err, visitor->cancel) || walk_again(err, visitor->again_bytes, size) ? -1
-																							   : 0;
-}
-
-int walk_stream(struct jw_error *err, const struct visitor *visitor, const char *member,
-				struct stream *stream, unsigned depth)
-{
-	struct jw_error why = {0};
-	const uint8_t *head;
-	size_t size;
-	enum kind kind;
-
-	if (stream_peek(&why, stream, KIND_HEAD, &head, &size)) {
-		visitor->trouble(visitor->context, member, &why);
-		return 0;
-	}
-	kind = kind_of(head, size < KIND_HEAD ? size : KIND_HEAD);
-	if (kind == KIND_NONE)
-		return 0;
-	if (kind < KIND_AR)
-		return visitor->leaf(err, visitor->context, member, kind, stream);
-	if (kind == KIND_AR) {
-		/* Inside an archive it is one of many files, and no program loads it. */
-		error_set(&why, JW_ERR_FORMAT,
-				  "a static library, which is not read: name what is linked from it");
-		if (!member)
-			visitor->trouble(visitor->context, NULL, &why);
-		return 0;
-	}
-	if (depth == MOST_DEPTH) {
-		error_set(&why, JW_ERR_LIMIT, "archives in archives, more than %d deep", MOST_DEPTH);
-		visitor->trouble(visitor->context, member, &why);
-		return 0;
-	}
-	if (kind == KIND_ZIP && !member && stream->map) {
-		bool plain;
-		const int result = walk_zip(err, visitor, stream->map, depth + 1, &plain);
-
-		if (plain)
-			return result;
-	}
-	return kind == KIND_ZSTD ? walk_zstd(err, visitor, member, stream, depth + 1)
-							 : walk_archive(err, visitor, member, stream, depth + 1);
-}
-
-/* Ignores a file of an unknown kind, unless its name promises another: a broken download */
-static void check_promise(const struct visitor *visitor, const char *path, const struct os_map *map)
-{
-	struct jw_error why;
-	size_t head = map->size < KIND_HEAD ? map->size : KIND_HEAD;
-	const char *promise = code_file_promise(path);
-
-	if (!promise || kind_of(map->data, head) != KIND_NONE)
-		return;
-	error_set(&why, JW_ERR_FORMAT, "%s, and not %s as its name says",
-			  map->size ? "unknown content" : "empty", promise);
-	visitor->trouble(visitor->context, NULL, &why);
-}
-
-int walk_file(struct jw_error *err, const struct visitor *visitor, const char *path)
-{
-	struct os_map map;
-	struct stream stream;
-	int result;
-
-	if (os_map_open(err, path, &map))
+	if (walk_cancelled(err, layer->walk->cancel))
 		return -1;
-	check_promise(visitor, path, &map);
-	stream_of_memory(&stream, map.data, map.size, &map);
-	result = walk_stream(err, visitor, NULL, &stream, 0);
-	os_map_close(&map);
-	return result;
+	return walk_again(err, layer->walk->again_bytes, size);
+}
+
+static enum walk_step trouble(struct walk_found *found, const char *member)
+{
+	found->member = member;
+	return WALK_TROUBLE;
 }
 
 /* Reads wheels and other zip files, and tar, with libarchive: one member after the other, without
  * writing to disk. */
 
 enum { BLOCK = 1 << 20 }; /* bytes per read of libarchive */
-
-/* The input of libarchive. */
-struct feed {
-	struct stream *stream;
-	uint64_t given;     /* bytes of the stream's window that libarchive is using */
-	uint64_t forgotten; /* mapped pages up to here were released */
-	struct jw_error err;
-};
 
 static la_ssize_t feed_read(struct archive *archive, void *context, const void **ret_data)
 {
@@ -177,17 +154,6 @@ static la_int64_t feed_seek(struct archive *archive, void *context, la_int64_t o
 	return base + offset;
 }
 
-struct packed {
-	const struct visitor *visitor;
-	const char *outer; /* see entry_name */
-	struct archive *archive;
-	bool nested; /* inside a named archive, not just a zstd layer */
-	bool streamed;
-	bool damaged; /* the last member, which was said: what follows it may not be read either */
-	unsigned depth;
-	size_t count;
-};
-
 static int archive_damaged(struct jw_error *err, struct archive *archive)
 {
 	const char *why = archive ? archive_error_string(archive) : NULL;
@@ -199,26 +165,27 @@ static int archive_damaged(struct jw_error *err, struct archive *archive)
 static int read_archive_entry(struct jw_error *err, void *context, uint8_t *to, size_t size,
 							  size_t *ret_got)
 {
-	struct packed *packed = context;
+	struct layer *layer = context;
 	la_ssize_t got;
 
-	if (may_unpack(err, packed->visitor, size))
+	if (may_unpack(err, layer, size))
 		return -1;
 	do
-		got = archive_read_data(packed->archive, to, size);
+		got = archive_read_data(layer->archive, to, size);
 	while (got == ARCHIVE_RETRY);
 	if (got < 0) {
-		packed->damaged = true;
-		return archive_damaged(err, packed->archive);
+		layer->damaged = true;
+		return archive_damaged(err, layer->archive);
 	}
 	*ret_got = (size_t)got;
 	return 0;
 }
 
-/* Wide characters are UTF-16 on Windows, whole code points elsewhere. NULL: out of memory. */
-static char *from_wide(struct jw_error *err, const wchar_t *wide)
+/* Wide characters are UTF-16 on Windows, whole code points elsewhere. */
+static char *from_wide(const wchar_t *wide)
 {
 	struct buf text = BUF_MAX(SIZE_MAX / 4);
+	char *own;
 
 	for (; *wide; wide++) {
 		uint32_t point = (uint32_t)*wide;
@@ -229,100 +196,79 @@ static char *from_wide(struct jw_error *err, const wchar_t *wide)
 			point = 0x10000 + ((point - 0xd800) << 10) + (next - 0xdc00);
 			wide++;
 		}
-		if (buf_append(err, &text, utf8, text_utf8_put(point, utf8))) {
-			buf_free(&text);
-			return NULL;
-		}
+		(void)buf_append(NULL, &text, utf8, text_utf8_put(point, utf8));
 	}
-	return text.data ? (char *)text.data : mem_string("");
+	own = mem_string(buf_text(&text));
+	buf_free(&text);
+	return own;
 }
 
 /* A name in UTF-8, or the member's number if libarchive does not know the name's encoding. On
  * Windows libarchive keeps names in UTF-16 and cannot convert them to UTF-8. */
-static char *entry_name(struct jw_error *err, const struct packed *packed,
-						struct archive_entry *entry)
+static char *entry_name(const struct layer *layer, struct archive_entry *entry)
 {
 	const char *name = archive_entry_pathname_utf8(entry);
 	const wchar_t *wide = name ? NULL : archive_entry_pathname_w(entry);
 	char *own = name   ? mem_string(name)
-				: wide ? from_wide(err, wide)
-					   : mem_printf("(member %zu)", packed->count),
+				: wide ? from_wide(wide)
+					   : mem_printf("(member %zu)", layer->count),
 		 *full;
 
-	if (!own || !packed->nested)
+	if (!layer->nested)
 		return own;
-	full = mem_printf("%s(%s)", packed->outer, own);
+	full = mem_printf("%s(%s)", layer->outer, own);
 	mem_free(own);
 	return full;
 }
 
-static int visit_entry(struct jw_error *err, struct packed *packed, struct archive_entry *entry)
+/* Reads on to the end of the member at hand of a zip without its directory, whose sizes may be
+ * behind it: libarchive would unpack all of it at once, uncounted and without asking whether to
+ * stop. -1: nothing behind it can be read. */
+static int pass_over(struct jw_error *err, struct layer *layer)
 {
-	struct jw_error why = {0};
-	struct stream stream;
-	char *name;
+	struct stream rest;
 	int result;
 
-	packed->count++;
-	packed->damaged = false;
-	if (archive_entry_filetype(entry) != AE_IFREG)
+	if (layer->from->memory || layer->damaged ||
+		archive_format(layer->archive) != ARCHIVE_FORMAT_ZIP)
 		return 0;
-	name = entry_name(&why, packed, entry);
-	if (!name) {
-		packed->visitor->trouble(packed->visitor->context, packed->outer, &why);
-		return 0;
-	}
-	stream_of_reader(&stream, read_archive_entry, packed, DEVCODE_MOST_STREAMED);
-	result = walk_stream(err, packed->visitor, name, &stream, packed->depth);
-	stream_free(&stream);
-	mem_free(name);
+	stream_of_reader(&rest, read_archive_entry, layer, STREAM_STEP);
+	result = stream_skip(err, &rest, UINT64_MAX);
+	stream_free(&rest);
 	return result;
 }
 
-/* Reads on to the end of an entry of a zip without its directory, whose sizes may be behind it:
- * libarchive would unpack all of it at once, uncounted and without asking whether to stop. False:
- * nothing behind it can be read. */
-static bool pass_over(struct packed *packed)
+static enum walk_step next_in_archive(struct layer *layer, struct walk_found *found)
 {
-	struct jw_error why = {0};
-	struct stream rest;
-	bool passed;
-
-	if (!packed->streamed || packed->damaged ||
-		archive_format(packed->archive) != ARCHIVE_FORMAT_ZIP)
-		return true;
-	stream_of_reader(&rest, read_archive_entry, packed, STREAM_STEP);
-	passed = !stream_skip(&why, &rest, UINT64_MAX);
-	if (!passed && !walk_cancelled(NULL, packed->visitor->cancel))
-		packed->visitor->trouble(packed->visitor->context, packed->outer, &why);
-	stream_free(&rest);
-	return passed;
-}
-
-static int visit_entries(struct jw_error *err, struct packed *packed)
-{
+	mem_free(layer->own_name);
+	layer->own_name = NULL;
 	for (;;) {
 		struct archive_entry *entry;
-		int state = archive_read_next_header(packed->archive, &entry);
+		int state;
 
-		/* A stop inside an inner layer looks like damage in this one. */
-		if (walk_cancelled(err, packed->visitor->cancel))
-			return -1;
-		if (state == ARCHIVE_EOF)
-			return 0;
-		if (state == ARCHIVE_OK || state == ARCHIVE_WARN) {
-			if (visit_entry(err, packed, entry))
-				return -1;
-			if (!pass_over(packed))
-				return walk_cancelled(err, packed->visitor->cancel);
-		} else if (state != ARCHIVE_RETRY) {
-			struct jw_error why = {0};
-
-			(void)archive_damaged(&why, packed->archive);
-			if (!packed->damaged)
-				packed->visitor->trouble(packed->visitor->context, packed->outer, &why);
-			return 0;
+		if (layer->inside && pass_over(&found->why, layer)) {
+			layer->ended = true;
+			return trouble(found, layer->outer);
 		}
+		layer->inside = false;
+		state = archive_read_next_header(layer->archive, &entry);
+		if (state == ARCHIVE_EOF || cancel_asked(layer->walk->cancel))
+			return WALK_END;
+		if (state == ARCHIVE_RETRY)
+			continue;
+		if (state != ARCHIVE_OK && state != ARCHIVE_WARN) {
+			layer->ended = true;
+			(void)archive_damaged(&found->why, layer->archive);
+			return layer->damaged ? WALK_END : trouble(found, layer->outer);
+		}
+		layer->count++;
+		layer->inside = true;
+		layer->damaged = false;
+		if (archive_entry_filetype(entry) != AE_IFREG)
+			continue;
+		layer->member = layer->own_name = entry_name(layer, entry);
+		stream_of_reader(&layer->stream, read_archive_entry, layer, DEVCODE_MOST_STREAMED);
+		return WALK_LEAF;
 	}
 }
 
@@ -339,31 +285,19 @@ static bool open_feed(struct archive *archive, struct feed *feed)
 		   archive_read_open1(archive) == ARCHIVE_OK;
 }
 
-int walk_archive(struct jw_error *err, const struct visitor *visitor, const char *member,
-				 struct stream *stream, unsigned depth)
+static int open_archive(struct jw_error *err, struct layer *layer)
 {
-	struct packed packed = {.visitor = visitor,
-							.outer = member,
-							.archive = archive_read_new(),
-							/* The layers of a .conda do not appear in names. */
-							.nested = member && !text_ends(member, ".tar.zst"),
-							.streamed = !stream->memory,
-							.depth = depth};
-	struct feed feed = {.stream = stream};
-	struct os_locale *locale = os_locale_utf8();
-	struct jw_error why = {0};
-	int result = 0;
-
-	if (packed.archive && open_feed(packed.archive, &feed)) {
-		result = visit_entries(err, &packed);
-	} else {
-		if (!os_late_library(&why, "archive_read_new"))
-			(void)archive_damaged(&why, packed.archive);
-		visitor->trouble(visitor->context, member, &why);
-	}
-	(void)archive_read_free(packed.archive);
-	os_locale_restore(locale);
-	return result;
+	layer->kind = LAYER_ARCHIVE;
+	layer->feed.stream = layer->from;
+	/* The layers of a .conda do not appear in names. */
+	layer->nested = layer->outer && !text_ends(layer->outer, ".tar.zst");
+	layer->locale = os_locale_utf8();
+	layer->archive = archive_read_new();
+	if (layer->archive && open_feed(layer->archive, &layer->feed))
+		return 0;
+	if (!os_late_library(err, "archive_read_new"))
+		(void)archive_damaged(err, layer->archive);
+	return -1;
 }
 
 /* Reads a zip file by its directory, in half of libarchive's time. Only a plain one, as wheels are:
@@ -377,22 +311,14 @@ enum {
 	MODE_FILE = 0100000
 };
 
-struct plain_zip {
-	const struct visitor *visitor;
-	struct zip_directory directory;
-	const struct zip_member **members; /* in the file's order */
-	struct zip_reader *reader;
-};
-
 static int read_plain_member(struct jw_error *err, void *context, uint8_t *to, size_t size,
 							 size_t *ret_got)
 {
-	struct plain_zip *zip = context;
+	struct layer *layer = context;
 
-	return may_unpack(err, zip->visitor, size) ||
-				   zip_reader_take(err, zip->reader, to, size, ret_got)
-			   ? -1
-			   : 0;
+	if (may_unpack(err, layer, size))
+		return -1;
+	return zip_reader_take(err, layer->reader, to, size, ret_got);
 }
 
 static bool is_folder_name(const char *name)
@@ -424,120 +350,236 @@ static int compare_members(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static bool open_plain(struct plain_zip *zip, const struct os_map *map)
+static bool open_plain_zip(struct layer *layer)
 {
-	struct zip_directory *directory = &zip->directory;
+	const struct os_map *map = layer->from->map;
+	struct zip_directory *directory = &layer->directory;
 
 	if (zip_directory_read(NULL, map->data, map->size, directory))
 		return false;
 	/* A page for the header of each member, and those that the system maps around it. */
 	os_map_forget(map, 0, map->size);
 	for (size_t i = 0; i < directory->count; i++)
-		if (!is_plain_member(&directory->members[i]))
+		if (!is_plain_member(&directory->members[i])) {
+			zip_directory_free(directory);
 			return false;
-	zip->members = mem_array(directory->count + 1, sizeof(struct zip_member *));
-	if (zip_reader_open(map, &zip->reader))
-		return false;
+		}
+	layer->kind = LAYER_ZIP;
+	layer->members = mem_array(directory->count + 1, sizeof(struct zip_member *));
 	for (size_t i = 0; i < directory->count; i++)
-		zip->members[i] = &directory->members[i];
-	qsort(zip->members, directory->count, sizeof(struct zip_member *), compare_members);
+		layer->members[i] = &directory->members[i];
+	qsort(layer->members, directory->count, sizeof(struct zip_member *), compare_members);
+	layer->reader = zip_reader_open(map);
 	return true;
 }
 
-static int visit_member(struct jw_error *err, const struct visitor *visitor, struct plain_zip *zip,
-						const struct zip_member *member, unsigned depth)
+static enum walk_step next_in_zip(struct layer *layer, struct walk_found *found)
 {
-	struct jw_error why = {0};
-	struct stream stream;
-	int result;
+	while (layer->next < layer->directory.count) {
+		const struct zip_member *member = layer->members[layer->next++];
 
-	if (is_folder_name(member->name))
-		return 0;
-	if (zip_reader_begin(&why, zip->reader, member)) {
-		visitor->trouble(visitor->context, member->name, &why);
-		return 0;
+		if (is_folder_name(member->name))
+			continue;
+		if (zip_reader_begin(&found->why, layer->reader, member))
+			return trouble(found, member->name);
+		layer->member = member->name;
+		stream_of_reader(&layer->stream, read_plain_member, layer, DEVCODE_MOST_STREAMED);
+		return WALK_LEAF;
 	}
-	stream_of_reader(&stream, read_plain_member, zip, DEVCODE_MOST_STREAMED);
-	result = walk_stream(err, visitor, member->name, &stream, depth);
-	stream_free(&stream);
-	return result;
-}
-
-int walk_zip(struct jw_error *err, const struct visitor *visitor, const struct os_map *map,
-			 unsigned depth, bool *ret_plain)
-{
-	struct plain_zip zip = {.visitor = visitor};
-	int result = 0;
-
-	*ret_plain = open_plain(&zip, map);
-	for (size_t i = 0; *ret_plain && !result && i < zip.directory.count; i++)
-		result = visit_member(err, visitor, &zip, zip.members[i], depth) ||
-						 walk_cancelled(err, visitor->cancel)
-					 ? -1
-					 : 0;
-	zip_reader_close(zip.reader);
-	mem_free(zip.members);
-	zip_directory_free(&zip.directory);
-	return result;
+	return WALK_END;
 }
 
 /* Files packed with zstd: Blender's kernels, the layers of a .conda. */
 
-enum { WINDOW_LOG = 27 }; /* as `zstd --long` makes them; libzstd refuses larger windows */
-
-struct unpacker {
-	ZSTD_DCtx *context;
-	struct stream *from;
-	const struct visitor *visitor;
-	bool inside; /* a frame has begun and not ended */
-};
-
-static int unpack(struct jw_error *err, void *context, uint8_t *to, size_t size, size_t *ret_got)
+static int unpack_zstd(struct jw_error *err, void *context, uint8_t *to, size_t size,
+					   size_t *ret_got)
 {
-	struct unpacker *unpacker = context;
+	struct layer *layer = context;
 	ZSTD_outBuffer out = {to, size, 0};
 
-	if (walk_again(err, unpacker->visitor->again_bytes, size))
+	if (walk_again(err, layer->walk->again_bytes, size))
 		return -1;
 	while (out.pos < out.size) {
 		ZSTD_inBuffer in = {0};
 		const uint8_t *data;
 		size_t left;
 
-		if (walk_cancelled(err, unpacker->visitor->cancel) ||
-			stream_peek(err, unpacker->from, STREAM_STEP, &data, &in.size))
+		if (walk_cancelled(err, layer->walk->cancel) ||
+			stream_peek(err, layer->from, STREAM_STEP, &data, &in.size))
 			return -1;
 		in.src = data;
 		/* After the last input the decoder may still hold unpacked bytes. */
-		left = ZSTD_decompressStream(unpacker->context, &out, &in);
+		left = ZSTD_decompressStream(layer->decoder, &out, &in);
 		if (ZSTD_isError(left))
 			return error_set(err, JW_ERR_FORMAT, "damaged zstd data: %s", ZSTD_getErrorName(left));
 		if (in.pos || left == 0)
-			unpacker->inside = left != 0;
-		if (stream_skip(err, unpacker->from, in.pos))
+			layer->in_frame = left != 0;
+		if (stream_skip(err, layer->from, in.pos))
 			return -1;
 		if (!in.size && out.pos < out.size)
 			break;
 	}
 	*ret_got = out.pos;
-	if (!out.pos && unpacker->inside)
+	if (!out.pos && layer->in_frame)
 		return error_set(err, JW_ERR_FORMAT, "the zstd data is cut off");
 	return 0;
 }
 
-int walk_zstd(struct jw_error *err, const struct visitor *visitor, const char *member,
-			  struct stream *stream, unsigned depth)
+static void open_zstd(struct layer *layer)
 {
-	struct unpacker unpacker = {.context = ZSTD_createDCtx(), .from = stream, .visitor = visitor};
-	struct stream unpacked;
-	int result;
+	enum { WINDOW_LOG = 27 }; /* as `zstd --long` makes them; libzstd refuses larger windows */
 
-	if (!unpacker.context)
+	layer->kind = LAYER_ZSTD;
+	layer->decoder = ZSTD_createDCtx();
+	if (!layer->decoder)
 		mem_ended(0);
-	(void)ZSTD_DCtx_setParameter(unpacker.context, ZSTD_d_windowLogMax, WINDOW_LOG);
-	stream_of_reader(&unpacked, unpack, &unpacker, DEVCODE_MOST_STREAMED);
-	result = walk_stream(err, visitor, member, &unpacked, depth);
-	stream_free(&unpacked);
-	(void)ZSTD_freeDCtx(unpacker.context);
-	return result || walk_cancelled(err, visitor->cancel) ? -1 : 0;
+	(void)ZSTD_DCtx_setParameter(layer->decoder, ZSTD_d_windowLogMax, WINDOW_LOG);
+}
+
+/* The layers, one above the other. */
+
+static void close_layer(struct layer *layer)
+{
+	stream_free(&layer->stream);
+	if (layer->kind == LAYER_ARCHIVE) {
+		mem_free(layer->own_name);
+		(void)archive_read_free(layer->archive);
+		os_locale_restore(layer->locale);
+	}
+	zip_reader_close(layer->reader);
+	mem_free(layer->members);
+	zip_directory_free(&layer->directory);
+	(void)ZSTD_freeDCtx(layer->decoder);
+	*layer = (struct layer){0};
+}
+
+static enum walk_step next_in_layer(struct layer *layer, struct walk_found *found)
+{
+	stream_free(&layer->stream);
+	if (layer->ended)
+		return WALK_END;
+	if (layer->kind == LAYER_ZIP)
+		return next_in_zip(layer, found);
+	if (layer->kind == LAYER_ARCHIVE)
+		return next_in_archive(layer, found);
+	/* The file itself, which walk_of_memory has opened, or what a zstd stream unpacks to. */
+	layer->ended = true;
+	if (layer->kind == LAYER_ZSTD) {
+		layer->member = layer->outer;
+		stream_of_reader(&layer->stream, unpack_zstd, layer, DEVCODE_MOST_STREAMED);
+	}
+	return WALK_LEAF;
+}
+
+/* The member at hand of the highest layer: what it is, by its first bytes. An archive becomes the
+ * next layer: WALK_END. */
+static enum walk_step look_into(struct walk *walk, struct walk_found *found)
+{
+	struct layer *from = &walk->layers[walk->depth - 1], *layer = from + 1;
+	const uint8_t *head;
+	const char *promise;
+	size_t size;
+
+	found->member = from->member;
+	found->stream = &from->stream;
+	if (stream_peek(&found->why, &from->stream, KIND_HEAD, &head, &size))
+		return WALK_TROUBLE;
+	found->kind = kind_of(head, size < KIND_HEAD ? size : KIND_HEAD);
+	if (found->kind == KIND_NONE) {
+		/* Ignored, unless its name promises a kind: a broken download */
+		promise = walk->depth == 1 ? code_file_promise(walk->path) : NULL;
+		if (!promise)
+			return WALK_END;
+		error_set(&found->why, JW_ERR_FORMAT, "%s, and not %s as its name says",
+				  size ? "unknown content" : "empty", promise);
+		return WALK_TROUBLE;
+	}
+	if (found->kind < KIND_AR)
+		return WALK_LEAF;
+	if (found->kind == KIND_AR) {
+		/* Inside an archive it is one of many files, and no program loads it. */
+		if (from->member)
+			return WALK_END;
+		error_set(&found->why, JW_ERR_FORMAT,
+				  "a static library, which is not read: name what is linked from it");
+		return WALK_TROUBLE;
+	}
+	if (walk->depth > MOST_DEPTH) {
+		error_set(&found->why, JW_ERR_LIMIT, "archives in archives, more than %d deep", MOST_DEPTH);
+		return WALK_TROUBLE;
+	}
+	*layer = (struct layer){.walk = walk, .from = &from->stream, .outer = from->member};
+	if (found->kind == KIND_ZSTD) {
+		open_zstd(layer);
+	} else if (found->kind != KIND_ZIP || !from->stream.map || !open_plain_zip(layer)) {
+		if (open_archive(&found->why, layer)) {
+			close_layer(layer);
+			return WALK_TROUBLE;
+		}
+	}
+	walk->depth++;
+	return WALK_END;
+}
+
+int walk_next(struct jw_error *err, struct walk *walk, struct walk_found *ret_found)
+{
+	while (walk->depth) {
+		struct walk_found found = {0};
+		struct layer *layer = &walk->layers[walk->depth - 1];
+		enum walk_step step = next_in_layer(layer, &found);
+
+		if (step == WALK_LEAF)
+			step = look_into(walk, &found);
+		else if (step == WALK_END) {
+			close_layer(layer);
+			walk->depth--;
+		}
+		/* A stop inside a layer looks like damage of it. */
+		if (walk_cancelled(err, walk->cancel))
+			return WALK_FAILED;
+		if (step != WALK_END) {
+			*ret_found = found;
+			return step;
+		}
+	}
+	return WALK_END;
+}
+
+struct walk *walk_of_memory(const uint8_t *data, size_t size)
+{
+	struct walk *walk = mem_alloc(sizeof *walk);
+
+	walk->path = "input";
+	walk->depth = 1;
+	walk->layers[0].walk = walk;
+	stream_of_memory(&walk->layers[0].stream, data, size, NULL);
+	return walk;
+}
+
+int walk_open(struct jw_error *err, const char *path, const struct jw_cancel *cancel,
+			  uint64_t *again_bytes, struct walk **ret_walk)
+{
+	struct os_map map;
+	struct walk *walk;
+
+	if (os_map_open(err, path, &map))
+		return -1;
+	walk = walk_of_memory(map.data, map.size);
+	walk->path = path;
+	walk->cancel = cancel;
+	walk->again_bytes = again_bytes;
+	walk->map = map;
+	walk->layers[0].stream.map = &walk->map;
+	*ret_walk = walk;
+	return 0;
+}
+
+void walk_close(struct walk *walk)
+{
+	if (!walk)
+		return;
+	while (walk->depth)
+		close_layer(&walk->layers[--walk->depth]);
+	os_map_close(&walk->map);
+	mem_free(walk);
 }

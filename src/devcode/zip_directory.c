@@ -278,7 +278,7 @@ int zip_directory_read(struct jw_error *err, const void *data, size_t size,
 	directory.members = mem_array((size_t)end.count + 1, sizeof *directory.members);
 	directory.by_name = mem_array((size_t)end.count + 1, sizeof(struct zip_member *));
 	directory.names = mem_alloc((size_t)end.size_bytes + 1);
-	if ((!directory.by_name) || !directory.names || read_all_members(err, data, &end, &directory)) {
+	if (read_all_members(err, data, &end, &directory)) {
 		zip_directory_free(&directory);
 		return -1;
 	}
@@ -319,15 +319,14 @@ struct zip_reader {
 	uint8_t step[UNPACK_STEP]; /* of zip_member_unpack */
 };
 
-int zip_reader_open(const struct os_map *map, struct zip_reader **ret_reader)
+struct zip_reader *zip_reader_open(const struct os_map *map)
 {
 	struct zip_reader *reader = mem_alloc(sizeof *reader);
 
 	if (inflateInit2(&reader->z, -MAX_WBITS) != Z_OK)
 		mem_ended(0);
 	reader->map = map;
-	*ret_reader = reader;
-	return 0;
+	return reader;
 }
 
 void zip_reader_close(struct zip_reader *reader)
@@ -425,32 +424,26 @@ int zip_reader_take(struct jw_error *err, struct zip_reader *reader, uint8_t *to
 	return reader->crc == member->crc ? 0 : error_set(err, JW_ERR_FORMAT, "its checksum is wrong");
 }
 
-static int unpack_all(struct jw_error *err, struct zip_reader *reader,
-					  const struct jw_cancel *cancel, zip_take take, void *context)
-{
-	size_t got;
-
-	do {
-		if (cancel_check(err, cancel))
-			return -1;
-		if (zip_reader_take(err, reader, reader->step, UNPACK_STEP, &got))
-			return error_prefix(err, "%.300s", reader->member->name);
-		if (got && take(err, context, reader->step, got))
-			return -1;
-	} while (got);
-	return 0;
-}
-
 int zip_member_unpack(struct jw_error *err, const struct os_map *map,
 					  const struct zip_member *member, const struct jw_cancel *cancel,
 					  zip_take take, void *context)
 {
-	struct zip_reader *reader;
-	int result;
+	struct zip_reader *reader = zip_reader_open(map);
+	size_t got = 1;
+	int result = zip_reader_begin(err, reader, member);
 
-	zip_reader_open(map, &reader);
-	result = zip_reader_begin(err, reader, member) ? error_prefix(err, "%.300s", member->name)
-												   : unpack_all(err, reader, cancel, take, context);
+	if (result)
+		error_prefix(err, "%.300s", member->name);
+	while (!result && got) {
+		result = cancel_check(err, cancel);
+		if (result)
+			break;
+		result = zip_reader_take(err, reader, reader->step, UNPACK_STEP, &got);
+		if (result)
+			error_prefix(err, "%.300s", member->name);
+		else if (got)
+			result = take(err, context, reader->step, got);
+	}
 	zip_reader_close(reader);
 	return result;
 }
@@ -476,17 +469,14 @@ int zip_member_read(struct jw_error *err, const struct os_map *map, const struct
 	return 0;
 }
 
-int zip_member_head(const struct os_map *map, const struct zip_member *member, uint8_t *head,
-					size_t *size)
+size_t zip_member_head(const struct os_map *map, const struct zip_member *member, uint8_t *head,
+					   size_t size)
 {
-	struct zip_reader *reader;
-	struct jw_error why;
+	struct zip_reader *reader = zip_reader_open(map);
 	size_t got = 0;
 
-	zip_reader_open(map, &reader);
-	if (zip_reader_begin(&why, reader, member) || unpack_some(&why, reader, head, *size, &got))
+	if (zip_reader_begin(NULL, reader, member) || unpack_some(NULL, reader, head, size, &got))
 		got = 0;
 	zip_reader_close(reader);
-	*size = got;
-	return 0;
+	return got;
 }

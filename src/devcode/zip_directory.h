@@ -63,7 +63,7 @@ bool zip_name_is_safe(const char *name, size_t length);
 
 /* Reads one member after the other. What fails does not name the member. */
 struct zip_reader;
-int zip_reader_open(const struct os_map *map, struct zip_reader **ret_reader);
+struct zip_reader *zip_reader_open(const struct os_map *map);
 void zip_reader_close(struct zip_reader *reader); /* may be NULL */
 int zip_reader_begin(struct jw_error *err, struct zip_reader *reader,
 					 const struct zip_member *member);
@@ -81,6 +81,6 @@ int zip_member_unpack(struct jw_error *err, const struct os_map *map,
 /* The whole member, at most `most` bytes (JW_ERR_LIMIT). */
 int zip_member_read(struct jw_error *err, const struct os_map *map, const struct zip_member *member,
 					size_t most, struct buf *ret_content);
-/* The first *size bytes, or all that there are; 0 if they cannot be unpacked. -1: out of memory */
-int zip_member_head(const struct os_map *map, const struct zip_member *member, uint8_t *head,
-					size_t *size);
+/* The first bytes, at most `size`; returns their number, 0 if they cannot be unpacked. */
+size_t zip_member_head(const struct os_map *map, const struct zip_member *member, uint8_t *head,
+					   size_t size);

@@ -439,9 +439,8 @@ static int account_with(struct jw_error *err, struct seen *seen, const struct de
 
 /* Once with the question's driver and all releases that judge each container alike, then with the
  * other releases, likewise. */
-static int account_image(struct jw_error *err, void *context, const struct devcode_image *image)
+static int account_image(struct jw_error *err, struct seen *seen, const struct devcode_image *image)
 {
-	struct seen *seen = context;
 	const size_t last = seen->release_count;
 	uint64_t alike[1 + GPU_MOST_RELEASES];
 	uint32_t told = 0, runtime = image->runtime_cuda;
@@ -484,10 +483,9 @@ static int account_image(struct jw_error *err, void *context, const struct devco
 	return result;
 }
 
-static void name_trouble(void *context, const char *path, const char *member,
+static void name_trouble(struct seen *seen, const char *path, const char *member,
 						 const struct jw_error *why)
 {
-	struct seen *seen = context;
 	struct jw_error named = *why;
 
 	/* The system's message already names the file. */
@@ -503,19 +501,29 @@ int analyse_path(struct jw_error *err, const char *path, const struct analyse_qu
 				 const struct analyse_sink *sink)
 {
 	struct seen seen;
-	const struct devcode_sink device_code = {
-		.context = &seen,
-		.container = seen_add,
-		.image = account_image,
-		.trouble = name_trouble,
-		.cancel = sink->cancel,
-	};
+	struct code_reader *reader = NULL;
+	struct code_found found;
 	struct jw_error why = {0};
 	int result;
 
 	if (seen_init(err, &seen, question, sink))
 		return -1;
-	result = devcode_read(&why, path, &device_code);
+	result = code_open(&why, path, &sink->cancel, &reader);
+	while (!result) {
+		const int step = code_next(&why, reader, &found);
+
+		if (step == CODE_END)
+			break;
+		if (step == CODE_TROUBLE)
+			name_trouble(&seen, path, found.member, &found.why);
+		else if (step == CODE_CONTAINER)
+			result = seen_add(&why, &seen, found.container);
+		else if (step == CODE_IMAGE)
+			result = account_image(&why, &seen, found.image);
+		else
+			result = -1;
+	}
+	code_close(reader);
 	if (result && !seen.stopped && why.code != JW_ERR_INTERRUPTED) {
 		name_trouble(&seen, path, NULL, &why);
 		result = 0;

@@ -71,8 +71,8 @@ int seen_init(struct jw_error *err, struct seen *seen, const struct analyse_ques
 void seen_free(struct seen *seen);
 /* For the next image. */
 void seen_clear(struct seen *seen);
-/* Records one container: a devcode_sink's function; `context` is a struct seen. */
-int seen_add(struct jw_error *err, void *context, const struct devcode_container *container);
+/* Records one container. */
+int seen_add(struct jw_error *err, struct seen *seen, const struct devcode_container *container);
 
 /* The driver refuses it: a program that uses it fails, whatever else is there. */
 static inline bool seen_is_fatal(enum plan_reason reason)

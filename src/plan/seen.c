@@ -306,9 +306,8 @@ static int check_next(struct jw_error *err, struct seen *seen, size_t index)
 	return index == seen->count ? 0 : error_set(err, JW_ERR_FORMAT, "containers out of order");
 }
 
-int seen_add(struct jw_error *err, void *context, const struct devcode_container *container)
+int seen_add(struct jw_error *err, struct seen *seen, const struct devcode_container *container)
 {
-	struct seen *seen = context;
 	struct seen_container note = {.entry_count = (uint32_t)container->entry_count};
 	struct devcode_container copy;
 

@@ -24,73 +24,46 @@ static int by_file_and_place(const void *a, const void *b)
 	return left->offset < right->offset ? -1 : left->offset > right->offset;
 }
 
-/* One pass over one archive: copies its wanted containers, each once, to the spool. */
-struct pass {
-	struct os_file *file;
-	struct devcode_part *parts;
-	uint64_t *places; /* of the parts */
-	size_t count;
-	size_t part; /* the part being written */
-	uint64_t written_bytes;
-};
-
-static int write_piece(struct jw_error *err, void *context, size_t part, const uint8_t *data,
-					   size_t size)
+/* One pass over one archive: copies its wanted containers, each once, to the spool. `trouble`
+ * reports missing ones. */
+static void take_out(struct spool *spool, const struct plan *plan, struct want *wants, size_t count,
+					 const struct jw_cancel *cancel, struct jw_error *trouble)
 {
-	struct pass *pass = context;
+	struct devcode_part *parts = mem_array(count, sizeof *parts);
+	uint64_t *places = mem_array(count, sizeof *places); /* of the parts */
+	struct code_copy copy = {
+		.path = plan->files[wants->file].path, .parts = parts, .cancel = cancel};
+	uint64_t written_bytes = 0; /* of the part at hand */
+	size_t part = SIZE_MAX;
 
-	pass->written_bytes = part == pass->part ? pass->written_bytes : 0;
-	pass->part = part;
-	if (os_file_write(err, pass->file, pass->places[part] + pass->written_bytes, data, size))
-		return -1;
-	pass->written_bytes += size;
-	return 0;
-}
-
-static void add_parts(struct pass *pass, struct spool *spool, const struct plan *plan,
-					  struct want *wants, size_t count)
-{
 	for (size_t i = 0; i < count; i++) {
 		const struct plan_module *module = &plan->modules[wants[i].module];
 
 		if (!i || by_file_and_place(&wants[i - 1], &wants[i])) {
-			pass->parts[pass->count] =
-				(struct devcode_part){.member = plan->files[module->file].member,
-									  .offset = module->container_offset,
-									  .size_bytes = module->container_bytes};
-			pass->places[pass->count++] = spool->used_bytes;
+			parts[copy.count] = (struct devcode_part){.member = plan->files[module->file].member,
+													  .offset = module->container_offset,
+													  .size_bytes = module->container_bytes};
+			places[copy.count++] = spool->used_bytes;
 			spool->used_bytes += module->container_bytes;
 		}
-		wants[i].part = (uint32_t)pass->count - 1;
+		wants[i].part = (uint32_t)copy.count - 1;
 	}
-}
-
-/* Reads the wanted containers of one archive. -1: out of memory; `trouble` reports missing ones. */
-static int take_out(struct spool *spool, const struct plan *plan, struct want *wants, size_t count,
-					const struct jw_cancel *cancel, struct jw_error *trouble)
-{
-	struct pass pass = {.file = spool->file,
-						.parts = mem_array(count, sizeof *pass.parts),
-						.places = mem_array(count, sizeof *pass.places),
-						.part = SIZE_MAX};
-	int result = -1;
-
-	if (!pass.parts || !pass.places)
-		goto done;
-	add_parts(&pass, spool, plan, wants, count);
-	(void)devcode_copy(trouble, plan->files[wants->file].path, pass.parts, pass.count, write_piece,
-					   &pass, cancel, NULL);
+	while (code_copy_next(trouble, &copy) > 0) {
+		written_bytes = copy.part == part ? written_bytes : 0;
+		part = copy.part;
+		if (os_file_write(trouble, spool->file, places[part] + written_bytes, copy.data, copy.size))
+			break;
+		written_bytes += copy.size;
+	}
+	code_copy_close(&copy);
 	for (size_t i = 0; i < count; i++)
-		if (pass.parts[wants[i].part].done)
+		if (parts[wants[i].part].done)
 			spool->places[wants[i].module] =
 				(struct spool_place){.path = spool->path,
-									 .offset = pass.places[wants[i].part],
-									 .size_bytes = pass.parts[wants[i].part].size_bytes};
-	result = 0;
-done:
-	mem_free(pass.parts);
-	mem_free(pass.places);
-	return result;
+									 .offset = places[wants[i].part],
+									 .size_bytes = parts[wants[i].part].size_bytes};
+	mem_free(parts);
+	mem_free(places);
 }
 
 /* Whether a file's containers are packed: a member of an archive, or a file compressed with zstd as
@@ -148,8 +121,6 @@ int spool_fill(struct jw_error *err, const struct plan *plan, const char *folder
 	size_t count = 0, next;
 	int result = -1;
 
-	if (!spool.places || !packed || !wants)
-		goto done;
 	for (size_t i = 0; i < plan->file_count; i++)
 		packed[i] = is_packed(&plan->files[i]);
 	sort_out(&spool, plan, packed, wants, &count);
@@ -161,8 +132,7 @@ int spool_fill(struct jw_error *err, const struct plan *plan, const char *folder
 
 		for (next = at + 1; next < count && !strcmp(plan->files[wants[next].file].path, path);)
 			next++;
-		if (take_out(&spool, plan, wants + at, next - at, cancel, &why))
-			goto done;
+		take_out(&spool, plan, wants + at, next - at, cancel, &why);
 		if (why.code == JW_ERR_INTERRUPTED) {
 			error_copy(err, &why);
 			goto done;

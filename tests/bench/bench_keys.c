@@ -32,7 +32,7 @@ static int add_module(struct jw_error *err, struct modules *modules, const void 
 	return 0;
 }
 
-static int see_container(struct jw_error *err, void *context,
+static int see_container(struct jw_error *err, struct modules *modules,
 						 const struct devcode_container *container)
 {
 	for (size_t i = 0; i < container->entry_count; i++) {
@@ -43,12 +43,29 @@ static int see_container(struct jw_error *err, void *context,
 
 		if (entry->kind == DEVCODE_KIND_PTX &&
 			!devcode_payload(NULL, container, entry, &scratch, &view))
-			result = add_module(err, context, view.data, view.size);
+			result = add_module(err, modules, view.data, view.size);
 		buf_free(&scratch);
 		if (result)
 			return -1;
 	}
 	return 0;
+}
+
+static int read_file(struct jw_error *err, struct modules *modules, const char *path)
+{
+	struct code_reader *reader;
+	struct code_found found;
+	int step;
+
+	if (code_open(err, path, NULL, &reader))
+		return -1;
+	while ((step = code_next(err, reader, &found)) > CODE_END)
+		if (step == CODE_CONTAINER && see_container(err, modules, found.container)) {
+			step = CODE_FAILED;
+			break;
+		}
+	code_close(reader);
+	return step;
 }
 
 /* From hundreds of bytes to a megabyte; small ones are more frequent. */
@@ -121,14 +138,13 @@ static int compare(const struct modules *modules)
 int main(int argc, char **argv)
 {
 	struct modules modules = {0};
-	const struct devcode_sink sink = {.context = &modules, .container = see_container};
 	struct jw_error err = {0};
 	int result = 0;
 
 	if (argc < 2)
 		result = make_modules(&err, &modules);
 	for (int i = 1; i < argc && !result; i++)
-		result = devcode_read(&err, argv[i], &sink);
+		result = read_file(&err, &modules, argv[i]);
 	if (result)
 		printf("%s\n", err.message);
 	else if (modules.count)

@@ -52,24 +52,12 @@ static void see_entry(struct work *work, const struct devcode_container *contain
 	work->statements += features.statements;
 }
 
-static int see_container(struct jw_error *err, void *context,
-						 const struct devcode_container *container)
+static void see_container(struct work *work, const struct devcode_container *container)
 {
-	struct work *work = context;
-
-	(void)err;
 	work->containers++;
 	work->entries += container->entry_count;
 	for (size_t i = 0; i < container->entry_count; i++)
 		see_entry(work, container, &container->entries[i]);
-	return 0;
-}
-
-static void see_trouble(void *context, const char *path, const char *member,
-						const struct jw_error *why)
-{
-	(void)context;
-	printf("%s%s%s: %s\n", path, member ? ": " : "", member ? member : "", why->message);
 }
 
 static double seconds_since(uint64_t start)
@@ -106,16 +94,28 @@ struct sum {
 
 static int time_scan(struct work *work, const char *path, double *ret_seconds)
 {
-	struct devcode_sink sink = {
-		.context = work, .container = see_container, .trouble = see_trouble};
+	struct code_reader *reader;
+	struct code_found found;
 	struct jw_error err = {0};
+	int step;
 
 	for (size_t i = 0; i < work->rounds; i++) {
 		uint64_t start = os_monotonic_ns();
 
 		work->containers = work->entries = work->ptx = work->unread = 0;
 		work->ptx_bytes = work->statements = 0;
-		if (devcode_read(&err, path, &sink)) {
+		step = code_open(&err, path, NULL, &reader);
+		if (!step) {
+			while ((step = code_next(&err, reader, &found)) > CODE_END) {
+				if (step == CODE_CONTAINER)
+					see_container(work, found.container);
+				if (step == CODE_TROUBLE)
+					printf("%s%s%s: %s\n", path, found.member ? ": " : "",
+						   found.member ? found.member : "", found.why.message);
+			}
+			code_close(reader);
+		}
+		if (step) {
 			printf("%s\n", err.message);
 			return -1;
 		}

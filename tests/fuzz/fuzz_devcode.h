@@ -1,4 +1,4 @@
-/* A sink that reads everything it gets, and checks what devcode.h promises. */
+/* Reads everything that a reader gives, and checks what devcode.h promises. */
 #pragma once
 
 #include "base/cursor.h"
@@ -47,26 +47,19 @@ static inline void fuzz_entry(struct fuzz_seen *seen, const struct devcode_conta
 	buf_free(&scratch);
 }
 
-static inline int fuzz_container(struct jw_error *err, void *context,
-								 const struct devcode_container *container)
+static inline void fuzz_container(struct fuzz_seen *seen, const struct devcode_container *container)
 {
-	struct fuzz_seen *seen = context;
-
-	(void)err;
 	seen->containers = container->index ? seen->containers + 1 : 1;
 	MUST(container->index == seen->containers - 1);
 	(void)fuzz_touch(container->bytes, fuzz_held(container));
 	for (size_t i = 0; i < container->entry_count; i++)
 		fuzz_entry(seen, container, &container->entries[i]);
-	return 0;
 }
 
-static inline int fuzz_image(struct jw_error *err, void *context, const struct devcode_image *image)
+static inline void fuzz_image(struct fuzz_seen *seen, const struct devcode_image *image)
 {
-	struct fuzz_seen *seen = context;
 	uint64_t end = 0;
 
-	(void)err;
 	MUST(image->container_count <= seen->containers || !image->container_count);
 	for (size_t i = 0; i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];
@@ -77,18 +70,13 @@ static inline int fuzz_image(struct jw_error *err, void *context, const struct d
 		end = container->offset + container->size_bytes;
 	}
 	seen->containers = 0;
-	return 0;
 }
 
-static inline void fuzz_trouble(void *context, const char *path, const char *member,
-								const struct jw_error *why)
+static inline void fuzz_found(struct fuzz_seen *seen, int step, const struct code_found *found)
 {
-	(void)context;
-	(void)member;
-	MUST(path && why->code != JW_OK && why->message[0]);
-}
-
-static inline struct devcode_sink fuzz_sink(struct fuzz_seen *seen)
-{
-	return (struct devcode_sink){seen, fuzz_container, fuzz_image, fuzz_trouble, {0}};
+	if (step == CODE_CONTAINER)
+		fuzz_container(seen, found->container);
+	if (step == CODE_IMAGE)
+		fuzz_image(seen, found->image);
+	MUST(step != CODE_TROUBLE || (found->why.code != JW_OK && found->why.message[0]));
 }

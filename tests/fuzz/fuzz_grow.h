@@ -21,12 +21,8 @@ struct fuzz_rooms {
 	bool archive;
 };
 
-static inline int fuzz_note_rooms(struct jw_error *err, void *context,
-								  const struct devcode_image *image)
+static inline void fuzz_note_rooms(struct fuzz_rooms *rooms, const struct devcode_image *image)
 {
-	struct fuzz_rooms *rooms = context;
-
-	(void)err;
 	rooms->images++;
 	rooms->format = image->format;
 	rooms->damaged += image->damaged;
@@ -34,25 +30,23 @@ static inline int fuzz_note_rooms(struct jw_error *err, void *context,
 	for (size_t i = 0; i < image->container_count && rooms->count < FUZZ_MOST_ROOMS; i++)
 		rooms->items[rooms->count++] =
 			(struct container_room){image->containers[i].offset, image->containers[i].size_bytes};
-	return 0;
-}
-
-static inline void fuzz_note_trouble(void *context, const char *path, const char *member,
-									 const struct jw_error *why)
-{
-	(void)path;
-	(void)member;
-	(void)why;
-	((struct fuzz_rooms *)context)->troubles++;
 }
 
 static inline void fuzz_read_rooms(const char *path, struct fuzz_rooms *rooms)
 {
-	const struct devcode_sink sink = {
-		.context = rooms, .image = fuzz_note_rooms, .trouble = fuzz_note_trouble};
+	struct code_reader *reader;
+	struct code_found found;
+	int step;
 
 	*rooms = (struct fuzz_rooms){0};
-	MUST(!devcode_read(NULL, path, &sink));
+	MUST(!code_open(NULL, path, NULL, &reader));
+	while ((step = code_next(NULL, reader, &found)) > CODE_END) {
+		if (step == CODE_IMAGE)
+			fuzz_note_rooms(rooms, found.image);
+		rooms->troubles += step == CODE_TROUBLE;
+	}
+	MUST(step == CODE_END);
+	code_close(reader);
 }
 
 /* A container longer than its room: an entry of a kind that nobody reads fills it. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "devcode/leaf.h"
+#include "devcode/reader.h"
 #include "fuzz_devcode.h"
 
 struct fuzz_rest {
@@ -28,19 +28,31 @@ static inline int fuzz_take(struct jw_error *err, void *context, uint8_t *to, si
 	return 0;
 }
 
-static inline int fuzz_leaf(enum kind kind, const uint8_t *data, size_t size)
+static inline void fuzz_steps(enum kind kind, const char *member, struct stream *stream)
 {
 	struct fuzz_seen seen = {0};
-	struct devcode_sink sink = fuzz_sink(&seen);
-	struct reading reading = {.path = "input", .sink = &sink};
+	uint64_t again_bytes = 0;
+	struct jw_error why = {0};
+	struct code_found found;
+	struct leaf leaf;
+	int step;
+
+	leaf_open(&leaf, (struct origin){"input", member, NULL, &again_bytes}, kind, stream);
+	while ((step = leaf_next(&why, &leaf, &found)) > CODE_END)
+		fuzz_found(&seen, step, &found);
+	MUST(step == CODE_END || (why.code != JW_OK && why.message[0]));
+	leaf_close(&leaf);
+}
+
+static inline int fuzz_leaf(enum kind kind, const uint8_t *data, size_t size)
+{
 	struct fuzz_rest rest = {data, size};
 	struct stream stream;
 
 	stream_of_memory(&stream, data, size, NULL);
-	MUST(!leaf_read(NULL, &reading, NULL, kind, &stream));
-	seen = (struct fuzz_seen){0};
+	fuzz_steps(kind, NULL, &stream);
 	stream_of_reader(&stream, fuzz_take, &rest, 1 << 20);
-	MUST(!leaf_read(NULL, &reading, "member", kind, &stream));
+	fuzz_steps(kind, "member", &stream);
 	stream_free(&stream);
 	return 0;
 }

@@ -115,41 +115,25 @@ static void put_key(void)
 	assert_int_equal(jw_key_generate(NULL, state, "ours", NULL, &key), 0);
 }
 
-struct read_code {
-	size_t containers;
-	struct jw_error why;
-};
-
-static int count_code(struct jw_error *err, void *context, const struct devcode_container *found)
-{
-	struct read_code *read = context;
-
-	(void)err;
-	(void)found;
-	read->containers++;
-	return 0;
-}
-
-static void note_trouble(void *context, const char *path, const char *member,
-						 const struct jw_error *why)
-{
-	struct read_code *read = context;
-
-	(void)path;
-	(void)member;
-	read->why = *why;
-}
-
 static int read_one(struct jw_error *err, size_t i, size_t *ret_containers)
 {
-	struct read_code read = {0};
-	const struct devcode_sink sink = {
-		.context = &read, .container = count_code, .trouble = note_trouble};
+	struct jw_error why = {0};
+	struct code_reader *reader;
+	struct code_found found;
+	size_t containers = 0;
+	int step;
 
-	if (devcode_read(err, codes[i], &sink))
+	if (code_open(err, codes[i], NULL, &reader))
 		return -1;
-	*ret_containers = read.containers;
-	return read.why.code ? error_copy(err, &read.why) : 0;
+	while ((step = code_next(err, reader, &found)) > CODE_END) {
+		containers += step == CODE_CONTAINER;
+		why = step == CODE_TROUBLE ? found.why : why;
+	}
+	code_close(reader);
+	if (step)
+		return -1;
+	*ret_containers = containers;
+	return why.code ? error_copy(err, &why) : 0;
 }
 
 static void put_codes(void)

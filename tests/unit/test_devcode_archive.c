@@ -5,25 +5,26 @@ struct names {
 	char text[1024];
 };
 
-static int note_name(struct jw_error *err, void *context, const struct devcode_image *image)
-{
-	struct names *names = context;
-	size_t used = strlen(names->text);
-
-	(void)err;
-	(void)snprintf(names->text + used, sizeof names->text - used, "%s %zu\n",
-				   image->member ? image->member : "-", image->container_count);
-	return 0;
-}
-
 /* The members of a file, one line each with its number of containers. */
 static void assert_members(const struct buf *file, const char *expected)
 {
 	struct names names = {""};
-	struct devcode_sink sink = {.context = &names, .image = note_name};
 	char *path = write_file("file", file);
+	struct code_reader *reader;
+	struct code_found found;
+	int step;
 
-	assert_int_equal(devcode_read(NULL, path, &sink), 0);
+	assert_int_equal(code_open(NULL, path, NULL, &reader), 0);
+	while ((step = code_next(NULL, reader, &found)) > CODE_END) {
+		const size_t used = strlen(names.text);
+
+		if (step == CODE_IMAGE)
+			(void)snprintf(names.text + used, sizeof names.text - used, "%s %zu\n",
+						   found.image->member ? found.image->member : "-",
+						   found.image->container_count);
+	}
+	assert_int_equal(step, CODE_END);
+	code_close(reader);
 	assert_string_equal(names.text, expected);
 	mem_free(path);
 }
@@ -88,10 +89,6 @@ TEST(a_plain_wheel_is_read_like_any_other)
 		buf_free(&wheel);
 	}
 }
-
-#ifndef _WIN32
-
-#endif
 
 TEST(loose_files_may_be_packed_with_zstd)
 {

@@ -58,53 +58,45 @@ static void append(struct buf *data, const char *text)
 			data->data[i] = 0;
 }
 
-/* All texts of an image, as the sink gets them. */
+/* All texts of an image, as a reader gives them. */
 struct texts {
 	struct buf bytes; /* each with a NUL behind it */
 	size_t count, listed;
 	uint64_t offsets[64];
 };
 
-static int see(struct jw_error *err, void *context, const struct devcode_container *container)
+static void see(struct texts *texts, const struct devcode_container *container)
 {
-	struct texts *texts = context;
-
 	if (container->entries[0].payload_offset)
-		return 0;
+		return;
 	assert_int_equal(container->entry_count, 1);
 	assert_int_equal(container->entries[0].offset, container->offset);
 	assert_int_equal(container->entries[0].size_bytes, container->size_bytes);
 	assert_true(texts->count < 64);
 	texts->offsets[texts->count++] = container->offset;
-	return buf_append(err, &texts->bytes, container->bytes, (size_t)container->size_bytes) ||
-				   buf_append(err, &texts->bytes, "", 1)
-			   ? -1
-			   : 0;
-}
-
-static int see_image(struct jw_error *err, void *context, const struct devcode_image *image)
-{
-	struct texts *texts = context;
-
-	(void)err;
-	texts->listed += image->container_count;
-	return 0;
-}
-
-static void see_trouble(void *context, const char *path, const char *member,
-						const struct jw_error *why)
-{
-	(void)context;
-	fail_msg("%s %s: %s", path, member ? member : "", why->message);
+	make_bytes(&texts->bytes, container->bytes, (size_t)container->size_bytes);
+	make_bytes(&texts->bytes, "", 1);
 }
 
 static void read_file(const struct buf *file, struct texts *texts)
 {
-	const struct devcode_sink sink = {texts, see, see_image, see_trouble, {0}};
 	char *path = write_file("library", file);
+	struct code_reader *reader;
+	struct code_found found;
+	int step;
 
 	*texts = (struct texts){.bytes = make_buf()};
-	assert_int_equal(devcode_read(NULL, path, &sink), 0);
+	assert_int_equal(code_open(NULL, path, NULL, &reader), 0);
+	while ((step = code_next(NULL, reader, &found)) > CODE_END) {
+		if (step == CODE_CONTAINER)
+			see(texts, found.container);
+		else if (step == CODE_IMAGE)
+			texts->listed += found.image->container_count;
+		else
+			fail_msg("%s: %s", path, found.why.message);
+	}
+	assert_int_equal(step, CODE_END);
+	code_close(reader);
 	mem_free(path);
 }
 

@@ -1,12 +1,11 @@
 /* Members of archives read again, and a reading that is told to end. */
+#include "devcode/reread.h"
 #include "make_archive.h"
 
 static int read_again(struct jw_error *err, const char *path, const char *member, uint64_t offset,
 					  uint64_t size, struct buf *ret_bytes)
 {
-	const struct devcode_part part = {.member = member, .offset = offset, .size_bytes = size};
-
-	return devcode_reread(err, path, &part, NULL, NULL, ret_bytes);
+	return reread(err, &(struct origin){.path = path, .member = member}, offset, size, ret_bytes);
 }
 
 TEST(a_member_is_read_again)
@@ -84,15 +83,6 @@ static bool is_enough(void *context)
 	return patience->asked > patience->left;
 }
 
-static int drop(struct jw_error *err, void *context, size_t part, const uint8_t *data, size_t size)
-{
-	(void)err;
-	(void)part;
-	(void)data;
-	*(size_t *)context += size;
-	return 0;
-}
-
 /* A walk ends whenever it is cancelled, also in the middle of a member, and reports no damage. */
 static void stopped_at(const char *path, const char *member, const struct buf *library)
 {
@@ -101,10 +91,9 @@ static void stopped_at(const char *path, const char *member, const struct buf *l
 	for (size_t n = 0;; n++) {
 		struct patience patience = {.left = n};
 		struct make_seen seen = {0};
-		struct devcode_sink sink = {
-			&seen, NULL, make_see_image, make_see_trouble, {&patience, is_enough}};
+		const struct jw_cancel stop = {&patience, is_enough};
 		struct jw_error err = {0};
-		int result = devcode_read(&err, path, &sink);
+		int result = make_read_path(&err, path, &stop, &seen);
 
 		assert_int_equal(seen.troubles, 0);
 		if (!result) {
@@ -123,10 +112,15 @@ static void stopped_at(const char *path, const char *member, const struct buf *l
 		const struct jw_cancel stop = {&patience, is_enough};
 		struct devcode_part part = {
 			.member = member, .offset = library->size - 100, .size_bytes = 100};
+		struct code_copy copy = {.path = path, .parts = &part, .count = 1, .cancel = &stop};
 		struct jw_error err = {0};
 		size_t got = 0;
+		int step;
 
-		if (!devcode_copy(&err, path, &part, 1, drop, &got, &stop, NULL)) {
+		while ((step = code_copy_next(&err, &copy)) > 0)
+			got += copy.size;
+		code_copy_close(&copy);
+		if (!step) {
 			assert_true(n > library->size >> 20);
 			assert_int_equal(got, 100);
 			break;
@@ -179,8 +173,7 @@ TEST(passing_over_a_member_is_unpacking)
 		struct buf zip = make_buf(), packed = make_buf();
 		struct patience patience = {.left = SIZE_MAX};
 		struct make_seen seen = {0};
-		const struct devcode_sink sink = {
-			&seen, NULL, make_see_image, make_see_trouble, {&patience, is_enough}};
+		const struct jw_cancel stop = {&patience, is_enough};
 		char *path;
 
 		if (behind)
@@ -189,10 +182,10 @@ TEST(passing_over_a_member_is_unpacking)
 					 (struct packed_file[]){{"other", &other}}, 1);
 		make_zstd(&packed, &zip);
 		path = write_file("passed", &packed);
-		assert_int_equal(devcode_read(NULL, path, &sink), 0);
+		assert_int_equal(make_read_path(NULL, path, &stop, &seen), 0);
 		assert_true(patience.asked > PASSED >> 20);
 		patience = (struct patience){.left = patience.asked / 2};
-		assert_int_equal(devcode_read(NULL, path, &sink), -1);
+		assert_int_equal(make_read_path(NULL, path, &stop, &seen), -1);
 		assert_int_equal(seen.troubles, 2 * behind);
 		mem_free(path);
 		buf_free(&zip);

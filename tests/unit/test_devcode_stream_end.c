@@ -26,19 +26,18 @@ TEST(a_cut_head_is_no_entry)
 	for (size_t size = CONTAINER_HEADER; size <= sizeof whole; size++) {
 		uint8_t *at = pages + page - size;
 		struct image image = {.format = DEVCODE_FATBIN};
-		struct capture capture = {.tail_from = UINT64_MAX};
 		struct stream stream;
+		struct stream_search search = {.image = &image, .stream = &stream, .tail_from = UINT64_MAX};
 
 		memcpy(at, whole, size);
 		stream_of_memory(&stream, at, size, NULL);
-		assert_int_equal(search_stream(NULL, &image, &stream, &capture), 0);
+		assert_int_equal(search_stream_next(NULL, &search), 0);
 		assert_int_equal(image.count, 0);
 		assert_int_equal(image.damaged_count, 1);
 		/* Only a whole head is one more step of the search */
 		assert_int_equal(image.vain_steps, size == sizeof whole);
 		image_free(&image);
-		buf_free(&capture.head);
-		buf_free(&capture.tail);
+		search_stream_free(&search);
 	}
 	assert_int_equal(munmap(pages, 2 * page), 0);
 }
