@@ -23,6 +23,7 @@ struct jw_startup_options {
 	bool everyone; /* for every account of this machine, each in its own account and at its own
 					  logon; needs an administrator */
 	bool replace;  /* replace a task or unit of that name that is not ours */
+	bool dry_run;  /* jw_startup_disable: removes nothing; what is `ours` would go */
 	const char *program; /* the jitwarm that it starts, absolute; NULL: the calling program, which
 							must then support `prime --if-changed` */
 	bool fetch; /* Linux, without a service: the unit that prepares for the next driver may fetch a

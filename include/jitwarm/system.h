@@ -159,10 +159,17 @@ size_t jw_system_targets(const struct jw_system *system, struct jw_target *targe
  * JW_ERR_NOT_FOUND without a driver; JW_ERR_UNSUPPORTED: unknown stamp or form of its cache */
 int jw_system_write_profile(struct jw_error *err, const struct jw_system *system, const char *path);
 
-/* Removes jitwarm's files in its state directory, and the directory if it is then empty. Other
- * files stay, in folders of jitwarm's names too; so do secret keys, which cannot be made again,
- * unless `with_keys`: *ret_kept. Not while another call uses the directory. *ret_path is that
- * directory, NULL if nothing was removed; the caller frees it with jw_text_free. */
-int jw_state_remove(struct jw_error *err, bool with_keys, char **ret_path, bool *ret_kept);
+/* What jw_state_remove is asked, and what it has found. */
+struct jw_state_removal {
+	bool with_keys;              /* secret keys, too, which cannot be made again */
+	bool dry_run;                /* removes nothing, and tells what it would */
+	char *path;                  /* of the state directory; NULL: nothing was removed */
+	bool keys_stay, others_stay; /* secret keys; files that jitwarm has not written */
+};
+
+/* Removes what jitwarm has written into its state directory, and the directory if nothing else is
+ * in it. Other files stay, in folders of jitwarm's names too. Not while another call uses the
+ * directory. The caller frees the path with jw_text_free. */
+int jw_state_remove(struct jw_error *err, struct jw_state_removal *removal);
 
 #endif

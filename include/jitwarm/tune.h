@@ -142,6 +142,8 @@ int jw_tune_for_files(struct jw_error *err, struct jw_system *system, const char
  * for, the system's only for the superuser or an administrator. */
 int jw_tune_undo(struct jw_error *err, const struct jw_tune_request *request,
 				 struct jw_tune_result **ret_result);
+/* The same report of what jw_tune_undo would revert everywhere. Changes nothing. */
+int jw_tune_undo_look(struct jw_error *err, struct jw_tune_result **ret_result);
 void jw_tune_result_free(struct jw_tune_result *result);
 
 /* The lines that set them: "sh", "fish", "cmd", "powershell", "docker", "compose", "k8s", "slurm"

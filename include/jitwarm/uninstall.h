@@ -11,7 +11,7 @@
 
 #include <jitwarm/error.h>
 
-/* One thing that was removed or could not be. */
+/* One thing that was removed (with `dry_run`: would be), or could not be. */
 struct jw_uninstall_step {
 	const char *where; /* the file, folder, registry key or task; NULL: `said`, or `failed` */
 	const char *what;  /* "removed", or as in struct jw_tune_change */
@@ -23,6 +23,7 @@ struct jw_uninstall_step {
 
 struct jw_uninstall_options {
 	bool with_keys; /* secret keys too, which cannot be made again */
+	bool dry_run;   /* changes nothing */
 	void *context;  /* of the function below */
 	/* Called for each step when it is done; may be NULL. */
 	void (*step)(void *context, const struct jw_uninstall_step *step);

@@ -276,7 +276,7 @@ static bool read_cuda(const char *text, struct version *ret_version)
 		   ret_version->numbers[0] < 1000;
 }
 
-static int remove_compilers(struct jw_error *err, const char *store)
+static int remove_compilers(struct jw_error *err, bool dry_run, const char *store)
 {
 	struct version version;
 	struct os_names names;
@@ -284,21 +284,21 @@ static int remove_compilers(struct jw_error *err, const char *store)
 
 	if (os_list(err, store, &names))
 		return -1;
-	for (size_t i = 0; !result && i < names.count; i++) {
+	for (size_t i = 0; !dry_run && !result && i < names.count; i++) {
 		char *path;
 
 		if (names.kinds[i] != OS_DIRECTORY ||
 			!(text_starts(names.items[i], fresh_start) || read_cuda(names.items[i], &version)))
 			continue;
 		path = os_join(store, names.items[i]);
-		result = path ? os_remove_tree(err, path) : -1;
+		result = os_remove_tree(err, path);
 		mem_free(path);
 	}
 	os_names_free(&names);
 	return result;
 }
 
-int compiler_fetch_remove(struct jw_error *err, char **ret_path)
+int compiler_fetch_remove(struct jw_error *err, bool dry_run, char **ret_path)
 {
 	char *given = os_env("JITWARM_PTXAS"), *store = NULL, *above;
 	const bool named = given && *given;
@@ -308,18 +308,14 @@ int compiler_fetch_remove(struct jw_error *err, char **ret_path)
 	*ret_path = NULL;
 	if (named)
 		return 0;
-	if (compiler_fetch_store(&why, &store) || remove_compilers(&why, store)) {
+	if (compiler_fetch_store(&why, &store) || remove_compilers(&why, dry_run, store)) {
 		mem_free(store);
 		return error_unless_missing(err, &why);
 	}
 	above = os_dir_name(store);
-	if (above && !os_remove_empty_dir(NULL, store))
+	if (!dry_run && !os_remove_empty_dir(NULL, store))
 		(void)os_remove_empty_dir(NULL, above);
 	mem_free(above);
-	if (!above) {
-		mem_free(store);
-		return -1;
-	}
 	*ret_path = store;
 	return 0;
 }

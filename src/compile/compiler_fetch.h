@@ -1,6 +1,7 @@
 /* The folder of fetched compilers and the names of their wheels. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -9,8 +10,9 @@
  * %LOCALAPPDATA%\jitwarm\ptxas. Not created; the caller frees it. */
 int compiler_fetch_store(struct jw_error *err, char **ret_path);
 /* Removes the fetched compilers, and their folders where nothing else is left in them. *ret_path:
- * the folder, which the caller frees; NULL: there was none, or JITWARM_PTXAS names one. */
-int compiler_fetch_remove(struct jw_error *err, char **ret_path);
+ * the folder, which the caller frees; NULL: there was none, or JITWARM_PTXAS names one. `dry_run`:
+ * only tells the folder. */
+int compiler_fetch_remove(struct jw_error *err, bool dry_run, char **ret_path);
 /* "ptxas" */
 const char *compiler_fetch_program(void);
 /* The first CUDA version from this on that has a wheel with ptxas (1000 * major + 10 * minor) */

@@ -8,106 +8,67 @@
 #include "startup/parts.h"
 #include "startup/unit_text.h"
 
-static const char startup_task_of_everyone[] = "jitwarm prime (all users)";
+static const char task_of_everyone[] = "jitwarm prime (all users)";
 
 static const char schtasks[] = "schtasks.exe";
 
-char *task_name(struct jw_error *err, const struct jw_startup_options *options)
+char *task_name(const struct jw_startup_options *options, const char *account)
 {
-	char *account, *name;
-
-	if (options->everyone)
-		return mem_string(startup_task_of_everyone);
-	if (os_account_id(err, &account))
-		return NULL;
-	name = mem_printf("jitwarm prime %s", account);
-	mem_free(account);
-	return name;
+	return options->everyone ? mem_string(task_of_everyone)
+							 : mem_printf("jitwarm prime %s", account);
 }
 
 /* A copy of the XML stays in the state directory, since not every system can read a task back. It
  * is never what schtasks is handed: other programs of the account may write to it. */
 static int kept_path(struct jw_error *err, const char *task, char **ret_path)
 {
-	char *folder, *path;
+	char *folder;
 
 	if (os_state_dir(err, &folder))
 		return -1;
-	path = os_join(folder, strcmp(task, startup_task_of_everyone) ? "startup-task.xml"
-																  : "startup-task-all.xml");
+	*ret_path = os_join(folder, strcmp(task, task_of_everyone) ? "startup-task.xml"
+															   : "startup-task-all.xml");
 	mem_free(folder);
-	if (!path)
-		return -1;
-	*ret_path = path;
 	return 0;
-}
-
-/* The output is in the console's code page, or in UTF-16. Searches for ASCII and skips NULs. */
-static bool output_has(const struct buf *output, const char *what)
-{
-	struct buf text = BUF_MAX(STARTUP_MOST_TEXT);
-	bool has;
-
-	for (size_t i = 0; i < output->size; i++)
-		if (output->data[i] && buf_append(NULL, &text, output->data + i, 1))
-			break;
-	has = strstr(buf_text(&text), what) != NULL;
-	buf_free(&text);
-	return has;
 }
 
 /* Whether it runs as this account, or as the group Users. The trigger's <UserId> may have become a
  * name; the principal's stays a SID. */
-static bool runs_as(const struct buf *output, const char *principal)
+static bool is_our_task(const struct jw_startup_item *item, const char *xml)
 {
-	char *wanted = mem_printf(">%s<", principal);
-	struct buf text = BUF_MAX(STARTUP_MOST_TEXT);
-	const char *start, *end;
-	bool is = false;
+	const char *start = strstr(xml, "<Principals>");
+	const char *end = start ? strstr(start, "</Principals>") : NULL, *found;
+	char *account = NULL, *principal;
 
-	for (size_t i = 0; i < output->size; i++)
-		if (output->data[i] && buf_append(NULL, &text, output->data + i, 1))
-			break;
-	start = strstr(buf_text(&text), "<Principals>");
-	end = start ? strstr(start, "</Principals>") : NULL;
-	if (end) {
-		const char *found = strstr(start, wanted);
-
-		is = found && found < end;
-	}
-	buf_free(&text);
-	mem_free(wanted);
-	return is;
-}
-
-static bool is_our_task(const struct jw_startup_item *item, const struct buf *output)
-{
-	static const char users[] = "S-1-5-32-545";
-	char *account = NULL;
-	bool ours;
-
-	if (!strcmp(item->where, startup_task_of_everyone))
-		ours = runs_as(output, users);
-	else
-		ours = !os_account_id(NULL, &account) && runs_as(output, account);
+	if (!end)
+		return false;
+	if (strcmp(item->where, task_of_everyone) != 0 && os_account_id(NULL, &account))
+		return false;
+	principal = mem_printf(">%s<", account ? account : "S-1-5-32-545");
+	found = strstr(start, principal);
+	mem_free(principal);
 	mem_free(account);
 	/* The apostrophe in the mark may have become an entity, so only its end is compared. */
-	return ours && output_has(output, "JIT cache (jitwarm startup)");
+	return found && found < end && strstr(xml, "JIT cache (jitwarm startup)");
 }
 
 int task_look(struct jw_error *err, struct jw_startup_item *item)
 {
 	const char *const *words = STARTUP_WORDS("/query", "/tn", item->where, "/xml");
 	char *kept = NULL;
-	struct buf output = {0};
+	struct buf output = {0}, xml = BUF_MAX(STARTUP_MOST_TEXT);
 	bool good;
 	int result = -1;
 
 	if (kept_path(err, item->where, &kept) ||
 		startup_command(err, NULL, schtasks, words, &output, &good))
 		goto done;
-	item->there = good && output_has(&output, "<Task");
-	item->ours = item->there && is_our_task(item, &output);
+	/* It is in the console's code page, or in UTF-16: what is looked for is ASCII. */
+	for (size_t i = 0; i < output.size; i++)
+		if (output.data[i] && buf_append(NULL, &xml, output.data + i, 1))
+			break;
+	item->there = good && strstr(buf_text(&xml), "<Task");
+	item->ours = item->there && is_our_task(item, buf_text(&xml));
 	/* Wine's schtasks prints nothing and ends with 0. One that fails knows no such task: somebody
 	 * has deleted it, whatever we remember. */
 	if (good && !output.size && os_exists(kept))
@@ -115,28 +76,9 @@ int task_look(struct jw_error *err, struct jw_startup_item *item)
 	result = 0;
 done:
 	buf_free(&output);
+	buf_free(&xml);
 	mem_free(kept);
 	return result;
-}
-
-/* The file that schtasks reads: an administrator's lies where only those write */
-static int write_handed(struct jw_error *err, const struct buf *wide, char **ret_folder,
-						char **ret_path)
-{
-	char *folder, *path;
-
-	if (os_make_temp_dir(err, "jitwarm-task", &folder))
-		return -1;
-	path = os_join(folder, "task.xml");
-	if (!path || os_write_atomic(err, path, wide->data, wide->size)) {
-		(void)os_remove_tree(NULL, folder);
-		mem_free(folder);
-		mem_free(path);
-		return -1;
-	}
-	*ret_folder = folder;
-	*ret_path = path;
-	return 0;
 }
 
 int task_register(struct jw_error *err, struct jw_startup *startup)
@@ -147,8 +89,12 @@ int task_register(struct jw_error *err, struct jw_startup *startup)
 	bool good;
 	int result = -1;
 
+	/* The file that schtasks reads: an administrator's lies where only those write. */
 	if (kept_path(err, item->where, &kept) || startup_utf16(err, item->text, &wide) ||
-		write_handed(err, &wide, &folder, &handed))
+		os_make_temp_dir(err, "jitwarm-task", &folder))
+		goto done;
+	handed = os_join(folder, "task.xml");
+	if (os_write_atomic(err, handed, wide.data, wide.size))
 		goto done;
 	result = startup_command(err, startup, schtasks,
 							 STARTUP_WORDS("/create", "/tn", item->where, "/xml", handed, "/f"),

@@ -17,9 +17,9 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 					const char *const *words, struct buf *ret_output, bool *ret_good);
 
 /* Windows: the one item is the task. */
-/* "jitwarm prime S-1-5-21-…": Task Scheduler's folder is the same for all accounts. NULL on
- * failure; the caller frees it. */
-char *task_name(struct jw_error *err, const struct jw_startup_options *options);
+/* "jitwarm prime S-1-5-21-…", `account` being the SID: Task Scheduler's folder is the same for all
+ * accounts. The caller frees it. */
+char *task_name(const struct jw_startup_options *options, const char *account);
 /* A task is ours if it has our mark and runs as us, or as the group Users for
  * `options->everyone`. */
 int task_look(struct jw_error *err, struct jw_startup_item *item);

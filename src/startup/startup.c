@@ -19,29 +19,6 @@
 
 enum { MOST_ARGUMENTS = 12 };
 
-/* Cuts the text to its first line, without trailing blanks. */
-static void cut_line(char *text)
-{
-	size_t length = strcspn(text, "\r\n");
-
-	while (length && text[length - 1] == ' ')
-		length--;
-	text[length] = '\0';
-}
-
-/* The first line that the program printed before it failed. -1: out of memory. */
-static int tell_reason(struct jw_error *why, const char *program, const char *printed)
-{
-	char *text = os_system_text(printed + strspn(printed, " \r\n"));
-
-	if (!text)
-		return -1;
-	cut_line(text);
-	(void)error_set(why, JW_ERR_IO, "%s%s%.600s", os_base_name(program), *text ? ": " : "", text);
-	mem_free(text);
-	return 0;
-}
-
 int startup_command(struct jw_error *err, struct jw_startup *startup, const char *tool,
 					const char *const *words, struct buf *ret_output, bool *ret_good)
 {
@@ -55,29 +32,35 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 	for (size_t i = 0; words[i]; i++)
 		arguments[i + 1] = words[i];
 	*ret_good = false;
-	if (!program || os_make_temp_dir(err, "jitwarm-startup", &folder) ||
-		!(output = os_join(folder, "output")))
+	if (!program || os_make_temp_dir(err, "jitwarm-startup", &folder))
 		goto done;
+	output = os_join(folder, "output");
 	if (!os_run(&why, arguments, output, NULL, &ended)) {
 		*ret_good = !ended.status && !ended.signal;
-		if (!os_read_file(NULL, output, STARTUP_MOST_TEXT, &text) && !*ret_good &&
-			tell_reason(&why, arguments[0], buf_text(&text)))
-			goto done;
+		if (!os_read_file(NULL, output, STARTUP_MOST_TEXT, &text) && !*ret_good) {
+			/* The first line that it printed, without blanks at its end */
+			char *said = os_system_text(buf_text(&text) + strspn(buf_text(&text), " \r\n"));
+			size_t length = strcspn(said, "\r\n");
+
+			while (length && said[length - 1] == ' ')
+				length--;
+			said[length] = '\0';
+			(void)error_set(&why, JW_ERR_IO, "%s%s%.600s", os_base_name(program), *said ? ": " : "",
+							said);
+			mem_free(said);
+		}
 	}
-	if (startup && !*ret_good && !startup->failed) {
+	if (startup && !*ret_good && !startup->failed)
 		startup->failed = mem_string(why.message);
-	}
 	for (size_t i = 0; startup && arguments[i]; i++)
 		if (strpbrk(arguments[i], " \\\"")
 				? quote_windows(err, &line, arguments[i])
 				: buf_printf(err, &line, "%s%s", i ? " " : "",
 							 i ? arguments[i] : os_base_name(arguments[i])))
 			goto done;
-	if (startup && startup->command_count < STARTUP_MOST_COMMANDS) {
-		char *copy = mem_string(buf_text(&line));
-
-		startup->commands[startup->command_count++] = copy;
-	}
+	if (startup)
+		mem_add_string(&startup->commands, &startup->command_count, STARTUP_MOST_COMMANDS,
+					   buf_text(&line));
 	if (ret_output) {
 		*ret_output = text;
 		text = (struct buf){0};
@@ -118,18 +101,12 @@ static int add_item(struct jw_error *err, struct jw_startup *startup, char *wher
 					enum startup_form form, const struct startup_facts *facts)
 {
 	struct buf text = BUF_MAX(STARTUP_MOST_TEXT);
-	struct jw_startup_item *item = &startup->items[startup->count];
+	const int result = startup_text(err, form, facts, &text);
 
-	item->where = where;
-	if (!where || startup_text(err, form, facts, &text)) {
-		mem_free(where);
-		buf_free(&text);
-		return -1;
-	}
-	startup->count++;
-	item->text = mem_string(buf_text(&text));
+	startup->items[startup->count++] =
+		(struct jw_startup_item){.where = where, .text = mem_string(buf_text(&text))};
 	buf_free(&text);
-	return 0;
+	return result;
 }
 
 /* The content of an existing file. */
@@ -155,45 +132,43 @@ static bool is_service_name(const char *name)
 		   !text_ends(name, ".service");
 }
 
-static int add_system_units(struct jw_error *err, struct jw_startup *startup,
-							const struct startup_facts *facts)
-{
-	const char *service = facts->options->service;
-	char *rest;
-	int result;
-
-	if (!is_service_name(service))
-		return error_set(err, JW_ERR_USAGE, "--service %.100s: a service's name without “.service”",
-						 service);
-	rest = mem_printf("/etc/systemd/system/jitwarm@%s.service.d/60-jitwarm.conf", service);
-	result = add_item(err, startup, place_system_path("/etc/systemd/system/jitwarm@.service"),
-					  STARTUP_TEMPLATE, facts) ||
-			 add_item(err, startup, place_system_path(rest), STARTUP_INSTANCE, facts);
-	mem_free(rest);
-	return result;
-}
-
-/* Of this account's manager, or of everyone's. */
-static int add_user_units(struct jw_error *err, struct jw_startup *startup,
-						  const struct startup_facts *facts)
+/* Of the system, for one service; of everyone's manager; or of this account's. */
+static int add_units(struct jw_error *err, struct jw_startup *startup,
+					 const struct startup_facts *facts)
 {
 	static const struct {
-		const char *own, *everyones;
+		const char *name;
 		enum startup_form form;
-	} units[] = {
-		{"systemd/user/jitwarm.service", "/etc/systemd/user/jitwarm.service", STARTUP_SERVICE},
-		{"systemd/user/jitwarm-ahead.service", "/etc/systemd/user/jitwarm-ahead.service",
-		 STARTUP_AHEAD},
-		{"systemd/user/jitwarm.timer", "/etc/systemd/user/jitwarm.timer", STARTUP_TIMER},
-		{"systemd/user/jitwarm.path", "/etc/systemd/user/jitwarm.path", STARTUP_PATH},
-	};
+	} units[] = {{"jitwarm.service", STARTUP_SERVICE},
+				 {"jitwarm-ahead.service", STARTUP_AHEAD},
+				 {"jitwarm.timer", STARTUP_TIMER},
+				 {"jitwarm.path", STARTUP_PATH}};
+	const char *service = facts->options->service;
+	char *folder, *own;
 	int result = 0;
 
+	if (service) {
+		if (!is_service_name(service))
+			return error_set(err, JW_ERR_USAGE,
+							 "--service %.100s: a service's name without “.service”", service);
+		folder = place_system_path("/etc/systemd/system");
+		own = mem_printf("%s/jitwarm@%s.service.d/60-jitwarm.conf", folder, service);
+		result =
+			add_item(err, startup, os_join(folder, "jitwarm@.service"), STARTUP_TEMPLATE, facts);
+		if (!result)
+			result = add_item(err, startup, own, STARTUP_INSTANCE, facts);
+		else
+			mem_free(own);
+		mem_free(folder);
+		return result;
+	}
+	folder = facts->options->everyone ? place_system_path("/etc/systemd/user")
+									  : place_config_path(err, "systemd/user");
+	if (!folder)
+		return -1;
 	for (size_t i = 0; !result && i < sizeof units / sizeof *units; i++)
-		result = add_item(err, startup,
-						  facts->options->everyone ? place_system_path(units[i].everyones)
-												   : place_config_path(err, units[i].own),
-						  units[i].form, facts);
+		result = add_item(err, startup, os_join(folder, units[i].name), units[i].form, facts);
+	mem_free(folder);
 	return result;
 }
 
@@ -203,52 +178,33 @@ static int packages_folder(struct jw_error *err, char **ret_path)
 	struct found_list list = {0};
 	struct sites sites = {0};
 	struct jw_error why = {0};
-	int result;
+	int result = 0;
 
 	*ret_path = NULL;
 	found_open(&list);
 	if (sites_find(&why, &list, &sites))
 		result = error_unless_missing(err, &why);
-	else
-		result = sites.count && !(*ret_path = mem_string(sites.items[0].path)) ? -1 : 0;
+	else if (sites.count)
+		*ret_path = mem_string(sites.items[0].path);
 	sites_free(&sites);
 	found_close(&list);
 	jw_found_free(list.found);
 	return result;
 }
 
-/* A name that survives a driver update: the file of this version is then gone. Takes `path` over */
-static char *lasting_name(char *path)
-{
-	char *folder = path ? os_dir_name(path) : NULL,
-		 *name = folder ? os_join(folder, "libcuda.so.1") : NULL;
-
-	mem_free(folder);
-	if (!name || !os_exists(name)) {
-		mem_free(name);
-		return path;
-	}
-	mem_free(path);
-	return name;
-}
-
 /* jitwarmw.exe beside jitwarm.exe: no console window. */
 static int program_path(struct jw_error *err, const char *given, char **ret_path)
 {
-	char *self, *folder, *quiet;
+	char *self = given ? mem_string(given) : NULL, *folder, *quiet;
 
-	if (given ? !(self = mem_string(given)) : os_self_path(err, &self))
+	if (!self && os_self_path(err, &self))
 		return -1;
 	*ret_path = self;
 	if (!os_is_windows)
 		return 0;
 	folder = os_dir_name(self);
-	quiet = folder ? os_join(folder, "jitwarmw.exe") : NULL;
+	quiet = os_join(folder, "jitwarmw.exe");
 	mem_free(folder);
-	if (!quiet) {
-		mem_free(self);
-		return -1;
-	}
 	if (os_exists(quiet)) {
 		*ret_path = quiet;
 		quiet = self;
@@ -257,53 +213,96 @@ static int program_path(struct jw_error *err, const char *given, char **ret_path
 	return 0;
 }
 
-/* `removing`: what cannot be looked at keeps nobody from removing. */
-static int open_startup(struct jw_error *err, const struct jw_startup_options *options,
-						bool removing, struct jw_startup **ret_startup)
+static char *absolute_variable(const char *name)
 {
+	char *value = os_env(name);
+
+	if (value && os_is_absolute(value))
+		return value;
+	mem_free(value);
+	return NULL;
+}
+
+/* What there is, and what would be written. It runs elsewhere: paths become absolute, and the
+ * active environment is named. `removing`: what cannot be looked at keeps nobody from removing. */
+static int look(struct jw_error *err, const struct jw_startup_options *given, bool removing,
+				struct jw_startup **ret_startup)
+{
+	struct jw_startup_options options = *given;
 	struct jw_startup *startup = mem_alloc(sizeof *startup);
-	struct startup_facts facts = {.options = options};
+	struct startup_facts facts = {.options = &options};
 	struct jw_account runs_as = {0};
-	char *account = NULL, *driver = NULL, *packages = NULL;
+	char **names = mem_array(options.name_count, sizeof *names);
+	char *environment = NULL, *account = NULL, *driver = NULL, *packages = NULL;
 	int result = -1;
 
 	startup->items = mem_array(MOST_ITEMS, sizeof *startup->items);
-	startup->commands = mem_array(STARTUP_MOST_COMMANDS, sizeof *startup->commands);
-	if ((!startup->commands) || program_path(err, options->program, &startup->program) ||
-		os_account_id(err, &account))
+	for (size_t i = 0; i < options.name_count; i++)
+		if (!os_exists(options.names[i]))
+			names[i] = mem_string(options.names[i]);
+		else if (os_real_path(err, options.names[i], &names[i]))
+			goto done;
+	options.names = (const char *const *)names;
+	if (!options.environment && !(environment = absolute_variable("VIRTUAL_ENV")))
+		environment = absolute_variable("CONDA_PREFIX");
+	if (environment)
+		options.environment = environment;
+	if (program_path(err, options.program, &startup->program) || os_account_id(err, &account))
 		goto done;
 	if (!os_is_windows) {
-		(void)os_find_driver(NULL, &driver);
-		driver = lasting_name(driver);
+		/* The name that survives an update: the file of this version is then gone. */
+		if (!os_find_driver(NULL, &driver)) {
+			char *folder = os_dir_name(driver), *lasting = os_join(folder, "libcuda.so.1");
+
+			if (os_exists(lasting)) {
+				mem_free(driver);
+				driver = lasting;
+			} else {
+				mem_free(lasting);
+			}
+			mem_free(folder);
+		}
 		if (packages_folder(err, &packages) && !removing)
 			goto done;
-		(void)os_find_account(NULL, options->account ? options->account : "root", 0, &runs_as);
+		(void)os_find_account(NULL, options.account ? options.account : "root", 0, &runs_as);
 	}
-	facts = (struct startup_facts){.program = startup->program,
-								   .options = options,
-								   .account = account,
-								   .home = runs_as.home,
-								   .driver = driver,
-								   .packages = packages};
-	if (options->service && options->everyone)
+	facts.program = startup->program;
+	facts.account = account;
+	facts.home = runs_as.home;
+	facts.driver = driver;
+	facts.packages = packages;
+	if (options.service && options.everyone)
 		error_set(err, JW_ERR_USAGE, "a service's unit is for one account");
-	else if (os_is_windows && options->service)
+	else if (os_is_windows && options.service)
 		error_set(err, JW_ERR_UNSUPPORTED, "--service: Windows' services are not systemd's");
 	else if (os_is_windows)
-		result = add_item(err, startup, task_name(err, options), STARTUP_TASK, &facts);
+		result = add_item(err, startup, task_name(&options, account), STARTUP_TASK, &facts) ||
+				 task_look(err, &startup->items[0]);
 	else
-		result = options->service ? add_system_units(err, startup, &facts)
-								  : add_user_units(err, startup, &facts);
+		result = add_units(err, startup, &facts);
+	for (size_t i = 0; !result && !os_is_windows && i < startup->count; i++)
+		result = look_at_file(err, &startup->items[i]);
 done:
+	for (size_t i = 0; i < options.name_count; i++)
+		mem_free(names[i]);
+	mem_free(names);
+	mem_free(environment);
 	mem_free(account);
 	mem_free(driver);
 	mem_free(packages);
 	os_found_free(&runs_as);
-	if (result)
+	if (result) {
 		jw_startup_free(startup);
-	else
-		*ret_startup = startup;
-	return result ? -1 : 0;
+		return -1;
+	}
+	*ret_startup = startup;
+	return 0;
+}
+
+int jw_startup_look(struct jw_error *err, const struct jw_startup_options *options,
+					struct jw_startup **ret_startup)
+{
+	return look(err, options, false, ret_startup);
 }
 
 /* A program that runs as another account, or for it, must not be under a third one's control. An
@@ -350,67 +349,6 @@ static int check_named(struct jw_error *err, const struct jw_startup_options *op
 	return result;
 }
 
-static char *absolute_variable(const char *name)
-{
-	char *value = os_env(name);
-
-	if (value && os_is_absolute(value))
-		return value;
-	mem_free(value);
-	return NULL;
-}
-
-/* The task runs elsewhere: makes paths absolute, and names the active environment. */
-static int open_absolute(struct jw_error *err, struct jw_startup_options options, bool removing,
-						 struct jw_startup **ret_startup)
-{
-	const size_t count = options.name_count;
-	char **names = mem_array(count, sizeof *names), *environment = NULL;
-	int result = 0;
-
-	for (size_t i = 0; !result && i < count; i++)
-		if (os_exists(options.names[i]))
-			result = os_real_path(err, options.names[i], &names[i]);
-		else
-			result = (names[i] = mem_string(options.names[i])) ? 0 : -1;
-	options.names = (const char *const *)names;
-	if (!options.environment && !(environment = absolute_variable("VIRTUAL_ENV")))
-		environment = absolute_variable("CONDA_PREFIX");
-	if (environment)
-		options.environment = environment;
-	result = result || open_startup(err, &options, removing, ret_startup) ? -1 : 0;
-	if (names)
-		jw_lines_free(names, count);
-	mem_free(environment);
-	return result;
-}
-
-static int look(struct jw_error *err, const struct jw_startup_options *options, bool removing,
-				struct jw_startup **ret_startup)
-{
-	struct jw_startup *startup;
-
-	if (open_absolute(err, *options, removing, &startup))
-		return -1;
-	if (os_is_windows && task_look(err, &startup->items[0])) {
-		jw_startup_free(startup);
-		return -1;
-	}
-	for (size_t i = 0; !os_is_windows && i < startup->count; i++)
-		if (look_at_file(err, &startup->items[i])) {
-			jw_startup_free(startup);
-			return -1;
-		}
-	*ret_startup = startup;
-	return 0;
-}
-
-int jw_startup_look(struct jw_error *err, const struct jw_startup_options *options,
-					struct jw_startup **ret_startup)
-{
-	return look(err, options, false, ret_startup);
-}
-
 int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *options,
 					  struct jw_startup **ret_startup)
 {
@@ -419,7 +357,9 @@ int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *opt
 
 	if (jw_startup_look(err, options, &startup))
 		return -1;
-	result = check_program(err, options) || check_named(err, options) ? -1 : 0;
+	result = check_program(err, options);
+	if (!result)
+		result = check_named(err, options);
 	for (size_t i = 0; !result && i < startup->count; i++)
 		if (startup->items[i].there && !startup->items[i].ours && !options->replace)
 			result = error_set(err, JW_ERR_BUSY,
@@ -442,6 +382,10 @@ int jw_startup_disable(struct jw_error *err, const struct jw_startup_options *op
 
 	if (look(err, options, true, &startup))
 		return -1;
+	if (options->dry_run) {
+		*ret_startup = startup;
+		return 0;
+	}
 	for (size_t i = 0; i < startup->count; i++)
 		startup->items[i].removed = startup->items[i].ours;
 	if (!os_is_windows)

@@ -1,7 +1,5 @@
-/* jw_uninstall: removes everything except the live cache. */
+/* jw_uninstall: what “startup disable” and “tune --undo” do, and two folders. */
 #include <jitwarm/uninstall.h>
-
-#include <string.h>
 
 #include <jitwarm/startup.h>
 #include <jitwarm/system.h>
@@ -9,118 +7,88 @@
 
 #include "base/mem.h"
 #include "compile/compiler_fetch.h"
-#include "os/file.h"
-#include "os/folders.h"
 #include "os/identity.h"
 
 struct uninstall {
 	const struct jw_uninstall_options *options;
-	struct jw_error err; /* of the last failure */
 	size_t failed;
 };
 
-static void report_step(const struct uninstall *job, const struct jw_uninstall_step *step)
+/* A failure ends no other step. */
+static void tell(struct uninstall *job, struct jw_uninstall_step step)
 {
+	job->failed += step.failed.code != JW_OK;
 	if (job->options->step)
-		job->options->step(job->options->context, step);
+		job->options->step(job->options->context, &step);
 }
 
-/* Records a failure; the remaining steps still run. */
-static void uninstall_step_failed(struct uninstall *job)
+/* `shared`: a service that goes later has the same template. */
+static void disable(struct uninstall *job, const char *service, bool everyone, bool shared)
 {
-	job->failed++;
-	report_step(job, &(struct jw_uninstall_step){.failed = job->err});
-}
-
-static void report_removed(const struct uninstall *job, const char *where)
-{
-	report_step(job, &(struct jw_uninstall_step){.where = where, .what = "removed"});
-}
-
-/* ---- task and units */
-
-static void disable(struct uninstall *job, const char *service, bool everyone)
-{
-	const struct jw_startup_options options = {.service = service, .everyone = everyone};
+	const bool dry_run = job->options->dry_run;
+	const struct jw_startup_options options = {
+		.service = service, .everyone = everyone, .dry_run = dry_run};
+	struct jw_error failed = {0};
 	struct jw_startup *startup;
 
-	if (jw_startup_disable(&job->err, &options, &startup)) {
-		uninstall_step_failed(job);
+	if (jw_startup_disable(&failed, &options, &startup)) {
+		tell(job, (struct jw_uninstall_step){.failed = failed});
 		return;
 	}
-	for (size_t i = 0; i < startup->count; i++)
-		if (startup->items[i].removed)
-			report_removed(job, startup->items[i].where);
+	for (size_t i = dry_run && shared ? 1 : 0; i < startup->count; i++)
+		if (dry_run ? startup->items[i].ours : startup->items[i].removed)
+			tell(job,
+				 (struct jw_uninstall_step){.where = startup->items[i].where, .what = "removed"});
 	if (startup->failed)
-		report_step(job, &(struct jw_uninstall_step){.said = startup->failed});
+		tell(job, (struct jw_uninstall_step){.said = startup->failed});
 	jw_startup_free(startup);
-}
-
-static void disable_all(struct uninstall *job)
-{
-	char **names;
-	size_t count;
-
-	disable(job, NULL, false);
-	if (jw_is_administrator())
-		disable(job, NULL, true);
-	if (jw_startup_services(&job->err, &names, &count)) {
-		uninstall_step_failed(job);
-		return;
-	}
-	for (size_t i = 0; i < count; i++)
-		disable(job, names[i], false);
-	jw_lines_free(names, count);
-}
-
-static void untune(struct uninstall *job)
-{
-	struct jw_tune_result *result;
-
-	if (jw_tune_undo(&job->err, NULL, &result)) {
-		uninstall_step_failed(job);
-		return;
-	}
-	for (size_t i = 0; i < result->count; i++)
-		report_step(job, &(struct jw_uninstall_step){.where = result->changes[i].where,
-													 .what = result->changes[i].what});
-	jw_tune_result_free(result);
-}
-
-static void leave_compilers(struct uninstall *job)
-{
-	char *path = NULL;
-
-	if (compiler_fetch_remove(&job->err, &path))
-		uninstall_step_failed(job);
-	else if (path)
-		report_removed(job, path);
-	mem_free(path);
-}
-
-static void forget_state(struct uninstall *job)
-{
-	struct jw_uninstall_step step = {.what = "removed"};
-	char *path = NULL;
-
-	if (jw_state_remove(&job->err, job->options->with_keys, &path, &step.keys_stay))
-		uninstall_step_failed(job);
-	step.where = path;
-	step.others_stay = path && !step.keys_stay && os_exists(path);
-	if (path)
-		report_step(job, &step);
-	jw_text_free(path);
 }
 
 size_t jw_uninstall(const struct jw_uninstall_options *options)
 {
 	struct uninstall job = {.options = options};
+	struct jw_state_removal state = {.with_keys = options->with_keys, .dry_run = options->dry_run};
+	struct jw_error failed = {0};
+	struct jw_tune_result *undone;
+	char **services = NULL, *compilers = NULL;
+	size_t count = 0;
 
-	disable_all(&job);
-	untune(&job);
-	leave_compilers(&job);
-	/* The state directory stays for the next try. */
-	if (!job.failed)
-		forget_state(&job);
+	disable(&job, NULL, false, false);
+	if (jw_is_administrator())
+		disable(&job, NULL, true, false);
+	if (jw_startup_services(&failed, &services, &count))
+		tell(&job, (struct jw_uninstall_step){.failed = failed});
+	for (size_t i = 0; i < count; i++)
+		disable(&job, services[i], false, i + 1 < count);
+	jw_lines_free(services, count);
+
+	if (options->dry_run ? jw_tune_undo_look(&failed, &undone)
+						 : jw_tune_undo(&failed, NULL, &undone)) {
+		tell(&job, (struct jw_uninstall_step){.failed = failed});
+	} else {
+		for (size_t i = 0; i < undone->count; i++)
+			tell(&job, (struct jw_uninstall_step){.where = undone->changes[i].where,
+												  .what = undone->changes[i].what});
+		jw_tune_result_free(undone);
+	}
+
+	if (compiler_fetch_remove(&failed, options->dry_run, &compilers))
+		tell(&job, (struct jw_uninstall_step){.failed = failed});
+	else if (compilers)
+		tell(&job, (struct jw_uninstall_step){.where = compilers, .what = "removed"});
+	mem_free(compilers);
+
+	/* The next call finds in it what could not be reverted. */
+	if (job.failed)
+		return job.failed;
+	if (jw_state_remove(&failed, &state))
+		tell(&job, (struct jw_uninstall_step){.failed = failed});
+	else if (state.path)
+		tell(&job,
+			 (struct jw_uninstall_step){.where = state.path,
+										.what = "removed",
+										.keys_stay = state.keys_stay,
+										.others_stay = !state.keys_stay && state.others_stay});
+	mem_free(state.path);
 	return job.failed;
 }

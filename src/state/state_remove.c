@@ -54,51 +54,55 @@ static bool has_own_name(const char *folder, const char *name)
 	return false;
 }
 
+static bool is_own_folder(const char *name)
+{
+	for (size_t i = 0; i < sizeof own_folders / sizeof *own_folders; i++)
+		if (!strcmp(name, own_folders[i]))
+			return true;
+	return false;
+}
+
 /* Keys of other programs have such names too. */
-static int look_at_key(const char *path, bool *ret_is)
+static bool is_key(const char *path)
 {
 	static const char start[] = "untrusted comment: ";
 	char text[sizeof start - 1];
-	struct jw_error why = {0};
 	struct os_file *file = NULL;
 	size_t got = 0;
+	const bool is = !os_file_open(NULL, path, OS_OPEN_READ, &file) &&
+					!os_file_read(NULL, file, 0, text, sizeof text, &got) &&
+					(!got || (got == sizeof text && !memcmp(text, start, got)));
 
-	*ret_is = !os_file_open(&why, path, OS_OPEN_READ, &file) &&
-			  !os_file_read(&why, file, 0, text, sizeof text, &got) &&
-			  (!got || (got == sizeof text && !memcmp(text, start, got)));
 	os_file_close(file);
-	return 0;
+	return is;
 }
 
-struct state_removal {
-	const char *path;
-	bool with_keys;
-	bool kept;    /* keys */
+struct removing {
+	struct jw_state_removal *removal;
 	bool removed; /* anything */
 };
 
-static int remove_own(struct jw_error *err, struct state_removal *job, const char *folder,
+static int remove_own(struct jw_error *err, struct removing *job, const char *folder,
 					  const char *path, bool is_folder)
 {
 	const bool key = !strcmp(folder, own_keys);
-	bool is = true;
 
-	if ((key || !strcmp(folder, "trusted")) && look_at_key(path, &is))
-		return -1;
-	if (!is)
-		return 0;
-	if (key && !job->with_keys) {
-		job->kept = true;
+	if ((key || !strcmp(folder, "trusted")) && !is_key(path)) {
+		job->removal->others_stay = true;
 		return 0;
 	}
-	if (is_folder ? os_remove_tree(err, path) : os_remove(err, path))
+	if (key && !job->removal->with_keys) {
+		job->removal->keys_stay = true;
+		return 0;
+	}
+	if (!job->removal->dry_run && (is_folder ? os_remove_tree(err, path) : os_remove(err, path)))
 		return -1;
 	job->removed = true;
 	return 0;
 }
 
 /* With what is not ours in it, it stays; an empty one that stays is named. */
-static int remove_emptied(struct jw_error *err, struct state_removal *job, const char *dir)
+static int remove_emptied(struct jw_error *err, struct removing *job, const char *dir)
 {
 	struct jw_error why;
 	struct os_names left;
@@ -116,14 +120,14 @@ static int remove_emptied(struct jw_error *err, struct state_removal *job, const
 }
 
 /* `folder`: "", or one of own_folders. What is a folder where we have a file is not ours. */
-static int remove_from(struct jw_error *err, struct state_removal *job, const char *folder)
+static int remove_from(struct jw_error *err, struct removing *job, const char *folder)
 {
 	const bool holds_folders = !strcmp(folder, "runs");
-	char *dir = *folder ? os_join(job->path, folder) : mem_string(job->path);
+	char *dir = *folder ? os_join(job->removal->path, folder) : mem_string(job->removal->path);
 	struct os_names names;
 	int result = 0;
 
-	if (!dir || os_list(err, dir, &names)) {
+	if (os_list(err, dir, &names)) {
 		mem_free(dir);
 		return -1;
 	}
@@ -131,55 +135,55 @@ static int remove_from(struct jw_error *err, struct state_removal *job, const ch
 		const bool is_folder = names.kinds[i] == OS_DIRECTORY;
 		char *path;
 
-		if ((is_folder && !holds_folders) || !has_own_name(folder, names.items[i]))
+		if ((is_folder && !holds_folders) || !has_own_name(folder, names.items[i])) {
+			if (*folder || !is_folder || !is_own_folder(names.items[i]))
+				job->removal->others_stay = true;
 			continue;
+		}
 		path = os_join(dir, names.items[i]);
-		result = path ? remove_own(err, job, folder, path, is_folder) : -1;
+		result = remove_own(err, job, folder, path, is_folder);
 		mem_free(path);
 	}
-	os_names_free(&names);
-	if (!result)
+	if (job->removal->dry_run)
+		job->removed = job->removed || !names.count;
+	else if (!result)
 		result = remove_emptied(err, job, dir);
+	os_names_free(&names);
 	mem_free(dir);
 	return result;
 }
 
-static int remove_from_folders(struct jw_error *err, struct state_removal *job)
+static int remove_from_folders(struct jw_error *err, struct removing *job)
 {
 	struct os_names names;
 	int result = 0;
 
-	if (os_list(err, job->path, &names))
+	if (os_list(err, job->removal->path, &names))
 		return -1;
 	for (size_t i = 0; !result && i < names.count; i++)
-		for (size_t at = 0; !result && at < sizeof own_folders / sizeof *own_folders; at++)
-			if (names.kinds[i] == OS_DIRECTORY && !strcmp(names.items[i], own_folders[at]))
-				result = remove_from(err, job, own_folders[at]);
+		if (names.kinds[i] == OS_DIRECTORY && is_own_folder(names.items[i]))
+			result = remove_from(err, job, names.items[i]);
 	os_names_free(&names);
 	return result;
 }
 
-int jw_state_remove(struct jw_error *err, bool with_keys, char **ret_path, bool *ret_kept)
+int jw_state_remove(struct jw_error *err, struct jw_state_removal *removal)
 {
-	char *given = NULL, *path = NULL;
-	struct state_removal job = {.with_keys = with_keys};
+	char *given = NULL;
+	struct removing job = {.removal = removal};
 	struct jw_error why = {0};
 	int result;
 
-	if (os_state_dir(&why, &given) || os_real_path(&why, given, &path)) {
+	removal->path = NULL;
+	removal->keys_stay = removal->others_stay = false;
+	if (os_state_dir(&why, &given) || os_real_path(&why, given, &removal->path))
 		result = error_unless_missing(err, &why);
-	} else {
-		job.path = path;
+	else
 		result = remove_from_folders(err, &job) || remove_from(err, &job, "") ? -1 : 0;
-	}
 	mem_free(given);
 	if (result || !job.removed) {
-		mem_free(path);
-		path = NULL;
+		mem_free(removal->path);
+		removal->path = NULL;
 	}
-	if (result)
-		return -1;
-	*ret_path = path;
-	*ret_kept = job.kept;
-	return 0;
+	return result;
 }

@@ -17,6 +17,7 @@ enum { MOST_CHANGES = 1024 };
 struct applying {
 	const struct jw_tune_request *request; /* zeros: everything is undone */
 	struct jw_tune_result *result;
+	bool dry_run;
 	bool announce; /* variables of the registry have changed */
 };
 
@@ -25,13 +26,10 @@ static int note_change(struct jw_error *err, struct applying *run, const char *w
 					   const char *what)
 {
 	struct jw_tune_result *result = run->result;
-	char *copy = mem_string(where);
 
-	if (VEC_ROOM(err, result->changes, result->capacity, result->count, MOST_CHANGES)) {
-		mem_free(copy);
+	if (VEC_ROOM(err, result->changes, result->capacity, result->count, MOST_CHANGES))
 		return -1;
-	}
-	result->changes[result->count++] = (struct jw_tune_change){copy, what};
+	result->changes[result->count++] = (struct jw_tune_change){mem_string(where), what};
 	return 0;
 }
 
@@ -64,7 +62,7 @@ static unsigned missing_levels(const char *path)
 	char *at = mem_string(path);
 	unsigned levels = 0;
 
-	while (at && !os_exists(at) && levels < BLOCK_MOST_MADE) {
+	while (!os_exists(at) && levels < BLOCK_MOST_MADE) {
 		char *above = os_dir_name(at);
 
 		mem_free(at);
@@ -121,14 +119,14 @@ done:
 static int remove_made(struct jw_error *err, const char *path, unsigned made)
 {
 	char *at = mem_string(path);
-	int result = at ? os_remove(err, at) : -1;
+	const int result = os_remove(err, at);
 
-	for (unsigned level = 1; !result && at && level < made; level++) {
+	for (unsigned level = 1; !result && level < made; level++) {
 		char *above = os_dir_name(at);
 
 		mem_free(at);
 		at = above;
-		if (!at || os_remove_empty_dir(NULL, at))
+		if (os_remove_empty_dir(NULL, at))
 			break;
 	}
 	mem_free(at);
@@ -148,13 +146,14 @@ static int undo_file(struct jw_error *err, struct applying *run, const char *pat
 		error_prefix(err, "%s", path);
 		goto done;
 	}
-	if (!there)
+	if (!there) {
 		result = 0;
-	else if (found.made && !after.size)
-		result =
-			remove_made(err, path, found.made) || note_change(err, run, path, "removed") ? -1 : 0;
-	else if (!write_profile(err, run, path, &after))
+	} else if (found.made && !after.size) {
+		if (run->dry_run || !remove_made(err, path, found.made))
+			result = note_change(err, run, path, "removed");
+	} else if (run->dry_run || !write_profile(err, run, path, &after)) {
 		result = note_change(err, run, path, "restored");
+	}
 done:
 	buf_free(&before);
 	buf_free(&after);
@@ -220,14 +219,14 @@ static int write_variable_record(struct jw_error *err, enum os_variables where, 
 	char *before_name = mem_printf("%s before", name);
 	int result = 0;
 
-	if (!result && !set)
+	if (!set)
 		result = os_variable_write(err, where, name, NULL);
 	if (!result)
 		result = os_variable_write(err, where, before_name, set ? before : NULL);
 	if (!result && set)
 		result = os_variable_write(err, where, name, set);
 	mem_free(before_name);
-	return result ? -1 : 0;
+	return result;
 }
 
 static int note_variable(struct jw_error *err, struct applying *run, enum os_variables where,
@@ -248,7 +247,7 @@ static int apply_variable(struct jw_error *err, struct applying *run,
 	bool still_ours;
 	int result = -1;
 
-	if (!wanted.value || read_variable(err, place->where, name, &now) ||
+	if (read_variable(err, place->where, name, &now) ||
 		read_variable_record(err, place->record, name, &known))
 		goto done;
 	if (now.value && !strcmp(now.value, value)) {
@@ -301,19 +300,24 @@ static int undo_variable(struct jw_error *err, struct applying *run,
 		return -1;
 	if (!known.set.value) {
 		/* The rest of one that could not be removed as a whole */
-		result = known.before.value ? write_variable_record(err, place->record, name, &none) : 0;
-	} else if (!read_variable(err, place->where, name, &now)) {
 		result = 0;
-		if (now.value && !strcmp(now.value, known.set.value)) {
+		if (known.before.value && !run->dry_run)
+			result = write_variable_record(err, place->record, name, &none);
+	} else if (!read_variable(err, place->where, name, &now)) {
+		const bool still_ours = now.value && !strcmp(now.value, known.set.value);
+
+		if (still_ours)
 			what = known.before.value ? "restored" : "removed";
+		result = 0;
+		if (still_ours && !run->dry_run) {
 			result = os_variable_write(err, place->where, name,
 									   known.before.value ? &known.before : NULL);
 			run->announce = run->announce || !result;
 		}
-		result = result || write_variable_record(err, place->record, name, &none) ||
-						 note_variable(err, run, place->where, name, what)
-					 ? -1
-					 : 0;
+		if (!result && !run->dry_run)
+			result = write_variable_record(err, place->record, name, &none);
+		if (!result)
+			result = note_variable(err, run, place->where, name, what);
 	}
 	mem_free(now.value);
 	forget_record(&known);
@@ -355,10 +359,10 @@ static int apply_scope(struct jw_error *err, struct applying *run)
 						 why.message);
 	if (result)
 		return error_copy(err, &why);
-	if (!result && os_variables_kept())
-		result =
-			apply_variables(err, run, request->scope == JW_SCOPE_USER ? &for_user : &for_machine);
-	return result;
+	return os_variables_kept()
+			   ? apply_variables(err, run,
+								 request->scope == JW_SCOPE_USER ? &for_user : &for_machine)
+			   : 0;
 }
 
 static int undo_scope(struct jw_error *err, struct applying *run)
@@ -396,52 +400,56 @@ static int undo_everywhere(struct jw_error *err, struct applying *run)
 	}
 	if (administrator && undo_variables(err, run, &for_machine))
 		result = -1;
-	return undo_variables(err, run, &for_user) || result ? -1 : 0;
+	if (undo_variables(err, run, &for_user))
+		result = -1;
+	return result;
 }
 
-/* What was changed before a failure stays. */
-static void say_changed(struct jw_error *err, const struct jw_tune_result *result)
-{
-	const struct jw_error why = *err;
-	struct buf changed = BUF_MAX(sizeof err->message / 2);
-
-	for (size_t i = 0; i < result->count; i++)
-		if (strcmp(result->changes[i].what, "unchanged") != 0)
-			(void)buf_printf(NULL, &changed, "%s%s", changed.size ? ", " : "",
-							 result->changes[i].where);
-	if (changed.size)
-		error_set(err, why.code, "%s; changed before: %s", why.message, buf_text(&changed));
-	buf_free(&changed);
-}
-
-static int run_and_tell(struct jw_error *err, const struct jw_tune_request *request,
+static int run_and_tell(struct jw_error *err, struct applying run,
 						int (*work)(struct jw_error *err, struct applying *run),
 						struct jw_tune_result **ret_result)
 {
 	static const struct jw_tune_request none;
-	struct applying run = {.request = request ? request : &none,
-						   .result = mem_alloc(sizeof *run.result)};
-	int result = run.result ? work(err, &run) : -1;
+	struct buf changed = BUF_MAX(sizeof err->message / 2);
+	struct jw_error why = {0};
+	int result;
 
+	run.request = run.request ? run.request : &none;
+	run.result = mem_alloc(sizeof *run.result);
+	result = work(&why, &run);
 	if (run.announce)
 		os_variables_announce();
-	if (result && err && run.result)
-		say_changed(err, run.result);
-	if (result)
-		jw_tune_result_free(run.result);
-	else
+	if (!result) {
 		*ret_result = run.result;
-	return result ? -1 : 0;
+		return 0;
+	}
+	/* What was changed before a failure stays. */
+	for (size_t i = 0; i < run.result->count && !run.dry_run; i++)
+		if (strcmp(run.result->changes[i].what, "unchanged") != 0)
+			buf_say(&changed, "%s%s", changed.size ? ", " : "", run.result->changes[i].where);
+	if (changed.size)
+		error_set(err, why.code, "%s; changed before: %s", why.message, buf_text(&changed));
+	else
+		error_copy(err, &why);
+	buf_free(&changed);
+	jw_tune_result_free(run.result);
+	return -1;
 }
 
 int jw_tune_apply(struct jw_error *err, const struct jw_tune_request *request,
 				  struct jw_tune_result **ret_result)
 {
-	return run_and_tell(err, request, apply_scope, ret_result);
+	return run_and_tell(err, (struct applying){.request = request}, apply_scope, ret_result);
 }
 
 int jw_tune_undo(struct jw_error *err, const struct jw_tune_request *request,
 				 struct jw_tune_result **ret_result)
 {
-	return run_and_tell(err, request, request ? undo_scope : undo_everywhere, ret_result);
+	return run_and_tell(err, (struct applying){.request = request},
+						request ? undo_scope : undo_everywhere, ret_result);
+}
+
+int jw_tune_undo_look(struct jw_error *err, struct jw_tune_result **ret_result)
+{
+	return run_and_tell(err, (struct applying){.dry_run = true}, undo_everywhere, ret_result);
 }

@@ -108,14 +108,20 @@ static void set_things_up(void)
 	mem_free(cache);
 }
 
+/* What a dry run tells is what the next one does. */
 static struct seen uninstall(bool with_keys)
 {
-	struct seen seen = {0};
-	const struct jw_uninstall_options options = {
-		.with_keys = with_keys, .context = &seen, .step = note_step};
-	const size_t failed = jw_uninstall(&options);
+	struct seen would = {0}, seen = {0};
+	struct jw_uninstall_options options = {
+		.with_keys = with_keys, .dry_run = true, .context = &would, .step = note_step};
+	size_t failed = jw_uninstall(&options);
 
+	assert_int_equal(failed, would.failed);
+	options.dry_run = false;
+	options.context = &seen;
+	failed = jw_uninstall(&options);
 	assert_int_equal(failed, seen.failed);
+	assert_string_equal(would.text, seen.text);
 	return seen;
 }
 

@@ -223,6 +223,40 @@ TEST_WITH(a_services_unit_has_a_template, usual, NULL)
 	assert_true(is_there("etc/systemd/system/jitwarm@.service"));
 }
 
+static bool says_removed(const struct jw_startup_options *options, size_t item)
+{
+	struct jw_startup *startup;
+	bool removed;
+
+	assert_int_equal(jw_startup_disable(NULL, options, &startup), 0);
+	removed = startup->items[item].removed;
+	jw_startup_free(startup);
+	return removed;
+}
+
+TEST_WITH(a_template_in_use_is_not_said_to_be_removed, usual, NULL)
+{
+	enum { OF_BOTH, OF_ONE };
+	struct jw_startup_options second = service, dry = service;
+	struct jw_startup *startup;
+
+	second.service = "b";
+	dry.dry_run = true;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(jw_startup_enable(NULL, i ? &second : &service, &startup), 0);
+		jw_startup_free(startup);
+	}
+	assert_false(says_removed(&dry, OF_ONE));
+	assert_true(is_there("etc/systemd/system/jitwarm@a.service.d/60-jitwarm.conf"));
+	assert_false(says_removed(&service, OF_BOTH));
+	assert_true(is_there("etc/systemd/system/jitwarm@.service"));
+	assert_int_equal(jw_startup_enable(NULL, &service, &startup), 0);
+	jw_startup_free(startup);
+	assert_true(says_removed(&service, OF_ONE));
+	assert_true(says_removed(&second, OF_BOTH));
+	assert_false(is_there("etc/systemd/system/jitwarm@.service"));
+}
+
 TEST_WITH(those_of_everyone_wait_for_a_logon, usual, NULL)
 {
 	static const char items[] = "i %s /etc/systemd/user/jitwarm.service\n"

@@ -17,13 +17,20 @@ static bool is_there(const char *name)
 
 static void remove_it(bool with_keys, bool kept_expected)
 {
-	char *path = NULL;
-	bool kept = !kept_expected;
+	struct jw_state_removal removal = {.with_keys = with_keys, .dry_run = true};
+	bool others = false;
 
-	assert_int_equal(jw_state_remove(NULL, with_keys, &path, &kept), 0);
-	assert_non_null(path);
-	assert_int_equal(kept, kept_expected);
-	jw_text_free(path);
+	/* What it would remove is told as what it has removed. */
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(jw_state_remove(NULL, &removal), 0);
+		assert_non_null(removal.path);
+		assert_int_equal(removal.keys_stay, kept_expected);
+		assert_true(!i || removal.others_stay == others);
+		assert_true(removal.others_stay || !is_there("state/letter.txt"));
+		others = removal.others_stay;
+		jw_text_free(removal.path);
+		removal.dry_run = false;
+	}
 }
 
 TEST(other_files_and_keys_stay)
@@ -120,9 +127,13 @@ TEST(what_only_looks_like_ours_stays)
 			fail_msg("left: %s", ours[i]);
 	assert_false(is_there("state/runs/12-345"));
 	/* Nothing of ours is left in it. */
-	path = folder;
-	assert_int_equal(jw_state_remove(NULL, true, &path, &(bool){true}), 0);
-	assert_null(path);
+	for (int i = 0; i < 2; i++) {
+		struct jw_state_removal removal = {.with_keys = true, .dry_run = i, .path = folder};
+
+		assert_int_equal(jw_state_remove(NULL, &removal), 0);
+		assert_null(removal.path);
+		assert_true(removal.others_stay);
+	}
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -425,19 +425,19 @@ TEST(temporary_ones_of_killed_runs_go_too)
 /* An empty folder that stays is named, and what may be another program's key stays. */
 TEST(what_the_removal_cannot_do_is_said)
 {
-	char *state_of = os_join(state_dir, "removed"), *path = NULL;
+	char *state_of = os_join(state_dir, "removed");
 	char *key = os_join(state_of, "keys/x.key"), *drivers = os_join(state_of, "drivers");
+	struct jw_state_removal removal = {.with_keys = true};
 	struct jw_error err = {0};
-	bool kept;
 
 	assert_int_equal(os_make_dirs(NULL, drivers, 0700) || os_make_parent(NULL, key, 0700), 0);
 	assert_int_equal(symlink("x.key", key), 0);
 	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", state_of), 0);
-	assert_int_equal(jw_state_remove(&err, true, &path, &kept), -1);
+	assert_int_equal(jw_state_remove(&err, &removal), -1);
 	assert_non_null(strstr(err.message, "/drivers"));
 	assert_int_equal(syscall(SYS_unlinkat, AT_FDCWD, drivers, AT_REMOVEDIR), 0);
-	assert_int_equal(jw_state_remove(NULL, true, &path, &kept), 0);
-	assert_null(path);
+	assert_int_equal(jw_state_remove(NULL, &removal), 0);
+	assert_null(removal.path);
 	assert_int_equal(unlink(key), 0);
 	mem_free(drivers);
 	mem_free(key);

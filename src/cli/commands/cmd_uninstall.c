@@ -1,7 +1,7 @@
 /* jitwarm uninstall: removes everything but the live cache. */
 #include <jitwarm/uninstall.h>
 
-#include <jitwarm/bake.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -9,12 +9,16 @@
 #include "cli/document.h"
 #include "cli/tune_changes.h"
 
+enum { MOST_REMOVED = 10000 };
+
 struct uninstall_document {
+	bool dry_run;
 	char **removed;
 	size_t count;
 };
 
 static const struct json_field uninstall_fields[] = {
+	JSON(struct uninstall_document, dry_run, "nothing was removed: `removed` is what would be"),
 	JSON_LINES_OF(
 		"removed", struct uninstall_document, removed, count,
 		"files, registry values, folders (jitwarm's empty one in the driver's cache too)"),
@@ -25,8 +29,6 @@ const struct json_table document_uninstall = {
 	.fields = uninstall_fields,
 };
 
-enum { MOST_REMOVED = 10000 };
-
 struct uninstall_report {
 	struct cli *cli;
 	struct uninstall_document gone;
@@ -36,6 +38,9 @@ static void on_step(void *context, const struct jw_uninstall_step *step)
 {
 	struct uninstall_report *report = context;
 	const struct output *out = &report->cli->out;
+	const char *but = step->keys_stay     ? ", except your keys (--keys removes them too)"
+					  : step->others_stay ? ", except for other files in it"
+										  : "";
 
 	if (step->said)
 		output_note(out, "the system said: %s", step->said);
@@ -43,35 +48,45 @@ static void on_step(void *context, const struct jw_uninstall_step *step)
 		output_error(out, "%s", step->failed.message);
 	if (!step->where)
 		return;
-	tune_change_print_one(out, step->what, step->where,
-						  step->keys_stay     ? ", except your keys (--keys removes them too)"
-						  : step->others_stay ? ", except for other files in it"
-											  : "");
-	if (step->keys_stay || step->others_stay)
+	if (!report->gone.dry_run || !strcmp(step->what, "left"))
+		tune_change_print_one(out, step->what, step->where, but);
+	else
+		output_line(out, STYLE_PLAIN,
+					strcmp(step->what, "restored") ? "to remove  %s%s" : "to restore %s%s",
+					step->where, but);
+	if (*but)
 		return;
 	mem_add_string(&report->gone.removed, &report->gone.count, MOST_REMOVED, step->where);
 }
 
 static int uninstall_run(struct jw_error *err, struct cli *cli)
 {
-	struct uninstall_report report = {.cli = cli};
-	const struct jw_uninstall_options options = {
-		.with_keys = options_given(&cli->options, "keys"), .context = &report, .step = on_step};
+	const bool dry_run = options_given(&cli->options, "dry-run");
+	struct uninstall_report report = {.cli = cli, .gone = {.dry_run = dry_run}};
+	const struct jw_uninstall_options options = {.with_keys = options_given(&cli->options, "keys"),
+												 .dry_run = dry_run,
+												 .context = &report,
+												 .step = on_step};
 	int result;
 
 	(void)err;
 	if (jw_uninstall(&options))
 		cli_end_with(cli, EXIT_COLD);
 	else
-		output_line(&cli->out, STYLE_PLAIN,
-					"The entries of the driver's cache stay. The program can be deleted now.");
+		output_line(
+			&cli->out, STYLE_PLAIN,
+			dry_run
+				? "Nothing was changed (--dry-run). The entries of the driver's cache would stay."
+				: "The entries of the driver's cache stay. The program can be deleted now.");
 	result = document_print(&cli->out, &document_uninstall, &report.gone);
 	jw_lines_free(report.gone.removed, report.gone.count);
 	return result;
 }
 
 static const struct cli_option uninstall_options[] = {
-	CLI_FLAG("keys", "Remove your own signing keys too"), {0}};
+	CLI_FLAG("dry-run", "Only say what would go, and change nothing", .letter = 'n'),
+	CLI_FLAG("keys", "Remove your own signing keys too"),
+	{0}};
 
 const struct cli_command command_uninstall = {
 	.name = "uninstall",
@@ -83,7 +98,7 @@ const struct cli_command command_uninstall = {
 		"folder that JITWARM_PTXAS names) and jitwarm's state. The entries of the cache "
 		"and your signing keys stay. Exit status: 1 if something could not be removed; the "
 		"next call tries it again.",
-	.examples = "jitwarm uninstall\n",
+	.examples = "jitwarm uninstall -n\njitwarm uninstall\n",
 	.options = uninstall_options,
 	.no_operands = "uninstall removes all that jitwarm has set up, and nothing else",
 	.run = uninstall_run,

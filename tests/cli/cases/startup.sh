@@ -109,7 +109,19 @@ mkdir -p "$JITWARM_STATE/keys" && : >"$JITWARM_STATE/keys/a.key" && : >"$JITWARM
 held() { (cd "$1" && find . -mindepth 1 -printf '%p %y %s %T@\n' | sort); }
 held "$work/cache" >"$work/before"
 [[ $(grep -c ' f ' "$work/before") -gt 1 ]] || fail "there is no cache to be left: $(cat "$work/before")"
+# -n says what would go, and changes nothing.
+every() { find "$HOME" "$JITWARM_STATE" -type f -printf '%p %s %T@\n' | sort; }
+every >"$work/every"
+before=$(settings)
+run 0 uninstall -n
+out_has "Nothing was changed (--dry-run)"
+is_wine || out_has "to remove  $units/jitwarm.timer"
+out_has "except your keys"
+sed -nE 's/^(to remove |to restore|removed|restored|left) +//p' "$out" | sort >"$work/would"
+every | diff "$work/every" - || fail "uninstall -n has changed something"
+[[ $(settings) == "$before" ]] || fail "uninstall -n has changed settings"
 run 0 uninstall
+sed -nE 's/^(removed|restored|left) +//p' "$out" | sort | diff "$work/would" - || fail "uninstall -n has told something else"
 [[ -z $(settings) ]] || fail "settings are left: $(settings)"
 if ! is_wine; then
 	out_has "removed    $units/jitwarm.timer"
