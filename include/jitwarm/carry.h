@@ -3,7 +3,7 @@
  *
  * Another build of the same CUDA minor version compiles to the same bytes, so its entries are
  * always carried over. Entries of an older compiler are carried over on request and marked, so that
- * they can be compiled again later (jw_prime_options.recompile_carried).
+ * they can be compiled again later (jw_prime_reuse_options.recompile_carried).
  *
  * Threads: any number of threads may call these functions at the same time. In a process, one call
  * of jw_carry at a time per cache. */

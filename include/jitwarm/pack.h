@@ -99,7 +99,8 @@ struct jw_import_options {
 	bool only_missing;     /* keeps existing entries, and evicts nothing: entries without room are
 							  refused */
 	bool carry_over; /* an older driver's cubins, with this machine's stamp; they are marked, so
-						that jw_prime_options.recompile_carried finds them, and replace nothing */
+						that jw_prime_reuse_options.recompile_carried finds them, and replace
+						nothing */
 	struct jw_cancel cancel;
 	void *context; /* of the function below */
 	/* Which entries, by their new names; the others are refused. NULL: all. */

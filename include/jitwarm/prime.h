@@ -26,11 +26,22 @@
 #include <jitwarm/system.h>
 #include <jitwarm/verdict.h>
 
-/* The work, as known before compiling. */
+/* The part of the work for one GPU architecture. */
+struct jw_prime_gpu {
+	struct jw_target target;
+	size_t cold, restored;       /* of the cold ones: not compiled (jw_prime_plan) */
+	struct jw_forecast forecast; /* its `prime` assumes that it has the workers to itself */
+};
+
+/* The first step: the work, as known before compiling. */
 struct jw_prime_plan {
-	size_t modules; /* modules that the driver would compile for these GPUs: warm, cold,
-					   over_budget, and with dry_run restored */
-	size_t warm;    /* of them, already in the cache */
+	struct jw_prime_gpu *gpus; /* one for each architecture of this machine */
+	size_t gpu_count;
+	size_t images;         /* files and members of archives with device code that were read */
+	size_t sources_failed; /* CUDA C sources that were not compiled, for each architecture */
+	size_t modules;        /* modules that the driver would compile for these GPUs: warm, cold,
+							  over_budget, and with dry_run restored */
+	size_t warm;           /* of them, already in the cache */
 	size_t carried; /* of the warm ones, those made by an older driver's compiler (carry.h) */
 	size_t anew;    /* with recompile_carried: of the cold ones, the carried ones, which are still
 					   in the cache */
@@ -59,14 +70,7 @@ struct jw_prime_plan {
 	size_t over_budget;         /* cold modules that a budget leaves out; not counted in cold */
 	uint64_t over_budget_bytes; /* predicted */
 	double over_budget_seconds; /* on one core */
-	bool too_much; /* more than the cache keeps: compiles nothing, jw_prime_result.stopped */
-};
-
-/* The part of the work for one GPU architecture. */
-struct jw_prime_gpu {
-	struct jw_target target;
-	size_t cold, restored;       /* of the cold ones: not compiled (jw_prime_plan) */
-	struct jw_forecast forecast; /* its `prime` assumes that it has the workers to itself */
+	bool too_much; /* more than the cache keeps: compiles nothing, jw_prime_compiled.stopped */
 };
 
 /* The phases of a run. A phase without work is skipped. */
@@ -88,16 +92,14 @@ struct jw_prime_progress {
 	const char *current; /* a file being worked on, never NULL */
 };
 
-/* Reuse of earlier results, and storing those of this run. A failure here does not fail the run:
- * modules that cannot be reused are compiled. */
+/* The second step: earlier results. A failure here does not fail the run: modules that cannot be
+ * reused are compiled. */
 struct jw_prime_reuse {
-	bool store;                        /* the store is used: see jw_prime_options.no_store */
+	bool store;                        /* the store is used: see jw_prime_reuse_options.no_store */
 	struct jw_store_refilled refilled; /* restored from it, or would be */
 	struct jw_error not_refilled;      /* why it was skipped, JW_OK if it was not */
 	struct jw_carry_result *carried;   /* NULL: the cache lacked nothing, or it failed: */
 	struct jw_error not_carried;
-	size_t kept; /* entries that are new in the store */
-	struct jw_error not_kept;
 };
 
 /* A CUDA C source among the paths, compiled by NVRTC for one architecture. */
@@ -116,11 +118,8 @@ struct jw_prime_failure {
 	char *log;    /* the driver's log, "" if it wrote none */
 };
 
-struct jw_prime_result {
-	struct jw_prime_plan plan;
-	struct jw_prime_gpu *gpus; /* one for each architecture of this machine */
-	size_t gpu_count;
-	struct jw_prime_reuse reuse;
+/* The third step. */
+struct jw_prime_compiled {
 	size_t compiled; /* here, and in the cache now */
 	size_t failed;
 	size_t refused;         /* of these: by the driver, for what is in them; it is remembered */
@@ -147,27 +146,39 @@ struct jw_prime_result {
 	uint64_t peak_worker_bytes;
 	struct jw_prime_failure *failures;
 	size_t failure_count;
+	char inexact[1024]; /* one line on how the code of this ptxas differs from the driver's own; "":
+						   it does not */
+	struct jw_shared shared; /* jw_prime_compile_options.share */
+};
+
+/* The fourth step. A failure here does not fail the run. */
+struct jw_prime_kept {
+	size_t kept; /* entries that are new in the store */
+	struct jw_error not_kept;
+	struct jw_error not_remembered; /* why jw_prime_keep_options.run was not remembered, although
+									   requested */
+	struct jw_export_result *pack;  /* jw_prime_keep_options.pack, if written; else NULL */
+	struct jw_error not_packed;     /* why it was not written, although requested */
+};
+
+struct jw_prime_result {
+	enum jw_verdict verdict; /* before the run, on all modules, whatever the store has of them */
+	struct jw_prime_plan plan;
+	struct jw_prime_reuse reuse;
+	struct jw_prime_compiled compile;
+	struct jw_prime_kept keep;
+	/* Of what was evicted, here or for what was carried over: entries of the driver that uses the
+	 * cache; for another machine's cache, of any. They were warm and are cold now. */
+	size_t cooled;
 	/* One line each: files that could not be read; and last, `assumptions` of them: modules that
 	 * were left out, and how others are taken to be loaded. */
 	char **notes;
 	size_t note_count, assumptions;
-	size_t troubles;       /* of the notes, those about files that could not be read */
-	size_t images;         /* files and members of archives with device code that were read */
-	size_t sources_failed; /* CUDA C sources that were not compiled, for each architecture */
-	struct jw_error not_remembered; /* why jw_prime_options.run was not remembered, although
-									   requested */
-	char inexact[1024]; /* one line on how the code of this ptxas differs from the driver's own; "":
-						   it does not */
-	struct jw_export_result *pack; /* jw_prime_options.pack, if written; else NULL */
-	struct jw_error not_packed;    /* why it was not written, although requested */
-	struct jw_shared shared;       /* jw_prime_options.share */
-	/* Of what was evicted, here or for what was carried over: entries of the driver that uses the
-	 * cache; for another machine's cache, of any. They were warm and are cold now. */
-	size_t cooled;
-	enum jw_verdict verdict; /* before the run, on all modules, whatever the store has of them */
+	size_t troubles; /* of the notes, those about files that could not be read */
 };
 
-struct jw_prime_options {
+/* What to compile. */
+struct jw_prime_plan_options {
 	/* Files; directories, which are searched as by jw_find; CUDA C sources (*.cu), which `nvrtc`
 	 * compiles first, for each GPU architecture. */
 	const char *const *paths;
@@ -178,12 +189,17 @@ struct jw_prime_options {
 	size_t retried_count;
 	bool everything;                      /* include modules outside the registered sections */
 	const struct jw_recording *recording; /* only its modules, and its texts; NULL: all */
-	unsigned jobs;                        /* workers; 0: as many as cores */
-	uint64_t max_memory_bytes; /* for all workers; 0: three quarters of the available memory */
-	uint64_t budget_bytes;     /* for warm and new modules in the cache; 0: the cache's limit */
-	uint64_t budget_ms;        /* wall time of compiling: no module begins later; 0: no limit */
-	bool low_priority;
-	bool dry_run; /* only report which modules would be restored, carried over and compiled */
+	/* Besides the paths: the modules of the entries in the cache that the driver with this stamp
+	 * (jw_driver_info.stamp) has compiled, for these GPUs. NULL: none. */
+	const char *of_stamp;
+	/* For the sources among the paths: `where`, `options` and `name` as in the program. The system
+	 * gives the rest. NULL: zeros. */
+	const struct jw_nvrtc_options *nvrtc;
+	uint64_t budget_bytes; /* for warm and new modules in the cache; 0: the cache's limit */
+	uint64_t budget_ms;    /* wall time of compiling: no module begins later; 0: no limit */
+};
+
+struct jw_prime_reuse_options {
 	/* Does not use the store. It is never used with JITWARM_STORE=0, for a named directory
 	 * (jw_system_options.cache_dir), or for a directory of this run only. */
 	bool no_store;
@@ -191,42 +207,54 @@ struct jw_prime_options {
 						with recompile_carried */
 	bool recompile_carried; /* results of older drivers' compilers count as cold, and are replaced
 							   one by one */
+};
+
+struct jw_prime_compile_options {
+	unsigned jobs;             /* workers; 0: as many as cores */
+	uint64_t max_memory_bytes; /* for all workers; 0: three quarters of the available memory */
+	bool low_priority;
 	/* A module that takes longer counts as hung. 0: forty times the prediction, at least ten
 	 * minutes. */
 	uint64_t module_timeout_ms;
 	/* Compiles with this program (jw_compiler_find) instead of the driver. NULL: with the driver,
 	 * or for another machine (jw_system.elsewhere) with the ptxas of its driver's version. */
 	const char *ptxas;
-	struct jw_cancel cancel;
-	void *context; /* of the functions below */
-	/* All may be NULL. `planned` gets a result with plan and reuse; false stops before compiling */
-	bool (*planned)(void *context, const struct jw_prime_result *result);
-	void (*progress)(void *context, const struct jw_prime_progress *progress);
-	void (*message)(void *context, const char *line);
-	/* For the sources among the paths: `where`, `options` and `name` as in the program. The system
-	 * gives the rest. NULL: zeros. */
-	const struct jw_nvrtc_options *nvrtc;
-	/* Reports each source when it is compiled. NULL: failures are in the notes. */
-	void (*source)(void *context, const struct jw_prime_source *source);
+	/* Fetches the ptxas that is wanted for another machine and not at hand; jw_bake also its
+	 * nvJitLink. NULL: nothing is fetched. */
+	const struct jw_compiler_fetch_options *fetch;
+	/* Takes each module from this place before compiling it, and puts there what was compiled. Not
+	 * with `ptxas`, not for another machine, not in a dry run. NULL: no such place. */
+	const struct jw_share_options *share;
+	/* Compiles for the store alone, whatever the limit of the cache, which stays as it is. What the
+	 * store has is not compiled again. JW_ERR_UNSUPPORTED where the store is not used. */
+	bool store_only;
+};
+
+/* What is kept besides the cache and the store. */
+struct jw_prime_keep_options {
 	/* What jw_run_look saw before this run: remembered at its end, if nothing was left undone.
 	 * Modules that cannot be compiled do not count: they would fail again. NULL: none is kept. */
 	const struct jw_run_state *run;
 	/* Writes a pack of the system's cache at the end of the run: `output`, and how it is made and
 	 * signed. The system gives the rest. NULL: no pack. */
 	const struct jw_export_options *pack;
-	/* Takes each module from this place before compiling it, and puts there what was compiled. Not
-	 * with `ptxas`, not for another machine, not in a dry run. NULL: no such place. */
-	const struct jw_share_options *share;
-	/* Fetches the ptxas that is wanted for another machine and not at hand; jw_bake also its
-	 * nvJitLink. NULL: nothing is fetched. */
-	const struct jw_compiler_fetch_options *fetch;
-	/* Besides the paths: the modules of the entries in the cache that the driver with this stamp
-	 * (jw_driver_info.stamp) has compiled, for these GPUs. NULL: none. */
-	const char *of_stamp;
+};
+
+struct jw_prime_options {
+	struct jw_prime_plan_options plan;
+	struct jw_prime_reuse_options reuse;
+	struct jw_prime_compile_options compile;
+	struct jw_prime_keep_options keep;
+	bool dry_run;    /* only report which modules would be restored, carried over and compiled */
 	bool no_compile; /* only restores and carries over; no compiler is looked for */
-	/* Compiles for the store alone, whatever the limit of the cache, which stays as it is. What the
-	 * store has is not compiled again. JW_ERR_UNSUPPORTED where the store is not used. */
-	bool store_only;
+	struct jw_cancel cancel;
+	void *context; /* of the functions below */
+	/* All may be NULL. `planned` gets a result with plan and reuse; false stops before compiling */
+	bool (*planned)(void *context, const struct jw_prime_result *result);
+	void (*progress)(void *context, const struct jw_prime_progress *progress);
+	void (*message)(void *context, const char *line);
+	/* Reports each source when it is compiled. NULL: failures are in the notes. */
+	void (*source)(void *context, const struct jw_prime_source *source);
 };
 
 /* Primes the live cache of `system` for its GPUs, with workers that `system->worker` starts;

@@ -101,7 +101,7 @@ void jw_pull_result_free(struct jw_pull_result *result);
 
 /* A directory that several machines share, a web server or an object store: single entries as
  * signed packs, taken before their modules are compiled, and put there afterwards
- * (jw_prime_options.share). Whatever happens to it, the work goes on. */
+ * (jw_prime_compile_options.share). Whatever happens to it, the work goes on. */
 struct jw_share_options {
 	/* A directory, https://HOST/PATH or s3://BUCKET/PREFIX (docs/share.md) */
 	const char *place;

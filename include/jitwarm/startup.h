@@ -79,7 +79,8 @@ struct jw_run_state;
  * ("driver, packages"), "first run", or "" if there are none. The caller frees both. */
 int jw_run_look(struct jw_error *err, const struct jw_run_key *key, struct jw_run_state **ret_state,
 				char **ret_changes);
-/* The next jw_run_look compares with this state. jw_prime calls it with jw_prime_options.run. */
+/* The next jw_run_look compares with this state. jw_prime calls it with jw_prime_keep_options.run.
+ */
 int jw_run_remember(struct jw_error *err, const struct jw_run_state *state);
 void jw_run_state_free(struct jw_run_state *state);
 

@@ -117,7 +117,7 @@ static int compile_cold(struct jw_error *err, struct bake *bake, const char *con
 	struct jw_prime_options how;
 	int failed;
 
-	bake->linker.fetch = given->fetch;
+	bake->linker.fetch = given->compile.fetch;
 	if (options->system->elsewhere) {
 		if (bake_compiler_choose(err, options, given, &compiler))
 			return -1;
@@ -126,22 +126,22 @@ static int compile_cold(struct jw_error *err, struct bake *bake, const char *con
 		stand_for(bake, &compiler);
 	}
 	how = *given;
-	how.ptxas = compiler.path ? compiler.path : how.ptxas;
-	how.paths = paths;
-	how.path_count = path_count;
-	how.everything = true;
+	how.compile.ptxas = compiler.path ? compiler.path : how.compile.ptxas;
+	how.plan.paths = paths;
+	how.plan.path_count = path_count;
+	how.plan.everything = true;
 	how.dry_run = false;
-	how.pack = NULL;
+	how.keep.pack = NULL;
 	how.cancel = options->cancel;
 	failed = jw_prime(err, options->system, &how, &primed);
 	jw_compiler_free(&compiler);
 	if (failed)
 		return -1;
-	bake->result->interrupted = primed->interrupted;
-	bake->result->uncompiled = primed->failed + primed->undone;
-	bake->result->uncompiled_why = primed->stopped;
-	if (primed->failure_count)
-		describe_failure(&bake->result->uncompiled_why, &primed->failures[0]);
+	bake->result->interrupted = primed->compile.interrupted;
+	bake->result->uncompiled = primed->compile.failed + primed->compile.undone;
+	bake->result->uncompiled_why = primed->compile.stopped;
+	if (primed->compile.failure_count)
+		describe_failure(&bake->result->uncompiled_why, &primed->compile.failures[0]);
 	jw_prime_result_free(primed);
 	return 0;
 }

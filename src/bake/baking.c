@@ -248,12 +248,12 @@ int bake_compiler_choose(struct jw_error *err, const struct jw_bake_options *opt
 		return -1;
 	if (!work.isa.major)
 		return 0;
-	if (prime->ptxas)
-		return driver->cuda ? compiler_find(err, driver, prime->ptxas, NULL, ret_compiler)
-							: take_any(err, prime->ptxas, ret_compiler);
+	if (prime->compile.ptxas)
+		return driver->cuda ? compiler_find(err, driver, prime->compile.ptxas, NULL, ret_compiler)
+							: take_any(err, prime->compile.ptxas, ret_compiler);
 	/* What is newer than the table is tried with the driver's own. */
 	if (!gpu_isa_driver(work.isa).cuda && driver->cuda)
-		return compiler_find(err, driver, NULL, prime->fetch, ret_compiler);
+		return compiler_find(err, driver, NULL, prime->compile.fetch, ret_compiler);
 	if (!gpu_isa_driver(work.isa).cuda)
 		return error_set(
 			err, JW_ERR_UNSUPPORTED,
@@ -262,7 +262,7 @@ int bake_compiler_choose(struct jw_error *err, const struct jw_bake_options *opt
 			work.isa.major, work.isa.minor);
 	least = least_version(&work, driver->cuda);
 	most = driver->cuda ? driver->cuda : (least < 13000 ? 12990 : least / 1000 * 1000 + 990);
-	return compiler_oldest(err, least, most, prime->fetch, ret_compiler);
+	return compiler_oldest(err, least, most, prime->compile.fetch, ret_compiler);
 }
 
 /* ---- what goes into it */

@@ -289,9 +289,10 @@ static int open_booted(struct jw_error *err, const struct ahead_work *work,
 /* What takes tenths of a second, without a compiler. From carry_over on a later failure costs
  * little.
  */
-static const struct jw_prime_options carry_over = {.no_compile = true, .carry_over = true};
+static const struct jw_prime_options carry_over = {.no_compile = true, .reuse.carry_over = true};
 /* What had no room before the boot. */
-static const struct jw_prime_options take_stored = {.no_compile = true, .recompile_carried = true};
+static const struct jw_prime_options take_stored = {.no_compile = true,
+													.reuse.recompile_carried = true};
 static const struct jw_prime_options only_count = {.dry_run = true};
 
 /* Counts the entries as they are then. */
@@ -301,9 +302,9 @@ static int prepare_at_once(struct jw_error *err, struct ahead_work *work,
 	struct jw_ahead *ahead = &work->record.ahead;
 	struct jw_prime_result *result;
 
-	prime.paths = work->prime.paths;
-	prime.path_count = work->prime.path_count;
-	prime.of_stamp = work->record.stamp;
+	prime.plan.paths = work->prime.plan.paths;
+	prime.plan.path_count = work->prime.plan.path_count;
+	prime.plan.of_stamp = work->record.stamp;
 	if (!prime.dry_run)
 		prime.cancel = work->prime.cancel;
 	if (jw_prime(err, system, &prime, &result))
@@ -335,7 +336,7 @@ static bool is_short_of_room(const struct jw_prime_result *result, const struct 
 {
 	return (result->plan.too_much &&
 			result->plan.forecast.cache_bytes <= system->cache.free_bytes) ||
-		   result->stopped.code == JW_ERR_LIMIT;
+		   result->compile.stopped.code == JW_ERR_LIMIT;
 }
 
 /* Without room the rest waits in the store: the first run after the boot takes it. */
@@ -345,13 +346,14 @@ static int compile_for_boot(struct ahead_work *work, const struct jw_system *sys
 	struct jw_prime_result *result;
 	struct jw_error why = {0};
 
-	prime.store_only = true;
+	prime.compile.store_only = true;
 	/* What the limit does not hold then is not taken then. */
-	prime.budget_bytes = system->cache.limit_bytes;
+	prime.plan.budget_bytes = system->cache.limit_bytes;
 	if (jw_prime(&why, system, &prime, &result))
 		return 0;
-	if (!result->interrupted && !result->reuse.not_kept.code)
-		work->record.ahead.stored = result->plan.cold - result->undone - result->failed;
+	if (!result->compile.interrupted && !result->keep.not_kept.code)
+		work->record.ahead.stored =
+			result->plan.cold - result->compile.undone - result->compile.failed;
 	jw_prime_result_free(result);
 	return 0;
 }
@@ -368,18 +370,18 @@ static int compile(struct jw_error *err, struct ahead_work *work, const struct j
 	bool fetches = false;
 	int failed;
 
-	prime.of_stamp = work->record.stamp;
-	prime.recompile_carried = true;
-	prime.fetch = NULL;
+	prime.plan.of_stamp = work->record.stamp;
+	prime.reuse.recompile_carried = true;
+	prime.compile.fetch = NULL;
 	*ret_state = JW_AHEAD_NO_ROOM;
 	if (full) {
 		compile_for_boot(work, system, prime);
 		return 0;
 	}
 	failed = jw_prime(&why, system, &prime, &result);
-	if (failed && why.code == JW_ERR_NOT_FOUND && work->prime.fetch) {
+	if (failed && why.code == JW_ERR_NOT_FOUND && work->prime.compile.fetch) {
 		fetches = true;
-		prime.fetch = work->prime.fetch;
+		prime.compile.fetch = work->prime.compile.fetch;
 		failed = jw_prime(&why, system, &prime, &result);
 	}
 	if (failed) {
@@ -393,8 +395,8 @@ static int compile(struct jw_error *err, struct ahead_work *work, const struct j
 	}
 	ahead->stored = 0;
 	*ret_state = JW_AHEAD_READY;
-	if (result->undone || result->failed)
-		*ret_state = result->interrupted                ? JW_AHEAD_CARRIED
+	if (result->compile.undone || result->compile.failed)
+		*ret_state = result->compile.interrupted        ? JW_AHEAD_CARRIED
 					 : is_short_of_room(result, system) ? JW_AHEAD_NO_ROOM
 														: JW_AHEAD_FAILED;
 	if (*ret_state == JW_AHEAD_NO_ROOM) {
@@ -404,10 +406,10 @@ static int compile(struct jw_error *err, struct ahead_work *work, const struct j
 		if (ahead->pending && compile_for_boot(work, system, prime))
 			failed = -1;
 	}
-	if (result->stopped.code)
-		TEXT_COPY(ahead->why, result->stopped.message);
-	else if (result->failure_count)
-		TEXT_COPY(ahead->why, result->failures[0].reason);
+	if (result->compile.stopped.code)
+		TEXT_COPY(ahead->why, result->compile.stopped.message);
+	else if (result->compile.failure_count)
+		TEXT_COPY(ahead->why, result->compile.failures[0].reason);
 	jw_prime_result_free(result);
 	return failed;
 }

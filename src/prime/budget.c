@@ -54,42 +54,15 @@ static bool spend_on(struct purse *purse, const struct plan_module *module)
 	return true;
 }
 
-static uint64_t less(uint64_t from, uint64_t what)
-{
-	return from > what ? from - what : 0;
-}
-
-static void leave(struct plan_module *module, struct jw_prime_plan *sum)
-{
-	module->state = PLAN_OVER_BUDGET;
-	sum->over_budget++;
-	sum->over_budget_bytes += module->carried ? 0 : module->entry_bytes;
-	sum->over_budget_seconds += module->cost_ms / 1000;
-}
-
-static size_t collect_candidates(struct plan *plan, bool by_byte, struct candidate *candidates)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < plan->module_count; i++) {
-		struct plan_module *module = &plan->modules[i];
-		double bytes = by_byte && module->entry_bytes ? (double)module->entry_bytes : 1;
-
-		if (module->state == PLAN_COLD)
-			candidates[count++] = (struct candidate){module, module->cost_ms / bytes};
-	}
-	return count;
-}
-
-int budget_choose(struct plan *plan, const struct budget_request *request,
-				  struct jw_prime_plan *ret_sum)
+void budget_choose(struct plan *plan, const struct budget_request *request,
+				   struct jw_prime_plan *ret_sum)
 {
 	struct purse purse = {.left_bytes = UINT64_MAX,
 						  .budget_ms = (double)request->budget_ms,
 						  .capacity = request->capacity};
 	struct candidate *candidates;
 	uint64_t restored_bytes = 0;
-	size_t count;
+	size_t count = 0;
 
 	ret_sum->limit_bytes = request->limit_bytes;
 	for (size_t i = 0; i < plan->module_count; i++)
@@ -98,21 +71,36 @@ int budget_choose(struct plan *plan, const struct budget_request *request,
 		else if (plan->modules[i].state == PLAN_RESTORED)
 			restored_bytes += plan->modules[i].entry_bytes;
 	if (!request->budget_bytes && !request->budget_ms)
-		return 0;
+		return;
 	candidates = mem_array(plan->module_count, sizeof *candidates);
 	/* The driver's limit caps the budget. */
-	if (request->budget_bytes)
-		purse.left_bytes = less(request->budget_bytes < request->limit_bytes ? request->budget_bytes
-																			 : request->limit_bytes,
-								ret_sum->warm_bytes + restored_bytes);
-	count = collect_candidates(plan, request->budget_bytes != 0, candidates);
+	if (request->budget_bytes) {
+		const uint64_t most = request->budget_bytes < request->limit_bytes ? request->budget_bytes
+																		   : request->limit_bytes,
+					   there = ret_sum->warm_bytes + restored_bytes;
+
+		purse.left_bytes = most > there ? most - there : 0;
+	}
+	for (size_t i = 0; i < plan->module_count; i++) {
+		struct plan_module *module = &plan->modules[i];
+		double bytes =
+			request->budget_bytes && module->entry_bytes ? (double)module->entry_bytes : 1;
+
+		if (module->state == PLAN_COLD)
+			candidates[count++] = (struct candidate){module, module->cost_ms / bytes};
+	}
 	if (count)
 		qsort(candidates, count, sizeof *candidates, by_worth);
 	for (size_t i = 0; i < count; i++)
-		if (!spend_on(&purse, candidates[i].module))
-			leave(candidates[i].module, ret_sum);
+		if (!spend_on(&purse, candidates[i].module)) {
+			struct plan_module *module = candidates[i].module;
+
+			module->state = PLAN_OVER_BUDGET;
+			ret_sum->over_budget++;
+			ret_sum->over_budget_bytes += module->carried ? 0 : module->entry_bytes;
+			ret_sum->over_budget_seconds += module->cost_ms / 1000;
+		}
 	mem_free(candidates);
-	return 0;
 }
 
 /* A value for --budget-size: a little below the limit. */

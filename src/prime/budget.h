@@ -22,8 +22,8 @@ struct budget_request {
 
 /* Sets the state of cold modules that do not fit to PLAN_OVER_BUDGET, and fills in the limit and
  * budgets in *ret_sum. The caller computes the sums of the remaining cold modules. */
-int budget_choose(struct plan *plan, const struct budget_request *request,
-				  struct jw_prime_plan *ret_sum);
+void budget_choose(struct plan *plan, const struct budget_request *request,
+				   struct jw_prime_plan *ret_sum);
 
 /* Whether its file system or the cache cannot hold the cold modules beside the warm ones, so that
  * the driver would evict some again: *ret_why is then JW_ERR_UNSUPPORTED with a line that names the

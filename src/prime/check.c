@@ -586,7 +586,7 @@ static int explain_cold(struct jw_error *err, const struct jw_check_options *opt
 	if (!result && options->explain) {
 		result = explain_plan(err, &why, &explanations);
 		if (!result)
-			result = explain_causes(&why, explanations, ret_causes, ret_count);
+			explain_causes(&why, explanations, ret_causes, ret_count);
 		mem_free(explanations);
 	}
 	if (!result && !options->driver && !options->system->elsewhere)
@@ -611,12 +611,12 @@ static bool is_here(const struct jw_check_options *options)
 }
 
 /* What `prime` would take from there. */
-static int look_into_store(const struct jw_check_options *options, struct plan *plan)
+static void look_into_store(const struct jw_check_options *options, struct plan *plan)
 {
 	const struct jw_prime_options how = {.dry_run = true, .cancel = options->cancel};
 	struct jw_prime_reuse reuse = {0};
 
-	return planning_reuse_store(options->system, &how, plan, &reuse);
+	planning_reuse_store(options->system, &how, plan, &reuse);
 }
 
 static const char *known_driver_name(const struct jw_driver *driver)
@@ -677,8 +677,9 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 							 !options->driver, &cache);
 		if (options->recording)
 			verdict = recorded_verdict(plan, &account, verdict);
-		if (!options->store || !is_here(options) || !look_into_store(options, plan))
-			result = summarise(plan, options->found, options->target_count && !is_here(options));
+		if (options->store && is_here(options))
+			look_into_store(options, plan);
+		result = summarise(plan, options->found, options->target_count && !is_here(options));
 	}
 	plan_free(plan);
 	jw_found_free(found);

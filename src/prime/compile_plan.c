@@ -1,4 +1,3 @@
-
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -25,11 +24,13 @@ enum { LOCK_WAIT_MS = 200 };
 
 /* Without a known form the driver fills the live cache itself, one worker at a time (several could
  * wipe it), and new entries are counted. */
-static int run_opaque(struct jw_error *err, struct run_setup *setup, struct jw_prime_result *result)
+static int run_opaque(struct jw_error *err, struct run_setup *setup,
+					  struct jw_prime_result *outcome)
 {
+	struct jw_prime_compiled *compiled = &outcome->compile;
 	const char *cache = setup->system->cache.path;
 	uint64_t before = run_folder_count_entries(cache), after;
-	int failed;
+	int result;
 
 	/* A superuser's driver would follow any link there. */
 	if (!os_is_private(cache))
@@ -40,21 +41,13 @@ static int run_opaque(struct jw_error *err, struct run_setup *setup, struct jw_p
 						 cache);
 	setup->live = NULL;
 	setup->workers = 1;
-	result->compiled = result->misjudged = result->unchanged = result->met = 0;
-	prime_result_forget_failures(result);
-	failed = run_plan(err, setup, result);
+	compiled->compiled = compiled->misjudged = compiled->unchanged = compiled->met = 0;
+	prime_result_forget_failures(compiled);
+	result = run_plan(err, setup, outcome);
 	after = run_folder_count_entries(cache);
-	result->compiled = after > before ? (size_t)(after - before) : 0;
-	result->opaque = true;
-	return failed;
-}
-
-/* Touches warm entries, so that they are not evicted for cold ones. */
-static void keep_warm(const struct plan *plan, struct cache_live *live)
-{
-	for (size_t i = 0; i < plan->module_count; i++)
-		if (plan->modules[i].state == PLAN_WARM)
-			cache_keep(live, plan->modules[i].key);
+	compiled->compiled = after > before ? (size_t)(after - before) : 0;
+	compiled->opaque = true;
+	return result;
 }
 
 /* Checks that the cache can be written before anything is compiled. A lock that is held at the
@@ -62,6 +55,7 @@ static void keep_warm(const struct plan *plan, struct cache_live *live)
 static int open_live(struct jw_error *err, const struct run_setup *setup,
 					 struct cache_live **ret_live)
 {
+	const struct plan *plan = setup->plan;
 	const char *user = cache_user_stamp(setup->system);
 	/* Whose entries another machine's cache has is not known: it loses none. */
 	struct cache_live_options how = {.limit_bytes = setup->system->cache.limit_bytes,
@@ -78,75 +72,62 @@ static int open_live(struct jw_error *err, const struct run_setup *setup,
 		(void)cache_live_close(NULL, live);
 		return error_copy(err, &why);
 	}
-	keep_warm(setup->plan, live);
+	/* Warm entries are not evicted for cold ones. */
+	for (size_t i = 0; i < plan->module_count; i++)
+		if (plan->modules[i].state == PLAN_WARM)
+			cache_keep(live, plan->modules[i].key);
 	*ret_live = live;
 	return 0;
 }
 
-/* The number of cold modules that are compiled now. */
-static size_t count_met(const struct plan *plan, const struct jw_system *system)
+/* Drivers wipe and evict, people remove folders: one that is gone again is not warm. Counts by
+ * existing entries: a module that is compiled again may yield the same bytes. */
+static void note_lost(const struct run_setup *setup, struct jw_prime_result *outcome)
 {
-	size_t met = 0;
-
-	for (size_t i = 0; i < plan->module_count; i++)
-		met += plan->modules[i].state == PLAN_COLD &&
-			   plan_is_compiled(system->cache.path, &plan->modules[i]);
-	return met;
-}
-
-/* Counts by existing entries: a module that is compiled again may yield the same bytes. */
-static size_t count_there(const struct plan *plan, const struct jw_system *system)
-{
+	const struct plan *plan = setup->plan;
+	struct jw_prime_compiled *compiled = &outcome->compile;
+	const size_t done =
+		compiled->compiled + compiled->shared.fetched + compiled->met - compiled->misjudged;
 	size_t there = 0;
 
 	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 
 		there += module->state == PLAN_COLD && module->key &&
-				 cache_presence(system->cache.path, module->key, module->key_bytes, NULL) ==
+				 cache_presence(setup->system->cache.path, module->key, module->key_bytes, NULL) ==
 					 CACHE_PRESENT;
 	}
-	return there;
-}
-
-/* Drivers wipe and evict, people remove folders: one that is gone again is not warm */
-static int note_lost(const struct run_setup *setup, struct jw_prime_result *result)
-{
-	size_t done = result->compiled + result->shared.fetched + result->met - result->misjudged;
-	size_t there = count_there(setup->plan, setup->system);
-
 	if (there >= done)
-		return 0;
-	result->lost = done - there;
-	result->undone += result->lost;
-	prime_result_add_note(result,
+		return;
+	compiled->lost = done - there;
+	compiled->undone += compiled->lost;
+	prime_result_add_note(outcome,
 						  "no longer in the cache: %s of this run; another program has "
 						  "evicted or wiped the cache, or "
 						  "its folder was removed; the same command compiles again",
-						  TEXT_COUNT(result->lost, "entry", "entries"));
-	return 0;
+						  TEXT_COUNT(compiled->lost, "entry", "entries"));
 }
 
-static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_prime_result *result)
+static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_prime_result *outcome)
 {
 	struct jw_error why = {0};
 	struct cache_live_counts counts;
 	struct cache_live *live;
-	int failed;
+	int result;
 
 	if (open_live(err, setup, &live))
 		return -1;
 	setup->live = live;
-	failed = run_plan(err, setup, result);
+	result = run_plan(err, setup, outcome);
 	cache_live_counts(live, &counts);
-	result->evicted = counts.evicted;
-	result->cooled += counts.cooled;
+	outcome->compile.evicted = counts.evicted;
+	outcome->cooled += counts.cooled;
 	/* Rows that a driver's late write has undone hardly matter: their files exist. */
-	if (cache_live_close(&why, live) && !failed && why.code != JW_ERR_BUSY)
-		failed = error_copy(err, &why);
-	if (!failed && !result->opaque)
-		failed = note_lost(setup, result);
-	return failed;
+	if (cache_live_close(&why, live) && !result && why.code != JW_ERR_BUSY)
+		result = error_copy(err, &why);
+	if (!result && !outcome->compile.opaque)
+		note_lost(setup, outcome);
+	return result;
 }
 
 /* A folder with other content is never filled: it was named by mistake. */
@@ -163,25 +144,6 @@ static int refuse_foreign(struct jw_error *err, const char *path)
 	return 0;
 }
 
-/* Notes the modules that `check` will still call cold, and why. */
-static int note_doubts(struct jw_prime_result *result)
-{
-	if (result->misjudged &&
-		prime_result_add_note(
-			result,
-			"%s: the driver made other entries than predicted, which are in the cache, but "
-			"“jitwarm check” still calls this cold",
-			TEXT_COUNT(result->misjudged, "module", "modules")))
-		return -1;
-	if (result->unchanged &&
-		prime_result_add_note(result,
-							  "%s: loaded by the driver, which kept nothing; “jitwarm check” goes "
-							  "on to call this cold",
-							  TEXT_COUNT(result->unchanged, "module", "modules")))
-		return -1;
-	return 0;
-}
-
 /* Removes the marks of modules that this driver has compiled itself. The value alone cannot tell:
  * one with the same bytes would be compiled again each time. What was compiled aside says so of the
  * entry in the plan's cache only where it has the same bytes. Marks those that it has refused. */
@@ -193,7 +155,7 @@ static void change_marks(const struct jw_system *system, const struct plan *plan
 	struct ledger_new_mark *marks = mem_array(plan->module_count, sizeof *marks);
 	struct ledger_change change = {.marks = marks, .cleared = keys};
 
-	for (size_t i = 0; marks && i < plan->module_count; i++) {
+	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 		struct cache_probed probed;
 
@@ -211,120 +173,125 @@ static void change_marks(const struct jw_system *system, const struct plan *plan
 	mem_free(keys);
 }
 
-/* The run was cancelled before it began: not a failure. */
-static int interrupted(struct jw_error *err, const struct jw_error *why,
-					   struct jw_prime_result *result)
-{
-	if (why->code != JW_ERR_INTERRUPTED)
-		return error_copy(err, why);
-	result->interrupted = true;
-	return 0;
-}
-
 /* By predicted names where the driver is known, else, or where one was wrong, by counting. */
 static int run_by_names_or_count(struct jw_error *why, struct run_setup *setup,
-								 struct jw_prime_result *result)
+								 struct jw_prime_result *outcome)
 {
 	const struct jw_system *system = setup->system;
 	struct cache_profile profile;
-	int failed = 0;
+	int result = 0;
 
 	if (profile_is_known(system))
-		failed = run_known(why, setup, result);
-	if (setup->options->ptxas && !failed && result->opaque)
-		failed = error_set(why, JW_ERR_FORMAT, "ptxas's entry does not have the predicted name");
-	/* A prediction has failed. Asking the driver again detects a changed stamp or form, so that the
+		result = run_known(why, setup, outcome);
+	if (setup->options->compile.ptxas && !result && outcome->compile.opaque)
+		result = error_set(why, JW_ERR_FORMAT, "ptxas's entry does not have the predicted name");
+	/* A prediction has result. Asking the driver again detects a changed stamp or form, so that the
 	 * next run knows it; this run goes on by counting. */
-	if (profile_is_known(system) && !failed && result->opaque &&
+	if (profile_is_known(system) && !result && outcome->compile.opaque &&
 		!cache_profile_find(NULL, NULL, system->driver.library, NULL, &profile))
 		(void)driver_probe_confirm(NULL, system, &profile, NULL);
-	if (!profile_is_known(system) || (!failed && result->opaque))
-		failed = run_opaque(why, setup, result);
-	return failed;
+	if (!profile_is_known(system) || (!result && outcome->compile.opaque))
+		result = run_opaque(why, setup, outcome);
+	return result;
 }
 
 static int compile_planned(struct jw_error *err, const struct plan *plan,
 						   const struct jw_system *system, const struct jw_prime_options *options,
-						   struct jw_prime_result *result)
+						   struct jw_prime_result *outcome)
 {
 	struct speed_time learnt = {0};
 	struct run_setup setup = {.plan = plan,
 							  .system = system,
 							  .options = options,
-							  .workers = result->plan.forecast.workers,
-							  .share = options->share,
+							  .workers = outcome->plan.forecast.workers,
+							  .share = options->compile.share,
 							  .learnt = &learnt};
 	const struct jw_driver compiler = planning_compiler(system, options);
 	struct spool spool = {0};
 	struct run_folder folder = {0};
 	struct jw_error why = {0};
 	char *task = NULL;
-	int failed = -1;
+	int result = -1;
 
 	setup.inserted = mem_array(plan->module_count, sizeof *setup.inserted);
 	setup.refused = mem_array(plan->module_count, sizeof *setup.refused);
-	if ((!setup.refused) || run_folder_make(err, system->state_dir, &folder))
+	if (run_folder_make(err, system->state_dir, &folder))
 		goto done;
 	if (spool_fill(&why, plan, folder.path, options->message, options->context, &options->cancel,
 				   &spool)) {
-		failed = interrupted(err, &why, result);
+		/* Cancelled before it began: not a failure. */
+		outcome->compile.interrupted = why.code == JW_ERR_INTERRUPTED;
+		result = outcome->compile.interrupted ? 0 : error_copy(err, &why);
 		goto done;
 	}
-	if (options->ptxas && task_write_ptxas(err, plan, options->ptxas, folder.path, &task))
+	if (options->compile.ptxas &&
+		task_write_ptxas(err, plan, options->compile.ptxas, folder.path, &task))
 		goto done;
 	setup.task = task;
 	setup.worker = system->worker;
 	setup.folder = folder.path;
 	setup.spool = &spool;
-	failed = run_by_names_or_count(&why, &setup, result);
 	/* Reports results even after an error: they are in the cache. */
-	if (failed)
-		result->stopped = why;
-	if (!result->opaque)
+	if (run_by_names_or_count(&why, &setup, outcome))
+		outcome->compile.stopped = why;
+	result = 0;
+	if (!outcome->compile.opaque)
 		change_marks(system, plan, setup.inserted, setup.refused);
 	/* A request that came after the last module has stopped nothing. */
-	result->interrupted = result->interrupted && result->undone;
+	outcome->compile.interrupted = outcome->compile.interrupted && outcome->compile.undone;
 	/* A part says little of the rest. */
 	learnt.program_bytes = learnt.modules * 2 >= plan->module_count ? plan->program_bytes : 0;
 	speed_remember(system->state_dir, &compiler, &learnt);
-	failed = note_doubts(result);
+	/* What `check` will still call cold, and why. */
+	if (outcome->compile.misjudged)
+		prime_result_add_note(
+			outcome,
+			"%s: the driver made other entries than predicted, which are in the cache, but "
+			"“jitwarm check” still calls this cold",
+			TEXT_COUNT(outcome->compile.misjudged, "module", "modules"));
+	if (outcome->compile.unchanged)
+		prime_result_add_note(outcome,
+							  "%s: loaded by the driver, which kept nothing; “jitwarm check” goes "
+							  "on to call this cold",
+							  TEXT_COUNT(outcome->compile.unchanged, "module", "modules"));
 done:
 	mem_free(setup.inserted);
 	mem_free(setup.refused);
 	mem_free(task);
 	spool_free(&spool);
 	run_folder_remove(&folder);
-	return failed;
-}
-
-/* A cache directory that the superuser names, for another machine or in an image, is for other
- * accounts. Makes a missing one, and missing levels above, readable for them, as are the entries */
-static int make_named_cache(struct jw_error *err, const char *cache_dir)
-{
-	return os_is_superuser() && !os_exists(cache_dir) ? os_make_shared_dirs(err, cache_dir, 0755)
-													  : 0;
+	return result;
 }
 
 int compile_plan(struct jw_error *err, const struct plan *plan, const struct jw_system *system,
-				 const struct jw_prime_options *options, struct jw_prime_result *result)
+				 const struct jw_prime_options *options, struct jw_prime_result *outcome)
 {
 	const struct cache_turn_wait wait = {options->context, options->message, options->cancel};
 	struct cache_turn turn = {0};
-	int failed = 0;
+	size_t met = 0; /* the other run has compiled them meanwhile */
+	int result = 0;
 
-	if (refuse_foreign(err, system->cache.path) ||
-		(system->cache.named && make_named_cache(err, system->cache.path)))
+	if (refuse_foreign(err, system->cache.path))
+		return -1;
+	/* A cache directory that the superuser names, for another machine or in an image, is for other
+	 * accounts. Makes a missing one, and missing levels above, readable for them, as are the
+	 * entries. */
+	if (system->cache.named && os_is_superuser() && !os_exists(system->cache.path) &&
+		os_make_shared_dirs(err, system->cache.path, 0755))
 		return -1;
 	if (cache_turn_take(err, system->cache.path, &wait, &turn)) {
-		result->interrupted = true;
+		outcome->compile.interrupted = true;
 		return cancel_asked(&options->cancel) ? 0 : -1;
 	}
-	if (turn.waited && count_met(plan, system) == result->plan.cold) {
-		result->met = result->plan.cold;
-		result->undone = 0;
+	for (size_t i = 0; turn.waited && i < plan->module_count; i++)
+		met += plan->modules[i].state == PLAN_COLD &&
+			   plan_is_compiled(system->cache.path, &plan->modules[i]);
+	if (turn.waited && met == outcome->plan.cold) {
+		outcome->compile.met = outcome->plan.cold;
+		outcome->compile.undone = 0;
 	} else {
-		failed = compile_planned(err, plan, system, options, result);
+		result = compile_planned(err, plan, system, options, outcome);
 	}
 	cache_turn_end(&turn);
-	return failed;
+	return result;
 }

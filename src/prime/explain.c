@@ -259,8 +259,8 @@ static void group_modules(const struct explain_request *request,
 	*ret_count = count;
 }
 
-int explain_line(char line[EXPLAIN_LINE], const struct explain_request *request,
-				 const struct explanation *explanations)
+void explain_line(char line[EXPLAIN_LINE], const struct explain_request *request,
+				  const struct explanation *explanations)
 {
 	enum { MOST_REASONS = 6 };
 	struct group *groups;
@@ -274,27 +274,11 @@ int explain_line(char line[EXPLAIN_LINE], const struct explain_request *request,
 					TEXT_COUNT(groups[i].modules, "module", "modules"),
 					explain_text(text, request, groups[i].cause));
 	mem_free(groups);
-	return 0;
-}
-
-static int fill_cause(const struct explain_request *request, const struct group *group,
-					  struct jw_check_cause *cause)
-{
-	const struct plan_file *file = &request->plan->files[group->file];
-	char text[EXPLAIN_TEXT];
-
-	cause->target = request->plan->targets[group->target].device;
-	cause->reason = group->cause->reason;
-	cause->modules = group->modules;
-	cause->path = mem_string(file->path);
-	cause->member = file->member ? mem_string(file->member) : NULL;
-	cause->text = mem_string(explain_text(text, request, group->cause));
-	return cause->path && cause->text && (!file->member || cause->member) ? 0 : -1;
 }
 
 void explain_causes_free(struct jw_check_cause *causes, size_t count)
 {
-	for (size_t i = 0; causes && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		mem_free(causes[i].path);
 		mem_free(causes[i].member);
 		mem_free(causes[i].text);
@@ -302,24 +286,30 @@ void explain_causes_free(struct jw_check_cause *causes, size_t count)
 	mem_free(causes);
 }
 
-int explain_causes(const struct explain_request *request, const struct explanation *explanations,
-				   struct jw_check_cause **ret_causes, size_t *ret_count)
+void explain_causes(const struct explain_request *request, const struct explanation *explanations,
+					struct jw_check_cause **ret_causes, size_t *ret_count)
 {
+	const struct plan *plan = request->plan;
 	struct group *groups;
 	struct jw_check_cause *causes;
 	size_t count;
-	int result = 0;
+	char text[EXPLAIN_TEXT];
 
 	group_modules(request, explanations, true, &groups, &count);
 	causes = mem_array(count, sizeof *causes);
-	for (size_t i = 0; !result && i < count; i++)
-		result = fill_cause(request, &groups[i], &causes[i]);
-	mem_free(groups);
-	if (result) {
-		explain_causes_free(causes, count);
-		return -1;
+	for (size_t i = 0; i < count; i++) {
+		const struct plan_file *file = &plan->files[groups[i].file];
+
+		causes[i] = (struct jw_check_cause){
+			.target = plan->targets[groups[i].target].device,
+			.reason = groups[i].cause->reason,
+			.modules = groups[i].modules,
+			.path = mem_string(file->path),
+			.member = file->member ? mem_string(file->member) : NULL,
+			.text = mem_string(explain_text(text, request, groups[i].cause)),
+		};
 	}
+	mem_free(groups);
 	*ret_causes = causes;
 	*ret_count = count;
-	return 0;
 }

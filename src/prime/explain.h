@@ -36,11 +36,11 @@ const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *
 /* All reasons of a plan in one line, the most frequent first: "8 modules were never primed; 2:
  * ...". Empty if nothing is cold. */
 enum { EXPLAIN_LINE = 1024 };
-int explain_line(char line[EXPLAIN_LINE], const struct explain_request *request,
-				 const struct explanation *explanations);
+void explain_line(char line[EXPLAIN_LINE], const struct explain_request *request,
+				  const struct explanation *explanations);
 
 /* One cause for each library, architecture and reason, ordered by library and architecture, the
  * most frequent first. The caller frees *ret_causes with explain_causes_free. */
-int explain_causes(const struct explain_request *request, const struct explanation *explanations,
-				   struct jw_check_cause **ret_causes, size_t *ret_count);
+void explain_causes(const struct explain_request *request, const struct explanation *explanations,
+					struct jw_check_cause **ret_causes, size_t *ret_count);
 void explain_causes_free(struct jw_check_cause *causes, size_t count);

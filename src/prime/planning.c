@@ -29,81 +29,67 @@ static bool is_source(const char *path)
 	return text_ends(path, ".cu") && !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR;
 }
 
-static int open_nvrtc(struct jw_error *err, const struct jw_system *system,
-					  const struct jw_prime_options *options, struct jw_nvrtc **ret_nvrtc)
-{
-	struct jw_nvrtc_options how = options->nvrtc ? *options->nvrtc : (struct jw_nvrtc_options){0};
-
-	how.driver = system->driver.version;
-	how.state_dir = system->state_dir;
-	how.worker = system->worker;
-	how.cancel = options->cancel;
-	return jw_nvrtc_open(err, &how, ret_nvrtc);
-}
-
 /* -1 if the run cannot go on after this source. */
 static int tell_source(struct jw_error *err, const struct jw_prime_options *options,
-					   const struct jw_prime_source *source, struct jw_prime_result *result)
+					   const struct jw_prime_source *source, struct jw_prime_result *outcome)
 {
 	const struct jw_error *failed = &source->failed;
 
 	if (failed->code == JW_ERR_INTERRUPTED)
 		return error_copy(err, failed);
-	result->sources_failed += failed->code != JW_OK;
+	outcome->plan.sources_failed += failed->code != JW_OK;
 	if (options->source)
 		options->source(options->context, source);
-	else if (failed->code) {
-		prime_result_add_note(result, "%s", failed->message);
-		return 0;
-	}
+	else if (failed->code)
+		prime_result_add_note(outcome, "%s", failed->message);
 	return 0;
 }
 
-static int compile_source(struct jw_error *err, const struct jw_prime_options *options,
-						  const char *path, struct jw_target device, struct source_paths *sources,
-						  struct jw_prime_result *result)
-{
-	struct jw_nvrtc_result made;
-	struct jw_prime_source source = {.path = path, .nvrtc = sources->nvrtc, .made = &made};
-	int failed;
-
-	if (!jw_nvrtc_compile(&source.failed, sources->nvrtc, path, device, &made))
-		source.failed.code = JW_OK;
-	failed = tell_source(err, options, &source, result);
-	if (made.ptx)
-		sources->paths[sources->count++] = sources->ptx[sources->ptx_count++] = made.ptx;
-	made.ptx = NULL;
-	jw_nvrtc_result_free(&made);
-	return failed;
-}
-
-/* Compiles each source for each of these GPUs. A failure is told and counted in *result, and the
- * rest is compiled nevertheless; -1: out of memory, or interrupted. `sources` is empty before; the
- * caller frees it in any case. */
+/* Compiles each source for each of these GPUs. A failure is told and counted in *outcome, and the
+ * rest is compiled nevertheless; -1: interrupted. `sources` is empty before; the caller frees it in
+ * any case. */
 static int source_paths_compile(struct jw_error *err, const struct jw_system *system,
 								const struct jw_prime_options *options,
 								const struct jw_target *targets, size_t target_count,
-								struct source_paths *sources, struct jw_prime_result *result)
+								struct source_paths *sources, struct jw_prime_result *outcome)
 {
+	const struct jw_prime_plan_options *plan = &options->plan;
+	struct jw_nvrtc_options how = plan->nvrtc ? *plan->nvrtc : (struct jw_nvrtc_options){0};
 	struct jw_prime_source none = {0};
 	size_t asked = 0;
-	int failed = 0;
+	int result = 0;
 
-	for (size_t i = 0; i < options->path_count; i++)
-		asked += is_source(options->paths[i]);
+	for (size_t i = 0; i < plan->path_count; i++)
+		asked += is_source(plan->paths[i]);
 	sources->ptx = mem_array(asked * target_count, sizeof *sources->ptx);
-	sources->paths = mem_array(options->path_count + asked * target_count, sizeof *sources->paths);
-	if (!sources->paths)
-		return -1;
-	for (size_t i = 0; i < options->path_count; i++)
-		if (!asked || !is_source(options->paths[i]))
-			sources->paths[sources->count++] = options->paths[i];
-	if (asked && open_nvrtc(&none.failed, system, options, &sources->nvrtc))
-		return tell_source(err, options, &none, result);
-	for (size_t i = 0; sources->nvrtc && i < options->path_count; i++)
-		for (size_t k = 0; !failed && is_source(options->paths[i]) && k < target_count; k++)
-			failed = compile_source(err, options, options->paths[i], targets[k], sources, result);
-	return failed;
+	sources->paths = mem_array(plan->path_count + asked * target_count, sizeof *sources->paths);
+	for (size_t i = 0; i < plan->path_count; i++)
+		if (!asked || !is_source(plan->paths[i]))
+			sources->paths[sources->count++] = plan->paths[i];
+	if (!asked)
+		return 0;
+	how.driver = system->driver.version;
+	how.state_dir = system->state_dir;
+	how.worker = system->worker;
+	how.cancel = options->cancel;
+	if (jw_nvrtc_open(&none.failed, &how, &sources->nvrtc))
+		return tell_source(err, options, &none, outcome);
+	for (size_t i = 0; i < plan->path_count; i++)
+		for (size_t k = 0; !result && is_source(plan->paths[i]) && k < target_count; k++) {
+			struct jw_nvrtc_result made;
+			struct jw_prime_source source = {
+				.path = plan->paths[i], .nvrtc = sources->nvrtc, .made = &made};
+
+			if (!jw_nvrtc_compile(&source.failed, sources->nvrtc, plan->paths[i], targets[k],
+								  &made))
+				source.failed.code = JW_OK;
+			result = tell_source(err, options, &source, outcome);
+			if (made.ptx)
+				sources->paths[sources->count++] = sources->ptx[sources->ptx_count++] = made.ptx;
+			made.ptx = NULL;
+			jw_nvrtc_result_free(&made);
+		}
+	return result;
 }
 
 static void source_paths_free(struct source_paths *sources)
@@ -122,7 +108,6 @@ void planning_note_carried(struct plan *plan, const struct ledger *ledger, bool 
 {
 	for (size_t i = 0; i < plan->module_count; i++) {
 		struct plan_module *module = &plan->modules[i];
-
 		const struct ledger_item *mark = module->state == PLAN_WARM && module->key
 											 ? ledger_marked(ledger, plan->cache_dir, module->key)
 											 : NULL;
@@ -137,33 +122,39 @@ void planning_note_carried(struct plan *plan, const struct ledger *ledger, bool 
 struct jw_driver planning_compiler(const struct jw_system *system,
 								   const struct jw_prime_options *options)
 {
-	if (!options->ptxas)
+	if (!options->compile.ptxas)
 		return system->driver.version;
 	return (struct jw_driver){.cuda = system->driver.version.cuda};
 }
 
-/* ptxas runs on this machine, whatever machine it is for. */
-static struct jw_speed speed_for(const struct jw_system *system,
-								 const struct jw_prime_options *options)
+static void note_fates(const struct plan *plan, size_t from, struct jw_prime_result *outcome)
 {
-	const struct jw_driver ptxas = planning_compiler(system, options);
+	char text[FATE_TEXT];
 
-	if (options->ptxas)
-		return speed_recall(system->state_dir, &ptxas);
-	return system->speed;
+	for (size_t i = from; i < plan->fates.count; i++) {
+		const struct file_fate *fate = &plan->fates.items[i];
+		const struct jw_target device = plan->targets[fate->target].device;
+
+		prime_result_add_note(
+			outcome, fate->result ? "%s: %s; “jitwarm prime FILE” tries it again" : "%s: %s",
+			fate->file, fate_text(text, fate, device));
+	}
 }
 
-static int make_request(struct jw_error *err, const struct jw_system *system,
-						const struct jw_prime_options *options, struct jw_prime_result *result,
-						struct planning *planning)
+int planning_make(struct jw_error *err, const struct jw_system *system,
+				  const struct jw_prime_options *options, struct jw_prime_result *outcome,
+				  struct planning *planning)
 {
+	const struct jw_prime_plan_options *wanted = &options->plan;
+	const struct jw_driver compiler = planning_compiler(system, options);
 	struct source_paths *sources = &planning->sources;
+	const struct plan *plan;
 	size_t count;
 
 	planning->profile = profile_of_system(system);
 	planning->targets = mem_array(system->gpu_count, sizeof *planning->targets);
 	count = jw_system_targets(system, planning->targets, system->gpu_count);
-	if (source_paths_compile(err, system, options, planning->targets, count, sources, result) ||
+	if (source_paths_compile(err, system, options, planning->targets, count, sources, outcome) ||
 		named_paths_find(err, sources->paths, sources->count, &planning->found))
 		return -1;
 	planning->request = (struct plan_request){
@@ -173,90 +164,61 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 		.profile = &planning->profile,
 		.cache_dir = system->cache.path,
 		.state_dir = system->state_dir,
-		.everything = options->everything,
-		.named = options->retried,
-		.named_count = options->retried_count,
-		.of_stamp = options->of_stamp,
-		.speed = speed_for(system, options),
+		.everything = wanted->everything,
+		.named = wanted->retried,
+		.named_count = wanted->retried_count,
+		.of_stamp = wanted->of_stamp,
+		/* ptxas runs on this machine, whatever machine it is for. */
+		.speed =
+			options->compile.ptxas ? speed_recall(system->state_dir, &compiler) : system->speed,
 		.cancel = options->cancel,
 	};
-	if (options->recording)
-		recorded_request(options->recording, &planning->keys, &planning->request);
-	if (!planning->request.of_stamp || options->no_compile || options->dry_run)
-		return 0;
-	if (run_folder_make(err, system->state_dir, &planning->folder) ||
-		!(planning->containers = os_join(planning->folder.path, "cached.fatbin")))
-		return -1;
-	planning->request.containers = planning->containers;
-	return 0;
-}
-
-static int note_fates(const struct plan *plan, size_t from, struct jw_prime_result *result)
-{
-	char text[FATE_TEXT];
-
-	for (size_t i = from; i < plan->fates.count; i++) {
-		const struct file_fate *fate = &plan->fates.items[i];
-		const struct jw_target device = plan->targets[fate->target].device;
-
-		prime_result_add_note(
-			result, fate->result ? "%s: %s; “jitwarm prime FILE” tries it again" : "%s: %s",
-			fate->file, fate_text(text, fate, device));
+	if (wanted->recording)
+		recorded_request(wanted->recording, &planning->keys, &planning->request);
+	if (planning->request.of_stamp && !options->no_compile && !options->dry_run) {
+		if (run_folder_make(err, system->state_dir, &planning->folder))
+			return -1;
+		planning->containers = os_join(planning->folder.path, "cached.fatbin");
+		planning->request.containers = planning->containers;
 	}
-	return 0;
-}
-
-static int take_notes(const struct plan *plan, struct jw_prime_result *result)
-{
-	for (size_t i = 0; i < plan->note_count - plan->assumptions; i++)
-		prime_result_add_note(result, "%s", plan->notes[i]);
-	if (note_fates(plan, 0, result))
+	if (plan_build(err, &planning->request, &planning->plan) ||
+		(wanted->recording && recorded_narrow(err, wanted->recording, &planning->request,
+											  planning->plan, &planning->recorded)))
 		return -1;
-	result->troubles = plan->troubles;
-	result->images = plan->images;
+	plan = planning->plan;
+	for (size_t i = 0; i < plan->note_count - plan->assumptions; i++)
+		prime_result_add_note(outcome, "%s", plan->notes[i]);
+	note_fates(plan, 0, outcome);
+	outcome->troubles = plan->troubles;
+	outcome->plan.images = plan->images;
+	outcome->plan.recorded = planning->recorded.wanted;
+	outcome->plan.recorded_missing = planning->recorded.missing;
+	outcome->plan.recorded_texts = planning->recorded.texts;
+	outcome->plan.recorded_unfiled = planning->recorded.unfiled;
 	return 0;
 }
 
 int planning_note_refused(struct jw_error *err, struct plan *plan, const struct ledger *ledger,
-						  const struct jw_prime_options *options, struct jw_prime_result *result)
+						  const struct jw_prime_options *options, struct jw_prime_result *outcome)
 {
 	const size_t before = plan->fates.count;
 
 	for (size_t i = 0; i < plan->module_count; i++)
-		if (!plan_is_named(options->retried, options->retried_count,
+		if (!plan_is_named(options->plan.retried, options->plan.retried_count,
 						   plan->files[plan->modules[i].file].path) &&
 			plan_refuse(err, plan, &plan->modules[i], ledger_refused(ledger, plan->modules[i].key)))
 			return -1;
-	return note_fates(plan, before, result);
+	note_fates(plan, before, outcome);
+	return 0;
 }
 
-int planning_note_assumptions(const struct plan *plan, struct jw_prime_result *result)
+void planning_note_assumptions(const struct plan *plan, struct jw_prime_result *outcome)
 {
-	const size_t before = result->note_count;
+	const size_t before = outcome->note_count;
 
 	for (size_t i = plan->note_count - plan->assumptions; i < plan->note_count; i++)
-		prime_result_add_note(result, "%s", plan->notes[i]);
-	result->assumptions = result->note_count - before;
-	return 0;
-}
-
-int planning_make(struct jw_error *err, const struct jw_system *system,
-				  const struct jw_prime_options *options, struct jw_prime_result *result,
-				  struct planning *planning)
-{
-	const struct recorded_account *recorded = &planning->recorded;
-
-	if (make_request(err, system, options, result, planning) ||
-		plan_build(err, &planning->request, &planning->plan) ||
-		(options->recording && recorded_narrow(err, options->recording, &planning->request,
-											   planning->plan, &planning->recorded)) ||
-		take_notes(planning->plan, result))
-		return -1;
-	result->plan.recorded = recorded->wanted;
-	result->plan.recorded_missing = recorded->missing;
-	result->plan.recorded_texts = recorded->texts;
-	result->plan.recorded_unfiled = recorded->unfiled;
-	return 0;
+		prime_result_add_note(outcome, "%s", plan->notes[i]);
+	outcome->assumptions = outcome->note_count - before;
 }
 
 void planning_free(struct planning *planning)
@@ -275,7 +237,7 @@ void planning_free(struct planning *planning)
 static unsigned memory_allows(const struct plan *plan, const struct jw_prime_options *options,
 							  unsigned wanted)
 {
-	uint64_t total, available, budget = options->max_memory_bytes, sum = 0, count = 0;
+	uint64_t total, available, budget = options->compile.max_memory_bytes, sum = 0, count = 0;
 
 	if (!budget && !os_memory(&total, &available))
 		return wanted;
@@ -291,37 +253,30 @@ static unsigned memory_allows(const struct plan *plan, const struct jw_prime_opt
 	return budget < 1 ? 1 : budget < wanted ? (unsigned)budget : wanted;
 }
 
-int planning_explain(struct jw_error *err, const struct jw_system *system,
-					 const struct planning *planning, const struct ledger *ledger,
-					 struct jw_prime_plan *sum)
+int planning_explain(struct jw_error *err, const struct jw_system *system, const struct plan *plan,
+					 const struct ledger *ledger, struct jw_prime_plan *sum)
 {
 	const struct explain_request request = {
-		.plan = planning->plan, .ledger = ledger, .limit_bytes = system->cache.limit_bytes};
+		.plan = plan, .ledger = ledger, .limit_bytes = system->cache.limit_bytes};
 	struct explanation *explanations;
-	int result;
 
 	/* A cache for this run alone was never primed, whatever the account's has. */
 	if (!sum->cold || system->scratch)
 		return 0;
 	if (explain_plan(err, &request, &explanations))
 		return -1;
-	result = explain_line(sum->why, &request, explanations);
+	explain_line(sum->why, &request, explanations);
 	mem_free(explanations);
 	/* Released while the compilers run, which can use the memory. */
 	os_release_memory();
-	return result;
-}
-
-/* The number of cores that a run may use. */
-static unsigned planning_cores(const struct jw_prime_options *options)
-{
-	return options->jobs ? options->jobs : os_cores();
+	return 0;
 }
 
 static unsigned worker_count(const struct plan *plan, const struct jw_prime_options *options,
 							 size_t cold)
 {
-	unsigned wanted = memory_allows(plan, options, planning_cores(options));
+	unsigned wanted =
+		memory_allows(plan, options, options->compile.jobs ? options->compile.jobs : os_cores());
 
 	return wanted > cold ? (unsigned)cold : wanted;
 }
@@ -378,19 +333,36 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 	*ret_sum = sum;
 }
 
-/* The chosen modules by GPU architecture. */
-static void count_by_target(const struct plan *plan, const struct jw_prime_options *options,
-							bool machines, struct jw_prime_result *result)
+void planning_choose(struct plan *plan, const struct jw_system *system,
+					 const struct jw_prime_options *options, struct jw_prime_result *outcome)
 {
-	result->gpus = mem_array(plan->target_count, sizeof *result->gpus);
-	result->gpu_count = plan->target_count;
+	struct jw_prime_plan *sum = &outcome->plan;
+	const uint64_t budget_ms = options->plan.budget_ms;
+	const struct budget_request request = {
+		.limit_bytes = system->cache.limit_bytes,
+		.budget_bytes = options->plan.budget_bytes,
+		/* Workers start first. */
+		.budget_ms =
+			budget_ms > 2 * PLAN_START_MS ? budget_ms - PLAN_START_MS : (budget_ms + 1) / 2,
+		.capacity = jw_workers_capacity(sum->forecast.workers),
+	};
+
+	budget_choose(plan, &request, sum);
+	sum->used_bytes = sum->cache.bytes;
+	if (sum->over_budget)
+		planning_sum_up(plan, options, sum);
+	sum->too_much = !options->compile.store_only &&
+					budget_is_too_much(sum, &system->cache, &outcome->compile.stopped);
+	/* The chosen modules by GPU architecture. */
+	sum->gpus = mem_array(plan->target_count, sizeof *sum->gpus);
+	sum->gpu_count = plan->target_count;
 	for (size_t t = 0; t < plan->target_count; t++) {
-		result->gpus[t].target = plan->targets[t].device;
-		forecast_add_link(&result->gpus[t].forecast, plan, t);
+		sum->gpus[t].target = plan->targets[t].device;
+		forecast_add_link(&sum->gpus[t].forecast, plan, t);
 	}
 	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
-		struct jw_prime_gpu *gpu = &result->gpus[module->target];
+		struct jw_prime_gpu *gpu = &sum->gpus[module->target];
 
 		gpu->restored += module->restored;
 		gpu->cold += module->restored || module->state == PLAN_COLD;
@@ -398,33 +370,8 @@ static void count_by_target(const struct plan *plan, const struct jw_prime_optio
 			forecast_add(&gpu->forecast, plan, module);
 	}
 	for (size_t t = 0; t < plan->target_count; t++)
-		forecast_share(
-			&result->gpus[t].forecast,
-			worker_count(plan, options, result->gpus[t].cold - result->gpus[t].restored));
-	for (size_t t = 0; machines && t < plan->target_count; t++)
-		forecast_part(&result->plan.forecast, &result->gpus[t].forecast, !t);
-}
-
-int planning_choose(struct plan *plan, const struct jw_system *system,
-					const struct jw_prime_options *options, struct jw_prime_result *result)
-{
-	struct jw_prime_plan *sum = &result->plan;
-	const struct budget_request request = {
-		.limit_bytes = system->cache.limit_bytes,
-		.budget_bytes = options->budget_bytes,
-		/* Workers start first. */
-		.budget_ms = options->budget_ms > 2 * PLAN_START_MS ? options->budget_ms - PLAN_START_MS
-															: (options->budget_ms + 1) / 2,
-		.capacity = jw_workers_capacity(sum->forecast.workers),
-	};
-
-	if (budget_choose(plan, &request, sum))
-		return -1;
-	sum->used_bytes = sum->cache.bytes;
-	if (sum->over_budget)
-		planning_sum_up(plan, options, sum);
-	sum->too_much =
-		!options->store_only && budget_is_too_much(sum, &system->cache, &result->stopped);
-	count_by_target(plan, options, system->elsewhere, result);
-	return 0;
+		forecast_share(&sum->gpus[t].forecast,
+					   worker_count(plan, options, sum->gpus[t].cold - sum->gpus[t].restored));
+	for (size_t t = 0; system->elsewhere && t < plan->target_count; t++)
+		forecast_part(&sum->forecast, &sum->gpus[t].forecast, !t);
 }

@@ -35,37 +35,36 @@ struct planning {
 /* Notes about the files go into the result. `planning` is empty before; the caller frees it with
  * planning_free in any case. */
 int planning_make(struct jw_error *err, const struct jw_system *system,
-				  const struct jw_prime_options *options, struct jw_prime_result *result,
+				  const struct jw_prime_options *options, struct jw_prime_result *outcome,
 				  struct planning *planning);
 /* At the end: the last of the result's notes. */
-int planning_note_assumptions(const struct plan *plan, struct jw_prime_result *result);
+void planning_note_assumptions(const struct plan *plan, struct jw_prime_result *outcome);
 void planning_free(struct planning *planning);
 /* Finds the warm modules that were carried over; with recompile_carried they become cold. */
 void planning_note_carried(struct plan *plan, const struct ledger *ledger, bool recompile);
-/* Leaves out the cold modules that the driver has refused before, with a note in *result, unless
+/* Leaves out the cold modules that the driver has refused before, with a note in *outcome, unless
  * the options have their file tried again. */
 int planning_note_refused(struct jw_error *err, struct plan *plan, const struct ledger *ledger,
-						  const struct jw_prime_options *options, struct jw_prime_result *result);
+						  const struct jw_prime_options *options, struct jw_prime_result *outcome);
 /* Takes missing entries of the plan from the store, and sets those modules warm; with dry_run it
  * writes nothing, and they are PLAN_RESTORED. A failure is noted in *reuse and does not stop the
- * run; -1: out of memory. */
-int planning_reuse_store(const struct jw_system *system, const struct jw_prime_options *options,
-						 struct plan *plan, struct jw_prime_reuse *reuse);
+ * run. */
+void planning_reuse_store(const struct jw_system *system, const struct jw_prime_options *options,
+						  struct plan *plan, struct jw_prime_reuse *reuse);
 /* Counts the modules by their present state; other members of the sum stay. */
 void planning_sum_up(const struct plan *plan, const struct jw_prime_options *options,
 					 struct jw_prime_plan *ret_sum);
 /* Fills in sum->why: the reasons for cold modules. */
-int planning_explain(struct jw_error *err, const struct jw_system *system,
-					 const struct planning *planning, const struct ledger *ledger,
-					 struct jw_prime_plan *sum);
+int planning_explain(struct jw_error *err, const struct jw_system *system, const struct plan *plan,
+					 const struct ledger *ledger, struct jw_prime_plan *sum);
 /* Chooses the modules of this run by limit and budgets, and counts them by GPU. */
-int planning_choose(struct plan *plan, const struct jw_system *system,
-					const struct jw_prime_options *options, struct jw_prime_result *result);
+void planning_choose(struct plan *plan, const struct jw_system *system,
+					 const struct jw_prime_options *options, struct jw_prime_result *outcome);
 /* The compiler, as its speed is remembered: the driver's, or ptxas of its CUDA version. */
 struct jw_driver planning_compiler(const struct jw_system *system,
 								   const struct jw_prime_options *options);
 
 /* Compiles a plan's cold modules into the live cache. Runs on one cache wait for each other; adds
- * the outcome to *result, also the reason for stopping early. -1: the run could not be begun. */
+ * what was done to *outcome, also the reason for stopping early. -1: the run could not be begun. */
 int compile_plan(struct jw_error *err, const struct plan *plan, const struct jw_system *system,
-				 const struct jw_prime_options *options, struct jw_prime_result *result);
+				 const struct jw_prime_options *options, struct jw_prime_result *outcome);

@@ -163,7 +163,7 @@ static void look_at_power(struct run *run)
 {
 	bool before = run->on_battery;
 
-	run->on_battery = run->setup->options->low_priority && os_on_battery();
+	run->on_battery = run->setup->options->compile.low_priority && os_on_battery();
 	if (run->on_battery && !before)
 		run_message(run, "the machine runs on its battery: waiting for the mains (--background)");
 }

@@ -145,11 +145,11 @@ static int send_job(struct run *run, struct slot *slot, const struct run_job *jo
 /* Compiles in progress are finished, and none begins that would not end in time. */
 static void look_at_budget(struct run *run)
 {
-	const double left_ms =
-		(double)run->setup->options->budget_ms - (double)(os_monotonic_ns() - run->began_ns) / 1e6;
+	const double left_ms = (double)run->setup->options->plan.budget_ms -
+						   (double)(os_monotonic_ns() - run->began_ns) / 1e6;
 	size_t index;
 
-	if (!run->setup->options->budget_ms || run->stopping)
+	if (!run->setup->options->plan.budget_ms || run->stopping)
 		return;
 	/* What comes from a place takes less time than compiling. */
 	while (!run->remote.modules && (index = job_queue_peek(&run->queue)) != QUEUE_EMPTY &&
@@ -265,7 +265,7 @@ static int start_worker(struct run *run, struct slot *slot)
 		.cache_dir = slot->cache_dir,
 		.cache_limit_bytes =
 			run->setup->live ? UINT64_C(4294967296) : run->setup->system->cache.limit_bytes,
-		.low_priority = run->setup->options->low_priority,
+		.low_priority = run->setup->options->compile.low_priority,
 		.task = run->setup->task,
 	};
 	struct child_events events = {
@@ -383,8 +383,8 @@ static void begin_memory(struct run *run)
 
 	if (!os_memory(&total, &available))
 		available = 0;
-	memory_budget_begin(&run->memory, run->setup->workers, run->setup->options->max_memory_bytes,
-						available);
+	memory_budget_begin(&run->memory, run->setup->workers,
+						run->setup->options->compile.max_memory_bytes, available);
 }
 
 static void prepare_progress(struct run *run)
@@ -399,18 +399,19 @@ static void prepare_progress(struct run *run)
 	}
 }
 
-static void note_later(struct run *run)
+static void note_later(const struct run *run, struct jw_prime_result *result)
 {
 	if (run->later.count && !run->broken)
 		prime_result_add_note(
-			run->result, "%s could not be put into the cache; the same command compiles again: %s",
+			result, "%s could not be put into the cache; the same command compiles again: %s",
 			TEXT_COUNT(run->later.count, "compiled module", "compiled modules"),
 			run->later.why.message);
 }
 
 int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prime_result *result)
 {
-	struct run run = {.setup = setup, .result = result, .err = err};
+	struct run run = {
+		.setup = setup, .result = &result->compile, .forecast = &result->plan.forecast, .err = err};
 	uint64_t began = os_monotonic_ns();
 
 	if (job_queue_open(setup->plan, &run.queue))
@@ -438,9 +439,9 @@ int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prim
 	(void)uv_run(&run.loop, UV_RUN_DEFAULT);
 	run_release_stop(&run);
 	(void)uv_loop_close(&run.loop);
-	note_later(&run);
-	result->undone = run.queue.count - run.done;
-	result->seconds += (double)(os_monotonic_ns() - began) / 1e9;
+	note_later(&run, result);
+	run.result->undone = run.queue.count - run.done;
+	run.result->seconds += (double)(os_monotonic_ns() - began) / 1e9;
 	for (unsigned i = 0; run.slots && i < setup->workers; i++)
 		mem_free(run.slots[i].cache_dir);
 	run_remote_free(&run);

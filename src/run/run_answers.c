@@ -37,7 +37,7 @@ static void make_room_for_exclusive(struct run *run, const struct slot *first)
 			continue;
 		slot->retired = true;
 	}
-	run->result->plan.forecast.workers = most;
+	run->forecast->workers = most;
 }
 
 /* All workers have the same environment, so the first one's devices count for all. */
@@ -264,8 +264,8 @@ uint64_t run_limit_ns(const struct run *run, double cost_ms)
 {
 	double limit_ms = cost_ms * 40;
 
-	if (run->setup->options->module_timeout_ms)
-		return run->setup->options->module_timeout_ms * UINT64_C(1000000);
+	if (run->setup->options->compile.module_timeout_ms)
+		return run->setup->options->compile.module_timeout_ms * UINT64_C(1000000);
 	return (uint64_t)((limit_ms < 600e3 ? 600e3 : limit_ms) * 1e6);
 }
 

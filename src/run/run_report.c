@@ -13,7 +13,7 @@
 enum { MOST_FAILURES = 10000, MOST_NOTES = 100000 };
 
 /* One module that could not be compiled: the reason, and the driver's log ("" if it has none). */
-static int prime_result_add_failure(struct jw_prime_result *result, const struct plan *plan,
+static int prime_result_add_failure(struct jw_prime_compiled *result, const struct plan *plan,
 									const struct plan_module *module, const char *reason,
 									const char *log)
 {
@@ -49,7 +49,7 @@ int prime_result_add_note(struct jw_prime_result *result, const char *format, ..
 	return 0;
 }
 
-void prime_result_forget_failures(struct jw_prime_result *result)
+void prime_result_forget_failures(struct jw_prime_compiled *result)
 {
 	for (size_t i = 0; i < result->failure_count; i++) {
 		mem_free(result->failures[i].path);
@@ -262,10 +262,10 @@ static void tell_new_time(struct run *run, double seconds)
 	/* What this run's own workers leave each other is no other program's. */
 	const double whole = busy > run->threads ? (double)run->threads / busy : 1;
 	char text[NEW_TIME_TEXT];
-	const char *line = new_time_text(text, &run->result->plan.forecast.prime, seconds,
-									 1 - pace_share(&run->pace) / whole);
+	const char *line =
+		new_time_text(text, &run->forecast->prime, seconds, 1 - pace_share(&run->pace) / whole);
 
-	if (line && !run->setup->options->budget_ms)
+	if (line && !run->setup->options->plan.budget_ms)
 		run_message(run, line);
 }
 

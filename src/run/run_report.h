@@ -8,7 +8,7 @@
 #include "worker/collect.h"
 
 /* Clears the failures before another run. */
-void prime_result_forget_failures(struct jw_prime_result *result);
+void prime_result_forget_failures(struct jw_prime_compiled *result);
 int prime_result_add_note(struct jw_prime_result *result, const char *format, ...) JW_PRINTF(2, 3);
 
 /* Compiled modules whose entries wait for the live cache's lock, which another process holds. */

@@ -42,8 +42,9 @@ struct slot {
 
 struct run {
 	const struct run_setup *setup;
-	struct jw_prime_result *result;
-	struct jw_error *err; /* the caller's; `broken` says that it is set */
+	struct jw_prime_compiled *result;
+	struct jw_forecast *forecast; /* of the plan */
+	struct jw_error *err;         /* the caller's; `broken` says that it is set */
 	bool broken, stopping, ended;
 	uv_loop_t loop;
 	uv_timer_t tick;

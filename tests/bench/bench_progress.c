@@ -83,10 +83,10 @@ int main(int argc, char **argv)
 {
 	const char *const worker[] = {argc > 1 ? argv[1] : "", "worker", NULL};
 	const struct jw_system_options how = {.probe = true, .worker = worker};
-	struct jw_prime_options options = {.paths = (const char *const *)argv + 3,
-									   .path_count = argc > 3 ? (size_t)argc - 3 : 0,
-									   .jobs = argc > 2 ? (unsigned)atoi(argv[2]) : 0,
-									   .no_store = true,
+	struct jw_prime_options options = {.plan.paths = (const char *const *)argv + 3,
+									   .plan.path_count = argc > 3 ? (size_t)argc - 3 : 0,
+									   .compile.jobs = argc > 2 ? (unsigned)atoi(argv[2]) : 0,
+									   .reuse.no_store = true,
 									   .progress = take};
 	struct jw_prime_result *result;
 	struct jw_system *system;
@@ -104,9 +104,9 @@ int main(int argc, char **argv)
 	end_s = (double)(os_monotonic_ns() - began_ns) / 1e9;
 	(void)printf("%zu modules, %u workers: predicted %.1f s, took %.1f s; processor %.1f s of "
 				 "%.1f s compiling, predicted %.1f s (%.1f to %.1f)\n",
-				 result->compiled, result->plan.forecast.workers,
-				 result->plan.forecast.prime.likely, end_s, result->compile_cpu_seconds,
-				 result->compile_seconds, start->likely, start->low, start->high);
+				 result->compile.compiled, result->plan.forecast.workers,
+				 result->plan.forecast.prime.likely, end_s, result->compile.compile_cpu_seconds,
+				 result->compile.compile_seconds, start->likely, start->low, start->high);
 	judge_time(end_s);
 	if (getenv("EVENTS"))
 		for (size_t i = 0; i < event_count; i++)

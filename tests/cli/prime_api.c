@@ -53,8 +53,8 @@ static void take_option(const char *text, struct asked *asked)
 	struct jw_prime_options *prime = &asked->prime;
 	const char *value;
 
-	prime->carry_over = prime->carry_over || !strcmp(text, "carry-over");
-	prime->no_store = prime->no_store || !strcmp(text, "no-store");
+	prime->reuse.carry_over = prime->reuse.carry_over || !strcmp(text, "carry-over");
+	prime->reuse.no_store = prime->reuse.no_store || !strcmp(text, "no-store");
 	prime->dry_run = prime->dry_run || !strcmp(text, "dry-run");
 	asked->if_changed = asked->if_changed || !strcmp(text, "if-changed");
 	if (!strcmp(text, "define")) {
@@ -64,18 +64,18 @@ static void take_option(const char *text, struct asked *asked)
 	if ((value = value_of(text, "nvrtc=")))
 		asked->nvrtc.where = value;
 	if ((value = value_of(text, "jobs=")))
-		prime->jobs = (unsigned)(*value - '0');
+		prime->compile.jobs = (unsigned)(*value - '0');
 	if ((value = value_of(text, "cancel=")))
 		asked->cancel_at = (size_t)(*value - '0');
 	if ((value = value_of(text, "ptxas=")))
-		prime->ptxas = value;
+		prime->compile.ptxas = value;
 	if ((value = value_of(text, "share="))) {
 		asked->share.place = value;
-		prime->share = &asked->share;
+		prime->compile.share = &asked->share;
 	}
 	if ((value = value_of(text, "pack="))) {
 		asked->pack.output = value;
-		prime->pack = &asked->pack;
+		prime->keep.pack = &asked->pack;
 	}
 	if ((value = value_of(text, "driver=")) && jw_target_parse("sm_86", &asked->target)) {
 		asked->system.driver = value;
@@ -90,16 +90,16 @@ static void print_result(const struct jw_prime_result *result)
 {
 	printf("refilled %zu, carried %zu, compiled %zu, kept %zu, sources failed %zu\n",
 		   result->reuse.refilled.entries,
-		   result->reuse.carried ? result->reuse.carried->carried : 0, result->compiled,
-		   result->reuse.kept, result->sources_failed);
+		   result->reuse.carried ? result->reuse.carried->carried : 0, result->compile.compiled,
+		   result->keep.kept, result->plan.sources_failed);
 	for (size_t i = 0; i < result->note_count; i++)
 		printf("note: %s\n", result->notes[i]);
-	if (result->pack)
-		printf("packed %zu\n", result->pack->entries);
-	if (result->interrupted)
-		printf("interrupted with %zu left\n", result->undone);
-	if (*result->inexact || result->not_packed.code)
-		printf("note: %s%s\n", result->inexact, result->not_packed.message);
+	if (result->keep.pack)
+		printf("packed %zu\n", result->keep.pack->entries);
+	if (result->compile.interrupted)
+		printf("interrupted with %zu left\n", result->compile.undone);
+	if (*result->compile.inexact || result->keep.not_packed.code)
+		printf("note: %s%s\n", result->compile.inexact, result->keep.not_packed.message);
 }
 
 static int prime(struct asked *asked)
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
 	const struct jw_run_key key = {.names = paths, .name_count = 1};
 	struct asked asked = {
 		.system = {.probe = true, .worker = worker},
-		.prime = {.paths = paths, .path_count = 1, .nvrtc = &asked.nvrtc},
+		.prime = {.plan = {.paths = paths, .path_count = 1, .nvrtc = &asked.nvrtc}},
 		.nvrtc = {0},
 		.pack = {0},
 		.share = {0},
@@ -142,7 +142,7 @@ int main(int argc, char **argv)
 		take_option(argv[i], &asked);
 	if (asked.if_changed && jw_run_look(&err, &key, &run, &changes))
 		return fail(&err);
-	asked.prime.run = run;
+	asked.prime.keep.run = run;
 	asked.prime.context = &asked;
 	asked.prime.progress = cancel_in_time;
 	asked.prime.cancel = (struct jw_cancel){&asked, is_cancelled};

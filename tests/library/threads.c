@@ -82,12 +82,13 @@ static int check(struct job *job, const struct jw_system *system, size_t *ret_co
 
 static int prime(struct job *job, const struct jw_system *system)
 {
-	const struct jw_prime_options options = {.paths = &job->file, .path_count = 1, .jobs = 2};
+	const struct jw_prime_options options = {
+		.plan.paths = &job->file, .plan.path_count = 1, .compile.jobs = 2};
 	struct jw_prime_result *result;
 
 	if (jw_prime(&job->err, system, &options, &result))
 		return -1;
-	job->compiled = result->compiled;
+	job->compiled = result->compile.compiled;
 	jw_prime_result_free(result);
 	return 0;
 }

@@ -188,8 +188,8 @@ static inline void prime_them(struct tally *tally)
 {
 	const char *paths[] = {tree};
 	size_t modules = 0, expected = 0;
-	const struct jw_prime_options options = {.paths = paths,
-											 .path_count = 1,
+	const struct jw_prime_options options = {.plan.paths = paths,
+											 .plan.path_count = 1,
 											 .dry_run = true,
 											 .context = &modules,
 											 .planned = plan_alone};

@@ -211,9 +211,9 @@ static inline size_t warm(void)
 
 static inline void expect_all(void)
 {
-	assert_int_equal(result->compiled, MODULES);
-	assert_int_equal(result->failed, 0);
-	assert_int_equal(result->undone, 0);
+	assert_int_equal(result->compile.compiled, MODULES);
+	assert_int_equal(result->compile.failed, 0);
+	assert_int_equal(result->compile.undone, 0);
 	assert_int_equal(warm(), MODULES);
 }
 

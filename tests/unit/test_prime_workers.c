@@ -31,8 +31,8 @@ static unsigned workers(unsigned jobs, uint64_t max_memory_bytes)
 	struct jw_prime_options options = {0};
 	struct jw_prime_plan sum = {0};
 
-	options.jobs = jobs;
-	options.max_memory_bytes = max_memory_bytes;
+	options.compile.jobs = jobs;
+	options.compile.max_memory_bytes = max_memory_bytes;
 	planning_sum_up(&plan, &options, &sum);
 	return sum.forecast.workers;
 }

@@ -85,7 +85,8 @@ static struct spool_place places[5];
 static char nowhere[] = "/nonexistent";
 static struct jw_system machine = {.cache.path = nowhere};
 static struct jw_prime_options options;
-static struct jw_prime_result result;
+static struct jw_prime_compiled result;
+static struct jw_forecast forecast;
 static struct jw_error why;
 static struct slot slots[WORKERS];
 static bool inserted[5];
@@ -108,7 +109,8 @@ static int begin_run(void **state)
 	plan.targets = &target;
 	plan.target_count = 1;
 	options = (struct jw_prime_options){0};
-	result = (struct jw_prime_result){0};
+	result = (struct jw_prime_compiled){0};
+	forecast = (struct jw_forecast){0};
 	why = (struct jw_error){0};
 	memset(slots, 0, sizeof slots);
 	setup = (struct run_setup){.plan = &plan,
@@ -123,6 +125,7 @@ static int begin_run(void **state)
 		return -1;
 	run->setup = &setup;
 	run->result = &result;
+	run->forecast = &forecast;
 	run->err = &why;
 	run->slots = slots;
 	run->alive = WORKERS;
@@ -273,10 +276,10 @@ CASE(the_battery_matters_in_the_background)
 	for (size_t i = 0; i < WORKERS; i++)
 		slots[i].child = NULL;
 	for (unsigned i = 0; i < 4; i++) {
-		options.low_priority = i % 3 > 0;
+		options.compile.low_priority = i % 3 > 0;
 		run->looked_ns = 0;
 		assert_null(run_look_at_machine(run));
-		assert_int_equal(run->on_battery, options.low_priority);
+		assert_int_equal(run->on_battery, options.compile.low_priority);
 	}
 	assert_int_equal(messages, 1);
 	assert_int_equal(root_remove(state), 0);

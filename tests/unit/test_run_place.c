@@ -101,12 +101,12 @@ CASE(each_answer_of_a_place_counts)
 			(void)end(state);
 			(void)begin(state);
 			assert_int_equal(run_shared(&err, 2, cases[i].about), 0);
-			said = &result->shared;
+			said = &result->compile.shared;
 			if (said->placed == cases[i].placed)
 				break;
 		}
-		assert_int_equal(result->compiled, MODULES - said->fetched);
-		assert_int_equal(result->undone + result->failed, 0);
+		assert_int_equal(result->compile.compiled, MODULES - said->fetched);
+		assert_int_equal(result->compile.undone + result->compile.failed, 0);
 		assert_int_equal(warm(), MODULES);
 		if (!cases[i].trouble || strcmp(cases[i].trouble, "that was not asked for") != 0) {
 			assert_int_equal(said->fetched, cases[i].fetched);
@@ -138,7 +138,7 @@ CASE(a_place_that_stays_silent_is_told)
 	assert_int_equal(
 		run_shared(&err, 2, "about() { while :; do told 0 0 $quiet; sleep 0.1; done; }"), 0);
 	expect_all();
-	assert_non_null(strstr(result->shared.trouble, "/place: no answer within 2 seconds"));
+	assert_non_null(strstr(result->compile.shared.trouble, "/place: no answer within 2 seconds"));
 }
 
 /* A claim counts for a while; then the place is told whose it was. */
@@ -152,7 +152,7 @@ CASE(a_dead_claim_is_named)
 				   "2*) usual $1 2;; *) told $1 $2 $theirs '' 0a;; esac; }"),
 		0);
 	expect_all();
-	assert_int_equal(result->shared.placed, MODULES);
+	assert_int_equal(result->compile.shared.placed, MODULES);
 }
 
 /* What comes when the budget is over is not taken any more. */
@@ -160,17 +160,17 @@ CASE(a_budget_ends_fetching)
 {
 	struct jw_error err = {0};
 
-	options.budget_ms = 500;
+	options.plan.budget_ms = 500;
 	assert_int_equal(run_shared(&err, 2,
 								"about() { if once first; then usual $1 $2; return; fi\n"
 								"sleep 1.5; once late; take $1 $2; }\n"
 								"fine() { until [ -e \"$marks/late\" ]; do sleep 0.1; done\n"
 								"sleep 0.5; make_entry $1; answer $1 0; }"),
 					 0);
-	assert_true(result->out_of_time);
-	assert_int_equal(result->shared.fetched, 0);
-	assert_int_equal(result->undone + result->compiled, MODULES);
-	assert_int_equal(warm(), result->compiled);
+	assert_true(result->compile.out_of_time);
+	assert_int_equal(result->compile.shared.fetched, 0);
+	assert_int_equal(result->compile.undone + result->compile.compiled, MODULES);
+	assert_int_equal(warm(), result->compile.compiled);
 }
 
 CASE(fetched_entries_wait_for_the_lock)
@@ -180,8 +180,8 @@ CASE(fetched_entries_wait_for_the_lock)
 
 	assert_int_equal(run_shared(&err, 1, "about() { take $1 $2; }"), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_int_equal(result->shared.fetched, MODULES);
-	assert_int_equal(result->compiled + result->undone, 0);
+	assert_int_equal(result->compile.shared.fetched, MODULES);
+	assert_int_equal(result->compile.compiled + result->compile.undone, 0);
 	assert_int_equal(warm(), MODULES);
 }
 
@@ -197,9 +197,9 @@ CASE(who_interrupts_does_not_wait_for_a_place)
 
 	options.cancel.is_cancelled = stop_when_asked;
 	assert_int_equal(run_shared(&err, 1, "about() { once asked; exec sleep 1000; }"), 0);
-	assert_true(result->interrupted);
-	assert_int_equal(result->undone, MODULES);
-	assert_string_equal(result->shared.trouble, "");
+	assert_true(result->compile.interrupted);
+	assert_int_equal(result->compile.undone, MODULES);
+	assert_string_equal(result->compile.shared.trouble, "");
 }
 
 /* No place is asked where nothing is to do, or where nothing can be taken from it. */

@@ -15,9 +15,9 @@ CASE(the_job_that_was_begun_is_to_blame)
 	assert_int_equal(
 		run_with(&err, 1, "do_job() { [ $1 != 2 ] || kill -SEGV $$; fine $1; }\nhello; serve\n"),
 		0);
-	assert_int_equal(result->compiled, MODULES - 1);
-	assert_int_equal(result->failed, 1);
-	assert_non_null(strstr(result->failures[0].reason, "segmentation fault"));
+	assert_int_equal(result->compile.compiled, MODULES - 1);
+	assert_int_equal(result->compile.failed, 1);
+	assert_non_null(strstr(result->compile.failures[0].reason, "segmentation fault"));
 	assert_int_equal(warm(), MODULES - 1);
 }
 
@@ -45,7 +45,7 @@ CASE(a_context_that_is_always_lost_ends_the_run)
 							  "exit 0; }\nhello; serve\n"),
 					 -1);
 	assert_int_equal(err.code, JW_ERR_DRIVER);
-	assert_int_equal(result->compiled, 0);
+	assert_int_equal(result->compile.compiled, 0);
 }
 
 CASE(a_worker_that_does_not_end_is_ended)
@@ -73,7 +73,7 @@ CASE(a_driver_that_does_not_start_ends_the_run)
 	start_ms = 500;
 	assert_int_equal(run_with(&err, 3, "exec sleep 100\n"), -1);
 	assert_int_equal(err.code, JW_ERR_DRIVER);
-	assert_int_equal(result->undone, MODULES);
+	assert_int_equal(result->compile.undone, MODULES);
 }
 
 CASE(what_was_not_asked_is_not_taken)
@@ -102,7 +102,7 @@ CASE(a_cache_that_cannot_be_written_ends_the_run)
 		pid = held_ms ? hold_lock(held_ms) : 0;
 		assert_int_equal(run_with(&err, 1, "do_job() { fine $1; }\nhello; serve\n"), -1);
 		assert_true(!pid || waitpid(pid, NULL, 0) == pid);
-		assert_int_equal(result->failed, 0);
+		assert_int_equal(result->compile.failed, 0);
 		mem_free(entry);
 	}
 }
@@ -116,8 +116,8 @@ CASE(a_lock_that_is_never_free_is_reported)
 	assert_int_equal(run_with(&err, 2, "do_job() { fine $1; }\nhello; serve\n"), 0);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_int_equal(result->compiled, 0);
-	assert_int_equal(result->undone, MODULES);
+	assert_int_equal(result->compile.compiled, 0);
+	assert_int_equal(result->compile.undone, MODULES);
 	assert_int_equal(result->note_count, 1);
 	(void)snprintf(holder, sizeof holder, "locked by unit (process %d)", (int)pid);
 	assert_non_null(strstr(result->notes[0], holder));
@@ -132,13 +132,13 @@ CASE(what_another_run_has_added_is_not_compiled)
 	assert_int_equal(os_read_file(NULL, from, 1 << 20, &bytes), 0);
 	files_put_at(cache_entry_path(cache, modules[3].key), bytes.data, bytes.size);
 	assert_int_equal(run_with(&err, 1, "do_job() { fine $1; }\nhello; serve\n"), 0);
-	assert_int_equal(result->compiled, MODULES - 1);
-	assert_int_equal(result->met, 1);
-	assert_int_equal(result->undone, 0);
+	assert_int_equal(result->compile.compiled, MODULES - 1);
+	assert_int_equal(result->compile.met, 1);
+	assert_int_equal(result->compile.undone, 0);
 	/* A worker that uses the cache itself looks there itself. */
 	opaque = true;
 	assert_int_equal(run_with(&err, 1, "do_job() { answer $1 0; }\nhello; serve\n"), 0);
-	assert_int_equal(result->met, 1);
+	assert_int_equal(result->compile.met, 1);
 	buf_free(&bytes);
 	mem_free(root);
 	mem_free(from);
@@ -176,9 +176,9 @@ CASE(a_foreign_entry_does_not_wait_for_the_lock)
 							  "else fine $1; fi; }\nhello; serve\n"),
 					 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_int_equal(result->compiled, MODULES - 1);
-	assert_int_equal(result->failed, 1);
-	assert_non_null(strstr(result->failures[0].reason, "locked by"));
+	assert_int_equal(result->compile.compiled, MODULES - 1);
+	assert_int_equal(result->compile.failed, 1);
+	assert_non_null(strstr(result->compile.failures[0].reason, "locked by"));
 	mem_free(wanted);
 	mem_free(held);
 }
@@ -199,7 +199,7 @@ CASE(each_worker_has_an_environment_of_its_own)
 	(void)end(state);
 	(void)begin(state);
 	/* One that uses the live cache itself has its limit. */
-	opaque = options.low_priority = true;
+	opaque = options.compile.low_priority = true;
 	jw_machine.cache.limit_bytes = 12345;
 	task = "a-task";
 	assert_int_equal(run_with(&err, 1, body), 0);
@@ -212,8 +212,8 @@ CASE(idle_workers_live_and_end_by_themselves)
 	char *marks = mark_path("");
 	struct jw_error err = {0};
 
-	options.max_memory_bytes = UINT64_C(600) << 20;
-	options.budget_ms = 2000;
+	options.compile.max_memory_bytes = UINT64_C(600) << 20;
+	options.plan.budget_ms = 2000;
 	modules[0].memory_bytes = UINT64_C(1) << 30;
 	modules[0].cost_ms = 600;
 	end_ms = 1700;
@@ -223,7 +223,7 @@ CASE(idle_workers_live_and_end_by_themselves)
 							  "do_job() { sleep 2.5; fine $1; }\nhello; serve\n"
 							  "sleep 0.3; echo ended >>\"$marks/order\"\n"),
 					 0);
-	assert_int_equal(result->compiled, 1);
+	assert_int_equal(result->compile.compiled, 1);
 	expect_order("run\nbegun\nbegun\nended\nended\n", true);
 	mem_free(marks);
 }
@@ -248,9 +248,9 @@ CASE(what_a_driver_found_compiled_is_unchanged)
 	assert_int_equal(
 		run_with(&err, 1, "do_job() { [ $1 = 2 ] || make_entry $1; answer $1 0; }\nhello; serve\n"),
 		0);
-	assert_int_equal(result->compiled, MODULES - 1);
-	assert_int_equal(result->unchanged, 1);
-	assert_int_equal(result->undone, 0);
+	assert_int_equal(result->compile.compiled, MODULES - 1);
+	assert_int_equal(result->compile.unchanged, 1);
+	assert_int_equal(result->compile.undone, 0);
 }
 
 /* It ends while a module is compiled, which is finished; a long one is not begun. */
@@ -265,11 +265,11 @@ CASE(a_budget_leaves_suspects_too)
 		(void)end(state);
 		(void)begin(state);
 		modules[0].cost_ms = 9e3, modules[5].cost_ms = 9;
-		options.budget_ms = 1500;
+		options.plan.budget_ms = 1500;
 		assert_int_equal(run_with(&err, 1, body), 0);
-		assert_true(result->out_of_time);
-		assert_int_equal(result->undone, 1 + suspect);
-		assert_int_equal(result->compiled, MODULES - 1 - (size_t)suspect);
+		assert_true(result->compile.out_of_time);
+		assert_int_equal(result->compile.undone, 1 + suspect);
+		assert_int_equal(result->compile.compiled, MODULES - 1 - (size_t)suspect);
 		mem_free(body);
 	}
 }
@@ -340,7 +340,7 @@ CASE(stopped_time_is_not_a_workers)
 	const pid_t child = stop_parent(SIGSTOP, 3000, false);
 	int status = -1;
 
-	options.module_timeout_ms = 2500;
+	options.compile.module_timeout_ms = 2500;
 	assert_int_equal(run_with(&err, 1, one_begins), 0);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);

@@ -20,7 +20,7 @@ CASE(what_needs_much_memory_is_compiled_alone)
 {
 	struct jw_error err = {0};
 
-	options.max_memory_bytes = UINT64_C(600) << 20;
+	options.compile.max_memory_bytes = UINT64_C(600) << 20;
 	modules[1].memory_bytes = modules[3].memory_bytes = UINT64_C(1) << 30;
 	assert_int_equal(run_with(&err, 3,
 							  "do_job() { echo \"$1+\" >>\"$marks/order\"; sleep 0.05;\n"
@@ -73,8 +73,8 @@ CASE(a_context_that_is_never_given_again_is_told)
 					 -1);
 	assert_int_equal(err.code, JW_ERR_DRIVER);
 	assert_non_null(strstr(err.message, "got no CUDA context (CUDA_ERROR_DEVICE_UNAVAILABLE)"));
-	assert_int_equal(result->compiled, 1);
-	assert_int_equal(result->failed, 0);
+	assert_int_equal(result->compile.compiled, 1);
+	assert_int_equal(result->compile.failed, 0);
 }
 
 CASE(a_prohibited_gpu_is_not_asked)

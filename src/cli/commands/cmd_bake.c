@@ -287,15 +287,15 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 	struct fetching fetching = {.output = &cli->out, .label = "compiler"};
 	const struct jw_compiler_fetch_options fetch = fetching_options(&fetching);
 	const struct jw_prime_options how = {
-		.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
-		.max_memory_bytes = options_number(&cli->options, "max-mem", 0),
-		.budget_ms = options_number(&cli->options, "budget-time", 0),
-		.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
-		.ptxas = options_value(&cli->options, "ptxas"),
+		.compile.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
+		.compile.max_memory_bytes = options_number(&cli->options, "max-mem", 0),
+		.plan.budget_ms = options_number(&cli->options, "budget-time", 0),
+		.compile.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
+		.compile.ptxas = options_value(&cli->options, "ptxas"),
 		.context = &bar,
 		.progress = prime_bar_report,
 		.message = prime_bar_message,
-		.fetch = options_given(&cli->options, "fetch") ? &fetch : NULL,
+		.compile.fetch = options_given(&cli->options, "fetch") ? &fetch : NULL,
 	};
 	const struct jw_bake_options options = {
 		.system = cli->system,

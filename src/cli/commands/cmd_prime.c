@@ -191,7 +191,7 @@ static const struct json_field prime_fields[] = {
 		   "wall time with these workers; compare `seconds`"),
 	JSON_OBJECT_OF("forecast", struct prime_document, result.plan.forecast, &document_forecast,
 				   "what compiling the `cold` ones takes, with how sure that is"),
-	JSON_LIST_OF("gpus", struct prime_document, result.gpus, result.gpu_count,
+	JSON_LIST_OF("gpus", struct prime_document, result.plan.gpus, result.plan.gpu_count,
 				 JSON_TABLE(struct jw_prime_gpu, gpu_fields), "an object for each architecture"),
 	ROW(plan.limit_bytes, "the limit of the driver's cache"),
 	ROW(plan.used_bytes, "in the cache by its files, of all programs"),
@@ -201,39 +201,39 @@ static const struct json_field prime_fields[] = {
 		   JSON_IF(struct prime_document, result.plan.over_budget)),
 	ROW_AS("over_budget_cpu_seconds", plan.over_budget_seconds, "predicted for these modules",
 		   JSON_IF(struct prime_document, result.plan.over_budget)),
-	ROW(compiled, "modules compiled into the cache"),
-	ROW(misjudged, "of these: entries whose names differ from the prediction"),
-	ROW(unchanged, "modules that the driver loaded without leaving an entry"),
-	ROW(failed, "modules that could not be compiled"),
-	ROW(met, "modules that another run compiled at the same time"),
-	ROW(lost, "modules whose entries are missing at the end of the run (evicted, wiped, "
-			  "removed); counted as `undone` too"),
-	ROW(undone, "modules left by a run that was interrupted or stopped"),
-	ROW(added_bytes, "growth of the cache"),
+	ROW(compile.compiled, "modules compiled into the cache"),
+	ROW(compile.misjudged, "of these: entries whose names differ from the prediction"),
+	ROW(compile.unchanged, "modules that the driver loaded without leaving an entry"),
+	ROW(compile.failed, "modules that could not be compiled"),
+	ROW(compile.met, "modules that another run compiled at the same time"),
+	ROW(compile.lost, "modules whose entries are missing at the end of the run (evicted, wiped, "
+					  "removed); counted as `undone` too"),
+	ROW(compile.undone, "modules left by a run that was interrupted or stopped"),
+	ROW(compile.added_bytes, "growth of the cache"),
 	JSON_OBJECT_OF("cache", struct prime_document, result.plan.cache, &document_outlook,
 				   "what the driver would have done with the cache before this run"),
-	ROW(repaired, "the cache's index was not sound, and is now"),
-	ROW(evicted, "old entries that were evicted for them"),
+	ROW(compile.repaired, "the cache's index was not sound, and is now"),
+	ROW(compile.evicted, "old entries that were evicted for them"),
 	ROW(cooled,
 		"of the evicted, also those for carried entries: entries of the driver in use, which "
 		"are cold now (status 1)"),
-	ROW(seconds, "wall time of compiling"),
-	ROW(compile_seconds, "the sum of the modules' times in their workers"),
-	ROW(longest_seconds, "the longest of them"),
-	ROW(compile_cpu_seconds,
+	ROW(compile.seconds, "wall time of compiling"),
+	ROW(compile.compile_seconds, "the sum of the modules' times in their workers"),
+	ROW(compile.longest_seconds, "the longest of them"),
+	ROW(compile.compile_cpu_seconds,
 		"the processor time of that sum, from which jitwarm learns this machine's speed; much less "
 		"where other programs keep the processor busy"),
-	ROW(peak_worker_bytes, "resident memory of a worker at its highest"),
+	ROW(compile.peak_worker_bytes, "resident memory of a worker at its highest"),
 	JSON(struct prime_document, peak_supervisor_bytes,
 		 "resident memory of jitwarm itself at its highest"),
-	ROW(interrupted, "by Ctrl-C"),
-	ROW(out_of_time, "`--budget-time` ended before all was compiled (`undone`)"),
-	ROW(opaque, "the form of the driver's entries is unknown: they were only counted"),
-	ROW_AS("stopped", stopped.message,
+	ROW(compile.interrupted, "by Ctrl-C"),
+	ROW(compile.out_of_time, "`--budget-time` ended before all was compiled (`undone`)"),
+	ROW(compile.opaque, "the form of the driver's entries is unknown: they were only counted"),
+	ROW_AS("stopped", compile.stopped.message,
 		   "a line on why the run stopped early (the cache or the disk is full, no worker stays "
 		   "alive) or did not start (the results exceed the cache's limit; status 2)",
-		   JSON_IF(struct prime_document, result.stopped.code)),
-	JSON_LIST_OF("failures", struct prime_document, failures, result.failure_count,
+		   JSON_IF(struct prime_document, result.compile.stopped.code)),
+	JSON_LIST_OF("failures", struct prime_document, failures, result.compile.failure_count,
 				 JSON_TABLE(struct prime_failure, failure_fields),
 				 "the modules that could not be compiled"),
 	JSON_LINES_OF("notes", struct prime_document, result.notes, result.note_count,
@@ -483,7 +483,7 @@ static int prime_share_read(struct jw_error *err, const struct cli *cli, struct 
 static void prime_share_print(const struct output *out, const struct prime_share *share,
 							  const struct jw_prime_result *result)
 {
-	const struct jw_shared *shared = &result->shared;
+	const struct jw_shared *shared = &result->compile.shared;
 	char time[TEXT_SHORT], bytes[TEXT_SHORT];
 
 	if (shared->fetched)
@@ -747,10 +747,10 @@ static void print_forecast(const struct output *out, const struct jw_prime_resul
 	char prime[TEXT_SHORT], cache[TEXT_SHORT];
 	size_t busy = 0;
 
-	for (size_t i = 0; i < result->gpu_count; i++)
-		busy += result->gpus[i].cold > result->gpus[i].restored;
-	for (size_t i = 0; busy > 1 && i < result->gpu_count; i++) {
-		const struct jw_prime_gpu *gpu = &result->gpus[i];
+	for (size_t i = 0; i < result->plan.gpu_count; i++)
+		busy += result->plan.gpus[i].cold > result->plan.gpus[i].restored;
+	for (size_t i = 0; busy > 1 && i < result->plan.gpu_count; i++) {
+		const struct jw_prime_gpu *gpu = &result->plan.gpus[i];
 		char target[JW_TARGET_TEXT], head[JW_TARGET_TEXT + 4];
 
 		(void)snprintf(head, sizeof head, "%s: ", jw_target_sm(target, gpu->target));
@@ -834,22 +834,23 @@ static void prime_print_plan(const struct output *out, const struct jw_prime_res
 
 static void prime_print_compiled(const struct output *out, const struct jw_prime_result *result)
 {
+	const struct jw_prime_compiled *run = &result->compile;
 	const struct jw_prime_plan *plan = &result->plan;
 	char time[TEXT_SHORT], bytes[TEXT_SHORT], more_time[TEXT_SHORT], more_bytes[TEXT_SHORT];
-	bool whole = result->compiled == plan->cold && !result->stopped.code;
+	bool whole = run->compiled == plan->cold && !run->stopped.code;
 
 	if (whole)
 		output_line(out, STYLE_GOOD,
 					"Compiled %s: predicted %s, took %s; the cache grew by %s (predicted "
 					"%s).",
-					TEXT_COUNT(result->compiled, "module", "modules"),
+					TEXT_COUNT(run->compiled, "module", "modules"),
 					text_duration(more_time, plan->forecast.prime.likely),
-					text_duration(time, result->seconds), text_bytes(bytes, result->added_bytes),
+					text_duration(time, run->seconds), text_bytes(bytes, run->added_bytes),
 					text_bytes(more_bytes, plan->forecast.cache_bytes));
 	else
 		output_line(out, STYLE_GOOD, "Compiled %s in %s; the cache grew by %s.",
-					TEXT_COUNT(result->compiled, "module", "modules"),
-					text_duration(time, result->seconds), text_bytes(bytes, result->added_bytes));
+					TEXT_COUNT(run->compiled, "module", "modules"),
+					text_duration(time, run->seconds), text_bytes(bytes, run->added_bytes));
 }
 
 static void prime_print_left(const struct output *out, const struct jw_prime_result *result,
@@ -857,9 +858,9 @@ static void prime_print_left(const struct output *out, const struct jw_prime_res
 {
 	const char *how = by_size ? "the same command with a larger --budget-size compiles them"
 							  : "the same command continues";
-	size_t left = result->undone + result->plan.over_budget;
+	size_t left = result->compile.undone + result->plan.over_budget;
 
-	if (result->out_of_time)
+	if (result->compile.out_of_time)
 		output_line(out, STYLE_WARN, "The time is up with %s left: %s.",
 					TEXT_COUNT(left, "module", "modules"), how);
 	else
@@ -1007,7 +1008,8 @@ static void print_where(const struct prime_outcome *priming, const struct jw_pri
 	const char *path = priming->cli->system->cache.path;
 	char driver[JW_DRIVER_TEXT];
 
-	if (result->compiled && !result->failed && !result->undone && !priming->cli->system->scratch)
+	if (result->compile.compiled && !result->compile.failed && !result->compile.undone &&
+		!priming->cli->system->scratch)
 		output_line(&priming->cli->out, STYLE_PLAIN,
 					is_own_cache(path)
 						? "%s has what driver %s looks for there."
@@ -1020,53 +1022,54 @@ static void print_where(const struct prime_outcome *priming, const struct jw_pri
 static void prime_outcome_print_result(const struct prime_outcome *priming,
 									   const struct jw_prime_result *result)
 {
+	const struct jw_prime_compiled *run = &result->compile;
 	const struct output *out = &priming->cli->out;
 	const struct jw_cache_info *cache = &priming->cli->system->cache;
 	char time[TEXT_SHORT], bytes[TEXT_SHORT];
 
-	for (size_t i = 0; i < result->failure_count; i++)
-		print_failure(priming, &result->failures[i]);
-	if (result->opaque)
+	for (size_t i = 0; i < run->failure_count; i++)
+		print_failure(priming, &run->failures[i]);
+	if (run->opaque)
 		output_warning(
 			out,
 			"jitwarm does not know the form of this driver's cache: the driver filled it "
 			"in %s and added %s; their kinds are unknown",
-			text_duration(time, result->seconds), TEXT_COUNT(result->compiled, "entry", "entries"));
-	else if (result->compiled)
+			text_duration(time, run->seconds), TEXT_COUNT(run->compiled, "entry", "entries"));
+	else if (run->compiled)
 		prime_print_compiled(out, result);
-	else if (result->met && !result->undone && !result->failed)
+	else if (run->met && !run->undone && !run->failed)
 		output_line(out, STYLE_GOOD, "Warm: the other run has compiled %s.",
-					result->met == 1 ? "the one module" : "all of them");
+					run->met == 1 ? "the one module" : "all of them");
 	prime_share_print(out, &priming->share, result);
-	if (result->repaired)
+	if (run->repaired)
 		output_line(out, STYLE_GOOD, "The cache's index is repaired.");
-	if (result->evicted)
+	if (run->evicted)
 		output_warning(out,
 					   "%s evicted, as at a driver's own insert: the cache keeps %s "
 					   "(CUDA_CACHE_MAXSIZE)",
-					   TEXT_COUNT(result->evicted, "old entry", "old entries"),
+					   TEXT_COUNT(run->evicted, "old entry", "old entries"),
 					   text_bytes(bytes, priming->cli->system->cache.limit_bytes));
 	if (result->cooled)
 		output_warning(out,
 					   "%s of them made by the driver in use: what they kept warm is cold again; "
 					   "set a larger CUDA_CACHE_MAXSIZE (“jitwarm tune”), or prime fewer packages",
 					   TEXT_COUNT(result->cooled, "entry is", "entries are"));
-	if (result->failed)
+	if (run->failed)
 		output_warning(out, "%s could not be compiled",
-					   TEXT_COUNT(result->failed, "module", "modules"));
-	if (result->interrupted)
+					   TEXT_COUNT(run->failed, "module", "modules"));
+	if (run->interrupted)
 		output_warning(out, "interrupted with %s left%s",
-					   TEXT_COUNT(result->undone, "module", "modules"),
+					   TEXT_COUNT(run->undone, "module", "modules"),
 					   priming->cli->system->scratch ? "" : "; the same command compiles the rest");
-	else if ((result->out_of_time || result->plan.over_budget) && !result->stopped.code &&
+	else if ((run->out_of_time || result->plan.over_budget) && !run->stopped.code &&
 			 !priming->only_plan)
 		prime_print_left(out, result,
 						 !priming->for_others &&
 							 options_given(&priming->cli->options, "budget-size"));
 	else if (priming->elsewhere.given)
 		print_where(priming, result);
-	else if ((result->compiled || result->shared.fetched) && !result->failed && !result->undone &&
-			 !result->opaque) {
+	else if ((run->compiled || run->shared.fetched) && !run->failed && !run->undone &&
+			 !run->opaque) {
 		if (!tune_change_print_login(out, cache,
 									 cache->outlook.bytes + result->plan.forecast.cache_bytes))
 			output_line(out, STYLE_PLAIN,
@@ -1083,10 +1086,10 @@ static void prime_outcome_print_result(const struct prime_outcome *priming,
 							: "Start your program again: it has nothing left to compile.");
 	}
 	if (result->plan.too_much)
-		output_error(out, "%s", result->stopped.message);
-	else if (result->stopped.code)
-		output_error(out, "stopped with %s left: %s",
-					 TEXT_COUNT(result->undone, "module", "modules"), result->stopped.message);
+		output_error(out, "%s", run->stopped.message);
+	else if (run->stopped.code)
+		output_error(out, "stopped with %s left: %s", TEXT_COUNT(run->undone, "module", "modules"),
+					 run->stopped.message);
 }
 
 static int prime_outcome_document(const struct prime_outcome *priming,
@@ -1094,33 +1097,33 @@ static int prime_outcome_document(const struct prime_outcome *priming,
 {
 	const struct jw_store_refilled *refilled = &result->reuse.refilled;
 	const struct jw_carry_result *carried = result->reuse.carried;
-	const struct export_document pack = {.file = priming->elsewhere.pack.output,
-										 .result = result->pack ? *result->pack
-																: (struct jw_export_result){0}};
+	const struct export_document pack = {
+		.file = priming->elsewhere.pack.output,
+		.result = result->keep.pack ? *result->keep.pack : (struct jw_export_result){0}};
 	struct prime_document values = {
 		.result = *result,
-		.failures = mem_array(result->failure_count, sizeof *values.failures),
+		.failures = mem_array(result->compile.failure_count, sizeof *values.failures),
 		.peak_supervisor_bytes = os_peak_resident_bytes(),
 		.refilled = refilled->entries || refilled->note_count ? refilled : NULL,
 		.carried = carried && carried->group_count ? carried : NULL,
-		.pack = result->pack ? &pack : NULL,
-		.shared = priming->share.options.place ? &result->shared : NULL,
+		.pack = result->keep.pack ? &pack : NULL,
+		.shared = priming->share.options.place ? &result->compile.shared : NULL,
 	};
 	int failed = values.failures ? 0 : -1;
 
 	values.result.plan.cold += result->plan.over_budget + result->plan.restored;
 	values.result.plan.warm -= priming->only_plan ? 0 : result->plan.restored;
-	for (size_t i = 0; !failed && i < result->failure_count; i++) {
+	for (size_t i = 0; !failed && i < result->compile.failure_count; i++) {
 		struct prime_failure *failure = &values.failures[i];
 		struct buf line = BUF_MAX(NEXT_STEP_MOST);
 
-		failure->failure = result->failures[i];
-		next_step_failure(&line, &priming->cli->options, &result->failures[i]);
+		failure->failure = result->compile.failures[i];
+		next_step_failure(&line, &priming->cli->options, &result->compile.failures[i]);
 		failure->command = next_step_take(&line);
 		failed = failure->command ? 0 : -1;
 	}
 	failed = failed || document_print(&priming->cli->out, &document_prime, &values);
-	for (size_t i = 0; values.failures && i < result->failure_count; i++)
+	for (size_t i = 0; values.failures && i < result->compile.failure_count; i++)
 		mem_free(values.failures[i].command);
 	mem_free(values.failures);
 	return failed ? -1 : 0;
@@ -1140,25 +1143,27 @@ static enum exit_status prime_outcome_status_of_error(const struct jw_error *err
 static enum exit_status prime_outcome_status(const struct prime_outcome *priming,
 											 const struct jw_prime_result *result)
 {
+	const struct jw_prime_compiled *run = &result->compile;
 	const struct jw_found *found = priming->files.found;
 	const size_t troubles = result->troubles + (found ? found->trouble_count : 0);
 	/* Recorded files that are missing here count as work left undone. */
-	enum exit_status status = exit_of_troubles(troubles, priming->recording ? 1 : result->images);
+	enum exit_status status =
+		exit_of_troubles(troubles, priming->recording ? 1 : result->plan.images);
 
 	if (priming->only_plan || result->verdict == JW_VERDICT_NOTHING)
 		status = exit_combine(status, exit_of_verdict(result->verdict));
 	if (priming->only_plan)
 		return status;
 	/* A module without an entry cannot be shown to be warm. */
-	if (result->interrupted || result->undone || result->failed > result->refused ||
-		result->unchanged || result->misjudged || result->plan.over_budget || result->cooled)
+	if (run->interrupted || run->undone || run->failed > run->refused || run->unchanged ||
+		run->misjudged || result->plan.over_budget || result->cooled)
 		status = exit_combine(status, EXIT_COLD);
-	if (result->plan.hopeless || result->refused || result->plan.tile || result->plan.unknown)
+	if (result->plan.hopeless || run->refused || result->plan.tile || result->plan.unknown)
 		status = exit_combine(status, EXIT_CANNOT);
 	/* The reason why modules are left undone. */
-	if (result->stopped.code)
-		status = exit_combine(result->stopped.code == JW_ERR_UNSUPPORTED ? EXIT_DONE : status,
-							  prime_outcome_status_of_error(&result->stopped));
+	if (run->stopped.code)
+		status = exit_combine(run->stopped.code == JW_ERR_UNSUPPORTED ? EXIT_DONE : status,
+							  prime_outcome_status_of_error(&run->stopped));
 	return status;
 }
 
@@ -1167,12 +1172,12 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 	struct prime_outcome *priming = context;
 
 	prime_bar_end(&priming->bar);
-	if (*result->inexact)
-		output_warning(&priming->cli->out, "%s", result->inexact);
+	if (*result->compile.inexact)
+		output_warning(&priming->cli->out, "%s", result->compile.inexact);
 	prime_print_reuse(&priming->cli->out, result, priming->only_plan);
-	if (result->sources_failed && !result->images)
+	if (result->plan.sources_failed && !result->plan.images)
 		return true;
-	if (result->images || priming->recording)
+	if (result->plan.images || priming->recording)
 		prime_print_plan(&priming->cli->out, result, priming->for_others);
 	else if (!result->troubles)
 		found_files_none(priming->cli, priming->files.found);
@@ -1203,72 +1208,73 @@ static void on_source(void *context, const struct jw_prime_source *source)
 /* Prints the outcome of a run. */
 static int conclude(struct prime_outcome *priming, const struct jw_prime_result *result)
 {
+	const struct jw_prime_compiled *run = &result->compile;
 	struct cli *cli = priming->cli;
 	struct unattended *unattended = &priming->unattended;
 	int failed;
 
 	unattended->modules = result->plan.modules;
-	unattended->compiled = result->compiled;
-	unattended->failed = result->failed;
-	unattended->undone = result->undone;
-	TEXT_COPY(unattended->problem, error_text(&result->stopped));
-	unattended->saved_seconds = result->compile_cpu_seconds + result->shared.saved_seconds;
+	unattended->compiled = run->compiled;
+	unattended->failed = run->failed;
+	unattended->undone = run->undone;
+	TEXT_COPY(unattended->problem, error_text(&run->stopped));
+	unattended->saved_seconds = run->compile_cpu_seconds + run->shared.saved_seconds;
 	if (!priming->only_plan)
-		unattended->restored = result->reuse.refilled.entries + result->shared.fetched +
+		unattended->restored = result->reuse.refilled.entries + run->shared.fetched +
 							   (result->reuse.carried ? result->reuse.carried->carried : 0);
 	plan_notes_print(&cli->out, result->notes, result->note_count, result->assumptions, false);
 	cli_end_with(cli, prime_outcome_status(priming, result));
 	prime_outcome_print_result(priming, result);
-	if (result->pack)
-		pack_report_print(&cli->out, priming->elsewhere.pack.output, result->pack);
+	if (result->keep.pack)
+		pack_report_print(&cli->out, priming->elsewhere.pack.output, result->keep.pack);
 	failed = prime_outcome_document(priming, result);
-	if (result->not_packed.code) {
-		cli_hopeless(&result->not_packed, cli, JW_ERR_UNSUPPORTED);
-		cli_fail(cli, &result->not_packed);
+	if (result->keep.not_packed.code) {
+		cli_hopeless(&result->keep.not_packed, cli, JW_ERR_UNSUPPORTED);
+		cli_fail(cli, &result->keep.not_packed);
 	}
-	if (result->not_remembered.code)
+	if (result->keep.not_remembered.code)
 		output_warning(&cli->out, "this run could not be remembered: %s",
-					   result->not_remembered.message);
-	if (result->reuse.not_kept.code)
+					   result->keep.not_remembered.message);
+	if (result->keep.not_kept.code)
 		output_warning(&cli->out, "the results were not added to the store: %s",
-					   result->reuse.not_kept.message);
+					   result->keep.not_kept.message);
 	return failed;
 }
 
 /* What is of this machine's own cache. */
 static void take_prime_options(const struct cli *cli, struct jw_prime_options *options)
 {
-	options->budget_bytes = options_number(&cli->options, "budget-size", 0);
-	options->budget_ms = options_number(&cli->options, "budget-time", 0);
-	options->low_priority = options_given(&cli->options, "background");
-	options->no_store = options_given(&cli->options, "no-store");
-	options->carry_over = options_given(&cli->options, "carry-over");
-	options->recompile_carried = options_given(&cli->options, "recompile-carried");
+	options->plan.budget_bytes = options_number(&cli->options, "budget-size", 0);
+	options->plan.budget_ms = options_number(&cli->options, "budget-time", 0);
+	options->compile.low_priority = options_given(&cli->options, "background");
+	options->reuse.no_store = options_given(&cli->options, "no-store");
+	options->reuse.carry_over = options_given(&cli->options, "carry-over");
+	options->reuse.recompile_carried = options_given(&cli->options, "recompile-carried");
 }
 
 static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 {
 	struct cli *cli = priming->cli;
 	struct jw_prime_options options = {
-		.paths = priming->files.paths,
-		.path_count = priming->files.count,
-		.retried = cli->options.operands,
-		.retried_count = cli->options.operand_count,
-		.everything = options_given(&cli->options, "all"),
-		.recording = priming->recording,
-		.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
-		.max_memory_bytes = options_number(&cli->options, "max-mem", 0),
+		.plan.paths = priming->files.paths,
+		.plan.path_count = priming->files.count,
+		.plan.retried = cli->options.operands,
+		.plan.retried_count = cli->options.operand_count,
+		.plan.everything = options_given(&cli->options, "all"),
+		.plan.recording = priming->recording,
+		.compile.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
+		.compile.max_memory_bytes = options_number(&cli->options, "max-mem", 0),
 		.dry_run = priming->only_plan,
-		.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
+		.compile.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
 		.context = priming,
 		.planned = on_planned,
 		.progress = on_prime_progress,
 		.message = on_message,
-		.nvrtc = &priming->nvrtc.how,
+		.plan.nvrtc = &priming->nvrtc.how,
 		.source = on_source,
-		.run = priming->unattended.state,
-		.pack = priming->elsewhere.pack.output ? &priming->elsewhere.pack : NULL,
-		.share = priming->share.options.place ? &priming->share.options : NULL,
+		.keep.run = priming->unattended.state,
+		.keep.pack = priming->elsewhere.pack.output ? &priming->elsewhere.pack : NULL,
+		.compile.share = priming->share.options.place ? &priming->share.options : NULL,
 		.cancel = cli_cancel,
 	};
 	struct fetching fetching = {.output = &cli->out, .label = "compiler"};
@@ -1277,8 +1283,8 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 	int failed;
 
 	if (priming->for_others) {
-		options.ptxas = options_value(&cli->options, "ptxas");
-		options.fetch = options_given(&cli->options, "fetch") ? &fetch : NULL;
+		options.compile.ptxas = options_value(&cli->options, "ptxas");
+		options.compile.fetch = options_given(&cli->options, "fetch") ? &fetch : NULL;
 	} else {
 		take_prime_options(cli, &options);
 	}
