@@ -11,7 +11,6 @@
 #include "prime/planning.h"
 #include "run/cache_turn_lock.h"
 #include "run/run.h"
-#include "run/run_report.h"
 #include "run/spool.h"
 #include "state/ledger.h"
 #include "state/run_folder.h"

@@ -16,7 +16,7 @@
 #include "prime/explain.h"
 #include "prime/recorded_plan.h"
 #include "run/memory_budget.h"
-#include "run/run_report.h"
+#include "run/run.h"
 #include "state/speed_model.h"
 #include "worker/environment.h"
 

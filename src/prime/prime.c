@@ -19,7 +19,7 @@
 #include "plan/plan.h"
 #include "prime/planning.h"
 #include "prime/start_verdict.h"
-#include "run/run_report.h"
+#include "run/run.h"
 #include "state/ledger.h"
 #include "state/run_folder.h"
 #include "worker/environment.h"

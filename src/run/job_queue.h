@@ -8,7 +8,6 @@
 enum { QUEUE_MOST_TRIES = 2 };
 
 struct job_queue {
-	const struct plan *plan;
 	size_t *order; /* indices of the cold modules, most expensive first as in the plan */
 	size_t count, next;
 	size_t *again; /* a stack: taken and never begun */
@@ -21,7 +20,7 @@ struct job_queue {
 #define QUEUE_EMPTY SIZE_MAX
 #define QUEUE_WAIT  (SIZE_MAX - 1) /* there is work, but only later */
 
-int job_queue_open(const struct plan *plan, struct job_queue *ret_queue);
+void job_queue_open(const struct plan *plan, struct job_queue *ret_queue);
 void job_queue_close(struct job_queue *queue);
 /* Drops everything that is left. */
 void job_queue_clear(struct job_queue *queue);
@@ -29,7 +28,7 @@ void job_queue_clear(struct job_queue *queue);
 size_t job_queue_take(struct job_queue *queue);
 /* The module that job_queue_take would return, without taking it. */
 size_t job_queue_peek(const struct job_queue *queue);
-/* Takes this one, if it is there and no suspect. */
+/* Takes this one, if it is there and no suspect; those before it keep their order. */
 bool job_queue_take_this(struct job_queue *queue, size_t module);
 /* A module to be tried once more, when nothing else is being compiled. */
 size_t job_queue_take_suspect(struct job_queue *queue);

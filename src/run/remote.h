@@ -42,11 +42,8 @@ struct remote_pace {
 	uint64_t silence_ms; /* of waiting workers, since the last answer */
 };
 
-struct run;
-
 struct remote {
-	void (*wake)(struct run *run); /* gives work to workers that were held back */
-	struct child *child;           /* NULL: there is no place, or it is not used any more */
+	struct child *child; /* NULL: there is no place, or it is not used any more */
 	char *folder;
 	char place[256];               /* its name in messages */
 	struct remote_module *modules; /* of the plan; NULL: there is no place */

@@ -31,3 +31,7 @@ struct run_setup {
  * failures, undone ...). -1 if no worker stays alive or the live cache cannot be written; compiled
  * modules are kept then. */
 int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prime_result *result);
+
+/* Clears the failures before another run. */
+void prime_result_forget_failures(struct jw_prime_compiled *result);
+void prime_result_add_note(struct jw_prime_result *result, const char *format, ...) JW_PRINTF(2, 3);

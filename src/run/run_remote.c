@@ -10,8 +10,7 @@
 #include "cache/entry.h"
 #include "os/clock.h"
 #include "os/file.h"
-#include "run/run_report.h"
-#include "run/run_state.h"
+#include "run/supervisor.h"
 #include "worker/collect.h"
 #include "worker/protocol.h"
 
@@ -202,21 +201,16 @@ static bool insert_fetched(struct run *run, size_t index, struct jw_error *why)
 {
 	const struct plan_module *module = planned(run, index);
 	char *folder = object_folder(run->remote.folder, module->key);
-	struct collected entry = {.what = COLLECTED, .key = module->key};
+	struct collected entry = {COLLECTED, cache_entry_path(folder, module->key), module->key};
 	int64_t grown_bytes = 0;
-	bool done = false;
+	bool done =
+		!collect_insert(why, run->setup->live, &entry, run->setup->plan, module, &grown_bytes);
 
-	entry.path = folder ? cache_entry_path(folder, module->key) : NULL;
-	if (entry.path &&
-		!collect_insert(why, run->setup->live, &entry, run->setup->plan, module, &grown_bytes)) {
+	if (done)
 		run_inserted(run, index, grown_bytes, NULL);
-		done = true;
-	} else if (entry.path && why->code == JW_ERR_BUSY) {
-		done = !insert_backlog_add(NULL, &run->later, run->setup->plan, index, entry.path, why);
-		run->last_ns = os_monotonic_ns();
-	}
-	if (folder)
-		(void)os_remove_tree(NULL, folder);
+	else if (why->code == JW_ERR_BUSY)
+		done = !run_put_off(NULL, run, index, entry.path, why);
+	(void)os_remove_tree(NULL, folder);
 	mem_free(entry.path);
 	mem_free(folder);
 	return done;
@@ -252,7 +246,7 @@ static void take_here(struct run *run, size_t index, const struct object_answer 
 	if (why.code == JW_ERR_FORMAT)
 		refuse_object(run, known, why.message);
 	else
-		run_break_off_with(run, &why);
+		run_break_off(run, &why);
 }
 
 static void take_placed(struct run *run, size_t index, const struct object_answer *answer)
@@ -262,7 +256,7 @@ static void take_placed(struct run *run, size_t index, const struct object_answe
 	run->remote.modules[index].state = REMOTE_DONE;
 	shared->placed += answer->said == OBJECT_PLACED;
 	shared->placed_bytes += answer->said == OBJECT_PLACED ? answer->bytes : 0;
-	/* One object that cannot be placed was not taken either: that is said. */
+	/* The one object that could not be placed could not be taken either, and that was reported. */
 	if (answer->said == OBJECT_PLACED || !*answer->why ||
 		(answer->said == OBJECT_MISSING && shared->refused))
 		return;
@@ -339,10 +333,29 @@ static bool is_awaited(const struct run *run, const struct object_answer *answer
 		   run->remote.modules[answer->id].what == answer->what;
 }
 
+size_t run_remote_ready(const struct run *run)
+{
+	const struct job_queue *queue = &run->queue;
+	size_t ready = queue->again_count;
+
+	if (!run->remote.modules || run->remote.gone || run->remote.pace.resting)
+		return SIZE_MAX;
+	for (size_t i = queue->next; i < queue->count; i++)
+		ready += run->remote.modules[queue->order[i]].state == REMOTE_OURS;
+	return ready;
+}
+
+bool run_remote_allows(const struct run *run, size_t module)
+{
+	return !run->remote.modules || run->remote.gone || run->remote.pace.resting ||
+		   run->remote.modules[module].state == REMOTE_OURS;
+}
+
 static size_t idle_workers(const struct run *run)
 {
-	const unsigned most =
-		run->memory.allowed < run->setup->workers ? run->memory.allowed : run->setup->workers;
+	const unsigned most = run->memory.budget.allowed < run->setup->workers
+							  ? run->memory.budget.allowed
+							  : run->setup->workers;
 	const unsigned busy = run_busy_workers(run);
 
 	return most > busy ? most - busy : 0;
@@ -363,12 +376,6 @@ static bool workers_wait_for_place(const struct run *run)
 		   (run->remote.asked || (run->remote.putting && only_puts_are_left(run)));
 }
 
-static void say_silence(struct run *run)
-{
-	(void)text_format(run->remote.why, sizeof run->remote.why, "%s: no answer within %d seconds",
-					  run->remote.place, REMOTE_SILENCE_MS / 1000);
-}
-
 static void take_beat(struct run *run, bool quiet)
 {
 	struct remote *remote = &run->remote;
@@ -384,7 +391,8 @@ static void take_beat(struct run *run, bool quiet)
 		return;
 	remote_pace_silent(&remote->pace, os_monotonic_ns(), OBJECT_BEAT_MS);
 	if (remote->pace.resting)
-		say_silence(run);
+		(void)text_format(remote->why, sizeof remote->why, "%s: no answer within %d seconds",
+						  remote->place, REMOTE_SILENCE_MS / 1000);
 }
 
 static int on_place_line(struct jw_error *err, void *context, const char *line, size_t size)
@@ -396,7 +404,7 @@ static int on_place_line(struct jw_error *err, void *context, const char *line, 
 	if (object_get_answer(err, line, size, &answer))
 		return -1;
 	remote->unheard_ns = 0;
-	if (run->stopping || remote->gone)
+	if (run->loop.stopping || remote->gone)
 		return 0;
 	if (answer.said == OBJECT_BEAT || answer.said == OBJECT_QUIET) {
 		take_beat(run, answer.said == OBJECT_QUIET);
@@ -407,7 +415,7 @@ static int on_place_line(struct jw_error *err, void *context, const char *line, 
 	take_answer_of_place(run, &answer);
 	run_remote_step(run);
 	if (run_remote_ready(run))
-		run->remote.wake(run);
+		run_wake_workers(run);
 	return 0;
 }
 
@@ -418,7 +426,7 @@ static void on_place_end(void *context, struct child *child, const struct child_
 
 	(void)child;
 	run->remote.child = NULL;
-	if (run->remote.gone || run->stopping || how->killed)
+	if (run->remote.gone || run->loop.stopping || how->killed)
 		return;
 	(void)text_format(why, sizeof why, "%s: its process %s%s%.*s", run->remote.place,
 					  child_end_text(text, sizeof text, how), *how->said ? ": " : "",
@@ -484,7 +492,7 @@ static void look_at_time_of_place(struct run *run, uint64_t now)
 	const uint64_t step_ns = gap_ns < most_ns ? gap_ns : most_ns;
 	const double allowed_s =
 		SLOWNESS_S + run->result->shared.saved_seconds +
-		run->progress.total_weight / 1000 / SHARE_OF_WORK / run->setup->workers;
+		run->report.progress.total_weight / 1000 / SHARE_OF_WORK / run->setup->workers;
 	char why[512] = "";
 
 	remote->stepped_ns = now;
@@ -509,7 +517,7 @@ void run_remote_step(struct run *run)
 	struct remote *remote = &run->remote;
 	const struct remote_pace *pace = &remote->pace;
 
-	if (!remote->modules || remote->gone || run->stopping)
+	if (!remote->modules || remote->gone || run->loop.stopping)
 		return;
 	look_at_time_of_place(run, now);
 	if (remote->gone)
@@ -531,14 +539,15 @@ void run_remote_step(struct run *run)
 
 bool run_remote_is_needed(const struct run *run)
 {
-	return run->remote.modules && !run->remote.gone && !run->stopping &&
+	return run->remote.modules && !run->remote.gone && !run->loop.stopping &&
 		   (run->remote.to_put || run->remote.putting ||
 			job_queue_peek(&run->queue) != QUEUE_EMPTY);
 }
 
 /* ---- begin and end */
 
-static int turn_order(struct run *run)
+/* Dear modules first, in an order of this node's own. */
+static void turn_order(struct run *run)
 {
 	struct job_queue *queue = &run->queue;
 	struct remote_turn *turns = mem_array(queue->count, sizeof *turns);
@@ -554,45 +563,35 @@ static int turn_order(struct run *run)
 	for (size_t i = 0; i < queue->count; i++)
 		queue->order[i] = turns[i].module;
 	mem_free(turns);
-	return 0;
 }
 
-static int start_for_place(struct run *run)
+int run_remote_open(struct run *run)
 {
 	struct remote *remote = &run->remote;
-	const struct object_setup known = {remote->folder, run->setup->system, run->setup->share};
-	const struct child_setup setup = {
-		.command = run->setup->worker, .cache_dir = remote->folder, .task = OBJECT_TASK};
+	const struct run_setup *setup = run->setup;
 	const struct child_events events = {.context = run, .line = on_place_line, .end = on_place_end};
+	struct child_setup child = {.command = setup->worker, .task = OBJECT_TASK};
+	struct object_setup known = {.system = setup->system, .options = setup->share};
 	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
-	int result = child_start(run->err, &run->loop, &setup, &events, &remote->child);
 
-	if (!result)
-		result = object_put_setup(run->err, &line, &known);
-	if (!result)
-		result = child_send_line(run->err, remote->child, &line);
-	else
-		buf_free(&line);
-	return result;
-}
-
-int run_remote_open(struct run *run, void (*wake)(struct run *run))
-{
-	struct remote *remote = &run->remote;
-	const struct job_queue *queue = &run->queue;
-
-	if (!run->setup->share || !run->setup->live || !queue->count)
+	if (!setup->share || !setup->live || !run->queue.count)
 		return 0;
 	if (sodium_init() < 0)
 		return error_set(run->err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
-	remote->wake = wake;
-	(void)text_address(remote->place, sizeof remote->place, run->setup->share->place);
-	remote->folder = os_join(run->setup->folder, "share");
-	remote->modules = mem_array(run->setup->plan->module_count, sizeof *remote->modules);
-	if (!remote->folder || !remote->modules || os_make_dirs(run->err, remote->folder, 0700) ||
-		turn_order(run))
+	(void)text_address(remote->place, sizeof remote->place, setup->share->place);
+	remote->folder = os_join(setup->folder, "share");
+	remote->modules = mem_array(setup->plan->module_count, sizeof *remote->modules);
+	if (os_make_dirs(run->err, remote->folder, 0700))
 		return -1;
-	if (start_for_place(run))
+	turn_order(run);
+	child.cache_dir = known.folder = remote->folder;
+	if (child_start(run->err, &run->loop.uv, &child, &events, &remote->child))
+		return -1;
+	if (object_put_setup(run->err, &line, &known)) {
+		buf_free(&line);
+		return -1;
+	}
+	if (child_send_line(run->err, remote->child, &line))
 		return -1;
 	remote->pace = (struct remote_pace){.room = FIRST_ROOM, .found = true};
 	remote->stepped_ns = os_monotonic_ns();
@@ -610,8 +609,8 @@ void run_remote_free(struct run *run)
 {
 	struct jw_shared *shared = &run->result->shared;
 
-	/* What it has not got is said. */
-	if (run->remote.pace.resting && !run->stopping && !*shared->trouble)
+	/* Report what the shared place did not deliver. */
+	if (run->remote.pace.resting && !run->loop.stopping && !*shared->trouble)
 		TEXT_COPY(shared->trouble, run->remote.why);
 	mem_free(run->remote.folder);
 	mem_free(run->remote.modules);

@@ -17,7 +17,7 @@ enum {
 	HANDLES = 5,
 	/* A process that hangs in the kernel (in the driver) does not die of SIGKILL, and children of
 	 * the driver may hold a dead worker's pipes open. The wait for either is bounded. */
-	PATIENCE_MS = 2000,
+	KILL_MS = 2000,
 };
 
 struct child {
@@ -74,13 +74,13 @@ static void close_pipes(struct child *child)
 }
 
 /* The process or one of its pipes has ended: after the last of them all its output was read. */
-static void one_less(struct child *child)
+static void handle_closed(struct child *child)
 {
 	if (!--child->running)
 		close_pipes(child);
 }
 
-static void on_patience_gone(uv_timer_t *clock)
+static void on_kill_timeout(uv_timer_t *clock)
 {
 	struct child *child = clock->data;
 
@@ -88,10 +88,10 @@ static void on_patience_gone(uv_timer_t *clock)
 	close_pipes(child);
 }
 
-static void lose_patience(struct child *child)
+static void start_kill_timer(struct child *child)
 {
 	if (!uv_is_closing(handle_of(&child->clock)) && !uv_is_active(handle_of(&child->clock)))
-		(void)uv_timer_start(&child->clock, on_patience_gone, PATIENCE_MS, 0);
+		(void)uv_timer_start(&child->clock, on_kill_timeout, KILL_MS, 0);
 }
 
 static void on_child_exit(uv_process_t *process, int64_t status, int signal)
@@ -101,8 +101,8 @@ static void on_child_exit(uv_process_t *process, int64_t status, int signal)
 	child->exited = true;
 	child->how.exit_status = (int)status;
 	child->how.signal = signal;
-	lose_patience(child);
-	one_less(child);
+	start_kill_timer(child);
+	handle_closed(child);
 }
 
 /* After the wait, its number may belong to another process. */
@@ -110,7 +110,7 @@ static void end_process(struct child *child)
 {
 	if (!child->exited)
 		(void)uv_process_kill(&child->process, SIGKILL);
-	lose_patience(child);
+	start_kill_timer(child);
 }
 
 /* Ends a worker with malformed answers; its job counts as one that killed it. */
@@ -180,7 +180,7 @@ static void pipe_ended(struct child *child, uv_stream_t *stream, ssize_t why)
 	if (why != UV_EOF)
 		child_distrust(child, uv_strerror((int)why));
 	(void)uv_read_stop(stream);
-	one_less(child);
+	handle_closed(child);
 }
 
 static void on_answer_line(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
@@ -285,7 +285,7 @@ static int start_once(struct jw_error *err, uv_loop_t *loop, const struct child_
 		 * never began. */
 		child->events.end = NULL;
 		child->running = 1;
-		one_less(child);
+		handle_closed(child);
 		return -1;
 	}
 	(void)uv_read_start((uv_stream_t *)&child->out, on_room, on_answer_line);

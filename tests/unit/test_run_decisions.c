@@ -8,8 +8,7 @@
 #include "base/text.h"
 #include "os/platform.h"
 #include "root.h"
-#include "run/job_queue.h"
-#include "run/run_state.h"
+#include "run/supervisor.h"
 
 static struct plan_module modules[5];
 static struct plan plan = {.modules = modules, .module_count = 5};
@@ -32,7 +31,7 @@ TEST_WITH(a_module_is_tried_twice_and_no_more, prepare, NULL)
 {
 	struct job_queue queue;
 
-	assert_int_equal(job_queue_open(&plan, &queue), 0);
+	job_queue_open(&plan, &queue);
 	assert_int_equal(job_queue_take(&queue), 0);
 	assert_false(job_queue_is_suspect(&queue, 0));
 	assert_true(job_queue_retry(&queue, 0));
@@ -58,7 +57,7 @@ TEST_WITH(nothing_is_left_of_a_cleared_queue, prepare, NULL)
 {
 	struct job_queue queue;
 
-	assert_int_equal(job_queue_open(&plan, &queue), 0);
+	job_queue_open(&plan, &queue);
 	assert_int_equal(job_queue_take(&queue), 0);
 	job_queue_return(&queue, 0);
 	assert_int_equal(job_queue_take(&queue), 0);
@@ -121,24 +120,23 @@ static int begin_run(void **state)
 							   .live = (struct cache_live *)slots,
 							   .inserted = inserted};
 	run = mem_alloc(sizeof *run);
-	if (!run || job_queue_open(&plan, &run->queue))
-		return -1;
+	job_queue_open(&plan, &run->queue);
 	run->setup = &setup;
 	run->result = &result;
 	run->forecast = &forecast;
 	run->err = &why;
-	run->slots = slots;
-	run->alive = WORKERS;
-	memory_budget_begin(&run->memory, WORKERS, UINT64_C(1) << 40, 0);
+	run->workers.slots = slots;
+	run->workers.alive = WORKERS;
+	memory_budget_begin(&run->memory.budget, WORKERS, UINT64_C(1) << 40, 0);
 	for (size_t i = 0; i < WORKERS; i++) {
 		slots[i].run = run;
 		slots[i].child = (struct child *)&slots[i];
-		slots[i].greeted = true;
+		slots[i].state = WORKER_READY;
 	}
-	run->pool.count = GPUS;
+	run->workers.pool.count = GPUS;
 	for (size_t i = 0; i < GPUS; i++) {
-		run->pool.devices[i].ordinal = (int)i + 7;
-		run->pool.devices[i].target.sm = 86;
+		run->workers.pool.devices[i].ordinal = (int)i + 7;
+		run->workers.pool.devices[i].target.sm = 86;
 	}
 	return 0;
 }
@@ -198,13 +196,13 @@ CASE(a_second_job_waits_behind_a_short_one)
 CASE(who_waits_and_who_ends)
 {
 	/* On the battery everybody waits, also with suspects alone. */
-	run->on_battery = true;
+	run->memory.on_battery = true;
 	assert_int_equal(next_step(), ORDER_NOTHING);
 	for (size_t i = 0; i < 5; i++)
 		make_suspect(i);
 	assert_int_equal(next_step(), ORDER_NOTHING);
-	assert_true(run->held_back);
-	run->on_battery = false;
+	assert_true(run->workers.held_back);
+	run->memory.on_battery = false;
 	assert_int_equal(run_next_order(run, &slots[0]).job.module, 0);
 	/* A suspect waits for those that work. */
 	slots[1].job_count = 1;
@@ -216,13 +214,13 @@ CASE(who_waits_and_who_ends)
 
 CASE(memory_lets_few_work)
 {
-	run->memory.allowed = 1;
+	run->memory.budget.allowed = 1;
 	give(&slots[1], 0);
 	/* One more lives than may work: it ends; so does one that has grown. */
 	assert_int_equal(next_step(), ORDER_FINISH);
-	run->alive = 1;
+	run->workers.alive = 1;
 	assert_int_equal(next_step(), ORDER_NOTHING);
-	slots[0].resident_bytes = 2 * run->memory.worker_bytes;
+	slots[0].resident_bytes = 2 * run->memory.budget.worker_bytes;
 	assert_int_equal(next_step(), ORDER_NOTHING);
 	slots[0].resident_bytes++;
 	assert_int_equal(next_step(), ORDER_FINISH);
@@ -248,8 +246,8 @@ CASE(what_cannot_be_compiled_says_why)
 	places[2].path = places[1].path + 1;
 	assert_int_equal(next_step(), ORDER_COMPILE);
 	for (size_t i = 0; i < GPUS; i++)
-		run->pool.barred[i] = true;
-	TEXT_COPY(run->pool.why, "busy");
+		run->workers.pool.barred[i] = true;
+	TEXT_COPY(run->workers.pool.why, "busy");
 	order = run_next_order(run, &slots[0]);
 	assert_int_equal(order.what, ORDER_CANNOT);
 	assert_string_equal(order.why, "no GPU that it is for gives a context: busy");
@@ -277,9 +275,9 @@ CASE(the_battery_matters_in_the_background)
 		slots[i].child = NULL;
 	for (unsigned i = 0; i < 4; i++) {
 		options.compile.low_priority = i % 3 > 0;
-		run->looked_ns = 0;
+		run->memory.looked_ns = 0;
 		assert_null(run_look_at_machine(run));
-		assert_int_equal(run->on_battery, options.compile.low_priority);
+		assert_int_equal(run->memory.on_battery, options.compile.low_priority);
 	}
 	assert_int_equal(messages, 1);
 	assert_int_equal(root_remove(state), 0);
@@ -309,8 +307,8 @@ CASE(what_was_inserted_is_counted_and_shared)
 	assert_int_equal(result.compiled, 2);
 	assert_int_equal(result.added_bytes, 0);
 	assert_int_equal(run->remote.to_put, 1);
-	assert_int_equal(run->done, 4);
-	assert_int_equal(run->done_bytes, 28);
+	assert_int_equal(run->report.progress.done, 4);
+	assert_int_equal(run->report.progress.done_bytes, 28);
 }
 
 /* ---- lost workers */
@@ -320,15 +318,15 @@ CASE(each_end_has_its_blame)
 {
 	static const struct {
 		struct child_end how;
-		bool spent, yielded;
+		enum worker_state state;
 		bool suspect, again, retired;
 	} cases[] = {
-		{.how = {.signal = SIGSEGV}, .suspect = true},
-		{.how = {.exit_status = 3}, .suspect = true},
-		{.how = {.signal = SIGKILL}, .again = true, .retired = true},
-		{.how = {.signal = SIGKILL, .killed = true}, .suspect = true},
-		{.how = {.signal = SIGKILL, .killed = true}, .yielded = true, .again = true},
-		{.spent = true, .again = true},
+		{{.signal = SIGSEGV}, WORKER_READY, .suspect = true},
+		{{.exit_status = 3}, WORKER_READY, .suspect = true},
+		{{.signal = SIGKILL}, WORKER_READY, .again = true, .retired = true},
+		{{.signal = SIGKILL, .killed = true}, WORKER_HUNG, .suspect = true},
+		{{.signal = SIGKILL, .killed = true}, WORKER_YIELDING, .again = true},
+		{{0}, WORKER_SPENT, .again = true},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -339,8 +337,7 @@ CASE(each_end_has_its_blame)
 		how.said = how.protocol = "";
 		give(&slots[0], 0);
 		give(&slots[0], 0);
-		slots[0].spent = cases[i].spent;
-		slots[0].yielded = cases[i].yielded;
+		slots[0].state = cases[i].state;
 		run_blame(run, &slots[0], &how);
 		assert_int_equal(slots[0].job_count, 0);
 		assert_int_equal(run->queue.again_count, cases[i].again ? 2 : 1);
@@ -353,8 +350,7 @@ CASE(each_end_has_its_blame)
 	give(&slots[0], 0);
 	give(&slots[0], 0);
 	(void)job_queue_retry(&run->queue, slots[0].jobs[0].module);
-	slots[0].spent = slots[0].yielded = false;
-	slots[0].hung = true;
+	slots[0].state = WORKER_HUNG;
 	run_blame(run, &slots[0], &(struct child_end){.said = "log", .protocol = ""});
 	assert_int_equal(result.failed, 1);
 	assert_string_equal(result.failures[0].reason,
@@ -366,29 +362,34 @@ CASE(each_end_has_its_blame)
 CASE(workers_that_do_not_live_end_a_run)
 {
 	static const struct {
-		bool in_compile, finishing, spent, retired, yielded;
+		enum worker_state state;
+		bool in_compile, retired;
 		unsigned unborn;
-	} cases[] = {{.unborn = 1},   {.in_compile = true}, {.finishing = true},
-				 {.spent = true}, {.retired = true},    {.yielded = true}};
+	} cases[] = {
+		{WORKER_READY, .unborn = 1},     {WORKER_READY, .in_compile = true},
+		{WORKER_READY, .retired = true}, {WORKER_STARTING, .unborn = 1},
+		{WORKER_MUTE, .unborn = 1},      {WORKER_FINISHING, .unborn = 0},
+		{WORKER_SPENT, .unborn = 0},     {WORKER_HUNG, .unborn = 0},
+		{WORKER_YIELDING, .unborn = 0},
+	};
 	const struct child_end how = {.exit_status = 5, .said = "oh", .protocol = ""};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		run->unborn = 0;
-		slots[0].finishing = cases[i].finishing;
-		slots[0].spent = cases[i].spent;
+		run->workers.unborn = 0;
+		slots[0].state = cases[i].state;
 		slots[0].retired = cases[i].retired;
-		slots[0].yielded = cases[i].yielded;
 		assert_false(run_is_hopeless(run, &slots[0], &how, cases[i].in_compile));
-		assert_int_equal(run->unborn, cases[i].unborn);
+		assert_int_equal(run->workers.unborn, cases[i].unborn);
 	}
-	slots[0].yielded = false;
-	run->unborn = 2;
+	slots[0].state = WORKER_READY;
+	run->workers.unborn = 2;
 	assert_false(run_is_hopeless(run, &slots[0], &how, false));
 	assert_true(slots[0].retired);
-	assert_int_equal(run->unborn, 0);
-	slots[0].retired = slots[1].greeted = false;
+	assert_int_equal(run->workers.unborn, 0);
+	slots[0].retired = false;
+	slots[1].state = WORKER_STARTING;
 	slots[2].retired = true;
-	run->unborn = 2;
+	run->workers.unborn = 2;
 	assert_true(run_is_hopeless(run, &slots[0], &how, false));
 	assert_string_equal(why.message,
 						"workers do not stay alive: the last ended with status 5, saying: oh");
@@ -401,26 +402,27 @@ CASE(a_device_without_a_context_is_barred_or_tried_again)
 
 	assert_int_equal(job_queue_take(&run->queue), 0);
 	run_without_context(run, &slots[0], job, "mine");
-	assert_true(run->pool.barred[1]);
+	assert_true(run->workers.pool.barred[1]);
 	assert_int_equal(job_queue_take(&run->queue), 0);
 	job.device = 2;
 	give(&slots[1], 2);
 	run_without_context(run, &slots[0], job, "theirs");
-	assert_false(run->pool.barred[2]);
+	assert_false(run->workers.pool.barred[2]);
 	assert_true(slots[0].retired);
 	slots[1].job_count = 0;
-	slots[0].retired = slots[1].greeted = slots[2].greeted = false;
-	run->pool.works[2] = true;
+	slots[0].retired = false;
+	slots[1].state = slots[2].state = WORKER_STARTING;
+	run->workers.pool.works[2] = true;
 	assert_int_equal(job_queue_take(&run->queue), 0);
 	run_without_context(run, &slots[0], job, "was");
-	assert_false(run->pool.barred[2] || slots[0].retired || run->stopping);
-	assert_int_equal(run->fruitless, 1);
-	assert_string_equal(run->no_context, "got no CUDA context (was)");
-	run->pool.works[2] = false;
-	run->pool.barred[0] = true;
+	assert_false(run->workers.pool.barred[2] || slots[0].retired || run->loop.stopping);
+	assert_int_equal(run->workers.fruitless, 1);
+	assert_string_equal(run->workers.no_context, "got no CUDA context (was)");
+	run->workers.pool.works[2] = false;
+	run->workers.pool.barred[0] = true;
 	assert_int_equal(job_queue_take(&run->queue), 0);
 	run_without_context(run, &slots[0], job, "never");
-	assert_true(run->broken);
+	assert_true(run->loop.broken);
 }
 
 /* ---- answers */
@@ -452,19 +454,20 @@ CASE(only_the_first_hello_tells_the_devices)
 {
 	struct protocol_hello hello = {.device_count = 1, .devices = {{.target = {.sm = 89}}}};
 
-	run->pool.barred[1] = true;
-	slots[0].greeted = false;
+	run->workers.pool.barred[1] = true;
+	slots[0].state = WORKER_STARTING;
 	assert_true(run_take_hello(run, &slots[0], &hello));
-	assert_true(slots[0].greeted && !run->stopping);
-	assert_int_equal(run->pool.count, GPUS);
-	assert_true(run->pool.barred[1]);
+	assert_true(slots[0].state == WORKER_READY && !run->loop.stopping);
+	assert_int_equal(run->workers.pool.count, GPUS);
+	assert_true(run->workers.pool.barred[1]);
 	/* One whose driver does not start is not replaced, unless it is the only one. */
 	hello.result = 100;
 	assert_false(run_take_hello(run, &slots[0], &hello));
-	assert_true(slots[0].retired && !run->stopping);
-	slots[1].greeted = slots[2].greeted = slots[0].retired = false;
+	assert_true(slots[0].retired && !run->loop.stopping);
+	slots[0].retired = false;
+	slots[1].state = slots[2].state = WORKER_STARTING;
 	assert_false(run_take_hello(run, &slots[0], &hello));
-	assert_true(run->broken && !slots[0].retired);
+	assert_true(run->loop.broken && !slots[0].retired);
 }
 
 /* The times of what was compiled here teach: not refusals, nor what the live cache had. */
@@ -487,15 +490,15 @@ CASE(only_compiles_teach)
 		assert_memory_equal(&learnt, &(struct speed_time){0}, sizeof learnt);
 	}
 	assert_int_equal(result.peak_worker_bytes, UINT64_C(1) << 30);
-	assert_int_equal(memory_budget_need(&run->memory, 0), UINT64_C(1) << 30);
+	assert_int_equal(memory_budget_need(&run->memory.budget, 0), UINT64_C(1) << 30);
 	assert_int_equal(result.compiled, 1);
 }
 
 /* Those beyond a limit count, too; and none of a run before. */
 CASE(failures_are_counted)
 {
-	run_break_off_with(run, &(struct jw_error){.code = JW_ERR_LIMIT, .message = "first"});
-	assert_true(run->broken && run->stopping);
+	run_break_off(run, &(struct jw_error){.code = JW_ERR_LIMIT, .message = "first"});
+	assert_true(run->loop.broken && run->loop.stopping);
 	assert_int_equal(why.code, JW_ERR_LIMIT);
 	for (unsigned i = 0; i < 2; i++)
 		run_module_failed(run, i, "reason", "");

@@ -57,13 +57,37 @@ CASE(a_worker_that_does_not_end_is_ended)
 	expect_all();
 }
 
+CASE(nor_is_one_waited_for_that_said_it_ends)
+{
+	struct jw_error err = {0};
+
+	end_ms = 100;
+	(void)alarm(30);
+	assert_int_equal(run_with(&err, 1,
+							  "do_job() { if once lost; then answer $1 700 true; exec sleep 100;\n"
+							  "else fine $1; fi; }\nhello; serve\n"),
+					 0);
+	expect_all();
+}
+
 CASE(nobody_waits_for_what_a_worker_left_behind)
 {
 	struct jw_error err = {0};
 
-	/* Its pipes stay open while this sleeps. */
-	assert_int_equal(run_with(&err, 1, "do_job() { fine $1; }\nsleep 30 & hello; serve\n"), 0);
+	char *over = mark_path("over"), *outlived = mark_path("outlived");
+
+	/* Its pipes stay open while this lives. */
+	assert_int_equal(run_with(&err, 1,
+							  "do_job() { fine $1; }\n"
+							  "(tries=0; until [ -e \"$marks/over\" ]; do sleep 0.1\n"
+							  "tries=$((tries + 1)); [ $tries -lt 150 ] || exec mkdir "
+							  "\"$marks/outlived\"; done) & hello; serve\n"),
+					 0);
+	assert_false(os_exists(outlived));
+	assert_int_equal(os_make_dirs(NULL, over, 0700), 0);
 	expect_all();
+	mem_free(over);
+	mem_free(outlived);
 }
 
 CASE(a_driver_that_does_not_start_ends_the_run)

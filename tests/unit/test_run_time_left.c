@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/pace.h"
-#include "run/run_report.h"
+#include "run/supervisor.h"
 
 static void about(double is, double wanted)
 {
