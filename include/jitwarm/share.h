@@ -131,4 +131,9 @@ struct jw_shared {
 	size_t unplaced;
 };
 
+/* A worker that speaks to such a place, as jw_worker_main is one that compiles (worker.h): whether
+ * this process was started as one, and its work. */
+bool jw_is_share_worker(void);
+int jw_share_worker_main(void);
+
 #endif

@@ -265,7 +265,7 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 	if (options_has(&cli->options, "environment") && options_given(&cli->options, "environment") &&
 		jw_use_environment(err, options_value(&cli->options, "environment")))
 		return -1;
-	/* A worker's are its parent's. */
+	/* Workers inherit the parent's settings. */
 	if (!cli->command->hidden && (jw_settings_adopt(err) || account_decide(err, cli, argc, argv)))
 		return -1;
 	return cli->command->run(err, cli);

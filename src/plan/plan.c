@@ -227,7 +227,7 @@ static int note_found(struct jw_error *err, struct build *build, const struct jw
 	for (size_t i = 0; i < found->note_count; i++)
 		if (build_note(err, build, false, "%s", found->notes[i].text))
 			return -1;
-	/* Not of all is a note kept. */
+	/* Notes are capped, troubles are not. */
 	build->plan->troubles += found->trouble_count;
 	return 0;
 }

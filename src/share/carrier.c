@@ -41,12 +41,12 @@ int carrier_open(struct jw_error *err, struct carrier *carrier)
 		carrier->program = &programs[i];
 		carrier->path = os_program_on_path(programs[i].name);
 	}
-	return carrier->path
-			   ? 0
-			   : error_set(err, JW_ERR_UNSUPPORTED,
-						   "a registry needs skopeo or oras, and neither is on PATH: install one "
-						   "(“apt install skopeo”), or move packs with “jitwarm export” and "
-						   "“jitwarm import”");
+	if (carrier->path)
+		return 0;
+	return error_set(err, JW_ERR_UNSUPPORTED,
+					 "a registry needs skopeo or oras, and neither is on PATH: install one "
+					 "(“apt install skopeo”), or move packs with “jitwarm export” and "
+					 "“jitwarm import”");
 }
 
 void carrier_close(struct carrier *carrier)
@@ -134,7 +134,7 @@ static int carrier_run(struct jw_error *err, const struct carrier *carrier,
 	struct os_ended ended = {0};
 	struct jw_error why = {0};
 	size_t count = 0;
-	int result = output ? 0 : -1;
+	int result = 0;
 
 	for (size_t i = 0; !result && i < MOST_WORDS && forms[i]; i++) {
 		const bool optional = *forms[i] == '?';
@@ -146,10 +146,8 @@ static int carrier_run(struct jw_error *err, const struct carrier *carrier,
 		arguments[1 + count] = buf_text(&words[count]);
 		count++;
 	}
-	if (!result)
-		result = os_run_helper(&why, arguments, output, &helper, &ended)
-					 ? error_set(err, why.code, "%s: %s", carrier->place, why.message)
-					 : 0;
+	if (!result && os_run_helper(&why, arguments, output, &helper, &ended))
+		result = error_set(err, why.code, "%s: %s", carrier->place, why.message);
 	if (!result && (ret_said || ended.status || ended.signal))
 		result = os_read_file(err, output, OS_MOST_SAID, &said);
 	if (!result && (ended.status || ended.signal))
@@ -161,7 +159,7 @@ static int carrier_run(struct jw_error *err, const struct carrier *carrier,
 	for (size_t i = 0; i < count; i++)
 		buf_free(&words[i]);
 	mem_free(output);
-	return result ? -1 : 0;
+	return result;
 }
 
 int carrier_push(struct jw_error *err, const struct carrier *carrier, const char *layout,

@@ -22,7 +22,7 @@ enum { MOST_MANIFEST = 1 << 20 };
 static int add_text(struct jw_error *err, const char *folder, const char *name, const char *text)
 {
 	char *path = os_join(folder, name);
-	int result = path ? os_write_atomic(err, path, text, strlen(text)) : -1;
+	const int result = os_write_atomic(err, path, text, strlen(text));
 
 	mem_free(path);
 	return result;
@@ -62,8 +62,9 @@ static int add_blob(struct jw_error *err, const char *blobs, const char *path, c
 	size_bytes = map.size;
 	os_map_close(&map);
 	name = os_join(blobs, hex);
-	result = name && !os_rename(err, path, name) ? add_part(err, list, type, hex, size_bytes, title)
-												 : -1;
+	result = os_rename(err, path, name);
+	if (!result)
+		result = add_part(err, list, type, hex, size_bytes, title);
 	mem_free(name);
 	return result;
 }
@@ -101,7 +102,7 @@ int layout_write(struct jw_error *err, const char *folder, const char *pack, con
 {
 	char *blobs = mem_printf("%s/blobs/sha256", folder);
 	struct buf index = BUF_MAX(MOST_MANIFEST);
-	int result = (os_make_dirs(err, blobs, 0700)) ||
+	int result = os_make_dirs(err, blobs, 0700) ||
 				 add_text(err, folder, "oci-layout", "{\"imageLayoutVersion\":\"1.0.0\"}") ||
 				 buf_printf(err, &index, "{\"schemaVersion\":2,\"manifests\":[") ||
 				 add_manifest(err, blobs, pack, signature, &index);
@@ -164,25 +165,25 @@ static int read_manifest(struct jw_error *err, const char *folder, const char *b
 	char *path = os_join(folder, "index.json"), hex[LAYOUT_HEX] = "";
 	struct buf text = {0};
 	cJSON *index = NULL;
-	int result = path ? os_read_file(err, path, MOST_MANIFEST, &text) : -1;
+	const cJSON *list;
+	int result = -1;
 
-	if (!result && (index = json_parse(err, buf_text(&text), text.size))) {
-		const cJSON *list = cJSON_GetObjectItemCaseSensitive(index, "manifests");
-
-		if (cJSON_GetArraySize(list) == 1)
-			(void)read_digest(list->child, hex);
+	if (os_read_file(err, path, MOST_MANIFEST, &text) ||
+		!(index = json_parse(err, buf_text(&text), text.size)))
+		goto done;
+	list = cJSON_GetObjectItemCaseSensitive(index, "manifests");
+	if (cJSON_GetArraySize(list) != 1 || !read_digest(list->child, hex)) {
+		error_set(err, JW_ERR_FORMAT, "holds something else than one pack");
+		goto done;
 	}
-	result = result || !index ? -1 : 0;
-	if (!result && !*hex)
-		result = error_set(err, JW_ERR_FORMAT, "holds something else than one pack");
-	cJSON_Delete(index);
 	buf_free(&text);
 	mem_free(path);
-	path = result ? NULL : os_join(blobs, hex);
-	result = path && !os_read_file(err, path, MOST_MANIFEST, &text) &&
-					 !layout_parts_read(err, buf_text(&text), text.size, ret_parts)
-				 ? 0
-				 : -1;
+	path = os_join(blobs, hex);
+	result = os_read_file(err, path, MOST_MANIFEST, &text);
+	if (!result)
+		result = layout_parts_read(err, buf_text(&text), text.size, ret_parts);
+done:
+	cJSON_Delete(index);
 	buf_free(&text);
 	mem_free(path);
 	return result;
@@ -191,7 +192,7 @@ static int read_manifest(struct jw_error *err, const char *folder, const char *b
 static int take_blob(struct jw_error *err, const char *blobs, const char *hex, const char *to)
 {
 	char *path = os_join(blobs, hex);
-	int result = path ? os_rename(err, path, to) : -1;
+	const int result = os_rename(err, path, to);
 
 	mem_free(path);
 	return result;
@@ -202,12 +203,12 @@ int layout_read(struct jw_error *err, const char *folder, const char *path)
 	char *blobs = mem_printf("%s/blobs/sha256", folder),
 		 *signature = mem_printf("%s.minisig", path);
 	struct layout_parts parts;
-	int result = signature && !read_manifest(err, folder, blobs, &parts) &&
-						 !take_blob(err, blobs, parts.pack, path) &&
-						 (!*parts.signature || !take_blob(err, blobs, parts.signature, signature))
-					 ? 0
-					 : -1;
+	int result = read_manifest(err, folder, blobs, &parts);
 
+	if (!result)
+		result = take_blob(err, blobs, parts.pack, path);
+	if (!result && *parts.signature)
+		result = take_blob(err, blobs, parts.signature, signature);
 	mem_free(signature);
 	mem_free(blobs);
 	return result;

@@ -76,17 +76,13 @@ static int directory_get(struct jw_error *err, struct object_place *place, const
 	struct os_file *from = NULL;
 	struct jw_error why = {0};
 	uint64_t size;
-	int result = -1;
+	int result = open_object(&why, object, most_bytes, &from, &size);
 
-	if (object) {
-		result = open_object(&why, object, most_bytes, &from, &size) ||
-						 copy_object(&why, from, size, path, false)
-					 ? -1
-					 : 0;
-		directory->unreadable = why.code == JW_ERR_IO ? directory->unreadable + 1 : 0;
-		if (result)
-			result = blame_object(err, directory, &why);
-	}
+	if (!result)
+		result = copy_object(&why, from, size, path, false);
+	directory->unreadable = why.code == JW_ERR_IO ? directory->unreadable + 1 : 0;
+	if (result)
+		result = blame_object(err, directory, &why);
 	os_file_close(from);
 	mem_free(object);
 	return result;
@@ -101,9 +97,9 @@ static int rename_object(struct jw_error *err, const char *fresh, const char *ob
 		os_sync_names(object);
 		return 0;
 	}
-	return !os_stat(NULL, object, &stat) && stat.kind == OS_DIRECTORY
-			   ? error_set(err, JW_ERR_FORMAT, "%s: is no file", object)
-			   : -1;
+	if (!os_stat(NULL, object, &stat) && stat.kind == OS_DIRECTORY)
+		return error_set(err, JW_ERR_FORMAT, "%s: is no file", object);
+	return -1;
 }
 
 /* A rename takes the place of a link too, instead of following it; and nobody can have made the
@@ -112,7 +108,7 @@ static int directory_put(struct jw_error *err, struct object_place *place, const
 						 const char *path)
 {
 	const struct object_directory *directory = (void *)place;
-	char *object = os_join(directory->folder, name), *fresh = NULL;
+	char *object = os_join(directory->folder, name), *fresh;
 	struct os_file *from = NULL;
 	struct jw_error why = {0};
 	struct os_stat stat;
@@ -120,30 +116,28 @@ static int directory_put(struct jw_error *err, struct object_place *place, const
 	int result = -1;
 
 	randombytes_buf(&number, sizeof number);
-	if (object)
-		fresh = mem_printf("%s.%016llx", object, (unsigned long long)number);
-	if (fresh && !os_file_open(err, path, OS_OPEN_READ, &from) && !os_file_size(err, from, &size)) {
-		result = os_stat(&why, directory->folder, &stat) ||
-						 os_make_parent(&why, object, DIRECTORY_MODE) ||
-						 copy_object(&why, from, size, fresh, true) ||
-						 rename_object(&why, fresh, object)
-					 ? blame_object(err, directory, &why)
-					 : 0;
-		if (result)
-			(void)os_remove(NULL, fresh);
+	fresh = mem_printf("%s.%016llx", object, (unsigned long long)number);
+	if (os_file_open(err, path, OS_OPEN_READ, &from) || os_file_size(err, from, &size))
+		goto done;
+	if (os_stat(&why, directory->folder, &stat) || os_make_parent(&why, object, DIRECTORY_MODE) ||
+		copy_object(&why, from, size, fresh, true) || rename_object(&why, fresh, object)) {
+		(void)blame_object(err, directory, &why);
+		(void)os_remove(NULL, fresh);
+		goto done;
 	}
+	result = 0;
+done:
 	os_file_close(from);
 	mem_free(object);
 	mem_free(fresh);
-	return result ? -1 : 0;
+	return result;
 }
 
 static void directory_forget(struct object_place *place, const char *name)
 {
 	char *object = os_join(((struct object_directory *)(void *)place)->folder, name);
 
-	if (object)
-		(void)os_remove(NULL, object);
+	(void)os_remove(NULL, object);
 	mem_free(object);
 }
 
@@ -171,8 +165,5 @@ struct object_place *object_directory_open(struct jw_error *err, const char *fol
 	*directory = (struct object_directory){
 		.place = {directory_get, directory_put, directory_forget, directory_close, .later_s = -1},
 		.folder = mem_string(folder)};
-	if (directory->folder)
-		return &directory->place;
-	directory_close(&directory->place);
-	return NULL;
+	return &directory->place;
 }

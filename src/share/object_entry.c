@@ -30,15 +30,16 @@ int jw_share_check(struct jw_error *err, const struct jw_share_options *options)
 
 	if (text_starts(place, "s3://"))
 		return object_s3_parse(err, place, bucket, prefix);
-	if (is_web_place(place) && web_check_address(err, place))
-		return -1;
-	if (is_web_place(place))
-		return web_may_ask(&why,
-						   &(struct web_hosts){options->insecure, options->insecure_hosts,
-											   options->insecure_host_count},
-						   place)
-				   ? error_set(err, JW_ERR_USAGE, "%s", why.message)
-				   : 0;
+	if (is_web_place(place)) {
+		const struct web_hosts plain = {options->insecure, options->insecure_hosts,
+										options->insecure_host_count};
+
+		if (web_check_address(err, place))
+			return -1;
+		if (web_may_ask(&why, &plain, place))
+			return error_set(err, JW_ERR_USAGE, "%s", why.message);
+		return 0;
+	}
 	if (*place && !strstr(place, "://"))
 		return os_may_be_folder(err, place); /* on a server it may come later */
 	return error_set(err, JW_ERR_USAGE,
@@ -93,40 +94,36 @@ struct object_files {
 	char *pack, *signature, *claim; /* here */
 };
 
+static struct object_files object_files_of(const struct object_context *context,
+										   const struct object_job *job)
+{
+	char *name = object_name(context->setup->system->driver.stamp, job->sm, job->key);
+	char *here = object_folder(context->setup->folder, job->key);
+	const struct object_files files = {
+		.name = mem_printf("%s.jwpack", name),
+		.signature_name = mem_printf("%s.jwpack.minisig", name),
+		.claim_name = mem_printf("%s.claim", name),
+		.pack = mem_printf("%s.jwpack", here),
+		.signature = mem_printf("%s.jwpack.minisig", here),
+		.claim = mem_printf("%s.claim", here),
+	};
+
+	mem_free(name);
+	mem_free(here);
+	return files;
+}
+
 static void object_files_free(struct object_files *files)
 {
 	char *const here[] = {files->pack, files->signature, files->claim};
 
 	for (size_t i = 0; i < sizeof here / sizeof *here; i++) {
-		if (here[i])
-			(void)os_remove(NULL, here[i]);
+		(void)os_remove(NULL, here[i]);
 		mem_free(here[i]);
 	}
 	mem_free(files->name);
 	mem_free(files->signature_name);
 	mem_free(files->claim_name);
-}
-
-static int name_object_files(const struct object_context *context, const struct object_job *job,
-							 struct object_files *files)
-{
-	char *name = object_name(context->setup->system->driver.stamp, job->sm, job->key);
-	char *here = object_folder(context->setup->folder, job->key);
-
-	if (name && here) {
-		files->name = mem_printf("%s.jwpack", name);
-		files->signature_name = mem_printf("%s.jwpack.minisig", name);
-		files->claim_name = mem_printf("%s.claim", name);
-		files->pack = mem_printf("%s.jwpack", here);
-		files->signature = mem_printf("%s.jwpack.minisig", here);
-		files->claim = mem_printf("%s.claim", here);
-	}
-	mem_free(name);
-	mem_free(here);
-	return files->name && files->signature_name && files->claim_name && files->pack &&
-				   files->signature && files->claim
-			   ? 0
-			   : -1;
 }
 
 /* Whether a failure concerns this object alone. */
@@ -188,22 +185,19 @@ static int unpack_object(struct jw_error *err, const struct object_context *cont
 										  .allow_unsigned = options->allow_unsigned,
 										  .context = &key,
 										  .wanted = is_key};
-	struct jw_import_result *result = NULL;
-	int failed = -1;
+	struct jw_import_result *imported = NULL;
+	int result;
 
 	system.gpus = &gpu;
 	system.gpu_count = 1;
-	if (folder && !import_one(err, &how, system.cache.path, &result)) {
-		failed =
-			result->accepted == 1
-				? 0
-				: error_set(err, JW_ERR_FORMAT, "does not hold the entry that it is named after");
-		jw_import_result_free(result);
-	}
-	if (failed && folder)
+	result = import_one(err, &how, system.cache.path, &imported);
+	if (!result && imported->accepted != 1)
+		result = error_set(err, JW_ERR_FORMAT, "does not hold the entry that it is named after");
+	jw_import_result_free(imported);
+	if (result)
 		(void)os_remove_tree(NULL, folder);
 	mem_free(folder);
-	return failed;
+	return result;
 }
 
 /* 0: it is here or not there, as the answer says. */
@@ -214,7 +208,7 @@ static int take_object(struct jw_error *err, const struct object_thread *thread,
 	const struct object_context *context = thread->context;
 	struct jw_error why = {0};
 	struct os_stat stat;
-	int failed;
+	int result;
 
 	answer->said = OBJECT_MISSING;
 	if (thread->place->get(&why, thread->place, files->name, job->most_bytes, files->pack))
@@ -226,9 +220,9 @@ static int take_object(struct jw_error *err, const struct object_thread *thread,
 		goto failed;
 	memset(&why, 0, sizeof why);
 	*thread->computing = true;
-	failed = unpack_object(&why, context, job, files);
+	result = unpack_object(&why, context, job, files);
 	*thread->computing = false;
-	if (failed)
+	if (result)
 		goto failed;
 	answer->said = OBJECT_HERE;
 	if (!os_stat(NULL, files->pack, &stat))
@@ -274,10 +268,9 @@ static int write_claim(struct jw_error *err, const struct object_thread *thread,
 	while (!claim);
 	(void)snprintf(text, sizeof text, CLAIM_FORM, (unsigned long long)claim);
 	*ret_claim = claim;
-	return os_write_atomic(err, files->claim, text, strlen(text)) ||
-				   thread->place->put(err, thread->place, files->claim_name, files->claim)
-			   ? -1
-			   : 0;
+	if (os_write_atomic(err, files->claim, text, strlen(text)))
+		return -1;
+	return thread->place->put(err, thread->place, files->claim_name, files->claim);
 }
 
 /* A claim is read again after it was written: of several that write at the same time, the last one
@@ -346,14 +339,14 @@ static int put_object_there(struct jw_error *err, const struct object_thread *th
 										  .context = &key,
 										  .wanted = is_key};
 	struct jw_export_result made = {0};
-	int failed;
+	int result;
 
 	*thread->computing = true;
-	failed = jw_export(err, &how, &made) ||
-			 (setup->options->sign_key &&
-			  object_sign(err, thread->context, files->name, &how, &made, files->signature));
+	result = jw_export(err, &how, &made);
+	if (!result && setup->options->sign_key)
+		result = object_sign(err, thread->context, files->name, &how, &made, files->signature);
 	*thread->computing = false;
-	if (failed) {
+	if (result) {
 		/* It may have been evicted meanwhile. */
 		answer->said = OBJECT_MISSING;
 		return err->code == JW_ERR_NOT_FOUND ? 0 : -1;
@@ -373,18 +366,18 @@ static int put_object_there(struct jw_error *err, const struct object_thread *th
 void object_do(const struct object_thread *thread, const struct object_job *job,
 			   struct object_answer *ret_answer)
 {
-	struct object_files files = {0};
+	struct object_files files = object_files_of(thread->context, job);
 	struct jw_error why = {0};
 	struct object_answer answer = {.id = job->id, .what = job->what};
-	int failed = name_object_files(thread->context, job, &files);
+	int result;
 
-	if (!failed && job->what == OBJECT_PUT)
-		failed = put_object_there(&why, thread, job, &files, &answer);
-	else if (!failed)
-		failed = take_object(&why, thread, job, &files, &answer) ||
-				 (job->what == OBJECT_CLAIM && answer.said == OBJECT_MISSING && !*answer.why &&
-				  claim_object(&why, thread, job, &files, &answer));
-	if (failed)
+	if (job->what == OBJECT_PUT)
+		result = put_object_there(&why, thread, job, &files, &answer);
+	else
+		result = take_object(&why, thread, job, &files, &answer);
+	if (!result && job->what == OBJECT_CLAIM && answer.said == OBJECT_MISSING && !*answer.why)
+		result = claim_object(&why, thread, job, &files, &answer);
+	if (result)
 		object_say_failure(thread, &why, &answer);
 	object_files_free(&files);
 	*ret_answer = answer;

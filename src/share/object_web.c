@@ -93,18 +93,13 @@ static int send_web_object(struct jw_error *err, const struct web_object *object
 	struct object_s3_request texts = {0};
 	struct web_request request = *given;
 	struct jw_error why = {0};
-	char *url = NULL;
-	int result = -1;
+	char *url = mem_printf("%s/%s", web->base, name);
+	int result = 0;
 
-	if (web->s3) {
-		result = object_s3_sign(&why, web->s3, name, object->sha256, &texts, &request);
-		/* Without keys every object is as good as gone, not this one alone. */
-		if (result)
-			error_set(err, JW_ERR_IO, "%s", why.message);
-	} else if ((url = mem_printf("%s/%s", web->base, name))) {
-		request.url = url;
-		result = 0;
-	}
+	request.url = url;
+	/* Without keys every object is as good as gone, not this one alone. */
+	if (web->s3 && object_s3_sign(&why, web->s3, name, object->sha256, &texts, &request))
+		result = error_set(err, JW_ERR_IO, "%s", why.message);
 	if (!result)
 		result = try_web_object(err, web, &request, answer);
 	object_s3_forget(&texts);
@@ -206,10 +201,9 @@ static int web_get(struct jw_error *err, struct object_place *place, const char 
 
 	if (os_file_open(err, path, OS_OPEN_CREATE, &object.file))
 		return -1;
-	result = hash_web_object(err, &object, 0, object.sha256) ||
-					 ask_web_object(err, &object, name, &request)
-				 ? -1
-				 : 0;
+	result = hash_web_object(err, &object, 0, object.sha256);
+	if (!result)
+		result = ask_web_object(err, &object, name, &request);
 	os_file_close(object.file);
 	if (result)
 		(void)os_remove(NULL, path);
@@ -225,14 +219,17 @@ static int web_put(struct jw_error *err, struct object_place *place, const char 
 								  .headers = {"Content-Type: application/octet-stream"},
 								  .give = give_web_object,
 								  .context = &object};
-	int result = web->closed.code ? error_copy(err, &web->closed)
-				 : os_file_open(err, path, OS_OPEN_READ, &object.file) ||
-						 os_file_size(err, object.file, &request.give_bytes) ||
-						 hash_web_object(err, &object, request.give_bytes, object.sha256) ||
-						 ask_web_object(err, &object, name, &request)
-					 ? -1
-					 : 0;
+	int result;
 
+	if (web->closed.code)
+		return error_copy(err, &web->closed);
+	if (os_file_open(err, path, OS_OPEN_READ, &object.file))
+		return -1;
+	result = os_file_size(err, object.file, &request.give_bytes);
+	if (!result)
+		result = hash_web_object(err, &object, request.give_bytes, object.sha256);
+	if (!result)
+		result = ask_web_object(err, &object, name, &request);
 	os_file_close(object.file);
 	return result;
 }
@@ -263,11 +260,10 @@ struct object_place *object_web_open(struct jw_error *err, const struct jw_share
 				.netrc = !s3},
 		.moved = moved};
 	web->base = mem_string_n(options->place, length);
-	if (web->base)
-		(void)text_address(web->name, sizeof web->name, web->base);
-	if (web->base && s3)
+	(void)text_address(web->name, sizeof web->name, web->base);
+	if (s3)
 		web->s3 = object_s3_open(err, options->place);
-	if (web->base && (!s3 || web->s3))
+	if (!s3 || web->s3)
 		web->web = web_open(err, &web->how);
 	if (!web->web) {
 		object_web_close(&web->place);

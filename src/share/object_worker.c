@@ -1,10 +1,9 @@
 /* The worker that speaks to a shared place of objects, in a process of its own: whatever a
- * resolver, a TLS library or a dead file server does, the supervisor goes on. Takes the process
- * over, as jw_worker_main does. */
+ * resolver, a TLS library or a dead file server does, the supervisor goes on. */
 #include <stdbool.h>
 #include <string.h>
 
-#include <jitwarm/worker.h>
+#include <jitwarm/share.h>
 #include <sodium.h>
 #include <uv.h>
 
@@ -207,8 +206,7 @@ static int serve_objects(struct jw_error *err, struct object_worker *worker)
 	return err->code ? -1 : 0;
 }
 
-/* Whether this process was started as one. */
-static bool object_worker_is_meant(void)
+bool jw_is_share_worker(void)
 {
 	char *task = os_env(TASK_VARIABLE);
 	const bool is = task && !strcmp(task, OBJECT_TASK);
@@ -218,7 +216,7 @@ static bool object_worker_is_meant(void)
 }
 
 /* The threads end with the process, wherever they wait: this call does not return before them. */
-static int object_worker_main(void)
+int jw_share_worker_main(void)
 {
 	struct object_worker worker = {0};
 	struct jw_error err = {0};
@@ -234,10 +232,4 @@ static int object_worker_main(void)
 	}
 	os_end_now(0);
 	return 0;
-}
-
-int jw_worker_main(void)
-{
-	os_keep_standard_descriptors();
-	return object_worker_is_meant() ? object_worker_main() : worker_main();
 }

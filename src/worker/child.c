@@ -53,24 +53,21 @@ static void on_closed(uv_handle_t *handle)
 	mem_free(child);
 }
 
-static void close_once(uv_handle_t *handle)
+static void close_once(void *libuv_handle)
 {
+	uv_handle_t *handle = libuv_handle;
+
 	if (!uv_is_closing(handle))
 		uv_close(handle, on_closed);
 }
 
-static uv_handle_t *handle_of(void *libuv_handle)
-{
-	return libuv_handle;
-}
-
 static void close_pipes(struct child *child)
 {
-	close_once(handle_of(&child->process));
-	close_once(handle_of(&child->in));
-	close_once(handle_of(&child->out));
-	close_once(handle_of(&child->said));
-	close_once(handle_of(&child->clock));
+	close_once(&child->process);
+	close_once(&child->in);
+	close_once(&child->out);
+	close_once(&child->said);
+	close_once(&child->clock);
 }
 
 /* The process or one of its pipes has ended: after the last of them all its output was read. */
@@ -90,7 +87,9 @@ static void on_kill_timeout(uv_timer_t *clock)
 
 static void start_kill_timer(struct child *child)
 {
-	if (!uv_is_closing(handle_of(&child->clock)) && !uv_is_active(handle_of(&child->clock)))
+	const uv_handle_t *clock = (const uv_handle_t *)&child->clock;
+
+	if (!uv_is_closing(clock) && !uv_is_active(clock))
 		(void)uv_timer_start(&child->clock, on_kill_timeout, KILL_MS, 0);
 }
 
@@ -216,24 +215,6 @@ static void on_words(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
 	(void)buf_append(NULL, &child->words, buffer->base + skip, fresh);
 }
 
-static struct child *child_new(uv_loop_t *loop, const struct child_events *events)
-{
-	struct child *child = mem_alloc(sizeof *child);
-
-	child->read_buffer = mem_alloc(READ_STEP);
-	child->events = *events;
-	child->line = BUF_MAX(PROTOCOL_MOST_LINE);
-	child->words = BUF_MAX(2 * MOST_SAID);
-	/* Creating a pipe that passes no handles cannot fail. */
-	(void)uv_pipe_init(loop, &child->in, 0);
-	(void)uv_pipe_init(loop, &child->out, 0);
-	(void)uv_pipe_init(loop, &child->said, 0);
-	(void)uv_timer_init(loop, &child->clock);
-	child->in.data = child->out.data = child->said.data = child->process.data = child->clock.data =
-		child;
-	return child;
-}
-
 static int spawn_child(struct jw_error *err, uv_loop_t *loop, struct child *child,
 					   const struct child_setup *setup, char **environment, bool *ret_passing)
 {
@@ -273,19 +254,26 @@ static int start_once(struct jw_error *err, uv_loop_t *loop, const struct child_
 					  const struct child_events *events, char **environment, bool *ret_passing,
 					  struct child **ret_child)
 {
-	struct child *child = child_new(loop, events);
+	struct child *child = mem_alloc(sizeof *child);
 
-	*ret_passing = false;
-	if (!child)
-		return -1;
+	child->read_buffer = mem_alloc(READ_STEP);
+	child->events = *events;
+	child->line = BUF_MAX(PROTOCOL_MOST_LINE);
+	child->words = BUF_MAX(2 * MOST_SAID);
 	child->open_handles = HANDLES;
 	child->running = 3;
+	/* Creating a pipe that passes no handles cannot fail. */
+	(void)uv_pipe_init(loop, &child->in, 0);
+	(void)uv_pipe_init(loop, &child->out, 0);
+	(void)uv_pipe_init(loop, &child->said, 0);
+	(void)uv_timer_init(loop, &child->clock);
+	child->in.data = child->out.data = child->said.data = child->process.data = child->clock.data =
+		child;
 	if (spawn_child(err, loop, child, setup, environment, ret_passing)) {
 		/* The handles still have to be closed on the loop. There is no end event, since the child
 		 * never began. */
 		child->events.end = NULL;
-		child->running = 1;
-		handle_closed(child);
+		close_pipes(child);
 		return -1;
 	}
 	(void)uv_read_start((uv_stream_t *)&child->out, on_room, on_answer_line);
@@ -378,7 +366,7 @@ void child_pause(struct child *child, bool paused)
 void child_finish(struct child *child)
 {
 	if (!child->finishing)
-		close_once(handle_of(&child->in));
+		close_once(&child->in);
 	child->finishing = true;
 }
 

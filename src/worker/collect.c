@@ -28,19 +28,17 @@ static int find_foreign(struct jw_error *err, const struct plan *plan, const cha
 {
 	struct cache_files files;
 	struct jw_error why = {0};
-	int result = 0;
 
 	if (cache_files_scan(&why, dir, &files))
 		return error_unless_missing(err, &why);
-	for (size_t i = 0; !result && i < files.count && !found->path; i++) {
+	for (size_t i = 0; i < files.count && !found->path; i++) {
 		if (is_predicted(plan, files.files[i].key))
 			continue;
 		found->key = files.files[i].key;
 		found->path = cache_entry_path(dir, found->key);
-		result = found->path ? 0 : -1;
 	}
 	cache_files_free(&files);
-	return result;
+	return 0;
 }
 
 int collect_insert(struct jw_error *err, struct cache_live *live, const struct collected *collected,
@@ -55,16 +53,16 @@ int collect_insert(struct jw_error *err, struct cache_live *live, const struct c
 		.form = module->form,
 	};
 	struct jw_error why = {0};
-	int failed = -1;
+	int result = -1;
 
 	/* The cache may be removed, or a driver may wipe it, between any two steps: then makes its
 	 * folders again. */
-	for (int tries = 0; failed && tries < MOST_TRIES; tries++) {
-		failed = cache_insert(&why, live, &addition, 1);
-		if (failed && why.code != JW_ERR_NOT_FOUND)
+	for (int tries = 0; result && tries < MOST_TRIES; tries++) {
+		result = cache_insert(&why, live, &addition, 1);
+		if (result && why.code != JW_ERR_NOT_FOUND)
 			break;
 	}
-	if (failed)
+	if (result)
 		return error_copy(err, &why);
 	if (addition.added == CACHE_ADDED_REFUSED)
 		return error_set(err, JW_ERR_FORMAT, "the driver's entry is not sound: %s",
@@ -95,7 +93,7 @@ int collect_find(struct jw_error *err, const char *private_dir, const struct pla
 								  module->key};
 	bool there;
 
-	if (!collected.path || os_look(err, collected.path, &there)) {
+	if (os_look(err, collected.path, &there)) {
 		mem_free(collected.path);
 		return -1;
 	}

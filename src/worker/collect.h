@@ -21,7 +21,7 @@ struct cache_live;
 
 /* Looks for the entry that a worker has made of `module` in its private cache directory. The caller
  * frees its path. `at_once`: the number of workers that write at the same time. -1: their disk is
- * full, or out of memory. */
+ * full. */
 int collect_find(struct jw_error *err, const char *private_dir, const struct plan *plan,
 				 const struct plan_module *module, unsigned at_once,
 				 struct collected *ret_collected);

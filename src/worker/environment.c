@@ -66,23 +66,13 @@ static const struct environment_variable fixed[] = {
 
 enum { FIXED_COUNT = sizeof fixed / sizeof *fixed };
 
-static bool is_set_variable(const struct environment_variable *variables, size_t count,
-							const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (text_equal_fold(variables[i].name, name))
-			return true;
-	return false;
-}
-
 char **environment_with(struct jw_error *err, const struct environment_variable *variables,
 						size_t variable_count)
 {
 	uv_env_item_t *items = NULL;
-	char **environment = NULL;
+	char **environment;
 	int count = 0;
 	size_t used = 0;
-	bool complete = false;
 
 	if (uv_os_environ(&items, &count)) {
 		error_set(err, JW_ERR_IO, "the environment cannot be read");
@@ -90,26 +80,17 @@ char **environment_with(struct jw_error *err, const struct environment_variable 
 	}
 	environment = mem_array((size_t)count + variable_count + 1, sizeof *environment);
 	for (int i = 0; i < count; i++) {
-		if (is_set_variable(variables, variable_count, items[i].name))
-			continue;
-		environment[used] = mem_printf("%s=%s", items[i].name, items[i].value);
-		if (!environment[used++])
-			goto done;
+		bool changed = false;
+
+		for (size_t k = 0; k < variable_count; k++)
+			changed = changed || text_equal_fold(variables[k].name, items[i].name);
+		if (!changed)
+			environment[used++] = mem_printf("%s=%s", items[i].name, items[i].value);
 	}
-	for (size_t i = 0; i < variable_count; i++) {
-		if (!variables[i].value)
-			continue;
-		environment[used] = mem_printf("%s=%s", variables[i].name, variables[i].value);
-		if (!environment[used++])
-			goto done;
-	}
-	complete = true;
-done:
+	for (size_t i = 0; i < variable_count; i++)
+		if (variables[i].value)
+			environment[used++] = mem_printf("%s=%s", variables[i].name, variables[i].value);
 	uv_os_free_environ(items, count);
-	if (!complete) {
-		environment_free(environment);
-		environment = NULL;
-	}
 	return environment;
 }
 

@@ -15,141 +15,116 @@ static const char *const form_names[] = {[CACHE_KEY_LOAD] = "load",
 
 /* ---- the messages: the first row tells each from the others */
 
-#define MEMBER(name, member) JSON_AS(name, struct MESSAGE, member, NULL)
+#define FIELD(type, name, member) JSON_AS(name, struct type, member, NULL)
 
-#define MESSAGE protocol_job
 static const struct json_field job_fields[] = {
-	MEMBER("job", id),
-	MEMBER("device", device),
-	JSON_AS("form", struct MESSAGE, form, NULL, .names = form_names),
-	JSON_OF(JSON_PATH, "path", struct MESSAGE, path, .text = NULL),
-	MEMBER("offset", offset),
-	MEMBER("size_bytes", size_bytes),
-	JSON_AS("spare_bytes", struct MESSAGE, spare_bytes, NULL, .presence = JSON_IF_SET),
-	JSON_OF(JSON_PATH, "output", struct MESSAGE, output, .presence = JSON_IF_SET),
-	MEMBER("entry_offset", entry_offset),
+	FIELD(protocol_job, "job", id),
+	FIELD(protocol_job, "device", device),
+	JSON_AS("form", struct protocol_job, form, NULL, .names = form_names),
+	JSON_OF(JSON_PATH, "path", struct protocol_job, path, .text = NULL),
+	FIELD(protocol_job, "offset", offset),
+	FIELD(protocol_job, "size_bytes", size_bytes),
+	JSON_AS("spare_bytes", struct protocol_job, spare_bytes, NULL, .presence = JSON_IF_SET),
+	JSON_OF(JSON_PATH, "output", struct protocol_job, output, .presence = JSON_IF_SET),
+	FIELD(protocol_job, "entry_offset", entry_offset),
 	{0},
 };
 static const struct json_table job_table = {.fields = job_fields};
-#undef MESSAGE
 
-#define MESSAGE protocol_device
 static const struct json_field device_fields[] = {
-	MEMBER("ordinal", ordinal),
-	MEMBER("sm", target.sm),
-	MEMBER("name", name),
-	MEMBER("bus", bus),
-	MEMBER("uuid", uuid),
-	MEMBER("memory_bytes", memory_bytes),
-	MEMBER("compute_mode", compute_mode),
+	FIELD(protocol_device, "ordinal", ordinal),
+	FIELD(protocol_device, "sm", target.sm),
+	FIELD(protocol_device, "name", name),
+	FIELD(protocol_device, "bus", bus),
+	FIELD(protocol_device, "uuid", uuid),
+	FIELD(protocol_device, "memory_bytes", memory_bytes),
+	FIELD(protocol_device, "compute_mode", compute_mode),
 	{0},
 };
-#undef MESSAGE
 
 /* The message's own result and errors are read and written beside the tables. */
-#define MESSAGE protocol_hello
 static const struct json_field driver_fields[] = {
-	MEMBER("library", library),
-	MEMBER("cuda", cuda),
-	JSON_INSIDE_OF("devices", struct MESSAGE, devices, device_count, NULL,
+	FIELD(protocol_hello, "library", library),
+	FIELD(protocol_hello, "cuda", cuda),
+	JSON_INSIDE_OF("devices", struct protocol_hello, devices, device_count, NULL,
 				   .table = JSON_TABLE(struct protocol_device, device_fields),
 				   .most = PROTOCOL_MOST_DEVICES),
 	{0},
 };
 const struct json_table protocol_driver = {.fields = driver_fields};
 static const struct json_field hello_fields[] = {
-	MEMBER("hello", result), JSON_SAME(&protocol_driver), {0}};
+	FIELD(protocol_hello, "hello", result), JSON_SAME(&protocol_driver), {0}};
 static const struct json_table hello_table = {.fields = hello_fields};
-#undef MESSAGE
 
-#define MESSAGE protocol_answer
 static const struct json_field answer_fields[] = {
-	MEMBER("answer", id),
-	MEMBER("result", result),
-	MEMBER("sticky", sticky),
-	MEMBER("no_context", no_context),
-	MEMBER("wall_ms", wall_ms),
-	MEMBER("cpu_ms", cpu_ms),
-	MEMBER("peak_bytes", peak_bytes),
-	MEMBER("log", log),
+	FIELD(protocol_answer, "answer", id),
+	FIELD(protocol_answer, "result", result),
+	FIELD(protocol_answer, "sticky", sticky),
+	FIELD(protocol_answer, "no_context", no_context),
+	FIELD(protocol_answer, "wall_ms", wall_ms),
+	FIELD(protocol_answer, "cpu_ms", cpu_ms),
+	FIELD(protocol_answer, "peak_bytes", peak_bytes),
+	FIELD(protocol_answer, "log", log),
 	{0},
 };
 static const struct json_table answer_table = {.fields = answer_fields};
-#undef MESSAGE
 
-#define MESSAGE jw_system
 static const struct json_field system_fields[] = {
-	MEMBER("cache", cache.path),
-	MEMBER("stamp", driver.stamp),
-	MEMBER("trust", driver.trust),
-	MEMBER("cuda", driver.version.cuda),
-	MEMBER("release", driver.version.release[0]),
-	MEMBER("release_minor", driver.version.release[1]),
-	MEMBER("release_patch", driver.version.release[2]),
+	FIELD(jw_system, "cache", cache.path),
+	FIELD(jw_system, "stamp", driver.stamp),
+	FIELD(jw_system, "trust", driver.trust),
+	FIELD(jw_system, "cuda", driver.version.cuda),
+	FIELD(jw_system, "release", driver.version.release[0]),
+	FIELD(jw_system, "release_minor", driver.version.release[1]),
+	FIELD(jw_system, "release_patch", driver.version.release[2]),
 	{0},
 };
-#undef MESSAGE
 
-#define MESSAGE jw_share_options
 static const struct json_field share_fields[] = {
-	MEMBER("place", place),
-	MEMBER("state", state_dir),
-	MEMBER("key", sign_key),
-	MEMBER("passphrase", passphrase),
-	MEMBER("unsigned", allow_unsigned),
-	MEMBER("insecure", insecure),
-	JSON_LINES_OF("hosts", struct MESSAGE, insecure_hosts, insecure_host_count, NULL,
+	FIELD(jw_share_options, "place", place),
+	FIELD(jw_share_options, "state", state_dir),
+	FIELD(jw_share_options, "key", sign_key),
+	FIELD(jw_share_options, "passphrase", passphrase),
+	FIELD(jw_share_options, "unsigned", allow_unsigned),
+	FIELD(jw_share_options, "insecure", insecure),
+	JSON_LINES_OF("hosts", struct jw_share_options, insecure_hosts, insecure_host_count, NULL,
 				  .most = OBJECT_MOST_HOSTS),
 	{0},
 };
-#undef MESSAGE
 
-#define MESSAGE object_setup
 static const struct json_field setup_fields[] = {
-	MEMBER("folder", folder),
-	JSON_MEMBERS_BEHIND(struct MESSAGE, system, JSON_TABLE(struct jw_system, system_fields)),
-	JSON_MEMBERS_BEHIND(struct MESSAGE, options, JSON_TABLE(struct jw_share_options, share_fields)),
+	FIELD(object_setup, "folder", folder),
+	JSON_MEMBERS_BEHIND(struct object_setup, system, JSON_TABLE(struct jw_system, system_fields)),
+	JSON_MEMBERS_BEHIND(struct object_setup, options,
+						JSON_TABLE(struct jw_share_options, share_fields)),
 	{0},
 };
 static const struct json_table setup_table = {.fields = setup_fields};
-#undef MESSAGE
 
-#define MESSAGE object_job
 static const struct json_field object_job_fields[] = {
-	MEMBER("job", id),
-	MEMBER("what", what),
-	JSON_OF(JSON_HEX, "key", struct MESSAGE, key, .text = NULL),
-	MEMBER("sm", sm),
-	MEMBER("most_bytes", most_bytes),
-	JSON_OF(JSON_HEX, "dead", struct MESSAGE, dead, .text = NULL),
+	FIELD(object_job, "job", id),
+	FIELD(object_job, "what", what),
+	JSON_OF(JSON_HEX, "key", struct object_job, key, .text = NULL),
+	FIELD(object_job, "sm", sm),
+	FIELD(object_job, "most_bytes", most_bytes),
+	JSON_OF(JSON_HEX, "dead", struct object_job, dead, .text = NULL),
 	{0},
 };
 static const struct json_table object_job_table = {.fields = object_job_fields};
-#undef MESSAGE
 
-#define MESSAGE object_answer
 static const struct json_field object_answer_fields[] = {
-	MEMBER("answer", id),       MEMBER("what", what),
-	MEMBER("said", said),       JSON_OF(JSON_HEX, "claim", struct MESSAGE, claim, .text = NULL),
-	MEMBER("seconds", seconds), MEMBER("bytes", bytes),
-	MEMBER("why", why),         {0},
+	FIELD(object_answer, "answer", id),
+	FIELD(object_answer, "what", what),
+	FIELD(object_answer, "said", said),
+	JSON_OF(JSON_HEX, "claim", struct object_answer, claim, .text = NULL),
+	FIELD(object_answer, "seconds", seconds),
+	FIELD(object_answer, "bytes", bytes),
+	FIELD(object_answer, "why", why),
+	{0},
 };
 static const struct json_table object_answer_table = {.fields = object_answer_fields};
-#undef MESSAGE
 
 /* ---- lines */
-
-/* An error in English and, if the worker has its user's language, in that. */
-static int put_error(cJSON *object, const char *error)
-{
-	char *said = text_language ? text_language->translation(error) : NULL;
-
-	json_add_text(object, "error", error);
-	if (said)
-		json_add_text(object, "translation", said);
-	mem_free(said);
-	return 0;
-}
 
 static void get_error(const cJSON *object, char *error, size_t size)
 {
@@ -160,16 +135,25 @@ static void get_error(const cJSON *object, char *error, size_t size)
 		text_language->learn(error, said);
 }
 
-/* `error` may be NULL. */
+/* `error`, which may be NULL, is put in English and, if the worker has its user's language, in
+ * that. */
 static int put(struct jw_error *err, struct buf *line, const struct json_table *table,
 			   const void *values, const char *error)
 {
 	cJSON *object = json_object(table, values);
-	char *text = ((error && put_error(object, error))) ? NULL : json_line(object);
-	const int result = text ? buf_printf(err, line, "%s\n", text) : -1;
+	char *said = error && text_language ? text_language->translation(error) : NULL;
+	char *text;
+	int result;
 
+	if (error)
+		json_add_text(object, "error", error);
+	if (said)
+		json_add_text(object, "translation", said);
+	text = json_line(object);
+	result = buf_printf(err, line, "%s\n", text);
 	cJSON_free(text);
 	cJSON_Delete(object);
+	mem_free(said);
 	return result;
 }
 
@@ -300,15 +284,18 @@ int object_get_setup(struct jw_error *err, const char *line, size_t size,
 	};
 	object = get(err, line, size, &setup_table, &ret_given->setup);
 	cJSON_Delete(object);
-	if (object && (!ret_given->setup.folder || !ret_given->options.place ||
-				   ret_given->system.driver.trust > JW_TRUST_OPAQUE)) {
-		error_set(err, JW_ERR_FORMAT, "no place of objects is named");
-		object = NULL;
+	if (!object) {
+		object_given_free(ret_given);
+		return -1;
 	}
-	if (object && (ret_given->system.cache.path || (ret_given->system.cache.path = mem_string(""))))
-		return 0;
-	object_given_free(ret_given);
-	return -1;
+	if (!ret_given->setup.folder || !ret_given->options.place ||
+		ret_given->system.driver.trust > JW_TRUST_OPAQUE) {
+		object_given_free(ret_given);
+		return error_set(err, JW_ERR_FORMAT, "no place of objects is named");
+	}
+	if (!ret_given->system.cache.path)
+		ret_given->system.cache.path = mem_string("");
+	return 0;
 }
 
 void object_given_free(struct object_given *given)

@@ -186,6 +186,3 @@ int object_get_answer(struct jw_error *err, const char *line, size_t size,
 
 /* FOLDER/KEY, a cache of the one entry that was fetched. The caller frees it. */
 char *object_folder(const char *folder, uint64_t key);
-
-/* A worker with the driver, or another compiler: takes over the process, as jw_worker_main does */
-int worker_main(void);

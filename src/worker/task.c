@@ -17,32 +17,31 @@
 
 enum { MOST_TASK = 1 << 20 };
 
-static int open_document(struct jw_error *err, const cJSON *document, struct task *ret_task)
-{
-	const char *compiler = json_text(document, "compiler", "");
-
-	if (!strcmp(compiler, "nvrtc"))
-		return task_nvrtc(err, document, ret_task);
-	if (!strcmp(compiler, "ptxas"))
-		return task_ptxas(err, document, ret_task);
-	if (!strcmp(compiler, "nvjitlink"))
-		return task_nvjitlink(err, document, ret_task);
-	return error_set(err, JW_ERR_FORMAT, "no compiler is called “%.40s”", compiler);
-}
-
 int task_open(struct jw_error *err, struct task *ret_task)
 {
 	char *path = os_env(TASK_VARIABLE);
 	struct buf text = {0};
 	cJSON *document = NULL;
+	const char *compiler;
 	int result = -1;
 
 	if (!path)
 		return 0;
-	if (!os_read_file(err, path, MOST_TASK, &text))
-		document = json_parse(err, buf_text(&text), text.size);
-	if (document && !(result = open_document(err, document, ret_task)))
+	if (os_read_file(err, path, MOST_TASK, &text) ||
+		!(document = json_parse(err, buf_text(&text), text.size)))
+		goto done;
+	compiler = json_text(document, "compiler", "");
+	if (!strcmp(compiler, "nvrtc"))
+		result = task_nvrtc(err, document, ret_task);
+	else if (!strcmp(compiler, "ptxas"))
+		result = task_ptxas(err, document, ret_task);
+	else if (!strcmp(compiler, "nvjitlink"))
+		result = task_nvjitlink(err, document, ret_task);
+	else
+		error_set(err, JW_ERR_FORMAT, "no compiler is called “%.40s”", compiler);
+	if (!result)
 		(void)os_env_set(NULL, TASK_VARIABLE, NULL);
+done:
 	cJSON_Delete(document);
 	buf_free(&text);
 	mem_free(path);
@@ -53,14 +52,12 @@ int task_write(struct jw_error *err, const char *folder, cJSON *document, char *
 {
 	char *text = json_line(document);
 	char *path = os_join(folder, "task.json");
-	int result = -1;
+	const int result = os_write_atomic(err, path, text, strlen(text));
 
-	if (path && !os_write_atomic(err, path, text, strlen(text))) {
+	if (result)
+		mem_free(path);
+	else
 		*ret_path = path;
-		path = NULL;
-		result = 0;
-	}
-	mem_free(path);
 	cJSON_free(text);
 	cJSON_Delete(document);
 	return result;
@@ -239,13 +236,7 @@ done:
 	return result;
 }
 
-static int write_entry(struct jw_error *err, struct ptxas_task *task, const char *path)
-{
-	if (os_make_parent(err, path, 0700))
-		return -1;
-	return os_write_atomic(err, path, task->entry.data, task->entry.size);
-}
-
+/* Writes the entry that the driver would have written. */
 static int store(struct jw_error *err, struct ptxas_task *task, struct jw_target device,
 				 enum cache_key_form form, const struct module *module)
 {
@@ -265,8 +256,6 @@ static int store(struct jw_error *err, struct ptxas_task *task, struct jw_target
 	struct buf *entry = &task->entry;
 	int result = -1;
 
-	if (!path)
-		return -1;
 	cache_entry_header(header, key_bytes, task->cubin.size,
 					   fnv_update(FNV_START, task->cubin.data, task->cubin.size));
 	buf_clear(entry);
@@ -275,8 +264,9 @@ static int store(struct jw_error *err, struct ptxas_task *task, struct jw_target
 		!buf_append(err, entry, start, (size_t)start_length) &&
 		!buf_append(err, entry, module->payload.data, body_length) &&
 		!buf_append(err, entry, tail, tail_length) &&
-		!buf_append(err, entry, task->cubin.data, task->cubin.size))
-		result = write_entry(err, task, path);
+		!buf_append(err, entry, task->cubin.data, task->cubin.size) &&
+		!os_make_parent(err, path, 0700))
+		result = os_write_atomic(err, path, entry->data, entry->size);
 	mem_free(path);
 	return result;
 }
@@ -326,59 +316,48 @@ static void ptxas_work(void *state, const struct protocol_job *job, struct buf *
 	TEXT_COPY(answer->error, why.message);
 }
 
-static int read_ptxas_targets(struct jw_error *err, const cJSON *array, struct ptxas_task *task)
-{
-	const cJSON *item;
-
-	if (!cJSON_IsArray(array) || cJSON_GetArraySize(array) > PROTOCOL_MOST_DEVICES)
-		return error_set(err, JW_ERR_FORMAT, "a task without targets");
-	cJSON_ArrayForEach(item, array)
-	{
-		if (!cJSON_IsNumber(item) || !(item->valuedouble >= 10 && item->valuedouble <= 999))
-			return error_set(err, JW_ERR_FORMAT, "not an architecture");
-		task->targets[task->target_count++].sm = (uint16_t)item->valuedouble;
-	}
-	return 0;
-}
-
 int task_ptxas(struct jw_error *err, const cJSON *document, struct task *ret_task)
 {
+	const cJSON *targets = cJSON_GetObjectItemCaseSensitive(document, "targets"), *item;
 	struct ptxas_task *task = mem_alloc(sizeof *task);
-	char *folder = os_env("CUDA_CACHE_PATH");
 
-	if (!folder)
-		goto fail;
-	task->folder = folder;
-	folder = NULL;
+	task->folder = os_env("CUDA_CACHE_PATH");
 	task->program = mem_string(json_text(document, "program", ""));
 	TEXT_COPY(task->profile.stamp, json_text(document, "stamp", ""));
-	if ((!task->profile.stamp[0]) ||
-		read_ptxas_targets(err, cJSON_GetObjectItemCaseSensitive(document, "targets"), task))
+	if (!task->folder || !task->profile.stamp[0]) {
+		error_set(err, JW_ERR_FORMAT, "not a task for ptxas");
 		goto fail;
+	}
+	if (!cJSON_IsArray(targets) || cJSON_GetArraySize(targets) > PROTOCOL_MOST_DEVICES) {
+		error_set(err, JW_ERR_FORMAT, "a task without targets");
+		goto fail;
+	}
+	cJSON_ArrayForEach(item, targets)
+	{
+		if (!cJSON_IsNumber(item) || !(item->valuedouble >= 10 && item->valuedouble <= 999)) {
+			error_set(err, JW_ERR_FORMAT, "not an architecture");
+			goto fail;
+		}
+		task->targets[task->target_count++].sm = (uint16_t)item->valuedouble;
+	}
 	*ret_task = (struct task){
 		.state = task, .greet = ptxas_greet, .work = ptxas_work, .close = ptxas_close};
 	return 0;
 fail:
-	mem_free(folder);
-	if (task)
-		ptxas_close(task);
-	return err && err->code ? -1 : error_set(err, JW_ERR_FORMAT, "not a task for ptxas");
+	ptxas_close(task);
+	return -1;
 }
 
 int task_write_ptxas(struct jw_error *err, const struct plan *plan, const char *ptxas,
 					 const char *folder, char **ret_task)
 {
 	cJSON *object = cJSON_CreateObject(), *targets;
-	bool complete = cJSON_AddStringToObject(object, "compiler", "ptxas") &&
-					cJSON_AddStringToObject(object, "program", ptxas) &&
-					cJSON_AddStringToObject(object, "stamp", plan->profile.stamp) &&
-					(targets = cJSON_AddArrayToObject(object, "targets"));
 
-	for (size_t i = 0; complete && i < plan->target_count; i++)
-		complete = cJSON_AddItemToArray(targets, cJSON_CreateNumber(plan->targets[i].device.sm));
-	if (!complete) {
-		cJSON_Delete(object);
-		object = NULL;
-	}
+	json_add_text(object, "compiler", "ptxas");
+	json_add_text(object, "program", ptxas);
+	json_add_text(object, "stamp", plan->profile.stamp);
+	targets = cJSON_AddArrayToObject(object, "targets");
+	for (size_t i = 0; i < plan->target_count; i++)
+		(void)cJSON_AddItemToArray(targets, cJSON_CreateNumber(plan->targets[i].device.sm));
 	return task_write(err, folder, object, ret_task);
 }

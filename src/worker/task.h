@@ -32,8 +32,7 @@ int task_nvrtc(struct jw_error *err, const cJSON *document, struct task *ret_tas
 int task_ptxas(struct jw_error *err, const cJSON *document, struct task *ret_task);
 int task_nvjitlink(struct jw_error *err, const cJSON *document, struct task *ret_task);
 
-/* Writes such a document to FOLDER/task.json and deletes it (NULL is out of memory). The caller
- * frees the path. */
+/* Writes such a document to FOLDER/task.json and deletes it. The caller frees the path. */
 int task_write(struct jw_error *err, const char *folder, cJSON *document, char **ret_path);
 /* The same for ptxas, which compiles the plan for another machine (docs/elsewhere.md). */
 int task_write_ptxas(struct jw_error *err, const struct plan *plan, const char *ptxas,

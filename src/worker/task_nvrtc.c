@@ -111,7 +111,7 @@ static int open_by_name(struct jw_error *err, struct os_library **ret_library)
  * NVRTC's to report. */
 static int load_builtins(struct jw_error *err, const struct nvrtc *nvrtc, const char *path)
 {
-	char *folder = os_dir_name(path), name[64], *builtins = NULL;
+	char *folder = os_dir_name(path), name[64], *builtins;
 	struct os_library *library;
 	int result = 0;
 
@@ -119,9 +119,8 @@ static int load_builtins(struct jw_error *err, const struct nvrtc *nvrtc, const 
 		(void)snprintf(name, sizeof name, "nvrtc-builtins64_%u%u.dll", nvrtc->major, nvrtc->minor);
 	else
 		(void)snprintf(name, sizeof name, "libnvrtc-builtins.so.%u.%u", nvrtc->major, nvrtc->minor);
-	if (folder)
-		builtins = os_join(folder, name);
-	if (builtins && os_exists(builtins)) {
+	builtins = os_join(folder, name);
+	if (os_exists(builtins)) {
 		result = compiler_check_trust(err, builtins);
 		if (!result)
 			(void)os_library_open(NULL, builtins, &library);
@@ -277,37 +276,31 @@ static void nvrtc_work(void *state, const struct protocol_job *job, struct buf *
 	buf_free(&ptx);
 }
 
-static int read_nvrtc_options(struct jw_error *err, const cJSON *array, struct nvrtc_task *task)
-{
-	const cJSON *item;
-
-	if (!cJSON_IsArray(array) || cJSON_GetArraySize(array) > MOST_OPTIONS)
-		return error_set(err, JW_ERR_FORMAT, "a task without options");
-	task->options = mem_array((size_t)cJSON_GetArraySize(array), sizeof *task->options);
-	cJSON_ArrayForEach(item, array)
-	{
-		if (!cJSON_IsString(item))
-			return error_set(err, JW_ERR_FORMAT, "an option that is not text");
-		task->options[task->option_count] = mem_string(item->valuestring);
-		if (!task->options[task->option_count++])
-			return -1;
-	}
-	return 0;
-}
-
 int task_nvrtc(struct jw_error *err, const cJSON *document, struct task *ret_task)
 {
+	const cJSON *options = cJSON_GetObjectItemCaseSensitive(document, "options"), *item;
 	struct nvrtc_task *task = mem_alloc(sizeof *task);
 
 	task->library = mem_string(json_text(document, "library", ""));
 	task->name = mem_string(json_text(document, "name", ""));
 	task->output = mem_string(json_text(document, "output", ""));
-	if ((!task->name) || !task->output ||
-		read_nvrtc_options(err, cJSON_GetObjectItemCaseSensitive(document, "options"), task)) {
-		nvrtc_close(task);
-		return -1;
+	if (!cJSON_IsArray(options) || cJSON_GetArraySize(options) > MOST_OPTIONS) {
+		error_set(err, JW_ERR_FORMAT, "a task without options");
+		goto fail;
+	}
+	task->options = mem_array((size_t)cJSON_GetArraySize(options), sizeof *task->options);
+	cJSON_ArrayForEach(item, options)
+	{
+		if (!cJSON_IsString(item)) {
+			error_set(err, JW_ERR_FORMAT, "an option that is not text");
+			goto fail;
+		}
+		task->options[task->option_count++] = mem_string(item->valuestring);
 	}
 	*ret_task = (struct task){
 		.state = task, .greet = nvrtc_greet, .work = nvrtc_work, .close = nvrtc_close};
 	return 0;
+fail:
+	nvrtc_close(task);
+	return -1;
 }

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jitwarm/worker.h>
+
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -59,30 +61,23 @@ struct driver_input {
 	struct buf *linked;
 };
 
-/* Returns a CUresult. */
-static int make_context(struct driver *driver, int ordinal)
-{
-	const struct cuda *cuda = &driver->cuda;
-	void *context = NULL;
-	int device, result = cuda->cuDeviceGet(&device, ordinal);
-
-	if (!result)
-		result = cuda->cuDevicePrimaryCtxRetain(&context, device);
-	if (!result)
-		driver->contexts[ordinal] = context;
-	return result;
-}
-
-/* The outcome gives the reason why a device cannot be used. */
+/* Makes the device's context the current one. The outcome gives the reason why that is not so. */
 static void use_device(struct driver *driver, int ordinal, uint64_t spare_bytes,
 					   struct driver_outcome *outcome)
 {
 	const struct cuda *cuda = &driver->cuda;
+	const bool is_new = !driver->contexts[ordinal];
 	size_t free_bytes, total_bytes;
-	bool is_new = !driver->contexts[ordinal];
+	void *context = NULL;
+	int device;
 
-	if (is_new)
-		outcome->result = make_context(driver, ordinal);
+	if (is_new) {
+		outcome->result = cuda->cuDeviceGet(&device, ordinal);
+		if (!outcome->result)
+			outcome->result = cuda->cuDevicePrimaryCtxRetain(&context, device);
+		if (!outcome->result)
+			driver->contexts[ordinal] = context;
+	}
 	if (!outcome->result)
 		outcome->result = cuda->cuCtxSetCurrent(driver->contexts[ordinal]);
 	outcome->no_context = outcome->result != CUDA_SUCCESS;
@@ -116,103 +111,80 @@ static void logs_prepare(struct logs *logs)
 		(void *)(uintptr_t)sizeof logs->errors; /* NOLINT(performance-no-int-to-ptr) */
 }
 
-static int load_module(const struct cuda *cuda, const void *image, struct logs *logs)
+/* Loads the module and unloads it. For CACHE_KEY_LINK it is compiled when it is added to a link,
+ * which is never completed, since its result is not cached (measured). Returns a CUresult. */
+static int compile(const struct cuda *cuda, const struct driver_input *input, struct logs *logs)
 {
-	void *module = NULL;
-	int result = cuda->cuModuleLoadDataEx(&module, image, 4, logs->options, logs->values);
+	void *made = NULL;
+	int result;
 
-	if (!result)
-		(void)cuda->cuModuleUnload(module);
-	return result;
-}
-
-/* The input is compiled when it is added; the link itself is never completed, since its result is
- * not cached (measured). */
-static int add_to_link(const struct cuda *cuda, void *image, size_t size, struct logs *logs)
-{
-	void *state = NULL;
-	int result = cuda->cuLinkCreate_v2(4, logs->options, logs->values, &state);
-
-	if (result)
+	if (input->form == CACHE_KEY_LINK) {
+		result = cuda->cuLinkCreate_v2(4, logs->options, logs->values, &made);
+		if (!result) {
+			result = cuda->cuLinkAddData_v2(made, CUDA_JIT_INPUT_FATBINARY, input->image,
+											input->size, "jitwarm", 0, NULL, NULL);
+			(void)cuda->cuLinkDestroy(made);
+		}
 		return result;
-	result = cuda->cuLinkAddData_v2(state, CUDA_JIT_INPUT_FATBINARY, image, size, "jitwarm", 0,
-									NULL, NULL);
-	(void)cuda->cuLinkDestroy(state);
-	return result;
-}
-
-/* Adds each of the containers to the link. */
-static int add_containers(const struct cuda *cuda, void *state, const struct driver_input *input)
-{
-	uint8_t *image = input->image;
-	int result = CUDA_SUCCESS;
-
-	for (size_t at = 0; !result && at < input->size;) {
-		struct container_walk walk = {0};
-
-		if (container_check(&walk, image + at, input->size - at, input->size - at) !=
-			CONTAINER_SOUND)
-			return CUDA_ERROR_INVALID_IMAGE;
-		result = cuda->cuLinkAddData_v2(state, CUDA_JIT_INPUT_FATBINARY, image + at,
-										(size_t)walk.size_bytes, "jitwarm", 0, NULL, NULL);
-		at += (size_t)walk.size_bytes;
 	}
+	result = cuda->cuModuleLoadDataEx(&made, input->image, 4, logs->options, logs->values);
+	if (!result)
+		(void)cuda->cuModuleUnload(made);
 	return result;
 }
 
-/* The linked code is the link's own, and goes with it. -1: out of memory. */
+/* Links the containers. Their linked code is the link's own, and goes with it. -1: it is too large
+ */
 static int link_containers(struct jw_error *err, const struct cuda *cuda,
 						   const struct driver_input *input, struct logs *logs, int *ret_result)
 {
+	uint8_t *image = input->image;
 	void *state = NULL, *linked = NULL;
-	size_t size = 0;
-	int failed = 0;
+	size_t linked_bytes = 0;
+	int called = cuda->cuLinkCreate_v2(4, logs->options, logs->values, &state), result = 0;
 
-	*ret_result = cuda->cuLinkCreate_v2(4, logs->options, logs->values, &state);
-	if (*ret_result)
+	if (called) {
+		*ret_result = called;
 		return 0;
-	*ret_result = add_containers(cuda, state, input);
-	if (!*ret_result)
-		*ret_result = cuda->cuLinkComplete(state, &linked, &size);
-	if (!*ret_result)
-		failed = buf_append(err, input->linked, linked, size);
+	}
+	for (size_t at = 0; !called && at < input->size;) {
+		struct container_walk walk = {0};
+
+		if (container_check(&walk, image + at, input->size - at, input->size - at) !=
+			CONTAINER_SOUND) {
+			called = CUDA_ERROR_INVALID_IMAGE;
+			break;
+		}
+		called = cuda->cuLinkAddData_v2(state, CUDA_JIT_INPUT_FATBINARY, image + at,
+										(size_t)walk.size_bytes, "jitwarm", 0, NULL, NULL);
+		at += (size_t)walk.size_bytes;
+	}
+	if (!called)
+		called = cuda->cuLinkComplete(state, &linked, &linked_bytes);
+	if (!called)
+		result = buf_append(err, input->linked, linked, linked_bytes);
 	(void)cuda->cuLinkDestroy(state);
-	return failed;
-}
-
-/* Returns a CUresult. */
-static int run_input(const struct cuda *cuda, const struct driver_input *input, struct logs *logs)
-{
-	return input->form == CACHE_KEY_LINK ? add_to_link(cuda, input->image, input->size, logs)
-										 : load_module(cuda, input->image, logs);
-}
-
-static int check_input(struct jw_error *err, const struct cuda *cuda,
-					   const struct driver_input *input)
-{
-	const bool link = input->form == CACHE_KEY_LINK || input->linked;
-
-	if (input->device < 0 || input->device >= DRIVER_MOST_DEVICES)
-		return error_set(err, JW_ERR_USAGE, "no device %d", input->device);
-	if (link && (!cuda->cuLinkCreate_v2 || !cuda->cuLinkAddData_v2 || !cuda->cuLinkDestroy ||
-				 (input->linked && !cuda->cuLinkComplete)))
-		return error_set(err, JW_ERR_DRIVER, "the driver has no cuLinkAddData: it is too old");
-	return 0;
+	*ret_result = called;
+	return result;
 }
 
 /* Loads one module (for CACHE_KEY_LINK: adds it to a link) and unloads it; or links. -1: not tried,
- * or out of memory; *ret_outcome has the driver's result. */
+ * or the linked code is too large; *ret_outcome has the driver's result. */
 static int driver_compile(struct jw_error *err, struct driver *driver,
 						  const struct driver_input *input, struct driver_outcome *ret_outcome)
 {
 	static struct logs
 		logs; /* a worker has one thread; 32 KiB of stack would be too much on Windows */
 	const struct cuda *cuda = &driver->cuda;
+	const bool links = input->form == CACHE_KEY_LINK || input->linked;
 	uint64_t used_ns;
-	int failed = 0;
+	int result = 0;
 
-	if (check_input(err, cuda, input))
-		return -1;
+	if (input->device < 0 || input->device >= DRIVER_MOST_DEVICES)
+		return error_set(err, JW_ERR_USAGE, "no device %d", input->device);
+	if (links && (!cuda->cuLinkCreate_v2 || !cuda->cuLinkAddData_v2 || !cuda->cuLinkDestroy ||
+				  (input->linked && !cuda->cuLinkComplete)))
+		return error_set(err, JW_ERR_DRIVER, "the driver has no cuLinkAddData: it is too old");
 	memset(ret_outcome, 0, sizeof *ret_outcome);
 	use_device(driver, input->device, input->spare_bytes, ret_outcome);
 	if (ret_outcome->no_context)
@@ -220,14 +192,14 @@ static int driver_compile(struct jw_error *err, struct driver *driver,
 	logs_prepare(&logs);
 	used_ns = os_cpu_ns();
 	if (input->linked)
-		failed = link_containers(err, cuda, input, &logs, &ret_outcome->result);
+		result = link_containers(err, cuda, input, &logs, &ret_outcome->result);
 	else
-		ret_outcome->result = run_input(cuda, input, &logs);
+		ret_outcome->result = compile(cuda, input, &logs);
 	ret_outcome->cpu_ms = (double)(os_cpu_ns() - used_ns) / 1e6;
 	memcpy(ret_outcome->log, logs.errors[0] ? logs.errors : logs.info, sizeof ret_outcome->log);
 	ret_outcome->log[sizeof ret_outcome->log - 1] = '\0';
 	ret_outcome->sticky = ret_outcome->result && cuda->cuCtxSynchronize() != CUDA_SUCCESS;
-	return failed;
+	return result;
 }
 
 enum { STDIN = 0 };
@@ -470,7 +442,7 @@ static int serve(struct jw_error *err, struct worker *worker)
 	return 0;
 }
 
-int worker_main(void)
+int jw_worker_main(void)
 {
 	static struct protocol_hello hello;
 	struct worker worker = {

@@ -1,12 +1,15 @@
 /* jitwarm worker: a process that prime starts. */
+#include <jitwarm/share.h>
 #include <jitwarm/worker.h>
 
 #include "cli/command.h"
 
 static int worker_run(struct jw_error *err, struct cli *cli)
 {
+	const int result = jw_is_share_worker() ? jw_share_worker_main() : jw_worker_main();
+
 	(void)err;
-	cli->status = jw_worker_main() ? EXIT_FAILED : EXIT_DONE;
+	cli->status = result ? EXIT_FAILED : EXIT_DONE;
 	return 0;
 }
 
