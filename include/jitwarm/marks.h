@@ -15,7 +15,7 @@
 /* The marks of the cache directory, in the form of jw_cache_list; `state_dir` NULL: no marks. The
  * caller frees with jw_marks_close. */
 struct jw_marks;
-int jw_marks_open(const char *state_dir, const char *cache_dir, struct jw_marks **ret_marks);
+struct jw_marks *jw_marks_open(const char *state_dir, const char *cache_dir);
 void jw_marks_close(struct jw_marks *marks);
 
 /* A mark ends when the entry is compiled again. */

@@ -63,47 +63,12 @@ static int add_driver(struct jw_error *err, struct job *job, const char *stamp, 
 	return 0;
 }
 
-static int add_exported_member(struct jw_error *err, struct job *job, struct set *set, size_t item,
-							   const struct pack_member *member, uint32_t *ret_at)
-{
-	const size_t count = job->manifest.member_count;
-
-	if (manifest_add_member(err, &job->manifest, set, member, ret_at))
-		return -1;
-	if (*ret_at == count)
-		job->contributors[count] = item;
-	return 0;
-}
-
-/* Each payload, then the cubins compiled from it: a cubin holds its module's names, and with line
- * numbers its text, so that one helps to compress the other. */
-static int add_items(struct jw_error *err, struct job *job, struct set *set)
-{
-	struct gather *gather = &job->gather;
-
-	for (size_t i = 0; i < gather->count; i++) {
-		struct gathered *item = &gather->items[i];
-		const struct pack_member ptx = {
-			.kind = PACK_PTX, .digest = item->payload, .size_bytes = item->payload_bytes};
-		const struct pack_member cubin = {
-			.kind = PACK_CUBIN, .digest = item->cubin, .size_bytes = item->cubin_bytes};
-
-		if (add_driver(err, job, item->stamp, &item->entry.driver) ||
-			add_exported_member(err, job, set, i, &ptx, &item->entry.ptx) ||
-			add_exported_member(err, job, set, i, &cubin, &item->entry.cubin))
-			return -1;
-		job->manifest.entries[job->manifest.entry_count++] = item->entry;
-		item->entry.options = NULL; /* the manifest owns it now */
-	}
-	return 0;
-}
-
 static int make_export_manifest(struct jw_error *err, struct job *job)
 {
 	struct pack_manifest *manifest = &job->manifest;
-	size_t count = job->gather.count;
+	const size_t count = job->gather.count;
 	struct set set = {0};
-	int result = -1;
+	int result = 0;
 
 	if (count > PACK_MOST_ENTRIES)
 		return error_set(err, JW_ERR_LIMIT, "more than %d entries for one pack", PACK_MOST_ENTRIES);
@@ -112,21 +77,28 @@ static int make_export_manifest(struct jw_error *err, struct job *job)
 	manifest->members = mem_array(2 * count, sizeof *manifest->members);
 	manifest->drivers = mem_array(PACK_MOST_DRIVERS, sizeof *manifest->drivers);
 	job->contributors = mem_array(2 * count, sizeof *job->contributors);
-	if (manifest->entries && manifest->members && manifest->drivers && job->contributors)
-		result = add_items(err, job, &set);
+	/* Each payload, then the cubins compiled from it: a cubin holds its module's names, and with
+	 * line numbers its text, so that one helps to compress the other. */
+	for (size_t i = 0; !result && i < count; i++) {
+		struct gathered *item = &job->gather.items[i];
+		const struct pack_member ptx = {
+			.kind = PACK_PTX, .digest = item->payload, .size_bytes = item->payload_bytes};
+		const struct pack_member cubin = {
+			.kind = PACK_CUBIN, .digest = item->cubin, .size_bytes = item->cubin_bytes};
+		const size_t before = manifest->member_count;
+
+		result = add_driver(err, job, item->stamp, &item->entry.driver) ||
+				 manifest_add_member(err, manifest, &set, &ptx, &item->entry.ptx) ||
+				 manifest_add_member(err, manifest, &set, &cubin, &item->entry.cubin);
+		for (size_t at = before; at < manifest->member_count; at++)
+			job->contributors[at] = i;
+		if (!result) {
+			manifest->entries[manifest->entry_count++] = item->entry;
+			item->entry.options = NULL; /* the manifest owns it now */
+		}
+	}
 	set_free(&set);
 	return result;
-}
-
-static int nothing_there(struct jw_error *err, const struct job *job,
-						 const struct jw_export_result *result)
-{
-	if (result->other_drivers)
-		return error_set(err, JW_ERR_NOT_FOUND,
-						 "%s: holds entries of other drivers only (%zu): --all takes them",
-						 job->dir, result->other_drivers);
-	return error_set(err, JW_ERR_NOT_FOUND, "%s: holds nothing to export%s", job->dir,
-					 result->other_targets ? " for these GPUs" : "");
 }
 
 static int gather_entries(struct jw_error *err, struct job *job, struct jw_export_result *result)
@@ -150,21 +122,14 @@ static int gather_entries(struct jw_error *err, struct job *job, struct jw_expor
 				   ? error_set(err, JW_ERR_NOT_FOUND,
 							   "%s: nothing is cached yet: “jitwarm prime” first", job->dir)
 				   : error_copy(err, &why);
-	return job->gather.count ? make_export_manifest(err, job) : nothing_there(err, job, result);
-}
-
-static int read_exported_entry(struct jw_error *err, struct job *job, size_t member,
-							   const uint8_t **ret_data)
-{
-	size_t item = job->contributors[member];
-
-	if (item != job->loaded &&
-		gather_read(err, job->dir, &job->gather.items[item], &job->bytes, &job->parts))
-		return -1;
-	job->loaded = item;
-	*ret_data =
-		job->manifest.members[member].kind == PACK_PTX ? job->parts.payload : job->parts.cubin;
-	return 0;
+	if (job->gather.count)
+		return make_export_manifest(err, job);
+	if (result->other_drivers)
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "%s: holds entries of other drivers only (%zu): --all takes them",
+						 job->dir, result->other_drivers);
+	return error_set(err, JW_ERR_NOT_FOUND, "%s: holds nothing to export%s", job->dir,
+					 result->other_targets ? " for these GPUs" : "");
 }
 
 static int write_out(struct jw_error *err, void *context, const void *data, size_t size)
@@ -182,27 +147,20 @@ static int put_content(struct jw_error *err, void *context, struct writer *write
 
 	for (size_t i = 0; i < job->manifest.member_count; i++) {
 		const struct pack_member *member = &job->manifest.members[i];
+		const size_t item = job->contributors[i];
 		char name[TAR_MOST_NAME + 1];
-		const uint8_t *data;
 
-		if (cancel_check(err, &job->options->cancel) || read_exported_entry(err, job, i, &data) ||
-			writer_member(err, writer, pack_member_name(name, member), data, member->size_bytes))
+		if (cancel_check(err, &job->options->cancel) ||
+			(item != job->loaded &&
+			 gather_read(err, job->dir, &job->gather.items[item], &job->bytes, &job->parts)))
+			return -1;
+		job->loaded = item;
+		if (writer_member(err, writer, pack_member_name(name, member),
+						  member->kind == PACK_PTX ? job->parts.payload : job->parts.cubin,
+						  member->size_bytes))
 			return -1;
 	}
 	return 0;
-}
-
-static int write_members(struct jw_error *err, struct job *job, struct written *ret_written)
-{
-	const struct writer_options options = {
-		.context = job,
-		.write = write_out,
-		.content = put_content,
-		.level = job->options->best ? LEVEL_BEST : WRITER_USUAL,
-		.workers = job->options->best ? 1 : 0,
-	};
-
-	return writer_pack(err, &options, &job->manifest, ret_written);
 }
 
 static bool is_same_pack(const char *a, const char *b)
@@ -220,43 +178,44 @@ static bool is_same_pack(const char *a, const char *b)
 	return same;
 }
 
-/* Whether the signature of the pack that was there would be left beside another one, which no
- * import would take. The same entries give the same pack, whose signature holds. */
-static bool leaves_signature(const struct job *job, const char *fresh, const char *real,
-							 const char *signature)
-{
-	return !job->options->sign_key && os_exists(signature) && !is_same_pack(fresh, real);
-}
-
 /* Written beside the final file, and renamed when it is complete. */
 static int replace_pack_file(struct jw_error *err, struct job *job, struct written *ret_written)
 {
-	char *real = NULL, *start = NULL, *path = NULL, *signature = NULL;
+	const struct jw_export_options *options = job->options;
+	const struct writer_options how = {
+		.context = job,
+		.write = write_out,
+		.content = put_content,
+		.level = options->best ? LEVEL_BEST : WRITER_USUAL,
+		.workers = options->best ? 1 : 0,
+	};
+	char *real, *start, *path, *signature;
 	struct jw_error why = {0};
 	bool left = false;
 	int result = -1;
 
-	if (os_replaceable(err, job->options->output, &real))
+	if (os_replaceable(err, options->output, &real))
 		return -1;
 	os_sweep_beside(real, OS_LEFT_S);
 	start = os_beside(real);
-	path = start ? mem_printf("%s%08x", start, (unsigned)randombytes_random()) : NULL;
-	signature = mem_printf("%s.minisig", job->options->output);
-	if (!path || !signature)
-		goto done;
+	path = mem_printf("%s%08x", start, (unsigned)randombytes_random());
+	signature = mem_printf("%s.minisig", options->output);
 	if (os_file_open(&why, path, OS_OPEN_CREATE, &job->file)) {
 		/* The name that was given, not the one beside it */
-		error_set(err, why.code == JW_ERR_NOT_FOUND ? JW_ERR_IO : why.code, "%s%s",
-				  job->options->output,
+		error_set(err, why.code == JW_ERR_NOT_FOUND ? JW_ERR_IO : why.code, "%s%s", options->output,
 				  why.message + (text_starts(why.message, path) ? strlen(path) : 0));
 		goto done;
 	}
+	result = writer_pack(err, &how, &job->manifest, ret_written);
 	/* Its entries may leave the cache next: the pack has to outlast a power loss. */
-	result = write_members(err, job, ret_written) || os_file_sync(err, job->file) ? -1 : 0;
+	if (!result)
+		result = os_file_sync(err, job->file);
 	os_file_close(job->file);
 	job->file = NULL;
 	if (!result) {
-		left = leaves_signature(job, path, real, signature);
+		/* No import would take the former pack's signature beside another pack. The same entries
+		 * give the same pack, whose signature holds. */
+		left = !options->sign_key && os_exists(signature) && !is_same_pack(path, real);
 		result = os_rename(err, path, real);
 	}
 	if (result)
@@ -318,28 +277,16 @@ static int sign(struct jw_error *err, const struct job *job, const struct writte
 	const char *output = job->options->output;
 	char *path = mem_printf("%s.minisig", output);
 	struct minisign_public public_key;
-	int taken = -1;
+	const int failed =
+		trust_sign(err, &job->secret, &job->manifest, written->prehash, output, path);
 
-	if (!trust_sign(err, &job->secret, &job->manifest, written->prehash, output, path)) {
-		(void)minisign_id_text(result->signed_by, job->secret.id);
-		minisign_public_of(&job->secret, &public_key);
-		minisign_public_text(result->public_key, &public_key);
-		taken = 0;
-	}
 	mem_free(path);
-	return taken;
-}
-
-static int check_form(struct jw_error *err, const struct job *job)
-{
-	const struct jw_system *system = job->options->system;
-
-	return system && system->driver.trust == JW_TRUST_OPAQUE
-			   ? error_set(err, JW_ERR_UNSUPPORTED,
-						   "%s: the form of this driver's cache is not known: copy the folder as "
-						   "it is, to machines with the same driver and GPU",
-						   job->dir)
-			   : 0;
+	if (failed)
+		return -1;
+	(void)minisign_id_text(result->signed_by, job->secret.id);
+	minisign_public_of(&job->secret, &public_key);
+	minisign_public_text(result->public_key, &public_key);
+	return 0;
 }
 
 int jw_export(struct jw_error *err, const struct jw_export_options *options,
@@ -359,9 +306,17 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 	if (options->found && !options->found->file_count)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "the named files and packages have no device code");
-	if (find_export_directory(err, &job) || check_form(err, &job) ||
-		(options->sign_key &&
-		 keys_unlock(err, options->state_dir, options->sign_key, options->passphrase, &job.secret)))
+	if (find_export_directory(err, &job))
+		goto done;
+	if (options->system && options->system->driver.trust == JW_TRUST_OPAQUE) {
+		error_set(err, JW_ERR_UNSUPPORTED,
+				  "%s: the form of this driver's cache is not known: copy the folder as "
+				  "it is, to machines with the same driver and GPU",
+				  job.dir);
+		goto done;
+	}
+	if (options->sign_key &&
+		keys_unlock(err, options->state_dir, options->sign_key, options->passphrase, &job.secret))
 		goto done;
 	if (gather_entries(err, &job, &result) || replace_pack_file(err, &job, &written))
 		goto done;

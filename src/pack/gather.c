@@ -48,8 +48,8 @@ struct work {
 	uint8_t *fates;
 	size_t next;
 	uv_mutex_t mutex;
-	struct jw_error why; /* the first failure */
-	bool failed;
+	struct jw_error why; /* where it was cancelled */
+	bool cancelled;
 };
 
 /* Buffers of one thread, used again for each file. */
@@ -148,8 +148,6 @@ done:
 	return result;
 }
 
-/* ---- some entries together */
-
 /* Keys first, then values, so that parallel lanes have similar sizes. */
 static void hash_together(struct room *room)
 {
@@ -172,18 +170,6 @@ static void hash_together(struct room *room)
 		}
 }
 
-static void find_digests(struct work *work, struct room *room)
-{
-	for (size_t i = 0; i < room->count; i++) {
-		struct gathered *item = &work->items[room->first + i];
-
-		if (work->fates[room->first + i] != TAKEN)
-			continue;
-		digest_of(&item->payload, room->parts[i].payload, room->parts[i].payload_size);
-		digest_of(&item->cubin, room->entries[i].value, (size_t)room->entries[i].value_bytes);
-	}
-}
-
 static int read_gathered_value(struct jw_error *err, void *context, uint64_t offset, void *data,
 							   size_t size)
 {
@@ -194,23 +180,16 @@ static int read_gathered_value(struct jw_error *err, void *context, uint64_t off
 	return 0;
 }
 
-/* Whether the driver of its stamp, here or wherever the pack is imported, loads its machine code */
-static bool loads_there(struct room *room, size_t i)
-{
-	const struct cache_code code = {.parts = &room->parts[i],
-									.read = read_gathered_value,
-									.context = &room->entries[i],
-									.size = room->entries[i].value_bytes};
-
-	return cache_code_damage(&room->loads, &code) == CACHE_SOUND;
-}
-
 static enum fate judge_gathered(struct work *work, struct room *room, size_t i)
 {
 	const struct cache_entry *entry = &room->entries[i];
 	struct cache_key_parts *parts = &room->parts[i];
 	struct gathered *item = &work->items[room->first + i];
-	uint64_t key = work->scan.files[room->first + i].key;
+	const uint64_t key = work->scan.files[room->first + i].key;
+	const struct cache_code code = {.parts = parts,
+									.read = read_gathered_value,
+									.context = &room->entries[i],
+									.size = entry->value_bytes};
 
 	if (room->key_states[i] != key || room->value_states[i] != entry->checksum)
 		return DAMAGED;
@@ -223,7 +202,8 @@ static enum fate judge_gathered(struct work *work, struct room *room, size_t i)
 		return OTHER_DRIVER;
 	if (!is_suited(entry, parts, &item->entry))
 		return UNSUITED;
-	if (!loads_there(room, i))
+	/* Whether the driver of its stamp, here or wherever the pack is imported, loads its code */
+	if (cache_code_damage(&room->loads, &code) != CACHE_SOUND)
 		return DAMAGED;
 	/* A marked entry has this driver's key; an importing driver would take it for its own. */
 	if (ledger_marked(&work->ledger, work->dir, key))
@@ -231,68 +211,47 @@ static enum fate judge_gathered(struct work *work, struct room *room, size_t i)
 	item->file_bytes = room->bytes[i].size;
 	item->cubin_bytes = entry->value_bytes;
 	find_lead(item->lead, parts->payload, parts->payload_size);
+	digest_of(&item->payload, parts->payload, parts->payload_size);
+	digest_of(&item->cubin, entry->value, (size_t)entry->value_bytes);
 	return TAKEN;
 }
 
-static uint8_t fate_of_failure(const struct jw_error *why)
+static void read_one(struct work *work, struct room *room, size_t i)
 {
-	return why->code == JW_ERR_NOT_FOUND ? UNWANTED
-		   : why->code == JW_ERR_LIMIT   ? DAMAGED
-										 : UNREADABLE;
-}
-
-static int read_one(struct work *work, struct room *room, size_t i)
-{
+	const struct jw_export_options *options = work->options;
 	const struct cache_file *file = &work->scan.files[room->first + i];
+	uint8_t *fate = &work->fates[room->first + i];
 	struct buf *bytes = &room->bytes[i];
 	struct jw_error why = {0};
 	struct os_stat stat;
-	int result = 0;
 	char *path;
 
 	room->read[i] = false;
-	work->fates[room->first + i] = DAMAGED;
-	if (work->options->wanted && !work->options->wanted(work->options->context, file->key)) {
-		work->fates[room->first + i] = UNWANTED;
-		return 0;
+	*fate = DAMAGED;
+	if (options->wanted && !options->wanted(options->context, file->key)) {
+		*fate = UNWANTED;
+		return;
 	}
 	if (file->probed.damage != CACHE_SOUND) {
 		if (file->probed.damage == CACHE_DAMAGE_READ)
-			work->fates[room->first + i] = UNREADABLE;
-		return 0;
+			*fate = UNREADABLE;
+		return;
 	}
 	path = cache_entry_path(work->dir, file->key);
-	if (!path)
-		return -1;
-	if (read_into(&why, path, bytes, &stat)) {
-		work->fates[room->first + i] = fate_of_failure(&why);
-		result = 0;
-	} else
+	if (!read_into(&why, path, bytes, &stat)) {
 		room->read[i] =
 			cache_entry_parse(bytes->data, bytes->size, &room->entries[i]) == CACHE_SOUND;
-	if (room->read[i])
 		work->items[room->first + i].mtime_ns = stat.mtime_ns;
-	mem_free(path);
-	return result;
-}
-
-static int gather_some(struct work *work, struct room *room)
-{
-	for (size_t i = 0; i < room->count; i++)
-		if (read_one(work, room, i))
-			return -1;
-	hash_together(room);
-	for (size_t i = 0; i < room->count; i++) {
-		if (!room->read[i])
-			continue;
-		work->fates[room->first + i] = (uint8_t)judge_gathered(work, room, i);
+	} else {
+		*fate = why.code == JW_ERR_NOT_FOUND ? UNWANTED
+				: why.code == JW_ERR_LIMIT   ? DAMAGED
+											 : UNREADABLE;
 	}
-	find_digests(work, room);
-	return 0;
+	mem_free(path);
 }
 
 /* The next files for this thread; false when there are no more. */
-static bool take_some(struct work *work, struct room *room)
+static bool take_batch(struct work *work, struct room *room)
 {
 	const struct cache_file *files = work->scan.files;
 	uint64_t bytes = 0;
@@ -300,7 +259,7 @@ static bool take_some(struct work *work, struct room *room)
 	uv_mutex_lock(&work->mutex);
 	room->first = work->next;
 	room->count = 0;
-	while (!work->failed && work->next < work->scan.count && room->count < MOST_TOGETHER) {
+	while (!work->cancelled && work->next < work->scan.count && room->count < MOST_TOGETHER) {
 		bytes += files[work->next].probed.size_bytes;
 		if (room->count && bytes > MOST_BYTES_TOGETHER)
 			break;
@@ -318,16 +277,22 @@ static void gather_thread(void *argument)
 
 	if (work->options->system)
 		room.loads.driver = sound_driver_of(&work->options->system->driver);
-	while (take_some(work, &room)) {
+	while (take_batch(work, &room)) {
 		struct jw_error why = {0};
 
-		if (!cancel_check(&why, &work->options->cancel) && !gather_some(work, &room))
-			continue;
-		uv_mutex_lock(&work->mutex);
-		if (!work->failed)
+		if (cancel_check(&why, &work->options->cancel)) {
+			uv_mutex_lock(&work->mutex);
 			work->why = why;
-		work->failed = true;
-		uv_mutex_unlock(&work->mutex);
+			work->cancelled = true;
+			uv_mutex_unlock(&work->mutex);
+			break;
+		}
+		for (size_t i = 0; i < room.count; i++)
+			read_one(work, &room, i);
+		hash_together(&room);
+		for (size_t i = 0; i < room.count; i++)
+			if (room.read[i])
+				work->fates[room.first + i] = (uint8_t)judge_gathered(work, &room, i);
 	}
 	for (size_t i = 0; i < MOST_TOGETHER; i++)
 		buf_free(&room.bytes[i]);
@@ -398,15 +363,13 @@ int gather_cache(struct jw_error *err, const struct jw_export_options *options, 
 	work.fates = mem_alloc(work.scan.count);
 	if (uv_mutex_init(&work.mutex))
 		mem_ended(0);
-	{
-		gather_all(&work);
-		uv_mutex_destroy(&work.mutex);
-		keep_taken(&work, &gather, result);
-	}
+	gather_all(&work);
+	uv_mutex_destroy(&work.mutex);
+	keep_taken(&work, &gather, result);
 	cache_files_free(&work.scan);
 	ledger_close(&work.ledger);
 	mem_free(work.fates);
-	if (work.failed) {
+	if (work.cancelled) {
 		gather_free(&gather);
 		return error_copy(err, &work.why);
 	}
@@ -432,8 +395,6 @@ int gather_read(struct jw_error *err, const char *dir, const struct gathered *it
 	struct os_stat stat;
 	int result = -1;
 
-	if (!path)
-		return -1;
 	if (read_into(&why, path, bytes, &stat) && why.code != JW_ERR_NOT_FOUND) {
 		error_copy(err, &why);
 	} else if (!why.code && stat.mtime_ns == item->mtime_ns && bytes->size == item->file_bytes &&
@@ -480,19 +441,16 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 										  targets, ANALYSE_MOST_TARGETS);
 	if (!request.target_count)
 		return error_set(err, JW_ERR_USAGE, "no GPU here: name one with --arch");
-	result =
-		options->found ? 0 : named_paths_find(err, options->paths, options->path_count, &found);
+	if (!options->found && named_paths_find(err, options->paths, options->path_count, &found))
+		return -1;
 	request.found = options->found ? options->found : found;
-	if (!result)
-		result = plan_build(err, &request, &plan);
+	result = plan_build(err, &request, &plan);
 	for (size_t i = 0; !result && i < plan->module_count; i++)
 		if (plan->modules[i].key)
 			set_add(&keys, plan->modules[i].key, i);
+	if (!result)
+		*ret_keys = keys;
 	plan_free(plan);
 	jw_found_free(found);
-	if (result)
-		set_free(&keys);
-	else
-		*ret_keys = keys;
 	return result;
 }

@@ -54,26 +54,6 @@ done:
 	return result;
 }
 
-static int check_space(struct jw_error *err, const struct import *import)
-{
-	char *path, text[2][TEXT_SHORT];
-	uint64_t wanted = import->new_bytes + SPARE_BYTES;
-	struct os_space space;
-	int result = 0;
-
-	if (import->options->pack_only)
-		return 0;
-	path = os_nearest(import->result->path);
-	if (!path)
-		return -1;
-	if (import->new_bytes && !os_space(NULL, path, &space) && space.free_bytes < wanted)
-		result = error_set(err, JW_ERR_IO, "%s: the new entries take %s, and %s are free",
-						   import->result->path, text_bytes(text[0], wanted),
-						   text_bytes(text[1], space.free_bytes));
-	mem_free(path);
-	return result;
-}
-
 static const char *import_larger_limit(char text[IMPORT_ADVICE], uint64_t least_bytes,
 									   uint64_t roomy_bytes)
 {
@@ -88,36 +68,12 @@ static const char *import_larger_limit(char text[IMPORT_ADVICE], uint64_t least_
 	return text;
 }
 
-static int check_limit(struct jw_error *err, const struct import *import)
-{
-	const uint64_t accepted = import->result->accepted_bytes;
-	char text[2][TEXT_SHORT], advice[IMPORT_ADVICE];
-
-	if (accepted <= import->limit_bytes)
-		return 0;
-	return error_set(err, JW_ERR_LIMIT, "its entries take %s, and the driver keeps %s: %s",
-					 text_bytes(text[0], accepted), text_bytes(text[1], import->limit_bytes),
-					 import_larger_limit(advice, accepted, accepted * 3 / 2));
-}
-
-/* A directory that the superuser fills by name is for other accounts: for example in an image. */
-static uint32_t new_mode(const struct jw_import_options *options)
-{
-	return os_is_superuser() && options->cache_dir ? 0755 : 0;
-}
-
-/* The cache that a trusted key decides about; NULL: those of several accounts. */
-static const char *kept_for(const struct import *import)
-{
-	const struct jw_import_options *options = import->options;
-
-	if (import->final_dir)
-		return import->final_dir;
-	return options->pack_only ? NULL : import->result->path;
-}
-
 static int check(struct jw_error *err, struct import *import)
 {
+	/* The cache that a trusted key decides about; NULL: those of several accounts. */
+	const char *kept_for = import->final_dir            ? import->final_dir
+						   : import->options->pack_only ? NULL
+														: import->result->path;
 	struct reader *reader = NULL;
 	int result;
 
@@ -126,8 +82,7 @@ static int check(struct jw_error *err, struct import *import)
 		TEXT_COPY(import->result->signed_by, import->checked->result->signed_by);
 		TEXT_COPY(import->result->note, import->checked->result->note);
 	} else if (source_open(err, import->options->path, &import->source) ||
-			   trust_check(err, import->options, kept_for(import), import->source,
-						   import->result)) {
+			   trust_check(err, import->options, kept_for, import->source, import->result)) {
 		return -1;
 	}
 	if (reader_open(err, import->source, &import->manifest, &reader))
@@ -137,42 +92,41 @@ static int check(struct jw_error *err, struct import *import)
 	return result;
 }
 
-/* JW_ERR_LIMIT where there are such entries, and the options do not allow it. */
-static int import_refuse_evicting(struct jw_error *err, const struct import *import)
+int import_decide(struct jw_error *err, struct import *import)
 {
+	const struct jw_import_options *options = import->options;
 	const struct jw_import_result *result = import->result;
-	const uint64_t limit = import->limit_bytes, evicted = result->evicted_bytes;
-	char text[2][TEXT_SHORT], advice[IMPORT_ADVICE];
+	const uint64_t limit = import->limit_bytes, wanted = import->new_bytes + SPARE_BYTES;
+	char text[2][TEXT_SHORT], advice[IMPORT_ADVICE], *nearest;
+	struct os_space space;
+	bool known;
 
-	if (!result->evicted || import->options->evict || import->options->dry_run)
-		return 0;
-	return error_set(
-		err, JW_ERR_LIMIT,
-		"%s: %s (%s) would be evicted, since the driver keeps %s: %s, or make room with “jitwarm "
-		"cache prune”",
-		result->path, TEXT_COUNT(result->evicted, "entry of others", "entries of others"),
-		text_bytes(text[0], evicted), text_bytes(text[1], limit),
-		import_larger_limit(advice, import->evicts_nothing_bytes, limit + evicted * 3 / 2));
-}
-
-static int decide(struct jw_error *err, struct import *import)
-{
-	return import_decide_entries(err, import) || check_limit(err, import) ||
-				   import_refuse_evicting(err, import) || check_space(err, import)
-			   ? -1
-			   : 0;
-}
-
-static int run(struct jw_error *err, struct import *import)
-{
-	if (find_import_directory(err, import) || check(err, import) || decide(err, import))
+	if (import_decide_entries(err, import))
 		return -1;
-	import->result->pack_bytes = source_size(import->source);
-	import->result->content_bytes = manifest_content(&import->manifest);
-	if (import->options->pack_only || !import->wanted)
+	if (result->accepted_bytes > limit)
+		return error_set(
+			err, JW_ERR_LIMIT, "its entries take %s, and the driver keeps %s: %s",
+			text_bytes(text[0], result->accepted_bytes), text_bytes(text[1], limit),
+			import_larger_limit(advice, result->accepted_bytes, result->accepted_bytes * 3 / 2));
+	if (options->pack_only)
 		return 0;
-	return import->options->dry_run ? import_try_entries(err, import)
-									: import_insert_entries(err, import);
+	if (result->evicted && !options->evict && !options->dry_run)
+		return error_set(
+			err, JW_ERR_LIMIT,
+			"%s: %s (%s) would be evicted, since the driver keeps %s: %s, or make room with "
+			"“jitwarm cache prune”",
+			result->path, TEXT_COUNT(result->evicted, "entry of others", "entries of others"),
+			text_bytes(text[0], result->evicted_bytes), text_bytes(text[1], limit),
+			import_larger_limit(advice, import->evicts_nothing_bytes,
+								limit + result->evicted_bytes * 3 / 2));
+	nearest = os_nearest(result->path);
+	known = import->new_bytes && !os_space(NULL, nearest, &space);
+	mem_free(nearest);
+	if (known && space.free_bytes < wanted)
+		return error_set(err, JW_ERR_IO, "%s: the new entries take %s, and %s are free",
+						 result->path, text_bytes(text[0], wanted),
+						 text_bytes(text[1], space.free_bytes));
+	return 0;
 }
 
 static void import_free(struct import *import)
@@ -191,18 +145,26 @@ static int import_run(struct jw_error *err, struct import *import)
 {
 	const struct jw_import_options *options = import->options;
 	uint64_t started_ns = os_monotonic_ns();
+	int result = 0;
 
-	import->system = options->system;
-	import->most_kept_bytes = options->pack_only ? 0 : KEPT_BYTES;
-	import->new_mode = new_mode(options);
 	if (sodium_init() < 0)
 		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
+	import->system = options->system;
+	import->most_kept_bytes = options->pack_only ? 0 : KEPT_BYTES;
+	/* A directory that the superuser fills by name is for other accounts: for example in an image.
+	 */
+	import->new_mode = os_is_superuser() && options->cache_dir ? 0755 : 0;
 	import->result = mem_alloc(sizeof *import->result);
-	if (run(err, import))
+	if (find_import_directory(err, import) || check(err, import) || import_decide(err, import))
 		return -1;
+	import->result->pack_bytes = source_size(import->source);
+	import->result->content_bytes = manifest_content(&import->manifest);
+	if (!options->pack_only && import->wanted)
+		result =
+			options->dry_run ? import_try_entries(err, import) : import_insert_entries(err, import);
 	import->result->dry_run = options->dry_run;
 	import->result->seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
-	return 0;
+	return result;
 }
 
 int import_one(struct jw_error *err, const struct jw_import_options *options, const char *final_dir,
@@ -377,28 +339,9 @@ void jw_import_all_result_free(struct jw_import_all_result *result)
 struct others {
 	const struct import *import;
 	struct cache_files files;
-	bool *counted; /* of the files: in `total_bytes` */
-	uint64_t total_bytes;
+	bool *counted;         /* of the files: neither written by the import nor given up */
 	uint64_t excess_bytes; /* that still have to go */
 };
-
-static bool writes(const struct import *import, uint64_t key)
-{
-	size_t cursor = 0, at = set_find(&import->keys, key, &cursor);
-
-	return at != SET_NONE && import->fates[at].insert;
-}
-
-static void count_others(struct others *others)
-{
-	for (size_t i = 0; i < others->files.count; i++) {
-		const struct cache_file *file = &others->files.files[i];
-
-		others->counted[i] = cache_file_counts(file) && !writes(others->import, file->key);
-		if (others->counted[i])
-			others->total_bytes += cache_file_counts(file);
-	}
-}
 
 static void give_up(struct others *others, const struct cache_file *file)
 {
@@ -450,29 +393,33 @@ static int evict_oldest(struct jw_error *err, struct others *others)
 	return 0;
 }
 
-static int count_evicted_files(struct jw_error *err, struct import *import, struct others *others)
-{
-	others->counted = mem_array(others->files.count, sizeof *others->counted);
-	count_others(others);
-	if (others->total_bytes + import->result->accepted_bytes <= import->limit_bytes)
-		return 0;
-	import->evicts_nothing_bytes = others->total_bytes + import->result->accepted_bytes;
-	others->excess_bytes = import->evicts_nothing_bytes - import->limit_bytes;
-	return evict_oldest(err, others);
-}
-
 int import_count_evicted(struct jw_error *err, struct import *import)
 {
+	const uint64_t limit = import->limit_bytes;
 	struct others others = {.import = import};
-	struct jw_error why = {0};
-	int result;
+	uint64_t whole = import->result->accepted_bytes;
+	int result = 0;
 
 	if (import->options->only_missing || !import->wanted)
 		return 0;
 	/* The insertion reports what is wrong with a directory. */
-	if (cache_files_sizes(&why, import->result->path, &others.files))
+	if (cache_files_sizes(NULL, import->result->path, &others.files))
 		return 0;
-	result = count_evicted_files(err, import, &others);
+	others.counted = mem_array(others.files.count, sizeof *others.counted);
+	for (size_t i = 0; i < others.files.count; i++) {
+		const struct cache_file *file = &others.files.files[i];
+		size_t cursor = 0, at = set_find(&import->keys, file->key, &cursor);
+
+		if (at != SET_NONE && import->fates[at].insert)
+			continue;
+		others.counted[i] = cache_file_counts(file) > 0;
+		whole += cache_file_counts(file);
+	}
+	if (whole > limit) {
+		import->evicts_nothing_bytes = whole;
+		others.excess_bytes = whole - limit;
+		result = evict_oldest(err, &others);
+	}
 	mem_free(others.counted);
 	cache_files_free(&others.files);
 	return result;

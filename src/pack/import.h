@@ -48,8 +48,7 @@ struct import {
 };
 
 /* Counts an entry of the manifest in the result's groups, by its verdict and `why`. */
-int import_put_into_group(struct jw_error *err, struct import *import, uint32_t at,
-						  const char *why);
+void import_put_into_group(struct import *import, uint32_t at, const char *why);
 
 /* jw_import. `final_dir`: the cache for which the directory of the options is filled, if that is
  * another one; else NULL. */
@@ -60,6 +59,9 @@ int import_needs_stamp(struct jw_error *err, const struct jw_system *system);
 
 int import_check_entries(struct jw_error *err, struct import *import, struct reader *reader);
 int import_decide_entries(struct jw_error *err, struct import *import);
+/* Decides about each entry, and refuses the pack where the limit, or the disk, has no room for it:
+ * JW_ERR_LIMIT, JW_ERR_IO. Nothing is written before. */
+int import_decide(struct jw_error *err, struct import *import);
 int import_try_entries(struct jw_error *err, struct import *import);
 int import_insert_entries(struct jw_error *err, struct import *import);
 

@@ -15,8 +15,6 @@
 /* Entries whose keys are hashed in parallel; all of one payload: the lanes have equal lengths */
 enum { MOST_TOGETHER = 16 };
 
-/* ---- the machine */
-
 int import_needs_stamp(struct jw_error *err, const struct jw_system *system)
 {
 	if (system->driver.stamp[0])
@@ -31,43 +29,24 @@ int import_needs_stamp(struct jw_error *err, const struct jw_system *system)
 					 "machine, name it with --cache DIR");
 }
 
-/* A directory given by name may belong to another machine. */
-static int choose_system(struct jw_error *err, struct import *import)
+static void judge_by_manifest(struct import *import)
 {
-	if (import->system && import_needs_stamp(err, import->system)) {
-		if (!import->options->cache_dir)
-			return -1;
-		import->system = NULL;
-	}
-	import->result->as_is = !import->system;
-	return 0;
-}
-
-/* ---- by the manifest */
-
-static int judge_by_manifest(struct jw_error *err, struct import *import)
-{
-	const struct jw_import_options *options = import->options;
 	const struct pack_manifest *manifest = &import->manifest;
 
 	import->fates = mem_array(manifest->entry_count, sizeof *import->fates);
 	for (uint32_t i = 0; i < manifest->entry_count; i++) {
 		struct judgement judgement;
 
-		judge_entry(manifest, &manifest->entries[i], import->system, options->carry_over,
+		judge_entry(manifest, &manifest->entries[i], import->system, import->options->carry_over,
 					&judgement);
 		import->fates[i].carried = judgement.carried && !judgement.refused;
 		import->fates[i].older = judgement.older;
-		if (!judgement.refused)
-			continue;
-		import->fates[i].verdict = JW_IMPORT_REFUSED;
-		if (import_put_into_group(err, import, i, judgement.why))
-			return -1;
+		if (judgement.refused) {
+			import->fates[i].verdict = JW_IMPORT_REFUSED;
+			import_put_into_group(import, i, judgement.why);
+		}
 	}
-	return 0;
 }
-
-/* ---- by the content */
 
 /* The bytes before the payload in the entry's key in this cache. */
 static size_t import_key_start(char start[PACK_MOST_START], const struct import *import,
@@ -153,11 +132,9 @@ static int check_cubin(struct jw_error *err, struct import *import, const struct
 	char why[512];
 
 	if (cubin_read(err, walk->bytes[entry->cubin],
-				   (size_t)import->manifest.members[entry->cubin].size_bytes, &cubin)) {
-		error_prefix(err, "%s: entry %016llx", source_name(import->source),
-					 (unsigned long long)entry->key);
-		return -1;
-	}
+				   (size_t)import->manifest.members[entry->cubin].size_bytes, &cubin))
+		return error_prefix(err, "%s: entry %016llx", source_name(import->source),
+							(unsigned long long)entry->key);
 	if (cubin.sm != entry->target.sm)
 		return contradiction(err, import, at, "its cubin is for another architecture");
 	if (cubin.relocatable != pack_entry_is_relocatable(entry))
@@ -165,7 +142,8 @@ static int check_cubin(struct jw_error *err, struct import *import, const struct
 	if (fate->verdict == JW_IMPORT_REFUSED || judge_cubin(&cubin, import->system, why))
 		return 0;
 	fate->verdict = JW_IMPORT_REFUSED;
-	return import_put_into_group(err, import, at, why);
+	import_put_into_group(import, at, why);
+	return 0;
 }
 
 static int check_members(struct jw_error *err, void *context, const struct member_walk *walk,
@@ -193,8 +171,14 @@ int import_check_entries(struct jw_error *err, struct import *import, struct rea
 		.cancel = import->options->cancel,
 		.complete = check_members,
 	};
-	if (choose_system(err, import) || judge_by_manifest(err, import))
-		return -1;
+	/* A directory given by name may belong to another machine. */
+	if (import->system && import_needs_stamp(err, import->system)) {
+		if (!import->options->cache_dir)
+			return -1;
+		import->system = NULL;
+	}
+	import->result->as_is = !import->system;
+	judge_by_manifest(import);
 	return member_walk_pack(err, &import->walk, reader, source_name(import->source));
 }
 
@@ -211,38 +195,29 @@ static bool is_same_kind(const void *element, const void *like)
 		   !strcmp(a->driver, b->driver) && !strcmp(a->why, b->why);
 }
 
-/* Hostile packs may have any number of kinds: beyond MOST_GROUPS, each verdict has one group. */
-static int find_group(struct jw_error *err, struct import *import,
-					  const struct jw_import_group *like, uint32_t *ret_at)
-{
-	struct jw_import_result *result = import->result;
-	const struct jw_import_group rest = {.verdict = like->verdict};
-	const size_t most = MOST_GROUPS + (like->target[0] ? 0 : JW_IMPORT_REFUSED + 1);
-	const size_t at = mem_find_or_add(
-		&VEC_LIST(result->groups, result->group_count, import->group_capacity, most), like,
-		is_same_kind);
-
-	if (at == most)
-		return like->target[0]
-				   ? find_group(err, import, &rest, ret_at)
-				   : error_set(err, JW_ERR_LIMIT, "more than %zu kinds of entries", most);
-	*ret_at = (uint32_t)at;
-	return 0;
-}
-
-int import_put_into_group(struct jw_error *err, struct import *import, uint32_t at, const char *why)
+void import_put_into_group(struct import *import, uint32_t at, const char *why)
 {
 	const struct pack_entry *entry = &import->manifest.entries[at];
+	struct jw_import_result *result = import->result;
 	struct import_fate *fate = &import->fates[at];
-	struct jw_import_group group = {.verdict = fate->verdict, .carried = fate->carried};
+	struct jw_import_group like = {.verdict = fate->verdict, .carried = fate->carried};
+	struct mem_list groups =
+		VEC_LIST(result->groups, result->group_count, import->group_capacity, MOST_GROUPS);
+	size_t group;
 
-	(void)jw_target_sm(group.target, entry->target);
-	(void)pack_driver_text(group.driver, &import->manifest.drivers[entry->driver]);
-	text_copy(group.why, sizeof group.why, why);
-	if (find_group(err, import, &group, &fate->group))
-		return -1;
-	import->result->groups[fate->group].entries++;
-	return 0;
+	(void)jw_target_sm(like.target, entry->target);
+	(void)pack_driver_text(like.driver, &import->manifest.drivers[entry->driver]);
+	TEXT_COPY(like.why, why);
+	group = mem_find_or_add(&groups, &like, is_same_kind);
+	/* Hostile packs may have any number of kinds: beyond MOST_GROUPS, each verdict has one group.
+	 */
+	if (group == groups.most) {
+		groups.most += JW_IMPORT_REFUSED + 1;
+		like = (struct jw_import_group){.verdict = fate->verdict};
+		group = mem_find_or_add(&groups, &like, is_same_kind);
+	}
+	fate->group = (uint32_t)group;
+	result->groups[group].entries++;
 }
 
 /* Compares with the header and size of the file in the cache; the insertion compares every byte. An
@@ -263,37 +238,28 @@ static bool is_in_cache(const struct import *import, uint32_t at, bool *ret_othe
 	return same || *ret_other;
 }
 
-static bool is_import_wanted(const struct import *import, uint64_t key)
+/* An entry under its original stamp wins over one that is carried over to the same name. */
+static void claim_names(struct import *import)
 {
 	const struct jw_import_options *options = import->options;
 
-	return !options->wanted || options->wanted(options->context, key);
-}
-
-/* An entry under its original stamp wins over one that is carried over to the same name. */
-static int claim_names(struct jw_error *err, struct import *import)
-{
 	for (int pass = 0; pass < 2; pass++) {
 		for (uint32_t i = 0; i < import->manifest.entry_count; i++) {
 			struct import_fate *fate = &import->fates[i];
 
 			if (fate->verdict == JW_IMPORT_REFUSED || fate->carried != (pass == 1))
 				continue;
-			if (!is_import_wanted(import, fate->key)) {
+			if (options->wanted && !options->wanted(options->context, fate->key)) {
 				fate->verdict = JW_IMPORT_REFUSED;
-				if (import_put_into_group(err, import, i, "not asked for"))
-					return -1;
-				continue;
-			}
-			if (set_has(&import->keys, fate->key)) {
+				import_put_into_group(import, i, "not asked for");
+			} else if (set_has(&import->keys, fate->key)) {
 				fate->verdict = JW_IMPORT_THERE;
-				continue;
+			} else {
+				fate->insert = true;
+				set_add(&import->keys, fate->key, i);
 			}
-			fate->insert = true;
-			set_add(&import->keys, fate->key, i);
 		}
 	}
-	return 0;
 }
 
 int import_free_room(struct jw_error *err, const char *dir, uint64_t limit_bytes,
@@ -344,35 +310,28 @@ static void decide_accepted(struct import *import, uint32_t at)
 		import->new_bytes += (row_bytes + CACHE_ENTRY_HEADER + block - 1) / block * block;
 }
 
-static int decide_entry(struct jw_error *err, struct import *import, uint32_t at)
-{
-	struct jw_import_result *result = import->result;
-	struct import_fate *fate = &import->fates[at];
-	const char *why = "";
-
-	result->entries++;
-	if (fate->verdict == JW_IMPORT_REFUSED) {
-		result->refused++;
-		return 0; /* counted in its group already */
-	}
-	if (fate->insert) {
-		decide_accepted(import, at);
-		why = fate->verdict == JW_IMPORT_REFUSED ? IMPORT_NO_ROOM : "";
-	}
-	result->refused += fate->verdict == JW_IMPORT_REFUSED;
-	result->there += fate->verdict == JW_IMPORT_THERE;
-	result->accepted += fate->verdict == JW_IMPORT_NEW;
-	return import_put_into_group(err, import, at, why);
-}
-
 int import_decide_entries(struct jw_error *err, struct import *import)
 {
-	if (claim_names(err, import) ||
-		import_free_room(err, import->result->path, import->limit_bytes, &import->room_bytes))
+	struct jw_import_result *result = import->result;
+
+	claim_names(import);
+	if (import_free_room(err, result->path, import->limit_bytes, &import->room_bytes))
 		return -1;
-	for (uint32_t i = 0; i < import->manifest.entry_count; i++)
-		if (decide_entry(err, import, i))
-			return -1;
+	for (uint32_t i = 0; i < import->manifest.entry_count; i++) {
+		const struct import_fate *fate = &import->fates[i];
+		const bool refused_before = fate->verdict == JW_IMPORT_REFUSED;
+
+		if (fate->insert)
+			decide_accepted(import, i);
+		result->entries++;
+		result->refused += fate->verdict == JW_IMPORT_REFUSED;
+		result->there += fate->verdict == JW_IMPORT_THERE;
+		result->accepted += fate->verdict == JW_IMPORT_NEW;
+		/* What was refused before is in its group already. */
+		if (!refused_before)
+			import_put_into_group(import, i,
+								  fate->verdict == JW_IMPORT_REFUSED ? IMPORT_NO_ROOM : "");
+	}
 	return import->options->pack_only ? 0 : import_count_evicted(err, import);
 }
 
@@ -451,39 +410,32 @@ static int write_entries(struct jw_error *err, void *context, const struct membe
 
 /* Marks entries that are not the driver's own before they are inserted, so that a killed import
  * leaves no unmarked one. `inserted`: its own lose the marks of entries with the same bytes. */
-static int mark_others(const struct import *import, bool inserted)
+static void mark_others(const struct import *import, bool inserted)
 {
-	const struct jw_import_options *options = import->options;
 	const struct pack_manifest *manifest = &import->manifest;
-	const char *home = import->system ? ledger_home(import->system) : options->state_dir;
+	const char *home = import->system ? ledger_home(import->system) : import->options->state_dir;
 	struct ledger_new_mark *marks = mem_array(manifest->entry_count, sizeof *marks);
 	uint64_t *cleared = mem_array(manifest->entry_count, sizeof *cleared);
 	struct ledger_change change = {.marks = marks, .cleared = cleared};
 	struct jw_error why = {0};
-	int result = cleared ? 0 : -1;
 
 	/* Another account's marks are its own. */
-	if (import->checked)
-		goto done;
-	for (uint32_t i = 0; !result && i < manifest->entry_count; i++) {
-		const struct pack_entry *entry = &manifest->entries[i];
+	for (uint32_t i = 0; !import->checked && i < manifest->entry_count; i++) {
 		const struct import_fate *fate = &import->fates[i];
 
 		if (fate->insert && inserted && !fate->older)
 			cleared[change.cleared_count++] = fate->key;
 		else if (fate->insert && !inserted && fate->older && fate->verdict == JW_IMPORT_NEW)
-			marks[change.mark_count++] =
-				(struct ledger_new_mark){.key = fate->key,
-										 .checksum = fate->checksum,
-										 .stamp = manifest->drivers[entry->driver].stamp};
+			marks[change.mark_count++] = (struct ledger_new_mark){
+				.key = fate->key,
+				.checksum = fate->checksum,
+				.stamp = manifest->drivers[manifest->entries[i].driver].stamp};
 	}
 	if ((change.mark_count || change.cleared_count) &&
 		ledger_change_marks(&why, home, import->result->path, &change) && change.mark_count)
 		TEXT_COPY(import->result->unmarked, why.message);
-done:
 	mem_free(marks);
 	mem_free(cleared);
-	return result;
 }
 
 /* The source compares every block with the first reading, so the manifest is the same. */
@@ -498,10 +450,9 @@ static int write_all(struct jw_error *err, struct import *import, struct writing
 	import->walk.complete = write_entries;
 	if (import->walk.keep)
 		return member_walk_again(err, &import->walk);
-	result = reader_open(err, import->source, &again, &reader) ||
-					 member_walk_pack(err, &import->walk, reader, source_name(import->source))
-				 ? -1
-				 : 0;
+	result = reader_open(err, import->source, &again, &reader);
+	if (!result)
+		result = member_walk_pack(err, &import->walk, reader, source_name(import->source));
 	reader_close(reader);
 	manifest_free(&again);
 	return result;
@@ -519,10 +470,11 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 	struct writing *writing = mem_alloc(sizeof *writing);
 	struct cache_live_counts counts;
 	struct jw_error late = {0};
-	int result = -1;
+	int result;
 
-	if (mark_others(import, false) ||
-		cache_live_open(err, import->result->path, &how, &writing->live))
+	mark_others(import, false);
+	result = cache_live_open(err, import->result->path, &how, &writing->live);
+	if (result)
 		goto done;
 	writing->import = import;
 	result = write_all(err, import, writing);
@@ -535,7 +487,8 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 	import->result->cooled = counts.cooled;
 	if (cache_live_close(&late, writing->live) && !result)
 		result = error_copy(err, &late);
-	result = result || mark_others(import, true) ? -1 : 0;
+	if (!result)
+		mark_others(import, true);
 done:
 	mem_free(writing);
 	return result;

@@ -28,8 +28,6 @@ struct key_files {
 	size_t count, capacity;
 };
 
-/* ---- names and paths */
-
 static int check_name(struct jw_error *err, const char *name)
 {
 	static const char allowed[] =
@@ -76,9 +74,12 @@ static int write_public(struct jw_error *err, const char *state_dir, const char 
 {
 	char *path = key_path(err, state_dir, folder, name, ".pub");
 	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
-	int result =
-		path && !minisign_write_public(err, key, &text) ? write_text(err, path, &text, false) : -1;
+	int result;
 
+	if (!path)
+		return -1;
+	minisign_write_public(key, &text);
+	result = write_text(err, path, &text, false);
 	buf_free(&text);
 	mem_free(path);
 	return result;
@@ -102,7 +103,7 @@ static int look_at_secret(struct jw_error *err, const char *folder, struct jw_ke
 
 	if (os_read_file(&why, path, MINISIGN_MOST_FILE, &text))
 		result = os_holds_nothing(err, path, &why);
-	else if (path)
+	else
 		key->can_sign = minisign_is_secret((const char *)text.data, text.size, &key->encrypted);
 	forget_text(&text);
 	mem_free(path);
@@ -119,18 +120,17 @@ static int add_key_file(struct jw_error *err, const char *folder, const char *fi
 	struct jw_key key = {.trusted = trusted};
 	struct jw_error why = {0};
 	struct buf text = {0};
-	int result = path ? 0 : -1;
+	int result = 0;
 
-	if (path && os_read_file(&why, path, MINISIGN_MOST_FILE, &text))
+	if (os_read_file(&why, path, MINISIGN_MOST_FILE, &text))
 		result = os_holds_nothing(err, path, &why);
-	else if (path && length < sizeof name &&
+	else if (length < sizeof name &&
 			 !minisign_read_public(NULL, (const char *)text.data, text.size, &public_key)) {
 		text_copy(name, length + 1, file);
 		describe_key(&key, name, &public_key);
-		result = VEC_ROOM(err, files->items, files->capacity, files->count, MOST_KEYS) ||
-						 (!trusted && look_at_secret(err, folder, &key))
-					 ? -1
-					 : 0;
+		result = VEC_ROOM(err, files->items, files->capacity, files->count, MOST_KEYS);
+		if (!result && !trusted)
+			result = look_at_secret(err, folder, &key);
 		if (!result) {
 			files->items[files->count++] = (struct key_file){.key = key, .path = path};
 			path = NULL;
@@ -176,14 +176,14 @@ static int compare_key_files(const void *a, const void *b)
 static int read_key_files(struct jw_error *err, const char *state_dir, struct key_files *files)
 {
 	char *own = state_dir ? os_join(state_dir, own_folder) : NULL;
-	char *trusted = state_dir ? os_join(state_dir, trusted_folder) : NULL, *named = NULL;
-	int result = (state_dir && (!own || !trusted)) || os_env_read("JITWARM_TRUSTED_KEYS", &named) ||
-						 add_key_folder(err, own, false, files) ||
-						 add_key_folder(err, trusted, true, files) ||
-						 add_key_folder(err, named && *named ? named : NULL, true, files)
-					 ? -1
-					 : 0;
+	char *trusted = state_dir ? os_join(state_dir, trusted_folder) : NULL;
+	char *named = os_env("JITWARM_TRUSTED_KEYS");
+	int result = add_key_folder(err, own, false, files);
 
+	if (!result)
+		result = add_key_folder(err, trusted, true, files);
+	if (!result)
+		result = add_key_folder(err, named && *named ? named : NULL, true, files);
 	if (files->count)
 		qsort(files->items, files->count, sizeof *files->items, compare_key_files);
 	mem_free(own);
@@ -248,12 +248,13 @@ static int store_pair(struct jw_error *err, const char *state_dir,
 	if (there)
 		result = error_set(err, JW_ERR_USAGE, "there is a key “%s” already: %s", key->name, path);
 	if (!result)
-		result = check_free(err, state_dir, key) ||
-						 write_public(err, state_dir, own_folder, key->name, &public_key) ||
-						 write_public(err, state_dir, trusted_folder, key->name, &public_key) ||
-						 write_text(err, path, text, true)
-					 ? -1
-					 : 0;
+		result = check_free(err, state_dir, key);
+	if (!result)
+		result = write_public(err, state_dir, own_folder, key->name, &public_key);
+	if (!result)
+		result = write_public(err, state_dir, trusted_folder, key->name, &public_key);
+	if (!result)
+		result = write_text(err, path, text, true);
 	mem_free(path);
 	return result;
 }
@@ -316,8 +317,10 @@ int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *nam
 {
 	struct key_files files = {0};
 	size_t removed = 0;
-	int result = check_name(err, name) || read_key_files(err, state_dir, &files) ? -1 : 0;
+	int result = check_name(err, name);
 
+	if (!result)
+		result = read_key_files(err, state_dir, &files);
 	/* A key may be trusted under several names, and an own one under another. */
 	for (size_t i = 0; i < files.count; i++)
 		for (size_t at = 0; !result && !strcmp(files.items[i].key.name, name) && at < files.count;
@@ -347,16 +350,16 @@ static char *secret_path(struct jw_error *err, const char *state_dir, const char
 	if (check_name(err, key))
 		return NULL;
 	path = key_path(err, state_dir, own_folder, key, ".key");
-	if (!path || os_look(err, path, &there))
-		goto fail;
-	if (there)
-		return path;
-	error_set(
-		err, JW_ERR_NOT_FOUND,
-		"no key “%s”, nor a file of that name: “jitwarm key generate” makes one, and minisign's "
-		"is named by its file",
-		key);
-fail:
+	if (!path)
+		return NULL;
+	if (!os_look(err, path, &there)) {
+		if (there)
+			return path;
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "no key “%s”, nor a file of that name: “jitwarm key generate” makes one, and "
+				  "minisign's is named by its file",
+				  key);
+	}
 	mem_free(path);
 	return NULL;
 }
@@ -417,12 +420,11 @@ int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys *ret
 	struct key_files files = {0};
 	int result = read_key_files(err, state_dir, &files);
 
-	if (!result && files.count)
-		keys.items = mem_array(files.count, sizeof *keys.items);
-	if (result || (files.count && !keys.items)) {
+	if (result) {
 		free_files(&files);
 		return -1;
 	}
+	keys.items = mem_array(files.count, sizeof *keys.items);
 	for (size_t i = 0; i < files.count; i++) {
 		const struct jw_key *key = &files.items[i].key;
 		struct jw_key *former = keys.count ? &keys.items[keys.count - 1] : NULL;
@@ -447,20 +449,6 @@ void jw_keys_free(struct jw_keys *keys)
 	*keys = (struct jw_keys){0};
 }
 
-static int check_keepers(struct jw_error *err, const char *path, const char *cache_dir)
-{
-	struct jw_error why = {0};
-
-	if (!state_check_kept_for(&why, path, cache_dir))
-		return 0;
-	return why.code == JW_ERR_IO
-			   ? error_set(err, JW_ERR_NOT_FOUND,
-						   "root trusts no key that another account may put there "
-						   "(JITWARM_STATE names a folder of root's): %.400s",
-						   why.message)
-			   : error_copy(err, &why);
-}
-
 int keys_find_trusted(struct jw_error *err, const char *state_dir, const char *cache_dir,
 					  const uint8_t id[MINISIGN_ID], struct minisign_public *ret_public,
 					  char ret_name[64])
@@ -482,11 +470,19 @@ int keys_find_trusted(struct jw_error *err, const char *state_dir, const char *c
 		const struct jw_key *key = &files.items[i].key;
 
 		if (key->trusted && !strcmp(key->id, text)) {
-			result = check_keepers(&why, files.items[i].path, cache_dir) ||
-							 minisign_read_public(&why, key->public_key, strlen(key->public_key),
-												  ret_public)
-						 ? -1
-						 : 0;
+			struct jw_error keepers = {0};
+
+			result = state_check_kept_for(&keepers, files.items[i].path, cache_dir);
+			if (result && keepers.code == JW_ERR_IO)
+				error_set(&why, JW_ERR_NOT_FOUND,
+						  "root trusts no key that another account may put there "
+						  "(JITWARM_STATE names a folder of root's): %.400s",
+						  keepers.message);
+			else if (result)
+				why = keepers;
+			else
+				result = minisign_read_public(&why, key->public_key, strlen(key->public_key),
+											  ret_public);
 			text_copy(ret_name, 64, key->name);
 		}
 	}

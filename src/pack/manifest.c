@@ -291,38 +291,20 @@ static int read_content(struct jw_error *err, const cJSON *document, struct pack
 									  .context = manifest};
 	int result = json_list_read(err, document, &drivers, (void **)&manifest->drivers,
 								&manifest->driver_count) ||
-						 json_list_read(err, document, &members, (void **)&manifest->members,
-										&manifest->member_count) ||
-						 json_list_read(err, document, &entries, (void **)&manifest->entries,
-										&manifest->entry_count) ||
-						 check_use(err, manifest)
-					 ? -1
-					 : 0;
+				 json_list_read(err, document, &members, (void **)&manifest->members,
+								&manifest->member_count) ||
+				 json_list_read(err, document, &entries, (void **)&manifest->entries,
+								&manifest->entry_count) ||
+				 check_use(err, manifest);
 
 	set_free(&reading.seen);
 	return result ? error_prefix(err, "manifest") : 0;
 }
 
-/* None is known now. */
-static int read_features(struct jw_error *err, const cJSON *document)
-{
-	const cJSON *features = cJSON_GetObjectItemCaseSensitive(document, "requires");
-
-	if (!cJSON_IsArray(features))
-		return error_set(err, JW_ERR_FORMAT, "manifest: no list “requires”");
-	for (const cJSON *item = features->child; item; item = item->next) {
-		const char *name = cJSON_IsString(item) ? item->valuestring : "?";
-
-		return error_set(
-			err, JW_ERR_UNSUPPORTED,
-			"it requires “%.40s”, which this jitwarm does not know: a newer one is needed", name);
-	}
-	return 0;
-}
-
 static int read_head(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)
 {
 	const char *format = json_text(document, "format", ""), *os = json_text(document, "os", "");
+	const cJSON *features = cJSON_GetObjectItemCaseSensitive(document, "requires");
 	uint64_t bits;
 
 	if (!text_starts(format, "jitwarm.pack/"))
@@ -331,8 +313,14 @@ static int read_head(struct jw_error *err, const cJSON *document, struct pack_ma
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "its format is %.40s, this jitwarm reads %s: a newer jitwarm is needed",
 						 format, PACK_FORMAT);
-	if (read_features(err, document))
-		return -1;
+	if (!cJSON_IsArray(features))
+		return error_set(err, JW_ERR_FORMAT, "manifest: no list “requires”");
+	/* None is known now. */
+	if (features->child)
+		return error_set(
+			err, JW_ERR_UNSUPPORTED,
+			"it requires “%.40s”, which this jitwarm does not know: a newer one is needed",
+			cJSON_IsString(features->child) ? features->child->valuestring : "?");
 	if (!read_count(document, "pointer_bits", 1024, &bits))
 		return error_set(err, JW_ERR_FORMAT, "manifest: no pointer size");
 	if (bits != 64)
@@ -344,44 +332,32 @@ static int read_head(struct jw_error *err, const cJSON *document, struct pack_ma
 	return 0;
 }
 
-/* cJSON takes a hundred bytes for each value: they are counted before it parses. */
-static int check_values(struct jw_error *err, const char *text, size_t size)
-{
-	size_t values = 0;
-
-	for (size_t i = 0; i < size; i++)
-		values += text[i] == ',' || text[i] == '[' || text[i] == '{';
-	if (values > PACK_MOST_VALUES)
-		return error_set(err, JW_ERR_LIMIT, "manifest: more than %d values", PACK_MOST_VALUES);
-	return 0;
-}
-
 int manifest_parse(struct jw_error *err, const char *text, size_t size,
 				   struct pack_manifest *ret_manifest)
 {
 	struct pack_manifest manifest = {0};
-	cJSON *document = NULL;
-	int result = -1;
+	cJSON *document;
+	size_t values = 0;
 
 	if (size > PACK_MOST_MANIFEST)
 		return error_set(err, JW_ERR_LIMIT, "manifest: larger than %d MiB",
 						 PACK_MOST_MANIFEST >> 20);
-	if (check_values(err, text, size))
-		return -1;
+	/* cJSON takes a hundred bytes for each value: they are counted before it parses. */
+	for (size_t i = 0; i < size; i++)
+		values += text[i] == ',' || text[i] == '[' || text[i] == '{';
+	if (values > PACK_MOST_VALUES)
+		return error_set(err, JW_ERR_LIMIT, "manifest: more than %d values", PACK_MOST_VALUES);
 	document = json_parse(err, text, size);
-	if (!document) {
-		error_prefix(err, "manifest");
-		goto done;
+	if (!document)
+		return error_prefix(err, "manifest");
+	if (read_head(err, document, &manifest) || read_content(err, document, &manifest)) {
+		cJSON_Delete(document);
+		manifest_free(&manifest);
+		return -1;
 	}
-	if (read_head(err, document, &manifest) || read_content(err, document, &manifest))
-		goto done;
-	*ret_manifest = manifest;
-	manifest = (struct pack_manifest){0};
-	result = 0;
-done:
 	cJSON_Delete(document);
-	manifest_free(&manifest);
-	return result;
+	*ret_manifest = manifest;
+	return 0;
 }
 
 /* The manifest as text, by tables: docs/formats.md says what the members mean. */
@@ -462,15 +438,13 @@ static const struct json_field head_fields[] = {
 int manifest_format(struct jw_error *err, const struct pack_manifest *manifest, struct buf *text)
 {
 	struct head head = {.format = PACK_FORMAT, .manifest = manifest};
-	cJSON *document;
-	char *line = NULL;
+	cJSON *document = json_object(JSON_TABLE(struct head, head_fields), &head);
+	char *line = json_line(document);
 	int result;
 
-	document = json_object(JSON_TABLE(struct head, head_fields), &head);
-	line = json_line(document);
 	buf_clear(text);
 	text->most = PACK_MOST_MANIFEST;
-	result = line && !buf_append(err, text, line, strlen(line)) ? 0 : -1;
+	result = buf_append(err, text, line, strlen(line));
 	cJSON_free(line);
 	cJSON_Delete(document);
 	return result;

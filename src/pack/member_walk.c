@@ -41,7 +41,7 @@ static void sort_by(const uint32_t *where, size_t count, uint32_t *things, uint3
 	first[places] = (uint32_t)count;
 }
 
-static int order_make(const struct pack_manifest *manifest, struct order *ret_order)
+static struct order order_make(const struct pack_manifest *manifest)
 {
 	size_t members = manifest->member_count, entries = manifest->entry_count;
 	struct order order = {
@@ -52,10 +52,7 @@ static int order_make(const struct pack_manifest *manifest, struct order *ret_or
 	};
 	uint32_t *completes = mem_array(entries, sizeof *completes);
 	uint32_t *last = mem_array(members, sizeof *last);
-	int result = -1;
 
-	if (!order.entries || !order.first || !order.dead || !order.dead_first || !completes || !last)
-		goto done;
 	for (size_t i = 0; i < entries; i++) {
 		const struct pack_entry *entry = &manifest->entries[i];
 
@@ -65,14 +62,9 @@ static int order_make(const struct pack_manifest *manifest, struct order *ret_or
 	}
 	sort_by(completes, entries, order.entries, order.first, members);
 	sort_by(last, members, order.dead, order.dead_first, members);
-	*ret_order = order;
-	order = (struct order){0};
-	result = 0;
-done:
 	mem_free(completes);
 	mem_free(last);
-	order_free(&order);
-	return result;
+	return order;
 }
 
 /* The largest amount that is kept at a time is known in advance. */
@@ -94,7 +86,7 @@ static int check_retained(struct jw_error *err, const struct pack_manifest *mani
 	return 0;
 }
 
-/* ---- reading ahead: one thread decompresses; both hash; the caller's checks or writes */
+/* Reading ahead: one thread decompresses; both hash; the caller's checks or writes. */
 
 enum { MOST_AHEAD = 16, MOST_BYTES_AHEAD = 48 << 20 };
 enum { MOST_TOGETHER = 8, MOST_BYTES_TOGETHER = 16 << 20 };
@@ -119,9 +111,8 @@ static int read_member_ahead(struct jw_error *err, const struct ahead *ahead, si
 	struct member_walk *walk = ahead->walk;
 	const struct pack_member *member = &walk->manifest->members[at];
 
-	if (!walk->whole) {
+	if (!walk->whole)
 		walk->bytes[at] = mem_resize(NULL, (size_t)member->size_bytes);
-	}
 	return reader_member(err, ahead->reader, member, &walk->bytes[at]);
 }
 
@@ -248,10 +239,13 @@ static int complete(struct jw_error *err, struct member_walk *walk, const struct
 	return count ? walk->complete(err, walk->context, walk, order->entries + first, count) : 0;
 }
 
-/* The end of the members that are handed over together with this one: one entry alone gives
- * fnv_update_many no lanes. */
-static size_t end_of_some(const struct pack_manifest *manifest, size_t at)
+/* Hands over members from `at` on, several together: one entry alone gives fnv_update_many no
+ * lanes. *ret_end: the next one. */
+static int walk_batch(struct jw_error *err, struct ahead *ahead, const struct order *order,
+					  size_t at, size_t *ret_end)
 {
+	struct member_walk *walk = ahead->walk;
+	const struct pack_manifest *manifest = walk->manifest;
 	uint64_t bytes = manifest->members[at].size_bytes;
 	size_t end = at + 1;
 
@@ -261,14 +255,7 @@ static size_t end_of_some(const struct pack_manifest *manifest, size_t at)
 			break;
 		end++;
 	}
-	return end;
-}
-
-static int walk_some(struct jw_error *err, struct ahead *ahead, const struct order *order,
-					 size_t at, size_t end)
-{
-	struct member_walk *walk = ahead->walk;
-
+	*ret_end = end;
 	for (size_t i = at; i < end; i++)
 		if (take_read_member(err, ahead, i))
 			return -1;
@@ -291,17 +278,13 @@ static int walk_members(struct jw_error *err, struct ahead *ahead, const struct 
 	uv_thread_t thread;
 	int result = 0;
 
-	if (uv_mutex_init(&ahead->mutex))
-		mem_ended(0);
-	if (uv_cond_init(&ahead->changed))
+	if (uv_mutex_init(&ahead->mutex) || uv_cond_init(&ahead->changed))
 		mem_ended(0);
 	if (os_thread_start(&thread, read_ahead, ahead)) {
 		result = error_set(err, JW_ERR_IO, "no thread can be started");
 	} else {
-		for (size_t at = 0, end; !result && at < manifest->member_count; at = end) {
-			end = end_of_some(manifest, at);
-			result = walk_some(err, ahead, order, at, end);
-		}
+		for (size_t at = 0; !result && at < manifest->member_count;)
+			result = walk_batch(err, ahead, order, at, &at);
 		uv_mutex_lock(&ahead->mutex);
 		ahead->stop = true;
 		uv_cond_signal(&ahead->changed);
@@ -313,29 +296,22 @@ static int walk_members(struct jw_error *err, struct ahead *ahead, const struct 
 	return result;
 }
 
-/* Room for all that is kept. */
-static int make_whole(struct member_walk *walk, struct reader *reader)
-{
-	uint64_t size = manifest_extent(walk->manifest);
-
-	if (!walk->keep)
-		return 0;
-	walk->whole = mem_resize(NULL, (size_t)size);
-	reader_into(reader, walk->whole, (size_t)size);
-	return 0;
-}
-
 int member_walk_pack(struct jw_error *err, struct member_walk *walk, struct reader *reader,
 					 const char *name)
 {
-	size_t members = walk->manifest->member_count;
+	const struct pack_manifest *manifest = walk->manifest;
 	struct ahead ahead = {.walk = walk, .reader = reader, .name = name, .other = SIZE_MAX};
-	struct order order = {0};
+	struct order order = order_make(manifest);
 	int result = -1;
 
-	walk->bytes = mem_array(members, sizeof *walk->bytes);
-	if (walk->bytes && !make_whole(walk, reader) && !order_make(walk->manifest, &order) &&
-		!check_retained(err, walk->manifest, &order, name) && !walk_members(err, &ahead, &order))
+	walk->bytes = mem_array(manifest->member_count, sizeof *walk->bytes);
+	if (walk->keep) {
+		const size_t size = (size_t)manifest_extent(manifest);
+
+		walk->whole = mem_resize(NULL, size);
+		reader_into(reader, walk->whole, size);
+	}
+	if (!check_retained(err, manifest, &order, name) && !walk_members(err, &ahead, &order))
 		result = reader_end(err, reader);
 	if (result || !walk->keep)
 		member_walk_free(walk);
@@ -345,11 +321,9 @@ int member_walk_pack(struct jw_error *err, struct member_walk *walk, struct read
 
 int member_walk_again(struct jw_error *err, struct member_walk *walk)
 {
-	struct order order = {0};
-	int result = order_make(walk->manifest, &order);
+	struct order order = order_make(walk->manifest);
+	const int result = complete(err, walk, &order, 0, walk->manifest->member_count);
 
-	if (!result)
-		result = complete(err, walk, &order, 0, walk->manifest->member_count);
 	order_free(&order);
 	return result;
 }

@@ -95,15 +95,14 @@ static bool read_two_lines(const char *text, size_t size, uint8_t *bytes, size_t
 		   starts_line(line, length, untrusted) && read_base64(&at, bytes, wanted);
 }
 
-static int append_base64(struct jw_error *err, struct buf *text, const uint8_t *bytes, size_t size)
+/* All that is written is smaller than MINISIGN_MOST_FILE, the texts' maximum. */
+static void append_base64(struct buf *text, const uint8_t *bytes, size_t size)
 {
 	char line[MOST_BASE64];
-	int result;
 
 	(void)sodium_bin2base64(line, sizeof line, bytes, size, sodium_base64_VARIANT_ORIGINAL);
-	result = buf_printf(err, text, "%s\n", line);
+	(void)buf_printf(NULL, text, "%s\n", line);
 	sodium_memzero(line, sizeof line);
-	return result;
 }
 
 int minisign_read_public(struct jw_error *err, const char *text, size_t size,
@@ -132,13 +131,13 @@ void minisign_public_text(char text[MINISIGN_PUBLIC_TEXT], const struct minisign
 							sodium_base64_VARIANT_ORIGINAL);
 }
 
-int minisign_write_public(struct jw_error *err, const struct minisign_public *key, struct buf *text)
+void minisign_write_public(const struct minisign_public *key, struct buf *text)
 {
 	char id[MINISIGN_ID_TEXT], line[MINISIGN_PUBLIC_TEXT];
 
 	minisign_public_text(line, key);
-	return buf_printf(err, text, "%sminisign public key %s\n%s\n", untrusted,
-					  minisign_id_text(id, key->id), line);
+	(void)buf_printf(NULL, text, "%sminisign public key %s\n%s\n", untrusted,
+					 minisign_id_text(id, key->id), line);
 }
 
 void minisign_public_of(const struct minisign_secret *secret, struct minisign_public *ret_public)
@@ -249,7 +248,6 @@ int minisign_write_secret(struct jw_error *err, const struct minisign_secret *se
 						  const char *passphrase, struct buf *text)
 {
 	uint8_t bytes[SECRET_SIZE] = "Ed";
-	int result = -1;
 
 	memcpy(bytes + 4, "B2", 2);
 	memcpy(bytes + SEALED_AT, secret->id, MINISIGN_ID);
@@ -260,15 +258,16 @@ int minisign_write_secret(struct jw_error *err, const struct minisign_secret *se
 		randombytes_buf(bytes + SALT_AT, SALT_SIZE);
 		store_u64(bytes + OPSLIMIT_AT, OPSLIMIT);
 		store_u64(bytes + MEMLIMIT_AT, MEMLIMIT);
-		if (apply_passphrase(err, bytes, passphrase))
-			goto done;
+		if (apply_passphrase(err, bytes, passphrase)) {
+			sodium_memzero(bytes, sizeof bytes);
+			return -1;
+		}
 	}
-	if (!buf_printf(err, text, "%sminisign %s secret key\n", untrusted,
-					passphrase ? "encrypted" : "unencrypted"))
-		result = append_base64(err, text, bytes, sizeof bytes);
-done:
+	(void)buf_printf(NULL, text, "%sminisign %s secret key\n", untrusted,
+					 passphrase ? "encrypted" : "unencrypted");
+	append_base64(text, bytes, sizeof bytes);
 	sodium_memzero(bytes, sizeof bytes);
-	return result;
+	return 0;
 }
 
 void minisign_generate(struct minisign_secret *ret_secret)
@@ -311,20 +310,18 @@ int minisign_read_signature(struct jw_error *err, const char *text, size_t size,
 	return 0;
 }
 
-int minisign_write_signature(struct jw_error *err, const struct minisign_signature *signature,
-							 struct buf *text)
+void minisign_write_signature(const struct minisign_signature *signature, struct buf *text)
 {
 	uint8_t bytes[SIGNATURE_SIZE] = "ED";
 	char id[MINISIGN_ID_TEXT];
 
 	memcpy(bytes + 2, signature->id, MINISIGN_ID);
 	memcpy(bytes + 2 + MINISIGN_ID, signature->signature, MINISIGN_SIGNATURE);
-	if (buf_printf(err, text, "%ssignature from jitwarm with the key %s\n", untrusted,
-				   minisign_id_text(id, signature->id)) ||
-		append_base64(err, text, bytes, sizeof bytes) ||
-		buf_printf(err, text, "%s%s\n", trusted, signature->comment))
-		return -1;
-	return append_base64(err, text, signature->global, sizeof signature->global);
+	(void)buf_printf(NULL, text, "%ssignature from jitwarm with the key %s\n", untrusted,
+					 minisign_id_text(id, signature->id));
+	append_base64(text, bytes, sizeof bytes);
+	(void)buf_printf(NULL, text, "%s%s\n", trusted, signature->comment);
+	append_base64(text, signature->global, sizeof signature->global);
 }
 
 /* The bytes that the second signature covers. */

@@ -49,8 +49,8 @@ const char *minisign_id_text(char text[MINISIGN_ID_TEXT], const uint8_t id[MINIS
 /* A public key: a file's text, or its base64 alone. */
 int minisign_read_public(struct jw_error *err, const char *text, size_t size,
 						 struct minisign_public *ret_public);
-int minisign_write_public(struct jw_error *err, const struct minisign_public *key,
-						  struct buf *text);
+/* This and those below write into a `text` of at most MINISIGN_MOST_FILE, which is enough. */
+void minisign_write_public(const struct minisign_public *key, struct buf *text);
 /* The key's base64 alone, as for `minisign -P`. */
 void minisign_public_text(char text[MINISIGN_PUBLIC_TEXT], const struct minisign_public *key);
 void minisign_public_of(const struct minisign_secret *secret, struct minisign_public *ret_public);
@@ -68,8 +68,7 @@ void minisign_forget(void *secret, size_t size);
 
 int minisign_read_signature(struct jw_error *err, const char *text, size_t size,
 							struct minisign_signature *ret_signature);
-int minisign_write_signature(struct jw_error *err, const struct minisign_signature *signature,
-							 struct buf *text);
+void minisign_write_signature(const struct minisign_signature *signature, struct buf *text);
 /* Signs a file's BLAKE2b-512, and `comment`, which may hold neither control characters nor more
  * than MINISIGN_MOST_COMMENT - 1 bytes. */
 int minisign_sign(struct jw_error *err, const struct minisign_secret *secret,

@@ -70,8 +70,8 @@ static bool is_same_group(const void *element, const void *like)
 }
 
 /* Groups beyond MOST_GROUPS are not listed. */
-static int count_in_group(const struct mem_list *groups, const struct jw_cache_entry *entry,
-						  bool newer)
+static void count_in_group(const struct mem_list *groups, const struct jw_cache_entry *entry,
+						   bool newer)
 {
 	struct jw_prune_group like = {.target = entry->target, .newer = newer}, *group;
 	size_t at;
@@ -83,7 +83,6 @@ static int count_in_group(const struct mem_list *groups, const struct jw_cache_e
 		group->entries++;
 		group->bytes += entry->file_bytes;
 	}
-	return 0;
 }
 
 /* Chooses the file as it was listed; a file that has changed since is skipped this time. */
@@ -96,7 +95,7 @@ static bool take_removal(const struct prune *prune, const struct jw_cache_entry 
 		   removal->probed.mtime_ns == entry->mtime_ns;
 }
 
-static int choose_entries(struct prune *prune)
+static void choose_entries(struct prune *prune)
 {
 	struct jw_prune_result *result = prune->result;
 	const struct mem_list groups = VEC_LIST(result->groups, result->group_count,
@@ -122,11 +121,10 @@ static int choose_entries(struct prune *prune)
 			result->chosen_entries++;
 			result->chosen_bytes += entry->file_bytes;
 			count_in_group(&groups, entry, false);
-		} else if ((newer || maker == FORMER_UNKNOWN) && count_in_group(&staying, entry, newer)) {
-			return -1;
+		} else if (newer || maker == FORMER_UNKNOWN) {
+			count_in_group(&staying, entry, newer);
 		}
 	}
-	return 0;
 }
 
 /* An upgrade that was undone is often repeated: what was made ahead for it stays for a month. */
@@ -176,33 +174,29 @@ static int find_chosen(struct jw_error *err, struct prune *prune)
 	if (jw_cache_list(err, &look, &prune->list) || read_cache_drivers(err, prune))
 		return -1;
 	prune->result->path = mem_string(prune->list->path);
-	return choose_entries(prune);
-}
-
-static void count_removals(struct prune *prune, const struct cache_removal *removals, size_t count)
-{
-	struct jw_prune_result *result = prune->result;
-
-	for (size_t i = 0; i < count; i++) {
-		result->changed += removals[i].removed == CACHE_REMOVED_CHANGED;
-		result->removed += removals[i].removed == CACHE_REMOVED;
-		if (removals[i].removed == CACHE_REMOVED)
-			result->removed_bytes += removals[i].probed.size_bytes;
-	}
+	choose_entries(prune);
+	return 0;
 }
 
 static int remove_chosen(struct jw_error *err, struct prune *prune, struct cache_live *live)
 {
+	struct jw_prune_result *result = prune->result;
+
 	for (size_t at = 0; at < prune->chosen_count; at += AT_A_TIME) {
-		struct cache_removal *removals = prune->chosen + at;
+		const struct cache_removal *removals = prune->chosen + at;
 		const size_t left = prune->chosen_count - at, count = left < AT_A_TIME ? left : AT_A_TIME;
-		int result;
+		int failed;
 
 		if (cancel_check(err, &prune->options->cancel))
 			return -1;
-		result = cache_remove(err, live, removals, count);
-		count_removals(prune, removals, count);
-		if (result)
+		failed = cache_remove(err, live, prune->chosen + at, count);
+		for (size_t i = 0; i < count; i++) {
+			result->changed += removals[i].removed == CACHE_REMOVED_CHANGED;
+			result->removed += removals[i].removed == CACHE_REMOVED;
+			if (removals[i].removed == CACHE_REMOVED)
+				result->removed_bytes += removals[i].probed.size_bytes;
+		}
+		if (failed)
 			return -1;
 	}
 	return 0;
@@ -235,7 +229,7 @@ int jw_prune(struct jw_error *err, const struct jw_prune_options *options,
 	struct prune prune = {.options = options, .result = mem_alloc(sizeof *prune.result)};
 	int result = -1;
 
-	if (prune.result && !find_chosen(err, &prune) &&
+	if (!find_chosen(err, &prune) &&
 		(!options->apply || !prune.chosen_count || !apply_prune(err, &prune))) {
 		*ret_result = prune.result;
 		prune.result = NULL;

@@ -27,17 +27,6 @@ struct source {
 	uint8_t *buffer;
 };
 
-static int open_file(struct jw_error *err, const char *path, struct source *source)
-{
-	struct os_stat stat;
-
-	if (os_stat(err, path, &stat))
-		return -1;
-	if (stat.kind != OS_REGULAR)
-		return error_set(err, JW_ERR_UNSUPPORTED, "%s: not a regular file", path);
-	return os_file_open(err, path, OS_OPEN_READ, &source->file);
-}
-
 static int read_block(struct jw_error *err, struct source *source, size_t at, size_t *ret_size)
 {
 	uint64_t start = (uint64_t)at * BLOCK, left = source->size_bytes - start;
@@ -64,10 +53,9 @@ static int read_first(struct jw_error *err, struct source *source, struct first_
 	for (uint64_t start = 0; start < source->size_bytes; start += BLOCK) {
 		size_t size, covered;
 
-		if (VEC_ROOM(err, source->blocks, source->block_capacity, source->block_count,
-					 PACK_MOST_SIZE / BLOCK + 1) ||
-			read_block(err, source, source->block_count, &size))
+		if (read_block(err, source, source->block_count, &size))
 			return -1;
+		(void)VEC_ROOM(NULL, source->blocks, source->block_capacity, source->block_count, SIZE_MAX);
 		digest_of(&source->blocks[source->block_count++], source->buffer, size);
 		covered = start >= content ? 0 : content - start < size ? (size_t)(content - start) : size;
 		crypto_generichash_update(&reading->digest, source->buffer, covered);
@@ -108,11 +96,17 @@ static int read_whole_pack(struct jw_error *err, struct source *source)
 
 int source_open(struct jw_error *err, const char *path, struct source **ret_source)
 {
-	struct source *source = mem_alloc(sizeof *source);
+	struct source *source;
+	struct os_stat stat;
 
+	if (os_stat(err, path, &stat))
+		return -1;
+	if (stat.kind != OS_REGULAR)
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s: not a regular file", path);
+	source = mem_alloc(sizeof *source);
 	source->name = path;
 	source->buffer = mem_alloc(BLOCK);
-	if (open_file(err, path, source) || read_whole_pack(err, source)) {
+	if (os_file_open(err, path, OS_OPEN_READ, &source->file) || read_whole_pack(err, source)) {
 		source_close(source);
 		return -1;
 	}
@@ -314,7 +308,7 @@ static int read_manifest(struct jw_error *err, struct reader *reader,
 {
 	uint8_t header[TAR_BLOCK];
 	uint64_t size, frame_size = 0;
-	char *text = NULL;
+	char *text;
 	int result = -1;
 
 	if (read_frame_size(err, reader, &frame_size) ||
@@ -328,7 +322,7 @@ static int read_manifest(struct jw_error *err, struct reader *reader,
 	if (frame_size != tar_extent(size))
 		return damaged(err, reader, "its first frame does not hold the manifest alone");
 	text = mem_alloc((size_t)size + 1);
-	if (text && !read_exactly(err, reader, text, (size_t)size) &&
+	if (!read_exactly(err, reader, text, (size_t)size) &&
 		!read_zeros(err, reader, tar_padding(size))) {
 		result = manifest_parse(err, text, (size_t)size, ret_manifest);
 		if (result)
@@ -338,35 +332,16 @@ static int read_manifest(struct jw_error *err, struct reader *reader,
 	return result;
 }
 
-/* The checksum after the manifest's frame may lie in the next compressed bytes: at the frame's end
- * the decompressor accepts a new output buffer. */
-static int end_manifest(struct jw_error *err, struct reader *reader)
-{
-	ZSTD_outBuffer nothing = {NULL, 0, 0};
-	bool ended;
-
-	return reader->at_frame_end ? 0 : step_stream(err, reader, &nothing, &ended);
-}
-
-static int check_ratio(struct jw_error *err, const struct reader *reader,
-					   const struct pack_manifest *manifest)
-{
-	uint64_t content = manifest_content(manifest), size = source_size(reader->source);
-	char text[2][TEXT_SHORT];
-
-	if (content > PACK_FREE_BYTES && (content - PACK_FREE_BYTES) / PACK_MOST_RATIO > size)
-		return error_set(err, JW_ERR_LIMIT,
-						 "%s: says to hold %s in %s: more than cubins and PTX can be compressed",
-						 source_name(reader->source), text_bytes(text[0], content),
-						 text_bytes(text[1], size));
-	return 0;
-}
-
 int reader_open(struct jw_error *err, struct source *source, struct pack_manifest *ret_manifest,
 				struct reader **ret_reader)
 {
 	struct reader *reader = mem_alloc(sizeof *reader);
 	struct pack_manifest manifest = {0};
+	ZSTD_outBuffer nothing = {NULL, 0, 0};
+	const uint64_t size = source_size(source);
+	char text[2][TEXT_SHORT];
+	uint64_t content;
+	bool ended;
 
 	reader->source = source;
 	reader->at_frame_end = true;
@@ -374,9 +349,19 @@ int reader_open(struct jw_error *err, struct source *source, struct pack_manifes
 	if (!reader->decompressor)
 		mem_ended(0);
 	(void)ZSTD_DCtx_setParameter(reader->decompressor, ZSTD_d_windowLogMax, PACK_WINDOW_LOG);
-	if (read_manifest(err, reader, &manifest) || end_manifest(err, reader) ||
-		check_ratio(err, reader, &manifest))
+	if (read_manifest(err, reader, &manifest))
 		goto fail;
+	/* The checksum after the manifest's frame may lie in the next compressed bytes: at the frame's
+	 * end the decompressor accepts a new output buffer. */
+	if (!reader->at_frame_end && step_stream(err, reader, &nothing, &ended))
+		goto fail;
+	content = manifest_content(&manifest);
+	if (content > PACK_FREE_BYTES && (content - PACK_FREE_BYTES) / PACK_MOST_RATIO > size) {
+		error_set(err, JW_ERR_LIMIT,
+				  "%s: says to hold %s in %s: more than cubins and PTX can be compressed",
+				  source_name(source), text_bytes(text[0], content), text_bytes(text[1], size));
+		goto fail;
+	}
 	*ret_manifest = manifest;
 	*ret_reader = reader;
 	return 0;
@@ -444,9 +429,10 @@ int reader_manifest(struct jw_error *err, const char *path, struct pack_manifest
 {
 	struct source *source = NULL;
 	struct reader *reader = NULL;
-	int result =
-		source_open(err, path, &source) || reader_open(err, source, ret_manifest, &reader) ? -1 : 0;
+	int result = source_open(err, path, &source);
 
+	if (!result)
+		result = reader_open(err, source, ret_manifest, &reader);
 	reader_close(reader);
 	source_close(source);
 	return result;

@@ -42,9 +42,10 @@ int trust_sign(struct jw_error *err, const struct minisign_secret *secret,
 	(void)snprintf(comment, sizeof comment, "%s%s\ttargets:%s\tdrivers:%s\tblake2b-512:%s", lead,
 				   plain, pack_targets_text(targets, manifest),
 				   pack_drivers_text(drivers, manifest), hash);
-	if (!minisign_sign(err, secret, prehash, comment, &signature) &&
-		!minisign_write_signature(err, &signature, &text))
+	if (!minisign_sign(err, secret, prehash, comment, &signature)) {
+		minisign_write_signature(&signature, &text);
 		result = os_write_output(err, path, text.data, text.size);
+	}
 	buf_free(&text);
 	return result;
 }
@@ -107,13 +108,14 @@ static int check_signature(struct jw_error *err, const struct jw_import_options 
 }
 
 int trust_check(struct jw_error *err, const struct jw_import_options *options,
-				const char *cache_dir, const struct source *source, struct jw_import_result *result)
+				const char *cache_dir, const struct source *source,
+				struct jw_import_result *ret_result)
 {
 	char *path = mem_printf("%s.minisig", options->path);
 	struct buf text = {0};
 	char remedy[300] = "";
 	bool there;
-	int taken = -1;
+	int result = -1;
 
 	if (os_look(err, path, &there)) {
 		mem_free(path);
@@ -122,10 +124,10 @@ int trust_check(struct jw_error *err, const struct jw_import_options *options,
 	(void)text_format(remedy, sizeof remedy, "no %.200s is beside it: copy that too, or ",
 					  os_base_name(path));
 	if (!there)
-		taken = unsigned_pack(err, options, result, "is not signed", remedy);
+		result = unsigned_pack(err, options, ret_result, "is not signed", remedy);
 	else if (!os_read_file(err, path, MINISIGN_MOST_FILE, &text))
-		taken = check_signature(err, options, cache_dir, source, path, &text, result);
+		result = check_signature(err, options, cache_dir, source, path, &text, ret_result);
 	buf_free(&text);
 	mem_free(path);
-	return taken;
+	return result;
 }

@@ -19,4 +19,4 @@ int trust_sign(struct jw_error *err, const struct minisign_secret *secret,
  * `cache_dir` is that of keys_find_trusted. */
 int trust_check(struct jw_error *err, const struct jw_import_options *options,
 				const char *cache_dir, const struct source *source,
-				struct jw_import_result *result);
+				struct jw_import_result *ret_result);

@@ -1,8 +1,6 @@
 #include "pack/writer.h"
 
 #include <assert.h>
-#include <stdalign.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include <sodium.h>
@@ -19,7 +17,6 @@ enum {
 	TAG_SIZE = 8,
 	OUT_SIZE = 128 << 10,
 	MOST_WORKERS = 4, /* each takes 10 MB, and the process that reads the entries is one more */
-	RESERVE = 64 << 10,
 };
 
 void pack_trailer(uint8_t trailer[48], const uint8_t digest[32])
@@ -38,32 +35,19 @@ struct writer {
 	uint64_t left_bytes; /* of the current frame */
 	uint64_t written_bytes;
 	uint8_t out[OUT_SIZE];
-	/* libzstd 1.5.4 crashes if memory runs out while it makes its threads: what is small and cannot
-	 * be had elsewhere then comes from here, and the first large piece is refused as it should. */
-	atomic_size_t reserved;
-	alignas(max_align_t) uint8_t reserve[RESERVE];
 };
 
+/* libzstd 1.5.4 crashes if memory runs out while it makes its threads: it never sees that. */
 static void *take_memory(void *context, size_t size)
 {
-	struct writer *writer = context;
-	void *memory = mem_resize(NULL, size);
-	const size_t taken = size + alignof(max_align_t) - 1;
-	size_t at;
-
-	if (memory || size > RESERVE / 4)
-		return memory;
-	at = atomic_fetch_add(&writer->reserved, taken - taken % alignof(max_align_t));
-	return at <= RESERVE && size <= RESERVE - at ? writer->reserve + at : NULL;
+	(void)context;
+	return mem_resize(NULL, size);
 }
 
 static void give_memory(void *context, void *memory)
 {
-	const struct writer *writer = context;
-	const uint8_t *at = memory;
-
-	if (at < writer->reserve || at >= writer->reserve + RESERVE)
-		mem_free(memory);
+	(void)context;
+	mem_free(memory);
 }
 
 static int zstd_failed(struct jw_error *err, size_t code)
@@ -108,8 +92,7 @@ int writer_open(struct jw_error *err, const struct writer_options *options,
 	writer->options = *options;
 	crypto_generichash_init(&writer->digest, NULL, 0, DIGEST_SIZE);
 	crypto_generichash_init(&writer->prehash, NULL, 0, PACK_PREHASH_SIZE);
-	writer->compressor =
-		ZSTD_createCCtx_advanced((ZSTD_customMem){take_memory, give_memory, writer});
+	writer->compressor = ZSTD_createCCtx_advanced((ZSTD_customMem){take_memory, give_memory, NULL});
 	if (!writer->compressor)
 		mem_ended(0);
 	code = set_parameters(writer->compressor, options->level);
@@ -226,14 +209,14 @@ int writer_pack(struct jw_error *err, const struct writer_options *options,
 	if (manifest_content(manifest) > PACK_MOST_TOTAL)
 		return error_set(err, JW_ERR_LIMIT, "more than %llu GiB for one pack",
 						 (unsigned long long)(PACK_MOST_TOTAL >> 30));
-	if (!manifest_format(err, manifest, &text) && !writer_open(err, options, &writer))
-		result = writer_frame(err, writer, tar_extent(text.size)) ||
-						 writer_member(err, writer, PACK_MANIFEST, text.data, text.size) ||
-						 writer_frame(err, writer, manifest_extent(manifest)) ||
-						 options->content(err, options->context, writer) ||
-						 writer_put(err, writer, end, sizeof end)
-					 ? -1
-					 : 0;
+	if (!manifest_format(err, manifest, &text) && !writer_open(err, options, &writer) &&
+		!writer_frame(err, writer, tar_extent(text.size)) &&
+		!writer_member(err, writer, PACK_MANIFEST, text.data, text.size) &&
+		!writer_frame(err, writer, manifest_extent(manifest)) &&
+		!options->content(err, options->context, writer))
+		result = writer_put(err, writer, end, sizeof end);
 	buf_free(&text);
-	return writer_close(err, writer, result ? NULL : ret_written) ? -1 : result;
+	if (writer_close(err, writer, result ? NULL : ret_written))
+		return -1;
+	return result;
 }

@@ -575,11 +575,11 @@ static int explain_cold(struct jw_error *err, const struct jw_check_options *opt
 	struct explain_request why = {
 		.plan = plan, .ledger = &ledger, .limit_bytes = options->system->cache.limit_bytes};
 	struct explanation *explanations = NULL;
-	int result;
+	int result = 0;
 
 	ledger_open(&ledger, request->state_dir, request->cache_dir);
 	planning_note_carried(plan, &ledger, false);
-	result = ledger_begin(&ledger, plan);
+	ledger_begin(&ledger, plan);
 	for (size_t i = 0; !result && i < plan->module_count; i++)
 		result = plan_refuse(err, plan, &plan->modules[i],
 							 ledger_refused(&ledger, plan->modules[i].key));

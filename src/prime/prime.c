@@ -333,7 +333,8 @@ static int reuse_step(struct jw_error *err, struct priming *run)
 	planning_note_carried(plan, &run->ledger, options->reuse.recompile_carried);
 	cache_outlook(system->cache.path, system->cache.limit_bytes, true, &sum->cache);
 	planning_sum_up(plan, options, sum);
-	if (ledger_begin(&run->ledger, plan) || planning_explain(err, system, plan, &run->ledger, sum))
+	ledger_begin(&run->ledger, plan);
+	if (planning_explain(err, system, plan, &run->ledger, sum))
 		return -1;
 	planning_choose(plan, system, options, outcome);
 	/* A budget makes room, and what was carried over may be wanted anew. */

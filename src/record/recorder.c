@@ -282,8 +282,8 @@ static void remember(const struct recorder *recorder)
 	if (!recorder->plan)
 		return;
 	ledger_open(&ledger, system->state_dir, system->cache.path);
-	if (!ledger_begin(&ledger, recorder->plan))
-		ledger_note(&ledger, system->state_dir, true);
+	ledger_begin(&ledger, recorder->plan);
+	ledger_note(&ledger, system->state_dir, true);
 	ledger_close(&ledger);
 }
 

@@ -25,8 +25,6 @@ enum {
 	AHEAD = 0x80,
 };
 
-/* ---- a list of records or of marks */
-
 static int append_item(struct jw_error *err, struct ledger_list *list, size_t most,
 					   const struct ledger_item *item)
 {
@@ -52,25 +50,18 @@ static void free_list(struct ledger_list *list)
 }
 
 /* Drops those in `gone`, and of the others all but the newest `most`. */
-static int keep_items(struct jw_error *err, struct ledger_list *list, const struct set *gone,
-					  size_t most)
+static void keep_items(struct ledger_list *list, const struct set *gone, size_t most)
 {
 	struct ledger_list kept = {0};
 	size_t left = 0;
 
-	if (!list->items)
-		return 0;
 	for (size_t i = 0; i < list->count; i++)
 		left += !set_has(gone, list->items[i].name);
 	for (size_t i = 0; i < list->count; i++)
-		if (!set_has(gone, list->items[i].name) && left-- <= most &&
-			append_item(err, &kept, most, &list->items[i])) {
-			free_list(&kept);
-			return -1;
-		}
+		if (!set_has(gone, list->items[i].name) && left-- <= most)
+			(void)append_item(NULL, &kept, most, &list->items[i]);
 	free_list(list);
 	*list = kept;
-	return 0;
 }
 
 int ledger_put(struct jw_error *err, struct ledger_list *list, size_t most,
@@ -105,8 +96,6 @@ uint32_t ledger_mark_number(struct ledger *ledger, const char *stamp)
 	return number < LEDGER_MOST_STAMPS ? number : LEDGER_NO_STAMP;
 }
 
-/* ---- the file */
-
 static bool parse_items(struct ledger *ledger, struct cursor *at, struct ledger_list *list,
 						uint32_t count)
 {
@@ -123,9 +112,7 @@ static bool parse_items(struct ledger *ledger, struct cursor *at, struct ledger_
 			(item.stamp >= ledger->stamp_count && (records || item.stamp < LEDGER_REFUSED)) ||
 			ledger_item(list, item.name))
 			return false;
-		ledger->partial = append_item(NULL, list, LEDGER_MOST_RECORDS, &item) != 0;
-		if (ledger->partial)
-			return false;
+		(void)append_item(NULL, list, LEDGER_MOST_RECORDS, &item);
 	}
 	return true;
 }
@@ -257,11 +244,9 @@ int ledger_write(struct jw_error *err, const struct ledger *ledger, const char *
 
 	if (ledger->partial)
 		return error_set(err, JW_ERR_IO, "%s: cannot be read, and stays as it is", path);
-	result =
-		ledger_format(err, ledger, &bytes) || os_write_atomic(err, path, bytes.data, bytes.size)
-			? -1
-			: 0;
-
+	result = ledger_format(err, ledger, &bytes);
+	if (!result)
+		result = os_write_atomic(err, path, bytes.data, bytes.size);
 	buf_free(&bytes);
 	return result;
 }
@@ -269,7 +254,7 @@ int ledger_write(struct jw_error *err, const struct ledger *ledger, const char *
 int ledger_lock(struct jw_error *err, const char *state_dir, struct os_file **ret_lock)
 {
 	char *path = os_join(state_dir, "ledger-lock");
-	const int result = path ? os_lock_file(err, path, LOCK_MS, ret_lock) : -1;
+	const int result = os_lock_file(err, path, LOCK_MS, ret_lock);
 
 	mem_free(path);
 	return result;
@@ -303,31 +288,23 @@ static int close_locked(struct jw_error *err, struct locked_ledger *locked, int 
 	return result;
 }
 
-/* ---- records */
-
-static void hash_file(const struct plan_file *file, uint64_t *ret_hash)
-{
-	struct jw_error why = {0};
-	char *real = NULL;
-	const char *path = os_real_path(&why, file->path, &real) ? file->path : real;
-	uint64_t state = fnv_update(FNV_START, path, strlen(path) + 1);
-
-	if (file->member)
-		state = fnv_update(state, file->member, strlen(file->member) + 1);
-	mem_free(real);
-	*ret_hash = state;
-}
-
-int ledger_begin(struct ledger *ledger, const struct plan *plan)
+void ledger_begin(struct ledger *ledger, const struct plan *plan)
 {
 	uint64_t *files = mem_array(plan->file_count, sizeof *files);
 
-	for (size_t i = 0; i < plan->file_count; i++)
-		hash_file(&plan->files[i], &files[i]);
+	for (size_t i = 0; i < plan->file_count; i++) {
+		const struct plan_file *file = &plan->files[i];
+		char *real = NULL;
+		const char *path = os_real_path(NULL, file->path, &real) ? file->path : real;
+
+		files[i] = fnv_update(FNV_START, path, strlen(path) + 1);
+		if (file->member)
+			files[i] = fnv_update(files[i], file->member, strlen(file->member) + 1);
+		mem_free(real);
+	}
 	mem_free(ledger->files);
 	ledger->files = files;
 	ledger->plan = plan;
-	return 0;
 }
 
 static uint64_t ledger_place_of(const struct ledger *ledger, const struct plan_module *module)
@@ -355,7 +332,7 @@ static void note_record(struct ledger *ledger, uint64_t place, uint64_t key, uin
 		return;
 	/* Drops the older half, so that this happens seldom. */
 	if (!known && ledger->records.count == LEDGER_MOST_RECORDS)
-		(void)keep_items(NULL, &ledger->records, &none, LEDGER_MOST_RECORDS / 2);
+		keep_items(&ledger->records, &none, LEDGER_MOST_RECORDS / 2);
 	(void)ledger_put(NULL, &ledger->records, LEDGER_MOST_RECORDS, &record);
 	ledger->changed = true;
 }
@@ -414,30 +391,27 @@ void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again)
 	(void)close_locked(NULL, &file, result);
 }
 
-/* ---- marks */
-
-/* Whether there is anything to write. */
-static bool is_news(const struct ledger *ledger, const struct ledger_change *change)
-{
-	bool news = change->mark_count > 0;
-
-	for (size_t i = 0; !news && i < change->cleared_count; i++)
-		news = ledger_item(&ledger->marks, change->cleared[i]) != NULL;
-	return news;
-}
-
-/* Drops the cleared marks, and the oldest ones if the new ones do not fit beside them. */
-static int apply_change(struct jw_error *err, struct ledger *ledger,
+int ledger_change_marks(struct jw_error *err, const char *state_dir, const char *cache_dir,
 						const struct ledger_change *change)
 {
 	const size_t most = LEDGER_MOST_MARKS, coming = change->mark_count;
 	struct set gone = {0};
-	int result = 0;
+	struct locked_ledger file;
+	struct ledger *ledger = &file.ledger;
+	int result = open_locked(err, state_dir, cache_dir, &file);
 
-	for (size_t i = 0; !result && i < change->cleared_count; i++)
+	if (result)
+		return close_locked(err, &file, result);
+	/* Nothing is written where there is nothing new. */
+	ledger->changed = coming > 0;
+	for (size_t i = 0; i < change->cleared_count; i++) {
 		set_add(&gone, change->cleared[i], i);
-	if (!result)
-		result = keep_items(err, &ledger->marks, &gone, coming < most ? most - coming : 0);
+		if (ledger_item(&ledger->marks, change->cleared[i]))
+			ledger->changed = true;
+	}
+	/* The oldest marks go where the new ones do not fit beside them. */
+	if (ledger->changed)
+		keep_items(&ledger->marks, &gone, coming < most ? most - coming : 0);
 	for (size_t i = 0; !result && i < coming; i++) {
 		const struct ledger_new_mark *one = &change->marks[i];
 		const struct ledger_item mark = {
@@ -447,19 +421,7 @@ static int apply_change(struct jw_error *err, struct ledger *ledger,
 
 		result = ledger_put(err, &ledger->marks, most, &mark);
 	}
-	ledger->changed = true;
 	set_free(&gone);
-	return result;
-}
-
-int ledger_change_marks(struct jw_error *err, const char *state_dir, const char *cache_dir,
-						const struct ledger_change *change)
-{
-	struct locked_ledger file;
-	int result = open_locked(err, state_dir, cache_dir, &file);
-
-	if (!result && is_news(&file.ledger, change))
-		result = apply_change(err, &file.ledger, change);
 	return close_locked(err, &file, result);
 }
 
@@ -506,14 +468,13 @@ struct jw_marks {
 	char *cache_dir;
 };
 
-int jw_marks_open(const char *state_dir, const char *cache_dir, struct jw_marks **ret_marks)
+struct jw_marks *jw_marks_open(const char *state_dir, const char *cache_dir)
 {
 	struct jw_marks *marks = mem_alloc(sizeof *marks);
 
 	marks->cache_dir = mem_string(cache_dir);
 	ledger_open(&marks->ledger, state_dir, cache_dir);
-	*ret_marks = marks;
-	return 0;
+	return marks;
 }
 
 void jw_marks_close(struct jw_marks *marks)

@@ -61,7 +61,7 @@ struct ledger {
 	size_t stamp_count;
 	struct ledger_list records, marks;
 	bool changed;
-	bool partial; /* memory or the disk failed while its file was read: it is not written over it */
+	bool partial;   /* its file could not be read: it is not written over it */
 	bool elsewhere; /* the caller sets it: the plan's driver is another machine's */
 	/* For the current plan: a hash for each of its files. */
 	const struct plan *plan;
@@ -80,15 +80,13 @@ int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf 
 const char *ledger_home(const struct jw_system *system);
 
 /* Sets the plan for the calls below; it must outlive them. */
-int ledger_begin(struct ledger *ledger, const struct plan *plan);
+void ledger_begin(struct ledger *ledger, const struct plan *plan);
 /* NULL if nothing is known about that module. */
 const struct ledger_item *ledger_find(const struct ledger *ledger,
 									  const struct plan_module *module);
 /* Records every module of the plan that is warm (`look_again`: or has its entry by now), and writes
  * the file if there is something new. Ignores a failure. */
 void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again);
-
-/* ---- marks */
 
 /* The mark of that entry; NULL if there is none or the cache's value has changed. */
 const struct ledger_item *ledger_marked(const struct ledger *ledger, const char *cache_dir,
@@ -118,7 +116,7 @@ struct ledger_change {
 int ledger_change_marks(struct jw_error *err, const char *state_dir, const char *cache_dir,
 						const struct ledger_change *change);
 
-/* ---- inside, and for tests */
+/* Inside, and for tests */
 
 /* NULL if the list has no such item. */
 struct ledger_item *ledger_item(const struct ledger_list *list, uint64_t name);

@@ -216,7 +216,7 @@ static void keep_table(const char *state_dir, const struct speed_table *table)
 	const struct kept_rows rows = {table->rows, table->count};
 	char *line = json_object_line(&kept_table, &rows);
 
-	if (path && line && !os_make_dirs(NULL, state_dir, 0700))
+	if (path && !os_make_dirs(NULL, state_dir, 0700))
 		(void)os_write_atomic(NULL, path, line, strlen(line));
 	cJSON_free(line);
 	mem_free(path);

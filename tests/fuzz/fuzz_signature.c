@@ -16,7 +16,7 @@ static void signature(const char *text, size_t size)
 		return;
 	MUST(memchr(read.comment, 0, sizeof read.comment) != NULL);
 	(void)minisign_verify(&read, &nobody, prehash);
-	MUST(!minisign_write_signature(NULL, &read, &written));
+	minisign_write_signature(&read, &written);
 	MUST(!minisign_read_signature(NULL, buf_text(&written), written.size, &again));
 	MUST(!memcmp(&read, &again, sizeof read));
 	buf_free(&written);
@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	signature(text, size);
 	if (!minisign_read_public(NULL, text, size, &key)) {
-		MUST(!minisign_write_public(NULL, &key, &written));
+		minisign_write_public(&key, &written);
 		MUST(!minisign_read_public(NULL, buf_text(&written), written.size, &again));
 		MUST(!memcmp(&key, &again, sizeof key));
 	}

@@ -225,7 +225,7 @@ static struct buf makes_key(void)
 {
 	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
 
-	assert_int_equal(minisign_write_public(NULL, &signers_key, &text), 0);
+	minisign_write_public(&signers_key, &text);
 	return text;
 }
 
@@ -243,7 +243,7 @@ static struct buf makes_signature(void)
 	struct minisign_signature signature;
 
 	assert_int_equal(minisign_sign(NULL, &signer, prehash, "what it is", &signature), 0);
-	assert_int_equal(minisign_write_signature(NULL, &signature, &text), 0);
+	minisign_write_signature(&signature, &text);
 	return text;
 }
 

@@ -94,8 +94,7 @@ static int note_plan(const char *path, char *cache)
 
 	memcpy(plan.profile.stamp, stamp, sizeof stamp);
 	ledger_open(&ledger, folder, cache);
-	if (ledger_begin(&ledger, &plan))
-		return 1;
+	ledger_begin(&ledger, &plan);
 	ledger_note(&ledger, folder, false);
 	ledger_close(&ledger);
 	return os_exists(path);

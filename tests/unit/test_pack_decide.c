@@ -313,6 +313,51 @@ TEST(many_are_written)
 	jw_import_result_free(result);
 }
 
+/* Sizes and their sum need more than 32 bits. */
+TEST(a_pack_of_more_than_the_driver_keeps_is_refused)
+{
+	enum { CUBINS = 5, KEY_BYTES = 100 };
+	const uint64_t cubin_bytes = UINT64_C(1) << 30, whole = CUBINS * (cubin_bytes + KEY_BYTES);
+	struct pack_driver driver = {.stamp = OURS};
+	struct pack_member members[CUBINS + 1] = {{.kind = PACK_PTX, .size_bytes = 10}};
+	struct pack_entry entries[CUBINS];
+	char none[] = "";
+	const struct {
+		uint64_t limit_bytes;
+		int result;
+	} cases[] = {{UINT64_C(1) << 32, -1}, {whole - 1, -1}, {whole, 0}};
+
+	clear(target);
+	for (uint32_t i = 0; i < CUBINS; i++) {
+		members[i + 1] = (struct pack_member){.kind = PACK_CUBIN, .size_bytes = cubin_bytes};
+		entries[i] = (struct pack_entry){
+			.key = i + 1, .cubin = i + 1, .target = {.sm = 86}, .options = none};
+	}
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct jw_import_options options = {.pack_only = true};
+		struct import_fate fates[CUBINS] = {0};
+		struct jw_import_result result = {.path = target};
+		struct jw_error err = {0};
+		struct import import = {
+			.options = &options,
+			.result = &result,
+			.manifest = {"linux", &driver, 1, members, CUBINS + 1, entries, CUBINS},
+			.limit_bytes = cases[i].limit_bytes,
+			.fates = fates};
+
+		for (size_t at = 0; at < CUBINS; at++) {
+			fates[at].key = at + 1;
+			fates[at].key_bytes = KEY_BYTES;
+		}
+		assert_int_equal(import_decide(&err, &import), cases[i].result);
+		assert_true(result.accepted_bytes == whole);
+		assert_int_equal(err.code, cases[i].result ? JW_ERR_LIMIT : 0);
+		assert_int_equal(result.accepted, CUBINS);
+		set_free(&import.keys);
+		mem_free(result.groups);
+	}
+}
+
 /* Where the rows of an index cannot be read, nobody knows what room is left. */
 TEST(an_index_that_cannot_be_read_leaves_no_room)
 {

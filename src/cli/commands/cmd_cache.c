@@ -180,7 +180,7 @@ static int run_cache_list(struct jw_error *err, struct cli *cli)
 	struct jw_cache_options options = cache_command_options(cli);
 	struct cache_list_document document = {0};
 	struct jw_cache_listing *list = NULL;
-	struct jw_marks *marks = NULL;
+	struct jw_marks *marks;
 	int failed;
 
 	os_catch_interrupts();
@@ -189,8 +189,8 @@ static int run_cache_list(struct jw_error *err, struct cli *cli)
 	document.path = list->path;
 	if (!list->count)
 		output_line(&cli->out, STYLE_PLAIN, "%s: empty", list->path);
-	failed = jw_marks_open(cli_state(NULL, cli), list->path, &marks) ||
-			 read_rows(list, marks, &document) ||
+	marks = jw_marks_open(cli_state(NULL, cli), list->path);
+	failed = read_rows(list, marks, &document) ||
 			 (list->count && output_wants_text(&cli->out) &&
 			  print_cache_list(err, &cli->out, &document)) ||
 			 document_print(&cli->out, &document_cache_list, &document);
@@ -374,7 +374,7 @@ static int verify_run(struct jw_error *err, struct cli *cli)
 		 jw_cache_repair(err, &options, &found.repaired)) ||
 		jw_cache_verify(err, &options, &report))
 		return cache_command_fail(err, cli);
-	jw_marks_open(cli_state(NULL, cli), report->path, &marks);
+	marks = jw_marks_open(cli_state(NULL, cli), report->path);
 	if (!failed) {
 		found.report = *report;
 		found.carried = jw_marks_count(marks);
