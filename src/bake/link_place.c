@@ -353,10 +353,9 @@ int link_place_read(struct baking *baking)
 		if (places->items[i].role == DEVCODE_RELOCATABLE)
 			baking->objects[baking->object_count++] = i;
 	}
-	if (range_fits(places->ids_offset, places->ids_bytes, baking->map.size) &&
-		module_ids_read(baking->map.data + places->ids_offset, (size_t)places->ids_bytes,
-						baking->object_count, linked, baking->links, &known))
-		return -1;
+	known = range_fits(places->ids_offset, places->ids_bytes, baking->map.size) &&
+			module_ids_read(baking->map.data + places->ids_offset, (size_t)places->ids_bytes,
+							baking->object_count, linked, baking->links);
 	for (size_t i = 0; !known && linked == 1 && i < baking->object_count; i++)
 		baking->links[i] = 0;
 	if (!known && linked != 1) {

@@ -12,7 +12,7 @@ int buf_reserve(struct jw_error *err, struct buf *buf, size_t more)
 	size_t needed, wanted;
 
 	if (more > buf->most || buf->size > buf->most - more) {
-		buf->lacking = true;
+		buf->overflowed = true;
 		return error_set(err, JW_ERR_LIMIT, "more than %zu bytes", buf->most);
 	}
 	needed = buf->size + more + 1;
@@ -87,7 +87,7 @@ const char *buf_text(const struct buf *buf)
 void buf_clear(struct buf *buf)
 {
 	buf->size = 0;
-	buf->lacking = false;
+	buf->overflowed = false;
 	if (buf->data)
 		buf->data[0] = 0;
 }

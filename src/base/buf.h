@@ -16,8 +16,8 @@ struct buf {
 	uint8_t *data; /* NULL while empty and never used */
 	size_t size;
 	size_t capacity;
-	size_t most;  /* maximum of `size` */
-	bool lacking; /* memory, or room, ended at some append since it was empty */
+	size_t most;     /* maximum of `size` */
+	bool overflowed; /* an append did not fit since it was empty, and left a part out */
 };
 
 #define BUF_MAX(bytes) ((struct buf){.most = (bytes)})
@@ -26,7 +26,7 @@ struct buf {
 int buf_reserve(struct jw_error *err, struct buf *buf, size_t more);
 int buf_append(struct jw_error *err, struct buf *buf, const void *data, size_t size);
 int buf_printf(struct jw_error *err, struct buf *buf, const char *format, ...) JW_PRINTF(3, 4);
-/* For a text of many pieces: whether one is missing, `lacking` tells at its end. */
+/* For a text of many pieces: whether one is missing, `overflowed` tells at its end. */
 void buf_say(struct buf *buf, const char *format, ...) JW_PRINTF(2, 3);
 /* The content as a C string; "" while empty. Valid until the next change. */
 const char *buf_text(const struct buf *buf);

@@ -3,7 +3,6 @@
 
 #include <jitwarm/cancel.h>
 
-#include "base/cancel.h"
 #include "base/error.h"
 
 /* `cancel` may be NULL: never. */

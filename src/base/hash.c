@@ -38,26 +38,20 @@ static inline __attribute__((always_inline)) void step_lanes(struct fnv_lane *co
 	}
 }
 
-static size_t shortest_of(struct fnv_lane *const *lane, size_t count)
-{
-	size_t shortest = lane[0]->size;
-
-	for (size_t k = 1; k < count; k++)
-		shortest = lane[k]->size < shortest ? lane[k]->size : shortest;
-	return shortest;
-}
-
 /* Runs as many lanes as fit side by side, to the end of the shortest one. */
 static void step_fnv_lanes(struct fnv_lane *const *lane, size_t count)
 {
-	if (count >= 8)
-		step_lanes(lane, 8, shortest_of(lane, 8));
-	else if (count >= 4)
-		step_lanes(lane, 4, shortest_of(lane, 4));
-	else if (count >= 2)
-		step_lanes(lane, 2, shortest_of(lane, 2));
-	else
-		step_lanes(lane, 1, lane[0]->size);
+	const size_t together = count >= 8 ? 8 : count >= 4 ? 4 : count >= 2 ? 2 : 1;
+	size_t size = lane[0]->size;
+
+	for (size_t k = 1; k < together; k++)
+		size = lane[k]->size < size ? lane[k]->size : size;
+	switch (together) {
+	case 8: step_lanes(lane, 8, size); break;
+	case 4: step_lanes(lane, 4, size); break;
+	case 2: step_lanes(lane, 2, size); break;
+	default: step_lanes(lane, 1, size);
+	}
 }
 
 void fnv_update_many(struct fnv_lane *lanes, size_t count)

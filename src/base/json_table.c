@@ -281,10 +281,9 @@ static int take_array(struct jw_error *err, const struct json_field *field, cons
 	}
 	cJSON_ArrayForEach(element, item)
 	{
-		if (lines && !(*(char **)(void *)at =
-						   mem_string(cJSON_IsString(element) ? element->valuestring : "")))
-			return -1;
-		if (!lines && json_take(err, element, field->table, at))
+		if (lines)
+			*(char **)(void *)at = mem_string(cJSON_IsString(element) ? element->valuestring : "");
+		else if (json_take(err, element, field->table, at))
 			return -1;
 		at += lines ? sizeof(char *) : field->width;
 		++*taken;
@@ -308,9 +307,7 @@ static int take_json_field(struct jw_error *err, const cJSON *object,
 	case JSON_PATH: return take_json_path(err, field, item, (char *)at);
 	case JSON_HEX:
 		return json_hex64(object, name, (uint64_t *)(void *)at) ? 0 : malformed_field(err, field);
-	case JSON_TEXT:
-		*(char **)(void *)at = *text ? mem_string(text) : NULL;
-		return !*text || pointer_at(at) ? 0 : -1;
+	case JSON_TEXT: *(char **)(void *)at = *text ? mem_string(text) : NULL; return 0;
 	case JSON_LINES: return take_array(err, field, item, values);
 	case JSON_INSIDE: return field->table ? take_array(err, field, item, values) : 0;
 	case JSON_MEMBERS:

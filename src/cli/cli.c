@@ -366,7 +366,7 @@ static int command_later(struct jw_error *err, const struct cli *cli, int argc, 
 	shell_add_words(&line, words, (size_t)at);
 	shell_add_words(&line, words + at + used, (size_t)argc - (size_t)at - used);
 	error_set(err, JW_ERR_USAGE, "the command comes first: %s",
-			  line.lacking ? argv[at] : buf_text(&line));
+			  line.overflowed ? argv[at] : buf_text(&line));
 	buf_free(&line);
 	return -1;
 }

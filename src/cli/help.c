@@ -106,7 +106,7 @@ static void write_help(struct buf *buf, const struct cli_command *command, size_
 					 end && !all ? (size_t)(end - description) : strlen(description));
 	terminal_wrap(buf, buf_text(&first), 0, columns);
 	buf_say(buf, "\n");
-	buf->lacking = buf->lacking || first.lacking;
+	buf->overflowed = buf->overflowed || first.overflowed;
 	buf_free(&first);
 	option_lists(buf, command->options, columns, all);
 	example_list(buf, command->examples, columns);
@@ -216,11 +216,11 @@ void help_commands(struct buf *buf, const struct cli_command *const *commands, c
 
 void help_print(struct buf *text, bool for_terminal)
 {
-	const bool lacking = text->lacking;
+	const bool overflowed = text->overflowed;
 
 	if (for_terminal)
 		terminal_to_locale(text);
-	if (!lacking)
+	if (!overflowed)
 		output_put(1, buf_text(text));
 	buf_free(text);
 }

@@ -214,7 +214,7 @@ static void particles_settle(struct buf *text)
 		}
 		at += found ? strlen(found->both) : 1;
 	}
-	if (settled.lacking) {
+	if (settled.overflowed) {
 		buf_free(&settled);
 		return;
 	}
@@ -253,7 +253,7 @@ static void translate_argument(struct format_arguments *arguments, const char *f
 		const char *const text = va_arg(arguments->list, const char *);
 
 		/* With a precision a text may have no end. */
-		said = texts->lacking
+		said = texts->overflowed
 				   ? NULL
 				   : said_of(strchr(spec, '.') ? (char *)texts->data + texts->size : text);
 	} else if (strchr("efg", type))
@@ -294,7 +294,7 @@ static bool translate_arguments(struct format_arguments *arguments, const char *
 		at += length;
 	}
 	arguments->begins[arguments->count] = arguments->texts.size;
-	return !arguments->texts.lacking;
+	return !arguments->texts.overflowed;
 }
 
 /* A translation may move arguments, and (precision 0) leave them out. */
@@ -339,7 +339,7 @@ static void translate_made(const char *english, const char *format, va_list list
 		!buf_append(NULL, &line, english, strlen(english) - end)) {
 		fill_in(&text, said ? said->text : message, &arguments);
 		particles_settle(&text);
-		if (!text.lacking)
+		if (!text.overflowed)
 			add_made(buf_text(&line), buf_text(&text));
 	}
 	va_end(arguments.list);
@@ -363,7 +363,7 @@ static void join(const char *whole, size_t from)
 	second = second ? second : whole + from;
 	(void)buf_append(NULL, &text, first, strlen(first));
 	(void)buf_append(NULL, &text, second, strlen(second));
-	if (!text.lacking)
+	if (!text.overflowed)
 		add_made(whole, buf_text(&text));
 	buf_free(&text);
 }

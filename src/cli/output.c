@@ -75,7 +75,7 @@ static void note_lacking(const struct output *output)
 
 void output_expect_whole(const struct output *output, const struct buf *text)
 {
-	if (text->lacking)
+	if (text->overflowed)
 		note_lacking(output);
 }
 
@@ -88,7 +88,7 @@ static void lay_out(struct buf *ret_line, int fd, size_t taken, const char *text
 	terminal_append(ret_line, text);
 	if (os_is_terminal(fd))
 		terminal_fold(&folded, buf_text(ret_line), taken, output_columns(fd));
-	if (os_is_terminal(fd) && !folded.lacking) {
+	if (os_is_terminal(fd) && !folded.overflowed) {
 		buf_free(ret_line);
 		*ret_line = folded;
 	} else {
@@ -300,7 +300,7 @@ static int add_cell(struct table *table, enum style style, const char *raw)
 
 	if (raw)
 		terminal_append(&clean, raw);
-	if (raw && !clean.lacking &&
+	if (raw && !clean.overflowed &&
 		!VEC_ROOM(NULL, table->cells, table->capacity, table->count, MOST_CELLS) &&
 		(cell.own = mem_string(buf_text(&clean)))) {
 		cell.text = cell.own;

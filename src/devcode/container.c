@@ -45,15 +45,6 @@ int devcode_stored(struct jw_error *err, const struct devcode_container *contain
 	return 0;
 }
 
-static int unpack_lz4(struct jw_error *err, struct devcode_view from, uint8_t *to, size_t size)
-{
-	int got = LZ4_decompress_safe((const char *)from.data, (char *)to, (int)from.size, (int)size);
-
-	if (got < 0 || (size_t)got != size)
-		return error_set(err, JW_ERR_FORMAT, "LZ4 payload is damaged");
-	return 0;
-}
-
 /* A decoder takes some 160 KB. Mapping and touching them for each of thousands of small modules
  * takes as long as decompressing those. One decoder is kept between calls; a concurrent second
  * thread makes another. */
@@ -77,23 +68,6 @@ static void give_decoder(ZSTD_DCtx *decoder)
 	(void)ZSTD_freeDCtx(atomic_exchange(&idle_decoder, decoder));
 }
 
-static int unpack_zstd(struct jw_error *err, struct devcode_view from, uint8_t *to, size_t size)
-{
-	ZSTD_DCtx *decoder = take_decoder();
-	size_t got;
-
-	if (!decoder)
-		return -1;
-	got = ZSTD_decompressDCtx(decoder, to, size, from.data, from.size);
-	give_decoder(decoder);
-	if (ZSTD_isError(got))
-		return error_set(err, JW_ERR_FORMAT, "zstd payload is damaged: %s", ZSTD_getErrorName(got));
-	if (got != size)
-		return error_set(err, JW_ERR_FORMAT, "zstd payload has %zu bytes instead of %zu", got,
-						 size);
-	return 0;
-}
-
 /* Whether the payload can expand to so many bytes at all, checked before allocating them. */
 static bool plausible(const struct devcode_entry *entry, struct devcode_view from, uint64_t size)
 {
@@ -113,7 +87,6 @@ int devcode_payload(struct jw_error *err, const struct devcode_container *contai
 {
 	struct devcode_view from;
 	size_t size;
-	int result;
 
 	if (devcode_stored(err, container, entry, &from))
 		return -1;
@@ -128,26 +101,39 @@ int devcode_payload(struct jw_error *err, const struct devcode_container *contai
 	buf_clear(scratch);
 	if (buf_reserve(err, scratch, size))
 		return -1;
-	result = entry->compression == DEVCODE_LZ4 ? unpack_lz4(err, from, scratch->data, size)
-											   : unpack_zstd(err, from, scratch->data, size);
-	if (result)
-		return -1;
+	if (entry->compression == DEVCODE_LZ4) {
+		const int got = LZ4_decompress_safe((const char *)from.data, (char *)scratch->data,
+											(int)from.size, (int)size);
+
+		if (got < 0 || (size_t)got != size)
+			return error_set(err, JW_ERR_FORMAT, "LZ4 payload is damaged");
+	} else {
+		ZSTD_DCtx *decoder = take_decoder();
+		const size_t got = ZSTD_decompressDCtx(decoder, scratch->data, size, from.data, from.size);
+
+		give_decoder(decoder);
+		if (ZSTD_isError(got))
+			return error_set(err, JW_ERR_FORMAT, "zstd payload is damaged: %s",
+							 ZSTD_getErrorName(got));
+		if (got != size)
+			return error_set(err, JW_ERR_FORMAT, "zstd payload has %zu bytes instead of %zu", got,
+							 size);
+	}
 	scratch->size = size;
 	scratch->data[size] = 0;
 	*ret_view = (struct devcode_view){scratch->data, size};
 	return 0;
 }
 
-/* Decompresses up to `size` bytes; *ret_got is smaller if the payload is shorter or damaged. */
-static int head_zstd(struct devcode_view from, uint8_t *to, size_t size, size_t *ret_got)
+/* Decompresses up to `size` bytes and returns their number: it is smaller if the payload is shorter
+ * or damaged. */
+static size_t head_zstd(struct devcode_view from, uint8_t *to, size_t size)
 {
 	ZSTD_DCtx *decoder = take_decoder();
 	ZSTD_inBuffer in = {from.data, from.size, 0};
 	ZSTD_outBuffer out = {to, size, 0};
 	size_t left = 1;
 
-	if (!decoder)
-		return -1;
 	while (left && !ZSTD_isError(left) && out.pos < out.size) {
 		size_t in_before = in.pos, out_before = out.pos;
 
@@ -156,10 +142,10 @@ static int head_zstd(struct devcode_view from, uint8_t *to, size_t size, size_t 
 			break;
 	}
 	give_decoder(decoder);
-	*ret_got = out.pos;
-	return 0;
+	return out.pos;
 }
 
+/* The first bytes of a payload, in `to`, which has room for `size`, or where they are. */
 static int head(struct jw_error *err, const struct devcode_container *container,
 				const struct devcode_entry *entry, uint8_t *to, size_t size,
 				struct devcode_view *ret_view)
@@ -169,18 +155,19 @@ static int head(struct jw_error *err, const struct devcode_container *container,
 
 	if (devcode_stored(err, container, entry, &from))
 		return -1;
-	*ret_view = (struct devcode_view){to, 0};
 	if (entry->compression == DEVCODE_RAW) {
 		*ret_view = from;
-	} else if (entry->compression == DEVCODE_ZSTD) {
-		return head_zstd(from, to, size, &ret_view->size);
-	} else {
-		if (from.size > LZ4_MAX_INPUT_SIZE)
-			return error_set(err, JW_ERR_FORMAT, "LZ4 payload is too large");
-		got = LZ4_decompress_safe_partial((const char *)from.data, (char *)to, (int)from.size,
-										  (int)size, (int)size);
-		ret_view->size = got > 0 ? (size_t)got : 0;
+		return 0;
 	}
+	if (entry->compression == DEVCODE_ZSTD) {
+		*ret_view = (struct devcode_view){to, head_zstd(from, to, size)};
+		return 0;
+	}
+	if (from.size > LZ4_MAX_INPUT_SIZE)
+		return error_set(err, JW_ERR_FORMAT, "LZ4 payload is too large");
+	got = LZ4_decompress_safe_partial((const char *)from.data, (char *)to, (int)from.size,
+									  (int)size, (int)size);
+	*ret_view = (struct devcode_view){to, got > 0 ? (size_t)got : 0};
 	return 0;
 }
 
@@ -196,8 +183,8 @@ int devcode_ptx_header(struct jw_error *err, const struct devcode_container *con
 		return -1;
 	if (!ptx_header_read(NULL, view.data, view.size, ret_header))
 		return 0;
-	if (!buf_reserve(err, &large, PTX_LONG_HEAD) &&
-		!head(err, container, entry, large.data, PTX_LONG_HEAD, &view))
+	(void)buf_reserve(NULL, &large, PTX_LONG_HEAD);
+	if (!head(err, container, entry, large.data, PTX_LONG_HEAD, &view))
 		result = ptx_header_read(err, view.data, view.size, ret_header);
 	buf_free(&large);
 	return result;
@@ -221,30 +208,6 @@ uint32_t devcode_cubin_cuda(const struct devcode_container *container,
 
 enum { ENTRY_MARK = 0x0101 };
 
-static enum container_state need_more(struct container_walk *walk, uint64_t needed)
-{
-	walk->needed = needed;
-	return CONTAINER_MORE;
-}
-
-static enum container_state check_header(struct container_walk *walk, const uint8_t *bytes,
-										 uint64_t have, uint64_t most)
-{
-	uint64_t size;
-
-	if (most < CONTAINER_HEADER)
-		return CONTAINER_BROKEN;
-	if (have < CONTAINER_HEADER)
-		return need_more(walk, CONTAINER_HEADER);
-	size = load_u64(bytes + 8);
-	if (load_u64(bytes) != CONTAINER_START || size % CONTAINER_ALIGN ||
-		size > most - CONTAINER_HEADER)
-		return CONTAINER_BROKEN;
-	walk->at = CONTAINER_HEADER;
-	walk->size_bytes = CONTAINER_HEADER + size;
-	return CONTAINER_SOUND;
-}
-
 /* One step of the walk. All sizes are multiples of eight, since the format pads them. */
 bool container_step(struct container_walk *walk, const uint8_t *entry, uint32_t *ret_header)
 {
@@ -265,22 +228,33 @@ enum container_state container_check(struct container_walk *walk, const uint8_t 
 									 uint64_t have, uint64_t most)
 {
 	if (!walk->at) {
-		enum container_state state = check_header(walk, bytes, have, most);
+		uint64_t size;
 
-		if (state != CONTAINER_SOUND)
-			return state;
+		if (most < CONTAINER_HEADER)
+			return CONTAINER_BROKEN;
+		walk->needed = CONTAINER_HEADER;
+		if (have < walk->needed)
+			return CONTAINER_MORE;
+		size = load_u64(bytes + 8);
+		if (load_u64(bytes) != CONTAINER_START || size % CONTAINER_ALIGN ||
+			size > most - CONTAINER_HEADER)
+			return CONTAINER_BROKEN;
+		walk->at = CONTAINER_HEADER;
+		walk->size_bytes = CONTAINER_HEADER + size;
 	}
 	while (walk->at < walk->size_bytes) {
 		uint32_t header;
 
 		if (walk->size_bytes - walk->at < CONTAINER_ENTRY)
 			return CONTAINER_BROKEN;
-		if (have < walk->at + CONTAINER_ENTRY)
-			return need_more(walk, walk->at + CONTAINER_ENTRY);
+		walk->needed = walk->at + CONTAINER_ENTRY;
+		if (have < walk->needed)
+			return CONTAINER_MORE;
 		if (!container_step(walk, bytes + walk->at, &header))
 			return CONTAINER_BROKEN;
 	}
-	return have < walk->size_bytes ? need_more(walk, walk->size_bytes) : CONTAINER_SOUND;
+	walk->needed = walk->size_bytes;
+	return have < walk->needed ? CONTAINER_MORE : CONTAINER_SOUND;
 }
 
 static struct jw_target read_entry_target(uint32_t arch, uint64_t flags)
@@ -431,37 +405,17 @@ enum { LISTED = sizeof listed - 1 };
 struct module_ids {
 	struct set objects; /* by the hash of their ids */
 	size_t lists, named, object_count;
-	bool in_list, known;
+	bool known;
 	uint32_t *links;
 };
 
-static int take_own_id(struct module_ids *ids, uint64_t hash)
-{
-	if (set_has(&ids->objects, hash) || ids->named == ids->object_count) {
-		ids->known = false;
-		return 0;
-	}
-	set_add(&ids->objects, hash, ids->named++);
-	return 0;
-}
-
-static void take_listed_id(struct module_ids *ids, uint64_t hash, uint32_t list)
-{
-	size_t cursor = 0, object = set_find(&ids->objects, hash, &cursor);
-
-	if (object == SET_NONE || ids->links[object] != MODULE_IDS_NONE)
-		ids->known = false;
-	else
-		ids->links[object] = list;
-}
-
 /* One walk over the ids, each of which ends in a NUL; `second`: over the lists alone. */
-static int walk_ids(struct module_ids *ids, const uint8_t *bytes, size_t size, bool second)
+static void walk_ids(struct module_ids *ids, const uint8_t *bytes, size_t size, bool second)
 {
 	const uint8_t *end = bytes + size, *stop;
+	bool before = false; /* the last id was of a list */
 
 	ids->lists = 0;
-	ids->in_list = false;
 	for (const uint8_t *at = bytes; ids->known && at < end; at = stop + 1) {
 		const bool in_list = end - at > LISTED && !memcmp(at, listed, LISTED);
 		uint64_t hash;
@@ -473,29 +427,35 @@ static int walk_ids(struct module_ids *ids, const uint8_t *bytes, size_t size, b
 			continue;
 		at += in_list ? LISTED : 0;
 		hash = fnv_update(FNV_START, at, (size_t)(stop - at));
-		ids->lists += in_list && !ids->in_list;
-		ids->in_list = in_list;
-		if (in_list && second)
-			take_listed_id(ids, hash, (uint32_t)(ids->lists - 1));
-		else if (!in_list && !second && take_own_id(ids, hash))
-			return -1;
+		ids->lists += in_list && !before;
+		before = in_list;
+		if (in_list && second) {
+			size_t cursor = 0, object = set_find(&ids->objects, hash, &cursor);
+
+			if (object == SET_NONE || ids->links[object] != MODULE_IDS_NONE)
+				ids->known = false;
+			else
+				ids->links[object] = (uint32_t)(ids->lists - 1);
+		} else if (!in_list && !second) {
+			if (set_has(&ids->objects, hash) || ids->named == ids->object_count)
+				ids->known = false;
+			else
+				set_add(&ids->objects, hash, ids->named++);
+		}
 	}
-	return 0;
 }
 
-int module_ids_read(const uint8_t *bytes, size_t size, size_t objects, size_t linked,
-					uint32_t *links, bool *ret_known)
+bool module_ids_read(const uint8_t *bytes, size_t size, size_t objects, size_t linked,
+					 uint32_t *links)
 {
 	struct module_ids ids = {.known = true, .links = links, .object_count = objects};
-	int failed;
 
 	for (size_t i = 0; i < objects; i++)
 		links[i] = MODULE_IDS_NONE;
-	failed = walk_ids(&ids, bytes, size, false);
+	walk_ids(&ids, bytes, size, false);
 	ids.known = ids.known && ids.named == objects && ids.lists == linked;
-	if (!failed && ids.known)
-		failed = walk_ids(&ids, bytes, size, true);
+	if (ids.known)
+		walk_ids(&ids, bytes, size, true);
 	set_free(&ids.objects);
-	*ret_known = ids.known;
-	return failed;
+	return ids.known;
 }

@@ -86,6 +86,6 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 /* `bytes`: of the section __nv_module_id. `objects`: the number of containers in
  * __nv_relfatbin; `linked`: of linked containers; both in the order of their offsets. Fills in
  * `links[object]`: the number of the linked container that the object is part of, or
- * MODULE_IDS_NONE. False: the ids contradict these numbers, or each other; -1 is out of memory. */
-int module_ids_read(const uint8_t *bytes, size_t size, size_t objects, size_t linked,
-					uint32_t *links, bool *ret_known);
+ * MODULE_IDS_NONE. False: the ids contradict these numbers, or each other. */
+bool module_ids_read(const uint8_t *bytes, size_t size, size_t objects, size_t linked,
+					 uint32_t *links);

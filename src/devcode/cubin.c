@@ -91,15 +91,6 @@ static bool cover(struct cubin_header *header, uint64_t offset, uint64_t size, u
 	return true;
 }
 
-/* Sections of shared, local and uninitialised global memory have a size and no bytes in the file,
- * with processor-specific types (0x7000000a for .nv.shared was seen at the end of a relocatable
- * cubin of ptxas 12.4). Those types are not documented, so their ranges are not checked against the
- * file. */
-static bool may_lie_outside(const struct elf64_section *section)
-{
-	return section->type >= ELF64_SHT_LOPROC;
-}
-
 enum { SHT_COMPAT = ELF64_SHT_LOPROC + 0x86 }; /* .nv.compat */
 
 /* Its attributes are a format, a number, and by the format nothing (1), one byte (2) or two (3) in
@@ -143,9 +134,13 @@ static int read_cubin_sections(struct jw_error *err, const struct cubin_source *
 									  (left < AT_A_TIME ? left : AT_A_TIME) * ELF64_SHDR_SIZE))
 			return -1;
 		elf64_section_read(table + in_table * ELF64_SHDR_SIZE, &section);
+		/* Sections of shared, local and uninitialised global memory have a size and no bytes in
+		 * the file, with processor-specific types (0x7000000a for .nv.shared was seen at the end
+		 * of a relocatable cubin of ptxas 12.4). Those types are not documented, so they may lie
+		 * outside. */
 		if (i && section.type && section.type != ELF64_SHT_NOBITS &&
 			!cover(header, section.offset, section.size_bytes, source->size) &&
-			!may_lie_outside(&section))
+			section.type < ELF64_SHT_LOPROC)
 			return error_set(err, JW_ERR_FORMAT, "a cubin with section %zu outside of it", i);
 		if (i && section.type == SHT_COMPAT && section.size_bytes <= CUBIN_MOST_COMPAT &&
 			range_fits(section.offset, section.size_bytes, source->size)) {
@@ -161,21 +156,6 @@ static int read_cubin_sections(struct jw_error *err, const struct cubin_source *
 		}
 	}
 	return 0;
-}
-
-static int read_extent(struct jw_error *err, const struct cubin_source *source,
-					   const struct elf64_header *elf, struct cubin_header *header)
-{
-	header->size_bytes = ELF64_EHDR_SIZE;
-	if ((elf->phnum && elf->phentsize != ELF64_PHDR_SIZE) ||
-		!cover(header, elf->phnum ? elf->phoff : 0, (uint64_t)elf->phnum * ELF64_PHDR_SIZE,
-			   source->size))
-		return error_set(err, JW_ERR_FORMAT, "a cubin with program headers outside of it");
-	if ((elf->shnum && elf->shentsize != ELF64_SHDR_SIZE) ||
-		!cover(header, elf->shnum ? elf->shoff : 0, (uint64_t)elf->shnum * ELF64_SHDR_SIZE,
-			   source->size))
-		return error_set(err, JW_ERR_FORMAT, "a cubin with section headers outside of it");
-	return read_cubin_sections(err, source, elf, header);
 }
 
 int cubin_read_by(struct jw_error *err, cubin_read_fn read, void *context, uint64_t size,
@@ -194,7 +174,16 @@ int cubin_read_by(struct jw_error *err, cubin_read_fn read, void *context, uint6
 	if (elf.type != ELF64_EXEC && elf.type != ELF64_REL)
 		return error_set(err, JW_ERR_FORMAT, "cubin of ELF type %u", elf.type);
 	header.relocatable = elf.type == ELF64_REL;
-	if (read_abi(err, &elf, &header) || read_extent(err, &source, &elf, &header))
+	if (read_abi(err, &elf, &header))
+		return -1;
+	header.size_bytes = ELF64_EHDR_SIZE;
+	if ((elf.phnum && elf.phentsize != ELF64_PHDR_SIZE) ||
+		!cover(&header, elf.phnum ? elf.phoff : 0, (uint64_t)elf.phnum * ELF64_PHDR_SIZE, size))
+		return error_set(err, JW_ERR_FORMAT, "a cubin with program headers outside of it");
+	if ((elf.shnum && elf.shentsize != ELF64_SHDR_SIZE) ||
+		!cover(&header, elf.shnum ? elf.shoff : 0, (uint64_t)elf.shnum * ELF64_SHDR_SIZE, size))
+		return error_set(err, JW_ERR_FORMAT, "a cubin with section headers outside of it");
+	if (read_cubin_sections(err, &source, &elf, &header))
 		return -1;
 	*ret_header = header;
 	return 0;
@@ -271,20 +260,6 @@ static int take_symbol(struct jw_error *err, struct cubin_symbols *symbols, cons
 	return 0;
 }
 
-static int take_table(struct jw_error *err, struct cubin_symbols *symbols,
-					  struct devcode_view cubin, const struct elf64_section *table,
-					  const struct elf64_section *names)
-{
-	if (!range_fits(table->offset, table->size_bytes, cubin.size) ||
-		!range_fits(names->offset, names->size_bytes, cubin.size))
-		return error_set(err, JW_ERR_FORMAT, "a cubin with symbols outside of it");
-	for (uint64_t at = 0; at + SYMBOL <= table->size_bytes; at += SYMBOL)
-		if (take_symbol(err, symbols, cubin.data + table->offset + at,
-						(const char *)cubin.data + names->offset, (size_t)names->size_bytes))
-			return -1;
-	return 0;
-}
-
 static int by_name_hash(const void *a, const void *b)
 {
 	const uint64_t *one = a, *two = b;
@@ -310,8 +285,13 @@ static int read_symbols(struct jw_error *err, struct devcode_view cubin,
 		if (section.link >= elf.shnum)
 			return error_set(err, JW_ERR_FORMAT, "a cubin with symbols without names");
 		elf64_section_read(cubin.data + elf.shoff + section.link * ELF64_SHDR_SIZE, &names);
-		if (take_table(err, symbols, cubin, &section, &names))
-			return -1;
+		if (!range_fits(section.offset, section.size_bytes, cubin.size) ||
+			!range_fits(names.offset, names.size_bytes, cubin.size))
+			return error_set(err, JW_ERR_FORMAT, "a cubin with symbols outside of it");
+		for (uint64_t at = 0; at + SYMBOL <= section.size_bytes; at += SYMBOL)
+			if (take_symbol(err, symbols, cubin.data + section.offset + at,
+							(const char *)cubin.data + names.offset, (size_t)names.size_bytes))
+				return -1;
 	}
 	if (symbols->count)
 		qsort(symbols->kernels, symbols->count, sizeof *symbols->kernels, by_name_hash);

@@ -28,47 +28,30 @@ static size_t padded(size_t size)
 	return (size + CONTAINER_ALIGN - 1) / CONTAINER_ALIGN * CONTAINER_ALIGN;
 }
 
-static int pack_lz4(struct jw_error *err, struct devcode_view payload, struct buf *out)
-{
-	int room, got, size = (int)payload.size;
-	const char *from = (const char *)payload.data;
-	char *to;
-
-	if (payload.size > LZ4_MAX_INPUT_SIZE)
-		return error_set(err, JW_ERR_LIMIT, "too large for LZ4");
-	room = LZ4_compressBound(size);
-	if (buf_reserve(err, out, (size_t)room))
-		return -1;
-	to = (char *)out->data + out->size;
-	got = LZ4_compress_default(from, to, size, room);
-	/* In this much room it fails only for want of memory. */
-	if (got <= 0)
-		mem_ended(0);
-	out->size += (size_t)got;
-	return 0;
-}
-
-static int pack_zstd(struct jw_error *err, struct devcode_view payload, struct buf *out)
-{
-	size_t room = ZSTD_compressBound(payload.size), got;
-
-	if (buf_reserve(err, out, room))
-		return -1;
-	got = ZSTD_compress(out->data + out->size, room, payload.data, payload.size, ZSTD_LEVEL);
-	if (ZSTD_isError(got))
-		mem_ended(0);
-	out->size += got;
-	return 0;
-}
-
 static int pack_payload(struct jw_error *err, enum devcode_compression compression,
 						struct devcode_view payload, struct buf *out)
 {
+	size_t room, got;
+
 	if (compression == DEVCODE_FOREIGN || payload.size > DEVCODE_MOST_PAYLOAD)
 		return error_set(err, JW_ERR_USAGE, "a payload that cannot be written");
 	if (compression == DEVCODE_RAW)
 		return buf_append(err, out, payload.data, payload.size);
-	return compression == DEVCODE_LZ4 ? pack_lz4(err, payload, out) : pack_zstd(err, payload, out);
+	room = compression == DEVCODE_LZ4 ? (size_t)LZ4_compressBound((int)payload.size)
+									  : ZSTD_compressBound(payload.size);
+	if (buf_reserve(err, out, room))
+		return -1;
+	if (compression == DEVCODE_LZ4)
+		got =
+			(size_t)LZ4_compress_default((const char *)payload.data, (char *)out->data + out->size,
+										 (int)payload.size, (int)room);
+	else
+		got = ZSTD_compress(out->data + out->size, room, payload.data, payload.size, ZSTD_LEVEL);
+	/* In this much room they fail only for want of memory. */
+	if (!got || ZSTD_isError(got))
+		mem_ended(0);
+	out->size += got;
+	return 0;
 }
 
 static uint64_t compression_flag(enum devcode_compression compression)
@@ -124,10 +107,9 @@ static int append_ptx(struct jw_error *err, const struct write_ptx *ptx, const v
 	memset(out->data + before, 0, CONTAINER_HEADER + header_size);
 	fill_header(out->data + before, header_size, ptx, stored_size, options);
 	out->size += CONTAINER_HEADER + header_size;
-	return buf_append(err, out, stored, stored_size) ||
-				   buf_append(err, out, zeros, padded(stored_size) - stored_size)
-			   ? -1
-			   : 0;
+	if (buf_append(err, out, stored, stored_size))
+		return -1;
+	return buf_append(err, out, zeros, padded(stored_size) - stored_size);
 }
 
 int write_container(struct jw_error *err, const struct write_ptx *ptx, struct buf *out)

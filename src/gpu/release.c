@@ -170,13 +170,11 @@ static const struct gpu_branch branches[] = {
 	{{555, 42, 2}, 12050, 1024 * MIB, GPU_RELOCATABLE_KNOWN, 1000, false, true, true},
 };
 
-enum { COUNT = sizeof branches / sizeof *branches };
-
 const struct gpu_branch *gpu_branch_of(const struct jw_driver *driver)
 {
 	const uint32_t *release = driver->release;
 	const bool whole = release[0] && (release[1] || release[2]);
-	size_t row = COUNT - 1;
+	size_t row = COUNT(branches) - 1;
 
 	if (!whole && !driver->cuda)
 		return &branches[row];

@@ -35,19 +35,14 @@ static const struct {
 
 enum { LONGEST = 40 };
 
-static bool is_letter_or_digit(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 /* Reads the next word of *at in lower case, "" at the end; of a longer one its first letters. */
 static void next_word(const char **at, char word[LONGEST])
 {
 	size_t used = 0;
 
-	while (**at && !is_letter_or_digit(**at))
+	while (**at && !text_is_alnum(**at))
 		++*at;
-	for (; is_letter_or_digit(**at) && used < LONGEST - 1; ++*at)
+	for (; text_is_alnum(**at) && used < LONGEST - 1; ++*at)
 		word[used++] = (char)(**at >= 'A' && **at <= 'Z' ? **at + ('a' - 'A') : **at);
 	word[used] = '\0';
 }
@@ -433,20 +428,6 @@ static unsigned generation_of(const char *name)
 	return (unsigned)number;
 }
 
-/* rtx20..rtx50: each generation of that name. */
-static int add_generations(struct jw_error *err, unsigned first, unsigned last,
-						   struct target_list *list)
-{
-	char name[TEXT_SHORT];
-
-	for (; first <= last; first += 10) {
-		(void)snprintf(name, sizeof name, "rtx%u", first);
-		if (add_product(err, name, list))
-			return -1;
-	}
-	return 0;
-}
-
 /* sm_80..sm_90, a100..h100: each capability between them that “all” has. */
 static int add_between(struct jw_error *err, const char *range, const char *first, const char *last,
 					   const struct jw_driver *driver, struct target_list *list)
@@ -475,6 +456,7 @@ static int add_named_or_range(struct jw_error *err, const char *name,
 {
 	const char *dots = strstr(name, "..");
 	char first[MOST_RANGE_END];
+	unsigned generation, last;
 
 	if (!dots)
 		return add_named_target(err, name, driver, list);
@@ -482,9 +464,17 @@ static int add_named_or_range(struct jw_error *err, const char *name,
 		return not_a_gpu(err, name);
 	memcpy(first, name, (size_t)(dots - name));
 	first[dots - name] = '\0';
-	if (generation_of(first) && generation_of(first) <= generation_of(dots + 2))
-		return add_generations(err, generation_of(first), generation_of(dots + 2), list);
-	return add_between(err, name, first, dots + 2, driver, list);
+	generation = generation_of(first);
+	last = generation_of(dots + 2);
+	if (!generation || generation > last)
+		return add_between(err, name, first, dots + 2, driver, list);
+	/* rtx20..rtx50: each generation of that name */
+	for (; generation <= last; generation += 10) {
+		(void)snprintf(first, sizeof first, "rtx%u", generation);
+		if (add_product(err, first, list))
+			return -1;
+	}
+	return 0;
 }
 
 int jw_targets_read(struct jw_error *err, const char *text, const struct jw_driver *driver,

@@ -73,7 +73,7 @@ const char *shell_word(char text[SHELL_WORD], const char *word)
 	struct buf line = BUF_MAX(SHELL_WORD);
 
 	shell_add_word(&line, word);
-	(void)snprintf(text, SHELL_WORD, "%s", line.lacking ? "NAME" : buf_text(&line) + 1);
+	(void)snprintf(text, SHELL_WORD, "%s", line.overflowed ? "NAME" : buf_text(&line) + 1);
 	buf_free(&line);
 	return text;
 }

@@ -277,7 +277,7 @@ static int complete_run(struct jw_error *err, struct cli *cli)
 		offer_commands(&completion, cli->commands, NULL);
 	else if (!command && count == 2)
 		offer_commands(&completion, cli->commands, words[0]);
-	lacking = completion.text.lacking;
+	lacking = completion.text.overflowed;
 	if (!lacking)
 		output_text(&cli->out, buf_text(&completion.text));
 	buf_free(&completion.text);

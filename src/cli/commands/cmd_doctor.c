@@ -132,7 +132,7 @@ static void put_finding(struct buf *text, size_t number, const struct doctor_wor
 {
 	char *command = finding->command ? doctor_text_command(words, finding) : NULL;
 
-	text->lacking = text->lacking || (finding->command && !command);
+	text->overflowed = text->overflowed || (finding->command && !command);
 	buf_say(text, "%2zu  %s: %s\n", number, finding->id, finding->evidence);
 	buf_say(text, "    %s: %s", finding->hopeless ? "Nothing helps here" : "Do", finding->fix);
 	buf_say(text, "%s%s\n", command ? COMMAND_MARK ": " : "", command ? command : "");
@@ -438,7 +438,7 @@ static int describe_eyes(struct jw_error *err, const struct looking *looking, st
 
 		if (differs(looking->values[i], its, reset) && its) {
 			pair = mem_printf("%s=%s", deciding[i], its);
-			set.lacking = set.lacking || !pair;
+			set.overflowed = set.overflowed || !pair;
 			shell_add_word(&set, pair ? pair : "");
 			mem_free(pair);
 		} else if (differs(looking->values[i], its, reset)) {
@@ -448,11 +448,11 @@ static int describe_eyes(struct jw_error *err, const struct looking *looking, st
 	}
 	if (unset.size + set.size)
 		buf_say(&line, " env%s%s", buf_text(&unset), buf_text(&set));
-	line.lacking = line.lacking || unset.lacking || set.lacking;
+	line.overflowed = line.overflowed || unset.overflowed || set.overflowed;
 	mem_free(name);
 	buf_free(&unset);
 	buf_free(&set);
-	if (!line.size && !line.lacking)
+	if (!line.size && !line.overflowed)
 		return 0;
 	eyes->before = next_step_take(&line);
 	return eyes->before ? 0 : -1;

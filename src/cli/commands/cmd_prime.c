@@ -573,7 +573,7 @@ static int target_machine_lacks_driver(struct jw_error *err, const struct cli *c
 	error_set(err, JW_ERR_USAGE,
 			  "--driver names the other machine's driver, whose version nvidia-smi shows there: "
 			  "“%s”",
-			  line.lacking ? "--driver 550.163.01" : buf_text(&line));
+			  line.overflowed ? "--driver 550.163.01" : buf_text(&line));
 	buf_free(&line);
 	return -1;
 }
@@ -1320,7 +1320,7 @@ static int choose_account(struct jw_error *err, const struct cli *cli)
 		output_warning(&cli->out, "%s", doubt);
 		buf_say(&line, "jitwarm %s", cli->command->name);
 		shell_add_words(&line, (const char *const *)cli->argv, (size_t)cli->argc);
-		if (!line.lacking && !os_is_windows)
+		if (!line.overflowed && !os_is_windows)
 			output_command(&cli->out, "without sudo", buf_text(&line));
 		buf_free(&line);
 	}
