@@ -110,8 +110,8 @@ bool jw_tune_can_apply(enum jw_scope scope);
 
 /* For each setting whether it wins over what the request writes: a later line of a shell profile,
  * or a variable that keeps the driver from its cache. `ret_wins` has settings->count items. */
-int jw_tune_overrides(const struct jw_settings *settings, const struct jw_tune_request *request,
-					  bool *ret_wins);
+void jw_tune_overrides(const struct jw_settings *settings, const struct jw_tune_request *request,
+					   bool *ret_wins);
 
 /* The line of jitwarm's with which the next login has a limit of at least `limit_bytes`, where this
  * process has less. NULL: none. */

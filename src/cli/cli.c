@@ -67,11 +67,9 @@ COMMANDS(DECLARE)
 
 static const struct cli_command *const command_table[] = {COMMANDS(REFER) NULL};
 
-enum { MOST_HELP = 1 << 20 };
-
 static int show_help(struct cli *cli, const char *group, bool all)
 {
-	struct buf text = BUF_MAX(MOST_HELP);
+	struct buf text = BUF_MAX(1 << 20);
 	const unsigned columns = output_columns(1);
 
 	if (cli->command)
@@ -138,13 +136,6 @@ static bool has_argument(int argc, char **argv, const char *name)
 	return false;
 }
 
-/* What an option has printed for a program, or for an issue that others read. */
-static bool prints_for_others(const struct options *options)
-{
-	return (options_has(options, "report") && options_given(options, "report")) ||
-		   (options_has(options, "format") && options_given(options, "format"));
-}
-
 /* What is written on the command line is a name, or a value: no language changes it. */
 static void keep_arguments(int argc, char **argv)
 {
@@ -198,28 +189,23 @@ static bool take_all(int *argc, char **argv)
 	return true;
 }
 
-/* Two words that are one path with a blank, without its quotes. */
-static int check_blank(struct jw_error *err, const char *const *words)
+/* Names that a shell has taken apart, or put together, otherwise than they were meant. */
+static int check_quotes(struct jw_error *err, const struct options *options)
 {
-	char *path = words[1] ? mem_printf("%s %s", words[0], words[1]) : NULL;
-	const bool one = path && os_exists(path) && !os_exists(words[0]);
+	/* Two words that are one path with a blank, without its quotes */
+	for (size_t i = 0; i + 1 < options->operand_count; i++) {
+		char *path = mem_printf("%s %s", options->operands[i], options->operands[i + 1]);
+		const bool one = os_exists(path) && !os_exists(options->operands[i]);
 
-	if (one)
-		error_set(err, JW_ERR_USAGE, "a path with a blank needs quotes: \"%s\"", path);
-	mem_free(path);
-	return one ? -1 : 0;
-}
-
-/* Windows ends no quoted word at a backslash and a quote: from "C:\t\" --json a program gets one
- * word, C:\t" --json. No file there can be called so. */
-static int check_quotes(struct jw_error *err, const struct cli *cli)
-{
-	const struct options *options = &cli->options;
-
-	for (size_t i = 0; i < options->operand_count && !cli->command->takes_command; i++)
-		if (check_blank(err, options->operands + i))
+		if (one)
+			error_set(err, JW_ERR_USAGE, "a path with a blank needs quotes: \"%s\"", path);
+		mem_free(path);
+		if (one)
 			return -1;
-	for (size_t i = 0; i < options->operand_count && !cli->command->takes_command; i++)
+	}
+	/* Windows ends no quoted word at a backslash and a quote: from "C:\t\" --json a program gets
+	 * one word, C:\t" --json. No file there can be called so. */
+	for (size_t i = 0; i < options->operand_count; i++)
 		if (os_is_separator('\\') && strchr(options->operands[i], '"'))
 			return error_set(err, JW_ERR_USAGE,
 							 "%s: no file can have a quote in its name: drop the last backslash "
@@ -250,9 +236,12 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 								  choose_language(err, &cli->config, argc, argv) ||
 								  options_settle(err, &cli->options, &cli->config)))
 		return -1;
-	if (prints_for_others(&cli->options))
+	/* What is printed for a program, or for an issue that others read, is English. */
+	if ((options_has(&cli->options, "report") && options_given(&cli->options, "report")) ||
+		(options_has(&cli->options, "format") && options_given(&cli->options, "format")))
 		language_close();
-	if (options_check(err, &cli->options) || check_quotes(err, cli))
+	if (options_check(err, &cli->options) ||
+		(!cli->command->takes_command && check_quotes(err, &cli->options)))
 		return -1;
 	cli->out.progress_json =
 		options_has(&cli->options, "progress") && options_given(&cli->options, "progress");
@@ -265,81 +254,61 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 	if (options_has(&cli->options, "environment") && options_given(&cli->options, "environment") &&
 		jw_use_environment(err, options_value(&cli->options, "environment")))
 		return -1;
-	/* Workers inherit the parent's settings. */
+	/* Workers inherit their parent's settings, and its account. */
 	if (!cli->command->hidden && (jw_settings_adopt(err) || account_decide(err, cli, argc, argv)))
 		return -1;
 	return cli->command->run(err, cli);
 }
 
-/* Names the second words that exist. */
-static int wants_second(struct jw_error *err, struct cli *cli, char **words, size_t count)
-{
-	const size_t length = strlen(words[0]);
-	char list[200] = "";
-
-	cli->group = words[0];
-	for (size_t i = 0; cli->commands[i]; i++) {
-		const char *name = cli->commands[i]->name;
-
-		if (!strncmp(name, words[0], length) && name[length] == ' ')
-			(void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
-						   *list ? ", " : "", name + length + 1);
-	}
-	return count > 1
-			   ? error_set(err, JW_ERR_USAGE, "no command is called “%.100s %.100s”; it takes: %s",
-						   words[0], words[1], list)
-			   : error_set(err, JW_ERR_USAGE, "“%.100s” needs a second word: %s", words[0], list);
-}
-
-/* The name is one word, or two. */
-static bool is_typed(const char *name, char **words, size_t count)
-{
-	const char *second = strchr(name, ' ');
-
-	return second ? count > 1 && text_starts(name, words[0]) &&
-						strlen(words[0]) == (size_t)(second - name) && !strcmp(second + 1, words[1])
-				  : !strcmp(name, words[0]);
-}
-
-/* What other programs call it. */
-static const char *meant(const struct cli *cli, char **words, size_t count)
-{
-	static const struct {
-		const char *name, *value;
-	} called[] = {{"install", "prime"},
-				  {"compile", "prime"},
-				  {"warm", "prime"},
-				  {"list", .value = "cache list"},
-				  {.name = "cache ls", .value = "cache list"},
-				  {.name = "cache clear", .value = "cache prune"},
-				  {.name = "cache clean", .value = "cache prune"},
-				  {.name = "cache reset", .value = "cache prune"}};
-
-	for (size_t i = 0; i < sizeof called / sizeof *called; i++)
-		if (is_typed(called[i].name, words, count))
-			return called[i].value;
-	return commands_is_group(cli->commands, words[0]) ? NULL
-													  : commands_suggest(cli->commands, words[0]);
-}
-
+/* What the words may have meant. */
 static int no_command(struct jw_error *err, struct cli *cli, char **words, size_t count)
 {
-	const char *nearest = meant(cli, words, count);
-	struct buf word = BUF_MAX(200);
-	const bool both = nearest && strchr(nearest, ' ') && count > 1;
+	/* What other programs call it: the first word, and the second one where there are two. */
+	static const struct {
+		const char *words[2], *name;
+	} called[] = {{{"install"}, "prime"},
+				  {{"compile"}, "prime"},
+				  {{"warm"}, "prime"},
+				  {{"list"}, .name = "cache list"},
+				  {{"cache", "ls"}, .name = "cache list"},
+				  {{"cache", "clear"}, .name = "cache prune"},
+				  {{"cache", "clean"}, .name = "cache prune"},
+				  {{"cache", "reset"}, .name = "cache prune"}};
+	const bool group = commands_is_group(cli->commands, words[0]);
+	const char *nearest = NULL;
+	struct buf text = BUF_MAX(200);
 
-	if (nearest)
+	for (size_t i = 0; !nearest && i < sizeof called / sizeof *called; i++)
+		if (!strcmp(called[i].words[0], words[0]) &&
+			(!called[i].words[1] || (count > 1 && !strcmp(called[i].words[1], words[1]))))
+			nearest = called[i].name;
+	if (!nearest && !group)
+		nearest = commands_suggest(cli->commands, words[0]);
+	if (nearest) {
+		const bool both = strchr(nearest, ' ') && count > 1;
+
 		return error_set(err, JW_ERR_USAGE,
 						 "no command is called “%.100s%s%.100s” (did you mean “%s”?)", words[0],
 						 both ? " " : "", both ? words[1] : "", nearest);
-	if (commands_is_group(cli->commands, words[0]))
-		return wants_second(err, cli, words, count);
-	shell_add_word(&word, words[0]);
-	error_set(err, JW_ERR_USAGE,
-			  "no command is called “%.100s”; files and packages follow one: “jitwarm check%s”, "
-			  "“jitwarm prime%s”",
-			  words[0], buf_text(&word), buf_text(&word));
-	buf_free(&word);
+	}
+	if (!group) {
+		shell_add_word(&text, words[0]);
+		error_set(
+			err, JW_ERR_USAGE,
+			"no command is called “%.100s”; files and packages follow one: “jitwarm check%s”, "
+			"“jitwarm prime%s”",
+			words[0], buf_text(&text), buf_text(&text));
+	} else {
+		cli->group = words[0];
+		commands_say_second(&text, cli->commands, words[0], strlen(words[0]));
+		if (count > 1)
+			error_set(err, JW_ERR_USAGE, "no command is called “%.100s %.100s”; it takes: %s",
+					  words[0], words[1], buf_text(&text));
+		else
+			error_set(err, JW_ERR_USAGE, "“%.100s” needs a second word: %s", words[0],
+					  buf_text(&text));
+	}
+	buf_free(&text);
 	return -1;
 }
 
@@ -353,9 +322,12 @@ static int command_later(struct jw_error *err, const struct cli *cli, int argc, 
 
 	if (!strcmp(argv[0], "-v"))
 		return error_set(err, JW_ERR_USAGE, "unknown option -v (did you mean --version?)");
-	if (text_starts(argv[0], "--") &&
-		commands_find(cli->commands, &(const char *){argv[0] + 2}, 1, &used))
-		return error_set(err, JW_ERR_USAGE, "a command has no dashes: “jitwarm %s”", argv[0] + 2);
+	if (text_starts(argv[0], "--")) {
+		const char *const name = argv[0] + 2;
+
+		if (commands_find(cli->commands, &name, 1, &used))
+			return error_set(err, JW_ERR_USAGE, "a command has no dashes: “jitwarm %s”", name);
+	}
 	while (at < argc && strcmp(argv[at], "--") != 0 &&
 		   !commands_find(cli->commands, words + at, (size_t)(argc - at), &used))
 		at++;
@@ -376,25 +348,16 @@ static bool is_help(const char *word)
 	return !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "/?");
 }
 
-/* Counts the leading arguments that are not options: "cache", "list". */
-static size_t leading_words(int argc, char **argv)
-{
-	size_t count = 0;
-
-	while (count < (size_t)argc && argv[count][0] != '-')
-		count++;
-	return count;
-}
-
 static int dispatch(struct jw_error *err, struct cli *cli, int argc, char **argv)
 {
 	const char *const standard[] = {"status"};
-	size_t words = leading_words(argc, argv), used = 0;
+	size_t words = 0, used = 0; /* the leading arguments that are no options: "cache", "list" */
 	const struct cli_command *command;
 
+	while (words < (size_t)argc && argv[words][0] != '-')
+		words++;
 	/* -q may be one of several letters; options_read decides that. */
 	cli->out = output_open(has_argument(argc, argv, "--json"), false);
-	cli->out.lacking = &cli->lacking;
 	command = words ? commands_find(cli->commands, (const char *const *)argv, words, &used)
 					: commands_find(cli->commands, standard, 1, &used);
 	used = words ? used : 0;

@@ -19,7 +19,7 @@ static int exit_rank(enum exit_status status)
 	case EXIT_DONE: return 0;
 	case EXIT_CANNOT: return 1;
 	case EXIT_COLD: return 2;
-	case EXIT_FAILED: return 3;
+	case EXIT_FAILED: break;
 	case EXIT_BAD_USAGE: return 4;
 	case EXIT_INTERRUPTED: return 5;
 	}
@@ -50,11 +50,6 @@ enum exit_status exit_of_troubles(size_t troubles, size_t images)
 	return images ? EXIT_COLD : EXIT_FAILED;
 }
 
-/* Finds a command in the table, and reports its failure on standard error. */
-
-/* Longer than any word in a command's name. */
-enum { LONGEST_WORD = 32 };
-
 static bool is_interrupted(void *context)
 {
 	(void)context;
@@ -66,11 +61,11 @@ const struct jw_cancel cli_cancel = {.is_cancelled = is_interrupted};
 const struct cli_command *commands_find(const struct cli_command *const *commands,
 										const char *const *words, size_t count, size_t *ret_used)
 {
-	char name[2 * LONGEST_WORD + 2];
-
 	for (size_t used = count < 2 ? count : 2; used > 0; used--) {
-		(void)snprintf(name, sizeof name, "%.*s%s%.*s", LONGEST_WORD, words[0], used > 1 ? " " : "",
-					   LONGEST_WORD, used > 1 ? words[1] : "");
+		char name[2 * 32 + 2]; /* longer than any */
+
+		(void)snprintf(name, sizeof name, "%.32s%s%.32s", words[0], used > 1 ? " " : "",
+					   used > 1 ? words[1] : "");
 		for (size_t i = 0; commands[i]; i++)
 			if (!strcmp(commands[i]->name, name)) {
 				*ret_used = used;
@@ -97,6 +92,17 @@ bool commands_is_group(const struct cli_command *const *commands, const char *wo
 		group = group || command_in_group(*commands, word);
 	}
 	return group;
+}
+
+void commands_say_second(struct buf *text, const struct cli_command *const *commands,
+						 const char *first, size_t length)
+{
+	for (; *commands; commands++) {
+		const char *name = (*commands)->name;
+
+		if (!strncmp(name, first, length) && name[length] == ' ')
+			buf_say(text, "%s%s", text->size ? ", " : "", name + length + 1);
+	}
 }
 
 const char *commands_suggest(const struct cli_command *const *commands, const char *word)
@@ -172,12 +178,16 @@ int cli_open_asking(struct jw_error *err, struct cli *cli, const char *cache_dir
 	struct jw_system_options how = {
 		.asleep = true, .cache_dir = cache_dir, .ask = certain ? JW_ASK_UNCERTAIN : JW_ASK_UNKNOWN};
 
-	return cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system) ? -1 : 0;
+	if (cli_worker(err, cli, &how.worker))
+		return -1;
+	return jw_system_open(err, &how, &cli->system);
 }
 
 const char *cli_state(struct jw_error *err, struct cli *cli)
 {
-	return cli->state || !os_state_dir(err, &cli->state) ? cli->state : NULL;
+	if (!cli->state)
+		(void)os_state_dir(err, &cli->state);
+	return cli->state;
 }
 
 int cli_need_administrator(struct jw_error *err, const char *option)

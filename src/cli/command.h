@@ -68,7 +68,6 @@ struct cli {
 	struct output out;
 	/* cli_run: runs another command in this process. */
 	enum exit_status (*run_other)(int argc, char **argv);
-	bool lacking;             /* a line of the report is missing: memory ended */
 	enum exit_status status;  /* so far */
 	bool status_of_command;   /* that of the program that `run` has run */
 	enum exit_status failure; /* status of the next failure; EXIT_DONE: by its code (exit_of) */
@@ -86,6 +85,9 @@ const struct cli_command *commands_find(const struct cli_command *const *command
 bool command_in_group(const struct cli_command *command, const char *group);
 /* Whether any command is in that group, and none has its name (as “bake” has). */
 bool commands_is_group(const struct cli_command *const *commands, const char *word);
+/* Appends the second words of the commands whose first one this is: "list, verify, prune". */
+void commands_say_second(struct buf *text, const struct cli_command *const *commands,
+						 const char *first, size_t length);
 /* The first word of the command most similar to `word`, or NULL. */
 const char *commands_suggest(const struct cli_command *const *commands, const char *word);
 

@@ -51,7 +51,7 @@ static char *name_of_variable(const struct config_value *setting)
 	char *variable =
 		setting->variable ? mem_string(setting->variable) : mem_printf("JITWARM_%s", setting->name);
 
-	for (char *at = variable; at && *at; at++)
+	for (char *at = variable; *at; at++)
 		*at = (char)(*at == '-' ? '_' : *at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at);
 	return variable;
 }
@@ -86,21 +86,12 @@ static char *settings_path(struct jw_error *err, int which)
 }
 
 /* Takes both texts over. */
-static int set_value(struct config_value *setting, char *value, char *origin)
+static void set_value(struct config_value *setting, char *value, char *origin)
 {
 	mem_free(setting->value);
 	mem_free(setting->origin);
 	setting->value = value;
 	setting->origin = origin;
-	return value && origin ? 0 : -1;
-}
-
-static struct config_value *named(struct config *config, const char *name)
-{
-	for (size_t i = 0; i < CONFIG_SETTINGS; i++)
-		if (!strcmp(config->values[i].name, name))
-			return &config->values[i];
-	return NULL;
 }
 
 /* Cuts the blanks off both ends, in place. */
@@ -120,7 +111,6 @@ static int read_setting_line(struct jw_error *err, const struct output *output,
 							 struct config *config, const char *path, unsigned number, char *line)
 {
 	char *equals = strchr(line, '='), *name;
-	struct config_value *setting;
 	struct suggest nearest;
 
 	line = bare(line);
@@ -130,13 +120,15 @@ static int read_setting_line(struct jw_error *err, const struct output *output,
 		return error_set(err, JW_ERR_USAGE, "%s, line %u: no “=” in “%.100s”", path, number, line);
 	*equals = '\0';
 	name = bare(line);
-	setting = named(config, name);
-	if (setting)
-		return set_value(setting, mem_string(bare(equals + 1)),
-						 mem_printf("%s, line %u", path, number));
 	nearest = suggest_for(name, strlen(name));
-	for (size_t i = 0; i < CONFIG_SETTINGS; i++)
+	for (size_t i = 0; i < CONFIG_SETTINGS; i++) {
+		if (!strcmp(config->values[i].name, name)) {
+			set_value(&config->values[i], mem_string(bare(equals + 1)),
+					  mem_printf("%s, line %u", path, number));
+			return 0;
+		}
 		suggest_offer(&nearest, every_setting[i].name);
+	}
 	if (nearest.best)
 		output_warning(output, "%s, line %u: no setting is called “%.100s” (did you mean “%s”?)",
 					   path, number, name, nearest.best);
@@ -186,22 +178,19 @@ static int read_config_file(struct jw_error *err, const struct output *output, i
 /* $JITWARM_… comes before a file's value; what the library reads there itself it finds there. */
 static int take_setting_variable(struct jw_error *err, struct config_value *setting)
 {
-	char *variable = name_of_variable(setting), *value = NULL;
-	int result;
+	char *variable = name_of_variable(setting), *value = os_env(variable);
+	int result = 0;
 
-	if (!variable || os_env_read(variable, &value)) {
-		mem_free(variable);
-		return -1;
+	if (value && *value) {
+		set_value(setting, value, variable);
+		return 0;
 	}
-	if (value && *value)
-		return set_value(setting, value, variable);
 	mem_free(value);
-	result = setting->variable && setting->value
-				 ? os_env_set(err, variable,
-							  setting->kind != CONFIG_SWITCH ? setting->value
-							  : config_is_on(setting)        ? "1"
-															 : "0")
-				 : 0;
+	if (setting->variable && setting->value)
+		result = os_env_set(err, variable,
+							setting->kind != CONFIG_SWITCH ? setting->value
+							: config_is_on(setting)        ? "1"
+														   : "0");
 	mem_free(variable);
 	return result;
 }
@@ -234,8 +223,6 @@ static int check_setting(struct jw_error *err, struct config_value *setting)
 	if (setting->kind != CONFIG_LIST)
 		return 0;
 	list = to = mem_array(strlen(setting->value) + 2, 1);
-	if (!list)
-		return -1;
 	for (const char *at = setting->value; *at;) {
 		const size_t length = strcspn(at, " \t,");
 
@@ -261,7 +248,7 @@ int config_paths(struct jw_error *err, char **ret_account, char **ret_machine)
 
 	*ret_account = settings_path(&why, 0);
 	*ret_machine = settings_path(err, 1);
-	return !*ret_machine ? -1 : 0;
+	return *ret_machine ? 0 : -1;
 }
 
 int config_read(struct jw_error *err, const struct output *output, struct config *ret_config)

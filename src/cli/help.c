@@ -82,8 +82,9 @@ static void example_list(struct buf *buf, const char *lines, size_t columns)
 {
 	enum { INDENT = 2, MOST = 128 };
 
-	if (*lines)
-		buf_say(buf, "\n%s\n", language_text("Examples:"));
+	if (!lines)
+		return;
+	buf_say(buf, "\n%s\n", language_text("Examples:"));
 	for (const char *at = lines; *at; at += strcspn(at, "\n") + 1) {
 		char line[MOST];
 
@@ -106,7 +107,6 @@ static void write_help(struct buf *buf, const struct cli_command *command, size_
 					 end && !all ? (size_t)(end - description) : strlen(description));
 	terminal_wrap(buf, buf_text(&first), 0, columns);
 	buf_say(buf, "\n");
-	buf->overflowed = buf->overflowed || first.overflowed;
 	buf_free(&first);
 	option_lists(buf, command->options, columns, all);
 	example_list(buf, command->examples, columns);
@@ -216,11 +216,8 @@ void help_commands(struct buf *buf, const struct cli_command *const *commands, c
 
 void help_print(struct buf *text, bool for_terminal)
 {
-	const bool overflowed = text->overflowed;
-
 	if (for_terminal)
 		terminal_to_locale(text);
-	if (!overflowed)
-		output_put(1, buf_text(text));
+	output_put(1, buf_text(text));
 	buf_free(text);
 }

@@ -5,18 +5,6 @@
 #include "base/text.h"
 #include "os/interrupt.h"
 
-static void say_wheel(const struct cli *cli, const struct jw_index_wheel *wheel)
-{
-	char size[TEXT_SHORT] = "";
-
-	if (wheel->size_bytes)
-		(void)text_bytes(size, wheel->size_bytes);
-	output_line(&cli->out, STYLE_PLAIN,
-				*size ? "%s (%s), for %s; extras and dependencies are not looked at"
-					  : "%s%s, for %s; extras and dependencies are not looked at",
-				wheel->name, size, wheel->platform);
-}
-
 int index_wheel_open(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 					 struct index_wheel *asked)
 {
@@ -41,6 +29,7 @@ int index_wheel_get(struct jw_error *err, struct cli *cli, const struct gpu_targ
 {
 	static const char *const only[] = {"platform", "python"};
 	const struct options *options = &cli->options;
+	char size[TEXT_SHORT] = "";
 	int result;
 
 	*asked = (struct index_wheel){.index = NULL};
@@ -61,7 +50,12 @@ int index_wheel_get(struct jw_error *err, struct cli *cli, const struct gpu_targ
 		asked->index = NULL;
 		return -1;
 	}
-	say_wheel(cli, asked->wheel);
+	if (asked->wheel->size_bytes)
+		(void)text_bytes(size, asked->wheel->size_bytes);
+	output_line(&cli->out, STYLE_PLAIN,
+				*size ? "%s (%s), for %s; extras and dependencies are not looked at"
+					  : "%s%s, for %s; extras and dependencies are not looked at",
+				asked->wheel->name, size, asked->wheel->platform);
 	return 0;
 }
 

@@ -475,7 +475,7 @@ char *language_line(const char *english)
 
 char *language_translated(char *english)
 {
-	char *text = english ? language_line(english) : NULL;
+	char *text = language_line(english);
 
 	if (!text)
 		return english;

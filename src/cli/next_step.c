@@ -10,7 +10,6 @@ void next_step(const struct output *output, enum style style, const char *text, 
 		output_line(output, style, "%s", text);
 		return;
 	}
-	output_expect_whole(output, command);
 	if (!command->overflowed)
 		output_line_command(output, style, text, buf_text(command));
 	buf_free(command);
@@ -27,7 +26,6 @@ void next_step_fixed(const struct output *output, enum style style, const char *
 
 void next_step_below(const struct output *output, const char *text, struct buf *command)
 {
-	output_expect_whole(output, command);
 	if (!command->overflowed)
 		output_command(output, text, buf_text(command));
 	buf_free(command);

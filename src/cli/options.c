@@ -431,12 +431,14 @@ static int check_parent(struct jw_error *err, const char *path)
 	char *folder = os_dir_name(path);
 	struct jw_error why = {0};
 	struct os_stat stat;
-	int result = folder ? 0 : -1;
+	int result = 0;
 
-	if (folder && os_stat(&why, folder, &stat))
-		result = why.code == JW_ERR_NOT_FOUND ? error_copy(err, &why) : 0;
-	else if (folder && stat.kind != OS_DIRECTORY)
-		result = error_set(err, JW_ERR_USAGE, "%s: not a directory", folder);
+	if (!os_stat(&why, folder, &stat)) {
+		if (stat.kind != OS_DIRECTORY)
+			result = error_set(err, JW_ERR_USAGE, "%s: not a directory", folder);
+	} else if (why.code == JW_ERR_NOT_FOUND) {
+		result = error_copy(err, &why);
+	}
 	mem_free(folder);
 	return result;
 }

@@ -67,18 +67,6 @@ unsigned output_columns(int fd)
 	return columns < NARROWEST ? NARROWEST : columns > WIDEST ? WIDEST : (unsigned)columns;
 }
 
-static void note_lacking(const struct output *output)
-{
-	if (output->lacking)
-		*output->lacking = true;
-}
-
-void output_expect_whole(const struct output *output, const struct buf *text)
-{
-	if (text->overflowed)
-		note_lacking(output);
-}
-
 /* Makes a line harmless; fits it to a terminal's width. In a file a line is not broken. */
 static void lay_out(struct buf *ret_line, int fd, size_t taken, const char *text)
 {
@@ -109,34 +97,23 @@ void output_put(int fd, const char *text)
 		(void)fflush(stream);
 }
 
-/* Puts a line out as a whole; NULL: memory ended. */
-static void put_whole(const struct output *output, int fd, char *whole)
-{
-	if (!whole)
-		note_lacking(output);
-	output_put(fd, whole ? whole : "out of memory\n");
-	mem_free(whole);
-}
-
-/* Makes a line harmless and prints it; frees it. NULL: memory ended. */
-static void put_finished(const struct output *output, int fd, enum style style, const char *head,
-						 char *text)
+/* Makes a line harmless and prints it, in one piece. */
+static void put_line(const struct output *output, int fd, enum style style, const char *head,
+					 const char *text)
 {
 	const bool color = fd == 2 ? output->error_color : output->color;
-	struct buf line = {0};
+	struct buf line;
+	char *whole;
 
 	/* Keeps the order of lines when both streams go to one place. */
 	if (fd == 2)
 		(void)fflush(stdout);
-	if (text)
-		lay_out(&line, fd, terminal_width(head), text);
-	output_expect_whole(output, &line);
-	put_whole(output, fd,
-			  text ? mem_printf("%s%s%s%s\n", head, style_begin(color, style), buf_text(&line),
-								style_end(color, style))
-				   : NULL);
+	lay_out(&line, fd, terminal_width(head), text);
+	whole = mem_printf("%s%s%s%s\n", head, style_begin(color, style), buf_text(&line),
+					   style_end(color, style));
+	output_put(fd, whole);
+	mem_free(whole);
 	buf_free(&line);
-	mem_free(text);
 }
 
 static void print_line(const struct output *output, int fd, enum style style, const char *head,
@@ -144,14 +121,10 @@ static void print_line(const struct output *output, int fd, enum style style, co
 static void print_line(const struct output *output, int fd, enum style style, const char *head,
 					   const char *format, va_list arguments)
 {
-	put_finished(output, fd, style, head, language_translated(mem_vprintf(format, arguments)));
-}
+	char *text = language_translated(mem_vprintf(format, arguments));
 
-/* The same without a translation: it is translated already, or is a name from outside. */
-static void output_line_as_it_is(const struct output *output, enum style style, const char *text)
-{
-	if (output_wants_text(output))
-		put_finished(output, 1, style, "", mem_string(text));
+	put_line(output, fd, style, head, text);
+	mem_free(text);
 }
 
 void output_line(const struct output *output, enum style style, const char *format, ...)
@@ -212,19 +185,18 @@ void output_error(const struct output *output, const char *format, ...)
 void output_line_command(const struct output *output, enum style style, const char *text,
 						 const char *command)
 {
-	struct buf before = {0}, clean = BUF_MAX(MOST_LINE);
-	char *translated;
+	struct buf before, clean = BUF_MAX(MOST_LINE);
+	char *translated, *whole;
 
 	if (!output_wants_text(output))
 		return;
 	translated = language_line(text);
 	lay_out(&before, 1, 0, translated ? translated : text);
 	terminal_append(&clean, command);
-	output_expect_whole(output, &before);
-	output_expect_whole(output, &clean);
-	put_whole(output, 1,
-			  mem_printf("%s%s%s%s\n", style_begin(output->color, style), buf_text(&before),
-						 buf_text(&clean), style_end(output->color, style)));
+	whole = mem_printf("%s%s%s%s\n", style_begin(output->color, style), buf_text(&before),
+					   buf_text(&clean), style_end(output->color, style));
+	output_put(1, whole);
+	mem_free(whole);
 	mem_free(translated);
 	buf_free(&before);
 	buf_free(&clean);
@@ -233,16 +205,17 @@ void output_line_command(const struct output *output, enum style style, const ch
 void output_command(const struct output *output, const char *what, const char *command)
 {
 	struct buf clean = BUF_MAX(MOST_LINE);
+	char *whole;
 
-	what = language_text(what);
 	if (output->quiet)
 		return;
 	(void)fflush(stdout);
 	terminal_append(&clean, command);
-	output_expect_whole(output, &clean);
-	put_whole(output, 2,
-			  mem_printf("jitwarm: %s    %s: %s%s\n", style_begin(output->error_color, STYLE_WARN),
-						 what, buf_text(&clean), style_end(output->error_color, STYLE_WARN)));
+	whole = mem_printf("jitwarm: %s    %s: %s%s\n", style_begin(output->error_color, STYLE_WARN),
+					   language_text(what), buf_text(&clean),
+					   style_end(output->error_color, STYLE_WARN));
+	output_put(2, whole);
+	mem_free(whole);
 	buf_free(&clean);
 }
 
@@ -292,24 +265,17 @@ struct table_cell {
 	char *own; /* the text of a cell; NULL: a title */
 };
 
-static int add_cell(struct table *table, enum style style, const char *raw)
+void table_name(struct table *table, enum style style, const char *name)
 {
 	struct buf clean = BUF_MAX(MOST_CELL);
-	struct table_cell cell = {.style = style};
-	int result = -1;
+	char *text;
 
-	if (raw)
-		terminal_append(&clean, raw);
-	if (raw && !clean.overflowed &&
-		!VEC_ROOM(NULL, table->cells, table->capacity, table->count, MOST_CELLS) &&
-		(cell.own = mem_string(buf_text(&clean)))) {
-		cell.text = cell.own;
-		cell.width = terminal_width(cell.text);
-		table->cells[table->count++] = cell;
-		result = 0;
-	}
+	if (VEC_ROOM(NULL, table->cells, table->capacity, table->count, MOST_CELLS))
+		mem_ended(0);
+	terminal_append(&clean, name);
+	text = mem_string(buf_text(&clean));
+	table->cells[table->count++] = (struct table_cell){text, terminal_width(text), style, text};
 	buf_free(&clean);
-	return result;
 }
 
 void table_cell(struct table *table, enum style style, const char *format, ...)
@@ -320,13 +286,8 @@ void table_cell(struct table *table, enum style style, const char *format, ...)
 	va_start(arguments, format);
 	text = language_translated(mem_vprintf(format, arguments));
 	va_end(arguments);
-	table->failed = add_cell(table, style, text) || table->failed;
+	table_name(table, style, text);
 	mem_free(text);
-}
-
-void table_name(struct table *table, enum style style, const char *name)
-{
-	table->failed = add_cell(table, style, name) || table->failed;
 }
 
 /* Prints each cell with its padding; a left-aligned last column gets none. */
@@ -367,16 +328,14 @@ static void print_as_lines(const struct table *table, size_t first, const struct
 		if (table->titles[0]) {
 			buf_say(&line, "%s%*s  %s", language_text(table->titles[i]),
 					(int)(widest - title_width(table, i)), "", cell->text);
-			output_expect_whole(output, &line);
-			output_line_as_it_is(output, cell->style, buf_text(&line));
+			put_line(output, 1, cell->style, "", buf_text(&line));
 			buf_clear(&line);
 		} else {
 			buf_say(&line, "%s%s", line.size ? "  " : "", cell->text);
 		}
 	}
-	output_expect_whole(output, &line);
 	if (!table->titles[0])
-		output_line_as_it_is(output, STYLE_PLAIN, buf_text(&line));
+		put_line(output, 1, STYLE_PLAIN, "", buf_text(&line));
 	buf_free(&line);
 }
 
@@ -405,8 +364,8 @@ int table_print(struct jw_error *err, const struct table *table, const struct ou
 	size_t widths[TABLE_MOST_COLUMNS] = {0};
 	int result = 0;
 
-	if (table->failed)
-		mem_ended(0);
+	if (!output_wants_text(output))
+		return 0;
 	assert(table->columns && table->count % table->columns == 0);
 	for (size_t i = 0; table->titles[0] && i < table->columns; i++) {
 		widths[i] = title_width(table, i);

@@ -21,7 +21,6 @@ struct output {
 	bool progress_json;      /* --progress json */
 	bool color, error_color; /* for standard output, for standard error */
 	bool has_document;       /* output_json has printed */
-	bool *lacking;           /* set where memory ended while a line was made; may be NULL */
 };
 
 enum style { STYLE_PLAIN, STYLE_STRONG, STYLE_FAINT, STYLE_GOOD, STYLE_WARN, STYLE_BAD };
@@ -41,11 +40,9 @@ void output_line(const struct output *output, enum style style, const char *form
 /* A line about `count` things, nothing if it is 0: `head`, the count, the text that agrees */
 void output_count(const struct output *output, enum style style, const char *head, size_t count,
 				  const char *one, const char *many);
-/* Before a line that `text` is part of: whether all of it could be put together. */
-void output_expect_whole(const struct output *output, const struct buf *text);
-/* Prepared text with its own line feeds (help, tables), printed unchanged. */
 /* Prints as it is, to standard output or (2) standard error, in one piece if that is a console */
 void output_put(int fd, const char *text);
+/* Prepared text with its own line feeds (help, tables), printed unchanged. */
 void output_text(const struct output *output, const char *text);
 
 /* "jitwarm: …" on standard error. A note or a warning is silent with --quiet; an error never is. */
@@ -83,8 +80,7 @@ int output_close(struct jw_error *err);
  *     ... a cell a column, row after row ...
  *     table_print(err, &table, &cli->out);  table_free(&table);
  *
- * Where a terminal is too narrow for the columns, each cell has a line, behind its title. A failure
- * (out of memory) is remembered and reported by table_print */
+ * Where a terminal is too narrow for the columns, each cell has a line, behind its title. */
 enum table_align { TABLE_LEFT, TABLE_RIGHT };
 enum { TABLE_MOST_COLUMNS = 16 };
 
@@ -94,7 +90,6 @@ struct table {
 	enum table_align align[TABLE_MOST_COLUMNS];
 	struct table_cell *cells; /* private */
 	size_t count, capacity;
-	bool failed;
 };
 
 void table_cell(struct table *table, enum style style, const char *format, ...) JW_PRINTF(3, 4);

@@ -7,15 +7,11 @@
 
 #include <jitwarm/doctor.h>
 
-#include "base/buf.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/set.h"
 #include "base/text.h"
-#include "cli/next_step.h"
-#include "os/env.h"
 #include "os/file.h"
-#include "os/identity.h"
 #include "os/processes.h"
 
 enum { MOST_PATHS = 8192, MOST_REPLACED = 256 };
@@ -37,107 +33,93 @@ static const struct {
 	{"libnvoptix", "OptiX"},
 };
 
-struct code_reading {
-	struct process_view *code;
+struct view_reading {
+	struct process_view view;
 	struct set seen;
-	size_t capacity;
 };
 
-static void note_compiler(struct process_view *code, const char *name)
+static void note_compiler(struct process_view *view, const char *name)
 {
-	code->driver = code->driver || text_starts(name, "libcuda.so") ||
+	view->driver = view->driver || text_starts(name, "libcuda.so") ||
 				   text_starts_fold(name, "nvcuda.dll") || text_starts_fold(name, "nvcuda64.dll");
-	code->compiler = code->compiler || text_starts(name, "libnvidia-ptxjitcompiler") ||
+	view->compiler = view->compiler || text_starts(name, "libnvidia-ptxjitcompiler") ||
 					 text_starts_fold(name, "nvptxjitcompiler");
 	for (size_t i = 0; i < sizeof other_compilers / sizeof *other_compilers; i++) {
-		const size_t used = strlen(code->others);
+		const size_t used = strlen(view->others);
 
 		if (text_starts(name, other_compilers[i].start) &&
-			!strstr(code->others, other_compilers[i].name))
-			(void)snprintf(code->others + used, sizeof code->others - used, "%s%s",
+			!strstr(view->others, other_compilers[i].name))
+			(void)snprintf(view->others + used, sizeof view->others - used, "%s%s",
 						   used ? ", " : "", other_compilers[i].name);
 	}
 }
 
-static int note_code(struct jw_error *err, void *context, const char *path)
+static int note_mapped(struct jw_error *err, void *context, const char *path)
 {
-	struct code_reading *reading = context;
-	struct process_view *code = reading->code;
+	struct view_reading *reading = context;
+	struct process_view *view = &reading->view;
 	const uint64_t hash = fnv_update(FNV_START, path, strlen(path));
 
-	if (set_has(&reading->seen, hash) || code->count == MOST_PATHS)
+	(void)err;
+	if (set_has(&reading->seen, hash) || view->count == MOST_PATHS)
 		return 0;
-	set_add(&reading->seen, hash, code->count);
-	if (VEC_ROOM(err, code->paths, reading->capacity, code->count, MOST_PATHS))
-		return -1;
-	code->paths[code->count++] = mem_string(path);
-	note_compiler(code, os_base_name(path));
+	set_add(&reading->seen, hash, view->count);
+	mem_add_string(&view->paths, &view->count, MOST_PATHS, path);
+	note_compiler(view, os_base_name(path));
 	return 0;
 }
 
 static int note_replaced(struct jw_error *err, void *context, const char *path)
 {
-	struct process_view *code = context;
+	struct view_reading *reading = context;
+	struct process_view *view = &reading->view;
 
 	(void)err;
-	for (size_t i = 0; i < code->replaced_count; i++)
-		if (!strcmp(code->replaced[i], path))
+	for (size_t i = 0; i < view->replaced_count; i++)
+		if (!strcmp(view->replaced[i], path))
 			return 0;
-	if (code->replaced_count == MOST_REPLACED)
+	if (view->replaced_count == MOST_REPLACED)
 		return 0;
-	note_compiler(code, os_base_name(path));
-	mem_add_string(&code->replaced, &code->replaced_count, MOST_REPLACED, path);
+	note_compiler(view, os_base_name(path));
+	mem_add_string(&view->replaced, &view->replaced_count, MOST_REPLACED, path);
 	return 0;
-}
-
-static int read_code(struct jw_error *err, int pid, struct process_view *ret_code)
-{
-	struct process_view code = {.pid = pid};
-	struct code_reading reading = {.code = &code};
-	int result = os_mapped_code(err, pid, note_code, &reading) ||
-						 os_replaced_code(err, pid, note_replaced, &code)
-					 ? -1
-					 : 0;
-
-	set_free(&reading.seen);
-	if (result)
-		process_view_free(&code);
-	*ret_code = code;
-	return result;
 }
 
 /* Every program has mapped its own code, but for moments: one that starts another program in its
  * place has nothing mapped yet, and one that ends nothing any more. */
-int process_view_read(struct jw_error *err, int pid, struct process_view *ret_code)
+int process_view_read(struct jw_error *err, int pid, struct process_view *ret_view)
 {
 	enum { LOOKS = 10, BETWEEN_MS = 50 };
-	struct process_view code = {0};
 
 	for (int look = 0; look < LOOKS; look++) {
-		struct jw_error why;
+		struct view_reading reading = {.view = {.pid = pid}};
 		struct os_process_use use;
+		struct jw_error why;
+		int result;
 
 		if (look)
 			uv_sleep(BETWEEN_MS);
-		if (read_code(err, pid, &code))
-			return -1;
-		if (code.count) {
-			os_program_name(pid, code.name, sizeof code.name);
-			*ret_code = code;
+		result = os_mapped_code(err, pid, note_mapped, &reading);
+		if (!result)
+			result = os_replaced_code(err, pid, note_replaced, &reading);
+		set_free(&reading.seen);
+		if (!result && reading.view.count) {
+			os_program_name(pid, reading.view.name, sizeof reading.view.name);
+			*ret_view = reading.view;
 			return 0;
 		}
-		process_view_free(&code);
+		process_view_free(&reading.view);
+		if (result)
+			return -1;
 		if (os_process_used(&why, pid, &use) && why.code == JW_ERR_NOT_FOUND)
 			return error_copy(err, &why);
 	}
 	return error_set(err, JW_ERR_IO, "process %d: permission denied to what it has loaded", pid);
 }
 
-void process_view_free(struct process_view *code)
+void process_view_free(struct process_view *view)
 {
-	for (size_t i = 0; i < code->count; i++)
-		mem_free(code->paths[i]);
-	mem_free(code->paths);
-	jw_lines_free(code->replaced, code->replaced_count);
-	*code = (struct process_view){0};
+	jw_lines_free(view->paths, view->count);
+	jw_lines_free(view->replaced, view->replaced_count);
+	*view = (struct process_view){0};
 }

@@ -21,5 +21,5 @@ struct process_view {
 
 /* Descendants that this account may not see are missing. JW_ERR_NOT_FOUND: the process has ended,
  * or is ending; JW_ERR_IO: this account may not see it; JW_ERR_UNSUPPORTED: nobody tells. */
-int process_view_read(struct jw_error *err, int pid, struct process_view *ret_code);
-void process_view_free(struct process_view *code);
+int process_view_read(struct jw_error *err, int pid, struct process_view *ret_view);
+void process_view_free(struct process_view *view);

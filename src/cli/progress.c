@@ -51,7 +51,7 @@ static void append_left(char *text, size_t room, const char *time)
 {
 	char *said = language_translated(mem_printf("%s left", time));
 
-	(void)snprintf(text, room, ", %s", said ? said : time);
+	(void)snprintf(text, room, ", %s", said);
 	mem_free(said);
 }
 

@@ -283,8 +283,9 @@ static bool is_overriding(const struct examination *seen, uint64_t bytes)
 	const struct jw_settings *settings = seen->sources;
 	const struct jw_tune_request request = {.scope = JW_SCOPE_USER, .limit_bytes = bytes};
 	bool *wins = mem_array(settings->count + 1, sizeof *wins);
-	bool some = (jw_tune_overrides(settings, &request, wins));
+	bool some = false;
 
+	jw_tune_overrides(settings, &request, wins);
 	for (size_t i = 0; !some && i < settings->count; i++)
 		some = wins[i] && !strcmp(settings->items[i].name, "CUDA_CACHE_MAXSIZE");
 	mem_free(wins);

@@ -236,8 +236,8 @@ static bool wins(const struct jw_settings *settings, const struct jw_setting *se
 		   (setting->unset || strcmp(setting->value, request->path) != 0);
 }
 
-int jw_tune_overrides(const struct jw_settings *settings, const struct jw_tune_request *request,
-					  bool *ret_wins)
+void jw_tune_overrides(const struct jw_settings *settings, const struct jw_tune_request *request,
+					   bool *ret_wins)
 {
 	struct setting_places places = {0};
 	struct jw_error why = {0};
@@ -248,7 +248,6 @@ int jw_tune_overrides(const struct jw_settings *settings, const struct jw_tune_r
 	for (size_t i = 0; i < settings->count; i++)
 		ret_wins[i] = wins(settings, &settings->items[i], request, &places);
 	places_free(&places);
-	return 0;
 }
 
 const struct jw_setting *jw_tune_pending(const struct jw_settings *settings, uint64_t limit_bytes)

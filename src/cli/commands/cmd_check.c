@@ -1,3 +1,4 @@
+/* jitwarm check: whether a first start would compile anything. */
 #include <string.h>
 
 #include <jitwarm/check.h>
@@ -154,32 +155,11 @@ const struct json_table document_check = {
 
 /* ---- the text */
 
-/* `refused`: of these, those of which the driver has refused modules. A program may use them
- * otherwise: OptiX's PTX is not for the driver. */
-static size_t failing_on(const struct jw_check_result *result, struct jw_target target,
-						 bool refused)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < result->failing_count; i++)
-		count += jw_target_equal(result->failing[i].target, target) &&
-				 (!refused || result->failing[i].refused);
-	return count;
-}
-
-/* Nothing is said of minutes that nobody may have to spend: “jitwarm scan” predicts them. */
-static void print_untold(const struct output *out, const struct jw_check_gpu *gpu)
-{
-	char name[GPUS_NAME], ptx[TEXT_SHORT];
-
-	output_line(out, STYLE_WARN, "%s: %s to compile, if not in the cache (%s of PTX)",
-				gpu_targets_name(name, gpu->target), TEXT_COUNT(gpu->cold, "module", "modules"),
-				text_bytes(ptx, gpu->cold_bytes));
-}
-
-/* What is wrong with entries that are there. */
+/* What the store has of the cold ones, and what is wrong with entries that are there. */
 static void print_entries(const struct output *out, const struct jw_check_gpu *gpu)
 {
+	if (gpu->restored)
+		output_line(out, STYLE_PLAIN, "  the store gives back %zu of them at once", gpu->restored);
 	if (gpu->damaged)
 		output_line(out, STYLE_BAD, "  %zu of them %s damaged; “jitwarm prime” replaces %s",
 					gpu->damaged, gpu->damaged == 1 ? "is" : "are",
@@ -189,39 +169,20 @@ static void print_entries(const struct output *out, const struct jw_check_gpu *g
 					gpu->unread);
 }
 
-static void print_restored(const struct output *out, const struct jw_check_gpu *gpu)
-{
-	if (gpu->restored)
-		output_line(out, STYLE_PLAIN, "  the store gives back %zu of them at once", gpu->restored);
-}
-
 /* What is asked most often, in a line: --explain says the rest. */
 static void print_cold(const struct output *out, const struct jw_check_gpu *gpu)
 {
-	const bool maybe = jw_may_need_none(&gpu->forecast.start);
 	char name[GPUS_NAME], start[TEXT_SHORT], prime[TEXT_SHORT];
 
 	output_line(out, STYLE_WARN,
-				gpu->cold == 1 ? maybe ? "%s: %zu of %s is cold, which programs may not need: "
-										 "first start %s, prime %s"
-									   : "%s: %zu of %s is cold: first start %s, prime %s"
-				: maybe        ? "%s: %zu of %s are cold, which programs may not need: "
-								 "first start %s, prime %s"
-							   : "%s: %zu of %s are cold: first start %s, prime %s",
+				jw_may_need_none(&gpu->forecast.start)
+					? "%s: %zu of %s %s cold, which programs may not need: first start %s, prime %s"
+					: "%s: %zu of %s %s cold: first start %s, prime %s",
 				gpu_targets_name(name, gpu->target), gpu->cold,
-				TEXT_COUNT(gpu->modules, "module", "modules"),
+				TEXT_COUNT(gpu->modules, "module", "modules"), gpu->cold == 1 ? "is" : "are",
 				text_span(start, gpu->forecast.start.low, gpu->forecast.start.high),
 				text_span(prime, gpu->forecast.prime.low, gpu->forecast.prime.high));
-	print_restored(out, gpu);
 	print_entries(out, gpu);
-}
-
-/* This machine's GPUs, under a driver that is installed and waits for the boot. */
-static bool is_next_driver(const struct options *options, struct jw_ahead *ahead)
-{
-	return options_count(options, "target") == 1 &&
-		   !strcmp(options_item(options, "target", 0), "native") &&
-		   !options_given(options, "driver") && !jw_ahead_look(NULL, NULL, ahead) && ahead->pending;
 }
 
 /* The command for what is cold: with the names, and where they were looked for. */
@@ -233,7 +194,11 @@ static void print_next(const struct cli *cli, const struct jw_check_result *resu
 	static const char *const place[] = {"environment", "cache", NULL};
 	static const char *const what[] = {"recording", NULL};
 	struct jw_ahead ahead;
-	const bool pending = is_next_driver(options, &ahead);
+	/* This machine's GPUs, under a driver that is installed and waits for the boot */
+	const bool pending = options_count(options, "target") == 1 &&
+						 !strcmp(options_item(options, "target", 0), "native") &&
+						 !options_given(options, "driver") && !jw_ahead_look(NULL, NULL, &ahead) &&
+						 ahead.pending;
 	const bool elsewhere =
 		((options_given(options, "target") && !result->here) || options_given(options, "driver")) &&
 		!pending;
@@ -275,6 +240,8 @@ static void print_next(const struct cli *cli, const struct jw_check_result *resu
 				  &line);
 }
 
+/* `refused`: of the failing files, those of which the driver has refused modules. A program may use
+ * them otherwise: OptiX's PTX is not for the driver. */
 static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, size_t failing,
 					  size_t refused, bool harmful)
 {
@@ -301,39 +268,20 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 		output_line(out, harmful ? STYLE_WARN : STYLE_GOOD, "%s: %s%s in the cache", name,
 					harmful ? "" : "warm, ", module_text_all(ptx, gpu->modules));
 	else
-		output_line(out, STYLE_WARN,
-					gpu->cold == 1 ? "%s: %zu of %s is cold (%s of PTX)"
-								   : "%s: %zu of %s are cold (%s of PTX)",
-					name, gpu->cold, TEXT_COUNT(gpu->modules, "module", "modules"),
+		output_line(out, STYLE_WARN, "%s: %zu of %s %s cold (%s of PTX)", name, gpu->cold,
+					TEXT_COUNT(gpu->modules, "module", "modules"), gpu->cold == 1 ? "is" : "are",
 					text_bytes(ptx, gpu->cold_bytes));
 	if (gpu->cold)
 		forecast_text_line(out, "  ", &gpu->forecast, "");
-	print_restored(out, gpu);
 	print_entries(out, gpu);
 	module_text_marks(out, "  ", "the warm modules", gpu->carried, "");
 	module_text_link(out, "  ", gpu->link, &gpu->forecast, "");
 }
 
-/* Prints why a library's modules are cold. */
-static void print_causes(const struct output *out, const struct jw_check_result *result,
-						 const struct jw_check_file *file)
-{
-	char target[JW_TARGET_TEXT];
-
-	for (size_t i = 0; i < result->cause_count; i++) {
-		const struct jw_check_cause *cause = &result->causes[i];
-
-		if (!strcmp(cause->path, file->path) && text_same(cause->member, file->member))
-			output_line(out, STYLE_PLAIN, "    %zu%s%s: %s", cause->modules,
-						result->gpu_count > 1 ? " for " : "",
-						result->gpu_count > 1 ? jw_target_sm(target, cause->target) : "",
-						cause->text);
-	}
-}
-
+/* The libraries with cold modules, and why they are cold. */
 static void print_files(const struct output *out, const struct jw_check_result *result)
 {
-	char time[TEXT_SHORT];
+	char time[TEXT_SHORT], target[JW_TARGET_TEXT];
 
 	for (size_t i = 0; i < result->file_count; i++) {
 		const struct jw_check_file *file = &result->files[i];
@@ -343,7 +291,15 @@ static void print_files(const struct output *out, const struct jw_check_result *
 		output_line(out, STYLE_PLAIN, "  %s%s%s: %zu cold, %s on one core", file->path,
 					file->member ? ": " : "", file->member ? file->member : "", file->cold,
 					text_span(time, file->seconds, file->seconds));
-		print_causes(out, result, file);
+		for (size_t k = 0; k < result->cause_count; k++) {
+			const struct jw_check_cause *cause = &result->causes[k];
+
+			if (!strcmp(cause->path, file->path) && text_same(cause->member, file->member))
+				output_line(out, STYLE_PLAIN, "    %zu%s%s: %s", cause->modules,
+							result->gpu_count > 1 ? " for " : "",
+							result->gpu_count > 1 ? jw_target_sm(target, cause->target) : "",
+							cause->text);
+		}
 	}
 }
 
@@ -380,16 +336,31 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 		found_files_none(cli, found);
 	if (!result->images && result->verdict == JW_VERDICT_WARM)
 		output_line(out, STYLE_GOOD, "Warm: what was recorded is in no file, and in the cache.");
-	for (size_t i = 0; result->images && i < result->gpu_count; i++)
-		if (!result->names_known && result->gpus[i].cold)
-			print_untold(out, &result->gpus[i]);
-		else if (!explain && result->gpus[i].cold &&
-				 !failing_on(result, result->gpus[i].target, false))
-			print_cold(out, &result->gpus[i]);
-		else
-			print_gpu(out, &result->gpus[i], failing_on(result, result->gpus[i].target, false),
-					  failing_on(result, result->gpus[i].target, true),
+	for (size_t i = 0; result->images && i < result->gpu_count; i++) {
+		const struct jw_check_gpu *gpu = &result->gpus[i];
+		size_t failing = 0, refused = 0;
+
+		for (size_t k = 0; k < result->failing_count; k++)
+			if (jw_target_equal(result->failing[k].target, gpu->target)) {
+				failing++;
+				refused += result->failing[k].refused;
+			}
+		if (!result->names_known && gpu->cold) {
+			char name[GPUS_NAME], ptx[TEXT_SHORT];
+
+			/* Nothing is said of minutes that nobody may have to spend: “jitwarm scan” predicts
+			 * them. */
+			output_line(out, STYLE_WARN, "%s: %s to compile, if not in the cache (%s of PTX)",
+						gpu_targets_name(name, gpu->target),
+						TEXT_COUNT(gpu->cold, "module", "modules"),
+						text_bytes(ptx, gpu->cold_bytes));
+		} else if (!explain && gpu->cold && !failing) {
+			print_cold(out, gpu);
+		} else {
+			print_gpu(out, gpu, failing, refused,
 					  result->cache.harmful || result->verdict == JW_VERDICT_USELESS);
+		}
+	}
 	if (result->names_known && explain)
 		forecast_text_doubt(out, &result->all.forecast);
 	for (size_t i = 0; i < result->failing_count; i++)

@@ -150,36 +150,24 @@ static bool is_told_before(const struct cli_command *const *commands, size_t i, 
 	return false;
 }
 
-/* "list, verify, gc" */
-static void second_words(char *text, size_t size, const struct cli_command *const *commands,
-						 const char *name, size_t length)
-{
-	size_t used = 0;
-
-	*text = 0;
-	for (size_t i = 0; commands[i] && used < size; i++)
-		if (!strncmp(commands[i]->name, name, length) && commands[i]->name[length] == ' ')
-			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
-									 commands[i]->name + length + 1);
-}
-
 /* Commands, or with `group` the second words of its commands; each word once. */
 static void offer_commands(struct completion *completion, const struct cli_command *const *commands,
 						   const char *group)
 {
-	char words[TEXT_SHORT * 2];
-
 	for (size_t i = 0; commands[i]; i++) {
 		const char *name = commands[i]->name, *second = strchr(name, ' ');
 		const size_t first = strcspn(name, " ");
+		struct buf words = BUF_MAX(200);
 
 		if (commands[i]->hidden || (group && !command_in_group(commands[i], group)))
 			continue;
-		second_words(words, sizeof words, commands, name, first);
+		commands_say_second(&words, commands, name, first);
 		if (group)
 			offer_candidate(completion, second + 1, strlen(second + 1), commands[i]->summary);
 		else if (!is_told_before(commands, i, first))
-			offer_candidate(completion, name, first, second ? words : commands[i]->summary);
+			offer_candidate(completion, name, first,
+							second ? buf_text(&words) : commands[i]->summary);
+		buf_free(&words);
 	}
 }
 

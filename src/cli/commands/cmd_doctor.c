@@ -121,7 +121,7 @@ static char *doctor_text_command(const struct doctor_words *words, const struct 
 	}
 	text = next_step_take(&line);
 	/* What follows a line break in a name would look like a line of ours. */
-	for (char *at = text; at && *at; at++)
+	for (char *at = text; *at; at++)
 		if ((unsigned char)*at < ' ')
 			*at = '?';
 	return text;
@@ -132,7 +132,6 @@ static void put_finding(struct buf *text, size_t number, const struct doctor_wor
 {
 	char *command = finding->command ? doctor_text_command(words, finding) : NULL;
 
-	text->overflowed = text->overflowed || (finding->command && !command);
 	buf_say(text, "%2zu  %s: %s\n", number, finding->id, finding->evidence);
 	buf_say(text, "    %s: %s", finding->hopeless ? "Nothing helps here" : "Do", finding->fix);
 	buf_say(text, "%s%s\n", command ? COMMAND_MARK ": " : "", command ? command : "");
@@ -235,7 +234,6 @@ static void doctor_text(const struct output *out, const struct doctor_document *
 	plan_notes_print(out, document->result.notes, document->result.note_count,
 					 document->result.assumptions, false);
 	put_findings(&text, document);
-	output_expect_whole(out, &text);
 	if (text.size)
 		print_lines_of(out, (char *)text.data);
 	buf_free(&text);
@@ -313,8 +311,6 @@ static void doctor_text_report(const struct output *out, const struct jw_system 
 	put_machine(&text, system);
 	put_findings(&text, document);
 	hide_names(&hidden, buf_text(&text));
-	output_expect_whole(out, &text);
-	output_expect_whole(out, &hidden);
 	output_line(out, STYLE_PLAIN, "```text");
 	if (hidden.size)
 		print_lines_of(out, (char *)hidden.data);
@@ -323,15 +319,7 @@ static void doctor_text_report(const struct output *out, const struct jw_system 
 	buf_free(&hidden);
 }
 
-/* ---- with whose eyes it looks */
-
-/* With whose eyes `doctor` looks: its own, another account's, a process's. */
-struct eyes {
-	struct process_view process; /* pid 0: none */
-	char *before; /* what a command needs before it to have the same eyes, in a shell; NULL: none */
-};
-
-enum { MOST_BEFORE = 1 << 18 };
+/* ---- whose view it takes: this account's, another one's, a process's */
 
 /* The variables that decide which cache is meant, and which GPUs. */
 static const char *const deciding[] = {"HOME",
@@ -342,38 +330,12 @@ static const char *const deciding[] = {"HOME",
 									   "CUDA_FORCE_JIT",
 									   "CUDA_VISIBLE_DEVICES",
 									   "CUDA_DEVICE_ORDER"};
-enum { DECIDING = sizeof deciding / sizeof *deciding };
+enum { DECIDING = sizeof deciding / sizeof *deciding, MOST_BEFORE = 1 << 18 };
 
-/* Who looks before, with which variables, and at what. */
-struct looking {
-	struct cli *cli;
-	const char *user;
-	int pid;
-	uint32_t owner;
-	char *values[DECIDING];
+struct viewpoint {
+	struct process_view process; /* pid 0: none */
+	char *before; /* what a command needs before it to have the same view, in a shell; NULL: none */
 };
-
-static int read_question(struct jw_error *err, struct looking *looking)
-{
-	const struct options *options = &looking->cli->options;
-
-	looking->user = options_value(options, "user");
-	looking->pid = (int)options_number(options, "pid", 0);
-	if (looking->user && looking->pid)
-		return error_set(err, JW_ERR_USAGE, "--user and --pid: name one, it has its own account");
-	if (looking->pid && options->operand_count)
-		return error_set(err, JW_ERR_USAGE,
-						 "--pid looks at what the process has loaded: name "
-						 "either it or files");
-	return 0;
-}
-
-static void eyes_free(struct eyes *eyes)
-{
-	process_view_free(&eyes->process);
-	mem_free(eyes->before);
-	*eyes = (struct eyes){0};
-}
 
 static int owner_now(struct jw_error *err, uint32_t *ret_owner)
 {
@@ -386,96 +348,77 @@ static int owner_now(struct jw_error *err, uint32_t *ret_owner)
 	return 0;
 }
 
-static int remember_own(struct jw_error *err, struct looking *looking)
-{
-	if (owner_now(err, &looking->owner))
-		return -1;
-	for (size_t i = 0; i < DECIDING; i++)
-		looking->values[i] = os_env(deciding[i]);
-	return 0;
-}
-
-static int look_as(struct jw_error *err, struct looking *looking, struct eyes *eyes)
-{
-	if (looking->user)
-		return jw_look_as_user(err, looking->user);
-	if (!looking->pid)
-		return 0;
-	return jw_look_as_process(err, looking->pid) ||
-				   process_view_read(err, looking->pid, &eyes->process)
-			   ? -1
-			   : 0;
-}
-
-/* ---- the same eyes for a command */
-
-static bool differs(const char *own, const char *its, bool reset)
-{
-	if (reset || !own || !its)
-		return its || (own && !reset);
-	return strcmp(own, its) != 0;
-}
-
-/* How another account is had: "sudo -u ollama", to which our own variables do not get; then "env"
- * with the variables that differ, which takes what is not set before what is. */
-static int describe_eyes(struct jw_error *err, const struct looking *looking, struct eyes *eyes)
+/* How the view is had by a command: “sudo -u ollama” where the account is another one, to which our
+ * own variables do not get; then “env” with the variables that differ, which takes what is not set
+ * before what is. */
+static int describe_view(struct jw_error *err, uint32_t owner, char *const values[DECIDING],
+						 struct viewpoint *viewpoint)
 {
 	struct buf line = BUF_MAX(MOST_BEFORE), unset = BUF_MAX(MOST_BEFORE),
 			   set = BUF_MAX(MOST_BEFORE);
-	bool reset = false;
 	uint32_t now;
 	char *name = NULL;
+	bool other;
 
 	if (owner_now(err, &now))
 		return -1;
-	reset = now != looking->owner;
-	if (reset && os_account_id(err, &name))
+	other = now != owner;
+	if (other && os_account_id(err, &name))
 		return -1;
-	if (reset)
+	if (other)
 		shell_add_words(&line, (const char *const[]){"sudo", "-u", name}, 3);
 	for (size_t i = 0; i < DECIDING; i++) {
-		char *its = os_env(deciding[i]), *pair;
+		char *its = os_env(deciding[i]);
 
-		if (differs(looking->values[i], its, reset) && its) {
-			pair = mem_printf("%s=%s", deciding[i], its);
-			set.overflowed = set.overflowed || !pair;
-			shell_add_word(&set, pair ? pair : "");
+		if (its && (other || !values[i] || strcmp(values[i], its) != 0)) {
+			char *pair = mem_printf("%s=%s", deciding[i], its);
+
+			shell_add_word(&set, pair);
 			mem_free(pair);
-		} else if (differs(looking->values[i], its, reset)) {
+		} else if (!its && !other && values[i]) {
 			shell_add_words(&unset, (const char *const[]){"-u", deciding[i]}, 2);
 		}
 		mem_free(its);
 	}
 	if (unset.size + set.size)
 		buf_say(&line, " env%s%s", buf_text(&unset), buf_text(&set));
-	line.overflowed = line.overflowed || unset.overflowed || set.overflowed;
 	mem_free(name);
 	buf_free(&unset);
 	buf_free(&set);
-	if (!line.size && !line.overflowed)
-		return 0;
-	eyes->before = next_step_take(&line);
-	return eyes->before ? 0 : -1;
+	if (line.size)
+		viewpoint->before = next_step_take(&line);
+	return 0;
 }
 
-static int eyes_choose(struct jw_error *err, struct cli *cli, struct eyes *ret_eyes)
+/* --user, --pid. Turns this process into that account, permanently. */
+static int take_viewpoint(struct jw_error *err, struct cli *cli, struct viewpoint *viewpoint)
 {
-	struct looking looking = {.cli = cli};
-	struct eyes eyes = {0};
-	int result = read_question(err, &looking);
+	const struct options *options = &cli->options;
+	const char *user = options_value(options, "user");
+	const int pid = (int)options_number(options, "pid", 0);
+	char *values[DECIDING];
+	uint32_t owner;
+	int result;
 
-	if (!result)
-		result = remember_own(err, &looking);
-	if (!result)
-		result = look_as(err, &looking, &eyes);
-	if (!result && (looking.user || looking.pid))
-		result = describe_eyes(err, &looking, &eyes);
+	if (user && pid)
+		return error_set(err, JW_ERR_USAGE, "--user and --pid: name one, it has its own account");
+	if (pid && options->operand_count)
+		return error_set(err, JW_ERR_USAGE,
+						 "--pid looks at what the process has loaded: name "
+						 "either it or files");
+	if (!user && !pid)
+		return 0;
+	if (owner_now(err, &owner))
+		return -1;
 	for (size_t i = 0; i < DECIDING; i++)
-		mem_free(looking.values[i]);
-	if (result)
-		eyes_free(&eyes);
-	else
-		*ret_eyes = eyes;
+		values[i] = os_env(deciding[i]);
+	result = user ? jw_look_as_user(err, user) : jw_look_as_process(err, pid);
+	if (!result && pid)
+		result = process_view_read(err, pid, &viewpoint->process);
+	if (!result)
+		result = describe_view(err, owner, values, viewpoint);
+	for (size_t i = 0; i < DECIDING; i++)
+		mem_free(values[i]);
 	return result;
 }
 
@@ -491,7 +434,7 @@ struct doctoring {
 	bool loaded; /* they are what a process has loaded */
 	struct jw_found *found;
 	struct jw_doctor_result *result;
-	struct eyes eyes;
+	struct viewpoint viewpoint;
 	char **fixed;
 	size_t fixed_count;
 };
@@ -502,14 +445,14 @@ static int choose_names(struct jw_error *err, struct doctoring *doctoring)
 
 	if (options_given(options, "report") && doctoring->cli->out.json)
 		return error_set(err, JW_ERR_USAGE, "--report is text: it cannot be combined with --json");
-	if (eyes_choose(err, doctoring->cli, &doctoring->eyes))
+	if (take_viewpoint(err, doctoring->cli, &doctoring->viewpoint))
 		return -1;
 	doctoring->names = options->operands;
 	doctoring->name_count = options->operand_count;
-	doctoring->loaded = doctoring->eyes.process.pid && !options->operand_count;
+	doctoring->loaded = doctoring->viewpoint.process.pid && !options->operand_count;
 	if (doctoring->loaded) {
-		doctoring->names = (const char *const *)doctoring->eyes.process.paths;
-		doctoring->name_count = doctoring->eyes.process.count;
+		doctoring->names = (const char *const *)doctoring->viewpoint.process.paths;
+		doctoring->name_count = doctoring->viewpoint.process.count;
 	}
 	return 0;
 }
@@ -541,7 +484,6 @@ static void forget_round(struct doctoring *doctoring)
 static int look_around(struct jw_error *err, struct doctoring *doctoring)
 {
 	struct cli *cli = doctoring->cli;
-	const struct eyes *eyes = &doctoring->eyes;
 	struct jw_system_options how = {0};
 	struct jw_doctor_options options = {.probe = !options_given(&cli->options, "no-probe"),
 										.cancel = cli_cancel};
@@ -559,13 +501,13 @@ static int look_around(struct jw_error *err, struct doctoring *doctoring)
 	if (jw_doctor(err, &options, &doctoring->result))
 		return -1;
 	/* What a process has loaded, and is no longer there, nobody can look at. */
-	doctoring->result->troubles += eyes->process.replaced_count;
+	doctoring->result->troubles += doctoring->viewpoint.process.replaced_count;
 	return 0;
 }
 
 static struct doctor_words words_of(const struct doctoring *doctoring)
 {
-	return (struct doctor_words){.before = doctoring->eyes.before,
+	return (struct doctor_words){.before = doctoring->viewpoint.before,
 								 .environment =
 									 options_value(&doctoring->cli->options, "environment")};
 }
@@ -587,7 +529,6 @@ static int is_set_again(struct jw_error *err, const struct jw_finding *finding, 
 	struct jw_tune_request request = {.scope = JW_SCOPE_USER};
 	struct jw_settings *settings;
 	bool *wins;
-	int result = 0;
 
 	if (jw_settings_read(err, &settings))
 		return -1;
@@ -595,7 +536,7 @@ static int is_set_again(struct jw_error *err, const struct jw_finding *finding, 
 	wins = mem_array(settings->count + 1, sizeof *wins);
 	jw_tune_overrides(settings, &request, wins);
 	*ret_again = false;
-	for (size_t i = 0; !result && i < settings->count; i++) {
+	for (size_t i = 0; i < settings->count; i++) {
 		const struct jw_setting *setting = &settings->items[i];
 
 		*ret_again = *ret_again ||
@@ -604,7 +545,7 @@ static int is_set_again(struct jw_error *err, const struct jw_finding *finding, 
 	}
 	mem_free(wins);
 	jw_settings_free(settings);
-	return result;
+	return 0;
 }
 
 /* Runs jitwarm itself, in this process: it has the account and environment that were looked at */
@@ -632,10 +573,9 @@ static int run_fix(struct jw_error *err, struct doctoring *doctoring,
 	if (!finding->variable)
 		return 0;
 	/* As after the next login. */
-	return is_set_again(err, finding, &again) ||
-				   (!again && jw_settings_take(err, finding->variable, finding->value))
-			   ? -1
-			   : 0;
+	if (is_set_again(err, finding, &again))
+		return -1;
+	return again ? 0 : jw_settings_take(err, finding->variable, finding->value);
 }
 
 /* *ret_done: a command was run, so that another look is worthwhile. */
@@ -658,8 +598,8 @@ static int fix_found(struct jw_error *err, struct doctoring *doctoring, bool *re
 						"Fix     nothing: %zu needs you, and %zu waits for it", first, i + 1);
 			continue;
 		}
-		if (finding->command && !(line = doctor_text_command(&words, finding)))
-			return -1;
+		if (finding->command)
+			line = doctor_text_command(&words, finding);
 		if (line && !was_fixed(doctoring, line)) {
 			mem_add_string(&doctoring->fixed, &doctoring->fixed_count, MOST_FIXES, line);
 			if (run_fix(err, doctoring, finding, line)) {
@@ -706,7 +646,7 @@ static int tell_findings(struct jw_error *err, struct doctoring *doctoring)
 {
 	struct cli *cli = doctoring->cli;
 	struct doctor_document document = {.result = *doctoring->result,
-									   .process = doctoring->eyes.process,
+									   .process = doctoring->viewpoint.process,
 									   .words = words_of(doctoring),
 									   .fixed = doctoring->fixed,
 									   .fixed_count = doctoring->fixed_count};
@@ -736,7 +676,8 @@ static int doctor_run(struct jw_error *err, struct cli *cli)
 		(void)cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	jw_doctor_result_free(doctoring.result);
 	jw_found_free(doctoring.found);
-	eyes_free(&doctoring.eyes);
+	process_view_free(&doctoring.viewpoint.process);
+	mem_free(doctoring.viewpoint.before);
 	jw_lines_free(doctoring.fixed, doctoring.fixed_count);
 	return failed ? -1 : 0;
 }

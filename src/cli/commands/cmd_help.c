@@ -85,7 +85,7 @@ static void append_head(struct buf *buf, const struct cli_command *command)
 /* They are copied: a hyphen and a tilde are those of the keyboard. */
 static void append_examples(struct buf *buf, const char *lines)
 {
-	if (!*lines)
+	if (!lines)
 		return;
 	buf_say(buf, "%s\n.Bd -literal -offset indent\n", language_text(".Sh EXAMPLES"));
 	for (; *lines; lines++)

@@ -187,7 +187,6 @@ static void print_lint_findings(const struct output *out, const struct jw_lint_r
 			output_line(out, STYLE_STRONG, "%s%s", finding->member ? " " : "",
 						finding->member ? finding->member : finding->path);
 		lint_say_finding(&line, finding);
-		output_expect_whole(out, &line);
 		output_line(out, level_style(finding->level), "  %s", buf_text(&line));
 		buf_free(&line);
 	}
@@ -260,7 +259,6 @@ static void print_codes(const struct output *out, const struct jw_lint_result *r
 		if (code->cuda)
 			(void)text_format(needs, sizeof needs, "; needs CUDA %u.%u or newer", code->cuda / 1000,
 							  code->cuda % 1000 / 10);
-		output_expect_whole(out, &names);
 		output_line(out, STYLE_PLAIN, "%s avoids this on %s%s%s",
 					lint_gencode(gencode, code->target), buf_text(&names), adds, needs);
 		buf_free(&names);
@@ -322,7 +320,6 @@ static void print_trouble_annotation(const struct output *out, const char *troub
 
 	buf_say(&line, "::error title=jitwarm::");
 	say_escaped(&line, trouble, false);
-	output_expect_whole(out, &line);
 	output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
 	buf_free(&line);
 }
@@ -355,7 +352,6 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 		say_escaped(&line, gpu_targets_name(name, gpu->target), true);
 		buf_say(&line, "::");
 		say_escaped(&line, buf_text(&what), false);
-		output_expect_whole(out, &line);
 		if (what.size)
 			output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
 		buf_free(&what);

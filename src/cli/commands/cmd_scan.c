@@ -380,7 +380,6 @@ static void print_content(const struct output *output, const struct jw_scan_imag
 	say_counts(&line, image->cubins, image->cubin_count);
 	say_counts(&line, image->ptx, image->ptx_count);
 	say_counts(&line, image->other, image->other_count);
-	output_expect_whole(output, &line);
 	output_line(output, STYLE_PLAIN, "  %s", line.size ? buf_text(&line) : "nothing in it");
 	buf_free(&line);
 }
@@ -407,7 +406,6 @@ static void scan_text_image(const struct output *output, const struct jw_scan_im
 		struct buf line = BUF_MAX(MOST_LINE);
 		enum style style = say_verdicts(&line, &image->verdicts[i]);
 
-		output_expect_whole(output, &line);
 		output_line(output, style, "  %-20s %s", gpu_targets_name(name, image->verdicts[i].target),
 					buf_text(&line));
 		buf_free(&line);
@@ -477,7 +475,6 @@ static void say_drivers(const struct output *output, const char *name,
 	else if (total->driver_from && total->older_differ)
 		buf_say(&line, "; with older ones less of it is loaded");
 	say_changes(&line, total, failing);
-	output_expect_whole(output, &line);
 	if (line.size)
 		output_line(output, total->driver_from ? STYLE_PLAIN : STYLE_BAD, "%s", buf_text(&line));
 	buf_free(&line);
@@ -512,7 +509,6 @@ static void say_largest(const struct output *output, const struct scan_library *
 					text_span(span, libraries[i].start.low, libraries[i].start.high));
 	if (found > MOST_LARGEST)
 		buf_say(&line, " and %zu more", found - MOST_LARGEST);
-	output_expect_whole(output, &line);
 	output_line(output, STYLE_PLAIN, "  %s", buf_text(&line));
 	buf_free(&line);
 }
@@ -728,7 +724,6 @@ static void end_listed(struct scan_run *run)
 		const enum style style = say_verdicts(&line, &run->sums[i]);
 		char name[GPUS_NAME];
 
-		output_expect_whole(out, &line);
 		output_line(out, style, "%s, %s: %s", run->wheel->name,
 					gpu_targets_name(name, run->sums[i].target), buf_text(&line));
 		buf_free(&line);

@@ -184,25 +184,22 @@ static void print_override(const struct output *out, const struct jw_setting *se
 					   setting->name, setting->value, setting->where);
 }
 
-/* Lines that users wrote themselves stay. */
-static int print_overrides(const struct tuning *tuning, const struct jw_settings *settings,
-						   bool *ret_some)
+/* Lines that users wrote themselves stay. Whether there are any that win. */
+static bool print_overrides(const struct tuning *tuning, const struct jw_settings *settings)
 {
 	const struct jw_tune_request request = {.scope = tuning->scope,
 											.limit_bytes = tuning->document.limit_bytes,
 											.path = tuning->document.path};
-	bool *wins = mem_array(settings->count + 1, sizeof *wins);
-	int result = jw_tune_overrides(settings, &request, wins);
+	bool *wins = mem_array(settings->count + 1, sizeof *wins), some = false;
 
-	*ret_some = false;
-	for (size_t i = 0; !result && i < settings->count; i++) {
-		if (!wins[i])
-			continue;
-		*ret_some = true;
-		print_override(&tuning->cli->out, &settings->items[i]);
-	}
+	jw_tune_overrides(settings, &request, wins);
+	for (size_t i = 0; i < settings->count; i++)
+		if (wins[i]) {
+			some = true;
+			print_override(&tuning->cli->out, &settings->items[i]);
+		}
 	mem_free(wins);
-	return result;
+	return some;
 }
 
 /* As it was called, and with --apply. */
@@ -316,8 +313,7 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 		output_line(out, STYLE_STRONG, "           CUDA_CACHE_PATH=%s", tuning->document.path);
 	for (size_t i = 0; i < tuning->document.warning_count; i++)
 		output_warning(out, "%s", tuning->document.warnings[i]);
-	if (print_overrides(tuning, tuning->advice->settings, &overridden))
-		return -1;
+	overridden = print_overrides(tuning, tuning->advice->settings);
 	if (!options_given(&tuning->cli->options, "apply"))
 		print_tune_next(tuning, overridden);
 	return 0;
