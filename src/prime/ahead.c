@@ -99,7 +99,7 @@ static void keep_record(const struct ahead_work *work, enum jw_ahead_state state
 
 	record.ahead.state = state;
 	line = json_object_line(&record_table, &record);
-	if (line && work->path && !os_make_parent(NULL, work->path, 0700))
+	if (work->path && !os_make_parent(NULL, work->path, 0700))
 		(void)os_write_atomic(NULL, work->path, line, strlen(line));
 	cJSON_free(line);
 }
@@ -118,15 +118,6 @@ static bool take_ahead_lock(struct ahead_work *work, enum os_open how)
 }
 
 /* ---- which driver runs, and which one is next */
-
-static const char *release_text(char text[32], const struct jw_driver *driver)
-{
-	const uint32_t *release = driver->release;
-
-	(void)text_format(text, 32, release[2] ? "%u.%u.%02u" : "%u.%02u", release[0], release[1],
-					  release[2]);
-	return text;
-}
 
 /* Of a run that has ended early, or found everything there. */
 static enum jw_ahead_state state_by_counts(const struct jw_ahead *ahead)
@@ -153,12 +144,13 @@ static int find_next(struct jw_error *err, struct ahead_work *work, const char *
 {
 	struct jw_ahead *ahead = &work->record.ahead;
 	struct cache_profile next = {0};
+	const uint32_t *release = next.driver.release;
 	struct jw_driver running = {0};
 	char text[32] = "", name[32] = "";
 
 	(void)os_state_dir(NULL, &work->state_dir);
-	if (work->state_dir && !(work->path = os_join(work->state_dir, "ahead.json")))
-		return -1;
+	if (work->state_dir)
+		work->path = os_join(work->state_dir, "ahead.json");
 	if (os_running_driver(text))
 		return -1;
 	if (library && os_real_path(err, library, &work->library))
@@ -167,9 +159,9 @@ static int find_next(struct jw_error *err, struct ahead_work *work, const char *
 		work->library = NULL;
 	/* Mostly the file's name says that it is the one. */
 	if (work->library && (library || !*text || !text_ends(work->library, text)) &&
-		!cache_profile_find(NULL, work->state_dir, work->library, NULL, &next) &&
-		next.driver.release[0])
-		(void)release_text(name, &next.driver);
+		!cache_profile_find(NULL, work->state_dir, work->library, NULL, &next) && release[0])
+		(void)text_format(name, sizeof name, release[2] ? "%u.%u.%02u" : "%u.%02u", release[0],
+						  release[1], release[2]);
 	if (library && !name[0])
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "%s: which driver this is cannot be told: name the file whose name has "
@@ -177,8 +169,8 @@ static int find_next(struct jw_error *err, struct ahead_work *work, const char *
 						 library);
 	read_record(work, &work->record);
 	(void)jw_driver_parse(NULL, text, &running);
-	ahead->pending = name[0] && running.release[0] &&
-					 gpu_release_compare(running.release, next.driver.release) != 0;
+	ahead->pending =
+		name[0] && running.release[0] && gpu_release_compare(running.release, release) != 0;
 	TEXT_COPY(ahead->running, text);
 	/* A later upgrade begins anew. */
 	if (ahead->pending && strcmp(ahead->next, name) != 0) {
@@ -340,8 +332,8 @@ static bool is_short_of_room(const struct jw_prime_result *result, const struct 
 }
 
 /* Without room the rest waits in the store: the first run after the boot takes it. */
-static int compile_for_boot(struct ahead_work *work, const struct jw_system *system,
-							struct jw_prime_options prime)
+static void compile_for_boot(struct ahead_work *work, const struct jw_system *system,
+							 struct jw_prime_options prime)
 {
 	struct jw_prime_result *result;
 	struct jw_error why = {0};
@@ -350,12 +342,11 @@ static int compile_for_boot(struct ahead_work *work, const struct jw_system *sys
 	/* What the limit does not hold then is not taken then. */
 	prime.plan.budget_bytes = system->cache.limit_bytes;
 	if (jw_prime(&why, system, &prime, &result))
-		return 0;
+		return;
 	if (!result->compile.interrupted && !result->keep.not_kept.code)
 		work->record.ahead.stored =
 			result->plan.cold - result->compile.undone - result->compile.failed;
 	jw_prime_result_free(result);
-	return 0;
 }
 
 /* The bytes of the next driver replace what was carried over. `full`: a former call had no room,
@@ -365,10 +356,10 @@ static int compile(struct jw_error *err, struct ahead_work *work, const struct j
 {
 	struct jw_ahead *ahead = &work->record.ahead;
 	struct jw_prime_options prime = work->prime;
-	struct jw_prime_result *result;
+	struct jw_prime_result *primed;
 	struct jw_error why = {0};
 	bool fetches = false;
-	int failed;
+	int result;
 
 	prime.plan.of_stamp = work->record.stamp;
 	prime.reuse.recompile_carried = true;
@@ -378,13 +369,13 @@ static int compile(struct jw_error *err, struct ahead_work *work, const struct j
 		compile_for_boot(work, system, prime);
 		return 0;
 	}
-	failed = jw_prime(&why, system, &prime, &result);
-	if (failed && why.code == JW_ERR_NOT_FOUND && work->prime.compile.fetch) {
+	result = jw_prime(&why, system, &prime, &primed);
+	if (result && why.code == JW_ERR_NOT_FOUND && work->prime.compile.fetch) {
 		fetches = true;
 		prime.compile.fetch = work->prime.compile.fetch;
-		failed = jw_prime(&why, system, &prime, &result);
+		result = jw_prime(&why, system, &prime, &primed);
 	}
-	if (failed) {
+	if (result) {
 		/* A network that does not answer leaves what was carried over. */
 		if (why.code != JW_ERR_NOT_FOUND &&
 			!(fetches && (why.code == JW_ERR_IO || why.code == JW_ERR_FORMAT)))
@@ -395,23 +386,23 @@ static int compile(struct jw_error *err, struct ahead_work *work, const struct j
 	}
 	ahead->stored = 0;
 	*ret_state = JW_AHEAD_READY;
-	if (result->compile.undone || result->compile.failed)
-		*ret_state = result->compile.interrupted        ? JW_AHEAD_CARRIED
-					 : is_short_of_room(result, system) ? JW_AHEAD_NO_ROOM
+	if (primed->compile.undone || primed->compile.failed)
+		*ret_state = primed->compile.interrupted        ? JW_AHEAD_CARRIED
+					 : is_short_of_room(primed, system) ? JW_AHEAD_NO_ROOM
 														: JW_AHEAD_FAILED;
 	if (*ret_state == JW_AHEAD_NO_ROOM) {
-		ahead->limit_bytes = system->cache.outlook.bytes + result->plan.forecast.cache_bytes;
+		ahead->limit_bytes = system->cache.outlook.bytes + primed->plan.forecast.cache_bytes;
 		work->record.held_bytes = system->cache.limit_bytes;
 		work->record.held_boot_s = settled_boot_s();
-		if (ahead->pending && compile_for_boot(work, system, prime))
-			failed = -1;
+		if (ahead->pending)
+			compile_for_boot(work, system, prime);
 	}
-	if (result->compile.stopped.code)
-		TEXT_COPY(ahead->why, result->compile.stopped.message);
-	else if (result->compile.failure_count)
-		TEXT_COPY(ahead->why, result->compile.failures[0].reason);
-	jw_prime_result_free(result);
-	return failed;
+	if (primed->compile.stopped.code)
+		TEXT_COPY(ahead->why, primed->compile.stopped.message);
+	else if (primed->compile.failure_count)
+		TEXT_COPY(ahead->why, primed->compile.failures[0].reason);
+	jw_prime_result_free(primed);
+	return 0;
 }
 
 static int prepare_next(struct jw_error *err, struct ahead_work *work)
@@ -438,8 +429,8 @@ static int prepare_next(struct jw_error *err, struct ahead_work *work)
 	keep_record(work, JW_AHEAD_COMPILING);
 	/* Before anything evicts entries of the former driver, which say what is to be taken. */
 	result = ahead->pending ? 0 : prepare_at_once(err, work, system, take_stored);
-	if (!work->prime.no_compile)
-		result = result || prepare_at_once(err, work, system, carry_over) ? -1 : 0;
+	if (!result && !work->prime.no_compile)
+		result = prepare_at_once(err, work, system, carry_over);
 	if (!result)
 		spare_running(work, system);
 	if (!result && work->options->carried)

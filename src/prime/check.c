@@ -44,33 +44,19 @@ static size_t package_place(const struct jw_check_result *result, const struct j
 	return result->package_count;
 }
 
-static int list_package(const struct jw_found_file *file, struct jw_check_result *result)
+static void list_package(const struct jw_found_file *file, struct jw_check_result *result)
 {
 	struct jw_check_package *package;
 
 	if (package_place(result, file) < result->package_count)
-		return 0;
+		return;
 	package = &result->packages[result->package_count++];
 	package->name = file->package ? mem_string(file->package) : NULL;
 	package->version = file->version ? mem_string(file->version) : NULL;
 	package->gpus = mem_array(result->gpu_count, sizeof *package->gpus);
-	if (((file->package && !package->name)) || (file->version && !package->version))
-		return -1;
 	package->gpu_count = result->gpu_count;
 	for (size_t t = 0; t < result->gpu_count; t++)
 		package->gpus[t].target = result->gpus[t].target;
-	return 0;
-}
-
-static void count_packaged(const struct plan *plan, const struct plan_module *module,
-						   struct jw_check_package_gpu *gpu)
-{
-	if (module->state == PLAN_WARM)
-		gpu->warm++;
-	if (module->state != PLAN_COLD && module->state != PLAN_RESTORED)
-		return;
-	gpu->cold++;
-	forecast_add(&gpu->forecast, plan, module);
 }
 
 /* Whether a failing file ("path" or "path: member") is this one or in it. */
@@ -123,28 +109,33 @@ static int by_package_seconds(const void *a, const void *b)
 }
 
 /* Fills in `packages` of a result that has its GPUs and failing files; `found` is the search that
- * the plan was made of. -1: out of memory; the caller frees the result in any case. */
-static int check_packages(const struct plan *plan, const struct jw_found *found,
-						  struct jw_check_result *result)
+ * the plan was made of. */
+static void check_packages(const struct plan *plan, const struct jw_found *found,
+						   struct jw_check_result *result)
 {
 	result->packages = mem_array(found->file_count, sizeof *result->packages);
 	for (size_t i = 0; i < found->file_count; i++)
-		if (plan->has_code[i] && list_package(&found->files[i], result))
-			return -1;
+		if (plan->has_code[i])
+			list_package(&found->files[i], result);
 	for (size_t i = 0; i < found->file_count; i++)
 		for (size_t t = 0; plan->unsure[i] >> t && t < result->gpu_count; t++)
 			if (plan->unsure[i] >> t & 1)
 				result->packages[package_place(result, &found->files[i])].gpus[t].unsure = true;
-	/* A file with modules has code, and so its package is listed. */
+	/* A file with modules has code, and so its package is listed. What a recording holds itself is
+	 * of no package. */
 	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 		const uint32_t file = plan->files[module->file].found;
+		struct jw_check_package_gpu *gpu;
 
-		/* What a recording holds itself is of no package. */
-		if (file < found->file_count)
-			count_packaged(
-				plan, module,
-				&result->packages[package_place(result, &found->files[file])].gpus[module->target]);
+		if (file >= found->file_count)
+			continue;
+		gpu = &result->packages[package_place(result, &found->files[file])].gpus[module->target];
+		gpu->warm += module->state == PLAN_WARM;
+		if (module->state == PLAN_COLD || module->state == PLAN_RESTORED) {
+			gpu->cold++;
+			forecast_add(&gpu->forecast, plan, module);
+		}
 	}
 	for (size_t i = 0; i < result->failing_count; i++)
 		count_failing(plan, found, &result->failing[i], result);
@@ -157,7 +148,6 @@ static int check_packages(const struct plan *plan, const struct jw_found *found,
 	if (result->package_count)
 		qsort(result->packages, result->package_count, sizeof *result->packages,
 			  by_package_seconds);
-	return 0;
 }
 
 /* ---- compilers with which programs compile while they run */
@@ -245,7 +235,7 @@ static uint32_t cuda_of_program(const char *path)
 	if (os_file_open(NULL, path, OS_OPEN_READ, &file))
 		return 0;
 	text = mem_alloc(MOST_READ_ONLY + 1);
-	if (text && !os_file_read(NULL, file, 0, head, sizeof head, &got) &&
+	if (!os_file_read(NULL, file, 0, head, sizeof head, &got) &&
 		elf64_header_read(head, got, &header) && header.class == ELF64_CLASS &&
 		header.order == ELF64_LITTLE && header.shentsize == ELF64_SHDR_SIZE)
 		for (size_t i = 0; !cuda && i < header.shnum && i < MOST_SECTIONS; i++) {
@@ -335,68 +325,52 @@ static char *misfit_text(enum compiler_kind kind, uint32_t cuda, const struct jw
 					  version, compiler_names[kind], jw_target_sm(sm, device));
 }
 
-static int add_compiler(const struct jw_found_file *file, enum compiler_kind kind, uint32_t cuda,
-						uint32_t needs, char *why, struct jw_check_result *result)
-{
-	struct jw_check_compiler *compiler = &result->compilers[result->compiler_count];
-
-	for (size_t i = 0; i < result->compiler_count; i++)
-		if (!strcmp(result->compilers[i].why, why)) {
-			mem_free(why);
-			return 0;
-		}
-	*compiler = (struct jw_check_compiler){.name = compiler_names[kind],
-										   .cuda = cuda,
-										   .needs = needs,
-										   .file = mem_string(file->path),
-										   .why = why};
-	result->compiler_count++;
-	if (file->package)
-		compiler->package = mem_string(file->package);
-	if (file->version)
-		compiler->version = mem_string(file->version);
-	return compiler->file && (!file->package || compiler->package) &&
-				   (!file->version || compiler->version)
-			   ? 0
-			   : -1;
-}
-
-/* Starts nothing and loads no library: names, versions, and of ptxas a few kilobytes. */
-static int check_compilers(const struct jw_found *found, const struct jw_driver *driver,
-						   struct jw_check_result *result)
+/* Starts nothing and loads no library: names, versions, and of ptxas a few kilobytes. What is said
+ * of several is listed once. */
+static void check_compilers(const struct jw_found *found, const struct jw_driver *driver,
+							struct jw_check_result *result)
 {
 	result->compilers = mem_array(MOST_COMPILERS, sizeof *result->compilers);
 	for (size_t i = 0; i < found->file_count; i++) {
+		const struct jw_found_file *file = &found->files[i];
 		enum compiler_kind kind;
-		const uint32_t cuda = find_compiler(&found->files[i], &kind);
+		const uint32_t cuda = find_compiler(file, &kind);
 
 		for (size_t t = 0; cuda && t < result->gpu_count; t++) {
 			const struct jw_target device = result->gpus[t].target;
-			uint32_t needs;
-			char *why = kind == COMPILER_PTXAS && is_passed_over(found, &found->files[i], device)
+			uint32_t needs = 0;
+			size_t same = 0;
+			char *why = kind == COMPILER_PTXAS && is_passed_over(found, file, device)
 							? NULL
 							: misfit_text(kind, cuda, driver, device, &needs);
 
-			if (!why)
-				continue;
-			if (result->compiler_count == MOST_COMPILERS) {
+			while (why && same < result->compiler_count &&
+				   strcmp(result->compilers[same].why, why) != 0)
+				same++;
+			if (!why || same < result->compiler_count || same == MOST_COMPILERS) {
 				mem_free(why);
-				return 0;
+				continue;
 			}
-			if (add_compiler(&found->files[i], kind, cuda, needs, why, result))
-				return -1;
+			result->compilers[result->compiler_count++] = (struct jw_check_compiler){
+				.name = compiler_names[kind],
+				.cuda = cuda,
+				.needs = needs,
+				.file = mem_string(file->path),
+				.package = file->package ? mem_string(file->package) : NULL,
+				.version = file->version ? mem_string(file->version) : NULL,
+				.why = why,
+			};
 		}
 	}
-	return 0;
 }
 
-/* ---- all of it */
+/* ---- the result */
 
 void jw_check_result_free(struct jw_check_result *result)
 {
 	if (!result)
 		return;
-	for (size_t i = 0; result->files && i < result->file_count; i++) {
+	for (size_t i = 0; i < result->file_count; i++) {
 		mem_free(result->files[i].path);
 		mem_free(result->files[i].member);
 	}
@@ -486,38 +460,25 @@ static int by_seconds(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-static int tell_failing_checked(struct plan *plan, struct jw_check_result *result)
-{
-	char text[FATE_TEXT];
-
-	result->failing = mem_array(plan->fates.count, sizeof *result->failing);
-	for (size_t i = 0; i < plan->fates.count; i++) {
-		struct file_fate *fate = &plan->fates.items[i];
-		const struct jw_target device = plan->targets[fate->target].device;
-		char *why = mem_string(fate_text(text, fate, device));
-
-		if (!why)
-			return -1;
-		result->failing[i] = (struct jw_check_failing){
-			fate->file, device, why, .refused = fate->result != 0, .needs = fate->needs};
-		fate->file = NULL;
-		result->failing_count++;
-	}
-	return 0;
-}
-
 /* Moves names and notes out of the plan. */
 static struct jw_check_result *summarise(struct plan *plan, const struct jw_found *search,
 										 bool machines)
 {
 	struct jw_check_result *result = mem_alloc(sizeof *result);
+	char text[FATE_TEXT];
 	size_t kept = 0;
 
 	result->gpus = mem_array(plan->target_count, sizeof *result->gpus);
 	result->files = mem_array(plan->file_count, sizeof *result->files);
-	if ((!result->files) || tell_failing_checked(plan, result)) {
-		jw_check_result_free(result);
-		return NULL;
+	result->failing = mem_array(plan->fates.count, sizeof *result->failing);
+	for (size_t i = 0; i < plan->fates.count; i++) {
+		struct file_fate *fate = &plan->fates.items[i];
+		const struct jw_target device = plan->targets[fate->target].device;
+
+		result->failing[result->failing_count++] =
+			(struct jw_check_failing){fate->file, device, mem_string(fate_text(text, fate, device)),
+									  .refused = fate->result != 0, .needs = fate->needs};
+		fate->file = NULL;
 	}
 	result->gpu_count = plan->target_count;
 	for (size_t t = 0; t < plan->target_count; t++)
@@ -536,10 +497,9 @@ static struct jw_check_result *summarise(struct plan *plan, const struct jw_foun
 		forecast_share(&result->gpus[t].forecast,
 					   forecast_workers(result->gpus[t].cold - result->gpus[t].restored));
 	result->all = sum_of(result, machines);
-	if (search && (check_packages(plan, search, result) ||
-				   check_compilers(search, &plan->profile.driver, result))) {
-		jw_check_result_free(result);
-		return NULL;
+	if (search) {
+		check_packages(plan, search, result);
+		check_compilers(search, &plan->profile.driver, result);
 	}
 	for (size_t i = 0; i < plan->file_count; i++) {
 		struct jw_check_file file = result->files[i];
@@ -610,22 +570,6 @@ static bool is_here(const struct jw_check_options *options)
 	return !options->driver && own == options->target_count;
 }
 
-/* What `prime` would take from there. */
-static void look_into_store(const struct jw_check_options *options, struct plan *plan)
-{
-	const struct jw_prime_options how = {.dry_run = true, .cancel = options->cancel};
-	struct jw_prime_reuse reuse = {0};
-
-	planning_reuse_store(options->system, &how, plan, &reuse);
-}
-
-static const char *known_driver_name(const struct jw_driver *driver)
-{
-	const struct cache_known_driver *named = cache_known_driver_like(driver);
-
-	return named ? named->name : NULL;
-}
-
 int jw_check(struct jw_error *err, const struct jw_check_options *options,
 			 struct jw_check_result **ret_result)
 {
@@ -645,13 +589,17 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	};
 	struct recorded_account account = {0};
 	struct recorded_keys keys = {0};
+	const struct jw_prime_options look = {.dry_run = true, .cancel = options->cancel};
+	const bool here = is_here(options);
 	struct jw_check_cause *causes = NULL;
-	struct jw_check_result *result = NULL;
+	struct jw_check_result *checked;
 	struct jw_cache_outlook cache = {0};
-	enum jw_verdict verdict = JW_VERDICT_NOTHING;
+	struct jw_prime_reuse reuse = {0};
 	struct jw_found *found = NULL;
+	enum jw_verdict verdict;
 	size_t cause_count = 0;
 	struct plan *plan = NULL;
+	int result = -1;
 
 	if (!request.target_count)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s", options->system->why_none);
@@ -664,39 +612,41 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 		return -1;
 	request.found = options->found ? options->found : found;
 	/* Other GPUs are another machine's, of whose processor nothing is known. */
-	if (is_here(options) || !options->target_count)
+	if (here || !options->target_count)
 		request.speed = speed_recall(options->system->state_dir, &profile.driver);
 	cache_outlook(request.cache_dir, options->system->cache.limit_bytes, false, &cache);
 	if (options->recording)
 		recorded_request(options->recording, &keys, &request);
-	if (!plan_build(err, &request, &plan) &&
-		(!options->recording ||
-		 !recorded_narrow(err, options->recording, &request, plan, &account)) &&
-		!explain_cold(err, options, &request, plan, &causes, &cause_count)) {
-		verdict = verdict_of(plan, request.found->file_count, &options->system->cache,
-							 !options->driver, &cache);
-		if (options->recording)
-			verdict = recorded_verdict(plan, &account, verdict);
-		if (options->store && is_here(options))
-			look_into_store(options, plan);
-		result = summarise(plan, options->found, options->target_count && !is_here(options));
+	if (plan_build(err, &request, &plan) ||
+		(options->recording &&
+		 recorded_narrow(err, options->recording, &request, plan, &account)) ||
+		explain_cold(err, options, &request, plan, &causes, &cause_count))
+		goto done;
+	verdict = verdict_of(plan, request.found->file_count, &options->system->cache, !options->driver,
+						 &cache);
+	if (options->recording)
+		verdict = recorded_verdict(plan, &account, verdict);
+	/* What `prime` would take from there. */
+	if (options->store && here)
+		planning_reuse_store(options->system, &look, plan, &reuse);
+	checked = summarise(plan, options->found, options->target_count && !here);
+	checked->causes = causes;
+	checked->cause_count = cause_count;
+	checked->driver = profile.driver;
+	checked->cache = cache;
+	checked->verdict = verdict;
+	checked->here = here;
+	checked->names_known = profile.stamp[0] != 0;
+	if (!checked->names_known) {
+		const struct cache_known_driver *named = cache_known_driver_like(&profile.driver);
+
+		checked->named = named ? named->name : NULL;
 	}
+	*ret_result = checked;
+	result = 0;
+done:
 	plan_free(plan);
 	jw_found_free(found);
 	recorded_keys_free(&keys);
-	if (!result) {
-		explain_causes_free(causes, cause_count);
-		return -1;
-	}
-	result->causes = causes;
-	result->cause_count = cause_count;
-	result->driver = profile.driver;
-	result->cache = cache;
-	result->verdict = verdict;
-	result->here = is_here(options);
-	result->names_known = profile.stamp[0] != 0;
-	if (!result->names_known)
-		result->named = known_driver_name(&profile.driver);
-	*ret_result = result;
-	return 0;
+	return result;
 }

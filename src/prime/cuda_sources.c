@@ -26,34 +26,10 @@ struct jw_nvrtc_inner {
 	unsigned count; /* for each result so far */
 };
 
-static cJSON *task_of(const struct jw_nvrtc *nvrtc, const char *name, const char *arch,
-					  const char *output)
-{
-	const struct jw_nvrtc_options *options = &nvrtc->inner->options;
-	cJSON *object = cJSON_CreateObject(), *array = cJSON_CreateArray();
-	bool complete = cJSON_AddStringToObject(object, "compiler", "nvrtc") &&
-					cJSON_AddStringToObject(object, "library", nvrtc->library) &&
-					cJSON_AddStringToObject(object, "name", name) &&
-					cJSON_AddStringToObject(object, "output", output);
-
-	for (size_t i = 0; complete && i < options->option_count; i++)
-		complete = cJSON_AddItemToArray(array, cJSON_CreateString(options->options[i]));
-	if (complete && *arch)
-		complete = cJSON_AddItemToArray(array, cJSON_CreateString(arch));
-	if (!cJSON_AddItemToObject(object, "options", array)) {
-		complete = false;
-		cJSON_Delete(array);
-	}
-	if (!complete) {
-		cJSON_Delete(object);
-		return NULL;
-	}
-	return object;
-}
-
-static int ask_nvrtc(struct jw_error *err, const struct jw_nvrtc *nvrtc, cJSON *document,
-					 const struct protocol_job *job, struct protocol_hello *ret_hello,
-					 struct protocol_answer *ret_answer)
+/* `arch`: one more option; "": none. */
+static int ask_nvrtc(struct jw_error *err, const struct jw_nvrtc *nvrtc, const char *name,
+					 const char *arch, const char *output, const struct protocol_job *job,
+					 struct protocol_hello *ret_hello, struct protocol_answer *ret_answer)
 {
 	struct jw_nvrtc_inner *inner = nvrtc->inner;
 	struct driver_query ask = {.worker = inner->options.worker,
@@ -61,9 +37,19 @@ static int ask_nvrtc(struct jw_error *err, const struct jw_nvrtc *nvrtc, cJSON *
 							   .job = job,
 							   .limit_s = LIMIT_S,
 							   .cancel = &inner->options.cancel};
+	cJSON *document = cJSON_CreateObject(), *options = cJSON_CreateArray();
 	char *task = NULL;
 	int result;
 
+	(void)cJSON_AddStringToObject(document, "compiler", "nvrtc");
+	(void)cJSON_AddStringToObject(document, "library", nvrtc->library);
+	(void)cJSON_AddStringToObject(document, "name", name);
+	(void)cJSON_AddStringToObject(document, "output", output);
+	for (size_t i = 0; i < inner->options.option_count; i++)
+		(void)cJSON_AddItemToArray(options, cJSON_CreateString(inner->options.options[i]));
+	if (*arch)
+		(void)cJSON_AddItemToArray(options, cJSON_CreateString(arch));
+	(void)cJSON_AddItemToObject(document, "options", options);
 	if (task_write(err, inner->folder.path, document, &task))
 		return -1;
 	ask.task = task;
@@ -74,46 +60,32 @@ static int ask_nvrtc(struct jw_error *err, const struct jw_nvrtc *nvrtc, cJSON *
 	return ret_hello->result ? error_set(err, JW_ERR_UNSUPPORTED, "%s", ret_hello->error) : 0;
 }
 
-/* If no NVRTC was found, the system's linker may know one. */
-static int find_library(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *where)
-{
-	char *path = NULL;
-	int result = 0;
-
-	if (jw_find_nvrtc(where ? err : NULL, where, &path))
-		return where ? -1 : 0;
-	if (strlen(path) < sizeof nvrtc->library)
-		TEXT_COPY(nvrtc->library, path);
-	else
-		result = error_set(err, JW_ERR_LIMIT, "%s: its path is too long", path);
-	mem_free(path);
-	return result;
-}
-
 int jw_nvrtc_open(struct jw_error *err, const struct jw_nvrtc_options *options,
 				  struct jw_nvrtc **ret_nvrtc)
 {
 	struct protocol_hello hello = {0};
 	struct jw_nvrtc_inner *inner;
 	struct jw_nvrtc *nvrtc;
+	char *path = NULL;
 
 	if (worker_command_check(err, options->worker))
 		return -1;
+	/* If no NVRTC is found, the system's linker may know one. */
+	if (jw_find_nvrtc(options->where ? err : NULL, options->where, &path) && options->where)
+		return -1;
 	nvrtc = mem_alloc(sizeof *nvrtc);
-	inner = mem_alloc(sizeof *inner);
-	if (!inner) {
-		mem_free(inner);
-		mem_free(nvrtc);
-		return -1;
-	}
-	nvrtc->inner = inner;
+	inner = nvrtc->inner = mem_alloc(sizeof *inner);
 	inner->options = *options;
-	if (find_library(err, nvrtc, options->where) ||
-		run_folder_make(err, options->state_dir, &inner->folder) ||
-		ask_nvrtc(err, nvrtc, task_of(nvrtc, "", "", ""), NULL, &hello, NULL)) {
-		jw_nvrtc_close(nvrtc);
-		return -1;
+	if (path && strlen(path) >= sizeof nvrtc->library) {
+		error_set(err, JW_ERR_LIMIT, "%s: its path is too long", path);
+		goto failed;
 	}
+	if (path)
+		TEXT_COPY(nvrtc->library, path);
+	if (run_folder_make(err, options->state_dir, &inner->folder) ||
+		ask_nvrtc(err, nvrtc, "", "", "", NULL, &hello, NULL))
+		goto failed;
+	mem_free(path);
 	TEXT_COPY(nvrtc->library, hello.library);
 	nvrtc->major = hello.cuda / 1000;
 	nvrtc->minor = hello.cuda % 1000 / 10;
@@ -121,6 +93,10 @@ int jw_nvrtc_open(struct jw_error *err, const struct jw_nvrtc_options *options,
 		nvrtc->archs[nvrtc->arch_count++] = hello.devices[i].target;
 	*ret_nvrtc = nvrtc;
 	return 0;
+failed:
+	mem_free(path);
+	jw_nvrtc_close(nvrtc);
+	return -1;
 }
 
 void jw_nvrtc_close(struct jw_nvrtc *nvrtc)
@@ -243,19 +219,6 @@ static int read_compiled_header(struct jw_error *err, const struct jw_driver *dr
 	return 0;
 }
 
-static int take_answer(struct jw_error *err, const struct jw_nvrtc *nvrtc,
-					   const struct protocol_answer *answer, struct jw_nvrtc_result *result)
-{
-	char line[512];
-
-	result->log = mem_string(answer->log);
-	if (!answer->result)
-		return 0;
-	first_error(answer->log, line, sizeof line);
-	return error_set(err, JW_ERR_FORMAT, "NVRTC %u.%u does not compile it: %s", nvrtc->major,
-					 nvrtc->minor, *line ? line : answer->error);
-}
-
 static int compile_cuda_source(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *source,
 							   struct jw_nvrtc_result *result)
 {
@@ -264,7 +227,7 @@ static int compile_cuda_source(struct jw_error *err, struct jw_nvrtc *nvrtc, con
 	struct protocol_job job = {0};
 	struct jw_nvrtc_inner *inner = nvrtc->inner;
 	const char *name = inner->options.name ? inner->options.name : os_base_name(source);
-	char option[JW_TARGET_TEXT + 32] = "";
+	char option[JW_TARGET_TEXT + 32] = "", line[512];
 	struct os_stat stat;
 	char *output;
 
@@ -278,10 +241,16 @@ static int compile_cuda_source(struct jw_error *err, struct jw_nvrtc *nvrtc, con
 		(void)snprintf(option, sizeof option, "--gpu-architecture=%s", result->arch);
 	output = mem_printf("%s/%u-%s.%s.ptx", inner->folder.path, inner->count++, os_base_name(source),
 						result->arch);
-	if (ask_nvrtc(err, nvrtc, task_of(nvrtc, name, option, output), &job, &hello, &answer) ||
-		take_answer(err, nvrtc, &answer, result)) {
+	if (ask_nvrtc(err, nvrtc, name, option, output, &job, &hello, &answer)) {
 		mem_free(output);
 		return -1;
+	}
+	result->log = mem_string(answer.log);
+	if (answer.result) {
+		mem_free(output);
+		first_error(answer.log, line, sizeof line);
+		return error_set(err, JW_ERR_FORMAT, "NVRTC %u.%u does not compile it: %s", nvrtc->major,
+						 nvrtc->minor, *line ? line : answer.error);
 	}
 	result->ptx = output;
 	return 0;

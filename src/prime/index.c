@@ -62,8 +62,9 @@ int jw_index_open(struct jw_error *err, const struct jw_index_options *options,
 	const char *platform;
 	struct jw_index *index;
 
-	if (choose_platform(err, options, &platform) || !(index = mem_alloc(sizeof *index)))
+	if (choose_platform(err, options, &platform))
 		return -1;
+	index = mem_alloc(sizeof *index);
 	*index = (struct jw_index){.options = *options, .platform = platform};
 	if (run_folder_make(err, NULL, &index->folder)) {
 		mem_free(index);
@@ -125,17 +126,13 @@ int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path
 
 	if (!result && pip_lines_read(err, path, buf_text(&content), content.size, &lines))
 		result = error_prefix(err, "%s", path);
-	if (!result && lines.requirements.size) {
-		result = buf_printf(err, &asked, "%s%s", buf_text(&lines.options),
-							buf_text(&lines.requirements)) ||
-						 pip_resolve(err, index->pip, buf_text(&asked), &report) ||
-						 pip_report_read(err, buf_text(&report), report.size, &lines.packages)
-					 ? error_prefix(err, "%s", path)
-					 : 0;
-	}
-	if (!result)
-		add_all(&lines.packages, &lines.left_out);
+	if (!result && lines.requirements.size &&
+		(buf_printf(err, &asked, "%s%s", buf_text(&lines.options), buf_text(&lines.requirements)) ||
+		 pip_resolve(err, index->pip, buf_text(&asked), &report) ||
+		 pip_report_read(err, buf_text(&report), report.size, &lines.packages)))
+		result = error_prefix(err, "%s", path);
 	if (!result) {
+		add_all(&lines.packages, &lines.left_out);
 		*ret_list = lines.left_out;
 		lines.left_out = (struct jw_package_list){.items = NULL};
 		buf_free(&index->list_options);
@@ -156,10 +153,10 @@ static int get_wheel(struct jw_error *err, struct jw_index *index, const char *l
 	struct os_stat stat;
 
 	forget_wheel(wheel);
-	if (pip_download(err, index->pip, lines, &wheel->path) || os_stat(err, wheel->path, &stat) ||
-		!(wheel->folder = os_dir_name(wheel->path)) ||
-		!(wheel->name = mem_string(os_base_name(wheel->path))))
+	if (pip_download(err, index->pip, lines, &wheel->path) || os_stat(err, wheel->path, &stat))
 		return -1;
+	wheel->folder = os_dir_name(wheel->path);
+	wheel->name = mem_string(os_base_name(wheel->path));
 	wheel->size_bytes = stat.size_bytes;
 	wheel->platform = index->platform ? index->platform : jw_platform();
 	*ret_wheel = wheel;
@@ -197,13 +194,13 @@ int jw_index_listed_get(struct jw_error *err, struct jw_index *index,
 	if (text_ends(package->file, "-any.whl")) {
 		forget_wheel(&index->wheel);
 		*ret_wheel = &index->wheel;
-		return (index->wheel.name = mem_string(package->file)) ? 0 : -1;
+		index->wheel.name = mem_string(package->file);
+		return 0;
 	}
 	result = buf_printf(err, &lines, "%s%s%s%s\n", buf_text(&index->list_options), package->asked,
-						*package->sha256 ? " --hash=sha256:" : "", package->sha256) ||
-					 get_wheel(err, index, buf_text(&lines), ret_wheel)
-				 ? -1
-				 : 0;
+						*package->sha256 ? " --hash=sha256:" : "", package->sha256);
+	if (!result)
+		result = get_wheel(err, index, buf_text(&lines), ret_wheel);
 	buf_free(&lines);
 	return result;
 }

@@ -55,10 +55,9 @@ static int add_stamp(struct jw_error *err, struct buf *text, const char *path, u
 {
 	uint64_t stamp[2] = {size_bytes, (uint64_t)mtime_ns};
 
-	return buf_append(err, text, path, strlen(path) + 1) ||
-				   buf_append(err, text, stamp, sizeof stamp)
-			   ? -1
-			   : 0;
+	if (buf_append(err, text, path, strlen(path) + 1))
+		return -1;
+	return buf_append(err, text, stamp, sizeof stamp);
 }
 
 static int add_driver_stamp(struct jw_error *err, struct buf *text)
@@ -284,22 +283,20 @@ int jw_run_look(struct jw_error *err, const struct jw_run_key *key, struct jw_ru
 {
 	struct jw_run_state *state = mem_alloc(sizeof *state);
 	struct buf changes = BUF_MAX(1024);
-	char *text = NULL;
 	int result = 0;
 
 	for (size_t i = 0; !result && i < PARTS; i++)
 		result = digest_state_part(err, key, (enum state_part)i, state->parts[i]);
 	if (result || find_cache(err, key, state) || choose_file(err, key, state) ||
-		compare_with_last(err, state, &changes) || !(text = mem_string(buf_text(&changes))))
-		result = -1;
-	buf_free(&changes);
-	if (result) {
+		compare_with_last(err, state, &changes)) {
 		jw_run_state_free(state);
-		return -1;
+		result = -1;
+	} else {
+		*ret_state = state;
+		*ret_changes = mem_string(buf_text(&changes));
 	}
-	*ret_state = state;
-	*ret_changes = text;
-	return 0;
+	buf_free(&changes);
+	return result;
 }
 
 int jw_run_remember(struct jw_error *err, const struct jw_run_state *state)
@@ -316,11 +313,9 @@ int jw_run_remember(struct jw_error *err, const struct jw_run_state *state)
 	(void)snprintf(now.boot_s, sizeof now.boot_s, "%llu", (unsigned long long)settled_boot_s());
 	now.settled = left.settled;
 	line = json_object_line(&kept_run, &now);
-	if (state->path)
-		result = os_make_parent(err, state->path, 0700) ||
-						 os_write_atomic(err, state->path, line, strlen(line))
-					 ? -1
-					 : 0;
+	if (state->path && (os_make_parent(err, state->path, 0700) ||
+						os_write_atomic(err, state->path, line, strlen(line))))
+		result = -1;
 	cJSON_free(line);
 	return result;
 }

@@ -41,7 +41,7 @@ static int note_finding(struct jw_error *err, struct lint *lint,
 	added->path = mem_string(path);
 	added->member = member ? mem_string(member) : NULL;
 	added->why = why ? mem_string(why) : NULL;
-	return added->path && !member == !added->member && !why == !added->why ? 0 : -1;
+	return 0;
 }
 
 /* What a start compiles. */
@@ -76,14 +76,13 @@ static bool has_exclusive(const struct jw_scan_image *image, struct jw_target gp
 	return false;
 }
 
-static int note_damage(struct jw_lint_result *result, const struct jw_scan_image *image)
+static void lint_trouble(void *context, const char *path, const struct jw_error *why)
 {
-	struct jw_error why;
+	struct lint *lint = context;
+	struct jw_lint_result *result = lint->result;
 
-	error_set(&why, JW_ERR_FORMAT, "%s%s%s: damaged device code", image->path,
-			  image->member ? ": " : "", image->member ? image->member : "");
-	mem_add_string(&result->troubles, &result->trouble_count, MOST_TROUBLES, why.message);
-	return 0;
+	(void)path;
+	mem_add_string(&result->troubles, &result->trouble_count, MOST_TROUBLES, why->message);
 }
 
 static int note_unsure(struct jw_error *err, struct lint *lint, const struct jw_scan_image *image,
@@ -107,13 +106,17 @@ static int lint_image(struct jw_error *err, void *context, const struct jw_scan_
 {
 	struct lint *lint = context;
 	const size_t count = lint->file_count;
+	struct jw_error why;
 
 	if (!count || strcmp(lint->files[count - 1], image->path) != 0)
 		mem_add_string(&lint->files, &lint->file_count, MOST_FINDINGS, image->path);
 	lint->result->images++;
 	lint->result->damaged += image->damaged;
-	if (image->damaged && note_damage(lint->result, image))
-		return -1;
+	if (image->damaged) {
+		error_set(&why, JW_ERR_FORMAT, "%s%s%s: damaged device code", image->path,
+				  image->member ? ": " : "", image->member ? image->member : "");
+		lint_trouble(lint, image->path, &why);
+	}
 	for (size_t i = 0; i < image->verdict_count; i++) {
 		const struct jw_lint_finding finding = first_start(&image->verdicts[i]);
 
@@ -126,15 +129,6 @@ static int lint_image(struct jw_error *err, void *context, const struct jw_scan_
 		lint->exclusive |= (uint32_t)has_exclusive(image, finding.target) << i;
 	}
 	return 0;
-}
-
-static void lint_trouble(void *context, const char *path, const struct jw_error *why)
-{
-	struct lint *lint = context;
-	struct jw_lint_result *result = lint->result;
-
-	(void)path;
-	mem_add_string(&result->troubles, &result->trouble_count, MOST_TROUBLES, why->message);
 }
 
 static void lint_total(void *context, const struct jw_scan_total *total)
@@ -207,24 +201,6 @@ static void lint_lacking(void *context, const char *file, struct jw_target targe
 	note_fate(context, JW_LINT_LACKS, file, target, why);
 }
 
-static void judge_gpu(struct jw_lint_gpu *gpu, const struct jw_lint_options *options)
-{
-	const bool unsure = gpu->tile || gpu->unknown;
-
-	if (gpu->failing || (options->bounded && (unsure || gpu->start.likely > options->most_start_s)))
-		gpu->level = JW_LINT_ERROR;
-	else if (!options->bounded && (gpu->modules || unsure))
-		gpu->level = JW_LINT_WARNING;
-}
-
-/* CUDA 12.7 was released as a driver alone. */
-static uint32_t compiler_cuda(struct jw_target code)
-{
-	const uint32_t cuda = gpu_first_cuda(code);
-
-	return cuda == 12070 ? 12080 : cuda;
-}
-
 static bool lacks_code(const struct jw_lint_gpu *gpu)
 {
 	return gpu->modules || gpu->failing;
@@ -255,16 +231,28 @@ static void advise_code(const struct lint *lint, size_t at)
 	if (code == result->codes + result->code_count)
 		result->code_count++;
 	code->target = gpu->code;
-	code->cuda = compiler_cuda(gpu->code);
+	code->cuda = gpu_first_cuda(gpu->code);
+	/* CUDA 12.7 was released as a driver alone. */
+	if (code->cuda == 12070)
+		code->cuda = 12080;
 	code->bytes = lint->code_bytes[at] > code->bytes ? lint->code_bytes[at] : code->bytes;
 }
 
 static void judge(const struct lint *lint)
 {
+	const struct jw_lint_options *options = lint->options;
 	struct jw_lint_result *result = lint->result;
 
-	for (size_t i = 0; i < result->gpu_count; i++)
-		judge_gpu(&result->gpus[i], lint->options);
+	for (size_t i = 0; i < result->gpu_count; i++) {
+		struct jw_lint_gpu *gpu = &result->gpus[i];
+		const bool unsure = gpu->tile || gpu->unknown;
+
+		if (gpu->failing ||
+			(options->bounded && (unsure || gpu->start.likely > options->most_start_s)))
+			gpu->level = JW_LINT_ERROR;
+		else if (!options->bounded && (gpu->modules || unsure))
+			gpu->level = JW_LINT_WARNING;
+	}
 	for (size_t i = 0; i < result->gpu_count; i++)
 		advise_code(lint, i);
 	for (size_t i = 0; i < result->finding_count; i++) {
@@ -275,62 +263,46 @@ static void judge(const struct lint *lint)
 	}
 }
 
-static int lint_scan(struct jw_error *err, struct lint *lint)
+int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
+			struct jw_lint_result **ret_result)
 {
-	const struct jw_lint_options *options = lint->options;
+	const size_t count = options->target_count;
+	struct lint lint = {.options = options, .err = err};
 	const struct jw_scan_options scan = {
 		.paths = options->paths,
 		.path_count = options->path_count,
 		.targets = options->targets,
-		.target_count = options->target_count,
+		.target_count = count,
 		.driver = options->driver,
 		.speed = options->speed,
 		.cancel = options->cancel,
-		.context = lint,
+		.context = &lint,
 		.image = lint_image,
 		.trouble = lint_trouble,
 		.total = lint_total,
 		.failing = lint_failing,
 		.lacking = lint_lacking,
 	};
+	int result;
 
-	lint->err = err;
-	return jw_scan(err, &scan) || lint->failed ? -1 : 0;
-}
-
-static int lint_room(struct lint *lint)
-{
-	const size_t count = lint->options->target_count;
-
-	if (!lint->result || !lint->code_bytes)
-		return -1;
-	lint->result->gpus = mem_array(count, sizeof *lint->result->gpus);
-	lint->result->codes = mem_array(count, sizeof *lint->result->codes);
-	return lint->result->gpus && lint->result->codes ? 0 : -1;
-}
-
-int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
-			struct jw_lint_result **ret_result)
-{
-	struct lint lint = {0};
-	bool failed;
-
-	if (!options->target_count)
+	if (!count)
 		return error_set(err, JW_ERR_USAGE, "no GPU is named");
-	lint.options = options;
 	lint.result = mem_alloc(sizeof *lint.result);
-	lint.code_bytes = mem_array(options->target_count, sizeof *lint.code_bytes);
-	failed = lint_room(&lint) || lint_scan(err, &lint);
-	if (!failed)
+	lint.result->gpus = mem_array(count, sizeof *lint.result->gpus);
+	lint.result->codes = mem_array(count, sizeof *lint.result->codes);
+	lint.code_bytes = mem_array(count, sizeof *lint.code_bytes);
+	result = jw_scan(err, &scan);
+	if (lint.failed)
+		result = -1;
+	if (!result) {
 		judge(&lint);
+		*ret_result = lint.result;
+		lint.result = NULL;
+	}
 	mem_free(lint.code_bytes);
 	jw_lines_free(lint.files, lint.file_count);
-	if (failed) {
-		jw_lint_free(lint.result);
-		return -1;
-	}
-	*ret_result = lint.result;
-	return 0;
+	jw_lint_free(lint.result);
+	return result;
 }
 
 void jw_lint_free(struct jw_lint_result *result)

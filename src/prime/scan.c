@@ -57,36 +57,30 @@ static int family_of(uint32_t kind)
 	return kind == DEVCODE_KIND_CUBIN ? 0 : devcode_kind_is_ptx(kind) ? 1 : 2;
 }
 
-static void name_count(char name[JW_SCAN_NAME], const struct analyse_count *count)
-{
-	if (count->kind == DEVCODE_KIND_CUBIN)
-		jw_target_sm(name, count->target);
-	else if (devcode_kind_is_ptx(count->kind))
-		jw_target_compute(name, count->target);
-	else if (count->kind == DEVCODE_KIND_LTOIR)
-		(void)snprintf(name, JW_SCAN_NAME, "lto-ir");
-	else
-		(void)text_format(name, JW_SCAN_NAME, "kind 0x%x", count->kind);
-}
-
 /* Adds one to the count of a family, which is appended if new (relocatable PTX counts as PTX,
  * LTO-IR is not divided by target). */
 static void put_count(struct jw_scan_count *counts, size_t *count, const struct analyse_count *from)
 {
 	char name[JW_SCAN_NAME];
 
-	name_count(name, from);
-	for (size_t i = 0; i < *count; i++) {
+	if (from->kind == DEVCODE_KIND_CUBIN)
+		jw_target_sm(name, from->target);
+	else if (devcode_kind_is_ptx(from->kind))
+		jw_target_compute(name, from->target);
+	else if (from->kind == DEVCODE_KIND_LTOIR)
+		(void)snprintf(name, JW_SCAN_NAME, "lto-ir");
+	else
+		(void)text_format(name, JW_SCAN_NAME, "kind 0x%x", from->kind);
+	for (size_t i = 0; i < *count; i++)
 		if (!strcmp(counts[i].name, name)) {
 			counts[i].entries += from->entries;
 			return;
 		}
-	}
 	memcpy(counts[*count].name, name, sizeof name);
 	counts[(*count)++].entries = from->entries;
 }
 
-static int tell_counts(struct told *told, const struct analyse_image *from)
+static void tell_counts(struct told *told, const struct analyse_image *from)
 {
 	const struct jw_scan_count **lists[] = {&told->image.cubins, &told->image.ptx,
 											&told->image.other};
@@ -101,7 +95,6 @@ static int tell_counts(struct told *told, const struct analyse_image *from)
 				put_count(told->counts + used, sizes[family], &from->counts[i]);
 		used += *sizes[family];
 	}
-	return 0;
 }
 
 static void tell_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target target,
@@ -206,7 +199,7 @@ static void tell_work(struct told *told, const struct analyse_image *from, bool 
 }
 
 /* What several libraries on one GPU tell of each other (jw_scan_total.at_most). */
-static int compare_libraries(struct scan *scan, const struct told *told)
+static void compare_libraries(struct scan *scan, const struct told *told)
 {
 	const uint64_t name = fate_variants(told->image.path, told->image.member);
 
@@ -224,7 +217,6 @@ static int compare_libraries(struct scan *scan, const struct told *told)
 		scan->alternatives |= set_has(&scan->compiled, key) ? gpu : 0;
 		set_add(&scan->compiled, key, t);
 	}
-	return 0;
 }
 
 static int keep_image(struct jw_error *err, struct scan *scan, const struct analyse_image *from)
@@ -246,8 +238,6 @@ static int keep_image(struct jw_error *err, struct scan *scan, const struct anal
 		.modules = mem_array(brought.module_count, sizeof *image->modules),
 		.module_count = brought.module_count,
 	};
-	if (!image->path || !brought.member != !image->member || !image->targets || !image->modules)
-		return -1;
 	if (targets)
 		memcpy(image->targets, brought.targets, targets * sizeof *image->targets);
 	if (brought.module_count)
@@ -283,7 +273,8 @@ static int tell_image(struct jw_error *err, void *context, const struct analyse_
 			  &scan->build.request->speed);
 	if (image->format == DEVCODE_ELF || image->format == DEVCODE_PE)
 		compare_libraries(scan, &told);
-	if (!build_take(err, &scan->build, &brought) && !tell_counts(&told, from))
+	tell_counts(&told, from);
+	if (!build_take(err, &scan->build, &brought))
 		result = scan->options->image(err, scan->options->context, &told.image);
 	mem_free(told.counts);
 	return result;
@@ -297,25 +288,6 @@ static void tell_trouble(void *context, const char *path, const char *member,
 	(void)member;
 	if (scan->options->trouble)
 		scan->options->trouble(scan->options->context, path, why);
-}
-
-/* Troubles name the path that the user gave. */
-static int find_path_files(struct jw_error *err, struct scan *scan, const char *path,
-						   struct found_list *list)
-{
-	size_t told = list->found->note_count;
-
-	if (named_path_find(err, list, path))
-		return -1;
-	for (; told < list->found->note_count; told++) {
-		const struct jw_found_note *note = &list->found->notes[told];
-		struct jw_error why;
-
-		error_set(&why, note->code, "%s", note->text);
-		if (note->is_trouble)
-			tell_trouble(scan, path, NULL, &why);
-	}
-	return 0;
 }
 
 /* Of all images with one driver, on each GPU. */
@@ -493,7 +465,7 @@ static int tell_totals(struct jw_error *err, const struct scan *scan)
 	return 0;
 }
 
-static int tell_failing_scanned(const struct scan *scan)
+static void tell_fates(const struct scan *scan)
 {
 	struct fates *fates = &scan->build.plan->fates;
 	char text[FATE_TEXT];
@@ -513,27 +485,37 @@ static int tell_failing_scanned(const struct scan *scan)
 		scan->options->lacking(scan->options->context, fate->file, device,
 							   fate_text(text, fate, device), fate->lacking == fate->pieces);
 	}
-	return 0;
 }
 
 static int scan_files(struct jw_error *err, struct scan *scan)
 {
-	const struct analyse_sink sink = {.context = scan,
-									  .image = tell_image,
-									  .trouble = tell_trouble,
-									  .cancel = scan->options->cancel};
+	const struct jw_scan_options *options = scan->options;
+	const struct analyse_sink sink = {
+		.context = scan, .image = tell_image, .trouble = tell_trouble, .cancel = options->cancel};
 	struct found_list list;
 	const char *path;
 	int result = found_open(&list);
 
-	for (size_t i = 0; !result && i < scan->options->path_count; i++)
-		result = find_path_files(err, scan, scan->options->paths[i], &list);
+	for (size_t i = 0; !result && i < options->path_count; i++) {
+		size_t told = list.found->note_count;
+
+		result = named_path_find(err, &list, options->paths[i]);
+		/* Troubles name the path that the user gave. */
+		for (; !result && told < list.found->note_count; told++) {
+			const struct jw_found_note *note = &list.found->notes[told];
+			struct jw_error why;
+
+			error_set(&why, note->code, "%s", note->text);
+			if (note->is_trouble)
+				tell_trouble(scan, options->paths[i], NULL, &why);
+		}
+	}
 	for (size_t i = 0; !result && i < list.found->file_count; i++)
 		result = analyse_path(err, list.found->files[i].path, &scan->question, &sink);
 	jw_found_free(list.found);
 	found_close(&list);
-	while (!result && scan->options->more &&
-		   !(result = scan->options->more(err, scan->options->context, &path)) && path)
+	while (!result && options->more && !(result = options->more(err, options->context, &path)) &&
+		   path)
 		result = analyse_path(err, path, &scan->question, &sink);
 	return result;
 }
@@ -568,8 +550,10 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 	build_end(&scan.build);
 	if (!result) {
 		build_estimate(scan.build.plan);
-		result = tell_totals(err, &scan) || tell_failing_scanned(&scan) ? -1 : 0;
+		result = tell_totals(err, &scan);
 	}
+	if (!result)
+		tell_fates(&scan);
 	plan_free(scan.build.plan);
 	set_free(&scan.compiled);
 	for (size_t i = 0; i < scan.image_count; i++) {
