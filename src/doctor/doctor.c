@@ -1,4 +1,4 @@
-/* The parts of a finding's command that several findings share. */
+/* Looks at everything once, then asks each row of the table of findings. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +14,10 @@
 #include "os/file.h"
 #include "state/run_folder.h"
 #include "worker/environment.h"
+
+enum { MOST_FINDINGS = 64 };
+
+/* ---- what several findings share */
 
 void draft_word(struct finding_draft *draft, const char *word)
 {
@@ -36,10 +40,10 @@ void draft_prime(const struct examination *seen, struct finding_draft *draft)
 	bool like_option = false;
 
 	if (options->name_count + 2 > DRAFT_WORDS) {
-		DRAFT_FIX(draft, "compile them now, on all cores: “jitwarm prime”, with the same names");
+		FIX(draft, "compile them now, on all cores: “jitwarm prime”, with the same names");
 		return;
 	}
-	DRAFT_FIX(draft, "compile them now, on all cores");
+	FIX(draft, "compile them now, on all cores");
 	draft_word(draft, "prime");
 	for (size_t i = 0; options->process && i < seen->check->file_count; i++)
 		if (seen->check->files[i].cold)
@@ -52,72 +56,43 @@ void draft_prime(const struct examination *seen, struct finding_draft *draft)
 		draft_word(draft, options->names[i]);
 }
 
-/* Looks at everything once, then asks each row of the table of findings. */
-
-enum { MOST_FINDINGS = 64 };
-
-static int copy_command(const struct finding_draft *draft, struct jw_finding *finding)
-{
-	if (!draft->word_count)
-		return 0;
-	finding->command = mem_array(draft->word_count + 1, sizeof *finding->command);
-	for (size_t i = 0; finding->command && i < draft->word_count; i++)
-		finding->command[i] = mem_string(draft->command[i]);
-	if (!finding->command)
-		return -1;
-	finding->word_count = draft->word_count;
-	if (draft->variable && !(finding->variable = mem_string(draft->variable)))
-		return -1;
-	return draft->value[0] && !(finding->value = mem_string(draft->value)) ? -1 : 0;
-}
+/* ---- the table */
 
 /* A name from outside may hold a line break, and what follows it would look like a finding. */
 static char *one_line(char *text)
 {
-	for (char *at = text; at && *at; at++)
+	for (char *at = text; *at; at++)
 		if ((unsigned char)*at < ' ')
 			*at = '?';
 	return text;
 }
 
-static int add_finding(const char *id, const struct finding_draft *draft,
-					   struct jw_doctor_result *result)
-{
-	struct jw_finding *finding = &result->findings[result->finding_count++];
-
-	finding->id = id;
-	finding->hopeless = draft->hopeless;
-	finding->evidence = one_line(mem_string(draft->evidence));
-	finding->fix = one_line(mem_string(draft->fix));
-	return finding->evidence && finding->fix ? copy_command(draft, finding) : -1;
-}
-
-static int find_all(const struct examination *seen, struct jw_doctor_result *result)
+static void find_all(const struct examination *seen, struct jw_doctor_result *result)
 {
 	static const struct finding_draft empty;
 
 	result->findings = mem_array(MOST_FINDINGS, sizeof *result->findings);
 	for (const struct finding_kind *kind = finding_kinds; kind->id; kind++) {
 		struct finding_draft draft = empty;
+		struct jw_finding *finding;
 
 		if (result->finding_count == MOST_FINDINGS || !kind->test(seen, &draft))
 			continue;
 		draft_finish(&draft);
-		if (add_finding(kind->id, &draft, result))
-			return -1;
+		finding = &result->findings[result->finding_count++];
+		finding->id = kind->id;
+		finding->hopeless = draft.hopeless;
+		finding->evidence = one_line(mem_string(draft.evidence));
+		finding->fix = one_line(mem_string(draft.fix));
+		if (!draft.word_count)
+			continue;
+		finding->command = mem_array(draft.word_count + 1, sizeof *finding->command);
+		for (size_t i = 0; i < draft.word_count; i++)
+			finding->command[i] = mem_string(draft.command[i]);
+		finding->word_count = draft.word_count;
+		finding->variable = draft.variable ? mem_string(draft.variable) : NULL;
+		finding->value = draft.value[0] ? mem_string(draft.value) : NULL;
 	}
-	return 0;
-}
-
-static int check_programs(struct jw_error *err, const struct jw_doctor_options *options,
-						  struct jw_check_result **ret_check)
-{
-	const struct jw_check_options check = {.system = options->system,
-										   .found = options->found,
-										   .explain = true,
-										   .cancel = options->cancel};
-
-	return options->found && options->system->gpu_count ? jw_check(err, &check, ret_check) : 0;
 }
 
 /* ---- the probe: the driver loads a tiny module twice, each time in a new process with the
@@ -193,7 +168,7 @@ static int load_twice(struct jw_error *err, const struct jw_system *system,
 
 /* Does nothing (JW_PROBE_NOT) without a GPU or a profile and in a cache that the next entry would
  * harm, nor for the superuser in a cache that another account could replace (JW_PROBE_UNSAFE). The
- * caller frees `entry`. -1: out of memory, cancelled, no folder for temporary files. */
+ * caller frees `entry`. -1: cancelled, or no folder for temporary files. */
 static int cache_probe(struct jw_error *err, const struct jw_system *system,
 					   const struct jw_cancel *cancel, struct cache_probe *ret_probe)
 {
@@ -214,10 +189,10 @@ static int cache_probe(struct jw_error *err, const struct jw_system *system,
 	}
 	probe.entry =
 		cache_entry_path(system->cache.path, driver_probe_key(&profile, system->gpus[0].target.sm));
-	if (!probe.entry || run_folder_make(err, system->state_dir, &folder))
+	if (run_folder_make(err, system->state_dir, &folder))
 		goto done;
 	container = os_join(folder.path, "probe.fatbin");
-	if (!container || strlen(container) >= sizeof job.path || driver_probe_write(err, container) ||
+	if (strlen(container) >= sizeof job.path || driver_probe_write(err, container) ||
 		os_stat(err, container, &stat))
 		goto done;
 	job.device = system->gpus[0].ordinal;
@@ -240,10 +215,15 @@ static int examine(struct jw_error *err, struct examination *seen,
 				   struct jw_check_result **ret_check)
 {
 	const struct jw_doctor_options *options = seen->options;
+	const struct jw_check_options check = {.system = options->system,
+										   .found = options->found,
+										   .explain = true,
+										   .cancel = options->cancel};
 
 	if (cache_settings_read(err, NULL, NULL, &seen->settings) ||
-		jw_settings_read(err, &seen->sources) || jw_account_doubt(err, &seen->doubt) ||
-		check_programs(err, options, ret_check))
+		jw_settings_read(err, &seen->sources) || jw_account_doubt(err, &seen->doubt))
+		return -1;
+	if (options->found && options->system->gpu_count && jw_check(err, &check, ret_check))
 		return -1;
 	seen->check = *ret_check;
 	if (seen->settings.path && seen->settings.usable &&
@@ -283,44 +263,38 @@ int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
 {
 	struct examination seen = {.options = options, .system = options->system};
 	struct jw_check_result *check = NULL;
-	struct jw_doctor_result *result;
-	int failed;
+	struct jw_doctor_result *found = mem_alloc(sizeof *found);
+	int result = examine(err, &seen, &check);
 
-	result = mem_alloc(sizeof *result);
-	failed = (examine(err, &seen, &check)) || find_all(&seen, result);
-	if (!failed)
-		keep_examined(&seen, check, result);
+	if (!result) {
+		find_all(&seen, found);
+		keep_examined(&seen, check, found);
+		*ret_result = found;
+		found = NULL;
+	}
 	cache_settings_free(&seen.settings);
 	jw_settings_free(seen.sources);
 	jw_lines_free(seen.objections, seen.objection_count);
 	mem_free(seen.doubt);
 	mem_free(seen.probe.entry);
 	jw_check_result_free(check);
-	if (failed) {
-		jw_doctor_result_free(result);
-		return -1;
-	}
-	*ret_result = result;
-	return 0;
-}
-
-static void finding_free(struct jw_finding *finding)
-{
-	for (char **word = finding->command; word && *word; word++)
-		mem_free(*word);
-	mem_free(finding->command);
-	mem_free(finding->evidence);
-	mem_free(finding->fix);
-	mem_free(finding->variable);
-	mem_free(finding->value);
+	jw_doctor_result_free(found);
+	return result;
 }
 
 void jw_doctor_result_free(struct jw_doctor_result *result)
 {
 	if (!result)
 		return;
-	for (size_t i = 0; i < result->finding_count; i++)
-		finding_free(&result->findings[i]);
+	for (size_t i = 0; i < result->finding_count; i++) {
+		struct jw_finding *finding = &result->findings[i];
+
+		jw_lines_free(finding->command, finding->word_count);
+		mem_free(finding->evidence);
+		mem_free(finding->fix);
+		mem_free(finding->variable);
+		mem_free(finding->value);
+	}
 	mem_free(result->findings);
 	mem_free(result->probe_entry);
 	jw_lines_free(result->notes, result->note_count);

@@ -39,9 +39,9 @@ struct finding_draft {
 	char value[32];       /* "": not set */
 };
 
-#define DRAFT_EVIDENCE(draft, ...)                                                                 \
+#define EVIDENCE(draft, ...)                                                                       \
 	(void)text_format((draft)->evidence, sizeof(draft)->evidence, __VA_ARGS__)
-#define DRAFT_FIX(draft, ...) (void)text_format((draft)->fix, sizeof(draft)->fix, __VA_ARGS__)
+#define FIX(draft, ...) (void)text_format((draft)->fix, sizeof(draft)->fix, __VA_ARGS__)
 
 void draft_word(struct finding_draft *draft, const char *word);
 /* Says what the command leaves out. */

@@ -16,9 +16,6 @@
 /* A start that links for a shorter time is not worth a changed library. */
 #define LEAST_LINK_S 1.0
 
-#define EVIDENCE DRAFT_EVIDENCE
-#define FIX      DRAFT_FIX
-
 /* ---- the machine */
 
 static bool has_no_gpu(const struct examination *seen, struct finding_draft *draft)

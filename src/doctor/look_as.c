@@ -1,4 +1,4 @@
-/* Looks with the eyes of another account or process: its rights and the variables of its driver.
+/* Looks as another account or process: with its rights and the variables of its driver.
  * The variables of a process are hostile: only those that decide what the driver compiles and for
  * which GPUs are taken. Others name libraries that the driver loads (CUDA_INJECTION64_PATH), files
  * that it writes and programs that it talks to. */
@@ -63,34 +63,26 @@ static int forget_own(struct jw_error *err, bool (*forgets)(const char *name))
 	return result;
 }
 
-static int become_account(struct jw_error *err, const struct jw_account *account)
+/* By its name, or by its number where that is NULL. */
+static int become_found(struct jw_error *err, const char *name, uint32_t owner)
 {
-	struct os_account own;
-	int result = 0;
+	struct jw_account account = {0};
+	struct os_account own = {0};
+	int result = os_find_account(err, name, owner, &account);
 
-	if (os_account(err, &own))
-		return -1;
-	if (own.owner != account->owner)
+	if (!result)
+		result = os_account(err, &own);
+	if (!result && own.owner != account.owner)
 		result = os_is_superuser()
-					 ? os_become_account(err, account)
+					 ? os_become_account(err, &account)
 					 : error_set(err, JW_ERR_IO,
 								 "only root may look as another account: sudo jitwarm doctor …");
-	else
-		result = os_env_set(err, "HOME", account->home); /* sudo may have kept another's */
+	else if (!result)
+		result = os_env_set(err, "HOME", account.home); /* sudo may have kept another's */
 	/* Root that looks as root does not mean the account that called sudo. */
 	if (!result)
 		result = os_env_set(err, "SUDO_USER", NULL);
 	os_account_free(&own);
-	return result;
-}
-
-static int become_found(struct jw_error *err, const char *name, uint32_t owner)
-{
-	struct jw_account account = {0};
-	int result = os_find_account(err, name, owner, &account);
-
-	if (!result)
-		result = become_account(err, &account);
 	os_found_free(&account);
 	return result;
 }
@@ -210,7 +202,7 @@ static int take_cache_path(struct jw_error *err, int pid, const char *value, cha
 	mem_free(folder);
 	mem_free(relative_cache);
 	relative_cache = said;
-	return *ret_path ? 0 : -1;
+	return 0;
 }
 
 /* A program sees the first of two variables of the same name. */
@@ -240,14 +232,6 @@ static int keep_variable(struct jw_error *err, void *context, const char *name, 
 	if (!strcmp(name, "CUDA_CACHE_PATH") && *value && !os_is_absolute(value))
 		return take_cache_path(err, taken->pid, value, &item->value);
 	item->value = mem_string(value);
-	return item->name && item->value ? 0 : -1;
-}
-
-static int set_taken(struct jw_error *err, const struct taken *taken)
-{
-	for (size_t i = 0; i < taken->count; i++)
-		if (os_env_set(err, taken->items[i].name, taken->items[i].value))
-			return -1;
 	return 0;
 }
 
@@ -286,17 +270,20 @@ int jw_look_as_process(struct jw_error *err, int pid)
 	uint32_t owner, still;
 	int result = -1;
 
-	/* Another process may have got the number meanwhile. */
 	if (os_process_owner(err, pid, &owner) ||
 		os_process_variables(err, pid, keep_variable, &taken) || os_process_owner(err, pid, &still))
 		goto done;
-	if (still != owner)
+	/* Another process may have got the number meanwhile. */
+	if (still != owner) {
 		error_set(err, JW_ERR_NOT_FOUND, "there is no process %d any more", pid);
-	else
-		result = become_found(err, NULL, owner) || forget_own(err, is_forgotten) ||
-						 set_taken(err, &taken) || refuse_foreign_places(err, pid)
-					 ? -1
-					 : 0;
+		goto done;
+	}
+	if (become_found(err, NULL, owner) || forget_own(err, is_forgotten))
+		goto done;
+	for (size_t i = 0; i < taken.count; i++)
+		if (os_env_set(err, taken.items[i].name, taken.items[i].value))
+			goto done;
+	result = refuse_foreign_places(err, pid);
 done:
 	taken_free(&taken);
 	return result;
