@@ -40,32 +40,19 @@ static int open_environment(struct jw_error *err, struct name_search *finder)
 	return cancel_check(err, &finder->list.cancel);
 }
 
-static bool is_visited(struct name_search *finder, const struct requirement *wanted,
-					   bool *ret_failed)
-{
-	uint64_t key = fnv_update(FNV_START, wanted->name, strlen(wanted->name) + 1);
-
-	key = fnv_update(key, wanted->extras, strlen(wanted->extras));
-	if (set_has(&finder->visited, key))
-		return true;
-	*ret_failed = false;
-	set_add(&finder->visited, key, 0);
-	return false;
-}
-
 /* Reads every record of one package: Python's and conda's. *ret_found counts them. */
 static int take_records_of(struct jw_error *err, struct name_search *finder,
 						   const struct requirement *wanted, struct requirements *more,
 						   size_t *ret_found)
 {
 	size_t at = packages_find(&finder->packages, wanted->name, 0);
-	bool failed = false;
+	uint64_t key = fnv_update(FNV_START, wanted->name, strlen(wanted->name) + 1);
 
+	key = fnv_update(key, wanted->extras, strlen(wanted->extras));
 	*ret_found = 0;
-	if (at == SET_NONE || is_visited(finder, wanted, &failed))
+	if (at == SET_NONE || set_has(&finder->visited, key))
 		return 0;
-	if (failed)
-		mem_ended(0);
+	set_add(&finder->visited, key, 0);
 	for (; at != SET_NONE; at = packages_find(&finder->packages, wanted->name, at + 1)) {
 		if (packages_take(err, &finder->packages, at, wanted->extras, &finder->list, more))
 			return -1;
@@ -92,27 +79,11 @@ static int take_package(struct jw_error *err, struct name_search *finder,
 	}
 	mem_free(wanted.items);
 	if (!result && packages && list->found->file_count == files)
-		result = found_note(err, list, "package %s: no file in it that could hold device code",
-							first->name);
+		found_note(list, "package %s: no file in it that could hold device code", first->name);
 	else if (!result && packages > 1)
-		result = found_note(err, list, "package %s: with %s that it requires", first->name,
-							TEXT_COUNT(packages - 1, "package", "packages"));
+		found_note(list, "package %s: with %s that it requires", first->name,
+				   TEXT_COUNT(packages - 1, "package", "packages"));
 	return result;
-}
-
-/* Whether the installed package has a version that was asked for; a trouble if not. */
-static int check_version(struct jw_error *err, struct name_search *finder, const char *name,
-						 const char *wanted, const struct package *package, bool *ret_fits)
-{
-	char version[PACKAGE_MOST_NAME];
-	struct jw_error why;
-
-	*ret_fits = packages_is_version(package, wanted, version);
-	if (*ret_fits)
-		return 0;
-	error_set(&why, JW_ERR_NOT_FOUND, "%s: version %s is installed in %s", name, version,
-			  finder->environment.label);
-	return found_trouble(err, &finder->list, &why);
 }
 
 /* What a project is called, and its package. */
@@ -141,8 +112,8 @@ static bool has_name_part(const char *name, const char *part)
 	return at && (at == name || at[-1] == '-') && (!at[length] || at[length] == '-');
 }
 
-static int not_there(struct jw_error *err, struct name_search *finder, const char *name,
-					 const struct typed_package *asked)
+static void not_there(struct name_search *finder, const char *name,
+					  const struct typed_package *asked)
 {
 	const struct requirement *typed = &asked->requirement;
 	struct suggest nearest = suggest_for(typed->name, strlen(typed->name));
@@ -154,7 +125,8 @@ static int not_there(struct jw_error *err, struct name_search *finder, const cha
 		error_set(&why, JW_ERR_NOT_FOUND,
 				  "%s: no such file, and no Python environment to look for such a package (%s)",
 				  name, finder->environment_error.message);
-		return found_trouble(err, &finder->list, &why);
+		found_trouble(&finder->list, &why);
+		return;
 	}
 	packages_name_gpu(&finder->packages, others, sizeof others);
 	(void)snprintf(wanted, sizeof wanted, "%s%s%s", asked->written, *asked->version ? "==" : "",
@@ -188,7 +160,7 @@ static int not_there(struct jw_error *err, struct name_search *finder, const cha
 	else
 		error_set(&why, JW_ERR_NOT_FOUND, "%s: no such file, and no such package in %s%s", name,
 				  finder->environment.label, index);
-	return found_trouble(err, &finder->list, &why);
+	found_trouble(&finder->list, &why);
 }
 
 static int take_named_package(struct jw_error *err, struct name_search *finder, const char *name,
@@ -196,29 +168,36 @@ static int take_named_package(struct jw_error *err, struct name_search *finder, 
 {
 	struct requirement *wanted = &typed->requirement;
 	struct packages *packages = &finder->packages;
-	bool module = false, fits;
+	char version[PACKAGE_MOST_NAME];
+	bool module = false;
+	struct jw_error why;
 	size_t at;
 
 	if (open_environment(err, finder))
 		return -1;
-	if (!finder->is_open)
-		return not_there(err, finder, name, typed);
+	if (!finder->is_open) {
+		not_there(finder, name, typed);
+		return 0;
+	}
 	at = packages_find(packages, wanted->name, 0);
 	/* "cv2" is a module of opencv-python, "tensorflow" one of tensorflow-gpu. */
 	if (at == SET_NONE) {
 		at = packages_find_module(packages, typed->written);
 		module = true;
 	}
-	if (at == SET_NONE)
-		return not_there(err, finder, name, typed);
-	if (check_version(err, finder, name, typed->version, &packages->items[at], &fits))
-		return -1;
-	if (!fits)
+	if (at == SET_NONE) {
+		not_there(finder, name, typed);
 		return 0;
+	}
+	if (!packages_is_version(&packages->items[at], typed->version, version)) {
+		error_set(&why, JW_ERR_NOT_FOUND, "%s: version %s is installed in %s", name, version,
+				  finder->environment.label);
+		found_trouble(&finder->list, &why);
+		return 0;
+	}
 	TEXT_COPY(wanted->name, packages->items[at].name);
-	if (module && found_note(err, &finder->list, "%s is a module of the package %s", typed->written,
-							 wanted->name))
-		return -1;
+	if (module)
+		found_note(&finder->list, "%s is a module of the package %s", typed->written, wanted->name);
 	return take_package(err, finder, wanted);
 }
 
@@ -230,18 +209,22 @@ static int take_typed_name(struct jw_error *err, struct name_search *finder, con
 
 	if (!*name) {
 		error_set(&why, JW_ERR_USAGE, "an empty name");
-		return found_trouble(err, &finder->list, &why);
+		found_trouble(&finder->list, &why);
+		return 0;
 	}
 	if (!os_stat(&why, name, &stat))
 		return named_path_take(err, &finder->list, name, &stat);
-	if (why.code != JW_ERR_NOT_FOUND)
-		return found_trouble(err, &finder->list, &why);
+	if (why.code != JW_ERR_NOT_FOUND) {
+		found_trouble(&finder->list, &why);
+		return 0;
+	}
 	if (!requirement_typed(name, &typed)) {
 		if (strpbrk(name, "@=<>!~") && !strpbrk(name, "/\\"))
 			error_set(&why, JW_ERR_NOT_FOUND,
 					  "%s: no such file; the version of a package is written as in “torch==2.1”",
 					  name);
-		return found_trouble(err, &finder->list, &why);
+		found_trouble(&finder->list, &why);
+		return 0;
 	}
 	return take_named_package(err, finder, name, &typed);
 }
@@ -250,12 +233,12 @@ static int take_typed_name(struct jw_error *err, struct name_search *finder, con
 static int walk_sites(struct jw_error *err, struct name_search *finder)
 {
 	const struct sites *environment = &finder->environment;
-	int result = 0;
 
-	for (size_t i = 0; !result && i < environment->count; i++)
-		if (environment->items[i].whole)
-			result = directory_walk(err, &finder->list, environment->items[i].path, NULL, false);
-	return result;
+	for (size_t i = 0; i < environment->count; i++)
+		if (environment->items[i].whole &&
+			directory_walk(err, &finder->list, environment->items[i].path, NULL, false))
+			return -1;
+	return 0;
 }
 
 static int take_environment(struct jw_error *err, struct name_search *finder)
@@ -279,10 +262,10 @@ static int take_environment(struct jw_error *err, struct name_search *finder)
 	}
 	if (walk_sites(err, finder))
 		return -1;
-	return found_note(err, &finder->list, "looking into %s: %s, %s that may hold device code",
-					  finder->environment.label,
-					  TEXT_COUNT(finder->packages.count, "package", "packages"),
-					  TEXT_COUNT(finder->list.found->file_count, "file", "files"));
+	found_note(&finder->list, "looking into %s: %s, %s that may hold device code",
+			   finder->environment.label, TEXT_COUNT(finder->packages.count, "package", "packages"),
+			   TEXT_COUNT(finder->list.found->file_count, "file", "files"));
+	return 0;
 }
 
 /* If nothing was found and a reason is known, the call fails with it. */
@@ -300,10 +283,9 @@ int jw_find(struct jw_error *err, const struct jw_find_options *options,
 			struct jw_found **ret_found)
 {
 	struct name_search finder = {0};
-	int result = found_open(&finder.list);
+	int result = 0;
 
-	if (result)
-		return -1;
+	found_open(&finder.list);
 	finder.list.cancel = options->cancel;
 	finder.list.sources = options->sources;
 	if (!options->name_count)

@@ -9,11 +9,9 @@
 #include "base/text.h"
 #include "devcode/code_file.h"
 
-int found_open(struct found_list *list)
+void found_open(struct found_list *list)
 {
-	*list = (struct found_list){0};
-	list->found = mem_alloc(sizeof *list->found);
-	return 0;
+	*list = (struct found_list){.found = mem_alloc(sizeof *list->found)};
 }
 
 void found_close(struct found_list *list)
@@ -81,9 +79,9 @@ int found_file(struct jw_error *err, struct found_list *list, const char *path,
 		return -1;
 	if (!is_new)
 		return 0;
-	if (VEC_ROOM(err, found->files, list->file_capacity, found->file_count, FOUND_MOST_FILES) ||
-		!(file.path = mem_string(path)))
+	if (VEC_ROOM(err, found->files, list->file_capacity, found->file_count, FOUND_MOST_FILES))
 		return -1;
+	file.path = mem_string(path);
 	/* Records name files with '/'; cmd takes what follows one for an option. */
 	for (char *c = file.path; *c; c++)
 		if (os_is_separator(*c))
@@ -92,11 +90,11 @@ int found_file(struct jw_error *err, struct found_list *list, const char *path,
 	return 0;
 }
 
-int found_unseen(struct jw_error *err, struct found_list *list, const char *path,
-				 const struct jw_error *why)
+void found_unseen(struct found_list *list, const char *path, const struct jw_error *why)
 {
 	/* It may well be there, and have to be compiled */
-	return os_holds_nothing(NULL, path, why) ? found_trouble(err, list, why) : 0;
+	if (os_holds_nothing(NULL, path, why))
+		found_trouble(list, why);
 }
 
 bool found_may_hold_code(const char *path, enum code_file name, const struct os_stat *stat)
@@ -112,58 +110,40 @@ int found_package(struct jw_error *err, struct found_list *list, const char *nam
 				  const char *version, struct find_package *ret_package)
 {
 	struct jw_found *found = list->found;
-	struct find_package package = {0};
 
 	if (VEC_ROOM(err, found->packages, list->package_capacity, found->package_count,
 				 FOUND_MOST_PACKAGES))
 		return -1;
-	package.name = mem_string(name);
-	package.version = package.name && version ? mem_string(version) : NULL;
-	if ((version && !package.version)) {
-		mem_free(package.name);
-		return -1;
-	}
-	found->packages[found->package_count++] = package;
-	*ret_package = package;
+	*ret_package = (struct find_package){.name = mem_string(name),
+										 .version = version ? mem_string(version) : NULL};
+	found->packages[found->package_count++] = *ret_package;
 	return 0;
 }
 
-static int add_note(struct jw_error *err, struct found_list *list, struct jw_found_note note)
+static void add_note(struct found_list *list, bool is_trouble, enum jw_code code, const char *text)
 {
 	struct jw_found *found = list->found;
 
-	found->trouble_count += note.is_trouble;
-	if (found->note_count == FOUND_MOST_NOTES) {
-		mem_free(note.text);
-		return 0;
-	}
-	if (VEC_ROOM(err, found->notes, list->note_capacity, found->note_count, FOUND_MOST_NOTES)) {
-		mem_free(note.text);
-		return -1;
-	}
-	found->notes[found->note_count++] = note;
-	return 0;
+	found->trouble_count += is_trouble;
+	if (!VEC_ROOM(NULL, found->notes, list->note_capacity, found->note_count, FOUND_MOST_NOTES))
+		found->notes[found->note_count++] = (struct jw_found_note){
+			.is_trouble = is_trouble, .code = code, .text = mem_string(text)};
 }
 
-int found_note(struct jw_error *err, struct found_list *list, const char *format, ...)
+void found_note(struct found_list *list, const char *format, ...)
 {
 	char text[2048];
-	struct jw_found_note note = {.code = JW_OK};
 	va_list arguments;
 
 	va_start(arguments, format);
 	(void)text_vformat(text, 0, sizeof text, format, arguments);
 	va_end(arguments);
-	note.text = mem_string(text);
-	return add_note(err, list, note);
+	add_note(list, false, JW_OK, text);
 }
 
-int found_trouble(struct jw_error *err, struct found_list *list, const struct jw_error *why)
+void found_trouble(struct found_list *list, const struct jw_error *why)
 {
-	struct jw_found_note note = {.is_trouble = true, .code = why->code};
-
-	note.text = mem_string(why->message);
-	return add_note(err, list, note);
+	add_note(list, true, why->code, why->message);
 }
 
 /* Deeper than any installation; MOST_PATH stays below the system's limit of 4096 bytes. */
@@ -203,15 +183,14 @@ static int walk_next(struct jw_error *err, struct waiting *waiting, char *path)
 static int walk_later(struct jw_error *err, struct directory_walking *walking, char *path)
 {
 	struct jw_error why;
-	int result;
 
 	if (strlen(path) < MOST_PATH)
 		return walk_next(err, &walking->waiting, path);
 	error_set(&why, JW_ERR_LIMIT, "%.200s… has paths of more than %d bytes: not searched", path,
 			  MOST_PATH);
-	result = found_trouble(err, walking->list, &why);
+	found_trouble(walking->list, &why);
 	mem_free(path);
-	return result;
+	return 0;
 }
 
 static int take_walked_file(struct jw_error *err, struct directory_walking *walking, char *path)
@@ -221,8 +200,10 @@ static int take_walked_file(struct jw_error *err, struct directory_walking *walk
 	struct jw_error why = {0};
 	struct os_stat stat;
 
-	if (os_stat(&why, path, &stat))
-		return found_unseen(err, list, path, &why);
+	if (os_stat(&why, path, &stat)) {
+		found_unseen(list, path, &why);
+		return 0;
+	}
 	return found_may_hold_code(path, kind, &stat) && (walking->linked || kind != CODE_FILE_LINKED)
 			   ? found_file(err, list, path, &stat, walking->package)
 			   : 0;
@@ -238,7 +219,7 @@ static int take_names(struct jw_error *err, struct directory_walking *walking,
 		if (names->kinds[i] != OS_DIRECTORY)
 			continue;
 		path = os_join(directory, names->items[i]);
-		if (!path || walk_later(err, walking, path))
+		if (walk_later(err, walking, path))
 			return -1;
 	}
 	for (size_t i = 0; i < names->count; i++) {
@@ -248,7 +229,7 @@ static int take_names(struct jw_error *err, struct directory_walking *walking,
 		if (names->kinds[i] == OS_DIRECTORY)
 			continue;
 		path = os_join(directory, names->items[i]);
-		result = path ? take_walked_file(err, walking, path) : -1;
+		result = take_walked_file(err, walking, path);
 		mem_free(path);
 		if (result)
 			return -1;
@@ -270,21 +251,27 @@ static int enter_directory(struct jw_error *err, struct directory_walking *walki
 	if (cancel_check(err, &list->cancel))
 		return -1;
 	/* Before it is read: any number of links may lead to a large one. */
-	if (os_stat(&why, directory, &stat))
-		return found_trouble(err, list, &why);
+	if (os_stat(&why, directory, &stat)) {
+		found_trouble(list, &why);
+		return 0;
+	}
 	if (stat.device != walking->device)
 		walking->made_up = os_is_made_up(directory);
 	walking->device = stat.device;
 	if (walking->made_up) {
 		error_set(&why, JW_ERR_UNSUPPORTED,
 				  "%s: a pseudo file system: name files there, not folders", directory);
-		return first ? found_trouble(err, list, &why) : 0;
+		if (first)
+			found_trouble(list, &why);
+		return 0;
 	}
 	result = found_see(err, &list->seen, &stat, &is_new);
 	if (result || !is_new)
 		return result;
-	if (os_list_wanted(&why, directory, is_walked, &stat, &names))
-		return found_trouble(err, list, &why);
+	if (os_list_wanted(&why, directory, is_walked, &stat, &names)) {
+		found_trouble(list, &why);
+		return 0;
+	}
 	result = take_names(err, walking, directory, &names);
 	os_names_free(&names);
 	return result;
@@ -294,7 +281,7 @@ static int walk_from(struct jw_error *err, struct directory_walking *walking, co
 {
 	struct waiting *waiting = &walking->waiting;
 	char *path = mem_string(directory);
-	int result = path ? walk_next(err, waiting, path) : -1;
+	int result = walk_next(err, waiting, path);
 	bool first = true;
 
 	while (!result && waiting->count) {

@@ -35,7 +35,7 @@ struct found_list {
 	struct found_seen seen;
 };
 
-int found_open(struct found_list *list);
+void found_open(struct found_list *list);
 /* Frees the parts that only the search needs; the caller keeps `found`. */
 void found_close(struct found_list *list);
 
@@ -45,17 +45,15 @@ int found_file(struct jw_error *err, struct found_list *list, const char *path,
 			   const struct os_stat *stat, const struct find_package *package);
 /* Whether a file may hold device code, where its name allows it. */
 bool found_may_hold_code(const char *path, enum code_file name, const struct os_stat *stat);
-/* After a path could not be looked at: 0 where there is nothing, or a trouble was noted. */
-int found_unseen(struct jw_error *err, struct found_list *list, const char *path,
-				 const struct jw_error *why);
+/* After a path could not be looked at: a trouble, unless there is nothing. */
+void found_unseen(struct found_list *list, const char *path, const struct jw_error *why);
 /* Strings that live as long as `found`. */
 int found_package(struct jw_error *err, struct found_list *list, const char *name,
 				  const char *version, struct find_package *ret_package);
-/* Notes beyond FOUND_MOST_NOTES are counted as troubles, but not kept. */
-int found_note(struct jw_error *err, struct found_list *list, const char *format, ...)
-	JW_PRINTF(3, 4);
+/* Notes are capped at FOUND_MOST_NOTES, the count of troubles is not. */
+void found_note(struct found_list *list, const char *format, ...) JW_PRINTF(2, 3);
 /* A note about a failure: `why` is its text. */
-int found_trouble(struct jw_error *err, struct found_list *list, const struct jw_error *why);
+void found_trouble(struct found_list *list, const struct jw_error *why);
 
 /* Files below a directory. */
 

@@ -27,14 +27,14 @@ static bool look_into(const struct library_kind *kind, const char *folder, char 
 	if (best)
 		*ret_path = os_join(folder, best);
 	os_names_free(&names);
-	return best && *ret_path;
+	return best;
 }
 
 static bool look_in(const struct library_kind *kind, const char *root, const char *below,
 					char **ret_path)
 {
 	char *folder = os_join(root, below);
-	const bool found = folder && look_into(kind, folder, ret_path);
+	const bool found = look_into(kind, folder, ret_path);
 
 	mem_free(folder);
 	return found;
@@ -75,7 +75,7 @@ bool library_kind_of_package(struct jw_error *err, const struct library_kind *ki
 	for (size_t i = 0; i < found->file_count && !is_there; i++)
 		if (kind->is(os_base_name(found->files[i].path))) {
 			*ret_path = mem_string(found->files[i].path);
-			is_there = *ret_path != NULL;
+			is_there = true;
 		}
 	jw_found_free(found);
 	return is_there;
@@ -215,17 +215,23 @@ int named_path_take(struct jw_error *err, struct found_list *list, const char *p
 	size_t before = list->found->file_count;
 	struct jw_error why;
 
-	if (stat->kind == OS_REGULAR)
-		return is_no_code(list, path, stat, &why) ? found_trouble(err, list, &why)
-												  : found_file(err, list, path, stat, NULL);
+	if (stat->kind == OS_REGULAR && !is_no_code(list, path, stat, &why))
+		return found_file(err, list, path, stat, NULL);
+	if (stat->kind == OS_REGULAR) {
+		found_trouble(list, &why);
+		return 0;
+	}
 	if (stat->kind != OS_DIRECTORY) {
 		error_set(&why, JW_ERR_UNSUPPORTED, "%s: neither a file nor a folder", path);
-		return found_trouble(err, list, &why);
+		found_trouble(list, &why);
+		return 0;
 	}
 	if (directory_walk(err, list, path, NULL, true))
 		return -1;
-	if (list->found->file_count == before)
-		return found_note(err, list, "%s: no file in it that could hold device code", path);
+	if (list->found->file_count == before) {
+		found_note(list, "%s: no file in it that could hold device code", path);
+		return 0;
+	}
 	return 0;
 }
 
@@ -236,17 +242,17 @@ int named_path_find(struct jw_error *err, struct found_list *list, const char *p
 
 	if (!os_stat(&why, path, &stat))
 		return named_path_take(err, list, path, &stat);
-	return found_trouble(err, list, &why);
+	found_trouble(list, &why);
+	return 0;
 }
 
 int named_paths_find(struct jw_error *err, const char *const *paths, size_t count,
 					 struct jw_found **ret_found)
 {
 	struct found_list list;
-	int result = found_open(&list);
+	int result = 0;
 
-	if (result)
-		return -1;
+	found_open(&list);
 	for (size_t i = 0; !result && i < count; i++)
 		result = named_path_find(err, &list, paths[i]);
 	if (result)

@@ -164,14 +164,14 @@ static int copy_conda_text(struct jw_error *err, const cJSON *object, const char
 }
 
 /* The strings of a list, each cut off before the first character of `stop`. Skips other values. */
-static int copy_list(const cJSON *object, const char *name, const char *stop, char ***ret_items,
-					 size_t *ret_count)
+static void copy_list(const cJSON *object, const char *name, const char *stop, char ***ret_items,
+					  size_t *ret_count)
 {
 	const cJSON *list = cJSON_GetObjectItemCaseSensitive(object, name), *item;
 	size_t most = (size_t)cJSON_GetArraySize(list);
 
 	if (!cJSON_IsArray(list) || !most)
-		return 0;
+		return;
 	*ret_items = mem_array(most, sizeof **ret_items);
 	cJSON_ArrayForEach(item, list)
 	{
@@ -183,7 +183,6 @@ static int copy_list(const cJSON *object, const char *name, const char *stop, ch
 		(*ret_items)[*ret_count] = mem_string_n(text, length);
 		++*ret_count;
 	}
-	return 0;
 }
 
 int conda_parse(struct jw_error *err, const void *data, size_t size,
@@ -196,9 +195,9 @@ int conda_parse(struct jw_error *err, const void *data, size_t size,
 	if (root && !cJSON_IsObject(root)) {
 		error_set(err, JW_ERR_FORMAT, "no JSON object");
 	} else if (root && !copy_conda_text(err, root, "name", &package.name) &&
-			   !copy_conda_text(err, root, "version", &package.version) &&
-			   !copy_list(root, "files", "", &package.files, &package.file_count) &&
-			   !copy_list(root, "depends", " <>=!~[:", &package.depends, &package.depend_count)) {
+			   !copy_conda_text(err, root, "version", &package.version)) {
+		copy_list(root, "files", "", &package.files, &package.file_count);
+		copy_list(root, "depends", " <>=!~[:", &package.depends, &package.depend_count);
 		*ret_package = package;
 		result = 0;
 	}
@@ -271,22 +270,17 @@ static int name_package(struct jw_error *err, struct found_list *list, struct re
 	struct metadata *metadata = &place->metadata;
 	struct jw_error why;
 	char *path;
-	int result = 0;
 
 	if (!package)
 		return 0;
 	path = metadata_path(package);
-	if (!path)
-		return -1;
 	/* The folder's name suffices to continue. */
 	if (metadata_read(&why, path, metadata))
-		result = found_trouble(err, list, &why);
-	if (!result)
-		result = found_package(err, list, metadata->name ? metadata->name : package->name,
-							   metadata->version, &place->package);
-	place->unnamed = NULL;
+		found_trouble(list, &why);
 	mem_free(path);
-	return result;
+	place->unnamed = NULL;
+	return found_package(err, list, metadata->name ? metadata->name : package->name,
+						 metadata->version, &place->package);
 }
 
 static int take_package_file(struct jw_error *err, struct found_list *list,
@@ -296,16 +290,18 @@ static int take_package_file(struct jw_error *err, struct found_list *list,
 	struct os_stat stat;
 
 	if (os_stat(&why, path, &stat)) {
-		if (why.code != JW_ERR_IO)
-			return found_unseen(err, list, path, &why);
 		/* One speaks for all in a folder that this account may not enter. */
-		return place->shut++ ? 0 : found_trouble(err, list, &why);
+		if (why.code != JW_ERR_IO)
+			found_unseen(list, path, &why);
+		else if (!place->shut++)
+			found_trouble(list, &why);
+		return 0;
 	}
 	if (!found_may_hold_code(path, kind, &stat))
 		return 0;
-	return name_package(err, list, place) || found_file(err, list, path, &stat, &place->package)
-			   ? -1
-			   : 0;
+	if (name_package(err, list, place))
+		return -1;
+	return found_file(err, list, path, &stat, &place->package);
 }
 
 static int take_record_path(struct jw_error *err, struct found_list *list,
@@ -321,8 +317,6 @@ static int take_record_path(struct jw_error *err, struct found_list *list,
 	if (kind == CODE_FILE_OTHER || kind == CODE_FILE_LINKED)
 		return 0;
 	path = wheel_record_resolve(&why, place->root, place->base, relative);
-	if (!path && why.code != JW_ERR_FORMAT)
-		return error_copy(err, &why);
 	if (!path && !place->refused++)
 		(void)strncat(place->first_refused, relative, sizeof place->first_refused - 1);
 	if (path)
@@ -331,14 +325,12 @@ static int take_record_path(struct jw_error *err, struct found_list *list,
 	return result;
 }
 
-static int note_refused_paths(struct jw_error *err, struct found_list *list,
-							  const struct record_base *place)
+static void note_refused_paths(struct found_list *list, const struct record_base *place)
 {
-	if (!place->refused)
-		return 0;
-	return found_note(err, list, "package %s: its record names %s outside of %s (“%s”): left out",
-					  place->package.name, TEXT_COUNT(place->refused, "file", "files"), place->root,
-					  place->first_refused);
+	if (place->refused)
+		found_note(list, "package %s: its record names %s outside of %s (“%s”): left out",
+				   place->package.name, TEXT_COUNT(place->refused, "file", "files"), place->root,
+				   place->first_refused);
 }
 
 static int take_record(struct jw_error *err, struct found_list *list, struct record_base *place,
@@ -363,16 +355,15 @@ static int take_top_level(struct jw_error *err, struct found_list *list, struct 
 	struct os_names names;
 	size_t length = strlen(name);
 	bool there;
-	int result;
+	int result = 0;
 
 	if (!length || strpbrk(name, "/\\:") || *name == '.')
 		return 0;
 	folder = os_join(place->base, name);
-	if (!folder)
-		return -1;
-	result = os_look(&why, folder, &there) ? found_unseen(err, list, folder, &why)
-			 : there ? directory_walk(err, list, folder, &place->package, false)
-					 : 0;
+	if (os_look(&why, folder, &there))
+		found_unseen(list, folder, &why);
+	else if (there)
+		result = directory_walk(err, list, folder, &place->package, false);
 	mem_free(folder);
 	if (result)
 		return -1;
@@ -396,7 +387,7 @@ static int take_top_levels(struct jw_error *err, struct found_list *list, struct
 	while (!result && metadata_line(&at, end, &line, &length)) {
 		char *name = mem_string_n(line, length);
 
-		result = name ? take_top_level(err, list, place, name) : -1;
+		result = take_top_level(err, list, place, name);
 		mem_free(name);
 	}
 	return result;
@@ -408,7 +399,7 @@ static int take_by_name(struct jw_error *err, struct found_list *list, struct re
 	char *name = mem_string(package);
 	int result;
 
-	for (char *c = name; c && *c; c++)
+	for (char *c = name; *c; c++)
 		if (*c == '-')
 			*c = '_';
 	result = take_top_level(err, list, place, name);
@@ -422,15 +413,14 @@ static int take_without_record(struct jw_error *err, struct found_list *list,
 	char *path = os_join(package->path, "top_level.txt");
 	struct buf text = {0};
 	struct jw_error why;
-	int result = path ? name_package(err, list, place) : -1;
+	int result = name_package(err, list, place);
 
-	if (!result && !os_read_file(&why, path, MOST_TOP_LEVEL, &text))
+	if (!result && !os_read_file(&why, path, MOST_TOP_LEVEL, &text)) {
 		result = take_top_levels(err, list, place, &text);
-	else if (!result)
-		result =
-			found_unseen(err, list, path, &why) || take_by_name(err, list, place, package->name)
-				? -1
-				: 0;
+	} else if (!result) {
+		found_unseen(list, path, &why);
+		result = take_by_name(err, list, place, package->name);
+	}
 	buf_free(&text);
 	mem_free(path);
 	return result;
@@ -445,10 +435,8 @@ static int take_package_files(struct jw_error *err, struct found_list *list,
 	char *path = os_join(package->path, egg ? "installed-files.txt" : "RECORD");
 	struct buf record = {0};
 	struct jw_error why;
-	int result;
+	int result = 0;
 
-	if (!path)
-		return -1;
 	if (!os_read_file(&why, path, RECORD_MOST_BYTES, &record)) {
 		const char *base = place->base;
 
@@ -457,16 +445,16 @@ static int take_package_files(struct jw_error *err, struct found_list *list,
 		result = take_record(err, list, place, &record);
 		place->base = base;
 	} else if (why.code == JW_ERR_LIMIT) {
-		result = found_trouble(err, list, &why);
+		found_trouble(list, &why);
 	} else {
-		result =
-			found_unseen(err, list, path, &why) || take_without_record(err, list, place, package)
-				? -1
-				: 0;
+		found_unseen(list, path, &why);
+		result = take_without_record(err, list, place, package);
 	}
 	buf_free(&record);
 	mem_free(path);
-	return result ? result : note_refused_paths(err, list, place);
+	if (!result)
+		note_refused_paths(list, place);
+	return result;
 }
 
 static int take_requirements(struct jw_error *err, const struct metadata *metadata,
@@ -505,8 +493,10 @@ static int take_conda(struct jw_error *err, const struct packages *packages,
 	struct jw_error why;
 	int result;
 
-	if (conda_read(&why, package->path, &conda))
-		return found_trouble(err, list, &why);
+	if (conda_read(&why, package->path, &conda)) {
+		found_trouble(list, &why);
+		return 0;
+	}
 	result = found_package(err, list, conda.name, conda.version, &place.package);
 	for (size_t i = 0; !result && i < conda.file_count; i++)
 		result = take_record_path(err, list, &place, conda.files[i]);
@@ -517,7 +507,7 @@ static int take_conda(struct jw_error *err, const struct packages *packages,
 			result = requirements_add(err, wanted, &requirement);
 	}
 	if (!result)
-		result = note_refused_paths(err, list, &place);
+		note_refused_paths(list, &place);
 	conda_free(&conda);
 	return result;
 }

@@ -132,7 +132,7 @@ static int read_conda_meta(struct jw_error *err, struct packages *packages)
 {
 	char *folder = os_join(packages->environment->prefix, "conda-meta");
 	const struct package package = {.kind = PACKAGE_CONDA, .site = SIZE_MAX};
-	int result = folder ? read_installed(err, packages, folder, package) : -1;
+	int result = read_installed(err, packages, folder, package);
 
 	mem_free(folder);
 	return result;
@@ -191,13 +191,13 @@ size_t packages_find(const struct packages *packages, const char *name, size_t s
 	return best;
 }
 
-/* The first package that has it. Without memory it is not found. */
+/* The first package that has it. */
 static void add_module(struct packages *packages, const char *name, size_t length, size_t at)
 {
 	const uint64_t key = fnv_update(FNV_START, name, length);
 
 	if (!set_has(&packages->modules, key))
-		(void)set_add(&packages->modules, key, at);
+		set_add(&packages->modules, key, at);
 }
 
 /* The lines of top_level.txt; of RECORD what has a line MODULE/__init__.py or MODULE.*.so. */
@@ -208,7 +208,7 @@ static void add_modules_of(struct packages *packages, size_t at, const char *nam
 	const bool is_record = !strcmp(name, "RECORD");
 	struct cursor cursor;
 
-	if (!file || os_read_file(NULL, file, RECORD_MOST_BYTES, &text))
+	if (os_read_file(NULL, file, RECORD_MOST_BYTES, &text))
 		goto done;
 	for (const char *line = buf_text(&text); !is_record && *line; line += strspn(line, "\r\n")) {
 		const size_t length = strcspn(line, "\r\n");

@@ -124,17 +124,16 @@ static void hide_known_passwords(char *text)
 			char *user = mem_string_n(at + 3, strcspn(at + 3, " \t\r\n"));
 
 			/* Each “@” may be the last of it. */
-			for (char *end = user; user && (end = strchr(end, '@')); *end++ = '@') {
+			for (char *end = user; (end = strchr(end, '@')); *end++ = '@') {
 				char *password, *decoded;
 
 				*end = 0;
 				password = strchr(user, ':');
 				password = password ? password + 1 : user;
 				hide_secret(text, password);
-				if ((decoded = mem_string(password))) {
-					decode_percent(decoded);
-					hide_secret(text, decoded);
-				}
+				decoded = mem_string(password);
+				decode_percent(decoded);
+				hide_secret(text, decoded);
 				mem_free(decoded);
 			}
 			mem_free(user);
@@ -143,19 +142,6 @@ static void hide_known_passwords(char *text)
 }
 
 /* ---- which Python */
-
-static int add_python(struct pip *pip, const char *prefix, const char *name)
-{
-	char *path = os_join(prefix, name);
-
-	if (!path)
-		return -1;
-	if (!pip->count && os_exists(path))
-		pip->pythons[pip->count++] = path;
-	else
-		mem_free(path);
-	return 0;
-}
 
 /* "3.11" of ".../python3.11/site-packages", else of its pyvenv.cfg. */
 static int read_active_version(struct jw_error *err, const struct sites *sites, char version[16])
@@ -220,19 +206,22 @@ static int find_pythons(struct jw_error *err, struct pip *pip)
 	struct sites sites = {0};
 	struct jw_error why = {0};
 	char *path = NULL;
-	int result = found_open(&list);
+	int result = 0;
 
-	if (result)
-		return -1;
+	found_open(&list);
 	list.cancel = pip->options->fetch->cancel;
 	if (sites_find(&why, &list, &sites)) {
 		result = why.code == JW_ERR_NOT_FOUND || why.code == JW_ERR_IO ? 0 : error_copy(err, &why);
 	} else {
-		for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++)
-			result = add_python(pip, sites.prefix, names[i]);
+		for (size_t i = 0; !pip->count && i < sizeof names / sizeof *names; i++) {
+			path = os_join(sites.prefix, names[i]);
+			if (os_exists(path))
+				pip->pythons[pip->count++] = path;
+			else
+				mem_free(path);
+		}
 		pip->active_first = pip->count > 0;
-		if (!result)
-			result = read_active_version(err, &sites, pip->active);
+		result = read_active_version(err, &sites, pip->active);
 	}
 	jw_found_free(list.found);
 	found_close(&list);
@@ -349,8 +338,6 @@ static int fail_said(struct jw_error *err, const struct pip *pip, const char *pr
 	(void)os_read_file(NULL, pip->said, OS_MOST_SAID, &text);
 	at = copy = mem_string(buf_text(&text));
 	buf_free(&text);
-	if (!copy)
-		return -1;
 	pip_hide_passwords(copy);
 	hide_known_passwords(copy);
 	/* Of a file that is ours: “ (from -r …/asked.txt (line 1))” */
@@ -422,8 +409,7 @@ static int ask_uv_python(struct jw_error *err, struct pip *pip)
 		const char *text = buf_text(&answer);
 
 		pip->pythons[pip->count] = mem_string_n(text, strcspn(text, "\r\n"));
-		result = 0;
-		pip->count += !result;
+		pip->count++;
 	}
 	if (!result && os_is_superuser())
 		result = os_check_private(err, pip->pythons[pip->count - 1], 0, false);
@@ -449,8 +435,7 @@ static int lend_pip(struct jw_error *err, struct pip *pip)
 		at++;
 	if (at == pip->count && ask_uv_python(err, pip))
 		return -1;
-	if (!(pip->lent = os_join(pip->folder, "uv")))
-		return -1;
+	pip->lent = os_join(pip->folder, "uv");
 	get[4] = pip->lent;
 	get[6] = pip->pythons[pip->at = at];
 	result = run_watched(err, pip, get, &ended);
@@ -594,17 +579,20 @@ int pip_open(struct jw_error *err, const struct pip_options *options, struct pip
 
 	*pip = (struct pip){.options = options};
 	list_tags(pip);
-	if (os_real_path(err, options->folder, &pip->folder) ||
-		!(pip->tmp = os_join(pip->folder, "tmp")) ||
-		!(pip->wheels = os_join(pip->folder, "wheels")) ||
-		!(pip->said = os_join(pip->folder, "said")) ||
-		!(pip->asked = os_join(pip->folder, "asked.txt")) ||
-		!(pip->report = os_join(pip->folder, "report.json")) || find_pythons(err, pip)) {
-		pip_close(pip);
-		return -1;
-	}
+	if (os_real_path(err, options->folder, &pip->folder))
+		goto fail;
+	pip->tmp = os_join(pip->folder, "tmp");
+	pip->wheels = os_join(pip->folder, "wheels");
+	pip->said = os_join(pip->folder, "said");
+	pip->asked = os_join(pip->folder, "asked.txt");
+	pip->report = os_join(pip->folder, "report.json");
+	if (find_pythons(err, pip))
+		goto fail;
 	*ret_pip = pip;
 	return 0;
+fail:
+	pip_close(pip);
+	return -1;
 }
 
 void pip_close(struct pip *pip)

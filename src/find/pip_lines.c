@@ -49,11 +49,11 @@ struct reading {
 	size_t capacity, left_capacity;
 };
 
-/* Takes `asked` over; NULL: no memory. */
+/* Takes the package's texts over. */
 static int add_package(struct jw_error *err, struct jw_package_list *list, size_t *capacity,
 					   struct jw_listed_package package)
 {
-	if (!package.asked || VEC_ROOM(err, list->items, *capacity, list->count, MOST_PACKAGES)) {
+	if (VEC_ROOM(err, list->items, *capacity, list->count, MOST_PACKAGES)) {
 		mem_free(package.asked);
 		mem_free(package.file);
 		return -1;
@@ -213,7 +213,7 @@ static int take_locked(struct jw_error *err, struct reading *reading, struct loc
 							 : mem_printf("%s==%s%s%s%s", locked->name, locked->version,
 										  *locked->marker ? " ; " : "", locked->marker,
 										  buf_text(&locked->hashes));
-		result = line ? take_line(err, reading, line) : -1;
+		result = take_line(err, reading, line);
 	}
 	mem_free(line);
 	buf_clear(&locked->hashes);
@@ -288,7 +288,7 @@ static char *wheel_in_address(const char *address)
 	const char *name = strrchr(address, '/');
 	char *text = mem_string(name ? name + 1 : address);
 
-	for (char *at = text; at && (at = strchr(at, '%'));)
+	for (char *at = text; (at = strchr(at, '%'));)
 		if (text_starts_fold(at, "%2b")) {
 			*at++ = '+';
 			memmove(at, at + 2, strlen(at + 2) + 1);
@@ -327,10 +327,8 @@ int pip_report_read(struct jw_error *err, const void *data, size_t size,
 							? mem_printf("%s @ …", name)
 							: mem_printf("%s==%s", name, json_text(metadata, "version", ""));
 		package.file = wheel_in_address(json_text(info, "url", ""));
-		if (!package.file ||
-			(!package.direct && package.asked && !pip_is_requirement(package.asked))) {
-			result =
-				package.file ? error_set(err, JW_ERR_FORMAT, "a package in it has no version") : -1;
+		if (!package.direct && !pip_is_requirement(package.asked)) {
+			result = error_set(err, JW_ERR_FORMAT, "a package in it has no version");
 			mem_free(package.asked);
 			mem_free(package.file);
 			break;

@@ -112,89 +112,63 @@ struct place_list {
 	struct jw_cancel cancel;
 };
 
-static int place_note(struct place_list *list, char *text)
+/* Takes `text` over. */
+static void place_note(struct place_list *list, char *text)
 {
 	struct jw_places *places = list->places;
 
 	mem_add_string(&places->notes, &places->note_count, MOST_NOTES, text);
 	mem_free(text);
-	return 0;
 }
 
-/* NULL where nothing is there, or memory is short (`err`). */
-static char *place_path(const char *path, bool *ret_failed)
-{
-	char *real = NULL;
-
-	*ret_failed = false;
-	(void)os_real_path(NULL, path, &real);
-	return real;
-}
-
-/* That of this name, made if it is not there; NULL: there are too many, or memory is short (`err`).
- * An environment is one whatever finds it. */
-static struct jw_place *place_named(struct jw_error *err, struct place_list *list, const char *kind,
-									const char *name, bool environment)
+/* Adds a path to the place of this name, which is made if it is not there, unless there are too
+ * many. An environment is one whatever finds it. Skips a path that is there already. */
+static void place_add(struct place_list *list, const char *kind, const char *name, bool environment,
+					  const char *real)
 {
 	struct jw_places *places = list->places;
-	struct jw_place place = {.kind = kind, .environment = environment};
+	struct jw_place *place = NULL;
 
-	for (size_t i = 0; i < places->count; i++) {
+	for (size_t i = 0; i < places->count && !place; i++) {
 		struct jw_place *known = &places->items[i];
 
 		if (known->environment == environment && !strcmp(known->name, name) &&
 			(environment || !strcmp(known->kind, kind)))
-			return known;
+			place = known;
 	}
-	if (places->count == MOST_PLACES)
-		return NULL;
-	if (VEC_ROOM(err, places->items, list->capacity, places->count, MOST_PLACES) ||
-		!(place.name = mem_string(name)))
-		return NULL;
-	places->items[places->count++] = place;
-	return &places->items[places->count - 1];
-}
-
-/* Skips a path that is missing, or there already. */
-static int place_add(struct place_list *list, const char *kind, const char *name, bool environment,
-					 const char *real)
-{
-	struct jw_error why = {0};
-	struct jw_place *place = place_named(&why, list, kind, name, environment);
-
-	if (!place)
-		return 0;
+	if (!place) {
+		if (VEC_ROOM(NULL, places->items, list->capacity, places->count, MOST_PLACES))
+			return;
+		place = &places->items[places->count++];
+		*place =
+			(struct jw_place){.kind = kind, .name = mem_string(name), .environment = environment};
+	}
 	for (size_t i = 0; i < place->path_count; i++)
 		if (!strcmp(place->paths[i], real))
-			return 0;
+			return;
 	mem_add_string(&place->paths, &place->path_count, MOST_NAMES, real);
-	return 0;
 }
 
-static int place_add_path(struct place_list *list, const char *kind, const char *name,
-						  const char *path)
+static void place_add_path(struct place_list *list, const char *kind, const char *name,
+						   const char *path)
 {
-	bool failed;
-	char *real = place_path(path, &failed);
-	const int result = real ? place_add(list, kind, name, false, real) : -failed;
+	char *real = NULL;
 
+	if (!os_real_path(NULL, path, &real))
+		place_add(list, kind, name, false, real);
 	mem_free(real);
-	return result;
 }
 
-/* If there is one at `path`. `kind` NULL: what it looks like. *ret_is (may be NULL): there is. */
-static int place_add_environment(struct place_list *list, const char *kind, const char *path,
-								 bool *ret_is)
+/* Whether there is one at `path`, which then is added. `kind` NULL: what it looks like. */
+static bool place_add_environment(struct place_list *list, const char *kind, const char *path)
 {
-	bool failed;
-	char *real = place_path(path, &failed);
-	const char *is = real ? environment_kind(real) : NULL;
-	const int result = is ? place_add(list, kind ? kind : is, real, true, real) : -failed;
+	char *real = NULL;
+	const char *is = os_real_path(NULL, path, &real) ? NULL : environment_kind(real);
 
-	if (ret_is)
-		*ret_is = is;
+	if (is)
+		place_add(list, kind ? kind : is, real, true, real);
 	mem_free(real);
-	return result;
+	return is;
 }
 
 /* ---- by the table */
@@ -204,8 +178,11 @@ static int take_match(struct jw_error *err, struct place_list *list, const struc
 {
 	if (cancel_check(err, &list->cancel))
 		return -1;
-	return rule->program ? place_add_path(list, rule->kind, rule->program, path)
-						 : place_add_environment(list, rule->kind, path, NULL);
+	if (rule->program)
+		place_add_path(list, rule->kind, rule->program, path);
+	else
+		(void)place_add_environment(list, rule->kind, path);
+	return 0;
 }
 
 static bool begins_so(const char *name, const char *names)
@@ -216,11 +193,10 @@ static bool begins_so(const char *name, const char *names)
 static int take_rule_names(struct jw_error *err, struct place_list *list,
 						   const struct place_rule *rule, const char *folder)
 {
-	struct jw_error why = {0};
 	struct os_names names;
 	int result = 0;
 
-	if (os_list(&why, folder, &names))
+	if (os_list(NULL, folder, &names))
 		return 0;
 	for (size_t i = 0; names.count <= MOST_NAMES && i < names.count && !result; i++) {
 		const bool fits =
@@ -231,7 +207,7 @@ static int take_rule_names(struct jw_error *err, struct place_list *list,
 			continue;
 		path = mem_printf("%s/%s%s%s", folder, names.items[i], rule->below ? "/" : "",
 						  rule->below ? rule->below : "");
-		result = path ? take_match(err, list, rule, path) : -1;
+		result = take_match(err, list, rule, path);
 		mem_free(path);
 	}
 	os_names_free(&names);
@@ -242,9 +218,8 @@ static int take_from(struct jw_error *err, struct place_list *list, const struct
 					 const char *base)
 {
 	char *folder = *rule->path ? os_join(base, rule->path) : mem_string(base);
-	const int result = !folder       ? -1
-					   : rule->names ? take_rule_names(err, list, rule, folder)
-									 : take_match(err, list, rule, folder);
+	const int result = rule->names ? take_rule_names(err, list, rule, folder)
+								   : take_match(err, list, rule, folder);
 
 	mem_free(folder);
 	return result;
@@ -255,14 +230,11 @@ static int take_program(struct jw_error *err, struct place_list *list,
 						const struct place_rule *rule, char *path)
 {
 	char *real = NULL, *above = NULL;
-	struct jw_error why = {0};
-	int result = path ? 0 : -1;
+	int result = 0;
 
-	if (path && !os_real_path(&why, path, &real)) {
+	if (!os_real_path(NULL, path, &real)) {
 		above = os_dir_name(real);
-		result = above ? take_from(err, list, rule, above) : -1;
-	} else if (path) {
-		result = 0;
+		result = take_from(err, list, rule, above);
 	}
 	mem_free(path);
 	mem_free(real);
@@ -274,24 +246,23 @@ static int take_rule(struct jw_error *err, struct place_list *list, const struct
 {
 	const bool on_path = *rule->from == ':', program = on_path || !strcmp(rule->from, "CONDA_EXE");
 	const char *ending = os_list_separator == ';' ? ".exe" : "";
-	struct jw_error why = {0};
-	char *folders = NULL, *member = NULL;
+	char *folders = NULL, *member;
 	const char *at;
-	int result;
+	int result = 0;
 
 	/* Anyone may make "\\opt" on Windows' current drive. */
 	if (!strcmp(rule->from, "/"))
 		return os_is_whole_path("/") ? take_from(err, list, rule, "/") : 0;
 	if (!strcmp(rule->from, "~")) {
-		if (os_home_dir(&why, &folders))
+		if (os_home_dir(NULL, &folders))
 			return 0;
 		result = os_is_absolute(folders) ? take_from(err, list, rule, folders) : 0;
 		mem_free(folders);
 		return result;
 	}
-	result = os_env_read(on_path ? "PATH" : rule->from, &folders);
+	folders = os_env(on_path ? "PATH" : rule->from);
 	at = folders ? folders : "";
-	while (!result && !(result = path_list_next(&at, &member)) && member) {
+	while (!result && (member = path_list_next(&at))) {
 		if (os_is_whole_path(member))
 			result =
 				!program
@@ -311,9 +282,10 @@ static int take_conda_place(struct jw_error *err, void *context, const char *pre
 {
 	struct place_list *list = context;
 
-	return cancel_check(err, &list->cancel) || place_add_environment(list, "conda", prefix, NULL)
-			   ? -1
-			   : 0;
+	if (cancel_check(err, &list->cancel))
+		return -1;
+	(void)place_add_environment(list, "conda", prefix);
+	return 0;
 }
 
 static int take_conda_list(struct jw_error *err, struct place_list *list)
@@ -322,7 +294,9 @@ static int take_conda_list(struct jw_error *err, struct place_list *list)
 
 	if (conda_list_each(err, take_conda_place, list, &unread))
 		return -1;
-	return unread.code ? place_note(list, mem_printf("%s: left out", unread.message)) : 0;
+	if (unread.code)
+		place_note(list, mem_printf("%s: left out", unread.message));
+	return 0;
 }
 
 /* ---- folders */
@@ -359,8 +333,7 @@ static int below_later(struct jw_error *err, struct below *below, char *path)
 {
 	const size_t level = below->count ? below->folders[below->next].level + 1 : 0;
 
-	if (!path ||
-		VEC_ROOM(err, below->folders, below->capacity, below->count, below->most_names + 1)) {
+	if (VEC_ROOM(err, below->folders, below->capacity, below->count, below->most_names + 1)) {
 		mem_free(path);
 		return -1;
 	}
@@ -388,23 +361,25 @@ static int below_look(struct jw_error *err, struct below *below, struct place_li
 					  bool *ret_any)
 {
 	const struct below_folder folder = below->folders[below->next];
-	struct jw_error why = {0};
 	char *envs;
 	bool is;
 
-	if (cancel_check(err, &list->cancel) || place_add_environment(list, NULL, folder.path, &is))
+	if (cancel_check(err, &list->cancel))
 		return -1;
+	is = place_add_environment(list, NULL, folder.path);
 	*ret_any = *ret_any || is;
 	if (folder.level == below->depth || below->names > below->most_names)
 		return 0;
-	if (!is)
-		return !os_is_made_up(folder.path) && os_each(&why, folder.path, below_take, below) < 0 ? 0
-																								: 0;
+	if (!is) {
+		if (!os_is_made_up(folder.path))
+			(void)os_each(NULL, folder.path, below_take, below);
+		return 0;
+	}
 	envs = os_join(folder.path, "envs");
-	if (envs && os_exists(envs))
+	if (os_exists(envs))
 		return below_later(err, below, envs);
 	mem_free(envs);
-	return envs ? 0 : -1;
+	return 0;
 }
 
 /* Adds the environments below a folder, without following links. *ret_any: there are some, though
@@ -435,14 +410,13 @@ static int place_below(struct jw_error *err, struct place_list *list, const char
 static int take_home(struct jw_error *err, struct place_list *list)
 {
 	static const struct below near = {.depth = 3, .most_names = 20000, .one_device = true};
-	struct jw_error why = {0};
 	char *home, *real;
 	bool any;
 	int result;
 
-	if (os_home_dir(&why, &home))
+	if (os_home_dir(NULL, &home))
 		return 0;
-	result = os_real_path(&why, home, &real);
+	result = os_real_path(NULL, home, &real);
 	mem_free(home);
 	if (result)
 		return 0;
@@ -462,7 +436,7 @@ static int take_folder(struct jw_error *err, struct place_list *list, const char
 		return -1;
 	result = place_below(err, list, real, far, &any);
 	if (!result && !any)
-		result = place_add_path(list, "folder", real, real);
+		place_add_path(list, "folder", real, real);
 	mem_free(real);
 	return result;
 }
@@ -470,7 +444,8 @@ static int take_folder(struct jw_error *err, struct place_list *list, const char
 static int take_registered(struct jw_error *err, void *context, const char *prefix)
 {
 	(void)err;
-	return place_add_environment(context, "Python", prefix, NULL);
+	(void)place_add_environment(context, "Python", prefix);
+	return 0;
 }
 
 static int take_usual(struct jw_error *err, struct place_list *list)
@@ -478,17 +453,16 @@ static int take_usual(struct jw_error *err, struct place_list *list)
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
 		if (take_rule(err, list, &rules[i]))
 			return -1;
-	return take_conda_list(err, list) || os_python_each(err, take_registered, list) ||
-				   take_home(err, list)
-			   ? -1
-			   : 0;
+	if (take_conda_list(err, list) || os_python_each(err, take_registered, list))
+		return -1;
+	return take_home(err, list);
 }
 
 int jw_places_find(struct jw_error *err, const struct jw_places_options *options,
 				   struct jw_places **ret_places)
 {
 	struct place_list list = {.places = mem_alloc(sizeof *list.places), .cancel = options->cancel};
-	int result = !list.places ? -1 : options->folder_count ? 0 : take_usual(err, &list);
+	int result = options->folder_count ? 0 : take_usual(err, &list);
 
 	for (size_t i = 0; !result && i < options->folder_count; i++)
 		result = take_folder(err, &list, options->folders[i]);

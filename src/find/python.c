@@ -16,16 +16,12 @@
 enum { MOST_CONFIG = 65536, MOST_ANSWER = 4096, ANSWER_MS = 10000 };
 
 /* A regular file that is not the Store's stub (size 0). */
-static int look_executable(const char *path, bool *ret_is)
+static bool is_executable(const char *path)
 {
-	struct jw_error why = {0};
 	struct os_stat stat;
 
-	*ret_is = false;
-	if (os_stat(&why, path, &stat))
-		return 0;
-	*ret_is = stat.kind == OS_REGULAR && stat.size_bytes && (os_is_windows || (stat.mode & 0111));
-	return 0;
+	return !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR && stat.size_bytes &&
+		   (os_is_windows || (stat.mode & 0111));
 }
 
 static bool is_script(const char *path)
@@ -35,15 +31,14 @@ static bool is_script(const char *path)
 	return os_read_head(path, head, sizeof head) == sizeof head && head[0] == '#' && head[1] == '!';
 }
 
-int path_list_next(const char **list, char **ret_member)
+char *path_list_next(const char **list)
 {
 	const char *start = *list + strspn(*list, (const char[]){os_list_separator, 0}), *end = start;
 
 	while (*end && *end != os_list_separator)
 		end++;
 	*list = end;
-	*ret_member = end > start ? mem_string_n(start, (size_t)(end - start)) : NULL;
-	return end > start && !*ret_member ? -1 : 0;
+	return end > start ? mem_string_n(start, (size_t)(end - start)) : NULL;
 }
 
 /* The executable that a script starts, as pyenv's select a version at each start; NULL: not told */
@@ -61,7 +56,6 @@ static int ask_script(struct jw_error *err, const char *script, const struct jw_
 										 .mute = true};
 	struct jw_error why = {0};
 	char *executable = NULL;
-	bool is = false;
 	int status = 0, result = 0;
 
 	if (os_ask_found_program(&why, &question, &status))
@@ -72,12 +66,11 @@ static int ask_script(struct jw_error *err, const char *script, const struct jw_
 								 "print(sys.prefix)')\" names its environment",
 								 why.message)
 					 : error_copy(err, &why);
-	else if (!status) {
+	else if (!status)
 		executable = mem_string_n(buf_text(&answer), strcspn(buf_text(&answer), "\n"));
-		look_executable(executable, &is);
-	}
 	buf_free(&answer);
-	if (!result && is && os_is_absolute(executable) && !is_script(executable)) {
+	if (executable && is_executable(executable) && os_is_absolute(executable) &&
+		!is_script(executable)) {
 		*ret_executable = executable;
 		return 0;
 	}
@@ -89,8 +82,8 @@ static int ask_script(struct jw_error *err, const char *script, const struct jw_
 static int started_by(struct jw_error *err, char *file, const struct jw_cancel *cancel,
 					  char **ret_executable)
 {
-	bool is = false;
-	int result = look_executable(file, &is);
+	const bool is = is_executable(file);
+	int result = 0;
 
 	*ret_executable = NULL;
 	if (is && !is_script(file)) {
@@ -109,14 +102,11 @@ static int search_path(struct jw_error *err, const char *path, const char *name,
 {
 	char *folder, *file;
 
-	for (*ret_executable = NULL; !*ret_executable;) {
-		if (path_list_next(&path, &folder))
-			return -1;
-		if (!folder)
-			break;
+	*ret_executable = NULL;
+	while (!*ret_executable && (folder = path_list_next(&path))) {
 		file = os_join(folder, name);
 		mem_free(folder);
-		if (!file || started_by(err, file, cancel, ret_executable))
+		if (started_by(err, file, cancel, ret_executable))
 			return -1;
 	}
 	return 0;
@@ -127,8 +117,8 @@ int python_on_path(struct jw_error *err, const struct jw_cancel *cancel, char **
 	static const char *const posix_names[] = {"python3", "python", NULL};
 	static const char *const windows_names[] = {"python3.exe", "python.exe", NULL};
 	const char *const *names = os_is_windows ? windows_names : posix_names;
-	char *path = NULL, *found = NULL;
-	int result = os_env_read("PATH", &path);
+	char *path = os_env("PATH"), *found = NULL;
+	int result = 0;
 
 	for (; path && !result && !found && *names; names++)
 		result = search_path(err, path, *names, cancel, &found);
@@ -166,12 +156,12 @@ int pyvenv_value(struct jw_error *err, const char *directory, const char *key, c
 	char *path = os_join(directory, "pyvenv.cfg");
 	struct jw_error why = {0};
 	struct buf text = {0};
-	int result = path ? 0 : -1;
+	int result = 0;
 
 	*ret_value = NULL;
-	if (path && os_read_file(&why, path, MOST_CONFIG, &text))
+	if (os_read_file(&why, path, MOST_CONFIG, &text))
 		result = os_holds_nothing(err, path, &why);
-	else if (path)
+	else
 		find_value(&text, key, ret_value);
 	buf_free(&text);
 	mem_free(path);
@@ -182,10 +172,10 @@ int python_look_mark(struct jw_error *err, const char *prefix, const char *name,
 {
 	char *path = os_join(prefix, name);
 	struct jw_error why = {0};
-	int result = path ? 0 : -1;
+	int result = 0;
 
 	*ret_has = false;
-	if (path && os_look(&why, path, ret_has))
+	if (os_look(&why, path, ret_has))
 		result = os_holds_nothing(err, path, &why);
 	mem_free(path);
 	return result;
@@ -194,24 +184,24 @@ int python_look_mark(struct jw_error *err, const char *prefix, const char *name,
 /* The parent of the real file's folder, or on Windows the folder itself. */
 static int real_prefix(struct jw_error *err, const char *executable, char **ret_prefix)
 {
-	char *real = NULL, *folder = NULL;
+	char *real, *folder;
 
-	if (!os_real_path(err, executable, &real))
-		folder = os_dir_name(real);
+	if (os_real_path(err, executable, &real))
+		return -1;
+	folder = os_dir_name(real);
 	mem_free(real);
-	*ret_prefix = folder && !os_is_windows ? os_dir_name(folder) : folder;
-	if (*ret_prefix != folder)
-		mem_free(folder);
-	return *ret_prefix ? 0 : -1;
+	*ret_prefix = os_is_windows ? mem_string(folder) : os_dir_name(folder);
+	mem_free(folder);
+	return 0;
 }
 
 int python_prefix(struct jw_error *err, const char *executable, char **ret_prefix,
 				  bool *ret_virtual)
 {
-	char *folder = os_dir_name(executable), *above = folder ? os_dir_name(folder) : NULL;
+	char *folder = os_dir_name(executable), *above = os_dir_name(folder);
 	char *prefix = NULL;
-	bool here = false, there = false;
-	int result = above ? python_look_mark(err, folder, "pyvenv.cfg", &here) : -1;
+	bool here, there = false;
+	int result = python_look_mark(err, folder, "pyvenv.cfg", &here);
 
 	if (!result && !here)
 		result = python_look_mark(err, above, "pyvenv.cfg", &there);

@@ -25,4 +25,4 @@ int python_look_mark(struct jw_error *err, const char *prefix, const char *name,
 int pyvenv_value(struct jw_error *err, const char *directory, const char *key, char **ret_value);
 
 /* The next non-empty member of a list such as PATH; NULL at its end. The caller frees it. */
-int path_list_next(const char **list, char **ret_member);
+char *path_list_next(const char **list);

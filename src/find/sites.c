@@ -29,7 +29,7 @@ void sites_free(struct sites *environment)
 	*environment = (struct sites){0};
 }
 
-static int look_site_directory(struct jw_error *err, const char *path, bool *ret_is)
+static int look_folder(struct jw_error *err, const char *path, bool *ret_is)
 {
 	struct jw_error why = {0};
 	struct os_stat stat;
@@ -52,7 +52,7 @@ static bool has_site(const struct sites *environment, const struct os_stat *stat
 	return false;
 }
 
-/* Adds a folder if it exists and is new. Takes over `path` (NULL: out of memory). */
+/* Adds a folder if it exists and is new. Takes over `path`. */
 static int add_site(struct jw_error *err, struct sites *environment, char *path, const char *root,
 					bool whole)
 {
@@ -60,8 +60,6 @@ static int add_site(struct jw_error *err, struct sites *environment, char *path,
 	struct jw_error why = {0};
 	struct os_stat stat;
 
-	if (!path)
-		return -1;
 	if (os_stat(&why, path, &stat) || stat.kind != OS_DIRECTORY ||
 		environment->count == SITES_MOST || has_site(environment, &stat)) {
 		int result = os_holds_nothing(err, path, &why);
@@ -84,8 +82,6 @@ static int add_lib(struct jw_error *err, struct sites *environment, const char *
 	struct os_names names;
 	int result = 0;
 
-	if (!folder)
-		return -1;
 	/* No packages were seen there: not that there are none */
 	if (os_list(&why, folder, &names)) {
 		result = os_holds_nothing(err, folder, &why);
@@ -127,80 +123,59 @@ static int add_prefix(struct jw_error *err, struct sites *environment, const cha
  * which nobody may write to: its pip installs into %LOCALAPPDATA%\Packages\NAME_PUBLISHER\
  * LocalCache\local-packages. NULL for another one. Source: Microsoft, "Package identity"; Python's
  * documentation, "Using Python on Windows". */
-static int store_base(const char *prefix, char **ret_base)
+static char *store_base(const char *prefix)
 {
 	const char *name = os_base_name(prefix), *rest = strchr(name, '_'),
 			   *publisher = strstr(name, "__");
-	char *above = os_dir_name(prefix), *local = NULL, *base = NULL;
-	int result = above ? os_env_read("LOCALAPPDATA", &local) : -1;
+	char *above = os_dir_name(prefix), *local = os_env("LOCALAPPDATA"), *base = NULL;
 
-	if (!result && local && publisher && rest < publisher &&
-		text_equal_fold(os_base_name(above), "WindowsApps")) {
+	if (local && publisher && rest < publisher &&
+		text_equal_fold(os_base_name(above), "WindowsApps"))
 		base = mem_printf("%s/Packages/%.*s_%s/LocalCache/local-packages", local,
 						  (int)(rest - name), name, publisher + 2);
-		result = base ? 0 : -1;
-	}
 	mem_free(above);
 	mem_free(local);
-	if (!result)
-		*ret_base = base;
-	return result;
+	return base;
 }
 
-/* ~/.local, %APPDATA%\Python; NULL where the account has none. */
-static int home_base(char **ret_base)
+/* The folder with the packages of the account: PYTHONUSERBASE, else the Store's, else ~/.local or
+ * %APPDATA%\Python; NULL if Python is to use none, or the account has none. */
+static char *user_base(const char *prefix)
 {
-	struct jw_error why = {0};
-	char *home = NULL;
+	char *none = os_env("PYTHONNOUSERSITE"), *base = NULL, *home = NULL;
+	const bool is_used = !none || !*none;
 
-	if (os_is_windows && os_env_read("APPDATA", &home))
-		return -1;
-	if (!home && os_home_dir(&why, &home))
-		return 0;
-	*ret_base = os_join(home, os_is_windows ? "Python" : ".local");
-	mem_free(home);
-	return *ret_base ? 0 : -1;
-}
-
-/* The folder with the packages of the account; NULL if Python is to use none. */
-static int user_base(const char *prefix, char **ret_base)
-{
-	char *none = NULL, *base = NULL;
-	int result = os_env_read("PYTHONNOUSERSITE", &none);
-
-	if (!result && !(none && *none)) {
-		os_env_read("PYTHONUSERBASE", &base);
-		if (!result && base && !*base) {
-			mem_free(base);
-			base = NULL;
-		}
-		if (!result && !base && os_is_windows)
-			result = store_base(prefix, &base);
-		if (!result && !base)
-			result = home_base(&base);
-	}
 	mem_free(none);
-	if (!result)
-		*ret_base = base;
-	return result;
+	if (!is_used)
+		return NULL;
+	base = os_env("PYTHONUSERBASE");
+	if (base && *base)
+		return base;
+	mem_free(base);
+	if (os_is_windows && (base = store_base(prefix)))
+		return base;
+	if (os_is_windows)
+		home = os_env("APPDATA");
+	if (!home && os_home_dir(NULL, &home))
+		return NULL;
+	base = os_join(home, os_is_windows ? "Python" : ".local");
+	mem_free(home);
+	return base;
 }
 
 /* BASE\Python311\site-packages for the prefix that holds python311.dll. */
 static int add_windows_sites(struct jw_error *err, struct sites *environment, const char *prefix,
 							 const char *base)
 {
-	struct jw_error why = {0};
 	struct os_names names;
 	int result = 0;
 
-	if (os_list(&why, base, &names))
+	if (os_list(NULL, base, &names))
 		return 0;
 	for (size_t i = 0; !result && i < names.count; i++) {
 		char *library = mem_printf("%s/%s.dll", prefix, names.items[i]);
 
-		if (!library)
-			result = -1;
-		else if (os_exists(library))
+		if (os_exists(library))
 			result = add_site(err, environment,
 							  mem_printf("%s/%s/site-packages", base, names.items[i]), base, true);
 		mem_free(library);
@@ -213,11 +188,9 @@ static int add_windows_sites(struct jw_error *err, struct sites *environment, co
 static int add_user_site(struct jw_error *err, struct sites *environment, const char *prefix,
 						 const char *version)
 {
-	char *base = NULL;
-	int result = user_base(prefix, &base);
+	char *base = user_base(prefix);
+	int result = base ? add_lib(err, environment, base, "lib", version) : 0;
 
-	if (!result && base)
-		result = add_lib(err, environment, base, "lib", version);
 	if (!result && base && os_is_windows)
 		result = add_windows_sites(err, environment, prefix, base);
 	mem_free(base);
@@ -227,11 +200,11 @@ static int add_user_site(struct jw_error *err, struct sites *environment, const 
 /* Folders of PYTHONPATH, where clusters' module systems put frameworks. */
 static int add_python_path(struct jw_error *err, struct sites *environment)
 {
-	char *list = NULL, *path = NULL;
-	int result = os_env_read("PYTHONPATH", &list);
+	char *list = os_env("PYTHONPATH"), *path;
 	const char *at = list ? list : "";
+	int result = 0;
 
-	while (!result && !(result = path_list_next(&at, &path)) && path) {
+	while (!result && (path = path_list_next(&at))) {
 		if (os_is_absolute(path))
 			result = add_site(err, environment, mem_string(path), path, false);
 		mem_free(path);
@@ -260,10 +233,8 @@ static int add_base(struct jw_error *err, struct sites *environment)
 
 	if (!result && home && shared && text_equal_fold(shared, "true")) {
 		lib = os_join(home, "Lib");
-		result = lib ? look_site_directory(err, lib, &windows) : -1;
-		if (!result)
-			base = windows ? mem_string(home) : os_dir_name(home);
-		result = base ? 0 : -1;
+		result = look_folder(err, lib, &windows);
+		base = windows ? mem_string(home) : os_dir_name(home);
 		if (!result)
 			result = add_user_site(err, environment, base, NULL);
 		if (!result)
@@ -280,8 +251,7 @@ static int fill_virtual(struct jw_error *err, struct sites *environment, char *p
 {
 	environment->prefix = prefix;
 	environment->label = mem_printf("the virtual environment %s", prefix);
-	if (!environment->label || add_python_path(err, environment) ||
-		add_prefix(err, environment, prefix, NULL))
+	if (add_python_path(err, environment) || add_prefix(err, environment, prefix, NULL))
 		return -1;
 	return add_base(err, environment);
 }
@@ -291,15 +261,10 @@ static int fill_virtual(struct jw_error *err, struct sites *environment, char *p
 static char *version_in(const char *prefix, const char *known)
 {
 	char *executable = known ? mem_string(known) : mem_printf("%s/bin/python3", prefix);
-	char *real = NULL, *version = NULL;
-	struct jw_error why = {0};
+	char *real = NULL, *version;
 
-	if (!executable)
-		return NULL;
-	if (!os_real_path(&why, executable, &real))
-		version = mem_string(version_of(os_base_name(real)));
-	else if (1)
-		version = mem_string("");
+	version =
+		mem_string(os_real_path(NULL, executable, &real) ? "" : version_of(os_base_name(real)));
 	mem_free(executable);
 	mem_free(real);
 	return version;
@@ -310,14 +275,13 @@ static int fill_installation(struct jw_error *err, struct sites *environment, ch
 							 const char *executable)
 {
 	char *meta = os_join(prefix, "conda-meta"), *version = version_in(prefix, executable);
-	int result = meta && version ? look_site_directory(err, meta, &environment->conda) : -1;
+	int result = look_folder(err, meta, &environment->conda);
 
 	environment->prefix = prefix;
 	mem_free(meta);
-	if (!result)
-		environment->label = mem_printf(
-			environment->conda ? "the conda environment %s" : "the Python of %s", prefix);
-	if (!environment->label || add_python_path(err, environment) ||
+	environment->label =
+		mem_printf(environment->conda ? "the conda environment %s" : "the Python of %s", prefix);
+	if (result || add_python_path(err, environment) ||
 		add_user_site(err, environment, prefix, version) ||
 		add_prefix(err, environment, prefix, version))
 		result = -1;
@@ -329,18 +293,17 @@ static int fill_installation(struct jw_error *err, struct sites *environment, ch
 static int named_folder(struct jw_error *err, const char *variable, char **ret_folder,
 						char missing[MOST_MISSING])
 {
-	char *value = NULL, *real = NULL;
-	struct jw_error why = {0};
+	char *value = os_env(variable), *real = NULL;
 	bool is = false;
-	int result = os_env_read(variable, &value);
+	int result = 0;
 
-	if (!result && value && *value) {
-		result = look_site_directory(err, value, &is);
+	if (value && *value) {
+		result = look_folder(err, value, &is);
 		if (!result && !is)
 			(void)text_format(missing, MOST_MISSING, "%s is %.300s, which is not a folder",
 							  variable, value);
-		else if (is && os_real_path(&why, value, &real))
-			result = 0;
+		else if (is)
+			(void)os_real_path(NULL, value, &real);
 	}
 	mem_free(value);
 	*ret_folder = real;
@@ -351,17 +314,19 @@ static int named_folder(struct jw_error *err, const char *variable, char **ret_f
  * uv make for a command holds nothing but that command. */
 static int own_environment(struct jw_error *err, char **ret_prefix, bool *ret_virtual)
 {
-	struct jw_error why = {0};
 	char *self = NULL, *folder = NULL, *prefix = NULL;
 	bool is_virtual = false, conda = false, pipx = false, uv = false;
-	int result = os_self_path(&why, &self) ? 0 : 0;
+	int result = 0;
 
-	if (self && (!(folder = os_dir_name(self)) || !(prefix = os_dir_name(folder)) ||
-				 python_look_mark(err, prefix, "pyvenv.cfg", &is_virtual) ||
-				 python_look_mark(err, prefix, "conda-meta", &conda) ||
-				 python_look_mark(err, prefix, "pipx_metadata.json", &pipx) ||
-				 python_look_mark(err, prefix, "uv-receipt.toml", &uv)))
-		result = -1;
+	if (!os_self_path(NULL, &self)) {
+		folder = os_dir_name(self);
+		prefix = os_dir_name(folder);
+		if (python_look_mark(err, prefix, "pyvenv.cfg", &is_virtual) ||
+			python_look_mark(err, prefix, "conda-meta", &conda) ||
+			python_look_mark(err, prefix, "pipx_metadata.json", &pipx) ||
+			python_look_mark(err, prefix, "uv-receipt.toml", &uv))
+			result = -1;
+	}
 	mem_free(self);
 	mem_free(folder);
 	if (result || !(is_virtual || conda) || pipx || uv) {
@@ -379,12 +344,11 @@ static int own_environment(struct jw_error *err, char **ret_prefix, bool *ret_vi
 static int take_ours(struct jw_error *err, const char *path, char **ret_prefix)
 {
 	struct os_account account;
-	struct jw_error why = {0};
 	struct os_stat stat;
 	char *real;
 	bool ours;
 
-	if (os_real_path(&why, path, &real))
+	if (os_real_path(NULL, path, &real))
 		return 0;
 	if (os_account(err, &account)) {
 		mem_free(real);
@@ -404,16 +368,16 @@ static int take_ours(struct jw_error *err, const char *path, char **ret_prefix)
 static int project_environment(struct jw_error *err, char **ret_prefix)
 {
 	char *folder = NULL;
-	struct jw_error why = {0};
 	bool is = false;
-	int result = os_real_path(&why, ".", &folder) ? 0 : 0;
+	int result = 0;
 
 	*ret_prefix = NULL;
+	(void)os_real_path(NULL, ".", &folder);
 	while (!result && folder && !is) {
 		char *path = os_join(folder, ".venv"), *above = os_dir_name(folder);
-		const bool top = above && !strcmp(above, folder);
+		const bool top = !strcmp(above, folder);
 
-		result = !path || !above ? -1 : python_look_mark(err, path, "pyvenv.cfg", &is);
+		result = python_look_mark(err, path, "pyvenv.cfg", &is);
 		if (is && !result)
 			result = take_ours(err, path, ret_prefix);
 		mem_free(path);
@@ -471,8 +435,8 @@ int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_
 	if (!result && !prefix) {
 		is_virtual = true;
 		result = project_environment(err, &prefix);
-		if (prefix && found_note(err, list, "%s is used: no other environment is active", prefix))
-			result = -1;
+		if (prefix)
+			found_note(list, "%s is used: no other environment is active", prefix);
 	}
 	if (!result && !prefix)
 		result = own_environment(err, &prefix, &is_virtual);
@@ -496,7 +460,6 @@ int conda_list_each(struct jw_error *err,
 					void *context, struct jw_error *ret_unread)
 {
 	enum { MOST_LISTED = 1 << 20, MOST_LINES = 10000 };
-	struct jw_error why = {0};
 	struct buf text = {0};
 	char *home = NULL, *file = NULL;
 	bool there = true;
@@ -506,13 +469,12 @@ int conda_list_each(struct jw_error *err,
 	*ret_unread = (struct jw_error){0};
 	/* The superuser believes no list that somebody else has written, or could have led it to. What
 	 * holds for the path holds when it is read, too: only the superuser can change that. */
-	if (os_home_dir(&why, &home) || !(file = os_join(home, ".conda/environments.txt")))
-		result = 0;
-	else if (!os_look(NULL, file, &there) && !there)
-		result = 0;
-	else if ((os_is_superuser() && os_check_private(ret_unread, file, 0, false)) ||
-			 os_read_file(ret_unread, file, MOST_LISTED, &text))
-		result = 0;
+	if (!os_home_dir(NULL, &home)) {
+		file = os_join(home, ".conda/environments.txt");
+		if ((os_look(NULL, file, &there) || there) &&
+			!(os_is_superuser() && os_check_private(ret_unread, file, 0, false)))
+			(void)os_read_file(ret_unread, file, MOST_LISTED, &text);
+	}
 	for (const char *line = buf_text(&text); !result && *line;) {
 		const size_t length = strcspn(line, "\r\n");
 		char *prefix;
@@ -522,7 +484,7 @@ int conda_list_each(struct jw_error *err,
 			break;
 		}
 		prefix = mem_string_n(line, length);
-		result = !prefix ? -1 : os_is_absolute(prefix) ? take(err, context, prefix) : 0;
+		result = os_is_absolute(prefix) ? take(err, context, prefix) : 0;
 		mem_free(prefix);
 		line += length + strspn(line + length, "\r\n");
 	}
@@ -545,16 +507,16 @@ static int match_conda(struct jw_error *err, void *context, const char *prefix)
 	if (wanted->prefix || strcmp(os_base_name(prefix), wanted->name) != 0)
 		return 0;
 	wanted->prefix = mem_string(prefix);
-	return wanted->prefix ? 0 : -1;
+	return 0;
 }
 
-/* Allocates nothing: if memory is short, an environment must not look like none. */
 static bool has_mark(const char *path, const char *mark)
 {
-	char marked[1 << 12];
-	const int length = snprintf(marked, sizeof marked, "%s%c%s", path, os_separator, mark);
+	char *marked = os_join(path, mark);
+	const bool has = os_exists(marked);
 
-	return length > 0 && (size_t)length < sizeof marked && os_exists(marked);
+	mem_free(marked);
+	return has;
 }
 
 const char *environment_kind(const char *path)
@@ -569,10 +531,10 @@ const char *environment_kind(const char *path)
 /* Names the environment that a path leads into: that of .venv/bin/python. */
 static int refuse_environment(struct jw_error *err, const char *dir)
 {
-	char *above = os_dir_name(dir), *higher = above ? os_dir_name(above) : NULL;
-	const char *const candidates[] = {higher ? above : NULL, higher}, *meant = NULL;
+	char *above = os_dir_name(dir), *higher = os_dir_name(above);
+	const char *const candidates[] = {above, higher}, *meant = NULL;
 
-	for (size_t i = 0; i < 2 && candidates[i] && !meant; i++) {
+	for (size_t i = 0; i < 2 && !meant; i++) {
 		const char *kind = environment_kind(candidates[i]);
 
 		meant = kind && strcmp(kind, "Python") != 0 ? candidates[i] : NULL;
@@ -581,7 +543,7 @@ static int refuse_environment(struct jw_error *err, const char *dir)
 		error_set(err, JW_ERR_USAGE,
 				  "--environment %s: not an environment (did you mean --environment %s?)", dir,
 				  meant);
-	else if (higher)
+	else
 		error_set(err, JW_ERR_USAGE,
 				  "--environment %s: not an environment; “jitwarm find” lists those that there are",
 				  dir);

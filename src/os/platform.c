@@ -33,13 +33,12 @@ uint64_t os_cpu_ns(void)
 	return uv_getrusage(&used) ? 0 : nanoseconds(&used.ru_utime) + nanoseconds(&used.ru_stime);
 }
 
-int os_env_read(const char *name, char **ret_value)
+char *os_env(const char *name)
 {
 	char none, *value = NULL;
 	size_t size = sizeof none;
-	int result = uv_os_getenv(name, &none, &size);
+	const int result = uv_os_getenv(name, &none, &size);
 
-	*ret_value = NULL;
 	if (!result || result == UV_ENOBUFS) {
 		/* If it does not fit, `size` becomes the size of the value and its NUL. */
 		value = mem_alloc(size + 1);
@@ -49,15 +48,7 @@ int os_env_read(const char *name, char **ret_value)
 			value = NULL;
 		}
 	}
-	*ret_value = value;
-	return 0;
-}
-
-char *os_env(const char *name)
-{
-	char *value;
-
-	return os_env_read(name, &value) ? NULL : value;
+	return value;
 }
 
 void os_account_free(struct os_account *account)
@@ -135,14 +126,10 @@ int os_pci_parse(struct jw_error *err, const char *list, struct os_pci_device *d
 
 int os_pci_gpus(struct jw_error *err, struct os_pci_device *devices, size_t most, size_t *ret_count)
 {
-	char *list;
-	int result;
+	char *list = os_env("JITWARM_PCI_DEVICES");
+	const int result = list ? os_pci_parse(err, list, devices, most, ret_count)
+							: os_pci_enumerate(err, devices, most, ret_count);
 
-	os_env_read("JITWARM_PCI_DEVICES", &list);
-	if (list)
-		result = os_pci_parse(err, list, devices, most, ret_count);
-	else
-		result = os_pci_enumerate(err, devices, most, ret_count);
 	mem_free(list);
 	return result;
 }

@@ -494,8 +494,9 @@ static int scan_files(struct jw_error *err, struct scan *scan)
 		.context = scan, .image = tell_image, .trouble = tell_trouble, .cancel = options->cancel};
 	struct found_list list;
 	const char *path;
-	int result = found_open(&list);
+	int result = 0;
 
+	found_open(&list);
 	for (size_t i = 0; !result && i < options->path_count; i++) {
 		size_t told = list.found->note_count;
 

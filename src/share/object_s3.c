@@ -155,10 +155,8 @@ static int take_aws_text(struct jw_error *err, const char *name, const char *val
 
 static int take_aws_variable(struct jw_error *err, const char *name, char *room, size_t size)
 {
-	char *value = NULL;
-	int result = os_env_read(name, &value) || (value && take_aws_text(err, name, value, room, size))
-					 ? -1
-					 : 0;
+	char *value = os_env(name);
+	int result = value ? take_aws_text(err, name, value, room, size) : 0;
 
 	if (value)
 		sodium_memzero(value, strlen(value));

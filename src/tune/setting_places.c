@@ -13,7 +13,7 @@ char *place_system_path(const char *path)
 {
 	char *root = NULL, *whole;
 
-	os_env_read("JITWARM_SYSTEM_ROOT", &root);
+	root = os_env("JITWARM_SYSTEM_ROOT");
 	whole = mem_printf("%s%s", root ? root : "", path);
 	mem_free(root);
 	return whole;
@@ -34,7 +34,7 @@ char *place_config_path(struct jw_error *err, const char *rest)
 {
 	char *base = NULL, *path;
 
-	os_env_read("XDG_CONFIG_HOME", &base);
+	base = os_env("XDG_CONFIG_HOME");
 	if (!base || !os_is_absolute(base)) {
 		mem_free(base);
 		base = place_home_path(err, ".config");
@@ -60,7 +60,7 @@ static int shell_of_account(enum shell *ret_shell)
 	char *path = NULL;
 	const char *name;
 
-	os_env_read("SHELL", &path);
+	path = os_env("SHELL");
 	name = path ? os_base_name(path) : "";
 	*ret_shell = !strcmp(name, "bash")   ? SHELL_BASH
 				 : !strcmp(name, "zsh")  ? SHELL_ZSH
@@ -93,7 +93,7 @@ char *place_zsh_path(struct jw_error *err, const char *name)
 {
 	char *folder = NULL, *path;
 
-	os_env_read("ZDOTDIR", &folder);
+	folder = os_env("ZDOTDIR");
 	path = folder && *folder ? os_join(folder, name) : place_home_path(err, name);
 	mem_free(folder);
 	return path;

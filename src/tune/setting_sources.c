@@ -402,7 +402,7 @@ int jw_settings_adopt(struct jw_error *err)
 		const char *kept = value_kept(settings, names[i]);
 		char *own;
 
-		os_env_read(names[i], &own);
+		own = os_env(names[i]);
 		if (!result && !own && kept)
 			result = cache_settings_adopt(err, names[i], kept);
 		mem_free(own);

@@ -23,7 +23,6 @@ class NotFoundError(JitwarmError, LookupError): """A missing file, package, driv
 class SystemFailure(JitwarmError, OSError): """The operating system refused: permissions, a full disk."""
 class FormatError(JitwarmError): """Damaged or foreign data."""
 class LimitError(JitwarmError): """Larger than the limit."""
-class OutOfMemoryError(JitwarmError, MemoryError): """Out of memory."""
 class UnsupportedError(JitwarmError): """Sound, but not supported."""
 class DriverError(JitwarmError): """NVIDIA's driver reported a failure."""
 class BusyError(JitwarmError): """Another process holds a lock."""
@@ -31,7 +30,7 @@ class InterruptedCallError(JitwarmError): """The call was cancelled."""
 
 
 _ERRORS = {"usage": UsageError, "not_found": NotFoundError, "io": SystemFailure, "format": FormatError, "limit": LimitError,
-           "memory": OutOfMemoryError, "unsupported": UnsupportedError, "driver": DriverError, "busy": BusyError,
+           "unsupported": UnsupportedError, "driver": DriverError, "busy": BusyError,
            "interrupted": InterruptedCallError}
 
 
