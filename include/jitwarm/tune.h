@@ -42,7 +42,7 @@ struct jw_settings {
 	size_t count, capacity;
 	char **warnings; /* one line each: values that the driver interprets otherwise than a user
 						would, names that it does not know, files that cannot be read */
-	size_t warning_count, warning_capacity;
+	size_t warning_count;
 };
 
 /* Reads every place where the variables of the driver's cache may be set. Missing files set

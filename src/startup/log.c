@@ -12,15 +12,12 @@ enum { MOST_LOG = 1 << 20, MOST_LINES = 1000, WAIT_MS = 2000 };
 
 int jw_log_path(struct jw_error *err, char **ret_path)
 {
-	char *folder, *path;
+	char *folder;
 
 	if (os_state_dir(err, &folder))
 		return -1;
-	path = os_join(folder, "runs.jsonl");
+	*ret_path = os_join(folder, "runs.jsonl");
 	mem_free(folder);
-	if (!path)
-		return -1;
-	*ret_path = path;
 	return 0;
 }
 
@@ -39,7 +36,9 @@ static int halve(struct jw_error *err, struct os_file *file, uint64_t size)
 	line = memchr(half.data, '\n', got);
 	line = line ? line + 1 : half.data + got;
 	left = got - (size_t)(line - half.data);
-	result = os_file_write(err, file, 0, line, left) || os_file_truncate(err, file, left) ? -1 : 0;
+	result = os_file_write(err, file, 0, line, left);
+	if (!result)
+		result = os_file_truncate(err, file, left);
 done:
 	buf_free(&half);
 	return result;
@@ -106,18 +105,15 @@ int jw_log_tail(struct jw_error *err, const char *path, size_t most, char ***ret
 		return -1;
 	most = most < MOST_LINES ? most : MOST_LINES;
 	lines = mem_array(most + 1, sizeof *lines);
-	for (end = text.size; lines && end && count < most;) {
+	for (end = text.size; end && count < most;) {
 		size_t start = end - (text.data[end - 1] == '\n'), stop = start;
 
 		while (start && text.data[start - 1] != '\n')
 			start--;
-		lines[count] = mem_string_n((const char *)text.data + start, stop - start);
-		count++;
+		lines[count++] = mem_string_n((const char *)text.data + start, stop - start);
 		end = start;
 	}
 	buf_free(&text);
-	if (!lines)
-		return -1;
 	/* The newest last */
 	for (size_t i = 0; i < count / 2; i++) {
 		char *line = lines[i];

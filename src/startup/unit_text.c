@@ -237,24 +237,18 @@ static int switch_units(struct jw_error *err, const struct jw_startup_options *o
 	return result;
 }
 
-/* All accounts may read the system's units, only the superuser writes them, whatever the umask */
-static int write_system_item(struct jw_error *err, const struct jw_startup_item *item)
-{
-	return os_make_shared_parent(err, item->where, 0755) ||
-				   os_write_mode(err, item->where, item->text, strlen(item->text), 0644)
-			   ? -1
-			   : 0;
-}
-
 static int write_item(struct jw_error *err, const struct jw_startup_options *options,
 					  struct jw_startup_item *item)
 {
-	int result = options->service || options->everyone
-					 ? write_system_item(err, item)
-					 : os_make_parent(err, item->where, 0755) ||
-						   os_rewrite(err, item->where, item->text, strlen(item->text));
+	const size_t size = strlen(item->text);
 
-	if (result)
+	/* All accounts may read the system's units, only the superuser writes them, whatever the umask.
+	 */
+	if (options->service || options->everyone
+			? os_make_shared_parent(err, item->where, 0755) ||
+				  os_write_mode(err, item->where, item->text, size, 0644)
+			: os_make_parent(err, item->where, 0755) ||
+				  os_rewrite(err, item->where, item->text, size))
 		return -1;
 	item->there = item->ours = true;
 	return 0;
@@ -263,9 +257,9 @@ static int write_item(struct jw_error *err, const struct jw_startup_options *opt
 /* Removes a link to a unit that is gone: without a running manager systemctl leaves it. */
 static void remove_link(const char *folder, const char *wants, const char *unit)
 {
-	char *links = os_join(folder, wants), *link = links ? os_join(links, unit) : NULL;
+	char *links = os_join(folder, wants), *link = os_join(links, unit);
 
-	if (link && !os_exists(link) && !os_remove(NULL, link))
+	if (!os_exists(link) && !os_remove(NULL, link))
 		(void)os_remove_empty_dir(NULL, links);
 	mem_free(link);
 	mem_free(links);
@@ -275,15 +269,12 @@ static void remove_link(const char *folder, const char *wants, const char *unit)
  * are empty. */
 static void clean_up(const struct jw_startup *startup)
 {
-	char *folder = os_dir_name(startup->items[0].where),
-		 *above = folder ? os_dir_name(folder) : NULL;
+	char *folder = os_dir_name(startup->items[0].where), *above = os_dir_name(folder);
 
-	if (folder && above) {
-		remove_link(folder, "timers.target.wants", "jitwarm.timer");
-		remove_link(folder, "default.target.wants", "jitwarm.path");
-		if (!os_remove_empty_dir(NULL, folder))
-			(void)os_remove_empty_dir(NULL, above);
-	}
+	remove_link(folder, "timers.target.wants", "jitwarm.timer");
+	remove_link(folder, "default.target.wants", "jitwarm.path");
+	if (!os_remove_empty_dir(NULL, folder))
+		(void)os_remove_empty_dir(NULL, above);
 	mem_free(above);
 	mem_free(folder);
 }
@@ -292,9 +283,9 @@ static void clean_up(const struct jw_startup *startup)
 static void drop_folder(const struct jw_startup_options *options,
 						const struct jw_startup_item *item)
 {
-	char *folder = options->service ? os_dir_name(item->where) : NULL;
+	char *folder = os_dir_name(item->where);
 
-	if (folder)
+	if (options->service)
 		(void)os_remove_empty_dir(NULL, folder);
 	mem_free(folder);
 }
@@ -304,18 +295,6 @@ struct former_unit {
 	struct buf text; /* empty: there was none */
 	bool ours;
 };
-
-static int read_former_units(struct jw_error *err, const struct jw_startup *startup,
-							 struct former_unit *former)
-{
-	for (size_t i = 0; i < startup->count; i++) {
-		former[i].ours = startup->items[i].ours;
-		if (startup->items[i].there &&
-			os_read_file(err, startup->items[i].where, STARTUP_MOST_TEXT, &former[i].text))
-			return -1;
-	}
-	return 0;
-}
 
 /* What the system has refused is not to be found installed. */
 static int take_back(struct jw_error *err, const struct jw_startup_options *options,
@@ -345,8 +324,13 @@ static int take_back(struct jw_error *err, const struct jw_startup_options *opti
 static int enable_with(struct jw_error *err, const struct jw_startup_options *options,
 					   struct jw_startup *startup, struct former_unit *former)
 {
-	int result = read_former_units(err, startup, former);
+	int result = 0;
 
+	for (size_t i = 0; !result && i < startup->count; i++) {
+		former[i].ours = startup->items[i].ours;
+		if (startup->items[i].there)
+			result = os_read_file(err, startup->items[i].where, STARTUP_MOST_TEXT, &former[i].text);
+	}
 	for (size_t i = 0; !result && i < startup->count; i++)
 		result = write_item(err, options, &startup->items[i]);
 	if (result)
@@ -381,30 +365,21 @@ int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_cou
 	size_t count = 0;
 	int result;
 
-	if (!folder)
-		return -1;
 	result =
 		!os_is_windows && os_list(&why, folder, &found) ? os_holds_nothing(err, folder, &why) : 0;
 	mem_free(folder);
 	if (result)
 		return -1;
 	names = mem_array(found.count + 1, sizeof *names);
-	for (size_t i = 0; names && i < found.count; i++) {
+	for (size_t i = 0; i < found.count; i++) {
 		const char *name = found.items[i];
 
-		if (!text_starts(name, start) || !text_ends(name, end) ||
-			strlen(name) < sizeof start + sizeof end - 1)
-			continue;
-		names[count] = mem_string_n(name + sizeof start - 1,
-									strlen(name) - (sizeof start - 1) - (sizeof end - 1));
-		if (!names[count++]) {
-			jw_lines_free(names, count);
-			names = NULL;
-		}
+		if (text_starts(name, start) && text_ends(name, end) &&
+			strlen(name) >= sizeof start + sizeof end - 1)
+			names[count++] = mem_string_n(name + sizeof start - 1,
+										  strlen(name) - (sizeof start - 1) - (sizeof end - 1));
 	}
 	os_names_free(&found);
-	if (!names)
-		return -1;
 	*ret_names = names;
 	*ret_count = count;
 	return 0;
@@ -452,5 +427,5 @@ int units_disable(struct jw_error *err, const struct jw_startup_options *options
 		clean_up(startup);
 	if (any && !result)
 		result = reload_units(err, options, startup);
-	return result ? -1 : 0;
+	return result;
 }

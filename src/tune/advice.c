@@ -31,18 +31,16 @@ struct lines {
 };
 
 /* Takes `line` over. */
-static int add_advice(struct lines *lines, char *line)
+static void add_advice(struct lines *lines, char *line)
 {
 	mem_add_string(&lines->items, &lines->count, MOST_LINES, line);
 	mem_free(line);
-	return 0;
 }
 
 static int look_at_owner(struct jw_error *err, const char *path, struct lines *lines)
 {
 	struct os_account account;
 	struct os_stat stat;
-	int result = 0;
 
 	if (os_stat(NULL, path, &stat))
 		return 0;
@@ -53,7 +51,7 @@ static int look_at_owner(struct jw_error *err, const char *path, struct lines *l
 									 "is %u), whose programs may use it as theirs",
 									 path, stat.owner, account.owner));
 	os_account_free(&account);
-	return result;
+	return 0;
 }
 
 /* Profiles that follow the user from machine to machine, or to a cloud. */
@@ -67,32 +65,11 @@ static bool is_synchronised(const char *path)
 	return false;
 }
 
-static int look_at_space(const char *path, const struct os_space *space, uint64_t more_bytes,
-						 struct lines *lines)
-{
-	char free_text[TEXT_SHORT], more[TEXT_SHORT];
-
-	(void)text_bytes(free_text, space->free_bytes);
-	/* The first as the settings of the directory say it, so that it is said once. */
-	if (space->free_bytes < CACHE_LITTLE_ROOM
-			? add_advice(lines, mem_printf("%s: only %s are free there", path, free_text))
-			: space->free_bytes < more_bytes &&
-				  add_advice(lines,
-							 mem_printf("%s: only %s are free there, and the results take about "
-										"%s",
-										path, free_text, text_bytes(more, more_bytes))))
-		return -1;
-	if (space->free_files < LITTLE_FILES &&
-		add_advice(lines, mem_printf("%s: only %s can be made there; each entry is one", path,
-									 TEXT_COUNT(space->free_files, "more file", "more files"))))
-		return -1;
-	return 0;
-}
-
-static int look_at_place(const char *path, const char *there, uint64_t more_bytes,
-						 struct lines *lines)
+static void look_at_place(const char *path, const char *there, uint64_t more_bytes,
+						  struct lines *lines)
 {
 	struct os_space space = {0};
+	char free_text[TEXT_SHORT], more[TEXT_SHORT];
 	const bool has_space = !os_space(NULL, there, &space);
 	const struct {
 		bool applies;
@@ -110,12 +87,20 @@ static int look_at_place(const char *path, const char *there, uint64_t more_byte
 	};
 
 	for (size_t i = 0; i < sizeof objections / sizeof *objections; i++)
-		if (objections[i].applies &&
-			add_advice(lines, mem_printf("%s: %s", path, objections[i].text)))
-			return -1;
+		if (objections[i].applies)
+			add_advice(lines, mem_printf("%s: %s", path, objections[i].text));
 	if (!has_space)
-		return 0;
-	return look_at_space(path, &space, more_bytes, lines);
+		return;
+	(void)text_bytes(free_text, space.free_bytes);
+	/* The first as the settings of the directory say it, so that it is said once. */
+	if (space.free_bytes < CACHE_LITTLE_ROOM)
+		add_advice(lines, mem_printf("%s: only %s are free there", path, free_text));
+	else if (space.free_bytes < more_bytes)
+		add_advice(lines, mem_printf("%s: only %s are free there, and the results take about %s",
+									 path, free_text, text_bytes(more, more_bytes)));
+	if (space.free_files < LITTLE_FILES)
+		add_advice(lines, mem_printf("%s: only %s can be made there; each entry is one", path,
+									 TEXT_COUNT(space.free_files, "more file", "more files")));
 }
 
 int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t more_bytes,
@@ -123,14 +108,13 @@ int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t more_b
 {
 	struct lines lines = {0};
 	char *there = os_nearest(path);
+	const int result = strcmp(path, there) ? 0 : look_at_owner(err, there, &lines);
 
-	if (!there || (!strcmp(path, there) && look_at_owner(err, there, &lines)) ||
-		look_at_place(path, there, more_bytes, &lines)) {
-		mem_free(there);
-		jw_lines_free(lines.items, lines.count);
-		return -1;
-	}
+	if (!result)
+		look_at_place(path, there, more_bytes, &lines);
 	mem_free(there);
+	if (result)
+		return -1;
 	*ret_lines = lines.items;
 	*ret_count = lines.count;
 	return 0;
@@ -192,36 +176,31 @@ static int predict(struct jw_error *err, const struct jw_system *system,
 	struct jw_error why = {0};
 	struct jw_found *found;
 	const char **paths;
-	int result = -1;
+	int result;
 
 	/* Without names or an environment, there is no prediction. */
 	if (jw_find(&why, &find, &found))
 		return question->name_count ? error_copy(err, &why) : 0;
 	paths = mem_array(found->file_count, sizeof *paths);
-	if (paths) {
-		for (size_t i = 0; i < found->file_count; i++)
-			paths[i] = found->files[i].path;
-		result = predict_growth(err, system, paths, found->file_count, ret_bytes);
-	}
+	for (size_t i = 0; i < found->file_count; i++)
+		paths[i] = found->files[i].path;
+	result = predict_growth(err, system, paths, found->file_count, ret_bytes);
 	mem_free(paths);
 	jw_found_free(found);
 	return result;
 }
 
-static bool is_said(const struct jw_tune_advice *advice, const char *line)
+/* Each once. */
+static void add_warnings(struct jw_tune_advice *advice, char *const *lines, size_t count)
 {
-	for (size_t i = 0; i < advice->warning_count; i++)
-		if (!strcmp(advice->warnings[i], line))
-			return true;
-	return false;
-}
+	for (size_t i = 0; i < count; i++) {
+		size_t at = 0;
 
-static int add_warnings(struct jw_tune_advice *advice, char *const *lines, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!is_said(advice, lines[i]))
+		while (at < advice->warning_count && strcmp(advice->warnings[at], lines[i]) != 0)
+			at++;
+		if (at == advice->warning_count)
 			mem_add_string(&advice->warnings, &advice->warning_count, MOST_WARNINGS, lines[i]);
-	return 0;
+	}
 }
 
 /* Whether the driver can use the directory, and what is to be said against it. */
@@ -232,61 +211,50 @@ static int look_at_path(struct jw_error *err, const struct jw_cache_info *cache,
 	const char *path = question->path ? question->path : cache->path;
 	char **lines = NULL;
 	size_t count = 0;
-	int result = -1;
+	int result = 0;
 
 	advice->path_named = question->path != NULL;
 	if (!path)
 		return 0;
-	if (!(advice->path = mem_string(path)) ||
-		(question->path && cache_settings_read(err, path, NULL, &settings)))
+	advice->path = mem_string(path);
+	if (question->path && cache_settings_read(err, path, NULL, &settings))
 		return -1;
 	advice->path_usable = settings.usable;
 	advice->path_in_force =
 		!question->path || (cache->path && settings.path && !strcmp(settings.path, cache->path));
-	if (!settings.usable ||
-		!jw_tune_look_at_path(err, path, advice->predicted_bytes, &lines, &count))
-		result = add_warnings(advice, settings.warnings, settings.warning_count) ||
-						 add_warnings(advice, lines, count)
-					 ? -1
-					 : 0;
+	if (settings.usable)
+		result = jw_tune_look_at_path(err, path, advice->predicted_bytes, &lines, &count);
+	add_warnings(advice, settings.warnings, settings.warning_count);
+	add_warnings(advice, lines, count);
 	jw_lines_free(lines, count);
 	cache_settings_free(&settings);
 	return result;
 }
 
-static int advise(struct jw_error *err, const struct jw_system *system,
-				  const struct jw_tune_question *question, struct jw_tune_advice *advice)
+int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
+				   const struct jw_tune_question *question, struct jw_tune_advice **ret_advice)
 {
 	const struct jw_cache_info *cache = &system->cache;
+	struct jw_tune_advice *advice = mem_alloc(sizeof *advice);
 
 	if (jw_settings_read(err, &advice->settings) ||
 		predict(err, system, question, &advice->predicted_bytes))
-		return -1;
+		goto fail;
 	advice->limit_bytes = jw_cache_limit(cache, advice->predicted_bytes);
 	if (question->limit_bytes)
 		advice->limit_bytes = question->limit_bytes;
 	else if (cache->limit_bytes > advice->limit_bytes ||
 			 jw_cache_holds(cache, advice->predicted_bytes))
 		advice->limit_bytes = cache->limit_bytes;
-	return add_warnings(advice, cache->warnings, cache->warning_count) ||
-				   add_warnings(advice, advice->settings->warnings,
-								advice->settings->warning_count) ||
-				   look_at_path(err, cache, question, advice)
-			   ? -1
-			   : 0;
-}
-
-int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
-				   const struct jw_tune_question *question, struct jw_tune_advice **ret_advice)
-{
-	struct jw_tune_advice *advice = mem_alloc(sizeof *advice);
-
-	if (advise(err, system, question, advice)) {
-		jw_tune_advice_free(advice);
-		return -1;
-	}
+	add_warnings(advice, cache->warnings, cache->warning_count);
+	add_warnings(advice, advice->settings->warnings, advice->settings->warning_count);
+	if (look_at_path(err, cache, question, advice))
+		goto fail;
 	*ret_advice = advice;
 	return 0;
+fail:
+	jw_tune_advice_free(advice);
+	return -1;
 }
 
 void jw_tune_advice_free(struct jw_tune_advice *advice)

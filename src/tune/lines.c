@@ -56,8 +56,9 @@ static int append_value(struct jw_error *err, struct buf *buf, enum quoting quot
 	case QUOTE_FISH: return append_quoted(err, buf, text, "'", "'\\", "\\");
 	case QUOTE_LIST:
 		/* pam_env knows no escapes, environment.d expands $ and \. */
-		return refuse_path(err, text, "\"'$#\\", "a list of variables") ||
-			   buf_printf(err, buf, "%s", text);
+		if (refuse_path(err, text, "\"'$#\\", "a list of variables"))
+			return -1;
+		return buf_printf(err, buf, "%s", text);
 	case QUOTE_UNIT: return append_unit_value(err, buf, text);
 	case QUOTE_BAT: return append_quoted(err, buf, text, "", "%", "%");
 	case QUOTE_PS1: return append_quoted(err, buf, text, "'", "'", "'");
@@ -195,7 +196,7 @@ static int expand_value(struct jw_error *err, struct buf *buf, const char *text,
 		default: result = buf_printf(err, buf, "%s", inside);
 		}
 	}
-	return result ? -1 : 0;
+	return result;
 }
 
 static int append_manner(struct jw_error *err, struct buf *buf, const struct manner *manner,
@@ -219,7 +220,9 @@ static int append_manner(struct jw_error *err, struct buf *buf, const struct man
 			result = expand_value(err, buf, manner->set, manner->quoting, &settings[i]);
 	if (!result && path)
 		result = expand_value(err, buf, manner->mount, manner->quoting, settings);
-	return result ? -1 : expand_value(err, buf, manner->tail, manner->quoting, settings);
+	if (!result)
+		result = expand_value(err, buf, manner->tail, manner->quoting, settings);
+	return result;
 }
 
 int place_lines(struct jw_error *err, enum place_form form, uint64_t limit_bytes, const char *path,

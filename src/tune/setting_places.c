@@ -11,10 +11,8 @@
 
 char *place_system_path(const char *path)
 {
-	char *root = NULL, *whole;
+	char *root = os_env("JITWARM_SYSTEM_ROOT"), *whole = mem_printf("%s%s", root ? root : "", path);
 
-	root = os_env("JITWARM_SYSTEM_ROOT");
-	whole = mem_printf("%s%s", root ? root : "", path);
 	mem_free(root);
 	return whole;
 }
@@ -32,9 +30,8 @@ char *place_home_path(struct jw_error *err, const char *rest)
 
 char *place_config_path(struct jw_error *err, const char *rest)
 {
-	char *base = NULL, *path;
+	char *base = os_env("XDG_CONFIG_HOME"), *path;
 
-	base = os_env("XDG_CONFIG_HOME");
 	if (!base || !os_is_absolute(base)) {
 		mem_free(base);
 		base = place_home_path(err, ".config");
@@ -55,19 +52,17 @@ static int add_setting_place(struct setting_places *places, char *path, enum pla
 
 enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH, SHELL_OTHER };
 
-static int shell_of_account(enum shell *ret_shell)
+static enum shell shell_of_account(void)
 {
-	char *path = NULL;
-	const char *name;
+	char *path = os_env("SHELL");
+	const char *name = path ? os_base_name(path) : "";
+	const enum shell shell = !strcmp(name, "bash")   ? SHELL_BASH
+							 : !strcmp(name, "zsh")  ? SHELL_ZSH
+							 : !strcmp(name, "fish") ? SHELL_FISH
+													 : SHELL_OTHER;
 
-	path = os_env("SHELL");
-	name = path ? os_base_name(path) : "";
-	*ret_shell = !strcmp(name, "bash")   ? SHELL_BASH
-				 : !strcmp(name, "zsh")  ? SHELL_ZSH
-				 : !strcmp(name, "fish") ? SHELL_FISH
-										 : SHELL_OTHER;
 	mem_free(path);
-	return 0;
+	return shell;
 }
 
 /* bash reads the first of these that exists. Source: bash(1), INVOCATION. */
@@ -91,21 +86,16 @@ static char *bash_login_profile(struct jw_error *err)
 
 char *place_zsh_path(struct jw_error *err, const char *name)
 {
-	char *folder = NULL, *path;
+	char *folder = os_env("ZDOTDIR");
+	char *path = folder && *folder ? os_join(folder, name) : place_home_path(err, name);
 
-	folder = os_env("ZDOTDIR");
-	path = folder && *folder ? os_join(folder, name) : place_home_path(err, name);
 	mem_free(folder);
 	return path;
 }
 
 static int add_shell(struct jw_error *err, bool login, struct setting_places *places)
 {
-	enum shell shell;
-
-	if (shell_of_account(&shell))
-		return -1;
-	switch (shell) {
+	switch (shell_of_account()) {
 	/* fish has no profile for login shells, and reads these two in this order. Each scope has its
 	 * own file; otherwise reverting one scope would revert the other. */
 	case SHELL_FISH:
@@ -173,7 +163,7 @@ bool jw_tune_can_apply(enum jw_scope scope)
 	for (size_t i = 0; can && i < places.count; i++) {
 		char *nearest = os_nearest(places.items[i].path);
 
-		can = nearest && !os_may_write(NULL, nearest);
+		can = !os_may_write(NULL, nearest);
 		mem_free(nearest);
 	}
 	places_free(&places);

@@ -13,7 +13,7 @@
 #include "tune/block.h"
 #include "tune/setting_places.h"
 
-enum { MOST_SETTINGS = 4096 };
+enum { MOST_SETTINGS = 4096, MOST_WARNINGS = 2 * MOST_SETTINGS };
 
 struct settings_reading {
 	struct jw_settings *settings;
@@ -21,19 +21,6 @@ struct settings_reading {
 	struct block_found block; /* of ours in this file */
 	bool has_block;
 };
-
-static int add_warning(struct jw_error *err, struct jw_settings *settings, const char *line)
-{
-	char *copy = mem_string(line);
-
-	if (VEC_ROOM(err, settings->warnings, settings->warning_capacity, settings->warning_count,
-				 MOST_SETTINGS)) {
-		mem_free(copy);
-		return -1;
-	}
-	settings->warnings[settings->warning_count++] = copy;
-	return 0;
-}
 
 /* Whether the driver takes a value for what it looks like, as far as can be known. */
 static bool is_obvious(const struct jw_setting *setting)
@@ -47,68 +34,48 @@ static bool is_obvious(const struct jw_setting *setting)
 	return !cache_switch_is_on(value);
 }
 
-/* What it takes a value for otherwise; NULL: for what it looks like. */
-static int meaning_of(const struct jw_setting *setting, char **ret_line)
+/* What it takes a value for otherwise, which the caller frees; NULL: for what it looks like. */
+static char *meaning_of(const struct jw_setting *setting)
 {
 	const char *right = cache_lookalike_of(setting->name), *value = setting->value;
 
-	*ret_line = NULL;
-	if (!right && is_obvious(setting))
-		return 0;
-	if (!right && !strcmp(setting->name, "CUDA_CACHE_MAXSIZE")) {
-		*ret_line = cache_explain_limit(value);
-		return 0;
-	}
 	if (right)
-		*ret_line =
-			mem_printf("%s: no driver reads it; the variable is called %s", setting->name, right);
-	else if (!strcmp(setting->name, "CUDA_CACHE_PATH"))
-		*ret_line = mem_printf("CUDA_CACHE_PATH=%.200s: %s", value,
-							   *value ? "the driver does not expand ~"
-									  : "empty: the driver caches nothing");
-	else
-		*ret_line = mem_printf(
-			"%s=1: %s", setting->name,
-			text_starts(setting->name, "CUDA_CACHE")
-				? "the driver neither reads nor writes its cache"
-			: text_starts(setting->name, "CUDA_FORCE")
-				? "the driver compiles everything at every start, and no warm cache "
-				  "helps"
-				: "the driver compiles no PTX; a module that is not in its cache fails to "
-				  "load");
-	return 0;
+		return mem_printf("%s: no driver reads it; the variable is called %s", setting->name,
+						  right);
+	if (is_obvious(setting))
+		return NULL;
+	if (!strcmp(setting->name, "CUDA_CACHE_MAXSIZE"))
+		return cache_explain_limit(value);
+	if (!strcmp(setting->name, "CUDA_CACHE_PATH"))
+		return mem_printf("CUDA_CACHE_PATH=%.200s: %s", value,
+						  *value ? "the driver does not expand ~"
+								 : "empty: the driver caches nothing");
+	return mem_printf(
+		"%s=1: %s", setting->name,
+		text_starts(setting->name, "CUDA_CACHE") ? "the driver neither reads nor writes its cache"
+		: text_starts(setting->name, "CUDA_FORCE")
+			? "the driver compiles everything at every start, and no warm cache "
+			  "helps"
+			: "the driver compiles no PTX; a module that is not in its cache fails to "
+			  "load");
 }
 
-static int explain_setting(struct jw_error *err, struct jw_settings *settings,
-						   const struct jw_setting *setting)
+static void add_warning(struct jw_settings *settings, const char *line)
 {
-	char *line, *whole;
-	int result;
-
-	if (meaning_of(setting, &line))
-		return -1;
-	if (!line)
-		return 0;
-	whole = setting->line ? mem_printf("%s:%zu: %s", setting->where, setting->line, line)
-						  : mem_printf("%s: %s", setting->where, line);
-	mem_free(line);
-	result = whole ? add_warning(err, settings, whole) : -1;
-	mem_free(whole);
-	return result;
-}
-
-static void setting_free(struct jw_setting *setting)
-{
-	mem_free(setting->name);
-	mem_free(setting->value);
-	mem_free(setting->where);
+	mem_add_string(&settings->warnings, &settings->warning_count, MOST_WARNINGS, line);
 }
 
 static int add_setting(struct jw_error *err, void *context, const struct assign *assign)
 {
 	const struct settings_reading *reading = context;
 	struct jw_settings *settings = reading->settings;
-	struct jw_setting setting = {
+	struct jw_setting *setting;
+	char *meaning, *line;
+
+	if (VEC_ROOM(err, settings->items, settings->capacity, settings->count, MOST_SETTINGS))
+		return -1;
+	setting = &settings->items[settings->count++];
+	*setting = (struct jw_setting){
 		.name = mem_string(assign->name),
 		.value = mem_string(assign->value),
 		.where = mem_string(reading->where),
@@ -118,17 +85,16 @@ static int add_setting(struct jw_error *err, void *context, const struct assign 
 		.ours = reading->has_block && assign->offset >= reading->block.start &&
 				assign->offset < reading->block.end,
 	};
-
-	if (!setting.name || !setting.value || !setting.where ||
-		VEC_ROOM(err, settings->items, settings->capacity, settings->count, MOST_SETTINGS)) {
-		setting_free(&setting);
-		return -1;
-	}
-	settings->items[settings->count++] = setting;
 	/* The system's own report covers this process. */
-	return *reading->where && !setting.unset
-			   ? explain_setting(err, settings, &settings->items[settings->count - 1])
-			   : 0;
+	meaning = *reading->where && !setting->unset ? meaning_of(setting) : NULL;
+	if (!meaning)
+		return 0;
+	line = setting->line ? mem_printf("%s:%zu: %s", setting->where, setting->line, meaning)
+						 : mem_printf("%s: %s", setting->where, meaning);
+	add_warning(settings, line);
+	mem_free(line);
+	mem_free(meaning);
+	return 0;
 }
 
 static int add_variable(struct jw_error *err, struct settings_reading *reading, const char *name,
@@ -139,17 +105,6 @@ static int add_variable(struct jw_error *err, struct settings_reading *reading, 
 	TEXT_COPY(assign.name, name);
 	TEXT_COPY(assign.value, value);
 	return add_setting(err, reading, &assign);
-}
-
-static int warn_unknown(struct jw_error *err, struct jw_settings *settings,
-						const struct jw_error *why)
-{
-	char line[sizeof why->message + 64];
-
-	if (why->code == JW_ERR_NOT_FOUND || why->code == JW_ERR_UNSUPPORTED)
-		return 0;
-	(void)text_format(line, sizeof line, "its settings are unknown: %s", why->message);
-	return add_warning(err, settings, line);
 }
 
 static int read_file(struct jw_error *err, struct jw_settings *settings,
@@ -165,8 +120,11 @@ static int read_file(struct jw_error *err, struct jw_settings *settings,
 		if (block_find(NULL, buf_text(&text), text.size, &reading.has_block, &reading.block))
 			reading.has_block = false;
 		result = assign_parse(err, file->form, buf_text(&text), text.size, add_setting, &reading);
-	} else {
-		result = warn_unknown(err, settings, &why);
+	} else if (why.code != JW_ERR_NOT_FOUND && why.code != JW_ERR_UNSUPPORTED) {
+		char line[sizeof why.message + 64];
+
+		(void)text_format(line, sizeof line, "its settings are unknown: %s", why.message);
+		add_warning(settings, line);
 	}
 	buf_free(&text);
 	return result;
@@ -211,9 +169,7 @@ static int add_folder(struct jw_error *err, struct setting_files *files, const c
 
 	if (!folder)
 		return -1;
-	if (os_list(&why, folder, &names)) {
-		result = 0;
-	} else {
+	if (!os_list(&why, folder, &names)) {
 		for (size_t i = 0; !result && i < names.count; i++)
 			if (names.kinds[i] == OS_REGULAR && text_ends(names.items[i], end))
 				result =
@@ -269,7 +225,7 @@ int setting_files_list(struct jw_error *err, struct setting_files *ret_files)
 	bool there;
 	/* Of a HOME that nobody may enter each file would be a warning; the cache's own says it. */
 	const bool has_home = profile && !os_look(&why, profile, &there);
-	int result = has_home ? 0 : 0;
+	int result = 0;
 
 	mem_free(profile);
 	for (size_t i = 0; !result && i < sizeof known_files / sizeof *known_files; i++) {
@@ -362,11 +318,11 @@ static int read_kept(struct jw_error *err, struct jw_settings *settings)
 	char *own;
 	int result;
 
-	if (os_variables_kept())
-		return read_registry(err, settings, OS_VARIABLES_MACHINE, "Windows machine") ||
-					   read_registry(err, settings, OS_VARIABLES_USER, "Windows user")
-				   ? -1
-				   : 0;
+	if (os_variables_kept()) {
+		if (read_registry(err, settings, OS_VARIABLES_MACHINE, "Windows machine"))
+			return -1;
+		return read_registry(err, settings, OS_VARIABLES_USER, "Windows user");
+	}
 	result = add_setting_file(err, &files, "/etc/environment",
 							  place_system_path("/etc/environment"), ASSIGN_LIST);
 	own = result ? NULL : place_config_path(&why, "environment.d/60-jitwarm.conf");
@@ -375,7 +331,7 @@ static int read_kept(struct jw_error *err, struct jw_settings *settings)
 	else
 		mem_free(own);
 	if (!result)
-		result = read_setting_files(err, settings, &files) ? -1 : 0;
+		result = read_setting_files(err, settings, &files);
 	setting_files_free(&files);
 	return result;
 }
@@ -400,10 +356,9 @@ int jw_settings_adopt(struct jw_error *err)
 
 	for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++) {
 		const char *kept = value_kept(settings, names[i]);
-		char *own;
+		char *own = os_env(names[i]);
 
-		own = os_env(names[i]);
-		if (!result && !own && kept)
+		if (!own && kept)
 			result = cache_settings_adopt(err, names[i], kept);
 		mem_free(own);
 	}
@@ -420,8 +375,11 @@ void jw_settings_free(struct jw_settings *settings)
 {
 	if (!settings)
 		return;
-	for (size_t i = 0; i < settings->count; i++)
-		setting_free(&settings->items[i]);
+	for (size_t i = 0; i < settings->count; i++) {
+		mem_free(settings->items[i].name);
+		mem_free(settings->items[i].value);
+		mem_free(settings->items[i].where);
+	}
 	jw_lines_free(settings->warnings, settings->warning_count);
 	mem_free(settings->items);
 	mem_free(settings);
