@@ -10,19 +10,24 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "compile/installed_compilers.h"
+#include "compile/nvjitlink.h"
+#include "compile/ptxas.h"
+#include "gpu/release.h"
+#include "gpu/rules.h"
 #include "os/file.h"
 #include "plan/analyse.h"
+#include "plan/verdict.h"
 #include "worker/environment.h"
 
-/* ---- where the copies go */
-
 /* The library's folder without links and "..", and its name there: a copy has the name under which
- * a program loads the library, and lies in the output folder, however the library was named. */
+ * a program loads the library, and lies in the output folder, however the library was named. NULL:
+ * there is no such folder. */
 static char *place_of_library(struct jw_error *err, const char *path)
 {
 	char *folder = os_dir_name(path), *real = NULL, *place = NULL;
 
-	if (folder && !os_real_path(err, folder, &real))
+	if (!os_real_path(err, folder, &real))
 		place = os_join(real, os_base_name(path));
 	mem_free(folder);
 	mem_free(real);
@@ -45,8 +50,6 @@ static size_t common_folder(char *const *places, size_t count)
 	}
 	return length;
 }
-
-/* ---- the run */
 
 struct bake {
 	const struct jw_bake_options *options;
@@ -76,6 +79,116 @@ static int check_bake_options(struct jw_error *err, const struct jw_bake_options
 	return options->nvjitlink ? linker_named(err, options->nvjitlink) : 0;
 }
 
+/* What a start would have to compile, for the choice of a compiler for other machines. */
+struct compiler_work {
+	const struct jw_system *system;
+	struct gpu_isa isa; /* the newest; zeros: nothing */
+	bool link;          /* some of it may be linked */
+};
+
+static void note_ptx_isa(struct compiler_work *work, const struct devcode_container *container)
+{
+	for (size_t i = 0; i < work->system->gpu_count; i++) {
+		const struct plan_judgement judged = plan_judge(
+			container, NULL, false, work->system->gpus[i].target, &work->system->driver.version);
+		const struct devcode_entry *entry;
+
+		if (judged.entry == SIZE_MAX)
+			continue;
+		entry = &container->entries[judged.entry];
+		if (gpu_isa_compare((struct gpu_isa){entry->isa_major, entry->isa_minor}, work->isa) > 0)
+			work->isa = (struct gpu_isa){entry->isa_major, entry->isa_minor};
+	}
+}
+
+static int find_work(struct jw_error *err, const struct jw_bake_options *options,
+					 struct compiler_work *work)
+{
+	for (size_t i = 0; i < options->found->file_count; i++) {
+		struct code_reader *reader;
+		struct code_found found;
+		int step;
+
+		if (code_open(err, options->found->files[i].path, &options->cancel, &reader))
+			return -1;
+		/* A library that cannot be read is told of when it is baked. */
+		while ((step = code_next(err, reader, &found)) > CODE_END) {
+			if (step == CODE_CONTAINER)
+				note_ptx_isa(work, found.container);
+			for (size_t k = 0; step == CODE_IMAGE && k < found.image->container_count; k++)
+				work->link = work->link || found.image->containers[k].linked;
+		}
+		code_close(reader);
+		if (step)
+			return -1;
+	}
+	return 0;
+}
+
+/* The oldest version that will do; `driver` 0: none is named. */
+static uint32_t least_version(const struct compiler_work *work, uint32_t driver)
+{
+	uint32_t least = gpu_isa_driver(work->isa).cuda;
+
+	/* ptxas and nvJitLink of one version then make all of the code. */
+	if (work->link && least < NVJITLINK_FIRST_CUDA && (!driver || driver >= NVJITLINK_FIRST_CUDA))
+		least = NVJITLINK_FIRST_CUDA;
+	for (size_t i = 0; i < work->system->gpu_count; i++) {
+		const uint32_t cuda = gpu_first_cuda(gpu_jit_target(work->system->gpus[i].target, driver));
+
+		least = cuda > least ? cuda : least;
+	}
+	return least;
+}
+
+/* A named ptxas of any version: no driver says which is too new. */
+static int take_any(struct jw_error *err, const char *file, struct jw_compiler *ret_compiler)
+{
+	struct jw_compiler compiler = {0};
+
+	if (os_real_path(err, file, &compiler.path))
+		return -1;
+	if (ptxas_version(err, compiler.path, &compiler.cuda)) {
+		jw_compiler_free(&compiler);
+		return -1;
+	}
+	*ret_compiler = compiler;
+	return 0;
+}
+
+/* Without a driver's name (the system's driver is unknown) GPUs and PTX alone decide: *ret_compiler
+ * is the oldest ptxas at hand, or that can be fetched, that knows the GPUs and reads the PTX that a
+ * start would compile; newer than CUDA 12 only where it has to be. With one, it is not newer than
+ * that driver. `path` NULL: nothing is to be compiled. The caller frees it with jw_compiler_free */
+static int choose_compiler(struct jw_error *err, const struct jw_bake_options *options,
+						   const struct jw_prime_options *prime, struct jw_compiler *ret_compiler)
+{
+	const struct jw_driver *driver = &options->system->driver.version;
+	struct compiler_work work = {.system = options->system};
+	uint32_t least, most;
+
+	*ret_compiler = (struct jw_compiler){0};
+	if (find_work(err, options, &work))
+		return -1;
+	if (!work.isa.major)
+		return 0;
+	if (prime->compile.ptxas)
+		return driver->cuda ? compiler_find(err, driver, prime->compile.ptxas, NULL, ret_compiler)
+							: take_any(err, prime->compile.ptxas, ret_compiler);
+	/* What is newer than the table is tried with the driver's own. */
+	if (!gpu_isa_driver(work.isa).cuda && driver->cuda)
+		return compiler_find(err, driver, NULL, prime->compile.fetch, ret_compiler);
+	if (!gpu_isa_driver(work.isa).cuda)
+		return error_set(
+			err, JW_ERR_UNSUPPORTED,
+			"PTX of ISA %u.%u is newer than this jitwarm knows: --ptxas FILE names the "
+			"ptxas that compiles it",
+			work.isa.major, work.isa.minor);
+	least = least_version(&work, driver->cuda);
+	most = driver->cuda ? driver->cuda : (least < 13000 ? 12990 : least / 1000 * 1000 + 990);
+	return compiler_oldest(err, least, most, prime->compile.fetch, ret_compiler);
+}
+
 static void describe_failure(struct jw_error *why, const struct jw_prime_failure *failure)
 {
 	const int first_line = (int)strcspn(failure->log, "\n");
@@ -89,7 +202,7 @@ static void describe_failure(struct jw_error *why, const struct jw_prime_failure
 
 /* The name of the code in the cache, where no driver has one: the entries' stamp has the form of a
  * driver's, and the compiler's version for a time. No driver looks for such an entry. */
-static void stand_for(struct bake *bake, const struct jw_compiler *compiler)
+static void name_code(struct bake *bake, const struct jw_compiler *compiler)
 {
 	struct jw_driver_info *driver = &bake->system.driver;
 	/* A cache that was named may hold what the driver itself has made. */
@@ -115,15 +228,15 @@ static int compile_cold(struct jw_error *err, struct bake *bake, const char *con
 	struct jw_prime_result *primed;
 	struct jw_compiler compiler = {0};
 	struct jw_prime_options how;
-	int failed;
+	int result;
 
 	bake->linker.fetch = given->compile.fetch;
 	if (options->system->elsewhere) {
-		if (bake_compiler_choose(err, options, given, &compiler))
+		if (choose_compiler(err, options, given, &compiler))
 			return -1;
 		if (!compiler.path)
 			return 0;
-		stand_for(bake, &compiler);
+		name_code(bake, &compiler);
 	}
 	how = *given;
 	how.compile.ptxas = compiler.path ? compiler.path : how.compile.ptxas;
@@ -133,9 +246,9 @@ static int compile_cold(struct jw_error *err, struct bake *bake, const char *con
 	how.dry_run = false;
 	how.keep.pack = NULL;
 	how.cancel = options->cancel;
-	failed = jw_prime(err, options->system, &how, &primed);
+	result = jw_prime(err, options->system, &how, &primed);
 	jw_compiler_free(&compiler);
-	if (failed)
+	if (result)
 		return -1;
 	bake->result->interrupted = primed->compile.interrupted;
 	bake->result->uncompiled = primed->compile.failed + primed->compile.undone;
@@ -219,26 +332,23 @@ static int bake_found_package(struct jw_error *err, struct bake *bake,
 							  struct bake_files *files)
 {
 	const struct jw_bake_options *options = bake->options;
-	char *folder = NULL, *below = NULL;
-	int failed = 0;
+	struct bake_package_job job = {.file = job_of(bake, NULL),
+								   .any_owner = options->any_owner,
+								   .path = found->path,
+								   .state_dir = options->system->state_dir,
+								   .only_check = only_check};
+	char *folder = NULL, *below;
+	int result;
 
 	if (!options->dry_run) {
 		below = mem_string_n(place, (size_t)(os_base_name(place) - place));
-		folder = below && *below ? os_join(options->output, below) : mem_string(options->output);
-		failed = folder ? 0 : -1;
+		folder = *below ? os_join(options->output, below) : mem_string(options->output);
+		mem_free(below);
 	}
-	if (!failed)
-		failed = bake_package(err,
-							  &(struct bake_package_job){.file = job_of(bake, NULL),
-														 .any_owner = options->any_owner,
-														 .path = found->path,
-														 .folder = folder,
-														 .state_dir = options->system->state_dir,
-														 .only_check = only_check},
-							  files);
-	mem_free(below);
+	job.folder = folder;
+	result = bake_package(err, &job, files);
 	mem_free(folder);
-	return failed ? -1 : 0;
+	return result;
 }
 
 /* Whether nothing of it would be baked: then nothing of it is compiled either. */
@@ -246,17 +356,16 @@ static int is_refused(struct jw_error *err, struct bake *bake, const struct jw_f
 					  const char *place, bool *ret_refused)
 {
 	struct bake_files files = {0};
-	struct jw_error why;
-	int failed;
+	int result;
 
 	if (!bake_is_package(found->path)) {
-		*ret_refused = library_allows_copy(&why, found, bake->options->any_owner) != 0;
+		*ret_refused = library_allows_copy(NULL, found, bake->options->any_owner) != 0;
 		return 0;
 	}
-	failed = bake_found_package(err, bake, found, place, true, &files);
+	result = bake_found_package(err, bake, found, place, true, &files);
 	*ret_refused = files.count > 0;
 	bake_files_free(&files);
-	return failed;
+	return result;
 }
 
 static int compile_accepted(struct jw_error *err, struct bake *bake, char *const *places,
@@ -265,19 +374,19 @@ static int compile_accepted(struct jw_error *err, struct bake *bake, char *const
 	const struct jw_found *found = bake->options->found;
 	const char **paths = mem_array(found->file_count, sizeof *paths);
 	size_t count = 0;
-	int failed = 0;
+	int result = 0;
 
-	for (size_t i = 0; !failed && i < found->file_count; i++) {
+	for (size_t i = 0; !result && i < found->file_count; i++) {
 		bool refused = false;
 
-		failed = is_refused(err, bake, &found->files[i], places[i] + common, &refused);
+		result = is_refused(err, bake, &found->files[i], places[i] + common, &refused);
 		if (!refused)
 			paths[count++] = found->files[i].path;
 	}
-	if (!failed && count)
-		failed = compile_cold(err, bake, paths, count);
+	if (!result && count)
+		result = compile_cold(err, bake, paths, count);
 	mem_free(paths);
-	return failed;
+	return result;
 }
 
 /* `place`: of its copy, below the output folder. */
@@ -286,21 +395,20 @@ static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_f
 {
 	const struct jw_bake_options *options = bake->options;
 	struct jw_bake_file file = {0};
-	char *output = NULL;
-	int failed;
+	char *output;
+	int result;
 
 	if (bake_is_package(found->path))
 		return bake_found_package(err, bake, found, place, false, &bake->files);
-	if (!options->dry_run && !(output = os_join(options->output, place)))
-		return -1;
+	output = options->dry_run ? NULL : os_join(options->output, place);
 	file.path = mem_string(found->path);
-	failed = (bake_one(err, bake, found, output, &file));
+	result = bake_one(err, bake, found, output, &file);
 	mem_free(output);
-	if (!failed && (file.modules || file.failed.code))
+	if (!result && (file.modules || file.failed.code))
 		return bake_files_add(err, &bake->files, &file);
 	mem_free(file.path);
 	mem_free(file.output);
-	return failed ? -1 : 0;
+	return result;
 }
 
 static int bake_all(struct jw_error *err, struct bake *bake)
@@ -308,74 +416,68 @@ static int bake_all(struct jw_error *err, struct bake *bake)
 	const struct jw_found *found = bake->options->found;
 	char **places = mem_array(found->file_count, sizeof *places);
 	size_t common = 0, count = 0;
-	int failed = 0;
+	int result = 0;
 
-	for (; !failed && count < found->file_count; count++) {
+	for (; !result && count < found->file_count; count++) {
 		places[count] = place_of_library(err, found->files[count].path);
 		if (!places[count])
-			failed = -1;
+			result = -1;
 	}
-	if (!failed)
+	if (!result)
 		common = common_folder(places, count);
-	if (!failed && count && !common)
-		failed =
+	if (!result && count && !common)
+		result =
 			error_set(err, JW_ERR_USAGE,
 					  "the libraries are on several drives: bake those of one drive at a time");
-	if (!failed && bake->options->prime && !bake->options->dry_run)
-		failed = compile_accepted(err, bake, places, common);
-	for (size_t i = 0; !failed && i < count; i++)
-		failed = bake_found(err, bake, &found->files[i], places[i] + common);
+	if (!result && bake->options->prime && !bake->options->dry_run)
+		result = compile_accepted(err, bake, places, common);
+	for (size_t i = 0; !result && i < count; i++)
+		result = bake_found(err, bake, &found->files[i], places[i] + common);
 	for (size_t i = 0; i < count; i++)
 		mem_free(places[i]);
 	mem_free(places);
-	return failed;
-}
-
-static int bake_system(struct jw_error *err, struct bake *bake)
-{
-	const struct jw_system *system = bake->options->system;
-	struct jw_bake_result *result = bake->result;
-
-	result->targets = mem_array(system->gpu_count, sizeof *result->targets);
-	result->target_count = jw_system_targets(system, result->targets, system->gpu_count);
-	if (result->target_count > ANALYSE_MOST_TARGETS)
-		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
-						 ANALYSE_MOST_TARGETS);
-	bake->profile = profile_of_system(system);
-	result->driver = bake->profile.driver;
-	bake->code_cuda = result->driver.cuda;
-	if (!bake->options->dry_run && !system->elsewhere &&
-		(!bake->profile.stamp[0] || bake->profile.trust == JW_TRUST_OPAQUE))
-		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "the form of this driver's cache is not known, so the code in it cannot "
-						 "be taken");
-	return bake_all(err, bake);
+	return result;
 }
 
 int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 			struct jw_bake_result **ret_result)
 {
+	const struct jw_system *system = options->system;
+	struct jw_bake_result *made;
 	struct bake bake;
-	int failed;
+	int result;
 
 	if (check_bake_options(err, options))
 		return -1;
-	bake = (struct bake){.given = *options, .system = *options->system};
+	bake = (struct bake){.given = *options, .system = *system};
 	bake.given.system = &bake.system;
 	bake.options = &bake.given;
 	bake.linker.named = options->nvjitlink;
-	bake.linker.most = options->system->driver.version.cuda;
-	bake.result = mem_alloc(sizeof *bake.result);
-	failed = bake_system(err, &bake);
+	bake.linker.most = system->driver.version.cuda;
+	bake.profile = profile_of_system(system);
+	bake.code_cuda = bake.profile.driver.cuda;
+	bake.result = made = mem_alloc(sizeof *made);
+	made->driver = bake.profile.driver;
+	made->targets = mem_array(system->gpu_count, sizeof *made->targets);
+	made->target_count = jw_system_targets(system, made->targets, system->gpu_count);
+	if (made->target_count > ANALYSE_MOST_TARGETS)
+		result = error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
+						   ANALYSE_MOST_TARGETS);
+	else if (!options->dry_run && !system->elsewhere &&
+			 (!bake.profile.stamp[0] || bake.profile.trust == JW_TRUST_OPAQUE))
+		result = error_set(err, JW_ERR_UNSUPPORTED,
+						   "the form of this driver's cache is not known, so the code in it cannot "
+						   "be taken");
+	else
+		result = bake_all(err, &bake);
 	linker_free(&bake.linker);
-	bake.result->files = bake.files.items;
-	bake.result->file_count = bake.files.count;
-	if (failed) {
-		jw_bake_result_free(bake.result);
-		return -1;
-	}
-	*ret_result = bake.result;
-	return 0;
+	made->files = bake.files.items;
+	made->file_count = bake.files.count;
+	if (result)
+		jw_bake_result_free(made);
+	else
+		*ret_result = made;
+	return result;
 }
 
 void jw_bake_result_free(struct jw_bake_result *result)

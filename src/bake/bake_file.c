@@ -10,8 +10,6 @@
 
 enum { MOST_CONTAINERS = 1 << 24 };
 
-/* ---- which containers there are */
-
 static int note_image(struct jw_error *err, struct bake_places *places,
 					  const struct devcode_image *image)
 {
@@ -38,23 +36,6 @@ static int note_image(struct jw_error *err, struct bake_places *places,
 	return 0;
 }
 
-/* ---- one library */
-
-/* Whether the runtime links for a GPU. */
-static int judge_linked(struct baking *baking)
-{
-	for (size_t i = 0; i < baking->places.count; i++) {
-		const struct bake_place *place = &baking->places.items[i];
-		bool is_there = false;
-
-		if (place->linked && baking_open(baking, place, &is_there))
-			return -1;
-		for (size_t t = 0; is_there && t < baking->job->target_count; t++)
-			baking->link[t] = baking->link[t] || link_place_is_unlinked(baking, t);
-	}
-	return 0;
-}
-
 /* The linked containers, or all others. */
 static int bake_each(struct jw_error *err, struct baking *baking, bool linked)
 {
@@ -72,34 +53,31 @@ static int bake_each(struct jw_error *err, struct baking *baking, bool linked)
 	return 0;
 }
 
-/* Objects need code of their own only if a start links them. */
-static int bake_each_place(struct jw_error *err, struct baking *baking)
-{
-	const struct jw_bake_file *file = baking->file;
-
-	if (bake_each(err, baking, true))
-		return -1;
-	if (!baking->job->output || file->baked == file->modules)
-		memset(baking->link, 0, sizeof baking->link);
-	return bake_each(err, baking, false);
-}
-
 static int bake_places(struct jw_error *err, struct baking *baking)
 {
 	struct jw_bake_file *file = baking->file;
-	char *output;
 
-	if (judge_linked(baking) || link_place_read(baking) || bake_each_place(err, baking))
+	/* Whether the runtime links for a GPU. */
+	for (size_t i = 0; i < baking->places.count; i++) {
+		const struct bake_place *place = &baking->places.items[i];
+
+		if (place->linked && baking_open(baking, place))
+			for (size_t t = 0; t < baking->job->target_count; t++)
+				baking->link[t] = baking->link[t] || link_place_is_unlinked(baking, t);
+	}
+	if (link_place_read(baking) || bake_each(err, baking, true))
+		return -1;
+	/* Objects need code of their own only if a start links them. */
+	if (!baking->job->output || file->baked == file->modules)
+		memset(baking->link, 0, sizeof baking->link);
+	if (bake_each(err, baking, false))
 		return -1;
 	file->size_after_bytes = file->size_before_bytes;
 	if (!baking->copy.file)
 		return 0;
-	output = mem_string(baking->job->output);
-	if (baked_output_finish(err, baking, &file->size_after_bytes)) {
-		mem_free(output);
+	if (baked_output_finish(err, baking, &file->size_after_bytes))
 		return -1;
-	}
-	file->output = output;
+	file->output = mem_string(baking->job->output);
 	return 0;
 }
 
@@ -131,16 +109,19 @@ static int read_and_bake(struct jw_error *err, struct baking *baking)
 	if (os_map_open(err, file->path, &baking->map))
 		return -1;
 	file->size_before_bytes = baking->map.size;
-	return baked_output_open(err, baking) || bake_places(err, baking) ? -1 : 0;
+	if (baked_output_open(err, baking))
+		return -1;
+	return bake_places(err, baking);
 }
 
 int bake_file(struct jw_error *err, const struct bake_file_job *job, struct jw_bake_file *file)
 {
-	struct baking *baking = baking_new(job, file);
+	struct baking *baking = mem_alloc(sizeof *baking);
 	struct jw_error why = {0};
 
-	if (!baking)
-		return -1;
+	baking->job = job;
+	baking->file = file;
+	baking->scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
 	if (read_and_bake(&why, baking)) {
 		file->failed = why;
 		file->baked = 0;

@@ -18,6 +18,6 @@ struct bake_file_job {
 	struct jw_cancel cancel;
 };
 
-/* Fills in all of `file` but its path. A failure of the library goes to file->failed; -1: out of
- * memory, or JW_ERR_INTERRUPTED. */
+/* Fills in all of `file` but its path. A failure of the library goes to file->failed;
+ * JW_ERR_INTERRUPTED: cancelled. */
 int bake_file(struct jw_error *err, const struct bake_file_job *job, struct jw_bake_file *file);

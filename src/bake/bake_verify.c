@@ -40,8 +40,6 @@ struct verifying {
 	struct protocol_job job;
 };
 
-/* ---- what a start loads */
-
 /* Such code is not handed to the driver: one of CUDA 12 ends its process at code of CUDA 13. */
 static bool is_driver_too_old(struct plan_judgement judged)
 {
@@ -184,8 +182,6 @@ static int list_loads(struct jw_error *err, struct verifying *verifying)
 	return 0;
 }
 
-/* ---- loading it */
-
 static int see_compiler(struct jw_error *err, void *context, const char *path)
 {
 	const char *name = os_base_name(path);
@@ -254,7 +250,7 @@ static int load_all(struct jw_error *err, struct verifying *verifying)
 
 static int verify_library(struct jw_error *err, struct verifying *verifying, const char *path)
 {
-	int result = -1;
+	int result;
 
 	verifying->file->path = mem_string(path);
 	if (list_loads(err, verifying))
@@ -263,39 +259,38 @@ static int verify_library(struct jw_error *err, struct verifying *verifying, con
 	if (!verifying->load_count)
 		return 0;
 	verifying->cache = os_join(verifying->folder, "verify");
-	if (verifying->cache && !os_make_dirs(err, verifying->cache, 0700))
+	result = os_make_dirs(err, verifying->cache, 0700);
+	if (!result)
 		result = load_all(err, verifying);
-	if (verifying->cache)
-		(void)os_remove_tree(NULL, verifying->cache);
+	(void)os_remove_tree(NULL, verifying->cache);
 	mem_free(verifying->cache);
-	verifying->cache = NULL;
 	return result;
 }
 
 static int verify_libraries(struct jw_error *err, const struct jw_bake_verify_options *options,
 							struct jw_bake_verify_result *result)
 {
-	struct verifying *verifying = mem_alloc(sizeof *verifying);
+	struct verifying *verifying;
 	struct run_folder folder;
-	int failed = !run_folder_make(err, options->system->state_dir, &folder) ? 0 : -1;
+	int failed = 0;
 
-	if (!failed) {
-		verifying->options = options;
-		verifying->folder = folder.path;
-		for (size_t i = 0; !failed && i < options->path_count; i++) {
-			struct jw_bake_verified *file = verifying->file = &result->items[result->count++];
+	if (run_folder_make(err, options->system->state_dir, &folder))
+		return -1;
+	verifying = mem_alloc(sizeof *verifying);
+	verifying->options = options;
+	verifying->folder = folder.path;
+	for (size_t i = 0; !failed && i < options->path_count; i++) {
+		struct jw_bake_verified *file = verifying->file = &result->items[result->count++];
 
-			failed = cancel_check(err, &options->cancel);
-			if (!failed && verify_library(&file->failed, verifying, options->paths[i]))
-				failed = file->failed.code == JW_ERR_INTERRUPTED || !file->path
-							 ? error_copy(err, &file->failed)
-							 : 0;
-		}
-		run_folder_remove(&folder);
-		mem_free(verifying->loads);
+		failed = cancel_check(err, &options->cancel);
+		if (!failed && verify_library(&file->failed, verifying, options->paths[i]) &&
+			file->failed.code == JW_ERR_INTERRUPTED)
+			failed = error_copy(err, &file->failed);
 	}
+	run_folder_remove(&folder);
+	mem_free(verifying->loads);
 	mem_free(verifying);
-	return failed ? -1 : 0;
+	return failed;
 }
 
 int jw_bake_verify(struct jw_error *err, const struct jw_bake_verify_options *options,

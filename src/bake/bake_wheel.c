@@ -47,9 +47,9 @@ struct wheel {
 	struct os_map map;
 	struct zip_directory directory;
 	struct wheel_member *members; /* of all */
-	const struct zip_member *metadata, *record;
-	char *stem, *new_stem; /* NAME-VERSION of its .dist-info */
-	char *package;         /* its name */
+	size_t metadata, record;      /* their indices */
+	char *stem, *new_stem;        /* NAME-VERSION of its .dist-info */
+	char *package;                /* its name */
 	char *output;
 	struct buf new_metadata, new_record;
 	bool nvidia; /* METADATA names NVIDIA's licence */
@@ -64,8 +64,6 @@ struct wheel {
 	uint64_t size_bytes;
 	struct jw_error why; /* what libarchive was told to end for */
 };
-
-/* ---- what it says about itself */
 
 /* The length of NAME-VERSION in NAME-VERSION.dist-info/…, 0 for other members. */
 static size_t stem_length(const char *name)
@@ -95,17 +93,20 @@ static int find_stem(struct jw_error *err, struct wheel *wheel)
 		return error_set(err, JW_ERR_FORMAT, "is not a wheel: it has no folder .dist-info");
 	wheel->stem = mem_string_n(first, stem_length(first));
 	wheel->package = mem_string_n(first, strcspn(wheel->stem, "-"));
-	return wheel->package ? 0 : -1;
+	return 0;
 }
 
 static int find_own(struct jw_error *err, const struct wheel *wheel, const char *name,
-					const struct zip_member **ret_member)
+					size_t *ret_index)
 {
 	char *path = mem_printf("%s%s%s", wheel->stem, info_end, name);
+	const struct zip_member *member = zip_directory_find(&wheel->directory, path);
 
-	*ret_member = zip_directory_find(&wheel->directory, path);
 	mem_free(path);
-	return *ret_member ? 0 : error_set(err, JW_ERR_FORMAT, "is not a wheel: it has no %s", name);
+	if (!member)
+		return error_set(err, JW_ERR_FORMAT, "is not a wheel: it has no %s", name);
+	*ret_index = (size_t)(member - wheel->directory.members);
+	return 0;
 }
 
 /* A name in STEM.dist-info/ or STEM.data/ with the new stem. */
@@ -127,18 +128,19 @@ static int take_wheel_version(struct jw_error *err, struct wheel *wheel)
 	char *old = NULL, *version = NULL, *name = NULL;
 	int result = -1;
 
-	if (zip_member_read(err, &wheel->map, wheel->metadata, METADATA_MOST_BYTES, &metadata))
+	if (zip_member_read(err, &wheel->map, &wheel->directory.members[wheel->metadata],
+						METADATA_MOST_BYTES, &metadata))
 		return -1;
 	wheel->nvidia = library_owner_is_nvidia(&metadata);
-	(void)crypto_hash_sha256(wheel->members[wheel->metadata - wheel->directory.members].before,
-							 metadata.data, metadata.size);
+	(void)crypto_hash_sha256(wheel->members[wheel->metadata].before, metadata.data, metadata.size);
 	wheel->new_metadata = BUF_MAX(METADATA_MOST_BYTES);
 	if ((old = wheel_edit_old_version(err, &metadata)) &&
 		(version = wheel_edit_version(err, old, job->file.targets, job->file.target_count)) &&
 		(wheel->new_stem = wheel_edit_stem(err, wheel->stem, old, version)) &&
-		(name = wheel_edit_file_name(err, os_base_name(job->path), old, version)) &&
-		(!job->folder || (wheel->output = os_join(job->folder, name))))
+		(name = wheel_edit_file_name(err, os_base_name(job->path), old, version)))
 		result = wheel_edit_metadata(err, &metadata, version, &wheel->new_metadata);
+	if (!result && job->folder)
+		wheel->output = os_join(job->folder, name);
 	mem_free(name);
 	mem_free(version);
 	mem_free(old);
@@ -146,14 +148,13 @@ static int take_wheel_version(struct jw_error *err, struct wheel *wheel)
 	return result;
 }
 
-/* ---- RECORD */
-
 /* Whether it signs RECORD, which the new wheel's differs from: RECORD.jws, RECORD.p7s. */
 static bool is_signature(const struct wheel *wheel, const char *name)
 {
-	const size_t length = strlen(wheel->record->name);
+	const char *record = wheel->directory.members[wheel->record].name;
+	const size_t length = strlen(record);
 
-	return text_starts(name, wheel->record->name) &&
+	return text_starts(name, record) &&
 		   (!strcmp(name + length, ".jws") || !strcmp(name + length, ".p7s"));
 }
 
@@ -164,11 +165,11 @@ static int take_wheel_row(struct jw_error *err, void *context, const char *path,
 	const struct zip_member *member = zip_directory_find(&wheel->directory, path);
 	char **at;
 
+	if (!member && !zip_name_is_safe(path, strlen(path)))
+		return error_set(err, JW_ERR_FORMAT, "its RECORD lists %.300s, which leads out of it",
+						 path);
 	if (!member)
-		return zip_name_is_safe(path, strlen(path))
-				   ? 0
-				   : error_set(err, JW_ERR_FORMAT, "its RECORD lists %.300s, which leads out of it",
-							   path);
+		return 0;
 	at = &wheel->members[member - wheel->directory.members].row;
 	if (*at)
 		return error_set(err, JW_ERR_FORMAT, "its RECORD lists %.300s twice", path);
@@ -182,7 +183,8 @@ static int take_rows(struct jw_error *err, struct wheel *wheel)
 	int result;
 
 	wheel->members = mem_array(wheel->directory.count, sizeof *wheel->members);
-	if (zip_member_read(err, &wheel->map, wheel->record, RECORD_MOST_BYTES, &record))
+	if (zip_member_read(err, &wheel->map, &wheel->directory.members[wheel->record],
+						RECORD_MOST_BYTES, &record))
 		return -1;
 	result = wheel_record_rows(err, &record, take_wheel_row, wheel);
 	buf_free(&record);
@@ -197,10 +199,9 @@ static int check_row(struct jw_error *err, const struct wheel *wheel, size_t ind
 
 	if (!row && changed)
 		return error_set(err, JW_ERR_FORMAT, "its RECORD does not list %.300s", name);
-	return !row || package_row_is(row, sha256)
-			   ? 0
-			   : error_set(err, JW_ERR_FORMAT, "%.300s: its SHA-256 is not the one in RECORD",
-						   name);
+	if (row && !package_row_is(row, sha256))
+		return error_set(err, JW_ERR_FORMAT, "%.300s: its SHA-256 is not the one in RECORD", name);
+	return 0;
 }
 
 static int put_wheel_row(struct jw_error *err, struct wheel *wheel, const char *name,
@@ -217,12 +218,10 @@ static int put_wheel_row(struct jw_error *err, struct wheel *wheel, const char *
 		if (buf_append(err, record, "\"\"", *c == '"' ? 1 : 0) || buf_append(err, record, c, 1))
 			return -1;
 	row = sha256 ? package_row_with("", sha256, wheel->size_bytes) : mem_string(",,");
-	result = !row ? -1 : buf_printf(err, record, "%s%s\n", quoted ? "\"" : "", row);
+	result = buf_printf(err, record, "%s%s\n", quoted ? "\"" : "", row);
 	mem_free(row);
 	return result;
 }
-
-/* ---- its libraries */
 
 /* From the `from`-th on. */
 static void drop_files(struct bake_files *files, size_t from)
@@ -333,7 +332,7 @@ static int bake_unpacked(struct jw_error *err, struct wheel *wheel, size_t index
 		return result;
 	file.path = mem_string(job->path);
 	file.member = mem_string(name);
-	return bake_files_add(err, wheel->files, &file) || !file.path || !file.member ? -1 : 0;
+	return bake_files_add(err, wheel->files, &file);
 }
 
 static int bake_member(struct jw_error *err, struct wheel *wheel, size_t index)
@@ -344,22 +343,18 @@ static int bake_member(struct jw_error *err, struct wheel *wheel, size_t index)
 	char *path, *output;
 	int result;
 
-	if (member == wheel->metadata || member == wheel->record || kind_of(head, size) == KIND_NONE)
+	if (index == wheel->metadata || index == wheel->record || kind_of(head, size) == KIND_NONE)
 		return 0;
 	path = os_join(wheel->run.path, "member");
-	output = path ? mem_printf("%s.%zu", path, index) : NULL;
-	result = !output || unpack_member(err, wheel, index, path) ||
-					 bake_unpacked(err, wheel, index, path, output)
-				 ? -1
-				 : 0;
-	if (path)
-		(void)os_remove(NULL, path);
+	output = mem_printf("%s.%zu", path, index);
+	result = unpack_member(err, wheel, index, path);
+	if (!result)
+		result = bake_unpacked(err, wheel, index, path, output);
+	(void)os_remove(NULL, path);
 	mem_free(output);
 	mem_free(path);
 	return result;
 }
-
-/* ---- the new wheel */
 
 static la_ssize_t write_packed(struct archive *archive, void *context, const void *data,
 							   size_t size)
@@ -390,9 +385,9 @@ static int put_packed(struct jw_error *err, void *context, const uint8_t *data, 
 		return -1;
 	(void)crypto_hash_sha256_update(&wheel->sum, data, size);
 	wheel->size_bytes += size;
-	return archive_write_data(wheel->archive, data, size) == (la_ssize_t)size
-			   ? 0
-			   : fail_archive(err, wheel);
+	if (archive_write_data(wheel->archive, data, size) != (la_ssize_t)size)
+		return fail_archive(err, wheel);
+	return 0;
 }
 
 static int put_file(struct jw_error *err, struct wheel *wheel, const struct os_map *map)
@@ -455,61 +450,63 @@ static int put_member_content(struct jw_error *err, struct wheel *wheel, size_t 
 	struct os_map map;
 	int result;
 
-	if (member == wheel->metadata)
-		return begin_member(err, wheel, member, name, wheel->new_metadata.size) ||
-					   put_packed(err, wheel, wheel->new_metadata.data, wheel->new_metadata.size)
-				   ? -1
-				   : 0;
-	if (!wheel->members[index].baked)
-		return begin_member(err, wheel, member, name, member->size_bytes) ||
-					   zip_member_unpack(err, &wheel->map, member, &wheel->job->file.cancel,
-										 put_packed, wheel)
-				   ? -1
-				   : 0;
+	if (index == wheel->metadata) {
+		if (begin_member(err, wheel, member, name, wheel->new_metadata.size))
+			return -1;
+		return put_packed(err, wheel, wheel->new_metadata.data, wheel->new_metadata.size);
+	}
+	if (!wheel->members[index].baked) {
+		if (begin_member(err, wheel, member, name, member->size_bytes))
+			return -1;
+		return zip_member_unpack(err, &wheel->map, member, &wheel->job->file.cancel, put_packed,
+								 wheel);
+	}
 	if (os_map_open(err, wheel->members[index].baked, &map))
 		return -1;
-	result =
-		begin_member(err, wheel, member, name, map.size) || put_file(err, wheel, &map) ? -1 : 0;
+	result = begin_member(err, wheel, member, name, map.size);
+	if (!result)
+		result = put_file(err, wheel, &map);
 	os_map_close(&map);
 	return result;
 }
 
 static int write_member(struct jw_error *err, struct wheel *wheel, size_t index)
 {
-	const struct zip_member *member = &wheel->directory.members[index];
-	const bool changed = member == wheel->metadata || wheel->members[index].baked;
+	const char *old_name = wheel->directory.members[index].name;
+	const bool changed = index == wheel->metadata || wheel->members[index].baked;
 	char *name;
 	uint8_t sha256[SHA256];
 	int result;
 
-	if (member == wheel->record || is_signature(wheel, member->name))
+	if (index == wheel->record || is_signature(wheel, old_name))
 		return 0;
-	name = new_name(wheel, member->name);
-	if (!name)
-		return -1;
-	if (strcmp(name, member->name) != 0 && zip_directory_find(&wheel->directory, name))
+	name = new_name(wheel, old_name);
+	if (strcmp(name, old_name) != 0 && zip_directory_find(&wheel->directory, name))
 		result = error_set(err, JW_ERR_FORMAT, "already has a member %.300s", name);
 	else
 		result = put_member_content(err, wheel, index, name);
 	(void)crypto_hash_sha256_final(&wheel->sum, sha256);
-	if (!result && !text_ends(name, "/"))
-		result = check_row(err, wheel, index, changed,
-						   changed ? wheel->members[index].before : sha256) ||
-				 put_wheel_row(err, wheel, name, sha256);
+	if (!result && !text_ends(name, "/")) {
+		result =
+			check_row(err, wheel, index, changed, changed ? wheel->members[index].before : sha256);
+		if (!result)
+			result = put_wheel_row(err, wheel, name, sha256);
+	}
 	mem_free(name);
-	return result ? -1 : 0;
+	return result;
 }
 
 /* RECORD comes last. */
 static int write_wheel_record(struct jw_error *err, struct wheel *wheel)
 {
-	char *name = new_name(wheel, wheel->record->name);
-	int result = !name || put_wheel_row(err, wheel, name, NULL) ||
-						 begin_member(err, wheel, wheel->record, name, wheel->new_record.size) ||
-						 put_packed(err, wheel, wheel->new_record.data, wheel->new_record.size)
-					 ? -1
-					 : 0;
+	const struct zip_member *record = &wheel->directory.members[wheel->record];
+	char *name = new_name(wheel, record->name);
+	int result = put_wheel_row(err, wheel, name, NULL);
 
+	if (!result)
+		result = begin_member(err, wheel, record, name, wheel->new_record.size);
+	if (!result)
+		result = put_packed(err, wheel, wheel->new_record.data, wheel->new_record.size);
 	mem_free(name);
 	return result;
 }
@@ -521,8 +518,10 @@ static int write_wheel_members(struct jw_error *err, struct wheel *wheel)
 
 	wheel->new_record = BUF_MAX(RECORD_MOST_BYTES);
 	wheel->archive = archive_write_new();
+	if (!wheel->archive && !os_late_library(err, "archive_write_new"))
+		mem_ended(0);
 	if (!wheel->archive)
-		result = os_late_library(err, "archive_write_new") ? -1 : (mem_ended(0), -1);
+		result = -1;
 	else if (archive_write_set_format_zip(wheel->archive) ||
 			 archive_write_set_format_option(wheel->archive, "zip", "hdrcharset", "UTF-8") ||
 			 archive_write_set_bytes_in_last_block(wheel->archive, 1) ||
@@ -530,13 +529,14 @@ static int write_wheel_members(struct jw_error *err, struct wheel *wheel)
 		result = fail_archive(err, wheel);
 	for (size_t i = 0; !result && i < wheel->directory.count; i++)
 		result = write_member(err, wheel, i);
-	result = result || write_wheel_record(err, wheel);
+	if (!result)
+		result = write_wheel_record(err, wheel);
 	if (!result && archive_write_close(wheel->archive))
 		result = fail_archive(err, wheel);
 	(void)archive_write_free(wheel->archive);
 	wheel->archive = NULL;
 	os_locale_restore(locale);
-	return result ? -1 : 0;
+	return result;
 }
 
 /* JW_ERR_USAGE: the new wheel is the old one. JW_ERR_IO: that is not the one that was mapped */
@@ -557,16 +557,17 @@ static int write_wheel(struct jw_error *err, struct wheel *wheel)
 	int result;
 
 	wheel->path = os_join(wheel->run.path, "wheel");
-	if (!wheel->path || os_file_open(err, wheel->path, OS_OPEN_CREATE, &wheel->file))
+	if (os_file_open(err, wheel->path, OS_OPEN_CREATE, &wheel->file))
 		return -1;
 	result = write_wheel_members(err, wheel);
 	os_file_close(wheel->file);
 	if (result || check_old(err, wheel) || os_map_open(err, wheel->path, &made))
 		return -1;
-	result = baked_copy_begin(err, wheel->path, &made, wheel->output, &copy) ||
-			 baked_copy_finish(err, &copy, wheel->map.stat.mode);
+	result = baked_copy_begin(err, wheel->path, &made, wheel->output, &copy);
+	if (!result)
+		result = baked_copy_finish(err, &copy, wheel->map.stat.mode);
 	os_map_close(&made);
-	return result ? -1 : 0;
+	return result;
 }
 
 static int bake_wheel(struct jw_error *err, struct wheel *wheel)
@@ -584,9 +585,14 @@ static int bake_wheel(struct jw_error *err, struct wheel *wheel)
 		return job->any_owner ? 0 : library_allows_package(err, wheel->package, wheel->nvidia);
 	if (run_folder_make(err, job->state_dir, &wheel->run))
 		return -1;
-	for (size_t i = 0; !result && i < wheel->directory.count; i++)
-		result = cancel_check(err, &job->file.cancel) || bake_member(err, wheel, i);
-	return result || (wheel->baked && write_wheel(err, wheel)) ? -1 : 0;
+	for (size_t i = 0; !result && i < wheel->directory.count; i++) {
+		result = cancel_check(err, &job->file.cancel);
+		if (!result)
+			result = bake_member(err, wheel, i);
+	}
+	if (!result && wheel->baked)
+		result = write_wheel(err, wheel);
+	return result;
 }
 
 static void close_wheel(struct wheel *wheel)
@@ -607,8 +613,6 @@ static void close_wheel(struct wheel *wheel)
 	os_map_close(&wheel->map);
 	run_folder_remove(&wheel->run);
 }
-
-/* ---- packages */
 
 bool bake_is_package(const char *path)
 {
@@ -638,8 +642,8 @@ static int bake_kind(struct jw_error *err, const struct bake_package_job *job,
 	for (size_t i = first; !result && wheel.baked && i < files->count; i++) {
 		struct jw_bake_file *file = &files->items[i];
 
-		if (!file->failed.code && file->baked && !(file->output = mem_string(wheel.output)))
-			result = -1;
+		if (!file->failed.code && file->baked)
+			file->output = mem_string(wheel.output);
 	}
 	close_wheel(&wheel);
 	return result;

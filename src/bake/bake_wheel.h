@@ -27,7 +27,7 @@ void bake_files_free(struct bake_files *files);
 /* Whether the name is one of a package, also of one that cannot be baked. */
 bool bake_is_package(const char *path);
 /* Adds its libraries with something to bake, or that failed; or one item, which has no member: why
- * there is no new package. -1: out of memory, JW_ERR_INTERRUPTED. */
+ * there is no new package. JW_ERR_INTERRUPTED: cancelled. */
 int bake_package(struct jw_error *err, const struct bake_package_job *job,
 				 struct bake_files *files);
 

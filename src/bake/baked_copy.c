@@ -46,28 +46,18 @@ static int begin_bytes(struct jw_error *err, struct baked_copy *copy)
 	result = os_file_stat(err, from, &now);
 	if (!result && !is_unchanged(&map->stat, &now))
 		result = error_set(err, JW_ERR_IO, "was changed while it was baked: try again");
-	result = result || os_file_copy(err, from, copy->file, map->size);
+	if (!result)
+		result = os_file_copy(err, from, copy->file, map->size);
 	os_file_close(from);
-	return result ? -1 : 0;
-}
-
-/* Only this account may read it before it has its rights: the original may be secret. */
-static int begin_part(struct jw_error *err, struct baked_copy *copy)
-{
-	char *start = os_beside(copy->output);
-	const int failed = !start || os_file_make(err, start, &copy->file, &copy->part) ||
-					   (copy->from && begin_bytes(err, copy));
-
-	mem_free(start);
-	if (failed)
-		baked_copy_drop(copy);
-	return failed ? -1 : 0;
+	return result;
 }
 
 int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map *from,
 					 const char *output, struct baked_copy *ret_copy)
 {
 	const uint64_t identity = baked_copy_identity(output);
+	char *start;
+	int result;
 
 	*ret_copy = (struct baked_copy){.path = path, .from = from, .size_bytes = from->size};
 	if (identity && identity == baked_copy_identity(path))
@@ -77,7 +67,15 @@ int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map
 	if (os_make_parent(err, output, 0755) || os_replaceable(err, output, &ret_copy->output))
 		return -1;
 	os_sweep_beside(ret_copy->output, OS_LEFT_S);
-	return begin_part(err, ret_copy);
+	/* Only this account may read it before it has its rights: the original may be secret. */
+	start = os_beside(ret_copy->output);
+	result = os_file_make(err, start, &ret_copy->file, &ret_copy->part);
+	if (!result)
+		result = begin_bytes(err, ret_copy);
+	mem_free(start);
+	if (result)
+		baked_copy_drop(ret_copy);
+	return result;
 }
 
 int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t offset,
@@ -101,20 +99,23 @@ int baked_copy_clear(struct jw_error *err, struct baked_copy *copy, uint64_t off
 
 int baked_copy_finish(struct jw_error *err, struct baked_copy *copy, uint32_t mode)
 {
-	int result =
-		baked_copy_check(err, copy->path, &copy->from->stat) || os_file_sync(err, copy->file);
+	int result = baked_copy_check(err, copy->path, &copy->from->stat);
 
+	if (!result)
+		result = os_file_sync(err, copy->file);
 	os_file_close(copy->file);
 	copy->file = NULL;
-	result = result || os_set_mode(err, copy->part, mode & 0777) ||
-			 os_rename(err, copy->part, copy->output);
+	if (!result)
+		result = os_set_mode(err, copy->part, mode & 0777);
+	if (!result)
+		result = os_rename(err, copy->part, copy->output);
 	if (!result) {
 		os_sync_names(copy->output);
 		mem_free(copy->part);
 		copy->part = NULL;
 	}
 	baked_copy_drop(copy);
-	return result ? -1 : 0;
+	return result;
 }
 
 void baked_copy_drop(struct baked_copy *copy)

@@ -9,9 +9,6 @@
 #include "base/mem.h"
 #include "cache/entry.h"
 #include "cache/key.h"
-#include "compile/installed_compilers.h"
-#include "compile/nvjitlink.h"
-#include "compile/ptxas.h"
 #include "devcode/container.h"
 #include "devcode/cubin.h"
 #include "devcode/devcode.h"
@@ -22,16 +19,6 @@
 #include "plan/verdict.h"
 
 enum { FIRST_COMPAT_SM = 100 };
-
-struct baking *baking_new(const struct bake_file_job *job, struct jw_bake_file *file)
-{
-	struct baking *baking = mem_alloc(sizeof *baking);
-
-	baking->job = job;
-	baking->file = file;
-	baking->scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
-	return baking;
-}
 
 void baking_free(struct baking *baking)
 {
@@ -50,25 +37,21 @@ void baking_free(struct baking *baking)
 	mem_free(baking);
 }
 
-int baking_open(struct baking *baking, const struct bake_place *place, bool *ret_is_there)
+bool baking_open(struct baking *baking, const struct bake_place *place)
 {
 	const uint8_t *bytes = baking->map.data + place->offset;
 	struct container_walk walk = {0};
 
-	*ret_is_there = false;
 	if (!range_fits(place->offset, place->size_bytes, baking->map.size) ||
 		place->size_bytes < CONTAINER_HEADER ||
 		container_check(&walk, bytes, place->size_bytes, place->size_bytes) != CONTAINER_SOUND ||
 		walk.size_bytes != place->size_bytes)
-		return 0;
+		return false;
 	if (walk.entries > baking->entry_room) {
 		mem_free(baking->entries);
 		mem_free(baking->texts);
-		baking->entry_room = 0;
 		baking->entries = mem_array(walk.entries, sizeof *baking->entries);
 		baking->texts = mem_array(walk.entries, sizeof *baking->texts);
-		if (!baking->texts)
-			return -1;
 		baking->entry_room = walk.entries;
 	}
 	if (walk.entries)
@@ -79,30 +62,26 @@ int baking_open(struct baking *baking, const struct bake_place *place, bool *ret
 												   .bytes = bytes,
 												   .entries = baking->entries,
 												   .entry_count = walk.entries};
-	*ret_is_there = true;
-	return 0;
+	return true;
 }
 
-int baking_find_ptx(struct baking *baking, const struct bake_place *place, size_t target,
-					size_t *ret_entry)
+size_t baking_find_ptx(struct baking *baking, const struct bake_place *place, size_t target)
 {
 	const struct bake_file_job *job = baking->job;
 	const bool relocatable = place->role == DEVCODE_RELOCATABLE;
 	struct plan_judgement judged = {.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
 
-	*ret_entry = SIZE_MAX;
 	for (int pass = 0; pass < 2; pass++) {
 		judged = plan_judge(&baking->container, baking->texts, relocatable, job->targets[target],
 							&job->profile->driver);
 		if (judged.verdict != VERDICT_JIT && judged.verdict != VERDICT_LINK)
-			return 0;
+			return SIZE_MAX;
 		for (size_t i = 0; !pass && i < baking->container.entry_count; i++)
 			plan_read_text(&baking->container, &baking->entries[i], &baking->texts[i]);
 	}
 	/* A library itself links other relocatable code, and needs its PTX. */
-	if (judged.verdict == VERDICT_JIT || (relocatable && baking->link[target]))
-		*ret_entry = judged.entry;
-	return 0;
+	return judged.verdict == VERDICT_JIT || (relocatable && baking->link[target]) ? judged.entry
+																				  : SIZE_MAX;
 }
 
 int baking_find_cubin(struct jw_error *err, struct baking *baking, size_t target, size_t index,
@@ -115,19 +94,17 @@ int baking_find_cubin(struct jw_error *err, struct baking *baking, size_t target
 	struct devcode_view payload;
 	struct cache_entry found;
 	char *path;
-	int failed;
+	int result;
 
 	if (devcode_payload(err, &baking->container, entry, &baking->scratch, &payload))
 		return -1;
 	input = picks_key_input(&baking->container, entry, payload, job->targets[target].sm,
 							relocatable ? CACHE_KEY_LINK : CACHE_KEY_LOAD);
 	path = cache_entry_path(job->cache_dir, cache_key_hash(job->profile, &input, NULL));
-	if (!path)
-		return -1;
 	buf_free(bytes);
-	failed = os_read_file(err, path, CACHE_MOST_ENTRY, bytes);
+	result = os_read_file(err, path, CACHE_MOST_ENTRY, bytes);
 	mem_free(path);
-	if (failed)
+	if (result)
 		return -1;
 	if (cache_entry_parse(bytes->data, bytes->size, &found) != CACHE_SOUND ||
 		!cache_key_is(job->profile, &input, found.key, found.key_bytes) ||
@@ -159,145 +136,124 @@ bool baking_is_written(const struct baking *baking, struct devcode_view cubin,
 		   (header.abi == CUBIN_ABI_8 && cubin_compat(cubin).size > 0);
 }
 
-/* What a start would have to compile. */
-struct compiler_work {
-	const struct jw_system *system;
-	struct gpu_isa isa; /* the newest; zeros: nothing */
-	bool link;          /* some of it may be linked */
-};
+/* Into the copy */
 
-static void note_ptx_isa(struct compiler_work *work, const struct devcode_container *container)
+int baked_output_open(struct jw_error *err, struct baking *baking)
 {
-	for (size_t i = 0; i < work->system->gpu_count; i++) {
-		const struct plan_judgement judged = plan_judge(
-			container, NULL, false, work->system->gpus[i].target, &work->system->driver.version);
-		const struct devcode_entry *entry;
+	const struct bake_places *places = &baking->places;
 
-		if (judged.entry == SIZE_MAX)
-			continue;
-		entry = &container->entries[judged.entry];
-		if (gpu_isa_compare((struct gpu_isa){entry->isa_major, entry->isa_minor}, work->isa) > 0)
-			work->isa = (struct gpu_isa){entry->isa_major, entry->isa_minor};
-	}
+	baking->rooms = mem_array(places->count, sizeof *baking->rooms);
+	for (size_t i = 0; i < places->count; i++)
+		baking->rooms[i] =
+			(struct container_room){places->items[i].offset, places->items[i].size_bytes};
+	return grow_check(err, &baking->map, baking->rooms, places->count);
 }
 
-static int find_work(struct jw_error *err, const struct jw_bake_options *options,
-					 struct compiler_work *work)
+static int begin_copy(struct jw_error *err, struct baking *baking)
 {
-	for (size_t i = 0; i < options->found->file_count; i++) {
-		struct code_reader *reader;
-		struct code_found found;
-		int step;
-
-		if (code_open(err, options->found->files[i].path, &options->cancel, &reader))
-			return -1;
-		/* A library that cannot be read is told of when it is baked. */
-		while ((step = code_next(err, reader, &found)) > CODE_END) {
-			if (step == CODE_CONTAINER)
-				note_ptx_isa(work, found.container);
-			for (size_t k = 0; step == CODE_IMAGE && k < found.image->container_count; k++)
-				work->link = work->link || found.image->containers[k].linked;
-		}
-		code_close(reader);
-		if (step)
-			return -1;
-	}
-	return 0;
-}
-
-/* The oldest version that will do; `driver` 0: none is named. */
-static uint32_t least_version(const struct compiler_work *work, uint32_t driver)
-{
-	uint32_t least = gpu_isa_driver(work->isa).cuda;
-
-	/* ptxas and nvJitLink of one version then make all of the code. */
-	if (work->link && least < NVJITLINK_FIRST_CUDA && (!driver || driver >= NVJITLINK_FIRST_CUDA))
-		least = NVJITLINK_FIRST_CUDA;
-	for (size_t i = 0; i < work->system->gpu_count; i++) {
-		const uint32_t cuda = gpu_first_cuda(gpu_jit_target(work->system->gpus[i].target, driver));
-
-		least = cuda > least ? cuda : least;
-	}
-	return least;
-}
-
-/* A named ptxas of any version: no driver says which is too new. */
-static int take_any(struct jw_error *err, const char *file, struct jw_compiler *ret_compiler)
-{
-	struct jw_compiler compiler = {0};
-
-	if (os_real_path(err, file, &compiler.path))
-		return -1;
-	if (ptxas_version(err, compiler.path, &compiler.cuda)) {
-		jw_compiler_free(&compiler);
-		return -1;
-	}
-	*ret_compiler = compiler;
-	return 0;
-}
-
-int bake_compiler_choose(struct jw_error *err, const struct jw_bake_options *options,
-						 const struct jw_prime_options *prime, struct jw_compiler *ret_compiler)
-{
-	const struct jw_driver *driver = &options->system->driver.version;
-	struct compiler_work work = {.system = options->system};
-	uint32_t least, most;
-
-	*ret_compiler = (struct jw_compiler){0};
-	if (find_work(err, options, &work))
-		return -1;
-	if (!work.isa.major)
+	if (baking->copy.file)
 		return 0;
-	if (prime->compile.ptxas)
-		return driver->cuda ? compiler_find(err, driver, prime->compile.ptxas, NULL, ret_compiler)
-							: take_any(err, prime->compile.ptxas, ret_compiler);
-	/* What is newer than the table is tried with the driver's own. */
-	if (!gpu_isa_driver(work.isa).cuda && driver->cuda)
-		return compiler_find(err, driver, NULL, prime->compile.fetch, ret_compiler);
-	if (!gpu_isa_driver(work.isa).cuda)
-		return error_set(
-			err, JW_ERR_UNSUPPORTED,
-			"PTX of ISA %u.%u is newer than this jitwarm knows: --ptxas FILE names the "
-			"ptxas that compiles it",
-			work.isa.major, work.isa.minor);
-	least = least_version(&work, driver->cuda);
-	most = driver->cuda ? driver->cuda : (least < 13000 ? 12990 : least / 1000 * 1000 + 990);
-	return compiler_oldest(err, least, most, prime->compile.fetch, ret_compiler);
+	return baked_copy_begin(err, baking->file->path, &baking->map, baking->job->output,
+							&baking->copy);
 }
 
-/* ---- what goes into it */
+static int move_container(struct jw_error *err, struct baking *baking,
+						  const struct container_room *room, const struct container_form *form,
+						  struct baked_put *put)
+{
+	struct buf bytes = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+	int result;
+
+	/* Tries once whether the file can become longer. */
+	if (!baking->grow && !baking->no_grow.code)
+		(void)grow_open(&baking->no_grow, &baking->map, baking->rooms, baking->places.count,
+						&baking->grow);
+	if (!baking->grow) {
+		put->why = baking->no_grow;
+		return 0;
+	}
+	if (grow_may_move(&put->why, baking->grow, room))
+		return 0;
+	result = begin_copy(err, baking);
+	if (!result)
+		result = container_form_join(err, form, &bytes);
+	if (!result)
+		result = grow_move(err, baking->grow, &baking->copy, room, bytes.data, bytes.size);
+	buf_free(&bytes);
+	put->written = put->moved = !result;
+	return result;
+}
+
+/* Only zeros follow the shortened container, as between any two. */
+static int write_in_room(struct jw_error *err, struct baking *baking,
+						 const struct container_room *room, const struct container_form *form)
+{
+	struct baked_copy *copy = &baking->copy;
+	uint64_t at = room->offset + sizeof form->header;
+
+	if (begin_copy(err, baking) ||
+		baked_copy_write(err, copy, room->offset, form->header, sizeof form->header))
+		return -1;
+	for (size_t i = 0; i < form->count; i++) {
+		const size_t size = form->parts[i].size_bytes;
+
+		if (baked_copy_write(err, copy, at, form->parts[i].bytes, size))
+			return -1;
+		at += size;
+	}
+	return baked_copy_clear(err, copy, at, room->offset + room->size_bytes - at);
+}
+
+int baked_output_put(struct jw_error *err, struct baking *baking, const struct container_form *form,
+					 bool may_move, struct baked_put *put)
+{
+	const struct container_room room = {baking->container.offset, baking->container.size_bytes};
+
+	*put = (struct baked_put){.written = form->size_bytes <= room.size_bytes};
+	if (put->written)
+		return write_in_room(err, baking, &room, form);
+	error_fill(&put->why, JW_ERR_UNSUPPORTED, "it has no wrapper");
+	return may_move ? move_container(err, baking, &room, form, put) : 0;
+}
+
+int baked_output_finish(struct jw_error *err, struct baking *baking, uint64_t *ret_size_bytes)
+{
+	if (baking->grow && grow_finish(err, baking->grow, &baking->copy))
+		return -1;
+	*ret_size_bytes = baking->copy.size_bytes;
+	return baked_copy_finish(err, &baking->copy, baking->map.stat.mode);
+}
+
+void baked_output_drop(struct baking *baking)
+{
+	baked_copy_drop(&baking->copy);
+	grow_free(baking->grow);
+	mem_free(baking->rooms);
+}
 
 /* Adds the machine code of one container for one GPU, or records why there is none. */
-static int add_cubin(struct baking *baking, const struct bake_place *place, size_t target)
+static void add_cubin(struct baking *baking, const struct bake_place *place, size_t target)
 {
 	struct jw_bake_file *file = baking->file;
 	const struct jw_target device = baking->job->targets[target];
-	struct jw_error why = {0};
+	const size_t index = baking_find_ptx(baking, place, target);
 	struct devcode_view cubin;
-	size_t index;
 
-	if (baking_find_ptx(baking, place, target, &index))
-		return -1;
 	if (index == SIZE_MAX)
-		return 0;
+		return;
 	file->modules++;
-	if (baking_find_cubin(&why, baking, target, index, place->role == DEVCODE_RELOCATABLE,
-						  &cubin)) {
+	if (!baking->job->output)
+		return;
+	if (baking_find_cubin(NULL, baking, target, index, place->role == DEVCODE_RELOCATABLE, &cubin))
 		file->uncompiled++;
-		return 0;
-	}
-	if (!baking_is_written(baking, cubin, device)) {
+	else if (!baking_is_written(baking, cubin, device))
 		file->unknown++;
-		return 0;
-	}
-	baking->writes[baking->write_count++] =
-		(struct write_cubin){.cubin = cubin,
-							 .target = baking_entry_target(device, baking->texts[index].suffix),
-							 .flags = baking->entries[index].flags};
-	return 0;
+	else
+		baking->writes[baking->write_count++] =
+			(struct write_cubin){.cubin = cubin,
+								 .target = baking_entry_target(device, baking->texts[index].suffix),
+								 .flags = baking->entries[index].flags};
 }
-
-/* ---- into the copy */
 
 /* The drivers that load what was written into the container at hand. */
 static void note_drivers(const struct baking *baking, bool zstd, struct jw_bake_file *file)
@@ -322,69 +278,34 @@ static void note_drivers(const struct baking *baking, bool zstd, struct jw_bake_
 	file->to = range.to;
 }
 
-/* Whether parts of it are packed in zstd. */
-static bool has_zstd(const struct container_form *form)
-{
-	for (size_t i = 0; i < form->count; i++)
-		if (load_u64(form->parts[i].bytes + 40) & CONTAINER_ZSTD)
-			return true;
-	return false;
-}
-
 /* Writes the container at hand, with what is added, into the copy. */
 static int put_container(struct jw_error *err, struct baking *baking,
 						 const struct bake_place *place)
 {
 	struct jw_bake_file *file = baking->file;
-	struct container_form form = {0};
-	struct baked_put put = {0};
-	int failed =
-		container_edit(err, &baking->container, baking->writes, baking->write_count, &form) ||
-		baked_output_put(err, baking, &form, place->may_move, &put);
+	struct container_form form;
+	struct baked_put put;
+	bool zstd = false;
+	int result;
 
-	if (!failed && !put.written) {
+	if (container_edit(err, &baking->container, baking->writes, baking->write_count, &form))
+		return -1;
+	result = baked_output_put(err, baking, &form, place->may_move, &put);
+	if (!result && !put.written) {
 		file->no_room += baking->write_count;
 		if (!file->no_room_why.code)
 			file->no_room_why = put.why;
-	} else if (!failed) {
-		note_drivers(baking, has_zstd(&form), file);
+	} else if (!result) {
+		for (size_t i = 0; i < form.count; i++)
+			if (load_u64(form.parts[i].bytes + 40) & CONTAINER_ZSTD)
+				zstd = true;
+		note_drivers(baking, zstd, file);
 		file->baked += baking->write_count;
 		file->moved += put.moved;
 		file->linked += place->linked ? baking->write_count : 0;
 	}
 	container_form_free(&form);
-	return failed ? -1 : 0;
-}
-
-static int add_compiled(struct jw_error *err, struct baking *baking, const struct bake_place *place)
-{
-	size_t entry = SIZE_MAX;
-	bool is_there;
-
-	if (baking_open(baking, place, &is_there))
-		return -1;
-	if (!is_there)
-		return error_set(err, JW_ERR_UNSUPPORTED, "the file is packed: unpack it first");
-	for (size_t t = 0; t < baking->job->target_count; t++) {
-		if (baking->job->output ? add_cubin(baking, place, t)
-								: baking_find_ptx(baking, place, t, &entry))
-			return -1;
-		if (!baking->job->output)
-			baking->file->modules += entry != SIZE_MAX;
-	}
-	return 0;
-}
-
-/* The containers of its objects were at hand meanwhile. */
-static int add_linked(struct jw_error *err, struct baking *baking, const struct bake_place *place,
-					  size_t linked)
-{
-	bool is_there;
-
-	for (size_t t = 0; t < baking->job->target_count; t++)
-		if (link_place_add(err, baking, place, linked, t))
-			return -1;
-	return baking->write_count ? baking_open(baking, place, &is_there) : 0;
+	return result;
 }
 
 int bake_place(struct jw_error *err, struct baking *baking, const struct bake_place *place,
@@ -395,7 +316,18 @@ int bake_place(struct jw_error *err, struct baking *baking, const struct bake_pl
 		baking->file->texts++;
 		return 0;
 	}
-	if (place->linked ? add_linked(err, baking, place, linked) : add_compiled(err, baking, place))
-		return -1;
-	return baking->write_count ? put_container(err, baking, place) : 0;
+	if (!place->linked && !baking_open(baking, place))
+		return error_set(err, JW_ERR_UNSUPPORTED, "the file is packed: unpack it first");
+	for (size_t t = 0; t < baking->job->target_count; t++) {
+		if (!place->linked)
+			add_cubin(baking, place, t);
+		else if (link_place_add(err, baking, place, linked, t))
+			return -1;
+	}
+	if (!baking->write_count)
+		return 0;
+	/* The containers of its objects were at hand meanwhile. */
+	if (place->linked)
+		(void)baking_open(baking, place);
+	return put_container(err, baking, place);
 }

@@ -55,17 +55,14 @@ struct baking {
 	size_t write_count;
 };
 
-/* NULL: out of memory. */
-struct baking *baking_new(const struct bake_file_job *job, struct jw_bake_file *file);
 void baking_free(struct baking *baking);
 
-/* Makes the container at `place` the one at hand. *ret_is_there is false if the file does not hold
- * it there in this form, for example since it was decompressed. */
-int baking_open(struct baking *baking, const struct bake_place *place, bool *ret_is_there);
+/* Makes the container at `place` the one at hand. False: the file does not hold it there in this
+ * form, for example since it was decompressed. */
+bool baking_open(struct baking *baking, const struct bake_place *place);
 /* The PTX of the container at hand that the driver would compile for the GPU, SIZE_MAX if it would
  * compile none. Reads the texts only if no cubin runs. */
-int baking_find_ptx(struct baking *baking, const struct bake_place *place, size_t target,
-					size_t *ret_entry);
+size_t baking_find_ptx(struct baking *baking, const struct bake_place *place, size_t target);
 /* Reads the value of the entry that a start with this driver would look up into the target's
  * buffer. JW_ERR_NOT_FOUND: it is missing or damaged. */
 int baking_find_cubin(struct jw_error *err, struct baking *baking, size_t target, size_t index,
@@ -93,15 +90,6 @@ int baked_output_put(struct jw_error *err, struct baking *baking, const struct c
 /* Puts the copy into its place; *ret_size_bytes: its length. */
 int baked_output_finish(struct jw_error *err, struct baking *baking, uint64_t *ret_size_bytes);
 void baked_output_drop(struct baking *baking);
-
-/* Which compiler bakes for other machines. */
-
-/* Without a driver's name (the system's driver is unknown) GPUs and PTX alone decide: *ret_compiler
- * is the oldest ptxas at hand, or that can be fetched, that knows the GPUs and reads the PTX that a
- * start would compile; newer than CUDA 12 only where it has to be. With one, it is not newer than
- * that driver. `path` NULL: nothing is to be compiled. The caller frees it with jw_compiler_free */
-int bake_compiler_choose(struct jw_error *err, const struct jw_bake_options *options,
-						 const struct jw_prime_options *prime, struct jw_compiler *ret_compiler);
 
 /* Bakes the container at `place`, which becomes the one at hand. `linked`: its number, if it is a
  * linked one: then its objects are linked. */

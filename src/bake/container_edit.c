@@ -18,20 +18,17 @@ static bool may_pack(const struct devcode_entry *entry)
 		   !(entry->flags & ~known_flags);
 }
 
-/* Takes the packed form if it is smaller. Without memory it would be another copy. */
+/* Takes the packed form if it is smaller. */
 static int pack_part(struct jw_error *err, const struct devcode_container *container,
 					 const struct devcode_entry *entry, uint32_t header_bytes,
 					 struct container_form *form, struct container_part *part)
 {
 	struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD), scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
 	struct devcode_view payload;
-	struct jw_error why = {0};
 	int result = 0;
 
-	if (!devcode_payload(&why, container, entry, &scratch, &payload))
+	if (!devcode_payload(NULL, container, entry, &scratch, &payload))
 		result = write_packed_entry(err, part->bytes, header_bytes, payload, &packed);
-	else {
-	}
 	buf_free(&scratch);
 	if (!result && packed.size && packed.size < part->size_bytes) {
 		form->size_bytes = form->size_bytes - part->size_bytes + packed.size;
@@ -40,24 +37,6 @@ static int pack_part(struct jw_error *err, const struct devcode_container *conta
 	}
 	buf_free(&packed);
 	return result;
-}
-
-static int add_cubins(struct jw_error *err, const struct write_cubin *cubins, size_t cubin_count,
-					  struct container_form *form)
-{
-	for (size_t i = 0; i < cubin_count; i++) {
-		struct write_cubin cubin = cubins[i];
-		struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD);
-
-		cubin.compression = DEVCODE_LZ4;
-		if (write_cubin_entry(err, &cubin, &packed)) {
-			buf_free(&packed);
-			return -1;
-		}
-		form->parts[form->count++] = (struct container_part){packed.data, packed.size, packed};
-		form->size_bytes += packed.size;
-	}
-	return 0;
 }
 
 /* The old entries as they are, the new ones, and then packed what can be, while there is no room.
@@ -78,8 +57,18 @@ static int make_form(struct jw_error *err, const struct devcode_container *conta
 														   .size_bytes = (size_t)(walk.at - at)};
 	}
 	form->size_bytes = walk.at;
-	if (add_cubins(err, cubins, cubin_count, form))
-		return -1;
+	for (size_t i = 0; i < cubin_count; i++) {
+		struct write_cubin cubin = cubins[i];
+		struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+
+		cubin.compression = DEVCODE_LZ4;
+		if (write_cubin_entry(err, &cubin, &packed)) {
+			buf_free(&packed);
+			return -1;
+		}
+		form->parts[form->count++] = (struct container_part){packed.data, packed.size, packed};
+		form->size_bytes += packed.size;
+	}
 	for (size_t i = 0; i < container->entry_count && form->size_bytes > container->size_bytes; i++)
 		if (may_pack(&container->entries[i]) && pack_part(err, container, &container->entries[i],
 														  header_bytes[i], form, &form->parts[i]))
@@ -96,9 +85,7 @@ int container_edit(struct jw_error *err, const struct devcode_container *contain
 	const size_t most = container->entry_count + cubin_count;
 	struct container_form form = {.parts = mem_array(most, sizeof *form.parts)};
 	uint32_t *header_bytes = mem_array(most, sizeof *header_bytes);
-	int result = form.parts && header_bytes
-					 ? make_form(err, container, cubins, cubin_count, header_bytes, &form)
-					 : -1;
+	int result = make_form(err, container, cubins, cubin_count, header_bytes, &form);
 
 	mem_free(header_bytes);
 	if (result)

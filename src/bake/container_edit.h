@@ -20,7 +20,7 @@ struct container_form {
 
 /* The entries of a sound container of a fat binary, with all of its bytes, in order, and the
  * cubins: all of them, and each raw entry packed, until they have room. The caller frees *ret_form.
- * -1: out of memory, or the container is damaged (JW_ERR_FORMAT). */
+ * JW_ERR_FORMAT: the container is damaged. */
 int container_edit(struct jw_error *err, const struct devcode_container *container,
 				   const struct write_cubin *cubins, size_t cubin_count,
 				   struct container_form *ret_form);

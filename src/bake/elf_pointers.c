@@ -1,4 +1,4 @@
-#include "bake/growing.h"
+#include "bake/elf_pointers.h"
 
 #include "base/cursor.h"
 #include "base/mem.h"
@@ -47,8 +47,6 @@ static const struct loader_table {
 };
 enum { LEAST_TABLE = 24 };
 
-/* ---- places */
-
 static bool find_offset(const struct elf_view *view, uint64_t address, uint64_t size_bytes,
 						uint64_t *ret_offset)
 {
@@ -78,8 +76,6 @@ bool elf_view_address(const struct elf_view *view, uint64_t offset, uint64_t siz
 	}
 	return false;
 }
-
-/* ---- the dynamic section */
 
 struct dynamic_tags {
 	const uint8_t *bytes;
@@ -128,8 +124,6 @@ static bool find_dynamic(const struct elf_view *view, struct dynamic_tags *ret_t
 	}
 	return false;
 }
-
-/* ---- opening */
 
 static int read_segments(struct jw_error *err, struct elf_view *view)
 {
@@ -193,8 +187,6 @@ void elf_view_free(struct elf_view *view)
 	room_pointers_free(&view->pointers);
 	*view = (struct elf_view){0};
 }
-
-/* ---- pointers */
 
 /* A loader wants segments by address; what they have together bounds how many pointers there can
  * be. */

@@ -1,6 +1,6 @@
 /* A longer copy of a program or library: containers without room get another place, which their
- * wrappers point to. The new places are behind the file's content: elf_grow.c. A
- * container's former room is free for others. */
+ * wrappers point to. The new places are behind the file's content. A container's
+ * former room is free for others. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,9 +8,19 @@
 #include <stdint.h>
 
 #include "bake/baked_copy.h"
-#include "bake/room_pointers.h"
+#include "bake/elf_pointers.h"
 
-struct grow;
+struct grow {
+	const struct os_map *map;
+	struct elf_view elf;
+	uint64_t align;              /* of addresses of what is new */
+	uint64_t start, end;         /* of what is new, in the file */
+	uint64_t delta;              /* its address, less its place in the file */
+	struct container_room *free; /* former rooms; the last one may still become larger */
+	size_t free_count, free_capacity;
+	size_t moved;
+	uint64_t first_moved; /* where it was */
+};
 
 /* JW_ERR_FORMAT if a container overlaps what the loader reads: rewriting it would break the file.
  * 0 too for what is no program or library. `rooms`: of all containers, by offset. */

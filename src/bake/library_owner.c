@@ -10,8 +10,6 @@
 #include "os/file.h"
 #include "os/process.h"
 
-/* ---- NVIDIA */
-
 /* Files of a toolkit are recognised by their names. */
 static bool is_named_by_nvidia(const char *package, const char *path)
 {
@@ -61,15 +59,16 @@ static int is_licensed_by_nvidia(struct jw_error *err, const char *library, bool
 	struct jw_error why = {0};
 	struct buf text = {0};
 	char *path;
-	int result;
+	int result = 0;
 
 	if (package_row_find(err, library, &row))
 		return -1;
-	path = row.folder ? os_join(row.folder, "METADATA") : NULL;
-	result = row.folder && !path ? -1 : 0;
-	if (path && os_read_file(&why, path, METADATA_MOST_BYTES, &text))
+	if (!row.folder)
+		return 0;
+	path = os_join(row.folder, "METADATA");
+	if (os_read_file(&why, path, METADATA_MOST_BYTES, &text))
 		result = os_holds_nothing(err, path, &why);
-	else if (path)
+	else
 		*ret_is = library_owner_is_nvidia(&text);
 	buf_free(&text);
 	mem_free(path);
@@ -99,7 +98,7 @@ static int refuse_windows(struct jw_error *err, const char *path)
 		result = error_set(err, JW_ERR_UNSUPPORTED,
 						   "a Windows library, which bake does not change: “jitwarm prime” fills "
 						   "the cache there");
-	return result ? -1 : 0;
+	return result;
 }
 
 int library_allows_package(struct jw_error *err, const char *package, bool nvidia)
@@ -118,11 +117,16 @@ int library_allows_member(struct jw_error *err, const char *package, bool nvidia
 int library_allows_copy(struct jw_error *err, const struct jw_found_file *file, bool any_owner)
 {
 	bool nvidia = !any_owner && is_named_by_nvidia(file->package, file->path);
-	char *real = NULL;
-	int failed = 0;
+	char *real;
+	int result;
 
-	if (!nvidia && !any_owner)
-		failed = os_real_path(err, file->path, &real) || is_licensed_by_nvidia(err, real, &nvidia);
-	mem_free(real);
-	return failed || (nvidia && refuse_nvidia(err)) || refuse_windows(err, file->path) ? -1 : 0;
+	if (!nvidia && !any_owner) {
+		if (os_real_path(err, file->path, &real))
+			return -1;
+		result = is_licensed_by_nvidia(err, real, &nvidia);
+		mem_free(real);
+		if (result)
+			return -1;
+	}
+	return nvidia ? refuse_nvidia(err) : refuse_windows(err, file->path);
 }

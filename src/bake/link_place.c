@@ -18,8 +18,8 @@
 #include "os/file.h"
 #include "plan/verdict.h"
 
-/* ---- what the CUDA runtime links at each start, linked once. Source: docs/fatbin.md, "Who links,
- * and when". The driver does it in a worker; for another machine, nvJitLink. */
+/* What the CUDA runtime links at each start, linked once. Source: docs/fatbin.md, "Who links, and
+ * when". The driver does it in a worker; for another machine, nvJitLink. */
 
 /* The objects of one linked container, for one GPU. */
 struct linking {
@@ -51,25 +51,25 @@ static int note_object_compiler(struct jw_error *err, const struct buf *object,
 	struct container_walk walk = {0};
 	struct devcode_entry *entries;
 	struct devcode_view cubin;
-	int failed = 0;
+	int result = 0;
 
 	if (container_check(&walk, object->data, object->size, object->size) != CONTAINER_SOUND)
 		return error_set(err, JW_ERR_FORMAT, "an object is not a sound container");
 	entries = mem_array(walk.entries, sizeof *entries);
 	container_entries(object->data, object->size, 0, entries, walk.entries);
-	for (size_t i = 0; !failed && i < walk.entries; i++) {
+	for (size_t i = 0; !result && i < walk.entries; i++) {
 		uint32_t cuda;
 
 		if (entries[i].kind != DEVCODE_KIND_CUBIN ||
 			gpu_sass_fit(entries[i].target, device) == GPU_FIT_NONE)
 			continue;
-		failed = devcode_payload(err, &container, &entries[i], &scratch, &cubin);
-		cuda = failed ? 0 : cubin_compiler(cubin, device.sm);
+		result = devcode_payload(err, &container, &entries[i], &scratch, &cubin);
+		cuda = result ? 0 : cubin_compiler(cubin, device.sm);
 		*compiler = cuda > *compiler ? cuda : *compiler;
 	}
 	buf_free(&scratch);
 	mem_free(entries);
-	return failed;
+	return result;
 }
 
 /* A container of the object's machine code alone. */
@@ -95,15 +95,11 @@ static int add_object(struct jw_error *err, const struct linking *linking,
 {
 	struct baking *baking = linking->baking;
 	struct devcode_view cubin;
-	bool is_there;
 	size_t entry;
 
-	if (baking_open(baking, place, &is_there))
-		return -1;
-	if (!is_there)
+	if (!baking_open(baking, place))
 		return error_set(err, JW_ERR_UNSUPPORTED, "the file is packed: unpack it first");
-	if (baking_find_ptx(baking, place, linking->target, &entry))
-		return -1;
+	entry = baking_find_ptx(baking, place, linking->target);
 	if (entry == SIZE_MAX)
 		return buf_append(err, out, baking->container.bytes, (size_t)baking->container.size_bytes);
 	if (baking_find_cubin(err, baking, linking->target, entry, true, &cubin))
@@ -133,45 +129,45 @@ static int write_objects(struct jw_error *err, const struct linking *linking, co
 	struct buf object = BUF_MAX(DEVCODE_MOST_PAYLOAD);
 	struct os_file *file;
 	uint64_t at = 0;
-	int failed = 0;
+	int result = 0;
 
 	if (os_file_open(err, path, OS_OPEN_CREATE, &file))
 		return -1;
-	for (size_t i = 0; !failed && i < (linking->empty ? 1 : baking->object_count); i++) {
+	for (size_t i = 0; !result && i < (linking->empty ? 1 : baking->object_count); i++) {
 		const struct bake_place *place =
 			linking->empty ? NULL : &baking->places.items[baking->objects[i]];
 
 		if (place && baking->links[i] != linking->linked)
 			continue;
 		buf_clear(&object);
-		failed = place ? add_object(err, linking, place, &object) : add_empty_object(err, &object);
+		result = place ? add_object(err, linking, place, &object) : add_empty_object(err, &object);
 		if (place)
 			os_map_forget(&baking->map, (size_t)place->offset, (size_t)place->size_bytes);
-		if (!failed && at + object.size > MOST_INPUTS)
-			failed = error_set(err, JW_ERR_LIMIT, "more than 2 GB to link");
-		if (!failed)
-			failed = note_object_compiler(err, &object, linking->device, compiler) ||
+		if (!result && at + object.size > MOST_INPUTS)
+			result = error_set(err, JW_ERR_LIMIT, "more than 2 GB to link");
+		if (!result)
+			result = note_object_compiler(err, &object, linking->device, compiler) ||
 					 os_file_write(err, file, at, object.data, object.size);
 		at += object.size;
 	}
 	os_file_close(file);
 	buf_free(&object);
 	*ret_bytes = at;
-	return failed;
+	return result;
 }
 
 static int ask_driver(struct jw_error *err, const struct linking *linking,
 					  const struct protocol_job *what)
 {
 	struct protocol_answer *answer = mem_alloc(sizeof *answer);
-	int failed =
+	int result =
 		linker_ask_driver(err, linking->linker, linking->system, linking->cancel, what, answer);
 
-	if (!failed && (answer->result || answer->no_context))
-		failed = error_set(err, JW_ERR_DRIVER, "the driver does not link its objects: %s%s%s",
+	if (!result && (answer->result || answer->no_context))
+		result = error_set(err, JW_ERR_DRIVER, "the driver does not link its objects: %s%s%s",
 						   answer->error, *answer->log ? ": " : "", answer->log);
 	mem_free(answer);
-	return failed;
+	return result;
 }
 
 static int ask_linker(struct jw_error *err, const struct linking *linking, const char *library,
@@ -185,15 +181,15 @@ static int ask_linker(struct jw_error *err, const struct linking *linking, const
 	/* As the objects were compiled */
 	const struct jw_target target =
 		gpu_jit_target(linking->device, linking->system->driver.version.cuda);
-	int failed;
+	int result;
 
-	failed = linker_ask(err, library, target, folder, ask, NULL, answer);
-	if (!failed && answer->result)
-		failed = error_set(err, JW_ERR_DRIVER, "%s does not link its objects: %s%s%.*s", library,
+	result = linker_ask(err, library, target, folder, ask, NULL, answer);
+	if (!result && answer->result)
+		result = error_set(err, JW_ERR_DRIVER, "%s does not link its objects: %s%s%.*s", library,
 						   answer->error, *answer->log ? ": " : "", (int)strcspn(answer->log, "\n"),
 						   answer->log);
 	mem_free(answer);
-	return failed;
+	return result;
 }
 
 static int say_no_linker(struct jw_error *err, const struct linking *linking, uint32_t least,
@@ -252,9 +248,9 @@ static int link_in(struct jw_error *err, const struct linking *linking, const ch
 	struct protocol_job what = {.device = gpu ? gpu->ordinal : 0, .form = CACHE_KEY_LINK};
 	char *in = os_join(folder, "link.fatbin"), *out = os_join(folder, "link.cubin");
 	uint32_t compiler = 0;
-	int failed = -1;
+	int result = -1;
 
-	if (!in || !out || write_objects(err, linking, in, &what.size_bytes, &compiler))
+	if (write_objects(err, linking, in, &what.size_bytes, &compiler))
 		goto done;
 	if (strlen(in) >= sizeof what.path || strlen(out) >= sizeof what.output) {
 		error_set(err, JW_ERR_LIMIT, "%s: too long a path", folder);
@@ -265,15 +261,13 @@ static int link_in(struct jw_error *err, const struct linking *linking, const ch
 	if (gpu ? ask_driver(err, linking, &what) : try_linkers(err, linking, folder, &what, compiler))
 		goto done;
 	buf_free(cubin);
-	failed = os_read_file(err, out, DEVCODE_MOST_PAYLOAD, cubin);
+	result = os_read_file(err, out, DEVCODE_MOST_PAYLOAD, cubin);
 done:
-	if (in)
-		(void)os_remove(NULL, in);
-	if (out)
-		(void)os_remove(NULL, out);
+	(void)os_remove(NULL, in);
+	(void)os_remove(NULL, out);
 	mem_free(in);
 	mem_free(out);
-	return failed;
+	return result;
 }
 
 /* What a program can ask the linked container for, by its code for its newest other GPU. Without
@@ -286,7 +280,7 @@ static int linked_model(struct jw_error *err, const struct devcode_container *co
 	struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
 	const struct devcode_entry *model = NULL;
 	struct devcode_view cubin;
-	int failed;
+	int result;
 
 	for (size_t i = 0; i < container->entry_count; i++) {
 		const struct devcode_entry *entry = &container->entries[i];
@@ -297,11 +291,11 @@ static int linked_model(struct jw_error *err, const struct devcode_container *co
 	*ret_model = (struct cubin_symbols){.any = true};
 	if (!model)
 		return 0;
-	failed = devcode_payload(err, container, model, &scratch, &cubin);
-	if (!failed && cubin.size)
-		failed = cubin_symbols_read(err, cubin, ret_model);
+	result = devcode_payload(err, container, model, &scratch, &cubin);
+	if (!result && cubin.size)
+		result = cubin_symbols_read(err, cubin, ret_model);
 	buf_free(&scratch);
-	return failed;
+	return result;
 }
 
 /* Whether `cubin` can take its place in the linked container: it is machine code for the GPU,
@@ -311,7 +305,7 @@ static int linked_check(struct jw_error *err, struct devcode_view cubin, struct 
 {
 	struct cubin_symbols symbols;
 	struct cubin_header header;
-	int failed;
+	int result;
 
 	if (cubin_read(err, cubin.data, cubin.size, &header))
 		return -1;
@@ -319,16 +313,14 @@ static int linked_check(struct jw_error *err, struct devcode_view cubin, struct 
 		return error_set(err, JW_ERR_FORMAT, "the linked code is not for the GPU");
 	if (cubin_symbols_read(err, cubin, &symbols))
 		return -1;
-	failed =
+	result =
 		cubin_symbols_hold(&symbols, model)
 			? 0
 			: error_set(err, JW_ERR_FORMAT,
 						"the linked code lacks kernels that the library has for its other GPUs");
 	cubin_symbols_free(&symbols);
-	return failed;
+	return result;
 }
-
-/* ---- the linked containers of one library */
 
 bool link_place_is_unlinked(const struct baking *baking, size_t target)
 {
@@ -346,8 +338,6 @@ int link_place_read(struct baking *baking)
 
 	baking->objects = mem_array(places->count, sizeof *baking->objects);
 	baking->links = mem_array(places->count, sizeof *baking->links);
-	if (!baking->links)
-		return -1;
 	for (size_t i = 0; i < places->count; i++) {
 		linked += places->items[i].linked;
 		if (places->items[i].role == DEVCODE_RELOCATABLE)
@@ -408,11 +398,8 @@ int link_place_add(struct jw_error *err, struct baking *baking, const struct bak
 	struct jw_error why = {0};
 	struct cubin_symbols model = {0};
 	struct devcode_view view;
-	bool is_there;
 
-	if (baking_open(baking, place, &is_there))
-		return -1;
-	if (!is_there || !link_place_is_unlinked(baking, target))
+	if (!baking_open(baking, place) || !link_place_is_unlinked(baking, target))
 		return 0;
 	file->modules++;
 	if (!baking->job->output)
@@ -422,9 +409,9 @@ int link_place_add(struct jw_error *err, struct baking *baking, const struct bak
 		goto refused;
 	/* It may be as large as all others together. */
 	os_map_forget(&baking->map, (size_t)place->offset, (size_t)place->size_bytes);
-	if (link_objects(&why, baking, target, linked, !model.any, cubin) ||
-		baking_open(baking, place, &is_there))
+	if (link_objects(&why, baking, target, linked, !model.any, cubin))
 		goto refused;
+	(void)baking_open(baking, place);
 	view = (struct devcode_view){cubin->data, cubin->size};
 	if (linked_check(&why, view, device, &model))
 		goto refused;

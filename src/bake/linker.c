@@ -36,44 +36,32 @@ static const struct library_kind linker_kind = {
 	.folders = linker_folders,
 };
 
-/* ---- one library */
-
-static cJSON *task_of_linker(const char *library, struct jw_target target)
-{
-	char name[JW_TARGET_TEXT];
-	cJSON *object = cJSON_CreateObject();
-
-	if (cJSON_AddStringToObject(object, "compiler", "nvjitlink") &&
-		cJSON_AddStringToObject(object, "library", library) &&
-		cJSON_AddStringToObject(object, "target", jw_target_sm(name, target)))
-		return object;
-	cJSON_Delete(object);
-	return NULL;
-}
-
 int linker_ask(struct jw_error *err, const char *library, struct jw_target target,
 			   const char *folder, struct driver_query ask, uint32_t *ret_cuda,
 			   struct protocol_answer *ret_answer)
 {
 	struct protocol_hello *hello = mem_alloc(sizeof *hello);
-	char *task = NULL;
-	int failed = -1;
+	cJSON *object = cJSON_CreateObject();
+	char name[JW_TARGET_TEXT], *task = NULL;
+	int result;
 
-	if (!task_write(err, folder, task_of_linker(library, target), &task)) {
+	(void)cJSON_AddStringToObject(object, "compiler", "nvjitlink");
+	(void)cJSON_AddStringToObject(object, "library", library);
+	(void)cJSON_AddStringToObject(object, "target", jw_target_sm(name, target));
+	result = task_write(err, folder, object, &task);
+	if (!result) {
 		ask.task = task;
 		ask.cache_dir = folder;
-		failed = driver_query(err, &ask, hello, ret_answer);
+		result = driver_query(err, &ask, hello, ret_answer);
 	}
-	if (!failed && hello->result)
-		failed = error_set(err, JW_ERR_UNSUPPORTED, "%s", hello->error);
-	if (!failed && ret_cuda)
+	if (!result && hello->result)
+		result = error_set(err, JW_ERR_UNSUPPORTED, "%s", hello->error);
+	if (!result && ret_cuda)
 		*ret_cuda = hello->cuda;
 	mem_free(task);
 	mem_free(hello);
-	return failed;
+	return result;
 }
-
-/* ---- which there are */
 
 struct linker_look {
 	struct linker *linker;
@@ -109,17 +97,17 @@ static int try_library(struct jw_error *err, struct linker_look *look, char *pat
 	struct jw_error why = {0};
 	char *real = NULL;
 	uint32_t cuda = 0;
-	int failed = os_real_path(&why, path, &real);
+	int result = os_real_path(&why, path, &real);
 	bool names;
 
 	mem_free(path);
-	if (failed || is_known_linker(linker, real) || linker->count == LINKER_MOST) {
+	if (result || is_known_linker(linker, real) || linker->count == LINKER_MOST) {
 		mem_free(real);
 		return 0;
 	}
-	failed =
+	result =
 		linker_ask(&why, real, look->system->gpus[0].target, look->folder.path, ask, &cuda, NULL);
-	if (!failed) {
+	if (!result) {
 		add_library(linker, real, cuda);
 		return 0;
 	}
@@ -144,36 +132,36 @@ static int look_in_store(struct jw_error *err, struct linker_look *look)
 {
 	struct os_names names;
 	char *store = NULL;
-	int failed = 0;
+	int result = 0;
 
 	if (compiler_fetch_store(NULL, &store))
 		return 0;
 	if (!os_list(NULL, store, &names)) {
-		for (size_t i = 0; !failed && i < names.count; i++)
+		for (size_t i = 0; !result && i < names.count; i++)
 			if (names.kinds[i] == OS_DIRECTORY && *names.items[i] != '.')
-				failed = try_below(err, look, os_join(store, names.items[i]));
+				result = try_below(err, look, os_join(store, names.items[i]));
 		os_names_free(&names);
 	}
 	mem_free(store);
-	return failed;
+	return result;
 }
 
 static int look_everywhere(struct jw_error *err, struct linker_look *look)
 {
 	static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
 	const uint32_t last = look->linker->most ? look->linker->most : gpu_newest_cuda();
-	int failed = look_in_store(err, look);
+	int result = look_in_store(err, look);
 	char *path;
 
-	for (size_t i = 0; !failed && linker_packages[i]; i++)
+	for (size_t i = 0; !result && linker_packages[i]; i++)
 		if (library_kind_of_package(NULL, &linker_kind, linker_packages[i], &path))
-			failed = try_library(err, look, path);
-	for (size_t i = 0; !failed && i < sizeof variables / sizeof *variables; i++)
+			result = try_library(err, look, path);
+	for (size_t i = 0; !result && i < sizeof variables / sizeof *variables; i++)
 		if (library_kind_of_variable(&linker_kind, variables[i], &path))
-			failed = try_library(err, look, path);
-	for (uint32_t cuda = NVJITLINK_FIRST_CUDA; !failed && cuda <= last; cuda += 10)
-		failed = try_below(err, look, os_cuda_toolkit(cuda / 1000, cuda % 1000 / 10));
-	return failed ? failed : try_below(err, look, os_cuda_toolkit(0, 0));
+			result = try_library(err, look, path);
+	for (uint32_t cuda = NVJITLINK_FIRST_CUDA; !result && cuda <= last; cuda += 10)
+		result = try_below(err, look, os_cuda_toolkit(cuda / 1000, cuda % 1000 / 10));
+	return result ? result : try_below(err, look, os_cuda_toolkit(0, 0));
 }
 
 int linker_named(struct jw_error *err, const char *name)
@@ -191,7 +179,7 @@ int linker_look(struct jw_error *err, struct linker *linker, const struct jw_sys
 {
 	struct linker_look look = {.linker = linker, .system = system, .cancel = cancel};
 	char *path = NULL;
-	int failed;
+	int result;
 
 	if (linker->looked)
 		return linker->named && !linker->count ? error_copy(err, &linker->why) : 0;
@@ -199,15 +187,15 @@ int linker_look(struct jw_error *err, struct linker *linker, const struct jw_sys
 		return -1;
 	linker->looked = true;
 	if (!linker->named)
-		failed = look_everywhere(err, &look);
+		result = look_everywhere(err, &look);
 	else if (library_kind_named(&linker->why, &linker_kind, linker->named, &path))
-		failed = 0;
+		result = 0;
 	else
-		failed = try_library(err, &look, path);
+		result = try_library(err, &look, path);
 	run_folder_remove(&look.folder);
-	if (!failed && linker->named && !linker->count)
-		failed = error_copy(err, &linker->why);
-	return failed;
+	if (!result && linker->named && !linker->count)
+		result = error_copy(err, &linker->why);
+	return result;
 }
 
 int linker_fetch(struct jw_error *err, struct linker *linker, uint32_t least, uint32_t most,
@@ -229,8 +217,6 @@ int linker_fetch(struct jw_error *err, struct linker *linker, uint32_t least, ui
 	return linker_look(err, linker, system, cancel);
 }
 
-/* ---- the driver */
-
 int linker_folder(struct jw_error *err, struct linker *linker, const struct jw_system *system,
 				  const char **ret_folder)
 {
@@ -246,20 +232,20 @@ static int open_driver(struct jw_error *err, struct linker *linker, const struct
 		.worker = system->worker, .limit_s = LINKER_LIMIT_S, .cancel = &linker->cancel};
 	struct protocol_hello *hello = mem_alloc(sizeof *hello);
 	const char *folder;
-	int failed = linker_folder(err, linker, system, &folder);
+	int result = linker_folder(err, linker, system, &folder);
 
-	if (!failed && !linker->cache_dir)
+	if (!result && !linker->cache_dir)
 		linker->cache_dir = os_join(folder, "link-cache");
-	if (!failed && (!linker->cache_dir || os_make_dirs(err, linker->cache_dir, 0700)))
-		failed = -1;
+	if (!result)
+		result = os_make_dirs(err, linker->cache_dir, 0700);
 	ask.cache_dir = linker->cache_dir;
-	if (!failed)
-		failed = driver_session_open(err, &ask, &linker->driver, hello);
-	if (!failed && hello->result)
-		failed = error_set(err, JW_ERR_DRIVER, "the driver does not link its objects: %s%s%s",
+	if (!result)
+		result = driver_session_open(err, &ask, &linker->driver, hello);
+	if (!result && hello->result)
+		result = error_set(err, JW_ERR_DRIVER, "the driver does not link its objects: %s%s%s",
 						   hello->error, "", "");
 	mem_free(hello);
-	return failed;
+	return result;
 }
 
 static void close_driver(struct linker *linker)
@@ -272,7 +258,7 @@ int linker_ask_driver(struct jw_error *err, struct linker *linker, const struct 
 					  const struct jw_cancel *cancel, const struct protocol_job *what,
 					  struct protocol_answer *ret_answer)
 {
-	int failed = 0;
+	int result = 0;
 
 	linker->cancel = *cancel;
 	if (linker->driver && !driver_session_alive(linker->driver))
@@ -280,12 +266,12 @@ int linker_ask_driver(struct jw_error *err, struct linker *linker, const struct 
 	if (linker->driver)
 		driver_session_renew(linker->driver);
 	else
-		failed = open_driver(err, linker, system);
-	if (!failed)
-		failed = driver_session_ask(err, linker->driver, what, ret_answer);
-	if (failed)
+		result = open_driver(err, linker, system);
+	if (!result)
+		result = driver_session_ask(err, linker->driver, what, ret_answer);
+	if (result)
 		close_driver(linker);
-	return failed;
+	return result;
 }
 
 void linker_free(struct linker *linker)

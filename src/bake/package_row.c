@@ -36,25 +36,25 @@ static bool is_recorded_path(const char *a, const char *b)
 }
 
 /* Whether the row's path, relative to `base`, is the library. */
-static void row_names(const char *base, const char *row, size_t length, const char *library,
-					  bool *ret_names)
+static bool row_names(const char *base, const char *row, size_t length, const char *library)
 {
 	struct cursor cursor = cursor_of(row, length);
 	struct buf name = BUF_MAX(RECORD_MOST_PATH + 1);
-	struct jw_error why = {0};
 	char *path = NULL;
+	bool names;
 
-	*ret_names = false;
-	if (!buf_reserve(&why, &name, RECORD_MOST_PATH) && wheel_record_next(&cursor, &name) &&
-		(path = wheel_record_resolve(&why, base, base, buf_text(&name))))
-		*ret_names = is_recorded_path(path, library);
+	(void)buf_reserve(NULL, &name, RECORD_MOST_PATH);
+	names = wheel_record_next(&cursor, &name) &&
+			(path = wheel_record_resolve(NULL, base, base, buf_text(&name))) &&
+			is_recorded_path(path, library);
 	mem_free(path);
 	buf_free(&name);
+	return names;
 }
 
-/* Only a row with the library's own name in it is taken apart; quotes may split the name. */
-static int find_in_record(const char *base, const struct buf *text, const char *library,
-						  char **ret_row)
+/* NULL: it has none. Only a row with the library's own name in it is taken apart; quotes may split
+ * the name. */
+static char *find_in_record(const char *base, const struct buf *text, const char *library)
 {
 	const char *name = os_base_name(library);
 	struct package_line record_line;
@@ -62,41 +62,16 @@ static int find_in_record(const char *base, const struct buf *text, const char *
 
 	while (package_row_next(text, &at, &record_line)) {
 		const size_t bare = record_line.bare;
-		const bool has_fields = memchr(record_line.text, ',', bare) != NULL;
-		char *line = has_fields ? mem_string_n(record_line.text, bare) : NULL;
-		bool names = false;
-		int failed = has_fields && !line ? -1 : 0;
+		char *line;
 
-		if (line && (*line == '"' || strstr(line, name)))
-			row_names(base, line, bare, library, &names);
-		if (names) {
-			*ret_row = line;
-			return 0;
-		}
+		if (!memchr(record_line.text, ',', bare))
+			continue;
+		line = mem_string_n(record_line.text, bare);
+		if ((*line == '"' || strstr(line, name)) && row_names(base, line, bare, library))
+			return line;
 		mem_free(line);
-		if (failed)
-			return -1;
 	}
-	return 0;
-}
-
-static int look_into_package(struct jw_error *err, const char *base, const char *name,
-							 const char *library, struct package_row *row)
-{
-	struct buf text = {0};
-	struct jw_error why = {0};
-	int result = -1;
-
-	row->folder = os_join(base, name);
-	row->record = row->folder ? os_join(row->folder, "RECORD") : NULL;
-	if (row->record)
-		result = os_read_file(&why, row->record, RECORD_MOST_BYTES, &text)
-					 ? os_holds_nothing(err, row->record, &why)
-					 : find_in_record(base, &text, library, &row->row);
-	buf_free(&text);
-	if (!row->row)
-		package_row_free(row);
-	return result;
+	return NULL;
 }
 
 static int look_into_folder(struct jw_error *err, const char *base, const char *library,
@@ -108,9 +83,21 @@ static int look_into_folder(struct jw_error *err, const char *base, const char *
 
 	if (os_list(&why, base, &names))
 		return os_holds_nothing(err, base, &why);
-	for (size_t i = 0; !result && !row->row && i < names.count; i++)
-		if (names.kinds[i] == OS_DIRECTORY && text_ends(names.items[i], ".dist-info"))
-			result = look_into_package(err, base, names.items[i], library, row);
+	for (size_t i = 0; !result && !row->row && i < names.count; i++) {
+		struct buf text = {0};
+
+		if (names.kinds[i] != OS_DIRECTORY || !text_ends(names.items[i], ".dist-info"))
+			continue;
+		row->folder = os_join(base, names.items[i]);
+		row->record = os_join(row->folder, "RECORD");
+		if (os_read_file(&why, row->record, RECORD_MOST_BYTES, &text))
+			result = os_holds_nothing(err, row->record, &why);
+		else
+			row->row = find_in_record(base, &text, library);
+		buf_free(&text);
+		if (!row->row)
+			package_row_free(row);
+	}
 	os_names_free(&names);
 	return result;
 }
@@ -119,22 +106,19 @@ int package_row_find(struct jw_error *err, const char *library, struct package_r
 {
 	struct package_row row = {0};
 	char *base = os_dir_name(library);
-	int result = base ? 0 : -1;
+	bool top = false;
+	int result = 0;
 
-	for (int level = 0; !result && !row.row && level < MOST_LEVELS; level++) {
+	for (int level = 0; !result && !row.row && !top && level < MOST_LEVELS; level++) {
 		char *above = os_dir_name(base);
-		const bool top = above && !strcmp(above, base);
 
-		result = above ? look_into_folder(err, base, library, &row) : -1;
+		top = !strcmp(above, base);
+		result = look_into_folder(err, base, library, &row);
 		mem_free(base);
 		base = above;
-		if (top)
-			break;
 	}
 	mem_free(base);
-	if (result)
-		package_row_free(&row);
-	else
+	if (!result)
 		*ret_row = row;
 	return result;
 }
@@ -146,8 +130,6 @@ void package_row_free(struct package_row *row)
 	mem_free(row->row);
 	*row = (struct package_row){0};
 }
-
-/* ---- its hash */
 
 static void hash_text(char text[HASH_CHARACTERS], const uint8_t hash[32])
 {

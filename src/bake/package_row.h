@@ -22,7 +22,7 @@ struct package_line {
 };
 bool package_row_next(const struct buf *record, size_t *at, struct package_line *ret_line);
 
-/* Looks in the folders above `library`, which has no links. -1: out of memory. */
+/* Looks in the folders above `library`, which has no links. -1: one of them cannot be read. */
 int package_row_find(struct jw_error *err, const char *library, struct package_row *ret_row);
 void package_row_free(struct package_row *row);
 

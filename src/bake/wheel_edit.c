@@ -11,8 +11,6 @@
 
 enum { MOST_VERSION = 512, MOST_VERSION_TEXT = 2048 };
 
-/* ---- the version */
-
 static const char own_label[] = "jitwarm";
 
 static bool is_label_character(char c)
@@ -76,28 +74,12 @@ static bool is_public_version(const char *version, size_t length)
 	return true;
 }
 
-static int append_gpus(struct jw_error *err, struct buf *text, const char *label,
-					   const struct jw_target *gpus, size_t gpu_count)
-{
-	for (size_t i = 0; i < gpu_count; i++) {
-		char part[JW_TARGET_TEXT];
-		char *blank = strchr(jw_target_sm(part, gpus[i]), '_');
-
-		if (blank)
-			memmove(blank, blank + 1, strlen(blank));
-		if ((!has_part(label, own_label) || !has_part(label, part)) &&
-			buf_printf(err, text, ".%s", part))
-			return -1;
-	}
-	return 0;
-}
-
 char *wheel_edit_version(struct jw_error *err, const char *version, const struct jw_target *gpus,
 						 size_t gpu_count)
 {
 	const char *plus = strchr(version, '+');
 	const size_t length = plus ? (size_t)(plus - version) : strlen(version);
-	struct buf text = BUF_MAX(MOST_VERSION_TEXT);
+	struct buf text = BUF_MAX(MOST_VERSION_TEXT); /* enough for any version and the GPUs */
 	char label[MOST_VERSION] = "";
 
 	if (length >= MOST_VERSION || !is_public_version(version, length) ||
@@ -105,17 +87,20 @@ char *wheel_edit_version(struct jw_error *err, const char *version, const struct
 		error_set(err, JW_ERR_FORMAT, "its version “%.100s” cannot get a label (PEP 440)", version);
 		return NULL;
 	}
-	if (buf_printf(err, &text, "%.*s+%s", (int)length, version, label) ||
-		(!has_part(label, own_label) &&
-		 buf_printf(err, &text, "%s%s", *label ? "." : "", own_label)) ||
-		append_gpus(err, &text, label, gpus, gpu_count)) {
-		buf_free(&text);
-		return NULL;
+	(void)buf_printf(NULL, &text, "%.*s+%s", (int)length, version, label);
+	if (!has_part(label, own_label))
+		(void)buf_printf(NULL, &text, "%s%s", *label ? "." : "", own_label);
+	for (size_t i = 0; i < gpu_count; i++) {
+		char part[JW_TARGET_TEXT];
+		char *blank = strchr(jw_target_sm(part, gpus[i]), '_');
+
+		if (blank)
+			memmove(blank, blank + 1, strlen(blank));
+		if (!has_part(label, own_label) || !has_part(label, part))
+			(void)buf_printf(NULL, &text, ".%s", part);
 	}
 	return (char *)text.data;
 }
-
-/* ---- names */
 
 /* `before`, the version as file names have it, and `after`. */
 static char *join_version(const char *before, size_t before_length, const char *version,
@@ -167,9 +152,9 @@ char *wheel_edit_file_name(struct jw_error *err, const char *name, const char *o
 		return NULL;
 	}
 	named = mem_string_n(dashes[0] + 1, (size_t)(after - dashes[0] - 1));
-	if (named && is_same_version(named, old_version))
+	if (is_same_version(named, old_version))
 		result = join_version(name, (size_t)(dashes[0] + 1 - name), version, after);
-	else if (named)
+	else
 		error_set(err, JW_ERR_FORMAT, "is called version “%.100s”, and its METADATA says “%.100s”",
 				  named, old_version);
 	mem_free(named);
@@ -188,8 +173,6 @@ char *wheel_edit_stem(struct jw_error *err, const char *stem, const char *old_ve
 	}
 	return join_version(stem, (size_t)(dash + 1 - stem), version, "");
 }
-
-/* ---- METADATA */
 
 /* The value of the field “Version” in the header, without blanks around it. */
 static int find_version(struct jw_error *err, const struct buf *metadata, size_t *ret_at,
@@ -239,48 +222,37 @@ int wheel_edit_metadata(struct jw_error *err, const struct buf *metadata, const 
 
 	if (find_version(err, metadata, &at, &length))
 		return -1;
-	return buf_append(err, ret_text, metadata->data, at) ||
-				   buf_append(err, ret_text, version, strlen(version)) ||
-				   buf_append(err, ret_text, metadata->data + at + length,
-							  metadata->size - at - length)
-			   ? -1
-			   : 0;
-}
-
-/* ---- RECORD */
-
-static int take_record_row(struct jw_error *err, const char *line, size_t bare, wheel_take_row take,
-						   void *context)
-{
-	struct cursor cursor = cursor_of(line, bare);
-	struct buf path = BUF_MAX(RECORD_MOST_PATH + 1);
-	char *row;
-	int result = -1;
-
-	if (!bare)
-		return 0;
-	row = mem_string_n(line, bare);
-	if (row && !buf_reserve(err, &path, bare < RECORD_MOST_PATH ? bare : RECORD_MOST_PATH)) {
-		if (!wheel_record_next(&cursor, &path))
-			(void)error_set(err, JW_ERR_FORMAT, "its RECORD has a row without a name");
-		else if (memchr(line, 0, bare))
-			(void)error_set(err, JW_ERR_FORMAT, "its RECORD is damaged at %.200s", row);
-		else
-			result = take(err, context, buf_text(&path), row);
-	}
-	mem_free(row);
-	buf_free(&path);
-	return result;
+	if (buf_append(err, ret_text, metadata->data, at) ||
+		buf_append(err, ret_text, version, strlen(version)))
+		return -1;
+	return buf_append(err, ret_text, metadata->data + at + length, metadata->size - at - length);
 }
 
 int wheel_record_rows(struct jw_error *err, const struct buf *record, wheel_take_row take,
 					  void *context)
 {
+	struct buf path = BUF_MAX(RECORD_MOST_PATH + 1);
 	struct package_line line;
 	size_t at = 0;
+	int result = 0;
 
-	while (package_row_next(record, &at, &line))
-		if (take_record_row(err, line.text, line.bare, take, context))
-			return -1;
-	return 0;
+	(void)buf_reserve(NULL, &path, RECORD_MOST_PATH);
+	while (!result && package_row_next(record, &at, &line)) {
+		struct cursor cursor = cursor_of(line.text, line.bare);
+		char *row;
+
+		if (!line.bare)
+			continue;
+		row = mem_string_n(line.text, line.bare);
+		buf_clear(&path);
+		if (!wheel_record_next(&cursor, &path))
+			result = error_set(err, JW_ERR_FORMAT, "its RECORD has a row without a name");
+		else if (memchr(line.text, 0, line.bare))
+			result = error_set(err, JW_ERR_FORMAT, "its RECORD is damaged at %.200s", row);
+		else
+			result = take(err, context, buf_text(&path), row);
+		mem_free(row);
+	}
+	buf_free(&path);
+	return result;
 }

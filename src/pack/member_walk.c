@@ -169,14 +169,14 @@ static void read_ahead(void *argument)
 	while ((step = next_step(ahead)) != DONE) {
 		size_t at = step == READ ? ahead->read : ahead->hashed++;
 		struct jw_error why = {0};
-		int failed;
+		int result;
 
 		ahead->other = step == HASH ? at : SIZE_MAX;
 		uv_mutex_unlock(&ahead->mutex);
-		failed = step == READ ? read_member_ahead(&why, ahead, at) : hash_member(&why, ahead, at);
+		result = step == READ ? read_member_ahead(&why, ahead, at) : hash_member(&why, ahead, at);
 		uv_mutex_lock(&ahead->mutex);
 		ahead->other = SIZE_MAX;
-		if (failed)
+		if (result)
 			note_failure(ahead, step == READ ? &ahead->failed : &ahead->wrong, &why);
 		else if (step == READ) {
 			ahead->read++;
@@ -214,12 +214,12 @@ static int verify_members(struct jw_error *err, struct ahead *ahead, size_t end)
 	while (!ahead->wrong && ahead->hashed < end) {
 		size_t at = ahead->hashed++;
 		struct jw_error why = {0};
-		int failed;
+		int result;
 
 		uv_mutex_unlock(&ahead->mutex);
-		failed = hash_member(&why, ahead, at);
+		result = hash_member(&why, ahead, at);
 		uv_mutex_lock(&ahead->mutex);
-		if (failed)
+		if (result)
 			note_failure(ahead, &ahead->wrong, &why);
 	}
 	while (ahead->other < end)

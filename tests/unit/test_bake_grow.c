@@ -4,7 +4,7 @@
 
 #include "../fuzz/fuzz_grow.h"
 /* Behind those that have parameters of its names */
-#include "bake/growing.h"
+#include "bake/grow.h"
 #include "folder.h"
 
 #ifdef _WIN32
