@@ -24,7 +24,6 @@ struct leaf {
 	struct stream_search search;
 };
 
-/* `origin.again_bytes` must not be NULL if the stream is not in memory. */
 void leaf_open(struct leaf *leaf, struct origin origin, enum kind kind, struct stream *stream);
 /* As code_next, but what cannot be read of it fails. */
 enum code_step leaf_next(struct jw_error *err, struct leaf *leaf, struct code_found *found);

@@ -4,7 +4,6 @@
 #include <archive_entry.h>
 #include <errno.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
@@ -42,7 +41,6 @@ struct layer {
 
 	/* LAYER_ZIP */
 	struct zip_directory directory;
-	const struct zip_member **members; /* in the file's order */
 	size_t next;
 	struct zip_reader *reader;
 
@@ -342,14 +340,6 @@ static bool is_plain_member(const struct zip_member *member)
 								   : made_by != MADE_BY_DOS || !(member->external & DOS_FOLDER);
 }
 
-static int compare_members(const void *a, const void *b)
-{
-	const uint64_t x = (*(const struct zip_member *const *)a)->data_offset,
-				   y = (*(const struct zip_member *const *)b)->data_offset;
-
-	return (x > y) - (x < y);
-}
-
 static bool open_plain_zip(struct layer *layer)
 {
 	const struct os_map *map = layer->from->map;
@@ -365,10 +355,6 @@ static bool open_plain_zip(struct layer *layer)
 			return false;
 		}
 	layer->kind = LAYER_ZIP;
-	layer->members = mem_array(directory->count + 1, sizeof(struct zip_member *));
-	for (size_t i = 0; i < directory->count; i++)
-		layer->members[i] = &directory->members[i];
-	qsort(layer->members, directory->count, sizeof(struct zip_member *), compare_members);
 	layer->reader = zip_reader_open(map);
 	return true;
 }
@@ -376,7 +362,7 @@ static bool open_plain_zip(struct layer *layer)
 static enum walk_step next_in_zip(struct layer *layer, struct walk_found *found)
 {
 	while (layer->next < layer->directory.count) {
-		const struct zip_member *member = layer->members[layer->next++];
+		const struct zip_member *member = layer->directory.by_place[layer->next++];
 
 		if (is_folder_name(member->name))
 			continue;
@@ -447,7 +433,6 @@ static void close_layer(struct layer *layer)
 		os_locale_restore(layer->locale);
 	}
 	zip_reader_close(layer->reader);
-	mem_free(layer->members);
 	zip_directory_free(&layer->directory);
 	(void)ZSTD_freeDCtx(layer->decoder);
 	*layer = (struct layer){0};

@@ -13,6 +13,7 @@ enum {
 	MOST_ZIP_MEMBERS = 1 << 20,
 	MOST_COMMENT = 0xffff,
 	FLAGS_ENCRYPTED = 1 | 1 << 6 | 1 << 13,
+	MADE_BY_UNIX = 3,
 	UNIX_KIND = 0170000,
 	UNIX_LINK = 0120000,
 };
@@ -148,19 +149,6 @@ static int read_local(struct jw_error *err, const uint8_t *data, uint64_t limit,
 	return 0;
 }
 
-static int check_member(struct jw_error *err, const struct zip_member *member)
-{
-	const bool from_unix = member->made_by >> 8 == 3;
-
-	if (member->flags & FLAGS_ENCRYPTED)
-		return error_set(err, JW_ERR_UNSUPPORTED, "%.300s: is encrypted", member->name);
-	if (from_unix && (member->external >> 16 & UNIX_KIND) == UNIX_LINK)
-		return error_set(err, JW_ERR_UNSUPPORTED, "%.300s: is a link", member->name);
-	if (member->method == ZIP_STORED && member->packed_bytes != member->size_bytes)
-		return error_set(err, JW_ERR_FORMAT, "%.300s: is stored, and has two sizes", member->name);
-	return 0;
-}
-
 /* `names`: the next free byte of the directory's names. */
 static int read_central(struct jw_error *err, struct cursor *cursor, const uint8_t *data,
 						uint64_t limit, char **names, struct zip_member *member)
@@ -199,7 +187,13 @@ static int read_central(struct jw_error *err, struct cursor *cursor, const uint8
 	*names += name_length + 1;
 	if (!read_extra_64(member, &offset))
 		return error_set(err, JW_ERR_FORMAT, "%.300s: its zip64 sizes are cut off", member->name);
-	return check_member(err, member) || read_local(err, data, limit, offset, member) ? -1 : 0;
+	if (member->flags & FLAGS_ENCRYPTED)
+		return error_set(err, JW_ERR_UNSUPPORTED, "%.300s: is encrypted", member->name);
+	if (member->made_by >> 8 == MADE_BY_UNIX && (member->external >> 16 & UNIX_KIND) == UNIX_LINK)
+		return error_set(err, JW_ERR_UNSUPPORTED, "%.300s: is a link", member->name);
+	if (member->method == ZIP_STORED && member->packed_bytes != member->size_bytes)
+		return error_set(err, JW_ERR_FORMAT, "%.300s: is stored, and has two sizes", member->name);
+	return read_local(err, data, limit, offset, member);
 }
 
 /* ---- all of them */
@@ -218,48 +212,34 @@ static int compare_places(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Two members that share bytes unpack to more than the file can hold. */
-static int check_overlaps(struct jw_error *err, const struct zip_directory *directory)
+/* What the directory lists, into its arrays, which have room for that. */
+static int read_members(struct jw_error *err, const uint8_t *data, const struct zip_end *end,
+						struct zip_directory *directory)
 {
-	const struct zip_member **sorted = directory->by_name;
-
-	qsort(sorted, directory->count, sizeof(struct zip_member *), compare_places);
-	for (size_t i = 1; i < directory->count; i++)
-		if (sorted[i]->data_offset - sorted[i - 1]->data_offset <
-			sorted[i - 1]->packed_bytes + ZIP_LOCAL_BYTES)
-			return error_set(err, JW_ERR_FORMAT, "two members share bytes: %.200s and %.200s",
-							 sorted[i - 1]->name, sorted[i]->name);
-	return 0;
-}
-
-static int sort_members(struct jw_error *err, struct zip_directory *directory)
-{
-	const struct zip_member **sorted = directory->by_name;
-
-	for (size_t i = 0; i < directory->count; i++)
-		sorted[i] = &directory->members[i];
-	if (check_overlaps(err, directory))
-		return -1;
-	qsort(sorted, directory->count, sizeof(struct zip_member *), compare_names);
-	for (size_t i = 1; i < directory->count; i++)
-		if (!strcmp(sorted[i - 1]->name, sorted[i]->name))
-			return error_set(err, JW_ERR_FORMAT, "two members are called %.300s", sorted[i]->name);
-	return 0;
-}
-
-static int read_all_members(struct jw_error *err, const uint8_t *data, const struct zip_end *end,
-							struct zip_directory *directory)
-{
+	const struct zip_member **placed = directory->by_place, **named = directory->by_name;
 	struct cursor cursor = cursor_of(data + end->offset, (size_t)end->size_bytes);
 	char *names = directory->names;
 
-	for (; directory->count < end->count; directory->count++)
-		if (read_central(err, &cursor, data, end->offset, &names,
-						 &directory->members[directory->count]))
+	for (size_t i = 0; i < end->count; i++) {
+		if (read_central(err, &cursor, data, end->offset, &names, &directory->members[i]))
 			return -1;
+		placed[i] = named[i] = &directory->members[i];
+	}
 	if (cursor_left(&cursor))
 		return error_set(err, JW_ERR_FORMAT, "its directory lists fewer members than it holds");
-	return sort_members(err, directory);
+	directory->count = (size_t)end->count;
+	/* Two members that share bytes unpack to more than the file can hold. */
+	qsort(placed, directory->count, sizeof *placed, compare_places);
+	for (size_t i = 1; i < directory->count; i++)
+		if (placed[i]->data_offset - placed[i - 1]->data_offset <
+			placed[i - 1]->packed_bytes + ZIP_LOCAL_BYTES)
+			return error_set(err, JW_ERR_FORMAT, "two members share bytes: %.200s and %.200s",
+							 placed[i - 1]->name, placed[i]->name);
+	qsort(named, directory->count, sizeof *named, compare_names);
+	for (size_t i = 1; i < directory->count; i++)
+		if (!strcmp(named[i - 1]->name, named[i]->name))
+			return error_set(err, JW_ERR_FORMAT, "two members are called %.300s", named[i]->name);
+	return 0;
 }
 
 int zip_directory_read(struct jw_error *err, const void *data, size_t size,
@@ -276,9 +256,10 @@ int zip_directory_read(struct jw_error *err, const void *data, size_t size,
 		return error_set(err, end.count > MOST_ZIP_MEMBERS ? JW_ERR_LIMIT : JW_ERR_FORMAT,
 						 "its directory claims %llu members", (unsigned long long)end.count);
 	directory.members = mem_array((size_t)end.count + 1, sizeof *directory.members);
+	directory.by_place = mem_array((size_t)end.count + 1, sizeof(struct zip_member *));
 	directory.by_name = mem_array((size_t)end.count + 1, sizeof(struct zip_member *));
 	directory.names = mem_alloc((size_t)end.size_bytes + 1);
-	if (read_all_members(err, data, &end, &directory)) {
+	if (read_members(err, data, &end, &directory)) {
 		zip_directory_free(&directory);
 		return -1;
 	}
@@ -289,6 +270,7 @@ int zip_directory_read(struct jw_error *err, const void *data, size_t size,
 void zip_directory_free(struct zip_directory *directory)
 {
 	mem_free(directory->members);
+	mem_free(directory->by_place);
 	mem_free(directory->by_name);
 	mem_free(directory->names);
 	*directory = (struct zip_directory){0};
@@ -356,12 +338,21 @@ int zip_reader_begin(struct jw_error *err, struct zip_reader *reader,
 	return 0;
 }
 
-/* Fills `to`; *ret_got is less than `size` only at the end of the deflated data. */
-static int inflate_some(struct jw_error *err, struct zip_reader *reader, uint8_t *to, size_t size,
-						size_t *ret_got)
+/* Fills `to`; *ret_got is less than `size` only at the end. */
+static int unpack_some(struct jw_error *err, struct zip_reader *reader, uint8_t *to, size_t size,
+					   size_t *ret_got)
 {
 	z_stream *z = &reader->z;
 
+	if (reader->member->method == ZIP_STORED) {
+		const uint64_t left = reader->member->packed_bytes - reader->read;
+
+		*ret_got = left < size ? (size_t)left : size;
+		if (*ret_got)
+			memcpy(to, packed_data(reader) + reader->read, *ret_got);
+		reader->read += *ret_got;
+		return 0;
+	}
 	z->next_out = to;
 	z->avail_out = (uInt)size;
 	while (!reader->ended && z->avail_out) {
@@ -381,20 +372,6 @@ static int inflate_some(struct jw_error *err, struct zip_reader *reader, uint8_t
 							 in ? "its deflated data is damaged" : "its deflated data is cut off");
 	}
 	*ret_got = size - z->avail_out;
-	return 0;
-}
-
-static int unpack_some(struct jw_error *err, struct zip_reader *reader, uint8_t *to, size_t size,
-					   size_t *ret_got)
-{
-	const uint64_t left = reader->member->packed_bytes - reader->read;
-
-	if (reader->member->method == ZIP_DEFLATED)
-		return inflate_some(err, reader, to, size, ret_got);
-	*ret_got = left < size ? (size_t)left : size;
-	if (*ret_got)
-		memcpy(to, packed_data(reader) + reader->read, *ret_got);
-	reader->read += *ret_got;
 	return 0;
 }
 

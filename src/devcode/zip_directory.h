@@ -44,7 +44,8 @@ struct zip_member {
 struct zip_directory {
 	struct zip_member *members; /* in the directory's order */
 	size_t count;
-	const struct zip_member **by_name; /* private, like the next one */
+	const struct zip_member **by_place; /* in the file's order */
+	const struct zip_member **by_name;  /* private, like the next one */
 	char *names;
 };
 
