@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -43,6 +44,10 @@ int mem_room(struct jw_error *err, void **array, size_t *capacity, size_t count,
 /* VEC_ROOM(err, list->items, list->capacity, list->count, MOST): 0 or -1. */
 #define VEC_ROOM(err, array, capacity, count, most)                                                \
 	mem_room((err), (void **)&(array), &(capacity), (count), sizeof *(array), (most))
+
+/* The same where something else bounds the number. */
+#define VEC_GROW(array, capacity, count)                                                           \
+	((void)mem_room(NULL, (void **)&(array), &(capacity), (count), sizeof *(array), SIZE_MAX))
 
 /* A growing array by its parts; VEC_LIST(list->items, list->count, list->capacity, MOST). */
 struct mem_list {

@@ -337,7 +337,7 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 	counted = live->rows.bytes;
 	if (live_put_row(err, live, key, row_bytes))
 		return -1;
-	(void)VEC_ROOM(NULL, live->own, live->own_capacity, live->own_count, SIZE_MAX);
+	VEC_GROW(live->own, live->own_capacity, live->own_count);
 	set_add(&live->own_keys, key, live->own_count);
 	live->own[live->own_count++] = (struct live_own){key, row_bytes, os_monotonic_ns()};
 	addition->grown_bytes = same ? 0 : (int64_t)(live->rows.bytes - counted);

@@ -398,7 +398,7 @@ struct repair {
 
 static void add_task(struct repair *repair, struct repair_task task)
 {
-	(void)VEC_ROOM(NULL, repair->tasks, repair->capacity, repair->count, SIZE_MAX);
+	VEC_GROW(repair->tasks, repair->capacity, repair->count);
 	repair->tasks[repair->count++] = task;
 }
 

@@ -43,22 +43,20 @@ static const struct name_rule {
 /* Folders with very many files and no code that a program loads. */
 static const char *const unsearched[] = {"__pycache__", ".git"};
 
-static bool is_match(const struct name_rule *rule, const char *name, size_t length)
-{
-	/* A name that is only the ending is a hidden file. */
-	return length > rule->length && name[length - rule->length] == '.' &&
-		   text_starts_fold(name + length - rule->length, rule->ending);
-}
-
 static const struct name_rule *rule_of(const char *name)
 {
 	size_t length = strlen(name), stem = length;
 
 	while (stem && strchr("0123456789.", name[stem - 1]))
 		stem--;
-	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-		if (is_match(&rules[i], name, rules[i].versioned ? stem : length))
+	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+		const size_t end = rules[i].versioned ? stem : length;
+
+		/* A name that is only the ending is a hidden file. */
+		if (end > rules[i].length && name[end - rules[i].length] == '.' &&
+			text_starts_fold(name + end - rules[i].length, rules[i].ending))
 			return &rules[i];
+	}
 	return NULL;
 }
 

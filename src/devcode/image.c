@@ -72,8 +72,7 @@ int image_damage(struct jw_error *err, struct image *image, uint64_t offset,
 	image->vain_steps += walk->entries;
 	if (image->damaged_count == MOST_DAMAGED || image->vain_steps > MOST_VAIN_STEPS)
 		return error_set(err, JW_ERR_LIMIT, "too many broken containers to go on searching");
-	(void)VEC_ROOM(NULL, image->damaged, image->damaged_capacity, image->damaged_count,
-				   MOST_DAMAGED);
+	VEC_GROW(image->damaged, image->damaged_capacity, image->damaged_count);
 	image->damaged[image->damaged_count++] = offset;
 	return 0;
 }

@@ -25,7 +25,7 @@ void sections_add(struct section_table *table, const char *name, size_t name_siz
 	if (!size_bytes)
 		return;
 	/* A file's headers count no more. */
-	(void)VEC_ROOM(NULL, table->items, table->capacity, table->count, SECTIONS_MOST);
+	VEC_GROW(table->items, table->capacity, table->count);
 	for (size_t i = 0; i < name_size && name[i] && i + 1 < sizeof section.name; i++)
 		section.name[i] = name[i];
 	section.role = DEVCODE_LOOSE;

@@ -55,7 +55,7 @@ static int read_first(struct jw_error *err, struct source *source, struct first_
 
 		if (read_block(err, source, source->block_count, &size))
 			return -1;
-		(void)VEC_ROOM(NULL, source->blocks, source->block_capacity, source->block_count, SIZE_MAX);
+		VEC_GROW(source->blocks, source->block_capacity, source->block_count);
 		digest_of(&source->blocks[source->block_count++], source->buffer, size);
 		covered = start >= content ? 0 : content - start < size ? (size_t)(content - start) : size;
 		crypto_generichash_update(&reading->digest, source->buffer, covered);
