@@ -189,8 +189,9 @@ debian_files() {
 	apt=(-o "Dir::Etc::SourceList=$state/sources.list" -o Dir::Etc::SourceParts=/dev/null -o "Dir::State=$state" -o "Dir::State::Lists=$state/lists"
 		-o "Dir::State::Status=$state/status" -o "Dir::Cache=$state/cache" -o "APT::Architecture=$architecture" -o "APT::Architectures=$architecture"
 		-o APT::Sandbox::User= -o Acquire::Languages=none)
-	[ -n "$(find "$state/lists" -name '*Packages*' -mtime -7 -print -quit)" ] || apt-get "${apt[@]}" -qq update >&2 || missing "apt does not reach Debian's archive"
-	(cd "$folder" && apt-get "${apt[@]}" -qq download "$@") >&2 || missing "apt cannot fetch $* for $architecture"
+	# Lists of a week ago may name what the archive has replaced
+	{ [ -n "$(find "$state/lists" -name '*Packages*' -mtime -7 -print -quit)" ] && (cd "$folder" && apt-get "${apt[@]}" -qq download "$@") >/dev/null 2>&1; } ||
+		{ apt-get "${apt[@]}" -qq update && (cd "$folder" && apt-get "${apt[@]}" -qq download "$@"); } >&2 || missing "apt cannot fetch $* for $architecture"
 	for one in "$folder"/*.deb; do
 		dpkg-deb -x "$one" "$folder"
 		# shellcheck disable=SC2016
