@@ -119,6 +119,27 @@ debian_mirror() { apt_addresses | grep -m1 '/debian$' || true; }
 debian_security_mirror() { apt_addresses | grep -m1 '/debian-security$' || true; }
 debian_keyring() { apt_sources | sed -nE 's/^Signed-By:[[:space:]]*(\/.*debian-archive.*)/\1/p' | head -1; }
 
+# debian_files ARCHITECTURE FOLDER PACKAGE...: puts what the packages of this machine's release of Debian hold into FOLDER, for any
+# architecture; prints their source packages and versions. Status 1 where they cannot be had.
+debian_files() {
+	local architecture=$1 folder=$2 state=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/apt/$1 suite mirror security keyring apt one
+	shift 2
+	suite=$(. /etc/os-release && echo "$VERSION_CODENAME") mirror=$(debian_mirror) security=$(debian_security_mirror) keyring=$(debian_keyring)
+	mkdir -p "$state"/{lists/partial,cache/archives/partial} "$folder"
+	: >"$state/status"
+	printf "deb ${keyring:+[signed-by=$keyring] }%s main\n" "$mirror $suite" ${security:+"$security $suite-security"} >"$state/sources.list"
+	apt=(-o "Dir::Etc::SourceList=$state/sources.list" -o Dir::Etc::SourceParts=/dev/null -o "Dir::State=$state" -o "Dir::State::Lists=$state/lists"
+		-o "Dir::State::Status=$state/status" -o "Dir::Cache=$state/cache" -o "APT::Architecture=$architecture" -o "APT::Architectures=$architecture"
+		-o APT::Sandbox::User= -o Acquire::Languages=none)
+	# Lists of a week ago may name what the archive has replaced
+	{ [ -n "$(find "$state/lists" -name '*Packages*' -mtime -7 -print -quit)" ] && (cd "$folder" && apt-get "${apt[@]}" -qq download "$@") >/dev/null 2>&1; } ||
+		{ apt-get "${apt[@]}" -qq update && (cd "$folder" && apt-get "${apt[@]}" -qq download "$@"); } >&2 || return 1
+	for one in "$folder"/*.deb; do
+		# shellcheck disable=SC2016
+		dpkg-deb -x "$one" "$folder" && dpkg-deb --showformat '${source:Package}=${source:Version}\n' -W "$one" && rm "$one" || return 1
+	done
+}
+
 # debian_tree FOLDER VERSION   in the repository's root: puts the last commit into FOLDER, with the folder debian that packages are built
 # and autopkgtest runs with.
 debian_tree() {

@@ -177,28 +177,6 @@ pack_windows() {
 		${publisher:+--publisher "$publisher"}
 	for made in "$out/jitwarm-$version-windows-x64"{.zip,-setup.exe,.msi}; do scripts/make-sbom.py "$libraries" "$made" >"$made.spdx.json"; done
 }
-# debian_files ARCHITECTURE FOLDER PACKAGE...: what the packages of this machine's release of Debian hold, for any architecture; their
-# source packages and versions are printed
-debian_files() {
-	local architecture=$1 folder=$2 state=$cache/apt/$1 suite mirror security keyring apt one
-	shift 2
-	suite=$(. /etc/os-release && echo "$VERSION_CODENAME") mirror=$(debian_mirror) security=$(debian_security_mirror) keyring=$(debian_keyring)
-	mkdir -p "$state"/{lists/partial,cache/archives/partial} "$folder"
-	: >"$state/status"
-	printf "deb ${keyring:+[signed-by=$keyring] }%s main\n" "$mirror $suite" ${security:+"$security $suite-security"} >"$state/sources.list"
-	apt=(-o "Dir::Etc::SourceList=$state/sources.list" -o Dir::Etc::SourceParts=/dev/null -o "Dir::State=$state" -o "Dir::State::Lists=$state/lists"
-		-o "Dir::State::Status=$state/status" -o "Dir::Cache=$state/cache" -o "APT::Architecture=$architecture" -o "APT::Architectures=$architecture"
-		-o APT::Sandbox::User= -o Acquire::Languages=none)
-	# Lists of a week ago may name what the archive has replaced
-	{ [ -n "$(find "$state/lists" -name '*Packages*' -mtime -7 -print -quit)" ] && (cd "$folder" && apt-get "${apt[@]}" -qq download "$@") >/dev/null 2>&1; } ||
-		{ apt-get "${apt[@]}" -qq update && (cd "$folder" && apt-get "${apt[@]}" -qq download "$@"); } >&2 || missing "apt cannot fetch $* for $architecture"
-	for one in "$folder"/*.deb; do
-		dpkg-deb -x "$one" "$folder"
-		# shellcheck disable=SC2016
-		dpkg-deb --showformat '${source:Package}=${source:Version}\n' -W "$one"
-		rm "$one"
-	done
-}
 pack_image() {
 	local machine architecture archive name=jitwarm-$version-image.tar of=()
 	for machine in x86_64 aarch64; do
@@ -207,7 +185,7 @@ pack_image() {
 		[ -f "$archive" ] || pack_linux $machine
 		mkdir -p "$work/image-$machine"
 		tar -xzf "$archive" -C "$work/image-$machine" --strip-components=2 --wildcards '*/bin/jitwarm'
-		debian_files "$architecture" "$work/debian-$machine" libc6 ca-certificates >"$work/debian.txt"
+		debian_files "$architecture" "$work/debian-$machine" libc6 ca-certificates >"$work/debian.txt" || missing "the C library for $architecture cannot be had"
 		of+=("$architecture" "$work/image-$machine/jitwarm" "$work/debian-$machine")
 	done
 	scripts/make-image.py "$work/image" "${of[@]}"

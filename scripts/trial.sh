@@ -68,10 +68,8 @@ bootstrap() { # RELEASE FOLDER ARCHITECTURE
 }
 # A root without glibc: musl and busybox of Debian
 bootstrap_musl() { # FOLDER ARCHITECTURE
-	local package
-	mkdir -p "$1"/{bin,sbin,usr/bin,usr/sbin,usr/local/bin,proc,dev,tmp,root,etc} "$work/musl"
-	(cd "$work/musl" && apt-get -qq download "musl:$2" "busybox-static:$2") >"$work/log" 2>&1 || return 1
-	for package in "$work"/musl/*.deb; do dpkg-deb -x "$package" "$1" || return 1; done
+	mkdir -p "$1"/{bin,sbin,usr/bin,usr/sbin,usr/local/bin,proc,dev,tmp,root,etc}
+	debian_files "$2" "$1" musl busybox-static >"$work/log" 2>&1 || return 1
 	chroot "$1" /bin/busybox --install -s && mknod -m 666 "$1/dev/null" c 1 3 && mknod -m 666 "$1/dev/urandom" c 1 9 &&
 		echo 'root:x:0:0:root:/root:/bin/sh' >"$1/etc/passwd"
 }
