@@ -13,7 +13,6 @@
 #include <jitwarm/share.h>
 
 #include "base/buf.h"
-#include "base/cancel.h"
 
 /* ---- addresses of servers (web_address.c). Messages name the host alone. */
 
@@ -50,7 +49,6 @@ enum { WEB_MOST_HEADERS = 6, WEB_TEXT = 1024 };
 struct web_options {
 	struct web_hosts plain;
 	uint64_t timeout_ms; /* of connecting, of silence, and of an answer that is a document */
-	const struct jw_cancel *cancel; /* may be NULL */
 	bool netrc; /* names and passwords of ~/.netrc, or the file that NETRC names, for the origin of
 				   the request */
 };
@@ -62,9 +60,9 @@ struct web_signature {
 };
 
 struct web_request {
-	const char *method, *url;
+	const char *method; /* GET or PUT */
+	const char *url;
 	const char *headers[WEB_MOST_HEADERS + 1]; /* "Accept: …"; NULL at the end */
-	const char *authorization;                 /* the header's value, or NULL */
 	const struct web_signature *sign;          /* with `stay` alone, or NULL */
 	/* The body, given again after a redirect; NULL: none. */
 	int (*give)(struct jw_error *err, void *context, uint64_t offset, void *data, size_t size);
@@ -81,7 +79,6 @@ struct web_request {
 
 struct web_answer {
 	long status;
-	char url[4 * WEB_TEXT];      /* that answered, after redirects */
 	char location[4 * WEB_TEXT]; /* whole, "" without one */
 	int64_t wait_s;              /* Retry-After; -1 without one */
 	char region[64];             /* x-amz-bucket-region */
@@ -95,8 +92,8 @@ void web_close(struct web *web);
 
 /* Any answer of the server is 0, also a refusal. -1: JW_ERR_BUSY: no answer, or a broken one, which
  * another try may mend; JW_ERR_LIMIT: longer than most_bytes; JW_ERR_FORMAT: redirects that go on
- * forever, or to an address that is not allowed; JW_ERR_INTERRUPTED; or what `give`, `begin` and
- * `take` failed with. Redirects are followed for GET and HEAD only. */
+ * forever, or to an address that is not allowed; or what `give`, `begin` and `take` failed
+ * with. Redirects are followed for GET only. */
 int web_ask(struct jw_error *err, struct web *web, const struct web_request *request,
 			struct web_answer *ret_answer);
 /* Whether the last request failed since its time was over (JW_ERR_IO). */

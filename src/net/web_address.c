@@ -67,7 +67,7 @@ int web_resolve(struct jw_error *err, const char *page, const char *link, char *
 {
 	CURLU *parts = curl_url();
 	char *whole = NULL;
-	CURLUcode code = parts ? curl_url_set(parts, CURLUPART_URL, page, 0) : CURLUE_OUT_OF_MEMORY;
+	CURLUcode code = curl_url_set(parts, CURLUPART_URL, page, 0);
 	int result = -1;
 
 	if (!code)
