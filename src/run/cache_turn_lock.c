@@ -26,8 +26,7 @@ static void write_holder(const struct cache_turn *turn)
 	(void)cJSON_AddNumberToObject(object, "pid", (double)uv_os_getpid());
 	(void)cJSON_AddNumberToObject(object, "since", (double)os_now_s());
 	line = json_line(object);
-	if (line)
-		(void)os_write_atomic(NULL, turn->holder_path, line, strlen(line));
+	(void)os_write_atomic(NULL, turn->holder_path, line, strlen(line));
 	cJSON_free(line);
 	cJSON_Delete(object);
 }
@@ -51,18 +50,6 @@ static void read_holder(const struct cache_turn *turn, char *text, size_t size)
 			text_duration(duration, since < os_now_s() ? (double)(os_now_s() - since) : 0));
 	cJSON_Delete(object);
 	buf_free(&content);
-}
-
-static void tell_holder(const struct cache_turn *turn, const struct cache_turn_wait *wait)
-{
-	char holder[256], line[512];
-
-	if (!wait->message)
-		return;
-	read_holder(turn, holder, sizeof holder);
-	(void)text_format(line, sizeof line, "%s primes the same cache: waiting for it to finish",
-					  holder);
-	wait->message(wait->context, line);
 }
 
 /* The last holder may have removed the file after we opened it; then a lock on it has no effect. */
@@ -100,38 +87,34 @@ static enum attempt try_lock(struct cache_turn *turn)
 	return NO_LOCKS;
 }
 
-static int wait_for_turn(struct jw_error *err, struct cache_turn *turn,
-						 const struct cache_turn_wait *wait)
-{
-	for (;;) {
-		enum attempt attempt = try_lock(turn);
-
-		if (attempt == TAKEN)
-			write_holder(turn);
-		if (attempt != BUSY)
-			return 0;
-		if (!turn->waited)
-			tell_holder(turn, wait);
-		turn->waited = true;
-		if (cancel_check(err, &wait->cancel))
-			return -1;
-		uv_sleep(TRY_EVERY_MS);
-	}
-}
-
 int cache_turn_take(struct jw_error *err, const char *cache_dir, const struct cache_turn_wait *wait,
 					struct cache_turn *ret_turn)
 {
-	struct cache_turn turn = {0};
+	struct cache_turn turn = {
+		.lock_path = mem_printf("%s/" CACHE_STAGING_PREFIX "lock", cache_dir),
+		.holder_path = mem_printf("%s/" CACHE_STAGING_PREFIX "holder", cache_dir),
+	};
+	char holder[256], line[512];
+	enum attempt attempt;
 
-	turn.lock_path = mem_printf("%s/" CACHE_STAGING_PREFIX "lock", cache_dir);
-	turn.holder_path = mem_printf("%s/" CACHE_STAGING_PREFIX "holder", cache_dir);
 	/* A directory that cannot be made or written to is reported later. */
 	(void)os_make_dirs(NULL, cache_dir, 0700);
-	if (!turn.holder_path || wait_for_turn(err, &turn, wait)) {
-		cache_turn_end(&turn);
-		return -1;
+	while ((attempt = try_lock(&turn)) == BUSY) {
+		if (!turn.waited && wait->message) {
+			read_holder(&turn, holder, sizeof holder);
+			(void)text_format(line, sizeof line,
+							  "%s primes the same cache: waiting for it to finish", holder);
+			wait->message(wait->context, line);
+		}
+		turn.waited = true;
+		if (cancel_check(err, &wait->cancel)) {
+			cache_turn_end(&turn);
+			return -1;
+		}
+		uv_sleep(TRY_EVERY_MS);
 	}
+	if (attempt == TAKEN)
+		write_holder(&turn);
 	*ret_turn = turn;
 	return 0;
 }

@@ -128,14 +128,9 @@ bool remote_pace_failed(struct remote_pace *pace, uint64_t now_ns, bool spoke, i
 
 /* ---- what it is told */
 
-/* A compressed entry is smaller than the entry, whose size is a prediction. */
+/* The most bytes that the pack of a module's entry can need. A compressed entry is smaller than the
+ * entry, whose size is a prediction. */
 enum { PACK_TIMES = 8, PACK_SPARE = 16 << 20 };
-
-/* The most bytes that the pack of a module's entry can need. */
-static uint64_t remote_most_bytes(const struct plan_module *module)
-{
-	return PACK_SPARE + PACK_TIMES * (module->key_bytes + module->entry_bytes);
-}
 
 /* A slow place is given up after this time of waiting workers, and as much again as it has saved,
  * and a tenth of the work. The process that speaks to it says something much more often than
@@ -174,7 +169,7 @@ static void send_to_place(struct run *run, size_t index, enum object_what what, 
 		.what = what,
 		.key = module->key,
 		.sm = run->setup->plan->targets[module->target].device.sm,
-		.most_bytes = remote_most_bytes(module),
+		.most_bytes = PACK_SPARE + PACK_TIMES * (module->key_bytes + module->entry_bytes),
 		.dead = remote_dead_claim(known, now),
 	};
 	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
@@ -254,11 +249,13 @@ static void take_placed(struct run *run, size_t index, const struct object_answe
 	struct jw_shared *shared = &run->result->shared;
 
 	run->remote.modules[index].state = REMOTE_DONE;
-	shared->placed += answer->said == OBJECT_PLACED;
-	shared->placed_bytes += answer->said == OBJECT_PLACED ? answer->bytes : 0;
-	/* The one object that could not be placed could not be taken either, and that was reported. */
-	if (answer->said == OBJECT_PLACED || !*answer->why ||
-		(answer->said == OBJECT_MISSING && shared->refused))
+	if (answer->said == OBJECT_PLACED) {
+		shared->placed++;
+		shared->placed_bytes += answer->bytes;
+		return;
+	}
+	/* One that is missing after a refusal was reported with it. */
+	if (!*answer->why || (answer->said == OBJECT_MISSING && shared->refused))
 		return;
 	if (!shared->unplaced++)
 		TEXT_COPY(shared->trouble, answer->why);
@@ -287,50 +284,36 @@ static void take_state_there(struct run *run, size_t index, const struct object_
 		remote_see_nothing(known, cost_ms, now);
 }
 
-static void take_failure(struct run *run, size_t index, const struct object_answer *answer)
-{
-	struct remote *remote = &run->remote;
-	const bool spoke = answer->said == OBJECT_LATER;
-
-	remote->to_put += answer->what == OBJECT_PUT;
-	TEXT_COPY(remote->why, answer->why);
-	remote_see_nothing(&remote->modules[index], planned(run, index)->cost_ms, os_monotonic_ns());
-	if (remote_pace_failed(&remote->pace, os_monotonic_ns(), spoke,
-						   (int64_t)(answer->seconds % INT32_MAX)))
-		give_up_place(run, answer->why);
-}
-
 static void take_answer_of_place(struct run *run, const struct object_answer *answer)
 {
 	const size_t index = (size_t)answer->id;
+	const bool is_put = answer->what == OBJECT_PUT;
+	const uint64_t now = os_monotonic_ns();
 	struct remote *remote = &run->remote;
 	struct remote_module *known = &remote->modules[index];
 
 	known->asked = false;
-	remote->asked -= answer->what != OBJECT_PUT;
+	remote->asked -= !is_put;
 	remote->ahead -= known->ahead;
-	remote->putting -= answer->what == OBJECT_PUT;
+	remote->putting -= is_put;
 	if (answer->said == OBJECT_LATER || answer->said == OBJECT_FAILED) {
-		take_failure(run, index, answer);
+		remote->to_put += is_put;
+		TEXT_COPY(remote->why, answer->why);
+		remote_see_nothing(known, planned(run, index)->cost_ms, now);
+		if (remote_pace_failed(&remote->pace, now, answer->said == OBJECT_LATER,
+							   (int64_t)(answer->seconds % INT32_MAX)))
+			give_up_place(run, answer->why);
 		return;
 	}
 	if (answer->said == OBJECT_GONE) {
 		give_up_place(run, answer->why);
 		return;
 	}
-	remote_pace_answered(&remote->pace, os_monotonic_ns() - known->asked_ns,
-						 answer->bytes < SMALL_BYTES);
-	if (answer->what == OBJECT_PUT)
+	remote_pace_answered(&remote->pace, now - known->asked_ns, answer->bytes < SMALL_BYTES);
+	if (is_put)
 		take_placed(run, index, answer);
 	else
 		take_state_there(run, index, answer);
-}
-
-/* Each module has at most one request under way. */
-static bool is_awaited(const struct run *run, const struct object_answer *answer)
-{
-	return answer->id < run->setup->plan->module_count && run->remote.modules[answer->id].asked &&
-		   run->remote.modules[answer->id].what == answer->what;
 }
 
 size_t run_remote_ready(const struct run *run)
@@ -368,18 +351,13 @@ static bool only_puts_are_left(const struct run *run)
 		   !run_busy_workers(run);
 }
 
-/* Only such time is what a place costs. */
-static bool workers_wait_for_place(const struct run *run)
-{
-	return run->remote.greeted && !run->remote.pace.resting && idle_workers(run) &&
-		   !run_remote_ready(run) &&
-		   (run->remote.asked || (run->remote.putting && only_puts_are_left(run)));
-}
-
+/* The time in which workers wait for a place is what it costs. */
 static void take_beat(struct run *run, bool quiet)
 {
 	struct remote *remote = &run->remote;
-	const bool waits = workers_wait_for_place(run);
+	const bool waits = remote->greeted && !remote->pace.resting && idle_workers(run) &&
+					   !run_remote_ready(run) &&
+					   (remote->asked || (remote->putting && only_puts_are_left(run)));
 
 	remote->greeted = true;
 	if (!quiet)
@@ -410,7 +388,9 @@ static int on_place_line(struct jw_error *err, void *context, const char *line, 
 		take_beat(run, answer.said == OBJECT_QUIET);
 		return 0;
 	}
-	if (!is_awaited(run, &answer))
+	/* Each module has at most one request under way. */
+	if (answer.id >= run->setup->plan->module_count || !remote->modules[answer.id].asked ||
+		remote->modules[answer.id].what != answer.what)
 		return error_set(err, JW_ERR_FORMAT, "an answer that was not asked for");
 	take_answer_of_place(run, &answer);
 	run_remote_step(run);

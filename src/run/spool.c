@@ -105,12 +105,6 @@ static void sort_out(struct spool *spool, const struct plan *plan, const bool *p
 	*ret_count = count;
 }
 
-static int open_run_spool(struct jw_error *err, struct spool *spool, const char *folder)
-{
-	spool->path = os_join(folder, "containers");
-	return spool->path ? os_file_open(err, spool->path, OS_OPEN_CREATE, &spool->file) : -1;
-}
-
 int spool_fill(struct jw_error *err, const struct plan *plan, const char *folder,
 			   void (*trouble)(void *context, const char *line), void *context,
 			   const struct jw_cancel *cancel, struct spool *ret_spool)
@@ -124,8 +118,11 @@ int spool_fill(struct jw_error *err, const struct plan *plan, const char *folder
 	for (size_t i = 0; i < plan->file_count; i++)
 		packed[i] = is_packed(&plan->files[i]);
 	sort_out(&spool, plan, packed, wants, &count);
-	if (count && open_run_spool(err, &spool, folder))
-		goto done;
+	if (count) {
+		spool.path = os_join(folder, "containers");
+		if (os_file_open(err, spool.path, OS_OPEN_CREATE, &spool.file))
+			goto done;
+	}
 	for (size_t at = 0; at < count; at = next) {
 		const char *path = plan->files[wants[at].file].path;
 		struct jw_error why = {0};

@@ -116,9 +116,9 @@ int object_s3_address(struct jw_error *err, const char *endpoint, const char *re
 	else
 		length =
 			snprintf(ret_address, size, "https://%s.s3.%s.amazonaws.com%s", bucket, region, china);
-	return length > 0 && (size_t)length < size
-			   ? 0
-			   : error_set(err, JW_ERR_LIMIT, "the address of the bucket is too long");
+	if (length <= 0 || (size_t)length >= size)
+		return error_set(err, JW_ERR_LIMIT, "the address of the bucket is too long");
+	return 0;
 }
 
 /* ---- keys */
@@ -156,10 +156,12 @@ static int take_aws_text(struct jw_error *err, const char *name, const char *val
 static int take_aws_variable(struct jw_error *err, const char *name, char *room, size_t size)
 {
 	char *value = os_env(name);
-	int result = value ? take_aws_text(err, name, value, room, size) : 0;
+	int result = 0;
 
-	if (value)
+	if (value) {
+		result = take_aws_text(err, name, value, room, size);
 		sodium_memzero(value, strlen(value));
+	}
 	mem_free(value);
 	return result;
 }
@@ -258,18 +260,21 @@ static int read_aws_files(struct jw_error *err, char name[AWS_TEXT], struct aws_
 static int read_aws_answer(struct jw_error *err, const struct buf *answer, struct aws_keys *keys,
 						   bool *ret_expires)
 {
+	const struct {
+		const char *name;
+		char *room;
+		size_t size;
+	} parts[] = {{"AccessKeyId", keys->id, sizeof keys->id},
+				 {"SecretAccessKey", keys->secret, sizeof keys->secret},
+				 {"SessionToken", keys->token, sizeof keys->token}};
 	cJSON *document = json_parse(err, buf_text(answer), answer->size);
-	int result =
-		!document ||
-				take_aws_text(err, "AccessKeyId", json_text(document, "AccessKeyId", ""), keys->id,
-							  sizeof keys->id) ||
-				take_aws_text(err, "SecretAccessKey", json_text(document, "SecretAccessKey", ""),
-							  keys->secret, sizeof keys->secret) ||
-				take_aws_text(err, "SessionToken", json_text(document, "SessionToken", ""),
-							  keys->token, sizeof keys->token)
-			? -1
-			: 0;
+	int result = 0;
 
+	if (!document)
+		return -1;
+	for (size_t i = 0; !result && i < sizeof parts / sizeof *parts; i++)
+		result = take_aws_text(err, parts[i].name, json_text(document, parts[i].name, ""),
+							   parts[i].room, parts[i].size);
 	if (!result && (!*keys->id || !*keys->secret))
 		result = error_set(err, JW_ERR_FORMAT, "the answer has no keys");
 	*ret_expires = *json_text(document, "Expiration", "") != '\0';
@@ -429,7 +434,6 @@ struct object_s3 *object_s3_open(struct jw_error *err, const char *place)
 	char name[AWS_TEXT];
 	bool sound = false;
 
-	*s3 = (struct object_s3){0};
 	if (!object_s3_parse(err, place, s3->bucket, s3->prefix) &&
 		!take_aws_variable(err, "AWS_DEFAULT_REGION", s3->region, sizeof s3->region) &&
 		!take_aws_variable(err, "AWS_REGION", s3->region, sizeof s3->region) &&

@@ -11,7 +11,7 @@
 #include "share/object_entry.h"
 #include "share/object_s3.h"
 
-/* The supervisor loses patience first, and goes on without it meanwhile. */
+/* The supervisor gives up first, and goes on without it meanwhile. */
 enum { TIMEOUT_MS = 8000, MOST_TRIES = 2, MOST_LESSONS = 2, HASH_BYTES = 16 << 10 };
 
 struct object_web {

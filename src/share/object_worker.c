@@ -54,19 +54,6 @@ static void answer_object(struct object_worker *worker, const struct object_answ
 	buf_free(&line);
 }
 
-static struct object_job next_object_job(struct object_worker *worker)
-{
-	struct object_job job;
-
-	uv_mutex_lock(&worker->mutex);
-	while (!worker->job_count)
-		uv_cond_wait(&worker->more, &worker->mutex);
-	job = worker->jobs[--worker->job_count];
-	worker->under_way++;
-	uv_mutex_unlock(&worker->mutex);
-	return job;
-}
-
 /* Each thread has its own connections. Without a place every job is answered so. */
 static void run_object_thread(void *context)
 {
@@ -80,9 +67,17 @@ static void run_object_thread(void *context)
 	};
 
 	for (;;) {
-		const struct object_job job = next_object_job(worker);
-		struct object_answer answer = {.id = job.id, .what = job.what, .said = OBJECT_GONE};
+		struct object_answer answer = {.said = OBJECT_GONE};
+		struct object_job job;
 
+		uv_mutex_lock(&worker->mutex);
+		while (!worker->job_count)
+			uv_cond_wait(&worker->more, &worker->mutex);
+		job = worker->jobs[--worker->job_count];
+		worker->under_way++;
+		uv_mutex_unlock(&worker->mutex);
+		answer.id = job.id;
+		answer.what = job.what;
 		if (thread.place)
 			object_do(&thread, &job, &answer);
 		else
@@ -166,7 +161,7 @@ static int take_object_line(struct jw_error *err, struct object_worker *worker, 
 	uv_thread_t thread;
 
 	if (given->setup.folder)
-		return object_get_job(err, line, size, &job) || add_object_job(err, worker, &job) ? -1 : 0;
+		return object_get_job(err, line, size, &job) ? -1 : add_object_job(err, worker, &job);
 	if (object_get_setup(err, line, size, given))
 		return -1;
 	worker->context.setup = &given->setup;
@@ -177,9 +172,9 @@ static int take_object_line(struct jw_error *err, struct object_worker *worker, 
 										 options->passphrase, &worker->context.secret))
 		return -1;
 	answer_object(worker, &(struct object_answer){.said = OBJECT_BEAT});
-	return os_thread_start(&thread, beat_object_worker, worker)
-			   ? error_set(err, JW_ERR_IO, "no thread can be started")
-			   : 0;
+	if (os_thread_start(&thread, beat_object_worker, worker))
+		return error_set(err, JW_ERR_IO, "no thread can be started");
+	return 0;
 }
 
 static int serve_objects(struct jw_error *err, struct object_worker *worker)

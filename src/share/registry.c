@@ -57,7 +57,7 @@ static int registry_open(struct jw_error *err, struct registry *registry, const 
 		return -1;
 	registry->carrier.folder = registry->folder.path;
 	registry->layout = os_join(registry->folder.path, "layout");
-	return registry->layout ? 0 : -1;
+	return 0;
 }
 
 static void registry_close(struct registry *registry)
@@ -137,10 +137,11 @@ static int push_pack(struct jw_error *err, struct push *push, struct jw_pushed_p
 	else if (make_tag(err, pushed->tag, push->options->names, push->options->name_count,
 					  pushed->targets, pushed->drivers))
 		return -1;
-	result = layout_write(err, registry->layout, push->pack, is_signed ? push->signature : NULL) ||
-			 carrier_push(err, &registry->carrier, registry->layout, pushed->tag);
+	result = layout_write(err, registry->layout, push->pack, is_signed ? push->signature : NULL);
+	if (!result)
+		result = carrier_push(err, &registry->carrier, registry->layout, pushed->tag);
 	(void)os_remove_tree(NULL, registry->layout);
-	return result ? -1 : 0;
+	return result;
 }
 
 /* Of one GPU, NULL: of all. Without entries of it *ret_none says why. */
@@ -194,15 +195,15 @@ static int copy_into(struct jw_error *err, const char *from, const char *to)
 {
 	struct os_file *in, *out = NULL;
 	uint64_t size_bytes;
-	int result;
+	int result = -1;
 
 	if (os_file_open(err, from, OS_OPEN_READ, &in))
 		return -1;
-	result = os_file_size(err, in, &size_bytes) || os_file_open(err, to, OS_OPEN_CREATE, &out) ||
-			 os_file_copy(err, in, out, size_bytes);
+	if (!os_file_size(err, in, &size_bytes) && !os_file_open(err, to, OS_OPEN_CREATE, &out))
+		result = os_file_copy(err, in, out, size_bytes);
 	os_file_close(out);
 	os_file_close(in);
-	return result ? -1 : 0;
+	return result;
 }
 
 /* A file that was signed before brings its signature along. */
@@ -213,14 +214,16 @@ static int push_file(struct jw_error *err, struct push *push)
 	struct jw_pushed_pack *pushed;
 	struct os_stat stat;
 	bool is_signed = false;
-	int result = (copy_into(err, options->pack, push->pack)) ||
-				 os_look(err, signature, &is_signed) ||
-				 (is_signed && copy_into(err, signature, push->signature));
+	int result = copy_into(err, options->pack, push->pack);
 
+	if (!result)
+		result = os_look(err, signature, &is_signed);
+	if (!result && is_signed)
+		result = copy_into(err, signature, push->signature);
 	mem_free(signature);
-	push->result->packs = pushed = mem_array(1, sizeof *push->result->packs);
-	if (result || !pushed)
+	if (result)
 		return -1;
+	push->result->packs = pushed = mem_array(1, sizeof *push->result->packs);
 	push->result->pack_count = 1;
 	if (!os_stat(NULL, push->pack, &stat))
 		pushed->pack_bytes = stat.size_bytes;
@@ -233,7 +236,7 @@ int jw_push(struct jw_error *err, const struct jw_push_options *options,
 	struct jw_push_options given;
 	struct push push = {.options = &given};
 	const uint64_t started_ns = os_monotonic_ns();
-	int failed;
+	int result;
 
 	given = *options;
 	if (!given.pack && !given.system)
@@ -243,23 +246,23 @@ int jw_push(struct jw_error *err, const struct jw_push_options *options,
 	if (sodium_init() < 0)
 		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
 	push.result = mem_alloc(sizeof *push.result);
-	failed = registry_open(err, &push.registry, given.to, given.state_dir, given.plain_hosts,
+	result = registry_open(err, &push.registry, given.to, given.state_dir, given.plain_hosts,
 						   given.plain_host_count, &given.cancel);
 	TEXT_COPY(push.result->place, push.registry.place);
-	if (!failed) {
+	if (!result) {
 		push.pack = mem_printf("%s/" PACK_NAME, push.registry.folder.path);
 		push.signature = mem_printf("%s/" PACK_NAME ".minisig", push.registry.folder.path);
-		failed = (!push.signature) || (given.pack ? push_file(err, &push) : push_cache(err, &push));
+		result = given.pack ? push_file(err, &push) : push_cache(err, &push);
 	}
 	registry_close(&push.registry);
 	mem_free(push.pack);
 	mem_free(push.signature);
 	push.result->seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
-	if (failed)
+	if (result)
 		jw_push_result_free(push.result);
 	else
 		*ret_result = push.result;
-	return failed ? -1 : 0;
+	return result;
 }
 
 void jw_push_result_free(struct jw_push_result *result)
@@ -289,15 +292,6 @@ static int fail_pull(struct jw_error *err, const struct registry *registry, cons
 	return -1;
 }
 
-static int refuse_unsigned(struct jw_error *err)
-{
-	return error_set(
-		err, JW_ERR_FORMAT,
-		"is not signed: a pack holds code that GPUs run with the rights of the user who starts a "
-		"program; trust its maker's key with “jitwarm key trust PUBLIC-KEY” (push shows it), or "
-		"add --allow-unsigned if you know where it comes from");
-}
-
 static int pull_tag(struct jw_error *err, struct registry *registry,
 					const struct jw_import_options *how, struct jw_pulled_pack *pulled)
 {
@@ -309,9 +303,7 @@ static int pull_tag(struct jw_error *err, struct registry *registry,
 	bool is_signed = false;
 	int result = -1;
 
-	if (!signature) {
-		result = -1;
-	} else if (carrier_pull(&why, &registry->carrier, registry->layout, pulled->tag)) {
+	if (carrier_pull(&why, &registry->carrier, registry->layout, pulled->tag)) {
 		result = fail_pull(err, registry, pulled->tag, &why);
 	} else if (layout_read(&why, registry->layout, path)) {
 		result = error_set(err, why.code, "%s:%s: %s", registry->place, pulled->tag, why.message);
@@ -319,18 +311,22 @@ static int pull_tag(struct jw_error *err, struct registry *registry,
 		if (!os_stat(NULL, path, &stat))
 			pulled->pack_bytes = stat.size_bytes;
 		import.path = path;
-		result = is_signed || how->allow_unsigned ? jw_import(err, &import, &pulled->import)
-												  : refuse_unsigned(err);
+		if (is_signed || how->allow_unsigned)
+			result = jw_import(err, &import, &pulled->import);
+		else
+			error_set(err, JW_ERR_FORMAT,
+					  "is not signed: a pack holds code that GPUs run with the rights of the user "
+					  "who starts a program; trust its maker's key with “jitwarm key trust "
+					  "PUBLIC-KEY” (push shows it), or add --allow-unsigned if you know where it "
+					  "comes from");
 		if (result)
 			(void)error_prefix(err, "%s:%s", registry->place, pulled->tag);
 		if (result && is_signed && err->code == JW_ERR_NOT_FOUND)
 			err->code = JW_ERR_FORMAT;
 	}
 	(void)os_remove_tree(NULL, registry->layout);
-	if (path)
-		(void)os_remove(NULL, path);
-	if (signature)
-		(void)os_remove(NULL, signature);
+	(void)os_remove(NULL, path);
+	(void)os_remove(NULL, signature);
 	mem_free(path);
 	mem_free(signature);
 	return result;
@@ -379,23 +375,24 @@ int jw_pull(struct jw_error *err, const struct jw_pull_options *options,
 	const struct jw_import_options *how = options->how;
 	const uint64_t started_ns = os_monotonic_ns();
 	struct registry registry = {.layout = NULL};
-	struct jw_pull_result *result;
-	int failed;
+	struct jw_pull_result *pulled;
+	int result;
 
 	if (!how || !how->system)
 		return error_set(err, JW_ERR_USAGE, "a pull needs a system to import for");
-	result = mem_alloc(sizeof *result);
-	failed = registry_open(err, &registry, options->from, how->system->state_dir,
+	pulled = mem_alloc(sizeof *pulled);
+	result = registry_open(err, &registry, options->from, how->system->state_dir,
 						   options->plain_hosts, options->plain_host_count, &options->cancel);
-	TEXT_COPY(result->place, registry.place);
-	failed = failed || pull_all(err, &registry, options, how, result);
+	TEXT_COPY(pulled->place, registry.place);
+	if (!result)
+		result = pull_all(err, &registry, options, how, pulled);
 	registry_close(&registry);
-	result->seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
-	if (failed)
-		jw_pull_result_free(result);
+	pulled->seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
+	if (result)
+		jw_pull_result_free(pulled);
 	else
-		*ret_result = result;
-	return failed ? -1 : 0;
+		*ret_result = pulled;
+	return result;
 }
 
 void jw_pull_result_free(struct jw_pull_result *result)

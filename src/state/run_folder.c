@@ -48,7 +48,7 @@ static void sweep_folder(const char *path)
 		dead = false;
 	/* Windows does not remove an open file. */
 	os_file_close(file);
-	if (dead && lock_path)
+	if (dead)
 		(void)os_remove(NULL, lock_path);
 	mem_free(lock_path);
 }
@@ -84,27 +84,19 @@ static void sweep_run_folders(const char *work)
 	if (os_list(NULL, work, &names))
 		return;
 	for (size_t i = 0; i < names.count; i++) {
-		char *path = text_starts(names.items[i], own) ? NULL : os_join(work, names.items[i]);
+		char *path = os_join(work, names.items[i]);
 
-		if (path && names.kinds[i] == OS_DIRECTORY && text_has_form(names.items[i], "#-#"))
+		if (text_starts(names.items[i], own)) {
+			mem_free(path);
+			continue;
+		}
+		if (names.kinds[i] == OS_DIRECTORY && text_has_form(names.items[i], "#-#"))
 			sweep_folder(path);
-		else if (path && text_has_form(names.items[i], "#-#.lock"))
+		else if (text_has_form(names.items[i], "#-#.lock"))
 			sweep_lock(path);
 		mem_free(path);
 	}
 	os_names_free(&names);
-}
-
-static void sweep_temporary_folder(const char *path)
-{
-	char *lock_path = os_join(path, inner_lock);
-	struct os_file *file = NULL;
-	bool dead = lock_path && os_is_older(path, YOUNG_S) && run_is_dead(path, lock_path, &file);
-
-	os_file_close(file);
-	if (dead)
-		(void)os_remove_tree(NULL, path);
-	mem_free(lock_path);
 }
 
 /* "jitwarm-run-12345-": skips those of this process here too. */
@@ -121,19 +113,25 @@ static void sweep_temporary(void)
 	struct os_names names;
 
 	temporary_prefix(own);
-	if (base && !os_list(NULL, base, &names)) {
-		for (size_t i = 0; i < names.count; i++) {
-			bool ours = names.kinds[i] == OS_DIRECTORY &&
-						text_starts(names.items[i], temporary_start) &&
-						!text_starts(names.items[i], own);
-			char *path = ours ? os_join(base, names.items[i]) : NULL;
-
-			if (path && os_is_own_temp_dir(path))
-				sweep_temporary_folder(path);
-			mem_free(path);
-		}
-		os_names_free(&names);
+	if (!base || os_list(NULL, base, &names)) {
+		mem_free(base);
+		return;
 	}
+	for (size_t i = 0; i < names.count; i++) {
+		char *path = os_join(base, names.items[i]), *lock_path = os_join(path, inner_lock);
+		struct os_file *file = NULL;
+		bool dead = names.kinds[i] == OS_DIRECTORY &&
+					text_starts(names.items[i], temporary_start) &&
+					!text_starts(names.items[i], own) && os_is_own_temp_dir(path) &&
+					os_is_older(path, YOUNG_S) && run_is_dead(path, lock_path, &file);
+
+		os_file_close(file);
+		if (dead)
+			(void)os_remove_tree(NULL, path);
+		mem_free(path);
+		mem_free(lock_path);
+	}
+	os_names_free(&names);
 	mem_free(base);
 }
 
@@ -141,9 +139,9 @@ static void sweep_temporary(void)
  * follow links, do not write there. */
 static int check_place(struct jw_error *err, const char *path)
 {
-	return path && !os_is_private(path)
-			   ? error_set(err, JW_ERR_IO, "%s: another account could replace this folder", path)
-			   : 0;
+	if (os_is_private(path))
+		return 0;
+	return error_set(err, JW_ERR_IO, "%s: another account could replace this folder", path);
 }
 
 static int make_temporary(struct jw_error *err, struct run_folder *ret_folder)
@@ -157,8 +155,7 @@ static int make_temporary(struct jw_error *err, struct run_folder *ret_folder)
 	if (os_make_temp_dir(err, prefix, &folder.path))
 		return -1;
 	folder.lock_path = os_join(folder.path, inner_lock);
-	if (!folder.lock_path || check_place(err, folder.path) ||
-		os_lock_file(err, folder.lock_path, 0, &folder.lock)) {
+	if (check_place(err, folder.path) || os_lock_file(err, folder.lock_path, 0, &folder.lock)) {
 		run_folder_remove(&folder);
 		return -1;
 	}
@@ -170,18 +167,19 @@ static int make_in(struct jw_error *err, const char *state_dir, struct run_folde
 {
 	char own[TEXT_SHORT], *work = os_join(state_dir, "runs");
 	struct run_folder folder = {0};
-	int result = -1;
+	int result;
 
-	if (!work)
-		return -1;
 	sweep_run_folders(work);
 	folder.path =
 		mem_printf("%s/%s%llu", work, own_start(own), (unsigned long long)os_monotonic_ns());
 	folder.lock_path = mem_printf("%s%s", folder.path, lock_end);
-	if (folder.lock_path && !os_make_dirs(err, work, 0700) &&
-		!os_lock_file(err, folder.lock_path, 0, &folder.lock) &&
-		!os_make_dirs(err, folder.path, 0700))
-		result = 0;
+	result = os_make_dirs(err, work, 0700);
+	if (!result)
+		result = os_lock_file(err, folder.lock_path, 0, &folder.lock);
+	if (!result)
+		result = os_make_dirs(err, folder.path, 0700);
+	if (!result)
+		result = check_place(err, folder.path);
 	if (result)
 		run_folder_remove(&folder);
 	else
@@ -192,40 +190,38 @@ static int make_in(struct jw_error *err, const char *state_dir, struct run_folde
 
 void run_folder_sweep(const char *state_dir)
 {
-	char *work = state_dir ? os_join(state_dir, "runs") : NULL;
+	if (state_dir) {
+		char *work = os_join(state_dir, "runs");
 
-	if (work)
 		sweep_run_folders(work);
-	mem_free(work);
+		mem_free(work);
+	}
 	sweep_temporary();
-}
-
-static bool is_on_network(const char *path)
-{
-	struct os_space space;
-
-	return !os_space(NULL, path, &space) && space.network;
 }
 
 int run_folder_make(struct jw_error *err, const char *state_dir, struct run_folder *ret_folder)
 {
 	struct jw_error why = {0};
-	struct run_folder folder = {0}, other = {0};
+	struct run_folder there = {0}, temporary = {0};
+	struct os_space space;
 
 	if (state_dir)
-		(void)make_in(&why, state_dir, &folder);
-	if (check_place(&why, folder.path))
-		run_folder_remove(&folder);
+		(void)make_in(&why, state_dir, &there);
 	/* On a network drivers often cannot lock, and then store nothing; and it is slow. */
-	if ((!folder.path || is_on_network(folder.path)) &&
-		make_temporary(folder.path ? NULL : err, &other) && !folder.path)
-		return state_dir ? error_copy(err, &why) : -1;
-	if (other.path) {
-		run_folder_remove(&folder);
-		folder = other;
+	if (there.path && (os_space(NULL, there.path, &space) || !space.network)) {
+		*ret_folder = there;
+		return 0;
 	}
-	*ret_folder = folder;
-	return 0;
+	if (!make_temporary(there.path ? NULL : err, &temporary)) {
+		run_folder_remove(&there);
+		*ret_folder = temporary;
+		return 0;
+	}
+	if (there.path) {
+		*ret_folder = there;
+		return 0;
+	}
+	return state_dir ? error_copy(err, &why) : -1;
 }
 
 void run_folder_remove(struct run_folder *folder)
@@ -257,7 +253,7 @@ static uint64_t count_below(const char *path, int depth)
 	for (size_t i = 0; i < names.count; i++) {
 		char *below = os_join(path, names.items[i]);
 
-		if (below && names.kinds[i] == OS_DIRECTORY)
+		if (names.kinds[i] == OS_DIRECTORY)
 			count += count_below(below, depth + 1);
 		count += names.kinds[i] == OS_REGULAR && strcmp(names.items[i], "index") != 0;
 		mem_free(below);
@@ -285,5 +281,5 @@ int state_check_kept_for(struct jw_error *err, const char *path, const char *pla
 	if (nearest && os_stat(NULL, nearest, &stat))
 		stat.owner = 0;
 	mem_free(nearest);
-	return place && !nearest ? -1 : state_check_writers(err, path, stat.owner);
+	return state_check_writers(err, path, stat.owner);
 }
