@@ -87,7 +87,7 @@ struct jw_found; /* jitwarm/find.h */
 /* Replaces the paths of files that were found here by names with the same meaning on another
  * machine: a package with the path below its folder, "~" for the home directory. `given`: the files
  * that the user named; NULL: none. */
-int jw_recording_name_files(struct jw_recording *recording, const struct jw_found *given);
+void jw_recording_name_files(struct jw_recording *recording, const struct jw_found *given);
 /* The reverse: the files of this machine that the recording names. Missing files are not a failure:
  * *ret_found may be empty. The caller frees with jw_found_free. */
 int jw_recording_find(struct jw_error *err, const struct jw_recording *recording,

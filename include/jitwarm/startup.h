@@ -70,6 +70,7 @@ struct jw_run_key {
 	const char *const *names; /* as given to `prime` */
 	size_t name_count;
 	const char *cache_dir; /* NULL: the live cache */
+	const char *recording; /* the file; NULL: none */
 };
 
 /* What a run depends on: driver file, GPUs, packages and files, settings, the cache. */

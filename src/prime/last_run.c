@@ -92,9 +92,13 @@ static int add_gpus(struct jw_error *err, struct buf *text)
 static int add_files(struct jw_error *err, const struct jw_run_key *key, struct buf *text)
 {
 	struct jw_found *found;
+	struct os_stat stat;
 	struct jw_error why;
 	int result = 0;
 
+	if (key->recording && !os_stat(NULL, key->recording, &stat) &&
+		add_stamp(err, text, key->recording, stat.size_bytes, stat.mtime_ns))
+		return -1;
 	if (jw_find(&why,
 				&(struct jw_find_options){
 					.names = key->names, .name_count = key->name_count, .sources = true},
@@ -233,6 +237,8 @@ static int choose_file(struct jw_error *err, const struct jw_run_key *key,
 
 	for (size_t i = 0; !result && i < key->name_count; i++)
 		result = buf_printf(err, &text, "\n%s", key->names[i]);
+	if (!result && key->recording)
+		result = buf_printf(err, &text, "\n--recording\n%s", key->recording);
 	if (result || os_state_dir(NULL, &folder))
 		goto done;
 	digest_of(&sum, buf_text(&text), text.size);

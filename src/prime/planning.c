@@ -203,9 +203,11 @@ int planning_note_refused(struct jw_error *err, struct plan *plan, const struct 
 {
 	const size_t before = plan->fates.count;
 
+	/* What a recording holds is named by its name. */
 	for (size_t i = 0; i < plan->module_count; i++)
 		if (!plan_is_named(options->plan.retried, options->plan.retried_count,
 						   plan->files[plan->modules[i].file].path) &&
+			!(options->plan.recording && plan->modules[i].keyed) &&
 			plan_refuse(err, plan, &plan->modules[i], ledger_refused(ledger, plan->modules[i].key)))
 			return -1;
 	note_fates(plan, before, outcome);

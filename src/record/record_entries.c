@@ -49,7 +49,7 @@ static char *key_options_of(const struct cache_key_parts *parts)
 {
 	char *options = mem_string_n(parts->options, parts->options_length);
 
-	for (char *c = options; c && *c; c++)
+	for (char *c = options; *c; c++)
 		if (*c < ' ' || *c > '~')
 			*c = '?';
 	return options;
@@ -99,8 +99,8 @@ static bool is_jitlink(const struct cache_key_parts *parts)
 							  !memcmp(parts->options, start, sizeof start - 1));
 }
 
-static int describe_cuda(const struct recorder *recorder, const struct cache_entry *entry,
-						 const struct cache_key_parts *parts, struct left *left)
+static void describe_cuda(const struct recorder *recorder, const struct cache_entry *entry,
+						  const struct cache_key_parts *parts, struct left *left)
 {
 	struct jw_recorded_module *module = &left->module;
 	const char *producer = producer_of(parts);
@@ -130,53 +130,47 @@ static int describe_cuda(const struct recorder *recorder, const struct cache_ent
 	if (module->kind == JW_RECORDED_JITLINK && left->entry.insertable)
 		left->entry.form = cubin.relocatable ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
 	module->options = key_options_of(parts);
-	if (!module->options)
-		return -1;
-	if (producer && !(module->producer = mem_string(producer)))
-		return -1;
-	return 0;
+	module->producer = producer ? mem_string(producer) : NULL;
 }
 
-static int describe_left_entry(const struct recorder *recorder, const struct cache_entry *entry,
-							   struct left *left)
+static void describe_left_entry(const struct recorder *recorder, const struct cache_entry *entry,
+								struct left *left)
 {
 	struct cache_key_parts parts;
 	struct cache_origin origin;
 
 	left->module.key_bytes = entry->key_bytes;
-	if (cache_key_split(entry->key, (size_t)entry->key_bytes, &parts))
-		return describe_cuda(recorder, entry, &parts, left);
+	if (cache_key_split(entry->key, (size_t)entry->key_bytes, &parts)) {
+		describe_cuda(recorder, entry, &parts, left);
+		return;
+	}
 	cache_entry_origin(entry, &origin);
 	left->module.kind = origin.kind == JW_CACHE_OPENCL ? JW_RECORDED_OPENCL : JW_RECORDED_OTHER;
 	left->module.target = origin.target;
 	left->module.options = mem_string("");
-	return 0;
 }
 
-/* *ret_sound is false for an entry that drivers reject too. */
-static int read_left_entry(const struct recorder *recorder, const struct cache_file *file,
-						   struct left *left, bool *ret_sound)
+/* False for an entry that drivers reject too. */
+static bool read_left_entry(const struct recorder *recorder, const struct cache_file *file,
+							struct left *left)
 {
 	char *path = cache_entry_path(recorder->cache_dir, file->key);
 	struct os_map map;
 	struct cache_entry entry;
-	int result = 0;
+	bool sound = false;
 
-	*ret_sound = false;
-	if (!path)
-		return -1;
 	left->file = file;
 	left->module.file = JW_RECORDED_NO_FILE;
 	left->module.key = file->key;
 	left->entry.written_ns = file->probed.mtime_ns;
 	if (!os_map_open(NULL, path, &map)) {
-		*ret_sound = cache_entry_verify(map.data, map.size, file->key, &entry) == CACHE_SOUND;
-		if (*ret_sound)
-			result = describe_left_entry(recorder, &entry, left);
+		sound = cache_entry_verify(map.data, map.size, file->key, &entry) == CACHE_SOUND;
+		if (sound)
+			describe_left_entry(recorder, &entry, left);
 		os_map_close(&map);
 	}
 	mem_free(path);
-	return result;
+	return sound;
 }
 
 static int by_time(const void *a, const void *b)
@@ -188,14 +182,12 @@ static int by_time(const void *a, const void *b)
 	return (left->module.key > right->module.key) - (left->module.key < right->module.key);
 }
 
-static int hand_over_left(struct recorder *recorder, struct left *left, size_t count)
+static void hand_over_left(struct recorder *recorder, struct left *left, size_t count)
 {
 	struct jw_recording *recording = recorder->result->recording;
 
 	recording->modules = mem_array(count, sizeof *recording->modules);
 	recorder->entries = mem_array(count, sizeof *recorder->entries);
-	if (!recorder->entries)
-		return -1;
 	if (count)
 		qsort(left, count, sizeof *left, by_time);
 	for (size_t i = 0; i < count; i++) {
@@ -207,7 +199,6 @@ static int hand_over_left(struct recorder *recorder, struct left *left, size_t c
 	if (recorder->result->compile_seconds > recorder->result->seconds)
 		recorder->result->compile_seconds = recorder->result->seconds;
 	recording->module_count = count;
-	return 0;
 }
 
 /* Reads the cache without the entries that were there before. */
@@ -234,35 +225,27 @@ static int scan_new(struct jw_error *err, const struct recorder *recorder,
 
 int record_read_entries(struct jw_error *err, struct recorder *recorder)
 {
-	struct cache_files scan = {0};
-	struct left *left = NULL;
 	const uint64_t began = os_monotonic_ns();
+	struct cache_files scan = {0};
+	struct left *left;
 	size_t count = 0;
-	int result = -1;
 
 	if (scan_new(err, recorder, &scan))
 		return -1;
 	left = mem_array(scan.count, sizeof *left);
 	for (size_t i = 0; i < scan.count && count < RECORDING_MOST_MODULES; i++) {
-		bool sound;
-
 		if (i >= PATIENCE_ENTRIES && os_monotonic_ns() - began > PATIENCE_NS &&
 			record_is_stopped(recorder))
 			break;
-		if (read_left_entry(recorder, &scan.files[i], &left[count], &sound))
-			goto done;
-		count += sound;
-		recorder->result->refused += !sound;
+		if (read_left_entry(recorder, &scan.files[i], &left[count]))
+			count++;
+		else
+			recorder->result->refused++;
 	}
-	result = hand_over_left(recorder, left, count);
-done:
-	for (size_t i = 0; left && i < scan.count; i++) {
-		mem_free(left[i].module.options);
-		mem_free(left[i].module.producer);
-	}
+	hand_over_left(recorder, left, count);
 	mem_free(left);
 	cache_files_free(&scan);
-	return result;
+	return 0;
 }
 
 /* The text that an earlier module has, too; SIZE_MAX: none has it. */

@@ -11,6 +11,7 @@
 #include "plan/analyse.h"
 #include "plan/plan.h"
 #include "record/record_entries.h"
+#include "record/recording.h"
 #include "worker/environment.h"
 
 /* The driver's own stamp: the profile's if an entry has it, else the stamp of most modules.
@@ -59,29 +60,29 @@ struct matching {
 	size_t capacity, left_out;
 };
 
-static int add_planned_file(struct jw_error *err, struct matching *matching, uint32_t planned)
+static uint32_t add_planned_file(struct matching *matching, uint32_t planned)
 {
 	struct jw_recording *recording = matching->recording;
 	const struct plan_file *from = &matching->plan->files[planned];
 	struct jw_recorded_file file = {0};
 	struct os_stat stat;
 
-	if (matching->files[planned] != JW_RECORDED_NO_FILE)
-		return 0;
-	if (VEC_ROOM(err, recording->files, matching->capacity, recording->file_count,
-				 RECORD_MOST_PATHS))
-		return -1;
+	/* Beyond the limit of a recording's files the module has none. */
+	if (matching->files[planned] != JW_RECORDED_NO_FILE ||
+		VEC_ROOM(NULL, recording->files, matching->capacity, recording->file_count,
+				 RECORDING_MOST_FILES))
+		return matching->files[planned];
 	file.path = mem_string(from->path);
 	file.member = from->member ? mem_string(from->member) : NULL;
 	if (!os_stat(NULL, from->path, &stat))
 		file.size_bytes = stat.size_bytes;
 	recording->files[recording->file_count] = file;
 	matching->files[planned] = (uint32_t)recording->file_count++;
-	return file.path && (!from->member || file.member) ? 0 : -1;
+	return matching->files[planned];
 }
 
-static int match(struct jw_error *err, struct matching *matching, const struct set *names,
-				 uint64_t key, uint64_t key_bytes, struct jw_recorded_module *module)
+static bool match(struct matching *matching, const struct set *names, uint64_t key,
+				  uint64_t key_bytes, struct jw_recorded_module *module)
 {
 	size_t cursor = 0, at;
 
@@ -90,57 +91,23 @@ static int match(struct jw_error *err, struct matching *matching, const struct s
 
 		if (planned->key_bytes != key_bytes)
 			continue;
-		if (add_planned_file(err, matching, planned->file))
-			return -1;
-		module->file = matching->files[planned->file];
+		module->file = add_planned_file(matching, planned->file);
 		module->container_offset = planned->container_offset;
 		module->entry_offset = planned->entry_offset;
 		matching->left_out += planned->state == PLAN_LEFT_OUT;
-		return 0;
+		return module->file != JW_RECORDED_NO_FILE;
 	}
-	return 0;
+	return false;
 }
 
-/* Matches by name, or as a text that is loaded with options or linked, which has other names */
-static int match_module(struct jw_error *err, struct matching *matching, const struct set *names,
-						struct record_entry *entry, struct jw_recorded_module *module,
-						size_t *texts)
-{
-	if (match(err, matching, names, module->key, module->key_bytes, module))
-		return -1;
-	entry->in_file = module->file != JW_RECORDED_NO_FILE;
-	if (entry->in_file)
-		return 0;
-	if (match(err, matching, names, entry->text_key, entry->text_key_bytes, module))
-		return -1;
-	*texts += module->file != JW_RECORDED_NO_FILE;
-	return 0;
-}
-
-static int note_recorded_texts(struct jw_record_result *result, size_t texts)
-{
-	char line[320];
-
-	if (!texts)
-		return 0;
-	(void)text_format(
-		line, sizeof line,
-		"%s loaded with options of the program (MAX_REGISTERS, OPTIMIZATION_LEVEL, …) or "
-		"handed to a linker: “jitwarm prime” of the file makes other entries, a recording "
-		"of this run the same",
-		TEXT_COUNT(texts, "PTX text is", "PTX texts are"));
-	record_note(result, line);
-	return 0;
-}
-
-static int match_all(struct jw_error *err, const struct recorder *recorder)
+static void match_all(const struct recorder *recorder)
 {
 	const struct plan *plan = recorder->plan;
 	struct jw_record_result *result = recorder->result;
 	struct matching matching = {.recording = result->recording, .plan = plan};
 	struct set names = {0};
 	size_t texts = 0;
-	int failed = -1;
+	char line[320];
 
 	matching.files = mem_array(plan->file_count, sizeof *matching.files);
 	for (size_t i = 0; i < plan->file_count; i++)
@@ -149,18 +116,28 @@ static int match_all(struct jw_error *err, const struct recorder *recorder)
 		set_add(&names, plan->modules[i].key, i);
 	for (size_t i = 0; i < result->recording->module_count; i++) {
 		struct jw_recorded_module *module = &result->recording->modules[i];
+		struct record_entry *entry = &recorder->entries[i];
 
-		if (module->kind <= JW_RECORDED_LINK &&
-			match_module(err, &matching, &names, &recorder->entries[i], module, &texts))
-			goto done;
+		if (module->kind > JW_RECORDED_LINK)
+			continue;
+		/* By name, or as a text that is loaded with options or linked, which has other names */
+		entry->in_file = match(&matching, &names, module->key, module->key_bytes, module);
+		texts += !entry->in_file &&
+				 match(&matching, &names, entry->text_key, entry->text_key_bytes, module);
 		result->found += module->file != JW_RECORDED_NO_FILE;
 	}
 	result->not_by_prime = matching.left_out + texts;
-	failed = note_recorded_texts(result, texts);
-done:
+	if (texts) {
+		(void)text_format(
+			line, sizeof line,
+			"%s loaded with options of the program (MAX_REGISTERS, OPTIMIZATION_LEVEL, …) or "
+			"handed to a linker: “jitwarm prime” of the file makes other entries, a recording "
+			"of this run the same",
+			TEXT_COUNT(texts, "PTX text is", "PTX texts are"));
+		record_note(result, line);
+	}
 	mem_free(matching.files);
 	set_free(&names);
-	return failed;
 }
 
 static bool is_cancelled(void *context)
@@ -175,8 +152,7 @@ static int build(struct jw_error *err, struct recorder *recorder,
 	struct jw_error why;
 
 	if (!plan_build(&why, request, &recorder->plan)) {
-		if (match_all(err, recorder))
-			return -1;
+		match_all(recorder);
 		/* Notes about files that a process only mapped are dropped. */
 		for (size_t i = 0; recorder->options->path_count && i < recorder->plan->note_count; i++)
 			record_note(recorder->result, recorder->plan->notes[i]);

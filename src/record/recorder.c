@@ -36,20 +36,17 @@ void jw_record_result_free(struct jw_record_result *result)
 	mem_free(result);
 }
 
-static int take_path(struct jw_error *err, void *context, const char *path)
+static int take_path(struct jw_error *err, struct recorder *recorder, const char *path)
 {
-	struct recorder *recorder = context;
 	const uint64_t key = fnv_update(FNV_START, path, strlen(path));
-	char *copy;
 
 	if (set_has(&recorder->known_paths, key))
 		return 0;
 	if (VEC_ROOM(err, recorder->paths, recorder->path_capacity, recorder->path_count,
 				 RECORD_MOST_PATHS))
 		return -1;
-	copy = mem_string(path);
 	set_add(&recorder->known_paths, key, recorder->path_count);
-	recorder->paths[recorder->path_count++] = copy;
+	recorder->paths[recorder->path_count++] = mem_string(path);
 	return 0;
 }
 
@@ -153,8 +150,7 @@ static char **arguments_of(const char *const *command)
 	while (command[count])
 		count++;
 	arguments = mem_array(count + 1, sizeof *arguments);
-	if (arguments)
-		memcpy(arguments, command, count * sizeof *arguments);
+	memcpy(arguments, command, count * sizeof *arguments);
 	return arguments;
 }
 
@@ -262,14 +258,8 @@ static struct jw_record_result *result_new(const char *program)
 {
 	struct jw_record_result *result = mem_alloc(sizeof *result);
 
-	if (result)
-		result->recording = mem_alloc(sizeof *result->recording);
-	if (result->recording)
-		result->recording->command = mem_string(os_base_name(program));
-	if ((!result->recording) || !result->recording->command) {
-		jw_record_result_free(result);
-		return NULL;
-	}
+	result->recording = mem_alloc(sizeof *result->recording);
+	result->recording->command = mem_string(os_base_name(program));
 	return result;
 }
 
@@ -290,8 +280,10 @@ static void remember(const struct recorder *recorder)
 static void write_recording(const struct jw_record_options *options,
 							struct jw_record_result *result)
 {
-	if (options->output && !jw_recording_name_files(result->recording, options->found))
-		(void)jw_recording_write(&result->not_written, options->output, result->recording);
+	if (!options->output)
+		return;
+	jw_recording_name_files(result->recording, options->found);
+	(void)jw_recording_write(&result->not_written, options->output, result->recording);
 }
 
 /* The command has run: what fails now is no reason to lose its status. */
@@ -325,7 +317,7 @@ static int choose_cache(struct jw_error *err, struct recorder *recorder, const c
 		recorder->options->live && cache->path && !cache->why_useless[0] && cache->limit_bytes;
 	if (!recorder->result->live) {
 		recorder->cache_dir = os_join(folder, "cache");
-		return recorder->cache_dir ? os_make_dirs(err, recorder->cache_dir, 0700) : -1;
+		return os_make_dirs(err, recorder->cache_dir, 0700);
 	}
 	recorder->cache_dir = mem_string(cache->path);
 	return cache_files_sizes(&why, cache->path, &recorder->before) && why.code != JW_ERR_NOT_FOUND
@@ -341,8 +333,6 @@ int jw_record(struct jw_error *err, const struct jw_system *system,
 	int failed = -1;
 
 	recorder.result = result_new(options->command[0]);
-	if (!recorder.result)
-		return -1;
 	if (run_folder_make(err, system->state_dir, &folder) ||
 		choose_cache(err, &recorder, folder.path) || take_given(err, &recorder))
 		goto done;

@@ -22,6 +22,8 @@ int recording_format(struct jw_error *err, const struct jw_recording *recording,
 
 /* Whether a module with these options may have a text: compilers open no file that they name. */
 bool recording_may_have_text(const struct jw_recorded_module *module);
+/* The longest `zstd` of a text of so many bytes. */
+size_t recording_packed_most(size_t size);
 struct jw_recorded_text recording_pack_text(const void *payload, size_t size);
 int recording_unpack_text(struct jw_error *err, const struct jw_recorded_text *text,
 						  struct buf *ret_payload);

@@ -58,7 +58,7 @@ static const struct jw_found_file *owner_of(const struct jw_found *found, const 
 	return NULL;
 }
 
-static int name_file(const struct jw_found *found, struct jw_recorded_file *file)
+static void name_file(const struct jw_found *found, struct jw_recorded_file *file)
 {
 	const struct jw_found_file *owner = owner_of(found, file->path);
 	char *path;
@@ -66,36 +66,29 @@ static int name_file(const struct jw_found *found, struct jw_recorded_file *file
 	if (owner) {
 		file->package = mem_string(owner->package);
 		file->version = owner->version ? mem_string(owner->version) : NULL;
-		if ((owner->version && !file->version))
-			return -1;
 	}
 	path = owner ? mem_string(installed_name(owner->path)) : portable(file->path);
-	if (!path)
-		return -1;
 	for (char *c = path; owner && *c; c++) /* for other systems, too */
 		if (os_is_separator(*c))
 			*c = '/';
 	mem_free(file->path);
 	file->path = path;
-	return 0;
 }
 
 /* The packages of the environment that jitwarm sees. Files of a command in another environment are
  * found by their paths. */
-int jw_recording_name_files(struct jw_recording *recording, const struct jw_found *given)
+void jw_recording_name_files(struct jw_recording *recording, const struct jw_found *given)
 {
 	struct jw_found *found = NULL;
-	int result = 0;
 
 	if (recording->file_count)
 		(void)jw_find(NULL, &(struct jw_find_options){.names = NULL}, &found);
-	for (size_t i = 0; !result && i < recording->file_count; i++) {
+	for (size_t i = 0; i < recording->file_count; i++) {
 		struct jw_recorded_file *file = &recording->files[i];
 
-		result = name_file(given && owner_of(given, file->path) ? given : found, file);
+		name_file(given && owner_of(given, file->path) ? given : found, file);
 	}
 	jw_found_free(found);
-	return result;
 }
 
 /* The path on this machine; the caller frees it. */
@@ -118,27 +111,26 @@ static bool may_be_there(const char *path)
 	return os_look(NULL, path, &there) || there;
 }
 
-/* Each package once, and the paths that exist. -1: out of memory. */
-static int collect_names(const struct jw_recording *recording, char **names, size_t *ret_count)
+/* Each package once, and the paths that exist. Returns their number. */
+static size_t collect_names(const struct jw_recording *recording, char **names)
 {
 	struct set known = {0};
-	int result = 0;
+	size_t count = 0;
 
-	for (size_t i = 0; !result && i < recording->file_count; i++) {
+	for (size_t i = 0; i < recording->file_count; i++) {
 		const struct jw_recorded_file *file = &recording->files[i];
 		char *name = file->package ? mem_string(file->package) : local_path(file->path);
-		const uint64_t key = name ? fnv_update(FNV_START, name, strlen(name)) : 0;
+		const uint64_t key = fnv_update(FNV_START, name, strlen(name));
 
-		result = name ? 0 : -1;
-		if (name && !set_has(&known, key) && (file->package || may_be_there(name))) {
-			names[(*ret_count)++] = name;
+		if (!set_has(&known, key) && (file->package || may_be_there(name))) {
+			names[count++] = name;
 			set_add(&known, key, i);
 		} else {
 			mem_free(name);
 		}
 	}
 	set_free(&known);
-	return result;
+	return count;
 }
 
 /* Of a relative path, with '/' or '\\' as separators. */
@@ -158,13 +150,12 @@ static bool is_missing_package(enum jw_code code)
 }
 
 /* Finding a package also finds its dependencies: keeps only the recorded files. */
-static int keep_recorded(const struct jw_recording *recording, struct jw_found *found)
+static void keep_recorded(const struct jw_recording *recording, struct jw_found *found)
 {
 	struct set paths = {0};
 	size_t kept = 0;
-	int result = 0;
 
-	for (size_t i = 0; !result && i < recording->file_count; i++) {
+	for (size_t i = 0; i < recording->file_count; i++) {
 		const uint64_t key = path_key(recording->files[i].path);
 
 		if (recording->files[i].package && !set_has(&paths, key))
@@ -187,37 +178,29 @@ static int keep_recorded(const struct jw_recording *recording, struct jw_found *
 		else
 			mem_free(found->notes[i].text);
 	found->note_count = found->trouble_count = kept;
-	return result;
 }
 
 int jw_recording_find(struct jw_error *err, const struct jw_recording *recording,
 					  struct jw_found **ret_found)
 {
 	char **names = mem_array(recording->file_count, sizeof *names);
+	const size_t count = collect_names(recording, names);
 	struct jw_found *found = NULL;
 	struct jw_error why = {0};
-	size_t count = 0;
-	int result = -1;
+	int result = 0;
 
-	if (collect_names(recording, names, &count))
-		goto done;
 	if (count &&
 		jw_find(&why,
 				&(struct jw_find_options){.names = (const char *const *)names, .name_count = count},
 				&found) &&
-		!is_missing_package(why.code)) {
-		error_copy(err, &why);
-		goto done;
+		!is_missing_package(why.code))
+		result = error_copy(err, &why);
+	if (!result) {
+		if (!found)
+			found = mem_alloc(sizeof *found);
+		keep_recorded(recording, found);
+		*ret_found = found;
 	}
-	if (!found && !(found = mem_alloc(sizeof *found)))
-		goto done;
-	if (keep_recorded(recording, found)) {
-		jw_found_free(found);
-		goto done;
-	}
-	*ret_found = found;
-	result = 0;
-done:
 	for (size_t i = 0; i < count; i++)
 		mem_free(names[i]);
 	mem_free(names);

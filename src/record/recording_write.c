@@ -122,18 +122,16 @@ static const struct json_field text_fields[] = {
 };
 static const struct json_table text_table = {.fields = text_fields};
 
-static int put_row(struct jw_error *err, const struct json_table *table, const void *values,
-				   const char *before, struct buf *text)
+static void put_row(const struct json_table *table, const void *values, const char *before,
+					struct buf *text)
 {
 	char *line = json_object_line(table, values);
-	const int result = buf_printf(err, text, "%s%s", before, line);
 
+	buf_say(text, "%s%s", before, line);
 	cJSON_free(line);
-	return result;
 }
 
-static int put_modules(struct jw_error *err, const struct jw_recording *recording, bool in_files,
-					   struct buf *text)
+static void put_modules(const struct jw_recording *recording, bool in_files, struct buf *text)
 {
 	const char *before = "\n";
 
@@ -142,32 +140,30 @@ static int put_modules(struct jw_error *err, const struct jw_recording *recordin
 
 		if ((module->file != JW_RECORDED_NO_FILE) != in_files)
 			continue;
-		if (put_row(err, in_files ? &owned_module : &other_module, module, before, text))
-			return -1;
+		put_row(in_files ? &owned_module : &other_module, module, before, text);
 		before = ",\n";
 	}
-	return 0;
 }
 
 int recording_format(struct jw_error *err, const struct jw_recording *recording, struct buf *text)
 {
-	if (put_row(err, &command_table, recording, "", text))
-		return -1;
+	put_row(&command_table, recording, "", text);
 	text->size--; /* its closing brace */
-	if (put_row(err, &driver_table, recording, ",\n\"driver\":", text) ||
-		buf_printf(err, text, ",\n\"files\":["))
-		return -1;
+	put_row(&driver_table, recording, ",\n\"driver\":", text);
+	buf_say(text, ",\n\"files\":[");
 	for (size_t i = 0; i < recording->file_count; i++)
-		if (put_row(err, &file_table, &recording->files[i], i ? ",\n" : "\n", text))
-			return -1;
-	if (buf_printf(err, text, "],\n\"modules\":[") || put_modules(err, recording, true, text) ||
-		buf_printf(err, text, "],\n\"not_in_files\":[") ||
-		put_modules(err, recording, false, text) || buf_printf(err, text, "],\n\"texts\":["))
-		return -1;
+		put_row(&file_table, &recording->files[i], i ? ",\n" : "\n", text);
+	buf_say(text, "],\n\"modules\":[");
+	put_modules(recording, true, text);
+	buf_say(text, "],\n\"not_in_files\":[");
+	put_modules(recording, false, text);
+	buf_say(text, "],\n\"texts\":[");
 	for (size_t i = 0; i < recording->text_count; i++)
-		if (put_row(err, &text_table, &recording->texts[i], i ? ",\n" : "\n", text))
-			return -1;
-	return buf_printf(err, text, "]}\n");
+		put_row(&text_table, &recording->texts[i], i ? ",\n" : "\n", text);
+	buf_say(text, "]}\n");
+	return text->overflowed ? error_set(err, JW_ERR_LIMIT, "the recording has more than %d bytes",
+										RECORDING_MOST_BYTES)
+							: 0;
 }
 
 int jw_recording_write(struct jw_error *err, const char *path, const struct jw_recording *recording)
@@ -185,9 +181,9 @@ void jw_recording_free(struct jw_recording *recording)
 {
 	if (!recording)
 		return;
-	for (size_t i = 0; recording->files && i < recording->file_count; i++)
+	for (size_t i = 0; i < recording->file_count; i++)
 		json_forget(&file_table, &recording->files[i]);
-	for (size_t i = 0; recording->modules && i < recording->module_count; i++) {
+	for (size_t i = 0; i < recording->module_count; i++) {
 		mem_free(recording->modules[i].options);
 		mem_free(recording->modules[i].producer);
 	}
@@ -210,9 +206,7 @@ static int wrong(struct jw_error *err, const char *what, size_t at)
 static int take_row(struct jw_error *err, const cJSON *object, const struct json_table *table,
 					const char *what, size_t at, void *values)
 {
-	struct jw_error why = {0};
-
-	if (!json_take(&why, object, table, values))
+	if (!json_take(NULL, object, table, values))
 		return 0;
 	return wrong(err, what, at);
 }
@@ -358,7 +352,9 @@ static int read_texts(struct jw_error *err, const cJSON *array, struct jw_record
 			break;
 		if (take_row(err, item, &text_table, "text", recording->text_count++, text))
 			return -1;
-		if (!text->zstd || text->size_bytes > RECORDING_MOST_UNPACKED)
+		/* A frame that is longer than it need be would be read again for each module. */
+		if (!text->zstd || text->size_bytes > RECORDING_MOST_UNPACKED ||
+			strlen(text->zstd) > recording_packed_most((size_t)text->size_bytes))
 			return wrong(err, "text", recording->text_count - 1);
 	}
 	return 0;

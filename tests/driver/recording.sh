@@ -101,6 +101,29 @@ for each in 89:0:1 75:2:0; do
 	[ $? = "$status" ] || fail "for sm_$sm: $(cat "$scratch/json" "$scratch/err")"
 	so "d['compiled'] == 3 * $made"
 done
+# What the driver refuses is said with the recording's name, and tried again where that is named.
+on broken
+python3 - "$scratch/packed.json" "$scratch/broken.json" <<'P'
+import base64, json, sys
+document = json.load(open(sys.argv[1]))
+ptx = b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry broken() { nonsense; }\n\0"
+module, name = document["not_in_files"][0], 0xCBF29CE484222325
+key = document["driver"]["stamp"].encode() + b"HOST64sm_86" + ptx + b"\0 " + module["options"].encode()
+for byte in key:
+    name = (name ^ byte) * 0x100000001B3 % 2**64
+module.update(key="%016x" % name, key_bytes=len(key), size_bytes=len(ptx))
+# A zstd frame of one raw block (RFC 8878)
+frame = bytes.fromhex("28b52ffd") + bytes([0x20, len(ptx)]) + (len(ptx) << 3 | 1).to_bytes(3, "little") + ptx
+document["texts"][0].update(size_bytes=len(ptx), zstd=base64.b64encode(frame).decode())
+json.dump(document, open(sys.argv[2], "w"))
+P
+for _ in 1 2; do
+	jitwarm 2 prime --recording "$scratch/broken.json"
+	so "d['failed'] == d['cold'] == 1 and [f['path'] for f in d['failures']] == ['$scratch/broken.json']"
+	so "d['failures'][0]['command'] == 'jitwarm prime --recording $scratch/broken.json' and 'PTX' in d['failures'][0]['reason']"
+done
+jitwarm 2 check --recording "$scratch/broken.json"
+
 # What is written for a driver is too new for an older one.
 if [ "$cuda" = 12.4 ]; then
 	HOME=$scratch "$build/src/jitwarm" make --target sm_86 --driver 535.309.01 --recording "$scratch/written.json" -o "$scratch/older/" >"$scratch/out" 2>&1

@@ -167,6 +167,24 @@ TEST(texts_unpack_to_what_they_say)
 	buf_free(&payload);
 }
 
+/* Frames that hold nothing would be read for each module that has the text. */
+TEST(texts_are_no_longer_than_they_need_be)
+{
+	char *text = with_text(NULL, NULL), *at = strstr(text, "\"zstd\":\"") + 8, *made;
+	char *blank = mem_array(1, 4096);
+	struct jw_recording *recording;
+	struct jw_error err = {0};
+
+	memset(blank, 'A', 4095);
+	made = mem_printf("%.*s%s%s", (int)(at - text), text, blank, at);
+	recording = parse(&err, made);
+	assert_null(recording);
+	assert_string_equal(err.message, "text 0 is malformed");
+	mem_free(blank);
+	mem_free(made);
+	mem_free(text);
+}
+
 /* A hundred modules of one text that is said to have 11 MB */
 TEST(texts_are_counted_each_time)
 {

@@ -874,7 +874,8 @@ static int look_at_changes(struct jw_error *err, const struct options *options,
 {
 	const struct jw_run_key key = {.names = options->operands,
 								   .name_count = options->operand_count,
-								   .cache_dir = options_value(options, "cache")};
+								   .cache_dir = options_value(options, "cache"),
+								   .recording = options_value(options, "recording")};
 
 	return jw_run_look(err, &key, ret_state, ret_changes);
 }

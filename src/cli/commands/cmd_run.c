@@ -295,8 +295,8 @@ static int report_command(struct jw_error *err, struct cli *cli,
 	if (result->unread.code || result->not_written.code)
 		return error_copy(err, result->unread.code ? &result->unread : &result->not_written);
 	/* A package's name is what a user types. */
-	if (!how->output && jw_recording_name_files(result->recording, how->found))
-		return -1;
+	if (!how->output)
+		jw_recording_name_files(result->recording, how->found);
 	document.recording = *result->recording;
 	document.owners = owners_of(result->recording, result->compile_seconds);
 	if (!document.owners)

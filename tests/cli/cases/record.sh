@@ -87,6 +87,18 @@ app_compiles 0
 run 0 prime --recording r.json --json
 json 'd["compiled"] == 0 and d["warm"] == '"$before"
 
+# Unattended: another recording is another run, and a changed one is a change
+cp r.json other.json
+run 0 prime --if-changed --recording r.json
+out_has "Changed: first run"
+run 0 prime --if-changed --recording r.json
+out_has "Nothing has changed"
+run 0 prime --if-changed --recording other.json
+out_has "Changed: first run"
+echo >>other.json
+run 0 prime --if-changed --recording other.json
+out_has "Changed: packages"
+
 # A part of it, where only that was recorded; named files take the place of recorded ones.
 python3 - <<'PYTHON'
 import json
