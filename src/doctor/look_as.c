@@ -255,15 +255,6 @@ static int refuse_foreign_places(struct jw_error *err, int pid)
 	return result;
 }
 
-static void taken_free(struct taken *taken)
-{
-	for (size_t i = 0; i < taken->count; i++) {
-		mem_free(taken->items[i].name);
-		mem_free(taken->items[i].value);
-	}
-	mem_free(taken->items);
-}
-
 int jw_look_as_process(struct jw_error *err, int pid)
 {
 	struct taken taken = {.pid = pid};
@@ -285,6 +276,10 @@ int jw_look_as_process(struct jw_error *err, int pid)
 			goto done;
 	result = refuse_foreign_places(err, pid);
 done:
-	taken_free(&taken);
+	for (size_t i = 0; i < taken.count; i++) {
+		mem_free(taken.items[i].name);
+		mem_free(taken.items[i].value);
+	}
+	mem_free(taken.items);
 	return result;
 }

@@ -80,17 +80,6 @@ struct ahead_work {
 	struct os_file *lock; /* NULL: not taken, or files cannot be locked */
 };
 
-static void read_record(const struct ahead_work *work, struct record *ret_record)
-{
-	struct record record = {0};
-	cJSON *document = prepared_read(work->state_dir, 0);
-
-	if (document)
-		(void)json_take(NULL, document, &record_table, &record);
-	cJSON_Delete(document);
-	*ret_record = record;
-}
-
 /* Without it a later call only tells less. */
 static void keep_record(const struct ahead_work *work, enum jw_ahead_state state)
 {
@@ -147,6 +136,7 @@ static int find_next(struct jw_error *err, struct ahead_work *work, const char *
 	const uint32_t *release = next.driver.release;
 	struct jw_driver running = {0};
 	char text[32] = "", name[32] = "";
+	cJSON *document;
 
 	(void)os_state_dir(NULL, &work->state_dir);
 	if (work->state_dir)
@@ -167,7 +157,10 @@ static int find_next(struct jw_error *err, struct ahead_work *work, const char *
 						 "%s: which driver this is cannot be told: name the file whose name has "
 						 "the version (libcuda.so.550.163.01), or a link to it",
 						 library);
-	read_record(work, &work->record);
+	document = prepared_read(work->state_dir, 0);
+	if (document)
+		(void)json_take(NULL, document, &record_table, &work->record);
+	cJSON_Delete(document);
 	(void)jw_driver_parse(NULL, text, &running);
 	ahead->pending =
 		name[0] && running.release[0] && gpu_release_compare(running.release, release) != 0;

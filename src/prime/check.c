@@ -22,18 +22,6 @@
 
 /* ---- packages */
 
-static void check_packages_free(struct jw_check_result *result)
-{
-	for (size_t i = 0; i < result->package_count; i++) {
-		mem_free(result->packages[i].name);
-		mem_free(result->packages[i].version);
-		mem_free(result->packages[i].gpus);
-	}
-	mem_free(result->packages);
-	result->packages = NULL;
-	result->package_count = 0;
-}
-
 /* The place of a file's package; package_count if it is not listed. The files of a package mostly
  * follow one another. */
 static size_t package_place(const struct jw_check_result *result, const struct jw_found_file *file)
@@ -378,7 +366,12 @@ void jw_check_result_free(struct jw_check_result *result)
 		mem_free(result->failing[i].file);
 		mem_free(result->failing[i].why);
 	}
-	check_packages_free(result);
+	for (size_t i = 0; i < result->package_count; i++) {
+		mem_free(result->packages[i].name);
+		mem_free(result->packages[i].version);
+		mem_free(result->packages[i].gpus);
+	}
+	mem_free(result->packages);
 	for (size_t i = 0; i < result->compiler_count; i++) {
 		mem_free(result->compilers[i].file);
 		mem_free(result->compilers[i].package);

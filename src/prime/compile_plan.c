@@ -184,7 +184,7 @@ static int run_by_names_or_count(struct jw_error *why, struct run_setup *setup,
 		result = run_known(why, setup, outcome);
 	if (setup->options->compile.ptxas && !result && outcome->compile.opaque)
 		result = error_set(why, JW_ERR_FORMAT, "ptxas's entry does not have the predicted name");
-	/* A prediction has result. Asking the driver again detects a changed stamp or form, so that the
+	/* A prediction has failed. Asking the driver again detects a changed stamp or form, so that the
 	 * next run knows it; this run goes on by counting. */
 	if (profile_is_known(system) && !result && outcome->compile.opaque &&
 		!cache_profile_find(NULL, NULL, system->driver.library, NULL, &profile))

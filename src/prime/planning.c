@@ -283,14 +283,6 @@ static unsigned worker_count(const struct plan *plan, const struct jw_prime_opti
 	return wanted > cold ? (unsigned)cold : wanted;
 }
 
-static bool will_fail(const struct plan *plan, size_t target)
-{
-	for (size_t i = 0; i < plan->fates.count; i++)
-		if (plan->fates.items[i].target == target)
-			return true;
-	return false;
-}
-
 void planning_sum_up(const struct plan *plan, const struct jw_prime_options *options,
 					 struct jw_prime_plan *ret_sum)
 {
@@ -328,7 +320,11 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 		sum.lacking += plan->targets[i].lacking;
 		sum.tile += plan->targets[i].tile;
 		sum.unknown += plan->targets[i].unknown;
-		sum.hopeless += will_fail(plan, i);
+		for (size_t k = 0; k < plan->fates.count; k++)
+			if (plan->fates.items[k].target == i) {
+				sum.hopeless++;
+				break;
+			}
 	}
 	sum.modules = sum.cold + sum.warm + sum.over_budget + missing;
 	forecast_share(&sum.forecast, worker_count(plan, options, sum.cold));

@@ -1,4 +1,4 @@
-/* Plans a run: the plan, its sums, and the modules that limits and budgets allow. */
+/* The steps of a run, between the files of this room. */
 #pragma once
 
 #include <jitwarm/prime.h>
@@ -32,6 +32,8 @@ struct planning {
 	char *containers;
 };
 
+/* ---- plan (planning.c) */
+
 /* Notes about the files go into the result. `planning` is empty before; the caller frees it with
  * planning_free in any case. */
 int planning_make(struct jw_error *err, const struct jw_system *system,
@@ -46,11 +48,6 @@ void planning_note_carried(struct plan *plan, const struct ledger *ledger, bool 
  * the options have their file tried again. */
 int planning_note_refused(struct jw_error *err, struct plan *plan, const struct ledger *ledger,
 						  const struct jw_prime_options *options, struct jw_prime_result *outcome);
-/* Takes missing entries of the plan from the store, and sets those modules warm; with dry_run it
- * writes nothing, and they are PLAN_RESTORED. A failure is noted in *reuse and does not stop the
- * run. */
-void planning_reuse_store(const struct jw_system *system, const struct jw_prime_options *options,
-						  struct plan *plan, struct jw_prime_reuse *reuse);
 /* Counts the modules by their present state; other members of the sum stay. */
 void planning_sum_up(const struct plan *plan, const struct jw_prime_options *options,
 					 struct jw_prime_plan *ret_sum);
@@ -63,6 +60,16 @@ void planning_choose(struct plan *plan, const struct jw_system *system,
 /* The compiler, as its speed is remembered: the driver's, or ptxas of its CUDA version. */
 struct jw_driver planning_compiler(const struct jw_system *system,
 								   const struct jw_prime_options *options);
+
+/* ---- reuse (prime.c) */
+
+/* Takes missing entries of the plan from the store, and sets those modules warm; with dry_run it
+ * writes nothing, and they are PLAN_RESTORED. A failure is noted in *reuse and does not stop the
+ * run. */
+void planning_reuse_store(const struct jw_system *system, const struct jw_prime_options *options,
+						  struct plan *plan, struct jw_prime_reuse *reuse);
+
+/* ---- compile (compile_plan.c) */
 
 /* Compiles a plan's cold modules into the live cache. Runs on one cache wait for each other; adds
  * what was done to *outcome, also the reason for stopping early. -1: the run could not be begun. */
