@@ -29,19 +29,17 @@ serve http
 export UV_DEFAULT_INDEX PIP_INDEX_URL PIP_DISABLE_PIP_VERSION_CHECK=1
 PIP_INDEX_URL=http://127.0.0.1:$(cat http/port)/good/simple UV_DEFAULT_INDEX=$PIP_INDEX_URL
 
-# timed COMMAND...: its status; output in out and err, seconds in `took`
+# timed COMMAND...: its status; output in out and err, and how long it took in `took`: other work may go on here
 timed() {
-	local began=$EPOCHREALTIME status=0
-	timeout 300 "$@" >out 2>err || status=$?
-	took=$(python3 -c 'import sys; print(f"{float(sys.argv[2]) - float(sys.argv[1]):.1f}")' "$began" "$EPOCHREALTIME")
-	return $status
+	local TIMEFORMAT='%1R s (%1U + %1S s of a processor)'
+	{ time timeout 300 "$@" >out 2>err; } 2>took
 }
 timed curl -fsS -o judged "http://127.0.0.1:$(cat http/port)/good/files/xgboost/${judged##*/}" || fail "the download of the judged wheel"
-alone=$took
+alone=$(cat took)
 # answers WHAT COMMAND...
 answers() {
 	timed "${@:2}" && grep -q "^${judged##*/}:" out && grep -qE '^sm_120 \(rtx5090\), all together: 14[59] modules to compile' out || { fail "$1: $(cat out err)"; return; }
-	ok "$1: $took s, of which the wheel of XGBoost $alone s"
+	ok "$1: $(cat took), of which the wheel of XGBoost $alone"
 }
 answers "uvx jitwarm scan --index xgboost==$version --target rtx5090" "$uvx" jitwarm scan --index "xgboost==$version" --target rtx5090
 answers "a virtual environment, pip install jitwarm, python -m jitwarm scan …" sh -c '"$1" -m venv venv && venv/bin/pip install -q jitwarm &&
