@@ -86,9 +86,8 @@ int image_wrapper(struct jw_error *err, struct image *image, uint64_t offset, ui
 	return 0;
 }
 
-/* A cubin or a text that is a container of its own. */
-static int keep_single(struct jw_error *err, struct image *image, enum devcode_format format,
-					   const uint8_t *bytes, uint64_t size, uint64_t offset)
+int image_single(struct jw_error *err, struct image *image, enum devcode_format format,
+				 const uint8_t *bytes, uint64_t size, uint64_t offset)
 {
 	struct devcode_entry entry = {.offset = offset, .stored_bytes = size, .size_bytes = size};
 
@@ -114,11 +113,6 @@ static int keep_single(struct jw_error *err, struct image *image, enum devcode_f
 	image->entries[0] = entry;
 	return image_keep(err, image, bytes, 0, offset,
 					  &(struct container_walk){.size_bytes = size, .entries = 1});
-}
-
-int image_single(struct jw_error *err, struct image *image, const uint8_t *bytes, uint64_t size)
-{
-	return keep_single(err, image, image->format, bytes, size, 0);
 }
 
 size_t image_text_needs(const struct image *image, const uint8_t *version, size_t size,
@@ -171,7 +165,7 @@ int image_text(struct jw_error *err, struct image *image, const uint8_t *version
 	lead = ptx_text_lead(version, before);
 	share_blanks(image, version, offset, &lead, &length);
 	*ret_size = length;
-	if (keep_single(err, image, DEVCODE_PTX, version - lead, lead + length, offset - lead))
+	if (image_single(err, image, DEVCODE_PTX, version - lead, lead + length, offset - lead))
 		return -1;
 	image->containers[image->count - 1].text = true;
 	return 0;

@@ -65,8 +65,9 @@ int image_text(struct jw_error *err, struct image *image, const uint8_t *version
  * not all there. */
 size_t image_text_needs(const struct image *image, const uint8_t *version, size_t size,
 						uint64_t offset);
-/* A file that is one cubin or one PTX text. */
-int image_single(struct jw_error *err, struct image *image, const uint8_t *bytes, uint64_t size);
+/* Records one cubin or one PTX text, by its format, as its own container. */
+int image_single(struct jw_error *err, struct image *image, enum devcode_format format,
+				 const uint8_t *bytes, uint64_t size, uint64_t offset);
 void image_free(struct image *image);
 
 /* Marks the containers that version 2 wrappers point to as linked. False: that could not be

@@ -48,7 +48,7 @@ static int read_single(struct jw_error *err, struct leaf *leaf)
 	size_t size;
 
 	if (stream_peek(err, leaf->stream, DEVCODE_MOST_STREAMED, &data, &size) ||
-		image_single(err, &leaf->image, data, size))
+		image_single(err, &leaf->image, leaf->image.format, data, size, 0))
 		return -1;
 	leaf->table.absent = true;
 	leaf->bytes = (struct bytes){.size_bytes = size, .memory = data};

@@ -150,7 +150,6 @@ struct make_seen {
 	char payload[512]; /* decompressed, its beginning; "" if that fails */
 	size_t payload_size;
 	enum jw_code payload_code;
-	int stop_after; /* containers, 0: never */
 };
 
 static inline void make_see_container(struct make_seen *seen,
@@ -208,7 +207,7 @@ static inline void make_see_image(struct make_seen *seen, const struct devcode_i
 	}
 }
 
-/* Reads a file to its end, or to seen->stop_after. Returns the last step; -1: it failed. */
+/* Reads a file to its end. */
 static inline int make_read_path(struct jw_error *err, const char *path,
 								 const struct jw_cancel *cancel, struct make_seen *seen)
 {
@@ -228,9 +227,6 @@ static inline int make_read_path(struct jw_error *err, const char *path,
 			seen->troubles++;
 			seen->code = found.why.code;
 		}
-		if (step == CODE_CONTAINER && seen->stop_after &&
-			seen->containers == (size_t)seen->stop_after)
-			break;
 	}
 	code_close(reader);
 	return step;

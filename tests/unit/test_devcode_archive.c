@@ -208,4 +208,43 @@ TEST(a_small_container_may_be_cut_by_a_streams_end)
 	buf_free(&whole);
 }
 
+/* Also among archives in archives; what it holds is freed. */
+TEST(a_reader_may_be_closed_at_any_step)
+{
+	struct buf library = make_buf(), tar = make_buf(), layer = make_buf(), conda = make_buf();
+	struct devcode_part parts[] = {{.member = "a.so", .size_bytes = 9},
+								   {.member = "b.so", .size_bytes = 9}};
+	struct code_copy copy = {.parts = parts, .count = 2};
+	size_t steps = 0;
+	char *path;
+
+	make_library(&library, 100);
+	make_archive(&tar, true, "", (struct packed_file[]){{"a.so", &library}, {"b.so", &library}}, 2);
+	make_zstd(&layer, &tar);
+	make_archive(&conda, false, "zip:compression=store",
+				 (struct packed_file[]){{"pkg-a.tar.zst", &layer}}, 1);
+	path = write_file("conda", &conda);
+	for (int step = CODE_IMAGE; step > CODE_END; steps++) {
+		struct code_reader *reader;
+		struct code_found found;
+
+		assert_int_equal(code_open(NULL, path, NULL, &reader), 0);
+		for (size_t i = 0; i < steps && step > CODE_END; i++)
+			step = code_next(NULL, reader, &found);
+		assert_int_not_equal(step, CODE_FAILED);
+		code_close(reader);
+	}
+	/* Of each library a container, one in its code, and the image */
+	assert_int_equal(steps, 1 + 2 * 3 + 1);
+	copy.path = path;
+	assert_int_equal(code_copy_next(NULL, &copy), 1);
+	assert_memory_equal(copy.data, library.data, 9);
+	code_copy_close(&copy);
+	mem_free(path);
+	buf_free(&library);
+	buf_free(&tar);
+	buf_free(&layer);
+	buf_free(&conda);
+}
+
 RUN_TESTS(make_folder, remove_folder)

@@ -133,16 +133,4 @@ TEST(every_truncation_ends_well)
 	buf_free(&file);
 }
 
-TEST(a_reader_may_be_closed_at_any_step)
-{
-	struct make_seen seen = {.stop_after = 1};
-	struct buf file = make_buf();
-
-	make_linked(&file, MAKE_ELF_X86_64, 2, 8, false);
-	assert_int_equal(make_read(&file, &seen), CODE_CONTAINER);
-	assert_int_equal(seen.containers, 1);
-	assert_int_equal(seen.images + seen.troubles, 0);
-	buf_free(&file);
-}
-
 RUN_TESTS(NULL, NULL)
