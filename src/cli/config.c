@@ -258,10 +258,10 @@ int config_read(struct jw_error *err, const struct output *output, struct config
 		struct jw_error why = {0};
 		char *path = settings_path(&why, which);
 		/* Without a home folder there is no file in it. */
-		const int failed = path ? read_config_file(err, output, which, ret_config, path) : 0;
+		const int result = path ? read_config_file(err, output, which, ret_config, path) : 0;
 
 		mem_free(path);
-		if (failed)
+		if (result)
 			return -1;
 	}
 	for (size_t i = 0; i < CONFIG_SETTINGS; i++)

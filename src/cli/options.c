@@ -322,7 +322,7 @@ static int read_arguments(struct jw_error *err, struct options *options, struct 
 
 	while (rest->at < rest->end) {
 		char *text = *rest->at++;
-		int failed = 0;
+		int result = 0;
 
 		if (command && !only_operands && text[0] != '-')
 			only_operands = divide_arguments(options);
@@ -331,10 +331,10 @@ static int read_arguments(struct jw_error *err, struct options *options, struct 
 		else if (!strcmp(text, "--"))
 			only_operands = divide_arguments(options);
 		else if (text[1] == '-')
-			failed = read_long(err, options, text + 2, rest);
+			result = read_long(err, options, text + 2, rest);
 		else
-			failed = read_short(err, options, text + 1, rest);
-		if (failed)
+			result = read_short(err, options, text + 1, rest);
+		if (result)
 			return -1;
 	}
 	return 0;

@@ -6,15 +6,13 @@
 #include "base/text.h"
 #include <jitwarm/share.h>
 
-int registry_given_read(const struct cli *cli, struct registry_given *given)
+void registry_given_read(const struct cli *cli, struct registry_given *given)
 {
 	const struct options *options = &cli->options;
 	const size_t count = options_count(options, "plain-http");
 
 	given->plain = mem_array(count, sizeof *given->plain);
 	given->hosts = mem_array(count, sizeof *given->hosts);
-	if (!given->hosts)
-		return -1;
 	for (size_t i = 0; i < count; i++) {
 		const char *host = options_item(options, "plain-http", i);
 
@@ -26,7 +24,6 @@ int registry_given_read(const struct cli *cli, struct registry_given *given)
 		else
 			given->hosts[given->host_count++] = host;
 	}
-	return 0;
 }
 
 int registry_given_place(struct jw_error *err, const struct cli *cli, struct registry_given *given)

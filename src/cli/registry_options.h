@@ -16,7 +16,7 @@ struct registry_given {
 	size_t host_count;
 	bool insecure;
 };
-int registry_given_read(const struct cli *cli, struct registry_given *given);
+void registry_given_read(const struct cli *cli, struct registry_given *given);
 void registry_given_free(struct registry_given *given);
 /* Sets `place`: what the first operand names, else the setting. */
 int registry_given_place(struct jw_error *err, const struct cli *cli, struct registry_given *given);

@@ -79,12 +79,12 @@ static int write_profile(struct jw_error *err, const struct applying *run, const
 						 const struct buf *text)
 {
 	const bool system = run->request->scope == JW_SCOPE_SYSTEM;
-	const int failed = system ? os_make_shared_parent(err, path, 0755) ||
+	const int result = system ? os_make_shared_parent(err, path, 0755) ||
 									os_rewrite_mode(err, path, buf_text(text), text->size, 0644)
 							  : os_make_parent(err, path, 0755) ||
 									os_rewrite(err, path, buf_text(text), text->size);
 
-	if (failed)
+	if (result)
 		return error_prefix(err, "nothing was changed there (%s)",
 							system ? "the system's files need sudo" : "is it this account's own?");
 	return 0;

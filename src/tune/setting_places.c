@@ -73,12 +73,12 @@ static char *bash_login_profile(struct jw_error *err)
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		char *path = place_home_path(err, names[i]);
 		bool there = false;
-		const int failed = path ? os_look(err, path, &there) : -1;
+		const int result = path ? os_look(err, path, &there) : -1;
 
-		if (!failed && there)
+		if (!result && there)
 			return path;
 		mem_free(path);
-		if (failed)
+		if (result)
 			return NULL;
 	}
 	return place_home_path(err, ".profile");

@@ -233,15 +233,17 @@ static int prepare_ahead(struct jw_error *err, struct preparing *preparing,
 									   .prime = &prime,
 									   .cache_dir = options_value(given, "cache"),
 									   .carried = on_carried};
-	int failed = cli_worker(err, cli, &options.worker) || take_account_limit(err, preparing);
+	int result;
 
+	if (cli_worker(err, cli, &options.worker) || take_account_limit(err, preparing))
+		return -1;
 	os_catch_interrupts();
-	failed = failed || jw_ahead_prepare(err, &options, &preparing->result) ? -1 : 0;
+	result = jw_ahead_prepare(err, &options, &preparing->result);
 	prime_bar_end(&preparing->bar);
 	fetching_end(&fetching);
-	if (!failed && raises && preparing->result.state == JW_AHEAD_NO_ROOM)
-		failed = raise_limit(err, preparing);
-	return failed;
+	if (!result && raises && preparing->result.state == JW_AHEAD_NO_ROOM)
+		result = raise_limit(err, preparing);
+	return result;
 }
 
 static int ahead_run(struct jw_error *err, struct cli *cli)

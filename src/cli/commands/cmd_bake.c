@@ -331,24 +331,24 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 	struct gpu_targets gpus = {0};
 	struct index_wheel asked = {.index = NULL};
 	const char *path = NULL;
-	int failed;
+	int result;
 
 	if (check_bake_usage(err, options))
 		return -1;
 	if (open_bake_system(err, cli, &gpus))
 		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
-	failed = index_wheel_get(err, cli, &gpus, &asked) ||
+	result = index_wheel_get(err, cli, &gpus, &asked) ||
 			 found_files_find(err, &cli->out,
 							  (path = asked.wheel ? asked.wheel->path : NULL) ? &path
 																			  : options->operands,
 							  options->operand_count, false, &files) ||
 			 bake_now(err, cli, &files, asked.wheel);
 
-	if (!failed)
+	if (!result)
 		found_files_end(cli, &files);
 	found_files_free(&files);
 	jw_index_close(asked.index);
-	return failed;
+	return result;
 }
 
 static const struct cli_option bake_options[] = {
@@ -500,15 +500,15 @@ static int bake_verify_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *options = &cli->options;
 	struct found_files files = {0};
-	int failed;
+	int result;
 
-	failed = found_files_find(err, &cli->out, options->operands, options->operand_count, false,
+	result = found_files_find(err, &cli->out, options->operands, options->operand_count, false,
 							  &files) ||
 			 verify_paths(err, cli, files.paths, files.count);
-	if (!failed)
+	if (!result)
 		found_files_end(cli, &files);
 	found_files_free(&files);
-	return failed ? -1 : 0;
+	return result;
 }
 
 static const struct cli_option bake_verify_options[] = {CLI_ENVIRONMENT, {0}};

@@ -1,3 +1,4 @@
+/* jitwarm cache: list, verify, prune. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -160,28 +161,13 @@ static int print_cache_list(struct jw_error *err, const struct output *out,
 	return result;
 }
 
-static int read_rows(const struct jw_cache_listing *list, const struct jw_marks *marks,
-					 struct cache_list_document *document)
-{
-	document->rows = mem_array(list->count, sizeof *document->rows);
-	for (; document->rows && document->count < list->count; document->count++) {
-		const struct jw_cache_entry *entry = &list->entries[document->count];
-
-		document->rows[document->count] = (struct cache_list_row){
-			.entry = *entry,
-			.carried = jw_marks_has(marks, entry->key),
-		};
-	}
-	return 0;
-}
-
 static int run_cache_list(struct jw_error *err, struct cli *cli)
 {
 	struct jw_cache_options options = cache_command_options(cli);
 	struct cache_list_document document = {0};
 	struct jw_cache_listing *list = NULL;
 	struct jw_marks *marks;
-	int failed;
+	int result = 0;
 
 	os_catch_interrupts();
 	if (jw_cache_list(err, &options, &list))
@@ -190,14 +176,20 @@ static int run_cache_list(struct jw_error *err, struct cli *cli)
 	if (!list->count)
 		output_line(&cli->out, STYLE_PLAIN, "%s: empty", list->path);
 	marks = jw_marks_open(cli_state(NULL, cli), list->path);
-	failed = read_rows(list, marks, &document) ||
-			 (list->count && output_wants_text(&cli->out) &&
-			  print_cache_list(err, &cli->out, &document)) ||
-			 document_print(&cli->out, &document_cache_list, &document);
+	document.rows = mem_array(list->count, sizeof *document.rows);
+	for (; document.count < list->count; document.count++)
+		document.rows[document.count] = (struct cache_list_row){
+			.entry = list->entries[document.count],
+			.carried = jw_marks_has(marks, list->entries[document.count].key),
+		};
+	if (list->count && output_wants_text(&cli->out))
+		result = print_cache_list(err, &cli->out, &document);
+	if (!result)
+		result = document_print(&cli->out, &document_cache_list, &document);
 	mem_free(document.rows);
 	jw_marks_close(marks);
 	jw_cache_list_free(list);
-	return failed;
+	return result;
 }
 
 static const struct cli_option list_options[] = {CLI_CACHE, {0}};
@@ -348,23 +340,13 @@ static void print_verify_report(const struct output *out, const struct cache_ver
 	print_index(out, report);
 }
 
-static void print_repaired(const struct output *out, const struct jw_cache_repaired *repaired)
-{
-	if (repaired->removed)
-		output_line(out, STYLE_GOOD, "  repaired: %s removed",
-					TEXT_COUNT(repaired->removed, "damaged entry", "damaged entries"));
-	if (repaired->counted || repaired->dropped || repaired->mended)
-		output_line(out, STYLE_GOOD, "  repaired: the index (rows added: %zu, removed: %zu)",
-					repaired->counted, repaired->dropped);
-}
-
 static int verify_run(struct jw_error *err, struct cli *cli)
 {
 	struct jw_cache_options options = cache_command_options(cli);
 	struct cache_verify_document found = {0};
 	struct jw_cache_report *report = NULL;
 	struct jw_marks *marks = NULL;
-	int failed = 0;
+	int result;
 
 	os_catch_interrupts();
 	/* Without the profile, only machine code of known drivers is judged. */
@@ -375,17 +357,20 @@ static int verify_run(struct jw_error *err, struct cli *cli)
 		jw_cache_verify(err, &options, &report))
 		return cache_command_fail(err, cli);
 	marks = jw_marks_open(cli_state(NULL, cli), report->path);
-	if (!failed) {
-		found.report = *report;
-		found.carried = jw_marks_count(marks);
-		print_verify_report(&cli->out, &found);
-		print_repaired(&cli->out, &found.repaired);
-		cli->status = report->damaged || report->outlook.harmful ? EXIT_COLD : EXIT_DONE;
-		failed = document_print(&cli->out, &document_cache_verify, &found);
-	}
+	found.report = *report;
+	found.carried = jw_marks_count(marks);
+	print_verify_report(&cli->out, &found);
+	if (found.repaired.removed)
+		output_line(&cli->out, STYLE_GOOD, "  repaired: %s removed",
+					TEXT_COUNT(found.repaired.removed, "damaged entry", "damaged entries"));
+	if (found.repaired.counted || found.repaired.dropped || found.repaired.mended)
+		output_line(&cli->out, STYLE_GOOD, "  repaired: the index (rows added: %zu, removed: %zu)",
+					found.repaired.counted, found.repaired.dropped);
+	cli->status = report->damaged || report->outlook.harmful ? EXIT_COLD : EXIT_DONE;
+	result = document_print(&cli->out, &document_cache_verify, &found);
 	jw_marks_close(marks);
 	jw_cache_report_free(report);
-	return failed;
+	return result;
 }
 
 static const struct cli_option verify_options[] = {

@@ -434,7 +434,7 @@ static int check_run(struct jw_error *err, struct cli *cli)
 	struct jw_recording *recording = NULL;
 	struct found_files files = {0};
 	struct gpu_targets gpus;
-	int failed = gpu_targets_read(err, cli, &gpus) ||
+	int result = gpu_targets_read(err, cli, &gpus) ||
 				 (gpus.count && options_given(options, "driver")
 					  ? cli_open_asleep(err, cli)
 					  : cli_open_asking(err, cli, options_value(options, "cache"), true)) ||
@@ -443,7 +443,7 @@ static int check_run(struct jw_error *err, struct cli *cli)
 
 	found_files_free(&files);
 	jw_recording_free(recording);
-	return failed;
+	return result;
 }
 
 static const struct cli_option check_options[] = {

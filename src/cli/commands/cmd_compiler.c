@@ -32,16 +32,6 @@ const struct json_table document_compiler = {
 	.fields = compilers_fields,
 };
 
-static int fetch_one(struct jw_error *err, struct cli *cli, struct compiler_row *row)
-{
-	struct fetching fetching = {.output = &cli->out, .label = row->version};
-	const struct jw_compiler_fetch_options options = fetching_options(&fetching);
-	const int result = jw_compiler_fetch(err, row->version, &options, &row->path);
-
-	fetching_end(&fetching);
-	return result;
-}
-
 static int fetch(struct jw_error *err, struct cli *cli, struct compiler_document *fetched)
 {
 	const struct options *options = &cli->options;
@@ -49,11 +39,16 @@ static int fetch(struct jw_error *err, struct cli *cli, struct compiler_document
 	if (!options->operand_count)
 		return error_set(err, JW_ERR_USAGE, "name a CUDA version: jitwarm compiler fetch 12.4");
 	fetched->rows = mem_array(options->operand_count, sizeof *fetched->rows);
-	for (size_t i = 0; fetched->rows && i < options->operand_count; i++) {
+	for (size_t i = 0; i < options->operand_count; i++) {
 		struct compiler_row *row = &fetched->rows[i];
+		struct fetching fetching = {.output = &cli->out, .label = options->operands[i]};
+		const struct jw_compiler_fetch_options how = fetching_options(&fetching);
+		int result;
 
 		row->version = options->operands[i];
-		if (fetch_one(err, cli, row))
+		result = jw_compiler_fetch(err, row->version, &how, &row->path);
+		fetching_end(&fetching);
+		if (result)
 			return -1;
 		fetched->count++;
 		output_line(&cli->out, STYLE_PLAIN, "%s", row->path);
@@ -64,14 +59,14 @@ static int fetch(struct jw_error *err, struct cli *cli, struct compiler_document
 static int fetch_run(struct jw_error *err, struct cli *cli)
 {
 	struct compiler_document fetched = {0};
-	int failed;
+	int result;
 
 	os_catch_interrupts();
-	failed = fetch(err, cli, &fetched);
+	result = fetch(err, cli, &fetched);
 	for (size_t i = 0; i < fetched.count; i++)
 		mem_free(fetched.rows[i].path);
 	mem_free(fetched.rows);
-	return failed;
+	return result;
 }
 
 static const struct cli_option fetch_options[] = {PROGRESS_OPTION, {0}};

@@ -49,7 +49,7 @@ static char *value_as_text(const struct config_value *setting)
 {
 	char *text = mem_string("");
 
-	for (const char *value = setting->value; value && text; value = config_next(setting, value)) {
+	for (const char *value = setting->value; value; value = config_next(setting, value)) {
 		char *longer = mem_printf("%s%s%s", text, *text ? " " : "", value);
 
 		mem_free(text);
@@ -72,30 +72,30 @@ static int config_run(struct jw_error *err, struct cli *cli)
 {
 	struct config_row rows[CONFIG_SETTINGS] = {{0}};
 	struct config_document document = {.rows = rows};
-	int failed = config_paths(err, &document.account_file, &document.machine_file);
+	int result = config_paths(err, &document.account_file, &document.machine_file);
 
-	for (; !failed && document.count < CONFIG_SETTINGS; document.count++) {
+	for (; document.count < CONFIG_SETTINGS; document.count++) {
 		const struct config_value *setting = &cli->config.values[document.count];
 
 		rows[document.count] = (struct config_row){.name = setting->name,
 												   .value = value_as_text(setting),
 												   .origin = setting->origin,
 												   .help = setting->help};
-		failed = !rows[document.count].value;
 	}
-	if (!failed && output_wants_text(&cli->out)) {
+	if (!result && output_wants_text(&cli->out)) {
 		if (document.account_file)
 			print_file(&cli->out, document.account_file);
 		print_file(&cli->out, document.machine_file);
 		for (size_t i = 0; i < document.count; i++)
 			print_setting(&cli->out, &rows[i]);
 	}
-	failed = failed || document_print(&cli->out, &document_config, &document);
+	if (!result)
+		result = document_print(&cli->out, &document_config, &document);
 	for (size_t i = 0; i < document.count; i++)
 		mem_free(rows[i].value);
 	mem_free(document.account_file);
 	mem_free(document.machine_file);
-	return failed ? -1 : 0;
+	return result;
 }
 
 /* What other commands would refuse is refused here, too. */

@@ -61,7 +61,7 @@ static int export_run(struct jw_error *err, struct cli *cli)
 	};
 	char passphrase[PASSPHRASE_SIZE] = "";
 	struct found_files found = {0};
-	int failed;
+	int result;
 
 	os_catch_interrupts();
 	if (!strcmp(options.output, "-"))
@@ -69,13 +69,13 @@ static int export_run(struct jw_error *err, struct cli *cli)
 	if (gpu_targets_arch(err, cli, &gpus) || cli_open_asleep(err, cli))
 		return -1;
 	options.target_count = gpus.count;
-	failed = choose_export_files(err, cli, &options, &found) ||
+	result = choose_export_files(err, cli, &options, &found) ||
 			 pack_report_key(err, cli, &options, passphrase) || export_pack(err, cli, &options);
 	passphrase_forget(passphrase);
-	if (!failed)
+	if (!result)
 		found_files_end(cli, &found);
 	found_files_free(&found);
-	return failed;
+	return result;
 }
 
 static const struct cli_option export_options[] = {

@@ -105,13 +105,6 @@ static int look_for_places(struct jw_error *err, struct finding_places *finding)
 
 /* ---- judging */
 
-static void note_dearest(struct find_row *row, const struct jw_check_result *result)
-{
-	for (size_t i = 0; i < result->file_count; i++)
-		if (result->files[i].cold)
-			mem_add_string(&row->dearest, &row->dearest_count, MOST_DEAREST, result->files[i].path);
-}
-
 static int judge_row(struct jw_error *err, const struct finding_places *finding,
 					 const struct jw_found *found, struct find_row *row, size_t *ret_troubles)
 {
@@ -134,7 +127,9 @@ static int judge_row(struct jw_error *err, const struct finding_places *finding,
 	row->failing = result->failing_count;
 	row->start = result->all.forecast.start;
 	*ret_troubles = result->troubles;
-	note_dearest(row, result);
+	for (size_t i = 0; i < result->file_count; i++)
+		if (result->files[i].cold)
+			mem_add_string(&row->dearest, &row->dearest_count, MOST_DEAREST, result->files[i].path);
 	jw_check_result_free(result);
 	return 0;
 }
@@ -149,23 +144,21 @@ static int look_into_row(struct jw_error *err, const struct finding_places *find
 											.cancel = cli_cancel};
 	struct jw_found *found = NULL;
 	size_t troubles = 0;
-	int failed = (place->environment && jw_use_environment(err, place->paths[0])) ||
+	int result = (place->environment && jw_use_environment(err, place->paths[0])) ||
 				 jw_find(err, &options, &found);
 
-	if (!failed) {
+	if (!result) {
 		row->files = found->file_count;
 		troubles = found->trouble_count;
-		failed =
+		result =
 			finding->judged && found->file_count && judge_row(err, finding, found, row, &troubles);
 	}
 	/* What is in these is not in its numbers */
-	if (!failed && troubles) {
+	if (!result && troubles)
 		row->trouble = mem_printf("%s: %s could not be read", place->name,
 								  TEXT_COUNT(troubles, "file", "files"));
-		failed = !row->trouble;
-	}
 	jw_found_free(found);
-	return failed;
+	return result;
 }
 
 static int look_into_all(struct jw_error *err, struct finding_places *finding)
@@ -234,11 +227,6 @@ static const char *verdict_of(const struct find_row *row, char *text, size_t siz
 	return text;
 }
 
-static bool is_worth_a_line(const struct find_row *row)
-{
-	return row->judged ? row->images > 0 : row->files > 0;
-}
-
 static int print_rows(struct jw_error *err, const struct output *out,
 					  const struct find_document *document)
 {
@@ -251,7 +239,7 @@ static int print_rows(struct jw_error *err, const struct output *out,
 		char text[2 * TEXT_SHORT + 64];
 		enum style style;
 
-		if (!is_worth_a_line(row))
+		if (row->judged ? !row->images : !row->files)
 			continue;
 		listed++;
 		(void)verdict_of(row, text, sizeof text, &style);
@@ -334,37 +322,32 @@ static int tell_places(struct jw_error *err, struct finding_places *finding)
 	return document_print(&finding->cli->out, &document_find, document);
 }
 
-static void free_finding(struct finding_places *finding)
-{
-	for (size_t i = 0; finding->document.rows && i < finding->document.count; i++) {
-		mem_free(finding->document.rows[i].trouble);
-		jw_lines_free(finding->document.rows[i].dearest, finding->document.rows[i].dearest_count);
-	}
-	mem_free(finding->document.rows);
-	jw_places_free(finding->places);
-}
-
 static int run_find(struct jw_error *err, struct cli *cli)
 {
 	struct finding_places finding = {.cli = cli};
-	int failed;
+	int result;
 
 	if (options_given(&cli->options, "environment") && cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "--environment names the only place: name no other");
-	failed =
+	result =
 		gpu_targets_read(err, cli, &finding.gpus) ||
 		(finding.gpus.count ? cli_open_asleep(err, cli) : cli_open_asking(err, cli, NULL, true));
 	os_catch_interrupts();
-	if (!failed) {
+	if (!result) {
 		finding.judged = finding.gpus.count || cli->system->gpu_count;
-		failed = look_for_places(err, &finding) || look_into_all(err, &finding);
+		result = look_for_places(err, &finding) || look_into_all(err, &finding);
 	}
-	if (!failed) {
+	if (!result) {
 		qsort(finding.document.rows, finding.document.count, sizeof *finding.document.rows, dearer);
-		failed = tell_places(err, &finding);
+		result = tell_places(err, &finding);
 	}
-	free_finding(&finding);
-	return failed;
+	for (size_t i = 0; i < finding.document.count; i++) {
+		mem_free(finding.document.rows[i].trouble);
+		jw_lines_free(finding.document.rows[i].dearest, finding.document.rows[i].dearest_count);
+	}
+	mem_free(finding.document.rows);
+	jw_places_free(finding.places);
+	return result;
 }
 
 static const struct cli_option find_options[] = {

@@ -1,3 +1,4 @@
+/* jitwarm help, and the manual pages. */
 #include <jitwarm/version.h>
 
 #include "base/buf.h"
@@ -150,17 +151,17 @@ static int help_for(struct jw_error *err, struct buf *buf, const struct cli *cli
 static int help_run(struct jw_error *err, struct cli *cli)
 {
 	struct buf text = BUF_MAX(MOST_HELP);
-	int failed = help_for(err, &text, cli);
+	int result = help_for(err, &text, cli);
 
-	if (!failed && !cli->out.json) {
+	if (!result && !cli->out.json) {
 		help_print(&text, !options_given(&cli->options, "language"));
 		return 0;
 	}
-	if (!failed)
-		failed =
+	if (!result)
+		result =
 			document_print(&cli->out, &document_text, &(struct text_document){buf_text(&text)});
 	buf_free(&text);
-	return failed;
+	return result;
 }
 
 static const struct cli_option help_options[] = {

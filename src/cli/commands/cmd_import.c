@@ -139,14 +139,14 @@ static int import_for_all(struct jw_error *err, struct cli *cli)
 {
 	struct jw_import_options options = import_options_of(cli);
 	struct jw_import_all_result *all;
-	int failed = refuse_everyone(err, &cli->options) || jw_import_all(err, &options, &all);
+	int result = refuse_everyone(err, &cli->options) || jw_import_all(err, &options, &all);
 
-	if (failed)
+	if (result)
 		return fail_import(err, cli);
 	print_accounts(cli, all);
-	failed = document_print(&cli->out, &document_import_all, all);
+	result = document_print(&cli->out, &document_import_all, all);
 	jw_import_all_result_free(all);
-	return failed;
+	return result;
 }
 
 static int run_import(struct jw_error *err, struct cli *cli)

@@ -72,14 +72,14 @@ static int generate_run(struct jw_error *err, struct cli *cli)
 	const char *state = begin_key_command(err, cli, 0, 1);
 	char room[PASSPHRASE_SIZE] = "";
 	struct jw_key key;
-	int failed =
+	int result =
 		!state ||
 		(!none && passphrase_ask(err, &cli->options, "Passphrase for the new key: ", true, room)) ||
 		jw_key_generate(err, state, operand(cli, 0, PASSPHRASE_DEFAULT_KEY), none ? NULL : room,
 						&key);
 
 	passphrase_forget(room);
-	return failed ? -1 : print_one(cli, &key, true);
+	return result ? -1 : print_one(cli, &key, true);
 }
 
 static const struct cli_option generate_options[] = {
@@ -174,15 +174,15 @@ static int run_key_list(struct jw_error *err, struct cli *cli)
 {
 	const char *state = begin_key_command(err, cli, 0, 0);
 	struct jw_keys keys = {0};
-	int failed =
+	int result =
 		!state || jw_key_list(err, state, &keys) ||
 		(output_wants_text(&cli->out) && keys.count && print_key_list(err, &cli->out, &keys)) ||
 		document_print(&cli->out, &document_key, &keys);
 
-	if (!failed && !keys.count)
+	if (!result && !keys.count)
 		output_line(&cli->out, STYLE_PLAIN, "No keys: “jitwarm key generate” makes one.");
 	jw_keys_free(&keys);
-	return failed;
+	return result;
 }
 
 const struct cli_command command_key_list = {

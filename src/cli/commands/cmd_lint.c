@@ -1,3 +1,4 @@
+/* jitwarm lint: for those who make packages. */
 #include <stdio.h>
 #include <string.h>
 
@@ -452,7 +453,7 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 	const char *const format = options_value(&cli->options, "format");
 	struct gpu_targets gpus;
 	struct index_wheel asked;
-	int failed;
+	int result;
 
 	if (!cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "name a wheel, a conda package or a library");
@@ -463,9 +464,9 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 						 format);
 	if (read_gpus(err, cli, &gpus) || index_wheel_get(err, cli, &gpus, &asked))
 		return -1;
-	failed = lint_files(err, cli, &gpus, asked.wheel);
+	result = lint_files(err, cli, &gpus, asked.wheel);
 	jw_index_close(asked.index);
-	return failed;
+	return result;
 }
 
 static const struct cli_option options[] = {

@@ -1,3 +1,4 @@
+/* jitwarm prime, and make: compile now what a first start would compile. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ struct prime_document {
 	struct jw_prime_result result;
 	struct prime_failure {
 		struct jw_prime_failure failure;
-		char *command; /* reproduces it; NULL: out of memory */
+		char *command; /* reproduces it */
 	} * failures;
 	uint64_t peak_supervisor_bytes;
 	const struct jw_store_refilled *refilled;
@@ -316,8 +317,6 @@ static int split_options(struct jw_error *err, const char *text, struct nvrtc_op
 {
 	char *to = options->text = mem_alloc(2 * strlen(text) + 2);
 
-	if (!to)
-		return -1;
 	for (;;) {
 		while (text_is_blank(*text))
 			text++;
@@ -354,37 +353,6 @@ static int nvrtc_options_read(struct jw_error *err, const struct cli *cli,
 	return 0;
 }
 
-/* The plan only counts PTX that the driver cannot read; this warning gives the reason. */
-static void warn_of_isa(const struct cli *cli, const struct jw_prime_source *source)
-{
-	const struct jw_nvrtc *nvrtc = source->nvrtc;
-	char driver[JW_DRIVER_TEXT];
-
-	if (source->made->too_new)
-		output_warning(&cli->out,
-					   "%s: NVRTC %u.%u writes PTX %u.%u, which is too new for driver %s: --nvrtc "
-					   "names another one",
-					   source->path, nvrtc->major, nvrtc->minor, source->made->isa_major,
-					   source->made->isa_minor,
-					   jw_driver_text(driver, &cli->system->driver.version));
-}
-
-static void nvrtc_options_print(struct cli *cli, const struct jw_prime_source *source)
-{
-	const struct jw_error *failed = &source->failed;
-
-	if (failed->code) {
-		cli_end_with(cli, failed->code == JW_ERR_UNSUPPORTED ? EXIT_CANNOT : exit_of(failed->code));
-		output_error(&cli->out, "%s", failed->message);
-		if (source->made && source->made->log)
-			output_log(&cli->out, output_error, source->made->log, NVRTC_LOG_LINES);
-		return;
-	}
-	output_line(&cli->out, STYLE_PLAIN, "%s: compiled by NVRTC %u.%u for %s.", source->path,
-				source->nvrtc->major, source->nvrtc->minor, source->made->arch);
-	warn_of_isa(cli, source);
-}
-
 /* ---- a shared place */
 
 struct prime_share {
@@ -407,12 +375,11 @@ static struct jw_share_options share_options_of(const struct cli *cli,
 
 static int prime_share_check(struct jw_error *err, const struct cli *cli)
 {
-	struct registry_given given = {0};
-	struct jw_share_options options;
-	int failed;
-
 	static const char *const only[] = {"share-unsigned", "sign"};
 	const bool share = options_given(&cli->options, "share");
+	struct registry_given given = {0};
+	struct jw_share_options options;
+	int result;
 
 	for (size_t i = 0; !share && i < sizeof only / sizeof *only; i++)
 		if (options_typed(&cli->options, only[i]))
@@ -420,17 +387,16 @@ static int prime_share_check(struct jw_error *err, const struct cli *cli)
 							 only[i]);
 	if (!share)
 		return 0;
-	if (registry_given_read(cli, &given))
-		return -1;
+	registry_given_read(cli, &given);
 	options = share_options_of(cli, &given);
-	failed = jw_share_check(err, &options);
+	result = jw_share_check(err, &options);
 	/* A setting's is taken where it is: a mount may come later. */
-	if (!failed && options_typed(&cli->options, "share") && !strstr(options.place, "://") &&
+	if (!result && options_typed(&cli->options, "share") && !strstr(options.place, "://") &&
 		!os_exists(options.place))
-		failed = error_set(err, JW_ERR_NOT_FOUND, "%s: no such folder: mkdir it, or mend --share",
+		result = error_set(err, JW_ERR_NOT_FOUND, "%s: no such folder: mkdir it, or mend --share",
 						   options.place);
 	registry_given_free(&given);
-	return failed;
+	return result;
 }
 
 /* Whether what others have put there can be taken; also if that cannot be told. */
@@ -455,8 +421,8 @@ static int prime_share_read(struct jw_error *err, const struct cli *cli, struct 
 
 	if (!options_given(&cli->options, "share"))
 		return 0;
-	if (registry_given_read(cli, &share->given) ||
-		pack_report_key(err, cli, &key, share->passphrase))
+	registry_given_read(cli, &share->given);
+	if (pack_report_key(err, cli, &key, share->passphrase))
 		return -1;
 	share->options = share_options_of(cli, &share->given);
 	own = own ? own : PASSPHRASE_DEFAULT_KEY;
@@ -576,34 +542,6 @@ static int target_machine_lacks_driver(struct jw_error *err, const struct cli *c
 			  line.overflowed ? "--driver 550.163.01" : buf_text(&line));
 	buf_free(&line);
 	return -1;
-}
-
-static void target_machine_warn(const struct cli *cli, const struct target_machine *elsewhere)
-{
-	const struct jw_driver_info *driver = &cli->system->driver;
-	char text[JW_DRIVER_TEXT];
-
-	if (elsewhere->given && !driver->stamp[0])
-		output_warning(
-			&cli->out,
-			"the names of entries under driver %s are not known, so that it cannot be told "
-			"which modules are warm; “jitwarm make” needs its library or profile (--driver FILE)",
-			jw_driver_text(text, &driver->version));
-}
-
-/* ---- the settings of the driver */
-
-static int tune_change_on_the_way(struct jw_error *err, struct cli *cli,
-								  const struct found_files *files)
-{
-	const struct jw_tune_request request = {.scope = JW_SCOPE_USER};
-	struct jw_tune_result *result = NULL;
-	int failed = jw_tune_for_files(err, cli->system, files->paths, files->count, &result);
-
-	if (result)
-		tune_change_print(&cli->out, &request, result);
-	jw_tune_result_free(result);
-	return failed;
 }
 
 static bool tune_change_print_login(const struct output *output, const struct jw_cache_info *cache,
@@ -869,26 +807,19 @@ static void prime_print_left(const struct output *out, const struct jw_prime_res
 
 /* ---- unattended runs */
 
-static int look_at_changes(struct jw_error *err, const struct options *options,
-						   struct jw_run_state **ret_state, char **ret_changes)
-{
-	const struct jw_run_key key = {.names = options->operands,
-								   .name_count = options->operand_count,
-								   .cache_dir = options_value(options, "cache"),
-								   .recording = options_value(options, "recording")};
-
-	return jw_run_look(err, &key, ret_state, ret_changes);
-}
-
+/* Reads the options; with --if-changed checks whether anything has changed. */
 static int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *run)
 {
 	const struct options *options = &cli->options;
+	struct jw_run_key key = {.names = options->operands, .name_count = options->operand_count};
 
 	run->time_s = os_now_s();
 	run->began_ns = os_monotonic_ns();
 	if (!options_has(options, "if-changed") || !options_given(options, "if-changed"))
 		return 0;
-	if (look_at_changes(err, options, &run->state, &run->changes))
+	key.cache_dir = options_value(options, "cache");
+	key.recording = options_value(options, "recording");
+	if (jw_run_look(err, &key, &run->state, &run->changes))
 		return -1;
 	run->skip = !*run->changes;
 	output_line(&cli->out, STYLE_PLAIN,
@@ -897,34 +828,29 @@ static int unattended_begin(struct jw_error *err, struct cli *cli, struct unatte
 	return 0;
 }
 
-static int write_logs(struct jw_error *err, const struct cli *cli, const struct unattended *run)
+/* Records that the run ends with cli->status, writes the logs and frees everything. */
+static int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run)
 {
 	const char *file =
 		options_has(&cli->options, "json-log") ? options_value(&cli->options, "json-log") : NULL;
-	char *line = json_object_line(&document_run, run), *own = NULL;
-	int result = 0;
-	/* An account without a home has no log. */
-	if (run->state && !jw_log_path(NULL, &own))
-		result = jw_log_append(err, own, line);
-	if (file && jw_log_append(err, file, line))
-		result = -1;
-	jw_text_free(own);
-	cJSON_free(line);
-	return result;
-}
-
-static int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run)
-{
-	int failed = run->skip && document_print(&cli->out, &document_prime_skipped, run);
+	int result = run->skip ? document_print(&cli->out, &document_prime_skipped, run) : 0;
 
 	run->seconds = (double)(os_monotonic_ns() - run->began_ns) / 1e9;
 	run->status = (unsigned)cli->status;
-	if (run->state ||
-		(options_has(&cli->options, "json-log") && options_given(&cli->options, "json-log")))
-		failed = failed || write_logs(err, cli, run);
+	if (!result && (run->state || file)) {
+		char *line = json_object_line(&document_run, run), *own = NULL;
+
+		/* An account without a home has no log. */
+		if (run->state && !jw_log_path(NULL, &own))
+			result = jw_log_append(err, own, line);
+		if (file && jw_log_append(err, file, line))
+			result = -1;
+		jw_text_free(own);
+		cJSON_free(line);
+	}
 	jw_run_state_free(run->state);
 	jw_text_free(run->changes);
-	return failed;
+	return result;
 }
 
 /* ---- the outcome */
@@ -1110,24 +1036,23 @@ static int prime_outcome_document(const struct prime_outcome *priming,
 		.pack = result->keep.pack ? &pack : NULL,
 		.shared = priming->share.options.place ? &result->compile.shared : NULL,
 	};
-	int failed = values.failures ? 0 : -1;
+	int failed;
 
 	values.result.plan.cold += result->plan.over_budget + result->plan.restored;
 	values.result.plan.warm -= priming->only_plan ? 0 : result->plan.restored;
-	for (size_t i = 0; !failed && i < result->compile.failure_count; i++) {
+	for (size_t i = 0; i < result->compile.failure_count; i++) {
 		struct prime_failure *failure = &values.failures[i];
 		struct buf line = BUF_MAX(NEXT_STEP_MOST);
 
 		failure->failure = result->compile.failures[i];
 		next_step_failure(&line, &priming->cli->options, &result->compile.failures[i]);
 		failure->command = next_step_take(&line);
-		failed = failure->command ? 0 : -1;
 	}
-	failed = failed || document_print(&priming->cli->out, &document_prime, &values);
-	for (size_t i = 0; values.failures && i < result->compile.failure_count; i++)
+	failed = document_print(&priming->cli->out, &document_prime, &values);
+	for (size_t i = 0; i < result->compile.failure_count; i++)
 		mem_free(values.failures[i].command);
 	mem_free(values.failures);
-	return failed ? -1 : 0;
+	return failed;
 }
 
 /* EXIT_CANNOT for a driver that does not cache, or a cache whose files cannot be locked; a full
@@ -1201,9 +1126,27 @@ static void on_message(void *context, const char *line)
 
 static void on_source(void *context, const struct jw_prime_source *source)
 {
-	const struct prime_outcome *priming = context;
+	struct cli *cli = ((const struct prime_outcome *)context)->cli;
+	const struct jw_error *failed = &source->failed;
+	char driver[JW_DRIVER_TEXT];
 
-	nvrtc_options_print(priming->cli, source);
+	if (failed->code) {
+		cli_end_with(cli, failed->code == JW_ERR_UNSUPPORTED ? EXIT_CANNOT : exit_of(failed->code));
+		output_error(&cli->out, "%s", failed->message);
+		if (source->made && source->made->log)
+			output_log(&cli->out, output_error, source->made->log, NVRTC_LOG_LINES);
+		return;
+	}
+	output_line(&cli->out, STYLE_PLAIN, "%s: compiled by NVRTC %u.%u for %s.", source->path,
+				source->nvrtc->major, source->nvrtc->minor, source->made->arch);
+	/* The plan only counts PTX that the driver cannot read. */
+	if (source->made->too_new)
+		output_warning(&cli->out,
+					   "%s: NVRTC %u.%u writes PTX %u.%u, which is too new for driver %s: --nvrtc "
+					   "names another one",
+					   source->path, source->nvrtc->major, source->nvrtc->minor,
+					   source->made->isa_major, source->made->isa_minor,
+					   jw_driver_text(driver, &cli->system->driver.version));
 }
 
 /* Prints the outcome of a run. */
@@ -1361,7 +1304,15 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 		 pack_report_key(err, cli, &elsewhere->pack, elsewhere->passphrase)))
 		return cli_hopeless(err, cli, priming->for_others ? JW_ERR_UNSUPPORTED : JW_OK);
 	cli_warn_of_settings(cli);
-	target_machine_warn(cli, elsewhere);
+	if (elsewhere->given && !cli->system->driver.stamp[0]) {
+		char driver[JW_DRIVER_TEXT];
+
+		output_warning(
+			&cli->out,
+			"the names of entries under driver %s are not known, so that it cannot be told "
+			"which modules are warm; “jitwarm make” needs its library or profile (--driver FILE)",
+			jw_driver_text(driver, &cli->system->driver.version));
+	}
 	if (!cli->system->gpu_count) {
 		const char *name = cli->options.operand_count ? cli->options.operands[0] : "torch";
 		char word[SHELL_WORD];
@@ -1376,9 +1327,16 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 	}
 	if (!priming->for_others && prime_share_read(err, cli, &priming->share))
 		return -1;
-	if (!priming->for_others && options_given(&cli->options, "tune") && !priming->only_plan &&
-		tune_change_on_the_way(err, cli, &priming->files))
-		return -1;
+	if (!priming->for_others && options_given(&cli->options, "tune") && !priming->only_plan) {
+		const struct jw_tune_request request = {.scope = JW_SCOPE_USER};
+		struct jw_tune_result *tuned;
+
+		if (jw_tune_for_files(err, cli->system, priming->files.paths, priming->files.count, &tuned))
+			return -1;
+		if (tuned)
+			tune_change_print(&cli->out, &request, tuned);
+		jw_tune_result_free(tuned);
+	}
 	os_catch_interrupts();
 	return work_of_prime(err, priming);
 }

@@ -108,7 +108,7 @@ static int pull_and_report(struct jw_error *err, struct cli *cli,
 static int pull_run(struct jw_error *err, struct cli *cli)
 {
 	struct registry_given registry = {0};
-	int failed;
+	int result;
 
 	if (registry_given_place(err, cli, &registry))
 		return -1;
@@ -122,9 +122,10 @@ static int pull_run(struct jw_error *err, struct cli *cli)
 						 "no driver is known here, so that nothing can be chosen for it: “jitwarm "
 						 "import” takes a pack for another machine");
 	}
-	failed = registry_given_read(cli, &registry) || pull_and_report(err, cli, &registry);
+	registry_given_read(cli, &registry);
+	result = pull_and_report(err, cli, &registry);
 	registry_given_free(&registry);
-	return failed ? -1 : 0;
+	return result;
 }
 
 static const struct cli_option pull_options[] = {

@@ -66,18 +66,6 @@ static int read_pushed_names(struct jw_error *err, struct cli *cli, struct pushi
 	return 0;
 }
 
-static int read_push_key(struct jw_error *err, const struct cli *cli, struct pushing *pushing)
-{
-	struct jw_export_options key = {0};
-
-	if (pack_report_key(err, cli, &key, pushing->passphrase))
-		return -1;
-	pushing->options.sign_key = key.sign_key;
-	pushing->options.passphrase = key.passphrase;
-	pushing->options.state_dir = key.state_dir;
-	return 0;
-}
-
 static void registry_print_pushed(const struct output *out, const struct jw_push_result *result)
 {
 	for (size_t i = 0; i < result->pack_count; i++) {
@@ -115,20 +103,29 @@ static int push_and_report(struct jw_error *err, struct cli *cli, struct pushing
 static int push_run(struct jw_error *err, struct cli *cli)
 {
 	struct pushing pushing = {.options = {0}};
-	int failed;
+	struct jw_export_options key = {0};
+	int result;
 
 	if (registry_given_place(err, cli, &pushing.registry))
 		return -1;
 	os_catch_interrupts();
-	failed = cli_open_asking(err, cli, options_value(&cli->options, "cache"), false) ||
-			 registry_given_read(cli, &pushing.registry) || read_pushed_names(err, cli, &pushing) ||
-			 read_push_key(err, cli, &pushing) || push_and_report(err, cli, &pushing);
+	registry_given_read(cli, &pushing.registry);
+	result = cli_open_asking(err, cli, options_value(&cli->options, "cache"), false);
+	if (!result)
+		result = read_pushed_names(err, cli, &pushing);
+	if (!result)
+		result = pack_report_key(err, cli, &key, pushing.passphrase);
+	pushing.options.sign_key = key.sign_key;
+	pushing.options.passphrase = key.passphrase;
+	pushing.options.state_dir = key.state_dir;
+	if (!result)
+		result = push_and_report(err, cli, &pushing);
 	passphrase_forget(pushing.passphrase);
-	if (!failed)
+	if (!result)
 		found_files_end(cli, &pushing.files);
 	found_files_free(&pushing.files);
 	registry_given_free(&pushing.registry);
-	return failed ? -1 : 0;
+	return result;
 }
 
 static const struct cli_option push_options[] = {

@@ -299,8 +299,6 @@ static int report_command(struct jw_error *err, struct cli *cli,
 		jw_recording_name_files(result->recording, how->found);
 	document.recording = *result->recording;
 	document.owners = owners_of(result->recording, result->compile_seconds);
-	if (!document.owners)
-		return -1;
 	for (size_t i = 0; i < result->note_count; i++)
 		output_note(&cli->out, "%s", result->notes[i]);
 	if (result->recording->module_count)
@@ -347,22 +345,22 @@ static int run_run(struct jw_error *err, struct cli *cli)
 									.output_to_stderr = cli->out.json,
 									.cancel = cli_cancel};
 	struct found_files files = {0};
-	int failed;
+	int result;
 
 	if (!options->divided || options->divided_at == options->operand_count)
 		return error_set(err, JW_ERR_USAGE, "the command to run is missing: it follows “--”");
 	how.live = !how.output;
-	failed = cli_open_asleep(err, cli) ||
+	result = cli_open_asleep(err, cli) ||
 			 (options->divided_at && found_files_find(err, &cli->out, options->operands,
 													  options->divided_at, false, &files));
-	if (!failed) {
+	if (!result) {
 		how.found = files.found;
 		if (how.live && !cli->system->cache.limit_set)
 			how.limit_bytes = jw_tune_limit(cli->system->cache.outlook.bytes, 0);
-		failed = run_and_report(err, cli, &how);
+		result = run_and_report(err, cli, &how);
 	}
 	found_files_free(&files);
-	return failed;
+	return result;
 }
 
 static const struct cli_option run_options[] = {

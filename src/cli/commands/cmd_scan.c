@@ -1,3 +1,4 @@
+/* jitwarm scan: the device code of files, and what would be compiled. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -573,18 +574,6 @@ struct scan_run {
 	bool read;                               /* in which there is something, or trouble */
 };
 
-static int add_row(struct jw_error *err, cJSON *rows, cJSON *row)
-{
-	(void)err;
-	(void)cJSON_AddItemToArray(rows, row);
-	return 0;
-}
-
-static int add_image(struct jw_error *err, struct scan_run *run, const struct jw_scan_image *image)
-{
-	return add_row(err, run->files, json_object(&document_scan_image, image));
-}
-
 /* For what say_verdicts tells. */
 static void add_verdicts(struct jw_scan_verdicts *sum, const struct jw_scan_verdicts *image)
 {
@@ -627,9 +616,9 @@ static int add_libraries(struct jw_error *err, struct scan_run *run,
 		if (!work.modules || is_trifle(&work.start))
 			continue;
 		if (VEC_ROOM(err, run->libraries, run->library_capacity, run->library_count,
-					 MOST_LIBRARIES) ||
-			!(library.name = mem_string(image->member ? image->member : image->path)))
+					 MOST_LIBRARIES))
 			return -1;
+		library.name = mem_string(image->member ? image->member : image->path);
 		run->libraries[run->library_count++] = library;
 	}
 	return 0;
@@ -652,7 +641,9 @@ static int take_scanned_image(struct jw_error *err, void *context,
 		scan_text_image(&run->cli->out, &named, &run->archive);
 	if (add_libraries(err, run, &named))
 		return -1;
-	return run->files ? add_image(err, run, &named) : 0;
+	if (run->files)
+		(void)cJSON_AddItemToArray(run->files, json_object(&document_scan_image, &named));
+	return 0;
 }
 
 static void print_scan_trouble(void *context, const char *path, const struct jw_error *why)
@@ -772,8 +763,8 @@ static int next_listed(struct jw_error *err, void *context, const char **ret_pat
 			row.wheel = run->wheel->name;
 			*ret_path = run->wheel->path;
 		}
-		if (run->packages && add_row(err, run->packages, json_object(&document_scan_package, &row)))
-			return -1;
+		if (run->packages)
+			(void)cJSON_AddItemToArray(run->packages, json_object(&document_scan_package, &row));
 		if (*ret_path)
 			break;
 	}
@@ -792,8 +783,8 @@ static int list_packages(struct jw_error *err, struct scan_run *run, const struc
 						 "-r is for --index, a GPU here or --target, and no other names");
 	run->file = os_base_name(file);
 	run->asked.fetching.label = run->file;
-	if (run->cli->out.json && !(run->packages = cJSON_CreateArray()))
-		mem_ended(0);
+	if (run->cli->out.json)
+		run->packages = cJSON_CreateArray();
 	if (index_wheel_open(err, run->cli, gpus, &run->asked) ||
 		jw_index_list(err, run->asked.index, file, &run->list))
 		return -1;
@@ -876,19 +867,19 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 {
 	struct scan_run run = {.cli = cli};
 	struct gpu_targets gpus;
-	int failed;
+	int result;
 
 	if (gpu_targets_read(err, cli, &gpus) || take_machine(err, &run, &gpus))
 		return -1;
-	if (cli->out.json && !(run.files = cJSON_CreateArray()))
-		mem_ended(0);
-	failed = list_packages(err, &run, &gpus) ||
+	if (cli->out.json)
+		run.files = cJSON_CreateArray();
+	result = list_packages(err, &run, &gpus) ||
 			 (!run.file && index_wheel_get(err, cli, &gpus, &run.asked));
 	run.wheel = run.asked.wheel;
-	failed = failed || scan_all(err, &run, &gpus) ? -1 : 0;
+	result = result || scan_all(err, &run, &gpus) ? -1 : 0;
 	jw_index_close(run.asked.index);
 	jw_package_list_free(&run.list);
-	if (!failed) {
+	if (!result) {
 		print_end(&run);
 		cli_end_with(cli, exit_of_troubles(run.troubles, run.images + run.got));
 		if (run.file && !run.got)
@@ -896,7 +887,7 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 		cli_end_with(cli, run.damaged                 ? EXIT_COLD
 						  : run.failing || run.unsure ? EXIT_CANNOT
 													  : EXIT_DONE);
-		failed = document_print(&cli->out, &document_scan,
+		result = document_print(&cli->out, &document_scan,
 								&(struct scan_document){.packages = run.packages,
 														.files = run.files,
 														.totals = run.totals,
@@ -907,7 +898,7 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 	mem_free(run.libraries);
 	cJSON_Delete(run.packages);
 	cJSON_Delete(run.files);
-	return failed;
+	return result;
 }
 
 static const struct cli_option options[] = {

@@ -205,15 +205,16 @@ static int act(struct jw_error *err, struct cli *cli, action_fn action, report_f
 		.replace = enables && options_given(given, "replace"),
 	};
 	struct jw_startup *startup = NULL;
-	int failed =
+	int result =
 		options.everyone && action != jw_startup_look && cli_need_administrator(err, "--all-users");
 
-	options.fetch = !failed && enables && may_fetch(cli);
-	if (!failed && action(err, &options, &startup))
-		failed = cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
-	failed = failed || report(err, cli, startup);
+	options.fetch = !result && enables && may_fetch(cli);
+	if (!result && action(err, &options, &startup))
+		result = cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
+	if (!result)
+		result = report(err, cli, startup);
 	jw_startup_free(startup);
-	return failed;
+	return result;
 }
 
 static int report_texts(struct jw_error *err, struct cli *cli, const struct jw_startup *startup)

@@ -532,7 +532,7 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 		.system = *system, .carried = jw_carry_count(system), .wsl = os_is_wsl()};
 	struct jw_check_result *packages = NULL;
 	struct jw_found *search = NULL;
-	int failed =
+	int result =
 		look_at_packages(err, cli, &search, &packages) || jw_ahead_look(err, NULL, &found.ahead);
 
 	if (jw_other_caches(NULL, system->cache.path, &found.others, &found.other_count))
@@ -542,16 +542,16 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 		found.packages = *packages;
 		found.troubles = packages->troubles;
 	}
-	if (!failed) {
+	if (!result) {
 		print_status(&cli->out, &found, packages);
 		if (!options_value(&cli->options, "driver-profile"))
 			cli_end_with(cli, packages ? exit_of_verdict(packages->verdict) : EXIT_CANNOT);
-		failed = document_print(&cli->out, &document_status, &found);
+		result = document_print(&cli->out, &document_status, &found);
 	}
 	jw_other_caches_free(found.others, found.other_count);
 	jw_check_result_free(packages);
 	jw_found_free(search);
-	return failed;
+	return result;
 }
 
 static int run_status(struct jw_error *err, struct cli *cli)

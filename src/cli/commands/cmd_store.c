@@ -62,18 +62,18 @@ static int list_run(struct jw_error *err, struct cli *cli)
 {
 	const struct jw_store_options options = {.state_dir = cli_state(err, cli)};
 	struct jw_store *store = NULL;
-	int failed = !options.state_dir || jw_store_open(err, &options, &store) ||
+	int result = !options.state_dir || jw_store_open(err, &options, &store) ||
 				 (output_wants_text(&cli->out) && print_store(err, &cli->out, store)) ||
 				 document_print(&cli->out, &document_store, store);
 
-	for (size_t i = 0; !failed && i < store->count; i++) {
+	for (size_t i = 0; !result && i < store->count; i++) {
 		if (!*store->packs[i].damage)
 			continue;
 		output_warning(&cli->out, "%s", store->packs[i].damage);
 		cli->status = EXIT_COLD;
 	}
 	jw_store_free(store);
-	return failed;
+	return result;
 }
 
 const struct cli_command command_store_list = {

@@ -274,10 +274,10 @@ static void say_look(struct watching *watching)
 	watching->said_s = document->seconds;
 	watching->said_entries = document->entries;
 	watching->said_left = document->left;
-	if (line && watching->rewrites) {
+	if (watching->rewrites) {
 		line = language_translated(line);
-		rewrite_line(line ? line : "");
-	} else if (line) {
+		rewrite_line(line);
+	} else {
 		output_line(&watching->cli->out, STYLE_PLAIN, "%s", line);
 	}
 	mem_free(line);
@@ -399,20 +399,20 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 {
 	struct watching watching = {.cli = cli, .document = {.left_s = -1}};
 	const double most_s = (double)options_number(&cli->options, "for", 0) / 1e3;
-	int failed;
+	int result;
 
 	os_catch_interrupts();
-	failed = choose_process(err, &cli->options, &watching.pid) ||
+	result = choose_process(err, &cli->options, &watching.pid) ||
 			 jw_look_as_process(err, watching.pid) || watch_to_end(err, &watching, most_s);
 	if (watching.rewrites)
 		output_put(1, "\r\x1b[K");
-	if (!failed) {
+	if (!result) {
 		watching.document.cache = cli->system ? cli->system->cache.path : NULL;
 		say_summary(&watching);
-		failed = document_print(&cli->out, &document_watch, &watching.document);
+		result = document_print(&cli->out, &document_watch, &watching.document);
 	}
 	process_view_free(&watching.document.process);
-	return failed ? cli_hopeless(err, cli, JW_ERR_UNSUPPORTED) : 0;
+	return result ? cli_hopeless(err, cli, JW_ERR_UNSUPPORTED) : 0;
 }
 
 static const struct cli_option watch_options[] = {
