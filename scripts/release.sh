@@ -48,6 +48,7 @@ if [ -n "$rebuild" ]; then
 	[ -z "$version$dry$key" ] || usage
 	tag=$(git describe --exact-match --match 'v*' 2>/dev/null) || wrong "the last commit has no tag v…"
 	listed=$(git tag -l --format='%(contents:body)' "$tag")
+	scripts/setup.sh --windows --release || exit 3
 	mkdir -p "$out"
 	scripts/package.sh -o "$out" "${release_targets[@]}" || exit 1
 	if ! diff <(grep -E '^[0-9a-f]{64}  ' <<<"$listed") "$out/SHA256SUMS"; then

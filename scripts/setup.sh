@@ -5,7 +5,7 @@
 # --tests     what the tests need too: ccache, clang and its tools, g++, abidw, minisign, valgrind, a registry and skopeo, nginx, the real drivers for the phantom GPU,
 #             nvJitLink, XGBoost as the real program, uv, check-jsonschema
 # --windows   mingw-w64, Wine, and what makes Windows' packages
-# --release   what scripts/release.sh needs besides these two
+# --release   with --windows: what building all packages needs; with --tests, too: what scripts/release.sh needs
 # Installed packages are left alone. Needs root or sudo only if something is missing.
 set -euo pipefail
 
@@ -21,7 +21,7 @@ while [ $# -gt 0 ]; do
 		packages+=(git ccache clang lld dpkg-dev clang-tidy clang-format libclang-rt-dev valgrind zstd minisign fish zsh python3-pip python3-jsonschema
 			ca-certificates g++ abigail-tools docker-registry skopeo nginx apache2-utils openssl curl tmux) ;;
 	--windows) packages+=(gcc-mingw-w64-x86-64 wine wine64 dpkg-dev autoconf automake libtool make nsis wixl msitools osslsigncode) ;;
-	--release) packages+=(debhelper rpm debootstrap qemu-user-static python3-venv python3-yaml ruby) ;;
+	--release) packages+=(git zstd minisign debhelper rpm debootstrap qemu-user-static python3-venv python3-yaml ruby) ;;
 	-h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	*) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
 	esac

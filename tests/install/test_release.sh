@@ -96,6 +96,7 @@ says "there is a tag v9.8.7"
 # What the tag's workflow does, in a clone
 git clone -q . "$work/elsewhere" && cd "$work/elsewhere" || fail "git clone"
 release 0 --rebuild
+grep -q '^setup.sh .*--windows --release' "$work/calls" || fail "what building needs was not installed"
 diff -r dist "$work/published" >"$work/out" || fail "not the files that were signed"
 rm -r dist
 CHANGED="another program" release 1 --rebuild
