@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/command.h"
+#include "cli/account.h"
 #include "os/env.h"
 #include "os/folders.h"
 #include "os/identity.h"

@@ -8,7 +8,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/command.h"
+#include "cli/account.h"
+#include "cli/cli.h"
 #include "cli/document.h"
 #include "cli/help.h"
 #include "cli/language.h"

@@ -117,11 +117,3 @@ const char *cli_state(struct jw_error *err, struct cli *cli);
 
 /* Fails unless this account may change other accounts. JW_ERR_IO, with the next step. */
 int cli_need_administrator(struct jw_error *err, const char *option);
-
-/* Whose process this is, decided once before any file of an account is read: root becomes the
- * account that its places (HOME, --cache, outputs) belong to, for good; of two accounts it refuses.
- * `argv`: behind the command's name. */
-int account_decide(struct jw_error *err, struct cli *cli, int argc, char **argv);
-
-/* Runs the command in argv (argv[0] is the program's name). */
-enum exit_status cli_run(int argc, char **argv);

@@ -1,4 +1,4 @@
-#include "cli/command.h"
+#include "cli/cli.h"
 #include "cli/language.h"
 #include "os/console.h"
 #include "os/library.h"

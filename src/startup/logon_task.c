@@ -1,11 +1,12 @@
-/* The logon task, managed with schtasks. */
+#include "startup/logon_task.h"
+
 #include <string.h>
 
 #include "base/mem.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/identity.h"
-#include "startup/parts.h"
+#include "startup/startup.h"
 #include "startup/unit_text.h"
 
 static const char task_of_everyone[] = "jitwarm prime (all users)";

@@ -13,7 +13,8 @@
 #include "os/library.h"
 #include "os/platform.h"
 #include "os/process.h"
-#include "startup/parts.h"
+#include "startup/logon_task.h"
+#include "startup/startup.h"
 #include "startup/unit_text.h"
 #include "tune/setting_places.h"
 

@@ -7,7 +7,7 @@
 #include "os/file.h"
 #include "os/platform.h"
 #include "os/process.h"
-#include "startup/parts.h"
+#include "startup/startup.h"
 #include "tune/setting_places.h"
 #include "unit_ahead.h"
 #include "unit_instance.h"

@@ -33,3 +33,9 @@ enum startup_form {
 int startup_text(struct jw_error *err, enum startup_form form, const struct startup_facts *facts,
 				 struct buf *text);
 int startup_utf16(struct jw_error *err, const char *text, struct buf *wide);
+
+/* systemd's units: on Linux the items are files. */
+int units_enable(struct jw_error *err, const struct jw_startup_options *options,
+				 struct jw_startup *startup);
+int units_disable(struct jw_error *err, const struct jw_startup_options *options,
+				  struct jw_startup *startup);

@@ -9,7 +9,9 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "tune/block.h"
+#include "tune/lines.h"
 #include "tune/setting_places.h"
+#include "tune/setting_sources.h"
 
 enum { MOST_CHANGES = 1024 };
 

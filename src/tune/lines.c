@@ -1,10 +1,10 @@
-/* The lines that set variables, in the syntax of each file and program. */
+#include "tune/lines.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "tune/setting_places.h"
 
 /* Characters that would need quoting which readers of such files do not undo alike. */
 static int refuse_path(struct jw_error *err, const char *path, const char *characters,

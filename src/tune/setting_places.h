@@ -1,10 +1,9 @@
-/* The files that hold the settings of a scope, and those that are looked at. */
+/* The files that hold the settings of a scope. */
 #pragma once
 
 #include <jitwarm/tune.h>
 
-#include "base/buf.h"
-#include "tune/assign.h"
+#include "base/error.h"
 
 /* The syntax of a file. */
 enum place_form {
@@ -32,11 +31,6 @@ int places_of(struct jw_error *err, const struct jw_tune_request *request,
 			  struct setting_places *ret_places);
 void places_free(struct setting_places *places);
 
-/* Appends to `text` the lines that set the requested variables. JW_ERR_USAGE for a path that the
- * form cannot hold. */
-int place_lines(struct jw_error *err, enum place_form form, uint64_t limit_bytes, const char *path,
-				struct buf *text);
-
 /* A system path, after $JITWARM_SYSTEM_ROOT if the test beds set it. The caller frees it. */
 char *place_system_path(const char *path);
 /* $XDG_CONFIG_HOME or ~/.config, followed by `rest`. */
@@ -45,18 +39,3 @@ char *place_config_path(struct jw_error *err, const char *rest);
 char *place_home_path(struct jw_error *err, const char *rest);
 /* The same for zsh's files: below $ZDOTDIR if it is set. */
 char *place_zsh_path(struct jw_error *err, const char *name);
-
-/* The files in which settings are looked for, in the order in which a login reads them. */
-struct setting_file {
-	char *path;
-	const char *source; /* as in struct jw_setting */
-	enum assign_form form;
-};
-struct setting_files {
-	struct setting_file *items;
-	size_t count, capacity;
-	size_t of_system; /* so many, the first ones, are the system's */
-};
-/* Those that may be there; of folders, what is in them. */
-int setting_files_list(struct jw_error *err, struct setting_files *ret_files);
-void setting_files_free(struct setting_files *files);

@@ -1,4 +1,5 @@
-/* Finds where the variables of the driver's cache are set. */
+#include "tune/setting_sources.h"
+
 #include <jitwarm/tune.h>
 
 #include <stdio.h>

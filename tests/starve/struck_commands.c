@@ -26,7 +26,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "cli/command.h"
+#include "cli/cli.h"
 #include "cli/language.h"
 #include "os/env.h"
 #include "starve.h"

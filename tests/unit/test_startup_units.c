@@ -8,7 +8,7 @@
 
 #include <jitwarm/startup.h>
 
-#include "startup/parts.h"
+#include "startup/startup.h"
 #include "startup/unit_text.h"
 
 static const char *inside(const char *name)

@@ -6,7 +6,7 @@
 #include <jitwarm/tune.h>
 
 #include "base/mem.h"
-#include "tune/setting_places.h"
+#include "tune/lines.h"
 
 static const struct form {
 	enum place_form form;

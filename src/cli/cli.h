@@ -1,0 +1,7 @@
+/* From the command line to a command. */
+#pragma once
+
+#include "cli/command.h"
+
+/* Runs the command in argv (argv[0] is the program's name). */
+enum exit_status cli_run(int argc, char **argv);
