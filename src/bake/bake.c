@@ -404,8 +404,10 @@ static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_f
 	file.path = mem_string(found->path);
 	result = bake_one(err, bake, found, output, &file);
 	mem_free(output);
-	if (!result && (file.modules || file.failed.code))
-		return bake_files_add(err, &bake->files, &file);
+	if (!result && (file.modules || file.failed.code)) {
+		bake_files_add(&bake->files, &file);
+		return 0;
+	}
 	mem_free(file.path);
 	mem_free(file.output);
 	return result;

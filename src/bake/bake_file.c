@@ -65,7 +65,8 @@ static int bake_places(struct jw_error *err, struct baking *baking)
 			for (size_t t = 0; t < baking->job->target_count; t++)
 				baking->link[t] = baking->link[t] || link_place_is_unlinked(baking, t);
 	}
-	if (link_place_read(baking) || bake_each(err, baking, true))
+	link_place_read(baking);
+	if (bake_each(err, baking, true))
 		return -1;
 	/* Objects need code of their own only if a start links them. */
 	if (!baking->job->output || file->baked == file->modules)

@@ -26,7 +26,6 @@
 #include "state/run_folder.h"
 
 enum {
-	MOST_FILES = 1 << 24,
 	MOST_RATIO = 250, /* of a library; zeros give 1,030 */
 	SMALL_BYTES = 64 << 20,
 	SHA256 = crypto_hash_sha256_BYTES,
@@ -242,16 +241,10 @@ void bake_files_free(struct bake_files *files)
 	*files = (struct bake_files){0};
 }
 
-int bake_files_add(struct jw_error *err, struct bake_files *files, struct jw_bake_file *file)
+void bake_files_add(struct bake_files *files, const struct jw_bake_file *file)
 {
-	struct bake_files alone = {.items = file, .count = 1};
-
-	if (VEC_ROOM(err, files->items, files->capacity, files->count, MOST_FILES)) {
-		drop_files(&alone, 0);
-		return -1;
-	}
+	(void)VEC_ROOM(NULL, files->items, files->capacity, files->count, SIZE_MAX);
 	files->items[files->count++] = *file;
-	return 0;
 }
 
 int bake_package_check_size(struct jw_error *err, const char *member, uint64_t packed_bytes,
@@ -332,7 +325,8 @@ static int bake_unpacked(struct jw_error *err, struct wheel *wheel, size_t index
 		return result;
 	file.path = mem_string(job->path);
 	file.member = mem_string(name);
-	return bake_files_add(err, wheel->files, &file);
+	bake_files_add(wheel->files, &file);
+	return 0;
 }
 
 static int bake_member(struct jw_error *err, struct wheel *wheel, size_t index)
@@ -660,5 +654,6 @@ int bake_package(struct jw_error *err, const struct bake_package_job *job, struc
 	if (failed.failed.code == JW_ERR_INTERRUPTED)
 		return error_copy(err, &failed.failed);
 	failed.path = mem_string(job->path);
-	return bake_files_add(err, files, &failed);
+	bake_files_add(files, &failed);
+	return 0;
 }

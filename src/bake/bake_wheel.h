@@ -20,8 +20,8 @@ struct bake_files {
 	size_t count, capacity;
 };
 
-/* Takes the texts of the item over, also on failure. */
-int bake_files_add(struct jw_error *err, struct bake_files *files, struct jw_bake_file *file);
+/* Takes the texts of the item over. */
+void bake_files_add(struct bake_files *files, const struct jw_bake_file *file);
 void bake_files_free(struct bake_files *files);
 
 /* Whether the name is one of a package, also of one that cannot be baked. */

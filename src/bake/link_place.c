@@ -330,11 +330,11 @@ bool link_place_is_unlinked(const struct baking *baking, size_t target)
 			   .verdict > VERDICT_COMPATIBLE;
 }
 
-int link_place_read(struct baking *baking)
+void link_place_read(struct baking *baking)
 {
 	const struct bake_places *places = &baking->places;
 	size_t linked = 0;
-	bool known = false;
+	bool known;
 
 	baking->objects = mem_array(places->count, sizeof *baking->objects);
 	baking->links = mem_array(places->count, sizeof *baking->links);
@@ -352,7 +352,6 @@ int link_place_read(struct baking *baking)
 		mem_free(baking->links);
 		baking->links = NULL;
 	}
-	return 0;
 }
 
 /* JW_ERR_NOT_FOUND: nothing can link it. Otherwise a start may do what failed here. */

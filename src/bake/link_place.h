@@ -7,7 +7,7 @@
 /* Whether the linked container at hand has no machine code that runs. */
 bool link_place_is_unlinked(const struct baking *baking, size_t target);
 /* Finds out which object is part of which linked container. */
-int link_place_read(struct baking *baking);
+void link_place_read(struct baking *baking);
 /* Links container number `linked`, at `place`, for one GPU, unless it has code that runs, and adds
  * the code to `writes`. What cannot be linked is counted. */
 int link_place_add(struct jw_error *err, struct baking *baking, const struct bake_place *place,

@@ -214,8 +214,8 @@ static int read_sounded_value(struct jw_error *err, void *context, uint64_t offs
 	return got == size ? 0 : error_set(err, JW_ERR_IO, "shorter than it was");
 }
 
-static int end_entry(struct jw_error *err, struct sounding *sounding, struct sound_reading *reading,
-					 size_t at, enum cache_damage damage)
+static void end_entry(struct sounding *sounding, struct sound_reading *reading, size_t at,
+					  enum cache_damage damage)
 {
 	struct cache_brief *brief = &sounding->brief;
 	struct cache_key_parts parts;
@@ -230,8 +230,7 @@ static int end_entry(struct jw_error *err, struct sounding *sounding, struct sou
 		damage = cache_code_damage(&sounding->loads, &code);
 	os_file_close(reading->file);
 	reading->file = NULL;
-	return sounding->how->judged(err, sounding->how->context, at, damage,
-								 damage == CACHE_SOUND ? brief : NULL);
+	sounding->how->judged(sounding->how->context, at, damage, damage == CACHE_SOUND ? brief : NULL);
 }
 
 /* Reads the next piece, and finds its parts of key and value. */
@@ -283,8 +282,7 @@ static int advance_reading(struct jw_error *err, struct sounding *sounding,
 					 : reading->value_state != reading->entry.checksum ? CACHE_DAMAGE_VALUE
 																	   : CACHE_SOUND;
 		}
-		if (end_entry(err, sounding, reading, at, damage))
-			return -1;
+		end_entry(sounding, reading, at, damage);
 	}
 }
 
@@ -339,14 +337,12 @@ int cache_sound_all(struct jw_error *err, const struct cache_sounding *how, cons
 	return result;
 }
 
-static int keep_damage(struct jw_error *err, void *context, size_t at, enum cache_damage damage,
-					   const struct cache_brief *brief)
+static void keep_damage(void *context, size_t at, enum cache_damage damage,
+						const struct cache_brief *brief)
 {
-	(void)err;
 	(void)at;
 	(void)brief;
 	*(enum cache_damage *)context = damage;
-	return 0;
 }
 
 enum cache_damage cache_sound(const char *dir, struct sound_driver driver, uint64_t key)

@@ -87,11 +87,12 @@ struct cache_sounding {
 	struct jw_cancel cancel; /* polled between files */
 	atomic_size_t *next; /* the next file, for several calls that share the files; NULL: one call */
 	/* Called once for each, in any order; `brief` is NULL unless the entry is sound. */
-	int (*judged)(struct jw_error *err, void *context, size_t at, enum cache_damage damage,
-				  const struct cache_brief *brief);
+	void (*judged)(void *context, size_t at, enum cache_damage damage,
+				   const struct cache_brief *brief);
 };
 
-/* `keys`: the entries' names. Files that cannot be opened are CACHE_DAMAGE_READ. Takes 300 KB. */
+/* `keys`: the entries' names. Files that cannot be opened are CACHE_DAMAGE_READ. Takes 300 KB.
+ * JW_ERR_INTERRUPTED: cancelled. */
 int cache_sound_all(struct jw_error *err, const struct cache_sounding *how, const uint64_t *keys,
 					size_t count);
 

@@ -208,20 +208,18 @@ struct verified_reader {
 	int result;
 };
 
-static int keep_judgement(struct jw_error *err, void *context, size_t at, enum cache_damage damage,
-						  const struct cache_brief *brief)
+static void keep_judgement(void *context, size_t at, enum cache_damage damage,
+						   const struct cache_brief *brief)
 {
 	const struct verified_reading *reading = context;
 	struct cache_candidate *candidate = &reading->candidates[reading->places[at]];
 	struct cache_origin origin;
 
-	(void)err;
 	candidate->damage = damage;
 	if (brief) {
 		cache_entry_origin(&brief->entry, &origin);
 		candidate->kind = origin.kind;
 	}
-	return 0;
 }
 
 static void read_entries(void *context)

@@ -141,8 +141,8 @@ static int read_into(struct jw_error *err, const char *path, struct buf *bytes,
 		error_set(err, JW_ERR_LIMIT, "%s: too large for an entry", path);
 		goto done;
 	}
-	if (!buf_reserve(err, bytes, (size_t)size))
-		result = os_file_read(err, file, 0, bytes->data, (size_t)size, &bytes->size);
+	(void)buf_reserve(NULL, bytes, (size_t)size);
+	result = os_file_read(err, file, 0, bytes->data, (size_t)size, &bytes->size);
 done:
 	os_file_close(file);
 	return result;

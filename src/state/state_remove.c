@@ -179,7 +179,9 @@ int jw_state_remove(struct jw_error *err, struct jw_state_removal *removal)
 	if (os_state_dir(&why, &given) || os_real_path(&why, given, &removal->path))
 		result = error_unless_missing(err, &why);
 	else
-		result = remove_from_folders(err, &job) || remove_from(err, &job, "") ? -1 : 0;
+		result = remove_from_folders(err, &job);
+	if (!result && removal->path)
+		result = remove_from(err, &job, "");
 	mem_free(given);
 	if (result || !job.removed) {
 		mem_free(removal->path);
