@@ -24,6 +24,7 @@ enum jw_cache_kind {
 };
 
 struct jw_cache_damaged {
+	uint64_t key;
 	char name[20]; /* the file, below the directory: "a/b/cdef0123456789" */
 	const char *reason;
 };

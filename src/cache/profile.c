@@ -179,32 +179,27 @@ static const struct json_field profile_fields[] = {
 static const struct json_table profile_table = {.schema = "jitwarm.driver/1",
 												.fields = profile_fields};
 
-static bool take_release(const cJSON *document, uint32_t release[3])
-{
-	const cJSON *array = cJSON_GetObjectItemCaseSensitive(document, "release");
-
-	for (int i = 0; i < 3; i++) {
-		const cJSON *number = cJSON_GetArrayItem(array, i);
-
-		if (!cJSON_IsNumber(number) || !(number->valuedouble >= 0 && number->valuedouble < 1e6))
-			return false;
-		release[i] = (uint32_t)number->valuedouble;
-	}
-	return cJSON_GetArraySize(array) == 3;
-}
-
 int cache_profile_parse(struct jw_error *err, const char *text, size_t size,
 						struct cache_profile *ret_profile)
 {
 	struct cache_profile profile = {0};
 	cJSON *document = json_parse(err, text, size);
+	const cJSON *release;
 	bool sound;
 
 	if (!document)
 		return -1;
+	release = cJSON_GetObjectItemCaseSensitive(document, "release");
 	sound = !json_take(NULL, document, &profile_table, &profile) && profile.driver.cuda < 1000000 &&
-			take_release(document, profile.driver.release) &&
+			cJSON_GetArraySize(release) == 3 &&
 			(stamp_is(profile.stamp) || (!profile.stamp[0] && profile.trust != JW_TRUST_CONFIRMED));
+	for (int i = 0; sound && i < 3; i++) {
+		const cJSON *number = cJSON_GetArrayItem(release, i);
+
+		sound = cJSON_IsNumber(number) && number->valuedouble >= 0 && number->valuedouble < 1e6;
+		if (sound)
+			profile.driver.release[i] = (uint32_t)number->valuedouble;
+	}
 	cJSON_Delete(document);
 	if (!sound)
 		return error_set(err, JW_ERR_FORMAT, "not a profile of a driver");

@@ -124,63 +124,38 @@ enum mend_verdict mend_judge(const char *dir, struct sound_driver driver, uint64
 	return MEND_TAKE;
 }
 
-/* The name of a damaged entry ("a/b/cdef0123456789", jw_cache_report) as a key. */
-static bool mend_key(const char *name, uint64_t *ret_key)
-{
-	const char first[2] = {name[0], 0}, second[2] = {name[2], 0};
-
-	return strlen(name) == CACHE_NAME_SIZE - 1 && cache_entry_key(first, second, name + 4, ret_key);
-}
-
-/* The removable entries among those that the report calls damaged; the caller frees them. */
-static int judge_all(struct jw_error *err, const struct jw_cache_options *options,
-					 const struct jw_cache_report *report, struct cache_removal **ret_removals,
-					 size_t *ret_count)
-{
-	struct cache_removal *removals = mem_array(report->damaged, sizeof *removals);
-	size_t count = 0;
-
-	for (size_t i = 0; i < report->damaged; i++) {
-		uint64_t key;
-
-		if (cancel_check(err, &options->cancel)) {
-			mem_free(removals);
-			return -1;
-		}
-		if (mend_key(report->damaged_entries[i].name, &key))
-			count += mend_judge(report->path, sound_driver_of(options->driver), key,
-								&removals[count]) == MEND_TAKE;
-	}
-	*ret_removals = removals;
-	*ret_count = count;
-	return 0;
-}
-
 static int mend(struct jw_error *err, const struct jw_cache_options *options,
 				const struct jw_cache_report *report, struct jw_cache_repaired *repaired)
 {
 	const struct cache_live_options how = {.limit_bytes = report->limit_bytes};
-	struct cache_removal *removals = NULL;
+	struct cache_removal *removals = mem_array(report->damaged, sizeof *removals);
 	struct cache_live_counts counts;
 	struct cache_live *live = NULL;
 	size_t count = 0;
-	int result = -1;
+	int result = 0;
 
-	if (judge_all(err, options, report, &removals, &count))
-		return -1;
-	if (cache_live_open(err, report->path, &how, &live) ||
-		cache_remove(err, live, removals, count) || cache_remove_settle(err, live))
-		goto done;
-	cache_live_counts(live, &counts);
-	for (size_t i = 0; i < count; i++)
-		repaired->removed += removals[i].removed == CACHE_REMOVED;
-	repaired->counted = counts.counted;
-	repaired->dropped = counts.dropped;
-	repaired->mended = counts.mended;
-	repaired->longest_hold_ns = counts.longest_hold_ns;
-	result = 0;
-done:
-	if (live && cache_live_close(result ? NULL : err, live))
+	for (size_t i = 0; !result && i < report->damaged; i++) {
+		result = cancel_check(err, &options->cancel);
+		if (!result)
+			count += mend_judge(report->path, sound_driver_of(options->driver),
+								report->damaged_entries[i].key, &removals[count]) == MEND_TAKE;
+	}
+	if (!result)
+		result = cache_live_open(err, report->path, &how, &live);
+	if (!result)
+		result = cache_remove(err, live, removals, count);
+	if (!result)
+		result = cache_remove_settle(err, live);
+	if (!result) {
+		cache_live_counts(live, &counts);
+		for (size_t i = 0; i < count; i++)
+			repaired->removed += removals[i].removed == CACHE_REMOVED;
+		repaired->counted = counts.counted;
+		repaired->dropped = counts.dropped;
+		repaired->mended = counts.mended;
+		repaired->longest_hold_ns = counts.longest_hold_ns;
+	}
+	if (cache_live_close(result ? NULL : err, live))
 		result = -1;
 	mem_free(removals);
 	return result;

@@ -74,18 +74,6 @@ static unsigned best_second(const unsigned seconds[60])
 	return best;
 }
 
-/* Examines the colons in [from, to) of a file from `start` to `end`. */
-static void search_piece(struct stamp_search *search, const uint8_t *start, const uint8_t *end,
-						 const uint8_t *from, const uint8_t *to)
-{
-	for (const uint8_t *at = from; at < to; at++) {
-		at = memchr(at, ':', (size_t)(to - at));
-		if (!at)
-			break;
-		look_at_colon(search, start, end, at);
-	}
-}
-
 int stamp_find(struct jw_error *err, const struct os_map *map, char ret_stamp[CACHE_STAMP_SIZE + 1])
 {
 	const uint8_t *start = map->data;
@@ -96,7 +84,14 @@ int stamp_find(struct jw_error *err, const struct os_map *map, char ret_stamp[CA
 	for (size_t at = 0; at < size; at += PIECE_BYTES) {
 		size_t piece = size - at < PIECE_BYTES ? size - at : PIECE_BYTES;
 
-		search_piece(&search, start, start + size, start + at, start + at + piece);
+		for (size_t i = at; i < at + piece; i++) {
+			const uint8_t *colon = memchr(start + i, ':', at + piece - i);
+
+			if (!colon)
+				break;
+			look_at_colon(&search, start, start + size, colon);
+			i = (size_t)(colon - start);
+		}
 		os_map_forget(map, at, piece);
 	}
 	second = best_second(search.seconds);

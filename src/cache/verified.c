@@ -96,12 +96,6 @@ void cache_verified_parse(const void *data, size_t size, uint64_t boot_s,
 		cache_verified_free(ret_verified);
 }
 
-static char *file_of(const char *state_dir, const char *cache_dir)
-{
-	return mem_printf("%s/verified-%016llx", state_dir,
-					  (unsigned long long)fnv_update(FNV_START, cache_dir, strlen(cache_dir)));
-}
-
 /* A failure does not matter: the next call reads the entries again. */
 static void save_verified(const struct cache_verified *verified, const char *state_dir,
 						  const char *path)
@@ -151,14 +145,6 @@ static struct cache_verified_record *find_verified(const struct cache_verified *
 	return verified->count
 			   ? bsearch(&wanted, verified->records, verified->count, sizeof wanted, by_key)
 			   : NULL;
-}
-
-static bool remembers(const struct cache_verified *verified,
-					  const struct cache_candidate *candidate)
-{
-	const struct cache_verified_record *record = find_verified(verified, candidate->key);
-
-	return record && (record->mark & ~SETTLED) == mark_of(&candidate->probed);
 }
 
 /* Builds a new list of the records that stay and the new ones. */
@@ -304,7 +290,11 @@ int cache_verified_judge(struct jw_error *err, const char *state_dir, const char
 											.judged = keep_judgement,
 											.next = &with.next},
 									.candidates = candidates};
-	char *path = state_dir ? file_of(state_dir, cache_dir) : NULL;
+	char *path =
+		state_dir
+			? mem_printf("%s/verified-%016llx", state_dir,
+						 (unsigned long long)fnv_update(FNV_START, cache_dir, strlen(cache_dir)))
+			: NULL;
 	const int64_t began_s = os_now_s();
 	struct cache_verified verified = {0};
 	struct buf bytes = {0};
@@ -315,8 +305,10 @@ int cache_verified_judge(struct jw_error *err, const char *state_dir, const char
 	if (path && !os_read_file(NULL, path, MOST_FILE, &bytes))
 		cache_verified_parse(bytes.data, bytes.size, settled_boot_s(), &verified);
 	for (size_t i = 0; i < count; i++) {
+		const struct cache_verified_record *record = find_verified(&verified, candidates[i].key);
+
 		candidates[i].damage = CACHE_SOUND;
-		if (!remembers(&verified, &candidates[i]))
+		if (!record || (record->mark & ~SETTLED) != mark_of(&candidates[i].probed))
 			read[unknown++] = i;
 	}
 	if (unknown)

@@ -110,18 +110,6 @@ static bool is_wanted_driver(const struct jw_export_options *options, const stru
 		   pack_entry_is_jitlink(&item->entry);
 }
 
-static void take_parts(const struct cache_key_parts *parts, uint64_t key, struct gathered *item)
-{
-	item->entry.key = key;
-	item->entry.target = parts->target;
-	item->entry.form = !parts->options                 ? PACK_BARE
-					   : parts->form == CACHE_KEY_LINK ? PACK_LINK
-													   : PACK_LOAD;
-	item->entry.options = mem_string_n(parts->options, parts->options_length);
-	memcpy(item->stamp, parts->stamp, sizeof item->stamp);
-	item->payload_bytes = parts->payload_size;
-}
-
 /* Reads into a buffer that is used again for the next file: allocating each time would cost more
  * than the reading. */
 static int read_into(struct jw_error *err, const char *path, struct buf *bytes,
@@ -195,7 +183,14 @@ static enum fate judge_gathered(struct work *work, struct room *room, size_t i)
 		return DAMAGED;
 	if (!cache_key_split(entry->key, (size_t)entry->key_bytes, parts))
 		return NOT_CUDA;
-	take_parts(parts, key, item);
+	item->entry.key = key;
+	item->entry.target = parts->target;
+	item->entry.form = !parts->options                 ? PACK_BARE
+					   : parts->form == CACHE_KEY_LINK ? PACK_LINK
+													   : PACK_LOAD;
+	item->entry.options = mem_string_n(parts->options, parts->options_length);
+	memcpy(item->stamp, parts->stamp, sizeof item->stamp);
+	item->payload_bytes = parts->payload_size;
 	if (!is_wanted_target(work->options, parts->target))
 		return OTHER_TARGET;
 	if (!is_wanted_driver(work->options, item))

@@ -48,17 +48,6 @@ static void judge_by_manifest(struct import *import)
 	}
 }
 
-/* The bytes before the payload in the entry's key in this cache. */
-static size_t import_key_start(char start[PACK_MOST_START], const struct import *import,
-							   uint32_t at)
-{
-	const struct pack_entry *entry = &import->manifest.entries[at];
-	const char *stamp = import->fates[at].carried ? import->system->driver.stamp
-												  : import->manifest.drivers[entry->driver].stamp;
-
-	return pack_key_start(start, stamp, entry->target);
-}
-
 static int contradiction(struct jw_error *err, const struct import *import, uint32_t at,
 						 const char *what)
 {
@@ -66,15 +55,17 @@ static int contradiction(struct jw_error *err, const struct import *import, uint
 					 (unsigned long long)import->manifest.entries[at].key, what);
 }
 
-static uint64_t start_of(const struct import *import, uint32_t at, bool own, size_t *ret_length)
+/* The bytes before the payload in the entry's key in this cache; `own`: under its original driver.
+ */
+static size_t key_start_of(char start[PACK_MOST_START], const struct import *import, uint32_t at,
+						   bool own)
 {
 	const struct pack_entry *entry = &import->manifest.entries[at];
-	char start[PACK_MOST_START];
+	const char *stamp = import->fates[at].carried && !own
+							? import->system->driver.stamp
+							: import->manifest.drivers[entry->driver].stamp;
 
-	*ret_length =
-		own ? pack_key_start(start, import->manifest.drivers[entry->driver].stamp, entry->target)
-			: import_key_start(start, import, at);
-	return fnv_update(FNV_START, start, *ret_length);
+	return pack_key_start(start, stamp, entry->target);
 }
 
 /* Computes each entry's name under its original driver, which must equal the manifest's, its name
@@ -87,11 +78,13 @@ static int check_hashes(struct jw_error *err, struct import *import, const struc
 
 	for (size_t i = 0; i < 2 * count; i++) {
 		const struct pack_entry *entry = &import->manifest.entries[entries[i / 2]];
-		size_t size = (size_t)import->manifest.members[entry->ptx].size_bytes, length;
-		uint64_t state = start_of(import, entries[i / 2], i % 2 == 0, &length);
+		const size_t size = (size_t)import->manifest.members[entry->ptx].size_bytes;
+		char start[PACK_MOST_START];
+		const size_t length = key_start_of(start, import, entries[i / 2], i % 2 == 0);
 
 		if (i % 2 == 0 || import->fates[entries[i / 2]].carried)
-			lanes[filled++] = (struct fnv_lane){state, walk->bytes[entry->ptx], size};
+			lanes[filled++] = (struct fnv_lane){fnv_update(FNV_START, start, length),
+												walk->bytes[entry->ptx], size};
 		import->fates[entries[i / 2]].key_bytes = length + size;
 	}
 	cubins = filled;
@@ -363,8 +356,8 @@ static void add_entry(struct writing *writing, const struct member_walk *walk, u
 
 	cache_entry_header(header, fate->key_bytes, cubin->size_bytes, fate->checksum);
 	memcpy(start, header, sizeof header);
-	parts[0] = (struct cache_part){start, sizeof header +
-											  import_key_start(start + sizeof header, import, at)};
+	parts[0] = (struct cache_part){
+		start, sizeof header + key_start_of(start + sizeof header, import, at, false)};
 	parts[1] = (struct cache_part){walk->bytes[entry->ptx], (size_t)ptx->size_bytes};
 	parts[2] = (struct cache_part){tail, pack_key_tail(tail, entry)};
 	parts[3] = (struct cache_part){walk->bytes[entry->cubin], (size_t)cubin->size_bytes};

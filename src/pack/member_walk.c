@@ -106,16 +106,6 @@ struct ahead {
 	struct jw_error why;
 };
 
-static int read_member_ahead(struct jw_error *err, const struct ahead *ahead, size_t at)
-{
-	struct member_walk *walk = ahead->walk;
-	const struct pack_member *member = &walk->manifest->members[at];
-
-	if (!walk->whole)
-		walk->bytes[at] = mem_resize(NULL, (size_t)member->size_bytes);
-	return reader_member(err, ahead->reader, member, &walk->bytes[at]);
-}
-
 static int hash_member(struct jw_error *err, const struct ahead *ahead, size_t at)
 {
 	const struct pack_member *member = &ahead->walk->manifest->members[at];
@@ -167,20 +157,25 @@ static void read_ahead(void *argument)
 
 	uv_mutex_lock(&ahead->mutex);
 	while ((step = next_step(ahead)) != DONE) {
-		size_t at = step == READ ? ahead->read : ahead->hashed++;
+		struct member_walk *walk = ahead->walk;
+		const size_t at = step == READ ? ahead->read : ahead->hashed++;
+		const struct pack_member *member = &walk->manifest->members[at];
 		struct jw_error why = {0};
 		int result;
 
 		ahead->other = step == HASH ? at : SIZE_MAX;
 		uv_mutex_unlock(&ahead->mutex);
-		result = step == READ ? read_member_ahead(&why, ahead, at) : hash_member(&why, ahead, at);
+		if (step == READ && !walk->whole)
+			walk->bytes[at] = mem_resize(NULL, (size_t)member->size_bytes);
+		result = step == READ ? reader_member(&why, ahead->reader, member, &walk->bytes[at])
+							  : hash_member(&why, ahead, at);
 		uv_mutex_lock(&ahead->mutex);
 		ahead->other = SIZE_MAX;
 		if (result)
 			note_failure(ahead, step == READ ? &ahead->failed : &ahead->wrong, &why);
 		else if (step == READ) {
 			ahead->read++;
-			ahead->bytes_ahead += ahead->walk->manifest->members[at].size_bytes;
+			ahead->bytes_ahead += member->size_bytes;
 		}
 		uv_cond_signal(&ahead->changed);
 	}

@@ -127,21 +127,11 @@ static void choose_entries(struct prune *prune)
 	}
 }
 
-/* An upgrade that was undone is often repeated: what was made ahead for it stays for a month. */
-static int spare_prepared(struct jw_error *err, struct prune *prune)
-{
-	cJSON *document = prepared_read(prune->options->system->state_dir, MONTH_S);
-	int result =
-		document ? former_spare(err, &prune->drivers, json_text(document, "next_stamp", "")) : 0;
-
-	cJSON_Delete(document);
-	return result;
-}
-
 static int read_cache_drivers(struct jw_error *err, struct prune *prune)
 {
 	const struct jw_system *system = prune->options->system;
 	struct ledger ledger;
+	cJSON *prepared;
 	int result = former_read(err, system->state_dir, system->driver.stamp,
 							 system->driver.version.release, &prune->drivers);
 
@@ -152,7 +142,13 @@ static int read_cache_drivers(struct jw_error *err, struct prune *prune)
 		result =
 			(ledger.ahead[i] ? former_spare : former_add)(err, &prune->drivers, ledger.stamps[i]);
 	ledger_close(&ledger);
-	return result ? -1 : spare_prepared(err, prune);
+	/* An upgrade that was undone is often repeated: what was made ahead for it stays for a month.
+	 */
+	prepared = prepared_read(system->state_dir, MONTH_S);
+	if (!result && prepared)
+		result = former_spare(err, &prune->drivers, json_text(prepared, "next_stamp", ""));
+	cJSON_Delete(prepared);
+	return result;
 }
 
 /* Fills in what the result says of the choice, which the caller owns on failure too. */

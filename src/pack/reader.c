@@ -204,14 +204,6 @@ static int refill_input(struct jw_error *err, struct reader *reader)
 	return 0;
 }
 
-static int cannot_decompress(struct jw_error *err, const struct reader *reader, size_t code)
-{
-	if (ZSTD_getErrorCode(code) == ZSTD_error_dstSize_tooSmall)
-		return damaged(err, reader, "holds more than its manifest says");
-	return error_set(err, JW_ERR_FORMAT, "%s: cannot be decompressed: %s",
-					 source_name(reader->source), ZSTD_getErrorName(code));
-}
-
 /* One step of the decompressor, which may output nothing; *ret_ended at the end of the input. */
 static int step_stream(struct jw_error *err, struct reader *reader, ZSTD_outBuffer *out,
 					   bool *ret_ended)
@@ -228,8 +220,11 @@ static int step_stream(struct jw_error *err, struct reader *reader, ZSTD_outBuff
 	if (reader->at_frame_end && ++reader->frames > MOST_FRAMES)
 		return damaged(err, reader, "has more than two frames");
 	code = ZSTD_decompressStream(reader->decompressor, out, &reader->in);
+	if (ZSTD_getErrorCode(code) == ZSTD_error_dstSize_tooSmall)
+		return damaged(err, reader, "holds more than its manifest says");
 	if (ZSTD_isError(code))
-		return cannot_decompress(err, reader, code);
+		return error_set(err, JW_ERR_FORMAT, "%s: cannot be decompressed: %s",
+						 source_name(reader->source), ZSTD_getErrorName(code));
 	reader->at_frame_end = code == 0;
 	if (out->pos == before && reader->in.pos == taken && reader->in.size == 0)
 		return damaged(err, reader, "ends in the middle of a frame");
