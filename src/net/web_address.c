@@ -99,17 +99,12 @@ static bool is_this_machine(const char *host)
 }
 
 /* `host` without and with its port */
-static bool is_named_host(const struct web_hosts *hosts, const char *host, const char *with_port)
-{
-	for (size_t i = 0; i < hosts->host_count; i++)
-		if (text_equal_fold(hosts->hosts[i], host) || text_equal_fold(hosts->hosts[i], with_port))
-			return true;
-	return false;
-}
-
 static bool may_be_plain(const struct web_hosts *plain, const char *host, const char *with_port)
 {
-	return is_named_host(plain, host, with_port) || (plain->here && is_this_machine(host));
+	for (size_t i = 0; i < plain->host_count; i++)
+		if (text_equal_fold(plain->hosts[i], host) || text_equal_fold(plain->hosts[i], with_port))
+			return true;
+	return plain->here && is_this_machine(host);
 }
 
 const char *web_scheme(const struct web_hosts *plain, const char *host)

@@ -1,8 +1,8 @@
 /* A place of objects, as a run sees it. A cold module is claimed when a worker is idle, and
- * compiled once it is ours; where something is found, others are looked for meanwhile. All this is
- * a matter of time alone: a place costs the time in which workers wait for it, not the time in
- * which it is silent while they work. One that gives no answer is left alone, everything is
- * compiled here meanwhile, and it is used again when it answers. */
+ * compiled once it is ours; where something is found, others are looked for meanwhile. What a place
+ * costs is the time in which workers wait for it; its silence while they work costs nothing. A
+ * place that does not answer is not asked for a while: everything is compiled here meanwhile, and
+ * it is used again when it answers. */
 #pragma once
 
 #include <stdbool.h>

@@ -1326,5 +1326,7 @@ int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prim
 	mem_free(run.workers.slots);
 	mem_free(run.late.modules);
 	job_queue_close(&run.queue);
-	return run.loop.broken ? -1 : 0;
+	if (run.loop.broken)
+		return -1;
+	return 0;
 }

@@ -211,7 +211,7 @@ static bool insert_fetched(struct run *run, size_t index, struct jw_error *why)
 	return done;
 }
 
-/* Nobody else's claim changes that. */
+/* An object that is not sound is compiled here, whoever has claimed it. */
 static void refuse_object(struct run *run, struct remote_module *known, const char *why)
 {
 	struct jw_shared *shared = &run->result->shared;
@@ -464,7 +464,7 @@ static void put_compiled(struct run *run, size_t most)
 		}
 }
 
-/* The time in which this process itself was not run is nobody's fault. */
+/* A step counts as MOST_STEP_MS at most: this process may have been suspended. */
 static void look_at_time_of_place(struct run *run, uint64_t now)
 {
 	struct remote *remote = &run->remote;

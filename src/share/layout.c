@@ -37,14 +37,13 @@ static void hash_of(char ret_hex[LAYOUT_HEX], const void *data, size_t size)
 }
 
 /* `title`: a file's name for other tools (“oras pull” writes it); NULL: none */
-static int add_part(struct jw_error *err, struct buf *list, const char *type, const char *hex,
-					uint64_t size_bytes, const char *title)
+static void say_part(struct buf *list, const char *type, const char *hex, uint64_t size_bytes,
+					 const char *title)
 {
-	return buf_printf(err, list,
-					  "{\"mediaType\":\"%s\",\"digest\":\"sha256:%s\",\"size\":%llu%s%s%s}", type,
-					  hex, (unsigned long long)size_bytes,
-					  title ? ",\"annotations\":{\"org.opencontainers.image.title\":\"" : "",
-					  title ? title : "", title ? "\"}" : "");
+	buf_say(list, "{\"mediaType\":\"%s\",\"digest\":\"sha256:%s\",\"size\":%llu%s%s%s}", type, hex,
+			(unsigned long long)size_bytes,
+			title ? ",\"annotations\":{\"org.opencontainers.image.title\":\"" : "",
+			title ? title : "", title ? "\"}" : "");
 }
 
 /* Moves the file to the name that its bytes have. */
@@ -53,70 +52,57 @@ static int add_blob(struct jw_error *err, const char *blobs, const char *path, c
 {
 	char hex[LAYOUT_HEX], *name;
 	struct os_map map;
-	uint64_t size_bytes;
 	int result;
 
 	if (os_map_open(err, path, &map))
 		return -1;
 	hash_of(hex, map.data, map.size);
-	size_bytes = map.size;
+	say_part(list, type, hex, map.size, title);
 	os_map_close(&map);
 	name = os_join(blobs, hex);
 	result = os_rename(err, path, name);
-	if (!result)
-		result = add_part(err, list, type, hex, size_bytes, title);
 	mem_free(name);
 	return result;
-}
-
-static int add_manifest(struct jw_error *err, const char *blobs, const char *pack,
-						const char *signature, struct buf *index)
-{
-	struct buf text = BUF_MAX(MOST_MANIFEST);
-	char hex[LAYOUT_HEX];
-	int result;
-
-	hash_of(hex, "{}", 2);
-	result =
-		add_text(err, blobs, hex, "{}") ||
-		buf_printf(err, &text,
-				   "{\"schemaVersion\":2,\"mediaType\":\"%s\",\"artifactType\":\"%s\",\"config\":",
-				   MANIFEST_TYPE, PACK_TYPE) ||
-		add_part(err, &text, CONFIG_TYPE, hex, 2, NULL) ||
-		buf_printf(err, &text, ",\"layers\":[") ||
-		add_blob(err, blobs, pack, LAYER_TYPE, "pack.jwpack", &text) ||
-		(signature &&
-		 (buf_printf(err, &text, ",") ||
-		  add_blob(err, blobs, signature, SIGNATURE_TYPE, "pack.jwpack.minisig", &text))) ||
-		buf_printf(err, &text, "]}");
-	if (!result) {
-		hash_of(hex, text.data, text.size);
-		result = add_text(err, blobs, hex, buf_text(&text)) ||
-				 add_part(err, index, MANIFEST_TYPE, hex, text.size, NULL);
-	}
-	buf_free(&text);
-	return result ? -1 : 0;
 }
 
 int layout_write(struct jw_error *err, const char *folder, const char *pack, const char *signature)
 {
 	char *blobs = mem_printf("%s/blobs/sha256", folder);
-	struct buf index = BUF_MAX(MOST_MANIFEST);
-	int result = os_make_dirs(err, blobs, 0700) ||
-				 add_text(err, folder, "oci-layout", "{\"imageLayoutVersion\":\"1.0.0\"}") ||
-				 buf_printf(err, &index, "{\"schemaVersion\":2,\"manifests\":[") ||
-				 add_manifest(err, blobs, pack, signature, &index);
+	struct buf manifest = BUF_MAX(MOST_MANIFEST), index = BUF_MAX(MOST_MANIFEST);
+	char hex[LAYOUT_HEX];
+	int result = -1;
 
-	/* The name stands in the part. */
-	index.size -= !result;
-	result = result ||
-			 buf_printf(err, &index,
-						",\"annotations\":{\"org.opencontainers.image.ref.name\":\"" LAYOUT_NAME
-						"\"}}]}") ||
-			 add_text(err, folder, "index.json", buf_text(&index));
+	hash_of(hex, "{}", 2);
+	if (os_make_dirs(err, blobs, 0700) ||
+		add_text(err, folder, "oci-layout", "{\"imageLayoutVersion\":\"1.0.0\"}") ||
+		add_text(err, blobs, hex, "{}"))
+		goto done;
+	buf_say(&manifest,
+			"{\"schemaVersion\":2,\"mediaType\":\"%s\",\"artifactType\":\"%s\",\"config\":",
+			MANIFEST_TYPE, PACK_TYPE);
+	say_part(&manifest, CONFIG_TYPE, hex, 2, NULL);
+	buf_say(&manifest, ",\"layers\":[");
+	if (add_blob(err, blobs, pack, LAYER_TYPE, "pack.jwpack", &manifest))
+		goto done;
+	if (signature) {
+		buf_say(&manifest, ",");
+		if (add_blob(err, blobs, signature, SIGNATURE_TYPE, "pack.jwpack.minisig", &manifest))
+			goto done;
+	}
+	buf_say(&manifest, "]}");
+	hash_of(hex, manifest.data, manifest.size);
+	if (add_text(err, blobs, hex, buf_text(&manifest)))
+		goto done;
+	buf_say(&index,
+			"{\"schemaVersion\":2,\"manifests\":[{\"mediaType\":\"%s\",\"digest\":\"sha256:%s\","
+			"\"size\":%zu,\"annotations\":{\"org.opencontainers.image.ref.name\":\"%s\"}}]}",
+			MANIFEST_TYPE, hex, manifest.size, LAYOUT_NAME);
+	result = add_text(err, folder, "index.json", buf_text(&index));
+done:
+	buf_free(&manifest);
 	buf_free(&index);
 	mem_free(blobs);
-	return result ? -1 : 0;
+	return result;
 }
 
 /* ---- reading */

@@ -212,26 +212,26 @@ static int take_object(struct jw_error *err, const struct object_thread *thread,
 
 	answer->said = OBJECT_MISSING;
 	if (thread->place->get(&why, thread->place, files->name, job->most_bytes, files->pack))
-		goto failed;
+		goto fail;
 	if (!context->setup->options->allow_unsigned &&
 		thread->place->get(&why, thread->place, files->signature_name, MINISIGN_MOST_FILE,
 						   files->signature) &&
 		why.code != JW_ERR_NOT_FOUND)
-		goto failed;
+		goto fail;
 	memset(&why, 0, sizeof why);
 	*thread->computing = true;
 	result = unpack_object(&why, context, job, files);
 	*thread->computing = false;
 	if (result)
-		goto failed;
+		goto fail;
 	answer->said = OBJECT_HERE;
 	if (!os_stat(NULL, files->pack, &stat))
 		answer->bytes = stat.size_bytes;
 	return 0;
-failed:
+fail:
 	if (why.code == JW_ERR_NOT_FOUND && !os_exists(files->pack))
 		return 0;
-	/* What is wrong with it concerns nobody but us. */
+	/* An object that is not sound says nothing about the place. */
 	if (!is_of_object(&why))
 		return error_copy(err, &why);
 	say_refused(answer, files, &why);

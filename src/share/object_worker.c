@@ -89,24 +89,12 @@ static void run_object_thread(void *context)
 	}
 }
 
-/* A thread and its connection cost processor time, here and at the place: no more than needed. */
-static int start_object_thread(struct jw_error *err, struct object_worker *worker)
-{
-	const size_t i = worker->thread_count;
-	uv_thread_t thread;
-
-	if (i == THREADS || worker->job_count + worker->under_way <= i)
-		return 0;
-	worker->threads[i] = (struct worker_thread){worker, &worker->moved[i], &worker->computing[i]};
-	if (!os_thread_start(&thread, run_object_thread, &worker->threads[i]))
-		worker->thread_count++;
-	return worker->thread_count ? 0 : error_set(err, JW_ERR_IO, "no thread can be started");
-}
-
 /* What an idle worker waits for comes before what may only be there; the looks stay in order. */
 static int add_object_job(struct jw_error *err, struct object_worker *worker,
 						  const struct object_job *job)
 {
+	const size_t i = worker->thread_count;
+	uv_thread_t thread;
 	int result;
 
 	uv_mutex_lock(&worker->mutex);
@@ -118,15 +106,24 @@ static int add_object_job(struct jw_error *err, struct object_worker *worker,
 		worker->jobs[worker->job_count] = *job;
 	}
 	worker->job_count += !result;
-	if (!result)
-		result = start_object_thread(err, worker);
+	/* A thread and its connection cost processor time, here and at the place: no more than needed.
+	 */
+	if (!result && i < THREADS && worker->job_count + worker->under_way > i) {
+		worker->threads[i] =
+			(struct worker_thread){worker, &worker->moved[i], &worker->computing[i]};
+		if (!os_thread_start(&thread, run_object_thread, &worker->threads[i]))
+			worker->thread_count++;
+		else if (!i)
+			result = error_set(err, JW_ERR_IO, "no thread can be started");
+	}
 	uv_cond_signal(&worker->more);
 	uv_mutex_unlock(&worker->mutex);
 	return result;
 }
 
-/* Bytes that come faster than one by one show that the place lives; what is computed here is not
- * its fault. Where this process is not run, its beats come later. */
+/* Tells the supervisor regularly whether the place is alive: bytes arrive faster than one by one,
+ * or this process is computing, for which the place is not to blame. A suspended process tells it
+ * later. */
 static void beat_object_worker(void *context)
 {
 	struct object_worker *worker = context;

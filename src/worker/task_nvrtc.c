@@ -178,30 +178,30 @@ static int take_text(struct jw_error *err, void *program, int (*size_of)(void *,
 	return 0;
 }
 
-/* Compiles one source. 0: *ret_result is NVRTC's result (0: `ptx` holds the text without its NUL),
+/* Compiles one source. 0: *ret_status is NVRTC's result (0: `ptx` holds the text without its NUL),
  * and `log` its messages, which may be warnings. -1: it was not tried. */
 static int nvrtc_compile(struct jw_error *err, const struct nvrtc *nvrtc,
-						 const struct nvrtc_source *source, int *ret_result, struct buf *log,
+						 const struct nvrtc_source *source, int *ret_status, struct buf *log,
 						 struct buf *ptx)
 {
 	void *program = NULL;
-	int result = nvrtc->nvrtcCreateProgram(&program, source->text, source->name, 0, NULL, NULL);
-	int failed = 0;
+	int status = nvrtc->nvrtcCreateProgram(&program, source->text, source->name, 0, NULL, NULL);
+	int result;
 
-	if (result) {
-		*ret_result = result;
+	if (status) {
+		*ret_status = status;
 		return 0;
 	}
-	result = nvrtc->nvrtcCompileProgram(program, (int)source->option_count, source->options);
-	failed = take_text(err, program, nvrtc->nvrtcGetProgramLogSize, nvrtc->nvrtcGetProgramLog,
+	status = nvrtc->nvrtcCompileProgram(program, (int)source->option_count, source->options);
+	result = take_text(err, program, nvrtc->nvrtcGetProgramLogSize, nvrtc->nvrtcGetProgramLog,
 					   NVRTC_MOST_LOG, log);
-	if (!failed && !result)
-		failed = take_text(err, program, nvrtc->nvrtcGetPTXSize, nvrtc->nvrtcGetPTX, NVRTC_MOST_PTX,
+	if (!result && !status)
+		result = take_text(err, program, nvrtc->nvrtcGetPTXSize, nvrtc->nvrtcGetPTX, NVRTC_MOST_PTX,
 						   ptx);
 	(void)nvrtc->nvrtcDestroyProgram(&program);
-	if (!failed)
-		*ret_result = result;
-	return failed;
+	if (!result)
+		*ret_status = status;
+	return result;
 }
 
 enum { MOST_OPTIONS = 4096 };
@@ -259,17 +259,17 @@ static void nvrtc_work(void *state, const struct protocol_job *job, struct buf *
 										.option_count = task->option_count};
 	struct buf log = {0}, ptx = {0};
 	struct jw_error why = {0};
-	int result = 0;
+	int status = 0;
 
 	(void)job;
 	answer->result = -1;
-	if (nvrtc_compile(&why, &task->nvrtc, &source, &result, &log, &ptx) ||
-		(!result && os_write_atomic(&why, task->output, buf_text(&ptx), ptx.size))) {
+	if (nvrtc_compile(&why, &task->nvrtc, &source, &status, &log, &ptx) ||
+		(!status && os_write_atomic(&why, task->output, buf_text(&ptx), ptx.size))) {
 		TEXT_COPY(answer->error, why.message);
 	} else {
-		answer->result = result;
-		if (result)
-			TEXT_COPY(answer->error, nvrtc_error_name(&task->nvrtc, result));
+		answer->result = status;
+		if (status)
+			TEXT_COPY(answer->error, nvrtc_error_name(&task->nvrtc, status));
 	}
 	TEXT_COPY(answer->log, buf_text(&log));
 	buf_free(&log);

@@ -224,29 +224,11 @@ static int send_line(struct jw_error *err, struct worker *worker)
 	return result;
 }
 
-static void describe_uuid(const uint8_t uuid[16], bool slice, char text[48])
-{
-	size_t used = (size_t)snprintf(text, 48, slice ? "MIG-" : "GPU-");
-
-	for (size_t i = 0; i < 16; i++)
-		used += (size_t)snprintf(text + used, 48 - used,
-								 i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
-}
-
-/* For a slice (MIG) the second version returns its own id, the first that of the whole GPU. Source:
- * CUDA Driver API, cuDeviceGetUuid_v2. */
-static int get_uuid(const struct cuda *cuda, uint8_t uuid[16], int device)
-{
-	if (cuda->cuDeviceGetUuid_v2)
-		return cuda->cuDeviceGetUuid_v2(uuid, device);
-	return cuda->cuDeviceGetUuid ? cuda->cuDeviceGetUuid(uuid, device) : -1;
-}
-
 static int describe_device(const struct cuda *cuda, int ordinal, struct protocol_device *ret_device)
 {
 	struct protocol_device d = {.ordinal = ordinal};
 	uint8_t uuid[16];
-	size_t memory = 0;
+	size_t memory = 0, used;
 	int device, major, minor, result;
 
 	if ((result = cuda->cuDeviceGet(&device, ordinal)) ||
@@ -261,8 +243,20 @@ static int describe_device(const struct cuda *cuda, int ordinal, struct protocol
 		*c = (char)tolower((unsigned char)*c);
 	if (!cuda->cuDeviceTotalMem_v2(&memory, device))
 		d.memory_bytes = memory;
-	if (!get_uuid(cuda, uuid, device))
-		describe_uuid(uuid, strstr(d.name, " MIG ") != NULL, d.uuid);
+	/* For a slice (MIG) the second version returns its own id, the first that of the whole GPU.
+	 * Source: CUDA Driver API, cuDeviceGetUuid_v2. */
+	if (cuda->cuDeviceGetUuid_v2)
+		result = cuda->cuDeviceGetUuid_v2(uuid, device);
+	else
+		result = cuda->cuDeviceGetUuid ? cuda->cuDeviceGetUuid(uuid, device) : -1;
+	if (!result) {
+		used = (size_t)snprintf(d.uuid, sizeof d.uuid, "%s",
+								strstr(d.name, " MIG ") ? "MIG-" : "GPU-");
+		for (size_t i = 0; i < 16; i++)
+			used +=
+				(size_t)snprintf(d.uuid + used, sizeof d.uuid - used,
+								 i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
+	}
 	*ret_device = d;
 	return 0;
 }
@@ -351,12 +345,12 @@ static void compile_job(struct worker *worker, const struct protocol_job *job,
 									   .size = worker->image.size,
 									   .linked = job->output[0] ? &linked : NULL};
 	struct jw_error why = {0};
-	int failed = driver_compile(&why, &worker->driver, &input, &outcome);
+	int result = driver_compile(&why, &worker->driver, &input, &outcome);
 
-	if (!failed && linked.size)
-		failed = os_write_atomic(&why, job->output, linked.data, linked.size);
+	if (!result && linked.size)
+		result = os_write_atomic(&why, job->output, linked.data, linked.size);
 	buf_free(&linked);
-	if (failed) {
+	if (result) {
 		TEXT_COPY(answer->error, why.message);
 		return;
 	}
@@ -395,49 +389,34 @@ static void do_job(struct worker *worker, const struct protocol_job *job,
 		answer->peak_bytes = peak_bytes;
 }
 
-/* The next line of stdin, without its line feed; false at its end. Valid until the next call. */
-static bool next_job_line(struct worker *worker, size_t *used, const char **ret_line,
-						  size_t *ret_size)
-{
-	struct buf *in = &worker->in;
-	uint8_t fresh[4096];
-	size_t got;
-
-	if (*used) {
-		memmove(in->data, in->data + *used, in->size - *used);
-		in->size -= *used;
-		*used = 0;
-	}
-	for (;;) {
-		const uint8_t *end = in->size ? memchr(in->data, '\n', in->size) : NULL;
-
-		if (end) {
-			*ret_line = (const char *)in->data;
-			*ret_size = (size_t)(end - in->data);
-			*used = *ret_size + 1;
-			return true;
-		}
-		if (os_fd_read_some(NULL, STDIN, fresh, sizeof fresh, &got) || !got ||
-			buf_append(NULL, in, fresh, got))
-			return false;
-	}
-}
-
 static int serve(struct jw_error *err, struct worker *worker)
 {
 	static struct protocol_answer answer;
 	static struct protocol_job job;
-	const char *line;
-	size_t size, used = 0;
+	struct buf *in = &worker->in;
+	uint8_t fresh[4096];
+	size_t got;
 
-	while (next_job_line(worker, &used, &line, &size)) {
-		if (protocol_get_job(err, line, size, &job))
-			return -1;
-		do_job(worker, &job, &answer);
-		if (protocol_put_answer(err, &worker->line, &answer) || send_line(err, worker))
-			return -1;
-		if (answer.sticky || answer.no_context)
-			break;
+	while (!os_fd_read_some(NULL, STDIN, fresh, sizeof fresh, &got) && got) {
+		const uint8_t *end;
+		size_t used = 0;
+
+		if (buf_append(NULL, in, fresh, got))
+			return 0;
+		while ((end = memchr(in->data + used, '\n', in->size - used))) {
+			const char *line = (const char *)in->data + used;
+
+			if (protocol_get_job(err, line, (size_t)(end - in->data) - used, &job))
+				return -1;
+			used = (size_t)(end - in->data) + 1;
+			do_job(worker, &job, &answer);
+			if (protocol_put_answer(err, &worker->line, &answer) || send_line(err, worker))
+				return -1;
+			if (answer.sticky || answer.no_context)
+				return 0;
+		}
+		memmove(in->data, in->data + used, in->size - used);
+		in->size -= used;
 	}
 	return 0;
 }
