@@ -227,18 +227,6 @@ static void print_lines_of(const struct output *out, char *text)
 	}
 }
 
-static void doctor_text(const struct output *out, const struct doctor_document *document)
-{
-	struct buf text = BUF_MAX(MOST_REPORT);
-
-	plan_notes_print(out, document->result.notes, document->result.note_count,
-					 document->result.assumptions, false);
-	put_findings(&text, document);
-	if (text.size)
-		print_lines_of(out, (char *)text.data);
-	buf_free(&text);
-}
-
 static void put_machine(struct buf *text, const struct jw_system *system)
 {
 	char driver[JW_DRIVER_TEXT], target[JW_TARGET_TEXT], size[TEXT_SHORT], limit[TEXT_SHORT];
@@ -514,14 +502,6 @@ static struct doctor_words words_of(const struct doctoring *doctoring)
 
 /* ---- --fix */
 
-static bool was_fixed(const struct doctoring *doctoring, const char *line)
-{
-	for (size_t i = 0; i < doctoring->fixed_count; i++)
-		if (!strcmp(doctoring->fixed[i], line))
-			return true;
-	return false;
-}
-
 /* Whether a file still sets the variable otherwise: the command leaves a line that does more than
  * that, and what belongs to the system. */
 static int is_set_again(struct jw_error *err, const struct jw_finding *finding, bool *ret_again)
@@ -589,6 +569,7 @@ static int fix_found(struct jw_error *err, struct doctoring *doctoring, bool *re
 	for (size_t i = 0; i < result->finding_count; i++) {
 		const struct jw_finding *finding = &result->findings[i];
 		char *line = NULL;
+		size_t done = 0;
 
 		/* Under too small a limit prime refuses. */
 		if (!finding->command && text_starts(finding->id, "limit-"))
@@ -600,7 +581,9 @@ static int fix_found(struct jw_error *err, struct doctoring *doctoring, bool *re
 		}
 		if (finding->command)
 			line = doctor_text_command(&words, finding);
-		if (line && !was_fixed(doctoring, line)) {
+		while (line && done < doctoring->fixed_count && strcmp(doctoring->fixed[done], line) != 0)
+			done++;
+		if (line && done == doctoring->fixed_count) {
 			mem_add_string(&doctoring->fixed, &doctoring->fixed_count, MOST_FIXES, line);
 			if (run_fix(err, doctoring, finding, line)) {
 				mem_free(line);
@@ -650,6 +633,7 @@ static int tell_findings(struct jw_error *err, struct doctoring *doctoring)
 									   .words = words_of(doctoring),
 									   .fixed = doctoring->fixed,
 									   .fixed_count = doctoring->fixed_count};
+	struct buf text = BUF_MAX(MOST_REPORT);
 	struct jw_ahead ahead = {0};
 
 	if (jw_ahead_look(err, NULL, &ahead))
@@ -660,7 +644,12 @@ static int tell_findings(struct jw_error *err, struct doctoring *doctoring)
 		return 0;
 	}
 	ahead_print(&cli->out, "", &ahead);
-	doctor_text(&cli->out, &document);
+	plan_notes_print(&cli->out, document.result.notes, document.result.note_count,
+					 document.result.assumptions, false);
+	put_findings(&text, &document);
+	if (text.size)
+		print_lines_of(&cli->out, (char *)text.data);
+	buf_free(&text);
 	return document_print(&cli->out, &document_doctor, &document);
 }
 

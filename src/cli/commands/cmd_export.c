@@ -12,31 +12,24 @@
 #include "os/interrupt.h"
 #include "os/shell.h"
 
-/* Those whose modules' entries are wanted; none: all. */
-static int choose_export_files(struct jw_error *err, const struct cli *cli,
-							   struct jw_export_options *options, struct found_files *found)
+/* Of the named files only the modules' entries are wanted; without names all. */
+static int export_pack(struct jw_error *err, struct cli *cli, struct jw_export_options *options,
+					   struct found_files *found, char passphrase[PASSPHRASE_SIZE])
 {
+	struct export_document document = {.file = options->output, .result = {0}};
 	const char **names = cli->options.operands;
 	const size_t count = cli->options.operand_count;
 	char word[SHELL_WORD];
 
-	if (!count)
-		return 0;
-	if (text_ends(names[0], ".jwpack"))
+	if (count && text_ends(names[0], ".jwpack"))
 		return error_set(err, JW_ERR_USAGE, "%s: a pack is named with -o: “jitwarm export -o %s”",
 						 names[0], shell_word(word, names[0]));
-	if (found_files_find(err, &cli->out, names, count, false, found))
+	if (count && found_files_find(err, &cli->out, names, count, false, found))
 		return -1;
 	options->found = found->found;
-	return 0;
-}
-
-/* Writes the selected entries to the pack, and reports the result. */
-static int export_pack(struct jw_error *err, struct cli *cli, struct jw_export_options *options)
-{
-	struct export_document document = {.file = options->output, .result = {0}};
-
 	options->system = cli->system;
+	if (pack_report_key(err, cli, options, passphrase))
+		return -1;
 	if (jw_export(err, options, &document.result))
 		return cli_hopeless(err, cli, options->cache_dir ? JW_OK : JW_ERR_NOT_FOUND);
 	/* Entries that were not requested, or that packs never contain, are not a loss. */
@@ -69,8 +62,7 @@ static int export_run(struct jw_error *err, struct cli *cli)
 	if (gpu_targets_arch(err, cli, &gpus) || cli_open_asleep(err, cli))
 		return -1;
 	options.target_count = gpus.count;
-	result = choose_export_files(err, cli, &options, &found) ||
-			 pack_report_key(err, cli, &options, passphrase) || export_pack(err, cli, &options);
+	result = export_pack(err, cli, &options, &found, passphrase);
 	passphrase_forget(passphrase);
 	if (!result)
 		found_files_end(cli, &found);

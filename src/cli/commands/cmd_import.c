@@ -95,19 +95,15 @@ static int import_into(struct jw_error *err, struct cli *cli)
 	return failed;
 }
 
-static void warn_of_elsewhere(const struct output *out)
+static void print_accounts(struct cli *cli, const struct jw_import_all_result *all)
 {
 	char *elsewhere = os_env("CUDA_CACHE_PATH");
 
 	if (elsewhere)
-		output_warning(out, "CUDA_CACHE_PATH is set: programs with that setting do not read the "
-							"caches in the accounts' folders, which this command fills");
+		output_warning(&cli->out,
+					   "CUDA_CACHE_PATH is set: programs with that setting do not read the "
+					   "caches in the accounts' folders, which this command fills");
 	mem_free(elsewhere);
-}
-
-static void print_accounts(struct cli *cli, const struct jw_import_all_result *all)
-{
-	warn_of_elsewhere(&cli->out);
 	for (size_t i = 0; i < all->count; i++) {
 		const struct jw_import_account *account = &all->accounts[i];
 
@@ -123,25 +119,20 @@ static void print_accounts(struct cli *cli, const struct jw_import_all_result *a
 		cli_end_with(cli, all->failed == all->count ? EXIT_FAILED : EXIT_COLD);
 }
 
-static int refuse_everyone(struct jw_error *err, const struct options *options)
-{
-	static const char *const others[] = {"cache", "as-is", "carry-over"};
-
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (options_given(options, others[i]))
-			return error_set(err, JW_ERR_USAGE,
-							 "--all-users fills each account's own cache: not with --%s",
-							 others[i]);
-	return cli_need_administrator(err, "--all-users");
-}
-
 static int import_for_all(struct jw_error *err, struct cli *cli)
 {
+	static const char *const others[] = {"cache", "as-is", "carry-over"};
 	struct jw_import_options options = import_options_of(cli);
 	struct jw_import_all_result *all;
-	int result = refuse_everyone(err, &cli->options) || jw_import_all(err, &options, &all);
+	int result;
 
-	if (result)
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (options_given(&cli->options, others[i])) {
+			error_set(err, JW_ERR_USAGE,
+					  "--all-users fills each account's own cache: not with --%s", others[i]);
+			return fail_import(err, cli);
+		}
+	if (cli_need_administrator(err, "--all-users") || jw_import_all(err, &options, &all))
 		return fail_import(err, cli);
 	print_accounts(cli, all);
 	result = document_print(&cli->out, &document_import_all, all);

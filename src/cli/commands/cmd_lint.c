@@ -171,11 +171,6 @@ static enum style level_style(enum jw_lint_level level)
 	return STYLE_PLAIN;
 }
 
-static bool same_library(const struct jw_lint_finding *a, const struct jw_lint_finding *b)
-{
-	return text_same(a->path, b->path) && text_same(a->member, b->member);
-}
-
 static void print_lint_findings(const struct output *out, const struct jw_lint_result *result)
 {
 	for (size_t i = 0; i < result->finding_count; i++) {
@@ -184,7 +179,8 @@ static void print_lint_findings(const struct output *out, const struct jw_lint_r
 
 		if (finding->member && (!i || !text_same(finding->path, finding[-1].path)))
 			output_line(out, STYLE_STRONG, "%s:", finding->path);
-		if (!i || !same_library(finding, finding - 1))
+		if (!i || !text_same(finding->path, finding[-1].path) ||
+			!text_same(finding->member, finding[-1].member))
 			output_line(out, STYLE_STRONG, "%s%s", finding->member ? " " : "",
 						finding->member ? finding->member : finding->path);
 		lint_say_finding(&line, finding);
@@ -266,16 +262,6 @@ static void print_codes(const struct output *out, const struct jw_lint_result *r
 	}
 }
 
-static int lint_text_print(struct jw_error *err, const struct output *out,
-						   const struct jw_lint_result *result, const struct lint_bound *bound)
-{
-	print_lint_findings(out, result);
-	if (output_wants_text(out) && print_linted_gpus(err, out, result, bound))
-		return -1;
-	print_codes(out, result);
-	return 0;
-}
-
 /* As GitHub's runner takes them apart again; a comma and a colon end a property. */
 static void say_escaped(struct buf *text, const char *from, bool property)
 {
@@ -315,16 +301,6 @@ static const char *lint_trouble_next(const struct jw_found *found,
 			   : NULL;
 }
 
-static void print_trouble_annotation(const struct output *out, const char *trouble)
-{
-	struct buf line = BUF_MAX(MOST_LINT_LINE);
-
-	buf_say(&line, "::error title=jitwarm::");
-	say_escaped(&line, trouble, false);
-	output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
-	buf_free(&line);
-}
-
 /* ::error file=…,title=…::… for each GPU on which something is the matter, and for each file that
  * was not judged. */
 static void lint_github_print(const struct output *out, const struct jw_found *found,
@@ -334,8 +310,14 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 	const char *trouble;
 	size_t cursor = 0;
 
-	while ((trouble = lint_trouble_next(found, result, &cursor)))
-		print_trouble_annotation(out, trouble);
+	while ((trouble = lint_trouble_next(found, result, &cursor))) {
+		struct buf line = BUF_MAX(MOST_LINT_LINE);
+
+		buf_say(&line, "::error title=jitwarm::");
+		say_escaped(&line, trouble, false);
+		output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
+		buf_free(&line);
+	}
 	for (size_t i = 0; i < result->gpu_count; i++) {
 		const struct jw_lint_gpu *gpu = &result->gpus[i];
 		const struct jw_lint_finding *worst = worst_finding(result, gpu->target);
@@ -360,19 +342,6 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 	}
 }
 
-/* The GPUs on sale since 2018 but Jetson, unless --gpus names others. */
-static int read_gpus(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus)
-{
-	const char *driver = options_value(&cli->options, "driver");
-
-	if (gpu_targets_list(err, cli, "gpus", gpus) ||
-		(driver && jw_driver_parse(err, driver, &gpus->driver)))
-		return -1;
-	return gpus->count ? 0
-					   : jw_targets_read(err, "rtx20..rtx50,a100,h100,b200", NULL, gpus->targets,
-										 GPUS_MOST, &gpus->count);
-}
-
 static int print_result(struct jw_error *err, struct cli *cli, const struct jw_found *found,
 						const struct jw_lint_result *result, const struct lint_bound *bound)
 {
@@ -382,31 +351,16 @@ static int print_result(struct jw_error *err, struct cli *cli, const struct jw_f
 	}
 	if (cli->out.json)
 		return document_print(&cli->out, &document_lint, result);
-	if (result->images)
-		return lint_text_print(err, &cli->out, result, bound);
-	if (!result->trouble_count)
-		found_files_none(cli, found);
-	return 0;
-}
-
-static void end_with_result(struct cli *cli, const struct jw_lint_result *result,
-							const struct lint_bound *bound, size_t troubles)
-{
-	cli_end_with(cli, exit_of_troubles(troubles, result->images));
-	for (size_t i = 0; i < result->gpu_count; i++) {
-		if (result->gpus[i].failing || result->gpus[i].tile || result->gpus[i].unknown)
-			cli_end_with(cli, EXIT_CANNOT);
-		if (bound->set && result->gpus[i].start.likely > bound->most_start_s)
-			cli_end_with(cli, EXIT_COLD);
+	if (!result->images) {
+		if (!result->trouble_count)
+			found_files_none(cli, found);
+		return 0;
 	}
-}
-
-static void name_wheel(const struct jw_index_wheel *wheel, struct jw_lint_result *result)
-{
-	for (size_t i = 0; i < result->finding_count; i++)
-		(void)index_wheel_hide_folder(wheel, result->findings[i].path);
-	for (size_t i = 0; i < result->trouble_count; i++)
-		(void)index_wheel_hide_folder(wheel, result->troubles[i]);
+	print_lint_findings(&cli->out, result);
+	if (output_wants_text(&cli->out) && print_linted_gpus(err, &cli->out, result, bound))
+		return -1;
+	print_codes(&cli->out, result);
+	return 0;
 }
 
 static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
@@ -435,10 +389,18 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 	options.path_count = files.count;
 	failed = jw_lint(err, &options, &result) ? cli_hopeless(err, cli, JW_ERR_UNSUPPORTED) : 0;
 	if (!failed) {
-		name_wheel(wheel, result);
+		for (size_t i = 0; i < result->finding_count; i++)
+			(void)index_wheel_hide_folder(wheel, result->findings[i].path);
 		for (size_t i = 0; i < result->trouble_count; i++)
-			output_error(&cli->out, "%s", result->troubles[i]);
-		end_with_result(cli, result, &bound, result->trouble_count + files.found->trouble_count);
+			output_error(&cli->out, "%s", index_wheel_hide_folder(wheel, result->troubles[i]));
+		cli_end_with(cli, exit_of_troubles(result->trouble_count + files.found->trouble_count,
+										   result->images));
+		for (size_t i = 0; i < result->gpu_count; i++) {
+			if (result->gpus[i].failing || result->gpus[i].tile || result->gpus[i].unknown)
+				cli_end_with(cli, EXIT_CANNOT);
+			if (bound.set && result->gpus[i].start.likely > bound.most_start_s)
+				cli_end_with(cli, EXIT_COLD);
+		}
 		if (!files.count && !cli->status)
 			cli->status = EXIT_CANNOT; /* nothing was judged, in whatever format that is said */
 		failed = print_result(err, cli, files.found, result, &bound);
@@ -450,7 +412,10 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 
 static int lint_run(struct jw_error *err, struct cli *cli)
 {
-	const char *const format = options_value(&cli->options, "format");
+	const char *const format = options_value(&cli->options, "format"), *const driver =
+																		   options_value(
+																			   &cli->options,
+																			   "driver");
 	struct gpu_targets gpus;
 	struct index_wheel asked;
 	int result;
@@ -462,7 +427,14 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 						 "--format is github, not “%s”, and not beside --json; text is what there "
 						 "is without either",
 						 format);
-	if (read_gpus(err, cli, &gpus) || index_wheel_get(err, cli, &gpus, &asked))
+	if (gpu_targets_list(err, cli, "gpus", &gpus) ||
+		(driver && jw_driver_parse(err, driver, &gpus.driver)))
+		return -1;
+	/* The GPUs on sale since 2018 but Jetson, unless --gpus names others. */
+	if (!gpus.count && jw_targets_read(err, "rtx20..rtx50,a100,h100,b200", NULL, gpus.targets,
+									   GPUS_MOST, &gpus.count))
+		return -1;
+	if (index_wheel_get(err, cli, &gpus, &asked))
 		return -1;
 	result = lint_files(err, cli, &gpus, asked.wheel);
 	jw_index_close(asked.index);

@@ -873,10 +873,12 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 		return -1;
 	if (cli->out.json)
 		run.files = cJSON_CreateArray();
-	result = list_packages(err, &run, &gpus) ||
-			 (!run.file && index_wheel_get(err, cli, &gpus, &run.asked));
+	result = list_packages(err, &run, &gpus);
+	if (!result && !run.file)
+		result = index_wheel_get(err, cli, &gpus, &run.asked);
 	run.wheel = run.asked.wheel;
-	result = result || scan_all(err, &run, &gpus) ? -1 : 0;
+	if (!result)
+		result = scan_all(err, &run, &gpus);
 	jw_index_close(run.asked.index);
 	jw_package_list_free(&run.list);
 	if (!result) {

@@ -232,29 +232,26 @@ static int report_texts(struct jw_error *err, struct cli *cli, const struct jw_s
 	return result || print_document(&cli->out, startup, NULL, 0);
 }
 
-/* Units of an account need its systemd, which a login starts, and containers have none. */
-static void print_without_session(const struct cli *cli)
+static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw_startup *startup)
 {
 	struct buf line = BUF_MAX(NEXT_STEP_MOST);
 
-	output_note(&cli->out,
-				"units of this account need a login of it, by ssh or at the machine: sudo and su "
-				"start no session. Or root lets them run without one (loginctl enable-linger), and "
-				"XDG_RUNTIME_DIR is /run/user/UID. Or, where no systemd runs, as in a container:");
-	buf_say(&line, "jitwarm prime --if-changed");
-	next_step_names(&line, &cli->options);
-	next_step_below(&cli->out, "before your program starts", &line);
-}
-
-static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw_startup *startup)
-{
 	(void)err;
 	if (startup->failed) {
 		output_error(&cli->out, "the system refused it, and nothing was changed: %s",
 					 startup->failed);
+		/* Units of an account need its systemd, which a login starts, and containers have none. */
 		if (!options_given(&cli->options, "service") &&
-			(strstr(startup->failed, " bus") || strstr(startup->failed, "booted with systemd")))
-			print_without_session(cli);
+			(strstr(startup->failed, " bus") || strstr(startup->failed, "booted with systemd"))) {
+			output_note(
+				&cli->out,
+				"units of this account need a login of it, by ssh or at the machine: sudo and su "
+				"start no session. Or root lets them run without one (loginctl enable-linger), and "
+				"XDG_RUNTIME_DIR is /run/user/UID. Or, where no systemd runs, as in a container:");
+			buf_say(&line, "jitwarm prime --if-changed");
+			next_step_names(&line, &cli->options);
+			next_step_below(&cli->out, "before your program starts", &line);
+		}
 	} else {
 		print_items(&cli->out, startup);
 		print_when(cli, startup);

@@ -394,19 +394,6 @@ static int undo(struct jw_error *err, struct tuning *tuning, const struct jw_tun
 	return 0;
 }
 
-static int tune_change_scope(struct jw_error *err, const char *text,
-							 struct jw_tune_request *request)
-{
-	static const enum jw_scope plain[] = {JW_SCOPE_USER, JW_SCOPE_SYSTEM, JW_SCOPE_SHELL};
-
-	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-		if (!strcmp(text, jw_scope_name(plain[i]))) {
-			request->scope = plain[i];
-			return 0;
-		}
-	return error_set(err, JW_ERR_USAGE, "--scope %.100s: user, system or shell", text);
-}
-
 static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 {
 	const struct options *options = &tuning->cli->options;
@@ -415,8 +402,15 @@ static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 
 	if (options_given(options, "apply") + options_given(options, "undo") + (form != NULL) > 1)
 		return error_set(err, JW_ERR_USAGE, "only one of --apply, --undo and --print can be given");
-	if (scope && tune_change_scope(err, scope, &request))
-		return -1;
+	if (scope) {
+		size_t at = 0;
+
+		while (at < JW_SCOPES && strcmp(scope, jw_scope_name((enum jw_scope)at)) != 0)
+			at++;
+		if (at == JW_SCOPES)
+			return error_set(err, JW_ERR_USAGE, "--scope %.100s: user, system or shell", scope);
+		request.scope = (enum jw_scope)at;
+	}
 	tuning->scope = request.scope;
 	if (options_given(options, "undo"))
 		return undo(err, tuning, scope ? &request : NULL);
