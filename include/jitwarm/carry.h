@@ -61,8 +61,8 @@ struct jw_carry_result {
 };
 
 /* If the process is killed, each entry is whole, and entries of older compilers are marked. Does
- * nothing if no name can be predicted or no cache is in use. -1: out of memory. The caller frees
- * with jw_carry_result_free. */
+ * nothing if no name can be predicted or no cache is in use. The caller frees with
+ * jw_carry_result_free. */
 int jw_carry(struct jw_error *err, const struct jw_carry_options *options,
 			 struct jw_carry_result **ret_result);
 void jw_carry_result_free(struct jw_carry_result *result);

@@ -160,8 +160,8 @@ struct jw_check_result {
 	enum jw_verdict verdict;
 };
 
-/* -1: no GPU to ask about (JW_ERR_NOT_FOUND), an invalid driver version, out of memory,
- * JW_ERR_INTERRUPTED. The caller frees with jw_check_result_free. */
+/* -1: no GPU to ask about (JW_ERR_NOT_FOUND), an invalid driver version, JW_ERR_INTERRUPTED. The
+ * caller frees with jw_check_result_free. */
 int jw_check(struct jw_error *err, const struct jw_check_options *options,
 			 struct jw_check_result **ret_result);
 void jw_check_result_free(struct jw_check_result *result);

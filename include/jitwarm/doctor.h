@@ -69,8 +69,8 @@ struct jw_doctor_result {
 								JW_VERDICT_RUNS; without a GPU JW_VERDICT_NOTHING */
 };
 
-/* Reads settings, cache and files; only the probe writes. -1: out of memory, cancelled, or what
- * jw_check returns. The caller frees with jw_doctor_result_free. */
+/* Reads settings, cache and files; only the probe writes. -1: cancelled, or what jw_check
+ * returns. The caller frees with jw_doctor_result_free. */
 int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
 			  struct jw_doctor_result **ret_result);
 void jw_doctor_result_free(struct jw_doctor_result *result);

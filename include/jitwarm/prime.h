@@ -259,10 +259,10 @@ struct jw_prime_options {
 
 /* Primes the live cache of `system` for its GPUs, with workers that `system->worker` starts;
  * JW_ERR_USAGE: it names no worker (and this is not a dry run), or the caller is a worker. 0: the
- * run ended, and *ret_result says how. -1: it could not begin (no GPU, out of memory;
- * JW_ERR_UNSUPPORTED: the driver does not write its cache, or does not read it; JW_ERR_INTERRUPTED:
- * cancelled while files were read). The caller frees with jw_prime_result_free. If the run is
- * interrupted or killed, the cache is sound, and the next run continues from there. */
+ * run ended, and *ret_result says how. -1: it could not begin (no GPU; JW_ERR_UNSUPPORTED: the
+ * driver does not write its cache, or does not read it; JW_ERR_INTERRUPTED: cancelled while files
+ * were read). The caller frees with jw_prime_result_free. If the run is interrupted or killed, the
+ * cache is sound, and the next run continues from there. */
 int jw_prime(struct jw_error *err, const struct jw_system *system,
 			 const struct jw_prime_options *options, struct jw_prime_result **ret_result);
 void jw_prime_result_free(struct jw_prime_result *result);

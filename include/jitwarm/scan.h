@@ -152,8 +152,7 @@ struct jw_scan_options {
 	int (*more)(struct jw_error *err, void *context, const char **ret_path);
 };
 
-/* Scans. -1: it could not be completed (out of memory, the callback's own error,
- * JW_ERR_INTERRUPTED). */
+/* Scans. -1: it could not be completed (the callback's own error, JW_ERR_INTERRUPTED). */
 int jw_scan(struct jw_error *err, const struct jw_scan_options *options);
 
 /* The package index that pip is configured to. pip asks it: that of the active Python environment,

@@ -192,19 +192,19 @@ static void first_error(const char *log, char *line, size_t size)
 }
 
 static int read_compiled_header(struct jw_error *err, const struct jw_driver *driver,
-								struct jw_nvrtc_result *result)
+								struct jw_nvrtc_result *made)
 {
 	struct devcode_ptx_header header;
 	struct os_file *file;
 	char head[PTX_HEAD];
 	size_t got = 0;
-	int failed;
+	int result;
 
-	if (os_file_open(err, result->ptx, OS_OPEN_READ, &file))
+	if (os_file_open(err, made->ptx, OS_OPEN_READ, &file))
 		return -1;
-	failed = os_file_read(err, file, 0, head, sizeof head, &got);
+	result = os_file_read(err, file, 0, head, sizeof head, &got);
 	os_file_close(file);
-	if (failed)
+	if (result)
 		return -1;
 	if (!got)
 		return error_set(
@@ -212,10 +212,10 @@ static int read_compiled_header(struct jw_error *err, const struct jw_driver *dr
 			"NVRTC made no PTX with these options (-dlto?): there is nothing to prime");
 	if (ptx_header_read(err, head, got, &header))
 		return -1;
-	result->isa_major = header.isa_major;
-	result->isa_minor = header.isa_minor;
-	result->too_new = gpu_isa_compare((struct gpu_isa){header.isa_major, header.isa_minor},
-									  gpu_driver_isa(driver)) > 0;
+	made->isa_major = header.isa_major;
+	made->isa_minor = header.isa_minor;
+	made->too_new = gpu_isa_compare((struct gpu_isa){header.isa_major, header.isa_minor},
+									gpu_driver_isa(driver)) > 0;
 	return 0;
 }
 

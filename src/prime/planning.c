@@ -235,26 +235,6 @@ void planning_free(struct planning *planning)
 	*planning = (struct planning){0};
 }
 
-/* As many workers as have memory for medium modules; then each is admitted by its own need */
-static unsigned memory_allows(const struct plan *plan, const struct jw_prime_options *options,
-							  unsigned wanted)
-{
-	uint64_t total, available, budget = options->compile.max_memory_bytes, sum = 0, count = 0;
-
-	if (!budget && !os_memory(&total, &available))
-		return wanted;
-	if (!budget)
-		budget = available / 4 * 3;
-	for (size_t i = 0; i < plan->module_count; i++) {
-		if (plan->modules[i].state != PLAN_COLD)
-			continue;
-		sum += plan->modules[i].memory_bytes;
-		count++;
-	}
-	budget /= MEMORY_WORKER_BYTES + (count ? sum / count : 0);
-	return budget < 1 ? 1 : budget < wanted ? (unsigned)budget : wanted;
-}
-
 int planning_explain(struct jw_error *err, const struct jw_system *system, const struct plan *plan,
 					 const struct ledger *ledger, struct jw_prime_plan *sum)
 {
@@ -274,13 +254,26 @@ int planning_explain(struct jw_error *err, const struct jw_system *system, const
 	return 0;
 }
 
+/* As many as were asked for and have memory for medium modules; then each is admitted by its own
+ * need. */
 static unsigned worker_count(const struct plan *plan, const struct jw_prime_options *options,
 							 size_t cold)
 {
-	unsigned wanted =
-		memory_allows(plan, options, options->compile.jobs ? options->compile.jobs : os_cores());
+	const unsigned most = options->compile.jobs ? options->compile.jobs : os_cores();
+	uint64_t total, available = 0, budget = options->compile.max_memory_bytes, sum = 0, count = 0;
+	uint64_t wanted = most < cold ? most : cold;
 
-	return wanted > cold ? (unsigned)cold : wanted;
+	for (size_t i = 0; i < plan->module_count; i++)
+		if (plan->modules[i].state == PLAN_COLD) {
+			sum += plan->modules[i].memory_bytes;
+			count++;
+		}
+	if (budget || os_memory(&total, &available)) {
+		budget = budget ? budget : available / 4 * 3;
+		budget /= MEMORY_WORKER_BYTES + (count ? sum / count : 0);
+		wanted = budget < wanted ? budget : wanted;
+	}
+	return cold && wanted < 1 ? 1 : (unsigned)wanted;
 }
 
 void planning_sum_up(const struct plan *plan, const struct jw_prime_options *options,

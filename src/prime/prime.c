@@ -409,7 +409,9 @@ static int repair_index(struct jw_error *err, const struct jw_system *system)
 	if (cache_live_open(err, system->cache.path, &how, &live))
 		return -1;
 	result = cache_remove_settle(err, live);
-	return cache_live_close(result ? NULL : err, live) ? -1 : result;
+	if (cache_live_close(result ? NULL : err, live))
+		result = -1;
+	return result;
 }
 
 static int compile_step(struct jw_error *err, struct priming *run)
