@@ -110,6 +110,7 @@ whole)
 	export CUDA_CACHE_PATH=$scratch/cache JITWARM_STATE=$scratch/state
 	as 0 ahead
 	state live False
+	grep -q 'not known beforehand is what a program writes anew for each driver.*“jitwarm run --record FILE -- COMMAND”' "$scratch/err" || fail "no word of recordings: $(cat "$scratch/err")"
 	sound
 	;;
 states)

@@ -168,6 +168,11 @@ if [[ -x $probe ]]; then
 		err_has "made at run time (NVRTC"
 		json_file made.json 'd["modules"] == d["files"] == [] and len(d["texts"]) == 1 and [(m["producer"], m["form"], m["known_before"]) for m in d["not_in_files"]] == [("NVIDIA NVVM", "load", '$known')]'
 	done
+	# Without --record the recording is the next step
+	rm -rf "$CUDA_CACHE_PATH"
+	ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 run 0 run -- "$probe" load 0 "$work/made.ptx"
+	err_has "they are in your cache: the next start does not compile them"
+	err_has "record the command (“jitwarm run --record FILE -- …”), and prime the recording"
 	# No file has it: the recording does
 	run 0 check --recording made.json
 	out_has "warm, the only module in the cache"
