@@ -15,6 +15,7 @@
 #include "compile/ptxas.h"
 #include "gpu/release.h"
 #include "gpu/rules.h"
+#include "gpu/target_names.h"
 #include "os/file.h"
 #include "plan/analyse.h"
 #include "plan/verdict.h"

@@ -238,10 +238,10 @@ static size_t escape_hidden(const char *from, size_t size, char *to)
 	return written;
 }
 
-char *json_print(const cJSON *document, bool broken)
+static char *escaped_text(char *text)
 {
-	char *text = broken ? cJSON_Print(document) : cJSON_PrintUnformatted(document), *shown;
 	const size_t size = strlen(text), escaped = escape_hidden(text, size, NULL);
+	char *shown;
 
 	if (escaped == size)
 		return text;
@@ -251,7 +251,12 @@ char *json_print(const cJSON *document, bool broken)
 	return shown;
 }
 
+char *json_lines(const cJSON *document)
+{
+	return escaped_text(cJSON_Print(document));
+}
+
 char *json_line(const cJSON *document)
 {
-	return json_print(document, false);
+	return escaped_text(cJSON_PrintUnformatted(document));
 }

@@ -42,7 +42,7 @@ void json_add_hex64(cJSON *object, const char *name, uint64_t value);
 cJSON *json_string(const char *text);
 void json_add_text(cJSON *object, const char *name, const char *text);
 
-/* The document with line breaks, or as one line without blanks; the caller frees it with
- * cJSON_free. Characters that are not for people's eyes (text_is_hidden) are escaped. */
-char *json_print(const cJSON *document, bool broken);
+/* The document in lines, or as one line without blanks; the caller frees it with cJSON_free.
+ * Characters that are not for people's eyes (text_is_hidden) are escaped. */
+char *json_lines(const cJSON *document);
 char *json_line(const cJSON *document);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jitwarm/error.h>
+
 #include "base/text.h"
 
 enum { EXIT_FAILED = 3 };
@@ -47,6 +49,18 @@ void *mem_resize(void *old, size_t size)
 void mem_free(void *pointer)
 {
 	free(pointer);
+}
+
+void jw_text_free(char *text)
+{
+	mem_free(text);
+}
+
+void jw_lines_free(char **lines, size_t count)
+{
+	for (size_t i = 0; lines && i < count; i++)
+		mem_free(lines[i]);
+	mem_free(lines);
 }
 
 char *mem_string_n(const char *text, size_t length)

@@ -8,10 +8,7 @@
 #include <uv.h>
 #include <zstd.h>
 
-#include <jitwarm/error.h>
 #include <jitwarm/version.h>
-
-#include "base/mem.h"
 
 #define NUMBER_TEXT(x) #x
 #define NUMBER(x)      NUMBER_TEXT(x)
@@ -76,16 +73,4 @@ bool jw_component_at(size_t index, struct jw_component *ret_component)
 		return false;
 	*ret_component = (struct jw_component){components[index].name, components[index].version()};
 	return true;
-}
-
-void jw_text_free(char *text)
-{
-	mem_free(text);
-}
-
-void jw_lines_free(char **lines, size_t count)
-{
-	for (size_t i = 0; lines && i < count; i++)
-		mem_free(lines[i]);
-	mem_free(lines);
 }

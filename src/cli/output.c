@@ -240,7 +240,7 @@ void output_log(const struct output *output,
 
 void output_json(struct output *output, const cJSON *document)
 {
-	char *text = json_print(document, true);
+	char *text = json_lines(document);
 
 	output_put(1, text);
 	output_put(1, "\n");

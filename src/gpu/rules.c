@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "gpu/release.h"
+#include "gpu/target_names.h"
 
 /* GPUs of Jetson and DRIVE. They share no machine code with other GPUs of their major version. */
 static const uint16_t tegra[] = {53, 62, 72, 87, 101, 110};
@@ -102,10 +103,7 @@ static bool is_older(const struct jw_driver *a, const struct jw_driver *b)
 {
 	if (a->cuda != b->cuda)
 		return a->cuda < b->cuda;
-	for (int i = 0; i < 3; i++)
-		if (a->release[i] != b->release[i])
-			return a->release[i] < b->release[i];
-	return false;
+	return gpu_release_compare(a->release, b->release) < 0;
 }
 
 struct gpu_code_range gpu_code_range(uint32_t code_cuda, struct jw_target gpu, bool zstd)
@@ -146,8 +144,6 @@ struct gpu_code_range gpu_code_range_both(struct gpu_code_range a, struct gpu_co
 bool gpu_code_is_newer(const struct jw_driver *from, const struct jw_driver *driver)
 {
 	if (from->release[0] && driver->release[0])
-		return is_older(
-			&(struct jw_driver){0, {driver->release[0], driver->release[1], driver->release[2]}},
-			&(struct jw_driver){0, {from->release[0], from->release[1], from->release[2]}});
+		return gpu_release_compare(driver->release, from->release) < 0;
 	return driver->cuda && driver->cuda < from->cuda;
 }

@@ -18,9 +18,6 @@ enum gpu_fit {
 /* Whether a GPU has this number or a future one may have it. Drivers (460 to 555) ignore others. */
 bool gpu_is_architecture(uint16_t sm);
 
-/* The CUDA version of the first drivers that run it; 0: older or newer than known. */
-uint32_t gpu_first_cuda(struct jw_target target);
-
 /* Whether it is a GPU of Jetson or DRIVE, which have their own drivers. */
 bool gpu_is_tegra(uint16_t sm);
 

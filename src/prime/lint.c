@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "gpu/rules.h"
+#include "gpu/target_names.h"
 
 enum { MOST_FINDINGS = 1 << 20, MOST_TROUBLES = 10000 };
 

@@ -10,6 +10,7 @@
 #include "find/named_paths.h"
 #include "gpu/release.h"
 #include "gpu/rules.h"
+#include "gpu/target_names.h"
 #include "plan/analyse.h"
 #include "plan/build.h"
 #include "plan/estimate.h"

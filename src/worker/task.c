@@ -12,6 +12,7 @@
 #include "compile/ptxas.h"
 #include "devcode/container.h"
 #include "gpu/release.h"
+#include "gpu/target_names.h"
 #include "os/env.h"
 #include "os/file.h"
 

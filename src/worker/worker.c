@@ -18,6 +18,7 @@
 #include "cache/key.h"
 #include "devcode/container.h"
 #include "devcode/devcode.h"
+#include "gpu/cuda.h"
 #include "gpu/release.h"
 #include "os/clock.h"
 #include "os/console.h"

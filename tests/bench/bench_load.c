@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "gpu/cuda.h"
 #include "gpu/release.h"
 #include "os/clock.h"
 #include "os/file.h"

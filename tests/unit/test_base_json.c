@@ -118,7 +118,7 @@ TEST(hidden_characters_are_escaped)
 		(void)text_utf8_put(point, text);
 		json_add_text(document, text, text);
 		line = json_line(document);
-		lines = json_print(document, true);
+		lines = json_lines(document);
 		shown = strstr(line, text) || (point >= 0x20 && strstr(lines, text));
 		if (shown && text_is_hidden(point))
 			fail_msg("U+%04X is there: %s", (unsigned)point, line);

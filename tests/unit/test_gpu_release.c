@@ -5,6 +5,7 @@
 
 #include "gpu/release.h"
 #include "gpu/rules.h"
+#include "gpu/target_names.h"
 
 /* What it compiles for, and the first CUDA version that knows it: a ptxas of 11.8 refuses sm_90a */
 TEST(the_target_of_a_jit_is_known_to_its_release)
