@@ -544,8 +544,8 @@ static int target_machine_lacks_driver(struct jw_error *err, const struct cli *c
 	return -1;
 }
 
-static bool tune_change_print_login(const struct output *output, const struct jw_cache_info *cache,
-									uint64_t bytes)
+static bool print_login(const struct output *output, const struct jw_cache_info *cache,
+						uint64_t bytes)
 {
 	char limit[TEXT_SHORT];
 
@@ -565,11 +565,18 @@ static bool tune_change_print_login(const struct output *output, const struct jw
 
 /* ---- the store, former drivers */
 
-static void print_refilled(const struct output *out, const struct jw_store_refilled *refilled,
-						   bool dry_run)
+/* Before compiling: entries from the store and from former drivers. */
+static void print_reuse(const struct output *out, const struct jw_prime_result *result,
+						bool dry_run)
 {
-	char size[TEXT_SHORT];
+	const struct jw_prime_reuse *reuse = &result->reuse;
+	const struct jw_store_refilled *refilled = &reuse->refilled;
+	const struct jw_carry_result *carried = reuse->carried;
+	const struct jw_prime_plan *plan = &result->plan;
+	char bytes[TEXT_SHORT], time[TEXT_SHORT];
 
+	if (reuse->not_refilled.code)
+		output_warning(out, "the store is not used: %s", reuse->not_refilled.message);
 	for (size_t i = 0; i < refilled->note_count; i++)
 		output_warning(out, "from the store: %s", refilled->notes[i]);
 	if (refilled->more_notes)
@@ -580,20 +587,16 @@ static void print_refilled(const struct output *out, const struct jw_store_refil
 					dry_run ? "%s (%s) that %s compiled before would come back from the store."
 							: "%s (%s) that %s compiled before came back from the store.",
 					TEXT_COUNT(refilled->entries, "entry", "entries"),
-					text_bytes(size, refilled->bytes), refilled->entries == 1 ? "was" : "were");
-}
-
-static void print_carry_groups(const struct output *out, const struct jw_carry_result *result,
-							   bool dry_run)
-{
-	for (size_t i = 0; i < result->group_count; i++) {
-		const struct jw_carry_group *group = &result->groups[i];
+					text_bytes(bytes, refilled->bytes), refilled->entries == 1 ? "was" : "were");
+	if (reuse->not_carried.code)
+		output_warning(out, "nothing is carried over: %s", reuse->not_carried.message);
+	for (size_t i = 0; carried && i < carried->group_count; i++) {
+		const struct jw_carry_group *group = &carried->groups[i];
 		const char *modules = TEXT_COUNT(group->modules, "module", "modules");
 
 		if (group->refused)
 			output_line(out, STYLE_PLAIN,
-						"%s for %s that driver %s has compiled cannot be carried over: "
-						"%s.",
+						"%s for %s that driver %s has compiled cannot be carried over: %s.",
 						modules, group->target, group->driver, group->why);
 		else
 			output_line(out, STYLE_GOOD, "%s for %s %s carried over from driver %s%s%s.", modules,
@@ -604,37 +607,14 @@ static void print_carry_groups(const struct output *out, const struct jw_carry_r
 						group->driver, group->in_store ? ", out of the store" : "",
 						group->older ? "" : ", whose compiler is this driver's");
 	}
-}
-
-static void print_carried(const struct output *out, const struct jw_carry_result *result,
-						  bool dry_run)
-{
-	char bytes[TEXT_SHORT], time[TEXT_SHORT];
-
-	print_carry_groups(out, result, dry_run);
-	if (result->carried && !dry_run)
+	if (carried && carried->carried && !dry_run)
 		output_line(out, STYLE_PLAIN, "That took %s; the cache grew by %s.",
-					text_duration(time, result->seconds), text_bytes(bytes, result->bytes));
-	if (result->evicted)
+					text_duration(time, carried->seconds), text_bytes(bytes, carried->bytes));
+	if (carried && carried->evicted)
 		output_warning(out, "%s evicted for them: the cache is at its limit (CUDA_CACHE_MAXSIZE)",
-					   TEXT_COUNT(result->evicted, "old entry", "old entries"));
-	if (*result->note)
-		output_warning(out, "%s", result->note);
-}
-
-static void prime_print_reuse(const struct output *out, const struct jw_prime_result *result,
-							  bool dry_run)
-{
-	const struct jw_prime_reuse *reuse = &result->reuse;
-	const struct jw_prime_plan *plan = &result->plan;
-
-	if (reuse->not_refilled.code)
-		output_warning(out, "the store is not used: %s", reuse->not_refilled.message);
-	print_refilled(out, &reuse->refilled, dry_run);
-	if (reuse->not_carried.code)
-		output_warning(out, "nothing is carried over: %s", reuse->not_carried.message);
-	if (reuse->carried)
-		print_carried(out, reuse->carried, dry_run);
+					   TEXT_COUNT(carried->evicted, "old entry", "old entries"));
+	if (carried && *carried->note)
+		output_warning(out, "%s", carried->note);
 	/* As “jitwarm check” counts. */
 	if (plan->restored)
 		output_line(out, STYLE_PLAIN, "Cold: %zu of %s; from earlier results at once: %zu.",
@@ -706,8 +686,8 @@ static void print_forecast(const struct output *out, const struct jw_prime_resul
 	forecast_text_doubt(out, all);
 }
 
-static void prime_print_plan(const struct output *out, const struct jw_prime_result *result,
-							 bool for_others)
+static void print_plan(const struct output *out, const struct jw_prime_result *result,
+					   bool for_others)
 {
 	const struct jw_prime_plan *plan = &result->plan;
 	char bytes[TEXT_SHORT];
@@ -768,41 +748,6 @@ static void prime_print_plan(const struct output *out, const struct jw_prime_res
 	if (!for_others)
 		print_limit(out, plan);
 	print_over_budget(out, plan);
-}
-
-static void prime_print_compiled(const struct output *out, const struct jw_prime_result *result)
-{
-	const struct jw_prime_compiled *run = &result->compile;
-	const struct jw_prime_plan *plan = &result->plan;
-	char time[TEXT_SHORT], bytes[TEXT_SHORT], more_time[TEXT_SHORT], more_bytes[TEXT_SHORT];
-	bool whole = run->compiled == plan->cold && !run->stopped.code;
-
-	if (whole)
-		output_line(out, STYLE_GOOD,
-					"Compiled %s: predicted %s, took %s; the cache grew by %s (predicted "
-					"%s).",
-					TEXT_COUNT(run->compiled, "module", "modules"),
-					text_duration(more_time, plan->forecast.prime.likely),
-					text_duration(time, run->seconds), text_bytes(bytes, run->added_bytes),
-					text_bytes(more_bytes, plan->forecast.cache_bytes));
-	else
-		output_line(out, STYLE_GOOD, "Compiled %s in %s; the cache grew by %s.",
-					TEXT_COUNT(run->compiled, "module", "modules"),
-					text_duration(time, run->seconds), text_bytes(bytes, run->added_bytes));
-}
-
-static void prime_print_left(const struct output *out, const struct jw_prime_result *result,
-							 bool by_size)
-{
-	const char *how = by_size ? "the same command with a larger --budget-size compiles them"
-							  : "the same command continues";
-	size_t left = result->compile.undone + result->plan.over_budget;
-
-	if (result->compile.out_of_time)
-		output_line(out, STYLE_WARN, "The time is up with %s left: %s.",
-					TEXT_COUNT(left, "module", "modules"), how);
-	else
-		output_line(out, STYLE_WARN, "%s left: %s.", TEXT_COUNT(left, "module", "modules"), how);
 }
 
 /* ---- unattended runs */
@@ -901,21 +846,6 @@ extern const struct cli_command command_make;
 
 enum { LOG_LINES = 6 };
 
-static void print_failure(const struct prime_outcome *priming,
-						  const struct jw_prime_failure *failure)
-{
-	const struct output *out = &priming->cli->out;
-	struct buf line = BUF_MAX(NEXT_STEP_MOST);
-	char target[JW_TARGET_TEXT];
-
-	output_warning(out, "%s%s%s at 0x%llx (%s): %s", failure->path, failure->member ? ": " : "",
-				   failure->member ? failure->member : "", (unsigned long long)failure->offset,
-				   jw_target_sm(target, failure->target), failure->reason);
-	output_log(out, output_warning, failure->log, LOG_LINES);
-	next_step_failure(&line, &priming->cli->options, failure);
-	next_step_below(out, "to see it again", &line);
-}
-
 /* Programs of this account use the folder as it is. */
 static bool is_own_cache(const char *path)
 {
@@ -930,40 +860,47 @@ static bool is_own_cache(const char *path)
 	return own;
 }
 
-static void print_where(const struct prime_outcome *priming, const struct jw_prime_result *result)
-{
-	const char *path = priming->cli->system->cache.path;
-	char driver[JW_DRIVER_TEXT];
-
-	if (result->compile.compiled && !result->compile.failed && !result->compile.undone &&
-		!priming->cli->system->scratch)
-		output_line(&priming->cli->out, STYLE_PLAIN,
-					is_own_cache(path)
-						? "%s has what driver %s looks for there."
-						: "%s has what driver %s looks for there (set CUDA_CACHE_PATH).",
-					path, jw_driver_text(driver, &priming->cli->system->driver.version));
-}
-
 /* Prints each failed module with the driver's log and the command that reproduces it, the modules
  * left undone and the reason, and the next step. */
-static void prime_outcome_print_result(const struct prime_outcome *priming,
-									   const struct jw_prime_result *result)
+static void print_outcome(const struct prime_outcome *priming, const struct jw_prime_result *result)
 {
 	const struct jw_prime_compiled *run = &result->compile;
 	const struct output *out = &priming->cli->out;
 	const struct jw_cache_info *cache = &priming->cli->system->cache;
-	char time[TEXT_SHORT], bytes[TEXT_SHORT];
+	const struct jw_prime_plan *plan = &result->plan;
+	char time[TEXT_SHORT], bytes[TEXT_SHORT], more_time[TEXT_SHORT], more_bytes[TEXT_SHORT];
+	char driver[JW_DRIVER_TEXT];
 
-	for (size_t i = 0; i < run->failure_count; i++)
-		print_failure(priming, &run->failures[i]);
+	for (size_t i = 0; i < run->failure_count; i++) {
+		const struct jw_prime_failure *failure = &run->failures[i];
+		struct buf line = BUF_MAX(NEXT_STEP_MOST);
+		char target[JW_TARGET_TEXT];
+
+		output_warning(out, "%s%s%s at 0x%llx (%s): %s", failure->path, failure->member ? ": " : "",
+					   failure->member ? failure->member : "", (unsigned long long)failure->offset,
+					   jw_target_sm(target, failure->target), failure->reason);
+		output_log(out, output_warning, failure->log, LOG_LINES);
+		next_step_failure(&line, &priming->cli->options, failure);
+		next_step_below(out, "to see it again", &line);
+	}
 	if (run->opaque)
 		output_warning(
 			out,
 			"jitwarm does not know the form of this driver's cache: the driver filled it "
 			"in %s and added %s; their kinds are unknown",
 			text_duration(time, run->seconds), TEXT_COUNT(run->compiled, "entry", "entries"));
+	else if (run->compiled == plan->cold && run->compiled && !run->stopped.code)
+		output_line(out, STYLE_GOOD,
+					"Compiled %s: predicted %s, took %s; the cache grew by %s (predicted "
+					"%s).",
+					TEXT_COUNT(run->compiled, "module", "modules"),
+					text_duration(more_time, plan->forecast.prime.likely),
+					text_duration(time, run->seconds), text_bytes(bytes, run->added_bytes),
+					text_bytes(more_bytes, plan->forecast.cache_bytes));
 	else if (run->compiled)
-		prime_print_compiled(out, result);
+		output_line(out, STYLE_GOOD, "Compiled %s in %s; the cache grew by %s.",
+					TEXT_COUNT(run->compiled, "module", "modules"),
+					text_duration(time, run->seconds), text_bytes(bytes, run->added_bytes));
 	else if (run->met && !run->undone && !run->failed)
 		output_line(out, STYLE_GOOD, "Warm: the other run has compiled %s.",
 					run->met == 1 ? "the one module" : "all of them");
@@ -988,17 +925,23 @@ static void prime_outcome_print_result(const struct prime_outcome *priming,
 		output_warning(out, "interrupted with %s left%s",
 					   TEXT_COUNT(run->undone, "module", "modules"),
 					   priming->cli->system->scratch ? "" : "; the same command compiles the rest");
-	else if ((run->out_of_time || result->plan.over_budget) && !run->stopped.code &&
-			 !priming->only_plan)
-		prime_print_left(out, result,
-						 !priming->for_others &&
-							 options_given(&priming->cli->options, "budget-size"));
-	else if (priming->elsewhere.given)
-		print_where(priming, result);
-	else if ((run->compiled || run->shared.fetched) && !run->failed && !run->undone &&
-			 !run->opaque) {
-		if (!tune_change_print_login(out, cache,
-									 cache->outlook.bytes + result->plan.forecast.cache_bytes))
+	else if ((run->out_of_time || plan->over_budget) && !run->stopped.code && !priming->only_plan)
+		output_line(out, STYLE_WARN,
+					run->out_of_time ? "The time is up with %s left: %s." : "%s left: %s.",
+					TEXT_COUNT(run->undone + plan->over_budget, "module", "modules"),
+					!priming->for_others && options_given(&priming->cli->options, "budget-size")
+						? "the same command with a larger --budget-size compiles them"
+						: "the same command continues");
+	else if (priming->elsewhere.given && run->compiled && !run->failed && !run->undone &&
+			 !priming->cli->system->scratch)
+		output_line(out, STYLE_PLAIN,
+					is_own_cache(cache->path)
+						? "%s has what driver %s looks for there."
+						: "%s has what driver %s looks for there (set CUDA_CACHE_PATH).",
+					cache->path, jw_driver_text(driver, &priming->cli->system->driver.version));
+	else if (!priming->elsewhere.given && (run->compiled || run->shared.fetched) && !run->failed &&
+			 !run->undone && !run->opaque) {
+		if (!print_login(out, cache, cache->outlook.bytes + result->plan.forecast.cache_bytes))
 			output_line(out, STYLE_PLAIN,
 						priming->recording ? "No recorded module is left to compile here."
 						: result->plan.hopeless
@@ -1019,7 +962,7 @@ static void prime_outcome_print_result(const struct prime_outcome *priming,
 					 run->stopped.message);
 }
 
-static int prime_outcome_document(const struct prime_outcome *priming,
+static int print_outcome_document(const struct prime_outcome *priming,
 								  const struct jw_prime_result *result)
 {
 	const struct jw_store_refilled *refilled = &result->reuse.refilled;
@@ -1057,7 +1000,7 @@ static int prime_outcome_document(const struct prime_outcome *priming,
 
 /* EXIT_CANNOT for a driver that does not cache, or a cache whose files cannot be locked; a full
  * cache is work left undone. */
-static enum exit_status prime_outcome_status_of_error(const struct jw_error *err)
+static enum exit_status status_of_error(const struct jw_error *err)
 {
 	switch ((int)err->code) {
 	case JW_ERR_UNSUPPORTED: return EXIT_CANNOT;
@@ -1066,8 +1009,8 @@ static enum exit_status prime_outcome_status_of_error(const struct jw_error *err
 	}
 }
 
-static enum exit_status prime_outcome_status(const struct prime_outcome *priming,
-											 const struct jw_prime_result *result)
+static enum exit_status status_of_outcome(const struct prime_outcome *priming,
+										  const struct jw_prime_result *result)
 {
 	const struct jw_prime_compiled *run = &result->compile;
 	const struct jw_found *found = priming->files.found;
@@ -1089,7 +1032,7 @@ static enum exit_status prime_outcome_status(const struct prime_outcome *priming
 	/* The reason why modules are left undone. */
 	if (run->stopped.code)
 		status = exit_combine(run->stopped.code == JW_ERR_UNSUPPORTED ? EXIT_DONE : status,
-							  prime_outcome_status_of_error(&run->stopped));
+							  status_of_error(&run->stopped));
 	return status;
 }
 
@@ -1100,11 +1043,11 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 	prime_bar_end(&priming->bar);
 	if (*result->compile.inexact)
 		output_warning(&priming->cli->out, "%s", result->compile.inexact);
-	prime_print_reuse(&priming->cli->out, result, priming->only_plan);
+	print_reuse(&priming->cli->out, result, priming->only_plan);
 	if (result->plan.sources_failed && !result->plan.images)
 		return true;
 	if (result->plan.images || priming->recording)
-		prime_print_plan(&priming->cli->out, result, priming->for_others);
+		print_plan(&priming->cli->out, result, priming->for_others);
 	else if (!result->troubles)
 		found_files_none(priming->cli, priming->files.found);
 	return true;
@@ -1167,11 +1110,11 @@ static int conclude(struct prime_outcome *priming, const struct jw_prime_result 
 		unattended->restored = result->reuse.refilled.entries + run->shared.fetched +
 							   (result->reuse.carried ? result->reuse.carried->carried : 0);
 	plan_notes_print(&cli->out, result->notes, result->note_count, result->assumptions, false);
-	cli_end_with(cli, prime_outcome_status(priming, result));
-	prime_outcome_print_result(priming, result);
+	cli_end_with(cli, status_of_outcome(priming, result));
+	print_outcome(priming, result);
 	if (result->keep.pack)
 		pack_report_print(&cli->out, priming->elsewhere.pack.output, result->keep.pack);
-	failed = prime_outcome_document(priming, result);
+	failed = print_outcome_document(priming, result);
 	if (result->keep.not_packed.code) {
 		cli_hopeless(&result->keep.not_packed, cli, JW_ERR_UNSUPPORTED);
 		cli_fail(cli, &result->keep.not_packed);
@@ -1183,17 +1126,6 @@ static int conclude(struct prime_outcome *priming, const struct jw_prime_result 
 		output_warning(&cli->out, "the results were not added to the store: %s",
 					   result->keep.not_kept.message);
 	return failed;
-}
-
-/* What is of this machine's own cache. */
-static void take_prime_options(const struct cli *cli, struct jw_prime_options *options)
-{
-	options->plan.budget_bytes = options_number(&cli->options, "budget-size", 0);
-	options->plan.budget_ms = options_number(&cli->options, "budget-time", 0);
-	options->compile.low_priority = options_given(&cli->options, "background");
-	options->reuse.no_store = options_given(&cli->options, "no-store");
-	options->reuse.carry_over = options_given(&cli->options, "carry-over");
-	options->reuse.recompile_carried = options_given(&cli->options, "recompile-carried");
 }
 
 static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
@@ -1230,16 +1162,20 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		options.compile.ptxas = options_value(&cli->options, "ptxas");
 		options.compile.fetch = options_given(&cli->options, "fetch") ? &fetch : NULL;
 	} else {
-		take_prime_options(cli, &options);
+		options.plan.budget_bytes = options_number(&cli->options, "budget-size", 0);
+		options.plan.budget_ms = options_number(&cli->options, "budget-time", 0);
+		options.compile.low_priority = options_given(&cli->options, "background");
+		options.reuse.no_store = options_given(&cli->options, "no-store");
+		options.reuse.carry_over = options_given(&cli->options, "carry-over");
+		options.reuse.recompile_carried = options_given(&cli->options, "recompile-carried");
 	}
 	failed = jw_prime(err, cli->system, &options, &result);
 	prime_bar_end(&priming->bar);
 	fetching_end(&fetching);
 	if (failed) {
 		/* There it is the compiler that is not there. */
-		cli->failure = priming->for_others && err->code == JW_ERR_NOT_FOUND
-						   ? EXIT_CANNOT
-						   : prime_outcome_status_of_error(err);
+		cli->failure = priming->for_others && err->code == JW_ERR_NOT_FOUND ? EXIT_CANNOT
+																			: status_of_error(err);
 		return -1;
 	}
 	failed = conclude(priming, result);
