@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/account.h"
 #include "os/env.h"
+#include "os/file.h"
 #include "os/folders.h"
 #include "os/identity.h"
 #include "os/shell.h"
@@ -111,6 +112,33 @@ static int find_places(struct jw_error *err, const struct options *options, bool
 	return 0;
 }
 
+/* Root's own cache and state: others may write to them (a volume of a container), and put links
+ * there.
+ */
+static int refuse_links(struct jw_error *err, const struct options *options)
+{
+	const bool named = options_has(options, "cache") && options_given(options, "cache");
+	char *places[2] = {named ? mem_string(options_value(options, "cache"))
+							 : os_env("CUDA_CACHE_PATH")};
+	char *here = NULL;
+	int result = os_real_path(err, ".", &here);
+
+	if (!places[0] || !*places[0])
+		(void)os_driver_cache_dir(NULL, NULL, &places[0]);
+	(void)os_state_dir(NULL, &places[1]);
+	for (size_t i = 0; i < 2; i++) {
+		char *whole =
+			places[i] && !os_is_absolute(places[i]) && here ? os_join(here, places[i]) : NULL;
+
+		if (whole || (places[i] && *places[i]))
+			os_follow_none_below(whole ? whole : places[i], false);
+		mem_free(whole);
+		mem_free(places[i]);
+	}
+	mem_free(here);
+	return result;
+}
+
 static const char *owner_name(char text[OWNER_NAME], uint32_t owner)
 {
 	struct jw_account account = {0};
@@ -193,6 +221,8 @@ int account_decide(struct jw_error *err, struct cli *cli, int argc, char **argv)
 		result = refuse_two(err, cli, foreign, other, argc, argv);
 	else if (!result && foreign)
 		result = become(err, cli, foreign, places.items[0].way.owner == foreign->way.owner);
+	else if (!result)
+		result = refuse_links(err, &options);
 	for (size_t i = 0; i < places.count; i++)
 		mem_free(places.items[i].path);
 	options_free(&options);

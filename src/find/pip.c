@@ -55,9 +55,8 @@ struct pip {
 	size_t count, at;            /* before `at`, none has pip */
 	char active[16];             /* the environment's version, "3.11"; "" if it is not known */
 	bool active_first;           /* pythons[0] is the environment's */
-	bool foreign_home;
-	char *lent;                                 /* the folder of the pip that uv has lent */
-	char *uv;                                   /* NULL: there is none */
+	char *lent;                  /* the folder of the pip that uv has lent */
+	char *uv;                    /* NULL: there is none */
 	char *tmp, *wheels, *said, *asked, *report; /* in the folder */
 	char tags[MOST_TAGS][40];
 	size_t tag_count;
@@ -168,17 +167,6 @@ static int read_active_version(struct jw_error *err, const struct sites *sites, 
 	return 0;
 }
 
-/* Root with another account's HOME (sudo -E): whose modules and settings there are not root's. */
-static bool home_is_foreign(void)
-{
-	char *home = NULL;
-	const bool is =
-		os_is_superuser() && (os_home_dir(NULL, &home) || os_check_private(NULL, home, 0, false));
-
-	mem_free(home);
-	return is;
-}
-
 /* Whether modules of the current folder would be Python's own: an empty member means it, too. */
 static bool python_path_leads_here(void)
 {
@@ -232,8 +220,7 @@ static int find_pythons(struct jw_error *err, struct pip *pip)
 		else
 			pip->pythons[pip->count++] = path;
 	}
-	pip->foreign_home = home_is_foreign();
-	pip->uv = pip->foreign_home ? NULL : os_program_on_path("uv");
+	pip->uv = os_program_on_path("uv");
 	return result;
 }
 
@@ -449,10 +436,9 @@ static int run_pip_by(struct jw_error *err, struct pip *pip, const char *python,
 	const struct pip_options *options = pip->options;
 	const bool other = !(pip->active_first && python == pip->pythons[0]);
 	const char *version = options->python ? options->python : other ? pip->active : "";
-	const char *arguments[MOST_WORDS] = {
-		python,   pip->foreign_home ? "-IXutf8" : python_path_leads_here() ? "-EXutf8" : "-Xutf8",
-		"-c",     start,
-		pip->tmp, pip->lent ? pip->lent : ""};
+	const char *arguments[MOST_WORDS] = {python,   python_path_leads_here() ? "-EXutf8" : "-Xutf8",
+										 "-c",     start,
+										 pip->tmp, pip->lent ? pip->lent : ""};
 	char abi[24] = "cp";
 	size_t count = 6;
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jitwarm/accounts.h>
+
 #include "base/mem.h"
 #include "os/clock.h"
 #include "os/path_calls.h"
@@ -31,6 +33,15 @@ bool os_exists(const char *path)
 int os_holds_nothing(struct jw_error *err, const char *path, const struct jw_error *why)
 {
 	return (why->code == JW_ERR_IO && !os_is_denied(path)) ? error_copy(err, why) : 0;
+}
+
+bool os_is_private(const char *path)
+{
+	char *nearest = jw_is_administrator() ? os_nearest(path) : NULL;
+	const bool own = !nearest || !os_check_private(NULL, nearest, 0, false);
+
+	mem_free(nearest);
+	return own;
 }
 
 bool os_is_older(const char *path, int64_t seconds)

@@ -1,8 +1,8 @@
 /* Files and directories. Paths are UTF-8; on Windows they may be longer than 260 characters and are
  * converted to UTF-16 for the system. Every message names the path and the system's reason.
  *
- * In another account's directory, the superuser of a POSIX system has only that account's rights,
- * and an administrator of Windows follows no link (os/posix/at.h, os/win32/opening.h). */
+ * The superuser, and an administrator of Windows, write through no link that others may have put
+ * at a path's end, to no device or pipe, and into no file with a second name. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,10 +12,10 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-/* From here on no link below `folder` is followed, whoever made it, for accounts without rights
- * too: JW_ERR_IO. For a whole process, which calls it before it starts threads. The superuser's
- * rules stay as they are; on Windows it changes nothing. */
-void os_follow_none_below(const char *folder);
+/* From here on no call that changes something follows a link below `folder`, whoever made it:
+ * JW_ERR_IO. `reads`: nor do those that open a file or tell what it is. For a whole process, which
+ * calls it before it starts threads; on Windows it changes nothing. */
+void os_follow_none_below(const char *folder, bool reads);
 
 enum os_kind {
 	OS_REGULAR,
@@ -222,8 +222,8 @@ int os_may_make(struct jw_error *err, const char *path);
  * circles, and files have no size or a wrong one. */
 bool os_is_made_up(const char *path);
 
-/* Whether no other account could redirect this path, according to the owners of all its folders.
- * True for all but the superuser and administrators. */
+/* Whether no other account could replace what is there, or the nearest folder above it
+ * (os_check_private). True for all but the superuser and administrators. */
 bool os_is_private(const char *path);
 
 /* Whether files there are lost at a restart, according to the file system. */

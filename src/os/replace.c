@@ -1,5 +1,8 @@
 /* Replaces files as a whole: written beside their place, and renamed. */
+#include <jitwarm/accounts.h>
+
 #include "base/mem.h"
+#include "os/identity.h"
 #include "os/path_calls.h"
 #include "os/uv.h"
 
@@ -31,6 +34,7 @@ static int find_target(struct jw_error *err, const char *path, char **ret_real,
 					   struct os_stat *ret_stat, bool *ret_there)
 {
 	const bool link = path_is_link(path), there = !os_stat(NULL, path, ret_stat);
+	struct os_way way = {0};
 	char *real = NULL;
 
 	if (link && !there)
@@ -39,20 +43,17 @@ static int find_target(struct jw_error *err, const char *path, char **ret_real,
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s: %s", path,
 						 ret_stat->kind == OS_DIRECTORY ? "Is a directory"
 														: "is not a regular file: not replaced");
+	/* On Windows nobody tells whose a link is. */
+	if (link && jw_is_administrator() && os_find_way(err, path, &way))
+		return -1;
+	if (link && (way.owner || (jw_is_administrator() && os_is_separator('\\'))))
+		return error_set(err, JW_ERR_IO,
+						 "%s: is a link, which is not followed with these rights: name what it "
+						 "leads to",
+						 path);
 	if (link && os_real_path(err, path, &real))
 		return -1;
-	if (link && path_is_link(real)) {
-		mem_free(real);
-		return error_set(err, JW_ERR_IO,
-						 "%s: is another account's link, which is not followed: run jitwarm as "
-						 "that account",
-						 path);
-	}
-	if (!link)
-		real = mem_string(path);
-	if (!real)
-		return -1;
-	*ret_real = real;
+	*ret_real = link ? real : mem_string(path);
 	*ret_there = there;
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "os/file.h"
+#include "os/identity.h"
 #include "share/object_entry.h"
 
 enum { DIRECTORY_MODE = 0777 }; /* less umask */
@@ -154,9 +155,20 @@ struct object_place *object_directory_open(struct jw_error *err, const char *fol
 	struct object_directory *directory;
 	struct os_stat stat;
 
+	struct os_way way, real_way;
+	char *real;
+
 	/* A mount that is missing must not be filled. */
-	if (os_stat(err, folder, &stat))
+	if (os_stat(err, folder, &stat) || os_find_way(err, folder, &way) ||
+		os_real_path(err, folder, &real))
 		return NULL;
+	/* Root does not go where another account's link leads out of its reach. */
+	if (os_find_way(err, real, &real_way) || real_way.owner != way.owner) {
+		error_set(err, JW_ERR_IO, "%s: leads out of what its account owns", folder);
+		mem_free(real);
+		return NULL;
+	}
+	mem_free(real);
 	if (stat.kind != OS_DIRECTORY) {
 		error_set(err, JW_ERR_UNSUPPORTED, "%s: not a directory", folder);
 		return NULL;

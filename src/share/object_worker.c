@@ -163,7 +163,7 @@ static int take_object_line(struct jw_error *err, struct object_worker *worker, 
 		return -1;
 	worker->context.setup = &given->setup;
 	/* Other accounts write there. */
-	os_follow_none_below(options->place);
+	os_follow_none_below(options->place, true);
 	/* Deriving a key from a passphrase takes a second: once. */
 	if (options->sign_key && keys_unlock(err, options->state_dir, options->sign_key,
 										 options->passphrase, &worker->context.secret))

@@ -395,6 +395,8 @@ static int undo_everywhere(struct jw_error *err, struct applying *run)
 	if (!os_variables_kept()) {
 		if (setting_files_list(err, &files))
 			return -1;
+		if (files.home.code)
+			result = error_copy(err, &files.home);
 		for (size_t i = files.count; i > (administrator ? 0 : files.of_system); i--)
 			if (undo_file(err, run, files.items[i - 1].path))
 				result = -1;

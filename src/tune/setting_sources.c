@@ -221,11 +221,10 @@ static const struct {
 int setting_files_list(struct jw_error *err, struct setting_files *ret_files)
 {
 	struct setting_files files = {0};
-	struct jw_error why = {0};
-	char *profile = place_home_path(&why, ".profile");
+	char *profile = place_home_path(NULL, ".profile");
 	bool there;
 	/* Of a HOME that nobody may enter each file would be a warning; the cache's own says it. */
-	const bool has_home = profile && !os_look(&why, profile, &there);
+	const bool has_home = profile && !os_look(&files.home, profile, &there);
 	int result = 0;
 
 	mem_free(profile);

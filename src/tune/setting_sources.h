@@ -10,6 +10,7 @@ struct setting_file {
 	enum assign_form form;
 };
 struct setting_files {
+	struct jw_error home; /* why the account's folder cannot be looked into; no code: it can */
 	struct setting_file *items;
 	size_t count, capacity;
 	size_t of_system; /* so many, the first ones, are the system's */

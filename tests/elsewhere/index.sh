@@ -186,15 +186,6 @@ else
 	echo "(left out: uv)"
 fi
 [ "$(id -u)" != 0 ] || {
-	# HOME of another account, whose modules and settings are not root's
-	site_packages=$(HOME=$scratch/foreign "$python" -m site --user-site)
-	mkdir -p "$site_packages" foreign/.config/pip
-	echo "open('$scratch/ran', 'w')" >"$site_packages/usercustomize.py"
-	printf '[global]\nlog = %s\n' "$scratch/ran" >foreign/.config/pip/pip.conf
-	chown -R 65534 foreign
-	(unset PIP_CONFIG_FILE; HOME=$scratch/foreign good "root with another account's HOME" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1; exit $failed) || failed=1
-	unrun "what is in that HOME"
-	[ ! -e tools/uv ] || HOME=$scratch/foreign path=$scratch/tools bad "root with another account's HOME, and uv" "neither pip" good asked
 	rm -f tools/uv
 	chown 65534 own/bin
 	ask_other() { path=$scratch/tools VIRTUAL_ENV=$scratch/own ask good scan --index asked --target sm_86; }

@@ -1,6 +1,7 @@
 /* What the index is when its lock is taken: something else than a file, or not yet written. */
 #include "gates_posix.h"
 
+#include "files.h"
 #include "held_lock.h"
 #include "index_bytes.h"
 #include "open_files.h"
@@ -21,6 +22,17 @@ int fchmodat(int folder_fd, const char *name, mode_t mode, int flags)
 	return (int)syscall(SYS_fchmodat, folder_fd, name, mode);
 }
 
+/* Root changes what it has opened: the index alone. */
+int fchmod(int fd, mode_t mode)
+{
+	char link[64], path[1024] = "";
+
+	(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	(void)!readlink(link, path, sizeof path - 1);
+	mode_changes += is_index(path);
+	return (int)syscall(SYS_fchmod, fd, mode);
+}
+
 /* The index is about to be opened, to be changed: between a look at it and that. */
 static void (*before_opening)(void);
 static int opening_error;
@@ -37,7 +49,8 @@ int openat(int folder_fd, const char *name, int flags, ...)
 		mode = va_arg(arguments, mode_t);
 		va_end(arguments);
 	}
-	if (is_index(name) && (flags & O_ACCMODE) == O_RDWR) {
+	/* Root looks at it first, and opens what it has looked at. */
+	if (is_index(name) && ((flags & O_ACCMODE) == O_RDWR || flags & O_PATH)) {
 		before_opening = NULL;
 		if (does)
 			does();
@@ -150,7 +163,7 @@ TEST(an_index_is_shared_as_its_folder_is)
 }
 
 /* A link to an index elsewhere leads there, one to nowhere gives way, and one that leads to itself
- * is an error that changes nothing. */
+ * is an error that changes nothing. Root writes through none. */
 TEST(a_link_is_followed_where_it_leads)
 {
 	static const struct {
@@ -162,19 +175,22 @@ TEST(a_link_is_followed_where_it_leads)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct cache_live *live;
+		const bool failed = cases[i].failed || geteuid() == 0;
 		struct jw_error err = {0};
 		struct stat stat_after;
 
 		start_anew();
 		assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
 		assert_int_equal(symlink(cases[i].target, index), 0);
+		if (!i)
+			files_put_text(folder, "elsewhere", "");
 		live = open_live(1 << 30, CACHE_FULL_REFUSE);
-		assert_int_equal(insert_one(&err, live, 1, 0, NULL), cases[i].failed ? -1 : 0);
-		assert_int_equal(err.code, cases[i].failed ? JW_ERR_IO : JW_OK);
+		assert_int_equal(insert_one(&err, live, 1, 0, NULL), failed ? -1 : 0);
+		assert_int_equal(err.code != JW_OK, failed);
 		(void)cache_live_close(NULL, live);
 		assert_int_equal(lstat(index, &stat_after), 0);
-		assert_int_equal(S_ISLNK(stat_after.st_mode), cases[i].followed);
-		if (!cases[i].failed)
+		assert_int_equal(S_ISLNK(stat_after.st_mode), failed || cases[i].followed);
+		if (!failed)
 			assert_consistent(1);
 	}
 	mem_free(index);

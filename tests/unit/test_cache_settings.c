@@ -22,11 +22,11 @@ static struct {
 } kernel;
 
 /* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
-int fstatfs(int fd, struct statfs *info)
+int statfs(const char *path, struct statfs *info)
 {
 	kernel.calls++;
 	if (!kernel.from || kernel.calls < kernel.from)
-		return (int)syscall(SYS_fstatfs, fd, info);
+		return (int)syscall(SYS_statfs, path, info);
 	*info = (struct statfs){
 		.f_type = kernel.type, .f_bsize = 4096, .f_bavail = kernel.free_bytes / 4096};
 	errno = EIO;

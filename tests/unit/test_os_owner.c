@@ -1,19 +1,14 @@
 /* A file of another account that the superuser replaces stays that account's. */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include <uv.h>
-
 #include "folder.h"
 #include "os/env.h"
 #include "os/identity.h"
-#include "os/posix/at.h"
-#include "os/posix/rights.h"
 
 TEST(a_rewritten_file_keeps_its_owner)
 {
@@ -36,96 +31,6 @@ TEST(a_rewritten_file_keeps_its_owner)
 	assert_int_equal(os_stat(NULL, path, &stat), 0);
 	assert_int_equal(stat.owner, 0);
 	mem_free(path);
-}
-
-/* Its group is another than its owner's number. Also where its parents were walked just before. */
-TEST(a_directory_is_entered_with_its_owners_rights)
-{
-	enum { OTHER = 12345, GROUP = 23456 };
-	char *path = os_join(folder, "theirs"), *below = os_join(path, "below");
-	char *made = os_join(below, "made");
-	struct os_stat stat;
-	struct at at;
-	bool acts;
-	int dir;
-
-	if (geteuid() != 0)
-		skip();
-	assert_int_equal(os_make_dirs(NULL, below, 0700), 0);
-	assert_int_equal(os_stat(NULL, below, &stat), 0);
-	assert_int_equal(os_may_write(NULL, path), 0);
-	assert_int_equal(os_may_write(NULL, below), 0);
-	assert_int_equal(at_enter(NULL, below, AT_LAST_KEPT, &at), 0);
-	assert_int_equal(fchownat(at.dir, at.name, OTHER, GROUP, AT_SYMLINK_NOFOLLOW), 0);
-	at_leave(&at);
-	at_forget();
-	assert_int_equal(os_stat(NULL, below, &stat), 0);
-	assert_int_equal(stat.owner, OTHER);
-	assert_int_equal(stat.group, GROUP);
-	/* What is made there is its owner's, by the path and by the open directory. */
-	assert_int_equal(os_write_atomic(NULL, made, "x", 1), 0);
-	assert_int_equal(os_stat(NULL, made, &stat), 0);
-	assert_int_equal(stat.owner, OTHER);
-	assert_int_equal(stat.group, GROUP);
-	assert_int_equal(os_remove(NULL, made), 0);
-	/* Another group of the same owner's */
-	assert_int_equal(chown(below, OTHER, GROUP + 1), 0);
-	dir = open(below, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_int_equal(at_act_in(NULL, below, dir, &acts), 0);
-	assert_true(acts);
-	assert_int_equal(mkdirat(dir, "made", 0700), 0);
-	rights_return();
-	(void)close(dir);
-	assert_int_equal(os_stat(NULL, made, &stat), 0);
-	assert_int_equal(stat.owner, OTHER);
-	assert_int_equal(stat.group, GROUP + 1);
-	assert_int_equal(os_remove_tree(NULL, made), 0);
-	assert_int_equal(chmod(below, 0500), 0);
-	assert_int_equal(os_stat(NULL, below, &stat), 0);
-	assert_int_equal(os_may_write(NULL, below), -1);
-	mem_free(made);
-	mem_free(below);
-	mem_free(path);
-}
-
-static bool is_file(const char *name, enum os_kind kind)
-{
-	(void)name;
-	return kind == OS_REGULAR;
-}
-
-/* A folder of theirs holds what they may see, and behind their link is what they may see there */
-TEST(a_folder_is_listed_with_its_owners_rights)
-{
-	enum { OTHER = 12345 };
-	char *theirs = os_join(folder, "listed"), *closed = os_join(folder, "closed"),
-		 *file = os_join(theirs, "file"), *link = os_join(theirs, "link");
-	struct os_names names;
-	struct os_stat stat;
-
-	if (geteuid() != 0)
-		skip();
-	assert_int_equal(os_make_dirs(NULL, closed, 0700) || os_make_dirs(NULL, theirs, 0755), 0);
-	assert_int_equal(os_write_atomic(NULL, file, "text", 4), 0);
-	assert_int_equal(symlink("../closed", link) || lchown(link, OTHER, OTHER) ||
-						 chown(theirs, OTHER, OTHER) || chmod(folder, 0755),
-					 0);
-	assert_int_equal(os_list_wanted(NULL, theirs, is_file, &stat, &names), 0);
-	assert_int_equal(names.count, 1);
-	assert_string_equal(names.items[0], "file");
-	assert_true(stat.kind == OS_DIRECTORY && stat.owner == OTHER);
-	os_names_free(&names);
-	assert_int_equal(os_list_wanted(NULL, closed, is_file, &stat, &names), 0);
-	os_names_free(&names);
-	assert_int_equal(os_list_wanted(NULL, link, is_file, &stat, &names), -1);
-	assert_int_equal(chmod(closed, 0755), 0);
-	assert_int_equal(os_list_wanted(NULL, link, is_file, &stat, &names), 0);
-	os_names_free(&names);
-	assert_int_equal(chown(theirs, 0, 0), 0);
-	mem_free(theirs);
-	mem_free(closed);
-	mem_free(file);
-	mem_free(link);
 }
 
 /* Owner and group apart; and a group alone, which the owner's number does not show. */
@@ -161,30 +66,6 @@ static const unsigned char list[] = {2,   0,   0,   0,   1,   0,    7,    0,   2
 									 5,   0,   255, 255, 255, 255,  16,   0,   7,   0,   255,
 									 255, 255, 255, 32,  0,   5,    0,    255, 255, 255, 255};
 
-/* In such a directory a file with a second name may be somebody else's. */
-TEST(an_access_list_makes_a_directory_shared)
-{
-	char *path = os_join(folder, "listed"), *file = os_join(path, "file");
-	char *second = os_join(path, "second");
-	struct os_file *open = NULL;
-
-	if (geteuid() != 0)
-		skip();
-	assert_int_equal(os_make_dirs(NULL, path, 0755), 0);
-	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
-	assert_int_equal(link(file, second), 0);
-	assert_int_equal(os_file_open(NULL, file, OS_OPEN_UPDATE, &open), 0);
-	os_file_close(open);
-	if (!setxattr(path, "system.posix_acl_access", list, sizeof list, 0)) {
-		/* What was known of the directory is forgotten soon. */
-		uv_sleep(150);
-		assert_int_equal(os_file_open(NULL, file, OS_OPEN_UPDATE, &open), -1);
-	}
-	mem_free(path);
-	mem_free(file);
-	mem_free(second);
-}
-
 static const struct {
 	int error;
 	bool shared;
@@ -200,98 +81,159 @@ ssize_t getxattr(const char *path, const char *name, void *value, size_t size)
 	return looking->error ? -1 : 0;
 }
 
-/* On the way to what root writes, and of what it believes or starts */
+/* On the way of what root believes or starts */
 TEST(an_access_list_that_cannot_be_looked_for_is_one)
 {
-	char *path = os_join(folder, "asked"), *file = os_join(path, "file");
-	char *second = os_join(path, "second");
+	char *path = os_join(folder, "asked");
 
 	if (geteuid() != 0)
 		skip();
-	assert_int_equal(os_make_dirs(NULL, path, 0755), 0);
-	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
-	assert_int_equal(link(file, second), 0);
-	assert_int_equal(chmod(path, 0775), 0);
+	assert_int_equal(os_make_dirs(NULL, path, 0755) || chmod(path, 0775), 0);
 	for (size_t i = 0; i < sizeof looked_for / sizeof *looked_for; i++) {
-		const int wanted = looked_for[i].shared ? -1 : 0;
-		struct os_file *open = NULL;
-
 		looking = &looked_for[i];
-		at_forget();
-		assert_int_equal(os_check_private(NULL, path, 0, false), wanted);
-		assert_int_equal(os_file_open(NULL, file, OS_OPEN_UPDATE, &open), wanted);
-		os_file_close(open);
+		assert_int_equal(os_check_private(NULL, path, 0, false), looked_for[i].shared ? -1 : 0);
 	}
 	looking = NULL;
 	mem_free(path);
-	mem_free(file);
-	mem_free(second);
 }
 
-/* What another account plants between walk and call, in a directory that all may write to */
-TEST(a_link_planted_after_the_walk_is_not_followed)
+/* The first other account on the way, links included; what is missing or for all is nobody's. */
+TEST(a_place_is_the_first_accounts_on_its_way)
 {
-	enum { OTHER = 12345, GROUP = 23456 };
-	char *shared = os_join(folder, "shared"), *path = os_join(shared, "planted");
-	char *victim = os_join(folder, "victim");
-	struct os_stat stat;
-	struct stat native;
-	struct at at;
+	static const struct {
+		const char *path;
+		uint32_t owner;
+		bool shared, refused;
+	} cases[] = {
+		{"ours/file", 0, false, false},       {"ours/none/below", 0, false, false},
+		{"theirs/ours/file", 12345, 0, 0},    {"theirs/none", 12345, 0, 0},
+		{"to theirs", 12345, 0, 0},           {"theirs of ours", 12345, 0, 0},
+		{"to theirs/../ours", 12345, 0, 0},   {"all/file", 0, true, false},
+		{"all/none", 0, true, false},         {"all/to ours", 0, false, false},
+		{"all/second", 0, false, true},       {"open/to ours", 0, false, true},
+		{"open/ours", 0, false, false},       {"loop", 0, false, true},
+		{"ours/file/below", 0, false, false},
+	};
+	static const char *const folders[] = {"ours", "theirs", "theirs/ours",
+										  "all",  "open",   "open/ours"};
+
+	char *base = os_join(folder, "ways");
 
 	if (geteuid() != 0)
 		skip();
-	assert_int_equal(os_make_dirs(NULL, shared, 0700), 0);
-	assert_int_equal(chmod(shared, 01777), 0);
-	assert_int_equal(os_write_atomic(NULL, victim, "x", 1), 0);
-	assert_int_equal(chmod(victim, 0640), 0);
-	/* Also where the directory was walked to just before */
-	for (int again = 0; again < 2; again++) {
-		if (again)
-			at_leave(&at);
-		assert_int_equal(at_enter(NULL, path, AT_LAST_FOLLOWED, &at), 0);
-		assert_true(at.guarded);
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+		char *place = os_join(base, folders[i]), *file = os_join(place, "file");
+
+		assert_int_equal(os_make_dirs(NULL, place, 0755), 0);
+		assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
+		mem_free(file);
+		mem_free(place);
 	}
-	assert_int_equal(symlink(victim, path), 0);
-	assert_int_equal(at_stat(&at, &native), 0);
-	assert_true(S_ISLNK(native.st_mode));
-	assert_int_equal(at_open(&at, O_WRONLY | O_CREAT, 0600), -1);
-	assert_int_equal(errno, ELOOP);
-	assert_int_equal(at_open(&at, O_RDONLY, 0), -1);
-	assert_int_equal(at_set_mode(&at, 0666), -1);
-	/* A second name in place of the link. */
-	assert_int_equal(unlink(path), 0);
-	assert_int_equal(link(victim, path), 0);
-	assert_int_equal(at_open(&at, O_WRONLY, 0), -1);
-	assert_int_equal(errno, EPERM);
-	assert_int_equal(at_set_mode(&at, 0666), -1);
-	at_leave(&at);
-	assert_int_equal(os_stat(NULL, victim, &stat), 0);
-	assert_int_equal(stat.owner, 0);
-	assert_int_equal(stat.mode, 0640);
-	mem_free(shared);
-	mem_free(path);
-	mem_free(victim);
+	assert_int_equal(chdir(base) || chown("theirs", 12345, 12345) || chmod("all", 01777) ||
+						 chmod("open", 0777) || symlink("theirs", "to theirs") ||
+						 symlink("ours", "theirs of ours") ||
+						 lchown("theirs of ours", 12345, 12345) ||
+						 symlink("../ours", "all/to ours") || symlink("../ours", "open/to ours") ||
+						 symlink("../ours", "all/second") || link("all/second", "all/name") ||
+						 symlink("loop", "loop"),
+					 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *path = os_join(base, cases[i].path);
+		struct os_way way;
+
+		assert_int_equal(os_find_way(NULL, path, &way), cases[i].refused ? -1 : 0);
+		assert_int_equal(way.owner, cases[i].owner);
+		if (!cases[i].refused && !cases[i].owner)
+			assert_int_equal(way.shared, cases[i].shared);
+		/* As a path of the current folder, too */
+		assert_int_equal(os_find_way(NULL, cases[i].path, &way), cases[i].refused ? -1 : 0);
+		assert_int_equal(way.owner, cases[i].owner);
+		mem_free(path);
+	}
+	assert_int_equal(chdir("/"), 0);
+	mem_free(base);
 }
 
-/* For accounts without rights, too */
-TEST(below_some_folders_no_link_is_looked_through)
+/* What root would write to. */
+TEST(root_writes_through_no_link_and_no_second_name)
 {
-	char *file = os_join(folder, "behind"), *link = os_join(folder, "before");
-	const uid_t own = geteuid();
-	struct os_stat stat = {0};
-	int result;
+	static const char *const names[] = {"a link", "second", "pipe", "missing link"};
+	char *victim = os_join(folder, "victim"), *second = os_join(folder, "second");
+	char *there = os_join(folder, "a link"), *pipe = os_join(folder, "pipe");
+	char *missing = os_join(folder, "missing link"), *made = os_join(folder, "made");
+	struct os_stat stat;
 
-	assert_int_equal(os_write_atomic(NULL, file, "x", 1) || symlink(file, link), 0);
-	assert_int_equal(chmod(folder, 0755), 0);
-	os_follow_none_below(folder);
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(os_write_atomic(NULL, victim, "x", 1) || chmod(victim, 0640), 0);
+	assert_int_equal(link(victim, second) || symlink("victim", there) || symlink("made", missing) ||
+						 mkfifo(pipe, 0600),
+					 0);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char *path = os_join(folder, names[i]);
+		struct os_file *file = NULL;
+
+		assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), -1);
+		assert_int_equal(os_file_open(NULL, path, OS_OPEN_CREATE, &file), -1);
+		if (i != 1)
+			assert_int_equal(os_set_mode(NULL, path, 0666), -1);
+		mem_free(path);
+	}
+	assert_int_equal(os_stat(NULL, victim, &stat), 0);
+	assert_int_equal(stat.mode, 0640);
+	assert_false(os_exists(made));
+	/* A new file in the place of a second name leaves the first one as it is. */
+	assert_int_equal(os_write_atomic(NULL, second, "new", 3), 0);
+	assert_int_equal(os_stat(NULL, victim, &stat), 0);
+	assert_int_equal(stat.size_bytes, 1);
+	mem_free(victim);
+	mem_free(second);
+	mem_free(there);
+	mem_free(pipe);
+	mem_free(missing);
+	mem_free(made);
+}
+
+/* Wherever the link is on the way, and whoever it is; what is looked at only where that is asked */
+TEST(below_some_folders_no_link_is_followed)
+{
+	char *place = os_join(folder, "place"), *away = os_join(folder, "away"),
+		 *down = os_join(place, "down"), *file = os_join(down, "file"),
+		 *made = os_join(away, "file"), *inner = os_join(place, "inner"),
+		 *second = os_join(inner, "file");
+	struct jw_error err = {0};
+	struct os_file *open = NULL;
+	struct os_stat stat = {0};
+	const uid_t own = geteuid();
+
+	assert_int_equal(os_make_dirs(NULL, away, 0755) || os_make_dirs(NULL, inner, 0755) ||
+						 symlink("../away", down) || os_write_atomic(NULL, second, "x", 1),
+					 0);
+	assert_int_equal(chmod(folder, 0755) || (own ? 0 : chown(place, 65534, 65534)), 0);
 	assert_int_equal(own ? 0 : seteuid(65534), 0);
-	result = os_stat(NULL, link, &stat);
-	assert_int_equal(seteuid(own), 0);
-	os_follow_none_below("/none");
-	assert_int_equal(result, 0);
+	os_follow_none_below(place, false);
+	assert_int_equal(os_file_open(&err, file, OS_OPEN_CREATE, &open), -1);
+	assert_non_null(strstr(err.message, "a link is not followed there"));
+	assert_int_equal(os_make_dirs(NULL, file, 0755), -1);
+	assert_int_equal(os_rename(NULL, second, file), -1);
+	assert_int_equal(os_stat(NULL, down, &stat), 0);
+	assert_int_equal(stat.kind, OS_DIRECTORY);
+	os_follow_none_below(inner, true);
+	assert_int_equal(os_stat(NULL, down, &stat), 0);
 	assert_int_equal(stat.kind, OS_OTHER);
+	assert_int_equal(os_stat(NULL, file, &stat), -1);
+	assert_int_equal(os_stat(NULL, second, &stat), 0);
+	assert_int_equal(own ? 0 : seteuid(0), 0);
+	assert_false(os_exists(made));
+	assert_int_equal(os_remove_tree(NULL, down), 0);
+	assert_true(os_exists(away));
+	mem_free(place);
+	mem_free(away);
+	mem_free(down);
 	mem_free(file);
-	mem_free(link);
+	mem_free(made);
+	mem_free(inner);
+	mem_free(second);
 }
 
 /* Of its own attributes a file has the original's, and no others: not those that its folder gives,
@@ -337,7 +279,6 @@ TEST(a_place_is_private_if_nobody_else_can_change_it)
 	assert_int_equal(os_make_dirs(NULL, below, 0755) || symlink("loop", loop), 0);
 	for (int sticky = 0; sticky < 2; sticky++) {
 		assert_int_equal(chmod(shared, sticky ? 01777 : 0777), 0);
-		at_forget();
 		assert_int_equal(os_is_private(below), sticky);
 		assert_int_equal(os_env_set(NULL, "TMPDIR", below), 0);
 		base = os_temp_dir(NULL);
@@ -439,39 +380,6 @@ TEST(what_cannot_be_replaced_is_said)
 	mem_free(to);
 	mem_free(from);
 	mem_free(nowhere);
-}
-
-/* What was walked just before saves steps, and changes no answer. */
-TEST(a_path_through_its_parent_is_resolved)
-{
-	static const char *const ways[] = {"sub/../", "sub/./../", "sub//../", "sub/../sub/.././"};
-	char *sub = os_join(folder, "sub"), *deep = os_join(folder, "deep");
-	char *wanted = NULL, *file_in_deep;
-	struct os_stat stat;
-
-	assert_int_equal(os_make_dirs(NULL, sub, 0700), 0);
-	assert_int_equal(os_make_dirs(NULL, deep, 0700), 0);
-	assert_int_equal(os_real_path(NULL, deep, &wanted), 0);
-	file_in_deep = os_join(deep, "file");
-	assert_int_equal(os_write_atomic(NULL, file_in_deep, "x", 1), 0);
-	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-		char *near = mem_printf("%s/%sdeep", folder, ways[i]);
-		char *file = mem_printf("%s/file", near), *real = NULL, *expected = NULL;
-
-		/* Of the way to `deep` a walk knows now, of `deep` itself nothing. */
-		assert_int_equal(os_stat(NULL, near, &stat), 0);
-		assert_int_equal(os_real_path(NULL, file, &real), 0);
-		expected = os_join(wanted, "file");
-		assert_string_equal(real, expected);
-		mem_free(near);
-		mem_free(file);
-		mem_free(real);
-		mem_free(expected);
-	}
-	mem_free(file_in_deep);
-	mem_free(wanted);
-	mem_free(sub);
-	mem_free(deep);
 }
 
 RUN_TESTS(make_folder, remove_folder)

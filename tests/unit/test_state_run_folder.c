@@ -55,9 +55,9 @@ int fcntl(int fd, int command, ...)
 	return (int)syscall(SYS_fcntl, fd, command, argument);
 }
 
-int fstatfs(int fd, struct statfs *info)
+int statfs(const char *path, struct statfs *info)
 {
-	const int result = (int)syscall(SYS_fstatfs, fd, info);
+	const int result = (int)syscall(SYS_statfs, path, info);
 
 	if (!result && networked)
 		info->f_type = 0x6969;

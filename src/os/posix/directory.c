@@ -15,7 +15,6 @@
 #include "os/path_calls.h"
 #include "os/posix/at.h"
 #include "os/posix/posix.h"
-#include "os/posix/rights.h"
 
 /* What a directory's entry is; `type` is its DT_. Follows a link; one of which the system cannot
  * say where it leads (a file server that is away) counts as a file, so that whoever looks there
@@ -80,12 +79,8 @@ int os_list_wanted(struct jw_error *err, const char *path,
 {
 	struct folder_listing listing = {.wanted = wanted};
 	struct stat native;
-	struct at at;
-	int fd, result = -1;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), result = -1;
 
-	if (at_enter(err, path, AT_LAST_ENTERED, &at))
-		return -1;
-	fd = at_open(&at, O_RDONLY | O_DIRECTORY, 0);
 	if (fd < 0 || fstat(fd, &native)) {
 		posix_error(err, path);
 		if (fd >= 0)
@@ -94,7 +89,6 @@ int os_list_wanted(struct jw_error *err, const char *path,
 		posix_stat_of(&native, ret_stat);
 		result = each_entry(err, path, fd, add_name, &listing);
 	}
-	at_leave(&at);
 	return names_finish(result, &listing.names, ret_names);
 }
 
@@ -127,76 +121,30 @@ int os_each(struct jw_error *err, const char *path,
 			void *context)
 {
 	struct each each = {take, context};
-	struct at at;
-	int result;
 
-	if (at_enter(err, path, AT_LAST_KEPT, &at))
-		return -1;
-	result = each_entry(err, path,
-						openat(at.dir, at.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
-						take_each_entry, &each);
-	at_leave(&at);
-	return result;
-}
-
-static int check_file(struct jw_error *err, const struct at *at, const char *path, bool *ret_folder)
-{
-	struct stat native;
-	int search;
-
-	if (at_stat(at, &native))
-		return posix_error(err, path);
-	/* access() would use the real account; this thread may act as another one. */
-	*ret_folder = S_ISDIR(native.st_mode);
-	search = *ret_folder ? X_OK : 0;
-	return faccessat(at->dir, at->name, R_OK | W_OK | search, AT_EACCESS) ? posix_error(err, path)
-																		  : 0;
+	return each_entry(err, path, open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+					  take_each_entry, &each);
 }
 
 bool os_is_denied(const char *path)
 {
-	struct at at;
-	bool denied;
-
-	if (at_enter(NULL, path, AT_LAST_ENTERED, &at))
-		return false;
-	denied = faccessat(at.dir, at.name, R_OK, AT_EACCESS) && errno == EACCES;
-	at_leave(&at);
-	return denied;
+	return faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) && errno == EACCES;
 }
 
 int os_may_write(struct jw_error *err, const char *path)
 {
-	struct jw_error why = {0};
-	bool is_folder = false;
-	struct at at;
-	int result;
+	struct stat native;
 
-	if (at_enter(err, path, AT_LAST_ENTERED, &at))
-		return -1;
-	result = check_file(&why, &at, path, &is_folder);
-	at_leave(&at);
-	if (result && why.code == JW_ERR_NOT_FOUND && path_is_link(path))
+	if (stat(path, &native) && errno == ENOENT && path_is_link(path))
 		return error_set(err, JW_ERR_IO, "%s: is a link that leads nowhere", path);
-	if (result)
-		return error_copy(err, &why);
+	if (stat(path, &native) ||
+		faccessat(AT_FDCWD, path, R_OK | W_OK | (S_ISDIR(native.st_mode) ? X_OK : 0), AT_EACCESS))
+		return posix_error(err, path);
 	/* The rights of the superuser say nothing there. */
-	return is_folder && os_is_made_up(path)
+	return S_ISDIR(native.st_mode) && os_is_made_up(path)
 			   ? error_set(err, JW_ERR_UNSUPPORTED,
 						   "%s: a pseudo file system, which keeps no files", path)
 			   : 0;
-}
-
-int os_remove(struct jw_error *err, const char *path)
-{
-	struct at at;
-	int result;
-
-	if (at_enter(err, path, AT_LAST_KEPT, &at))
-		return -1;
-	result = unlinkat(at.dir, at.name, 0) && errno != ENOENT ? posix_error(err, path) : 0;
-	at_leave(&at);
-	return result;
 }
 
 /* jitwarm makes no deeper directories. */
@@ -205,13 +153,12 @@ enum { MOST_DEPTH = 64 };
 static int remove_below(struct jw_error *err, int above, const char *name, const char *path,
 						int depth);
 
-/* Removes everything in an open directory, with its owner's rights. */
+/* Removes everything in an open directory. */
 static int empty(struct jw_error *err, DIR *directory, const char *path, int depth)
 {
 	const int fd = dirfd(directory);
 	struct dirent *entry;
-	bool acts;
-	int result = at_act_in(err, path, fd, &acts);
+	int result = 0;
 
 	while (!result && (entry = readdir(directory))) {
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
@@ -223,8 +170,6 @@ static int empty(struct jw_error *err, DIR *directory, const char *path, int dep
 		else
 			result = remove_below(err, fd, entry->d_name, path, depth + 1);
 	}
-	if (acts)
-		rights_return();
 	return result;
 }
 
@@ -257,12 +202,11 @@ int os_remove_tree(struct jw_error *err, const char *path)
 	struct at at;
 	int result = 0;
 
-	if (at_enter(err, path, AT_LAST_KEPT, &at))
+	if (at_enter(err, path, true, &at))
 		return -1;
 	if (unlinkat(at.dir, at.name, 0) && errno != ENOENT)
 		result = remove_below(err, at.dir, at.name, path, 0);
 	at_leave(&at);
-	at_forget();
 	return result;
 }
 
@@ -290,65 +234,12 @@ void os_sweep(const char *folder, const char *prefix, const char *form, enum os_
 	os_names_free(&names);
 }
 
-static char *usual_real_path(struct jw_error *err, const char *path)
+int os_real_path(struct jw_error *err, const char *path, char **ret_path)
 {
 	char resolved[PATH_MAX];
 
-	if (realpath(path, resolved))
-		return mem_string(resolved);
-	posix_error(err, path);
-	return NULL;
-}
-
-static char *absolute(struct jw_error *err, const char *path)
-{
-	char here[PATH_MAX];
-
-	if (os_is_absolute(path))
-		return mem_string(path);
-	if (!getcwd(here, sizeof here)) {
-		posix_error(err, path);
-		return NULL;
-	}
-	return os_join(here, path);
-}
-
-/* Another account's link is not resolved here: it would be used as if the superuser had named it */
-int os_real_path(struct jw_error *err, const char *path, char **ret_path)
-{
-	char *given = absolute(err, path), *real = NULL;
-	struct stat native;
-	struct at at;
-	int result = -1;
-
-	if (!given || at_enter(err, given, AT_LAST_FOLLOWED, &at))
-		goto done;
-	if (at.dir == AT_FDCWD)
-		real = usual_real_path(err, path);
-	else if (fstatat(at.dir, at.name, &native, 0))
-		posix_error(err, path);
-	else
-		real = at_real_path(&at);
-	at_leave(&at);
-	if (real) {
-		*ret_path = real;
-		result = 0;
-	}
-done:
-	mem_free(given);
-	return result;
-}
-
-bool os_is_private(const char *path)
-{
-	char *given = absolute(NULL, path);
-	struct at at;
-	bool own = false;
-
-	if (given && !at_enter(NULL, given, AT_LAST_ENTERED, &at)) {
-		own = at.own;
-		at_leave(&at);
-	}
-	mem_free(given);
-	return own;
+	if (!realpath(path, resolved))
+		return posix_error(err, path);
+	*ret_path = mem_string(resolved);
+	return 0;
 }

@@ -49,9 +49,11 @@ int os_stat(struct jw_error *err, const char *path, struct os_stat *ret_stat)
 	struct at at;
 	int result;
 
-	if (at_enter(err, path, AT_LAST_FOLLOWED, &at))
+	if (at_enter(err, path, false, &at))
 		return -1;
-	result = at_stat(&at, &native) ? posix_error(err, path) : 0;
+	result = fstatat(at.dir, at.name, &native, at.guarded ? AT_SYMLINK_NOFOLLOW : 0)
+				 ? posix_error(err, path)
+				 : 0;
 	at_leave(&at);
 	if (!result)
 		posix_stat_of(&native, ret_stat);
@@ -71,15 +73,9 @@ int fd_stat(struct jw_error *err, int fd, const char *path, struct os_stat *ret_
 uint64_t os_identity(const char *path)
 {
 	struct statx native;
-	struct at at;
 	uint64_t state;
-	int failed;
 
-	if (at_enter(NULL, path, AT_LAST_FOLLOWED, &at))
-		return OS_UNIDENTIFIED;
-	failed = statx(at.dir, at.name, 0, STATX_INO | STATX_BTIME, &native);
-	at_leave(&at);
-	if (failed)
+	if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &native))
 		return errno == ENOENT || errno == ENOTDIR ? 0 : OS_UNIDENTIFIED;
 	if (!(native.stx_mask & STATX_BTIME) || !native.stx_btime.tv_sec)
 		return OS_UNIDENTIFIED;
@@ -91,13 +87,19 @@ uint64_t os_identity(const char *path)
 int os_set_mode(struct jw_error *err, const char *path, uint32_t mode)
 {
 	struct at at;
-	int result;
+	int fd, result;
 
-	if (at_enter(err, path, AT_LAST_FOLLOWED, &at))
+	if (at_enter(err, path, true, &at))
 		return -1;
-	result = at_set_mode(&at, (mode_t)mode) ? posix_error(err, path) : 0;
+	fd = at.guarded ? at_open(&at, O_RDONLY | O_NONBLOCK, 0) : -1;
+	result = fd >= 0      ? fchmod(fd, (mode_t)mode)
+			 : at.guarded ? -1
+						  : fchmodat(at.dir, at.name, (mode_t)mode, 0);
+	if (result)
+		posix_error(err, path);
+	if (fd >= 0)
+		(void)close(fd);
 	at_leave(&at);
-	at_forget();
 	return result;
 }
 
@@ -133,34 +135,20 @@ size_t os_root_length(const char *path)
 	return path[0] == '/';
 }
 
-/* Opening alone can have effects: a watchdog restarts the machine, a tape rewinds, a pipe's writer
- * goes on. Other accounts' files name what the superuser reads. Who could swap the file between
- * this look and the open has its own rights alone there, and can make no devices. */
-static bool is_device_or_pipe(const struct at *at)
-{
-	struct stat stat;
-
-	return !at_stat(at, &stat) &&
-		   (S_ISCHR(stat.st_mode) || S_ISBLK(stat.st_mode) || S_ISFIFO(stat.st_mode));
-}
-
 int path_open(struct jw_error *err, const char *path, int flags)
 {
-	const bool reads = (flags & O_ACCMODE) == O_RDONLY;
 	struct at at;
-	int fd = -1;
+	int fd;
 
-	if (at_enter(err, path, AT_LAST_FOLLOWED, &at))
+	if (at_enter(err, path, (flags & O_ACCMODE) != O_RDONLY, &at))
 		return -1;
-	if (reads && is_device_or_pipe(&at)) {
+	do
+		fd = at_open(&at, flags, 0666);
+	while (fd < 0 && errno == EINTR);
+	if (fd < 0 && errno == ENODEV)
 		error_set(err, JW_ERR_UNSUPPORTED, "%s: is not a regular file", path);
-	} else {
-		do
-			fd = at_open(&at, flags | O_NOCTTY, 0666);
-		while (fd < 0 && errno == EINTR);
-		if (fd < 0)
-			posix_error(err, path);
-	}
+	else if (fd < 0)
+		posix_error(err, path);
 	at_leave(&at);
 	return fd;
 }
@@ -170,24 +158,34 @@ int path_make_dir(struct jw_error *err, const char *path, uint32_t mode)
 	struct at at;
 	int result;
 
-	if (at_enter(err, path, AT_LAST_KEPT, &at))
+	if (at_enter(err, path, true, &at))
 		return -1;
 	result = mkdirat(at.dir, at.name, (mode_t)mode) ? posix_error(err, path) : 0;
 	at_leave(&at);
 	return result;
 }
 
-int path_remove_dir(struct jw_error *err, const char *path)
+static int unlink_at(struct jw_error *err, const char *path, int flags)
 {
 	struct at at;
 	int result;
 
-	if (at_enter(err, path, AT_LAST_KEPT, &at))
+	if (at_enter(err, path, true, &at))
 		return -1;
-	result = unlinkat(at.dir, at.name, AT_REMOVEDIR) ? posix_error(err, path) : 0;
+	result =
+		unlinkat(at.dir, at.name, flags) && (flags || errno != ENOENT) ? posix_error(err, path) : 0;
 	at_leave(&at);
-	at_forget();
 	return result;
+}
+
+int path_remove_dir(struct jw_error *err, const char *path)
+{
+	return unlink_at(err, path, AT_REMOVEDIR);
+}
+
+int os_remove(struct jw_error *err, const char *path)
+{
+	return unlink_at(err, path, 0);
 }
 
 enum { MOST_TRIES = 100 };
@@ -213,7 +211,7 @@ static int make_new(struct jw_error *err, const char *path, char between,
 		struct at at;
 
 		if (path_choose_letters(err, path, name + strlen(name) - PATH_LETTERS) ||
-			at_enter(err, name, AT_LAST_KEPT, &at))
+			at_enter(err, name, true, &at))
 			break;
 		made = make(&at);
 		reason = errno;
@@ -240,15 +238,9 @@ int path_make_folder(struct jw_error *err, const char *path, char **ret_name)
 
 bool path_is_link(const char *path)
 {
-	struct at at;
 	struct stat stat;
-	bool is;
 
-	if (at_enter(NULL, path, AT_LAST_KEPT, &at))
-		return false;
-	is = !fstatat(at.dir, at.name, &stat, AT_SYMLINK_NOFOLLOW) && S_ISLNK(stat.st_mode);
-	at_leave(&at);
-	return is;
+	return !lstat(path, &stat) && S_ISLNK(stat.st_mode);
 }
 
 int path_make_private_folder(struct jw_error *err, const char *path, char **ret_name)
@@ -259,22 +251,17 @@ int path_make_private_folder(struct jw_error *err, const char *path, char **ret_
 int os_rename(struct jw_error *err, const char *from, const char *to)
 {
 	struct at a, b;
-	int result = -1;
+	int result;
 
-	if (at_find(err, from, AT_LAST_KEPT, &a))
+	if (at_enter(err, from, true, &a))
 		return -1;
-	if (at_find(err, to, AT_LAST_KEPT, &b)) {
+	if (at_enter(err, to, true, &b)) {
 		at_leave(&a);
 		return -1;
 	}
-	if (a.owner != b.owner)
-		error_set(err, JW_ERR_IO, "%s: its folder belongs to another account than that of %s", to,
-				  from);
-	else if (!at_act(err, &b))
-		result = renameat(a.dir, a.name, b.dir, b.name) ? posix_error(err, to) : 0;
+	result = renameat(a.dir, a.name, b.dir, b.name) ? posix_error(err, to) : 0;
 	at_leave(&b);
 	at_leave(&a);
-	at_forget();
 	return result;
 }
 

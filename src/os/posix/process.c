@@ -105,7 +105,7 @@ static int open_output(struct jw_error *err, const char *path)
 	struct at at;
 	int fd;
 
-	if (at_enter(err, path, AT_LAST_FOLLOWED, &at))
+	if (at_enter(err, path, true, &at))
 		return -1;
 	fd = at_open(&at, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	if (fd < 0)

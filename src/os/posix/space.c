@@ -1,27 +1,15 @@
 #include "os/file.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/text.h"
-#include "os/posix/at.h"
 #include "os/posix/posix.h"
 
 static int find_info(struct jw_error *err, const char *path, struct statfs *ret_info)
 {
-	struct at at;
-	int fd, result;
-
-	if (at_enter(err, path, AT_LAST_ENTERED, &at))
-		return -1;
-	fd = at_open(&at, O_PATH, 0);
-	result = fd < 0 || fstatfs(fd, ret_info) ? posix_error(err, path) : 0;
-	if (fd >= 0)
-		(void)close(fd);
-	at_leave(&at);
-	return result;
+	return statfs(path, ret_info) ? posix_error(err, path) : 0;
 }
 
 /* statfs(2) magic numbers of file systems that do locks and mappings over a network. */

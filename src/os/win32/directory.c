@@ -223,12 +223,3 @@ bool os_is_made_up(const char *path)
 	(void)path;
 	return false;
 }
-
-bool os_is_private(const char *path)
-{
-	char *there = os_nearest(path);
-	const bool own = !win32_is_elevated() || (there && !os_check_private(NULL, there, 0, true));
-
-	mem_free(there);
-	return own;
-}

@@ -310,8 +310,9 @@ static int walk_guarded(struct jw_error *err, const char *path, bool followed, s
 	return error_set(err, JW_ERR_IO, "%s: Too many levels of symbolic links", path);
 }
 
-void os_follow_none_below(const char *folder)
+void os_follow_none_below(const char *folder, bool reads)
 {
+	(void)reads;
 	(void)folder;
 }
 
