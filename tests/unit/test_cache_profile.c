@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include <uv.h>
+
 #include <jitwarm/cache.h>
 
 #include "base/cursor.h"
@@ -136,7 +138,9 @@ TEST(a_profile_is_kept_for_one_file)
 	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &kept), 0);
 	assert_memory_equal(&kept, &found, sizeof kept);
 
-	/* Neither for another one of that size, nor for one of another */
+	/* Neither for another one of that size, nor for one of another; a file system's clock ticks at
+	 * 100 Hz */
+	uv_sleep(20);
 	mem_free(write_library("libcuda.so.555.58.99", bytes, sizeof bytes - 1));
 	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &kept), 0);
 	assert_int_equal(kept.trust, JW_TRUST_READ);

@@ -1,4 +1,4 @@
-/* Windows: what links hold, and what is removed where one might be planted. */
+/* What is removed where a link might be planted; Windows: junctions. */
 #include "check.h"
 
 #include <string.h>
@@ -8,76 +8,9 @@
 #include "os/file.h"
 
 #ifdef _WIN32
-#include "os/win32/entries.h"
 #include "os/win32/opening.h"
 
 #include <winioctl.h>
-
-/* A junction's or symbolic link's data: `offset` and `units` of the substitute name. */
-static size_t link_data(uint8_t *data, uint32_t tag, uint32_t flags, const wchar_t *name,
-						unsigned offset, unsigned bytes)
-{
-	const size_t names = tag == IO_REPARSE_TAG_SYMLINK ? 20 : 16, size = wcslen(name) * 2;
-
-	memset(data, 0, 256);
-	memcpy(data, &tag, sizeof tag);
-	data[4] = (uint8_t)(names - 8 + size);
-	data[8] = (uint8_t)offset;
-	data[10] = (uint8_t)bytes;
-	data[11] = (uint8_t)(bytes >> 8);
-	memcpy(data + 16, &flags, sizeof flags);
-	memcpy(data + names, name, size);
-	return names + size;
-}
-
-static void check_target(uint32_t tag, uint32_t flags, const wchar_t *name, const wchar_t *wanted)
-{
-	uint8_t data[256];
-	bool relative = false;
-	wchar_t *target = win32_link_target(
-		NULL, "it", data, link_data(data, tag, flags, name, 0, (unsigned)wcslen(name) * 2),
-		&relative);
-
-	if (!wanted) {
-		assert_null(target);
-		return;
-	}
-	assert_non_null(target);
-	assert_int_equal(wcscmp(target, wanted), 0);
-	assert_int_equal(relative, flags == 1);
-	mem_free(target);
-}
-
-TEST(a_link_tells_where_it_leads)
-{
-	check_target(IO_REPARSE_TAG_MOUNT_POINT, 0, L"\\??\\C:\\a", L"\\??\\C:\\a");
-	check_target(IO_REPARSE_TAG_SYMLINK, 0, L"\\??\\C:\\a", L"\\??\\C:\\a");
-	check_target(IO_REPARSE_TAG_SYMLINK, 1, L"..\\a", L"..\\a");
-	/* No link, one of another kind, and what no path begins with */
-	check_target(IO_REPARSE_TAG_DEDUP, 0, L"\\??\\C:\\a", NULL);
-	check_target(IO_REPARSE_TAG_SYMLINK, 0, L"C:\\a", NULL);
-	check_target(IO_REPARSE_TAG_SYMLINK, 0, L"", NULL);
-}
-
-TEST(a_damaged_link_is_refused)
-{
-	static const struct {
-		unsigned offset, bytes;
-	} wrong[] = {{0, 7}, {0, 18}, {2, 16}, {250, 16}, {0, 65534}, {255, 0}};
-	uint8_t data[256];
-	bool relative;
-
-	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		size_t size = link_data(data, IO_REPARSE_TAG_MOUNT_POINT, 0, L"\\??\\C:\\a",
-								wrong[i].offset, wrong[i].bytes);
-
-		assert_null(win32_link_target(NULL, "it", data, size, &relative));
-	}
-	for (size_t size = 0; size < 32; size++) {
-		(void)link_data(data, IO_REPARSE_TAG_MOUNT_POINT, 0, L"\\??\\C:\\a", 0, 16);
-		assert_null(win32_link_target(NULL, "it", data, size, &relative));
-	}
-}
 
 static char *in_folder(const char *name)
 {
@@ -102,31 +35,6 @@ static bool has_file(const char *name)
 	mem_free(file);
 	mem_free(path);
 	return has;
-}
-
-/* The folder is moved away, and another one takes its place, as an attacker would do. */
-TEST(what_was_opened_is_emptied)
-{
-	char *path = in_folder("one"), *moved = in_folder("moved");
-	HANDLE handle;
-	bool emptied;
-
-	make_with_file("one");
-	make_with_file("one\\deeper");
-	handle = win32_open(NULL, path, FILE_LIST_DIRECTORY, OPENING_FOLDER);
-	assert_true(handle != INVALID_HANDLE_VALUE);
-	assert_int_equal(os_rename(NULL, path, moved), 0);
-	make_with_file("one\\deeper");
-	make_with_file("one");
-	emptied = !win32_remove_content(NULL, handle, path);
-	(void)CloseHandle(handle);
-	assert_true(has_file("one"));
-	assert_true(has_file("one\\deeper"));
-	/* Wine knows a folder by its former path, and refuses. */
-	assert_int_equal(has_file("moved"), !emptied);
-	assert_int_equal(has_file("moved\\deeper"), !emptied);
-	mem_free(moved);
-	mem_free(path);
 }
 
 /* false where the system makes none (Wine). */

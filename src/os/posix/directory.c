@@ -210,30 +210,6 @@ int os_remove_tree(struct jw_error *err, const char *path)
 	return result;
 }
 
-void os_sweep(const char *folder, const char *prefix, const char *form, enum os_kind kind,
-			  int64_t older_s)
-{
-	const int64_t before_ns = (os_now_s() - older_s) * 1000000000;
-	struct os_names names;
-
-	if (os_list(NULL, folder, &names))
-		return;
-	for (size_t i = 0; i < names.count; i++) {
-		bool ours = names.kinds[i] == kind && text_starts(names.items[i], prefix) &&
-					text_has_form(names.items[i] + strlen(prefix), form);
-		char *path = ours ? os_join(folder, names.items[i]) : NULL;
-		struct os_stat stat;
-		bool old = path && (!older_s || (!os_stat(NULL, path, &stat) && stat.mtime_ns < before_ns));
-
-		if (old && kind == OS_DIRECTORY)
-			(void)os_remove_tree(NULL, path);
-		else if (old)
-			(void)os_remove(NULL, path);
-		mem_free(path);
-	}
-	os_names_free(&names);
-}
-
 int os_real_path(struct jw_error *err, const char *path, char **ret_path)
 {
 	char resolved[PATH_MAX];

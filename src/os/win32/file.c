@@ -226,17 +226,11 @@ int path_make_folder(struct jw_error *err, const char *path, char **ret_name)
 
 bool path_is_link(const char *path)
 {
-	struct win32_at at;
-	HANDLE handle;
-	bool is;
+	HANDLE handle = win32_open(NULL, path, 0, OPENING_LINK);
+	const bool is = handle != INVALID_HANDLE_VALUE && win32_is_link(handle);
 
-	if (win32_enter(NULL, path, false, &at))
-		return false;
-	handle = win32_open_at(&at, 0, SHARE_ALL, OPENING_LINK);
-	is = handle != INVALID_HANDLE_VALUE && win32_is_link(&at, handle);
 	if (handle != INVALID_HANDLE_VALUE)
 		(void)CloseHandle(handle);
-	win32_leave(&at);
 	return is;
 }
 
@@ -256,43 +250,32 @@ static bool wait_for_others(size_t tries)
 	return true;
 }
 
-/* -1 with GetLastError() set. */
-static int rename_at(const struct win32_at *source, const struct win32_at *target)
+/* -1 with err and GetLastError() set. */
+static int rename_once(struct jw_error *err, const char *from, const char *to)
 {
-	HANDLE file = win32_open_at(source, DELETE, SHARE_ALL, OPENING_LINK);
+	HANDLE file = win32_open(err, from, DELETE, OPENING_LINK);
 	int result;
 
 	if (file == INVALID_HANDLE_VALUE)
 		return -1;
-	result = win32_rename_to(file, target);
+	result = win32_rename_to(err, file, to);
 	win32_close(file);
 	return result;
 }
 
 int os_rename(struct jw_error *err, const char *from, const char *to)
 {
-	struct win32_at source, target;
-	int result;
+	struct jw_error why = {0};
+	size_t tries = 0;
 
-	if (win32_enter(err, from, false, &source))
-		return -1;
-	if (win32_enter(err, to, false, &target)) {
-		win32_leave(&source);
-		return -1;
+	while (rename_once(&why, from, to)) {
+		if (is_in_use(GetLastError()) && wait_for_others(tries++))
+			continue;
+		if (is_in_use(GetLastError()))
+			(void)error_prefix(&why, "if a running program has it open, close it and try again");
+		return error_copy(err, &why);
 	}
-	for (size_t tries = 0; (result = rename_at(&source, &target)) && is_in_use(GetLastError());)
-		if (!wait_for_others(tries++))
-			break;
-	win32_leave(&source);
-	win32_leave(&target);
-	if (result) {
-		const bool in_use = is_in_use(GetLastError());
-
-		(void)win32_error(err, to);
-		if (in_use)
-			(void)error_prefix(err, "if a running program has it open, close it and try again");
-	}
-	return result;
+	return 0;
 }
 
 /* From the first byte to any that the file may ever have. */

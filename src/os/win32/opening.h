@@ -1,15 +1,6 @@
-/* Opens files and folders by a path; every call of this folder that takes one goes through here.
- *
- * With an administrator's rights, or the system's, a path is opened part by part, each relative to
- * the open folder above, and no part as the link that it may be. A link is followed only if no
- * other account can have made it, according to the owner and the access list of the link itself and
- * of its folder; otherwise the call fails. Whoever swaps a folder for a link meanwhile gains
- * nothing. For all other accounts Windows resolves the path.
- *
- *     if (win32_enter(err, path, false, &at))
- *         return -1;
- *     handle = win32_open_at(&at, DELETE, SHARE_ALL, OPENING_LINK);
- *     win32_leave(&at); */
+/* Opens files and folders by a path; every call of this folder that takes one goes through here. An
+ * administrator writes to no link or other reparse point at a path's end; links before it are
+ * followed, as Windows does. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,34 +17,26 @@ enum win32_opening {
 	OPENING_NEW_FOLDER,
 };
 
-/* Where a path ends: `name` in `folder`, or the whole path for the system if that is NULL. */
-struct win32_at {
-	HANDLE folder;
-	const wchar_t *name;
-	wchar_t *text;    /* private, as the next one */
-	bool opened_link; /* Wine: what is there is a link that may be followed */
-};
-
-/* `followed`: where the path ends with a link, at its target. */
-int win32_enter(struct jw_error *err, const char *path, bool followed, struct win32_at *ret_at);
-/* Keeps GetLastError(). */
-void win32_leave(struct win32_at *at);
-
-/* INVALID_HANDLE_VALUE with GetLastError() set. The handle is for waiting calls, and also has
- * SYNCHRONIZE and FILE_READ_ATTRIBUTES. */
-HANDLE win32_open_at(const struct win32_at *at, DWORD access, DWORD share, enum win32_opening how);
-
-/* All three at once, shared with everybody. INVALID_HANDLE_VALUE with err and GetLastError() set */
+/* Shared with everybody, for waiting calls, and also with SYNCHRONIZE and FILE_READ_ATTRIBUTES.
+ * INVALID_HANDLE_VALUE with err and GetLastError() set. */
 HANDLE win32_open(struct jw_error *err, const char *path, DWORD access, enum win32_opening how);
 
-/* Wine has neither links nor times of creation. */
+/* Wine has no times of creation. */
 bool win32_is_wine(void);
-/* Whether `name`, opened there as OPENING_LINK, is a link. */
-bool win32_is_link(const struct win32_at *at, HANDLE opened);
+/* Whether what was opened as OPENING_LINK is one. */
+bool win32_is_link(HANDLE opened);
 
-/* Renames an open file (DELETE) to where `to` is, over what is there. -1 with GetLastError() set */
-int win32_rename_to(HANDLE file, const struct win32_at *to);
+/* Renames an open file (DELETE), over what is there. -1 with err and GetLastError() set. */
+int win32_rename_to(struct jw_error *err, HANDLE file, const char *to);
 
-/* Removes everything in an open folder (FILE_LIST_DIRECTORY), wherever that is by now. Links go
- * themselves. `path` is for the message. */
-int win32_remove_content(struct jw_error *err, HANDLE folder, const char *path);
+/* What is in an open folder. */
+struct win32_entry {
+	wchar_t name[MAX_PATH];
+	DWORD attributes; /* FILE_ATTRIBUTE_... of a link itself */
+};
+
+/* Calls `each` for everything in a folder but "." and "..", until it returns something else than 0,
+ * which is then returned. The handle needs FILE_LIST_DIRECTORY; `path` is for the message. */
+int win32_entries(struct jw_error *err, HANDLE folder, const char *path,
+				  int (*each)(struct jw_error *err, void *context, const struct win32_entry *entry),
+				  void *context);

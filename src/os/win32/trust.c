@@ -193,18 +193,39 @@ int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode,
 	return 0;
 }
 
+/* What is there itself: of a link, who may let it lead elsewhere. */
 static int check_private_place(struct jw_error *err, const char *path, enum win32_place place)
 {
-	HANDLE handle = win32_open(err, path, READ_CONTROL, OPENING_EXISTING);
+	HANDLE handle = win32_open(err, path, READ_CONTROL, OPENING_LINK);
 	int result;
 
 	if (handle == INVALID_HANDLE_VALUE)
 		return -1;
-	result = win32_check_trust(err, handle, path, place);
+	result = win32_check_trust(err, handle, path, win32_is_link(handle) ? WIN32_LINK : place);
 	(void)CloseHandle(handle);
 	return result;
 }
 
+static int check_private_way(struct jw_error *err, const char *path)
+{
+	char *at = mem_string(path);
+	int result = 0;
+
+	for (enum win32_place place = WIN32_FILE; !result; place = place ? WIN32_ABOVE : WIN32_FOLDER) {
+		char *above;
+
+		result = check_private_place(err, at, place);
+		if (result || strlen(at) <= os_root_length(at))
+			break;
+		above = os_dir_name(at);
+		mem_free(at);
+		at = above;
+	}
+	mem_free(at);
+	return result;
+}
+
+/* The way as it is named, with its links, and the way to what they lead to. */
 int os_check_private(struct jw_error *err, const char *path, uint32_t owner, bool lasting)
 {
 	char *real = NULL;
@@ -212,17 +233,10 @@ int os_check_private(struct jw_error *err, const char *path, uint32_t owner, boo
 
 	(void)owner;
 	(void)lasting;
-	for (enum win32_place place = WIN32_FILE; !result; place = place ? WIN32_ABOVE : WIN32_FOLDER) {
-		char *above;
-
-		result = check_private_place(err, real, place);
-		if (result || strlen(real) <= os_root_length(real))
-			break;
-		above = os_dir_name(real);
-		mem_free(real);
-		real = above;
-		result = above ? 0 : -1;
-	}
+	if (!result && os_is_absolute(path))
+		result = check_private_way(err, path);
+	if (!result)
+		result = check_private_way(err, real);
 	mem_free(real);
 	return result;
 }
