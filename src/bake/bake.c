@@ -143,7 +143,7 @@ static uint32_t least_version(const struct compiler_work *work, uint32_t driver)
 }
 
 /* A named ptxas of any version: no driver says which is too new. */
-static int take_any(struct jw_error *err, const char *file, struct jw_compiler *ret_compiler)
+static int named_ptxas(struct jw_error *err, const char *file, struct jw_compiler *ret_compiler)
 {
 	struct jw_compiler compiler = {0};
 
@@ -175,7 +175,7 @@ static int choose_compiler(struct jw_error *err, const struct jw_bake_options *o
 		return 0;
 	if (prime->compile.ptxas)
 		return driver->cuda ? compiler_find(err, driver, prime->compile.ptxas, NULL, ret_compiler)
-							: take_any(err, prime->compile.ptxas, ret_compiler);
+							: named_ptxas(err, prime->compile.ptxas, ret_compiler);
 	/* What is newer than the table is tried with the driver's own. */
 	if (!gpu_isa_driver(work.isa).cuda && driver->cuda)
 		return compiler_find(err, driver, NULL, prime->compile.fetch, ret_compiler);

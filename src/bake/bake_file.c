@@ -76,7 +76,7 @@ static int bake_places(struct jw_error *err, struct baking *baking)
 	file->size_after_bytes = file->size_before_bytes;
 	if (!baking->copy.file)
 		return 0;
-	if (baked_output_finish(err, baking, &file->size_after_bytes))
+	if (baking_output_finish(err, baking, &file->size_after_bytes))
 		return -1;
 	file->output = mem_string(baking->job->output);
 	return 0;
@@ -110,7 +110,7 @@ static int read_and_bake(struct jw_error *err, struct baking *baking)
 	if (os_map_open(err, file->path, &baking->map))
 		return -1;
 	file->size_before_bytes = baking->map.size;
-	if (baked_output_open(err, baking))
+	if (baking_output_open(err, baking))
 		return -1;
 	return bake_places(err, baking);
 }

@@ -24,7 +24,9 @@ void baking_free(struct baking *baking)
 {
 	if (!baking)
 		return;
-	baked_output_drop(baking);
+	baked_copy_drop(&baking->copy);
+	grow_free(baking->grow);
+	mem_free(baking->rooms);
 	os_map_close(&baking->map);
 	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
 		buf_free(&baking->cubins[t]);
@@ -138,7 +140,7 @@ bool baking_is_written(const struct baking *baking, struct devcode_view cubin,
 
 /* Into the copy */
 
-int baked_output_open(struct jw_error *err, struct baking *baking)
+int baking_output_open(struct jw_error *err, struct baking *baking)
 {
 	const struct bake_places *places = &baking->places;
 
@@ -148,6 +150,11 @@ int baked_output_open(struct jw_error *err, struct baking *baking)
 			(struct container_room){places->items[i].offset, places->items[i].size_bytes};
 	return grow_check(err, &baking->map, baking->rooms, places->count);
 }
+
+struct baked_put {
+	bool written, moved;
+	struct jw_error why; /* it was not written */
+};
 
 static int begin_copy(struct jw_error *err, struct baking *baking)
 {
@@ -204,8 +211,11 @@ static int write_in_room(struct jw_error *err, struct baking *baking,
 	return baked_copy_clear(err, copy, at, room->offset + room->size_bytes - at);
 }
 
-int baked_output_put(struct jw_error *err, struct baking *baking, const struct container_form *form,
-					 bool may_move, struct baked_put *put)
+/* Writes the new form of the container at hand into its room; else, if `may_move` (it is a
+ * registered one), into another place. The first container begins the copy. */
+static int baking_output_put(struct jw_error *err, struct baking *baking,
+							 const struct container_form *form, bool may_move,
+							 struct baked_put *put)
 {
 	const struct container_room room = {baking->container.offset, baking->container.size_bytes};
 
@@ -216,19 +226,12 @@ int baked_output_put(struct jw_error *err, struct baking *baking, const struct c
 	return may_move ? move_container(err, baking, &room, form, put) : 0;
 }
 
-int baked_output_finish(struct jw_error *err, struct baking *baking, uint64_t *ret_size_bytes)
+int baking_output_finish(struct jw_error *err, struct baking *baking, uint64_t *ret_size_bytes)
 {
 	if (baking->grow && grow_finish(err, baking->grow, &baking->copy))
 		return -1;
 	*ret_size_bytes = baking->copy.size_bytes;
 	return baked_copy_finish(err, &baking->copy, baking->map.stat.mode);
-}
-
-void baked_output_drop(struct baking *baking)
-{
-	baked_copy_drop(&baking->copy);
-	grow_free(baking->grow);
-	mem_free(baking->rooms);
 }
 
 /* Adds the machine code of one container for one GPU, or records why there is none. */
@@ -290,7 +293,7 @@ static int put_container(struct jw_error *err, struct baking *baking,
 
 	if (container_edit(err, &baking->container, baking->writes, baking->write_count, &form))
 		return -1;
-	result = baked_output_put(err, baking, &form, place->may_move, &put);
+	result = baking_output_put(err, baking, &form, place->may_move, &put);
 	if (!result && !put.written) {
 		file->no_room += baking->write_count;
 		if (!file->no_room_why.code)

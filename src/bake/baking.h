@@ -76,20 +76,10 @@ struct jw_target baking_entry_target(struct jw_target gpu, char text_suffix);
 bool baking_is_written(const struct baking *baking, struct devcode_view cubin,
 					   struct jw_target device);
 
-struct baked_put {
-	bool written, moved;
-	struct jw_error why; /* it was not written */
-};
-
 /* JW_ERR_FORMAT: what the loader reads overlaps a container. */
-int baked_output_open(struct jw_error *err, struct baking *baking);
-/* Writes the new form of the container at hand into its room; else, if `may_move` (it is a
- * registered one), into another place. The first container begins the copy. */
-int baked_output_put(struct jw_error *err, struct baking *baking, const struct container_form *form,
-					 bool may_move, struct baked_put *put);
+int baking_output_open(struct jw_error *err, struct baking *baking);
 /* Puts the copy into its place; *ret_size_bytes: its length. */
-int baked_output_finish(struct jw_error *err, struct baking *baking, uint64_t *ret_size_bytes);
-void baked_output_drop(struct baking *baking);
+int baking_output_finish(struct jw_error *err, struct baking *baking, uint64_t *ret_size_bytes);
 
 /* Bakes the container at `place`, which becomes the one at hand. `linked`: its number, if it is a
  * linked one: then its objects are linked. */

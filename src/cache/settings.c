@@ -102,7 +102,8 @@ static uint64_t meant_with_unit(const char *text)
 	return number > UINT64_MAX / unit ? UINT64_MAX : number * unit;
 }
 
-uint64_t cache_meant_limit(const char *text)
+/* The same, at most what a driver keeps. */
+static uint64_t meant_limit(const char *text)
 {
 	const uint64_t meant = meant_with_unit(text);
 
@@ -121,7 +122,7 @@ char *cache_explain_limit(const char *text)
 							  : "CUDA_CACHE_MAXSIZE=%.200s: the driver reads %s, since it knows no "
 								"units; write %llu",
 						  text, TEXT_COUNT(limit, "byte", "bytes"),
-						  (unsigned long long)cache_meant_limit(text));
+						  (unsigned long long)meant_limit(text));
 	if (!limit)
 		return mem_printf("CUDA_CACHE_MAXSIZE=%.200s: the driver reads 0 and stores nothing; it "
 						  "wants a number of bytes",
@@ -141,7 +142,7 @@ static void read_limit(struct jw_cache_info *settings)
 	if (text) {
 		settings->limit_set = true;
 		settings->limit_bytes = cache_parse_limit(text);
-		settings->meant_bytes = cache_meant_limit(text);
+		settings->meant_bytes = meant_limit(text);
 	}
 	if (line)
 		warn(settings, "%s", line);

@@ -43,8 +43,6 @@ void cache_settings_forget_adopted(void);
 /* The driver's interpretation of CUDA_CACHE_MAXSIZE: "1G" is 1, "" and "abc" are 0, more than 4 GiB
  * (and less than 0) is 4 GiB. */
 uint64_t cache_parse_limit(const char *text);
-/* "8G": what was meant, at most what a driver keeps; 0 for a value without a unit. */
-uint64_t cache_meant_limit(const char *text);
 /* A line about a value of CUDA_CACHE_MAXSIZE that the driver interprets otherwise than a user
  * would; NULL if there is none. The caller frees it. */
 char *cache_explain_limit(const char *text);

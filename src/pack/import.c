@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/index.h"
+#include "cache/insert.h"
 #include "cache/settings.h"
 #include "cache/view.h"
 #include "os/clock.h"
@@ -160,8 +161,9 @@ static int import_run(struct jw_error *err, struct import *import)
 	import->result->pack_bytes = source_size(import->source);
 	import->result->content_bytes = manifest_content(&import->manifest);
 	if (!options->pack_only && import->wanted)
-		result =
-			options->dry_run ? import_try_entries(err, import) : import_insert_entries(err, import);
+		result = options->dry_run
+					 ? cache_live_try(err, import->result->path, &(struct cache_live_options){0})
+					 : import_insert_entries(err, import);
 	import->result->dry_run = options->dry_run;
 	import->result->seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
 	return result;

@@ -13,11 +13,10 @@ struct import;
 
 struct import_fate {
 	enum jw_import_verdict verdict;
-	bool insert;    /* accepted, and the only entry of the pack with this name */
-	bool carried;   /* inserted under this machine's stamp */
-	bool older;     /* carried and compiled by an older compiler, so it is marked */
-	uint32_t group; /* index in the result's groups */
-	uint64_t key;   /* its name in this cache */
+	bool insert;  /* accepted, and the only entry of the pack with this name */
+	bool carried; /* inserted under this machine's stamp */
+	bool older;   /* carried and compiled by an older compiler, so it is marked */
+	uint64_t key; /* its name in this cache */
 	uint64_t key_bytes;
 	uint64_t checksum; /* the cubin's checksum, as the driver computes it */
 };
@@ -47,9 +46,6 @@ struct import {
 	struct member_walk walk;
 };
 
-/* Counts an entry of the manifest in the result's groups, by its verdict and `why`. */
-void import_put_into_group(struct import *import, uint32_t at, const char *why);
-
 /* jw_import. `final_dir`: the cache for which the directory of the options is filled, if that is
  * another one; else NULL. */
 int import_one(struct jw_error *err, const struct jw_import_options *options, const char *final_dir,
@@ -62,7 +58,6 @@ int import_decide_entries(struct jw_error *err, struct import *import);
 /* Decides about each entry, and refuses the pack where the limit, or the disk, has no room for it:
  * JW_ERR_LIMIT, JW_ERR_IO. Nothing is written before. */
 int import_decide(struct jw_error *err, struct import *import);
-int import_try_entries(struct jw_error *err, struct import *import);
 int import_insert_entries(struct jw_error *err, struct import *import);
 
 /* Sets the result's `evicted` and `evicted_bytes`, before anything is written. */

@@ -29,6 +29,43 @@ int import_needs_stamp(struct jw_error *err, const struct jw_system *system)
 					 "machine, name it with --cache DIR");
 }
 
+/* The entries of each kind are a group of the result. */
+
+enum { MOST_GROUPS = 256 };
+
+static bool is_same_kind(const void *element, const void *like)
+{
+	const struct jw_import_group *a = element, *b = like;
+
+	return a->verdict == b->verdict && a->carried == b->carried && !strcmp(a->target, b->target) &&
+		   !strcmp(a->driver, b->driver) && !strcmp(a->why, b->why);
+}
+
+/* Counts an entry of the manifest in its group, by its verdict and `why`. */
+static void put_into_group(struct import *import, uint32_t at, const char *why)
+{
+	const struct pack_entry *entry = &import->manifest.entries[at];
+	struct jw_import_result *result = import->result;
+	const struct import_fate *fate = &import->fates[at];
+	struct jw_import_group like = {.verdict = fate->verdict, .carried = fate->carried};
+	struct mem_list groups =
+		VEC_LIST(result->groups, result->group_count, import->group_capacity, MOST_GROUPS);
+	size_t group;
+
+	(void)jw_target_sm(like.target, entry->target);
+	(void)pack_driver_text(like.driver, &import->manifest.drivers[entry->driver]);
+	TEXT_COPY(like.why, why);
+	group = mem_find_or_add(&groups, &like, is_same_kind);
+	/* Hostile packs may have any number of kinds: beyond MOST_GROUPS, each verdict has one group.
+	 */
+	if (group == groups.most) {
+		groups.most += JW_IMPORT_REFUSED + 1;
+		like = (struct jw_import_group){.verdict = fate->verdict};
+		group = mem_find_or_add(&groups, &like, is_same_kind);
+	}
+	result->groups[group].entries++;
+}
+
 static void judge_by_manifest(struct import *import)
 {
 	const struct pack_manifest *manifest = &import->manifest;
@@ -43,7 +80,7 @@ static void judge_by_manifest(struct import *import)
 		import->fates[i].older = judgement.older;
 		if (judgement.refused) {
 			import->fates[i].verdict = JW_IMPORT_REFUSED;
-			import_put_into_group(import, i, judgement.why);
+			put_into_group(import, i, judgement.why);
 		}
 	}
 }
@@ -135,7 +172,7 @@ static int check_cubin(struct jw_error *err, struct import *import, const struct
 	if (fate->verdict == JW_IMPORT_REFUSED || judge_cubin(&cubin, import->system, why))
 		return 0;
 	fate->verdict = JW_IMPORT_REFUSED;
-	import_put_into_group(import, at, why);
+	put_into_group(import, at, why);
 	return 0;
 }
 
@@ -175,43 +212,7 @@ int import_check_entries(struct jw_error *err, struct import *import, struct rea
 	return member_walk_pack(err, &import->walk, reader, source_name(import->source));
 }
 
-/* Between the passes: decides about each entry by comparing it with the cache, and counts the
- * entries of each kind as a group of the result. */
-
-enum { MOST_GROUPS = 256 };
-
-static bool is_same_kind(const void *element, const void *like)
-{
-	const struct jw_import_group *a = element, *b = like;
-
-	return a->verdict == b->verdict && a->carried == b->carried && !strcmp(a->target, b->target) &&
-		   !strcmp(a->driver, b->driver) && !strcmp(a->why, b->why);
-}
-
-void import_put_into_group(struct import *import, uint32_t at, const char *why)
-{
-	const struct pack_entry *entry = &import->manifest.entries[at];
-	struct jw_import_result *result = import->result;
-	struct import_fate *fate = &import->fates[at];
-	struct jw_import_group like = {.verdict = fate->verdict, .carried = fate->carried};
-	struct mem_list groups =
-		VEC_LIST(result->groups, result->group_count, import->group_capacity, MOST_GROUPS);
-	size_t group;
-
-	(void)jw_target_sm(like.target, entry->target);
-	(void)pack_driver_text(like.driver, &import->manifest.drivers[entry->driver]);
-	TEXT_COPY(like.why, why);
-	group = mem_find_or_add(&groups, &like, is_same_kind);
-	/* Hostile packs may have any number of kinds: beyond MOST_GROUPS, each verdict has one group.
-	 */
-	if (group == groups.most) {
-		groups.most += JW_IMPORT_REFUSED + 1;
-		like = (struct jw_import_group){.verdict = fate->verdict};
-		group = mem_find_or_add(&groups, &like, is_same_kind);
-	}
-	fate->group = (uint32_t)group;
-	result->groups[group].entries++;
-}
+/* Between the passes: decides about each entry by comparing it with the cache. */
 
 /* Compares with the header and size of the file in the cache; the insertion compares every byte. An
  * entry that is not the driver's own replaces no other one: *ret_other, and it is not inserted. */
@@ -244,7 +245,7 @@ static void claim_names(struct import *import)
 				continue;
 			if (options->wanted && !options->wanted(options->context, fate->key)) {
 				fate->verdict = JW_IMPORT_REFUSED;
-				import_put_into_group(import, i, "not asked for");
+				put_into_group(import, i, "not asked for");
 			} else if (set_has(&import->keys, fate->key)) {
 				fate->verdict = JW_IMPORT_THERE;
 			} else {
@@ -322,8 +323,7 @@ int import_decide_entries(struct jw_error *err, struct import *import)
 		result->accepted += fate->verdict == JW_IMPORT_NEW;
 		/* What was refused before is in its group already. */
 		if (!refused_before)
-			import_put_into_group(import, i,
-								  fate->verdict == JW_IMPORT_REFUSED ? IMPORT_NO_ROOM : "");
+			put_into_group(import, i, fate->verdict == JW_IMPORT_REFUSED ? IMPORT_NO_ROOM : "");
 	}
 	return import->options->pack_only ? 0 : import_count_evicted(err, import);
 }
@@ -485,9 +485,4 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 done:
 	mem_free(writing);
 	return result;
-}
-
-int import_try_entries(struct jw_error *err, struct import *import)
-{
-	return cache_live_try(err, import->result->path, &(struct cache_live_options){0});
 }
