@@ -1,6 +1,5 @@
 #include "run/cache_turn_lock.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include <uv.h>

@@ -3,7 +3,6 @@
 #include "run/run.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <uv.h>

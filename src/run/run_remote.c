@@ -1,6 +1,5 @@
 /* A run's place of objects (run/remote.h). */
 #include <sodium.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
 /* Objects of a web server or an object store: GET and PUT below an address (object_entry.h). */
-#include <stdio.h>
 #include <string.h>
 
 #include <sodium.h>
