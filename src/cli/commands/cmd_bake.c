@@ -87,10 +87,35 @@ const struct json_table document_bake = {.schema = "jitwarm.bake/1", .fields = b
 
 /* ---- the report */
 
-static void print_left(const struct cli *cli, const struct jw_bake_file *file)
+static void print_baked(const struct cli *cli, const struct jw_bake_file *file, bool dry_run)
 {
 	const struct output *out = &cli->out;
+	const char *colon = file->member ? ": " : "", *member = file->member ? file->member : "";
+	char from[JW_DRIVER_TEXT], to[JW_DRIVER_TEXT];
 
+	if (file->failed.code) {
+		output_line(out, STYLE_BAD, "%s%s%s: not baked: %s", file->path, colon, member,
+					file->failed.message);
+		return;
+	}
+	if (dry_run) {
+		output_line(out, STYLE_PLAIN, "%s%s%s: %s to bake", file->path, colon, member,
+					TEXT_COUNT(file->modules, "container", "containers"));
+		return;
+	}
+	output_line(out, file->baked == file->modules ? STYLE_GOOD : STYLE_WARN,
+				"%s%s%s: %zu of %s baked", file->path, colon, member, file->baked,
+				TEXT_COUNT(file->modules, "container", "containers"));
+	if (file->output)
+		output_line(out, STYLE_PLAIN, "  → %s", file->output);
+	/* Which drivers load the copy */
+	if (file->from.cuda && file->to.cuda)
+		output_line(out, STYLE_PLAIN,
+					"  for drivers from %s on, measured up to %s; with older ones programs fail",
+					jw_driver_text(from, &file->from), jw_driver_text(to, &file->to));
+	else if (file->from.cuda)
+		output_line(out, STYLE_PLAIN, "  for drivers from %s on; with older ones programs fail",
+					jw_driver_text(from, &file->from));
 	if (file->no_room)
 		output_line(out, STYLE_WARN, "  %s: no room for the machine code, and cannot move: %s",
 					TEXT_COUNT(file->no_room, "container", "containers"),
@@ -111,45 +136,6 @@ static void print_left(const struct cli *cli, const struct jw_bake_file *file)
 						: "  %s: not linked, so a start may do it each time: %s",
 					TEXT_COUNT(file->unlinked, "container", "containers"),
 					file->unlinked_why.message);
-}
-
-/* Of a copy: which drivers load it. */
-static void print_drivers(const struct output *out, const struct jw_bake_file *file)
-{
-	char from[JW_DRIVER_TEXT], to[JW_DRIVER_TEXT];
-
-	if (file->to.cuda)
-		output_line(out, STYLE_PLAIN,
-					"  for drivers from %s on, measured up to %s; with older ones programs fail",
-					jw_driver_text(from, &file->from), jw_driver_text(to, &file->to));
-	else
-		output_line(out, STYLE_PLAIN, "  for drivers from %s on; with older ones programs fail",
-					jw_driver_text(from, &file->from));
-}
-
-static void print_baked(const struct cli *cli, const struct jw_bake_file *file, bool dry_run)
-{
-	const struct output *out = &cli->out;
-	const char *colon = file->member ? ": " : "", *member = file->member ? file->member : "";
-
-	if (file->failed.code) {
-		output_line(out, STYLE_BAD, "%s%s%s: not baked: %s", file->path, colon, member,
-					file->failed.message);
-		return;
-	}
-	if (dry_run) {
-		output_line(out, STYLE_PLAIN, "%s%s%s: %s to bake", file->path, colon, member,
-					TEXT_COUNT(file->modules, "container", "containers"));
-		return;
-	}
-	output_line(out, file->baked == file->modules ? STYLE_GOOD : STYLE_WARN,
-				"%s%s%s: %zu of %s baked", file->path, colon, member, file->baked,
-				TEXT_COUNT(file->modules, "container", "containers"));
-	if (file->output)
-		output_line(out, STYLE_PLAIN, "  → %s", file->output);
-	if (file->from.cuda)
-		print_drivers(out, file);
-	print_left(cli, file);
 	if (file->moved)
 		output_line(
 			out, STYLE_PLAIN, "  %s moved to make room: the copy is longer by %s",
@@ -157,27 +143,15 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 			text_bytes((char[TEXT_SHORT]){0}, file->size_after_bytes - file->size_before_bytes));
 }
 
-/* An installed package is replaced as a whole, by pip, which also restores it. */
-static void print_package_step(const struct cli *cli, const struct jw_found_file *file)
-{
-	static const char *const kept[] = {"output", "target", "driver", NULL};
-	struct buf line = BUF_MAX(NEXT_STEP_MOST);
-	char name[512];
-
-	(void)snprintf(name, sizeof name, "%s==%s", file->package, file->version);
-	buf_say(&line, "jitwarm bake --index");
-	next_step_keep(&line, &cli->options, kept);
-	shell_add_word(&line, name);
-	next_step(&cli->out, STYLE_PLAIN,
-			  "Next: have the package's wheel written, and pip install it: ", &line);
-}
-
 static void print_summary(const struct cli *cli, const struct jw_bake_result *result,
 						  const struct jw_found *found)
 {
 	const struct output *out = &cli->out;
+	static const char *const kept[] = {"output", "target", "driver", NULL};
 	const struct jw_found_file *installed = NULL;
+	struct buf line = BUF_MAX(NEXT_STEP_MOST);
 	size_t copies = 0, wheels = 0;
+	char name[512];
 
 	for (size_t i = 0; i < result->file_count; i++) {
 		const struct jw_bake_file *file = &result->files[i];
@@ -192,19 +166,16 @@ static void print_summary(const struct cli *cli, const struct jw_bake_result *re
 	if (wheels)
 		next_step(out, STYLE_PLAIN,
 				  "Next: install the new package (pip install FILE) instead of the old one.", NULL);
-	if (installed)
-		print_package_step(cli, installed);
-	else if (copies)
+	/* An installed package is replaced as a whole, by pip, which also restores it. */
+	if (installed) {
+		(void)snprintf(name, sizeof name, "%s==%s", installed->package, installed->version);
+		buf_say(&line, "jitwarm bake --index");
+		next_step_keep(&line, &cli->options, kept);
+		shell_add_word(&line, name);
+		next_step(out, STYLE_PLAIN,
+				  "Next: have the package's wheel written, and pip install it: ", &line);
+	} else if (copies)
 		next_step(out, STYLE_PLAIN, "Next: put the copies where the program looks for them.", NULL);
-}
-
-static enum exit_status exit_of_file(const struct jw_bake_file *file, bool dry_run)
-{
-	if (file->failed.code)
-		return file->failed.code == JW_ERR_UNSUPPORTED ? EXIT_CANNOT : EXIT_FAILED;
-	if (dry_run)
-		return EXIT_DONE;
-	return file->baked == file->modules && !file->texts ? EXIT_DONE : EXIT_COLD;
 }
 
 static int report(struct cli *cli, const struct jw_bake_result *result,
@@ -214,8 +185,13 @@ static int report(struct cli *cli, const struct jw_bake_result *result,
 		output_line(&cli->out, STYLE_GOOD,
 					"nothing to bake: the driver would compile nothing of these files");
 	for (size_t i = 0; i < result->file_count; i++) {
-		print_baked(cli, &result->files[i], dry_run);
-		cli_end_with(cli, exit_of_file(&result->files[i], dry_run));
+		const struct jw_bake_file *file = &result->files[i];
+
+		print_baked(cli, file, dry_run);
+		if (file->failed.code)
+			cli_end_with(cli, file->failed.code == JW_ERR_UNSUPPORTED ? EXIT_CANNOT : EXIT_FAILED);
+		else if (!dry_run && (file->baked != file->modules || file->texts))
+			cli_end_with(cli, EXIT_COLD);
 	}
 	if (result->interrupted || result->uncompiled)
 		cli_end_with(cli, EXIT_COLD);
@@ -240,20 +216,6 @@ static bool is_for_others(const struct options *options)
 	return options_count(options, "target") > 1 ||
 		   (options_given(options, "target") &&
 			strcmp(options_item(options, "target", 0), "native") != 0);
-}
-
-static int check_bake_usage(struct jw_error *err, const struct options *options)
-{
-	static const char *const only[] = {"driver", "ptxas", "nvjitlink", "fetch"};
-	for (size_t i = 0; i < sizeof only / sizeof *only; i++)
-		if (options_given(options, only[i]) && !is_for_others(options))
-			return error_set(err, JW_ERR_USAGE,
-							 "--%s is for another machine, whose GPU --target names", only[i]);
-	if (!options_given(options, "output") && !options_given(options, "dry-run"))
-		return error_set(err, JW_ERR_USAGE,
-						 "-o DIR names the folder for the copies; -n only says what would be "
-						 "baked");
-	return 0;
 }
 
 static int open_bake_system(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus)
@@ -326,24 +288,32 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 
 static int run_bake(struct jw_error *err, struct cli *cli)
 {
+	static const char *const only[] = {"driver", "ptxas", "nvjitlink", "fetch"};
 	const struct options *options = &cli->options;
 	struct found_files files = {0};
 	struct gpu_targets gpus = {0};
 	struct index_wheel asked = {.index = NULL};
-	const char *path = NULL;
 	int result;
 
-	if (check_bake_usage(err, options))
-		return -1;
+	for (size_t i = 0; i < sizeof only / sizeof *only; i++)
+		if (options_given(options, only[i]) && !is_for_others(options))
+			return error_set(err, JW_ERR_USAGE,
+							 "--%s is for another machine, whose GPU --target names", only[i]);
+	if (!options_given(options, "output") && !options_given(options, "dry-run"))
+		return error_set(err, JW_ERR_USAGE,
+						 "-o DIR names the folder for the copies; -n only says what would be "
+						 "baked");
 	if (open_bake_system(err, cli, &gpus))
 		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
-	result = index_wheel_get(err, cli, &gpus, &asked) ||
-			 found_files_find(err, &cli->out,
-							  (path = asked.wheel ? asked.wheel->path : NULL) ? &path
-																			  : options->operands,
-							  options->operand_count, false, &files) ||
-			 bake_now(err, cli, &files, asked.wheel);
+	result = index_wheel_get(err, cli, &gpus, &asked);
+	if (!result) {
+		const char *const path = asked.wheel ? asked.wheel->path : NULL;
 
+		result = found_files_find(err, &cli->out, path ? &path : options->operands,
+								  options->operand_count, false, &files);
+	}
+	if (!result)
+		result = bake_now(err, cli, &files, asked.wheel);
 	if (!result)
 		found_files_end(cli, &files);
 	found_files_free(&files);

@@ -168,43 +168,6 @@ static struct command_owner *owners_of(const struct jw_recording *recording, dou
 
 /* ---- the report */
 
-static void print_owners(const struct output *out, const struct command_document *document)
-{
-	for (size_t i = 0; i < document->owner_count && i < MOST_OWNERS; i++)
-		output_note(out, "  %s of %s", TEXT_COUNT(document->owners[i].modules, "module", "modules"),
-					document->owners[i].file.path);
-	if (document->owner_count > MOST_OWNERS)
-		output_note(out, "  and those of %s",
-					TEXT_COUNT(document->owner_count - MOST_OWNERS, "more file", "more files"));
-}
-
-static void print_compiled(const struct output *out, const struct command_document *document)
-{
-	const struct jw_record_result *result = &document->result;
-	char ran[TEXT_SHORT];
-
-	/* How much of it was compiling is a prediction: another run shows what it takes without. */
-	output_note(out, "%s ran %s; %s compiled for it", document->recording.command,
-				text_duration(ran, result->seconds),
-				TEXT_COUNT(document->recording.module_count, "module was", "modules were"));
-	print_owners(out, document);
-	print_others(out, &document->recording);
-}
-
-/* Nothing appeared in the command's cache. */
-static void print_nothing(const struct output *out, const struct jw_record_result *result)
-{
-	char ran[TEXT_SHORT];
-
-	output_note(out, "%s ran %s, and the driver compiled nothing into its cache",
-				result->recording->command, text_duration(ran, result->seconds));
-	if (result->compiler_seen)
-		output_warning(
-			out, "its processes loaded the driver's compiler: they link device code at each "
-				 "start, which “jitwarm bake” may end, or the command sets CUDA_CACHE_DISABLE "
-				 "or CUDA_CACHE_PATH itself");
-}
-
 /* What became of the entries that a recorded command left in its own cache. */
 static void print_kept(const struct output *out, const struct jw_record_result *result)
 {
@@ -290,6 +253,7 @@ static int report_command(struct jw_error *err, struct cli *cli,
 		.not_in_files = result->recording->module_count - result->found,
 		.why_useless = cli->system->cache.why_useless,
 	};
+	char ran[TEXT_SHORT];
 	int failed;
 
 	if (result->unread.code || result->not_written.code)
@@ -301,10 +265,29 @@ static int report_command(struct jw_error *err, struct cli *cli,
 	document.owners = owners_of(result->recording, result->compile_seconds);
 	for (size_t i = 0; i < result->note_count; i++)
 		output_note(&cli->out, "%s", result->notes[i]);
-	if (result->recording->module_count)
-		print_compiled(&cli->out, &document);
-	else
-		print_nothing(&cli->out, result);
+	(void)text_duration(ran, result->seconds);
+	if (document.recording.module_count) {
+		/* How much of it was compiling is a prediction: another run shows what it takes without. */
+		output_note(&cli->out, "%s ran %s; %s compiled for it", document.recording.command, ran,
+					TEXT_COUNT(document.recording.module_count, "module was", "modules were"));
+		for (size_t i = 0; i < document.owner_count && i < MOST_OWNERS; i++)
+			output_note(&cli->out, "  %s of %s",
+						TEXT_COUNT(document.owners[i].modules, "module", "modules"),
+						document.owners[i].file.path);
+		if (document.owner_count > MOST_OWNERS)
+			output_note(&cli->out, "  and those of %s",
+						TEXT_COUNT(document.owner_count - MOST_OWNERS, "more file", "more files"));
+		print_others(&cli->out, &document.recording);
+	} else {
+		output_note(&cli->out, "%s ran %s, and the driver compiled nothing into its cache",
+					document.recording.command, ran);
+		if (result->compiler_seen)
+			output_warning(
+				&cli->out,
+				"its processes loaded the driver's compiler: they link device code at each "
+				"start, which “jitwarm bake” may end, or the command sets "
+				"CUDA_CACHE_DISABLE or CUDA_CACHE_PATH itself");
+	}
 	if (!result->live)
 		print_kept(&cli->out, result);
 	print_advice(&cli->out, &document);

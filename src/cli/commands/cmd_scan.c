@@ -829,20 +829,6 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 	return result;
 }
 
-static void print_end(struct scan_run *run)
-{
-	if (run->library_count)
-		qsort(run->libraries, run->library_count, sizeof *run->libraries, order_libraries);
-	for (size_t i = 0; run->images && i < run->total_count; i++)
-		scan_text_total(&run->cli->out, &run->totals[i], run->failing_on[i], run->libraries,
-						run->library_count);
-	if (run->images && run->total_count)
-		forecast_text_doubt(&run->cli->out, &run->totals[0].forecast);
-	if (run->cli->system && run->images && run->total_count && run->totals[0].modules)
-		output_line(&run->cli->out, STYLE_FAINT,
-					"This is what the files hold: “jitwarm check” says what the cache has of it.");
-}
-
 /* Without --target, scan reports on this machine's GPUs; without GPUs, on the files' contents */
 static int take_machine(struct jw_error *err, struct scan_run *run, struct gpu_targets *gpus)
 {
@@ -882,7 +868,17 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 	jw_index_close(run.asked.index);
 	jw_package_list_free(&run.list);
 	if (!result) {
-		print_end(&run);
+		if (run.library_count)
+			qsort(run.libraries, run.library_count, sizeof *run.libraries, order_libraries);
+		for (size_t i = 0; run.images && i < run.total_count; i++)
+			scan_text_total(&cli->out, &run.totals[i], run.failing_on[i], run.libraries,
+							run.library_count);
+		if (run.images && run.total_count)
+			forecast_text_doubt(&cli->out, &run.totals[0].forecast);
+		if (cli->system && run.images && run.total_count && run.totals[0].modules)
+			output_line(
+				&cli->out, STYLE_FAINT,
+				"This is what the files hold: “jitwarm check” says what the cache has of it.");
 		cli_end_with(cli, exit_of_troubles(run.troubles, run.images + run.got));
 		if (run.file && !run.got)
 			cli_end_with(cli, EXIT_CANNOT); /* then nothing was judged */

@@ -370,20 +370,6 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 		output_line(out, STYLE_WARN, "        %s", cache->warnings[i]);
 }
 
-/* Services use other caches than the console's user. */
-static void print_other_caches(const struct output *out, const struct jw_other_cache *caches,
-							   size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		char size[TEXT_SHORT];
-
-		output_line(out, STYLE_PLAIN, "%s  %s (%s: %s, %s)", i ? "      " : "Others",
-					caches[i].path, caches[i].account,
-					TEXT_COUNT(caches[i].entries, "entry", "entries"),
-					text_bytes(size, caches[i].size_bytes));
-	}
-}
-
 /* A relative path names another cache in each working directory. */
 static bool is_relative(void)
 {
@@ -506,12 +492,18 @@ static void print_status(const struct output *out, const struct status_document 
 						 const struct jw_check_result *packages)
 {
 	const struct jw_system *system = &found->system;
+	char size[TEXT_SHORT];
 
 	print_gpus(out, system);
 	print_driver(out, &system->driver);
 	ahead_print(out, "        ", &found->ahead);
 	print_cache(out, &system->cache, found->carried);
-	print_other_caches(out, found->others, found->other_count);
+	/* Services use other caches than the console's user. */
+	for (size_t i = 0; i < found->other_count; i++)
+		output_line(out, STYLE_PLAIN, "%s  %s (%s: %s, %s)", i ? "      " : "Others",
+					found->others[i].path, found->others[i].account,
+					TEXT_COUNT(found->others[i].entries, "entry", "entries"),
+					text_bytes(size, found->others[i].size_bytes));
 	if (packages)
 		packages_text(out, found->environment, packages);
 	if (found->troubles)

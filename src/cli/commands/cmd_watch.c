@@ -109,17 +109,6 @@ struct watching {
 	struct watch_document document;
 };
 
-static int choose_process(struct jw_error *err, const struct options *options, int *ret_pid)
-{
-	uint64_t pid = 0;
-
-	if (options->operand_count != 1 || !text_number(options->operands[0], INT32_MAX, &pid) || !pid)
-		return error_set(err, JW_ERR_USAGE,
-						 "name one process by its number; nvidia-smi and pgrep list them");
-	*ret_pid = (int)pid;
-	return 0;
-}
-
 /* ---- looking */
 
 /* The system is opened each time: the cache may not exist yet. */
@@ -397,13 +386,20 @@ static void say_summary(const struct watching *watching)
 
 static int watch_run(struct jw_error *err, struct cli *cli)
 {
+	const struct options *options = &cli->options;
 	struct watching watching = {.cli = cli, .document = {.left_s = -1}};
-	const double most_s = (double)options_number(&cli->options, "for", 0) / 1e3;
+	const double most_s = (double)options_number(options, "for", 0) / 1e3;
+	uint64_t pid = 0;
 	int result;
 
 	os_catch_interrupts();
-	result = choose_process(err, &cli->options, &watching.pid) ||
-			 jw_look_as_process(err, watching.pid) || watch_to_end(err, &watching, most_s);
+	if (options->operand_count != 1 || !text_number(options->operands[0], INT32_MAX, &pid) || !pid)
+		return error_set(err, JW_ERR_USAGE,
+						 "name one process by its number; nvidia-smi and pgrep list them");
+	watching.pid = (int)pid;
+	result = jw_look_as_process(err, watching.pid);
+	if (!result)
+		result = watch_to_end(err, &watching, most_s);
 	if (watching.rewrites)
 		output_put(1, "\r\x1b[K");
 	if (!result) {
