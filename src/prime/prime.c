@@ -500,18 +500,20 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 			 const struct jw_prime_options *options, struct jw_prime_result **ret_result)
 {
 	struct priming run = {.system = system, .options = *options};
-	int result = -1;
+	int result = 0;
 
 	run.result = mem_alloc(sizeof *run.result);
-	if (!check_request(err, &run) && !plan_step(err, &run) && !reuse_step(err, &run) &&
-		!compile_step(err, &run)) {
+	if (check_request(err, &run) || plan_step(err, &run) || reuse_step(err, &run) ||
+		compile_step(err, &run))
+		result = -1;
+	/* What packs the results can use the memory. */
+	ledger_close(&run.ledger);
+	planning_free(&run.planning);
+	if (!result) {
 		keep_step(&run);
 		*ret_result = run.result;
 		run.result = NULL;
-		result = 0;
 	}
-	ledger_close(&run.ledger);
-	planning_free(&run.planning);
 	jw_compiler_free(&run.compiler);
 	jw_prime_result_free(run.result);
 	return result;
