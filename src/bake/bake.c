@@ -302,8 +302,8 @@ static int overwrites_input(struct jw_error *err, struct bake *bake,
 	return 0;
 }
 
-/* `output`: the copy's path, NULL in a dry run. What may not be copied is read all the same:
- * without anything to bake, nothing is refused. */
+/* `output`: the copy's path, NULL in a dry run. Also reads a library that may not be copied: it is
+ * refused only if there is something to bake. */
 static int bake_one(struct jw_error *err, struct bake *bake, const struct jw_found_file *found,
 					const char *output, struct jw_bake_file *file)
 {
@@ -363,7 +363,7 @@ static int is_refused(struct jw_error *err, struct bake *bake, const struct jw_f
 		*ret_refused = library_allows_copy(NULL, found, bake->options->any_owner) != 0;
 		return 0;
 	}
-	result = bake_found_package(err, bake, found, place, true, &files);
+	result = bake_found_package(err, bake, found, place, /* only_check= */ true, &files);
 	*ret_refused = files.count > 0;
 	bake_files_free(&files);
 	return result;
@@ -400,7 +400,7 @@ static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_f
 	int result;
 
 	if (bake_is_package(found->path))
-		return bake_found_package(err, bake, found, place, false, &bake->files);
+		return bake_found_package(err, bake, found, place, /* only_check= */ false, &bake->files);
 	output = options->dry_run ? NULL : os_join(options->output, place);
 	file.path = mem_string(found->path);
 	result = bake_one(err, bake, found, output, &file);

@@ -66,12 +66,12 @@ static int bake_places(struct jw_error *err, struct baking *baking)
 				baking->link[t] = baking->link[t] || link_place_is_unlinked(baking, t);
 	}
 	link_place_read(baking);
-	if (bake_each(err, baking, true))
+	if (bake_each(err, baking, /* linked= */ true))
 		return -1;
 	/* Objects need code of their own only if a start links them. */
 	if (!baking->job->output || file->baked == file->modules)
 		memset(baking->link, 0, sizeof baking->link);
-	if (bake_each(err, baking, false))
+	if (bake_each(err, baking, /* linked= */ false))
 		return -1;
 	file->size_after_bytes = file->size_before_bytes;
 	if (!baking->copy.file)

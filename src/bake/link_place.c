@@ -103,7 +103,7 @@ static int add_object(struct jw_error *err, const struct linking *linking,
 	entry = baking_find_ptx(baking, place, linking->target);
 	if (entry == SIZE_MAX)
 		return buf_append(err, out, baking->container.bytes, (size_t)baking->container.size_bytes);
-	if (baking_find_cubin(err, baking, linking->target, entry, true, &cubin))
+	if (baking_find_cubin(err, baking, linking->target, entry, /* relocatable= */ true, &cubin))
 		return err->code == JW_ERR_NOT_FOUND
 				   ? error_set(err, JW_ERR_UNSUPPORTED, "an object of it was not compiled")
 				   : -1;

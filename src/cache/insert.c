@@ -177,7 +177,7 @@ static bool entry_is_of(const char *path, const char *stamp)
 	return its;
 }
 
-/* Looked at once: cache_keep remembers it. */
+/* Read once: cache_keep remembers the answer. */
 static bool is_spared(const struct cache_live *live, size_t at)
 {
 	char *path;
@@ -249,7 +249,8 @@ static int evict_for(struct jw_error *err, struct cache_live *live, uint64_t key
 	return 0;
 }
 
-/* The rows of `stamp`; none where no other driver's follows. Looked at without the lock. */
+/* The keys of `stamp`, in the rows' order; none if no other driver's row follows one of them. Reads
+ * the files without the lock. */
 static size_t list_own(const struct cache_live *live, uint64_t *keys)
 {
 	size_t count = 0;

@@ -62,7 +62,7 @@ int jw_cache_list(struct jw_error *err, const struct jw_cache_options *options,
 	struct set rows;
 	int result = 0;
 
-	if (cache_view_open(err, options, false, &view))
+	if (cache_view_open(err, options, /* headers= */ false, &view))
 		return -1;
 	list = mem_alloc(sizeof *list);
 	list->entries = mem_array(view.files.count, sizeof *list->entries);

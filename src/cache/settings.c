@@ -464,7 +464,7 @@ int jw_other_caches(struct jw_error *err, const char *own, struct jw_other_cache
 			mem_free(path);
 			continue;
 		}
-		cache_outlook(path, CACHE_MOST_LIMIT, true, &outlook);
+		cache_outlook(path, CACHE_MOST_LIMIT, /* count= */ true, &outlook);
 		caches[count++] = (struct jw_other_cache){.account = mem_string(accounts.items[i].name),
 												  .path = path,
 												  .entries = outlook.entries,

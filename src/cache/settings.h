@@ -16,9 +16,9 @@
 #include "base/error.h"
 
 #define CACHE_MOST_LIMIT UINT64_C(4294967296)
-/* A limit below it is a mistake, whatever is to be kept: "1G", which is 1. With less room than the
- * other the next module may leave a torn entry. */
+/* A smaller limit is a mistake, whatever is to be kept: "1G" is one byte. */
 #define CACHE_LEAST_LIMIT (UINT64_C(1) << 20)
+/* With less free space the next module may leave a torn entry. */
 #define CACHE_LITTLE_ROOM UINT64_C(67108864)
 
 enum { CACHE_MOST_WARNINGS = 24 };

@@ -192,8 +192,8 @@ static bool is_living(const struct former_drivers *drivers, const struct cache_p
 		   stat.size_bytes == profile->library_size && stat.mtime_ns == profile->library_mtime_ns;
 }
 
-/* In two passes: living ones, then others. Skips unreadable profiles. */
-static int add_profiles(struct jw_error *err, const char *state_dir, bool living,
+/* Adds the profiles of living drivers, or those of former ones. Skips unreadable profiles. */
+static int add_profiles(struct jw_error *err, const char *state_dir, enum former_verdict verdict,
 						struct former_drivers *drivers)
 {
 	char *folder = os_join(state_dir, "drivers");
@@ -209,9 +209,8 @@ static int add_profiles(struct jw_error *err, const char *state_dir, bool living
 		struct cache_profile profile;
 
 		if (text_ends(path, ".json") && !cache_profile_read(NULL, path, &profile) &&
-			is_living(drivers, &profile) == living)
-			result = add_former(err, drivers, profile.stamp, profile.driver.release,
-								living ? FORMER_LIVING : FORMER_FORMER);
+			is_living(drivers, &profile) == (verdict == FORMER_LIVING))
+			result = add_former(err, drivers, profile.stamp, profile.driver.release, verdict);
 		mem_free(path);
 	}
 	os_names_free(&names);
@@ -273,8 +272,8 @@ int former_read(struct jw_error *err, const char *state_dir, const char *stamp,
 	if (add_former(err, &drivers, stamp, release, FORMER_LIVING) ||
 		(known && add_former(err, &drivers, known->stamp, release, FORMER_LIVING)) ||
 		(running && add_former(err, &drivers, running->stamp, running->release, FORMER_LIVING)) ||
-		(state_dir && (add_profiles(err, state_dir, true, &drivers) ||
-					   add_profiles(err, state_dir, false, &drivers))) ||
+		(state_dir && (add_profiles(err, state_dir, FORMER_LIVING, &drivers) ||
+					   add_profiles(err, state_dir, FORMER_FORMER, &drivers))) ||
 		add_known(err, &drivers)) {
 		former_free(&drivers);
 		return -1;

@@ -59,7 +59,7 @@ int former_read(struct jw_error *err, const char *state_dir, const char *stamp,
 				const uint32_t release[3], struct former_drivers *ret_drivers);
 /* Adds a driver's stamp, unless the list contains it. */
 int former_add(struct jw_error *err, struct former_drivers *drivers, const char *stamp);
-/* That driver is in use, if not here: whatever the list says of it. */
+/* Counts that driver as living, whatever the list says: it is in use, if not here. */
 int former_spare(struct jw_error *err, struct former_drivers *drivers, const char *stamp);
 void former_free(struct former_drivers *drivers);
 

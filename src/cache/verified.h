@@ -1,5 +1,7 @@
-/* What a power loss may do to an entry: of a file that was written shortly before it, other bytes
- * may be on the disk, under the same size and times. */
+/* Entries that were read and found sound, so that they need not be read again.
+ *
+ * After a power loss, a file that was written shortly before it may hold other bytes under the same
+ * size and times: such files are not settled. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,9 +20,8 @@ uint64_t settled_boot_s(void);
 /* Whether two of them are of one start: the clock may be adjusted. */
 bool settled_same_boot(uint64_t a, uint64_t b);
 
-/* Entries that were read and found sound (cache/sound.h), so that they need not be read again: each
- * by its name, inode, size and times. A sound header is what the caller has seen
- * (cache/entry.h); what is not remembered is hashed now, by several threads.
+/* Each entry is remembered by its name, inode, size and times. The caller has seen a sound header
+ * (cache/entry.h); what is not remembered is hashed now (cache/sound.h), by several threads.
  *
  * One file in the state directory for each cache directory. It is a memory, no truth: a missing,
  * damaged or foreign one is empty, and of two processes that write at once one's additions are

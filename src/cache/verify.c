@@ -101,7 +101,7 @@ int jw_cache_verify(struct jw_error *err, const struct jw_cache_options *options
 	struct verify verify = {0};
 	int result;
 
-	if (cache_view_open(err, options, false, &verify.view))
+	if (cache_view_open(err, options, /* headers= */ false, &verify.view))
 		return -1;
 	verify.report = mem_alloc(sizeof *verify.report);
 	verify.report->foreign = verify.view.files.foreign;

@@ -92,17 +92,12 @@ static int contradiction(struct jw_error *err, const struct import *import, uint
 					 (unsigned long long)import->manifest.entries[at].key, what);
 }
 
-/* The bytes before the payload in the entry's key in this cache; `own`: under its original driver.
- */
-static size_t key_start_of(char start[PACK_MOST_START], const struct import *import, uint32_t at,
-						   bool own)
+/* The stamp of the entry's key in this cache. */
+static const char *stamp_here(const struct import *import, uint32_t at)
 {
-	const struct pack_entry *entry = &import->manifest.entries[at];
-	const char *stamp = import->fates[at].carried && !own
-							? import->system->driver.stamp
-							: import->manifest.drivers[entry->driver].stamp;
-
-	return pack_key_start(start, stamp, entry->target);
+	return import->fates[at].carried
+			   ? import->system->driver.stamp
+			   : import->manifest.drivers[import->manifest.entries[at].driver].stamp;
 }
 
 /* Computes each entry's name under its original driver, which must equal the manifest's, its name
@@ -117,7 +112,9 @@ static int check_hashes(struct jw_error *err, struct import *import, const struc
 		const struct pack_entry *entry = &import->manifest.entries[entries[i / 2]];
 		const size_t size = (size_t)import->manifest.members[entry->ptx].size_bytes;
 		char start[PACK_MOST_START];
-		const size_t length = key_start_of(start, import, entries[i / 2], i % 2 == 0);
+		const char *stamp = i % 2 ? stamp_here(import, entries[i / 2])
+								  : import->manifest.drivers[entry->driver].stamp;
+		const size_t length = pack_key_start(start, stamp, entry->target);
 
 		if (i % 2 == 0 || import->fates[entries[i / 2]].carried)
 			lanes[filled++] = (struct fnv_lane){fnv_update(FNV_START, start, length),
@@ -214,8 +211,8 @@ int import_check_entries(struct jw_error *err, struct import *import, struct rea
 
 /* Between the passes: decides about each entry by comparing it with the cache. */
 
-/* Compares with the header and size of the file in the cache; the insertion compares every byte. An
- * entry that is not the driver's own replaces no other one: *ret_other, and it is not inserted. */
+/* Compares with the header and size of the file in the cache; the insertion compares every byte.
+ * *ret_other: an older compiler's entry replaces no entry that is there, and is not inserted. */
 static bool is_in_cache(const struct import *import, uint32_t at, bool *ret_other)
 {
 	const struct pack_entry *entry = &import->manifest.entries[at];
@@ -356,8 +353,9 @@ static void add_entry(struct writing *writing, const struct member_walk *walk, u
 
 	cache_entry_header(header, fate->key_bytes, cubin->size_bytes, fate->checksum);
 	memcpy(start, header, sizeof header);
-	parts[0] = (struct cache_part){
-		start, sizeof header + key_start_of(start + sizeof header, import, at, false)};
+	parts[0] = (struct cache_part){start, sizeof header + pack_key_start(start + sizeof header,
+																		 stamp_here(import, at),
+																		 entry->target)};
 	parts[1] = (struct cache_part){walk->bytes[entry->ptx], (size_t)ptx->size_bytes};
 	parts[2] = (struct cache_part){tail, pack_key_tail(tail, entry)};
 	parts[3] = (struct cache_part){walk->bytes[entry->cubin], (size_t)cubin->size_bytes};
@@ -465,7 +463,7 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 	struct jw_error late = {0};
 	int result;
 
-	mark_others(import, false);
+	mark_others(import, /* inserted= */ false);
 	result = cache_live_open(err, import->result->path, &how, &writing->live);
 	if (result)
 		goto done;
@@ -481,7 +479,7 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 	if (cache_live_close(&late, writing->live) && !result)
 		result = error_copy(err, &late);
 	if (!result)
-		mark_others(import, true);
+		mark_others(import, /* inserted= */ true);
 done:
 	mem_free(writing);
 	return result;

@@ -79,7 +79,7 @@ static int write_public(struct jw_error *err, const char *state_dir, const char 
 	if (!path)
 		return -1;
 	minisign_write_public(key, &text);
-	result = write_text(err, path, &text, false);
+	result = write_text(err, path, &text, /* secret= */ false);
 	buf_free(&text);
 	mem_free(path);
 	return result;
@@ -93,7 +93,7 @@ static void describe_key(struct jw_key *key, const char *name,
 	minisign_public_text(key->public_key, public_key);
 }
 
-/* Who may not read it cannot sign with it. */
+/* An account that may not read the secret key cannot sign with it. */
 static int look_at_secret(struct jw_error *err, const char *folder, struct jw_key *key)
 {
 	char *path = mem_printf("%s/%s.key", folder, key->name);
@@ -178,12 +178,12 @@ static int read_key_files(struct jw_error *err, const char *state_dir, struct ke
 	char *own = state_dir ? os_join(state_dir, own_folder) : NULL;
 	char *trusted = state_dir ? os_join(state_dir, trusted_folder) : NULL;
 	char *named = os_env("JITWARM_TRUSTED_KEYS");
-	int result = add_key_folder(err, own, false, files);
+	int result = add_key_folder(err, own, /* trusted= */ false, files);
 
 	if (!result)
-		result = add_key_folder(err, trusted, true, files);
+		result = add_key_folder(err, trusted, /* trusted= */ true, files);
 	if (!result)
-		result = add_key_folder(err, named && *named ? named : NULL, true, files);
+		result = add_key_folder(err, named && *named ? named : NULL, /* trusted= */ true, files);
 	if (files->count)
 		qsort(files->items, files->count, sizeof *files->items, compare_key_files);
 	mem_free(own);
@@ -192,7 +192,7 @@ static int read_key_files(struct jw_error *err, const char *state_dir, struct ke
 	return result;
 }
 
-/* Of the same number and the same bytes */
+/* An id alone does not make a key the same. */
 static bool is_same_key(const struct jw_key *a, const struct jw_key *b)
 {
 	return !strcmp(a->public_key, b->public_key);
@@ -254,7 +254,7 @@ static int store_pair(struct jw_error *err, const char *state_dir,
 	if (!result)
 		result = write_public(err, state_dir, trusted_folder, key->name, &public_key);
 	if (!result)
-		result = write_text(err, path, text, true);
+		result = write_text(err, path, text, /* secret= */ true);
 	mem_free(path);
 	return result;
 }

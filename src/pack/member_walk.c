@@ -86,7 +86,7 @@ static int check_retained(struct jw_error *err, const struct pack_manifest *mani
 	return 0;
 }
 
-/* Reading ahead: one thread decompresses; both hash; the caller's checks or writes. */
+/* Reading ahead: one thread decompresses, the caller's checks or writes, and both hash. */
 
 enum { MOST_AHEAD = 16, MOST_BYTES_AHEAD = 48 << 20 };
 enum { MOST_TOGETHER = 8, MOST_BYTES_TOGETHER = 16 << 20 };

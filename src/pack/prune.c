@@ -39,8 +39,8 @@ static bool is_named_driver(const struct jw_prune_options *options, const char *
 	return false;
 }
 
-/* The driver that is known to have made it, if any: an unknown one's is removed only by its stamp
- */
+/* Whether the driver that made the entry is known, and still in use. An unknown driver's entries
+ * are removed only by its stamp. */
 static enum former_verdict maker_of(const struct prune *prune, const struct jw_cache_entry *entry)
 {
 	return entry->kind == JW_CACHE_OTHER || entry->form == JW_CACHE_JITLINK
@@ -120,7 +120,7 @@ static void choose_entries(struct prune *prune)
 			prune->chosen_count++;
 			result->chosen_entries++;
 			result->chosen_bytes += entry->file_bytes;
-			count_in_group(&groups, entry, false);
+			count_in_group(&groups, entry, /* newer= */ false);
 		} else if (newer || maker == FORMER_UNKNOWN) {
 			count_in_group(&staying, entry, newer);
 		}

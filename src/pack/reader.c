@@ -165,7 +165,7 @@ static int source_block(struct jw_error *err, struct source *source, size_t at,
  * block is decompressed. */
 enum { MOST_STEP = 32 << 10 };
 
-/* The manifest's, and that of the members. */
+/* One of the manifest, and one of the members. */
 enum { MOST_FRAMES = 2 };
 
 struct reader {

@@ -137,7 +137,7 @@ static int refuse_foreign(struct jw_error *err, const char *path)
 
 	if (!os_exists(path))
 		return 0;
-	if (cache_view_open(err, &options, false, &view))
+	if (cache_view_open(err, &options, /* headers= */ false, &view))
 		return -1;
 	cache_view_free(&view);
 	return 0;

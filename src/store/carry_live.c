@@ -122,7 +122,7 @@ void carry_look(struct carry *carry)
 	struct look look = {.carry = carry, .key = BUF_MAX(CACHE_MOST_ENTRY)};
 	struct cache_view view;
 
-	if (!os_exists(where.path) || cache_view_open(NULL, &where, true, &view))
+	if (!os_exists(where.path) || cache_view_open(NULL, &where, /* headers= */ true, &view))
 		return;
 	ledger_open(&look.ledger, ledger_home(options->system), where.path);
 	look.rows = cache_index_map(&view.index);
