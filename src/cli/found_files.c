@@ -40,8 +40,8 @@ void found_files_none(struct cli *cli, const struct jw_found *found)
 		cli_end_with(cli, EXIT_CANNOT);
 }
 
-int found_files_take(const struct output *out, struct jw_found *found,
-					 struct found_files *ret_files)
+void found_files_take(const struct output *out, struct jw_found *found,
+					  struct found_files *ret_files)
 {
 	struct found_files files = {.found = found};
 
@@ -56,7 +56,6 @@ int found_files_take(const struct output *out, struct jw_found *found,
 	for (size_t i = 0; i < found->file_count; i++)
 		files.paths[files.count++] = found->files[i].path;
 	*ret_files = files;
-	return 0;
 }
 
 int found_files_find(struct jw_error *err, const struct output *out, const char *const *names,
@@ -66,7 +65,10 @@ int found_files_find(struct jw_error *err, const struct output *out, const char 
 		.names = names, .name_count = name_count, .cancel = cli_cancel, .sources = sources};
 	struct jw_found *found;
 
-	return jw_find(err, &options, &found) ? -1 : found_files_take(out, found, ret_files);
+	if (jw_find(err, &options, &found))
+		return -1;
+	found_files_take(out, found, ret_files);
+	return 0;
 }
 
 int found_files_recorded(struct jw_error *err, const struct cli *cli, bool sources,
@@ -81,9 +83,10 @@ int found_files_recorded(struct jw_error *err, const struct cli *cli, bool sourc
 	if (!path || options->operand_count)
 		return found_files_find(err, &cli->out, options->operands, options->operand_count, sources,
 								ret_files);
-	return jw_recording_find(err, *ret_recording, &found)
-			   ? -1
-			   : found_files_take(&cli->out, found, ret_files);
+	if (jw_recording_find(err, *ret_recording, &found))
+		return -1;
+	found_files_take(&cli->out, found, ret_files);
+	return 0;
 }
 
 void found_files_end(struct cli *cli, const struct found_files *files)

@@ -20,9 +20,9 @@ int found_files_find(struct jw_error *err, const struct output *out, const char 
  * frees *ret_recording, which is NULL before, in any case. */
 int found_files_recorded(struct jw_error *err, const struct cli *cli, bool sources,
 						 struct jw_recording **ret_recording, struct found_files *ret_files);
-/* The same for a finished search; takes it over, also on failure. */
-int found_files_take(const struct output *out, struct jw_found *found,
-					 struct found_files *ret_files);
+/* The same for a finished search; takes it over. */
+void found_files_take(const struct output *out, struct jw_found *found,
+					  struct found_files *ret_files);
 /* Says that there was no device code; without operands, in which environment. Ends with 2 where
  * there was no file. */
 void found_files_none(struct cli *cli, const struct jw_found *found);

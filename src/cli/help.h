@@ -10,6 +10,6 @@ void help_command(struct buf *buf, const struct cli_command *command, size_t col
 /* Appends the list of commands: a group in a line, all of them, or those of one group ("cache"). */
 void help_commands(struct buf *buf, const struct cli_command *const *commands, const char *group,
 				   size_t columns, bool all);
-/* Prints the text, also with --quiet and --json, and frees it; -1 if memory was lacking for it.
+/* Prints the text, also with --quiet and --json, and frees it.
  * `for_terminal`: in the signs of the locale. */
 void help_print(struct buf *text, bool for_terminal);

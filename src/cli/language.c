@@ -60,14 +60,12 @@ static const char *said_of(const char *english)
 	return said && !said->is_format && !said->is_name ? said->text : NULL;
 }
 
-/* The first translation stays. -1: there is no memory for this one. */
-static int add(struct said said)
+/* The first translation stays. There are MOST_TEXTS beside the catalogue at most. */
+static void add(struct said said)
 {
-	if (VEC_ROOM(NULL, language.texts, language.capacity, language.count, 2 * MOST_TEXTS))
-		return -1;
+	(void)VEC_ROOM(NULL, language.texts, language.capacity, language.count, SIZE_MAX);
 	set_add(&language.index, hash_of(said.english), language.count);
 	language.texts[language.count++] = said;
-	return 0;
 }
 
 static void forget(void)
@@ -88,9 +86,9 @@ static void add_catalogue(void)
 
 		for (size_t k = 0; k < 2 && *message->id && *message->text; k++)
 			if (ids[k] && !find(ids[k]))
-				(void)add((struct said){.english = ids[k],
-										.text = message->text,
-										.is_format = ids[k][literal_size(ids[k])] != '\0'});
+				add((struct said){.english = ids[k],
+								  .text = message->text,
+								  .is_format = ids[k][literal_size(ids[k])] != '\0'});
 	}
 	language.first_made = language.count;
 }
@@ -111,8 +109,7 @@ static void add_made(const char *english, const char *text)
 	memcpy(copy, english, size);
 	if (text)
 		memcpy(copy + size, text, more);
-	if (add((struct said){.english = copy, .text = copy + (text ? size : 0), .is_name = !text}))
-		mem_free(copy);
+	add((struct said){.english = copy, .text = copy + (text ? size : 0), .is_name = !text});
 }
 
 /* The length of the conversion at '%', its type, and its number where it has one ("%2$s"), else 0.

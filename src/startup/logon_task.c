@@ -118,9 +118,12 @@ done:
 
 int task_forget(struct jw_error *err, const struct jw_startup_item *item)
 {
-	char *kept = NULL;
-	int result = kept_path(err, item->where, &kept) ? -1 : os_remove(err, kept);
+	char *kept;
+	int result;
 
+	if (kept_path(err, item->where, &kept))
+		return -1;
+	result = os_remove(err, kept);
 	mem_free(kept);
 	return result;
 }

@@ -392,8 +392,10 @@ static int remove_template(struct jw_error *err, struct jw_startup_item *item)
 	size_t count;
 	int result = 0;
 
-	if (!item->ours || jw_startup_services(err, &names, &count))
-		return item->ours ? -1 : 0;
+	if (!item->ours)
+		return 0;
+	if (jw_startup_services(err, &names, &count))
+		return -1;
 	if (!count) {
 		result = os_remove(err, item->where);
 		item->there = item->ours = result != 0;

@@ -89,10 +89,10 @@ static int append_block(struct jw_error *err, const char *body, const struct blo
 int block_put(struct jw_error *err, const char *text, size_t size, const char *body, unsigned made,
 			  struct buf *ret_text)
 {
-	struct buf result = BUF_MAX(BLOCK_MOST_FILE), rest = {0};
+	struct buf whole = BUF_MAX(BLOCK_MOST_FILE), rest = {0};
 	struct block_found found = {0}, other;
 	bool there, more;
-	int failed;
+	int result = -1;
 
 	if (block_find(err, text, size, &there, &found))
 		return -1;
@@ -102,43 +102,43 @@ int block_put(struct jw_error *err, const char *text, size_t size, const char *b
 									 .joined = size && text[size - 1] != '\n',
 									 .made = size ? 0 : made};
 	/* What a second one sets would win. */
-	failed = block_take(err, text + found.end, size - found.end, &rest, &more, &other) ||
-			 buf_append(err, &result, text, found.start) ||
-			 (!there && found.joined && buf_append(err, &result, "\n", 1)) ||
-			 append_block(err, body, &found, &result) ||
-			 buf_append(err, &result, buf_text(&rest), rest.size);
+	if (!block_take(err, text + found.end, size - found.end, &rest, &more, &other) &&
+		!buf_append(err, &whole, text, found.start) &&
+		(there || !found.joined || !buf_append(err, &whole, "\n", 1)) &&
+		!append_block(err, body, &found, &whole))
+		result = buf_append(err, &whole, buf_text(&rest), rest.size);
 	buf_free(&rest);
-	if (failed)
-		buf_free(&result);
+	if (result)
+		buf_free(&whole);
 	else
-		*ret_text = result;
-	return failed ? -1 : 0;
+		*ret_text = whole;
+	return result;
 }
 
 int block_take(struct jw_error *err, const char *text, size_t size, struct buf *ret_text,
 			   bool *ret_there, struct block_found *ret_found)
 {
-	struct buf result = BUF_MAX(BLOCK_MOST_FILE);
+	struct buf whole = BUF_MAX(BLOCK_MOST_FILE);
 	struct block_found found = {0};
 	const char *const end = text + size;
 	bool there = false, any = false;
 
 	do {
 		const size_t left = (size_t)(end - text);
-		const int failed = block_find(err, text, left, &there, &found);
+		const int result = block_find(err, text, left, &there, &found);
 		size_t before = there ? found.start : left;
 
 		/* Removes our own line feed too, unless text was added after the block. */
-		if (!failed && there && found.joined && found.end == left && before)
+		if (!result && there && found.joined && found.end == left && before)
 			before--;
-		if (failed || buf_append(err, &result, text, before)) {
-			buf_free(&result);
+		if (result || buf_append(err, &whole, text, before)) {
+			buf_free(&whole);
 			return -1;
 		}
 		any = any || there;
 		text += there ? found.end : left;
 	} while (there);
-	*ret_text = result;
+	*ret_text = whole;
 	*ret_there = any;
 	*ret_found = found;
 	return 0;

@@ -656,19 +656,22 @@ static int tell_findings(struct jw_error *err, struct doctoring *doctoring)
 static int doctor_run(struct jw_error *err, struct cli *cli)
 {
 	struct doctoring doctoring = {.cli = cli};
-	int failed;
+	int result;
 
 	os_catch_interrupts();
-	failed = choose_names(err, &doctoring) || look_and_fix(err, &doctoring) ||
-			 tell_findings(err, &doctoring);
-	if (failed)
+	result = choose_names(err, &doctoring);
+	if (!result)
+		result = look_and_fix(err, &doctoring);
+	if (!result)
+		result = tell_findings(err, &doctoring);
+	if (result)
 		(void)cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	jw_doctor_result_free(doctoring.result);
 	jw_found_free(doctoring.found);
 	process_view_free(&doctoring.viewpoint.process);
 	mem_free(doctoring.viewpoint.before);
 	jw_lines_free(doctoring.fixed, doctoring.fixed_count);
-	return failed ? -1 : 0;
+	return result;
 }
 
 static const struct cli_option doctor_options[] = {

@@ -79,7 +79,9 @@ static int generate_run(struct jw_error *err, struct cli *cli)
 						&key);
 
 	passphrase_forget(room);
-	return result ? -1 : print_one(cli, &key, true);
+	if (!result)
+		result = print_one(cli, &key, true);
+	return result;
 }
 
 static const struct cli_option generate_options[] = {
@@ -106,9 +108,9 @@ static int trust_run(struct jw_error *err, struct cli *cli)
 	const char *state = begin_key_command(err, cli, 1, 2);
 	struct jw_key key;
 
-	return !state || jw_key_trust(err, state, operand(cli, 1, NULL), operand(cli, 0, ""), &key)
-			   ? -1
-			   : print_one(cli, &key, false);
+	if (!state || jw_key_trust(err, state, operand(cli, 1, NULL), operand(cli, 0, ""), &key))
+		return -1;
+	return print_one(cli, &key, false);
 }
 
 const struct cli_command command_key_trust = {
