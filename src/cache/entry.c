@@ -139,8 +139,7 @@ char *cache_entry_path(const char *dir, uint64_t key)
 enum cache_presence cache_presence(const char *dir, uint64_t key, uint64_t key_bytes,
 								   struct cache_probed *ret_probed)
 {
-	struct cache_probed probed = {.damage = CACHE_DAMAGE_READ};
-	struct os_stat stat = {.kind = OS_OTHER};
+	struct cache_probed probed = {.stat.kind = OS_OTHER, .damage = CACHE_DAMAGE_READ};
 	uint8_t header[CACHE_ENTRY_HEADER];
 	struct os_file *file = NULL;
 	struct cache_entry entry;
@@ -149,18 +148,14 @@ enum cache_presence cache_presence(const char *dir, uint64_t key, uint64_t key_b
 	size_t got;
 
 	/* Absent is what the system says is not there, and not what it cannot say anything about. */
-	if (os_stat(&why, path, &stat) && why.code == JW_ERR_NOT_FOUND) {
+	if (os_stat(&why, path, &probed.stat) && why.code == JW_ERR_NOT_FOUND) {
 		mem_free(path);
 		return CACHE_ABSENT;
 	}
-	probed.size_bytes = stat.size_bytes;
-	probed.inode = stat.inode;
-	probed.mtime_ns = stat.mtime_ns;
-	probed.changed_ns = stat.changed_ns;
 	/* Opens only regular files: a pipe would block. */
-	if (stat.kind == OS_REGULAR && !os_file_open(NULL, path, OS_OPEN_READ, &file) &&
+	if (probed.stat.kind == OS_REGULAR && !os_file_open(NULL, path, OS_OPEN_READ, &file) &&
 		!os_file_read(NULL, file, 0, header, sizeof header, &got))
-		probed.damage = cache_entry_header_read(header, got, stat.size_bytes, &entry);
+		probed.damage = cache_entry_header_read(header, got, probed.stat.size_bytes, &entry);
 	if (probed.damage == CACHE_SOUND) {
 		probed.key_bytes = entry.key_bytes;
 		probed.value_bytes = entry.value_bytes;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "os/file.h"
 
 enum {
 	CACHE_VERSION = 0x41,
@@ -83,8 +84,7 @@ enum cache_presence {
 
 /* Facts by which a caller can detect later that the file has changed. */
 struct cache_probed {
-	uint64_t size_bytes, inode;
-	int64_t mtime_ns, changed_ns;
+	struct os_stat stat;
 	uint64_t key_bytes, value_bytes, checksum; /* as the header says */
 	enum cache_damage damage;
 };

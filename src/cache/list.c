@@ -31,8 +31,8 @@ static void read_listed(const char *dir, const struct cache_file *file, bool in_
 									 .in_index = in_index,
 									 .damaged = true,
 									 .kind = JW_CACHE_OTHER,
-									 .file_bytes = file->probed.size_bytes,
-									 .mtime_ns = file->probed.mtime_ns};
+									 .file_bytes = file->probed.stat.size_bytes,
+									 .mtime_ns = file->probed.stat.mtime_ns};
 	if (file->probed.damage == CACHE_SOUND && !os_file_open(NULL, path, OS_OPEN_READ, &open) &&
 		cache_brief_open(open, &brief) == CACHE_SOUND) {
 		cache_entry_origin(&brief.entry, &origin);

@@ -438,7 +438,7 @@ static int compare_repaired(struct jw_error *err, struct repair *repair)
 		const struct cache_file *file = cache_files_find(&scan, row->key);
 
 		if (row->size_bytes == LIVE_GONE ||
-			(file && file->probed.size_bytes - CACHE_ENTRY_HEADER == row->size_bytes))
+			(file && file->probed.stat.size_bytes - CACHE_ENTRY_HEADER == row->size_bytes))
 			continue;
 		if (!file) {
 			add_task(repair, (struct repair_task){.kind = REPAIR_DROP, .key = row->key});
@@ -456,7 +456,7 @@ static int compare_repaired(struct jw_error *err, struct repair *repair)
 		row_bytes = probe_row_bytes(repair, file->key);
 		if (row_bytes)
 			add_task(repair, (struct repair_task){REPAIR_COUNT, file->key, row_bytes,
-												  file->probed.mtime_ns});
+												  file->probed.stat.mtime_ns});
 	}
 	if (repair->count)
 		qsort(repair->tasks, repair->count, sizeof *repair->tasks, by_turn);

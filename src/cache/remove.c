@@ -14,7 +14,7 @@
 /* Whether a file is unchanged according to size, time and header. */
 static bool cache_probed_equal(const struct cache_probed *a, const struct cache_probed *b)
 {
-	return a->size_bytes == b->size_bytes && a->mtime_ns == b->mtime_ns &&
+	return a->stat.size_bytes == b->stat.size_bytes && a->stat.mtime_ns == b->stat.mtime_ns &&
 		   a->key_bytes == b->key_bytes && a->value_bytes == b->value_bytes &&
 		   a->checksum == b->checksum && a->damage == b->damage;
 }

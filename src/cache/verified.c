@@ -123,10 +123,10 @@ static uint64_t mark_of(const struct cache_probed *probed)
 {
 	uint8_t facts[32];
 
-	store_u64(facts, probed->inode);
-	store_u64(facts + 8, probed->size_bytes);
-	store_u64(facts + 16, (uint64_t)probed->mtime_ns);
-	store_u64(facts + 24, (uint64_t)probed->changed_ns);
+	store_u64(facts, probed->stat.inode);
+	store_u64(facts + 8, probed->stat.size_bytes);
+	store_u64(facts + 16, (uint64_t)probed->stat.mtime_ns);
+	store_u64(facts + 24, (uint64_t)probed->stat.changed_ns);
 	return fnv_update(FNV_START, facts, sizeof facts) & ~SETTLED;
 }
 
@@ -157,7 +157,7 @@ static int renew(struct cache_verified *verified, const struct cache_candidate *
 
 	for (size_t i = 0; !result && i < count; i++) {
 		const struct cache_candidate *one = &candidates[read[i]];
-		const int64_t written_s = one->probed.changed_ns / 1000000000;
+		const int64_t written_s = one->probed.stat.changed_ns / 1000000000;
 
 		known = find_verified(verified, one->key);
 		if (known)
@@ -223,7 +223,7 @@ static size_t count_hash_threads(const struct cache_candidate *candidates, const
 	size_t most = os_cores();
 
 	for (size_t i = 0; i < count; i++)
-		bytes += candidates[read[i]].probed.size_bytes;
+		bytes += candidates[read[i]].probed.stat.size_bytes;
 	if (most > MOST_THREADS)
 		most = MOST_THREADS;
 	if (most > bytes / THREAD_BYTES)

@@ -23,7 +23,7 @@ static void count_verified(struct verify *verify, const struct cache_file *file,
 	if (entry->damage && cache_presence(verify->view.path, entry->key, 0, NULL) == CACHE_ABSENT)
 		return;
 	report->entries++;
-	report->bytes += entry->probed.size_bytes;
+	report->bytes += entry->probed.stat.size_bytes;
 	verify->counted_bytes += cache_file_counts(file);
 	if (!entry->damage) {
 		report->sound++;
@@ -62,7 +62,7 @@ static bool is_of_other_size(const struct verify *verify, const struct cache_row
 {
 	struct cache_probed probed;
 
-	return file->probed.size_bytes - CACHE_ENTRY_HEADER != row->size_bytes &&
+	return file->probed.stat.size_bytes - CACHE_ENTRY_HEADER != row->size_bytes &&
 		   cache_presence(verify->view.path, row->key, 0, &probed) == CACHE_PRESENT &&
 		   probed.key_bytes + probed.value_bytes != row->size_bytes;
 }

@@ -22,19 +22,15 @@ static int add_cache_file(struct jw_error *err, struct cache_walk *walk, const c
 {
 	struct cache_files *scan = &walk->scan;
 	struct cache_file file = {.key = key};
-	struct os_stat stat = {.kind = OS_OTHER};
 	struct jw_error why = {0};
 
 	/* What is absent was removed meanwhile, or is a dangling link. */
 	if (walk->closed) {
-		if (os_stat(&why, path, &stat) && why.code == JW_ERR_NOT_FOUND)
+		file.probed.stat.kind = OS_OTHER;
+		if (os_stat(&why, path, &file.probed.stat) && why.code == JW_ERR_NOT_FOUND)
 			return 0;
-		file.probed = (struct cache_probed){.size_bytes = stat.size_bytes,
-											.inode = stat.inode,
-											.mtime_ns = stat.mtime_ns,
-											.changed_ns = stat.changed_ns,
-											.damage = stat.kind == OS_REGULAR ? CACHE_SOUND
-																			  : CACHE_DAMAGE_READ};
+		if (file.probed.stat.kind != OS_REGULAR)
+			file.probed.damage = CACHE_DAMAGE_READ;
 	} else {
 		if (cache_presence(walk->dir, key, 0, &file.probed) == CACHE_ABSENT)
 			return 0;
@@ -132,8 +128,8 @@ void cache_files_free(struct cache_files *scan)
 
 uint64_t cache_file_counts(const struct cache_file *file)
 {
-	return file->probed.damage == CACHE_SOUND && file->probed.size_bytes > CACHE_ENTRY_HEADER
-			   ? file->probed.size_bytes - CACHE_ENTRY_HEADER
+	return file->probed.damage == CACHE_SOUND && file->probed.stat.size_bytes > CACHE_ENTRY_HEADER
+			   ? file->probed.stat.size_bytes - CACHE_ENTRY_HEADER
 			   : 0;
 }
 

@@ -255,7 +255,7 @@ static bool take_batch(struct work *work, struct room *room)
 	room->first = work->next;
 	room->count = 0;
 	while (!work->cancelled && work->next < work->scan.count && room->count < MOST_TOGETHER) {
-		bytes += files[work->next].probed.size_bytes;
+		bytes += files[work->next].probed.stat.size_bytes;
 		if (room->count && bytes > MOST_BYTES_TOGETHER)
 			break;
 		work->next++;

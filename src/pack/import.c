@@ -363,8 +363,8 @@ static int compare_file_ages(const void *a, const void *b)
 {
 	const struct cache_file *const *x = a, *const *y = b;
 
-	return ((*x)->probed.mtime_ns > (*y)->probed.mtime_ns) -
-		   ((*x)->probed.mtime_ns < (*y)->probed.mtime_ns);
+	return ((*x)->probed.stat.mtime_ns > (*y)->probed.stat.mtime_ns) -
+		   ((*x)->probed.stat.mtime_ns < (*y)->probed.stat.mtime_ns);
 }
 
 static int evict_oldest(struct jw_error *err, struct others *others)

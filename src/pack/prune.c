@@ -91,8 +91,8 @@ static bool take_removal(const struct prune *prune, const struct jw_cache_entry 
 {
 	*removal = (struct cache_removal){.key = entry->key};
 	return cache_presence(prune->list->path, entry->key, 0, &removal->probed) == CACHE_PRESENT &&
-		   removal->probed.size_bytes == entry->file_bytes &&
-		   removal->probed.mtime_ns == entry->mtime_ns;
+		   removal->probed.stat.size_bytes == entry->file_bytes &&
+		   removal->probed.stat.mtime_ns == entry->mtime_ns;
 }
 
 static void choose_entries(struct prune *prune)
@@ -190,7 +190,7 @@ static int remove_chosen(struct jw_error *err, struct prune *prune, struct cache
 			result->changed += removals[i].removed == CACHE_REMOVED_CHANGED;
 			result->removed += removals[i].removed == CACHE_REMOVED;
 			if (removals[i].removed == CACHE_REMOVED)
-				result->removed_bytes += removals[i].probed.size_bytes;
+				result->removed_bytes += removals[i].probed.stat.size_bytes;
 		}
 		if (failed)
 			return -1;

@@ -190,15 +190,16 @@ static int digest_entries(struct jw_error *err, const char *dir, struct left_ent
 	for (size_t i = 0; !result && i < scan.count; i++) {
 		const struct cache_file *file = &scan.files[i];
 		const struct cache_probed *probed = &file->probed;
-		const uint64_t stamp[] = {file->key, probed->inode, probed->size_bytes,
-								  (uint64_t)probed->mtime_ns, (uint64_t)probed->changed_ns};
+		const uint64_t stamp[] = {file->key, probed->stat.inode, probed->stat.size_bytes,
+								  (uint64_t)probed->stat.mtime_ns,
+								  (uint64_t)probed->stat.changed_ns};
 
-		if (probed->mtime_ns > until_ns)
+		if (probed->stat.mtime_ns > until_ns)
 			continue;
-		if (until_ns == INT64_MAX && probed->mtime_ns > left->until_ns)
-			left->until_ns = probed->mtime_ns;
-		if (probed->changed_ns > changed_ns)
-			changed_ns = probed->changed_ns;
+		if (until_ns == INT64_MAX && probed->stat.mtime_ns > left->until_ns)
+			left->until_ns = probed->stat.mtime_ns;
+		if (probed->stat.changed_ns > changed_ns)
+			changed_ns = probed->stat.changed_ns;
 		result = buf_append(err, &bytes, stamp, sizeof stamp);
 	}
 	left->settled = settled_is(changed_ns / 1000000000, os_now_s());

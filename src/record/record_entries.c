@@ -162,7 +162,7 @@ static bool read_left_entry(const struct recorder *recorder, const struct cache_
 	left->file = file;
 	left->module.file = JW_RECORDED_NO_FILE;
 	left->module.key = file->key;
-	left->entry.written_ns = file->probed.mtime_ns;
+	left->entry.written_ns = file->probed.stat.mtime_ns;
 	if (!os_map_open(NULL, path, &map)) {
 		sound = cache_entry_verify(map.data, map.size, file->key, &entry) == CACHE_SOUND;
 		if (sound)
@@ -215,8 +215,8 @@ static int scan_new(struct jw_error *err, const struct recorder *recorder,
 		const struct cache_file *file = &ret_scan->files[i];
 		const struct cache_file *before = cache_files_find(&recorder->before, file->key);
 
-		if (!before || before->probed.mtime_ns != file->probed.mtime_ns ||
-			before->probed.size_bytes != file->probed.size_bytes)
+		if (!before || before->probed.stat.mtime_ns != file->probed.stat.mtime_ns ||
+			before->probed.stat.size_bytes != file->probed.stat.size_bytes)
 			ret_scan->files[kept++] = *file;
 	}
 	ret_scan->count = kept;

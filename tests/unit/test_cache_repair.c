@@ -267,7 +267,7 @@ TEST(an_entry_changed_under_the_lock_stays)
 		removals[n - 1].key = entry.key;
 		(void)cache_presence(dir, entry.key, 0, &removals[n - 1].probed);
 	}
-	removals[0].probed.mtime_ns--;
+	removals[0].probed.stat.mtime_ns--;
 	assert_int_equal(cache_live_open(NULL, dir, &how, &live), 0);
 	assert_int_equal(cache_remove(NULL, live, removals, 2), 0);
 	assert_int_equal(cache_remove_settle(NULL, live), 0);

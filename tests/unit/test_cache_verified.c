@@ -44,9 +44,9 @@ static void bend_in_place(const char *dir, const struct cache_candidate *candida
 	struct os_file *file;
 
 	assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), 0);
-	assert_int_equal(os_file_write(NULL, file, candidate->probed.size_bytes - 1, "x", 1), 0);
+	assert_int_equal(os_file_write(NULL, file, candidate->probed.stat.size_bytes - 1, "x", 1), 0);
 	os_file_close(file);
-	check_set_mtime(path, candidate->probed.mtime_ns);
+	check_set_mtime(path, candidate->probed.stat.mtime_ns);
 	mem_free(path);
 }
 
