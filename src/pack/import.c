@@ -71,10 +71,6 @@ static const char *import_larger_limit(char text[IMPORT_ADVICE], uint64_t least_
 
 static int check(struct jw_error *err, struct import *import)
 {
-	/* The cache that a trusted key decides about; NULL: those of several accounts. */
-	const char *kept_for = import->final_dir            ? import->final_dir
-						   : import->options->pack_only ? NULL
-														: import->result->path;
 	struct reader *reader = NULL;
 	int result;
 
@@ -83,7 +79,7 @@ static int check(struct jw_error *err, struct import *import)
 		TEXT_COPY(import->result->signed_by, import->checked->result->signed_by);
 		TEXT_COPY(import->result->note, import->checked->result->note);
 	} else if (source_open(err, import->options->path, &import->source) ||
-			   trust_check(err, import->options, kept_for, import->source, import->result)) {
+			   trust_check(err, import->options, import->source, import->result)) {
 		return -1;
 	}
 	if (reader_open(err, import->source, &import->manifest, &reader))
@@ -169,10 +165,10 @@ static int import_run(struct jw_error *err, struct import *import)
 	return result;
 }
 
-int import_one(struct jw_error *err, const struct jw_import_options *options, const char *final_dir,
-			   struct jw_import_result **ret_result)
+int jw_import(struct jw_error *err, const struct jw_import_options *options,
+			  struct jw_import_result **ret_result)
 {
-	struct import import = {.options = options, .final_dir = final_dir};
+	struct import import = {.options = options};
 	int result = import_run(err, &import);
 
 	if (!result) {
@@ -181,12 +177,6 @@ int import_one(struct jw_error *err, const struct jw_import_options *options, co
 	}
 	import_free(&import);
 	return result;
-}
-
-int jw_import(struct jw_error *err, const struct jw_import_options *options,
-			  struct jw_import_result **ret_result)
-{
-	return import_one(err, options, NULL, ret_result);
 }
 
 void jw_import_result_free(struct jw_import_result *result)

@@ -24,8 +24,7 @@ struct import_fate {
 struct import {
 	const struct jw_import_options *options;
 	const struct jw_system
-		*system;           /* its driver and GPUs decide; NULL: entries are inserted unchanged */
-	const char *final_dir; /* of import_one */
+		*system; /* its driver and GPUs decide; NULL: entries are inserted unchanged */
 	const struct import *checked; /* of jw_import_all: the open pack, which is trusted; else NULL */
 	struct jw_import_result *result;
 	struct source *source;
@@ -46,10 +45,6 @@ struct import {
 	struct member_walk walk;
 };
 
-/* jw_import. `final_dir`: the cache for which the directory of the options is filled, if that is
- * another one; else NULL. */
-int import_one(struct jw_error *err, const struct jw_import_options *options, const char *final_dir,
-			   struct jw_import_result **ret_result);
 /* JW_ERR_UNSUPPORTED: the names of the driver's entries are not known. */
 int import_needs_stamp(struct jw_error *err, const struct jw_system *system);
 

@@ -449,9 +449,8 @@ void jw_keys_free(struct jw_keys *keys)
 	*keys = (struct jw_keys){0};
 }
 
-int keys_find_trusted(struct jw_error *err, const char *state_dir, const char *cache_dir,
-					  const uint8_t id[MINISIGN_ID], struct minisign_public *ret_public,
-					  char ret_name[64])
+int keys_find_trusted(struct jw_error *err, const char *state_dir, const uint8_t id[MINISIGN_ID],
+					  struct minisign_public *ret_public, char ret_name[64])
 {
 	char text[MINISIGN_ID_TEXT];
 	struct key_files files = {0};
@@ -472,7 +471,7 @@ int keys_find_trusted(struct jw_error *err, const char *state_dir, const char *c
 		if (key->trusted && !strcmp(key->id, text)) {
 			struct jw_error keepers = {0};
 
-			result = state_check_kept_for(&keepers, files.items[i].path, cache_dir);
+			result = state_check_writers(&keepers, files.items[i].path);
 			if (result && keepers.code == JW_ERR_IO)
 				error_set(&why, JW_ERR_NOT_FOUND,
 						  "root trusts no key that another account may put there "

@@ -10,9 +10,7 @@
 int keys_unlock(struct jw_error *err, const char *state_dir, const char *key,
 				const char *passphrase, struct minisign_secret *ret_secret);
 
-/* The trusted key with this id, and its name; JW_ERR_NOT_FOUND. It decides what gets into
- * `cache_dir` (NULL: into several accounts' caches), so the superuser trusts no key that an account
- * other than that folder's owner could have put there. */
-int keys_find_trusted(struct jw_error *err, const char *state_dir, const char *cache_dir,
-					  const uint8_t id[MINISIGN_ID], struct minisign_public *ret_public,
-					  char ret_name[64]);
+/* The trusted key with this id, and its name; JW_ERR_NOT_FOUND. The superuser trusts none that
+ * another account could have put there. */
+int keys_find_trusted(struct jw_error *err, const char *state_dir, const uint8_t id[MINISIGN_ID],
+					  struct minisign_public *ret_public, char ret_name[64]);

@@ -82,8 +82,8 @@ static void note_former_name(const char *path, const struct minisign_signature *
 }
 
 static int check_signature(struct jw_error *err, const struct jw_import_options *options,
-						   const char *cache_dir, const struct source *source, const char *path,
-						   const struct buf *text, struct jw_import_result *result)
+						   const struct source *source, const char *path, const struct buf *text,
+						   struct jw_import_result *result)
 {
 	struct minisign_signature signature;
 	struct minisign_public key;
@@ -92,7 +92,7 @@ static int check_signature(struct jw_error *err, const struct jw_import_options 
 
 	if (minisign_read_signature(err, (const char *)text->data, text->size, &signature))
 		return error_prefix(err, "%s", path);
-	if (keys_find_trusted(&why, options->state_dir, cache_dir, signature.id, &key, name))
+	if (keys_find_trusted(&why, options->state_dir, signature.id, &key, name))
 		return why.code == JW_ERR_NOT_FOUND
 				   ? unsigned_pack(err, options, result, why.message, ask_for_key)
 				   : error_copy(err, &why);
@@ -108,8 +108,7 @@ static int check_signature(struct jw_error *err, const struct jw_import_options 
 }
 
 int trust_check(struct jw_error *err, const struct jw_import_options *options,
-				const char *cache_dir, const struct source *source,
-				struct jw_import_result *ret_result)
+				const struct source *source, struct jw_import_result *ret_result)
 {
 	char *path = mem_printf("%s.minisig", options->path);
 	struct buf text = {0};
@@ -126,7 +125,7 @@ int trust_check(struct jw_error *err, const struct jw_import_options *options,
 	if (!there)
 		result = unsigned_pack(err, options, ret_result, "is not signed", remedy);
 	else if (!os_read_file(err, path, MINISIGN_MOST_FILE, &text))
-		result = check_signature(err, options, cache_dir, source, path, &text, ret_result);
+		result = check_signature(err, options, source, path, &text, ret_result);
 	buf_free(&text);
 	mem_free(path);
 	return result;

@@ -15,8 +15,6 @@ int trust_sign(struct jw_error *err, const struct minisign_secret *secret,
 
 /* Called before anything is decompressed. 0: a trusted key has signed exactly these bytes, or the
  * options allow others. A trusted key's signature that does not match is refused with any options;
- * a different name of the pack is a note.
- * `cache_dir` is that of keys_find_trusted. */
+ * a different name of the pack is a note. */
 int trust_check(struct jw_error *err, const struct jw_import_options *options,
-				const char *cache_dir, const struct source *source,
-				struct jw_import_result *ret_result);
+				const struct source *source, struct jw_import_result *ret_result);

@@ -190,7 +190,7 @@ static int unpack_object(struct jw_error *err, const struct object_context *cont
 
 	system.gpus = &gpu;
 	system.gpu_count = 1;
-	result = import_one(err, &how, system.cache.path, &imported);
+	result = jw_import(err, &how, &imported);
 	if (!result && imported->accepted != 1)
 		result = error_set(err, JW_ERR_FORMAT, "does not hold the entry that it is named after");
 	jw_import_result_free(imported);

@@ -267,19 +267,7 @@ uint64_t run_folder_count_entries(const char *path)
 	return count_below(path, 0);
 }
 
-int state_check_writers(struct jw_error *err, const char *path, uint32_t owner)
+int state_check_writers(struct jw_error *err, const char *path)
 {
-	return os_is_superuser() ? os_check_private(err, path, owner, false) : 0;
-}
-
-int state_check_kept_for(struct jw_error *err, const char *path, const char *place)
-{
-	char *nearest = place ? os_nearest(place) : NULL;
-	struct os_stat stat = {0};
-
-	/* What cannot be looked at counts as the superuser's. */
-	if (nearest && os_stat(NULL, nearest, &stat))
-		stat.owner = 0;
-	mem_free(nearest);
-	return state_check_writers(err, path, stat.owner);
+	return os_is_superuser() ? os_check_private(err, path, 0, false) : 0;
 }

@@ -157,7 +157,7 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 	if (!folder)
 		return -1;
 	/* The superuser puts nothing into a cache that another account could have put into the store */
-	if (os_exists(folder) && state_check_kept_for(&why, folder, system->cache.path))
+	if (os_exists(folder) && state_check_writers(&why, folder))
 		note_refill(&refill, "root takes nothing from a store that another account may change: %s",
 					why.message);
 	else if (jw_store_open(err, &where, &store) ||

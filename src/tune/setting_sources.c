@@ -326,7 +326,7 @@ static int read_kept(struct jw_error *err, struct jw_settings *settings)
 	result = add_setting_file(err, &files, "/etc/environment",
 							  place_system_path("/etc/environment"), ASSIGN_LIST);
 	own = result ? NULL : place_config_path(&why, "environment.d/60-jitwarm.conf");
-	if (own && !state_check_writers(&why, own, 0))
+	if (own && !state_check_writers(&why, own))
 		result = add_setting_file(err, &files, "environment.d", own, ASSIGN_LIST);
 	else
 		mem_free(own);

@@ -79,10 +79,10 @@ TEST(a_named_folder_is_trusted_too)
 	assert_int_equal(os_make_dirs(NULL, named, 0700), 0);
 	assert_int_equal(os_write_atomic(NULL, other, text.data, text.size), 0);
 	assert_int_equal(os_env_set(NULL, "JITWARM_TRUSTED_KEYS", named), 0);
-	assert_int_equal(keys_find_trusted(NULL, home, folder, key.id, &found, name), -1);
+	assert_int_equal(keys_find_trusted(NULL, home, key.id, &found, name), -1);
 	assert_int_equal(os_write_atomic(NULL, file, text.data, text.size), 0);
 	for (size_t i = 0; i < 2; i++) { /* without a state directory, too */
-		assert_int_equal(keys_find_trusted(&err, i ? NULL : home, folder, key.id, &found, name), 0);
+		assert_int_equal(keys_find_trusted(&err, i ? NULL : home, key.id, &found, name), 0);
 		assert_int_equal(err.code, JW_OK);
 		assert_memory_equal(&found, &key, sizeof key);
 		assert_string_equal(name, "lab");
