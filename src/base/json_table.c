@@ -78,7 +78,9 @@ static cJSON *array_of(const struct json_field *field, const uint8_t *values)
 	const bool inside = field->kind == JSON_INSIDE;
 	const uint8_t *at = inside ? values + field->offset : pointer_at(values + field->offset);
 	const size_t count = (size_t)unsigned_at(values + field->count, sizeof count);
-	const size_t size = inside ? field->width : field->table ? field->table->size : sizeof(char *);
+	const size_t size = inside                      ? field->width
+						: field->kind == JSON_LINES ? sizeof(char *)
+													: field->table->size;
 	cJSON *array = field->kind == JSON_MAP ? cJSON_CreateObject() : cJSON_CreateArray();
 
 	for (size_t i = 0; i < count; i++, at += size)

@@ -229,13 +229,13 @@ static int read_members(struct jw_error *err, const uint8_t *data, const struct 
 		return error_set(err, JW_ERR_FORMAT, "its directory lists fewer members than it holds");
 	directory->count = (size_t)end->count;
 	/* Two members that share bytes unpack to more than the file can hold. */
-	qsort(placed, directory->count, sizeof *placed, compare_places);
+	qsort(placed, directory->count, sizeof(struct zip_member *), compare_places);
 	for (size_t i = 1; i < directory->count; i++)
 		if (placed[i]->data_offset - placed[i - 1]->data_offset <
 			placed[i - 1]->packed_bytes + ZIP_LOCAL_BYTES)
 			return error_set(err, JW_ERR_FORMAT, "two members share bytes: %.200s and %.200s",
 							 placed[i - 1]->name, placed[i]->name);
-	qsort(named, directory->count, sizeof *named, compare_names);
+	qsort(named, directory->count, sizeof(struct zip_member *), compare_names);
 	for (size_t i = 1; i < directory->count; i++)
 		if (!strcmp(named[i - 1]->name, named[i]->name))
 			return error_set(err, JW_ERR_FORMAT, "two members are called %.300s", named[i]->name);
