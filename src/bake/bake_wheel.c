@@ -290,13 +290,6 @@ static int unpack_member(struct jw_error *err, struct wheel *wheel, size_t index
 	return result;
 }
 
-/* A library that is not what it seems, or may not be changed, stays as it is in the new package;
- * for other failures there is no new package. */
-static bool is_librarys_own(enum jw_code code)
-{
-	return code == JW_ERR_UNSUPPORTED || code == JW_ERR_FORMAT || code == JW_ERR_LIMIT;
-}
-
 static int bake_unpacked(struct jw_error *err, struct wheel *wheel, size_t index, char *path,
 						 char *output)
 {
@@ -314,7 +307,10 @@ static int bake_unpacked(struct jw_error *err, struct wheel *wheel, size_t index
 	result = bake_file(err, &how, &file);
 	if (!result && why.code && file.modules && !file.failed.code)
 		file.failed = why;
-	if (!result && file.failed.code && !is_librarys_own(file.failed.code))
+	/* A library that is not what it seems, or may not be changed, stays as it is in the new
+	 * package; for other failures there is no new package. */
+	if (!result && file.failed.code && file.failed.code != JW_ERR_UNSUPPORTED &&
+		file.failed.code != JW_ERR_FORMAT && file.failed.code != JW_ERR_LIMIT)
 		result = error_copy(err, &file.failed);
 	wheel->members[index].baked = result ? NULL : file.output;
 	if (result)
@@ -533,20 +529,10 @@ static int write_wheel_members(struct jw_error *err, struct wheel *wheel)
 	return result;
 }
 
-/* JW_ERR_USAGE: the new wheel is the old one. JW_ERR_IO: that is not the one that was mapped */
-static int check_old(struct jw_error *err, const struct wheel *wheel)
-{
-	const uint64_t identity = baked_copy_identity(wheel->output);
-
-	if (identity && identity == baked_copy_identity(wheel->job->path))
-		return error_set(err, JW_ERR_USAGE,
-						 "the new package would have its name and place: name another folder");
-	return baked_copy_check(err, wheel->job->path, &wheel->map.stat);
-}
-
 static int write_wheel(struct jw_error *err, struct wheel *wheel)
 {
 	struct baked_copy copy = {0};
+	uint64_t identity;
 	struct os_map made;
 	int result;
 
@@ -555,7 +541,15 @@ static int write_wheel(struct jw_error *err, struct wheel *wheel)
 		return -1;
 	result = write_wheel_members(err, wheel);
 	os_file_close(wheel->file);
-	if (result || check_old(err, wheel) || os_map_open(err, wheel->path, &made))
+	if (result)
+		return -1;
+	identity = baked_copy_identity(wheel->output);
+	if (identity && identity == baked_copy_identity(wheel->job->path))
+		return error_set(err, JW_ERR_USAGE,
+						 "the new package would have its name and place: name another folder");
+	/* Whether the old one is still what was mapped */
+	if (baked_copy_check(err, wheel->job->path, &wheel->map.stat) ||
+		os_map_open(err, wheel->path, &made))
 		return -1;
 	result = baked_copy_begin(err, wheel->path, &made, wheel->output, &copy);
 	if (!result)
