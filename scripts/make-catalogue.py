@@ -17,9 +17,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PO = ROOT / "po"
 # Documents for programs, scripts, manual pages
 EXCLUDED_FILES = re.compile(r"src/cli/document\.|cmd_worker|cmd_completion|src/worker/|tune/.*(slurm|print)")
-EXCLUDED_CALLS = re.compile(r"^(CLI_SETTING|JSON\w*|str\w+|mem(cmp|mem)|text_(starts|ends|same|equal_fold)|os_env\w*|options_\w+|os_run|fopen|cJSON_\w+|"
-                            r"json_\w+|assert|static_assert|_Static_assert|has_argument|suggest_\w+|ROW\w*|VERDICT\w*|ENTRY|"
-                            r"FILE_MEMBER|EXPORT|IMPORT|RECORD|BAKED|PRUNE|PUSHED|COMMAND|VERIFIED|REPORT|GPU)$")
+EXCLUDED_CALLS = re.compile(r"^(CLI_SETTING|str\w+|mem(cmp|mem)|text_(starts|ends|same|equal_fold)|os_env\w*|options_\w+|os_run|fopen|cJSON_\w+|"
+                            r"json_\w+|assert|static_assert|_Static_assert|has_argument|suggest_\w+)$")
 EXCLUDED_FIELDS = {"usage", "examples", "name", "alias", "value", "choices", "words", "path", "key", "variable", "schema"}
 SHOWN_FIELDS = {"summary", "description", "help", "text", "set", "keep", "no_operands", "title"}
 SHOWN_CALLS = re.compile(r"^(next_step\w*|output_(line|line_command|note|warning|error|count)|warn_of_setting|EVIDENCE|table_cell|TEXT_COUNT|text_count|error_set|error_prefix|error_fill\w*|language_text|progress_start|text_format|text_append)$")
