@@ -89,7 +89,7 @@ static const char inside[] = "/var/cache/ComputeCache";
 static const char slurm_recipe[] =
 	"#!/bin/sh\n"
 	"# A cache for each account on each node's own disk, by driver and GPU architecture "
-	"(docs/fleets.md). As root on\n"
+	"(docs/many-machines.md). As root on\n"
 	"# all nodes, as /etc/slurm/jitwarm.sh with mode 755; in slurm.conf:\n"
 	"#\n"
 	"#     Prolog=/etc/slurm/jitwarm.sh\n"

@@ -66,7 +66,7 @@ for page in PAGES:
 def lead(page, target, language):
     """Where a link leads, as the English page has it; a page that there is in LANGUAGE has to be named in it."""
     path, _, anchor = target.partition("#")
-    there = (page.parent / path).resolve()
+    there = (page.parent / path).resolve() if path else page
     if language and there.parent == ROOT / "docs" / language:
         return f"docs/{there.name}"
     if language and there.parent == ROOT / "docs" and (ROOT / "docs" / language / there.name).exists():

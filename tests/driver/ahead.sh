@@ -344,7 +344,7 @@ box)
 	done
 	libraries=$(dirname "$(find "$JITWARM_DRIVERS/$next" -name 'libcuda.so.*.*')")
 	mkdir "$scratch/box/new" && mount --bind "$libraries" "$scratch/box/new" || exit 1
-	# As docker.md has it: the container's own driver is the host's running one
+	# As many-machines.md has it: the container's own driver is the host's running one
 	under "$former" sm_86 chroot "$scratch/box" "$build/src/jitwarm" ahead --driver /new/libcuda.so.1 "$library" --json >"$scratch/json" 2>"$scratch/err" ||
 		fail "in the box: $(cat "$scratch/json" "$scratch/err")"
 	state ready True

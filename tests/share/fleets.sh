@@ -1,5 +1,5 @@
 #!/bin/bash
-# fleets.sh BUILD-FOLDER   the commands of docs/fleets.md, word for word
+# fleets.sh BUILD-FOLDER   the commands of docs/many-machines.md, word for word
 #
 # In a network of its own, registry.example is Debian's docker-registry and cache.example is nginx, both with TLS; “torch” is the sample
 # framework, and the driver is the simulated one. Exit status 1 if a page does not do what it says, 77 where root or a program is missing.
@@ -55,7 +55,7 @@ PATH=$work/bin:$PATH
 machine() { export HOME=$work/$1; export CUDA_CACHE_PATH=$HOME/cache JITWARM_STATE=$HOME/state; mkdir -p "$HOME"; }
 # page WHERE: the lines that are typed there, in order; each must end well
 page() {
-	python3 - "$root/docs/fleets.md" "$1" "${public:-}" >lines <<-'PYTHON' || fail "docs/fleets.md has no commands “$1”"
+	python3 - "$root/docs/many-machines.md" "$1" "${public:-}" >lines <<-'PYTHON' || fail "docs/many-machines.md has no commands “$1”"
 		import re, sys
 		blocks = re.findall(r"(?:^    .*\n)+", open(sys.argv[1]).read(), re.M)
 		lines = [b for b in blocks if b.startswith("    # %s\n" % sys.argv[2])]
@@ -101,4 +101,4 @@ print(yaml.safe_load(open(sys.argv[1]))["spec"]["template"]["spec"]["initContain
 	took "a pod"
 	warm "a pod"
 fi
-echo "ok: the pages of docs/fleets.md"
+echo "ok: the commands of docs/many-machines.md"
