@@ -21,7 +21,7 @@ while [ $# -gt 0 ]; do
 		packages+=(git ccache clang lld dpkg-dev clang-tidy clang-format libclang-rt-dev valgrind zstd minisign fish zsh python3-pip python3-jsonschema
 			ca-certificates g++ abigail-tools docker-registry skopeo nginx apache2-utils openssl curl tmux) ;;
 	--windows) packages+=(gcc-mingw-w64-x86-64 wine wine64 dpkg-dev autoconf automake libtool make nsis wixl msitools osslsigncode) ;;
-	--release) packages+=(git zstd minisign debhelper rpm debootstrap qemu-user-static python3-venv python3-yaml ruby) ;;
+	--release) packages+=(git zstd minisign build-essential debhelper rpm debootstrap qemu-user-static python3-venv python3-yaml ruby) ;;
 	-h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	*) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
 	esac
