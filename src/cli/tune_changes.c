@@ -23,50 +23,31 @@ void tune_change_print_changes(const struct output *output, const struct jw_tune
 		tune_change_print_one(output, result->changes[i].what, result->changes[i].where, "");
 }
 
-/* Warns if the user's shell does not read the files that were written. */
-static void warn_of_shell(const struct output *output, const struct jw_tune_request *request)
+void tune_change_print(const struct output *output, const struct jw_tune_request *request,
+					   const struct jw_tune_result *result)
 {
 	static const char *const served[] = {"",    "sh",   "bash", "dash",    "ash",
 										 "ksh", "mksh", "zsh",  "busybox", "fish"};
 	char *path = os_env("SHELL");
-	const char *name = path ? os_base_name(path) : "";
-	bool is_served =
-		os_is_windows || (request->scope != JW_SCOPE_USER && request->scope != JW_SCOPE_SHELL);
+	const char *shell = path ? os_base_name(path) : "";
+	bool is_served = os_is_windows || request->scope == JW_SCOPE_SYSTEM;
 
+	tune_change_print_changes(output, result);
 	for (size_t i = 0; i < sizeof served / sizeof *served; i++)
-		is_served = is_served || !strcmp(name, served[i]);
+		is_served = is_served || !strcmp(shell, served[i]);
 	if (!is_served)
 		output_warning(output,
 					   "%s does not read ~/.profile: write the settings of “jitwarm tune --print "
 					   "sh” into its start-up file, in its syntax",
-					   name);
+					   shell);
 	mem_free(path);
-}
-
-/* Programs that start others read the settings only at their own start. */
-static void print_restart(const struct output *output, const struct jw_tune_request *request)
-{
-	const bool windows = os_is_windows;
-
-	switch (request->scope) {
-	case JW_SCOPE_SHELL: output_line(output, STYLE_PLAIN, "To use it: open a new shell."); break;
-	case JW_SCOPE_USER:
-	case JW_SCOPE_SYSTEM:
-		output_line(output, STYLE_PLAIN,
-					windows
-						? "To use it: open a new console; editors and services that start "
-						  "programs must be restarted."
-						: "To use it: log out and in again; restart services that start programs.");
-		break;
-	}
-}
-
-void tune_change_print(const struct output *output, const struct jw_tune_request *request,
-					   const struct jw_tune_result *result)
-{
-	tune_change_print_changes(output, result);
-	warn_of_shell(output, request);
-	print_restart(output, request);
+	/* Programs that start others read the settings only at their own start. */
+	output_line(output, STYLE_PLAIN,
+				request->scope == JW_SCOPE_SHELL ? "To use it: open a new shell."
+				: os_is_windows
+					? "To use it: open a new console; editors and services that start "
+					  "programs must be restarted."
+					: "To use it: log out and in again; restart services that start programs.");
 }
 
 bool tune_change_is_ahead(const struct jw_cache_info *cache)

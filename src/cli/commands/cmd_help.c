@@ -54,22 +54,10 @@ static void append_options(struct buf *buf, const struct cli_option *options)
 	}
 }
 
-static void append_all_options(struct buf *buf, const struct cli_option *own)
+/* Appends the page of one command: jitwarm-NAME(1), spaces in the name as dashes. */
+static void manual_page(struct buf *buf, const struct cli_command *command)
 {
-	const bool grouped = options_grouped(own);
-
-	buf_say(buf, "%s\n%s", language_text(".Sh OPTIONS"), grouped ? "" : ".Bl -tag -width Ds\n");
-	append_options(buf, own);
-	if (grouped) {
-		buf_say(buf, ".El\n");
-		append_heading(buf, options_common_title);
-	}
-	append_options(buf, options_common);
-	buf_say(buf, ".El\n");
-}
-
-static void append_head(struct buf *buf, const struct cli_command *command)
-{
+	const bool grouped = options_grouped(command->options);
 	char dashed[64];
 
 	text_copy(dashed, sizeof dashed, command->name);
@@ -81,36 +69,31 @@ static void append_head(struct buf *buf, const struct cli_command *command)
 			language_text(".Sh SYNOPSIS"), command->name);
 	if (*command->usage)
 		append_text(buf, command->usage);
-}
-
-/* They are copied: a hyphen and a tilde are those of the keyboard. */
-static void append_examples(struct buf *buf, const char *lines)
-{
-	if (!lines)
-		return;
-	buf_say(buf, "%s\n.Bd -literal -offset indent\n", language_text(".Sh EXAMPLES"));
-	for (; *lines; lines++)
-		if (*lines == '-')
-			buf_say(buf, "\\-");
-		else if (*lines == '~')
-			buf_say(buf, "\\(ti");
-		else
-			(void)buf_append(NULL, buf, lines, 1);
-	buf_say(buf, ".Ed\n");
-}
-
-/* Appends the page of one command: jitwarm-NAME(1), spaces in the name as dashes. */
-static void manual_page(struct buf *buf, const struct cli_command *command)
-{
-	append_head(buf, command);
 	buf_say(buf, "%s\n", language_text(".Sh DESCRIPTION"));
 	append_text(buf, language_text(command->description));
-	append_all_options(buf, command->options);
-	buf_say(buf, "%s\n%s\n", language_text(".Sh EXIT STATUS"),
+	buf_say(buf, "%s\n%s", language_text(".Sh OPTIONS"), grouped ? "" : ".Bl -tag -width Ds\n");
+	append_options(buf, command->options);
+	if (grouped) {
+		buf_say(buf, ".El\n");
+		append_heading(buf, options_common_title);
+	}
+	append_options(buf, options_common);
+	buf_say(buf, ".El\n%s\n%s\n", language_text(".Sh EXIT STATUS"),
 			language_text(
 				"0 done, or warm; 1 cold, or a part is left undone; 2 jitwarm "
 				"cannot help, and has said why; 3 failed; 64 wrong usage; 130 ended by Ctrl-C."));
-	append_examples(buf, command->examples);
+	if (command->examples) {
+		buf_say(buf, "%s\n.Bd -literal -offset indent\n", language_text(".Sh EXAMPLES"));
+		/* They are copied: a hyphen and a tilde are those of the keyboard. */
+		for (const char *at = command->examples; *at; at++)
+			if (*at == '-')
+				buf_say(buf, "\\-");
+			else if (*at == '~')
+				buf_say(buf, "\\(ti");
+			else
+				(void)buf_append(NULL, buf, at, 1);
+		buf_say(buf, ".Ed\n");
+	}
 	buf_say(buf, "%s\n.Xr jitwarm 1\n", language_text(".Sh SEE ALSO"));
 }
 
