@@ -31,7 +31,7 @@ ELSEWHERE = [
     ("frameworks.md", "scan --index", "needs the package index; elsewhere-index runs its like"),
     ("nvrtc.md", "", "needs NVIDIA's NVRTC; nvrtc-* run these"),
     ("bake.md", "bake -o DIR xgboost", "needs XGBoost; the tests of bake run it"),
-    ("installers.md", "startup enable --service", "writes units of the machine; cli-startup-units runs it"),
+    ("deploying-windows.md", "startup enable --service", "writes units of the machine; cli-startup-units runs it"),
     ("--help", "make --target rtx3070", "needs NVIDIA's ptxas; elsewhere-* run it"),
     ("--help", "ahead", "needs the kernel's part of a driver; driver-ahead runs it"),
     ("--help", "bake --index", "needs the package index; elsewhere-index runs it"),
@@ -60,9 +60,9 @@ OTHERS = [
     ("gpu-check.md", "with-driver.sh", "tests/conformance/run.sh", "with-driver.sh"),
     ("gpu-check.md", "--library", "tests/gpu-check/check.sh", "--start"),
     ("gpu-check.md", "gpu-check.py", "tests/gpu-check/check.sh", "scripts/gpu-check.py"),
-    ("installers.md", "--json-log", "tests/windows/test_startup.sh", "jitwarmw.exe\" prime --quiet --json-log"),
-    ("installers.md", "import --all-users", "tests/windows/test_accounts.sh", "import --all-users"),
-    ("installers.md", "startup enable --all-users", "tests/windows/test_accounts.sh", "startup enable --all-users"),
+    ("deploying-windows.md", "--json-log", "tests/windows/test_startup.sh", "jitwarmw.exe\" prime --quiet --json-log"),
+    ("deploying-windows.md", "import --all-users", "tests/windows/test_accounts.sh", "import --all-users"),
+    ("deploying-windows.md", "startup enable --all-users", "tests/windows/test_accounts.sh", "startup enable --all-users"),
     ("install.md", "--find-links", "scripts/try.sh", "--find-links /opt/all jitwarm"),
     ("install.md", "pip install", "scripts/try.sh", "$pip /opt/packages/jitwarm-*.whl"),
     ("install.md", "sudo apt install", "scripts/try.sh", "apt-get -qq install"),
@@ -74,8 +74,6 @@ OTHERS = [
     ("testing.md", "torture.py", "scripts/nightly.sh", "torture.py build/release"),
     ("testing.md", "ctest -L torture", "tests/torture/CMakeLists.txt", "torture-"),
     ("testing.md", "scripts/mutants.py", "scripts/nightly.sh", "mutants.py --sample"),
-    ("windows-fleets.md", "startup enable --all-users", "tests/windows/test_accounts.sh", "startup enable --all-users"),
-    ("windows-fleets.md", "import --all-users", "tests/windows/test_accounts.sh", "import --all-users"),
 ]
 PROGRAM = (r"(?:sudo )?(?:pip|pipx|uv|curl|wget|apt|apt-get|rpm|dnf|conda|mamba|msiexec|docker|podman|kubectl|helm|sbatch|srun|git|cmake|ctest|python3?"
            r"|cc|gcc|tar|winget|scoop|minisign|openssl|jitwarmw\.exe|\./scripts/\S+|scripts/\S+)")
