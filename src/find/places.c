@@ -25,7 +25,7 @@ enum { MOST_NAMES = 10000, MOST_PLACES = 4096, MOST_NOTES = 100 };
 	CONDA(from, above "anaconda3"), CONDA(from, above "miniconda3"),                               \
 		CONDA(from, above "miniforge3"), CONDA(from, above "mambaforge")
 
-/* Environments: only where one is. docs/find.md says where each comes from. */
+/* Environments: only where one is. docs/commands.md says where each comes from. */
 static const struct place_rule {
 	const char *kind, *program; /* program NULL: environments */
 	/* "/"; "~": the account's folder; ":ollama": that of this program on PATH; else a variable,
