@@ -68,13 +68,11 @@ struct jw_check_gpu {
 	struct jw_target target;
 	size_t modules; /* that the driver would compile; warm + cold */
 	size_t warm, cold;
-	size_t restored;        /* of the cold ones, those that the store gives back at once */
-	size_t carried;         /* of the warm ones, by an older driver's compiler (carry.h) */
-	size_t damaged;         /* of the cold ones, those with a damaged entry in the cache */
-	size_t unread;          /* of the cold ones, those whose entry this account cannot read */
-	size_t cannot;          /* containers with code for the GPU that its driver cannot use */
-	struct jw_driver needs; /* the first driver that is new enough for these; zeros if their age is
-							   not the reason, or no known driver is new enough */
+	size_t restored; /* of the cold ones, those that the store gives back at once */
+	size_t carried;  /* of the warm ones, by an older driver's compiler (carry.h) */
+	size_t damaged;  /* of the cold ones, those with a damaged entry in the cache */
+	size_t unread;   /* of the cold ones, those whose entry this account cannot read */
+	size_t cannot;   /* containers with code for the GPU that its driver cannot use */
 	/* Pieces of code that the CUDA runtime registers: without code for the GPU, of files that do
 	 * not fail; of Tile IR; of a kind that jitwarm does not know. Of the latter two it cannot be
 	 * told whether they are in the cache. */
@@ -133,7 +131,7 @@ struct jw_check_package {
 struct jw_check_result {
 	struct jw_check_gpu *gpus;
 	size_t gpu_count;
-	struct jw_check_gpu all;     /* the sum of these; has no target and no `needs` */
+	struct jw_check_gpu all;     /* the sum of these; has no target */
 	struct jw_check_file *files; /* those with modules to compile, the most expensive first */
 	size_t file_count;
 	struct jw_check_cause *causes; /* with `explain`: in the order of files */

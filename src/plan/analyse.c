@@ -3,9 +3,371 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/set.h"
-#include "plan/analysing.h"
+#include "devcode/cubin.h"
+#include "devcode/ptx.h"
+#include "devcode/ptx_text.h"
+#include "gpu/rules.h"
+#include "plan/picks.h"
+
+/* ---- Containers are judged as they are read, and what is known of them is kept until their image
+ * is complete: only then is each one's section known, and whether it is a container at all. */
+
+enum { SEEN_MOST_CONTAINERS = 1 << 22, SEEN_MOST_ENTRIES = 1 << 25 };
+
+#define SEEN_NO_PICK UINT32_MAX
+
+/* The verdict on one container for one target, without regard to its section. */
+struct seen_judgement {
+	uint8_t verdict, reason;
+	bool tile;
+	uint32_t kind;
+	struct jw_driver needs; /* these as in plan_judgement */
+	uint32_t pick;          /* SEEN_NO_PICK if there is nothing to compile */
+	bool code;              /* there is something that a program could miss */
+};
+
+struct seen_entry {
+	uint32_t kind;
+	struct jw_target target;
+	uint64_t size_bytes;
+};
+
+struct seen_container {
+	uint32_t first_entry, entry_count;
+	bool code;        /* contains something that a driver may load */
+	bool special;     /* and that is for GPUs of a family alone ('a', 'f') */
+	uint64_t kernels; /* of a text: ptx_text_kernels; else 0 */
+	uint32_t cuda;    /* the first version that compiles machine code as it is in it, 0: any */
+	/* Its judgements, a row of all targets for each different outcome, and which row holds with the
+	 * question's driver (0), and with those of gpu_releases */
+	size_t first_judgement;
+	uint8_t rows[1 + GPU_MOST_RELEASES];
+};
+
+struct seen {
+	const struct analyse_question *question;
+	struct jw_driver releases[GPU_MOST_RELEASES];
+	size_t release_count;          /* 0: not asked for */
+	struct plan_judgement *judged; /* of the current container, as many rows as there may be */
+	const struct analyse_sink *sink;
+	bool stopped; /* by the sink */
+	struct seen_container *containers;
+	size_t count, capacity;
+	struct seen_judgement *judgements;
+	size_t judgement_count, judgement_capacity;
+	struct seen_entry *entries;
+	size_t entry_count, entry_capacity;
+	/* For the current container: its entries, corrected by their texts, and the targets that these
+	 * name, if they were read (else sm is 0). */
+	struct devcode_entry *corrected;
+	struct jw_target *texts;
+	size_t corrected_capacity;
+	struct picks picks;
+	struct buf scratch;
+};
+
+static int seen_init(struct jw_error *err, struct seen *seen,
+					 const struct analyse_question *question, const struct analyse_sink *sink)
+{
+	struct seen made = {
+		.question = question, .sink = sink, .scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD)};
+
+	if (picks_init(err, &made.picks, question->targets, question->target_count, question->profile))
+		return -1;
+	if (question->releases)
+		made.release_count = gpu_releases(made.releases);
+	made.judged =
+		mem_array((1 + made.release_count) * (question->target_count + 1), sizeof *made.judged);
+	*seen = made;
+	return 0;
+}
+
+/* For the next image. */
+static void seen_clear(struct seen *seen)
+{
+	seen->count = 0;
+	seen->judgement_count = 0;
+	seen->entry_count = 0;
+	picks_clear(&seen->picks);
+}
+
+static void seen_free(struct seen *seen)
+{
+	seen_clear(seen);
+	mem_free(seen->containers);
+	mem_free(seen->judgements);
+	mem_free(seen->judged);
+	mem_free(seen->entries);
+	mem_free(seen->corrected);
+	mem_free(seen->texts);
+	buf_free(&seen->scratch);
+	picks_free(&seen->picks);
+	*seen = (struct seen){0};
+}
+
+/* The target of an entry: its text decides, if that was read. */
+static struct jw_target target_of(const struct seen *seen, size_t index)
+{
+	return seen->texts[index].sm ? seen->texts[index] : seen->corrected[index].target;
+}
+
+/* A copy of the container whose entries may be corrected. */
+static struct devcode_container copy_container(struct seen *seen,
+											   const struct devcode_container *container)
+{
+	const size_t count = container->entry_count;
+	struct devcode_container copy = *container;
+
+	if (count > seen->corrected_capacity) {
+		seen->corrected = mem_resize(seen->corrected, count * sizeof *seen->corrected);
+		seen->texts = mem_resize(seen->texts, count * sizeof *seen->texts);
+		seen->corrected_capacity = count;
+	}
+	if (count) {
+		memcpy(seen->corrected, container->entries, count * sizeof *seen->corrected);
+		memset(seen->texts, 0, count * sizeof *seen->texts);
+	}
+	copy.entries = seen->corrected;
+	for (size_t i = 0; i < count; i++) {
+		struct devcode_entry *entry = &seen->corrected[i];
+
+		/* Since 9.0 a text can name a narrower target than its entry's header. */
+		if (devcode_kind_is_ptx(entry->kind) && entry->target.sm >= 90 && !entry->target.suffix)
+			plan_read_text(&copy, entry, &seen->texts[i]);
+	}
+	return copy;
+}
+
+static int note_entries(struct jw_error *err, struct seen *seen,
+						const struct devcode_container *container, struct seen_container *note)
+{
+	note->special = true;
+	for (size_t i = 0; i < container->entry_count; i++) {
+		const struct devcode_entry *entry = &container->entries[i];
+
+		if (VEC_ROOM(err, seen->entries, seen->entry_capacity, seen->entry_count,
+					 SEEN_MOST_ENTRIES))
+			return -1;
+		note->code = note->code || entry->kind != DEVCODE_KIND_LTOIR;
+		note->special = note->special && target_of(seen, i).suffix;
+		if (entry->kind == DEVCODE_KIND_CUBIN && !entry->baked) {
+			const uint32_t cuda = devcode_cubin_cuda(container, entry);
+
+			note->cuda = cuda > note->cuda ? cuda : note->cuda;
+		}
+		seen->entries[seen->entry_count++] =
+			(struct seen_entry){entry->kind, target_of(seen, i), entry->size_bytes};
+	}
+	return 0;
+}
+
+/* Picks the same entry once for all targets and drivers that need it. */
+static int pick_ptx_entries(struct jw_error *err, struct seen *seen,
+							const struct devcode_container *container, struct seen_judgement *kept,
+							size_t count)
+{
+	const struct plan_judgement *judged = seen->judged;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t targets = 0;
+		size_t pick;
+
+		if (judged[i].entry == SIZE_MAX || kept[i].pick != SEEN_NO_PICK)
+			continue;
+		for (size_t k = i; k < count; k++)
+			targets |= (uint32_t)(judged[k].entry == judged[i].entry)
+					   << k % seen->question->target_count;
+		if (picks_add(err, &seen->picks, container, &container->entries[judged[i].entry], targets,
+					  &pick))
+			return -1;
+		for (size_t k = i; k < count; k++)
+			if (judged[k].entry == judged[i].entry)
+				kept[k].pick = (uint32_t)pick;
+	}
+	return 0;
+}
+
+static bool is_empty_ptx(struct devcode_view ptx)
+{
+	struct ptx_features features;
+
+	ptx_count(ptx.data, ptx.size, &features);
+	return !features.code && !features.statements;
+}
+
+static bool is_empty_cubin(struct devcode_view cubin)
+{
+	struct cubin_symbols symbols;
+	bool empty;
+
+	if (cubin_symbols_read(NULL, cubin, &symbols))
+		return false;
+	empty = !symbols.any;
+	cubin_symbols_free(&symbols);
+	return empty;
+}
+
+/* Whether no PTX in it declares anything, or no cubin where it has none: no program can use it, for
+ * whatever GPU it is. nvcc makes such containers for files without kernels (libcufftw.so). */
+static bool is_empty(struct seen *seen, const struct devcode_container *container)
+{
+	enum { MOST_PTX = 1024, MOST_CUBIN = 4096 };
+	bool ptx = false;
+
+	for (size_t i = 0; i < container->entry_count; i++) {
+		if (container->entries[i].kind == DEVCODE_KIND_TILE ||
+			!devcode_kind_is_known(container->entries[i].kind))
+			return false;
+		ptx = ptx || devcode_kind_is_ptx(container->entries[i].kind);
+	}
+	for (size_t i = 0; i < container->entry_count; i++) {
+		const struct devcode_entry *entry = &container->entries[i];
+		struct devcode_view view;
+
+		if (ptx && !devcode_kind_is_ptx(entry->kind))
+			continue;
+		if ((!ptx && entry->kind != DEVCODE_KIND_CUBIN) || entry->damaged ||
+			entry->size_bytes > (ptx ? MOST_PTX : MOST_CUBIN) ||
+			devcode_payload(NULL, container, entry, &seen->scratch, &view) ||
+			!(ptx ? is_empty_ptx(view) : is_empty_cubin(view)))
+			return false;
+	}
+	return true;
+}
+
+/* A row of judgements with one driver, by the headers first. If no cubin runs, reads the texts: the
+ * driver chooses by the entry's header, but compiles the text. */
+static void judge_with(struct seen *seen, const struct devcode_container *container,
+					   const struct jw_driver *driver, bool *texts_read, struct plan_judgement *row)
+{
+	const struct analyse_question *question = seen->question;
+
+	for (size_t t = 0; t < question->target_count; t++) {
+		row[t] = plan_judge(container, seen->texts, false, question->targets[t], driver);
+		if (*texts_read || row[t].verdict < VERDICT_LINK || row[t].verdict == VERDICT_NOTHING)
+			continue;
+		for (size_t i = 0; i < container->entry_count; i++)
+			plan_read_text(container, &seen->corrected[i], &seen->texts[i]);
+		*texts_read = true;
+		row[t] = plan_judge(container, seen->texts, false, question->targets[t], driver);
+	}
+}
+
+static bool same_judgements(const struct plan_judgement *a, const struct plan_judgement *b,
+							size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (a[i].verdict != b[i].verdict || a[i].reason != b[i].reason ||
+			a[i].entry != b[i].entry || a[i].tile != b[i].tile || a[i].kind != b[i].kind ||
+			a[i].needs.cuda != b[i].needs.cuda)
+			return false;
+	return true;
+}
+
+/* With the question's driver, and with all releases if it asks for them. */
+static int note_judgements(struct jw_error *err, struct seen *seen,
+						   const struct devcode_container *container, struct seen_container *note)
+{
+	const size_t targets = seen->question->target_count;
+	bool texts_read = false, empty = false;
+	size_t rows = 0, count;
+
+	for (size_t d = 0; d <= seen->release_count; d++) {
+		struct plan_judgement *row = seen->judged + rows * targets;
+		size_t same = 0;
+
+		judge_with(seen, container, d ? &seen->releases[d - 1] : &seen->question->driver,
+				   &texts_read, row);
+		if (!d)
+			empty = is_empty(seen, container);
+		/* A program misses nothing where nothing is in the container: code for other GPUs, or PTX
+		 * of a newer ISA or for a family of other GPUs. Damaged code and machine code of a newer
+		 * CUDA make it fail all the same. */
+		for (size_t t = 0; empty && t < targets; t++)
+			if (row[t].reason == REASON_TOO_NEW || row[t].reason == REASON_EXCLUSIVE ||
+				row[t].verdict == VERDICT_NOTHING)
+				row[t] = (struct plan_judgement){.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
+		while (same < rows && !same_judgements(seen->judged + same * targets, row, targets))
+			same++;
+		note->rows[d] = (uint8_t)same;
+		rows += same == rows;
+	}
+	count = rows * targets;
+	note->first_judgement = seen->judgement_count;
+	for (size_t i = 0; i < count; i++) {
+		const struct plan_judgement *judged = &seen->judged[i];
+
+		if (VEC_ROOM(err, seen->judgements, seen->judgement_capacity, seen->judgement_count,
+					 (size_t)SEEN_MOST_CONTAINERS * ANALYSE_MOST_TARGETS))
+			return -1;
+		seen->judgements[seen->judgement_count++] = (struct seen_judgement){
+			(uint8_t)judged->verdict,
+			(uint8_t)judged->reason,
+			judged->tile,
+			judged->kind,
+			judged->needs,
+			.pick = SEEN_NO_PICK,
+			.code = note->code && !(empty && judged->verdict == VERDICT_NOTHING),
+		};
+	}
+	return seen->question->verdicts_only
+			   ? 0
+			   : pick_ptx_entries(err, seen, container, seen->judgements + note->first_judgement,
+								  count);
+}
+
+/* Records one container. */
+static int seen_add(struct jw_error *err, struct seen *seen,
+					const struct devcode_container *container)
+{
+	struct seen_container note = {.entry_count = (uint32_t)container->entry_count};
+	struct devcode_container copy;
+
+	if (cancel_asked(&seen->sink->cancel)) {
+		seen->stopped = true;
+		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were read");
+	}
+	/* An image that turned out to be unreadable was never completed. */
+	if (!container->index)
+		seen_clear(seen);
+	/* Judgements and containers are looked up by its index. */
+	if (container->index != seen->count)
+		return error_set(err, JW_ERR_FORMAT, "containers out of order");
+	note.first_entry = (uint32_t)seen->entry_count;
+	if (VEC_ROOM(err, seen->containers, seen->capacity, seen->count, SEEN_MOST_CONTAINERS))
+		return -1;
+	copy = copy_container(seen, container);
+	if (note_entries(err, seen, &copy, &note) || note_judgements(err, seen, &copy, &note))
+		return -1;
+	if (container->entry_count == 1 && container->entries[0].kind == DEVCODE_KIND_PTX &&
+		!container->entries[0].payload_offset)
+		note.kernels = ptx_text_kernels(container->bytes, (size_t)container->size_bytes);
+	seen->containers[seen->count++] = note;
+	return 0;
+}
+
+/* ---- An image is complete: its containers are counted, by their sections. */
+
+struct plan_module *module_find(struct plan_module *modules, const struct set *known,
+								const struct plan_module *like)
+{
+	size_t cursor = 0, index;
+
+	while ((index = set_find(known, module_name(like), &cursor)) != SET_NONE)
+		if (modules[index].payload_bytes == like->payload_bytes &&
+			modules[index].form == like->form)
+			return &modules[index];
+	return NULL;
+}
+
+/* The driver refuses it: a program that uses it fails, whatever else is there. */
+static bool seen_is_fatal(enum plan_reason reason)
+{
+	return reason != REASON_NONE && reason != REASON_EXCLUSIVE;
+}
 
 struct text_copies {
 	uint32_t best[ANALYSE_MOST_TARGETS];
@@ -30,7 +392,7 @@ struct image_account {
 	size_t prelinked[ANALYSE_MOST_TARGETS]; /* linked containers with a cubin that runs */
 	bool lto;   /* there are inputs that only the linker of the build compiles */
 	bool plain; /* some of the code is for more GPUs than those of a family */
-	struct analyse_module *modules;
+	struct plan_module *modules;
 	size_t module_count, module_capacity;
 	struct set known[ANALYSE_MOST_TARGETS]; /* modules by key or identity, per target */
 	struct analyse_count *counts;
@@ -76,25 +438,23 @@ static int count_entry(struct jw_error *err, struct image_account *account,
 	return 0;
 }
 
-/* The module that the account already has for this target, or NULL. A loose one found again in a
- * registered section counts as registered. */
-static struct analyse_module *accounted_module(struct image_account *account,
-											   const struct analyse_module *module)
+static void account_module(struct image_account *account, const struct plan_module *module)
 {
-	const uint64_t name = module->key ? module->key : module->identity;
-	size_t cursor = 0, index;
+	struct analyse_target *target = &account->targets[module->target];
+	struct set *names = &account->known[module->target];
+	struct plan_module *known = module_find(account->modules, names, module);
 
-	while ((index = set_find(&account->known[module->target], name, &cursor)) != SET_NONE) {
-		struct analyse_module *known = &account->modules[index];
-
-		if (known->payload_bytes == module->payload_bytes && known->form == module->form)
-			return known;
+	/* A loose one found again in a registered section counts as registered. */
+	if (known && known->role == DEVCODE_LOOSE && module->role != DEVCODE_LOOSE) {
+		if (module->form != CACHE_KEY_LINK)
+			target->loose_bytes -= known->payload_bytes;
+		*known = *module;
 	}
-	return NULL;
-}
-
-static void count_compile(struct analyse_target *target, const struct analyse_module *module)
-{
+	if (known)
+		return;
+	VEC_GROW(account->modules, account->module_capacity, account->module_count);
+	set_add(names, module_name(module), account->module_count);
+	account->modules[account->module_count++] = *module;
 	if (module->superseded)
 		return;
 	if (module->form == CACHE_KEY_LINK) {
@@ -108,60 +468,28 @@ static void count_compile(struct analyse_target *target, const struct analyse_mo
 		target->loose_bytes += module->payload_bytes;
 }
 
-static int account_module(struct jw_error *err, struct image_account *account,
-						  struct analyse_module *module)
-{
-	struct analyse_target *target = &account->targets[module->target];
-	struct analyse_module *known = accounted_module(account, module);
-
-	if (known && known->role == DEVCODE_LOOSE && module->role != DEVCODE_LOOSE) {
-		target->loose_bytes -= module->form == CACHE_KEY_LINK ? 0 : known->payload_bytes;
-		*known = *module;
-	}
-	if (known)
-		return 0;
-	if (VEC_ROOM(err, account->modules, account->module_capacity, account->module_count,
-				 (size_t)PICKS_MOST * ANALYSE_MOST_TARGETS))
-		return -1;
-	set_add(&account->known[module->target], module->key ? module->key : module->identity,
-			account->module_count);
-	count_compile(target, module);
-	account->modules[account->module_count++] = *module;
-	return 0;
-}
-
-static int take_pick(struct jw_error *err, struct image_account *account, uint32_t target,
-					 enum plan_verdict verdict, enum devcode_role role, uint32_t index,
-					 bool superseded)
+static void take_pick(struct image_account *account, uint32_t target, enum plan_verdict verdict,
+					  enum devcode_role role, uint32_t index, bool superseded)
 {
 	const struct picks *picks = &account->seen->picks;
 	const struct pick *pick = &picks->items[index];
 	const struct pick_keys keys = picks->keys[index * picks->target_count + target];
 	const bool link = verdict == VERDICT_LINK;
-	struct analyse_module module = {
-		.target = target,
-		.superseded = superseded,
-		.role = role,
-		.form = link         ? CACHE_KEY_LINK
-				: pick->text ? CACHE_KEY_TEXT
-							 : CACHE_KEY_LOAD,
-		.container_offset = pick->container_offset,
-		.container_bytes = pick->container_bytes,
-		.entry_offset = pick->entry_offset,
-		.payload_bytes = pick->payload_bytes,
-		.key = link ? keys.link : keys.load,
-		.identity = pick->identity,
-		.features = pick->features,
-	};
+	struct plan_module module = pick->module;
 
 	if (!pick->readable) {
 		account->targets[target].unreadable++;
-		return 0;
+		return;
 	}
+	module.target = target;
+	module.superseded = superseded;
+	module.role = role;
+	module.form = link ? CACHE_KEY_LINK : pick->text ? CACHE_KEY_TEXT : CACHE_KEY_LOAD;
+	module.key = link ? keys.link : keys.load;
 	if (picks->keyed)
 		module.key_bytes = picks->targets[target].start_bytes + pick->body_bytes +
 						   (link ? pick->link_tail_bytes : pick->load_tail_bytes);
-	return account_module(err, account, &module);
+	account_module(account, &module);
 }
 
 static bool is_loose_file(const struct devcode_image *image)
@@ -180,27 +508,24 @@ static uint32_t rank_of(const struct image_account *account, const struct seen_c
 	return text.sm * 4U + (text.suffix == 'a' ? 3 : text.suffix ? 2 : 1);
 }
 
-static int rank_text(struct jw_error *err, struct image_account *account,
-					 const struct seen_container *seen)
+static void rank_text(struct image_account *account, const struct seen_container *seen)
 {
 	size_t cursor = 0, at;
 
 	if (!seen->kernels || is_loose_file(account->image))
-		return 0;
+		return;
 	at = set_find(&account->copies_by_kernels, seen->kernels, &cursor);
 	if (at == SET_NONE) {
 		at = account->copy_count;
-		if (VEC_ROOM(err, account->copies, account->copy_capacity, at, SEEN_MOST_CONTAINERS))
-			return -1;
+		VEC_GROW(account->copies, account->copy_capacity, at);
 		set_add(&account->copies_by_kernels, seen->kernels, at);
 		account->copies[account->copy_count++] = (struct text_copies){0};
 	}
-	for (size_t t = 0; account->copies && t < account->seen->question->target_count; t++) {
+	for (size_t t = 0; t < account->seen->question->target_count; t++) {
 		uint32_t *best = &account->copies[at].best[t], rank = rank_of(account, seen, t);
 
 		*best = rank > *best ? rank : *best;
 	}
-	return 0;
 }
 
 static bool is_superseded(const struct image_account *account, size_t index, size_t target)
@@ -255,8 +580,8 @@ static bool is_too_old(const struct seen *seen, size_t driver, uint32_t runtime)
 }
 
 /* Judges one container, whose section is known by now. */
-static int judge_container(struct jw_error *err, struct image_account *account, size_t index,
-						   enum devcode_role role, bool linked)
+static void judge_container(struct image_account *account, size_t index, enum devcode_role role,
+							bool linked)
 {
 	const struct seen_container *container = &account->seen->containers[index];
 	const bool registered = role == DEVCODE_REGISTERED || is_loose_file(account->image);
@@ -299,39 +624,33 @@ static int judge_container(struct jw_error *err, struct image_account *account, 
 			account->prelinked[t]++;
 		if (verdict == VERDICT_LINK && role == DEVCODE_RELOCATABLE)
 			account->to_link[t]++;
-		if (judged.pick != SEEN_NO_PICK &&
-			take_pick(err, account, t, verdict, role, judged.pick, superseded))
-			return -1;
+		if (judged.pick != SEEN_NO_PICK)
+			take_pick(account, t, verdict, role, judged.pick, superseded);
 	}
-	return 0;
 }
 
 static int go_through(struct jw_error *err, struct image_account *account)
 {
 	const struct devcode_image *image = account->image;
 
-	for (size_t i = 0; i < image->container_count; i++) {
-		if (rank_text(err, account, &account->seen->containers[image->containers[i].index]))
-			return -1;
-	}
+	for (size_t i = 0; i < image->container_count; i++)
+		rank_text(account, &account->seen->containers[image->containers[i].index]);
 	for (size_t i = 0; i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];
 		const enum devcode_role role = container->section < image->section_count
 										   ? image->sections[container->section].role
 										   : DEVCODE_LOOSE;
-		const struct seen_container *seen;
+		const struct seen_container *seen = &account->seen->containers[container->index];
 
-		seen = &account->seen->containers[container->index];
 		for (uint32_t k = 0; k < seen->entry_count; k++) {
 			const struct seen_entry *entry = &account->seen->entries[seen->first_entry + k];
 
 			if (count_entry(err, account, entry))
 				return -1;
-			account->lto =
-				account->lto || (role == DEVCODE_RELOCATABLE && entry->kind == DEVCODE_KIND_LTOIR);
+			if (role == DEVCODE_RELOCATABLE && entry->kind == DEVCODE_KIND_LTOIR)
+				account->lto = true;
 		}
-		if (judge_container(err, account, container->index, role, container->linked))
-			return -1;
+		judge_container(account, container->index, role, container->linked);
 	}
 	return 0;
 }
@@ -398,16 +717,6 @@ static void finish_account(struct image_account *account)
 			  analyse_count_compare);
 }
 
-static void image_account_free(struct image_account *account)
-{
-	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
-		set_free(&account->known[t]);
-	set_free(&account->copies_by_kernels);
-	mem_free(account->copies);
-	mem_free(account->modules);
-	mem_free(account->counts);
-}
-
 /* With one driver, which stands for those of gpu_releases whose bits are set. */
 static int account_with(struct jw_error *err, struct seen *seen, const struct devcode_image *image,
 						uint32_t runtime, size_t driver, uint32_t releases)
@@ -418,6 +727,9 @@ static int account_with(struct jw_error *err, struct seen *seen, const struct de
 
 	if (!go_through(err, &account)) {
 		struct analyse_image told = {
+			.path = image->path,
+			.member = image->member,
+			.library = !is_loose_file(image),
 			.image = image,
 			.asked = !driver,
 			.releases = releases,
@@ -433,7 +745,12 @@ static int account_with(struct jw_error *err, struct seen *seen, const struct de
 		result = seen->sink->image(err, seen->sink->context, &told);
 		seen->stopped = result != 0;
 	}
-	image_account_free(&account);
+	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
+		set_free(&account.known[t]);
+	set_free(&account.copies_by_kernels);
+	mem_free(account.copies);
+	mem_free(account.modules);
+	mem_free(account.counts);
 	return result;
 }
 
@@ -444,8 +761,9 @@ static int account_image(struct jw_error *err, struct seen *seen, const struct d
 	const size_t last = seen->release_count;
 	uint64_t alike[1 + GPU_MOST_RELEASES];
 	uint32_t told = 0, runtime = image->runtime_cuda;
-	int result = picks_flush(err, &seen->picks);
+	int result = 0;
 
+	picks_flush(&seen->picks);
 	for (size_t d = 0; d <= last; d++)
 		alike[d] = FNV_START;
 	for (size_t i = 0; !result && i < image->container_count; i++) {

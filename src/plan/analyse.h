@@ -11,6 +11,8 @@
 
 #include "base/cancel.h"
 #include "base/hash.h"
+#include "base/set.h"
+#include "cache/entry.h"
 #include "cache/key.h"
 #include "cache/profile.h"
 #include "devcode/devcode.h"
@@ -64,19 +66,61 @@ struct analyse_target {
 	enum analyse_need link_needed;
 };
 
-/* One module for one target, distinct within the image. */
-struct analyse_module {
-	uint32_t target; /* index in the question's targets */
-	bool superseded; /* a text in a program's data, whose kernels another text has for a newer
-						target */
+enum plan_state {
+	PLAN_COLD,     /* no entry that a driver uses in the live cache */
+	PLAN_WARM,     /* its entry exists */
+	PLAN_LEFT_OUT, /* outside the registered sections of a library with more than 32 MB of such PTX,
+					  without --all */
+	PLAN_REFUSED,  /* the driver has refused it before (state/ledger.h) */
+	PLAN_RESTORED, /* cold, and an earlier result would take its place: of a dry run */
+	PLAN_OVER_BUDGET, /* cold, and excluded by a budget of this run (prime/budget.h) */
+};
+
+/* One module for one architecture: each distinct (payload, options, form, architecture) once in an
+ * image, and then once in the plan. */
+struct plan_module {
+	uint32_t target;                            /* index in the question's and the plan's targets */
+	uint64_t container_offset, container_bytes; /* in the image */
+	uint64_t entry_offset;                      /* of the PTX that the driver will take */
+	uint64_t payload_bytes;
 	enum devcode_role role;
 	enum cache_key_form form;
-	uint64_t container_offset, container_bytes; /* in the image */
-	uint64_t entry_offset, payload_bytes;
-	uint64_t key, key_bytes; /* 0 without a stamp */
-	uint64_t identity;       /* hash of payload and option string; 0 if there are keys */
-	struct plan_features features;
+	bool superseded;    /* a text in a program's data, whose kernels another text has for a newer
+						   target */
+	uint64_t key;       /* the entry's name; 0 if the profile has no stamp */
+	uint64_t key_bytes; /* length of the key */
+	uint64_t identity;  /* hash of payload and option string; 0 if there are keys */
+	struct plan_features features; /* of the PTX: inputs of the cost model (docs/estimates.md) */
+
+	/* What the plan adds: */
+	uint32_t file; /* index in plan.files: the first file with it */
+	enum plan_state state;
+	enum cache_damage damage; /* of the existing entry */
+	/* A start may do without it: it is in no registered section of its library, which loads it when
+	 * it is needed, or most containers of the library have code that runs as it is; or it is a
+	 * package's loose file. */
+	bool on_demand;
+	bool restored; /* it was cold, and an earlier result takes its place (prime/planning.h) */
+	bool keyed;    /* a key of the request's `next_key`, or of its cache, names it */
+	/* Its entry has this value, made by an older driver's compiler (state/ledger.h). */
+	bool carried;
+	uint64_t carried_checksum;
+	double cost_ms;        /* predicted wall time on one core of this machine */
+	uint64_t entry_bytes;  /* the bytes of its entry that count against the cache's limit; predicted
+							  unless warm */
+	uint64_t memory_bytes; /* predicted peak memory of the compile, doubled for admission; the
+							  driver's context comes on top */
 };
+
+/* Those with the same name may be the same: module_find. */
+static inline uint64_t module_name(const struct plan_module *module)
+{
+	return module->key ? module->key : module->identity;
+}
+/* The one of `modules` which the driver compiles once with `like`, or NULL. `known`: their places
+ * by name, of the same target. */
+struct plan_module *module_find(struct plan_module *modules, const struct set *known,
+								const struct plan_module *like);
 
 /* The number of entries of one kind and target. */
 struct analyse_count {
@@ -85,17 +129,23 @@ struct analyse_count {
 	size_t entries;
 };
 
-/* Valid during the call that hands it over. */
+/* An image, read from its file or known from the inventory. Valid during the call that hands it
+ * over. */
 struct analyse_image {
+	const char *path, *member;
+	bool library;                         /* ELF or PE, rather than a loose file */
+	bool keyed;                           /* as in plan_module */
+	const struct analyse_target *targets; /* as many as requested */
+	const struct plan_module *modules;
+	size_t module_count;
+
+	/* Of one that is read from its file: */
 	const struct devcode_image *image;
 	bool asked;                         /* with the question's driver */
 	uint32_t releases;                  /* and with these of gpu_releases, a bit for each */
 	const struct analyse_count *counts; /* by kind, target */
 	size_t count_count;
-	uint64_t ptx_bytes;                   /* of all PTX entries, decompressed */
-	const struct analyse_target *targets; /* as many as requested */
-	const struct analyse_module *modules;
-	size_t module_count;
+	uint64_t ptx_bytes; /* of all PTX entries, decompressed */
 };
 
 struct analyse_sink {
@@ -107,6 +157,7 @@ struct analyse_sink {
 	struct jw_cancel cancel; /* polled often */
 };
 
-/* Reads one path. A file that cannot be read is a trouble; -1: the sink's, or out of memory. */
+/* Reads one path. A file that cannot be read is a trouble; -1: the sink's, too many targets, or
+ * JW_ERR_INTERRUPTED. */
 int analyse_path(struct jw_error *err, const char *path, const struct analyse_question *question,
 				 const struct analyse_sink *sink);

@@ -27,9 +27,8 @@ int build_begin(struct jw_error *err, struct build *build, const struct plan_req
 	plan->target_count = request->target_count;
 	for (size_t t = 0; t < plan->target_count; t++)
 		plan->targets[t].device = request->targets[t];
-	if (!request->cache_dir)
-		return 0;
-	plan->cache_dir = mem_string(request->cache_dir);
+	if (request->cache_dir)
+		plan->cache_dir = mem_string(request->cache_dir);
 	return 0;
 }
 
@@ -67,141 +66,76 @@ void build_estimate(struct plan *plan)
 	}
 }
 
-struct build_image build_image_of(const struct analyse_image *image)
-{
-	const struct devcode_image *from = image->image;
-
-	return (struct build_image){
-		.path = from->path,
-		.member = from->member,
-		.library = from->format == DEVCODE_ELF || from->format == DEVCODE_PE,
-		.targets = image->targets,
-		.modules = image->modules,
-		.module_count = image->module_count,
-	};
-}
-
-int build_note(struct jw_error *err, struct build *build, bool trouble, const char *format, ...)
+void build_note(struct build *build, bool trouble, const char *format, ...)
 {
 	struct plan *plan = build->plan;
 	va_list arguments;
-	char *note;
 
 	/* It counts also where it cannot be kept. A tree full of unreadable files must not fill the
 	 * memory with notes. */
 	plan->troubles += trouble;
 	if (plan->note_count == PLAN_MOST_NOTES)
-		return 0;
-	if (VEC_ROOM(err, plan->notes, build->note_capacity, plan->note_count, PLAN_MOST_NOTES))
-		return -1;
+		return;
+	VEC_GROW(plan->notes, build->note_capacity, plan->note_count);
 	va_start(arguments, format);
-	note = mem_vprintf(format, arguments);
+	plan->notes[plan->note_count++] = mem_vprintf(format, arguments);
 	va_end(arguments);
-	if (!note)
-		return -1;
-	plan->notes[plan->note_count++] = note;
-	return 0;
 }
 
-static int plan_add_file(struct jw_error *err, struct build *build, const struct build_image *image,
-						 uint32_t *ret_index)
+static int plan_add_file(struct jw_error *err, struct build *build,
+						 const struct analyse_image *image, uint32_t *ret_index)
 {
 	struct plan *plan = build->plan;
-	struct plan_file file = {
-		.found = build->found,
-		.containers = image->keyed ? build->request->containers : NULL,
-	};
 
 	if (VEC_ROOM(err, plan->files, build->file_capacity, plan->file_count, PLAN_MOST_FILES))
 		return -1;
-	file.path = mem_string(image->path);
-	if (image->member) {
-		file.member = mem_string(image->member);
-	}
-	plan->files[plan->file_count] = file;
+	plan->files[plan->file_count] = (struct plan_file){
+		.path = mem_string(image->path),
+		.member = image->member ? mem_string(image->member) : NULL,
+		.found = build->found,
+		.containers = image->keyed ? build->request->containers : NULL,
+	};
 	*ret_index = (uint32_t)plan->file_count++;
 	return 0;
 }
 
-/* The module that the plan already has, or NULL. */
-static struct plan_module *planned_module(struct build *build, const struct analyse_module *module)
-{
-	const uint64_t name = module->key ? module->key : module->identity;
-	size_t cursor = 0, index;
-
-	while ((index = set_find(&build->known[module->target], name, &cursor)) != SET_NONE) {
-		struct plan_module *known = &build->plan->modules[index];
-
-		if (known->payload_bytes == module->payload_bytes && known->form == module->form)
-			return known;
-	}
-	return NULL;
-}
-
-static int append_module(struct jw_error *err, struct build *build,
-						 const struct analyse_module *module, const struct plan_module *planned)
+/* Adds a module of an image, or to the one that the plan already has what this one says of it. */
+static int plan_add_module(struct jw_error *err, struct build *build,
+						   const struct plan_module *module)
 {
 	struct plan *plan = build->plan;
+	struct set *names = &build->known[module->target];
+	struct plan_module *known = module_find(plan->modules, names, module);
 
-	if (VEC_ROOM(err, plan->modules, build->module_capacity, plan->module_count, PLAN_MOST_MODULES))
-		return -1;
-	set_add(&build->known[module->target], module->key ? module->key : module->identity,
-			plan->module_count);
-	plan->modules[plan->module_count++] = *planned;
-	return 0;
-}
-
-static int plan_add_module(struct jw_error *err, struct build *build, uint32_t file,
-						   const struct analyse_module *module, bool on_demand, bool keyed,
-						   enum plan_state state)
-{
-	struct plan_module *known = planned_module(build, module);
-	const struct plan_module planned = {
-		.file = file,
-		.target = module->target,
-		.container_offset = module->container_offset,
-		.container_bytes = module->container_bytes,
-		.entry_offset = module->entry_offset,
-		.form = module->form,
-		.state = state,
-		.on_demand = on_demand,
-		.keyed = keyed,
-		.key = module->key,
-		.key_bytes = module->key_bytes,
-		.payload_bytes = module->payload_bytes,
-		.features = module->features,
-	};
-
-	if (!known)
-		return append_module(err, build, module, &planned);
-	known->on_demand = known->on_demand && on_demand;
-	known->keyed = known->keyed || keyed;
+	if (!known) {
+		if (VEC_ROOM(err, plan->modules, build->module_capacity, plan->module_count,
+					 PLAN_MOST_MODULES))
+			return -1;
+		set_add(names, module_name(module), plan->module_count);
+		plan->modules[plan->module_count++] = *module;
+		return 0;
+	}
+	known->on_demand = known->on_demand && module->on_demand;
+	known->keyed = known->keyed || module->keyed;
 	/* Included here, although left out there. */
-	if (known->state == PLAN_LEFT_OUT && state != PLAN_LEFT_OUT)
-		*known = planned;
+	if (known->state == PLAN_LEFT_OUT && module->state != PLAN_LEFT_OUT)
+		*known = *module;
 	return 0;
 }
 
-/* Runtimes load a container when one of its kernels is first used (CUDA 12; before, all of them).
- */
-static bool runs_mostly(const struct build_image *image, const struct analyse_module *module)
-{
-	const size_t *containers = image->targets[module->target].verdicts;
-
-	return containers[VERDICT_NATIVE] + containers[VERDICT_COMPATIBLE] >=
-		   containers[VERDICT_JIT] + containers[VERDICT_LINK];
-}
-
-/* Whether a start may do without a module. Of an installed package a loose file may be one that its
- * own tests read. */
-static bool is_on_demand(const struct build *build, const struct build_image *image,
-						 const struct analyse_module *module, bool loose)
+/* Whether a start may do without a module. Runtimes load a container when one of its kernels is
+ * first used (CUDA 12; before, all of them). Of an installed package a loose file may be one that
+ * its own tests read. */
+static bool is_on_demand(const struct build *build, const struct analyse_image *image,
+						 const struct plan_module *module, bool loose)
 {
 	const struct jw_found *found = build->request->found;
+	const size_t *containers = image->targets[module->target].verdicts;
 
-	return image->library
-			   ? loose || runs_mostly(image, module)
-			   : found && build->found < found->file_count && found->files[build->found].package;
+	if (!image->library)
+		return found && build->found < found->file_count && found->files[build->found].package;
+	return loose || containers[VERDICT_NATIVE] + containers[VERDICT_COMPATIBLE] >=
+						containers[VERDICT_JIT] + containers[VERDICT_LINK];
 }
 
 bool plan_is_named(const char *const *names, size_t count, const char *path)
@@ -218,7 +152,7 @@ bool plan_is_named(const char *const *names, size_t count, const char *path)
 	return false;
 }
 
-bool build_is_of_tests(const struct plan_request *request, const struct build_image *image)
+bool build_is_of_tests(const struct plan_request *request, const struct analyse_image *image)
 {
 	static const char installed[] = "-packages", tests[] = "tests"; /* site-, Debian's dist- */
 	const char *inside = image->member;
@@ -236,31 +170,23 @@ bool build_is_of_tests(const struct plan_request *request, const struct build_im
 	return false;
 }
 
-/* Inputs of a link are compiled only if the CUDA runtime links, and only those that it hands to the
- * linker. cuSPARSE links its own inputs through nvJitLink, which has its own cache. */
-static bool is_compiled(const struct build *build, const struct build_image *image,
-						const struct analyse_module *module)
-{
-	const struct analyse_target *target = &image->targets[module->target];
-
-	/* A loose file exists to be linked. */
-	if (module->form != CACHE_KEY_LINK || build->request->link_inputs || !image->library)
-		return true;
-	return module->role == DEVCODE_RELOCATABLE && target->link_needed == NEED_YES;
-}
-
 /* The name of an image: "path" or "path: member". */
-static const char *image_name(char *text, size_t size, const struct build_image *image)
+static const char *image_name(char *text, size_t size, const struct analyse_image *image)
 {
 	(void)snprintf(text, size, image->member ? "%s: %s" : "%s", image->path, image->member);
 	return text;
 }
 
-/* The containers of a file that runs which it has no use for, or which fail where they are used. */
-static int note_unusable(struct jw_error *err, struct build *build, const struct build_image *image)
+/* What the plan does not say of an image. */
+static void note_image(struct build *build, const struct analyse_image *image)
 {
 	char name[1024], sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT];
+	size_t unreadable = 0;
+	bool link_unknown = false;
 
+	(void)image_name(name, sizeof name, image);
+	/* The containers of a file that runs which it has no use for, or which fail where they are
+	 * used. */
 	for (size_t t = 0; t < build->request->target_count; t++) {
 		const struct analyse_target *target = &image->targets[t];
 		const struct jw_driver needs = target->needs;
@@ -269,83 +195,55 @@ static int note_unusable(struct jw_error *err, struct build *build, const struct
 
 		if (target->fate != ANALYSE_RUNS && target->fate != ANALYSE_NO_CODE)
 			continue;
-		(void)image_name(name, sizeof name, image);
 		(void)jw_target_sm(sm, build->request->targets[t]);
-		if (others && !target->lacking &&
-			build_note(err, build, false, "%s: %s for other GPUs only, not used on %s", name,
-					   TEXT_COUNT(others, "container", "containers"), sm))
-			return -1;
-		if (old && needs.cuda &&
-			build_note(err, build, false,
+		if (others && !target->lacking)
+			build_note(build, false, "%s: %s for other GPUs only, not used on %s", name,
+					   TEXT_COUNT(others, "container", "containers"), sm);
+		if (old && needs.cuda)
+			build_note(build, false,
 					   "%s: the driver reads not all of its code for %s, which fails if a program "
 					   "uses it: %s, newer than the driver; driver %s or newer reads what is too "
 					   "new",
 					   name, sm, TEXT_COUNT(old, "container", "containers"),
-					   jw_driver_text(driver, &needs)))
-			return -1;
-		if (old && !needs.cuda &&
-			build_note(err, build, false,
+					   jw_driver_text(driver, &needs));
+		if (old && !needs.cuda)
+			build_note(build, false,
 					   "%s: the driver reads not all of its code for %s, which fails if a program "
 					   "uses it: %s; “jitwarm scan” says why",
-					   name, sm, TEXT_COUNT(old, "container", "containers")))
-			return -1;
+					   name, sm, TEXT_COUNT(old, "container", "containers"));
 	}
-	return 0;
-}
-
-/* What may be compiled, or in the cache, without jitwarm's knowing. */
-static int note_unsure(struct jw_error *err, struct build *build, const struct build_image *image)
-{
-	char name[1024], sm[JW_TARGET_TEXT];
-
+	/* What may be compiled, or in the cache, without jitwarm's knowing. */
 	for (size_t t = 0; t < build->request->target_count; t++) {
 		const struct analyse_target *target = &image->targets[t];
 
-		(void)image_name(name, sizeof name, image);
 		(void)jw_target_sm(sm, build->request->targets[t]);
-		if (target->tile &&
-			build_note(err, build, false,
+		if (target->tile)
+			build_note(build, false,
 					   "%s: %s of Tile IR for %s, compiled by the driver at first load; jitwarm "
 					   "cannot tell if it is in the cache",
-					   name, TEXT_COUNT(target->tile, "piece", "pieces"), sm))
-			return -1;
-		if (target->unknown &&
-			build_note(err, build, false,
+					   name, TEXT_COUNT(target->tile, "piece", "pieces"), sm);
+		if (target->unknown)
+			build_note(build, false,
 					   "%s: %s of kind 0x%x for %s, which jitwarm does not know: it cannot tell "
 					   "what the driver does with it",
-					   name, TEXT_COUNT(target->unknown, "piece", "pieces"), target->kind, sm))
-			return -1;
+					   name, TEXT_COUNT(target->unknown, "piece", "pieces"), target->kind, sm);
+		if (target->unreadable > unreadable)
+			unreadable = target->unreadable;
+		if (target->link_needed == NEED_UNKNOWN)
+			link_unknown = true;
 	}
-	return 0;
-}
-
-static int note_link_doubts(struct jw_error *err, struct build *build,
-							const struct build_image *image)
-{
-	char name[1024];
-	size_t unreadable = 0;
-	bool unknown = false;
-
-	for (size_t t = 0; t < build->request->target_count; t++) {
-		const struct analyse_target *target = &image->targets[t];
-
-		unreadable = target->unreadable > unreadable ? target->unreadable : unreadable;
-		unknown = unknown || target->link_needed == NEED_UNKNOWN;
-	}
-	if (unreadable && build_note(err, build, true, "%s: %s cannot be decompressed",
-								 image_name(name, sizeof name, image),
-								 TEXT_COUNT(unreadable, "module", "modules")))
-		return -1;
-	if (unknown && build_note(err, build, true,
-							  "%s: cannot tell whether its relocatable code will be linked when a "
-							  "program starts; it is not included",
-							  image_name(name, sizeof name, image)))
-		return -1;
-	return 0;
+	if (unreadable)
+		build_note(build, true, "%s: %s cannot be decompressed", name,
+				   TEXT_COUNT(unreadable, "module", "modules"));
+	if (link_unknown)
+		build_note(build, true,
+				   "%s: cannot tell whether its relocatable code will be linked when a program "
+				   "starts; it is not included",
+				   name);
 }
 
 /* Of a library for several GPUs, those of the GPU with the most. */
-static void mention(struct build_mention *all, const struct build_image *image, size_t modules,
+static void mention(struct build_mention *all, const struct analyse_image *image, size_t modules,
 					uint64_t bytes)
 {
 	if (!modules)
@@ -367,22 +265,8 @@ static const char *mentioned(char text[MENTIONED], const struct build_mention *a
 	return text;
 }
 
-static int note_left_out(struct jw_error *err, struct build *build)
-{
-	const struct build_mention *all = &build->left_out;
-	char names[MENTIONED], bytes[TEXT_SHORT];
-
-	return !all->images
-			   ? 0
-			   : build_note(err, build, false,
-							"%s: %s (%s of PTX) loaded by the libraries themselves when needed: "
-							"left out; --all includes what is left out",
-							mentioned(names, all), TEXT_COUNT(all->modules, "module", "modules"),
-							text_bytes(bytes, all->bytes));
-}
-
 /* Of the files that lack code for a GPU; several in one line. */
-int build_note_lacking(struct jw_error *err, struct build *build)
+void build_note_lacking(struct build *build)
 {
 	const struct fates *fates = &build->plan->fates;
 
@@ -400,81 +284,59 @@ int build_note_lacking(struct jw_error *err, struct build *build)
 			sum.lacking += fates->lacks[i].lacking;
 			sum.pieces += fates->lacks[i].pieces;
 		}
-		if (files == 1 &&
-			build_note(err, build, false, "%s: %s", sum.file, fate_text(text, &sum, device)))
-			return -1;
-		if (files > 1 && build_note(err, build, false, "%s and %s: %s; “jitwarm scan” lists them",
-									sum.file, TEXT_COUNT(files - 1, "other file", "other files"),
-									fate_text(text, &sum, device)))
-			return -1;
+		if (files == 1)
+			build_note(build, false, "%s: %s", sum.file, fate_text(text, &sum, device));
+		if (files > 1)
+			build_note(build, false, "%s and %s: %s; “jitwarm scan” lists them", sum.file,
+					   TEXT_COUNT(files - 1, "other file", "other files"),
+					   fate_text(text, &sum, device));
 	}
-	return 0;
 }
 
-static int note_texts(struct jw_error *err, struct build *build)
+void build_note_assumptions(struct build *build)
 {
-	char copies[TEXT_SHORT + 64] = "", names[MENTIONED];
-
-	if (!build->texts.images)
-		return 0;
-	if (build->superseded)
-		(void)text_format(copies, sizeof copies, " (%s for older GPUs left out)",
-						  TEXT_COUNT(build->superseded, "copy", "copies"));
-	return build_note(
-		err, build, false,
-		"%s: %s in the data, taken as loaded without options%s; “jitwarm run --record FILE -- "
-		"PROGRAM” shows what a program does",
-		mentioned(names, &build->texts), TEXT_COUNT(build->texts.modules, "PTX text", "PTX texts"),
-		copies);
-}
-
-int build_note_assumptions(struct jw_error *err, struct build *build)
-{
+	const struct build_mention *left_out = &build->left_out, *texts = &build->texts;
+	char names[MENTIONED], bytes[TEXT_SHORT], copies[TEXT_SHORT + 64] = "";
 	struct plan *plan = build->plan;
 	const size_t before = plan->note_count;
 
 	if (build->request->link_inputs)
-		return 0;
-	if (note_left_out(err, build) || note_texts(err, build))
-		return -1;
-	if (build->tests &&
-		build_note(err, build, false,
+		return;
+	if (left_out->images)
+		build_note(build, false,
+				   "%s: %s (%s of PTX) loaded by the libraries themselves when needed: left out; "
+				   "--all includes what is left out",
+				   mentioned(names, left_out), TEXT_COUNT(left_out->modules, "module", "modules"),
+				   text_bytes(bytes, left_out->bytes));
+	if (build->superseded)
+		(void)text_format(copies, sizeof copies, " (%s for older GPUs left out)",
+						  TEXT_COUNT(build->superseded, "copy", "copies"));
+	if (texts->images)
+		build_note(build, false,
+				   "%s: %s in the data, taken as loaded without options%s; “jitwarm run --record "
+				   "FILE -- PROGRAM” shows what a program does",
+				   mentioned(names, texts), TEXT_COUNT(texts->modules, "PTX text", "PTX texts"),
+				   copies);
+	if (build->tests)
+		build_note(build, false,
 				   "%s below tests folders of packages: left out; --all includes what is left out",
-				   TEXT_COUNT(build->tests, "loose file", "loose files")))
-		return -1;
-	if (build->loose_texts &&
-		build_note(
-			err, build, false,
-			"%s taken as loaded without options, and not linked: options such as "
-			"MAX_REGISTERS or OPTIMIZATION_LEVEL make other entries; “jitwarm run --record FILE "
-			"-- PROGRAM” shows what a program does",
-			TEXT_COUNT(build->loose_texts, "loose PTX text is", "loose PTX texts are")))
-		return -1;
-	if (build->loose_inputs &&
-		build_note(err, build, false,
+				   TEXT_COUNT(build->tests, "loose file", "loose files"));
+	if (build->loose_texts)
+		build_note(build, false,
+				   "%s taken as loaded without options, and not linked: options such as "
+				   "MAX_REGISTERS or OPTIMIZATION_LEVEL make other entries; “jitwarm run --record "
+				   "FILE -- PROGRAM” shows what a program does",
+				   TEXT_COUNT(build->loose_texts, "loose PTX text is", "loose PTX texts are"));
+	if (build->loose_inputs)
+		build_note(build, false,
 				   "%s taken as input of a link: loaded as a module, the same code makes "
 				   "other entries",
 				   TEXT_COUNT(build->loose_inputs, "loose relocatable file is",
-							  "loose relocatable files are")))
-		return -1;
+							  "loose relocatable files are"));
 	plan->assumptions = plan->note_count - before;
-	return 0;
 }
 
-/* The CUDA runtime links all of these, even if other files hold them too. */
-static void add_link_bytes(struct build *build, const struct build_image *image,
-						   const struct analyse_module *module)
-{
-	struct plan_estimate estimate;
-
-	if (module->form != CACHE_KEY_LINK || module->role != DEVCODE_RELOCATABLE ||
-		image->targets[module->target].link_needed != NEED_YES)
-		return;
-	plan_estimate(&estimate, &module->features, module->payload_bytes, NULL);
-	build->plan->targets[module->target].link_bytes += estimate.cubin_bytes;
-}
-
-int build_take(struct jw_error *err, struct build *build, const struct build_image *image)
+int build_take(struct jw_error *err, struct build *build, const struct analyse_image *image)
 {
 	struct plan *plan = build->plan;
 	size_t left_out[ANALYSE_MOST_TARGETS] = {0}, texts[ANALYSE_MOST_TARGETS] = {0};
@@ -490,7 +352,6 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 	build->tests += test && image->module_count;
 	for (size_t t = 0; !test && t < plan->target_count; t++) {
 		plan->targets[t].cannot += image->targets[t].verdicts[VERDICT_CANNOT];
-		plan->targets[t].needs = gpu_newer_driver(plan->targets[t].needs, image->targets[t].needs);
 		plan->targets[t].tile += image->targets[t].tile;
 		plan->targets[t].unknown += image->targets[t].unknown;
 		if (build->request->found && (image->targets[t].tile || image->targets[t].unknown))
@@ -498,24 +359,40 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 		plan->targets[t].link_containers += image->targets[t].verdicts[VERDICT_LINK];
 	}
 	for (size_t i = 0; i < image->module_count; i++) {
-		const struct analyse_module *module = &image->modules[i];
-		const bool text = module->form == CACHE_KEY_TEXT && image->library;
-		bool loose = module->form != CACHE_KEY_LINK && module->role == DEVCODE_LOOSE;
-		bool leave = loose && !build->request->everything && image->library &&
-					 image->targets[module->target].loose_bytes > PLAN_LOOSE_LIMIT_BYTES;
-		const bool passed = (module->superseded && !build->request->everything) || test;
+		struct plan_module module = image->modules[i];
+		const struct analyse_target *target = &image->targets[module.target];
+		const bool text = module.form == CACHE_KEY_TEXT && image->library;
+		const bool loose = module.form != CACHE_KEY_LINK && module.role == DEVCODE_LOOSE;
+		const bool leave = loose && !build->request->everything && image->library &&
+						   target->loose_bytes > PLAN_LOOSE_LIMIT_BYTES;
+		const bool passed = (module.superseded && !build->request->everything) || test;
+		const bool linked = module.form == CACHE_KEY_LINK && module.role == DEVCODE_RELOCATABLE &&
+							target->link_needed == NEED_YES;
 
-		add_link_bytes(build, image, module);
-		if (!is_compiled(build, image, module))
+		/* The CUDA runtime links all of these, even if other files hold them too. */
+		if (linked) {
+			struct plan_estimate estimate;
+
+			plan_estimate(&estimate, &module.features, module.payload_bytes, NULL);
+			plan->targets[module.target].link_bytes += estimate.cubin_bytes;
+		}
+		/* Inputs of a link are compiled only if the CUDA runtime links, and only those that it
+		 * hands to the linker; a loose file exists to be linked. cuSPARSE links its own inputs
+		 * through nvJitLink, which has its own cache. */
+		if (module.form == CACHE_KEY_LINK && !build->request->link_inputs && image->library &&
+			!linked)
 			continue;
 		if (file == UINT32_MAX && plan_add_file(err, build, image, &file))
 			return -1;
-		if (plan_add_module(err, build, file, module, is_on_demand(build, image, module, loose),
-							image->keyed, leave || passed ? PLAN_LEFT_OUT : PLAN_COLD))
+		module.file = file;
+		module.state = leave || passed ? PLAN_LEFT_OUT : PLAN_COLD;
+		module.on_demand = is_on_demand(build, image, &module, loose);
+		module.keyed = image->keyed;
+		if (plan_add_module(err, build, &module))
 			return -1;
-		left_out[module->target] += leave && !passed;
-		texts[module->target] += text && !leave && !passed;
-		superseded[module->target] += passed;
+		left_out[module.target] += leave && !passed;
+		texts[module.target] += text && !leave && !passed;
+		superseded[module.target] += passed;
 	}
 	if (file != UINT32_MAX && !image->library && !test) {
 		build->loose_texts += image->modules[0].form == CACHE_KEY_TEXT;
@@ -528,9 +405,7 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 	mention(&build->left_out, image, left_out[most_left], image->targets[most_left].loose_bytes);
 	mention(&build->texts, image, texts[most_texts], 0);
 	build->superseded += texts[most_texts] ? superseded[most_texts] : 0;
-	if (test)
-		return 0;
-	if (note_unusable(err, build, image) || note_unsure(err, build, image))
-		return -1;
-	return note_link_doubts(err, build, image);
+	if (!test)
+		note_image(build, image);
+	return 0;
 }

@@ -30,38 +30,26 @@ struct build {
 	size_t superseded;                    /* copies of such texts for older GPUs */
 };
 
-/* The modules and sums of an image, read from the file or from the inventory. */
-struct build_image {
-	const char *path, *member;
-	bool library; /* ELF or PE, rather than a loose file */
-	bool keyed;   /* as in plan_module */
-	const struct analyse_target *targets;
-	const struct analyse_module *modules;
-	size_t module_count;
-};
-
-/* Begins an empty plan. -1: out of memory, too many targets. In any case the caller ends with
+/* Begins an empty plan. -1: too many targets. In any case the caller ends with
  * build_end, and frees the plan. */
 int build_begin(struct jw_error *err, struct build *build, const struct plan_request *request);
 void build_end(struct build *build);
-struct build_image build_image_of(const struct analyse_image *image);
 /* Whether it is loose code below a tests folder of a package, installed or an archive: its users
  * wait for none of it. */
-bool build_is_of_tests(const struct plan_request *request, const struct build_image *image);
-int build_take(struct jw_error *err, struct build *build, const struct build_image *image);
+bool build_is_of_tests(const struct plan_request *request, const struct analyse_image *image);
+int build_take(struct jw_error *err, struct build *build, const struct analyse_image *image);
 
 /* Adds what the request's `of_stamp` asks for. */
 int build_take_cached(struct jw_error *err, struct build *build);
 
 /* Once the fates are settled. */
-int build_note_lacking(struct jw_error *err, struct build *build);
+void build_note_lacking(struct build *build);
 
 /* At the end: notes what was left out, and how PTX texts and loose files are treated. */
-int build_note_assumptions(struct jw_error *err, struct build *build);
+void build_note_assumptions(struct build *build);
 
 /* Estimates each module from its text. */
 void build_estimate(struct plan *plan);
 
 /* Adds a line for people; `trouble`: about a file that could not be read. */
-int build_note(struct jw_error *err, struct build *build, bool trouble, const char *format, ...)
-	JW_PRINTF(4, 5);
+void build_note(struct build *build, bool trouble, const char *format, ...) JW_PRINTF(3, 4);

@@ -20,7 +20,7 @@
 /* The modules found so far, and the file of their containers. */
 struct cached {
 	const struct plan_request *request;
-	struct analyse_module *modules;
+	struct plan_module *modules;
 	size_t count, capacity;
 	struct os_file *file; /* NULL: none is written */
 	uint64_t used_bytes;
@@ -81,7 +81,7 @@ static bool is_for(const struct plan_request *request, const struct cache_key_pa
 static int take_cached_entry(struct jw_error *err, struct cached *cached, const struct buf *key)
 {
 	const struct plan_request *request = cached->request;
-	struct analyse_module module = {.role = DEVCODE_LOOSE};
+	struct plan_module module = {.role = DEVCODE_LOOSE};
 	struct devcode_ptx_header header;
 	struct cache_key_parts parts;
 	struct gpu_isa isa;
@@ -181,7 +181,7 @@ int build_take_cached(struct jw_error *err, struct build *build)
 		result = recorded ? take_recorded_entries(err, &cached) : take_cached_entries(err, &cached);
 	os_file_close(cached.file);
 	if (!result && cached.count) {
-		const struct build_image image = {
+		const struct analyse_image image = {
 			.path = recorded ? request->keys_name : request->cache_dir,
 			.keyed = true,
 			.targets = none,

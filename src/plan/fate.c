@@ -147,25 +147,23 @@ const char *refusal_name(unsigned result)
 	return NULL;
 }
 
-int fates_add_refused(struct jw_error *err, struct fates *fates, const char *path,
-					  const char *member, uint32_t target, unsigned result)
+void fates_add_refused(struct fates *fates, const char *path, const char *member, uint32_t target,
+					   unsigned result)
 {
-	struct file_fate fate = {.target = target, .fails = true, .refused = 1, .result = result};
+	char *file = mem_printf(member ? "%s: %s" : "%s", path, member);
 
-	if (VEC_ROOM(err, fates->items, fates->capacity, fates->count, MOST))
-		return -1;
-	fate.file = mem_printf(member ? "%s: %s" : "%s", path, member);
 	for (size_t i = 0; i < fates->count; i++) {
 		struct file_fate *known = &fates->items[i];
 
-		if (known->target == target && !strcmp(known->file, fate.file)) {
+		if (known->target == target && !strcmp(known->file, file)) {
 			known->refused += known->result != 0;
-			mem_free(fate.file);
-			return 0;
+			mem_free(file);
+			return;
 		}
 	}
-	fates->items[fates->count++] = fate;
-	return 0;
+	VEC_GROW(fates->items, fates->capacity, fates->count);
+	fates->items[fates->count++] = (struct file_fate){
+		.file = file, .target = target, .fails = true, .refused = 1, .result = result};
 }
 
 /* Whether a variant of it runs; or, where it is for the GPUs of a family alone, another file beside
@@ -178,7 +176,7 @@ static bool is_spared(const struct fates *fates, const struct file_fate *fate)
 			1);
 }
 
-int fates_settle(struct fates *fates)
+void fates_settle(struct fates *fates)
 {
 	size_t kept = 0;
 
@@ -197,7 +195,6 @@ int fates_settle(struct fates *fates)
 		}
 	}
 	fates->count = kept;
-	return 0;
 }
 
 void fates_free(struct fates *fates)

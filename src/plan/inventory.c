@@ -21,7 +21,6 @@
 enum {
 	MOST_FILE = 256 << 20,
 	KEEP_FILE = 64 << 20, /* beyond this size, records not used today are dropped */
-	MOST_RECORDS = 1 << 24,
 	MOST_KEY = 1 << 20,
 	MOST_NAME = UINT16_MAX,
 	VERSION = 2,
@@ -112,31 +111,29 @@ static const struct image_member target_members[] = {
 	MEMBER(analyse_target, link_needed, NEED_UNKNOWN),
 };
 static const struct image_member module_members[] = {
-	MEMBER(analyse_module, target, 0),
-	MEMBER(analyse_module, superseded, 1),
-	MEMBER(analyse_module, role, DEVCODE_LOOSE),
-	MEMBER(analyse_module, form, CACHE_KEY_TEXT),
-	MEMBER(analyse_module, container_offset, 0),
-	MEMBER(analyse_module, container_bytes, 0),
-	MEMBER(analyse_module, entry_offset, 0),
-	MEMBER(analyse_module, payload_bytes, 0),
-	MEMBER(analyse_module, key, 0),
-	MEMBER(analyse_module, key_bytes, 0),
-	MEMBER(analyse_module, identity, 0),
-	MEMBER(analyse_module, features.statements, 0),
-	MEMBER(analyse_module, features.divisions, 0),
-	MEMBER(analyse_module, features.entries, 0),
-	MEMBER(analyse_module, features.line_info, 1),
+	MEMBER(plan_module, target, 0),
+	MEMBER(plan_module, superseded, 1),
+	MEMBER(plan_module, role, DEVCODE_LOOSE),
+	MEMBER(plan_module, form, CACHE_KEY_TEXT),
+	MEMBER(plan_module, container_offset, 0),
+	MEMBER(plan_module, container_bytes, 0),
+	MEMBER(plan_module, entry_offset, 0),
+	MEMBER(plan_module, payload_bytes, 0),
+	MEMBER(plan_module, key, 0),
+	MEMBER(plan_module, key_bytes, 0),
+	MEMBER(plan_module, identity, 0),
+	MEMBER(plan_module, features.statements, 0),
+	MEMBER(plan_module, features.divisions, 0),
+	MEMBER(plan_module, features.entries, 0),
+	MEMBER(plan_module, features.line_info, 1),
 };
 #define MEMBERS(table) (table), sizeof(table) / sizeof *(table)
 
-static int write_image_members(struct jw_error *err, struct buf *buf,
-							   const struct image_member *members, size_t count, const void *object)
+static void write_members(struct buf *buf, const struct image_member *members, size_t count,
+						  const void *object)
 {
 	for (size_t i = 0; i < count; i++)
-		if (buf_append(err, buf, (const uint8_t *)object + members[i].offset, members[i].size))
-			return -1;
-	return 0;
+		(void)buf_append(NULL, buf, (const uint8_t *)object + members[i].offset, members[i].size);
 }
 
 static bool read_members(struct cursor *cursor, const struct image_member *members, size_t count,
@@ -169,10 +166,10 @@ static size_t size_of_members(const struct image_member *members, size_t count)
 }
 
 /* Hands an image over. A damaged module, which the sum has not shown, is left out. */
-static int hand_image(struct jw_error *err, struct build_image *image, struct cursor rows,
+static int hand_image(struct jw_error *err, struct analyse_image *image, struct cursor rows,
 					  size_t count, size_t target_count, inventory_image_fn take, void *context)
 {
-	struct analyse_module *modules = mem_array(count, sizeof *modules);
+	struct plan_module *modules = mem_array(count, sizeof *modules);
 	int result;
 
 	for (size_t i = 0; i < count; i++)
@@ -191,7 +188,7 @@ static int read_seen_image(struct jw_error *err, struct cursor *cursor, const ch
 						   bool *ret_sound)
 {
 	struct analyse_target targets[ANALYSE_MOST_TARGETS];
-	struct build_image image = {.path = path, .targets = targets};
+	struct analyse_image image = {.path = path, .targets = targets};
 	struct image_head first;
 	const char *member;
 	const uint8_t *rows;
@@ -219,30 +216,23 @@ static int read_seen_image(struct jw_error *err, struct cursor *cursor, const ch
 				: 0;
 }
 
-int inventory_image(struct jw_error *err, struct inventory *inventory,
-					const struct build_image *image)
+void inventory_image(struct inventory *inventory, const struct analyse_image *image)
 {
 	const size_t name = image->member ? strlen(image->member) + 1 : 0;
 	const struct image_head first = {(uint32_t)image->module_count, (uint16_t)name, image->library};
 	struct buf *images = &inventory->images;
 
-	if (!inventory->open)
-		return 0;
 	/* A part of its images would be wrong. */
-	inventory->open = false;
 	if (name > MOST_NAME)
-		return error_set(err, JW_ERR_LIMIT, "a name of more than %d bytes", MOST_NAME);
-	if (write_image_members(err, images, MEMBERS(head_members), &first) ||
-		(name && buf_append(err, images, image->member, name)))
-		return -1;
+		inventory->open = false;
+	if (!inventory->open)
+		return;
+	write_members(images, MEMBERS(head_members), &first);
+	(void)buf_append(NULL, images, image->member, name);
 	for (size_t t = 0; t < inventory->target_count; t++)
-		if (write_image_members(err, images, MEMBERS(target_members), &image->targets[t]))
-			return -1;
+		write_members(images, MEMBERS(target_members), &image->targets[t]);
 	for (size_t i = 0; i < image->module_count; i++)
-		if (write_image_members(err, images, MEMBERS(module_members), &image->modules[i]))
-			return -1;
-	inventory->open = true;
-	return 0;
+		write_members(images, MEMBERS(module_members), &image->modules[i]);
 }
 
 /* ---- records */
@@ -258,19 +248,17 @@ static uint64_t sum_of_record(const uint8_t *record)
 }
 
 /* The record at `at` begins so, and is not checked yet. */
-static int add_slot(struct jw_error *err, struct inventory *inventory, size_t at, bool verified)
+static void add_slot(struct inventory *inventory, size_t at, bool verified)
 {
 	const uint8_t *record = inventory->bytes.data + at;
 	const size_t size = load_u32(record + KEY_SIZE_AT);
 
 	if (size > size_of_record(record) - KEY_AT)
-		return 0;
-	if (VEC_ROOM(err, inventory->slots, inventory->capacity, inventory->count, MOST_RECORDS))
-		return -1;
+		return;
+	VEC_GROW(inventory->slots, inventory->capacity, inventory->count);
 	set_add(&inventory->index, fnv_update(FNV_START, record + KEY_AT, size), inventory->count);
 	inventory->slots[inventory->count++] =
 		(struct inventory_slot){.at = at, .images = at + KEY_AT + size, .verified = verified};
-	return 0;
 }
 
 /* The sound record of that key; NULL if there is none. */
@@ -303,8 +291,8 @@ static struct inventory_slot *find_key(struct inventory *inventory, const struct
 	return slot ? slot : find_slot(inventory, key->hash, &key->text, key->text.size);
 }
 
-static int make_key(struct jw_error *err, const struct jw_found_file *from,
-					const struct analyse_question *question, struct inventory_key *key)
+static void make_key(const struct jw_found_file *from, const struct analyse_question *question,
+					 struct inventory_key *key)
 {
 	static const struct cache_profile none;
 	const uint64_t identity[] = {from->device, from->inode, from->size_bytes,
@@ -314,24 +302,20 @@ static int make_key(struct jw_error *err, const struct jw_found_file *from,
 	struct buf *text = &key->text;
 
 	buf_clear(text);
-	if (buf_append(err, text, identity, sizeof identity) ||
-		buf_append(err, text, from->path, strlen(from->path) + 1))
-		return -1;
+	(void)buf_append(NULL, text, identity, sizeof identity);
+	(void)buf_append(NULL, text, from->path, strlen(from->path) + 1);
 	key->file_size = text->size;
-	if (buf_append(err, text, &driver->cuda, sizeof driver->cuda) ||
-		buf_append(err, text, driver->release, sizeof driver->release) ||
-		buf_append(err, text, profile->stamp, sizeof profile->stamp))
-		return -1;
+	(void)buf_append(NULL, text, &driver->cuda, sizeof driver->cuda);
+	(void)buf_append(NULL, text, driver->release, sizeof driver->release);
+	(void)buf_append(NULL, text, profile->stamp, sizeof profile->stamp);
 	for (size_t t = 0; t < question->target_count; t++) {
 		const uint16_t target[] = {question->targets[t].sm, (uint8_t)question->targets[t].suffix};
 
-		if (buf_append(err, text, target, sizeof target))
-			return -1;
+		(void)buf_append(NULL, text, target, sizeof target);
 	}
 	key->file_hash = fnv_update(FNV_START, text->data, key->file_size);
 	key->hash =
 		fnv_update(key->file_hash, text->data + key->file_size, text->size - key->file_size);
-	return 0;
 }
 
 /* Updates the day of last use from time to time. */
@@ -355,8 +339,7 @@ int inventory_replay(struct jw_error *err, struct inventory *inventory,
 	bool known = true;
 
 	*ret_known = false;
-	if (make_key(err, from, question, &inventory->key))
-		return -1;
+	make_key(from, question, &inventory->key);
 	slot = find_key(inventory, &inventory->key);
 	if (!slot)
 		return 0;
@@ -377,8 +360,8 @@ int inventory_replay(struct jw_error *err, struct inventory *inventory,
 	return 0;
 }
 
-int inventory_begin(struct jw_error *err, struct inventory *inventory,
-					const struct jw_found_file *from, const struct analyse_question *question)
+void inventory_begin(struct inventory *inventory, const struct jw_found_file *from,
+					 const struct analyse_question *question)
 {
 	/* A file that was written a moment ago may change again within its time stamps' resolution. Its
 	 * mtime may have been set since. */
@@ -386,14 +369,11 @@ int inventory_begin(struct jw_error *err, struct inventory *inventory,
 
 	buf_clear(&inventory->images);
 	inventory->target_count = question->target_count;
-	inventory->open = false;
-	if (make_key(err, from, question, &inventory->key))
-		return -1;
+	make_key(from, question, &inventory->key);
 	inventory->open = os_now_s() - newest_ns / INT64_C(1000000000) > 2;
-	return 0;
 }
 
-int inventory_end(struct jw_error *err, struct inventory *inventory)
+void inventory_end(struct inventory *inventory)
 {
 	const struct inventory_key *key = &inventory->key;
 	const struct buf *images = &inventory->images;
@@ -403,102 +383,81 @@ int inventory_end(struct jw_error *err, struct inventory *inventory)
 	const size_t at = bytes->size;
 	uint8_t record[KEY_AT];
 
-	if (!inventory->open)
-		return 0;
+	/* The inventory only saves time: a record that does not fit is dropped. */
+	if (!inventory->open || images->overflowed)
+		return;
 	inventory->open = false;
 	store_u32(record, (uint32_t)(KEY_AT - DAY_AT + key_size + images->size));
 	store_u32(record + DAY_AT, inventory->today);
 	store_u32(record + KEY_SIZE_AT, (uint32_t)key_size);
-	if (buf_append(err, bytes, record, sizeof record) ||
-		buf_append(err, bytes, key->text.data, key_size) ||
-		buf_append(err, bytes, images->data, images->size)) {
+	if (buf_append(NULL, bytes, record, sizeof record) ||
+		buf_append(NULL, bytes, key->text.data, key_size) ||
+		buf_append(NULL, bytes, images->data, images->size)) {
 		bytes->size = at;
-		return -1;
+		return;
 	}
 	store_u64(bytes->data + at + SUM_AT, sum_of_record(bytes->data + at));
 	while ((known = find_key(inventory, key)) != NULL)
 		known->gone = true;
 	inventory->changed = true;
-	return add_slot(err, inventory, at, true);
+	add_slot(inventory, at, true);
 }
 
 /* ---- the file */
 
-/* Keeps the records before damage, and drops those behind it. */
-static int read_records(struct jw_error *err, struct inventory *inventory)
+/* Takes the bytes over. */
+static struct inventory *make_inventory(struct buf from)
 {
-	struct buf *bytes = &inventory->bytes;
-	struct cursor cursor = cursor_of(bytes->data, bytes->size);
+	struct inventory *inventory = mem_alloc(sizeof *inventory);
+	struct cursor cursor = cursor_of(from.data, from.size);
 	const uint8_t *start = cursor_take(&cursor, HEAD_SIZE);
+	struct buf *bytes = &inventory->bytes;
 
+	*bytes = from;
+	bytes->most = MOST_FILE;
+	inventory->images = BUF_MAX(MOST_FILE);
+	inventory->key.text = BUF_MAX(MOST_KEY); /* a path, and what else is short */
+	inventory->today = (uint32_t)(os_now_s() / 86400);
 	if (!start || memcmp(start, head, sizeof head) != 0) {
 		buf_clear(bytes);
-		return buf_append(err, bytes, head, sizeof head);
+		(void)buf_append(NULL, bytes, head, sizeof head);
+		return inventory;
 	}
 	while (cursor_left(&cursor)) {
 		const size_t at = (size_t)(cursor.at - bytes->data);
 		const uint32_t size = cursor_u32(&cursor);
 
 		(void)cursor_u64(&cursor);
+		/* Keeps the records before damage, and drops those behind it. */
 		if (size < KEY_AT - DAY_AT || !cursor_take(&cursor, size)) {
 			bytes->size = at;
 			inventory->changed = true;
-			return 0;
+			break;
 		}
-		if (add_slot(err, inventory, at, false))
-			return -1;
+		add_slot(inventory, at, false);
 	}
-	return 0;
+	return inventory;
 }
 
-/* `state_dir` NULL: it cannot be saved. Takes `bytes` over. */
-static int make_inventory(struct jw_error *err, const char *state_dir, struct buf bytes,
-						  struct inventory **ret_inventory)
-{
-	struct inventory *inventory = mem_alloc(sizeof *inventory);
-
-	inventory->bytes = bytes;
-	inventory->bytes.most = MOST_FILE;
-	inventory->images = BUF_MAX(MOST_FILE);
-	inventory->key.text = BUF_MAX(MOST_KEY);
-	inventory->today = (uint32_t)(os_now_s() / 86400);
-	if (state_dir) {
-		inventory->state_dir = mem_string(state_dir);
-		inventory->path = os_join(state_dir, file_name);
-	}
-	if ((state_dir && (!inventory->state_dir || !inventory->path)) ||
-		read_records(err, inventory)) {
-		inventory_close(inventory);
-		return -1;
-	}
-	*ret_inventory = inventory;
-	return 0;
-}
-
-int inventory_parse(struct jw_error *err, const void *data, size_t size,
-					struct inventory **ret_inventory)
+struct inventory *inventory_parse(const void *data, size_t size)
 {
 	struct buf bytes = BUF_MAX(MOST_FILE);
 
-	if (size && buf_append(err, &bytes, data, size)) {
-		buf_free(&bytes);
-		return -1;
-	}
-	return make_inventory(err, NULL, bytes, ret_inventory);
+	(void)buf_append(NULL, &bytes, data, size);
+	return make_inventory(bytes);
 }
 
-int inventory_open(struct jw_error *err, const char *state_dir, struct inventory **ret_inventory)
+struct inventory *inventory_open(const char *state_dir)
 {
 	char *path = os_join(state_dir, file_name);
+	struct inventory *inventory;
 	struct buf bytes = {0};
-	int result = -1;
 
-	if (path) {
-		(void)os_read_file(NULL, path, MOST_FILE, &bytes);
-		result = make_inventory(err, state_dir, bytes, ret_inventory);
-	}
-	mem_free(path);
-	return result;
+	(void)os_read_file(NULL, path, MOST_FILE, &bytes);
+	inventory = make_inventory(bytes);
+	inventory->state_dir = mem_string(state_dir);
+	inventory->path = path;
+	return inventory;
 }
 
 void inventory_close(struct inventory *inventory)
@@ -515,10 +474,9 @@ void inventory_close(struct inventory *inventory)
 	mem_free(inventory);
 }
 
-int inventory_format(struct jw_error *err, const struct inventory *inventory, struct buf *file)
+void inventory_format(const struct inventory *inventory, struct buf *file)
 {
-	if (buf_append(err, file, head, sizeof head))
-		return -1;
+	(void)buf_append(NULL, file, head, sizeof head);
 	/* Records used today come first, so that they survive when space runs out. */
 	for (int before_today = 0; before_today < 2; before_today++)
 		for (size_t i = 0; i < inventory->count; i++) {
@@ -526,21 +484,21 @@ int inventory_format(struct jw_error *err, const struct inventory *inventory, st
 			const size_t size = size_of_record(record);
 
 			if (!inventory->slots[i].gone && file->size + size <= KEEP_FILE &&
-				(load_u32(record + DAY_AT) != inventory->today) == before_today &&
-				buf_append(err, file, record, size))
-				return -1;
+				(load_u32(record + DAY_AT) != inventory->today) == before_today)
+				(void)buf_append(NULL, file, record, size);
 		}
-	return 0;
 }
 
 int inventory_save(struct jw_error *err, struct inventory *inventory)
 {
 	struct buf file = BUF_MAX(MOST_FILE);
-	int result = -1;
+	int result;
 
 	if (!inventory->changed || !inventory->path)
 		return 0;
-	if (!inventory_format(err, inventory, &file) && !os_make_dirs(err, inventory->state_dir, 0700))
+	inventory_format(inventory, &file);
+	result = os_make_dirs(err, inventory->state_dir, 0700);
+	if (!result)
 		result = os_write_atomic(err, inventory->path, file.data, file.size);
 	if (!result) {
 		inventory->changed = false;

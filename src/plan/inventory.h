@@ -23,17 +23,16 @@
 
 struct inventory;
 
-/* An inventory without a usable file is empty. -1: out of memory. */
-int inventory_open(struct jw_error *err, const char *state_dir, struct inventory **ret_inventory);
+/* An inventory without a usable file is empty. */
+struct inventory *inventory_open(const char *state_dir);
 /* The same from the bytes of such a file (tests, fuzzing); it cannot be saved. */
-int inventory_parse(struct jw_error *err, const void *data, size_t size,
-					struct inventory **ret_inventory);
+struct inventory *inventory_parse(const void *data, size_t size);
 void inventory_close(struct inventory *inventory);
 
 /* Hands over the record of an unchanged file, image by image. Without one for this question,
- * *ret_known is false and nothing was handed over. -1: the callback failed, or out of memory. */
+ * *ret_known is false and nothing was handed over. -1: the callback failed. */
 typedef int (*inventory_image_fn)(struct jw_error *err, void *context,
-								  const struct build_image *image);
+								  const struct analyse_image *image);
 int inventory_replay(struct jw_error *err, struct inventory *inventory,
 					 const struct jw_found_file *from, const struct analyse_question *question,
 					 inventory_image_fn take, void *context, bool *ret_known);
@@ -41,13 +40,12 @@ int inventory_replay(struct jw_error *err, struct inventory *inventory,
 /* Remembers a file while it is read. Its images come between begin and end, in order; records of
  * the same file for other questions are kept. Without an end nothing is remembered, nor is a file
  * that was written in the last two seconds: it could change again within its time stamp. */
-int inventory_begin(struct jw_error *err, struct inventory *inventory,
-					const struct jw_found_file *from, const struct analyse_question *question);
-int inventory_image(struct jw_error *err, struct inventory *inventory,
-					const struct build_image *image);
-int inventory_end(struct jw_error *err, struct inventory *inventory);
+void inventory_begin(struct inventory *inventory, const struct jw_found_file *from,
+					 const struct analyse_question *question);
+void inventory_image(struct inventory *inventory, const struct analyse_image *image);
+void inventory_end(struct inventory *inventory);
 
 /* The bytes of its file. */
-int inventory_format(struct jw_error *err, const struct inventory *inventory, struct buf *file);
+void inventory_format(const struct inventory *inventory, struct buf *file);
 /* Writes the file if there is something new. After a failure the next run reads the files again. */
 int inventory_save(struct jw_error *err, struct inventory *inventory);

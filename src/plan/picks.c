@@ -62,23 +62,6 @@ void picks_clear(struct picks *picks)
 	picks->used_bytes = 0;
 }
 
-static int add_room(struct jw_error *err, struct picks *picks)
-{
-	const size_t targets = picks->target_count ? picks->target_count : 1;
-	struct pick_keys *keys;
-
-	if (VEC_ROOM(err, picks->items, picks->capacity, picks->count, PICKS_MOST))
-		return -1;
-	if (picks->keys_capacity >= picks->capacity)
-		return 0;
-	if (picks->capacity > SIZE_MAX / (targets * sizeof *keys))
-		mem_ended(0);
-	keys = mem_resize(picks->keys, picks->capacity * targets * sizeof *keys);
-	picks->keys = keys;
-	picks->keys_capacity = picks->capacity;
-	return 0;
-}
-
 /* Whether the option string requests a line table. */
 static bool wants_line_info(const char *options, size_t length)
 {
@@ -124,11 +107,6 @@ struct cache_key_input picks_key_input(const struct devcode_container *container
 	};
 }
 
-static void drop_first(char *tail, uint32_t *bytes)
-{
-	memmove(tail, tail + 1, --*bytes);
-}
-
 /* Facts that are known before decompression. */
 static void describe_options(struct pick *pick, struct picks_slot *slot,
 							 const struct devcode_container *container,
@@ -145,10 +123,10 @@ static void describe_options(struct pick *pick, struct picks_slot *slot,
 	pick->link_tail_bytes =
 		(uint32_t)cache_key_tail(slot->link_tail, CACHE_KEY_LINK, options, options_length);
 	if (pick->load_tail_bytes && pick->link_tail_bytes && !object && is_bare(entry)) {
-		drop_first(slot->load_tail, &pick->load_tail_bytes);
-		drop_first(slot->link_tail, &pick->link_tail_bytes);
+		memmove(slot->load_tail, slot->load_tail + 1, --pick->load_tail_bytes);
+		memmove(slot->link_tail, slot->link_tail + 1, --pick->link_tail_bytes);
 	}
-	pick->features.line_info = wants_line_info(options, options_length);
+	pick->module.features.line_info = wants_line_info(options, options_length);
 }
 
 /* The size before or after decompression: hostile headers may exaggerate either. */
@@ -157,49 +135,40 @@ static uint64_t bulk_of(const struct devcode_entry *entry)
 	return entry->size_bytes > entry->stored_bytes ? entry->size_bytes : entry->stored_bytes;
 }
 
-/* Copies the container's bytes, which do not outlive the call, unless the collected ones are
- * processed at once. *ret_taken is false if there are no bytes. */
-static int take_stored(struct jw_error *err, struct picks_slot *slot,
-					   const struct devcode_container *container, const struct devcode_entry *entry,
-					   bool *ret_taken)
-{
-	*ret_taken = !devcode_stored(NULL, container, entry, &slot->stored);
-	if (!*ret_taken)
-		return 0;
-	slot->entry = *entry;
-	slot->entry.payload_offset = 0;
-	if (bulk_of(entry) >= GATHER_BYTES)
-		return 0;
-	buf_clear(&slot->copy);
-	if (buf_append(err, &slot->copy, slot->stored.data, slot->stored.size))
-		return -1;
-	slot->stored.data = slot->copy.data;
-	return 0;
-}
-
 int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_container *container,
 			  const struct devcode_entry *entry, uint32_t targets, size_t *ret_index)
 {
 	struct picks_slot *slot;
 	struct pick *pick;
-	bool taken;
 
 	/* A large one is not held beside others. */
-	if (picks->used_slots && bulk_of(entry) > GATHER_BYTES - picks->used_bytes &&
-		picks_flush(err, picks))
+	if (picks->used_slots && bulk_of(entry) > GATHER_BYTES - picks->used_bytes)
+		picks_flush(picks);
+	if (VEC_ROOM(err, picks->items, picks->capacity, picks->count, PICKS_MOST))
 		return -1;
-	slot = &picks->slots[picks->used_slots];
-	if (add_room(err, picks) || take_stored(err, slot, container, entry, &taken))
-		return -1;
-	pick = &picks->items[picks->count];
-	*pick = (struct pick){.container_offset = container->offset,
-						  .container_bytes = container->size_bytes,
-						  .entry_offset = entry->offset,
-						  .payload_bytes = entry->size_bytes,
-						  .text = !entry->payload_offset};
+	if (picks->keys_capacity < picks->capacity) {
+		picks->keys = mem_resize(picks->keys,
+								 picks->capacity * (picks->target_count + 1) * sizeof *picks->keys);
+		picks->keys_capacity = picks->capacity;
+	}
 	memset(picks->keys + picks->count * picks->target_count, 0,
 		   picks->target_count * sizeof *picks->keys);
-	if (taken) {
+	pick = &picks->items[picks->count];
+	*pick = (struct pick){.module = {.container_offset = container->offset,
+									 .container_bytes = container->size_bytes,
+									 .entry_offset = entry->offset,
+									 .payload_bytes = entry->size_bytes},
+						  .text = !entry->payload_offset};
+	slot = &picks->slots[picks->used_slots];
+	if (!devcode_stored(NULL, container, entry, &slot->stored)) {
+		slot->entry = *entry;
+		slot->entry.payload_offset = 0;
+		/* The container's bytes do not outlive the call, in which a large one is processed. */
+		if (bulk_of(entry) < GATHER_BYTES) {
+			buf_clear(&slot->copy);
+			(void)buf_append(NULL, &slot->copy, slot->stored.data, slot->stored.size);
+			slot->stored.data = slot->copy.data;
+		}
 		describe_options(pick, slot, container, entry);
 		slot->pick = picks->count;
 		slot->targets = targets;
@@ -208,40 +177,29 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 	}
 	*ret_index = picks->count++;
 	if (picks->used_slots == PICKS_SLOTS || picks->used_bytes >= GATHER_BYTES)
-		return picks_flush(err, picks);
+		picks_flush(picks);
 	return 0;
 }
 
-/* Decompresses and counts one. It stays unreadable if it cannot be unpacked; -1: out of memory. */
+/* Decompresses and counts one. It stays unreadable if it cannot be unpacked. */
 static void unpack_payload(const struct picks *picks, struct picks_slot *slot)
 {
 	struct pick *pick = &picks->items[slot->pick];
 	const struct devcode_container alone = {.bytes = slot->stored.data,
 											.size_bytes = slot->stored.size};
 	const bool object = slot->entry.kind == DEVCODE_KIND_RELOCATABLE_PTX;
-	const bool line_info = pick->features.line_info;
-	struct jw_error why = {0};
+	const bool line_info = pick->module.features.line_info;
 
-	if (devcode_payload(&why, &alone, &slot->entry, &slot->payload, &slot->view)) {
+	if (devcode_payload(NULL, &alone, &slot->entry, &slot->payload, &slot->view)) {
 		slot->view = (struct devcode_view){0};
 		return;
 	}
-	pick->payload_bytes = slot->view.size;
+	pick->module.payload_bytes = slot->view.size;
 	pick->body_bytes = cache_key_payload(object || pick->text ? CACHE_KEY_TEXT : CACHE_KEY_LOAD,
 										 slot->view.data, slot->view.size);
 	pick->readable = pick->load_tail_bytes && pick->link_tail_bytes;
-	pick->features = plan_features_of(slot->view.data, slot->view.size);
-	pick->features.line_info = line_info;
-}
-
-static void finish_keys(const struct picks *picks, const struct picks_slot *slot, size_t target,
-						uint64_t state)
-{
-	const struct pick *pick = &picks->items[slot->pick];
-	struct pick_keys *keys = &picks->keys[slot->pick * picks->target_count + target];
-
-	keys->load = fnv_update(state, slot->load_tail, pick->load_tail_bytes);
-	keys->link = fnv_update(state, slot->link_tail, pick->link_tail_bytes);
+	pick->module.features = plan_features_of(slot->view.data, slot->view.size);
+	pick->module.features.line_info = line_info;
 }
 
 /* A lane for each target's key, or one for the identity, and the number that distinguishes them. */
@@ -290,16 +248,18 @@ struct share {
 	const struct picks *picks;
 	const size_t *order;
 	size_t first, step;
-	struct jw_error why; /* out of memory */
 };
 
-static void hash_share(const struct share *share)
+static void work_off(void *context)
 {
+	const struct share *share = context;
 	struct fnv_lane lanes[PICKS_SLOTS * (PICKS_MOST_TARGETS + 1)];
 	struct lane_use uses[PICKS_SLOTS * (PICKS_MOST_TARGETS + 1)];
 	const struct picks *picks = share->picks;
 	size_t count = 0;
 
+	for (size_t i = share->first; i < picks->used_slots; i += share->step)
+		unpack_payload(picks, &picks->slots[share->order[i]]);
 	for (size_t i = share->first; i < picks->used_slots; i += share->step)
 		count += set_lanes(picks, share->order[i], lanes + count, uses + count);
 	fnv_update_many(lanes, count);
@@ -308,20 +268,14 @@ static void hash_share(const struct share *share)
 		struct pick *pick = &picks->items[slot->pick];
 
 		if (uses[i].target == PICKS_MOST_TARGETS)
-			pick->identity = fnv_update(lanes[i].state, slot->load_tail, pick->load_tail_bytes);
+			pick->module.identity =
+				fnv_update(lanes[i].state, slot->load_tail, pick->load_tail_bytes);
 		else
-			finish_keys(picks, slot, uses[i].target, lanes[i].state);
+			picks->keys[slot->pick * picks->target_count + uses[i].target] = (struct pick_keys){
+				.load = fnv_update(lanes[i].state, slot->load_tail, pick->load_tail_bytes),
+				.link = fnv_update(lanes[i].state, slot->link_tail, pick->link_tail_bytes),
+			};
 	}
-}
-
-static void work_off(void *context)
-{
-	struct share *share = context;
-	const struct picks *picks = share->picks;
-
-	for (size_t i = share->first; i < picks->used_slots; i += share->step)
-		unpack_payload(picks, &picks->slots[share->order[i]]);
-	hash_share(share);
 }
 
 static size_t count_pick_threads(const struct picks *picks)
@@ -335,13 +289,12 @@ static size_t count_pick_threads(const struct picks *picks)
 	return most ? most : 1;
 }
 
-int picks_flush(struct jw_error *err, struct picks *picks)
+void picks_flush(struct picks *picks)
 {
 	const size_t count = count_pick_threads(picks);
 	struct share shares[MOST_THREADS] = {0};
 	uv_thread_t threads[MOST_THREADS];
 	size_t order[PICKS_SLOTS], started = 1;
-	int result = 0;
 
 	order_slots(picks, order);
 	for (size_t i = 0; i < count; i++)
@@ -353,9 +306,6 @@ int picks_flush(struct jw_error *err, struct picks *picks)
 		work_off(&shares[i]);
 	for (size_t i = 1; i < started; i++)
 		(void)uv_thread_join(&threads[i]);
-	for (size_t i = 0; i < count; i++)
-		if (!result && shares[i].why.code)
-			result = error_copy(err, &shares[i].why);
 	for (size_t i = 0; i < picks->used_slots; i++) {
 		if (picks->slots[i].copy.capacity > KEEP_BYTES)
 			buf_free(&picks->slots[i].copy);
@@ -364,5 +314,4 @@ int picks_flush(struct jw_error *err, struct picks *picks)
 	}
 	picks->used_slots = 0;
 	picks->used_bytes = 0;
-	return result;
 }

@@ -6,7 +6,7 @@
  *
  *     picks_init(&picks, ...);
  *     picks_add(err, &picks, container, entry, targets, &index);  ...
- *     picks_flush(err, &picks);      from here on the hashes are known
+ *     picks_flush(&picks);           from here on the hashes are known
  *     picks_clear(&picks);           for the next image
  *     picks_free(&picks); */
 #pragma once
@@ -19,7 +19,7 @@
 #include "cache/key.h"
 #include "cache/profile.h"
 #include "devcode/devcode.h"
-#include "plan/estimate.h"
+#include "plan/analyse.h"
 
 enum {
 	PICKS_MOST_TARGETS = 32,
@@ -34,14 +34,11 @@ struct picks_target {
 };
 
 struct pick {
-	uint64_t container_offset, container_bytes, entry_offset;
-	uint64_t payload_bytes;
-	uint64_t body_bytes; /* of the part of the payload that keys contain */
-	uint64_t identity;   /* hash of payload and option string, if there are no keys; else 0 */
+	struct plan_module module; /* without target, role and form, on which its keys depend */
+	uint64_t body_bytes;       /* of the part of the payload that keys contain */
 	uint32_t load_tail_bytes, link_tail_bytes;
 	bool text;     /* PTX text without a container */
 	bool readable; /* its payload was decompressed, and its option string fits into a key */
-	struct plan_features features;
 };
 
 /* The hashes of one pick for one target. */
@@ -70,12 +67,12 @@ int picks_init(struct jw_error *err, struct picks *picks, const struct jw_target
 void picks_free(struct picks *picks);
 
 /* Adds one entry of a container for the targets whose bits are set in `targets`. A payload that
- * cannot be decompressed is marked unreadable; -1 only for failures that end the reading (memory).
- * Its facts are complete after picks_flush. */
+ * cannot be decompressed is marked unreadable; -1: more than PICKS_MOST. Its facts are complete
+ * after picks_flush. */
 int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_container *container,
 			  const struct devcode_entry *entry, uint32_t targets, size_t *ret_index);
-/* Processes the collected picks. -1: out of memory. */
-int picks_flush(struct jw_error *err, struct picks *picks);
+/* Processes the collected picks. */
+void picks_flush(struct picks *picks);
 void picks_clear(struct picks *picks);
 
 /* The same for one entry whose payload is at hand: what is in its key. */

@@ -40,15 +40,13 @@ struct plan_reading {
 static int plan_image(struct jw_error *err, void *context, const struct analyse_image *image)
 {
 	struct plan_reading *reading = context;
-	const struct build_image brought = build_image_of(image);
 
-	/* The inventory only saves time: a record that does not fit is dropped. */
-	if (reading->remembers && inventory_image(NULL, reading->inventory, &brought))
-		reading->remembers = false;
-	return build_take(err, &reading->build, &brought);
+	if (reading->remembers)
+		inventory_image(reading->inventory, image);
+	return build_take(err, &reading->build, image);
 }
 
-static int plan_remembered(struct jw_error *err, void *context, const struct build_image *image)
+static int plan_remembered(struct jw_error *err, void *context, const struct analyse_image *image)
 {
 	struct plan_reading *reading = context;
 
@@ -63,8 +61,7 @@ static void note_unreadable(void *context, const char *path, const char *member,
 	(void)path;
 	(void)member;
 	reading->remembers = false;
-	reading->build.plan->lacked = reading->build.plan->lacked;
-	(void)build_note(NULL, &reading->build, true, "%s", error_text(why));
+	build_note(&reading->build, true, "%s", error_text(why));
 }
 
 static int read_found_file(struct jw_error *err, struct plan_reading *reading,
@@ -90,12 +87,13 @@ static int read_found_file(struct jw_error *err, struct plan_reading *reading,
 		return -1;
 	if (known)
 		return 0;
-	reading->remembers =
-		reading->inventory && !inventory_begin(NULL, reading->inventory, file, &question);
+	reading->remembers = reading->inventory != NULL;
+	if (reading->remembers)
+		inventory_begin(reading->inventory, file, &question);
 	if (analyse_path(err, file->path, &question, &sink))
 		return -1;
 	if (reading->remembers)
-		(void)inventory_end(NULL, reading->inventory);
+		inventory_end(reading->inventory);
 	return 0;
 }
 
@@ -146,39 +144,14 @@ void plan_look_again(struct plan *plan)
 	}
 }
 
-/* Entries with sound headers are warm if the rest is sound too. */
-static int verify_warm(struct jw_error *err, struct plan *plan, const struct plan_request *request,
-					   struct cache_candidate *candidates)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < plan->module_count; i++)
-		if (plan->modules[i].state == PLAN_WARM)
-			candidates[count++] = candidates[i];
-	if (count && cache_verified_judge(err, request->state_dir, plan->cache_dir,
-									  driver_of_plan(plan), &request->cancel, candidates, count))
-		return -1;
-	for (size_t i = plan->module_count; i-- > 0;) {
-		struct plan_module *module = &plan->modules[i];
-
-		if (module->state != PLAN_WARM)
-			continue;
-		module->damage = candidates[--count].damage;
-		if (module->damage)
-			module->state = PLAN_COLD;
-	}
-	return 0;
-}
-
-int plan_refuse(struct jw_error *err, struct plan *plan, struct plan_module *module,
-				unsigned result)
+void plan_refuse(struct plan *plan, struct plan_module *module, unsigned result)
 {
 	const struct plan_file *file = &plan->files[module->file];
 
 	if (!result || module->state != PLAN_COLD)
-		return 0;
+		return;
 	module->state = PLAN_REFUSED;
-	return fates_add_refused(err, &plan->fates, file->path, file->member, module->target, result);
+	fates_add_refused(&plan->fates, file->path, file->member, module->target, result);
 }
 
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module)
@@ -204,32 +177,40 @@ void plan_note(struct plan *plan, bool trouble, const char *format, ...)
 	plan->troubles += trouble;
 }
 
-static int estimate_modules(struct jw_error *err, struct plan *plan,
-							const struct plan_request *request)
+/* Estimates the modules, and looks each up in the cache: entries with sound headers are warm if the
+ * rest is sound too. */
+static int look_up_modules(struct jw_error *err, struct plan *plan,
+						   const struct plan_request *request)
 {
 	struct cache_candidate *candidates = mem_array(plan->module_count, sizeof *candidates);
-	int result;
+	size_t count = 0;
+	int result = 0;
 
 	build_estimate(plan);
 	for (size_t i = 0; i < plan->module_count; i++) {
-		candidates[i].key = plan->modules[i].key;
-		look_up(plan, &plan->modules[i], &candidates[i].probed);
+		struct plan_module *module = &plan->modules[i];
+		struct cache_candidate candidate = {.key = module->key};
+
+		look_up(plan, module, &candidate.probed);
+		if (module->state == PLAN_WARM)
+			candidates[count++] = candidate;
 	}
-	result = verify_warm(err, plan, request, candidates);
+	if (count)
+		result = cache_verified_judge(err, request->state_dir, plan->cache_dir,
+									  driver_of_plan(plan), &request->cancel, candidates, count);
+	for (size_t i = plan->module_count; !result && i-- > 0;) {
+		struct plan_module *module = &plan->modules[i];
+
+		if (module->state != PLAN_WARM)
+			continue;
+		module->damage = candidates[--count].damage;
+		if (module->damage)
+			module->state = PLAN_COLD;
+	}
 	mem_free(candidates);
 	if (plan->module_count)
 		qsort(plan->modules, plan->module_count, sizeof *plan->modules, by_cost);
 	return result;
-}
-
-static int note_found(struct jw_error *err, struct build *build, const struct jw_found *found)
-{
-	for (size_t i = 0; i < found->note_count; i++)
-		if (build_note(err, build, false, "%s", found->notes[i].text))
-			return -1;
-	/* Notes are capped, troubles are not. */
-	build->plan->troubles += found->trouble_count;
-	return 0;
 }
 
 int plan_build(struct jw_error *err, const struct plan_request *request, struct plan **ret_plan)
@@ -237,10 +218,14 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 	struct plan_reading reading = {0};
 	int result = build_begin(err, &reading.build, request);
 
-	if (!result && request->state_dir)
-		result = inventory_open(err, request->state_dir, &reading.inventory);
-	if (!result)
-		result = note_found(err, &reading.build, request->found);
+	if (!result) {
+		if (request->state_dir)
+			reading.inventory = inventory_open(request->state_dir);
+		for (size_t i = 0; i < request->found->note_count; i++)
+			build_note(&reading.build, false, "%s", request->found->notes[i].text);
+		/* Notes are capped, troubles are not. */
+		reading.build.plan->troubles += request->found->trouble_count;
+	}
 	for (size_t i = 0; !result && i < request->found->file_count; i++) {
 		const size_t images = reading.build.plan->images;
 
@@ -248,10 +233,11 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 		result = read_found_file(err, &reading, &request->found->files[i]);
 		reading.build.plan->has_code[i] = reading.build.plan->images != images;
 	}
-	if (!result)
-		result = fates_settle(&reading.build.plan->fates) ||
-				 build_note_lacking(err, &reading.build) ||
-				 build_note_assumptions(err, &reading.build);
+	if (!result) {
+		fates_settle(&reading.build.plan->fates);
+		build_note_lacking(&reading.build);
+		build_note_assumptions(&reading.build);
+	}
 	if (!result && (request->of_stamp || request->next_key))
 		result = build_take_cached(err, &reading.build);
 	/* Remembers files that were read, even if others failed. */
@@ -259,7 +245,7 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 		(void)inventory_save(NULL, reading.inventory);
 	inventory_close(reading.inventory);
 	build_end(&reading.build);
-	if (result || estimate_modules(err, reading.build.plan, request)) {
+	if (result || look_up_modules(err, reading.build.plan, request)) {
 		plan_free(reading.build.plan);
 		return -1;
 	}

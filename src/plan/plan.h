@@ -14,7 +14,6 @@
 
 #include "base/cancel.h"
 #include "base/set.h"
-#include "cache/entry.h"
 #include "cache/key.h"
 #include "cache/profile.h"
 #include "gpu/release.h"
@@ -64,57 +63,18 @@ uint64_t fate_variants(const char *path, const char *member);
 int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
 			  const struct analyse_target *targets, size_t target_count);
 /* Adds a module that the driver has refused, after fates_settle: its file fails, if it did not. */
-int fates_add_refused(struct jw_error *err, struct fates *fates, const char *path,
-					  const char *member, uint32_t target, unsigned result);
+void fates_add_refused(struct fates *fates, const char *path, const char *member, uint32_t target,
+					   unsigned result);
 /* The name of a result with which the driver refuses a module for what is in it, whenever it is
  * loaded; NULL: of another result, which may have other causes. */
 const char *refusal_name(unsigned result);
-/* After the last file. -1: out of memory. */
-int fates_settle(struct fates *fates);
+/* After the last file. */
+void fates_settle(struct fates *fates);
 void fates_free(struct fates *fates);
 
 enum { FATE_TEXT = 256 };
 /* "will fail: no kernel image for sm_90", "1 of 2 pieces has no code for sm_90: a program …" */
 const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device);
-
-enum plan_state {
-	PLAN_COLD,     /* no entry that a driver uses in the live cache */
-	PLAN_WARM,     /* its entry exists */
-	PLAN_LEFT_OUT, /* outside the registered sections of a library with more than 32 MB of such PTX,
-					  without --all */
-	PLAN_REFUSED,  /* the driver has refused it before (state/ledger.h) */
-	PLAN_RESTORED, /* cold, and an earlier result would take its place: of a dry run */
-	PLAN_OVER_BUDGET, /* cold, and excluded by a budget of this run (prime/budget.h) */
-};
-
-/* One module for one architecture: each distinct (payload, options, form, architecture) once. */
-struct plan_module {
-	uint32_t file;                              /* index in plan.files: the first file with it */
-	uint32_t target;                            /* index in plan.targets */
-	uint64_t container_offset, container_bytes; /* in the image */
-	uint64_t entry_offset;                      /* of the PTX that the driver will take */
-	enum cache_key_form form;
-	enum plan_state state;
-	enum cache_damage damage; /* of the existing entry */
-	/* A start may do without it: it is in no registered section of its library, which loads it when
-	 * it is needed, or most containers of the library have code that runs as it is; or it is a
-	 * package's loose file. */
-	bool on_demand;
-	bool restored; /* it was cold, and an earlier result takes its place (prime/planning.h) */
-	bool keyed;    /* a key of the request's `next_key`, or of its cache, names it */
-	/* Its entry has this value, made by an older driver's compiler (state/ledger.h). */
-	bool carried;
-	uint64_t carried_checksum;
-	uint64_t key;       /* the entry's name; 0 if the profile has no stamp */
-	uint64_t key_bytes; /* length of the key */
-	uint64_t payload_bytes;
-	struct plan_features features; /* of the PTX: inputs of the cost model (docs/estimates.md) */
-	double cost_ms;                /* predicted wall time on one core of this machine */
-	uint64_t entry_bytes;  /* the bytes of its entry that count against the cache's limit; predicted
-							  unless warm */
-	uint64_t memory_bytes; /* predicted peak memory of the compile, doubled for admission; the
-							  driver's context comes on top */
-};
 
 struct plan_file {
 	char *path;
@@ -127,8 +87,7 @@ struct plan_file {
 
 struct plan_target {
 	struct jw_target device;
-	size_t cannot;          /* containers with PTX for this GPU that the driver cannot use */
-	struct jw_driver needs; /* the first driver that is new enough for these; else zeros */
+	size_t cannot; /* containers with PTX for this GPU that the driver cannot use */
 	/* As in analyse_target, of all files; `lacking`: of those that do not fail */
 	size_t lacking, tile, unknown;
 	uint64_t link_bytes;    /* predicted machine code that the CUDA runtime links at each start */
@@ -151,7 +110,6 @@ struct plan {
 	char **notes;
 	size_t note_count, assumptions;
 	size_t troubles; /* files that could not be read, or not in full: of most there is a note */
-	bool lacked;     /* of these, one for want of memory */
 	/* Keys of a recording whose PTX fits none of the targets, or is too new for the driver. */
 	size_t unfit, too_new;
 	size_t images;      /* files and members with device code that were read */
@@ -188,8 +146,8 @@ struct plan_request {
 	struct jw_speed speed; /* of this machine */
 };
 
-/* Files that cannot be read become notes (troubles). -1: out of memory, too many targets, or
- * JW_ERR_INTERRUPTED. The caller frees with plan_free. */
+/* Files that cannot be read become notes (troubles). -1: too many targets, or modules
+ * (JW_ERR_LIMIT), or JW_ERR_INTERRUPTED. The caller frees with plan_free. */
 int plan_build(struct jw_error *err, const struct plan_request *request, struct plan **ret_plan);
 void plan_free(struct plan *plan);
 /* Adds a line for people, in front of the assumptions; `trouble` as of a file that is not read. */
@@ -200,8 +158,7 @@ bool plan_is_named(const char *const *names, size_t count, const char *path);
 void plan_look_again(struct plan *plan);
 /* A cold module that the driver has refused with `result` (0: it has not) is not to be compiled,
  * and its file fails. */
-int plan_refuse(struct jw_error *err, struct plan *plan, struct plan_module *module,
-				unsigned result);
+void plan_refuse(struct plan *plan, struct plan_module *module, unsigned result);
 /* Whether the module was compiled meanwhile: its entry exists, and is not the carried one. */
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module);
 

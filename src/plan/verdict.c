@@ -264,21 +264,19 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 	return judgement;
 }
 
-int plan_read_text(const struct devcode_container *container, struct devcode_entry *entry,
-				   struct jw_target *text)
+void plan_read_text(const struct devcode_container *container, struct devcode_entry *entry,
+					struct jw_target *text)
 {
 	struct devcode_ptx_header header;
-	struct jw_error why = {0};
 
 	if (!devcode_kind_is_ptx(entry->kind) || entry->damaged ||
 		entry->compression == DEVCODE_FOREIGN || text->sm)
-		return 0;
-	if (devcode_ptx_header(&why, container, entry, &header)) {
+		return;
+	if (devcode_ptx_header(NULL, container, entry, &header)) {
 		entry->damaged = true;
-		return 0;
+		return;
 	}
 	*text = header.target;
 	entry->isa_major = header.isa_major;
 	entry->isa_minor = header.isa_minor;
-	return 0;
 }

@@ -56,7 +56,6 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 								 struct jw_target device, const struct jw_driver *driver);
 
 /* What the text of a PTX entry names, unless it was read before (text->sm is not 0): corrects the
- * entry. One whose text cannot be read is damaged; entries that are no PTX stay as they are. -1:
- * out of memory. */
-int plan_read_text(const struct devcode_container *container, struct devcode_entry *entry,
-				   struct jw_target *text);
+ * entry. One whose text cannot be read is damaged; entries that are no PTX stay as they are. */
+void plan_read_text(const struct devcode_container *container, struct devcode_entry *entry,
+					struct jw_target *text);

@@ -478,7 +478,6 @@ static struct jw_check_result *summarise(struct plan *plan, const struct jw_foun
 	for (size_t t = 0; t < plan->target_count; t++)
 		result->gpus[t] = (struct jw_check_gpu){.target = plan->targets[t].device,
 												.cannot = plan->targets[t].cannot,
-												.needs = plan->targets[t].needs,
 												.lacking = plan->targets[t].lacking,
 												.tile = plan->targets[t].tile,
 												.unknown = plan->targets[t].unknown};
@@ -534,9 +533,8 @@ static int explain_cold(struct jw_error *err, const struct jw_check_options *opt
 	ledger_open(&ledger, request->state_dir, request->cache_dir);
 	planning_note_carried(plan, &ledger, false);
 	ledger_begin(&ledger, plan);
-	for (size_t i = 0; !result && i < plan->module_count; i++)
-		result = plan_refuse(err, plan, &plan->modules[i],
-							 ledger_refused(&ledger, plan->modules[i].key));
+	for (size_t i = 0; i < plan->module_count; i++)
+		plan_refuse(plan, &plan->modules[i], ledger_refused(&ledger, plan->modules[i].key));
 	if (!result && options->explain) {
 		result = explain_plan(err, &why, &explanations);
 		if (!result)

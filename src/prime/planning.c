@@ -198,8 +198,8 @@ int planning_make(struct jw_error *err, const struct jw_system *system,
 	return 0;
 }
 
-int planning_note_refused(struct jw_error *err, struct plan *plan, const struct ledger *ledger,
-						  const struct jw_prime_options *options, struct jw_prime_result *outcome)
+void planning_note_refused(struct plan *plan, const struct ledger *ledger,
+						   const struct jw_prime_options *options, struct jw_prime_result *outcome)
 {
 	const size_t before = plan->fates.count;
 
@@ -207,11 +207,9 @@ int planning_note_refused(struct jw_error *err, struct plan *plan, const struct 
 	for (size_t i = 0; i < plan->module_count; i++)
 		if (!plan_is_named(options->plan.retried, options->plan.retried_count,
 						   plan->files[plan->modules[i].file].path) &&
-			!(options->plan.recording && plan->modules[i].keyed) &&
-			plan_refuse(err, plan, &plan->modules[i], ledger_refused(ledger, plan->modules[i].key)))
-			return -1;
+			!(options->plan.recording && plan->modules[i].keyed))
+			plan_refuse(plan, &plan->modules[i], ledger_refused(ledger, plan->modules[i].key));
 	note_fates(plan, before, outcome);
-	return 0;
 }
 
 void planning_note_assumptions(const struct plan *plan, struct jw_prime_result *outcome)

@@ -46,8 +46,8 @@ void planning_free(struct planning *planning);
 void planning_note_carried(struct plan *plan, const struct ledger *ledger, bool recompile);
 /* Leaves out the cold modules that the driver has refused before, with a note in *outcome, unless
  * the options have their file tried again. */
-int planning_note_refused(struct jw_error *err, struct plan *plan, const struct ledger *ledger,
-						  const struct jw_prime_options *options, struct jw_prime_result *outcome);
+void planning_note_refused(struct plan *plan, const struct ledger *ledger,
+						   const struct jw_prime_options *options, struct jw_prime_result *outcome);
 /* Counts the modules by their present state; other members of the sum stay. */
 void planning_sum_up(const struct plan *plan, const struct jw_prime_options *options,
 					 struct jw_prime_plan *ret_sum);

@@ -115,7 +115,6 @@ static int plan_step(struct jw_error *err, struct priming *run)
 	struct plan *plan;
 	struct ledger ledger;
 	struct jw_cache_outlook cache;
-	int result;
 
 	/* Also if everything is warm: an earlier run may have been killed after its last module. */
 	run_folder_sweep(system->state_dir);
@@ -123,20 +122,16 @@ static int plan_step(struct jw_error *err, struct priming *run)
 		return -1;
 	plan = run->planning.plan;
 	ledger_open(&ledger, ledger_home(system), system->cache.path);
-	result = planning_note_refused(err, plan, &ledger, &run->options, outcome);
-	if (!result) {
-		cache_outlook(system->cache.path, system->cache.limit_bytes, false, &cache);
-		outcome->verdict = verdict_of(plan, plan->images ? 1 : run->planning.found->file_count,
-									  &system->cache, true, &cache);
-		if (run->options.plan.recording)
-			outcome->verdict = recorded_verdict(plan, &run->planning.recorded, outcome->verdict);
-		/* The store may have the driver's own results in place of those. */
-		if (run->options.reuse.recompile_carried)
-			planning_note_carried(plan, &ledger, true);
-	}
+	planning_note_refused(plan, &ledger, &run->options, outcome);
+	cache_outlook(system->cache.path, system->cache.limit_bytes, false, &cache);
+	outcome->verdict = verdict_of(plan, plan->images ? 1 : run->planning.found->file_count,
+								  &system->cache, true, &cache);
+	if (run->options.plan.recording)
+		outcome->verdict = recorded_verdict(plan, &run->planning.recorded, outcome->verdict);
+	/* The store may have the driver's own results in place of those. */
+	if (run->options.reuse.recompile_carried)
+		planning_note_carried(plan, &ledger, true);
 	ledger_close(&ledger);
-	if (result)
-		return -1;
 	/* What no cache helps is refused before anything is fetched or compiled. */
 	if (outcome->verdict == JW_VERDICT_USELESS)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s", system->cache.why_useless);

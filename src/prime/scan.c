@@ -24,7 +24,7 @@ struct kept_image {
 	bool library, asked; /* asked: with the driver in question */
 	uint32_t releases;   /* and with these of gpu_releases */
 	struct analyse_target *targets;
-	struct analyse_module *modules;
+	struct plan_module *modules;
 	size_t module_count;
 };
 
@@ -131,7 +131,7 @@ static void tell_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target ta
 	}
 }
 
-static void add_work(struct jw_scan_work *work, const struct analyse_module *module,
+static void add_work(struct jw_scan_work *work, const struct plan_module *module,
 					 const struct jw_speed *speed)
 {
 	const double spread = plan_spread(speed);
@@ -157,7 +157,7 @@ static void tell_work(struct told *told, const struct analyse_image *from, bool 
 	double model_ms = 0;
 
 	for (size_t i = 0; i < from->module_count; i++) {
-		const struct analyse_module *module = &from->modules[i];
+		const struct plan_module *module = &from->modules[i];
 		struct plan_estimate estimate;
 
 		plan_estimate(&estimate, &module->features, module->payload_bytes, NULL);
@@ -165,7 +165,7 @@ static void tell_work(struct told *told, const struct analyse_image *from, bool 
 	}
 	own = plan_speed_for(speed, model_ms, false);
 	for (size_t i = 0; i < from->module_count; i++) {
-		const struct analyse_module *module = &from->modules[i];
+		const struct plan_module *module = &from->modules[i];
 		struct jw_scan_verdicts *verdicts = &told->verdicts[module->target];
 
 		if (module->superseded)
@@ -184,7 +184,7 @@ static void tell_work(struct told *told, const struct analyse_image *from, bool 
 			(test && told->verdicts[t].loose_work.modules) ||
 			told->verdicts[t].loose_work.ptx_bytes > PLAN_LOOSE_LIMIT_BYTES;
 	for (size_t i = 0; i < from->module_count; i++) {
-		const struct analyse_module *module = &from->modules[i];
+		const struct plan_module *module = &from->modules[i];
 		struct jw_scan_verdicts *verdicts = &told->verdicts[module->target];
 
 		if (!module->superseded && module->form != CACHE_KEY_LINK && !test &&
@@ -223,26 +223,25 @@ static void compare_libraries(struct scan *scan, const struct told *told)
 static int keep_image(struct jw_error *err, struct scan *scan, const struct analyse_image *from)
 {
 	const size_t targets = scan->question.target_count;
-	const struct build_image brought = build_image_of(from);
 	struct kept_image *image;
 
 	if (VEC_ROOM(err, scan->images, scan->image_capacity, scan->image_count, MOST_IMAGES))
 		return -1;
 	image = &scan->images[scan->image_count++];
 	*image = (struct kept_image){
-		.path = mem_string(brought.path),
-		.member = brought.member ? mem_string(brought.member) : NULL,
-		.library = brought.library,
+		.path = mem_string(from->path),
+		.member = from->member ? mem_string(from->member) : NULL,
+		.library = from->library,
 		.asked = from->asked,
 		.releases = from->releases,
 		.targets = mem_array(targets, sizeof *image->targets),
-		.modules = mem_array(brought.module_count, sizeof *image->modules),
-		.module_count = brought.module_count,
+		.modules = mem_array(from->module_count, sizeof *image->modules),
+		.module_count = from->module_count,
 	};
 	if (targets)
-		memcpy(image->targets, brought.targets, targets * sizeof *image->targets);
-	if (brought.module_count)
-		memcpy(image->modules, brought.modules, brought.module_count * sizeof *image->modules);
+		memcpy(image->targets, from->targets, targets * sizeof *image->targets);
+	if (from->module_count)
+		memcpy(image->modules, from->modules, from->module_count * sizeof *image->modules);
 	return 0;
 }
 
@@ -260,7 +259,6 @@ static int tell_image(struct jw_error *err, void *context, const struct analyse_
 				  .damaged = image->damaged,
 				  .verdict_count = scan->question.target_count},
 	};
-	const struct build_image brought = build_image_of(from);
 	int result = -1;
 
 	if (scan->question.releases && keep_image(err, scan, from))
@@ -270,12 +268,12 @@ static int tell_image(struct jw_error *err, void *context, const struct analyse_
 	told.image.verdicts = told.verdicts;
 	for (size_t t = 0; t < scan->question.target_count; t++)
 		tell_verdicts(&told.verdicts[t], scan->question.targets[t], &from->targets[t]);
-	tell_work(&told, from, build_is_of_tests(scan->build.request, &brought),
+	tell_work(&told, from, build_is_of_tests(scan->build.request, from),
 			  &scan->build.request->speed);
 	if (image->format == DEVCODE_ELF || image->format == DEVCODE_PE)
 		compare_libraries(scan, &told);
 	tell_counts(&told, from);
-	if (!build_take(err, &scan->build, &brought))
+	if (!build_take(err, &scan->build, from))
 		result = scan->options->image(err, scan->options->context, &told.image);
 	mem_free(told.counts);
 	return result;
@@ -302,12 +300,12 @@ static int judge_release(struct jw_error *err, const struct scan *scan, const bo
 	memset(outcomes, 0, targets * sizeof *outcomes);
 	for (size_t i = 0; !result && i < scan->image_count; i++) {
 		const struct kept_image *kept = &scan->images[i];
-		const struct build_image image = {.path = kept->path,
-										  .member = kept->member,
-										  .library = kept->library,
-										  .targets = kept->targets,
-										  .modules = kept->modules,
-										  .module_count = kept->module_count};
+		const struct analyse_image image = {.path = kept->path,
+											.member = kept->member,
+											.library = kept->library,
+											.targets = kept->targets,
+											.modules = kept->modules,
+											.module_count = kept->module_count};
 
 		if (!chosen[i])
 			continue;
@@ -318,7 +316,8 @@ static int judge_release(struct jw_error *err, const struct scan *scan, const bo
 					outcomes[t].verdicts[v] += kept->targets[t].verdicts[v];
 	}
 	build_end(&build);
-	result = result ? result : fates_settle(&build.plan->fates);
+	if (!result)
+		fates_settle(&build.plan->fates);
 	for (size_t i = 0; !result && i < build.plan->module_count; i++) {
 		const struct plan_module *module = &build.plan->modules[i];
 		struct scan_outcome *outcome = &outcomes[module->target];

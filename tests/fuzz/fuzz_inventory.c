@@ -11,7 +11,7 @@ static const struct jw_found_file known = {
 static const struct jw_target targets[] = {{86, 0}, {90, 0}};
 static const struct analyse_question question = {.targets = targets, .target_count = 2};
 
-static int take(struct jw_error *err, void *context, const struct build_image *image)
+static int take(struct jw_error *err, void *context, const struct analyse_image *image)
 {
 	size_t *images = context;
 
@@ -26,18 +26,18 @@ static int take(struct jw_error *err, void *context, const struct build_image *i
 static void go_through(const uint8_t *data, size_t size)
 {
 	struct analyse_target answers[2] = {{.jit_modules = 1}, {.jit_modules = 2}};
-	const struct build_image image = {.path = "a", .member = "m", .targets = answers};
+	const struct analyse_image image = {.path = "a", .member = "m", .targets = answers};
 	struct inventory *inventory;
 	size_t images = 0;
 	bool is_known = false;
 
-	if (inventory_parse(NULL, data, size, &inventory))
-		return;
+	inventory = inventory_parse(data, size);
 	MUST(!inventory_replay(NULL, inventory, &known, &question, take, &images, &is_known));
 	MUST(is_known || !images);
-	MUST(!inventory_begin(NULL, inventory, &known, &question));
-	MUST(!inventory_image(NULL, inventory, &image) && !inventory_image(NULL, inventory, &image));
-	MUST(!inventory_end(NULL, inventory));
+	inventory_begin(inventory, &known, &question);
+	inventory_image(inventory, &image);
+	inventory_image(inventory, &image);
+	inventory_end(inventory);
 	images = 0;
 	MUST(!inventory_replay(NULL, inventory, &known, &question, take, &images, &is_known));
 	MUST(is_known && images == 2);
@@ -49,15 +49,16 @@ static void go_through_record(const uint8_t *data, size_t size)
 {
 	enum { HEAD = 8, RECORD_HEAD = 12, KEY_SIZE_AT = 16, KEY_AT = 20 };
 	const struct analyse_target answers[2] = {0};
-	const struct build_image image = {.path = "a", .targets = answers};
+	const struct analyse_image image = {.path = "a", .targets = answers};
 	struct buf whole = BUF_MAX(1 << 24);
 	struct inventory *inventory;
 	uint8_t *record;
 
-	MUST(!inventory_parse(NULL, NULL, 0, &inventory));
-	MUST(!inventory_begin(NULL, inventory, &known, &question));
-	MUST(!inventory_image(NULL, inventory, &image) && !inventory_end(NULL, inventory));
-	MUST(!inventory_format(NULL, inventory, &whole));
+	inventory = inventory_parse(NULL, 0);
+	inventory_begin(inventory, &known, &question);
+	inventory_image(inventory, &image);
+	inventory_end(inventory);
+	inventory_format(inventory, &whole);
 	inventory_close(inventory);
 	whole.size = HEAD + KEY_AT + load_u32(whole.data + HEAD + KEY_SIZE_AT);
 	MUST(!buf_append(NULL, &whole, data, size));

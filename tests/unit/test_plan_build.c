@@ -298,8 +298,10 @@ TEST_WITH(what_is_too_new_in_a_file_fails_whatever_else_runs, make_folder, remov
 		assert_int_equal(plan->module_count, 1);
 		assert_int_equal(plan->targets[0].cannot, cases[i].cannot);
 		assert_int_equal(plan->fates.count, cases[i].cannot);
-		assert_true(!cases[i].cannot || plan->fates.items[0].reason == REASON_TOO_NEW);
-		assert_int_equal(plan->targets[0].needs.release[0], cases[i].cannot ? 575 : 0);
+		if (cases[i].cannot) {
+			assert_int_equal(plan->fates.items[0].reason, REASON_TOO_NEW);
+			assert_int_equal(plan->fates.items[0].needs.release[0], 575);
+		}
 		plan_free(plan);
 		buf_free(&data);
 	}

@@ -37,8 +37,8 @@ static void remember(struct inventory *inventory, const struct jw_found_file *fi
 					 const struct analyse_question *question, uint64_t seed)
 {
 	struct analyse_target targets[3] = {0};
-	struct analyse_module modules[3] = {0};
-	struct build_image image = {.path = file->path, .targets = targets, .library = true};
+	struct plan_module modules[3] = {0};
+	struct analyse_image image = {.path = file->path, .targets = targets, .library = true};
 
 	for (size_t t = 0; t < question->target_count; t++) {
 		targets[t].verdicts[VERDICT_JIT] = seed + t;
@@ -46,25 +46,25 @@ static void remember(struct inventory *inventory, const struct jw_found_file *fi
 		targets[t].jit_bytes = UINT64_C(1) << 40;
 		targets[t].loose_bytes = 9;
 		targets[t].link_needed = NEED_UNKNOWN;
-		modules[t] = (struct analyse_module){.target = (uint32_t)t,
-											 .role = DEVCODE_LOOSE,
-											 .form = CACHE_KEY_LINK,
-											 .container_offset = 64,
-											 .container_bytes = 4096,
-											 .entry_offset = 80,
-											 .payload_bytes = 777,
-											 .key = seed * 1000 + t,
-											 .key_bytes = 800,
-											 .features = {11, 12, 13, t % 2 == 0}};
+		modules[t] = (struct plan_module){.target = (uint32_t)t,
+										  .role = DEVCODE_LOOSE,
+										  .form = CACHE_KEY_LINK,
+										  .container_offset = 64,
+										  .container_bytes = 4096,
+										  .entry_offset = 80,
+										  .payload_bytes = 777,
+										  .key = seed * 1000 + t,
+										  .key_bytes = 800,
+										  .features = {11, 12, 13, t % 2 == 0}};
 	}
-	assert_int_equal(inventory_begin(NULL, inventory, file, question), 0);
-	assert_int_equal(inventory_image(NULL, inventory, &image), 0);
+	inventory_begin(inventory, file, question);
+	inventory_image(inventory, &image);
 	image.member = "b.so";
 	image.library = false;
 	image.modules = modules;
 	image.module_count = question->target_count;
-	assert_int_equal(inventory_image(NULL, inventory, &image), 0);
-	assert_int_equal(inventory_end(NULL, inventory), 0);
+	inventory_image(inventory, &image);
+	inventory_end(inventory);
 }
 
 struct replayed {
@@ -73,7 +73,7 @@ struct replayed {
 	size_t targets;
 };
 
-static int check_image(struct jw_error *err, void *context, const struct build_image *image)
+static int check_image(struct jw_error *err, void *context, const struct analyse_image *image)
 {
 	struct replayed *replayed = context;
 
@@ -95,7 +95,7 @@ static int check_image(struct jw_error *err, void *context, const struct build_i
 		assert_int_equal(image->targets[t].link_needed, NEED_UNKNOWN);
 	}
 	for (size_t i = 0; i < image->module_count; i++) {
-		const struct analyse_module *module = &image->modules[i];
+		const struct plan_module *module = &image->modules[i];
 
 		assert_int_equal(module->key, replayed->seed * 1000 + module->target);
 		assert_int_equal(module->form, CACHE_KEY_LINK);
@@ -140,7 +140,7 @@ TEST(another_file_is_not_known)
 	changed[3].device++;
 	changed[4].path = other_library;
 	changed[5].changed_ns++;
-	assert_int_equal(inventory_parse(NULL, NULL, 0, &inventory), 0);
+	inventory = inventory_parse(NULL, 0);
 	remember(inventory, &file, &question, 1);
 	for (size_t i = 0; i < 6; i++)
 		assert_false(replay(inventory, &changed[i], &question, 1));
@@ -164,7 +164,7 @@ TEST(other_drivers_and_gpus_are_kept_beside_each_other)
 	fourth.targets = suffixed;
 	newer.driver.release[2]++;
 	later.driver.cuda++;
-	assert_int_equal(inventory_parse(NULL, NULL, 0, &inventory), 0);
+	inventory = inventory_parse(NULL, 0);
 	remember(inventory, &file, &first, 1);
 	assert_false(replay(inventory, &file, &second, 2));
 	assert_false(replay(inventory, &file, &third, 3));
@@ -188,7 +188,7 @@ TEST(a_file_that_was_just_written_is_not_remembered)
 	struct jw_found_file file = file_of(1);
 	struct inventory *inventory;
 
-	assert_int_equal(inventory_parse(NULL, NULL, 0, &inventory), 0);
+	inventory = inventory_parse(NULL, 0);
 	file.mtime_ns = os_now_s() * INT64_C(1000000000);
 	remember(inventory, &file, &question, 1);
 	assert_false(replay(inventory, &file, &question, 1));
@@ -223,7 +223,7 @@ TEST(damage_is_as_if_it_were_not_there)
 	size_t lost = 0;
 
 	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
-	assert_int_equal(inventory_open(NULL, folder, &inventory), 0);
+	inventory = inventory_open(folder);
 	remember(inventory, &first, &question, 1);
 	remember(inventory, &second, &question, 2);
 	assert_int_equal(inventory_save(NULL, inventory), 0);
@@ -234,7 +234,7 @@ TEST(damage_is_as_if_it_were_not_there)
 		bool known;
 
 		file.data[i] ^= 0x41;
-		assert_int_equal(inventory_parse(NULL, file.data, file.size, &inventory), 0);
+		inventory = inventory_parse(file.data, file.size);
 		known = replay(inventory, &first, &question, 1);
 		known = replay(inventory, &second, &question, 2) && known;
 		lost += !known;
@@ -243,7 +243,7 @@ TEST(damage_is_as_if_it_were_not_there)
 	}
 	assert_int_equal(lost, file.size);
 	for (size_t size = 0; size < file.size; size += 3) {
-		assert_int_equal(inventory_parse(NULL, file.data, size, &inventory), 0);
+		inventory = inventory_parse(file.data, size);
 		assert_false(replay(inventory, &second, &question, 2));
 		inventory_close(inventory);
 	}
@@ -281,14 +281,14 @@ TEST(another_version_is_not_believed)
 	char *folder, *path, *other;
 
 	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
-	assert_int_equal(inventory_open(NULL, folder, &inventory), 0);
+	inventory = inventory_open(folder);
 	remember(inventory, &first, &question, 1);
 	assert_int_equal(inventory_save(NULL, inventory), 0);
 	inventory_close(inventory);
 	path = only_file(folder);
 	other = os_join(folder, "inventory-01234567");
 	assert_int_equal(os_rename(NULL, path, other), 0);
-	assert_int_equal(inventory_open(NULL, folder, &inventory), 0);
+	inventory = inventory_open(folder);
 	assert_false(replay(inventory, &first, &question, 1));
 	remember(inventory, &first, &question, 1);
 	assert_int_equal(inventory_save(NULL, inventory), 0);
@@ -299,7 +299,7 @@ TEST(another_version_is_not_believed)
 		files_put_text(folder, old[i].name, "");
 		make_older(folder, old[i].name, old[i].days);
 	}
-	assert_int_equal(inventory_open(NULL, folder, &inventory), 0);
+	inventory = inventory_open(folder);
 	remember(inventory, &first, &question, 2);
 	assert_int_equal(inventory_save(NULL, inventory), 0);
 	inventory_close(inventory);
