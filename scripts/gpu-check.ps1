@@ -1,6 +1,6 @@
 <#
 .SYNOPSIS
-What only a real Windows with an NVIDIA GPU can tell of jitwarm's assumptions (docs/gpu-check.md).
+What only a real Windows with an NVIDIA GPU can tell of jitwarm's assumptions (docs/contributing/gpu-check.md).
 .DESCRIPTION
 Runs jitwarm.exe in folders of its own: neither the driver's cache nor jitwarm's state of this account is read or written, and no
 task or setting is made, unless -Account is given. Shows what is as expected and what DIFFERS, and writes everything to a JSON file,

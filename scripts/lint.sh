@@ -38,9 +38,9 @@ complain "A loop that os_loop_open does not make:" "$(git ls-files 'src/*.c' | g
 complain "Prints or exits below src/cli:" \
 	"$(git ls-files 'src/*.c' | grep -vE '^src/(cli/|worker/worker\.c)' | xargs grep -nE '\b(printf|puts|exit|abort)\(|fprintf\(std')"
 complain "A layer includes one above it (docs/architecture.md):" "$(./scripts/layers.sh)"
-complain "A header of src/os, or a file that one system alone has, that docs/porting.md does not name:" \
+complain "A header of src/os, or a file that one system alone has, that docs/contributing/porting.md does not name:" \
 	"$( (ls src/os/*.h; comm -3 <(cd src/os/posix && ls ./*.c) <(cd src/os/win32 && ls ./*.c)) | sed 's|.*/||' |
-		while read -r name; do grep -qF "$name" docs/porting.md || echo "$name"; done)"
+		while read -r name; do grep -qF "$name" docs/contributing/porting.md || echo "$name"; done)"
 complain "docs/architecture.md names a file that is not there:" \
 	"$(grep -oE '`(src/)?[a-z]+/[a-z0-9_/*]+\.[ch]`' docs/architecture.md | tr -d '`' | sort -u |
 		while read -r name; do compgen -G "src/${name#src/}" >/dev/null || echo "$name"; done

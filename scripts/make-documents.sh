@@ -40,18 +40,18 @@ make_site() { # [-o FOLDER]
 	fi
 	export PYTHONPATH=$tools
 	mkdir "$work/pages"
-	cp -r docs/*.md docs/pictures docs/ko "$work/pages/"
+	cp -r docs/*.md docs/pictures docs/ko docs/contributing "$work/pages/"
 	cp README.md "$work/pages/index.md"
 	cp README.ko.md "$work/pages/korean.md"
 	cp CHANGELOG.md "$work/pages/changes.md"
 	cp CONTRIBUTING.md "$work/pages/contributing.md"
 	cp SECURITY.md "$work/pages/vulnerabilities.md"
 	# `docs/share.md` and `share.md` are links to that page; [docs](docs/share.md) loses its folder.
-	for page in "$work"/pages/*.md "$work"/pages/ko/*.md; do
+	for page in "$work"/pages/*.md "$work"/pages/*/*.md; do
 		sed -E -i 's/\]\(docs\//](/g; s/\]\(README\.ko\.md/](korean.md/g; s/\]\(README\.md/](index.md/g; s/\]\((\.\.\/)?(\.\.\/)?CONTRIBUTING\.md/](\2contributing.md/g; s/\]\((\.\.\/)?SECURITY\.md/](vulnerabilities.md/g; s/\]\(CHANGELOG\.md/](changes.md/g; s/`(docs\/)?([a-z-]+\.md)`/[\2](\2)/g; s/\[index\.md\]\(index\.md\)/README/g' "$page"
 	done
-	# In a folder of its own: names in backquotes are those of pages above it
-	sed -E -i 's/\[([a-z-]+\.md)\]\(([a-z-]+\.md)\)/[\1](..\/\2)/g' "$work"/pages/ko/*.md
+	# In folders of their own: names in backquotes are those of pages above them
+	sed -E -i 's/\[([a-z-]+\.md)\]\(([a-z-]+\.md)\)/[\1](..\/\2)/g' "$work"/pages/*/*.md
 	cp packaging/site/mkdocs.yml "$work/"
 	# Not -q: then mkdocs counts no warnings.
 	if ! python3 -m mkdocs build --strict -f "$work/mkdocs.yml" >"$work/log" 2>&1; then

@@ -13,7 +13,7 @@
 #   conda    by a client's solver and installer (py-rattler, which comes from pip), into an environment of Debian's root. FOLDER: as for rpm
 #   wheel    by pip, into a virtual environment; the Python API is tried, too (tests/python/api.py). RELEASE: by default six, with the
 #            Pythons 3.8 to 3.13. For musl, or an archive of Alpine's, this machine's pip chooses the wheel and unpacks it there
-#   install  by docs/packages.md's line: the archives are signed with a key made here (needs minisign) and served from this machine; the next
+#   install  by docs/contributing/packages.md's line: the archives are signed with a key made here (needs minisign) and served from this machine; the next
 #            release's line upgrades, --uninstall removes. RELEASE: by default bookworm, trixie and noble, which have OpenSSL 3
 #   archive  FOLDER is one jitwarm-…-linux-….tar.zst: unpacked, it primes. RELEASE: by default all from xenial to trixie (glibc 2.23 to 2.41)
 #
@@ -172,7 +172,7 @@ try_conda() {
 	story_installed "$1"
 	environment "jitwarm==$version.1"
 	story_upgraded
-	must "jitwarm startup disable --quiet --all-users" # conda runs nothing of a package that it removes (docs/packages.md)
+	must "jitwarm startup disable --quiet --all-users" # conda runs nothing of a package that it removes (docs/contributing/packages.md)
 	environment
 	story_removed "$1"
 	find "$root/opt/jitwarm" -type f ! -path '*/conda-meta/history' ! -name CACHEDIR.TAG >"$work/out"
@@ -212,7 +212,7 @@ try_wheel() {
 	must "$pip --upgrade /opt/packages/next/jitwarm-*.whl"
 	must "/opt/jitwarm/bin/pip list --disable-pip-version-check 2>/dev/null | grep -q '^jitwarm .*\\.1\$'"
 	story_upgraded
-	must "jitwarm startup disable --quiet --all-users" # pip runs nothing of a package that it removes (docs/packages.md)
+	must "jitwarm startup disable --quiet --all-users" # pip runs nothing of a package that it removes (docs/contributing/packages.md)
 	must "/opt/jitwarm/bin/pip uninstall -q -y jitwarm"
 	story_removed "$1"
 	must "! find /opt/jitwarm/lib /opt/jitwarm/bin -iname '*jitwarm*' | grep ."

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""commands.py BUILD   runs the commands of README.md's and docs/*.md's blocks, page by page, each page in a new home beside the simulated
+"""commands.py BUILD   runs the commands of README.md's and docs/'s blocks, page by page, each page in a new home beside the simulated
 driver, and the examples of --help, each command's in a new home; those of README.LANGUAGE.md and docs/LANGUAGE/*.md in that language. The
 packages that pages name are made here, with the sample framework's library. A command ends with 0 or, where it finds something cold, with
 1. What another test runs, or what needs a network or NVIDIA's compilers, is named below with the reason: a line of that list that fits no
@@ -15,7 +15,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(sys.argv[1]).resolve()
-PAGES = [*sorted(ROOT.glob("README*.md")), *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs").glob("??/*.md"))]
+PAGES = [*sorted(ROOT.glob("README*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 # Page, pattern of the command, reason
 ELSEWHERE = [
     ("many-machines.md", "key generate --no-passphrase", "the page's first section has made the key"),

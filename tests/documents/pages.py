@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""pages.py JITWARM   checks README*.md, CONTRIBUTING.md, SECURITY.md, docs/*.md and docs/LANGUAGE/*.md: every link leads to a file and, behind #, to a
+"""pages.py JITWARM   checks README*.md, CONTRIBUTING.md, SECURITY.md and the pages of docs/: every link leads to a file and, behind #, to a
 heading of it, every page is in packaging/site/mkdocs.yml, every command in a block has a name and options that the program's help lists,
 and a page in another language has the same parts, commands, links, names and numbers as the English one. It leads to pages of that
 language where there are such, and ends where the English page begins to speak to those who work on jitwarm (DEVELOPERS)."""
@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = [*sorted(ROOT.glob("README*.md")), ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs").glob("??/*.md"))]
+PAGES = [*sorted(ROOT.glob("README*.md")), ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
 DEVELOPERS = "<!-- From here on for those who work on jitwarm, in English alone -->"
 # Scripts that a page in that language may have letters of, besides ASCII and signs
 LETTERS = {"ko": r"[가-힣]"}
@@ -106,7 +106,7 @@ for page in sorted(ROOT.glob("README.*.md")):
 for page in sorted((ROOT / "docs").glob("??/*.md")):
     check_language(page, ROOT / "docs" / page.name, page.parent.name)
 
-navigation = set(re.findall(r": ((?:[a-z]{2}/)?[a-z-]+\.md)$", (ROOT / "packaging/site/mkdocs.yml").read_text(), re.M))
+navigation = set(re.findall(r": ((?:[a-z]+/)?[a-z-]+\.md)$", (ROOT / "packaging/site/mkdocs.yml").read_text(), re.M))
 for page in sorted((ROOT / "docs").rglob("*.md")):
     name = str(page.relative_to(ROOT / "docs"))
     if name not in navigation:
