@@ -2,9 +2,10 @@
 
 #include <string.h>
 
+#include <jitwarm/accounts.h>
+
 #include "base/mem.h"
 #include "os/file.h"
-#include "os/win32/trust.h"
 
 /* After windows.h, whose types it needs */
 #include <winternl.h>
@@ -59,7 +60,7 @@ HANDLE win32_open(struct jw_error *err, const char *path, DWORD access, enum win
 		[OPENING_NEW_FILE] = {FILE_CREATE, FILE_NON_DIRECTORY_FILE},
 		[OPENING_NEW_FOLDER] = {FILE_CREATE, FILE_DIRECTORY_FILE},
 	};
-	const bool guarded = how != OPENING_LINK && access & GENERIC_WRITE && win32_is_elevated();
+	const bool guarded = how != OPENING_LINK && access & GENERIC_WRITE && jw_is_administrator();
 	wchar_t *name = native_path(err, path);
 	const size_t bytes = name ? wcslen(name) * sizeof *name : 0;
 	UNICODE_STRING text = {.Length = (USHORT)bytes, .MaximumLength = (USHORT)bytes, .Buffer = name};

@@ -26,27 +26,6 @@ static const DWORD harmful[] = {
 	[WIN32_LINK] = CHANGE_RIGHTS | FILE_WRITE_DATA | FILE_WRITE_ATTRIBUTES,
 };
 
-/* A token that this thread may not look at, since it acts as an account with fewer rights, counts
- * as an administrator's. */
-bool win32_is_elevated(void)
-{
-	union sid_room administrators;
-	DWORD size = sizeof administrators;
-	HANDLE own = NULL, query = NULL;
-	BOOL is = TRUE;
-
-	if (CreateWellKnownSid(WinBuiltinAdministratorsSid, NULL, &administrators, &size) &&
-		OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY | TOKEN_DUPLICATE, &own) &&
-		DuplicateToken(own, SecurityIdentification, &query) &&
-		!CheckTokenMembership(query, &administrators, &is))
-		is = TRUE;
-	if (query)
-		(void)CloseHandle(query);
-	if (own)
-		(void)CloseHandle(own);
-	return is;
-}
-
 static bool is_installer(PSID sid)
 {
 	wchar_t *text;

@@ -4,10 +4,6 @@
 #include "base/error.h"
 #include "os/win32/win32.h"
 
-/* Whether this process has an administrator's rights, or the system's, even while a thread acts as
- * somebody else. */
-bool win32_is_elevated(void);
-
 /* Which rights count: those that change a file, that add to the folder in question, that move a
  * folder away which is further up, or that let a folder lead elsewhere. */
 enum win32_place { WIN32_FILE, WIN32_FOLDER, WIN32_ABOVE, WIN32_LINK };
