@@ -65,18 +65,6 @@ for place in '\\.\C:\users\moved\device' '\\?\C:\users\moved\device' '\\server\s
 	says '김지원'
 	[ ! -e "$users/moved/device" ] || fail "the administrator wrote to $place"
 done
-# And one that has put a link in its place
-rm -rf "$users/moved/다른 곳" "$users/moved/elsewhere"
-mkdir "$users/moved/elsewhere"
-chmod 777 "$users/moved"
-ln -s elsewhere "$users/moved/다른 곳"
-reg add 'HKU\S-1-5-21-9-8-7-1005\Software\Microsoft\Windows\CurrentVersion\Explorer\User Shell Folders' /f /v AppData \
-	/t REG_EXPAND_SZ /d '%USERPROFILE%\다른 곳'
-jitwarm import --all-users --allow-unsigned "$pack"
-exits 1 'import --all-users through a link'
-complains 'is a link that is not followed'
-[ -z "$(ls -A "$users/moved/elsewhere")" ] || fail 'the administrator followed a link of the account'
-
 # What services have is shown, and --cache takes it
 mkdir -p "$service/AppData/Roaming/NVIDIA"
 cp -r "$cache" "$service/AppData/Roaming/NVIDIA/"

@@ -227,7 +227,7 @@ int path_make_folder(struct jw_error *err, const char *path, char **ret_name)
 bool path_is_link(const char *path)
 {
 	HANDLE handle = win32_open(NULL, path, 0, OPENING_LINK);
-	const bool is = handle != INVALID_HANDLE_VALUE && win32_is_link(handle);
+	const bool is = handle != INVALID_HANDLE_VALUE && win32_is_link(handle, path);
 
 	if (handle != INVALID_HANDLE_VALUE)
 		(void)CloseHandle(handle);

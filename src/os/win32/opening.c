@@ -34,12 +34,39 @@ bool win32_is_wine(void)
 	return ntdll && GetProcAddress(ntdll, "wine_get_version");
 }
 
-bool win32_is_link(HANDLE opened)
+/* Wine has no links of its own, and opens those of the system below always as their targets: they
+ * show in the path of what was opened. */
+static bool leads_elsewhere(HANDLE opened, const char *path)
+{
+	enum { MOST_BELOW = 4096 + 8 }; /* the system below has no longer paths */
+	wchar_t above[MOST_BELOW], real[MOST_BELOW], *name = win32_wide(NULL, os_base_name(path));
+	char *dir = os_dir_name(path);
+	HANDLE folder = win32_open(NULL, dir, 0, OPENING_EXISTING);
+	size_t length = 0;
+	bool leads = false;
+
+	if (name && *name && folder != INVALID_HANDLE_VALUE &&
+		(length = GetFinalPathNameByHandleW(folder, above, MOST_BELOW, 0)) < MOST_BELOW && length &&
+		GetFinalPathNameByHandleW(opened, real, MOST_BELOW, 0) < MOST_BELOW) {
+		length -= above[length - 1] == L'\\';
+		leads = _wcsnicmp(above, real, length) != 0 || real[length] != L'\\' ||
+				_wcsicmp(real + length + 1, name) != 0;
+	}
+	if (folder != INVALID_HANDLE_VALUE)
+		(void)CloseHandle(folder);
+	mem_free(name);
+	mem_free(dir);
+	return leads;
+}
+
+bool win32_is_link(HANDLE opened, const char *path)
 {
 	FILE_ATTRIBUTE_TAG_INFO info;
 
-	return GetFileInformationByHandleEx(opened, FileAttributeTagInfo, &info, sizeof info) &&
-		   info.FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT;
+	if (GetFileInformationByHandleEx(opened, FileAttributeTagInfo, &info, sizeof info) &&
+		info.FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT)
+		return true;
+	return win32_is_wine() && leads_elsewhere(opened, path);
 }
 
 void os_follow_none_below(const char *folder, bool reads)
@@ -84,7 +111,7 @@ HANDLE win32_open(struct jw_error *err, const char *path, DWORD access, enum win
 	if (!NT_SUCCESS(result)) {
 		handle = INVALID_HANDLE_VALUE;
 		SetLastError(RtlNtStatusToDosError(result));
-	} else if (guarded && win32_is_link(handle)) {
+	} else if (guarded && win32_is_link(handle, path)) {
 		(void)CloseHandle(handle);
 		handle = INVALID_HANDLE_VALUE;
 		SetLastError(WIN32_LINK_REFUSED);

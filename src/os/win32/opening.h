@@ -21,10 +21,10 @@ enum win32_opening {
  * INVALID_HANDLE_VALUE with err and GetLastError() set. */
 HANDLE win32_open(struct jw_error *err, const char *path, DWORD access, enum win32_opening how);
 
-/* Wine has no times of creation. */
+/* Wine has neither links nor times of creation. */
 bool win32_is_wine(void);
 /* Whether what was opened as OPENING_LINK is one. */
-bool win32_is_link(HANDLE opened);
+bool win32_is_link(HANDLE opened, const char *path);
 
 /* Renames an open file (DELETE), over what is there. -1 with err and GetLastError() set. */
 int win32_rename_to(struct jw_error *err, HANDLE file, const char *to);

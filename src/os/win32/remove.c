@@ -52,6 +52,12 @@ static HANDLE open_to_remove(struct jw_error *err, const char *path, DWORD more)
 			   : opened;
 }
 
+/* Wine opens a link's target. */
+static bool is_target(HANDLE opened, const char *path)
+{
+	return win32_is_link(opened, path) && !(attributes_of(opened) & FILE_ATTRIBUTE_REPARSE_POINT);
+}
+
 struct removal {
 	const char *path;
 	int depth;
@@ -79,7 +85,9 @@ static int remove_all(struct jw_error *err, const char *path, int depth)
 
 	if (opened == INVALID_HANDLE_VALUE)
 		return is_gone() ? 0 : -1;
-	if (attributes_of(opened) & FILE_ATTRIBUTE_DIRECTORY && !win32_is_link(opened))
+	if (is_target(opened, path))
+		result = error_set(err, JW_ERR_UNSUPPORTED, "%s: is a link", path);
+	else if (attributes_of(opened) & FILE_ATTRIBUTE_DIRECTORY && !win32_is_link(opened, path))
 		result = depth > MOST_DEPTH ? error_set(err, JW_ERR_LIMIT, "%s: folders too deep", path)
 									: win32_entries(err, opened, path, remove_entry, &below);
 	if (!result && dispose(opened))
@@ -103,7 +111,9 @@ static int remove_single(struct jw_error *err, const char *path, bool folder)
 
 	if (opened == INVALID_HANDLE_VALUE)
 		return -1;
-	if (folder != ((attributes_of(opened) & FILE_ATTRIBUTE_DIRECTORY) != 0))
+	if (is_target(opened, path))
+		SetLastError(WIN32_LINK_REFUSED);
+	else if (folder != ((attributes_of(opened) & FILE_ATTRIBUTE_DIRECTORY) != 0))
 		SetLastError(folder ? ERROR_DIRECTORY : ERROR_ACCESS_DENIED);
 	else
 		result = dispose(opened);

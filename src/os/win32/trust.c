@@ -180,7 +180,7 @@ static int check_private_place(struct jw_error *err, const char *path, enum win3
 
 	if (handle == INVALID_HANDLE_VALUE)
 		return -1;
-	result = win32_check_trust(err, handle, path, win32_is_link(handle) ? WIN32_LINK : place);
+	result = win32_check_trust(err, handle, path, win32_is_link(handle, path) ? WIN32_LINK : place);
 	(void)CloseHandle(handle);
 	return result;
 }
