@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/cursor.h"
+#include "cache/entry.h"
 #include "cache/index.h"
 
 static inline struct buf index_bytes(const struct cache_index *index)
