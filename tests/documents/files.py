@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""files.py JITWARM   docs/files.md names every variable JITWARM_… that src reads or sets, and no other; each setting of `config` beside the
+variable that sets it; and every file that `uninstall` knows as jitwarm's own in the state directory."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+page = (ROOT / "docs/files.md").read_text()
+source = "\n".join(file.read_text() for file in sorted((ROOT / "src").rglob("*.[ch]")))
+failures = []
+
+
+def settings(**variables):
+    """The settings of `config`, with where each comes from."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("JITWARM_")} | variables
+    done = subprocess.run([sys.argv[1], "config", "--json"], env=environment, capture_output=True, text=True, check=True)
+    return {setting["name"]: setting.get("from") for setting in json.loads(done.stdout)["settings"]}
+
+
+rows = dict(re.findall(r"^\| `(JITWARM_\w+)` \| `([a-z-]+)` \|", page, re.M))
+if sorted(rows.values()) != sorted(settings()):
+    failures.append(f"settings: the page has {sorted(rows.values())}, not {sorted(settings())}")
+for variable, setting in rows.items():
+    if settings(**{variable: "en" if setting == "language" else "1"}).get(setting) != variable:
+        failures.append(f"{variable} does not set {setting}")
+named = set(re.findall(r"`(JITWARM_\w+)`", page))
+literal = {text for line in source.splitlines() if not line.lstrip().startswith(("/*", "*")) for text in re.findall(r'"(JITWARM_[A-Z_]+)"', line)}
+for variable in sorted(named ^ (literal | set(rows))):
+    failures.append(f"{variable}: {'not in src' if variable in named else 'not on the page'}")
+
+state = page.split("The state directory holds:")[1].split("\n## ")[0]
+kept = {name for cell in re.findall(r"^\| (.*?) \|", state, re.M) for name in re.findall(r"`([^`]+)`", cell)}
+own = re.search(r"own_files\[\] = \{(.*?)\n\};", source, re.S)[1]
+files = {(folder or form).replace("%", "…") for folder, form in re.findall(r'\{"?([a-z_]*)"?,\s*"?([^"}]+)"?\}', own)}
+files = {"keys" if name == "own_keys" else name for name in files}
+for name in sorted(kept ^ files):
+    failures.append(f"{name} in the state directory: {'uninstall does not know it' if name in kept else 'not on the page'}")
+print("\n".join(failures) or f"{len(named)} variables, {len(files)} files")
+sys.exit(bool(failures) or len(named) < 15 or len(files) < 15)
