@@ -113,29 +113,36 @@ static int find_places(struct jw_error *err, const struct options *options, bool
 }
 
 /* Root's own cache and state: others may write to them (a volume of a container), and put links
- * there.
- */
+ * there. */
 static int refuse_links(struct jw_error *err, const struct options *options)
 {
 	const bool named = options_has(options, "cache") && options_given(options, "cache");
 	char *places[2] = {named ? mem_string(options_value(options, "cache"))
 							 : os_env("CUDA_CACHE_PATH")};
-	char *here = NULL;
-	int result = os_real_path(err, ".", &here);
+	int result = 0;
 
-	if (!places[0] || !*places[0])
+	if (!places[0] || !*places[0]) {
+		mem_free(places[0]);
+		places[0] = NULL;
 		(void)os_driver_cache_dir(NULL, NULL, &places[0]);
+	}
 	(void)os_state_dir(NULL, &places[1]);
 	for (size_t i = 0; i < 2; i++) {
-		char *whole =
-			places[i] && !os_is_absolute(places[i]) && here ? os_join(here, places[i]) : NULL;
+		char *path = places[i], *here = NULL;
 
-		if (whole || (places[i] && *places[i]))
-			os_follow_none_below(whole ? whole : places[i], false);
-		mem_free(whole);
+		if (path && *path && !os_is_absolute(path)) {
+			if (os_real_path(err, ".", &here))
+				result = -1;
+			else
+				path = os_join(here, path);
+		}
+		if (!result && path && *path)
+			os_follow_none_below(path, false);
+		if (path != places[i])
+			mem_free(path);
 		mem_free(places[i]);
+		mem_free(here);
 	}
-	mem_free(here);
 	return result;
 }
 

@@ -86,7 +86,7 @@ case_no_state_directory() {
 	unset TMPDIR
 }
 
-case_sudo_warms_the_callers_cache() {
+case_sudo_works_as_the_caller_in_its_folders() {
 	local build=$build jitwarm library
 	open=$(folder_for_all) && getent passwd nobody >/dev/null || { echo "    (needs root: left out)"; return 0; }
 	copy_for_all "$build" "$open" src/jitwarm tests/framework/libsample_framework.so tests/simdriver/lib || return 1
@@ -96,8 +96,8 @@ case_sudo_warms_the_callers_cache() {
 	mkdir -p "$CUDA_CACHE_PATH" "$JITWARM_STATE"
 	chown nobody "$CUDA_CACHE_PATH" "$JITWARM_STATE"
 	SUDO_USER=nobody run prime "$library"
-	grep -q "root's cache, not that of nobody" "$err" || say "no word about sudo: $(cat "$err")" || return 1
-	# sudo -E: what root keeps in the caller's folders, the caller could not write any more.
+	grep -q "belongs to nobody: working as that account" "$err" || say "no word about the account: $(cat "$err")" || return 1
+	# sudo -E: what root kept in the caller's folders, the caller could not write any more.
 	[ "$(entries)" -gt 4 ] && [ -z "$(find "$CUDA_CACHE_PATH" "$JITWARM_STATE" ! -user nobody)" ] || say "root's: $(find "$CUDA_CACHE_PATH" "$JITWARM_STATE" ! -user nobody | head -3)" || return 1
 }
 
