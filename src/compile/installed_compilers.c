@@ -25,19 +25,6 @@ int compiler_check_trust(struct jw_error *err, const char *path)
 						path);
 }
 
-/* An empty member is the current folder. */
-static int check_in(struct jw_error *err, const char *folder, const char *name, bool *ret_found)
-{
-	char *path = os_join(*folder ? folder : ".", name);
-	int result = path ? 0 : -1;
-
-	*ret_found = path && os_exists(path);
-	if (*ret_found)
-		result = compiler_check_trust(err, path);
-	mem_free(path);
-	return result;
-}
-
 int compiler_check_name(struct jw_error *err, const char *name)
 {
 	char *list = os_env("LD_LIBRARY_PATH"), *at = list;
@@ -45,11 +32,16 @@ int compiler_check_name(struct jw_error *err, const char *name)
 	int result = 0;
 
 	while (at && !result && !found) {
-		char *end = strpbrk(at, ":;");
+		char *end = strpbrk(at, ":;"), *path;
 
 		if (end)
 			*end = '\0';
-		result = check_in(err, at, name, &found);
+		/* An empty member is the current folder. */
+		path = os_join(*at ? at : ".", name);
+		found = os_exists(path);
+		if (found)
+			result = compiler_check_trust(err, path);
+		mem_free(path);
 		at = end ? end + 1 : NULL;
 	}
 	mem_free(list);
@@ -162,8 +154,8 @@ static void try_path(struct compiler_search *search)
 
 enum { FIRST_TOOLKIT = 9000 }; /* those from there on still compile for GPUs of today */
 
-static int say_missing(struct jw_error *err, const struct compiler_search *search,
-					   const struct jw_driver *driver)
+static void say_missing(struct jw_error *err, const struct compiler_search *search,
+						const struct jw_driver *driver)
 {
 	unsigned major = search->wanted / 1000, minor = search->wanted % 1000 / 10;
 	char text[JW_DRIVER_TEXT], package[64], older[512] = "";
@@ -175,16 +167,16 @@ static int say_missing(struct jw_error *err, const struct compiler_search *searc
 			"own, and no module of a newer PTX",
 			search->older, search->older_cuda / 1000, search->older_cuda % 1000 / 10);
 	if (compiler_fetch_first(search->wanted) != search->wanted)
-		return error_set(
-			err, JW_ERR_NOT_FOUND,
-			"driver %s needs ptxas %u.%u, for which there is no wheel: --ptxas FILE names "
-			"that of a CUDA %u.%u toolkit%s",
-			jw_driver_text(text, driver), major, minor, major, minor, older);
-	return error_set(err, JW_ERR_NOT_FOUND,
-					 "driver %s needs ptxas %u.%u: “jitwarm compiler fetch %u.%u” gets it (wheel "
-					 "%s==%u.%u.*), and --fetch does it on the way%s",
-					 jw_driver_text(text, driver), major, minor, major, minor,
-					 compiler_fetch_package(package, major), major, minor, older);
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "driver %s needs ptxas %u.%u, for which there is no wheel: --ptxas FILE names "
+				  "that of a CUDA %u.%u toolkit%s",
+				  jw_driver_text(text, driver), major, minor, major, minor, older);
+	else
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "driver %s needs ptxas %u.%u: “jitwarm compiler fetch %u.%u” gets it (wheel "
+				  "%s==%u.%u.*), and --fetch does it on the way%s",
+				  jw_driver_text(text, driver), major, minor, major, minor,
+				  compiler_fetch_package(package, major), major, minor, older);
 }
 
 static int fetch_version(struct jw_error *err, uint32_t cuda, bool exact,
@@ -204,17 +196,14 @@ static int find_compiler(struct jw_error *err, const struct jw_driver *driver,
 						 const struct jw_compiler_fetch_options *fetch,
 						 struct compiler_search *search, struct jw_compiler *compiler)
 {
-	int result;
-
 	try_store(search);
 	try_toolkits(search);
 	try_path(search);
 	if (!search->found && fetch && compiler_fetch_first(search->wanted) == search->wanted)
 		return fetch_version(err, search->wanted, true, fetch, compiler);
 	if (!search->found) {
-		result = say_missing(err, search, driver);
-		return search->distrust.code ? error_prefix(err, "%s; so", search->distrust.message)
-									 : result;
+		say_missing(err, search, driver);
+		return search->distrust.code ? error_prefix(err, "%s; so", search->distrust.message) : -1;
 	}
 	*compiler = (struct jw_compiler){search->found, search->wanted, true};
 	search->found = NULL;

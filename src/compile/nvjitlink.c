@@ -106,39 +106,19 @@ static int add_inputs(const struct nvjitlink *nvjitlink, void *handle,
 	return result;
 }
 
-static int take_linked(struct jw_error *err, const struct nvjitlink *nvjitlink, void *handle,
-					   int *ret_result, struct buf *cubin)
-{
-	size_t size = 0;
-
-	*ret_result = nvjitlink->GetLinkedCubinSize(handle, &size);
-	if (*ret_result)
-		return 0;
-	if (!size || size > DEVCODE_MOST_PAYLOAD)
-		return error_set(err, JW_ERR_LIMIT, "nvJitLink's output has %zu bytes", size);
-	if (buf_reserve(err, cubin, size))
-		return -1;
-	*ret_result = nvjitlink->GetLinkedCubin(handle, cubin->data);
-	cubin->size = *ret_result ? 0 : size;
-	return 0;
-}
-
 /* Of an error alone. Its absence is none. */
-static int take_log(struct jw_error *err, const struct nvjitlink *nvjitlink, void *handle,
-					struct buf *log)
+static void take_log(const struct nvjitlink *nvjitlink, void *handle, struct buf *log)
 {
 	size_t size = 0;
 
 	if (nvjitlink->GetErrorLogSize(handle, &size) || size <= 1 || size > NVJITLINK_MOST_LOG)
-		return 0;
-	if (buf_reserve(err, log, size))
-		return -1;
+		return;
+	(void)buf_reserve(NULL, log, size);
 	memset(log->data, 0, size);
 	if (nvjitlink->GetErrorLog(handle, (char *)log->data))
-		return 0;
+		return;
 	log->data[size - 1] = '\0';
 	log->size = strlen((const char *)log->data);
-	return 0;
 }
 
 int nvjitlink_link(struct jw_error *err, const struct nvjitlink *nvjitlink,
@@ -148,27 +128,35 @@ int nvjitlink_link(struct jw_error *err, const struct nvjitlink *nvjitlink,
 	char sm[JW_TARGET_TEXT], arch[JW_TARGET_TEXT + 8];
 	const char *const options[] = {arch};
 	void *handle = NULL;
-	int result, failed = 0;
+	size_t size = 0;
+	int code, result = 0;
 
 	(void)snprintf(arch, sizeof arch, "-arch=%s", jw_target_sm(sm, input->target));
 	buf_clear(log);
 	buf_clear(cubin);
 	log->most = NVJITLINK_MOST_LOG;
 	cubin->most = DEVCODE_MOST_PAYLOAD;
-	result = nvjitlink->Create(&handle, 1, options);
-	if (result) {
-		*ret_result = result;
+	code = nvjitlink->Create(&handle, 1, options);
+	if (code) {
+		*ret_result = code;
 		return 0;
 	}
-	result = add_inputs(nvjitlink, handle, input);
-	if (!result)
-		result = nvjitlink->Complete(handle);
-	if (!result)
-		failed = take_linked(err, nvjitlink, handle, &result, cubin);
-	if (!failed && result)
-		failed = take_log(err, nvjitlink, handle, log);
+	code = add_inputs(nvjitlink, handle, input);
+	if (!code)
+		code = nvjitlink->Complete(handle);
+	if (!code)
+		code = nvjitlink->GetLinkedCubinSize(handle, &size);
+	if (!code && (!size || size > DEVCODE_MOST_PAYLOAD)) {
+		result = error_set(err, JW_ERR_LIMIT, "nvJitLink's output has %zu bytes", size);
+	} else if (!code) {
+		(void)buf_reserve(NULL, cubin, size);
+		code = nvjitlink->GetLinkedCubin(handle, cubin->data);
+		cubin->size = code ? 0 : size;
+	}
+	if (code)
+		take_log(nvjitlink, handle, log);
 	(void)nvjitlink->Destroy(&handle);
-	if (!failed)
-		*ret_result = result;
-	return failed;
+	if (!result)
+		*ret_result = code;
+	return result;
 }

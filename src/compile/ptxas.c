@@ -31,44 +31,33 @@ static bool read_release(const char *text, uint32_t *ret_cuda)
 static int run_ptxas(struct jw_error *err, const char *const *arguments, const char *output,
 					 struct os_ended *ret_ended)
 {
-	return compiler_check_trust(err, arguments[0]) ||
-				   os_run(err, arguments, output, NULL, ret_ended)
-			   ? -1
-			   : 0;
+	if (compiler_check_trust(err, arguments[0]))
+		return -1;
+	return os_run(err, arguments, output, NULL, ret_ended);
 }
 
-/* The output of one option such as --version. */
-static int ask_ptxas(struct jw_error *err, const char *program, const char *question,
-					 struct buf *text)
+int ptxas_version(struct jw_error *err, const char *program, uint32_t *ret_cuda)
 {
-	const char *const arguments[] = {program, question, NULL};
+	const char *const arguments[] = {program, "--version", NULL};
 	char *folder, *output;
+	struct buf text = {0};
 	struct os_ended ended;
 	int result;
 
 	if (os_make_temp_dir(err, "jitwarm-ptxas", &folder))
 		return -1;
 	output = os_join(folder, "answer");
-	result = !output || run_ptxas(err, arguments, output, &ended) ||
-					 os_read_file(err, output, PTXAS_MOST_LOG, text)
-				 ? -1
-				 : 0;
+	result = run_ptxas(err, arguments, output, &ended);
+	if (!result)
+		result = os_read_file(err, output, PTXAS_MOST_LOG, &text);
 	if (!result && (ended.signal || ended.status))
-		buf_clear(text);
+		buf_clear(&text);
 	(void)os_remove_tree(NULL, folder);
-	mem_free(output);
-	mem_free(folder);
-	return result;
-}
-
-int ptxas_version(struct jw_error *err, const char *program, uint32_t *ret_cuda)
-{
-	struct buf text = {0};
-	int result = ask_ptxas(err, program, "--version", &text);
-
 	if (!result && !read_release(buf_text(&text), ret_cuda))
 		result = error_set(err, JW_ERR_UNSUPPORTED, "%s: does not say which ptxas it is", program);
 	buf_free(&text);
+	mem_free(output);
+	mem_free(folder);
 	return result;
 }
 
@@ -188,8 +177,7 @@ static int prepare(struct jw_error *err, const struct ptxas_job *job, const char
 	call->output = os_join(job->folder, "module.cubin");
 	call->log = os_join(job->folder, "module.log");
 	call->options = mem_string(job->options);
-	if (!call->source || !call->output || !call->log || !call->options ||
-		os_write_atomic(err, call->source, text, size) ||
+	if (os_write_atomic(err, call->source, text, size) ||
 		add_ptxas_argument(err, call, job->program) || add_ptxas_argument(err, call, arch) ||
 		(job->link && add_ptxas_argument(err, call, "-c")) || add_options(err, call) ||
 		add_ptxas_argument(err, call, call->source) || add_ptxas_argument(err, call, "-o") ||

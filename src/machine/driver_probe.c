@@ -82,8 +82,8 @@ static int find_probe_entry(struct jw_error *err, const char *dir, int level,
 	for (size_t i = 0; !result && i < names.count; i++) {
 		char *below = os_join(dir, names.items[i]);
 
-		if (!below || os_stat(&why, below, &stat))
-			result = below ? error_unless_missing(err, &why) : -1;
+		if (os_stat(&why, below, &stat))
+			result = error_unless_missing(err, &why);
 		else if (stat.kind == OS_DIRECTORY && level < 4)
 			result = find_probe_entry(err, below, level + 1, found);
 		else if (stat.kind == OS_REGULAR && strcmp(names.items[i], "index") != 0 &&
@@ -110,10 +110,10 @@ static int read_probe_entry(struct jw_error *err, const char *cache_dir,
 	struct cache_profile found = *profile;
 	char name[CACHE_NAME_SIZE], *path;
 	uint64_t key;
-	int failed = find_probe_entry(err, cache_dir, 0, &smallest);
+	int result = find_probe_entry(err, cache_dir, 0, &smallest);
 
 	path = smallest.path;
-	if (failed || collect_disk_is_full(err, cache_dir, 0)) {
+	if (result || collect_disk_is_full(err, cache_dir, 0)) {
 		mem_free(path);
 		return -1;
 	}
@@ -157,8 +157,11 @@ int driver_probe(struct jw_error *err, const char *const *worker, const char *fo
 	struct os_stat stat;
 	int result = -1;
 
-	if (!container || !cache_dir || !larger || strlen(container) >= sizeof job.path ||
-		os_make_dirs(err, cache_dir, 0700) || driver_probe_write(err, container) ||
+	if (strlen(container) >= sizeof job.path) {
+		error_set(err, JW_ERR_USAGE, "%s: too long a path", container);
+		goto done;
+	}
+	if (os_make_dirs(err, cache_dir, 0700) || driver_probe_write(err, container) ||
 		os_stat(err, container, &stat))
 		goto done;
 	job = (struct protocol_job){
@@ -193,22 +196,6 @@ done:
 	return result;
 }
 
-/* Another process may be using the first one. */
-static int ask_each(struct jw_error *err, const char *const *worker, const char *folder,
-					const struct jw_system *system, struct cache_profile *profile,
-					struct speed_sizes *ret_sizes)
-{
-	int result = -1;
-
-	for (size_t i = 0; result && i < system->gpu_count; i++) {
-		const struct protocol_device device = {.ordinal = system->gpus[i].ordinal,
-											   .target = system->gpus[i].target};
-
-		result = driver_probe(err, worker, folder, &device, profile, ret_sizes);
-	}
-	return result;
-}
-
 int driver_probe_confirm(struct jw_error *err, const struct jw_system *system,
 						 struct cache_profile *profile, struct jw_speed *ret_speed)
 {
@@ -216,14 +203,20 @@ int driver_probe_confirm(struct jw_error *err, const struct jw_system *system,
 	struct speed_sizes sizes = {0};
 	int result = -1;
 
-	if (!run_folder_make(err, system->state_dir, &folder) &&
-		!ask_each(err, system->worker, folder.path, system, profile, ret_speed ? &sizes : NULL)) {
-		if (system->state_dir)
-			(void)cache_profile_save(NULL, system->state_dir, profile);
-		if (ret_speed)
-			*ret_speed = speed_remember_gauge(system->state_dir, &profile->driver, &sizes);
-		result = 0;
+	if (run_folder_make(err, system->state_dir, &folder))
+		return -1;
+	/* Another process may be using the first one. */
+	for (size_t i = 0; result && i < system->gpu_count; i++) {
+		const struct protocol_device device = {.ordinal = system->gpus[i].ordinal,
+											   .target = system->gpus[i].target};
+
+		result = driver_probe(err, system->worker, folder.path, &device, profile,
+							  ret_speed ? &sizes : NULL);
 	}
+	if (!result && system->state_dir)
+		(void)cache_profile_save(NULL, system->state_dir, profile);
+	if (!result && ret_speed)
+		*ret_speed = speed_remember_gauge(system->state_dir, &profile->driver, &sizes);
 	run_folder_remove(&folder);
 	return result;
 }

@@ -15,33 +15,31 @@ static int ask_jobs(struct jw_error *err, const struct driver_query *ask,
 					struct driver_session *session, struct protocol_answer *ret_answer)
 {
 	struct protocol_answer *answer = mem_alloc(sizeof *answer);
-	const struct protocol_job *next;
+	const struct protocol_job *next = NULL;
+	int result = driver_session_ask(err, session, ask->job, answer);
 
-	if (driver_session_ask(err, session, ask->job, answer)) {
-		mem_free(answer);
-		return -1;
-	}
-	if (ret_answer)
+	if (!result && ret_answer)
 		*ret_answer = *answer;
-	do
-		next = ask->next ? ask->next(ask->context, answer) : NULL;
-	while (next && !driver_session_ask(NULL, session, next, answer));
+	if (!result && ask->next)
+		next = ask->next(ask->context, answer);
+	while (next && !driver_session_ask(NULL, session, next, answer))
+		next = ask->next(ask->context, answer);
 	mem_free(answer);
-	return 0;
+	return result;
 }
 
 int driver_query(struct jw_error *err, const struct driver_query *ask,
 				 struct protocol_hello *ret_hello, struct protocol_answer *ret_answer)
 {
 	struct driver_session *session;
-	int failed = 0;
+	int result = 0;
 
 	if (driver_session_open(err, ask, &session, ret_hello))
 		return -1;
 	if (ask->job && !ret_hello->result)
-		failed = ask_jobs(err, ask, session, ret_answer);
+		result = ask_jobs(err, ask, session, ret_answer);
 	driver_session_close(session);
-	return failed;
+	return result;
 }
 
 enum { TICK_MS = 100 };
@@ -136,7 +134,7 @@ int driver_session_open(struct jw_error *err, const struct driver_query *ask,
 						struct driver_session **ret_session, struct protocol_hello *ret_hello)
 {
 	struct driver_session *session = mem_alloc(sizeof *session);
-	int failed = 0;
+	int result;
 
 	session->ask = *ask;
 	session->hello = ret_hello;
@@ -144,14 +142,12 @@ int driver_session_open(struct jw_error *err, const struct driver_query *ask,
 		mem_free(session);
 		return -1;
 	}
-	if (start_session(err, session)) {
-		failed = -1;
-	} else {
-		while (session->child && session->hello)
-			(void)uv_run(&session->loop, UV_RUN_ONCE);
-		failed = session->hello ? error_copy(err, &session->why) : 0;
-	}
-	if (failed) {
+	result = start_session(err, session);
+	while (session->child && session->hello)
+		(void)uv_run(&session->loop, UV_RUN_ONCE);
+	if (!result && session->hello)
+		result = error_copy(err, &session->why);
+	if (result) {
 		driver_session_close(session);
 		return -1;
 	}

@@ -22,24 +22,22 @@ static char *identity_of_gpus(const struct known_gpus_key *key)
 	struct os_stat stat;
 	char *identity = NULL;
 
-	if (os_stat(NULL, key->library, &stat) ||
-		buf_printf(NULL, &text, "%s %llu %lld", key->library, (unsigned long long)stat.size_bytes,
-				   (long long)stat.mtime_ns))
-		goto done;
+	if (os_stat(NULL, key->library, &stat))
+		return NULL;
+	(void)buf_printf(NULL, &text, "%s %llu %lld", key->library, (unsigned long long)stat.size_bytes,
+					 (long long)stat.mtime_ns);
 	for (size_t i = 0; i < key->pci_count; i++)
-		if (buf_printf(NULL, &text, " %04x:%04x@%s", key->pci[i].vendor, key->pci[i].device,
-					   key->pci[i].bus))
-			goto done;
+		(void)buf_printf(NULL, &text, " %04x:%04x@%s", key->pci[i].vendor, key->pci[i].device,
+						 key->pci[i].bus);
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
 		char *value = os_env(variables[i]);
-		int failed = buf_printf(NULL, &text, " %s=%s", variables[i], value ? value : "-");
 
+		(void)buf_printf(NULL, &text, " %s=%s", variables[i], value ? value : "-");
 		mem_free(value);
-		if (failed)
-			goto done;
 	}
-	identity = mem_string(buf_text(&text));
-done:
+	/* Variables may be of any length: what does not fit is not kept. */
+	if (!text.overflowed)
+		identity = mem_string(buf_text(&text));
 	buf_free(&text);
 	return identity;
 }

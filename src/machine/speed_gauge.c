@@ -17,19 +17,17 @@ enum { LARGE = 24, SMALL = 3, MOST_TEXT = 256 << 10 };
 
 /* A comment at the end gives each module another cache entry. Restores the dot of .version
  * (cmake/EmbedText.cmake). */
-static int add_gauge_text(struct jw_error *err, struct buf *text, unsigned number)
+static void add_gauge_text(struct buf *text, unsigned number)
 {
 	const char *version = strchr(gauge_ptx, '@');
 	static const char begin[] = "// begin\n", end[] = "// end\n";
 	const char *block = strstr(gauge_ptx, begin) + sizeof begin - 1, *rest = strstr(block, end);
 
-	if (buf_append(err, text, gauge_ptx, (size_t)(block - gauge_ptx)))
-		return -1;
+	(void)buf_append(NULL, text, gauge_ptx, (size_t)(block - gauge_ptx));
 	text->data[version - gauge_ptx] = '.';
 	for (unsigned i = 0; i < (number % 2 ? SMALL : LARGE); i++)
-		if (buf_append(err, text, block, (size_t)(rest - block)))
-			return -1;
-	return buf_printf(err, text, "%s// %u\n", rest, number);
+		(void)buf_append(NULL, text, block, (size_t)(rest - block));
+	(void)buf_printf(NULL, text, "%s// %u\n", rest, number);
 }
 
 static int add_gauge_module(struct jw_error *err, struct buf *file, unsigned number,
@@ -37,16 +35,15 @@ static int add_gauge_module(struct jw_error *err, struct buf *file, unsigned num
 {
 	struct buf text = BUF_MAX(MOST_TEXT);
 	struct write_ptx ptx = {.isa_major = 6, .target = {.sm = 52}, .compression = DEVCODE_RAW};
-	int result = add_gauge_text(err, &text, number);
+	int result;
 
-	if (!result) {
-		ptx.payload = buf_text(&text);
-		ptx.payload_size = text.size + 1;
-		*ret_module = (struct plan_module){.form = CACHE_KEY_LOAD,
-										   .payload_bytes = ptx.payload_size,
-										   .features = plan_features_of(ptx.payload, text.size)};
-		result = write_container(err, &ptx, file);
-	}
+	add_gauge_text(&text, number);
+	ptx.payload = buf_text(&text);
+	ptx.payload_size = text.size + 1;
+	*ret_module = (struct plan_module){.form = CACHE_KEY_LOAD,
+									   .payload_bytes = ptx.payload_size,
+									   .features = plan_features_of(ptx.payload, text.size)};
+	result = write_container(err, &ptx, file);
 	buf_free(&text);
 	return result;
 }
@@ -95,12 +92,6 @@ static const struct protocol_job *next_gauge_job(struct speed_gauge *gauge)
 	return job;
 }
 
-/* Where no other job comes first. */
-static const struct protocol_job *speed_gauge_first(struct speed_gauge *gauge)
-{
-	return next_gauge_job(gauge);
-}
-
 const struct protocol_job *speed_gauge_next(void *context, const struct protocol_answer *answer)
 {
 	struct speed_gauge *gauge = context;
@@ -139,12 +130,12 @@ static int ask_compiler(const struct jw_system *system, const char *ptxas, const
 	char *cache_dir = os_join(folder, "gauge-cache"), *task = NULL;
 	int result = -1;
 
-	if (file && cache_dir && !os_make_dirs(NULL, cache_dir, 0700) &&
+	if (!os_make_dirs(NULL, cache_dir, 0700) &&
 		!task_write_ptxas(NULL, &plan, ptxas, folder, &task) &&
 		!speed_gauge_make(NULL, file, 0, &gauge)) {
 		ask.cache_dir = cache_dir;
 		ask.task = task;
-		ask.job = speed_gauge_first(&gauge);
+		ask.job = next_gauge_job(&gauge);
 		result = driver_query(NULL, &ask, &hello, &answer);
 		*ret_sizes = gauge.taken;
 	}

@@ -42,17 +42,6 @@ static void judge_settings(struct jw_cache_info *cache)
 										  : "the driver cannot use its cache");
 }
 
-static int read_cache(struct jw_error *err, const struct jw_system_options *options,
-					  struct jw_cache_info *cache)
-{
-	if (cache_settings_read(err, options->cache_dir, NULL, cache))
-		return -1;
-	cache->named = options->cache_dir != NULL;
-	if (!options->cache_dir)
-		judge_settings(cache);
-	return 0;
-}
-
 static void take_query_hello(struct jw_system *system, const struct protocol_hello *hello)
 {
 	for (size_t i = 0; i < hello->device_count; i++) {
@@ -241,11 +230,10 @@ static int probe(struct jw_error *err, const struct jw_system_options *options,
 
 	if (!system->gpu_count || !((options->probe && !sure) || measure))
 		return 0;
-	return driver_probe_confirm(options->probe && !sure ? err : NULL, system, profile,
-								measure ? ret_speed : NULL) &&
-				   options->probe && !sure
-			   ? -1
-			   : 0;
+	if (options->probe && !sure)
+		return driver_probe_confirm(err, system, profile, measure ? ret_speed : NULL);
+	(void)driver_probe_confirm(NULL, system, profile, ret_speed);
+	return 0;
 }
 
 static int find_profile(struct jw_error *err, const struct jw_system_options *options,
@@ -423,27 +411,13 @@ static int open_elsewhere(struct jw_error *err, const struct jw_system_options *
 	return 0;
 }
 
-/* The first insert makes the cache, with its final mode. */
-static int make_scratch(struct jw_error *err, struct jw_system *system, char **ret_path)
-{
-	struct run_folder *folder = mem_alloc(sizeof *folder);
-	char *path = NULL;
-
-	if (!run_folder_make(err, system->state_dir, folder))
-		path = os_join(folder->path, "ComputeCache");
-	system->scratch = folder;
-	*ret_path = path;
-	return path ? 0 : -1;
-}
-
 /* After an upgrade the installed driver does not start under the kernel's part of the former one */
-static int explain_pending(struct jw_system *system)
+static void explain_pending(struct jw_system *system)
 {
 	struct jw_driver running = {0};
 	char text[32], installed[JW_DRIVER_TEXT];
 
-	if (os_running_driver(text))
-		return -1;
+	(void)os_running_driver(text);
 	(void)jw_driver_parse(NULL, text, &running);
 	if (running.release[0] && system->driver.version.release[0] &&
 		gpu_release_compare(running.release, system->driver.version.release) != 0)
@@ -451,7 +425,6 @@ static int explain_pending(struct jw_system *system)
 						  "driver %s is installed, and %s runs until the next boot: restart the "
 						  "machine (before that, “jitwarm ahead” prepares the cache)",
 						  jw_driver_text(installed, &system->driver.version), text);
-	return 0;
 }
 
 /* This machine as it is. */
@@ -460,18 +433,21 @@ static int open_here(struct jw_error *err, const struct jw_system_options *optio
 {
 	struct jw_error why = {0};
 	char *library = NULL;
-	int result = 0;
+	int result;
 
 	if (os_find_driver(&why, &library)) {
 		explain_no_driver(&why, system);
 		return 0;
 	}
 	TEXT_COPY(system->driver.library, library);
-	if (find_gpus(err, options, library, system) || find_profile(err, options, system) ||
-		(!system->gpu_count && explain_pending(system)))
-		result = -1;
-	else if (!system->gpu_count && unfit_driver(&why, &system->driver.version))
-		TEXT_COPY(system->why_none, why.message);
+	result = find_gpus(err, options, library, system);
+	if (!result)
+		result = find_profile(err, options, system);
+	if (!result && !system->gpu_count) {
+		explain_pending(system);
+		if (unfit_driver(&why, &system->driver.version))
+			TEXT_COPY(system->why_none, why.message);
+	}
 	mem_free(library);
 	return result;
 }
@@ -495,13 +471,20 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	system->elsewhere = options->target_count != 0;
 	system->gpus = mem_array(PROTOCOL_MOST_DEVICES, sizeof *system->gpus);
 	/* An account without a home keeps nothing. */
-	if ((os_state_dir(&why, &system->state_dir) && error_unless_missing(err, &why)) ||
-		(given->scratch && make_scratch(err, system, &scratch)))
+	if (os_state_dir(&why, &system->state_dir) && error_unless_missing(err, &why))
 		goto done;
-	if (scratch)
-		how.cache_dir = scratch;
-	if (read_cache(err, options, &system->cache))
+	if (given->scratch) {
+		system->scratch = mem_alloc(sizeof *system->scratch);
+		if (run_folder_make(err, system->state_dir, system->scratch))
+			goto done;
+		/* The first insert makes the cache, with its final mode. */
+		how.cache_dir = scratch = os_join(system->scratch->path, "ComputeCache");
+	}
+	if (cache_settings_read(err, options->cache_dir, NULL, &system->cache))
 		goto done;
+	system->cache.named = options->cache_dir != NULL;
+	if (!options->cache_dir)
+		judge_settings(&system->cache);
 	if (options->target_count ? open_elsewhere(err, options, system)
 							  : open_here(err, options, system))
 		goto done;
