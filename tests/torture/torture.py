@@ -391,7 +391,8 @@ def trial(place, name, case, mode, calls, n, output):
     if index_of(place) is None:
         return wrong("an index that a driver wipes")
     # A process without memory ends where it is, as a killed one.
-    if not killed and call not in ("alloc", "unlink", "readdir", "open", "stat", "close"):
+    ended = killed or call == "alloc"
+    if not ended and call not in ("unlink", "readdir", "open", "stat", "close"):
         left = litter(place)
         if left:
             return wrong("left: %s" % re.sub(r"[0-9a-f]{8,}|\.[a-z0-9]{6}$|[0-9]{2,}", "*", left[0]))
@@ -405,7 +406,7 @@ def trial(place, name, case, mode, calls, n, output):
     if not case.done(place):
         return wrong("the second run does not do the work")
     # A lock file without a holder has no effect, no program reads names with six letters, and the next insert sweeps.
-    left = [one for one in litter(place) if not killed or not re.search(r"\.[a-z0-9]{6}(\.part)?$|^tmp/|^cache/\.jitwarm-", one)]
+    left = [one for one in litter(place) if not ended or not re.search(r"\.[a-z0-9]{6}(\.part)?$|^tmp/|^cache/\.jitwarm-", one)]
     if left and call != "unlink":
         return wrong("left after the second run: %s" % re.sub(r"[0-9a-f]{8,}|\.[a-z0-9]{6}$|[0-9]{2,}", "*", left[0]))
     if not case.final(place):
