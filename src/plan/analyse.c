@@ -12,7 +12,14 @@
 #include "gpu/rules.h"
 #include "plan/picks.h"
 
-/* ---- Containers are judged as they are read, and what is known of them is kept until their image
+/* The pass over a file, from analyse_path at the end of this one:
+ *
+ *     seen_add        for each container: judges it for all targets and drivers by its entries
+ *                     (plan_judge), and hands the PTX that a driver would compile to the picks
+ *     account_image   for each image, once it is complete: counts its containers by their sections,
+ *                     makes modules of the picks, and hands the sums to the sink
+ *
+ * ---- Containers are judged as they are read, and what is known of them is kept until their image
  * is complete: only then is each one's section known, and whether it is a container at all. */
 
 enum { SEEN_MOST_CONTAINERS = 1 << 22, SEEN_MOST_ENTRIES = 1 << 25 };

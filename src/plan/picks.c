@@ -29,9 +29,9 @@ int picks_init(struct jw_error *err, struct picks *picks, const struct jw_target
 {
 	struct picks made = {.target_count = target_count};
 
-	if (target_count > PICKS_MOST_TARGETS)
+	if (target_count > ANALYSE_MOST_TARGETS)
 		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
-						 PICKS_MOST_TARGETS);
+						 ANALYSE_MOST_TARGETS);
 	made.keyed = profile && profile->stamp[0] && target_count;
 	for (size_t i = 0; i < target_count && made.keyed; i++)
 		made.targets[i].start =
@@ -204,7 +204,7 @@ static void unpack_payload(const struct picks *picks, struct picks_slot *slot)
 
 /* A lane for each target's key, or one for the identity, and the number that distinguishes them. */
 struct lane_use {
-	uint16_t slot, target; /* target == PICKS_MOST_TARGETS: the identity */
+	uint16_t slot, target; /* target == ANALYSE_MOST_TARGETS: the identity */
 };
 
 static size_t set_lanes(const struct picks *picks, size_t slot_index, struct fnv_lane *lanes,
@@ -218,7 +218,7 @@ static size_t set_lanes(const struct picks *picks, size_t slot_index, struct fnv
 		return 0;
 	if (!picks->keyed) {
 		lanes[count] = (struct fnv_lane){FNV_START, slot->view.data, slot->view.size};
-		uses[count++] = (struct lane_use){(uint16_t)slot_index, PICKS_MOST_TARGETS};
+		uses[count++] = (struct lane_use){(uint16_t)slot_index, ANALYSE_MOST_TARGETS};
 	}
 	for (size_t t = 0; t < picks->target_count; t++) {
 		if (!picks->keyed || !(slot->targets >> t & 1))
@@ -253,8 +253,8 @@ struct share {
 static void work_off(void *context)
 {
 	const struct share *share = context;
-	struct fnv_lane lanes[PICKS_SLOTS * (PICKS_MOST_TARGETS + 1)];
-	struct lane_use uses[PICKS_SLOTS * (PICKS_MOST_TARGETS + 1)];
+	struct fnv_lane lanes[PICKS_SLOTS * (ANALYSE_MOST_TARGETS + 1)];
+	struct lane_use uses[PICKS_SLOTS * (ANALYSE_MOST_TARGETS + 1)];
 	const struct picks *picks = share->picks;
 	size_t count = 0;
 
@@ -267,7 +267,7 @@ static void work_off(void *context)
 		const struct picks_slot *slot = &picks->slots[uses[i].slot];
 		struct pick *pick = &picks->items[slot->pick];
 
-		if (uses[i].target == PICKS_MOST_TARGETS)
+		if (uses[i].target == ANALYSE_MOST_TARGETS)
 			pick->module.identity =
 				fnv_update(lanes[i].state, slot->load_tail, pick->load_tail_bytes);
 		else

@@ -22,7 +22,6 @@
 #include "plan/analyse.h"
 
 enum {
-	PICKS_MOST_TARGETS = 32,
 	PICKS_SLOTS = 64,
 	PICKS_MOST = 1 << 22, /* picks in one image: cuFFT has 8,183 */
 };
@@ -49,7 +48,7 @@ struct pick_keys {
 struct picks_slot;
 
 struct picks {
-	struct picks_target targets[PICKS_MOST_TARGETS];
+	struct picks_target targets[ANALYSE_MOST_TARGETS];
 	size_t target_count;
 	bool keyed; /* the driver's stamp is known */
 	struct pick *items;

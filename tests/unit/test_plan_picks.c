@@ -163,29 +163,29 @@ TEST(one_entrys_key_is_the_same)
 TEST(each_target_has_its_keys)
 {
 	static const char text[] = "a text for many";
-	struct jw_target targets[PICKS_MOST_TARGETS + 1];
+	struct jw_target targets[ANALYSE_MOST_TARGETS + 1];
 	struct picks picks = {.count = 7};
 	struct jw_error err = {0};
 	size_t index, other;
 
-	for (uint16_t t = 0; t <= PICKS_MOST_TARGETS; t++)
+	for (uint16_t t = 0; t <= ANALYSE_MOST_TARGETS; t++)
 		targets[t] = (struct jw_target){.sm = (uint16_t)(50 + t)};
-	assert_int_equal(picks_init(&err, &picks, targets, PICKS_MOST_TARGETS + 1, &profile), -1);
+	assert_int_equal(picks_init(&err, &picks, targets, ANALYSE_MOST_TARGETS + 1, &profile), -1);
 	assert_int_equal(err.code, JW_ERR_USAGE);
 	assert_int_equal(picks.count, 7);
-	assert_int_equal(picks_init(NULL, &picks, targets, PICKS_MOST_TARGETS, &profile), 0);
+	assert_int_equal(picks_init(NULL, &picks, targets, ANALYSE_MOST_TARGETS, &profile), 0);
 	assert_true(picks.keyed);
-	assert_int_equal(picks.target_count, PICKS_MOST_TARGETS);
+	assert_int_equal(picks.target_count, ANALYSE_MOST_TARGETS);
 	pick_for = 0x80000005;
 	index = pick(&picks, DEVCODE_KIND_PTX, DEVCODE_LZ4, text, sizeof text, "-v");
 	pick_for = 2;
 	other = pick(&picks, DEVCODE_KIND_PTX, DEVCODE_LZ4, text, sizeof text, "-v");
 	pick_for = 1;
 	picks_flush(&picks);
-	for (size_t t = 0; t < PICKS_MOST_TARGETS; t++)
-		assert_int_equal(picks.keys[other * PICKS_MOST_TARGETS + t].load != 0, t == 1);
-	for (size_t t = 0; t < PICKS_MOST_TARGETS; t++) {
-		const struct pick_keys *keys = &picks.keys[index * PICKS_MOST_TARGETS + t];
+	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
+		assert_int_equal(picks.keys[other * ANALYSE_MOST_TARGETS + t].load != 0, t == 1);
+	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++) {
+		const struct pick_keys *keys = &picks.keys[index * ANALYSE_MOST_TARGETS + t];
 		struct cache_key_input input = {.sm = targets[t].sm,
 										.form = CACHE_KEY_LOAD,
 										.payload = text,
