@@ -15,7 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = ROOT + "/build/coverage"
 
 # Elsewhere these are compiled and never called: they work on the Task Scheduler.
-WINDOWS_ALONE = {"src/startup/logon_task.c"}
+WINDOWS_ALONE = {"src/setup/logon_task.c"}
 
 
 def counted(notes):

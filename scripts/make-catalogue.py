@@ -16,7 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PO = ROOT / "po"
 # Documents for programs, scripts, manual pages
-EXCLUDED_FILES = re.compile(r"src/cli/document\.|cmd_worker|cmd_completion|src/worker/|tune/.*(slurm|print)")
+EXCLUDED_FILES = re.compile(r"src/cli/document\.|cmd_worker|cmd_completion|src/driver/(child|collect|environment|protocol|task|task_nvrtc|worker)\.")
 EXCLUDED_CALLS = re.compile(r"^(CLI_SETTING|str\w+|mem(cmp|mem)|text_(starts|ends|same|equal_fold)|os_env\w*|options_\w+|os_run|fopen|cJSON_\w+|"
                             r"json_\w+|assert|static_assert|_Static_assert|has_argument|suggest_\w+)$")
 EXCLUDED_FIELDS = {"usage", "examples", "name", "alias", "value", "choices", "words", "path", "key", "variable", "schema"}
@@ -28,23 +28,23 @@ UNITS = ["Do", "%.1f s", "%u s", "%u min %u s", "%s s", "%s min", "%s h", "%s to
 # Put together from conversions alone, or a word of a list
 PIECES = {"src/cli/commands/cmd_scan.c": ["compile", "%s (%s, %llu piece of code)", "%s (%s, %llu pieces of code)", "%s (%s, %llu piece of code, some damaged)",
                                         "%s (%s, %llu pieces of code, some damaged)"],
-          "src/cli/commands/cmd_cache.c": ["%s: empty", "built “%s”"], "src/cli/progress.c": ["%s left"], "src/tune/setting_sources.c": ["process"],
+          "src/cli/commands/cmd_cache.c": ["%s: empty", "built “%s”"], "src/cli/progress.c": ["%s left"], "src/setup/setting_sources.c": ["process"],
           "src/cli/cli.c": ["see “jitwarm %s%s--help”"], "src/share/reference.c": ["a name is oci://HOST/REPOSITORY[:TAG]"],
-          "src/devcode/code_file.c": ["a cubin", "a wheel"], "src/find/places.c": ["folder", "program"],
+          "src/code/code_file.c": ["a cubin", "a wheel"], "src/find/places.c": ["folder", "program"],
           "src/cli/commands/cmd_doctor.c": ["Driver  %s", "GPU     %s (%s)", "Probe   %s", "Process %d (%s): %s%s%s"],
           "src/cli/commands/cmd_key.c": ["no"], "src/cli/commands/cmd_run.c": ["  %s of %s"], "src/cli/commands/cmd_tune.c": ["unset %s"],
           "src/cli/commands/cmd_watch.c": [", about %s", "; loaded: "], "src/cli/commands/cmd_prime.c": ["%s%s%s at 0x%llx (%s): %s", "%s left: %s.", "Predicted: "], "src/cli/pack_report.c": ["accepted", "refused"],
-          "src/bake/bake.c": ["%s%s%s at 0x%llx (%s): %s%s%.*s"], "src/compile/installed_compilers.c": ["%s; so"],
+          "src/bake/bake.c": ["%s%s%s at 0x%llx (%s): %s%s%.*s"], "src/driver/installed_compilers.c": ["%s; so"],
           "src/pack/import_check.c": ["%s: entry %016llx: %s", "%s: entry %016llx"], "src/doctor/findings.c": [", and %s"],
           "src/cli/commands/cmd_push.c": ["%s:%s: %s for %s (%s)%s"], "src/plan/build.c": ["%s and %s"],
           "src/cli/commands/cmd_lint.c": ["over %s", "over", "within", "error", "notice", "warning"],
-          "src/cli/commands/cmd_status.c": ["Baked", " at "], "src/worker/worker.c": ["an error without a name",
+          "src/cli/commands/cmd_status.c": ["Baked", " at "], "src/driver/worker.c": ["an error without a name",
                                    "CUDA_ERROR_NO_DEVICE (no GPU is visible: CUDA_VISIBLE_DEVICES, or the container's device files?)",
                                    "CUDA_ERROR_SYSTEM_NOT_READY (the system is not ready: is the fabric manager running?)",
                                    "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE (the kernel's part of the driver is of an older version: restart the machine; or, "
                                    "without an upgrade, this GPU takes no driver of the forward compatibility package)",
                                    "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (the kernel's part of the driver is of another version: restart the machine)"],
-          "src/tune/block.c": ["restored", "left", "damaged, kept as %s"]}
+          "src/setup/block.c": ["restored", "left", "damaged, kept as %s"]}
 # Of the C library, for calls that fail (src/os/posix)
 ERRORS = ["Operation not permitted", "No such file or directory", "Input/output error", "Permission denied", "Device or resource busy", "File exists",
           "Invalid cross-device link", "No such device", "Not a directory", "Is a directory", "Invalid argument", "Too many open files",

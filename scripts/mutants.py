@@ -15,11 +15,10 @@ import reach
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 KNOWN, NAMED, BY_HAND = (ROOT + "/tests/mutants/" + name for name in ("equivalent.txt", "named.txt", "by-hand.tsv"))
 
-GUARDED = ("src/cache/*.c", "src/pack/*.c", "src/store/*.c", "src/plan/verdict.c", "src/plan/picks.c", "src/gpu/rules.c", "src/tune/*.c",
-           "src/state/ledger*.c", "src/run/cache_turn_lock.c", "src/worker/collect.c", "src/os/replace.c", "src/startup/*.c",
-           "src/share/*.c", "src/bake/*.c")
+GUARDED = ("src/cache/*.c", "src/pack/*.c", "src/plan/verdict.c", "src/plan/picks.c", "src/code/rules.c", "src/setup/*.c",
+           "src/work/cache_turn_lock.c", "src/driver/collect.c", "src/os/replace.c", "src/share/*.c", "src/bake/*.c")
 # They work on Windows alone.
-ELSEWHERE = ("src/tune/registry.c", "src/startup/logon_task.c")
+ELSEWHERE = ("src/setup/logon_task.c",)
 
 # A mistake is given up after so many seconds of tests, as they take without it.
 MOST_TESTS_S = 60

@@ -5,7 +5,7 @@ path to its verdict.
 Builds the program once more in build/stops with -finstrument-functions, unoptimised, and primes the sample framework of
 build/release under the simulated driver with one worker; tests/bench/stops.c notes each function that is entered and left.
 
-  entry    the functions of src/run, src/worker and src/cache that are entered while ENTRY-ROOT (take_collected) is: each once
+  entry    the functions of src/work, src/driver and src/cache that are entered while ENTRY-ROOT (take_collected) is: each once
   verdict  the functions that are open when plan_judge is entered, from VERDICT-ROOT (plan_build) down to it
 
 -v lists them.

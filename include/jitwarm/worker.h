@@ -7,7 +7,7 @@
 #include <jitwarm/error.h>
 
 /* Serves jobs from stdin until its end, answers on the original stdout (one JSON object per line,
- * src/worker/protocol.h), and returns the exit status. A program that names itself as
+ * src/driver/protocol.h), and returns the exit status. A program that names itself as
  * jw_system_options.worker calls this before anything else, if it is started with those arguments:
  *
  *     if (argc == 2 && !strcmp(argv[1], "--jitwarm-worker"))

@@ -10,16 +10,16 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "compile/installed_compilers.h"
-#include "compile/nvjitlink.h"
-#include "compile/ptxas.h"
-#include "gpu/release.h"
-#include "gpu/rules.h"
-#include "gpu/target_names.h"
+#include "code/release.h"
+#include "code/rules.h"
+#include "code/target_names.h"
+#include "driver/environment.h"
+#include "driver/installed_compilers.h"
+#include "driver/nvjitlink.h"
+#include "driver/ptxas.h"
 #include "os/file.h"
 #include "plan/analyse.h"
 #include "plan/verdict.h"
-#include "worker/environment.h"
 
 /* The library's folder without links and "..", and its name there: a copy has the name under which
  * a program loads the library, and lies in the output folder, however the library was named. NULL:

@@ -6,14 +6,14 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "devcode/devcode.h"
-#include "machine/driver_session.h"
+#include "code/devcode.h"
+#include "driver/driver_session.h"
+#include "driver/environment.h"
+#include "driver/run_folder.h"
 #include "os/file.h"
 #include "os/processes.h"
 #include "os/uv.h"
 #include "plan/verdict.h"
-#include "state/run_folder.h"
-#include "worker/environment.h"
 
 enum { VERIFY_LIMIT_S = 3600, MOST_LOADS = 1 << 24 };
 

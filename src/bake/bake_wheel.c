@@ -17,13 +17,13 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "devcode/code_file.h"
-#include "devcode/zip_directory.h"
+#include "code/code_file.h"
+#include "code/zip_directory.h"
+#include "driver/run_folder.h"
 #include "find/package_files.h"
 #include "find/requirement.h"
 #include "os/library.h"
 #include "os/platform.h"
-#include "state/run_folder.h"
 
 enum {
 	MOST_RATIO = 250, /* of a library; zeros give 1,030 */

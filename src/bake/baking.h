@@ -9,8 +9,8 @@
 #include "bake/container_edit.h"
 #include "bake/grow.h"
 #include "base/buf.h"
-#include "devcode/devcode.h"
-#include "devcode/write.h"
+#include "code/devcode.h"
+#include "code/write.h"
 #include "plan/analyse.h"
 
 /* Where a container is, and how it is used. */

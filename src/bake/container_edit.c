@@ -4,7 +4,7 @@
 
 #include "base/cursor.h"
 #include "base/mem.h"
-#include "devcode/container.h"
+#include "code/container.h"
 
 /* The flags of an entry whose header is understood: other flags may belong to another form of
  * header, which is copied unchanged. */

@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-#include "devcode/devcode.h"
-#include "devcode/write.h"
+#include "code/devcode.h"
+#include "code/write.h"
 
 /* The new container: its header, and entries that are packed anew or still in the old one. */
 struct container_form {

@@ -2,7 +2,7 @@
 
 #include "base/cursor.h"
 #include "base/mem.h"
-#include "devcode/sections.h"
+#include "code/sections.h"
 
 enum {
 	DYNAMIC_SIZE = 16,

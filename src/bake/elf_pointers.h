@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "bake/room_pointers.h"
-#include "devcode/elf64.h"
+#include "code/elf64.h"
 
 enum { ELF_MOST_SEGMENTS = 64 }; /* few enough to look through them for each pointer */
 

@@ -8,7 +8,7 @@
 
 #include "base/cursor.h"
 #include "base/mem.h"
-#include "devcode/container.h"
+#include "code/container.h"
 
 enum {
 	MOST_FREE = 1 << 20,

@@ -5,14 +5,14 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "compile/compiler_fetch.h"
-#include "compile/nvjitlink.h"
+#include "code/release.h"
+#include "driver/compiler_fetch.h"
+#include "driver/driver_session.h"
+#include "driver/nvjitlink.h"
+#include "driver/task.h"
 #include "find/named_paths.h"
-#include "gpu/release.h"
-#include "machine/driver_session.h"
 #include "os/file.h"
 #include "os/process.h"
-#include "worker/task.h"
 
 enum { ASK_LIMIT_S = 60 };
 

@@ -6,10 +6,10 @@
 #include <jitwarm/system.h>
 
 #include "base/cancel.h"
-#include "machine/driver_session.h"
-#include "state/run_folder.h"
+#include "driver/driver_session.h"
+#include "driver/run_folder.h"
 
-/* The driver may take two minutes to start (run/run.h); a link takes 6 ms for each MB
+/* The driver may take two minutes to start (work/run.h); a link takes 6 ms for each MB
  * (docs/estimates.md). */
 enum { LINKER_MOST = 64, LINKER_LIMIT_S = 300 };
 

@@ -4,7 +4,7 @@
 
 #include "base/cursor.h"
 #include "base/mem.h"
-#include "devcode/image.h"
+#include "code/image.h"
 
 enum { MOST_POINTERS = 1 << 22 };
 

@@ -4,7 +4,7 @@
  * PRIOR_MS: in a driver's process long modules of a library are off by the same factor as its short
  * ones, within a fifth. Of several weights this one was best for sixteen libraries, scheduled with
  * their real times and with predictions that are off by several factors
- * (tests/unit/test_run_time_left.c). */
+ * (tests/unit/test_work_time_left.c). */
 static const double PRIOR_SHARE = 0.125, PRIOR_MS = 100;
 /* That a module takes no time besides weighs as much as so many of a predicted millisecond. */
 static const double PRIOR_COUNT = 0.3;

@@ -15,7 +15,7 @@
 #include "cache/entry.h"
 #include "cache/index.h"
 #include "cache/stamp.h"
-#include "gpu/release.h"
+#include "code/release.h"
 #include "os/file.h"
 #include "os/library.h"
 

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/index.h"
-#include "gpu/release.h"
+#include "code/release.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"

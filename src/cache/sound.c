@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "gpu/rules.h"
+#include "code/rules.h"
 #include "os/folders.h"
 
 enum cache_damage cache_entry_open(struct os_file *file, struct cache_entry *ret_entry)

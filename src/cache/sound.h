@@ -9,7 +9,7 @@
 #include "base/cancel.h"
 #include "cache/entry.h"
 #include "cache/key.h"
-#include "devcode/cubin.h"
+#include "code/cubin.h"
 #include "os/file.h"
 
 /* Bytes of each end of a key. The first 40 name driver and GPU, the last 100 hold the options.

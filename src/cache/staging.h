@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cache/live.h"
-#include "devcode/cubin.h"
+#include "code/cubin.h"
 
 enum { STAGING_MOST_EXTRA = 4096 }; /* drivers accept bytes behind the value; none were ever seen */
 

@@ -5,8 +5,8 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "devcode/elf64.h"
-#include "gpu/release.h"
+#include "code/elf64.h"
+#include "code/release.h"
 #include "os/file.h"
 #include "os/platform.h"
 

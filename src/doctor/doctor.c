@@ -9,11 +9,11 @@
 #include "base/text.h"
 #include "cache/entry.h"
 #include "doctor/examination.h"
-#include "machine/driver_probe.h"
-#include "machine/driver_session.h"
+#include "driver/driver_probe.h"
+#include "driver/driver_session.h"
+#include "driver/environment.h"
+#include "driver/run_folder.h"
 #include "os/file.h"
-#include "state/run_folder.h"
-#include "worker/environment.h"
 
 enum { MOST_FINDINGS = 64 };
 

@@ -4,10 +4,10 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "code/release.h"
+#include "code/rules.h"
 #include "doctor/examination.h"
-#include "gpu/release.h"
-#include "gpu/rules.h"
-#include "machine/known_gpus.h"
+#include "driver/known_gpus.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/platform.h"

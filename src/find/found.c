@@ -7,7 +7,7 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "devcode/code_file.h"
+#include "code/code_file.h"
 
 void found_open(struct found_list *list)
 {

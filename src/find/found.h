@@ -4,7 +4,7 @@
 #include <jitwarm/find.h>
 
 #include "base/set.h"
-#include "devcode/code_file.h"
+#include "code/code_file.h"
 #include "os/file.h"
 
 enum {
@@ -57,7 +57,7 @@ void found_trouble(struct found_list *list, const struct jw_error *why);
 
 /* Files below a directory. */
 
-/* Adds every file below `directory` that may hold device code (devcode/code_file.h). Follows links,
+/* Adds every file below `directory` that may hold device code (code/code_file.h). Follows links,
  * and enters each directory once. A directory that cannot be read becomes a trouble in the list,
  * and the walk continues. Skips pseudo file systems (/proc), unless `directory` is on one.
  * `linked`: also what only linkers read. */

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "devcode/code_file.h"
+#include "code/code_file.h"
 #include "find/found.h"
 #include "os/env.h"
 #include "os/file.h"

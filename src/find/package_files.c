@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "devcode/code_file.h"
+#include "code/code_file.h"
 #include "find/found.h"
 #include "find/packages.h"
 #include "find/requirement.h"

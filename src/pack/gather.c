@@ -11,16 +11,16 @@
 #include "cache/key.h"
 #include "cache/sound.h"
 #include "cache/view.h"
-#include "devcode/cubin.h"
+#include "code/cubin.h"
+#include "driver/environment.h"
+#include "driver/known_gpus.h"
 #include "find/named_paths.h"
-#include "machine/known_gpus.h"
 #include "os/file.h"
 #include "os/platform.h"
 #include "os/uv.h"
+#include "pack/ledger.h"
 #include "plan/analyse.h"
 #include "plan/plan.h"
-#include "state/ledger.h"
-#include "worker/environment.h"
 
 enum { MOST_THREADS = 8 };
 /* Entries that a thread reads and hashes together: their keys are three times as fast side by side

@@ -10,7 +10,7 @@
 #include "cache/insert.h"
 #include "pack/import.h"
 #include "pack/judge.h"
-#include "state/ledger.h"
+#include "pack/ledger.h"
 
 /* Entries whose keys are hashed in parallel; all of one payload: the lanes have equal lengths */
 enum { MOST_TOGETHER = 16 };

@@ -5,7 +5,7 @@
 
 #include <jitwarm/pack.h>
 
-#include "devcode/cubin.h"
+#include "code/cubin.h"
 #include "pack/manifest.h"
 
 struct judgement {

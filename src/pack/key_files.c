@@ -8,10 +8,10 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "driver/run_folder.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/shell.h"
-#include "state/run_folder.h"
 
 enum { MOST_NAME = 40, MOST_KEYS = 10000 };
 

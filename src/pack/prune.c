@@ -10,8 +10,8 @@
 #include "cache/remove.h"
 #include "cache/stamp.h"
 #include "os/clock.h"
-#include "state/ledger.h"
-#include "state/prepared.h"
+#include "pack/ledger.h"
+#include "pack/prepared.h"
 
 enum {
 	MOST_GROUPS = 4096,

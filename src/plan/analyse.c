@@ -6,10 +6,10 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/set.h"
-#include "devcode/cubin.h"
-#include "devcode/ptx.h"
-#include "devcode/ptx_text.h"
-#include "gpu/rules.h"
+#include "code/cubin.h"
+#include "code/ptx.h"
+#include "code/ptx_text.h"
+#include "code/rules.h"
 #include "plan/picks.h"
 
 /* The pass over a file, from analyse_path at the end of this one:

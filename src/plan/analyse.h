@@ -15,7 +15,7 @@
 #include "cache/entry.h"
 #include "cache/key.h"
 #include "cache/profile.h"
-#include "devcode/devcode.h"
+#include "code/devcode.h"
 #include "plan/estimate.h"
 #include "plan/verdict.h"
 
@@ -71,7 +71,7 @@ enum plan_state {
 	PLAN_WARM,     /* its entry exists */
 	PLAN_LEFT_OUT, /* outside the registered sections of a library with more than 32 MB of such PTX,
 					  without --all */
-	PLAN_REFUSED,  /* the driver has refused it before (state/ledger.h) */
+	PLAN_REFUSED,  /* the driver has refused it before (pack/ledger.h) */
 	PLAN_RESTORED, /* cold, and an earlier result would take its place: of a dry run */
 	PLAN_OVER_BUDGET, /* cold, and excluded by a budget of this run (prime/budget.h) */
 };
@@ -102,7 +102,7 @@ struct plan_module {
 	bool on_demand;
 	bool restored; /* it was cold, and an earlier result takes its place (prime/planning.h) */
 	bool keyed;    /* a key of the request's `next_key`, or of its cache, names it */
-	/* Its entry has this value, made by an older driver's compiler (state/ledger.h). */
+	/* Its entry has this value, made by an older driver's compiler (pack/ledger.h). */
 	bool carried;
 	uint64_t carried_checksum;
 	double cost_ms;        /* predicted wall time on one core of this machine */

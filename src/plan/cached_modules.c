@@ -10,11 +10,11 @@
 
 #include "base/mem.h"
 #include "cache/view.h"
-#include "devcode/container.h"
-#include "devcode/ptx.h"
-#include "devcode/write.h"
-#include "gpu/release.h"
-#include "gpu/rules.h"
+#include "code/container.h"
+#include "code/ptx.h"
+#include "code/release.h"
+#include "code/rules.h"
+#include "code/write.h"
 #include "os/file.h"
 
 /* The modules found so far, and the file of their containers. */

@@ -1,6 +1,6 @@
 #include "plan/estimate.h"
 
-#include "devcode/ptx.h"
+#include "code/ptx.h"
 #include "os/platform.h"
 
 /* By scripts/fit-costs.py from the test data; tests/unit/test_plan_fit.c fits them again. */

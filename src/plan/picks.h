@@ -18,7 +18,7 @@
 #include "base/buf.h"
 #include "cache/key.h"
 #include "cache/profile.h"
-#include "devcode/devcode.h"
+#include "code/devcode.h"
 #include "plan/analyse.h"
 
 enum {

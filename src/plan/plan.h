@@ -16,7 +16,7 @@
 #include "base/set.h"
 #include "cache/key.h"
 #include "cache/profile.h"
-#include "gpu/release.h"
+#include "code/release.h"
 #include "plan/analyse.h"
 #include "plan/estimate.h"
 

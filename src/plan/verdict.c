@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "gpu/release.h"
-#include "gpu/rules.h"
+#include "code/release.h"
+#include "code/rules.h"
 
 /* Whether an entry has to be linked before it can be loaded: its kind says so, or its option string
  * does. (Entries in `__nv_relfatbin` are relocatable without either; the section decides.) */
@@ -71,7 +71,7 @@ static bool has_tile(const struct devcode_container *container, struct jw_target
 
 /* If machine code of that target would run, a driver before CUDA 12.5 takes an entry of a kind that
  * it does not know for machine code, before any PTX: the container fails, or even the process that
- * loads it (gpu/release.h). NULL: there is none. */
+ * loads it (code/release.h). NULL: there is none. */
 static const struct devcode_entry *find_spoiler(const struct devcode_container *container,
 												struct jw_target device,
 												const struct jw_driver *driver)

@@ -6,8 +6,8 @@
 
 #include <jitwarm/target.h>
 
-#include "devcode/devcode.h"
-#include "gpu/release.h"
+#include "code/devcode.h"
+#include "code/release.h"
 
 /* The first one that applies, in this order. */
 enum plan_verdict {

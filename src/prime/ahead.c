@@ -11,12 +11,12 @@
 #include "cache/profile.h"
 #include "cache/stamp.h"
 #include "cache/verified.h"
-#include "gpu/release.h"
+#include "code/release.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/library.h"
 #include "os/platform.h"
-#include "state/prepared.h"
+#include "pack/prepared.h"
 
 static const char schema[] = "jitwarm.ahead/1";
 

@@ -6,14 +6,14 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "devcode/ptx.h"
-#include "gpu/release.h"
-#include "gpu/rules.h"
-#include "machine/driver_session.h"
+#include "code/ptx.h"
+#include "code/release.h"
+#include "code/rules.h"
+#include "driver/driver_session.h"
+#include "driver/environment.h"
+#include "driver/run_folder.h"
+#include "driver/task.h"
 #include "os/file.h"
-#include "state/run_folder.h"
-#include "worker/environment.h"
-#include "worker/task.h"
 
 enum {
 	LIMIT_S = 900, /* a source with much of Thrust in it takes a minute */

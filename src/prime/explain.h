@@ -4,8 +4,8 @@
 
 #include <jitwarm/check.h>
 
+#include "pack/ledger.h"
 #include "plan/plan.h"
-#include "state/ledger.h"
 
 /* For one module. Phrases are constants. Members that the reason does not use are empty. */
 struct explanation {

@@ -5,10 +5,10 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "code/rules.h"
+#include "driver/run_folder.h"
 #include "find/pip.h"
-#include "gpu/rules.h"
 #include "os/file.h"
-#include "state/run_folder.h"
 
 enum { MOST_LIST = 16 << 20 };
 

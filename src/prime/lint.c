@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "gpu/rules.h"
-#include "gpu/target_names.h"
+#include "code/rules.h"
+#include "code/target_names.h"
 
 enum { MOST_FINDINGS = 1 << 20, MOST_TROUBLES = 10000 };
 

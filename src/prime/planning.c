@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "driver/environment.h"
+#include "driver/speed_model.h"
 #include "find/named_paths.h"
 #include "os/file.h"
 #include "os/platform.h"
@@ -15,10 +17,8 @@
 #include "prime/budget.h"
 #include "prime/explain.h"
 #include "prime/recorded_plan.h"
-#include "run/memory_budget.h"
-#include "run/run.h"
-#include "state/speed_model.h"
-#include "worker/environment.h"
+#include "work/memory_budget.h"
+#include "work/run.h"
 
 /* ---- CUDA C sources among the paths of a run: compiled to PTX files, then like others */
 

@@ -4,10 +4,10 @@
 #include <jitwarm/prime.h>
 
 #include "cache/profile.h"
+#include "driver/run_folder.h"
+#include "pack/ledger.h"
 #include "plan/plan.h"
 #include "prime/recorded_plan.h"
-#include "state/ledger.h"
-#include "state/run_folder.h"
 
 /* CUDA C sources among the paths of a run, compiled to PTX files. */
 struct source_paths {

@@ -13,16 +13,16 @@
 #include "cache/index.h"
 #include "cache/remove.h"
 #include "cache/settings.h"
-#include "compile/installed_compilers.h"
-#include "machine/speed_gauge.h"
+#include "driver/environment.h"
+#include "driver/installed_compilers.h"
+#include "driver/run_folder.h"
+#include "driver/speed_gauge.h"
 #include "os/env.h"
+#include "pack/ledger.h"
 #include "plan/plan.h"
 #include "prime/planning.h"
 #include "prime/start_verdict.h"
-#include "run/run.h"
-#include "state/ledger.h"
-#include "state/run_folder.h"
-#include "worker/environment.h"
+#include "work/run.h"
 
 /* What the four steps share. */
 struct priming {

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "cache/entry.h"
 #include "plan/analyse.h"
-#include "record/recording.h"
+#include "prime/recording.h"
 
 static int next_recorded_key(struct jw_error *err, void *context, struct buf *ret_key)
 {

@@ -10,12 +10,12 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "net/web.h"
 #include "os/file.h"
 #include "pack/import.h"
 #include "pack/reader.h"
 #include "pack/trust.h"
 #include "share/object_s3.h"
+#include "share/web.h"
 
 static bool is_web_place(const char *place)
 {

@@ -9,8 +9,8 @@
 
 #include "base/cancel.h"
 #include "base/error.h"
+#include "driver/protocol.h"
 #include "pack/minisign.h"
-#include "worker/protocol.h"
 
 /* A directory or a server; each begins with this. */
 struct object_place {

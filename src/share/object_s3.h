@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "net/web.h"
+#include "share/web.h"
 
 enum { AWS_TEXT = 256, AWS_TOKEN = 4096, AWS_SHA256 = 65 };
 

@@ -5,10 +5,10 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "net/web.h"
 #include "os/file.h"
 #include "share/object_entry.h"
 #include "share/object_s3.h"
+#include "share/web.h"
 
 /* The supervisor gives up first, and goes on without it meanwhile. */
 enum { TIMEOUT_MS = 8000, MOST_TRIES = 2, MOST_LESSONS = 2, HASH_BYTES = 16 << 10 };

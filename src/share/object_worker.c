@@ -9,6 +9,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "driver/protocol.h"
+#include "driver/task.h"
 #include "os/console.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -17,8 +19,6 @@
 #include "os/uv.h"
 #include "pack/key_files.h"
 #include "share/object_entry.h"
-#include "worker/protocol.h"
-#include "worker/task.h"
 
 enum { STDIN = 0, STDERR = 2, THREADS = 16, MOST_JOBS = 1 << 20, BEAT_BYTES = 200 };
 

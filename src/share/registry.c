@@ -8,8 +8,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "machine/known_gpus.h"
-#include "net/web.h"
+#include "driver/known_gpus.h"
+#include "driver/run_folder.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "pack/judge.h"
@@ -18,7 +18,7 @@
 #include "share/carrier.h"
 #include "share/layout.h"
 #include "share/reference.h"
-#include "state/run_folder.h"
+#include "share/web.h"
 
 /* In the run's folder, and in signatures that push makes. */
 #define PACK_NAME   "pack.jwpack"

@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "devcode/devcode.h"
+#include "code/devcode.h"
 
 enum { ROUNDS = 9, MADE = 400, MOST = 1 << 20, BATCH = 32 };
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gpu/cuda.h"
-#include "gpu/release.h"
+#include "code/cuda.h"
+#include "code/release.h"
 #include "os/clock.h"
 #include "os/file.h"
 

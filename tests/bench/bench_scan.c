@@ -13,8 +13,8 @@
 
 #include "base/buf.h"
 #include "base/text.h"
-#include "devcode/devcode.h"
-#include "devcode/ptx.h"
+#include "code/devcode.h"
+#include "code/ptx.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/platform.h"

@@ -35,7 +35,7 @@ for variable in sorted(named ^ (literal | set(rows))):
 
 state = page.split("The state directory holds:")[1].split("\n## ")[0]
 kept = {name for cell in re.findall(r"^\| (.*?) \|", state, re.M) for name in re.findall(r"`([^`]+)`", cell)}
-own = re.search(r"own_files\[\] = \{(.*?)\n\};", source, re.S)[1]
+own = re.search(r"\bown_files\[\] = \{(.*?)\n\};", source, re.S)[1]
 files = {(folder or form).replace("%", "…") for folder, form in re.findall(r'\{"?([a-z_]*)"?,\s*"?([^"}]+)"?\}', own)}
 files = {"keys" if name == "own_keys" else name for name in files}
 for name in sorted(kept ^ files):

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "tune/assign.h"
-#include "tune/block.h"
+#include "setup/assign.h"
+#include "setup/block.h"
 
 static int take(struct jw_error *err, void *context, const struct assign *assign)
 {

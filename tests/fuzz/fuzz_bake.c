@@ -2,7 +2,7 @@
  * input's last byte chooses its size. */
 #include "bake/container_edit.h"
 #include "base/mem.h"
-#include "devcode/container.h"
+#include "code/container.h"
 #include "fuzz_devcode.h"
 
 enum { MOST_ENTRIES = 1 << 12, SMALL = 24, LARGE = 400 };

@@ -1,5 +1,5 @@
 /* Programs and libraries whose copies become longer. */
-#include "devcode/devcode.h"
+#include "code/devcode.h"
 
 #include "fuzz_grow.h"
 

@@ -1,5 +1,5 @@
 /* Containers: walking one in one go and piece by piece must give the same result. */
-#include "devcode/container.h"
+#include "code/container.h"
 #include "fuzz_read.h"
 
 /* The result of a walk that gets no more bytes at a time than it asks for. */

@@ -1,6 +1,6 @@
 /* Cubins' headers. */
 #include "base/error.h"
-#include "devcode/cubin.h"
+#include "code/cubin.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

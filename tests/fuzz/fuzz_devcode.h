@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/cursor.h"
-#include "devcode/devcode.h"
-#include "devcode/ptx.h"
+#include "code/devcode.h"
+#include "code/ptx.h"
 #include "fuzz.h"
 
 struct fuzz_seen {

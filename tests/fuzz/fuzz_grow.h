@@ -7,7 +7,7 @@
 #include "bake/grow.h"
 #include "base/cursor.h"
 #include "base/mem.h"
-#include "devcode/container.h"
+#include "code/container.h"
 #include "fuzz.h"
 #include "os/folders.h"
 

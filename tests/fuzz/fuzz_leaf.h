@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "devcode/reader.h"
+#include "code/reader.h"
 #include "fuzz_devcode.h"
 
 struct fuzz_rest {

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "fuzz_summed.h"
-#include "state/ledger.h"
+#include "pack/ledger.h"
 
 static void check(const void *data, size_t size)
 {

@@ -2,8 +2,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "machine/known_gpus.h"
-#include "worker/protocol.h"
+#include "driver/known_gpus.h"
+#include "driver/protocol.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

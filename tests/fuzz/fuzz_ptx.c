@@ -1,7 +1,7 @@
 /* PTX: its header, and the fast count against a plain one. */
 #include <string.h>
 
-#include "devcode/ptx.h"
+#include "code/ptx.h"
 #include "fuzz.h"
 
 static size_t count(const uint8_t *text, size_t size, const char *word)

@@ -1,8 +1,8 @@
 /* PTX texts in a program's data: each is found once, and is whole PTX. */
 #include <string.h>
 
-#include "devcode/ptx.h"
-#include "devcode/ptx_text.h"
+#include "code/ptx.h"
+#include "code/ptx_text.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,8 +1,8 @@
 /* A file whose bytes are in memory. */
 #pragma once
 
-#include "devcode/reader.h"
-#include "devcode/walk.h"
+#include "code/reader.h"
+#include "code/walk.h"
 #include "fuzz_devcode.h"
 
 static inline int fuzz_read(const void *data, size_t size)

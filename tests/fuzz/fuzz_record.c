@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "devcode/code_file.h"
+#include "code/code_file.h"
 #include "find/package_files.h"
 
 static void check_path(const char *path)

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "compile/ptxas.h"
-#include "record/recording.h"
+#include "driver/ptxas.h"
+#include "prime/recording.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,7 +1,7 @@
 /* The remembered speed of a machine, from the state directory. */
 #include "fuzz.h"
 
-#include "state/speed_model.h"
+#include "driver/speed_model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

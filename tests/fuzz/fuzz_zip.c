@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "devcode/zip_directory.h"
+#include "code/zip_directory.h"
 #include "os/file.h"
 
 enum { MOST_CONTENT = 1 << 20 };

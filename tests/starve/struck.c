@@ -18,8 +18,8 @@
 #include "entries.h"
 #include "files.h"
 #include "os/folders.h"
+#include "pack/ledger.h"
 #include "packs.h"
-#include "state/ledger.h"
 #include "struck_try.h"
 
 /* Behind those that have parameters of its names */

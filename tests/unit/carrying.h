@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "cache/entry.h"
 #include "entries.h"
+#include "pack/ledger.h"
 #include "packs.h"
-#include "state/ledger.h"
 
 /* entries_make's entries are driver 555.58.02's (CUDA 12.5). */
 static const char stamp_now[] = "Nov 11 202511:11:11";

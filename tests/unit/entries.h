@@ -7,7 +7,7 @@
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "cache/entry.h"
-#include "devcode/cubin.h"
+#include "code/cubin.h"
 
 enum { ENTRIES_CUBIN = 64, ENTRIES_MOST = 4096 };
 

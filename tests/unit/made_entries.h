@@ -8,7 +8,7 @@
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "cache/insert.h"
-#include "devcode/cubin.h"
+#include "code/cubin.h"
 
 enum { CUBIN_HEADER = 64, SECTION = 64 };
 

@@ -1,4 +1,4 @@
-/* Archives for tests of src/devcode, made in memory: wheels, .conda, zstd. */
+/* Archives for tests of src/code, made in memory: wheels, .conda, zstd. */
 #pragma once
 
 #include "make_devcode.h"

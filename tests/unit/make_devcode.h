@@ -1,4 +1,4 @@
-/* Building blocks for tests of src/devcode: containers, ELF and PE files, archives, made in memory,
+/* Building blocks for tests of src/code: containers, ELF and PE files, archives, made in memory,
  * with only the parts that a case needs. */
 #pragma once
 
@@ -10,8 +10,8 @@
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "base/mem.h"
-#include "devcode/devcode.h"
-#include "devcode/write.h"
+#include "code/devcode.h"
+#include "code/write.h"
 #include "os/file.h"
 #include "os/folders.h"
 

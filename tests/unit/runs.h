@@ -1,4 +1,4 @@
-/* Runs with workers that are shell scripts, for tests of run/run.h. */
+/* Runs with workers that are shell scripts, for tests of work/run.h. */
 #pragma once
 
 #include "check.h"
@@ -16,7 +16,7 @@
 #include "files.h"
 #include "os/file.h"
 #include "os/folders.h"
-#include "run/run.h"
+#include "work/run.h"
 
 enum { MODULES = 6 };
 

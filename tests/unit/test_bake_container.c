@@ -2,7 +2,7 @@
 #include "make_devcode.h"
 
 #include "bake/container_edit.h"
-#include "devcode/container.h"
+#include "code/container.h"
 #include "plan/verdict.h"
 
 enum { MOST_ENTRIES = 8, NOISE = 4096 };

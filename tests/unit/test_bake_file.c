@@ -7,7 +7,7 @@
 
 #include "bake/bake_file.h"
 #include "cache/key.h"
-#include "devcode/container.h"
+#include "code/container.h"
 
 enum { ROOM = 4096, MOST_KEY = 2048 };
 

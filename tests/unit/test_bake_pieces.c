@@ -10,7 +10,7 @@
 #include "base/cursor.h"
 #include "base/text.h"
 #include "check.h"
-#include "devcode/image.h"
+#include "code/image.h"
 #include "folder.h"
 #include "plan/analyse.h"
 

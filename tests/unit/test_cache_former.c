@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cache/stamp.h"
-#include "gpu/release.h"
+#include "code/release.h"
 #include "os/env.h"
 
 /* The newest driver of the table, or the oldest */

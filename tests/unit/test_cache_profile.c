@@ -12,10 +12,10 @@
 #include "cache/key.h"
 #include "cache/profile.h"
 #include "cache/stamp.h"
+#include "code/release.h"
 #include "entries.h"
 #include "files.h"
 #include "folder.h"
-#include "gpu/release.h"
 
 TEST(a_stamp_is_found_where_it_is_certain)
 {

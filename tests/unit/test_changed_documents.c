@@ -12,15 +12,15 @@
 #include "cache/profile.h"
 #include "cache/verified.h"
 #include "changed.h"
+#include "driver/known_gpus.h"
+#include "driver/protocol.h"
 #include "entries.h"
-#include "machine/known_gpus.h"
 #include "os/platform.h"
+#include "pack/ledger.h"
 #include "pack/trust.h"
 #include "packs.h"
-#include "record/recording.h"
+#include "prime/recording.h"
 #include "share/object_entry.h"
-#include "state/ledger.h"
-#include "worker/protocol.h"
 
 /* ---- the documents */
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/language.h"
-#include "worker/protocol.h"
+#include "driver/protocol.h"
 
 static const struct message messages[] = {
 	{"", NULL, "a head"},

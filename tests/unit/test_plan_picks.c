@@ -2,7 +2,7 @@
 #include "make_devcode.h"
 
 #include "cache/key.h"
-#include "devcode/container.h"
+#include "code/container.h"
 #include "plan/picks.h"
 
 static const struct jw_target device = {.sm = 86};

@@ -9,7 +9,7 @@
 #include "folder.h"
 #include "os/env.h"
 #include "prime/planning.h"
-#include "run/memory_budget.h"
+#include "work/memory_budget.h"
 
 enum { MODULES = 16, EACH_MIB = 100, NEED_MIB = MEMORY_WORKER_MIB + EACH_MIB };
 

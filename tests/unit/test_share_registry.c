@@ -10,10 +10,10 @@
 #include <jitwarm/system.h>
 
 #include "base/text.h"
-#include "net/web.h"
 #include "share/carrier.h"
 #include "share/layout.h"
 #include "share/reference.h"
+#include "share/web.h"
 
 static char text[1 << 16];
 

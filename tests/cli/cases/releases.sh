@@ -1,10 +1,10 @@
 # What scan says of other drivers than the one in question is what it says with each of them in question: every release of
-# src/gpu/release.c is asked, and what its verdicts tell is compared with what one scan tells of all.
+# src/code/release.c is asked, and what its verdicts tell is compared with what one scan tells of all.
 with_simdriver sm_86
 text() { # FILE VERSION KERNEL [TARGET]
 	printf '.version %s\n.target %s\n.address_size 64\n.visible .entry %s()\n{\n\tret;\n}\n' "$2" "${4:-sm_70}" "$3" >"$1"
 }
-mapfile -t releases < <(sed -n '/^} releases/,/^};/p' "$cases/../../../src/gpu/release.c" | grep -oE '[0-9]{3}\}' | tr -d '}')
+mapfile -t releases < <(sed -n '/^} releases/,/^};/p' "$cases/../../../src/code/release.c" | grep -oE '[0-9]{3}\}' | tr -d '}')
 [[ ${#releases[@]} -ge 31 && ${releases[0]} == 375 ]] || fail "the table of releases is not read"
 mkdir texts mixed empty
 text texts/a.ptx 8.5 a

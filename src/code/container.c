@@ -1,0 +1,461 @@
+/* Decompresses an entry, or only its beginning. */
+#include "code/container.h"
+
+#include <lz4.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include <zstd.h>
+
+#include "base/cursor.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/set.h"
+#include "code/cubin.h"
+#include "code/devcode.h"
+#include "code/ptx.h"
+
+enum {
+	PTX_HEAD = 1024,       /* contains .version and .target in all texts seen */
+	PTX_LONG_HEAD = 65536, /* second try, for a long comment before them */
+	LZ4_MOST_RATIO = 255,  /* the format's bound: one byte expands to at most this many */
+	WINDOW_LOG = 27,       /* largest zstd window that is allocated */
+};
+
+/* The stored bytes, with the bounds that all code below relies on. */
+int devcode_stored(struct jw_error *err, const struct devcode_container *container,
+				   const struct devcode_entry *entry, struct devcode_view *ret_view)
+{
+	const uint64_t held = container->held_bytes ? container->held_bytes : container->size_bytes;
+
+	if (entry->damaged)
+		return error_set(err, JW_ERR_FORMAT, "the entry's header contradicts itself");
+	if (entry->payload_offset == DEVCODE_NOT_HELD)
+		return error_set(err, JW_ERR_UNSUPPORTED, "the payload was not kept");
+	if (!range_fits(entry->payload_offset, entry->stored_bytes, held))
+		return error_set(err, JW_ERR_FORMAT, "the payload is outside of its container");
+	if (entry->compression == DEVCODE_FOREIGN)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "compressed or obfuscated in an unknown way (flags 0x%llx)",
+						 (unsigned long long)entry->flags);
+	if (entry->compression == DEVCODE_RAW && entry->size_bytes > entry->stored_bytes)
+		return error_set(err, JW_ERR_FORMAT, "a raw payload larger than its stored bytes");
+	ret_view->data = container->bytes + entry->payload_offset;
+	ret_view->size = (size_t)entry->stored_bytes;
+	return 0;
+}
+
+/* A decoder takes some 160 KB. Mapping and touching them for each of thousands of small modules
+ * takes as long as decompressing those. One decoder is kept between calls; a concurrent second
+ * thread makes another. */
+static _Atomic(ZSTD_DCtx *) idle_decoder;
+
+static ZSTD_DCtx *take_decoder(void)
+{
+	ZSTD_DCtx *decoder = atomic_exchange(&idle_decoder, NULL);
+
+	if (!decoder)
+		decoder = ZSTD_createDCtx();
+	if (!decoder)
+		mem_ended(0);
+	(void)ZSTD_DCtx_reset(decoder, ZSTD_reset_session_and_parameters);
+	(void)ZSTD_DCtx_setParameter(decoder, ZSTD_d_windowLogMax, WINDOW_LOG);
+	return decoder;
+}
+
+static void give_decoder(ZSTD_DCtx *decoder)
+{
+	(void)ZSTD_freeDCtx(atomic_exchange(&idle_decoder, decoder));
+}
+
+/* Whether the payload can expand to so many bytes at all, checked before allocating them. */
+static bool plausible(const struct devcode_entry *entry, struct devcode_view from, uint64_t size)
+{
+	unsigned long long content;
+
+	if (size > DEVCODE_MOST_PAYLOAD || from.size > LZ4_MAX_INPUT_SIZE)
+		return false;
+	if (entry->compression == DEVCODE_LZ4)
+		return size / LZ4_MOST_RATIO <= from.size;
+	content = ZSTD_getFrameContentSize(from.data, from.size);
+	return content == size || content == ZSTD_CONTENTSIZE_UNKNOWN;
+}
+
+int devcode_payload(struct jw_error *err, const struct devcode_container *container,
+					const struct devcode_entry *entry, struct buf *scratch,
+					struct devcode_view *ret_view)
+{
+	struct devcode_view from;
+	size_t size;
+
+	if (devcode_stored(err, container, entry, &from))
+		return -1;
+	if (entry->compression == DEVCODE_RAW) {
+		*ret_view = (struct devcode_view){from.data, (size_t)entry->size_bytes};
+		return 0;
+	}
+	if (!plausible(entry, from, entry->size_bytes))
+		return error_set(err, JW_ERR_FORMAT, "the payload cannot unpack to %llu bytes",
+						 (unsigned long long)entry->size_bytes);
+	size = (size_t)entry->size_bytes;
+	buf_clear(scratch);
+	if (buf_reserve(err, scratch, size))
+		return -1;
+	if (entry->compression == DEVCODE_LZ4) {
+		const int got = LZ4_decompress_safe((const char *)from.data, (char *)scratch->data,
+											(int)from.size, (int)size);
+
+		if (got < 0 || (size_t)got != size)
+			return error_set(err, JW_ERR_FORMAT, "LZ4 payload is damaged");
+	} else {
+		ZSTD_DCtx *decoder = take_decoder();
+		const size_t got = ZSTD_decompressDCtx(decoder, scratch->data, size, from.data, from.size);
+
+		give_decoder(decoder);
+		if (ZSTD_isError(got))
+			return error_set(err, JW_ERR_FORMAT, "zstd payload is damaged: %s",
+							 ZSTD_getErrorName(got));
+		if (got != size)
+			return error_set(err, JW_ERR_FORMAT, "zstd payload has %zu bytes instead of %zu", got,
+							 size);
+	}
+	scratch->size = size;
+	scratch->data[size] = 0;
+	*ret_view = (struct devcode_view){scratch->data, size};
+	return 0;
+}
+
+/* Decompresses up to `size` bytes and returns their number: it is smaller if the payload is shorter
+ * or damaged. */
+static size_t head_zstd(struct devcode_view from, uint8_t *to, size_t size)
+{
+	ZSTD_DCtx *decoder = take_decoder();
+	ZSTD_inBuffer in = {from.data, from.size, 0};
+	ZSTD_outBuffer out = {to, size, 0};
+	size_t left = 1;
+
+	while (left && !ZSTD_isError(left) && out.pos < out.size) {
+		size_t in_before = in.pos, out_before = out.pos;
+
+		left = ZSTD_decompressStream(decoder, &out, &in);
+		if (in.pos == in_before && out.pos == out_before)
+			break;
+	}
+	give_decoder(decoder);
+	return out.pos;
+}
+
+/* The first bytes of a payload, in `to`, which has room for `size`, or where they are. */
+static int head(struct jw_error *err, const struct devcode_container *container,
+				const struct devcode_entry *entry, uint8_t *to, size_t size,
+				struct devcode_view *ret_view)
+{
+	struct devcode_view from;
+	int got;
+
+	if (devcode_stored(err, container, entry, &from))
+		return -1;
+	if (entry->compression == DEVCODE_RAW) {
+		*ret_view = from;
+		return 0;
+	}
+	if (entry->compression == DEVCODE_ZSTD) {
+		*ret_view = (struct devcode_view){to, head_zstd(from, to, size)};
+		return 0;
+	}
+	if (from.size > LZ4_MAX_INPUT_SIZE)
+		return error_set(err, JW_ERR_FORMAT, "LZ4 payload is too large");
+	got = LZ4_decompress_safe_partial((const char *)from.data, (char *)to, (int)from.size,
+									  (int)size, (int)size);
+	*ret_view = (struct devcode_view){to, got > 0 ? (size_t)got : 0};
+	return 0;
+}
+
+int devcode_ptx_header(struct jw_error *err, const struct devcode_container *container,
+					   const struct devcode_entry *entry, struct devcode_ptx_header *ret_header)
+{
+	uint8_t small[PTX_HEAD];
+	struct buf large = BUF_MAX(PTX_LONG_HEAD);
+	struct devcode_view view;
+	int result = -1;
+
+	if (head(err, container, entry, small, sizeof small, &view))
+		return -1;
+	if (!ptx_header_read(NULL, view.data, view.size, ret_header))
+		return 0;
+	(void)buf_reserve(NULL, &large, PTX_LONG_HEAD);
+	if (!head(err, container, entry, large.data, PTX_LONG_HEAD, &view))
+		result = ptx_header_read(err, view.data, view.size, ret_header);
+	buf_free(&large);
+	return result;
+}
+
+uint32_t devcode_cubin_cuda(const struct devcode_container *container,
+							const struct devcode_entry *entry)
+{
+	/* A small buffer suffices: for zstd the entry gives the cubin's ABI. */
+	uint8_t room[CUBIN_HEAD];
+	struct devcode_view view = {room, 0};
+
+	if (entry->cuda_13)
+		return 13000;
+	if (entry->compression == DEVCODE_ZSTD ||
+		head(NULL, container, entry, room, sizeof room, &view))
+		view.size = 0;
+	return cubin_cuda(view.data, view.size < CUBIN_HEAD ? view.size : CUBIN_HEAD, entry->isa_minor,
+					  entry->target.sm);
+}
+
+enum { ENTRY_MARK = 0x0101 };
+
+/* One step of the walk. All sizes are multiples of eight, since the format pads them. */
+bool container_step(struct container_walk *walk, const uint8_t *entry, uint32_t *ret_header)
+{
+	uint64_t header = load_u32(entry + 4), payload = load_u64(entry + 8),
+			 left = walk->size_bytes - walk->at;
+
+	if (load_u32(entry) >> 16 != ENTRY_MARK || header < CONTAINER_ENTRY ||
+		header > CONTAINER_MOST_ENTRY_HEADER || header > left || payload > left - header ||
+		header % CONTAINER_ALIGN || payload % CONTAINER_ALIGN)
+		return false;
+	walk->at += header + payload;
+	walk->entries++;
+	*ret_header = (uint32_t)header;
+	return true;
+}
+
+enum container_state container_check(struct container_walk *walk, const uint8_t *bytes,
+									 uint64_t have, uint64_t most)
+{
+	if (!walk->at) {
+		uint64_t size;
+
+		if (most < CONTAINER_HEADER)
+			return CONTAINER_BROKEN;
+		walk->needed = CONTAINER_HEADER;
+		if (have < walk->needed)
+			return CONTAINER_MORE;
+		size = load_u64(bytes + 8);
+		if (load_u64(bytes) != CONTAINER_START || size % CONTAINER_ALIGN ||
+			size > most - CONTAINER_HEADER)
+			return CONTAINER_BROKEN;
+		walk->at = CONTAINER_HEADER;
+		walk->size_bytes = CONTAINER_HEADER + size;
+	}
+	while (walk->at < walk->size_bytes) {
+		uint32_t header;
+
+		if (walk->size_bytes - walk->at < CONTAINER_ENTRY)
+			return CONTAINER_BROKEN;
+		walk->needed = walk->at + CONTAINER_ENTRY;
+		if (have < walk->needed)
+			return CONTAINER_MORE;
+		if (!container_step(walk, bytes + walk->at, &header))
+			return CONTAINER_BROKEN;
+	}
+	walk->needed = walk->size_bytes;
+	return have < walk->needed ? CONTAINER_MORE : CONTAINER_SOUND;
+}
+
+static struct jw_target read_entry_target(uint32_t arch, uint64_t flags)
+{
+	return (struct jw_target){
+		.sm = arch < UINT16_MAX ? (uint16_t)arch : UINT16_MAX,
+		.suffix = (char)(flags & CONTAINER_SUFFIX_A   ? 'a'
+						 : flags & CONTAINER_SUFFIX_F ? 'f'
+													  : 0),
+	};
+}
+
+static enum devcode_compression read_compression(uint64_t flags, uint32_t compressed_bytes)
+{
+	if (flags & CONTAINER_OBFUSCATED)
+		return DEVCODE_FOREIGN;
+	if (!compressed_bytes)
+		return DEVCODE_RAW;
+	if (flags & CONTAINER_OLD_COMPRESSION)
+		return DEVCODE_FOREIGN;
+	if ((flags & CONTAINER_LZ4) && !(flags & CONTAINER_ZSTD))
+		return DEVCODE_LZ4;
+	return (flags & CONTAINER_ZSTD) && !(flags & CONTAINER_LZ4) ? DEVCODE_ZSTD : DEVCODE_FOREIGN;
+}
+
+/* Behind the NUL of an empty string. nvcc 13.5 flags the entry of a tile kernel for sm_120 without
+ * `a`, although its cubin is for sm_120a. */
+static void read_entry_compat(struct devcode_entry *entry, const uint8_t *header,
+							  uint32_t header_size, uint32_t options_off)
+{
+	enum cubin_scope scope = CUBIN_SCOPE_UNSAID;
+
+	if (!(entry->flags & CONTAINER_COMPAT) || !range_fits(options_off, 8, header_size))
+		return;
+	if (range_fits((uint64_t)load_u32(header + options_off) + 1, load_u32(header + options_off + 4),
+				   header_size))
+		scope = cubin_scope((struct devcode_view){header + load_u32(header + options_off) + 1,
+												  load_u32(header + options_off + 4)});
+	entry->cuda_13 = scope != CUBIN_SCOPE_UNSAID;
+	if (scope == CUBIN_SCOPE_ONE)
+		entry->target.suffix = 'a';
+}
+
+/* libcuda reads the string up to its NUL and ignores the length beside its offset (measured). */
+static void read_entry_options(struct devcode_entry *entry, const uint8_t *header,
+							   uint32_t header_size, uint32_t header_offset, uint32_t options_off)
+{
+	uint32_t text;
+	const uint8_t *end;
+
+	if (entry->kind == DEVCODE_KIND_CUBIN)
+		read_entry_compat(entry, header, header_size, options_off);
+	if (!options_off || entry->kind == DEVCODE_KIND_CUBIN)
+		return;
+	if (!range_fits(options_off, 8, header_size) ||
+		(text = load_u32(header + options_off)) > header_size) {
+		entry->damaged = true;
+		return;
+	}
+	/* Offset 0 would be the entry's own first bytes: the field is there, empty (measured on 550) */
+	if (!text)
+		return;
+	end = memchr(header + text, 0, header_size - text);
+	entry->options_offset = header_offset + text;
+	entry->options_length = (uint32_t)(end ? end - (header + text) : header_size - text);
+}
+
+static void read_sizes(struct devcode_entry *entry, uint64_t payload, uint32_t compressed,
+					   uint64_t uncompressed)
+{
+	entry->stored_bytes = compressed ? compressed : payload;
+	entry->size_bytes = entry->stored_bytes;
+	if (entry->compression != DEVCODE_RAW && uncompressed)
+		entry->size_bytes = uncompressed;
+	if (entry->stored_bytes > payload)
+		entry->damaged = true;
+	if ((entry->compression == DEVCODE_LZ4 || entry->compression == DEVCODE_ZSTD) &&
+		(!uncompressed || uncompressed > DEVCODE_MOST_PAYLOAD))
+		entry->damaged = true;
+}
+
+uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at, uint64_t offset,
+						 struct devcode_entry *entry)
+{
+	struct cursor cursor = cursor_of(bytes + at, (size_t)(size_bytes - at));
+	uint32_t header_size, compressed, options_off, arch, name;
+	uint64_t payload, uncompressed;
+
+	*entry = (struct devcode_entry){.offset = offset + at};
+	entry->kind = cursor_u16(&cursor);
+	(void)cursor_u16(&cursor);
+	header_size = cursor_u32(&cursor);
+	payload = cursor_u64(&cursor);
+	compressed = cursor_u32(&cursor);
+	options_off = cursor_u32(&cursor);
+	entry->isa_minor = cursor_u16(&cursor);
+	entry->isa_major = cursor_u16(&cursor);
+	arch = cursor_u32(&cursor);
+	name = cursor_u32(&cursor); /* the source file's; its length follows */
+	(void)cursor_u32(&cursor);
+	entry->flags = cursor_u64(&cursor);
+	(void)cursor_u64(&cursor);
+	uncompressed = cursor_u64(&cursor);
+	entry->damaged = arch > UINT16_MAX;
+	entry->target = read_entry_target(arch, entry->flags);
+	entry->payload_offset = at + header_size;
+	entry->compression = read_compression(entry->flags, compressed);
+	entry->baked = entry->kind == DEVCODE_KIND_CUBIN &&
+				   range_fits(name, sizeof CONTAINER_BAKED, header_size) &&
+				   !memcmp(bytes + at + name, CONTAINER_BAKED, sizeof CONTAINER_BAKED);
+	read_sizes(entry, payload, compressed, uncompressed);
+	/* The driver's key contains the decompressed payload and a NUL, but a raw payload with its
+	 * padding as stored (measured on 535 and 550). The last byte of a raw payload's padding
+	 * therefore counts as that NUL, and the payload ends before it. */
+	if (entry->compression == DEVCODE_RAW && entry->size_bytes &&
+		devcode_kind_is_ptx(entry->kind) && !bytes[entry->payload_offset + entry->size_bytes - 1])
+		entry->size_bytes--;
+	/* Options behind the first 4 GB of a container have no valid offset; real ones are smaller */
+	if (at + header_size <= UINT32_MAX)
+		read_entry_options(entry, bytes + at, header_size, (uint32_t)at, options_off);
+	else
+		entry->damaged = true;
+	return header_size + payload;
+}
+
+void container_entries(const uint8_t *bytes, uint64_t size_bytes, uint64_t offset,
+					   struct devcode_entry *entries, size_t count)
+{
+	uint64_t at = CONTAINER_HEADER;
+
+	for (size_t i = 0; i < count; i++)
+		at += container_entry(bytes, size_bytes, at, offset, &entries[i]);
+}
+
+const char *devcode_format_name(enum devcode_format format)
+{
+	static const char *const names[] = {"elf", "pe", "fatbin", "cubin", "ptx"};
+
+	return names[format];
+}
+
+/* Before an object's id in the list of the code that registers a linked container. */
+static const char listed[] = "def ";
+
+enum { LISTED = sizeof listed - 1 };
+
+/* The section is walked twice: each object names itself once, or behind the list that names it */
+struct module_ids {
+	struct set objects; /* by the hash of their ids */
+	size_t lists, named, object_count;
+	bool known;
+	uint32_t *links;
+};
+
+/* One walk over the ids, each of which ends in a NUL; `second`: over the lists alone. */
+static void walk_ids(struct module_ids *ids, const uint8_t *bytes, size_t size, bool second)
+{
+	const uint8_t *end = bytes + size, *stop;
+	bool before = false; /* the last id was of a list */
+
+	ids->lists = 0;
+	for (const uint8_t *at = bytes; ids->known && at < end; at = stop + 1) {
+		const bool in_list = end - at > LISTED && !memcmp(at, listed, LISTED);
+		uint64_t hash;
+
+		stop = memchr(at, 0, (size_t)(end - at));
+		if (!stop)
+			stop = end;
+		if (stop == at)
+			continue;
+		at += in_list ? LISTED : 0;
+		hash = fnv_update(FNV_START, at, (size_t)(stop - at));
+		ids->lists += in_list && !before;
+		before = in_list;
+		if (in_list && second) {
+			size_t cursor = 0, object = set_find(&ids->objects, hash, &cursor);
+
+			if (object == SET_NONE || ids->links[object] != MODULE_IDS_NONE)
+				ids->known = false;
+			else
+				ids->links[object] = (uint32_t)(ids->lists - 1);
+		} else if (!in_list && !second) {
+			if (set_has(&ids->objects, hash) || ids->named == ids->object_count)
+				ids->known = false;
+			else
+				set_add(&ids->objects, hash, ids->named++);
+		}
+	}
+}
+
+bool module_ids_read(const uint8_t *bytes, size_t size, size_t objects, size_t linked,
+					 uint32_t *links)
+{
+	struct module_ids ids = {.known = true, .links = links, .object_count = objects};
+
+	for (size_t i = 0; i < objects; i++)
+		links[i] = MODULE_IDS_NONE;
+	walk_ids(&ids, bytes, size, false);
+	ids.known = ids.known && ids.named == objects && ids.lists == linked;
+	if (ids.known)
+		walk_ids(&ids, bytes, size, true);
+	set_free(&ids.objects);
+	return ids.known;
+}

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "code/devcode.h"
+
+/* One fat binary: finding it, checking it, reading its entries. Source: docs/fatbin.md,
+ * "Container".
+ *
+ * The magic also occurs by chance, so a place counts as a container only if its walk ends exactly
+ * at its end. The walk accepts its input piece by piece, for containers in a stream. */
+enum {
+	CONTAINER_HEADER = 16,
+	CONTAINER_ALIGN = 8, /* every measured container is aligned so in its file */
+	CONTAINER_ENTRY = 64,
+	CONTAINER_MOST_ENTRY_HEADER = 1 << 20, /* holds option strings and names */
+};
+
+/* Magic 0xBA55ED50, version 1, header size 16, as one little-endian number. */
+#define CONTAINER_START UINT64_C(0x00100001BA55ED50)
+/* For a container that is written. Where a compiler knows the number, it lays what is written
+ * beside it into this program's data, and a scan of this program finds a container. */
+static inline uint64_t container_start(void)
+{
+	volatile uint64_t start = CONTAINER_START;
+
+	return start;
+}
+
+/* Flags of an entry. */
+enum {
+	CONTAINER_LZ4 = 0x2000,
+	CONTAINER_ZSTD = 0x8000,
+	CONTAINER_OLD_COMPRESSION = 0x1000,
+	CONTAINER_OBFUSCATED = 0x10000,
+	CONTAINER_SUFFIX_A = 0x100000,
+	CONTAINER_SUFFIX_F = 0x200000,
+	CONTAINER_COMPAT =
+		0x1000000, /* its options are the cubin's .nv.compat, behind an empty string */
+	CONTAINER_DEBUG = 0x2,
+	CONTAINER_SYSTEM = 0x75, /* 64 bits, CUDA, Linux, Mac, Windows */
+};
+
+/* The name of the source of an entry that bake writes. */
+#define CONTAINER_BAKED "jitwarm"
+
+enum container_state {
+	CONTAINER_SOUND,
+	CONTAINER_BROKEN, /* a chance hit, or damage */
+	CONTAINER_MORE,   /* needs `needed` bytes to decide */
+};
+
+/* The position of the walk; starts as {0}. */
+struct container_walk {
+	uint64_t at;         /* next entry, from the container's start */
+	uint64_t size_bytes; /* of the container with its header, once `at` is not 0 */
+	uint64_t needed;     /* for CONTAINER_MORE */
+	size_t entries;
+};
+
+/* Continues the walk over the first `have` bytes of a possible container. At most `most` bytes can
+ * ever be there: up to the end of the section or file, UINT64_MAX if that is unknown. */
+enum container_state container_check(struct container_walk *walk, const uint8_t *bytes,
+									 uint64_t have, uint64_t most);
+
+/* The walk's next step alone, over the CONTAINER_ENTRY bytes that begin an entry; false if they do
+ * not. *ret_header: the size of the entry's header. The payload lies behind it, up to walk->at. */
+bool container_step(struct container_walk *walk, const uint8_t *entry, uint32_t *ret_header);
+
+/* The entries of a sound container of `walk->entries` entries, into an array that has room for
+ * them. `offset` is where the container lies in its image. */
+void container_entries(const uint8_t *bytes, uint64_t size_bytes, uint64_t offset,
+					   struct devcode_entry *entries, size_t count);
+/* One entry: its header is at `at` of the first `size_bytes` bytes; its payload follows if it is
+ * PTX. `offset`: of the first byte, in the image. Returns the distance to the next entry. */
+uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at, uint64_t offset,
+						 struct devcode_entry *entry);
+
+/* Which objects the CUDA runtime links into which linked container. Source: docs/fatbin.md, "Who
+ * links, and when". */
+#define MODULE_IDS_NONE UINT32_MAX
+
+/* `bytes`: of the section __nv_module_id. `objects`: the number of containers in
+ * __nv_relfatbin; `linked`: of linked containers; both in the order of their offsets. Fills in
+ * `links[object]`: the number of the linked container that the object is part of, or
+ * MODULE_IDS_NONE. False: the ids contradict these numbers, or each other. */
+bool module_ids_read(const uint8_t *bytes, size_t size, size_t objects, size_t linked,
+					 uint32_t *links);

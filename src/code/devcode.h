@@ -1,0 +1,255 @@
+/* Device code in files: its place and its content.
+ *
+ * Reading is pulled: each step gives a container, a complete image, or what cannot be read of a
+ * file (a library, a program, an archive, a wheel, a loose file).
+ *
+ *     if (code_open(err, path, cancel, &reader))
+ *             return -1;
+ *     while ((step = code_next(err, reader, &found)) > CODE_END)
+ *             ...
+ *     code_close(reader);
+ *
+ * An image is the file, or a member of the archive. Its containers come first, in the order of
+ * their offsets, with their bytes in memory until the next step. The image itself comes last, with
+ * its sections, since a file that is streamed out of a wheel has its section headers at its end.
+ *
+ * For the same reason a container from an archive comes before its section is known.
+ * devcode_image.containers is the authority: a container that this list lacks (by `index`) was a
+ * chance hit in code or debug data, and the caller drops its notes about it. It does the same if an
+ * image ends in a trouble, or if no image follows its containers.
+ *
+ * At most one container is held in memory, so memory use does not grow with the file. Of a large
+ * container from an archive only headers and PTX are held. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/cancel.h>
+#include <jitwarm/target.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+enum devcode_format {
+	DEVCODE_ELF,
+	DEVCODE_PE,
+	DEVCODE_FATBIN, /* a loose container file */
+	DEVCODE_CUBIN,  /* a loose ELF for a GPU */
+	DEVCODE_PTX,    /* loose PTX text */
+};
+
+/* "elf", "pe", "fatbin", "cubin", "ptx" */
+const char *devcode_format_name(enum devcode_format format);
+
+/* How the CUDA runtime uses a section. Source: docs/fatbin.md. */
+enum devcode_role {
+	DEVCODE_REGISTERED,  /* .nv_fatbin, .nv_fatb: handed to the driver at start */
+	DEVCODE_RELOCATABLE, /* __nv_relfatbin, __nv_rel: inputs of run-time linking */
+	DEVCODE_LOOSE,       /* anywhere else: the library itself loads it on demand */
+};
+
+struct devcode_section {
+	char name[32];
+	enum devcode_role role;
+	uint64_t offset, size_bytes; /* in the image */
+};
+
+/* Entry kinds that jitwarm interprets; other numbers are only listed. */
+enum {
+	DEVCODE_KIND_PTX = 1,
+	DEVCODE_KIND_CUBIN = 2,
+	DEVCODE_KIND_LTOIR = 8,
+	DEVCODE_KIND_RELOCATABLE_PTX = 0x40,
+	DEVCODE_KIND_TILE = 0x80, /* Tile IR */
+};
+static inline bool devcode_kind_is_ptx(uint32_t kind)
+{
+	return kind == DEVCODE_KIND_PTX || kind == DEVCODE_KIND_RELOCATABLE_PTX;
+}
+static inline bool devcode_kind_is_known(uint32_t kind)
+{
+	return devcode_kind_is_ptx(kind) || kind == DEVCODE_KIND_CUBIN || kind == DEVCODE_KIND_LTOIR ||
+		   kind == DEVCODE_KIND_TILE;
+}
+
+enum devcode_compression {
+	DEVCODE_RAW,
+	DEVCODE_LZ4,
+	DEVCODE_ZSTD,
+	DEVCODE_FOREIGN, /* flags that jitwarm does not decode: an older compression, obfuscation */
+};
+
+/* A payload that was not kept: no PTX, in a large container of an archive. code_copy_next reads it
+ */
+#define DEVCODE_NOT_HELD UINT64_MAX
+
+struct devcode_entry {
+	uint64_t offset; /* of the entry's header, in the image */
+	uint32_t kind;
+	struct jw_target target; /* the header's number and flags; `a` also where a cubin's .nv.compat
+								says so. An unflagged PTX entry's text may name another target
+								(`.target sm_90a` under 90): the text decides, and
+								devcode_ptx_header reads it if the answer matters */
+	uint16_t isa_major, isa_minor; /* PTX: ISA version in the header; the text is authoritative.
+									  Cubin: 1 and its ABI's number, 7 or 8 */
+	uint64_t flags;
+	enum devcode_compression compression;
+	uint64_t payload_offset; /* in the container's bytes, or DEVCODE_NOT_HELD */
+	uint64_t stored_bytes;   /* compressed size, without padding; if stored raw, with padding */
+	uint64_t size_bytes;     /* of the payload from devcode_payload; stored_bytes if the compression
+								is foreign and the header does not give the size */
+	uint32_t options_offset,
+		options_length; /* the option string in the container's bytes, as libcuda reads it: up to
+						   its NUL; length 0: no options. Never set for cubins, whose options are
+						   binary */
+	bool cuda_13;       /* cubin: CUDA 13 or newer wrote it; known for sm_100 and newer */
+	bool baked;         /* cubin: bake has added it to what the library's compiler made */
+	bool damaged;       /* its header contradicts itself (sizes, place of the options). Only
+						   devcode_payload shows whether the payload can be decoded */
+};
+
+#define DEVCODE_NO_SECTION UINT32_MAX
+
+/* A loose cubin or PTX file is one container without a header: offset 0, the whole file, one entry
+ * whose payload is the file, at payload_offset 0. So is each PTX text in a program's data. */
+struct devcode_container {
+	uint64_t offset;      /* in the image */
+	uint64_t size_bytes;  /* with its header */
+	const uint8_t *bytes; /* valid until the next step; NULL in devcode_image.containers */
+	size_t held_bytes;    /* number of held bytes if payloads were not kept; 0: all are held */
+	const struct devcode_entry *entries; /* likewise */
+	size_t entry_count;
+	size_t index; /* counts from 0 in each image */
+	/* Known only when the image is complete, in devcode_image.containers: */
+	uint32_t section; /* index in devcode_image.sections, DEVCODE_NO_SECTION in loose files and in
+						 images without section headers */
+	bool linked;      /* a version 2 wrapper in .nvFatBinSegment points here: the result of device
+						 linking, which the CUDA runtime links again if it has no code for the GPU
+						 (docs/fatbin.md) */
+	bool text;        /* a PTX text in a program's data */
+};
+
+struct devcode_image {
+	const char *path;   /* as the caller gave it */
+	const char *member; /* the member's name in its archive; NULL for a file. A loose file packed
+						   with zstd has no member, and its offsets count in the unpacked bytes */
+	enum devcode_format format;
+	uint64_t size_bytes;
+	const struct devcode_section *sections; /* sections that hold containers */
+	size_t section_count;
+	const struct devcode_container
+		*containers; /* only offset, size_bytes, index, section, linked are valid */
+	size_t container_count;
+	size_t damaged; /* places that look like a container but are unsound, in sections that hold
+					   containers */
+	/* `linked` is reliable: the wrappers were read, or no container is relocatable. false: the
+	 * wrappers are missing or cannot be followed. */
+	bool wrappers_known;
+	/* The CUDA version (13000) of the runtime that an ELF image is linked to, as libcudart.so; 0:
+	 * to none, or not known. */
+	uint32_t runtime_cuda;
+	/* The section that names the objects which the runtime links (code/container.h); size 0:
+	 * there is none. */
+	uint64_t module_ids_offset, module_ids_bytes;
+};
+
+enum code_step {
+	CODE_FAILED = -1, /* interrupted: JW_ERR_INTERRUPTED */
+	CODE_END,
+	CODE_CONTAINER,
+	CODE_IMAGE, /* one that holds device code, behind its containers */
+	/* A file or member of a known format that cannot be read. All that was given of that image is
+	 * void; reading continues with the next one. */
+	CODE_TROUBLE,
+};
+
+/* Valid until the next step. */
+struct code_found {
+	const struct devcode_container *container; /* of CODE_CONTAINER */
+	const struct devcode_image *image;         /* of CODE_IMAGE */
+	const char *member;                        /* of CODE_TROUBLE, as in devcode_image, */
+	struct jw_error why;                       /* and one line */
+};
+
+/* Opens a file (never a directory). `path` and `cancel`, which may be NULL, must stay: it is asked
+ * often, so that even one huge member of an archive can be interrupted. -1: the file cannot be
+ * opened, or is not a regular file. */
+struct code_reader;
+int code_open(struct jw_error *err, const char *path, const struct jw_cancel *cancel,
+			  struct code_reader **ret_reader);
+/* The next enum code_step. A file without device code ends at once. */
+int code_next(struct jw_error *err, struct code_reader *reader, struct code_found *ret_found);
+void code_close(struct code_reader *reader); /* may be NULL */
+
+/* The decompressed payload of an entry (at most DEVCODE_MOST_PAYLOAD bytes) with its own trailing
+ * NULs. The driver's key contains it and one more NUL. Raw PTX has that NUL in its padding: the
+ * payload ends before the padding's last byte (measured on drivers 535 and 550). `ret_view` points
+ * into the container if the payload is raw, else into `scratch`, which is cleared first and grows
+ * as needed. It is valid until either is freed. */
+struct devcode_view {
+	const uint8_t *data;
+	size_t size;
+};
+enum { DEVCODE_MOST_PAYLOAD = 1 << 30 };
+
+/* The maximum that is held in memory of one container from an archive. */
+enum { DEVCODE_MOST_STREAMED = 1 << 30 };
+int devcode_payload(struct jw_error *err, const struct devcode_container *container,
+					const struct devcode_entry *entry, struct buf *scratch,
+					struct devcode_view *ret_view);
+
+/* The stored payload: a pointer into the container's bytes. To decode it later, make a container of
+ * those bytes alone, and the entry with its payload_offset changed, for devcode_payload. */
+int devcode_stored(struct jw_error *err, const struct devcode_container *container,
+				   const struct devcode_entry *entry, struct devcode_view *ret_view);
+
+/* The first lines of a PTX text. */
+struct devcode_ptx_header {
+	uint16_t isa_major, isa_minor;
+	struct jw_target target;
+};
+
+/* The `.version` and `.target` of a PTX entry's text; decompresses only its beginning (some
+ * microseconds for LZ4, some tens for zstd). */
+int devcode_ptx_header(struct jw_error *err, const struct devcode_container *container,
+					   const struct devcode_entry *entry, struct devcode_ptx_header *ret_header);
+
+/* The CUDA version (12080) of the first driver that loads a cubin entry; 0: every driver does. The
+ * cubin's header decides; the entry's header, if the cubin is packed in zstd or was not kept. */
+uint32_t devcode_cubin_cuda(const struct devcode_container *container,
+							const struct devcode_entry *entry);
+
+/* Bytes of an image to be read again: from a file, or from an archive's member. */
+struct devcode_part {
+	const char *member; /* as in devcode_image */
+	uint64_t offset, size_bytes;
+	bool done; /* set by code_copy_next */
+};
+
+/* Pieces have this size, except each part's last one. */
+enum { DEVCODE_PIECE = 3 << 16 };
+
+/* Reads a file once more, and gives its parts piece by piece.
+ *
+ *     struct code_copy copy = {.path = path, .parts = parts, .count = count};
+ *     while ((step = code_copy_next(err, &copy)) > 0)
+ *             ...
+ *     code_copy_close(&copy); */
+struct code_copy {
+	const char *path;
+	/* Parts of one member are adjacent, in ascending order, without overlaps. */
+	struct devcode_part *parts;
+	size_t count;
+	const struct jw_cancel *cancel; /* may be NULL */
+	uint64_t *again_bytes;          /* walk_again; may be NULL */
+	/* The piece, valid until the next call: */
+	size_t part;
+	const uint8_t *data;
+	size_t size;
+	struct code_copying *copying; /* private */
+};
+/* 1: a piece; 0: all parts were read; -1: one could not be (`done` tells which could). */
+int code_copy_next(struct jw_error *err, struct code_copy *copy);
+void code_copy_close(struct code_copy *copy);

@@ -1,0 +1,234 @@
+#include "code/ptx.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "code/lanes.h"
+
+struct text {
+	const char *at, *end;
+};
+
+static bool is_ptx_word_character(char c)
+{
+	return text_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static size_t left(const struct text *text)
+{
+	return (size_t)(text->end - text->at);
+}
+
+static bool starts(const struct text *text, const char *with, size_t length)
+{
+	return left(text) >= length && !memcmp(text->at, with, length);
+}
+
+/* Skips white space and both kinds of comments. */
+static void skip_blank(struct text *text)
+{
+	while (text->at < text->end) {
+		const char *stop;
+
+		if (text_is_blank(*text->at)) {
+			text->at++;
+		} else if (starts(text, "//", 2)) {
+			stop = memchr(text->at, '\n', left(text));
+			text->at = stop ? stop : text->end;
+		} else if (starts(text, "/*", 2)) {
+			text->at += 2;
+			while (text->at < text->end && !starts(text, "*/", 2))
+				text->at++;
+			text->at = starts(text, "*/", 2) ? text->at + 2 : text->end;
+		} else {
+			return;
+		}
+	}
+}
+
+/* Skips `.name` and the white space behind it, if it is here. */
+static bool take_directive(struct text *text, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (!starts(text, name, length) || left(text) == length || !text_is_blank(text->at[length]))
+		return false;
+	text->at += length;
+	skip_blank(text);
+	return true;
+}
+
+static bool take_ptx_number(struct text *text, uint16_t *ret_value)
+{
+	unsigned value = 0;
+	const char *first = text->at;
+
+	while (text->at < text->end && text_is_digit(*text->at) && value < 1000)
+		value = value * 10 + (unsigned)(*text->at++ - '0');
+	if (text->at == first || (text->at < text->end && text_is_digit(*text->at)))
+		return false;
+	*ret_value = (uint16_t)value;
+	return true;
+}
+
+static bool take_version(struct text *text, struct devcode_ptx_header *header)
+{
+	if (!take_directive(text, ".version") || !take_ptx_number(text, &header->isa_major) ||
+		!starts(text, ".", 1))
+		return false;
+	text->at++;
+	/* A number at the very end may be incomplete. */
+	return take_ptx_number(text, &header->isa_minor) && text->at < text->end;
+}
+
+/* `.target sm_90a, texmode_independent`: the first word that is a target. */
+static bool take_target(struct text *text, struct jw_target *target)
+{
+	uint16_t sm = 0;
+
+	if (!take_directive(text, ".target"))
+		return false;
+	while (!starts(text, "sm_", 3) && !starts(text, "compute_", 8)) {
+		while (text->at < text->end && is_ptx_word_character(*text->at))
+			text->at++;
+		skip_blank(text);
+		if (!starts(text, ",", 1))
+			return false;
+		text->at++;
+		skip_blank(text);
+	}
+	text->at += *text->at == 's' ? 3 : 8;
+	if (!take_ptx_number(text, &sm) || text->at == text->end)
+		return false;
+	*target = (struct jw_target){.sm = sm};
+	if (*text->at == 'a' || *text->at == 'f')
+		target->suffix = *text->at++;
+	return text->at < text->end && !is_ptx_word_character(*text->at);
+}
+
+bool ptx_is(const void *text, size_t size)
+{
+	struct text rest = {text, (const char *)text + size};
+
+	skip_blank(&rest);
+	return take_directive(&rest, ".version");
+}
+
+int ptx_header_read(struct jw_error *err, const void *text, size_t size,
+					struct devcode_ptx_header *ret_header)
+{
+	struct text rest = {text, (const char *)text + size};
+	struct devcode_ptx_header header = {0};
+
+	skip_blank(&rest);
+	if (!take_version(&rest, &header))
+		return error_set(err, JW_ERR_FORMAT, "PTX without a .version at its beginning");
+	skip_blank(&rest);
+	if (!take_target(&rest, &header.target))
+		return error_set(err, JW_ERR_FORMAT, "PTX without a .target after its .version");
+	*ret_header = header;
+	return 0;
+}
+
+/* Counts the inputs of the cost model. */
+
+enum {
+	STEPS = 128,           /* steps between two checks of the counters, which hold up to 255 */
+	BLOCK = LANES * STEPS, /* bytes between two such checks */
+	AHEAD = 12,            /* the longest counted word ends at most this far behind its start */
+};
+
+static uint64_t sum(lanes counters)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < LANES; i++)
+		total += counters[i];
+	return total;
+}
+
+/* Counts the rare words at `size` places, one after the other. */
+static void count_directives(const uint8_t *at, size_t size, size_t left,
+							 struct ptx_features *features)
+{
+	const uint8_t *dot = at, *end = at + size;
+
+	while ((dot = memchr(dot, '.', (size_t)(end - dot)))) {
+		size_t rest = left - (size_t)(dot - at);
+
+		if (rest >= 6 && !memcmp(dot, ".entry", 6))
+			features->entries++;
+		else if (rest >= 5 && !memcmp(dot, ".func", 5))
+			features->code = true;
+		dot++;
+	}
+}
+
+static bool is_division(const uint8_t *at, size_t left)
+{
+	static const char *const words[] = {"rem.", "div.s64", "div.u64", "div.rn.f64"};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (left >= strlen(words[i]) && !memcmp(at, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
+/* Where a division may begin; includes words that look similar. */
+static lanes near_division(const uint8_t *at)
+{
+	lanes zero = lanes_load(at), one = lanes_load(at + 1), two = lanes_load(at + 2),
+		  three = lanes_load(at + 3);
+
+	return lanes_equal(three, '.') &
+		   ((lanes_equal(zero, 'd') & lanes_equal(one, 'i') & lanes_equal(two, 'v')) |
+			(lanes_equal(zero, 'r') & lanes_equal(one, 'e') & lanes_equal(two, 'm')));
+}
+
+static void count_divisions(const uint8_t *at, size_t left, struct ptx_features *features)
+{
+	for (size_t i = 0; i < BLOCK; i += LANES) {
+		if (!lanes_any(near_division(at + i)))
+			continue;
+		for (size_t k = i; k < i + LANES; k++)
+			features->divisions += is_division(at + k, left - k);
+	}
+}
+
+static void count_block(const uint8_t *at, size_t left, struct ptx_features *features)
+{
+	lanes statements = {0}, divisions = {0}, rare = {0};
+
+	for (size_t i = 0; i < BLOCK; i += LANES) {
+		lanes zero = lanes_load(at + i), one = lanes_load(at + i + 1), two = lanes_load(at + i + 2);
+
+		statements -= lanes_equal(zero, ';') & (lanes_equal(one, '\n') | lanes_equal(one, '\r'));
+		divisions |= near_division(at + i);
+		rare |= lanes_equal(zero, '.') & ((lanes_equal(one, 'e') & lanes_equal(two, 'n')) |
+										  (lanes_equal(one, 'f') & lanes_equal(two, 'u')));
+	}
+	features->statements += sum(statements);
+	if (lanes_any(divisions))
+		count_divisions(at, left, features);
+	if (lanes_any(rare))
+		count_directives(at, BLOCK, left, features);
+}
+
+void ptx_count(const void *text, size_t size, struct ptx_features *ret_features)
+{
+	struct ptx_features features = {0};
+	const uint8_t *at = text;
+
+	for (; size >= BLOCK + AHEAD; at += BLOCK, size -= BLOCK)
+		count_block(at, size, &features);
+	for (size_t i = 0; i < size; i++) {
+		if (at[i] == ';' && size - i > 1 && (at[i + 1] == '\n' || at[i + 1] == '\r'))
+			features.statements++;
+		else if (at[i] == 'd' || at[i] == 'r')
+			features.divisions += is_division(at + i, size - i);
+	}
+	count_directives(at, size, size, &features);
+	if (features.entries)
+		features.code = true;
+	*ret_features = features;
+}

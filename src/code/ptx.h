@@ -1,0 +1,29 @@
+/* PTX text: its first lines, and the cost of its compilation. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "code/devcode.h"
+
+/* Whether the text begins as PTX does: a `.version` after only white space and comments. */
+bool ptx_is(const void *text, size_t size);
+
+/* `.version` and `.target` from the text's beginning: a kilobyte suffices for all texts seen.
+ * JW_ERR_FORMAT if one of them is missing or malformed. `size` may end anywhere. */
+int ptx_header_read(struct jw_error *err, const void *text, size_t size,
+					struct devcode_ptx_header *ret_header);
+
+/* Inputs of the cost model (docs/estimates.md). */
+struct ptx_features {
+	uint64_t statements; /* lines that end in `;`, with CR LF (Windows' nvcc) or LF */
+	uint64_t
+		divisions; /* `rem.`, `div.s64`, `div.u64`, `div.rn.f64`: each becomes a loop or a call */
+	uint64_t entries; /* `.entry`s */
+	bool code;        /* a `.entry` or a `.func`: there is code to compile */
+};
+
+/* Counts at several GB/s. It matches text, not grammar, like the measurements to which the model
+ * was fitted. */
+void ptx_count(const void *text, size_t size, struct ptx_features *ret_features);

@@ -1,0 +1,266 @@
+#include "code/reader.h"
+
+#include "base/cursor.h"
+#include "base/mem.h"
+#include "code/elf64.h"
+
+enum {
+	MOST_OBJECT = 1 << 28, /* bytes of a COFF object inside an archive inside a wheel */
+	/* Bytes that are kept before an ELF's section headers: its symbols, and the section names
+	 * before them. A mebibyte is left for the headers. */
+	TAIL = SEARCH_MOST_TAIL - (1 << 20),
+};
+
+static const enum devcode_format formats[] = {
+	[KIND_ELF] = DEVCODE_ELF,       [KIND_PE] = DEVCODE_PE,       [KIND_OBJECT] = DEVCODE_PE,
+	[KIND_FATBIN] = DEVCODE_FATBIN, [KIND_CUBIN] = DEVCODE_CUBIN, [KIND_PTX] = DEVCODE_PTX,
+};
+
+void leaf_open(struct leaf *leaf, struct origin origin, enum kind kind, struct stream *stream)
+{
+	*leaf = (struct leaf){.origin = origin, .kind = kind, .stream = stream};
+	leaf->image.format = formats[kind];
+}
+
+void leaf_close(struct leaf *leaf)
+{
+	image_free(&leaf->image);
+	sections_free(&leaf->table);
+	search_stream_free(&leaf->search);
+	buf_free(&leaf->bytes.again);
+	*leaf = (struct leaf){0};
+}
+
+static int read_sections(struct jw_error *err, struct leaf *leaf)
+{
+	if (leaf->image.format == DEVCODE_ELF)
+		return elf_sections(err, &leaf->bytes, &leaf->table);
+	if (leaf->image.format == DEVCODE_PE)
+		return pe_sections(err, &leaf->bytes, &leaf->table);
+	leaf->table = (struct section_table){.absent = true};
+	return 0;
+}
+
+/* A cubin or a text: one container, which is needed as a whole. */
+static int read_single(struct jw_error *err, struct leaf *leaf)
+{
+	const uint8_t *data;
+	size_t size;
+
+	if (stream_peek(err, leaf->stream, DEVCODE_MOST_STREAMED, &data, &size) ||
+		image_single(err, &leaf->image, leaf->image.format, data, size, 0))
+		return -1;
+	leaf->table.absent = true;
+	leaf->bytes = (struct bytes){.size_bytes = size, .memory = data};
+	return 0;
+}
+
+static int begin_memory(struct jw_error *err, struct leaf *leaf)
+{
+	const struct stream *stream = leaf->stream;
+
+	leaf->bytes = (struct bytes){.size_bytes = stream->size_bytes, .memory = stream->memory};
+	if (read_sections(err, leaf)) {
+		/* Environments contain many old and foreign files: they are reported only if they seem to
+		 * contain something. */
+		leaf->image.damaged_count = find_word(stream->memory, (size_t)stream->size_bytes,
+											  CONTAINER_START) < stream->size_bytes;
+		return -1;
+	}
+	/* Without sections all of it is searched. */
+	leaf->range = search_range(0, 0, leaf->table.absent ? stream->size_bytes : 0,
+							   leaf->image.format != DEVCODE_FATBIN);
+	return 0;
+}
+
+/* An ELF's end, from which on it is worth keeping; an object from an archive is held in memory,
+ * since its containers may be anywhere. */
+static int begin_stream(struct jw_error *err, struct leaf *leaf)
+{
+	struct elf64_header elf;
+	const uint8_t *data;
+	size_t size;
+
+	if (leaf->kind == KIND_OBJECT) {
+		if (stream_peek(err, leaf->stream, MOST_OBJECT, &data, &size))
+			return -1;
+		if (size >= MOST_OBJECT)
+			return error_set(err, JW_ERR_LIMIT, "an object of more than %d bytes", MOST_OBJECT);
+		stream_of_memory(&leaf->whole, data, size, NULL);
+		leaf->stream = &leaf->whole;
+		return begin_memory(err, leaf);
+	}
+	if (stream_peek(err, leaf->stream, ELF64_EHDR_SIZE, &data, &size))
+		return -1;
+	leaf->search = (struct stream_search){
+		.image = &leaf->image, .stream = leaf->stream, .tail_from = UINT64_MAX};
+	if (elf64_header_read(data, size, &elf) && elf.class == ELF64_CLASS &&
+		elf.order == ELF64_LITTLE && elf.shoff)
+		leaf->search.tail_from = elf.shoff > TAIL ? elf.shoff - TAIL : 0;
+	return 0;
+}
+
+/* 1: a container; 0: there is none any more. */
+static int search_memory(struct jw_error *err, struct leaf *leaf)
+{
+	const struct section_table *table = &leaf->table;
+	struct image *image = &leaf->image;
+	int step = search_range_next(err, image, leaf->stream, &leaf->range);
+
+	while (!step && leaf->section < table->count) {
+		const struct section *section = &table->items[leaf->section++];
+		/* Linkers align containers to multiples of eight in the file. A COFF object's sections
+		 * begin anywhere, and its containers are aligned within their section. */
+		const bool anywhere = table->object && image->format == DEVCODE_PE;
+		const uint64_t skip = anywhere ? 0 : -section->offset % CONTAINER_ALIGN;
+
+		if (section->wrappers && search_wrappers(err, image, leaf->stream, section))
+			return -1;
+		if (skip >= section->size_bytes)
+			continue;
+		leaf->range =
+			search_range(section->offset, section->offset + skip,
+						 section->offset + section->size_bytes, section->role == DEVCODE_LOOSE);
+		step = search_range_next(err, image, leaf->stream, &leaf->range);
+	}
+	return step;
+}
+
+/* Sections, and relocations, may require decompressing once more. */
+static int end_stream(struct jw_error *err, struct leaf *leaf)
+{
+	const struct stream_search *search = &leaf->search;
+
+	stream_release(leaf->stream);
+	leaf->bytes = (struct bytes){.size_bytes = leaf->stream->offset,
+								 .origin = &leaf->origin,
+								 .head = &search->head,
+								 .tail = &search->tail,
+								 .tail_from = search->tail_from};
+	/* If nothing was found, no sections are needed. */
+	return leaf->image.count || leaf->image.damaged_count ? read_sections(err, leaf) : 0;
+}
+
+enum code_step leaf_next(struct jw_error *err, struct leaf *leaf, struct code_found *found)
+{
+	struct image *image = &leaf->image;
+	const bool single = leaf->kind == KIND_CUBIN || leaf->kind == KIND_PTX;
+	int step = 0;
+
+	if (leaf->state == LEAF_COMPLETE)
+		return CODE_END;
+	if (leaf->state == LEAF_NEW) {
+		leaf->state = LEAF_SEARCHED;
+		if (single)
+			step = read_single(err, leaf) ? -1 : 1;
+		else
+			step = leaf->stream->memory ? begin_memory(err, leaf) : begin_stream(err, leaf);
+	}
+	if (!step && !single)
+		step =
+			leaf->search.stream ? search_stream_next(err, &leaf->search) : search_memory(err, leaf);
+	if (step < 0)
+		return CODE_FAILED;
+	if (step) {
+		found->container = &image->found;
+		return CODE_CONTAINER;
+	}
+	leaf->state = LEAF_COMPLETE;
+	if (leaf->search.stream && end_stream(err, leaf))
+		return CODE_FAILED;
+	leaf->full = image_finish(image, &leaf->table, &leaf->bytes);
+	leaf->full.path = leaf->origin.path;
+	leaf->full.member = leaf->origin.member;
+	found->image = &leaf->full;
+	return leaf->full.container_count || leaf->full.damaged ? CODE_IMAGE : CODE_END;
+}
+
+struct code_reader {
+	const char *path;
+	const struct jw_cancel *cancel;
+	uint64_t again_bytes; /* see walk_again */
+	struct walk *walk;
+	struct leaf leaf;
+	bool in_leaf;
+};
+
+struct code_reader *code_of_walk(const char *path, struct walk *walk,
+								 const struct jw_cancel *cancel)
+{
+	struct code_reader *reader = mem_alloc(sizeof *reader);
+
+	reader->path = path;
+	reader->walk = walk;
+	reader->cancel = cancel;
+	return reader;
+}
+
+int code_open(struct jw_error *err, const char *path, const struct jw_cancel *cancel,
+			  struct code_reader **ret_reader)
+{
+	struct walk *walk;
+
+	if (walk_open(err, path, cancel, NULL, &walk))
+		return -1;
+	*ret_reader = code_of_walk(path, walk, cancel);
+	return 0;
+}
+
+/* What of a file that fails is worth a line. */
+static bool is_trouble(const struct leaf *leaf, const struct jw_error *why)
+{
+	if (why->code == JW_ERR_UNSUPPORTED || (leaf->kind == KIND_OBJECT && why->code != JW_ERR_IO))
+		return leaf->image.count || leaf->image.damaged_count;
+	return true;
+}
+
+int code_next(struct jw_error *err, struct code_reader *reader, struct code_found *ret_found)
+{
+	struct leaf *leaf = &reader->leaf;
+
+	for (;;) {
+		struct code_found found = {0};
+		struct walk_found at;
+		int step;
+
+		if (!reader->in_leaf) {
+			step = walk_next(err, reader->walk, &at);
+			if (step == WALK_LEAF) {
+				leaf_open(
+					leaf,
+					(struct origin){reader->path, at.member, reader->cancel, &reader->again_bytes},
+					at.kind, at.stream);
+				reader->in_leaf = true;
+				continue;
+			}
+			if (step == WALK_TROUBLE) {
+				*ret_found = (struct code_found){.member = at.member, .why = at.why};
+				return CODE_TROUBLE;
+			}
+			return step == WALK_END ? CODE_END : CODE_FAILED;
+		}
+		step = leaf_next(&found.why, leaf, &found);
+		if (walk_cancelled(err, reader->cancel))
+			return CODE_FAILED;
+		if (step == CODE_FAILED) {
+			found.member = leaf->origin.member;
+			step = is_trouble(leaf, &found.why) ? CODE_TROUBLE : CODE_END;
+			leaf->state = LEAF_COMPLETE;
+		}
+		if (step != CODE_END) {
+			*ret_found = found;
+			return step;
+		}
+		leaf_close(leaf);
+		reader->in_leaf = false;
+	}
+}
+
+void code_close(struct code_reader *reader)
+{
+	if (!reader)
+		return;
+	leaf_close(&reader->leaf);
+	walk_close(reader->walk);
+	mem_free(reader);
+}

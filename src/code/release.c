@@ -1,0 +1,183 @@
+#include "code/release.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+/* Each PTX ISA, the CUDA version that introduced it, and the branch of Linux drivers with it */
+static const struct {
+	struct gpu_isa isa;
+	uint32_t cuda; /* 1000 * major + 10 * minor */
+	uint32_t branch;
+} releases[] = {
+	{{5, 0}, 8000, 375},  {{6, 0}, 9000, 384},
+	{{6, 1}, 9010, 390},  {{6, 2}, 9020, 396},
+	{{6, 3}, 10000, 410}, {{6, 4}, 10010, 418},
+	{{6, 5}, 10020, 440}, {{7, 0}, 11000, 450},
+	{{7, 1}, 11010, 455}, {{7, 2}, 11020, 460},
+	{{7, 3}, 11030, 465}, {{7, 4}, 11040, 470},
+	{{7, 5}, 11050, 495}, {{7, 6}, 11060, 510},
+	{{7, 7}, 11070, 515}, {{7, 8}, 11080, 520},
+	{{8, 0}, 12000, 525}, {{8, 1}, 12010, 530},
+	{{8, 2}, 12020, 535}, {{8, 3}, 12030, 545},
+	{{8, 4}, 12040, 550}, {{8, 5}, 12050, 555},
+	{{8, 5}, 12060, 560}, {{8, 6}, 12070, 565}, /* driver only: there was no CUDA 12.7 */
+	{{8, 7}, 12080, 570}, {{8, 8}, 12090, 575},
+	{{9, 0}, 13000, 580}, {{9, 1}, 13010, 590},
+	{{9, 2}, 13020, 595}, {{9, 3}, 13030, 610},
+	{{9, 4}, 13040, 615},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const struct gpu_isa no_limit = {UINT16_MAX, 0};
+
+int gpu_isa_compare(struct gpu_isa a, struct gpu_isa b)
+{
+	if (a.major != b.major)
+		return a.major < b.major ? -1 : 1;
+	return (a.minor > b.minor) - (a.minor < b.minor);
+}
+
+int gpu_release_compare(const uint32_t a[3], const uint32_t b[3])
+{
+	for (size_t i = 0; i < 3; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
+struct gpu_isa gpu_driver_isa(const struct jw_driver *driver)
+{
+	struct gpu_isa isa = releases[0].isa;
+
+	if (!driver->cuda || driver->cuda > releases[COUNT(releases) - 1].cuda)
+		return no_limit;
+	for (size_t i = 0; i < COUNT(releases) && releases[i].cuda <= driver->cuda; i++)
+		isa = releases[i].isa;
+	return isa;
+}
+
+struct jw_driver gpu_isa_driver(struct gpu_isa isa)
+{
+	for (size_t i = 0; i < COUNT(releases); i++)
+		if (isa.major && gpu_isa_compare(releases[i].isa, isa) >= 0)
+			return (struct jw_driver){releases[i].cuda, {releases[i].branch, 0, 0}};
+	return (struct jw_driver){0};
+}
+
+struct jw_driver gpu_cuda_driver(uint32_t cuda)
+{
+	return (struct jw_driver){cuda, {gpu_branch_number(cuda), 0, 0}};
+}
+
+uint32_t gpu_branch_number(uint32_t cuda)
+{
+	for (size_t i = 0; i < COUNT(releases); i++)
+		if (releases[i].cuda == cuda)
+			return releases[i].branch;
+	return 0;
+}
+
+size_t gpu_releases(struct jw_driver ret_drivers[GPU_MOST_RELEASES])
+{
+	_Static_assert(COUNT(releases) <= GPU_MOST_RELEASES, "a bit for each");
+	for (size_t i = 0; i < COUNT(releases); i++)
+		ret_drivers[i] = (struct jw_driver){releases[i].cuda, {releases[i].branch, 0, 0}};
+	return COUNT(releases);
+}
+
+uint32_t gpu_newest_cuda(void)
+{
+	return releases[COUNT(releases) - 1].cuda;
+}
+
+/* A driver's branch (the first number) belongs to one CUDA version. Windows' branches lie between
+ * Linux' (551 with 550, 527 with 525). */
+static uint32_t cuda_of_branch(uint32_t branch)
+{
+	uint32_t cuda = 0;
+
+	for (size_t i = 0; i < COUNT(releases) && releases[i].branch <= branch; i++)
+		cuda = releases[i].cuda;
+	return cuda;
+}
+
+int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *ret_driver)
+{
+	struct jw_driver driver = {0};
+	uint32_t numbers[3] = {0};
+	/* As messages say it: “CUDA 12.8”. */
+	const char *version = text_starts_fold(text, "cuda ") ? text + 5 : text;
+	size_t count = text_numbers(version, 4, numbers, 3);
+
+	if (!count || (numbers[0] >= 100 && version != text) ||
+		(numbers[0] < 100 && (count != 2 || numbers[1] > 99)))
+		return error_set(err, JW_ERR_USAGE,
+						 "'%.40s' is neither a CUDA version (12.2) nor a driver's (550.163.01)",
+						 text);
+	if (numbers[0] < 100) {
+		driver.cuda = numbers[0] * 1000 + numbers[1] * 10;
+	} else {
+		memcpy(driver.release, numbers, sizeof numbers);
+		driver.cuda = cuda_of_branch(numbers[0]);
+	}
+	if (driver.cuda < releases[0].cuda)
+		return error_set(
+			err, JW_ERR_USAGE,
+			"'%.40s' is older than driver 375.26 (CUDA 8.0), the oldest one known here", text);
+	*ret_driver = driver;
+	return 0;
+}
+
+const char *jw_driver_text(char text[JW_DRIVER_TEXT], const struct jw_driver *driver)
+{
+	const uint32_t *release = driver->release;
+	size_t used = 0;
+
+	*text = 0;
+	if (release[0] && (release[1] || release[2])) {
+		used = (size_t)snprintf(text, JW_DRIVER_TEXT, "%u.%02u", release[0], release[1]);
+		if (release[2])
+			used += (size_t)snprintf(text + used, JW_DRIVER_TEXT - used, ".%02u", release[2]);
+	} else if (release[0]) {
+		used = (size_t)snprintf(text, JW_DRIVER_TEXT, "%u", release[0]);
+	}
+	if (driver->cuda)
+		(void)text_format(text + used, JW_DRIVER_TEXT - used, used ? " (CUDA %u.%u)" : "CUDA %u.%u",
+						  driver->cuda / 1000, driver->cuda % 1000 / 10);
+	else if (!used)
+		(void)text_format(text, JW_DRIVER_TEXT, "unknown driver");
+	return text;
+}
+
+#define MIB (UINT64_C(1) << 20)
+
+const struct jw_driver gpu_first_zstd = {12040, {550, 54, 14}};
+
+/* Each row holds until the next one's first driver. */
+static const struct gpu_branch branches[] = {
+	{{0, 0, 0}, 0, 256 * MIB, GPU_RELOCATABLE_SPOILS, 256, true, false, false},
+	{{525, 60, 13}, 12000, 1024 * MIB, GPU_RELOCATABLE_SPOILS, 1000, true, false, true},
+	/* 550.54.14 is the oldest driver of 12.4 that is known, and the first that decompresses zstd
+	 * according to NVIDIA. */
+	{{550, 54, 14}, 12040, 1024 * MIB, GPU_RELOCATABLE_KILLS, 1000, true, true, true},
+	{{555, 42, 2}, 12050, 1024 * MIB, GPU_RELOCATABLE_KNOWN, 1000, false, true, true},
+};
+
+const struct gpu_branch *gpu_branch_of(const struct jw_driver *driver)
+{
+	const uint32_t *release = driver->release;
+	const bool whole = release[0] && (release[1] || release[2]);
+	size_t row = COUNT(branches) - 1;
+
+	if (!whole && !driver->cuda)
+		return &branches[row];
+	while (row && (whole ? gpu_release_compare(release, branches[row].first) < 0
+						 : driver->cuda < branches[row].cuda))
+		row--;
+	return &branches[row];
+}

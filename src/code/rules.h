@@ -1,0 +1,58 @@
+/* Code and the GPUs that it runs on, by capability only (release.h covers what a driver compiles).
+ *
+ * Source: CUDA C++ Programming Guide, "Compute Capabilities" and "Family-Specific Features"; CUDA
+ * Compatibility guide; docs/compat.md. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <jitwarm/target.h>
+
+enum gpu_fit {
+	GPU_FIT_NONE,       /* does not run there */
+	GPU_FIT_COMPATIBLE, /* made for another capability, runs there */
+	GPU_FIT_EXACT,      /* made for this capability */
+};
+
+/* Whether a GPU has this number or a future one may have it. Drivers (460 to 555) ignore others. */
+bool gpu_is_architecture(uint16_t sm);
+
+/* Whether it is a GPU of Jetson or DRIVE, which have their own drivers. */
+bool gpu_is_tegra(uint16_t sm);
+
+/* How a cubin for `code` fits a device. Machine code runs on the same and higher minor versions of
+ * its major version, on desktop and server GPUs only. Tegra's code does not run elsewhere, nor
+ * other code on Tegra. 'a' runs only on its own capability, 'f' on its family. */
+enum gpu_fit gpu_sass_fit(struct jw_target code, struct jw_target device);
+
+/* Whether PTX for `code` may be compiled for a device: plain PTX for the same and every higher
+ * capability, 'a' only for its own, 'f' for its family. */
+bool gpu_ptx_fits(struct jw_target code, struct jw_target device);
+
+/* Whether code for `code` is for this capability or an older one, whatever its suffix. If it cannot
+ * be used on the device nevertheless, a property of the code is the reason. */
+bool gpu_not_newer(struct jw_target code, struct jw_target device);
+
+/* Which drivers load machine code. A driver that does not load the code that it finds for a GPU
+ * tries nothing else: the program fails. So this is known before code is written into a library.
+ *
+ * Measured with ptxas of CUDA 11.7 to 13.0 on 470.256.02, 525.147.05, 535.309.01, 550.163.01 and
+ * 555.58.02 (docs/bake.md, "Which drivers"), that of 13.0 also on 580.159.04 (docs/driver-cache.md,
+ * "On a real GPU"). */
+struct gpu_code_range {
+	struct jw_driver from; /* the first driver, by its branch */
+	struct jw_driver to;   /* the newest that was measured; zeros: none was */
+};
+
+/* `code_cuda`: the CUDA version of the first driver that understands the cubin's ABI
+ * (code/cubin.h, cubin_cuda; 0: all measured ones). `zstd`: some of the code is packed in zstd.
+ */
+struct gpu_code_range gpu_code_range(uint32_t code_cuda, struct jw_target gpu, bool zstd);
+/* Whether that driver is older than the first one that loads the code. What is not known of either
+ * (zeros) is not compared. */
+bool gpu_code_is_newer(const struct jw_driver *from, const struct jw_driver *driver);
+/* The newer one of two first drivers; zeros: none is needed. */
+struct jw_driver gpu_newer_driver(struct jw_driver a, struct jw_driver b);
+/* What all of the drivers of both ranges load. */
+struct gpu_code_range gpu_code_range_both(struct gpu_code_range a, struct gpu_code_range b);

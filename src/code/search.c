@@ -1,0 +1,387 @@
+#include "code/search.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+
+enum { BLOCK = 64 }; /* words compared between two branches */
+
+/* Whether one of BLOCK words is `wanted`. Has no branch: the loop runs at memory speed. */
+static bool block_holds(const uint8_t *bytes, uint64_t wanted)
+{
+	uint64_t hits = 0;
+
+	for (size_t i = 0; i < BLOCK; i++) {
+		uint64_t word;
+
+		memcpy(&word, bytes + i * 8, 8);
+		hits |= (uint64_t)(word == wanted);
+	}
+	return hits != 0;
+}
+
+size_t find_word(const uint8_t *bytes, size_t size, uint64_t wanted)
+{
+	uint8_t pattern[8];
+	uint64_t native;
+	size_t at = 0;
+
+	store_u64(pattern, wanted);
+	memcpy(&native, pattern, 8); /* in the machine's own byte order */
+	while (size - at >= BLOCK * 8 && !block_holds(bytes + at, native))
+		at += BLOCK * 8;
+	for (; size - at >= 8; at += 8)
+		if (!memcmp(bytes + at, pattern, 8))
+			return at;
+	return size;
+}
+
+struct range_search search_range(uint64_t begin, uint64_t from, uint64_t end, bool texts)
+{
+	return (struct range_search){.end = end,
+								 .texts = texts,
+								 .at = from,
+								 .text = begin,
+								 .free = begin,
+								 .forgotten = begin,
+								 .hit = UINT64_MAX};
+}
+
+/* The next text whose ".version" begins before search->at, which moves behind it. 1: it was kept.
+ */
+static int search_text(struct jw_error *err, struct image *image, const struct stream *stream,
+					   struct range_search *search)
+{
+	while (search->text < search->at && search->text < search->end) {
+		const uint8_t *bytes = stream->memory + search->text;
+		const size_t left = (size_t)(search->end - search->text), kept = image->count;
+		const size_t wanted = (size_t)(search->at - search->text),
+					 size = wanted < left ? wanted : left, found = ptx_text_find(bytes, size, left);
+		size_t taken = 0;
+
+		search->text += found;
+		if (found < size &&
+			image_text(err, image, bytes + found, (size_t)(search->text - search->free),
+					   left - found, search->text, &taken))
+			return -1;
+		search->text += taken;
+		while (search->at < search->text)
+			search->at += CONTAINER_ALIGN;
+		if (image->count > kept) {
+			search->free = search->text;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+int search_range_next(struct jw_error *err, struct image *image, const struct stream *stream,
+					  struct range_search *search)
+{
+	for (;;) {
+		const int text = search->texts ? search_text(err, image, stream, search) : 0;
+		const uint8_t *bytes;
+		uint64_t left;
+		size_t clear, rest, step, found;
+
+		if (text)
+			return text;
+		/* Unless a text holds the place */
+		if (search->at == search->hit) {
+			const uint8_t *start = stream->memory + search->hit;
+			const uint64_t most = search->end - search->hit;
+			struct container_walk walk = {0};
+
+			search->hit = UINT64_MAX;
+			if (most < CONTAINER_HEADER)
+				return 0;
+			if (container_check(&walk, start, most, most) == CONTAINER_SOUND) {
+				if (image_entries(err, image, start, search->at, &walk) ||
+					image_keep(err, image, start, 0, search->at, &walk))
+					return -1;
+				search->at += walk.size_bytes;
+				search->text = search->free = search->at;
+				return 1;
+			}
+			if (image_damage(err, image, search->at, &walk))
+				return -1;
+			/* Of a broken container, or of what is none, the first word is skipped. */
+			search->at += CONTAINER_ALIGN;
+			search->text = search->at;
+		}
+		stream_forget(stream, search->at, &search->forgotten);
+		if (search->at >= search->end)
+			return 0;
+		bytes = stream->memory + search->at;
+		left = search->end - search->at;
+		clear = ptx_text_clear(bytes, (size_t)left);
+		rest = (size_t)left - clear;
+		step = rest < PTX_TEXT_BLOCK ? rest : PTX_TEXT_BLOCK;
+		found = find_word(bytes + clear, step, CONTAINER_START);
+		search->text = search->text == search->at ? search->at + clear : search->text;
+		search->at += clear + found;
+		search->hit = found < step ? search->at : UINT64_MAX;
+	}
+}
+
+int search_wrappers(struct jw_error *err, struct image *image, const struct stream *stream,
+					const struct section *section)
+{
+	const uint8_t *bytes = stream->memory + section->offset;
+
+	for (uint64_t at = 0; section->size_bytes - at >= WRAPPER_SIZE; at += WRAPPER_SIZE)
+		if (load_u64(bytes + at) == WRAPPER_LINKED &&
+			image_wrapper(err, image, section->offset + at, load_u64(bytes + at + WRAPPER_DATA_AT)))
+			return -1;
+	return 0;
+}
+
+/* In a stream. */
+
+enum {
+	CHUNK = 1 << 18,      /* searched in one go */
+	MOST_WHOLE = 1 << 22, /* maximum size of a container that is held as a whole */
+	MOST_HEAD = 1 << 20,  /* maximum that is kept of a stream's beginning: headers */
+};
+#define MOST_STREAM (UINT64_C(1) << 36) /* no file in an archive is larger, except bombs */
+
+/* Takes `size` bytes of the window, and keeps those that will be needed. */
+static int take_bytes(struct jw_error *err, struct stream_search *search, const uint8_t *data,
+					  size_t size)
+{
+	struct stream *stream = search->stream;
+	struct buf *head = &search->head, *tail = &search->tail;
+	const size_t last = size < PTX_TEXT_BEFORE ? size : PTX_TEXT_BEFORE,
+				 room = PTX_TEXT_BEFORE - last,
+				 old = search->before_size < room ? search->before_size : room;
+
+	memmove(search->before, search->before + search->before_size - old, old);
+	memcpy(search->before + old, data + size - last, last);
+	search->before_size = old + last;
+	if (head->size < MOST_HEAD) {
+		const size_t left = MOST_HEAD - head->size;
+
+		/* Allocates all of it at once: growing would hold it twice, and memory that is never
+		 * written takes no room. */
+		head->most = MOST_HEAD;
+		(void)buf_reserve(NULL, head, left);
+		(void)buf_append(NULL, head, data, size < left ? size : left);
+	}
+	if (search->tail_from != UINT64_MAX && stream->offset + size > search->tail_from) {
+		const size_t skipped =
+			stream->offset < search->tail_from ? (size_t)(search->tail_from - stream->offset) : 0;
+		const size_t fresh = size - skipped, left = SEARCH_MOST_TAIL - tail->size;
+
+		/* Bytes behind the headers are not needed: patchelf puts a string table there. */
+		tail->most = SEARCH_MOST_TAIL;
+		(void)buf_append(NULL, tail, data + skipped, fresh < left ? fresh : left);
+	}
+	if (stream->offset > MOST_STREAM)
+		return error_set(err, JW_ERR_LIMIT, "unpacks to more than %llu bytes",
+						 (unsigned long long)MOST_STREAM);
+	return stream_skip(err, stream, size);
+}
+
+/* Records wrappers that begin before `end`; `size` bytes are available. */
+static int note_wrappers(struct jw_error *err, struct image *image, uint64_t offset,
+						 const uint8_t *data, size_t at, size_t end, size_t size)
+{
+	for (; at < end; at += 8) {
+		at += find_word(data + at, end - at, WRAPPER_LINKED);
+		if (at < end && size - at >= WRAPPER_SIZE &&
+			image_wrapper(err, image, offset + at, load_u64(data + at + WRAPPER_DATA_AT)))
+			return -1;
+	}
+	return 0;
+}
+
+/* Skips `size` bytes of a large container, and holds them if `hold` is set. *broken: the stream
+ * ends before. */
+static int pass(struct jw_error *err, struct stream_search *search, bool hold, uint64_t size,
+				bool *broken)
+{
+	while (size && !*broken) {
+		const uint8_t *data;
+		size_t got;
+
+		if (stream_peek(err, search->stream, size < CHUNK ? (size_t)size : CHUNK, &data, &got))
+			return -1;
+		got = got < size ? got : (size_t)size;
+		*broken = !got;
+		if ((hold && buf_append(err, &search->held, data, got)) ||
+			take_bytes(err, search, data, got))
+			return -1;
+		size -= got;
+	}
+	return 0;
+}
+
+/* If the container is damaged, the search continues behind its sound part. Entries inside cannot be
+ * examined again. */
+static int visit_large(struct jw_error *err, struct stream_search *search, uint64_t size_bytes)
+{
+	struct image *image = search->image;
+	struct buf *held = &search->held;
+	const uint64_t offset = search->stream->offset;
+	struct container_walk walk = {.at = CONTAINER_HEADER, .size_bytes = size_bytes};
+	bool broken = false;
+
+	*held = BUF_MAX(DEVCODE_MOST_STREAMED);
+	if (pass(err, search, true, CONTAINER_HEADER, &broken))
+		return -1;
+	while (!broken && walk.at < size_bytes) {
+		const uint64_t start = walk.at, at = held->size;
+		const uint8_t *data;
+		uint32_t header = 0;
+		size_t got;
+		bool ptx;
+
+		if (stream_peek(err, search->stream, CONTAINER_ENTRY, &data, &got))
+			return -1;
+		broken = size_bytes - start < CONTAINER_ENTRY || got < CONTAINER_ENTRY ||
+				 !container_step(&walk, data, &header);
+		if (broken)
+			break;
+		ptx = devcode_kind_is_ptx(load_u32(data) & 0xffff);
+		if (pass(err, search, true, header, &broken) ||
+			pass(err, search, ptx, walk.at - start - header, &broken) ||
+			image_entry_room(err, image, walk.entries))
+			return -1;
+		if (!broken) {
+			struct devcode_entry *entry = &image->entries[walk.entries - 1];
+
+			(void)container_entry(held->data, held->size, at, offset + start - at, entry);
+			if (!ptx)
+				entry->payload_offset = DEVCODE_NOT_HELD;
+		}
+	}
+	return broken ? image_damage(err, image, offset, &walk)
+				  : image_keep(err, image, held->data, held->size, offset, &walk);
+}
+
+/* Reads as much of a possible container into the window as is needed to recognise it. */
+static int visit_container(struct jw_error *err, struct stream_search *search)
+{
+	struct stream *stream = search->stream;
+	struct container_walk walk = {.needed = CONTAINER_HEADER};
+	enum container_state state = CONTAINER_MORE;
+	const uint8_t *data = NULL;
+
+	while (state == CONTAINER_MORE) {
+		size_t got;
+
+		if (walk.size_bytes > MOST_WHOLE)
+			return visit_large(err, search, walk.size_bytes);
+		if (stream_peek(err, stream, (size_t)walk.needed, &data, &got))
+			return -1;
+		state =
+			got < walk.needed ? CONTAINER_BROKEN : container_check(&walk, data, got, UINT64_MAX);
+	}
+	if (state == CONTAINER_BROKEN) {
+		if (image_damage(err, search->image, stream->offset, &walk))
+			return -1;
+		return take_bytes(err, search, data, CONTAINER_ALIGN);
+	}
+	search->behind = (size_t)walk.size_bytes;
+	if (image_entries(err, search->image, data, stream->offset, &walk))
+		return -1;
+	return image_keep(err, search->image, data, 0, stream->offset, &walk);
+}
+
+/* At a ".version": reads the whole text into the window. */
+static int visit_text(struct jw_error *err, struct stream_search *search)
+{
+	struct stream *stream = search->stream;
+	struct buf *text = &search->held;
+	size_t size = 0, needed = 0;
+	const uint8_t *data;
+
+	for (size_t wanted = CHUNK;; wanted *= 2) {
+		if (stream_peek(err, stream, wanted, &data, &size))
+			return -1;
+		needed = image_text_needs(search->image, data, size, stream->offset);
+		if (needed <= size || size < wanted || wanted >= PTX_TEXT_MOST)
+			break;
+	}
+	*text = BUF_MAX(PTX_TEXT_BEFORE + PTX_TEXT_MOST);
+	if (buf_append(err, text, search->before, search->before_size) ||
+		buf_append(err, text, data, needed < size ? needed : size))
+		return -1;
+	return image_text(err, search->image, text->data + search->before_size, search->before_size,
+					  text->size - search->before_size, stream->offset, &search->behind);
+}
+
+/* Takes what was found last. */
+static int leave_found(struct jw_error *err, struct stream_search *search)
+{
+	const size_t behind = search->behind;
+	const uint8_t *data;
+	size_t size;
+
+	buf_free(&search->held);
+	search->behind = 0;
+	if (!behind)
+		return 0;
+	if (stream_peek(err, search->stream, behind, &data, &size))
+		return -1;
+	return take_bytes(err, search, data, behind);
+}
+
+int search_stream_next(struct jw_error *err, struct stream_search *search)
+{
+	struct image *image = search->image;
+	struct stream *stream = search->stream;
+	const bool texts = image->format == DEVCODE_ELF || image->format == DEVCODE_PE;
+
+	if (leave_found(err, search))
+		return -1;
+	if (image->count)
+		search->before_size = 0;
+	for (;;) {
+		const size_t kept = image->count;
+		const uint8_t *data;
+		size_t size, whole, end, skew, found, limit, text;
+		bool last;
+
+		if (stream_peek(err, stream, CHUNK, &data, &size))
+			return -1;
+		/* A wrapper at the very end of a window is left to the next one. */
+		last = size < CHUNK;
+		whole = last ? size : size - WRAPPER_SIZE;
+		/* After a text the window may begin at any offset. */
+		skew = (size_t)(-stream->offset % CONTAINER_ALIGN);
+		end = skew < whole ? skew + (whole - skew) / 8 * 8 : whole;
+		found = skew < end ? skew + find_word(data + skew, end - skew, CONTAINER_START) : end;
+		limit = found < end || !last ? found : size;
+		text = texts ? ptx_text_find(data, limit, size) : limit;
+		if (note_wrappers(err, image, stream->offset, data, skew, text < found ? text : found,
+						  size))
+			return -1;
+		if (text < limit) {
+			if (take_bytes(err, search, data, text) || visit_text(err, search))
+				return -1;
+			if (image->count > kept)
+				return 1;
+			if (leave_found(err, search))
+				return -1;
+		} else if (found < end) {
+			if (take_bytes(err, search, data, found) || visit_container(err, search))
+				return -1;
+			if (image->count > kept)
+				return 1;
+			buf_free(&search->held);
+			search->before_size = 0;
+		} else if (take_bytes(err, search, data, last ? size : found)) {
+			return -1;
+		} else if (last) {
+			return 0;
+		}
+	}
+}
+
+void search_stream_free(struct stream_search *search)
+{
+	buf_free(&search->head);
+	buf_free(&search->tail);
+	buf_free(&search->held);
+}

@@ -1,0 +1,570 @@
+#include "code/walk.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <wchar.h>
+
+#include <zstd.h>
+
+#include "base/cancel.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "code/devcode.h"
+#include "code/zip_directory.h"
+#include "os/library.h"
+#include "os/platform.h"
+
+enum { MOST_DEPTH = 5 }; /* a .conda has three: zip, zstd, tar */
+#define MOST_AGAIN (UINT64_C(64) << 30)
+
+/* The input of libarchive. */
+struct feed {
+	struct stream *stream;
+	uint64_t given;     /* bytes of the stream's window that libarchive is using */
+	uint64_t forgotten; /* mapped pages up to here were released */
+	struct jw_error err;
+};
+
+/* What is packed in a file or member, one after the other: what the layer above unpacks, or what
+ * the caller reads. The lowest layer is the file itself. */
+struct layer {
+	enum { LAYER_FILE, LAYER_ZIP, LAYER_ARCHIVE, LAYER_ZSTD } kind;
+	struct walk *walk;
+	struct stream *from;  /* the packed bytes: the stream of the layer below */
+	const char *outer;    /* the name of what they are */
+	struct stream stream; /* the unpacked bytes of the member at hand, */
+	const char *member;   /* and its name */
+	bool ended;           /* there is no further one */
+
+	/* LAYER_ZIP */
+	struct zip_directory directory;
+	size_t next;
+	struct zip_reader *reader;
+
+	/* LAYER_ARCHIVE */
+	struct archive *archive;
+	struct feed feed;
+	struct os_locale *locale;
+	bool nested;    /* inside a named archive, not just a zstd layer */
+	char *own_name; /* of the member at hand */
+	bool inside;    /* it, or what is no file, has not been passed over */
+	bool damaged;   /* it, which was said: what follows it may not be read either */
+	size_t count;
+
+	/* LAYER_ZSTD */
+	ZSTD_DCtx *decoder;
+	bool in_frame; /* one has begun and not ended */
+};
+
+struct walk {
+	const char *path;
+	const struct jw_cancel *cancel;
+	uint64_t *again_bytes;
+	struct os_map map;
+	struct layer layers[1 + MOST_DEPTH];
+	size_t depth; /* of these are open */
+};
+
+int walk_cancelled(struct jw_error *err, const struct jw_cancel *cancel)
+{
+	return cancel_asked(cancel)
+			   ? error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were read")
+			   : 0;
+}
+
+int walk_again(struct jw_error *err, uint64_t *again_bytes, uint64_t size)
+{
+	if (again_bytes && (*again_bytes > MOST_AGAIN || (*again_bytes += size) > MOST_AGAIN))
+		return error_set(err, JW_ERR_LIMIT, "too much would have to be unpacked once more");
+	return 0;
+}
+
+/* Before each piece of a layer. */
+static int may_unpack(struct jw_error *err, const struct layer *layer, size_t size)
+{
+	if (walk_cancelled(err, layer->walk->cancel))
+		return -1;
+	return walk_again(err, layer->walk->again_bytes, size);
+}
+
+static enum walk_step trouble(struct walk_found *found, const char *member)
+{
+	found->member = member;
+	return WALK_TROUBLE;
+}
+
+/* Reads wheels and other zip files, and tar, with libarchive: one member after the other, without
+ * writing to disk. */
+
+enum { BLOCK = 1 << 20 }; /* bytes per read of libarchive */
+
+static la_ssize_t feed_read(struct archive *archive, void *context, const void **ret_data)
+{
+	struct feed *feed = context;
+	const uint8_t *data;
+	size_t size;
+
+	if (stream_skip(&feed->err, feed->stream, feed->given) ||
+		stream_peek(&feed->err, feed->stream, STREAM_STEP, &data, &size)) {
+		archive_set_error(archive, EIO, "%s", feed->err.message);
+		return -1;
+	}
+	stream_forget(feed->stream, feed->stream->offset, &feed->forgotten);
+	feed->given = size < BLOCK ? size : BLOCK;
+	*ret_data = data;
+	return (la_ssize_t)feed->given;
+}
+
+static la_int64_t feed_skip(struct archive *archive, void *context, la_int64_t wanted)
+{
+	struct feed *feed = context;
+	uint64_t before;
+
+	if (wanted <= 0 || stream_skip(&feed->err, feed->stream, feed->given))
+		return 0;
+	(void)archive;
+	feed->given = 0;
+	before = feed->stream->offset;
+	return stream_skip(&feed->err, feed->stream, (uint64_t)wanted)
+			   ? 0
+			   : (la_int64_t)(feed->stream->offset - before);
+}
+
+/* Only for archives in memory: a zip's directory is at its end. */
+static la_int64_t feed_seek(struct archive *archive, void *context, la_int64_t offset, int whence)
+{
+	struct feed *feed = context;
+	la_int64_t size = (la_int64_t)feed->stream->size_bytes, base = 0;
+
+	if (whence == SEEK_CUR)
+		base = (la_int64_t)(feed->stream->offset + feed->given);
+	else if (whence == SEEK_END)
+		base = size;
+	if (offset < -base || offset > size - base) {
+		archive_set_error(archive, EIO, "the archive is cut off");
+		return ARCHIVE_FATAL;
+	}
+	feed->given = 0;
+	feed->stream->offset = (uint64_t)(base + offset);
+	return base + offset;
+}
+
+static int archive_damaged(struct jw_error *err, struct archive *archive)
+{
+	const char *why = archive ? archive_error_string(archive) : NULL;
+
+	return error_set(err, JW_ERR_FORMAT, "damaged or incomplete: fetch it again (%s)",
+					 why ? why : "the archive cannot be opened");
+}
+
+static int read_archive_entry(struct jw_error *err, void *context, uint8_t *to, size_t size,
+							  size_t *ret_got)
+{
+	struct layer *layer = context;
+	la_ssize_t got;
+
+	if (may_unpack(err, layer, size))
+		return -1;
+	do
+		got = archive_read_data(layer->archive, to, size);
+	while (got == ARCHIVE_RETRY);
+	if (got < 0) {
+		layer->damaged = true;
+		return archive_damaged(err, layer->archive);
+	}
+	*ret_got = (size_t)got;
+	return 0;
+}
+
+/* Wide characters are UTF-16 on Windows, whole code points elsewhere. */
+static char *from_wide(const wchar_t *wide)
+{
+	struct buf text = BUF_MAX(SIZE_MAX / 4);
+	char *own;
+
+	for (; *wide; wide++) {
+		uint32_t point = (uint32_t)*wide;
+		uint32_t next = (uint32_t)wide[1];
+		char utf8[4];
+
+		if (point >= 0xd800 && point < 0xdc00 && next >= 0xdc00 && next < 0xe000) {
+			point = 0x10000 + ((point - 0xd800) << 10) + (next - 0xdc00);
+			wide++;
+		}
+		(void)buf_append(NULL, &text, utf8, text_utf8_put(point, utf8));
+	}
+	own = mem_string(buf_text(&text));
+	buf_free(&text);
+	return own;
+}
+
+/* A name in UTF-8, or the member's number if libarchive does not know the name's encoding. On
+ * Windows libarchive keeps names in UTF-16 and cannot convert them to UTF-8. */
+static char *entry_name(const struct layer *layer, struct archive_entry *entry)
+{
+	const char *name = archive_entry_pathname_utf8(entry);
+	const wchar_t *wide = name ? NULL : archive_entry_pathname_w(entry);
+	char *own = name   ? mem_string(name)
+				: wide ? from_wide(wide)
+					   : mem_printf("(member %zu)", layer->count),
+		 *full;
+
+	if (!layer->nested)
+		return own;
+	full = mem_printf("%s(%s)", layer->outer, own);
+	mem_free(own);
+	return full;
+}
+
+/* Reads on to the end of the member at hand of a zip without its directory, whose sizes may be
+ * behind it: libarchive would unpack all of it at once, uncounted and without asking whether to
+ * stop. -1: nothing behind it can be read. */
+static int pass_over(struct jw_error *err, struct layer *layer)
+{
+	struct stream rest;
+	int result;
+
+	if (layer->from->memory || layer->damaged ||
+		archive_format(layer->archive) != ARCHIVE_FORMAT_ZIP)
+		return 0;
+	stream_of_reader(&rest, read_archive_entry, layer, STREAM_STEP);
+	result = stream_skip(err, &rest, UINT64_MAX);
+	stream_free(&rest);
+	return result;
+}
+
+static enum walk_step next_in_archive(struct layer *layer, struct walk_found *found)
+{
+	mem_free(layer->own_name);
+	layer->own_name = NULL;
+	for (;;) {
+		struct archive_entry *entry;
+		int state;
+
+		if (layer->inside && pass_over(&found->why, layer)) {
+			layer->ended = true;
+			return trouble(found, layer->outer);
+		}
+		layer->inside = false;
+		state = archive_read_next_header(layer->archive, &entry);
+		if (state == ARCHIVE_EOF || cancel_asked(layer->walk->cancel))
+			return WALK_END;
+		if (state == ARCHIVE_RETRY)
+			continue;
+		if (state != ARCHIVE_OK && state != ARCHIVE_WARN) {
+			layer->ended = true;
+			(void)archive_damaged(&found->why, layer->archive);
+			return layer->damaged ? WALK_END : trouble(found, layer->outer);
+		}
+		layer->count++;
+		layer->inside = true;
+		layer->damaged = false;
+		if (archive_entry_filetype(entry) != AE_IFREG)
+			continue;
+		layer->member = layer->own_name = entry_name(layer, entry);
+		stream_of_reader(&layer->stream, read_archive_entry, layer, DEVCODE_MOST_STREAMED);
+		return WALK_LEAF;
+	}
+}
+
+static bool open_feed(struct archive *archive, struct feed *feed)
+{
+	bool seekable = feed->stream->memory != NULL;
+
+	return archive_read_support_format_zip(archive) == ARCHIVE_OK &&
+		   archive_read_support_format_tar(archive) == ARCHIVE_OK &&
+		   archive_read_set_read_callback(archive, feed_read) == ARCHIVE_OK &&
+		   archive_read_set_skip_callback(archive, feed_skip) == ARCHIVE_OK &&
+		   (!seekable || archive_read_set_seek_callback(archive, feed_seek) == ARCHIVE_OK) &&
+		   archive_read_set_callback_data(archive, feed) == ARCHIVE_OK &&
+		   archive_read_open1(archive) == ARCHIVE_OK;
+}
+
+static int open_archive(struct jw_error *err, struct layer *layer)
+{
+	layer->kind = LAYER_ARCHIVE;
+	layer->feed.stream = layer->from;
+	/* The layers of a .conda do not appear in names. */
+	layer->nested = layer->outer && !text_ends(layer->outer, ".tar.zst");
+	layer->locale = os_locale_utf8();
+	layer->archive = archive_read_new();
+	if (layer->archive && open_feed(layer->archive, &layer->feed))
+		return 0;
+	if (!os_late_library(err, "archive_read_new"))
+		(void)archive_damaged(err, layer->archive);
+	return -1;
+}
+
+/* Reads a zip file by its directory, in half of libarchive's time. Only a plain one, as wheels are:
+ * anything else, and what is damaged, is libarchive's. */
+
+enum {
+	MADE_BY_DOS = 0,
+	MADE_BY_UNIX = 3,
+	DOS_FOLDER = 0x10,
+	MODE_KIND = 0170000,
+	MODE_FILE = 0100000
+};
+
+static int read_plain_member(struct jw_error *err, void *context, uint8_t *to, size_t size,
+							 size_t *ret_got)
+{
+	struct layer *layer = context;
+
+	if (may_unpack(err, layer, size))
+		return -1;
+	return zip_reader_take(err, layer->reader, to, size, ret_got);
+}
+
+static bool is_folder_name(const char *name)
+{
+	return name[strlen(name) - 1] == '/';
+}
+
+/* A file or folder that is nothing else by any of its marks, with a name that has one reading. */
+static bool is_plain_member(const struct zip_member *member)
+{
+	const unsigned kind = member->external >> 16 & MODE_KIND, made_by = member->made_by >> 8;
+
+	for (const char *at = member->name; *at; at++)
+		if (*at < ' ' || *at > '~')
+			return false;
+	if (member->method != ZIP_STORED && member->method != ZIP_DEFLATED)
+		return false;
+	if (is_folder_name(member->name))
+		return !member->size_bytes;
+	return made_by == MADE_BY_UNIX ? !kind || kind == MODE_FILE
+								   : made_by != MADE_BY_DOS || !(member->external & DOS_FOLDER);
+}
+
+static bool open_plain_zip(struct layer *layer)
+{
+	const struct os_map *map = layer->from->map;
+	struct zip_directory *directory = &layer->directory;
+
+	if (zip_directory_read(NULL, map->data, map->size, directory))
+		return false;
+	/* A page for the header of each member, and those that the system maps around it. */
+	os_map_forget(map, 0, map->size);
+	for (size_t i = 0; i < directory->count; i++)
+		if (!is_plain_member(&directory->members[i])) {
+			zip_directory_free(directory);
+			return false;
+		}
+	layer->kind = LAYER_ZIP;
+	layer->reader = zip_reader_open(map);
+	return true;
+}
+
+static enum walk_step next_in_zip(struct layer *layer, struct walk_found *found)
+{
+	while (layer->next < layer->directory.count) {
+		const struct zip_member *member = layer->directory.by_place[layer->next++];
+
+		if (is_folder_name(member->name))
+			continue;
+		if (zip_reader_begin(&found->why, layer->reader, member))
+			return trouble(found, member->name);
+		layer->member = member->name;
+		stream_of_reader(&layer->stream, read_plain_member, layer, DEVCODE_MOST_STREAMED);
+		return WALK_LEAF;
+	}
+	return WALK_END;
+}
+
+/* Files packed with zstd: Blender's kernels, the layers of a .conda. */
+
+static int unpack_zstd(struct jw_error *err, void *context, uint8_t *to, size_t size,
+					   size_t *ret_got)
+{
+	struct layer *layer = context;
+	ZSTD_outBuffer out = {to, size, 0};
+
+	if (walk_again(err, layer->walk->again_bytes, size))
+		return -1;
+	while (out.pos < out.size) {
+		ZSTD_inBuffer in = {0};
+		const uint8_t *data;
+		size_t left;
+
+		if (walk_cancelled(err, layer->walk->cancel) ||
+			stream_peek(err, layer->from, STREAM_STEP, &data, &in.size))
+			return -1;
+		in.src = data;
+		/* After the last input the decoder may still hold unpacked bytes. */
+		left = ZSTD_decompressStream(layer->decoder, &out, &in);
+		if (ZSTD_isError(left))
+			return error_set(err, JW_ERR_FORMAT, "damaged zstd data: %s", ZSTD_getErrorName(left));
+		if (in.pos || left == 0)
+			layer->in_frame = left != 0;
+		if (stream_skip(err, layer->from, in.pos))
+			return -1;
+		if (!in.size && out.pos < out.size)
+			break;
+	}
+	*ret_got = out.pos;
+	if (!out.pos && layer->in_frame)
+		return error_set(err, JW_ERR_FORMAT, "the zstd data is cut off");
+	return 0;
+}
+
+static void open_zstd(struct layer *layer)
+{
+	enum { WINDOW_LOG = 27 }; /* as `zstd --long` makes them; libzstd refuses larger windows */
+
+	layer->kind = LAYER_ZSTD;
+	layer->decoder = ZSTD_createDCtx();
+	if (!layer->decoder)
+		mem_ended(0);
+	(void)ZSTD_DCtx_setParameter(layer->decoder, ZSTD_d_windowLogMax, WINDOW_LOG);
+}
+
+/* The layers, one above the other. */
+
+static void close_layer(struct layer *layer)
+{
+	stream_free(&layer->stream);
+	if (layer->kind == LAYER_ARCHIVE) {
+		mem_free(layer->own_name);
+		(void)archive_read_free(layer->archive);
+		os_locale_restore(layer->locale);
+	}
+	zip_reader_close(layer->reader);
+	zip_directory_free(&layer->directory);
+	(void)ZSTD_freeDCtx(layer->decoder);
+	*layer = (struct layer){0};
+}
+
+static enum walk_step next_in_layer(struct layer *layer, struct walk_found *found)
+{
+	stream_free(&layer->stream);
+	if (layer->ended)
+		return WALK_END;
+	if (layer->kind == LAYER_ZIP)
+		return next_in_zip(layer, found);
+	if (layer->kind == LAYER_ARCHIVE)
+		return next_in_archive(layer, found);
+	/* The file itself, which walk_of_memory has opened, or what a zstd stream unpacks to. */
+	layer->ended = true;
+	if (layer->kind == LAYER_ZSTD) {
+		layer->member = layer->outer;
+		stream_of_reader(&layer->stream, unpack_zstd, layer, DEVCODE_MOST_STREAMED);
+	}
+	return WALK_LEAF;
+}
+
+/* The member at hand of the highest layer: what it is, by its first bytes. An archive becomes the
+ * next layer: WALK_END. */
+static enum walk_step look_into(struct walk *walk, struct walk_found *found)
+{
+	struct layer *from = &walk->layers[walk->depth - 1], *layer = from + 1;
+	const uint8_t *head;
+	const char *promise;
+	size_t size;
+
+	found->member = from->member;
+	found->stream = &from->stream;
+	if (stream_peek(&found->why, &from->stream, KIND_HEAD, &head, &size))
+		return WALK_TROUBLE;
+	found->kind = kind_of(head, size < KIND_HEAD ? size : KIND_HEAD);
+	if (found->kind == KIND_NONE) {
+		/* Ignored, unless its name promises a kind: a broken download */
+		promise = walk->depth == 1 ? code_file_promise(walk->path) : NULL;
+		if (!promise)
+			return WALK_END;
+		error_set(&found->why, JW_ERR_FORMAT, "%s, and not %s as its name says",
+				  size ? "unknown content" : "empty", promise);
+		return WALK_TROUBLE;
+	}
+	if (found->kind < KIND_AR)
+		return WALK_LEAF;
+	if (found->kind == KIND_AR) {
+		/* Inside an archive it is one of many files, and no program loads it. */
+		if (from->member)
+			return WALK_END;
+		error_set(&found->why, JW_ERR_FORMAT,
+				  "a static library, which is not read: name what is linked from it");
+		return WALK_TROUBLE;
+	}
+	if (walk->depth > MOST_DEPTH) {
+		error_set(&found->why, JW_ERR_LIMIT, "archives in archives, more than %d deep", MOST_DEPTH);
+		return WALK_TROUBLE;
+	}
+	*layer = (struct layer){.walk = walk, .from = &from->stream, .outer = from->member};
+	if (found->kind == KIND_ZSTD) {
+		open_zstd(layer);
+	} else if (found->kind != KIND_ZIP || !from->stream.map || !open_plain_zip(layer)) {
+		if (open_archive(&found->why, layer)) {
+			close_layer(layer);
+			return WALK_TROUBLE;
+		}
+	}
+	walk->depth++;
+	return WALK_END;
+}
+
+int walk_next(struct jw_error *err, struct walk *walk, struct walk_found *ret_found)
+{
+	while (walk->depth) {
+		struct walk_found found = {0};
+		struct layer *layer = &walk->layers[walk->depth - 1];
+		enum walk_step step = next_in_layer(layer, &found);
+
+		if (step == WALK_LEAF)
+			step = look_into(walk, &found);
+		else if (step == WALK_END) {
+			close_layer(layer);
+			walk->depth--;
+		}
+		/* A stop inside a layer looks like damage of it. */
+		if (walk_cancelled(err, walk->cancel))
+			return WALK_FAILED;
+		if (step != WALK_END) {
+			*ret_found = found;
+			return step;
+		}
+	}
+	return WALK_END;
+}
+
+struct walk *walk_of_memory(const uint8_t *data, size_t size)
+{
+	struct walk *walk = mem_alloc(sizeof *walk);
+
+	walk->path = "input";
+	walk->depth = 1;
+	walk->layers[0].walk = walk;
+	stream_of_memory(&walk->layers[0].stream, data, size, NULL);
+	return walk;
+}
+
+int walk_open(struct jw_error *err, const char *path, const struct jw_cancel *cancel,
+			  uint64_t *again_bytes, struct walk **ret_walk)
+{
+	struct os_map map;
+	struct walk *walk;
+
+	if (os_map_open(err, path, &map))
+		return -1;
+	walk = walk_of_memory(map.data, map.size);
+	walk->path = path;
+	walk->cancel = cancel;
+	walk->again_bytes = again_bytes;
+	walk->map = map;
+	walk->layers[0].stream.map = &walk->map;
+	*ret_walk = walk;
+	return 0;
+}
+
+void walk_close(struct walk *walk)
+{
+	if (!walk)
+		return;
+	while (walk->depth)
+		close_layer(&walk->layers[--walk->depth]);
+	os_map_close(&walk->map);
+	mem_free(walk);
+}

@@ -1,0 +1,45 @@
+/* Walks through a file and its layers of packing: archives, wheels, zstd. Each step gives one
+ * unpacked file or member, whose stream the caller reads before the next step, as far as it wants.
+ *
+ *     walk_open(err, path, cancel, NULL, &walk);
+ *     while ((step = walk_next(err, walk, &found)) > WALK_END)
+ *             ...
+ *     walk_close(walk); */
+#pragma once
+
+#include <jitwarm/cancel.h>
+
+#include "code/code_file.h"
+#include "code/code_stream.h"
+
+struct walk;
+
+enum walk_step {
+	WALK_FAILED = -1, /* interrupted */
+	WALK_END,
+	WALK_LEAF,    /* a file or member of a kind that may hold device code */
+	WALK_TROUBLE, /* an archive or member whose rest cannot be read */
+};
+
+struct walk_found {
+	const char *member; /* NULL: the file itself. Valid until the next step, like the stream */
+	enum kind kind;
+	struct stream *stream;
+	struct jw_error why; /* of a trouble */
+};
+
+/* `again_bytes`: see walk_again; NULL: read for the first time. `cancel` may be NULL. */
+int walk_open(struct jw_error *err, const char *path, const struct jw_cancel *cancel,
+			  uint64_t *again_bytes, struct walk **ret_walk);
+/* Over bytes in memory, for tests; the walk's path is "input". */
+struct walk *walk_of_memory(const uint8_t *data, size_t size);
+int walk_next(struct jw_error *err, struct walk *walk, struct walk_found *ret_found);
+void walk_close(struct walk *walk); /* may be NULL */
+
+/* JW_ERR_INTERRUPTED if reading has to end. A layer's reader asks before each piece, and then
+ * fails; an outer layer must not report that as damage. */
+int walk_cancelled(struct jw_error *err, const struct jw_cancel *cancel);
+
+/* Counts what is unpacked once more. One file may ask for it for each of its members, and in a
+ * stream that unpacks all before them: JW_ERR_LIMIT beyond a total, then at once. */
+int walk_again(struct jw_error *err, uint64_t *again_bytes, uint64_t size);

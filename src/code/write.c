@@ -1,0 +1,201 @@
+#include "code/write.h"
+
+#include <lz4.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/cursor.h"
+#include "base/mem.h"
+#include "code/container.h"
+#include "code/cubin.h"
+
+enum {
+	OPTIONS_AT = CONTAINER_ENTRY,  /* `{u32 off, u32 len}` behind the fixed fields */
+	OPTIONS_TEXT = OPTIONS_AT + 8, /* and the string behind that */
+	MOST_OPTIONS = 1 << 16,
+	FLAGS = 0x11, /* 64 bits, Linux: as nvcc writes it */
+	ZSTD_LEVEL = 3,
+	NAME_AT = CONTAINER_ENTRY, /* of a cubin, which has no options */
+	CUBIN_MAJOR = 1,           /* the minor number is that of the ABI */
+	CUBIN_OPTIONS_AT = NAME_AT + 8,
+	CUBIN_HEADER = CUBIN_OPTIONS_AT + 8,
+	CUBIN_MOST_HEADER = CUBIN_HEADER + CUBIN_MOST_COMPAT + 2 * CONTAINER_ALIGN,
+	CUBIN_FIRST_COMPAT = 100, /* the architectures whose entries repeat .nv.compat */
+};
+
+static size_t padded(size_t size)
+{
+	return (size + CONTAINER_ALIGN - 1) / CONTAINER_ALIGN * CONTAINER_ALIGN;
+}
+
+static int pack_payload(struct jw_error *err, enum devcode_compression compression,
+						struct devcode_view payload, struct buf *out)
+{
+	size_t room, got;
+
+	if (compression == DEVCODE_FOREIGN || payload.size > DEVCODE_MOST_PAYLOAD)
+		return error_set(err, JW_ERR_USAGE, "a payload that cannot be written");
+	if (compression == DEVCODE_RAW)
+		return buf_append(err, out, payload.data, payload.size);
+	room = compression == DEVCODE_LZ4 ? (size_t)LZ4_compressBound((int)payload.size)
+									  : ZSTD_compressBound(payload.size);
+	if (buf_reserve(err, out, room))
+		return -1;
+	if (compression == DEVCODE_LZ4)
+		got =
+			(size_t)LZ4_compress_default((const char *)payload.data, (char *)out->data + out->size,
+										 (int)payload.size, (int)room);
+	else
+		got = ZSTD_compress(out->data + out->size, room, payload.data, payload.size, ZSTD_LEVEL);
+	/* In this much room they fail only for want of memory. */
+	if (!got || ZSTD_isError(got))
+		mem_ended(0);
+	out->size += got;
+	return 0;
+}
+
+static uint64_t compression_flag(enum devcode_compression compression)
+{
+	return compression == DEVCODE_LZ4    ? CONTAINER_LZ4
+		   : compression == DEVCODE_ZSTD ? CONTAINER_ZSTD
+										 : 0;
+}
+
+static uint64_t suffix_flag(struct jw_target target)
+{
+	return target.suffix == 'a'   ? CONTAINER_SUFFIX_A
+		   : target.suffix == 'f' ? CONTAINER_SUFFIX_F
+								  : 0;
+}
+
+/* `header` is zeroed. */
+static void fill_header(uint8_t *header, size_t header_size, const struct write_ptx *ptx,
+						size_t stored, const char *options)
+{
+	bool raw = ptx->compression == DEVCODE_RAW;
+	uint8_t *entry = header + CONTAINER_HEADER;
+
+	store_u64(header, container_start());
+	store_u64(header + 8, header_size + padded(stored));
+	store_u16(entry, (uint16_t)(ptx->kind ? ptx->kind : DEVCODE_KIND_PTX));
+	store_u16(entry + 2, 0x0101);
+	store_u32(entry + 4, (uint32_t)header_size);
+	store_u64(entry + 8, padded(stored));
+	store_u32(entry + 16, raw ? 0 : (uint32_t)stored);
+	store_u32(entry + 20, OPTIONS_AT);
+	store_u16(entry + 24, ptx->isa_minor);
+	store_u16(entry + 26, ptx->isa_major);
+	store_u32(entry + 28, ptx->target.sm);
+	store_u64(entry + 40, FLAGS | compression_flag(ptx->compression) | suffix_flag(ptx->target));
+	store_u64(entry + 56, raw ? 0 : ptx->payload_size);
+	store_u32(entry + OPTIONS_AT, OPTIONS_TEXT);
+	store_u32(entry + OPTIONS_AT + 4, (uint32_t)padded(strlen(options)));
+	memcpy(entry + OPTIONS_TEXT, options, strlen(options));
+}
+
+static int append_ptx(struct jw_error *err, const struct write_ptx *ptx, const void *stored,
+					  size_t stored_size, struct buf *out)
+{
+	static const uint8_t zeros[CONTAINER_ALIGN];
+	const char *options = ptx->options ? ptx->options : "";
+	size_t header_size = padded(OPTIONS_TEXT + strlen(options) + 1), before = out->size;
+
+	if (strlen(options) > MOST_OPTIONS)
+		return error_set(err, JW_ERR_LIMIT, "options of %zu bytes", strlen(options));
+	if (buf_reserve(err, out, CONTAINER_HEADER + header_size + padded(stored_size)))
+		return -1;
+	memset(out->data + before, 0, CONTAINER_HEADER + header_size);
+	fill_header(out->data + before, header_size, ptx, stored_size, options);
+	out->size += CONTAINER_HEADER + header_size;
+	if (buf_append(err, out, stored, stored_size))
+		return -1;
+	return buf_append(err, out, zeros, padded(stored_size) - stored_size);
+}
+
+int write_container(struct jw_error *err, const struct write_ptx *ptx, struct buf *out)
+{
+	const struct devcode_view payload = {ptx->payload, ptx->payload_size};
+	struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+	int result = -1;
+
+	if (!pack_payload(err, ptx->compression, payload, &packed))
+		result = append_ptx(err, ptx, packed.data, packed.size, out);
+	buf_free(&packed);
+	return result;
+}
+
+/* The header, and behind it the payload, which is packed there. */
+static int append_packed(struct jw_error *err, const uint8_t *header, size_t header_size,
+						 enum devcode_compression compression, struct devcode_view payload,
+						 struct buf *out)
+{
+	static const uint8_t zeros[CONTAINER_ALIGN];
+	const size_t before = out->size, at = before + header_size;
+	size_t stored;
+
+	if (buf_append(err, out, header, header_size) || pack_payload(err, compression, payload, out))
+		goto failed;
+	stored = out->size - at;
+	if (buf_append(err, out, zeros, padded(stored) - stored))
+		goto failed;
+	store_u64(out->data + before + 8, padded(stored));
+	store_u32(out->data + before + 16, compression == DEVCODE_RAW ? 0 : (uint32_t)stored);
+	return 0;
+failed:
+	out->size = before;
+	return -1;
+}
+
+/* Adds .nv.compat as the options of `header`, as CUDA 12.8's and 13.0's fatbinary does: behind the
+ * NUL of an empty string, which does not count. Returns the size of the header. */
+static size_t add_compat(uint8_t *header, struct devcode_view cubin)
+{
+	const struct devcode_view compat = cubin_compat(cubin);
+
+	if (!compat.size)
+		return CUBIN_HEADER;
+	store_u32(header + 20, CUBIN_OPTIONS_AT);
+	store_u64(header + 40, load_u64(header + 40) | CONTAINER_COMPAT);
+	store_u32(header + CUBIN_OPTIONS_AT, CUBIN_OPTIONS_AT + 8);
+	store_u32(header + CUBIN_OPTIONS_AT + 4, (uint32_t)compat.size);
+	memcpy(header + CUBIN_OPTIONS_AT + 8 + 1, compat.data, compat.size);
+	return padded(CUBIN_OPTIONS_AT + 8 + 1 + compat.size);
+}
+
+int write_cubin_entry(struct jw_error *err, const struct write_cubin *cubin, struct buf *out)
+{
+	static const char name[CUBIN_OPTIONS_AT - NAME_AT] = CONTAINER_BAKED;
+	uint8_t header[CUBIN_MOST_HEADER] = {0};
+	struct cubin_header elf = {0};
+	size_t header_size = CUBIN_HEADER;
+
+	(void)cubin_read(NULL, cubin->cubin.data, cubin->cubin.size, &elf);
+	store_u16(header, DEVCODE_KIND_CUBIN);
+	store_u16(header + 2, 0x0101);
+	store_u16(header + 24, elf.abi == CUBIN_ABI_8 ? 8 : 7);
+	store_u16(header + 26, CUBIN_MAJOR);
+	store_u32(header + 28, cubin->target.sm);
+	store_u32(header + 32, NAME_AT);
+	store_u32(header + 36, sizeof name - 1);
+	store_u64(header + 40, (cubin->flags & CONTAINER_SYSTEM) |
+							   compression_flag(cubin->compression) | suffix_flag(cubin->target));
+	store_u64(header + 56, cubin->compression == DEVCODE_RAW ? 0 : cubin->cubin.size);
+	memcpy(header + NAME_AT, name, sizeof name);
+	if (cubin->target.sm >= CUBIN_FIRST_COMPAT)
+		header_size = add_compat(header, cubin->cubin);
+	store_u32(header + 4, (uint32_t)header_size);
+	return append_packed(err, header, header_size, cubin->compression, cubin->cubin, out);
+}
+
+int write_packed_entry(struct jw_error *err, const uint8_t *header, size_t header_size,
+					   struct devcode_view payload, struct buf *out)
+{
+	const size_t at = out->size;
+
+	if (append_packed(err, header, header_size, DEVCODE_LZ4, payload, out))
+		return -1;
+	store_u64(out->data + at + 40,
+			  (load_u64(header + 40) & ~(uint64_t)CONTAINER_ZSTD) | CONTAINER_LZ4);
+	store_u64(out->data + at + 56, payload.size);
+	return 0;
+}

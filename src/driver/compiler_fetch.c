@@ -1,0 +1,390 @@
+#include "driver/compiler_fetch.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/compiler.h>
+#include <jitwarm/version.h>
+
+#include "base/cancel.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "driver/nvjitlink.h"
+#include "driver/ptxas.h"
+#include "find/pip.h"
+#include "os/clock.h"
+#include "os/env.h"
+#include "os/file.h"
+#include "os/folders.h"
+#include "os/library.h"
+#include "os/platform.h"
+
+enum { MOST_PROGRAM = 1 << 30, MOST_MEMBERS = 100000, STEP = 1 << 16, DAY_S = 86400 };
+
+static const char fresh_start[] = ".new-";
+
+int compiler_fetch_store(struct jw_error *err, char **ret_path)
+{
+	char *given = os_env("JITWARM_PTXAS");
+	char *cache = os_env(os_is_windows ? "LOCALAPPDATA" : "XDG_CACHE_HOME"), *home = NULL;
+	int result = 0;
+
+	if (given && *given)
+		*ret_path = mem_string(given);
+	else if (cache && os_is_absolute(cache))
+		*ret_path = mem_printf("%s%cjitwarm%cptxas", cache, os_separator, os_separator);
+	else
+		result = os_home_dir(err, &home);
+	if (home)
+		*ret_path = mem_printf("%s/.cache/jitwarm/ptxas", home);
+	mem_free(home);
+	mem_free(cache);
+	mem_free(given);
+	return result;
+}
+
+const char *compiler_fetch_program(void)
+{
+	return os_is_windows ? "ptxas.exe" : "ptxas";
+}
+
+/* Source: PyPI; up to CUDA 12 the packages carry the number. */
+const char *compiler_fetch_package(char text[64], unsigned major)
+{
+	(void)snprintf(text, 64, major < 13 ? "nvidia-cuda-nvcc-cu%u" : "nvidia-cuda-nvcc", major);
+	return text;
+}
+
+/* PyPI has nvidia-cuda-nvcc since 11.7.99; there was no CUDA 12.7. */
+uint32_t compiler_fetch_first(uint32_t cuda)
+{
+	return cuda < 11070                   ? 11070
+		   : cuda > 11080 && cuda < 12000 ? 12000
+		   : cuda == 12070                ? 12080
+										  : cuda;
+}
+
+enum { MOST_PIECES = 2 };
+
+/* What is kept of one wheel. */
+struct fetched_piece {
+	char package[64], member[64]; /* "nvidia-cuda-nvcc-cu12", "bin/ptxas": the end of its name */
+	char asked[128];              /* "nvidia-cuda-nvcc-cu12==12.4.*" */
+	int (*version)(struct jw_error *err, const char *path, uint32_t *ret_cuda); /* that it says */
+};
+
+struct fetch {
+	const struct jw_compiler_fetch_options *options;
+	struct version cuda;
+	struct fetched_piece pieces[MOST_PIECES];
+	size_t piece_count;
+};
+
+/* ---- one piece */
+
+static int fail_wheel(struct jw_error *err, struct archive *archive)
+{
+	const char *why = archive_error_string(archive);
+
+	return error_set(err, JW_ERR_FORMAT, "%.300s", why ? why : "a damaged zip file");
+}
+
+static int write_program(struct jw_error *err, struct archive *archive, const char *path,
+						 const struct jw_cancel *cancel)
+{
+	uint8_t bytes[STEP];
+	struct os_file *file = NULL;
+	uint64_t size = 0;
+	la_ssize_t got = 1;
+	int result = os_file_open(err, path, OS_OPEN_CREATE, &file);
+
+	while (!result && got) {
+		if (cancel_check(err, cancel))
+			result = -1;
+		else if ((got = archive_read_data(archive, bytes, sizeof bytes)) < 0)
+			result = got == ARCHIVE_RETRY ? 0 : fail_wheel(err, archive);
+		else if ((uint64_t)got > MOST_PROGRAM - size)
+			result = error_set(err, JW_ERR_LIMIT, "a program of more than %d bytes", MOST_PROGRAM);
+		else if (got)
+			result = os_file_write(err, file, size, bytes, (size_t)got);
+		size += got > 0 ? (uint64_t)got : 0;
+	}
+	if (file)
+		os_file_close(file);
+	return result ? result : os_set_mode(err, path, 0755);
+}
+
+/* The one file whose name ends in /`member`. No other one is written. */
+static int find_program(struct jw_error *err, struct archive *archive, const char *member,
+						const char *path, const struct jw_cancel *cancel)
+{
+	const size_t tail = strlen(member);
+	struct archive_entry *entry;
+	size_t count = 0;
+	bool found = false;
+	int code;
+
+	while ((code = archive_read_next_header(archive, &entry)) != ARCHIVE_EOF) {
+		const char *name = code < ARCHIVE_WARN ? NULL : archive_entry_pathname(entry);
+		const size_t length = name ? strlen(name) : 0;
+
+		if (code < ARCHIVE_WARN && code != ARCHIVE_RETRY)
+			return fail_wheel(err, archive);
+		if (++count > MOST_MEMBERS)
+			return error_set(err, JW_ERR_LIMIT, "more than %d members", MOST_MEMBERS);
+		if (length <= tail || archive_entry_filetype(entry) != AE_IFREG ||
+			!text_ends(name, member) || name[length - tail - 1] != '/')
+			continue;
+		if (found)
+			return error_set(err, JW_ERR_FORMAT, "two programs, the second is %.200s", name);
+		if (write_program(err, archive, path, cancel))
+			return -1;
+		found = true;
+	}
+	return found ? 0 : error_set(err, JW_ERR_FORMAT, "has no %s", member);
+}
+
+static int unpack_program(struct jw_error *err, const char *wheel, const char *member,
+						  const char *path, const struct jw_cancel *cancel)
+{
+	struct archive *archive;
+	struct os_map map;
+	int result;
+
+	if (os_map_open(err, wheel, &map))
+		return -1;
+	archive = archive_read_new();
+	if (!archive)
+		result = os_late_library(err, "archive_read_new") ? -1 : (mem_ended(0), -1);
+	else if (archive_read_support_format_zip_seekable(archive) ||
+			 archive_read_open_memory(archive, map.data, map.size))
+		result = fail_wheel(err, archive);
+	else
+		result = find_program(err, archive, member, path, cancel);
+	(void)archive_read_free(archive);
+	os_map_close(&map);
+	return result;
+}
+
+/* A name is not enough: what says another version is passed over by every search for this one. The
+ * program is started, as it will be to compile. */
+static int check_fetched_version(struct jw_error *err, const struct fetch *fetch,
+								 const struct fetched_piece *piece, const char *path)
+{
+	const unsigned *wanted = fetch->cuda.numbers;
+	struct jw_error why = {0};
+	uint32_t cuda;
+
+	if (piece->version(&why, path, &cuda))
+		return error_set(err, JW_ERR_FORMAT, "%s", why.message);
+	if (cuda != wanted[0] * 1000 + wanted[1] * 10)
+		return error_set(err, JW_ERR_FORMAT, "its %s says that it is of CUDA %u.%u, not %u.%u",
+						 os_base_name(piece->member), cuda / 1000, cuda % 1000 / 10, wanted[0],
+						 wanted[1]);
+	return 0;
+}
+
+static int take_piece(struct jw_error *err, const struct fetch *fetch, struct pip *pip,
+					  const struct fetched_piece *piece, const char *folder)
+{
+	char *wheel = NULL, *program = os_join(folder, os_base_name(piece->member));
+	int result = pip_download(err, pip, piece->asked, &wheel);
+
+	if (!result && (unpack_program(err, wheel, piece->member, program, &fetch->options->cancel) ||
+					check_fetched_version(err, fetch, piece, program)))
+		result = error_prefix(err, "%s", os_base_name(wheel));
+	mem_free(program);
+	mem_free(wheel);
+	return result;
+}
+
+/* ---- the store */
+
+static int fill_store_folder(struct jw_error *err, const struct fetch *fetch, const char *folder)
+{
+	char *room = os_join(folder, "pip");
+	const struct pip_options how = {.folder = room,
+									.platform = jw_platform(),
+									.any_python = true,
+									.by_hand = "name the ptxas of a CUDA toolkit (--ptxas FILE)",
+									.fetch = fetch->options};
+	struct pip *pip = NULL;
+	int result = os_make_dirs(err, room, 0700);
+
+	if (!result)
+		result = pip_open(err, &how, &pip);
+	for (size_t i = 0; !result && i < fetch->piece_count; i++)
+		result = take_piece(err, fetch, pip, &fetch->pieces[i], folder);
+	pip_close(pip);
+	(void)os_remove_tree(NULL, room);
+	mem_free(room);
+	return result;
+}
+
+/* Into a place that has the others already, or these of another version. */
+static int add_pieces(struct jw_error *err, const struct fetch *fetch, const char *fresh,
+					  const char *place)
+{
+	int result = 0;
+
+	for (size_t i = 0; !result && i < fetch->piece_count; i++) {
+		const char *name = os_base_name(fetch->pieces[i].member);
+		char *from = os_join(fresh, name), *to = os_join(place, name);
+
+		result = os_rename(err, from, to);
+		mem_free(from);
+		mem_free(to);
+	}
+	return result;
+}
+
+/* Fills a folder beside the place, then renames it. `path`: of ptxas in that place. */
+static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *store,
+					  const char *place, const char *path)
+{
+	char *fresh = mem_printf("%s%c%s%llx", store, os_separator, fresh_start,
+							 (unsigned long long)os_monotonic_ns());
+	struct jw_error why = {0};
+	int result = -1;
+
+	os_sweep(store, fresh_start, "%", OS_DIRECTORY, DAY_S); /* of killed runs: no run takes a day */
+	if (os_make_dirs(err, fresh, 0755) || fill_store_folder(err, fetch, fresh))
+		goto done;
+	result = os_rename(&why, fresh, place);
+	/* Fetched before, by another process, without its linker, or another version. */
+	if (result && os_exists(path))
+		result = add_pieces(err, fetch, fresh, place);
+	else if (result && os_exists(place))
+		error_set(err, JW_ERR_IO, "%.400s: is there without %s: remove it, then fetch again", place,
+				  compiler_fetch_program());
+	else if (result)
+		error_copy(err, &why);
+done:
+	(void)os_remove_tree(NULL, fresh);
+	mem_free(fresh);
+	return result;
+}
+
+static bool read_cuda(const char *text, struct version *ret_version)
+{
+	const char *rest;
+
+	return version_read(text, ret_version, &rest) && !*rest &&
+		   (ret_version->count == 2 || ret_version->count == 3) && ret_version->numbers[0] >= 11 &&
+		   ret_version->numbers[0] < 1000;
+}
+
+static int remove_compilers(struct jw_error *err, bool dry_run, const char *store)
+{
+	struct version version;
+	struct os_names names;
+	int result = 0;
+
+	if (os_list(err, store, &names))
+		return -1;
+	for (size_t i = 0; !dry_run && !result && i < names.count; i++) {
+		char *path;
+
+		if (names.kinds[i] != OS_DIRECTORY ||
+			!(text_starts(names.items[i], fresh_start) || read_cuda(names.items[i], &version)))
+			continue;
+		path = os_join(store, names.items[i]);
+		result = os_remove_tree(err, path);
+		mem_free(path);
+	}
+	os_names_free(&names);
+	return result;
+}
+
+int compiler_fetch_remove(struct jw_error *err, bool dry_run, char **ret_path)
+{
+	char *given = os_env("JITWARM_PTXAS"), *store = NULL, *above;
+	const bool named = given && *given;
+	struct jw_error why = {0};
+
+	mem_free(given);
+	*ret_path = NULL;
+	if (named)
+		return 0;
+	if (compiler_fetch_store(&why, &store) || remove_compilers(&why, dry_run, store)) {
+		mem_free(store);
+		return error_unless_missing(err, &why);
+	}
+	above = os_dir_name(store);
+	if (!dry_run && !os_remove_empty_dir(NULL, store))
+		(void)os_remove_empty_dir(NULL, above);
+	mem_free(above);
+	*ret_path = store;
+	return 0;
+}
+
+/* The file of nvJitLink in its wheel, without the folders that differ. Source: the wheels of CUDA
+ * 12.0 to 13.0 for Linux and Windows. */
+static void name_linker(char text[64], unsigned major)
+{
+	if (!os_is_windows)
+		(void)snprintf(text, 64, "lib/libnvJitLink.so.%u", major);
+	else
+		(void)snprintf(text, 64, "bin/%snvJitLink_%u0_0.dll", major < 13 ? "" : "x86_64/", major);
+}
+
+/* ptxas and, from CUDA 12 on, nvJitLink, as far as none of this version is kept */
+static void find_missing(struct fetch *fetch, const char *place)
+{
+	const unsigned *cuda = fetch->cuda.numbers, major = cuda[0];
+	struct fetched_piece pieces[MOST_PIECES] = {0};
+	const size_t count = major < 12 ? 1 : MOST_PIECES;
+
+	(void)compiler_fetch_package(pieces[0].package, major);
+	(void)snprintf(pieces[0].member, sizeof pieces[0].member, "bin/%s", compiler_fetch_program());
+	(void)snprintf(pieces[1].package, sizeof pieces[1].package,
+				   major < 13 ? "nvidia-nvjitlink-cu%u" : "nvidia-nvjitlink", major);
+	name_linker(pieces[1].member, major);
+	pieces[0].version = ptxas_version;
+	pieces[1].version = nvjitlink_version;
+	for (size_t i = 0; i < count; i++) {
+		char *path = os_join(place, os_base_name(pieces[i].member));
+		struct fetched_piece *piece = &fetch->pieces[fetch->piece_count];
+
+		*piece = pieces[i];
+		/* The linker's last number is another one than ptxas'. */
+		if (i || fetch->cuda.count < 3)
+			(void)snprintf(piece->asked, sizeof piece->asked, "%.60s==%u.%u.*", pieces[i].package,
+						   cuda[0], cuda[1]);
+		else
+			(void)snprintf(piece->asked, sizeof piece->asked, "%.60s==%u.%u.%u", pieces[i].package,
+						   cuda[0], cuda[1], cuda[2]);
+		if (!os_exists(path) || check_fetched_version(NULL, fetch, piece, path))
+			fetch->piece_count++;
+		mem_free(path);
+	}
+}
+
+int jw_compiler_fetch(struct jw_error *err, const char *version,
+					  const struct jw_compiler_fetch_options *options, char **ret_path)
+{
+	static const struct jw_compiler_fetch_options none;
+	struct fetch fetch = {.options = options ? options : &none};
+	char *store = NULL, *place, *path;
+	int result = 0;
+
+	if (!read_cuda(version, &fetch.cuda))
+		return error_set(err, JW_ERR_USAGE, "“%.40s” is not a CUDA version (12.4) from 11.0 on",
+						 version);
+	if (compiler_fetch_store(err, &store))
+		return -1;
+	place = os_join(store, version);
+	path = os_join(place, compiler_fetch_program());
+	find_missing(&fetch, place);
+	if (fetch.piece_count)
+		result = fetch_into(err, &fetch, store, place, path);
+	if (result)
+		mem_free(path);
+	else
+		*ret_path = path;
+	mem_free(place);
+	mem_free(store);
+	return result;
+}

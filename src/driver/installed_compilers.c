@@ -1,0 +1,294 @@
+#include <jitwarm/compiler.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "driver/compiler_fetch.h"
+#include "driver/installed_compilers.h"
+#include "driver/ptxas.h"
+#include "os/env.h"
+#include "os/file.h"
+#include "os/identity.h"
+#include "os/process.h"
+
+/* ---- trust */
+
+int compiler_check_trust(struct jw_error *err, const char *path)
+{
+	if (!os_is_superuser() || !os_check_private(err, path, 0, false))
+		return 0;
+	return error_prefix(err,
+						"%s is not run as root; run jitwarm as the account that it belongs to, or "
+						"install a CUDA toolkit where root alone may write",
+						path);
+}
+
+int compiler_check_name(struct jw_error *err, const char *name)
+{
+	char *list = os_env("LD_LIBRARY_PATH"), *at = list;
+	bool found = false;
+	int result = 0;
+
+	while (at && !result && !found) {
+		char *end = strpbrk(at, ":;"), *path;
+
+		if (end)
+			*end = '\0';
+		/* An empty member is the current folder. */
+		path = os_join(*at ? at : ".", name);
+		found = os_exists(path);
+		if (found)
+			result = compiler_check_trust(err, path);
+		mem_free(path);
+		at = end ? end + 1 : NULL;
+	}
+	mem_free(list);
+	return result;
+}
+
+/* ---- search */
+
+/* Places in order. The version decides, not the order. */
+struct compiler_search {
+	uint32_t wanted;
+	char *found;
+	char *older; /* the newest one older than requested */
+	uint32_t older_cuda;
+	uint32_t least; /* not 0: the oldest from this version on is searched for, as far as `wanted` */
+	char *oldest;
+	uint32_t oldest_cuda;
+	struct jw_error distrust; /* why the first one that is not to be run is not */
+};
+
+static void try_program(struct compiler_search *search, const char *path)
+{
+	uint32_t cuda;
+
+	if (search->found || !os_exists(path) ||
+		compiler_check_trust(search->distrust.code ? NULL : &search->distrust, path) ||
+		ptxas_version(NULL, path, &cuda))
+		return;
+	if (search->least) {
+		if (cuda < search->least || cuda > search->wanted ||
+			(search->oldest && cuda >= search->oldest_cuda))
+			return;
+		mem_free(search->oldest);
+		search->oldest = mem_string(path);
+		search->oldest_cuda = cuda;
+	} else if (cuda == search->wanted) {
+		search->found = mem_string(path);
+	} else if (cuda < search->wanted && cuda > search->older_cuda) {
+		mem_free(search->older);
+		search->older = mem_string(path);
+		search->older_cuda = cuda;
+	}
+}
+
+static void try_in(struct compiler_search *search, const char *root, const char *below)
+{
+	/* A relative folder in PATH depends on the current directory. */
+	char *path = root && os_is_whole_path(root)
+					 ? mem_printf("%s%c%s%s%s", root, os_separator, below, *below ? "/" : "",
+								  compiler_fetch_program())
+					 : NULL;
+
+	if (path)
+		try_program(search, path);
+	mem_free(path);
+}
+
+static void try_store(struct compiler_search *search)
+{
+	struct os_names names;
+	char *store = NULL;
+
+	if (compiler_fetch_store(NULL, &store))
+		return;
+	if (!os_list(NULL, store, &names)) {
+		for (size_t i = 0; i < names.count; i++)
+			if (names.kinds[i] == OS_DIRECTORY && *names.items[i] != '.')
+				try_in(search, store, names.items[i]);
+		os_names_free(&names);
+	}
+	mem_free(store);
+}
+
+static void try_toolkits(struct compiler_search *search)
+{
+	static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
+	char *newest = os_cuda_toolkit(0, 0);
+
+	for (uint32_t cuda = search->least ? search->least : search->wanted; cuda <= search->wanted;
+		 cuda += 10) {
+		char *named = os_cuda_toolkit(cuda / 1000, cuda % 1000 / 10);
+
+		try_in(search, named, "bin");
+		mem_free(named);
+	}
+	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+		char *root = os_env(variables[i]);
+
+		try_in(search, root, "bin");
+		mem_free(root);
+	}
+	try_in(search, newest, "bin");
+	mem_free(newest);
+}
+
+static void try_path(struct compiler_search *search)
+{
+	char *list = os_env("PATH"), *at = list;
+
+	while (at && *at && !search->found) {
+		char *end = strchr(at, os_list_separator);
+
+		if (end)
+			*end = '\0';
+		try_in(search, at, "");
+		at = end ? end + 1 : NULL;
+	}
+	mem_free(list);
+}
+
+enum { FIRST_TOOLKIT = 9000 }; /* those from there on still compile for GPUs of today */
+
+static void say_missing(struct jw_error *err, const struct compiler_search *search,
+						const struct jw_driver *driver)
+{
+	unsigned major = search->wanted / 1000, minor = search->wanted % 1000 / 10;
+	char text[JW_DRIVER_TEXT], package[64], older[512] = "";
+
+	if (search->older)
+		(void)text_format(
+			older, sizeof older,
+			"; --ptxas %.300s (CUDA %u.%u) would make working code, but not the driver's "
+			"own, and no module of a newer PTX",
+			search->older, search->older_cuda / 1000, search->older_cuda % 1000 / 10);
+	if (compiler_fetch_first(search->wanted) != search->wanted)
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "driver %s needs ptxas %u.%u, for which there is no wheel: --ptxas FILE names "
+				  "that of a CUDA %u.%u toolkit%s",
+				  jw_driver_text(text, driver), major, minor, major, minor, older);
+	else
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "driver %s needs ptxas %u.%u: “jitwarm compiler fetch %u.%u” gets it (wheel "
+				  "%s==%u.%u.*), and --fetch does it on the way%s",
+				  jw_driver_text(text, driver), major, minor, major, minor,
+				  compiler_fetch_package(package, major), major, minor, older);
+}
+
+static int fetch_version(struct jw_error *err, uint32_t cuda, bool exact,
+						 const struct jw_compiler_fetch_options *fetch,
+						 struct jw_compiler *ret_compiler)
+{
+	char version[32], *path;
+
+	(void)snprintf(version, sizeof version, "%u.%u", cuda / 1000, cuda % 1000 / 10);
+	if (jw_compiler_fetch(err, version, fetch, &path))
+		return -1;
+	*ret_compiler = (struct jw_compiler){path, cuda, exact};
+	return 0;
+}
+
+static int find_compiler(struct jw_error *err, const struct jw_driver *driver,
+						 const struct jw_compiler_fetch_options *fetch,
+						 struct compiler_search *search, struct jw_compiler *compiler)
+{
+	try_store(search);
+	try_toolkits(search);
+	try_path(search);
+	if (!search->found && fetch && compiler_fetch_first(search->wanted) == search->wanted)
+		return fetch_version(err, search->wanted, true, fetch, compiler);
+	if (!search->found) {
+		say_missing(err, search, driver);
+		return search->distrust.code ? error_prefix(err, "%s; so", search->distrust.message) : -1;
+	}
+	*compiler = (struct jw_compiler){search->found, search->wanted, true};
+	search->found = NULL;
+	return 0;
+}
+
+static int take_named(struct jw_error *err, const struct jw_driver *driver, const char *file,
+					  struct jw_compiler *compiler)
+{
+	char text[JW_DRIVER_TEXT];
+	uint32_t cuda;
+	char *path;
+
+	if (os_real_path(err, file, &path))
+		return -1;
+	if (ptxas_version(err, path, &cuda)) {
+		mem_free(path);
+		return -1;
+	}
+	if (cuda > driver->cuda) {
+		mem_free(path);
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "%s is of CUDA %u.%u, newer than driver %s, which would refuse its code",
+						 file, cuda / 1000, cuda % 1000 / 10, jw_driver_text(text, driver));
+	}
+	*compiler = (struct jw_compiler){path, cuda, cuda == driver->cuda};
+	return 0;
+}
+
+int compiler_find(struct jw_error *err, const struct jw_driver *driver, const char *file,
+				  const struct jw_compiler_fetch_options *fetch, struct jw_compiler *ret_compiler)
+{
+	struct compiler_search search = {.wanted = driver->cuda};
+	struct jw_compiler compiler = {0};
+	int result;
+
+	if (!driver->cuda)
+		return error_set(err, JW_ERR_USAGE,
+						 "the CUDA version of the driver is unknown; name it with --driver (12.4)");
+	result = file ? take_named(err, driver, file, &compiler)
+				  : find_compiler(err, driver, fetch, &search, &compiler);
+	mem_free(search.found);
+	mem_free(search.older);
+	if (!result)
+		*ret_compiler = compiler;
+	return result;
+}
+
+int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const char *file,
+					 struct jw_compiler *ret_compiler)
+{
+	return compiler_find(err, driver, file, NULL, ret_compiler);
+}
+
+int compiler_oldest(struct jw_error *err, uint32_t least, uint32_t most,
+					const struct jw_compiler_fetch_options *fetch, struct jw_compiler *ret_compiler)
+{
+	const uint32_t first = compiler_fetch_first(least);
+	struct compiler_search search = {.wanted = most,
+									 .least = least > FIRST_TOOLKIT ? least : FIRST_TOOLKIT};
+
+	try_store(&search);
+	try_toolkits(&search);
+	try_path(&search);
+	if (search.oldest) {
+		*ret_compiler = (struct jw_compiler){search.oldest, search.oldest_cuda, false};
+		return 0;
+	}
+	if (fetch && first <= most)
+		return fetch_version(err, first, false, fetch, ret_compiler);
+	if (first > most)
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "this needs a ptxas of CUDA %u.%u to %u.%u, for which there is no wheel: "
+						 "--ptxas FILE names that of a toolkit",
+						 least / 1000, least % 1000 / 10, most / 1000, most % 1000 / 10);
+	error_set(
+		err, JW_ERR_NOT_FOUND,
+		"this needs ptxas %u.%u or newer: “jitwarm compiler fetch %u.%u” gets it, and --fetch "
+		"does it on the way",
+		least / 1000, least % 1000 / 10, first / 1000, first % 1000 / 10);
+	return search.distrust.code ? error_prefix(err, "%s; so", search.distrust.message) : -1;
+}
+
+void jw_compiler_free(struct jw_compiler *compiler)
+{
+	mem_free(compiler->path);
+	*compiler = (struct jw_compiler){0};
+}

@@ -1,0 +1,48 @@
+/* This machine's GPUs. Those that a worker reported last are kept in the state directory, and valid
+ * for the same driver file, the same PCI devices and the same variables that select among them. The
+ * file is read as hostile input and dropped if it does not match. */
+#pragma once
+
+#include <stdbool.h>
+
+#include <jitwarm/error.h>
+#include <jitwarm/system.h>
+#include <jitwarm/target.h>
+
+#include "driver/protocol.h"
+#include "os/platform.h"
+
+/* The conditions of the answer. */
+struct known_gpus_key {
+	const char *library; /* the driver as found without loading it */
+	const struct os_pci_device *pci;
+	size_t pci_count;
+};
+
+/* False if no matching record exists. Fills in only library, cuda and devices of the hello. */
+bool known_gpus_find(const char *state_dir, const struct known_gpus_key *key,
+					 struct protocol_hello *ret_hello);
+/* Ignores failures: the next run asks again. */
+void known_gpus_save(const char *state_dir, const struct known_gpus_key *key,
+					 const struct protocol_hello *hello);
+
+/* Forgets an answer that turned out to be wrong. */
+void known_gpus_forget(const char *state_dir);
+
+/* Parses one such document; for tests and the fuzz target. `identity`: the required conditions,
+ * NULL for any. */
+bool known_gpus_parse(const char *text, size_t size, const char *identity,
+					  struct protocol_hello *ret_hello);
+
+/* A driver that none of this machine's GPUs works with shows no GPU, and does not say why. */
+
+/* Whether all GPUs that the system lists are known, and too new or too old for that driver; `why`
+ * says which driver it takes for one of them. */
+bool unfit_driver(struct jw_error *why, const struct jw_driver *driver);
+
+/* The GPU architectures that a call is about. */
+
+/* Those that are named, else those of this machine's GPUs: each once, at most `most`. Returns their
+ * number. */
+size_t wanted_targets(const struct jw_system *system, const struct jw_target *named,
+					  size_t named_count, struct jw_target *ret_targets, size_t most);

@@ -1,0 +1,188 @@
+/* The protocol between supervisor and worker: one JSON object per line, jobs on the worker's stdin,
+ * answers on its original stdout. A worker runs foreign code that may do anything, so its answers
+ * are read as hostile input (tests/fuzz/fuzz_protocol.c).
+ *
+ * The first answer, "hello", comes without a job when the driver is up; then one answer for each
+ * job, in order. The worker ends with its parent, at the end of stdin, and after an answer that
+ * says that its context is lost. It redirects stdout to stderr before it loads the driver, which
+ * prints at any time; the supervisor shows the worker's stderr when it dies.
+ *
+ * The supervisor sets a private CUDA_CACHE_PATH, CUDA_MODULE_LOADING=EAGER, none of the variables
+ * that force or forbid compiling (driver/environment.c), JITWARM_WORKER=1, by which a worker
+ * refuses to start others, and for the lowest priority JITWARM_BACKGROUND=1. JITWARM_WORKER_TASK
+ * names a file that replaces the driver by ptxas, nvJitLink or NVRTC (driver/task.h). By hand:
+ *
+ *     echo '{"job":1,"device":0,"form":"load","path":"/x.fatbin","offset":0,"size_bytes":344}' |
+ *         CUDA_CACHE_PATH=/tmp/cache scripts/with-driver.sh sm_86 -- jitwarm worker */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/share.h>
+#include <jitwarm/system.h>
+#include <jitwarm/target.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "cache/key.h"
+
+enum {
+	PROTOCOL_MOST_LINE = 1 << 20,
+	PROTOCOL_MOST_DEVICES = 64,
+	PROTOCOL_MOST_LOG = 16 << 10, /* maximum size of the compiler's log in an answer */
+};
+
+/* One GPU, as the driver describes it. */
+struct protocol_device {
+	int ordinal;
+	struct jw_target target;
+	char name[128];
+	char bus[32];  /* "0000:01:00.0", lower case */
+	char uuid[48]; /* "GPU-..." as nvidia-smi prints it, "" if unknown */
+	uint64_t memory_bytes;
+	int compute_mode; /* CUcomputemode: 0 default, 2 prohibited, 3 exclusive process */
+};
+
+/* The driver in this worker: "hello". */
+struct protocol_hello {
+	int result; /* of cuInit; after a failure the rest may be incomplete */
+	char error[512];
+	char library[1024]; /* the file that was actually loaded */
+	uint32_t cuda;      /* cuDriverGetVersion */
+	struct protocol_device devices[PROTOCOL_MOST_DEVICES];
+	size_t device_count;
+};
+
+/* A module to load, and the file that holds its container. */
+struct protocol_job {
+	uint64_t id;
+	int device;
+	enum cache_key_form form;
+	char path[4096];
+	uint64_t offset, size_bytes;
+	uint64_t spare_bytes;  /* GPU memory that must be free when the worker has a context, or the job
+							  counts as one without context; 0: no such check */
+	uint64_t entry_offset; /* of the requested PTX, in the container; for compilers that do not
+							  choose by themselves */
+	/* Not "": the bytes are containers, one behind the other, which the worker links as the CUDA
+	 * runtime does at a start; the linked machine code goes to this file. */
+	char output[4096];
+};
+
+struct protocol_answer {
+	uint64_t id;
+	int result;      /* CUresult, or -1: the job was not tried (why: `error`) */
+	bool sticky;     /* the context is lost; the worker ends itself after this answer */
+	bool no_context; /* the device gave no context, so the job was not tried; the worker ends */
+	double wall_ms;
+	double cpu_ms;       /* processor time of only the compile; 0 if unknown */
+	uint64_t peak_bytes; /* peak resident memory of the worker so far */
+	char error[128];     /* "CUDA_ERROR_INVALID_PTX" */
+	char log[PROTOCOL_MOST_LOG];
+};
+
+/* Each appends one line, with its line feed, to `line`. */
+int protocol_put_job(struct jw_error *err, struct buf *line, const struct protocol_job *job);
+int protocol_put_hello(struct jw_error *err, struct buf *line, const struct protocol_hello *hello);
+int protocol_put_answer(struct jw_error *err, struct buf *line,
+						const struct protocol_answer *answer);
+
+/* Each reads one line, without its line feed. JW_ERR_FORMAT for any other line. */
+int protocol_get_job(struct jw_error *err, const char *line, size_t size,
+					 struct protocol_job *ret_job);
+int protocol_get_hello(struct jw_error *err, const char *line, size_t size,
+					   struct protocol_hello *ret_hello);
+int protocol_get_answer(struct jw_error *err, const char *line, size_t size,
+						struct protocol_answer *ret_answer);
+
+/* The driver's library, its CUDA version and its devices, also for the state directory; and what
+ * has to be looked at after they were read. */
+struct json_table;
+extern const struct json_table protocol_driver;
+int protocol_check_devices(struct jw_error *err, struct protocol_hello *hello);
+
+/* The protocol between supervisor and the worker that speaks to a shared place of objects
+ * (share/object_worker.c): one JSON object per line. The first line to it is the place, then come
+ * jobs; each is answered once, in any order. That worker reads what strangers wrote, so its answers
+ * are read as hostile input. */
+
+/* In place of the file that names another compiler (driver/task.h) */
+#define OBJECT_TASK "share"
+
+enum { OBJECT_MOST_HOSTS = 64 };
+/* While requests are under way, the worker says so often whether anything is heard. Where it lacks
+ * processor time, that comes later, and nobody blames the place. */
+enum { OBJECT_BEAT_MS = 200 };
+
+/* What that worker has to know. */
+struct object_setup {
+	const char *folder; /* of this run, for its files */
+	const struct jw_system *system;
+	const struct jw_share_options *options;
+};
+
+enum object_what {
+	OBJECT_LOOK,  /* take the entry, if it is there */
+	OBJECT_CLAIM, /* the same; if it is not there, claim it */
+	OBJECT_PUT,   /* put the entry there */
+	OBJECT_WHATS,
+};
+
+struct object_job {
+	uint64_t id;
+	enum object_what what;
+	uint64_t key;
+	uint16_t sm;
+	uint64_t most_bytes; /* of the entry's pack */
+	uint64_t dead;       /* a claim that no longer counts; 0: none */
+};
+
+enum object_said {
+	OBJECT_BEAT,    /* no answer: it has begun, or bytes have arrived for OBJECT_BEAT_MS */
+	OBJECT_QUIET,   /* no answer: none has, while requests were under way */
+	OBJECT_HERE,    /* the entry is in the folder of this job: object_folder */
+	OBJECT_MISSING, /* it is not there; `why`: or it is not to be trusted */
+	OBJECT_OURS,    /* it is not there, and we have claimed it */
+	OBJECT_THEIRS,  /* it is not there, and `claim` is another node's */
+	OBJECT_PLACED,  /* it was put there */
+	OBJECT_LATER,   /* the place answers that it cannot now: `why`, and for `seconds` if not 0 */
+	OBJECT_FAILED,  /* no answer came, or a broken one: `why` */
+	OBJECT_GONE,    /* the place does not work: `why` */
+	OBJECT_SAIDS,
+};
+
+struct object_answer {
+	uint64_t id;
+	enum object_what what;
+	enum object_said said;
+	uint64_t claim;
+	uint64_t seconds; /* of OBJECT_LATER */
+	uint64_t bytes;   /* of the pack */
+	char why[512];
+};
+
+/* Each appends one line, with its line feed, to `line`. */
+int object_put_setup(struct jw_error *err, struct buf *line, const struct object_setup *setup);
+int object_put_job(struct jw_error *err, struct buf *line, const struct object_job *job);
+int object_put_answer(struct jw_error *err, struct buf *line, const struct object_answer *answer);
+
+/* The setup as it arrived; object_setup_free frees it. */
+struct object_given {
+	struct object_setup setup;
+	struct jw_system system;
+	struct jw_share_options options;
+};
+
+/* Each reads one line, without its line feed. JW_ERR_FORMAT for any other line. */
+int object_get_setup(struct jw_error *err, const char *line, size_t size,
+					 struct object_given *ret_given);
+void object_given_free(struct object_given *given);
+int object_get_job(struct jw_error *err, const char *line, size_t size, struct object_job *ret_job);
+int object_get_answer(struct jw_error *err, const char *line, size_t size,
+					  struct object_answer *ret_answer);
+
+/* FOLDER/KEY, a cache of the one entry that was fetched. The caller frees it. */
+char *object_folder(const char *folder, uint64_t key);

@@ -1,0 +1,534 @@
+#include <jitwarm/system.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/index.h"
+#include "cache/profile.h"
+#include "cache/settings.h"
+#include "code/release.h"
+#include "code/rules.h"
+#include "code/target_names.h"
+#include "driver/driver_probe.h"
+#include "driver/driver_session.h"
+#include "driver/environment.h"
+#include "driver/known_gpus.h"
+#include "driver/run_folder.h"
+#include "driver/speed_model.h"
+#include "os/env.h"
+#include "os/file.h"
+#include "os/folders.h"
+#include "os/library.h"
+#include "os/platform.h"
+
+enum { MOST_PCI = 64, LIMIT_S = 120 };
+
+/* With these settings programs do not use a cache, however warm. */
+static void judge_settings(struct jw_cache_info *cache)
+{
+	if (cache->disabled)
+		TEXT_COPY(cache->why_useless,
+				  "CUDA_CACHE_DISABLE=1: the driver neither reads nor writes its cache; unset it "
+				  "first");
+	else if (!cache->path)
+		TEXT_COPY(cache->why_useless,
+				  cache->warning_count ? cache->warnings[0] : "the driver caches nothing");
+	else if (!cache->usable)
+		/* The directory's warning comes last. */
+		TEXT_COPY(cache->why_useless, cache->warning_count
+										  ? cache->warnings[cache->warning_count - 1]
+										  : "the driver cannot use its cache");
+}
+
+static void take_query_hello(struct jw_system *system, const struct protocol_hello *hello)
+{
+	for (size_t i = 0; i < hello->device_count; i++) {
+		const struct protocol_device *device = &hello->devices[i];
+		struct jw_gpu *gpu = &system->gpus[i];
+
+		TEXT_COPY(gpu->name, device->name);
+		TEXT_COPY(gpu->bus, device->bus);
+		TEXT_COPY(gpu->uuid, device->uuid);
+		gpu->target = device->target;
+		gpu->memory_bytes = device->memory_bytes;
+		gpu->ordinal = device->ordinal;
+		gpu->compute_mode = device->compute_mode;
+	}
+	system->gpu_count = hello->device_count;
+	if (hello->library[0])
+		TEXT_COPY(system->driver.library, hello->library);
+	if (hello->cuda)
+		system->driver.version.cuda = hello->cuda;
+}
+
+/* Asks the driver for its GPUs. One that does not start is no failure here: it becomes why_none. */
+static int ask_devices(struct jw_error *err, const struct jw_system_options *options,
+					   const struct known_gpus_key *key, struct jw_system *system)
+{
+	struct protocol_hello hello = {0};
+	struct jw_error why = {0};
+	struct driver_query ask = {.limit_s = LIMIT_S};
+	struct run_folder folder = {0};
+	int result = -1;
+
+	if (run_folder_make(err, system->state_dir, &folder))
+		goto done;
+	ask.worker = options->worker;
+	ask.cache_dir = folder.path;
+	if (driver_query(&why, &ask, &hello, NULL))
+		TEXT_COPY(system->why_none, why.message);
+	else if (hello.result)
+		(void)text_format(system->why_none, sizeof system->why_none,
+						  "the driver does not start: %.400s", hello.error);
+	else if (!hello.device_count)
+		TEXT_COPY(system->why_none, "the driver shows no GPU (CUDA_VISIBLE_DEVICES?)");
+	take_query_hello(system, &hello);
+	if (hello.device_count && !system->why_none[0])
+		known_gpus_save(system->state_dir, key, &hello);
+	result = 0;
+done:
+	run_folder_remove(&folder);
+	return result;
+}
+
+/* If the system lists no GPU, device files of the driver show that a query is worthwhile. */
+static bool has_device_file(void)
+{
+	char *simulated = os_env("JITWARM_PCI_DEVICES");
+	const bool has = !simulated && os_has_gpu_file();
+
+	mem_free(simulated);
+	return has;
+}
+
+/* Its devices, whether a driver is here or not. */
+static void note_pci(const struct os_pci_device *pci, size_t count, struct jw_system *system)
+{
+	static const uint32_t branches[] = {550, 580, 470};
+	struct jw_target target = {89, 0};
+
+	system->pci_count = count;
+	for (size_t i = 0; i < count; i++)
+		if (gpu_of_pci_device(pci[i].device, &target)) {
+			(void)jw_target_sm(system->example, target);
+			break;
+		}
+	if (!system->example[0])
+		TEXT_COPY(system->example, "rtx4090");
+	for (size_t i = 0; i < sizeof branches / sizeof *branches; i++) {
+		const struct jw_driver branch = {.release = {branches[i]}};
+		const struct cache_known_driver *known = cache_known_driver_like(&branch);
+
+		if (known && !jw_driver_supports(NULL, &(struct jw_driver){.cuda = known->cuda}, target)) {
+			system->example_driver = known->name;
+			return;
+		}
+	}
+	system->example_driver = "550.163.01";
+}
+
+/* The way out, where a part of the driver or a GPU shows which. */
+static void explain_no_driver(const struct jw_error *why, struct jw_system *system)
+{
+	struct os_pci_device pci[MOST_PCI];
+	const char *hint = "";
+	size_t count = 0;
+
+	if (os_pci_gpus(NULL, pci, MOST_PCI, &count))
+		count = 0;
+	note_pci(pci, count, system);
+	if (os_is_wsl())
+		hint = "; in WSL it comes with the driver of Windows: install or update that";
+	else if (has_device_file())
+		hint = "; but the kernel's part of the driver is here: a container needs --gpus all and "
+			   "NVIDIA_DRIVER_CAPABILITIES=compute,utility";
+	else if (count)
+		hint = "; but an NVIDIA GPU is here: install NVIDIA's driver";
+	(void)text_format(system->why_none, sizeof system->why_none, "%.300s%s", why->message, hint);
+}
+
+/* If nothing hides devices from programs, they see the GPUs that the system lists. False if one is
+ * unknown. */
+static bool guess_gpus(const struct known_gpus_key *key, struct jw_system *system)
+{
+	char *chosen = os_env("CUDA_VISIBLE_DEVICES");
+	bool known = !chosen && key->pci_count;
+
+	for (size_t i = 0; known && i < key->pci_count; i++) {
+		struct jw_gpu gpu = {.ordinal = (int)i};
+
+		known = gpu_of_pci_device(key->pci[i].device, &gpu.target);
+		TEXT_COPY(gpu.name, jw_target_products(gpu.target));
+		TEXT_COPY(gpu.bus, key->pci[i].bus);
+		system->gpus[i] = gpu;
+	}
+	mem_free(chosen);
+	system->gpu_count = known ? key->pci_count : 0;
+	return known;
+}
+
+static bool any_sleeps(const struct known_gpus_key *key)
+{
+	for (size_t i = 0; i < key->pci_count; i++)
+		if (os_pci_sleeps(&key->pci[i]))
+			return true;
+	return false;
+}
+
+static int find_gpus(struct jw_error *err, const struct jw_system_options *options,
+					 const char *library, struct jw_system *system)
+{
+	struct protocol_hello hello = {0};
+	struct os_pci_device pci[MOST_PCI];
+	struct known_gpus_key key = {.library = library, .pci = pci};
+
+	if (os_pci_gpus(err, pci, MOST_PCI, &key.pci_count))
+		return -1;
+	note_pci(pci, key.pci_count, system);
+	if (known_gpus_find(system->state_dir, &key, &hello) && hello.device_count) {
+		take_query_hello(system, &hello);
+		system->remembered = true;
+		return 0;
+	}
+	if (!key.pci_count && !has_device_file()) {
+		TEXT_COPY(system->why_none, "this machine has no NVIDIA GPU");
+		return 0;
+	}
+	if (((options->asleep && options->ask != JW_ASK_UNCERTAIN) ||
+		 (options->let_sleep && any_sleeps(&key))) &&
+		guess_gpus(&key, system)) {
+		system->unasked = true;
+		return 0;
+	}
+	if (options->asleep && !options->ask) {
+		system->unasked = true;
+		TEXT_COPY(system->why_none, "the GPUs are not known yet: the driver has not been asked");
+		return 0;
+	}
+	return ask_devices(err, options, &key, system);
+}
+
+static void take_profile(const struct cache_profile *profile, struct jw_system *system)
+{
+	system->driver.version = profile->driver;
+	system->driver.trust = profile->trust == JW_TRUST_TABLE ? JW_TRUST_READ : profile->trust;
+	TEXT_COPY(system->driver.stamp, profile->stamp);
+}
+
+/* Has the driver compile a tiny module if the form of its names is not confirmed yet, and a few
+ * larger ones if its speed is unknown. A failure to measure the speed is ignored. */
+static int probe(struct jw_error *err, const struct jw_system_options *options,
+				 const struct jw_system *system, struct cache_profile *profile,
+				 struct jw_speed *ret_speed)
+{
+	const bool sure = profile->trust == JW_TRUST_CONFIRMED || profile->trust == JW_TRUST_OPAQUE;
+	/* The driver was just started, or will be anyway. */
+	const bool awake = options->probe || (options->ask && !system->remembered && !system->unasked);
+	const bool measure = awake && !speed_is_remembered(system->state_dir, &profile->driver);
+
+	if (!system->gpu_count || !((options->probe && !sure) || measure))
+		return 0;
+	if (options->probe && !sure)
+		return driver_probe_confirm(err, system, profile, measure ? ret_speed : NULL);
+	(void)driver_probe_confirm(NULL, system, profile, ret_speed);
+	return 0;
+}
+
+static int find_profile(struct jw_error *err, const struct jw_system_options *options,
+						struct jw_system *system)
+{
+	struct jw_speed measured = {0};
+	struct cache_profile profile;
+
+	if (cache_profile_find(err, system->state_dir, system->driver.library, system->cache.path,
+						   &profile))
+		return -1;
+	if (system->driver.version.cuda)
+		profile.driver.cuda = system->driver.version.cuda;
+	if (probe(err, options, system, &profile, &measured))
+		return -1;
+	take_profile(&profile, system);
+	system->speed =
+		measured.factor > 0 ? measured : speed_recall(system->state_dir, &profile.driver);
+	return 0;
+}
+
+/* NVIDIA's guide (CUDA_CACHE_MAXSIZE): 256 MiB on embedded platforms, whichever the driver. */
+static uint64_t default_limit(const struct gpu_branch *branch, const struct jw_system *system)
+{
+	const uint64_t embedded = (uint64_t)256 << 20;
+
+	for (size_t i = 0; i < system->gpu_count; i++)
+		if (gpu_is_tegra(system->gpus[i].target.sm) && branch->default_limit_bytes > embedded)
+			return embedded;
+	return branch->default_limit_bytes;
+}
+
+uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes)
+{
+	const uint64_t step = UINT64_C(256) << 20, least = UINT64_C(1) << 30;
+	uint64_t more, wanted;
+
+	if (present_bytes >= CACHE_MOST_LIMIT || predicted_bytes >= CACHE_MOST_LIMIT)
+		return CACHE_MOST_LIMIT;
+	more = predicted_bytes + (predicted_bytes + 3) / 4;
+	wanted = (present_bytes + more + step - 1) / step * step;
+	if (wanted > CACHE_MOST_LIMIT)
+		return CACHE_MOST_LIMIT;
+	return wanted < least ? least : wanted;
+}
+
+uint64_t jw_cache_limit(const struct jw_cache_info *cache, uint64_t predicted_bytes)
+{
+	const uint64_t limit = jw_tune_limit(cache->outlook.bytes, predicted_bytes),
+				   whole = cache->outlook.bytes + predicted_bytes;
+
+	return cache->meant_bytes && (cache->meant_bytes >= whole || cache->meant_bytes > limit)
+			   ? cache->meant_bytes
+			   : limit;
+}
+
+bool jw_cache_holds(const struct jw_cache_info *cache, uint64_t predicted_bytes)
+{
+	return !cache->meant_bytes && cache->limit_bytes >= CACHE_LEAST_LIMIT &&
+		   cache->limit_bytes >= cache->outlook.bytes + predicted_bytes;
+}
+
+bool jw_cache_serves_now(const struct jw_cache_info *cache, uint64_t bytes)
+{
+	return cache->named ||
+		   (text_same(cache->path, cache->now.path) && cache->disabled == cache->now.disabled &&
+			(bytes <= cache->now.limit_bytes || cache->limit_bytes <= cache->now.limit_bytes));
+}
+
+/* Completes the settings, which depend on the driver and its GPUs. */
+static void settle_settings(const struct jw_system_options *options, struct jw_system *system)
+{
+	const struct gpu_branch *branch = gpu_branch_of(&system->driver.version);
+	struct jw_cache_info *cache = &system->cache;
+	char text[256];
+
+	if (!cache->limit_set)
+		cache->limit_bytes = default_limit(branch, system);
+	if (!cache->now.limit_set)
+		cache->now.limit_bytes = default_limit(branch, system);
+	cache_outlook(cache->path, cache->limit_bytes, !options->asleep, &cache->outlook);
+	cache->force_ptx_jit = cache->force_ptx_jit || (cache->force_jit && branch->force_jit);
+	if (!cache->force_ptx_jit)
+		return;
+	(void)text_format(
+		text, sizeof text,
+		"%s=1: the driver compiles everything at every start and never reads its cache; "
+		"a warm cache cannot help until it is unset",
+		cache->force_jit ? "CUDA_FORCE_JIT" : "CUDA_FORCE_PTX_JIT");
+	mem_add_string(&cache->warnings, &cache->warning_count, CACHE_MOST_WARNINGS, text);
+	if (!options->cache_dir && !cache->disabled)
+		TEXT_COPY(cache->why_useless, text);
+}
+
+/* A library shows its build, and often its release; another source of the release goes first */
+static int profile_of_library(struct jw_error *err, const struct jw_system_options *options,
+							  const char *library, struct jw_system *system,
+							  struct cache_profile *ret_profile)
+{
+	if (cache_profile_find(err, NULL, library, system->cache.path, ret_profile))
+		return -1;
+	TEXT_COPY(system->driver.library, library);
+	return options->driver ? jw_driver_parse(err, options->driver, &ret_profile->driver) : 0;
+}
+
+static int profile_elsewhere(struct jw_error *err, const struct jw_system_options *options,
+							 struct jw_system *system, struct cache_profile *ret_profile)
+{
+	struct jw_error why = {0};
+	char *library = NULL;
+	int result;
+
+	if (options->driver && !*options->driver)
+		return 0;
+	if (options->driver_profile)
+		return cache_profile_read(err, options->driver_profile, ret_profile);
+	if (options->driver_library) {
+		if (os_real_path(err, options->driver_library, &library))
+			return -1;
+	} else if (options->driver) {
+		return cache_profile_for_release(err, options->driver, ret_profile);
+	} else if (os_find_driver(&why, &library)) {
+		return error_set(err, JW_ERR_USAGE,
+						 "--driver names the other machine's driver, for example --driver "
+						 "550.163.01: %s",
+						 why.message);
+	}
+	result = profile_of_library(err, options, library, system, ret_profile);
+	mem_free(library);
+	return result;
+}
+
+static int names_unknown(struct jw_error *err, const struct jw_driver *driver)
+{
+	const struct cache_known_driver *known = cache_known_driver_like(driver);
+	char text[JW_DRIVER_TEXT];
+
+	/* Of a branch, or a CUDA version, any release may be meant. */
+	if (!driver->release[1])
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "driver %s: give the full version, for example --driver %s, or its "
+						 "library or profile (--driver FILE)",
+						 jw_driver_text(text, driver), known ? known->name : "550.163.01");
+	return error_set(
+		err, JW_ERR_UNSUPPORTED,
+		"the names under which driver %s keeps its results are not known%s%s: --driver FILE takes "
+		"them from its libcuda.so or nvcuda64.dll, or from the profile that “jitwarm status "
+		"--driver-profile FILE” writes on a machine that has it",
+		jw_driver_text(text, driver), known ? ", but those of " : "", known ? known->name : "");
+}
+
+static int open_elsewhere(struct jw_error *err, const struct jw_system_options *options,
+						  struct jw_system *system)
+{
+	struct cache_profile profile = {0};
+	char text[JW_DRIVER_TEXT];
+
+	for (size_t i = 0; i < options->target_count && i < PROTOCOL_MOST_DEVICES; i++) {
+		system->gpus[i] = (struct jw_gpu){.target = options->targets[i], .ordinal = (int)i};
+		TEXT_COPY(system->gpus[i].name, jw_target_products(options->targets[i]));
+		system->gpu_count++;
+	}
+	if (profile_elsewhere(err, options, system, &profile))
+		return -1;
+	for (size_t i = 0; i < options->target_count; i++)
+		if (jw_driver_supports(err, &profile.driver, options->targets[i]))
+			return -1;
+	if (!profile.stamp[0] && !options->nameless)
+		return names_unknown(err, &profile.driver);
+	if (profile.trust == JW_TRUST_OPAQUE)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "the cache of driver %s is not of the form that jitwarm knows",
+						 jw_driver_text(text, &profile.driver));
+	take_profile(&profile, system);
+	return 0;
+}
+
+/* After an upgrade the installed driver does not start under the kernel's part of the former one */
+static void explain_pending(struct jw_system *system)
+{
+	struct jw_driver running = {0};
+	char text[32], installed[JW_DRIVER_TEXT];
+
+	(void)os_running_driver(text);
+	(void)jw_driver_parse(NULL, text, &running);
+	if (running.release[0] && system->driver.version.release[0] &&
+		gpu_release_compare(running.release, system->driver.version.release) != 0)
+		(void)text_format(system->why_none, sizeof system->why_none,
+						  "driver %s is installed, and %s runs until the next boot: restart the "
+						  "machine (before that, “jitwarm ahead” prepares the cache)",
+						  jw_driver_text(installed, &system->driver.version), text);
+}
+
+/* This machine as it is. */
+static int open_here(struct jw_error *err, const struct jw_system_options *options,
+					 struct jw_system *system)
+{
+	struct jw_error why = {0};
+	char *library = NULL;
+	int result;
+
+	if (os_find_driver(&why, &library)) {
+		explain_no_driver(&why, system);
+		return 0;
+	}
+	TEXT_COPY(system->driver.library, library);
+	result = find_gpus(err, options, library, system);
+	if (!result)
+		result = find_profile(err, options, system);
+	if (!result && !system->gpu_count) {
+		explain_pending(system);
+		if (unfit_driver(&why, &system->driver.version))
+			TEXT_COPY(system->why_none, why.message);
+	}
+	mem_free(library);
+	return result;
+}
+
+int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
+				   struct jw_system **ret_system)
+{
+	struct jw_system *system;
+	struct jw_system_options how = *given;
+	const struct jw_system_options *options = &how;
+	char *scratch = NULL;
+	struct jw_error why = {0};
+	int result = -1;
+
+	/* Also without a GPU to ask about: a developer's machine may have none. */
+	if (!options->target_count && (!options->asleep || options->probe || options->ask) &&
+		worker_command_check(err, options->worker))
+		return -1;
+	system = mem_alloc(sizeof *system);
+	system->worker = options->worker;
+	system->elsewhere = options->target_count != 0;
+	system->gpus = mem_array(PROTOCOL_MOST_DEVICES, sizeof *system->gpus);
+	/* An account without a home keeps nothing. */
+	if (os_state_dir(&why, &system->state_dir) && error_unless_missing(err, &why))
+		goto done;
+	if (given->scratch) {
+		system->scratch = mem_alloc(sizeof *system->scratch);
+		if (run_folder_make(err, system->state_dir, system->scratch))
+			goto done;
+		/* The first insert makes the cache, with its final mode. */
+		how.cache_dir = scratch = os_join(system->scratch->path, "ComputeCache");
+	}
+	if (cache_settings_read(err, options->cache_dir, NULL, &system->cache))
+		goto done;
+	system->cache.named = options->cache_dir != NULL;
+	if (!options->cache_dir)
+		judge_settings(&system->cache);
+	if (options->target_count ? open_elsewhere(err, options, system)
+							  : open_here(err, options, system))
+		goto done;
+	settle_settings(options, system);
+	result = 0;
+done:
+	mem_free(scratch);
+	if (result)
+		jw_system_free(system);
+	else
+		*ret_system = system;
+	return result;
+}
+
+int jw_system_write_profile(struct jw_error *err, const struct jw_system *system, const char *path)
+{
+	const struct cache_profile profile = profile_of_system(system);
+
+	if (!system->driver.library[0])
+		return error_set(err, JW_ERR_NOT_FOUND, "%s", system->why_none);
+	if (!profile_is_known(system))
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "the names under which this driver keeps its results are not known");
+	return cache_profile_write(err, path, &profile);
+}
+
+size_t jw_system_targets(const struct jw_system *system, struct jw_target *targets, size_t most)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < system->gpu_count; i++)
+		count = jw_target_add(targets, count, most, system->gpus[i].target);
+	return count;
+}
+
+void jw_system_free(struct jw_system *system)
+{
+	if (!system)
+		return;
+	cache_settings_free(&system->cache);
+	mem_free(system->state_dir);
+	if (system->scratch)
+		run_folder_remove(system->scratch);
+	mem_free(system->scratch);
+	mem_free(system->gpus);
+	mem_free(system);
+}

@@ -1,0 +1,218 @@
+/* jw_carry: entries of the cache first, since they need no unpacking; the same compiler's before an
+ * older one's. */
+#include <jitwarm/carry.h>
+
+#include <string.h>
+
+#include <sodium.h>
+
+#include "base/cancel.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/entry.h"
+#include "os/clock.h"
+#include "pack/carry_live.h"
+#include "pack/judge.h"
+#include "pack/ledger.h"
+#include "pack/refill.h"
+
+enum { MOST_GROUPS = 256 };
+
+static bool is_same_carry(const void *element, const void *like)
+{
+	const struct jw_carry_group *a = element, *b = like;
+
+	return a->refused == b->refused && a->older == b->older && a->in_store == b->in_store &&
+		   !strcmp(a->driver, b->driver) && !strcmp(a->target, b->target) &&
+		   !strcmp(a->why, b->why);
+}
+
+/* `like` has no modules yet. Groups beyond MOST_GROUPS are not listed. */
+static void add_to_carry_group(struct carry *carry, const struct jw_carry_group *like,
+							   size_t modules)
+{
+	struct jw_carry_result *result = carry->result;
+	const size_t at = mem_find_or_add(
+		&VEC_LIST(result->groups, result->group_count, carry->group_capacity, MOST_GROUPS), like,
+		is_same_carry);
+
+	if (at < MOST_GROUPS)
+		result->groups[at].modules += modules;
+}
+
+/* Counts the entries carried within the live cache. */
+static void sum_up(struct carry *carry, const bool *by_store)
+{
+	struct jw_carry_result *result = carry->result;
+
+	for (size_t i = 0; i < carry->options->count; i++) {
+		const struct carry_find *find = &carry->finds[i];
+		struct jw_carry_group group = {.refused = find->judgement.refused,
+									   .older = find->judgement.older};
+
+		if (!find->found || by_store[i] || (!carry->done[i] && !find->judgement.refused))
+			continue;
+		result->carried += carry->done[i];
+		result->refused += !carry->done[i];
+		result->older += carry->done[i] && find->judgement.older;
+		(void)pack_driver_text(group.driver, &find->driver);
+		(void)jw_target_sm(group.target, find->target);
+		TEXT_COPY(group.why, find->judgement.why);
+		add_to_carry_group(carry, &group, 1);
+	}
+}
+
+/* ---- the store */
+
+struct from_store {
+	struct carry *carry;
+	bool older;
+};
+
+static void took(void *context, const struct jw_import_result *result)
+{
+	const struct from_store *from = context;
+
+	for (size_t i = 0; i < result->group_count; i++) {
+		const struct jw_import_group *group = &result->groups[i];
+		struct jw_carry_group like = {.in_store = true, .older = from->older};
+
+		if (group->verdict != JW_IMPORT_NEW || !group->carried || !group->entries)
+			continue;
+		TEXT_COPY(like.driver, group->driver);
+		TEXT_COPY(like.target, group->target);
+		add_to_carry_group(from->carry, &like, group->entries);
+		from->carry->result->carried += group->entries;
+		from->carry->result->older += from->older ? group->entries : 0;
+	}
+	if (*result->unmarked)
+		TEXT_COPY(from->carry->result->note, result->unmarked);
+}
+
+static int carry_from_store(struct jw_error *err, struct carry *carry, bool older, bool *by_store)
+{
+	const struct jw_carry_options *options = carry->options;
+	struct from_store from = {carry, older};
+	uint64_t *keys = mem_array(options->count, sizeof *keys);
+	uint64_t *key_bytes = mem_array(options->count, sizeof *key_bytes);
+	struct refill_request request = {.system = options->system,
+									 .older = older,
+									 .keys = keys,
+									 .key_bytes = key_bytes,
+									 .context = &from,
+									 .took = took};
+	struct jw_store_refilled refilled = {0};
+	int result;
+
+	for (size_t i = 0; i < options->count; i++) {
+		if (carry->done[i])
+			continue;
+		keys[request.count] = options->keys[i];
+		key_bytes[request.count++] = options->key_bytes[i];
+	}
+	result = refill_from_store(err, &request, &refilled);
+	if (!result)
+		carry->result->bytes += refilled.bytes;
+	for (size_t i = 0; !result && refilled.entries && i < options->count; i++)
+		if (!carry->done[i] && cache_presence(options->system->cache.path, options->keys[i],
+											  options->key_bytes[i], NULL) == CACHE_PRESENT)
+			carry->done[i] = by_store[i] = true;
+	mem_free(keys);
+	mem_free(key_bytes);
+	return result;
+}
+
+/* Entries that cannot be carried over are compiled: a failure here is only a line. */
+static void carry_all(struct carry *carry, bool *by_store)
+{
+	const struct jw_carry_options *options = carry->options;
+	const char *cache_dir = options->system->cache.path;
+	struct jw_error why = {0};
+
+	/* Entries that are in the cache now are not wanted. */
+	for (size_t i = 0; i < options->count; i++) {
+		carry->done[i] = cache_presence(cache_dir, options->keys[i], options->key_bytes[i], NULL) ==
+						 CACHE_PRESENT;
+		if (!carry->done[i]) {
+			set_add(&carry->by_key, options->keys[i], i);
+			set_add(&carry->by_length, options->key_bytes[i], i);
+		}
+	}
+	carry_look(carry);
+	for (int older = 0; older <= (options->carry_over ? 1 : 0); older++) {
+		if (cancel_asked(&options->cancel))
+			break;
+		if (carry_insert(&why, carry, older))
+			TEXT_COPY(carry->result->note, why.message);
+		if (options->store && !options->dry_run && !cancel_asked(&options->cancel) &&
+			carry_from_store(&why, carry, older, by_store))
+			TEXT_COPY(carry->result->note, why.message);
+	}
+	sum_up(carry, by_store);
+}
+
+/* The rest of the budget beside the wanted entries in the cache. */
+static uint64_t left_of(const struct jw_carry_options *options)
+{
+	uint64_t left = options->most_bytes;
+	struct cache_probed probed;
+
+	if (!left)
+		return UINT64_MAX;
+	for (size_t i = 0; i < options->kept_count; i++) {
+		uint64_t takes = 0;
+
+		if (cache_presence(options->system->cache.path, options->kept[i], 0, &probed) ==
+			CACHE_PRESENT)
+			takes = probed.key_bytes + probed.value_bytes;
+		left = left > takes ? left - takes : 0;
+	}
+	return left;
+}
+
+int jw_carry(struct jw_error *err, const struct jw_carry_options *options,
+			 struct jw_carry_result **ret_result)
+{
+	const struct jw_system *system = options->system;
+	const uint64_t started_ns = os_monotonic_ns();
+	struct carry carry = {.options = options};
+	bool *by_store;
+
+	if (sodium_init() < 0)
+		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
+	carry.result = mem_alloc(sizeof *carry.result);
+	carry.finds = mem_array(options->count, sizeof *carry.finds);
+	carry.done = mem_array(options->count, sizeof *carry.done);
+	by_store = mem_array(options->count, sizeof *by_store);
+	carry.left_bytes = left_of(options);
+	if (options->count && system->cache.path && system->cache.limit_bytes &&
+		system->driver.stamp[0] && system->driver.trust != JW_TRUST_OPAQUE)
+		carry_all(&carry, by_store);
+	carry.result->seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
+	set_free(&carry.by_key);
+	set_free(&carry.by_length);
+	mem_free(carry.finds);
+	mem_free(carry.done);
+	mem_free(by_store);
+	*ret_result = carry.result;
+	return 0;
+}
+
+void jw_carry_result_free(struct jw_carry_result *result)
+{
+	if (!result)
+		return;
+	mem_free(result->groups);
+	mem_free(result);
+}
+
+size_t jw_carry_count(const struct jw_system *system)
+{
+	struct ledger ledger;
+	size_t count;
+
+	ledger_open(&ledger, ledger_home(system), system->cache.path);
+	count = ledger_count_marked(&ledger, system->cache.path);
+	ledger_close(&ledger);
+	return count;
+}

@@ -1,0 +1,497 @@
+#include "pack/ledger.h"
+
+#include <string.h>
+
+#include <jitwarm/marks.h>
+
+#include "base/cursor.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "cache/entry.h"
+#include "driver/run_folder.h"
+#include "os/file.h"
+
+/* The holder of the lock writes some megabytes. */
+enum { LOCK_MS = 2000 };
+
+static const uint8_t magic[8] = {'J', 'W', 'L', 'E', 'D', 0, 2, 0};
+
+enum {
+	RESERVED = 172,
+	HEAD = sizeof magic + 8 + RESERVED,
+	RECORD = 24,
+	MARK = 20,
+	SUM = 8,
+	AHEAD = 0x80,
+};
+
+static int append_item(struct jw_error *err, struct ledger_list *list, size_t most,
+					   const struct ledger_item *item)
+{
+	if (VEC_ROOM(err, list->items, list->capacity, list->count, most))
+		return -1;
+	set_add(&list->by_name, item->name, list->count);
+	list->items[list->count++] = *item;
+	return 0;
+}
+
+struct ledger_item *ledger_item(const struct ledger_list *list, uint64_t name)
+{
+	size_t cursor = 0, at = set_find(&list->by_name, name, &cursor);
+
+	return at == SET_NONE ? NULL : &list->items[at];
+}
+
+static void free_list(struct ledger_list *list)
+{
+	mem_free(list->items);
+	set_free(&list->by_name);
+	*list = (struct ledger_list){0};
+}
+
+/* Drops those in `gone`, and of the others all but the newest `most`. */
+static void keep_items(struct ledger_list *list, const struct set *gone, size_t most)
+{
+	struct ledger_list kept = {0};
+	size_t left = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		left += !set_has(gone, list->items[i].name);
+	for (size_t i = 0; i < list->count; i++)
+		if (!set_has(gone, list->items[i].name) && left-- <= most)
+			(void)append_item(NULL, &kept, most, &list->items[i]);
+	free_list(list);
+	*list = kept;
+}
+
+int ledger_put(struct jw_error *err, struct ledger_list *list, size_t most,
+			   const struct ledger_item *item)
+{
+	struct ledger_item *known = ledger_item(list, item->name);
+
+	if (!known)
+		return append_item(err, list, most, item);
+	*known = *item;
+	return 0;
+}
+
+/* LEDGER_MOST_STAMPS if there is no room for another: machines change drivers less often. */
+uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp)
+{
+	size_t i = 0;
+
+	while (i < ledger->stamp_count && strcmp(ledger->stamps[i], stamp) != 0)
+		i++;
+	if (i == ledger->stamp_count && i < LEDGER_MOST_STAMPS) {
+		memcpy(ledger->stamps[i], stamp, CACHE_STAMP_SIZE);
+		ledger->stamp_count++;
+	}
+	return (uint32_t)i;
+}
+
+uint32_t ledger_mark_number(struct ledger *ledger, const char *stamp)
+{
+	uint32_t number = stamp && *stamp ? ledger_stamp_number(ledger, stamp) : LEDGER_NO_STAMP;
+
+	return number < LEDGER_MOST_STAMPS ? number : LEDGER_NO_STAMP;
+}
+
+static bool parse_items(struct ledger *ledger, struct cursor *at, struct ledger_list *list,
+						uint32_t count)
+{
+	const bool records = list == &ledger->records;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct ledger_item item = {.name = cursor_u64(at)};
+
+		item.value = cursor_u64(at);
+		item.stamp = cursor_u32(at);
+		if (records)
+			(void)cursor_u32(at);
+		if (at->overrun ||
+			(item.stamp >= ledger->stamp_count && (records || item.stamp < LEDGER_REFUSED)) ||
+			ledger_item(list, item.name))
+			return false;
+		(void)append_item(NULL, list, LEDGER_MOST_RECORDS, &item);
+	}
+	return true;
+}
+
+void ledger_parse(struct ledger *ledger, const void *data, size_t size)
+{
+	struct cursor at = cursor_of(data, size);
+	const uint8_t *start = cursor_take(&at, sizeof magic);
+	uint32_t stamps = cursor_u32(&at), records = cursor_u32(&at), marks;
+
+	if (size < HEAD + SUM || memcmp(start, magic, sizeof magic) != 0 ||
+		stamps > LEDGER_MOST_STAMPS || records > LEDGER_MOST_RECORDS ||
+		fnv_update(FNV_START, data, size - SUM) != load_u64(at.end - SUM))
+		return;
+	at.end -= SUM;
+	(void)cursor_take(&at, RESERVED);
+	for (uint32_t i = 0; i < stamps; i++) {
+		const uint8_t *stamp = cursor_take(&at, CACHE_STAMP_SIZE);
+
+		if (!stamp)
+			return;
+		memcpy(ledger->stamps[i], stamp, CACHE_STAMP_SIZE);
+		ledger->ahead[i] = *stamp & AHEAD;
+		ledger->stamps[i][0] = (char)(*stamp & ~AHEAD);
+		ledger->stamp_count++;
+		if (!stamp_is(ledger->stamps[i]))
+			return;
+	}
+	if (parse_items(ledger, &at, &ledger->records, records) && cursor_left(&at)) {
+		marks = cursor_u32(&at);
+		if (!at.overrun && marks <= LEDGER_MOST_MARKS)
+			(void)parse_items(ledger, &at, &ledger->marks, marks);
+	}
+}
+
+static int format_items(struct jw_error *err, const struct ledger_list *list, size_t size,
+						struct buf *bytes)
+{
+	uint8_t number[RECORD];
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct ledger_item *item = &list->items[i];
+
+		store_u64(number, item->name);
+		store_u64(number + 8, item->value);
+		store_u32(number + 16, item->stamp);
+		store_u32(number + 20, 0);
+		if (buf_append(err, bytes, number, size))
+			return -1;
+	}
+	return 0;
+}
+
+int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf *bytes)
+{
+	uint8_t head[HEAD] = {0}, number[CACHE_STAMP_SIZE];
+
+	memcpy(head, magic, sizeof magic);
+	store_u32(head + sizeof magic, (uint32_t)ledger->stamp_count);
+	store_u32(head + sizeof magic + 4, (uint32_t)ledger->records.count);
+	if (buf_append(err, bytes, head, sizeof head))
+		return -1;
+	for (size_t i = 0; i < ledger->stamp_count; i++) {
+		memcpy(number, ledger->stamps[i], CACHE_STAMP_SIZE);
+		number[0] |= ledger->ahead[i] ? AHEAD : 0;
+		if (buf_append(err, bytes, number, CACHE_STAMP_SIZE))
+			return -1;
+	}
+	store_u32(number, (uint32_t)ledger->marks.count);
+	if (format_items(err, &ledger->records, RECORD, bytes) ||
+		(ledger->marks.count &&
+		 (buf_append(err, bytes, number, 4) || format_items(err, &ledger->marks, MARK, bytes))))
+		return -1;
+	store_u64(number, fnv_update(FNV_START, bytes->data, bytes->size));
+	return buf_append(err, bytes, number, SUM);
+}
+
+const char *ledger_home(const struct jw_system *system)
+{
+	return system->scratch ? system->scratch->path : system->state_dir;
+}
+
+char *ledger_file(struct jw_error *err, const char *state_dir, const char *cache_dir)
+{
+	if (!state_dir || !cache_dir) {
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "this account has no folder in which to remember it (JITWARM_STATE)");
+		return NULL;
+	}
+	return mem_printf("%s/ledger-%016llx", state_dir,
+					  (unsigned long long)fnv_update(FNV_START, cache_dir, strlen(cache_dir)));
+}
+
+void ledger_read(struct ledger *ledger, const char *path)
+{
+	struct jw_error why = {0};
+	struct buf bytes = {0};
+
+	*ledger = (struct ledger){0};
+	if (!os_read_file(&why, path, LEDGER_MOST_BYTES, &bytes))
+		ledger_parse(ledger, bytes.data, bytes.size);
+	else
+		ledger->partial = os_holds_nothing(NULL, path, &why) != 0;
+	buf_free(&bytes);
+}
+
+void ledger_open(struct ledger *ledger, const char *state_dir, const char *cache_dir)
+{
+	char *path = ledger_file(NULL, state_dir, cache_dir);
+
+	*ledger = (struct ledger){0};
+	if (path)
+		ledger_read(ledger, path);
+	mem_free(path);
+}
+
+void ledger_close(struct ledger *ledger)
+{
+	mem_free(ledger->files);
+	free_list(&ledger->records);
+	free_list(&ledger->marks);
+	*ledger = (struct ledger){0};
+}
+
+int ledger_write(struct jw_error *err, const struct ledger *ledger, const char *path)
+{
+	struct buf bytes = BUF_MAX(LEDGER_MOST_BYTES);
+	int result;
+
+	if (ledger->partial)
+		return error_set(err, JW_ERR_IO, "%s: cannot be read, and stays as it is", path);
+	result = ledger_format(err, ledger, &bytes);
+	if (!result)
+		result = os_write_atomic(err, path, bytes.data, bytes.size);
+	buf_free(&bytes);
+	return result;
+}
+
+int ledger_lock(struct jw_error *err, const char *state_dir, struct os_file **ret_lock)
+{
+	char *path = os_join(state_dir, "ledger-lock");
+	const int result = os_lock_file(err, path, LOCK_MS, ret_lock);
+
+	mem_free(path);
+	return result;
+}
+
+/* Takes the lock and reads the file; close_locked follows, and writes it where it has changed. */
+struct locked_ledger {
+	struct ledger ledger;
+	char *path;
+	struct os_file *lock;
+};
+
+static int open_locked(struct jw_error *err, const char *state_dir, const char *cache_dir,
+					   struct locked_ledger *ret_locked)
+{
+	*ret_locked = (struct locked_ledger){.path = ledger_file(err, state_dir, cache_dir)};
+	if (!ret_locked->path || os_make_dirs(err, state_dir, 0700) ||
+		ledger_lock(err, state_dir, &ret_locked->lock))
+		return -1;
+	ledger_read(&ret_locked->ledger, ret_locked->path);
+	return 0;
+}
+
+static int close_locked(struct jw_error *err, struct locked_ledger *locked, int result)
+{
+	if (!result && locked->ledger.changed)
+		result = ledger_write(err, &locked->ledger, locked->path);
+	ledger_close(&locked->ledger);
+	os_file_close(locked->lock);
+	mem_free(locked->path);
+	return result;
+}
+
+void ledger_begin(struct ledger *ledger, const struct plan *plan)
+{
+	uint64_t *files = mem_array(plan->file_count, sizeof *files);
+
+	for (size_t i = 0; i < plan->file_count; i++) {
+		const struct plan_file *file = &plan->files[i];
+		char *real = NULL;
+		const char *path = os_real_path(NULL, file->path, &real) ? file->path : real;
+
+		files[i] = fnv_update(FNV_START, path, strlen(path) + 1);
+		if (file->member)
+			files[i] = fnv_update(files[i], file->member, strlen(file->member) + 1);
+		mem_free(real);
+	}
+	mem_free(ledger->files);
+	ledger->files = files;
+	ledger->plan = plan;
+}
+
+static uint64_t ledger_place_of(const struct ledger *ledger, const struct plan_module *module)
+{
+	uint8_t rest[8 + 2 + 1];
+
+	store_u64(rest, module->container_offset);
+	store_u16(rest + 8, ledger->plan->targets[module->target].device.sm);
+	rest[10] = (uint8_t)module->form;
+	return fnv_update(ledger->files[module->file], rest, sizeof rest);
+}
+
+const struct ledger_item *ledger_find(const struct ledger *ledger, const struct plan_module *module)
+{
+	return ledger_item(&ledger->records, ledger_place_of(ledger, module));
+}
+
+static void note_record(struct ledger *ledger, uint64_t place, uint64_t key, uint32_t stamp)
+{
+	static const struct set none;
+	const struct ledger_item *known = ledger_item(&ledger->records, place);
+	const struct ledger_item record = {.name = place, .value = key, .stamp = stamp};
+
+	if (known && known->value == key && known->stamp == stamp)
+		return;
+	/* Drops the older half, so that this happens seldom. */
+	if (!known && ledger->records.count == LEDGER_MOST_RECORDS)
+		keep_items(&ledger->records, &none, LEDGER_MOST_RECORDS / 2);
+	(void)ledger_put(NULL, &ledger->records, LEDGER_MOST_RECORDS, &record);
+	ledger->changed = true;
+}
+
+/* A driver that was once seen here is no other machine's alone. */
+static uint32_t note_stamp(struct ledger *ledger, const char *stamp)
+{
+	const size_t known = ledger->stamp_count;
+	const uint32_t number = ledger_stamp_number(ledger, stamp);
+
+	if (number < LEDGER_MOST_STAMPS && ledger->ahead[number] != ledger->elsewhere &&
+		(number == known || !ledger->elsewhere)) {
+		ledger->ahead[number] = ledger->elsewhere;
+		ledger->changed = true;
+	}
+	return number;
+}
+
+static bool is_made(const struct plan *plan, const struct plan_module *module)
+{
+	return module->state == PLAN_COLD && module->key &&
+		   cache_presence(plan->cache_dir, module->key, module->key_bytes, NULL) == CACHE_PRESENT;
+}
+
+/* Notes the plan of `from` in `ledger`, which may be the same one. */
+static void note_plan(struct ledger *ledger, const struct ledger *from, bool look_again)
+{
+	const struct plan *plan = from->plan;
+	const uint32_t stamp = note_stamp(ledger, plan->profile.stamp);
+
+	for (size_t i = 0; stamp < LEDGER_MOST_STAMPS && i < plan->module_count; i++) {
+		const struct plan_module *module = &plan->modules[i];
+
+		if (module->state == PLAN_WARM || (look_again && is_made(plan, module)))
+			note_record(ledger, ledger_place_of(from, module), module->key, stamp);
+	}
+}
+
+void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again)
+{
+	const struct plan *plan = ledger->plan;
+	struct locked_ledger file;
+	int result;
+
+	if (!state_dir || !plan->cache_dir || !plan->profile.stamp[0])
+		return;
+	note_plan(ledger, ledger, look_again);
+	if (!ledger->changed)
+		return;
+	ledger->changed = false;
+	/* Others may have written it since. */
+	result = open_locked(NULL, state_dir, plan->cache_dir, &file);
+	file.ledger.elsewhere = ledger->elsewhere;
+	if (!result)
+		note_plan(&file.ledger, ledger, look_again);
+	(void)close_locked(NULL, &file, result);
+}
+
+int ledger_change_marks(struct jw_error *err, const char *state_dir, const char *cache_dir,
+						const struct ledger_change *change)
+{
+	const size_t most = LEDGER_MOST_MARKS, coming = change->mark_count;
+	struct set gone = {0};
+	struct locked_ledger file;
+	struct ledger *ledger = &file.ledger;
+	int result = open_locked(err, state_dir, cache_dir, &file);
+
+	if (result)
+		return close_locked(err, &file, result);
+	/* Nothing is written where there is nothing new. */
+	ledger->changed = coming > 0;
+	for (size_t i = 0; i < change->cleared_count; i++) {
+		set_add(&gone, change->cleared[i], i);
+		if (ledger_item(&ledger->marks, change->cleared[i]))
+			ledger->changed = true;
+	}
+	/* The oldest marks go where the new ones do not fit beside them. */
+	if (ledger->changed)
+		keep_items(&ledger->marks, &gone, coming < most ? most - coming : 0);
+	for (size_t i = 0; !result && i < coming; i++) {
+		const struct ledger_new_mark *one = &change->marks[i];
+		const struct ledger_item mark = {
+			.name = one->key,
+			.value = one->checksum,
+			.stamp = one->refused ? LEDGER_REFUSED : ledger_mark_number(ledger, one->stamp)};
+
+		result = ledger_put(err, &ledger->marks, most, &mark);
+	}
+	set_free(&gone);
+	return close_locked(err, &file, result);
+}
+
+const struct ledger_item *ledger_marked(const struct ledger *ledger, const char *cache_dir,
+										uint64_t key)
+{
+	const struct ledger_item *mark = ledger_item(&ledger->marks, key);
+	struct cache_probed probed;
+
+	if (!mark || mark->stamp == LEDGER_REFUSED || !cache_dir ||
+		cache_presence(cache_dir, key, 0, &probed) != CACHE_PRESENT ||
+		probed.checksum != mark->value)
+		return NULL;
+	return mark;
+}
+
+unsigned ledger_refused(const struct ledger *ledger, uint64_t key)
+{
+	const struct ledger_item *mark = key ? ledger_item(&ledger->marks, key) : NULL;
+
+	return mark && mark->stamp == LEDGER_REFUSED && mark->value <= UINT16_MAX &&
+				   refusal_name((unsigned)mark->value)
+			   ? (unsigned)mark->value
+			   : 0;
+}
+
+const char *ledger_mark_stamp(const struct ledger *ledger, const struct ledger_item *mark)
+{
+	return mark->stamp < ledger->stamp_count ? ledger->stamps[mark->stamp] : "";
+}
+
+size_t ledger_count_marked(const struct ledger *ledger, const char *cache_dir)
+{
+	const struct ledger_list *marks = &ledger->marks;
+	size_t count = 0;
+
+	for (size_t i = 0; i < marks->count; i++)
+		count += ledger_marked(ledger, cache_dir, marks->items[i].name) != NULL;
+	return count;
+}
+
+struct jw_marks {
+	struct ledger ledger;
+	char *cache_dir;
+};
+
+struct jw_marks *jw_marks_open(const char *state_dir, const char *cache_dir)
+{
+	struct jw_marks *marks = mem_alloc(sizeof *marks);
+
+	marks->cache_dir = mem_string(cache_dir);
+	ledger_open(&marks->ledger, state_dir, cache_dir);
+	return marks;
+}
+
+void jw_marks_close(struct jw_marks *marks)
+{
+	if (!marks)
+		return;
+	ledger_close(&marks->ledger);
+	mem_free(marks->cache_dir);
+	mem_free(marks);
+}
+
+bool jw_marks_has(const struct jw_marks *marks, uint64_t key)
+{
+	return ledger_marked(&marks->ledger, marks->cache_dir, key) != NULL;
+}
+
+size_t jw_marks_count(const struct jw_marks *marks)
+{
+	return ledger_count_marked(&marks->ledger, marks->cache_dir);
+}

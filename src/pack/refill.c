@@ -1,0 +1,220 @@
+#include "pack/refill.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/entry.h"
+#include "driver/run_folder.h"
+#include "os/file.h"
+#include "pack/import.h"
+#include "pack/judge.h"
+#include "pack/store_packs.h"
+
+struct refill {
+	const struct refill_request *request;
+	struct set asked, lengths;
+	struct set counted;  /* names that newer packs had no room for, or with dry_run have counted */
+	uint64_t room_bytes; /* the rest of the limit */
+	struct jw_store_refilled done;
+};
+
+static void JW_PRINTF(2, 3) note_refill(struct refill *refill, const char *format, ...)
+{
+	struct jw_store_refilled *done = &refill->done;
+	va_list list;
+
+	if (done->note_count == JW_STORE_MOST_NOTES) {
+		done->more_notes++;
+		return;
+	}
+	va_start(list, format);
+	(void)text_vformat(done->notes[done->note_count++], 0, sizeof *done->notes, format, list);
+	va_end(list);
+}
+
+static bool is_asked_for(void *context, uint64_t key)
+{
+	return set_has(&((const struct refill *)context)->asked, key);
+}
+
+/* The name of a carried entry depends on its PTX, which the manifest lacks; the lengths of keys
+ * suffice to skip the packs of other programs. */
+static bool may_be_carried(const struct refill *refill, const struct pack_manifest *manifest,
+						   const struct pack_entry *entry)
+{
+	const struct refill_request *request = refill->request;
+	struct judgement judgement;
+
+	if (!request->key_bytes)
+		return false;
+	judge_entry(manifest, entry, request->system, request->older, &judgement);
+	return judgement.carried && !judgement.refused && judgement.older == request->older &&
+		   set_has(&refill->lengths, pack_key_bytes(manifest, entry));
+}
+
+/* By the manifest alone: counts the requested names that the pack would insert. Returns whether it
+ * is worth unpacking. */
+static bool look_into_pack(struct refill *refill, const char *path)
+{
+	const struct refill_request *request = refill->request;
+	const struct jw_system *system = request->system;
+	struct pack_manifest manifest = {0};
+	uint64_t left = refill->room_bytes;
+	size_t no_room = 0, entries = 0, cursor, at;
+	bool carries = false;
+
+	/* Damaged packs are reported where packs are listed. */
+	if (reader_manifest(NULL, path, &manifest))
+		return false;
+	for (size_t i = 0; i < manifest.entry_count; i++) {
+		const struct pack_entry *entry = &manifest.entries[i];
+		const uint64_t bytes =
+			pack_key_bytes(&manifest, entry) + manifest.members[entry->cubin].size_bytes;
+		const bool fits = bytes <= left;
+
+		if (strcmp(manifest.drivers[entry->driver].stamp, system->driver.stamp) != 0) {
+			carries = carries || may_be_carried(refill, &manifest, entry);
+			continue;
+		}
+		if (!set_has(&refill->asked, entry->key) || set_has(&refill->counted, entry->key) ||
+			(!request->replace &&
+			 cache_presence(system->cache.path, entry->key, 0, NULL) == CACHE_PRESENT))
+			continue;
+		/* What a pack should have inserted may be in an older one, if it is damaged. */
+		if (request->dry_run || !fits)
+			set_add(&refill->counted, entry->key, i);
+		cursor = 0;
+		while (request->dry_run && fits && request->found &&
+			   (at = set_find(&refill->asked, entry->key, &cursor)) != SET_NONE)
+			request->found[at] = true;
+		no_room += !fits;
+		entries += fits;
+		left -= fits ? bytes : 0;
+	}
+	if (request->dry_run) {
+		refill->done.entries += entries;
+		refill->done.bytes += refill->room_bytes - left;
+		refill->room_bytes = left;
+	}
+	if (no_room)
+		note_refill(refill, "%s: %s left out: %s", path, TEXT_COUNT(no_room, "entry", "entries"),
+					IMPORT_NO_ROOM);
+	manifest_free(&manifest);
+	return entries || carries;
+}
+
+static int refill_from(struct jw_error *err, struct refill *refill, const char *path)
+{
+	const struct refill_request *request = refill->request;
+	const struct jw_import_options options = {.path = path,
+											  .system = request->system,
+											  .allow_unsigned = true,
+											  .only_missing = !request->replace,
+											  .evict = request->replace,
+											  .carry_over = request->older,
+											  .context = refill,
+											  .cancel = request->cancel,
+											  .wanted = is_asked_for};
+	struct jw_import_result *result;
+	struct jw_error why = {0};
+
+	if (jw_import(&why, &options, &result)) {
+		/* A failure of one pack: another may succeed. */
+		if (why.code != JW_ERR_FORMAT && why.code != JW_ERR_LIMIT && why.code != JW_ERR_UNSUPPORTED)
+			return error_copy(err, &why);
+		note_refill(refill, "%s", why.message);
+		return 0;
+	}
+	refill->done.entries += result->added;
+	refill->done.bytes += result->added_bytes;
+	refill->room_bytes -=
+		result->added_bytes < refill->room_bytes ? result->added_bytes : refill->room_bytes;
+	if (request->took)
+		request->took(request->context, result);
+	jw_import_result_free(result);
+	return 0;
+}
+
+int refill_from_store(struct jw_error *err, const struct refill_request *request,
+					  struct jw_store_refilled *ret_refilled)
+{
+	const struct jw_system *system = request->system;
+	const struct jw_store_options where = {.state_dir = system->state_dir};
+	struct refill refill = {.request = request};
+	struct jw_store *store = NULL;
+	struct jw_error why = {0};
+	char *folder;
+	int result = 0;
+
+	*ret_refilled = (struct jw_store_refilled){0};
+	if (!system->cache.path || !system->driver.stamp[0] ||
+		system->driver.trust == JW_TRUST_OPAQUE || !request->count)
+		return 0;
+	folder = store_path(err, system->state_dir);
+	if (!folder)
+		return -1;
+	/* The superuser puts nothing into a cache that another account could have put into the store */
+	if (os_exists(folder) && state_check_writers(&why, folder))
+		note_refill(&refill, "root takes nothing from a store that another account may change: %s",
+					why.message);
+	else if (jw_store_open(err, &where, &store) ||
+			 import_free_room(err, system->cache.path, system->cache.limit_bytes,
+							  &refill.room_bytes))
+		result = -1;
+	if (request->replace)
+		refill.room_bytes = UINT64_MAX;
+	for (size_t i = 0; store && i < request->count; i++) {
+		set_add(&refill.asked, request->keys[i], i);
+		if (request->key_bytes)
+			set_add(&refill.lengths, request->key_bytes[i], i);
+	}
+	/* The newest pack first: the oldest is left out when room ends. */
+	for (size_t i = store ? store->count : 0; !result && i-- > 0;) {
+		const struct jw_store_pack *pack = &store->packs[i];
+		char *path;
+
+		if (pack->damage[0]) {
+			note_refill(&refill, "%s", pack->damage);
+			continue;
+		}
+		path = os_join(store->path, pack->name);
+		if (look_into_pack(&refill, path) && !request->dry_run)
+			result = refill_from(err, &refill, path);
+		mem_free(path);
+	}
+	if (!result)
+		*ret_refilled = refill.done;
+	set_free(&refill.asked);
+	set_free(&refill.counted);
+	set_free(&refill.lengths);
+	jw_store_free(store);
+	mem_free(folder);
+	return result;
+}
+
+int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *options,
+					struct jw_store_refilled *ret_refilled)
+{
+	const struct jw_system *system = options->system;
+	const struct refill_request request = {.system = system,
+										   .keys = options->keys,
+										   .count = options->count,
+										   .dry_run = options->dry_run,
+										   .found = options->found,
+										   .replace = options->replace,
+										   .cancel = options->cancel};
+	char *folder = store_path(NULL, system->state_dir);
+	struct os_file *lock = NULL;
+	int result;
+
+	/* While packs are removed, a listed one may be missing. Without the lock only that is lost. */
+	if (!options->dry_run && folder && os_exists(folder))
+		(void)store_lock(NULL, system->state_dir, &lock);
+	result = refill_from_store(err, &request, ret_refilled);
+	os_file_close(lock);
+	mem_free(folder);
+	return result;
+}

@@ -1,0 +1,341 @@
+/* Finds the files of the recorded modules: computes the names of the files' entries, as for a plan,
+ * and looks them up. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/entry.h"
+#include "cache/insert.h"
+#include "driver/environment.h"
+#include "find/named_paths.h"
+#include "plan/analyse.h"
+#include "plan/plan.h"
+#include "prime/record_entries.h"
+#include "prime/recording.h"
+
+/* The driver's own stamp: the profile's if an entry has it, else the stamp of most modules.
+ * libnvJitLink's entries have another. */
+static const char *stamp_of(const struct recorder *recorder)
+{
+	const struct jw_recording *recording = recorder->result->recording;
+	const char *best = "";
+	size_t most = 0;
+
+	for (size_t i = 0; i < recording->module_count; i++) {
+		const char *stamp = recorder->entries[i].stamp;
+		size_t count = 0;
+
+		if (recording->modules[i].kind > JW_RECORDED_LINK || !strcmp(stamp, best))
+			continue;
+		if (!strcmp(stamp, recorder->system->driver.stamp))
+			return stamp;
+		for (size_t k = i; k < recording->module_count; k++)
+			count += !strcmp(recorder->entries[k].stamp, stamp);
+		if (count > most) {
+			most = count;
+			best = stamp;
+		}
+	}
+	return best;
+}
+
+static size_t targets_of_owners(const struct jw_recording *recording, struct jw_target *targets)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < recording->module_count; i++) {
+		const struct jw_target target = {.sm = recording->modules[i].target.sm};
+
+		if (target.sm && recording->modules[i].kind <= JW_RECORDED_LINK)
+			count = jw_target_add(targets, count, ANALYSE_MOST_TARGETS, target);
+	}
+	return count;
+}
+
+struct matching {
+	struct jw_recording *recording;
+	const struct plan *plan;
+	uint32_t *files; /* for each of the plan's files its index in the recording, NO_FILE: none */
+	size_t capacity, left_out;
+};
+
+static uint32_t add_planned_file(struct matching *matching, uint32_t planned)
+{
+	struct jw_recording *recording = matching->recording;
+	const struct plan_file *from = &matching->plan->files[planned];
+	struct jw_recorded_file file = {0};
+	struct os_stat stat;
+
+	/* Beyond the limit of a recording's files the module has none. */
+	if (matching->files[planned] != JW_RECORDED_NO_FILE ||
+		VEC_ROOM(NULL, recording->files, matching->capacity, recording->file_count,
+				 RECORDING_MOST_FILES))
+		return matching->files[planned];
+	file.path = mem_string(from->path);
+	file.member = from->member ? mem_string(from->member) : NULL;
+	if (!os_stat(NULL, from->path, &stat))
+		file.size_bytes = stat.size_bytes;
+	recording->files[recording->file_count] = file;
+	matching->files[planned] = (uint32_t)recording->file_count++;
+	return matching->files[planned];
+}
+
+static bool match(struct matching *matching, const struct set *names, uint64_t key,
+				  uint64_t key_bytes, struct jw_recorded_module *module)
+{
+	size_t cursor = 0, at;
+
+	while ((at = set_find(names, key, &cursor)) != SET_NONE) {
+		const struct plan_module *planned = &matching->plan->modules[at];
+
+		if (planned->key_bytes != key_bytes)
+			continue;
+		module->file = add_planned_file(matching, planned->file);
+		module->container_offset = planned->container_offset;
+		module->entry_offset = planned->entry_offset;
+		matching->left_out += planned->state == PLAN_LEFT_OUT;
+		return module->file != JW_RECORDED_NO_FILE;
+	}
+	return false;
+}
+
+static void match_all(const struct recorder *recorder)
+{
+	const struct plan *plan = recorder->plan;
+	struct jw_record_result *result = recorder->result;
+	struct matching matching = {.recording = result->recording, .plan = plan};
+	struct set names = {0};
+	size_t texts = 0;
+	char line[320];
+
+	matching.files = mem_array(plan->file_count, sizeof *matching.files);
+	for (size_t i = 0; i < plan->file_count; i++)
+		matching.files[i] = JW_RECORDED_NO_FILE;
+	for (size_t i = 0; i < plan->module_count; i++)
+		set_add(&names, plan->modules[i].key, i);
+	for (size_t i = 0; i < result->recording->module_count; i++) {
+		struct jw_recorded_module *module = &result->recording->modules[i];
+		struct record_entry *entry = &recorder->entries[i];
+
+		if (module->kind > JW_RECORDED_LINK)
+			continue;
+		/* By name, or as a text that is loaded with options or linked, which has other names */
+		entry->in_file = match(&matching, &names, module->key, module->key_bytes, module);
+		texts += !entry->in_file &&
+				 match(&matching, &names, entry->text_key, entry->text_key_bytes, module);
+		result->found += module->file != JW_RECORDED_NO_FILE;
+	}
+	result->not_by_prime = matching.left_out + texts;
+	if (texts) {
+		(void)text_format(
+			line, sizeof line,
+			"%s loaded with options of the program (MAX_REGISTERS, OPTIMIZATION_LEVEL, …) or "
+			"handed to a linker: “jitwarm prime” of the file makes other entries, a recording "
+			"of this run the same",
+			TEXT_COUNT(texts, "PTX text is", "PTX texts are"));
+		record_note(result, line);
+	}
+	mem_free(matching.files);
+	set_free(&names);
+}
+
+static bool is_cancelled(void *context)
+{
+	return record_is_stopped(context);
+}
+
+/* A failure to read the files does not lose the recording. */
+static int build(struct jw_error *err, struct recorder *recorder,
+				 const struct plan_request *request)
+{
+	struct jw_error why;
+
+	if (!plan_build(&why, request, &recorder->plan)) {
+		match_all(recorder);
+		/* Notes about files that a process only mapped are dropped. */
+		for (size_t i = 0; recorder->options->path_count && i < recorder->plan->note_count; i++)
+			record_note(recorder->result, recorder->plan->notes[i]);
+		return 0;
+	}
+	if (why.code != JW_ERR_INTERRUPTED)
+		return error_copy(err, &why);
+	record_note(recorder->result,
+				"interrupted while searching for the modules' files: the recording names no files");
+	return 0;
+}
+
+int record_find_owners(struct jw_error *err, struct recorder *recorder)
+{
+	struct jw_recording *recording = recorder->result->recording;
+	struct cache_profile profile = profile_of_system(recorder->system);
+	struct jw_target targets[ANALYSE_MOST_TARGETS];
+	struct plan_request request = {
+		.targets = targets,
+		.target_count = targets_of_owners(recording, targets),
+		.profile = &profile,
+		.cache_dir = recorder->system->cache.path,
+		.state_dir = recorder->system->state_dir,
+		.link_inputs = true,
+		.cancel = {recorder, is_cancelled},
+	};
+	struct jw_found *found;
+	int result;
+
+	TEXT_COPY(profile.stamp, stamp_of(recorder));
+	recording->driver = profile.driver;
+	TEXT_COPY(recording->stamp, profile.stamp);
+	if (!request.target_count || !profile.stamp[0])
+		return 0;
+	if (named_paths_find(err, (const char *const *)recorder->paths, recorder->path_count, &found))
+		return -1;
+	request.found = found;
+	result = build(err, recorder, &request);
+	jw_found_free(found);
+	return result;
+}
+
+/* Inserts a command's compiled modules into the user's cache: they are not compiled again. */
+
+/* The most entries added under one lock; cache_insert also releases it in between. */
+enum { BATCH = 64 };
+
+/* Ctrl-C takes effect within five seconds. */
+enum { LOCK_WAIT_MS = 3000 };
+
+static void note_known(struct recorder *recorder)
+{
+	const char *cache = recorder->system->cache.path;
+
+	for (size_t i = 0; i < recorder->result->recording->module_count; i++) {
+		struct jw_recorded_module *module = &recorder->result->recording->modules[i];
+
+		module->known_before =
+			cache && cache_presence(cache, module->key, module->key_bytes, NULL) == CACHE_PRESENT;
+	}
+}
+
+static void count_addition(struct jw_record_result *result, const struct cache_addition *addition)
+{
+	switch (addition->added) {
+	case CACHE_ADDED_NEW:
+	case CACHE_ADDED_REPLACED:
+		result->added++;
+		if (addition->grown_bytes > 0)
+			result->added_bytes += (uint64_t)addition->grown_bytes;
+		break;
+	case CACHE_ADDED_SAME: result->there++; break;
+	case CACHE_ADDED_REFUSED: result->refused++; break;
+	case CACHE_ADDED_NOT: break;
+	}
+}
+
+/* Entries that are inserted together. */
+struct batch {
+	struct cache_addition additions[BATCH];
+	char *paths[BATCH];
+	size_t count;
+};
+
+static int put_in(struct jw_error *err, struct cache_live *live, struct recorder *recorder,
+				  struct batch *batch)
+{
+	int failed = batch->count ? cache_insert(err, live, batch->additions, batch->count) : 0;
+
+	for (size_t i = 0; i < batch->count; i++)
+		count_addition(recorder->result, &batch->additions[i]);
+	return failed;
+}
+
+static void batch_clear(struct batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++)
+		mem_free(batch->paths[i]);
+	batch->count = 0;
+}
+
+static int batch_add(const struct recorder *recorder, size_t at, struct batch *batch)
+{
+	const struct jw_recorded_module *module = &recorder->result->recording->modules[at];
+	char *path = cache_entry_path(recorder->cache_dir, module->key);
+
+	if (!path)
+		return -1;
+	batch->paths[batch->count] = path;
+	batch->additions[batch->count++] = (struct cache_addition){
+		.path = path,
+		.key = module->key,
+		.key_bytes = module->key_bytes,
+		.sm = module->target.sm,
+		.form = recorder->entries[at].form,
+	};
+	return 0;
+}
+
+static int insert_recorded(struct jw_error *err, struct cache_live *live, struct recorder *recorder)
+{
+	struct batch batch = {.count = 0};
+	int failed = 0;
+
+	for (size_t i = 0; !failed && i < recorder->result->recording->module_count; i++) {
+		if (!batch.count && record_is_stopped(recorder)) {
+			failed = error_set(err, JW_ERR_INTERRUPTED, "interrupted before all of it was there");
+			break;
+		}
+		if (!recorder->entries[i].insertable) {
+			recorder->result->refused++;
+			continue;
+		}
+		failed = batch_add(recorder, i, &batch);
+		if (!failed && batch.count == BATCH) {
+			failed = put_in(err, live, recorder, &batch);
+			batch_clear(&batch);
+		}
+	}
+	if (!failed)
+		failed = put_in(err, live, recorder, &batch);
+	batch_clear(&batch);
+	return failed;
+}
+
+static int warm(struct jw_error *err, struct recorder *recorder)
+{
+	const struct jw_cache_info *cache = &recorder->system->cache;
+	const struct cache_live_options how = {.limit_bytes = cache->limit_bytes,
+										   .when_full = CACHE_FULL_EVICT,
+										   .stamp = recorder->system->driver.stamp,
+										   .lock_wait_ms = LOCK_WAIT_MS};
+	struct cache_live_counts counts;
+	struct cache_live *live;
+	int failed;
+
+	if (!recorder->result->recording->module_count)
+		return 0;
+	if (cache->why_useless[0] || !cache->path || !cache->limit_bytes)
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s",
+						 cache->why_useless[0]
+							 ? cache->why_useless
+							 : "CUDA_CACHE_MAXSIZE makes the driver store nothing");
+	if (cache_live_open(err, cache->path, &how, &live))
+		return -1;
+	failed = insert_recorded(err, live, recorder);
+	cache_live_counts(live, &counts);
+	recorder->result->evicted = counts.evicted;
+	recorder->result->cooled = counts.cooled;
+	if (cache_live_close(failed ? NULL : err, live))
+		failed = -1;
+	return failed;
+}
+
+void record_warm(struct recorder *recorder)
+{
+	struct jw_error why = {0};
+
+	if (recorder->result->live) {
+		recorder->result->added = recorder->result->recording->module_count;
+		return;
+	}
+	note_known(recorder);
+	if (warm(&why, recorder))
+		recorder->result->unwarmed = why;
+}

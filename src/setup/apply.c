@@ -1,0 +1,459 @@
+/* jw_tune_apply and jw_tune_undo: a marked block in files of other programs, and variables in
+ * Windows' registry. */
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/accounts.h>
+
+#include "base/mem.h"
+#include "os/env.h"
+#include "os/file.h"
+#include "setup/block.h"
+#include "setup/lines.h"
+#include "setup/setting_places.h"
+#include "setup/setting_sources.h"
+
+enum { MOST_CHANGES = 1024 };
+
+/* One run. */
+struct applying {
+	const struct jw_tune_request *request; /* zeros: everything is undone */
+	struct jw_tune_result *result;
+	bool dry_run;
+	bool announce; /* variables of the registry have changed */
+};
+
+/* One change, for the caller's report; `what` as in struct jw_tune_change. */
+static int note_change(struct jw_error *err, struct applying *run, const char *where,
+					   const char *what)
+{
+	struct jw_tune_result *result = run->result;
+
+	if (VEC_ROOM(err, result->changes, result->capacity, result->count, MOST_CHANGES))
+		return -1;
+	result->changes[result->count++] = (struct jw_tune_change){mem_string(where), what};
+	return 0;
+}
+
+void jw_tune_result_free(struct jw_tune_result *result)
+{
+	if (!result)
+		return;
+	for (size_t i = 0; i < result->count; i++)
+		mem_free(result->changes[i].where);
+	mem_free(result->changes);
+	mem_free(result);
+}
+
+/* ---- files */
+
+/* Empty if it is missing. */
+static int read_profile(struct jw_error *err, const char *path, struct buf *text)
+{
+	struct jw_error why = {0};
+
+	if (!os_read_file(&why, path, BLOCK_MOST_FILE, text))
+		return 0;
+	*text = BUF_MAX(BLOCK_MOST_FILE);
+	return why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
+}
+
+/* Counts the file and the folders above it that are missing. */
+static unsigned missing_levels(const char *path)
+{
+	char *at = mem_string(path);
+	unsigned levels = 0;
+
+	while (!os_exists(at) && levels < BLOCK_MOST_MADE) {
+		char *above = os_dir_name(at);
+
+		mem_free(at);
+		at = above;
+		levels++;
+	}
+	mem_free(at);
+	return levels;
+}
+
+/* Through links, with the file's owner and rights. All accounts may read the system's files, only
+ * the superuser writes them, whatever the umask. */
+static int write_profile(struct jw_error *err, const struct applying *run, const char *path,
+						 const struct buf *text)
+{
+	const bool system = run->request->scope == JW_SCOPE_SYSTEM;
+	const int result = system ? os_make_shared_parent(err, path, 0755) ||
+									os_rewrite_mode(err, path, buf_text(text), text->size, 0644)
+							  : os_make_parent(err, path, 0755) ||
+									os_rewrite(err, path, buf_text(text), text->size);
+
+	if (result)
+		return error_prefix(err, "nothing was changed there (%s)",
+							system ? "the system's files need sudo" : "is it this account's own?");
+	return 0;
+}
+
+static int apply_file(struct jw_error *err, struct applying *run, const struct setting_place *place)
+{
+	struct buf before = {0}, after = {0}, body = BUF_MAX(BLOCK_MOST_FILE);
+	const unsigned made = missing_levels(place->path);
+	int result = -1;
+
+	if (place_lines(err, place->form, run->request->limit_bytes, run->request->path, &body) ||
+		read_profile(err, place->path, &before))
+		goto done;
+	if (block_put(err, buf_text(&before), before.size, buf_text(&body), made, &after)) {
+		error_prefix(err, "%s", place->path);
+		goto done;
+	}
+	if (before.size == after.size &&
+		(!before.size || !memcmp(before.data, after.data, before.size)))
+		result = note_change(err, run, place->path, "unchanged");
+	else if (!write_profile(err, run, place->path, &after))
+		result = note_change(err, run, place->path, "written");
+done:
+	buf_free(&before);
+	buf_free(&after);
+	buf_free(&body);
+	return result;
+}
+
+/* Removes a file that we made, and the folders that we made for it, unless they hold more */
+static int remove_made(struct jw_error *err, const char *path, unsigned made)
+{
+	char *at = mem_string(path);
+	const int result = os_remove(err, at);
+
+	for (unsigned level = 1; !result && level < made; level++) {
+		char *above = os_dir_name(at);
+
+		mem_free(at);
+		at = above;
+		if (os_remove_empty_dir(NULL, at))
+			break;
+	}
+	mem_free(at);
+	return result;
+}
+
+static int undo_file(struct jw_error *err, struct applying *run, const char *path)
+{
+	struct buf before = {0}, after = {0};
+	struct block_found found;
+	bool there;
+	int result = -1;
+
+	if (read_profile(err, path, &before))
+		goto done;
+	if (block_take(err, buf_text(&before), before.size, &after, &there, &found)) {
+		error_prefix(err, "%s", path);
+		goto done;
+	}
+	if (!there) {
+		result = 0;
+	} else if (found.made && !after.size) {
+		if (run->dry_run || !remove_made(err, path, found.made))
+			result = note_change(err, run, path, "removed");
+	} else if (run->dry_run || !write_profile(err, run, path, &after)) {
+		result = note_change(err, run, path, "restored");
+	}
+done:
+	buf_free(&before);
+	buf_free(&after);
+	return result;
+}
+
+/* ---- Windows' registry */
+
+static const struct variable_place {
+	enum os_variables where, record; /* the variables, and what jitwarm remembers of them */
+} for_user = {OS_VARIABLES_USER, OS_VARIABLES_USER_RECORD},
+  for_machine = {OS_VARIABLES_MACHINE, OS_VARIABLES_MACHINE_RECORD};
+
+static const char *const variable_names[] = {"CUDA_CACHE_MAXSIZE", "CUDA_CACHE_PATH"};
+enum { VARIABLES = sizeof variable_names / sizeof *variable_names };
+
+/* What jitwarm has set a variable to, and what was there before: NAME and “NAME before” */
+struct variable_record {
+	struct os_variable set, before;
+};
+
+static void forget_record(struct variable_record *record)
+{
+	mem_free(record->set.value);
+	mem_free(record->before.value);
+	*record = (struct variable_record){0};
+}
+
+/* A value of NULL if there is none. */
+static int read_variable(struct jw_error *err, enum os_variables where, const char *name,
+						 struct os_variable *ret_variable)
+{
+	struct jw_error why = {0};
+
+	*ret_variable = (struct os_variable){0};
+	if (!os_variable_read(&why, where, name, ret_variable) || why.code == JW_ERR_NOT_FOUND)
+		return 0;
+	return error_copy(err, &why);
+}
+
+static int read_variable_record(struct jw_error *err, enum os_variables where, const char *name,
+								struct variable_record *ret_record)
+{
+	char *before = mem_printf("%s before", name);
+
+	*ret_record = (struct variable_record){0};
+	if (read_variable(err, where, name, &ret_record->set) ||
+		read_variable(err, where, before, &ret_record->before)) {
+		forget_record(ret_record);
+		mem_free(before);
+		return -1;
+	}
+	mem_free(before);
+	return 0;
+}
+
+/* The set value is written last and removed first: a kill between leaves no wrong pair. */
+static int write_variable_record(struct jw_error *err, enum os_variables where, const char *name,
+								 const struct variable_record *record)
+{
+	const struct os_variable *set = record->set.value ? &record->set : NULL,
+							 *before = record->before.value ? &record->before : NULL;
+	char *before_name = mem_printf("%s before", name);
+	int result = 0;
+
+	if (!set)
+		result = os_variable_write(err, where, name, NULL);
+	if (!result)
+		result = os_variable_write(err, where, before_name, set ? before : NULL);
+	if (!result && set)
+		result = os_variable_write(err, where, name, set);
+	mem_free(before_name);
+	return result;
+}
+
+static int note_variable(struct jw_error *err, struct applying *run, enum os_variables where,
+						 const char *name, const char *what)
+{
+	char *shown = mem_printf("%s\\%s", os_variables_key(where), name);
+	int result = note_change(err, run, shown, what);
+
+	mem_free(shown);
+	return result;
+}
+
+static int apply_variable(struct jw_error *err, struct applying *run,
+						  const struct variable_place *place, const char *name, const char *value)
+{
+	struct variable_record known = {0}, record = {0};
+	struct os_variable now = {0}, wanted = {.value = mem_string(value)};
+	bool still_ours;
+	int result = -1;
+
+	if (read_variable(err, place->where, name, &now) ||
+		read_variable_record(err, place->record, name, &known))
+		goto done;
+	if (now.value && !strcmp(now.value, value)) {
+		result = note_variable(err, run, place->where, name, "unchanged");
+		goto done;
+	}
+	/* A value that expands stays one; ours contains no % that could be taken for a variable. */
+	wanted.expands = now.expands && !strchr(value, '%');
+	/* A value that another program has set since becomes the former value. */
+	still_ours = known.set.value && now.value && !strcmp(now.value, known.set.value);
+	record = (struct variable_record){.set = {.value = wanted.value},
+									  .before = still_ours ? known.before : now};
+	if (write_variable_record(err, place->record, name, &record) ||
+		os_variable_write(err, place->where, name, &wanted)) {
+		(void)write_variable_record(NULL, place->record, name, &known);
+		goto done;
+	}
+	run->announce = true;
+	result = note_variable(err, run, place->where, name, "written");
+done:
+	mem_free(wanted.value);
+	mem_free(now.value);
+	forget_record(&known);
+	return result;
+}
+
+static int apply_variables(struct jw_error *err, struct applying *run,
+						   const struct variable_place *place)
+{
+	char number[24];
+
+	(void)snprintf(number, sizeof number, "%llu", (unsigned long long)run->request->limit_bytes);
+	if (run->request->limit_bytes && apply_variable(err, run, place, variable_names[0], number))
+		return -1;
+	return run->request->path
+			   ? apply_variable(err, run, place, variable_names[1], run->request->path)
+			   : 0;
+}
+
+static int undo_variable(struct jw_error *err, struct applying *run,
+						 const struct variable_place *place, const char *name)
+{
+	static const struct variable_record none;
+	struct variable_record known;
+	struct os_variable now = {0};
+	const char *what = "left";
+	int result = -1;
+
+	if (read_variable_record(err, place->record, name, &known))
+		return -1;
+	if (!known.set.value) {
+		/* The rest of one that could not be removed as a whole */
+		result = 0;
+		if (known.before.value && !run->dry_run)
+			result = write_variable_record(err, place->record, name, &none);
+	} else if (!read_variable(err, place->where, name, &now)) {
+		const bool still_ours = now.value && !strcmp(now.value, known.set.value);
+
+		if (still_ours)
+			what = known.before.value ? "restored" : "removed";
+		result = 0;
+		if (still_ours && !run->dry_run) {
+			result = os_variable_write(err, place->where, name,
+									   known.before.value ? &known.before : NULL);
+			run->announce = run->announce || !result;
+		}
+		if (!result && !run->dry_run)
+			result = write_variable_record(err, place->record, name, &none);
+		if (!result)
+			result = note_variable(err, run, place->where, name, what);
+	}
+	mem_free(now.value);
+	forget_record(&known);
+	return result;
+}
+
+static int undo_variables(struct jw_error *err, struct applying *run,
+						  const struct variable_place *place)
+{
+	int result = 0;
+
+	for (size_t i = VARIABLES; os_variables_kept() && i > 0; i--)
+		if (undo_variable(err, run, place, variable_names[i - 1]))
+			result = -1;
+	return result;
+}
+
+/* ---- where, and in which order */
+
+static int apply_scope(struct jw_error *err, struct applying *run)
+{
+	const struct jw_tune_request *request = run->request;
+	struct setting_places places;
+	struct jw_error why = {0};
+	int result = 0;
+
+	if (request->path && !os_is_absolute(request->path))
+		return error_set(err, JW_ERR_USAGE, "%s: a path for every program has to be absolute",
+						 request->path);
+	if (places_of(err, request, &places))
+		return -1;
+	for (size_t i = 0; !result && i < places.count; i++)
+		result = apply_file(&why, run, &places.items[i]);
+	places_free(&places);
+	if (result && request->scope != JW_SCOPE_SYSTEM && !jw_tune_can_apply(request->scope))
+		return error_set(err, JW_ERR_IO,
+						 "%s; “jitwarm tune --print sh” prints the lines instead, for where your "
+						 "programs are started",
+						 why.message);
+	if (result)
+		return error_copy(err, &why);
+	return os_variables_kept()
+			   ? apply_variables(err, run,
+								 request->scope == JW_SCOPE_USER ? &for_user : &for_machine)
+			   : 0;
+}
+
+static int undo_scope(struct jw_error *err, struct applying *run)
+{
+	struct setting_places places;
+	int result = 0;
+
+	if (places_of(err, run->request, &places))
+		return -1;
+	/* In reverse: the file for which a folder was made is undone after those added to it */
+	for (size_t i = places.count; !result && i > 0; i--)
+		result = undo_file(err, run, places.items[i - 1].path);
+	places_free(&places);
+	if (!result)
+		result = undo_variables(err, run,
+								run->request->scope == JW_SCOPE_USER ? &for_user : &for_machine);
+	return result;
+}
+
+/* Wherever settings are read from: the system's only by who may write them. What cannot be undone
+ * does not keep the rest. */
+static int undo_everywhere(struct jw_error *err, struct applying *run)
+{
+	const bool administrator = jw_is_administrator();
+	struct setting_files files;
+	int result = 0;
+
+	if (!os_variables_kept()) {
+		if (setting_files_list(err, &files))
+			return -1;
+		if (files.home.code)
+			result = error_copy(err, &files.home);
+		for (size_t i = files.count; i > (administrator ? 0 : files.of_system); i--)
+			if (undo_file(err, run, files.items[i - 1].path))
+				result = -1;
+		setting_files_free(&files);
+	}
+	if (administrator && undo_variables(err, run, &for_machine))
+		result = -1;
+	if (undo_variables(err, run, &for_user))
+		result = -1;
+	return result;
+}
+
+static int run_and_tell(struct jw_error *err, struct applying run,
+						int (*work)(struct jw_error *err, struct applying *run),
+						struct jw_tune_result **ret_result)
+{
+	static const struct jw_tune_request none;
+	struct buf changed = BUF_MAX(sizeof err->message / 2);
+	struct jw_error why = {0};
+	int result;
+
+	run.request = run.request ? run.request : &none;
+	run.result = mem_alloc(sizeof *run.result);
+	result = work(&why, &run);
+	if (run.announce)
+		os_variables_announce();
+	if (!result) {
+		*ret_result = run.result;
+		return 0;
+	}
+	/* What was changed before a failure stays. */
+	for (size_t i = 0; i < run.result->count && !run.dry_run; i++)
+		if (strcmp(run.result->changes[i].what, "unchanged") != 0)
+			buf_say(&changed, "%s%s", changed.size ? ", " : "", run.result->changes[i].where);
+	if (changed.size)
+		error_set(err, why.code, "%s; changed before: %s", why.message, buf_text(&changed));
+	else
+		error_copy(err, &why);
+	buf_free(&changed);
+	jw_tune_result_free(run.result);
+	return -1;
+}
+
+int jw_tune_apply(struct jw_error *err, const struct jw_tune_request *request,
+				  struct jw_tune_result **ret_result)
+{
+	return run_and_tell(err, (struct applying){.request = request}, apply_scope, ret_result);
+}
+
+int jw_tune_undo(struct jw_error *err, const struct jw_tune_request *request,
+				 struct jw_tune_result **ret_result)
+{
+	return run_and_tell(err, (struct applying){.request = request},
+						request ? undo_scope : undo_everywhere, ret_result);
+}
+
+int jw_tune_undo_look(struct jw_error *err, struct jw_tune_result **ret_result)
+{
+	return run_and_tell(err, (struct applying){.dry_run = true}, undo_everywhere, ret_result);
+}

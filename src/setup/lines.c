@@ -1,0 +1,256 @@
+#include "setup/lines.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+
+/* Characters that would need quoting which readers of such files do not undo alike. */
+static int refuse_path(struct jw_error *err, const char *path, const char *characters,
+					   const char *where)
+{
+	size_t at = strcspn(path, characters);
+
+	if (path[at])
+		return error_set(err, JW_ERR_USAGE,
+						 "%s: a path with the character “%c” cannot be written in %s", path,
+						 path[at] == '\n' ? ' ' : path[at], where);
+	return 0;
+}
+
+/* `text` between `quote`s; `with` precedes each character of `escape`. */
+static int append_quoted(struct jw_error *err, struct buf *buf, const char *text, const char *quote,
+						 const char *escape, const char *with)
+{
+	if (buf_printf(err, buf, "%s", quote))
+		return -1;
+	for (; *text; text++)
+		if ((strchr(escape, *text) && buf_printf(err, buf, "%s", with)) ||
+			buf_append(err, buf, text, 1))
+			return -1;
+	return buf_printf(err, buf, "%s", quote);
+}
+
+enum quoting { QUOTE_SH, QUOTE_FISH, QUOTE_LIST, QUOTE_UNIT, QUOTE_BAT, QUOTE_PS1, QUOTE_YAML };
+
+/* Within double quotes. Source: systemd.exec(5), Environment=; systemd.syntax(7), quoting. */
+static int append_unit_value(struct jw_error *err, struct buf *buf, const char *text)
+{
+	for (; *text; text++) {
+		const char *before = *text == '%' ? "%" : strchr("\"\\", *text) ? "\\" : "";
+
+		if (buf_printf(err, buf, "%s%c", before, *text))
+			return -1;
+	}
+	return 0;
+}
+
+static int append_value(struct jw_error *err, struct buf *buf, enum quoting quoting,
+						const char *text)
+{
+	if (refuse_path(err, text, "\n\r", "such a file"))
+		return -1;
+	switch (quoting) {
+	case QUOTE_SH: return append_quoted(err, buf, text, "'", "'", "'\\'");
+	case QUOTE_FISH: return append_quoted(err, buf, text, "'", "'\\", "\\");
+	case QUOTE_LIST:
+		/* pam_env knows no escapes, environment.d expands $ and \. */
+		if (refuse_path(err, text, "\"'$#\\", "a list of variables"))
+			return -1;
+		return buf_printf(err, buf, "%s", text);
+	case QUOTE_UNIT: return append_unit_value(err, buf, text);
+	case QUOTE_BAT: return append_quoted(err, buf, text, "", "%", "%");
+	case QUOTE_PS1: return append_quoted(err, buf, text, "'", "'", "'");
+	case QUOTE_YAML: return append_quoted(err, buf, text, "\"", "\"\\", "\\");
+	}
+	return 0;
+}
+
+/* How a file or a program sets variables. In the texts @N is the name of a variable, @V its value,
+ * @P the cache's path here and @I its path inside a container; all but @I are quoted. */
+struct manner {
+	const char *name; /* its name for --print */
+	const char *head;
+	const char *set;   /* for each variable */
+	const char *mount; /* if a path is requested: then the variable is @I */
+	const char *tail;
+	const char *own_path; /* `head` sets the path itself, below this one or the given one */
+	enum quoting quoting;
+};
+
+/* A container's user may have no home. */
+static const char inside[] = "/var/cache/ComputeCache";
+
+/* Prolog and TaskProlog in one. As Prolog it must never fail: that takes the node out of service.
+ * TaskProlog: lines that it prints as “export NAME=VALUE” enter the task's environment, as they
+ * are, without quotes (slurm.conf(5)); so what is read must be root's. Only root writes to the
+ * folder of all accounts, by names in the folder that was looked at, and enters none of theirs. */
+static const char slurm_recipe[] =
+	"#!/bin/sh\n"
+	"# A cache for each account on each node's own disk, by driver and GPU architecture "
+	"(docs/many-machines.md). As root on\n"
+	"# all nodes, as /etc/slurm/jitwarm.sh with mode 755; in slurm.conf:\n"
+	"#\n"
+	"#     Prolog=/etc/slurm/jitwarm.sh\n"
+	"#     TaskProlog=/etc/slurm/jitwarm.sh\n"
+	"#\n"
+	"# Then, as each account, /shared being a disk that all nodes have:\n"
+	"#\n"
+	"#     jitwarm key generate --no-passphrase; mkdir -p -m 1777 /shared/jitwarm\n"
+	"#     srun --nodes=4 --ntasks-per-node=1 jitwarm prime --share /shared/jitwarm --sign "
+	"PACKAGE\n"
+	"base=@P\n"
+	"# Another account that could write there would decide what tasks are told, and where root "
+	"writes.\n"
+	"is_roots() { [ -n \"$(find . -prune -user 0 ! -perm -020 ! -perm -002 2>/dev/null)\" ]; }\n"
+	"if [ \"$SLURM_SCRIPT_CONTEXT\" = prolog_task ]; then\n"
+	"\tcd \"$base\" 2>/dev/null && is_roots && cache=$(id -u)/$(cat node 2>/dev/null) && mkdir -p "
+	"\"$cache\" 2>/dev/null || exit 0\n"
+	"\tprintf 'export CUDA_CACHE_PATH=%s\\n' \"$base/$cache\"\n";
+static const char slurm_recipe_end[] =
+	"\texit 0\n"
+	"fi\n"
+	"# As root, before a job\n"
+	"umask 022\n"
+	"export PATH # Slurm gives none: timeout looks where this shell does\n"
+	"mkdir -p \"$base\" && cd \"$base\" || exit 0\n"
+	"is_roots || { echo \"jitwarm: $base: not root's alone: it is not used\" >&2; exit 0; }\n"
+	"# A GPU that hangs holds up no job; where nothing is said, what was known holds.\n"
+	"said=$(timeout -k 5 30 nvidia-smi --query-gpu=driver_version,compute_cap "
+	"--format=csv,noheader 2>/dev/null) || said=\n"
+	"node=$(printf '%s\\n' \"$said\" | sort -u | tr -d ' ' | tr , - | paste -sd+ - | "
+	"tr -cd '[:alnum:].+-')\n"
+	"[ -n \"$node\" ] || [ -s node ] || node=unknown\n"
+	"[ -z \"$node\" ] || { printf '%s\\n' \"$node\" >\"node.$$\" && mv \"node.$$\" node; }\n"
+	"case $SLURM_JOB_UID in '' | *[!0-9]*) exit 0 ;; esac\n"
+	"mkdir -m 700 \"$SLURM_JOB_UID\" 2>/dev/null\n"
+	"[ ! -O \"$SLURM_JOB_UID\" ] || chown \"$SLURM_JOB_UID\" \"$SLURM_JOB_UID\"\n"
+	"exit 0\n";
+
+static const struct manner place_manners[PLACE_FORMS] = {
+	[PLACE_SH] = {.set = "export @N=@V\n", .quoting = QUOTE_SH},
+	[PLACE_FISH] = {.set = "set -gx @N @V\n", .quoting = QUOTE_FISH},
+	[PLACE_FISH_LOGIN] = {.head = "if status is-login\n",
+						  .set = "    set -gx @N @V\n",
+						  .tail = "end\n",
+						  .quoting = QUOTE_FISH},
+	[PLACE_LIST] = {.set = "@N=@V\n", .quoting = QUOTE_LIST},
+};
+
+static const struct manner print_manners[] = {
+	{.name = "sh", .set = "export @N=@V\n", .quoting = QUOTE_SH},
+	{.name = "fish", .set = "set -gx @N @V\n", .quoting = QUOTE_FISH},
+	{.name = "cmd", .set = "set \"@N=@V\"\n", .quoting = QUOTE_BAT},
+	{.name = "powershell", .set = "$env:@N = @V\n", .quoting = QUOTE_PS1},
+	{.name = "docker", .set = "-e @N=@V ", .mount = "-v @P:@I", .tail = "\n", .quoting = QUOTE_SH},
+	{.name = "compose",
+	 .head = "environment:\n",
+	 .set = "  @N: @V\n",
+	 .mount = "volumes:\n  - type: bind\n    source: @P\n    target: @I\n",
+	 .quoting = QUOTE_YAML},
+	{.name = "k8s",
+	 .head = "# of the container\nenv:\n",
+	 .set = "  - name: @N\n    value: @V\n",
+	 .mount = "volumeMounts:\n  - name: compute-cache\n    mountPath: @I\n# of the pod\nvolumes:\n "
+			  " - name: compute-cache\n"
+			  "    hostPath:\n      type: DirectoryOrCreate\n      path: @P\n",
+	 .quoting = QUOTE_YAML},
+	{.name = "slurm",
+	 .head = slurm_recipe,
+	 .set = "\tprintf 'export @N=%s\\n' @V\n",
+	 .tail = slurm_recipe_end,
+	 .own_path = "/var/cache/jitwarm",
+	 .quoting = QUOTE_SH},
+	{.name = "systemd",
+	 .head = "[Service]\n",
+	 .set = "Environment=\"@N=@V\"\n",
+	 .quoting = QUOTE_UNIT},
+	{.name = "conda", .set = "conda env config vars set @N=@V\n", .quoting = QUOTE_SH},
+};
+
+struct setting {
+	const char *name, *value; /* NULL value: not requested */
+	const char *path;
+};
+
+/* `text` with its placeholders replaced; NULL is empty. */
+static int expand_value(struct jw_error *err, struct buf *buf, const char *text,
+						enum quoting quoting, const struct setting *setting)
+{
+	int result = 0;
+
+	for (; !result && text && *text; text++) {
+		if (*text != '@') {
+			result = buf_append(err, buf, text, 1);
+			continue;
+		}
+		switch (*++text) {
+		case 'N': result = buf_printf(err, buf, "%s", setting->name); break;
+		case 'V':
+			result = append_value(err, buf, quoting, setting->value ? setting->value : "");
+			break;
+		case 'P':
+			result = append_value(err, buf, quoting, setting->path ? setting->path : "");
+			break;
+		default: result = buf_printf(err, buf, "%s", inside);
+		}
+	}
+	return result;
+}
+
+static int append_manner(struct jw_error *err, struct buf *buf, const struct manner *manner,
+						 uint64_t limit_bytes, const char *path)
+{
+	char number[24];
+	const char *const place = path ? path : manner->own_path;
+	const struct setting settings[] = {
+		{"CUDA_CACHE_MAXSIZE", limit_bytes ? number : NULL, place},
+		{"CUDA_CACHE_PATH",
+		 manner->own_path        ? NULL
+		 : path && manner->mount ? inside
+								 : path,
+		 path},
+	};
+	int result = expand_value(err, buf, manner->head, manner->quoting, settings);
+
+	(void)snprintf(number, sizeof number, "%llu", (unsigned long long)limit_bytes);
+	for (size_t i = 0; !result && i < 2; i++)
+		if (settings[i].value)
+			result = expand_value(err, buf, manner->set, manner->quoting, &settings[i]);
+	if (!result && path)
+		result = expand_value(err, buf, manner->mount, manner->quoting, settings);
+	if (!result)
+		result = expand_value(err, buf, manner->tail, manner->quoting, settings);
+	return result;
+}
+
+int place_lines(struct jw_error *err, enum place_form form, uint64_t limit_bytes, const char *path,
+				struct buf *text)
+{
+	return append_manner(err, text, &place_manners[form], limit_bytes, path);
+}
+
+int jw_tune_print(struct jw_error *err, const char *form, uint64_t limit_bytes, const char *path,
+				  char **ret_text)
+{
+	struct buf buf = BUF_MAX(1 << 20);
+	char *text = NULL;
+	size_t at = 0;
+
+	while (at < sizeof print_manners / sizeof *print_manners &&
+		   strcmp(form, print_manners[at].name) != 0)
+		at++;
+	if (at == sizeof print_manners / sizeof *print_manners)
+		error_set(err, JW_ERR_USAGE,
+				  "--print %.50s: sh, fish, cmd, powershell, docker, compose, k8s, slurm, systemd "
+				  "or conda",
+				  form);
+	else if (!append_manner(err, &buf, &print_manners[at], limit_bytes, path))
+		text = mem_string(buf_text(&buf));
+	buf_free(&buf);
+	if (!text)
+		return -1;
+	*ret_text = text;
+	return 0;
+}

@@ -1,0 +1,405 @@
+#include <string.h>
+
+#include <jitwarm/startup.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "find/found.h"
+#include "find/sites.h"
+#include "os/env.h"
+#include "os/file.h"
+#include "os/folders.h"
+#include "os/identity.h"
+#include "os/library.h"
+#include "os/platform.h"
+#include "os/process.h"
+#include "setup/logon_task.h"
+#include "setup/setting_places.h"
+#include "setup/startup.h"
+#include "setup/unit_text.h"
+
+enum { MOST_ARGUMENTS = 12 };
+
+int startup_command(struct jw_error *err, struct jw_startup *startup, const char *tool,
+					const char *const *words, struct buf *ret_output, bool *ret_good)
+{
+	struct buf line = BUF_MAX(1 << 16), text = {0};
+	struct os_ended ended = {.status = -1};
+	struct jw_error why = {0};
+	char *program = os_system_program(err, tool), *folder = NULL, *output = NULL;
+	const char *arguments[MOST_ARGUMENTS] = {program};
+	int result = -1;
+
+	for (size_t i = 0; words[i]; i++)
+		arguments[i + 1] = words[i];
+	*ret_good = false;
+	if (!program || os_make_temp_dir(err, "jitwarm-startup", &folder))
+		goto done;
+	output = os_join(folder, "output");
+	if (!os_run(&why, arguments, output, NULL, &ended)) {
+		*ret_good = !ended.status && !ended.signal;
+		if (!os_read_file(NULL, output, STARTUP_MOST_TEXT, &text) && !*ret_good) {
+			/* The first line that it printed, without blanks at its end */
+			char *said = os_system_text(buf_text(&text) + strspn(buf_text(&text), " \r\n"));
+			size_t length = strcspn(said, "\r\n");
+
+			while (length && said[length - 1] == ' ')
+				length--;
+			said[length] = '\0';
+			(void)error_set(&why, JW_ERR_IO, "%s%s%.600s", os_base_name(program), *said ? ": " : "",
+							said);
+			mem_free(said);
+		}
+	}
+	if (startup && !*ret_good && !startup->failed)
+		startup->failed = mem_string(why.message);
+	for (size_t i = 0; startup && arguments[i]; i++)
+		if (strpbrk(arguments[i], " \\\"")
+				? quote_windows(err, &line, arguments[i])
+				: buf_printf(err, &line, "%s%s", i ? " " : "",
+							 i ? arguments[i] : os_base_name(arguments[i])))
+			goto done;
+	if (startup)
+		mem_add_string(&startup->commands, &startup->command_count, STARTUP_MOST_COMMANDS,
+					   buf_text(&line));
+	if (ret_output) {
+		*ret_output = text;
+		text = (struct buf){0};
+	}
+	result = 0;
+done:
+	if (folder)
+		(void)os_remove_tree(NULL, folder);
+	mem_free(program);
+	mem_free(folder);
+	mem_free(output);
+	buf_free(&text);
+	buf_free(&line);
+	return result;
+}
+
+/* Writes tasks and units, and registers them with the system. */
+
+enum { MOST_ITEMS = 4 };
+
+void jw_startup_free(struct jw_startup *startup)
+{
+	if (!startup)
+		return;
+	for (size_t i = 0; i < startup->count; i++) {
+		mem_free(startup->items[i].where);
+		mem_free(startup->items[i].text);
+	}
+	jw_lines_free(startup->commands, startup->command_count);
+	mem_free(startup->items);
+	mem_free(startup->program);
+	mem_free(startup->failed);
+	mem_free(startup);
+}
+
+/* Takes `where` over. */
+static int add_item(struct jw_error *err, struct jw_startup *startup, char *where,
+					enum startup_form form, const struct startup_facts *facts)
+{
+	struct buf text = BUF_MAX(STARTUP_MOST_TEXT);
+	const int result = startup_text(err, form, facts, &text);
+
+	startup->items[startup->count++] =
+		(struct jw_startup_item){.where = where, .text = mem_string(buf_text(&text))};
+	buf_free(&text);
+	return result;
+}
+
+/* The content of an existing file. */
+static int look_at_file(struct jw_error *err, struct jw_startup_item *item)
+{
+	struct jw_error why = {0};
+	struct buf text = {0};
+
+	if (os_read_file(&why, item->where, STARTUP_MOST_TEXT, &text))
+		return os_holds_nothing(err, item->where, &why);
+	item->there = true;
+	item->ours = strstr(buf_text(&text), startup_mark) != NULL;
+	buf_free(&text);
+	return 0;
+}
+
+static bool is_service_name(const char *name)
+{
+	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+								  ":_.-";
+
+	return *name && *name != '.' && strlen(name) < 100 && strspn(name, allowed) == strlen(name) &&
+		   !text_ends(name, ".service");
+}
+
+/* Of the system, for one service; of everyone's manager; or of this account's. */
+static int add_units(struct jw_error *err, struct jw_startup *startup,
+					 const struct startup_facts *facts)
+{
+	static const struct {
+		const char *name;
+		enum startup_form form;
+	} units[] = {{"jitwarm.service", STARTUP_SERVICE},
+				 {"jitwarm-ahead.service", STARTUP_AHEAD},
+				 {"jitwarm.timer", STARTUP_TIMER},
+				 {"jitwarm.path", STARTUP_PATH}};
+	const char *service = facts->options->service;
+	char *folder, *own;
+	int result = 0;
+
+	if (service) {
+		if (!is_service_name(service))
+			return error_set(err, JW_ERR_USAGE,
+							 "--service %.100s: a service's name without “.service”", service);
+		folder = place_system_path("/etc/systemd/system");
+		own = mem_printf("%s/jitwarm@%s.service.d/60-jitwarm.conf", folder, service);
+		result =
+			add_item(err, startup, os_join(folder, "jitwarm@.service"), STARTUP_TEMPLATE, facts);
+		if (!result)
+			result = add_item(err, startup, own, STARTUP_INSTANCE, facts);
+		else
+			mem_free(own);
+		mem_free(folder);
+		return result;
+	}
+	folder = facts->options->everyone ? place_system_path("/etc/systemd/user")
+									  : place_config_path(err, "systemd/user");
+	if (!folder)
+		return -1;
+	for (size_t i = 0; !result && i < sizeof units / sizeof *units; i++)
+		result = add_item(err, startup, os_join(folder, units[i].name), units[i].form, facts);
+	mem_free(folder);
+	return result;
+}
+
+/* The folder that changes when packages are installed. NULL: no environment has one. */
+static int packages_folder(struct jw_error *err, char **ret_path)
+{
+	struct found_list list = {0};
+	struct sites sites = {0};
+	struct jw_error why = {0};
+	int result = 0;
+
+	*ret_path = NULL;
+	found_open(&list);
+	if (sites_find(&why, &list, &sites))
+		result = error_unless_missing(err, &why);
+	else if (sites.count)
+		*ret_path = mem_string(sites.items[0].path);
+	sites_free(&sites);
+	found_close(&list);
+	jw_found_free(list.found);
+	return result;
+}
+
+/* jitwarmw.exe beside jitwarm.exe: no console window. */
+static int program_path(struct jw_error *err, const char *given, char **ret_path)
+{
+	char *self = given ? mem_string(given) : NULL, *folder, *quiet;
+
+	if (!self && os_self_path(err, &self))
+		return -1;
+	*ret_path = self;
+	if (!os_is_windows)
+		return 0;
+	folder = os_dir_name(self);
+	quiet = os_join(folder, "jitwarmw.exe");
+	mem_free(folder);
+	if (os_exists(quiet)) {
+		*ret_path = quiet;
+		quiet = self;
+	}
+	mem_free(quiet);
+	return 0;
+}
+
+static char *absolute_variable(const char *name)
+{
+	char *value = os_env(name);
+
+	if (value && os_is_absolute(value))
+		return value;
+	mem_free(value);
+	return NULL;
+}
+
+/* What there is, and what would be written. It runs elsewhere: paths become absolute, and the
+ * active environment is named. `removing`: what cannot be looked at keeps nobody from removing. */
+static int look(struct jw_error *err, const struct jw_startup_options *given, bool removing,
+				struct jw_startup **ret_startup)
+{
+	struct jw_startup_options options = *given;
+	struct jw_startup *startup = mem_alloc(sizeof *startup);
+	struct startup_facts facts = {.options = &options};
+	struct jw_account runs_as = {0};
+	char **names = mem_array(options.name_count, sizeof *names);
+	char *environment = NULL, *account = NULL, *driver = NULL, *packages = NULL;
+	int result = -1;
+
+	startup->items = mem_array(MOST_ITEMS, sizeof *startup->items);
+	for (size_t i = 0; i < options.name_count; i++)
+		if (!os_exists(options.names[i]))
+			names[i] = mem_string(options.names[i]);
+		else if (os_real_path(err, options.names[i], &names[i]))
+			goto done;
+	options.names = (const char *const *)names;
+	if (!options.environment && !(environment = absolute_variable("VIRTUAL_ENV")))
+		environment = absolute_variable("CONDA_PREFIX");
+	if (environment)
+		options.environment = environment;
+	if (program_path(err, options.program, &startup->program) || os_account_id(err, &account))
+		goto done;
+	if (!os_is_windows) {
+		/* The name that survives an update: the file of this version is then gone. */
+		if (!os_find_driver(NULL, &driver)) {
+			char *folder = os_dir_name(driver), *lasting = os_join(folder, "libcuda.so.1");
+
+			if (os_exists(lasting)) {
+				mem_free(driver);
+				driver = lasting;
+			} else {
+				mem_free(lasting);
+			}
+			mem_free(folder);
+		}
+		if (packages_folder(err, &packages) && !removing)
+			goto done;
+		(void)os_find_account(NULL, options.account ? options.account : "root", 0, &runs_as);
+	}
+	facts.program = startup->program;
+	facts.account = account;
+	facts.home = runs_as.home;
+	facts.driver = driver;
+	facts.packages = packages;
+	if (options.service && options.everyone)
+		error_set(err, JW_ERR_USAGE, "a service's unit is for one account");
+	else if (os_is_windows && options.service)
+		error_set(err, JW_ERR_UNSUPPORTED, "--service: Windows' services are not systemd's");
+	else if (os_is_windows)
+		result = add_item(err, startup, task_name(&options, account), STARTUP_TASK, &facts) ||
+				 task_look(err, &startup->items[0]);
+	else
+		result = add_units(err, startup, &facts);
+	for (size_t i = 0; !result && !os_is_windows && i < startup->count; i++)
+		result = look_at_file(err, &startup->items[i]);
+done:
+	for (size_t i = 0; i < options.name_count; i++)
+		mem_free(names[i]);
+	mem_free(names);
+	mem_free(environment);
+	mem_free(account);
+	mem_free(driver);
+	mem_free(packages);
+	os_found_free(&runs_as);
+	if (result) {
+		jw_startup_free(startup);
+		return -1;
+	}
+	*ret_startup = startup;
+	return 0;
+}
+
+int jw_startup_look(struct jw_error *err, const struct jw_startup_options *options,
+					struct jw_startup **ret_startup)
+{
+	return look(err, options, false, ret_startup);
+}
+
+/* A program that runs as another account, or for it, must not be under a third one's control. An
+ * account that does not exist yet has no files either. Only an administrator can register it. */
+static int check_program(struct jw_error *err, const struct jw_startup_options *options)
+{
+	const char *account = options->account ? options->account : "root";
+	struct jw_account runs_as = {0};
+	char *program;
+	int result;
+
+	if ((!options->service && !options->everyone) || !jw_is_administrator())
+		return 0;
+	if (program_path(err, options->program, &program))
+		return -1;
+	if (options->service)
+		(void)os_find_account(NULL, account, 0, &runs_as);
+	result = os_check_private(err, program, runs_as.owner, true);
+	if (result)
+		(void)error_prefix(err,
+						   "%s is not safe to run for other accounts; install it where only "
+						   "administrators may write",
+						   program);
+	mem_free(program);
+	os_found_free(&runs_as);
+	return result;
+}
+
+/* Those of another account are resolved in its environment, which is not known here. */
+static int check_named(struct jw_error *err, const struct jw_startup_options *options)
+{
+	int result = 0;
+
+	if (options->service || options->everyone || options->environment)
+		return 0;
+	for (size_t i = 0; !result && i < options->name_count; i++) {
+		const struct jw_find_options one = {.names = &options->names[i], .name_count = 1};
+		struct jw_found *found = NULL;
+
+		if (!os_exists(options->names[i]))
+			result = jw_find(err, &one, &found);
+		jw_found_free(found);
+	}
+	return result;
+}
+
+int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *options,
+					  struct jw_startup **ret_startup)
+{
+	struct jw_startup *startup;
+	int result = 0;
+
+	if (jw_startup_look(err, options, &startup))
+		return -1;
+	result = check_program(err, options);
+	if (!result)
+		result = check_named(err, options);
+	for (size_t i = 0; !result && i < startup->count; i++)
+		if (startup->items[i].there && !startup->items[i].ours && !options->replace)
+			result = error_set(err, JW_ERR_BUSY,
+							   "%s: is there already and not jitwarm's; --replace overwrites it",
+							   startup->items[i].where);
+	if (!result)
+		result = os_is_windows ? task_register(err, startup) : units_enable(err, options, startup);
+	if (result)
+		jw_startup_free(startup);
+	else
+		*ret_startup = startup;
+	return result;
+}
+
+int jw_startup_disable(struct jw_error *err, const struct jw_startup_options *options,
+					   struct jw_startup **ret_startup)
+{
+	struct jw_startup *startup;
+	int result = 0;
+
+	if (look(err, options, true, &startup))
+		return -1;
+	if (options->dry_run) {
+		*ret_startup = startup;
+		return 0;
+	}
+	for (size_t i = 0; i < startup->count; i++)
+		startup->items[i].removed = startup->items[i].ours;
+	if (!os_is_windows)
+		result = units_disable(err, options, startup);
+	else if (startup->items[0].ours)
+		result = task_remove(err, startup);
+	else if (!startup->items[0].there)
+		result = task_forget(err, &startup->items[0]);
+	for (size_t i = 0; i < startup->count; i++)
+		startup->items[i].removed = startup->items[i].removed && !startup->items[i].there;
+	if (result)
+		jw_startup_free(startup);
+	else
+		*ret_startup = startup;
+	return result;
+}

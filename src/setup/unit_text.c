@@ -1,0 +1,433 @@
+#include "setup/unit_text.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/platform.h"
+#include "os/process.h"
+#include "setup/setting_places.h"
+#include "setup/startup.h"
+#include "unit_ahead.h"
+#include "unit_instance.h"
+#include "unit_path.h"
+#include "unit_service.h"
+#include "unit_task.h"
+#include "unit_template.h"
+#include "unit_timer.h"
+
+const char startup_mark[] = "Warm the NVIDIA driver's JIT cache (jitwarm startup)";
+
+typedef int (*quote_fn)(struct jw_error *err, struct buf *line, const char *argument);
+
+static int append_arguments(struct jw_error *err, const struct jw_startup_options *options,
+							bool ahead, quote_fn quote, struct buf *line)
+{
+	if (ahead) {
+		if (buf_printf(err, line, " ahead --background --quiet --tune%s",
+					   options->fetch ? " --fetch" : ""))
+			return -1;
+	} else if (buf_printf(err, line, "%sprime%s --quiet --if-changed", line->size ? " " : "",
+						  /* A service waits for this run: at full speed, and on battery too. */
+						  options->service ? "" : " --background"))
+		return -1;
+	if (options->environment &&
+		(buf_printf(err, line, " --environment") || quote(err, line, options->environment)))
+		return -1;
+	if (options->name_count && buf_printf(err, line, " --"))
+		return -1;
+	for (size_t i = 0; i < options->name_count; i++)
+		if (quote(err, line, options->names[i]))
+			return -1;
+	return 0;
+}
+
+/* A line of a template with {NAME} has its value, and is left out where that is missing; one that
+ * begins with ; says why, to readers of data/units. */
+static const char *const texts[] = {
+	[STARTUP_TASK] = unit_task,         [STARTUP_SERVICE] = unit_service,
+	[STARTUP_AHEAD] = unit_ahead,       [STARTUP_TIMER] = unit_timer,
+	[STARTUP_PATH] = unit_path,         [STARTUP_TEMPLATE] = unit_template,
+	[STARTUP_INSTANCE] = unit_instance,
+};
+
+struct text_value {
+	const char *name, *value; /* NULL: missing */
+	bool quoted;              /* as the form wants it */
+};
+
+/* XML's entities; paths in Path units are literal but for %. */
+static const char *escape_of(enum startup_form form, char c)
+{
+	if (form != STARTUP_TASK)
+		return c == '%' ? "%%" : NULL;
+	switch (c) {
+	case '&': return "&amp;";
+	case '<': return "&lt;";
+	case '>': return "&gt;";
+	case '"': return "&quot;";
+	default: return NULL;
+	}
+}
+
+static int append_value(struct jw_error *err, struct buf *text, enum startup_form form,
+						const struct text_value *value)
+{
+	for (const char *c = value->value; *c; c++) {
+		const char *escape = value->quoted ? NULL : escape_of(form, *c);
+
+		if (buf_append(err, text, escape ? escape : c, escape ? strlen(escape) : 1))
+			return -1;
+	}
+	return 0;
+}
+
+static int expand_text(struct jw_error *err, enum startup_form form,
+					   const struct text_value *values, struct buf *text)
+{
+	const char *const end = form == STARTUP_TASK ? "\r\n" : "\n";
+	size_t length;
+
+	for (const char *line = texts[form]; *line; line += length + 1) {
+		const struct text_value *value = values;
+		const char *at;
+
+		length = strcspn(line, "\n");
+		if (*line == ';')
+			continue;
+		if ((at = memchr(line, '{', length))) {
+			while (strncmp(at + 1, value->name, strlen(value->name)) != 0)
+				value++;
+			if (!value->value)
+				continue;
+			if (buf_append(err, text, line, (size_t)(at - line)) ||
+				append_value(err, text, form, value))
+				return -1;
+			at = strchr(at, '}') + 1;
+		} else {
+			at = line;
+		}
+		if (buf_append(err, text, at, (size_t)(line + length - at)) ||
+			buf_append(err, text, end, strlen(end)))
+			return -1;
+	}
+	return 0;
+}
+
+static const char *without_line_feed(const char *path)
+{
+	return path && !strpbrk(path, "\n\r") ? path : NULL;
+}
+
+/* As a list of paths has them. "/" would take back what is not to be written. */
+static const char *without_blanks(const char *path)
+{
+	return path && path[0] == '/' && path[1] && !strpbrk(path, " \t\n\r\\\"'") ? path : NULL;
+}
+
+int startup_text(struct jw_error *err, enum startup_form form, const struct startup_facts *facts,
+				 struct buf *text)
+{
+	/* BUILTIN\Users: a task of a group runs as its member who logged on. With IgnoreNew the second
+	 * of two accounts that are logged on would get no run. */
+	static const char users[] = "S-1-5-32-545";
+	const bool task = form == STARTUP_TASK, everyone = facts->options->everyone;
+	const char *account = task ? facts->account : facts->options->account;
+	const char *home = without_blanks(facts->home);
+	struct buf line = BUF_MAX(1 << 16);
+	int result = -1;
+
+	if (!task && account && strpbrk(account, " \t\r\n%\\\"'"))
+		return error_set(err, JW_ERR_USAGE, "--account %.100s: not a name of an account", account);
+	if ((task || !quote_systemd(err, &line, facts->program)) &&
+		!append_arguments(err, facts->options, form == STARTUP_AHEAD,
+						  task ? quote_windows : quote_systemd, &line)) {
+		const struct text_value values[] = {
+			{.name = "mark}", .value = startup_mark},
+			{.name = "command}", .value = buf_text(&line), .quoted = true},
+			{.name = "arguments}", .value = buf_text(&line)},
+			{.name = "program}", .value = facts->program},
+			{.name = "account}",
+			 .value = task && everyone ? NULL
+					  : account        ? account
+									   : "root"},
+			{.name = "group}", .value = everyone ? users : NULL},
+			{.name = "logon}", .value = everyone ? NULL : "InteractiveToken"},
+			{.name = "second}", .value = everyone ? "Parallel" : "IgnoreNew"},
+			{.name = "driver}", .value = without_line_feed(facts->driver)},
+			{.name = "packages}", .value = without_line_feed(facts->packages)},
+			{.name = "home}", .value = home},
+			{.name = "homes}", .value = home ? "read-only" : NULL},
+			{.name = "network}", .value = facts->options->fetch ? " AF_INET AF_INET6" : ""},
+		};
+
+		result = expand_text(err, form, values, text);
+	}
+	buf_free(&line);
+	return result;
+}
+
+static int append_unit16(struct jw_error *err, struct buf *wide, uint32_t unit)
+{
+	const uint8_t bytes[] = {(uint8_t)unit, (uint8_t)(unit >> 8)};
+
+	return buf_append(err, wide, bytes, sizeof bytes);
+}
+
+int startup_utf16(struct jw_error *err, const char *text, struct buf *wide)
+{
+	size_t left = strlen(text);
+
+	if (append_unit16(err, wide, 0xfeff))
+		return -1;
+	while (left) {
+		uint32_t point;
+		size_t length = text_utf8_next(text, left, &point);
+
+		if (!length)
+			return error_set(err, JW_ERR_USAGE,
+							 "a task cannot hold a name that is not UTF-8; rename it");
+		if (point < 0x10000 ? append_unit16(err, wide, point)
+							: append_unit16(err, wide, 0xd800 + ((point - 0x10000) >> 10)) ||
+								  append_unit16(err, wide, 0xdc00 + ((point - 0x10000) & 0x3ff)))
+			return -1;
+		text += length;
+		left -= length;
+	}
+	return 0;
+}
+
+/* systemd's units: files, and calls of systemctl. */
+
+static int systemctl(struct jw_error *err, struct jw_startup *startup, const char *const *words)
+{
+	bool good;
+
+	return startup_command(err, startup, "systemctl", words, NULL, &good);
+}
+
+static int reload_units(struct jw_error *err, const struct jw_startup_options *options,
+						struct jw_startup *startup)
+{
+	/* Each account's manager reads the units of all accounts when it starts: at the next logon. */
+	if (options->everyone)
+		return 0;
+	return systemctl(err, startup,
+					 options->service ? STARTUP_WORDS("daemon-reload")
+									  : STARTUP_WORDS("--user", "daemon-reload"));
+}
+
+/* `verb`: enable or disable. */
+static int switch_units(struct jw_error *err, const struct jw_startup_options *options,
+						struct jw_startup *startup, const char *verb)
+{
+	char *instance;
+	int result;
+
+	if (!options->service)
+		return systemctl(
+			err, startup,
+			options->everyone
+				? STARTUP_WORDS("--global", verb, "jitwarm.timer", "jitwarm.path")
+				: STARTUP_WORDS("--user", verb, "--now", "jitwarm.timer", "jitwarm.path"));
+	instance = mem_printf("jitwarm@%s.service", options->service);
+	result = systemctl(err, startup, STARTUP_WORDS(verb, instance));
+	mem_free(instance);
+	return result;
+}
+
+static int write_item(struct jw_error *err, const struct jw_startup_options *options,
+					  struct jw_startup_item *item)
+{
+	const size_t size = strlen(item->text);
+
+	/* All accounts may read the system's units, only the superuser writes them, whatever the umask.
+	 */
+	if (options->service || options->everyone
+			? os_make_shared_parent(err, item->where, 0755) ||
+				  os_write_mode(err, item->where, item->text, size, 0644)
+			: os_make_parent(err, item->where, 0755) ||
+				  os_rewrite(err, item->where, item->text, size))
+		return -1;
+	item->there = item->ours = true;
+	return 0;
+}
+
+/* Removes a link to a unit that is gone: without a running manager systemctl leaves it. */
+static void remove_link(const char *folder, const char *wants, const char *unit)
+{
+	char *links = os_join(folder, wants), *link = os_join(links, unit);
+
+	if (!os_exists(link) && !os_remove(NULL, link))
+		(void)os_remove_empty_dir(NULL, links);
+	mem_free(link);
+	mem_free(links);
+}
+
+/* Removes files that enabling the account's own units made beside them, and their folders if they
+ * are empty. */
+static void clean_up(const struct jw_startup *startup)
+{
+	char *folder = os_dir_name(startup->items[0].where), *above = os_dir_name(folder);
+
+	remove_link(folder, "timers.target.wants", "jitwarm.timer");
+	remove_link(folder, "default.target.wants", "jitwarm.path");
+	if (!os_remove_empty_dir(NULL, folder))
+		(void)os_remove_empty_dir(NULL, above);
+	mem_free(above);
+	mem_free(folder);
+}
+
+/* That of a service's settings, if nothing is left in it: it counts as one of a service. */
+static void drop_folder(const struct jw_startup_options *options,
+						const struct jw_startup_item *item)
+{
+	char *folder = os_dir_name(item->where);
+
+	if (options->service)
+		(void)os_remove_empty_dir(NULL, folder);
+	mem_free(folder);
+}
+
+/* A unit's file as it was before. */
+struct former_unit {
+	struct buf text; /* empty: there was none */
+	bool ours;
+};
+
+/* What the system has refused is not to be found installed. */
+static int take_back(struct jw_error *err, const struct jw_startup_options *options,
+					 struct jw_startup *startup, const struct former_unit *former)
+{
+	for (size_t i = 0; i < startup->count; i++) {
+		struct jw_startup_item *item = &startup->items[i];
+		struct jw_startup_item before = *item;
+
+		if (former[i].text.size) {
+			before.text = (char *)former[i].text.data;
+			if (write_item(err, options, &before))
+				return -1;
+			item->ours = former[i].ours;
+		} else {
+			if (os_remove(err, item->where))
+				return -1;
+			drop_folder(options, item);
+			item->there = item->ours = false;
+		}
+	}
+	if (!options->service && !options->everyone && !startup->items[0].there)
+		clean_up(startup);
+	return 0;
+}
+
+static int enable_with(struct jw_error *err, const struct jw_startup_options *options,
+					   struct jw_startup *startup, struct former_unit *former)
+{
+	int result = 0;
+
+	for (size_t i = 0; !result && i < startup->count; i++) {
+		former[i].ours = startup->items[i].ours;
+		if (startup->items[i].there)
+			result = os_read_file(err, startup->items[i].where, STARTUP_MOST_TEXT, &former[i].text);
+	}
+	for (size_t i = 0; !result && i < startup->count; i++)
+		result = write_item(err, options, &startup->items[i]);
+	if (result)
+		return options->service || options->everyone
+				   ? error_prefix(err, "units of the system need sudo")
+				   : -1;
+	if (reload_units(err, options, startup) || switch_units(err, options, startup, "enable")) {
+		(void)take_back(NULL, options, startup, former);
+		return -1;
+	}
+	return startup->failed ? take_back(err, options, startup, former) : 0;
+}
+
+int units_enable(struct jw_error *err, const struct jw_startup_options *options,
+				 struct jw_startup *startup)
+{
+	struct former_unit *former = mem_array(startup->count, sizeof *former);
+	int result = enable_with(err, options, startup, former);
+
+	for (size_t i = 0; i < startup->count; i++)
+		buf_free(&former[i].text);
+	mem_free(former);
+	return result;
+}
+
+int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_count)
+{
+	static const char start[] = "jitwarm@", end[] = ".service.d";
+	char *folder = place_system_path("/etc/systemd/system"), **names;
+	struct os_names found = {0};
+	struct jw_error why = {0};
+	size_t count = 0;
+	int result;
+
+	result =
+		!os_is_windows && os_list(&why, folder, &found) ? os_holds_nothing(err, folder, &why) : 0;
+	mem_free(folder);
+	if (result)
+		return -1;
+	names = mem_array(found.count + 1, sizeof *names);
+	for (size_t i = 0; i < found.count; i++) {
+		const char *name = found.items[i];
+
+		if (text_starts(name, start) && text_ends(name, end) &&
+			strlen(name) >= sizeof start + sizeof end - 1)
+			names[count++] = mem_string_n(name + sizeof start - 1,
+										  strlen(name) - (sizeof start - 1) - (sizeof end - 1));
+	}
+	os_names_free(&found);
+	*ret_names = names;
+	*ret_count = count;
+	return 0;
+}
+
+/* The template is removed with the last service that uses it. */
+static int remove_template(struct jw_error *err, struct jw_startup_item *item)
+{
+	char **names;
+	size_t count;
+	int result = 0;
+
+	if (!item->ours)
+		return 0;
+	if (jw_startup_services(err, &names, &count))
+		return -1;
+	if (!count) {
+		result = os_remove(err, item->where);
+		item->there = item->ours = result != 0;
+	}
+	jw_lines_free(names, count);
+	return result;
+}
+
+int units_disable(struct jw_error *err, const struct jw_startup_options *options,
+				  struct jw_startup *startup)
+{
+	bool any = false;
+	int result = 0;
+
+	for (size_t i = 0; i < startup->count; i++)
+		any = any || startup->items[i].ours;
+	if (any)
+		result = switch_units(err, options, startup, "disable");
+	for (size_t i = options->service != NULL; !result && i < startup->count; i++) {
+		struct jw_startup_item *item = &startup->items[i];
+
+		if (item->ours) {
+			result = os_remove(err, item->where);
+			item->there = item->ours = result != 0;
+		}
+		drop_folder(options, item);
+	}
+	if (!result && options->service)
+		result = remove_template(err, &startup->items[0]);
+	if (any && !result && !options->service && !options->everyone)
+		clean_up(startup);
+	if (any && !result)
+		result = reload_units(err, options, startup);
+	return result;
+}

@@ -1,0 +1,1331 @@
+/* The supervisor. From top to bottom: what the caller hears, room in memory, the next step of a
+ * worker, lost workers, answers, entries that wait for the cache, the loop. */
+#include "work/run.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/cancel.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "driver/collect.h"
+#include "driver/known_gpus.h"
+#include "os/clock.h"
+#include "os/file.h"
+#include "os/interrupt.h"
+#include "os/platform.h"
+#include "os/processes.h"
+#include "os/uv.h"
+#include "plan/estimate.h"
+#include "work/supervisor.h"
+
+static const struct plan_module *module_of(const struct run *run, size_t index)
+{
+	return &run->setup->plan->modules[index];
+}
+
+unsigned run_busy_workers(const struct run *run)
+{
+	unsigned busy = 0;
+
+	for (unsigned i = 0; i < run->setup->workers; i++)
+		busy += run->workers.slots[i].job_count > 0;
+	return busy;
+}
+
+/* ---- what the caller hears */
+
+/* Failures and notes beyond these are counted, not listed. */
+enum { MOST_FAILURES = 10000, MOST_NOTES = 100000 };
+/* After so long enough is known for a new prediction. */
+static const double UNSTEADY_MS = 5000;
+/* Less of the processor in other programs explains no difference. */
+static const double LEAST_OTHERS = 0.2;
+static const uint64_t GUESS_EVERY_NS = 100000000;
+
+void prime_result_add_note(struct jw_prime_result *result, const char *format, ...)
+{
+	va_list arguments;
+	char *line;
+
+	va_start(arguments, format);
+	line = mem_vprintf(format, arguments);
+	va_end(arguments);
+	mem_add_string(&result->notes, &result->note_count, MOST_NOTES, line);
+	mem_free(line);
+}
+
+void prime_result_forget_failures(struct jw_prime_compiled *result)
+{
+	for (size_t i = 0; i < result->failure_count; i++) {
+		mem_free(result->failures[i].path);
+		mem_free(result->failures[i].member);
+		mem_free(result->failures[i].reason);
+		mem_free(result->failures[i].log);
+	}
+	result->failure_count = result->failed = result->refused = 0;
+}
+
+static void say(struct run *run, const char *line)
+{
+	if (run->setup->options->message)
+		run->setup->options->message(run->setup->options->context, line);
+}
+
+static void module_done(struct run *run, size_t index)
+{
+	const struct plan_module *module = module_of(run, index);
+
+	run->report.progress.done++;
+	run->report.progress.done_bytes += module->payload_bytes;
+	run->report.progress.current = run->setup->plan->files[module->file].path;
+	run->report.done_weight += module->cost_ms;
+}
+
+void run_module_failed(struct run *run, size_t index, const char *reason, const char *log)
+{
+	struct jw_prime_compiled *result = run->result;
+	const struct plan_module *module = module_of(run, index);
+	const struct plan_file *file = &run->setup->plan->files[module->file];
+
+	result->failed++;
+	if (result->failure_count < MOST_FAILURES) {
+		result->failures =
+			mem_resize(result->failures, (result->failure_count + 1) * sizeof *result->failures);
+		result->failures[result->failure_count++] = (struct jw_prime_failure){
+			.path = mem_string(file->path),
+			.member = file->member ? mem_string(file->member) : NULL,
+			.offset = module->container_offset,
+			.target = run->setup->plan->targets[module->target].device,
+			.reason = mem_string(reason),
+			.log = mem_string(log),
+		};
+	}
+	module_done(run, index);
+}
+
+/* run->err holds why. */
+static void break_off(struct run *run)
+{
+	run->loop.broken = true;
+	run->loop.stopping = true;
+}
+
+void run_break_off(struct run *run, const struct jw_error *why)
+{
+	error_copy(run->err, why);
+	break_off(run);
+}
+
+static double ms_since(uint64_t since_ns, uint64_t now_ns)
+{
+	return now_ns > since_ns ? (double)(now_ns - since_ns) / 1e6 : 0;
+}
+
+/* When a worker finishes its jobs; less than 0: it gets no more. */
+static double free_in_ms(const struct run *run, const struct slot *slot, const struct pace *pace,
+						 uint64_t now_ns)
+{
+	const double start_ms = run->workers.start_ms > 0 ? run->workers.start_ms : PLAN_START_MS;
+	double left_ms = 0;
+
+	if (!slot->child || slot->retired || slot->state == WORKER_FINISHING)
+		return -1;
+	if (slot->state == WORKER_STARTING || slot->state == WORKER_MUTE) {
+		left_ms = start_ms - ms_since(slot->since_ns, now_ns);
+		return left_ms > 0 ? left_ms : 0;
+	}
+	for (size_t i = 0; i < slot->job_count; i++)
+		left_ms += pace_left_ms(pace, 1, module_of(run, slot->jobs[i].module)->cost_ms,
+								i ? 0 : ms_since(slot->since_ns, now_ns));
+	return left_ms;
+}
+
+static double guess_seconds_left(const struct run *run, const struct pace *pace, uint64_t now_ns)
+{
+	const struct job_queue *queue = &run->queue;
+	double *free_ms = mem_array(run->setup->workers, sizeof *free_ms);
+	double next_ms = 0, rest_ms = 0, seconds = 0;
+	size_t workers = 0;
+
+	for (unsigned i = 0; i < run->setup->workers; i++) {
+		const double ms = free_in_ms(run, &run->workers.slots[i], pace, now_ns);
+
+		if (ms >= 0)
+			free_ms[workers++] = ms;
+	}
+	if (workers && !run->memory.on_battery) {
+		if (queue->next < queue->count)
+			next_ms = pace_ms(pace, 1, module_of(run, queue->order[queue->next])->cost_ms);
+		for (size_t i = queue->next; i < queue->count; i++)
+			rest_ms += pace_ms(pace, 1, module_of(run, queue->order[i])->cost_ms);
+		for (size_t i = 0; i < queue->again_count; i++)
+			rest_ms += module_of(run, queue->again[i])->cost_ms;
+		for (size_t i = queue->next_suspect; i < queue->suspect_count; i++)
+			rest_ms += module_of(run, queue->suspects[i])->cost_ms * (double)workers;
+		seconds = schedule_ms(free_ms, workers, next_ms, rest_ms) / 1000;
+	}
+	mem_free(free_ms);
+	return seconds;
+}
+
+const char *new_time_text(char text[NEW_TIME_TEXT], const struct jw_seconds *said, double seconds,
+						  double others)
+{
+	char now[TEXT_SHORT], before[TEXT_SHORT];
+
+	if (said->low <= seconds && seconds <= said->high)
+		return NULL;
+	(void)text_duration(now, seconds);
+	(void)text_duration(before, said->likely);
+	if (seconds > said->high && others >= LEAST_OTHERS)
+		(void)text_format(text, NEW_TIME_TEXT,
+						  "other programs take %.0f %% of the processor: about %s instead of %s",
+						  others * 100, now, before);
+	else
+		(void)text_format(text, NEW_TIME_TEXT,
+						  seconds > said->high
+							  ? "compiling takes longer than predicted: about %s instead of %s"
+							  : "compiling takes less time than predicted: about %s instead of %s",
+						  now, before);
+	return text;
+}
+
+/* The time left by the run itself is steady; before it, guesses follow the first few modules. The
+ * change from one to the other is said, where it contradicts the prediction. */
+static void renew_seconds_left(struct run *run, double guess, double passed_ms)
+{
+	struct run_report *report = &run->report;
+	const unsigned busy = run_busy_workers(run), threads = run->workers.threads;
+	/* What this run's own workers leave each other is no other program's. */
+	const double whole = busy > threads ? (double)threads / busy : 1;
+	char text[NEW_TIME_TEXT];
+	const char *line;
+
+	if (report->steady)
+		guess = steady_seconds(report->progress.seconds_left, guess);
+	report->progress.seconds_left = guess;
+	if (report->steady || passed_ms < UNSTEADY_MS || guess <= 0)
+		return;
+	report->steady = true;
+	line = new_time_text(text, &run->forecast->prime, passed_ms / 1000 + guess,
+						 1 - pace_share(&report->pace) / whole);
+	if (line && !run->setup->options->plan.budget_ms)
+		say(run, line);
+}
+
+/* Reports the run's progress. */
+static void tell_progress(struct run *run)
+{
+	const struct jw_prime_options *options = run->setup->options;
+	struct run_report *report = &run->report;
+	const uint64_t now_ns = os_monotonic_ns();
+	struct pace pace = report->pace;
+	double weight = report->done_weight;
+
+	/* Modules that already take longer than predicted count, too. */
+	for (unsigned i = 0; i < run->setup->workers; i++) {
+		const struct slot *slot = &run->workers.slots[i];
+
+		if (slot->job_count)
+			pace_take_running(&pace, module_of(run, slot->jobs[0].module)->cost_ms,
+							  ms_since(slot->since_ns, now_ns));
+	}
+	/* A module in progress counts by its elapsed time, up to nine tenths: a bar that does not move
+	 * for minutes looks like a hang. */
+	for (unsigned i = 0; i < run->setup->workers; i++) {
+		const struct slot *slot = &run->workers.slots[i];
+
+		if (slot->job_count) {
+			const double cost_ms = module_of(run, slot->jobs[0].module)->cost_ms;
+			const double part =
+				ms_since(slot->since_ns, now_ns) / (pace_ms(&pace, 1, cost_ms) + 1e-9);
+
+			weight += cost_ms * (part < 0.9 ? part : 0.9);
+		}
+	}
+	if (weight > report->progress.done_weight)
+		report->progress.done_weight = weight;
+	report->progress.failed = run->result->failed;
+	if (now_ns - report->guessed_ns >= GUESS_EVERY_NS) {
+		renew_seconds_left(run, guess_seconds_left(run, &pace, now_ns),
+						   ms_since(run->loop.began_ns, now_ns));
+		report->guessed_ns = now_ns;
+	}
+	if (options->progress)
+		options->progress(options->context, &report->progress);
+}
+
+/* ---- room: in the machine's memory and in that of its GPUs */
+
+static const uint64_t LOOK_EVERY_NS = 1000000000;
+
+/* Whether memory has room for this module beside the others' jobs. A module alone is always
+ * admitted, or the run would never end. */
+static bool has_room(const struct run *run, const struct slot *slot, size_t module)
+{
+	const struct memory_budget *budget = &run->memory.budget;
+	uint64_t others_bytes = 0;
+	bool alone = true;
+
+	for (unsigned i = 0; i < run->setup->workers; i++) {
+		const struct slot *other = &run->workers.slots[i];
+		uint64_t dearest = 0, need;
+
+		if (other == slot || !other->child)
+			continue;
+		for (size_t k = 0; k < other->job_count; k++) {
+			const uint64_t bytes = module_of(run, other->jobs[k].module)->memory_bytes;
+
+			dearest = bytes > dearest ? bytes : dearest;
+		}
+		/* What it has, or will have before its jobs are done */
+		need = memory_budget_need(budget, dearest);
+		others_bytes += other->resident_bytes > need ? other->resident_bytes : need;
+		alone = alone && !other->job_count;
+	}
+	return alone ||
+		   memory_budget_admits(budget, others_bytes,
+								memory_budget_need(budget, module_of(run, module)->memory_bytes));
+}
+
+/* The GPU memory that must stay free when this worker has a context there. */
+static uint64_t gpu_spare_bytes(const struct run *run, const struct slot *slot, size_t device)
+{
+	for (unsigned i = 0; i < run->setup->workers; i++) {
+		const struct slot *other = &run->workers.slots[i];
+
+		if (other != slot && other->child && (other->devices & UINT64_C(1) << device))
+			return (uint64_t)MEMORY_GPU_SPARE_MIB << 20;
+	}
+	return 0;
+}
+
+/* What a worker got of the processor since the last look, if it compiled then and now. A job's own
+ * wall time does not tell: its first part waits for the GPU, and so do others beside it. */
+static void look_at_share(struct run *run, struct slot *slot, double passed_ms)
+{
+	struct os_process_use use;
+
+	if (!slot->child || !slot->job_count || os_process_used(NULL, child_pid(slot->child), &use) ||
+		!use.runnable) {
+		slot->cpu_ms = 0;
+		return;
+	}
+	if (slot->cpu_ms > 0)
+		pace_spend(&run->report.pace, use.cpu_ms - slot->cpu_ms, passed_ms);
+	slot->cpu_ms = use.cpu_ms;
+}
+
+struct slot *run_look_at_machine(struct run *run)
+{
+	struct run_memory *memory = &run->memory;
+	const uint64_t now = os_monotonic_ns();
+	const double passed_ms = (double)(now - memory->looked_ns) / 1e6;
+	const bool was_on_battery = memory->on_battery;
+	uint64_t total, available;
+	enum memory_verdict verdict;
+	struct slot *victim = NULL;
+
+	if (run->loop.stopping || now - memory->looked_ns < LOOK_EVERY_NS)
+		return NULL;
+	memory->looked_ns = now;
+	memory->on_battery = run->setup->options->compile.low_priority && os_on_battery();
+	if (memory->on_battery && !was_on_battery)
+		say(run, "the machine runs on its battery: waiting for the mains (--background)");
+	for (unsigned i = 0; i < run->setup->workers; i++) {
+		struct slot *slot = &run->workers.slots[i];
+
+		slot->resident_bytes = slot->child ? os_process_resident(child_pid(slot->child)) : 0;
+		look_at_share(run, slot, passed_ms);
+	}
+	if (!os_memory(&total, &available))
+		return NULL;
+	verdict = memory_budget_look(&memory->budget, now, run_busy_workers(run), os_memory_pressure(),
+								 total, available);
+	if (verdict == MEMORY_AS_IT_IS)
+		return NULL;
+	if (!memory->told_short)
+		say(run, "memory is getting short: going on with fewer workers for a while");
+	memory->told_short = true;
+	/* The worker that began last loses least. */
+	for (unsigned i = 0; verdict == MEMORY_AT_ONCE && i < run->setup->workers; i++) {
+		struct slot *slot = &run->workers.slots[i];
+
+		if (slot->state == WORKER_READY && slot->job_count &&
+			(!victim || slot->since_ns > victim->since_ns))
+			victim = slot;
+	}
+	return victim;
+}
+
+/* ---- the next step of a worker */
+
+/* Only if the current job is shorter than this, the next one has to be sent early. */
+enum { SHORT_MS = 250 };
+
+/* Whether there is work for another worker. */
+static bool needs_worker(const struct run *run)
+{
+	const unsigned alive = run->workers.alive;
+
+	if (job_queue_peek(&run->queue) != QUEUE_EMPTY)
+		return alive < run->memory.budget.allowed &&
+			   alive - run_busy_workers(run) < run_remote_ready(run);
+	return job_queue_has_suspects(&run->queue) && !alive;
+}
+
+static bool may_begin(const struct run *run, const struct slot *slot, size_t module)
+{
+	return run_remote_allows(run, module) && has_room(run, slot, module);
+}
+
+/* A suspect is tried when all else is done, and alone, so that neither another worker's memory nor
+ * a second job can be the cause. QUEUE_WAIT: none of the remaining modules may begin now. */
+static size_t take_next_module(struct run *run, const struct slot *slot)
+{
+	struct job_queue *queue = &run->queue;
+	const unsigned busy = run_busy_workers(run);
+	const size_t first = job_queue_peek(queue);
+
+	if (slot->retired || slot->job_count == RUN_DEPTH)
+		return QUEUE_EMPTY;
+	if (slot->job_count && (module_of(run, slot->jobs[0].module)->cost_ms > SHORT_MS ||
+							job_queue_is_suspect(queue, slot->jobs[0].module)))
+		return QUEUE_EMPTY;
+	if (run->memory.on_battery && (first != QUEUE_EMPTY || job_queue_has_suspects(queue)))
+		return QUEUE_WAIT;
+	if (first == QUEUE_EMPTY)
+		return busy ? QUEUE_EMPTY : job_queue_take_suspect(queue);
+	if (busy - (slot->job_count > 0) >= run->memory.budget.allowed)
+		return QUEUE_WAIT;
+	if (may_begin(run, slot, first))
+		return job_queue_take(queue);
+	for (size_t at = queue->next; at < queue->count; at++) {
+		const size_t module = queue->order[at];
+
+		if (may_begin(run, slot, module)) {
+			(void)job_queue_take_this(queue, module);
+			return module;
+		}
+	}
+	return QUEUE_WAIT;
+}
+
+struct run_order run_next_order(struct run *run, const struct slot *slot)
+{
+	const struct run_setup *setup = run->setup;
+	const size_t index = take_next_module(run, slot);
+	struct run_order order = {.what = ORDER_COMPILE, .job.module = index};
+	const char *path;
+
+	if (index == QUEUE_WAIT) {
+		run->workers.held_back = true;
+		/* One that has grown, or is one too many, ends meanwhile. */
+		if (slot->job_count || (slot->resident_bytes <= 2 * run->memory.budget.worker_bytes &&
+								run->workers.alive <= run->memory.budget.allowed))
+			return (struct run_order){.what = ORDER_NOTHING};
+	}
+	if (index == QUEUE_WAIT || index == QUEUE_EMPTY)
+		return (struct run_order){.what = slot->job_count ? ORDER_NOTHING : ORDER_FINISH};
+	/* Also where the place is left alone: it is begun. */
+	if (run->remote.modules)
+		run->remote.modules[index].state = REMOTE_OURS;
+	/* GPUs of the same architecture share the workers, and each holds its own context. */
+	order.job.device = device_pool_choose(
+		&run->workers.pool, setup->plan->targets[module_of(run, index)->target].device,
+		(size_t)(slot - run->workers.slots));
+	path = setup->spool->places[index].path;
+	/* Another run may have compiled it since the plan was made. */
+	if (setup->live && plan_is_compiled(setup->system->cache.path, module_of(run, index))) {
+		order.what = ORDER_MET;
+	} else if (!path || strlen(path) >= sizeof((struct protocol_job *)0)->path) {
+		order.what = ORDER_CANNOT;
+		(void)text_format(order.why, sizeof order.why, "%s",
+						  path ? "its path is too long" : "its bytes cannot be read");
+	} else if (order.job.device == DEVICE_NONE) {
+		order.what = ORDER_CANNOT;
+		(void)text_format(order.why, sizeof order.why, "no GPU that it is for gives a context: %s",
+						  run->workers.pool.why);
+	}
+	return order;
+}
+
+/* ---- workers that are lost, and workers for which there is no room */
+
+enum {
+	/* Give up after so many workers in a row that ended outside a compile (before their hello, or
+	 * without a job): a retry does not help. */
+	MOST_UNBORN = 3,
+	/* Give up after N first tries in a row that ended their workers: N = 2 × workers + this, before
+	 * anything was compiled and after. */
+	MOST_FRUITLESS = 6,
+	MOST_FRUITLESS_LATER = 50,
+};
+
+enum worker_event {
+	EVENT_STARTED,
+	EVENT_GREETED,
+	EVENT_NO_MORE_JOBS, /* it is told so */
+	EVENT_CANNOT_GO_ON,
+	EVENT_TOO_LATE,   /* it is killed */
+	EVENT_MAKES_ROOM, /* it is killed */
+	EVENT_GONE,
+};
+
+/* Each change of a worker's state. */
+static void worker_event(struct slot *slot, enum worker_event event)
+{
+	switch (event) {
+	case EVENT_STARTED: slot->state = WORKER_STARTING; break;
+	case EVENT_GREETED: slot->state = WORKER_READY; break;
+	case EVENT_NO_MORE_JOBS: slot->state = WORKER_FINISHING; break;
+	case EVENT_CANNOT_GO_ON: slot->state = WORKER_SPENT; break;
+	case EVENT_TOO_LATE:
+		slot->state = slot->state == WORKER_STARTING ? WORKER_MUTE : WORKER_HUNG;
+		return;
+	case EVENT_MAKES_ROOM: slot->state = WORKER_YIELDING; return;
+	case EVENT_GONE: slot->state = WORKER_NONE; return;
+	}
+	/* The time for its start, its job, or its end begins. */
+	slot->since_ns = os_monotonic_ns();
+}
+
+/* The time after which a compile counts as hung: forty times the prediction, ten minutes at least
+ */
+static uint64_t compile_limit_ns(const struct run *run, size_t module)
+{
+	const double limit_ms = module_of(run, module)->cost_ms * 40;
+
+	if (run->setup->options->compile.module_timeout_ms)
+		return run->setup->options->compile.module_timeout_ms * UINT64_C(1000000);
+	return (uint64_t)((limit_ms < 600e3 ? 600e3 : limit_ms) * 1e6);
+}
+
+/* Each worker takes memory of the machine and of the GPU; an exclusive GPU accepts only one. False
+ * if it is the only worker, which is not retired. */
+static bool retire(struct run *run, struct slot *slot, const char *why)
+{
+	unsigned others = 0;
+	char line[512];
+
+	for (unsigned i = 0; i < run->setup->workers; i++) {
+		const struct slot *other = &run->workers.slots[i];
+
+		others += other != slot && other->child && other->state >= WORKER_READY && !other->retired;
+	}
+	if (!others)
+		return false;
+	slot->retired = true;
+	(void)text_format(line, sizeof line,
+					  "there is no room for so many workers (%.300s): going on with %u", why,
+					  others);
+	say(run, line);
+	return true;
+}
+
+void run_without_context(struct run *run, struct slot *slot, struct run_job job, const char *why)
+{
+	struct run_workers *workers = &run->workers;
+	struct jw_error error = {0};
+	bool in_use = workers->pool.works[job.device];
+
+	job_queue_return(&run->queue, job.module);
+	for (unsigned i = 0; i < run->setup->workers; i++)
+		for (size_t k = 0; &workers->slots[i] != slot && k < workers->slots[i].job_count; k++)
+			in_use = in_use || workers->slots[i].jobs[k].device == job.device;
+	if (!in_use) {
+		if (!device_pool_bar(&error, &workers->pool, job.device, why))
+			run_break_off(run, &error);
+	} else if (!retire(run, slot, why)) {
+		/* Replaces the only worker: the process that had the context may have ended meanwhile. */
+		workers->fruitless++;
+		(void)text_format(workers->no_context, sizeof workers->no_context,
+						  "got no CUDA context (%.200s)", why);
+	}
+}
+
+/* Counts a worker that this module ended; too many in a row end the run. Suspects are tried alone
+ * at the end of a good run and may all end their workers. */
+static void count_loss(struct run *run, size_t index)
+{
+	run->workers.fruitless += !run->result->compiled || !job_queue_is_suspect(&run->queue, index);
+}
+
+/* The oldest of its jobs is to blame; the others were not begun. */
+void run_blame(struct run *run, struct slot *slot, const struct child_end *how)
+{
+	const bool blameless = slot->state == WORKER_SPENT || slot->state == WORKER_YIELDING;
+	const size_t index = slot->jobs[0].module;
+	char text[256], limit[TEXT_SHORT], reason[512];
+
+	while (slot->job_count > (blameless ? 0 : 1))
+		job_queue_return(&run->queue, slot->jobs[--slot->job_count].module);
+	if (!slot->job_count)
+		return;
+	slot->job_count = 0;
+	count_loss(run, index);
+	/* Linux ends the largest process when memory runs out. */
+	if (how->signal == SIGKILL && !how->killed &&
+		retire(run, slot, "one was killed, as Linux does when memory runs out")) {
+		job_queue_return(&run->queue, index);
+		return;
+	}
+	if (job_queue_retry(&run->queue, index))
+		return;
+	if (slot->state == WORKER_HUNG)
+		(void)text_format(text, sizeof text, "did not end within %s",
+						  text_duration(limit, (double)compile_limit_ns(run, index) / 1e9));
+	else
+		(void)child_end_text(text, sizeof text, how);
+	(void)text_format(reason, sizeof reason, "the driver's compiler %s, twice", text);
+	run_module_failed(run, index, reason, how->said);
+}
+
+bool run_is_hopeless(struct run *run, struct slot *slot, const struct child_end *how,
+					 bool in_compile)
+{
+	struct run_workers *workers = &run->workers;
+	const unsigned most =
+		(run->result->compiled ? MOST_FRUITLESS_LATER : MOST_FRUITLESS) + 2 * run->setup->workers;
+	char text[256];
+	const char *end;
+
+	if (slot->state == WORKER_MUTE || slot->state == WORKER_HUNG)
+		end = "did not end";
+	else if (slot->state == WORKER_SPENT)
+		end = workers->no_context[0] ? workers->no_context : "lost its CUDA context";
+	else
+		end = child_end_text(text, sizeof text, how);
+	/* Those that were finishing, spent or killed end as they should. */
+	workers->unborn += !in_compile && !slot->retired && slot->state <= WORKER_READY;
+	if (workers->unborn < MOST_UNBORN && workers->fruitless < most)
+		return false;
+	if (workers->unborn >= MOST_UNBORN && retire(run, slot, end)) {
+		workers->unborn = 0;
+		return false;
+	}
+	error_set(run->err, JW_ERR_DRIVER, "workers do not stay alive: the last %s%s%s", end,
+			  how->said[0] ? ", saying: " : "", how->said);
+	return true;
+}
+
+/* ---- entries that wait for the cache */
+
+/* Where nothing else is left to do, the lock is tried for so long. */
+static const uint64_t LOCK_EVERY_NS = 1000000000, LOCK_LAST_NS = 5000000000;
+
+void run_inserted(struct run *run, size_t index, int64_t grown_bytes, const struct jw_error *why)
+{
+	struct remote_module *known = run->remote.modules ? &run->remote.modules[index] : NULL;
+	const bool fetched = known && known->state == REMOTE_FETCHED;
+
+	if (why) {
+		run_module_failed(run, index, why->message, "");
+		return;
+	}
+	if (!fetched)
+		run->result->compiled++;
+	if (known && !fetched && !run->remote.gone) {
+		known->state = REMOTE_TO_PUT;
+		run->remote.to_put++;
+	}
+	run->report.grown_bytes += grown_bytes;
+	run->result->added_bytes = run->report.grown_bytes > 0 ? (uint64_t)run->report.grown_bytes : 0;
+	if (run->setup->inserted)
+		run->setup->inserted[index] = true;
+	module_done(run, index);
+}
+
+static char *late_path(const struct run *run, size_t index)
+{
+	return mem_printf("%s/later/%016llx", run->setup->folder,
+					  (unsigned long long)module_of(run, index)->key);
+}
+
+int run_put_off(struct jw_error *err, struct run *run, size_t index, const char *path,
+				const struct jw_error *why)
+{
+	struct late_entries *late = &run->late;
+	char *waiting = late_path(run, index);
+	int result = os_make_parent(err, waiting, 0700);
+
+	if (!result)
+		result = os_rename(err, path, waiting);
+	if (!result) {
+		late->modules[late->count++] = index;
+		late->tried_ns = late->news_ns = os_monotonic_ns();
+		late->why = *why;
+	}
+	mem_free(waiting);
+	return result;
+}
+
+/* Until the lock is refused again */
+static void insert_late(struct run *run)
+{
+	struct late_entries *late = &run->late;
+	const struct plan *plan = run->setup->plan;
+
+	while (late->count && !run->loop.broken) {
+		const size_t index = late->modules[late->count - 1];
+		const struct plan_module *module = module_of(run, index);
+		struct collected entry = {COLLECTED, late_path(run, index), module->key};
+		struct jw_error why = {0};
+		int64_t grown_bytes = 0;
+		int result = collect_insert(&why, run->setup->live, &entry, plan, module, &grown_bytes);
+
+		late->tried_ns = os_monotonic_ns();
+		if (result && why.code != JW_ERR_BUSY)
+			(void)os_remove(NULL, entry.path);
+		mem_free(entry.path);
+		if (result && why.code == JW_ERR_BUSY) {
+			late->why = why;
+			return;
+		}
+		if (result && why.code != JW_ERR_FORMAT) {
+			run_break_off(run, &why);
+			return;
+		}
+		late->count--;
+		late->news_ns = late->tried_ns;
+		run_inserted(run, index, grown_bytes, result ? &why : NULL);
+	}
+}
+
+/* ---- answers */
+
+enum { OUT_OF_MEMORY = 2 }; /* CUDA_ERROR_OUT_OF_MEMORY */
+
+/* All workers have the same environment, so the first one's devices count for all. */
+static int take_devices(struct run *run, const struct slot *first,
+						const struct protocol_hello *hello)
+{
+	const struct plan *plan = run->setup->plan;
+	struct device_pool *pool = &run->workers.pool;
+	unsigned most, kept = 1;
+	char name[JW_TARGET_TEXT], line[256];
+	bool usable = false;
+
+	device_pool_fill(pool, hello);
+	for (size_t i = 0; i < plan->target_count; i++) {
+		const struct jw_target target = plan->targets[i].device;
+
+		if (!device_pool_has(pool, target)) {
+			known_gpus_forget(run->setup->system->state_dir);
+			return error_set(run->err, JW_ERR_DRIVER,
+							 "the driver shows no %s GPU any more: run the same command again",
+							 jw_target_sm(name, target));
+		}
+		usable = usable || device_pool_choose(pool, target, 0) != DEVICE_NONE;
+	}
+	if (!usable)
+		return error_set(run->err, JW_ERR_DRIVER, "no GPU gives a context: %s", pool->why);
+	most = device_pool_most_workers(pool, plan->targets, plan->target_count);
+	if (most >= run->setup->workers)
+		return 0;
+	(void)text_format(line, sizeof line,
+					  "the GPU is in exclusive-process mode, which gives a context to one process "
+					  "only: going on with %s",
+					  TEXT_COUNT(most, "worker", "workers"));
+	say(run, line);
+	/* The others have no work yet. */
+	for (unsigned i = 0; i < run->setup->workers; i++)
+		if (&run->workers.slots[i] != first && kept++ >= most)
+			run->workers.slots[i].retired = true;
+	run->forecast->workers = most;
+	return 0;
+}
+
+bool run_take_hello(struct run *run, struct slot *slot, const struct protocol_hello *hello)
+{
+	run->workers.start_ms = (double)(os_monotonic_ns() - slot->since_ns) / 1e6;
+	worker_event(slot, hello->result ? EVENT_CANNOT_GO_ON : EVENT_GREETED);
+	if (hello->result && !retire(run, slot, hello->error)) {
+		error_set(run->err, JW_ERR_DRIVER, "the driver does not start: %s", hello->error);
+		break_off(run);
+	} else if (!hello->result && !run->workers.pool.count && take_devices(run, slot, hello)) {
+		break_off(run);
+	}
+	return !hello->result && !run->loop.stopping;
+}
+
+/* Inserts the entry into the cache, now or later. If other entries of this run were as predicted,
+ * the form is known: then a foreign entry only means that the driver chose another image of this
+ * container than predicted, and the application will need it. */
+static void take_collected(struct run *run, size_t index, const struct collected *entry)
+{
+	const bool foreign = entry->what == COLLECTED_FOREIGN;
+	struct jw_error why = {0}, worse = {0};
+	int64_t grown_bytes = 0;
+
+	if (!collect_insert(&why, run->setup->live, entry, run->setup->plan, module_of(run, index),
+						&grown_bytes)) {
+		run->result->misjudged += foreign;
+		run_inserted(run, index, grown_bytes, NULL);
+		return;
+	}
+	if (why.code == JW_ERR_BUSY) {
+		if (foreign)
+			run_module_failed(run, index, why.message, "");
+		else if (run_put_off(&worse, run, index, entry->path, &why))
+			run_break_off(run, &worse);
+	} else if (why.code == JW_ERR_FORMAT) {
+		/* A torn entry, for example from a full disk: tried once more, alone. */
+		if (collect_disk_is_full(&worse, run->setup->folder, 0))
+			run_break_off(run, &worse);
+		else if (!job_queue_retry(&run->queue, index))
+			run_module_failed(run, index, why.message, "");
+	} else {
+		run_break_off(run, &why);
+	}
+	(void)os_remove(NULL, entry->path);
+}
+
+static void take_compiled(struct run *run, struct slot *slot, size_t index)
+{
+	const struct run_setup *setup = run->setup;
+	struct collected entry = {.what = COLLECTED_NOTHING};
+	struct jw_error why = {0};
+
+	if (!setup->live) {
+		run->result->compiled++;
+		module_done(run, index);
+	} else if (collect_find(&why, slot->cache_dir, setup->plan, module_of(run, index),
+							setup->workers, &entry)) {
+		run_break_off(run, &why);
+	} else if (entry.what == COLLECTED_FOREIGN && !run->result->compiled) {
+		run->result->opaque = true;
+		run->loop.stopping = true;
+	} else if (entry.what == COLLECTED_NOTHING) {
+		run->result->unchanged++;
+		module_done(run, index);
+	} else {
+		take_collected(run, index, &entry);
+	}
+	mem_free(entry.path);
+}
+
+static void take_refusal(struct run *run, struct slot *slot, size_t index,
+						 const struct protocol_answer *answer)
+{
+	const bool crowded = answer->result == OUT_OF_MEMORY;
+
+	/* Other processes may have taken the memory, even if they have ended since, so the module is
+	 * tried once more. */
+	if ((answer->sticky || crowded) && job_queue_retry(&run->queue, index)) {
+		if (crowded)
+			(void)retire(run, slot, answer->error);
+		return;
+	}
+	if (run->setup->refused && !run->setup->task && refusal_name((unsigned)answer->result)) {
+		run->setup->refused[index] = (unsigned)answer->result;
+		run->result->refused++;
+	}
+	run_module_failed(run, index, answer->error[0] ? answer->error : "the driver refused it",
+					  answer->log);
+}
+
+/* Threads that share a core are slower; learns the time of one thread alone. */
+static void learn(const struct run *run, const struct slot *slot, const struct plan_module *module,
+				  const struct protocol_answer *answer)
+{
+	const unsigned threads = run->workers.threads;
+	/* Workers with jobs, and this one, which has just finished its own. */
+	unsigned busy = run_busy_workers(run) + !slot->job_count;
+	double alone;
+
+	busy = busy < threads ? busy : threads;
+	alone = plan_capacity(busy, threads, run->workers.cores) / busy;
+	speed_take(run->setup->learnt, module, answer->cpu_ms * alone, answer->wall_ms * alone);
+}
+
+bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_answer *answer)
+{
+	struct run_workers *workers = &run->workers;
+	struct jw_prime_compiled *result = run->result;
+	const struct run_job job = slot->jobs[0];
+	const struct plan_module *module = module_of(run, job.module);
+	const double seconds = answer->wall_ms / 1000;
+
+	if (!slot->job_count || answer->id != job.module)
+		return false;
+	slot->job_count--;
+	memmove(slot->jobs, slot->jobs + 1, slot->job_count * sizeof *slot->jobs);
+	slot->since_ns = os_monotonic_ns();
+	if (answer->sticky || answer->no_context)
+		worker_event(slot, EVENT_CANNOT_GO_ON);
+	if (answer->no_context) {
+		run_without_context(run, slot, job, answer->error);
+		return true;
+	}
+	workers->no_context[0] = '\0';
+	/* A worker that can only report the loss of its context counts as dead. */
+	if (answer->sticky)
+		count_loss(run, job.module);
+	else
+		workers->fruitless = workers->unborn = 0;
+	workers->pool.works[job.device] = true;
+	if (answer->peak_bytes > result->peak_worker_bytes)
+		result->peak_worker_bytes = answer->peak_bytes;
+	if (answer->peak_bytes > slot->peak_bytes) {
+		slot->peak_bytes = answer->peak_bytes;
+		memory_budget_measured(&run->memory.budget, module->memory_bytes, answer->peak_bytes);
+	}
+	/* A worker that uses the live cache itself may have found the module there. */
+	if (!answer->result && run->setup->learnt && run->setup->live)
+		learn(run, slot, module, answer);
+	pace_take(&run->report.pace, 1, module->cost_ms,
+			  answer->cpu_ms > 0 ? answer->cpu_ms : answer->wall_ms);
+	result->compile_cpu_seconds += answer->cpu_ms / 1000;
+	result->compile_seconds += seconds;
+	if (seconds > result->longest_seconds)
+		result->longest_seconds = seconds;
+	if (answer->result == 0)
+		take_compiled(run, slot, job.module);
+	else
+		take_refusal(run, slot, job.module, answer);
+	return true;
+}
+
+/* ---- the loop: only here workers are started, fed and ended */
+
+enum {
+	TICK_MS = 100,
+	/* If the clock is this late, this process was suspended, or the machine slept. */
+	STOPPED_MS = 2000,
+	HOLD_TRIES_MS = 200,
+	LATE_WRITE_MS = 20,
+	/* The time that a driver may take to start and end. It may wait in the kernel for a faulty GPU.
+	 */
+	START_MS = 120000,
+	END_MS = 30000,
+};
+
+/* A worker whose driver writes the live cache itself must not be killed while it writes: it would
+ * leave an index that the next driver answers with a wipe. While we hold the lock it does not begin
+ * to write, and a write after its unlock takes milliseconds. NULL if there is nothing to hold. */
+static struct os_file *hold_live_cache(const struct run *run)
+{
+	char *path = run->setup->live ? NULL : os_join(run->setup->system->cache.path, "index");
+	struct os_file *file = NULL;
+	bool held = false;
+
+	if (path && !os_file_open(NULL, path, OS_OPEN_UPDATE, &file)) {
+		for (int tries = 0; !held && tries < HOLD_TRIES_MS; tries++) {
+			if (os_file_lock(NULL, file, true, &held))
+				break;
+			if (!held)
+				uv_sleep(1);
+		}
+		uv_sleep(LATE_WRITE_MS);
+	}
+	mem_free(path);
+	return file;
+}
+
+static void kill_workers(struct run *run, const struct slot *only)
+{
+	struct os_file *held = run->workers.alive ? hold_live_cache(run) : NULL;
+
+	for (unsigned i = 0; i < run->setup->workers; i++) {
+		struct slot *slot = &run->workers.slots[i];
+
+		if (slot->child && (!only || only == slot))
+			child_kill(slot->child);
+	}
+	if (held)
+		uv_sleep(LATE_WRITE_MS);
+	os_file_close(held);
+}
+
+/* Each event of the loop ends here, and all workers with it, whichever code decided to end the run.
+ */
+static void end_event(struct run *run)
+{
+	if (run->loop.stopping && !run->loop.ended) {
+		kill_workers(run, NULL);
+		run_remote_end(run);
+	}
+	run->loop.ended = run->loop.stopping;
+	tell_progress(run);
+}
+
+static void look_for_interrupt(struct run *run)
+{
+	if (run->loop.stopping || !cancel_asked(&run->setup->options->cancel))
+		return;
+	run->result->interrupted = true;
+	run->loop.stopping = true;
+}
+
+/* Nothing is left to wait for. */
+static void close_clock(struct run *run)
+{
+	run_remote_end(run);
+	if (!uv_is_closing((uv_handle_t *)&run->loop.tick))
+		uv_close((uv_handle_t *)&run->loop.tick, NULL);
+}
+
+/* Compiles in progress are finished, and none begins that would not end in time. */
+static void look_at_budget(struct run *run)
+{
+	const double left_ms = (double)run->setup->options->plan.budget_ms -
+						   (double)(os_monotonic_ns() - run->loop.began_ns) / 1e6;
+	size_t index;
+
+	if (!run->setup->options->plan.budget_ms || run->loop.stopping)
+		return;
+	/* What comes from a place takes less time than compiling. */
+	while (!run->remote.modules && (index = job_queue_peek(&run->queue)) != QUEUE_EMPTY &&
+		   pace_ms(&run->report.pace, 1, module_of(run, index)->cost_ms) > left_ms) {
+		(void)job_queue_take(&run->queue);
+		run->result->out_of_time = true;
+	}
+	if (left_ms > 0)
+		return;
+	if (job_queue_peek(&run->queue) != QUEUE_EMPTY || job_queue_has_suspects(&run->queue))
+		run->result->out_of_time = true;
+	job_queue_clear(&run->queue);
+}
+
+static int send_job(struct run *run, struct slot *slot, const struct run_job *job)
+{
+	const struct plan_module *module = module_of(run, job->module);
+	const struct spool_place *place = &run->setup->spool->places[job->module];
+	struct protocol_job message = {
+		.id = job->module,
+		.device = run->workers.pool.devices[job->device].ordinal,
+		.form = module->form,
+		.offset = place->offset,
+		.size_bytes = place->size_bytes,
+		.spare_bytes = gpu_spare_bytes(run, slot, job->device),
+		.entry_offset = module->entry_offset - module->container_offset,
+	};
+
+	memcpy(message.path, place->path, strlen(place->path) + 1);
+	if (child_send(run->err, slot->child, &message))
+		return -1;
+	if (!slot->job_count)
+		slot->since_ns = os_monotonic_ns();
+	slot->devices |= UINT64_C(1) << job->device;
+	slot->jobs[slot->job_count++] = *job;
+	run->report.progress.current = run->setup->plan->files[module->file].path;
+	return 0;
+}
+
+/* Gives a worker jobs until it has enough or has to end. */
+static void feed_worker(struct run *run, struct slot *slot)
+{
+	look_at_budget(run);
+	while (!run->loop.stopping) {
+		const struct run_order order = run_next_order(run, slot);
+
+		switch (order.what) {
+		case ORDER_NOTHING: return;
+		case ORDER_FINISH:
+			worker_event(slot, EVENT_NO_MORE_JOBS);
+			child_finish(slot->child);
+			return;
+		case ORDER_COMPILE:
+			if (send_job(run, slot, &order.job))
+				break_off(run);
+			break;
+		case ORDER_MET:
+			run->result->met++;
+			module_done(run, order.job.module);
+			break;
+		case ORDER_CANNOT: run_module_failed(run, order.job.module, order.why, ""); break;
+		}
+	}
+}
+
+static void start_worker(struct run *run, struct slot *slot);
+
+void run_wake_workers(struct run *run)
+{
+	run->workers.held_back = false;
+	for (unsigned i = 0; !run->loop.stopping && i < run->setup->workers; i++) {
+		struct slot *slot = &run->workers.slots[i];
+
+		if (slot->retired)
+			continue;
+		if (!slot->child && needs_worker(run))
+			start_worker(run, slot);
+		else if (slot->state == WORKER_READY && !slot->job_count)
+			feed_worker(run, slot);
+	}
+}
+
+static void on_hello(void *context, struct child *child, const struct protocol_hello *hello)
+{
+	struct slot *slot = context;
+
+	(void)child;
+	if (run_take_hello(slot->run, slot, hello))
+		feed_worker(slot->run, slot);
+	end_event(slot->run);
+}
+
+static void on_answer(void *context, struct child *child, const struct protocol_answer *answer)
+{
+	struct slot *slot = context;
+	struct run *run = slot->run;
+
+	if (run->loop.stopping)
+		return;
+	if (!run_take_answer(run, slot, answer)) {
+		child_distrust(child, "an answer to a job that was not sent");
+		return;
+	}
+	if (!run->loop.stopping && slot->state == WORKER_READY)
+		feed_worker(run, slot);
+	if (run->workers.held_back)
+		run_wake_workers(run);
+	end_event(run);
+}
+
+/* The slot for the next worker: this one's, unless there was no room for its worker. */
+static struct slot *choose_slot(struct run *run, struct slot *slot)
+{
+	if (!slot->retired)
+		return slot;
+	for (unsigned i = 0; i < run->setup->workers; i++) {
+		struct slot *other = &run->workers.slots[i];
+
+		if (!other->child && !other->retired)
+			return run->workers.alive ? NULL : other;
+	}
+	/* Starts a worker for the remaining modules. */
+	slot->retired = run->workers.alive > 0;
+	return slot->retired ? NULL : slot;
+}
+
+static void on_end(void *context, struct child *child, const struct child_end *how)
+{
+	struct slot *slot = context;
+	struct run *run = slot->run;
+	const bool in_compile = slot->job_count > 0;
+
+	(void)child;
+	slot->child = NULL;
+	run->workers.alive--;
+	/* The same signal may have reached the workers too. */
+	look_for_interrupt(run);
+	if (!run->loop.stopping) {
+		run_blame(run, slot, how);
+		if (run_is_hopeless(run, slot, how, in_compile))
+			break_off(run);
+	}
+	worker_event(slot, EVENT_GONE);
+	if (!run->loop.stopping && needs_worker(run) && (slot = choose_slot(run, slot)))
+		start_worker(run, slot);
+	/* Only entries that wait for the cache's lock remain. */
+	if (!run->workers.alive) {
+		run->late.news_ns = os_monotonic_ns();
+		if (!run->result->opaque)
+			insert_late(run);
+		if ((!run->late.count || run->loop.stopping) && !run_remote_is_needed(run))
+			close_clock(run);
+	}
+	end_event(run);
+}
+
+/* A failure ends the run. */
+static void start_worker(struct run *run, struct slot *slot)
+{
+	const struct run_setup *setup = run->setup;
+	const struct child_setup child = {
+		.command = setup->worker,
+		.cache_dir = slot->cache_dir,
+		.cache_limit_bytes = setup->live ? UINT64_C(4294967296) : setup->system->cache.limit_bytes,
+		.low_priority = setup->options->compile.low_priority,
+		.task = setup->task,
+	};
+	const struct child_events events = {
+		.context = slot, .hello = on_hello, .answer = on_answer, .end = on_end};
+
+	worker_event(slot, EVENT_STARTED);
+	slot->resident_bytes = slot->peak_bytes = slot->devices = 0;
+	slot->cpu_ms = 0;
+	if (child_start(run->err, &run->loop.uv, &child, &events, &slot->child))
+		break_off(run);
+	else
+		run->workers.alive++;
+}
+
+static void kill_if_late(struct run *run, struct slot *slot)
+{
+	const struct run_setup *setup = run->setup;
+	uint64_t most_ns;
+
+	if (slot->state == WORKER_STARTING)
+		most_ns = (setup->start_ms ? setup->start_ms : START_MS) * UINT64_C(1000000);
+	else if (slot->state == WORKER_READY && slot->job_count)
+		most_ns = compile_limit_ns(run, slot->jobs[0].module);
+	else if (slot->state == WORKER_FINISHING || slot->state == WORKER_SPENT)
+		most_ns = (setup->end_ms ? setup->end_ms : END_MS) * UINT64_C(1000000);
+	else
+		return;
+	if (os_monotonic_ns() - slot->since_ns <= most_ns)
+		return;
+	worker_event(slot, EVENT_TOO_LATE);
+	kill_workers(run, slot);
+}
+
+static uint64_t put_off(uint64_t since, uint64_t gap, uint64_t now)
+{
+	return now - since > gap ? since + gap : now;
+}
+
+/* Time while suspended does not count. */
+static void leave_out_suspension(struct run *run)
+{
+	const uint64_t now = os_monotonic_ns(), gap = now - run->loop.ticked_ns;
+
+	run->loop.ticked_ns = now;
+	if (gap < STOPPED_MS * UINT64_C(1000000))
+		return;
+	for (unsigned i = 0; i < run->setup->workers; i++) {
+		struct slot *slot = &run->workers.slots[i];
+
+		slot->since_ns = put_off(slot->since_ns, gap, now);
+		slot->cpu_ms = 0;
+	}
+	run->late.news_ns = put_off(run->late.news_ns, gap, now);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+	struct run *run = timer->data;
+	const struct late_entries *late = &run->late;
+	struct slot *victim;
+
+	look_at_budget(run);
+	leave_out_suspension(run);
+	look_for_interrupt(run);
+	for (unsigned i = 0; !run->loop.stopping && i < run->setup->workers; i++)
+		kill_if_late(run, &run->workers.slots[i]);
+	victim = run_look_at_machine(run);
+	if (victim) {
+		worker_event(victim, EVENT_MAKES_ROOM);
+		kill_workers(run, victim);
+	}
+	run_remote_step(run);
+	run_wake_workers(run);
+	if (!run->loop.stopping && os_monotonic_ns() - late->tried_ns > LOCK_EVERY_NS)
+		insert_late(run);
+	if (!run->workers.alive && !run_remote_is_needed(run) &&
+		(!late->count || run->loop.stopping || os_monotonic_ns() - late->news_ns > LOCK_LAST_NS))
+		close_clock(run);
+	end_event(run);
+}
+
+static void pause_workers(struct run *run, bool paused)
+{
+	for (unsigned i = 0; i < run->setup->workers; i++)
+		if (run->workers.slots[i].child)
+			child_pause(run->workers.slots[i].child, paused);
+}
+
+/* Ctrl-Z and continuing. The keyboard stops the workers too; a signal to only the supervisor would
+ * not. The supervisor must not be stopped while it holds the lock of the cache's index, since
+ * programs wait for it. On the loop's thread it holds no lock. */
+static void on_stop(uv_signal_t *handle, int number)
+{
+	struct run *run = handle->data;
+
+	(void)number;
+	pause_workers(run, true);
+	os_stop_self();
+	pause_workers(run, false);
+}
+
+static void begin(struct run *run)
+{
+	const struct run_setup *setup = run->setup;
+	struct jw_prime_progress *progress = &run->report.progress;
+	uint64_t total, available;
+
+	run->workers.threads = os_cores();
+	run->workers.cores = os_physical_cores();
+	if (!os_memory(&total, &available))
+		available = 0;
+	memory_budget_begin(&run->memory.budget, setup->workers,
+						setup->options->compile.max_memory_bytes, available);
+	progress->total = run->queue.count;
+	progress->current = "";
+	for (size_t i = 0; i < run->queue.count; i++) {
+		const struct plan_module *module = module_of(run, run->queue.order[i]);
+
+		progress->total_bytes += module->payload_bytes;
+		progress->total_weight += module->cost_ms;
+	}
+	(void)uv_timer_init(&run->loop.uv, &run->loop.tick);
+	run->loop.tick.data = run;
+	(void)uv_timer_start(&run->loop.tick, on_tick, TICK_MS, TICK_MS);
+	(void)uv_signal_init(&run->loop.uv, &run->loop.stop_signal);
+	run->loop.stop_signal.data = run;
+	if (os_stop_signal())
+		(void)uv_signal_start(&run->loop.stop_signal, on_stop, os_stop_signal());
+	/* This handle does not keep the loop running. */
+	uv_unref((uv_handle_t *)&run->loop.stop_signal);
+	for (unsigned i = 0; !run->loop.broken && i < setup->workers; i++) {
+		struct slot *slot = &run->workers.slots[i];
+
+		slot->run = run;
+		slot->cache_dir = setup->live ? mem_printf("%s/worker-%u", setup->folder, i)
+									  : mem_string(setup->system->cache.path);
+		if (os_make_dirs(run->err, slot->cache_dir, 0700))
+			break_off(run);
+	}
+	if (!run->loop.broken && run_remote_open(run))
+		break_off(run);
+	/* Where everything may come from elsewhere, none may be needed. */
+	for (unsigned i = 0;
+		 !run->loop.broken && run_remote_ready(run) == SIZE_MAX && i < setup->workers; i++)
+		start_worker(run, &run->workers.slots[i]);
+	if (run->loop.broken)
+		end_event(run);
+	if (!run->workers.alive && !run_remote_is_needed(run))
+		close_clock(run);
+}
+
+int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prime_result *result)
+{
+	const uint64_t began_ns = os_monotonic_ns();
+	struct run run = {.setup = setup,
+					  .result = &result->compile,
+					  .forecast = &result->plan.forecast,
+					  .err = err,
+					  .loop = {.began_ns = began_ns, .ticked_ns = began_ns}};
+
+	if (os_loop_open(err, &run.loop.uv))
+		return -1;
+	job_queue_open(setup->plan, &run.queue);
+	run.late.modules = mem_array(setup->plan->module_count, sizeof *run.late.modules);
+	run.workers.slots = mem_array(setup->workers, sizeof *run.workers.slots);
+	begin(&run);
+	(void)uv_run(&run.loop.uv, UV_RUN_DEFAULT);
+	uv_close((uv_handle_t *)&run.loop.stop_signal, NULL);
+	(void)uv_run(&run.loop.uv, UV_RUN_DEFAULT);
+	(void)uv_loop_close(&run.loop.uv);
+	if (run.late.count && !run.loop.broken)
+		prime_result_add_note(
+			result, "%s could not be put into the cache; the same command compiles again: %s",
+			TEXT_COUNT(run.late.count, "compiled module", "compiled modules"),
+			run.late.why.message);
+	result->compile.undone = run.queue.count - run.report.progress.done;
+	result->compile.seconds += (double)(os_monotonic_ns() - began_ns) / 1e9;
+	for (unsigned i = 0; i < setup->workers; i++)
+		mem_free(run.workers.slots[i].cache_dir);
+	run_remote_free(&run);
+	mem_free(run.workers.slots);
+	mem_free(run.late.modules);
+	job_queue_close(&run.queue);
+	if (run.loop.broken)
+		return -1;
+	return 0;
+}

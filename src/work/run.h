@@ -1,0 +1,37 @@
+/* Compiles a plan with several workers: an event loop in the supervisor. */
+#pragma once
+
+#include <jitwarm/prime.h>
+
+#include "driver/speed_model.h"
+#include "plan/plan.h"
+#include "work/spool.h"
+
+struct run_setup {
+	const struct plan *plan;
+	const struct spool *spool;
+	const struct jw_system *system;
+	const struct jw_prime_options *options;
+	const char *const *worker; /* the command */
+	const char *task;          /* names another compiler (driver/task.h); NULL: the driver's */
+	const char *folder;        /* for the workers' private directories */
+	unsigned workers;
+	struct speed_time *learnt; /* adds the times of the compiles; may be NULL */
+	/* The time that a driver may take to start and to end; 0: two minutes and half a minute. */
+	unsigned start_ms, end_ms;
+	/* NULL: the driver's form is unknown, and the one worker uses the live cache itself. */
+	struct cache_live *live;
+	const struct jw_share_options *share; /* NULL: no place of objects */
+	/* For each module of the plan: the result with which the driver has refused it; may be NULL. */
+	unsigned *refused;
+	bool *inserted; /* for each module of the plan: set when its entry is in place; may be NULL */
+};
+
+/* Compiles every cold module once, and adds the outcome of each to *result (compiled, failed,
+ * failures, undone ...). -1 if no worker stays alive or the live cache cannot be written; compiled
+ * modules are kept then. */
+int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prime_result *result);
+
+/* Clears the failures before another run. */
+void prime_result_forget_failures(struct jw_prime_compiled *result);
+void prime_result_add_note(struct jw_prime_result *result, const char *format, ...) JW_PRINTF(2, 3);

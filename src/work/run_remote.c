@@ -1,0 +1,596 @@
+/* A run's place of objects (work/remote.h). */
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/entry.h"
+#include "driver/collect.h"
+#include "driver/protocol.h"
+#include "os/clock.h"
+#include "os/file.h"
+#include "work/supervisor.h"
+
+static const uint64_t REMOTE_MS = 1000000, REMOTE_SECOND = 1000000000;
+
+/* ---- who compiles what, where many nodes want the same modules and nobody tells them */
+
+enum { MOST_RENEWALS = 3 };
+/* How long to leave a claimed module alone. */
+enum { AGAIN_MS = 250, MOST_AGAIN_MS = 5000 };
+
+static int by_node_turn(const void *a, const void *b)
+{
+	const struct remote_turn *left = a, *right = b;
+
+	if (left->dear != right->dear)
+		return left->dear > right->dear ? -1 : 1;
+	return left->turn < right->turn ? -1 : left->turn > right->turn;
+}
+
+void remote_order(uint64_t node, struct remote_turn *turns, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		turns[i].turn = fnv_update(fnv_update(FNV_START, &node, sizeof node), &turns[i].key,
+								   sizeof turns[i].key);
+		turns[i].dear = 0;
+		for (uint64_t ms = turns[i].cost_ms > 0 ? (uint64_t)turns[i].cost_ms : 0; ms; ms /= 2)
+			turns[i].dear++;
+	}
+	qsort(turns, count, sizeof *turns, by_node_turn);
+}
+
+bool remote_may_claim(const struct remote_module *known, uint64_t now_ns)
+{
+	return !known->asked && (known->state == REMOTE_MISSING ||
+							 (known->state == REMOTE_THEIRS && now_ns >= known->until_ns));
+}
+
+bool remote_may_look(const struct remote_module *known, uint64_t now_ns)
+{
+	return !known->asked && (known->state == REMOTE_MISSING || known->state == REMOTE_THEIRS) &&
+		   now_ns >= known->again_ns;
+}
+
+uint64_t remote_dead_claim(const struct remote_module *known, uint64_t now_ns)
+{
+	return known->until_ns && now_ns >= known->until_ns ? known->claim : 0;
+}
+
+void remote_see_nothing(struct remote_module *known, double cost_ms, uint64_t now_ns)
+{
+	uint64_t again_ms = (uint64_t)(cost_ms / 2);
+
+	again_ms = again_ms < AGAIN_MS ? AGAIN_MS : again_ms > MOST_AGAIN_MS ? MOST_AGAIN_MS : again_ms;
+	known->again_ns = now_ns + again_ms * REMOTE_MS;
+	if (known->state == REMOTE_THEIRS && known->again_ns > known->until_ns)
+		known->again_ns = known->until_ns;
+}
+
+void remote_see_claim(struct remote_module *known, double cost_ms, uint64_t now_ns, uint64_t claim)
+{
+	known->state = REMOTE_THEIRS;
+	if (claim != known->claim) {
+		known->claim = claim;
+		known->until_ns = now_ns + REMOTE_CLAIM_SPARE_S * REMOTE_SECOND +
+						  REMOTE_CLAIM_TIMES * (uint64_t)cost_ms * REMOTE_MS;
+		if (known->renewals++ >= MOST_RENEWALS)
+			known->state = REMOTE_OURS;
+	}
+	remote_see_nothing(known, cost_ms, now_ns);
+}
+
+/* ---- how hard it is asked, and when it is left alone */
+
+/* As in TCP, the number of requests under way grows with each quick answer and shrinks with a slow
+ * one, so that a thousand nodes that begin together do not make a place silent. The worker of
+ * objects has sixteen threads. */
+enum { FIRST_ROOM = 1, MOST_ROOM = 16, QUICK_MS = 250, SLOW_MS = 1000 };
+/* Between requests to a place that is left alone. */
+enum { PROBE_MS = 500, MOST_PROBE_WAIT_S = 30 };
+
+void remote_pace_answered(struct remote_pace *pace, uint64_t took_ns, bool small)
+{
+	if (took_ns <= QUICK_MS * REMOTE_MS && pace->room < MOST_ROOM)
+		pace->room++;
+	else if (took_ns > SLOW_MS * REMOTE_MS && small && pace->room > 1)
+		pace->room /= 2;
+	pace->answered = true;
+	pace->resting = false;
+	pace->silence_ms = 0;
+}
+
+static void leave_alone(struct remote_pace *pace, uint64_t until_ns)
+{
+	pace->resting = true;
+	pace->room = FIRST_ROOM;
+	pace->probe_ns = until_ns > pace->probe_ns ? until_ns : pace->probe_ns;
+}
+
+void remote_pace_silent(struct remote_pace *pace, uint64_t now_ns, uint64_t ms)
+{
+	pace->silence_ms += ms;
+	if (pace->silence_ms >= REMOTE_SILENCE_MS && !pace->resting)
+		leave_alone(pace, now_ns + PROBE_MS * REMOTE_MS);
+}
+
+bool remote_pace_failed(struct remote_pace *pace, uint64_t now_ns, bool spoke, int64_t wait_s)
+{
+	pace->answered = pace->answered || spoke;
+	leave_alone(pace, now_ns + (wait_s <= 0                  ? PROBE_MS * REMOTE_MS
+								: wait_s < MOST_PROBE_WAIT_S ? (uint64_t)wait_s * REMOTE_SECOND
+															 : MOST_PROBE_WAIT_S * REMOTE_SECOND));
+	return !pace->answered;
+}
+
+/* ---- what it is told */
+
+/* The most bytes that the pack of a module's entry can need. A compressed entry is smaller than the
+ * entry, whose size is a prediction. */
+enum { PACK_TIMES = 8, PACK_SPARE = 16 << 20 };
+
+/* A slow place is given up after this time of waiting workers, and as much again as it has saved,
+ * and a tenth of the work. The process that speaks to it says something much more often than
+ * UNHEARD_S. */
+enum { SLOWNESS_S = 10, SHARE_OF_WORK = 10, UNHEARD_S = 15, MOST_STEP_MS = 200 };
+/* How long an answer takes says nothing about the place where it has a larger entry. */
+enum { SMALL_BYTES = 256 << 10 };
+
+static const struct plan_module *planned(const struct run *run, size_t index)
+{
+	return &run->setup->plan->modules[index];
+}
+
+/* From now on everything is compiled here. */
+static void give_up_place(struct run *run, const char *why)
+{
+	struct remote *remote = &run->remote;
+
+	if (remote->gone)
+		return;
+	remote->gone = true;
+	run->result->shared.unplaced = 0;
+	TEXT_COPY(run->result->shared.trouble, why);
+	run_remote_end(run);
+}
+
+/* `ahead`: no worker waits for it. */
+static void send_to_place(struct run *run, size_t index, enum object_what what, bool ahead)
+{
+	const struct plan_module *module = planned(run, index);
+	struct remote *remote = &run->remote;
+	struct remote_module *known = &remote->modules[index];
+	const uint64_t now = os_monotonic_ns();
+	const struct object_job job = {
+		.id = index,
+		.what = what,
+		.key = module->key,
+		.sm = run->setup->plan->targets[module->target].device.sm,
+		.most_bytes = PACK_SPARE + PACK_TIMES * (module->key_bytes + module->entry_bytes),
+		.dead = remote_dead_claim(known, now),
+	};
+	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
+	struct jw_error why = {0};
+
+	known->asked = true;
+	known->ahead = ahead;
+	known->what = what;
+	known->asked_ns = now;
+	remote->asked += what != OBJECT_PUT;
+	remote->ahead += ahead;
+	remote->putting += what == OBJECT_PUT;
+	if (object_put_job(&why, &line, &job))
+		buf_free(&line);
+	else if (!child_send_line(&why, remote->child, &line))
+		return;
+	give_up_place(run, why.message);
+}
+
+/* ---- what comes from there */
+
+/* The module is compiled here if its entry cannot be inserted. */
+static bool insert_fetched(struct run *run, size_t index, struct jw_error *why)
+{
+	const struct plan_module *module = planned(run, index);
+	char *folder = object_folder(run->remote.folder, module->key);
+	struct collected entry = {COLLECTED, cache_entry_path(folder, module->key), module->key};
+	int64_t grown_bytes = 0;
+	bool done =
+		!collect_insert(why, run->setup->live, &entry, run->setup->plan, module, &grown_bytes);
+
+	if (done)
+		run_inserted(run, index, grown_bytes, NULL);
+	else if (why->code == JW_ERR_BUSY)
+		done = !run_put_off(NULL, run, index, entry.path, why);
+	(void)os_remove_tree(NULL, folder);
+	mem_free(entry.path);
+	mem_free(folder);
+	return done;
+}
+
+/* An object that is not sound is compiled here, whoever has claimed it. */
+static void refuse_object(struct run *run, struct remote_module *known, const char *why)
+{
+	struct jw_shared *shared = &run->result->shared;
+
+	known->state = REMOTE_OURS;
+	if (!shared->refused++)
+		TEXT_COPY(shared->refused_why, why);
+}
+
+static void take_here(struct run *run, size_t index, const struct object_answer *answer)
+{
+	struct remote_module *known = &run->remote.modules[index];
+	struct jw_shared *shared = &run->result->shared;
+	struct jw_error why = {0};
+
+	/* The time budget may have ended meanwhile. */
+	if (!job_queue_take_this(&run->queue, index))
+		return;
+	known->state = REMOTE_FETCHED;
+	if (insert_fetched(run, index, &why)) {
+		shared->fetched++;
+		shared->fetched_bytes += answer->bytes;
+		shared->saved_seconds += planned(run, index)->cost_ms / 1000;
+		return;
+	}
+	job_queue_return(&run->queue, index);
+	if (why.code == JW_ERR_FORMAT)
+		refuse_object(run, known, why.message);
+	else
+		run_break_off(run, &why);
+}
+
+static void take_placed(struct run *run, size_t index, const struct object_answer *answer)
+{
+	struct jw_shared *shared = &run->result->shared;
+
+	run->remote.modules[index].state = REMOTE_DONE;
+	if (answer->said == OBJECT_PLACED) {
+		shared->placed++;
+		shared->placed_bytes += answer->bytes;
+		return;
+	}
+	/* One that is missing after a refusal was reported with it. */
+	if (!*answer->why || (answer->said == OBJECT_MISSING && shared->refused))
+		return;
+	if (!shared->unplaced++)
+		TEXT_COPY(shared->trouble, answer->why);
+}
+
+static void take_state_there(struct run *run, size_t index, const struct object_answer *answer)
+{
+	struct remote_module *known = &run->remote.modules[index];
+	const double cost_ms = planned(run, index)->cost_ms;
+	const uint64_t now = os_monotonic_ns();
+
+	/* It was compiled while the place was silent. */
+	if (known->state != REMOTE_MISSING && known->state != REMOTE_THEIRS)
+		return;
+	if (known->ahead || answer->said == OBJECT_HERE)
+		run->remote.pace.found = answer->said == OBJECT_HERE;
+	if (answer->said == OBJECT_HERE)
+		take_here(run, index, answer);
+	else if (answer->said == OBJECT_THEIRS)
+		remote_see_claim(known, cost_ms, now, answer->claim);
+	else if (*answer->why)
+		refuse_object(run, known, answer->why);
+	else if (answer->said == OBJECT_OURS)
+		known->state = REMOTE_OURS;
+	else
+		remote_see_nothing(known, cost_ms, now);
+}
+
+static void take_answer_of_place(struct run *run, const struct object_answer *answer)
+{
+	const size_t index = (size_t)answer->id;
+	const bool is_put = answer->what == OBJECT_PUT;
+	const uint64_t now = os_monotonic_ns();
+	struct remote *remote = &run->remote;
+	struct remote_module *known = &remote->modules[index];
+
+	known->asked = false;
+	remote->asked -= !is_put;
+	remote->ahead -= known->ahead;
+	remote->putting -= is_put;
+	if (answer->said == OBJECT_LATER || answer->said == OBJECT_FAILED) {
+		remote->to_put += is_put;
+		TEXT_COPY(remote->why, answer->why);
+		remote_see_nothing(known, planned(run, index)->cost_ms, now);
+		if (remote_pace_failed(&remote->pace, now, answer->said == OBJECT_LATER,
+							   (int64_t)(answer->seconds % INT32_MAX)))
+			give_up_place(run, answer->why);
+		return;
+	}
+	if (answer->said == OBJECT_GONE) {
+		give_up_place(run, answer->why);
+		return;
+	}
+	remote_pace_answered(&remote->pace, now - known->asked_ns, answer->bytes < SMALL_BYTES);
+	if (is_put)
+		take_placed(run, index, answer);
+	else
+		take_state_there(run, index, answer);
+}
+
+size_t run_remote_ready(const struct run *run)
+{
+	const struct job_queue *queue = &run->queue;
+	size_t ready = queue->again_count;
+
+	if (!run->remote.modules || run->remote.gone || run->remote.pace.resting)
+		return SIZE_MAX;
+	for (size_t i = queue->next; i < queue->count; i++)
+		ready += run->remote.modules[queue->order[i]].state == REMOTE_OURS;
+	return ready;
+}
+
+bool run_remote_allows(const struct run *run, size_t module)
+{
+	return !run->remote.modules || run->remote.gone || run->remote.pace.resting ||
+		   run->remote.modules[module].state == REMOTE_OURS;
+}
+
+static size_t idle_workers(const struct run *run)
+{
+	const unsigned most = run->memory.budget.allowed < run->setup->workers
+							  ? run->memory.budget.allowed
+							  : run->setup->workers;
+	const unsigned busy = run_busy_workers(run);
+
+	return most > busy ? most - busy : 0;
+}
+
+/* All is compiled, and some of it not put there yet. */
+static bool only_puts_are_left(const struct run *run)
+{
+	return job_queue_peek(&run->queue) == QUEUE_EMPTY && !job_queue_has_suspects(&run->queue) &&
+		   !run_busy_workers(run);
+}
+
+/* The time in which workers wait for a place is what it costs. */
+static void take_beat(struct run *run, bool quiet)
+{
+	struct remote *remote = &run->remote;
+	const bool waits = remote->greeted && !remote->pace.resting && idle_workers(run) &&
+					   !run_remote_ready(run) &&
+					   (remote->asked || (remote->putting && only_puts_are_left(run)));
+
+	remote->greeted = true;
+	if (!quiet)
+		remote->pace.silence_ms = 0;
+	if (!waits)
+		return;
+	remote->waited_ms += OBJECT_BEAT_MS;
+	if (!quiet)
+		return;
+	remote_pace_silent(&remote->pace, os_monotonic_ns(), OBJECT_BEAT_MS);
+	if (remote->pace.resting)
+		(void)text_format(remote->why, sizeof remote->why, "%s: no answer within %d seconds",
+						  remote->place, REMOTE_SILENCE_MS / 1000);
+}
+
+static int on_place_line(struct jw_error *err, void *context, const char *line, size_t size)
+{
+	struct run *run = context;
+	struct remote *remote = &run->remote;
+	struct object_answer answer;
+
+	if (object_get_answer(err, line, size, &answer))
+		return -1;
+	remote->unheard_ns = 0;
+	if (run->loop.stopping || remote->gone)
+		return 0;
+	if (answer.said == OBJECT_BEAT || answer.said == OBJECT_QUIET) {
+		take_beat(run, answer.said == OBJECT_QUIET);
+		return 0;
+	}
+	/* Each module has at most one request under way. */
+	if (answer.id >= run->setup->plan->module_count || !remote->modules[answer.id].asked ||
+		remote->modules[answer.id].what != answer.what)
+		return error_set(err, JW_ERR_FORMAT, "an answer that was not asked for");
+	take_answer_of_place(run, &answer);
+	run_remote_step(run);
+	if (run_remote_ready(run))
+		run_wake_workers(run);
+	return 0;
+}
+
+static void on_place_end(void *context, struct child *child, const struct child_end *how)
+{
+	struct run *run = context;
+	char text[256], why[512];
+
+	(void)child;
+	run->remote.child = NULL;
+	if (run->remote.gone || run->loop.stopping || how->killed)
+		return;
+	(void)text_format(why, sizeof why, "%s: its process %s%s%.*s", run->remote.place,
+					  child_end_text(text, sizeof text, how), *how->said ? ": " : "",
+					  (int)strcspn(how->said, "\n"), how->said);
+	give_up_place(run, why);
+}
+
+/* ---- what is asked for */
+
+/* As many as idle workers can begin: what nobody has claimed comes first, then whether others have
+ * done what they claimed. */
+static void ask_for_idle(struct run *run, uint64_t now)
+{
+	struct remote *remote = &run->remote;
+	struct job_queue *queue = &run->queue;
+	const size_t idle = idle_workers(run);
+	size_t under_way = run_remote_ready(run) + remote->asked - remote->ahead;
+
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (size_t i = queue->next; i < queue->count && under_way < idle && !remote->gone &&
+									 remote->asked < remote->pace.room;
+			 i++) {
+			const struct remote_module *known = &remote->modules[queue->order[i]];
+
+			if (pass ? !remote_may_look(known, now) : !remote_may_claim(known, now))
+				continue;
+			send_to_place(run, queue->order[i], pass ? OBJECT_LOOK : OBJECT_CLAIM, false);
+			under_way++;
+		}
+}
+
+/* At most so many further looks that nobody waits for. */
+static void look_ahead(struct run *run, unsigned most, uint64_t now)
+{
+	struct remote *remote = &run->remote;
+	struct job_queue *queue = &run->queue;
+
+	for (size_t i = queue->next; most && i < queue->count && !remote->gone; i++)
+		if (remote_may_look(&remote->modules[queue->order[i]], now)) {
+			send_to_place(run, queue->order[i], OBJECT_LOOK, true);
+			most--;
+		}
+}
+
+/* `most` of what was compiled */
+static void put_compiled(struct run *run, size_t most)
+{
+	struct remote *remote = &run->remote;
+
+	for (size_t i = 0; remote->to_put && most && i < run->setup->plan->module_count; i++)
+		if (remote->modules[i].state == REMOTE_TO_PUT && !remote->modules[i].asked) {
+			remote->to_put--;
+			send_to_place(run, i, OBJECT_PUT, false);
+			most--;
+		}
+}
+
+/* A step counts as MOST_STEP_MS at most: this process may have been suspended. */
+static void look_at_time_of_place(struct run *run, uint64_t now)
+{
+	struct remote *remote = &run->remote;
+	const uint64_t gap_ns = now - remote->stepped_ns, most_ns = MOST_STEP_MS * REMOTE_MS;
+	const uint64_t step_ns = gap_ns < most_ns ? gap_ns : most_ns;
+	const double allowed_s =
+		SLOWNESS_S + run->result->shared.saved_seconds +
+		run->report.progress.total_weight / 1000 / SHARE_OF_WORK / run->setup->workers;
+	char why[512] = "";
+
+	remote->stepped_ns = now;
+	remote->unheard_ns = remote->asked || remote->putting ? remote->unheard_ns + step_ns : 0;
+	remote->rested_ns += remote->pace.resting && only_puts_are_left(run) ? step_ns : 0;
+	if (remote->rested_ns &&
+		remote->rested_ns / REMOTE_MS + remote->pace.silence_ms > REMOTE_SILENCE_MS)
+		TEXT_COPY(why, remote->why);
+	else if (remote->unheard_ns > UNHEARD_S * REMOTE_SECOND)
+		(void)text_format(why, sizeof why, "%s: the process that speaks to it does not answer",
+						  run->remote.place);
+	else if ((double)remote->waited_ms / 1000 > allowed_s)
+		(void)text_format(why, sizeof why, "%s: it costs more time than it saves",
+						  run->remote.place);
+	if (*why)
+		give_up_place(run, why);
+}
+
+void run_remote_step(struct run *run)
+{
+	const uint64_t now = os_monotonic_ns();
+	struct remote *remote = &run->remote;
+	const struct remote_pace *pace = &remote->pace;
+
+	if (!remote->modules || remote->gone || run->loop.stopping)
+		return;
+	look_at_time_of_place(run, now);
+	if (remote->gone)
+		return;
+	if (pace->resting) {
+		/* One request shows whether it answers again. */
+		if (remote->asked || remote->putting || now < pace->probe_ns)
+			return;
+		put_compiled(run, 1);
+		if (!remote->putting)
+			look_ahead(run, 1, UINT64_MAX);
+		return;
+	}
+	put_compiled(run, SIZE_MAX);
+	ask_for_idle(run, now);
+	if (pace->found && pace->room > remote->asked)
+		look_ahead(run, pace->room - remote->asked, now);
+}
+
+bool run_remote_is_needed(const struct run *run)
+{
+	return run->remote.modules && !run->remote.gone && !run->loop.stopping &&
+		   (run->remote.to_put || run->remote.putting ||
+			job_queue_peek(&run->queue) != QUEUE_EMPTY);
+}
+
+/* ---- begin and end */
+
+/* Dear modules first, in an order of this node's own. */
+static void turn_order(struct run *run)
+{
+	struct job_queue *queue = &run->queue;
+	struct remote_turn *turns = mem_array(queue->count, sizeof *turns);
+	uint64_t node;
+
+	randombytes_buf(&node, sizeof node);
+	for (size_t i = 0; i < queue->count; i++) {
+		const struct plan_module *module = planned(run, queue->order[i]);
+
+		turns[i] = (struct remote_turn){queue->order[i], module->key, module->cost_ms, 0, 0};
+	}
+	remote_order(node, turns, queue->count);
+	for (size_t i = 0; i < queue->count; i++)
+		queue->order[i] = turns[i].module;
+	mem_free(turns);
+}
+
+int run_remote_open(struct run *run)
+{
+	struct remote *remote = &run->remote;
+	const struct run_setup *setup = run->setup;
+	const struct child_events events = {.context = run, .line = on_place_line, .end = on_place_end};
+	struct child_setup child = {.command = setup->worker, .task = OBJECT_TASK};
+	struct object_setup known = {.system = setup->system, .options = setup->share};
+	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
+
+	if (!setup->share || !setup->live || !run->queue.count)
+		return 0;
+	if (sodium_init() < 0)
+		return error_set(run->err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
+	(void)text_address(remote->place, sizeof remote->place, setup->share->place);
+	remote->folder = os_join(setup->folder, "share");
+	remote->modules = mem_array(setup->plan->module_count, sizeof *remote->modules);
+	if (os_make_dirs(run->err, remote->folder, 0700))
+		return -1;
+	turn_order(run);
+	child.cache_dir = known.folder = remote->folder;
+	if (child_start(run->err, &run->loop.uv, &child, &events, &remote->child))
+		return -1;
+	if (object_put_setup(run->err, &line, &known)) {
+		buf_free(&line);
+		return -1;
+	}
+	if (child_send_line(run->err, remote->child, &line))
+		return -1;
+	remote->pace = (struct remote_pace){.room = FIRST_ROOM, .found = true};
+	remote->stepped_ns = os_monotonic_ns();
+	run_remote_step(run);
+	return 0;
+}
+
+void run_remote_end(struct run *run)
+{
+	if (run->remote.child)
+		child_kill(run->remote.child);
+}
+
+void run_remote_free(struct run *run)
+{
+	struct jw_shared *shared = &run->result->shared;
+
+	/* Report what the shared place did not deliver. */
+	if (run->remote.pace.resting && !run->loop.stopping && !*shared->trouble)
+		TEXT_COPY(shared->trouble, run->remote.why);
+	mem_free(run->remote.folder);
+	mem_free(run->remote.modules);
+}

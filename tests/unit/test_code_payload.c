@@ -1,0 +1,118 @@
+/* Payloads: decompression with bounds, and reading only the beginning. */
+#include "make_devcode.h"
+
+#include <zstd.h>
+
+#include "code/container.h"
+#include "code/ptx.h"
+
+/* One container in memory with its entry. */
+struct made {
+	struct buf bytes;
+	struct devcode_container container;
+	struct devcode_entry entry;
+};
+
+static void make(struct made *made, enum devcode_compression compression, const void *payload,
+				 size_t size)
+{
+	const struct write_ptx ptx = {.payload = payload,
+								  .payload_size = size,
+								  .isa_major = 8,
+								  .isa_minor = 5,
+								  .target = {.sm = 90},
+								  .compression = compression};
+
+	made->bytes = make_buf();
+	assert_int_equal(write_container(NULL, &ptx, &made->bytes), 0);
+	container_entries(made->bytes.data, made->bytes.size, 0, &made->entry, 1);
+	made->container = (struct devcode_container){.size_bytes = made->bytes.size,
+												 .bytes = made->bytes.data,
+												 .entries = &made->entry,
+												 .entry_count = 1};
+}
+
+static int unpack(struct made *made, struct jw_error *err)
+{
+	struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+	struct devcode_view view;
+	int result = devcode_payload(err, &made->container, &made->entry, &scratch, &view);
+
+	buf_free(&scratch);
+	return result;
+}
+
+TEST(a_wrong_size_is_damage)
+{
+	static const int64_t off[] = {-1, 1, -200, 100000, 1 << 29};
+
+	for (enum devcode_compression c = DEVCODE_LZ4; c <= DEVCODE_ZSTD; c++) {
+		for (size_t i = 0; i < sizeof off / sizeof *off; i++) {
+			struct made made;
+			struct jw_error err = {0};
+			char text[400];
+
+			memset(text, 'y', sizeof text);
+			make(&made, c, text, sizeof text);
+			made.entry.size_bytes = (uint64_t)((int64_t)made.entry.size_bytes + off[i]);
+			assert_int_equal(unpack(&made, &err), -1);
+			assert_int_equal(err.code, JW_ERR_FORMAT);
+			buf_free(&made.bytes);
+		}
+	}
+}
+
+/* Each byte of a payload changed in turn: an error or other bytes, never more than was promised. */
+/* A frame that does not say how long its content is: what came out is counted. */
+TEST(a_short_frame_is_damage)
+{
+	static const uint64_t sizes[] = {400, 399, 401, 4000};
+	ZSTD_CCtx *packer = ZSTD_createCCtx();
+	char text[400];
+	uint8_t frame[1000];
+	size_t packed;
+
+	memset(text, 'y', sizeof text);
+	assert_non_null(packer);
+	assert_false(ZSTD_isError(ZSTD_CCtx_setParameter(packer, ZSTD_c_contentSizeFlag, 0)));
+	packed = ZSTD_compress2(packer, frame, sizeof frame, text, sizeof text);
+	assert_false(ZSTD_isError(packed));
+	ZSTD_freeCCtx(packer);
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		const struct devcode_entry entry = {.kind = DEVCODE_KIND_PTX,
+											.compression = DEVCODE_ZSTD,
+											.stored_bytes = packed,
+											.size_bytes = sizes[i]};
+		const struct devcode_container container = {.bytes = frame, .size_bytes = packed};
+		struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+		struct devcode_view view = {0};
+		struct jw_error err = {0};
+
+		assert_int_equal(devcode_payload(&err, &container, &entry, &scratch, &view), i ? -1 : 0);
+		assert_int_equal(view.size, i ? 0 : sizeof text);
+		assert_int_equal(err.code, i ? JW_ERR_FORMAT : 0);
+		buf_free(&scratch);
+	}
+}
+
+TEST(damage_is_bounded)
+{
+	for (enum devcode_compression c = DEVCODE_LZ4; c <= DEVCODE_ZSTD; c++) {
+		struct made made;
+
+		make(&made, c, MAKE_PTX, sizeof MAKE_PTX);
+		for (size_t at = 0; at < made.entry.stored_bytes; at++) {
+			struct devcode_ptx_header header;
+			uint8_t *byte = made.bytes.data + made.entry.payload_offset + at;
+
+			*byte ^= 0xff;
+			(void)unpack(&made, NULL);
+			(void)devcode_ptx_header(NULL, &made.container, &made.entry, &header);
+			*byte ^= 0xff;
+		}
+		assert_int_equal(unpack(&made, NULL), 0);
+		buf_free(&made.bytes);
+	}
+}
+
+RUN_TESTS(NULL, NULL)

@@ -1,0 +1,74 @@
+/* Drivers, CUDA versions and PTX ISA versions. */
+#include "check.h"
+
+#include <jitwarm/target.h>
+
+#include "code/release.h"
+#include "code/rules.h"
+#include "code/target_names.h"
+
+/* What it compiles for, and the first CUDA version that knows it: a ptxas of 11.8 refuses sm_90a */
+TEST(the_target_of_a_jit_is_known_to_its_release)
+{
+	static const struct {
+		uint16_t sm;
+		uint32_t driver;
+		const char *target;
+		uint32_t first;
+	} cases[] = {
+		{86, 12040, "sm_86", 11010},    {89, 12040, "sm_89", 11080},
+		{90, 11080, "sm_90", 11080},    {90, 12000, "sm_90a", 12000},
+		{90, 0, "sm_90a", 12000},       {90, 12040, "sm_90a", 12000},
+		{100, 12080, "sm_100a", 12070}, {120, 13000, "sm_120a", 12080},
+	};
+	char text[JW_TARGET_TEXT];
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct jw_target device = {.sm = cases[i].sm};
+		const struct jw_target target = gpu_jit_target(device, cases[i].driver);
+
+		assert_string_equal(jw_target_sm(text, target), cases[i].target);
+		assert_int_equal(gpu_first_cuda(target), cases[i].first);
+	}
+}
+
+TEST(an_invalid_driver_is_refused)
+{
+	static const char *const cases[] = {"",        "12",          "12.",    "12.2.1",    "abc",
+										"12.2x",   "-1.0",        "12.100", "550.1.2.3", "99999.1",
+										"304.137", "cuda 550.10", "CUDA",   "7.5",       " 550.10",
+										"550..1",  "4294967296.0"};
+	struct jw_driver driver = {.cuda = 5};
+	struct jw_error err;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(jw_driver_parse(&err, cases[i], &driver), -1);
+		assert_int_equal(err.code, JW_ERR_USAGE);
+	}
+	assert_int_equal(driver.cuda, 5);
+}
+
+TEST(a_driver_compiles_up_to_its_isa)
+{
+	static const struct {
+		uint32_t cuda;
+		struct gpu_isa isa;
+	} cases[] = {
+		{12020, {8, 2}}, {12060, {8, 5}}, {12050, {8, 5}},      {12070, {8, 6}},
+		{13000, {9, 0}}, {13040, {9, 4}}, {11080, {7, 8}},      {12100, {8, 8}},
+		{10010, {6, 4}}, {8000, {5, 0}},  {0, {UINT16_MAX, 0}}, {14000, {UINT16_MAX, 0}},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_driver driver = {.cuda = cases[i].cuda};
+
+		assert_int_equal(gpu_isa_compare(gpu_driver_isa(&driver), cases[i].isa), 0);
+	}
+	assert_true(gpu_isa_compare((struct gpu_isa){8, 9}, (struct gpu_isa){9, 0}) < 0);
+	assert_true(gpu_isa_compare((struct gpu_isa){8, 2}, (struct gpu_isa){8, 1}) > 0);
+	assert_int_equal(gpu_isa_driver((struct gpu_isa){8, 4}).cuda, 12040);
+	assert_int_equal(gpu_isa_driver((struct gpu_isa){0, 0}).cuda, 0);
+	assert_int_equal(gpu_isa_driver((struct gpu_isa){99, 0}).cuda, 0);
+}
+
+RUN_TESTS(NULL, NULL)

@@ -1,0 +1,87 @@
+/* A worker's result gets into the cache only if it is sound, and the caller learns the outcome. */
+#include "inserting.h"
+
+#include <string.h>
+
+#include "driver/collect.h"
+
+struct left {
+	struct entries_entry entry;
+	char *path;
+	struct plan_target target;
+	struct plan_module module;
+	struct plan plan;
+	struct collected collected;
+};
+
+/* Entry number 1, as a worker's driver has left it. */
+static void leave(struct left *left)
+{
+	*left = (struct left){.path = os_join(folder, "left"), .target = {.device = {.sm = 86}}};
+	entries_make(&left->entry, 1, 0);
+	left->module = (struct plan_module){
+		.key = left->entry.key, .key_bytes = left->entry.key_bytes, .form = CACHE_KEY_LOAD};
+	left->plan = (struct plan){
+		.targets = &left->target, .target_count = 1, .modules = &left->module, .module_count = 1};
+	left->collected =
+		(struct collected){.what = COLLECTED, .path = left->path, .key = left->entry.key};
+}
+
+static int insert_left(struct jw_error *err, const struct left *left, int64_t *ret_grown)
+{
+	struct cache_live *live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	int result;
+
+	assert_int_equal(os_write_atomic(NULL, left->path, left->entry.bytes, left->entry.size), 0);
+	result = collect_insert(err, live, &left->collected, &left->plan, &left->module, ret_grown);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	return result;
+}
+
+TEST(a_sound_entry_is_taken)
+{
+	struct left left;
+	int64_t grown = 0;
+
+	start_anew();
+	leave(&left);
+	assert_int_equal(insert_left(NULL, &left, &grown), 0);
+	assert_int_equal(grown, left.entry.row_bytes);
+	assert_false(os_exists(left.path));
+	assert_consistent(1);
+	/* The same again is not taken, and goes too. */
+	assert_int_equal(insert_left(NULL, &left, &grown), 0);
+	assert_int_equal(grown, 0);
+	assert_false(os_exists(left.path));
+	assert_consistent(1);
+	mem_free(left.path);
+}
+
+/* Torn, with another name, for another GPU, of another kind: reported, and left in place. */
+TEST(an_unsound_entry_is_reported)
+{
+	for (int i = 0; i < 4; i++) {
+		struct jw_error err = {0};
+		struct left left;
+		int64_t grown = -7;
+
+		start_anew();
+		leave(&left);
+		if (i == 0)
+			left.entry.bytes[left.entry.size - 1] ^= 1;
+		else if (i == 1)
+			left.collected.key = left.module.key = left.entry.key + 1;
+		else if (i == 2)
+			left.target.device.sm = 89;
+		else
+			left.module.form = CACHE_KEY_LINK;
+		assert_int_equal(insert_left(&err, &left, &grown), -1);
+		assert_int_equal(err.code, JW_ERR_FORMAT);
+		assert_int_equal(grown, -7);
+		assert_true(os_exists(left.path));
+		assert_int_equal(cache_presence(dir, left.collected.key, 0, NULL), CACHE_ABSENT);
+		mem_free(left.path);
+	}
+}
+
+RUN_TESTS(make_folder, remove_folder)

@@ -1,0 +1,103 @@
+/* What supervisor and the worker of a shared place say is read back as it was written; all else is
+ * refused. Names of objects, and claims. */
+#include "check.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "driver/protocol.h"
+#include "share/object_entry.h"
+
+TEST(a_setup_arrives_as_it_was_sent)
+{
+	const char *hosts[] = {"a:80", "b"};
+	struct jw_system system = {.cache.path = (char[]){"/cache"},
+							   .driver = {.version = {12040, {550, 163, 1}},
+										  .stamp = "Feb 29 202423:59:58",
+										  .trust = JW_TRUST_CONFIRMED}};
+	const struct jw_share_options options = {.place = "/p \"l\"",
+											 .sign_key = "k",
+											 .passphrase = "geheim",
+											 .state_dir = "/state",
+											 .allow_unsigned = true,
+											 .insecure_hosts = hosts,
+											 .insecure_host_count = 2};
+	const struct object_setup sent = {"/run", &system, &options};
+	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
+	static struct object_given got;
+
+	assert_int_equal(object_put_setup(NULL, &line, &sent), 0);
+	assert_int_equal(line.data[line.size - 1], '\n');
+	assert_int_equal(object_get_setup(NULL, buf_text(&line), line.size - 1, &got), 0);
+	assert_string_equal(got.setup.folder, "/run");
+	assert_string_equal(got.options.place, "/p \"l\"");
+	assert_string_equal(got.options.sign_key, "k");
+	assert_string_equal(got.options.passphrase, "geheim");
+	assert_string_equal(got.options.state_dir, "/state");
+	assert_true(got.options.allow_unsigned && !got.options.insecure);
+	assert_int_equal(got.options.insecure_host_count, 2);
+	assert_string_equal(got.options.insecure_hosts[1], "b");
+	assert_string_equal(got.system.cache.path, "/cache");
+	assert_string_equal(got.system.driver.stamp, system.driver.stamp);
+	assert_int_equal(got.system.driver.trust, JW_TRUST_CONFIRMED);
+	assert_memory_equal(&got.system.driver.version, &system.driver.version,
+						sizeof system.driver.version);
+	object_given_free(&got);
+	assert_int_equal(object_get_setup(NULL, "{\"place\":\"/p\"}", 14, &got), -1);
+	buf_free(&line);
+}
+
+TEST(a_line_that_memory_lacks_for_is_not_sent)
+{
+	static const char *const hosts[] = {"a:80", "b"};
+	static char cache[] = "/cache";
+	static struct jw_system system = {.cache.path = cache, .driver.stamp = "Feb 29"};
+	static const struct jw_share_options options = {.place = "/p",
+													.sign_key = "k",
+													.passphrase = "p",
+													.state_dir = "/state",
+													.insecure_hosts = hosts,
+													.insecure_host_count = 2};
+	static const struct object_setup setup = {"/run", &system, &options};
+	static const struct object_job job = {1, OBJECT_PUT, 2, 86, 3, 4};
+	static const struct object_answer answer = {1, OBJECT_LOOK, OBJECT_LATER, 2, 3, 4, "so"};
+	struct buf lines[] = {BUF_MAX(PROTOCOL_MOST_LINE), BUF_MAX(PROTOCOL_MOST_LINE),
+						  BUF_MAX(PROTOCOL_MOST_LINE)};
+	static struct object_given given;
+	static struct object_job got_job;
+	static struct object_answer got;
+
+	assert_int_equal(object_put_setup(NULL, &lines[0], &setup), 0);
+	buf_free(&lines[0]);
+	assert_int_equal(object_put_job(NULL, &lines[1], &job), 0);
+	buf_free(&lines[1]);
+	assert_int_equal(object_put_answer(NULL, &lines[2], &answer), 0);
+	buf_free(&lines[2]);
+	assert_int_equal(object_put_setup(NULL, &lines[0], &setup), 0);
+	assert_int_equal(object_put_job(NULL, &lines[1], &job), 0);
+	assert_int_equal(object_put_answer(NULL, &lines[2], &answer), 0);
+	assert_int_equal(object_get_setup(NULL, buf_text(&lines[0]), lines[0].size - 1, &given), 0);
+	object_given_free(&given);
+	assert_int_equal(object_get_job(NULL, buf_text(&lines[1]), lines[1].size - 1, &got_job), 0);
+	assert_int_equal(object_get_answer(NULL, buf_text(&lines[2]), lines[2].size - 1, &got), 0);
+	for (size_t i = 0; i < 3; i++)
+		buf_free(&lines[i]);
+}
+
+TEST(a_claim_and_a_name_are_as_they_are_documented)
+{
+	static const char text[] = "{\"claim\": \"00000000000000aa\"}\n";
+	uint64_t claim = 0;
+	char *name = object_name("Feb 29 202423:59:58", 86, UINT64_C(0x0cf4a095517216f1));
+
+	assert_true(object_claim_read(text, strlen(text), &claim));
+	assert_int_equal(claim, 0xaa);
+	assert_string_equal(name, "v1/Feb-29-202423-59-58/sm_86/0c/f4a095517216f1");
+	mem_free(name);
+	/* No stamp leads out of the place. */
+	name = object_name("../../../etc/passwd", 86, 1);
+	assert_string_equal(name, "v1/---------etc-passwd/sm_86/00/00000000000001");
+	mem_free(name);
+}
+
+RUN_TESTS(NULL, NULL)

@@ -1,0 +1,425 @@
+/* A run's folder: remains of killed runs are removed, folders of running ones stay. */
+#include "check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <jitwarm/system.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "driver/run_folder.h"
+#include "os/env.h"
+#include "os/file.h"
+#include "os/folders.h"
+
+static char *state_dir;
+
+/* A file of this name stays, whoever removes it. */
+int unlinkat(int folder_fd, const char *name, int flags)
+{
+	if (!strcmp(name, "stuck") || (flags && text_ends(name, "drivers"))) {
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_unlinkat, folder_fd, name, flags);
+}
+
+/* As on a file system that has no locks, or on a network. */
+static bool lockless, networked;
+
+int fcntl(int fd, int command, ...)
+{
+	va_list arguments;
+	void *argument;
+
+	va_start(arguments, command);
+	argument = va_arg(arguments, void *);
+	va_end(arguments);
+	if (lockless && command == F_SETLK) {
+		errno = ENOLCK;
+		return -1;
+	}
+	return (int)syscall(SYS_fcntl, fd, command, argument);
+}
+
+int statfs(const char *path, struct statfs *info)
+{
+	const int result = (int)syscall(SYS_statfs, path, info);
+
+	if (!result && networked)
+		info->f_type = 0x6969;
+	return result;
+}
+
+/* A folder whose lock is not there yet is one without an owner for everybody else: it is not made.
+ */
+int mkdirat(int folder_fd, const char *name, mode_t mode)
+{
+	char own[32], lock[4200];
+
+	(void)snprintf(own, sizeof own, "%d-", (int)getpid());
+	(void)snprintf(lock, sizeof lock, "%.4096s.lock", name);
+	if (text_starts(os_base_name(name), own) && faccessat(folder_fd, lock, F_OK, 0))
+		return -1;
+	return (int)syscall(SYS_mkdirat, folder_fd, name, mode);
+}
+
+static int make_state(void **state)
+{
+	(void)state;
+	return os_make_temp_dir(NULL, "jitwarm-folder", &state_dir);
+}
+
+static int remove_state(void **state)
+{
+	int result = os_remove_tree(NULL, state_dir);
+
+	(void)state;
+	mem_free(state_dir);
+	return result;
+}
+
+static size_t in_work(void)
+{
+	char *work = os_join(state_dir, "runs");
+	struct os_names names = {0};
+	size_t count;
+
+	assert_int_equal(os_list(NULL, work, &names), 0);
+	count = names.count;
+	os_names_free(&names);
+	mem_free(work);
+	return count;
+}
+
+/* A process with a separate folder; *ret_path: its name. */
+static pid_t start_run(char *path, size_t size)
+{
+	int ready[2];
+	struct run_folder folder;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		memset(path, 0, size);
+		if (!run_folder_make(NULL, state_dir, &folder) && strlen(folder.path) < size)
+			memcpy(path, folder.path, strlen(folder.path));
+		if (write(ready[1], path, size) != (ssize_t)size)
+			_exit(1);
+		(void)pause();
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], path, size), (ssize_t)size);
+	(void)close(ready[0]);
+	(void)close(ready[1]);
+	return pid;
+}
+
+TEST(a_living_run_keeps_its_folder_and_a_dead_one_does_not)
+{
+	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	char path[512], lock[600];
+	struct run_folder folder;
+	pid_t pid = start_run(path, sizeof path);
+
+	(void)snprintf(lock, sizeof lock, "%s.lock", path);
+	assert_true(os_exists(path));
+	assert_int_equal(utimensat(AT_FDCWD, lock, long_ago, 0), 0);
+	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	assert_true(os_exists(path) && os_exists(lock));
+	run_folder_remove(&folder);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	assert_false(os_exists(path));
+	run_folder_remove(&folder);
+	assert_int_equal(in_work(), 0);
+}
+
+/* The number in the name has no meaning: the process may be on another machine. */
+TEST(a_lock_counts_more_than_a_number)
+{
+	char path[512], elsewhere[512], lock[600], moved[600];
+	struct run_folder folder;
+	pid_t pid = start_run(path, sizeof path);
+
+	(void)snprintf(elsewhere, sizeof elsewhere, "%s/runs/999999999-1", state_dir);
+	(void)snprintf(lock, sizeof lock, "%s.lock", path);
+	assert_int_equal(os_rename(NULL, path, elsewhere), 0);
+	(void)snprintf(moved, sizeof moved, "%s.lock", elsewhere);
+	assert_int_equal(os_rename(NULL, lock, moved), 0);
+	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	assert_true(os_exists(elsewhere));
+	run_folder_remove(&folder);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	assert_false(os_exists(elsewhere));
+	run_folder_remove(&folder);
+}
+
+TEST(two_folders_of_one_process_do_not_harm_each_other)
+{
+	struct run_folder first, second;
+
+	assert_int_equal(run_folder_make(NULL, state_dir, &first), 0);
+	assert_int_equal(run_folder_make(NULL, state_dir, &second), 0);
+	assert_true(os_exists(first.path));
+	run_folder_remove(&second);
+	assert_true(os_exists(first.path));
+	run_folder_remove(&first);
+	assert_int_equal(in_work(), 0);
+}
+
+/* Where locks do not work, age decides; a lock alone is a leftover if it is old, and if it can be
+ * told that its folder is not there. */
+TEST(age_decides_where_locks_do_not)
+{
+	static const struct {
+		const char *name, *looped;
+		bool old, folder, locks, stays;
+	} cases[] = {
+		{"999999991-1", NULL, false, true, false, true},
+		{"999999991-2", NULL, true, true, false, false},
+		{"999999991-3", NULL, false, false, true, true},
+		{"999999991-4", NULL, true, false, true, false},
+		{"999999991-5", "999999991-5", true, false, true, true},
+	};
+	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	struct run_folder own;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *path = mem_printf("%s/runs/%s", state_dir, cases[i].name);
+		char *lock = mem_printf("%s.lock", path);
+
+		assert_int_equal(os_make_parent(NULL, path, 0700), 0);
+		assert_int_equal(os_write_atomic(NULL, lock, "", 0), 0);
+		assert_int_equal(cases[i].folder ? os_make_dirs(NULL, path, 0700) : 0, 0);
+		assert_int_equal(cases[i].looped ? symlink(cases[i].looped, path) : 0, 0);
+		if (cases[i].old)
+			assert_int_equal(utimensat(AT_FDCWD, cases[i].folder ? path : lock, long_ago, 0), 0);
+		lockless = !cases[i].locks;
+		assert_int_equal(run_folder_make(NULL, state_dir, &own), 0);
+		lockless = false;
+		run_folder_remove(&own);
+		if (os_exists(lock) != cases[i].stays ||
+			(cases[i].folder && os_exists(path) != cases[i].stays))
+			fail_msg("case %zu", i);
+		assert_int_equal(os_remove_tree(NULL, path) || os_remove(NULL, lock), 0);
+		mem_free(lock);
+		mem_free(path);
+	}
+}
+
+/* A driver may not lock on a network; others may replace what lies in a folder for all. */
+TEST(elsewhere_where_the_state_folder_does_not_serve)
+{
+	char *shared = os_join(state_dir, "shared");
+	struct run_folder folder;
+
+	assert_int_equal(os_make_dirs(NULL, shared, 0700) || chmod(shared, 0777), 0);
+	for (int i = 0; i < 2; i++) {
+		networked = !i;
+		assert_int_equal(run_folder_make(NULL, i ? shared : state_dir, &folder), 0);
+		networked = false;
+		assert_int_equal(text_starts(folder.path, state_dir), i && geteuid() != 0);
+		run_folder_remove(&folder);
+	}
+	assert_int_equal(in_work(), 0);
+	mem_free(shared);
+}
+
+TEST(root_takes_only_what_no_other_account_can_change)
+{
+	enum { OTHER = 12345 };
+	char *kept = os_join(state_dir, "kept");
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(os_make_dirs(NULL, kept, 0755), 0);
+	for (uid_t owner = 0; owner <= OTHER; owner += OTHER) {
+		assert_int_equal(chown(kept, owner, 0), 0);
+		assert_int_equal(state_check_writers(NULL, kept), owner ? -1 : 0);
+		assert_int_equal(seteuid(OTHER), 0);
+		assert_int_equal(state_check_writers(NULL, kept), 0);
+		assert_int_equal(seteuid(0), 0);
+	}
+	assert_int_equal(os_remove_tree(NULL, kept), 0);
+	mem_free(kept);
+}
+
+TEST(an_old_folder_without_lock_is_removed)
+{
+	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	char fresh[512], old[512], lock[512];
+	struct run_folder folder;
+
+	(void)snprintf(fresh, sizeof fresh, "%s/runs/999999998-1", state_dir);
+	(void)snprintf(old, sizeof old, "%s/runs/999999998-2", state_dir);
+	(void)snprintf(lock, sizeof lock, "%s/runs/999999998-3.lock", state_dir);
+	assert_int_equal(os_make_dirs(NULL, fresh, 0700), 0);
+	assert_int_equal(os_make_dirs(NULL, old, 0700), 0);
+	assert_int_equal(os_write_atomic(NULL, lock, "", 0), 0);
+	assert_int_equal(utimensat(AT_FDCWD, old, long_ago, 0), 0);
+	assert_int_equal(utimensat(AT_FDCWD, lock, long_ago, 0), 0);
+	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	assert_true(os_exists(fresh));
+	assert_false(os_exists(old));
+	assert_false(os_exists(lock));
+	run_folder_remove(&folder);
+	assert_int_equal(os_remove_tree(NULL, fresh), 0);
+}
+
+/* Nor is a run dead whose lock cannot be opened; and what could not be removed is found the next
+ * time by its lock. */
+TEST(what_cannot_be_told_or_removed_stays)
+{
+	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	char doubtful[512], lock[600], stuck[512], stuck_lock[600], file[600], free_file[600];
+	struct run_folder folder;
+
+	(void)snprintf(doubtful, sizeof doubtful, "%s/runs/999999997-1", state_dir);
+	(void)snprintf(lock, sizeof lock, "%s.lock", doubtful);
+	(void)snprintf(stuck, sizeof stuck, "%s/runs/999999997-2", state_dir);
+	(void)snprintf(stuck_lock, sizeof stuck_lock, "%s.lock", stuck);
+	(void)snprintf(file, sizeof file, "%s/stuck", stuck);
+	(void)snprintf(free_file, sizeof free_file, "%s/free", stuck);
+	assert_int_equal(os_make_dirs(NULL, doubtful, 0700), 0);
+	assert_int_equal(os_make_dirs(NULL, stuck, 0700), 0);
+	assert_int_equal(symlink(lock, lock), 0);
+	assert_int_equal(os_write_atomic(NULL, stuck_lock, "", 0), 0);
+	assert_int_equal(os_write_atomic(NULL, file, "", 0), 0);
+	assert_int_equal(utimensat(AT_FDCWD, doubtful, long_ago, 0), 0);
+	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	run_folder_remove(&folder);
+	assert_true(os_exists(doubtful));
+	assert_true(os_exists(file) && os_exists(stuck_lock));
+	assert_int_equal(os_rename(NULL, file, free_file), 0);
+	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	run_folder_remove(&folder);
+	assert_false(os_exists(stuck) || os_exists(stuck_lock));
+	assert_int_equal(os_remove(NULL, lock), 0);
+	assert_int_equal(os_remove_tree(NULL, doubtful), 0);
+}
+
+/* JITWARM_STATE may name a folder in which somebody keeps runs of his own. */
+TEST(what_is_no_run_stays)
+{
+	static const char *const others[] = {"exp1", "exp1.lock", "12-a", "12-345.locked"};
+	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	struct run_folder own;
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		char *path = mem_printf("%s/runs/%s", state_dir, others[i]);
+
+		assert_int_equal(i % 2 ? os_make_parent(NULL, path, 0700) ||
+									 os_write_atomic(NULL, path, "x", 1)
+							   : os_make_dirs(NULL, path, 0700),
+						 0);
+		assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+		mem_free(path);
+	}
+	assert_int_equal(run_folder_make(NULL, state_dir, &own), 0);
+	run_folder_remove(&own);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		char *path = mem_printf("%s/runs/%s", state_dir, others[i]);
+
+		assert_true(os_exists(path));
+		assert_int_equal(os_remove_tree(NULL, path), 0);
+		mem_free(path);
+	}
+}
+
+TEST(without_a_state_directory_a_temporary_one_serves)
+{
+	char *file = os_join(state_dir, "file"), *below = os_join(file, "state");
+	struct run_folder folder;
+
+	assert_int_equal(os_write_atomic(NULL, file, "", 0), 0);
+	assert_int_equal(run_folder_make(NULL, below, &folder), 0);
+	assert_true(os_exists(folder.path));
+	run_folder_remove(&folder);
+	assert_int_equal(run_folder_make(NULL, NULL, &folder), 0);
+	assert_true(os_exists(folder.path));
+	run_folder_remove(&folder);
+	mem_free(below);
+	mem_free(file);
+}
+
+TEST(temporary_ones_of_killed_runs_go_too)
+{
+	struct timespec ago[2] = {{.tv_sec = time(NULL) - 300}, {.tv_sec = time(NULL) - 300}};
+	char path[512];
+	char *before = os_env("TMPDIR"), *kept = state_dir;
+	char *young = os_join(kept, "jitwarm-run-999999999-x"), *lock = os_join(young, "lock");
+	struct run_folder folder, second;
+	pid_t pid;
+
+	assert_int_equal(os_env_set(NULL, "TMPDIR", kept), 0);
+	/* Its own, and one that is not locked yet */
+	assert_int_equal(os_make_dirs(NULL, young, 0700) || os_write_atomic(NULL, lock, "", 0), 0);
+	assert_int_equal(run_folder_make(NULL, NULL, &folder), 0);
+	assert_int_equal(utimensat(AT_FDCWD, folder.path, ago, 0), 0);
+	assert_int_equal(run_folder_make(NULL, NULL, &second), 0);
+	assert_true(os_exists(folder.path) && os_exists(young));
+	run_folder_remove(&second);
+	run_folder_remove(&folder);
+	assert_int_equal(utimensat(AT_FDCWD, young, ago, 0), 0);
+	run_folder_sweep(NULL);
+	assert_false(os_exists(young));
+	mem_free(lock);
+	mem_free(young);
+	state_dir = NULL;
+	pid = start_run(path, sizeof path);
+	state_dir = kept;
+	assert_true(text_starts(path, kept));
+	assert_int_equal(utimensat(AT_FDCWD, path, ago, 0), 0);
+	run_folder_sweep(NULL);
+	assert_true(os_exists(path));
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(run_folder_make(NULL, NULL, &folder), 0);
+	assert_false(os_exists(path));
+	run_folder_remove(&folder);
+	assert_int_equal(os_env_set(NULL, "TMPDIR", before), 0);
+	mem_free(before);
+}
+
+/* An empty folder that stays is named, and what may be another program's key stays. */
+TEST(what_the_removal_cannot_do_is_said)
+{
+	char *state_of = os_join(state_dir, "removed");
+	char *key = os_join(state_of, "keys/x.key"), *drivers = os_join(state_of, "drivers");
+	struct jw_state_removal removal = {.with_keys = true};
+	struct jw_error err = {0};
+
+	assert_int_equal(os_make_dirs(NULL, drivers, 0700) || os_make_parent(NULL, key, 0700), 0);
+	assert_int_equal(symlink("x.key", key), 0);
+	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", state_of), 0);
+	assert_int_equal(jw_state_remove(&err, &removal), -1);
+	assert_non_null(strstr(err.message, "/drivers"));
+	assert_int_equal(syscall(SYS_unlinkat, AT_FDCWD, drivers, AT_REMOVEDIR), 0);
+	assert_int_equal(jw_state_remove(NULL, &removal), 0);
+	assert_null(removal.path);
+	assert_int_equal(unlink(key), 0);
+	mem_free(drivers);
+	mem_free(key);
+	mem_free(state_of);
+}
+
+RUN_TESTS(make_state, remove_state)

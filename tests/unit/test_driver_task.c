@@ -1,0 +1,43 @@
+/* Other compilers than the driver's, in a worker. */
+#include "folder.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "driver/task.h"
+#include "os/env.h"
+#include "os/file.h"
+
+/* ptxas is a process of its own: its memory counts, not the worker's. */
+TEST(what_ptxas_needs_of_memory_is_in_the_answer)
+{
+	static const char program[] = "#!/bin/sh\n"
+								  "touched=$(head -c 200000000 /dev/zero | tr '\\0' x)\n"
+								  "echo \"${#touched}\"; exit 1\n";
+	static char ptx[] = ".version 7.0";
+	const struct protocol_job job = {.form = CACHE_KEY_TEXT};
+	struct protocol_answer answer = {0};
+	struct buf image = {.data = (uint8_t *)ptx, .size = sizeof ptx};
+	struct jw_error err = {0};
+	struct task task = {0};
+	char *path = os_join(folder, "ptxas");
+	char *text = mem_printf("{\"program\": \"%s\", \"stamp\": \"x\", \"targets\": [86]}", path);
+	cJSON *document = json_parse(&err, text, strlen(text));
+
+	assert_int_equal(os_write_atomic(&err, path, program, strlen(program)), 0);
+	assert_int_equal(chmod(path, 0700), 0);
+	assert_int_equal(os_env_set(&err, "CUDA_CACHE_PATH", folder), 0);
+	assert_int_equal(task_ptxas(&err, document, &task), 0);
+	task.work(task.state, &job, &image, &answer);
+	assert_string_equal(answer.log, "200000000\n");
+	assert_string_equal(answer.error, "ptxas ended with status 1");
+	assert_true(answer.peak_bytes > 200000000);
+	task.close(task.state);
+	cJSON_Delete(document);
+	mem_free(text);
+	mem_free(path);
+}
+
+RUN_TESTS(make_folder, remove_folder)

@@ -1,0 +1,261 @@
+/* Which compilers are used, of which version and whose; what one that fails is taken for; which
+ * libraries the superuser opens by their names (NVRTC in a folder of LD_LIBRARY_PATH). */
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jitwarm/compiler.h>
+
+#include "base/mem.h"
+#include "driver/installed_compilers.h"
+#include "driver/ptxas.h"
+#include "os/file.h"
+#include "os/folders.h"
+
+enum { OTHER_ACCOUNT = 64321 };
+
+TEST(the_first_folder_with_the_library_decides)
+{
+	char *folder, *path, *places;
+	struct jw_error err = {0};
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-trust", &folder), 0);
+	path = os_join(folder, "libx.so.1");
+	places = mem_printf("/nonexistent:%s:/usr/lib", folder);
+	assert_true(path && places);
+	assert_int_equal(setenv("LD_LIBRARY_PATH", places, 1), 0);
+	assert_int_equal(compiler_check_name(NULL, "libx.so.1"), 0); /* in none of them */
+	assert_int_equal(os_write_atomic(NULL, path, "x", 1), 0);
+	assert_int_equal(compiler_check_name(NULL, "libx.so.1"), 0);
+	assert_int_equal(chown(path, OTHER_ACCOUNT, OTHER_ACCOUNT), 0);
+	assert_int_equal(compiler_check_name(&err, "libx.so.1"), -1);
+	assert_int_equal(err.code, JW_ERR_IO);
+	assert_non_null(strstr(err.message, path));
+	assert_non_null(strstr(err.message, "is not run as root"));
+	places[strlen("/nonexistent")] = ';'; /* the linker takes either sign */
+	assert_int_equal(setenv("LD_LIBRARY_PATH", places, 1), 0);
+	assert_int_equal(compiler_check_name(NULL, "libx.so.1"), -1);
+	assert_int_equal(compiler_check_name(NULL, "liby.so.1"), 0);
+	assert_int_equal(unsetenv("LD_LIBRARY_PATH"), 0);
+	assert_int_equal(compiler_check_name(NULL, "libx.so.1"), 0);
+	assert_int_equal(os_remove_tree(NULL, folder), 0);
+	mem_free(places);
+	mem_free(path);
+	mem_free(folder);
+}
+
+/* Says such a version, and is somebody's. */
+static void put_compiler(const char *root, const char *name, const char *version, unsigned owner)
+{
+	char *path = os_join(root, name);
+	char *text = mem_printf("#!/bin/sh\necho ptxas: release %s, V%s.1\n", version, version);
+
+	assert_int_equal(os_make_parent(NULL, path, 0755), 0);
+	assert_int_equal(os_write_mode(NULL, path, text, strlen(text), 0755), 0);
+	assert_int_equal(chown(path, owner, (gid_t)-1), 0);
+	mem_free(text);
+	mem_free(path);
+}
+
+TEST(the_version_and_the_owner_decide)
+{
+	static const struct {
+		const char *name, *version, *name2, *version2, *found; /* found: "": none */
+		uint32_t least, most; /* least 0: of exactly the version `most` */
+		bool theirs, whole;   /* PATH is a whole path */
+	} cases[] = {
+		{"store/12.4/ptxas", "12.4", NULL, NULL, "store/12.4/ptxas", 0, 12040, false, true},
+		{"store/12.4/ptxas", "12.3", NULL, NULL, "", 0, 12040, false, true},
+		{"store/.new-1/ptxas", "12.4", NULL, NULL, "", 0, 12040, false, true},
+		{"cuda/bin/ptxas", "12.4", NULL, NULL, "cuda/bin/ptxas", 0, 12040, false, true},
+		{"cuda/bin/ptxas", "12.5", "bin/ptxas", "12.4", "bin/ptxas", 0, 12040, false, true},
+		{"bin/ptxas", "12.4", NULL, NULL, "", 0, 12040, false, false},
+		{"bin/ptxas", "12.4", NULL, NULL, "", 0, 12040, true, true},
+		{"cuda/bin/ptxas", "12.4", "bin/ptxas", "12.2", "bin/ptxas", 12000, 12050, false, true},
+		{"cuda/bin/ptxas", "12.2", "bin/ptxas", "12.4", "cuda/bin/ptxas", 12000, 12050, false,
+		 true},
+		{"cuda/bin/ptxas", "12.6", "bin/ptxas", "11.8", "", 12000, 12050, false, true},
+	};
+	char *before = NULL;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(os_real_path(NULL, ".", &before), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct jw_driver driver = {.cuda = cases[i].most};
+		struct jw_compiler compiler = {.path = NULL};
+		struct jw_error err = {0};
+		char *folder, *kept, *cuda, *bin, *path = getenv("PATH"), *wanted;
+		int result;
+
+		assert_int_equal(os_make_temp_dir(NULL, "jitwarm-found", &folder), 0);
+		path = mem_string(path);
+		kept = os_join(folder, "store");
+		cuda = os_join(folder, "cuda");
+		bin = mem_printf("%s%sbin:/usr/bin:/bin", cases[i].whole ? folder : "",
+						 cases[i].whole ? "/" : "");
+		wanted = os_join(folder, cases[i].found);
+		put_compiler(folder, cases[i].name, cases[i].version, cases[i].theirs ? OTHER_ACCOUNT : 0);
+		if (cases[i].name2)
+			put_compiler(folder, cases[i].name2, cases[i].version2, 0);
+		assert_int_equal(setenv("JITWARM_PTXAS", kept, 1) || setenv("CUDA_HOME", cuda, 1) ||
+							 setenv("PATH", bin, 1) || chdir(folder),
+						 0);
+		result = cases[i].least
+					 ? compiler_oldest(NULL, cases[i].least, cases[i].most, NULL, &compiler)
+					 : jw_compiler_find(&err, &driver, NULL, &compiler);
+		assert_int_equal(setenv("PATH", path, 1) || unsetenv("CUDA_HOME") ||
+							 unsetenv("JITWARM_PTXAS") || chdir(before),
+						 0);
+		if (result != (*cases[i].found ? 0 : -1) || (!result && strcmp(compiler.path, wanted) != 0))
+			fail_msg("case %zu: %d, %s", i, result, compiler.path ? compiler.path : "");
+		if (cases[i].theirs)
+			assert_non_null(strstr(err.message, "is not run as root"));
+		jw_compiler_free(&compiler);
+		assert_int_equal(os_remove_tree(NULL, folder), 0);
+		mem_free(path);
+		mem_free(kept);
+		mem_free(cuda);
+		mem_free(bin);
+		mem_free(wanted);
+		mem_free(folder);
+	}
+	mem_free(before);
+}
+
+/* An older one works, but does not make the driver's own code; the driver refuses a newer one's. */
+TEST(a_named_compiler_is_exact_older_or_refused)
+{
+	static const struct {
+		uint32_t cuda;
+		int result;
+		bool exact;
+	} cases[] = {{12040, 0, true}, {12050, 0, false}, {12030, -1, false}};
+	char *folder, *path;
+
+	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-named", &folder), 0);
+	path = os_join(folder, "ptxas");
+	put_compiler(folder, "ptxas", "12.4", geteuid());
+	for (size_t i = 0; i < 3; i++) {
+		const struct jw_driver driver = {.cuda = cases[i].cuda};
+		struct jw_compiler compiler = {.path = NULL};
+
+		assert_int_equal(jw_compiler_find(NULL, &driver, path, &compiler), cases[i].result);
+		assert_int_equal(compiler.exact, cases[i].exact);
+		jw_compiler_free(&compiler);
+	}
+	assert_int_equal(os_remove_tree(NULL, folder), 0);
+	mem_free(path);
+	mem_free(folder);
+}
+
+/* The last argument of a compile is its output; the one before the last but one its source. */
+TEST(how_a_compiler_ends_is_what_it_says)
+{
+	static const struct {
+		const char *end, *error; /* error NULL: it has compiled */
+	} cases[] = {{"exit 0", NULL},
+				 {"exit 3", "ptxas ended with status 3"},
+				 {"kill -9 $$", "ptxas was ended by signal 9"}};
+
+	for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+		const bool link = i % 2;
+		char *folder, *program, *text, *work;
+		struct ptxas_outcome outcome;
+		struct buf log = {0}, cubin = BUF_MAX(1 << 16);
+		struct os_names names;
+		uint32_t cuda;
+
+		assert_int_equal(os_make_temp_dir(NULL, "jitwarm-ended", &folder), 0);
+		program = os_join(folder, "ptxas");
+		work = os_join(folder, "work");
+		text = mem_printf("#!/bin/sh\necho ptxas: release 12.4, V12.4.1\n"
+						  "[ \"$1\" = --version ] || cat \"$%d\" - >\"$%d\" <<END\n $2\nEND\n%s\n",
+						  link ? 3 : 2, link ? 5 : 4, cases[i / 2].end);
+		assert_int_equal(os_make_dirs(NULL, work, 0700), 0);
+		assert_int_equal(os_write_mode(NULL, program, text, strlen(text), 0755), 0);
+		assert_int_equal(ptxas_version(NULL, program, &cuda), cases[i / 2].error ? -1 : 0);
+		assert_int_equal(ptxas_compile(NULL,
+									   &(struct ptxas_job){.program = program,
+														   .folder = work,
+														   .target = {.sm = 86},
+														   .link = link,
+														   .options = "",
+														   .ptx = "ptx\0\0",
+														   .ptx_bytes = 5},
+									   &outcome, &log, &cubin),
+						 0);
+		assert_int_equal(outcome.refused, cases[i / 2].error != NULL);
+		assert_string_equal(outcome.error, cases[i / 2].error ? cases[i / 2].error : "");
+		if (!cases[i / 2].error) {
+			/* Without the NULs at the end, and -c where it is an input of linking */
+			assert_true(!strncmp(buf_text(&cubin), "ptx ", 4));
+			assert_int_equal(strstr(buf_text(&cubin), " -c\n") != NULL, link);
+		}
+		assert_int_equal(os_list(NULL, work, &names), 0);
+		assert_int_equal(names.count, 0);
+		os_names_free(&names);
+		buf_free(&cubin);
+		buf_free(&log);
+		assert_int_equal(os_remove_tree(NULL, folder), 0);
+		mem_free(text);
+		mem_free(work);
+		mem_free(program);
+		mem_free(folder);
+	}
+}
+
+/* ptxas would write them, with the rights of whoever reads a library. */
+TEST(options_of_a_library_name_no_files)
+{
+	static const struct {
+		const char *options;
+		bool tried;
+	} cases[] = {
+		{"-lineinfo --generate-line-info  -maxrregcount=32 -O3", true},
+		{"--compiler-stats time --compiler-stats-file passwd", false},
+		{"-lineinfo --fdevice-time-trace=passwd", false},
+		{"--options-file passwd", false},
+		{"-optf passwd", false},
+		{"-maxrregcount=96 -v --compile-only  --generate-line-info ", true},
+		{"--maxrregcount 32 -O 3 -dlcm ca", true},
+		{"-O4", true},
+		{"-lineinfo=1 --keep", false},
+		{"-lineinfo /dev/zero", false},
+		{"--opt", false},
+		/* What is no option's value is an input. */
+		{"-v passwd", false},
+		{"passwd", false},
+		{"-maxrregcount=32 passwd", false},
+		{"-maxrregcount 32 passwd", false},
+		{"-o ../passwd", false},
+	};
+	char *folder = NULL;
+
+	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-options", &folder), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct ptxas_job job = {.program = "/bin/true",
+									  .folder = folder,
+									  .target = {.sm = 86},
+									  .options = cases[i].options,
+									  .ptx = "ptx",
+									  .ptx_bytes = 3};
+		struct ptxas_outcome outcome;
+		struct buf cubin = {0}, log = {0};
+		struct jw_error err = {0};
+
+		/* This program makes no file. */
+		assert_int_equal(ptxas_compile(&err, &job, &outcome, &log, &cubin), -1);
+		assert_int_equal(err.code, cases[i].tried ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);
+		buf_free(&cubin);
+		buf_free(&log);
+	}
+	assert_int_equal(os_remove_tree(NULL, folder), 0);
+	mem_free(folder);
+}
+
+RUN_TESTS(NULL, NULL)

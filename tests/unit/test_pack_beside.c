@@ -1,0 +1,173 @@
+/* The store beside other processes: what they do before it is locked, what they leave, and what a
+ * bad disk or a file system without locks makes of it. */
+#include "folder.h"
+#include "gates_posix.h"
+
+#include <jitwarm/store.h>
+
+#include "base/text.h"
+#include "cache/entry.h"
+#include "pack/store_packs.h"
+#include "packs.h"
+
+enum { ENTRIES = 3 };
+
+static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
+static struct jw_system system_of;
+static uint64_t keys[ENTRIES];
+static char *store, *aside;
+
+static int begin(void **state)
+{
+	if (make_folder(state))
+		return -1;
+	system_of = (struct jw_system){.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
+	system_of.cache.path = os_join(folder, "cache");
+	system_of.cache.limit_bytes = UINT64_C(1) << 30;
+	TEXT_COPY(system_of.driver.stamp, "Jun 25 202401:14:48");
+	system_of.driver.version = (struct jw_driver){12050, {555, 58, 2}};
+	system_of.driver.trust = JW_TRUST_CONFIRMED;
+	store = os_join(folder, "store");
+	aside = os_join(folder, "aside.jwpack");
+	for (unsigned n = 0; n < ENTRIES; n++) {
+		struct entries_entry entry;
+
+		entries_make(&entry, n, 100);
+		keys[n] = entry.key;
+		packs_put(system_of.cache.path, entry.key, entry.bytes, entry.size);
+	}
+	packs_keep(&system_of, ENTRIES);
+	return 0;
+}
+
+static int end(void **state)
+{
+	gate_before_lock = NULL;
+	mem_free(system_of.cache.path);
+	mem_free(store);
+	mem_free(aside);
+	return remove_folder(state);
+}
+
+/* The pack's path while it is in the store. */
+static char *pack_path(void)
+{
+	const struct jw_store_options options = {.state_dir = folder};
+	struct jw_store *opened;
+	char *path;
+
+	assert_int_equal(jw_store_open(NULL, &options, &opened), 0);
+	assert_int_equal(opened->count, 1);
+	path = os_join(store, opened->packs[0].name);
+	jw_store_free(opened);
+	return path;
+}
+
+static size_t refilled(void)
+{
+	const struct jw_store_refill_options options = {
+		.system = &system_of, .keys = keys, .count = ENTRIES};
+	struct jw_store_refilled done = {0};
+
+	assert_int_equal(os_remove_tree(NULL, system_of.cache.path), 0);
+	assert_int_equal(jw_store_refill(NULL, &options, &done), 0);
+	return done.entries;
+}
+
+static char *in_store;
+
+static void bring_back(const char *path)
+{
+	if (text_ends(path, "/store/lock") && os_exists(aside))
+		assert_int_equal(os_rename(NULL, aside, in_store), 0);
+}
+
+/* Another run may keep a pack until the lock is ours: it is seen by what comes behind the lock. */
+TEST_WITH(the_store_is_read_behind_its_lock, begin, end)
+{
+	in_store = pack_path();
+	for (int call = 0; call < 2; call++) {
+		assert_int_equal(os_rename(NULL, in_store, aside), 0);
+		gate_before_lock = bring_back;
+		gate_locks_busy = 2;
+		if (call == 0)
+			packs_keep(&system_of, 0);
+		else
+			assert_int_equal(refilled(), ENTRIES);
+		gate_before_lock = NULL;
+	}
+	mem_free(in_store);
+}
+
+/* Of killed runs, by whoever has the lock. */
+TEST_WITH(leftovers_go_with_the_lock_alone, begin, end)
+{
+	static const char *const names[] = {"new", ".new.jitwarm-0123abcd", "new.a1b2c3"};
+
+	for (int locks = 0; locks < 2; locks++) {
+		for (size_t i = 0; i < 3; i++)
+			files_put_text(store, names[i], "half");
+		gate_locks_fail = !locks;
+		packs_keep(&system_of, 0);
+		gate_locks_fail = false;
+		for (size_t i = 0; i < 3; i++) {
+			char *path = os_join(store, names[i]);
+
+			assert_int_equal(os_exists(path), !locks);
+			mem_free(path);
+		}
+	}
+	mem_free(pack_path());
+}
+
+/* It may be whole: only what was read and found broken goes. */
+TEST_WITH(a_pack_that_cannot_be_read_stays, begin, end)
+{
+	char *path = os_join(store, "x.jwpack");
+	struct stat stat;
+
+	assert_int_equal(symlink("x.jwpack", path), 0);
+	packs_keep(&system_of, 0);
+	assert_int_equal(lstat(path, &stat), 0);
+	mem_free(path);
+}
+
+static bool at_once(void *context)
+{
+	(void)context;
+	return true;
+}
+
+/* For each GPU, and not after Ctrl-C; a broken one makes room for those that are whole. */
+TEST_WITH(what_is_kept_is_of_each_gpu, begin, end)
+{
+	static struct jw_gpu both[] = {{.name = "A", .target = {.sm = 75}},
+								   {.name = "B", .target = {.sm = 86}}};
+	struct jw_store_keep_options options = {.system = &system_of, .cancel.is_cancelled = at_once};
+	const int64_t long_ago_ns = INT64_C(1000000000) * 1000000000;
+	char *broken = os_join(store, "broken.jwpack"), *whole;
+	struct jw_error err = {0};
+	struct os_stat stat;
+	size_t kept = 7;
+
+	assert_int_equal(os_remove_tree(NULL, store), 0);
+	system_of.gpus = both;
+	system_of.gpu_count = 2;
+	assert_int_equal(jw_store_keep(&err, &options, &kept), -1);
+	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	packs_keep(&system_of, ENTRIES);
+	whole = pack_path();
+	assert_int_equal(os_stat(NULL, whole, &stat), 0);
+	files_put_text(store, "broken.jwpack", "no pack");
+	check_set_mtime(broken, long_ago_ns);
+	options.cancel.is_cancelled = NULL;
+	options.most_bytes = stat.size_bytes;
+	assert_int_equal(jw_store_keep(NULL, &options, &kept), 0);
+	assert_int_equal(kept, 0);
+	assert_false(os_exists(broken));
+	assert_true(os_exists(whole));
+	mem_free(whole);
+	mem_free(broken);
+}
+
+RUN_TESTS(NULL, NULL)

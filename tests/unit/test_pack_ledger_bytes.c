@@ -1,0 +1,205 @@
+/* A ledger's bytes: what is written is read, what memory lacks for is not left out, and what
+ * becomes of those that are not read. Which are believed: test_changed_documents.c. */
+#include "folder.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "pack/ledger.h"
+
+/* Each takes a moment on a busy disk. */
+__attribute__((visibility("default"))) int fsync(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+enum { HEAD = 188, RECORD = 24, MARK = 20, SUM = 8 };
+enum { STAMPS_AT = 8, RECORDS_AT = 12, RESERVED_AT = 16, FIRST = HEAD };
+
+static const char stamp[] = "Apr  8 202512:10:18";
+
+/* Two stamps, two records, a mark; everything has another value. */
+static struct ledger *make_ledger(void)
+{
+	static struct ledger ledger;
+	const struct ledger_item mark = {.name = 70, .value = 71, .stamp = 1};
+
+	ledger = (struct ledger){0};
+	assert_int_equal(ledger_stamp_number(&ledger, stamp), 0);
+	assert_int_equal(ledger_stamp_number(&ledger, "Jun 25 202401:14:48"), 1);
+	for (uint8_t i = 0; i < 2; i++) {
+		const struct ledger_item record = {50 + i, 60 + i, i};
+
+		assert_int_equal(ledger_put(NULL, &ledger.records, LEDGER_MOST_RECORDS, &record), 0);
+	}
+	assert_int_equal(ledger_put(NULL, &ledger.marks, LEDGER_MOST_MARKS, &mark), 0);
+	return &ledger;
+}
+
+static struct buf make_bytes_of(struct ledger *ledger)
+{
+	struct buf bytes = BUF_MAX(1 << 20);
+
+	assert_int_equal(ledger_format(NULL, ledger, &bytes), 0);
+	ledger_close(ledger);
+	return bytes;
+}
+
+static void sum_up(struct buf *bytes)
+{
+	store_u64(bytes->data + bytes->size - SUM,
+			  fnv_update(FNV_START, bytes->data, bytes->size - SUM));
+}
+
+TEST(what_is_written_is_read)
+{
+	struct buf bytes = make_bytes_of(make_ledger()), again = BUF_MAX(1 << 20);
+	struct ledger ledger = {0};
+
+	assert_int_equal(bytes.size, HEAD + 2 * CACHE_STAMP_SIZE + 2 * RECORD + 4 + MARK + SUM);
+	ledger_parse(&ledger, bytes.data, bytes.size);
+	assert_int_equal(ledger.stamp_count, 2);
+	assert_int_equal(ledger.records.count, 2);
+	assert_int_equal(ledger_item(&ledger.records, 51)->value, 61);
+	assert_int_equal(ledger_item(&ledger.records, 51)->stamp, 1);
+	assert_null(ledger_item(&ledger.records, 52));
+	assert_false(ledger.partial);
+	assert_int_equal(ledger_format(NULL, &ledger, &again), 0);
+	assert_int_equal(again.size, bytes.size);
+	assert_memory_equal(again.data, bytes.data, bytes.size);
+	ledger_close(&ledger);
+	/* Each part that finds no room is said to be missing. */
+	for (size_t most = 0; most <= bytes.size; most++) {
+		struct ledger *whole = make_ledger();
+
+		buf_free(&again);
+		again = BUF_MAX(most);
+		assert_int_equal(ledger_format(NULL, whole, &again), most < bytes.size ? -1 : 0);
+		ledger_close(whole);
+	}
+	buf_free(&bytes);
+	buf_free(&again);
+}
+
+/* A mark without an entry. A result that says nothing of the module is as none. */
+TEST(what_the_driver_refuses_is_a_mark)
+{
+	static const struct {
+		uint64_t value;
+		uint32_t stamp;
+		unsigned result;
+	} cases[] = {
+		{218, LEDGER_REFUSED, 218},
+		{222, LEDGER_REFUSED, 222},
+		{2, LEDGER_REFUSED, 0},
+		{UINT64_C(218) << 32 | 1, LEDGER_REFUSED, 0},
+		{UINT64_C(1) << 32 | 218, LEDGER_REFUSED, 0},
+		{218, LEDGER_NO_STAMP, 0},
+		{218, 1, 0},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ledger *whole = make_ledger(), ledger = {0};
+		const struct ledger_item mark = {.name = 90, .value = cases[i].value, cases[i].stamp};
+		struct buf bytes;
+
+		assert_int_equal(ledger_put(NULL, &whole->marks, LEDGER_MOST_MARKS, &mark), 0);
+		bytes = make_bytes_of(whole);
+		ledger_parse(&ledger, bytes.data, bytes.size);
+		assert_int_equal(ledger.marks.count, 2);
+		assert_int_equal(ledger_refused(&ledger, 90), cases[i].result);
+		assert_int_equal(ledger_refused(&ledger, 91), 0);
+		assert_int_equal(ledger_refused(&ledger, 0), 0);
+		assert_null(ledger_marked(&ledger, folder, 90));
+		ledger_close(&ledger);
+		buf_free(&bytes);
+	}
+}
+
+/* Those of former versions: their records and marks count, the rest does not. */
+TEST(a_ledger_of_before_is_read)
+{
+	struct buf bytes = make_bytes_of(make_ledger());
+	struct ledger ledger = {0};
+
+	memset(bytes.data + RESERVED_AT, 5, FIRST - RESERVED_AT);
+	store_u32(bytes.data + FIRST + 2 * CACHE_STAMP_SIZE + RECORD - 4, 7);
+	sum_up(&bytes);
+	ledger_parse(&ledger, bytes.data, bytes.size);
+	assert_int_equal(ledger.records.count, 2);
+	assert_int_equal(ledger.marks.count, 1);
+	ledger_close(&ledger);
+	/* Without stamps and records it ends behind its head */
+	bytes.size = HEAD + SUM;
+	memset(bytes.data + STAMPS_AT, 0, 8);
+	sum_up(&bytes);
+	ledger_parse(&ledger, bytes.data, bytes.size);
+	assert_int_equal(ledger.records.count + ledger.stamp_count + ledger.marks.count, 0);
+	buf_free(&bytes);
+}
+
+TEST(there_are_numbers_for_so_many_stamps)
+{
+	static struct ledger ledger;
+	char text[CACHE_STAMP_SIZE + 1];
+
+	for (unsigned i = 0; i <= LEDGER_MOST_STAMPS; i++) {
+		(void)snprintf(text, sizeof text, "Jan  1 20%02u00:00:00", i);
+		assert_int_equal(ledger_stamp_number(&ledger, text), i);
+		assert_int_equal(ledger.stamp_count, i < LEDGER_MOST_STAMPS ? i + 1 : LEDGER_MOST_STAMPS);
+		assert_int_equal(ledger_mark_number(&ledger, text),
+						 i < LEDGER_MOST_STAMPS ? i : LEDGER_NO_STAMP);
+		assert_int_equal(ledger_stamp_number(&ledger, ledger.stamps[0]), 0);
+	}
+	assert_int_equal(ledger_mark_number(&ledger, NULL), LEDGER_NO_STAMP);
+	assert_int_equal(ledger_mark_number(&ledger, ""), LEDGER_NO_STAMP);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct ledger_item mark = {.stamp = LEDGER_MOST_STAMPS - 1 + i};
+
+		assert_string_equal(ledger_mark_stamp(&ledger, &mark),
+							i ? "" : ledger.stamps[LEDGER_MOST_STAMPS - 1]);
+	}
+}
+
+static int format_anew(struct jw_error *err, const struct ledger *ledger)
+{
+	struct buf bytes = BUF_MAX(LEDGER_MOST_BYTES);
+	int result = ledger_format(err, ledger, &bytes);
+
+	buf_free(&bytes);
+	return result;
+}
+
+/* Stamps, records and marks: each part outgrows the memory of the parts before it. */
+TEST(a_part_that_memory_lacks_for_is_not_left_out)
+{
+	static struct ledger ledger;
+	static struct ledger_item records[2000];
+	static struct ledger_item marks[4000];
+
+	ledger = (struct ledger){.stamp_count = LEDGER_MOST_STAMPS};
+	ledger.records =
+		(struct ledger_list){.items = records, .count = sizeof records / sizeof *records};
+	ledger.marks = (struct ledger_list){.items = marks, .count = sizeof marks / sizeof *marks};
+	assert_int_equal(format_anew(NULL, &ledger), 0);
+}
+
+TEST(what_memory_lacks_for_is_not_added)
+{
+	static const struct ledger_item record = {.name = 7, .value = 8};
+	static const struct ledger_item mark = {.name = 9};
+	struct ledger ledger = {0};
+
+	assert_int_equal(ledger_put(NULL, &ledger.records, LEDGER_MOST_RECORDS, &record), 0);
+	assert_int_equal(ledger.records.count, 1);
+	assert_int_equal(ledger_put(NULL, &ledger.marks, LEDGER_MOST_MARKS, &mark), 0);
+	assert_int_equal(ledger.marks.count, 1);
+	assert_non_null(ledger_item(&ledger.records, 7));
+	assert_non_null(ledger_item(&ledger.marks, 9));
+	ledger_close(&ledger);
+}
+
+RUN_TESTS(make_folder, remove_folder)

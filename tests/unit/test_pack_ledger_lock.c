@@ -1,0 +1,141 @@
+/* Processes that change one ledger at the same time. */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <uv.h>
+
+#include "folder.h"
+
+#include "pack/ledger.h"
+
+enum { CHANGE_MS = 300 };
+
+static const char stamp[] = "Apr  8 202512:10:18";
+
+static int mark(struct ledger *ledger, const char *path, uint64_t key)
+{
+	const struct ledger_item one = {key, key, ledger_mark_number(ledger, stamp)};
+
+	assert_int_equal(ledger_put(NULL, &ledger->marks, LEDGER_MOST_MARKS, &one), 0);
+	return ledger_write(NULL, ledger, path);
+}
+
+/* Holds the lock, reads the ledger, says so, and changes it later. */
+static int change_slowly(const char *path, int ready)
+{
+	struct os_file *lock = NULL;
+	struct ledger ledger;
+	int failed;
+
+	if (ledger_lock(NULL, folder, &lock) || !lock)
+		return 1;
+	ledger_read(&ledger, path);
+	if (write(ready, "x", 1) != 1)
+		return 1;
+	uv_sleep(CHANGE_MS);
+	failed = mark(&ledger, path, 1);
+	ledger_close(&ledger);
+	os_file_close(lock);
+	return failed != 0;
+}
+
+TEST(a_writer_waits_for_another)
+{
+	const struct ledger_new_mark ours = {.key = 2, .checksum = 2, .stamp = stamp};
+	const struct ledger_change what = {.marks = &ours, .mark_count = 1};
+	char *cache = os_join(folder, "cache"), *path = ledger_file(NULL, folder, cache);
+	struct ledger ledger;
+	int ends[2], status;
+	pid_t other;
+	char byte;
+
+	assert_int_equal(pipe(ends), 0);
+	other = fork();
+	if (!other)
+		_exit(change_slowly(path, ends[1]));
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	assert_int_equal(ledger_change_marks(NULL, folder, cache, &what), 0);
+	assert_int_equal(waitpid(other, &status, 0), other);
+	assert_int_equal(status, 0);
+	ledger_open(&ledger, folder, cache);
+	assert_int_equal(ledger.marks.count, 2);
+	ledger_close(&ledger);
+	close(ends[0]);
+	close(ends[1]);
+	mem_free(cache);
+	mem_free(path);
+}
+
+/* Holds the lock until its end of the pipe is closed. */
+static int hold_lock(int ready, int end)
+{
+	struct os_file *lock = NULL;
+	char byte;
+
+	return ledger_lock(NULL, folder, &lock) || !lock || write(ready, "x", 1) != 1 ||
+		   read(end, &byte, 1) != 0;
+}
+
+/* In a process of its own, which ends with 0 where nothing was written. */
+static int note_plan(const char *path, char *cache)
+{
+	static char library[] = "/no/such";
+	struct plan_file file = {.path = library};
+	struct plan_target target = {.device.sm = 86};
+	struct plan_module module = {.state = PLAN_WARM, .key = 1};
+	struct plan plan = {.cache_dir = cache,
+						.files = &file,
+						.file_count = 1,
+						.targets = &target,
+						.target_count = 1,
+						.modules = &module,
+						.module_count = 1};
+	struct ledger ledger;
+
+	memcpy(plan.profile.stamp, stamp, sizeof stamp);
+	ledger_open(&ledger, folder, cache);
+	ledger_begin(&ledger, &plan);
+	ledger_note(&ledger, folder, false);
+	ledger_close(&ledger);
+	return os_exists(path);
+}
+
+/* Whoever does not get the lock writes nothing: the holder's marks would be lost. */
+TEST(nobody_writes_without_the_lock)
+{
+	const struct ledger_new_mark ours = {.key = 2, .checksum = 2, .stamp = stamp};
+	const struct ledger_change what = {.marks = &ours, .mark_count = 1};
+	struct jw_error err = {0};
+	char *cache = os_join(folder, "third"), *path = ledger_file(NULL, folder, cache);
+	int ready[2], end[2], status;
+	pid_t holder, another;
+	char byte;
+
+	assert_int_equal(pipe(ready) | pipe(end), 0);
+	holder = fork();
+	if (!holder) {
+		close(end[1]);
+		_exit(hold_lock(ready[1], end[0]));
+	}
+	close(end[0]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	another = fork();
+	if (!another)
+		_exit(note_plan(path, cache));
+	assert_int_equal(ledger_change_marks(&err, folder, cache, &what), -1);
+	assert_int_equal(err.code, JW_ERR_BUSY);
+	assert_int_equal(waitpid(another, &status, 0), another);
+	assert_int_equal(status, 0);
+	assert_false(os_exists(path));
+	close(end[1]);
+	assert_int_equal(waitpid(holder, &status, 0), holder);
+	assert_int_equal(status, 0);
+	/* The same plan is noted once it is free */
+	assert_int_equal(note_plan(path, cache), 1);
+	close(ready[0]);
+	close(ready[1]);
+	mem_free(cache);
+	mem_free(path);
+}
+
+RUN_TESTS(make_folder, remove_folder)

@@ -1,0 +1,438 @@
+/* The store and carrying over: what is possible, what is a pack, bounds to the byte, refusals */
+#include "folder.h"
+
+#include <jitwarm/carry.h>
+#include <jitwarm/store.h>
+
+#include "base/text.h"
+#include "cache/entry.h"
+#include "open_files.h"
+#include "os/platform.h"
+#include "pack/ledger.h"
+#include "pack/refill.h"
+#include "pack/store_packs.h"
+#include "packs.h"
+
+enum { ENTRIES = 4 };
+
+static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
+static struct jw_system system_of;
+static struct entries_entry entries[ENTRIES];
+static uint64_t keys[ENTRIES], key_bytes[ENTRIES];
+static char *store;
+
+static int begin(void **state)
+{
+	if (make_folder(state))
+		return -1;
+	system_of = (struct jw_system){.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
+	system_of.cache.path = os_join(folder, "cache");
+	system_of.cache.limit_bytes = UINT64_C(1) << 30;
+	TEXT_COPY(system_of.driver.stamp, "Jun 25 202401:14:48");
+	system_of.driver.version = (struct jw_driver){12050, {555, 58, 2}};
+	system_of.driver.trust = JW_TRUST_CONFIRMED;
+	store = os_join(folder, "store");
+	for (unsigned n = 0; n < ENTRIES; n++) {
+		entries_make(&entries[n], n, 100);
+		keys[n] = entries[n].key;
+		key_bytes[n] = entries[n].key_bytes;
+	}
+	return system_of.cache.path && store ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	mem_free(system_of.cache.path);
+	mem_free(store);
+	return remove_folder(state);
+}
+
+static void put_entries(size_t from, size_t to)
+{
+	for (size_t n = from; n < to; n++)
+		packs_put(system_of.cache.path, keys[n], entries[n].bytes, entries[n].size);
+}
+
+/* As if it had been written so many seconds ago */
+static void age(const char *path, int64_t seconds)
+{
+	check_set_mtime(path, (INT64_C(1700000000) - seconds) * 1000000000);
+}
+
+static void empty_cache(void)
+{
+	if (os_exists(system_of.cache.path))
+		assert_int_equal(os_remove_tree(NULL, system_of.cache.path), 0);
+}
+
+static struct jw_store_refilled refill(bool dry_run)
+{
+	const struct jw_store_refill_options options = {
+		.system = &system_of, .keys = keys, .count = ENTRIES, .dry_run = dry_run};
+	struct jw_store_refilled refilled;
+	struct jw_error err = {0};
+
+	if (jw_store_refill(&err, &options, &refilled))
+		fail_msg("%s", err.message);
+	return refilled;
+}
+
+static size_t packs_in(const char *state_dir)
+{
+	struct jw_store *opened;
+	size_t count;
+
+	assert_int_equal(
+		jw_store_open(NULL, &(struct jw_store_options){.state_dir = state_dir}, &opened), 0);
+	count = opened->count;
+	jw_store_free(opened);
+	return count;
+}
+
+/* Each of these alone leaves nothing to keep, to restore and to carry. */
+TEST_WITH(without_a_driver_or_a_cache_nothing_happens, begin, end)
+{
+	char *path = system_of.cache.path;
+
+	put_entries(0, ENTRIES);
+	packs_keep(&system_of, ENTRIES);
+	for (int lack = 0; lack < 5; lack++) {
+		const struct jw_system whole = system_of;
+		struct jw_carry_options options = {
+			.system = &system_of, .keys = keys, .key_bytes = key_bytes, .count = ENTRIES};
+		struct jw_carry_result *result;
+
+		empty_cache();
+		switch (lack) {
+		case 0: system_of.cache.path = NULL; break;
+		case 1: system_of.driver.stamp[0] = '\0'; break;
+		case 2: system_of.driver.trust = JW_TRUST_OPAQUE; break;
+		case 3: system_of.cache.limit_bytes = 0; break;
+		default: options.count = 0;
+		}
+		if (lack < 3) {
+			packs_keep(&system_of, 0);
+			assert_int_equal(refill(true).entries, 0);
+			assert_int_equal(refill(false).entries, 0);
+		}
+		options.store = true;
+		assert_int_equal(jw_carry(NULL, &options, &result), 0);
+		assert_int_equal(result->carried + result->refused + result->group_count, 0);
+		assert_string_equal(result->note, "");
+		jw_carry_result_free(result);
+		assert_false(os_exists(path));
+		system_of = whole;
+	}
+	assert_int_equal(refill(false).entries, ENTRIES);
+}
+
+TEST_WITH(room_counts_to_the_byte, begin, end)
+{
+	uint64_t all = 0;
+
+	put_entries(0, ENTRIES);
+	packs_keep(&system_of, ENTRIES);
+	for (size_t n = 0; n < ENTRIES; n++)
+		all += entries[n].row_bytes;
+	for (int less = 0; less < 2; less++) {
+		struct jw_store_refilled would, did;
+
+		empty_cache();
+		system_of.cache.limit_bytes = all - (uint64_t)less;
+		would = refill(true);
+		did = refill(false);
+		assert_int_equal(would.entries, ENTRIES - less);
+		assert_int_equal(did.entries, ENTRIES - less);
+		assert_int_equal(would.bytes, all - (less ? entries[0].row_bytes : 0));
+		assert_int_equal(would.note_count, less);
+		assert_int_equal(did.note_count, less);
+		if (less)
+			assert_non_null(strstr(would.notes[0], "1 entry left out"));
+	}
+}
+
+/* Other names, other kinds of files and too long a name are no packs. */
+TEST_WITH(a_pack_is_a_file_of_its_name, begin, end)
+{
+	static const char *const others[] = {"a.jwpac", "new", "a.jwpack.part", "lock"};
+	char name[120];
+	char *path;
+
+	assert_int_equal(packs_in(folder), 0);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		files_put_text(store, others[i], "x");
+	path = os_join(store, "folder.jwpack");
+	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+	mem_free(path);
+	assert_int_equal(packs_in(folder), 0);
+	for (size_t size = 94; size < 98; size++) {
+		(void)snprintf(name, sizeof name, "%0*d.jwpack", (int)(size - strlen(".jwpack")), 0);
+		files_put_text(store, name, "x");
+		assert_int_equal(packs_in(folder), size < 96 ? size - 93 : 2);
+	}
+}
+
+TEST_WITH(without_a_state_there_is_no_store, begin, end)
+{
+	const struct jw_store_options options = {0};
+	struct jw_store *opened = NULL;
+	struct jw_error err = {0};
+
+	assert_int_equal(jw_store_open(&err, &options, &opened), -1);
+	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+	assert_null(opened);
+}
+
+/* However small they are: at most 256, and the oldest goes. */
+TEST_WITH(many_small_packs_stay_few, begin, end)
+{
+	const struct jw_store_options options = {.state_dir = folder};
+	struct jw_store *opened;
+	struct buf bytes = {0};
+	char name[64], *path;
+
+	if (os_exists(store))
+		assert_int_equal(os_remove_tree(NULL, store), 0);
+	empty_cache();
+	put_entries(0, 1);
+	packs_keep(&system_of, 1);
+	assert_int_equal(jw_store_open(NULL, &options, &opened), 0);
+	path = os_join(store, opened->packs[0].name);
+	jw_store_free(opened);
+	assert_int_equal(os_read_file(NULL, path, 1 << 20, &bytes), 0);
+	age(path, 0);
+	mem_free(path);
+	for (int64_t n = 1; n <= 257; n++) {
+		(void)snprintf(name, sizeof name, "sm_86-%016x.jwpack", (unsigned)n);
+		files_put(store, name, bytes.data, bytes.size);
+		path = os_join(store, name);
+		age(path, n == 200 ? 300 : 257 - n + 1);
+		mem_free(path);
+	}
+	buf_free(&bytes);
+	packs_keep(&system_of, 0);
+	path = os_join(store, "sm_86-00000000000000c8.jwpack");
+	assert_false(os_exists(path));
+	mem_free(path);
+	assert_int_equal(packs_in(folder), 256);
+}
+
+/* “jitwarm ahead” counts on it. */
+TEST_WITH(what_waits_for_a_boot_is_not_swept, begin, end)
+{
+	static const struct {
+		const char *record;
+		size_t left;
+	} samples[] = {
+		{"{\"next\":\"555.58.02\",\"stored\":2}", 1},
+		{"{\"next\":\"550.163.01\",\"stored\":2}", 0},
+		{"{\"next\":\"555.58.02\",\"stored\":0}", 0},
+		{"{\"next\":\"\",\"stored\":2}", 0},
+	};
+	const struct jw_store_keep_options options = {.system = &system_of, .most_bytes = 1};
+	size_t count;
+
+	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+		files_put_text(folder, "ahead.json", samples[i].record);
+		put_entries(0, 2);
+		assert_int_equal(jw_store_keep(NULL, &options, &count), 0);
+		assert_int_equal(packs_in(folder), samples[i].left);
+	}
+}
+
+/* Of entries that were carried over with the same bytes. */
+TEST_WITH(own_results_lose_the_mark_of_others, begin, end)
+{
+	struct cache_probed probed;
+	struct ledger_new_mark mark = {.key = keys[0], .stamp = "Apr  8 202512:10:18"};
+	const struct ledger_change change = {.marks = &mark, .mark_count = 1};
+
+	put_entries(0, 1);
+	packs_keep(&system_of, 1);
+	assert_int_equal(cache_presence(system_of.cache.path, keys[0], 0, &probed), CACHE_PRESENT);
+	mark.checksum = probed.checksum;
+	assert_int_equal(ledger_change_marks(NULL, folder, system_of.cache.path, &change), 0);
+	assert_int_equal(jw_carry_count(&system_of), 1);
+	empty_cache();
+	assert_int_equal(refill(false).entries, 1);
+	assert_int_equal(jw_carry_count(&system_of), 0);
+}
+
+/* What is kept is kept once, at whatever maximum; the store's own limit holds afterwards. */
+TEST_WITH(what_is_known_is_not_kept_again, begin, end)
+{
+	const struct jw_store_keep_options options = {.system = &system_of, .most_bytes = 1};
+	size_t count = 0;
+
+	put_entries(0, 2);
+	packs_keep(&system_of, 2);
+	packs_keep(&system_of, 0);
+	put_entries(2, ENTRIES);
+	packs_keep(&system_of, ENTRIES - 2);
+	assert_int_equal(packs_in(folder), 2);
+	assert_int_equal(jw_store_keep(NULL, &options, &count), 0);
+	assert_int_equal(count, 0);
+	assert_int_equal(packs_in(folder), 0);
+}
+
+static bool at_once(void *context)
+{
+	(void)context;
+	return true;
+}
+
+/* What two packs hold is restored once; looking for it makes no store. */
+TEST_WITH(an_entry_in_two_packs_counts_once, begin, end)
+{
+	struct jw_store *opened;
+	const struct jw_store_options options = {.state_dir = folder};
+	struct buf bytes = {0};
+	char *path;
+
+	assert_int_equal(refill(true).entries, 0);
+	assert_int_equal(refill(false).entries, 0);
+	assert_false(os_exists(store));
+	put_entries(0, ENTRIES);
+	packs_keep(&system_of, ENTRIES);
+	assert_int_equal(jw_store_open(NULL, &options, &opened), 0);
+	path = os_join(store, opened->packs[0].name);
+	assert_int_equal(os_read_file(NULL, path, 1 << 20, &bytes), 0);
+	files_put(store, "again.jwpack", bytes.data, bytes.size);
+	jw_store_free(opened);
+	empty_cache();
+	assert_int_equal(refill(true).entries, ENTRIES);
+	assert_int_equal(refill(true).note_count, 0);
+	assert_int_equal(refill(false).entries, ENTRIES);
+	/* Half of one is broken, and no reason to list none. */
+	files_put(store, "again.jwpack", bytes.data, bytes.size / 2);
+	assert_int_equal(jw_store_open(NULL, &options, &opened), 0);
+	assert_int_equal(opened->count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const bool broken = !strcmp(opened->packs[i].name, "again.jwpack");
+
+		assert_int_equal(opened->packs[i].broken, broken);
+		assert_int_equal(opened->packs[i].damage[0] != 0, broken);
+		assert_int_equal(opened->packs[i].entries, broken ? 0 : ENTRIES);
+	}
+	jw_store_free(opened);
+	buf_free(&bytes);
+	mem_free(path);
+}
+
+/* A pack whose manifest names an entry that is asked for, and whose content is another. */
+static void put_false_pack(void)
+{
+	struct packs_parts parts;
+	struct packs_member members[2];
+	char *manifest, *entry;
+	struct buf bytes;
+
+	packs_parts_make(&parts);
+	entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
+	manifest = mem_printf(
+		"{\"format\":\"jitwarm.pack/1\",\"requires\":[],\"os\":\"%s\",\"pointer_bits\":64,"
+		"\"drivers\":[{\"stamp\":\"Jun 25 202401:14:48\"}],\"members\":[{\"name\":\"%s\","
+		"\"bytes\":8},{\"name\":\"%s\",\"bytes\":64}],\"entries\":[%s]}",
+		os_name, parts.ptx_name, parts.cubin_name, entry);
+	members[0] = (struct packs_member){parts.ptx_name, "// other", 8};
+	members[1] = (struct packs_member){parts.cubin_name, parts.cubin, ENTRIES_CUBIN};
+	packs_make(&bytes, manifest, members, 2);
+	files_put(store, "sm_86-false.jwpack", bytes.data, bytes.size);
+	buf_free(&bytes);
+	mem_free(manifest);
+	mem_free(entry);
+}
+
+/* A pack that says something false is noted, and the others are taken; an end is an error. */
+TEST_WITH(one_pack_does_not_keep_the_others_back, begin, end)
+{
+	struct jw_store_refill_options options = {
+		.system = &system_of, .keys = keys, .count = ENTRIES, .cancel.is_cancelled = at_once};
+	struct jw_store_refilled refilled = {.entries = 7};
+	struct jw_error err = {0};
+
+	put_entries(0, ENTRIES);
+	packs_keep(&system_of, ENTRIES);
+	empty_cache();
+	put_false_pack();
+	assert_int_equal(jw_store_refill(&err, &options, &refilled), -1);
+	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	assert_int_equal(refilled.entries, 0);
+	refilled = refill(false);
+	assert_int_equal(refilled.entries, ENTRIES);
+	assert_int_equal(refilled.note_count, 1);
+	assert_non_null(strstr(refilled.notes[0], "sm_86-false.jwpack"));
+}
+
+/* Nor the entries of another driver, which are none of this one's losses. */
+TEST_WITH(what_was_not_asked_for_is_not_noted, begin, end)
+{
+	struct entries_entry other = entries[0];
+	struct jw_store_refilled refilled;
+	char *path = os_join(store, "sm_86-all.jwpack");
+
+	memcpy(other.bytes + CACHE_ENTRY_HEADER, "Mar  5 202422:02:27", CACHE_STAMP_SIZE);
+	other.key = fnv_update(FNV_START, other.bytes + CACHE_ENTRY_HEADER, (size_t)other.key_bytes);
+	put_entries(0, ENTRIES);
+	packs_put(system_of.cache.path, other.key, other.bytes, other.size);
+	assert_int_equal(os_make_dirs(NULL, store, 0700), 0);
+	(void)packs_export(system_of.cache.path, path);
+	for (int dry = 1; dry >= 0; dry--) {
+		empty_cache();
+		refilled = refill(dry);
+		assert_int_equal(refilled.entries, ENTRIES);
+		assert_int_equal(refilled.note_count, 0);
+	}
+	assert_int_not_equal(cache_presence(system_of.cache.path, other.key, 0, NULL), CACHE_PRESENT);
+	mem_free(path);
+}
+
+static void damage_the_older(void *context, const struct jw_import_result *result)
+{
+	size_t *taken = context;
+
+	assert_int_equal(result->added, 2);
+	++*taken;
+	files_put_text(store, "sm_86-older.jwpack", "no pack");
+}
+
+/* A pack that was damaged since it was listed is passed over: where packs are listed it is named */
+TEST_WITH(a_pack_that_is_damaged_meanwhile_is_none, begin, end)
+{
+	size_t taken = 0;
+	const struct refill_request request = {.system = &system_of,
+										   .keys = keys,
+										   .count = ENTRIES,
+										   .context = &taken,
+										   .took = damage_the_older};
+	struct jw_store_refilled refilled;
+	char *older = os_join(store, "sm_86-older.jwpack");
+	char *newer = os_join(store, "sm_86-newer.jwpack");
+
+	assert_int_equal(os_make_dirs(NULL, store, 0700), 0);
+	for (size_t n = 0; n < 2; n++) {
+		put_entries(2 * n, 2 * n + 2);
+		(void)packs_export(system_of.cache.path, n ? newer : older);
+		empty_cache();
+		age(n ? newer : older, -(int64_t)n);
+	}
+	assert_int_equal(refill_from_store(NULL, &request, &refilled), 0);
+	assert_int_equal(taken, 1);
+	assert_int_equal(refilled.entries, 2);
+	assert_int_equal(refilled.note_count, 0);
+	mem_free(older);
+	mem_free(newer);
+}
+
+TEST_WITH(the_stores_lock_is_let_go_of, begin, end)
+{
+	size_t before;
+
+	put_entries(0, ENTRIES);
+	packs_keep(&system_of, ENTRIES);
+	before = open_files();
+	assert_int_equal(refill(false).entries, 0);
+	assert_int_equal(open_files(), before);
+}
+
+RUN_TESTS(NULL, NULL)

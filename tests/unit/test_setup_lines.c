@@ -1,0 +1,134 @@
+/* The lines that set variables: each form to the byte, what it cannot hold, and where room ends. */
+#include "check.h"
+
+#include <string.h>
+
+#include <jitwarm/tune.h>
+
+#include "base/mem.h"
+#include "setup/lines.h"
+
+static const struct form {
+	enum place_form form;
+	uint64_t limit_bytes;
+	const char *path, *wanted;
+} forms[] = {
+	{PLACE_SH, 0, NULL, ""},
+	{PLACE_SH, 77, NULL, "export CUDA_CACHE_MAXSIZE='77'\n"},
+	{PLACE_SH, 0, "/a'b\\", "export CUDA_CACHE_PATH='/a'\\''b\\'\n"},
+	{PLACE_FISH, 7, "/a'\\\"",
+	 "set -gx CUDA_CACHE_MAXSIZE '7'\nset -gx CUDA_CACHE_PATH '/a\\'\\\\\"'\n"},
+	{PLACE_FISH_LOGIN, 7, NULL, "if status is-login\n    set -gx CUDA_CACHE_MAXSIZE '7'\nend\n"},
+	{PLACE_LIST, 7, "/a b%`", "CUDA_CACHE_MAXSIZE=7\nCUDA_CACHE_PATH=/a b%`\n"},
+};
+
+TEST(each_form_is_written_to_the_byte)
+{
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		const struct form *form = &forms[i];
+		struct buf text = BUF_MAX(strlen(form->wanted));
+
+		assert_int_equal(place_lines(NULL, form->form, form->limit_bytes, form->path, &text), 0);
+		assert_string_equal(buf_text(&text), form->wanted);
+		buf_free(&text);
+	}
+}
+
+/* Wherever room ends, it is said. */
+TEST(less_room_is_a_failure)
+{
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+		for (size_t most = 0; most < strlen(forms[i].wanted); most++) {
+			struct buf text = BUF_MAX(most);
+			struct jw_error err = {0};
+
+			if (!place_lines(&err, forms[i].form, forms[i].limit_bytes, forms[i].path, &text))
+				fail_msg("%zu bytes for %s", most, forms[i].wanted);
+			assert_int_equal(err.code, JW_ERR_LIMIT);
+			buf_free(&text);
+		}
+}
+
+TEST(what_a_form_cannot_hold_is_refused)
+{
+	static const struct {
+		enum place_form form;
+		const char *path, *said;
+	} cases[] = {
+		{PLACE_SH, "/a\nb", "“ ”"},  {PLACE_FISH, "/a\rb", "in such a file"},
+		{PLACE_LIST, "/\"", "“\"”"}, {PLACE_LIST, "/'", "“'”"},
+		{PLACE_LIST, "/$", "“$”"},   {PLACE_LIST, "/#", "“#”"},
+		{PLACE_LIST, "/\\", "“\\”"},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf text = BUF_MAX(4096);
+		struct jw_error err = {0};
+
+		assert_int_equal(place_lines(&err, cases[i].form, 0, cases[i].path, &text), -1);
+		assert_int_equal(err.code, JW_ERR_USAGE);
+		assert_non_null(strstr(err.message, cases[i].said));
+		buf_free(&text);
+	}
+}
+
+TEST(each_program_has_its_form)
+{
+	static const struct {
+		const char *form, *path, *wanted;
+	} cases[] = {
+		{"sh", "/a", "export CUDA_CACHE_MAXSIZE='7'\nexport CUDA_CACHE_PATH='/a'\n"},
+		{"fish", NULL, "set -gx CUDA_CACHE_MAXSIZE '7'\n"},
+		{"cmd", "/a", "set \"CUDA_CACHE_MAXSIZE=7\"\nset \"CUDA_CACHE_PATH=/a\"\n"},
+		{"powershell", "/a'\xc2\x80",
+		 "$env:CUDA_CACHE_MAXSIZE = '7'\n$env:CUDA_CACHE_PATH = '/a''\xc2\x80'\n"},
+		{"docker", NULL, "-e CUDA_CACHE_MAXSIZE='7' \n"},
+		{"docker", "/a",
+		 "-e CUDA_CACHE_MAXSIZE='7' -e CUDA_CACHE_PATH='/var/cache/ComputeCache' "
+		 "-v '/a':/var/cache/ComputeCache\n"},
+		{"compose", "/\"\\",
+		 "environment:\n  CUDA_CACHE_MAXSIZE: \"7\"\n  CUDA_CACHE_PATH: "
+		 "\"/var/cache/ComputeCache\"\n"
+		 "volumes:\n  - type: bind\n    source: \"/\\\"\\\\\"\n    target: "
+		 "/var/cache/ComputeCache\n"},
+		{"k8s", NULL, "# of the container\nenv:\n  - name: CUDA_CACHE_MAXSIZE\n    value: \"7\"\n"},
+		{"systemd", NULL, "[Service]\nEnvironment=\"CUDA_CACHE_MAXSIZE=7\"\n"},
+		{"conda", "/a",
+		 "conda env config vars set CUDA_CACHE_MAXSIZE='7'\n"
+		 "conda env config vars set CUDA_CACHE_PATH='/a'\n"},
+	};
+	char *text = NULL;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(jw_tune_print(NULL, cases[i].form, 7, cases[i].path, &text), 0);
+		assert_string_equal(text, cases[i].wanted);
+		mem_free(text);
+	}
+	/* Slurm's script has a folder of its own, and each task another one below it. */
+	for (int given = 0; given < 2; given++) {
+		assert_int_equal(jw_tune_print(NULL, "slurm", 0, given ? "/a" : NULL, &text), 0);
+		assert_int_equal(strstr(text, "\nbase='/a'\n") != NULL, given);
+		assert_int_equal(strstr(text, "\nbase='/var/cache/jitwarm'\n") != NULL, !given);
+		assert_null(strstr(text, "CUDA_CACHE_PATH=%s\\n' '"));
+		assert_null(strstr(text, "MAXSIZE"));
+		mem_free(text);
+	}
+}
+
+TEST(another_form_and_too_long_a_path_are_refused)
+{
+	static char path[(1 << 20) + 2];
+	struct jw_error err = {0};
+	char *text = path;
+
+	assert_int_equal(jw_tune_print(&err, "shell", 7, NULL, &text), -1);
+	assert_int_equal(err.code, JW_ERR_USAGE);
+	assert_non_null(strstr(err.message, "--print shell: "));
+	memset(path, '/', sizeof path - 1);
+	err = (struct jw_error){0};
+	assert_int_equal(jw_tune_print(&err, "cmd", 7, path, &text), -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	assert_ptr_equal(text, path);
+}
+
+RUN_TESTS(NULL, NULL)
