@@ -266,8 +266,8 @@ static void look_above(struct jw_cache_info *settings)
 		look_at_room(nearest, settings);
 	else
 		warn(settings,
-			 "%s: cannot be made by this account, since %s is not a directory that "
-			 "it can write to: the driver compiles everything again at every start",
+			 "%s: cannot be created, since %s is not writable for "
+			 "this account: the driver compiles everything again at every start",
 			 settings->path, nearest);
 	mem_free(nearest);
 }

@@ -139,7 +139,7 @@ static const struct {
 	const char *name, *summary;
 } groups[] = {
 	{"cache", "List, check and prune the entries of the driver's cache"},
-	{"key", "Make keys that sign packs, and say whose packs are accepted"},
+	{"key", "Make keys that sign packs, and choose whose packs are accepted"},
 	{"startup", "Prime automatically after logon, and when packages change"},
 };
 

@@ -545,8 +545,7 @@ static int refuse_environment(struct jw_error *err, const char *dir)
 				  meant);
 	else
 		error_set(err, JW_ERR_USAGE,
-				  "--environment %s: not an environment; “jitwarm find” lists those that there are",
-				  dir);
+				  "--environment %s: not an environment; “jitwarm find” lists environments", dir);
 	mem_free(above);
 	mem_free(higher);
 	return -1;

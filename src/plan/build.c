@@ -201,14 +201,14 @@ static void note_image(struct build *build, const struct analyse_image *image)
 					   TEXT_COUNT(others, "container", "containers"), sm);
 		if (old && needs.cuda)
 			build_note(build, false,
-					   "%s: the driver reads not all of its code for %s, which fails if a program "
+					   "%s: the driver cannot read all of its %s code, which fails if a program "
 					   "uses it: %s, newer than the driver; driver %s or newer reads what is too "
 					   "new",
 					   name, sm, TEXT_COUNT(old, "container", "containers"),
 					   jw_driver_text(driver, &needs));
 		if (old && !needs.cuda)
 			build_note(build, false,
-					   "%s: the driver reads not all of its code for %s, which fails if a program "
+					   "%s: the driver cannot read all of its %s code, which fails if a program "
 					   "uses it: %s; “jitwarm scan” says why",
 					   name, sm, TEXT_COUNT(old, "container", "containers"));
 	}

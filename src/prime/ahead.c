@@ -154,7 +154,7 @@ static int find_next(struct jw_error *err, struct ahead_work *work, const char *
 						  release[1], release[2]);
 	if (library && !name[0])
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "%s: which driver this is cannot be told: name the file whose name has "
+						 "%s: cannot tell which driver this is: name the file whose name has "
 						 "the version (libcuda.so.550.163.01), or a link to it",
 						 library);
 	document = prepared_read(work->state_dir, 0);

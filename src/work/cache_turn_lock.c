@@ -36,17 +36,21 @@ static void read_holder(const struct cache_turn *turn, char *text, size_t size)
 	struct buf content = {0};
 	cJSON *object = NULL;
 	char duration[TEXT_SHORT];
-	int64_t since;
+	int64_t since, now = os_now_s();
 
 	(void)text_format(text, size, "another jitwarm");
 	if (!os_read_file(NULL, turn->holder_path, MOST_HOLDER, &content))
 		object = json_parse(NULL, buf_text(&content), content.size);
 	since = object ? (int64_t)json_count(object, "since") : 0;
-	if (since)
-		(void)text_format(
-			text, size, "jitwarm on %.64s (process %llu, for %s)", json_text(object, "host", "?"),
-			(unsigned long long)json_count(object, "pid"),
-			text_duration(duration, since < os_now_s() ? (double)(os_now_s() - since) : 0));
+	if (since && since < now)
+		(void)text_format(text, size, "jitwarm on %.64s (process %llu, for %s)",
+						  json_text(object, "host", "?"),
+						  (unsigned long long)json_count(object, "pid"),
+						  text_duration(duration, (double)(now - since)));
+	else if (since)
+		(void)text_format(text, size, "jitwarm on %.64s (process %llu, started just now)",
+						  json_text(object, "host", "?"),
+						  (unsigned long long)json_count(object, "pid"));
 	cJSON_Delete(object);
 	buf_free(&content);
 }

@@ -298,8 +298,8 @@ TEST(a_place_is_looked_at)
 		{"odd", 2, PROC, LITTLE, false, true, false, {"so the driver does not use the cache"}},
 		{"dir/a/b", 1, EXT, LITTLE, false, false, true, {NULL}},
 		{"dir/a/b", 1, EXT, 0, false, false, true, {"are free there"}},
-		{"dir/a/b", 1, PROC, 0, false, false, false, {"cannot be made by this account"}},
-		{"file/a", 1, EXT, 0, false, false, false, {"cannot be made by this account"}},
+		{"dir/a/b", 1, PROC, 0, false, false, false, {"is not writable for this account"}},
+		{"file/a", 1, EXT, 0, false, false, false, {"is not writable for this account"}},
 		{"file", 1, EXT, 0, false, false, false, {"not a directory: the driver caches nothing"}},
 	};
 	char *index = os_join(folder, "odd/index"), *dir = os_join(folder, "dir"),

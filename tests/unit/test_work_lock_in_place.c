@@ -190,7 +190,8 @@ TEST(who_has_the_turn_is_named)
 	static const struct {
 		const char *content, *who;
 	} cases[] = {
-		{"{\"host\":\"h\",\"pid\":7,\"since\":4000000000}", "jitwarm on h (process 7, for 0"},
+		{"{\"host\":\"h\",\"pid\":7,\"since\":4000000000}",
+		 "jitwarm on h (process 7, started just now)"},
 		{"{\"host\":\"h\",\"pid\":7,\"since\":1}", "jitwarm on h (process 7, for "},
 		{"{\"since\":1}", "jitwarm on ? (process 0, for "},
 		{"{\"host\":\"h\",\"pid\":7}", "another jitwarm primes the same cache"},
@@ -204,7 +205,7 @@ TEST(who_has_the_turn_is_named)
 	const pid_t child = hold_turn(cache, &end);
 
 	heard = wait_for_it(cache);
-	(void)snprintf(own, sizeof own, "(process %d, for ", (int)child);
+	(void)snprintf(own, sizeof own, "(process %d, ", (int)child);
 	assert_memory_equal(heard.line, "jitwarm on ", 11);
 	assert_non_null(strstr(heard.line, own));
 	assert_non_null(strstr(heard.line, ") primes the same cache: waiting for it to finish"));

@@ -277,8 +277,8 @@ static int ahead_run(struct jw_error *err, struct cli *cli)
 		cli->failure = EXIT_CANNOT;
 		return error_set(
 			err, JW_ERR_NOT_FOUND,
-			"which driver runs cannot be told: no kernel module of NVIDIA's is loaded here, or "
-			"its version cannot be read");
+			"cannot tell which driver is running: no NVIDIA kernel module is loaded here, or its "
+			"version cannot be read");
 	}
 	print_ahead(&cli->out, ahead);
 	if (ahead->state != JW_AHEAD_UNDONE &&
@@ -326,7 +326,8 @@ static const struct cli_option ahead_options[] = {
 	CLI_NUMBER("jobs", "N", "Compile with N workers; without it one per core", .letter = 'j',
 			   .most = 1024, .setting = true),
 	CLI_FLAG("background", "Work at the lowest processor and disk priority, and pause on battery"),
-	CLI_FLAG("dry-run", "Only say which driver is next and how far the cache is prepared",
+	CLI_FLAG("dry-run",
+			 "Report which driver is next and how much of the cache is ready, and change nothing",
 			 .letter = 'n'),
 	PROGRESS_OPTION,
 	CLI_ENVIRONMENT,

@@ -301,7 +301,7 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 							 "--%s is for another machine, whose GPU --target names", only[i]);
 	if (!options_given(options, "output") && !options_given(options, "dry-run"))
 		return error_set(err, JW_ERR_USAGE,
-						 "-o DIR names the folder for the copies; -n only says what would be "
+						 "-o DIR names the folder for the copies; -n only reports what would be "
 						 "baked");
 	if (open_bake_system(err, cli, &gpus))
 		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
@@ -348,7 +348,8 @@ static const struct cli_option bake_options[] = {
 	CLI_DURATION("budget-time", "TIME",
 				 "Compile for at most TIME (5m, 1h30m), the most valuable modules first",
 				 .positive = true, .rare = true),
-	CLI_FLAG("dry-run", "Only say how many containers would be baked", .letter = 'n'),
+	CLI_FLAG("dry-run", "Report how many containers would be baked, and write nothing",
+			 .letter = 'n'),
 	PROGRESS_OPTION,
 	INDEX_OPTIONS,
 	CLI_FLAG("i-may",

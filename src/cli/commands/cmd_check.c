@@ -38,7 +38,7 @@ static const struct json_field count_fields[] = {
 	GPU(lacking, "pieces of code that have none for this GPU, of files that do not fail: a program "
 				 "that uses one fails"),
 	GPU(tile, "pieces of Tile IR, which the driver compiles at their first load; whether they are "
-			  "in the cache cannot be told"),
+			  "in the cache is unknown"),
 	GPU(unknown, "pieces of a kind that jitwarm does not know"),
 	GPU(link, "of the cold ones: inputs of a link that is needed"),
 	GPU(left_out, "modules that `--all` would include"),
@@ -463,7 +463,7 @@ static const struct cli_option check_options[] = {
 
 const struct cli_command command_check = {
 	.name = "check",
-	.summary = "Say whether a first start would compile anything",
+	.summary = "Report whether a first start would compile anything",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"Computes the name of every entry that the driver will look for in its cache, and looks "

@@ -30,7 +30,7 @@ static const struct json_field config_fields[] = {
 			.presence = JSON_UNLESS_NULL),
 	JSON_AS("machine", struct config_document, machine_file, "the machine's"),
 	JSON_LIST_OF("settings", struct config_document, rows, count,
-				 JSON_TABLE(struct config_row, kept_setting_fields), "all that there are"),
+				 JSON_TABLE(struct config_row, kept_setting_fields), "every setting"),
 	{0},
 };
 const struct json_table document_config = {
@@ -121,6 +121,7 @@ const struct cli_command command_config = {
 		"and administrators read no file that other accounts could change.",
 	.examples = "jitwarm config\n",
 	.options = config_options,
-	.no_operands = "settings are written into the file by an editor, or set as variables",
+	.no_operands = "to change a setting, edit its file (“jitwarm config” shows which), or set its "
+				   "variable, such as JITWARM_JOBS",
 	.run = config_run,
 };

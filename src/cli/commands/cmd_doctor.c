@@ -60,7 +60,7 @@ static const struct json_field process_fields[] = {
 	JSON(struct doctor_document, process.driver, "it has loaded NVIDIA's driver"),
 	JSON(struct doctor_document, process.compiler,
 		 "it has loaded the driver's compiler: it has compiled or linked something"),
-	JSON(struct doctor_document, process.others, "compilers with results of their own"),
+	JSON(struct doctor_document, process.others, "compilers that cache their own results"),
 	JSON_LINES_OF("replaced", struct doctor_document, process.replaced, process.replaced_count,
 				  "libraries that it has loaded, and that were replaced or removed since"),
 	{0},

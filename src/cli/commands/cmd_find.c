@@ -353,8 +353,7 @@ static int run_find(struct jw_error *err, struct cli *cli)
 static const struct cli_option find_options[] = {
 	GPUS_OPTIONS,
 	CLI_CACHE,
-	CLI_VALUE("environment", "DIR", "Look only at the environments in DIR, as DIR alone does",
-			  .alias = "env"),
+	CLI_VALUE("environment", "DIR", "Same as the DIR argument", .alias = "env"),
 	CLI_FLAG("all-envs", "All environments, as without a name", .hidden = true),
 	{0}};
 

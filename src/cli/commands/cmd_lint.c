@@ -460,7 +460,7 @@ static const struct cli_option options[] = {
 
 const struct cli_command command_lint = {
 	.name = "lint",
-	.summary = "Say on whose GPU a package would be compiled at its first start",
+	.summary = "Report which GPUs must compile a package at first start",
 	.usage = "[OPTION]… WHEEL|PATH|PACKAGE…",
 	.description =
 		"For those who make packages, in continuous integration: it needs neither driver nor GPU, "

@@ -393,8 +393,8 @@ static int prime_share_check(struct jw_error *err, const struct cli *cli)
 	/* A setting's is taken where it is: a mount may come later. */
 	if (!result && options_typed(&cli->options, "share") && !strstr(options.place, "://") &&
 		!os_exists(options.place))
-		result = error_set(err, JW_ERR_NOT_FOUND, "%s: no such folder: mkdir it, or mend --share",
-						   options.place);
+		result = error_set(err, JW_ERR_NOT_FOUND,
+						   "%s: no such folder: create it, or correct --share", options.place);
 	registry_given_free(&given);
 	return result;
 }
@@ -889,6 +889,12 @@ static void print_outcome(const struct prime_outcome *priming, const struct jw_p
 			"jitwarm does not know the form of this driver's cache: the driver filled it "
 			"in %s and added %s; their kinds are unknown",
 			text_duration(time, run->seconds), TEXT_COUNT(run->compiled, "entry", "entries"));
+	else if (run->compiled && result->keep.pack)
+		output_line(out, STYLE_GOOD, "Compiled %s: predicted %s, took %s; the pack holds %s.",
+					TEXT_COUNT(run->compiled, "module", "modules"),
+					text_duration(more_time, plan->forecast.prime.likely),
+					text_duration(time, run->seconds),
+					text_bytes(bytes, result->keep.pack->entry_bytes));
 	else if (run->compiled == plan->cold && run->compiled && !run->stopped.code)
 		output_line(out, STYLE_GOOD,
 					"Compiled %s: predicted %s, took %s; the cache grew by %s (predicted "
@@ -1245,7 +1251,7 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 
 		output_warning(
 			&cli->out,
-			"the names of entries under driver %s are not known, so that it cannot be told "
+			"the names of entries under driver %s are not known: jitwarm cannot tell "
 			"which modules are warm; “jitwarm make” needs its library or profile (--driver FILE)",
 			jw_driver_text(driver, &cli->system->driver.version));
 	}

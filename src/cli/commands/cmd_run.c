@@ -358,7 +358,7 @@ static const struct cli_option run_options[] = {
 
 const struct cli_command command_run = {
 	.name = "run",
-	.summary = "Run a command and say what its start has compiled",
+	.summary = "Run a command and report what its start compiled",
 	.usage = "[OPTION]… [PATH|PACKAGE]… -- COMMAND [ARGUMENT]…",
 	.description =
 		"Runs a command with the driver's cache enabled and large enough, and says afterwards how "

@@ -109,7 +109,7 @@ static const struct json_field verdict_fields[] = {
 	VERDICT(link, "relocatable, with usable PTX"),
 	VERDICT(jit, "PTX that the driver compiles"),
 	VERDICT(tile, "Tile IR, which the driver compiles at its first load; whether it is in the "
-				  "cache cannot be told"),
+				  "cache is unknown"),
 	VERDICT(unknown, "a kind of entry that jitwarm does not know: `other` has its number"),
 	VERDICT(cannot, "the code that the driver takes is unusable"),
 	VERDICT(nothing, "code for other or newer architectures"),
@@ -211,7 +211,7 @@ static const struct json_field package_fields[] = {
 			"`torch==2.1.0`, as pip resolves it; of what is left out what the file has there"),
 	PACKAGE(package.line, "the line of what is left out; 0: a package"),
 	PACKAGE(wheel, "the wheel's file, the `path` of its `files`", .presence = JSON_UNLESS_NULL),
-	PACKAGE(why, "why there is none, in one line", .presence = JSON_UNLESS_NULL),
+	PACKAGE(why, "why it is missing, in one line", .presence = JSON_UNLESS_NULL),
 	{0},
 };
 const struct json_table document_scan_package = {.fields = package_fields};

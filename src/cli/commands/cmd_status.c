@@ -580,6 +580,6 @@ const struct cli_command command_status = {
 		"“jitwarm check”; 2 without a GPU or an environment; 0 if --driver-profile wrote its file.",
 	.examples = "jitwarm\njitwarm status --json\n",
 	.options = status_options,
-	.no_operands = "status is this machine's; “jitwarm check” takes files and packages",
+	.no_operands = "status shows this machine; “jitwarm check” takes files and packages",
 	.run = run_status,
 };

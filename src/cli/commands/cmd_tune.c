@@ -43,7 +43,7 @@ static const struct json_field login_fields[] = {
 };
 
 static const struct json_field wanted_fields[] = {
-	TUNE(path, "absent where it stays as it is", .presence = JSON_UNLESS_NULL),
+	TUNE(path, "absent if unchanged", .presence = JSON_UNLESS_NULL),
 	TUNE(limit_bytes, NULL),
 	{0},
 };

@@ -84,7 +84,7 @@ static int uninstall_run(struct jw_error *err, struct cli *cli)
 }
 
 static const struct cli_option uninstall_options[] = {
-	CLI_FLAG("dry-run", "Only say what would go, and change nothing", .letter = 'n'),
+	CLI_FLAG("dry-run", "Report what would be removed, and change nothing", .letter = 'n'),
 	CLI_FLAG("keys", "Remove your own signing keys too"),
 	{0}};
 

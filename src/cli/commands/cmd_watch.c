@@ -47,7 +47,7 @@ static const struct json_field watched_fields[] = {
 	JSON(struct watch_document, process.name, "its program"),
 	JSON(struct watch_document, process.driver, "it has loaded NVIDIA's driver"),
 	JSON(struct watch_document, process.compiler, "it has loaded the driver's compiler"),
-	JSON(struct watch_document, process.others, "compilers with results of their own"),
+	JSON(struct watch_document, process.others, "compilers that cache their own results"),
 	{0},
 };
 
@@ -416,7 +416,7 @@ static const struct cli_option watch_options[] = {
 
 const struct cli_command command_watch = {
 	.name = "watch",
-	.summary = "Say whether a process hangs or compiles",
+	.summary = "Report whether a process hangs or is compiling",
 	.usage = "[OPTION]… PID",
 	.description =
 		"Looks at a running process and those that it has started twice a second: their processor "

@@ -274,7 +274,7 @@ int os_process_folder(struct jw_error *err, int pid, char **ret_path)
 	(void)snprintf(name, sizeof name, "/proc/%d/cwd", pid);
 	length = readlink(name, folder, sizeof folder);
 	if (length < 0 || (size_t)length >= sizeof folder)
-		return error_set(err, JW_ERR_NOT_FOUND, "the folder of process %d cannot be told", pid);
+		return error_set(err, JW_ERR_NOT_FOUND, "cannot tell the folder of process %d", pid);
 	folder[length] = '\0';
 	if (text_ends(folder, " (deleted)"))
 		return error_set(err, JW_ERR_NOT_FOUND, "the folder of process %d is gone", pid);

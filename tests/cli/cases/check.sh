@@ -70,7 +70,7 @@ for driver in 12.4 550 550.1.2; do
 	run 0 scan --target sm_86 --driver $driver lib/a.ptx
 	out_has "1 module to compile"
 	run 2 make -n --target sm_86 --driver $driver -o cache/ lib/a.ptx
-	err_has "it cannot be told which modules are warm"
+	err_has "jitwarm cannot tell which modules are warm"
 done
 run 2 check --target sm_86 --driver 550.1.2 lib/a.ptx
 err_has "cannot tell: the names of entries under driver 550.1.2 are not known"

@@ -28,7 +28,7 @@ run 1 prime -n --share "$place" --share-unsigned "$sample"
 [[ -z $(ls "$place") ]] || fail "a dry run writes"
 machine without
 run 3 prime --share "$work/none" "$sample"
-err_has "none: no such folder: mkdir it, or mend --share"
+err_has "none: no such folder: create it, or correct --share"
 JITWARM_SHARE=$(native "$work/none") run 0 prime "$sample"
 err_has "the shared place is used no further"
 [[ $(grep -c "used no further" "$err") == 1 ]] || fail "not one line"

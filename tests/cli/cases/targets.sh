@@ -46,7 +46,7 @@ err_has "“jitwarm status --driver-profile FILE”"
 for driver in 580 580.95.05 12.8; do
 	run 2 make -n --json --target rtx4090 --driver $driver lib
 	json 'd["modules"] == d["cold"] == 1'
-	err_has "are not known, so that it cannot be told which modules are warm; “jitwarm make” needs its library or profile (--driver FILE)"
+	err_has "are not known: jitwarm cannot tell which modules are warm; “jitwarm make” needs its library or profile (--driver FILE)"
 done
 run 1 make -n --target rtx4090 --driver 550.163.01 lib
 out_has "1 of 1 module to compile"

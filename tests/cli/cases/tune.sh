@@ -97,7 +97,7 @@ out_has "Next       unset the variable that is named above"
 err_has "CUDA_CACHE_DISABLE=1 is set in this shell or service: unset it there"
 CUDA_CACHE_PATH=/dev/null/cache run 0 tune
 out_has "Next       name a local directory that this account can write to: jitwarm tune --path DIR --apply"
-err_has "/dev/null/cache: cannot be made by this account, since /dev/null is not a directory that it can write to"
+err_has "/dev/null/cache: cannot be created, since /dev/null is not writable for this account"
 # The superuser may write there, and yet nothing can be made: each says so
 if [[ -d /proc/self ]] && ! is_wine; then
 	for impossible in /proc/x/deep /proc /sys/x; do
@@ -176,7 +176,7 @@ out_has "Next    what that GPU's driver would compile of this environment: jitwa
 	CUDA_CACHE_PATH=some/where run "0|2" status
 	out_has "Next    name an absolute path: jitwarm tune --path DIR --apply"
 	CUDA_CACHE_PATH="$work/stdout/cache" run 2 prime "$sample"
-	err_has "cannot be made by this account"
+	err_has "is not writable for this account"
 ) || exit 1
 
 # A file system with little space and few inodes, a real one
