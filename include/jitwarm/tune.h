@@ -146,9 +146,9 @@ int jw_tune_undo(struct jw_error *err, const struct jw_tune_request *request,
 int jw_tune_undo_look(struct jw_error *err, struct jw_tune_result **ret_result);
 void jw_tune_result_free(struct jw_tune_result *result);
 
-/* The lines that set them: "sh", "fish", "cmd", "powershell", "docker", "compose", "k8s", "slurm"
- * (a script for Prolog and TaskProlog; without a path below /var/cache/jitwarm), "systemd" or
- * "conda". JW_ERR_USAGE for another form, and for a value that it cannot hold. The
+/* The lines that set them: "sh", "bash", "zsh", "fish", "cmd", "powershell", "docker", "compose",
+ * "k8s", "slurm" (a script for Prolog and TaskProlog; without a path below /var/cache/jitwarm),
+ * "systemd" or "conda". JW_ERR_USAGE for another form, and for a value that it cannot hold. The
  * caller frees it with jw_text_free. */
 int jw_tune_print(struct jw_error *err, const char *form, uint64_t limit_bytes, const char *path,
 				  char **ret_text);

@@ -20,45 +20,45 @@
 #include "os/platform.h"
 #include "os/shell.h"
 
-/* One line a command, in the order of help. */
+/* One line a command, in the order of help, whose groups begin in help.c. */
 /* clang-format off */
 #define COMMANDS(X) \
 	X(status) \
-	X(scan) \
-	X(find) \
 	X(check) \
 	X(prime) \
+	X(doctor) \
+	X(tune) \
+	X(scan) \
+	X(find) \
+	X(watch) \
+	X(run) \
 	X(make) \
-	X(ahead) \
 	X(bake) \
 	X(bake_verify) \
 	X(lint) \
-	X(doctor) \
-	X(watch) \
-	X(run) \
+	X(compiler_fetch) \
 	X(export) \
 	X(import) \
 	X(push) \
 	X(pull) \
-	X(store_list) \
 	X(key_generate) \
 	X(key_trust) \
 	X(key_distrust) \
 	X(key_list) \
+	X(store_list) \
 	X(cache_list) \
 	X(cache_verify) \
-	X(tune) \
 	X(cache_prune) \
 	X(startup_enable) \
 	X(startup_disable) \
 	X(startup_status) \
-	X(uninstall) \
-	X(compiler_fetch) \
+	X(ahead) \
 	X(config) \
 	X(completion) \
+	X(uninstall) \
+	X(help) \
 	X(complete) \
-	X(worker) \
-	X(help)
+	X(worker)
 /* clang-format on */
 
 #define DECLARE(name) extern const struct cli_command command_##name;
@@ -313,7 +313,7 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 	return -1;
 }
 
-/* “--quiet check torch”, “torch check” */
+/* “-n prime torch”, “torch check” */
 static int command_later(struct jw_error *err, const struct cli *cli, int argc, char **argv)
 {
 	const char *const *words = (const char *const *)argv;
@@ -349,12 +349,33 @@ static bool is_help(const char *word)
 	return !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "/?");
 }
 
+/* “--json check torch”, “-e VENV check torch”: the command's words go to the front. */
+static void put_command_first(const struct cli *cli, int argc, char **argv)
+{
+	const int lead = options_leading(argc, argv);
+	size_t used = 1;
+
+	if (!lead || lead == argc || argv[lead][0] == '-')
+		return;
+	if (!commands_find(cli->commands, (const char *const *)argv + lead, (size_t)(argc - lead),
+					   &used))
+		used += commands_is_group(cli->commands, argv[lead]) && lead + 1 < argc &&
+				argv[lead + 1][0] != '-';
+	for (size_t i = 0; i < used; i++) {
+		char *word = argv[(size_t)lead + i];
+
+		memmove(argv + i + 1, argv + i, (size_t)lead * sizeof *argv);
+		argv[i] = word;
+	}
+}
+
 static int dispatch(struct jw_error *err, struct cli *cli, int argc, char **argv)
 {
 	const char *const standard[] = {"status"};
 	size_t words = 0, used = 0; /* the leading arguments that are no options: "cache", "list" */
 	const struct cli_command *command;
 
+	put_command_first(cli, argc, argv);
 	while (words < (size_t)argc && argv[words][0] != '-')
 		words++;
 	/* -q may be one of several letters; options_read decides that. */

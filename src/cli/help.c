@@ -151,6 +151,25 @@ static const char *group_summary(const char *word)
 	return NULL;
 }
 
+/* The groups of the list, each by the command that it begins with; the README's five first. */
+static const struct {
+	const char *name, *title;
+} sections[] = {
+	{.name = "status", .title = "The five that most people need"},
+	{.name = "scan", .title = "To find out more"},
+	{.name = "make", .title = "For other machines, and in packages"},
+	{.name = "export", .title = "To share results"},
+	{.name = "cache list", .title = "Upkeep"},
+};
+
+static const char *section_title(const struct cli_command *command)
+{
+	for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+		if (!strcmp(sections[i].name, command->name))
+			return sections[i].title;
+	return NULL;
+}
+
 static void command_row(struct buf *buf, const char *name, const char *summary, size_t columns)
 {
 	enum { COLUMN = 18 };
@@ -196,10 +215,14 @@ void help_commands(struct buf *buf, const struct cli_command *const *commands, c
 		terminal_wrap(buf, language_text(introduction), 0, columns);
 		buf_say(buf, "\n\n");
 	}
-	buf_say(buf, "%s\n", language_text("Commands:"));
+	if (group || all)
+		buf_say(buf, "%s\n", language_text("Commands:"));
 	for (size_t i = 0; commands[i]; i++) {
 		const struct cli_command *command = commands[i];
+		const char *title = group || all ? NULL : section_title(command);
 
+		if (title)
+			buf_say(buf, "%s%s:\n", i ? "\n" : "", language_text(title));
 		if (command->hidden || (group && !command_in_group(command, group)))
 			continue;
 		if (all || group)

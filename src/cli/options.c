@@ -406,6 +406,25 @@ static bool is_host_name(const char *text)
 		   (!text[length] || (text[length] == ':' && text_number(text + length + 1, 65535, &port)));
 }
 
+int options_leading(int count, char **words)
+{
+	static const struct cli_option table[] = {CLI_ENVIRONMENT, {0}};
+	int at = 0;
+
+	while (at < count && words[at][0] == '-' && words[at][1]) {
+		const char *word = words[at];
+		const bool whole = word[1] == '-';
+		const struct cli_option *option =
+			find_in_table(table, whole ? word + 2 : NULL, strcspn(word + 2 * whole, "="), word[1]);
+
+		if (!option || (option->kind == OPTION_FLAG && word[2] && !whole))
+			break;
+		at += 1 + (option->kind != OPTION_FLAG &&
+				   !(whole ? strchr(word, '=') != NULL : word[2] != '\0'));
+	}
+	return at < count ? at : count;
+}
+
 static bool has_separator(const char *text)
 {
 	while (*text && !os_is_separator(*text))

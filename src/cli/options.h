@@ -92,11 +92,15 @@ struct cli_option {
 /* For every command that takes packages; the frame makes it the active environment. */
 #define CLI_ENVIRONMENT                                                                            \
 	CLI_VALUE("environment", "DIR",                                                                \
-			  "Use the virtual or conda environment in DIR instead of the active one",             \
+			  "Use the environment DIR (virtual, conda by its name, or a project with a .venv) "   \
+			  "instead of the active one",                                                         \
 			  .alias = "env", .letter = 'e')
 
 /* --json, --quiet/-q, --help/-h. Ends with a name of NULL. */
 extern const struct cli_option options_common[];
+/* How many leading words are options of every command, and -e with its value: they may stand before
+ * the command. */
+int options_leading(int count, char **words);
 /* Their heading, where a table has headings. */
 extern const char options_common_title[];
 /* Whether the table has headings: then it begins with one. */

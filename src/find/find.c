@@ -157,6 +157,11 @@ static void not_there(struct name_search *finder, const char *name,
 		error_set(&why, JW_ERR_NOT_FOUND,
 				  "%s: no such file, and no such package in %s, which has %s%s", name,
 				  finder->environment.label, others, index);
+	/* Most people who see this have forgotten to activate the environment that has it. */
+	else if (*index && finder->environment.installation)
+		error_set(&why, JW_ERR_NOT_FOUND,
+				  "%s: not installed in %s: activate its environment or name it with -e DIR%s",
+				  name, finder->environment.label, index);
 	else
 		error_set(&why, JW_ERR_NOT_FOUND, "%s: no such file, and no such package in %s%s", name,
 				  finder->environment.label, index);

@@ -190,6 +190,13 @@ static bool is_no_code(const struct found_list *list, const char *path, const st
 				  "compile, before they are installed; afterwards no name means the whole "
 				  "environment",
 				  path, shell_word(word, path));
+	else if (reads_as_text(head, size) && !strcmp(os_base_name(path), "pyproject.toml"))
+		error_set(
+			why, JW_ERR_USAGE,
+			"%s: a project: “uv pip compile %s -o requirements.txt” lists its packages, then "
+			"“jitwarm scan --index -r requirements.txt” says what their wheels compile; -e DIR "
+			"names the project's environment",
+			path, shell_word(word, path));
 	else if (reads_as_text(head, size) && is_python(path, head, size))
 		error_set(why, JW_ERR_USAGE,
 				  "%s: a Python script, which holds no device code: name the packages that it "

@@ -279,6 +279,7 @@ static int fill_installation(struct jw_error *err, struct sites *environment, ch
 
 	environment->prefix = prefix;
 	mem_free(meta);
+	environment->installation = !environment->conda;
 	environment->label =
 		mem_printf(environment->conda ? "the conda environment %s" : "the Python of %s", prefix);
 	if (result || add_python_path(err, environment) ||
@@ -574,9 +575,20 @@ int jw_use_environment(struct jw_error *err, const char *dir)
 				  why.message);
 		goto done;
 	}
+	kind = environment_kind(path);
+	/* A project, by the environment that uv and others make in it. */
+	if (!kind) {
+		char *project = os_join(path, ".venv"), *real = NULL;
+
+		if (has_mark(project, "pyvenv.cfg") && !os_real_path(NULL, project, &real)) {
+			mem_free(path);
+			path = real;
+			kind = environment_kind(path);
+		}
+		mem_free(project);
+	}
 	if (add_prefix(err, &inside, path, NULL))
 		goto done;
-	kind = environment_kind(path);
 	is_virtual = kind && !strcmp(kind, "venv");
 	if (!kind && !inside.count)
 		result = refuse_environment(err, dir);

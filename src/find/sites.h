@@ -15,6 +15,7 @@ struct sites {
 	char *label;                   /* "the virtual environment /home/x/venv" */
 	char *prefix;                  /* its folder */
 	bool conda;                    /* prefix/conda-meta exists */
+	bool installation;             /* neither virtual nor conda: a Python itself */
 	struct site items[SITES_MOST]; /* in the order of sys.path */
 	size_t count;
 };

@@ -231,6 +231,22 @@ static int look_at_path(struct jw_error *err, const struct jw_cache_info *cache,
 	return result;
 }
 
+/* Of a limit that somebody has named, and that does not hold what is there and what would come. */
+static void warn_of_limit(const struct jw_cache_info *cache, struct jw_tune_advice *advice)
+{
+	const uint64_t both = cache->outlook.bytes + advice->predicted_bytes,
+				   needed = both < CACHE_LEAST_LIMIT ? CACHE_LEAST_LIMIT : both;
+	char limit[TEXT_SHORT], size[TEXT_SHORT], *line;
+
+	if (advice->limit_bytes >= needed)
+		return;
+	line = mem_printf("a limit of %s is too small: the cache needs %s (%llu bytes) or more",
+					  text_bytes(limit, advice->limit_bytes), text_bytes(size, needed),
+					  (unsigned long long)needed);
+	add_warnings(advice, &line, 1);
+	mem_free(line);
+}
+
 int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
 				   const struct jw_tune_question *question, struct jw_tune_advice **ret_advice)
 {
@@ -246,6 +262,8 @@ int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
 	else if (cache->limit_bytes > advice->limit_bytes ||
 			 jw_cache_holds(cache, advice->predicted_bytes))
 		advice->limit_bytes = cache->limit_bytes;
+	if (question->limit_bytes)
+		warn_of_limit(cache, advice);
 	add_warnings(advice, cache->warnings, cache->warning_count);
 	add_warnings(advice, advice->settings->warnings, advice->settings->warning_count);
 	if (look_at_path(err, cache, question, advice))

@@ -140,6 +140,8 @@ static const struct manner place_manners[PLACE_FORMS] = {
 
 static const struct manner print_manners[] = {
 	{.name = "sh", .set = "export @N=@V\n", .quoting = QUOTE_SH},
+	{.name = "bash", .set = "export @N=@V\n", .quoting = QUOTE_SH},
+	{.name = "zsh", .set = "export @N=@V\n", .quoting = QUOTE_SH},
 	{.name = "fish", .set = "set -gx @N @V\n", .quoting = QUOTE_FISH},
 	{.name = "cmd", .set = "set \"@N=@V\"\n", .quoting = QUOTE_BAT},
 	{.name = "powershell", .set = "$env:@N = @V\n", .quoting = QUOTE_PS1},
@@ -243,8 +245,8 @@ int jw_tune_print(struct jw_error *err, const char *form, uint64_t limit_bytes, 
 		at++;
 	if (at == sizeof print_manners / sizeof *print_manners)
 		error_set(err, JW_ERR_USAGE,
-				  "--print %.50s: sh, fish, cmd, powershell, docker, compose, k8s, slurm, systemd "
-				  "or conda",
+				  "--print %.50s: sh, bash, zsh, fish, cmd, powershell, docker, compose, k8s, "
+				  "slurm, systemd or conda",
 				  form);
 	else if (!append_manner(err, &buf, &print_manners[at], limit_bytes, path))
 		text = mem_string(buf_text(&buf));

@@ -564,6 +564,7 @@ static const struct cli_option status_options[] = {
 	CLI_VALUE("driver-profile", "FILE",
 			  "Write a profile of this driver, for priming on another machine",
 			  .names = NAMES_OUTPUT),
+	CLI_ENVIRONMENT,
 	{0}};
 
 const struct cli_command command_status = {

@@ -454,9 +454,9 @@ static const struct cli_option tune_options[] = {
 		"files). For all accounts CUDA_CACHE_PATH is set only with --path",
 		.choices = "user|system|shell"),
 	CLI_VALUE("print", "FORM",
-			  "Print the lines instead: sh, fish, cmd, powershell, docker, compose, k8s, slurm (a "
-			  "script for Prolog and TaskProlog), systemd or conda",
-			  .choices = "sh|fish|cmd|powershell|docker|compose|k8s|slurm|systemd|conda"),
+			  "Print the lines instead: sh, bash, zsh, fish, cmd, powershell, docker, compose, "
+			  "k8s, slurm (a script for Prolog and TaskProlog), systemd or conda",
+			  .choices = "sh|bash|zsh|fish|cmd|powershell|docker|compose|k8s|slurm|systemd|conda"),
 	CLI_SIZE("max-size", "SIZE", "Use this limit (2GiB) instead of the computed one"),
 	CLI_VALUE("path", "DIR", "Use this directory for the cache instead of the one in force",
 			  .names = NAMES_FOLDER_LATER),

@@ -2,6 +2,10 @@
 run 0 --help
 out_has "Usage: jitwarm COMMAND"
 err_empty
+# Five groups, the README's five commands first.
+grep -E '^[A-Z].*:$' "$out" | tr '\n' ' ' >"$work/groups"
+[[ $(cat "$work/groups") == "The five that most people need: To find out more: For other machines, and in packages: To share results: Upkeep: " ]] || fail "other groups: $(cat "$work/groups")"
+[[ $(sed -n '/^The five/,/^$/s/^  \([a-z][a-z]*\)  .*/\1/p' "$out" | tr '\n' ' ') == "status check prime doctor tune " ]] || fail "other commands are first"
 # A group of commands is one line.
 cp "$out" "$work/list"
 for group in cache key startup store; do

@@ -7,6 +7,8 @@ printf '#!/usr/bin/env python3\nimport torch\n' >train
 printf '__global__ void k() {}\n' >a.cu
 printf 'int main(void) { return 0; }\n' >a.c
 : >empty
+printf 'torch==2.4.1\n' >requirements-dev.txt
+printf '[project]\nname = "lab"\ndependencies = ["torch"]\n' >pyproject.toml
 printf '\1\2\3\0\4' >model.bin
 python3 -c 'import bz2, gzip, lzma
 for name, pack in ("foo.tar.gz", gzip), ("foo.tar.bz2", bz2), ("foo.tar.xz", lzma): open(name, "wb").write(pack.compress(b"x" * 999))'
@@ -26,6 +28,12 @@ err_has "jitwarm run -- python3"
 refused train "a Python script"
 refused a.c "a text"
 refused a.cu "CUDA C source, which only “jitwarm prime” compiles"
+# Lists of packages are judged by another line
+refused requirements-dev.txt "a list of packages: “jitwarm scan --index -r requirements-dev.txt”"
+refused pyproject.toml "a project: “uv pip compile pyproject.toml -o requirements.txt” lists its packages, then “jitwarm scan --index -r requirements.txt”"
+for command in prime scan; do
+	run "2|64" $command pyproject.toml requirements-dev.txt
+done
 refused empty "empty"
 refused model.bin "of no kind that holds device code"
 refused foo.tar.gz "compressed by gzip"

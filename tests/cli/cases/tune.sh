@@ -6,11 +6,25 @@ run 64 tune --scope nowhere --apply
 err_has "user, system or shell"
 run 64 tune --print nothing
 err_one_line
-for form in sh fish cmd powershell docker compose k8s slurm systemd conda; do
+for form in sh bash zsh fish cmd powershell docker compose k8s slurm systemd conda; do
 	run 0 tune --print "$form" --max-size 2GiB --path "$(native "$work/cache")"
 	out_has 2147483648
 	out_has CUDA_CACHE_PATH
 done
+# A limit that is named and holds too little: by how much, in the line and in the document
+(
+	with_simdriver sm_86
+	{ printf '.version 7.0\n.target sm_70\n.address_size 64\n' && for i in $(seq 20000); do printf '.visible .entry k%d()\n{\n\tret;\n}\n' "$i"; done; } >"$work/large.ptx"
+	run 0 tune --max-size 1000 --json "$work/large.ptx"
+	json 'd["present_bytes"] == 0 and any(str(max(d["predicted_bytes"], 2**20)) + " bytes) or more" in w for w in d["warnings"])'
+	run 0 prime --quiet "$work/large.ptx" "$sample"
+	run 0 tune --max-size 1000 --json "$work/large.ptx"
+	json 'd["present_bytes"] > 2**20 and d["predicted_bytes"] == 0 and any("(" + str(d["present_bytes"]) + " bytes) or more" in w for w in d["warnings"])'
+	run 0 tune --max-size 1000 "$work/large.ptx"
+	err_has "a limit of 1.0 KB is too small: the cache needs "
+	run 0 tune --max-size 1GiB "$work/large.ptx"
+	err_lacks "too small"
+) || exit 1
 run 0 tune --undo
 out_has "nothing to undo"
 is_wine && exit 0 # shells' profiles, /etc and systemd; what Windows has in their place: tests/windows/test_tune.sh

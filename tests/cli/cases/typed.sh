@@ -9,6 +9,14 @@ run 64 install frame
 err_has "no command is called “install” (did you mean “prime”?)"
 run 64 uninstal
 err_lacks "did you mean"
+# The Python that every account has lacks what an environment has
+is_wine || {
+	env_less=$work/plain/bin:$PATH
+	empty_environment "$work/plain" && rm "$work/plain/pyvenv.cfg"
+	program_path=$env_less run 3 check nowhere
+	err_has "nowhere: not installed in the Python of "
+	err_has ": activate its environment or name it with -e DIR; “jitwarm scan --index nowhere”"
+}
 # Options first, a package or a file without a command, what others call it
 run 64 -n prime frame
 err_has "the command comes first: jitwarm prime -n frame"
@@ -92,6 +100,28 @@ out_has "Next: jitwarm prime --environment $(native "$work/active") frame"
 # Paths paste into cmd: none has both slashes
 VIRTUAL_ENV=$(native "$work/active") run 1 check --explain frame
 out_has "  $(native "$(site_of "$work/active")/frame/lib/$(basename "$sample")"): 8 cold"
+# A project is its .venv; options of every command, and -e, may stand before it
+run 1 check -e "$work/project" frame
+err_lacks "is used"
+out_has "8 of 8 modules are cold"
+run 1 -e "$work/active" --json check frame
+json 'd["schema"] == "jitwarm.check/1"'
+err_lacks "is used"
+for option in "-e $work/active" "--env=$(native "$work/active")" "--environment $work/active" "-e$(native "$work/active")"; do
+	# shellcheck disable=SC2086
+	run 1 $option
+	out_has "frame 2.0"
+done
+run 0 -q cache list
+out_empty
+run 0 --help check
+out_has "Usage: jitwarm check"
+run 64 --json prmie
+err_has "no command is called “prmie” (did you mean “prime”?)"
+run 64 -q cache lst
+err_has "no command is called “cache lst”"
+run 64 -e "$work/active" frame
+err_has "“jitwarm check frame”"
 # Never another one than was named
 for inside in lib "pyvenv.cfg"; do
 	run 64 check -e "$work/active/$inside" frame
