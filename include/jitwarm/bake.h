@@ -78,7 +78,7 @@ struct jw_bake_options {
 /* Compiles cold modules, and writes a copy of each library for which there is something to bake;
  * others are not copied. A copy has the library's size, or is longer where containers were moved,
  * and appears complete or not at all. -1: no GPU, the form of the driver's cache is unknown
- * (JW_ERR_UNSUPPORTED), out of memory. The caller frees *ret_result with jw_bake_result_free. */
+ * (JW_ERR_UNSUPPORTED). The caller frees *ret_result with jw_bake_result_free. */
 int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 			struct jw_bake_result **ret_result);
 void jw_bake_result_free(struct jw_bake_result *result);
@@ -110,8 +110,8 @@ struct jw_bake_verify_options {
 };
 
 /* Has the driver load the device code of libraries as a start would, in a worker with an empty
- * cache for each library. Loads no library itself. -1: no GPU, no worker, JW_ERR_INTERRUPTED, out
- * of memory. The caller frees *ret_result with jw_bake_verify_result_free. */
+ * cache for each library. Loads no library itself. -1: no GPU, no worker, JW_ERR_INTERRUPTED. The
+ * caller frees *ret_result with jw_bake_verify_result_free. */
 int jw_bake_verify(struct jw_error *err, const struct jw_bake_verify_options *options,
 				   struct jw_bake_verify_result **ret_result);
 void jw_bake_verify_result_free(struct jw_bake_verify_result *result);

@@ -55,8 +55,8 @@ struct jw_find_options {
 };
 
 /* Finds the files behind the names. -1 only if no name was found (with the first one's reason),
- * if there is no environment to fall back on, out of memory, or JW_ERR_INTERRUPTED. The caller
- * frees *ret_found. */
+ * if there is no environment to fall back on, or JW_ERR_INTERRUPTED. The caller frees *ret_found.
+ */
 int jw_find(struct jw_error *err, const struct jw_find_options *options,
 			struct jw_found **ret_found);
 void jw_found_free(struct jw_found *found);

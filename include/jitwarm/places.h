@@ -35,8 +35,8 @@ struct jw_places_options {
 
 /* The usual places are a table (docs/commands.md), conda's list of environments, Windows'
  * registered Pythons, and folders near the top of the account's own. A folder in which there is no
- * environment is a place itself. -1: out of memory, JW_ERR_INTERRUPTED, or a folder that cannot be
- * looked at. The caller frees with jw_places_free */
+ * environment is a place itself. -1: JW_ERR_INTERRUPTED, or a folder that cannot be looked at. The
+ * caller frees with jw_places_free. */
 int jw_places_find(struct jw_error *err, const struct jw_places_options *options,
 				   struct jw_places **ret_places);
 void jw_places_free(struct jw_places *places);

@@ -238,11 +238,16 @@ static size_t escape_hidden(const char *from, size_t size, char *to)
 	return written;
 }
 
+/* `text` NULL: more than cJSON can print. */
 static char *escaped_text(char *text)
 {
-	const size_t size = strlen(text), escaped = escape_hidden(text, size, NULL);
+	size_t size, escaped;
 	char *shown;
 
+	if (!text)
+		mem_ended(0);
+	size = strlen(text);
+	escaped = escape_hidden(text, size, NULL);
 	if (escaped == size)
 		return text;
 	shown = cJSON_malloc(escaped + 1);

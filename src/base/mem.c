@@ -116,10 +116,10 @@ int mem_room(struct jw_error *err, void **array, size_t *capacity, size_t count,
 {
 	size_t wanted = *capacity ? *capacity : 8;
 
-	if (count < *capacity)
-		return 0;
 	if (count >= most)
 		return error_set(err, JW_ERR_LIMIT, "more than %zu elements", most);
+	if (count < *capacity)
+		return 0;
 	if (wanted <= count)
 		wanted = count + count / 2 + 1;
 	if (wanted > most)

@@ -21,7 +21,7 @@ struct message {
 void language_open(void);
 /* "ko", or "en", whatever the locale is; false: there is no such language. */
 bool language_choose(const char *name);
-/* The messages live longer than the choice. Without memory for them, English is what there is. */
+/* The messages live longer than the choice. */
 void language_use(const struct message *messages, size_t count);
 /* From here on all is in English: what is printed is for a program, or for people elsewhere. */
 void language_close(void);

@@ -256,7 +256,7 @@ int output_close(struct jw_error *err)
 	return 0;
 }
 
-enum { MOST_CELLS = 1 << 24, MOST_TEXT = 1 << 30, MOST_CELL = 1 << 16, GAP = 2 };
+enum { MOST_TEXT = 1 << 30, MOST_CELL = 1 << 16, GAP = 2 };
 
 struct table_cell {
 	const char *text; /* already harmless for terminals */
@@ -270,8 +270,7 @@ void table_name(struct table *table, enum style style, const char *name)
 	struct buf clean = BUF_MAX(MOST_CELL);
 	char *text;
 
-	if (VEC_ROOM(NULL, table->cells, table->capacity, table->count, MOST_CELLS))
-		mem_ended(0);
+	VEC_GROW(table->cells, table->capacity, table->count);
 	terminal_append(&clean, name);
 	text = mem_string(buf_text(&clean));
 	table->cells[table->count++] = (struct table_cell){text, terminal_width(text), style, text};

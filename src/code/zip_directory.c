@@ -11,6 +11,7 @@
 
 enum {
 	MOST_ZIP_MEMBERS = 1 << 20,
+	MOST_ZIP_DIRECTORY = 256 << 20, /* bytes; a name may have 64 KiB, a usual one has 60 bytes */
 	MOST_COMMENT = 0xffff,
 	FLAGS_ENCRYPTED = 1 | 1 << 6 | 1 << 13,
 	MADE_BY_UNIX = 3,
@@ -255,6 +256,9 @@ int zip_directory_read(struct jw_error *err, const void *data, size_t size,
 	if (end.count > MOST_ZIP_MEMBERS || end.count > end.size_bytes / ZIP_CENTRAL_BYTES)
 		return error_set(err, end.count > MOST_ZIP_MEMBERS ? JW_ERR_LIMIT : JW_ERR_FORMAT,
 						 "its directory claims %llu members", (unsigned long long)end.count);
+	if (end.size_bytes > MOST_ZIP_DIRECTORY)
+		return error_set(err, JW_ERR_LIMIT, "its directory claims %llu bytes",
+						 (unsigned long long)end.size_bytes);
 	directory.members = mem_array((size_t)end.count + 1, sizeof *directory.members);
 	directory.by_place = mem_array((size_t)end.count + 1, sizeof(struct zip_member *));
 	directory.by_name = mem_array((size_t)end.count + 1, sizeof(struct zip_member *));

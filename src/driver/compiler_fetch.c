@@ -156,8 +156,10 @@ static int unpack_program(struct jw_error *err, const char *wheel, const char *m
 	if (os_map_open(err, wheel, &map))
 		return -1;
 	archive = archive_read_new();
+	if (!archive && !os_late_library(err, "archive_read_new"))
+		mem_ended(0);
 	if (!archive)
-		result = os_late_library(err, "archive_read_new") ? -1 : (mem_ended(0), -1);
+		result = -1;
 	else if (archive_read_support_format_zip_seekable(archive) ||
 			 archive_read_open_memory(archive, map.data, map.size))
 		result = fail_wheel(err, archive);

@@ -10,13 +10,11 @@
 enum { RECORD_MOST_BYTES = 64 << 20, RECORD_MOST_PATH = 32768 };
 
 /* The first field of the next row, unquoted, into `path` (cleared first). False at the end. Skips
- * rows whose field is empty, contains a NUL or is longer than RECORD_MOST_PATH, or than memory
- * allows: `path` has RECORD_MOST_PATH bytes reserved where no row may be missed. */
+ * rows whose field is empty, contains a NUL or is longer than RECORD_MOST_PATH. */
 bool wheel_record_next(struct cursor *cursor, struct buf *path);
 
 /* `path`, relative to `base` or absolute, without "." and "..", resolved by its text only. NULL and
- * JW_ERR_FORMAT if that leaves `root`; NULL. `base` and `root` are absolute. The
- * caller frees it. */
+ * JW_ERR_FORMAT if that leaves `root`. `base` and `root` are absolute. The caller frees it. */
 char *wheel_record_resolve(struct jw_error *err, const char *root, const char *base,
 						   const char *path);
 

@@ -148,7 +148,8 @@ static void put_modules(const struct jw_recording *recording, bool in_files, str
 int recording_format(struct jw_error *err, const struct jw_recording *recording, struct buf *text)
 {
 	put_row(&command_table, recording, "", text);
-	text->size--; /* its closing brace */
+	if (text->size)
+		text->size--; /* its closing brace */
 	put_row(&driver_table, recording, ",\n\"driver\":", text);
 	buf_say(text, ",\n\"files\":[");
 	for (size_t i = 0; i < recording->file_count; i++)

@@ -202,8 +202,6 @@ static int fail_exchange(struct jw_error *err, const struct exchange *exchange, 
 	exchange->web->late = !exchange->err.code && code == CURLE_OPERATION_TIMEDOUT;
 	if (exchange->err.code)
 		return error_copy(err, &exchange->err);
-	if (code == CURLE_OUT_OF_MEMORY)
-		mem_ended(0);
 	for (size_t i = 0; i < sizeof final / sizeof *final; i++)
 		if (code == final[i])
 			kind = JW_ERR_IO;

@@ -484,6 +484,9 @@ static void worker_event(struct slot *slot, enum worker_event event)
 	case EVENT_NO_MORE_JOBS: slot->state = WORKER_FINISHING; break;
 	case EVENT_CANNOT_GO_ON: slot->state = WORKER_SPENT; break;
 	case EVENT_TOO_LATE:
+		/* One that said so before is not blamed on the jobs that it has not begun. */
+		if (slot->state == WORKER_SPENT)
+			break;
 		slot->state = slot->state == WORKER_STARTING ? WORKER_MUTE : WORKER_HUNG;
 		return;
 	case EVENT_MAKES_ROOM: slot->state = WORKER_YIELDING; return;

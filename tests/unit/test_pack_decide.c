@@ -51,6 +51,53 @@ static void export_cache(void)
 	assert_int_equal(jw_export(NULL, &options, &result), 0);
 }
 
+/* More kinds than have a group: the rest of each verdict shares one, which keeps its place. */
+TEST(each_entry_of_many_kinds_is_counted)
+{
+	static struct jw_gpu gpu = {.target = {.sm = 86}};
+	struct jw_system machine = {.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
+	struct jw_import_result *result;
+	struct entries_entry entry;
+	struct jw_error err = {0};
+	size_t counted = 0;
+
+	TEXT_COPY(machine.driver.stamp, OURS);
+	machine.driver.version = (struct jw_driver){12040, {550, 163, 1}};
+	machine.driver.trust = JW_TRUST_CONFIRMED;
+	clear(cache);
+	clear(target);
+	for (unsigned i = 0; i < 500; i++) {
+		char stamp[32];
+		const unsigned n = i / 2;
+		uint8_t *at = entry.bytes + CACHE_ENTRY_HEADER;
+		size_t value;
+
+		(void)snprintf(stamp, sizeof stamp, "Jun 25 200101:%02u:%02u", n / 60, n % 60);
+		entries_make_of(&entry, stamp, i, 0);
+		if (i % 2) {
+			memcpy(at + 19 + 6 + 3, "80", 2);
+			value = (size_t)entry.key_bytes;
+			entries_cubin(at + value, 80, false);
+			cache_entry_header(entry.bytes, entry.key_bytes, ENTRIES_CUBIN,
+							   fnv_update(FNV_START, at + value, ENTRIES_CUBIN));
+			entry.key = fnv_update(FNV_START, at, value);
+		}
+		packs_put(cache, entry.key, entry.bytes, entry.size);
+	}
+	make_with(&entry, OURS, 9999, 0);
+	packs_put(cache, entry.key, entry.bytes, entry.size);
+	export_cache();
+	if (import_with(
+			&err,
+			(struct jw_import_options){.system = &machine, .limit_bytes = 1 << 20, .dry_run = true},
+			&result))
+		fail_msg("%s", err.message);
+	for (size_t i = 0; i < result->group_count; i++)
+		counted += result->groups[i].entries;
+	assert_int_equal(counted, result->entries);
+	jw_import_result_free(result);
+}
+
 /* Whichever comes first in the pack, one that is carried over to the name of the driver's own is
  * not written. */
 TEST(its_own_wins_over_one_that_is_carried)

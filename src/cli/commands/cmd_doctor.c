@@ -346,6 +346,7 @@ static int describe_view(struct jw_error *err, uint32_t owner, char *const value
 			   set = BUF_MAX(MOST_BEFORE);
 	uint32_t now;
 	char *name = NULL;
+	int result = 0;
 	bool other;
 
 	if (owner_now(err, &now))
@@ -371,11 +372,14 @@ static int describe_view(struct jw_error *err, uint32_t owner, char *const value
 	if (unset.size + set.size)
 		buf_say(&line, " env%s%s", buf_text(&unset), buf_text(&set));
 	mem_free(name);
+	if (line.overflowed || unset.overflowed || set.overflowed)
+		result = error_set(err, JW_ERR_LIMIT, "its variables are too long for a command");
 	buf_free(&unset);
 	buf_free(&set);
-	if (line.size)
+	if (!result && line.size)
 		viewpoint->before = next_step_take(&line);
-	return 0;
+	buf_free(&line);
+	return result;
 }
 
 /* --user, --pid. Turns this process into that account, permanently. */
