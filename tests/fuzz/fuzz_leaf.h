@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "code/reader.h"
+#include "code/code_reader.h"
 #include "fuzz_devcode.h"
 
 struct fuzz_rest {

@@ -1,7 +1,7 @@
 /* A file whose bytes are in memory. */
 #pragma once
 
-#include "code/reader.h"
+#include "code/code_reader.h"
 #include "code/walk.h"
 #include "fuzz_devcode.h"
 

@@ -36,6 +36,7 @@ EXPECTED = {
         "sm_86": (0, 0), "sm_89": (0, 0), "sm_90": (41, 116.6), "sm_120": (41, 116.6)}),
     "xgboost-1.0.2-linux": ("libxgboost.so", 206, dict.fromkeys(GPUS, (22, 8.6))),
     "xgboost-1.3.3-linux": ("libxgboost.so", 215, dict.fromkeys(GPUS, (31, 35.3))),
+    "xgboost-1.5.2-linux": ("libxgboost.so", 219, dict.fromkeys(GPUS, (36, 44.5))),
     "ctranslate2-4.6.2-linux": (None, 24, {
         "sm_86": (0, 0), "sm_89": (0, 0), "sm_90": (24, 11.8), "sm_120": (24, 11.8)}),
     "nvidia-cufft-linux": ("libcufft.so.12", 23984, {"sm_90": (8131, 408.7), "sm_120": (8131, 408.7)}),

@@ -1,4 +1,4 @@
-#include "code/reader.h"
+#include "code/code_reader.h"
 
 #include "base/cursor.h"
 #include "base/mem.h"
