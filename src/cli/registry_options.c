@@ -34,7 +34,8 @@ int registry_given_place(struct jw_error *err, const struct cli *cli, struct reg
 	given->rest = !setting || (first && text_starts(first, "oci:"));
 	given->place = given->rest ? first : setting;
 	if (!given->place)
-		return error_set(err, JW_ERR_USAGE, "name a place: oci://HOST/REPOSITORY");
+		return error_set(err, JW_ERR_USAGE,
+						 "name a registry: oci://HOST/REPOSITORY, or set JITWARM_REGISTRY");
 	return jw_registry_name_check(err, given->place);
 }
 

@@ -85,6 +85,13 @@ static bool is_missing(const char *words)
 		   strstr(words, ": not found");
 }
 
+/* What Go's TLS, of both programs, says of a server that speaks plain HTTP */
+static bool is_plain(const char *words)
+{
+	return strstr(words, "HTTP response to HTTPS") ||
+		   strstr(words, "first record does not look like a TLS handshake");
+}
+
 /* What the program says last: a line, of skopeo's its msg="…". */
 static int fail_said(struct jw_error *err, const struct carrier *carrier, const struct buf *said,
 					 const struct os_ended *ended)
@@ -115,8 +122,8 @@ static int fail_said(struct jw_error *err, const struct carrier *carrier, const 
 	return error_set(
 		err, ended->status != NOT_STARTED && is_missing(words) ? JW_ERR_NOT_FOUND : JW_ERR_IO,
 		"%s: %s: %s%s%s", carrier->place, carrier->program->name, words,
-		strstr(words, "HTTP response to HTTPS") ? "; plain HTTP needs JITWARM_PLAIN_HTTP=" : "",
-		strstr(words, "HTTP response to HTTPS") ? host : "");
+		is_plain(words) ? "; plain HTTP needs JITWARM_PLAIN_HTTP=" : "",
+		is_plain(words) ? host : "");
 }
 
 /* `ret_said` NULL: its output is of no interest. */

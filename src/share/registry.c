@@ -287,7 +287,7 @@ static int fail_pull(struct jw_error *err, const struct registry *registry, cons
 		err, JW_ERR_NOT_FOUND,
 		"%s: no tag %s%s%s; “jitwarm prime” compiles it here, and then “jitwarm push” puts "
 		"it there",
-		registry->place, tag, tags.size ? "; there are: " : "", buf_text(&tags));
+		registry->place, tag, tags.size ? "; its tags: " : "", buf_text(&tags));
 	buf_free(&tags);
 	return -1;
 }

@@ -205,6 +205,8 @@ static int fail_exchange(struct jw_error *err, const struct exchange *exchange, 
 	for (size_t i = 0; i < sizeof final / sizeof *final; i++)
 		if (code == final[i])
 			kind = JW_ERR_IO;
+	if (code == CURLE_SSL_CONNECT_ERROR && web_speaks_no_tls(reason))
+		kind = JW_ERR_IO;
 	if (code == CURLE_PEER_FAILED_VERIFICATION)
 		web_say_how_to_prove(reason, how, sizeof how);
 	if (code == CURLE_SSL_CONNECT_ERROR)

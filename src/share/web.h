@@ -23,6 +23,8 @@ struct web_hosts {
 	size_t host_count;
 };
 
+/* Whether curl's reason says that a server answered a TLS handshake with something else. */
+bool web_speaks_no_tls(const char *reason);
 /* For a server that answers no TLS: what asks it by plain http. */
 void web_say_how_to_be_plain(const char *url, char *text, size_t size);
 /* JW_ERR_FORMAT: not an address, or one that only https may go to. */

@@ -118,6 +118,13 @@ static bool blames_time(const char *reason)
 		   strstr(reason, "NOT_TIME_VALID");
 }
 
+/* Bytes that are no TLS come again, so that another try is in vain. */
+bool web_speaks_no_tls(const char *reason)
+{
+	return strstr(reason, "wrong version number") || strstr(reason, "packet length too long") ||
+		   strstr(reason, "invalid SSL record") || strstr(reason, "SEC_E_INVALID_TOKEN");
+}
+
 static bool blames_issuer(const char *reason)
 {
 	return strstr(reason, "issuer certificate") || strstr(reason, "self-signed") ||

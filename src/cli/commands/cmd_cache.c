@@ -136,12 +136,18 @@ static int print_cache_list(struct jw_error *err, const struct output *out,
 		.titles = {"entry", "what", "GPU", "driver", "source", "result", "written", "options"},
 		.align = {[4] = TABLE_RIGHT, [5] = TABLE_RIGHT},
 	};
+	char size[TEXT_SHORT];
+	uint64_t bytes = 0;
 	int result;
 
+	for (size_t i = 0; i < list->count; i++)
+		bytes += list->rows[i].entry.file_bytes;
+	output_line(out, STYLE_STRONG, "%s: %s, %s", list->path,
+				TEXT_COUNT(list->count, "entry", "entries"), text_bytes(size, bytes));
 	for (size_t i = 0; i < list->count; i++) {
 		const struct cache_list_row *row = &list->rows[i];
 		const struct jw_cache_entry *entry = &row->entry;
-		char arch[JW_TARGET_TEXT] = "", driver[CACHE_DRIVER_TEXT], size[TEXT_SHORT], date[32];
+		char arch[JW_TARGET_TEXT] = "", driver[CACHE_DRIVER_TEXT], date[32];
 
 		if (entry->target.sm)
 			(void)jw_target_sm(arch, entry->target);

@@ -600,6 +600,21 @@ static int fix_found(struct jw_error *err, struct doctoring *doctoring, bool *re
 	return 0;
 }
 
+/* A finding with a command was run, or it was said what it waits for. */
+static void say_nothing_fixed(const struct doctoring *doctoring)
+{
+	const struct jw_doctor_result *result = doctoring->result;
+
+	for (size_t i = 0; i < result->finding_count; i++)
+		if (result->findings[i].command)
+			return;
+	if (result->finding_count)
+		output_line(&doctoring->cli->out, STYLE_WARN,
+					"Fix     nothing: jitwarm cannot fix this itself; see below");
+	else
+		output_line(&doctoring->cli->out, STYLE_PLAIN, "Fix     nothing: nothing is wrong");
+}
+
 static int look_and_fix(struct jw_error *err, struct doctoring *doctoring)
 {
 	const bool fix = options_given(&doctoring->cli->options, "fix");
@@ -610,7 +625,11 @@ static int look_and_fix(struct jw_error *err, struct doctoring *doctoring)
 		if (look_around(err, doctoring) || (fix && fix_found(err, doctoring, &done)))
 			return -1;
 	}
-	return done ? look_around(err, doctoring) : 0;
+	if (done && look_around(err, doctoring))
+		return -1;
+	if (fix && !doctoring->fixed_count)
+		say_nothing_fixed(doctoring);
+	return 0;
 }
 
 /* ---- the end */

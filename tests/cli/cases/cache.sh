@@ -45,6 +45,7 @@ run 0 cache verify --cache "$dir" --quiet
 out_empty
 
 run 0 cache list --cache "$dir"
+out_has "$dir: 2 entries, "
 out_has "$first"
 out_has "$second"
 out_has "sm_86"

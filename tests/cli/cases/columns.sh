@@ -107,7 +107,7 @@ def places(line):
         blanks = blanks + 1 if sign == " " else 0
         column += 2 if unicodedata.east_asian_width(sign) in "WF" else 1
     return found
-head, *rows = [line for line in open(sys.argv[1], encoding="utf-8").read().splitlines() if line]
+_, head, *rows = [line for line in open(sys.argv[1], encoding="utf-8").read().splitlines() if line]
 assert "항목" in head, head
 # Numbers stand to the right: of the seven columns, these begin where the head does
 left = [column for column in places(head) if sum(column in places(row) for row in rows) == len(rows)]

@@ -58,6 +58,7 @@ if ! is_wine; then
 	says_of cache-disabled evidence ".profile:1"
 	says_of cache-disabled fix "remove that line"
 	CUDA_CACHE_DISABLE=1 run 2 doctor --fix --no-probe "$sample"
+	out_has "Fix     nothing: jitwarm cannot fix this itself; see below"
 	cmp "$HOME/.profile" "$place/profile" || fail "the profile is not as it was"
 	# A line that sets another value is not the cause, and --fix leaves it.
 	printf 'export CUDA_CACHE_DISABLE=0\nexport CUDA_CACHE_MAXSIZE=4294967296\n' >"$HOME/.profile"

@@ -60,6 +60,8 @@ run 0 doctor --fix "$sample"
 out_has "Fix     jitwarm prime "
 out_has "$(basename "$sample")"
 app_compiles 0
+run 0 doctor --fix "$sample"
+out_has "Fix     nothing: nothing is wrong"
 rm -rf "$place/cache"
 run 0 doctor --fix --json "$sample"
 json 'd["findings"] == [] and len(d["fixed"]) == 1 and "prime" in d["fixed"][0]'

@@ -70,3 +70,4 @@ await grep -q 'port [0-9]' "$work/server"
 port=$(sed -n 's/.*port \([0-9]*\).*/\1/p' "$work/server" | head -1)
 run "0|1|3" prime --share-unsigned --share "https://127.0.0.1:$port/x" "$sample"
 err_has "; if it speaks plain http, JITWARM_PLAIN_HTTP=127.0.0.1:$port allows that"
+is_wine || [[ $(grep -c 'code 400' "$work/server") == 1 ]] || fail "asked again: $(cat "$work/server")"

@@ -61,7 +61,7 @@ nothing_imported
 run 0 pull --allow-unsigned "oci://$site/lab/cache:v1"
 app_compiles 0
 run 1 pull "oci://$site/lab/cache" torch
-err_has "no tag torch-sm_86-550.200.01; there are: "
+err_has "no tag torch-sm_86-550.200.01; its tags: "
 err_has "cache-sm_86-550.200.01"
 err_one_line
 
@@ -137,6 +137,14 @@ err_has "skopeo: "
 err_one_line
 JITWARM_PLAIN_HTTP='' run 3 pull "oci://$site/lab/cache:v1"
 err_has "plain HTTP needs JITWARM_PLAIN_HTTP=$site"
+# One whose answer to a TLS handshake has no status line
+python3 -u -m http.server --bind 127.0.0.1 0 --directory "$work/bin" >"$work/plain" 2>&1 &
+plain=$!
+await grep -q 'port [0-9]' "$work/plain"
+port=$(sed -n 's/.*port \([0-9]*\).*/\1/p' "$work/plain" | head -1)
+JITWARM_PLAIN_HTTP='' run 3 pull "oci://127.0.0.1:$port/lab/cache:v1"
+kill "$plain"
+err_has "plain HTTP needs JITWARM_PLAIN_HTTP=127.0.0.1:$port"
 # Ctrl-C and a kill end the program that carries, too, and leave nothing but a folder that the next run removes
 mkdir "$work/slow" && printf '#!/bin/sh\necho $$ >"%s/pid"\nexec sleep 300\n' "$work/slow" >"$work/slow/skopeo" && chmod +x "$work/slow/skopeo"
 has_begun() { [[ -s $work/slow/pid ]]; }
