@@ -7,7 +7,6 @@ roots=$work/home
 for name in .nv .local .config; do [[ ! -e $roots/$name ]] || fail "$name is in root's home before"; done
 
 # Right after its first word: all ids, groups and capabilities, with those, too, that setuid() alone would leave
-mkfifo "$open/said"
 nothing_is_left() { # PID
 	local status
 	status=$(cat "/proc/$1/status")
@@ -17,6 +16,8 @@ nothing_is_left() { # PID
 	done
 }
 for before in "" "setpriv --securebits=+no_setuid_fixup --inh-caps=+chown,+setuid,+setgid --ambient-caps=+chown,+setuid,+setgid --groups=0,4,27"; do
+	# A new one each time: what the last one started may still have the old one open.
+	rm -f "$open/said" && mkfifo "$open/said"
 	# shellcheck disable=SC2086
 	HOME=$home $before $JITWARM run -- sleep 60 >/dev/null 2>"$open/said" </dev/null &
 	begun=$!
