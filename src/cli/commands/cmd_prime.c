@@ -762,6 +762,9 @@ static int unattended_begin(struct jw_error *err, struct cli *cli, struct unatte
 	run->began_ns = os_monotonic_ns();
 	if (!options_has(options, "if-changed") || !options_given(options, "if-changed"))
 		return 0;
+	/* It would pass over what the other GPUs lack from then on. */
+	if (options_given(options, "gpu"))
+		return error_set(err, JW_ERR_USAGE, "--if-changed is for all GPUs: without --gpu");
 	key.cache_dir = options_value(options, "cache");
 	key.recording = options_value(options, "recording");
 	if (jw_run_look(err, &key, &run->state, &run->changes))
@@ -803,7 +806,7 @@ static int unattended_end(struct jw_error *err, struct cli *cli, struct unattend
 static void next_step_failure(struct buf *command, const struct options *options,
 							  const struct jw_prime_failure *failure)
 {
-	static const char *const kept[] = {"target", "driver", "ptxas", "cache", NULL};
+	static const char *const kept[] = {"target", "gpu", "driver", "ptxas", "cache", NULL};
 	const bool make = options_has(options, "target");
 	const char *output = make ? options_value(options, "output") : NULL;
 	const bool recorded = options_given(options, "recording") &&
@@ -1214,6 +1217,32 @@ static int choose_account(struct jw_error *err, const struct cli *cli)
 	return 0;
 }
 
+/* --gpu: of the GPUs that are here, those alone. */
+static int choose_gpus(struct jw_error *err, struct cli *cli)
+{
+	struct jw_system *system = cli->system;
+	struct gpu_targets wanted;
+	size_t kept = 0;
+	char name[GPUS_NAME], sm[JW_TARGET_TEXT];
+
+	if (gpu_targets_list(err, cli, "gpu", &wanted))
+		return -1;
+	for (size_t i = 0; wanted.count && i < system->gpu_count; i++)
+		for (size_t k = 0; k < wanted.count; k++)
+			if (jw_target_equal(system->gpus[i].target, wanted.targets[k])) {
+				system->gpus[kept++] = system->gpus[i];
+				break;
+			}
+	if (wanted.count && !kept && system->gpu_count)
+		return error_set(err, JW_ERR_USAGE,
+						 "--gpu: no GPU here is %s: “jitwarm make --target %s --driver %s -o "
+						 "FILE.jwpack” compiles for another machine",
+						 gpu_targets_name(name, wanted.targets[0]),
+						 jw_target_sm(sm, wanted.targets[0]), system->example_driver);
+	system->gpu_count = wanted.count ? kept : system->gpu_count;
+	return 0;
+}
+
 /* Opens the system and does everything that needs no file. */
 static int open_system(struct jw_error *err, struct prime_outcome *priming)
 {
@@ -1228,7 +1257,7 @@ static int open_system(struct jw_error *err, struct prime_outcome *priming)
 							 : choose_account(err, cli)))
 		return -1;
 	if (!jw_system_open(err, &how, &cli->system))
-		return 0;
+		return priming->for_others ? 0 : choose_gpus(err, cli);
 	return priming->for_others && err->code == JW_ERR_USAGE &&
 				   !options_given(&cli->options, "driver")
 			   ? target_machine_lacks_driver(err, cli)
@@ -1341,6 +1370,10 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 static const struct cli_option prime_options[] = {
 	CLI_HEADING(.title = "What to compile"),
 	WHAT_OPTIONS,
+	CLI_LIST("gpu", "GPU",
+			 "For these GPUs of this machine alone: sm_86, rtx3070, “RTX 4090”, or several with "
+			 "commas",
+			 .rare = true),
 	CLI_VALUE("nvrtc-name", "NAME", "The program's name for the source; without it the file's name",
 			  .rare = true),
 	CLI_FLAG("if-changed",

@@ -10,3 +10,18 @@ json 'len(d["gpus"]) == 1 and d["compiled"] == 8'
 [[ $(find "$CUDA_CACHE_PATH" -type f | grep -cE '/[0-9a-f]/[0-9a-f]/[0-9a-f]{14}$') == 8 ]] || fail "not eight entries"
 run 0 check "$sample" --target sm_86 --target sm_86 --json
 json 'len(d["gpus"]) == 1 and d["gpus"][0]["warm"] == 8'
+
+# Two of different ones: --gpu primes for that one alone
+with_simdriver sm_86,sm_90
+export CUDA_CACHE_PATH=$work/two
+run 64 prime --gpu sm_75 "$sample"
+err_has "--gpu: no GPU here is sm_75 (RTX 20): “jitwarm make --target sm_75 --driver "
+run 64 prime --gpu nonsense "$sample"
+run 64 prime --if-changed --gpu sm_86 "$sample"
+err_has "without --gpu"
+run 0 prime --gpu rtx3070 "$sample" --json
+json '[(g["target"], g["cold"]) for g in d["gpus"]] == [("sm_86", 8)] and d["compiled"] == 8'
+run 1 check "$sample" --json
+json '[(g["target"], g["cold"] > 0) for g in d["gpus"]] == [("sm_86", False), ("sm_90", True)]'
+run 0 prime --gpu h100 --gpu rtx3070 --quiet "$sample"
+run 0 check "$sample"
