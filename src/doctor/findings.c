@@ -582,14 +582,14 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 			 check->files[0].member ? check->files[0].member : "",
 			 check->cause_count ? check->causes[0].text : "they are not in the cache");
 	if (seen->system->cache.why_useless[0]) {
-		FIX(draft, "first mend the findings above, then “jitwarm prime”; or “jitwarm bake”, which "
+		FIX(draft, "first fix the findings above, then “jitwarm prime”; or “jitwarm bake”, which "
 				   "needs no cache");
 		return true;
 	}
 	draft_prime(seen, draft);
 	/* `prime` refuses what the driver would evict again. */
 	if (draft->word_count && check->all.forecast.cache_bytes > seen->system->cache.limit_bytes)
-		FIX(draft, "first mend the findings above, then compile them, on all cores");
+		FIX(draft, "first fix the findings above, then compile them, on all cores");
 	else if (draft->word_count && has_other_driver(check))
 		FIX(draft, "compile them now, on all cores; “jitwarm prime --carry-over” takes over in "
 				   "seconds what the former driver has compiled, as far as its entries are there");

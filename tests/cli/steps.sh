@@ -24,7 +24,7 @@ check_steps() {
 	done < <(printed_steps)
 }
 printed_steps() {
-	sed -nE '/first mend the findings above|, then: /d; s/^ *(Next|Do|jitwarm: {4}).*: (jitwarm( .*)?)$/\2/p; s/^(Next:?|다음:?) +(jitwarm( .*)?)$/\2/p; s/^  (jitwarm key trust .*)$/\1/p; s/^  on other machines: //p' "$out" "$err"
+	sed -nE '/first fix the findings above|, then: /d; s/^ *(Next|Do|jitwarm: {4}).*: (jitwarm( .*)?)$/\2/p; s/^(Next:?|다음:?) +(jitwarm( .*)?)$/\2/p; s/^  (jitwarm key trust .*)$/\1/p; s/^  on other machines: //p' "$out" "$err"
 }
 # Windows' words are in double quotes, in which nothing acts; ours in single ones. What a shell would act on is not printed bare.
 split_step() {
