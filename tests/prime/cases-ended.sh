@@ -88,7 +88,7 @@ case_in_the_background() {
 }
 
 # Several at once: each module is compiled once, and who waits says for whom. One that is killed does not keep the next waiting.
-all_wait() { [ "$(grep -cE 'jitwarm on .* [(]process [0-9]*, for .*[)] primes the same cache: waiting' "$err.others")" = "$1" ]; }
+all_wait() { [ "$(grep -cE 'jitwarm on .* [(]process [0-9]*, (for .*|started just now)[)] primes the same cache: waiting' "$err.others")" = "$1" ]; }
 case_two_at_once() {
 	local pids modules other failed=0
 	expect_status 1 check "$library" --json; modules=$(number modules)
