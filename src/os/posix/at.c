@@ -138,7 +138,7 @@ int at_open(const struct at *at, int flags, mode_t mode)
 				   : -1;
 	reason = fstat(look, &stat) ? errno : refusal(at, &stat, writes);
 	(void)snprintf(again, sizeof again, "/proc/self/fd/%d", look);
-	fd = reason ? -1 : open(again, flags & ~O_CREAT, mode);
+	fd = reason ? -1 : openat(AT_FDCWD, again, flags & ~O_CREAT, mode);
 	if (!reason && fd < 0)
 		reason = errno;
 	/* Without /proc */
