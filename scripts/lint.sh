@@ -36,7 +36,7 @@ complain "Called outside its wrapper (base/mem.h, os/file.h, base/buf.h):" \
 		grep -vE '[a-z_](malloc|calloc|realloc|rename|strdup)\(')"
 complain "A loop that os_loop_open does not make:" "$(git ls-files 'src/*.c' | grep -v '^src/os/uv[.]c' | xargs grep -n 'uv_loop_init(')"
 complain "Prints or exits below src/cli:" \
-	"$(git ls-files 'src/*.c' | grep -vE '^src/(cli/|driver/worker\.c)' | xargs grep -nE '\b(printf|puts|exit|abort)\(|fprintf\(std')"
+	"$(git ls-files 'src/*.c' | grep -vE '^src/(cli/|base/mem\.c|driver/worker\.c)' | xargs grep -nE '\b(printf|puts|exit|abort)\(|fprintf\(std')"
 complain "A layer includes one above it (docs/architecture.md):" "$(./scripts/layers.sh)"
 complain "A header of src/os, or a file that one system alone has, that docs/contributing/porting.md does not name:" \
 	"$( (ls src/os/*.h; comm -3 <(cd src/os/posix && ls ./*.c) <(cd src/os/win32 && ls ./*.c)) | sed 's|.*/||' |

@@ -159,7 +159,7 @@ struct jw_import_all_result {
  * pack itself fails before any folder is read. If one account fails, the others are still filled.
  * JW_ERR_NOT_FOUND: no such pack, or no such account. The caller frees with
  * jw_import_all_result_free. */
-int jw_import_all(struct jw_error *err, const struct jw_import_options *options,
+int jw_import_all(struct jw_error *err, const struct jw_import_options *given,
 				  struct jw_import_all_result **ret_result);
 void jw_import_all_result_free(struct jw_import_all_result *result);
 #endif

@@ -142,7 +142,7 @@ enum cache_presence cache_presence(const char *dir, uint64_t key, uint64_t key_b
 	struct cache_probed probed = {.stat.kind = OS_OTHER, .damage = CACHE_DAMAGE_READ};
 	uint8_t header[CACHE_ENTRY_HEADER];
 	struct os_file *file = NULL;
-	struct cache_entry entry;
+	struct cache_entry entry = {0};
 	struct jw_error why = {0};
 	char *path = cache_entry_path(dir, key);
 	size_t got;

@@ -110,7 +110,9 @@ held() { (cd "$1" && find . -mindepth 1 -printf '%p %y %s %T@\n' | sort); }
 held "$work/cache" >"$work/before"
 [[ $(grep -c ' f ' "$work/before") -gt 1 ]] || fail "there is no cache to be left: $(cat "$work/before")"
 # -n says what would go, and changes nothing.
-every() { find "$HOME" "$JITWARM_STATE" -type f -printf '%p %s %T@\n' | sort; }
+homes=("$JITWARM_STATE")
+is_wine || homes+=("$HOME") # under Wine that is this machine's, on which others work
+every() { find "${homes[@]}" -type f -printf '%p %s %T@\n' | sort; }
 every >"$work/every"
 before=$(settings)
 run 0 uninstall -n
