@@ -37,8 +37,8 @@ TEST(groups_are_found_or_added_up_to_the_most)
 	assert_int_equal(at, 3);
 	/* Room that a larger limit has made is not taken past a smaller one. */
 	assert_int_equal(VEC_ROOM(NULL, groups, capacity, count, 100), 0);
-	while (count < capacity - 1)
-		groups[count++] = (struct group){.kind = 100 + (int)count};
+	for (; count < capacity - 1; count++)
+		groups[count] = (struct group){.kind = 100 + (int)count};
 	at = mem_find_or_add(&VEC_LIST(groups, count, capacity, count), &(struct group){.kind = 50},
 						 is_same);
 	assert_int_equal(at, count);

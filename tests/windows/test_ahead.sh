@@ -10,7 +10,7 @@ entries() { find "$cache" -path '*/?/?/*' -type f | sort; }
 fresh_user
 jitwarm ahead
 exits 2 'ahead without a kernel module of NVIDIA'
-complains 'no kernel module'
+complains 'no NVIDIA kernel module'
 JITWARM_KERNEL_MODULE=$(windows_path "$work/nvlddmkm.sys")
 export JITWARM_KERNEL_MODULE
 loads "$build"
