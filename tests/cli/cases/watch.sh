@@ -80,7 +80,7 @@ out_has ": waits"
 out_has ": busy with something other than the driver's compiler"
 end_victim
 # One that waits for a program that it has started does what that does, also when another one follows that.
-bash -c 'while :; do timeout 0.3 bash -c "while :; do :; done"; done' &
+bash -c 'while :; do timeout 1 bash -c "while :; do :; done"; done' &
 victim=$!
 await ready bash
 run 0 watch --for 1500ms --json "$victim"
