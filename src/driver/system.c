@@ -266,43 +266,6 @@ static uint64_t default_limit(const struct gpu_branch *branch, const struct jw_s
 	return branch->default_limit_bytes;
 }
 
-uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes)
-{
-	const uint64_t step = UINT64_C(256) << 20, least = UINT64_C(1) << 30;
-	uint64_t more, wanted;
-
-	if (present_bytes >= CACHE_MOST_LIMIT || predicted_bytes >= CACHE_MOST_LIMIT)
-		return CACHE_MOST_LIMIT;
-	more = predicted_bytes + (predicted_bytes + 3) / 4;
-	wanted = (present_bytes + more + step - 1) / step * step;
-	if (wanted > CACHE_MOST_LIMIT)
-		return CACHE_MOST_LIMIT;
-	return wanted < least ? least : wanted;
-}
-
-uint64_t jw_cache_limit(const struct jw_cache_info *cache, uint64_t predicted_bytes)
-{
-	const uint64_t limit = jw_tune_limit(cache->outlook.bytes, predicted_bytes),
-				   whole = cache->outlook.bytes + predicted_bytes;
-
-	return cache->meant_bytes && (cache->meant_bytes >= whole || cache->meant_bytes > limit)
-			   ? cache->meant_bytes
-			   : limit;
-}
-
-bool jw_cache_holds(const struct jw_cache_info *cache, uint64_t predicted_bytes)
-{
-	return !cache->meant_bytes && cache->limit_bytes >= CACHE_LEAST_LIMIT &&
-		   cache->limit_bytes >= cache->outlook.bytes + predicted_bytes;
-}
-
-bool jw_cache_serves_now(const struct jw_cache_info *cache, uint64_t bytes)
-{
-	return cache->named ||
-		   (text_same(cache->path, cache->now.path) && cache->disabled == cache->now.disabled &&
-			(bytes <= cache->now.limit_bytes || cache->limit_bytes <= cache->now.limit_bytes));
-}
-
 /* Completes the settings, which depend on the driver and its GPUs. */
 static void settle_settings(const struct jw_system_options *options, struct jw_system *system)
 {

@@ -78,7 +78,10 @@ static int import_into(struct jw_error *err, struct cli *cli)
 		return fail_import(err, cli);
 	if (result->as_is && !options_given(given, "as-is"))
 		output_note(&cli->out,
-					"no driver is installed: the entries keep the drivers that made them");
+					cli->system->driver.library[0]
+						? "the names of this driver's entries are not known: the entries keep the "
+						  "drivers that made them"
+						: "no driver is installed: the entries keep the drivers that made them");
 	if (*result->note)
 		output_note(&cli->out, "%s: %s", options.path, result->note);
 	if (*result->unmarked)

@@ -574,8 +574,8 @@ const struct cli_command command_status = {
 	.description =
 		"Shows the NVIDIA GPUs and the driver of this machine, the driver's cache with its limit, "
 		"and settings that prevent caching; the caches of service accounts (LocalSystem, ollama) "
-		"that this account may see: --cache of other commands takes their folders; what sharing "
-		"has saved so far; then the packages of the active Python environment that have device "
+		"that this account may see: --cache of other commands takes their folders; then the "
+		"packages of the active Python environment that have device "
 		"code, with what the driver would compile of them for each GPU. The contents of files are "
 		"remembered, so only the first look at large packages takes seconds. Exit status: that of "
 		"“jitwarm check”; 2 without a GPU or an environment; 0 if --driver-profile wrote its file.",

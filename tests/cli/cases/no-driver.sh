@@ -57,3 +57,13 @@ err_has "NVIDIA_DRIVER_CAPABILITIES"
 printf '5.15.153.1-microsoft-standard-WSL2\n' >"$work/root/proc/sys/kernel/osrelease"
 run 2 status
 out_has "; in WSL it comes with the driver of Windows"
+
+# A driver whose entries' names are not known is one all the same, and an import that it cannot judge says so.
+. "$cases/../pack-entries.sh"
+pack_entry "$work/made" 1 "Apr  8 202512:10:18" 86
+run 0 export --all --cache "$work/made" -o "$work/a.jwpack"
+run 0 import --allow-unsigned --cache "$work/other" "$work/a.jwpack"
+err_has "no driver is installed: the entries keep the drivers that made them"
+mkdir "$work/unknown" && printf 'no driver' >"$work/unknown/libcuda.so.1"
+LD_LIBRARY_PATH=$work/unknown run 0 import --allow-unsigned --cache "$work/another" "$work/a.jwpack"
+err_has "the names of this driver's entries are not known: the entries keep the drivers that made them"
