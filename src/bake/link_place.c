@@ -145,7 +145,7 @@ static int write_objects(struct jw_error *err, const struct linking *linking, co
 		if (place)
 			os_map_forget(&baking->map, (size_t)place->offset, (size_t)place->size_bytes);
 		if (!result && at + object.size > MOST_INPUTS)
-			result = error_set(err, JW_ERR_LIMIT, "more than 2 GB to link");
+			result = error_set(err, JW_ERR_LIMIT, "more than 2 GiB to link");
 		if (!result)
 			result = note_object_compiler(err, &object, linking->device, compiler) ||
 					 os_file_write(err, file, at, object.data, object.size);

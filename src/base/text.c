@@ -42,18 +42,18 @@ void text_append(char *text, size_t size, const char *format, ...)
 
 const char *text_bytes(char text[TEXT_SHORT], uint64_t size_bytes)
 {
-	static const char *const unit[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
+	static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
 	double value = (double)size_bytes;
 	size_t step = 0;
 
-	while (value >= 999.5 && step + 1 < sizeof unit / sizeof *unit) {
-		value /= 1000;
+	while (value >= 1023.5 && step + 1 < sizeof unit / sizeof *unit) {
+		value /= 1024;
 		step++;
 	}
 	(void)text_format(text, TEXT_SHORT, "%.*f %s",
-					  step == 0 || value >= 99.95 ? 0
-					  : step > 2                  ? 2
-												  : 1,
+					  value >= 99.95 || value == (double)(uint64_t)value ? 0
+					  : step > 2                                         ? 2
+																		 : 1,
 					  value, unit[step]);
 	return text;
 }

@@ -30,7 +30,8 @@ int text_vformat(char *text, size_t from, size_t size, const char *format, va_li
 #define TEXT_SHORT   48
 #define TEXT_COUNTED 256
 
-/* 10^3 steps: "0 B", "55 B", "3.2 KB", "620 MB", "1.10 GB". Returns `text`. */
+/* 2^10 steps, as the driver counts its limit: "0 B", "3.2 KiB", "620 MiB", "1 GiB", "1.10 GiB".
+ * Returns `text`. */
 const char *text_bytes(char text[TEXT_SHORT], uint64_t size_bytes);
 
 /* "0.4 s", "12 s", "3 min 20 s", "1 h 5 min". Returns `text`. */

@@ -200,7 +200,7 @@ static int read_option_number(struct jw_error *err, struct option_given *given)
 						 called(name, given), given->value);
 	}
 	if (option->kind == OPTION_SIZE && !options_parse_size(given->value, &given->number))
-		return error_set(err, JW_ERR_USAGE, "%s takes a size such as 512M or 2GB, not “%.200s”",
+		return error_set(err, JW_ERR_USAGE, "%s takes a size such as 512M or 2G, not “%.200s”",
 						 called(name, given), given->value);
 	if (option->kind == OPTION_DURATION && !options_parse_duration(given->value, &given->number))
 		return error_set(err, JW_ERR_USAGE, "%s takes a time such as 90s or 5m, not “%.200s”",

@@ -22,7 +22,7 @@ enum option_kind {
 	OPTION_VALUE,    /* one value; the last one wins */
 	OPTION_LIST,     /* repeatable; every value counts */
 	OPTION_NUMBER,   /* a whole number from 0 to `most` */
-	OPTION_SIZE,     /* bytes: "512M", "2 GB", "1GiB" */
+	OPTION_SIZE,     /* bytes: "512M", "2G", "2 GB" */
 	OPTION_DURATION, /* milliseconds: "90", "90s", "5m", "1h30m" */
 };
 

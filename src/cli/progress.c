@@ -262,30 +262,32 @@ void progress_finish(struct progress *progress)
 	}
 }
 
-static size_t megabytes(uint64_t bytes)
+static const uint64_t mebibyte = 1 << 20;
+
+static size_t mebibytes(uint64_t bytes)
 {
-	return (size_t)(bytes / 1000000 + (bytes % 1000000 != 0));
+	return (size_t)(bytes / mebibyte + (bytes % mebibyte != 0));
 }
 
 static void on_fetch_progress(void *context, uint64_t done_bytes, uint64_t total_bytes)
 {
 	struct fetching *fetching = context;
 
-	if (total_bytes < 1000000) /* too small to show */
+	if (total_bytes < mebibyte) /* too small to show */
 		return;
 	if (fetching->total_bytes != total_bytes)
 		fetching_end(fetching);
 	if (!fetching->progress.output) {
 		fetching->total_bytes = total_bytes;
-		progress_start(&fetching->progress, fetching->output, megabytes(total_bytes),
+		progress_start(&fetching->progress, fetching->output, mebibytes(total_bytes),
 					   (double)total_bytes, fetching->label);
-		fetching->progress.unit = "MB";
+		fetching->progress.unit = "MiB";
 		fetching->progress.phase = "fetching";
 		fetching->progress.current = fetching->label;
 	}
 	progress_update(&fetching->progress,
-					done_bytes < total_bytes ? (size_t)(done_bytes / 1000000)
-											 : megabytes(total_bytes),
+					done_bytes < total_bytes ? (size_t)(done_bytes / mebibyte)
+											 : mebibytes(total_bytes),
 					(double)done_bytes, 0);
 }
 

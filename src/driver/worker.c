@@ -360,9 +360,8 @@ static void compile_job(struct worker *worker, const struct protocol_job *job,
 	answer->no_context = outcome.no_context;
 	answer->cpu_ms = outcome.cpu_ms;
 	if (outcome.no_context && !outcome.result)
-		(void)text_format(answer->error, sizeof answer->error,
-						  "%llu MB of the GPU's memory are left",
-						  (unsigned long long)outcome.free_bytes / 1000000);
+		(void)text_format(answer->error, sizeof answer->error, "%s of the GPU's memory are left",
+						  text_bytes((char[TEXT_SHORT]){0}, outcome.free_bytes));
 	else if (outcome.result)
 		(void)snprintf(answer->error, sizeof answer->error, "%s",
 					   cuda_error_name(&worker->driver.cuda, outcome.result));

@@ -21,6 +21,30 @@ TEST(spans_share_a_unit_where_they_can)
 		assert_string_equal(text_span(text, cases[i].low, cases[i].high), cases[i].text);
 }
 
+TEST(sizes_have_one_unit)
+{
+	static const struct {
+		uint64_t bytes;
+		const char *text;
+	} cases[] = {
+		{0, "0 B"},
+		{1, "1 B"},
+		{1023, "1023 B"},
+		{1024, "1 KiB"},
+		{3277, "3.2 KiB"},
+		{(1 << 20) - 1, "1.0 MiB"},
+		{561152, "548 KiB"},
+		{1 << 30, "1 GiB"},
+		{(1 << 30) + (107 << 20), "1.10 GiB"},
+		{1ULL << 32, "4 GiB"},
+		{UINT64_MAX, "16 EiB"},
+	};
+	char text[TEXT_SHORT];
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_string_equal(text_bytes(text, cases[i].bytes), cases[i].text);
+}
+
 #define DIGEST "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 TEST(forms_are_of_the_whole_text)

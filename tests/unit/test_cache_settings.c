@@ -226,7 +226,7 @@ TEST_WITH(values_that_are_misread_are_explained, clean_environment, NULL)
 		{"1", NULL},
 		{"1 X", NULL},
 		{"4294967296", NULL},
-		{"4294967297", "the driver reads it as its maximum, 4.29 GB"},
+		{"4294967297", "the driver reads it as its maximum, 4 GiB"},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -111,7 +111,7 @@ TEST(bar_shows_the_work_done)
 
 	(void)progress_line(line, &progress, 10 * SECOND, 100);
 	assert_string_equal(line, "sm_86 [####################....................]  50 %  "
-							  "100/400 modules, 2.0 MB, 10 s left");
+							  "100/400 modules, 1.9 MiB, 10 s left");
 	progress.done_modules = 399;
 	progress.done_weight_ms = 2000;
 	/* The weights are predictions: past their sum something is still left to do. */
@@ -120,7 +120,7 @@ TEST(bar_shows_the_work_done)
 	progress.done_modules = 400;
 	progress.told_left_s = 3;
 	(void)progress_line(line, &progress, 10 * SECOND, 100);
-	assert_string_equal(strstr(line, "100 %"), "100 %  400/400 modules, 2.0 MB");
+	assert_string_equal(strstr(line, "100 %"), "100 %  400/400 modules, 1.9 MiB");
 }
 
 TEST(bar_shows_the_time_that_it_was_told)
@@ -130,7 +130,7 @@ TEST(bar_shows_the_time_that_it_was_told)
 
 	progress.told_left_s = 200;
 	assert_string_equal(progress_line(line, &progress, 10 * SECOND, 50),
-						" 50 %  100/400 modules, 2.0 MB, 3 min 20 s left");
+						" 50 %  100/400 modules, 1.9 MiB, 3 min 20 s left");
 	assert_string_equal(progress_line(line, &progress, 10 * SECOND, 34),
 						" 50 %  100/400, 3 min 20 s left");
 }

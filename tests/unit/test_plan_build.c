@@ -218,7 +218,7 @@ TEST_WITH(much_outside_the_registered_sections_is_left_out, make_folder, remove_
 		assert_int_equal(plan->note_count, cases[i].notes);
 		assert_int_equal(plan->troubles, 0);
 		if (cases[i].notes) {
-			assert_non_null(strstr(plan->notes[0], "large.so: 3 modules (34.0 MB of PTX"));
+			assert_non_null(strstr(plan->notes[0], "large.so: 3 modules (32.4 MiB of PTX"));
 			assert_non_null(strstr(plan->notes[0], "--all"));
 		}
 		plan_free(plan);

@@ -124,7 +124,7 @@ TEST(more_than_the_cache_keeps_is_refused)
 		{.limit_bytes = gib,
 		 .warm_bytes = 800 * mb,
 		 .cache_bytes = 800 * mb,
-		 .says = {"about 1.60 GB", "CUDA_CACHE_MAXSIZE=1879048192"}},
+		 .says = {"about 1.49 GiB", "CUDA_CACHE_MAXSIZE=1879048192"}},
 		/* What was meant by "3G" is said again, unless it is too little */
 		{.limit_bytes = 3,
 		 .meant_bytes = 3 * gib,
@@ -141,7 +141,7 @@ TEST(more_than_the_cache_keeps_is_refused)
 		{.limit_bytes = gib,
 		 .taken_bytes = 900 * mb + 1,
 		 .cache_bytes = 100 * mb,
-		 .says = {"about 100 MB, and only 100 MB are free at /cache", "--budget-size 47M"}},
+		 .says = {"about 95.4 MiB, and only 95.4 MiB are free at /cache", "--budget-size 47M"}},
 		{.limit_bytes = gib,
 		 .cache_bytes = 4 * gib,
 		 .says = {"CUDA_CACHE_MAXSIZE=4294967296", "for this account's programs"}},
@@ -150,7 +150,7 @@ TEST(more_than_the_cache_keeps_is_refused)
 		 .says = {"CUDA_CACHE_MAXSIZE=1073741824", "--budget-size 100000"}},
 		{.limit_bytes = 4 * gib,
 		 .cache_bytes = 5 * gib,
-		 .says = {"no driver keeps more than 4.29 GB", "--budget-size 4096M"}},
+		 .says = {"no driver keeps more than 4 GiB", "--budget-size 4096M"}},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -304,6 +304,22 @@ static void packages_text(const struct output *out, const char *environment,
 		forecast_text_line(out, head, &result->all.forecast, "");
 }
 
+/* As on the box. A driver reports less than that, on data-centre cards a tenth. Parts of a GPU
+ * (MIG, virtual ones) have any size. */
+static const char *memory_text(char text[TEXT_SHORT], uint64_t bytes)
+{
+	static const uint64_t sold[] = {2,  3,  4,  5,  6,  8,  10, 11,  12,  16,  20,  24,  32,
+									40, 48, 64, 72, 80, 94, 96, 128, 141, 144, 180, 192, 288};
+	const uint64_t gib = UINT64_C(1) << 30;
+
+	for (size_t i = 0; i < sizeof sold / sizeof *sold; i++)
+		if (bytes <= sold[i] * gib && bytes >= sold[i] * gib / 8 * 7) {
+			(void)text_format(text, TEXT_SHORT, "%u GB", (unsigned)sold[i]);
+			return text;
+		}
+	return text_bytes(text, bytes);
+}
+
 static void print_gpus(const struct output *out, const struct jw_system *system)
 {
 	for (size_t i = 0; i < system->gpu_count; i++) {
@@ -316,14 +332,15 @@ static void print_gpus(const struct output *out, const struct jw_system *system)
 						jw_target_sm(target, gpu->target), gpu->bus[0] ? " at " : "", gpu->bus);
 		else
 			output_line(out, STYLE_STRONG, "GPU     %s (%s, %s)%s%s", gpu->name,
-						jw_target_sm(target, gpu->target), text_bytes(memory, gpu->memory_bytes),
+						jw_target_sm(target, gpu->target), memory_text(memory, gpu->memory_bytes),
 						gpu->bus[0] ? " at " : "", gpu->bus);
 	}
 	if (!system->gpu_count)
 		output_line(out, STYLE_WARN, "GPU     %s", system->why_none);
 }
 
-static void print_driver(const struct output *out, const struct jw_driver_info *driver)
+static void print_driver(const struct output *out, const struct jw_driver_info *driver,
+						 bool explain)
 {
 	char version[48] = "version unknown";
 
@@ -333,8 +350,10 @@ static void print_driver(const struct output *out, const struct jw_driver_info *
 		(void)snprintf(
 			version, sizeof version, driver->version.release[2] ? "%u.%u.%02u" : "%u.%02u",
 			driver->version.release[0], driver->version.release[1], driver->version.release[2]);
-	output_line(out, STYLE_PLAIN, "Driver  %s, CUDA %u.%u (%s)", version,
-				driver->version.cuda / 1000, driver->version.cuda % 1000 / 10, driver->library);
+	output_line(out, STYLE_PLAIN, "Driver  %s, CUDA %u.%u", version, driver->version.cuda / 1000,
+				driver->version.cuda % 1000 / 10);
+	if (explain)
+		output_line(out, STYLE_FAINT, "        %s", driver->library);
 	if (driver->trust == JW_TRUST_OPAQUE)
 		output_line(out, STYLE_WARN, "        jitwarm does not know the form of its cache");
 	else if (driver->trust == JW_TRUST_READ || driver->trust == JW_TRUST_NONE)
@@ -489,13 +508,13 @@ static int look_at_packages(struct jw_error *err, struct cli *cli, struct jw_fou
 }
 
 static void print_status(const struct output *out, const struct status_document *found,
-						 const struct jw_check_result *packages)
+						 const struct jw_check_result *packages, bool explain)
 {
 	const struct jw_system *system = &found->system;
 	char size[TEXT_SHORT];
 
 	print_gpus(out, system);
-	print_driver(out, &system->driver);
+	print_driver(out, &system->driver, explain);
 	ahead_print(out, "        ", &found->ahead);
 	print_cache(out, &system->cache, found->carried);
 	/* Services use other caches than the console's user. */
@@ -509,6 +528,8 @@ static void print_status(const struct output *out, const struct status_document 
 	if (found->troubles)
 		output_line(out, STYLE_WARN, "        %s could not be read: “jitwarm check” tells why",
 					TEXT_COUNT(found->troubles, "file", "files"));
+	if (explain && system->state_dir)
+		output_line(out, STYLE_FAINT, "State   %s", system->state_dir);
 	if (found->wsl)
 		output_line(out, STYLE_PLAIN,
 					"Side    Linux in Windows (WSL): its programs use the cache above; those of "
@@ -535,7 +556,7 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 		found.troubles = packages->troubles;
 	}
 	if (!result) {
-		print_status(&cli->out, &found, packages);
+		print_status(&cli->out, &found, packages, options_given(&cli->options, "explain"));
 		if (!options_value(&cli->options, "driver-profile"))
 			cli_end_with(cli, packages ? exit_of_verdict(packages->verdict) : EXIT_CANNOT);
 		result = document_print(&cli->out, &document_status, &found);
@@ -564,6 +585,7 @@ static const struct cli_option status_options[] = {
 	CLI_VALUE("driver-profile", "FILE",
 			  "Write a profile of this driver, for priming on another machine",
 			  .names = NAMES_OUTPUT),
+	CLI_FLAG("explain", "Show the driver's library and jitwarm's own folder, too"),
 	CLI_ENVIRONMENT,
 	{0}};
 

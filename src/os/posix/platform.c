@@ -196,7 +196,7 @@ int os_prepare_limits(struct jw_error *err)
 	if (stack.rlim_cur >= LEAST_STACK && !setrlimit(RLIMIT_STACK, &stack))
 		return 0;
 	return error_set(err, JW_ERR_LIMIT,
-					 "the stack may have %llu KB: allow %d KB or more (ulimit -s)",
+					 "the stack may have %llu KiB: allow %d KiB or more (ulimit -s)",
 					 (unsigned long long)stack.rlim_cur >> 10, LEAST_STACK >> 10);
 }
 

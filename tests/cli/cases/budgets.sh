@@ -7,7 +7,7 @@ done
 for value in G 1Q 1.5G -1; do
 	run 64 prime "--budget-size=$value" x.so
 	err_one_line
-	err_has "--budget-size takes a size such as 512M or 2GB, not"
+	err_has "--budget-size takes a size such as 512M or 2G, not"
 done
 run 64 prime --budget-size
 err_has "--budget-size needs a value (SIZE)"
@@ -25,10 +25,10 @@ done
 # The plan says what it takes and what there is; beyond the limit nothing is begun.
 CUDA_CACHE_MAXSIZE=200000 run 2 prime "$sample"
 err_one_line
-err_has "the driver keeps 200 KB: it would evict a part of them again."
+err_has "the driver keeps 195 KiB: it would evict a part of them again."
 err_has "Set CUDA_CACHE_MAXSIZE=1073741824 (“jitwarm prime --tune” does so for this account's programs), or take a part with --budget-size 200000"
 err_has "--budget-size 200000"
-out_has "The driver keeps at most 200 KB of cache, of which 0 B are used."
+out_has "The driver keeps at most 195 KiB of cache, of which 0 B are used."
 [[ -z $(find "$work/cache" -type f 2>/dev/null) ]] || fail "something was compiled"
 CUDA_CACHE_MAXSIZE=200000 run 2 prime --json --quiet "$sample"
 json 'd["limit_bytes"] == 200000 and d["predicted_cache_bytes"] > 200000 and d["predicted_seconds"] > 0 and "CUDA_CACHE_MAXSIZE" in d["stopped"] and d["compiled"] == 0'

@@ -82,7 +82,7 @@ err_has "$mine, line 1: no setting is called “max_mem” (did you mean “max-
 err_has "$mine, line 2: no setting is called “nothing”"
 printf 'max-mem = lots\n' >"$mine"
 run 64 prime "$sample"
-err_has "max-mem ($mine, line 1) takes a size such as 512M or 2GB, not “lots”"
+err_has "max-mem ($mine, line 1) takes a size such as 512M or 2G, not “lots”"
 printf 'passphrase-file = %s\n' "$work/nowhere" >"$mine"
 run 3 export --sign -o "$work/x.jwpack"
 err_has "passphrase-file ($mine, line 1): $work/nowhere: No such file"

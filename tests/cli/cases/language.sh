@@ -56,7 +56,7 @@ out_lacks "came back"
 korean 0 cache list
 python3 - "$out" <<'PYTHON' || fail "columns"
 import re, sys, unicodedata
-rows = re.findall(r"^(.* (?:결과|[0-9.]+ [kKM]?B))  ", open(sys.argv[1], encoding="utf-8").read(), re.M)
+rows = re.findall(r"^(.* (?:결과|[0-9.]+ (?:[KMG]i)?B))  ", open(sys.argv[1], encoding="utf-8").read(), re.M)
 ends = {sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in row) for row in rows}
 sys.exit(len(rows) < 2 or len(ends) != 1 and f"{rows}")
 PYTHON

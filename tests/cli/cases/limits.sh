@@ -38,7 +38,7 @@ if [[ ! $sanitized ]]; then
 	(ulimit -s 300 && run 0 scan "${gpu[@]}" "$sample") || exit 1
 	(ulimit -s 64 && run 3 scan "${gpu[@]}" "$sample") || exit 1
 	err_one_line
-	err_has "allow 256 KB or more (ulimit -s)"
+	err_has "allow 256 KiB or more (ulimit -s)"
 fi
 
 # The kernel's own file systems: /dev has a link into one.

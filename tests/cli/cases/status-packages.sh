@@ -23,6 +23,22 @@ if ! is_wine; then
 	err_empty
 fi
 
+# The driver in one short line; its library where it is asked for. Memory as on the box.
+run "0|1|2" status
+grep -qx 'Driver  [0-9.]*, CUDA [0-9.]*' "$out" || fail "the driver's line"
+grep -qF '(sm_86, 8 GB)' "$out" || fail "the memory's size"
+out_lacks libcuda
+out_lacks nvcuda
+out_has " of 1 GiB, the driver's default"
+run "0|1|2" --explain
+grep -qE '^ {8}.*(libcuda\.so|nvcuda\.dll)' "$out" || fail "no library"
+out_has "State   "
+(
+	with_simdriver sm_89,sm_90,sm_100,sm_103,sm_110
+	run "0|1|2" status
+	for memory in 89,\ 12 90,\ 80 100,\ 180 103,\ 288 110,\ 128; do out_has "(sm_$memory GB)"; done
+) || exit 1
+
 empty_environment "$work/env"
 site=$(site_of "$work/env")
 export VIRTUAL_ENV=$work/env

@@ -24,21 +24,21 @@ CUDA_CACHE_MAXSIZE=5000000 run 0 doctor --no-probe "$sample"
 # A larger limit: this login's programs do not have it, and need not for these
 run 0 tune --apply --max-size 3GiB
 run 0 tune "$sample"
-out_has "In force   $now, limit 1.07 GB (the driver's default)"
-out_has "Next login $now, limit 3.22 GB"
+out_has "In force   $now, limit 1 GiB (the driver's default)"
+out_has "Next login $now, limit 3 GiB"
 out_has "Next       log out and in again: programs have it from then on"
 out_lacks "process"
 run 0 tune --json
 json 'd["in_force"] == {"path": d["in_force"]["path"], "limit_bytes": 2**30, "limit_set": False} and d["next_login"]["limit_bytes"] == 3 * 2**30 and d["next_login"]["limit_set"]'
 run "0|2" status
-out_has "        from the next login on: until then programs have $now, limit 1.07 GB, the driver's default"
+out_has "        from the next login on: until then programs have $now, limit 1 GiB, the driver's default"
 run 0 doctor --no-probe "$sample"
 rm -rf "$now"
 run 0 prime --no-store "$sample"
 out_has "Start your program again"
 # As the next login has it
 CUDA_CACHE_MAXSIZE=3221225472 run 0 tune "$sample"
-out_has "In force   $now, limit 3.22 GB"
+out_has "In force   $now, limit 3 GiB"
 out_lacks "Next login"
 CUDA_CACHE_MAXSIZE=3221225472 run "0|2" status
 out_lacks "until then"
@@ -50,7 +50,7 @@ out_has "Log out and in again, then start your program: until then the driver us
 out_lacks "again: it has"
 run 0 tune "$sample"
 out_has "In force   $now, "
-out_has "Next login $place/other, limit 3.22 GB"
+out_has "Next login $place/other, limit 3 GiB"
 run "0|2" status
 out_has "Cache   $place/other "
 out_has "        from the next login on: until then programs have $now, "
@@ -68,7 +68,7 @@ nothing_is_written
 # A limit that is too small, raised on the way: “again” is only after the next login
 rm -rf "$now"
 CUDA_CACHE_MAXSIZE=300000 run 0 prime --tune --no-store "$sample"
-out_has "Log out and in again, then start your program: until then the driver keeps only 300 KB."
+out_has "Log out and in again, then start your program: until then the driver keeps only 293 KiB."
 run 0 tune --undo
 
 # One number for a fault, and the driver's maximum
@@ -102,7 +102,7 @@ unshare -rm "$work/with-small" true 2>/dev/null || exit 0
 export CUDA_CACHE_PATH=$small/cache
 JITWARM="unshare -rm $work/with-small $JITWARM"
 SMALL=300k run 2 prime "$sample"
-err_has "the results take about 512 KB, and only 307 KB are free at $small/cache: make room there"
+err_has "the results take about 500 KiB, and only 300 KiB are free at $small/cache: make room there"
 out_lacks "Compiled"
 SMALL=300k run 2 prime -n "$sample"
 SMALL=300k run 2 check "$sample"

@@ -21,7 +21,7 @@ done
 	run 0 tune --max-size 1000 --json "$work/large.ptx"
 	json 'd["present_bytes"] > 2**20 and d["predicted_bytes"] == 0 and any("(" + str(d["present_bytes"]) + " bytes) or more" in w for w in d["warnings"])'
 	run 0 tune --max-size 1000 "$work/large.ptx"
-	err_has "a limit of 1.0 KB is too small: the cache needs "
+	err_has "a limit of 1000 B is too small: the cache needs "
 	run 0 tune --max-size 1GiB "$work/large.ptx"
 	err_lacks "too small"
 ) || exit 1
@@ -200,7 +200,7 @@ printf '#!/bin/sh\nmount -t tmpfs -o size=1m,nr_inodes=20 none "%s" && exec "$@"
 chmod +x "$work/with-small"
 if unshare -rm "$work/with-small" true 2>/dev/null; then
 	JITWARM="unshare -rm $work/with-small $JITWARM" run 0 tune --json --path "$small/cache"
-	json 'any("only 1.0 MB are free there" in w for w in d["warnings"]) and any("more files can be made there" in w for w in d["warnings"])'
+	json 'any("only 1 MiB are free there" in w for w in d["warnings"]) and any("more files can be made there" in w for w in d["warnings"])'
 fi
 
 # A container's and conda's variables are the process's, once it runs in them.
