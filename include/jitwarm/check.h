@@ -72,11 +72,7 @@ struct jw_check_gpu {
 	size_t carried;  /* of the warm ones, by an older driver's compiler (carry.h) */
 	size_t damaged;  /* of the cold ones, those with a damaged entry in the cache */
 	size_t unread;   /* of the cold ones, those whose entry this account cannot read */
-	size_t cannot;   /* containers with code for the GPU that its driver cannot use */
-	/* Pieces of code that the CUDA runtime registers: without code for the GPU, of files that do
-	 * not fail; of Tile IR; of a kind that jitwarm does not know. Of the latter two it cannot be
-	 * told whether they are in the cache. */
-	size_t lacking, tile, unknown;
+	struct jw_unplanned unplanned;
 	size_t link;                 /* of the cold ones, inputs of a link that is needed */
 	size_t left_out;             /* modules that `everything` would include */
 	uint64_t cold_bytes;         /* PTX of the cold ones */

@@ -50,8 +50,7 @@ struct jw_prime_plan {
 						warm by now, or with dry_run neither warm nor cold */
 	size_t damaged;  /* of the cold ones, those with a damaged entry, which is replaced */
 	size_t refused;  /* modules that the driver has refused before, which are not tried again */
-	size_t cannot;   /* containers with code for a GPU that its driver cannot use */
-	size_t lacking, tile, unknown; /* as in jw_check_gpu */
+	struct jw_unplanned unplanned;
 	size_t hopeless;     /* GPU architectures on which a program fails (jw_check_failing) */
 	size_t link;         /* of the cold ones, inputs of run-time linking */
 	size_t left_out;     /* modules outside the registered sections that --all would include */

@@ -5,6 +5,8 @@
 #ifndef JITWARM_VERDICT_H
 #define JITWARM_VERDICT_H
 
+#include <stddef.h>
+
 #include <jitwarm/error.h>
 
 /* If several hold, the first of them. docs/commands.md has the same list with the statuses. */
@@ -29,5 +31,14 @@ const char *jw_verdict_name(enum jw_verdict verdict);
 /* The exit status of every command that judges: 0 nothing is compiled, 1 cold or a part left, 2
  * a warm cache cannot help, 3 failed. */
 int jw_verdict_status(enum jw_verdict verdict);
+
+/* Code for a GPU that is no module of a plan. */
+struct jw_unplanned {
+	size_t cannot; /* containers with code for the GPU that its driver cannot use */
+	/* Pieces of code that the CUDA runtime registers: without code for the GPU, of files that do
+	 * not fail; of Tile IR; of a kind that jitwarm does not know. Of the latter two it cannot be
+	 * told whether they are in the cache. */
+	size_t lacking, tile, unknown;
+};
 
 #endif

@@ -540,16 +540,16 @@ static bool is_unsure(const struct examination *seen, struct finding_draft *draf
 {
 	const struct jw_check_gpu *all = seen->check ? &seen->check->all : NULL;
 
-	if (!all || !(all->tile || all->unknown))
+	if (!all || !(all->unplanned.tile || all->unplanned.unknown))
 		return false;
-	if (all->tile)
+	if (all->unplanned.tile)
 		EVIDENCE(draft,
 				 "%s of Tile IR: compiled by the driver at first load; jitwarm cannot tell if "
 				 "it is in the cache",
-				 TEXT_COUNT(all->tile, "piece", "pieces"));
+				 TEXT_COUNT(all->unplanned.tile, "piece", "pieces"));
 	else
 		EVIDENCE(draft, "%s of a kind of code that jitwarm does not know",
-				 TEXT_COUNT(all->unknown, "piece", "pieces"));
+				 TEXT_COUNT(all->unplanned.unknown, "piece", "pieces"));
 	FIX(draft, "start the program once: “jitwarm run -- PROGRAM” says what its start compiles");
 	return true;
 }

@@ -76,22 +76,6 @@ struct seen {
 	struct buf scratch;
 };
 
-static int seen_init(struct jw_error *err, struct seen *seen,
-					 const struct analyse_question *question, const struct analyse_sink *sink)
-{
-	struct seen made = {
-		.question = question, .sink = sink, .scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD)};
-
-	if (picks_init(err, &made.picks, question->targets, question->target_count, question->profile))
-		return -1;
-	if (question->releases)
-		made.release_count = gpu_releases(made.releases);
-	made.judged =
-		mem_array((1 + made.release_count) * (question->target_count + 1), sizeof *made.judged);
-	*seen = made;
-	return 0;
-}
-
 /* For the next image. */
 static void seen_clear(struct seen *seen)
 {
@@ -99,76 +83,6 @@ static void seen_clear(struct seen *seen)
 	seen->judgement_count = 0;
 	seen->entry_count = 0;
 	picks_clear(&seen->picks);
-}
-
-static void seen_free(struct seen *seen)
-{
-	seen_clear(seen);
-	mem_free(seen->containers);
-	mem_free(seen->judgements);
-	mem_free(seen->judged);
-	mem_free(seen->entries);
-	mem_free(seen->corrected);
-	mem_free(seen->texts);
-	buf_free(&seen->scratch);
-	picks_free(&seen->picks);
-	*seen = (struct seen){0};
-}
-
-/* The target of an entry: its text decides, if that was read. */
-static struct jw_target target_of(const struct seen *seen, size_t index)
-{
-	return seen->texts[index].sm ? seen->texts[index] : seen->corrected[index].target;
-}
-
-/* A copy of the container whose entries may be corrected. */
-static struct devcode_container copy_container(struct seen *seen,
-											   const struct devcode_container *container)
-{
-	const size_t count = container->entry_count;
-	struct devcode_container copy = *container;
-
-	if (count > seen->corrected_capacity) {
-		seen->corrected = mem_resize(seen->corrected, count * sizeof *seen->corrected);
-		seen->texts = mem_resize(seen->texts, count * sizeof *seen->texts);
-		seen->corrected_capacity = count;
-	}
-	if (count) {
-		memcpy(seen->corrected, container->entries, count * sizeof *seen->corrected);
-		memset(seen->texts, 0, count * sizeof *seen->texts);
-	}
-	copy.entries = seen->corrected;
-	for (size_t i = 0; i < count; i++) {
-		struct devcode_entry *entry = &seen->corrected[i];
-
-		/* Since 9.0 a text can name a narrower target than its entry's header. */
-		if (devcode_kind_is_ptx(entry->kind) && entry->target.sm >= 90 && !entry->target.suffix)
-			plan_read_text(&copy, entry, &seen->texts[i]);
-	}
-	return copy;
-}
-
-static int note_entries(struct jw_error *err, struct seen *seen,
-						const struct devcode_container *container, struct seen_container *note)
-{
-	note->special = true;
-	for (size_t i = 0; i < container->entry_count; i++) {
-		const struct devcode_entry *entry = &container->entries[i];
-
-		if (VEC_ROOM(err, seen->entries, seen->entry_capacity, seen->entry_count,
-					 SEEN_MOST_ENTRIES))
-			return -1;
-		note->code = note->code || entry->kind != DEVCODE_KIND_LTOIR;
-		note->special = note->special && target_of(seen, i).suffix;
-		if (entry->kind == DEVCODE_KIND_CUBIN && !entry->baked) {
-			const uint32_t cuda = devcode_cubin_cuda(container, entry);
-
-			note->cuda = cuda > note->cuda ? cuda : note->cuda;
-		}
-		seen->entries[seen->entry_count++] =
-			(struct seen_entry){entry->kind, target_of(seen, i), entry->size_bytes};
-	}
-	return 0;
 }
 
 /* Picks the same entry once for all targets and drivers that need it. */
@@ -197,32 +111,12 @@ static int pick_ptx_entries(struct jw_error *err, struct seen *seen,
 	return 0;
 }
 
-static bool is_empty_ptx(struct devcode_view ptx)
-{
-	struct ptx_features features;
-
-	ptx_count(ptx.data, ptx.size, &features);
-	return !features.code && !features.statements;
-}
-
-static bool is_empty_cubin(struct devcode_view cubin)
-{
-	struct cubin_symbols symbols;
-	bool empty;
-
-	if (cubin_symbols_read(NULL, cubin, &symbols))
-		return false;
-	empty = !symbols.any;
-	cubin_symbols_free(&symbols);
-	return empty;
-}
-
 /* Whether no PTX in it declares anything, or no cubin where it has none: no program can use it, for
  * whatever GPU it is. nvcc makes such containers for files without kernels (libcufftw.so). */
 static bool is_empty(struct seen *seen, const struct devcode_container *container)
 {
 	enum { MOST_PTX = 1024, MOST_CUBIN = 4096 };
-	bool ptx = false;
+	bool ptx = false, used = false;
 
 	for (size_t i = 0; i < container->entry_count; i++) {
 		if (container->entries[i].kind == DEVCODE_KIND_TILE ||
@@ -230,37 +124,29 @@ static bool is_empty(struct seen *seen, const struct devcode_container *containe
 			return false;
 		ptx = ptx || devcode_kind_is_ptx(container->entries[i].kind);
 	}
-	for (size_t i = 0; i < container->entry_count; i++) {
+	for (size_t i = 0; !used && i < container->entry_count; i++) {
 		const struct devcode_entry *entry = &container->entries[i];
+		struct cubin_symbols symbols;
+		struct ptx_features features;
 		struct devcode_view view;
 
 		if (ptx && !devcode_kind_is_ptx(entry->kind))
 			continue;
 		if ((!ptx && entry->kind != DEVCODE_KIND_CUBIN) || entry->damaged ||
 			entry->size_bytes > (ptx ? MOST_PTX : MOST_CUBIN) ||
-			devcode_payload(NULL, container, entry, &seen->scratch, &view) ||
-			!(ptx ? is_empty_ptx(view) : is_empty_cubin(view)))
+			devcode_payload(NULL, container, entry, &seen->scratch, &view))
 			return false;
+		if (ptx) {
+			ptx_count(view.data, view.size, &features);
+			used = features.code || features.statements;
+		} else if (cubin_symbols_read(NULL, view, &symbols)) {
+			used = true;
+		} else {
+			used = symbols.any;
+			cubin_symbols_free(&symbols);
+		}
 	}
-	return true;
-}
-
-/* A row of judgements with one driver, by the headers first. If no cubin runs, reads the texts: the
- * driver chooses by the entry's header, but compiles the text. */
-static void judge_with(struct seen *seen, const struct devcode_container *container,
-					   const struct jw_driver *driver, bool *texts_read, struct plan_judgement *row)
-{
-	const struct analyse_question *question = seen->question;
-
-	for (size_t t = 0; t < question->target_count; t++) {
-		row[t] = plan_judge(container, seen->texts, false, question->targets[t], driver);
-		if (*texts_read || row[t].verdict < VERDICT_LINK || row[t].verdict == VERDICT_NOTHING)
-			continue;
-		for (size_t i = 0; i < container->entry_count; i++)
-			plan_read_text(container, &seen->corrected[i], &seen->texts[i]);
-		*texts_read = true;
-		row[t] = plan_judge(container, seen->texts, false, question->targets[t], driver);
-	}
+	return !used;
 }
 
 static bool same_judgements(const struct plan_judgement *a, const struct plan_judgement *b,
@@ -274,20 +160,31 @@ static bool same_judgements(const struct plan_judgement *a, const struct plan_ju
 	return true;
 }
 
-/* With the question's driver, and with all releases if it asks for them. */
+/* With the question's driver, and with all releases if it asks for them: by the headers first. If
+ * no cubin runs, reads the texts: the driver chooses by the entry's header, but compiles the text.
+ */
 static int note_judgements(struct jw_error *err, struct seen *seen,
 						   const struct devcode_container *container, struct seen_container *note)
 {
-	const size_t targets = seen->question->target_count;
+	const struct analyse_question *question = seen->question;
+	const size_t targets = question->target_count;
 	bool texts_read = false, empty = false;
 	size_t rows = 0, count;
 
 	for (size_t d = 0; d <= seen->release_count; d++) {
+		const struct jw_driver *driver = d ? &seen->releases[d - 1] : &question->driver;
 		struct plan_judgement *row = seen->judged + rows * targets;
 		size_t same = 0;
 
-		judge_with(seen, container, d ? &seen->releases[d - 1] : &seen->question->driver,
-				   &texts_read, row);
+		for (size_t t = 0; t < targets; t++) {
+			row[t] = plan_judge(container, seen->texts, false, question->targets[t], driver);
+			if (texts_read || row[t].verdict < VERDICT_LINK || row[t].verdict == VERDICT_NOTHING)
+				continue;
+			for (size_t i = 0; i < container->entry_count; i++)
+				plan_read_text(container, &seen->corrected[i], &seen->texts[i]);
+			texts_read = true;
+			row[t] = plan_judge(container, seen->texts, false, question->targets[t], driver);
+		}
 		if (!d)
 			empty = is_empty(seen, container);
 		/* A program misses nothing where nothing is in the container: code for other GPUs, or PTX
@@ -320,18 +217,19 @@ static int note_judgements(struct jw_error *err, struct seen *seen,
 			.code = note->code && !(empty && judged->verdict == VERDICT_NOTHING),
 		};
 	}
-	return seen->question->verdicts_only
+	return question->verdicts_only
 			   ? 0
 			   : pick_ptx_entries(err, seen, container, seen->judgements + note->first_judgement,
 								  count);
 }
 
-/* Records one container. */
+/* Records one container: a copy, whose entries may be corrected by their texts. */
 static int seen_add(struct jw_error *err, struct seen *seen,
 					const struct devcode_container *container)
 {
-	struct seen_container note = {.entry_count = (uint32_t)container->entry_count};
-	struct devcode_container copy;
+	const size_t count = container->entry_count;
+	struct seen_container note = {.entry_count = (uint32_t)count, .special = true};
+	struct devcode_container copy = *container;
 
 	if (cancel_asked(&seen->sink->cancel)) {
 		seen->stopped = true;
@@ -346,10 +244,40 @@ static int seen_add(struct jw_error *err, struct seen *seen,
 	note.first_entry = (uint32_t)seen->entry_count;
 	if (VEC_ROOM(err, seen->containers, seen->capacity, seen->count, SEEN_MOST_CONTAINERS))
 		return -1;
-	copy = copy_container(seen, container);
-	if (note_entries(err, seen, &copy, &note) || note_judgements(err, seen, &copy, &note))
+	if (count > seen->corrected_capacity) {
+		seen->corrected = mem_resize(seen->corrected, count * sizeof *seen->corrected);
+		seen->texts = mem_resize(seen->texts, count * sizeof *seen->texts);
+		seen->corrected_capacity = count;
+	}
+	if (count) {
+		memcpy(seen->corrected, container->entries, count * sizeof *seen->corrected);
+		memset(seen->texts, 0, count * sizeof *seen->texts);
+	}
+	copy.entries = seen->corrected;
+	for (size_t i = 0; i < count; i++) {
+		struct devcode_entry *entry = &seen->corrected[i];
+		struct jw_target target;
+
+		/* Since 9.0 a text can name a narrower target than its entry's header. */
+		if (devcode_kind_is_ptx(entry->kind) && entry->target.sm >= 90 && !entry->target.suffix)
+			plan_read_text(&copy, entry, &seen->texts[i]);
+		target = seen->texts[i].sm ? seen->texts[i] : entry->target;
+		if (VEC_ROOM(err, seen->entries, seen->entry_capacity, seen->entry_count,
+					 SEEN_MOST_ENTRIES))
+			return -1;
+		note.code = note.code || entry->kind != DEVCODE_KIND_LTOIR;
+		note.special = note.special && target.suffix;
+		if (entry->kind == DEVCODE_KIND_CUBIN && !entry->baked) {
+			const uint32_t cuda = devcode_cubin_cuda(&copy, entry);
+
+			note.cuda = cuda > note.cuda ? cuda : note.cuda;
+		}
+		seen->entries[seen->entry_count++] =
+			(struct seen_entry){entry->kind, target, entry->size_bytes};
+	}
+	if (note_judgements(err, seen, &copy, &note))
 		return -1;
-	if (container->entry_count == 1 && container->entries[0].kind == DEVCODE_KIND_PTX &&
+	if (count == 1 && container->entries[0].kind == DEVCODE_KIND_PTX &&
 		!container->entries[0].payload_offset)
 		note.kernels = ptx_text_kernels(container->bytes, (size_t)container->size_bytes);
 	seen->containers[seen->count++] = note;
@@ -368,12 +296,6 @@ struct plan_module *module_find(struct plan_module *modules, const struct set *k
 			modules[index].form == like->form)
 			return &modules[index];
 	return NULL;
-}
-
-/* The driver refuses it: a program that uses it fails, whatever else is there. */
-static bool seen_is_fatal(enum plan_reason reason)
-{
-	return reason != REASON_NONE && reason != REASON_EXCLUSIVE;
 }
 
 struct text_copies {
@@ -424,79 +346,52 @@ static int analyse_count_compare(const void *a, const void *b)
 	return left->target.suffix - right->target.suffix;
 }
 
-static int count_entry(struct jw_error *err, struct image_account *account,
-					   const struct seen_entry *entry)
-{
-	struct analyse_count *count;
-
-	if (devcode_kind_is_ptx(entry->kind))
-		account->ptx_bytes += entry->size_bytes;
-	for (size_t i = 0; i < account->count_count; i++) {
-		count = &account->counts[i];
-		if (count->kind == entry->kind && jw_target_equal(count->target, entry->target)) {
-			count->entries++;
-			return 0;
-		}
-	}
-	/* Headers of hostile files can name any number of kinds and targets. */
-	if (VEC_ROOM(err, account->counts, account->count_capacity, account->count_count, 4096))
-		return -1;
-	account->counts[account->count_count++] = (struct analyse_count){entry->kind, entry->target, 1};
-	return 0;
-}
-
-static void account_module(struct image_account *account, const struct plan_module *module)
-{
-	struct analyse_target *target = &account->targets[module->target];
-	struct set *names = &account->known[module->target];
-	struct plan_module *known = module_find(account->modules, names, module);
-
-	/* A loose one found again in a registered section counts as registered. */
-	if (known && known->role == DEVCODE_LOOSE && module->role != DEVCODE_LOOSE) {
-		if (module->form != CACHE_KEY_LINK)
-			target->loose_bytes -= known->payload_bytes;
-		*known = *module;
-	}
-	if (known)
-		return;
-	VEC_GROW(account->modules, account->module_capacity, account->module_count);
-	set_add(names, module_name(module), account->module_count);
-	account->modules[account->module_count++] = *module;
-	if (module->superseded)
-		return;
-	if (module->form == CACHE_KEY_LINK) {
-		target->link_modules++;
-		target->link_bytes += module->payload_bytes;
-		return;
-	}
-	target->jit_modules++;
-	target->jit_bytes += module->payload_bytes;
-	if (module->role == DEVCODE_LOOSE)
-		target->loose_bytes += module->payload_bytes;
-}
-
-static void take_pick(struct image_account *account, uint32_t target, enum plan_verdict verdict,
+/* Makes a module of a pick, each once in the image. */
+static void take_pick(struct image_account *account, uint32_t t, enum plan_verdict verdict,
 					  enum devcode_role role, uint32_t index, bool superseded)
 {
 	const struct picks *picks = &account->seen->picks;
 	const struct pick *pick = &picks->items[index];
-	const struct pick_keys keys = picks->keys[index * picks->target_count + target];
+	const struct pick_keys keys = picks->keys[index * picks->target_count + t];
 	const bool link = verdict == VERDICT_LINK;
-	struct plan_module module = pick->module;
+	struct analyse_target *target = &account->targets[t];
+	struct plan_module module = pick->module, *known;
 
 	if (!pick->readable) {
-		account->targets[target].unreadable++;
+		target->unreadable++;
 		return;
 	}
-	module.target = target;
+	module.target = t;
 	module.superseded = superseded;
 	module.role = role;
 	module.form = link ? CACHE_KEY_LINK : pick->text ? CACHE_KEY_TEXT : CACHE_KEY_LOAD;
 	module.key = link ? keys.link : keys.load;
 	if (picks->keyed)
-		module.key_bytes = picks->targets[target].start_bytes + pick->body_bytes +
+		module.key_bytes = picks->targets[t].start_bytes + pick->body_bytes +
 						   (link ? pick->link_tail_bytes : pick->load_tail_bytes);
-	account_module(account, &module);
+	known = module_find(account->modules, &account->known[t], &module);
+	/* A loose one found again in a registered section counts as registered. */
+	if (known && known->role == DEVCODE_LOOSE && role != DEVCODE_LOOSE) {
+		if (!link)
+			target->loose_bytes -= known->payload_bytes;
+		*known = module;
+	}
+	if (known)
+		return;
+	VEC_GROW(account->modules, account->module_capacity, account->module_count);
+	set_add(&account->known[t], module_name(&module), account->module_count);
+	account->modules[account->module_count++] = module;
+	if (superseded)
+		return;
+	if (link) {
+		target->link_modules++;
+		target->link_bytes += module.payload_bytes;
+		return;
+	}
+	target->jit_modules++;
+	target->jit_bytes += module.payload_bytes;
+	if (role == DEVCODE_LOOSE)
+		target->loose_bytes += module.payload_bytes;
 }
 
 static bool is_loose_file(const struct devcode_image *image)
@@ -515,26 +410,6 @@ static uint32_t rank_of(const struct image_account *account, const struct seen_c
 	return text.sm * 4U + (text.suffix == 'a' ? 3 : text.suffix ? 2 : 1);
 }
 
-static void rank_text(struct image_account *account, const struct seen_container *seen)
-{
-	size_t cursor = 0, at;
-
-	if (!seen->kernels || is_loose_file(account->image))
-		return;
-	at = set_find(&account->copies_by_kernels, seen->kernels, &cursor);
-	if (at == SET_NONE) {
-		at = account->copy_count;
-		VEC_GROW(account->copies, account->copy_capacity, at);
-		set_add(&account->copies_by_kernels, seen->kernels, at);
-		account->copies[account->copy_count++] = (struct text_copies){0};
-	}
-	for (size_t t = 0; t < account->seen->question->target_count; t++) {
-		uint32_t *best = &account->copies[at].best[t], rank = rank_of(account, seen, t);
-
-		*best = rank > *best ? rank : *best;
-	}
-}
-
 static bool is_superseded(const struct image_account *account, size_t index, size_t target)
 {
 	const struct seen_container *seen = &account->seen->containers[index];
@@ -546,37 +421,6 @@ static bool is_superseded(const struct image_account *account, size_t index, siz
 	return at != SET_NONE && rank_of(account, seen, target) < account->copies[at].best[target];
 }
 
-/* Counts only what the runtime registers: a library chooses from the rest itself. */
-static void count_registered(struct image_account *account, const struct seen_container *container,
-							 size_t t, const struct seen_judgement *judged,
-							 enum plan_verdict verdict, bool linked)
-{
-	struct analyse_target *target = &account->targets[t];
-	const bool refused = verdict == VERDICT_CANNOT && seen_is_fatal(judged->reason),
-			   lacking = verdict == VERDICT_NOTHING || (verdict == VERDICT_CANNOT && !refused);
-
-	target->pieces++;
-	target->lacking += lacking && !linked;
-	target->tile += judged->tile;
-	account->relinked[t] += lacking && linked;
-	account->refused[t] += refused;
-	account->plain = account->plain || !container->special;
-	target->unknown += verdict == VERDICT_UNKNOWN;
-	if (verdict == VERDICT_UNKNOWN || judged->reason == REASON_KIND)
-		target->kind = judged->kind;
-}
-
-static void count_input(struct image_account *account, size_t t,
-						const struct seen_judgement *judged)
-{
-	const bool refused = judged->verdict == VERDICT_CANNOT && seen_is_fatal(judged->reason);
-
-	account->inputs[t]++;
-	account->inputs_refused[t] += refused;
-	account->inputs_lacking[t] +=
-		judged->verdict == VERDICT_NOTHING || (judged->verdict == VERDICT_CANNOT && !refused);
-}
-
 /* The CUDA runtime refuses a driver of an older CUDA version, whatever the code is for (35; that of
  * 13.0 under 550 and 555). From CUDA 11 on the major version counts. */
 static bool is_too_old(const struct seen *seen, size_t driver, uint32_t runtime)
@@ -586,12 +430,14 @@ static bool is_too_old(const struct seen *seen, size_t driver, uint32_t runtime)
 	return cuda && cuda < runtime;
 }
 
-/* Judges one container, whose section is known by now. */
+/* Judges one container, whose section is known by now. Only what the runtime registers makes a file
+ * fail or lack pieces: a library chooses from the rest itself. */
 static void judge_container(struct image_account *account, size_t index, enum devcode_role role,
 							bool linked)
 {
 	const struct seen_container *container = &account->seen->containers[index];
-	const bool registered = role == DEVCODE_REGISTERED || is_loose_file(account->image);
+	const bool registered = role == DEVCODE_REGISTERED || is_loose_file(account->image),
+			   input = !registered && role == DEVCODE_RELOCATABLE;
 	const size_t targets = account->seen->question->target_count;
 	const struct seen_judgement *judgements = account->seen->judgements +
 											  container->first_judgement +
@@ -608,6 +454,10 @@ static void judge_container(struct image_account *account, size_t index, enum de
 										  .pick = SEEN_NO_PICK, .code = judgements[t].code}
 				: judgements[t];
 		enum plan_verdict verdict = superseded ? VERDICT_NOTHING : judged.verdict;
+		/* The driver refuses it: a program that uses it fails, whatever else is there. */
+		const bool refused = verdict == VERDICT_CANNOT && judged.reason != REASON_NONE &&
+							 judged.reason != REASON_EXCLUSIVE,
+				   lacking = verdict == VERDICT_NOTHING || (verdict == VERDICT_CANNOT && !refused);
 		struct analyse_target *target = &account->targets[t];
 
 		if (verdict == VERDICT_JIT && role == DEVCODE_RELOCATABLE)
@@ -617,14 +467,25 @@ static void judge_container(struct image_account *account, size_t index, enum de
 		if (verdict == VERDICT_CANNOT)
 			target->reasons[judged.reason]++;
 		target->needs = gpu_newer_driver(target->needs, judged.needs);
-		if (registered || role == DEVCODE_RELOCATABLE) {
+		if (registered || input) {
 			target->fatal_needs = gpu_newer_driver(target->fatal_needs, judged.needs);
 			target->fatal_reasons |= (uint32_t)(verdict == VERDICT_CANNOT) << judged.reason;
 		}
-		if (registered && judged.code)
-			count_registered(account, container, t, &judged, verdict, linked);
-		else if (role == DEVCODE_RELOCATABLE && judged.code)
-			count_input(account, t, &judged);
+		if (registered && judged.code) {
+			target->pieces++;
+			target->lacking += lacking && !linked;
+			target->tile += judged.tile;
+			target->unknown += verdict == VERDICT_UNKNOWN;
+			if (verdict == VERDICT_UNKNOWN || judged.reason == REASON_KIND)
+				target->kind = judged.kind;
+			account->relinked[t] += lacking && linked;
+			account->refused[t] += refused;
+			account->plain = account->plain || !container->special;
+		} else if (input && judged.code) {
+			account->inputs[t]++;
+			account->inputs_refused[t] += refused;
+			account->inputs_lacking[t] += lacking;
+		}
 		if (linked && verdict != VERDICT_NATIVE && verdict != VERDICT_COMPATIBLE)
 			account->unlinked[t] = true;
 		else if (linked)
@@ -636,12 +497,30 @@ static void judge_container(struct image_account *account, size_t index, enum de
 	}
 }
 
+/* Ranks the texts with the same kernels, then counts and judges each container. */
 static int go_through(struct jw_error *err, struct image_account *account)
 {
 	const struct devcode_image *image = account->image;
 
-	for (size_t i = 0; i < image->container_count; i++)
-		rank_text(account, &account->seen->containers[image->containers[i].index]);
+	for (size_t i = 0; i < image->container_count && !is_loose_file(image); i++) {
+		const struct seen_container *seen = &account->seen->containers[image->containers[i].index];
+		size_t cursor = 0, at;
+
+		if (!seen->kernels)
+			continue;
+		at = set_find(&account->copies_by_kernels, seen->kernels, &cursor);
+		if (at == SET_NONE) {
+			at = account->copy_count++;
+			VEC_GROW(account->copies, account->copy_capacity, at);
+			set_add(&account->copies_by_kernels, seen->kernels, at);
+			account->copies[at] = (struct text_copies){0};
+		}
+		for (size_t t = 0; t < account->seen->question->target_count; t++) {
+			uint32_t *best = &account->copies[at].best[t], rank = rank_of(account, seen, t);
+
+			*best = rank > *best ? rank : *best;
+		}
+	}
 	for (size_t i = 0; i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];
 		const enum devcode_role role = container->section < image->section_count
@@ -651,11 +530,24 @@ static int go_through(struct jw_error *err, struct image_account *account)
 
 		for (uint32_t k = 0; k < seen->entry_count; k++) {
 			const struct seen_entry *entry = &account->seen->entries[seen->first_entry + k];
+			size_t at = 0;
 
-			if (count_entry(err, account, entry))
-				return -1;
-			if (role == DEVCODE_RELOCATABLE && entry->kind == DEVCODE_KIND_LTOIR)
-				account->lto = true;
+			if (devcode_kind_is_ptx(entry->kind))
+				account->ptx_bytes += entry->size_bytes;
+			account->lto =
+				account->lto || (role == DEVCODE_RELOCATABLE && entry->kind == DEVCODE_KIND_LTOIR);
+			while (at < account->count_count &&
+				   (account->counts[at].kind != entry->kind ||
+					!jw_target_equal(account->counts[at].target, entry->target)))
+				at++;
+			/* Headers of hostile files can name any number of kinds and targets. */
+			if (at == account->count_count) {
+				if (VEC_ROOM(err, account->counts, account->count_capacity, at, 4096))
+					return -1;
+				account->counts[account->count_count++] =
+					(struct analyse_count){entry->kind, entry->target, 0};
+			}
+			account->counts[at].entries++;
 		}
 		judge_container(account, container->index, role, container->linked);
 	}
@@ -683,28 +575,21 @@ static enum analyse_fate fate_of(const struct image_account *account, size_t t)
 	return target->verdicts[VERDICT_CANNOT] ? ANALYSE_REFUSED : ANALYSE_NO_CODE;
 }
 
-/* The linker of a build only warns of an object without code for its GPU, and leaves it out: what
- * it links has none of that object's kernels, or none at all. */
-static void count_left_out(struct image_account *account, size_t t)
-{
-	struct analyse_target *target = &account->targets[t];
-	const size_t left_out = account->inputs_lacking[t];
-
-	if (account->unlinked[t] || !account->prelinked[t] || account->lto)
-		return;
-	target->pieces += left_out;
-	target->lacking += left_out;
-	if (left_out && left_out == account->inputs[t])
-		target->lacking += account->prelinked[t];
-}
-
 /* Run-time linking is needed if and only if a linked container has no cubin that runs. */
 static void finish_account(struct image_account *account)
 {
 	for (size_t t = 0; t < account->seen->question->target_count; t++) {
 		struct analyse_target *target = &account->targets[t];
+		const size_t left_out = account->inputs_lacking[t];
 
-		count_left_out(account, t);
+		/* The linker of a build only warns of an object without code for its GPU, and leaves it
+		 * out: what it links has none of that object's kernels, or none at all. */
+		if (!account->unlinked[t] && account->prelinked[t] && !account->lto) {
+			target->pieces += left_out;
+			target->lacking += left_out;
+			if (left_out && left_out == account->inputs[t])
+				target->lacking += account->prelinked[t];
+		}
 		target->fate = fate_of(account, t);
 		if (!target->pieces) {
 			target->fatal_needs = target->needs;
@@ -825,14 +710,19 @@ static void name_trouble(struct seen *seen, const char *path, const char *member
 int analyse_path(struct jw_error *err, const char *path, const struct analyse_question *question,
 				 const struct analyse_sink *sink)
 {
-	struct seen seen;
+	struct seen seen = {
+		.question = question, .sink = sink, .scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD)};
 	struct code_reader *reader = NULL;
 	struct code_found found;
 	struct jw_error why = {0};
 	int result;
 
-	if (seen_init(err, &seen, question, sink))
+	if (picks_init(err, &seen.picks, question->targets, question->target_count, question->profile))
 		return -1;
+	if (question->releases)
+		seen.release_count = gpu_releases(seen.releases);
+	seen.judged =
+		mem_array((1 + seen.release_count) * (question->target_count + 1), sizeof *seen.judged);
 	result = code_open(&why, path, &sink->cancel, &reader);
 	while (!result) {
 		const int step = code_next(&why, reader, &found);
@@ -855,6 +745,13 @@ int analyse_path(struct jw_error *err, const char *path, const struct analyse_qu
 	}
 	if (result)
 		error_copy(err, &why);
-	seen_free(&seen);
+	mem_free(seen.containers);
+	mem_free(seen.judgements);
+	mem_free(seen.judged);
+	mem_free(seen.entries);
+	mem_free(seen.corrected);
+	mem_free(seen.texts);
+	buf_free(&seen.scratch);
+	picks_free(&seen.picks);
 	return result;
 }

@@ -170,13 +170,6 @@ bool build_is_of_tests(const struct plan_request *request, const struct analyse_
 	return false;
 }
 
-/* The name of an image: "path" or "path: member". */
-static const char *image_name(char *text, size_t size, const struct analyse_image *image)
-{
-	(void)snprintf(text, size, image->member ? "%s: %s" : "%s", image->path, image->member);
-	return text;
-}
-
 /* What the plan does not say of an image. */
 static void note_image(struct build *build, const struct analyse_image *image)
 {
@@ -184,7 +177,7 @@ static void note_image(struct build *build, const struct analyse_image *image)
 	size_t unreadable = 0;
 	bool link_unknown = false;
 
-	(void)image_name(name, sizeof name, image);
+	(void)snprintf(name, sizeof name, image->member ? "%s: %s" : "%s", image->path, image->member);
 	/* The containers of a file that runs which it has no use for, or which fail where they are
 	 * used. */
 	for (size_t t = 0; t < build->request->target_count; t++) {
@@ -249,7 +242,8 @@ static void mention(struct build_mention *all, const struct analyse_image *image
 	if (!modules)
 		return;
 	if (!all->images++)
-		(void)image_name(all->first, sizeof all->first, image);
+		(void)snprintf(all->first, sizeof all->first, image->member ? "%s: %s" : "%s", image->path,
+					   image->member);
 	all->modules += modules;
 	all->bytes += bytes;
 }
@@ -279,7 +273,7 @@ void build_note_lacking(struct build *build)
 		for (size_t i = 0; i < fates->lack_count; i++) {
 			if (fates->lacks[i].target != t)
 				continue;
-			build->plan->targets[t].lacking += fates->lacks[i].lacking;
+			build->plan->targets[t].unplanned.lacking += fates->lacks[i].lacking;
 			sum.file = files++ ? sum.file : fates->lacks[i].file;
 			sum.lacking += fates->lacks[i].lacking;
 			sum.pieces += fates->lacks[i].pieces;
@@ -351,9 +345,10 @@ int build_take(struct jw_error *err, struct build *build, const struct analyse_i
 	plan->images++;
 	build->tests += test && image->module_count;
 	for (size_t t = 0; !test && t < plan->target_count; t++) {
-		plan->targets[t].cannot += image->targets[t].verdicts[VERDICT_CANNOT];
-		plan->targets[t].tile += image->targets[t].tile;
-		plan->targets[t].unknown += image->targets[t].unknown;
+		unplanned_add(&plan->targets[t].unplanned,
+					  &(struct jw_unplanned){.cannot = image->targets[t].verdicts[VERDICT_CANNOT],
+											 .tile = image->targets[t].tile,
+											 .unknown = image->targets[t].unknown});
 		if (build->request->found && (image->targets[t].tile || image->targets[t].unknown))
 			plan->unsure[build->found] |= UINT32_C(1) << t;
 		plan->targets[t].link_containers += image->targets[t].verdicts[VERDICT_LINK];

@@ -26,14 +26,6 @@ static bool is_after_mark(const char *name, const char *number)
 	return false;
 }
 
-/* Behind 118, 12.8, 90a. */
-static const char *skip_number(const char *at)
-{
-	while (text_is_digit(*at) || (*at && strchr("._", *at) && text_is_digit(at[1])))
-		at++;
-	return *at && strchr("aAfF", *at) && !text_is_alnum(at[1]) ? at + 1 : at;
-}
-
 uint64_t fate_variants(const char *path, const char *member)
 {
 	const char *name = member ? member : path, *const base = os_base_name(name);
@@ -43,7 +35,14 @@ uint64_t fate_variants(const char *path, const char *member)
 		const bool number = text_is_digit(*at) && (at >= base || is_after_mark(name, at));
 
 		hash = fnv_update(hash, number ? "0" : at, 1);
-		at = number ? skip_number(at) : at + 1;
+		if (!number) {
+			at++;
+			continue;
+		}
+		/* Behind 118, 12.8, 90a. */
+		while (text_is_digit(*at) || (*at && strchr("._", *at) && text_is_digit(at[1])))
+			at++;
+		at += *at && strchr("aAfF", *at) && !text_is_alnum(at[1]);
 	}
 	return hash;
 }
@@ -166,16 +165,6 @@ void fates_add_refused(struct fates *fates, const char *path, const char *member
 		.file = file, .target = target, .fails = true, .refused = 1, .result = result};
 }
 
-/* Whether a variant of it runs; or, where it is for the GPUs of a family alone, another file beside
- * it: then it has kernels that programs use on those GPUs. */
-static bool is_spared(const struct fates *fates, const struct file_fate *fate)
-{
-	return fate->reason == REASON_NONE &&
-		   ((fates->running[fate->variants] | (fate->special ? fates->running[fate->folder] : 0)) >>
-				fate->target &
-			1);
-}
-
 void fates_settle(struct fates *fates)
 {
 	size_t kept = 0;
@@ -183,9 +172,13 @@ void fates_settle(struct fates *fates)
 	fates->lacks = mem_array(fates->count, sizeof *fates->lacks);
 	for (size_t i = 0; i < fates->count; i++) {
 		struct file_fate fate = fates->items[i];
+		/* A file for the GPUs of a family alone has kernels that programs use on those GPUs, if
+		 * another file beside it runs. */
+		const uint32_t others =
+			fates->running[fate.variants] | (fate.special ? fates->running[fate.folder] : 0);
 
 		fate.variant_runs = fates->running[fate.variants] >> fate.target & 1;
-		if (fate.fails && !is_spared(fates, &fate)) {
+		if (fate.fails && (fate.reason != REASON_NONE || !(others >> fate.target & 1))) {
 			fates->items[kept++] = fate;
 		} else if (fate.fails && fate.variant_runs) {
 			mem_free(fate.file);

@@ -129,20 +129,17 @@ static void describe_options(struct pick *pick, struct picks_slot *slot,
 	pick->module.features.line_info = wants_line_info(options, options_length);
 }
 
-/* The size before or after decompression: hostile headers may exaggerate either. */
-static uint64_t bulk_of(const struct devcode_entry *entry)
-{
-	return entry->size_bytes > entry->stored_bytes ? entry->size_bytes : entry->stored_bytes;
-}
-
 int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_container *container,
 			  const struct devcode_entry *entry, uint32_t targets, size_t *ret_index)
 {
+	/* The size before or after decompression: hostile headers may exaggerate either. */
+	const uint64_t bulk =
+		entry->size_bytes > entry->stored_bytes ? entry->size_bytes : entry->stored_bytes;
 	struct picks_slot *slot;
 	struct pick *pick;
 
 	/* A large one is not held beside others. */
-	if (picks->used_slots && bulk_of(entry) > GATHER_BYTES - picks->used_bytes)
+	if (picks->used_slots && bulk > GATHER_BYTES - picks->used_bytes)
 		picks_flush(picks);
 	if (VEC_ROOM(err, picks->items, picks->capacity, picks->count, PICKS_MOST))
 		return -1;
@@ -164,7 +161,7 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 		slot->entry = *entry;
 		slot->entry.payload_offset = 0;
 		/* The container's bytes do not outlive the call, in which a large one is processed. */
-		if (bulk_of(entry) < GATHER_BYTES) {
+		if (bulk < GATHER_BYTES) {
 			buf_clear(&slot->copy);
 			(void)buf_append(NULL, &slot->copy, slot->stored.data, slot->stored.size);
 			slot->stored.data = slot->copy.data;
@@ -172,7 +169,7 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 		describe_options(pick, slot, container, entry);
 		slot->pick = picks->count;
 		slot->targets = targets;
-		picks->used_bytes += bulk_of(entry);
+		picks->used_bytes += bulk;
 		picks->used_slots++;
 	}
 	*ret_index = picks->count++;
@@ -181,67 +178,10 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 	return 0;
 }
 
-/* Decompresses and counts one. It stays unreadable if it cannot be unpacked. */
-static void unpack_payload(const struct picks *picks, struct picks_slot *slot)
-{
-	struct pick *pick = &picks->items[slot->pick];
-	const struct devcode_container alone = {.bytes = slot->stored.data,
-											.size_bytes = slot->stored.size};
-	const bool object = slot->entry.kind == DEVCODE_KIND_RELOCATABLE_PTX;
-	const bool line_info = pick->module.features.line_info;
-
-	if (devcode_payload(NULL, &alone, &slot->entry, &slot->payload, &slot->view)) {
-		slot->view = (struct devcode_view){0};
-		return;
-	}
-	pick->module.payload_bytes = slot->view.size;
-	pick->body_bytes = cache_key_payload(object || pick->text ? CACHE_KEY_TEXT : CACHE_KEY_LOAD,
-										 slot->view.data, slot->view.size);
-	pick->readable = pick->load_tail_bytes && pick->link_tail_bytes;
-	pick->module.features = plan_features_of(slot->view.data, slot->view.size);
-	pick->module.features.line_info = line_info;
-}
-
 /* A lane for each target's key, or one for the identity, and the number that distinguishes them. */
 struct lane_use {
 	uint16_t slot, target; /* target == ANALYSE_MOST_TARGETS: the identity */
 };
-
-static size_t set_lanes(const struct picks *picks, size_t slot_index, struct fnv_lane *lanes,
-						struct lane_use *uses)
-{
-	const struct picks_slot *slot = &picks->slots[slot_index];
-	const struct pick *pick = &picks->items[slot->pick];
-	size_t count = 0;
-
-	if (!slot->view.data)
-		return 0;
-	if (!picks->keyed) {
-		lanes[count] = (struct fnv_lane){FNV_START, slot->view.data, slot->view.size};
-		uses[count++] = (struct lane_use){(uint16_t)slot_index, ANALYSE_MOST_TARGETS};
-	}
-	for (size_t t = 0; t < picks->target_count; t++) {
-		if (!picks->keyed || !(slot->targets >> t & 1))
-			continue;
-		lanes[count] =
-			(struct fnv_lane){picks->targets[t].start, slot->view.data, (size_t)pick->body_bytes};
-		uses[count++] = (struct lane_use){(uint16_t)slot_index, (uint16_t)t};
-	}
-	return count;
-}
-
-/* The longest payloads first, so that few lanes are idle at the end. */
-static void order_slots(const struct picks *picks, size_t *order)
-{
-	for (size_t i = 0; i < picks->used_slots; i++) {
-		const uint64_t size = picks->slots[i].entry.size_bytes;
-		size_t at = i;
-
-		for (; at && picks->slots[order[at - 1]].entry.size_bytes < size; at--)
-			order[at] = order[at - 1];
-		order[at] = i;
-	}
-}
 
 /* The share of one thread: every `step`-th of `order` from `first` on. */
 struct share {
@@ -250,6 +190,8 @@ struct share {
 	size_t first, step;
 };
 
+/* Decompresses and counts each payload, then hashes them side by side. One that cannot be unpacked
+ * stays unreadable. */
 static void work_off(void *context)
 {
 	const struct share *share = context;
@@ -258,10 +200,41 @@ static void work_off(void *context)
 	const struct picks *picks = share->picks;
 	size_t count = 0;
 
-	for (size_t i = share->first; i < picks->used_slots; i += share->step)
-		unpack_payload(picks, &picks->slots[share->order[i]]);
-	for (size_t i = share->first; i < picks->used_slots; i += share->step)
-		count += set_lanes(picks, share->order[i], lanes + count, uses + count);
+	for (size_t i = share->first; i < picks->used_slots; i += share->step) {
+		struct picks_slot *slot = &picks->slots[share->order[i]];
+		struct pick *pick = &picks->items[slot->pick];
+		const struct devcode_container alone = {.bytes = slot->stored.data,
+												.size_bytes = slot->stored.size};
+		const bool object = slot->entry.kind == DEVCODE_KIND_RELOCATABLE_PTX;
+		const bool line_info = pick->module.features.line_info;
+
+		if (devcode_payload(NULL, &alone, &slot->entry, &slot->payload, &slot->view)) {
+			slot->view = (struct devcode_view){0};
+			continue;
+		}
+		pick->module.payload_bytes = slot->view.size;
+		pick->body_bytes = cache_key_payload(object || pick->text ? CACHE_KEY_TEXT : CACHE_KEY_LOAD,
+											 slot->view.data, slot->view.size);
+		pick->readable = pick->load_tail_bytes && pick->link_tail_bytes;
+		pick->module.features = plan_features_of(slot->view.data, slot->view.size);
+		pick->module.features.line_info = line_info;
+	}
+	for (size_t i = share->first; i < picks->used_slots; i += share->step) {
+		const uint16_t at = (uint16_t)share->order[i];
+		const struct picks_slot *slot = &picks->slots[at];
+		const size_t body_bytes = (size_t)picks->items[slot->pick].body_bytes;
+
+		if (slot->view.data && !picks->keyed) {
+			lanes[count] = (struct fnv_lane){FNV_START, slot->view.data, slot->view.size};
+			uses[count++] = (struct lane_use){at, ANALYSE_MOST_TARGETS};
+		}
+		for (size_t t = 0; slot->view.data && picks->keyed && t < picks->target_count; t++)
+			if (slot->targets >> t & 1) {
+				lanes[count] =
+					(struct fnv_lane){picks->targets[t].start, slot->view.data, body_bytes};
+				uses[count++] = (struct lane_use){at, (uint16_t)t};
+			}
+	}
 	fnv_update_many(lanes, count);
 	for (size_t i = 0; i < count; i++) {
 		const struct picks_slot *slot = &picks->slots[uses[i].slot];
@@ -278,25 +251,26 @@ static void work_off(void *context)
 	}
 }
 
-static size_t count_pick_threads(const struct picks *picks)
-{
-	const uint64_t worth = picks->used_bytes / THREAD_BYTES;
-	size_t most = os_cores();
-
-	most = most < MOST_THREADS ? most : MOST_THREADS;
-	most = most < picks->used_slots ? most : picks->used_slots;
-	most = most < worth ? most : (size_t)worth;
-	return most ? most : 1;
-}
-
 void picks_flush(struct picks *picks)
 {
-	const size_t count = count_pick_threads(picks);
+	const uint64_t worth = picks->used_bytes / THREAD_BYTES;
 	struct share shares[MOST_THREADS] = {0};
 	uv_thread_t threads[MOST_THREADS];
-	size_t order[PICKS_SLOTS], started = 1;
+	size_t order[PICKS_SLOTS], started = 1, count = os_cores();
 
-	order_slots(picks, order);
+	count = count < MOST_THREADS ? count : MOST_THREADS;
+	count = count < picks->used_slots ? count : picks->used_slots;
+	count = count < worth ? count : (size_t)worth;
+	count = count ? count : 1;
+	/* The longest payloads first, so that few lanes are idle at the end. */
+	for (size_t i = 0; i < picks->used_slots; i++) {
+		const uint64_t size = picks->slots[i].entry.size_bytes;
+		size_t at = i;
+
+		for (; at && picks->slots[order[at - 1]].entry.size_bytes < size; at--)
+			order[at] = order[at - 1];
+		order[at] = i;
+	}
 	for (size_t i = 0; i < count; i++)
 		shares[i] = (struct share){.picks = picks, .order = order, .first = i, .step = count};
 	while (started < count && !os_thread_start(&threads[started], work_off, &shares[started]))

@@ -46,13 +46,6 @@ static int plan_image(struct jw_error *err, void *context, const struct analyse_
 	return build_take(err, &reading->build, image);
 }
 
-static int plan_remembered(struct jw_error *err, void *context, const struct analyse_image *image)
-{
-	struct plan_reading *reading = context;
-
-	return build_take(err, &reading->build, image);
-}
-
 static void note_unreadable(void *context, const char *path, const char *member,
 							const struct jw_error *why)
 {
@@ -82,8 +75,9 @@ static int read_found_file(struct jw_error *err, struct plan_reading *reading,
 
 	if (cancel_asked(&request->cancel))
 		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were read");
-	if (reading->inventory && inventory_replay(err, reading->inventory, file, &question,
-											   plan_remembered, reading, &known))
+	reading->remembers = false;
+	if (reading->inventory &&
+		inventory_replay(err, reading->inventory, file, &question, plan_image, reading, &known))
 		return -1;
 	if (known)
 		return 0;
@@ -152,6 +146,14 @@ void plan_refuse(struct plan *plan, struct plan_module *module, unsigned result)
 		return;
 	module->state = PLAN_REFUSED;
 	fates_add_refused(&plan->fates, file->path, file->member, module->target, result);
+}
+
+void unplanned_add(struct jw_unplanned *sum, const struct jw_unplanned *more)
+{
+	sum->cannot += more->cannot;
+	sum->lacking += more->lacking;
+	sum->tile += more->tile;
+	sum->unknown += more->unknown;
 }
 
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module)

@@ -11,6 +11,7 @@
 #include <jitwarm/estimate.h>
 #include <jitwarm/find.h>
 #include <jitwarm/target.h>
+#include <jitwarm/verdict.h>
 
 #include "base/cancel.h"
 #include "base/set.h"
@@ -87,9 +88,7 @@ struct plan_file {
 
 struct plan_target {
 	struct jw_target device;
-	size_t cannot; /* containers with PTX for this GPU that the driver cannot use */
-	/* As in analyse_target, of all files; `lacking`: of those that do not fail */
-	size_t lacking, tile, unknown;
+	struct jw_unplanned unplanned; /* `lacking` once the fates are settled */
 	uint64_t link_bytes;    /* predicted machine code that the CUDA runtime links at each start */
 	size_t link_containers; /* relocatable containers with usable PTX, needed or not */
 };
@@ -159,6 +158,7 @@ void plan_look_again(struct plan *plan);
 /* A cold module that the driver has refused with `result` (0: it has not) is not to be compiled,
  * and its file fails. */
 void plan_refuse(struct plan *plan, struct plan_module *module, unsigned result);
+void unplanned_add(struct jw_unplanned *sum, const struct jw_unplanned *more);
 /* Whether the module was compiled meanwhile: its entry exists, and is not the carried one. */
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module);
 

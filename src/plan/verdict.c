@@ -132,12 +132,6 @@ static enum plan_reason cubin_objection(const struct devcode_container *containe
 																			   : REASON_NONE;
 }
 
-static bool fits(const struct devcode_entry *entry, struct jw_target device)
-{
-	return entry->kind == DEVCODE_KIND_CUBIN ? gpu_sass_fit(entry->target, device) != GPU_FIT_NONE
-											 : gpu_ptx_fits(entry->target, device);
-}
-
 /* The driver chooses the newest target that runs. Of several for one target it chooses the first,
  * or the last if that is the GPU's own target (for cubins only up to CUDA 12). Nothing else
  * matters, and there is no second choice: measured on 535, 550 and 555 (tests/conformance,
@@ -150,25 +144,16 @@ static size_t choose_of_kind(const struct devcode_container *container, uint32_t
 	size_t taken = SIZE_MAX;
 
 	for (size_t i = 0; i < container->entry_count; i++) {
-		const uint16_t sm = entries[i].target.sm;
+		const struct jw_target target = entries[i].target;
+		const uint16_t sm = target.sm;
 
-		if (entries[i].kind != kind || !fits(&entries[i], device))
+		if (entries[i].kind != kind ||
+			!(kind == DEVCODE_KIND_CUBIN ? gpu_sass_fit(target, device) != GPU_FIT_NONE
+										 : gpu_ptx_fits(target, device)))
 			continue;
 		if (taken == SIZE_MAX || sm > entries[taken].target.sm || (last && sm == device.sm))
 			taken = i;
 	}
-	return taken;
-}
-
-/* Kind 0x40 counts only if no other PTX is usable, in loads and links alike (measured on 555). Then
- * the driver compiles all usable ones; this returns the newest. */
-static size_t choose_ptx(const struct devcode_container *container, struct jw_target device,
-						 const struct jw_driver *driver)
-{
-	size_t taken = choose_of_kind(container, DEVCODE_KIND_PTX, device, driver);
-
-	if (taken == SIZE_MAX && gpu_branch_of(driver)->relocatable == GPU_RELOCATABLE_KNOWN)
-		taken = choose_of_kind(container, DEVCODE_KIND_RELOCATABLE_PTX, device, driver);
 	return taken;
 }
 
@@ -242,7 +227,11 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 		refuse_kind(&judgement, spoiler);
 		return judgement;
 	}
-	taken = choose_ptx(container, device, driver);
+	/* Kind 0x40 counts only if no other PTX is usable, in loads and links alike (measured on 555).
+	 * Then the driver compiles all usable ones; this takes the newest. */
+	taken = choose_of_kind(container, DEVCODE_KIND_PTX, device, driver);
+	if (taken == SIZE_MAX && gpu_branch_of(driver)->relocatable == GPU_RELOCATABLE_KNOWN)
+		taken = choose_of_kind(container, DEVCODE_KIND_RELOCATABLE_PTX, device, driver);
 	if (taken == SIZE_MAX) {
 		judge_the_rest(container, device, driver, &judgement);
 		return judgement;

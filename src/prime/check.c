@@ -430,10 +430,7 @@ static struct jw_check_gpu sum_of(const struct jw_check_result *result, bool mac
 		sum.restored += gpu->restored;
 		sum.damaged += gpu->damaged;
 		sum.unread += gpu->unread;
-		sum.cannot += gpu->cannot;
-		sum.lacking += gpu->lacking;
-		sum.tile += gpu->tile;
-		sum.unknown += gpu->unknown;
+		unplanned_add(&sum.unplanned, &gpu->unplanned);
 		sum.link += gpu->link;
 		sum.left_out += gpu->left_out;
 		sum.cold_bytes += gpu->cold_bytes;
@@ -477,10 +474,7 @@ static struct jw_check_result *summarise(struct plan *plan, const struct jw_foun
 	result->gpu_count = plan->target_count;
 	for (size_t t = 0; t < plan->target_count; t++)
 		result->gpus[t] = (struct jw_check_gpu){.target = plan->targets[t].device,
-												.cannot = plan->targets[t].cannot,
-												.lacking = plan->targets[t].lacking,
-												.tile = plan->targets[t].tile,
-												.unknown = plan->targets[t].unknown};
+												.unplanned = plan->targets[t].unplanned};
 	for (size_t i = 0; i < plan->module_count; i++)
 		count_module(&result->gpus[plan->modules[i].target], &result->files[plan->modules[i].file],
 					 plan, &plan->modules[i]);

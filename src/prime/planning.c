@@ -281,8 +281,8 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 	size_t missing = 0;
 
 	sum.restored = sum.refused = sum.carried = sum.anew = sum.left_out = sum.warm = sum.cold =
-		sum.damaged = sum.link = sum.cannot = sum.hopeless = sum.lacking = sum.tile = sum.unknown =
-			0;
+		sum.damaged = sum.link = sum.hopeless = 0;
+	sum.unplanned = (struct jw_unplanned){0};
 	sum.cold_bytes = 0;
 	sum.forecast = (struct jw_forecast){0};
 	for (size_t i = 0; i < plan->module_count; i++) {
@@ -307,10 +307,7 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 	}
 	for (size_t i = 0; i < plan->target_count; i++) {
 		forecast_add_link(&sum.forecast, plan, i);
-		sum.cannot += plan->targets[i].cannot;
-		sum.lacking += plan->targets[i].lacking;
-		sum.tile += plan->targets[i].tile;
-		sum.unknown += plan->targets[i].unknown;
+		unplanned_add(&sum.unplanned, &plan->targets[i].unplanned);
 		for (size_t k = 0; k < plan->fates.count; k++)
 			if (plan->fates.items[k].target == i) {
 				sum.hopeless++;

@@ -221,7 +221,7 @@ static void keep_places(struct plan *plan, const struct recorded_places *places)
 	plan->module_count = kept;
 	/* Unusable images were counted over all containers of these files. */
 	for (size_t t = 0; t < plan->target_count; t++)
-		plan->targets[t].cannot = plan->targets[t].link_containers = 0;
+		plan->targets[t].unplanned.cannot = plan->targets[t].link_containers = 0;
 	for (size_t i = 0; i < places->count; i++)
 		idle += !places->items[i].used;
 	if (plan->too_new)

@@ -434,8 +434,8 @@ static int tell_totals(struct jw_error *err, const struct scan *scan)
 	}
 	for (size_t t = 0; t < plan->target_count; t++) {
 		struct jw_scan_total total = {.target = plan->targets[t].device,
-									  .tile = plan->targets[t].tile,
-									  .unknown = plan->targets[t].unknown};
+									  .tile = plan->targets[t].unplanned.tile,
+									  .unknown = plan->targets[t].unplanned.unknown};
 		bool on_demand = false;
 
 		tell_releases(&total, &scan->options->driver, outcomes + t, plan->target_count);

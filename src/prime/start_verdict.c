@@ -70,7 +70,7 @@ enum jw_verdict verdict_of(const struct plan *plan, size_t files,
 	if (plan->fates.count)
 		return JW_VERDICT_FAILS;
 	for (size_t t = 0; t < plan->target_count; t++)
-		if (plan->targets[t].tile || plan->targets[t].unknown)
+		if (plan->targets[t].unplanned.tile || plan->targets[t].unplanned.unknown)
 			return JW_VERDICT_UNSURE;
 	return warm ? JW_VERDICT_WARM : JW_VERDICT_RUNS;
 }

@@ -296,7 +296,7 @@ TEST_WITH(what_is_too_new_in_a_file_fails_whatever_else_runs, make_folder, remov
 		small_write("loose.fatbin", &data);
 		plan = plan_folder(&target, 1, NULL, false);
 		assert_int_equal(plan->module_count, 1);
-		assert_int_equal(plan->targets[0].cannot, cases[i].cannot);
+		assert_int_equal(plan->targets[0].unplanned.cannot, cases[i].cannot);
 		assert_int_equal(plan->fates.count, cases[i].cannot);
 		if (cases[i].cannot) {
 			assert_int_equal(plan->fates.items[0].reason, REASON_TOO_NEW);
@@ -449,7 +449,7 @@ TEST_WITH(a_link_lacks_what_was_left_out, make_folder, remove_folder)
 		write_linked("linked.so", 2, &linked, &inputs);
 		plan = plan_folder(&target, 1, NULL, false);
 		assert_int_equal(plan->fates.count, cases[i].failing);
-		assert_int_equal(plan->targets[0].lacking, cases[i].lacking);
+		assert_int_equal(plan->targets[0].unplanned.lacking, cases[i].lacking);
 		plan_free(plan);
 		buf_free(&linked);
 		buf_free(&inputs);
@@ -478,8 +478,8 @@ TEST_WITH(the_text_decides_what_it_is_for, make_folder, remove_folder)
 		plan = plan_folder(targets, 2, NULL, false);
 		assert_int_equal(plan->module_count, 1);
 		assert_int_equal(plan->modules[0].target, i);
-		assert_int_equal(plan->targets[i].cannot, 0);
-		assert_int_equal(plan->targets[1 - i].cannot, 1);
+		assert_int_equal(plan->targets[i].unplanned.cannot, 0);
+		assert_int_equal(plan->targets[1 - i].unplanned.cannot, 1);
 		plan_free(plan);
 		buf_free(&data);
 	}

@@ -34,12 +34,14 @@ static const struct json_field count_fields[] = {
 				 "`import --carry-over`)"),
 	GPU(damaged, "of the cold ones: the entry is there and damaged; `prime` replaces it"),
 	GPU(unread, "of the cold ones: this account cannot read the entry"),
-	GPU(cannot, "containers with code that the driver cannot use"),
-	GPU(lacking, "pieces of code that have none for this GPU, of files that do not fail: a program "
-				 "that uses one fails"),
-	GPU(tile, "pieces of Tile IR, which the driver compiles at their first load; whether they are "
-			  "in the cache is unknown"),
-	GPU(unknown, "pieces of a kind that jitwarm does not know"),
+	GPU(unplanned.cannot, "containers with code that the driver cannot use"),
+	GPU(unplanned.lacking,
+		"pieces of code that have none for this GPU, of files that do not fail: a program "
+		"that uses one fails"),
+	GPU(unplanned.tile,
+		"pieces of Tile IR, which the driver compiles at their first load; whether they are "
+		"in the cache is unknown"),
+	GPU(unplanned.unknown, "pieces of a kind that jitwarm does not know"),
 	GPU(link, "of the cold ones: inputs of a link that is needed"),
 	GPU(left_out, "modules that `--all` would include"),
 	GPU(cold_bytes, "PTX of the cold modules"),
@@ -252,7 +254,7 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 		output_line(out, STYLE_BAD,
 					refused == failing ? "%s: the driver refuses code of %s" : "%s: %s will fail",
 					name, TEXT_COUNT(failing, "file", "files"));
-	else if (!gpu->modules && (gpu->tile || gpu->unknown))
+	else if (!gpu->modules && (gpu->unplanned.tile || gpu->unplanned.unknown))
 		output_line(out, STYLE_WARN, "%s: cannot tell whether a start compiles anything", name);
 	else if (!gpu->modules)
 		output_line(out, STYLE_GOOD, "%s: nothing to compile", name);
@@ -261,7 +263,7 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 					refused == failing ? "%s: %s in the cache; the driver refuses code of %s"
 									   : "%s: %s in the cache, but %s will fail",
 					name, module_text_all(ptx, gpu->modules), TEXT_COUNT(failing, "file", "files"));
-	else if (!gpu->cold && (gpu->tile || gpu->unknown))
+	else if (!gpu->cold && (gpu->unplanned.tile || gpu->unplanned.unknown))
 		output_line(out, STYLE_WARN, "%s: %s in the cache; of other code jitwarm cannot tell", name,
 					module_text_all(ptx, gpu->modules));
 	else if (!gpu->cold)

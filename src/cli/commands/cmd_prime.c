@@ -167,10 +167,11 @@ static const struct json_field prime_fields[] = {
 	ROW(plan.anew, "with `--recompile-carried`: of the cold ones, those with a result of an older "
 				   "driver in the cache"),
 	ROW(plan.damaged, NULL),
-	ROW(plan.cannot, NULL),
-	ROW(plan.lacking, "pieces of code that have none for a GPU, of files that do not fail"),
-	ROW(plan.tile, "pieces of Tile IR, which the driver compiles at their first load"),
-	ROW(plan.unknown, "pieces of a kind that jitwarm does not know"),
+	ROW(plan.unplanned.cannot, NULL),
+	ROW(plan.unplanned.lacking,
+		"pieces of code that have none for a GPU, of files that do not fail"),
+	ROW(plan.unplanned.tile, "pieces of Tile IR, which the driver compiles at their first load"),
+	ROW(plan.unplanned.unknown, "pieces of a kind that jitwarm does not know"),
 	ROW(plan.refused, "modules that the driver has refused before, which are not tried again"),
 	ROW(plan.link, NULL),
 	ROW(plan.left_out, NULL),
@@ -696,11 +697,11 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 		output_warning(out, "%s%s%s", plan->cache.text, plan->cache.evicted ? "; " : "",
 					   plan->cache.evicted ? plan->cache.next_step : "");
 	/* Of files that run, the notes say what is not used. */
-	if (plan->cannot && plan->hopeless)
+	if (plan->unplanned.cannot && plan->hopeless)
 		output_line(out, STYLE_WARN,
 					"%s with code that this driver cannot use for these GPUs; “jitwarm "
 					"scan” says why.",
-					TEXT_COUNT(plan->cannot, "container", "containers"));
+					TEXT_COUNT(plan->unplanned.cannot, "container", "containers"));
 	if (!plan->modules && (plan->recorded_missing || plan->recorded_unfiled)) {
 		if (!result->troubles)
 			output_line(
@@ -708,7 +709,7 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 				TEXT_COUNT(plan->recorded_unfiled, "recorded module is", "recorded modules are"));
 		return;
 	}
-	if (!plan->modules && (plan->tile || plan->unknown)) {
+	if (!plan->modules && (plan->unplanned.tile || plan->unplanned.unknown)) {
 		output_line(out, STYLE_WARN, "There is nothing here that jitwarm could compile.");
 		return;
 	}
@@ -956,10 +957,10 @@ static void print_outcome(const struct prime_outcome *priming, const struct jw_p
 						: result->plan.hopeless
 							? "Start your program again: it has nothing left to compile, but fails "
 							  "where it uses what cannot run."
-						: result->plan.tile || result->plan.unknown
+						: result->plan.unplanned.tile || result->plan.unplanned.unknown
 							? "Start your program again: it has nothing left to compile, but for "
 							  "code of which jitwarm cannot tell."
-						: result->plan.left_out || result->plan.cannot
+						: result->plan.left_out || result->plan.unplanned.cannot
 							? "Start your program again: of these files it compiles at most what "
 							  "was left out."
 							: "Start your program again: it has nothing left to compile.");
@@ -1036,7 +1037,8 @@ static enum exit_status status_of_outcome(const struct prime_outcome *priming,
 	if (run->interrupted || run->undone || run->failed > run->refused || run->unchanged ||
 		run->misjudged || result->plan.over_budget || result->cooled)
 		status = exit_combine(status, EXIT_COLD);
-	if (result->plan.hopeless || run->refused || result->plan.tile || result->plan.unknown)
+	if (result->plan.hopeless || run->refused || result->plan.unplanned.tile ||
+		result->plan.unplanned.unknown)
 		status = exit_combine(status, EXIT_CANNOT);
 	/* The reason why modules are left undone. */
 	if (run->stopped.code)
