@@ -68,36 +68,28 @@ static void give_decoder(ZSTD_DCtx *decoder)
 	(void)ZSTD_freeDCtx(atomic_exchange(&idle_decoder, decoder));
 }
 
-/* Whether the payload can expand to so many bytes at all, checked before allocating them. */
-static bool plausible(const struct devcode_entry *entry, struct devcode_view from, uint64_t size)
-{
-	unsigned long long content;
-
-	if (size > DEVCODE_MOST_PAYLOAD || from.size > LZ4_MAX_INPUT_SIZE)
-		return false;
-	if (entry->compression == DEVCODE_LZ4)
-		return size / LZ4_MOST_RATIO <= from.size;
-	content = ZSTD_getFrameContentSize(from.data, from.size);
-	return content == size || content == ZSTD_CONTENTSIZE_UNKNOWN;
-}
-
 int devcode_payload(struct jw_error *err, const struct devcode_container *container,
 					const struct devcode_entry *entry, struct buf *scratch,
 					struct devcode_view *ret_view)
 {
+	const size_t size = (size_t)entry->size_bytes;
+	unsigned long long content = entry->size_bytes;
 	struct devcode_view from;
-	size_t size;
 
 	if (devcode_stored(err, container, entry, &from))
 		return -1;
 	if (entry->compression == DEVCODE_RAW) {
-		*ret_view = (struct devcode_view){from.data, (size_t)entry->size_bytes};
+		*ret_view = (struct devcode_view){from.data, size};
 		return 0;
 	}
-	if (!plausible(entry, from, entry->size_bytes))
+	/* Whether it can expand to so many bytes at all, before they are allocated */
+	if (entry->compression == DEVCODE_ZSTD)
+		content = ZSTD_getFrameContentSize(from.data, from.size);
+	if (entry->size_bytes > DEVCODE_MOST_PAYLOAD || from.size > LZ4_MAX_INPUT_SIZE ||
+		(entry->compression == DEVCODE_LZ4 && size / LZ4_MOST_RATIO > from.size) ||
+		(content != size && content != ZSTD_CONTENTSIZE_UNKNOWN))
 		return error_set(err, JW_ERR_FORMAT, "the payload cannot unpack to %llu bytes",
 						 (unsigned long long)entry->size_bytes);
-	size = (size_t)entry->size_bytes;
 	buf_clear(scratch);
 	if (buf_reserve(err, scratch, size))
 		return -1;
@@ -125,27 +117,8 @@ int devcode_payload(struct jw_error *err, const struct devcode_container *contai
 	return 0;
 }
 
-/* Decompresses up to `size` bytes and returns their number: it is smaller if the payload is shorter
- * or damaged. */
-static size_t head_zstd(struct devcode_view from, uint8_t *to, size_t size)
-{
-	ZSTD_DCtx *decoder = take_decoder();
-	ZSTD_inBuffer in = {from.data, from.size, 0};
-	ZSTD_outBuffer out = {to, size, 0};
-	size_t left = 1;
-
-	while (left && !ZSTD_isError(left) && out.pos < out.size) {
-		size_t in_before = in.pos, out_before = out.pos;
-
-		left = ZSTD_decompressStream(decoder, &out, &in);
-		if (in.pos == in_before && out.pos == out_before)
-			break;
-	}
-	give_decoder(decoder);
-	return out.pos;
-}
-
-/* The first bytes of a payload, in `to`, which has room for `size`, or where they are. */
+/* The first bytes of a payload, in `to`, which has room for `size`, or where they are: fewer if it
+ * is shorter or damaged. */
 static int head(struct jw_error *err, const struct devcode_container *container,
 				const struct devcode_entry *entry, uint8_t *to, size_t size,
 				struct devcode_view *ret_view)
@@ -160,7 +133,20 @@ static int head(struct jw_error *err, const struct devcode_container *container,
 		return 0;
 	}
 	if (entry->compression == DEVCODE_ZSTD) {
-		*ret_view = (struct devcode_view){to, head_zstd(from, to, size)};
+		ZSTD_DCtx *decoder = take_decoder();
+		ZSTD_inBuffer in = {from.data, from.size, 0};
+		ZSTD_outBuffer out = {to, size, 0};
+		size_t left = 1;
+
+		while (left && !ZSTD_isError(left) && out.pos < out.size) {
+			size_t in_before = in.pos, out_before = out.pos;
+
+			left = ZSTD_decompressStream(decoder, &out, &in);
+			if (in.pos == in_before && out.pos == out_before)
+				break;
+		}
+		give_decoder(decoder);
+		*ret_view = (struct devcode_view){to, out.pos};
 		return 0;
 	}
 	if (from.size > LZ4_MAX_INPUT_SIZE)
@@ -257,16 +243,6 @@ enum container_state container_check(struct container_walk *walk, const uint8_t 
 	return have < walk->needed ? CONTAINER_MORE : CONTAINER_SOUND;
 }
 
-static struct jw_target read_entry_target(uint32_t arch, uint64_t flags)
-{
-	return (struct jw_target){
-		.sm = arch < UINT16_MAX ? (uint16_t)arch : UINT16_MAX,
-		.suffix = (char)(flags & CONTAINER_SUFFIX_A   ? 'a'
-						 : flags & CONTAINER_SUFFIX_F ? 'f'
-													  : 0),
-	};
-}
-
 static enum devcode_compression read_compression(uint64_t flags, uint32_t compressed_bytes)
 {
 	if (flags & CONTAINER_OBFUSCATED)
@@ -280,38 +256,33 @@ static enum devcode_compression read_compression(uint64_t flags, uint32_t compre
 	return (flags & CONTAINER_ZSTD) && !(flags & CONTAINER_LZ4) ? DEVCODE_ZSTD : DEVCODE_FOREIGN;
 }
 
-/* Behind the NUL of an empty string. nvcc 13.5 flags the entry of a tile kernel for sm_120 without
- * `a`, although its cubin is for sm_120a. */
-static void read_entry_compat(struct devcode_entry *entry, const uint8_t *header,
-							  uint32_t header_size, uint32_t options_off)
-{
-	enum cubin_scope scope = CUBIN_SCOPE_UNSAID;
-
-	if (!(entry->flags & CONTAINER_COMPAT) || !range_fits(options_off, 8, header_size))
-		return;
-	if (range_fits((uint64_t)load_u32(header + options_off) + 1, load_u32(header + options_off + 4),
-				   header_size))
-		scope = cubin_scope((struct devcode_view){header + load_u32(header + options_off) + 1,
-												  load_u32(header + options_off + 4)});
-	entry->cuda_13 = scope != CUBIN_SCOPE_UNSAID;
-	if (scope == CUBIN_SCOPE_ONE)
-		entry->target.suffix = 'a';
-}
-
-/* libcuda reads the string up to its NUL and ignores the length beside its offset (measured). */
+/* libcuda reads the string up to its NUL and ignores the length beside its offset (measured). A
+ * cubin has its .nv.compat there, behind the NUL of an empty string. */
 static void read_entry_options(struct devcode_entry *entry, const uint8_t *header,
 							   uint32_t header_size, uint32_t header_offset, uint32_t options_off)
 {
-	uint32_t text;
+	const bool cubin = entry->kind == DEVCODE_KIND_CUBIN;
+	enum cubin_scope scope;
+	uint32_t text, length;
 	const uint8_t *end;
 
-	if (entry->kind == DEVCODE_KIND_CUBIN)
-		read_entry_compat(entry, header, header_size, options_off);
-	if (!options_off || entry->kind == DEVCODE_KIND_CUBIN)
+	if (cubin ? !(entry->flags & CONTAINER_COMPAT) : !options_off)
 		return;
 	if (!range_fits(options_off, 8, header_size) ||
 		(text = load_u32(header + options_off)) > header_size) {
-		entry->damaged = true;
+		entry->damaged = entry->damaged || !cubin;
+		return;
+	}
+	if (cubin) {
+		length = load_u32(header + options_off + 4);
+		if (!range_fits((uint64_t)text + 1, length, header_size))
+			return;
+		/* nvcc 13.5 flags the entry of a tile kernel for sm_120 without `a`, although its cubin is
+		 * for sm_120a. */
+		scope = cubin_scope((struct devcode_view){header + text + 1, length});
+		entry->cuda_13 = scope != CUBIN_SCOPE_UNSAID;
+		if (scope == CUBIN_SCOPE_ONE)
+			entry->target.suffix = 'a';
 		return;
 	}
 	/* Offset 0 would be the entry's own first bytes: the field is there, empty (measured on 550) */
@@ -320,20 +291,6 @@ static void read_entry_options(struct devcode_entry *entry, const uint8_t *heade
 	end = memchr(header + text, 0, header_size - text);
 	entry->options_offset = header_offset + text;
 	entry->options_length = (uint32_t)(end ? end - (header + text) : header_size - text);
-}
-
-static void read_sizes(struct devcode_entry *entry, uint64_t payload, uint32_t compressed,
-					   uint64_t uncompressed)
-{
-	entry->stored_bytes = compressed ? compressed : payload;
-	entry->size_bytes = entry->stored_bytes;
-	if (entry->compression != DEVCODE_RAW && uncompressed)
-		entry->size_bytes = uncompressed;
-	if (entry->stored_bytes > payload)
-		entry->damaged = true;
-	if ((entry->compression == DEVCODE_LZ4 || entry->compression == DEVCODE_ZSTD) &&
-		(!uncompressed || uncompressed > DEVCODE_MOST_PAYLOAD))
-		entry->damaged = true;
 }
 
 uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at, uint64_t offset,
@@ -359,13 +316,23 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 	(void)cursor_u64(&cursor);
 	uncompressed = cursor_u64(&cursor);
 	entry->damaged = arch > UINT16_MAX;
-	entry->target = read_entry_target(arch, entry->flags);
+	entry->target = (struct jw_target){
+		.sm = arch < UINT16_MAX ? (uint16_t)arch : UINT16_MAX,
+		.suffix = (char)(entry->flags & CONTAINER_SUFFIX_A   ? 'a'
+						 : entry->flags & CONTAINER_SUFFIX_F ? 'f'
+															 : 0),
+	};
 	entry->payload_offset = at + header_size;
 	entry->compression = read_compression(entry->flags, compressed);
 	entry->baked = entry->kind == DEVCODE_KIND_CUBIN &&
 				   range_fits(name, sizeof CONTAINER_BAKED, header_size) &&
 				   !memcmp(bytes + at + name, CONTAINER_BAKED, sizeof CONTAINER_BAKED);
-	read_sizes(entry, payload, compressed, uncompressed);
+	entry->stored_bytes = compressed ? compressed : payload;
+	entry->size_bytes =
+		entry->compression != DEVCODE_RAW && uncompressed ? uncompressed : entry->stored_bytes;
+	entry->damaged = entry->damaged || entry->stored_bytes > payload ||
+					 ((entry->compression == DEVCODE_LZ4 || entry->compression == DEVCODE_ZSTD) &&
+					  (!uncompressed || uncompressed > DEVCODE_MOST_PAYLOAD));
 	/* The driver's key contains the decompressed payload and a NUL, but a raw payload with its
 	 * padding as stored (measured on 535 and 550). The last byte of a raw payload's padding
 	 * therefore counts as that NUL, and the payload ends before it. */

@@ -59,28 +59,6 @@ uint32_t cubin_compiler(struct devcode_view cubin, uint16_t sm)
 	return tenths < 1000 ? tenths / 10 * 1000 + tenths % 10 * 10 : 0;
 }
 
-static int read_abi(struct jw_error *err, const struct elf64_header *elf,
-					struct cubin_header *header)
-{
-	if (elf->osabi == OSABI_7 && elf->abi_version == VERSION_7) {
-		header->abi = CUBIN_ABI_7;
-		header->sm = elf->flags & 0xff;
-		header->exclusive = elf->flags & EXCLUSIVE_7;
-	} else if (elf->osabi == OSABI_8 && elf->abi_version == VERSION_8) {
-		header->abi = CUBIN_ABI_8;
-		header->sm = (elf->flags >> 8) & 0xff;
-		header->exclusive = elf->flags & EXCLUSIVE_8;
-	} else {
-		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "cubin of an unknown ABI (OSABI 0x%x, version %u)", elf->osabi,
-						 elf->abi_version);
-	}
-	if (!header->sm)
-		return error_set(err, JW_ERR_FORMAT, "cubin without an architecture in its flags (0x%x)",
-						 elf->flags);
-	return 0;
-}
-
 /* Extends `header` to the end of a table or section; false if that leaves the file. */
 static bool cover(struct cubin_header *header, uint64_t offset, uint64_t size, uint64_t total)
 {
@@ -174,8 +152,22 @@ int cubin_read_by(struct jw_error *err, cubin_read_fn read, void *context, uint6
 	if (elf.type != ELF64_EXEC && elf.type != ELF64_REL)
 		return error_set(err, JW_ERR_FORMAT, "cubin of ELF type %u", elf.type);
 	header.relocatable = elf.type == ELF64_REL;
-	if (read_abi(err, &elf, &header))
-		return -1;
+	if (elf.osabi == OSABI_7 && elf.abi_version == VERSION_7) {
+		header.abi = CUBIN_ABI_7;
+		header.sm = elf.flags & 0xff;
+		header.exclusive = elf.flags & EXCLUSIVE_7;
+	} else if (elf.osabi == OSABI_8 && elf.abi_version == VERSION_8) {
+		header.abi = CUBIN_ABI_8;
+		header.sm = (elf.flags >> 8) & 0xff;
+		header.exclusive = elf.flags & EXCLUSIVE_8;
+	} else {
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "cubin of an unknown ABI (OSABI 0x%x, version %u)", elf.osabi,
+						 elf.abi_version);
+	}
+	if (!header.sm)
+		return error_set(err, JW_ERR_FORMAT, "cubin without an architecture in its flags (0x%x)",
+						 elf.flags);
 	header.size_bytes = ELF64_EHDR_SIZE;
 	if ((elf.phnum && elf.phentsize != ELF64_PHDR_SIZE) ||
 		!cover(&header, elf.phnum ? elf.phoff : 0, (uint64_t)elf.phnum * ELF64_PHDR_SIZE, size))

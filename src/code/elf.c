@@ -24,32 +24,6 @@ struct headers {
 	uint32_t names; /* index of the section with the names */
 };
 
-static int find_headers(struct jw_error *err, struct bytes *bytes, const struct elf64_header *elf,
-						struct headers *ret_headers)
-{
-	struct headers headers = {elf->shoff, elf->shnum, elf->shstrndx};
-	struct elf64_section first;
-	const uint8_t *data;
-
-	if (elf->shentsize != ELF64_SHDR_SIZE)
-		return error_set(err, JW_ERR_FORMAT, "section headers of %u bytes", elf->shentsize);
-	if (!range_fits(headers.offset, ELF64_SHDR_SIZE, bytes->size_bytes))
-		return error_set(err, JW_ERR_FORMAT, "the file is cut off before its section headers");
-	if (!headers.count || headers.names == MANY) {
-		if (bytes_get(err, bytes, headers.offset, ELF64_SHDR_SIZE, &data))
-			return -1;
-		elf64_section_read(data, &first);
-		headers.count = headers.count ? headers.count : first.size_bytes;
-		headers.names = headers.names == MANY ? first.link : headers.names;
-	}
-	if (headers.count > SECTIONS_MOST)
-		return error_set(err, JW_ERR_LIMIT, "%llu sections", (unsigned long long)headers.count);
-	if (!range_fits(headers.offset, headers.count * ELF64_SHDR_SIZE, bytes->size_bytes))
-		return error_set(err, JW_ERR_FORMAT, "the file is cut off before its section headers");
-	*ret_headers = headers;
-	return 0;
-}
-
 /* Adds those of initialised data. */
 static int add_elf_sections(struct jw_error *err, struct bytes *bytes,
 							const struct headers *headers, struct section_table *table)
@@ -115,40 +89,41 @@ int elf_sections(struct jw_error *err, struct bytes *bytes, struct section_table
 {
 	struct section_table table = {0};
 	struct elf64_header elf;
-	struct headers headers = {0};
+	struct elf64_section first;
+	struct headers headers;
+	const uint8_t *data;
 
 	if (read_elf_header(err, bytes, &elf))
 		return -1;
 	table.object = elf.type == ELF64_REL;
 	table.absent = !elf.shoff;
-	if (elf.shoff) {
-		if (find_headers(err, bytes, &elf, &headers) ||
-			add_elf_sections(err, bytes, &headers, &table)) {
-			sections_free(&table);
-			return -1;
-		}
-		sections_sort(&table);
+	if (table.absent) {
+		*ret_table = table;
+		return 0;
 	}
+	headers = (struct headers){elf.shoff, elf.shnum, elf.shstrndx};
+	if (elf.shentsize != ELF64_SHDR_SIZE)
+		return error_set(err, JW_ERR_FORMAT, "section headers of %u bytes", elf.shentsize);
+	if (!range_fits(headers.offset, ELF64_SHDR_SIZE, bytes->size_bytes))
+		return error_set(err, JW_ERR_FORMAT, "the file is cut off before its section headers");
+	if (!headers.count || headers.names == MANY) {
+		if (bytes_get(err, bytes, headers.offset, ELF64_SHDR_SIZE, &data))
+			return -1;
+		elf64_section_read(data, &first);
+		headers.count = headers.count ? headers.count : first.size_bytes;
+		headers.names = headers.names == MANY ? first.link : headers.names;
+	}
+	if (headers.count > SECTIONS_MOST)
+		return error_set(err, JW_ERR_LIMIT, "%llu sections", (unsigned long long)headers.count);
+	if (!range_fits(headers.offset, headers.count * ELF64_SHDR_SIZE, bytes->size_bytes))
+		return error_set(err, JW_ERR_FORMAT, "the file is cut off before its section headers");
+	if (add_elf_sections(err, bytes, &headers, &table)) {
+		sections_free(&table);
+		return -1;
+	}
+	sections_sort(&table);
 	*ret_table = table;
 	return 0;
-}
-
-static struct elf_pointer *find_pointer(struct elf_pointer *pointers, size_t count,
-										uint64_t address)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (pointers[middle].address == address)
-			return &pointers[middle];
-		if (pointers[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
 }
 
 static_assert(DEVCODE_PIECE % RELA_SIZE == 0, "pieces hold whole relocations");
@@ -161,13 +136,20 @@ static void apply_relocations(const uint8_t *rela, size_t size, uint64_t wanted,
 
 	for (; size >= RELA_SIZE; size -= RELA_SIZE, rela += RELA_SIZE) {
 		uint64_t address = load_u64(rela);
-		struct elf_pointer *pointer;
+		size_t low = 0, high = count;
 
 		if (address < first || address > last || load_u64(rela + 8) != wanted)
 			continue;
-		pointer = find_pointer(pointers, count, address);
-		if (pointer)
-			pointer->value = load_u64(rela + 16);
+		while (low < high) {
+			const size_t middle = low + (high - low) / 2;
+
+			if (pointers[middle].address < address)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (pointers[low].address == address)
+			pointers[low].value = load_u64(rela + 16);
 	}
 }
 

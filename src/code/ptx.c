@@ -138,15 +138,6 @@ enum {
 	AHEAD = 12,            /* the longest counted word ends at most this far behind its start */
 };
 
-static uint64_t sum(lanes counters)
-{
-	uint64_t total = 0;
-
-	for (size_t i = 0; i < LANES; i++)
-		total += counters[i];
-	return total;
-}
-
 /* Counts the rare words at `size` places, one after the other. */
 static void count_directives(const uint8_t *at, size_t size, size_t left,
 							 struct ptx_features *features)
@@ -185,16 +176,6 @@ static lanes near_division(const uint8_t *at)
 			(lanes_equal(zero, 'r') & lanes_equal(one, 'e') & lanes_equal(two, 'm')));
 }
 
-static void count_divisions(const uint8_t *at, size_t left, struct ptx_features *features)
-{
-	for (size_t i = 0; i < BLOCK; i += LANES) {
-		if (!lanes_any(near_division(at + i)))
-			continue;
-		for (size_t k = i; k < i + LANES; k++)
-			features->divisions += is_division(at + k, left - k);
-	}
-}
-
 static void count_block(const uint8_t *at, size_t left, struct ptx_features *features)
 {
 	lanes statements = {0}, divisions = {0}, rare = {0};
@@ -207,9 +188,11 @@ static void count_block(const uint8_t *at, size_t left, struct ptx_features *fea
 		rare |= lanes_equal(zero, '.') & ((lanes_equal(one, 'e') & lanes_equal(two, 'n')) |
 										  (lanes_equal(one, 'f') & lanes_equal(two, 'u')));
 	}
-	features->statements += sum(statements);
-	if (lanes_any(divisions))
-		count_divisions(at, left, features);
+	for (size_t i = 0; i < LANES; i++)
+		features->statements += statements[i];
+	for (size_t i = 0; lanes_any(divisions) && i < BLOCK; i += LANES)
+		for (size_t k = i; lanes_any(near_division(at + i)) && k < i + LANES; k++)
+			features->divisions += is_division(at + k, left - k);
 	if (lanes_any(rare))
 		count_directives(at, BLOCK, left, features);
 }

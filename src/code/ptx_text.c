@@ -104,40 +104,27 @@ enum {
 
 typedef uint32_t quads __attribute__((vector_size(LANES)));
 
-/* Whether ".v" begins in the block, which one more byte follows. */
-static bool block_may_hold(const uint8_t *bytes)
-{
-	lanes hits = {0};
-
-	for (size_t i = 0; i < BLOCK; i += LANES)
-		hits |=
-			lanes_equal(lanes_load(bytes + i), '.') & lanes_equal(lanes_load(bytes + i + 1), 'v');
-	return lanes_any(hits);
-}
-
-/* The same for the start of a container, at a multiple of four. */
-static bool block_may_hold_either(const uint8_t *bytes)
-{
-	const uint32_t start = (uint32_t)CONTAINER_START;
-	lanes hits = {0}, wanted;
-
-	for (size_t i = 0; i < LANES; i += sizeof start)
-		store_u32((uint8_t *)&wanted + i, start);
-	for (size_t i = 0; i < BLOCK; i += LANES) {
-		const lanes here = lanes_load(bytes + i);
-
-		hits |= (lanes_equal(here, '.') & lanes_equal(lanes_load(bytes + i + 1), 'v')) |
-				(lanes)((quads)here == (quads)wanted);
-	}
-	return lanes_any(hits);
-}
-
 size_t ptx_text_clear(const uint8_t *bytes, size_t size)
 {
+	const uint32_t start = (uint32_t)CONTAINER_START;
+	lanes wanted;
 	size_t at = 0;
 
-	while (size - at > BLOCK && !block_may_hold_either(bytes + at))
-		at += BLOCK;
+	/* Where ".v", or at a multiple of four the start of a container, may begin */
+	for (size_t i = 0; i < LANES; i += sizeof start)
+		store_u32((uint8_t *)&wanted + i, start);
+	for (; size - at > BLOCK; at += BLOCK) {
+		lanes hits = {0};
+
+		for (size_t i = 0; i < BLOCK; i += LANES) {
+			const lanes here = lanes_load(bytes + at + i);
+
+			hits |= (lanes_equal(here, '.') & lanes_equal(lanes_load(bytes + at + i + 1), 'v')) |
+					(lanes)((quads)here == (quads)wanted);
+		}
+		if (lanes_any(hits))
+			break;
+	}
 	return at;
 }
 
@@ -163,9 +150,14 @@ size_t ptx_text_find(const uint8_t *bytes, size_t size, size_t left)
 	size_t at = 0;
 
 	for (; size - at >= BLOCK && left - at > BLOCK; at += BLOCK) {
+		lanes hits = {0};
 		size_t found;
 
-		if (!block_may_hold(bytes + at))
+		/* Whether ".v" begins in the block, which one more byte follows */
+		for (size_t i = 0; i < BLOCK; i += LANES)
+			hits |= lanes_equal(lanes_load(bytes + at + i), '.') &
+					lanes_equal(lanes_load(bytes + at + i + 1), 'v');
+		if (!lanes_any(hits))
 			continue;
 		found = find_start(bytes + at, BLOCK, left - at, VERSION);
 		if (found < BLOCK)

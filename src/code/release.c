@@ -95,17 +95,6 @@ uint32_t gpu_newest_cuda(void)
 	return releases[COUNT(releases) - 1].cuda;
 }
 
-/* A driver's branch (the first number) belongs to one CUDA version. Windows' branches lie between
- * Linux' (551 with 550, 527 with 525). */
-static uint32_t cuda_of_branch(uint32_t branch)
-{
-	uint32_t cuda = 0;
-
-	for (size_t i = 0; i < COUNT(releases) && releases[i].branch <= branch; i++)
-		cuda = releases[i].cuda;
-	return cuda;
-}
-
 int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *ret_driver)
 {
 	struct jw_driver driver = {0};
@@ -123,7 +112,10 @@ int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *re
 		driver.cuda = numbers[0] * 1000 + numbers[1] * 10;
 	} else {
 		memcpy(driver.release, numbers, sizeof numbers);
-		driver.cuda = cuda_of_branch(numbers[0]);
+		/* A branch (the first number) belongs to one CUDA version. Windows' branches lie between
+		 * Linux' (551 with 550, 527 with 525). */
+		for (size_t i = 0; i < COUNT(releases) && releases[i].branch <= numbers[0]; i++)
+			driver.cuda = releases[i].cuda;
 	}
 	if (driver.cuda < releases[0].cuda)
 		return error_set(

@@ -93,33 +93,30 @@ static void fill_header(uint8_t *header, size_t header_size, const struct write_
 	memcpy(entry + OPTIONS_TEXT, options, strlen(options));
 }
 
-static int append_ptx(struct jw_error *err, const struct write_ptx *ptx, const void *stored,
-					  size_t stored_size, struct buf *out)
-{
-	static const uint8_t zeros[CONTAINER_ALIGN];
-	const char *options = ptx->options ? ptx->options : "";
-	size_t header_size = padded(OPTIONS_TEXT + strlen(options) + 1), before = out->size;
-
-	if (strlen(options) > MOST_OPTIONS)
-		return error_set(err, JW_ERR_LIMIT, "options of %zu bytes", strlen(options));
-	if (buf_reserve(err, out, CONTAINER_HEADER + header_size + padded(stored_size)))
-		return -1;
-	memset(out->data + before, 0, CONTAINER_HEADER + header_size);
-	fill_header(out->data + before, header_size, ptx, stored_size, options);
-	out->size += CONTAINER_HEADER + header_size;
-	if (buf_append(err, out, stored, stored_size))
-		return -1;
-	return buf_append(err, out, zeros, padded(stored_size) - stored_size);
-}
-
 int write_container(struct jw_error *err, const struct write_ptx *ptx, struct buf *out)
 {
+	static const uint8_t zeros[CONTAINER_ALIGN];
 	const struct devcode_view payload = {ptx->payload, ptx->payload_size};
+	const char *options = ptx->options ? ptx->options : "";
+	const size_t header_size = padded(OPTIONS_TEXT + strlen(options) + 1), before = out->size;
 	struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD);
 	int result = -1;
 
-	if (!pack_payload(err, ptx->compression, payload, &packed))
-		result = append_ptx(err, ptx, packed.data, packed.size, out);
+	if (pack_payload(err, ptx->compression, payload, &packed))
+		goto done;
+	if (strlen(options) > MOST_OPTIONS) {
+		error_set(err, JW_ERR_LIMIT, "options of %zu bytes", strlen(options));
+		goto done;
+	}
+	if (buf_reserve(err, out, CONTAINER_HEADER + header_size + padded(packed.size)))
+		goto done;
+	memset(out->data + before, 0, CONTAINER_HEADER + header_size);
+	fill_header(out->data + before, header_size, ptx, packed.size, options);
+	out->size += CONTAINER_HEADER + header_size;
+	result = buf_append(err, out, packed.data, packed.size);
+	if (!result)
+		result = buf_append(err, out, zeros, padded(packed.size) - packed.size);
+done:
 	buf_free(&packed);
 	return result;
 }
