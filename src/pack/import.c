@@ -10,6 +10,7 @@
 #include <jitwarm/accounts.h>
 
 #include "base/mem.h"
+#include "base/smaller.h"
 #include "base/text.h"
 #include "cache/index.h"
 #include "cache/insert.h"
@@ -93,7 +94,8 @@ int import_decide(struct jw_error *err, struct import *import)
 {
 	const struct jw_import_options *options = import->options;
 	const struct jw_import_result *result = import->result;
-	const uint64_t limit = import->limit_bytes, wanted = import->new_bytes + SPARE_BYTES;
+	const uint64_t limit = import->limit_bytes;
+	uint64_t wanted;
 	char text[2][TEXT_SHORT], advice[IMPORT_ADVICE], *nearest;
 	struct os_space space;
 	bool known;
@@ -117,6 +119,7 @@ int import_decide(struct jw_error *err, struct import *import)
 			import_larger_limit(advice, import->evicts_nothing_bytes,
 								limit + result->evicted_bytes * 3 / 2));
 	nearest = os_nearest(result->path);
+	wanted = import->new_bytes - smaller(import->new_bytes, result->evicted_bytes) + SPARE_BYTES;
 	known = import->new_bytes && !os_space(NULL, nearest, &space);
 	mem_free(nearest);
 	if (known && space.free_bytes < wanted)

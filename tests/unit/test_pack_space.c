@@ -1,0 +1,86 @@
+/* A disk that has no room for a pack's new entries: nothing of it is written. */
+#include "folder.h"
+
+#include <sys/vfs.h>
+
+#include "packs.h"
+
+enum { NEW = 3, SPARE_BYTES = 1 << 20, BLOCK_BYTES = 4096 };
+
+static uint64_t free_bytes;
+
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
+int statfs(const char *path, struct statfs *info)
+{
+	(void)path;
+	*info = (struct statfs){.f_type = 0xef53, .f_bsize = 1, .f_bavail = free_bytes};
+	return 0;
+}
+
+static uint64_t put_entries(const char *dir, unsigned first)
+{
+	struct entries_entry entry;
+
+	for (unsigned i = 0; i < NEW; i++) {
+		entries_make(&entry, first + i, 8);
+		packs_put(dir, entry.key, entry.bytes, entry.size);
+	}
+	return NEW * entry.row_bytes;
+}
+
+static int import_into(struct jw_error *err, const char *target, uint64_t limit_bytes,
+					   size_t *ret_added)
+{
+	char *pack = os_join(folder, "a.jwpack");
+	const struct jw_import_options options = {.path = pack,
+											  .cache_dir = target,
+											  .allow_unsigned = true,
+											  .limit_bytes = limit_bytes,
+											  .evict = true};
+	struct jw_import_result *result;
+	const int failed = jw_import(err, &options, &result);
+
+	if (!failed) {
+		*ret_added = result->added;
+		jw_import_result_free(result);
+	}
+	mem_free(pack);
+	return failed;
+}
+
+TEST(a_pack_is_refused_where_the_disk_has_no_room_for_what_is_new)
+{
+	const uint64_t needed = NEW * BLOCK_BYTES + SPARE_BYTES;
+	char *cache = os_join(folder, "cache"), *target = os_join(folder, "target"),
+		 *full = os_join(folder, "full"), *pack = os_join(folder, "a.jwpack");
+	const uint64_t row_bytes = put_entries(cache, 0);
+	struct jw_error err = {0};
+	size_t added = 0;
+
+	(void)packs_export(cache, pack);
+	free_bytes = needed - 1;
+	assert_int_equal(import_into(&err, target, 1 << 20, &added), -1);
+	assert_int_equal(err.code, JW_ERR_IO);
+	assert_non_null(strstr(err.message, "the new entries take"));
+	assert_false(os_exists(target));
+	free_bytes = needed;
+	assert_int_equal(import_into(&err, target, 1 << 20, &added), 0);
+	assert_int_equal(added, NEW);
+	/* What is there needs none. */
+	free_bytes = 0;
+	assert_int_equal(import_into(&err, target, 1 << 20, &added), 0);
+	assert_int_equal(added, 0);
+	/* What others' entries have is free once they are evicted. */
+	assert_int_equal(put_entries(full, NEW), row_bytes);
+	free_bytes = needed - row_bytes - 1;
+	assert_int_equal(import_into(&err, full, row_bytes, &added), -1);
+	free_bytes++;
+	assert_int_equal(import_into(&err, full, row_bytes, &added), 0);
+	assert_int_equal(added, NEW);
+	mem_free(pack);
+	mem_free(full);
+	mem_free(target);
+	mem_free(cache);
+}
+
+RUN_TESTS(make_folder, remove_folder)
