@@ -59,7 +59,7 @@ static void put_pack(void)
 {
 	put_cache();
 	(void)packs_export(cache, pack);
-	assert_int_equal(os_remove_tree(NULL, cache), 0);
+	OK(os_remove_tree(why, cache));
 }
 
 /* An entry of the pack is there, another one is damaged. */
@@ -79,7 +79,7 @@ static void put_loose(void)
 
 	put(cache, 0);
 	entries_make(&entry, 1, 1);
-	assert_int_equal(os_write_atomic(NULL, loose, entry.bytes, entry.size), 0);
+	OK(os_write_atomic(why, loose, entry.bytes, entry.size));
 }
 
 /* An entry that is cut, one whose value is another, and an index without rows. */
@@ -100,7 +100,7 @@ static void put_store(void)
 {
 	put_cache();
 	packs_keep(&machine, ENTRIES);
-	assert_int_equal(os_remove_tree(NULL, cache), 0);
+	OK(os_remove_tree(why, cache));
 }
 
 static void put_profile(void)
@@ -112,14 +112,14 @@ static void put_key(void)
 {
 	struct jw_key key;
 
-	assert_int_equal(jw_key_generate(NULL, state, "ours", NULL, &key), 0);
+	OK(jw_key_generate(why, state, "ours", NULL, &key));
 }
 
 static int read_one(struct jw_error *err, size_t i, size_t *ret_containers)
 {
-	struct jw_error why = {0};
 	struct code_reader *reader;
 	struct code_found found;
+	struct jw_error trouble = {0};
 	size_t containers = 0;
 	int step;
 
@@ -127,13 +127,13 @@ static int read_one(struct jw_error *err, size_t i, size_t *ret_containers)
 		return -1;
 	while ((step = code_next(err, reader, &found)) > CODE_END) {
 		containers += step == CODE_CONTAINER;
-		why = step == CODE_TROUBLE ? found.why : why;
+		trouble = step == CODE_TROUBLE ? found.why : trouble;
 	}
 	code_close(reader);
 	if (step)
 		return -1;
 	*ret_containers = containers;
-	return why.code ? error_copy(err, &why) : 0;
+	return trouble.code ? error_copy(err, &trouble) : 0;
 }
 
 static void put_codes(void)
@@ -150,7 +150,7 @@ static void put_codes(void)
 		buf_free(&code[i]);
 	buf_free(&tar);
 	for (size_t i = 0; i < READ_MOST; i++)
-		assert_int_equal(read_one(NULL, i, &usual[i]), 0);
+		OK(read_one(why, i, &usual[i]));
 }
 
 /* ---- what is done: 0, STRUCK_NOT_WHOLE where it says that something is missing, or -1 */
@@ -217,7 +217,7 @@ static void put_signed_pack(void)
 {
 	put_cache();
 	put_key();
-	assert_int_equal(signs(NULL), 0);
+	OK(signs(why));
 }
 
 static int imports(struct jw_error *err)
@@ -318,7 +318,7 @@ static int tunes(struct jw_error *err)
 static void put_tuned(void)
 {
 	put_profile();
-	assert_int_equal(tunes(NULL), 0);
+	OK(tunes(why));
 }
 
 static int untunes(struct jw_error *err)

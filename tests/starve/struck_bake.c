@@ -56,9 +56,9 @@ static void make_code_library(struct buf *file)
 									  .compression = DEVCODE_RAW};
 		const size_t start = containers.size;
 
-		assert_int_equal(write_container(NULL, &ptx, &containers), 0);
+		OK(write_container(why, &ptx, &containers));
 		for (int twice = 0; twice < 2; twice++)
-			assert_int_equal(write_cubin_entry(NULL, &roomy, &containers), 0);
+			OK(write_cubin_entry(why, &roomy, &containers));
 		store_u64(containers.data + start + 8, containers.size - start - 16);
 	}
 	section.data = containers.data;

@@ -158,7 +158,7 @@ static void set_inside(const char *variable, const char *name)
 {
 	char *path = os_join(now, name);
 
-	assert_int_equal(os_env_set(NULL, variable, path), 0);
+	OK(os_env_set(why, variable, path));
 	mem_free(path);
 }
 
@@ -180,14 +180,14 @@ static void set_variables(void)
 											{"JITWARM_FRAMEWORKS", "none"}};
 
 	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-		assert_int_equal(os_env_set(NULL, none[i], NULL), 0);
+		OK(os_env_set(why, none[i], NULL));
 	for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
 		set_inside(inside[i][0], inside[i][1]);
-	assert_int_equal(os_env_set(NULL, "SHELL", "/bin/bash"), 0);
-	assert_int_equal(os_env_set(NULL, "LC_ALL", "C.UTF-8"), 0);
-	assert_int_equal(os_env_set(NULL, "NO_COLOR", "1"), 0);
+	OK(os_env_set(why, "SHELL", "/bin/bash"));
+	OK(os_env_set(why, "LC_ALL", "C.UTF-8"));
+	OK(os_env_set(why, "NO_COLOR", "1"));
 	/* Of the calls those for its own files: some commands look at every process of the machine */
-	assert_int_equal(os_env_set(NULL, "STARVE_PATH", now), 0);
+	OK(os_env_set(why, "STARVE_PATH", now));
 	for (size_t i = 0; environ[i] && i + 1 < MOST_VARIABLES; i++)
 		variables[i] = mem_string(environ[i]);
 }

@@ -80,7 +80,7 @@ static size_t count_rows(const char *path)
 	struct cache_index index;
 	size_t count;
 
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	OK(cache_index_load(why, dir, &index));
 	count = index.state == CACHE_INDEX_SOUND ? index.count : SIZE_MAX;
 	cache_index_free(&index);
 	mem_free(dir);
@@ -92,7 +92,7 @@ static uint64_t sum_file(const char *path, const char *inner, uint64_t sum)
 	struct buf content = {0};
 	size_t used = strlen(text), count;
 
-	assert_int_equal(os_read_file(NULL, path, MOST_FILE, &content), 0);
+	OK(os_read_file(why, path, MOST_FILE, &content));
 	count = strcmp(os_base_name(path), "index") != 0 ? content.size : count_rows(path);
 	if (count == content.size)
 		sum = fnv_update(sum, content.data, content.size);
@@ -107,14 +107,14 @@ static uint64_t sum_below(const char *dir, size_t outer)
 	struct os_names names;
 	uint64_t all = 0;
 
-	assert_int_equal(os_list(NULL, dir, &names), 0);
+	OK(os_list(why, dir, &names));
 	for (size_t i = 0; i < names.count; i++) {
 		char *path = os_join(dir, names.items[i]);
 		const char *inner = path + outer;
 		const uint64_t sum = fnv_update(FNV_START, inner, strlen(inner));
 		struct os_stat stat;
 
-		assert_int_equal(os_stat(NULL, path, &stat), 0);
+		OK(os_stat(why, path, &stat));
 		if (stat.kind != OS_DIRECTORY)
 			all += text_ends(path, "lock") ? 0 : sum_file(path, inner, sum);
 		/* What cannot be removed of a folder beside the cache's tree is, an hour later. */

@@ -90,7 +90,7 @@ static void start_anew(const struct struck_scenario *scenario)
 {
 	tree_remove(now);
 	tree_remove(kept);
-	assert_int_equal(os_make_dirs(NULL, state, 0700), 0);
+	OK(os_make_dirs(why, state, 0700));
 	files_put_text(now, "root/proc/meminfo", "MemTotal: 16000000 kB\nMemAvailable: 12000000 kB\n");
 	files_put_text(now, "home/.profile", "\n");
 	scenario->prepare();
@@ -104,15 +104,14 @@ static void try_scenario(const struct struck_scenario *scenario, size_t usual_ev
 {
 	const char *given = getenv("STRUCK_EVERY");
 	const size_t every = given ? strtoul(given, NULL, 10) : usual_every;
-	struct jw_error err = {0};
 	size_t tried = 0, bad = 0;
 	bool reached = true;
 	uint64_t whole;
 
 	start_anew(scenario);
 	fault_begin(SIZE_MAX);
-	if (scenario->does(&err))
-		fail_msg("%s: %s", scenario->name, err.message);
+	if (scenario->does(why))
+		fail_msg("%s: %s", scenario->name, why->message);
 	(void)fault_end();
 	whole = sum_of(scenario);
 	for (size_t n = 1; reached; n++) {
@@ -152,7 +151,7 @@ static char *inside(const char *name, const char *variable)
 	char *path = os_join(now, name);
 
 	assert_non_null(path);
-	assert_int_equal(variable ? os_env_set(NULL, variable, path) : 0, 0);
+	OK(variable ? os_env_set(why, variable, path) : 0);
 	return path;
 }
 
@@ -176,14 +175,14 @@ static int set_up(void **unused)
 
 	(void)unused;
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		assert_int_equal(os_env_set(NULL, others[i], NULL), 0);
-	assert_int_equal(os_env_set(NULL, "SHELL", "/bin/bash"), 0);
+		OK(os_env_set(why, others[i], NULL));
+	OK(os_env_set(why, "SHELL", "/bin/bash"));
 	/* Of a script that stands for Python there it would be asked each time which one it starts. */
-	assert_int_equal(os_env_set(NULL, "PATH", "/usr/bin:/bin"), 0);
+	OK(os_env_set(why, "PATH", "/usr/bin:/bin"));
 	/* No disk has to be waited for */
 	if (!access("/dev/shm", W_OK))
-		assert_int_equal(os_env_set(NULL, "TMPDIR", "/dev/shm"), 0);
-	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
+		OK(os_env_set(why, "TMPDIR", "/dev/shm"));
+	OK(os_make_temp_dir(why, "jitwarm-test", &folder));
 	*given.now = now = os_join(folder, "now");
 	kept = os_join(folder, "kept");
 	state = inside("state", "JITWARM_STATE");

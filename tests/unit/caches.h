@@ -70,7 +70,7 @@ caches_each(const char *name,
 		if (!strncmp(inside, "./", 2))
 			inside += 2;
 		assert_true(!strncmp(inside, name, strlen(name)));
-		assert_int_equal(buf_reserve(NULL, &content, size + 1), 0);
+		OK(buf_reserve(why, &content, size + 1));
 		assert_int_equal(archive_read_data(archive, content.data, size), size);
 		content.size = size;
 		take(context, inside + strlen(name) + 1, &content);

@@ -63,9 +63,9 @@ static inline void tear_down(struct machine *machine)
 	char *ledger = ledger_file(NULL, folder, machine->system.cache.path);
 
 	if (os_exists(machine->system.cache.path))
-		assert_int_equal(os_remove_tree(NULL, machine->system.cache.path), 0);
+		OK(os_remove_tree(why, machine->system.cache.path));
 	if (os_exists(ledger))
-		assert_int_equal(os_remove(NULL, ledger), 0);
+		OK(os_remove(why, ledger));
 	mem_free(ledger);
 	mem_free(machine->system.cache.path);
 	jw_carry_result_free(machine->result);
@@ -97,12 +97,9 @@ static inline int end(void **state)
 
 static inline void carry(struct machine *machine)
 {
-	struct jw_error err = {0};
-
 	jw_carry_result_free(machine->result);
 	machine->result = NULL;
-	if (jw_carry(&err, &machine->options, &machine->result))
-		fail_msg("%s", err.message);
+	OK(jw_carry(why, &machine->options, &machine->result));
 	assert_string_equal(machine->result->note, "");
 }
 
@@ -136,7 +133,7 @@ static inline void remove_entry(const struct machine *machine, uint64_t key)
 {
 	char *path = cache_entry_path(machine->system.cache.path, key);
 
-	assert_int_equal(os_remove(NULL, path), 0);
+	OK(os_remove(why, path));
 	mem_free(path);
 }
 

@@ -80,19 +80,18 @@ static void JW_PRINTF(3, 4) note(const char *data, size_t size, const char *chan
 	va_start(list, change);
 	(void)vsnprintf(name, sizeof name, change, list);
 	va_end(list);
-	assert_int_equal(buf_printf(NULL, &outcomes[i].changes, " %s", name), 0);
+	OK(buf_printf(why, &outcomes[i].changes, " %s", name));
 	outcomes[i].sum = fnv_update(outcomes[i].sum, &sum, sizeof sum);
 }
 
 static void tell_outcomes(const char *path)
 {
 	for (size_t i = 0; i < outcome_count; i++) {
-		assert_int_equal(buf_printf(NULL, &told, "%s%s: %s", path, buf_text(&outcomes[i].changes),
-									outcomes[i].text),
-						 0);
+		OK(buf_printf(why, &told, "%s%s: %s", path, buf_text(&outcomes[i].changes),
+					  outcomes[i].text));
 		if (!strcmp(outcomes[i].text, "taken"))
-			assert_int_equal(buf_printf(NULL, &told, " %08x", (unsigned)outcomes[i].sum), 0);
-		assert_int_equal(buf_append(NULL, &told, "\n", 1), 0);
+			OK(buf_printf(why, &told, " %08x", (unsigned)outcomes[i].sum));
+		OK(buf_append(why, &told, "\n", 1));
 		buf_free(&outcomes[i].changes);
 	}
 	outcome_count = 0;
@@ -113,9 +112,8 @@ static void end_range(const struct range *range, const char *change, size_t unti
 	if (!strcmp(range->text, "taken"))
 		(void)snprintf(sum, sizeof sum, " %08x", (unsigned)range->sum);
 	if (until > range->from)
-		assert_int_equal(buf_printf(NULL, &told, "%s at %zu-%zu: %s%s\n", change, range->from,
-									until - 1, range->text, sum),
-						 0);
+		OK(buf_printf(why, &told, "%s at %zu-%zu: %s%s\n", change, range->from, until - 1,
+					  range->text, sum));
 }
 
 static void change_bytes(const char *data, size_t size)
@@ -131,8 +129,8 @@ static void change_bytes(const char *data, size_t size)
 			char text[MOST_TEXT];
 			uint64_t sum;
 
-			assert_int_equal(buf_append(NULL, &bytes, data, size), 0);
-			assert_int_equal(buf_append(NULL, &bytes, data + size - 1, 1), 0);
+			OK(buf_append(why, &bytes, data, size));
+			OK(buf_append(why, &bytes, data + size - 1, 1));
 			if (kind < 5)
 				bytes.data[at] =
 					(uint8_t[]){bytes.data[at] ^ 1, bytes.data[at] ^ 0x80, 0, 0xff, ' '}[kind];
@@ -230,7 +228,7 @@ static void note_place(cJSON *parent, cJSON *node)
 
 static void tell_bound(const char *path, const char *what, double bound)
 {
-	assert_int_equal(buf_printf(NULL, &told, "%s %s %.0f\n", path, what, bound), 0);
+	OK(buf_printf(why, &told, "%s %s %.0f\n", path, what, bound));
 }
 
 /* The largest and the smallest that is taken */
@@ -279,13 +277,11 @@ static void text_bounds(const char *path, cJSON *node)
 		for (int c = 1; c < 128; c++) {
 			text[at] = (char)c;
 			if (takes())
-				assert_int_equal(buf_printf(NULL, &set, c > ' ' && c < 127 ? "%c" : " %02x ", c),
-								 0);
+				OK(buf_printf(why, &set, c > ' ' && c < 127 ? "%c" : " %02x ", c));
 		}
 		text[at] = before[at];
-		assert_int_equal(buf_printf(NULL, &told, "%s may %s with %s: %08x\n", path, places[place],
-									buf_text(&set), (unsigned)takes_sum),
-						 0);
+		OK(buf_printf(why, &told, "%s may %s with %s: %08x\n", path, places[place], buf_text(&set),
+					  (unsigned)takes_sum));
 		buf_free(&set);
 	}
 	node->valuestring = before;

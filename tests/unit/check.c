@@ -1,7 +1,7 @@
-/* All tests as one program: test_ROOM_THING.c is run by the name ROOM_THING. */
 #include "check.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,20 +10,93 @@
 #include <windows.h>
 #endif
 
-enum { FILES_MOST = 400 };
+static char said[4096]; /* by the first that failed */
+struct jw_error why[1];
 
-static struct {
-	const char *path;
-	int (*run)(void);
-} files[FILES_MOST];
-static size_t file_count;
-
-void check_file(const char *path, int (*run)(void))
+_Noreturn void check_fail(const char *file, int line, const char *format, ...)
 {
-	if (file_count == FILES_MOST)
-		abort();
-	files[file_count].path = path;
-	files[file_count++].run = run;
+	char text[sizeof said];
+	va_list args;
+	int at = snprintf(text, sizeof text, "%s:%d: ", file, line);
+
+	va_start(args, format);
+	(void)vsnprintf(text + at, sizeof text - (size_t)at, format, args);
+	va_end(args);
+	if (!*said)
+		memcpy(said, text, sizeof said);
+	print_error("%s\n", text);
+	_fail(file, line);
+	abort();
+}
+
+int check_end(int failed)
+{
+	if (failed && *said)
+		(void)fprintf(stderr, "%s\n", said);
+	else if (failed)
+		(void)fprintf(stderr, "a set-up fails, or a signal came; the last error: %s\n",
+					  why->message);
+	return failed;
+}
+
+void check_ok(const char *file, int line, const char *call, int result)
+{
+	if (result)
+		check_fail(file, line, "%s fails (%d): %s", call, result, why->message);
+}
+
+void check_gives(const char *file, int line, const char *texts[2], enum jw_code code, int result)
+{
+	const enum jw_code is = result ? why->code : JW_OK;
+
+	if (is != code || (result && !*why->message))
+		check_fail(file, line, "%s gives %d, not %d (%s): %s", texts[0], (int)is, (int)code,
+				   texts[1], result ? why->message : "");
+}
+
+void check_integers(const char *file, int line, const char *texts[2], intmax_t is, intmax_t wanted)
+{
+	const bool is_plain = !texts[1][strspn(texts[1], "-0123456789")];
+
+	if (is != wanted)
+		check_fail(file, line, "%s is %lld, not %lld%s%s", texts[0], (long long)is,
+				   (long long)wanted, is_plain ? "" : ", which is ", is_plain ? "" : texts[1]);
+}
+
+void check_range(const char *file, int line, const char *text, uintmax_t is, uintmax_t least,
+				 uintmax_t most)
+{
+	if (is < least || is > most)
+		check_fail(file, line, "%s is %llu, not %llu to %llu", text, (unsigned long long)is,
+				   (unsigned long long)least, (unsigned long long)most);
+}
+
+/* Of longer texts the first line that differs */
+void check_strings(const char *file, int line, const char *text, const char *is, const char *wanted)
+{
+	size_t start = 0;
+
+	if (!is || !wanted)
+		check_fail(file, line, "%s is %s, not %s", text, is ? is : "NULL",
+				   wanted ? wanted : "NULL");
+	if (!strcmp(is, wanted))
+		return;
+	for (size_t i = 0; is[i] == wanted[i]; i++)
+		if (is[i] == '\n')
+			start = i + 1;
+	check_fail(file, line, "%s is \"%.*s\", not \"%.*s\"", text, (int)strcspn(is + start, "\n"),
+			   is + start, (int)strcspn(wanted + start, "\n"), wanted + start);
+}
+
+void check_bytes(const char *file, int line, const char *text, const void *is, const void *wanted,
+				 size_t size)
+{
+	const uint8_t *a = is, *b = wanted;
+
+	for (size_t i = 0; i < size; i++)
+		if (a[i] != b[i])
+			check_fail(file, line, "%s: byte %zu of %zu is 0x%02x, not 0x%02x", text, i, size, a[i],
+					   b[i]);
 }
 
 #ifdef _WIN32
@@ -47,16 +120,3 @@ void check_set_mtime(const char *path, int64_t mtime_ns)
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 #endif
-
-int main(int argc, char **argv)
-{
-	for (size_t i = 0; argc == 2 && i < file_count; i++) {
-		const char *name = strstr(files[i].path, "/test_") + 6;
-		size_t length = strlen(argv[1]);
-
-		if (strncmp(name, argv[1], length) == 0 && strcmp(name + length, ".c") == 0)
-			return files[i].run();
-	}
-	(void)fprintf(stderr, "usage: %s ROOM_THING\n", argv[0]);
-	return 64;
-}

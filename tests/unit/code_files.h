@@ -57,13 +57,13 @@ static int make_tree(void **unused)
 	char *made;
 
 	assert_int_equal(make_folder(unused), 0);
-	assert_int_equal(os_real_path(NULL, folder, &made), 0);
+	OK(os_real_path(why, folder, &made));
 	mem_free(folder);
 	folder = made;
 	tree = os_join(folder, "tree");
 	state_dir = os_join(folder, "state");
-	assert_int_equal(os_make_dirs(NULL, tree, 0700), 0);
-	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", state_dir), 0);
+	OK(os_make_dirs(why, tree, 0700));
+	OK(os_env_set(why, "JITWARM_STATE", state_dir));
 	jw_machine = (struct jw_system){
 		.gpus = &gpu,
 		.gpu_count = 1,
@@ -150,8 +150,7 @@ static inline void find_them(struct tally *tally)
 	const char *name = tree;
 	struct jw_found *found = NULL;
 
-	assert_int_equal(
-		jw_find(NULL, &(struct jw_find_options){.names = &name, .name_count = 1}, &found), 0);
+	OK(jw_find(why, &(struct jw_find_options){.names = &name, .name_count = 1}, &found));
 	for (size_t i = 0; i < found->file_count; i++)
 		tally_path(tally, found->files[i].path);
 	jw_found_free(found);
@@ -164,7 +163,7 @@ static inline void scan_them(struct tally *tally)
 	const struct jw_scan_options options = {
 		.paths = paths, .path_count = 1, .context = tally, .image = tally_image};
 
-	assert_int_equal(jw_scan(NULL, &options), 0);
+	OK(jw_scan(why, &options));
 	expect_tally(tally, "jw_scan");
 }
 
@@ -174,10 +173,8 @@ static inline void check_them(struct tally *tally)
 	const struct jw_check_options options = {
 		.paths = paths, .path_count = 1, .system = &jw_machine};
 	struct jw_check_result *result = NULL;
-	struct jw_error err = {0};
 
-	if (jw_check(&err, &options, &result))
-		fail_msg("%s", err.message);
+	OK(jw_check(why, &options, &result));
 	for (size_t i = 0; i < result->file_count; i++)
 		tally_path(tally, result->files[i].path);
 	jw_check_result_free(result);
@@ -194,10 +191,8 @@ static inline void prime_them(struct tally *tally)
 											 .context = &modules,
 											 .planned = plan_alone};
 	struct jw_prime_result *result = NULL;
-	struct jw_error err = {0};
 
-	if (jw_prime(&err, &jw_machine, &options, &result))
-		fail_msg("%s", err.message);
+	OK(jw_prime(why, &jw_machine, &options, &result));
 	jw_prime_result_free(result);
 	for (size_t i = 0; i < tally->count; i++)
 		expected += tally->files[i].counts;
@@ -216,9 +211,9 @@ static inline bool has_changed(void)
 	char *changes = NULL;
 	bool changed;
 
-	assert_int_equal(jw_run_look(NULL, &key, &now, &changes), 0);
+	OK(jw_run_look(why, &key, &now, &changes));
 	changed = strstr(changes, "packages") != NULL;
-	assert_int_equal(jw_run_remember(NULL, now), 0);
+	OK(jw_run_remember(why, now));
 	jw_run_state_free(now);
 	jw_text_free(changes);
 	return changed;

@@ -32,7 +32,7 @@ static void set(const char *name, const char *relative)
 {
 	char *path = at(relative);
 
-	assert_int_equal(os_env_set(NULL, name, path), 0);
+	OK(os_env_set(why, name, path));
 	mem_free(path);
 }
 
@@ -44,11 +44,11 @@ static int set_up(void **state)
 	char *made;
 
 	(void)state;
-	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-find", &made), 0);
-	assert_int_equal(os_real_path(NULL, made, &root), 0);
+	OK(os_make_temp_dir(why, "jitwarm-find", &made));
+	OK(os_real_path(why, made, &root));
 	mem_free(made);
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-		assert_int_equal(os_env_set(NULL, variables[i], NULL), 0);
+		OK(os_env_set(why, variables[i], NULL));
 	set("HOME", "home");
 	set("APPDATA", "roaming");
 	set("PATH", "nothing");
@@ -58,7 +58,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	assert_int_equal(os_remove_tree(NULL, root), 0);
+	OK(os_remove_tree(why, root));
 	mem_free(root);
 	root = NULL;
 	return 0;
@@ -110,23 +110,20 @@ static inline int find_named(struct jw_error *err, const char *const *names, siz
 static inline struct jw_found *find_one(const char *name)
 {
 	struct jw_found *found = NULL;
-	struct jw_error err;
 
-	if (find_named(&err, &name, name ? 1 : 0, &found))
-		fail_msg("%s", err.message);
+	OK(find_named(why, &name, name ? 1 : 0, &found));
 	return found;
 }
 
 static inline void find_fails(const char *name, enum jw_code code, const char *part)
 {
 	struct jw_found *found = NULL;
-	struct jw_error err;
 
-	assert_int_equal(find_named(&err, &name, name ? 1 : 0, &found), -1);
+	assert_int_equal(find_named(why, &name, name ? 1 : 0, &found), -1);
 	assert_null(found);
-	assert_int_equal(err.code, code);
-	if (!strstr(err.message, part))
-		fail_msg("“%s” does not say “%s”", err.message, part);
+	assert_int_equal(why->code, code);
+	if (!strstr(why->message, part))
+		fail_msg("“%s” does not say “%s”", why->message, part);
 }
 
 #define CASE(name) TEST_WITH(name, set_up, tear_down)

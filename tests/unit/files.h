@@ -13,8 +13,8 @@ static inline void files_put_at(char *path, const void *bytes, size_t size)
 {
 	char *above = os_dir_name(path);
 
-	assert_int_equal(os_make_dirs(NULL, above, 0700), 0);
-	assert_int_equal(os_write_atomic(NULL, path, bytes, size), 0);
+	OK(os_make_dirs(why, above, 0700));
+	OK(os_write_atomic(why, path, bytes, size));
 	mem_free(above);
 	mem_free(path);
 }

@@ -16,7 +16,7 @@ static char *folder, *dir;
 static inline int make_folder(void **state)
 {
 	(void)state;
-	if (os_make_temp_dir(NULL, "jitwarm-test", &folder))
+	if (os_make_temp_dir(why, "jitwarm-test", &folder))
 		return -1;
 	dir = os_join(folder, "cache");
 	return dir ? 0 : -1;
@@ -26,12 +26,12 @@ static inline int remove_folder(void **state)
 {
 	(void)state;
 	mem_free(dir);
-	return os_remove_tree(NULL, folder);
+	return os_remove_tree(why, folder);
 }
 
 static inline void start_anew(void)
 {
-	assert_int_equal(os_remove_tree(NULL, dir), 0);
+	OK(os_remove_tree(why, dir));
 }
 
 static inline struct cache_live *open_live(uint64_t limit, enum cache_when_full when_full)
@@ -40,7 +40,7 @@ static inline struct cache_live *open_live(uint64_t limit, enum cache_when_full 
 		.limit_bytes = limit, .when_full = when_full, .lock_wait_ms = 60};
 	struct cache_live *live = NULL;
 
-	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
+	OK(cache_live_open(why, dir, &options, &live));
 	return live;
 }
 
@@ -75,8 +75,8 @@ static inline void fill(unsigned first, unsigned last)
 	struct cache_live *live = open_live(1 << 30, CACHE_FULL_REFUSE);
 
 	for (unsigned n = first; n <= last; n++)
-		assert_int_equal(insert_one(NULL, live, n, 0, NULL), 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+		OK(insert_one(why, live, n, 0, NULL));
+	OK(cache_live_close(why, live));
 }
 
 static inline uint64_t key_of(unsigned n)
@@ -101,8 +101,8 @@ static inline void assert_consistent(size_t entries)
 	struct cache_index index;
 	struct cache_files scan;
 
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
-	assert_int_equal(cache_files_scan(NULL, dir, &scan), 0);
+	OK(cache_index_load(why, dir, &index));
+	OK(cache_files_scan(why, dir, &scan));
 	assert_int_equal(index.state, CACHE_INDEX_SOUND);
 	assert_int_equal(index.count, entries);
 	assert_int_equal(scan.count, entries);
@@ -119,6 +119,6 @@ static inline void write_index(const void *bytes, size_t size)
 {
 	char *path = os_join(dir, "index");
 
-	assert_int_equal(os_write_atomic(NULL, path, bytes, size), 0);
+	OK(os_write_atomic(why, path, bytes, size));
 	mem_free(path);
 }

@@ -43,7 +43,7 @@ static void make_entry(struct entry *entry, uint64_t key_bytes, uint64_t value_b
 
 	*entry = (struct entry){.key_bytes = key_bytes, .value_bytes = value_bytes};
 	entry->bytes.most = size + 64;
-	assert_int_equal(buf_reserve(NULL, &entry->bytes, size + 64), 0);
+	OK(buf_reserve(why, &entry->bytes, size + 64));
 	entry->bytes.size = size;
 	memset(entry->bytes.data, 0, size + 64);
 	key = entry->bytes.data + CACHE_ENTRY_HEADER;
@@ -60,5 +60,5 @@ static void make_entry(struct entry *entry, uint64_t key_bytes, uint64_t value_b
 
 static void put(const char *path, const void *bytes, size_t size)
 {
-	assert_int_equal(os_write_atomic(NULL, path, bytes, size), 0);
+	OK(os_write_atomic(why, path, bytes, size));
 }

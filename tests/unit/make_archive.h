@@ -86,7 +86,7 @@ static inline void make_zstd(struct buf *out, const struct buf *bytes)
 {
 	size_t room = ZSTD_compressBound(bytes->size), got;
 
-	assert_int_equal(buf_reserve(NULL, out, room), 0);
+	OK(buf_reserve(why, out, room));
 	got = ZSTD_compress(out->data + out->size, room, bytes->data, bytes->size, 1);
 	assert_false(ZSTD_isError(got));
 	out->size += got;
@@ -96,6 +96,6 @@ static inline char *write_file(const char *name, const struct buf *bytes)
 {
 	char *path = os_join(folder, name);
 
-	assert_int_equal(os_write_atomic(NULL, path, bytes->data, bytes->size), 0);
+	OK(os_write_atomic(why, path, bytes->data, bytes->size));
 	return path;
 }

@@ -26,14 +26,14 @@ static inline struct buf make_buf(void)
 
 static inline void make_zeros(struct buf *buf, size_t size)
 {
-	assert_int_equal(buf_reserve(NULL, buf, size), 0);
+	OK(buf_reserve(why, buf, size));
 	memset(buf->data + buf->size, 0, size);
 	buf->size += size;
 }
 
 static inline void make_bytes(struct buf *buf, const void *data, size_t size)
 {
-	assert_int_equal(buf_append(NULL, buf, data, size), 0);
+	OK(buf_append(why, buf, data, size));
 }
 
 static inline void make_pad(struct buf *buf, size_t multiple)
@@ -55,7 +55,7 @@ static inline void make_container(struct buf *buf, enum devcode_compression comp
 		.compression = compression,
 	};
 
-	assert_int_equal(write_container(NULL, &ptx, buf), 0);
+	OK(write_container(why, &ptx, buf));
 }
 
 /* A container without entries. */
@@ -160,7 +160,6 @@ static inline void make_see_container(struct make_seen *seen,
 		const struct devcode_entry *entry = &container->entries[i];
 		struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD);
 		struct devcode_view view;
-		struct jw_error why = {0};
 
 		seen->entry = *entry;
 		assert_true(entry->options_length < sizeof seen->options);
@@ -168,14 +167,14 @@ static inline void make_see_container(struct make_seen *seen,
 		seen->options[entry->options_length] = 0;
 		seen->payload[0] = 0;
 		seen->payload_size = 0;
-		if (!devcode_payload(&why, container, entry, &scratch, &view)) {
+		if (!devcode_payload(why, container, entry, &scratch, &view)) {
 			size_t shown = view.size < sizeof seen->payload ? view.size : sizeof seen->payload - 1;
 
 			memcpy(seen->payload, view.data, shown);
 			seen->payload[shown] = 0;
 			seen->payload_size = view.size;
 		}
-		seen->payload_code = why.code;
+		seen->payload_code = why->code;
 		buf_free(&scratch);
 	}
 }
@@ -238,11 +237,11 @@ static inline int make_read(const struct buf *bytes, struct make_seen *seen)
 	char *folder, *path;
 	int result;
 
-	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
+	OK(os_make_temp_dir(why, "jitwarm-test", &folder));
 	path = os_join(folder, "file");
-	assert_int_equal(os_write_atomic(NULL, path, bytes->data, bytes->size), 0);
-	result = make_read_path(NULL, path, NULL, seen);
-	assert_int_equal(os_remove_tree(NULL, folder), 0);
+	OK(os_write_atomic(why, path, bytes->data, bytes->size));
+	result = make_read_path(why, path, NULL, seen);
+	OK(os_remove_tree(why, folder));
 	mem_free(folder);
 	mem_free(path);
 	return result;

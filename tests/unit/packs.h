@@ -28,10 +28,8 @@ static inline struct jw_export_result packs_export(const char *dir, const char *
 {
 	const struct jw_export_options options = {.cache_dir = dir, .output = file};
 	struct jw_export_result result = {0};
-	struct jw_error err = {0};
 
-	if (jw_export(&err, &options, &result))
-		fail_msg("%s", err.message);
+	OK(jw_export(why, &options, &result));
 	return result;
 }
 
@@ -39,11 +37,9 @@ static inline struct jw_export_result packs_export(const char *dir, const char *
 static inline void packs_keep(const struct jw_system *system, size_t wanted)
 {
 	const struct jw_store_keep_options options = {.system = system};
-	struct jw_error err = {0};
 	size_t entries = SIZE_MAX;
 
-	if (jw_store_keep(&err, &options, &entries))
-		fail_msg("%s", err.message);
+	OK(jw_store_keep(why, &options, &entries));
 	assert_int_equal(entries, wanted);
 }
 
@@ -114,11 +110,11 @@ static inline void packs_member_put(struct writer *writer, const struct packs_me
 	uint8_t header[TAR_BLOCK], padding[TAR_BLOCK] = {0};
 
 	tar_header(header, member->name, member->size);
-	assert_int_equal(writer_put(NULL, writer, header, sizeof header), 0);
-	assert_int_equal(writer_put(NULL, writer, member->data, member->size), 0);
+	OK(writer_put(why, writer, header, sizeof header));
+	OK(writer_put(why, writer, member->data, member->size));
 	if (padded && strcmp(member->name, PACK_MANIFEST) != 0)
 		padding[padded - 1] = packs_last_padding;
-	assert_int_equal(writer_put(NULL, writer, padding, padded), 0);
+	OK(writer_put(why, writer, padding, padded));
 }
 
 /* A pack that is sound outside, with any content: this manifest, then these members. The caller
@@ -135,14 +131,14 @@ static inline void packs_make(struct buf *pack, const char *manifest,
 	uint64_t size = TAR_END;
 
 	*pack = BUF_MAX(1 << 24);
-	assert_int_equal(writer_open(NULL, &options, &writer), 0);
-	assert_int_equal(writer_frame(NULL, writer, tar_extent(first.size)), 0);
+	OK(writer_open(why, &options, &writer));
+	OK(writer_frame(why, writer, tar_extent(first.size)));
 	packs_member_put(writer, &first);
 	for (size_t i = 0; i < count; i++)
 		size += tar_extent(members[i].size);
-	assert_int_equal(writer_frame(NULL, writer, size), 0);
+	OK(writer_frame(why, writer, size));
 	for (size_t i = 0; i < count; i++)
 		packs_member_put(writer, &members[i]);
-	assert_int_equal(writer_put(NULL, writer, end, sizeof end), 0);
-	assert_int_equal(writer_close(NULL, writer, &written), 0);
+	OK(writer_put(why, writer, end, sizeof end));
+	OK(writer_close(why, writer, &written));
 }

@@ -14,16 +14,16 @@ static char *root;
 static inline int root_make(void **state)
 {
 	(void)state;
-	if (os_make_temp_dir(NULL, "jitwarm-root", &root))
+	if (os_make_temp_dir(why, "jitwarm-root", &root))
 		return -1;
-	return os_env_set(NULL, "JITWARM_SYSTEM_ROOT", root);
+	return os_env_set(why, "JITWARM_SYSTEM_ROOT", root);
 }
 
 static inline int root_remove(void **state)
 {
 	(void)state;
 	(void)os_env_set(NULL, "JITWARM_SYSTEM_ROOT", NULL);
-	if (os_remove_tree(NULL, root))
+	if (os_remove_tree(why, root))
 		return -1;
 	mem_free(root);
 	return 0;
@@ -32,7 +32,7 @@ static inline int root_remove(void **state)
 static inline int root_empty(void **state)
 {
 	(void)state;
-	return os_remove_tree(NULL, root) || os_make_dirs(NULL, root, 0700);
+	return os_remove_tree(why, root) || os_make_dirs(why, root, 0700);
 }
 
 static inline void root_put(const char *path, const char *text)

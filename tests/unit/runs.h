@@ -56,7 +56,7 @@ static const struct jw_share_options *shared; /* the worker says what a shared p
 static inline int make_folder(void **state)
 {
 	(void)state;
-	if (os_make_temp_dir(NULL, "jitwarm-run", &folder))
+	if (os_make_temp_dir(why, "jitwarm-run", &folder))
 		return -1;
 	script = os_join(folder, "worker.sh");
 	cache = os_join(folder, "cache");
@@ -70,7 +70,7 @@ static inline int remove_folder(void **state)
 	mem_free(script);
 	mem_free(cache);
 	mem_free(state_dir);
-	if (os_remove_tree(NULL, folder))
+	if (os_remove_tree(why, folder))
 		return -1;
 	mem_free(folder);
 	return 0;
@@ -100,10 +100,10 @@ static inline int begin(void **state)
 	(void)state;
 	/* A run that does not end is a failure. */
 	(void)alarm(240);
-	assert_int_equal(os_remove_tree(NULL, cache), 0);
-	assert_int_equal(os_remove_tree(NULL, state_dir), 0);
-	assert_int_equal(os_remove_tree(NULL, marks), 0);
-	assert_int_equal(os_make_dirs(NULL, marks, 0700), 0);
+	OK(os_remove_tree(why, cache));
+	OK(os_remove_tree(why, state_dir));
+	OK(os_remove_tree(why, marks));
+	OK(os_make_dirs(why, marks, 0700));
 	mem_free(marks);
 	for (size_t i = 0; i < MODULES; i++)
 		make_tree(i);
@@ -146,10 +146,10 @@ static inline int run_with(struct jw_error *err, unsigned workers, const char *b
 							  .share = shared};
 	int failed;
 
-	assert_int_equal(os_write_atomic(NULL, script, text, strlen(text)), 0);
-	assert_int_equal(os_remove_tree(NULL, private_folder), 0);
-	assert_int_equal(os_make_dirs(NULL, private_folder, 0700), 0);
-	assert_int_equal(cache_live_open(NULL, cache, &how, &live), 0);
+	OK(os_write_atomic(why, script, text, strlen(text)));
+	OK(os_remove_tree(why, private_folder));
+	OK(os_make_dirs(why, private_folder, 0700));
+	OK(cache_live_open(why, cache, &how, &live));
 	setup.live = opaque ? NULL : live;
 	failed = run_plan(err, &setup, result);
 	(void)cache_live_close(NULL, live);
@@ -167,7 +167,7 @@ static inline pid_t hold_lock(unsigned milliseconds)
 	char byte;
 	pid_t pid;
 
-	assert_int_equal(os_make_dirs(NULL, cache, 0700), 0);
+	OK(os_make_dirs(why, cache, 0700));
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (!pid) {
@@ -224,7 +224,7 @@ static inline void expect_order(const char *part, bool at_end)
 	struct buf order = {0};
 	const char *found;
 
-	assert_int_equal(os_read_file(NULL, path, 1000, &order), 0);
+	OK(os_read_file(why, path, 1000, &order));
 	found = strstr(buf_text(&order), part);
 	assert_non_null(found);
 	assert_true(!at_end || !found[strlen(part)]);

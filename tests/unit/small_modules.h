@@ -35,7 +35,7 @@ static inline void small_put_text(struct buf *data, const char *text, uint16_t i
 		.compression = DEVCODE_LZ4,
 	};
 
-	assert_int_equal(write_container(NULL, &ptx, data), 0);
+	OK(write_container(why, &ptx, data));
 }
 
 /* A container with that one module. */
@@ -65,7 +65,7 @@ static inline void small_write(const char *name, const struct buf *content)
 	char *path = os_join(folder, name);
 
 	assert_non_null(path);
-	assert_int_equal(os_write_atomic(NULL, path, content->data, content->size), 0);
+	OK(os_write_atomic(why, path, content->data, content->size));
 	mem_free(path);
 }
 

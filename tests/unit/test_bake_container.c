@@ -23,7 +23,7 @@ static void append_code(struct buf *out, uint16_t sm, size_t size, bool noise)
 		.cubin = {code, size}, .target = {.sm = sm}, .flags = 0x11, .compression = DEVCODE_RAW};
 
 	make_code(code, size, noise, sm);
-	assert_int_equal(write_cubin_entry(NULL, &cubin, out), 0);
+	OK(write_cubin_entry(why, &cubin, out));
 }
 
 /* One container: PTX for sm_80, and what `fill` adds. */
@@ -85,8 +85,8 @@ static struct made *add(const struct made *before, size_t size)
 	assert_non_null(after);
 	make_code(code, size, true, 86);
 	after->bytes = make_buf();
-	assert_int_equal(container_edit(NULL, &before->container, &cubin, 1, &form), 0);
-	assert_int_equal(container_form_join(NULL, &form, &after->bytes), 0);
+	OK(container_edit(why, &before->container, &cubin, 1, &form));
+	OK(container_form_join(why, &form, &after->bytes));
 	assert_int_equal(after->bytes.size, form.size_bytes);
 	container_form_free(&form);
 	open_bytes(after);
@@ -97,10 +97,8 @@ static struct made *add(const struct made *before, size_t size)
 		assert_int_equal(after->entries[i].kind, before->entries[i].kind);
 		assert_int_equal(after->entries[i].target.sm, before->entries[i].target.sm);
 	}
-	assert_int_equal(devcode_payload(NULL, &after->container,
-									 &after->entries[before->container.entry_count], &scratch,
-									 &view),
-					 0);
+	OK(devcode_payload(why, &after->container, &after->entries[before->container.entry_count],
+					   &scratch, &view));
 	assert_int_equal(view.size, size);
 	assert_memory_equal(view.data, code, size);
 	buf_free(&scratch);
@@ -130,10 +128,8 @@ static void assert_same_ptx(const struct made *before, const struct made *after)
 	assert_memory_equal(after->bytes.data + after->entries[0].options_offset,
 						before->bytes.data + before->entries[0].options_offset,
 						before->entries[0].options_length);
-	assert_int_equal(
-		devcode_payload(NULL, &before->container, before->entries, &scratch[0], &view[0]), 0);
-	assert_int_equal(
-		devcode_payload(NULL, &after->container, after->entries, &scratch[1], &view[1]), 0);
+	OK(devcode_payload(why, &before->container, before->entries, &scratch[0], &view[0]));
+	OK(devcode_payload(why, &after->container, after->entries, &scratch[1], &view[1]));
 	assert_int_equal(view[0].size, view[1].size);
 	assert_memory_equal(view[0].data, view[1].data, view[0].size);
 	buf_free(&scratch[0]);

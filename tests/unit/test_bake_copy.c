@@ -31,11 +31,10 @@ static void write_all(const char *path, const char *output, const struct os_map 
 {
 	uint8_t bytes[64];
 
-	assert_int_equal(baked_copy_begin(NULL, path, map, output, ret_copy), 0);
+	OK(baked_copy_begin(why, path, map, output, ret_copy));
 	for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
 		memset(bytes, writes[i].value, sizeof bytes);
-		assert_int_equal(baked_copy_write(NULL, ret_copy, writes[i].offset, bytes, writes[i].size),
-						 0);
+		OK(baked_copy_write(why, ret_copy, writes[i].offset, bytes, writes[i].size));
 	}
 }
 
@@ -51,16 +50,16 @@ TEST(changes_are_what_differs)
 		expected[i] = bytes[i] = original_byte(i);
 	for (size_t i = 0; i < sizeof writes / sizeof *writes; i++)
 		memset(expected + writes[i].offset, writes[i].value, writes[i].size);
-	assert_int_equal(os_write_atomic(NULL, path, bytes, SIZE), 0);
-	assert_int_equal(os_map_open(NULL, path, &map), 0);
+	OK(os_write_atomic(why, path, bytes, SIZE));
+	OK(os_map_open(why, path, &map));
 	assert_int_equal(baked_copy_begin(NULL, path, &map, path, &copy), -1);
 	write_all(path, output, &map, &copy);
 	assert_int_equal(copy.size_bytes, SIZE + 80);
-	assert_int_equal(os_read_file(NULL, copy.part, 1 << 20, &after), 0);
+	OK(os_read_file(why, copy.part, 1 << 20, &after));
 	assert_int_equal(after.size, SIZE + 80);
 	assert_memory_equal(after.data, expected, sizeof expected);
 	buf_free(&after);
-	assert_int_equal(baked_copy_finish(NULL, &copy, 0644), 0);
+	OK(baked_copy_finish(why, &copy, 0644));
 	os_map_close(&map);
 	mem_free(path);
 	mem_free(output);
@@ -73,14 +72,13 @@ TEST(a_changed_original_is_refused)
 	const uint8_t bytes[SIZE] = {0};
 
 	for (int late = 0; late < 2; late++) {
-		struct jw_error why = {0};
 		struct baked_copy copy;
 		struct os_map map;
 
-		assert_int_equal(os_write_atomic(NULL, path, bytes, SIZE), 0);
-		assert_int_equal(os_map_open(NULL, path, &map), 0);
+		OK(os_write_atomic(why, path, bytes, SIZE));
+		OK(os_map_open(why, path, &map));
 		if (late)
-			assert_int_equal(baked_copy_begin(NULL, path, &map, output, &copy), 0);
+			OK(baked_copy_begin(why, path, &map, output, &copy));
 		/* Windows keeps a mapped file in its place. */
 		if (os_write_atomic(NULL, path, "other", 5)) {
 			os_map_close(&map);
@@ -88,11 +86,9 @@ TEST(a_changed_original_is_refused)
 			mem_free(output);
 			skip();
 		}
-		assert_int_equal(late ? baked_copy_finish(&why, &copy, 0644)
-							  : baked_copy_begin(&why, path, &map, output, &copy),
-						 -1);
-		assert_int_equal(why.code, JW_ERR_IO);
-		assert_non_null(strstr(why.message, "was changed while it was baked"));
+		GIVES(JW_ERR_IO, late ? baked_copy_finish(why, &copy, 0644)
+							  : baked_copy_begin(why, path, &map, output, &copy));
+		assert_non_null(strstr(why->message, "was changed while it was baked"));
 		assert_false(os_exists(output));
 		os_map_close(&map);
 	}
@@ -107,9 +103,9 @@ TEST(each_mark_of_the_original_counts)
 	const struct baked_copy copy = {.path = path};
 	struct os_stat stat;
 
-	assert_int_equal(os_write_atomic(NULL, path, "marked", 6), 0);
-	assert_int_equal(os_stat(NULL, path, &stat), 0);
-	assert_int_equal(baked_copy_check(NULL, copy.path, &stat), 0);
+	OK(os_write_atomic(why, path, "marked", 6));
+	OK(os_stat(why, path, &stat));
+	OK(baked_copy_check(why, copy.path, &stat));
 	for (int mark = 0; mark < 5; mark++) {
 		struct os_stat before = stat;
 
@@ -132,15 +128,15 @@ TEST(an_unfinished_copy_is_secret)
 	struct os_stat stat;
 	struct os_map map;
 
-	assert_int_equal(os_write_secret(NULL, path, bytes, SIZE), 0);
-	assert_int_equal(os_map_open(NULL, path, &map), 0);
-	assert_int_equal(baked_copy_begin(NULL, path, &map, output, &copy), 0);
-	assert_int_equal(os_stat(NULL, copy.part, &stat), 0);
+	OK(os_write_secret(why, path, bytes, SIZE));
+	OK(os_map_open(why, path, &map));
+	OK(baked_copy_begin(why, path, &map, output, &copy));
+	OK(os_stat(why, copy.part, &stat));
 	assert_int_equal(stat.mode & 0777, 0600);
 	assert_int_equal(stat.size_bytes, SIZE);
-	assert_int_equal(baked_copy_finish(NULL, &copy, 0644), 0);
+	OK(baked_copy_finish(why, &copy, 0644));
 	os_map_close(&map);
-	assert_int_equal(os_stat(NULL, output, &stat), 0);
+	OK(os_stat(why, output, &stat));
 #ifndef _WIN32
 	assert_int_equal(stat.mode & 0777, 0644);
 #endif

@@ -60,9 +60,9 @@ static void add_container(const struct text *from, const struct write_cubin *oth
 								  .compression = DEVCODE_RAW};
 	const size_t at = containers->size;
 
-	assert_int_equal(write_container(NULL, &ptx, containers), 0);
+	OK(write_container(why, &ptx, containers));
 	if (other)
-		assert_int_equal(write_cubin_entry(NULL, other, containers), 0);
+		OK(write_cubin_entry(why, other, containers));
 	store_u64(containers->data + at + 8, containers->size - at - CONTAINER_HEADER);
 }
 
@@ -79,7 +79,7 @@ static char *put_libraries(const struct text *from, const struct text *second,
 	section.data = containers.data;
 	section.size = containers.size;
 	make_elf(&file, MAKE_ELF_X86_64, &section, 1);
-	assert_int_equal(os_write_atomic(NULL, path, file.data, file.size), 0);
+	OK(os_write_atomic(why, path, file.data, file.size));
 	buf_free(&containers);
 	buf_free(&file);
 	return path;
@@ -147,12 +147,12 @@ static struct jw_bake_file bake(char *library, const struct jw_target *targets, 
 	struct jw_bake_file file = {.path = library};
 	struct buf copy;
 
-	assert_int_equal(os_remove(NULL, output), 0);
-	assert_int_equal(bake_file(NULL, &job, &file), 0);
+	OK(os_remove(why, output));
+	OK(bake_file(why, &job, &file));
 	assert_int_equal(file.failed.code, JW_OK);
 	assert_int_equal(os_exists(output), file.output != NULL);
 	if (ret_seen && file.output) {
-		assert_int_equal(os_read_file(NULL, output, 1 << 20, &copy), 0);
+		OK(os_read_file(why, output, 1 << 20, &copy));
 		assert_int_equal(make_read(&copy, ret_seen), 0);
 		buf_free(&copy);
 	}
@@ -168,7 +168,7 @@ static int clear(void **state)
 	char *cache = cache_folder();
 
 	(void)state;
-	assert_int_equal(os_remove_tree(NULL, cache), 0);
+	OK(os_remove_tree(why, cache));
 	mem_free(cache);
 	return 0;
 }
@@ -296,14 +296,14 @@ TEST_WITH(each_of_many_is_as_one_alone, clear, NULL)
 
 	put_entry(&plain, 86, 7, 86, NONE);
 	(void)bake(put_library(&plain, &roomy), gpus, 1, NULL);
-	assert_int_equal(os_read_file(NULL, output, 1 << 26, &one), 0);
+	OK(os_read_file(why, output, 1 << 26, &one));
 	library = put_libraries(&plain, &cold, &roomy, MANY);
-	assert_int_equal(os_read_file(NULL, library, 1 << 26, &before), 0);
+	OK(os_read_file(why, library, 1 << 26, &before));
 	file = bake(library, gpus, 1, NULL);
 	assert_int_equal(file.modules, MANY);
 	assert_int_equal(file.baked, MANY / 2);
 	assert_int_equal(file.uncompiled, MANY / 2);
-	assert_int_equal(os_read_file(NULL, output, 1 << 26, &many), 0);
+	OK(os_read_file(why, output, 1 << 26, &many));
 	old = find_containers(&before, &bytes);
 	alone = find_containers(&one, &size);
 	all = find_containers(&many, &size);

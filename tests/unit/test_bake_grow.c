@@ -19,7 +19,7 @@ static struct buf read_sample(const char *name)
 	char *path = os_join(JITWARM_SOURCE_DIR "/tests/fuzz/corpus/bake_grow", name);
 	struct buf file;
 
-	assert_int_equal(os_read_file(NULL, path, MOST_FILE, &file), 0);
+	OK(os_read_file(why, path, MOST_FILE, &file));
 	mem_free(path);
 	return file;
 }
@@ -74,7 +74,6 @@ TEST(the_new_segment_is_where_nothing_is)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf file = read_sample("elf");
 		struct os_map map = {0};
-		struct jw_error why = {0};
 		struct grow *grow = NULL;
 
 		assert_int_equal(file.size, SIZE);
@@ -92,11 +91,11 @@ TEST(the_new_segment_is_where_nothing_is)
 			store_u64(file.data + SECTION + 32, cases[i].nothing_bytes);
 		}
 		if (cases[i].appended)
-			assert_int_equal(buf_append(NULL, &file, "appended", 8), 0);
+			OK(buf_append(why, &file, "appended", 8));
 		map = (struct os_map){.data = file.data, .size = file.size};
-		if (grow_open(&why, &map, NULL, 0, &grow) != (cases[i].why ? -1 : 0) ||
-			(cases[i].why && !strstr(why.message, cases[i].why)))
-			fail_msg("%s: “%s”", cases[i].what, why.message);
+		if (grow_open(why, &map, NULL, 0, &grow) != (cases[i].why ? -1 : 0) ||
+			(cases[i].why && !strstr(why->message, cases[i].why)))
+			fail_msg("%s: “%s”", cases[i].what, why->message);
 		if (grow && (grow->start != cases[i].start || grow->delta != cases[i].delta))
 			fail_msg("%s: 0x%llx and 0x%llx", cases[i].what, (unsigned long long)grow->start,
 					 (unsigned long long)grow->delta);

@@ -30,12 +30,12 @@ TEST(sudo_s_caller_is_named)
 	const struct passwd *account = somebody();
 	char *line = NULL;
 
-	assert_int_equal(os_env_set(NULL, "SUDO_USER", account->pw_name), 0);
-	assert_int_equal(jw_account_doubt(NULL, &line), 0);
+	OK(os_env_set(why, "SUDO_USER", account->pw_name));
+	OK(jw_account_doubt(why, &line));
 	assert_non_null(strstr(line, account->pw_name));
 	jw_text_free(line);
-	assert_int_equal(os_env_set(NULL, "SUDO_USER", "root"), 0);
-	assert_int_equal(jw_account_doubt(NULL, &line), 0);
+	OK(os_env_set(why, "SUDO_USER", "root"));
+	OK(jw_account_doubt(why, &line));
 	assert_null(line);
 }
 
@@ -52,7 +52,7 @@ TEST(other_caches_are_those_of_services)
 	for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
 		char *path = os_join(folder, made[i]);
 
-		assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+		OK(os_make_dirs(why, path, 0700));
 		mem_free(path);
 	}
 	for (unsigned n = 0; n < 2; n++) {
@@ -63,8 +63,8 @@ TEST(other_caches_are_those_of_services)
 					  "twin:x:203:1::%s/two:/\nperson:x:1000:1::%s/person:/\n",
 					  folder, folder, folder, folder, folder);
 	files_put_text(root, "etc/passwd", text);
-	assert_int_equal(os_env_set(NULL, "JITWARM_SYSTEM_ROOT", root), 0);
-	assert_int_equal(jw_other_caches(NULL, NULL, &caches, &count), 0);
+	OK(os_env_set(why, "JITWARM_SYSTEM_ROOT", root));
+	OK(jw_other_caches(why, NULL, &caches, &count));
 	assert_int_equal(count, 2);
 	assert_string_equal(caches[0].account, "one");
 	assert_string_equal(caches[0].path, cache);
@@ -72,16 +72,16 @@ TEST(other_caches_are_those_of_services)
 	assert_string_equal(caches[1].account, "two");
 	assert_int_equal(caches[1].entries, 0);
 	jw_other_caches_free(caches, count);
-	assert_int_equal(jw_other_caches(NULL, cache, &caches, &count), 0);
+	OK(jw_other_caches(why, cache, &caches, &count));
 	assert_int_equal(count, 1);
 	assert_string_equal(caches[0].account, "two");
 	jw_other_caches_free(caches, count);
-	assert_int_equal(jw_accounts_people(NULL, &people), 0);
+	OK(jw_accounts_people(why, &people));
 	assert_int_equal(people.count, 1);
 	assert_int_equal(people.items[0].owner, 1000);
 	assert_int_equal(people.items[0].group, 1);
 	jw_accounts_free(&people);
-	assert_int_equal(os_env_set(NULL, "JITWARM_SYSTEM_ROOT", NULL), 0);
+	OK(os_env_set(why, "JITWARM_SYSTEM_ROOT", NULL));
 	mem_free(root);
 	mem_free(cache);
 	mem_free(text);

@@ -45,7 +45,6 @@ static void let_go_at_second(const char *path)
 TEST(a_lock_is_tried_until_its_time_is_over)
 {
 	static const unsigned waits[] = {60000, 0};
-	struct jw_error err = {0};
 	struct cache_live *live;
 
 	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
@@ -54,23 +53,22 @@ TEST(a_lock_is_tried_until_its_time_is_over)
 
 		start_anew();
 		fill(1, 1);
-		assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
+		OK(cache_live_open(why, dir, &options, &live));
 		release_fd = hold_lock(true, &holder);
 		assert_true(release_fd >= 0);
 		locks = 0;
 		gate_before_lock = let_go_at_second;
-		assert_int_equal(insert_one(&err, live, 2, 0, NULL), 0);
+		OK(insert_one(why, live, 2, 0, NULL));
 		gate_before_lock = NULL;
-		assert_int_equal(cache_live_close(NULL, live), 0);
+		OK(cache_live_close(why, live));
 		assert_consistent(2);
 	}
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	release_fd = hold_lock(true, &holder);
-	assert_int_equal(insert_one(&err, live, 3, 0, NULL), -1);
-	assert_int_equal(err.code, JW_ERR_BUSY);
-	assert_non_null(strstr(err.message, "for 0.1 s"));
+	GIVES(JW_ERR_BUSY, insert_one(why, live, 3, 0, NULL));
+	assert_non_null(strstr(why->message, "for 0.1 s"));
 	end_lock(release_fd, holder);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 }
 
 /* Nor does a hold that is given up keep the lock or the file. */
@@ -81,7 +79,6 @@ TEST(what_fails_lets_go_of_the_lock)
 	struct entries_entry entries[2];
 	struct cache_addition two[2];
 	struct cache_live *live;
-	struct jw_error err = {0};
 	size_t before;
 
 	start_anew();
@@ -89,11 +86,10 @@ TEST(what_fails_lets_go_of_the_lock)
 	write_index(other, sizeof other);
 	before = open_files();
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
-	assert_int_equal(insert_one(&err, live, 2, 0, NULL), -1);
-	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+	GIVES(JW_ERR_UNSUPPORTED, insert_one(why, live, 2, 0, NULL));
 	assert_int_equal(open_files(), before);
 	assert_true(gate_can_lock(index));
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	/* The second of two entries finds no room: the first has its row by then. */
 	start_anew();
 	fill(1, 1);
@@ -102,11 +98,10 @@ TEST(what_fails_lets_go_of_the_lock)
 		two[i] = addition_of(&entries[i]);
 	}
 	live = open_live(2 * entries[0].row_bytes, CACHE_FULL_REFUSE);
-	assert_int_equal(cache_insert(&err, live, two, 2), -1);
-	assert_int_equal(err.code, JW_ERR_LIMIT);
+	GIVES(JW_ERR_LIMIT, cache_insert(why, live, two, 2));
 	assert_true(gate_can_lock(index));
 	assert_consistent(2);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	mem_free(index);
 }
 
@@ -120,16 +115,16 @@ static uint64_t holds_of(size_t rows)
 	for (size_t i = 0; i < rows; i++)
 		index.rows[i] = (struct cache_row){i + 1, 7};
 	start_anew();
-	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
+	OK(os_make_dirs(why, dir, 0700));
 	bytes = index_bytes(&index);
 	write_index(bytes.data, bytes.size);
 	buf_free(&bytes);
 	cache_index_free(&index);
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
-	assert_int_equal(live_lock(NULL, live), 0);
-	assert_int_equal(live_unlock(NULL, live), 0);
+	OK(live_lock(why, live));
+	OK(live_unlock(why, live));
 	cache_live_counts(live, &counts);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	return counts.holds;
 }
 
@@ -167,10 +162,10 @@ static void assert_mode_of_index(uint32_t before, uint32_t mode, uint32_t after)
 
 	start_anew();
 	fill(1, 1);
-	assert_int_equal(os_set_mode(NULL, dir, mode), 0);
-	assert_int_equal(os_set_mode(NULL, index, before), 0);
+	OK(os_set_mode(why, dir, mode));
+	OK(os_set_mode(why, index, before));
 	fill(2, 2);
-	assert_int_equal(os_stat(NULL, index, &stat), 0);
+	OK(os_stat(why, index, &stat));
 	assert_int_equal(stat.mode & 0777, after);
 	mem_free(index);
 }
@@ -201,10 +196,9 @@ static void replace_meanwhile(const char *path)
 		return;
 	entries_make(&entry, 1, meanwhile == GROW ? 64 : 0);
 	file = cache_entry_path(dir, entry.key);
-	assert_int_equal(
-		os_write_atomic(NULL, file, entry.bytes, entry.size - (meanwhile == TEAR ? 1 : 0)), 0);
+	OK(os_write_atomic(why, file, entry.bytes, entry.size - (meanwhile == TEAR ? 1 : 0)));
 	mem_free(file);
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	OK(cache_index_load(why, dir, &index));
 	if (meanwhile == RIGHT)
 		index.rows[0].size_bytes = entry.row_bytes;
 	else
@@ -232,7 +226,7 @@ TEST(a_size_is_looked_at_again_beside_others)
 		start_anew();
 		fill(1, 2);
 		entries_make(&entry, 1, 0);
-		assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+		OK(cache_index_load(why, dir, &index));
 		index.rows[0].size_bytes += 5;
 		bytes = index_bytes(&index);
 		write_index(bytes.data, bytes.size);
@@ -241,11 +235,11 @@ TEST(a_size_is_looked_at_again_beside_others)
 		live = open_live(1 << 30, CACHE_FULL_REFUSE);
 		locks = 0;
 		gate_before_lock = replace_meanwhile;
-		assert_int_equal(cache_repair(NULL, live), 0);
+		OK(cache_repair(why, live));
 		gate_before_lock = NULL;
 		cache_live_counts(live, &counts);
-		assert_int_equal(cache_live_close(NULL, live), 0);
-		assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+		OK(cache_live_close(why, live));
+		OK(cache_index_load(why, dir, &index));
 		assert_int_equal(index.count, 2);
 		assert_int_equal(index.rows[0].size_bytes, meanwhile == GROW   ? entry.row_bytes + 64
 												   : meanwhile == TEAR ? entry.row_bytes + 6
@@ -260,18 +254,17 @@ TEST(a_size_is_looked_at_again_beside_others)
 TEST(an_entry_that_cannot_be_moved_is_not_counted)
 {
 	struct cache_live *live;
-	struct jw_error err = {0};
 	enum cache_added added;
 
 	start_anew();
 	fill(1, 1);
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	rename_fails = true;
-	assert_int_equal(insert_one(&err, live, 2, 0, &added), -1);
+	assert_int_equal(insert_one(why, live, 2, 0, &added), -1);
 	rename_fails = false;
-	assert_int_equal(err.code, JW_ERR_IO);
+	assert_int_equal(why->code, JW_ERR_IO);
 	assert_int_equal(added, CACHE_ADDED_NOT);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	assert_consistent(1);
 }
 
@@ -280,19 +273,18 @@ TEST(what_cannot_be_evicted_makes_no_room)
 	struct entries_entry entry;
 	struct cache_live_counts counts;
 	struct cache_live *live;
-	struct jw_error err = {0};
 
 	entries_make(&entry, 1, 0);
 	start_anew();
 	fill(1, 2);
 	live = open_live(2 * entry.row_bytes, CACHE_FULL_EVICT);
 	gate_removal_fails = true;
-	assert_int_equal(insert_one(&err, live, 3, 0, NULL), -1);
+	assert_int_equal(insert_one(why, live, 3, 0, NULL), -1);
 	gate_removal_fails = false;
-	assert_int_equal(err.code, JW_ERR_IO);
+	assert_int_equal(why->code, JW_ERR_IO);
 	cache_live_counts(live, &counts);
 	assert_int_equal(counts.evicted, 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	assert_consistent(2);
 }
 
@@ -300,7 +292,6 @@ TEST(what_cannot_be_removed_stays_counted)
 {
 	struct cache_removal removals[2] = {{.key = key_of(1)}, {.key = key_of(2)}};
 	struct cache_live *live;
-	struct jw_error err = {0};
 
 	start_anew();
 	fill(1, 2);
@@ -308,14 +299,14 @@ TEST(what_cannot_be_removed_stays_counted)
 		(void)cache_presence(dir, removals[i].key, 0, &removals[i].probed);
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	gate_removal_fails = true;
-	assert_int_equal(cache_remove(&err, live, removals, 2), -1);
+	assert_int_equal(cache_remove(why, live, removals, 2), -1);
 	gate_removal_fails = false;
-	assert_int_equal(err.code, JW_ERR_IO);
+	assert_int_equal(why->code, JW_ERR_IO);
 	assert_int_equal(removals[0].removed, CACHE_REMOVED_NOT);
 	assert_int_equal(removals[1].removed, CACHE_REMOVED_NOT);
 	assert_consistent(2);
-	assert_int_equal(cache_remove(NULL, live, removals, 2), 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_remove(why, live, removals, 2));
+	OK(cache_live_close(why, live));
 	assert_consistent(0);
 }
 
@@ -329,10 +320,10 @@ TEST(an_entry_may_fill_the_limit)
 	start_anew();
 	live = open_live(entry.row_bytes - 1, CACHE_FULL_EVICT);
 	assert_int_equal(insert_one(NULL, live, 1, 0, NULL), -1);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	live = open_live(entry.row_bytes, CACHE_FULL_EVICT);
-	assert_int_equal(insert_one(NULL, live, 1, 0, NULL), 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(insert_one(why, live, 1, 0, NULL));
+	OK(cache_live_close(why, live));
 	assert_consistent(1);
 }
 
@@ -347,17 +338,17 @@ TEST(only_rows_of_files_that_are_there_are_restored)
 
 	start_anew();
 	fill(1, 1);
-	assert_int_equal(os_read_file(NULL, index, 4096, &before), 0);
+	OK(os_read_file(why, index, 4096, &before));
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
-	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
-	assert_int_equal(insert_one(NULL, live, 3, 0, NULL), 0);
-	assert_int_equal(os_remove(NULL, file), 0);
+	OK(insert_one(why, live, 2, 0, NULL));
+	OK(insert_one(why, live, 3, 0, NULL));
+	OK(os_remove(why, file));
 	write_index(before.data, before.size);
 	/* Under load the lock may be held too long for it: the next time goes on. */
 	for (counts.restored = 0; !counts.restored && added < 100; cache_live_counts(live, &counts))
-		assert_int_equal(insert_one(NULL, live, 4 + added++, 0, NULL), 0);
+		OK(insert_one(why, live, 4 + added++, 0, NULL));
 	assert_int_equal(counts.restored, 1);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	assert_consistent(2 + added);
 	buf_free(&before);
 	mem_free(index);
@@ -385,17 +376,17 @@ TEST(files_are_closed_and_nothing_is_left)
 		addition.path = left;
 		if (n % 4 == 3)
 			entry.bytes[entry.size - 1] ^= 1;
-		assert_int_equal(os_write_atomic(NULL, left, entry.bytes, entry.size), 0);
-		assert_int_equal(cache_insert(NULL, live, &addition, 1), 0);
+		OK(os_write_atomic(why, left, entry.bytes, entry.size));
+		OK(cache_insert(why, live, &addition, 1));
 		assert_int_equal(addition.added == CACHE_ADDED_REFUSED, n % 4 == 3);
 		assert_true(os_exists(left));
 		assert_int_equal(open_files(), before);
 		assert_int_equal(cache_presence(dir, entry.key, 0, NULL), CACHE_PRESENT);
 		assert_int_equal(open_files(), before);
 	}
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	assert_int_equal(open_files(), before);
-	assert_int_equal(os_list(NULL, dir, &names), 0);
+	OK(os_list(why, dir, &names));
 	for (size_t i = 0; i < names.count; i++)
 		assert_true(strncmp(names.items[i], CACHE_STAGING_PREFIX, 9) != 0);
 	os_names_free(&names);

@@ -28,8 +28,8 @@ static struct os_file *open_entry(uint64_t key_bytes, uint64_t value_bytes, size
 	for (size_t i = HEADER; i < size; i++)
 		bytes[i] = byte_at(i);
 	cache_entry_header(bytes, key_bytes, value_bytes, 5);
-	assert_int_equal(os_write_atomic(NULL, path, bytes, size - less), 0);
-	assert_int_equal(os_file_open(NULL, path, OS_OPEN_READ, &file), 0);
+	OK(os_write_atomic(why, path, bytes, size - less));
+	OK(os_file_open(why, path, OS_OPEN_READ, &file));
 	mem_free(path);
 	test_free(bytes);
 	return file;
@@ -162,11 +162,11 @@ TEST(a_listing_shows_options)
 		char text[2 * MOST];
 		uint64_t key;
 
-		assert_int_equal(os_remove_tree(NULL, dir), 0);
+		OK(os_remove_tree(why, dir));
 		memset(text, 'o', sizeof text);
 		text[cases[i].length - 1] = cases[i].last;
 		key = put_options(dir, cases[i].lead, text, cases[i].length, cases[i].payload);
-		assert_int_equal(jw_cache_list(NULL, &options, &list), 0);
+		OK(jw_cache_list(why, &options, &list));
 		assert_int_equal(list->count, 1);
 		assert_int_equal(list->entries[0].key, key);
 		assert_false(list->entries[0].damaged || list->entries[0].in_index);

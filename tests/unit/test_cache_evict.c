@@ -9,29 +9,26 @@ TEST(the_limit_is_kept)
 	struct cache_live *live;
 	struct cache_live_counts counts;
 	struct cache_index index;
-	struct jw_error err = {0};
 
 	start_anew();
 	fill(1, 4);
 	entries_make(&entry, 1, 0);
 	live = open_live(5 * entry.row_bytes, CACHE_FULL_REFUSE);
-	assert_int_equal(insert_one(&err, live, 5, 0, NULL), 0);
-	assert_int_equal(insert_one(&err, live, 6, 0, NULL), -1);
-	assert_int_equal(err.code, JW_ERR_LIMIT);
+	OK(insert_one(why, live, 5, 0, NULL));
+	GIVES(JW_ERR_LIMIT, insert_one(why, live, 6, 0, NULL));
 	(void)cache_live_close(NULL, live);
 	assert_consistent(5);
 
 	/* The oldest entries are evicted, except those that the same handle has inserted. */
 	live = open_live(5 * entry.row_bytes, CACHE_FULL_EVICT);
 	for (unsigned n = 6; n <= 10; n++)
-		assert_int_equal(insert_one(NULL, live, n, 0, NULL), 0);
-	assert_int_equal(insert_one(&err, live, 11, 0, NULL), -1);
-	assert_int_equal(err.code, JW_ERR_LIMIT);
+		OK(insert_one(why, live, n, 0, NULL));
+	GIVES(JW_ERR_LIMIT, insert_one(why, live, 11, 0, NULL));
 	cache_live_counts(live, &counts);
 	assert_int_equal(counts.evicted, 5);
 	(void)cache_live_close(NULL, live);
 	assert_consistent(5);
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	OK(cache_index_load(why, dir, &index));
 	assert_true(row_of(&index, key_of(6)));
 	assert_false(row_of(&index, key_of(5)));
 	cache_index_free(&index);
@@ -48,9 +45,9 @@ TEST(orphans_are_not_counted_past_the_limit)
 	write_index("", 0);
 	entries_make(&entry, 1, 0);
 	live = open_live(2 * entry.row_bytes, CACHE_FULL_REFUSE);
-	assert_int_equal(cache_repair(NULL, live), 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	OK(cache_repair(why, live));
+	OK(cache_live_close(why, live));
+	OK(cache_index_load(why, dir, &index));
 	assert_int_equal(index.count, 2);
 	cache_index_free(&index);
 }
@@ -77,7 +74,6 @@ TEST(two_drivers_beside_each_other_are_spared)
 	struct cache_live_counts counts;
 	struct cache_live *live;
 	struct cache_index index;
-	struct jw_error err = {0};
 	uint64_t keys[4], third, unread;
 	char *path;
 
@@ -89,23 +85,23 @@ TEST(two_drivers_beside_each_other_are_spared)
 	unread = insert_of(NULL, live, "Feb  9 201919:17:30", 1, 0);
 	third = insert_of(NULL, live, "Feb  9 201919:17:30", 2, 0);
 	keys[2] = insert_of(NULL, live, running, 2, 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	/* A folder in its place cannot be told. */
 	path = cache_entry_path(dir, unread);
-	assert_int_equal(os_remove(NULL, path), 0);
-	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+	OK(os_remove(why, path));
+	OK(os_make_dirs(why, path, 0700));
 	mem_free(path);
 
 	how.limit_bytes = 5 * entry.row_bytes;
-	assert_int_equal(cache_live_open(NULL, dir, &how, &live), 0);
+	OK(cache_live_open(why, dir, &how, &live));
 	keys[3] = insert_of(NULL, live, next, 2, 0);
 	(void)insert_of(NULL, live, next, 3, 0);
-	(void)insert_of(&err, live, next, 4, -1);
-	assert_int_equal(err.code, JW_ERR_LIMIT);
+	(void)insert_of(why, live, next, 4, -1);
+	assert_int_equal(why->code, JW_ERR_LIMIT);
 	cache_live_counts(live, &counts);
 	assert_int_equal(counts.cooled, 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	OK(cache_live_close(why, live));
+	OK(cache_index_load(why, dir, &index));
 	for (size_t i = 0; i < 4; i++)
 		assert_true(row_of(&index, keys[i]));
 	assert_false(row_of(&index, third));
@@ -128,13 +124,13 @@ TEST(what_the_driver_in_use_has_goes_last)
 	live = open_live(1 << 20, CACHE_FULL_REFUSE);
 	for (unsigned i = 0; i < 5; i++)
 		keys[i] = insert_of(NULL, live, i % 2 ? next : running, i, 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	for (int again = 0; again < 2; again++) {
-		assert_int_equal(cache_live_open(NULL, dir, &how, &live), 0);
-		assert_int_equal(cache_put_own_last(NULL, live), 0);
-		assert_int_equal(cache_live_close(NULL, live), 0);
+		OK(cache_live_open(why, dir, &how, &live));
+		OK(cache_put_own_last(why, live));
+		OK(cache_live_close(why, live));
 		assert_consistent(5);
-		assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+		OK(cache_index_load(why, dir, &index));
 		for (size_t i = 0; i < 5; i++)
 			assert_int_equal(index.rows[i].key, keys[order[i]]);
 		cache_index_free(&index);

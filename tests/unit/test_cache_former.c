@@ -31,16 +31,16 @@ TEST(stamps_and_releases_are_told_apart)
 	size_t first;
 
 	assert_int_equal(former_of(&drivers, "550.163.01"), FORMER_UNKNOWN);
-	assert_int_equal(former_read(NULL, NULL, living, release, &drivers), 0);
-	assert_int_equal(former_add(NULL, &drivers, "no stamp"), 0);
+	OK(former_read(why, NULL, living, release, &drivers));
+	OK(former_add(why, &drivers, "no stamp"));
 	first = drivers.count;
 	for (unsigned day = 1; day <= 28; day++) {
 		char stamp[CACHE_STAMP_SIZE + 1];
 
 		(void)snprintf(stamp, sizeof stamp, "Feb %2u 202301:02:03", day);
 		assert_int_equal(former_of(&drivers, stamp), FORMER_UNKNOWN);
-		assert_int_equal(former_add(NULL, &drivers, stamp), 0);
-		assert_int_equal(former_add(NULL, &drivers, stamp), 0);
+		OK(former_add(why, &drivers, stamp));
+		OK(former_add(why, &drivers, stamp));
 		assert_int_equal(drivers.count, first + day);
 		assert_int_equal(former_of(&drivers, stamp), FORMER_FORMER);
 		assert_int_equal(former_of(&drivers, living), FORMER_LIVING);
@@ -51,7 +51,7 @@ TEST(stamps_and_releases_are_told_apart)
 	}
 	former_free(&drivers);
 	/* Of an installed driver whose release is unknown it may be the release. */
-	assert_int_equal(former_read(NULL, NULL, "Feb  3 202301:02:03", unknown, &drivers), 0);
+	OK(former_read(why, NULL, "Feb  3 202301:02:03", unknown, &drivers));
 	assert_int_equal(former_of(&drivers, "418.40"), FORMER_UNKNOWN);
 	former_free(&drivers);
 }
@@ -64,7 +64,7 @@ TEST(a_stamp_and_its_release_are_one_driver)
 	for (size_t i = 0; (own = cache_known_driver_at(i)); i++) {
 		struct former_drivers drivers = {0};
 
-		assert_int_equal(former_read(NULL, NULL, own->stamp, own->release, &drivers), 0);
+		OK(former_read(why, NULL, own->stamp, own->release, &drivers));
 		for (size_t k = 0; (at = cache_known_driver_at(k)); k++) {
 			const enum former_verdict verdict = former_of(&drivers, at->stamp);
 			const int order = gpu_release_compare(at->release, own->release);
@@ -74,10 +74,10 @@ TEST(a_stamp_and_its_release_are_one_driver)
 												  : FORMER_LIVING);
 			assert_int_equal(former_of(&drivers, at->name), verdict);
 			/* It was seen here, or is in use elsewhere. */
-			assert_int_equal(former_add(NULL, &drivers, at->stamp), 0);
+			OK(former_add(why, &drivers, at->stamp));
 			assert_int_equal(former_of(&drivers, at->name), former_of(&drivers, at->stamp));
 			assert_int_not_equal(former_of(&drivers, at->name), FORMER_NEWER);
-			assert_int_equal(former_spare(NULL, &drivers, at->stamp), 0);
+			OK(former_spare(why, &drivers, at->stamp));
 			assert_int_equal(former_of(&drivers, at->name), FORMER_LIVING);
 		}
 		former_free(&drivers);
@@ -89,9 +89,9 @@ static void write_version(const char *text)
 {
 	char *dir = os_join(folder, "proc/driver/nvidia"), *file = os_join(dir, "version");
 
-	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
-	assert_int_equal(os_write_atomic(NULL, file, text, strlen(text)), 0);
-	assert_int_equal(os_env_set(NULL, "JITWARM_SYSTEM_ROOT", folder), 0);
+	OK(os_make_dirs(why, dir, 0700));
+	OK(os_write_atomic(why, file, text, strlen(text)));
+	OK(os_env_set(why, "JITWARM_SYSTEM_ROOT", folder));
 	mem_free(file);
 	mem_free(dir);
 }
@@ -108,7 +108,7 @@ TEST(the_running_driver_is_no_former_one)
 	struct former_drivers drivers = {0};
 	char text[200];
 
-	assert_int_equal(former_read(NULL, NULL, newest->stamp, newest->release, &drivers), 0);
+	OK(former_read(why, NULL, newest->stamp, newest->release, &drivers));
 	assert_int_equal(former_of(&drivers, oldest->stamp), FORMER_FORMER);
 	assert_int_equal(former_of(&drivers, newest->stamp), FORMER_LIVING);
 	former_free(&drivers);
@@ -117,27 +117,27 @@ TEST(the_running_driver_is_no_former_one)
 				   "Build  (root@host)\nGCC version:  gcc version 12.2.0\n",
 				   oldest->release[0], oldest->release[1], oldest->release[2]);
 	write_version(text);
-	assert_int_equal(former_read(NULL, NULL, newest->stamp, newest->release, &drivers), 0);
+	OK(former_read(why, NULL, newest->stamp, newest->release, &drivers));
 	assert_int_equal(former_of(&drivers, oldest->stamp), FORMER_LIVING);
 	assert_int_equal(former_of(&drivers, newest->stamp), FORMER_LIVING);
-	assert_int_equal(former_add(NULL, &drivers, "Feb  3 202301:02:03"), 0);
+	OK(former_add(why, &drivers, "Feb  3 202301:02:03"));
 	assert_int_equal(former_of(&drivers, "Feb  3 202301:02:03"), FORMER_FORMER);
 	former_free(&drivers);
 	/* Its stamp is not known: it may be any that is not another driver's. */
 	write_version(
 		"NVRM version: NVIDIA UNIX x86_64 Kernel Module  600.12.03  Tue Apr  8 12:10:18 2025\n");
-	assert_int_equal(former_read(NULL, NULL, newest->stamp, newest->release, &drivers), 0);
-	assert_int_equal(former_add(NULL, &drivers, "Feb  3 202301:02:03"), 0);
+	OK(former_read(why, NULL, newest->stamp, newest->release, &drivers));
+	OK(former_add(why, &drivers, "Feb  3 202301:02:03"));
 	assert_int_equal(former_of(&drivers, "Feb  3 202301:02:03"), FORMER_UNKNOWN);
 	assert_int_equal(former_of(&drivers, oldest->stamp), FORMER_FORMER);
 	assert_int_equal(former_of(&drivers, "600.12.03"), FORMER_LIVING);
 	former_free(&drivers);
 	/* Its profile has it, though its library is gone. */
-	assert_int_equal(cache_profile_save(NULL, folder, &profile), 0);
-	assert_int_equal(former_read(NULL, folder, newest->stamp, newest->release, &drivers), 0);
+	OK(cache_profile_save(why, folder, &profile));
+	OK(former_read(why, folder, newest->stamp, newest->release, &drivers));
 	assert_int_equal(former_of(&drivers, profile.stamp), FORMER_LIVING);
 	former_free(&drivers);
-	assert_int_equal(os_env_set(NULL, "JITWARM_SYSTEM_ROOT", NULL), 0);
+	OK(os_env_set(why, "JITWARM_SYSTEM_ROOT", NULL));
 }
 
 #endif
@@ -148,7 +148,7 @@ TEST(a_newer_driver_is_no_former_one)
 	const struct cache_known_driver *const oldest = known_driver_at_end(false), *at;
 	struct former_drivers drivers = {0};
 
-	assert_int_equal(former_read(NULL, NULL, oldest->stamp, oldest->release, &drivers), 0);
+	OK(former_read(why, NULL, oldest->stamp, oldest->release, &drivers));
 	for (size_t i = 0; (at = cache_known_driver_at(i)); i++)
 		if (gpu_release_compare(at->release, oldest->release) > 0)
 			assert_int_equal(former_of(&drivers, at->stamp), FORMER_NEWER);

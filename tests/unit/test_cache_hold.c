@@ -73,7 +73,6 @@ __attribute__((visibility("default"))) int nanosleep(const struct timespec *aske
 TEST(a_reader_keeps_writers_out)
 {
 	struct cache_live *live;
-	struct jw_error err = {0};
 	pid_t child;
 	int release;
 
@@ -82,11 +81,10 @@ TEST(a_reader_keeps_writers_out)
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	release = hold_lock(false, &child);
 	assert_true(release >= 0);
-	assert_int_equal(insert_one(&err, live, 2, 0, NULL), -1);
-	assert_int_equal(err.code, JW_ERR_BUSY);
+	GIVES(JW_ERR_BUSY, insert_one(why, live, 2, 0, NULL));
 	end_lock(release, child);
-	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(insert_one(why, live, 2, 0, NULL));
+	OK(cache_live_close(why, live));
 	assert_consistent(2);
 }
 
@@ -102,12 +100,12 @@ TEST(the_lock_is_let_go_of)
 	fill(1, 1);
 	before = open_files();
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
-	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
+	OK(insert_one(why, live, 2, 0, NULL));
 	assert_int_equal(open_files(), before);
 	release = hold_lock(true, &child);
 	assert_true(release >= 0);
 	end_lock(release, child);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 }
 
 /* Two programs at once would lose rows. */
@@ -124,9 +122,9 @@ TEST(the_lock_is_held_while_the_index_is_written)
 	fill(1, 1);
 	/* Such a try is one write, and a lock that nobody holds is had. */
 	tries = taken = 0;
-	assert_int_equal(os_file_open(NULL, index, OS_OPEN_UPDATE, &file), 0);
+	OK(os_file_open(why, index, OS_OPEN_UPDATE, &file));
 	tries_at_writes = true;
-	assert_int_equal(os_file_write(NULL, file, 0, "A", 1), 0);
+	OK(os_file_write(why, file, 0, "A", 1));
 	tries_at_writes = false;
 	os_file_close(file);
 	assert_int_equal(tries, 1);
@@ -135,17 +133,17 @@ TEST(the_lock_is_held_while_the_index_is_written)
 	entries_make(&entry, 2, 0);
 	addition = addition_of(&entry);
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
-	assert_int_equal(cache_repair(NULL, live), 0);
+	OK(cache_repair(why, live));
 	tries = taken = 0;
 	tries_at_writes = true;
-	assert_int_equal(cache_insert(NULL, live, &addition, 1), 0);
+	OK(cache_insert(why, live, &addition, 1));
 	tries_at_writes = false;
 	/* The entry's own file is written before the lock is taken; then the rows, and the header. */
 	assert_int_equal(tries, 3);
 	assert_int_equal(taken, 1);
 	cache_live_counts(live, &counts);
 	assert_int_equal(counts.added, 1);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	assert_consistent(2);
 	mem_free(index);
 }
@@ -168,12 +166,12 @@ TEST(a_hold_has_an_end)
 	}
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	step_ns = 2000000;
-	assert_int_equal(cache_insert(NULL, live, additions, ENTRIES), 0);
+	OK(cache_insert(why, live, additions, ENTRIES));
 	step_ns = 0;
 	cache_live_counts(live, &counts);
 	assert_true(counts.holds > ENTRIES / 4);
 	assert_true(counts.longest_hold_ns >= 2000000);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	assert_consistent(ENTRIES + 1);
 }
 
@@ -191,12 +189,12 @@ TEST(a_repair_pauses_between_its_holds)
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	pauses = 0;
 	step_ns = 2000000;
-	assert_int_equal(cache_repair(NULL, live), 0);
+	OK(cache_repair(why, live));
 	step_ns = 0;
 	cache_live_counts(live, &counts);
 	assert_true(counts.holds > ENTRIES / 4);
 	assert_int_equal(pauses, counts.holds - 2);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	assert_consistent(ENTRIES);
 }
 
@@ -224,9 +222,9 @@ TEST(the_oldest_orphan_has_the_first_row)
 		set_age(key_of(by_age[i]), 1000000000 + (time_t)i);
 	write_index("", 0);
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
-	assert_int_equal(cache_repair(NULL, live), 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	OK(cache_repair(why, live));
+	OK(cache_live_close(why, live));
+	OK(cache_index_load(why, dir, &index));
 	assert_int_equal(index.count, COUNT);
 	for (unsigned i = 0; i < COUNT; i++)
 		assert_int_equal(index.rows[i].key, key_of(by_age[i]));
@@ -246,9 +244,9 @@ TEST(rows_beyond_the_limit_are_not_restored)
 	fill(1, 2);
 	entries_make(&entry, 3, 0);
 	live = open_live(4 * entry.row_bytes, CACHE_FULL_REFUSE);
-	assert_int_equal(insert_one(NULL, live, 3, 0, NULL), 0);
+	OK(insert_one(why, live, 3, 0, NULL));
 	fill(10, 11);
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	OK(cache_index_load(why, dir, &index));
 	assert_int_equal(index.count, 5);
 	assert_int_equal(index.rows[2].key, entry.key);
 	memmove(&index.rows[2], &index.rows[3], 2 * sizeof *index.rows);
@@ -259,8 +257,8 @@ TEST(rows_beyond_the_limit_are_not_restored)
 	cache_index_free(&index);
 
 	cache_live_counts(live, &counts);
-	assert_int_equal(cache_live_close(NULL, live), 0);
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	OK(cache_live_close(why, live));
+	OK(cache_index_load(why, dir, &index));
 	assert_int_equal(index.count, 4);
 	assert_int_equal(counts.restored, 0);
 	cache_index_free(&index);
@@ -277,7 +275,7 @@ TEST(a_repeated_row_counts_once)
 
 	start_anew();
 	fill(1, 3);
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	OK(cache_index_load(why, dir, &index));
 	memcpy(rows, index.rows, 3 * sizeof *rows);
 	rows[3] = rows[0];
 	rows[4] = rows[1];
@@ -287,12 +285,12 @@ TEST(a_repeated_row_counts_once)
 	write_index(bytes.data, bytes.size);
 	buf_free(&bytes);
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
-	assert_int_equal(insert_one(NULL, live, 4, 0, NULL), 0);
+	OK(insert_one(why, live, 4, 0, NULL));
 	/* Replaced by itself, it moves to the end. */
-	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
+	OK(insert_one(why, live, 2, 0, NULL));
 	cache_live_counts(live, &counts);
 	assert_int_equal(counts.dropped, 2);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	assert_consistent(4);
 }
 

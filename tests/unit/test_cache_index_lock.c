@@ -69,20 +69,19 @@ TEST(what_cannot_be_removed_is_no_index)
 {
 	char *index = os_join(dir, "index");
 	struct cache_live *live;
-	struct jw_error err = {0};
 
 	start_anew();
-	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
+	OK(os_make_dirs(why, dir, 0700));
 	assert_int_equal(mkfifo(index, 0600), 0);
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	gate_removal_fails = true;
-	assert_int_equal(insert_one(&err, live, 1, 0, NULL), -1);
+	assert_int_equal(insert_one(why, live, 1, 0, NULL), -1);
 	gate_removal_fails = false;
-	assert_int_equal(err.code, JW_ERR_IO);
-	assert_non_null(strstr(err.message, index));
+	assert_int_equal(why->code, JW_ERR_IO);
+	assert_non_null(strstr(why->message, index));
 	/* In the same hands, when it can be removed */
-	assert_int_equal(insert_one(NULL, live, 1, 0, NULL), 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(insert_one(why, live, 1, 0, NULL));
+	OK(cache_live_close(why, live));
 	assert_consistent(1);
 	mem_free(index);
 }
@@ -119,16 +118,16 @@ TEST(an_index_that_is_being_written_is_read_again)
 
 	start_anew();
 	fill(1, 3);
-	assert_int_equal(os_read_file(NULL, index, sizeof sound, &bytes), 0);
+	OK(os_read_file(why, index, sizeof sound, &bytes));
 	memcpy(sound, bytes.data, bytes.size);
 	sound_bytes = bytes.size;
 	buf_free(&bytes);
 	locks = 0;
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	gate_before_lock = write_late;
-	assert_int_equal(insert_one(NULL, live, 4, 0, NULL), 0);
+	OK(insert_one(why, live, 4, 0, NULL));
 	gate_before_lock = NULL;
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	assert_true(locks >= 3);
 	assert_consistent(4);
 	mem_free(index);
@@ -176,17 +175,15 @@ TEST(a_link_is_followed_where_it_leads)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct cache_live *live;
 		const bool failed = cases[i].failed || geteuid() == 0;
-		struct jw_error err = {0};
 		struct stat stat_after;
 
 		start_anew();
-		assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
+		OK(os_make_dirs(why, dir, 0700));
 		assert_int_equal(symlink(cases[i].target, index), 0);
 		if (!i)
 			files_put_text(folder, "elsewhere", "");
 		live = open_live(1 << 30, CACHE_FULL_REFUSE);
-		assert_int_equal(insert_one(&err, live, 1, 0, NULL), failed ? -1 : 0);
-		assert_int_equal(err.code != JW_OK, failed);
+		assert_int_equal(insert_one(why, live, 1, 0, NULL), failed ? -1 : 0);
 		(void)cache_live_close(NULL, live);
 		assert_int_equal(lstat(index, &stat_after), 0);
 		assert_int_equal(S_ISLNK(stat_after.st_mode), failed || cases[i].followed);
@@ -203,17 +200,16 @@ TEST(a_folder_gives_way_if_it_is_empty)
 
 	for (int full = 0; full < 2; full++) {
 		struct cache_live *live;
-		struct jw_error err = {0};
 
 		start_anew();
-		assert_int_equal(os_make_dirs(NULL, index, 0700), 0);
+		OK(os_make_dirs(why, index, 0700));
 		if (full)
-			assert_int_equal(os_write_atomic(NULL, inside, "x", 1), 0);
+			OK(os_write_atomic(why, inside, "x", 1));
 		live = open_live(1 << 30, CACHE_FULL_REFUSE);
-		assert_int_equal(insert_one(&err, live, 1, 0, NULL), full ? -1 : 0);
+		assert_int_equal(insert_one(why, live, 1, 0, NULL), full ? -1 : 0);
 		(void)cache_live_close(NULL, live);
 		if (full) {
-			assert_non_null(strstr(err.message, "move it away"));
+			assert_non_null(strstr(why->message, "move it away"));
 			assert_true(os_exists(inside));
 		} else {
 			assert_consistent(1);
@@ -237,15 +233,13 @@ TEST(only_a_missing_index_is_made)
 {
 	for (int fails = 0; fails < 2; fails++) {
 		struct cache_live *live;
-		struct jw_error err = {0};
 
 		start_anew();
 		fill(1, 1);
 		live = open_live(1 << 30, CACHE_FULL_REFUSE);
 		before_opening = fails ? NULL : remove_index;
 		opening_error = fails ? EIO : 0;
-		assert_int_equal(insert_one(&err, live, 2, 0, NULL), fails ? -1 : 0);
-		assert_int_equal(err.code, fails ? JW_ERR_IO : JW_OK);
+		GIVES(fails ? JW_ERR_IO : JW_OK, insert_one(why, live, 2, 0, NULL));
 		assert_true(!before_opening && !opening_error);
 		(void)cache_live_close(NULL, live);
 	}
@@ -256,7 +250,6 @@ TEST(who_holds_the_lock_is_named)
 {
 	char *index = os_join(dir, "index");
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	struct jw_error err = {0};
 	struct cache_live *live;
 	char number[40];
 	pid_t child;
@@ -267,20 +260,18 @@ TEST(who_holds_the_lock_is_named)
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	release = hold_lock(true, &child);
 	assert_true(release >= 0);
-	assert_int_equal(insert_one(&err, live, 2, 0, NULL), -1);
-	assert_int_equal(err.code, JW_ERR_BUSY);
+	GIVES(JW_ERR_BUSY, insert_one(why, live, 2, 0, NULL));
 	(void)snprintf(number, sizeof number, "(process %d) for ", (int)child);
-	assert_non_null(strstr(err.message, number));
+	assert_non_null(strstr(why->message, number));
 	end_lock(release, child);
 	fd = open(index, O_RDWR | O_CLOEXEC);
 	assert_true(fd >= 0);
 	assert_int_equal(syscall(SYS_fcntl, fd, F_OFD_SETLK, &lock), 0);
-	assert_int_equal(insert_one(&err, live, 2, 0, NULL), -1);
-	assert_int_equal(err.code, JW_ERR_BUSY);
-	assert_non_null(strstr(err.message, "locked by another process for "));
+	GIVES(JW_ERR_BUSY, insert_one(why, live, 2, 0, NULL));
+	assert_non_null(strstr(why->message, "locked by another process for "));
 	(void)close(fd);
-	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(insert_one(why, live, 2, 0, NULL));
+	OK(cache_live_close(why, live));
 	mem_free(index);
 }
 
@@ -301,15 +292,15 @@ TEST(a_lock_is_waited_for)
 
 	start_anew();
 	fill(1, 1);
-	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
+	OK(cache_live_open(why, dir, &options, &live));
 	held = hold_lock(true, &holder);
 	assert_true(held >= 0);
 	locks = 0;
 	gate_before_lock = let_go_at_the_second_try;
-	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
+	OK(insert_one(why, live, 2, 0, NULL));
 	gate_before_lock = NULL;
 	assert_true(locks >= 2);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	assert_consistent(2);
 }
 
@@ -333,12 +324,12 @@ TEST(an_unsound_index_is_read_again_and_then_mended)
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	locks = 0;
 	gate_before_lock = count_unsound;
-	assert_int_equal(insert_one(NULL, live, 3, 0, NULL), 0);
+	OK(insert_one(why, live, 3, 0, NULL));
 	gate_before_lock = NULL;
 	assert_int_equal(locks, 6);
 	cache_live_counts(live, &counts);
 	assert_true(counts.mended);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	assert_consistent(3);
 }
 
@@ -353,7 +344,7 @@ static bool counts_lock(const char *path)
 
 	if (!is_index(path))
 		return false;
-	assert_int_equal(os_read_file(NULL, path, 1 << 20, &now), 0);
+	OK(os_read_file(why, path, 1 << 20, &now));
 	counts = now.size == many_rows[0].size && (!memcmp(now.data, many_rows[0].data, now.size) ||
 											   !memcmp(now.data, many_rows[1].data, now.size));
 	locks += counts;
@@ -386,7 +377,7 @@ static unsigned locks_for(size_t rows, bool others_write)
 	struct cache_live *live;
 
 	start_anew();
-	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
+	OK(os_make_dirs(why, dir, 0700));
 	for (size_t i = 0; i < rows; i++)
 		index.rows[i] = (struct cache_row){i + 1, 10};
 	for (size_t i = 0; i < 2; i++) {
@@ -399,7 +390,7 @@ static unsigned locks_for(size_t rows, bool others_write)
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	locks = 0;
 	gate_before_lock = others_write ? write_other : only_count;
-	assert_int_equal(insert_one(NULL, live, 1, 0, NULL), 0);
+	OK(insert_one(why, live, 1, 0, NULL));
 	gate_before_lock = NULL;
 	(void)cache_live_close(NULL, live);
 	for (size_t i = 0; i < 2; i++)
@@ -424,15 +415,13 @@ TEST(what_fails_lets_go)
 	const size_t before = open_files();
 	char *index = os_join(dir, "index");
 	struct cache_live *live;
-	struct jw_error err = {0};
 
 	start_anew();
 	fill(1, 1);
 	write_index(later, sizeof later);
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	for (int again = 0; again < 2; again++) {
-		assert_int_equal(insert_one(&err, live, 2, 0, NULL), -1);
-		assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+		GIVES(JW_ERR_UNSUPPORTED, insert_one(why, live, 2, 0, NULL));
 		assert_int_equal(open_files(), before);
 		assert_true(gate_can_lock(index));
 	}

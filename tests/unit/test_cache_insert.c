@@ -22,7 +22,7 @@ static void assert_mode(const char *name, uint32_t mode)
 	char *path = os_join(dir, name);
 	struct os_stat stat;
 
-	assert_int_equal(os_stat(NULL, path, &stat), 0);
+	OK(os_stat(why, path, &stat));
 	assert_int_equal(stat.mode, mode);
 	mem_free(path);
 }
@@ -33,7 +33,7 @@ TEST(folders_of_a_shared_cache_are_shared)
 	mode_t mask = umask(077);
 
 	start_anew();
-	assert_int_equal(os_make_shared_dirs(NULL, dir, 0755), 0);
+	OK(os_make_shared_dirs(why, dir, 0755));
 	fill(1, 1);
 	(void)umask(mask);
 	(void)cache_entry_name(name, key_of(1));
@@ -85,9 +85,9 @@ TEST(nothing_is_lost_beside_an_unsound_index)
 		fill(1, 5);
 		write_index(cases[i].bytes, cases[i].size);
 		live = open_live(1 << 30, CACHE_FULL_REFUSE);
-		assert_int_equal(insert_one(NULL, live, 6, 0, NULL), 0);
+		OK(insert_one(why, live, 6, 0, NULL));
 		cache_live_counts(live, &counts);
-		assert_int_equal(cache_live_close(NULL, live), 0);
+		OK(cache_live_close(why, live));
 		assert_consistent(6);
 		assert_int_equal(counts.counted, 5);
 		if (counts.mended != cases[i].mended)
@@ -114,14 +114,14 @@ TEST(invalid_entries_are_refused_and_the_rest_is_inserted)
 	additions[3].key_bytes++;
 	entries[4].bytes[entries[4].size - 1] ^= 1;
 	additions[5].path = absent;
-	assert_int_equal(cache_insert(NULL, live, additions, 7), 0);
+	OK(cache_insert(why, live, additions, 7));
 	for (unsigned i = 0; i < 6; i++) {
 		assert_int_equal(additions[i].added, CACHE_ADDED_REFUSED);
 		assert_true(additions[i].why.message[0]);
 	}
 	assert_int_equal(additions[6].added, CACHE_ADDED_NEW);
 	mem_free(absent);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	assert_consistent(1);
 }
 
@@ -149,10 +149,10 @@ TEST(many_in_parts_are_inserted)
 		additions[i].part_count = 2;
 		additions[i].verified = true;
 	}
-	assert_int_equal(cache_insert(NULL, live, additions, MANY), 0);
+	OK(cache_insert(why, live, additions, MANY));
 	for (unsigned i = 0; i < MANY; i++)
 		assert_int_equal(additions[i].added, CACHE_ADDED_NEW);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	assert_consistent(MANY);
 }
 
@@ -188,12 +188,12 @@ TEST(parts_are_as_long_as_they_say)
 		}
 		if (i == VALUE)
 			store_u64(entry.bytes + 12, entry.size - head - 1);
-		assert_int_equal(cache_insert(NULL, live, &addition, 1), 0);
+		OK(cache_insert(why, live, &addition, 1));
 		if ((addition.added == CACHE_ADDED_NEW) != (i == SOUND) ||
 			(addition.why.code == JW_ERR_FORMAT) != (i != SOUND))
 			fail_msg("%u: %d, %s", i, (int)addition.added, addition.why.message);
 	}
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	assert_consistent(1);
 }
 
@@ -201,14 +201,12 @@ TEST(a_file_is_refused_as_a_directory)
 {
 	struct cache_live_options options = {.limit_bytes = 1 << 30};
 	struct cache_live *live;
-	struct jw_error err = {0};
 
 	start_anew();
-	assert_int_equal(os_write_atomic(NULL, dir, "file", 4), 0);
-	assert_int_equal(cache_live_open(&err, dir, &options, &live), -1);
-	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
-	assert_non_null(strstr(err.message, dir));
-	assert_int_equal(os_remove(NULL, dir), 0);
+	OK(os_write_atomic(why, dir, "file", 4));
+	GIVES(JW_ERR_UNSUPPORTED, cache_live_open(why, dir, &options, &live));
+	assert_non_null(strstr(why->message, dir));
+	OK(os_remove(why, dir));
 }
 
 /* What killed runs have left beside the tree goes an hour later: it may be a living one's */
@@ -219,8 +217,8 @@ TEST(leftovers_are_swept)
 	const struct timespec once[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
 
 	start_anew();
-	assert_int_equal(os_make_dirs(NULL, old, 0700), 0);
-	assert_int_equal(os_make_dirs(NULL, young, 0700), 0);
+	OK(os_make_dirs(why, old, 0700));
+	OK(os_make_dirs(why, young, 0700));
 	files_put_text(old, "entry", "torn");
 	assert_int_equal(utimensat(AT_FDCWD, old, once, 0), 0);
 	fill(1, 1);
@@ -242,12 +240,12 @@ TEST(what_cannot_be_told_stays)
 	(void)cache_entry_name(name, key_of(1));
 	name[1] = '\0';
 	level = os_join(dir, name);
-	assert_int_equal(os_remove_tree(NULL, level), 0);
+	OK(os_remove_tree(why, level));
 	assert_int_equal(symlink(os_base_name(level), level), 0);
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	(void)cache_repair(NULL, live);
 	(void)cache_live_close(NULL, live);
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	OK(cache_index_load(why, dir, &index));
 	assert_true(row_of(&index, key_of(1)));
 	cache_index_free(&index);
 	mem_free(level);

@@ -13,7 +13,6 @@
 TEST(a_lock_is_waited_for_but_not_for_ever)
 {
 	struct cache_live *live;
-	struct jw_error err = {0};
 	int release;
 	pid_t child;
 
@@ -22,11 +21,10 @@ TEST(a_lock_is_waited_for_but_not_for_ever)
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	release = hold_lock(true, &child);
 	assert_true(release >= 0);
-	assert_int_equal(insert_one(&err, live, 2, 0, NULL), -1);
-	assert_int_equal(err.code, JW_ERR_BUSY);
+	GIVES(JW_ERR_BUSY, insert_one(why, live, 2, 0, NULL));
 	end_lock(release, child);
-	assert_int_equal(insert_one(&err, live, 2, 0, NULL), 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(insert_one(why, live, 2, 0, NULL));
+	OK(cache_live_close(why, live));
 	assert_consistent(2);
 }
 
@@ -63,14 +61,14 @@ TEST(a_folder_that_is_removed_meanwhile_is_made_again)
 
 	start_anew();
 	fill(1, 1);
-	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
+	OK(cache_live_open(why, dir, &options, &live));
 	release = hold_lock(true, &holder);
 	assert_true(release >= 0);
 	remover = remove_when_staged(2, NULL, release);
-	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
+	OK(insert_one(why, live, 2, 0, NULL));
 	assert_int_equal(waitpid(remover, NULL, 0), remover);
 	assert_int_equal(waitpid(holder, NULL, 0), holder);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	assert_consistent(2);
 }
 
@@ -80,7 +78,6 @@ TEST(an_entry_removed_after_the_comparison_is_not_a_hit)
 	struct entries_entry entries[2];
 	struct cache_addition additions[2];
 	struct cache_live *live = NULL;
-	struct jw_error err = {0};
 	pid_t holder, remover;
 	char *first;
 	int release;
@@ -92,16 +89,15 @@ TEST(an_entry_removed_after_the_comparison_is_not_a_hit)
 		additions[i] = addition_of(&entries[i]);
 	}
 	first = cache_entry_path(dir, entries[0].key);
-	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
+	OK(cache_live_open(why, dir, &options, &live));
 	release = hold_lock(true, &holder);
 	assert_true(release >= 0);
 	remover = remove_when_staged(2, first, release);
-	assert_int_equal(cache_insert(&err, live, additions, 2), -1);
-	assert_int_equal(err.code, JW_ERR_BUSY);
+	GIVES(JW_ERR_BUSY, cache_insert(why, live, additions, 2));
 	assert_int_equal(additions[0].added, CACHE_ADDED_NOT);
 	assert_int_equal(waitpid(remover, NULL, 0), remover);
 	assert_int_equal(waitpid(holder, NULL, 0), holder);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	mem_free(first);
 }
 
@@ -119,10 +115,10 @@ TEST(a_pipe_is_not_an_entry)
 	addition.path = made;
 	assert_int_equal(mkfifo(made, 0600), 0);
 	(void)alarm(60); /* one that is opened waits for a writer */
-	assert_int_equal(cache_insert(NULL, live, &addition, 1), 0);
+	OK(cache_insert(why, live, &addition, 1));
 	(void)alarm(0);
 	assert_int_equal(addition.added, CACHE_ADDED_REFUSED);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	mem_free(made);
 }
 
@@ -136,15 +132,15 @@ TEST(rows_removed_by_a_late_write_are_restored)
 
 	start_anew();
 	fill(1, 3);
-	assert_int_equal(os_read_file(NULL, path, 4096, &before), 0);
+	OK(os_read_file(why, path, 4096, &before));
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
-	assert_int_equal(insert_one(NULL, live, 4, 0, NULL), 0);
+	OK(insert_one(why, live, 4, 0, NULL));
 	write_index(before.data, before.size);
-	assert_int_equal(insert_one(NULL, live, 5, 0, NULL), 0);
+	OK(insert_one(why, live, 5, 0, NULL));
 	write_index(before.data, before.size);
 	cache_live_counts(live, &counts);
 	assert_int_equal(counts.restored, 1);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	assert_consistent(5);
 	buf_free(&before);
 	mem_free(path);
@@ -165,10 +161,10 @@ TEST(rows_are_restored_in_a_large_index)
 	cache_index_free(&index);
 	start_anew();
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
-	assert_int_equal(insert_one(NULL, live, 1, 0, NULL), 0);
+	OK(insert_one(why, live, 1, 0, NULL));
 	write_index(bytes.data, bytes.size);
-	assert_int_equal(cache_live_close(NULL, live), 0);
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	OK(cache_live_close(why, live));
+	OK(cache_index_load(why, dir, &index));
 	assert_int_equal(index.count, MANY + 1);
 	assert_int_equal(index.rows[MANY].key, key_of(1));
 	cache_index_free(&index);
@@ -196,9 +192,9 @@ TEST(a_killed_insert_loses_nothing)
 		(void)usleep(seed / 65536 % 15000);
 		(void)kill(child, SIGKILL);
 		assert_int_equal(waitpid(child, &status, 0), child);
-		assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+		OK(cache_index_load(why, dir, &index));
 		assert_int_equal(index.state, CACHE_INDEX_SOUND);
-		assert_int_equal(cache_files_scan(NULL, dir, &scan), 0);
+		OK(cache_files_scan(why, dir, &scan));
 		assert_true(scan.count >= 20);
 		for (size_t i = 0; i < scan.count; i++)
 			assert_int_equal(scan.files[i].probed.damage, CACHE_SOUND);
@@ -211,7 +207,7 @@ TEST(a_killed_insert_loses_nothing)
 	{
 		struct cache_files scan;
 
-		assert_int_equal(cache_files_scan(NULL, dir, &scan), 0);
+		OK(cache_files_scan(why, dir, &scan));
 		assert_consistent(scan.count);
 		cache_files_free(&scan);
 	}

@@ -41,9 +41,9 @@ TEST(what_cannot_be_looked_at_is_not_absent)
 	}
 	/* Its row stays. */
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
-	assert_int_equal(cache_repair(NULL, live), 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	OK(cache_repair(why, live));
+	OK(cache_live_close(why, live));
+	OK(cache_index_load(why, dir, &index));
 	assert_true(row_of(&index, loop));
 	assert_false(row_of(&index, nowhere));
 	cache_index_free(&index);

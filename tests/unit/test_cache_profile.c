@@ -90,34 +90,32 @@ TEST(a_build_id_is_read)
 TEST(known_drivers_have_profiles)
 {
 	struct cache_profile profile;
-	struct jw_error err = {0};
 
 	for (size_t i = 0; cache_known_driver_at(i); i++) {
 		const struct cache_known_driver *known = cache_known_driver_at(i);
 
 		assert_true(stamp_is(known->stamp));
-		assert_int_equal(cache_profile_for_release(NULL, known->name, &profile), 0);
+		OK(cache_profile_for_release(why, known->name, &profile));
 		assert_string_equal(profile.stamp, known->stamp);
 		assert_int_equal(profile.trust, JW_TRUST_TABLE);
 		assert_int_equal(profile.driver.cuda, known->cuda);
 		assert_memory_equal(profile.driver.release, known->release, sizeof known->release);
 	}
-	assert_int_equal(cache_profile_for_release(NULL, "550.163.01", &profile), 0);
+	OK(cache_profile_for_release(why, "550.163.01", &profile));
 	assert_string_equal(profile.stamp, "Apr  8 202512:10:18");
 	assert_int_equal(profile.trust, JW_TRUST_TABLE);
 	assert_int_equal(profile.driver.cuda, 12040);
-	assert_int_equal(cache_profile_for_release(NULL, "12.2", &profile), 0);
+	OK(cache_profile_for_release(why, "12.2", &profile));
 	assert_string_equal(profile.stamp, "");
 	assert_int_equal(profile.trust, JW_TRUST_NONE);
-	assert_int_equal(cache_profile_for_release(&err, "nonsense", &profile), -1);
-	assert_int_equal(err.code, JW_ERR_USAGE);
+	GIVES(JW_ERR_USAGE, cache_profile_for_release(why, "nonsense", &profile));
 }
 
 static char *write_library(const char *name, const char *bytes, size_t size)
 {
 	char *path = os_join(folder, name);
 
-	assert_int_equal(os_write_atomic(NULL, path, bytes, size), 0);
+	OK(os_write_atomic(why, path, bytes, size));
 	return path;
 }
 
@@ -127,25 +125,25 @@ TEST(a_profile_is_kept_for_one_file)
 	struct cache_profile found, kept;
 	char *library = write_library("libcuda.so.555.58.99", bytes, sizeof bytes - 1);
 
-	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &found), 0);
+	OK(cache_profile_find(why, folder, library, NULL, &found));
 	assert_string_equal(found.stamp, "Jun 25 202401:14:48");
 	assert_int_equal(found.trust, JW_TRUST_READ);
 	assert_int_equal(found.driver.release[2], 99);
 	assert_int_equal(found.driver.cuda, 12050);
 	found.trust = JW_TRUST_CONFIRMED;
 	found.driver.cuda = 12060;
-	assert_int_equal(cache_profile_save(NULL, folder, &found), 0);
-	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &kept), 0);
+	OK(cache_profile_save(why, folder, &found));
+	OK(cache_profile_find(why, folder, library, NULL, &kept));
 	assert_memory_equal(&kept, &found, sizeof kept);
 
 	/* Neither for another one of that size, nor for one of another; a file system's clock ticks at
 	 * 100 Hz */
 	uv_sleep(20);
 	mem_free(write_library("libcuda.so.555.58.99", bytes, sizeof bytes - 1));
-	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &kept), 0);
+	OK(cache_profile_find(why, folder, library, NULL, &kept));
 	assert_int_equal(kept.trust, JW_TRUST_READ);
 	mem_free(write_library("libcuda.so.555.58.99", "other", 5));
-	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &kept), 0);
+	OK(cache_profile_find(why, folder, library, NULL, &kept));
 	assert_int_equal(kept.trust, JW_TRUST_NONE);
 	assert_string_equal(kept.stamp, "");
 	mem_free(library);
@@ -159,10 +157,10 @@ TEST(the_table_confirms_the_stamp_of_the_file)
 	char *library = write_library("libcuda.so.555.58.02", same, sizeof same - 1);
 	struct cache_profile profile;
 
-	assert_int_equal(cache_profile_find(NULL, NULL, library, NULL, &profile), 0);
+	OK(cache_profile_find(why, NULL, library, NULL, &profile));
 	assert_int_equal(profile.trust, JW_TRUST_TABLE);
 	mem_free(write_library("libcuda.so.555.58.02", other, sizeof other - 1));
-	assert_int_equal(cache_profile_find(NULL, NULL, library, NULL, &profile), 0);
+	OK(cache_profile_find(why, NULL, library, NULL, &profile));
 	assert_int_equal(profile.trust, JW_TRUST_READ);
 	assert_string_equal(profile.stamp, "Jun 26 202401:14:48");
 	mem_free(library);
@@ -174,28 +172,25 @@ TEST(a_long_path_is_no_profile)
 	enum { ROOM = sizeof((struct cache_profile *)NULL)->library };
 	char *deep = mem_string(folder), *next;
 	struct cache_profile profile = {.library = "untouched"};
-	struct jw_error err = {0};
 
 	while (strlen(deep) + 100 < ROOM) {
 		next = mem_printf("%s/%099d", deep, 0);
 		mem_free(deep);
 		deep = next;
 	}
-	assert_int_equal(os_make_dirs(NULL, deep, 0700), 0);
+	OK(os_make_dirs(why, deep, 0700));
 	for (size_t length = ROOM; length >= ROOM - 1; length--) {
 		char *path = mem_printf("%s/%0*d", deep, (int)(length - strlen(deep) - 1), 0);
 
 		assert_int_equal(strlen(path), length);
-		assert_int_equal(os_write_atomic(NULL, path, "x", 1), 0);
-		assert_int_equal(cache_profile_find(&err, NULL, path, NULL, &profile),
-						 length == ROOM ? -1 : 0);
-		assert_int_equal(err.code, JW_ERR_LIMIT);
+		OK(os_write_atomic(why, path, "x", 1));
+		GIVES(length == ROOM ? JW_ERR_LIMIT : JW_OK,
+			  cache_profile_find(why, NULL, path, NULL, &profile));
 		assert_string_equal(profile.library, length == ROOM ? "untouched" : path);
 		mem_free(path);
 	}
 	mem_free(deep);
-	assert_int_equal(cache_profile_find(&err, NULL, "/no/such", NULL, &profile), -1);
-	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+	GIVES(JW_ERR_NOT_FOUND, cache_profile_find(why, NULL, "/no/such", NULL, &profile));
 }
 
 /* Of another library under the name of this one: nothing is known of this one. */
@@ -205,19 +200,17 @@ TEST(a_profile_is_of_its_library)
 	char *path = mem_printf("%s/drivers/%016llx.json", folder,
 							(unsigned long long)fnv_update(FNV_START, library, strlen(library)));
 	struct cache_profile profile;
-	struct jw_error why = {0};
 
-	assert_int_equal(cache_profile_find(NULL, NULL, library, NULL, &profile), 0);
-	assert_int_equal(cache_profile_save(NULL, folder, &profile), 0);
-	assert_int_equal(cache_profile_load(NULL, folder, library, &profile), 0);
+	OK(cache_profile_find(why, NULL, library, NULL, &profile));
+	OK(cache_profile_save(why, folder, &profile));
+	OK(cache_profile_load(why, folder, library, &profile));
 	profile.library[1]++;
-	assert_int_equal(cache_profile_write(NULL, path, &profile), 0);
-	assert_int_equal(cache_profile_load(&why, folder, library, &profile), -1);
-	assert_int_equal(why.code, JW_ERR_NOT_FOUND);
+	OK(cache_profile_write(why, path, &profile));
+	GIVES(JW_ERR_NOT_FOUND, cache_profile_load(why, folder, library, &profile));
 	/* A file is no folder for it. */
-	why = (struct jw_error){0};
-	assert_int_equal(cache_profile_save(&why, library, &profile), -1);
-	assert_true(why.code != JW_OK);
+	*why = (struct jw_error){0};
+	assert_int_equal(cache_profile_save(why, library, &profile), -1);
+	assert_true(why->code != JW_OK);
 	mem_free(path);
 	mem_free(library);
 }
@@ -273,15 +266,15 @@ TEST(other_entries_confirm_nothing)
 		struct cache_profile profile;
 		const uint64_t key = fnv_update(FNV_START, cases[i].key, cases[i].key_bytes);
 
-		assert_int_equal(os_remove_tree(NULL, dir), 0);
+		OK(os_remove_tree(why, dir));
 		cache_entry_header(file, cases[i].key_bytes, cases[i].value_bytes, 1);
 		memcpy(file + CACHE_ENTRY_HEADER, cases[i].key, cases[i].key_bytes);
 		files_put_at(cache_entry_path(dir, key), file,
 					 CACHE_ENTRY_HEADER + cases[i].key_bytes + cases[i].value_bytes -
 						 cases[i].less);
 		store_u64(rows + 16, key);
-		assert_int_equal(os_write_atomic(NULL, index, rows, sizeof rows), 0);
-		assert_int_equal(cache_profile_find(NULL, NULL, library, dir, &profile), 0);
+		OK(os_write_atomic(why, index, rows, sizeof rows));
+		OK(cache_profile_find(why, NULL, library, dir, &profile));
 		if ((profile.trust == JW_TRUST_CONFIRMED) != cases[i].confirms)
 			fail_msg("%zu: %d", i, (int)profile.trust);
 	}

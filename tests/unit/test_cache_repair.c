@@ -37,10 +37,10 @@ static void put(const char *name, const void *bytes, size_t size)
 	char *path = os_join(dir, name), *parent = os_dir_name(path);
 	struct os_file *file = NULL;
 
-	assert_int_equal(os_make_dirs(NULL, parent, 0700), 0);
-	assert_int_equal(os_file_open(NULL, path, OS_OPEN_CREATE, &file), 0);
-	assert_int_equal(os_file_truncate(NULL, file, 0), 0);
-	assert_int_equal(os_file_write(NULL, file, 0, bytes, size), 0);
+	OK(os_make_dirs(why, parent, 0700));
+	OK(os_file_open(why, path, OS_OPEN_CREATE, &file));
+	OK(os_file_truncate(why, file, 0));
+	OK(os_file_write(why, file, 0, bytes, size));
 	os_file_close(file);
 	mem_free(parent);
 	mem_free(path);
@@ -63,7 +63,7 @@ static void make_cache(const char *name, unsigned count)
 
 	mem_free(dir);
 	dir = os_join(folder, name);
-	assert_int_equal(os_remove_tree(NULL, dir), 0);
+	OK(os_remove_tree(why, dir));
 	for (unsigned n = 1; n <= count; n++) {
 		struct entries_entry entry;
 		char file[CACHE_NAME_SIZE];
@@ -91,7 +91,7 @@ static void assert_sound(size_t entries)
 	struct jw_cache_options options = {.path = dir, .limit_bytes = LIMIT};
 	struct jw_cache_report *report = NULL;
 
-	assert_int_equal(jw_cache_verify(NULL, &options, &report), 0);
+	OK(jw_cache_verify(why, &options, &report));
 	assert_int_equal(report->sound, entries);
 	assert_int_equal(report->rows, entries);
 	assert_int_equal(report->rows_without_file + report->files_without_row, 0);
@@ -119,10 +119,10 @@ TEST(understood_damage_is_removed)
 	put("0/0/00000000000001", "", 0);
 	put("0/0/00000000000002", entry.bytes, entry.size); /* its key belongs elsewhere */
 	put("0/0/00000000000003", blank, sizeof blank);
-	assert_int_equal(repair(NULL, &repaired), 0);
+	OK(repair(why, &repaired));
 	assert_int_equal(repaired.removed, 6);
 	assert_sound(3);
-	assert_int_equal(repair(NULL, &repaired), 0);
+	OK(repair(why, &repaired));
 	assert_int_equal(repaired.removed + repaired.counted + repaired.dropped, 0);
 }
 
@@ -141,7 +141,7 @@ TEST(unknown_formats_stay)
 	put("0/z/00000000000000", "x", 1);
 	put("notes.txt", "x", 1);
 	put("0/0/00000000000001", "torn", 4);
-	assert_int_equal(repair(NULL, &repaired), 0);
+	OK(repair(why, &repaired));
 	assert_int_equal(repaired.removed, 1);
 	assert_true(is_there(name));
 	assert_true(is_there("0/0/00000000000000/inside"));
@@ -190,7 +190,7 @@ TEST(an_index_is_rebuilt)
 
 		make_cache("index", 4);
 		put("index", cases[i].bytes, cases[i].size);
-		assert_int_equal(repair(NULL, &repaired), 0);
+		OK(repair(why, &repaired));
 		assert_int_equal(repaired.removed, 0);
 		assert_int_equal(repaired.counted, 4);
 		assert_sound(4);
@@ -200,9 +200,9 @@ TEST(an_index_is_rebuilt)
 		struct jw_cache_repaired repaired = {0};
 		char *path = os_join(dir, "index");
 
-		assert_int_equal(os_remove(NULL, path), 0);
+		OK(os_remove(why, path));
 		mem_free(path);
-		assert_int_equal(repair(NULL, &repaired), 0);
+		OK(repair(why, &repaired));
 		assert_sound(4);
 	}
 }
@@ -211,13 +211,11 @@ TEST(an_index_of_another_version_stops_it)
 {
 	static const uint8_t other[24] = {0x42, 0, 0, 0, 1};
 	struct jw_cache_repaired repaired = {0};
-	struct jw_error err = {0};
 
 	make_cache("version", 2);
 	put("index", other, sizeof other);
 	put("0/0/00000000000000", "torn", 4);
-	assert_int_equal(repair(&err, &repaired), -1);
-	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+	GIVES(JW_ERR_UNSUPPORTED, repair(why, &repaired));
 	assert_true(is_there("0/0/00000000000000"));
 }
 
@@ -247,7 +245,7 @@ TEST(a_repaired_entry_stays)
 	options.path = dir;
 	entries_make(&entry, 1, 0);
 	put(cache_entry_name(name, entry.key), entry.bytes, 50);
-	assert_int_equal(jw_cache_repair(NULL, &options, &repaired), 0);
+	OK(jw_cache_repair(why, &options, &repaired));
 	assert_int_equal(asked, 3);
 	assert_int_equal(repaired.removed, 0);
 	assert_sound(2);
@@ -268,10 +266,10 @@ TEST(an_entry_changed_under_the_lock_stays)
 		(void)cache_presence(dir, entry.key, 0, &removals[n - 1].probed);
 	}
 	removals[0].probed.stat.mtime_ns--;
-	assert_int_equal(cache_live_open(NULL, dir, &how, &live), 0);
-	assert_int_equal(cache_remove(NULL, live, removals, 2), 0);
-	assert_int_equal(cache_remove_settle(NULL, live), 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_open(why, dir, &how, &live));
+	OK(cache_remove(why, live, removals, 2));
+	OK(cache_remove_settle(why, live));
+	OK(cache_live_close(why, live));
 	assert_int_equal(removals[0].removed, CACHE_REMOVED_CHANGED);
 	assert_int_equal(removals[1].removed, CACHE_REMOVED);
 	assert_sound(1);
@@ -289,18 +287,18 @@ TEST(a_row_gets_the_size_of_its_file)
 
 	make_cache("sizes", 2);
 	options.path = dir;
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	OK(cache_index_load(why, dir, &index));
 	index.rows[1].size_bytes++;
 	bytes = index_bytes(&index);
 	put("index", bytes.data, bytes.size);
 	buf_free(&bytes);
 	cache_index_free(&index);
-	assert_int_equal(jw_cache_verify(NULL, &options, &report), 0);
+	OK(jw_cache_verify(why, &options, &report));
 	assert_int_equal(report->rows_of_other_size, 1);
 	jw_cache_report_free(report);
-	assert_int_equal(repair(NULL, &repaired), 0);
+	OK(repair(why, &repaired));
 	assert_true(repaired.mended);
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	OK(cache_index_load(why, dir, &index));
 	for (unsigned n = 0; n < 2; n++) {
 		entries_make(&entry, n + 1, 0);
 		assert_int_equal(index.rows[n].key, entry.key);
@@ -309,7 +307,7 @@ TEST(a_row_gets_the_size_of_its_file)
 	assert_int_equal(index.total_bytes, cache_index_rows_total(&index));
 	cache_index_free(&index);
 	repaired = (struct jw_cache_repaired){0};
-	assert_int_equal(repair(NULL, &repaired), 0);
+	OK(repair(why, &repaired));
 	assert_false(repaired.mended);
 }
 
@@ -329,11 +327,11 @@ TEST(many_removals_share_a_hold)
 		removals[n - 1].key = entry.key;
 		(void)cache_presence(dir, entry.key, 0, &removals[n - 1].probed);
 	}
-	assert_int_equal(cache_live_open(NULL, dir, &how, &live), 0);
-	assert_int_equal(cache_remove(NULL, live, removals, ENTRIES), 0);
+	OK(cache_live_open(why, dir, &how, &live));
+	OK(cache_remove(why, live, removals, ENTRIES));
 	cache_live_counts(live, &counts);
 	assert_true(counts.holds < ENTRIES);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	assert_sound(0);
 }
 
@@ -366,10 +364,10 @@ TEST(a_killed_run_leaves_a_sound_cache)
 		(void)usleep(60000 + moment * 15000);
 		(void)kill(child, SIGKILL);
 		(void)waitpid(child, NULL, 0);
-		assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+		OK(cache_index_load(why, dir, &index));
 		assert_int_equal(index.state, CACHE_INDEX_SOUND);
 		cache_index_free(&index);
-		assert_int_equal(repair(NULL, &repaired), 0);
+		OK(repair(why, &repaired));
 		assert_sound(ENTRIES / 2);
 	}
 }

@@ -30,7 +30,7 @@ static struct cache_live *open_live(const char *name)
 
 	mem_free(dir);
 	dir = os_join(folder, name);
-	assert_int_equal(cache_live_open(NULL, dir, &how, &live), 0);
+	OK(cache_live_open(why, dir, &how, &live));
 	return live;
 }
 
@@ -42,10 +42,10 @@ static void write_as_another(void)
 	struct os_file *file = NULL;
 	struct buf bytes = {0};
 
-	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
-	assert_int_equal(os_file_open(NULL, path, OS_OPEN_CREATE, &file), 0);
+	OK(os_make_dirs(why, dir, 0700));
+	OK(os_file_open(why, path, OS_OPEN_CREATE, &file));
 	bytes = index_bytes(&index);
-	assert_int_equal(os_file_write(NULL, file, 0, bytes.data, bytes.size), 0);
+	OK(os_file_write(why, file, 0, bytes.data, bytes.size));
 	os_file_close(file);
 	buf_free(&bytes);
 	mem_free(path);
@@ -55,7 +55,7 @@ static void assert_file(void)
 {
 	struct cache_index index;
 
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	OK(cache_index_load(why, dir, &index));
 	assert_int_equal(index.state, CACHE_INDEX_SOUND);
 	assert_int_equal(index.count, count);
 	assert_int_equal(index.total_bytes, cache_index_rows_total(&index));
@@ -111,9 +111,7 @@ static void change(struct cache_live *live)
 			expected[expected_at(key)].size_bytes = row_bytes;
 		}
 		break;
-	default:
-		assert_int_equal(live_put_row(NULL, live, key, row_bytes), 0);
-		put_expected(key, row_bytes);
+	default: OK(live_put_row(why, live, key, row_bytes)); put_expected(key, row_bytes);
 	}
 }
 
@@ -139,14 +137,14 @@ static void change_beside_others(size_t rows)
 
 		if (other)
 			change_as_another();
-		assert_int_equal(live_lock(NULL, live), 0);
+		OK(live_lock(why, live));
 		for (unsigned changes = below(20); changes; changes--)
 			change(live);
-		assert_int_equal(live_unlock(NULL, live), 0);
+		OK(live_unlock(why, live));
 		assert_file();
 	}
-	assert_int_equal(cache_live_close(NULL, live), 0);
-	assert_int_equal(os_remove_tree(NULL, dir), 0);
+	OK(cache_live_close(why, live));
+	OK(os_remove_tree(why, dir));
 }
 
 TEST(rows_are_those_of_a_plain_list)
@@ -163,18 +161,18 @@ TEST(rows_that_come_and_go_take_no_more_memory)
 
 	count = 0;
 	for (unsigned n = 1; n <= MOST / 3; n++) {
-		assert_int_equal(live_lock(NULL, live), 0);
-		assert_int_equal(live_put_row(NULL, live, n, 1), 0);
+		OK(live_lock(why, live));
+		OK(live_put_row(why, live, n, 1));
 		put_expected(n, 1);
 		if (n > 10) {
 			live_drop_row(live, live_row(live, n - 10));
 			drop_expected(0);
 		}
-		assert_int_equal(live_unlock(NULL, live), 0);
+		OK(live_unlock(why, live));
 		assert_true(live->index.count < 3000);
 	}
 	assert_file();
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 }
 
 /* The rows of one hold are reused in the next, as long as the file is unchanged. */
@@ -186,21 +184,21 @@ TEST(nothing_is_parsed_twice)
 	for (count = 0; count < 6000; count++)
 		expected[count] = (struct cache_row){count + 1, 7};
 	write_as_another();
-	assert_int_equal(live_lock(NULL, live), 0);
+	OK(live_lock(why, live));
 	assert_true(live->others);
-	assert_int_equal(live_unlock(NULL, live), 0);
+	OK(live_unlock(why, live));
 	rows = live->index.rows;
-	assert_int_equal(live_lock(NULL, live), 0);
+	OK(live_lock(why, live));
 	assert_false(live->others);
 	assert_true(live->index.rows == rows);
-	assert_int_equal(live_unlock(NULL, live), 0);
+	OK(live_unlock(why, live));
 	put_expected(MOST, 7);
 	write_as_another();
-	assert_int_equal(live_lock(NULL, live), 0);
+	OK(live_lock(why, live));
 	assert_true(live->others);
 	assert_int_equal(live->index.count, count);
-	assert_int_equal(live_unlock(NULL, live), 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(live_unlock(why, live));
+	OK(cache_live_close(why, live));
 }
 
 /* Changes of an abandoned hold are dropped. */
@@ -211,16 +209,16 @@ TEST(an_abandoned_hold_leaves_nothing)
 	count = 0;
 	put_expected(1, 7);
 	write_as_another();
-	assert_int_equal(live_lock(NULL, live), 0);
-	assert_int_equal(live_put_row(NULL, live, 2, 7), 0);
+	OK(live_lock(why, live));
+	OK(live_put_row(why, live, 2, 7));
 	live_drop_row(live, live_row(live, 1));
 	live_abandon(live);
-	assert_int_equal(live_lock(NULL, live), 0);
+	OK(live_lock(why, live));
 	assert_int_equal(live_row(live, 2), SET_NONE);
 	assert_int_equal(live_row(live, 1), 0);
-	assert_int_equal(live_unlock(NULL, live), 0);
+	OK(live_unlock(why, live));
 	assert_file();
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 }
 
 /* An index that has changed is read again: nothing of the former rows is written over it. */
@@ -231,15 +229,15 @@ TEST(what_is_read_again_is_unchanged)
 	count = 0;
 	put_expected(1, 7);
 	write_as_another();
-	assert_int_equal(live_lock(NULL, live), 0);
-	assert_int_equal(live_put_row(NULL, live, 2, 7), 0);
+	OK(live_lock(why, live));
+	OK(live_put_row(why, live, 2, 7));
 	put_expected(3, 8);
 	write_as_another();
-	assert_int_equal(live_rows_read(NULL, live), 0);
-	assert_int_equal(live_rows_parse(NULL, live), 0);
-	assert_int_equal(live_unlock(NULL, live), 0);
+	OK(live_rows_read(why, live));
+	OK(live_rows_parse(why, live));
+	OK(live_unlock(why, live));
 	assert_file();
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 }
 
 /* An index may hold anything: rows of one key, and keys that were chosen for one place. Either way
@@ -261,13 +259,13 @@ TEST(hostile_rows_are_read_like_others)
 			index.rows[index.count] = (struct cache_row){index.count * factors[i], 0};
 		bytes = index_bytes(&index);
 		path = os_join(dir, "index");
-		assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
-		assert_int_equal(os_write_atomic(NULL, path, bytes.data, bytes.size), 0);
-		assert_int_equal(live_lock(NULL, live), 0);
+		OK(os_make_dirs(why, dir, 0700));
+		OK(os_write_atomic(why, path, bytes.data, bytes.size));
+		OK(live_lock(why, live));
 		assert_int_equal(live_row(live, (MANY - 1) * factors[i]), MANY - 1);
 		assert_int_equal(live->rows.gone, factors[i] ? 0 : MANY - 1);
 		live_abandon(live);
-		assert_int_equal(cache_live_close(NULL, live), 0);
+		OK(cache_live_close(why, live));
 		mem_free(path);
 		buf_free(&bytes);
 		cache_index_free(&index);
@@ -282,12 +280,12 @@ TEST(a_sound_index_is_left_as_it_is)
 	count = 0;
 	put_expected(1, 7);
 	write_as_another();
-	assert_int_equal(live_lock(NULL, live), 0);
+	OK(live_lock(why, live));
 	put_expected(2, 8);
 	write_as_another();
-	assert_int_equal(live_unlock(NULL, live), 0);
+	OK(live_unlock(why, live));
 	assert_file();
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 }
 
 static void cut_short(void)
@@ -297,8 +295,8 @@ static void cut_short(void)
 
 	count = 0;
 	write_as_another();
-	assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), 0);
-	assert_int_equal(os_file_truncate(NULL, file, CACHE_INDEX_HEADER), 0);
+	OK(os_file_open(why, path, OS_OPEN_UPDATE, &file));
+	OK(os_file_truncate(why, file, CACHE_INDEX_HEADER));
 	os_file_close(file);
 	mem_free(path);
 }
@@ -310,15 +308,15 @@ TEST(rows_come_back_after_a_cut)
 
 	for (unsigned round = 0; round < 4; round++) {
 		cut_short();
-		assert_int_equal(live_lock(NULL, live), 0);
+		OK(live_lock(why, live));
 		for (unsigned n = 1; n <= 40; n++) {
-			assert_int_equal(live_put_row(NULL, live, n, 7), 0);
+			OK(live_put_row(why, live, n, 7));
 			put_expected(n, 7);
 		}
-		assert_int_equal(live_unlock(NULL, live), 0);
+		OK(live_unlock(why, live));
 		assert_file();
 	}
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 }
 
 /* One entry evicts so many rows that one hold of the lock is too short: the limit was lowered. */
@@ -338,7 +336,7 @@ TEST(an_entry_has_room_made_over_several_holds)
 	addition.key = entry.key;
 	live->repaired = true; /* rows without files stay */
 	live->options.limit_bytes = entry.row_bytes + 3 * 7;
-	assert_int_equal(cache_insert(NULL, live, &addition, 1), 0);
+	OK(cache_insert(why, live, &addition, 1));
 	assert_int_equal(addition.added, CACHE_ADDED_NEW);
 	memmove(expected, expected + ROWS - 3, 3 * sizeof *expected);
 	count = 3;
@@ -346,7 +344,7 @@ TEST(an_entry_has_room_made_over_several_holds)
 	assert_file();
 	cache_live_counts(live, &counts);
 	assert_int_equal(counts.evicted, ROWS - 3);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 }
 
 /* One call does the whole repair, however large, and releases the lock in between. */
@@ -358,13 +356,13 @@ TEST(a_repair_goes_to_its_end)
 	for (count = 0; count < ROWS; count++)
 		expected[count] = (struct cache_row){count + 1, 7};
 	write_as_another();
-	assert_int_equal(cache_repair(NULL, live), 0);
+	OK(cache_repair(why, live));
 	count = 0;
 	assert_file();
 	cache_live_counts(live, &counts);
 	assert_int_equal(counts.dropped, ROWS);
 	assert_true(counts.holds > 1);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 }
 
 /* As many rows as are read, and one more. */
@@ -373,19 +371,17 @@ TEST(the_largest_index_is_read)
 	const size_t most = CACHE_INDEX_HEADER + (size_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE;
 	uint8_t *bytes = mem_alloc(most + CACHE_ROW_SIZE);
 	struct cache_index index;
-	struct jw_error err;
 
 	assert_non_null(bytes);
 	memset(bytes, 0, most + CACHE_ROW_SIZE);
 	store_u32(bytes, CACHE_VERSION);
 	store_u32(bytes + 4, CACHE_MOST_ROWS);
-	assert_int_equal(cache_index_parse(NULL, bytes, most, &index), 0);
+	OK(cache_index_parse(why, bytes, most, &index));
 	assert_int_equal(index.state, CACHE_INDEX_SOUND);
 	assert_int_equal(index.count, CACHE_MOST_ROWS);
 	cache_index_free(&index);
 	store_u32(bytes + 4, CACHE_MOST_ROWS + 1);
-	assert_int_equal(cache_index_parse(&err, bytes, most + CACHE_ROW_SIZE, &index), -1);
-	assert_int_equal(err.code, JW_ERR_LIMIT);
+	GIVES(JW_ERR_LIMIT, cache_index_parse(why, bytes, most + CACHE_ROW_SIZE, &index));
 	mem_free(bytes);
 }
 
@@ -402,17 +398,15 @@ TEST(a_version_that_is_not_known_is_left_alone)
 		uint8_t header[CACHE_INDEX_HEADER] = {0};
 		struct cache_live *live = open_live("version");
 		char *path = os_join(dir, "index");
-		struct jw_error err = {0};
 
-		assert_int_equal(cache_live_close(NULL, live), 0);
-		assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
+		OK(cache_live_close(why, live));
+		OK(os_make_dirs(why, dir, 0700));
 		store_u32(header, cases[i].first);
-		assert_int_equal(os_write_atomic(NULL, path, header, sizeof header), 0);
-		assert_int_equal(cache_live_open(NULL, dir, &how, &live), 0);
-		assert_int_equal(cache_repair(&err, live), cases[i].known ? 0 : -1);
-		assert_int_equal(err.code, cases[i].known ? JW_OK : JW_ERR_UNSUPPORTED);
+		OK(os_write_atomic(why, path, header, sizeof header));
+		OK(cache_live_open(why, dir, &how, &live));
+		GIVES(cases[i].known ? JW_OK : JW_ERR_UNSUPPORTED, cache_repair(why, live));
 		(void)cache_live_close(NULL, live);
-		assert_int_equal(os_remove_tree(NULL, dir), 0);
+		OK(os_remove_tree(why, dir));
 		mem_free(path);
 	}
 }
@@ -425,18 +419,16 @@ TEST(a_larger_index_is_not_taken_for_none)
 	char *path = os_join(dir, "index");
 	struct cache_index index;
 	struct os_file *file;
-	struct jw_error err;
 
-	assert_int_equal(cache_live_close(NULL, live), 0);
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	OK(cache_live_close(why, live));
+	OK(cache_index_load(why, dir, &index));
 	assert_int_equal(index.state, CACHE_INDEX_MISSING);
-	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
-	assert_int_equal(os_file_open(NULL, path, OS_OPEN_CREATE, &file), 0);
-	assert_int_equal(os_file_truncate(NULL, file, most + 1), 0);
+	OK(os_make_dirs(why, dir, 0700));
+	OK(os_file_open(why, path, OS_OPEN_CREATE, &file));
+	OK(os_file_truncate(why, file, most + 1));
 	os_file_close(file);
-	assert_int_equal(cache_index_load(&err, dir, &index), -1);
-	assert_int_equal(err.code, JW_ERR_LIMIT);
-	assert_int_equal(os_remove(NULL, path), 0);
+	GIVES(JW_ERR_LIMIT, cache_index_load(why, dir, &index));
+	OK(os_remove(why, path));
 	mem_free(path);
 }
 

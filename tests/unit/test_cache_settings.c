@@ -42,9 +42,9 @@ static int clean_environment(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (os_env_set(NULL, names[i], NULL))
+		if (os_env_set(why, names[i], NULL))
 			return -1;
-	return os_env_set(NULL, "HOME", folder);
+	return os_env_set(why, "HOME", folder);
 }
 
 static bool warns_of(const struct jw_cache_info *settings, const char *what)
@@ -113,8 +113,8 @@ TEST_WITH(variables_are_read_as_the_driver_does, clean_environment, NULL)
 		struct jw_cache_info settings;
 
 		assert_int_equal(clean_environment(state), 0);
-		assert_int_equal(os_env_set(NULL, cases[i].name, cases[i].value), 0);
-		assert_int_equal(cache_settings_read(NULL, NULL, NULL, &settings), 0);
+		OK(os_env_set(why, cases[i].name, cases[i].value));
+		OK(cache_settings_read(why, NULL, NULL, &settings));
 		assert_int_equal(settings.disabled, cases[i].disabled);
 		assert_int_equal(settings.force_ptx_jit, cases[i].force);
 		assert_int_equal(settings.force_jit, cases[i].force_jit);
@@ -130,9 +130,9 @@ TEST_WITH(one_variable_overrides_the_other, clean_environment, NULL)
 {
 	struct jw_cache_info settings;
 
-	assert_int_equal(os_env_set(NULL, "CUDA_FORCE_PTX_JIT", "0"), 0);
-	assert_int_equal(os_env_set(NULL, "CUDA_FORCE_JIT", "1"), 0);
-	assert_int_equal(cache_settings_read(NULL, NULL, NULL, &settings), 0);
+	OK(os_env_set(why, "CUDA_FORCE_PTX_JIT", "0"));
+	OK(os_env_set(why, "CUDA_FORCE_JIT", "1"));
+	OK(cache_settings_read(why, NULL, NULL, &settings));
 	assert_false(settings.force_ptx_jit || settings.force_jit);
 	cache_settings_free(&settings);
 }
@@ -142,7 +142,7 @@ TEST_WITH(the_place_follows_the_driver, clean_environment, NULL)
 	struct jw_cache_info settings;
 	char *expected = os_join(folder, ".nv/ComputeCache"), *here;
 
-	assert_int_equal(cache_settings_read(NULL, NULL, NULL, &settings), 0);
+	OK(cache_settings_read(why, NULL, NULL, &settings));
 	assert_string_equal(settings.path, expected);
 	assert_false(settings.path_set);
 	assert_false(settings.exists);
@@ -150,27 +150,27 @@ TEST_WITH(the_place_follows_the_driver, clean_environment, NULL)
 	assert_int_equal(settings.warning_count, 0);
 	cache_settings_free(&settings);
 
-	assert_int_equal(os_env_set(NULL, "HOME", ""), 0);
-	assert_int_equal(cache_settings_read(NULL, NULL, NULL, &settings), 0);
+	OK(os_env_set(why, "HOME", ""));
+	OK(cache_settings_read(why, NULL, NULL, &settings));
 	assert_string_equal(settings.path, "/.nv/ComputeCache");
 	cache_settings_free(&settings);
 
-	assert_int_equal(os_env_set(NULL, "HOME", NULL), 0);
-	assert_int_equal(cache_settings_read(NULL, NULL, NULL, &settings), 0);
+	OK(os_env_set(why, "HOME", NULL));
+	OK(cache_settings_read(why, NULL, NULL, &settings));
 	assert_null(settings.path);
 	assert_true(warns_of(&settings, "HOME"));
 	cache_settings_free(&settings);
 
-	assert_int_equal(os_env_set(NULL, "CUDA_CACHE_PATH", ""), 0);
-	assert_int_equal(cache_settings_read(NULL, NULL, NULL, &settings), 0);
+	OK(os_env_set(why, "CUDA_CACHE_PATH", ""));
+	OK(cache_settings_read(why, NULL, NULL, &settings));
 	assert_null(settings.path);
 	assert_true(settings.path_set);
 	assert_true(warns_of(&settings, "CUDA_CACHE_PATH"));
 	cache_settings_free(&settings);
 
-	assert_int_equal(os_env_set(NULL, "CUDA_CACHE_PATH", "no/such/levels"), 0);
-	assert_int_equal(cache_settings_read(NULL, NULL, NULL, &settings), 0);
-	assert_int_equal(os_real_path(NULL, ".", &here), 0);
+	OK(os_env_set(why, "CUDA_CACHE_PATH", "no/such/levels"));
+	OK(cache_settings_read(why, NULL, NULL, &settings));
+	OK(os_real_path(why, ".", &here));
 	assert_true(!strncmp(settings.path, here, strlen(here)));
 	assert_true(warns_of(&settings, "relative"));
 	cache_settings_free(&settings);
@@ -183,21 +183,21 @@ TEST_WITH(an_unusable_directory_is_reported, clean_environment, NULL)
 	struct jw_cache_info settings;
 	char *file = os_join(folder, "file"), *dir = os_join(folder, "dir");
 
-	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
-	assert_int_equal(cache_settings_read(NULL, file, NULL, &settings), 0);
+	OK(os_write_atomic(why, file, "x", 1));
+	OK(cache_settings_read(why, file, NULL, &settings));
 	assert_false(settings.usable);
 	assert_true(warns_of(&settings, "not a directory"));
 	cache_settings_free(&settings);
 
-	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
-	assert_int_equal(cache_settings_read(NULL, dir, NULL, &settings), 0);
+	OK(os_make_dirs(why, dir, 0700));
+	OK(cache_settings_read(why, dir, NULL, &settings));
 	assert_true(settings.usable && settings.exists);
 	assert_int_equal(settings.warning_count, 0);
 	cache_settings_free(&settings);
 
 	if (getuid()) { /* root may write anywhere */
 		assert_int_equal(chmod(dir, 0500), 0);
-		assert_int_equal(cache_settings_read(NULL, dir, NULL, &settings), 0);
+		OK(cache_settings_read(why, dir, NULL, &settings));
 		assert_false(settings.usable);
 		assert_int_equal(settings.warning_count, 1);
 		cache_settings_free(&settings);
@@ -245,8 +245,8 @@ static void expect_path(const char *value, const char *path, const char *warning
 {
 	struct jw_cache_info settings;
 
-	assert_int_equal(os_env_set(NULL, "CUDA_CACHE_PATH", value), 0);
-	assert_int_equal(cache_settings_read(NULL, NULL, NULL, &settings), 0);
+	OK(os_env_set(why, "CUDA_CACHE_PATH", value));
+	OK(cache_settings_read(why, NULL, NULL, &settings));
 	assert_true(settings.path_set);
 	assert_string_equal(settings.path + strlen(settings.path) - strlen(path), path);
 	if (settings.warning_count != (warning != NULL) || (warning && !warns_of(&settings, warning)))
@@ -259,8 +259,8 @@ TEST_WITH(paths_are_absolute_in_the_end, clean_environment, NULL)
 {
 	char *here, *slashes = mem_printf("%s//", folder), *dir = os_join(folder, "plain");
 
-	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
-	assert_int_equal(os_real_path(NULL, ".", &here), 0);
+	OK(os_make_dirs(why, dir, 0700));
+	OK(os_real_path(why, ".", &here));
 	assert_int_equal(chdir(folder), 0);
 	expect_path("plain", "/plain", "relative to each program's working directory");
 	expect_path("plain/", "/plain", "relative to each program's working directory");
@@ -305,9 +305,9 @@ TEST(a_place_is_looked_at)
 	char *index = os_join(folder, "odd/index"), *dir = os_join(folder, "dir"),
 		 *file = os_join(folder, "file");
 
-	assert_int_equal(os_make_dirs(NULL, index, 0700), 0);
-	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
-	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
+	OK(os_make_dirs(why, index, 0700));
+	OK(os_make_dirs(why, dir, 0700));
+	OK(os_write_atomic(why, file, "x", 1));
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_cache_info settings;
 		char *path = os_join(folder, cases[i].place);
@@ -319,7 +319,7 @@ TEST(a_place_is_looked_at)
 		kernel.type = cases[i].type;
 		kernel.free_bytes = cases[i].free_bytes;
 		kernel.fails = cases[i].fails;
-		assert_int_equal(cache_settings_read(NULL, path, NULL, &settings), 0);
+		OK(cache_settings_read(why, path, NULL, &settings));
 		if (settings.exists != cases[i].exists || settings.usable != cases[i].usable ||
 			settings.warning_count != (size_t)(wanted[0] != NULL) + (wanted[1] != NULL) ||
 			(wanted[0] && !warns_of(&settings, wanted[0])) ||
@@ -339,8 +339,8 @@ TEST_WITH(another_account_has_a_cache_without_our_home, clean_environment, NULL)
 {
 	struct jw_cache_info settings;
 
-	assert_int_equal(os_env_set(NULL, "HOME", NULL), 0);
-	assert_int_equal(cache_settings_read(NULL, NULL, folder, &settings), 0);
+	OK(os_env_set(why, "HOME", NULL));
+	OK(cache_settings_read(why, NULL, folder, &settings));
 	assert_non_null(settings.path);
 	assert_int_equal(settings.warning_count, 0);
 	cache_settings_free(&settings);

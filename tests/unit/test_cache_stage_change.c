@@ -29,11 +29,11 @@ TEST(the_header_that_was_judged_is_the_one_that_is_copied)
 	put(made, entry.bytes.data, entry.bytes.size);
 	addition.key = entry.key;
 	place = cache_entry_path(dir, entry.key);
-	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
-	assert_int_equal(cache_insert(NULL, live, &addition, 1), 0);
+	OK(cache_live_open(why, dir, &options, &live));
+	OK(cache_insert(why, live, &addition, 1));
 	assert_int_equal(addition.added, CACHE_ADDED_REFUSED);
 	assert_false(os_exists(place));
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	buf_free(&entry.bytes);
 	mem_free(dir);
 	mem_free(made);

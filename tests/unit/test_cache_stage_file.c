@@ -17,9 +17,9 @@ static struct cache_addition insert(const struct entry *entry, const char *made)
 									  .form = CACHE_KEY_LOAD};
 	struct cache_live *live = NULL;
 
-	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
-	assert_int_equal(cache_insert(NULL, live, &addition, 1), 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_open(why, dir, &options, &live));
+	OK(cache_insert(why, live, &addition, 1));
+	OK(cache_live_close(why, live));
 	mem_free(dir);
 	return addition;
 }
@@ -29,7 +29,7 @@ static void assert_in_place(const struct entry *entry)
 	char *dir = os_join(folder, "cache"), *path = cache_entry_path(dir, entry->key);
 	struct buf content = {0};
 
-	assert_int_equal(os_read_file(NULL, path, CACHE_MOST_ENTRY, &content), 0);
+	OK(os_read_file(why, path, CACHE_MOST_ENTRY, &content));
 	assert_int_equal(content.size, entry->bytes.size);
 	assert_memory_equal(content.data, entry->bytes.data, content.size);
 	buf_free(&content);

@@ -33,9 +33,7 @@ static void look(const char *dir, struct cache_candidate candidates[ENTRIES])
 
 static void judge(const char *kept, const char *dir, struct cache_candidate candidates[ENTRIES])
 {
-	assert_int_equal(cache_verified_judge(NULL, kept, dir, (struct sound_driver){0}, &never,
-										  candidates, ENTRIES),
-					 0);
+	OK(cache_verified_judge(why, kept, dir, (struct sound_driver){0}, &never, candidates, ENTRIES));
 }
 
 static void bend_in_place(const char *dir, const struct cache_candidate *candidate)
@@ -43,8 +41,8 @@ static void bend_in_place(const char *dir, const struct cache_candidate *candida
 	char *path = cache_entry_path(dir, candidate->key);
 	struct os_file *file;
 
-	assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), 0);
-	assert_int_equal(os_file_write(NULL, file, candidate->probed.stat.size_bytes - 1, "x", 1), 0);
+	OK(os_file_open(why, path, OS_OPEN_UPDATE, &file));
+	OK(os_file_write(why, file, candidate->probed.stat.size_bytes - 1, "x", 1));
 	os_file_close(file);
 	check_set_mtime(path, candidate->probed.stat.mtime_ns);
 	mem_free(path);
@@ -123,7 +121,6 @@ TEST(a_thread_that_fails_fails_all)
 	const struct jw_cancel cancel = {NULL, cancels_another};
 	struct cache_candidate candidates[ENTRIES] = {0};
 	char *dir = os_join(folder, "large");
-	struct jw_error err;
 
 	if (os_cores() < 2)
 		skip();
@@ -136,22 +133,19 @@ TEST(a_thread_that_fails_fails_all)
 		put(dir, &entry);
 		candidates[n].key = entry.key;
 		path = cache_entry_path(dir, entry.key);
-		assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), 0);
-		assert_int_equal(os_file_truncate(NULL, file, LARGE), 0);
+		OK(os_file_open(why, path, OS_OPEN_UPDATE, &file));
+		OK(os_file_truncate(why, file, LARGE));
 		os_file_close(file);
 		mem_free(path);
 	}
 	look(dir, candidates);
 	first = uv_thread_self();
-	assert_int_equal(cache_verified_judge(&err, NULL, dir, (struct sound_driver){0}, &cancel,
-										  candidates, ENTRIES),
-					 -1);
-	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	GIVES(JW_ERR_INTERRUPTED, cache_verified_judge(why, NULL, dir, (struct sound_driver){0},
+												   &cancel, candidates, ENTRIES));
 	assert_true(atomic_load(&another));
 	/* Where none fails, neither do all. */
-	assert_int_equal(cache_verified_judge(&err, NULL, dir, (struct sound_driver){0},
-										  &(struct jw_cancel){0}, candidates, ENTRIES),
-					 0);
+	OK(cache_verified_judge(why, NULL, dir, (struct sound_driver){0}, &(struct jw_cancel){0},
+							candidates, ENTRIES));
 	mem_free(dir);
 }
 

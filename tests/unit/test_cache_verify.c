@@ -16,7 +16,7 @@ static struct jw_cache_report *verify_under(const char *dir, uint64_t limit_byte
 	struct jw_cache_options options = {.path = dir, .limit_bytes = limit_bytes};
 	struct jw_cache_report *report = NULL;
 
-	assert_int_equal(jw_cache_verify(NULL, &options, &report), 0);
+	OK(jw_cache_verify(why, &options, &report));
 	return report;
 }
 
@@ -121,16 +121,14 @@ TEST(a_missing_or_foreign_directory_is_reported)
 		enum jw_code code;
 	} cases[] = {{missing, JW_ERR_NOT_FOUND}, {file, JW_ERR_FORMAT}, {foreign, JW_ERR_FORMAT}};
 
-	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
+	OK(os_write_atomic(why, file, "x", 1));
 	files_put(foreign, "a/b/readme", "x", 1);
-	assert_int_equal(os_make_dirs(NULL, empty, 0700), 0);
+	OK(os_make_dirs(why, empty, 0700));
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_cache_options options = {.path = cases[i].path};
-		struct jw_error err = {0};
 
-		assert_int_equal(jw_cache_verify(&err, &options, &report), -1);
-		assert_int_equal(err.code, cases[i].code);
-		assert_non_null(strstr(err.message, cases[i].path));
+		GIVES(cases[i].code, jw_cache_verify(why, &options, &report));
+		assert_non_null(strstr(why->message, cases[i].path));
 	}
 	report = verify(empty);
 	assert_int_equal(report->entries, 0);
@@ -150,7 +148,7 @@ static bool evict_one(void *context)
 
 	entries_make(&entry, 2, 200);
 	path = os_join(context, cache_entry_name(name, entry.key));
-	assert_int_equal(os_remove(NULL, path), 0);
+	OK(os_remove(why, path));
 	mem_free(path);
 	return false;
 }
@@ -161,7 +159,7 @@ TEST(an_entry_removed_meanwhile_is_not_damage)
 	struct jw_cache_options options = {.path = dir, .cancel = {dir, evict_one}};
 	struct jw_cache_report *report;
 
-	assert_int_equal(jw_cache_verify(NULL, &options, &report), 0);
+	OK(jw_cache_verify(why, &options, &report));
 	assert_int_equal(report->entries, 2);
 	assert_int_equal(report->sound, 2);
 	assert_int_equal(report->damaged, 0);
@@ -182,7 +180,7 @@ static void check_list(const char *dir, size_t entries)
 	const struct jw_cache_options options = {.path = dir};
 	struct jw_cache_listing *list;
 
-	assert_int_equal(jw_cache_list(NULL, &options, &list), 0);
+	OK(jw_cache_list(why, &options, &list));
 	assert_int_equal(list->count, entries);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct jw_cache_entry *entry = &list->entries[i];
@@ -192,7 +190,7 @@ static void check_list(const char *dir, size_t entries)
 		struct cache_entry whole;
 		struct buf bytes = {0};
 
-		assert_int_equal(os_read_file(NULL, path, CACHE_MOST_ENTRY, &bytes), 0);
+		OK(os_read_file(why, path, CACHE_MOST_ENTRY, &bytes));
 		assert_int_equal(cache_entry_parse(bytes.data, bytes.size, &whole), CACHE_SOUND);
 		cache_entry_origin(&whole, &origin);
 		assert_int_equal(entry->kind, (enum jw_cache_kind)origin.kind);
@@ -235,7 +233,7 @@ static void real_caches_are_sound_and_counted_right(void **state)
 		assert_string_equal(report->outlook.next_insert, "adds");
 		jw_cache_report_free(report);
 		check_list(dir, archive->entries);
-		assert_int_equal(os_remove_tree(NULL, dir), 0);
+		OK(os_remove_tree(why, dir));
 		mem_free(dir);
 	}
 }

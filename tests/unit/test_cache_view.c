@@ -20,7 +20,7 @@ __attribute__((visibility("default"))) int nanosleep(const struct timespec *aske
 	(void)asked;
 	(void)left;
 	if (++waits == whole_after)
-		assert_int_equal(os_write_atomic(NULL, path, whole.data, whole.size), 0);
+		OK(os_write_atomic(why, path, whole.data, whole.size));
 	return 0;
 }
 
@@ -32,8 +32,8 @@ static enum cache_index_state state_after(unsigned count, const char *cache, siz
 	waits = 0;
 	whole_after = count;
 	if (size)
-		assert_int_equal(os_write_atomic(NULL, path, whole.data, size), 0);
-	assert_int_equal(cache_view_index(NULL, cache, &index), 0);
+		OK(os_write_atomic(why, path, whole.data, size));
+	OK(cache_view_index(why, cache, &index));
 	state = index.state;
 	cache_index_free(&index);
 	return state;
@@ -45,7 +45,7 @@ TEST(an_index_that_is_being_written_is_waited_for)
 	const struct cache_index empty = {.state = CACHE_INDEX_SOUND};
 
 	path = index_path;
-	assert_int_equal(os_make_dirs(NULL, cache, 0700), 0);
+	OK(os_make_dirs(why, cache, 0700));
 	whole = index_bytes(&empty);
 	assert_int_equal(state_after(0, cache, 0), CACHE_INDEX_MISSING);
 	assert_int_equal(waits, 0);
@@ -68,20 +68,19 @@ TEST(a_folder_that_cannot_be_read_is_no_empty_one)
 {
 	char *cache = os_join(folder, "shut"), *below = os_join(cache, "a");
 	struct cache_files files = {0};
-	struct jw_error err = {0};
 	const bool is_root = !geteuid();
 
-	assert_int_equal(os_make_dirs(NULL, below, 0755), 0);
+	OK(os_make_dirs(why, below, 0755));
 	assert_int_equal(chmod(folder, 0755) || chmod(cache, 0755), 0);
 	for (unsigned mode = 0; mode <= 0755; mode += 0755) {
 		assert_int_equal(chmod(below, mode), 0);
 		assert_false(is_root && seteuid(65534));
-		assert_int_equal(cache_files_scan(&err, cache, &files), mode ? 0 : -1);
+		assert_int_equal(cache_files_scan(why, cache, &files), mode ? 0 : -1);
 		cache_files_free(&files);
-		assert_int_equal(cache_files_sizes(&err, cache, &files), mode ? 0 : -1);
+		assert_int_equal(cache_files_sizes(why, cache, &files), mode ? 0 : -1);
 		cache_files_free(&files);
 		assert_false(is_root && seteuid(0));
-		assert_true(strstr(err.message, below) != NULL);
+		assert_true(strstr(why->message, below) != NULL);
 	}
 	mem_free(below);
 	mem_free(cache);

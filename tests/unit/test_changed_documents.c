@@ -26,7 +26,7 @@
 
 static void put(struct buf *facts, const void *data, size_t size)
 {
-	assert_int_equal(buf_append(NULL, facts, data, size), 0);
+	OK(buf_append(why, facts, data, size));
 }
 
 static int reads_manifest(struct jw_error *err, const char *data, size_t size, struct buf *facts)
@@ -35,7 +35,7 @@ static int reads_manifest(struct jw_error *err, const char *data, size_t size, s
 
 	if (manifest_parse(err, data, size, &manifest))
 		return -1;
-	assert_int_equal(manifest_format(NULL, &manifest, facts), 0);
+	OK(manifest_format(why, &manifest, facts));
 	manifest_free(&manifest);
 	return 0;
 }
@@ -58,7 +58,7 @@ static int reads_recording(struct jw_error *err, const char *data, size_t size, 
 						 ? -1
 						 : 0;
 	}
-	assert_int_equal(recording_format(NULL, recording, facts), 0);
+	OK(recording_format(why, recording, facts));
 	jw_recording_free(recording);
 	buf_free(&text);
 	buf_free(&key);
@@ -72,12 +72,10 @@ static int reads_profile(struct jw_error *err, const char *data, size_t size, st
 	memset(&profile, 0, sizeof profile);
 	if (cache_profile_parse(err, data, size, &profile))
 		return -1;
-	assert_int_equal(buf_printf(NULL, facts, "%s %d %u %u %u %s %llu %lld %s", profile.stamp,
-								(int)profile.trust, profile.driver.cuda, profile.driver.release[0],
-								profile.driver.release[2], profile.library,
-								(unsigned long long)profile.library_size,
-								(long long)profile.library_mtime_ns, profile.build_id),
-					 0);
+	OK(buf_printf(why, facts, "%s %d %u %u %u %s %llu %lld %s", profile.stamp, (int)profile.trust,
+				  profile.driver.cuda, profile.driver.release[0], profile.driver.release[2],
+				  profile.library, (unsigned long long)profile.library_size,
+				  (long long)profile.library_mtime_ns, profile.build_id));
 	return 0;
 }
 
@@ -143,7 +141,7 @@ static int reads_ledger(struct jw_error *err, const char *data, size_t size, str
 	buf_free(&bytes);
 	if (!ledger.records.count && !ledger.marks.count)
 		error_set(err, JW_ERR_FORMAT, "nothing");
-	assert_int_equal(ledger_format(NULL, &ledger, facts), 0);
+	OK(ledger_format(why, &ledger, facts));
 	ledger_close(&ledger);
 	return err->code ? -1 : 0;
 }
@@ -169,12 +167,10 @@ static int reads_index(struct jw_error *err, const char *data, size_t size, stru
 
 	if (cache_index_parse(err, data, size, &index))
 		return -1;
-	assert_int_equal(
-		buf_printf(NULL, facts, "%d %llu", (int)index.state, (unsigned long long)index.total_bytes),
-		0);
+	OK(buf_printf(why, facts, "%d %llu", (int)index.state, (unsigned long long)index.total_bytes));
 	put(facts, index.rows, index.count * sizeof *index.rows);
 	for (uint64_t limit = 1; limit; limit <<= 9)
-		assert_int_equal(buf_printf(NULL, facts, " %d", (int)cache_index_next(&index, limit)), 0);
+		OK(buf_printf(why, facts, " %d", (int)cache_index_next(&index, limit)));
 	if (index.state)
 		error_set(err, JW_ERR_FORMAT, "state %d", (int)index.state);
 	cache_index_free(&index);
@@ -233,7 +229,7 @@ static struct buf makes_secret(void)
 {
 	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
 
-	assert_int_equal(minisign_write_secret(NULL, &signer, NULL, &text), 0);
+	OK(minisign_write_secret(why, &signer, NULL, &text));
 	return text;
 }
 
@@ -242,7 +238,7 @@ static struct buf makes_signature(void)
 	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
 	struct minisign_signature signature;
 
-	assert_int_equal(minisign_sign(NULL, &signer, prehash, "what it is", &signature), 0);
+	OK(minisign_sign(why, &signer, prehash, "what it is", &signature));
 	minisign_write_signature(&signature, &text);
 	return text;
 }
@@ -334,17 +330,14 @@ static int import_pack(struct jw_error *err, struct jw_import_options options, s
 	options.dry_run = true;
 	if (jw_import(err, &options, &result))
 		return -1;
-	assert_int_equal(buf_printf(NULL, facts, "%zu %zu %zu %zu %llu %d %s %s", result->entries,
-								result->accepted, result->refused, result->there,
-								(unsigned long long)result->accepted_bytes, result->as_is,
-								result->note, result->signed_by),
-					 0);
+	OK(buf_printf(why, facts, "%zu %zu %zu %zu %llu %d %s %s", result->entries, result->accepted,
+				  result->refused, result->there, (unsigned long long)result->accepted_bytes,
+				  result->as_is, result->note, result->signed_by));
 	for (size_t i = 0; i < result->group_count; i++) {
 		const struct jw_import_group *group = &result->groups[i];
 
-		assert_int_equal(buf_printf(NULL, facts, "; %d %d %s %s %s", (int)group->verdict,
-									group->carried, group->target, group->driver, group->why),
-						 0);
+		OK(buf_printf(why, facts, "; %d %d %s %s %s", (int)group->verdict, group->carried,
+					  group->target, group->driver, group->why));
 	}
 	/* What was left out says why */
 	if (result->refused)
@@ -361,7 +354,7 @@ static int import_manifest(struct jw_error *err, const char *manifest,
 	struct buf pack;
 
 	packs_make(&pack, manifest, members, 2);
-	assert_int_equal(os_write_atomic(NULL, pack_file, pack.data, pack.size), 0);
+	OK(os_write_atomic(why, pack_file, pack.data, pack.size));
 	buf_free(&pack);
 	return import_pack(
 		err,
@@ -525,13 +518,13 @@ TEST(each_change_has_its_outcome)
 		} else {
 			char *from = mem_printf(JITWARM_SOURCE_DIR "/tests/%s", document->sample);
 
-			assert_int_equal(os_read_file(NULL, from, MOST_SIZE, &sample), 0);
+			OK(os_read_file(why, from, MOST_SIZE, &sample));
 			mem_free(from);
 		}
 		change(&sample);
 		if (getenv("CHANGED_RECORD"))
-			assert_int_equal(os_write_atomic(NULL, path, told.data, told.size), 0);
-		assert_int_equal(os_read_file(NULL, path, 1 << 26, &golden), 0);
+			OK(os_write_atomic(why, path, told.data, told.size));
+		OK(os_read_file(why, path, 1 << 26, &golden));
 		if (strcmp(buf_text(&golden), buf_text(&told)) != 0)
 			first_difference(buf_text(&golden));
 		buf_free(&golden);

@@ -135,12 +135,12 @@ TEST(pieces_are_joined)
 	text_append(text, sizeof text, "%s", "warm");
 	assert_string_equal(text, "x: and its end; warm");
 	expect(text, "x END; WARM");
-	assert_int_equal(buf_printf(NULL, &buf, "1 GB"), 0);
-	assert_int_equal(buf_printf(NULL, &buf, ", by default"), 0);
+	OK(buf_printf(why, &buf, "1 GB"));
+	OK(buf_printf(why, &buf, ", by default"));
 	expect(buf_text(&buf), "1 GB (DEFAULT)");
 	/* Lines are printed one by one. */
 	buf_clear(&buf);
-	assert_int_equal(buf_printf(NULL, &buf, "%s: and its end\n", "y"), 0);
+	OK(buf_printf(why, &buf, "%s: and its end\n", "y"));
 	expect("y: and its end", "y END");
 	buf_free(&buf);
 }
@@ -154,27 +154,26 @@ TEST(a_percent_sign_may_be_literal)
 
 TEST(errors_and_what_other_processes_say)
 {
-	struct jw_error err = {0};
 	struct protocol_answer answer = {.result = -1}, got;
 	struct buf line = BUF_MAX(1 << 16);
 
-	error_set(&err, JW_ERR_IO, "%s", "Permission denied");
-	error_prefix(&err, "%s", "/a/b");
-	assert_string_equal(err.message, "/a/b: Permission denied");
-	expect(err.message, "/a/b: DENIED");
+	error_set(why, JW_ERR_IO, "%s", "Permission denied");
+	error_prefix(why, "%s", "/a/b");
+	assert_string_equal(why->message, "/a/b: Permission denied");
+	expect(why->message, "/a/b: DENIED");
 	/* In another process */
-	TEXT_COPY(answer.error, err.message);
-	assert_int_equal(protocol_put_answer(NULL, &line, &answer), 0);
+	TEXT_COPY(answer.error, why->message);
+	OK(protocol_put_answer(why, &line, &answer));
 	language_use(messages, sizeof messages / sizeof *messages);
-	expect(err.message, NULL);
-	assert_int_equal(protocol_get_answer(NULL, buf_text(&line), line.size - 1, &got), 0);
-	assert_string_equal(got.error, err.message);
-	expect(err.message, "/a/b: DENIED");
+	expect(why->message, NULL);
+	OK(protocol_get_answer(why, buf_text(&line), line.size - 1, &got));
+	assert_string_equal(got.error, why->message);
+	expect(why->message, "/a/b: DENIED");
 	buf_free(&line);
 	text_language->learn("of a worker", "ITS");
 	text_language->learn("/a/b: Permission denied", "A LIE");
 	EXPECT_MADE("ITS END", "%s: and its end", "of a worker");
-	expect(err.message, "/a/b: DENIED");
+	expect(why->message, "/a/b: DENIED");
 }
 
 TEST(korean_particles)

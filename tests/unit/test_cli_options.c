@@ -37,7 +37,7 @@ TEST(everything_is_read)
 	char *argv[16];
 	struct options options;
 
-	assert_int_equal(options_read(NULL, table, split(line, argv), argv, &options), 0);
+	OK(options_read(why, table, split(line, argv), argv, &options));
 	assert_int_equal(options.operand_count, 4);
 	assert_string_equal(options.operands[0], "a");
 	assert_string_equal(options.operands[1], "b");
@@ -61,11 +61,11 @@ TEST(an_empty_cache_is_sound)
 	char *argv[1] = {NULL};
 	struct options options;
 
-	assert_int_equal(options_read(NULL, NULL, 0, argv, &options), 0);
+	OK(options_read(why, NULL, 0, argv, &options));
 	assert_int_equal(options.operand_count, 0);
 	assert_false(options_given(&options, "help"));
 	options_free(&options);
-	assert_int_equal(options_read(NULL, table, 0, argv, &options), 0);
+	OK(options_read(why, table, 0, argv, &options));
 	assert_int_equal(options_number(&options, "workers", 7), 7);
 	assert_null(options_value(&options, "driver"));
 	options_free(&options);
@@ -98,13 +98,11 @@ TEST(mistakes_are_named)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char line[128], *argv[16];
 		struct options options = {.operand_count = 77};
-		struct jw_error err;
 
 		memcpy(line, cases[i].line, strlen(cases[i].line) + 1);
-		assert_int_equal(options_read(&err, table, split(line, argv), argv, &options), -1);
-		assert_int_equal(err.code, JW_ERR_USAGE);
-		if (!strstr(err.message, cases[i].part))
-			fail_msg("“%s”: “%s” does not say “%s”", cases[i].line, err.message, cases[i].part);
+		GIVES(JW_ERR_USAGE, options_read(why, table, split(line, argv), argv, &options));
+		if (!strstr(why->message, cases[i].part))
+			fail_msg("“%s”: “%s” does not say “%s”", cases[i].line, why->message, cases[i].part);
 		assert_int_equal(options.operand_count, 77);
 	}
 }

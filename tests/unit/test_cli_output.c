@@ -19,7 +19,7 @@ TEST(widths_are_counted)
 		{"日本語.so", 9}, {"…", 1},   {"\xff\xfe", 2}, {"Ω", 1},
 	};
 
-	assert_int_equal(os_env_set(NULL, "LC_ALL", "C.UTF-8"), 0);
+	OK(os_env_set(why, "LC_ALL", "C.UTF-8"));
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_int_equal(terminal_width(cases[i].text), cases[i].width);
 }

@@ -14,7 +14,7 @@ static void assert_members(const struct buf *file, const char *expected)
 	struct code_found found;
 	int step;
 
-	assert_int_equal(code_open(NULL, path, NULL, &reader), 0);
+	OK(code_open(why, path, NULL, &reader));
 	while ((step = code_next(NULL, reader, &found)) > CODE_END) {
 		const size_t used = strlen(names.text);
 
@@ -228,7 +228,7 @@ TEST(a_reader_may_be_closed_at_any_step)
 		struct code_reader *reader;
 		struct code_found found;
 
-		assert_int_equal(code_open(NULL, path, NULL, &reader), 0);
+		OK(code_open(why, path, NULL, &reader));
 		for (size_t i = 0; i < steps && step > CODE_END; i++)
 			step = code_next(NULL, reader, &found);
 		assert_int_not_equal(step, CODE_FAILED);

@@ -88,8 +88,8 @@ static bool has(struct made *a, struct made *b)
 	struct cubin_symbols symbols, wanted;
 	bool all;
 
-	assert_int_equal(cubin_symbols_read(NULL, end(a), &symbols), 0);
-	assert_int_equal(cubin_symbols_read(NULL, end(b), &wanted), 0);
+	OK(cubin_symbols_read(why, end(a), &symbols));
+	OK(cubin_symbols_read(why, end(b), &wanted));
 	all = cubin_symbols_hold(&symbols, &wanted);
 	cubin_symbols_free(&symbols);
 	cubin_symbols_free(&wanted);
@@ -128,11 +128,11 @@ TEST(symbols_of_sections_are_none)
 
 	begin(&made, names, sizeof names);
 	add(&made, ONE, 3, 0);
-	assert_int_equal(cubin_symbols_read(NULL, end(&made), &symbols), 0);
+	OK(cubin_symbols_read(why, end(&made), &symbols));
 	assert_false(symbols.any);
 	cubin_symbols_free(&symbols);
 	add(&made, ONE, 0x11, 0);
-	assert_int_equal(cubin_symbols_read(NULL, end(&made), &symbols), 0);
+	OK(cubin_symbols_read(why, end(&made), &symbols));
 	assert_true(symbols.any);
 	cubin_symbols_free(&symbols);
 }
@@ -170,7 +170,6 @@ TEST(names_of_kernels_are_limited)
 	static uint8_t bytes[HEADERS_AT + 3 * 64];
 	static struct made made;
 	struct cubin_symbols symbols;
-	struct jw_error err = {0};
 	struct devcode_view view;
 
 	begin(&made, names, sizeof names);
@@ -187,8 +186,7 @@ TEST(names_of_kernels_are_limited)
 		bytes[TABLE_AT + i * SYMBOL + 5] = 0x10;
 	}
 	view = (struct devcode_view){bytes, sizeof bytes};
-	assert_int_equal(cubin_symbols_read(&err, view, &symbols), -1);
-	assert_int_equal(err.code, JW_ERR_LIMIT);
+	GIVES(JW_ERR_LIMIT, cubin_symbols_read(why, view, &symbols));
 }
 
 TEST(compat_outside_of_the_cubin_is_none)
@@ -243,7 +241,7 @@ TEST(code_for_one_capability_says_so)
 		store_u32(made.bytes + 48, cases[i].flags);
 		memcpy(made.bytes + SYMBOLS_AT, cases[i].compat, 8);
 		memset(made.bytes + SYMBOLS_AT + 8, 0, sizeof compat - 8);
-		assert_int_equal(cubin_read(NULL, view.data, view.size, &header), 0);
+		OK(cubin_read(why, view.data, view.size, &header));
 		if (header.exclusive != cases[i].exclusive || header.cuda_13 != cases[i].cuda_13)
 			fail_msg("%s: %d %d", cases[i].name, header.exclusive, header.cuda_13);
 		if (cases[i].abi == 7)
@@ -251,12 +249,10 @@ TEST(code_for_one_capability_says_so)
 		assert_int_equal(cubin_cuda(view.data, view.size, 0, 120),
 						 cases[i].cuda_13 ? 13000 : 12080);
 		/* A container's entry repeats .nv.compat, and counts where its own flag is missing. */
-		assert_int_equal(write_cubin_entry(NULL,
-										   &(struct write_cubin){.cubin = view,
-																 .target = {.sm = 120},
-																 .compression = DEVCODE_LZ4},
-										   &file),
-						 0);
+		OK(write_cubin_entry(
+			why,
+			&(struct write_cubin){.cubin = view, .target = {.sm = 120}, .compression = DEVCODE_LZ4},
+			&file));
 		container_entry(file.data, file.size, 0, 0, &entry);
 		assert_int_equal(entry.cuda_13, cases[i].cuda_13);
 		assert_true(entry.baked);

@@ -37,7 +37,7 @@ TEST(headers_are_read)
 		struct devcode_ptx_header header;
 
 		assert_true(ptx_is(cases[i].text, strlen(cases[i].text)));
-		assert_int_equal(ptx_header_read(NULL, cases[i].text, strlen(cases[i].text), &header), 0);
+		OK(ptx_header_read(why, cases[i].text, strlen(cases[i].text), &header));
 		assert_int_equal(header.isa_major, cases[i].major);
 		assert_int_equal(header.isa_minor, cases[i].minor);
 		assert_int_equal(header.target.sm, cases[i].sm);
@@ -76,10 +76,8 @@ TEST(an_invalid_header_is_refused)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct devcode_ptx_header header;
-		struct jw_error err = {0};
 
-		assert_int_equal(ptx_header_read(&err, cases[i], strlen(cases[i]), &header), -1);
-		assert_int_equal(err.code, JW_ERR_FORMAT);
+		GIVES(JW_ERR_FORMAT, ptx_header_read(why, cases[i], strlen(cases[i]), &header));
 	}
 }
 

@@ -86,7 +86,7 @@ static void read_file(const struct buf *file, struct texts *texts)
 	int step;
 
 	*texts = (struct texts){.bytes = make_buf()};
-	assert_int_equal(code_open(NULL, path, NULL, &reader), 0);
+	OK(code_open(why, path, NULL, &reader));
 	while ((step = code_next(NULL, reader, &found)) > CODE_END) {
 		if (step == CODE_CONTAINER)
 			see(texts, found.container);

@@ -39,11 +39,9 @@ TEST(an_invalid_driver_is_refused)
 										"304.137", "cuda 550.10", "CUDA",   "7.5",       " 550.10",
 										"550..1",  "4294967296.0"};
 	struct jw_driver driver = {.cuda = 5};
-	struct jw_error err;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		assert_int_equal(jw_driver_parse(&err, cases[i], &driver), -1);
-		assert_int_equal(err.code, JW_ERR_USAGE);
+		GIVES(JW_ERR_USAGE, jw_driver_parse(why, cases[i], &driver));
 	}
 	assert_int_equal(driver.cuda, 5);
 }

@@ -39,23 +39,17 @@ TEST(a_member_is_read_again)
 		for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 			size_t offset = cases[i].from->size / 2;
 
-			assert_int_equal(read_again(NULL, cases[i].path, cases[i].member, offset, 77, &again),
-							 0);
+			OK(read_again(why, cases[i].path, cases[i].member, offset, 77, &again));
 			assert_int_equal(again.size, 77);
 			assert_memory_equal(again.data, cases[i].from->data + offset, 77);
 			buf_free(&again);
 		}
 	}
 	{
-		struct jw_error err = {0};
-
-		assert_int_equal(read_again(&err, paths[0], "c.so", 0, 1, &again), -1);
-		assert_int_equal(err.code, JW_ERR_NOT_FOUND);
-		assert_int_equal(read_again(&err, paths[0], "a.so", short_library.size, 1, &again), -1);
-		assert_int_equal(err.code, JW_ERR_FORMAT);
-		assert_int_equal(os_remove(NULL, paths[0]), 0);
-		assert_int_equal(read_again(&err, paths[0], NULL, 0, 1, &again), -1);
-		assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+		GIVES(JW_ERR_NOT_FOUND, read_again(why, paths[0], "c.so", 0, 1, &again));
+		GIVES(JW_ERR_FORMAT, read_again(why, paths[0], "a.so", short_library.size, 1, &again));
+		OK(os_remove(why, paths[0]));
+		GIVES(JW_ERR_NOT_FOUND, read_again(why, paths[0], NULL, 0, 1, &again));
 	}
 	for (size_t i = 0; i < 3; i++)
 		mem_free(paths[i]);
@@ -92,8 +86,7 @@ static void stopped_at(const char *path, const char *member, const struct buf *l
 		struct patience patience = {.left = n};
 		struct make_seen seen = {0};
 		const struct jw_cancel stop = {&patience, is_enough};
-		struct jw_error err = {0};
-		int result = make_read_path(&err, path, &stop, &seen);
+		int result = make_read_path(why, path, &stop, &seen);
 
 		assert_int_equal(seen.troubles, 0);
 		if (!result) {
@@ -101,7 +94,7 @@ static void stopped_at(const char *path, const char *member, const struct buf *l
 			questions = patience.asked;
 			break;
 		}
-		assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+		assert_int_equal(why->code, JW_ERR_INTERRUPTED);
 		/* One more: the same question again, before it is reported as trouble. */
 		assert_in_range(patience.asked, n + 1, n + 6);
 	}
@@ -113,11 +106,10 @@ static void stopped_at(const char *path, const char *member, const struct buf *l
 		struct devcode_part part = {
 			.member = member, .offset = library->size - 100, .size_bytes = 100};
 		struct code_copy copy = {.path = path, .parts = &part, .count = 1, .cancel = &stop};
-		struct jw_error err = {0};
 		size_t got = 0;
 		int step;
 
-		while ((step = code_copy_next(&err, &copy)) > 0)
+		while ((step = code_copy_next(why, &copy)) > 0)
 			got += copy.size;
 		code_copy_close(&copy);
 		if (!step) {
@@ -125,7 +117,7 @@ static void stopped_at(const char *path, const char *member, const struct buf *l
 			assert_int_equal(got, 100);
 			break;
 		}
-		assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+		assert_int_equal(why->code, JW_ERR_INTERRUPTED);
 		assert_false(part.done);
 	}
 }
@@ -182,7 +174,7 @@ TEST(passing_over_a_member_is_unpacking)
 					 (struct packed_file[]){{"other", &other}}, 1);
 		make_zstd(&packed, &zip);
 		path = write_file("passed", &packed);
-		assert_int_equal(make_read_path(NULL, path, &stop, &seen), 0);
+		OK(make_read_path(why, path, &stop, &seen));
 		assert_true(patience.asked > PASSED >> 20);
 		patience = (struct patience){.left = patience.asked / 2};
 		assert_int_equal(make_read_path(NULL, path, &stop, &seen), -1);

@@ -86,10 +86,9 @@ TEST(names_are_read)
 		{"8.9..b200", {89, 90, 100}},
 	};
 	struct jw_target targets[MOST];
-	struct jw_error err;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const size_t count = read_text(&err, cases[i].text, targets);
+		const size_t count = read_text(why, cases[i].text, targets);
 
 		for (size_t k = 0; k < 5; k++)
 			if ((k < count ? targets[k].sm : 0) != cases[i].sm[k])
@@ -111,7 +110,7 @@ TEST(chips_and_families_are_known)
 		struct jw_target targets[4];
 		size_t count = 0;
 
-		assert_int_equal(jw_targets_read(NULL, cases[i].text, NULL, targets, 4, &count), 0);
+		OK(jw_targets_read(why, cases[i].text, NULL, targets, 4, &count));
 		assert_int_equal(count, cases[i].sm[1] ? 2 : 1);
 		for (size_t k = 0; k < count; k++)
 			assert_int_equal(targets[k].sm, cases[i].sm[k]);
@@ -153,16 +152,14 @@ TEST(names_of_unknown_gpus_are_refused)
 	};
 	struct jw_target targets[MOST] = {{7, 0}};
 	size_t count = 1;
-	struct jw_error err;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		assert_int_equal(jw_targets_read(&err, cases[i].text, NULL, targets, MOST, &count), -1);
-		assert_int_equal(err.code, JW_ERR_USAGE);
-		if (!strstr(err.message, cases[i].says))
-			fail_msg("%s: %s", cases[i].text, err.message);
+		GIVES(JW_ERR_USAGE, jw_targets_read(why, cases[i].text, NULL, targets, MOST, &count));
+		if (!strstr(why->message, cases[i].says))
+			fail_msg("%s: %s", cases[i].text, why->message);
 		assert_int_equal(count, 1);
 	}
-	assert_int_equal(jw_targets_read(&err, "sm_86", NULL, targets, 1, &count), -1);
+	assert_int_equal(jw_targets_read(why, "sm_86", NULL, targets, 1, &count), -1);
 }
 
 static bool has(const struct jw_target *targets, size_t count, uint16_t sm)
@@ -179,11 +176,11 @@ TEST(all_are_those_of_the_driver)
 	struct jw_target targets[MOST];
 	size_t count = 0;
 
-	assert_int_equal(jw_targets_read(NULL, "all", &old, targets, MOST, &count), 0);
+	OK(jw_targets_read(why, "all", &old, targets, MOST, &count));
 	assert_true(has(targets, count, 50) && has(targets, count, 90));
 	assert_false(has(targets, count, 120) || has(targets, count, 87) || has(targets, count, 37));
 	count = 0;
-	assert_int_equal(jw_targets_read(NULL, "all", &new, targets, MOST, &count), 0);
+	OK(jw_targets_read(why, "all", &new, targets, MOST, &count));
 	assert_true(has(targets, count, 75) && has(targets, count, 121));
 	assert_false(has(targets, count, 70) || has(targets, count, 88));
 }
@@ -214,15 +211,14 @@ TEST(pairs_that_do_not_exist_are_told)
 		{11040, 35, NULL},
 		{8000, 61, NULL},
 	};
-	struct jw_error err;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct jw_driver driver = {.cuda = cases[i].cuda};
-		const int result = jw_driver_supports(&err, &driver, (struct jw_target){cases[i].sm, 0});
 
-		if ((result != 0) != (cases[i].says != NULL) ||
-			(result && (err.code != JW_ERR_UNSUPPORTED || !strstr(err.message, cases[i].says))))
-			fail_msg("sm_%u, CUDA %u: %s", cases[i].sm, cases[i].cuda, result ? err.message : "");
+		GIVES(cases[i].says ? JW_ERR_UNSUPPORTED : JW_OK,
+			  jw_driver_supports(why, &driver, (struct jw_target){cases[i].sm, 0}));
+		if (cases[i].says && !strstr(why->message, cases[i].says))
+			fail_msg("sm_%u, CUDA %u: %s", cases[i].sm, cases[i].cuda, why->message);
 	}
 }
 

@@ -63,7 +63,7 @@ TEST(a_setting_is_said_to_be_in_a_file_that_the_shell_reads)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct finding_draft draft = {0};
 
-		assert_int_equal(os_env_set(NULL, "SHELL", cases[i].shell), 0);
+		OK(os_env_set(why, "SHELL", cases[i].shell));
 		assert_true(kind_named("cache-disabled")->test(&seen, &draft));
 		if (!strstr(draft.evidence, cases[i].said))
 			fail_msg("%s: %s", cases[i].shell ? cases[i].shell : "none", draft.evidence);
@@ -105,18 +105,18 @@ TEST(troubles_count_once)
 	struct jw_doctor_options options = {0};
 	struct jw_system *machine = NULL;
 
-	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", folder), 0);
+	OK(os_env_set(why, "JITWARM_STATE", folder));
 	asked.targets = &target;
 	asked.target_count = 1;
 	asked.driver = "550.163.01";
-	assert_int_equal(jw_system_open(NULL, &asked, &machine), 0);
+	OK(jw_system_open(why, &asked, &machine));
 	options.found = &found;
 	options.system = machine;
 	for (int gpus = 1; gpus >= 0; gpus--) {
 		struct jw_doctor_result *result = NULL;
 
 		machine->gpu_count = (size_t)gpus;
-		assert_int_equal(jw_doctor(NULL, &options, &result), 0);
+		OK(jw_doctor(why, &options, &result));
 		assert_int_equal(result->troubles, 3);
 		jw_doctor_result_free(result);
 	}

@@ -60,7 +60,6 @@ TEST(only_what_decides_about_code_is_taken)
 	static const char *const taken[] = {"CUDA_CACHE_DISABLE=1",   "CUDA_FORCE_JIT=1",
 										"CUDA_DISABLE_PTX_JIT=1", "CUDA_VISIBLE_DEVICES=3",
 										"HOME=/tmp/home",         NULL};
-	struct jw_error err = {0};
 	pid_t child;
 
 	for (size_t i = 0; i < COUNT; i++)
@@ -68,7 +67,7 @@ TEST(only_what_decides_about_code_is_taken)
 	child = start_process(variables);
 	assert_int_equal(setenv("CUDA_CACHE_PATH", "/ours", 1), 0);
 	assert_int_equal(setenv("CUDA_INJECTION64_PATH", "/ours", 1), 0);
-	assert_int_equal(jw_look_as_process(&err, (int)child), 0);
+	OK(jw_look_as_process(why, (int)child));
 	(void)kill(child, SIGKILL);
 	(void)waitpid(child, NULL, 0);
 	assert_null(getenv("CUDA_CACHE_PATH"));
@@ -89,20 +88,17 @@ TEST(only_what_decides_about_code_is_taken)
 TEST(a_process_that_is_gone_is_not_found)
 {
 	char *const none[] = {NULL};
-	struct jw_error err = {0};
 	pid_t child = start_process(none);
 
 	(void)kill(child, SIGKILL);
 	(void)waitpid(child, NULL, 0);
-	assert_int_equal(jw_look_as_process(&err, (int)child), -1);
-	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+	GIVES(JW_ERR_NOT_FOUND, jw_look_as_process(why, (int)child));
 }
 
 /* sudo -E keeps the caller's. */
 TEST(an_account_has_its_own_home)
 {
 	const struct passwd *own = getpwuid(geteuid());
-	struct jw_error err = {0};
 	char home[512], name[256];
 
 	if (!own)
@@ -110,7 +106,7 @@ TEST(an_account_has_its_own_home)
 	(void)snprintf(name, sizeof name, "%s", own->pw_name);
 	(void)snprintf(home, sizeof home, "%s", own->pw_dir);
 	assert_int_equal(setenv("HOME", "/elsewhere", 1), 0);
-	assert_int_equal(jw_look_as_user(&err, name), 0);
+	OK(jw_look_as_user(why, name));
 	assert_string_equal(getenv("HOME"), home);
 }
 

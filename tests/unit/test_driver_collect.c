@@ -32,9 +32,9 @@ static int insert_left(struct jw_error *err, const struct left *left, int64_t *r
 	struct cache_live *live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	int result;
 
-	assert_int_equal(os_write_atomic(NULL, left->path, left->entry.bytes, left->entry.size), 0);
+	OK(os_write_atomic(why, left->path, left->entry.bytes, left->entry.size));
 	result = collect_insert(err, live, &left->collected, &left->plan, &left->module, ret_grown);
-	assert_int_equal(cache_live_close(NULL, live), 0);
+	OK(cache_live_close(why, live));
 	return result;
 }
 
@@ -45,12 +45,12 @@ TEST(a_sound_entry_is_taken)
 
 	start_anew();
 	leave(&left);
-	assert_int_equal(insert_left(NULL, &left, &grown), 0);
+	OK(insert_left(why, &left, &grown));
 	assert_int_equal(grown, left.entry.row_bytes);
 	assert_false(os_exists(left.path));
 	assert_consistent(1);
 	/* The same again is not taken, and goes too. */
-	assert_int_equal(insert_left(NULL, &left, &grown), 0);
+	OK(insert_left(why, &left, &grown));
 	assert_int_equal(grown, 0);
 	assert_false(os_exists(left.path));
 	assert_consistent(1);
@@ -61,7 +61,6 @@ TEST(a_sound_entry_is_taken)
 TEST(an_unsound_entry_is_reported)
 {
 	for (int i = 0; i < 4; i++) {
-		struct jw_error err = {0};
 		struct left left;
 		int64_t grown = -7;
 
@@ -75,8 +74,7 @@ TEST(an_unsound_entry_is_reported)
 			left.target.device.sm = 89;
 		else
 			left.module.form = CACHE_KEY_LINK;
-		assert_int_equal(insert_left(&err, &left, &grown), -1);
-		assert_int_equal(err.code, JW_ERR_FORMAT);
+		GIVES(JW_ERR_FORMAT, insert_left(why, &left, &grown));
 		assert_int_equal(grown, -7);
 		assert_true(os_exists(left.path));
 		assert_int_equal(cache_presence(dir, left.collected.key, 0, NULL), CACHE_ABSENT);

@@ -20,9 +20,9 @@ static int probe_with(struct jw_error *err, const char *body, struct cache_profi
 	char *inner = os_join(folder, "inner");
 	int result;
 
-	assert_int_equal(os_write_atomic(NULL, script, text, strlen(text)), 0);
-	assert_int_equal(os_remove_tree(NULL, inner), 0);
-	assert_int_equal(os_make_dirs(NULL, inner, 0700), 0);
+	OK(os_write_atomic(why, script, text, strlen(text)));
+	OK(os_remove_tree(why, inner));
+	OK(os_make_dirs(why, inner, 0700));
 	result = driver_probe(err, command, inner, &device, profile, NULL);
 	mem_free(inner);
 	mem_free(script);
@@ -34,10 +34,8 @@ static int probe_with(struct jw_error *err, const char *body, struct cache_profi
 TEST(a_driver_without_a_cache_is_not_opaque)
 {
 	struct cache_profile profile = {.trust = JW_TRUST_READ, .stamp = "Jun 25 202401:14:48"};
-	struct jw_error err = {0};
 
-	assert_int_equal(probe_with(&err, "", &profile), -1);
-	assert_int_equal(err.code, JW_ERR_DRIVER);
+	GIVES(JW_ERR_DRIVER, probe_with(why, "", &profile));
 	assert_int_equal(profile.trust, JW_TRUST_READ);
 }
 
@@ -45,11 +43,10 @@ TEST(an_entry_of_another_form_is)
 {
 	struct cache_profile profile = {.trust = JW_TRUST_READ, .stamp = "Jun 25 202401:14:48"};
 
-	assert_int_equal(probe_with(NULL,
-								"mkdir -p \"$CUDA_CACHE_PATH/0/1\"\n"
-								"echo what >\"$CUDA_CACHE_PATH/0/1/23456789abcdef\"",
-								&profile),
-					 0);
+	OK(probe_with(why,
+				  "mkdir -p \"$CUDA_CACHE_PATH/0/1\"\n"
+				  "echo what >\"$CUDA_CACHE_PATH/0/1/23456789abcdef\"",
+				  &profile));
 	assert_int_equal(profile.trust, JW_TRUST_OPAQUE);
 }
 
@@ -61,8 +58,8 @@ static uint64_t write_entry(const char *stamp, const char *path)
 	struct buf probe = {0};
 	size_t start, length, size;
 
-	assert_int_equal(driver_probe_write(NULL, container), 0);
-	assert_int_equal(os_read_file(NULL, container, sizeof key / 2, &probe), 0);
+	OK(driver_probe_write(why, container));
+	OK(os_read_file(why, container, sizeof key / 2, &probe));
 	for (start = 0; memcmp(probe.data + start, ".version", 8) != 0;)
 		start++;
 	while (probe.data[start - 1]) /* a comment is before it */
@@ -78,7 +75,7 @@ static uint64_t write_entry(const char *stamp, const char *path)
 	memcpy(bytes + CACHE_ENTRY_HEADER, key, length);
 	memcpy(bytes + CACHE_ENTRY_HEADER + length, "code", 4);
 	size = CACHE_ENTRY_HEADER + length + 4;
-	assert_int_equal(os_write_atomic(NULL, path, bytes, size), 0);
+	OK(os_write_atomic(why, path, bytes, size));
 	buf_free(&probe);
 	mem_free(container);
 	return fnv_update(FNV_START, key, length);
@@ -98,7 +95,7 @@ TEST(the_name_of_an_entry_is_part_of_its_form)
 		(void)cache_entry_name(name, key ^ other);
 		body = mem_printf("mkdir -p \"$CUDA_CACHE_PATH/%.3s\"\ncp '%s' \"$CUDA_CACHE_PATH/%s\"",
 						  name, entry, name);
-		assert_int_equal(probe_with(NULL, body, &profile), 0);
+		OK(probe_with(why, body, &profile));
 		assert_int_equal(profile.trust, other ? JW_TRUST_OPAQUE : JW_TRUST_CONFIRMED);
 		assert_string_equal(profile.stamp, stamp);
 		mem_free(body);

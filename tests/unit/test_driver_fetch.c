@@ -14,12 +14,10 @@
 TEST(other_texts_are_no_versions_of_cuda)
 {
 	static const char *const wrong[] = {"", "12.", ".4", "12..4", "12.4rc1", "12.4 ", "12", "10.2"};
-	struct jw_error err = {0};
 	char *path;
 
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		assert_int_equal(jw_compiler_fetch(&err, wrong[i], NULL, &path), -1);
-		assert_int_equal(err.code, JW_ERR_USAGE);
+		GIVES(JW_ERR_USAGE, jw_compiler_fetch(why, wrong[i], NULL, &path));
 	}
 }
 
@@ -41,19 +39,19 @@ TEST(a_question_leaves_nothing)
 	struct os_names names;
 	uint32_t cuda = 0;
 
-	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-asked", &folder), 0);
+	OK(os_make_temp_dir(why, "jitwarm-asked", &folder));
 	program = os_join(folder, "ptxas");
 	temporary = os_join(folder, "temporary");
-	assert_int_equal(os_make_dirs(NULL, temporary, 0700), 0);
-	assert_int_equal(os_write_mode(NULL, program, text, sizeof text - 1, 0700), 0);
+	OK(os_make_dirs(why, temporary, 0700));
+	OK(os_write_mode(why, program, text, sizeof text - 1, 0700));
 	assert_int_equal(setenv("TMPDIR", temporary, 1), 0);
-	assert_int_equal(ptxas_version(NULL, program, &cuda), 0);
+	OK(ptxas_version(why, program, &cuda));
 	assert_int_equal(unsetenv("TMPDIR"), 0);
 	assert_int_equal(cuda, 12040);
-	assert_int_equal(os_list(NULL, temporary, &names), 0);
+	OK(os_list(why, temporary, &names));
 	assert_int_equal(names.count, 0);
 	os_names_free(&names);
-	assert_int_equal(os_remove_tree(NULL, folder), 0);
+	OK(os_remove_tree(why, folder));
 	mem_free(temporary);
 	mem_free(program);
 	mem_free(folder);

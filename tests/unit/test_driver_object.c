@@ -26,9 +26,9 @@ TEST(a_setup_arrives_as_it_was_sent)
 	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
 	static struct object_given got;
 
-	assert_int_equal(object_put_setup(NULL, &line, &sent), 0);
+	OK(object_put_setup(why, &line, &sent));
 	assert_int_equal(line.data[line.size - 1], '\n');
-	assert_int_equal(object_get_setup(NULL, buf_text(&line), line.size - 1, &got), 0);
+	OK(object_get_setup(why, buf_text(&line), line.size - 1, &got));
 	assert_string_equal(got.setup.folder, "/run");
 	assert_string_equal(got.options.place, "/p \"l\"");
 	assert_string_equal(got.options.sign_key, "k");
@@ -67,19 +67,19 @@ TEST(a_line_that_memory_lacks_for_is_not_sent)
 	static struct object_job got_job;
 	static struct object_answer got;
 
-	assert_int_equal(object_put_setup(NULL, &lines[0], &setup), 0);
+	OK(object_put_setup(why, &lines[0], &setup));
 	buf_free(&lines[0]);
-	assert_int_equal(object_put_job(NULL, &lines[1], &job), 0);
+	OK(object_put_job(why, &lines[1], &job));
 	buf_free(&lines[1]);
-	assert_int_equal(object_put_answer(NULL, &lines[2], &answer), 0);
+	OK(object_put_answer(why, &lines[2], &answer));
 	buf_free(&lines[2]);
-	assert_int_equal(object_put_setup(NULL, &lines[0], &setup), 0);
-	assert_int_equal(object_put_job(NULL, &lines[1], &job), 0);
-	assert_int_equal(object_put_answer(NULL, &lines[2], &answer), 0);
-	assert_int_equal(object_get_setup(NULL, buf_text(&lines[0]), lines[0].size - 1, &given), 0);
+	OK(object_put_setup(why, &lines[0], &setup));
+	OK(object_put_job(why, &lines[1], &job));
+	OK(object_put_answer(why, &lines[2], &answer));
+	OK(object_get_setup(why, buf_text(&lines[0]), lines[0].size - 1, &given));
 	object_given_free(&given);
-	assert_int_equal(object_get_job(NULL, buf_text(&lines[1]), lines[1].size - 1, &got_job), 0);
-	assert_int_equal(object_get_answer(NULL, buf_text(&lines[2]), lines[2].size - 1, &got), 0);
+	OK(object_get_job(why, buf_text(&lines[1]), lines[1].size - 1, &got_job));
+	OK(object_get_answer(why, buf_text(&lines[2]), lines[2].size - 1, &got));
 	for (size_t i = 0; i < 3; i++)
 		buf_free(&lines[i]);
 }

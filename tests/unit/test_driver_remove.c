@@ -22,7 +22,7 @@ static void remove_it(bool with_keys, bool kept_expected)
 
 	/* What it would remove is told as what it has removed. */
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(jw_state_remove(NULL, &removal), 0);
+		OK(jw_state_remove(why, &removal));
 		assert_non_null(removal.path);
 		assert_int_equal(removal.keys_stay, kept_expected);
 		assert_true(!i || removal.others_stay == others);
@@ -37,7 +37,7 @@ TEST(other_files_and_keys_stay)
 {
 	char *path = os_join(folder, "state");
 
-	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", path), 0);
+	OK(os_env_set(why, "JITWARM_STATE", path));
 	mem_free(path);
 	files_put_text(folder, "state/speed.json", "{}");
 	files_put_text(folder, "state/totals.json", "{}");
@@ -54,7 +54,7 @@ TEST(other_files_and_keys_stay)
 	assert_false(is_there("state/keys"));
 	assert_true(is_there("state/letter.txt"));
 	path = os_join(folder, "state/letter.txt");
-	assert_int_equal(os_remove(NULL, path), 0);
+	OK(os_remove(why, path));
 	mem_free(path);
 	remove_it(false, false);
 	assert_false(is_there("state"));
@@ -112,7 +112,7 @@ TEST(what_only_looks_like_ours_stays)
 	};
 	char *path = os_join(folder, "state");
 
-	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", path), 0);
+	OK(os_env_set(why, "JITWARM_STATE", path));
 	mem_free(path);
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		files_put_text(folder, others[i], "somebody's");
@@ -130,7 +130,7 @@ TEST(what_only_looks_like_ours_stays)
 	for (int i = 0; i < 2; i++) {
 		struct jw_state_removal removal = {.with_keys = true, .dry_run = i, .path = folder};
 
-		assert_int_equal(jw_state_remove(NULL, &removal), 0);
+		OK(jw_state_remove(why, &removal));
 		assert_null(removal.path);
 		assert_true(removal.others_stay);
 	}

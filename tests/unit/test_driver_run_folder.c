@@ -80,12 +80,12 @@ int mkdirat(int folder_fd, const char *name, mode_t mode)
 static int make_state(void **state)
 {
 	(void)state;
-	return os_make_temp_dir(NULL, "jitwarm-folder", &state_dir);
+	return os_make_temp_dir(why, "jitwarm-folder", &state_dir);
 }
 
 static int remove_state(void **state)
 {
-	int result = os_remove_tree(NULL, state_dir);
+	int result = os_remove_tree(why, state_dir);
 
 	(void)state;
 	mem_free(state_dir);
@@ -98,7 +98,7 @@ static size_t in_work(void)
 	struct os_names names = {0};
 	size_t count;
 
-	assert_int_equal(os_list(NULL, work, &names), 0);
+	OK(os_list(why, work, &names));
 	count = names.count;
 	os_names_free(&names);
 	mem_free(work);
@@ -140,12 +140,12 @@ TEST(a_living_run_keeps_its_folder_and_a_dead_one_does_not)
 	(void)snprintf(lock, sizeof lock, "%s.lock", path);
 	assert_true(os_exists(path));
 	assert_int_equal(utimensat(AT_FDCWD, lock, long_ago, 0), 0);
-	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	OK(run_folder_make(why, state_dir, &folder));
 	assert_true(os_exists(path) && os_exists(lock));
 	run_folder_remove(&folder);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	OK(run_folder_make(why, state_dir, &folder));
 	assert_false(os_exists(path));
 	run_folder_remove(&folder);
 	assert_int_equal(in_work(), 0);
@@ -160,15 +160,15 @@ TEST(a_lock_counts_more_than_a_number)
 
 	(void)snprintf(elsewhere, sizeof elsewhere, "%s/runs/999999999-1", state_dir);
 	(void)snprintf(lock, sizeof lock, "%s.lock", path);
-	assert_int_equal(os_rename(NULL, path, elsewhere), 0);
+	OK(os_rename(why, path, elsewhere));
 	(void)snprintf(moved, sizeof moved, "%s.lock", elsewhere);
-	assert_int_equal(os_rename(NULL, lock, moved), 0);
-	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	OK(os_rename(why, lock, moved));
+	OK(run_folder_make(why, state_dir, &folder));
 	assert_true(os_exists(elsewhere));
 	run_folder_remove(&folder);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	OK(run_folder_make(why, state_dir, &folder));
 	assert_false(os_exists(elsewhere));
 	run_folder_remove(&folder);
 }
@@ -177,8 +177,8 @@ TEST(two_folders_of_one_process_do_not_harm_each_other)
 {
 	struct run_folder first, second;
 
-	assert_int_equal(run_folder_make(NULL, state_dir, &first), 0);
-	assert_int_equal(run_folder_make(NULL, state_dir, &second), 0);
+	OK(run_folder_make(why, state_dir, &first));
+	OK(run_folder_make(why, state_dir, &second));
 	assert_true(os_exists(first.path));
 	run_folder_remove(&second);
 	assert_true(os_exists(first.path));
@@ -207,20 +207,20 @@ TEST(age_decides_where_locks_do_not)
 		char *path = mem_printf("%s/runs/%s", state_dir, cases[i].name);
 		char *lock = mem_printf("%s.lock", path);
 
-		assert_int_equal(os_make_parent(NULL, path, 0700), 0);
-		assert_int_equal(os_write_atomic(NULL, lock, "", 0), 0);
-		assert_int_equal(cases[i].folder ? os_make_dirs(NULL, path, 0700) : 0, 0);
+		OK(os_make_parent(why, path, 0700));
+		OK(os_write_atomic(why, lock, "", 0));
+		OK(cases[i].folder ? os_make_dirs(why, path, 0700) : 0);
 		assert_int_equal(cases[i].looped ? symlink(cases[i].looped, path) : 0, 0);
 		if (cases[i].old)
 			assert_int_equal(utimensat(AT_FDCWD, cases[i].folder ? path : lock, long_ago, 0), 0);
 		lockless = !cases[i].locks;
-		assert_int_equal(run_folder_make(NULL, state_dir, &own), 0);
+		OK(run_folder_make(why, state_dir, &own));
 		lockless = false;
 		run_folder_remove(&own);
 		if (os_exists(lock) != cases[i].stays ||
 			(cases[i].folder && os_exists(path) != cases[i].stays))
 			fail_msg("case %zu", i);
-		assert_int_equal(os_remove_tree(NULL, path) || os_remove(NULL, lock), 0);
+		OK(os_remove_tree(why, path) || os_remove(NULL, lock));
 		mem_free(lock);
 		mem_free(path);
 	}
@@ -232,10 +232,10 @@ TEST(elsewhere_where_the_state_folder_does_not_serve)
 	char *shared = os_join(state_dir, "shared");
 	struct run_folder folder;
 
-	assert_int_equal(os_make_dirs(NULL, shared, 0700) || chmod(shared, 0777), 0);
+	OK(os_make_dirs(why, shared, 0700) || chmod(shared, 0777));
 	for (int i = 0; i < 2; i++) {
 		networked = !i;
-		assert_int_equal(run_folder_make(NULL, i ? shared : state_dir, &folder), 0);
+		OK(run_folder_make(why, i ? shared : state_dir, &folder));
 		networked = false;
 		assert_int_equal(text_starts(folder.path, state_dir), i && geteuid() != 0);
 		run_folder_remove(&folder);
@@ -251,15 +251,15 @@ TEST(root_takes_only_what_no_other_account_can_change)
 
 	if (geteuid() != 0)
 		skip();
-	assert_int_equal(os_make_dirs(NULL, kept, 0755), 0);
+	OK(os_make_dirs(why, kept, 0755));
 	for (uid_t owner = 0; owner <= OTHER; owner += OTHER) {
 		assert_int_equal(chown(kept, owner, 0), 0);
 		assert_int_equal(state_check_writers(NULL, kept), owner ? -1 : 0);
 		assert_int_equal(seteuid(OTHER), 0);
-		assert_int_equal(state_check_writers(NULL, kept), 0);
+		OK(state_check_writers(why, kept));
 		assert_int_equal(seteuid(0), 0);
 	}
-	assert_int_equal(os_remove_tree(NULL, kept), 0);
+	OK(os_remove_tree(why, kept));
 	mem_free(kept);
 }
 
@@ -272,17 +272,17 @@ TEST(an_old_folder_without_lock_is_removed)
 	(void)snprintf(fresh, sizeof fresh, "%s/runs/999999998-1", state_dir);
 	(void)snprintf(old, sizeof old, "%s/runs/999999998-2", state_dir);
 	(void)snprintf(lock, sizeof lock, "%s/runs/999999998-3.lock", state_dir);
-	assert_int_equal(os_make_dirs(NULL, fresh, 0700), 0);
-	assert_int_equal(os_make_dirs(NULL, old, 0700), 0);
-	assert_int_equal(os_write_atomic(NULL, lock, "", 0), 0);
+	OK(os_make_dirs(why, fresh, 0700));
+	OK(os_make_dirs(why, old, 0700));
+	OK(os_write_atomic(why, lock, "", 0));
 	assert_int_equal(utimensat(AT_FDCWD, old, long_ago, 0), 0);
 	assert_int_equal(utimensat(AT_FDCWD, lock, long_ago, 0), 0);
-	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	OK(run_folder_make(why, state_dir, &folder));
 	assert_true(os_exists(fresh));
 	assert_false(os_exists(old));
 	assert_false(os_exists(lock));
 	run_folder_remove(&folder);
-	assert_int_equal(os_remove_tree(NULL, fresh), 0);
+	OK(os_remove_tree(why, fresh));
 }
 
 /* Nor is a run dead whose lock cannot be opened; and what could not be removed is found the next
@@ -299,22 +299,22 @@ TEST(what_cannot_be_told_or_removed_stays)
 	(void)snprintf(stuck_lock, sizeof stuck_lock, "%s.lock", stuck);
 	(void)snprintf(file, sizeof file, "%s/stuck", stuck);
 	(void)snprintf(free_file, sizeof free_file, "%s/free", stuck);
-	assert_int_equal(os_make_dirs(NULL, doubtful, 0700), 0);
-	assert_int_equal(os_make_dirs(NULL, stuck, 0700), 0);
+	OK(os_make_dirs(why, doubtful, 0700));
+	OK(os_make_dirs(why, stuck, 0700));
 	assert_int_equal(symlink(lock, lock), 0);
-	assert_int_equal(os_write_atomic(NULL, stuck_lock, "", 0), 0);
-	assert_int_equal(os_write_atomic(NULL, file, "", 0), 0);
+	OK(os_write_atomic(why, stuck_lock, "", 0));
+	OK(os_write_atomic(why, file, "", 0));
 	assert_int_equal(utimensat(AT_FDCWD, doubtful, long_ago, 0), 0);
-	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	OK(run_folder_make(why, state_dir, &folder));
 	run_folder_remove(&folder);
 	assert_true(os_exists(doubtful));
 	assert_true(os_exists(file) && os_exists(stuck_lock));
-	assert_int_equal(os_rename(NULL, file, free_file), 0);
-	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	OK(os_rename(why, file, free_file));
+	OK(run_folder_make(why, state_dir, &folder));
 	run_folder_remove(&folder);
 	assert_false(os_exists(stuck) || os_exists(stuck_lock));
-	assert_int_equal(os_remove(NULL, lock), 0);
-	assert_int_equal(os_remove_tree(NULL, doubtful), 0);
+	OK(os_remove(why, lock));
+	OK(os_remove_tree(why, doubtful));
 }
 
 /* JITWARM_STATE may name a folder in which somebody keeps runs of his own. */
@@ -327,20 +327,18 @@ TEST(what_is_no_run_stays)
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 		char *path = mem_printf("%s/runs/%s", state_dir, others[i]);
 
-		assert_int_equal(i % 2 ? os_make_parent(NULL, path, 0700) ||
-									 os_write_atomic(NULL, path, "x", 1)
-							   : os_make_dirs(NULL, path, 0700),
-						 0);
+		OK(i % 2 ? os_make_parent(why, path, 0700) || os_write_atomic(why, path, "x", 1)
+				 : os_make_dirs(why, path, 0700));
 		assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
 		mem_free(path);
 	}
-	assert_int_equal(run_folder_make(NULL, state_dir, &own), 0);
+	OK(run_folder_make(why, state_dir, &own));
 	run_folder_remove(&own);
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 		char *path = mem_printf("%s/runs/%s", state_dir, others[i]);
 
 		assert_true(os_exists(path));
-		assert_int_equal(os_remove_tree(NULL, path), 0);
+		OK(os_remove_tree(why, path));
 		mem_free(path);
 	}
 }
@@ -350,11 +348,11 @@ TEST(without_a_state_directory_a_temporary_one_serves)
 	char *file = os_join(state_dir, "file"), *below = os_join(file, "state");
 	struct run_folder folder;
 
-	assert_int_equal(os_write_atomic(NULL, file, "", 0), 0);
-	assert_int_equal(run_folder_make(NULL, below, &folder), 0);
+	OK(os_write_atomic(why, file, "", 0));
+	OK(run_folder_make(why, below, &folder));
 	assert_true(os_exists(folder.path));
 	run_folder_remove(&folder);
-	assert_int_equal(run_folder_make(NULL, NULL, &folder), 0);
+	OK(run_folder_make(why, NULL, &folder));
 	assert_true(os_exists(folder.path));
 	run_folder_remove(&folder);
 	mem_free(below);
@@ -370,12 +368,12 @@ TEST(temporary_ones_of_killed_runs_go_too)
 	struct run_folder folder, second;
 	pid_t pid;
 
-	assert_int_equal(os_env_set(NULL, "TMPDIR", kept), 0);
+	OK(os_env_set(why, "TMPDIR", kept));
 	/* Its own, and one that is not locked yet */
-	assert_int_equal(os_make_dirs(NULL, young, 0700) || os_write_atomic(NULL, lock, "", 0), 0);
-	assert_int_equal(run_folder_make(NULL, NULL, &folder), 0);
+	OK(os_make_dirs(why, young, 0700) || os_write_atomic(NULL, lock, "", 0));
+	OK(run_folder_make(why, NULL, &folder));
 	assert_int_equal(utimensat(AT_FDCWD, folder.path, ago, 0), 0);
-	assert_int_equal(run_folder_make(NULL, NULL, &second), 0);
+	OK(run_folder_make(why, NULL, &second));
 	assert_true(os_exists(folder.path) && os_exists(young));
 	run_folder_remove(&second);
 	run_folder_remove(&folder);
@@ -393,10 +391,10 @@ TEST(temporary_ones_of_killed_runs_go_too)
 	assert_true(os_exists(path));
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_int_equal(run_folder_make(NULL, NULL, &folder), 0);
+	OK(run_folder_make(why, NULL, &folder));
 	assert_false(os_exists(path));
 	run_folder_remove(&folder);
-	assert_int_equal(os_env_set(NULL, "TMPDIR", before), 0);
+	OK(os_env_set(why, "TMPDIR", before));
 	mem_free(before);
 }
 
@@ -406,15 +404,14 @@ TEST(what_the_removal_cannot_do_is_said)
 	char *state_of = os_join(state_dir, "removed");
 	char *key = os_join(state_of, "keys/x.key"), *drivers = os_join(state_of, "drivers");
 	struct jw_state_removal removal = {.with_keys = true};
-	struct jw_error err = {0};
 
-	assert_int_equal(os_make_dirs(NULL, drivers, 0700) || os_make_parent(NULL, key, 0700), 0);
+	OK(os_make_dirs(why, drivers, 0700) || os_make_parent(NULL, key, 0700));
 	assert_int_equal(symlink("x.key", key), 0);
-	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", state_of), 0);
-	assert_int_equal(jw_state_remove(&err, &removal), -1);
-	assert_non_null(strstr(err.message, "/drivers"));
+	OK(os_env_set(why, "JITWARM_STATE", state_of));
+	assert_int_equal(jw_state_remove(why, &removal), -1);
+	assert_non_null(strstr(why->message, "/drivers"));
 	assert_int_equal(syscall(SYS_unlinkat, AT_FDCWD, drivers, AT_REMOVEDIR), 0);
-	assert_int_equal(jw_state_remove(NULL, &removal), 0);
+	OK(jw_state_remove(why, &removal));
 	assert_null(removal.path);
 	assert_int_equal(unlink(key), 0);
 	mem_free(drivers);

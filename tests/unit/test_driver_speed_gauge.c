@@ -13,11 +13,9 @@
 static struct speed_gauge make(char **ret_path)
 {
 	struct speed_gauge gauge;
-	struct jw_error err = {0};
 
 	*ret_path = os_join(folder, "gauge.fatbin");
-	if (speed_gauge_make(&err, *ret_path, 3, &gauge))
-		fail_msg("%s", err.message);
+	OK(speed_gauge_make(why, *ret_path, 3, &gauge));
 	return gauge;
 }
 
@@ -91,7 +89,7 @@ TEST(its_modules_are_like_those_of_libraries)
 	assert_in_range(gauge.modules[0].features.statements, 500, 1500);
 	assert_in_range(gauge.modules[1].features.statements, 50, 150);
 	assert_int_equal(gauge.modules[1].features.entries, 1);
-	assert_int_equal(os_read_file(NULL, path, 1 << 20, &file), 0);
+	OK(os_read_file(why, path, 1 << 20, &file));
 	assert_int_equal(file.size, gauge.ends[GAUGE_MODULES]);
 	for (unsigned i = 2; i < GAUGE_MODULES; i++) {
 		const uint64_t size = gauge.ends[i + 1] - gauge.ends[i];

@@ -20,16 +20,15 @@ TEST(what_ptxas_needs_of_memory_is_in_the_answer)
 	const struct protocol_job job = {.form = CACHE_KEY_TEXT};
 	struct protocol_answer answer = {0};
 	struct buf image = {.data = (uint8_t *)ptx, .size = sizeof ptx};
-	struct jw_error err = {0};
 	struct task task = {0};
 	char *path = os_join(folder, "ptxas");
 	char *text = mem_printf("{\"program\": \"%s\", \"stamp\": \"x\", \"targets\": [86]}", path);
-	cJSON *document = json_parse(&err, text, strlen(text));
+	cJSON *document = json_parse(why, text, strlen(text));
 
-	assert_int_equal(os_write_atomic(&err, path, program, strlen(program)), 0);
+	OK(os_write_atomic(why, path, program, strlen(program)));
 	assert_int_equal(chmod(path, 0700), 0);
-	assert_int_equal(os_env_set(&err, "CUDA_CACHE_PATH", folder), 0);
-	assert_int_equal(task_ptxas(&err, document, &task), 0);
+	OK(os_env_set(why, "CUDA_CACHE_PATH", folder));
+	OK(task_ptxas(why, document, &task));
 	task.work(task.state, &job, &image, &answer);
 	assert_string_equal(answer.log, "200000000\n");
 	assert_string_equal(answer.error, "ptxas ended with status 1");

@@ -19,30 +19,28 @@ enum { OTHER_ACCOUNT = 64321 };
 TEST(the_first_folder_with_the_library_decides)
 {
 	char *folder, *path, *places;
-	struct jw_error err = {0};
 
 	if (geteuid() != 0)
 		skip();
-	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-trust", &folder), 0);
+	OK(os_make_temp_dir(why, "jitwarm-trust", &folder));
 	path = os_join(folder, "libx.so.1");
 	places = mem_printf("/nonexistent:%s:/usr/lib", folder);
 	assert_true(path && places);
 	assert_int_equal(setenv("LD_LIBRARY_PATH", places, 1), 0);
-	assert_int_equal(compiler_check_name(NULL, "libx.so.1"), 0); /* in none of them */
-	assert_int_equal(os_write_atomic(NULL, path, "x", 1), 0);
-	assert_int_equal(compiler_check_name(NULL, "libx.so.1"), 0);
+	OK(compiler_check_name(why, "libx.so.1")); /* in none of them */
+	OK(os_write_atomic(why, path, "x", 1));
+	OK(compiler_check_name(why, "libx.so.1"));
 	assert_int_equal(chown(path, OTHER_ACCOUNT, OTHER_ACCOUNT), 0);
-	assert_int_equal(compiler_check_name(&err, "libx.so.1"), -1);
-	assert_int_equal(err.code, JW_ERR_IO);
-	assert_non_null(strstr(err.message, path));
-	assert_non_null(strstr(err.message, "is not run as root"));
+	GIVES(JW_ERR_IO, compiler_check_name(why, "libx.so.1"));
+	assert_non_null(strstr(why->message, path));
+	assert_non_null(strstr(why->message, "is not run as root"));
 	places[strlen("/nonexistent")] = ';'; /* the linker takes either sign */
 	assert_int_equal(setenv("LD_LIBRARY_PATH", places, 1), 0);
 	assert_int_equal(compiler_check_name(NULL, "libx.so.1"), -1);
-	assert_int_equal(compiler_check_name(NULL, "liby.so.1"), 0);
+	OK(compiler_check_name(why, "liby.so.1"));
 	assert_int_equal(unsetenv("LD_LIBRARY_PATH"), 0);
-	assert_int_equal(compiler_check_name(NULL, "libx.so.1"), 0);
-	assert_int_equal(os_remove_tree(NULL, folder), 0);
+	OK(compiler_check_name(why, "libx.so.1"));
+	OK(os_remove_tree(why, folder));
 	mem_free(places);
 	mem_free(path);
 	mem_free(folder);
@@ -54,8 +52,8 @@ static void put_compiler(const char *root, const char *name, const char *version
 	char *path = os_join(root, name);
 	char *text = mem_printf("#!/bin/sh\necho ptxas: release %s, V%s.1\n", version, version);
 
-	assert_int_equal(os_make_parent(NULL, path, 0755), 0);
-	assert_int_equal(os_write_mode(NULL, path, text, strlen(text), 0755), 0);
+	OK(os_make_parent(why, path, 0755));
+	OK(os_write_mode(why, path, text, strlen(text), 0755));
 	assert_int_equal(chown(path, owner, (gid_t)-1), 0);
 	mem_free(text);
 	mem_free(path);
@@ -84,15 +82,14 @@ TEST(the_version_and_the_owner_decide)
 
 	if (geteuid() != 0)
 		skip();
-	assert_int_equal(os_real_path(NULL, ".", &before), 0);
+	OK(os_real_path(why, ".", &before));
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct jw_driver driver = {.cuda = cases[i].most};
 		struct jw_compiler compiler = {.path = NULL};
-		struct jw_error err = {0};
 		char *folder, *kept, *cuda, *bin, *path = getenv("PATH"), *wanted;
 		int result;
 
-		assert_int_equal(os_make_temp_dir(NULL, "jitwarm-found", &folder), 0);
+		OK(os_make_temp_dir(why, "jitwarm-found", &folder));
 		path = mem_string(path);
 		kept = os_join(folder, "store");
 		cuda = os_join(folder, "cuda");
@@ -107,16 +104,16 @@ TEST(the_version_and_the_owner_decide)
 						 0);
 		result = cases[i].least
 					 ? compiler_oldest(NULL, cases[i].least, cases[i].most, NULL, &compiler)
-					 : jw_compiler_find(&err, &driver, NULL, &compiler);
+					 : jw_compiler_find(why, &driver, NULL, &compiler);
 		assert_int_equal(setenv("PATH", path, 1) || unsetenv("CUDA_HOME") ||
 							 unsetenv("JITWARM_PTXAS") || chdir(before),
 						 0);
 		if (result != (*cases[i].found ? 0 : -1) || (!result && strcmp(compiler.path, wanted) != 0))
 			fail_msg("case %zu: %d, %s", i, result, compiler.path ? compiler.path : "");
 		if (cases[i].theirs)
-			assert_non_null(strstr(err.message, "is not run as root"));
+			assert_non_null(strstr(why->message, "is not run as root"));
 		jw_compiler_free(&compiler);
-		assert_int_equal(os_remove_tree(NULL, folder), 0);
+		OK(os_remove_tree(why, folder));
 		mem_free(path);
 		mem_free(kept);
 		mem_free(cuda);
@@ -137,7 +134,7 @@ TEST(a_named_compiler_is_exact_older_or_refused)
 	} cases[] = {{12040, 0, true}, {12050, 0, false}, {12030, -1, false}};
 	char *folder, *path;
 
-	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-named", &folder), 0);
+	OK(os_make_temp_dir(why, "jitwarm-named", &folder));
 	path = os_join(folder, "ptxas");
 	put_compiler(folder, "ptxas", "12.4", geteuid());
 	for (size_t i = 0; i < 3; i++) {
@@ -148,7 +145,7 @@ TEST(a_named_compiler_is_exact_older_or_refused)
 		assert_int_equal(compiler.exact, cases[i].exact);
 		jw_compiler_free(&compiler);
 	}
-	assert_int_equal(os_remove_tree(NULL, folder), 0);
+	OK(os_remove_tree(why, folder));
 	mem_free(path);
 	mem_free(folder);
 }
@@ -170,25 +167,24 @@ TEST(how_a_compiler_ends_is_what_it_says)
 		struct os_names names;
 		uint32_t cuda;
 
-		assert_int_equal(os_make_temp_dir(NULL, "jitwarm-ended", &folder), 0);
+		OK(os_make_temp_dir(why, "jitwarm-ended", &folder));
 		program = os_join(folder, "ptxas");
 		work = os_join(folder, "work");
 		text = mem_printf("#!/bin/sh\necho ptxas: release 12.4, V12.4.1\n"
 						  "[ \"$1\" = --version ] || cat \"$%d\" - >\"$%d\" <<END\n $2\nEND\n%s\n",
 						  link ? 3 : 2, link ? 5 : 4, cases[i / 2].end);
-		assert_int_equal(os_make_dirs(NULL, work, 0700), 0);
-		assert_int_equal(os_write_mode(NULL, program, text, strlen(text), 0755), 0);
+		OK(os_make_dirs(why, work, 0700));
+		OK(os_write_mode(why, program, text, strlen(text), 0755));
 		assert_int_equal(ptxas_version(NULL, program, &cuda), cases[i / 2].error ? -1 : 0);
-		assert_int_equal(ptxas_compile(NULL,
-									   &(struct ptxas_job){.program = program,
-														   .folder = work,
-														   .target = {.sm = 86},
-														   .link = link,
-														   .options = "",
-														   .ptx = "ptx\0\0",
-														   .ptx_bytes = 5},
-									   &outcome, &log, &cubin),
-						 0);
+		OK(ptxas_compile(why,
+						 &(struct ptxas_job){.program = program,
+											 .folder = work,
+											 .target = {.sm = 86},
+											 .link = link,
+											 .options = "",
+											 .ptx = "ptx\0\0",
+											 .ptx_bytes = 5},
+						 &outcome, &log, &cubin));
 		assert_int_equal(outcome.refused, cases[i / 2].error != NULL);
 		assert_string_equal(outcome.error, cases[i / 2].error ? cases[i / 2].error : "");
 		if (!cases[i / 2].error) {
@@ -196,12 +192,12 @@ TEST(how_a_compiler_ends_is_what_it_says)
 			assert_true(!strncmp(buf_text(&cubin), "ptx ", 4));
 			assert_int_equal(strstr(buf_text(&cubin), " -c\n") != NULL, link);
 		}
-		assert_int_equal(os_list(NULL, work, &names), 0);
+		OK(os_list(why, work, &names));
 		assert_int_equal(names.count, 0);
 		os_names_free(&names);
 		buf_free(&cubin);
 		buf_free(&log);
-		assert_int_equal(os_remove_tree(NULL, folder), 0);
+		OK(os_remove_tree(why, folder));
 		mem_free(text);
 		mem_free(work);
 		mem_free(program);
@@ -236,7 +232,7 @@ TEST(options_of_a_library_name_no_files)
 	};
 	char *folder = NULL;
 
-	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-options", &folder), 0);
+	OK(os_make_temp_dir(why, "jitwarm-options", &folder));
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct ptxas_job job = {.program = "/bin/true",
 									  .folder = folder,
@@ -246,15 +242,14 @@ TEST(options_of_a_library_name_no_files)
 									  .ptx_bytes = 3};
 		struct ptxas_outcome outcome;
 		struct buf cubin = {0}, log = {0};
-		struct jw_error err = {0};
 
 		/* This program makes no file. */
-		assert_int_equal(ptxas_compile(&err, &job, &outcome, &log, &cubin), -1);
-		assert_int_equal(err.code, cases[i].tried ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);
+		GIVES(cases[i].tried ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED,
+			  ptxas_compile(why, &job, &outcome, &log, &cubin));
 		buf_free(&cubin);
 		buf_free(&log);
 	}
-	assert_int_equal(os_remove_tree(NULL, folder), 0);
+	OK(os_remove_tree(why, folder));
 	mem_free(folder);
 }
 

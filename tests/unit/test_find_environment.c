@@ -68,7 +68,7 @@ CASE(all_records_of_a_package_count)
 	struct jw_found *found;
 
 	make_environment();
-	assert_int_equal(os_env_set(NULL, "VIRTUAL_ENV", NULL), 0);
+	OK(os_env_set(why, "VIRTUAL_ENV", NULL));
 	put("venv/conda-meta/frame-2.0-0.json",
 		"{\"name\": \"frame\", \"version\": \"2.0\", \"files\": [\"lib/c.so\"]}");
 	put("venv/lib/c.so", "x");
@@ -88,7 +88,7 @@ CASE(extras_may_be_named)
 	expect_file(found, SITE "tester.so", "tester", "1");
 	jw_found_free(found);
 	/* Also where the package was named without them before */
-	assert_int_equal(find_named(NULL, (const char *[]){"frame", "frame[dev]"}, 2, &found), 0);
+	OK(find_named(why, (const char *[]){"frame", "frame[dev]"}, 2, &found));
 	expect_file(found, SITE "tester.so", "tester", "1");
 	jw_found_free(found);
 }
@@ -234,32 +234,31 @@ CASE(what_cannot_be_looked_at_is_said)
 		const bool conda = strstr(cases[i].part, "json") || strstr(cases[i].part, "conda");
 		char *looped = at(cases[i].looped ? cases[i].looped : "none");
 		struct jw_found *found = NULL;
-		struct jw_error err = {0};
 
 		make_environment();
 		put(SITE "flat-3.egg-info", "Name: flat\nVersion: 3\n");
-		assert_int_equal(os_env_set(NULL, conda ? "VIRTUAL_ENV" : "CONDA_PREFIX", NULL), 0);
+		OK(os_env_set(why, conda ? "VIRTUAL_ENV" : "CONDA_PREFIX", NULL));
 		if (conda) {
 			put("venv/conda-meta/history", "");
 			set("CONDA_PREFIX", "venv");
 		}
 		if (os_exists(looped))
-			assert_int_equal(os_remove_tree(NULL, looped), 0);
+			OK(os_remove_tree(why, looped));
 		if (cases[i].looped)
 			link_to(cases[i].looped, os_base_name(looped));
 		unlisted = cases[i].unlisted;
 		lists = cases[i].lists;
-		if (find_named(&err, &cases[i].name, cases[i].name ? 1 : 0, &found)) {
-			if (!cases[i].fails || err.code != JW_ERR_IO || !strstr(err.message, cases[i].part))
-				fail_msg("case %zu: %s", i, err.message);
+		if (find_named(why, &cases[i].name, cases[i].name ? 1 : 0, &found)) {
+			if (!cases[i].fails || why->code != JW_ERR_IO || !strstr(why->message, cases[i].part))
+				fail_msg("case %zu: %s", i, why->message);
 		} else if (cases[i].fails || !found->trouble_count || !has_note(found, cases[i].part)) {
 			fail_msg("case %zu: nothing is said of %s", i, cases[i].part);
 		}
 		unlisted = NULL;
 		jw_found_free(found);
 		mem_free(looped);
-		assert_int_equal(os_remove_tree(NULL, root), 0);
-		assert_int_equal(os_make_dirs(NULL, root, 0700), 0);
+		OK(os_remove_tree(why, root));
+		OK(os_make_dirs(why, root, 0700));
 	}
 }
 
@@ -304,13 +303,11 @@ static int take_any(struct jw_error *err, void *context, const char *name,
 CASE(a_folder_that_breaks_off_is_said)
 {
 	char *path = at("d");
-	struct jw_error err = {0};
 
 	put("d/a", "x");
 	unlisted = "/d";
 	lists = 1;
-	assert_int_equal(os_each(&err, path, take_any, NULL), -1);
-	assert_int_equal(err.code, JW_ERR_IO);
+	GIVES(JW_ERR_IO, os_each(why, path, take_any, NULL));
 	unlisted = NULL;
 	mem_free(path);
 }
@@ -346,15 +343,13 @@ CASE(search_is_cancelled_whatever_it_comes_to)
 	const char *const names[] = {folders, "frame"};
 
 	make_environment();
-	assert_int_equal(os_make_dirs(NULL, below, 0700), 0);
+	OK(os_make_dirs(why, below, 0700));
 	for (size_t i = 0; i < 2; i++) {
 		const struct jw_find_options options = {
 			.names = &names[i], .name_count = 1, .cancel = {NULL, at_once}};
 		struct jw_found *found;
-		struct jw_error err = {0};
 
-		assert_int_equal(jw_find(&err, &options, &found), -1);
-		assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+		GIVES(JW_ERR_INTERRUPTED, jw_find(why, &options, &found));
 	}
 	mem_free(below);
 	mem_free(folders);
@@ -375,7 +370,7 @@ CASE(an_environment_can_be_made_the_active_one)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *dir = at(cases[i].dir), *active, *rest;
 
-		assert_int_equal(jw_use_environment(NULL, dir), 0);
+		OK(jw_use_environment(why, dir));
 		active = os_env(cases[i].name);
 		rest = os_env(cases[i].other);
 		assert_string_equal(active, dir);
@@ -386,7 +381,7 @@ CASE(an_environment_can_be_made_the_active_one)
 	assert_int_equal(jw_use_environment(NULL, "no/such/environment"), -1);
 	/* By its name in conda's list, where that has a whole path */
 	put("sub/named/conda-meta/history", "");
-	assert_int_equal(os_real_path(NULL, ".", &before) || chdir(root), 0);
+	OK(os_real_path(why, ".", &before) || chdir(root));
 	for (int whole = 0; whole < 2; whole++) {
 		char *dir = whole ? at("sub/named") : mem_string("sub/named");
 

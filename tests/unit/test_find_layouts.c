@@ -91,7 +91,7 @@ CASE(python_on_path)
 	put("roaming/Python/Python310/site-packages/mine.pyd", "MZ");
 	put("roaming/Python/Python39/site-packages/other.pyd", "MZ");
 	char *path = mem_printf("%s/store;%s/Python310", root, root);
-	assert_int_equal(os_env_set(NULL, "PATH", path), 0);
+	OK(os_env_set(why, "PATH", path));
 	mem_free(path);
 	found = find_one(NULL);
 	assert_true(has_file(found, "/torch/_C.pyd", "torch"));

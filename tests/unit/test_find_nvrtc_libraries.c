@@ -20,7 +20,7 @@ static void forget(const char *name)
 {
 	char *path = os_join(folder, name);
 
-	assert_int_equal(os_remove(NULL, path), 0);
+	OK(os_remove(why, path));
 	mem_free(path);
 }
 
@@ -29,15 +29,13 @@ static void check_found(const char *in, const char *wanted, const char *error)
 {
 	char *where = os_join(folder, in), *found = NULL;
 	char *right = wanted ? os_join(folder, wanted) : NULL;
-	struct jw_error err = {0};
 
 	if (wanted) {
-		assert_int_equal(jw_find_nvrtc(&err, where, &found), 0);
+		OK(jw_find_nvrtc(why, where, &found));
 		assert_string_equal(found, right);
 	} else {
-		assert_int_equal(jw_find_nvrtc(&err, where, &found), -1);
-		assert_int_equal(err.code, JW_ERR_NOT_FOUND);
-		assert_non_null(strstr(err.message, error));
+		GIVES(JW_ERR_NOT_FOUND, jw_find_nvrtc(why, where, &found));
+		assert_non_null(strstr(why->message, error));
 		assert_null(found);
 	}
 	mem_free(found);
@@ -99,27 +97,27 @@ TEST(a_toolkit_is_named_by_the_environment)
 	char *found = NULL, *empty = os_join(folder, "nothing");
 
 	put("kit/lib64/libnvrtc.so.12");
-	assert_int_equal(os_make_dirs(NULL, empty, 0700), 0);
+	OK(os_make_dirs(why, empty, 0700));
 	/* No environment of Python that has one */
-	assert_int_equal(os_env_set(NULL, "VIRTUAL_ENV", empty), 0);
-	assert_int_equal(os_env_set(NULL, "CONDA_PREFIX", NULL), 0);
+	OK(os_env_set(why, "VIRTUAL_ENV", empty));
+	OK(os_env_set(why, "CONDA_PREFIX", NULL));
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		char *kit = os_join(folder, "kit"), *right = os_join(kit, "lib64/libnvrtc.so.12");
 
-		assert_int_equal(os_env_set(NULL, names[!i], NULL), 0);
-		assert_int_equal(os_env_set(NULL, names[i], kit), 0);
-		assert_int_equal(jw_find_nvrtc(NULL, NULL, &found), 0);
+		OK(os_env_set(why, names[!i], NULL));
+		OK(os_env_set(why, names[i], kit));
+		OK(jw_find_nvrtc(why, NULL, &found));
 		assert_string_equal(found, right);
 		mem_free(found);
 		mem_free(right);
 		mem_free(kit);
 		/* A relative one is another in each folder */
 		found = NULL;
-		assert_int_equal(os_env_set(NULL, names[i], "kit"), 0);
+		OK(os_env_set(why, names[i], "kit"));
 		if (!jw_find_nvrtc(NULL, NULL, &found))
 			assert_null(strstr(found, folder)); /* a toolkit of this machine */
 		mem_free(found);
-		assert_int_equal(os_env_set(NULL, names[i], NULL), 0);
+		OK(os_env_set(why, names[i], NULL));
 	}
 	mem_free(empty);
 }

@@ -152,10 +152,10 @@ TEST(what_files_ask_pip_for)
 
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
 		struct pip_lines lines;
-		struct jw_error why = {0};
 		struct buf said = BUF_MAX(1 << 16);
 
-		if (!pip_lines_read(&why, lists[i].name, lists[i].text, strlen(lists[i].text), &lines)) {
+		*why = (struct jw_error){0};
+		if (!pip_lines_read(why, lists[i].name, lists[i].text, strlen(lists[i].text), &lines)) {
 			buf_say(&said, "%s%s", buf_text(&lines.options), buf_text(&lines.requirements));
 			for (size_t k = 0; k < lines.left_out.count; k++)
 				buf_say(&said, "%zu %s\n", lines.left_out.items[k].line,
@@ -170,7 +170,7 @@ TEST(what_files_ask_pip_for)
 			pip_lines_free(&lines);
 		}
 		assert_string_equal(buf_text(&said), lists[i].asked ? lists[i].asked : "");
-		assert_int_equal(!why.code, lists[i].asked != NULL);
+		assert_int_equal(!why->code, lists[i].asked != NULL);
 		buf_free(&said);
 	}
 }

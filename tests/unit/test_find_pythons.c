@@ -55,7 +55,7 @@ CASE(python_on_path_is_followed)
 	expect_file(found, "home/.local/lib/python3.9/site-packages/u.so", NULL, NULL);
 	jw_found_free(found);
 	for (int none = 0; none < 2; none++) {
-		assert_int_equal(os_env_set(NULL, "PYTHONNOUSERSITE", none ? "1" : ""), 0);
+		OK(os_env_set(why, "PYTHONNOUSERSITE", none ? "1" : ""));
 		found = find_one(NULL);
 		assert_int_equal(found->file_count, none ? 1 : 2);
 		jw_found_free(found);
@@ -82,14 +82,14 @@ CASE(a_projects_environment_is_used_if_it_is_ours)
 		skip();
 	put(".venv/pyvenv.cfg", "home = /nowhere\n");
 	put(".venv/lib/python3.9/site-packages/own.so", "x");
-	assert_int_equal(os_real_path(NULL, ".", &before), 0);
+	OK(os_real_path(why, ".", &before));
 	assert_int_equal(chmod(root, 0755) || chdir(root), 0);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_found *found = NULL;
 		bool used;
 
 		assert_int_equal(chown(venv, cases[i].owner, (gid_t)-1) || chmod(venv, 0755), 0);
-		assert_int_equal(os_env_set(NULL, "SUDO_USER", cases[i].sudo_user), 0);
+		OK(os_env_set(why, "SUDO_USER", cases[i].sudo_user));
 		assert_int_equal(seteuid(cases[i].account), 0);
 		used = !jw_find(NULL, &(struct jw_find_options){0}, &found);
 		assert_int_equal(seteuid(0), 0);
@@ -97,7 +97,7 @@ CASE(a_projects_environment_is_used_if_it_is_ours)
 			fail_msg("case %zu: %d", i, used);
 		jw_found_free(found);
 	}
-	assert_int_equal(os_env_set(NULL, "SUDO_USER", NULL) || chdir(before), 0);
+	OK(os_env_set(why, "SUDO_USER", NULL) || chdir(before));
 	assert_int_equal(chown(venv, 0, (gid_t)-1), 0);
 	mem_free(before);
 	mem_free(venv);
@@ -113,10 +113,10 @@ CASE(a_projects_environment_is_what_its_link_leads_to)
 	put("elsewhere/lib/python3.9/site-packages/own.so", "x");
 	put("project/file", "x");
 	assert_int_equal(symlink("../elsewhere", link), 0);
-	assert_int_equal(os_real_path(NULL, ".", &before), 0);
+	OK(os_real_path(why, ".", &before));
 	folder = os_dir_name(link);
 	assert_int_equal(chdir(folder), 0);
-	assert_int_equal(jw_find(NULL, &(struct jw_find_options){0}, &found), 0);
+	OK(jw_find(why, &(struct jw_find_options){0}, &found));
 	assert_non_null(strstr(found->environment, "/elsewhere"));
 	assert_int_equal(found->file_count, 1);
 	assert_non_null(strstr(found->files[0].path, "/elsewhere/"));
@@ -254,7 +254,6 @@ TEST_WITH(a_script_is_asked_what_it_starts, set_up_account, tear_down_account)
 		 *failing = mem_printf("%s && exit 1", line), *before = NULL, *go = at("go"),
 		 *waiting = mem_printf("until [ -e '%s' ]; do :; done && %s", go, line);
 	struct jw_found *found;
-	struct jw_error err;
 
 	put_program("versions/3.11.7/bin/python3", "\x7f"
 											   "ELF");
@@ -277,7 +276,7 @@ TEST_WITH(a_script_is_asked_what_it_starts, set_up_account, tear_down_account)
 	find_fails(NULL, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
 	put_script("shims/python3", failing);
 	find_fails(NULL, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
-	assert_int_equal(os_real_path(NULL, ".", &before) || chdir(root), 0);
+	OK(os_real_path(why, ".", &before) || chdir(root));
 	put_script("shims/python3", "echo versions/3.11.7/bin/python3");
 	find_fails(NULL, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
 	assert_int_equal(chdir(before), 0);
@@ -286,12 +285,11 @@ TEST_WITH(a_script_is_asked_what_it_starts, set_up_account, tear_down_account)
 	put_script("shims/python3", "while :; do echo python; done");
 	find_fails(NULL, JW_ERR_LIMIT, "");
 	put_script("shims/python3", waiting);
-	assert_int_equal(jw_find(NULL, &(struct jw_find_options){.cancel = {NULL, let_go}}, &found), 0);
+	OK(jw_find(why, &(struct jw_find_options){.cancel = {NULL, let_go}}, &found));
 	jw_found_free(found);
 	put_script("shims/python3", "while :; do :; done");
-	assert_int_equal(
-		jw_find(&err, &(struct jw_find_options){.cancel = {.is_cancelled = always}}, &found), -1);
-	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	GIVES(JW_ERR_INTERRUPTED,
+		  jw_find(why, &(struct jw_find_options){.cancel = {.is_cancelled = always}}, &found));
 	mem_free(before);
 	mem_free(waiting);
 	mem_free(go);
@@ -313,9 +311,9 @@ CASE(root_asks_its_own_script_elsewhere)
 	put_script("shims/python3", line);
 	set("PATH", "shims");
 	if (geteuid() == 0) {
-		assert_int_equal(os_make_dirs(NULL, theirs, 0777), 0);
+		OK(os_make_dirs(why, theirs, 0777));
 		assert_int_equal(chown(theirs, 65534, (gid_t)-1), 0);
-		assert_int_equal(os_real_path(NULL, ".", &before), 0);
+		OK(os_real_path(why, ".", &before));
 		assert_int_equal(chdir(theirs), 0);
 		found = find_one(NULL);
 		assert_int_equal(chdir(before), 0);
@@ -345,7 +343,7 @@ static bool has_place(const char *folder, const char *end)
 	struct jw_places *places;
 	bool has = false;
 
-	assert_int_equal(jw_places_find(NULL, &options, &places), 0);
+	OK(jw_places_find(why, &options, &places));
 	for (size_t i = 0; i < places->count; i++)
 		has = has || text_ends(places->items[i].name, end);
 	jw_places_free(places);
@@ -357,7 +355,6 @@ CASE(places_are_near_and_whole)
 {
 	struct jw_places_options options = {.cancel = {NULL, always}};
 	struct jw_places *places;
-	struct jw_error err = {0};
 	char *home = at("home"), *before = NULL;
 
 	put("home/near/venv1/pyvenv.cfg", "");
@@ -365,16 +362,15 @@ CASE(places_are_near_and_whole)
 	put("hooks/venv3/pyvenv.cfg", "");
 	assert_true(has_place(NULL, "/venv1") && has_place(home, "/venv1"));
 	assert_true(!has_place(NULL, "/venv2") && has_place(home, "/venv2"));
-	assert_int_equal(os_real_path(NULL, ".", &before) || chdir(root), 0);
-	assert_int_equal(os_env_set(NULL, "WORKON_HOME", "hooks"), 0);
+	OK(os_real_path(why, ".", &before) || chdir(root));
+	OK(os_env_set(why, "WORKON_HOME", "hooks"));
 	assert_false(has_place(NULL, "/venv3"));
 	set("WORKON_HOME", "hooks");
 	assert_true(has_place(NULL, "/venv3"));
-	assert_int_equal(os_env_set(NULL, "WORKON_HOME", NULL) || chdir(before), 0);
+	OK(os_env_set(why, "WORKON_HOME", NULL) || chdir(before));
 	options.folders = (const char *const *)&home;
 	options.folder_count = 1;
-	assert_int_equal(jw_places_find(&err, &options, &places), -1);
-	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	GIVES(JW_ERR_INTERRUPTED, jw_places_find(why, &options, &places));
 	mem_free(before);
 	mem_free(home);
 }

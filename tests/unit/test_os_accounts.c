@@ -50,7 +50,7 @@ TEST(windows_services_are_known)
 
 	if (!os_is_windows)
 		skip();
-	assert_int_equal(jw_accounts_services(NULL, &accounts), 0);
+	OK(jw_accounts_services(why, &accounts));
 	system = find(&accounts, "LocalSystem");
 	assert_non_null(system);
 	assert_string_equal(system->id, "S-1-5-18");
@@ -104,17 +104,15 @@ static void set_text(HKEY root, const wchar_t *key, const wchar_t *name, DWORD t
 
 static void check_cache_of(const struct jw_account *account, const char *wanted)
 {
-	struct jw_error err = {0};
 	char *path = NULL;
 
 	/* On a server the administrator would log on for the account. */
 	if (!strncmp(wanted, "\\\\", 2)) {
-		assert_int_equal(os_account_cache_dir(&err, account, &path), -1);
-		assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+		GIVES(JW_ERR_UNSUPPORTED, os_account_cache_dir(why, account, &path));
 		assert_null(path);
 		return;
 	}
-	assert_int_equal(os_account_cache_dir(NULL, account, &path), 0);
+	OK(os_account_cache_dir(why, account, &path));
 	assert_string_equal(path, wanted);
 	mem_free(path);
 }
@@ -174,9 +172,9 @@ TEST(our_own_folder_is_asked_for)
 
 	if (!os_is_windows)
 		skip();
-	assert_int_equal(os_account_id(NULL, &account.id), 0);
-	assert_int_equal(os_driver_cache_dir(NULL, NULL, &usual), 0);
-	assert_int_equal(os_account_cache_dir(NULL, &account, &path), 0);
+	OK(os_account_id(why, &account.id));
+	OK(os_driver_cache_dir(why, NULL, &usual));
+	OK(os_account_cache_dir(why, &account, &path));
 	assert_string_equal(path, usual);
 	mem_free(path);
 	mem_free(usual);

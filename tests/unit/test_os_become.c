@@ -85,22 +85,20 @@ TEST(another_account_does_something_in_a_process_of_its_own)
 	const struct jw_account account = {
 		.name = name, .home = home, .owner = NOBODY, .group = NOBODY + 1};
 	struct buf answer = BUF_MAX(64);
-	struct jw_error err = {0};
 	uid_t who[3];
 
 	if (geteuid() != 0)
 		skip();
-	assert_int_equal(os_work_as(&err, &account, tell_who, &(char){'a'}, &answer), 0);
+	OK(os_work_as(why, &account, tell_who, &(char){'a'}, &answer));
 	assert_int_equal(answer.size, sizeof who);
 	memcpy(who, answer.data, sizeof who);
 	assert_int_equal(who[0], NOBODY);
 	assert_int_equal(who[1], NOBODY);
 	assert_int_not_equal(who[2], getpid());
-	assert_int_equal(os_work_as(&err, &account, tell_who, NULL, &answer), -1);
-	assert_int_equal(err.code, JW_ERR_LIMIT);
-	assert_string_equal(err.message, "not today");
-	assert_int_equal(os_work_as(&err, &account, tell_who, &(char){'k'}, &answer), -1);
-	assert_non_null(strstr(err.message, "ended early"));
+	GIVES(JW_ERR_LIMIT, os_work_as(why, &account, tell_who, NULL, &answer));
+	assert_string_equal(why->message, "not today");
+	assert_int_equal(os_work_as(why, &account, tell_who, &(char){'k'}, &answer), -1);
+	assert_non_null(strstr(why->message, "ended early"));
 	assert_int_equal(geteuid(), 0);
 	buf_free(&answer);
 }
@@ -109,7 +107,6 @@ TEST(another_account_does_something_in_a_process_of_its_own)
 TEST(a_process_of_several_accounts_is_nobodys)
 {
 	for (int other = 0; other < 4; other++) {
-		struct jw_error err = {0};
 		uint32_t owner = 0;
 		uid_t ids[3];
 		int ends[2], result;
@@ -129,13 +126,13 @@ TEST(a_process_of_several_accounts_is_nobodys)
 			_exit(0);
 		}
 		(void)!read(ends[0], &one, 1);
-		result = os_process_owner(&err, (int)child, &owner);
+		result = os_process_owner(why, (int)child, &owner);
 		(void)kill(child, SIGKILL);
 		(void)waitpid(child, NULL, 0);
 		(void)close(ends[0]);
 		(void)close(ends[1]);
 		assert_int_equal(result, other < 3 ? -1 : 0);
-		assert_int_equal(other < 3 ? (uint32_t)err.code : owner,
+		assert_int_equal(other < 3 ? (uint32_t)why->code : owner,
 						 other < 3 ? (uint32_t)JW_ERR_UNSUPPORTED : NOBODY);
 	}
 }

@@ -47,26 +47,25 @@ TEST(a_moment_is_waited_for_and_no_longer)
 	skip();
 #else
 	struct os_file *file = NULL;
-	struct jw_error err = {0};
 	char *folder, *path;
 	HANDLE held, thread;
 
-	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-busy", &folder), 0);
+	OK(os_make_temp_dir(why, "jitwarm-busy", &folder));
 	path = os_join(folder, "index");
-	assert_int_equal(os_write_atomic(NULL, path, "x", 1), 0);
+	OK(os_write_atomic(why, path, "x", 1));
 
 	held = hold(path);
 	assert_true(held != INVALID_HANDLE_VALUE);
-	assert_int_equal(os_file_open(&err, path, OS_OPEN_UPDATE, &file), -1);
-	assert_non_null(strstr(err.message, "In use by another program"));
+	assert_int_equal(os_file_open(why, path, OS_OPEN_UPDATE, &file), -1);
+	assert_non_null(strstr(why->message, "In use by another program"));
 
 	thread = CreateThread(NULL, 0, let_go_soon, held, 0, NULL);
 	assert_non_null(thread);
-	assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), 0);
+	OK(os_file_open(why, path, OS_OPEN_UPDATE, &file));
 	(void)WaitForSingleObject(thread, INFINITE);
 	(void)CloseHandle(thread);
 	os_file_close(file);
-	assert_int_equal(os_remove_tree(NULL, folder), 0);
+	OK(os_remove_tree(why, folder));
 	mem_free(path);
 	mem_free(folder);
 #endif
@@ -80,19 +79,19 @@ TEST(a_file_is_renamed_over_one_that_is_open_for_a_moment)
 	struct buf bytes = {0};
 	char *folder, *from, *to;
 
-	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-busy", &folder), 0);
+	OK(os_make_temp_dir(why, "jitwarm-busy", &folder));
 	from = os_join(folder, "from");
 	to = os_join(folder, "to");
-	assert_int_equal(os_write_atomic(NULL, from, "new", 3), 0);
-	assert_int_equal(os_write_atomic(NULL, to, "old", 3), 0);
+	OK(os_write_atomic(why, from, "new", 3));
+	OK(os_write_atomic(why, to, "old", 3));
 	held_until_awaited = hold(to);
 	assert_true(held_until_awaited != INVALID_HANDLE_VALUE);
-	assert_int_equal(os_rename(NULL, from, to), 0);
+	OK(os_rename(why, from, to));
 	assert_null(held_until_awaited);
-	assert_int_equal(os_read_file(NULL, to, 10, &bytes), 0);
+	OK(os_read_file(why, to, 10, &bytes));
 	assert_memory_equal(bytes.data, "new", 3);
 	buf_free(&bytes);
-	assert_int_equal(os_remove_tree(NULL, folder), 0);
+	OK(os_remove_tree(why, folder));
 	mem_free(from);
 	mem_free(to);
 	mem_free(folder);

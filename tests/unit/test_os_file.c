@@ -22,11 +22,11 @@ TEST(an_atomic_write_is_read_back)
 	struct buf content = {0};
 	struct os_map map;
 
-	assert_int_equal(os_write_atomic(NULL, path, "one", 3), 0);
-	assert_int_equal(os_write_atomic(NULL, path, "three", 5), 0);
-	assert_int_equal(os_read_file(NULL, path, 100, &content), 0);
+	OK(os_write_atomic(why, path, "one", 3));
+	OK(os_write_atomic(why, path, "three", 5));
+	OK(os_read_file(why, path, 100, &content));
 	assert_string_equal(buf_text(&content), "three");
-	assert_int_equal(os_map_open(NULL, path, &map), 0);
+	OK(os_map_open(why, path, &map));
 	assert_int_equal(map.size, 5);
 	assert_memory_equal(map.data, "three", 5);
 	os_map_close(&map);
@@ -45,12 +45,10 @@ TEST(a_path_other_than_a_file_is_refused_by_name)
 				 {"/dev/null", JW_ERR_UNSUPPORTED}};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct jw_error err = {0};
 		struct os_map map;
 
-		assert_int_equal(os_map_open(&err, cases[i].path, &map), -1);
-		assert_int_equal(err.code, cases[i].code);
-		assert_non_null(strstr(err.message, cases[i].path));
+		GIVES(cases[i].code, os_map_open(why, cases[i].path, &map));
+		assert_non_null(strstr(why->message, cases[i].path));
 	}
 	mem_free(absent);
 }
@@ -65,7 +63,7 @@ TEST(a_file_of_the_kernel_is_as_long_as_its_content)
 
 	if (os_stat(NULL, path, &stat) || stat.size_bytes <= 64)
 		skip();
-	assert_int_equal(os_read_file(NULL, path, 64, &content), 0);
+	OK(os_read_file(why, path, 64, &content));
 	assert_in_range(content.size, 2, 12);
 	assert_in_range(content.data[0], '0', '9');
 	buf_free(&content);
@@ -75,13 +73,11 @@ TEST(a_file_of_the_kernel_is_as_long_as_its_content)
 TEST(a_file_past_the_limit_is_refused)
 {
 	char *path = inside("long");
-	struct jw_error err = {0};
 	struct buf content = {0};
 
-	assert_int_equal(os_write_atomic(NULL, path, "0123456789", 10), 0);
-	assert_int_equal(os_read_file(&err, path, 9, &content), -1);
-	assert_int_equal(err.code, JW_ERR_LIMIT);
-	assert_int_equal(os_read_file(&err, path, 10, &content), 0);
+	OK(os_write_atomic(why, path, "0123456789", 10));
+	GIVES(JW_ERR_LIMIT, os_read_file(why, path, 9, &content));
+	OK(os_read_file(why, path, 10, &content));
 	buf_free(&content);
 	mem_free(path);
 }
@@ -91,17 +87,17 @@ TEST(directories_are_made_listed_and_removed)
 	char *deep = inside("a/b/c"), *file = inside("a/x"), *top = inside("a");
 	struct os_names names;
 
-	assert_int_equal(os_make_dirs(NULL, deep, 0700), 0);
-	assert_int_equal(os_make_dirs(NULL, deep, 0700), 0);
-	assert_int_equal(os_write_atomic(NULL, file, "", 0), 0);
-	assert_int_equal(os_list(NULL, top, &names), 0);
+	OK(os_make_dirs(why, deep, 0700));
+	OK(os_make_dirs(why, deep, 0700));
+	OK(os_write_atomic(why, file, "", 0));
+	OK(os_list(why, top, &names));
 	assert_int_equal(names.count, 2);
 	assert_string_equal(names.items[0], "b");
 	assert_int_equal(names.kinds[0], OS_DIRECTORY);
 	assert_string_equal(names.items[1], "x");
 	assert_int_equal(names.kinds[1], OS_REGULAR);
 	os_names_free(&names);
-	assert_int_equal(os_remove_tree(NULL, top), 0);
+	OK(os_remove_tree(why, top));
 	assert_false(os_exists(top));
 	mem_free(deep);
 	mem_free(file);
@@ -116,7 +112,7 @@ TEST(directories_that_cannot_be_made_are_not_said_to_be_there)
 	memset(name, 'n', sizeof name - 1);
 	name[sizeof name - 1] = 0;
 	too_long = inside(name);
-	assert_int_equal(os_write_atomic(NULL, file, "", 0), 0);
+	OK(os_write_atomic(why, file, "", 0));
 	assert_int_equal(os_make_dirs(NULL, file, 0700), -1);
 	assert_int_equal(os_make_dirs(NULL, below, 0700), -1);
 	assert_int_equal(os_make_dirs(NULL, too_long, 0700), -1);
@@ -130,21 +126,18 @@ TEST(write_access_is_checked_without_writing)
 {
 	char *file = inside("plain"), *missing = inside("no/such/folder"), *below = inside("plain/sub");
 	char *near_missing = os_nearest(missing);
-	struct jw_error err = {0};
 
 	assert_string_equal(near_missing, folder);
-	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
-	assert_int_equal(os_may_write(NULL, folder), 0);
-	assert_int_equal(os_may_write(NULL, file), 0);
-	assert_int_equal(os_may_write(&err, missing), -1);
-	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
-	assert_int_equal(os_may_make(NULL, folder), 0);
-	assert_int_equal(os_may_make(NULL, missing), 0);
+	OK(os_write_atomic(why, file, "x", 1));
+	OK(os_may_write(why, folder));
+	OK(os_may_write(why, file));
+	GIVES(JW_ERR_NOT_FOUND, os_may_write(why, missing));
+	OK(os_may_make(why, folder));
+	OK(os_may_make(why, missing));
 	assert_false(os_exists(missing));
-	assert_int_equal(os_may_make(&err, below), -1);
-	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
-	assert_non_null(strstr(err.message, file));
-	assert_int_equal(os_remove(NULL, file), 0);
+	GIVES(JW_ERR_UNSUPPORTED, os_may_make(why, below));
+	assert_non_null(strstr(why->message, file));
+	OK(os_remove(why, file));
 	mem_free(near_missing);
 	mem_free(below);
 	mem_free(missing);
@@ -173,7 +166,7 @@ TEST(the_nearest_folder_is_found)
 	found = os_nearest(deep);
 	assert_string_equal(found, folder);
 	mem_free(found);
-	assert_int_equal(os_make_dirs(NULL, there, 0700), 0);
+	OK(os_make_dirs(why, there, 0700));
 	found = os_nearest(deep);
 	assert_string_equal(found, there);
 	mem_free(found);
@@ -190,17 +183,15 @@ TEST(the_nearest_folder_is_found)
 TEST(simulated_pci_devices_are_parsed)
 {
 	struct os_pci_device devices[4];
-	struct jw_error err = {0};
 	size_t count = 0;
 
-	assert_int_equal(os_pci_parse(&err, "10de:2484@0000:01:00.0,10de:2786", devices, 4, &count), 0);
+	OK(os_pci_parse(why, "10de:2484@0000:01:00.0,10de:2786", devices, 4, &count));
 	assert_int_equal(count, 2);
 	assert_int_equal(devices[0].device, 0x2484);
 	assert_string_equal(devices[0].bus, "0000:01:00.0");
 	assert_string_equal(devices[1].bus, "");
-	assert_int_equal(os_pci_parse(&err, "10de:24840", devices, 4, &count), -1);
-	assert_int_equal(os_pci_parse(&err, "garbage", devices, 4, &count), -1);
-	assert_int_equal(err.code, JW_ERR_USAGE);
+	assert_int_equal(os_pci_parse(why, "10de:24840", devices, 4, &count), -1);
+	GIVES(JW_ERR_USAGE, os_pci_parse(why, "garbage", devices, 4, &count));
 }
 
 RUN_TESTS(make_folder, remove_folder)

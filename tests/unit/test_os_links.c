@@ -21,8 +21,8 @@ static void make_with_file(const char *name)
 {
 	char *path = in_folder(name), *file = os_join(path, "file");
 
-	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
-	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
+	OK(os_make_dirs(why, path, 0700));
+	OK(os_write_atomic(why, file, "x", 1));
 	mem_free(file);
 	mem_free(path);
 }
@@ -49,7 +49,7 @@ static bool make_junction(const char *path, const char *target)
 	DWORD got;
 	bool made;
 
-	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+	OK(os_make_dirs(why, path, 0700));
 	handle = win32_open(NULL, path, GENERIC_WRITE, OPENING_LINK);
 	assert_true(handle != INVALID_HANDLE_VALUE);
 	memcpy(data, &tag, sizeof tag);
@@ -77,7 +77,7 @@ TEST(a_junction_goes_alone)
 		print_message("this system makes no junctions\n");
 	} else {
 		assert_true(has_file("all\\junction"));
-		assert_int_equal(os_remove_tree(NULL, all), 0);
+		OK(os_remove_tree(why, all));
 	}
 	assert_true(has_file("kept"));
 	mem_free(kept);
@@ -92,22 +92,22 @@ TEST(leftovers_are_swept_by_name_kind_and_age)
 	static const char *const names[] = {"run-1", "run-2", "run-away"};
 	struct os_names left;
 
-	assert_int_equal(os_make_dirs(NULL, base, 0700), 0);
+	OK(os_make_dirs(why, base, 0700));
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		char *path = os_join(base, names[i]), *file = os_join(path, "file");
 
-		assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
-		assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
+		OK(os_make_dirs(why, path, 0700));
+		OK(os_write_atomic(why, file, "x", 1));
 		mem_free(file);
 		mem_free(path);
 	}
 	os_sweep(base, "run-", "#", OS_REGULAR, 0);
 	os_sweep(base, "run-", "#", OS_DIRECTORY, 3600);
-	assert_int_equal(os_list(NULL, base, &left), 0);
+	OK(os_list(why, base, &left));
 	assert_int_equal(left.count, 3);
 	os_names_free(&left);
 	os_sweep(base, "run-", "#", OS_DIRECTORY, 0);
-	assert_int_equal(os_list(NULL, base, &left), 0);
+	OK(os_list(why, base, &left));
 	assert_int_equal(left.count, 1);
 	assert_string_equal(left.items[0], "run-away");
 	os_names_free(&left);

@@ -18,17 +18,17 @@ TEST(a_rewritten_file_keeps_its_owner)
 
 	if (geteuid() != 0)
 		skip();
-	assert_int_equal(os_write_atomic(NULL, path, "one", 3), 0);
+	OK(os_write_atomic(why, path, "one", 3));
 	assert_int_equal(chown(path, OTHER, OTHER + 1), 0);
 	assert_int_equal(chmod(path, 0640), 0);
-	assert_int_equal(os_rewrite(NULL, path, "two", 3), 0);
-	assert_int_equal(os_stat(NULL, path, &stat), 0);
+	OK(os_rewrite(why, path, "two", 3));
+	OK(os_stat(why, path, &stat));
 	assert_int_equal(stat.owner, OTHER);
 	assert_int_equal(stat.group, OTHER + 1);
 	assert_int_equal(stat.mode, 0640);
 	/* One that is written anew is this account's. */
-	assert_int_equal(os_write_atomic(NULL, path, "new", 3), 0);
-	assert_int_equal(os_stat(NULL, path, &stat), 0);
+	OK(os_write_atomic(why, path, "new", 3));
+	OK(os_stat(why, path, &stat));
 	assert_int_equal(stat.owner, 0);
 	mem_free(path);
 }
@@ -46,15 +46,15 @@ TEST(rights_are_copied_whole)
 	if (geteuid() != 0)
 		skip();
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		assert_int_equal(os_write_atomic(NULL, from, "x", 1), 0);
-		assert_int_equal(os_write_atomic(NULL, to, "y", 1), 0);
+		OK(os_write_atomic(why, from, "x", 1));
+		OK(os_write_atomic(why, to, "y", 1));
 		assert_int_equal(chown(from, cases[i].owner, cases[i].group), 0);
-		assert_int_equal(os_copy_rights(NULL, from, to), 0);
-		assert_int_equal(os_stat(NULL, to, &stat), 0);
+		OK(os_copy_rights(why, from, to));
+		OK(os_stat(why, to, &stat));
 		assert_int_equal(stat.owner, cases[i].owner);
 		assert_int_equal(stat.group, cases[i].group);
-		assert_int_equal(os_remove(NULL, from), 0);
-		assert_int_equal(os_remove(NULL, to), 0);
+		OK(os_remove(why, from));
+		OK(os_remove(why, to));
 	}
 	mem_free(from);
 	mem_free(to);
@@ -88,7 +88,7 @@ TEST(an_access_list_that_cannot_be_looked_for_is_one)
 
 	if (geteuid() != 0)
 		skip();
-	assert_int_equal(os_make_dirs(NULL, path, 0755) || chmod(path, 0775), 0);
+	OK(os_make_dirs(why, path, 0755) || chmod(path, 0775));
 	for (size_t i = 0; i < sizeof looked_for / sizeof *looked_for; i++) {
 		looking = &looked_for[i];
 		assert_int_equal(os_check_private(NULL, path, 0, false), looked_for[i].shared ? -1 : 0);
@@ -124,8 +124,8 @@ TEST(a_place_is_the_first_accounts_on_its_way)
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
 		char *place = os_join(base, folders[i]), *file = os_join(place, "file");
 
-		assert_int_equal(os_make_dirs(NULL, place, 0755), 0);
-		assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
+		OK(os_make_dirs(why, place, 0755));
+		OK(os_write_atomic(why, file, "x", 1));
 		mem_free(file);
 		mem_free(place);
 	}
@@ -165,7 +165,7 @@ TEST(root_writes_through_no_link_and_no_second_name)
 
 	if (geteuid() != 0)
 		skip();
-	assert_int_equal(os_write_atomic(NULL, victim, "x", 1) || chmod(victim, 0640), 0);
+	OK(os_write_atomic(why, victim, "x", 1) || chmod(victim, 0640));
 	assert_int_equal(link(victim, second) || symlink("victim", there) || symlink("made", missing) ||
 						 mkfifo(pipe, 0600),
 					 0);
@@ -179,12 +179,12 @@ TEST(root_writes_through_no_link_and_no_second_name)
 			assert_int_equal(os_set_mode(NULL, path, 0666), -1);
 		mem_free(path);
 	}
-	assert_int_equal(os_stat(NULL, victim, &stat), 0);
+	OK(os_stat(why, victim, &stat));
 	assert_int_equal(stat.mode, 0640);
 	assert_false(os_exists(made));
 	/* A new file in the place of a second name leaves the first one as it is. */
-	assert_int_equal(os_write_atomic(NULL, second, "new", 3), 0);
-	assert_int_equal(os_stat(NULL, victim, &stat), 0);
+	OK(os_write_atomic(why, second, "new", 3));
+	OK(os_stat(why, victim, &stat));
 	assert_int_equal(stat.size_bytes, 1);
 	mem_free(victim);
 	mem_free(second);
@@ -201,31 +201,29 @@ TEST(below_some_folders_no_link_is_followed)
 		 *down = os_join(place, "down"), *file = os_join(down, "file"),
 		 *made = os_join(away, "file"), *inner = os_join(place, "inner"),
 		 *second = os_join(inner, "file");
-	struct jw_error err = {0};
 	struct os_file *open = NULL;
 	struct os_stat stat = {0};
 	const uid_t own = geteuid();
 
-	assert_int_equal(os_make_dirs(NULL, away, 0755) || os_make_dirs(NULL, inner, 0755) ||
-						 symlink("../away", down) || os_write_atomic(NULL, second, "x", 1),
-					 0);
+	OK(os_make_dirs(why, away, 0755) || os_make_dirs(NULL, inner, 0755) ||
+	   symlink("../away", down) || os_write_atomic(NULL, second, "x", 1));
 	assert_int_equal(chmod(folder, 0755) || (own ? 0 : chown(place, 65534, 65534)), 0);
 	assert_int_equal(own ? 0 : seteuid(65534), 0);
 	os_follow_none_below(place, false);
-	assert_int_equal(os_file_open(&err, file, OS_OPEN_CREATE, &open), -1);
-	assert_non_null(strstr(err.message, "a link is not followed there"));
+	assert_int_equal(os_file_open(why, file, OS_OPEN_CREATE, &open), -1);
+	assert_non_null(strstr(why->message, "a link is not followed there"));
 	assert_int_equal(os_make_dirs(NULL, file, 0755), -1);
 	assert_int_equal(os_rename(NULL, second, file), -1);
-	assert_int_equal(os_stat(NULL, down, &stat), 0);
+	OK(os_stat(why, down, &stat));
 	assert_int_equal(stat.kind, OS_DIRECTORY);
 	os_follow_none_below(inner, true);
-	assert_int_equal(os_stat(NULL, down, &stat), 0);
+	OK(os_stat(why, down, &stat));
 	assert_int_equal(stat.kind, OS_OTHER);
 	assert_int_equal(os_stat(NULL, file, &stat), -1);
-	assert_int_equal(os_stat(NULL, second, &stat), 0);
+	OK(os_stat(why, second, &stat));
 	assert_int_equal(own ? 0 : seteuid(0), 0);
 	assert_false(os_exists(made));
-	assert_int_equal(os_remove_tree(NULL, down), 0);
+	OK(os_remove_tree(why, down));
 	assert_true(os_exists(away));
 	mem_free(place);
 	mem_free(away);
@@ -245,8 +243,8 @@ TEST(attributes_are_copied_as_far_as_they_are_the_files)
 	bool possible[3];
 
 	for (int lists = 0; lists < 2; lists++) {
-		assert_int_equal(os_write_atomic(NULL, from, "x", 1), 0);
-		assert_int_equal(os_write_atomic(NULL, to, "y", 1), 0);
+		OK(os_write_atomic(why, from, "x", 1));
+		OK(os_write_atomic(why, to, "y", 1));
 		for (size_t i = 0; i < 3; i++) {
 			const bool acl = i == 1;
 
@@ -254,14 +252,13 @@ TEST(attributes_are_copied_as_far_as_they_are_the_files)
 									acl ? (const void *)list : "it", acl ? sizeof list : 2, 0);
 		}
 		for (int rewritten = 0; rewritten < 2; rewritten++) {
-			assert_int_equal(
-				rewritten ? os_rewrite(NULL, to, "z", 1) : os_copy_rights(NULL, from, to), 0);
+			OK(rewritten ? os_rewrite(why, to, "z", 1) : os_copy_rights(why, from, to));
 			for (size_t i = 0; i < 3; i++)
 				if (possible[i])
 					assert_int_equal(lgetxattr(to, names[i], value, sizeof value) >= 0,
 									 i == 1 ? lists : !i);
 		}
-		assert_int_equal(os_remove(NULL, from) || os_remove(NULL, to), 0);
+		OK(os_remove(why, from) || os_remove(NULL, to));
 	}
 	mem_free(from);
 	mem_free(to);
@@ -276,16 +273,16 @@ TEST(a_place_is_private_if_nobody_else_can_change_it)
 
 	if (geteuid() != 0)
 		skip();
-	assert_int_equal(os_make_dirs(NULL, below, 0755) || symlink("loop", loop), 0);
+	OK(os_make_dirs(why, below, 0755) || symlink("loop", loop));
 	for (int sticky = 0; sticky < 2; sticky++) {
 		assert_int_equal(chmod(shared, sticky ? 01777 : 0777), 0);
 		assert_int_equal(os_is_private(below), sticky);
-		assert_int_equal(os_env_set(NULL, "TMPDIR", below), 0);
+		OK(os_env_set(why, "TMPDIR", below));
 		base = os_temp_dir(NULL);
 		assert_string_equal(base, sticky ? below : "/tmp");
 		mem_free(base);
 	}
-	assert_int_equal(os_env_set(NULL, "TMPDIR", NULL), 0);
+	OK(os_env_set(why, "TMPDIR", NULL));
 	assert_true(os_identity(none) == 0 && os_identity(loop) == OS_UNIDENTIFIED);
 	assert_int_equal(chmod(folder, 0755) || seteuid(65534), 0);
 	doubtful = os_identity(loop) == OS_UNIDENTIFIED;
@@ -330,8 +327,8 @@ TEST(a_program_is_private_if_all_of_its_way_is)
 		static const mode_t modes[] = {0755, 0755, 01777, 0777};
 		char *place = os_join(folder, folders[i]), *program = os_join(place, "program");
 
-		assert_int_equal(os_make_dirs(NULL, place, 0755), 0);
-		assert_int_equal(os_write_atomic(NULL, program, "x", 1) || chmod(place, modes[i]), 0);
+		OK(os_make_dirs(why, place, 0755));
+		OK(os_write_atomic(why, program, "x", 1) || chmod(place, modes[i]));
 		if (i == 1)
 			assert_int_equal(chown(place, OTHER, OTHER), 0);
 		mem_free(program);
@@ -365,17 +362,14 @@ TEST(what_cannot_be_replaced_is_said)
 {
 	char *dir = os_join(folder, "directory"), *to = os_join(folder, "linked");
 	char *from = os_join(folder, "link"), *nowhere = os_join(folder, "none/file");
-	struct jw_error err = {0};
 
-	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
-	assert_int_equal(os_write_atomic(&err, dir, "x", 1), -1);
-	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
-	assert_int_equal(os_write_atomic(&err, nowhere, "x", 1), -1);
-	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+	OK(os_make_dirs(why, dir, 0700));
+	GIVES(JW_ERR_UNSUPPORTED, os_write_atomic(why, dir, "x", 1));
+	GIVES(JW_ERR_NOT_FOUND, os_write_atomic(why, nowhere, "x", 1));
 	assert_int_equal(symlink(to, from), 0);
-	assert_int_equal(os_write_atomic(&err, from, "x", 1), -1);
-	assert_non_null(strstr(err.message, "links to a file that is not there"));
-	assert_int_equal(os_write_atomic(NULL, to, "old", 3), 0);
+	assert_int_equal(os_write_atomic(why, from, "x", 1), -1);
+	assert_non_null(strstr(why->message, "links to a file that is not there"));
+	OK(os_write_atomic(why, to, "old", 3));
 	mem_free(dir);
 	mem_free(to);
 	mem_free(from);

@@ -22,13 +22,13 @@ static char *folder;
 static int make_folder(void **state)
 {
 	(void)state;
-	return os_make_temp_dir(NULL, "jitwarm-시험", &folder);
+	return os_make_temp_dir(why, "jitwarm-시험", &folder);
 }
 
 static int remove_folder(void **state)
 {
 	(void)state;
-	return os_remove_tree(NULL, folder) || os_exists(folder);
+	return os_remove_tree(why, folder) || os_exists(folder);
 }
 
 static char *inside(const char *name)
@@ -41,10 +41,7 @@ static char *inside(const char *name)
 
 static void write_text(const char *path, const char *text)
 {
-	struct jw_error err = {0};
-
-	if (os_write_atomic(&err, path, text, strlen(text)))
-		fail_msg("%s", err.message);
+	OK(os_write_atomic(why, path, text, strlen(text)));
 }
 
 TEST(a_hangul_name_comes_back_as_it_was_given)
@@ -52,12 +49,12 @@ TEST(a_hangul_name_comes_back_as_it_was_given)
 	char *path = inside("사용자/캐시"), *file = os_join(path, "가나다.bin"), *real = NULL;
 	struct os_names names;
 
-	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+	OK(os_make_dirs(why, path, 0700));
 	write_text(file, "x");
-	assert_int_equal(os_list(NULL, path, &names), 0);
+	OK(os_list(why, path, &names));
 	assert_int_equal(names.count, 1);
 	assert_string_equal(names.items[0], "가나다.bin");
-	assert_int_equal(os_real_path(NULL, file, &real), 0);
+	OK(os_real_path(why, file, &real));
 	assert_true(text_ends(real, "가나다.bin"));
 	assert_true(os_is_absolute(real));
 	os_names_free(&names);
@@ -71,7 +68,7 @@ static void expect_real_path(const char *path, const char *end)
 {
 	char *real = NULL;
 
-	assert_int_equal(os_real_path(NULL, path, &real), 0);
+	OK(os_real_path(why, path, &real));
 	assert_true(text_ends(real, end));
 	mem_free(real);
 }
@@ -110,11 +107,11 @@ TEST(a_path_of_more_than_260_characters_works)
 		path = longer;
 	}
 	file = os_join(path, "file");
-	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+	OK(os_make_dirs(why, path, 0700));
 	write_text(file, "far down");
-	assert_int_equal(os_stat(NULL, file, &stat), 0);
+	OK(os_stat(why, file, &stat));
 	assert_int_equal(stat.size_bytes, 8);
-	assert_int_equal(os_map_open(NULL, file, &map), 0);
+	OK(os_map_open(why, file, &map));
 	assert_memory_equal(map.data, "far down", 8);
 	os_map_close(&map);
 	mem_free(file);
@@ -132,13 +129,13 @@ TEST(a_reader_sees_the_old_file_or_the_new_one)
 	int failed;
 
 	write_text(path, "old");
-	assert_int_equal(os_file_open(NULL, path, OS_OPEN_READ, &reader), 0);
+	OK(os_file_open(why, path, OS_OPEN_READ, &reader));
 	failed = os_write_atomic(NULL, path, "newer", 5);
 	assert_true(!failed || os_is_windows);
-	assert_int_equal(os_file_read(NULL, reader, 0, text, 3, &got), 0);
+	OK(os_file_read(why, reader, 0, text, 3, &got));
 	assert_string_equal(text, "old");
 	os_file_close(reader);
-	assert_int_equal(os_read_file(NULL, path, 100, &content), 0);
+	OK(os_read_file(why, path, 100, &content));
 	assert_string_equal(buf_text(&content), failed ? "old" : "newer");
 	write_text(path, "newest");
 	buf_free(&content);
@@ -154,16 +151,16 @@ TEST(a_file_is_written_in_place)
 	size_t got = 0;
 
 	assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), -1);
-	assert_int_equal(os_file_open(NULL, path, OS_OPEN_CREATE, &file), 0);
-	assert_int_equal(os_file_write(NULL, file, 0, "abcdef", 6), 0);
-	assert_int_equal(os_file_write(NULL, file, 2, "XY", 2), 0);
-	assert_int_equal(os_file_truncate(NULL, file, 5), 0);
-	assert_int_equal(os_file_size(NULL, file, &size), 0);
+	OK(os_file_open(why, path, OS_OPEN_CREATE, &file));
+	OK(os_file_write(why, file, 0, "abcdef", 6));
+	OK(os_file_write(why, file, 2, "XY", 2));
+	OK(os_file_truncate(why, file, 5));
+	OK(os_file_size(why, file, &size));
 	assert_int_equal(size, 5);
-	assert_int_equal(os_file_read(NULL, file, 1, text, sizeof text, &got), 0);
+	OK(os_file_read(why, file, 1, text, sizeof text, &got));
 	assert_int_equal(got, 4);
 	assert_memory_equal(text, "bXYe", 4);
-	assert_int_equal(os_file_read(NULL, file, 100, text, 1, &got), 0);
+	OK(os_file_read(why, file, 100, text, 1, &got));
 	assert_int_equal(got, 0);
 	os_file_close(file);
 	mem_free(path);
@@ -178,14 +175,14 @@ TEST(an_exclusive_lock_keeps_another_handle_out)
 	bool held = false;
 
 	write_text(path, "0123456789abcdef");
-	assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &first), 0);
-	assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &second), 0);
-	assert_int_equal(os_file_lock(NULL, first, true, &held), 0);
+	OK(os_file_open(why, path, OS_OPEN_UPDATE, &first));
+	OK(os_file_open(why, path, OS_OPEN_UPDATE, &second));
+	OK(os_file_lock(why, first, true, &held));
 	assert_true(held);
-	assert_int_equal(os_file_lock(NULL, second, true, &held), 0);
+	OK(os_file_lock(why, second, true, &held));
 	assert_int_equal(held, !os_is_windows);
-	assert_int_equal(os_file_unlock(NULL, first), 0);
-	assert_int_equal(os_file_lock(NULL, second, false, &held), 0);
+	OK(os_file_unlock(why, first));
+	OK(os_file_lock(why, second, false, &held));
 	assert_true(held);
 	os_file_close(second);
 	os_file_close(first);
@@ -229,13 +226,13 @@ TEST(the_environment_keeps_set_variables)
 	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
 		char *value;
 
-		assert_int_equal(os_env_set(NULL, "JITWARM_TEST_VALUE", values[i]), 0);
+		OK(os_env_set(why, "JITWARM_TEST_VALUE", values[i]));
 		value = os_env("JITWARM_TEST_VALUE");
 		assert_non_null(value);
 		assert_string_equal(value, values[i]);
 		mem_free(value);
 	}
-	assert_int_equal(os_env_set(NULL, "JITWARM_TEST_VALUE", NULL), 0);
+	OK(os_env_set(why, "JITWARM_TEST_VALUE", NULL));
 	assert_null(os_env("JITWARM_TEST_VALUE"));
 }
 
@@ -243,12 +240,12 @@ TEST(the_state_folder_follows_its_variable)
 {
 	char *path = NULL;
 
-	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", folder), 0);
-	assert_int_equal(os_state_dir(NULL, &path), 0);
+	OK(os_env_set(why, "JITWARM_STATE", folder));
+	OK(os_state_dir(why, &path));
 	assert_string_equal(path, folder);
 	mem_free(path);
-	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", NULL), 0);
-	assert_int_equal(os_state_dir(NULL, &path), 0);
+	OK(os_env_set(why, "JITWARM_STATE", NULL));
+	OK(os_state_dir(why, &path));
 	assert_string_equal(os_base_name(path), "jitwarm");
 	assert_true(os_is_absolute(path));
 	mem_free(path);
@@ -265,7 +262,7 @@ TEST(the_machine_has_cores_memory_and_room)
 	assert_true(os_memory(&total, &available));
 	assert_true(available > 0 && available <= total);
 	assert_true(os_peak_resident_bytes() > 0);
-	assert_int_equal(os_space(NULL, folder, &space), 0);
+	OK(os_space(why, folder, &space));
 	assert_true(space.free_bytes > 0);
 	assert_true(space.free_files > 0);
 	absent = os_join(folder, "absent/place");
@@ -277,7 +274,7 @@ TEST(we_know_our_own_program)
 {
 	char *path = NULL;
 
-	assert_int_equal(os_self_path(NULL, &path), 0);
+	OK(os_self_path(why, &path));
 	assert_true(text_starts(os_base_name(path), "unit"));
 	assert_true(os_exists(path));
 	mem_free(path);
@@ -300,11 +297,9 @@ TEST(the_systems_certificates_are_found)
 TEST(a_library_that_is_not_there_is_named)
 {
 	struct os_library *library = NULL;
-	struct jw_error err = {0};
 
-	assert_int_equal(os_library_open(&err, "jitwarm-no-such-library", &library), -1);
-	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
-	assert_non_null(strstr(err.message, "jitwarm-no-such-library"));
+	GIVES(JW_ERR_NOT_FOUND, os_library_open(why, "jitwarm-no-such-library", &library));
+	assert_non_null(strstr(why->message, "jitwarm-no-such-library"));
 }
 
 TEST(removing_a_tree_follows_no_limit_of_names)
@@ -314,14 +309,14 @@ TEST(removing_a_tree_follows_no_limit_of_names)
 	for (int i = 0; i < 40; i++) {
 		char *deep = mem_printf("%s/%d/가", top, i), *file = os_join(deep, "f");
 
-		assert_int_equal(os_make_dirs(NULL, deep, 0700), 0);
+		OK(os_make_dirs(why, deep, 0700));
 		write_text(file, "");
 		mem_free(file);
 		mem_free(deep);
 	}
-	assert_int_equal(os_remove_tree(NULL, top), 0);
+	OK(os_remove_tree(why, top));
 	assert_false(os_exists(top));
-	assert_int_equal(os_remove_tree(NULL, top), 0);
+	OK(os_remove_tree(why, top));
 	mem_free(top);
 }
 

@@ -49,7 +49,7 @@ static void expect(const char *name, const char *content, unsigned mode)
 	struct buf text = {0};
 	struct stat stat_of;
 
-	assert_int_equal(os_read_file(NULL, inside(name), 100, &text), 0);
+	OK(os_read_file(why, inside(name), 100, &text));
 	assert_string_equal(buf_text(&text), content);
 	assert_int_equal(stat(inside(name), &stat_of), 0);
 	assert_int_equal(stat_of.st_mode & 0777, mode);
@@ -61,7 +61,7 @@ static size_t files(void)
 	struct os_names names;
 	size_t count;
 
-	assert_int_equal(os_list(NULL, folder, &names), 0);
+	OK(os_list(why, folder, &names));
 	count = names.count;
 	os_names_free(&names);
 	return count;
@@ -106,13 +106,12 @@ TEST(each_way_has_its_rights_and_its_syncs)
 
 			assert_int_equal(empty(state), 0);
 			syncs = 0;
-			assert_int_equal(replace_by(NULL, (enum way)way, inside("file"), "new"), 0);
+			OK(replace_by(why, (enum way)way, inside("file"), "new"));
 			expect("file", "new", ways[way].made);
 			assert_int_equal(chmod(inside("file"), 0604), 0);
 			if (linked)
 				assert_int_equal(symlink("file", inside("link")), 0);
-			assert_int_equal(
-				replace_by(NULL, (enum way)way, inside(linked ? "link" : "file"), "other"), 0);
+			OK(replace_by(why, (enum way)way, inside(linked ? "link" : "file"), "other"));
 			expect("file", "other", ways[way].kept);
 			assert_int_equal(syncs > 0, ways[way].lasts);
 			if (linked) {
@@ -145,11 +144,8 @@ TEST_WITH(what_cannot_be_replaced_stays, empty, NULL)
 	before = files();
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		for (int way = 0; way < WAYS; way++) {
-			struct jw_error err = {0};
-
-			assert_int_equal(replace_by(&err, (enum way)way, inside(cases[i].name), "x"), -1);
-			assert_int_equal(err.code, cases[i].code);
-			assert_non_null(strstr(err.message, cases[i].said));
+			GIVES(cases[i].code, replace_by(why, (enum way)way, inside(cases[i].name), "x"));
+			assert_non_null(strstr(why->message, cases[i].said));
 		}
 		if (cases[i].code != JW_ERR_NOT_FOUND)
 			assert_int_equal(os_replaceable(NULL, inside(cases[i].name), &real), -1);
@@ -161,16 +157,14 @@ TEST_WITH(what_cannot_be_replaced_stays, empty, NULL)
 /* Nor by root. */
 TEST_WITH(anothers_link_is_not_followed, empty, NULL)
 {
-	struct jw_error err = {0};
-
 	if (geteuid() != 0)
 		skip();
-	assert_int_equal(os_write_atomic(NULL, inside("file"), "old", 3), 0);
+	OK(os_write_atomic(why, inside("file"), "old", 3));
 	assert_int_equal(symlink("file", inside("link")) || lchown(inside("link"), 12345, 12345), 0);
 	assert_int_equal(chmod(folder, 0755) || chmod(inside("file"), 0644), 0);
 	for (int way = 0; way < WAYS; way++) {
-		assert_int_equal(replace_by(&err, (enum way)way, inside("link"), "new"), -1);
-		assert_non_null(strstr(err.message, "which is not followed"));
+		assert_int_equal(replace_by(why, (enum way)way, inside("link"), "new"), -1);
+		assert_non_null(strstr(why->message, "which is not followed"));
 	}
 	expect("file", "old", 0644);
 }
@@ -178,13 +172,10 @@ TEST_WITH(anothers_link_is_not_followed, empty, NULL)
 /* What was there is there, and nothing beside it. */
 TEST_WITH(a_failure_leaves_the_old_file, empty, NULL)
 {
-	assert_int_equal(os_write_atomic(NULL, inside("file"), "old", 3), 0);
+	OK(os_write_atomic(why, inside("file"), "old", 3));
 	sync_fails = 1;
 	for (int way = SECRET; way < WAYS; way++) {
-		struct jw_error err = {0};
-
-		assert_int_equal(replace_by(&err, (enum way)way, inside("file"), "new"), -1);
-		assert_int_equal(err.code, JW_ERR_IO);
+		GIVES(JW_ERR_IO, replace_by(why, (enum way)way, inside("file"), "new"));
 		expect("file", "old", 0640);
 		assert_int_equal(files(), 1);
 	}
@@ -193,14 +184,12 @@ TEST_WITH(a_failure_leaves_the_old_file, empty, NULL)
 /* A cut file would replace the good one. */
 TEST_WITH(a_close_that_fails_leaves_the_old_file, empty, NULL)
 {
-	assert_int_equal(os_write_atomic(NULL, inside("file"), "old", 3), 0);
+	OK(os_write_atomic(why, inside("file"), "old", 3));
 	for (int way = ATOMIC; way < WAYS; way++) {
-		struct jw_error err = {0};
-
 		close_fails = 1;
-		assert_int_equal(replace_by(&err, (enum way)way, inside("file"), "new"), -1);
+		assert_int_equal(replace_by(why, (enum way)way, inside("file"), "new"), -1);
 		close_fails = 0;
-		assert_int_equal(err.code, JW_ERR_IO);
+		assert_int_equal(why->code, JW_ERR_IO);
 		expect("file", "old", 0640);
 		assert_int_equal(files(), 1);
 	}
@@ -210,13 +199,13 @@ TEST_WITH(what_would_be_replaced_is_named, empty, NULL)
 {
 	char *real = NULL, *wanted = NULL;
 
-	assert_int_equal(os_replaceable(NULL, inside("file"), &real), 0);
+	OK(os_replaceable(why, inside("file"), &real));
 	assert_string_equal(real, inside("file"));
 	mem_free(real);
-	assert_int_equal(os_write_atomic(NULL, inside("file"), "old", 3), 0);
+	OK(os_write_atomic(why, inside("file"), "old", 3));
 	assert_int_equal(symlink("file", inside("link")), 0);
-	assert_int_equal(os_replaceable(NULL, inside("link"), &real), 0);
-	assert_int_equal(os_real_path(NULL, inside("file"), &wanted), 0);
+	OK(os_replaceable(why, inside("link"), &real));
+	OK(os_real_path(why, inside("file"), &wanted));
 	assert_string_equal(real, wanted);
 	mem_free(real);
 	mem_free(wanted);
@@ -224,7 +213,7 @@ TEST_WITH(what_would_be_replaced_is_named, empty, NULL)
 
 TEST_WITH(an_output_may_be_no_file, empty, NULL)
 {
-	assert_int_equal(os_write_output(NULL, inside("file"), "two", 3), 0);
+	OK(os_write_output(why, inside("file"), "two", 3));
 	expect("file", "two", 0640);
 	assert_int_equal(mkdir(inside("directory"), 0700), 0);
 	assert_int_equal(os_write_output(NULL, inside("directory"), "x", 1), -1);
@@ -238,8 +227,8 @@ TEST_WITH(only_a_lack_of_rights_is_a_denial, empty, NULL)
 	const uid_t own = geteuid();
 	bool closed, open_file, loop, none;
 
-	assert_int_equal(os_write_atomic(NULL, inside("closed"), "x", 1), 0);
-	assert_int_equal(os_write_atomic(NULL, inside("open"), "x", 1), 0);
+	OK(os_write_atomic(why, inside("closed"), "x", 1));
+	OK(os_write_atomic(why, inside("open"), "x", 1));
 	assert_int_equal(symlink("loop", inside("loop")), 0);
 	assert_int_equal(chmod(folder, 0755) || chmod(inside("open"), 0644), 0);
 	assert_int_equal(chmod(inside("closed"), 0) || (own == 0 && seteuid(65534)), 0);

@@ -96,14 +96,13 @@ static void owners_and_lists_decide(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		for (int place = WIN32_FILE; place <= WIN32_LINK; place++) {
-			struct jw_error err = {0};
-			const int result = check(cases[i].text, (enum win32_place)place, &err);
+			const int result = check(cases[i].text, (enum win32_place)place, why);
 
 			if (result != (cases[i].trusted[place] == 'y' ? 0 : -1))
-				fail_msg("case %zu, place %d: %d, %s", i, place, result, err.message);
+				fail_msg("case %zu, place %d: %d, %s", i, place, result, why->message);
 			if (result) {
-				assert_int_equal(err.code, JW_ERR_IO);
-				assert_non_null(strstr(err.message, cases[i].why));
+				assert_int_equal(why->code, JW_ERR_IO);
+				assert_non_null(strstr(why->message, cases[i].why));
 			}
 		}
 }
@@ -144,7 +143,7 @@ static void a_folder_for_a_while_is_administrators_alone(void **state)
 	(void)state;
 	if (!jw_is_administrator())
 		skip();
-	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &path), 0);
+	OK(os_make_temp_dir(why, "jitwarm-test", &path));
 	assert_int_equal(asked_count, 2);
 	assert_true(wcscmp(asked[0], asked[1]) != 0);
 	for (size_t i = 0; i < 2; i++) {

@@ -14,37 +14,33 @@ static const char name[] = "JITWARM_TEST_변수 😀";
 
 TEST(elsewhere_there_is_no_registry)
 {
-	struct jw_error err = {0};
 	struct os_variable variable;
 
 	if (os_variables_kept())
 		skip();
-	assert_int_equal(os_variable_read(&err, OS_VARIABLES_USER, name, &variable), -1);
-	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
-	assert_int_equal(os_variable_write(&err, OS_VARIABLES_USER, name, NULL), -1);
+	GIVES(JW_ERR_UNSUPPORTED, os_variable_read(why, OS_VARIABLES_USER, name, &variable));
+	assert_int_equal(os_variable_write(why, OS_VARIABLES_USER, name, NULL), -1);
 }
 
 TEST(values_come_back_with_their_type)
 {
 	char plain[] = "plain", expands[] = "%APPDATA%\\캐시", empty[] = "";
 	const struct os_variable values[] = {{plain, false}, {expands, true}, {empty, false}};
-	struct jw_error err = {0};
 	struct os_variable variable;
 
 	if (!os_variables_kept())
 		skip();
-	assert_int_equal(os_variable_read(&err, OS_VARIABLES_USER, name, &variable), -1);
-	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+	GIVES(JW_ERR_NOT_FOUND, os_variable_read(why, OS_VARIABLES_USER, name, &variable));
 	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-		assert_int_equal(os_variable_write(NULL, OS_VARIABLES_USER, name, &values[i]), 0);
-		assert_int_equal(os_variable_read(NULL, OS_VARIABLES_USER, name, &variable), 0);
+		OK(os_variable_write(why, OS_VARIABLES_USER, name, &values[i]));
+		OK(os_variable_read(why, OS_VARIABLES_USER, name, &variable));
 		assert_string_equal(variable.value, values[i].value);
 		assert_int_equal(variable.expands, values[i].expands);
 		mem_free(variable.value);
 	}
-	assert_int_equal(os_variable_write(NULL, OS_VARIABLES_USER, name, NULL), 0);
-	assert_int_equal(os_variable_write(NULL, OS_VARIABLES_USER, name, NULL), 0);
-	assert_int_equal(os_variable_read(&err, OS_VARIABLES_USER, name, &variable), -1);
+	OK(os_variable_write(why, OS_VARIABLES_USER, name, NULL));
+	OK(os_variable_write(why, OS_VARIABLES_USER, name, NULL));
+	assert_int_equal(os_variable_read(why, OS_VARIABLES_USER, name, &variable), -1);
 }
 
 /* As for a user without administrator's rights, and under a policy: by access lists. */
@@ -65,16 +61,15 @@ TEST(a_key_that_may_not_be_written)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct read_only_key key;
-		struct jw_error err = {0};
 		int result;
 
 		make_key_read_only(cases[i].where, &key);
-		result = os_variable_write(&err, cases[i].where, name, &value);
+		result = os_variable_write(why, cases[i].where, name, &value);
 		make_key_writable(&key);
 		(void)os_variable_write(NULL, cases[i].where, name, NULL);
 		assert_int_equal(result, -1);
-		assert_int_equal(err.code, JW_ERR_IO);
-		assert_non_null(strstr(err.message, cases[i].hint));
+		assert_int_equal(why->code, JW_ERR_IO);
+		assert_non_null(strstr(why->message, cases[i].hint));
 	}
 #endif
 }

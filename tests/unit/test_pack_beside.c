@@ -56,7 +56,7 @@ static char *pack_path(void)
 	struct jw_store *opened;
 	char *path;
 
-	assert_int_equal(jw_store_open(NULL, &options, &opened), 0);
+	OK(jw_store_open(why, &options, &opened));
 	assert_int_equal(opened->count, 1);
 	path = os_join(store, opened->packs[0].name);
 	jw_store_free(opened);
@@ -69,8 +69,8 @@ static size_t refilled(void)
 		.system = &system_of, .keys = keys, .count = ENTRIES};
 	struct jw_store_refilled done = {0};
 
-	assert_int_equal(os_remove_tree(NULL, system_of.cache.path), 0);
-	assert_int_equal(jw_store_refill(NULL, &options, &done), 0);
+	OK(os_remove_tree(why, system_of.cache.path));
+	OK(jw_store_refill(why, &options, &done));
 	return done.entries;
 }
 
@@ -79,7 +79,7 @@ static char *in_store;
 static void bring_back(const char *path)
 {
 	if (text_ends(path, "/store/lock") && os_exists(aside))
-		assert_int_equal(os_rename(NULL, aside, in_store), 0);
+		OK(os_rename(why, aside, in_store));
 }
 
 /* Another run may keep a pack until the lock is ours: it is seen by what comes behind the lock. */
@@ -87,7 +87,7 @@ TEST_WITH(the_store_is_read_behind_its_lock, begin, end)
 {
 	in_store = pack_path();
 	for (int call = 0; call < 2; call++) {
-		assert_int_equal(os_rename(NULL, in_store, aside), 0);
+		OK(os_rename(why, in_store, aside));
 		gate_before_lock = bring_back;
 		gate_locks_busy = 2;
 		if (call == 0)
@@ -146,23 +146,21 @@ TEST_WITH(what_is_kept_is_of_each_gpu, begin, end)
 	struct jw_store_keep_options options = {.system = &system_of, .cancel.is_cancelled = at_once};
 	const int64_t long_ago_ns = INT64_C(1000000000) * 1000000000;
 	char *broken = os_join(store, "broken.jwpack"), *whole;
-	struct jw_error err = {0};
 	struct os_stat stat;
 	size_t kept = 7;
 
-	assert_int_equal(os_remove_tree(NULL, store), 0);
+	OK(os_remove_tree(why, store));
 	system_of.gpus = both;
 	system_of.gpu_count = 2;
-	assert_int_equal(jw_store_keep(&err, &options, &kept), -1);
-	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	GIVES(JW_ERR_INTERRUPTED, jw_store_keep(why, &options, &kept));
 	packs_keep(&system_of, ENTRIES);
 	whole = pack_path();
-	assert_int_equal(os_stat(NULL, whole, &stat), 0);
+	OK(os_stat(why, whole, &stat));
 	files_put_text(store, "broken.jwpack", "no pack");
 	check_set_mtime(broken, long_ago_ns);
 	options.cancel.is_cancelled = NULL;
 	options.most_bytes = stat.size_bytes;
-	assert_int_equal(jw_store_keep(NULL, &options, &kept), 0);
+	OK(jw_store_keep(why, &options, &kept));
 	assert_int_equal(kept, 0);
 	assert_false(os_exists(broken));
 	assert_true(os_exists(whole));

@@ -20,7 +20,7 @@ static void seal(struct buf *pack)
 
 	crypto_generichash(digest, sizeof digest, pack->data, pack->size, NULL, 0);
 	pack_trailer(trailer, digest);
-	assert_int_equal(buf_append(NULL, pack, trailer, sizeof trailer), 0);
+	OK(buf_append(why, pack, trailer, sizeof trailer));
 }
 
 /* Seals a copy of it and imports that. Returns whether it was accepted. Refused, it leaves none. */
@@ -32,9 +32,9 @@ static bool is_taken(const void *body, size_t size, struct jw_error *err)
 	struct buf pack = BUF_MAX(1 << 26);
 	bool taken;
 
-	assert_int_equal(buf_append(NULL, &pack, body, size), 0);
+	OK(buf_append(why, &pack, body, size));
 	seal(&pack);
-	assert_int_equal(os_write_atomic(NULL, file, pack.data, pack.size), 0);
+	OK(os_write_atomic(why, file, pack.data, pack.size));
 	buf_free(&pack);
 	*err = (struct jw_error){0};
 	taken = !jw_import(err, &options, &result);
@@ -52,13 +52,13 @@ static void check_target(void)
 		char *path = cache_entry_path(target, wanted[i].key);
 		struct buf bytes = {0};
 
-		assert_int_equal(os_read_file(NULL, path, 1 << 20, &bytes), 0);
+		OK(os_read_file(why, path, 1 << 20, &bytes));
 		assert_int_equal(bytes.size, wanted[i].size);
 		assert_memory_equal(bytes.data, wanted[i].bytes, bytes.size);
 		buf_free(&bytes);
 		mem_free(path);
 	}
-	assert_int_equal(os_remove_tree(NULL, target), 0);
+	OK(os_remove_tree(why, target));
 }
 
 /* A few bits have no meaning (a hint in a frame's header): then the entries are the same */
@@ -66,19 +66,18 @@ TEST(every_bit_under_its_own_digest)
 {
 	char *cache = os_join(folder, "cache");
 	struct buf pack = {0};
-	struct jw_error err;
 	size_t body, taken = 0;
 
 	for (unsigned n = 0; n < ENTRIES; n++)
 		packs_put(cache, wanted[n].key, wanted[n].bytes, wanted[n].size);
 	(void)packs_export(cache, file);
-	assert_int_equal(os_read_file(NULL, file, 1 << 20, &pack), 0);
+	OK(os_read_file(why, file, 1 << 20, &pack));
 	body = pack.size - TRAILER;
-	assert_true(is_taken(pack.data, body, &err));
+	assert_true(is_taken(pack.data, body, why));
 	check_target();
 	for (size_t bit = 0; bit < 8 * body; bit += EACH_TRIAL) {
 		pack.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		if (is_taken(pack.data, body, &err)) {
+		if (is_taken(pack.data, body, why)) {
 			check_target();
 			taken++;
 		}
@@ -99,10 +98,10 @@ static void put_member(struct buf *tar, const char *name, uint64_t size, const v
 	uint8_t header[TAR_BLOCK];
 
 	tar_header(header, name, size);
-	assert_int_equal(buf_append(NULL, tar, header, sizeof header), 0);
-	assert_int_equal(buf_append(NULL, tar, data, data_size), 0);
+	OK(buf_append(why, tar, header, sizeof header));
+	OK(buf_append(why, tar, data, data_size));
 	while (tar->size % TAR_BLOCK)
-		assert_int_equal(buf_append(NULL, tar, "", 1), 0);
+		OK(buf_append(why, tar, "", 1));
 }
 
 /* Appends to `pack` a frame of these bytes and then `zeros` zeros. window_log: 0 is zstd's own;
@@ -133,7 +132,7 @@ static void put_frame(struct buf *pack, const struct buf *bytes, uint64_t zeros,
 		how = zeros || in.pos < in.size ? ZSTD_e_continue : ZSTD_e_end;
 		left = ZSTD_compressStream2(context, &room, &in, how);
 		assert_false(ZSTD_isError(left));
-		assert_int_equal(buf_append(NULL, pack, out, room.pos), 0);
+		OK(buf_append(why, pack, out, room.pos));
 	} while (how != ZSTD_e_end || left);
 	(void)ZSTD_freeCCtx(context);
 }
@@ -162,24 +161,23 @@ static bool is_taken_with(const char *manifest, uint64_t manifest_size, uint64_t
 TEST(frames)
 {
 	const uint64_t mib = 1 << 20;
-	struct jw_error err;
 
-	assert_true(is_taken_with(EMPTY, 0, 0, 0, &err)); /* sound, and nothing in it */
+	assert_true(is_taken_with(EMPTY, 0, 0, 0, why)); /* sound, and nothing in it */
 	(void)os_remove_tree(NULL, target);
 	/* 17 MiB and 4 GiB of a manifest, in a few kilobytes; one that ends early */
-	assert_false(is_taken_with(EMPTY, 17 * mib, 0, 0, &err));
-	assert_int_equal(err.code, JW_ERR_LIMIT);
-	assert_false(is_taken_with(EMPTY, 16 * mib, 0, 0, &err));
-	assert_int_equal(err.code, JW_ERR_FORMAT);
+	assert_false(is_taken_with(EMPTY, 17 * mib, 0, 0, why));
+	assert_int_equal(why->code, JW_ERR_LIMIT);
+	assert_false(is_taken_with(EMPTY, 16 * mib, 0, 0, why));
+	assert_int_equal(why->code, JW_ERR_FORMAT);
 	/* 256 MiB behind the end */
-	assert_false(is_taken_with(EMPTY, 0, 256 * mib, 0, &err));
-	assert_int_equal(err.code, JW_ERR_FORMAT);
-	assert_false(is_taken_with(EMPTY, 0, 1, 0, &err));
-	assert_int_equal(err.code, JW_ERR_FORMAT);
+	assert_false(is_taken_with(EMPTY, 0, 256 * mib, 0, why));
+	assert_int_equal(why->code, JW_ERR_FORMAT);
+	assert_false(is_taken_with(EMPTY, 0, 1, 0, why));
+	assert_int_equal(why->code, JW_ERR_FORMAT);
 	/* A window that would require 2 GiB, and the largest allowed one */
-	assert_false(is_taken_with(EMPTY, 0, 0, 31, &err));
-	assert_int_equal(err.code, JW_ERR_FORMAT);
-	assert_true(is_taken_with(EMPTY, 0, 0, PACK_WINDOW_LOG, &err));
+	assert_false(is_taken_with(EMPTY, 0, 0, 31, why));
+	assert_int_equal(why->code, JW_ERR_FORMAT);
+	assert_true(is_taken_with(EMPTY, 0, 0, PACK_WINDOW_LOG, why));
 	(void)os_remove_tree(NULL, target);
 }
 
@@ -195,7 +193,6 @@ TEST(a_pack_has_two_frames)
 		{SIZED, true, false, false},
 		{SIZED, false, true, false},
 	};
-	struct jw_error err;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf tar = BUF_MAX(1 << 16), end = BUF_MAX(1 << 16), pack = BUF_MAX(1 << 16);
@@ -206,8 +203,8 @@ TEST(a_pack_has_two_frames)
 			put_frame(&pack, &end, cases[i].third ? TAR_END / 2 : TAR_END, 0);
 		if (cases[i].third)
 			put_frame(&pack, &end, TAR_END / 2, 0);
-		assert_int_equal(is_taken(pack.data, pack.size, &err), cases[i].taken);
-		assert_true(cases[i].taken || err.code == JW_ERR_FORMAT);
+		assert_int_equal(is_taken(pack.data, pack.size, why), cases[i].taken);
+		assert_true(cases[i].taken || why->code == JW_ERR_FORMAT);
 		(void)os_remove_tree(NULL, target);
 		buf_free(&tar);
 		buf_free(&end);

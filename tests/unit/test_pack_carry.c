@@ -256,13 +256,11 @@ static void the_store_keeps_no_marked_entry(void **state)
 	carry(machine);
 	packs_keep(&machine->system, 0);
 	/* Once compiled, an entry is no longer marked. */
-	assert_int_equal(
-		ledger_change_marks(NULL, folder, machine->system.cache.path,
-							&(struct ledger_change){.cleared = machine->keys, .cleared_count = 1}),
-		0);
+	OK(ledger_change_marks(why, folder, machine->system.cache.path,
+						   &(struct ledger_change){.cleared = machine->keys, .cleared_count = 1}));
 	assert_int_equal(jw_carry_count(&machine->system), 1);
 	packs_keep(&machine->system, 1);
-	assert_int_equal(os_remove_tree(NULL, store), 0);
+	OK(os_remove_tree(why, store));
 	mem_free(store);
 }
 
@@ -275,9 +273,8 @@ static void marks_are_carried_along(void **state)
 								   .stamp = "Mar  5 202422:02:27"};
 	struct ledger ledger;
 
-	assert_int_equal(ledger_change_marks(NULL, folder, machine->system.cache.path,
-										 &(struct ledger_change){.marks = &mark, .mark_count = 1}),
-					 0);
+	OK(ledger_change_marks(why, folder, machine->system.cache.path,
+						   &(struct ledger_change){.marks = &mark, .mark_count = 1}));
 	carry(machine);
 	assert_int_equal(machine->result->carried, ENTRIES - 1);
 	assert_int_equal(machine->result->refused, 1);
@@ -302,7 +299,7 @@ static void a_missing_state_folder_is_reported(void **state)
 	struct machine *machine = *state;
 
 	machine->system.state_dir = NULL;
-	assert_int_equal(jw_carry(NULL, &machine->options, &machine->result), 0);
+	OK(jw_carry(why, &machine->options, &machine->result));
 	assert_int_equal(machine->result->carried, ENTRIES);
 	assert_non_null(strstr(machine->result->note, "cannot be marked"));
 }

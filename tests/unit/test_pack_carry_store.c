@@ -9,7 +9,7 @@ static void remove_index(const struct machine *machine)
 {
 	char *path = os_join(machine->system.cache.path, "index");
 
-	assert_int_equal(os_remove(NULL, path), 0);
+	OK(os_remove(why, path));
 	mem_free(path);
 }
 
@@ -24,7 +24,7 @@ static void keep_in_store(const struct machine *machine, size_t first, size_t la
 	TEXT_COPY(former.driver.stamp, "Jun 25 202401:14:48");
 	former.driver.version = (struct jw_driver){12050, {555, 58, 2}};
 	packs_keep(&former, last - first);
-	assert_int_equal(os_remove_tree(NULL, machine->system.cache.path), 0);
+	OK(os_remove_tree(why, machine->system.cache.path));
 	for (size_t i = 0; i < ENTRIES; i++)
 		if (i < first || i >= last)
 			packs_put(machine->system.cache.path, machine->entries[i].key,
@@ -35,7 +35,7 @@ static void remove_store(void)
 {
 	char *store = os_join(folder, "store");
 
-	assert_int_equal(os_remove_tree(NULL, store), 0);
+	OK(os_remove_tree(why, store));
 	mem_free(store);
 }
 
@@ -128,7 +128,7 @@ static void this_drivers_own_are_not_carried(void **state)
 	for (size_t i = 0; i < ENTRIES; i++)
 		remove_entry(machine, machine->entries[i].key);
 	packs_keep(&machine->system, ENTRIES);
-	assert_int_equal(os_remove_tree(NULL, machine->system.cache.path), 0);
+	OK(os_remove_tree(why, machine->system.cache.path));
 	machine->options.store = true;
 	carry(machine);
 	assert_int_equal(machine->result->carried + machine->result->group_count, 0);
@@ -152,11 +152,11 @@ static void what_fails_is_a_line(void **state)
 		else
 			files_put_text(folder, "store", "x");
 		jw_carry_result_free(machine->result);
-		assert_int_equal(jw_carry(NULL, &machine->options, &machine->result), 0);
+		OK(jw_carry(why, &machine->options, &machine->result));
 		assert_int_equal(machine->result->carried, which ? 0 : ENTRIES - 1);
 		assert_true(machine->result->note[0] != 0);
 		if (!which) {
-			assert_int_equal(os_remove(NULL, store), 0);
+			OK(os_remove(why, store));
 			for (size_t i = 1; i < ENTRIES; i++)
 				remove_entry(machine, machine->keys[i]);
 			remove_index(machine);
@@ -175,12 +175,12 @@ static void what_is_not_marked_is_a_line(void **state)
 	keep_in_store(machine, 0, ENTRIES);
 	machine->options.store = true;
 	if (os_exists(ledger))
-		assert_int_equal(os_remove(NULL, ledger), 0);
+		OK(os_remove(why, ledger));
 	files_put_text(ledger, "inside", "x");
-	assert_int_equal(jw_carry(NULL, &machine->options, &machine->result), 0);
+	OK(jw_carry(why, &machine->options, &machine->result));
 	assert_int_equal(machine->result->carried, ENTRIES);
 	assert_true(machine->result->note[0] != 0);
-	assert_int_equal(os_remove_tree(NULL, ledger), 0);
+	OK(os_remove_tree(why, ledger));
 	mem_free(ledger);
 	remove_store();
 }

@@ -19,7 +19,7 @@ static void make_pack(struct buf *ret_bytes)
 		packs_put(cache, entry.key, entry.bytes, entry.size);
 	}
 	(void)packs_export(cache, file);
-	assert_int_equal(os_read_file(NULL, file, 1 << 20, ret_bytes), 0);
+	OK(os_read_file(why, file, 1 << 20, ret_bytes));
 	mem_free(cache);
 }
 
@@ -31,10 +31,11 @@ static void import_bytes(const void *bytes, size_t size, bool sound, struct jw_e
 	struct jw_import_result *result;
 	struct os_file *out;
 
-	assert_int_equal(os_file_open(NULL, file, OS_OPEN_CREATE, &out), 0);
-	assert_int_equal(os_file_truncate(NULL, out, 0), 0);
-	assert_int_equal(os_file_write(NULL, out, 0, bytes, size), 0);
+	OK(os_file_open(why, file, OS_OPEN_CREATE, &out));
+	OK(os_file_truncate(why, out, 0));
+	OK(os_file_write(why, out, 0, bytes, size));
 	os_file_close(out);
+	*err = (struct jw_error){0};
 	if (!jw_import(err, &options, &result)) {
 		jw_import_result_free(result);
 		assert_true(sound);
@@ -47,13 +48,12 @@ static void import_bytes(const void *bytes, size_t size, bool sound, struct jw_e
 TEST(every_bit)
 {
 	struct buf pack = {0};
-	struct jw_error err;
 
 	make_pack(&pack);
 	for (size_t bit = 0; bit < 8 * pack.size; bit += EACH_TRIAL) {
 		pack.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		import_bytes(pack.data, pack.size, false, &err);
-		assert_int_equal(err.code, JW_ERR_FORMAT);
+		import_bytes(pack.data, pack.size, false, why);
+		assert_int_equal(why->code, JW_ERR_FORMAT);
 		pack.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
 	}
 	buf_free(&pack);
@@ -62,15 +62,14 @@ TEST(every_bit)
 TEST(every_length)
 {
 	struct buf pack = {0};
-	struct jw_error err;
 
 	make_pack(&pack);
 	for (size_t size = 0; size < pack.size; size += EACH_TRIAL)
-		import_bytes(pack.data, size, false, &err);
-	assert_int_equal(buf_append(NULL, &pack, "", 1), 0);
-	import_bytes(pack.data, pack.size, false, &err);
-	import_bytes(pack.data, pack.size - 1, true, &err);
-	assert_int_equal(os_remove_tree(NULL, target), 0);
+		import_bytes(pack.data, size, false, why);
+	OK(buf_append(why, &pack, "", 1));
+	import_bytes(pack.data, pack.size, false, why);
+	import_bytes(pack.data, pack.size - 1, true, why);
+	OK(os_remove_tree(why, target));
 	buf_free(&pack);
 }
 
@@ -78,7 +77,6 @@ TEST(every_length)
 TEST(a_frame_that_is_cut)
 {
 	struct buf pack = {0};
-	struct jw_error err;
 	size_t cut = 0;
 
 	make_pack(&pack);
@@ -90,11 +88,11 @@ TEST(a_frame_that_is_cut)
 
 		digest_of(&digest, pack.data, pack.size);
 		pack_trailer(trailer, digest.bytes);
-		assert_int_equal(buf_append(NULL, &bytes, pack.data, pack.size), 0);
-		assert_int_equal(buf_append(NULL, &bytes, trailer, sizeof trailer), 0);
-		import_bytes(bytes.data, bytes.size, false, &err);
-		assert_int_equal(err.code, JW_ERR_FORMAT);
-		cut += strstr(err.message, "ends in the middle of a frame") != NULL;
+		OK(buf_append(why, &bytes, pack.data, pack.size));
+		OK(buf_append(why, &bytes, trailer, sizeof trailer));
+		import_bytes(bytes.data, bytes.size, false, why);
+		assert_int_equal(why->code, JW_ERR_FORMAT);
+		cut += strstr(why->message, "ends in the middle of a frame") != NULL;
 		buf_free(&bytes);
 	}
 	assert_true(cut > 0);
@@ -126,14 +124,13 @@ static void try_manifest(char *manifest, enum jw_code wanted)
 {
 	const struct packs_member members[] = {{parts.ptx_name, parts.ptx, sizeof parts.ptx},
 										   {parts.cubin_name, parts.cubin, sizeof parts.cubin}};
-	struct jw_error err = {0};
 	struct buf pack;
 
 	packs_make(&pack, manifest, members, 2);
-	import_bytes(pack.data, pack.size, !wanted, &err);
-	if (err.code != wanted)
-		fail_msg("%s: %s (%d)", manifest, err.message, err.code);
-	assert_int_equal(os_remove_tree(NULL, target), 0);
+	import_bytes(pack.data, pack.size, !wanted, why);
+	if (why->code != wanted)
+		fail_msg("%s: %s (%d)", manifest, why->message, why->code);
+	OK(os_remove_tree(why, target));
 	buf_free(&pack);
 	mem_free(manifest);
 }
@@ -143,28 +140,23 @@ TEST(more_than_a_cache_can_hold)
 {
 	for (unsigned count = 4; count <= 5; count++) {
 		struct buf members = BUF_MAX(4096), entries = BUF_MAX(4096), pack;
-		struct jw_error err = {0};
 		char *manifest;
 
 		for (unsigned i = 0; i < count; i++) {
 			const char *comma = i ? "," : "";
 
-			assert_int_equal(
-				buf_printf(NULL, &members, "{\"name\":\"ptx/%064x\",\"bytes\":1073741824},", i), 0);
-			assert_int_equal(
-				buf_printf(NULL, &entries,
-						   "%s{\"key\":\"%016x\",\"driver\":0,\"target\":\"sm_86\",\"form\":"
-						   "\"load\",\"options\":\"\",\"ptx\":%u,\"cubin\":%u}",
-						   comma, i + 1, i, count),
-				0);
+			OK(buf_printf(why, &members, "{\"name\":\"ptx/%064x\",\"bytes\":1073741824},", i));
+			OK(buf_printf(why, &entries,
+						  "%s{\"key\":\"%016x\",\"driver\":0,\"target\":\"sm_86\",\"form\":"
+						  "\"load\",\"options\":\"\",\"ptx\":%u,\"cubin\":%u}",
+						  comma, i + 1, i, count));
 		}
-		assert_int_equal(
-			buf_printf(NULL, &members, "{\"name\":\"%s\",\"bytes\":64}", parts.cubin_name), 0);
+		OK(buf_printf(why, &members, "{\"name\":\"%s\",\"bytes\":64}", parts.cubin_name));
 		manifest = manifest_of(buf_text(&members), buf_text(&entries));
 		packs_make(&pack, manifest, NULL, 0);
-		import_bytes(pack.data, pack.size, false, &err);
-		if ((strstr(err.message, "can be compressed") != NULL) != (count == 5))
-			fail_msg("%u GiB: %s", count, err.message);
+		import_bytes(pack.data, pack.size, false, why);
+		if ((strstr(why->message, "can be compressed") != NULL) != (count == 5))
+			fail_msg("%u GiB: %s", count, why->message);
 		buf_free(&pack);
 		buf_free(&entries);
 		buf_free(&members);
@@ -201,7 +193,6 @@ TEST(machine_code_that_is_too_new)
 	struct jw_system system = {.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
 	const struct jw_import_options options = {
 		.path = file, .allow_unsigned = true, .cache_dir = target, .system = &system};
-	struct jw_error err = {0};
 
 	system.cache.path = target;
 	system.cache.limit_bytes = 1 << 20;
@@ -228,15 +219,14 @@ TEST(machine_code_that_is_too_new)
 			(const struct packs_member[]){{parts.ptx_name, parts.ptx, sizeof parts.ptx},
 										  {parts.cubin_name, parts.cubin, sizeof parts.cubin}},
 			2);
-		assert_int_equal(os_write_atomic(NULL, file, pack.data, pack.size), 0);
-		if (jw_import(&err, &options, &result))
-			fail_msg("%s", err.message);
+		OK(os_write_atomic(why, file, pack.data, pack.size));
+		OK(jw_import(why, &options, &result));
 		assert_int_equal(result->added, !newer);
 		assert_int_equal(result->accepted, !newer);
 		if (newer)
 			assert_non_null(strstr(result->groups[0].why, "cubin ABI 8"));
 		jw_import_result_free(result);
-		assert_int_equal(os_exists(target) ? os_remove_tree(NULL, target) : 0, 0);
+		OK(os_exists(target) ? os_remove_tree(why, target) : 0);
 		buf_free(&pack);
 		mem_free(members);
 		mem_free(entry);
@@ -279,7 +269,6 @@ TEST(wrong_content)
 		{{parts.ptx_name, parts.ptx, 8}, {parts.cubin_name, parts.cubin, 64}, {0}},
 		{{0}, {0}, {0}},
 	};
-	struct jw_error err = {0};
 
 	memcpy(other, parts.cubin, sizeof other);
 	other[63] ^= 1;
@@ -292,8 +281,8 @@ TEST(wrong_content)
 		packs_last_padding = i == PADDED;
 		packs_make(&pack, manifest, cases[i], count);
 		packs_last_padding = 0;
-		import_bytes(pack.data, pack.size, false, &err);
-		assert_int_equal(err.code, JW_ERR_FORMAT);
+		import_bytes(pack.data, pack.size, false, why);
+		assert_int_equal(why->code, JW_ERR_FORMAT);
 		buf_free(&pack);
 	}
 	mem_free(members);

@@ -30,7 +30,7 @@ static void make_with(struct entries_entry *entry, const char *stamp, unsigned n
 static void clear(const char *dir)
 {
 	if (os_exists(dir))
-		assert_int_equal(os_remove_tree(NULL, dir), 0);
+		OK(os_remove_tree(why, dir));
 }
 
 static int import_with(struct jw_error *err, struct jw_import_options options,
@@ -48,7 +48,7 @@ static void export_cache(void)
 		.cache_dir = cache, .output = pack, .all_drivers = true};
 	struct jw_export_result result = {0};
 
-	assert_int_equal(jw_export(NULL, &options, &result), 0);
+	OK(jw_export(why, &options, &result));
 }
 
 /* More kinds than have a group: the rest of each verdict shares one, which keeps its place. */
@@ -58,7 +58,6 @@ TEST(each_entry_of_many_kinds_is_counted)
 	struct jw_system machine = {.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
 	struct jw_import_result *result;
 	struct entries_entry entry;
-	struct jw_error err = {0};
 	size_t counted = 0;
 
 	TEXT_COPY(machine.driver.stamp, OURS);
@@ -87,11 +86,10 @@ TEST(each_entry_of_many_kinds_is_counted)
 	make_with(&entry, OURS, 9999, 0);
 	packs_put(cache, entry.key, entry.bytes, entry.size);
 	export_cache();
-	if (import_with(
-			&err,
-			(struct jw_import_options){.system = &machine, .limit_bytes = 1 << 20, .dry_run = true},
-			&result))
-		fail_msg("%s", err.message);
+	OK(import_with(
+		why,
+		(struct jw_import_options){.system = &machine, .limit_bytes = 1 << 20, .dry_run = true},
+		&result));
 	for (size_t i = 0; i < result->group_count; i++)
 		counted += result->groups[i].entries;
 	assert_int_equal(counted, result->entries);
@@ -121,18 +119,15 @@ TEST(its_own_wins_over_one_that_is_carried)
 		packs_put(cache, own.key, own.bytes, own.size);
 		packs_put(cache, carried.key, carried.bytes, carried.size);
 		export_cache();
-		assert_int_equal(
-			import_with(NULL,
-						(struct jw_import_options){.system = &machine, .limit_bytes = 1 << 20},
-						&result),
-			0);
+		OK(import_with(why, (struct jw_import_options){.system = &machine, .limit_bytes = 1 << 20},
+					   &result));
 		assert_int_equal(result->accepted, 1);
 		assert_int_equal(result->there, 1);
 		assert_int_equal(result->added, 1);
 		assert_int_equal(result->group_count, 2);
 		jw_import_result_free(result);
 		path = cache_entry_path(target, own.key);
-		assert_int_equal(os_read_file(NULL, path, 1 << 20, &got), 0);
+		OK(os_read_file(why, path, 1 << 20, &got));
 		assert_int_equal(got.size, own.size);
 		assert_memory_equal(got.data, own.bytes, own.size);
 		buf_free(&got);
@@ -159,10 +154,8 @@ TEST(what_is_there_is_not_counted_again)
 	options.limit_bytes = entry.row_bytes;
 	for (int there = 0; there < 2; there++) {
 		struct jw_import_result *result;
-		struct jw_error err = {0};
 
-		if (import_with(&err, options, &result))
-			fail_msg("%s", err.message);
+		OK(import_with(why, options, &result));
 		assert_int_equal(result->added, !there);
 		assert_int_equal(result->there, there);
 		assert_int_equal(result->accepted_bytes, there ? 0 : entry.row_bytes);
@@ -185,8 +178,7 @@ TEST(another_entry_of_its_name_is_replaced)
 	export_cache();
 	entry.bytes[CHECKSUM] ^= 1;
 	packs_put(target, entry.key, entry.bytes, entry.size);
-	assert_int_equal(import_with(NULL, (struct jw_import_options){.limit_bytes = 1 << 20}, &result),
-					 0);
+	OK(import_with(why, (struct jw_import_options){.limit_bytes = 1 << 20}, &result));
 	assert_int_equal(result->there, 0);
 	assert_int_equal(result->accepted, 1);
 	jw_import_result_free(result);
@@ -216,18 +208,16 @@ static void assert_evicts(uint64_t limit_bytes, size_t evicted, uint64_t bytes)
 {
 	struct jw_import_options options = {.limit_bytes = limit_bytes, .dry_run = true};
 	struct jw_import_result *result;
-	struct jw_error err = {0};
 
-	assert_int_equal(import_with(NULL, options, &result), 0);
+	OK(import_with(why, options, &result));
 	assert_int_equal(result->evicted, evicted);
 	assert_int_equal(result->evicted_bytes, bytes);
 	jw_import_result_free(result);
 	options.dry_run = false;
 	if (!evicted)
 		return;
-	assert_int_equal(import_with(&err, options, &result), -1);
-	assert_int_equal(err.code, JW_ERR_LIMIT);
-	assert_non_null(strstr(err.message, "would be evicted"));
+	GIVES(JW_ERR_LIMIT, import_with(why, options, &result));
+	assert_non_null(strstr(why->message, "would be evicted"));
 }
 
 /* The oldest first, and no more than have to go; what cannot be counted, and what is written again,
@@ -277,10 +267,9 @@ TEST(the_index_says_which_is_the_oldest)
 		packs_put(cache, entry.key, entry.bytes, entry.size);
 	}
 	export_cache();
-	assert_int_equal(import_with(NULL, (struct jw_import_options){.limit_bytes = 1 << 20}, &result),
-					 0);
+	OK(import_with(why, (struct jw_import_options){.limit_bytes = 1 << 20}, &result));
 	jw_import_result_free(result);
-	assert_int_equal(jw_cache_list(NULL, &look, &list), 0);
+	OK(jw_cache_list(why, &look, &list));
 	assert_int_equal(list->count, OTHERS);
 	for (unsigned i = 0; i < OTHERS; i++) {
 		char *path = cache_entry_path(target, list->entries[i].key);
@@ -323,7 +312,6 @@ TEST(many_are_written)
 {
 	enum { MANY = 200 };
 	struct jw_import_result *result;
-	struct jw_error err = {0};
 	size_t calls = 0, amid = 0;
 
 	clear(cache);
@@ -338,13 +326,13 @@ TEST(many_are_written)
 	for (calls = 1;; calls++) {
 		size_t left = calls;
 
-		err = (struct jw_error){0};
+		*why = (struct jw_error){0};
 		if (!import_with(
-				&err,
+				why,
 				(struct jw_import_options){.limit_bytes = 1 << 20, .cancel = {&left, is_cancelled}},
 				&result))
 			break;
-		assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+		assert_int_equal(why->code, JW_ERR_INTERRUPTED);
 		amid += count_entries(target) > 0;
 		clear(target);
 	}
@@ -354,8 +342,7 @@ TEST(many_are_written)
 	/* Once for each batch, too */
 	assert_true(calls > MANY / 64);
 	clear(target);
-	if (import_with(&err, (struct jw_import_options){.limit_bytes = 1 << 20}, &result))
-		fail_msg("%s", err.message);
+	OK(import_with(why, (struct jw_import_options){.limit_bytes = 1 << 20}, &result));
 	assert_int_equal(result->added, MANY);
 	jw_import_result_free(result);
 }
@@ -371,8 +358,8 @@ TEST(a_pack_of_more_than_the_driver_keeps_is_refused)
 	char none[] = "";
 	const struct {
 		uint64_t limit_bytes;
-		int result;
-	} cases[] = {{UINT64_C(1) << 32, -1}, {whole - 1, -1}, {whole, 0}};
+		enum jw_code code;
+	} cases[] = {{UINT64_C(1) << 32, JW_ERR_LIMIT}, {whole - 1, JW_ERR_LIMIT}, {whole, JW_OK}};
 
 	clear(target);
 	for (uint32_t i = 0; i < CUBINS; i++) {
@@ -384,7 +371,6 @@ TEST(a_pack_of_more_than_the_driver_keeps_is_refused)
 		const struct jw_import_options options = {.pack_only = true};
 		struct import_fate fates[CUBINS] = {0};
 		struct jw_import_result result = {.path = target};
-		struct jw_error err = {0};
 		struct import import = {
 			.options = &options,
 			.result = &result,
@@ -396,9 +382,8 @@ TEST(a_pack_of_more_than_the_driver_keeps_is_refused)
 			fates[at].key = at + 1;
 			fates[at].key_bytes = KEY_BYTES;
 		}
-		assert_int_equal(import_decide(&err, &import), cases[i].result);
+		GIVES(cases[i].code, import_decide(why, &import));
 		assert_true(result.accepted_bytes == whole);
-		assert_int_equal(err.code, cases[i].result ? JW_ERR_LIMIT : 0);
 		assert_int_equal(result.accepted, CUBINS);
 		set_free(&import.keys);
 		mem_free(result.groups);
@@ -409,23 +394,19 @@ TEST(a_pack_of_more_than_the_driver_keeps_is_refused)
 TEST(an_index_that_cannot_be_read_leaves_no_room)
 {
 	char *index = os_join(target, "index");
-	struct jw_error err = {0};
 	struct os_file *file;
 	uint64_t room = 0;
 
 	clear(target);
-	assert_int_equal(import_free_room(NULL, target, 1000, &room), 0);
+	OK(import_free_room(why, target, 1000, &room));
 	assert_int_equal(room, 1000);
-	assert_int_equal(os_make_dirs(NULL, target, 0700), 0);
-	assert_int_equal(os_file_open(NULL, index, OS_OPEN_CREATE, &file), 0);
-	assert_int_equal(
-		os_file_truncate(NULL, file,
-						 CACHE_INDEX_HEADER + (uint64_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE + 1),
-		0);
+	OK(os_make_dirs(why, target, 0700));
+	OK(os_file_open(why, index, OS_OPEN_CREATE, &file));
+	OK(os_file_truncate(why, file,
+						CACHE_INDEX_HEADER + (uint64_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE + 1));
 	os_file_close(file);
-	assert_int_equal(import_free_room(&err, target, 1000, &room), -1);
-	assert_int_equal(err.code, JW_ERR_LIMIT);
-	assert_int_equal(os_remove(NULL, index), 0);
+	GIVES(JW_ERR_LIMIT, import_free_room(why, target, 1000, &room));
+	OK(os_remove(why, index));
 	mem_free(index);
 }
 

@@ -33,10 +33,8 @@ static struct jw_import_result *import_as_is(const char *file, const char *dir)
 	const struct jw_import_options options = {
 		.path = file, .allow_unsigned = true, .cache_dir = dir};
 	struct jw_import_result *result;
-	struct jw_error err = {0};
 
-	if (jw_import(&err, &options, &result))
-		fail_msg("%s", err.message);
+	OK(jw_import(why, &options, &result));
 	return result;
 }
 
@@ -57,7 +55,7 @@ TEST(what_fails_leaves_nothing)
 
 	make_cache(cache);
 	for (unsigned i = 0; left = i, jw_export(NULL, &options, &result); i++) {
-		assert_int_equal(os_list(NULL, above, &names), 0);
+		OK(os_list(why, above, &names));
 		assert_int_equal(names.count, 1);
 		os_names_free(&names);
 	}
@@ -74,7 +72,7 @@ static bool lose_entries(void *context)
 
 	char *above = path_in("losing");
 
-	assert_int_equal(os_list(NULL, above, &names), 0);
+	OK(os_list(why, above, &names));
 	mem_free(above);
 	if (names.count > 1)
 		(void)os_remove_tree(NULL, context);
@@ -88,11 +86,9 @@ TEST(an_entry_that_leaves_is_no_empty_cache)
 	const struct jw_export_options options = {
 		.cache_dir = cache, .output = file, .cancel = {cache, lose_entries}};
 	struct jw_export_result result = {0};
-	struct jw_error err = {0};
 
 	make_cache(cache);
-	assert_int_equal(jw_export(&err, &options, &result), -1);
-	assert_int_equal(err.code, JW_ERR_BUSY);
+	GIVES(JW_ERR_BUSY, jw_export(why, &options, &result));
 	mem_free(cache);
 	mem_free(file);
 }
@@ -103,15 +99,12 @@ TEST(entries_of_an_unknown_form_are_not_packed)
 	const struct jw_system unknown = {.driver.trust = JW_TRUST_OPAQUE};
 	char *cache = path_in("unknown"), *file = path_in("unknown.jwpack");
 	struct jw_export_result result = {0};
-	struct jw_error err = {0};
 
 	make_cache(cache);
-	assert_int_equal(jw_export(&err,
-							   &(struct jw_export_options){
-								   .system = &unknown, .cache_dir = cache, .output = file},
-							   &result),
-					 -1);
-	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+	GIVES(JW_ERR_UNSUPPORTED, jw_export(why,
+										&(struct jw_export_options){
+											.system = &unknown, .cache_dir = cache, .output = file},
+										&result));
 	assert_false(os_exists(file));
 	mem_free(cache);
 	mem_free(file);
@@ -199,28 +192,25 @@ TEST(respects_the_limit)
 {
 	struct jw_import_options exactly = {.dry_run = true};
 	struct jw_import_result *result;
-	struct jw_error err = {0};
 	struct entries_entry entry;
 
 	for (unsigned n = 0; n < 2; n++) {
 		entries_make(&entry, n, 100 * n);
 		exactly.limit_bytes += (n ? 1 : 2) * entry.row_bytes;
 	}
-	assert_int_equal(import_nothing(&err, exactly, &result), 0);
+	OK(import_nothing(why, exactly, &result));
 	jw_import_result_free(result);
 	exactly.limit_bytes--;
-	assert_int_equal(import_nothing(&err, exactly, &result), -1);
-	assert_int_equal(err.code, JW_ERR_LIMIT);
-	assert_int_equal(import_nothing(&err, (struct jw_import_options){.limit_bytes = 200}, &result),
-					 -1);
-	assert_int_equal(err.code, JW_ERR_LIMIT);
+	GIVES(JW_ERR_LIMIT, import_nothing(why, exactly, &result));
+	GIVES(JW_ERR_LIMIT,
+		  import_nothing(why, (struct jw_import_options){.limit_bytes = 200}, &result));
 }
 
 TEST(dry_run_writes_nothing)
 {
 	struct jw_import_result *result;
 
-	assert_int_equal(import_nothing(NULL, (struct jw_import_options){.dry_run = true}, &result), 0);
+	OK(import_nothing(why, (struct jw_import_options){.dry_run = true}, &result));
 	assert_int_equal(result->accepted, 3);
 	assert_int_equal(result->added, 0);
 	jw_import_result_free(result);
@@ -233,7 +223,7 @@ static void assert_created(const char *path, bool by_name)
 
 	if (!os_is_superuser() || os_is_windows)
 		return;
-	assert_int_equal(os_stat(NULL, path, &stat), 0);
+	OK(os_stat(why, path, &stat));
 	assert_int_equal(stat.mode & 0777, by_name ? 0755 : 0700);
 }
 
@@ -243,21 +233,19 @@ TEST(needs_a_driver_or_a_directory)
 	struct jw_system system = {.cache = {.path = path_in("ours"), .limit_bytes = 1 << 20}};
 	struct jw_import_options options = {.path = file, .allow_unsigned = true, .system = &system};
 	struct jw_import_result *result;
-	struct jw_error err = {0};
 
 	make_cache(cache);
 	(void)packs_export(cache, file);
-	assert_int_equal(jw_import(&err, &options, &result), -1);
-	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
-	assert_non_null(strstr(err.message, "no NVIDIA driver is installed here"));
+	GIVES(JW_ERR_UNSUPPORTED, jw_import(why, &options, &result));
+	assert_non_null(strstr(why->message, "no NVIDIA driver is installed here"));
 	TEXT_COPY(system.driver.library, "libcuda.so.1");
-	assert_int_equal(jw_import(&err, &options, &result), -1);
+	assert_int_equal(jw_import(why, &options, &result), -1);
 	assert_non_null(
-		strstr(err.message, "libcuda.so.1: the names of this driver's entries are not known"));
+		strstr(why->message, "libcuda.so.1: the names of this driver's entries are not known"));
 	assert_false(os_exists(system.cache.path));
 	/* Another machine's directory */
 	options.cache_dir = named;
-	assert_int_equal(jw_import(&err, &options, &result), 0);
+	OK(jw_import(why, &options, &result));
 	assert_true(result->as_is);
 	assert_int_equal(result->added, 3);
 	assert_created(named, true);
@@ -267,8 +255,7 @@ TEST(needs_a_driver_or_a_directory)
 	TEXT_COPY(system.driver.stamp, "Jun 25 202401:14:48");
 	system.driver.version = (struct jw_driver){12050, {555, 58, 2}};
 	system.driver.trust = JW_TRUST_CONFIRMED;
-	if (jw_import(&err, &options, &result))
-		fail_msg("%s", err.message);
+	OK(jw_import(why, &options, &result));
 	assert_int_equal(result->added, 2);
 	assert_created(system.cache.path, false);
 	jw_import_result_free(result);

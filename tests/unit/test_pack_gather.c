@@ -27,7 +27,7 @@ static void put_with(unsigned n, const char *payload)
 static void empty_cache(void)
 {
 	if (os_exists(cache))
-		assert_int_equal(os_remove_tree(NULL, cache), 0);
+		OK(os_remove_tree(why, cache));
 }
 
 /* By the name of the first kernel, which ends at a space, a parenthesis or after 63 bytes. */
@@ -57,7 +57,7 @@ TEST(leads)
 	empty_cache();
 	for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
 		put_with(i, cases[i].payload);
-	assert_int_equal(gather_cache(NULL, &options, cache, &gather, &result), 0);
+	OK(gather_cache(why, &options, cache, &gather, &result));
 	assert_int_equal(gather.count, sizeof cases / sizeof *cases);
 	for (size_t i = 0; i < gather.count; i++) {
 		const struct gathered *item = &gather.items[i];
@@ -96,12 +96,12 @@ static bool changes(void *context, uint64_t key)
 
 	if (key == changing->key) {
 		if (changing->change == GONE || changing->change == A_FOLDER)
-			assert_int_equal(os_remove(NULL, path), 0);
+			OK(os_remove(why, path));
 		if (changing->change == A_FOLDER)
-			assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+			OK(os_make_dirs(why, path, 0700));
 		if (changing->change == TOO_LARGE) {
-			assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), 0);
-			assert_int_equal(os_file_truncate(NULL, file, (UINT64_C(1) << 30) + 1), 0);
+			OK(os_file_open(why, path, OS_OPEN_UPDATE, &file));
+			OK(os_file_truncate(why, file, (UINT64_C(1) << 30) + 1));
 			os_file_close(file);
 		}
 	}
@@ -129,7 +129,7 @@ TEST(entries_that_change)
 			packs_put(cache, entry.key, entry.bytes, entry.size);
 		}
 		changing.key = entry.key;
-		assert_int_equal(gather_cache(NULL, &options, cache, &gather, &result), 0);
+		OK(gather_cache(why, &options, cache, &gather, &result));
 		assert_int_equal(gather.count, cases[i].entries);
 		assert_int_equal(result.damaged, cases[i].damaged);
 		assert_int_equal(result.unreadable, cases[i].unreadable);
@@ -147,13 +147,12 @@ TEST(entries_that_change_later)
 	struct buf bytes = {0};
 	struct gather gather;
 	struct gathered item;
-	struct jw_error err;
 
 	empty_cache();
 	entries_make(&entry, 1, 10);
 	packs_put(cache, entry.key, entry.bytes, entry.size);
-	assert_int_equal(gather_cache(NULL, &options, cache, &gather, &result), 0);
-	assert_int_equal(gather_read(NULL, cache, gather.items, &bytes, &parts), 0);
+	OK(gather_cache(why, &options, cache, &gather, &result));
+	OK(gather_read(why, cache, gather.items, &bytes, &parts));
 	assert_memory_equal(parts.payload, "// 00001", 8);
 	assert_int_equal(parts.cubin[0], 0x7f);
 	for (int field = 0; field < 4; field++) {
@@ -162,9 +161,8 @@ TEST(entries_that_change_later)
 		item.file_bytes += field == 1;
 		item.payload_bytes += field == 2;
 		item.cubin_bytes += field == 3;
-		err = (struct jw_error){0};
-		assert_int_equal(gather_read(&err, cache, &item, &bytes, &parts), -1);
-		assert_int_equal(err.code, JW_ERR_BUSY);
+		*why = (struct jw_error){0};
+		GIVES(JW_ERR_BUSY, gather_read(why, cache, &item, &bytes, &parts));
 	}
 	/* Of the same size and time, and no entry any more */
 	other = entry;
@@ -174,13 +172,11 @@ TEST(entries_that_change_later)
 		char *path = cache_entry_path(cache, entry.key);
 
 		check_set_mtime(path, gather.items->mtime_ns);
-		assert_int_equal(gather_read(&err, cache, gather.items, &bytes, &parts), -1);
-		assert_int_equal(err.code, JW_ERR_BUSY);
-		assert_int_equal(os_remove(NULL, path), 0);
+		GIVES(JW_ERR_BUSY, gather_read(why, cache, gather.items, &bytes, &parts));
+		OK(os_remove(why, path));
 		mem_free(path);
 	}
-	assert_int_equal(gather_read(&err, cache, gather.items, &bytes, &parts), -1);
-	assert_int_equal(err.code, JW_ERR_BUSY);
+	GIVES(JW_ERR_BUSY, gather_read(why, cache, gather.items, &bytes, &parts));
 	buf_free(&bytes);
 	gather_free(&gather);
 }
@@ -196,12 +192,10 @@ TEST(it_ends_when_it_is_cancelled)
 	const struct jw_export_options options = {.cancel = {NULL, is_cancelled}};
 	struct jw_export_result result = {0};
 	struct gather gather;
-	struct jw_error err = {0};
 
 	empty_cache();
 	put_with(1, "// 1");
-	assert_int_equal(gather_cache(&err, &options, cache, &gather, &result), -1);
-	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	GIVES(JW_ERR_INTERRUPTED, gather_cache(why, &options, cache, &gather, &result));
 }
 
 static int set_up(void **state)

@@ -39,8 +39,8 @@ static void put_people(size_t count)
 		(void)snprintf(lines + used, sizeof lines - used, "%s:x:%lu:%lu::%s:/bin/sh\n", people[i],
 					   owner, group, homes[i]);
 		if (os_exists(homes[i]))
-			assert_int_equal(os_remove_tree(NULL, homes[i]), 0);
-		assert_int_equal(os_make_dirs(NULL, homes[i], 0700), 0);
+			OK(os_remove_tree(why, homes[i]));
+		OK(os_make_dirs(why, homes[i], 0700));
 		assert_int_equal(chown(homes[i], (uid_t)owner, (gid_t)group), 0);
 	}
 	files_put_text(folder, "etc/passwd", lines);
@@ -66,7 +66,7 @@ static int begin(void **state)
 	mem_free(cache);
 	files_put_text(folder, "etc/login.defs", "UID_MIN 1\nUID_MAX 4294967294\n");
 	put_people(PEOPLE);
-	return os_env_set(NULL, "JITWARM_SYSTEM_ROOT", folder);
+	return os_env_set(why, "JITWARM_SYSTEM_ROOT", folder);
 }
 
 static int end(void **state)
@@ -104,7 +104,6 @@ TEST(what_fails_for_all_fails_at_once)
 		char *path = os_join(folder, i ? "broken.jwpack" : "missing.jwpack");
 		struct jw_import_options how = taking();
 		struct jw_import_all_result *all = NULL;
-		struct jw_error err = {0};
 
 		if (i < 2)
 			how.path = path;
@@ -114,8 +113,7 @@ TEST(what_fails_for_all_fails_at_once)
 			how.system = &system_of;
 		if (i == 3)
 			put_people(0);
-		assert_int_equal(jw_import_all(&err, &how, &all), -1);
-		assert_int_equal(err.code, codes[i]);
+		GIVES(codes[i], jw_import_all(why, &how, &all));
 		assert_null(all);
 		for (size_t n = 0; n < PEOPLE; n++)
 			assert_false(has_cache(n));
@@ -135,12 +133,10 @@ TEST(an_end_is_one_for_all)
 {
 	struct jw_import_options how = taking();
 	struct jw_import_all_result *all = NULL;
-	struct jw_error err = {0};
 
 	put_people(PEOPLE);
 	how.cancel.is_cancelled = after_the_first;
-	assert_int_equal(jw_import_all(&err, &how, &all), -1);
-	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	GIVES(JW_ERR_INTERRUPTED, jw_import_all(why, &how, &all));
 	assert_null(all);
 	assert_true(has_cache(0));
 	assert_false(has_cache(PEOPLE - 1));

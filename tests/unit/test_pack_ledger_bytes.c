@@ -33,9 +33,9 @@ static struct ledger *make_ledger(void)
 	for (uint8_t i = 0; i < 2; i++) {
 		const struct ledger_item record = {50 + i, 60 + i, i};
 
-		assert_int_equal(ledger_put(NULL, &ledger.records, LEDGER_MOST_RECORDS, &record), 0);
+		OK(ledger_put(why, &ledger.records, LEDGER_MOST_RECORDS, &record));
 	}
-	assert_int_equal(ledger_put(NULL, &ledger.marks, LEDGER_MOST_MARKS, &mark), 0);
+	OK(ledger_put(why, &ledger.marks, LEDGER_MOST_MARKS, &mark));
 	return &ledger;
 }
 
@@ -43,7 +43,7 @@ static struct buf make_bytes_of(struct ledger *ledger)
 {
 	struct buf bytes = BUF_MAX(1 << 20);
 
-	assert_int_equal(ledger_format(NULL, ledger, &bytes), 0);
+	OK(ledger_format(why, ledger, &bytes));
 	ledger_close(ledger);
 	return bytes;
 }
@@ -67,7 +67,7 @@ TEST(what_is_written_is_read)
 	assert_int_equal(ledger_item(&ledger.records, 51)->stamp, 1);
 	assert_null(ledger_item(&ledger.records, 52));
 	assert_false(ledger.partial);
-	assert_int_equal(ledger_format(NULL, &ledger, &again), 0);
+	OK(ledger_format(why, &ledger, &again));
 	assert_int_equal(again.size, bytes.size);
 	assert_memory_equal(again.data, bytes.data, bytes.size);
 	ledger_close(&ledger);
@@ -106,7 +106,7 @@ TEST(what_the_driver_refuses_is_a_mark)
 		const struct ledger_item mark = {.name = 90, .value = cases[i].value, cases[i].stamp};
 		struct buf bytes;
 
-		assert_int_equal(ledger_put(NULL, &whole->marks, LEDGER_MOST_MARKS, &mark), 0);
+		OK(ledger_put(why, &whole->marks, LEDGER_MOST_MARKS, &mark));
 		bytes = make_bytes_of(whole);
 		ledger_parse(&ledger, bytes.data, bytes.size);
 		assert_int_equal(ledger.marks.count, 2);
@@ -184,7 +184,7 @@ TEST(a_part_that_memory_lacks_for_is_not_left_out)
 	ledger.records =
 		(struct ledger_list){.items = records, .count = sizeof records / sizeof *records};
 	ledger.marks = (struct ledger_list){.items = marks, .count = sizeof marks / sizeof *marks};
-	assert_int_equal(format_anew(NULL, &ledger), 0);
+	OK(format_anew(why, &ledger));
 }
 
 TEST(what_memory_lacks_for_is_not_added)
@@ -193,9 +193,9 @@ TEST(what_memory_lacks_for_is_not_added)
 	static const struct ledger_item mark = {.name = 9};
 	struct ledger ledger = {0};
 
-	assert_int_equal(ledger_put(NULL, &ledger.records, LEDGER_MOST_RECORDS, &record), 0);
+	OK(ledger_put(why, &ledger.records, LEDGER_MOST_RECORDS, &record));
 	assert_int_equal(ledger.records.count, 1);
-	assert_int_equal(ledger_put(NULL, &ledger.marks, LEDGER_MOST_MARKS, &mark), 0);
+	OK(ledger_put(why, &ledger.marks, LEDGER_MOST_MARKS, &mark));
 	assert_int_equal(ledger.marks.count, 1);
 	assert_non_null(ledger_item(&ledger.records, 7));
 	assert_non_null(ledger_item(&ledger.marks, 9));

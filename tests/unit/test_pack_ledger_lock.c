@@ -16,8 +16,8 @@ static int mark(struct ledger *ledger, const char *path, uint64_t key)
 {
 	const struct ledger_item one = {key, key, ledger_mark_number(ledger, stamp)};
 
-	assert_int_equal(ledger_put(NULL, &ledger->marks, LEDGER_MOST_MARKS, &one), 0);
-	return ledger_write(NULL, ledger, path);
+	OK(ledger_put(why, &ledger->marks, LEDGER_MOST_MARKS, &one));
+	return ledger_write(why, ledger, path);
 }
 
 /* Holds the lock, reads the ledger, says so, and changes it later. */
@@ -54,7 +54,7 @@ TEST(a_writer_waits_for_another)
 	if (!other)
 		_exit(change_slowly(path, ends[1]));
 	assert_int_equal(read(ends[0], &byte, 1), 1);
-	assert_int_equal(ledger_change_marks(NULL, folder, cache, &what), 0);
+	OK(ledger_change_marks(why, folder, cache, &what));
 	assert_int_equal(waitpid(other, &status, 0), other);
 	assert_int_equal(status, 0);
 	ledger_open(&ledger, folder, cache);
@@ -105,7 +105,6 @@ TEST(nobody_writes_without_the_lock)
 {
 	const struct ledger_new_mark ours = {.key = 2, .checksum = 2, .stamp = stamp};
 	const struct ledger_change what = {.marks = &ours, .mark_count = 1};
-	struct jw_error err = {0};
 	char *cache = os_join(folder, "third"), *path = ledger_file(NULL, folder, cache);
 	int ready[2], end[2], status;
 	pid_t holder, another;
@@ -122,8 +121,7 @@ TEST(nobody_writes_without_the_lock)
 	another = fork();
 	if (!another)
 		_exit(note_plan(path, cache));
-	assert_int_equal(ledger_change_marks(&err, folder, cache, &what), -1);
-	assert_int_equal(err.code, JW_ERR_BUSY);
+	GIVES(JW_ERR_BUSY, ledger_change_marks(why, folder, cache, &what));
 	assert_int_equal(waitpid(another, &status, 0), another);
 	assert_int_equal(status, 0);
 	assert_false(os_exists(path));

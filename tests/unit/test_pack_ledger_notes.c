@@ -56,7 +56,7 @@ static int start(void **state)
 	struct entries_entry entry;
 
 	(void)state;
-	if (os_remove_tree(NULL, state_dir) || os_remove_tree(NULL, cache))
+	if (os_remove_tree(why, state_dir) || os_remove_tree(why, cache))
 		return -1;
 	put_entry(1, &entry);
 	plan = (struct plan){.files = files,
@@ -194,13 +194,13 @@ TEST_WITH(the_older_half_makes_room, start, NULL)
 	for (size_t i = 0; i < LEDGER_MOST_RECORDS; i++) {
 		const struct ledger_item record = {.name = i + 1, .value = i};
 
-		assert_int_equal(ledger_put(NULL, &ledger.records, LEDGER_MOST_RECORDS, &record), 0);
+		OK(ledger_put(why, &ledger.records, LEDGER_MOST_RECORDS, &record));
 	}
 	assert_int_equal(
 		ledger_put(NULL, &ledger.records, LEDGER_MOST_RECORDS, &(struct ledger_item){.name = 0}),
 		-1);
 	assert_int_equal(ledger_stamp_number(&ledger, stamp), 0);
-	assert_int_equal(ledger_format(NULL, &ledger, &bytes), 0);
+	OK(ledger_format(why, &ledger, &bytes));
 	ledger_parse(&again, bytes.data, bytes.size);
 	assert_int_equal(again.records.count, LEDGER_MOST_RECORDS);
 	ledger_close(&again);
@@ -232,13 +232,13 @@ TEST_WITH(marks_of_warm_modules_are_counted, start, NULL)
 	modules[1].state = PLAN_COLD;
 	begin(&ledger);
 	mark = (struct ledger_item){.name = entry.key, .value = load_u64(entry.bytes + 20)};
-	assert_int_equal(ledger_put(NULL, &ledger.marks, LEDGER_MOST_MARKS, &mark), 0);
+	OK(ledger_put(why, &ledger.marks, LEDGER_MOST_MARKS, &mark));
 	assert_non_null(ledger_marked(&ledger, cache, entry.key));
 	assert_null(ledger_marked(&ledger, NULL, entry.key));
 	assert_null(ledger_marked(&ledger, cache, entry.key + 1));
 	/* Of another value; as the same key again, it replaces the first one */
 	mark.value++;
-	assert_int_equal(ledger_put(NULL, &ledger.marks, LEDGER_MOST_MARKS, &mark), 0);
+	OK(ledger_put(why, &ledger.marks, LEDGER_MOST_MARKS, &mark));
 	assert_int_equal(ledger.marks.count, 1);
 	assert_null(ledger_marked(&ledger, cache, entry.key));
 	ledger_close(&ledger);
@@ -257,7 +257,7 @@ TEST_WITH(records_of_another_process_stay, start, NULL)
 
 	plan.module_count = 1;
 	begin(&ledger);
-	assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
+	OK(ledger_change_marks(why, state_dir, cache, &what));
 	modules[0].file = 1;
 	begin(&other);
 	ledger_note(&other, state_dir, false);
@@ -289,11 +289,11 @@ TEST(marks_make_room_for_others)
 		assert_int_equal(start(state), 0);
 		for (size_t i = 0; i < MOST; i++)
 			many[i] = (struct ledger_new_mark){.key = i + 1, .checksum = i};
-		assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
+		OK(ledger_change_marks(why, state_dir, cache, &what));
 		for (size_t i = 0; i < MOST; i++)
 			many[i].key = MOST + 1 + i;
 		what.mark_count = cases[n].coming;
-		assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
+		OK(ledger_change_marks(why, state_dir, cache, &what));
 		ledger_open(&ledger, state_dir, cache);
 		assert_int_equal(ledger.marks.count,
 						 cases[n].coming == 10 ? MOST : cases[n].coming + MOST - cases[n].coming);
@@ -307,19 +307,18 @@ TEST_WITH(the_history_is_where_the_run_is, start, NULL)
 {
 	struct jw_system system = {.state_dir = state_dir};
 	struct os_file *lock = NULL;
-	struct jw_error err = {0};
 	char *file = os_join(folder, "file");
 	const struct ledger_new_mark one = {.key = 1, .checksum = 2, .stamp = stamp};
 	const struct ledger_change what = {.marks = &one, .mark_count = 1};
 
 	assert_ptr_equal(ledger_home(&system), state_dir);
 	/* No folder for it: a file, none */
-	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
-	assert_int_equal(ledger_lock(&err, file, &lock), -1);
-	assert_int_equal(ledger_change_marks(&err, file, cache, &what), -1);
-	assert_true(err.code != JW_OK && err.code != JW_ERR_BUSY);
+	OK(os_write_atomic(why, file, "x", 1));
+	assert_int_equal(ledger_lock(why, file, &lock), -1);
+	assert_int_equal(ledger_change_marks(why, file, cache, &what), -1);
+	assert_true(why->code != JW_OK && why->code != JW_ERR_BUSY);
 	assert_null(lock);
-	assert_int_equal(ledger_lock(NULL, folder, &lock), 0);
+	OK(ledger_lock(why, folder, &lock));
 	assert_non_null(lock);
 	os_file_close(lock);
 	mem_free(file);

@@ -39,13 +39,12 @@ static char *document_of(const char *const parts[PARTS])
 static void try_parts(const char *const parts[PARTS], enum jw_code code, const char *says)
 {
 	struct pack_manifest manifest = {.entry_count = 77};
-	struct jw_error err = {0};
 	char *text = document_of(parts);
-	int result = manifest_parse(&err, text, strlen(text), &manifest);
 
-	if (result != (code ? -1 : 0) || err.code != code || !strstr(err.message, says))
-		fail_msg("%s: %d: “%s”, not “%s”", text, (int)err.code, err.message, says);
-	if (result)
+	GIVES(code, manifest_parse(why, text, strlen(text), &manifest));
+	if (!strstr(why->message, says))
+		fail_msg("%s: “%s”, not “%s”", text, why->message, says);
+	if (code)
 		assert_int_equal(manifest.entry_count, 77);
 	else
 		manifest_free(&manifest);
@@ -93,19 +92,15 @@ TEST(content_has_a_size)
 		const char *parts[PARTS];
 
 		memcpy(parts, usual, sizeof parts);
-		assert_int_equal(buf_printf(NULL, &text, "{\"name\":\"ptx/" HEX "0\",\"bytes\":%u}",
-									(1u << 30) - 7 + more),
-						 0);
-		assert_int_equal(buf_printf(NULL, &text, "," CODE), 0);
+		OK(buf_printf(why, &text, "{\"name\":\"ptx/" HEX "0\",\"bytes\":%u}",
+					  (1u << 30) - 7 + more));
+		OK(buf_printf(why, &text, "," CODE));
 		for (unsigned i = 0; i < 15; i++) {
-			assert_int_equal(
-				buf_printf(NULL, &text, ",{\"name\":\"cubin/%064x\",\"bytes\":1073741824}", i), 0);
-			assert_int_equal(buf_printf(NULL, &list,
-										ENTRY("%016x", "0", "sm_86", "load", "\"\"", "0", "%u") ",",
-										i, i + 2),
-							 0);
+			OK(buf_printf(why, &text, ",{\"name\":\"cubin/%064x\",\"bytes\":1073741824}", i));
+			OK(buf_printf(why, &list, ENTRY("%016x", "0", "sm_86", "load", "\"\"", "0", "%u") ",",
+						  i, i + 2));
 		}
-		assert_int_equal(buf_printf(NULL, &list, SOUND_ENTRY), 0);
+		OK(buf_printf(why, &list, SOUND_ENTRY));
 		parts[MEMBERS] = buf_text(&text);
 		parts[ENTRIES] = buf_text(&list);
 		try_parts(parts, more ? JW_ERR_LIMIT : JW_OK, more ? "more than 16 GiB of content" : "");
@@ -124,23 +119,20 @@ TEST(text_has_a_size)
 	memcpy(text, sound, length);
 	for (size_t more = 0; more < 2; more++) {
 		struct pack_manifest manifest = {0};
-		struct jw_error err = {0};
-		int result = manifest_parse(&err, text, PACK_MOST_MANIFEST + more, &manifest);
 
-		assert_int_equal(result, more ? -1 : 0);
-		assert_int_equal(err.code, more ? JW_ERR_LIMIT : JW_OK);
+		GIVES(more ? JW_ERR_LIMIT : JW_OK,
+			  manifest_parse(why, text, PACK_MOST_MANIFEST + more, &manifest));
 		manifest_free(&manifest);
 	}
 	/* As many separators as values may be: what is wrong comes later. */
 	memset(text, ',', PACK_MOST_MANIFEST);
 	for (size_t more = 0; more < 2; more++) {
 		struct pack_manifest manifest = {0};
-		struct jw_error err = {0};
 
 		for (size_t i = 0; i < 3; i++) {
 			memset(text, ",[{"[i], PACK_MOST_VALUES + 1);
-			assert_int_equal(manifest_parse(&err, text, PACK_MOST_VALUES + more, &manifest), -1);
-			assert_int_equal(strstr(err.message, "more than 2097152 values") != NULL, more);
+			assert_int_equal(manifest_parse(why, text, PACK_MOST_VALUES + more, &manifest), -1);
+			assert_int_equal(strstr(why->message, "more than 2097152 values") != NULL, more);
 		}
 	}
 	mem_free(text);
@@ -238,15 +230,14 @@ TEST(names_that_begin_alike_are_refused)
 	struct pack_member *all = mem_array(PACK_MOST_MEMBERS, sizeof *all), one = {0};
 	struct pack_manifest manifest = {.members = all};
 	struct set leads = {0};
-	struct jw_error err = {0};
 	uint32_t at, count = 0;
 	int result;
 
 	do {
 		memcpy(one.digest.bytes + 20, &count, sizeof count);
-		result = manifest_add_member(&err, &manifest, &leads, &one, &at);
+		result = manifest_add_member(why, &manifest, &leads, &one, &at);
 	} while (!result && ++count < PACK_MOST_MEMBERS);
-	assert_int_equal(err.code, JW_ERR_FORMAT);
+	assert_int_equal(why->code, JW_ERR_FORMAT);
 	assert_int_equal(manifest.member_count, count);
 	assert_in_range(count, 2, 100);
 	set_free(&leads);
@@ -260,26 +251,24 @@ TEST(adds_members_once)
 	struct pack_member one = {.kind = PACK_PTX}, same_lead = {.kind = PACK_PTX},
 					   code = {.kind = PACK_CUBIN};
 	struct set leads = {0};
-	struct jw_error err = {0};
 	uint32_t at = 77;
 
 	same_lead.digest.bytes[20] = 1;
 	for (int again = 0; again < 2; again++) {
-		assert_int_equal(manifest_add_member(NULL, &manifest, &leads, &one, &at), 0);
+		OK(manifest_add_member(why, &manifest, &leads, &one, &at));
 		assert_int_equal(at, 0);
-		assert_int_equal(manifest_add_member(NULL, &manifest, &leads, &same_lead, &at), 0);
+		OK(manifest_add_member(why, &manifest, &leads, &same_lead, &at));
 		assert_int_equal(at, 1);
-		assert_int_equal(manifest_add_member(NULL, &manifest, &leads, &code, &at), 0);
+		OK(manifest_add_member(why, &manifest, &leads, &code, &at));
 		assert_int_equal(at, 2);
 	}
 	assert_int_equal(manifest.member_count, 3);
 	manifest.member_count = PACK_MOST_MEMBERS - 1;
 	one.digest.bytes[0] = 1;
-	assert_int_equal(manifest_add_member(NULL, &manifest, &leads, &one, &at), 0);
+	OK(manifest_add_member(why, &manifest, &leads, &one, &at));
 	assert_int_equal(at, PACK_MOST_MEMBERS - 1);
 	one.digest.bytes[0] = 2;
-	assert_int_equal(manifest_add_member(&err, &manifest, &leads, &one, &at), -1);
-	assert_int_equal(err.code, JW_ERR_LIMIT);
+	GIVES(JW_ERR_LIMIT, manifest_add_member(why, &manifest, &leads, &one, &at));
 	assert_int_equal(manifest.member_count, PACK_MOST_MEMBERS);
 	set_free(&leads);
 	mem_free(all);

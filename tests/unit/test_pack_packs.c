@@ -37,13 +37,12 @@ static size_t refill(const struct jw_system *system, const uint64_t *keys, size_
 	struct jw_store_refilled dry = {0}, refilled = {0};
 	struct jw_store_refill_options options = {
 		.system = system, .keys = keys, .count = count, .dry_run = true};
-	struct jw_error err = {0};
-	int failed = jw_store_refill(&err, &options, &dry);
+	int failed = jw_store_refill(why, &options, &dry);
 
 	/* The dry run predicts the result. */
 	options.dry_run = false;
-	if (failed || jw_store_refill(&err, &options, &refilled))
-		fail_msg("%s", err.message);
+	if (failed || jw_store_refill(why, &options, &refilled))
+		fail_msg("%s", why->message);
 	assert_int_equal(refilled.entries, dry.entries);
 	assert_int_equal(refilled.note_count, dry.note_count);
 	told = refilled;
@@ -65,7 +64,7 @@ TEST_WITH(only_wanted_entries_are_restored, make_folder, remove_folder)
 		keys[n] = put_entry(&system, n);
 	packs_keep(&system, 4);
 	packs_keep(&system, 0);
-	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
+	OK(os_remove_tree(why, system.cache.path));
 	assert_int_equal(refill(&system, &unknown, 1), 0);
 	assert_false(os_exists(system.cache.path));
 	assert_int_equal(refill(&system, keys + 1, 2), 2);
@@ -86,11 +85,11 @@ TEST_WITH(entries_that_are_not_restored_are_reported, make_folder, remove_folder
 	uint64_t keys[4];
 
 	set_up(&system);
-	assert_int_equal(os_remove_tree(NULL, store), 0);
+	OK(os_remove_tree(why, store));
 	for (unsigned n = 0; n < 4; n++)
 		keys[n] = put_entry(&system, n);
 	packs_keep(&system, 4);
-	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
+	OK(os_remove_tree(why, system.cache.path));
 	/* Each takes a hundred bytes: two have room. */
 	system.cache.limit_bytes = 230;
 	assert_int_equal(refill(&system, keys, 4), 2);
@@ -102,7 +101,7 @@ TEST_WITH(entries_that_are_not_restored_are_reported, make_folder, remove_folder
 	assert_int_equal(told.note_count, 0);
 	for (unsigned n = 0; n < JW_STORE_MOST_NOTES + 3; n++) {
 		path = mem_printf("%s/sm_86-%u.jwpack", store, n);
-		assert_int_equal(os_write_atomic(NULL, path, "no pack", 7), 0);
+		OK(os_write_atomic(why, path, "no pack", 7));
 		mem_free(path);
 	}
 	assert_int_equal(refill(&system, keys, 4), 0);
@@ -110,8 +109,8 @@ TEST_WITH(entries_that_are_not_restored_are_reported, make_folder, remove_folder
 	assert_int_equal(told.more_notes, 3);
 	assert_non_null(strstr(told.notes[0], "sm_86-"));
 	assert_non_null(strstr(told.notes[0], "not a pack"));
-	assert_int_equal(os_remove_tree(NULL, store), 0);
-	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
+	OK(os_remove_tree(why, store));
+	OK(os_remove_tree(why, system.cache.path));
 	mem_free(system.cache.path);
 	mem_free(store);
 }
@@ -134,7 +133,7 @@ TEST_WITH(packs_are_listed_by_their_age, make_folder, remove_folder)
 		check_set_mtime(path, (1700000000 - packs[i].age_s) * INT64_C(1000000000));
 		mem_free(path);
 	}
-	assert_int_equal(jw_store_open(NULL, &options, &store), 0);
+	OK(jw_store_open(why, &options, &store));
 	assert_int_equal(store->count, 4);
 	for (size_t i = 0; i < 4; i++)
 		assert_true(text_starts(store->packs[i].name, packs[wanted[i]].name));
@@ -148,13 +147,11 @@ TEST_WITH(a_pack_that_wants_more_is_named, make_folder, remove_folder)
 	struct jw_store *store;
 	struct buf bytes = {0};
 
-	assert_int_equal(os_read_file(NULL,
-								  JITWARM_SOURCE_DIR "/tests/data/features/pack-1-thin.jwpack",
-								  1 << 20, &bytes),
-					 0);
+	OK(os_read_file(why, JITWARM_SOURCE_DIR "/tests/data/features/pack-1-thin.jwpack", 1 << 20,
+					&bytes));
 	files_put(folder, "store/thin.jwpack", bytes.data, bytes.size);
 	buf_free(&bytes);
-	assert_int_equal(jw_store_open(NULL, &options, &store), 0);
+	OK(jw_store_open(why, &options, &store));
 	assert_int_equal(store->count, 1);
 	assert_non_null(strstr(store->packs->damage, "it requires “thin”"));
 	assert_false(store->packs->broken);

@@ -61,7 +61,7 @@ static void age(char *path, int days)
 static void put_all(void)
 {
 	if (os_exists(cache))
-		assert_int_equal(os_remove_tree(NULL, cache), 0);
+		OK(os_remove_tree(why, cache));
 	total = 0;
 	for (unsigned i = 0; i < ALL; i++) {
 		keys[i] = put(i, all[i].stamp, all[i].sm, &sizes[i]);
@@ -79,12 +79,10 @@ static void put_all(void)
 static struct jw_prune_result *prune(struct jw_prune_options options)
 {
 	struct jw_prune_result *result = NULL;
-	struct jw_error err = {0};
 
 	options.cache_dir = cache;
 	options.system = &machine;
-	if (jw_prune(&err, &options, &result))
-		fail_msg("%s", err.message);
+	OK(jw_prune(why, &options, &result));
 	assert_string_equal(os_base_name(result->path), "cache");
 	return result;
 }
@@ -92,13 +90,11 @@ static struct jw_prune_result *prune(struct jw_prune_options options)
 static void fails(struct jw_prune_options options, enum jw_code code, const char *says)
 {
 	struct jw_prune_result *result = NULL;
-	struct jw_error err = {0};
 
 	options.cache_dir = cache;
 	options.system = &machine;
-	assert_int_equal(jw_prune(&err, &options, &result), -1);
-	assert_int_equal(err.code, code);
-	assert_non_null(strstr(err.message, says));
+	GIVES(code, jw_prune(why, &options, &result));
+	assert_non_null(strstr(why->message, says));
 	assert_null(result);
 }
 
@@ -203,7 +199,7 @@ TEST(a_driver_is_judged_alike_by_stamp_and_release)
 		struct jw_prune_result *result;
 
 		put_all();
-		assert_int_equal(os_remove_tree(NULL, cache), 0);
+		OK(os_remove_tree(why, cache));
 		put_opencl_and_cuda(samples[i].release, samples[i].stamp);
 		result = prune((struct jw_prune_options){.former_drivers = true});
 		assert_int_equal(result->chosen_entries, samples[i].chosen);
@@ -244,8 +240,7 @@ TEST(what_was_made_ahead_stays_for_a_month)
 		char *path = os_join(folder, "ahead.json");
 		struct jw_prune_result *result;
 
-		assert_int_equal(os_write_atomic(NULL, path, samples[i].record, strlen(samples[i].record)),
-						 0);
+		OK(os_write_atomic(why, path, samples[i].record, strlen(samples[i].record)));
 		age(path, samples[i].days);
 		result = prune((struct jw_prune_options){.former_drivers = true});
 		assert_int_equal(result->chosen_entries, samples[i].chosen);

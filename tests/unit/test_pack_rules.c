@@ -62,7 +62,7 @@ static void age(const char *path, int64_t seconds)
 static void empty_cache(void)
 {
 	if (os_exists(system_of.cache.path))
-		assert_int_equal(os_remove_tree(NULL, system_of.cache.path), 0);
+		OK(os_remove_tree(why, system_of.cache.path));
 }
 
 static struct jw_store_refilled refill(bool dry_run)
@@ -70,10 +70,8 @@ static struct jw_store_refilled refill(bool dry_run)
 	const struct jw_store_refill_options options = {
 		.system = &system_of, .keys = keys, .count = ENTRIES, .dry_run = dry_run};
 	struct jw_store_refilled refilled;
-	struct jw_error err = {0};
 
-	if (jw_store_refill(&err, &options, &refilled))
-		fail_msg("%s", err.message);
+	OK(jw_store_refill(why, &options, &refilled));
 	return refilled;
 }
 
@@ -82,8 +80,7 @@ static size_t packs_in(const char *state_dir)
 	struct jw_store *opened;
 	size_t count;
 
-	assert_int_equal(
-		jw_store_open(NULL, &(struct jw_store_options){.state_dir = state_dir}, &opened), 0);
+	OK(jw_store_open(why, &(struct jw_store_options){.state_dir = state_dir}, &opened));
 	count = opened->count;
 	jw_store_free(opened);
 	return count;
@@ -116,7 +113,7 @@ TEST_WITH(without_a_driver_or_a_cache_nothing_happens, begin, end)
 			assert_int_equal(refill(false).entries, 0);
 		}
 		options.store = true;
-		assert_int_equal(jw_carry(NULL, &options, &result), 0);
+		OK(jw_carry(why, &options, &result));
 		assert_int_equal(result->carried + result->refused + result->group_count, 0);
 		assert_string_equal(result->note, "");
 		jw_carry_result_free(result);
@@ -162,7 +159,7 @@ TEST_WITH(a_pack_is_a_file_of_its_name, begin, end)
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		files_put_text(store, others[i], "x");
 	path = os_join(store, "folder.jwpack");
-	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+	OK(os_make_dirs(why, path, 0700));
 	mem_free(path);
 	assert_int_equal(packs_in(folder), 0);
 	for (size_t size = 94; size < 98; size++) {
@@ -176,10 +173,8 @@ TEST_WITH(without_a_state_there_is_no_store, begin, end)
 {
 	const struct jw_store_options options = {0};
 	struct jw_store *opened = NULL;
-	struct jw_error err = {0};
 
-	assert_int_equal(jw_store_open(&err, &options, &opened), -1);
-	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+	GIVES(JW_ERR_NOT_FOUND, jw_store_open(why, &options, &opened));
 	assert_null(opened);
 }
 
@@ -192,14 +187,14 @@ TEST_WITH(many_small_packs_stay_few, begin, end)
 	char name[64], *path;
 
 	if (os_exists(store))
-		assert_int_equal(os_remove_tree(NULL, store), 0);
+		OK(os_remove_tree(why, store));
 	empty_cache();
 	put_entries(0, 1);
 	packs_keep(&system_of, 1);
-	assert_int_equal(jw_store_open(NULL, &options, &opened), 0);
+	OK(jw_store_open(why, &options, &opened));
 	path = os_join(store, opened->packs[0].name);
 	jw_store_free(opened);
-	assert_int_equal(os_read_file(NULL, path, 1 << 20, &bytes), 0);
+	OK(os_read_file(why, path, 1 << 20, &bytes));
 	age(path, 0);
 	mem_free(path);
 	for (int64_t n = 1; n <= 257; n++) {
@@ -235,7 +230,7 @@ TEST_WITH(what_waits_for_a_boot_is_not_swept, begin, end)
 	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
 		files_put_text(folder, "ahead.json", samples[i].record);
 		put_entries(0, 2);
-		assert_int_equal(jw_store_keep(NULL, &options, &count), 0);
+		OK(jw_store_keep(why, &options, &count));
 		assert_int_equal(packs_in(folder), samples[i].left);
 	}
 }
@@ -251,7 +246,7 @@ TEST_WITH(own_results_lose_the_mark_of_others, begin, end)
 	packs_keep(&system_of, 1);
 	assert_int_equal(cache_presence(system_of.cache.path, keys[0], 0, &probed), CACHE_PRESENT);
 	mark.checksum = probed.checksum;
-	assert_int_equal(ledger_change_marks(NULL, folder, system_of.cache.path, &change), 0);
+	OK(ledger_change_marks(why, folder, system_of.cache.path, &change));
 	assert_int_equal(jw_carry_count(&system_of), 1);
 	empty_cache();
 	assert_int_equal(refill(false).entries, 1);
@@ -270,7 +265,7 @@ TEST_WITH(what_is_known_is_not_kept_again, begin, end)
 	put_entries(2, ENTRIES);
 	packs_keep(&system_of, ENTRIES - 2);
 	assert_int_equal(packs_in(folder), 2);
-	assert_int_equal(jw_store_keep(NULL, &options, &count), 0);
+	OK(jw_store_keep(why, &options, &count));
 	assert_int_equal(count, 0);
 	assert_int_equal(packs_in(folder), 0);
 }
@@ -294,9 +289,9 @@ TEST_WITH(an_entry_in_two_packs_counts_once, begin, end)
 	assert_false(os_exists(store));
 	put_entries(0, ENTRIES);
 	packs_keep(&system_of, ENTRIES);
-	assert_int_equal(jw_store_open(NULL, &options, &opened), 0);
+	OK(jw_store_open(why, &options, &opened));
 	path = os_join(store, opened->packs[0].name);
-	assert_int_equal(os_read_file(NULL, path, 1 << 20, &bytes), 0);
+	OK(os_read_file(why, path, 1 << 20, &bytes));
 	files_put(store, "again.jwpack", bytes.data, bytes.size);
 	jw_store_free(opened);
 	empty_cache();
@@ -305,7 +300,7 @@ TEST_WITH(an_entry_in_two_packs_counts_once, begin, end)
 	assert_int_equal(refill(false).entries, ENTRIES);
 	/* Half of one is broken, and no reason to list none. */
 	files_put(store, "again.jwpack", bytes.data, bytes.size / 2);
-	assert_int_equal(jw_store_open(NULL, &options, &opened), 0);
+	OK(jw_store_open(why, &options, &opened));
 	assert_int_equal(opened->count, 2);
 	for (size_t i = 0; i < 2; i++) {
 		const bool broken = !strcmp(opened->packs[i].name, "again.jwpack");
@@ -349,14 +344,12 @@ TEST_WITH(one_pack_does_not_keep_the_others_back, begin, end)
 	struct jw_store_refill_options options = {
 		.system = &system_of, .keys = keys, .count = ENTRIES, .cancel.is_cancelled = at_once};
 	struct jw_store_refilled refilled = {.entries = 7};
-	struct jw_error err = {0};
 
 	put_entries(0, ENTRIES);
 	packs_keep(&system_of, ENTRIES);
 	empty_cache();
 	put_false_pack();
-	assert_int_equal(jw_store_refill(&err, &options, &refilled), -1);
-	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	GIVES(JW_ERR_INTERRUPTED, jw_store_refill(why, &options, &refilled));
 	assert_int_equal(refilled.entries, 0);
 	refilled = refill(false);
 	assert_int_equal(refilled.entries, ENTRIES);
@@ -375,7 +368,7 @@ TEST_WITH(what_was_not_asked_for_is_not_noted, begin, end)
 	other.key = fnv_update(FNV_START, other.bytes + CACHE_ENTRY_HEADER, (size_t)other.key_bytes);
 	put_entries(0, ENTRIES);
 	packs_put(system_of.cache.path, other.key, other.bytes, other.size);
-	assert_int_equal(os_make_dirs(NULL, store, 0700), 0);
+	OK(os_make_dirs(why, store, 0700));
 	(void)packs_export(system_of.cache.path, path);
 	for (int dry = 1; dry >= 0; dry--) {
 		empty_cache();
@@ -409,14 +402,14 @@ TEST_WITH(a_pack_that_is_damaged_meanwhile_is_none, begin, end)
 	char *older = os_join(store, "sm_86-older.jwpack");
 	char *newer = os_join(store, "sm_86-newer.jwpack");
 
-	assert_int_equal(os_make_dirs(NULL, store, 0700), 0);
+	OK(os_make_dirs(why, store, 0700));
 	for (size_t n = 0; n < 2; n++) {
 		put_entries(2 * n, 2 * n + 2);
 		(void)packs_export(system_of.cache.path, n ? newer : older);
 		empty_cache();
 		age(n ? newer : older, -(int64_t)n);
 	}
-	assert_int_equal(refill_from_store(NULL, &request, &refilled), 0);
+	OK(refill_from_store(why, &request, &refilled));
 	assert_int_equal(taken, 1);
 	assert_int_equal(refilled.entries, 2);
 	assert_int_equal(refilled.note_count, 0);

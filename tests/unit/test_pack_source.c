@@ -21,8 +21,8 @@ TEST(a_trailer_may_lie_in_two_blocks)
 
 		crypto_generichash(digest, sizeof digest, pack, content, NULL, 0);
 		pack_trailer(pack + content, digest);
-		assert_int_equal(os_write_atomic(NULL, file, pack, size), 0);
-		assert_int_equal(source_open(NULL, file, &source), 0);
+		OK(os_write_atomic(why, file, pack, size));
+		OK(source_open(why, file, &source));
 		source_close(source);
 		memset(pack + content, 0, PACK_TRAILER_SIZE);
 	}

@@ -23,7 +23,7 @@ static void make_signature(struct minisign_secret *secret, struct minisign_publi
 {
 	minisign_generate(secret);
 	minisign_public_of(secret, key);
-	assert_int_equal(minisign_sign(NULL, secret, prehash, "what it is", signature), 0);
+	OK(minisign_sign(why, secret, prehash, "what it is", signature));
 }
 
 TEST(signed_and_verified)
@@ -70,26 +70,24 @@ TEST(a_named_folder_is_trusted_too)
 	struct minisign_secret secret;
 	struct minisign_public key, found;
 	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
-	struct jw_error err = {0};
 	char name[64];
 
 	minisign_generate(&secret);
 	minisign_public_of(&secret, &key);
 	minisign_write_public(&key, &text);
-	assert_int_equal(os_make_dirs(NULL, named, 0700), 0);
-	assert_int_equal(os_write_atomic(NULL, other, text.data, text.size), 0);
-	assert_int_equal(os_env_set(NULL, "JITWARM_TRUSTED_KEYS", named), 0);
+	OK(os_make_dirs(why, named, 0700));
+	OK(os_write_atomic(why, other, text.data, text.size));
+	OK(os_env_set(why, "JITWARM_TRUSTED_KEYS", named));
 	assert_int_equal(keys_find_trusted(NULL, home, key.id, &found, name), -1);
-	assert_int_equal(os_write_atomic(NULL, file, text.data, text.size), 0);
+	OK(os_write_atomic(why, file, text.data, text.size));
 	for (size_t i = 0; i < 2; i++) { /* without a state directory, too */
-		assert_int_equal(keys_find_trusted(&err, i ? NULL : home, key.id, &found, name), 0);
-		assert_int_equal(err.code, JW_OK);
+		OK(keys_find_trusted(why, i ? NULL : home, key.id, &found, name));
 		assert_memory_equal(&found, &key, sizeof key);
 		assert_string_equal(name, "lab");
 	}
-	assert_int_equal(jw_key_distrust(NULL, home, "lab"), 0);
+	OK(jw_key_distrust(why, home, "lab"));
 	assert_false(os_exists(file));
-	assert_int_equal(os_env_set(NULL, "JITWARM_TRUSTED_KEYS", NULL), 0);
+	OK(os_env_set(why, "JITWARM_TRUSTED_KEYS", NULL));
 	buf_free(&text);
 	mem_free(named);
 	mem_free(home);
@@ -109,14 +107,12 @@ TEST(a_trusted_name_is_one_keys)
 	minisign_public_of(&secret, &key);
 	for (size_t i = 0; i < 4; i++) {
 		struct minisign_public other = key;
-		struct jw_error err = {0};
 		char text[MINISIGN_PUBLIC_TEXT];
 
 		other.id[0] ^= i == 2;
 		other.key[0] ^= i == 3;
 		minisign_public_text(text, &other);
-		assert_int_equal(jw_key_trust(&err, keys, "lab", text, &trusted), i < 2 ? 0 : -1);
-		assert_int_equal(err.code, i < 2 ? JW_OK : JW_ERR_USAGE);
+		GIVES(i < 2 ? JW_OK : JW_ERR_USAGE, jw_key_trust(why, keys, "lab", text, &trusted));
 	}
 	mem_free(keys);
 }
@@ -139,10 +135,10 @@ TEST(comments_have_a_length)
 	for (size_t length = MINISIGN_MOST_COMMENT - 2; length <= MINISIGN_MOST_COMMENT; length++) {
 		struct buf longer = BUF_MAX(1 << 16);
 
-		assert_int_equal(buf_append(NULL, &longer, first, (size_t)(comment - first)), 0);
+		OK(buf_append(why, &longer, first, (size_t)(comment - first)));
 		for (size_t i = 0; i < length; i++)
-			assert_int_equal(buf_append(NULL, &longer, "c", 1), 0);
-		assert_int_equal(buf_append(NULL, &longer, last, strlen(last)), 0);
+			OK(buf_append(why, &longer, "c", 1));
+		OK(buf_append(why, &longer, last, strlen(last)));
 		assert_int_equal(
 			minisign_read_signature(NULL, (const char *)longer.data, longer.size, &read),
 			length < MINISIGN_MOST_COMMENT ? 0 : -1);
@@ -158,25 +154,23 @@ TEST(secret_keys)
 	struct minisign_secret secret, read;
 	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
 	const char *bytes;
-	struct jw_error err;
 	bool encrypted;
 
 	minisign_generate(&secret);
-	assert_int_equal(minisign_write_secret(NULL, &secret, NULL, &text), 0);
+	OK(minisign_write_secret(why, &secret, NULL, &text));
 	bytes = buf_text(&text);
 	assert_true(minisign_is_secret(bytes, text.size, &encrypted));
 	assert_false(encrypted);
-	assert_int_equal(minisign_read_secret(NULL, bytes, text.size, NULL, &read), 0);
+	OK(minisign_read_secret(why, bytes, text.size, NULL, &read));
 	assert_memory_equal(&read, &secret, sizeof read);
 	buf_clear(&text);
-	assert_int_equal(minisign_write_secret(NULL, &secret, "correct horse", &text), 0);
+	OK(minisign_write_secret(why, &secret, "correct horse", &text));
 	bytes = buf_text(&text);
 	assert_true(minisign_is_secret(bytes, text.size, &encrypted));
 	assert_true(encrypted);
-	assert_int_equal(minisign_read_secret(&err, bytes, text.size, NULL, &read), -1);
-	assert_int_equal(minisign_read_secret(&err, bytes, text.size, "battery", &read), -1);
-	assert_int_equal(err.code, JW_ERR_USAGE);
-	assert_int_equal(minisign_read_secret(NULL, bytes, text.size, "correct horse", &read), 0);
+	assert_int_equal(minisign_read_secret(why, bytes, text.size, NULL, &read), -1);
+	GIVES(JW_ERR_USAGE, minisign_read_secret(why, bytes, text.size, "battery", &read));
+	OK(minisign_read_secret(why, bytes, text.size, "correct horse", &read));
 	assert_memory_equal(&read, &secret, sizeof read);
 	buf_free(&text);
 }
@@ -185,8 +179,8 @@ static void copy_file(const char *from, const char *to)
 {
 	struct buf bytes = {0};
 
-	assert_int_equal(os_read_file(NULL, from, 1 << 20, &bytes), 0);
-	assert_int_equal(os_write_atomic(NULL, to, bytes.data, bytes.size), 0);
+	OK(os_read_file(why, from, 1 << 20, &bytes));
+	OK(os_write_atomic(why, to, bytes.data, bytes.size));
 	buf_free(&bytes);
 }
 
@@ -224,8 +218,8 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 	uint8_t hash[MINISIGN_PREHASH];
 
 	copy_file(JITWARM_SOURCE_DIR "/tests/data/pack-1.jwpack", pack);
-	assert_int_equal(reader_manifest(NULL, pack, &manifest), 0);
-	assert_int_equal(source_open(NULL, pack, &source), 0);
+	OK(reader_manifest(why, pack, &manifest));
+	OK(source_open(why, pack, &source));
 	memcpy(hash, source_prehash(source), sizeof hash);
 	source_close(source);
 	minisign_generate(&secret);
@@ -237,19 +231,19 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 		struct jw_key trusted;
 
 		if (os_exists(home))
-			assert_int_equal(os_remove_tree(NULL, home), 0);
+			OK(os_remove_tree(why, home));
 		minisign_public_text(text, &key);
 		if (what == UNREADABLE) {
-			assert_int_equal(os_make_dirs(NULL, home, 0700), 0);
-			assert_int_equal(os_write_atomic(NULL, keys, "x", 1), 0);
+			OK(os_make_dirs(why, home, 0700));
+			OK(os_write_atomic(why, keys, "x", 1));
 		} else if (what != UNKNOWN) {
-			assert_int_equal(jw_key_trust(NULL, home, "lab", text, &trusted), 0);
+			OK(jw_key_trust(why, home, "lab", text, &trusted));
 		}
 		memcpy(signed_hash, hash, sizeof hash);
 		signed_hash[0] ^= what == OTHER_PACK;
-		assert_int_equal(trust_sign(NULL, &secret, &manifest, signed_hash, pack, signature), 0);
+		OK(trust_sign(why, &secret, &manifest, signed_hash, pack, signature));
 		if (what == NONE || what == UNSEEN)
-			assert_int_equal(os_remove(NULL, signature), 0);
+			OK(os_remove(why, signature));
 		if (what == UNSEEN)
 			assert_int_equal(symlink(signature, signature), 0);
 		for (int allow = 0; allow < 2; allow++) {
@@ -260,23 +254,22 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 													  .cache_dir = folder,
 													  .dry_run = true};
 			struct jw_import_result *result = NULL;
-			struct jw_error err = {0};
 
-			if (jw_import(&err, &options, &result) != (code ? -1 : 0) || err.code != code ||
-				!strstr(code ? err.message : result->note, cases[i].says))
-				fail_msg("case %zu, %d: %d: “%s”", i, allow, (int)err.code, err.message);
+			GIVES(code, jw_import(why, &options, &result));
+			if (!strstr(code ? why->message : result->note, cases[i].says))
+				fail_msg("case %zu, %d: %d: “%s”", i, allow, (int)why->code, why->message);
 			if (!code && (*result->signed_by != '\0') != (what == SOUND))
 				fail_msg("case %zu: signed by “%s”", i, result->signed_by);
 			jw_import_result_free(result);
 		}
 	}
-	assert_int_equal(os_remove(NULL, signature), 0);
+	OK(os_remove(why, signature));
 	/* A name that is not UTF-8 would be no text. */
-	assert_int_equal(trust_sign(NULL, &secret, &manifest, hash, "\xff.jwpack", signature), 0);
+	OK(trust_sign(why, &secret, &manifest, hash, "\xff.jwpack", signature));
 	{
 		struct buf text = {0};
 
-		assert_int_equal(os_read_file(NULL, signature, MINISIGN_MOST_FILE, &text), 0);
+		OK(os_read_file(why, signature, MINISIGN_MOST_FILE, &text));
 		assert_non_null(strstr(buf_text(&text), "\tname:pack\t"));
 		buf_free(&text);
 	}
@@ -296,12 +289,10 @@ static void check_renamed(const char *path, const char *name)
 	const struct jw_import_options options = {
 		.path = renamed, .state_dir = folder, .cache_dir = cache};
 	struct jw_import_result *result;
-	struct jw_error err;
 
 	copy_file(path, renamed);
 	copy_file(signatures[0], signatures[1]);
-	if (jw_import(&err, &options, &result))
-		fail_msg("%s", err.message);
+	OK(jw_import(why, &options, &result));
 	assert_non_null(strstr(result->note, "it was signed under the name “"));
 	assert_non_null(strstr(result->note, os_base_name(path)));
 	jw_import_result_free(result);
@@ -318,21 +309,19 @@ TEST(every_version)
 	struct os_names names;
 	size_t packs = 0;
 
-	assert_int_equal(os_list(NULL, data, &names), 0);
+	OK(os_list(why, data, &names));
 	for (size_t i = 0; i < names.count; i++) {
 		char *path = os_join(data, names.items[i]), *key, *copy;
 		struct jw_import_options options = {.path = path, .state_dir = folder};
 		struct jw_import_result *result;
 		struct jw_key trusted;
-		struct jw_error err;
 
 		if (text_ends(names.items[i], ".jwpack")) {
 			key = mem_printf("%.*s.pub", (int)strlen(path) - 7, path);
 			copy = mem_printf("%s/%zu", folder, i);
 			options.cache_dir = copy;
-			assert_int_equal(jw_key_trust(&err, folder, NULL, key, &trusted), 0);
-			if (jw_import(&err, &options, &result))
-				fail_msg("%s", err.message);
+			OK(jw_key_trust(why, folder, NULL, key, &trusted));
+			OK(jw_import(why, &options, &result));
 			assert_int_equal(result->added, 3);
 			assert_string_equal(result->signed_by, trusted.name);
 			assert_string_equal(result->note, "");
@@ -368,14 +357,12 @@ TEST(keys_that_cost_too_much_are_refused)
 		"\n",
 	};
 	struct minisign_secret secret;
-	struct jw_error err = {0};
 	bool encrypted;
 
 	for (size_t i = 0; i < 2; i++) {
 		assert_true(minisign_is_secret(texts[i], strlen(texts[i]), &encrypted));
 		assert_true(encrypted);
-		assert_int_equal(minisign_read_secret(&err, texts[i], strlen(texts[i]), "it", &secret), -1);
-		assert_int_equal(err.code, JW_ERR_LIMIT);
+		GIVES(JW_ERR_LIMIT, minisign_read_secret(why, texts[i], strlen(texts[i]), "it", &secret));
 	}
 }
 
@@ -398,7 +385,7 @@ TEST(names_of_keys_are_checked)
 	char *keys = os_join(folder, "named");
 	struct jw_key key;
 
-	assert_int_equal(jw_key_generate(NULL, folder, "first", NULL, &key), 0);
+	OK(jw_key_generate(why, folder, "first", NULL, &key));
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct jw_error err[4] = {{0}};
 
@@ -416,10 +403,10 @@ TEST(names_of_keys_are_checked)
 	}
 	assert_false(os_exists(keys));
 	assert_int_equal(strlen(good), 40);
-	assert_int_equal(jw_key_trust(NULL, keys, good, key.public_key, &key), 0);
-	assert_int_equal(jw_key_distrust(NULL, keys, good), 0);
-	assert_int_equal(jw_key_generate(NULL, keys, good, NULL, &key), 0);
-	assert_int_equal(jw_key_check(NULL, keys, good, NULL), 0);
+	OK(jw_key_trust(why, keys, good, key.public_key, &key));
+	OK(jw_key_distrust(why, keys, good));
+	OK(jw_key_generate(why, keys, good, NULL, &key));
+	OK(jw_key_check(why, keys, good, NULL));
 	mem_free(keys);
 }
 

@@ -35,7 +35,7 @@ static int begin(void **state)
 									  .target = {.sm = 80},
 									  .compression = DEVCODE_LZ4};
 
-		assert_int_equal(write_container(NULL, &ptx, &code), 0);
+		OK(write_container(why, &ptx, &code));
 	}
 	section.data = code.data;
 	section.size = code.size;
@@ -83,18 +83,16 @@ TEST(they_are_those_of_found_files)
 	struct jw_export_options options = {
 		.system = &system_of, .cache_dir = folder, .output = "none", .found = &found};
 	struct jw_export_result result = {0};
-	struct jw_error err = {0};
 	struct set keys = {0};
 
-	assert_int_equal(wanted_of_paths(NULL, &options, &keys), 0);
+	OK(wanted_of_paths(why, &options, &keys));
 	assert_int_equal(keys.count, 2);
 	for (size_t i = 0; i < 2; i++)
 		assert_true(set_has(&keys, key(payloads[i], 86)));
 	set_free(&keys);
 	found.file_count = 0;
-	assert_int_equal(jw_export(&err, &options, &result), -1);
-	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
-	assert_string_equal(err.message, "the named files and packages have no device code");
+	GIVES(JW_ERR_UNSUPPORTED, jw_export(why, &options, &result));
+	assert_string_equal(why->message, "the named files and packages have no device code");
 }
 
 /* Each alone. */
@@ -105,16 +103,13 @@ TEST(without_a_driver_or_a_gpu_there_are_none)
 	struct set keys = {.count = 7};
 
 	for (int lack = 0; lack < 3; lack++) {
-		struct jw_error err = {0};
-
 		if (lack == 1)
 			system_of.driver.stamp[0] = '\0';
 		if (lack == 2)
 			system_of.gpu_count = 0;
-		assert_int_equal(lack ? wanted(&err, NULL, 0, &keys) : wanted_of_paths(&err, &none, &keys),
-						 -1);
-		assert_int_equal(err.code, JW_ERR_USAGE);
-		assert_non_null(strstr(err.message, lack == 2 ? "--arch" : "a machine with a driver"));
+		GIVES(JW_ERR_USAGE,
+			  lack ? wanted(why, NULL, 0, &keys) : wanted_of_paths(why, &none, &keys));
+		assert_non_null(strstr(why->message, lack == 2 ? "--arch" : "a machine with a driver"));
 		assert_int_equal(keys.count, 7);
 		system_of = whole;
 	}
@@ -132,10 +127,8 @@ TEST(an_end_is_an_error)
 	const struct jw_export_options options = {
 		.system = &system_of, .paths = &path, .path_count = 1, .cancel.is_cancelled = at_once};
 	struct set keys = {.count = 7};
-	struct jw_error err = {0};
 
-	assert_int_equal(wanted_of_paths(&err, &options, &keys), -1);
-	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	GIVES(JW_ERR_INTERRUPTED, wanted_of_paths(why, &options, &keys));
 	assert_int_equal(keys.count, 7);
 }
 

@@ -33,7 +33,7 @@ static struct plan *plan_folder(const struct jw_target *targets, size_t count, c
 	};
 	struct plan *plan;
 
-	assert_int_equal(plan_paths(NULL, &request, paths, 1, &plan), 0);
+	OK(plan_paths(why, &request, paths, 1, &plan));
 	return plan;
 }
 
@@ -176,7 +176,7 @@ static void put_large(struct buf *data, char letter)
 	memset(text, letter, SIZE - 1);
 	memcpy(text, start, sizeof start - 1);
 	ptx.payload = text;
-	assert_int_equal(write_container(NULL, &ptx, data), 0);
+	OK(write_container(why, &ptx, data));
 	mem_free(text);
 }
 
@@ -356,7 +356,7 @@ TEST_WITH(only_a_variant_spares_a_library_without_code, NULL, NULL)
 			if (*inner) {
 				char *made = os_join(folder, inner);
 
-				assert_int_equal(os_make_dirs(NULL, made, 0700), 0);
+				OK(os_make_dirs(why, made, 0700));
 				mem_free(made);
 			}
 			write_library(cases[i].names[k], k ? cases[i].version : "7.0", k ? cases[i].sm : "70");
@@ -443,7 +443,7 @@ TEST_WITH(a_link_lacks_what_was_left_out, make_folder, remove_folder)
 		struct buf linked = make_buf(), inputs = make_buf();
 		struct plan *plan;
 
-		assert_int_equal(write_container(NULL, &cubin, &linked), 0);
+		OK(write_container(why, &cubin, &linked));
 		for (unsigned k = 0; k < 2; k++)
 			small_put(&inputs, k, cases[i].sm[k], "--compile-only ");
 		write_linked("linked.so", 2, &linked, &inputs);
@@ -505,17 +505,15 @@ TEST_WITH(an_interrupt_ends_it_between_containers, make_folder, remove_folder)
 		.cancel = {&left, stop_countdown},
 	};
 	struct buf data = make_buf();
-	struct jw_error err = {0};
 	struct plan *plan = NULL;
 
 	small_put(&data, 1, 70, "");
 	small_put(&data, 2, 70, "");
 	small_write("a.fatbin", &data);
-	assert_int_equal(plan_paths(&err, &request, paths, 1, &plan), -1);
-	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	GIVES(JW_ERR_INTERRUPTED, plan_paths(why, &request, paths, 1, &plan));
 	assert_null(plan);
 	left = 100;
-	assert_int_equal(plan_paths(&err, &request, paths, 1, &plan), 0);
+	OK(plan_paths(why, &request, paths, 1, &plan));
 	assert_int_equal(plan->module_count, 2);
 	plan_free(plan);
 	buf_free(&data);

@@ -119,8 +119,7 @@ static bool replay(struct inventory *inventory, const struct jw_found_file *file
 	struct replayed replayed = {.seed = seed, .targets = question->target_count};
 	bool known = true;
 
-	assert_int_equal(
-		inventory_replay(NULL, inventory, file, question, check_image, &replayed, &known), 0);
+	OK(inventory_replay(why, inventory, file, question, check_image, &replayed, &known));
 	assert_int_equal(replayed.images, known ? 2 : 0);
 	assert_int_equal(replayed.modules, known ? question->target_count : 0);
 	return known;
@@ -206,7 +205,7 @@ static char *only_file(const char *folder)
 	struct os_names names;
 	char *path;
 
-	assert_int_equal(os_list(NULL, folder, &names), 0);
+	OK(os_list(why, folder, &names));
 	assert_int_equal(names.count, 1);
 	path = os_join(folder, names.items[0]);
 	os_names_free(&names);
@@ -222,14 +221,14 @@ TEST(damage_is_as_if_it_were_not_there)
 	char *folder, *path;
 	size_t lost = 0;
 
-	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
+	OK(os_make_temp_dir(why, "jitwarm-test", &folder));
 	inventory = inventory_open(folder);
 	remember(inventory, &first, &question, 1);
 	remember(inventory, &second, &question, 2);
-	assert_int_equal(inventory_save(NULL, inventory), 0);
+	OK(inventory_save(why, inventory));
 	inventory_close(inventory);
 	path = only_file(folder);
-	assert_int_equal(os_read_file(NULL, path, 1 << 20, &file), 0);
+	OK(os_read_file(why, path, 1 << 20, &file));
 	for (size_t i = 0; i < file.size; i++) {
 		bool known;
 
@@ -248,7 +247,7 @@ TEST(damage_is_as_if_it_were_not_there)
 		inventory_close(inventory);
 	}
 	buf_free(&file);
-	assert_int_equal(os_remove_tree(NULL, folder), 0);
+	OK(os_remove_tree(why, folder));
 	mem_free(folder);
 	mem_free(path);
 }
@@ -259,7 +258,7 @@ static void make_older(const char *folder, const char *name, unsigned days)
 	const double then = (double)os_now_s() - days * 86400.0;
 	uv_fs_t request;
 
-	assert_int_equal(uv_fs_utime(NULL, &request, path, then, then, NULL), 0);
+	OK(uv_fs_utime(NULL, &request, path, then, then, NULL));
 	uv_fs_req_cleanup(&request);
 	mem_free(path);
 }
@@ -280,18 +279,18 @@ TEST(another_version_is_not_believed)
 	struct inventory *inventory;
 	char *folder, *path, *other;
 
-	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
+	OK(os_make_temp_dir(why, "jitwarm-test", &folder));
 	inventory = inventory_open(folder);
 	remember(inventory, &first, &question, 1);
-	assert_int_equal(inventory_save(NULL, inventory), 0);
+	OK(inventory_save(why, inventory));
 	inventory_close(inventory);
 	path = only_file(folder);
 	other = os_join(folder, "inventory-01234567");
-	assert_int_equal(os_rename(NULL, path, other), 0);
+	OK(os_rename(why, path, other));
 	inventory = inventory_open(folder);
 	assert_false(replay(inventory, &first, &question, 1));
 	remember(inventory, &first, &question, 1);
-	assert_int_equal(inventory_save(NULL, inventory), 0);
+	OK(inventory_save(why, inventory));
 	inventory_close(inventory);
 	assert_true(os_exists(path) && os_exists(other));
 	/* Those of other versions and copies that were left go after two months, when one is written */
@@ -301,7 +300,7 @@ TEST(another_version_is_not_believed)
 	}
 	inventory = inventory_open(folder);
 	remember(inventory, &first, &question, 2);
-	assert_int_equal(inventory_save(NULL, inventory), 0);
+	OK(inventory_save(why, inventory));
 	inventory_close(inventory);
 	for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
 		mem_free(other);
@@ -309,7 +308,7 @@ TEST(another_version_is_not_believed)
 		if (os_exists(other) != old[i].stays)
 			fail_msg("%s", old[i].name);
 	}
-	assert_int_equal(os_remove_tree(NULL, folder), 0);
+	OK(os_remove_tree(why, folder));
 	mem_free(folder);
 	mem_free(path);
 	mem_free(other);

@@ -42,7 +42,7 @@ static char *make_program(uint16_t sm)
 				 {".nvFatBinSegment", wrapper, sizeof wrapper, 1, 3, WRAPPERS},
 			 },
 			 2);
-	assert_int_equal(os_write_atomic(NULL, path, file.data, file.size), 0);
+	OK(os_write_atomic(why, path, file.data, file.size));
 	buf_free(&code);
 	buf_free(&file);
 	return path;
@@ -89,7 +89,7 @@ TEST(only_what_does_not_run_is_linked)
 												.context = &said,
 												.image = note_verdicts};
 
-		assert_int_equal(jw_scan(NULL, &options), 0);
+		OK(jw_scan(why, &options));
 		assert_int_equal(said.images, 1);
 		assert_int_equal(said.verdicts.native, cases[i].native);
 		assert_int_equal(said.verdicts.compatible, cases[i].compatible);

@@ -24,16 +24,14 @@ static size_t pick(struct picks *picks, uint32_t kind, enum devcode_compression 
 	struct devcode_entry entry;
 	size_t index;
 
-	assert_int_equal(write_container(NULL, &ptx, &bytes), 0);
+	OK(write_container(why, &ptx, &bytes));
 	container_entries(bytes.data, bytes.size, 0, &entry, 1);
 	entry.kind = kind;
-	assert_int_equal(picks_add(NULL, picks,
-							   &(struct devcode_container){.size_bytes = bytes.size,
-														   .bytes = bytes.data,
-														   .entries = &entry,
-														   .entry_count = 1},
-							   &entry, pick_for, &index),
-					 0);
+	OK(picks_add(
+		why, picks,
+		&(struct devcode_container){
+			.size_bytes = bytes.size, .bytes = bytes.data, .entries = &entry, .entry_count = 1},
+		&entry, pick_for, &index));
 	buf_free(&bytes);
 	return index;
 }
@@ -46,7 +44,7 @@ static struct pick_keys keys_of(uint32_t kind, enum devcode_compression compress
 	struct pick_keys keys;
 	size_t index;
 
-	assert_int_equal(picks_init(NULL, &picks, &device, 1, &profile), 0);
+	OK(picks_init(why, &picks, &device, 1, &profile));
 	index = pick(&picks, kind, compression, payload, size, options);
 	picks_flush(&picks);
 	keys = picks.keys[index];
@@ -73,7 +71,7 @@ TEST(many_verdicts_equal_single_ones)
 
 	for (size_t i = 0; i < MOST; i++)
 		text[i] = (char)(i % 61 ? 'a' + i * i % 23 : ';');
-	assert_int_equal(picks_init(NULL, &picks, &device, 1, &profile), 0);
+	OK(picks_init(why, &picks, &device, 1, &profile));
 	for (size_t i = 0; i < MANY; i++) {
 		sizes[i] = i % 100 == 99 ? MOST - i : 20000 + i * 331 % 60000;
 		assert_int_equal(
@@ -109,10 +107,10 @@ TEST(a_failed_decompression_is_reported)
 	size_t sound, index;
 
 	memset(bytes, 0xee, sizeof bytes);
-	assert_int_equal(picks_init(NULL, &picks, &device, 1, &profile), 0);
+	OK(picks_init(why, &picks, &device, 1, &profile));
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		entry.size_bytes = sizes[i];
-		assert_int_equal(picks_add(NULL, &picks, &container, &entry, 1, &index), 0);
+		OK(picks_add(why, &picks, &container, &entry, 1, &index));
 		entry.stored_bytes = sizes[i]; /* from the second on it lies outside, too */
 	}
 	sound = pick(&picks, DEVCODE_KIND_PTX, DEVCODE_LZ4, text, sizeof text, "");
@@ -144,7 +142,7 @@ TEST(one_entrys_key_is_the_same)
 		struct devcode_entry entry;
 		struct cache_key_input input;
 
-		assert_int_equal(write_container(NULL, &ptx, &bytes), 0);
+		OK(write_container(why, &ptx, &bytes));
 		container_entries(bytes.data, bytes.size, 0, &entry, 1);
 		container.bytes = bytes.data;
 		container.size_bytes = bytes.size;
@@ -165,15 +163,13 @@ TEST(each_target_has_its_keys)
 	static const char text[] = "a text for many";
 	struct jw_target targets[ANALYSE_MOST_TARGETS + 1];
 	struct picks picks = {.count = 7};
-	struct jw_error err = {0};
 	size_t index, other;
 
 	for (uint16_t t = 0; t <= ANALYSE_MOST_TARGETS; t++)
 		targets[t] = (struct jw_target){.sm = (uint16_t)(50 + t)};
-	assert_int_equal(picks_init(&err, &picks, targets, ANALYSE_MOST_TARGETS + 1, &profile), -1);
-	assert_int_equal(err.code, JW_ERR_USAGE);
+	GIVES(JW_ERR_USAGE, picks_init(why, &picks, targets, ANALYSE_MOST_TARGETS + 1, &profile));
 	assert_int_equal(picks.count, 7);
-	assert_int_equal(picks_init(NULL, &picks, targets, ANALYSE_MOST_TARGETS, &profile), 0);
+	OK(picks_init(why, &picks, targets, ANALYSE_MOST_TARGETS, &profile));
 	assert_true(picks.keyed);
 	assert_int_equal(picks.target_count, ANALYSE_MOST_TARGETS);
 	pick_for = 0x80000005;
@@ -210,7 +206,7 @@ TEST(without_keys_there_is_an_identity)
 	for (int how = 0; how < 3; how++) {
 		struct picks picks;
 
-		assert_int_equal(picks_init(NULL, &picks, &device, how < 2, how ? &unknown : NULL), 0);
+		OK(picks_init(why, &picks, &device, how < 2, how ? &unknown : NULL));
 		if (how == 2)
 			assert_int_equal(picks.target_count, 0);
 		assert_false(picks.keyed);
@@ -254,13 +250,13 @@ TEST(a_damaged_one_leaves_the_others)
 
 		memset(text, 'a', sizeof text);
 		bytes[i] = make_buf();
-		assert_int_equal(write_container(NULL, &ptx, &bytes[i]), 0);
+		OK(write_container(why, &ptx, &bytes[i]));
 		container_entries(bytes[i].data, bytes[i].size, 0, &entries[i], 1);
 		if (i == 2)
 			entries[i].size_bytes = 13 << 20;
 		right[i] = key(CACHE_KEY_LOAD, text, sizes[i], "");
 	}
-	assert_int_equal(picks_init(NULL, &picks, &device, 1, &profile), 0);
+	OK(picks_init(why, &picks, &device, 1, &profile));
 	for (size_t i = 0; !result && i < 4; i++) {
 		const struct devcode_container container = {.size_bytes = bytes[i].size,
 													.bytes = bytes[i].data,

@@ -32,7 +32,7 @@ TEST(a_library_that_is_cut_off_spoils_no_other)
 	cut.size -= 64;
 	make_archive(&archive, false, "zip:compression=deflate", files, 2);
 	path = write_file("a-1.0-py3-none-any.whl", &archive);
-	assert_int_equal(plan_paths(NULL, &request, (const char *[]){path}, 1, &plan), 0);
+	OK(plan_paths(why, &request, (const char *[]){path}, 1, &plan));
 	assert_int_equal(plan->troubles, 1);
 	assert_int_equal(plan->module_count, 1);
 	assert_string_equal(plan->files[plan->modules[0].file].member, "a/whole.so");

@@ -33,7 +33,7 @@ static struct jw_ahead look_at(const char *library)
 
 	put(library, "no library");
 	path = at(library);
-	assert_int_equal(jw_ahead_look(NULL, path, &ahead), 0);
+	OK(jw_ahead_look(why, path, &ahead));
 	mem_free(path);
 	return ahead;
 }
@@ -61,7 +61,6 @@ static void record(const char *state, const char *more)
 CASE(another_one_is_installed)
 {
 	struct jw_ahead ahead;
-	struct jw_error err = {0};
 	char *path;
 
 	runs("535.309.01");
@@ -78,8 +77,7 @@ CASE(another_one_is_installed)
 	/* A named library that does not say which one it is was not compared. */
 	put("libcuda.so.1", "no library");
 	path = at("libcuda.so.1");
-	assert_int_equal(jw_ahead_look(&err, path, &ahead), -1);
-	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+	GIVES(JW_ERR_UNSUPPORTED, jw_ahead_look(why, path, &ahead));
 	mem_free(path);
 }
 
@@ -156,7 +154,6 @@ CASE(one_process_prepares_at_a_time)
 	char *library = at("libcuda.so.550.163.01"), *path = at("state/ahead-lock");
 	const struct jw_ahead_options options = {.library = library};
 	struct jw_ahead ahead = {.state = JW_AHEAD_FAILED};
-	struct jw_error err = {0};
 	struct os_file *lock;
 	bool taken = false;
 	int status;
@@ -166,20 +163,20 @@ CASE(one_process_prepares_at_a_time)
 	record("compiling", "");
 	put("state/ahead-lock", "");
 	put("libcuda.so.550.163.01", "no library");
-	assert_int_equal(os_file_open(&err, path, OS_OPEN_UPDATE, &lock), 0);
-	assert_int_equal(os_file_lock(&err, lock, true, &taken), 0);
+	OK(os_file_open(why, path, OS_OPEN_UPDATE, &lock));
+	OK(os_file_lock(why, lock, true, &taken));
 	assert_true(taken);
 	other = fork();
 	if (!other)
 		_exit(jw_ahead_look(NULL, library, &ahead) || ahead.state != JW_AHEAD_COMPILING ? 1
-			  : !jw_ahead_prepare(&err, &options, &ahead) || err.code != JW_ERR_BUSY    ? 2
+			  : !jw_ahead_prepare(why, &options, &ahead) || why->code != JW_ERR_BUSY    ? 2
 																						: 0);
 	assert_int_equal(waitpid(other, &status, 0), other);
 	assert_int_equal(status, 0);
 	os_file_close(lock);
 	/* Then it gets further, and misses what it compiles with. */
-	assert_int_equal(jw_ahead_prepare(&err, &options, &ahead), -1);
-	assert_int_not_equal(err.code, JW_ERR_BUSY);
+	assert_int_equal(jw_ahead_prepare(why, &options, &ahead), -1);
+	assert_int_not_equal(why->code, JW_ERR_BUSY);
 	mem_free(path);
 	mem_free(library);
 }

@@ -43,10 +43,10 @@ static bool has_changed(const char *package)
 	char *changes = NULL;
 	bool changed;
 
-	assert_int_equal(jw_run_look(NULL, &key, &now, &changes), 0);
+	OK(jw_run_look(why, &key, &now, &changes));
 	changed = *changes != '\0';
 	TEXT_COPY(said, changes);
-	assert_int_equal(jw_run_remember(NULL, now), 0);
+	OK(jw_run_remember(why, now));
 	jw_run_state_free(now);
 	jw_text_free(changes);
 	return changed;
@@ -71,7 +71,7 @@ static void put_index(uint32_t version)
 {
 	char *path = at("cache/index");
 
-	assert_int_equal(os_write_atomic(NULL, path, (const uint32_t[]){version, 0, 0, 0}, 16), 0);
+	OK(os_write_atomic(why, path, (const uint32_t[]){version, 0, 0, 0}, 16));
 	mem_free(path);
 }
 
@@ -91,8 +91,8 @@ CASE(lost_and_damaged_entries_are_seen)
 	put_entry("00000000000003", 3); /* another program's */
 	assert_false(has_changed("frame"));
 	/* Truncated, with its old time */
-	assert_int_equal(os_file_open(NULL, cut, OS_OPEN_UPDATE, &file), 0);
-	assert_int_equal(os_file_truncate(NULL, file, 99), 0);
+	OK(os_file_open(why, cut, OS_OPEN_UPDATE, &file));
+	OK(os_file_truncate(why, file, 99));
 	os_file_close(file);
 	check_set_mtime(cut, INT64_C(1000000001) * 1000000000);
 	assert_true(has_changed("frame"));
@@ -100,7 +100,7 @@ CASE(lost_and_damaged_entries_are_seen)
 	assert_true(has_changed("frame"));
 	put_entry(other, 4); /* written again */
 	assert_true(has_changed("frame"));
-	assert_int_equal(os_remove(NULL, cut), 0);
+	OK(os_remove(why, cut));
 	assert_true(has_changed("frame"));
 	assert_string_equal(said, "cache");
 	assert_false(has_changed("frame"));
@@ -108,7 +108,7 @@ CASE(lost_and_damaged_entries_are_seen)
 	put_index(0x4a4a4a4a);
 	assert_true(has_changed("frame"));
 	assert_true(has_changed("frame"));
-	assert_int_equal(os_remove(NULL, index), 0);
+	OK(os_remove(why, index));
 	assert_true(has_changed("frame"));
 	put_index(0x41);
 	assert_false(has_changed("frame"));
@@ -123,20 +123,20 @@ static void remember_as(const char *name, const char *value)
 	struct buf text = {0}, changed = BUF_MAX(1 << 16);
 	struct os_names names;
 
-	assert_int_equal(os_list(NULL, folder, &names), 0);
+	OK(os_list(why, folder, &names));
 	for (size_t i = 0; i < names.count; i++)
 		if (strstr(names.items[i], "last-run-"))
 			path = os_join(folder, names.items[i]);
 	assert_non_null(path);
-	assert_int_equal(os_read_file(NULL, path, 1 << 16, &text), 0);
+	OK(os_read_file(why, path, 1 << 16, &text));
 	start = strstr(buf_text(&text), name);
 	assert_non_null(start);
 	start += strlen(name);
-	assert_int_equal(buf_append(NULL, &changed, text.data, (size_t)(start - buf_text(&text))), 0);
-	assert_int_equal(buf_append(NULL, &changed, value, strlen(value)), 0);
+	OK(buf_append(why, &changed, text.data, (size_t)(start - buf_text(&text))));
+	OK(buf_append(why, &changed, value, strlen(value)));
 	start += strcspn(start, ",}");
-	assert_int_equal(buf_append(NULL, &changed, start, strlen(start)), 0);
-	assert_int_equal(os_write_atomic(NULL, path, changed.data, changed.size), 0);
+	OK(buf_append(why, &changed, start, strlen(start)));
+	OK(os_write_atomic(why, path, changed.data, changed.size));
 	os_names_free(&names);
 	buf_free(&changed);
 	buf_free(&text);
@@ -181,25 +181,25 @@ CASE(each_part_of_a_run_counts)
 	make_environment();
 	assert_true(has_changed("frame"));
 	for (size_t i = 0; i < 2 * sizeof variables / sizeof *variables; i++) {
-		assert_int_equal(os_env_set(NULL, variables[i / 2], i % 2 ? NULL : "1"), 0);
+		OK(os_env_set(why, variables[i / 2], i % 2 ? NULL : "1"));
 		if (!has_changed("frame") || strcmp(said, "settings") != 0 || has_changed("frame"))
 			fail_msg("%s: %s", variables[i / 2], said);
 	}
 	for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
-		assert_int_equal(os_env_set(NULL, "JITWARM_PCI_DEVICES", gpus[i]), 0);
+		OK(os_env_set(why, "JITWARM_PCI_DEVICES", gpus[i]));
 		if (!has_changed("frame") || has_changed("frame"))
 			fail_msg("%s", gpus[i]);
 	}
-	assert_int_equal(os_env_set(NULL, "JITWARM_PCI_DEVICES", NULL), 0);
+	OK(os_env_set(why, "JITWARM_PCI_DEVICES", NULL));
 	(void)has_changed("frame");
 	/* Code alone, also of the same size */
 	put(SITE "frame/__init__.py", "x");
 	assert_false(has_changed("frame"));
 	check_set_mtime(core, INT64_C(1000000001) * 1000000000);
-	assert_int_equal(os_env_set(NULL, "JITWARM_PCI_DEVICES", gpus[0]), 0);
+	OK(os_env_set(why, "JITWARM_PCI_DEVICES", gpus[0]));
 	assert_true(has_changed("frame"));
 	assert_string_equal(said, "GPUs, packages");
-	assert_int_equal(os_env_set(NULL, "JITWARM_PCI_DEVICES", NULL), 0);
+	OK(os_env_set(why, "JITWARM_PCI_DEVICES", NULL));
 	assert_true(has_changed("frame") && !has_changed("frame"));
 	if (!os_is_windows) {
 		set("LD_LIBRARY_PATH", "driver");
@@ -207,12 +207,12 @@ CASE(each_part_of_a_run_counts)
 		assert_true(has_changed("frame") && !has_changed("frame"));
 		put("driver/libcuda.so.1", "xy");
 		assert_true(has_changed("frame") && !has_changed("frame"));
-		assert_int_equal(os_env_set(NULL, "LD_LIBRARY_PATH", folders), 0);
+		OK(os_env_set(why, "LD_LIBRARY_PATH", folders));
 		(void)has_changed("frame");
 	}
 	/* Other names are another run, and what remembers it may be of another kind. */
 	assert_true(has_changed("core") && !has_changed("frame") && !has_changed("core"));
-	assert_int_equal(os_remove_tree(NULL, root), 0);
+	OK(os_remove_tree(why, root));
 	make_environment();
 	(void)has_changed("frame");
 	assert_false(has_changed("frame"));
@@ -233,9 +233,9 @@ CASE(each_cache_has_its_run)
 		struct jw_run_state *now = NULL;
 		char *changes = NULL;
 
-		assert_int_equal(jw_run_look(NULL, &key, &now, &changes), 0);
+		OK(jw_run_look(why, &key, &now, &changes));
 		assert_string_equal(changes, i < 3 ? "first run" : "");
-		assert_int_equal(jw_run_remember(NULL, now), 0);
+		OK(jw_run_remember(why, now));
 		jw_run_state_free(now);
 		jw_text_free(changes);
 	}

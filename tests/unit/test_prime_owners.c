@@ -33,7 +33,7 @@ static void undo_rows(const char *path)
 	struct buf bytes;
 	int fd;
 
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	OK(cache_index_load(why, dir, &index));
 	if (index.count && !index_fails) {
 		bytes = index_bytes(&none);
 		fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -73,8 +73,8 @@ static void warm_from(size_t count, bool cancelled, struct jw_record_result *ret
 
 		entries_make(&entry, (unsigned)i, 0);
 		path = cache_entry_path(recorder.cache_dir, entry.key);
-		assert_int_equal(os_make_shared_parent(NULL, path, 0700), 0);
-		assert_int_equal(os_write_atomic(NULL, path, entry.bytes, entry.size), 0);
+		OK(os_make_shared_parent(why, path, 0700));
+		OK(os_write_atomic(why, path, entry.bytes, entry.size));
 		mem_free(path);
 		recording.modules[i] = (struct jw_recorded_module){
 			.key = entry.key, .key_bytes = entry.key_bytes, .target = {.sm = 86}};

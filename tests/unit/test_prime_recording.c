@@ -46,7 +46,7 @@ TEST(written_text_is_read_back)
 	assert_int_equal(recording->modules[1].file, JW_RECORDED_NO_FILE);
 	assert_int_equal(recording->modules[1].target.sm, 90);
 	assert_true(recording->modules[1].known_before);
-	assert_int_equal(recording_format(NULL, recording, &again), 0);
+	OK(recording_format(why, recording, &again));
 	assert_string_equal(buf_text(&again), text);
 	buf_free(&again);
 	jw_recording_free(recording);
@@ -97,12 +97,12 @@ TEST(texts_are_read_back)
 
 	assert_non_null(recording);
 	assert_true(recording->modules[0].has_text);
-	assert_int_equal(recording_format(NULL, recording, &again), 0);
+	OK(recording_format(why, recording, &again));
 	assert_string_equal(buf_text(&again), text);
-	assert_int_equal(recording_unpack_text(NULL, recording->texts, &payload), 0);
+	OK(recording_unpack_text(why, recording->texts, &payload));
 	assert_int_equal(payload.size, sizeof ptx);
 	assert_memory_equal(payload.data, ptx, sizeof ptx);
-	assert_int_equal(recording_key(NULL, recording, recording->modules, ptx, sizeof ptx, &key), 0);
+	OK(recording_key(why, recording, recording->modules, ptx, sizeof ptx, &key));
 	assert_memory_equal(key.data, STAMP "HOST64sm_86.version 7.8",
 						sizeof STAMP "HOST64sm_86.version 7.8" - 1);
 	assert_memory_equal(key.data + key.size - 6, "\0\0 -O4", 6);
@@ -139,10 +139,9 @@ TEST(hostile_texts_are_refused)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *text = with_text(cases[i].from, cases[i].to);
-		struct jw_error err = {0};
 
-		assert_null(parse(&err, text));
-		assert_string_equal(err.message, cases[i].message);
+		assert_null(parse(why, text));
+		assert_string_equal(why->message, cases[i].message);
 		mem_free(text);
 	}
 }
@@ -173,13 +172,12 @@ TEST(texts_are_no_longer_than_they_need_be)
 	char *text = with_text(NULL, NULL), *at = strstr(text, "\"zstd\":\"") + 8, *made;
 	char *blank = mem_array(1, 4096);
 	struct jw_recording *recording;
-	struct jw_error err = {0};
 
 	memset(blank, 'A', 4095);
 	made = mem_printf("%.*s%s%s", (int)(at - text), text, blank, at);
-	recording = parse(&err, made);
+	recording = parse(why, made);
 	assert_null(recording);
-	assert_string_equal(err.message, "text 0 is malformed");
+	assert_string_equal(why->message, "text 0 is malformed");
 	mem_free(blank);
 	mem_free(made);
 	mem_free(text);
@@ -189,21 +187,18 @@ TEST(texts_are_no_longer_than_they_need_be)
 TEST(texts_are_counted_each_time)
 {
 	struct buf text = BUF_MAX(1 << 20);
-	struct jw_error err = {0};
 
 	for (int i = 0; i < 100; i++)
-		assert_int_equal(
-			buf_printf(NULL, &text,
-					   "%s{\"form\":\"load\",\"target\":\"sm_86\",\"key\":\"0000000000000001\","
-					   "\"size_bytes\":11000000,\"text\":0}",
-					   i ? ","
-						 : "{\"schema\":\"jitwarm.recording/2\",\"driver\":{\"stamp\":\"" STAMP
-						   "\"},\"texts\":[{\"size_bytes\":11000000,\"zstd\":\"KLUv\"}],"
-						   "\"not_in_files\":["),
-			0);
-	assert_int_equal(buf_printf(NULL, &text, "]}"), 0);
-	assert_null(parse(&err, buf_text(&text)));
-	assert_int_equal(err.code, JW_ERR_LIMIT);
+		OK(buf_printf(why, &text,
+					  "%s{\"form\":\"load\",\"target\":\"sm_86\",\"key\":\"0000000000000001\","
+					  "\"size_bytes\":11000000,\"text\":0}",
+					  i ? ","
+						: "{\"schema\":\"jitwarm.recording/2\",\"driver\":{\"stamp\":\"" STAMP
+						  "\"},\"texts\":[{\"size_bytes\":11000000,\"zstd\":\"KLUv\"}],"
+						  "\"not_in_files\":["));
+	OK(buf_printf(why, &text, "]}"));
+	assert_null(parse(why, buf_text(&text)));
+	assert_int_equal(why->code, JW_ERR_LIMIT);
 	buf_free(&text);
 }
 
@@ -253,9 +248,9 @@ TEST(other_drivers_and_gpus_prime_the_same_containers)
 	small_put(&data, 2, 70, "");
 	small_put(&data, 3, 80, "");
 	small_fatbin_library("lib.so", &data);
-	assert_int_equal(plan_build(NULL, &request, &plan), 0);
+	OK(plan_build(why, &request, &plan));
 	assert_int_equal(plan->module_count, 2); /* not for sm_80 */
-	assert_int_equal(recorded_narrow(NULL, &recording, &request, plan, &account), 0);
+	OK(recorded_narrow(why, &recording, &request, plan, &account));
 	assert_int_equal(plan->module_count, 1);
 	(void)small_text(text, 2, 70);
 	assert_int_equal(plan->modules[0].key,
@@ -309,10 +304,10 @@ TEST(texts_are_planned_for_the_gpus_that_they_fit)
 
 		profile.driver = cases[i / 2].driver;
 		recorded_request(recording, &keys, &request);
-		assert_int_equal(plan_build(NULL, &request, &plan), 0);
+		OK(plan_build(why, &request, &plan));
 		assert_int_equal(plan->unfit, cases[i / 2].unfit);
 		assert_int_equal(plan->too_new, cases[i / 2].too_new);
-		assert_int_equal(recorded_narrow(NULL, recording, &request, plan, &account), 0);
+		OK(recorded_narrow(why, recording, &request, plan, &account));
 		assert_int_equal(account.texts, 1);
 		assert_int_equal(account.unfiled, 0);
 		assert_int_equal(plan->module_count, cases[i / 2].modules);

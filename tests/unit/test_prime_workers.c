@@ -69,7 +69,7 @@ static int prepare(void **state)
 	if (make_folder(state))
 		return -1;
 	root = os_join(folder, "root");
-	assert_int_equal(os_env_set(NULL, "JITWARM_SYSTEM_ROOT", root), 0);
+	OK(os_env_set(why, "JITWARM_SYSTEM_ROOT", root));
 	mem_free(root);
 	return 0;
 }

@@ -19,7 +19,7 @@ static void set(const char *name, const char *inner)
 {
 	char *path = inner ? inside(inner) : NULL;
 
-	assert_int_equal(os_env_set(NULL, name, path), 0);
+	OK(os_env_set(why, name, path));
 	mem_free(path);
 }
 
@@ -34,8 +34,8 @@ static struct jw_system *open_asleep(void)
 	set("VIRTUAL_ENV", NULL);
 	set("CONDA_PREFIX", NULL);
 	set("PATH", "nothing");
-	assert_int_equal(os_env_set(NULL, "CUDA_CACHE_MAXSIZE", "2147483648"), 0);
-	assert_int_equal(jw_system_open(NULL, &asleep, &system), 0);
+	OK(os_env_set(why, "CUDA_CACHE_MAXSIZE", "2147483648"));
+	OK(jw_system_open(why, &asleep, &system));
 	return system;
 }
 
@@ -45,7 +45,7 @@ TEST(the_setting_in_force_is_kept_where_it_suffices)
 	struct jw_system *system = open_asleep();
 	struct jw_tune_advice *advice;
 
-	assert_int_equal(jw_tune_advise(NULL, system, &question, &advice), 0);
+	OK(jw_tune_advise(why, system, &question, &advice));
 	assert_int_equal(advice->limit_bytes, INT64_C(2) << 30);
 	assert_string_equal(advice->path, system->cache.path);
 	assert_true(advice->settings->count >= 2);
@@ -63,12 +63,12 @@ TEST(a_limit_for_files_is_set_where_it_is_too_small)
 
 	if (os_is_windows)
 		skip(); /* it would write to the registry */
-	assert_int_equal(os_env_set(NULL, "SHELL", "/bin/sh"), 0);
-	assert_int_equal(os_env_set(NULL, "XDG_CONFIG_HOME", NULL), 0);
+	OK(os_env_set(why, "SHELL", "/bin/sh"));
+	OK(os_env_set(why, "XDG_CONFIG_HOME", NULL));
 	for (int less = 0; less < 2; less++) {
 		system->cache.outlook.bytes = 2 << 20;
 		system->cache.limit_bytes = ((uint64_t)2 << 20) - (uint64_t)less;
-		assert_int_equal(jw_tune_for_files(NULL, system, NULL, 0, &result), 0);
+		OK(jw_tune_for_files(why, system, NULL, 0, &result));
 		assert_int_equal(result != NULL, less);
 		assert_int_equal(system->cache.limit_bytes, (uint64_t)(less ? 1 << 30 : 2 << 20));
 	}
@@ -88,7 +88,7 @@ TEST(all_warnings_are_together)
 	size_t of_path = 0;
 
 	root_put("etc/environment", "CUDA_FORCE_PTX_JIT=1\n");
-	assert_int_equal(jw_tune_advise(NULL, system, &question, &advice), 0);
+	OK(jw_tune_advise(why, system, &question, &advice));
 	/* On Windows settings are not read from files. */
 	assert_true(advice->settings->warning_count > 0 || os_is_windows);
 	for (size_t i = 0; i < advice->warning_count; i++)

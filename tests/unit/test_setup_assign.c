@@ -24,9 +24,9 @@ static void check(enum assign_form form, const char *text, size_t size, const ch
 	for (size_t i = 0; i < sizeof behind / sizeof *behind; i++) {
 		struct buf found = BUF_MAX(1 << 16), whole = BUF_MAX(1 << 16);
 
-		assert_int_equal(buf_append(NULL, &whole, text, size), 0);
-		assert_int_equal(buf_printf(NULL, &whole, "%s", behind[i]), 0);
-		assert_int_equal(assign_parse(NULL, form, buf_text(&whole), size, take, &found), 0);
+		OK(buf_append(why, &whole, text, size));
+		OK(buf_printf(why, &whole, "%s", behind[i]));
+		OK(assign_parse(why, form, buf_text(&whole), size, take, &found));
 		assert_string_equal(buf_text(&found), wanted);
 		buf_free(&found);
 		buf_free(&whole);
@@ -171,14 +171,14 @@ TEST(many_words)
 	for (int i = 62; i <= 66; i++) {
 		struct buf exported = BUF_MAX(4096), assigned = BUF_MAX(4096);
 
-		assert_int_equal(buf_printf(NULL, &exported, "export"), 0);
-		assert_int_equal(buf_printf(NULL, &assigned, "CUDA_CACHE_PATH=/x"), 0);
+		OK(buf_printf(why, &exported, "export"));
+		OK(buf_printf(why, &assigned, "CUDA_CACHE_PATH=/x"));
 		for (int word = 1; word < i; word++) {
-			assert_int_equal(buf_printf(NULL, &exported, " A=1"), 0);
-			assert_int_equal(buf_printf(NULL, &assigned, " A=1"), 0);
+			OK(buf_printf(why, &exported, " A=1"));
+			OK(buf_printf(why, &assigned, " A=1"));
 		}
-		assert_int_equal(buf_printf(NULL, &exported, " CUDA_CACHE_PATH=/x"), 0);
-		assert_int_equal(buf_printf(NULL, &assigned, " command"), 0);
+		OK(buf_printf(why, &exported, " CUDA_CACHE_PATH=/x"));
+		OK(buf_printf(why, &assigned, " command"));
 		check(ASSIGN_SHELL, buf_text(&exported), exported.size, i <= 64 ? "1:CACHE_PATH=/x|" : "");
 		check(ASSIGN_SHELL, buf_text(&assigned), assigned.size, i <= 64 ? "" : "1:CACHE_PATH=/x|");
 		buf_free(&exported);
@@ -207,14 +207,13 @@ TEST(a_refusal_ends_it)
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct jw_error err = {0};
 		unsigned calls = 0;
 
-		assert_int_equal(assign_parse(&err, cases[i].form, cases[i].text, strlen(cases[i].text),
+		assert_int_equal(assign_parse(why, cases[i].form, cases[i].text, strlen(cases[i].text),
 									  take_once, &calls),
 						 -1);
 		assert_int_equal(calls, 2);
-		assert_int_equal(err.code, JW_ERR_LIMIT);
+		assert_int_equal(why->code, JW_ERR_LIMIT);
 	}
 }
 

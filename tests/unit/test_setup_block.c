@@ -33,11 +33,11 @@ TEST(taking_it_back_restores_every_byte)
 		struct buf with, again, without;
 		bool there;
 
-		assert_int_equal(block_put(NULL, texts[i], size, body, 0, &with), 0);
+		OK(block_put(why, texts[i], size, body, 0, &with));
 		assert_non_null(strstr(buf_text(&with), body));
-		assert_int_equal(block_put(NULL, buf_text(&with), with.size, body, 0, &again), 0);
+		OK(block_put(why, buf_text(&with), with.size, body, 0, &again));
 		assert_string_equal(buf_text(&again), buf_text(&with));
-		assert_int_equal(block_take(NULL, buf_text(&with), with.size, &without, &there, &found), 0);
+		OK(block_take(why, buf_text(&with), with.size, &without, &there, &found));
 		assert_true(there);
 		assert_int_equal(found.made, 0);
 		assert_int_equal(without.size, size);
@@ -54,9 +54,9 @@ TEST(text_behind_the_block_stays)
 	struct buf with, more = BUF_MAX(4096), without;
 	bool there;
 
-	assert_int_equal(block_put(NULL, "a", 1, body, 0, &with), 0);
-	assert_int_equal(buf_printf(NULL, &more, "%sb\n", buf_text(&with)), 0);
-	assert_int_equal(block_take(NULL, buf_text(&more), more.size, &without, &there, &found), 0);
+	OK(block_put(why, "a", 1, body, 0, &with));
+	OK(buf_printf(why, &more, "%sb\n", buf_text(&with)));
+	OK(block_take(why, buf_text(&more), more.size, &without, &there, &found));
 	assert_string_equal(buf_text(&without), "a\nb\n");
 	buf_free(&with);
 	buf_free(&more);
@@ -102,7 +102,7 @@ TEST(only_our_own_lines_count)
 	for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
 		const char *text = blocks[i].text;
 
-		assert_int_equal(block_find(NULL, text, strlen(text), &there, &found), 0);
+		OK(block_find(why, text, strlen(text), &there, &found));
 		assert_true(there);
 		assert_int_equal(found.start, blocks[i].start);
 		assert_int_equal(found.end, blocks[i].end);
@@ -111,17 +111,17 @@ TEST(only_our_own_lines_count)
 	}
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 		there = true;
-		assert_int_equal(block_find(NULL, others[i], strlen(others[i]), &there, &found), 0);
+		OK(block_find(why, others[i], strlen(others[i]), &there, &found));
 		assert_false(there);
 	}
-	assert_int_equal(block_find(NULL, cut, sizeof cut - 1, &there, &found), 0);
+	OK(block_find(why, cut, sizeof cut - 1, &there, &found));
 	assert_false(there);
 	/* A line that is longer than any of ours, by its first bytes one */
 	for (int size = 40; size < 60; size++) {
 		char text[100];
 
 		(void)snprintf(text, sizeof text, BEGIN "%-*s\n", size, " >>>");
-		assert_int_equal(block_find(NULL, text, strlen(text), &there, &found), 0);
+		OK(block_find(why, text, strlen(text), &there, &found));
 		assert_false(there);
 	}
 }
@@ -142,13 +142,12 @@ TEST(the_first_line_says_what_was_there)
 	bool there;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		assert_int_equal(block_put(NULL, cases[i].before, strlen(cases[i].before), "", 2, &text),
-						 0);
+		OK(block_put(why, cases[i].before, strlen(cases[i].before), "", 2, &text));
 		assert_string_equal(buf_text(&text), cases[i].wanted);
 		buf_free(&text);
 	}
 	/* Its line feed is no longer there. */
-	assert_int_equal(block_take(NULL, joined, sizeof joined - 1, &text, &there, &found), 0);
+	OK(block_take(why, joined, sizeof joined - 1, &text, &there, &found));
 	assert_string_equal(buf_text(&text), "");
 	buf_free(&text);
 }
@@ -161,21 +160,18 @@ TEST(every_block_goes_and_nothing_else)
 		"a\n" BEGIN " (made 1) >>>\nx\n" END "\nb\n" BEGIN " >>>\ny\n" END "\nc\n";
 	static const char open[] = BEGIN " >>>\nx\nmine\n" BEGIN " >>>\ny\n" END "\n";
 	struct block_found found;
-	struct jw_error err;
 	struct buf text;
 	bool there;
 
-	assert_int_equal(block_take(NULL, two, sizeof two - 1, &text, &there, &found), 0);
+	OK(block_take(why, two, sizeof two - 1, &text, &there, &found));
 	assert_true(there);
 	assert_string_equal(buf_text(&text), "a\nb\nc\n");
 	buf_free(&text);
-	assert_int_equal(block_put(NULL, two, sizeof two - 1, "z\n", 0, &text), 0);
+	OK(block_put(why, two, sizeof two - 1, "z\n", 0, &text));
 	assert_string_equal(buf_text(&text), "a\n" BEGIN " (made 1) >>>\nz\n" END "\nb\nc\n");
 	buf_free(&text);
-	assert_int_equal(block_take(&err, open, sizeof open - 1, &text, &there, &found), -1);
-	assert_int_equal(err.code, JW_ERR_FORMAT);
-	assert_int_equal(block_put(&err, open, sizeof open - 1, body, 0, &text), -1);
-	assert_int_equal(err.code, JW_ERR_FORMAT);
+	GIVES(JW_ERR_FORMAT, block_take(why, open, sizeof open - 1, &text, &there, &found));
+	GIVES(JW_ERR_FORMAT, block_put(why, open, sizeof open - 1, body, 0, &text));
 }
 
 RUN_TESTS(NULL, NULL)

@@ -116,11 +116,11 @@ static int usual(void **state)
 	static const char *const others[] = {"XDG_CONFIG_HOME", "CONDA_PREFIX", "CUDA_CACHE_PATH",
 										 "CUDA_CACHE_MAXSIZE"};
 	char *inner = os_join(root, "state");
-	int result = root_empty(state) || os_env_set(NULL, "JITWARM_STATE", inner) ||
-				 os_env_set(NULL, "HOME", root);
+	int result = root_empty(state) || os_env_set(why, "JITWARM_STATE", inner) ||
+				 os_env_set(why, "HOME", root);
 
 	for (size_t i = 0; !result && i < sizeof others / sizeof *others; i++)
-		result = os_env_set(NULL, others[i], NULL);
+		result = os_env_set(why, others[i], NULL);
 	mem_free(inner);
 	memset(registry, 0, sizeof registry);
 	/* Names in their order */
@@ -155,10 +155,8 @@ static int changes(struct jw_error *err, bool undo, const struct jw_tune_request
 static void expect(bool undo, const struct jw_tune_request *request, const char *wanted)
 {
 	char text[1024];
-	struct jw_error err = {0};
 
-	if (changes(&err, undo, request, text, sizeof text))
-		fail_msg("%s", err.message);
+	OK(changes(why, undo, request, text, sizeof text));
 	assert_string_equal(text, wanted);
 }
 
@@ -274,20 +272,19 @@ TEST_WITH(a_write_that_fails_loses_nothing, usual, NULL)
 	for (int i = 0; i < 2; i++)
 		for (int at = 1;; at++) {
 			const enum os_variables where = i ? OS_VARIABLES_MACHINE : OS_VARIABLES_USER;
-			struct jw_error err = {0};
 			int failed;
 
 			assert_int_equal(usual(state), 0);
 			put(where, "CUDA_CACHE_PATH", "was", true);
 			fails_at = at;
-			failed = changes(&err, false, requests[i], text, sizeof text);
+			failed = changes(why, false, requests[i], text, sizeof text);
 			fails_at = 0;
 			if (!failed) {
 				assert_true(writes < at && at > 2);
 				break;
 			}
-			assert_int_equal(err.code, JW_ERR_IO);
-			assert_int_equal(changes(&err, true, requests[i], text, sizeof text), 0);
+			assert_int_equal(why->code, JW_ERR_IO);
+			OK(changes(why, true, requests[i], text, sizeof text));
 			assert_string_equal(text_of(where), "CUDA_CACHE_PATH=%was|");
 			assert_string_equal(text_of(OS_VARIABLES_MACHINE_RECORD), "");
 			assert_string_equal(text_of(OS_VARIABLES_USER_RECORD), "");
@@ -301,19 +298,17 @@ TEST_WITH(an_undo_that_fails_goes_on, usual, NULL)
 {
 	for (int at = 1; at <= 5; at++) {
 		char text[1024];
-		struct jw_error err = {0};
 
 		assert_int_equal(usual(state), 0);
 		put(OS_VARIABLES_USER, "CUDA_CACHE_PATH", "was", true);
 		put(OS_VARIABLES_MACHINE, "CUDA_CACHE_PATH", "were", false);
-		assert_int_equal(changes(&err, false, &for_user, text, sizeof text), 0);
-		assert_int_equal(changes(&err, false, &for_all, text, sizeof text), 0);
+		OK(changes(why, false, &for_user, text, sizeof text));
+		OK(changes(why, false, &for_all, text, sizeof text));
 		writes = 0;
 		fails_at = at;
-		assert_int_equal(changes(&err, true, NULL, text, sizeof text), -1);
-		assert_int_equal(err.code, JW_ERR_IO);
+		GIVES(JW_ERR_IO, changes(why, true, NULL, text, sizeof text));
 		fails_at = 0;
-		assert_int_equal(changes(&err, true, NULL, text, sizeof text), 0);
+		OK(changes(why, true, NULL, text, sizeof text));
 		assert_string_equal(text_of(OS_VARIABLES_USER), "CUDA_CACHE_PATH=%was|");
 		assert_string_equal(text_of(OS_VARIABLES_MACHINE), "CUDA_CACHE_PATH=were|");
 		assert_string_equal(text_of(OS_VARIABLES_MACHINE_RECORD), "");
@@ -336,7 +331,7 @@ TEST_WITH(settings_are_read_from_there, usual, NULL)
 	put(OS_VARIABLES_MACHINE, "CUDA_CACHE_MAXSIZE", "1G", false);
 	put(OS_VARIABLES_MACHINE, "CUDA_CACHE_PATH", "/m", false);
 	put(OS_VARIABLES_USER, "CUDA_CACHE_PATH", "/u", false);
-	assert_int_equal(jw_settings_read(NULL, &settings), 0);
+	OK(jw_settings_read(why, &settings));
 	assert_int_equal(settings->count, 3);
 	for (size_t i = 0; i < 3; i++) {
 		assert_string_equal(settings->items[i].source, wanted[i].source);
@@ -345,7 +340,7 @@ TEST_WITH(settings_are_read_from_there, usual, NULL)
 	}
 	assert_int_equal(settings->warning_count, 1); /* of the limit of one byte */
 	jw_settings_free(settings);
-	assert_int_equal(jw_settings_read(NULL, &settings), 0);
+	OK(jw_settings_read(why, &settings));
 	jw_settings_free(settings);
 }
 
@@ -356,10 +351,8 @@ TEST_WITH(scopes_that_windows_lacks_are_refused, usual, NULL)
 	for (int scope = 0; scope < JW_SCOPES; scope++) {
 		const struct jw_tune_request request = {.scope = (enum jw_scope)scope};
 		const bool lacks = scope == JW_SCOPE_SHELL;
-		struct jw_error err = {0};
 
-		assert_int_equal(places_of(&err, &request, &places), lacks ? -1 : 0);
-		assert_int_equal(err.code, lacks ? JW_ERR_UNSUPPORTED : JW_OK);
+		GIVES(lacks ? JW_ERR_UNSUPPORTED : JW_OK, places_of(why, &request, &places));
 		if (!lacks)
 			assert_int_equal(places.count, 0);
 	}

@@ -28,7 +28,7 @@ TEST(each_form_is_written_to_the_byte)
 		const struct form *form = &forms[i];
 		struct buf text = BUF_MAX(strlen(form->wanted));
 
-		assert_int_equal(place_lines(NULL, form->form, form->limit_bytes, form->path, &text), 0);
+		OK(place_lines(why, form->form, form->limit_bytes, form->path, &text));
 		assert_string_equal(buf_text(&text), form->wanted);
 		buf_free(&text);
 	}
@@ -40,11 +40,10 @@ TEST(less_room_is_a_failure)
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
 		for (size_t most = 0; most < strlen(forms[i].wanted); most++) {
 			struct buf text = BUF_MAX(most);
-			struct jw_error err = {0};
 
-			if (!place_lines(&err, forms[i].form, forms[i].limit_bytes, forms[i].path, &text))
+			if (!place_lines(why, forms[i].form, forms[i].limit_bytes, forms[i].path, &text))
 				fail_msg("%zu bytes for %s", most, forms[i].wanted);
-			assert_int_equal(err.code, JW_ERR_LIMIT);
+			assert_int_equal(why->code, JW_ERR_LIMIT);
 			buf_free(&text);
 		}
 }
@@ -63,11 +62,9 @@ TEST(what_a_form_cannot_hold_is_refused)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf text = BUF_MAX(4096);
-		struct jw_error err = {0};
 
-		assert_int_equal(place_lines(&err, cases[i].form, 0, cases[i].path, &text), -1);
-		assert_int_equal(err.code, JW_ERR_USAGE);
-		assert_non_null(strstr(err.message, cases[i].said));
+		GIVES(JW_ERR_USAGE, place_lines(why, cases[i].form, 0, cases[i].path, &text));
+		assert_non_null(strstr(why->message, cases[i].said));
 		buf_free(&text);
 	}
 }
@@ -100,13 +97,13 @@ TEST(each_program_has_its_form)
 	char *text = NULL;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		assert_int_equal(jw_tune_print(NULL, cases[i].form, 7, cases[i].path, &text), 0);
+		OK(jw_tune_print(why, cases[i].form, 7, cases[i].path, &text));
 		assert_string_equal(text, cases[i].wanted);
 		mem_free(text);
 	}
 	/* Slurm's script has a folder of its own, and each task another one below it. */
 	for (int given = 0; given < 2; given++) {
-		assert_int_equal(jw_tune_print(NULL, "slurm", 0, given ? "/a" : NULL, &text), 0);
+		OK(jw_tune_print(why, "slurm", 0, given ? "/a" : NULL, &text));
 		assert_int_equal(strstr(text, "\nbase='/a'\n") != NULL, given);
 		assert_int_equal(strstr(text, "\nbase='/var/cache/jitwarm'\n") != NULL, !given);
 		assert_null(strstr(text, "CUDA_CACHE_PATH=%s\\n' '"));
@@ -118,16 +115,13 @@ TEST(each_program_has_its_form)
 TEST(another_form_and_too_long_a_path_are_refused)
 {
 	static char path[(1 << 20) + 2];
-	struct jw_error err = {0};
 	char *text = path;
 
-	assert_int_equal(jw_tune_print(&err, "shell", 7, NULL, &text), -1);
-	assert_int_equal(err.code, JW_ERR_USAGE);
-	assert_non_null(strstr(err.message, "--print shell: "));
+	GIVES(JW_ERR_USAGE, jw_tune_print(why, "shell", 7, NULL, &text));
+	assert_non_null(strstr(why->message, "--print shell: "));
 	memset(path, '/', sizeof path - 1);
-	err = (struct jw_error){0};
-	assert_int_equal(jw_tune_print(&err, "cmd", 7, path, &text), -1);
-	assert_int_equal(err.code, JW_ERR_LIMIT);
+	*why = (struct jw_error){0};
+	GIVES(JW_ERR_LIMIT, jw_tune_print(why, "cmd", 7, path, &text));
 	assert_ptr_equal(text, path);
 }
 

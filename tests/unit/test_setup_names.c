@@ -12,7 +12,7 @@ static bool names_it(const char *const *names, size_t count, const char *wanted)
 	struct jw_startup *startup = NULL;
 	bool found = false;
 
-	assert_int_equal(jw_startup_look(NULL, &options, &startup), 0);
+	OK(jw_startup_look(why, &options, &startup));
 	for (size_t i = 0; i < startup->count; i++)
 		found = found || strstr(startup->items[i].text, wanted);
 	jw_startup_free(startup);
@@ -38,7 +38,7 @@ CASE(the_active_environment_is_named)
 	set("VIRTUAL_ENV", "venv");
 	(void)snprintf(wanted, sizeof wanted, "--environment \"%s/venv\"", root);
 	assert_true(names_it(NULL, 0, wanted));
-	assert_int_equal(os_env_set(NULL, "VIRTUAL_ENV", NULL), 0);
+	OK(os_env_set(why, "VIRTUAL_ENV", NULL));
 	set("CONDA_PREFIX", "conda");
 	(void)snprintf(wanted, sizeof wanted, "--environment \"%s/conda\"", root);
 	assert_true(names_it(NULL, 0, wanted));

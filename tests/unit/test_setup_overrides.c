@@ -105,8 +105,8 @@ TEST(each_condition_has_its_case)
 {
 	char *profile = os_join(root, ".profile");
 
-	assert_int_equal(os_env_set(NULL, "HOME", root), 0);
-	assert_int_equal(os_env_set(NULL, "SHELL", "/bin/sh"), 0);
+	OK(os_env_set(why, "HOME", root));
+	OK(os_env_set(why, "SHELL", "/bin/sh"));
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_tune_request request = cases[i].request;
 		struct jw_setting items[MOST] = {0};

@@ -11,7 +11,7 @@ static void set(const char *name, const char *value)
 {
 	char *path = value && !strncmp(value, "./", 2) ? os_join(root, value + 2) : NULL;
 
-	assert_int_equal(os_env_set(NULL, name, path ? path : value), 0);
+	OK(os_env_set(why, name, path ? path : value));
 	mem_free(path);
 }
 
@@ -34,7 +34,7 @@ static char *places_text(const struct jw_tune_request *request)
 	struct setting_places places;
 
 	text[0] = '\0';
-	assert_int_equal(places_of(NULL, request, &places), 0);
+	OK(places_of(why, request, &places));
 	for (size_t i = 0; i < places.count; i++) {
 		const char *inner = strstr(places.items[i].path, root);
 

@@ -20,14 +20,14 @@ static char *state_dir;
 static int make_state(void **state)
 {
 	(void)state;
-	return os_make_temp_dir(NULL, "jitwarm-시험", &state_dir) ||
-		   os_env_set(NULL, "JITWARM_STATE", state_dir);
+	return os_make_temp_dir(why, "jitwarm-시험", &state_dir) ||
+		   os_env_set(why, "JITWARM_STATE", state_dir);
 }
 
 static int remove_state(void **state)
 {
 	(void)state;
-	return os_env_set(NULL, "JITWARM_STATE", NULL) || os_remove_tree(NULL, state_dir);
+	return os_env_set(why, "JITWARM_STATE", NULL) || os_remove_tree(why, state_dir);
 }
 
 TEST_WITH(a_key_that_may_not_be_written_is_reported, make_state, remove_state)
@@ -44,30 +44,29 @@ TEST_WITH(a_key_that_may_not_be_written_is_reported, make_state, remove_state)
 		struct jw_tune_result *result;
 		struct os_variable now;
 		struct read_only_key key;
-		struct jw_error err = {0};
 		int failed;
 
-		assert_int_equal(os_variable_write(NULL, keys[i], "CUDA_CACHE_MAXSIZE", NULL), 0);
+		OK(os_variable_write(why, keys[i], "CUDA_CACHE_MAXSIZE", NULL));
 		make_key_read_only(keys[i], &key);
-		failed = jw_tune_apply(&err, &request, &result);
+		failed = jw_tune_apply(why, &request, &result);
 		make_key_writable(&key);
 		assert_int_equal(failed, -1);
-		assert_int_equal(err.code, JW_ERR_IO);
-		assert_non_null(strstr(err.message, "Permission denied"));
+		assert_int_equal(why->code, JW_ERR_IO);
+		assert_non_null(strstr(why->message, "Permission denied"));
 		assert_int_equal(os_variable_read(NULL, keys[i], "CUDA_CACHE_MAXSIZE", &now), -1);
 		/* If it were recorded, undoing would treat a missing value as another program's. */
-		assert_int_equal(jw_tune_undo(NULL, NULL, &result), 0);
+		OK(jw_tune_undo(why, NULL, &result));
 		assert_int_equal(result->count, 0);
 		jw_tune_result_free(result);
 
 		/* It is set once it is writable again; a setting that cannot be reverted stays recorded. */
-		assert_int_equal(jw_tune_apply(NULL, &request, &result), 0);
+		OK(jw_tune_apply(why, &request, &result));
 		jw_tune_result_free(result);
 		make_key_read_only(keys[i], &key);
-		failed = jw_tune_undo(&err, NULL, &result);
+		failed = jw_tune_undo(why, NULL, &result);
 		make_key_writable(&key);
 		assert_int_equal(failed, -1);
-		assert_int_equal(jw_tune_undo(NULL, NULL, &result), 0);
+		OK(jw_tune_undo(why, NULL, &result));
 		assert_int_equal(result->count, 1);
 		assert_string_equal(result->changes[0].what, "removed");
 		jw_tune_result_free(result);

@@ -127,7 +127,7 @@ TEST(each_line_has_its_case)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf text = BUF_MAX(1 << 16);
 
-		assert_int_equal(startup_text(NULL, cases[i].form, &cases[i].facts, &text), 0);
+		OK(startup_text(why, cases[i].form, &cases[i].facts, &text));
 		if (!strstr(buf_text(&text), cases[i].has) || strstr(buf_text(&text), cases[i].lacks))
 			fail_msg("%zu: %s", i, buf_text(&text));
 		assert_non_null(strstr(buf_text(&text), startup_mark));
@@ -144,12 +144,11 @@ TEST(a_command_is_whole_or_refused)
 	for (size_t size = (1 << 16) - 140; size < sizeof program - 1; size++) {
 		const struct startup_facts facts = {.program = program, .options = &full};
 		struct buf text = BUF_MAX(1 << 20);
-		struct jw_error err = {0};
 
 		memset(program, 'p', sizeof program);
 		program[size] = '\0';
-		if (startup_text(&err, STARTUP_SERVICE, &facts, &text)) {
-			assert_int_equal(err.code, JW_ERR_LIMIT);
+		if (startup_text(why, STARTUP_SERVICE, &facts, &text)) {
+			assert_int_equal(why->code, JW_ERR_LIMIT);
 			refused++;
 		} else {
 			assert_non_null(strstr(buf_text(&text), " prime --background --quiet --if-changed "
@@ -172,12 +171,10 @@ TEST(names_that_are_none_are_refused)
 		struct jw_startup_options options = least;
 		const struct startup_facts facts = {.program = "p", .options = &options, .account = "S-1"};
 		struct buf text = BUF_MAX(1 << 16);
-		struct jw_error err = {0};
 
 		options.account = wrong[i];
-		assert_int_equal(startup_text(&err, STARTUP_INSTANCE, &facts, &text), -1);
-		assert_int_equal(err.code, JW_ERR_USAGE);
-		assert_int_equal(startup_text(NULL, STARTUP_TASK, &facts, &text), 0);
+		GIVES(JW_ERR_USAGE, startup_text(why, STARTUP_INSTANCE, &facts, &text));
+		OK(startup_text(why, STARTUP_TASK, &facts, &text));
 		assert_non_null(strstr(buf_text(&text), "S-1<"));
 		buf_free(&text);
 	}
@@ -191,10 +188,8 @@ TEST(letters_become_one_unit_or_two)
 
 	for (size_t most = 0; most <= sizeof wanted; most++) {
 		struct buf wide = BUF_MAX(most);
-		struct jw_error err = {0};
 
-		assert_int_equal(startup_utf16(&err, text, &wide), most < sizeof wanted ? -1 : 0);
-		assert_int_equal(err.code, most < sizeof wanted ? JW_ERR_LIMIT : JW_OK);
+		GIVES(most < sizeof wanted ? JW_ERR_LIMIT : JW_OK, startup_utf16(why, text, &wide));
 		if (most == sizeof wanted)
 			assert_memory_equal(wide.data, wanted, sizeof wanted);
 		buf_free(&wide);

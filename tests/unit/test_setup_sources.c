@@ -12,12 +12,12 @@ static int usual(void **state)
 {
 	static const char *const others[] = {"XDG_CONFIG_HOME", "CONDA_PREFIX"};
 	char *home = os_join(root, "home");
-	int result = root_empty(state) || os_env_set(NULL, "HOME", home);
+	int result = root_empty(state) || os_env_set(why, "HOME", home);
 
 	for (size_t i = 0; !result && i < sizeof others / sizeof *others; i++)
-		result = os_env_set(NULL, others[i], NULL);
+		result = os_env_set(why, others[i], NULL);
 	for (size_t i = 0; !result && assign_names[i]; i++)
-		result = os_env_set(NULL, assign_names[i], NULL);
+		result = os_env_set(why, assign_names[i], NULL);
 	mem_free(home);
 	return result;
 }
@@ -29,7 +29,7 @@ static char *settings_text(size_t *ret_warnings)
 	struct jw_settings *settings;
 
 	text[0] = '\0';
-	assert_int_equal(jw_settings_read(NULL, &settings), 0);
+	OK(jw_settings_read(why, &settings));
 	for (size_t i = 0; i < settings->count; i++)
 		(void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s:%zu%s%s=%s\n",
 					   settings->items[i].source, settings->items[i].line,
@@ -77,7 +77,7 @@ TEST_WITH(files_are_read_from_the_general_to_the_specific, usual, NULL)
 
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
 		root_put(files[i].path, files[i].text);
-	assert_int_equal(os_env_set(NULL, "CUDA_CACHE_PATH", "~"), 0);
+	OK(os_env_set(why, "CUDA_CACHE_PATH", "~"));
 	assert_string_equal(
 		settings_text(&warnings),
 		"process:0=~\n/etc/environment:1=/1\nenvironment.d:2=/2\nshell "
@@ -130,7 +130,7 @@ TEST_WITH(values_that_mislead_are_told, usual, NULL)
 		struct jw_settings *settings;
 
 		root_put("etc/environment", cases[i].line);
-		assert_int_equal(jw_settings_read(NULL, &settings), 0);
+		OK(jw_settings_read(why, &settings));
 		assert_int_equal(settings->warning_count, cases[i].said ? 1 : 0);
 		if (cases[i].said) {
 			if (!strstr(settings->warnings[0], cases[i].said))
@@ -138,7 +138,7 @@ TEST_WITH(values_that_mislead_are_told, usual, NULL)
 			assert_non_null(strstr(settings->warnings[0], "/etc/environment:1: "));
 		}
 		jw_settings_free(settings);
-		assert_int_equal(jw_settings_read(NULL, &settings), 0);
+		OK(jw_settings_read(why, &settings));
 		jw_settings_free(settings);
 	}
 }

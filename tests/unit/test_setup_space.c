@@ -46,7 +46,7 @@ static char *lines_on_root(void)
 	size_t count;
 
 	all[0] = '\0';
-	assert_int_equal(jw_tune_look_at_path(NULL, "/", GIB, &lines, &count), 0);
+	OK(jw_tune_look_at_path(why, "/", GIB, &lines, &count));
 	for (size_t i = 0, at = 0; i < count && at < sizeof all; i++)
 		at += (size_t)snprintf(all + at, sizeof all - at, "%s\n", lines[i]);
 	jw_lines_free(lines, count);
@@ -81,7 +81,7 @@ TEST_WITH(each_objection_has_its_bound, plenty, NULL)
 	assert_null(strstr(lines_on_root(), "free"));
 	kernel.free_bytes = GIB - 4096;
 	assert_non_null(strstr(lines_on_root(), "free"));
-	assert_int_equal(os_stat(NULL, "/", &stat), 0);
+	OK(os_stat(why, "/", &stat));
 	kernel.account = stat.owner;
 	assert_null(strstr(lines_on_root(), "belongs to another account"));
 	kernel.account = stat.owner + 1;
@@ -90,7 +90,7 @@ TEST_WITH(each_objection_has_its_bound, plenty, NULL)
 		char **lines;
 		size_t count, found = 0;
 
-		assert_int_equal(jw_tune_look_at_path(NULL, paths[i].path, GIB, &lines, &count), 0);
+		OK(jw_tune_look_at_path(why, paths[i].path, GIB, &lines, &count));
 		for (size_t k = 0; k < count; k++)
 			found += strstr(lines[k], paths[i].said) != NULL;
 		if (found != paths[i].wanted)

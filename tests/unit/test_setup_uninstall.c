@@ -52,7 +52,7 @@ static void set(const char *name, const char *inner)
 {
 	char *path = inside(inner);
 
-	assert_int_equal(os_env_set(NULL, name, path), 0);
+	OK(os_env_set(why, name, path));
 	mem_free(path);
 }
 
@@ -77,7 +77,7 @@ static void make_dir(const char *name)
 {
 	char *path = inside(name);
 
-	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+	OK(os_make_dirs(why, path, 0700));
 	mem_free(path);
 }
 
@@ -89,20 +89,18 @@ static void set_things_up(void)
 	char *cache = inside("tuned/cache");
 	const struct jw_tune_request request = {.scope = JW_SCOPE_SHELL, .path = cache};
 	struct jw_tune_result *result;
-	struct jw_error err = {0};
 
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		assert_int_equal(os_env_set(NULL, others[i], NULL), 0);
+		OK(os_env_set(why, others[i], NULL));
 	set("HOME", "home");
 	set("JITWARM_STATE", "state");
-	assert_int_equal(os_env_set(NULL, "SHELL", "/bin/bash"), 0);
+	OK(os_env_set(why, "SHELL", "/bin/bash"));
 	/* Of a script that stands for Python there it would be asked each time which one it starts. */
-	assert_int_equal(os_env_set(NULL, "PATH", "/usr/bin:/bin"), 0);
+	OK(os_env_set(why, "PATH", "/usr/bin:/bin"));
 	make_dir("tuned/cache");
 	files_put_text(root, "state/keys/a.key", "untrusted comment: x");
 	files_put_text(root, "state/speed.json", "{}");
-	if (jw_tune_apply(&err, &request, &result))
-		fail_msg("%s", err.message);
+	OK(jw_tune_apply(why, &request, &result));
 	jw_tune_result_free(result);
 	assert_true(is_there("home/.bashrc"));
 	mem_free(cache);
@@ -162,7 +160,7 @@ static void enable(const char *service, bool everyone)
 		.program = "/bin/true", .service = service, .everyone = everyone};
 	struct jw_startup *startup;
 
-	assert_int_equal(jw_startup_enable(NULL, &options, &startup), 0);
+	OK(jw_startup_enable(why, &options, &startup));
 	assert_null(startup->failed);
 	jw_startup_free(startup);
 }
@@ -182,7 +180,7 @@ TEST_WITH(units_go_too, root_empty, NULL)
 	set_things_up();
 	files_put_text(root, "bin/systemctl", "#!/bin/sh\n");
 	assert_int_equal(chmod(tool, 0755), 0);
-	assert_int_equal(os_env_set(NULL, "PATH", path), 0);
+	OK(os_env_set(why, "PATH", path));
 	enable(NULL, false);
 	enable("a", false);
 	enable("b", false);
@@ -193,8 +191,8 @@ TEST_WITH(units_go_too, root_empty, NULL)
 		if (is_there(units[i]) != (i == 4 && !jw_is_administrator()))
 			fail_msg("%s: %s", units[i], seen.text);
 	set_things_up();
-	assert_int_equal(os_env_set(NULL, "PATH", path), 0);
-	assert_int_equal(os_remove_tree(NULL, system), 0);
+	OK(os_env_set(why, "PATH", path));
+	OK(os_remove_tree(why, system));
 	assert_int_equal(symlink("system", system), 0);
 	seen = uninstall(true);
 	assert_int_equal(seen.failed, 1);

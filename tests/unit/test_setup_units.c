@@ -39,14 +39,13 @@ static int usual(void **state)
 	static const char *const others[] = {"XDG_CONFIG_HOME", "VIRTUAL_ENV", "CONDA_PREFIX",
 										 "XDG_RUNTIME_DIR"};
 	char *path = mem_printf("%s/bin:/usr/bin:/bin", root);
-	int result = root_empty(state) || os_env_set(NULL, "PATH", path) ||
-				 os_env_set(NULL, "HOME", inside("home")) ||
-				 os_env_set(NULL, "JITWARM_STATE", inside("state")) ||
-				 os_make_dirs(NULL, inside("tmp"), 0700) ||
-				 os_env_set(NULL, "TMPDIR", inside("tmp"));
+	int result = root_empty(state) || os_env_set(why, "PATH", path) ||
+				 os_env_set(why, "HOME", inside("home")) ||
+				 os_env_set(why, "JITWARM_STATE", inside("state")) ||
+				 os_make_dirs(why, inside("tmp"), 0700) || os_env_set(why, "TMPDIR", inside("tmp"));
 
 	for (size_t i = 0; !result && i < sizeof others / sizeof *others; i++)
-		result = os_env_set(NULL, others[i], NULL);
+		result = os_env_set(why, others[i], NULL);
 	mem_free(path);
 	put_systemctl(true);
 	return result;
@@ -81,15 +80,13 @@ typedef int (*call_fn)(struct jw_error *err, const struct jw_startup_options *op
 static void expect(call_fn call, const struct jw_startup_options *options, const char *wanted)
 {
 	struct jw_startup *startup;
-	struct jw_error err = {0};
 	struct os_names names;
 
-	if (call(&err, options, &startup))
-		fail_msg("%s", err.message);
+	OK(call(why, options, &startup));
 	assert_string_equal(text_of(startup), wanted);
 	jw_startup_free(startup);
 	/* Nothing of a command's stays. */
-	assert_int_equal(os_list(NULL, inside("tmp"), &names), 0);
+	OK(os_list(why, inside("tmp"), &names));
 	assert_int_equal(names.count, 0);
 	os_names_free(&names);
 }
@@ -98,12 +95,10 @@ static void expect_failure(call_fn call, const struct jw_startup_options *option
 						   enum jw_code code, const char *said)
 {
 	struct jw_startup *startup = NULL;
-	struct jw_error err = {0};
 
-	assert_int_equal(call(&err, options, &startup), -1);
-	assert_int_equal(err.code, code);
-	if (!strstr(err.message, said))
-		fail_msg("%s", err.message);
+	GIVES(code, call(why, options, &startup));
+	if (!strstr(why->message, said))
+		fail_msg("%s", why->message);
 	assert_null(startup);
 }
 
@@ -133,10 +128,8 @@ TEST_WITH(links_to_what_is_gone_go, usual, NULL)
 {
 	expect(jw_startup_enable, &own,
 		   OWN("ot") RELOAD "c systemctl --user enable --now jitwarm.timer jitwarm.path\n");
-	assert_int_equal(
-		os_make_dirs(NULL, inside("home/.config/systemd/user/timers.target.wants"), 0700), 0);
-	assert_int_equal(
-		os_make_dirs(NULL, inside("home/.config/systemd/user/default.target.wants"), 0700), 0);
+	OK(os_make_dirs(why, inside("home/.config/systemd/user/timers.target.wants"), 0700));
+	OK(os_make_dirs(why, inside("home/.config/systemd/user/default.target.wants"), 0700));
 	assert_int_equal(symlink("../jitwarm.timer",
 							 inside("home/.config/systemd/user/timers.target.wants/jitwarm.timer")),
 					 0);
@@ -163,7 +156,7 @@ TEST_WITH(others_units_stay, usual, NULL)
 		   "i -- /home/.config/systemd/user/jitwarm-ahead.service\n"
 		   "i -t /home/.config/systemd/user/jitwarm.timer\n"
 		   "i -- /home/.config/systemd/user/jitwarm.path\n");
-	assert_int_equal(os_read_file(NULL, inside(timer), 100, &text), 0);
+	OK(os_read_file(why, inside(timer), 100, &text));
 	assert_string_equal(buf_text(&text), "[Timer]\n");
 	buf_free(&text);
 	replace.replace = true;
@@ -201,7 +194,7 @@ TEST_WITH(a_services_unit_has_a_template, usual, NULL)
 	{
 		struct jw_startup *startup;
 
-		assert_int_equal(jw_startup_enable(NULL, &second, &startup), 0);
+		OK(jw_startup_enable(why, &second, &startup));
 		jw_startup_free(startup);
 	}
 	expect(jw_startup_disable, &service,
@@ -218,7 +211,7 @@ TEST_WITH(a_services_unit_has_a_template, usual, NULL)
 	root_put("etc/systemd/system/jitwarm@a.service.d/other.conf", "x");
 	expect(jw_startup_disable, &service, "i -t " TEMPLATE "i -- " INSTANCE);
 	assert_true(is_there("etc/systemd/system/jitwarm@a.service.d/other.conf"));
-	assert_int_equal(os_remove_tree(NULL, inside("etc/systemd/system/jitwarm@a.service.d")), 0);
+	OK(os_remove_tree(why, inside("etc/systemd/system/jitwarm@a.service.d")));
 	expect(jw_startup_disable, &service, "i -t " TEMPLATE "i -- " INSTANCE);
 	assert_true(is_there("etc/systemd/system/jitwarm@.service"));
 }
@@ -228,7 +221,7 @@ static bool says_removed(const struct jw_startup_options *options, size_t item)
 	struct jw_startup *startup;
 	bool removed;
 
-	assert_int_equal(jw_startup_disable(NULL, options, &startup), 0);
+	OK(jw_startup_disable(why, options, &startup));
 	removed = startup->items[item].removed;
 	jw_startup_free(startup);
 	return removed;
@@ -243,14 +236,14 @@ TEST_WITH(a_template_in_use_is_not_said_to_be_removed, usual, NULL)
 	second.service = "b";
 	dry.dry_run = true;
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(jw_startup_enable(NULL, i ? &second : &service, &startup), 0);
+		OK(jw_startup_enable(why, i ? &second : &service, &startup));
 		jw_startup_free(startup);
 	}
 	assert_false(says_removed(&dry, OF_ONE));
 	assert_true(is_there("etc/systemd/system/jitwarm@a.service.d/60-jitwarm.conf"));
 	assert_false(says_removed(&service, OF_BOTH));
 	assert_true(is_there("etc/systemd/system/jitwarm@.service"));
-	assert_int_equal(jw_startup_enable(NULL, &service, &startup), 0);
+	OK(jw_startup_enable(why, &service, &startup));
 	jw_startup_free(startup);
 	assert_true(says_removed(&service, OF_ONE));
 	assert_true(says_removed(&second, OF_BOTH));
@@ -305,21 +298,20 @@ TEST_WITH(a_manager_that_fails_is_quoted, usual, NULL)
 	for (int i = 0; i < 2; i++) {
 		struct buf text;
 
-		assert_int_equal(os_read_file(NULL,
-									  inside(i ? "home/.config/systemd/user/jitwarm.timer"
-											   : "home/.config/systemd/user/jitwarm.service"),
-									  1000, &text),
-						 0);
+		OK(os_read_file(why,
+						inside(i ? "home/.config/systemd/user/jitwarm.timer"
+								 : "home/.config/systemd/user/jitwarm.service"),
+						1000, &text));
 		assert_string_equal(buf_text(&text), i ? "theirs" : former);
 		buf_free(&text);
 	}
 	put_systemctl(true);
-	assert_int_equal(os_remove(NULL, inside("bin/systemctl")), 0);
-	assert_int_equal(os_env_set(NULL, "PATH", inside("bin")), 0);
+	OK(os_remove(why, inside("bin/systemctl")));
+	OK(os_env_set(why, "PATH", inside("bin")));
 	{
 		struct jw_startup *startup;
 
-		assert_int_equal(jw_startup_disable(NULL, &own, &startup), 0);
+		OK(jw_startup_disable(why, &own, &startup));
 		assert_non_null(startup->failed);
 		assert_int_equal(startup->command_count, 2);
 		jw_startup_free(startup);
@@ -330,10 +322,9 @@ TEST_WITH(a_manager_that_fails_is_quoted, usual, NULL)
 TEST_WITH(units_are_taken_back_where_no_command_can_start, usual, NULL)
 {
 	struct jw_startup *startup;
-	struct jw_error err = {0};
 
-	assert_int_equal(os_env_set(NULL, "TMPDIR", inside("bin/systemctl")), 0);
-	assert_int_equal(jw_startup_enable(&err, &own, &startup), -1);
+	OK(os_env_set(why, "TMPDIR", inside("bin/systemctl")));
+	assert_int_equal(jw_startup_enable(why, &own, &startup), -1);
 	assert_false(is_there("home/.config/systemd/user/jitwarm.service"));
 }
 
@@ -343,26 +334,21 @@ TEST_WITH(commands_are_noted_as_they_would_be_typed, usual, NULL)
 	struct buf output = {0};
 	bool good = false;
 
-	assert_int_equal(startup_command(NULL, &startup, "sh",
-									 STARTUP_WORDS("-c", "echo a; exit 0", "b\\", "c\"", "d"),
-									 &output, &good),
-					 0);
+	OK(startup_command(why, &startup, "sh",
+					   STARTUP_WORDS("-c", "echo a; exit 0", "b\\", "c\"", "d"), &output, &good));
 	assert_true(good);
 	assert_string_equal(buf_text(&output), "a\n");
 	assert_string_equal(startup.commands[0], "sh -c \"echo a; exit 0\" \"b\\\\\" \"c\\\"\" d");
 	assert_null(startup.failed);
 	buf_free(&output);
 	/* Without a place to note it, it is run all the same. */
-	assert_int_equal(
-		startup_command(NULL, NULL, "sh", STARTUP_WORDS("-c", "kill -9 $$"), NULL, &good), 0);
+	OK(startup_command(why, NULL, "sh", STARTUP_WORDS("-c", "kill -9 $$"), NULL, &good));
 	assert_false(good);
 	for (int i = 0; i < STARTUP_MOST_COMMANDS + 1; i++)
-		assert_int_equal(
-			startup_command(
-				NULL, &startup, "sh",
-				STARTUP_WORDS("-c", i ? "exit 0" : "echo; echo first; echo second; exit 3"), NULL,
-				&good),
-			0);
+		OK(startup_command(
+			why, &startup, "sh",
+			STARTUP_WORDS("-c", i ? "exit 0" : "echo; echo first; echo second; exit 3"), NULL,
+			&good));
 	assert_true(good);
 	assert_int_equal(startup.command_count, STARTUP_MOST_COMMANDS);
 	assert_string_equal(startup.failed, "sh: first");
@@ -385,10 +371,10 @@ TEST_WITH(a_service_has_a_name, usual, NULL)
 	options.service = name;
 	expect_failure(jw_startup_look, &options, JW_ERR_USAGE, "--service ");
 	name[99] = '\0';
-	assert_int_equal(jw_startup_look(NULL, &options, &startup), 0);
+	OK(jw_startup_look(why, &options, &startup));
 	jw_startup_free(startup);
 	options.service = "A:b_.-9";
-	assert_int_equal(jw_startup_look(NULL, &options, &startup), 0);
+	OK(jw_startup_look(why, &options, &startup));
 	jw_startup_free(startup);
 	options.everyone = true;
 	expect_failure(jw_startup_look, &options, JW_ERR_USAGE, "for one account");
@@ -432,17 +418,14 @@ TEST_WITH(programs_for_others_are_checked, usual, NULL)
 		options.account = cases[i].service ? "nobody" : NULL;
 		options.replace = true;
 		if (cases[i].safe) {
-			struct jw_error err = {0};
-
-			if (jw_startup_enable(&err, &options, &startup))
-				fail_msg("%s", err.message);
+			OK(jw_startup_enable(why, &options, &startup));
 			jw_startup_free(startup);
 		} else {
 			expect_failure(jw_startup_enable, &options, JW_ERR_IO, "is not safe to run for other");
 		}
 	}
 	mem_free(program);
-	assert_int_equal(os_remove_tree(NULL, private), 0);
+	OK(os_remove_tree(why, private));
 }
 
 /* Names that nothing answers to are not installed; and of environments the absolute one counts. */
@@ -458,11 +441,11 @@ TEST_WITH(what_is_named_is_looked_for, usual, NULL)
 	assert_false(is_there("home/.config/systemd"));
 	/* Those of another account are resolved there. */
 	options.service = "a";
-	assert_int_equal(jw_startup_enable(NULL, &options, &startup), 0);
+	OK(jw_startup_enable(why, &options, &startup));
 	jw_startup_free(startup);
-	assert_int_equal(os_env_set(NULL, "VIRTUAL_ENV", "relative"), 0);
-	assert_int_equal(os_env_set(NULL, "CONDA_PREFIX", "/absolute"), 0);
-	assert_int_equal(jw_startup_look(NULL, &own, &startup), 0);
+	OK(os_env_set(why, "VIRTUAL_ENV", "relative"));
+	OK(os_env_set(why, "CONDA_PREFIX", "/absolute"));
+	OK(jw_startup_look(why, &own, &startup));
 	assert_non_null(strstr(startup->items[0].text, "--environment \"/absolute\""));
 	jw_startup_free(startup);
 }
@@ -474,17 +457,17 @@ TEST_WITH(an_environment_that_cannot_be_read_is_told, usual, NULL)
 
 	root_put("venv/pyvenv.cfg", "");
 	assert_int_equal(symlink("lib", inside("venv/lib")), 0);
-	assert_int_equal(os_env_set(NULL, "VIRTUAL_ENV", inside("venv")), 0);
+	OK(os_env_set(why, "VIRTUAL_ENV", inside("venv")));
 	assert_int_equal(jw_startup_enable(NULL, &own, &startup), -1);
 	assert_false(is_there("home/.config/systemd"));
-	assert_int_equal(os_env_set(NULL, "VIRTUAL_ENV", NULL), 0);
-	assert_int_equal(jw_startup_enable(NULL, &own, &startup), 0);
+	OK(os_env_set(why, "VIRTUAL_ENV", NULL));
+	OK(jw_startup_enable(why, &own, &startup));
 	jw_startup_free(startup);
-	assert_int_equal(os_env_set(NULL, "VIRTUAL_ENV", inside("venv")), 0);
+	OK(os_env_set(why, "VIRTUAL_ENV", inside("venv")));
 	expect(jw_startup_disable, &own,
 		   OWN("--") "c systemctl --user disable --now jitwarm.timer jitwarm.path\n" RELOAD);
 	/* Nor is a unit missing that cannot be read. */
-	assert_int_equal(os_env_set(NULL, "VIRTUAL_ENV", NULL), 0);
+	OK(os_env_set(why, "VIRTUAL_ENV", NULL));
 	root_put("home/.config/systemd/user/other", "");
 	assert_int_equal(
 		symlink("jitwarm.service", inside("home/.config/systemd/user/jitwarm.service")), 0);
@@ -502,7 +485,7 @@ TEST_WITH(services_are_listed_by_their_folders, usual, NULL)
 	char **names, *folder_of_units;
 	size_t count;
 
-	assert_int_equal(jw_startup_services(NULL, &names, &count), 0);
+	OK(jw_startup_services(why, &names, &count));
 	assert_int_equal(count, 0);
 	jw_lines_free(names, count);
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -511,15 +494,15 @@ TEST_WITH(services_are_listed_by_their_folders, usual, NULL)
 		root_put(path, "");
 		mem_free(path);
 	}
-	assert_int_equal(jw_startup_services(NULL, &names, &count), 0);
+	OK(jw_startup_services(why, &names, &count));
 	jw_lines_free(names, count);
-	assert_int_equal(jw_startup_services(NULL, &names, &count), 0);
+	OK(jw_startup_services(why, &names, &count));
 	assert_int_equal(count, 2);
 	assert_true(!strcmp(names[0], "b") || !strcmp(names[1], "b"));
 	assert_true(!strcmp(names[0], "a-") || !strcmp(names[1], "a-"));
 	jw_lines_free(names, count);
 	/* What cannot be listed is not empty. */
-	assert_int_equal(root_empty(NULL), 0);
+	OK(root_empty(NULL));
 	root_put("etc/systemd/other", "");
 	folder_of_units = mem_printf("%s/etc/systemd/system", root);
 	assert_int_equal(symlink("system", folder_of_units), 0);

@@ -25,10 +25,10 @@ static struct object_thread thread = {.context = &context, .computing = &computi
 /* An empty place, and a run that has taken nothing yet. */
 static void begin(void)
 {
-	assert_int_equal(os_remove_tree(NULL, where), 0);
-	assert_int_equal(os_remove_tree(NULL, run), 0);
-	assert_int_equal(os_make_dirs(NULL, where, 0700), 0);
-	assert_int_equal(os_make_dirs(NULL, run, 0700), 0);
+	OK(os_remove_tree(why, where));
+	OK(os_remove_tree(why, run));
+	OK(os_make_dirs(why, where, 0700));
+	OK(os_make_dirs(why, run, 0700));
 	options.allow_unsigned = true;
 	thread.place = object_place_open(NULL, &options, NULL);
 	assert_non_null(thread.place);
@@ -41,7 +41,7 @@ static void end(void)
 	thread.place->close(thread.place);
 	assert_false(computing);
 	/* Of files on their way nothing stays here. */
-	assert_int_equal(os_list(NULL, run, &names), 0);
+	OK(os_list(why, run, &names));
 	for (size_t i = 0; i < names.count; i++)
 		assert_int_equal(names.kinds[i], OS_DIRECTORY);
 	os_names_free(&names);
@@ -86,7 +86,7 @@ static void copy_file(char *from, char *to)
 {
 	struct buf bytes;
 
-	assert_int_equal(os_read_file(NULL, from, MOST, &bytes), 0);
+	OK(os_read_file(why, from, MOST, &bytes));
 	files_put_at(to, bytes.data, bytes.size);
 	mem_free(from);
 	buf_free(&bytes);
@@ -123,8 +123,8 @@ TEST(an_entry_is_put_and_taken)
 	assert_int_equal(got.bytes, put.bytes);
 	assert_true(is_taken(keys[0]));
 	/* What is there is not claimed. */
-	assert_int_equal(os_remove_tree(NULL, run), 0);
-	assert_int_equal(os_make_dirs(NULL, run, 0700), 0);
+	OK(os_remove_tree(why, run));
+	OK(os_make_dirs(why, run, 0700));
 	assert_int_equal(does(OBJECT_CLAIM, keys[0], MOST, 0).said, OBJECT_HERE);
 	assert_false(is_there(keys[0], ".claim"));
 	/* It may have been evicted here. */
@@ -166,7 +166,7 @@ TEST(what_is_not_trusted_is_not_taken)
 	}
 	/* A signature that cannot be fetched is not a missing one. */
 	dir = object_path(keys[0], ".jwpack.minisig");
-	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
+	OK(os_make_dirs(why, dir, 0700));
 	mem_free(dir);
 	options.allow_unsigned = false;
 	assert_non_null(strstr(does(OBJECT_LOOK, keys[0], MOST, 0).why, "is no file"));
@@ -207,7 +207,7 @@ TEST(claims_are_made_and_respected)
 	put_object(keys[1], ".claim", longer);
 	assert_int_equal(does(OBJECT_CLAIM, keys[1], MOST, 0).said, OBJECT_THEIRS);
 	/* Where none can be written it is compiled all the same. */
-	assert_int_equal(os_make_dirs(NULL, blocked, 0700), 0);
+	OK(os_make_dirs(why, blocked, 0700));
 	assert_int_equal(does(OBJECT_CLAIM, keys[2], MOST, 0).said, OBJECT_OURS);
 	mem_free(blocked);
 	end();
@@ -252,17 +252,17 @@ TEST(failures_are_of_objects_or_the_place)
 
 	begin();
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const struct jw_error why = {.code = cases[i].code, .message = "so"};
+		const struct jw_error given = {.code = cases[i].code, .message = "so"};
 		struct object_answer answer = {.seconds = 5};
 
-		object_say_failure(&thread, &why, &answer);
+		object_say_failure(&thread, &given, &answer);
 		assert_int_equal(answer.said, cases[i].said);
 		assert_int_equal(answer.seconds, 0);
 		assert_string_equal(answer.why, "so");
 	}
 	/* A pack that cannot be made here is not one that was evicted. */
 	pack = mem_printf("%s/%016llx.jwpack", run, (unsigned long long)keys[0]);
-	assert_int_equal(os_make_dirs(NULL, pack, 0700), 0);
+	OK(os_make_dirs(why, pack, 0700));
 	assert_string_not_equal(does(OBJECT_PUT, keys[0], 0, 0).why, "");
 	mem_free(pack);
 	end();

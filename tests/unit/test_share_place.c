@@ -31,10 +31,10 @@ static void file_is(const char *text)
 {
 	struct buf content;
 
-	assert_int_equal(os_read_file(NULL, file, MOST, &content), 0);
+	OK(os_read_file(why, file, MOST, &content));
 	assert_string_equal(buf_text(&content), text);
 	buf_free(&content);
-	assert_int_equal(os_remove(NULL, file), 0);
+	OK(os_remove(why, file));
 }
 
 /* ---- a web server */
@@ -72,27 +72,21 @@ TEST(each_status_means_something)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct object_place *place = open_place(address);
-		struct jw_error why = {0};
 
 		SERVER_SAYS(cases[i].answer, "200 OK\r\n\r\n");
-		assert_int_equal(place->get(&why, place, "v1/x", MOST, file), cases[i].get ? -1 : 0);
-		if (why.code != cases[i].get || place->later_s != cases[i].later_s ||
-			os_exists(file) == (why.code != JW_OK))
-			fail_msg("GET %s: %s", cases[i].answer, why.message);
-		if (why.code)
-			assert_non_null(strstr(why.message, "the server answers a GET with status "));
+		GIVES(cases[i].get, place->get(why, place, "v1/x", MOST, file));
+		if (place->later_s != cases[i].later_s || os_exists(file) == (why->code != JW_OK))
+			fail_msg("GET %s: %s", cases[i].answer, why->message);
+		if (why->code)
+			assert_non_null(strstr(why->message, "the server answers a GET with status "));
 		files_put_text(folder, "file", "text");
-		why = (struct jw_error){0};
 		server.asked = 0;
-		assert_int_equal(place->put(&why, place, "v1/x", file), cases[i].put ? -1 : 0);
-		if (why.code != cases[i].put || place->later_s != cases[i].later_s)
-			fail_msg("PUT %s: %s", cases[i].answer, why.message);
+		GIVES(cases[i].put, place->put(why, place, "v1/x", file));
+		assert_int_equal(place->later_s, cases[i].later_s);
 		assert_int_equal(server.asked, 1);
-		why = (struct jw_error){0};
-		assert_int_equal(place->put(&why, place, "v1/x", file), cases[i].closed ? -1 : 0);
-		assert_int_equal(why.code, cases[i].closed ? JW_ERR_FORMAT : JW_OK);
+		GIVES(cases[i].closed ? JW_ERR_FORMAT : JW_OK, place->put(why, place, "v1/x", file));
 		assert_int_equal(server.asked, cases[i].closed ? 1 : 2);
-		assert_int_equal(os_remove(NULL, file), 0);
+		OK(os_remove(why, file));
 		place->close(place);
 	}
 }
@@ -100,28 +94,26 @@ TEST(each_status_means_something)
 TEST(bytes_come_and_go)
 {
 	struct object_place *place = open_place(address);
-	struct jw_error why = {0};
 
 	SERVER_SAYS("200 OK\r\n\r\n0123456789");
-	assert_int_equal(place->get(NULL, place, "v1/x", 10, file), 0);
+	OK(place->get(why, place, "v1/x", 10, file));
 	assert_int_equal(moved, 10);
 	file_is("0123456789");
-	assert_int_equal(place->get(&why, place, "v1/x", 9, file), -1);
-	assert_int_equal(why.code, JW_ERR_LIMIT);
+	GIVES(JW_ERR_LIMIT, place->get(why, place, "v1/x", 9, file));
 	assert_false(os_exists(file));
 	files_put_text(folder, "file", "abc");
 	moved = 0;
 	SERVER_SAYS("201 Created\r\n\r\n");
-	assert_int_equal(place->put(NULL, place, "v1/y", file), 0);
+	OK(place->put(why, place, "v1/y", file));
 	assert_int_equal(moved, 3);
 	assert_true(strstr(server.requests[0], "PUT /base/v1/y HTTP/1.1\r\n") == server.requests[0]);
 	assert_non_null(strstr(server.requests[0], "Content-Type: application/octet-stream\r\n"));
 	assert_non_null(strstr(server.requests[0], "\r\n\r\nabc"));
-	assert_int_equal(os_remove(NULL, file), 0);
+	OK(os_remove(why, file));
 	/* A file that is not there, and one that cannot be made */
-	assert_int_equal(place->put(&why, place, "v1/y", file), -1);
+	assert_int_equal(place->put(why, place, "v1/y", file), -1);
 	assert_int_equal(server.asked, 1);
-	assert_int_equal(place->get(&why, place, "v1/y", MOST, "/nonexistent/file"), -1);
+	assert_int_equal(place->get(why, place, "v1/y", MOST, "/nonexistent/file"), -1);
 	assert_int_equal(server.asked, 1);
 	place->close(place);
 }
@@ -131,15 +123,14 @@ TEST(a_busy_place_is_left_alone)
 {
 	struct object_thread thread = {.place = open_place(address)};
 	struct object_answer answer = {0};
-	struct jw_error why = {0};
 
 	SERVER_SAYS("503 Busy\r\nRetry-After: 7\r\n\r\n", "");
-	assert_int_equal(thread.place->get(&why, thread.place, "v1/x", MOST, file), -1);
-	object_say_failure(&thread, &why, &answer);
+	assert_int_equal(thread.place->get(why, thread.place, "v1/x", MOST, file), -1);
+	object_say_failure(&thread, why, &answer);
 	assert_int_equal(answer.said, OBJECT_LATER);
 	assert_int_equal(answer.seconds, 7);
-	assert_int_equal(thread.place->get(&why, thread.place, "v1/x", MOST, file), -1);
-	object_say_failure(&thread, &why, &answer);
+	assert_int_equal(thread.place->get(why, thread.place, "v1/x", MOST, file), -1);
+	object_say_failure(&thread, why, &answer);
 	assert_int_equal(answer.said, OBJECT_FAILED);
 	assert_int_equal(answer.seconds, 0);
 	thread.place->close(thread.place);
@@ -150,24 +141,22 @@ TEST(a_place_has_a_name)
 {
 	char secret[128];
 	struct object_place *place;
-	struct jw_error why = {0};
 
 	(void)snprintf(secret, sizeof secret, "http://ann:geheim@%s/base", server.site);
 	place = open_place(secret);
 	SERVER_SAYS("404 None\r\n\r\n", "302 Found\r\nLocation: http://192.0.2.1/\r\n\r\n",
 				"302 Found\r\nLocation: ftp://192.0.2.1/\r\n\r\n");
-	assert_int_equal(place->get(&why, place, "v1/x", MOST, file), -1);
-	assert_non_null(strstr(why.message, server.site));
-	assert_null(strstr(why.message, "geheim"));
+	assert_int_equal(place->get(why, place, "v1/x", MOST, file), -1);
+	assert_non_null(strstr(why->message, server.site));
+	assert_null(strstr(why->message, "geheim"));
 	assert_non_null(strstr(server.requests[0], "Authorization: Basic YW5uOmdlaGVpbQ==\r\n"));
-	assert_int_equal(place->get(&why, place, "v1/x", MOST, file), -1);
-	assert_int_equal(why.code, JW_ERR_IO);
-	assert_non_null(strstr(why.message, "only https is allowed; "));
-	assert_int_equal(place->get(&why, place, "v1/x", MOST, file), -1);
+	GIVES(JW_ERR_IO, place->get(why, place, "v1/x", MOST, file));
+	assert_non_null(strstr(why->message, "only https is allowed; "));
+	assert_int_equal(place->get(why, place, "v1/x", MOST, file), -1);
 	/* A libcurl without FTP takes that for no address. */
-	assert_true(strstr(why.message, "ftp://192.0.2.1:21: only https is allowed") ||
-				strstr(why.message, "gives an invalid address: Unsupported URL scheme"));
-	assert_null(strstr(why.message, "plain http"));
+	assert_true(strstr(why->message, "ftp://192.0.2.1:21: only https is allowed") ||
+				strstr(why->message, "gives an invalid address: Unsupported URL scheme"));
+	assert_null(strstr(why->message, "plain http"));
 	place->close(place);
 }
 
@@ -178,41 +167,38 @@ TEST(a_directory_has_objects)
 	char *where = os_join(folder, "place"), *object = os_join(where, "v1/a/x");
 	const mode_t mask = umask(0);
 	struct object_place *place;
-	struct jw_error why = {0};
 	struct os_stat stat;
 
 	options.place = where;
-	assert_null(object_place_open(&why, &options, &moved));
-	assert_int_equal(why.code, JW_ERR_NOT_FOUND);
+	assert_null(object_place_open(why, &options, &moved));
+	assert_int_equal(why->code, JW_ERR_NOT_FOUND);
 	files_put_text(folder, "place", "");
-	assert_null(object_place_open(&why, &options, &moved));
-	assert_int_equal(why.code, JW_ERR_UNSUPPORTED);
-	assert_int_equal(os_remove(NULL, where), 0);
-	assert_int_equal(os_make_dirs(NULL, where, 0700), 0);
+	assert_null(object_place_open(why, &options, &moved));
+	assert_int_equal(why->code, JW_ERR_UNSUPPORTED);
+	OK(os_remove(why, where));
+	OK(os_make_dirs(why, where, 0700));
 	place = open_place(where);
-	assert_int_equal(place->get(&why, place, "v1/a/x", MOST, file), -1);
-	assert_int_equal(why.code, JW_ERR_NOT_FOUND);
+	GIVES(JW_ERR_NOT_FOUND, place->get(why, place, "v1/a/x", MOST, file));
 	files_put_text(folder, "file", "0123456789");
-	assert_int_equal(place->put(NULL, place, "v1/a/x", file), 0);
+	OK(place->put(why, place, "v1/a/x", file));
 	/* Whoever shares the place may write there, as the umask says. */
-	assert_int_equal(os_stat(NULL, where, &stat), 0);
+	OK(os_stat(why, where, &stat));
 	mem_free(object);
 	object = os_join(where, "v1/a");
-	assert_int_equal(os_stat(NULL, object, &stat), 0);
+	OK(os_stat(why, object, &stat));
 	assert_int_equal(stat.mode & 0777, 0777);
 	mem_free(object);
 	object = os_join(where, "v1/a/x");
 	files_put_text(folder, "file", "longer than the object");
-	assert_int_equal(place->get(NULL, place, "v1/a/x", 10, file), 0);
+	OK(place->get(why, place, "v1/a/x", 10, file));
 	file_is("0123456789");
-	assert_int_equal(place->get(&why, place, "v1/a/x", 9, file), -1);
-	assert_int_equal(why.code, JW_ERR_LIMIT);
+	GIVES(JW_ERR_LIMIT, place->get(why, place, "v1/a/x", 9, file));
 	assert_false(os_exists(file));
 	assert_int_equal(place->later_s, -1);
 	(void)umask(mask);
 	place->forget(place, "v1/a/x");
 	assert_int_equal(os_stat(NULL, object, &stat), -1);
-	assert_int_equal(place->put(&why, place, "v1/a/x", file), -1);
+	assert_int_equal(place->put(why, place, "v1/a/x", file), -1);
 	place->close(place);
 	mem_free(where);
 	mem_free(object);
@@ -223,21 +209,19 @@ TEST(a_folder_in_the_way_stays)
 {
 	char *where = os_join(folder, "taken"), *object = os_join(where, "v1/x");
 	struct object_place *place;
-	struct jw_error why = {0};
 	struct os_names names;
 
-	assert_int_equal(os_make_dirs(NULL, object, 0700), 0);
+	OK(os_make_dirs(why, object, 0700));
 	files_put_text(folder, "file", "text");
 	place = open_place(where);
-	assert_int_equal(place->put(&why, place, "v1/x", file), -1);
-	assert_int_equal(why.code, JW_ERR_FORMAT);
-	assert_non_null(strstr(why.message, "is no file"));
+	GIVES(JW_ERR_FORMAT, place->put(why, place, "v1/x", file));
+	assert_non_null(strstr(why->message, "is no file"));
 	mem_free(object);
 	object = os_join(where, "v1");
-	assert_int_equal(os_list(NULL, object, &names), 0);
+	OK(os_list(why, object, &names));
 	assert_int_equal(names.count, 1);
 	os_names_free(&names);
-	assert_int_equal(os_remove(NULL, file), 0);
+	OK(os_remove(why, file));
 	place->close(place);
 	mem_free(where);
 	mem_free(object);
@@ -249,33 +233,29 @@ TEST(what_cannot_be_read_is_blamed)
 	char *where = os_join(folder, "unreadable"), *loop = os_join(where, "loop");
 	char *pipe = os_join(where, "pipe");
 	struct object_place *place;
-	struct jw_error why = {0};
 
-	assert_int_equal(os_make_dirs(NULL, where, 0700), 0);
+	OK(os_make_dirs(why, where, 0700));
 	files_put_text(where, "good", "text");
 	assert_int_equal(symlink("loop", loop), 0);
 	place = open_place(where);
 	assert_int_equal(mkfifo(pipe, 0600), 0);
-	assert_int_equal(place->get(&why, place, "pipe", MOST, file), -1);
-	assert_int_equal(why.code, JW_ERR_UNSUPPORTED);
+	GIVES(JW_ERR_UNSUPPORTED, place->get(why, place, "pipe", MOST, file));
 	mem_free(pipe);
 	for (int round = 0; round < 2; round++) {
 		for (unsigned i = 0; i < 5; i++) {
-			why = (struct jw_error){0};
-			assert_int_equal(place->get(&why, place, "loop", MOST, file), -1);
-			assert_int_equal(why.code, i < 3 ? JW_ERR_FORMAT : JW_ERR_IO);
+			*why = (struct jw_error){0};
+			GIVES(i < 3 ? JW_ERR_FORMAT : JW_ERR_IO, place->get(why, place, "loop", MOST, file));
 		}
-		assert_int_equal(place->get(NULL, place, "good", MOST, file), 0);
+		OK(place->get(why, place, "good", MOST, file));
 		file_is("text");
 	}
-	assert_int_equal(os_remove_tree(NULL, where), 0);
-	assert_int_equal(place->get(&why, place, "loop", MOST, file), -1);
+	OK(os_remove_tree(why, where));
+	assert_int_equal(place->get(why, place, "loop", MOST, file), -1);
 	/* A mount that has gone is not filled. */
 	files_put_text(folder, "file", "text");
-	assert_int_equal(place->put(&why, place, "v1/x", file), -1);
-	assert_int_equal(why.code, JW_ERR_NOT_FOUND);
+	GIVES(JW_ERR_NOT_FOUND, place->put(why, place, "v1/x", file));
 	assert_false(os_exists(where));
-	assert_int_equal(os_remove(NULL, file), 0);
+	OK(os_remove(why, file));
 	place->close(place);
 	mem_free(where);
 	mem_free(loop);
@@ -285,8 +265,8 @@ TEST(what_cannot_be_read_is_blamed)
 
 static int set_up(void **state)
 {
-	if (make_folder(state) || os_env_set(NULL, "http_proxy", NULL) ||
-		os_env_set(NULL, "HOME", folder) || os_env_set(NULL, "NETRC", NULL))
+	if (make_folder(state) || os_env_set(why, "http_proxy", NULL) ||
+		os_env_set(why, "HOME", folder) || os_env_set(why, "NETRC", NULL))
 		return -1;
 	file = os_join(folder, "file");
 	server_begin();

@@ -182,14 +182,14 @@ TEST(a_layout_holds_a_pack)
 
 		files_put_text(folder, "pack", "the pack");
 		files_put_text(folder, "pack.minisig", "its signature");
-		assert_int_equal(layout_write(NULL, layout, pack, is_signed ? signature : NULL), 0);
+		OK(layout_write(why, layout, pack, is_signed ? signature : NULL));
 		assert_false(os_exists(pack));
-		assert_int_equal(layout_read(NULL, layout, out), 0);
-		assert_int_equal(os_read_file(NULL, out, 100, &got), 0);
+		OK(layout_read(why, layout, out));
+		OK(os_read_file(why, out, 100, &got));
 		assert_string_equal(buf_text(&got), "the pack");
 		buf_free(&got);
 		assert_int_equal(os_exists(out_signature), is_signed);
-		assert_int_equal(os_remove_tree(NULL, layout), 0);
+		OK(os_remove_tree(why, layout));
 	}
 	mem_free(out_signature);
 	mem_free(out);
@@ -227,20 +227,16 @@ TEST(a_strange_layout_is_refused)
 	char *layout = os_join(folder, "strange"), *out = os_join(folder, "strange-out");
 
 	for (size_t i = 0; i < sizeof indexes / sizeof *indexes; i++) {
-		struct jw_error why = {0};
-
 		files_put_text(folder, "strange/index.json", indexes[i]);
-		if (!layout_read(&why, layout, out) || !why.code)
+		*why = (struct jw_error){0};
+		if (!layout_read(why, layout, out) || !why->code)
 			fail_msg("%s", indexes[i]);
 		assert_false(os_exists(out));
 	}
 	files_put_text(folder, "strange/index.json", "{\"manifests\":[" ONE "]}");
 	for (size_t i = 0; i < sizeof manifests / sizeof *manifests; i++) {
-		struct jw_error why = {0};
-
 		files_put_text(folder, "strange/blobs/sha256/" BLOB, manifests[i]);
-		if (!layout_read(&why, layout, out) || why.code != JW_ERR_FORMAT)
-			fail_msg("%s", manifests[i]);
+		GIVES(JW_ERR_FORMAT, layout_read(why, layout, out));
 		assert_false(os_exists(out));
 	}
 	mem_free(out);
@@ -262,13 +258,11 @@ TEST(a_pull_needs_a_name_and_a_system)
 		struct jw_import_options how = {0};
 		struct jw_pull_options options = {0};
 		struct jw_pull_result *result = NULL;
-		struct jw_error why = {0};
 
 		how.system = cases[i].system ? &machine : NULL;
 		options.from = cases[i].from;
 		options.how = cases[i].how ? &how : NULL;
-		assert_int_equal(jw_pull(&why, &options, &result), -1);
-		assert_int_equal(why.code, JW_ERR_USAGE);
+		GIVES(JW_ERR_USAGE, jw_pull(why, &options, &result));
 		assert_null(result);
 	}
 }

@@ -61,7 +61,7 @@ TEST(each_redirect_has_its_rule)
 		const bool has = strstr(cases[i].answer, "Location") != NULL;
 
 		SERVER_SAYS(cases[i].answer, "204 Done\r\n\r\n");
-		assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
+		OK(web_ask(why, web, &request, &answer));
 		if (server.asked != (cases[i].followed ? 2 : 1) ||
 			(answer.status == 204) != cases[i].followed)
 			fail_msg("%s %s", cases[i].method, cases[i].answer);
@@ -74,21 +74,18 @@ TEST(redirects_end)
 {
 	const struct web_request request = {.method = "GET", .url = home};
 	struct web_answer answer = {.status = 1};
-	struct jw_error why = {0};
 
 	SERVER_SAYS("302 Found\r\nLocation: /again\r\n\r\n");
-	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
-	assert_int_equal(why.code, JW_ERR_FORMAT);
+	GIVES(JW_ERR_FORMAT, web_ask(why, web, &request, &answer));
 	assert_int_equal(server.asked, MOST_HOPS + 1);
 	SERVER_SAYS("302 Found\r\nLocation: http://192.0.2.1/\r\n\r\n");
-	why = (struct jw_error){0};
-	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
-	assert_int_equal(why.code, JW_ERR_FORMAT);
+	*why = (struct jw_error){0};
+	GIVES(JW_ERR_FORMAT, web_ask(why, web, &request, &answer));
 	assert_int_equal(server.asked, 1);
 	SERVER_SAYS("302 Found\r\nLocation: http://[/\r\n\r\n");
-	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
+	assert_int_equal(web_ask(why, web, &request, &answer), -1);
 	SERVER_SAYS("200 OK\r\nLocation: http://[/\r\n\r\n");
-	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
+	assert_int_equal(web_ask(why, web, &request, &answer), -1);
 	assert_int_equal(answer.status, 1);
 }
 
@@ -106,20 +103,20 @@ TEST(what_proves_goes_nowhere_else)
 	files_put_text(folder, "netrc",
 				   "machine 127.0.0.1 login me password secret\n"
 				   "machine localhost login me password secret\n");
-	assert_int_equal(os_env_set(NULL, "NETRC", file), 0);
+	OK(os_env_set(why, "NETRC", file));
 	own = web_open(NULL, &with_netrc);
 	(void)snprintf(here, sizeof here, "302 Found\r\nLocation: %s\r\n\r\n", home);
 	(void)snprintf(there, sizeof there, "302 Found\r\nLocation: %s\r\n\r\n", other);
 	SERVER_SAYS(there, here, "200 OK\r\n\r\n");
-	assert_int_equal(web_ask(NULL, own, &request, &answer), 0);
+	OK(web_ask(why, own, &request, &answer));
 	assert_int_equal(server.asked, 3);
 	assert_true(was_asked(0, "Authorization: Basic bWU6c2VjcmV0\r\n"));
 	assert_false(was_asked(1, "Authorization"));
 	assert_true(was_asked(2, "Authorization: Basic bWU6c2VjcmV0\r\n"));
 	web_close(own);
-	assert_int_equal(os_env_set(NULL, "NETRC", NULL), 0);
+	OK(os_env_set(why, "NETRC", NULL));
 	SERVER_SAYS("200 OK\r\n\r\n");
-	assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
+	OK(web_ask(why, web, &request, &answer));
 	assert_false(was_asked(0, "Authorization"));
 	mem_free(file);
 }
@@ -129,43 +126,40 @@ TEST(answers_have_limits)
 	struct buf body = BUF_MAX(1 << 20);
 	struct web_request request = {.method = "GET", .url = home};
 	struct web_answer answer;
-	struct jw_error why = {0};
 	char *longer = calloc(1, MOST_URL + 1);
 
 	/* What nobody asked for */
 	SERVER_SAYS("200 OK\r\n\r\n");
 	server.more = MOST_DROPPED;
-	assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
+	OK(web_ask(why, web, &request, &answer));
 	server.more++;
-	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
-	assert_int_equal(why.code, JW_ERR_LIMIT);
+	GIVES(JW_ERR_LIMIT, web_ask(why, web, &request, &answer));
 	SERVER_SAYS("404 None\r\n\r\n");
 	server.more = 1 << 20;
-	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
+	assert_int_equal(web_ask(why, web, &request, &answer), -1);
 	/* What somebody did */
 	SERVER_SAYS("200 OK\r\n\r\n");
 	request.take = take;
 	request.context = &body;
 	request.most_bytes = server.more = 100000;
-	assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
+	OK(web_ask(why, web, &request, &answer));
 	assert_int_equal(body.size, 100000);
 	server.more++;
-	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
+	assert_int_equal(web_ask(why, web, &request, &answer), -1);
 	/* A refusal is not taken */
 	SERVER_SAYS("403 No\r\n\r\n{\"errors\": [{\"code\": \"A\", \"message\": \"b\"}]}");
 	buf_clear(&body);
-	assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
+	OK(web_ask(why, web, &request, &answer));
 	assert_int_equal(body.size, 0);
 	assert_string_equal(answer.said, "A: b");
 	/* An address */
 	(void)snprintf(longer, MOST_URL + 1, "%s", home);
 	memset(longer + strlen(home), 'x', MOST_URL - strlen(home));
 	request.url = longer;
-	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
-	assert_int_equal(why.code, JW_ERR_LIMIT);
+	GIVES(JW_ERR_LIMIT, web_ask(why, web, &request, &answer));
 	assert_int_equal(server.asked, 1);
 	longer[MOST_URL - 1] = '\0';
-	assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
+	OK(web_ask(why, web, &request, &answer));
 	free(longer);
 	buf_free(&body);
 }
@@ -182,7 +176,7 @@ TEST(a_body_is_sent)
 	struct web_answer answer;
 
 	SERVER_SAYS("201 Created\r\n\r\n");
-	assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
+	OK(web_ask(why, web, &request, &answer));
 	assert_true(was_asked(0, "PUT /base HTTP/1.1\r\n"));
 	assert_true(was_asked(0, "X-One: 1\r\n"));
 	assert_true(was_asked(0, "X-Two: 2\r\n"));
@@ -193,7 +187,7 @@ TEST(a_body_is_sent)
 	request.give = NULL;
 	request.give_bytes = 0;
 	SERVER_SAYS("201 Created\r\n\r\n");
-	assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
+	OK(web_ask(why, web, &request, &answer));
 	assert_true(was_asked(0, "PUT /base HTTP/1.1\r\n"));
 	assert_true(was_asked(0, "Content-Length: 0\r\n"));
 }
@@ -203,17 +197,13 @@ TEST(failures_are_told_apart)
 	const struct web_request request = {.method = "GET", .url = home};
 	struct web_request nowhere = {.method = "GET", .url = "https://127.0.0.1:1/"};
 	struct web_answer answer;
-	struct jw_error why = {0};
 
 	SERVER_SAYS("");
-	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
-	assert_int_equal(why.code, JW_ERR_BUSY);
+	GIVES(JW_ERR_BUSY, web_ask(why, web, &request, &answer));
 	assert_false(web_is_late(web));
-	assert_int_equal(web_ask(&why, web, &nowhere, &answer), -1);
-	assert_int_equal(why.code, JW_ERR_BUSY);
+	GIVES(JW_ERR_BUSY, web_ask(why, web, &nowhere, &answer));
 	nowhere.url = "ftp://127.0.0.1/";
-	assert_int_equal(web_ask(&why, web, &nowhere, &answer), -1);
-	assert_int_equal(why.code, JW_ERR_FORMAT);
+	GIVES(JW_ERR_FORMAT, web_ask(why, web, &nowhere, &answer));
 }
 
 /* A server that takes a connection and says nothing: a document's time, and a blob's silence */
@@ -237,14 +227,12 @@ TEST(silence_has_an_end)
 	for (int bulk = 0; bulk < 2; bulk++) {
 		struct web_request request = {.method = "GET", .url = url, .bulk = bulk};
 		struct web_answer answer;
-		struct jw_error why = {0};
 
-		assert_int_equal(web_ask(&why, own, &request, &answer), -1);
-		assert_int_equal(why.code, JW_ERR_IO);
+		GIVES(JW_ERR_IO, web_ask(why, own, &request, &answer));
 		assert_true(web_is_late(own));
 		request.url = home;
 		SERVER_SAYS("");
-		assert_int_equal(web_ask(&why, own, &request, &answer), -1);
+		assert_int_equal(web_ask(why, own, &request, &answer), -1);
 		assert_false(web_is_late(own));
 	}
 	web_close(own);
@@ -255,17 +243,16 @@ TEST(silence_has_an_end)
 /* A certificate that is there and cannot be read is not none. */
 TEST(certificates_are_looked_at_first)
 {
-	struct jw_error why = {0};
 	struct web *own;
 
-	assert_int_equal(os_env_set(NULL, "CURL_CA_BUNDLE", "/"), 0);
-	assert_null(web_open(&why, &options));
-	assert_true(why.code != JW_OK);
-	assert_int_equal(os_env_set(NULL, "CURL_CA_BUNDLE", "/nonexistent"), 0);
+	OK(os_env_set(why, "CURL_CA_BUNDLE", "/"));
+	assert_null(web_open(why, &options));
+	assert_true(why->code != JW_OK);
+	OK(os_env_set(why, "CURL_CA_BUNDLE", "/nonexistent"));
 	own = web_open(NULL, &options);
 	assert_non_null(own);
 	web_close(own);
-	assert_int_equal(os_env_set(NULL, "CURL_CA_BUNDLE", NULL), 0);
+	OK(os_env_set(why, "CURL_CA_BUNDLE", NULL));
 }
 
 static int set_up(void **state)

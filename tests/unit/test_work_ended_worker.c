@@ -31,11 +31,9 @@ static bool stop_when_begun(void *unused)
 
 static int run_until_begun(void)
 {
-	struct jw_error err = {0};
-
 	options.cancel.is_cancelled = stop_when_begun;
 	end_ms = 100;
-	return run_with(&err, 1,
+	return run_with(why, 1,
 					"do_job() { make_entry $1; once begun; exec sleep 100; }\nhello; serve\n");
 }
 
@@ -43,8 +41,8 @@ CASE(a_worker_that_writes_the_cache_is_ended_under_its_lock)
 {
 	opaque = true;
 	index_path = os_join(cache, "index");
-	assert_int_equal(os_make_dirs(NULL, cache, 0700), 0);
-	assert_int_equal(os_write_atomic(NULL, index_path, "", 0), 0);
+	OK(os_make_dirs(why, cache, 0700));
+	OK(os_write_atomic(why, index_path, "", 0));
 	killed = killed_unheld = 0;
 	(void)run_until_begun();
 	assert_true(killed > 0);

@@ -34,8 +34,8 @@ static void expect_in_place(struct os_file *file, const char *path)
 	struct os_stat own, named;
 
 	assert_non_null(file);
-	assert_int_equal(os_file_stat(NULL, file, &own), 0);
-	assert_int_equal(os_stat(NULL, path, &named), 0);
+	OK(os_file_stat(why, file, &own));
+	OK(os_stat(why, path, &named));
 	assert_true(own.inode == named.inode);
 }
 
@@ -43,7 +43,7 @@ static void expect_nothing(const char *cache)
 {
 	struct os_names names;
 
-	assert_int_equal(os_list(NULL, cache, &names), 0);
+	OK(os_list(why, cache, &names));
 	assert_int_equal(names.count, 0);
 	os_names_free(&names);
 }
@@ -58,8 +58,8 @@ TEST(without_locks_a_run_goes_on)
 		struct cache_turn turn = {0};
 
 		gate_locks_fail = i > 0;
-		assert_int_equal(i ? os_remove_tree(NULL, lock) : os_make_dirs(NULL, lock, 0700), 0);
-		assert_int_equal(cache_turn_take(NULL, cache, &wait, &turn), 0);
+		OK(i ? os_remove_tree(why, lock) : os_make_dirs(why, lock, 0700));
+		OK(cache_turn_take(why, cache, &wait, &turn));
 		assert_null(turn.lock);
 		assert_false(turn.waited);
 		cache_turn_end(&turn);
@@ -82,7 +82,7 @@ TEST(a_turn_is_that_of_the_file_in_place)
 		passed = 0;
 		to_take = 2;
 		gate_before_lock = gates[i];
-		assert_int_equal(cache_turn_take(NULL, cache, &wait, &turn), 0);
+		OK(cache_turn_take(why, cache, &wait, &turn));
 		gate_before_lock = NULL;
 		assert_int_equal(passed, 2);
 		expect_in_place(turn.lock, turn.lock_path);
@@ -143,10 +143,8 @@ static struct heard wait_for_it(const char *cache)
 	struct heard heard = {.lines = 0};
 	const struct cache_turn_wait wait = {&heard, hear, {&heard, has_heard}};
 	struct cache_turn turn = {0};
-	struct jw_error err = {0};
 
-	assert_int_equal(cache_turn_take(&err, cache, &wait, &turn), -1);
-	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	GIVES(JW_ERR_INTERRUPTED, cache_turn_take(why, cache, &wait, &turn));
 	assert_int_equal(heard.lines, 1);
 	return heard;
 }
@@ -172,7 +170,7 @@ TEST(who_waits_is_told_once_and_gets_the_turn)
 	struct cache_turn turn = {0};
 	int status;
 
-	assert_int_equal(cache_turn_take(NULL, cache, &wait, &turn), 0);
+	OK(cache_turn_take(why, cache, &wait, &turn));
 	assert_int_equal(heard.lines, 1);
 	assert_true(turn.waited);
 	expect_in_place(turn.lock, turn.lock_path);
@@ -211,10 +209,9 @@ TEST(who_has_the_turn_is_named)
 	assert_non_null(strstr(heard.line, ") primes the same cache: waiting for it to finish"));
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		if (cases[i].content)
-			assert_int_equal(
-				os_write_atomic(NULL, holder, cases[i].content, strlen(cases[i].content)), 0);
+			OK(os_write_atomic(why, holder, cases[i].content, strlen(cases[i].content)));
 		else
-			assert_int_equal(os_remove(NULL, holder), 0);
+			OK(os_remove(why, holder));
 		heard = wait_for_it(cache);
 		if (strncmp(heard.line, cases[i].who, strlen(cases[i].who)) != 0)
 			fail_msg("%s", heard.line);

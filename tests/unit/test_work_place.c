@@ -91,7 +91,6 @@ CASE(each_answer_of_a_place_counts)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *left = os_join(folder, "run/share");
-		struct jw_error err = {0};
 		struct os_names names;
 		const struct jw_shared *said = NULL;
 
@@ -100,7 +99,7 @@ CASE(each_answer_of_a_place_counts)
 		for (unsigned tries = 0; tries < 3; tries++) {
 			(void)end(state);
 			(void)begin(state);
-			assert_int_equal(run_shared(&err, 2, cases[i].about), 0);
+			OK(run_shared(why, 2, cases[i].about));
 			said = &result->compile.shared;
 			if (said->placed == cases[i].placed)
 				break;
@@ -124,7 +123,7 @@ CASE(each_answer_of_a_place_counts)
 				: *said->refused_why)
 			fail_msg("%s", said->refused_why);
 		/* Nothing is left of what was fetched. */
-		assert_int_equal(os_list(NULL, left, &names), 0);
+		OK(os_list(why, left, &names));
 		assert_int_equal(names.count, 0);
 		os_names_free(&names);
 		mem_free(left);
@@ -133,10 +132,7 @@ CASE(each_answer_of_a_place_counts)
 
 CASE(a_place_that_stays_silent_is_told)
 {
-	struct jw_error err = {0};
-
-	assert_int_equal(
-		run_shared(&err, 2, "about() { while :; do told 0 0 $quiet; sleep 0.1; done; }"), 0);
+	OK(run_shared(why, 2, "about() { while :; do told 0 0 $quiet; sleep 0.1; done; }"));
 	expect_all();
 	assert_non_null(strstr(result->compile.shared.trouble, "/place: no answer within 2 seconds"));
 }
@@ -144,13 +140,9 @@ CASE(a_place_that_stays_silent_is_told)
 /* A claim counts for a while; then the place is told whose it was. */
 CASE(a_dead_claim_is_named)
 {
-	struct jw_error err = {0};
-
-	assert_int_equal(
-		run_shared(&err, 1,
-				   "about() { case $2$line in 1*dead?:?000000000000000a*) usual $1 1;;\n"
-				   "2*) usual $1 2;; *) told $1 $2 $theirs '' 0a;; esac; }"),
-		0);
+	OK(run_shared(why, 1,
+				  "about() { case $2$line in 1*dead?:?000000000000000a*) usual $1 1;;\n"
+				  "2*) usual $1 2;; *) told $1 $2 $theirs '' 0a;; esac; }"));
 	expect_all();
 	assert_int_equal(result->compile.shared.placed, MODULES);
 }
@@ -158,15 +150,12 @@ CASE(a_dead_claim_is_named)
 /* What comes when the budget is over is not taken any more. */
 CASE(a_budget_ends_fetching)
 {
-	struct jw_error err = {0};
-
 	options.plan.budget_ms = 500;
-	assert_int_equal(run_shared(&err, 2,
-								"about() { if once first; then usual $1 $2; return; fi\n"
-								"sleep 1.5; once late; take $1 $2; }\n"
-								"fine() { until [ -e \"$marks/late\" ]; do sleep 0.1; done\n"
-								"sleep 0.5; make_entry $1; answer $1 0; }"),
-					 0);
+	OK(run_shared(why, 2,
+				  "about() { if once first; then usual $1 $2; return; fi\n"
+				  "sleep 1.5; once late; take $1 $2; }\n"
+				  "fine() { until [ -e \"$marks/late\" ]; do sleep 0.1; done\n"
+				  "sleep 0.5; make_entry $1; answer $1 0; }"));
 	assert_true(result->compile.out_of_time);
 	assert_int_equal(result->compile.shared.fetched, 0);
 	assert_int_equal(result->compile.undone + result->compile.compiled, MODULES);
@@ -175,10 +164,9 @@ CASE(a_budget_ends_fetching)
 
 CASE(fetched_entries_wait_for_the_lock)
 {
-	struct jw_error err = {0};
 	const pid_t pid = hold_lock(1500);
 
-	assert_int_equal(run_shared(&err, 1, "about() { take $1 $2; }"), 0);
+	OK(run_shared(why, 1, "about() { take $1 $2; }"));
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	assert_int_equal(result->compile.shared.fetched, MODULES);
 	assert_int_equal(result->compile.compiled + result->compile.undone, 0);
@@ -193,10 +181,8 @@ static bool stop_when_asked(void *unused)
 
 CASE(who_interrupts_does_not_wait_for_a_place)
 {
-	struct jw_error err = {0};
-
 	options.cancel.is_cancelled = stop_when_asked;
-	assert_int_equal(run_shared(&err, 1, "about() { once asked; exec sleep 1000; }"), 0);
+	OK(run_shared(why, 1, "about() { once asked; exec sleep 1000; }"));
 	assert_true(result->compile.interrupted);
 	assert_int_equal(result->compile.undone, MODULES);
 	assert_string_equal(result->compile.shared.trouble, "");
@@ -205,15 +191,13 @@ CASE(who_interrupts_does_not_wait_for_a_place)
 /* No place is asked where nothing is to do, or where nothing can be taken from it. */
 CASE(a_place_is_not_asked_for_nothing)
 {
-	struct jw_error err = {0};
-
 	opaque = true;
-	assert_int_equal(run_shared(&err, 1, "about() { usual $1 $2; }"), 0);
+	OK(run_shared(why, 1, "about() { usual $1 $2; }"));
 	assert_false(is_marked("place"));
 	opaque = false;
 	for (size_t i = 0; i < MODULES; i++)
 		modules[i].state = PLAN_WARM;
-	assert_int_equal(run_shared(&err, 1, "about() { usual $1 $2; }"), 0);
+	OK(run_shared(why, 1, "about() { usual $1 $2; }"));
 	assert_false(is_marked("place"));
 }
 

@@ -10,11 +10,7 @@
 
 CASE(the_job_that_was_begun_is_to_blame)
 {
-	struct jw_error err = {0};
-
-	assert_int_equal(
-		run_with(&err, 1, "do_job() { [ $1 != 2 ] || kill -SEGV $$; fine $1; }\nhello; serve\n"),
-		0);
+	OK(run_with(why, 1, "do_job() { [ $1 != 2 ] || kill -SEGV $$; fine $1; }\nhello; serve\n"));
 	assert_int_equal(result->compile.compiled, MODULES - 1);
 	assert_int_equal(result->compile.failed, 1);
 	assert_non_null(strstr(result->compile.failures[0].reason, "segmentation fault"));
@@ -23,68 +19,53 @@ CASE(the_job_that_was_begun_is_to_blame)
 
 CASE(the_second_try_comes_last_and_alone)
 {
-	struct jw_error err = {0};
-
 	/* "N+" at the beginning of a job, "N-" at its end. */
-	assert_int_equal(run_with(&err, 2,
-							  "do_job() { echo \"$1+\" >>\"$marks/order\";\n"
-							  "[ $1 != 0 ] || ! once bad || kill -ABRT $$;\n"
-							  "sleep 0.05; echo \"$1-\" >>\"$marks/order\"; fine $1; }\n"
-							  "hello; serve\n"),
-					 0);
+	OK(run_with(why, 2,
+				"do_job() { echo \"$1+\" >>\"$marks/order\";\n"
+				"[ $1 != 0 ] || ! once bad || kill -ABRT $$;\n"
+				"sleep 0.05; echo \"$1-\" >>\"$marks/order\"; fine $1; }\n"
+				"hello; serve\n"));
 	expect_all();
 	expect_order("0+\n0-\n", true);
 }
 
 CASE(a_context_that_is_always_lost_ends_the_run)
 {
-	struct jw_error err = {0};
-
-	assert_int_equal(run_with(&err, 1,
-							  "do_job() { answer $1 700 true false CUDA_ERROR_ILLEGAL_ADDRESS; "
-							  "exit 0; }\nhello; serve\n"),
-					 -1);
-	assert_int_equal(err.code, JW_ERR_DRIVER);
+	GIVES(JW_ERR_DRIVER, run_with(why, 1,
+								  "do_job() { answer $1 700 true false CUDA_ERROR_ILLEGAL_ADDRESS; "
+								  "exit 0; }\nhello; serve\n"));
 	assert_int_equal(result->compile.compiled, 0);
 }
 
 CASE(a_worker_that_does_not_end_is_ended)
 {
-	struct jw_error err = {0};
-
 	end_ms = 100;
-	assert_int_equal(run_with(&err, 2, "do_job() { fine $1; }\nhello; serve; exec sleep 100\n"), 0);
+	OK(run_with(why, 2, "do_job() { fine $1; }\nhello; serve; exec sleep 100\n"));
 	expect_all();
 }
 
 CASE(nor_is_one_waited_for_that_said_it_ends)
 {
-	struct jw_error err = {0};
-
 	end_ms = 100;
 	(void)alarm(30);
-	assert_int_equal(run_with(&err, 1,
-							  "do_job() { if once lost; then answer $1 700 true; exec sleep 100;\n"
-							  "else fine $1; fi; }\nhello; serve\n"),
-					 0);
+	OK(run_with(why, 1,
+				"do_job() { if once lost; then answer $1 700 true; exec sleep 100;\n"
+				"else fine $1; fi; }\nhello; serve\n"));
 	expect_all();
 }
 
 CASE(nobody_waits_for_what_a_worker_left_behind)
 {
-	struct jw_error err = {0};
-
 	char *over = mark_path("over"), *outlived = mark_path("outlived");
 
 	/* Its pipes stay open while this lives. */
-	assert_int_equal(run_with(&err, 1,
-							  "do_job() { fine $1; }\n"
-							  "(tries=0; until [ -e \"$marks/over\" ]; do sleep 0.1\n"
-							  "tries=$((tries + 1)); [ $tries -lt 150 ] || exec mkdir "
-							  "\"$marks/outlived\"; done) & hello; serve\n"),
-					 0);
+	OK(run_with(why, 1,
+				"do_job() { fine $1; }\n"
+				"(tries=0; until [ -e \"$marks/over\" ]; do sleep 0.1\n"
+				"tries=$((tries + 1)); [ $tries -lt 150 ] || exec mkdir "
+				"\"$marks/outlived\"; done) & hello; serve\n"));
 	assert_false(os_exists(outlived));
-	assert_int_equal(os_make_dirs(NULL, over, 0700), 0);
+	OK(os_make_dirs(why, over, 0700));
 	expect_all();
 	mem_free(over);
 	mem_free(outlived);
@@ -92,22 +73,16 @@ CASE(nobody_waits_for_what_a_worker_left_behind)
 
 CASE(a_driver_that_does_not_start_ends_the_run)
 {
-	struct jw_error err = {0};
-
 	start_ms = 500;
-	assert_int_equal(run_with(&err, 3, "exec sleep 100\n"), -1);
-	assert_int_equal(err.code, JW_ERR_DRIVER);
+	GIVES(JW_ERR_DRIVER, run_with(why, 3, "exec sleep 100\n"));
 	assert_int_equal(result->compile.undone, MODULES);
 }
 
 CASE(what_was_not_asked_is_not_taken)
 {
-	struct jw_error err = {0};
-
-	assert_int_equal(run_with(&err, 1,
-							  "do_job() { if once odd; then answer 77 0; else fine $1; fi; }\n"
-							  "hello; serve\n"),
-					 0);
+	OK(run_with(why, 1,
+				"do_job() { if once odd; then answer 77 0; else fine $1; fi; }\n"
+				"hello; serve\n"));
 	expect_all();
 }
 
@@ -116,7 +91,6 @@ CASE(a_cache_that_cannot_be_written_ends_the_run)
 {
 	for (unsigned held_ms = 0; held_ms < 1000; held_ms += 700) {
 		char *entry = cache_entry_path(cache, modules[2].key);
-		struct jw_error err = {0};
 		pid_t pid;
 
 		(void)end(state);
@@ -124,7 +98,7 @@ CASE(a_cache_that_cannot_be_written_ends_the_run)
 		/* A file in the place of its folder */
 		files_put_at(os_dir_name(entry), "x", 1);
 		pid = held_ms ? hold_lock(held_ms) : 0;
-		assert_int_equal(run_with(&err, 1, "do_job() { fine $1; }\nhello; serve\n"), -1);
+		assert_int_equal(run_with(why, 1, "do_job() { fine $1; }\nhello; serve\n"), -1);
 		assert_true(!pid || waitpid(pid, NULL, 0) == pid);
 		assert_int_equal(result->compile.failed, 0);
 		mem_free(entry);
@@ -133,11 +107,10 @@ CASE(a_cache_that_cannot_be_written_ends_the_run)
 
 CASE(a_lock_that_is_never_free_is_reported)
 {
-	struct jw_error err = {0};
 	char holder[80];
 	pid_t pid = hold_lock(60000);
 
-	assert_int_equal(run_with(&err, 2, "do_job() { fine $1; }\nhello; serve\n"), 0);
+	OK(run_with(why, 2, "do_job() { fine $1; }\nhello; serve\n"));
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	assert_int_equal(result->compile.compiled, 0);
@@ -149,19 +122,18 @@ CASE(a_lock_that_is_never_free_is_reported)
 
 CASE(what_another_run_has_added_is_not_compiled)
 {
-	struct jw_error err = {0};
 	char *root = mem_printf("%s/trees/3", folder), *from = cache_entry_path(root, modules[3].key);
 	struct buf bytes = {0};
 
-	assert_int_equal(os_read_file(NULL, from, 1 << 20, &bytes), 0);
+	OK(os_read_file(why, from, 1 << 20, &bytes));
 	files_put_at(cache_entry_path(cache, modules[3].key), bytes.data, bytes.size);
-	assert_int_equal(run_with(&err, 1, "do_job() { fine $1; }\nhello; serve\n"), 0);
+	OK(run_with(why, 1, "do_job() { fine $1; }\nhello; serve\n"));
 	assert_int_equal(result->compile.compiled, MODULES - 1);
 	assert_int_equal(result->compile.met, 1);
 	assert_int_equal(result->compile.undone, 0);
 	/* A worker that uses the cache itself looks there itself. */
 	opaque = true;
-	assert_int_equal(run_with(&err, 1, "do_job() { answer $1 0; }\nhello; serve\n"), 0);
+	OK(run_with(why, 1, "do_job() { answer $1 0; }\nhello; serve\n"));
 	assert_int_equal(result->compile.met, 1);
 	buf_free(&bytes);
 	mem_free(root);
@@ -182,7 +154,6 @@ static void make_foreign(void)
 /* It does not wait for the lock with the others: those entries have the names of modules. */
 CASE(a_foreign_entry_does_not_wait_for_the_lock)
 {
-	struct jw_error err = {0};
 	char *wanted = os_join(folder, "marks/lock"), *held = os_join(folder, "marks/held");
 	pid_t pid = fork();
 
@@ -193,12 +164,11 @@ CASE(a_foreign_entry_does_not_wait_for_the_lock)
 		_exit(os_make_dirs(NULL, held, 0700) || waitpid(pid, NULL, 0) != pid);
 	}
 	make_foreign();
-	assert_int_equal(run_with(&err, 1,
-							  "do_job() { if [ $1 = 3 ]; then mkdir \"$marks/lock\"\n"
-							  "until [ -e \"$marks/held\" ]; do sleep 0.01; done\n"
-							  "make_entry 77; answer 3 0\n"
-							  "else fine $1; fi; }\nhello; serve\n"),
-					 0);
+	OK(run_with(why, 1,
+				"do_job() { if [ $1 = 3 ]; then mkdir \"$marks/lock\"\n"
+				"until [ -e \"$marks/held\" ]; do sleep 0.01; done\n"
+				"make_entry 77; answer 3 0\n"
+				"else fine $1; fi; }\nhello; serve\n"));
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	assert_int_equal(result->compile.compiled, MODULES - 1);
 	assert_int_equal(result->compile.failed, 1);
@@ -214,9 +184,8 @@ CASE(each_worker_has_an_environment_of_its_own)
 	static const char body[] = "do_job() { fine $1; }\necho \"${CUDA_CACHE_PATH##*/} "
 							   "$CUDA_CACHE_MAXSIZE $JITWARM_BACKGROUND $JITWARM_WORKER_TASK\" "
 							   ">>\"$marks/order\"\nhello; serve\n";
-	struct jw_error err = {0};
 
-	assert_int_equal(run_with(&err, 2, body), 0);
+	OK(run_with(why, 2, body));
 	expect_all();
 	expect_order("worker-0 4294967296  \n", false);
 	expect_order("worker-1 4294967296  \n", false);
@@ -226,7 +195,7 @@ CASE(each_worker_has_an_environment_of_its_own)
 	opaque = options.compile.low_priority = true;
 	jw_machine.cache.limit_bytes = 12345;
 	task = "a-task";
-	assert_int_equal(run_with(&err, 1, body), 0);
+	OK(run_with(why, 1, body));
 	expect_order("cache 12345 1 a-task\n", true);
 }
 
@@ -234,7 +203,6 @@ CASE(each_worker_has_an_environment_of_its_own)
 CASE(idle_workers_live_and_end_by_themselves)
 {
 	char *marks = mark_path("");
-	struct jw_error err = {0};
 
 	options.compile.max_memory_bytes = UINT64_C(600) << 20;
 	options.plan.budget_ms = 2000;
@@ -242,11 +210,10 @@ CASE(idle_workers_live_and_end_by_themselves)
 	modules[0].cost_ms = 600;
 	end_ms = 1700;
 	files_put_text(marks, "order", "run\n");
-	assert_int_equal(run_with(&err, 2,
-							  "echo begun >>\"$marks/order\"\n"
-							  "do_job() { sleep 2.5; fine $1; }\nhello; serve\n"
-							  "sleep 0.3; echo ended >>\"$marks/order\"\n"),
-					 0);
+	OK(run_with(why, 2,
+				"echo begun >>\"$marks/order\"\n"
+				"do_job() { sleep 2.5; fine $1; }\nhello; serve\n"
+				"sleep 0.3; echo ended >>\"$marks/order\"\n"));
 	assert_int_equal(result->compile.compiled, 1);
 	expect_order("run\nbegun\nbegun\nended\nended\n", true);
 	mem_free(marks);
@@ -254,24 +221,16 @@ CASE(idle_workers_live_and_end_by_themselves)
 
 CASE(a_torn_entry_is_tried_once_more)
 {
-	struct jw_error err = {0};
-
-	assert_int_equal(
-		run_with(&err, 1,
-				 "do_job() { if [ $1 = 2 ] && once torn; then make_entry 2\n"
-				 "find \"$CUDA_CACHE_PATH\" -type f | while read -r f; do : >\"$f\"; done\n"
-				 "answer 2 0; else fine $1; fi; }\nhello; serve\n"),
-		0);
+	OK(run_with(why, 1,
+				"do_job() { if [ $1 = 2 ] && once torn; then make_entry 2\n"
+				"find \"$CUDA_CACHE_PATH\" -type f | while read -r f; do : >\"$f\"; done\n"
+				"answer 2 0; else fine $1; fi; }\nhello; serve\n"));
 	expect_all();
 }
 
 CASE(what_a_driver_found_compiled_is_unchanged)
 {
-	struct jw_error err = {0};
-
-	assert_int_equal(
-		run_with(&err, 1, "do_job() { [ $1 = 2 ] || make_entry $1; answer $1 0; }\nhello; serve\n"),
-		0);
+	OK(run_with(why, 1, "do_job() { [ $1 = 2 ] || make_entry $1; answer $1 0; }\nhello; serve\n"));
 	assert_int_equal(result->compile.compiled, MODULES - 1);
 	assert_int_equal(result->compile.unchanged, 1);
 	assert_int_equal(result->compile.undone, 0);
@@ -281,7 +240,6 @@ CASE(what_a_driver_found_compiled_is_unchanged)
 CASE(a_budget_leaves_suspects_too)
 {
 	for (int suspect = 0; suspect < 2; suspect++) {
-		struct jw_error err = {0};
 		char *body = mem_printf("do_job() { [ $1 != %d ] || kill -SEGV $$\n"
 								"[ $1 != 5 ] || sleep 2; fine $1; }\nhello; serve\n",
 								suspect ? 1 : -1);
@@ -290,7 +248,7 @@ CASE(a_budget_leaves_suspects_too)
 		(void)begin(state);
 		modules[0].cost_ms = suspect ? 10 : 9e3, modules[5].cost_ms = 9;
 		options.plan.budget_ms = 1500;
-		assert_int_equal(run_with(&err, 1, body), 0);
+		OK(run_with(why, 1, body));
 		assert_true(result->compile.out_of_time);
 		assert_int_equal(result->compile.undone, 1);
 		assert_int_equal(result->compile.compiled, MODULES - 1);
@@ -347,11 +305,10 @@ static const char one_begins[] =
 /* The keyboard's Ctrl-Z stops the workers, a signal to this process alone does not. */
 CASE(workers_are_stopped_with_the_run)
 {
-	struct jw_error err = {0};
 	const pid_t child = stop_parent(SIGTSTP, 100, true);
 	int status = -1;
 
-	assert_int_equal(run_with(&err, 1, one_begins), 0);
+	OK(run_with(why, 1, one_begins));
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	expect_all();
@@ -360,18 +317,16 @@ CASE(workers_are_stopped_with_the_run)
 /* The time in which nobody looked at the clock is no time of a compile's. */
 CASE(stopped_time_is_not_a_workers)
 {
-	struct jw_error err = {0};
 	const pid_t child = stop_parent(SIGSTOP, 3000, false);
 	char *again = mark_path("again");
 	int status = -1;
 
 	/* It ends after the stop, and is not begun again. */
 	options.compile.module_timeout_ms = 2500;
-	assert_int_equal(run_with(&err, 1,
-							  "do_job() { if [ $1 = 0 ]; then once first || once again\n"
-							  "echo $$ >\"$marks/pid\"; once begun; sleep 4; fi; fine $1; }\n"
-							  "hello; serve\n"),
-					 0);
+	OK(run_with(why, 1,
+				"do_job() { if [ $1 = 0 ]; then once first || once again\n"
+				"echo $$ >\"$marks/pid\"; once begun; sleep 4; fi; fine $1; }\n"
+				"hello; serve\n"));
 	assert_false(os_exists(again));
 	mem_free(again);
 	assert_int_equal(waitpid(child, &status, 0), child);

@@ -18,14 +18,11 @@ static void on_message(void *context, const char *line)
 
 CASE(what_needs_much_memory_is_compiled_alone)
 {
-	struct jw_error err = {0};
-
 	options.compile.max_memory_bytes = UINT64_C(600) << 20;
 	modules[1].memory_bytes = modules[3].memory_bytes = UINT64_C(1) << 30;
-	assert_int_equal(run_with(&err, 3,
-							  "do_job() { echo \"$1+\" >>\"$marks/order\"; sleep 0.05;\n"
-							  "echo \"$1-\" >>\"$marks/order\"; fine $1; }\nhello; serve\n"),
-					 0);
+	OK(run_with(why, 3,
+				"do_job() { echo \"$1+\" >>\"$marks/order\"; sleep 0.05;\n"
+				"echo \"$1-\" >>\"$marks/order\"; fine $1; }\nhello; serve\n"));
 	expect_all();
 	expect_order("1+\n1-\n", false);
 	expect_order("3+\n3-\n", false);
@@ -33,30 +30,24 @@ CASE(what_needs_much_memory_is_compiled_alone)
 
 CASE(an_exclusive_gpu_takes_one_worker)
 {
-	struct jw_error err = {0};
-
 	/* The first worker with a job gets the context, and keeps it until its end. */
-	assert_int_equal(run_with(&err, 4,
-							  "trap '[ -z \"$mine\" ] || rmdir \"$marks/context\"' EXIT\n"
-							  "do_job() { [ -n \"$mine\" ] || { once context && mine=yes; } ||\n"
-							  "{ answer $1 46 false true CUDA_ERROR_DEVICE_UNAVAILABLE; exit 0; }\n"
-							  "sleep 0.05; fine $1; }\nhello; serve\n"),
-					 0);
+	OK(run_with(why, 4,
+				"trap '[ -z \"$mine\" ] || rmdir \"$marks/context\"' EXIT\n"
+				"do_job() { [ -n \"$mine\" ] || { once context && mine=yes; } ||\n"
+				"{ answer $1 46 false true CUDA_ERROR_DEVICE_UNAVAILABLE; exit 0; }\n"
+				"sleep 0.05; fine $1; }\nhello; serve\n"));
 	expect_all();
 }
 
 CASE(a_gpu_that_says_it_is_exclusive_is_believed)
 {
-	struct jw_error err = {0};
-
 	messages = 0;
 	options.message = on_message;
 	/* A second worker with a job would be refused permanently, and that would be reported. */
-	assert_int_equal(run_with(&err, 4,
-							  "do_job() { [ -n \"$mine\" ] || { once context && mine=yes; } ||\n"
-							  "{ answer $1 46 false true CUDA_ERROR_DEVICE_UNAVAILABLE; exit 0; }\n"
-							  "sleep 0.05; fine $1; }\nhello 86 3; serve\n"),
-					 0);
+	OK(run_with(why, 4,
+				"do_job() { [ -n \"$mine\" ] || { once context && mine=yes; } ||\n"
+				"{ answer $1 46 false true CUDA_ERROR_DEVICE_UNAVAILABLE; exit 0; }\n"
+				"sleep 0.05; fine $1; }\nhello 86 3; serve\n"));
 	expect_all();
 	assert_int_equal(messages, 1);
 	assert_non_null(strstr(last_message, "exclusive-process mode"));
@@ -64,35 +55,29 @@ CASE(a_gpu_that_says_it_is_exclusive_is_believed)
 
 CASE(a_context_that_is_never_given_again_is_told)
 {
-	struct jw_error err = {0};
-
-	assert_int_equal(run_with(&err, 1,
-							  "do_job() { ! once context || { fine $1; exit 0; }\n"
-							  "answer $1 46 false true CUDA_ERROR_DEVICE_UNAVAILABLE; exit 0; }\n"
-							  "hello; serve\n"),
-					 -1);
-	assert_int_equal(err.code, JW_ERR_DRIVER);
-	assert_non_null(strstr(err.message, "got no CUDA context (CUDA_ERROR_DEVICE_UNAVAILABLE)"));
+	GIVES(JW_ERR_DRIVER,
+		  run_with(why, 1,
+				   "do_job() { ! once context || { fine $1; exit 0; }\n"
+				   "answer $1 46 false true CUDA_ERROR_DEVICE_UNAVAILABLE; exit 0; }\n"
+				   "hello; serve\n"));
+	assert_non_null(strstr(why->message, "got no CUDA context (CUDA_ERROR_DEVICE_UNAVAILABLE)"));
 	assert_int_equal(result->compile.compiled, 1);
 	assert_int_equal(result->compile.failed, 0);
 }
 
 CASE(a_prohibited_gpu_is_not_asked)
 {
-	struct jw_error err = {0};
-
-	assert_int_equal(run_with(&err, 1, "do_job() { fine $1; }\nhello 86 2; serve\n"), -1);
-	assert_non_null(strstr(err.message, "prohibited"));
+	assert_int_equal(run_with(why, 1, "do_job() { fine $1; }\nhello 86 2; serve\n"), -1);
+	assert_non_null(strstr(why->message, "prohibited"));
 }
 
 CASE(a_gpu_that_is_gone_is_noticed)
 {
 	char *known = os_join(state_dir, "devices.json");
-	struct jw_error err = {0};
 
 	files_put_text(state_dir, "devices.json", "{}");
-	assert_int_equal(run_with(&err, 1, "do_job() { fine $1; }\nhello 89; serve\n"), -1);
-	assert_non_null(strstr(err.message, "sm_86"));
+	assert_int_equal(run_with(why, 1, "do_job() { fine $1; }\nhello 89; serve\n"), -1);
+	assert_non_null(strstr(why->message, "sm_86"));
 	/* It is not remembered, or the next run would plan for it again. */
 	assert_false(os_exists(known));
 	mem_free(known);
@@ -100,23 +85,17 @@ CASE(a_gpu_that_is_gone_is_noticed)
 
 CASE(a_module_without_memory_is_tried_again_with_fewer_workers)
 {
-	struct jw_error err = {0};
-
-	assert_int_equal(run_with(&err, 2,
-							  "do_job() { sleep 0.05; if [ $1 = 1 ] && once poor; then\n"
-							  "answer 1 2; else fine $1; fi; }\nhello; serve\n"),
-					 0);
+	OK(run_with(why, 2,
+				"do_job() { sleep 0.05; if [ $1 = 1 ] && once poor; then\n"
+				"answer 1 2; else fine $1; fi; }\nhello; serve\n"));
 	expect_all();
 }
 
 CASE(one_that_the_system_kills_is_not_missed)
 {
-	struct jw_error err = {0};
-
-	assert_int_equal(run_with(&err, 3,
-							  "do_job() { sleep 0.05; ! once killed || kill -KILL $$; fine $1; }\n"
-							  "hello; serve\n"),
-					 0);
+	OK(run_with(why, 3,
+				"do_job() { sleep 0.05; ! once killed || kill -KILL $$; fine $1; }\n"
+				"hello; serve\n"));
 	expect_all();
 }
 
@@ -136,14 +115,13 @@ static void on_shortage(void *context, const char *line)
 
 	on_message(context, line);
 	put_memory(8 << 20);
-	assert_int_equal(os_write_atomic(NULL, path, "", 0), 0);
+	OK(os_write_atomic(why, path, "", 0));
 	mem_free(path);
 }
 
 /* Workers get their first jobs one after the other; when the third has one, memory ends. */
 CASE(the_youngest_makes_room_and_fewer_go_on)
 {
-	struct jw_error err = {0};
 	char *path = os_join(folder, "marks/order"), *text;
 	struct buf order = {0};
 
@@ -168,11 +146,11 @@ CASE(the_youngest_makes_room_and_fewer_go_on)
 				   "until [ -e \"$marks/told\" ]; do sleep 0.02; done; sleep 0.5\n"
 				   "echo \"$1-\" >>\"$marks/order\"; fine $1; }\nhello; serve\n",
 				   root);
-	assert_int_equal(run_with(&err, 3, text), 0);
+	OK(run_with(why, 3, text));
 	expect_all();
 	assert_int_equal(messages, 1);
 	assert_non_null(strstr(last_message, "fewer workers"));
-	assert_int_equal(os_read_file(NULL, path, 1000, &order), 0);
+	OK(os_read_file(why, path, 1000, &order));
 	{
 		const char *third = strstr(buf_text(&order), "+2\n");
 		char again[8] = "0+", ended[8] = "0-";

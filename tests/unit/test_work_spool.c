@@ -18,7 +18,7 @@ static void assert_place(const struct spool_place *place, const struct buf *libr
 
 	assert_non_null(place->path);
 	assert_int_equal(place->size_bytes, module->container_bytes);
-	assert_int_equal(os_read_file(NULL, place->path, 1 << 28, &bytes), 0);
+	OK(os_read_file(why, place->path, 1 << 28, &bytes));
 	assert_in_range(place->offset + place->size_bytes, 1, bytes.size);
 	assert_memory_equal(bytes.data + place->offset, library->data + module->container_offset,
 						module->container_bytes);
@@ -33,7 +33,6 @@ TEST(containers_are_taken_out_of_wheels)
 	struct plan_file files[2] = {{0}};
 	struct plan_module modules[4] = {{0}};
 	struct plan plan = {.files = files, .file_count = 2, .modules = modules, .module_count = 4};
-	struct jw_error err = {0};
 	struct spool spool;
 	size_t questions = SIZE_MAX, stopped = 0;
 	int result;
@@ -49,9 +48,8 @@ TEST(containers_are_taken_out_of_wheels)
 		modules[i].container_offset = i < 2 ? library.size - 300 : library.size / 2;
 		modules[i].container_bytes = i < 2 ? 100 : 70000;
 	}
-	assert_int_equal(spool_fill(&err, &plan, folder, NULL, NULL,
-								&(struct jw_cancel){&questions, is_enough}, &spool),
-					 0);
+	OK(spool_fill(why, &plan, folder, NULL, NULL, &(struct jw_cancel){&questions, is_enough},
+				  &spool));
 	for (size_t i = 0; i < 4; i++)
 		assert_place(&spool.places[i], &library, &modules[i]);
 	assert_string_equal(spool.places[2].path, files[0].path);
@@ -61,10 +59,10 @@ TEST(containers_are_taken_out_of_wheels)
 	/* Ctrl-C takes effect within one member, and leaves no partial spool. */
 	do {
 		questions = ++stopped;
-		result = spool_fill(&err, &plan, folder, NULL, NULL,
+		result = spool_fill(why, &plan, folder, NULL, NULL,
 							&(struct jw_cancel){&questions, is_enough}, &spool);
 		if (result)
-			assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+			assert_int_equal(why->code, JW_ERR_INTERRUPTED);
 	} while (result);
 	assert_true(stopped > 4);
 	spool_free(&spool);
@@ -115,7 +113,7 @@ TEST(each_container_has_one_place)
 	modules[5].container_offset = second.size;
 	modules[6].container_offset = 4000;
 	modules[6].container_bytes = 10;
-	assert_int_equal(spool_fill(NULL, &plan, folder, count_trouble, &troubles, NULL, &spool), 0);
+	OK(spool_fill(why, &plan, folder, count_trouble, &troubles, NULL, &spool));
 	for (size_t i = 0; i < 4; i++)
 		assert_place(&spool.places[i], file_of[i] == 1 ? &second : &first, &modules[i]);
 	assert_place(&spool.places[6], &first, &modules[6]);
