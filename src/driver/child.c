@@ -28,7 +28,6 @@ struct child {
 	unsigned open_handles; /* not yet closed */
 	unsigned running;      /* how many of process, out and said have not ended */
 	bool greeted;
-	bool finishing;
 	bool exited;
 	struct child_end how;
 	struct buf line;
@@ -53,28 +52,22 @@ static void on_closed(uv_handle_t *handle)
 	mem_free(child);
 }
 
-static void close_once(void *libuv_handle)
+static void close_handles(struct child *child)
 {
-	uv_handle_t *handle = libuv_handle;
+	uv_handle_t *const handles[HANDLES] = {
+		(uv_handle_t *)&child->process, (uv_handle_t *)&child->in, (uv_handle_t *)&child->out,
+		(uv_handle_t *)&child->said, (uv_handle_t *)&child->clock};
 
-	if (!uv_is_closing(handle))
-		uv_close(handle, on_closed);
-}
-
-static void close_pipes(struct child *child)
-{
-	close_once(&child->process);
-	close_once(&child->in);
-	close_once(&child->out);
-	close_once(&child->said);
-	close_once(&child->clock);
+	for (size_t i = 0; i < HANDLES; i++)
+		if (!uv_is_closing(handles[i]))
+			uv_close(handles[i], on_closed);
 }
 
 /* The process or one of its pipes has ended: after the last of them all its output was read. */
 static void handle_closed(struct child *child)
 {
 	if (!--child->running)
-		close_pipes(child);
+		close_handles(child);
 }
 
 static void on_kill_timeout(uv_timer_t *clock)
@@ -82,7 +75,7 @@ static void on_kill_timeout(uv_timer_t *clock)
 	struct child *child = clock->data;
 
 	child->how.stuck = !child->exited;
-	close_pipes(child);
+	close_handles(child);
 }
 
 static void start_kill_timer(struct child *child)
@@ -147,24 +140,6 @@ static void take_worker_line(struct child *child, const char *line, size_t size)
 		child->events.answer(child->events.context, child, &answer);
 }
 
-static void take_lines(struct child *child)
-{
-	size_t used = 0;
-
-	for (;;) {
-		const uint8_t *start = child->line.data + used;
-		const uint8_t *end =
-			used < child->line.size ? memchr(start, '\n', child->line.size - used) : NULL;
-
-		if (!end)
-			break;
-		take_worker_line(child, (const char *)start, (size_t)(end - start));
-		used += (size_t)(end - start) + 1;
-	}
-	memmove(child->line.data, child->line.data + used, child->line.size - used);
-	child->line.size -= used;
-}
-
 static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buffer)
 {
 	struct child *child = handle->data;
@@ -186,13 +161,25 @@ static void on_answer_line(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf
 {
 	struct child *child = stream->data;
 	struct jw_error err = {0};
+	const uint8_t *end;
+	size_t used = 0;
 
-	if (got > 0 && buf_append(&err, &child->line, buffer->base, (size_t)got))
-		child_distrust(child, err.message);
-	else if (got > 0)
-		take_lines(child);
-	else if (got < 0)
+	if (got < 0)
 		pipe_ended(child, stream, got);
+	if (got <= 0)
+		return;
+	if (buf_append(&err, &child->line, buffer->base, (size_t)got)) {
+		child_distrust(child, err.message);
+		return;
+	}
+	while ((end = memchr(child->line.data + used, '\n', child->line.size - used))) {
+		const uint8_t *start = child->line.data + used;
+
+		take_worker_line(child, (const char *)start, (size_t)(end - start));
+		used += (size_t)(end - start) + 1;
+	}
+	memmove(child->line.data, child->line.data + used, child->line.size - used);
+	child->line.size -= used;
 }
 
 /* Keeps the end of its stderr: the driver's last output before a crash. */
@@ -215,9 +202,12 @@ static void on_words(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
 	(void)buf_append(NULL, &child->words, buffer->base + skip, fresh);
 }
 
-static int spawn_child(struct jw_error *err, uv_loop_t *loop, struct child *child,
-					   const struct child_setup *setup, char **environment, bool *ret_passing)
+/* Sets *ret_passing if a later attempt may succeed. */
+static int start_once(struct jw_error *err, uv_loop_t *loop, const struct child_setup *setup,
+					  const struct child_events *events, char **environment, bool *ret_passing,
+					  struct child **ret_child)
 {
+	struct child *child = mem_alloc(sizeof *child);
 	uv_stdio_container_t pipes[3] = {
 		{.flags = UV_CREATE_PIPE | UV_READABLE_PIPE, .data.stream = (uv_stream_t *)&child->in},
 		{.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&child->out},
@@ -233,28 +223,7 @@ static int spawn_child(struct jw_error *err, uv_loop_t *loop, struct child *chil
 		.stdio_count = 3,
 		.stdio = pipes,
 	};
-	int result = 0;
-
-	/* libuv's prototype wants char *; it does not write to them. */
-	for (size_t i = 0; i < 15 && setup->command[i]; i++)
-		memcpy(&arguments[i], &setup->command[i], sizeof arguments[i]);
-	result = uv_spawn(loop, &child->process, &options);
-	/* Under load Windows returns an error for which libuv has no name */
-	*ret_passing = result == UV_UNKNOWN;
-	if (result)
-		return error_set(err, JW_ERR_IO, "%s cannot be started: %s", setup->command[0],
-						 uv_strerror(result));
-	if (setup->low_priority)
-		(void)uv_os_setpriority(child->process.pid, UV_PRIORITY_LOW);
-	return 0;
-}
-
-/* Sets *ret_passing if a later attempt may succeed. */
-static int start_once(struct jw_error *err, uv_loop_t *loop, const struct child_setup *setup,
-					  const struct child_events *events, char **environment, bool *ret_passing,
-					  struct child **ret_child)
-{
-	struct child *child = mem_alloc(sizeof *child);
+	int result;
 
 	child->read_buffer = mem_alloc(READ_STEP);
 	child->events = *events;
@@ -269,13 +238,22 @@ static int start_once(struct jw_error *err, uv_loop_t *loop, const struct child_
 	(void)uv_timer_init(loop, &child->clock);
 	child->in.data = child->out.data = child->said.data = child->process.data = child->clock.data =
 		child;
-	if (spawn_child(err, loop, child, setup, environment, ret_passing)) {
+	/* libuv's prototype wants char *; it does not write to them. */
+	for (size_t i = 0; i < 15 && setup->command[i]; i++)
+		memcpy(&arguments[i], &setup->command[i], sizeof arguments[i]);
+	result = uv_spawn(loop, &child->process, &options);
+	/* Under load Windows returns an error for which libuv has no name */
+	*ret_passing = result == UV_UNKNOWN;
+	if (result) {
 		/* The handles still have to be closed on the loop. There is no end event, since the child
 		 * never began. */
 		child->events.end = NULL;
-		close_pipes(child);
-		return -1;
+		close_handles(child);
+		return error_set(err, JW_ERR_IO, "%s cannot be started: %s", setup->command[0],
+						 uv_strerror(result));
 	}
+	if (setup->low_priority)
+		(void)uv_os_setpriority(child->process.pid, UV_PRIORITY_LOW);
 	(void)uv_read_start((uv_stream_t *)&child->out, on_room, on_answer_line);
 	(void)uv_read_start((uv_stream_t *)&child->said, on_room, on_words);
 	*ret_child = child;
@@ -365,9 +343,8 @@ void child_pause(struct child *child, bool paused)
 
 void child_finish(struct child *child)
 {
-	if (!child->finishing)
-		close_once(&child->in);
-	child->finishing = true;
+	if (!uv_is_closing((uv_handle_t *)&child->in))
+		uv_close((uv_handle_t *)&child->in, on_closed);
 }
 
 void child_kill(struct child *child)

@@ -11,33 +11,28 @@
 #include "driver/child.h"
 #include "os/uv.h"
 
-static int ask_jobs(struct jw_error *err, const struct driver_query *ask,
-					struct driver_session *session, struct protocol_answer *ret_answer)
-{
-	struct protocol_answer *answer = mem_alloc(sizeof *answer);
-	const struct protocol_job *next = NULL;
-	int result = driver_session_ask(err, session, ask->job, answer);
-
-	if (!result && ret_answer)
-		*ret_answer = *answer;
-	if (!result && ask->next)
-		next = ask->next(ask->context, answer);
-	while (next && !driver_session_ask(NULL, session, next, answer))
-		next = ask->next(ask->context, answer);
-	mem_free(answer);
-	return result;
-}
-
 int driver_query(struct jw_error *err, const struct driver_query *ask,
 				 struct protocol_hello *ret_hello, struct protocol_answer *ret_answer)
 {
+	struct protocol_answer *answer;
 	struct driver_session *session;
 	int result = 0;
 
 	if (driver_session_open(err, ask, &session, ret_hello))
 		return -1;
-	if (ask->job && !ret_hello->result)
-		result = ask_jobs(err, ask, session, ret_answer);
+	answer = mem_alloc(sizeof *answer);
+	if (ask->job && !ret_hello->result) {
+		const struct protocol_job *next = NULL;
+
+		result = driver_session_ask(err, session, ask->job, answer);
+		if (!result && ret_answer)
+			*ret_answer = *answer;
+		if (!result && ask->next)
+			next = ask->next(ask->context, answer);
+		while (next && !driver_session_ask(NULL, session, next, answer))
+			next = ask->next(ask->context, answer);
+	}
+	mem_free(answer);
 	driver_session_close(session);
 	return result;
 }
@@ -109,31 +104,18 @@ void driver_session_renew(struct driver_session *session)
 	session->end_ms = uv_now(&session->loop) + (uint64_t)session->ask.limit_s * 1000;
 }
 
-static int start_session(struct jw_error *err, struct driver_session *session)
+int driver_session_open(struct jw_error *err, const struct driver_query *ask,
+						struct driver_session **ret_session, struct protocol_hello *ret_hello)
 {
-	const struct child_setup setup = {.command = session->ask.worker,
-									  .cache_dir = session->ask.cache_dir,
-									  .task = session->ask.task,
+	struct driver_session *session = mem_alloc(sizeof *session);
+	const struct child_setup setup = {.command = ask->worker,
+									  .cache_dir = ask->cache_dir,
+									  .task = ask->task,
 									  .cache_limit_bytes = UINT64_C(4294967296)};
 	const struct child_events events = {.context = session,
 										.hello = on_session_hello,
 										.answer = on_session_answer,
 										.end = on_session_end};
-
-	(void)uv_timer_init(&session->loop, &session->timer);
-	session->timer.data = session;
-	driver_session_renew(session);
-	(void)uv_timer_start(&session->timer, on_session_timer, TICK_MS, TICK_MS);
-	if (!child_start(err, &session->loop, &setup, &events, &session->child))
-		return 0;
-	uv_close((uv_handle_t *)&session->timer, NULL);
-	return -1;
-}
-
-int driver_session_open(struct jw_error *err, const struct driver_query *ask,
-						struct driver_session **ret_session, struct protocol_hello *ret_hello)
-{
-	struct driver_session *session = mem_alloc(sizeof *session);
 	int result;
 
 	session->ask = *ask;
@@ -142,7 +124,13 @@ int driver_session_open(struct jw_error *err, const struct driver_query *ask,
 		mem_free(session);
 		return -1;
 	}
-	result = start_session(err, session);
+	(void)uv_timer_init(&session->loop, &session->timer);
+	session->timer.data = session;
+	driver_session_renew(session);
+	(void)uv_timer_start(&session->timer, on_session_timer, TICK_MS, TICK_MS);
+	result = child_start(err, &session->loop, &setup, &events, &session->child);
+	if (result)
+		uv_close((uv_handle_t *)&session->timer, NULL);
 	while (session->child && session->hello)
 		(void)uv_run(&session->loop, UV_RUN_ONCE);
 	if (!result && session->hello)

@@ -17,27 +17,20 @@ enum { LARGE = 24, SMALL = 3, MOST_TEXT = 256 << 10 };
 
 /* A comment at the end gives each module another cache entry. Restores the dot of .version
  * (cmake/EmbedText.cmake). */
-static void add_gauge_text(struct buf *text, unsigned number)
-{
-	const char *version = strchr(gauge_ptx, '@');
-	static const char begin[] = "// begin\n", end[] = "// end\n";
-	const char *block = strstr(gauge_ptx, begin) + sizeof begin - 1, *rest = strstr(block, end);
-
-	(void)buf_append(NULL, text, gauge_ptx, (size_t)(block - gauge_ptx));
-	text->data[version - gauge_ptx] = '.';
-	for (unsigned i = 0; i < (number % 2 ? SMALL : LARGE); i++)
-		(void)buf_append(NULL, text, block, (size_t)(rest - block));
-	(void)buf_printf(NULL, text, "%s// %u\n", rest, number);
-}
-
 static int add_gauge_module(struct jw_error *err, struct buf *file, unsigned number,
 							struct plan_module *ret_module)
 {
+	static const char begin[] = "// begin\n", end[] = "// end\n";
+	const char *block = strstr(gauge_ptx, begin) + sizeof begin - 1, *rest = strstr(block, end);
 	struct buf text = BUF_MAX(MOST_TEXT);
 	struct write_ptx ptx = {.isa_major = 6, .target = {.sm = 52}, .compression = DEVCODE_RAW};
 	int result;
 
-	add_gauge_text(&text, number);
+	(void)buf_append(NULL, &text, gauge_ptx, (size_t)(block - gauge_ptx));
+	text.data[strchr(gauge_ptx, '@') - gauge_ptx] = '.';
+	for (unsigned i = 0; i < (number % 2 ? SMALL : LARGE); i++)
+		(void)buf_append(NULL, &text, block, (size_t)(rest - block));
+	(void)buf_printf(NULL, &text, "%s// %u\n", rest, number);
 	ptx.payload = buf_text(&text);
 	ptx.payload_size = text.size + 1;
 	*ret_module = (struct plan_module){.form = CACHE_KEY_LOAD,
@@ -75,12 +68,6 @@ done:
 	return result;
 }
 
-static bool has_time(const struct speed_gauge *gauge)
-{
-	return gauge->taken.small.wall_ms + gauge->taken.large.wall_ms + gauge->longest_ms <=
-		   GAUGE_LIMIT_MS;
-}
-
 static const struct protocol_job *next_gauge_job(struct speed_gauge *gauge)
 {
 	struct protocol_job *job = &gauge->job;
@@ -106,7 +93,11 @@ const struct protocol_job *speed_gauge_next(void *context, const struct protocol
 		gauge->longest_ms =
 			answer->wall_ms > gauge->longest_ms ? answer->wall_ms : gauge->longest_ms;
 	}
-	return gauge->sent == GAUGE_MODULES || !has_time(gauge) ? NULL : next_gauge_job(gauge);
+	return gauge->sent == GAUGE_MODULES ||
+				   gauge->taken.small.wall_ms + gauge->taken.large.wall_ms + gauge->longest_ms >
+					   GAUGE_LIMIT_MS
+			   ? NULL
+			   : next_gauge_job(gauge);
 }
 
 enum { COMPILER_LIMIT_S = 2 };

@@ -25,23 +25,6 @@
 
 enum { MOST_PCI = 64, LIMIT_S = 120 };
 
-/* With these settings programs do not use a cache, however warm. */
-static void judge_settings(struct jw_cache_info *cache)
-{
-	if (cache->disabled)
-		TEXT_COPY(cache->why_useless,
-				  "CUDA_CACHE_DISABLE=1: the driver neither reads nor writes its cache; unset it "
-				  "first");
-	else if (!cache->path)
-		TEXT_COPY(cache->why_useless,
-				  cache->warning_count ? cache->warnings[0] : "the driver caches nothing");
-	else if (!cache->usable)
-		/* The directory's warning comes last. */
-		TEXT_COPY(cache->why_useless, cache->warning_count
-										  ? cache->warnings[cache->warning_count - 1]
-										  : "the driver cannot use its cache");
-}
-
 static void take_query_hello(struct jw_system *system, const struct protocol_hello *hello)
 {
 	for (size_t i = 0; i < hello->device_count; i++) {
@@ -219,65 +202,65 @@ static void take_profile(const struct cache_profile *profile, struct jw_system *
 
 /* Has the driver compile a tiny module if the form of its names is not confirmed yet, and a few
  * larger ones if its speed is unknown. A failure to measure the speed is ignored. */
-static int probe(struct jw_error *err, const struct jw_system_options *options,
-				 const struct jw_system *system, struct cache_profile *profile,
-				 struct jw_speed *ret_speed)
-{
-	const bool sure = profile->trust == JW_TRUST_CONFIRMED || profile->trust == JW_TRUST_OPAQUE;
-	/* The driver was just started, or will be anyway. */
-	const bool awake = options->probe || (options->ask && !system->remembered && !system->unasked);
-	const bool measure = awake && !speed_is_remembered(system->state_dir, &profile->driver);
-
-	if (!system->gpu_count || !((options->probe && !sure) || measure))
-		return 0;
-	if (options->probe && !sure)
-		return driver_probe_confirm(err, system, profile, measure ? ret_speed : NULL);
-	(void)driver_probe_confirm(NULL, system, profile, ret_speed);
-	return 0;
-}
-
 static int find_profile(struct jw_error *err, const struct jw_system_options *options,
 						struct jw_system *system)
 {
 	struct jw_speed measured = {0};
 	struct cache_profile profile;
+	bool sure, measure;
 
 	if (cache_profile_find(err, system->state_dir, system->driver.library, system->cache.path,
 						   &profile))
 		return -1;
 	if (system->driver.version.cuda)
 		profile.driver.cuda = system->driver.version.cuda;
-	if (probe(err, options, system, &profile, &measured))
-		return -1;
+	sure = profile.trust == JW_TRUST_CONFIRMED || profile.trust == JW_TRUST_OPAQUE;
+	/* If the driver was just started, or will be anyway */
+	measure = (options->probe || (options->ask && !system->remembered && !system->unasked)) &&
+			  !speed_is_remembered(system->state_dir, &profile.driver);
+	if (system->gpu_count && options->probe && !sure) {
+		if (driver_probe_confirm(err, system, &profile, measure ? &measured : NULL))
+			return -1;
+	} else if (system->gpu_count && measure) {
+		(void)driver_probe_confirm(NULL, system, &profile, &measured);
+	}
 	take_profile(&profile, system);
 	system->speed =
 		measured.factor > 0 ? measured : speed_recall(system->state_dir, &profile.driver);
 	return 0;
 }
 
-/* NVIDIA's guide (CUDA_CACHE_MAXSIZE): 256 MiB on embedded platforms, whichever the driver. */
-static uint64_t default_limit(const struct gpu_branch *branch, const struct jw_system *system)
-{
-	const uint64_t embedded = (uint64_t)256 << 20;
-
-	for (size_t i = 0; i < system->gpu_count; i++)
-		if (gpu_is_tegra(system->gpus[i].target.sm) && branch->default_limit_bytes > embedded)
-			return embedded;
-	return branch->default_limit_bytes;
-}
-
-/* Completes the settings, which depend on the driver and its GPUs. */
+/* Completes the settings, which depend on the driver and its GPUs, and says where programs do not
+ * use a cache with them, however warm. */
 static void settle_settings(const struct jw_system_options *options, struct jw_system *system)
 {
 	const struct gpu_branch *branch = gpu_branch_of(&system->driver.version);
+	const uint64_t embedded = (uint64_t)256 << 20;
 	struct jw_cache_info *cache = &system->cache;
+	uint64_t limit = branch->default_limit_bytes;
 	char text[256];
 
+	/* NVIDIA's guide (CUDA_CACHE_MAXSIZE): 256 MiB on embedded platforms, whichever the driver. */
+	for (size_t i = 0; i < system->gpu_count; i++)
+		if (gpu_is_tegra(system->gpus[i].target.sm) && limit > embedded)
+			limit = embedded;
 	if (!cache->limit_set)
-		cache->limit_bytes = default_limit(branch, system);
+		cache->limit_bytes = limit;
 	if (!cache->now.limit_set)
-		cache->now.limit_bytes = default_limit(branch, system);
+		cache->now.limit_bytes = limit;
 	cache_outlook(cache->path, cache->limit_bytes, !options->asleep, &cache->outlook);
+	if (!options->cache_dir && cache->disabled)
+		TEXT_COPY(cache->why_useless,
+				  "CUDA_CACHE_DISABLE=1: the driver neither reads nor writes its cache; unset it "
+				  "first");
+	else if (!options->cache_dir && !cache->path)
+		TEXT_COPY(cache->why_useless,
+				  cache->warning_count ? cache->warnings[0] : "the driver caches nothing");
+	else if (!options->cache_dir && !cache->usable)
+		/* The directory's warning comes last. */
+		TEXT_COPY(cache->why_useless, cache->warning_count
+										  ? cache->warnings[cache->warning_count - 1]
+										  : "the driver cannot use its cache");
 	cache->force_ptx_jit = cache->force_ptx_jit || (cache->force_jit && branch->force_jit);
 	if (!cache->force_ptx_jit)
 		return;
@@ -289,17 +272,6 @@ static void settle_settings(const struct jw_system_options *options, struct jw_s
 	mem_add_string(&cache->warnings, &cache->warning_count, CACHE_MOST_WARNINGS, text);
 	if (!options->cache_dir && !cache->disabled)
 		TEXT_COPY(cache->why_useless, text);
-}
-
-/* A library shows its build, and often its release; another source of the release goes first */
-static int profile_of_library(struct jw_error *err, const struct jw_system_options *options,
-							  const char *library, struct jw_system *system,
-							  struct cache_profile *ret_profile)
-{
-	if (cache_profile_find(err, NULL, library, system->cache.path, ret_profile))
-		return -1;
-	TEXT_COPY(system->driver.library, library);
-	return options->driver ? jw_driver_parse(err, options->driver, &ret_profile->driver) : 0;
 }
 
 static int profile_elsewhere(struct jw_error *err, const struct jw_system_options *options,
@@ -324,7 +296,12 @@ static int profile_elsewhere(struct jw_error *err, const struct jw_system_option
 						 "550.163.01: %s",
 						 why.message);
 	}
-	result = profile_of_library(err, options, library, system, ret_profile);
+	/* A library shows its build, and often its release; another source of the release goes first */
+	result = cache_profile_find(err, NULL, library, system->cache.path, ret_profile);
+	if (!result) {
+		TEXT_COPY(system->driver.library, library);
+		result = options->driver ? jw_driver_parse(err, options->driver, &ret_profile->driver) : 0;
+	}
 	mem_free(library);
 	return result;
 }
@@ -446,8 +423,6 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	if (cache_settings_read(err, options->cache_dir, NULL, &system->cache))
 		goto done;
 	system->cache.named = options->cache_dir != NULL;
-	if (!options->cache_dir)
-		judge_settings(&system->cache);
 	if (options->target_count ? open_elsewhere(err, options, system)
 							  : open_here(err, options, system))
 		goto done;
