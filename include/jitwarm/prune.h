@@ -26,6 +26,7 @@ struct jw_prune_options {
 	/* Written longer ago than this; 0: any age. Alone it chooses all entries of that age that a
 	 * known driver has made; with the choices above it narrows them. */
 	uint64_t older_s;
+	bool all;   /* every file in an entry's place, whatever made it, sound or not */
 	bool apply; /* false: only report */
 	struct jw_cancel cancel;
 };
@@ -59,8 +60,8 @@ struct jw_prune_result {
 };
 
 /* An entry with an unknown stamp may belong to a compiler library in use (nvJitLink): it is chosen
- * only if its stamp is named. Entries of unknown form are never chosen. JW_ERR_UNSUPPORTED if
- * former drivers are asked for and this machine's is unknown. The caller frees with
+ * only if its stamp is named. Entries of unknown form are chosen by `all` alone. JW_ERR_UNSUPPORTED
+ * if former drivers are asked for and this machine's is unknown. The caller frees with
  * jw_prune_result_free. */
 int jw_prune(struct jw_error *err, const struct jw_prune_options *options,
 			 struct jw_prune_result **ret_result);

@@ -43,6 +43,16 @@ int jw_store_open(struct jw_error *err, const struct jw_store_options *options,
 				  struct jw_store **ret_store);
 void jw_store_free(struct jw_store *store);
 
+struct jw_store_cleared {
+	size_t removed; /* packs; with dry_run: that would be */
+	uint64_t removed_bytes;
+	size_t waiting; /* that stay for the driver of the next boot (jw_ahead.stored) */
+};
+
+/* Removes all packs but those that wait for a boot. JW_ERR_BUSY: another process adds some. */
+int jw_store_clear(struct jw_error *err, const struct jw_store_options *options, bool dry_run,
+				   struct jw_store_cleared *ret_cleared);
+
 struct jw_store_keep_options {
 	const struct jw_system *system;
 	uint64_t most_bytes; /* the store's maximum size then; 0: JW_STORE_DEFAULT_BYTES */

@@ -45,10 +45,12 @@
 	X(key_trust) \
 	X(key_distrust) \
 	X(key_list) \
-	X(store_list) \
 	X(cache_list) \
 	X(cache_verify) \
 	X(cache_prune) \
+	X(cache_clear) \
+	X(store_list) \
+	X(store_clear) \
 	X(startup_enable) \
 	X(startup_disable) \
 	X(startup_status) \
@@ -272,9 +274,9 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 				  {{"warm"}, "prime"},
 				  {{"list"}, .name = "cache list"},
 				  {{"cache", "ls"}, .name = "cache list"},
-				  {{"cache", "clear"}, .name = "cache prune"},
-				  {{"cache", "clean"}, .name = "cache prune"},
-				  {{"cache", "reset"}, .name = "cache prune"}};
+				  {{"cache", "clean"}, .name = "cache clear"},
+				  {{"cache", "purge"}, .name = "cache clear"},
+				  {{"cache", "reset"}, .name = "cache clear"}};
 	const bool group = commands_is_group(cli->commands, words[0]);
 	const char *nearest = NULL;
 	struct buf text = BUF_MAX(200);

@@ -138,9 +138,10 @@ void help_command(struct buf *buf, const struct cli_command *command, size_t col
 static const struct {
 	const char *name, *summary;
 } groups[] = {
-	{"cache", "List, check and prune the entries of the driver's cache"},
+	{"cache", "List, check, prune or clear the entries of the driver's cache"},
 	{"key", "Make keys that sign packs, and choose whose packs are accepted"},
 	{"startup", "Prime automatically after logon, and when packages change"},
+	{"store", "List or clear the packs of earlier results"},
 };
 
 static const char *group_summary(const char *word)

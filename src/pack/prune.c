@@ -52,6 +52,10 @@ static bool is_chosen(const struct prune *prune, const struct jw_cache_entry *en
 {
 	const struct jw_prune_options *options = prune->options;
 
+	if (options->all)
+		return true;
+	if (entry->kind == JW_CACHE_OTHER)
+		return false;
 	if (options->older_s && entry->mtime_ns / 1000000000 >= os_now_s() - (int64_t)options->older_s)
 		return false;
 	if (is_named_driver(options, entry->driver))
@@ -85,12 +89,17 @@ static void count_in_group(const struct mem_list *groups, const struct jw_cache_
 	}
 }
 
-/* Chooses the file as it was listed; a file that has changed since is skipped this time. */
+/* Chooses the file as it was listed; a file that has changed since is skipped this time, and what
+ * is no file always. */
 static bool take_removal(const struct prune *prune, const struct jw_cache_entry *entry,
 						 struct cache_removal *removal)
 {
+	enum cache_presence presence;
+
 	*removal = (struct cache_removal){.key = entry->key};
-	return cache_presence(prune->list->path, entry->key, 0, &removal->probed) == CACHE_PRESENT &&
+	presence = cache_presence(prune->list->path, entry->key, 0, &removal->probed);
+	return (presence == CACHE_PRESENT || (presence == CACHE_UNUSABLE && prune->options->all &&
+										  removal->probed.stat.kind == OS_REGULAR)) &&
 		   removal->probed.stat.size_bytes == entry->file_bytes &&
 		   removal->probed.stat.mtime_ns == entry->mtime_ns;
 }
@@ -103,6 +112,8 @@ static void choose_entries(struct prune *prune)
 						  staying = VEC_LIST(result->staying, result->staying_count,
 											 prune->staying_capacity, MOST_GROUPS);
 
+	const bool all = prune->options->all;
+
 	prune->chosen = mem_array(prune->list->count, sizeof *prune->chosen);
 	for (size_t i = 0; i < prune->list->count; i++) {
 		const struct jw_cache_entry *entry = &prune->list->entries[i];
@@ -111,12 +122,13 @@ static void choose_entries(struct prune *prune)
 
 		result->entries++;
 		result->bytes += entry->file_bytes;
-		result->not_judged += entry->damaged;
-		if (entry->damaged)
-			continue;
-		if (entry->kind != JW_CACHE_OTHER && is_chosen(prune, entry)) {
-			if (!take_removal(prune, entry, &prune->chosen[prune->chosen_count]))
+		if (entry->damaged && !all) {
+			result->not_judged++;
+		} else if (is_chosen(prune, entry)) {
+			if (!take_removal(prune, entry, &prune->chosen[prune->chosen_count])) {
+				result->not_judged += all;
 				continue;
+			}
 			prune->chosen_count++;
 			result->chosen_entries++;
 			result->chosen_bytes += entry->file_bytes;

@@ -156,26 +156,72 @@ void jw_store_free(struct jw_store *store)
  * and the cache still has is kept again. */
 enum { MOST_KEPT = 256, MOST_TARGETS = 32 };
 
-/* Broken packs, and the oldest ones until at most so many are left; what waits there for a boot is
- * no more than a cache's, and stays. A failure does not undo the keeping: the next run tries again.
- */
+/* What waits there for a boot is no more than a cache's, and stays. */
+static bool waits_for_boot(const cJSON *ahead, const struct jw_store_pack *pack)
+{
+	const char *next = json_count(ahead, "stored") ? json_text(ahead, "next", "") : "";
+
+	return *next && text_starts(pack->drivers, next);
+}
+
+static int remove_pack(struct jw_error *err, const struct jw_store *store,
+					   const struct jw_store_pack *pack)
+{
+	char *path = os_join(store->path, pack->name);
+	const int result = os_remove(err, path);
+
+	mem_free(path);
+	return result;
+}
+
+int jw_store_clear(struct jw_error *err, const struct jw_store_options *options, bool dry_run,
+				   struct jw_store_cleared *ret_cleared)
+{
+	struct jw_store_cleared cleared = {0};
+	struct jw_store *store = NULL;
+	struct os_file *lock = NULL;
+	cJSON *ahead = NULL;
+	int result = jw_store_open(err, options, &store);
+
+	/* Without a store, none is made for its lock. */
+	if (!result && store->count && !dry_run) {
+		jw_store_free(store);
+		store = NULL;
+		result = store_lock(err, options->state_dir, &lock) || jw_store_open(err, options, &store);
+	}
+	ahead = result ? NULL : prepared_read(options->state_dir, 0);
+	for (size_t i = 0; !result && i < store->count; i++) {
+		const struct jw_store_pack *pack = &store->packs[i];
+		const bool waits = waits_for_boot(ahead, pack);
+
+		result = waits || dry_run ? 0 : remove_pack(err, store, pack);
+		cleared.waiting += waits;
+		cleared.removed += !waits && !result;
+		cleared.removed_bytes += waits || result ? 0 : pack->bytes;
+	}
+	cJSON_Delete(ahead);
+	os_file_close(lock);
+	jw_store_free(store);
+	if (!result)
+		*ret_cleared = cleared;
+	return result ? -1 : 0;
+}
+
+/* Broken packs, and the oldest ones until at most so many are left. A failure does not undo the
+ * keeping: the next run tries again. */
 static void sweep_packs(const char *state_dir, const struct jw_store *store, uint64_t most_bytes)
 {
 	cJSON *ahead = prepared_read(state_dir, 0);
-	const char *next = json_count(ahead, "stored") ? json_text(ahead, "next", "") : "";
 	uint64_t bytes = store->bytes;
 	bool removed = true;
 
 	for (size_t i = 0; removed && i < store->count; i++) {
 		const struct jw_store_pack *pack = &store->packs[i];
-		char *path;
 
-		if (!pack->broken && ((bytes <= most_bytes && store->count - i <= MOST_KEPT) ||
-							  (*next && text_starts(pack->drivers, next))))
+		if (!pack->broken &&
+			((bytes <= most_bytes && store->count - i <= MOST_KEPT) || waits_for_boot(ahead, pack)))
 			continue;
-		path = os_join(store->path, pack->name);
-		removed = !os_remove(NULL, path);
-		mem_free(path);
+		removed = !remove_pack(NULL, store, pack);
 		bytes -= pack->bytes;
 	}
 	cJSON_Delete(ahead);

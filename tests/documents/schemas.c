@@ -25,10 +25,12 @@
 	X(push) \
 	X(pull) \
 	X(store) \
+	X(store_clear) \
 	X(key) \
 	X(cache_list) \
 	X(cache_verify) \
 	X(cache_prune) \
+	X(cache_clear) \
 	X(compiler) \
 	X(bake) \
 	X(bake_verify) \

@@ -8,12 +8,12 @@ count() { [[ $(wc -l <"$out") == "$1" ]] || fail "$(wc -l <"$out") candidates, n
 complete ""
 has prime; has store; has tune; lacks list; lacks worker; lacks complete
 [[ $(grep -c '^cache' "$out") == 1 ]] || fail "cache is told more than once"
-out_has "list, verify, prune"
+out_has "list, verify, prune, clear"
 complete pr
 count 1; has prime
 out_has "Compile now"
 complete cache ""
-has list; has prune; count 3
+has list; has prune; has clear; count 4
 complete help sto
 count 1; has store
 complete nosuch ""

@@ -64,8 +64,8 @@ run 64 -v
 err_has "did you mean --version?"
 run 64 torch
 err_has "“jitwarm check torch”, “jitwarm prime torch”"
-run 64 cache clear
-err_has "no command is called “cache clear” (did you mean “cache prune”?)"
+run 64 cache clean
+err_has "no command is called “cache clean” (did you mean “cache clear”?)"
 run 64 status --target rtx3070
 err_has "“jitwarm scan --target rtx3070” asks about another GPU"
 

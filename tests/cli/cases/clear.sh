@@ -1,0 +1,97 @@
+# cache clear, store clear: everything goes, once it was asked for; nothing else does
+. "$cases/../pack-entries.sh"
+
+cache=$work/cache
+count() { find "$cache" -path '*/?/?/*' ! -type d | wc -l; }
+for n in 1 2 3; do pack_entry "$cache" $n "Apr  8 202512:10:18" 86; done
+pack_entry "$cache" 4 "Jan  1 201901:02:03" 75
+dir=$(native "$cache")
+run 0 cache verify --repair --cache "$dir"
+printf foreign >"$cache/notes.txt"
+# A torn entry, and one of another version, go as well
+mkdir -p "$cache/0/1"
+: >"$cache/0/1/23456789abcdef"
+printf 'B%040d' 0 >"$cache/0/1/23456789abcdee"
+
+# Without a terminal only --yes removes
+run 2 cache clear --cache "$dir"
+err_one_line
+err_has "“jitwarm cache clear --yes” removes 6 entries without a question"
+run 0 cache clear -n --cache "$dir"
+out_has ": 6 entries ("
+out_has ") would be removed"
+run 0 cache clear -n --yes --cache "$dir" --json
+json 'd["schema"] == "jitwarm.cache-clear/1" and d["dry_run"] and d["removed"] == 6 and d["left"] == 0'
+[[ $(count) == 6 ]] || fail "something was removed unasked"
+run 3 cache clear --yes --cache "$work/nowhere"
+mkdir "$work/other" && printf text >"$work/other/a-file"
+run 3 cache clear --yes --cache "$work/other"
+err_has "not a driver's cache"
+
+if ! is_wine; then
+	at_terminal() { TERM=xterm timeout 200 python3 "$cases/../on-terminal.py" --answer "$@" >"$work/shown" 2>&1; }
+	for answer in n "" maybe; do
+		at_terminal "$answer" 60 $JITWARM cache clear --cache "$cache" && fail "status 0 of “$answer”"
+		grep -qF "Remove 6 entries (" "$work/shown" || fail "no question: $(cat "$work/shown")"
+		[[ $(count) == 6 ]] || fail "removed at “$answer”"
+	done
+	# Links are no entries of the cache, and what they lead to is not in it
+	mkdir -p "$work/outside/a/b" "$cache/c/d"
+	pack_entry "$work/outside" 9 "Apr  8 202512:10:18" 86
+	cp "$(find "$work/outside" -type f | head -1)" "$work/kept"
+	ln -s "$work/outside/a" "$cache/a"
+	ln -s "$work/kept" "$cache/c/d/0123456789abcd"
+	mkdir "$cache/c/d/0123456789abce"
+	at_terminal y 60 $JITWARM cache clear --cache "$cache"
+	[[ $? == 1 ]] || fail "no word of what stayed"
+	[[ -s $work/kept && -d $cache/a && $(find "$work/outside" -type f | wc -l) == 1 ]] || fail "something outside was removed"
+	rm -rf "$cache/a" "$cache/c"
+else
+	run 0 cache clear --yes --cache "$dir"
+	out_has ": 6 entries ("
+fi
+[[ $(count) == 0 && $(cat "$cache/notes.txt") == foreign ]] || fail "not what was asked for: $(find "$cache")"
+run 0 cache verify --cache "$dir" --json
+json 'd["rows"] == 0 and d["next_insert"] == "adds" and d["foreign"] == 1'
+run 0 cache clear --cache "$dir"
+out_has ": nothing was removed"
+
+# Killed at any moment, the cache is sound, and the next call goes on
+for n in $(seq 60); do pack_entry "$work/all" "$n" "Apr  8 202512:10:18" 86; done
+run 0 cache verify --repair --cache "$work/all"
+for round in $(rounds 15); do
+	rm -rf "$cache" && cp -r "$work/all" "$cache"
+	begin cache clear --yes --cache "$cache"
+	sleep "$(moment 60)"
+	kill_begun
+	run 0 cache verify --cache "$cache" --json
+	json 'd["damaged"] == 0 and d["next_insert"] == "adds"'
+done
+run 0 cache clear --yes --cache "$cache"
+[[ $(count) == 0 ]] || fail "the next call left something"
+
+# The store: its packs, and what is no pack stays
+with_simdriver sm_86
+export JITWARM_STORE=1
+run 0 store clear --yes
+out_has "store: nothing was removed"
+[[ ! -e $work/state/store ]] || fail "a store was made"
+run 0 prime --quiet "$sample"
+printf mine >"$work/state/store/notes"
+run 2 store clear
+err_has "“jitwarm store clear --yes” removes 1 pack without a question"
+run 0 store clear -n
+out_has "store: 1 pack ("
+run 0 store list --json
+json 'len(d["packs"]) == 1'
+# What waits for the driver of the next boot stays
+name=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["packs"][0]["drivers"])' "$out")
+printf '{"schema": "jitwarm.ahead/1", "next": "%s", "stored": 1}' "${name%% *}" >"$work/state/ahead.json"
+run 0 store clear --yes --json
+json 'd["removed"] == 0 and d["left"] == 1'
+rm "$work/state/ahead.json"
+run 0 store clear --yes
+out_has "store: 1 pack ("
+out_has ") removed"
+[[ $(ls "$work/state/store") == $'lock\nnotes' ]] || fail "in the store: $(ls "$work/state/store")"
+run 0 check --quiet "$sample"
