@@ -96,6 +96,17 @@ static void write_version(const char *text)
 	mem_free(dir);
 }
 
+/* Of the table's drivers between its oldest and its newest. */
+static void assert_verdict_between(const struct former_drivers *drivers,
+								   enum former_verdict verdict)
+{
+	const struct cache_known_driver *at;
+
+	for (size_t i = 0; (at = cache_known_driver_at(i)); i++)
+		if (at != known_driver_at_end(false) && at != known_driver_at_end(true))
+			assert_int_equal(former_of(drivers, at->stamp), verdict);
+}
+
 /* Between an update and the next boot, the running driver is not the one whose library is there */
 TEST(the_running_driver_is_no_former_one)
 {
@@ -120,6 +131,7 @@ TEST(the_running_driver_is_no_former_one)
 	OK(former_read(why, NULL, newest->stamp, newest->release, &drivers));
 	assert_int_equal(former_of(&drivers, oldest->stamp), FORMER_LIVING);
 	assert_int_equal(former_of(&drivers, newest->stamp), FORMER_LIVING);
+	assert_verdict_between(&drivers, FORMER_FORMER);
 	OK(former_add(why, &drivers, "Feb  3 202301:02:03"));
 	assert_int_equal(former_of(&drivers, "Feb  3 202301:02:03"), FORMER_FORMER);
 	former_free(&drivers);

@@ -148,6 +148,29 @@ TEST(the_lock_is_held_while_the_index_is_written)
 	mem_free(index);
 }
 
+/* By a clock that goes on by a second at each look. Nobody has asked for another patience. */
+TEST(the_usual_patience_lasts_five_seconds)
+{
+	const struct cache_live_options options = {.limit_bytes = 1 << 30};
+	struct cache_live *live;
+	pid_t child;
+	int release;
+
+	start_anew();
+	fill(1, 1);
+	OK(cache_live_open(why, dir, &options, &live));
+	release = hold_lock(true, &child);
+	assert_true(release >= 0);
+	pauses = 0;
+	step_ns = 1000000000;
+	GIVES(JW_ERR_BUSY, insert_one(why, live, 2, 0, NULL));
+	step_ns = 0;
+	/* One between two looks; what this machine takes itself comes on top. */
+	assert_in_range(pauses, 2, 4);
+	end_lock(release, child);
+	OK(cache_live_close(why, live));
+}
+
 /* By a clock that goes on by two milliseconds at each look, several holds are needed for what takes
  * one on a quick machine. */
 TEST(a_hold_has_an_end)

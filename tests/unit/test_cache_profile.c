@@ -150,6 +150,20 @@ TEST(a_profile_is_kept_for_one_file)
 }
 
 /* A driver whose file is replaced, as on Windows: its stamp is still recognised. */
+TEST(a_former_driver_of_the_same_file_is_remembered)
+{
+	static const char *const stamps[] = {"Jul  1 202401:14:48", "Jul  2 202401:14:48"};
+	struct cache_profile profile = {.library = "/lib/nvcuda.dll", .trust = JW_TRUST_READ};
+
+	for (size_t i = 0; i < 2; i++) {
+		memcpy(profile.stamp, stamps[i], sizeof profile.stamp);
+		OK(cache_profile_save(why, folder, &profile));
+	}
+	for (size_t i = 0; i < 2; i++) {
+		OK(cache_profile_of_stamp(why, folder, stamps[i], &profile));
+		assert_string_equal(profile.stamp, stamps[i]);
+	}
+}
 
 TEST(the_table_confirms_the_stamp_of_the_file)
 {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "cache/settings.h"
 #include "folder.h"
 #include "os/env.h"
@@ -19,6 +20,7 @@ static struct {
 	unsigned from, calls, type;
 	uint64_t free_bytes;
 	bool fails;
+	char first[1024]; /* the path of that call */
 } kernel;
 
 /* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
@@ -27,6 +29,8 @@ int statfs(const char *path, struct statfs *info)
 	kernel.calls++;
 	if (!kernel.from || kernel.calls < kernel.from)
 		return (int)syscall(SYS_statfs, path, info);
+	if (kernel.calls == kernel.from)
+		TEXT_COPY(kernel.first, path);
 	*info = (struct statfs){
 		.f_type = kernel.type, .f_bsize = 4096, .f_bavail = kernel.free_bytes / 4096};
 	errno = EIO;
@@ -322,6 +326,7 @@ TEST(a_place_is_looked_at)
 		OK(cache_settings_read(why, path, NULL, &settings));
 		if (settings.exists != cases[i].exists || settings.usable != cases[i].usable ||
 			settings.warning_count != (size_t)(wanted[0] != NULL) + (wanted[1] != NULL) ||
+			text_ends(kernel.first, "/index") != (cases[i].from > 1) ||
 			(wanted[0] && !warns_of(&settings, wanted[0])) ||
 			(wanted[1] && !warns_of(&settings, wanted[1])))
 			fail_msg("%zu: %s: %d %d %zu %s", i, path, settings.exists, settings.usable,

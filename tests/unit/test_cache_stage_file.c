@@ -82,9 +82,39 @@ TEST(pieces_make_the_whole)
 	mem_free(made);
 }
 
-struct inserting {
-	const struct entry *entry;
-	const char *made, *place;
-};
+/* What waits beside the tree is bounded: a large entry has its place before the next one is read,
+ * here from that place. */
+TEST(a_large_entry_does_not_wait_for_the_next)
+{
+	enum { LARGE = 257 << 20 };
+	const struct cache_live_options options = {.limit_bytes = UINT64_C(1) << 30};
+	char *dir = os_join(folder, "large"), *made = os_join(folder, "made"), *place;
+	uint8_t bytes[CACHE_ENTRY_HEADER + 8] = {0};
+	const uint64_t key = fnv_update(FNV_START, bytes + CACHE_ENTRY_HEADER, 8);
+	struct cache_live *live = NULL;
+	struct os_file *file;
+
+	place = cache_entry_path(dir, key);
+	cache_entry_header(bytes, 8, LARGE, 0);
+	put(made, bytes, sizeof bytes);
+	OK(os_file_open(why, made, OS_OPEN_UPDATE, &file));
+	OK(os_file_truncate(why, file, sizeof bytes + LARGE));
+	os_file_close(file);
+	{
+		struct cache_addition additions[] = {
+			{.path = made, .key = key, .key_bytes = 8, .verified = true},
+			{.path = place, .key = key, .key_bytes = 8, .verified = true},
+		};
+
+		OK(cache_live_open(why, dir, &options, &live));
+		OK(cache_insert(why, live, additions, 2));
+		OK(cache_live_close(why, live));
+		assert_int_equal(additions[0].added, CACHE_ADDED_NEW);
+		assert_int_equal(additions[1].added, CACHE_ADDED_SAME);
+	}
+	mem_free(place);
+	mem_free(made);
+	mem_free(dir);
+}
 
 RUN_TESTS(make_folder, remove_folder)

@@ -48,6 +48,22 @@ static void bend_in_place(const char *dir, const struct cache_candidate *candida
 	mem_free(path);
 }
 
+/* How many entries the only file in `kept` remembers. */
+static size_t count_remembered(const char *kept)
+{
+	struct os_names names;
+	struct os_stat stat;
+	char *path;
+
+	OK(os_list(why, kept, &names));
+	assert_int_equal(names.count, 1);
+	path = os_join(kept, names.items[0]);
+	OK(os_stat(why, path, &stat));
+	mem_free(path);
+	os_names_free(&names);
+	return ((size_t)stat.size_bytes - HEAD - sizeof(uint64_t)) / RECORD;
+}
+
 TEST(damage_is_found_and_sound_entries_are_remembered)
 {
 	char *dir = os_join(folder, "cache"), *kept = os_join(folder, "state");
@@ -64,6 +80,7 @@ TEST(damage_is_found_and_sound_entries_are_remembered)
 	judge(kept, dir, candidates);
 	for (unsigned n = 0; n < ENTRIES; n++)
 		assert_int_equal(candidates[n].damage, CACHE_SOUND);
+	assert_int_equal(count_remembered(kept), ENTRIES);
 
 	/* Damaged without a change of its size; with its old times restored it is not read. */
 	entries[1].bytes[entries[1].size - 1] ^= 1;
@@ -77,6 +94,8 @@ TEST(damage_is_found_and_sound_entries_are_remembered)
 	assert_int_equal(candidates[0].damage, CACHE_SOUND);
 	assert_int_equal(candidates[1].damage, CACHE_DAMAGE_VALUE);
 	assert_int_equal(candidates[2].damage, CACHE_SOUND);
+	/* What was known of it is gone. */
+	assert_int_equal(count_remembered(kept), ENTRIES - 1);
 
 	/* Damaged in place, with its old write time restored */
 	bend_in_place(dir, &candidates[2]);

@@ -132,6 +132,28 @@ TEST_WITH(a_pack_that_cannot_be_read_stays, begin, end)
 	mem_free(path);
 }
 
+static unsigned swept, swept_alone;
+
+static void see_lock(const char *path)
+{
+	char *lock = os_join(store, "lock");
+
+	swept += text_ends(path, "/broken.jwpack");
+	swept_alone += text_ends(path, "/broken.jwpack") && !gate_can_lock(lock);
+	mem_free(lock);
+}
+
+/* Another run may have listed it. */
+TEST_WITH(packs_go_behind_the_lock, begin, end)
+{
+	files_put_text(store, "broken.jwpack", "no pack");
+	gate_before_removal = see_lock;
+	packs_keep(&system_of, 0);
+	gate_before_removal = NULL;
+	assert_int_equal(swept, 1);
+	assert_int_equal(swept_alone, 1);
+}
+
 static bool at_once(void *context)
 {
 	(void)context;

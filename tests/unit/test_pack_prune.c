@@ -319,6 +319,20 @@ TEST(many_go_until_it_is_cancelled)
 	assert_int_equal(count_left(), ALL - 3);
 }
 
+/* Of different sizes, in several parts */
+TEST(what_goes_is_counted)
+{
+	struct jw_prune_result *result;
+	uint64_t size;
+
+	for (unsigned n = 0; n < 2 * MANY; n++)
+		(void)put(1000 + n, OURS, n % 2 ? 86 : 120, &size);
+	result = prune((struct jw_prune_options){.apply = true, DRIVERS(ours)});
+	assert_int_equal(result->removed, 2 * MANY);
+	assert_int_equal(result->removed_bytes, result->chosen_bytes);
+	jw_prune_result_free(result);
+}
+
 static int set_up(void **state)
 {
 	if (make_folder(state))

@@ -92,6 +92,34 @@ TEST(a_turn_is_that_of_the_file_in_place)
 	mem_free(cache);
 }
 
+static unsigned removals;
+
+static void expect_locked(const char *path)
+{
+	char *folder_path = os_dir_name(path), *lock = os_join(folder_path, ".jitwarm-lock");
+
+	assert_false(gate_can_lock(lock));
+	removals++;
+	mem_free(lock);
+	mem_free(folder_path);
+}
+
+/* Else those of the next holder would go. */
+TEST(its_files_go_while_it_is_held)
+{
+	static const struct cache_turn_wait wait;
+	char *cache = os_join(folder, "ended");
+	struct cache_turn turn = {0};
+
+	OK(cache_turn_take(why, cache, &wait, &turn));
+	gate_before_removal = expect_locked;
+	cache_turn_end(&turn);
+	gate_before_removal = NULL;
+	assert_int_equal(removals, 2);
+	expect_nothing(cache);
+	mem_free(cache);
+}
+
 /* Another process that has the turn until *ret_end is closed. */
 static pid_t hold_turn(const char *cache, int *ret_end)
 {
