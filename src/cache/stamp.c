@@ -251,7 +251,7 @@ static void find_running(struct former_drivers *drivers, const uint32_t installe
 	char text[32];
 
 	memcpy(drivers->newest, installed, sizeof drivers->newest);
-	(void)os_running_driver(text);
+	os_running_driver(text);
 	if (!*text || jw_driver_parse(NULL, text, &running) || !running.release[0] ||
 		(installed[0] && !gpu_release_compare(running.release, installed)))
 		return;

@@ -357,7 +357,7 @@ static void explain_pending(struct jw_system *system)
 	struct jw_driver running = {0};
 	char text[32], installed[JW_DRIVER_TEXT];
 
-	(void)os_running_driver(text);
+	os_running_driver(text);
 	(void)jw_driver_parse(NULL, text, &running);
 	if (running.release[0] && system->driver.version.release[0] &&
 		gpu_release_compare(running.release, system->driver.version.release) != 0)

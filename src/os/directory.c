@@ -192,11 +192,6 @@ int os_make_shared_parent(struct jw_error *err, const char *path, uint32_t mode)
 	return make_parent(err, path, mode, true);
 }
 
-int os_remove_empty_dir(struct jw_error *err, const char *path)
-{
-	return path_remove_dir(err, path);
-}
-
 int os_lock_file(struct jw_error *err, const char *path, unsigned most_ms,
 				 struct os_file **ret_lock)
 {
@@ -241,43 +236,29 @@ int names_add(struct jw_error *err, struct named_list *list, char *name, enum os
 
 int names_finish(int result, struct named_list *list, struct os_names *ret_names)
 {
-	struct os_names names = {.count = list->count};
+	struct os_names names = {.items = mem_array(list->count, sizeof *names.items),
+							 .kinds = mem_array(list->count, sizeof *names.kinds),
+							 .count = list->count};
 
-	if (!result) {
-		names.items = mem_array(list->count, sizeof *names.items);
-		names.kinds = mem_array(list->count, sizeof *names.kinds);
-	}
-	if (names.items && names.kinds) {
-		if (list->count)
-			qsort(list->items, list->count, sizeof *list->items, compare_file_names);
-		for (size_t i = 0; i < list->count; i++) {
-			names.items[i] = list->items[i].name;
-			names.kinds[i] = list->items[i].kind;
-		}
-		*ret_names = names;
-	} else {
-		result = -1;
-		mem_free(names.items);
-		mem_free(names.kinds);
-		for (size_t i = 0; i < list->count; i++)
-			mem_free(list->items[i].name);
+	if (list->count)
+		qsort(list->items, list->count, sizeof *list->items, compare_file_names);
+	for (size_t i = 0; i < list->count; i++) {
+		names.items[i] = list->items[i].name;
+		names.kinds[i] = list->items[i].kind;
 	}
 	mem_free(list->items);
-	return result;
-}
-
-static bool is_any_wanted(const char *name, enum os_kind kind)
-{
-	(void)name;
-	(void)kind;
-	return true;
+	if (result)
+		os_names_free(&names);
+	else
+		*ret_names = names;
+	return result ? -1 : 0;
 }
 
 int os_list(struct jw_error *err, const char *path, struct os_names *ret_names)
 {
 	struct os_stat stat;
 
-	return os_list_wanted(err, path, is_any_wanted, &stat, ret_names);
+	return os_list_wanted(err, path, NULL, &stat, ret_names);
 }
 
 void os_sweep(const char *folder, const char *prefix, const char *form, enum os_kind kind,

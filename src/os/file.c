@@ -40,43 +40,41 @@ static int too_large(struct jw_error *err, const char *path, size_t most)
 /* Reads one byte more than the size, to detect that the file has grown, into the same piece of
  * memory; files in /proc have size 0 and content. A file of sysfs reports a page and has a few
  * bytes: the end of a small file decides */
-static int read_whole(struct jw_error *err, int fd, const char *path, uint64_t size,
-					  struct buf *content)
-{
-	enum { MOST_PAGE = 65536 }; /* the largest on Linux */
-	const size_t most = content->most;
-	int got = 1;
-
-	if (size > most && size > MOST_PAGE)
-		return too_large(err, path, most);
-	while (got > 0 && content->size < most) {
-		size_t step = size && content->size <= size ? (size_t)size - content->size + 1 : 4096;
-
-		if (step > most - content->size)
-			step = most - content->size;
-		if (buf_reserve(err, content, step))
-			return -1;
-		got = os_uv_read(err, path, fd, content->data + content->size, step, -1);
-		if (got < 0)
-			return -1;
-		content->size += (size_t)got;
-	}
-	if (got > 0 && size > most)
-		return too_large(err, path, most);
-	if (content->data)
-		content->data[content->size] = 0;
-	return 0;
-}
-
 int os_read_file(struct jw_error *err, const char *path, size_t most, struct buf *ret_content)
 {
-	struct os_stat stat;
+	enum { MOST_PAGE = 65536 }; /* the largest on Linux */
 	struct buf content = BUF_MAX(most);
-	int fd = open_regular(err, path, &stat), result;
+	struct os_stat stat;
+	int fd = open_regular(err, path, &stat), got = 1, result = -1;
+	size_t size;
 
 	if (fd < 0)
 		return -1;
-	result = read_whole(err, fd, path, stat.size_bytes, &content);
+	size = (size_t)stat.size_bytes;
+	if (size > most && size > MOST_PAGE) {
+		too_large(err, path, most);
+		goto done;
+	}
+	while (got > 0 && content.size < most) {
+		size_t step = size && content.size <= size ? size - content.size + 1 : 4096;
+
+		if (step > most - content.size)
+			step = most - content.size;
+		if (buf_reserve(err, &content, step))
+			goto done;
+		got = os_uv_read(err, path, fd, content.data + content.size, step, -1);
+		if (got < 0)
+			goto done;
+		content.size += (size_t)got;
+	}
+	if (got > 0 && size > most) {
+		too_large(err, path, most);
+		goto done;
+	}
+	if (content.data)
+		content.data[content.size] = 0;
+	result = 0;
+done:
 	(void)close_fd(NULL, path, fd);
 	if (result)
 		buf_free(&content);

@@ -161,7 +161,7 @@ struct os_names {
 };
 int os_list(struct jw_error *err, const char *path, struct os_names *ret_names);
 void os_names_free(struct os_names *names);
-/* The same of the names that are wanted, and as os_stat, of the folder itself. */
+/* The same of the names that are wanted (NULL: all), and as os_stat, of the folder itself. */
 int os_list_wanted(struct jw_error *err, const char *path,
 				   bool (*wanted)(const char *name, enum os_kind kind), struct os_stat *ret_stat,
 				   struct os_names *ret_names);

@@ -13,12 +13,11 @@
  * 0666. */
 int path_open(struct jw_error *err, const char *path, int flags);
 int path_make_dir(struct jw_error *err, const char *path, uint32_t mode);
-int path_remove_dir(struct jw_error *err, const char *path);
-/* Makes a file (0600) or a directory (0700) named `path` and six more letters; the caller frees the
- * name. Returns the file's descriptor, or -1. */
+/* Makes a file (0600) named `path` and six more letters; the caller frees the name. Returns its
+ * descriptor, or -1. */
 int path_make_file(struct jw_error *err, const char *path, char **ret_name);
-int path_make_folder(struct jw_error *err, const char *path, char **ret_name);
-/* The same for temporary files. Windows: an administrator's admits only those and the system */
+/* The same for a folder (0700) of temporary files. Windows: an administrator's admits only those
+ * and the system */
 int path_make_private_folder(struct jw_error *err, const char *path, char **ret_name);
 /* Chooses those letters, which cannot be predicted: PATH_LETTERS, without a NUL. */
 enum { PATH_LETTERS = 6 };

@@ -18,10 +18,9 @@ bool os_is_wsl(void);
  * (nvmap) are no PCI devices, and some containers see no PCI bus (nvidiactl). */
 bool os_has_gpu_file(void);
 /* The release of the driver whose kernel part is loaded ("550.163.01", on Windows "551.61"), which
- * an update may replace at the next boot only. Empty if there is none; -1 where memory is short. On
- * Windows $JITWARM_KERNEL_MODULE names the file in place of the system's list: the test beds set it
- */
-int os_running_driver(char ret_release[32]);
+ * an update may replace at the next boot only. Empty if there is none. On Windows
+ * $JITWARM_KERNEL_MODULE names the file in place of the system's list: the test beds set it */
+void os_running_driver(char ret_release[32]);
 
 /* Cores that this process may use. */
 

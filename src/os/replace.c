@@ -6,29 +6,6 @@
 #include "os/path_calls.h"
 #include "os/uv.h"
 
-/* `keep`: as fd_set_rights. `lasting`: a power loss leaves the old content or the new one, too. */
-static int replace(struct jw_error *err, const char *path, const void *data, size_t size,
-				   uint32_t mode, bool keep, bool lasting)
-{
-	uv_fs_t request;
-	char *name = NULL;
-	int fd = path_make_file(err, path, &name), result;
-
-	if (fd < 0)
-		return -1;
-	result = !name || os_uv_write(err, path, fd, data, size, -1) ||
-			 fd_set_rights(err, fd, path, mode, keep);
-	if (!result && lasting)
-		result = os_uv_result(err, path, &request, uv_fs_fsync(NULL, &request, fd, NULL));
-	result = close_fd(result ? NULL : err, path, fd) || result || os_rename(err, name, path);
-	if (result && name)
-		(void)os_remove(NULL, name);
-	else if (lasting)
-		os_sync_names(path);
-	mem_free(name);
-	return result ? -1 : 0;
-}
-
 /* The file to be replaced: `path`, or its link's target. Refuses anything but a regular file. */
 static int find_target(struct jw_error *err, const char *path, char **ret_real,
 					   struct os_stat *ret_stat, bool *ret_there)
@@ -58,20 +35,33 @@ static int find_target(struct jw_error *err, const char *path, char **ret_real,
 	return 0;
 }
 
-/* `keep`: keeps the rights and the owner of the existing file. */
+/* `keep`: keeps the rights and the owner of the existing file. `lasting`: a power loss leaves the
+ * old content or the new one, too. */
 static int write_over(struct jw_error *err, const char *path, const void *data, size_t size,
 					  uint32_t mode, bool keep, bool lasting)
 {
+	char *real = NULL, *name = NULL;
 	struct os_stat stat;
-	char *real = NULL;
+	uv_fs_t request;
 	bool there = false;
-	int result;
+	int fd, result;
 
 	if (find_target(err, path, &real, &stat, &there))
 		return -1;
-	result = replace(err, real, data, size, mode, keep && there, lasting);
+	fd = path_make_file(err, real, &name);
+	result = fd < 0 || os_uv_write(err, real, fd, data, size, -1) ||
+			 fd_set_rights(err, fd, real, mode, keep && there);
+	if (!result && lasting)
+		result = os_uv_result(err, real, &request, uv_fs_fsync(NULL, &request, fd, NULL));
+	if (fd >= 0)
+		result = close_fd(result ? NULL : err, real, fd) || result || os_rename(err, name, real);
+	if (result && name)
+		(void)os_remove(NULL, name);
+	else if (lasting && !result)
+		os_sync_names(real);
+	mem_free(name);
 	mem_free(real);
-	return result;
+	return result ? -1 : 0;
 }
 
 #define BESIDE ".%s.jitwarm-"

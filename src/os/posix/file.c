@@ -178,7 +178,7 @@ static int unlink_at(struct jw_error *err, const char *path, int flags)
 	return result;
 }
 
-int path_remove_dir(struct jw_error *err, const char *path)
+int os_remove_empty_dir(struct jw_error *err, const char *path)
 {
 	return unlink_at(err, path, AT_REMOVEDIR);
 }
@@ -190,21 +190,10 @@ int os_remove(struct jw_error *err, const char *path)
 
 enum { MOST_TRIES = 100 };
 
-static int make_file(const struct at *at)
-{
-	return at_open(at, O_RDWR | O_CREAT | O_EXCL, 0600);
-}
-
-static int make_folder(const struct at *at)
-{
-	return mkdirat(at->dir, at->name, 0700);
-}
-
 /* Tries other letters while the name exists. */
-static int make_new(struct jw_error *err, const char *path, char between,
-					int (*make)(const struct at *at), char **ret_name)
+static int make_new(struct jw_error *err, const char *path, bool folder, char **ret_name)
 {
-	char *name = mem_printf("%s%cXXXXXX", path, between);
+	char *name = mem_printf("%s%cXXXXXX", path, folder ? '-' : '.');
 	int made = -1, reason = EEXIST;
 
 	for (int tries = 0; made < 0 && reason == EEXIST && tries < MOST_TRIES; tries++) {
@@ -213,7 +202,8 @@ static int make_new(struct jw_error *err, const char *path, char between,
 		if (path_choose_letters(err, path, name + strlen(name) - PATH_LETTERS) ||
 			at_enter(err, name, true, &at))
 			break;
-		made = make(&at);
+		made =
+			folder ? mkdirat(at.dir, at.name, 0700) : at_open(&at, O_RDWR | O_CREAT | O_EXCL, 0600);
 		reason = errno;
 		if (made < 0)
 			posix_error(err, path);
@@ -228,12 +218,7 @@ static int make_new(struct jw_error *err, const char *path, char between,
 
 int path_make_file(struct jw_error *err, const char *path, char **ret_name)
 {
-	return make_new(err, path, '.', make_file, ret_name);
-}
-
-int path_make_folder(struct jw_error *err, const char *path, char **ret_name)
-{
-	return make_new(err, path, '-', make_folder, ret_name);
+	return make_new(err, path, /* folder= */ false, ret_name);
 }
 
 bool path_is_link(const char *path)
@@ -245,7 +230,7 @@ bool path_is_link(const char *path)
 
 int path_make_private_folder(struct jw_error *err, const char *path, char **ret_name)
 {
-	return path_make_folder(err, path, ret_name);
+	return make_new(err, path, /* folder= */ true, ret_name);
 }
 
 int os_rename(struct jw_error *err, const char *from, const char *to)

@@ -35,35 +35,24 @@ bool os_is_wsl(void)
 
 /* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.163.01  Tue Apr  8 …": the first word of
  * digits and points. */
-int os_running_driver(char ret_release[32])
+void os_running_driver(char ret_release[32])
 {
-	enum { MOST_VERSION = 1 << 12 };
-	char *path = posix_system_path("/proc/driver/nvidia/version");
-	struct jw_error why = {0};
 	struct buf text = {0};
-	bool found = false;
-	int result = 0;
+	size_t length;
 
 	ret_release[0] = '\0';
-	if (path && os_read_file(&why, path, MOST_VERSION, &text)) {
-		result = 0;
-	} else if (path) {
-		const char *word = buf_text(&text);
-		size_t length = 0;
-
-		for (; *word && !found; word += found ? 0 : length + strspn(word + length, " \t\n")) {
-			length = strcspn(word, " \t\n");
-			found = length && length < 32 && memchr(word, '.', length) &&
-					strspn(word, "0123456789.") == length;
-		}
-		if (found) {
+	(void)posix_kernel_text(&text, "/proc/driver/nvidia/version");
+	for (const char *word = buf_text(&text); *word;
+		 word += length + strspn(word + length, " \t\n")) {
+		length = strcspn(word, " \t\n");
+		if (length && length < 32 && memchr(word, '.', length) &&
+			strspn(word, "0123456789.") == length) {
 			memcpy(ret_release, word, length);
 			ret_release[length] = '\0';
+			break;
 		}
 	}
 	buf_free(&text);
-	mem_free(path);
-	return result;
 }
 
 bool os_has_gpu_file(void)
@@ -111,28 +100,20 @@ bool posix_kernel_text(struct buf *text, const char *format, ...)
  * Sources: sched_getaffinity(2), Linux' admin-guide/cgroup-v2 (cpu.max) and
  * ABI/stable/sysfs-devices-system-cpu (topology/thread_siblings_list). */
 
-/* Threads that the control group grants (cgroup v2 "max 100000" or "150000 100000"), 0 without a
- * limit. */
-static unsigned cgroup_cores(void)
+/* At most the threads that the control group grants (cgroup v2 "150000 100000", or "max 100000"
+ * without a limit). */
+static unsigned within_quota(unsigned cores)
 {
 	struct buf text = {0};
-	unsigned cores = 0;
 	unsigned long quota, period;
 
-	if (!posix_kernel_text(&text, "/sys/fs/cgroup/cpu.max"))
-		return 0;
 	/* NOLINTNEXTLINE(cert-err34-c): the kernel wrote it */
-	if (sscanf(buf_text(&text), "%lu %lu", &quota, &period) == 2 && period)
+	if (posix_kernel_text(&text, "/sys/fs/cgroup/cpu.max") &&
+		sscanf(buf_text(&text), "%lu %lu", &quota, &period) == 2 && period && quota &&
+		(quota + period - 1) / period < cores)
 		cores = (unsigned)((quota + period - 1) / period);
 	buf_free(&text);
 	return cores;
-}
-
-static unsigned within_quota(unsigned cores)
-{
-	const unsigned quota = cgroup_cores();
-
-	return quota && quota < cores ? quota : cores;
 }
 
 static bool threads_of_ours(cpu_set_t *set)
@@ -296,16 +277,6 @@ static bool attribute(const char *device, const char *name, unsigned long *ret_v
 	return found;
 }
 
-/* Base class 03: display controller; 0302 is a "3D controller", as in data-centre cards and some
- * laptops. */
-static bool is_nvidia_display(const char *device)
-{
-	unsigned long vendor = 0, class = 0;
-
-	return attribute(device, "vendor", &vendor) && vendor == OS_PCI_VENDOR_NVIDIA &&
-		   attribute(device, "class", &class) && class >> 16 == 0x03;
-}
-
 int os_pci_enumerate(struct jw_error *err, struct os_pci_device *devices, size_t most,
 					 size_t *ret_count)
 {
@@ -320,9 +291,13 @@ int os_pci_enumerate(struct jw_error *err, struct os_pci_device *devices, size_t
 	if (os_list(err, devices_folder, &names))
 		return -1;
 	for (size_t i = 0; i < names.count && count < most; i++) {
-		unsigned long device = 0;
+		unsigned long vendor = 0, class = 0, device = 0;
 
-		if (!is_nvidia_display(names.items[i]) || !attribute(names.items[i], "device", &device))
+		/* Base class 03: display controller; 0302 is a "3D controller", as in data-centre cards and
+		 * some laptops. */
+		if (!attribute(names.items[i], "vendor", &vendor) || vendor != OS_PCI_VENDOR_NVIDIA ||
+			!attribute(names.items[i], "class", &class) || class >> 16 != 0x03 ||
+			!attribute(names.items[i], "device", &device))
 			continue;
 		devices[count] =
 			(struct os_pci_device){.vendor = OS_PCI_VENDOR_NVIDIA, .device = (uint32_t)device};

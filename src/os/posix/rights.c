@@ -19,42 +19,24 @@ static const char access_list[] = "system.posix_acl_access";
 
 /* Attributes that belong to the content (security.ima, capabilities) or to the kernel stay behind;
  * a new file gets its label from the system's policy. */
-static bool is_copied(const char *name)
-{
-	return text_starts(name, "user.") || !strcmp(name, access_list);
-}
-
-static int copy_xattr(struct jw_error *err, int from, int to, const char *path, const char *name)
-{
-	char value[MOST_XATTR];
-	const ssize_t size = fgetxattr(from, name, value, sizeof value);
-
-	if (size < 0)
-		return errno == ENODATA ? 0 : posix_error(err, path);
-	return fsetxattr(to, name, value, (size_t)size, 0) ? posix_error(err, path) : 0;
-}
-
 static int copy_xattrs(struct jw_error *err, int from, int to, const char *path)
 {
-	char *names = mem_alloc(MOST_XATTR);
+	char value[MOST_XATTR], *names = mem_alloc(MOST_XATTR);
 	const ssize_t size = flistxattr(from, names, MOST_XATTR - 1);
 	int result = 0;
 
 	if (size < 0 && errno != ENOTSUP)
 		result = posix_error(err, path);
 	for (ssize_t at = 0; !result && at < size; at += (ssize_t)strlen(names + at) + 1)
-		if (is_copied(names + at))
-			result = copy_xattr(err, from, to, path, names + at);
+		if (text_starts(names + at, "user.") || !strcmp(names + at, access_list)) {
+			const ssize_t length = fgetxattr(from, names + at, value, sizeof value);
+
+			if (length < 0 ? errno != ENODATA
+						   : fsetxattr(to, names + at, value, (size_t)length, 0) != 0)
+				result = posix_error(err, path);
+		}
 	mem_free(names);
 	return result;
-}
-
-/* A new file has the default list of its folder, which the original may lack. */
-static int remove_access_list(struct jw_error *err, int to, const char *path)
-{
-	return fremovexattr(to, access_list) && errno != ENODATA && errno != ENOTSUP
-			   ? posix_error(err, path)
-			   : 0;
 }
 
 /* The mode comes last: giving a file away clears its set-user-id bits. */
@@ -67,7 +49,10 @@ static int copy_all(struct jw_error *err, int from, int to, const char *path)
 	if ((old.st_uid != new.st_uid || old.st_gid != new.st_gid) &&
 		fchown(to, old.st_uid, old.st_gid))
 		return posix_error(err, path);
-	if (remove_access_list(err, to, path) || copy_xattrs(err, from, to, path))
+	/* A new file has the default list of its folder, which the original may lack. */
+	if (fremovexattr(to, access_list) && errno != ENODATA && errno != ENOTSUP)
+		return posix_error(err, path);
+	if (copy_xattrs(err, from, to, path))
 		return -1;
 	return fchmod(to, old.st_mode & 07777) ? posix_error(err, path) : 0;
 }

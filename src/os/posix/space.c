@@ -7,27 +7,19 @@
 #include "base/text.h"
 #include "os/posix/posix.h"
 
-static int find_info(struct jw_error *err, const char *path, struct statfs *ret_info)
+static bool is_one_of(unsigned long type, const unsigned long *types, size_t count)
 {
-	return statfs(path, ret_info) ? posix_error(err, path) : 0;
-}
-
-/* statfs(2) magic numbers of file systems that do locks and mappings over a network. */
-static bool is_network_type(unsigned long type)
-{
-	static const unsigned long network[] = {
-		0x6969 /* NFS */,      0xff534d42 /* CIFS */,   0xfe534d42 /* SMB2 */,
-		0x517b /* SMB */,      0x5346414f /* AFS */,    0x0bd00bd0 /* Lustre */,
-		0x47504653 /* GPFS */, 0x19830326 /* BeeGFS */, 0x00c36400 /* Ceph */,
-	};
-
-	for (size_t i = 0; i < sizeof network / sizeof *network; i++)
-		if (type == network[i])
+	for (size_t i = 0; i < count; i++)
+		if (type == types[i])
 			return true;
 	return false;
 }
 
-static bool is_made_up_type(const struct statfs *info)
+/* Numbers of statfs(2). */
+#define IS_ONE_OF(info, types)                                                                     \
+	is_one_of((unsigned long)(info).f_type, (types), sizeof(types) / sizeof *(types))
+
+bool os_is_made_up(const char *path)
 {
 	static const unsigned long made_up[] = {
 		0x9fa0 /* proc */,         0x62656572 /* sysfs */,   0x64626720 /* debugfs */,
@@ -36,32 +28,29 @@ static bool is_made_up_type(const struct statfs *info)
 		0x62656570 /* configfs */, 0xde5e81e4 /* EFI */,     0x6165676c /* pstore */,
 		0x42494e4d /* binfmt */,   0x1cd1 /* devpts */,      0x65735543 /* FUSE's control */,
 	};
+	struct statfs native;
 
-	for (size_t i = 0; i < sizeof made_up / sizeof *made_up; i++)
-		if ((unsigned long)info->f_type == made_up[i])
-			return true;
-	return false;
-}
-
-bool os_is_made_up(const char *path)
-{
-	struct statfs native = {0};
-
-	return !find_info(NULL, path, &native) && is_made_up_type(&native);
+	return !statfs(path, &native) && IS_ONE_OF(native, made_up);
 }
 
 int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 {
+	/* File systems that do locks and mappings over a network */
+	static const unsigned long network[] = {
+		0x6969 /* NFS */,      0xff534d42 /* CIFS */,   0xfe534d42 /* SMB2 */,
+		0x517b /* SMB */,      0x5346414f /* AFS */,    0x0bd00bd0 /* Lustre */,
+		0x47504653 /* GPFS */, 0x19830326 /* BeeGFS */, 0x00c36400 /* Ceph */,
+	};
 	struct os_space space = {.free_files = UINT64_MAX};
-	struct statfs info = {0};
+	struct statfs info;
 
-	if (find_info(err, path, &info))
-		return -1;
+	if (statfs(path, &info))
+		return posix_error(err, path);
 	space.free_bytes = (uint64_t)info.f_bavail * (uint64_t)info.f_bsize;
 	/* File systems that make inodes on demand report 0. */
 	if (info.f_files)
 		space.free_files = (uint64_t)info.f_ffree;
-	space.network = is_network_type((unsigned long)info.f_type);
+	space.network = IS_ONE_OF(info, network);
 	*ret_space = space;
 	return 0;
 }
@@ -69,16 +58,10 @@ int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 bool os_is_volatile(const char *path)
 {
 	static const unsigned long in_memory[] = {0x01021994 /* tmpfs */, 0x858458f6 /* ramfs */};
-	struct statfs info = {0};
+	struct statfs info;
 
-	if (text_starts(path, "/tmp/"))
-		return true; /* emptied by systemd-tmpfiles or at the next start */
-	if (find_info(NULL, path, &info))
-		return false;
-	for (size_t i = 0; i < sizeof in_memory / sizeof *in_memory; i++)
-		if ((unsigned long)info.f_type == in_memory[i])
-			return true;
-	return false;
+	/* Emptied by systemd-tmpfiles or at the next start */
+	return text_starts(path, "/tmp/") || (!statfs(path, &info) && IS_ONE_OF(info, in_memory));
 }
 
 bool os_is_roaming(const char *path)

@@ -13,21 +13,18 @@
 #include "os/identity.h"
 #include "os/posix/posix.h"
 
-/* Members of root's group count as the superuser. */
-static bool mode_is_shared(const struct stat *stat)
-{
-	return (stat->st_mode & S_IWOTH) || ((stat->st_mode & S_IWGRP) && stat->st_gid != 0);
-}
-
 /* Whether accounts other than the superuser may write to what `path` names. With an access list the
  * group's bits are the maximum that any of its entries allows; a list that cannot be looked for is
  * one. */
 static bool is_shared(const char *path, const struct stat *stat)
 {
+	/* Members of root's group count as the superuser. */
+	const bool shared =
+		(stat->st_mode & S_IWOTH) || ((stat->st_mode & S_IWGRP) && stat->st_gid != 0);
 	ssize_t size;
 
-	if (mode_is_shared(stat) || !(stat->st_mode & S_IWGRP))
-		return mode_is_shared(stat);
+	if (shared || !(stat->st_mode & S_IWGRP))
+		return shared;
 	size = getxattr(path, "system.posix_acl_access", NULL, 0);
 	return size < 0 ? errno != ENODATA && errno != ENOTSUP : size > 0;
 }
@@ -63,38 +60,23 @@ struct way {
 	bool shared, sticky;  /* the last folder: others may write to it */
 };
 
-static const char *owner_name(char *text, uid_t owner)
-{
-	char names[4096];
-	struct passwd room, *found = NULL;
-
-	if (!getpwuid_r(owner, &room, names, sizeof names, &found) && found)
-		(void)snprintf(text, OWNER_TEXT, "%s", found->pw_name);
-	else
-		(void)text_format(text, OWNER_TEXT, "account %lu", (unsigned long)owner);
-	return text;
-}
-
-static int check_owner(struct jw_error *err, const struct way *way, const char *path,
-					   const struct stat *stat)
-{
-	char name[OWNER_TEXT];
-
-	return !stat->st_uid || stat->st_uid == way->owner
-			   ? 0
-			   : error_set(err, JW_ERR_IO, "%s belongs to %s", path,
-						   owner_name(name, stat->st_uid));
-}
-
 static int check_one(struct jw_error *err, const struct way *way, const char *path,
 					 const struct stat *stat)
 {
-	if (check_owner(err, way, path, stat))
-		return -1;
-	if (S_ISLNK(stat->st_mode) || !is_shared(path, stat) ||
-		(S_ISDIR(stat->st_mode) && (stat->st_mode & S_ISVTX) && !way->lasting))
-		return 0;
-	return error_set(err, JW_ERR_IO, "other accounts may write to %s", path);
+	char names[4096], owner[OWNER_TEXT];
+	struct passwd room, *found = NULL;
+
+	if (!stat->st_uid || stat->st_uid == way->owner) {
+		if (S_ISLNK(stat->st_mode) || !is_shared(path, stat) ||
+			(S_ISDIR(stat->st_mode) && (stat->st_mode & S_ISVTX) && !way->lasting))
+			return 0;
+		return error_set(err, JW_ERR_IO, "other accounts may write to %s", path);
+	}
+	if (!getpwuid_r(stat->st_uid, &room, names, sizeof names, &found) && found)
+		(void)snprintf(owner, sizeof owner, "%s", found->pw_name);
+	else
+		(void)text_format(owner, sizeof owner, "account %lu", (unsigned long)stat->st_uid);
+	return error_set(err, JW_ERR_IO, "%s belongs to %s", path, owner);
 }
 
 enum { ENDS = 1 }; /* of a walk: it has its answer */

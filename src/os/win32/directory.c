@@ -89,7 +89,7 @@ static int add_name(struct jw_error *err, void *context, const struct win32_entr
 	char *name = win32_utf8(err, entry->name);
 	const enum os_kind kind = name ? kind_of(listing->path, name, entry->attributes) : OS_OTHER;
 
-	if (!name || listing->wanted(name, kind))
+	if (!name || !listing->wanted || listing->wanted(name, kind))
 		return names_add(err, &listing->names, name, kind);
 	mem_free(name);
 	return 0;

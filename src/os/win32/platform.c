@@ -69,7 +69,7 @@ static char *loaded_module(void)
 	return found;
 }
 
-int os_running_driver(char ret_release[32])
+void os_running_driver(char ret_release[32])
 {
 	char *named = os_env("JITWARM_KERNEL_MODULE"), *path = named ? named : loaded_module();
 	struct jw_error why = {0};
@@ -78,7 +78,6 @@ int os_running_driver(char ret_release[32])
 	if (path)
 		(void)os_file_release(&why, path, ret_release);
 	mem_free(path);
-	return 0;
 }
 
 bool os_has_gpu_file(void)

@@ -130,7 +130,7 @@ int os_remove(struct jw_error *err, const char *path)
 	return error_copy(err, &why);
 }
 
-int path_remove_dir(struct jw_error *err, const char *path)
+int os_remove_empty_dir(struct jw_error *err, const char *path)
 {
 	return remove_single(err, path, true);
 }

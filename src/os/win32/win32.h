@@ -32,6 +32,8 @@ char *win32_shown(struct jw_error *err, const wchar_t *path);
 /* Sets the reason of GetLastError(), which is unchanged, behind the path. Common reasons read as on
  * POSIX systems, in every language of Windows. Returns -1. */
 int win32_error(struct jw_error *err, const char *path);
+/* As path_make_private_folder, for any account's own folder. */
+int path_make_folder(struct jw_error *err, const char *path, char **ret_name);
 
 /* ERROR_REPARSE_POINT_ENCOUNTERED, which mingw-w64 lacks. */
 enum { WIN32_LINK_REFUSED = 4395 };
