@@ -38,29 +38,13 @@ static inline __attribute__((always_inline)) void step_lanes(struct fnv_lane *co
 	}
 }
 
-/* Runs as many lanes as fit side by side, to the end of the shortest one. */
-static void step_fnv_lanes(struct fnv_lane *const *lane, size_t count)
-{
-	const size_t together = count >= 8 ? 8 : count >= 4 ? 4 : count >= 2 ? 2 : 1;
-	size_t size = lane[0]->size;
-
-	for (size_t k = 1; k < together; k++)
-		size = lane[k]->size < size ? lane[k]->size : size;
-	switch (together) {
-	case 8: step_lanes(lane, 8, size); break;
-	case 4: step_lanes(lane, 4, size); break;
-	case 2: step_lanes(lane, 2, size); break;
-	default: step_lanes(lane, 1, size);
-	}
-}
-
 void fnv_update_many(struct fnv_lane *lanes, size_t count)
 {
 	struct fnv_lane *busy[LANES];
 	size_t taken = 0, filled = 0;
 
 	for (;;) {
-		size_t left = 0;
+		size_t left = 0, together, size;
 
 		while (filled < LANES && taken < count) {
 			if (lanes[taken].size)
@@ -69,7 +53,17 @@ void fnv_update_many(struct fnv_lane *lanes, size_t count)
 		}
 		if (!filled)
 			break;
-		step_fnv_lanes(busy, filled);
+		/* Runs as many as fit side by side, to the end of the shortest one. */
+		together = filled >= 8 ? 8 : filled >= 4 ? 4 : filled >= 2 ? 2 : 1;
+		size = busy[0]->size;
+		for (size_t k = 1; k < together; k++)
+			size = busy[k]->size < size ? busy[k]->size : size;
+		switch (together) {
+		case 8: step_lanes(busy, 8, size); break;
+		case 4: step_lanes(busy, 4, size); break;
+		case 2: step_lanes(busy, 2, size); break;
+		default: step_lanes(busy, 1, size);
+		}
 		for (size_t k = 0; k < filled; k++)
 			if (busy[k]->size)
 				busy[left++] = busy[k];

@@ -46,36 +46,27 @@ static int check_text(struct jw_error *err, const char *text, size_t size)
 	return 0;
 }
 
-static bool has_pair(const cJSON *object)
+/* The names, after parsing. FNV-1a collisions can be constructed; such a pair counts as one name.
+ */
+static int json_check_names(struct jw_error *err, const cJSON *value)
 {
-	for (const cJSON *one = object->child; one; one = one->next)
-		for (const cJSON *other = object->child; other != one; other = other->next)
-			if (!strcmp(one->string, other->string))
-				return true;
-	return false;
-}
-
-/* FNV-1a collisions can be constructed; such a pair counts as one name. */
-static bool has_pair_of_many(const cJSON *object)
-{
+	const bool many = cJSON_GetArraySize(value) > FEW;
 	struct set names = {0};
 	bool twice = false;
 
-	for (const cJSON *one = object->child; !twice && one; one = one->next) {
-		const uint64_t hash = fnv_update(FNV_START, one->string, strlen(one->string));
+	for (const cJSON *one = cJSON_IsObject(value) ? value->child : NULL; one && !twice;
+		 one = one->next) {
+		const uint64_t hash = many ? fnv_update(FNV_START, one->string, strlen(one->string)) : 0;
 
-		twice = set_has(&names, hash);
-		set_add(&names, hash, 0);
+		for (const cJSON *other = value->child; !many && other != one; other = other->next)
+			twice = twice || !strcmp(one->string, other->string);
+		if (many && set_has(&names, hash))
+			twice = true;
+		else if (many)
+			set_add(&names, hash, 0);
 	}
 	set_free(&names);
-	return twice;
-}
-
-/* The names, after parsing. */
-static int json_check_names(struct jw_error *err, const cJSON *value)
-{
-	if (cJSON_IsObject(value) &&
-		(cJSON_GetArraySize(value) <= FEW ? has_pair(value) : has_pair_of_many(value)))
+	if (twice)
 		return error_set(err, JW_ERR_FORMAT, "not JSON: an object has a member twice");
 	for (const cJSON *item = value->child; item; item = item->next)
 		if (item->child && json_check_names(err, item))
@@ -112,18 +103,15 @@ const char *json_text(const cJSON *object, const char *name, const char *otherwi
 	return cJSON_IsString(member) && member->valuestring ? member->valuestring : otherwise;
 }
 
-/* isfinite() of mingw-w64 converts to float, which our warnings reject. */
-static bool number_is_finite(double number)
-{
-	return number >= -DBL_MAX && number <= DBL_MAX;
-}
-
 double json_number(const cJSON *object, const char *name, double otherwise)
 {
 	const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, name);
 
-	return cJSON_IsNumber(member) && number_is_finite(member->valuedouble) ? member->valuedouble
-																		   : otherwise;
+	/* isfinite() of mingw-w64 converts to float, which our warnings reject. */
+	return cJSON_IsNumber(member) && member->valuedouble >= -DBL_MAX &&
+				   member->valuedouble <= DBL_MAX
+			   ? member->valuedouble
+			   : otherwise;
 }
 
 bool json_bool(const cJSON *object, const char *name, bool otherwise)
@@ -205,14 +193,6 @@ void json_add_text(cJSON *object, const char *name, const char *text)
 
 enum { ESCAPE = sizeof "\\udb40\\udc41" };
 
-static size_t escape(char to[ESCAPE], uint32_t point)
-{
-	const unsigned high = 0xd7c0 + (point >> 10), low = 0xdc00 + (point & 0x3ff);
-
-	return (size_t)(point < 0x10000 ? snprintf(to, ESCAPE, "\\u%04x", (unsigned)point)
-									: snprintf(to, ESCAPE, "\\u%04x\\u%04x", high, low));
-}
-
 /* cJSON has escaped what is below U+0020: the rest of the hidden characters are in texts alone.
  * Returns the size, with `to` NULL of what would be written. */
 static size_t escape_hidden(const char *from, size_t size, char *to)
@@ -228,7 +208,10 @@ static size_t escape_hidden(const char *from, size_t size, char *to)
 		length = point < 0x7f ? 1 : text_utf8_next(next, size - at, &point);
 		length = put = length ? length : 1;
 		if (point >= 0x7f && text_is_hidden(point)) {
-			put = escape(room, point);
+			put = (size_t)(point < 0x10000 ? snprintf(room, ESCAPE, "\\u%04x", (unsigned)point)
+										   : snprintf(room, ESCAPE, "\\u%04x\\u%04x",
+													  0xd7c0 + (unsigned)(point >> 10),
+													  0xdc00 + (unsigned)(point & 0x3ff)));
 			next = room;
 		}
 		if (to)

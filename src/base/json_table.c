@@ -23,13 +23,6 @@ static uint64_t unsigned_at(const void *at, size_t width)
 	}
 }
 
-static int64_t signed_at(const void *at, size_t width)
-{
-	const unsigned unused = 64 - 8 * (unsigned)width;
-
-	return (int64_t)(unsigned_at(at, width) << unused) >> unused;
-}
-
 static const void *pointer_at(const void *at)
 {
 	return *(const void *const *)at;
@@ -54,53 +47,35 @@ static bool is_field_wanted(const struct json_field *field, const uint8_t *value
 	}
 }
 
-static void put_element(cJSON *array, const struct json_field *field, const uint8_t *at)
-{
-	switch ((int)field->kind) {
-	case JSON_MAP: {
-		cJSON *key = item_of(&field->table->fields[0], at);
-
-		(void)cJSON_AddItemToObject(array, key->valuestring, item_of(&field->table->fields[1], at));
-		cJSON_Delete(key);
-		break;
-	}
-	case JSON_INSIDE:
-		(void)cJSON_AddItemToArray(array, field->table ? json_object(field->table, at)
-													   : json_string((const char *)at));
-		break;
-	case JSON_LINES: (void)cJSON_AddItemToArray(array, json_string(pointer_at(at))); break;
-	default: (void)cJSON_AddItemToArray(array, json_object(field->table, at));
-	}
-}
-
 static cJSON *array_of(const struct json_field *field, const uint8_t *values)
 {
-	const bool inside = field->kind == JSON_INSIDE;
+	const bool inside = field->kind == JSON_INSIDE, lines = field->kind == JSON_LINES;
 	const uint8_t *at = inside ? values + field->offset : pointer_at(values + field->offset);
 	const size_t count = (size_t)unsigned_at(values + field->count, sizeof count);
-	const size_t size = inside                      ? field->width
-						: field->kind == JSON_LINES ? sizeof(char *)
-													: field->table->size;
+	const size_t size = inside ? field->width : lines ? sizeof(char *) : field->table->size;
 	cJSON *array = field->kind == JSON_MAP ? cJSON_CreateObject() : cJSON_CreateArray();
 
-	for (size_t i = 0; i < count; i++, at += size)
-		if (field->presence != JSON_EACH || is_field_wanted(field, at))
-			put_element(array, field, at);
+	for (size_t i = 0; i < count; i++, at += size) {
+		if (field->presence == JSON_EACH && !is_field_wanted(field, at))
+			continue;
+		if (field->kind == JSON_MAP) {
+			cJSON *key = item_of(&field->table->fields[0], at);
+
+			(void)cJSON_AddItemToObject(array, key->valuestring,
+										item_of(&field->table->fields[1], at));
+			cJSON_Delete(key);
+		} else {
+			(void)cJSON_AddItemToArray(array, lines          ? json_string(pointer_at(at))
+											  : field->table ? json_object(field->table, at)
+															 : json_string((const char *)at));
+		}
+	}
 	return array;
 }
 
 static cJSON *text_item(const char *text)
 {
 	return text ? json_string(text) : cJSON_CreateNull();
-}
-
-static cJSON *unsigned_item(const struct json_field *field, uint64_t number)
-{
-	if (field->names)
-		return json_string(field->names[number]);
-	if (field->kind != JSON_MAYBE)
-		return cJSON_CreateNumber((double)number);
-	return number > 1 ? cJSON_CreateNull() : cJSON_CreateBool(number == 1);
 }
 
 /* A name of a file may be any bytes, and a JSON text may not. */
@@ -120,28 +95,27 @@ static cJSON *path_item(const char *path)
 	return object;
 }
 
-static cJSON *hex_item(uint64_t value)
-{
-	char hex[17];
-
-	(void)snprintf(hex, sizeof hex, "%016llx", (unsigned long long)value);
-	return json_string(hex);
-}
-
 static cJSON *item_of(const struct json_field *field, const uint8_t *values)
 {
 	const uint8_t *at = values + field->offset;
+	const unsigned unused = 64 - 8 * (unsigned)field->width;
 	const cJSON *ready;
 	char room[JSON_ROOM];
+	uint64_t number;
 
 	switch ((int)field->kind) {
 	case JSON_BOOL: return cJSON_CreateBool(*at);
-	case JSON_SIGNED: return cJSON_CreateNumber((double)signed_at(at, field->width));
+	case JSON_SIGNED:
+		number = unsigned_at(at, field->width);
+		return cJSON_CreateNumber((double)((int64_t)(number << unused) >> unused));
 	case JSON_DOUBLE: return cJSON_CreateNumber(*(const double *)(const void *)at);
 	case JSON_NUMBER: return cJSON_CreateNumber(field->number(at));
 	case JSON_CHARS: return json_string((const char *)at);
 	case JSON_PATH: return path_item((const char *)at);
-	case JSON_HEX: return hex_item(unsigned_at(at, sizeof(uint64_t)));
+	case JSON_HEX:
+		number = unsigned_at(at, sizeof number);
+		(void)snprintf(room, sizeof room, "%016llx", (unsigned long long)number);
+		return json_string(room);
 	case JSON_TEXT: return text_item(pointer_at(at));
 	case JSON_SAY: return text_item(field->say(room, at));
 	case JSON_OBJECT:
@@ -154,7 +128,13 @@ static cJSON *item_of(const struct json_field *field, const uint8_t *values)
 	case JSON_READY:
 		ready = pointer_at(at);
 		return ready ? cJSON_CreateArrayReference(ready->child) : cJSON_CreateNull();
-	default: return unsigned_item(field, unsigned_at(at, field->width));
+	default:
+		number = unsigned_at(at, field->width);
+		if (field->names)
+			return json_string(field->names[number]);
+		if (field->kind != JSON_MAYBE)
+			return cJSON_CreateNumber((double)number);
+		return number > 1 ? cJSON_CreateNull() : cJSON_CreateBool(number == 1);
 	}
 }
 

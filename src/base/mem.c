@@ -22,16 +22,13 @@ void mem_ended(size_t wanted)
 	_Exit(EXIT_FAILED);
 }
 
-static void *given(void *pointer, size_t size)
-{
-	if (!pointer)
-		mem_ended(size);
-	return pointer;
-}
-
 void *mem_alloc(size_t size)
 {
-	return given(calloc(1, size ? size : 1), size);
+	void *made = calloc(1, size ? size : 1);
+
+	if (!made)
+		mem_ended(size);
+	return made;
 }
 
 void *mem_array(size_t count, size_t size)
@@ -43,7 +40,11 @@ void *mem_array(size_t count, size_t size)
 
 void *mem_resize(void *old, size_t size)
 {
-	return given(realloc(old, size ? size : 1), size);
+	void *made = realloc(old, size ? size : 1);
+
+	if (!made)
+		mem_ended(size);
+	return made;
 }
 
 void mem_free(void *pointer)

@@ -21,18 +21,6 @@ const char *cache_index_state_name(enum cache_index_state state)
 	return names[state];
 }
 
-static const char *next_insert_name(enum cache_next_insert next)
-{
-	static const char *const names[] = {
-		[CACHE_NEXT_ADDS] = "adds",     [CACHE_NEXT_EVICTS_SOON] = "evicts_soon",
-		[CACHE_NEXT_EVICTS] = "evicts", [CACHE_NEXT_EVICTS_ALL] = "evicts_all",
-		[CACHE_NEXT_WIPES] = "wipes",   [CACHE_NEXT_NOTHING] = "nothing",
-		[CACHE_NEXT_HANGS] = "hangs",
-	};
-
-	return names[next];
-}
-
 int cache_index_parse(struct jw_error *err, const void *data, size_t size,
 					  struct cache_index *ret_index)
 {
@@ -147,38 +135,14 @@ enum cache_next_insert cache_index_next(const struct cache_index *index, uint64_
 	return index->total_bytes > rows ? CACHE_NEXT_EVICTS_SOON : CACHE_NEXT_ADDS;
 }
 
-static void tell_size(const struct cache_index *index, enum cache_next_insert next,
-					  uint64_t limit_bytes, struct jw_cache_outlook *outlook)
+static void tell_outlook(const struct cache_index *index, enum cache_next_insert next,
+						 uint64_t limit_bytes, struct jw_cache_outlook *outlook)
 {
 	char total[TEXT_SHORT], rows[TEXT_SHORT], limit[TEXT_SHORT];
 	const size_t room = sizeof outlook->text;
 
-	(void)text_bytes(total, index->total_bytes);
-	(void)text_bytes(limit, limit_bytes);
-	if (next == CACHE_NEXT_EVICTS) {
-		(void)text_format(
-			outlook->text, room,
-			"the cache holds %s, and the driver keeps %s (CUDA_CACHE_MAXSIZE): the next "
-			"module that it stores evicts %s or more, %s, the oldest first",
-			total, limit, TEXT_COUNT(outlook->evicted, "entry", "entries"),
-			text_bytes(rows, outlook->evicted_bytes));
-		TEXT_COPY(outlook->next_step, "“jitwarm tune” says how to raise it");
-		return;
-	}
-	(void)text_format(
-		outlook->text, room, "the cache's index counts %s, but its rows make %s: %s", total,
-		text_bytes(rows, cache_index_rows_total(index)),
-		next == CACHE_NEXT_EVICTS_ALL
-			? "the next module evicts every entry, and the driver stores no more of them"
-			: "the driver evicts entries before its limit is reached");
-}
-
-static void tell_outlook(const struct cache_index *index, enum cache_next_insert next,
-						 uint64_t limit_bytes, struct jw_cache_outlook *outlook)
-{
-	const size_t room = sizeof outlook->text;
-
-	TEXT_COPY(outlook->next_step, "“jitwarm prime” repairs it");
+	TEXT_COPY(outlook->next_step, next == CACHE_NEXT_EVICTS ? "“jitwarm tune” says how to raise it"
+															: "“jitwarm prime” repairs it");
 	if (next == CACHE_NEXT_HANGS)
 		TEXT_COPY(outlook->text,
 				  "the cache's index is a pipe: a program hangs when it loads its first module");
@@ -193,13 +157,32 @@ static void tell_outlook(const struct cache_index *index, enum cache_next_insert
 						  outlook->entries,
 						  index->state == CACHE_INDEX_TRUNCATED ? "when a program starts"
 																: "when it next stores a module");
+	else if (next == CACHE_NEXT_EVICTS)
+		(void)text_format(
+			outlook->text, room,
+			"the cache holds %s, and the driver keeps %s (CUDA_CACHE_MAXSIZE): the next "
+			"module that it stores evicts %s or more, %s, the oldest first",
+			text_bytes(total, index->total_bytes), text_bytes(limit, limit_bytes),
+			TEXT_COUNT(outlook->evicted, "entry", "entries"),
+			text_bytes(rows, outlook->evicted_bytes));
 	else
-		tell_size(index, next, limit_bytes, outlook);
+		(void)text_format(
+			outlook->text, room, "the cache's index counts %s, but its rows make %s: %s",
+			text_bytes(total, index->total_bytes), text_bytes(rows, cache_index_rows_total(index)),
+			next == CACHE_NEXT_EVICTS_ALL
+				? "the next module evicts every entry, and the driver stores no more of them"
+				: "the driver evicts entries before its limit is reached");
 }
 
 void cache_outlook_of(const struct cache_index *index, size_t files, uint64_t file_bytes,
 					  uint64_t limit_bytes, struct jw_cache_outlook *ret_outlook)
 {
+	static const char *const names[] = {
+		[CACHE_NEXT_ADDS] = "adds",     [CACHE_NEXT_EVICTS_SOON] = "evicts_soon",
+		[CACHE_NEXT_EVICTS] = "evicts", [CACHE_NEXT_EVICTS_ALL] = "evicts_all",
+		[CACHE_NEXT_WIPES] = "wipes",   [CACHE_NEXT_NOTHING] = "nothing",
+		[CACHE_NEXT_HANGS] = "hangs",
+	};
 	enum cache_next_insert next = cache_index_next(index, limit_bytes);
 	struct jw_cache_outlook outlook = {.entries = files, .bytes = file_bytes};
 
@@ -207,7 +190,7 @@ void cache_outlook_of(const struct cache_index *index, size_t files, uint64_t fi
 	if (next == CACHE_NEXT_WIPES && !files && index->state != CACHE_INDEX_DEVICE)
 		next = CACHE_NEXT_ADDS;
 	outlook.index = cache_index_state_name(index->state);
-	outlook.next_insert = next_insert_name(next);
+	outlook.next_insert = names[next];
 	outlook.harmful = next > CACHE_NEXT_EVICTS;
 	if (index->state == CACHE_INDEX_SOUND && files > index->count && file_bytes <= limit_bytes)
 		outlook.uncounted = files - index->count;

@@ -145,11 +145,6 @@ static bool part_starts(const uint8_t *data, size_t size, const char *lead)
 	return size >= strlen(lead) && !memcmp(data, lead, strlen(lead));
 }
 
-static bool part_ends(const uint8_t *data, size_t size, const char *trail)
-{
-	return size >= strlen(trail) && !memcmp(data + size - strlen(trail), trail, strlen(trail));
-}
-
 static const uint8_t *find_text(const uint8_t *data, size_t size, const char *what)
 {
 	size_t length = strlen(what);
@@ -160,37 +155,13 @@ static const uint8_t *find_text(const uint8_t *data, size_t size, const char *wh
 	return NULL;
 }
 
-/* Splits at the last NUL: options cannot contain one. */
-static bool split_tail(struct cache_key_parts *parts)
-{
-	size_t end = parts->payload_size;
-	const uint8_t *tail;
-	size_t size;
-
-	while (end && parts->payload[end - 1])
-		end--;
-	if (!end)
-		/* Stored raw and filling its eight bytes: the start of the options cannot be determined. */
-		return find_text(parts->payload, parts->payload_size, ".version ") != NULL;
-	tail = parts->payload + end;
-	size = parts->payload_size - end;
-	parts->payload_size = end - 1;
-	if (!part_starts(tail, size, " "))
-		return false;
-	parts->jitlink = part_ends(tail, size, " -c") && find_text(tail, size, " -arch=sm_");
-	parts->form =
-		!parts->jitlink && part_starts(tail, size, " -c") ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
-	parts->options = (const char *)tail + (parts->form == CACHE_KEY_LINK ? 3 : 1);
-	parts->options_length = size - (parts->form == CACHE_KEY_LINK ? 3 : 1);
-	return true;
-}
-
 bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_parts)
 {
 	struct cache_key_parts parts = {.word_bits = 64};
 	struct cursor at = cursor_of(key, size);
 	const uint8_t *stamp = cursor_take(&at, CACHE_STAMP_SIZE);
 	const uint8_t *host = cursor_take(&at, CACHE_KEY_HOST);
+	size_t end;
 
 	if (!stamp || !host || !has_shape(stamp, "AAA _0 000000:00:00") || !has_shape(host, "HOST00"))
 		return false;
@@ -199,9 +170,27 @@ bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_p
 	if (!take_key_target(&at, &parts.target))
 		return false;
 	parts.payload = at.at;
-	parts.payload_size = cursor_left(&at);
-	if (!split_tail(&parts))
+	parts.payload_size = end = cursor_left(&at);
+	/* Splits at the last NUL: options cannot contain one. */
+	while (end && parts.payload[end - 1])
+		end--;
+	if (end) {
+		const uint8_t *tail = parts.payload + end;
+		const size_t tail_size = parts.payload_size - end;
+
+		if (!part_starts(tail, tail_size, " "))
+			return false;
+		parts.payload_size = end - 1;
+		parts.jitlink = tail_size >= 3 && !memcmp(tail + tail_size - 3, " -c", 3) &&
+						find_text(tail, tail_size, " -arch=sm_");
+		parts.form =
+			!parts.jitlink && part_starts(tail, tail_size, " -c") ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
+		parts.options = (const char *)tail + (parts.form == CACHE_KEY_LINK ? 3 : 1);
+		parts.options_length = tail_size - (parts.form == CACHE_KEY_LINK ? 3 : 1);
+	} else if (!find_text(parts.payload, parts.payload_size, ".version ")) {
+		/* Stored raw and filling its eight bytes: the start of the options cannot be determined. */
 		return false;
+	}
 	*ret_parts = parts;
 	return true;
 }

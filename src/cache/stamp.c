@@ -34,52 +34,13 @@ static bool is_run(const uint8_t *at)
 
 enum { RUN_SIZE = 16, RUN_COLON = 13 };
 
-struct stamp_search {
-	char run[RUN_SIZE];
-	bool found;
-	bool several; /* runs that differ */
-	unsigned seconds[60];
-};
-
-static void look_at_colon(struct stamp_search *search, const uint8_t *start, const uint8_t *end,
-						  const uint8_t *colon)
-{
-	if (colon - start >= RUN_COLON && end - colon >= RUN_SIZE - RUN_COLON &&
-		is_run(colon - RUN_COLON)) {
-		const uint8_t *run = colon - RUN_COLON;
-
-		search->several =
-			search->several || (search->found && memcmp(search->run, run, RUN_SIZE) != 0);
-		memcpy(search->run, run, RUN_SIZE);
-		search->found = true;
-	}
-	if (end - colon >= 4 && colon[1] >= '0' && colon[1] <= '5' && text_is_digit(colon[2]) &&
-		!colon[3])
-		search->seconds[10 * (colon[1] - '0') + (colon[2] - '0')]++;
-}
-
-/* The most frequent seconds, 60 if there is none or two are equally frequent. */
-static unsigned best_second(const unsigned seconds[60])
-{
-	unsigned best = 60, most = 0;
-
-	for (unsigned i = 0; i < 60; i++) {
-		if (seconds[i] > most) {
-			best = i;
-			most = seconds[i];
-		} else if (most && seconds[i] == most) {
-			best = 60;
-		}
-	}
-	return best;
-}
-
 int stamp_find(struct jw_error *err, const struct os_map *map, char ret_stamp[CACHE_STAMP_SIZE + 1])
 {
 	const uint8_t *start = map->data;
 	const size_t size = map->size < MOST_BYTES ? map->size : MOST_BYTES;
-	struct stamp_search search = {0};
-	unsigned second;
+	const uint8_t *run = NULL, *const end = start + size;
+	unsigned seconds[60] = {0}, second = 60, most = 0;
+	bool several = false; /* runs that differ */
 
 	for (size_t at = 0; at < size; at += PIECE_BYTES) {
 		size_t piece = size - at < PIECE_BYTES ? size - at : PIECE_BYTES;
@@ -89,18 +50,33 @@ int stamp_find(struct jw_error *err, const struct os_map *map, char ret_stamp[CA
 
 			if (!colon)
 				break;
-			look_at_colon(&search, start, start + size, colon);
 			i = (size_t)(colon - start);
+			if (i >= RUN_COLON && end - colon >= RUN_SIZE - RUN_COLON &&
+				is_run(colon - RUN_COLON)) {
+				several = several || (run && memcmp(run, colon - RUN_COLON, RUN_SIZE) != 0);
+				run = colon - RUN_COLON;
+			}
+			if (end - colon >= 4 && colon[1] >= '0' && colon[1] <= '5' && text_is_digit(colon[2]) &&
+				!colon[3])
+				seconds[10 * (colon[1] - '0') + (colon[2] - '0')]++;
 		}
 		os_map_forget(map, at, piece);
 	}
-	second = best_second(search.seconds);
-	if (!search.found || search.several || second == 60)
+	/* The most frequent seconds, 60 if there is none or two are equally frequent. */
+	for (unsigned i = 0; i < 60; i++) {
+		if (seconds[i] > most) {
+			second = i;
+			most = seconds[i];
+		} else if (most && seconds[i] == most) {
+			second = 60;
+		}
+	}
+	if (!run || several || second == 60)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s",
-						 !search.found    ? "no build stamp in it"
-						 : search.several ? "several build stamps in it"
-										  : "a build stamp whose seconds cannot be told");
-	memcpy(ret_stamp, search.run, RUN_SIZE);
+						 !run      ? "no build stamp in it"
+						 : several ? "several build stamps in it"
+								   : "a build stamp whose seconds cannot be told");
+	memcpy(ret_stamp, run, RUN_SIZE);
 	ret_stamp[RUN_SIZE] = ':';
 	ret_stamp[RUN_SIZE + 1] = (char)('0' + second / 10);
 	ret_stamp[RUN_SIZE + 2] = (char)('0' + second % 10);
