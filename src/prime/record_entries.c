@@ -278,6 +278,7 @@ void record_keep_texts(struct recorder *recorder)
 										.probed = {.key_bytes = module->key_bytes}};
 		struct jw_recorded_text text;
 		struct cache_key_parts parts;
+		bool fits;
 		size_t at;
 
 		if (recorder->entries[i].in_file || !recording_may_have_text(module) ||
@@ -287,26 +288,25 @@ void record_keep_texts(struct recorder *recorder)
 			recording_key(NULL, recording, module, parts.payload, parts.payload_size, &again))
 			continue;
 		at = kept_text(recording, &known, module->digest);
-		if (at == SIZE_MAX && unpacked + parts.payload_size <= RECORDING_MOST_UNPACKED) {
+		fits = parts.payload_size <= RECORDING_MOST_UNPACKED - unpacked;
+		if (at == SIZE_MAX && fits) {
 			text = recording_pack_text(parts.payload, parts.payload_size);
-			packed += strlen(text.zstd);
-			if (packed <= RECORDING_MOST_PACKED &&
+			if (strlen(text.zstd) <= RECORDING_MOST_PACKED - packed &&
 				!VEC_ROOM(NULL, recording->texts, capacity, recording->text_count,
 						  RECORDING_MOST_MODULES)) {
 				set_add(&known, fnv_update(FNV_START, module->digest, strlen(module->digest)), i);
 				at = recording->text_count++;
 				recording->texts[at] = text;
+				packed += strlen(text.zstd);
 			} else {
-				packed -= strlen(text.zstd);
 				mem_free(text.zstd);
 			}
 		}
-		unpacked += parts.payload_size;
-		if (at == SIZE_MAX || unpacked > RECORDING_MOST_UNPACKED) {
-			unpacked -= parts.payload_size;
+		if (at == SIZE_MAX || !fits) {
 			too_much++;
 			continue;
 		}
+		unpacked += parts.payload_size;
 		module->has_text = true;
 		module->text = (uint32_t)at;
 		recorder->result->texts++;
