@@ -144,4 +144,36 @@ TEST(an_unfinished_copy_is_secret)
 	mem_free(output);
 }
 
+/* However much of it, and nothing beside it. */
+TEST(a_room_is_cleared_to_its_end)
+{
+	enum { LARGE = 200000, FROM = 1000, SIZES = 3 };
+	static const size_t sizes[SIZES] = {1 << 16, (1 << 16) + 1, LARGE - 2 * FROM};
+	char *path = os_join(folder, "large"), *output = os_join(folder, "out/copy4");
+	uint8_t *bytes = mem_array(LARGE, 1);
+
+	memset(bytes, 1, LARGE);
+	OK(os_write_atomic(why, path, bytes, LARGE));
+	for (size_t i = 0; i < SIZES; i++) {
+		struct baked_copy copy;
+		struct buf after = {0};
+		struct os_map map;
+
+		OK(os_map_open(why, path, &map));
+		OK(baked_copy_begin(why, path, &map, output, &copy));
+		OK(baked_copy_clear(why, &copy, FROM, sizes[i]));
+		OK(baked_copy_finish(why, &copy, 0644));
+		os_map_close(&map);
+		memset(bytes, 1, LARGE);
+		memset(bytes + FROM, 0, sizes[i]);
+		OK(os_read_file(why, output, LARGE, &after));
+		assert_int_equal(after.size, LARGE);
+		assert_memory_equal(after.data, bytes, LARGE);
+		buf_free(&after);
+	}
+	mem_free(bytes);
+	mem_free(path);
+	mem_free(output);
+}
+
 RUN_TESTS(make_folder, remove_folder)

@@ -33,12 +33,14 @@ static void make_environment(void)
 }
 
 static char said[256];
+static const char *named_cache; /* NULL: the account's */
 
 /* Whether it differs from the last time, for a package (NULL: the whole environment); `said`: in
  * what. */
 static bool has_changed(const char *package)
 {
-	const struct jw_run_key key = {.names = &package, .name_count = package ? 1 : 0};
+	const struct jw_run_key key = {
+		.names = &package, .name_count = package ? 1 : 0, .cache_dir = named_cache};
 	struct jw_run_state *now = NULL;
 	char *changes = NULL;
 	bool changed;
@@ -114,6 +116,25 @@ CASE(lost_and_damaged_entries_are_seen)
 	assert_false(has_changed("frame"));
 	mem_free(cut);
 	mem_free(index);
+}
+
+CASE(a_cache_that_was_named_is_looked_at)
+{
+	char *cache = at("cache"), *entry = at("cache/a/b/00000000000001");
+
+	set("JITWARM_STATE", "state");
+	set("CUDA_CACHE_PATH", "elsewhere");
+	put_entry("00000000000001", 1);
+	put_index(0x41);
+	named_cache = cache;
+	assert_true(has_changed("frame"));
+	assert_false(has_changed("frame"));
+	OK(os_remove(why, entry));
+	assert_true(has_changed("frame"));
+	assert_string_equal(said, "cache");
+	named_cache = NULL;
+	mem_free(entry);
+	mem_free(cache);
 }
 
 /* Replaces what the last run has remembered of `name`. */

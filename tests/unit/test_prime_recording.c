@@ -1,6 +1,8 @@
 /* Recordings: written, read again, refused, and narrowing a plan. */
 #include "small_modules.h"
 
+#include "os/env.h"
+
 #include "prime/recorded_plan.h"
 #include "prime/recording.h"
 
@@ -326,6 +328,28 @@ TEST(texts_are_planned_for_the_gpus_that_they_fit)
 	jw_recording_free(recording);
 	mem_free(document);
 	mem_free(path);
+}
+
+/* Below the home, and beside it */
+TEST(paths_are_portable_below_the_home)
+{
+	static const char *const cases[][2] = {
+		{"ann/a.so", "~/a.so"}, {"anna/a.so", NULL}, {"a.so", NULL}};
+	char *home = os_join(folder, "ann");
+
+	OK(os_env_set(why, "HOME", home));
+	OK(os_env_set(why, "USERPROFILE", home));
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_recorded_file file = {.path = os_join(folder, cases[i][0])};
+		struct jw_recording recording = {.files = &file, .file_count = 1};
+		char *whole = mem_string(file.path);
+
+		jw_recording_name_files(&recording, NULL);
+		assert_string_equal(file.path, cases[i][1] ? cases[i][1] : whole);
+		mem_free(file.path);
+		mem_free(whole);
+	}
+	mem_free(home);
 }
 
 RUN_TESTS(make_folder, remove_folder)

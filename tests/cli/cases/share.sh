@@ -168,3 +168,14 @@ nothing_left
 mkdir "$work/bare"
 JITWARM="${JITWARM% *} env PATH=$work/bare ${JITWARM##* }" run 2 pull "oci://$site/lab/cache:v1"
 err_has "a registry needs skopeo or oras, and neither is on PATH"
+
+# Of two packs the signed one's signature is not the other's.
+with_simdriver sm_86,sm_90
+machine pair
+run 0 key trust "$public"
+run 0 prime "$sample"
+JITWARM_STATE=$work/machines/maker/state run 0 push --sign "oci://$site/lab/pair" "$sample"
+run 0 export -o "$work/second.jwpack" --arch sm_90
+run 0 push "oci://$site/lab/pair:${tag/sm_86/sm_90}" "$work/second.jwpack"
+CUDA_CACHE_PATH=$work/machines/both run 1 pull "oci://$site/lab/pair" "$sample"
+err_has "${tag/sm_86/sm_90}: is not signed: a pack holds code"
