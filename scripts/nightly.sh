@@ -4,7 +4,6 @@
 #   tests    test.sh with nothing left out (JITWARM_LONG_TESTS=1), changed answers of servers (JITWARM_MUTATIONS=125), mutated libraries (JITWARM_MUTATED=500), and the staged stalls (tests/stories)
 #   drivers  the conformance suite on every driver that can be had (driver-matrix.sh)
 #   torture  each call that fails, in every command (tests/torture)
-#   starve   each way to a call of the C library that fails (tests/starve)
 #   states   500 states of cache, index, limit and environment on each driver at hand (tests/driver/states.py)
 #   mutants  mistakes by rule in the files that guard (mutants.py)
 #   analyse  clang-tidy with more ways through each function (tidy.py --deep)
@@ -25,7 +24,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=scripts/lib.sh
 . scripts/lib.sh
 usage() { sed -n '2,20s/^# \{0,1\}//p' "$0"; }
-every=(tests drivers torture starve states mutants analyse compile cover aarch64 fuzz release machines)
+every=(tests drivers torture states mutants analyse compile cover aarch64 fuzz release machines)
 hours=4 wanted=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -45,11 +44,11 @@ night_tests() { JITWARM_LONG_TESTS=1 JITWARM_MUTATIONS=125 JITWARM_MUTATED=500 .
 night_drivers() { ./scripts/driver-matrix.sh -o build/nightly/driver-behaviour.md; }
 night_analyse() { ./scripts/tidy.py --deep; }
 night_compile() { ./scripts/compile.sh; }
-night_torture() { python3 -B tests/torture/torture.py build/release --jobs "$(nproc)"; }
-night_starve() {
-	local status=0 command
-	for command in struck struck_bake; do STRUCK_EVERY=1 build/release/tests/unit/test_$command || status=1; done
-	STRUCK_EVERY=1 scripts/with-simdriver.sh -B build/release sm_86,sm_89 -- build/release/tests/unit/test_struck_commands || status=1
+night_torture() {
+	local status=0
+	STRUCK_EVERY=1 build/release/tests/torture/test_struck || status=1
+	STRUCK_EVERY=1 scripts/with-simdriver.sh -B build/release sm_86,sm_89 -- build/release/tests/torture/test_struck_commands || status=1
+	python3 -B tests/torture/torture.py build/release --jobs "$(nproc)" || status=1
 	return $status
 }
 night_states() {

@@ -4,7 +4,7 @@ the shortest first. What a test writes in a process that is killed, or that clea
 import concurrent.futures, copy, difflib, json, os, re, resource, shutil, subprocess, time
 
 # Tests of real drivers and of the machine's own cases, whose seconds would be days: tests/long and nightly.sh look after them.
-LEFT_OUT = r"(driver|real|conformance|framework|prime-5|story|share-(nodes|crowd|slurm|moto|image|fleets|manifests|nginx|registry)|torture|starve|install|library|documents|elsewhere|gpu-check|n.*-real|python)(-.*)?|cli-(tmux|documents|language|manual|texts|help|completion|report|columns)"
+LEFT_OUT = r"(driver|real|conformance|framework|prime-5|story|share-(nodes|crowd|slurm|moto|image|fleets|manifests|nginx|registry)|torture|install|library|documents|elsewhere|gpu-check|n.*-real|python)(-.*)?|cli-(tmux|documents|language|manual|texts|help|completion|report|columns)"
 LONGEST_S = 60
 # What no longer ends is noticed: a test's own limit may be a quarter of an hour.
 MOST_CPU_S = 100
@@ -46,15 +46,15 @@ class Test:
 
 
 # Programs that have each allocation and each call fail, and the form of a line of their tables: one scenario is one test here.
-STRUCK = {"unit-struck": ("struck", r'^\t\{"([^"]+)", \w+, '), "unit-struck_bake": ("struck_bake", r'^\t\{"([^"]+)", \w+, '),
+STRUCK = {"unit-struck": ("struck*", r'^\t\{"([^"]+)", \w+, '),
           "unit-struck_commands": ("struck_place", r'^\t\{"([^"]+)",\s+\d')}
 
 
 def by_scenario(tests, tree):
     for name, (source, form) in STRUCK.items():
         test = tests.pop(name, None)
-        with open("%s/tests/starve/%s.c" % (tree, source), encoding="utf-8") as file:
-            scenarios = re.findall(form, file.read(), re.MULTILINE) if test else []
+        text = "".join(path.read_text("utf-8") for path in sorted(pathlib.Path(tree, "tests/torture").glob(source + ".c")))
+        scenarios = re.findall(form, text, re.MULTILINE) if test else []
         for scenario in scenarios:
             one = tests["%s %s" % (name, scenario.replace("/", "|"))] = copy.copy(test)
             one.name, one.variables = "%s %s" % (name, scenario.replace("/", "|")), dict(test.variables, STRUCK=scenario, STRUCK_EVERY="1")

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -15,6 +14,8 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "torture.h"
 
 static const struct call {
 	const char *name;
@@ -49,11 +50,6 @@ enum which {
 	MODE,
 	PIPE
 };
-
-#define REAL(name)                                                                                 \
-	static __typeof__(name) *real;                                                                 \
-	if (!real)                                                                                     \
-	real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
 
 /* Whether this call fails; errno is set. `fd` stands for the path where that is NULL, and is the
  * folder of a relative one. */

@@ -1,122 +1,136 @@
-/* torture.so: preloaded into a program, it lets one call of the C library fail, or ends the process
- * before it.
- *
- *     TORTURE=fail:N    the N-th counted call fails, as such a call may: ENOMEM, EIO, ENOSPC,
- * ENOLCK, EAGAIN, EMFILE TORTURE=eintr:N   with EINTR, where a signal may interrupt such a call;
- * the others go on TORTURE=kill:N    the process is killed before it TORTURE=count     none fails;
- * each is logged TORTURE_OF=NAME   counts in processes of the program with this name alone; default
- * jitwarm TORTURE_WORKERS=1 counts in those whose first argument is “worker”, and not in the
- * others. One of them is struck TORTURE_CALLS=A,B counts these calls alone, by the names of the
- * table in `calls`; default all TORTURE_PATH=TEXT counts calls alone whose path has this text in it
- *     TORTURE_LOG=FILE  to which is appended what was counted or has failed: NUMBER CALL PATH
- *
- * Counting begins with main(), so that what the loader and constructors do does not count. No call
- * that tells of an error is held back for ever: a close that fails has closed. */
-#include <pwd.h>
+#include "torture.h"
+
 #include <signal.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
 #include "calls.h"
 
-enum mode { OFF, COUNT, FAIL, INTERRUPT, KILL };
+enum { MOST_PATH = TORTURE_MOST_PATH, MOST_FILES = 64 };
 
-enum { MOST_PATH = 4096 };
-
-static enum mode mode;
-static unsigned long wanted;
+static struct torture now;
+static bool chosen[CALLS];
 static atomic_ulong counted;
 static atomic_bool armed;
-static bool chosen[CALLS];
-static const char *path_part;
-static int log_fd = -1;
-static bool in_workers;
+static _Thread_local bool is_first_thread;
+_Thread_local bool torture_spares;
 
-static void note(unsigned long number, const char *call, const char *path)
+static size_t path_of(int fd, char to[MOST_PATH])
 {
-	char line[MOST_PATH + 64];
-	int length = snprintf(line, sizeof line, "%lu %s %s\n", number, call, path);
-
-	if (log_fd >= 0)
-		(void)!syscall(SYS_write, log_fd, line, (size_t)length);
-}
-
-/* Where a path is NULL or relative, what `fd` is comes before it. */
-static const char *whole_path(char *to, const char *path, int fd)
-{
-	const int before = errno;
 	char link[64];
 	ssize_t length;
 
-	if (fd < 0 || (path && *path == '/'))
-		return path ? path : "";
 	(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
 	length = syscall(SYS_readlinkat, AT_FDCWD, link, to, MOST_PATH - 1);
 	length = length > 0 ? length : 0;
-	(void)snprintf(to + length, (size_t)(MOST_PATH - length), "%s%s", path && *path ? "/" : "",
+	to[length] = '\0';
+	return (size_t)length;
+}
+
+/* Of each file once: to have the kernel write its path takes ten times as long as to ask which file
+ * it is, and is the most of all that a trial does. Only one thread comes here. */
+static const char *known_path_of(int fd)
+{
+	static struct {
+		struct stat stat;
+		char path[MOST_PATH];
+	} known[MOST_FILES];
+	const size_t at = (size_t)fd % MOST_FILES;
+	struct stat stat = {0};
+
+	(void)syscall(SYS_fstat, fd, &stat);
+	if (known[at].stat.st_dev != stat.st_dev || known[at].stat.st_ino != stat.st_ino ||
+		memcmp(&known[at].stat.st_ctim, &stat.st_ctim, sizeof stat.st_ctim) != 0) {
+		known[at].stat = stat;
+		(void)path_of(fd, known[at].path);
+	}
+	return known[at].path;
+}
+
+/* Where a path is NULL or relative, what `fd` is comes before it. */
+static const char *whole_path(char to[MOST_PATH], const char *path, int fd)
+{
+	size_t length;
+
+	if (fd < 0 || (path && *path == '/'))
+		return path ? path : "";
+	if (now.is_own && (!path || !*path))
+		return known_path_of(fd);
+	length = path_of(fd, to);
+	(void)snprintf(to + length, MOST_PATH - length, "%s%s", path && *path ? "/" : "",
 				   path ? path : "");
-	errno = before;
 	return to;
 }
 
-/* Of all workers one is struck: the first that makes a file beside the log. */
-static bool is_first(void)
+/* What no kernel lets fail, what messages are written to, and where libuv ends the process, does
+ * not count; nor what was learnt about this machine: jitwarm learns it again, and works by its
+ * model until then. */
+static bool may_fail_here(enum which which, const char *path, int fd)
 {
-	char path[MOST_PATH];
+	const char *name = strrchr(path, '/');
 
-	if (!in_workers)
-		return true;
-	(void)snprintf(path, sizeof path, "%s.struck", getenv("TORTURE_LOG"));
-	return syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) >= 0;
+	return which != PIPE && fd != STDERR_FILENO && strncmp(path, "pipe:", 5) != 0 &&
+		   strncmp(path, "anon_inode:", 11) != 0 && strncmp(path, "socket:", 7) != 0 &&
+		   (!name || (strcmp(name, "/devices.json") != 0 && strcmp(name, "/speed.json") != 0));
 }
 
-/* glibc's NSS ends the process where its own memory runs out (2.36: a signal, an assertion), and
- * libuv where a new loop cannot make or watch its first pipe; os_loop_open has just made some. */
-static _Thread_local bool is_spared;
+static bool tell(unsigned long number, const char *call, const char *path)
+{
+	const bool before = is_first_thread;
+	bool strikes;
 
-static bool strike(enum which which, const char *path, int fd)
+	is_first_thread = false; /* what is done meanwhile does not count */
+	strikes = now.strikes(number, call, path);
+	is_first_thread = before;
+	return strikes;
+}
+
+static bool is_struck(enum which which, const char *path, int fd)
 {
 	char real_path[MOST_PATH], from[MOST_PATH];
 	unsigned long number;
 
-	if (!atomic_load_explicit(&armed, memory_order_relaxed) || !chosen[which] ||
-		(is_spared && (which == ALLOC || which == PIPE)) ||
-		(mode == INTERRUPT && !calls[which].interruptible))
-		return false;
-	path = path_part || log_fd >= 0 ? whole_path(real_path, path, fd) : "";
-	if (path_part && !strstr(path, path_part))
+	path = whole_path(real_path, path, fd);
+	if ((now.path_part && !strstr(path, now.path_part) && (*path || !now.is_own)) ||
+		(now.is_own && !may_fail_here(which, path, fd)))
 		return false;
 	number = atomic_fetch_add(&counted, 1) + 1;
-	if (mode == COUNT)
-		note(number, calls[which].name, path);
-	if (mode == COUNT && which == RENAME)
-		note(number, "from", whole_path(from, renamed_from, renamed_in));
-	if (mode == COUNT || number != wanted || !is_first())
+	if (now.mode == TORTURE_COUNT) {
+		(void)tell(number, calls[which].name, path);
+		if (which == RENAME && !now.is_own)
+			(void)tell(number, "from", whole_path(from, renamed_from, renamed_in));
 		return false;
-	note(number, calls[which].name, path);
-	if (mode == KILL)
-		(void)syscall(SYS_kill, getpid(), SIGKILL);
-	errno = mode == INTERRUPT ? EINTR : calls[which].error;
-	return true;
+	}
+	if (number != now.wanted)
+		return false;
+	atomic_store(&armed, false);
+	return tell(number, calls[which].name, path);
 }
 
-/* ---- which processes, from when on */
-
-static bool is_meant(int argc, char **argv)
+static bool strike(enum which which, const char *path, int fd)
 {
-	const char *of = getenv("TORTURE_OF");
-	char exe[MOST_PATH];
-	ssize_t length = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", exe, sizeof exe - 1);
-	const char *name;
+	const int before = errno;
+	bool struck;
 
-	exe[length > 0 ? length : 0] = '\0';
-	name = strrchr(exe, '/');
-	in_workers = getenv("TORTURE_WORKERS") != NULL;
-	return name && !strcmp(name + 1, of ? of : "jitwarm") &&
-		   in_workers == (argc > 1 && !strcmp(argv[1], "worker"));
+	if (!atomic_load_explicit(&armed, memory_order_relaxed) || !chosen[which] ||
+		(now.is_own && !is_first_thread) || (torture_spares && (which == ALLOC || which == PIPE)) ||
+		(now.mode == TORTURE_INTERRUPT && !calls[which].interruptible))
+		return false;
+	struck = is_struck(which, path, fd);
+	if (struck && now.mode == TORTURE_KILL)
+		(void)syscall(SYS_kill, getpid(), SIGKILL);
+	errno = !struck                         ? before
+			: now.mode == TORTURE_INTERRUPT ? EINTR
+			: now.error                     ? now.error
+											: calls[which].error;
+	return struck;
+}
+
+bool torture_strikes_memory(void)
+{
+	return strike(ALLOC, "", -1);
 }
 
 static bool is_listed(const char *list, const char *name)
@@ -129,91 +143,17 @@ static bool is_listed(const char *list, const char *name)
 	return !list;
 }
 
-static void arm(int argc, char **argv)
+void torture_begin(const struct torture *torture)
 {
-	static const char *const names[] = {
-		[COUNT] = "count", [FAIL] = "fail", [INTERRUPT] = "eintr", [KILL] = "kill"};
-	const char *text = getenv("TORTURE"), *file = getenv("TORTURE_LOG");
-	const char *number = text ? strchr(text, ':') : NULL;
-
-	if (!text || !is_meant(argc, argv))
-		return;
-	for (enum mode each = COUNT; each <= KILL; each++)
-		if (!strncmp(text, names[each], strlen(names[each])))
-			mode = each;
-	wanted = number ? strtoul(number + 1, NULL, 10) : 0;
-	path_part = getenv("TORTURE_PATH");
+	now = *torture;
 	for (size_t i = 0; i < CALLS; i++)
-		chosen[i] = is_listed(getenv("TORTURE_CALLS"), calls[i].name);
-	if (file)
-		log_fd = (int)syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
-							  0600);
-	atomic_store(&armed, mode != OFF);
+		chosen[i] = is_listed(now.calls, calls[i].name);
+	atomic_store(&counted, 0);
+	is_first_thread = now.is_own;
+	atomic_store(&armed, now.mode != TORTURE_OFF);
 }
 
-typedef int main_fn(int argc, char **argv, char **environment);
-static main_fn *real_main;
-
-static int armed_main(int argc, char **argv, char **environment)
+void torture_end(void)
 {
-	arm(argc, argv);
-	return real_main(argc, argv, environment);
-}
-
-int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
-					  void (*rtld_fini)(void), void *stack_end)
-{
-	int (*real)(main_fn *, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
-
-	*(void **)&real = dlsym(RTLD_NEXT, "__libc_start_main");
-	real_main = main;
-	return real(armed_main, argc, argv, init, fini, rtld_fini, stack_end);
-}
-
-/* ---- memory */
-
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *old, size_t size);
-
-static bool strike_memory(void)
-{
-	return strike(ALLOC, "", -1);
-}
-
-int getpwuid_r(uid_t owner, struct passwd *entry, char *text, size_t size, struct passwd **found)
-{
-	REAL(getpwuid_r);
-	int result;
-
-	is_spared = true;
-	result = real(owner, entry, text, size, found);
-	is_spared = false;
-	return result;
-}
-
-struct uv_loop_s;
-int uv_loop_init(struct uv_loop_s *loop);
-int uv_loop_init(struct uv_loop_s *loop)
-{
-	REAL(uv_loop_init);
-	int result;
-
-	is_spared = true;
-	result = real(loop);
-	is_spared = false;
-	return result;
-}
-
-void *malloc(size_t size)
-{
-	return strike_memory() ? NULL : __libc_malloc(size);
-}
-void *calloc(size_t count, size_t size)
-{
-	return strike_memory() ? NULL : __libc_calloc(count, size);
-}
-void *realloc(void *old, size_t size)
-{
-	return strike_memory() ? NULL : __libc_realloc(old, size);
+	atomic_store(&armed, false);
 }

@@ -13,6 +13,13 @@
 static char said[4096]; /* by the first that failed */
 struct jw_error why[1];
 
+static void say(const char *text)
+{
+	if (!*said)
+		(void)snprintf(said, sizeof said, "%s", text);
+	print_error("%s\n", text);
+}
+
 _Noreturn void check_fail(const char *file, int line, const char *format, ...)
 {
 	char text[sizeof said];
@@ -22,11 +29,20 @@ _Noreturn void check_fail(const char *file, int line, const char *format, ...)
 	va_start(args, format);
 	(void)vsnprintf(text + at, sizeof text - (size_t)at, format, args);
 	va_end(args);
-	if (!*said)
-		memcpy(said, text, sizeof said);
-	print_error("%s\n", text);
+	say(text);
 	_fail(file, line);
 	abort();
+}
+
+void check_wrong(const char *format, ...)
+{
+	char text[sizeof said];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	say(text);
 }
 
 int check_end(int failed)

@@ -18,6 +18,8 @@
 
 /* What a failing assertion says is printed once more at the end: the last line names the cause. */
 _Noreturn void check_fail(const char *file, int line, const char *format, ...) JW_PRINTF(3, 4);
+/* Goes on: it is the test that fails, at its end. */
+void check_wrong(const char *format, ...) JW_PRINTF(1, 2);
 int check_end(int failed);
 void check_integers(const char *file, int line, const char *texts[2], intmax_t is, intmax_t wanted);
 void check_range(const char *file, int line, const char *text, uintmax_t is, uintmax_t least,

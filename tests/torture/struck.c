@@ -400,19 +400,16 @@ static const struct struck_scenario scenarios[] = {
 	{"read code", put_codes, reads_code, "", ALWAYS},
 };
 
-int main(void)
-{
-	static const struct struck_path paths[] = {
-		{&cache, "cache"},
-		{&target, "target"},
-		{&pack, "a.jwpack"},
-		{&loose, "loose"},
-		{&state, "state"},
-		{&codes[0], "codes/lib.so"},
-		{&codes[1], "codes/pkg.tar.zst"},
-		{NULL, NULL},
-	};
+static const struct struck_path paths[] = {
+	{&cache, "cache"},
+	{&target, "target"},
+	{&pack, "a.jwpack"},
+	{&loose, "loose"},
+	{&state, "state"},
+	{&codes[0], "codes/lib.so"},
+	{&codes[1], "codes/pkg.tar.zst"},
+	{NULL, NULL},
+};
 
-	return struck_main(&now, paths, &machine, scenarios, sizeof scenarios / sizeof *scenarios,
-					   USUAL_EVERY);
-}
+const struct struck_group struck_files = {
+	&now, paths, &machine, scenarios, sizeof scenarios / sizeof *scenarios, USUAL_EVERY};

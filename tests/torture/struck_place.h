@@ -15,6 +15,9 @@ extern const struct struck_line struck_lines[];
 /* What is run once before them. */
 extern const char *const struck_before[];
 
+/* The one that commands work in. */
+extern char *struck_folder;
+
 int struck_place_make(void **unused);
 /* Notes what is there now, for struck_place_again. */
 void struck_place_keep(void);

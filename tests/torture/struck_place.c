@@ -19,6 +19,7 @@ enum { MOST_VARIABLES = 512 };
 
 extern char **environ;
 
+char *struck_folder;
 static char *now, *kept, *variables[MOST_VARIABLES];
 
 const char *const struck_before[] = {
@@ -187,7 +188,6 @@ static void set_variables(void)
 	OK(os_env_set(why, "LC_ALL", "C.UTF-8"));
 	OK(os_env_set(why, "NO_COLOR", "1"));
 	/* Of the calls those for its own files: some commands look at every process of the machine */
-	OK(os_env_set(why, "STARVE_PATH", now));
 	for (size_t i = 0; environ[i] && i + 1 < MOST_VARIABLES; i++)
 		variables[i] = mem_string(environ[i]);
 }
@@ -199,7 +199,7 @@ int struck_place_make(void **unused)
 		return -1;
 	if (make_folder(unused))
 		return -1;
-	now = os_join(folder, "now");
+	struck_folder = now = os_join(folder, "now");
 	kept = os_join(folder, "kept");
 	put_environment();
 	put_places();

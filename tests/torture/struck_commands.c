@@ -29,14 +29,13 @@
 #include "cli/cli.h"
 #include "cli/language.h"
 #include "os/env.h"
-#include "starve.h"
 #include "struck_place.h"
 #include "struck_tree.h"
-#include "words.h"
+#include "torture.h"
 
 enum {
 	USUAL_KNOWN = 6,  /* of the ways whose innermost callers are known: so many of a command */
-	INNER_FRAMES = 8, /* this file's and those of calls.c among them */
+	INNER_FRAMES = 8, /* this file's and those of torture.c among them */
 	MOST_WAYS = 1 << 16,
 	MOST_FRAMES = 64,
 	MOST_WORDS = 16,
@@ -56,16 +55,20 @@ static const char *const kind_names[KINDS] = {"call", "refused call"};
 
 /* ---- what fails */
 
-static _Thread_local bool armed; /* only the first thread counts */
-static bool noting;
+static const char *const kind_calls[KINDS] = {NULL, "open,create,stat,mkdir,rename,unlink"};
+static struct torture torture = {.is_own = true};
 static enum kind failing;
-static size_t fail_at, counts[KINDS], way_counts[KINDS];
-static uint64_t ways[KINDS][MOST_WAYS];
-static size_t firsts[KINDS][MOST_WAYS]; /* the number of the first that is come to in that way */
-static bool is_new[KINDS][MOST_WAYS];
+/* What is come to in that way first; of each kind anew */
+static struct {
+	uint64_t sum;
+	size_t number;
+	bool is_new;
+} ways[MOST_WAYS];
+static size_t way_count;
 static uint64_t inner_ways[KINDS][MOST_WAYS];
 static size_t inner_counts[KINDS];
 static const char *struck; /* NULL: nothing has failed */
+static char struck_path[TORTURE_MOST_PATH];
 static void *frames[MOST_FRAMES];
 static int depth;
 static atomic_long live; /* blocks of memory */
@@ -84,49 +87,45 @@ void uv_sleep(unsigned ms)
 }
 
 /* Whether no command came there by these callers. */
-static bool note_inner(enum kind kind)
+static bool is_new_inner(void)
 {
 	const size_t inner = (size_t)(depth < INNER_FRAMES ? depth : INNER_FRAMES);
 	const uint64_t way = fnv_update(FNV_START, frames, inner * sizeof *frames);
 
-	for (size_t i = 0; i < inner_counts[kind]; i++)
-		if (inner_ways[kind][i] == way)
+	for (size_t i = 0; i < inner_counts[failing]; i++)
+		if (inner_ways[failing][i] == way)
 			return false;
-	if (inner_counts[kind] < MOST_WAYS)
-		inner_ways[kind][inner_counts[kind]++] = way;
+	if (inner_counts[failing] < MOST_WAYS)
+		inner_ways[failing][inner_counts[failing]++] = way;
 	return true;
 }
 
-static void note_way(enum kind kind)
+static bool note_way(unsigned long number, const char *call, const char *path)
 {
-	const uint64_t way = fnv_update(FNV_START, frames, (size_t)depth * sizeof *frames);
+	uint64_t sum;
 
-	for (size_t i = 0; i < way_counts[kind]; i++)
-		if (ways[kind][i] == way)
-			return;
-	if (way_counts[kind] == MOST_WAYS)
-		return;
-	ways[kind][way_counts[kind]] = way;
-	is_new[kind][way_counts[kind]] = note_inner(kind);
-	firsts[kind][way_counts[kind]++] = counts[kind];
+	(void)call;
+	(void)path;
+	depth = backtrace(frames, MOST_FRAMES);
+	sum = fnv_update(FNV_START, frames, (size_t)depth * sizeof *frames);
+	for (size_t i = 0; i < way_count; i++)
+		if (ways[i].sum == sum)
+			return false;
+	if (way_count < MOST_WAYS) {
+		ways[way_count].sum = sum;
+		ways[way_count].number = number;
+		ways[way_count++].is_new = is_new_inner();
+	}
+	return false;
 }
 
-static bool must_fail(enum kind kind, const char *what)
+static bool strikes(unsigned long number, const char *call, const char *path)
 {
-	if (!armed)
-		return false;
-	counts[kind]++;
-	if (!noting && (kind != failing || counts[kind] != fail_at))
-		return false;
-	armed = false;
+	(void)number;
 	depth = backtrace(frames, MOST_FRAMES);
-	if (noting)
-		note_way(kind);
-	else
-		struck = what;
-	armed = true;
-	errno = noting ? errno : ENOMEM;
-	return !noting;
+	struck = call;
+	(void)snprintf(struck_path, sizeof struck_path, "%s", path);
+	return true;
 }
 
 void *__wrap_calloc(size_t count, size_t size)
@@ -151,33 +150,11 @@ void __wrap_free(void *old)
 	__real_free(old);
 }
 
-static char struck_path[STARVE_PATH];
-
-bool starve_waits(void)
-{
-	return armed;
-}
-
-bool starve_strikes(const char *call)
-{
-	static const char *const refused[] = {"open", "create", "stat", "mkdir", "rename", "unlink"};
-	char path[STARVE_PATH]; /* what is asked meanwhile has its own */
-	bool fails;
-
-	memcpy(path, starve_path, sizeof path);
-	fails = must_fail(SYSTEM_CALLS, call);
-	for (size_t i = 0; !fails && i < sizeof refused / sizeof *refused; i++)
-		fails = !strcmp(call, refused[i]) && must_fail(REFUSALS, call);
-	if (fails)
-		memcpy(struck_path, path, sizeof struck_path);
-	return fails;
-}
-
 /* Whether a line names what was struck, or its folder, or gives its reason: a folder above it may
  * be what was struck. */
 static bool names_it(const char *text)
 {
-	char path[STARVE_PATH];
+	char path[TORTURE_MOST_PATH];
 
 	memcpy(path, struck_path, sizeof path);
 	if (!*path || strstr(text, "Input/output error") || strstr(text, "ermission denied") ||
@@ -232,6 +209,22 @@ static void give_streams_back(void)
 	}
 }
 
+/* The same for texts of the same words: times, sizes and process numbers differ from run to run,
+ * and so does the order in which two threads speak. */
+static uint64_t words_of(const char *text)
+{
+	uint64_t sum = 0, word = FNV_START;
+
+	for (; *text; text++)
+		if (*text == ' ' || *text == '\n') {
+			sum += word;
+			word = FNV_START;
+		} else if (*text < '0' || *text > '9') {
+			word = fnv_update(word, text, 1);
+		}
+	return sum + word;
+}
+
 /* "NAME=VALUE… COMMAND ARGUMENT…" */
 static struct outcome run(const char *line)
 {
@@ -254,15 +247,14 @@ static struct outcome run(const char *line)
 			words[count++] = word;
 		}
 	}
-	memset(counts, 0, sizeof counts);
 	struck = NULL;
 	take_streams();
 	before = live;
-	armed = true;
+	torture_begin(&torture);
 	language_open();
 	outcome.status = (int)cli_run(count, words);
 	language_close();
-	armed = false;
+	torture_end();
 	outcome.left = live - before;
 	give_streams_back();
 	cJSON_InitHooks(NULL);
@@ -321,11 +313,13 @@ static const char *try_failure(const struct struck_line *line, const struct outc
 	const size_t files = tree_open_files();
 	const char *what;
 
-	fail_at = n;
-	starve_error = failing == REFUSALS ? EACCES : 0;
 	if (line->writes)
 		struck_place_again();
+	torture.mode = TORTURE_FAIL;
+	torture.wanted = n;
+	torture.strikes = strikes;
 	*ret_now = run(line->text);
+	torture.mode = TORTURE_OFF;
 	if (!struck)
 		return NULL;
 	what = judge(line, usual, ret_now);
@@ -337,7 +331,6 @@ static struct outcome run_untroubled(const struct struck_line *line)
 {
 	if (line->writes)
 		struck_place_again();
-	fail_at = SIZE_MAX;
 	return run(line->text);
 }
 
@@ -352,53 +345,55 @@ static bool bears_failure(const struct struck_line *line, struct outcome *usual,
 	}
 	if (!what)
 		return true;
-	fprintf(stderr,
-			"%s: %s %zu (%s %s) fails: %s (status %d, usually %d; %ld blocks, usually %ld)\n%s",
-			line->text, kind_names[failing], n, struck, struck_path, what, now.status,
-			usual->status, now.left, usual->left, texts[1]);
-	fprintf(stderr, "%s", texts[0]);
+	check_wrong("%s: %s %zu (%s %s) fails: %s (status %d, usually %d; %ld blocks, usually %ld)",
+				line->text, kind_names[failing], n, struck, struck_path, what, now.status,
+				usual->status, now.left, usual->left);
+	fprintf(stderr, "%s%s", texts[1], texts[0]);
 	backtrace_symbols_fd(frames, depth, STDERR_FILENO);
 	return false;
 }
 
 /* Whether the i-th way is tried: each that is new, and a few of the others. */
-static bool is_tried(enum kind kind, size_t i)
+static bool is_tried(size_t i)
 {
 	const char *every = getenv("STRUCK_EVERY");
 
 	if (every)
 		return !(i % strtoul(every, NULL, 10));
-	return is_new[kind][i] || !(i % (way_counts[kind] / USUAL_KNOWN + 1));
+	return ways[i].is_new || !(i % (way_count / USUAL_KNOWN + 1));
 }
 
 static size_t try_line(const struct struck_line *line)
 {
 	struct outcome usual;
-	size_t bad = 0, tried[KINDS] = {0};
+	size_t bad = 0, tried[KINDS] = {0}, of[KINDS];
 
 	struck_place_again();
 	(void)run(line->text); /* what is made once */
-	if (line->writes)
-		struck_place_again();
-	memset(way_counts, 0, sizeof way_counts);
-	noting = true;
-	usual = run(line->text);
-	noting = false;
-	if (usual.status != line->status) {
-		fprintf(stderr, "%s: status %d, not %d: %s%s", line->text, usual.status, line->status,
-				texts[0], texts[1]);
-		return 1;
-	}
-	for (failing = 0; failing < KINDS; failing++)
-		for (size_t i = 0; i < way_counts[failing]; i++)
-			if (is_tried(failing, i)) {
-				bad += !bears_failure(line, &usual, firsts[failing][i]);
+	for (failing = 0; failing < KINDS; failing++) {
+		torture.calls = kind_calls[failing];
+		torture.error = failing == REFUSALS ? EACCES : 0;
+		torture.mode = TORTURE_COUNT;
+		torture.strikes = note_way;
+		way_count = 0;
+		usual = run_untroubled(line);
+		torture.mode = TORTURE_OFF;
+		if (usual.status != line->status) {
+			check_wrong("%s: status %d, not %d: %s%s", line->text, usual.status, line->status,
+						texts[1], texts[0]);
+			return 1;
+		}
+		of[failing] = way_count;
+		for (size_t i = 0; i < way_count; i++)
+			if (is_tried(i)) {
+				bad += !bears_failure(line, &usual, ways[i].number);
 				tried[failing]++;
 			}
+	}
 	/* Of a whole run only what failed: test.sh shows the end of what is printed. */
 	if (bad || getenv("STRUCK"))
 		print_message("%s: %zu of %zu calls tried, %zu of %zu refused, %zu wrong\n", line->text,
-					  tried[0], way_counts[0], tried[1], way_counts[1], bad);
+					  tried[0], of[0], tried[1], of[1], bad);
 	return bad;
 }
 
@@ -418,6 +413,7 @@ static int set_up(void **unused)
 {
 	if (struck_place_make(unused))
 		return -1;
+	torture.path_part = struck_folder;
 	for (int i = 0; i < 2; i++) {
 		own[i] = dup(i + 1);
 		printed[i] = memfd_create("printed", MFD_CLOEXEC);
@@ -441,5 +437,5 @@ int main(int argc, char **argv)
 	/* The program is its own worker. */
 	if (argc > 1 && !strcmp(argv[1], "worker"))
 		return (int)cli_run(argc, argv);
-	return cmocka_run_group_tests(tests, set_up, struck_place_remove);
+	return check_end(cmocka_run_group_tests(tests, set_up, struck_place_remove));
 }

@@ -201,13 +201,9 @@ static const struct struck_scenario scenarios[] = {
 	{"bake a wheel", put_wheel, bakes_a_wheel, "out", NEXT_TIME},
 };
 
-int main(void)
-{
-	static const struct struck_path paths[] = {
-		{&cache, "cache"},           {&out, "out"}, {&site, "site"},
-		{&library, "site/" LIBRARY}, {NULL, NULL},
-	};
+static const struct struck_path paths[] = {
+	{&cache, "cache"}, {&out, "out"}, {&site, "site"}, {&library, "site/" LIBRARY}, {NULL, NULL},
+};
 
-	return struck_main(&now, paths, &machine, scenarios, sizeof scenarios / sizeof *scenarios,
-					   USUAL_EVERY);
-}
+const struct struck_group struck_bake = {
+	&now, paths, &machine, scenarios, sizeof scenarios / sizeof *scenarios, USUAL_EVERY};

@@ -2,22 +2,76 @@
 
 #include "check.h"
 
+#include <execinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <sodium.h>
+#include <uv.h>
 
 #include "base/mem.h"
 #include "files.h"
 #include "os/env.h"
 #include "os/folders.h"
-#include "struck_fault.h"
 #include "struck_tree.h"
+#include "torture.h"
 
 static char *folder, *now, *kept, *state, *cache;
 static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
+
+enum { MOST_FRAMES = 48, MOST_CALLS = 4096 };
+
+static const char *struck; /* the call that failed; NULL: none */
+static bool changes[MOST_CALLS];
+static void *frames[MOST_FRAMES];
+static int depth;
+
+/* Waiting for what another process may write: there is none. Wrapped, since a static libuv has it
+ * beside what is needed. */
+void __wrap_uv_sleep(unsigned ms);
+void __wrap_uv_sleep(unsigned ms)
+{
+	(void)ms;
+}
+
+/* Whether it writes, renames, locks or the like. */
+static bool note(unsigned long number, const char *call, const char *path)
+{
+	static const char *const names[] = {"create", "write", "rename", "fsync",
+										"lock",   "mkdir", "resize", "mode"};
+
+	(void)path;
+	for (size_t i = 0; number <= MOST_CALLS && i < sizeof names / sizeof *names; i++)
+		changes[number - 1] |= !strcmp(call, names[i]);
+	return false;
+}
+
+static bool strikes(unsigned long number, const char *call, const char *path)
+{
+	(void)number;
+	(void)path;
+	struck = call;
+	depth = backtrace(frames, MOST_FRAMES);
+	return true;
+}
+
+/* The n-th call fails; 0: none. */
+static int do_with(const struct struck_scenario *scenario, size_t n, struct jw_error *err)
+{
+	const struct torture torture = {.mode = n ? TORTURE_FAIL : TORTURE_COUNT,
+									.wanted = n,
+									.is_own = true,
+									.strikes = n ? strikes : note};
+	int result;
+
+	struck = NULL;
+	torture_begin(&torture);
+	result = scenario->does(err);
+	torture_end();
+	return result;
+}
 
 static uint64_t sum_of(const struct struck_scenario *scenario)
 {
@@ -31,24 +85,23 @@ static uint64_t sum_of(const struct struck_scenario *scenario)
 static void wrong(const struct struck_scenario *scenario, size_t n, const char *what,
 				  const struct jw_error *err)
 {
-	fprintf(stderr, "%s: %s %zu fails: %s (%d: %s)\n", scenario->name, fault_struck(), n, what,
-			(int)err->code, err->message);
+	check_wrong("%s: %s %zu fails: %s (%d: %s)", scenario->name, struck, n, what, (int)err->code,
+				err->message);
 	if (getenv("STRUCK"))
 		fprintf(stderr, "%s", tree_text());
-	fault_show();
+	backtrace_symbols_fd(frames, depth, STDERR_FILENO);
 }
 
 static bool may_differ(const struct struck_scenario *scenario)
 {
 	return scenario->is_same == NEXT_TIME &&
-		   (!strcmp(fault_struck(), "unlink") || !strcmp(fault_struck(), "stat") ||
-			!strcmp(fault_struck(), "open"));
+		   (!strcmp(struck, "unlink") || !strcmp(struck, "stat") || !strcmp(struck, "open"));
 }
 
 static bool may_differ_again(const struct struck_scenario *scenario)
 {
 	return scenario->is_same == AT_FIRST ||
-		   (scenario->is_same != NEXT_TIME && !strcmp(fault_struck(), "unlink"));
+		   (scenario->is_same != NEXT_TIME && !strcmp(struck, "unlink"));
 }
 
 /* Whether it bore that failure. */
@@ -60,10 +113,9 @@ static bool bears(const struct struck_scenario *scenario, size_t n, uint64_t who
 	const char *what = NULL;
 	int result;
 
-	fault_begin(n);
-	result = scenario->does(&err);
-	*ret_struck = fault_end();
-	if (!*ret_struck)
+	result = do_with(scenario, n, &err);
+	*ret_struck = struck != NULL;
+	if (!struck)
 		return true;
 	if (result < 0 && (!err.code || !*err.message))
 		what = "it says nothing";
@@ -109,13 +161,12 @@ static void try_scenario(const struct struck_scenario *scenario, size_t usual_ev
 	uint64_t whole;
 
 	start_anew(scenario);
-	fault_begin(SIZE_MAX);
-	if (scenario->does(why))
+	memset(changes, 0, sizeof changes);
+	if (do_with(scenario, 0, why))
 		fail_msg("%s: %s", scenario->name, why->message);
-	(void)fault_end();
 	whole = sum_of(scenario);
 	for (size_t n = 1; reached; n++) {
-		if ((n - 1) % (every ? every : 1) && !fault_changes(n))
+		if ((n - 1) % (every ? every : 1) && !(n <= MOST_CALLS && changes[n - 1]))
 			continue;
 		tree_remove(now);
 		tree_copy(kept, now);
@@ -127,22 +178,16 @@ static void try_scenario(const struct struck_scenario *scenario, size_t usual_ev
 	assert_true(tried > 0);
 }
 
-static struct {
-	char **now;
-	const struct struck_path *paths;
-	struct jw_system *machine;
-	const struct struck_scenario *scenarios;
-	size_t count, usual_every;
-} given;
+static const struct struck_group *group;
 
 static void what_fails_is_said_and_done_again(void **unused)
 {
 	const char *wanted = getenv("STRUCK");
 
 	(void)unused;
-	for (size_t i = 0; i < given.count; i++)
-		if (!wanted || !strcmp(wanted, given.scenarios[i].name))
-			try_scenario(&given.scenarios[i], given.usual_every);
+	for (size_t i = 0; i < group->count; i++)
+		if (!wanted || !strcmp(wanted, group->scenarios[i].name))
+			try_scenario(&group->scenarios[i], group->usual_every);
 }
 
 /* It may be a variable's value, too. */
@@ -157,7 +202,7 @@ static char *inside(const char *name, const char *variable)
 
 static void set_machine(void)
 {
-	struct jw_system *machine = given.machine;
+	struct jw_system *machine = group->machine;
 
 	*machine = (struct jw_system){.gpus = &gpu, .gpu_count = 1, .state_dir = state};
 	machine->cache.path = cache;
@@ -183,16 +228,15 @@ static int set_up(void **unused)
 	if (!access("/dev/shm", W_OK))
 		OK(os_env_set(why, "TMPDIR", "/dev/shm"));
 	OK(os_make_temp_dir(why, "jitwarm-test", &folder));
-	*given.now = now = os_join(folder, "now");
+	*group->now = now = os_join(folder, "now");
 	kept = os_join(folder, "kept");
 	state = inside("state", "JITWARM_STATE");
 	cache = inside("cache", NULL);
 	mem_free(inside("home", "HOME"));
 	mem_free(inside("root", "JITWARM_SYSTEM_ROOT"));
-	for (const struct struck_path *one = given.paths; one->path; one++)
+	for (const struct struck_path *one = group->paths; one->path; one++)
 		*one->path = inside(one->name, NULL);
-	if (given.machine)
-		set_machine();
+	set_machine();
 	return 0;
 }
 
@@ -202,23 +246,20 @@ static int tear_down(void **unused)
 	char *const own[] = {folder, now, kept, state, cache};
 
 	(void)unused;
-	for (const struct struck_path *one = given.paths; one->path; one++)
+	for (const struct struck_path *one = group->paths; one->path; one++)
 		mem_free(*one->path);
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
 		mem_free(own[i]);
 	return result;
 }
 
-int struck_main(char **ret_now, const struct struck_path *paths, struct jw_system *machine,
-				const struct struck_scenario *scenarios, size_t count, size_t usual_every)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(what_fails_is_said_and_done_again)};
+	int failed = sodium_init() < 0;
 
-	given.now = ret_now;
-	given.paths = paths;
-	given.machine = machine;
-	given.scenarios = scenarios;
-	given.count = count;
-	given.usual_every = usual_every;
-	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, set_up, tear_down);
+	group = &struck_files;
+	failed += cmocka_run_group_tests(tests, set_up, tear_down);
+	group = &struck_bake;
+	return check_end(failed + cmocka_run_group_tests(tests, set_up, tear_down));
 }

@@ -30,8 +30,14 @@ struct struck_path {
 	char **path;
 	const char *name;
 };
-/* The whole program: `ret_now` is the folder in which scenarios work, with JITWARM_STATE, HOME and
- * JITWARM_SYSTEM_ROOT in it; these paths of it; and, where wanted, a machine with one GPU, a known
- * driver and the folder's “cache”. */
-int struck_main(char **ret_now, const struct struck_path *paths, struct jw_system *machine,
-				const struct struck_scenario *scenarios, size_t count, size_t usual_every);
+/* `now` becomes the folder in which scenarios work, with JITWARM_STATE, HOME and
+ * JITWARM_SYSTEM_ROOT in it; `paths` those of it; `machine` has one GPU, a known driver and the
+ * folder's “cache”. */
+struct struck_group {
+	char **now;
+	const struct struck_path *paths;
+	struct jw_system *machine;
+	const struct struck_scenario *scenarios;
+	size_t count, usual_every;
+};
+extern const struct struck_group struck_files, struck_bake;
