@@ -212,11 +212,15 @@ void carrier_read_tags(struct buf *output)
 int carrier_tags(struct jw_error *err, const struct carrier *carrier, struct buf *ret_tags)
 {
 	struct buf tags = {0};
+	struct jw_error why = {0};
 	size_t more = 0;
 	int result = 0;
 
-	if (carrier_run(err, carrier, carrier->program->tags, "", "", &tags))
-		return -1;
+	/* skopeo 1.9 says no more of a repository that is not there. */
+	if (carrier_run(&why, carrier, carrier->program->tags, "", "", &tags))
+		return error_set(
+			err, strstr(why.message, "registry 404 (Not Found)") ? JW_ERR_NOT_FOUND : why.code,
+			"%s", why.message);
 	carrier_read_tags(&tags);
 	*ret_tags = BUF_MAX(2 * MOST_TAGS_TEXT);
 	for (const char *line = buf_text(&tags); !result && *line; line += strcspn(line, "\n") + 1) {

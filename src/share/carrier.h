@@ -25,7 +25,8 @@ int carrier_push(struct jw_error *err, const struct carrier *carrier, const char
 int carrier_pull(struct jw_error *err, const struct carrier *carrier, const char *layout,
 				 const char *tag);
 
-/* The tags of the place, with ", " between them, and how many more there are. */
+/* The tags of the place, with ", " between them, and how many more there are. JW_ERR_NOT_FOUND:
+ * there is no such place. */
 int carrier_tags(struct jw_error *err, const struct carrier *carrier, struct buf *ret_tags);
 /* Of such a program's output, in place: the tags, a line each. */
 void carrier_read_tags(struct buf *output);

@@ -278,16 +278,25 @@ void jw_push_result_free(struct jw_push_result *result)
 static int fail_pull(struct jw_error *err, const struct registry *registry, const char *tag,
 					 const struct jw_error *why)
 {
+	struct jw_error unlisted = {0};
 	struct buf tags = {0};
 
 	if (why->code != JW_ERR_NOT_FOUND)
 		return error_copy(err, why);
-	(void)carrier_tags(NULL, &registry->carrier, &tags);
-	(void)error_set(
-		err, JW_ERR_NOT_FOUND,
-		"%s: no tag %s%s%s; “jitwarm prime” compiles it here, and then “jitwarm push” puts "
-		"it there",
-		registry->place, tag, tags.size ? "; its tags: " : "", buf_text(&tags));
+	if (!carrier_tags(&unlisted, &registry->carrier, &tags) && tags.size)
+		(void)error_set(err, JW_ERR_NOT_FOUND,
+						"%s has no tag %s, but %s: name one of these behind a “:”; or compile here "
+						"with “jitwarm prime”, and upload that with “jitwarm push”",
+						registry->place, tag, buf_text(&tags));
+	else
+		(void)error_set(
+			err, JW_ERR_NOT_FOUND,
+			unlisted.code && unlisted.code != JW_ERR_NOT_FOUND
+				? "%s has no tag %s: compile here with “jitwarm prime”, and upload that "
+				  "with “jitwarm push”"
+				: "%s is empty (no tag %s): compile here with “jitwarm prime”, and "
+				  "upload that with “jitwarm push”",
+			registry->place, tag);
 	buf_free(&tags);
 	return -1;
 }

@@ -119,8 +119,13 @@ static int pull_run(struct jw_error *err, struct cli *cli)
 	if (!cli->system->driver.stamp[0]) {
 		cli->failure = EXIT_CANNOT;
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "no driver is known here, so that nothing can be chosen for it: “jitwarm "
-						 "import” takes a pack for another machine");
+						 cli->system->driver.library[0]
+							 ? "%s: this driver's version is not known, by which packs are chosen: "
+							   "“jitwarm status” asks the driver on a machine with a GPU"
+							 : "no NVIDIA driver is installed here, and packs are chosen by its "
+							   "version: pull on the machine with the GPU, or fill a directory for "
+							   "it with “jitwarm import --cache DIR --as-is FILE”",
+						 cli->system->driver.library);
 	}
 	registry_given_read(cli, &registry);
 	result = pull_and_report(err, cli, &registry);

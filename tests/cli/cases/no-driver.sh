@@ -14,6 +14,7 @@ if has_command push; then
 	done
 fi
 run 2 prime --share "$work" "$work"
+has_command push && { run 2 pull oci://host.example/lab; err_has "no NVIDIA driver is installed here, and packs are chosen by its version: pull on the machine with the GPU"; }
 
 # What a GPU's driver would compile is known without one.
 (

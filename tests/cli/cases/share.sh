@@ -25,7 +25,8 @@ public=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["keys"]
 
 # Nothing there yet is no failure of the registry
 run 1 pull "oci://$site/lab/cache" "$sample"
-err_has "no tag $tag; “jitwarm prime” compiles it here, and then “jitwarm push” puts it there"
+err_has "$site/lab/cache is empty (no tag $tag): compile here with “jitwarm prime”, and upload that with “jitwarm push”"
+err_one_line
 nothing_left
 run 0 push --sign "oci://$site/lab/cache" "$sample" --json
 json 'd["schema"] == "jitwarm.push/1" and len(d["packs"]) == 1 and d["packs"][0]["entries"] == 8 and d["packs"][0]["signed_by"]'
@@ -61,8 +62,9 @@ nothing_imported
 run 0 pull --allow-unsigned "oci://$site/lab/cache:v1"
 app_compiles 0
 run 1 pull "oci://$site/lab/cache" torch
-err_has "no tag torch-sm_86-550.200.01; its tags: "
+err_has "lab/cache has no tag torch-sm_86-550.200.01, but "
 err_has "cache-sm_86-550.200.01"
+err_has ": name one of these behind a “:”;"
 err_one_line
 
 # A pack, with the signature that it has
