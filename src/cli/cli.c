@@ -150,17 +150,12 @@ static void keep_arguments(int argc, char **argv)
 }
 
 /* The one of the settings, instead of the system's. */
-static int choose_language(struct jw_error *err, const struct config *config, int argc, char **argv)
+static void choose_language(const struct config *config, int argc, char **argv)
 {
 	const struct config_value *setting = config_find(config, "language");
 
-	if (!setting || !os_prints_utf8())
-		return 0;
-	if (!language_choose(setting->value))
-		return error_set(err, JW_ERR_USAGE, "language (%s) takes en or ko, not “%.200s”",
-						 setting->origin, setting->value);
-	keep_arguments(argc, argv);
-	return 0;
+	if (setting && os_prints_utf8() && language_choose(setting->value))
+		keep_arguments(argc, argv);
 }
 
 /* For what is said of a wrong command line, and the help of all commands. What is wrong with the
@@ -173,7 +168,7 @@ static void choose_language_early(const struct cli *cli, int argc, char **argv)
 
 	silent.quiet = true;
 	if (!config_read(&why, &silent, &config))
-		(void)choose_language(&why, &config, argc, argv);
+		choose_language(&config, argc, argv);
 	config_free(&config);
 }
 
@@ -220,6 +215,7 @@ static int check_quotes(struct jw_error *err, const struct options *options)
 static int run_named_command(struct jw_error *err, struct cli *cli, int argc, char **argv)
 {
 	const bool all = take_all(&argc, argv);
+	bool mends;
 
 	/* As commands of Windows are asked; elsewhere it may name a file. */
 	if (argc && os_is_separator('\\') && !strcmp(argv[0], "/?"))
@@ -232,12 +228,16 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 		return -1;
 	cli->out.json = options_given(&cli->options, "json");
 	cli->out.quiet = options_given(&cli->options, "quiet");
+	/* What is wrong in the settings is not in the way of the command that mends it. */
+	mends = cli->command == &command_config &&
+			(cli->options.operand_count > 1 || options_given(&cli->options, "unset"));
 	/* Of settings that are wrong, messages name it. */
 	if (options_given(&cli->options, "help"))
 		return show_help(cli, NULL, all);
-	if (!cli->command->hidden && (config_read(err, &cli->out, &cli->config) ||
-								  choose_language(err, &cli->config, argc, argv) ||
-								  options_settle(err, &cli->options, &cli->config)))
+	if (!cli->command->hidden && config_read(err, &cli->out, &cli->config) && !mends)
+		return -1;
+	choose_language(&cli->config, argc, argv);
+	if (!cli->command->hidden && !mends && options_settle(err, &cli->options, &cli->config))
 		return -1;
 	/* What is printed for a program, or for an issue that others read, is English. */
 	if ((options_has(&cli->options, "report") && options_given(&cli->options, "report")) ||

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/language.h"
 #include "cli/output.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -13,6 +14,9 @@
 #include "os/platform.h"
 
 enum { MOST_CONFIG = 1 << 16, FILES = 2 };
+
+/* Windows' shells begin a file with it. */
+#define ORDER_MARK "\xef\xbb\xbf"
 
 static const struct config_value every_setting[CONFIG_SETTINGS] = {
 	{.name = "registry", .help = "The place of “push” and “pull” if none is named"},
@@ -42,7 +46,7 @@ static const struct config_value every_setting[CONFIG_SETTINGS] = {
 	{.name = "compilers",
 	 .help = "The folder with the compilers of other CUDA versions",
 	 .variable = "JITWARM_PTXAS"},
-	{.name = "language", .help = "en or ko; without it the system's"},
+	{.name = "language", .help = "en or ko; without it the system's", .kind = CONFIG_LANGUAGE},
 };
 
 /* "JITWARM_MAX_MEM" */
@@ -81,6 +85,8 @@ static char *settings_path(struct jw_error *err, int which)
 		return posix_settings(err, which);
 	base = os_env(which ? "ProgramData" : "APPDATA");
 	path = base ? os_join(base, "jitwarm\\config") : NULL;
+	if (!path)
+		error_set(err, JW_ERR_NOT_FOUND, "%s is not set", which ? "ProgramData" : "APPDATA");
 	mem_free(base);
 	return path;
 }
@@ -107,11 +113,24 @@ static char *bare(char *text)
 	return text;
 }
 
+/* The number of the setting; CONFIG_SETTINGS: none, and *ret_meant (or NULL) is the nearest. */
+static size_t setting_called(const char *name, const char **ret_meant)
+{
+	struct suggest nearest = suggest_for(name, strlen(name));
+	size_t i = 0;
+
+	for (; i < CONFIG_SETTINGS && strcmp(every_setting[i].name, name) != 0; i++)
+		suggest_offer(&nearest, every_setting[i].name);
+	*ret_meant = nearest.best;
+	return i;
+}
+
 static int read_setting_line(struct jw_error *err, const struct output *output,
 							 struct config *config, const char *path, unsigned number, char *line)
 {
 	char *equals = strchr(line, '='), *name;
-	struct suggest nearest;
+	const char *nearest;
+	size_t at;
 
 	line = bare(line);
 	if (!*line || *line == '#' || *line == ';')
@@ -120,21 +139,29 @@ static int read_setting_line(struct jw_error *err, const struct output *output,
 		return error_set(err, JW_ERR_USAGE, "%s, line %u: no “=” in “%.100s”", path, number, line);
 	*equals = '\0';
 	name = bare(line);
-	nearest = suggest_for(name, strlen(name));
-	for (size_t i = 0; i < CONFIG_SETTINGS; i++) {
-		if (!strcmp(config->values[i].name, name)) {
-			set_value(&config->values[i], mem_string(bare(equals + 1)),
-					  mem_printf("%s, line %u", path, number));
-			return 0;
-		}
-		suggest_offer(&nearest, every_setting[i].name);
-	}
-	if (nearest.best)
+	at = setting_called(name, &nearest);
+	if (at < CONFIG_SETTINGS)
+		set_value(&config->values[at], mem_string(bare(equals + 1)),
+				  mem_printf("%s, line %u", path, number));
+	else if (nearest)
 		output_warning(output, "%s, line %u: no setting is called “%.100s” (did you mean “%s”?)",
-					   path, number, name, nearest.best);
+					   path, number, name, nearest);
 	else
 		output_warning(output, "%s, line %u: no setting is called “%.100s”", path, number, name);
 	return 0;
+}
+
+/* The superuser's settings are nobody else's. The machine's are an administrator's on Windows,
+ * where every account may make folders in %ProgramData%. */
+static int read_trusted(struct jw_error *err, int which, const char *path, struct buf *text)
+{
+	return os_read_file(err, path, MOST_CONFIG, text) ||
+				   ((os_is_superuser() || (which && os_is_windows)) &&
+					os_check_private(err, path, 0, false)) ||
+				   (text->size && memchr(text->data, 0, text->size) &&
+					error_set(err, JW_ERR_FORMAT, "%s: not UTF-8", path))
+			   ? -1
+			   : 0;
 }
 
 static int read_config_file(struct jw_error *err, const struct output *output, int which,
@@ -150,21 +177,14 @@ static int read_config_file(struct jw_error *err, const struct output *output, i
 	/* Nor is there one in a home that this account may not enter. */
 	if (os_stat(&why, path, &stat))
 		return 0;
-	/* The superuser's settings are nobody else's. The machine's are an administrator's on Windows,
-	 * where every account may make folders in %ProgramData%. */
-	if (os_read_file(&why, path, MOST_CONFIG, &text) ||
-		((os_is_superuser() || (which && os_is_windows)) &&
-		 os_check_private(&why, path, 0, false)) ||
-		(text.size && memchr(text.data, 0, text.size) &&
-		 error_set(&why, JW_ERR_FORMAT, "%s: not UTF-8", path))) {
+	if (read_trusted(&why, which, path, &text)) {
 		buf_free(&text);
 		output_warning(output, "settings are not read: %s", why.message);
 		return 0;
 	}
 	line = text.size ? (char *)text.data : NULL;
-	/* Windows' shells begin a file with the mark of its order of bytes. */
-	if (line && text_starts(line, "\xef\xbb\xbf"))
-		line += 3;
+	if (line && text_starts(line, ORDER_MARK))
+		line += strlen(ORDER_MARK);
 	for (char *next; line && !result; line = next) {
 		next = strchr(line, '\n');
 		if (next)
@@ -220,6 +240,9 @@ static int check_setting(struct jw_error *err, struct config_value *setting)
 		!is_one_of(setting->value, words_off))
 		return error_set(err, JW_ERR_USAGE, "%s (%s) takes yes or no, not “%.200s”", setting->name,
 						 setting->origin, setting->value);
+	if (setting->kind == CONFIG_LANGUAGE && !language_is_known(setting->value))
+		return error_set(err, JW_ERR_USAGE, "%s (%s) takes en or ko, not “%.200s”", setting->name,
+						 setting->origin, setting->value);
 	if (setting->kind != CONFIG_LIST)
 		return 0;
 	list = to = mem_array(strlen(setting->value) + 2, 1);
@@ -269,6 +292,118 @@ int config_read(struct jw_error *err, const struct output *output, struct config
 			(ret_config->values[i].value && check_setting(err, &ret_config->values[i])))
 			return -1;
 	return 0;
+}
+
+static int no_such_setting(struct jw_error *err, const char *name, const char *nearest)
+{
+	if (nearest)
+		return error_set(err, JW_ERR_USAGE, "no setting is called “%.100s” (did you mean “%s”?)",
+						 name, nearest);
+	return error_set(err, JW_ERR_USAGE,
+					 "no setting is called “%.100s”: “jitwarm config” lists them", name);
+}
+
+int config_has(struct jw_error *err, const char *name)
+{
+	const char *nearest;
+
+	return setting_called(name, &nearest) < CONFIG_SETTINGS ? 0
+															: no_such_setting(err, name, nearest);
+}
+
+int config_one(struct jw_error *err, const char *name, const char *value, const char *origin,
+			   struct config *ret_one)
+{
+	const char *nearest;
+	const size_t at = setting_called(name, &nearest);
+
+	memcpy(ret_one->values, every_setting, sizeof every_setting);
+	if (config_has(err, name))
+		return -1;
+	if (!*value || strpbrk(value, "\r\n"))
+		return error_set(err, JW_ERR_USAGE, "%s needs a value of one line that is not empty", name);
+	set_value(&ret_one->values[at], mem_string(value), mem_string(origin));
+	return check_setting(err, &ret_one->values[at]);
+}
+
+static const char *next_line(const char *line)
+{
+	const char *feed = strchr(line, '\n');
+
+	return feed ? feed + 1 : line + strlen(line);
+}
+
+static bool line_sets(const char *line, const char *name)
+{
+	char *copy = mem_string_n(line, (size_t)(next_line(line) - line)), *equals = strchr(copy, '=');
+	bool sets = false;
+
+	if (equals) {
+		*equals = '\0';
+		sets = !strcmp(bare(copy), name);
+	}
+	mem_free(copy);
+	return sets;
+}
+
+/* The last line of the name gets the value, since it is the one that counts; without one a line is
+ * added at the end. Without a value all lines of the name go. */
+static unsigned change_lines(const char *old, const char *name, const char *value, struct buf *text)
+{
+	const size_t mark = text_starts(old, ORDER_MARK) ? strlen(ORDER_MARK) : 0;
+	const char *feed = strstr(old, "\r\n") ? "\r\n" : "\n";
+	unsigned last = 0, number = 0;
+
+	for (const char *line = old + mark; *line; line = next_line(line)) {
+		number++;
+		last = line_sets(line, name) ? number : last;
+	}
+	buf_say(text, "%.*s", (int)mark, old);
+	number = 0;
+	for (const char *line = old + mark; *line; line = next_line(line)) {
+		number++;
+		if (value && number == last)
+			buf_say(text, "%s = %s%s", name, value, feed);
+		else if (value || !line_sets(line, name))
+			buf_say(text, "%.*s", (int)(next_line(line) - line), line);
+	}
+	if (!value || last)
+		return last;
+	if (number && text->data[text->size - 1] != '\n')
+		buf_say(text, "%s", feed);
+	buf_say(text, "%s = %s%s", name, value, feed);
+	return number + 1;
+}
+
+int config_write(struct jw_error *err, bool machine, const char *name, const char *value,
+				 unsigned *ret_line)
+{
+	char *path = settings_path(err, machine), *folder = NULL;
+	struct buf old = {0}, text = BUF_MAX(MOST_CONFIG);
+	unsigned line = 0;
+	bool there;
+	int result = -1;
+
+	/* What would not be read is not written either. */
+	if (!path || os_look(err, path, &there) || (there && read_trusted(err, machine, path, &old)))
+		goto done;
+	line = change_lines(buf_text(&old), name, value, &text);
+	folder = os_dir_name(path);
+	if (text.overflowed)
+		error_set(err, JW_ERR_LIMIT, "%s: more than %d KiB", path, MOST_CONFIG >> 10);
+	else if (!line)
+		result = config_has(err, name);
+	else if (!os_make_dirs(err, folder, machine ? 0755 : 0700)) {
+		os_sweep_beside(path, OS_LEFT_S);
+		result = os_rewrite_mode(err, path, text.data, text.size, machine ? 0644 : 0600);
+	}
+done:
+	*ret_line = line;
+	buf_free(&old);
+	buf_free(&text);
+	mem_free(folder);
+	mem_free(path);
+	return result;
 }
 
 void config_free(struct config *config)

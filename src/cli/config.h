@@ -16,6 +16,7 @@ enum config_kind {
 	CONFIG_VALUE,
 	CONFIG_SWITCH, /* "yes", "no" */
 	CONFIG_LIST,   /* values with blanks between them */
+	CONFIG_LANGUAGE,
 };
 
 struct config_value {
@@ -37,6 +38,17 @@ struct config {
  * without “=”. Always call config_free. */
 int config_read(struct jw_error *err, const struct output *output, struct config *ret_config);
 void config_free(struct config *config);
+/* The setting `name` with this value and origin, and no other; JW_ERR_USAGE where there is no such
+ * setting, or the value cannot be its own. Always call config_free. */
+int config_one(struct jw_error *err, const char *name, const char *value, const char *origin,
+			   struct config *ret_one);
+/* JW_ERR_USAGE: no setting has this name. */
+int config_has(struct jw_error *err, const char *name);
+/* Writes the value into the account's file or the machine's; NULL: takes all of its lines out. All
+ * other lines stay to the byte. *ret_line: the line's number; 0: none was there to be taken out.
+ * JW_ERR_USAGE: no such setting, and no line of that name. */
+int config_write(struct jw_error *err, bool machine, const char *name, const char *value,
+				 unsigned *ret_line);
 /* The files; the caller frees both. NULL for an account without a home. */
 int config_paths(struct jw_error *err, char **ret_account, char **ret_machine);
 /* NULL: no setting has this name, or it is not set. */

@@ -397,12 +397,17 @@ void language_use(const struct message *messages, size_t count)
 	text_language = &ours;
 }
 
+bool language_is_known(const char *name)
+{
+	return !strcmp(name, "ko") || !strcmp(name, "en");
+}
+
 bool language_choose(const char *name)
 {
 	language_close();
 	if (!strcmp(name, "ko"))
 		language_use(messages_ko, sizeof messages_ko / sizeof *messages_ko);
-	return !strcmp(name, "ko") || !strcmp(name, "en");
+	return language_is_known(name);
 }
 
 void language_open(void)

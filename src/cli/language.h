@@ -19,6 +19,8 @@ struct message {
 };
 
 void language_open(void);
+/* "en", "ko" */
+bool language_is_known(const char *name);
 /* "ko", or "en", whatever the locale is; false: there is no such language. */
 bool language_choose(const char *name);
 /* The messages live longer than the choice. */

@@ -263,9 +263,8 @@ static int read_long(struct jw_error *err, struct options *options, const char *
 	struct option_given given = {.option = find_in_table(options->table, text, length, 0)};
 
 	if (given.option && given.option->only_setting)
-		return error_set(err, JW_ERR_USAGE,
-						 "--%s is a setting: “jitwarm config” says where it is kept",
-						 given.option->name);
+		return error_set(err, JW_ERR_USAGE, "--%s is a setting: “jitwarm config %s VALUE” sets it",
+						 given.option->name, given.option->name);
 	if (!given.option)
 		return unknown_name(err, options->table, text, length);
 	if (take_option_value(err, options->table, given.option, equals ? equals + 1 : NULL, rest,

@@ -1,5 +1,10 @@
-/* jitwarm config: the settings, and where each comes from. */
+/* jitwarm config: the settings, where each comes from, and how one is changed. */
+#include <string.h>
+
+#include <jitwarm/share.h>
+
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/document.h"
 #include "cli/language.h"
@@ -9,8 +14,8 @@ struct config_document {
 	char *account_file, *machine_file;
 	struct config_row {
 		const char *name;
-		char *value;        /* "": not set */
-		const char *origin; /* NULL: not set */
+		char *value;  /* "": not set */
+		char *origin; /* NULL: not set */
 		const char *help;
 	} * rows;
 	size_t count;
@@ -30,7 +35,8 @@ static const struct json_field config_fields[] = {
 			.presence = JSON_UNLESS_NULL),
 	JSON_AS("machine", struct config_document, machine_file, "the machine's"),
 	JSON_LIST_OF("settings", struct config_document, rows, count,
-				 JSON_TABLE(struct config_row, kept_setting_fields), "every setting"),
+				 JSON_TABLE(struct config_row, kept_setting_fields),
+				 "every setting; the one that was named or changed, as its file has it"),
 	{0},
 };
 const struct json_table document_config = {
@@ -68,60 +74,144 @@ static void print_setting(const struct output *out, const struct config_row *row
 		output_line(out, STYLE_FAINT, "%-15s  %s", row->name, language_text(row->help));
 }
 
+static int config_show(struct jw_error *err, struct cli *cli, struct config_document *document)
+{
+	const char *named = cli->options.operand_count ? cli->options.operands[0] : NULL;
+	int result = named ? config_has(err, named) : 0;
+
+	for (size_t i = 0; !result && i < CONFIG_SETTINGS; i++) {
+		const struct config_value *setting = &cli->config.values[i];
+
+		if (!named || !strcmp(setting->name, named))
+			document->rows[document->count++] =
+				(struct config_row){.name = setting->name,
+									.value = value_as_text(setting),
+									.origin = setting->origin ? mem_string(setting->origin) : NULL,
+									.help = setting->help};
+	}
+	if (!result && output_wants_text(&cli->out)) {
+		if (document->account_file && !named)
+			print_file(&cli->out, document->account_file);
+		if (!named)
+			print_file(&cli->out, document->machine_file);
+		for (size_t i = 0; i < document->count; i++)
+			print_setting(&cli->out, &document->rows[i]);
+	}
+	return result;
+}
+
+/* What every command checks of a value, and those that it is for. */
+static int check_new(struct jw_error *err, struct cli *cli, const char *name, const char *value)
+{
+	enum { MOST_HOSTS = 64 };
+	const struct config_value *plain = config_find(&cli->config, "plain-http");
+	const char *hosts[MOST_HOSTS];
+	struct jw_share_options share = {.place = value, .insecure_hosts = hosts};
+	struct config one = {0};
+	int result =
+		config_one(err, name, value, "config", &one) || options_settle(err, &cli->options, &one);
+
+	for (const char *host = plain ? plain->value : NULL;
+		 host && share.insecure_host_count < MOST_HOSTS; host = config_next(plain, host)) {
+		hosts[share.insecure_host_count++] = host;
+		share.insecure |= !strcmp(host, "localhost") || !strcmp(host, "127.0.0.1");
+	}
+	if (!result && !strcmp(name, "share"))
+		result = jw_share_check(err, &share);
+	if (!result && !strcmp(name, "registry"))
+		result = jw_registry_name_check(err, value);
+	config_free(&one);
+	return result ? -1 : 0;
+}
+
+static int config_change(struct jw_error *err, struct cli *cli, struct config_document *document)
+{
+	const struct options *given = &cli->options;
+	const char *scope = options_value(given, "scope"), *unset = options_value(given, "unset"),
+			   *name = unset ? unset : given->operands[0];
+	const bool machine = scope && !strcmp(scope, "system");
+	const char *path = machine ? document->machine_file : document->account_file;
+	const struct config_value *now = config_find(&cli->config, name);
+	struct buf value = BUF_MAX(1 << 16);
+	unsigned line = 0;
+	int result;
+
+	for (size_t i = 1; !unset && i < given->operand_count; i++)
+		buf_say(&value, "%s%s", i > 1 ? " " : "", given->operands[i]);
+	if (unset && given->operand_count)
+		result = error_set(err, JW_ERR_USAGE, "“%.100s”: --unset takes a setting out and sets none",
+						   given->operands[0]);
+	else
+		result = (!unset && check_new(err, cli, name, buf_text(&value))) ||
+				 config_write(err, machine, name, unset ? NULL : buf_text(&value), &line);
+	if (!result) {
+		document->count = 1;
+		*document->rows = (struct config_row){.name = name, .value = mem_string(buf_text(&value))};
+		if (unset)
+			output_line(&cli->out, STYLE_PLAIN,
+						line ? "%s is no longer set (%s)" : "%s was not set (%s)", name, path);
+		else {
+			document->rows->origin = mem_printf("%s, line %u", path, line);
+			print_setting(&cli->out, document->rows);
+		}
+		/* As it was read before; a variable, and for the machine the account's file. */
+		if (now && !text_starts(now->origin, document->machine_file) &&
+			(machine || !text_starts(now->origin, path)))
+			output_warning(&cli->out, "here %s counts instead: %s", now->origin, now->value);
+	}
+	buf_free(&value);
+	return result ? -1 : 0;
+}
+
 static int config_run(struct jw_error *err, struct cli *cli)
 {
 	struct config_row rows[CONFIG_SETTINGS] = {{0}};
 	struct config_document document = {.rows = rows};
+	const bool changes = cli->options.operand_count > 1 || options_given(&cli->options, "unset");
 	int result = config_paths(err, &document.account_file, &document.machine_file);
 
-	for (; document.count < CONFIG_SETTINGS; document.count++) {
-		const struct config_value *setting = &cli->config.values[document.count];
-
-		rows[document.count] = (struct config_row){.name = setting->name,
-												   .value = value_as_text(setting),
-												   .origin = setting->origin,
-												   .help = setting->help};
-	}
-	if (!result && output_wants_text(&cli->out)) {
-		if (document.account_file)
-			print_file(&cli->out, document.account_file);
-		print_file(&cli->out, document.machine_file);
-		for (size_t i = 0; i < document.count; i++)
-			print_setting(&cli->out, &rows[i]);
-	}
+	if (!result)
+		result = (changes ? config_change : config_show)(err, cli, &document);
 	if (!result)
 		result = document_print(&cli->out, &document_config, &document);
-	for (size_t i = 0; i < document.count; i++)
+	for (size_t i = 0; i < document.count; i++) {
 		mem_free(rows[i].value);
+		mem_free(rows[i].origin);
+	}
 	mem_free(document.account_file);
 	mem_free(document.machine_file);
 	return result;
 }
 
 /* What other commands would refuse is refused here, too. */
-static const struct cli_option config_options[] = {{.name = "jobs",
-													.kind = OPTION_NUMBER,
-													.most = 1024,
-													.hidden = true,
-													.setting = true,
-													.only_setting = true},
-												   CLI_SETTING(OPTION_SIZE, "max-mem"),
-												   CLI_SETTING(OPTION_DURATION, "module-timeout"),
-
-												   {0}};
+static const struct cli_option config_options[] = {
+	{.name = "jobs",
+	 .kind = OPTION_NUMBER,
+	 .most = 1024,
+	 .hidden = true,
+	 .setting = true,
+	 .only_setting = true},
+	CLI_SETTING(OPTION_SIZE, "max-mem"),
+	CLI_SETTING(OPTION_DURATION, "module-timeout"),
+	CLI_VALUE("unset", "NAME", "Take this setting out of the file"),
+	CLI_VALUE("scope", "SCOPE",
+			  "Whose file: user (this account's; the "
+			  "default) or system (the machine's)",
+			  .choices = "user|system"),
+	{0}};
 
 const struct cli_command command_config = {
 	.name = "config",
-	.summary = "Show jitwarm's settings, and where each comes from",
-	.usage = "[OPTION]…",
+	.summary = "Show and change jitwarm's settings",
+	.usage = "[OPTION]… [NAME [VALUE…]]",
 	.description =
 		"Settings belong to a place, not to a call, and each stands in for an option that is not "
 		"given. An environment variable comes first (JITWARM_JOBS for “jobs”), then the account's "
-		"file, then the machine's. A line of a file is “name = value”; “#” begins a comment. Root "
-		"and administrators read no file that other accounts could change.",
-	.examples = "jitwarm config\n",
+		"file, then the machine's. A line of a file is “name = value”; “#” begins a comment. With "
+		"NAME it shows that setting, with a value it writes its line into the file; all other "
+		"lines "
+		"stay. Root and administrators read no file that other accounts could change.",
+	.examples = "jitwarm config\njitwarm config jobs 4\njitwarm config --unset jobs\n",
 	.options = config_options,
-	.no_operands = "to change a setting, edit its file (“jitwarm config” shows which), or set its "
-				   "variable, such as JITWARM_JOBS",
 	.run = config_run,
 };

@@ -87,8 +87,7 @@ printf 'passphrase-file = %s\n' "$work/nowhere" >"$mine"
 run 3 export --sign -o "$work/x.jwpack"
 err_has "passphrase-file ($mine, line 1): $work/nowhere: No such file"
 run 64 prime --max-mem 2G "$sample"
-err_has "--max-mem is a setting: “jitwarm config” says where it is kept"
-run 64 config jobs
+err_has "--max-mem is a setting: “jitwarm config max-mem VALUE” sets it"
 # A key of the settings does not sign by itself
 printf 'key = nobody\n' >"$mine"
 run 0 export -o "$work/x.jwpack"

@@ -1,0 +1,103 @@
+# config NAME VALUE and --unset: one line changes, and only to what commands would read
+root=$work/root
+export JITWARM_SYSTEM_ROOT=$root XDG_CONFIG_HOME=$work/config
+is_wine && skip "the files are in Windows' own folders"
+machines=$root/etc/jitwarm/config mine=$XDG_CONFIG_HOME/jitwarm/config
+holds() { [[ $(cat "$mine") == "$1" ]] || fail "the file holds: $(cat "$mine")"; }
+unchanged() { cmp -s "$work/before" "$mine" || fail "the file has changed: $(cat "$mine")"; }
+
+run 0 config jobs 4
+out_has "jobs             4 ($mine, line 1)"
+holds "jobs = 4"
+[[ $(stat -c %a "$mine" "$XDG_CONFIG_HOME/jitwarm" | paste -sd ' ') == "600 700" ]] || fail "rights: $(stat -c %a "$mine")"
+run 0 config jobs
+out_has "jobs             4 ($mine, line 1)"
+[[ $(wc -l <"$out") == 1 ]] || fail "more than the setting that was named"
+run 0 config key --json
+json 'd["settings"] == [{"name": "key"}]'
+
+# Comments, other lines and rights stay; the line that counts is the last of the name
+printf '# the lab\n; jobs = 9\njobs=1\n\n  jobs =  2\nmax-mem = 1G # not a comment\nnothing = x' >"$mine"
+chmod 640 "$mine"
+run 0 config jobs 8
+holds $'# the lab\n; jobs = 9\njobs=1\n\njobs = 8\nmax-mem = 1G # not a comment\nnothing = x'
+[[ $(stat -c %a "$mine") == 640 ]] || fail "rights: $(stat -c %a "$mine")"
+run 0 config store no --json
+json 'd["settings"] == [{"name": "store", "value": "no", "from": "'"$mine"', line 8"}]'
+holds $'# the lab\n; jobs = 9\njobs=1\n\njobs = 8\nmax-mem = 1G # not a comment\nnothing = x\nstore = no'
+run 0 config --unset jobs
+out_has "jobs is no longer set ($mine)"
+holds $'# the lab\n; jobs = 9\n\nmax-mem = 1G # not a comment\nnothing = x\nstore = no'
+run 0 config --unset jobs
+out_has "jobs was not set ($mine)"
+# A wrong line is no reason not to mend it, whatever its name
+run 0 config max-mem 512M
+run 0 config --unset nothing
+holds $'# the lab\n; jobs = 9\n\nmax-mem = 512M\nstore = no'
+# As Windows' editors write it
+printf '\xef\xbb\xbfjobs = 2\r\nstore = no\r\n' >"$mine"
+run 0 config jobs 3
+run 0 config plain-http localhost lab:5000
+[[ $(cat "$mine") == $'\xef\xbb\xbfjobs = 3\r\nstore = no\r\nplain-http = localhost lab:5000\r' ]] || fail "the file holds: $(od -c "$mine")"
+
+# What no command would read is not written
+cp "$mine" "$work/before"
+refused() { # WORDS ARGUMENT…
+	run 64 config "${@:2}"
+	err_has "$1"
+	err_one_line
+	unchanged
+}
+refused "jobs (config) takes a whole number up to 1024, not “x”" jobs x
+refused "max-mem (config) takes a size such as 512M or 2G, not “lots”" max-mem lots
+refused "module-timeout (config) takes a time" module-timeout soon
+refused "share-unsigned (config) takes yes or no, not “perhaps”" share-unsigned perhaps
+refused "language (config) takes en or ko, not “tlh”" language tlh
+refused "oci://HOST/REPOSITORY" registry host
+refused "a shared place is a directory, https://HOST/PATH or s3://BUCKET/PREFIX" share ftp://a/b
+refused "only https is allowed" share http://elsewhere/x
+refused "no setting is called “job” (did you mean “jobs”?)" job 4
+refused "no setting is called “job” (did you mean “jobs”?)" job
+refused "no setting is called “maxmem” (did you mean “max-mem”?)" --unset maxmem
+refused "--unset takes a setting out and sets none" --unset jobs 4
+refused "key needs a value of one line" key $'a\njobs = 1'
+refused "key needs a value of one line" key ""
+run 0 config share http://lab:5000/x
+run 0 config language ko
+run 0 config --unset language
+
+# What counts more is said
+JITWARM_JOBS=2 run 0 config jobs 5
+err_has "here JITWARM_JOBS counts instead: 2"
+run 0 config --scope system jobs 6
+err_has "here $mine, line 1 counts instead: 5"
+[[ $(cat "$machines") == "jobs = 6" && $(stat -c %a "$machines") == 644 ]] || fail "the machine's file"
+run 0 config --scope system --unset jobs
+
+# What would not be read is not written to; a link's target is
+printf '\xff\xfej\0' >"$mine"
+run 3 config jobs 4
+err_has "$mine: not UTF-8"
+mv "$mine" "$work/dotfile" && printf 'jobs = 1\n' >"$work/dotfile" && ln -s "$work/dotfile" "$mine"
+run 0 config jobs 4
+[[ -L $mine && $(cat "$work/dotfile") == "jobs = 4" ]] || fail "the link was replaced"
+rm "$mine" && mkfifo "$mine"
+run 3 config jobs 4
+rm "$mine" && mkdir "$mine"
+run 3 config jobs 4
+rmdir "$mine"
+if [[ $(id -u) == 0 ]]; then
+	printf 'jobs = 1\n' >"$mine" && chmod 666 "$mine"
+	run 3 config jobs 4
+	holds "jobs = 1"
+	rm "$mine"
+fi
+
+# Killed at any moment, the file is the old one or the new one
+for round in $(rounds 15); do
+	printf '# %5000s\njobs = 1\n' "" >"$mine"
+	begin config jobs 2
+	sleep "0.00$((RANDOM % 10))"
+	kill_begun
+	[[ $(wc -c <"$mine") == 5012 && $(tail -n 1 "$mine") == jobs\ =\ [12] ]] || fail "half a file"
+done
