@@ -36,6 +36,8 @@ run "0|1" doctor --no-probe
 out_lacks "CUDA 12.4"
 # … on another GPU they know nothing of it
 compilers 0 --target sm_120 --driver 570.26 -- "c == [\"CUDA 12.4's NVRTC knows no sm_120: programs that compile for this GPU while they run fail\"]"
+# … also beside one that they know
+compilers 0 --target sm_86,sm_120 --driver 570.26 -- "c == [\"CUDA 12.4's NVRTC knows no sm_120: programs that compile for this GPU while they run fail\"]"
 
 # Too new: NVRTC and NVVM write PTX; nvJitLink and ptxas write machine code, which a driver of the same CUDA 12 loads.
 remove
