@@ -24,6 +24,7 @@ static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
 enum { MOST_FRAMES = 48, MOST_CALLS = 4096 };
 
 static const char *struck; /* the call that failed; NULL: none */
+static bool is_off_disk;   /* a file's bytes are not on the disk since then */
 static bool changes[MOST_CALLS];
 static void *frames[MOST_FRAMES];
 static int depth;
@@ -50,9 +51,11 @@ static bool note(unsigned long number, const char *call, const char *path)
 
 static bool strikes(unsigned long number, const char *call, const char *path)
 {
+	struct os_stat stat;
+
 	(void)number;
-	(void)path;
 	struck = call;
+	is_off_disk = !strcmp(call, "fsync") && !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR;
 	depth = backtrace(frames, MOST_FRAMES);
 	return true;
 }
@@ -121,6 +124,8 @@ static bool bears(const struct struck_scenario *scenario, size_t n, uint64_t who
 		what = "it says nothing";
 	else if (!result && err.code)
 		what = "it does its work, and an error is set";
+	else if (!result && is_off_disk)
+		what = "what is not on the disk is said to be done";
 	else if (!result && !may_differ(scenario) && sum_of(scenario) != whole)
 		what = "it says that it did its work";
 	else if (tree_open_files() != files)

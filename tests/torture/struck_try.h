@@ -1,7 +1,7 @@
 /* Functions that write, in which one call of the system fails, each in its turn.
  * Where one says that it has done its work, the files are those of a run in which nothing failed,
- * and no error is set. Where it says that it has not, it says why. Either way it leaves no file
- * open, and does its work the next time.
+ * and no error is set; what could not be synced is not done. Where it says that it has not, it says
+ * why. Either way it leaves no file open, and does its work the next time.
  *
  * $STRUCK_EVERY: each so many-th alone, but each that changes a file; $STRUCK: only this name. */
 #pragma once
