@@ -138,12 +138,6 @@ static cJSON *item_of(const struct json_field *field, const uint8_t *values)
 	}
 }
 
-static bool is_set(const cJSON *item)
-{
-	return cJSON_IsTrue(item) || item->child || (cJSON_IsString(item) && *item->valuestring) ||
-		   (cJSON_IsNumber(item) && item->valuedouble != 0);
-}
-
 static void put_fields(cJSON *object, const struct json_table *table, const uint8_t *values)
 {
 	for (const struct json_field *field = table->fields; field->kind; field++) {
@@ -158,7 +152,9 @@ static void put_fields(cJSON *object, const struct json_table *table, const uint
 		}
 		item = item_of(field, values);
 		if ((field->presence == JSON_UNLESS_NULL && cJSON_IsNull(item)) ||
-			(field->presence == JSON_IF_SET && !is_set(item)))
+			(field->presence == JSON_IF_SET && !cJSON_IsTrue(item) && !item->child &&
+			 !(cJSON_IsString(item) && *item->valuestring) &&
+			 !(cJSON_IsNumber(item) && item->valuedouble != 0)))
 			cJSON_Delete(item);
 		else
 			(void)cJSON_AddItemToObject(object, json_name_of(field), item);

@@ -51,29 +51,25 @@ static void place(struct set *set, uint64_t key, size_t index)
 	set->count++;
 }
 
-static void grow(struct set *set)
-{
-	struct set larger = {.capacity = set->capacity ? set->capacity * 2 : 64};
-	size_t start = 0;
-
-	larger.slots = mem_array(larger.capacity, sizeof *larger.slots);
-	/* Those of one key keep their order, also around the end. */
-	while (start < set->capacity && set->slots[start].index_plus_one)
-		start++;
-	for (size_t i = 0; i < set->capacity; i++) {
-		const struct set_slot *slot = &set->slots[(start + i) & (set->capacity - 1)];
-
-		if (slot->index_plus_one)
-			place(&larger, slot->key, slot->index_plus_one - 1);
-	}
-	mem_free(set->slots);
-	*set = larger;
-}
-
 void set_add(struct set *set, uint64_t key, size_t index)
 {
-	if (set->count * 3 >= set->capacity * 2)
-		grow(set);
+	if (set->count * 3 >= set->capacity * 2) {
+		struct set larger = {.capacity = set->capacity ? set->capacity * 2 : 64};
+		size_t start = 0;
+
+		larger.slots = mem_array(larger.capacity, sizeof *larger.slots);
+		/* Those of one key keep their order, also around the end. */
+		while (start < set->capacity && set->slots[start].index_plus_one)
+			start++;
+		for (size_t i = 0; i < set->capacity; i++) {
+			const struct set_slot *slot = &set->slots[(start + i) & (set->capacity - 1)];
+
+			if (slot->index_plus_one)
+				place(&larger, slot->key, slot->index_plus_one - 1);
+		}
+		mem_free(set->slots);
+		*set = larger;
+	}
 	place(set, key, index);
 }
 

@@ -54,43 +54,14 @@ static int pack_payload(struct jw_error *err, enum devcode_compression compressi
 	return 0;
 }
 
-static uint64_t compression_flag(enum devcode_compression compression)
+static uint64_t entry_flags(enum devcode_compression compression, struct jw_target target)
 {
-	return compression == DEVCODE_LZ4    ? CONTAINER_LZ4
-		   : compression == DEVCODE_ZSTD ? CONTAINER_ZSTD
-										 : 0;
-}
-
-static uint64_t suffix_flag(struct jw_target target)
-{
-	return target.suffix == 'a'   ? CONTAINER_SUFFIX_A
-		   : target.suffix == 'f' ? CONTAINER_SUFFIX_F
-								  : 0;
-}
-
-/* `header` is zeroed. */
-static void fill_header(uint8_t *header, size_t header_size, const struct write_ptx *ptx,
-						size_t stored, const char *options)
-{
-	bool raw = ptx->compression == DEVCODE_RAW;
-	uint8_t *entry = header + CONTAINER_HEADER;
-
-	store_u64(header, container_start());
-	store_u64(header + 8, header_size + padded(stored));
-	store_u16(entry, (uint16_t)(ptx->kind ? ptx->kind : DEVCODE_KIND_PTX));
-	store_u16(entry + 2, 0x0101);
-	store_u32(entry + 4, (uint32_t)header_size);
-	store_u64(entry + 8, padded(stored));
-	store_u32(entry + 16, raw ? 0 : (uint32_t)stored);
-	store_u32(entry + 20, OPTIONS_AT);
-	store_u16(entry + 24, ptx->isa_minor);
-	store_u16(entry + 26, ptx->isa_major);
-	store_u32(entry + 28, ptx->target.sm);
-	store_u64(entry + 40, FLAGS | compression_flag(ptx->compression) | suffix_flag(ptx->target));
-	store_u64(entry + 56, raw ? 0 : ptx->payload_size);
-	store_u32(entry + OPTIONS_AT, OPTIONS_TEXT);
-	store_u32(entry + OPTIONS_AT + 4, (uint32_t)padded(strlen(options)));
-	memcpy(entry + OPTIONS_TEXT, options, strlen(options));
+	return (compression == DEVCODE_LZ4    ? CONTAINER_LZ4
+			: compression == DEVCODE_ZSTD ? CONTAINER_ZSTD
+										  : 0) |
+		   (target.suffix == 'a'   ? CONTAINER_SUFFIX_A
+			: target.suffix == 'f' ? CONTAINER_SUFFIX_F
+								   : 0);
 }
 
 int write_container(struct jw_error *err, const struct write_ptx *ptx, struct buf *out)
@@ -99,7 +70,9 @@ int write_container(struct jw_error *err, const struct write_ptx *ptx, struct bu
 	const struct devcode_view payload = {ptx->payload, ptx->payload_size};
 	const char *options = ptx->options ? ptx->options : "";
 	const size_t header_size = padded(OPTIONS_TEXT + strlen(options) + 1), before = out->size;
+	const bool raw = ptx->compression == DEVCODE_RAW;
 	struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+	uint8_t *header, *entry;
 	int result = -1;
 
 	if (pack_payload(err, ptx->compression, payload, &packed))
@@ -110,8 +83,25 @@ int write_container(struct jw_error *err, const struct write_ptx *ptx, struct bu
 	}
 	if (buf_reserve(err, out, CONTAINER_HEADER + header_size + padded(packed.size)))
 		goto done;
-	memset(out->data + before, 0, CONTAINER_HEADER + header_size);
-	fill_header(out->data + before, header_size, ptx, packed.size, options);
+	header = out->data + before;
+	entry = header + CONTAINER_HEADER;
+	memset(header, 0, CONTAINER_HEADER + header_size);
+	store_u64(header, container_start());
+	store_u64(header + 8, header_size + padded(packed.size));
+	store_u16(entry, (uint16_t)(ptx->kind ? ptx->kind : DEVCODE_KIND_PTX));
+	store_u16(entry + 2, 0x0101);
+	store_u32(entry + 4, (uint32_t)header_size);
+	store_u64(entry + 8, padded(packed.size));
+	store_u32(entry + 16, raw ? 0 : (uint32_t)packed.size);
+	store_u32(entry + 20, OPTIONS_AT);
+	store_u16(entry + 24, ptx->isa_minor);
+	store_u16(entry + 26, ptx->isa_major);
+	store_u32(entry + 28, ptx->target.sm);
+	store_u64(entry + 40, FLAGS | entry_flags(ptx->compression, ptx->target));
+	store_u64(entry + 56, raw ? 0 : ptx->payload_size);
+	store_u32(entry + OPTIONS_AT, OPTIONS_TEXT);
+	store_u32(entry + OPTIONS_AT + 4, (uint32_t)padded(strlen(options)));
+	memcpy(entry + OPTIONS_TEXT, options, strlen(options));
 	out->size += CONTAINER_HEADER + header_size;
 	result = buf_append(err, out, packed.data, packed.size);
 	if (!result)
@@ -174,8 +164,8 @@ int write_cubin_entry(struct jw_error *err, const struct write_cubin *cubin, str
 	store_u32(header + 28, cubin->target.sm);
 	store_u32(header + 32, NAME_AT);
 	store_u32(header + 36, sizeof name - 1);
-	store_u64(header + 40, (cubin->flags & CONTAINER_SYSTEM) |
-							   compression_flag(cubin->compression) | suffix_flag(cubin->target));
+	store_u64(header + 40,
+			  (cubin->flags & CONTAINER_SYSTEM) | entry_flags(cubin->compression, cubin->target));
 	store_u64(header + 56, cubin->compression == DEVCODE_RAW ? 0 : cubin->cubin.size);
 	memcpy(header + NAME_AT, name, sizeof name);
 	if (cubin->target.sm >= CUBIN_FIRST_COMPAT)

@@ -129,24 +129,6 @@ unsigned os_cores(void)
 	return within_quota(threads_of_ours(&set) ? (unsigned)CPU_COUNT(&set) : 1);
 }
 
-/* The first thread of this thread's core, ours or not ("0,8" or "0-1"); the thread itself if
- * unknown. */
-static size_t first_of_core(size_t thread)
-{
-	struct buf text = {0};
-	char *end;
-	unsigned long first = CPU_SETSIZE;
-
-	if (posix_kernel_text(&text, "/sys/devices/system/cpu/cpu%zu/topology/thread_siblings_list",
-						  thread)) {
-		first = strtoul(buf_text(&text), &end, 10);
-		if (end == buf_text(&text))
-			first = CPU_SETSIZE;
-	}
-	buf_free(&text);
-	return first < CPU_SETSIZE ? first : thread;
-}
-
 unsigned os_physical_cores(void)
 {
 	cpu_set_t ours, cores;
@@ -154,9 +136,24 @@ unsigned os_physical_cores(void)
 	if (!threads_of_ours(&ours))
 		return 1;
 	CPU_ZERO(&cores);
-	for (size_t i = 0; i < CPU_SETSIZE; i++)
-		if (CPU_ISSET(i, &ours))
-			CPU_SET(first_of_core(i), &cores);
+	for (size_t i = 0; i < CPU_SETSIZE; i++) {
+		struct buf text = {0};
+		size_t first = CPU_SETSIZE;
+		char *end;
+
+		if (!CPU_ISSET(i, &ours))
+			continue;
+		/* The first thread of this thread's core, ours or not ("0,8" or "0-1"); the thread itself
+		 * if unknown */
+		if (posix_kernel_text(&text, "/sys/devices/system/cpu/cpu%zu/topology/thread_siblings_list",
+							  i)) {
+			first = strtoul(buf_text(&text), &end, 10);
+			if (end == buf_text(&text))
+				first = CPU_SETSIZE;
+		}
+		buf_free(&text);
+		CPU_SET(first < CPU_SETSIZE ? first : i, &cores);
+	}
 	return within_quota((unsigned)CPU_COUNT(&cores));
 }
 

@@ -79,28 +79,25 @@ int os_copy_rights(struct jw_error *err, const char *from, const char *to)
 
 enum { MOST_STATUS = 64 << 10 };
 
-/* umask() can be read only by changing it, which would affect files that other threads make. */
-static mode_t creation_mask(void)
-{
-	struct buf text = {0};
-	const char *line = os_read_file(NULL, "/proc/self/status", MOST_STATUS, &text)
-						   ? NULL
-						   : strstr(buf_text(&text), "\nUmask:");
-	mode_t mask = line ? (mode_t)strtoul(line + strlen("\nUmask:"), NULL, 8) : umask(0);
-
-	if (!line)
-		(void)umask(mask);
-	buf_free(&text);
-	return mask;
-}
-
 /* Another account's file keeps its owner if this process may do that; otherwise the file is not
  * replaced. */
 int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode, bool keep)
 {
 	if (keep)
 		return copy_rights(err, path, fd);
-	if (mode == RIGHTS_OF_NEW)
-		mode = 0666 & ~creation_mask();
+	if (mode == RIGHTS_OF_NEW) {
+		struct buf text = {0};
+		/* umask() can be read only by changing it, which would affect files that other threads
+		 * make. */
+		const char *line = os_read_file(NULL, "/proc/self/status", MOST_STATUS, &text)
+							   ? NULL
+							   : strstr(buf_text(&text), "\nUmask:");
+		const mode_t mask = line ? (mode_t)strtoul(line + strlen("\nUmask:"), NULL, 8) : umask(0);
+
+		if (!line)
+			(void)umask(mask);
+		buf_free(&text);
+		mode = 0666 & ~mask;
+	}
 	return fchmod(fd, (mode_t)mode) ? posix_error(err, path) : 0;
 }
