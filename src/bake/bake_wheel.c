@@ -564,8 +564,8 @@ static int bake_wheel(struct jw_error *err, struct wheel *wheel)
 	int result = 0;
 
 	if (os_map_open(err, job->path, &wheel->map) ||
-		zip_directory_read(err, wheel->map.data, wheel->map.size, &wheel->directory) ||
-		find_stem(err, wheel) || find_own(err, wheel, "METADATA", &wheel->metadata) ||
+		zip_directory_read(err, &wheel->map, &wheel->directory) || find_stem(err, wheel) ||
+		find_own(err, wheel, "METADATA", &wheel->metadata) ||
 		find_own(err, wheel, "RECORD", &wheel->record) || take_rows(err, wheel) ||
 		take_wheel_version(err, wheel))
 		return -1;

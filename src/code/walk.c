@@ -345,10 +345,8 @@ static bool open_plain_zip(struct layer *layer)
 	const struct os_map *map = layer->from->map;
 	struct zip_directory *directory = &layer->directory;
 
-	if (zip_directory_read(NULL, map->data, map->size, directory))
+	if (zip_directory_read(NULL, map, directory))
 		return false;
-	/* A page for the header of each member, and those that the system maps around it. */
-	os_map_forget(map, 0, map->size);
 	for (size_t i = 0; i < directory->count; i++)
 		if (!is_plain_member(&directory->members[i])) {
 			zip_directory_free(directory);

@@ -214,20 +214,26 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* What the directory lists, into its arrays, which have room for that. */
-static int read_members(struct jw_error *err, const uint8_t *data, const struct zip_end *end,
+static int read_members(struct jw_error *err, const struct os_map *map, const struct zip_end *end,
 						struct zip_directory *directory)
 {
+	enum { FORGET = 256 }; /* members */
+	const uint8_t *data = map->data;
 	const struct zip_member **placed = directory->by_place, **named = directory->by_name;
 	struct cursor cursor = cursor_of(data + end->offset, (size_t)end->size_bytes);
 	char *names = directory->names;
 
 	for (size_t i = 0; i < end->count; i++) {
+		/* Each header is a page of its own, with those that the system maps around it. */
+		if (i % FORGET == 0)
+			os_map_forget(map, 0, map->size);
 		if (read_central(err, &cursor, data, end->offset, &names, &directory->members[i]))
 			return -1;
 		placed[i] = named[i] = &directory->members[i];
 	}
 	if (cursor_left(&cursor))
 		return error_set(err, JW_ERR_FORMAT, "its directory lists fewer members than it holds");
+	os_map_forget(map, 0, map->size);
 	directory->count = (size_t)end->count;
 	/* Two members that share bytes unpack to more than the file can hold. */
 	qsort(placed, directory->count, sizeof(struct zip_member *), compare_places);
@@ -243,13 +249,13 @@ static int read_members(struct jw_error *err, const uint8_t *data, const struct 
 	return 0;
 }
 
-int zip_directory_read(struct jw_error *err, const void *data, size_t size,
+int zip_directory_read(struct jw_error *err, const struct os_map *map,
 					   struct zip_directory *ret_directory)
 {
 	struct zip_directory directory = {0};
 	struct zip_end end = {0};
 
-	if (find_end(err, data, size, &end) || read_end_64(err, data, &end))
+	if (find_end(err, map->data, map->size, &end) || read_end_64(err, map->data, &end))
 		return -1;
 	if (!range_fits(end.offset, end.size_bytes, end.at) || end.offset + end.size_bytes != end.at)
 		return error_set(err, JW_ERR_FORMAT, "its directory is not before the file's end");
@@ -263,7 +269,7 @@ int zip_directory_read(struct jw_error *err, const void *data, size_t size,
 	directory.by_place = mem_array((size_t)end.count + 1, sizeof(struct zip_member *));
 	directory.by_name = mem_array((size_t)end.count + 1, sizeof(struct zip_member *));
 	directory.names = mem_alloc((size_t)end.size_bytes + 1);
-	if (read_members(err, data, &end, &directory)) {
+	if (read_members(err, map, &end, &directory)) {
 		zip_directory_free(&directory);
 		return -1;
 	}

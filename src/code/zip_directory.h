@@ -51,8 +51,8 @@ struct zip_directory {
 
 /* Checks that every member lies alone in the file, is not encrypted, is no link, and has the same
  * name and method in both of its headers. JW_ERR_FORMAT, JW_ERR_UNSUPPORTED. The result points into
- * `data`. */
-int zip_directory_read(struct jw_error *err, const void *data, size_t size,
+ * the map, of which few pages stay in memory. */
+int zip_directory_read(struct jw_error *err, const struct os_map *map,
 					   struct zip_directory *ret_directory);
 void zip_directory_free(struct zip_directory *directory);
 /* NULL: there is none of that name. */

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct os_map map = {.data = data, .size = size};
 	struct zip_directory directory;
 
-	if (zip_directory_read(NULL, data, size, &directory))
+	if (zip_directory_read(NULL, &map, &directory))
 		return 0;
 	for (size_t i = 0; i < directory.count; i++) {
 		struct buf content = {0};

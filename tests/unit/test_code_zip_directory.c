@@ -20,6 +20,7 @@ TEST(a_directory_without_bounds_is_refused)
 	uint8_t *data = mmap(NULL, size, PROT_READ | PROT_WRITE,
 						 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	uint8_t *end_64 = data + SIZE, *locator = end_64 + END_64, *end = locator + LOCATOR;
+	const struct os_map map = {.data = data, .size = size};
 	struct zip_directory directory = {0};
 
 	assert_true(data != MAP_FAILED);
@@ -33,7 +34,7 @@ TEST(a_directory_without_bounds_is_refused)
 	put_number(locator + 16, 1, 4);
 	memcpy(end, "PK\5\6", 4);
 	memset(end + 8, 0xff, 12);
-	GIVES(JW_ERR_LIMIT, zip_directory_read(why, data, size, &directory));
+	GIVES(JW_ERR_LIMIT, zip_directory_read(why, &map, &directory));
 	assert_non_null(strstr(why->message, "its directory claims 269484032 bytes"));
 	assert_int_equal(munmap(data, size), 0);
 }

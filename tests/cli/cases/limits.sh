@@ -41,6 +41,22 @@ if [[ ! $sanitized ]]; then
 	err_has "allow 256 KiB or more (ulimit -s)"
 fi
 
+# A wheel of many loose cubins, as flashinfer's is of 16,000: neither the pages of their headers nor anything else of them stays.
+[[ $sanitized ]] || python3 - "$cases/../../framework" "$work/cubins.whl" $JITWARM <<-'P' || fail "a wheel of 3,000 cubins"
+	import json, resource, subprocess, sys, zipfile
+	sys.path.insert(0, sys.argv[1])
+	import fatbin
+	cubin = fatbin.old_cubin(86, "k", 64)
+	with zipfile.ZipFile(sys.argv[2], "w") as wheel:
+	    for i in range(3000):
+	        wheel.writestr("cubins/%d.cubin" % i, cubin + i.to_bytes(4, "little") + bytes(60000))
+	found = json.loads(subprocess.check_output(sys.argv[3:] + ["scan", "--json", "--target", "sm_86", sys.argv[2]]))
+	peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+	assert len(found["files"]) == 3000, len(found["files"])
+	assert peak < 100, "%d MiB" % peak
+P
+rm -f "$work/cubins.whl"
+
 # The kernel's own file systems: /dev has a link into one.
 run "0|1|2|3" scan "${gpu[@]}" /dev/ # /dev/shm may hold anything, for a moment
 run 3 scan "${gpu[@]}" /proc/self
