@@ -18,9 +18,9 @@ self=build-linux recipe=1 # raise it when build_* below or in libraries.sh chang
 # shellcheck disable=SC2034
 refresh=${JITWARM_LINUX_REFRESH:-}
 # shellcheck disable=SC2034
-sources=(zlib libzstd lz4 cjson libarchive libsodium libuv1 mbedtls curl cmocka)
+sources=(zlib libisal libzstd lz4 cjson libarchive libsodium libuv1 mbedtls curl cmocka)
 # shellcheck disable=SC2034
-tools=(cmake ninja-build make pkg-config autoconf automake libtool dpkg-dev patch xz-utils python3-venv)
+tools=(cmake ninja-build make nasm pkg-config autoconf automake libtool dpkg-dev patch xz-utils python3-venv)
 
 folder='' deps_only='' all='' machine=x86_64
 while [ $# -gt 0 ]; do
@@ -90,6 +90,14 @@ build_libuv1() {
 	cp cross/libuv*.a "$prefix/lib/libuv.a"
 	cp -r include/uv.h include/uv "$prefix/include/"
 	write_pc libuv "$(sed -n 's/^#define UV_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' include/uv/version.h | paste -sd.)" "-luv -lpthread -ldl -lrt" ""
+}
+# clang's assembler takes no uxtw with two registers of 32 bits (whose upper halves are zero anyway), nor with one of 64 bits.
+# shellcheck disable=SC2317
+build_libisal() {
+	sed -i '/uxtw\tread_in_length,read_in_length/d' igzip/aarch64/igzip_decode_huffman_code_block_aarch64.S
+	sed -i 's/x_dist, uxtw/w_dist, uxtw/' igzip/aarch64/gen_icf_map.S
+	autoreconf -fi
+	autotools_build
 }
 # shellcheck disable=SC2317
 build_mbedtls() {

@@ -11,7 +11,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # In full: packages that these only recommend (gcc: libc6-dev) are not installed.
-packages=(gcc libc6-dev cmake ninja-build pkg-config libzstd-dev liblz4-dev libcjson-dev libsodium-dev libarchive-dev zlib1g-dev libuv1-dev
+packages=(gcc libc6-dev cmake ninja-build pkg-config libzstd-dev liblz4-dev libcjson-dev libsodium-dev libarchive-dev zlib1g-dev libisal-dev libuv1-dev
 	libcurl4-openssl-dev libcmocka-dev python3 procps)
 tests=
 while [ $# -gt 0 ]; do

@@ -353,7 +353,7 @@ static bool open_plain_zip(struct layer *layer)
 			return false;
 		}
 	layer->kind = LAYER_ZIP;
-	layer->reader = zip_reader_open(map);
+	layer->reader = zip_reader_open(map, layer->walk->cancel);
 	return true;
 }
 

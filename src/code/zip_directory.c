@@ -6,6 +6,10 @@
 #define ZLIB_CONST /* its inputs are const */
 #include <zlib.h>
 
+#ifdef JITWARM_ISAL
+#include <isa-l.h>
+#endif
+
 #include "base/cursor.h"
 #include "base/mem.h"
 
@@ -307,17 +311,23 @@ struct zip_reader {
 	uint64_t read;      /* packed bytes */
 	uint64_t forgotten; /* of the file: up to here its pages were released */
 	uint64_t got;       /* unpacked ones */
-	uLong crc;
+	uint32_t crc;
 	uint8_t step[UNPACK_STEP]; /* of zip_member_unpack */
+	const struct jw_cancel *cancel;
+	bool quick; /* by ISA-L */
+#ifdef JITWARM_ISAL
+	struct inflate_state isal;
+#endif
 };
 
-struct zip_reader *zip_reader_open(const struct os_map *map)
+struct zip_reader *zip_reader_open(const struct os_map *map, const struct jw_cancel *cancel)
 {
 	struct zip_reader *reader = mem_alloc(sizeof *reader);
 
 	if (inflateInit2(&reader->z, -MAX_WBITS) != Z_OK)
 		mem_ended(0);
 	reader->map = map;
+	reader->cancel = cancel;
 	return reader;
 }
 
@@ -333,20 +343,59 @@ static const uint8_t *packed_data(const struct zip_reader *reader)
 	return reader->map->data + reader->member->data_offset;
 }
 
+/* From the beginning of its member. */
+static void start(struct zip_reader *reader)
+{
+	reader->read = reader->got = 0;
+	if (reader->forgotten > reader->member->data_offset)
+		reader->forgotten = reader->member->data_offset;
+	reader->crc = 0;
+	reader->ended = reader->quick = false;
+	(void)inflateReset(&reader->z);
+}
+
 int zip_reader_begin(struct jw_error *err, struct zip_reader *reader,
 					 const struct zip_member *member)
 {
 	if (member->method != ZIP_STORED && member->method != ZIP_DEFLATED)
 		return error_set(err, JW_ERR_UNSUPPORTED, "is packed by method %u", member->method);
 	reader->member = member;
-	reader->read = reader->got = 0;
-	if (reader->forgotten > member->data_offset)
-		reader->forgotten = member->data_offset;
-	reader->crc = crc32(0, NULL, 0);
-	reader->ended = false;
-	(void)inflateReset(&reader->z);
+	start(reader);
+#ifdef JITWARM_ISAL
+	reader->quick = member->method == ZIP_DEFLATED;
+	isal_inflate_init(&reader->isal);
+#endif
 	return 0;
 }
+
+#ifdef JITWARM_ISAL
+static int unpack_quickly(struct zip_reader *reader, uint8_t *to, size_t size, size_t *ret_got)
+{
+	struct inflate_state *isal = &reader->isal;
+
+	isal->next_out = to;
+	isal->avail_out = (uint32_t)size;
+	while (!reader->ended && isal->avail_out) {
+		const uint64_t left = reader->member->packed_bytes - reader->read;
+		const uint32_t in = left < MOST_INPUT ? (uint32_t)left : MOST_INPUT, room = isal->avail_out;
+		int state;
+
+		isal->next_in = (uint8_t *)(uintptr_t)(packed_data(reader) + reader->read);
+		isal->avail_in = in;
+		state = isal_inflate(isal);
+		reader->read += in - isal->avail_in;
+		reader->ended = isal->block_state == ISAL_BLOCK_FINISH;
+		if (state != ISAL_DECOMP_OK ||
+			(!reader->ended && isal->avail_in == in && isal->avail_out == room))
+			return -1;
+		/* It has taken bytes behind the data's end, too. */
+		if (reader->ended)
+			reader->read -= (uint64_t)isal->read_in_length / 8;
+	}
+	*ret_got = size - isal->avail_out;
+	return 0;
+}
+#endif
 
 /* Fills `to`; *ret_got is less than `size` only at the end. */
 static int unpack_some(struct jw_error *err, struct zip_reader *reader, uint8_t *to, size_t size,
@@ -363,6 +412,10 @@ static int unpack_some(struct jw_error *err, struct zip_reader *reader, uint8_t 
 		reader->read += *ret_got;
 		return 0;
 	}
+#ifdef JITWARM_ISAL
+	if (reader->quick)
+		return unpack_quickly(reader, to, size, ret_got);
+#endif
 	z->next_out = to;
 	z->avail_out = (uInt)size;
 	while (!reader->ended && z->avail_out) {
@@ -385,8 +438,17 @@ static int unpack_some(struct jw_error *err, struct zip_reader *reader, uint8_t 
 	return 0;
 }
 
-int zip_reader_take(struct jw_error *err, struct zip_reader *reader, uint8_t *to, size_t size,
-					size_t *ret_got)
+static uint32_t crc_of(uint32_t crc, const uint8_t *data, size_t size)
+{
+#ifdef JITWARM_ISAL
+	return crc32_gzip_refl(crc, data, size);
+#else
+	return (uint32_t)crc32(crc, data, (uInt)size);
+#endif
+}
+
+static int take_some(struct jw_error *err, struct zip_reader *reader, uint8_t *to, size_t size,
+					 size_t *ret_got)
 {
 	enum { FORGET = 1 << 20 };
 	const struct zip_member *member = reader->member;
@@ -403,7 +465,7 @@ int zip_reader_take(struct jw_error *err, struct zip_reader *reader, uint8_t *to
 	if (*ret_got > member->size_bytes - reader->got)
 		return error_set(err, JW_ERR_FORMAT, "is longer than its header says");
 	reader->got += *ret_got;
-	reader->crc = crc32(reader->crc, to, (uInt)*ret_got);
+	reader->crc = crc_of(reader->crc, to, *ret_got);
 	if (*ret_got)
 		return 0;
 	if (reader->got != member->size_bytes || reader->read != member->packed_bytes)
@@ -411,11 +473,32 @@ int zip_reader_take(struct jw_error *err, struct zip_reader *reader, uint8_t *to
 	return reader->crc == member->crc ? 0 : error_set(err, JW_ERR_FORMAT, "its checksum is wrong");
 }
 
+int zip_reader_take(struct jw_error *err, struct zip_reader *reader, uint8_t *to, size_t size,
+					size_t *ret_got)
+{
+	const uint64_t got = reader->got;
+	size_t again;
+
+	if (!reader->quick)
+		return take_some(err, reader, to, size, ret_got);
+	if (!take_some(NULL, reader, to, size, ret_got))
+		return 0;
+	/* zlib has the last word on what is damaged, and how: it reads the member once more. */
+	start(reader);
+	while (reader->got < got)
+		if (cancel_check(err, reader->cancel) ||
+			take_some(err, reader, reader->step,
+					  got - reader->got < UNPACK_STEP ? (size_t)(got - reader->got) : UNPACK_STEP,
+					  &again))
+			return -1;
+	return take_some(err, reader, to, size, ret_got);
+}
+
 int zip_member_unpack(struct jw_error *err, const struct os_map *map,
 					  const struct zip_member *member, const struct jw_cancel *cancel,
 					  zip_take take, void *context)
 {
-	struct zip_reader *reader = zip_reader_open(map);
+	struct zip_reader *reader = zip_reader_open(map, cancel);
 	size_t got = 1;
 	int result = zip_reader_begin(err, reader, member);
 
@@ -459,10 +542,10 @@ int zip_member_read(struct jw_error *err, const struct os_map *map, const struct
 size_t zip_member_head(const struct os_map *map, const struct zip_member *member, uint8_t *head,
 					   size_t size)
 {
-	struct zip_reader *reader = zip_reader_open(map);
+	struct zip_reader *reader = zip_reader_open(map, NULL);
 	size_t got = 0;
 
-	if (zip_reader_begin(NULL, reader, member) || unpack_some(NULL, reader, head, size, &got))
+	if (zip_reader_begin(NULL, reader, member) || zip_reader_take(NULL, reader, head, size, &got))
 		got = 0;
 	zip_reader_close(reader);
 	return got;

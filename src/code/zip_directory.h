@@ -64,7 +64,7 @@ bool zip_name_is_safe(const char *name, size_t length);
 
 /* Reads one member after the other. What fails does not name the member. */
 struct zip_reader;
-struct zip_reader *zip_reader_open(const struct os_map *map);
+struct zip_reader *zip_reader_open(const struct os_map *map, const struct jw_cancel *cancel);
 void zip_reader_close(struct zip_reader *reader); /* may be NULL */
 int zip_reader_begin(struct jw_error *err, struct zip_reader *reader,
 					 const struct zip_member *member);
