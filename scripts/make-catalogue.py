@@ -41,9 +41,9 @@ PIECES = {"src/cli/commands/cmd_scan.c": ["compile", "%s (%s, %llu piece of code
           "src/cli/commands/cmd_status.c": ["Baked", " at "], "src/driver/worker.c": ["an error without a name",
                                    "CUDA_ERROR_NO_DEVICE (no GPU is visible: CUDA_VISIBLE_DEVICES, or the container's device files?)",
                                    "CUDA_ERROR_SYSTEM_NOT_READY (the system is not ready: is the fabric manager running?)",
-                                   "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE (the kernel's part of the driver is of an older version: restart the machine; or, "
-                                   "without an upgrade, this GPU takes no driver of the forward compatibility package)",
-                                   "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (the kernel's part of the driver is of another version: restart the machine)"],
+                                   "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE (the driver's kernel module is of an older version: restart the machine; if there "
+                                   "was no upgrade, the forward compatibility package does not support this GPU)",
+                                   "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (the driver's kernel module has another version: restart the machine)"],
           "src/setup/block.c": ["restored", "left", "damaged, kept as %s"]}
 # Of the C library, for calls that fail (src/os/posix)
 ERRORS = ["Operation not permitted", "No such file or directory", "Input/output error", "Permission denied", "Device or resource busy", "File exists",

@@ -149,7 +149,7 @@ def words(drawn):
     """The text of a picture, without what differs between machines: times and the number of workers."""
     lines = re.findall(r"<text[^>]*>(.*)</text>", drawn)
     text = " ".join(" ".join(html.unescape(re.sub(r"<[^>]*>", "", line)) for line in lines).split())
-    text = re.sub(r"(jitwarm: )?(memory is getting short: .*? for a while|(other programs take|compiling takes) .*? instead of [0-9.]+ (s|min( [0-9]+ s)?))\.? ", "", text)
+    text = re.sub(r"(jitwarm: )?(memory is running low: .*? for a while|(other programs take|compiling takes) .*? instead of [0-9.]+ (s|min( [0-9]+ s)?))\.? ", "", text)
     return re.sub(r"[0-9.]+( (s|min))?( to [0-9.]+)? (s|min)\b( [0-9]+ s\b)?", "N s", re.sub(r"with \d+ workers?", "with N workers", text))
 
 

@@ -182,8 +182,8 @@ static int choose_compiler(struct jw_error *err, const struct jw_bake_options *o
 	if (!gpu_isa_driver(work.isa).cuda)
 		return error_set(
 			err, JW_ERR_UNSUPPORTED,
-			"PTX of ISA %u.%u is newer than this jitwarm knows: --ptxas FILE names the "
-			"ptxas that compiles it",
+			"this jitwarm does not know PTX ISA %u.%u: name a ptxas that compiles it with --ptxas "
+			"FILE",
 			work.isa.major, work.isa.minor);
 	least = least_version(&work, driver->cuda);
 	most = driver->cuda ? driver->cuda : (least < 13000 ? 12990 : least / 1000 * 1000 + 990);
@@ -314,10 +314,10 @@ static int bake_one(struct jw_error *err, struct bake *bake, const struct jw_fou
 	if (output && overwrites_input(err, bake, found, output, &overwrites))
 		return -1;
 	if (overwrites)
-		error_set(&why, JW_ERR_USAGE,
-				  "%s: the copy would take the place of another library that is to be baked: name "
-				  "another folder",
-				  output);
+		error_set(
+			&why, JW_ERR_USAGE,
+			"%s: the copy would overwrite another library that is to be baked: name another folder",
+			output);
 	else if (!library_allows_copy(&why, found, bake->options->any_owner))
 		job.output = output;
 	if (bake_file(err, &job, file))
@@ -468,9 +468,9 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 						   ANALYSE_MOST_TARGETS);
 	else if (!options->dry_run && !system->elsewhere &&
 			 (!bake.profile.stamp[0] || bake.profile.trust == JW_TRUST_OPAQUE))
-		result = error_set(err, JW_ERR_UNSUPPORTED,
-						   "the form of this driver's cache is not known, so the code in it cannot "
-						   "be taken");
+		result = error_set(
+			err, JW_ERR_UNSUPPORTED,
+			"the form of this driver's cache is not known: jitwarm cannot take code from it");
 	else
 		result = bake_all(err, &bake);
 	linker_free(&bake.linker);

@@ -84,7 +84,7 @@ static int find_stem(struct jw_error *err, struct wheel *wheel)
 		if (!length || (first && stem_length(first) == length && !memcmp(first, name, length)))
 			continue;
 		if (first)
-			return error_set(err, JW_ERR_FORMAT, "has two folders of metadata: %.200s and %.200s",
+			return error_set(err, JW_ERR_FORMAT, "has two metadata folders: %.200s and %.200s",
 							 first, name);
 		first = name;
 	}
@@ -165,7 +165,7 @@ static int take_wheel_row(struct jw_error *err, void *context, const char *path,
 	char **at;
 
 	if (!member && !zip_name_is_safe(path, strlen(path)))
-		return error_set(err, JW_ERR_FORMAT, "its RECORD lists %.300s, which leads out of it",
+		return error_set(err, JW_ERR_FORMAT, "its RECORD lists %.300s, which is outside the wheel",
 						 path);
 	if (!member)
 		return 0;
@@ -546,7 +546,7 @@ static int write_wheel(struct jw_error *err, struct wheel *wheel)
 	identity = baked_copy_identity(wheel->output);
 	if (identity && identity == baked_copy_identity(wheel->job->path))
 		return error_set(err, JW_ERR_USAGE,
-						 "the new package would have its name and place: name another folder");
+						 "the new package would overwrite it: name another folder");
 	/* Whether the old one is still what was mapped */
 	if (baked_copy_check(err, wheel->job->path, &wheel->map.stat) ||
 		os_map_open(err, wheel->path, &made))

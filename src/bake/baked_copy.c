@@ -62,7 +62,7 @@ int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map
 	*ret_copy = (struct baked_copy){.path = path, .from = from, .size_bytes = from->size};
 	if (identity && identity == baked_copy_identity(path))
 		return error_set(err, JW_ERR_USAGE,
-						 "%s: the copy would take the library's own place: name another folder",
+						 "%s: the copy would overwrite the library itself: name another folder",
 						 output);
 	if (os_make_parent(err, output, 0755) || os_replaceable(err, output, &ret_copy->output))
 		return -1;

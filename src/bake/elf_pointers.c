@@ -133,7 +133,7 @@ static int read_segments(struct jw_error *err, struct elf_view *view)
 	if (!elf64_header_read(map->data, map->size, &view->elf) || elf->class != ELF64_CLASS ||
 		elf->order != ELF64_LITTLE || (elf->type != ELF64_DYN && elf->type != ELF64_EXEC) ||
 		(elf->machine != MACHINE_AMD64 && elf->machine != MACHINE_ARM64))
-		return error_set(err, JW_ERR_UNSUPPORTED, "no 64-bit ELF program or library");
+		return error_set(err, JW_ERR_UNSUPPORTED, "not a 64-bit ELF program or library");
 	if (elf->phentsize != ELF64_PHDR_SIZE || !elf->phnum ||
 		!range_fits(elf->phoff, (uint64_t)elf->phnum * ELF64_PHDR_SIZE, map->size))
 		return error_set(err, JW_ERR_FORMAT, "no program headers");

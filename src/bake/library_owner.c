@@ -78,8 +78,7 @@ static int is_licensed_by_nvidia(struct jw_error *err, const char *library, bool
 
 static int refuse_nvidia(struct jw_error *err)
 {
-	return error_set(err, JW_ERR_UNSUPPORTED,
-					 "is NVIDIA's, whose licence does not let anyone modify it");
+	return error_set(err, JW_ERR_UNSUPPORTED, "belongs to NVIDIA, whose licence forbids changes");
 }
 
 /* Nobody has tried a longer copy of a PE file on Windows. */

@@ -105,7 +105,7 @@ static int add_object(struct jw_error *err, const struct linking *linking,
 		return buf_append(err, out, baking->container.bytes, (size_t)baking->container.size_bytes);
 	if (baking_find_cubin(err, baking, linking->target, entry, /* relocatable= */ true, &cubin))
 		return err->code == JW_ERR_NOT_FOUND
-				   ? error_set(err, JW_ERR_UNSUPPORTED, "an object of it was not compiled")
+				   ? error_set(err, JW_ERR_UNSUPPORTED, "one of its objects was not compiled")
 				   : -1;
 	return pack_object(err, linking->device, cubin, baking->entries[entry].flags, out);
 }
@@ -202,11 +202,12 @@ static int say_no_linker(struct jw_error *err, const struct linking *linking, ui
 
 	if (why->code)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s", why->message);
-	return error_set(err, JW_ERR_UNSUPPORTED,
-					 "no nvJitLink of CUDA %u.%u to %u.%u is at hand, which would link for %s: "
-					 "“jitwarm compiler fetch %u.%u” gets it, and --fetch does it on the way",
-					 least / 1000, least % 1000 / 10, most / 1000, most % 1000 / 10,
-					 jw_target_sm(sm, linking->device), first / 1000, first % 1000 / 10);
+	return error_set(
+		err, JW_ERR_UNSUPPORTED,
+		"no nvJitLink of CUDA %u.%u to %u.%u was found to link for %s: “jitwarm compiler fetch "
+		"%u.%u” gets it, or add --fetch",
+		least / 1000, least % 1000 / 10, most / 1000, most % 1000 / 10,
+		jw_target_sm(sm, linking->device), first / 1000, first % 1000 / 10);
 }
 
 /* The oldest linker that knows the GPU and is not older than what compiled the objects: most
@@ -254,7 +255,7 @@ static int link_in(struct jw_error *err, const struct linking *linking, const ch
 	if (write_objects(err, linking, in, &what.size_bytes, &compiler))
 		goto done;
 	if (strlen(in) >= sizeof what.path || strlen(out) >= sizeof what.output) {
-		error_set(err, JW_ERR_LIMIT, "%s: too long a path", folder);
+		error_set(err, JW_ERR_LIMIT, "%s: the path is too long", folder);
 		goto done;
 	}
 	TEXT_COPY(what.path, in);
@@ -374,13 +375,14 @@ static int link_objects(struct jw_error *err, struct baking *baking, size_t targ
 
 	if (!empty && !baking->links)
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "it is not known which of its objects belong together");
+						 "cannot tell which of its objects belong together");
 	for (size_t i = 0; !any && i < baking->object_count; i++)
 		any = baking->links[i] == linked;
 	if (!any)
 		return error_set(err, JW_ERR_NOT_FOUND, "the library has none of its objects");
 	if (!job->linker || (!gpu && !(job->system && job->system->elsewhere)))
-		return error_set(err, JW_ERR_UNSUPPORTED, "only a driver can link it, and none is here");
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "only a driver can link it, and none is installed here");
 	if (!linker_folder(err, job->linker, job->system, &folder) &&
 		!link_in(err, &linking, folder, gpu, cubin))
 		return 0;

@@ -84,7 +84,8 @@ char *wheel_edit_version(struct jw_error *err, const char *version, const struct
 
 	if (length >= MOST_VERSION || !is_public_version(version, length) ||
 		(plus && !normalise_label(plus + 1, label))) {
-		error_set(err, JW_ERR_FORMAT, "its version “%.100s” cannot get a label (PEP 440)", version);
+		error_set(err, JW_ERR_FORMAT, "its version “%.100s” cannot take a local label (PEP 440)",
+				  version);
 		return NULL;
 	}
 	(void)buf_printf(NULL, &text, "%.*s+%s", (int)length, version, label);
@@ -148,15 +149,16 @@ char *wheel_edit_file_name(struct jw_error *err, const char *name, const char *o
 	if (!after || !text_ends(name, ".whl") || dashes[0] == name || after == dashes[0] + 1 ||
 		(count == 5 && !text_is_digit(after[1]))) {
 		error_set(err, JW_ERR_FORMAT,
-				  "is not called as a wheel is (NAME-VERSION-PYTHON-ABI-PLATFORM.whl)");
+				  "is not named like a wheel (NAME-VERSION-PYTHON-ABI-PLATFORM.whl)");
 		return NULL;
 	}
 	named = mem_string_n(dashes[0] + 1, (size_t)(after - dashes[0] - 1));
 	if (is_same_version(named, old_version))
 		result = join_version(name, (size_t)(dashes[0] + 1 - name), version, after);
 	else
-		error_set(err, JW_ERR_FORMAT, "is called version “%.100s”, and its METADATA says “%.100s”",
-				  named, old_version);
+		error_set(err, JW_ERR_FORMAT,
+				  "has version “%.100s” in its name, but “%.100s” in its METADATA", named,
+				  old_version);
 	mem_free(named);
 	return result;
 }

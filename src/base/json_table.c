@@ -299,7 +299,7 @@ int json_take(struct jw_error *err, const cJSON *object, const struct json_table
 			  void *values)
 {
 	if (table->schema && strcmp(json_text(object, "schema", ""), table->schema) != 0)
-		return error_set(err, JW_ERR_FORMAT, "is no %s", table->schema);
+		return error_set(err, JW_ERR_FORMAT, "is not a document “%s”", table->schema);
 	for (const struct json_field *field = table->fields; field->kind; field++)
 		if (take_json_field(err, object, field, values))
 			return -1;

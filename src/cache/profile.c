@@ -279,7 +279,7 @@ int cache_profile_of_stamp(struct jw_error *err, const char *state_dir, const ch
 	}
 	os_names_free(&names);
 	mem_free(folder);
-	return found ? 0 : error_set(err, JW_ERR_NOT_FOUND, "no driver of that stamp is remembered");
+	return found ? 0 : error_set(err, JW_ERR_NOT_FOUND, "no driver with that stamp is known here");
 }
 
 /* A driver was replaced in its own file: its stamp must still be recognised (cache/stamp.h,

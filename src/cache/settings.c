@@ -117,13 +117,13 @@ char *cache_explain_limit(const char *text)
 	char size[TEXT_SHORT];
 
 	if (meant)
-		return mem_printf(meant > CACHE_MOST_LIMIT
-							  ? "CUDA_CACHE_MAXSIZE=%.200s: the driver reads %s, since it knows no "
-								"units; write %llu: 4 GiB are the most that it keeps"
-							  : "CUDA_CACHE_MAXSIZE=%.200s: the driver reads %s, since it knows no "
-								"units; write %llu",
-						  text, TEXT_COUNT(limit, "byte", "bytes"),
-						  (unsigned long long)meant_limit(text));
+		return mem_printf(
+			meant > CACHE_MOST_LIMIT
+				? "CUDA_CACHE_MAXSIZE=%.200s: the driver ignores units and reads %s; write %llu: "
+				  "it keeps "
+				  "at most 4 GiB"
+				: "CUDA_CACHE_MAXSIZE=%.200s: the driver ignores units and reads %s; write %llu",
+			text, TEXT_COUNT(limit, "byte", "bytes"), (unsigned long long)meant_limit(text));
 	if (!limit)
 		return mem_printf("CUDA_CACHE_MAXSIZE=%.200s: the driver reads 0 and stores nothing; it "
 						  "wants a number of bytes",
@@ -251,7 +251,7 @@ static void look_at_room(const char *there, struct jw_cache_info *settings)
 			 "and every look-up waits for the network",
 			 settings->path);
 	if (settings->free_bytes < CACHE_LITTLE_ROOM)
-		warn(settings, "%s: only %s are free there", settings->path,
+		warn(settings, "%s: only %s free there", settings->path,
 			 text_bytes(size, settings->free_bytes));
 }
 
@@ -289,8 +289,8 @@ static void look_at_directory(struct jw_cache_info *settings)
 	settings->exists = true;
 	if (os_may_write(NULL, settings->path)) {
 		warn(settings,
-			 "%s: cannot be written to by this account: the driver compiles everything again "
-			 "at every start",
+			 "%s: not writable for this account: the driver compiles everything again at every "
+			 "start",
 			 settings->path);
 		return;
 	}
@@ -299,8 +299,7 @@ static void look_at_directory(struct jw_cache_info *settings)
 	settings->usable = !os_exists(index) || !os_may_write(NULL, index);
 	if (!settings->usable)
 		warn(settings,
-			 "%s: cannot be written to by this account, and so the driver does not use the "
-			 "cache at all",
+			 "%s: not writable for this account, so the driver does not use the cache at all",
 			 index);
 	mem_free(index);
 	look_at_room(settings->path, settings);

@@ -75,7 +75,7 @@ int stamp_find(struct jw_error *err, const struct os_map *map, char ret_stamp[CA
 		return error_set(err, JW_ERR_NOT_FOUND, "%s",
 						 !run      ? "no build stamp in it"
 						 : several ? "several build stamps in it"
-								   : "a build stamp whose seconds cannot be told");
+								   : "a build stamp without its seconds");
 	memcpy(ret_stamp, run, RUN_SIZE);
 	ret_stamp[RUN_SIZE] = ':';
 	ret_stamp[RUN_SIZE + 1] = (char)('0' + second / 10);

@@ -20,12 +20,12 @@ enum { MOST_CONFIG = 1 << 16, FILES = 2 };
 
 static const struct config_value every_setting[CONFIG_SETTINGS] = {
 	{.name = "registry", .help = "The place of “push” and “pull” if none is named"},
-	{.name = "share", .help = "The place that “prime --share” would name, for every prime"},
+	{.name = "share", .help = "The place of “prime --share”, for every prime"},
 	{.name = "share-unsigned",
-	 .help = "Trust whoever can write to that place, also without a signature",
+	 .help = "Trust whoever can write to that place, even without a signature",
 	 .kind = CONFIG_SWITCH},
 	{.name = "plain-http",
-	 .help = "The hosts to which plain HTTP is spoken: HOST or HOST:PORT",
+	 .help = "Hosts that may be reached by plain HTTP: HOST or HOST:PORT",
 	 .kind = CONFIG_LIST},
 	{.name = "key", .help = "The key of --sign: one of “jitwarm key list”, or minisign's file"},
 	{.name = "trusted-keys",

@@ -92,7 +92,7 @@ struct cli_option {
 /* For every command that takes packages; the frame makes it the active environment. */
 #define CLI_ENVIRONMENT                                                                            \
 	CLI_VALUE("environment", "DIR",                                                                \
-			  "Use the environment DIR (virtual, conda by its name, or a project with a .venv) "   \
+			  "Use the environment DIR (virtual, conda by name, or a project with a .venv) "       \
 			  "instead of the active one",                                                         \
 			  .alias = "env", .letter = 'e')
 

@@ -40,11 +40,12 @@ int passphrase_ask(struct jw_error *err, const struct options *options, const ch
 	if (os_ask_secret(&why, question, room, PASSPHRASE_SIZE)) {
 		if (why.code == JW_ERR_NOT_FOUND)
 			return error_set(err, JW_ERR_USAGE,
-							 is_new ? "there is no terminal to ask for the passphrase: name a file "
-									  "with --passphrase-file, or make a key without one with "
-									  "--no-passphrase"
-									: "there is no terminal to ask for the passphrase: name a file "
-									  "with --passphrase-file, or in JITWARM_PASSPHRASE_FILE");
+							 is_new ? "there is no terminal to ask for the passphrase: give "
+									  "--passphrase-file FILE, or "
+									  "--no-passphrase for a key without one"
+									: "there is no terminal to ask for the passphrase: give "
+									  "--passphrase-file FILE, or set "
+									  "JITWARM_PASSPHRASE_FILE");
 		return error_copy(err, &why);
 	}
 	if (!is_new)

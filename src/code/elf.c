@@ -78,7 +78,7 @@ static int read_elf_header(struct jw_error *err, struct bytes *bytes, struct elf
 	if (bytes_get(err, bytes, 0, ELF64_EHDR_SIZE, &data))
 		return -1;
 	if (!elf64_header_read(data, ELF64_EHDR_SIZE, ret_elf))
-		return error_set(err, JW_ERR_FORMAT, "no ELF file");
+		return error_set(err, JW_ERR_FORMAT, "not an ELF file");
 	if (ret_elf->class != ELF64_CLASS || ret_elf->order != ELF64_LITTLE)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "32-bit or big-endian ELF: only 64-bit little-endian files are read");

@@ -108,7 +108,7 @@ static int tell_missing(struct jw_error *err, const struct code_copy *copy)
 	if (copying->why.code)
 		return error_set(err, copying->why.code, "%s%s%s: %s", copy->path, member ? ": " : "",
 						 member ? member : "", copying->why.message);
-	return error_set(err, JW_ERR_NOT_FOUND, "%s: holds no %s any more", copy->path,
+	return error_set(err, JW_ERR_NOT_FOUND, "%s: no longer holds %s", copy->path,
 					 member ? member : "device code");
 }
 
@@ -170,8 +170,8 @@ int reread(struct jw_error *err, const struct origin *origin, uint64_t offset, u
 
 	/* Only an uncompressed file may hold a container above the bound for archives. */
 	if (size > SIZE_MAX / 2 || (origin->member && size > DEVCODE_MOST_STREAMED))
-		return error_set(err, JW_ERR_LIMIT, "%s: %llu bytes wanted of it", origin->path,
-						 (unsigned long long)size);
+		return error_set(err, JW_ERR_LIMIT, "%s: cannot read %llu bytes of it at once",
+						 origin->path, (unsigned long long)size);
 	(void)buf_reserve(NULL, &bytes, (size_t)size);
 	while ((step = code_copy_next(err, &copy)) > 0)
 		(void)buf_append(NULL, &bytes, copy.data, copy.size);

@@ -49,7 +49,7 @@ static int find_end(struct jw_error *err, const uint8_t *data, size_t size, stru
 			continue;
 		end->at = size - back;
 		if (disks)
-			return error_set(err, JW_ERR_UNSUPPORTED, "is one part of a zip file");
+			return error_set(err, JW_ERR_UNSUPPORTED, "is one part of a split zip file");
 		return 0;
 	}
 	return error_set(err, JW_ERR_FORMAT, "is not a zip file: the end of its directory is missing");

@@ -31,7 +31,8 @@ void draft_finish(struct finding_draft *draft)
 {
 	if (draft->dropped)
 		text_append(draft->fix, sizeof draft->fix,
-					"; the command leaves out %zu more: then ask doctor again", draft->dropped);
+					"; the command leaves out %zu more: run doctor again afterwards",
+					draft->dropped);
 }
 
 void draft_prime(const struct examination *seen, struct finding_draft *draft)

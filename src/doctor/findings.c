@@ -39,7 +39,7 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 		FIX(draft,
 			"install NVIDIA's driver; a container needs --gpus all and "
 			"NVIDIA_DRIVER_CAPABILITIES=compute,utility. “jitwarm scan --target %s %s” says "
-			"already what the driver would compile",
+			"beforehand what the driver would compile",
 			system->example, name);
 	else if (unfit_driver(NULL, &system->driver.version))
 		FIX(draft, "install a driver that runs this GPU");
@@ -225,9 +225,11 @@ static bool has_no_cache_path(const struct examination *seen, struct finding_dra
 	EVIDENCE(draft, "%s",
 			 seen->settings.warning_count ? seen->settings.warnings[0]
 										  : "the driver has no place for its cache");
-	FIX(draft, seen->settings.path_set ? "unset CUDA_CACHE_PATH, or set it to a directory"
-									   : "set HOME, or CUDA_CACHE_PATH=DIR; if no directory lasts, "
-										 "“jitwarm bake” puts the code into the libraries");
+	FIX(draft,
+		seen->settings.path_set
+			? "unset CUDA_CACHE_PATH, or set it to a directory"
+			: "set HOME, or CUDA_CACHE_PATH=DIR; if no directory is permanent, “jitwarm bake” puts "
+			  "the code into the libraries");
 	return true;
 }
 
@@ -242,8 +244,8 @@ static bool is_cache_unwritable(const struct examination *seen, struct finding_d
 			 settings->warning_count ? settings->warnings[settings->warning_count - 1]
 									 : settings->path);
 	FIX(draft,
-		"let this account write there, or name another directory: %s; if no directory lasts, "
-		"“jitwarm bake” puts the code into the libraries",
+		"let this account write there, or name another directory: %s; if no directory is "
+		"permanent, “jitwarm bake” puts the code into the libraries",
 		directory_command());
 	return true;
 }
@@ -256,8 +258,8 @@ static bool is_path_relative(const struct examination *seen, struct finding_draf
 	if (!seen->settings.path_set || !*value || os_is_absolute(value))
 		return false;
 	EVIDENCE(draft,
-			 "CUDA_CACHE_PATH=%.300s is relative: programs have another cache in each "
-			 "directory that they start in",
+			 "CUDA_CACHE_PATH=%.300s is relative: programs use another cache in each directory in "
+			 "which they start",
 			 value);
 	FIX(draft, "set it to an absolute path: %s", directory_command());
 	return true;
@@ -268,7 +270,7 @@ static bool has_bad_place(const struct examination *seen, struct finding_draft *
 	for (size_t i = 0; i < seen->objection_count; i++)
 		text_append(draft->evidence, sizeof draft->evidence, "%s%.900s", i ? "; " : "",
 					seen->objections[i]);
-	FIX(draft, "name a local directory of this account with room: %s", directory_command());
+	FIX(draft, "name a local directory of this account with free space: %s", directory_command());
 	return seen->objection_count != 0;
 }
 
@@ -449,8 +451,8 @@ static bool is_probe_refused(const struct examination *seen, struct finding_draf
 											: "compiled it again although it had stored the entry",
 			 probe->entry);
 	FIX(draft,
-		"can files be locked there, is the disk full, or does another program hold the lock of the "
-		"cache's index? Else name another directory: %s",
+		"can files be locked there, is the disk full, or does another program hold the lock of "
+		"the cache's index? If none of these, name another directory: %s",
 		directory_command());
 	return true;
 }

@@ -138,9 +138,10 @@ static int set_as_login(struct jw_error *err, const struct jw_setting *setting)
 		else
 			result = buf_append(err, &text, at++, 1);
 	if (result)
-		error_set(err, JW_ERR_UNSUPPORTED,
-				  "%.300s sets %s=%.200s, which only a login can tell: run jitwarm in that account",
-				  setting->where, setting->name, setting->value);
+		error_set(
+			err, JW_ERR_UNSUPPORTED,
+			"%.300s sets %s=%.200s, whose value only a login shows: run jitwarm in that account",
+			setting->where, setting->name, setting->value);
 	else
 		result = os_env_set(err, setting->name, setting->unset ? NULL : buf_text(&text));
 	buf_free(&text);

@@ -182,7 +182,7 @@ static int check_fetched_version(struct jw_error *err, const struct fetch *fetch
 	if (piece->version(&why, path, &cuda))
 		return error_set(err, JW_ERR_FORMAT, "%s", why.message);
 	if (cuda != wanted[0] * 1000 + wanted[1] * 10)
-		return error_set(err, JW_ERR_FORMAT, "its %s says that it is of CUDA %u.%u, not %u.%u",
+		return error_set(err, JW_ERR_FORMAT, "its %s reports CUDA %u.%u, not %u.%u",
 						 os_base_name(piece->member), cuda / 1000, cuda % 1000 / 10, wanted[0],
 						 wanted[1]);
 	return 0;
@@ -259,7 +259,7 @@ static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *sto
 	if (result && os_exists(path))
 		result = add_pieces(err, fetch, fresh, place);
 	else if (result && os_exists(place))
-		error_set(err, JW_ERR_IO, "%.400s: is there without %s: remove it, then fetch again", place,
+		error_set(err, JW_ERR_IO, "%.400s: exists without %s: remove it, then fetch again", place,
 				  compiler_fetch_program());
 	else if (result)
 		error_copy(err, &why);
@@ -373,8 +373,8 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 	int result = 0;
 
 	if (!read_cuda(version, &fetch.cuda))
-		return error_set(err, JW_ERR_USAGE, "“%.40s” is not a CUDA version (12.4) from 11.0 on",
-						 version);
+		return error_set(err, JW_ERR_USAGE,
+						 "“%.40s” is not a CUDA version from 11.0 on (such as 12.4)", version);
 	if (compiler_fetch_store(err, &store))
 		return -1;
 	place = os_join(store, version);

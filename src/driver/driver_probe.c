@@ -158,7 +158,7 @@ int driver_probe(struct jw_error *err, const char *const *worker, const char *fo
 	int result = -1;
 
 	if (strlen(container) >= sizeof job.path) {
-		error_set(err, JW_ERR_USAGE, "%s: too long a path", container);
+		error_set(err, JW_ERR_USAGE, "%s: the path is too long", container);
 		goto done;
 	}
 	if (os_make_dirs(err, cache_dir, 0700) || driver_probe_write(err, container) ||

@@ -174,7 +174,7 @@ static void say_missing(struct jw_error *err, const struct compiler_search *sear
 	else
 		error_set(err, JW_ERR_NOT_FOUND,
 				  "driver %s needs ptxas %u.%u: “jitwarm compiler fetch %u.%u” gets it (wheel "
-				  "%s==%u.%u.*), and --fetch does it on the way%s",
+				  "%s==%u.%u.*), or add --fetch%s",
 				  jw_driver_text(text, driver), major, minor, major, minor,
 				  compiler_fetch_package(package, major), major, minor, older);
 }
@@ -279,11 +279,10 @@ int compiler_oldest(struct jw_error *err, uint32_t least, uint32_t most,
 						 "this needs a ptxas of CUDA %u.%u to %u.%u, for which there is no wheel: "
 						 "--ptxas FILE names that of a toolkit",
 						 least / 1000, least % 1000 / 10, most / 1000, most % 1000 / 10);
-	error_set(
-		err, JW_ERR_NOT_FOUND,
-		"this needs ptxas %u.%u or newer: “jitwarm compiler fetch %u.%u” gets it, and --fetch "
-		"does it on the way",
-		least / 1000, least % 1000 / 10, first / 1000, first % 1000 / 10);
+	error_set(err, JW_ERR_NOT_FOUND,
+			  "this needs ptxas %u.%u or newer: “jitwarm compiler fetch %u.%u” gets it, or add "
+			  "--fetch",
+			  least / 1000, least % 1000 / 10, first / 1000, first % 1000 / 10);
 	return search.distrust.code ? error_prefix(err, "%s; so", search.distrust.message) : -1;
 }
 

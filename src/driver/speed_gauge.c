@@ -50,7 +50,7 @@ int speed_gauge_make(struct jw_error *err, const char *path, int device,
 	int result = -1;
 
 	if (strlen(path) >= sizeof gauge.job.path) {
-		error_set(err, JW_ERR_USAGE, "%s: too long a path", path);
+		error_set(err, JW_ERR_USAGE, "%s: the path is too long", path);
 		goto done;
 	}
 	memcpy(gauge.job.path, path, strlen(path) + 1);

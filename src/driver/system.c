@@ -125,7 +125,7 @@ static void explain_no_driver(const struct jw_error *why, struct jw_system *syst
 	if (os_is_wsl())
 		hint = "; in WSL it comes with the driver of Windows: install or update that";
 	else if (has_device_file())
-		hint = "; but the kernel's part of the driver is here: a container needs --gpus all and "
+		hint = "; but the driver's kernel module is here: a container needs --gpus all and "
 			   "NVIDIA_DRIVER_CAPABILITIES=compute,utility";
 	else if (count)
 		hint = "; but an NVIDIA GPU is here: install NVIDIA's driver";

@@ -268,11 +268,10 @@ static const char *start_hint(int result)
 	switch (result) {
 	case 100: return " (no GPU is visible: CUDA_VISIBLE_DEVICES, or the container's device files?)";
 	case 802: return " (the system is not ready: is the fabric manager running?)";
-	case 803:
-		return " (the kernel's part of the driver is of another version: restart the machine)";
+	case 803: return " (the driver's kernel module has another version: restart the machine)";
 	case 804:
-		return " (the kernel's part of the driver is of an older version: restart the machine; or, "
-			   "without an upgrade, this GPU takes no driver of the forward compatibility package)";
+		return " (the driver's kernel module is of an older version: restart the machine; if there "
+			   "was no upgrade, the forward compatibility package does not support this GPU)";
 	default: return "";
 	}
 }

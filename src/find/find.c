@@ -122,9 +122,10 @@ static void not_there(struct name_search *finder, const char *name,
 	struct jw_error why;
 
 	if (!finder->is_open) {
-		error_set(&why, JW_ERR_NOT_FOUND,
-				  "%s: no such file, and no Python environment to look for such a package (%s)",
-				  name, finder->environment_error.message);
+		error_set(
+			&why, JW_ERR_NOT_FOUND,
+			"%s: no such file, and no Python environment in which to look for such a package (%s)",
+			name, finder->environment_error.message);
 		found_trouble(&finder->list, &why);
 		return;
 	}

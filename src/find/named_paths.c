@@ -209,10 +209,11 @@ static bool is_no_code(const struct found_list *list, const char *path, const st
 				  "folder or a package",
 				  path);
 	else
-		error_set(why, JW_ERR_USAGE,
-				  "%s: of no kind that holds device code: name a library, a program, a wheel, a "
-				  "folder or a package",
-				  path);
+		error_set(
+			why, JW_ERR_USAGE,
+			"%s: not a kind of file that holds device code: name a library, a program, a wheel, a "
+			"folder or a package",
+			path);
 	return true;
 }
 

@@ -193,7 +193,7 @@ int conda_parse(struct jw_error *err, const void *data, size_t size,
 	int result = -1;
 
 	if (root && !cJSON_IsObject(root)) {
-		error_set(err, JW_ERR_FORMAT, "no JSON object");
+		error_set(err, JW_ERR_FORMAT, "not a JSON object");
 	} else if (root && !copy_conda_text(err, root, "name", &package.name) &&
 			   !copy_conda_text(err, root, "version", &package.version)) {
 		copy_list(root, "files", "", &package.files, &package.file_count);

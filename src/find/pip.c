@@ -478,12 +478,12 @@ static int run_pip(struct jw_error *err, struct pip *pip, const char *const *wor
 					return -1;
 				continue;
 			}
-			return pip->distrust.code
-					   ? error_copy(err, &pip->distrust)
-					   : error_set(err, JW_ERR_NOT_FOUND,
-								   "neither pip (python3 -m pip) nor uv is here, which ask package "
-								   "indexes: install one of them, or %s",
-								   pip->options->by_hand);
+			return pip->distrust.code ? error_copy(err, &pip->distrust)
+									  : error_set(err, JW_ERR_NOT_FOUND,
+												  "package indexes are asked through pip (python3 "
+												  "-m pip) or uv, and neither is here: "
+												  "install one of them, or %s",
+												  pip->options->by_hand);
 		}
 		if (run_pip_by(&why, pip, pip->pythons[pip->at], words, &ended)) {
 			if (why.code != JW_ERR_UNSUPPORTED)
@@ -540,7 +540,7 @@ int pip_download(struct jw_error *err, struct pip *pip, const char *lines, char 
 	if (!path || os_real_path(NULL, path, &real) || strcmp(real, path) != 0) {
 		mem_free(path);
 		mem_free(real);
-		return error_set(err, JW_ERR_FORMAT, "pip has got no wheel");
+		return error_set(err, JW_ERR_FORMAT, "pip fetched no wheel");
 	}
 	mem_free(real);
 	*ret_path = path;

@@ -356,7 +356,7 @@ int pip_lines_read(struct jw_error *err, const char *name, const void *data, siz
 
 	reading.at = text + (text_starts(text, "\xEF\xBB\xBF") ? 3 : 0); /* of Windows' editors */
 	if (memchr(data, 0, size))
-		result = error_set(err, JW_ERR_FORMAT, "a zero byte: no text, or not in UTF-8");
+		result = error_set(err, JW_ERR_FORMAT, "a zero byte: not a text, or not in UTF-8");
 	else if (*behind_blanks(reading.at) == '{')
 		result = pip_report_read(err, reading.at, strlen(reading.at), &lines->packages);
 	else

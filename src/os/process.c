@@ -246,7 +246,7 @@ static int look_after(struct jw_error *err, void *context)
 		return error_set(err, JW_ERR_LIMIT, "%s gets more than %u GiB", helper->name,
 						 (unsigned)(helper->most_bytes >> 30));
 	if (said.size_bytes > OS_MOST_SAID)
-		return error_set(err, JW_ERR_LIMIT, "%s says more than %d bytes", helper->name,
+		return error_set(err, JW_ERR_LIMIT, "%s prints more than %d bytes", helper->name,
 						 OS_MOST_SAID);
 	if ((os_monotonic_ns() - watched->begun_ns) / UINT64_C(1000000000) > OS_MOST_HOURS * 3600)
 		return error_set(err, JW_ERR_LIMIT, "%s takes longer than %d hours", helper->name,

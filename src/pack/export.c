@@ -126,7 +126,7 @@ static int gather_entries(struct jw_error *err, struct job *job, struct jw_expor
 		return make_export_manifest(err, job);
 	if (result->other_drivers)
 		return error_set(err, JW_ERR_NOT_FOUND,
-						 "%s: holds entries of other drivers only (%zu): --all takes them",
+						 "%s: holds entries of other drivers only (%zu): --all exports them",
 						 job->dir, result->other_drivers);
 	return error_set(err, JW_ERR_NOT_FOUND, "%s: holds nothing to export%s", job->dir,
 					 result->other_targets ? " for these GPUs" : "");

@@ -428,8 +428,9 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 
 	if (!options->system || !options->system->driver.stamp[0])
 		return error_set(err, JW_ERR_USAGE,
-						 "a package's entries are unknown here, since the driver is; run this on a "
-						 "machine with a driver");
+						 "the driver is unknown here, and so are a package's entries: run this on "
+						 "a machine with "
+						 "a driver");
 	profile = profile_of_system(options->system);
 	request.state_dir = options->system->state_dir;
 	request.target_count = wanted_targets(options->system, options->targets, options->target_count,

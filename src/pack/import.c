@@ -295,7 +295,7 @@ int jw_import_all(struct jw_error *err, const struct jw_import_options *given,
 		jw_accounts_people(err, &accounts))
 		goto done;
 	if (!accounts.count) {
-		error_set(err, JW_ERR_NOT_FOUND, "no account of a person has a folder here");
+		error_set(err, JW_ERR_NOT_FOUND, "no user's account has a home folder here");
 		goto done;
 	}
 	all = mem_alloc(sizeof *all);

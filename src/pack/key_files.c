@@ -36,11 +36,10 @@ static int check_name(struct jw_error *err, const char *name)
 
 	if (!length || length > MOST_NAME || name[0] == '.' || name[0] == '-' ||
 		strspn(name, allowed) != length)
-		return error_set(
-			err, JW_ERR_USAGE,
-			"“%.60s” is not a name for a key; take letters, digits, “-”, “_” and “.”, at most "
-			"%d",
-			name, MOST_NAME);
+		return error_set(err, JW_ERR_USAGE,
+						 "“%.60s” is not a valid name for a key: use letters, digits, “-”, “_” and "
+						 "“.”, at most %d",
+						 name, MOST_NAME);
 	return 0;
 }
 

@@ -177,8 +177,7 @@ static int find_chosen(struct jw_error *err, struct prune *prune)
 		(!system->driver.stamp[0] || system->driver.trust == JW_TRUST_OPAQUE))
 		return error_set(
 			err, JW_ERR_UNSUPPORTED,
-			"former drivers are unknown, since this machine's driver is; name them with "
-			"--driver");
+			"this machine's driver is unknown, and so are former ones: name them with --driver");
 	if (jw_cache_list(err, &look, &prune->list) || read_cache_drivers(err, prune))
 		return -1;
 	prune->result->path = mem_string(prune->list->path);

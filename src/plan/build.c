@@ -306,27 +306,30 @@ void build_note_assumptions(struct build *build)
 		(void)text_format(copies, sizeof copies, " (%s for older GPUs left out)",
 						  TEXT_COUNT(build->superseded, "copy", "copies"));
 	if (texts->images)
-		build_note(build, false,
-				   "%s: %s in the data, taken as loaded without options%s; “jitwarm run --record "
-				   "FILE -- PROGRAM” shows what a program does",
-				   mentioned(names, texts), TEXT_COUNT(texts->modules, "PTX text", "PTX texts"),
-				   copies);
+		build_note(
+			build, false,
+			"%s: %s in the data, assumed to be loaded without options%s; “jitwarm run --record "
+			"FILE -- PROGRAM” shows what a program does",
+			mentioned(names, texts), TEXT_COUNT(texts->modules, "PTX text", "PTX texts"), copies);
 	if (build->tests)
 		build_note(build, false,
 				   "%s below tests folders of packages: left out; --all includes what is left out",
 				   TEXT_COUNT(build->tests, "loose file", "loose files"));
 	if (build->loose_texts)
-		build_note(build, false,
-				   "%s taken as loaded without options, and not linked: options such as "
-				   "MAX_REGISTERS or OPTIMIZATION_LEVEL make other entries; “jitwarm run --record "
-				   "FILE -- PROGRAM” shows what a program does",
-				   TEXT_COUNT(build->loose_texts, "loose PTX text is", "loose PTX texts are"));
+		build_note(
+			build, false,
+			"%s assumed to be loaded without options, and not linked: options such as "
+			"MAX_REGISTERS "
+			"or OPTIMIZATION_LEVEL make other entries; “jitwarm run --record FILE -- PROGRAM” "
+			"shows what a program does",
+			TEXT_COUNT(build->loose_texts, "loose PTX text is", "loose PTX texts are"));
 	if (build->loose_inputs)
-		build_note(build, false,
-				   "%s taken as input of a link: loaded as a module, the same code makes "
-				   "other entries",
-				   TEXT_COUNT(build->loose_inputs, "loose relocatable file is",
-							  "loose relocatable files are"));
+		build_note(
+			build, false,
+			"%s assumed to be the input of a link: loaded as a module, the same code makes other "
+			"entries",
+			TEXT_COUNT(build->loose_inputs, "loose relocatable file is",
+					   "loose relocatable files are"));
 	plan->assumptions = plan->note_count - before;
 }
 

@@ -121,11 +121,12 @@ bool budget_is_too_much(const struct jw_prime_plan *sum, const struct jw_cache_i
 	char size[TEXT_SHORT], limit[TEXT_SHORT], part[TEXT_SHORT];
 
 	if (sum->cold && sum->forecast.cache_bytes > cache->free_bytes) {
-		error_set(ret_why, JW_ERR_UNSUPPORTED,
-				  "the results take about %s, and only %s are free at %s: make room there, name "
-				  "another directory (CUDA_CACHE_PATH), or take a part with --budget-size %s",
-				  text_bytes(size, sum->forecast.cache_bytes), text_bytes(limit, cache->free_bytes),
-				  cache->path, part_of(part, cache->free_bytes / 2));
+		error_set(
+			ret_why, JW_ERR_UNSUPPORTED,
+			"the results take about %s, and only %s are free at %s: make room there, name another "
+			"directory (CUDA_CACHE_PATH), or compile a part with --budget-size %s",
+			text_bytes(size, sum->forecast.cache_bytes), text_bytes(limit, cache->free_bytes),
+			cache->path, part_of(part, cache->free_bytes / 2));
 		return true;
 	}
 	if (!sum->cold || wanted <= sum->limit_bytes)
@@ -134,16 +135,18 @@ bool budget_is_too_much(const struct jw_prime_plan *sum, const struct jw_cache_i
 	(void)text_bytes(limit, sum->limit_bytes);
 	(void)part_of(part, sum->limit_bytes);
 	if (wanted > most && sum->limit_bytes >= most)
-		error_set(ret_why, JW_ERR_UNSUPPORTED,
-				  "the results take about %s, and no driver keeps more than %s: it would evict a "
-				  "part of them again. Name fewer packages, or take a part with --budget-size %s",
-				  size, limit, part);
+		error_set(
+			ret_why, JW_ERR_UNSUPPORTED,
+			"the results take about %s, and no driver keeps more than %s: it would evict a part of "
+			"them again. Name fewer packages, or compile a part with --budget-size %s",
+			size, limit, part);
 	else
-		error_set(ret_why, JW_ERR_UNSUPPORTED,
-				  "the results take about %s, and the driver keeps %s: it would evict a part of "
-				  "them again. Set CUDA_CACHE_MAXSIZE=%llu (“jitwarm prime --tune” does so for "
-				  "this account's programs), or take a part with --budget-size %s",
-				  size, limit, (unsigned long long)jw_cache_limit(cache, sum->forecast.cache_bytes),
-				  part);
+		error_set(
+			ret_why, JW_ERR_UNSUPPORTED,
+			"the results take about %s, and the driver keeps %s: it would evict a part of them "
+			"again. Set CUDA_CACHE_MAXSIZE=%llu (“jitwarm prime --tune” does so for this "
+			"account's programs), or compile a part with --budget-size %s",
+			size, limit, (unsigned long long)jw_cache_limit(cache, sum->forecast.cache_bytes),
+			part);
 	return true;
 }

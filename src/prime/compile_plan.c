@@ -249,10 +249,10 @@ static int compile_planned(struct jw_error *err, const struct plan *plan,
 			"“jitwarm check” still calls this cold",
 			TEXT_COUNT(outcome->compile.misjudged, "module", "modules"));
 	if (outcome->compile.unchanged)
-		prime_result_add_note(outcome,
-							  "%s: loaded by the driver, which kept nothing; “jitwarm check” goes "
-							  "on to call this cold",
-							  TEXT_COUNT(outcome->compile.unchanged, "module", "modules"));
+		prime_result_add_note(
+			outcome,
+			"%s: loaded by the driver, which kept nothing; “jitwarm check” still calls this cold",
+			TEXT_COUNT(outcome->compile.unchanged, "module", "modules"));
 done:
 	mem_free(setup.inserted);
 	mem_free(setup.refused);

@@ -45,11 +45,11 @@ static int choose_platform(struct jw_error *err, const struct jw_index_options *
 		return error_set(err, JW_ERR_USAGE,
 						 "--platform is linux, linux-aarch64 or windows, not “%s”", given);
 	if (tegra && (given ? strcmp(platform, "aarch64-linux") != 0 : tegra < options->target_count))
-		return error_set(err, JW_ERR_USAGE,
-						 "%s (%s) is in arm64 machines with Linux alone: ask for it without other "
-						 "GPUs, or with --platform linux-aarch64",
-						 jw_target_sm(sm, options->targets[last]),
-						 jw_target_products(options->targets[last]));
+		return error_set(
+			err, JW_ERR_USAGE,
+			"%s (%s) exists only in arm64 machines with Linux: ask for it without other GPUs, or "
+			"with --platform linux-aarch64",
+			jw_target_sm(sm, options->targets[last]), jw_target_products(options->targets[last]));
 	if (!platform && (tegra || options->arm) && strcmp(jw_platform(), "aarch64-linux") != 0)
 		platform = "aarch64-linux";
 	*ret_platform = platform;

@@ -56,8 +56,8 @@ static void tell_difference(const struct jw_system *system, const struct jw_comp
 	else if (hopper && system->driver.version.release[0] == 535)
 		(void)text_format(
 			inexact, 1024,
-			"on sm_90 driver %s writes one attribute more into its results than ptxas "
-			"does: they are not the driver's own to the last byte",
+			"on sm_90 driver %s writes an attribute into its results that ptxas does not: ptxas' "
+			"results are not the driver's own to the last byte",
 			driver);
 }
 

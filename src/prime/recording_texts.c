@@ -60,7 +60,7 @@ int recording_unpack_text(struct jw_error *err, const struct jw_recorded_text *t
 	if (sodium_base642bin(packed, length, text->zstd, length, NULL, &bytes, NULL,
 						  sodium_base64_VARIANT_ORIGINAL) ||
 		ZSTD_decompress(ret_payload->data, size, packed, bytes) != size) {
-		error_set(err, JW_ERR_FORMAT, "is no PTX of %zu bytes, packed by zstd", size);
+		error_set(err, JW_ERR_FORMAT, "is not PTX of %zu bytes, packed with zstd", size);
 		goto done;
 	}
 	ret_payload->size = size;

@@ -94,7 +94,7 @@ static void look_at_place(const char *path, const char *there, uint64_t more_byt
 	(void)text_bytes(free_text, space.free_bytes);
 	/* The first as the settings of the directory say it, so that it is said once. */
 	if (space.free_bytes < CACHE_LITTLE_ROOM)
-		add_advice(lines, mem_printf("%s: only %s are free there", path, free_text));
+		add_advice(lines, mem_printf("%s: only %s free there", path, free_text));
 	else if (space.free_bytes < more_bytes)
 		add_advice(lines, mem_printf("%s: only %s are free there, and the results take about %s",
 									 path, free_text, text_bytes(more, more_bytes)));

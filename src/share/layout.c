@@ -139,7 +139,7 @@ int layout_parts_read(struct jw_error *err, const char *text, size_t size,
 	}
 	cJSON_Delete(document);
 	if (!sound || !*parts.pack || !strcmp(parts.pack, parts.signature))
-		return error_set(err, JW_ERR_FORMAT, "holds something else than a pack of jitwarm's");
+		return error_set(err, JW_ERR_FORMAT, "holds something other than a jitwarm pack");
 	*ret_parts = parts;
 	return 0;
 }
@@ -159,7 +159,7 @@ static int read_manifest(struct jw_error *err, const char *folder, const char *b
 		goto done;
 	list = cJSON_GetObjectItemCaseSensitive(index, "manifests");
 	if (cJSON_GetArraySize(list) != 1 || !read_digest(list->child, hex)) {
-		error_set(err, JW_ERR_FORMAT, "holds something else than one pack");
+		error_set(err, JW_ERR_FORMAT, "holds something other than one pack");
 		goto done;
 	}
 	buf_free(&text);

@@ -41,7 +41,7 @@ static int open_object(struct jw_error *err, const char *path, uint64_t most_byt
 	if (os_file_stat(err, file, &stat))
 		goto fail;
 	if (stat.kind != OS_REGULAR) {
-		error_set(err, JW_ERR_FORMAT, "%s: is no file", path);
+		error_set(err, JW_ERR_FORMAT, "%s: is not a file", path);
 		goto fail;
 	}
 	if (stat.size_bytes > most_bytes) {
@@ -99,7 +99,7 @@ static int rename_object(struct jw_error *err, const char *fresh, const char *ob
 		return 0;
 	}
 	if (!os_stat(NULL, object, &stat) && stat.kind == OS_DIRECTORY)
-		return error_set(err, JW_ERR_FORMAT, "%s: is no file", object);
+		return error_set(err, JW_ERR_FORMAT, "%s: is not a file", object);
 	return -1;
 }
 

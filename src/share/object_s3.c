@@ -103,7 +103,7 @@ int object_s3_address(struct jw_error *err, const char *endpoint, const char *re
 	for (size_t at = strlen(bare); at && bare[at - 1] == '/'; at--)
 		bare[at - 1] = '\0';
 	if (!is_s3_name(region, "-"))
-		return error_set(err, JW_ERR_USAGE, "“%s” is no region of AWS", region);
+		return error_set(err, JW_ERR_USAGE, "“%s” is not an AWS region", region);
 	if (*bare && !is_s3_endpoint(bare))
 		return error_set(err, JW_ERR_USAGE, "AWS_ENDPOINT_URL is not https://HOST[:PORT]");
 	/* The certificate of *.s3.… is for one name before it. Servers of others seldom have names for
@@ -147,7 +147,7 @@ static int take_aws_text(struct jw_error *err, const char *name, const char *val
 	for (const char *at = value; *at; at++)
 		is_word = is_word && *at > ' ' && *at <= '~';
 	if (!is_word)
-		return error_set(err, JW_ERR_FORMAT, "%s is not such a value", name);
+		return error_set(err, JW_ERR_FORMAT, "%s has a value that cannot be one", name);
 	if (*value)
 		text_copy(room, size, value);
 	return 0;
@@ -297,16 +297,18 @@ static int ask_aws(struct jw_error *err, const char *profile, struct aws_keys *k
 	int status = 0, result;
 
 	if (!aws)
-		return error_set(err, JW_ERR_NOT_FOUND,
-						 "no keys of AWS in the environment, nor in the profile %.64s of ~/.aws, "
-						 "and no program “aws” on PATH to be asked for them",
-						 profile);
+		return error_set(
+			err, JW_ERR_NOT_FOUND,
+			"no AWS keys in the environment or in the profile %.64s of ~/.aws, and no program "
+			"“aws” on PATH to ask for them",
+			profile);
 	result = os_ask_found_program(err, &question, &status);
 	if (!result && status)
-		result = error_set(err, JW_ERR_NOT_FOUND,
-						   "no keys of AWS in the environment, nor in the profile %.64s of ~/.aws, "
-						   "and “aws configure export-credentials” ends with exit status %d",
-						   profile, status);
+		result = error_set(
+			err, JW_ERR_NOT_FOUND,
+			"no AWS keys in the environment or in the profile %.64s of ~/.aws, and “aws configure "
+			"export-credentials” ends with exit status %d",
+			profile, status);
 	else if (!result && read_aws_answer(err, &answer, keys, ret_expires))
 		result = error_prefix(err, "aws configure export-credentials");
 	if (answer.data)

@@ -334,7 +334,7 @@ struct slot *run_look_at_machine(struct run *run)
 	memory->looked_ns = now;
 	memory->on_battery = run->setup->options->compile.low_priority && os_on_battery();
 	if (memory->on_battery && !was_on_battery)
-		say(run, "the machine runs on its battery: waiting for the mains (--background)");
+		say(run, "the machine runs on battery: waiting for mains power (--background)");
 	for (unsigned i = 0; i < run->setup->workers; i++) {
 		struct slot *slot = &run->workers.slots[i];
 
@@ -348,7 +348,7 @@ struct slot *run_look_at_machine(struct run *run)
 	if (verdict == MEMORY_AS_IT_IS)
 		return NULL;
 	if (!memory->told_short)
-		say(run, "memory is getting short: going on with fewer workers for a while");
+		say(run, "memory is running low: continuing with fewer workers for a while");
 	memory->told_short = true;
 	/* The worker that began last loses least. */
 	for (unsigned i = 0; verdict == MEMORY_AT_ONCE && i < run->setup->workers; i++) {
@@ -523,7 +523,7 @@ static bool retire(struct run *run, struct slot *slot, const char *why)
 		return false;
 	slot->retired = true;
 	(void)text_format(line, sizeof line,
-					  "there is no room for so many workers (%.300s): going on with %u", why,
+					  "there is no room for so many workers (%.300s): continuing with %u", why,
 					  others);
 	say(run, line);
 	return true;
@@ -610,7 +610,7 @@ bool run_is_hopeless(struct run *run, struct slot *slot, const struct child_end 
 		workers->unborn = 0;
 		return false;
 	}
-	error_set(run->err, JW_ERR_DRIVER, "workers do not stay alive: the last %s%s%s", end,
+	error_set(run->err, JW_ERR_DRIVER, "workers keep dying: the last %s%s%s", end,
 			  how->said[0] ? ", saying: " : "", how->said);
 	return true;
 }
@@ -729,10 +729,10 @@ static int take_devices(struct run *run, const struct slot *first,
 	most = device_pool_most_workers(pool, plan->targets, plan->target_count);
 	if (most >= run->setup->workers)
 		return 0;
-	(void)text_format(line, sizeof line,
-					  "the GPU is in exclusive-process mode, which gives a context to one process "
-					  "only: going on with %s",
-					  TEXT_COUNT(most, "worker", "workers"));
+	(void)text_format(
+		line, sizeof line,
+		"the GPU is in exclusive-process mode, which serves one process only: continuing with %s",
+		TEXT_COUNT(most, "worker", "workers"));
 	say(run, line);
 	/* The others have no work yet. */
 	for (unsigned i = 0; i < run->setup->workers; i++)

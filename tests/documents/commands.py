@@ -33,7 +33,7 @@ ELSEWHERE = [
     ("bake.md", "bake -o DIR xgboost", "needs XGBoost; the tests of bake run it"),
     ("deploying-windows.md", "startup enable --service", "writes units of the machine; cli-startup-units runs it"),
     ("--help", "make --target rtx3070", "needs NVIDIA's ptxas; elsewhere-* run it"),
-    ("--help", "ahead", "needs the kernel's part of a driver; driver-ahead runs it"),
+    ("--help", "ahead", "needs a driver's kernel module; driver-ahead runs it"),
     ("--help", "bake --index", "needs the package index; elsewhere-index runs it"),
     ("--help", "oci://", "needs a registry; share-registry runs its like"),
     ("--help", "startup enable --service", "writes units of the machine; cli-startup-units runs it"),

@@ -97,7 +97,7 @@ done
 [[ $verdicts == *" ptx.fatbin=1 "*" ptx.fatbin=0 "* && $verdicts == *" newer.fatbin=2 "* && $verdicts == *" others.fatbin=2 "* ]] ||
 	fail "not what was to be shown:$verdicts"
 
-# A loose relocatable fat binary is taken as input of a link.
+# A loose relocatable fat binary is assumed to be the input of a link.
 PYTHONPATH=$root/tests/framework python3 - "$scratch/linked.fatbin" <<'P'
 import sys
 import fatbin

@@ -263,7 +263,7 @@ CUDA_CACHE_PATH=$scratch/there timeout 300 "$root/scripts/with-driver.sh" -B "$b
 rm -rf cache
 CUDA_CACHE_PATH=$scratch/cache timeout 300 "$jitwarm" make -o cache/ --target sm_86 --driver \
 	"$(find "$drivers/550.163.01" -name 'libcuda.so.*.*' -type f | head -1)" "$library" >out 2>&1 &&
-	grep -q "has what driver .* looks for there\.$" out || fail "--driver FILE: $(cat out)"
+	grep -q "now has what driver .* looks for\.$" out || fail "--driver FILE: $(cat out)"
 before=$(entries cache)
 # Whatever the umask is, another account reads what root has filled in a new directory, and opens its index for writing, as a driver does.
 . "$root/tests/accounts.sh"

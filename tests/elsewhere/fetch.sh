@@ -64,9 +64,9 @@ PIP_INDEX_URL=$site/good/simple fetch 12.3 && whole 12.3 && grep -q 'V12.3.107"'
 JITWARM_PTXAS=store PIP_INDEX_URL=$site/good/simple fetch 12.3.103 && [ -x store/12.3.103/ptxas ] && ok "a store whose path is not whole" || fail "a store whose path is not whole: $(cat out err)"
 
 # ---- the content of a wheel
-bad "a ptxas of another version" other-program "nvidia_cuda_nvcc_cu12-12.3.107-py3-none-manylinux2014_x86_64.whl: its ptxas says that it is of CUDA 12.4, not 12.3"
+bad "a ptxas of another version" other-program "nvidia_cuda_nvcc_cu12-12.3.107-py3-none-manylinux2014_x86_64.whl: its ptxas reports CUDA 12.4, not 12.3"
 bad "a ptxas that does not say its version" silent-program "does not say which ptxas it is"
-bad "an nvJitLink of another version" other-linker "its $linker says that it is of CUDA 12.4, not 12.3"
+bad "an nvJitLink of another version" other-linker "its $linker reports CUDA 12.4, not 12.3"
 bad "no linker" no-linker "pip: Could not find a version that satisfies the requirement nvidia-nvjitlink-cu12==12.3.*"
 bad "another hash" wrong-hash "pip: THESE PACKAGES DO NOT MATCH THE HASHES"
 bad "a wheel that breaks off" cut-wheel "pip: "
@@ -108,7 +108,7 @@ path=$PATH
 PATH=$scratch/tools
 "$jitwarm" compiler fetch 12.3 >out 2>err; got=$?
 PATH=$path
-[ $got = 3 ] && grep -qxF "jitwarm: neither pip (python3 -m pip) nor uv is here, which ask package indexes: install one of them, or name the ptxas of a CUDA toolkit (--ptxas FILE)" err &&
+[ $got = 3 ] && grep -qxF "jitwarm: package indexes are asked through pip (python3 -m pip) or uv, and neither is here: install one of them, or name the ptxas of a CUDA toolkit (--ptxas FILE)" err &&
 	[ "$(wc -l <err)" = 1 ] && [ -z "$(find store -mindepth 1 2>/dev/null)" ] && ok "neither pip nor uv" || fail "neither pip nor uv: status $got: $(cat out err; find store)"
 
 # ---- a folder of that name

@@ -110,8 +110,8 @@ usage "“asked.whl” is a file" lint --index asked.whl
 good "a name is a requirement, whatever file is called like it" asked-1.0-py3-none-win_amd64.whl good asked==1.0 --platform windows
 rm pyproject.toml asked asked.whl
 usage "--index takes one package" scan --index
-usage "is in arm64 machines with Linux alone" scan --index asked --target sm_87 --platform linux
-usage "is in arm64 machines with Linux alone" scan --index asked --target sm_86,sm_87
+usage "exists only in arm64 machines with Linux" scan --index asked --target sm_87 --platform linux
+usage "exists only in arm64 machines with Linux" scan --index asked --target sm_86,sm_87
 usage "--platform is for --index" scan --platform windows asked
 usage "--python is for --index" lint --python 3.10 asked
 usage "--python is a version such as 3.11, not “three”" scan --index asked --python three
@@ -130,7 +130,7 @@ done
 rm sitecustomize.py
 mkdir near && printf '#!/bin/sh\ntouch "%s/ran"\nexec "%s" "$@"\n' "$scratch" "$python" >near/python3 && chmod +x near/python3
 mkdir close && cp "$(type -P false)" close/python3
-path=close:$scratch/tools VIRTUAL_ENV=$scratch/venv bad "a relative member of PATH" "neither pip" good asked==1.1
+path=close:$scratch/tools VIRTUAL_ENV=$scratch/venv bad "a relative member of PATH" "package indexes are asked through pip" good asked==1.1
 PIP_PYTHON=$scratch/near/python3 good "PIP_PYTHON" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
 unrun "another Python for pip"
 export PYTHONPATH=$scratch/fake
@@ -141,15 +141,15 @@ bad "a pip that fails and says nothing" "pip ends with exit status 7" good asked
 fake_pip 'import os' 'os.kill(os.getpid(), 9)'
 bad "a pip that is killed" "pip ends with signal 9" good asked
 fake_pip ''
-bad "a pip that gets nothing" "pip has got no wheel" good asked
+bad "a pip that gets nothing" "pip fetched no wheel" good asked
 fake_pip 'import sys, os' 'os.symlink("/etc/passwd", sys.argv[sys.argv.index("--dest") + 1] + "/asked-1.0-py3-none-any.whl")'
-bad "a link" "pip has got no wheel" good asked
+bad "a link" "pip fetched no wheel" good asked
 fake_pip 'import sys, os' 'os.mkfifo(sys.argv[sys.argv.index("--dest") + 1] + "/asked-1.0-py3-none-any.whl")'
-bad "a pipe" "pip has got no wheel" good asked
+bad "a pipe" "pip fetched no wheel" good asked
 fake_pip 'import sys' 'for name in "ab": open(sys.argv[sys.argv.index("--dest") + 1] + f"/{name}-1.0-py3-none-any.whl", "w")'
-bad "two wheels" "pip has got no wheel" good asked
+bad "two wheels" "pip fetched no wheel" good asked
 fake_pip 'while True: print("ERROR: " + "x" * 100000)'
-bad "words without end" "pip says more than 4194304 bytes" good asked
+bad "words without end" "pip prints more than 4194304 bytes" good asked
 fake_pip 'import os, tempfile, time' 'open(tempfile.gettempdir() + "/x", "w").truncate(20 << 30)' 'time.sleep(60)'
 bad "files without end" "pip gets more than 16 GiB" good asked
 # What it says holds no password, however it is written there.
@@ -164,7 +164,7 @@ printf '[global]\nindex-url = https://me:p%%%%40ss@127.0.0.1:1/simple\n' >pip.co
 PIP_RETRIES=1 PIP_CONFIG_FILE=$scratch/pip.conf PIP_INDEX_URL='' bad "a password of pip's configuration" "after connection broken by " good asked
 
 # Neither pip nor uv; uv, which lends pip to a Python without one, and leaves nothing
-path=$scratch/tools bad "neither" "neither pip (python3 -m pip) nor uv is here, which ask package indexes: install one of them, or get the wheel elsewhere" good asked
+path=$scratch/tools bad "neither" "package indexes are asked through pip (python3 -m pip) or uv, and neither is here: install one of them, or get the wheel elsewhere" good asked
 uv=$cache/jitwarm/uv/bin/uv # of setup.sh
 [ -x "$uv" ] || uv=$(command -v uv)
 if [ -n "$uv" ]; then
@@ -191,7 +191,7 @@ fi
 	ask_other() { path=$scratch/tools VIRTUAL_ENV=$scratch/own ask good scan --index asked --target sm_86; }
 	ask_other; got=$?
 	chown 0 own/bin
-	[ $got = 3 ] && [ "$(wc -l <err)" = 1 ] && grep -qE "own/bin/python3 is not run as root|neither pip" err && clean && ok "root, and a Python that another account may replace" ||
+	[ $got = 3 ] && [ "$(wc -l <err)" = 1 ] && grep -qE "own/bin/python3 is not run as root|package indexes are asked through pip" err && clean && ok "root, and a Python that another account may replace" ||
 		fail "root, and a Python that another account may replace: status $got: $(cat out err)"
 }
 

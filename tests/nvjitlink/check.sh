@@ -105,11 +105,11 @@ for release in 11.8 12.4; do
 done
 timeout 300 "$jitwarm" bake --target sm_90 --driver profile --nvjitlink "$fakes/12.4" -o baked90 "$library" >out 2>&1
 [ "$(sort -u asked 2>/dev/null)" = "12.4 -arch=sm_90a" ] && ok "the oldest ptxas that compiles as the driver does" || fail "asked for sm_90: $(sort -u asked; cat out)"
-grep -q "not linked, so a start may do it each time: an object of it was not compiled" out && ok "what is missing to link" || fail "what is missing: $(cat out)"
+grep -q "not linked, so a start may do it each time: one of its objects was not compiled" out && ok "what is missing to link" || fail "what is missing: $(cat out)"
 rm -r ptxas/11.8
 
 bad "$scratch/linked" "no nvJitLink of CUDA 12.4 to 12.4 is at hand, which would link for sm_86" --nvjitlink "$fakes/12.0"
-bad "$scratch/linked" "no nvJitLink of CUDA 12.4 to 12.4 is at hand" --nvjitlink "$fakes/12.8"
+bad "$scratch/linked" "no nvJitLink of CUDA 12.4 to 12.4 was found" --nvjitlink "$fakes/12.8"
 bad "$scratch/other" "the linked code is not for the GPU" --nvjitlink "$fakes/12.4"
 bad crash "the process that loads the compiler ended by signal 6" --nvjitlink "$fakes/12.4"
 bad exit "the process that loads the compiler" --nvjitlink "$fakes/12.4"

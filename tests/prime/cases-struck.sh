@@ -109,7 +109,7 @@ case_memory_is_shared() {
 	echo 'some avg10=25.00 avg60=0.00 avg300=0.00 total=0' >"$machine/proc/pressure/memory"
 	run status
 	JITWARM_SYSTEM_ROOT=$machine start_gated sample_ prime "$library" -j 3 --json || return 1
-	await grep -q 'memory is getting short' "$err" || { open_gate; return 1; }
+	await grep -q 'memory is running low' "$err" || { open_gate; return 1; }
 	open_gate
 	wait $pid && expect_number failed 0 || say "$(cat "$err")" || return 1
 	rm -rf "$CUDA_CACHE_PATH"

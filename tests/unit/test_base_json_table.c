@@ -222,7 +222,7 @@ TEST(what_was_written_is_read)
 
 TEST(what_is_malformed_is_named)
 {
-	takes("{}", "is no test.kept/1");
+	takes("{}", "is not a document “test.kept/1”");
 	takes(KEPT("\"12345678\"", "00000000000000ff", "no", REST), "its “path” is malformed");
 	takes(KEPT("{\"hex\":\"610061\"}", "00000000000000ff", "no", REST), "its “path” is malformed");
 	takes(KEPT("\"/a\"", "ff", "no", REST), "its “hex” is malformed");

@@ -216,11 +216,11 @@ TEST_WITH(values_that_are_misread_are_explained, clean_environment, NULL)
 	static const struct {
 		const char *text, *line;
 	} cases[] = {
-		{"1G", "the driver reads 1 byte, since it knows no units; write 1073741824"},
-		{"5k", "the driver reads 5 bytes, since it knows no units; write 5120"},
-		{"2  MiB", "the driver reads 2 bytes, since it knows no units; write 2097152"},
+		{"1G", "the driver ignores units and reads 1 byte; write 1073741824"},
+		{"5k", "the driver ignores units and reads 5 bytes; write 5120"},
+		{"2  MiB", "the driver ignores units and reads 2 bytes; write 2097152"},
 		{"4G", "write 4294967296"},
-		{"5G", "write 4294967296: 4 GiB are the most that it keeps"},
+		{"5G", "write 4294967296: it keeps at most 4 GiB"},
 		{"1T", "write 4294967296"},
 		{"17179869184G", "write 4294967296"},
 		{"99999999999999T", "write 4294967296"},
@@ -293,15 +293,15 @@ TEST(a_place_is_looked_at)
 		const char *warnings[2];
 	} cases[] = {
 		{"dir", 1, EXT, LITTLE, false, true, true, {NULL}},
-		{"dir", 1, EXT, LITTLE - 4096, false, true, true, {"are free there"}},
+		{"dir", 1, EXT, LITTLE - 4096, false, true, true, {"free there"}},
 		{"dir", 1, NFS, LITTLE, false, true, true, {"on a network file system"}},
-		{"dir", 1, NFS, 0, false, true, true, {"on a network file system", "are free there"}},
+		{"dir", 1, NFS, 0, false, true, true, {"on a network file system", "free there"}},
 		{"dir", 1, NFS, 0, true, true, true, {NULL}},
-		{"dir", 1, PROC, LITTLE, false, true, false, {"cannot be written to by this account: "}},
+		{"dir", 1, PROC, LITTLE, false, true, false, {"not writable for this account: "}},
 		{"odd", 1, EXT, LITTLE, false, true, true, {NULL}},
 		{"odd", 2, PROC, LITTLE, false, true, false, {"so the driver does not use the cache"}},
 		{"dir/a/b", 1, EXT, LITTLE, false, false, true, {NULL}},
-		{"dir/a/b", 1, EXT, 0, false, false, true, {"are free there"}},
+		{"dir/a/b", 1, EXT, 0, false, false, true, {"free there"}},
 		{"dir/a/b", 1, PROC, 0, false, false, false, {"is not writable for this account"}},
 		{"file/a", 1, EXT, 0, false, false, false, {"is not writable for this account"}},
 		{"file", 1, EXT, 0, false, false, false, {"not a directory: the driver caches nothing"}},

@@ -15,7 +15,7 @@
 TEST(seconds_are_told_or_not)
 {
 	static const char several[] = "several build stamps", none[] = "no build stamp",
-					  untold[] = "whose seconds cannot be told";
+					  untold[] = "without its seconds";
 	static const struct {
 		const char *bytes;
 		size_t size;

@@ -169,7 +169,7 @@ TEST(what_is_not_trusted_is_not_taken)
 	OK(os_make_dirs(why, dir, 0700));
 	mem_free(dir);
 	options.allow_unsigned = false;
-	assert_non_null(strstr(does(OBJECT_LOOK, keys[0], MOST, 0).why, "is no file"));
+	assert_non_null(strstr(does(OBJECT_LOOK, keys[0], MOST, 0).why, "is not a file"));
 	end();
 }
 

@@ -215,7 +215,7 @@ TEST(a_folder_in_the_way_stays)
 	files_put_text(folder, "file", "text");
 	place = open_place(where);
 	GIVES(JW_ERR_FORMAT, place->put(why, place, "v1/x", file));
-	assert_non_null(strstr(why->message, "is no file"));
+	assert_non_null(strstr(why->message, "is not a file"));
 	mem_free(object);
 	object = os_join(where, "v1");
 	OK(os_list(why, object, &names));

@@ -391,7 +391,7 @@ CASE(workers_that_do_not_live_end_a_run)
 	run->workers.unborn = 2;
 	assert_true(run_is_hopeless(run, &slots[0], &how, false));
 	assert_string_equal(why->message,
-						"workers do not stay alive: the last ended with status 5, saying: oh");
+						"workers keep dying: the last ended with status 5, saying: oh");
 }
 
 /* A device gives no context: others have one there, it has been had before, or never. */

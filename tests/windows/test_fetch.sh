@@ -27,7 +27,7 @@ rm -rf "$work/저장소"
 cp "$work/wheels/nvidia_cuda_nvcc_cu12-12.3.107-py3-none-win_amd64.whl" "$work/wheels/nvidia_cuda_nvcc_cu12-12.3.99-py3-none-win_amd64.whl"
 jitwarm compiler fetch 12.3
 exits 3 "two wheels"
-complains "pip has got no wheel"
+complains "pip fetched no wheel"
 unset FAKE_WHEELS
 jitwarm compiler fetch 12.3
 exits 3 "a pip that fails"

@@ -61,13 +61,15 @@ static const char *ahead_rest(const struct jw_ahead *ahead)
 	case JW_AHEAD_COMPILING: return "; the rest is being compiled";
 	case JW_AHEAD_NO_ROOM:
 		return !ahead_is_prepared(ahead)
-				   ? "; beside the running driver's entries the limit leaves no room for the rest, "
-					 "which is compiled after the boot with a larger one (“jitwarm ahead --tune”)"
-				   : "; beside the running driver's entries the limit leaves no room for the "
-					 "rest, which is compiled and waits in the store for the boot";
+				   ? "; the limit leaves no room for the rest beside the running driver's entries: "
+					 "“jitwarm "
+					 "ahead --tune” raises it, and the rest is compiled after the boot"
+				   : "; the limit leaves no room for the rest beside the running driver's entries: "
+					 "the rest "
+					 "is compiled, and waits in the store for the boot";
 	case JW_AHEAD_NO_COMPILER: return "; its compiler is missing: ";
 	case JW_AHEAD_FAILED:
-		return ahead->ready < ahead->modules ? "; the rest failed: " : "; not compiled anew: ";
+		return ahead->ready < ahead->modules ? "; the rest failed: " : "; not recompiled: ";
 	case JW_AHEAD_NONE:
 	case JW_AHEAD_READY:
 	case JW_AHEAD_LIVE:
@@ -104,9 +106,11 @@ void ahead_print(const struct output *out, const char *head, const struct jw_ahe
 static void print_ahead(const struct output *out, const struct jw_ahead *ahead)
 {
 	if (ahead->pending || ahead->state == JW_AHEAD_LIVE)
-		output_note(out, "not known beforehand is what a program writes anew for each driver "
-						 "(Dr.Jit): after the boot record its start (“jitwarm run --record FILE -- "
-						 "COMMAND”), and prime that on the other machines");
+		output_note(
+			out,
+			"jitwarm cannot know beforehand what a program writes anew for each driver (Dr.Jit): "
+			"after the boot, record its start (“jitwarm run --record FILE -- COMMAND”), and "
+			"prime the recording on the other machines");
 	if (ahead->pending)
 		ahead_print(out, "", ahead);
 	else if (ahead->state == JW_AHEAD_LIVE)
@@ -258,8 +262,8 @@ static int ahead_run(struct jw_error *err, struct cli *cli)
 	if (library && !os_exists(library) && !jw_driver_parse(NULL, library, &version))
 		return error_set(
 			err, JW_ERR_USAGE,
-			"--driver takes a file here, the libcuda.so of driver %.40s: what that driver "
-			"will look for is in its bytes",
+			"--driver takes a file here, the libcuda.so of driver %.40s: only its bytes show what "
+			"that driver will look for",
 			library);
 	if (cli->options.operand_count)
 		failed = found_files_find(err, &cli->out, cli->options.operands, cli->options.operand_count,
@@ -317,7 +321,7 @@ int ahead_besides(struct jw_error *err, struct cli *cli, bool unattended, bool *
 }
 
 static const struct cli_option ahead_options[] = {
-	CLI_VALUE("driver", "FILE", "The libcuda.so of the next driver, where it is not installed yet",
+	CLI_VALUE("driver", "FILE", "The libcuda.so of the next driver, if it is not installed yet",
 			  .names = NAMES_FILE_OR_NAME),
 	CLI_FLAG("fetch",
 			 "Fetch its compiler first if it is missing, as “jitwarm compiler fetch” does"),
@@ -340,23 +344,19 @@ const struct cli_command command_ahead = {
 	.summary = "Prepare the cache for a driver that starts at the next boot",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"After an upgrade of the driver, the running one stays until the next boot. Until then "
-		"this "
-		"prepares the cache for the installed one: whatever the running driver has compiled into "
-		"it, also at run time and for programs that jitwarm has never seen, is carried over at "
-		"once "
-		"and then compiled with the compiler (ptxas) of the installed driver's CUDA version. "
-		"Entries "
-		"of the running driver are never evicted for that. PATH and PACKAGE name what has "
-		"relocatable code, whose names depend on the driver.\n\nWithout an upgrade it ends at "
-		"once. What the limit has no room for waits in the store. After a boot that follows, and "
-		"what is missing is compiled. “jitwarm startup enable” does all of "
-		"this "
-		"without being asked.\n\nWhat a program writes anew for each driver, such as PTX with the "
-		"driver's own version, is not known before the boot: a recording of its start under the "
-		"new driver (“jitwarm run --record FILE -- COMMAND”) primes it then.\n\nExit status: 0 if "
-		"0 of what is "
-		"known will be compiled after the boot, 1 if something will, 2 if it cannot be prepared.",
+		"After an upgrade of the driver, the former one runs until the next boot. Meanwhile this "
+		"command prepares the cache for the installed one. It carries over all that the running "
+		"driver has compiled, including code made at run time and code of programs that jitwarm "
+		"has never seen, and then recompiles it with the ptxas of the installed driver's CUDA "
+		"version. It never evicts entries of the running driver. Name the paths and packages "
+		"that have relocatable code, since its entries' names depend on the driver.\n\nIf no "
+		"upgrade waits for the boot, it ends at once. What exceeds the limit waits in the store, "
+		"and enters the cache after the boot; then what is missing is compiled. “jitwarm "
+		"startup enable” does all of this automatically.\n\nWhat a program writes anew for "
+		"each driver, such as PTX with the driver's own version, cannot be known before the "
+		"boot. Record the program's start under the new driver (“jitwarm run --record FILE -- "
+		"COMMAND”), and prime the recording.\n\nExit status: 0 if nothing that is known will "
+		"be compiled after the boot, 1 if something will, 2 if the cache cannot be prepared.",
 	.examples = "jitwarm ahead\njitwarm ahead --fetch\n",
 	.options = ahead_options,
 	.run = ahead_run,

@@ -124,7 +124,7 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 		output_line(out, STYLE_WARN, "  %s: not compiled",
 					TEXT_COUNT(file->uncompiled, "container", "containers"));
 	if (file->unknown)
-		output_line(out, STYLE_WARN, "  %s: their code has a form that jitwarm does not write",
+		output_line(out, STYLE_WARN, "  %s: code in a form that jitwarm does not write",
 					TEXT_COUNT(file->unknown, "container", "containers"));
 	if (file->texts)
 		output_line(out, STYLE_WARN, "  %s in its data: no container to put code into",
@@ -173,7 +173,7 @@ static void print_summary(const struct cli *cli, const struct jw_bake_result *re
 		next_step_keep(&line, &cli->options, kept);
 		shell_add_word(&line, name);
 		next_step(out, STYLE_PLAIN,
-				  "Next: have the package's wheel written, and pip install it: ", &line);
+				  "Next: make the package's wheel, and install it with pip: ", &line);
 	} else if (copies)
 		next_step(out, STYLE_PLAIN, "Next: put the copies where the program looks for them.", NULL);
 }
@@ -183,7 +183,7 @@ static int report(struct cli *cli, const struct jw_bake_result *result,
 {
 	if (!result->file_count)
 		output_line(&cli->out, STYLE_GOOD,
-					"nothing to bake: the driver would compile nothing of these files");
+					"nothing to bake: the driver compiles nothing in these files");
 	for (size_t i = 0; i < result->file_count; i++) {
 		const struct jw_bake_file *file = &result->files[i];
 
@@ -298,7 +298,7 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 	for (size_t i = 0; i < sizeof only / sizeof *only; i++)
 		if (options_given(options, only[i]) && !is_for_others(options))
 			return error_set(err, JW_ERR_USAGE,
-							 "--%s is for another machine, whose GPU --target names", only[i]);
+							 "--%s is for another machine: name its GPU with --target", only[i]);
 	if (!options_given(options, "output") && !options_given(options, "dry-run"))
 		return error_set(err, JW_ERR_USAGE,
 						 "-o DIR names the folder for the copies; -n only reports what would be "
@@ -325,7 +325,7 @@ static const struct cli_option bake_options[] = {
 	CLI_VALUE("output", "DIR", "Write the copies into DIR, made if missing", .letter = 'o',
 			  .names = NAMES_FOLDER),
 	CLI_LIST("target", "GPU",
-			 "For this GPU (sm_86, rtx3070) instead of those here; needs no GPU and driver; may be "
+			 "For this GPU (sm_86, rtx3070) instead of those here, without GPU or driver; may be "
 			 "repeated",
 			 .alias = "gpu"),
 	CLI_LIST("driver", "VERSION|FILE",
@@ -364,22 +364,21 @@ const struct cli_command command_bake = {
 	.summary = "Put machine code into libraries, so that no cache is needed",
 	.usage = "-o DIR [OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Compiles what the driver would compile of the named libraries or packages, as “jitwarm "
-		"prime --all” does, and writes copies of the libraries that hold this machine code in "
-		"their own fat binaries. A program that loads the copies compiles nothing, whatever "
-		"becomes of the cache: from read-only media, for every account, with CUDA_CACHE_DISABLE=1, "
-		"and under newer drivers of the same CUDA major version.\n\nNothing is left out: a copy "
-		"has "
-		"all PTX, and all machine code for other GPUs. A container in which the new code has no "
-		"room, raw code compressed, moves to the end of the copy, which becomes longer. "
-		"Relocatable code, which the CUDA runtime would link at each start, is "
-		"linked once by the driver.\n\nFor a wheel (X.whl) a new wheel is written into DIR, with "
-		"the libraries so changed and their hashes in RECORD, and with the GPUs in its version "
-		"(1.0.2+jitwarm.sm86): pip and uv install it instead of the old one.\n\nIt does not change "
-		"Windows' libraries (DLL, PYD), other archives, and PTX texts in a program's data, which "
-		"are counted. With --target, "
-		"without a driver, NVIDIA's ptxas compiles and nvJitLink links: “jitwarm compiler fetch” "
-		"or --fetch gets them; the result says for which drivers the code is.\n\nExit status: 0 if "
+		"Compiles what the driver would compile from the named libraries or packages, as "
+		"“jitwarm prime --all” does, and writes copies of the libraries with this machine "
+		"code in their own fat binaries. A program that loads the copies compiles nothing, "
+		"whatever happens to the cache: from read-only media, for every account, with "
+		"CUDA_CACHE_DISABLE=1, and under newer drivers of the same CUDA major "
+		"version.\n\nNothing is left out: a copy keeps all PTX, and all machine code for other "
+		"GPUs. If a container has no room for the new code even after its raw code is "
+		"compressed, it moves to the end of the copy, which grows. Relocatable code, which the "
+		"CUDA runtime would link at each start, is linked once by the driver.\n\nFrom a wheel "
+		"(X.whl) it makes a new wheel in DIR, with the changed libraries, their hashes in "
+		"RECORD, and the GPUs in its version (1.0.2+jitwarm.sm86): pip and uv install it instead "
+		"of the old one.\n\nIt does not change Windows libraries (DLL, PYD), other archives, or "
+		"PTX texts in a program's data; it counts the texts. With --target no driver is needed: "
+		"NVIDIA's ptxas compiles and nvJitLink links (“jitwarm compiler fetch” or --fetch "
+		"gets both), and the output says which drivers load the code.\n\nExit status: 0 if "
 		"everything is baked, 1 if a part is left or a name matches no file, 2 if jitwarm cannot "
 		"help, 3 on failure.",
 	.examples = "jitwarm bake -o baked ./libmodel.so\n"

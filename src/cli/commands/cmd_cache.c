@@ -509,7 +509,7 @@ static void print_prune_result(const struct output *out, const struct jw_prune_r
 					TEXT_COUNT(result->chosen_entries, "entry", "entries"),
 					text_bytes(size, result->chosen_bytes));
 	if (result->changed)
-		output_line(out, STYLE_WARN, "  %s not removed: rewritten meanwhile",
+		output_line(out, STYLE_WARN, "  %s not removed: rewritten in the meantime",
 					TEXT_COUNT(result->changed, "entry", "entries"));
 	if (result->not_judged)
 		output_line(out, STYLE_WARN,
@@ -567,7 +567,7 @@ static int prune_run(struct jw_error *err, struct cli *cli)
 		return -1;
 	if (!options.older_s && !options_given(given, "driver"))
 		return error_set(err, JW_ERR_USAGE,
-						 "nothing to select entries by: give --driver former, or --older-than 30d");
+						 "select entries: give --driver former, or --older-than 30d");
 	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system))
 		return -1;
 	options.system = cli->system;
@@ -587,7 +587,7 @@ static const struct cli_option prune_options[] = {
 			 "Entries of former drivers (former), of this version (535.309.01), or with this stamp "
 			 "(“Mar 25 202615:25:13”); may be repeated"),
 	CLI_DURATION("older-than", "AGE",
-				 "Entries written longer ago (30d); with --driver, only of those"),
+				 "Entries older than this (30d); with --driver, only that driver's"),
 	CLI_FLAG("apply", "Remove them; without it they are only listed"),
 	CLI_CACHE,
 	{0}};
@@ -597,18 +597,18 @@ const struct cli_command command_cache_prune = {
 	.summary = "Remove entries that programs no longer use",
 	.usage = "OPTION… [--apply]",
 	.description =
-		"Reports, and with --apply removes, useless entries of the driver's JIT cache: of former "
-		"drivers, or old ones. It works beside running programs, under the driver's own lock. "
-		"“jitwarm export --all -o FILE” keeps them elsewhere; “cache verify --repair” removes "
-		"damaged ones.\n\nFormer drivers are those that jitwarm knows or has seen here and whose "
-		"library is gone; but not one newer than this machine's that was never seen here, one that "
-		"only “make --target” has compiled for in this cache, nor, for 30 days, the one that "
-		"“jitwarm ahead” last prepared for. An entry with an unknown stamp may belong to a "
-		"compiler library in use (nvJitLink): it is removed only if --driver names its stamp. "
-		"Entries of no known form and foreign files are "
-		"left alone.\n\nExit status: 0 if nothing is left to prune, 1 if --apply would remove "
-		"something or could not, or entries cannot be judged, 2 if this machine's driver is "
-		"unknown, 3 on failure.",
+		"Reports, and with --apply removes, useless entries of the driver's JIT cache: those of "
+		"former drivers, or old ones. It works beside running programs, under the driver's own "
+		"lock. “jitwarm export --all -o FILE” keeps entries elsewhere; “cache verify "
+		"--repair” removes damaged ones.\n\nA former driver is one that jitwarm knows or has "
+		"seen here and whose library is gone. Three do not count: a driver newer than this "
+		"machine's that was never seen here; one for which only “make --target” has compiled "
+		"into this cache; and, for 30 days, the one that “jitwarm ahead” last prepared for. "
+		"An entry with an unknown stamp may belong to a compiler library in use (nvJitLink): it "
+		"is removed only if --driver names its stamp. Entries of an unknown form and foreign "
+		"files are left alone.\n\nExit status: 0 if nothing is left to prune, 1 if --apply would "
+		"remove something or could not, or entries cannot be judged, 2 if this machine's driver "
+		"is unknown, 3 on failure.",
 	.examples = "jitwarm cache prune --driver former\n"
 				"jitwarm cache prune --driver former --apply\n",
 	.options = prune_options,

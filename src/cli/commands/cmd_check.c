@@ -264,8 +264,8 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 									   : "%s: %s in the cache, but %s will fail",
 					name, module_text_all(ptx, gpu->modules), TEXT_COUNT(failing, "file", "files"));
 	else if (!gpu->cold && (gpu->unplanned.tile || gpu->unplanned.unknown))
-		output_line(out, STYLE_WARN, "%s: %s in the cache; of other code jitwarm cannot tell", name,
-					module_text_all(ptx, gpu->modules));
+		output_line(out, STYLE_WARN, "%s: %s in the cache; jitwarm cannot tell about other code",
+					name, module_text_all(ptx, gpu->modules));
 	else if (!gpu->cold)
 		output_line(out, harmful ? STYLE_WARN : STYLE_GOOD, "%s: %s%s in the cache", name,
 					harmful ? "" : "warm, ", module_text_all(ptx, gpu->modules));
@@ -314,10 +314,11 @@ static void print_nameless(const struct output *out, const struct jw_check_resul
 	char text[JW_DRIVER_TEXT];
 
 	if (none || (!exact && result->named))
-		output_warning(out,
-					   "cannot tell: the names of entries need the driver's exact release "
-					   "(--driver %s), or a check on a machine that has it",
-					   none ? "550.163.01" : result->named);
+		output_warning(
+			out,
+			"cannot tell: the names of entries depend on the driver's exact release; give it "
+			"(--driver %s), or check on a machine that has it",
+			none ? "550.163.01" : result->named);
 	else
 		output_warning(out,
 					   "cannot tell: the names of entries under driver %s are not known; check on "
@@ -337,7 +338,7 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 	if (!result->images && !result->troubles && !recording)
 		found_files_none(cli, found);
 	if (!result->images && result->verdict == JW_VERDICT_WARM)
-		output_line(out, STYLE_GOOD, "Warm: what was recorded is in no file, and in the cache.");
+		output_line(out, STYLE_GOOD, "Warm: what was recorded is in no file, but in the cache.");
 	for (size_t i = 0; result->images && i < result->gpu_count; i++) {
 		const struct jw_check_gpu *gpu = &result->gpus[i];
 		size_t failing = 0, refused = 0;
@@ -418,7 +419,7 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 	if (result->verdict == JW_VERDICT_COLD && !options.driver)
 		cli_warn_of_settings(cli);
 	if (result->verdict == JW_VERDICT_USELESS) {
-		output_warning(&cli->out, "a warm cache is of no use here: %s", useless);
+		output_warning(&cli->out, "a warm cache does not help here: %s", useless);
 		next_step_cache(&cli->out, &cli->system->cache);
 	}
 	failed = document_print(&cli->out, &document_check,
@@ -453,13 +454,14 @@ static const struct cli_option check_options[] = {
 	CLI_ENVIRONMENT,
 	CLI_CACHE,
 	CLI_FLAG("all",
-			 "Include modules outside the sections that the CUDA runtime registers, however many, "
-			 "and loose ones of packages' tests"),
+			 "Include all modules outside the sections that the CUDA runtime registers, and loose "
+			 "ones in packages' tests"),
 	CLI_VALUE("recording", "FILE",
-			  "Only the modules in this recording of “jitwarm run”, and those that it holds itself",
+			  "Check only the modules that this recording of “jitwarm run” names or holds",
 			  .names = NAMES_FILE),
-	CLI_FLAG("explain", "Say of which files modules are cold, and why: never primed, another "
-						"driver, another version of the file, damaged, evicted, deleted"),
+	CLI_FLAG("explain",
+			 "Say which files have cold modules, and why: never primed, another driver, another "
+			 "version of the file, damaged, evicted, deleted"),
 	{0},
 };
 

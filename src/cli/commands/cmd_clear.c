@@ -194,6 +194,6 @@ const struct cli_command command_store_clear = {
 		"terminal and --yes, 3 on failure.",
 	.examples = "jitwarm store clear -n\njitwarm store clear --yes\n",
 	.options = store_options,
-	.no_operands = "nothing can be named here",
+	.no_operands = "store list takes no names",
 	.run = store_clear_run,
 };

@@ -76,12 +76,13 @@ const struct cli_command command_compiler_fetch = {
 	.summary = "Get NVIDIA's ptxas and nvJitLink of a CUDA version",
 	.usage = "VERSION…",
 	.description =
-		"Gets the compilers of “--target”: the ptxas of CUDA VERSION (12.4, or 12.4.131) and, "
-		"from CUDA 12 on, its nvJitLink, from NVIDIA's Python wheels. pip gets them, as it is "
-		"configured (PIP_INDEX_URL): the active Python's, that of the Python on PATH, or one that "
-		"uv lends. Nothing is installed: it is kept in $JITWARM_PTXAS, else "
-		"~/.cache/jitwarm/ptxas, on Windows %LOCALAPPDATA%\\jitwarm\\ptxas, and "
-		"ptxas' path is printed. A compiler that is kept is not fetched again.",
+		"Gets the compilers for “--target”: the ptxas of CUDA VERSION (12.4, or 12.4.131) "
+		"and, from CUDA 12 on, its nvJitLink, from NVIDIA's Python wheels. pip fetches them, "
+		"with its own configuration (PIP_INDEX_URL): the pip of the active Python, of the Python "
+		"on PATH, or one that uv lends. Nothing is installed: the compilers are kept in "
+		"$JITWARM_PTXAS, else in ~/.cache/jitwarm/ptxas (Windows: "
+		"%LOCALAPPDATA%\\jitwarm\\ptxas), and the path of ptxas is printed. A compiler that is "
+		"there is not fetched again.",
 	.examples = "jitwarm compiler fetch 12.4\n",
 	.options = fetch_options,
 	.run = fetch_run,

@@ -189,7 +189,7 @@ static void put_findings(struct buf *text, const struct doctor_document *documen
 	for (size_t i = 0; i < result->finding_count; i++)
 		put_finding(text, i + 1, &document->words, &result->findings[i]);
 	if (!result->finding_count && result->verdict == JW_VERDICT_NOTHING)
-		buf_say(text, "no file was found that may hold device code: nothing is judged\n");
+		buf_say(text, "found no file that may hold device code: nothing to judge\n");
 	else if (!result->finding_count) {
 		buf_say(text,
 				"%s: %s%s. If a start is slow nevertheless, the driver compiles code that is in no "
@@ -197,8 +197,8 @@ static void put_findings(struct buf *text, const struct doctor_document *documen
 				"(Triton, XLA), the choice of algorithms or the loading of weights\n",
 				result->troubles ? "Nothing found in what could be read" : "All is well",
 				result->warm ? TEXT_COUNT(result->warm, "module", "modules")
-							 : "nothing of these files is compiled",
-				result->warm ? " in the cache, and nothing else of these files is compiled" : "");
+							 : "nothing in these files is compiled",
+				result->warm ? " in the cache, and nothing else in these files is compiled" : "");
 		buf_say(text, "To prepare what is in no file, record a start" COMMAND_MARK
 					  ": jitwarm run --record FILE -- COMMAND\n");
 	}
@@ -580,7 +580,7 @@ static int fix_found(struct jw_error *err, struct doctoring *doctoring, bool *re
 			first = i + 1;
 		if (first && finding->command && !strcmp(finding->command[0], "prime")) {
 			output_line(&doctoring->cli->out, STYLE_WARN,
-						"Fix     nothing: %zu needs you, and %zu waits for it", first, i + 1);
+						"Fix     nothing: first do %zu yourself, then %zu", first, i + 1);
 			continue;
 		}
 		if (finding->command)
@@ -701,7 +701,7 @@ static const struct cli_option doctor_options[] = {
 	CLI_FLAG(
 		"fix",
 		"Run the suggested commands: each is printed first, and can be undone or loses nothing"),
-	CLI_FLAG("report", "Print one block for an issue, without the account's folder and name"),
+	CLI_FLAG("report", "Print one block for a bug report, without the account's name and folder"),
 	CLI_FLAG("no-probe", "Do not have the driver load a tiny module twice"),
 	CLI_NUMBER("pid", "PID",
 			   "Look at a running process (Linux): its variables, its account's rights (as root), "
@@ -718,16 +718,16 @@ const struct cli_command command_doctor = {
 	.summary = "Find out why programs start slowly, and what helps",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Asks in the order of likelihood: is there a GPU with its driver? Do settings keep the "
+		"Asks, the likeliest cause first: is there a GPU with its driver? Do settings keep the "
 		"driver from its cache? Is the cache sound, is its limit large enough, can this account "
-		"write there? Has every program code for the GPU, and is it in the cache? Does the driver "
-		"use the cache: it gets a tiny module twice (--no-probe leaves that out; it adds an entry "
-		"of 3 KB). Each finding is a line of evidence and a line that says what to do. Without a "
-		"name it looks at the active Python environment.\n\nIf nothing is found, a start is slow "
-		"for another reason than the driver's compiler: another compiler with its own cache "
-		"(Triton, XLA, NVRTC), the choice of algorithms, the "
-		"loading of weights.\n\nExit status: that of “jitwarm check”, and if that is 0: 1 if "
-		"something else can be done or a file could not be read, 2 if nothing can.",
+		"write there? Does every program have code for the GPU, and is it in the cache? Does the "
+		"driver use the cache? To see that, it loads a tiny module twice, which adds an entry of "
+		"3 KB (--no-probe skips this). Each finding is a line of evidence and a line that says "
+		"what to do. Without a name it looks at the active Python environment.\n\nIf nothing is "
+		"found, a start is slow for another reason than the driver's compiler: another compiler "
+		"with its own cache (Triton, XLA, NVRTC), the choice of algorithms, the loading of "
+		"weights.\n\nExit status: that of “jitwarm check”, and if that is 0: 1 if something "
+		"else can be done or a file could not be read, 2 if nothing can.",
 	.examples = "jitwarm doctor\njitwarm doctor --fix tensorflow\njitwarm doctor --pid 4242\n",
 	.options = doctor_options,
 	.run = doctor_run,

@@ -22,7 +22,7 @@ static int export_pack(struct jw_error *err, struct cli *cli, struct jw_export_o
 	char word[SHELL_WORD];
 
 	if (count && text_ends(names[0], ".jwpack"))
-		return error_set(err, JW_ERR_USAGE, "%s: a pack is named with -o: “jitwarm export -o %s”",
+		return error_set(err, JW_ERR_USAGE, "%s: name the pack with -o: “jitwarm export -o %s”",
 						 names[0], shell_word(word, names[0]));
 	if (count && found_files_find(err, &cli->out, names, count, false, found))
 		return -1;

@@ -269,7 +269,7 @@ static void print_find_next(const struct finding_places *finding, const struct f
 	if (!row->judged || !row->cold || finding->gpus.count)
 		return;
 	if (finding->cli->system->cache.why_useless[0]) {
-		output_warning(&finding->cli->out, "a warm cache is of no use here: %s",
+		output_warning(&finding->cli->out, "a warm cache does not help here: %s",
 					   finding->cli->system->cache.why_useless);
 		next_step_cache(&finding->cli->out, &finding->cli->system->cache);
 		return;
@@ -310,7 +310,7 @@ static int tell_places(struct jw_error *err, struct finding_places *finding)
 		unknown = unknown || (nameless && !any_driver);
 	}
 	if (unknown)
-		output_note(out, "what of this the cache has is not known: “jitwarm check” says why");
+		output_note(out, "cannot tell what of this is in the cache: “jitwarm check” says why");
 	cli_end_with(finding->cli, finding->judged ? EXIT_DONE : EXIT_CANNOT);
 	for (size_t i = 0; i < document->places.note_count; i++)
 		output_note(out, "%s", document->places.notes[i]);
@@ -328,7 +328,7 @@ static int run_find(struct jw_error *err, struct cli *cli)
 	int result;
 
 	if (options_given(&cli->options, "environment") && cli->options.operand_count)
-		return error_set(err, JW_ERR_USAGE, "--environment names the only place: name no other");
+		return error_set(err, JW_ERR_USAGE, "--environment names the place: give no other");
 	result =
 		gpu_targets_read(err, cli, &finding.gpus) ||
 		(finding.gpus.count ? cli_open_asleep(err, cli) : cli_open_asking(err, cli, NULL, true));

@@ -90,7 +90,7 @@ static int import_into(struct jw_error *err, struct cli *cli)
 					   result->unmarked);
 	pack_report_import(&cli->out, result);
 	if (cli->system->cache.why_useless[0])
-		output_warning(&cli->out, "a warm cache is of no use here: %s",
+		output_warning(&cli->out, "a warm cache does not help here: %s",
 					   cli->system->cache.why_useless);
 	cli->status = status_of(result);
 	failed = document_print(&cli->out, &document_import, result);
@@ -132,7 +132,8 @@ static int import_for_all(struct jw_error *err, struct cli *cli)
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (options_given(&cli->options, others[i])) {
 			error_set(err, JW_ERR_USAGE,
-					  "--all-users fills each account's own cache: not with --%s", others[i]);
+					  "--all-users fills each account's own cache: it cannot be combined with --%s",
+					  others[i]);
 			return fail_import(err, cli);
 		}
 	if (cli_need_administrator(err, "--all-users") || jw_import_all(err, &options, &all))
@@ -151,9 +152,9 @@ static int run_import(struct jw_error *err, struct cli *cli)
 		return error_set(err, JW_ERR_USAGE, "%s: one pack, and nothing beside it",
 						 cli->options.operands[0]);
 	if (!strcmp(cli->options.operands[0], "-"))
-		return error_set(err, JW_ERR_USAGE,
-						 "standard input is no longer read, since no signature can come with it: "
-						 "name a file");
+		return error_set(
+			err, JW_ERR_USAGE,
+			"a pack is not read from standard input, which brings no signature: name a file");
 	if (text_ends(cli->options.operands[0], ".minisig"))
 		return error_set(err, JW_ERR_USAGE, "%s: this is the signature: name the pack beside it",
 						 cli->options.operands[0]);
@@ -168,16 +169,17 @@ static const struct cli_option import_options[] = {
 	CLI_CACHE,
 	CLI_FLAG("all-users", "Add to the cache of every person's account, each with that account's "
 						  "rights. As an administrator (root); your own keys decide about trust"),
-	CLI_FLAG("dry-run",
-			 "Check everything, also that the directory is writable, and report; write nothing",
-			 .letter = 'n'),
+	CLI_FLAG(
+		"dry-run",
+		"Check everything, including that the directory is writable, and report; write nothing",
+		.letter = 'n'),
 	CLI_FLAG("allow-unsigned", "Accept a pack that no trusted key has signed. It holds code that "
 							   "GPUs run: check its source"),
 	CLI_FLAG("as-is", "With --cache: the directory is for another machine; keep the drivers and "
 					  "GPUs of the entries. The default if no driver is installed"),
 	CLI_FLAG("carry-over",
-			 "Also take entries of older drivers, for modules without one: this driver loads them. "
-			 "They are marked for “jitwarm prime --recompile-carried”"),
+			 "Also take entries of older drivers for modules without an entry; this driver loads "
+			 "them. They are marked for “jitwarm prime --recompile-carried”"),
 	{0}};
 
 const struct cli_command command_import = {

@@ -136,7 +136,7 @@ static void lint_say_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
 				gpu->start.likely > bound->most_start_s ? "over" : "within",
 				text_duration(most, bound->most_start_s));
 	if (gpu->tile || gpu->unknown)
-		buf_say(text, "%s%s of which jitwarm cannot tell what the first start compiles",
+		buf_say(text, "%sjitwarm cannot tell whether the first start compiles %s",
 				text->size ? "; " : "",
 				TEXT_COUNT(gpu->tile + gpu->unknown, "piece of code", "pieces of code"));
 	if (gpu->lacking)
@@ -423,10 +423,11 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 	if (!cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "name a wheel, a conda package or a library");
 	if (format && (strcmp(format, "github") != 0 || cli->out.json))
-		return error_set(err, JW_ERR_USAGE,
-						 "--format is github, not “%s”, and not beside --json; text is what there "
-						 "is without either",
-						 format);
+		return error_set(
+			err, JW_ERR_USAGE,
+			"--format takes github, not “%s”, and cannot be combined with --json; without both "
+			"the output is text",
+			format);
 	if (gpu_targets_list(err, cli, "gpus", &gpus) ||
 		(driver && jw_driver_parse(err, driver, &gpus.driver)))
 		return -1;

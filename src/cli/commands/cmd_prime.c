@@ -436,11 +436,11 @@ static int prime_share_read(struct jw_error *err, const struct cli *cli, struct 
 		!trusts_a_key(key.state_dir))
 		return error_set(
 			err, JW_ERR_USAGE,
-			"what is there counts only if a trusted key has signed it, and no key is trusted here: "
-			"“jitwarm key generate --no-passphrase” on one machine, the line that it shows on "
-			"those "
-			"with another home, then this command again; or --share-unsigned, which trusts whoever "
-			"can write there");
+			"only results that a trusted key has signed count there, and no key is trusted here: "
+			"run "
+			"“jitwarm key generate --no-passphrase” on one machine, the line that it prints on "
+			"machines with another home, and this command again; or add --share-unsigned, which "
+			"trusts whoever can write there");
 	share->options.sign_key = key.sign_key;
 	share->options.passphrase = key.passphrase;
 	share->options.state_dir = key.state_dir;
@@ -463,15 +463,16 @@ static void prime_share_print(const struct output *out, const struct prime_share
 					TEXT_COUNT(shared->placed, "module", "modules"),
 					text_bytes(bytes, shared->placed_bytes));
 	if (shared->placed && !share->options.sign_key && !share->options.allow_unsigned)
-		output_note(out, "they are not signed: other machines need --share-unsigned; --sign signs");
+		output_note(out,
+					"they are not signed: other machines need --share-unsigned; --sign signs them");
 	if (shared->refused)
-		output_warning(out, "%s there not taken: %s",
+		output_warning(out, "%s there not used: %s",
 					   TEXT_COUNT(shared->refused, "module", "modules"), shared->refused_why);
 	if (shared->unplaced)
 		output_warning(out, "%s could not be put there: %s",
 					   TEXT_COUNT(shared->unplaced, "module", "modules"), shared->trouble);
 	else if (*shared->trouble)
-		output_warning(out, "the shared place is used no further: %s", shared->trouble);
+		output_warning(out, "the shared place is no longer used: %s", shared->trouble);
 }
 
 /* ---- another machine */
@@ -705,7 +706,7 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 	if (!plan->modules && (plan->recorded_missing || plan->recorded_unfiled)) {
 		if (!result->troubles)
 			output_line(
-				out, STYLE_GOOD, "Warm: %s in no file, and in the cache.",
+				out, STYLE_GOOD, "Warm: %s in no file, but in the cache.",
 				TEXT_COUNT(plan->recorded_unfiled, "recorded module is", "recorded modules are"));
 		return;
 	}
@@ -946,22 +947,23 @@ static void print_outcome(const struct prime_outcome *priming, const struct jw_p
 			 !priming->cli->system->scratch)
 		output_line(out, STYLE_PLAIN,
 					is_own_cache(cache->path)
-						? "%s has what driver %s looks for there."
-						: "%s has what driver %s looks for there (set CUDA_CACHE_PATH).",
+						? "%s now has what driver %s looks for."
+						: "%s now has what driver %s looks for (set CUDA_CACHE_PATH).",
 					cache->path, jw_driver_text(driver, &priming->cli->system->driver.version));
 	else if (!priming->elsewhere.given && (run->compiled || run->shared.fetched) && !run->failed &&
 			 !run->undone && !run->opaque) {
 		if (!print_login(out, cache, cache->outlook.bytes + result->plan.forecast.cache_bytes))
 			output_line(out, STYLE_PLAIN,
-						priming->recording ? "No recorded module is left to compile here."
-						: result->plan.hopeless
-							? "Start your program again: it has nothing left to compile, but fails "
-							  "where it uses what cannot run."
+						priming->recording      ? "No recorded module is left to compile here."
+						: result->plan.hopeless ? "Start your program again: it has nothing left "
+												  "to compile, but fails if it uses code "
+												  "that cannot run."
 						: result->plan.unplanned.tile || result->plan.unplanned.unknown
-							? "Start your program again: it has nothing left to compile, but for "
-							  "code of which jitwarm cannot tell."
+							? "Start your program again: it has nothing left to compile, except "
+							  "for code that jitwarm "
+							  "cannot judge."
 						: result->plan.left_out || result->plan.unplanned.cannot
-							? "Start your program again: of these files it compiles at most what "
+							? "Start your program again: in these files it compiles at most what "
 							  "was left out."
 							: "Start your program again: it has nothing left to compile.");
 	}
@@ -1096,8 +1098,9 @@ static void on_source(void *context, const struct jw_prime_source *source)
 	/* The plan only counts PTX that the driver cannot read. */
 	if (source->made->too_new)
 		output_warning(&cli->out,
-					   "%s: NVRTC %u.%u writes PTX %u.%u, which is too new for driver %s: --nvrtc "
-					   "names another one",
+					   "%s: NVRTC %u.%u writes PTX %u.%u, which is too new for driver %s: name "
+					   "another one with "
+					   "--nvrtc",
 					   source->path, source->nvrtc->major, source->nvrtc->minor,
 					   source->made->isa_major, source->made->isa_minor,
 					   jw_driver_text(driver, &cli->system->driver.version));
@@ -1373,7 +1376,7 @@ static const struct cli_option prime_options[] = {
 	CLI_HEADING(.title = "What to compile"),
 	WHAT_OPTIONS,
 	CLI_LIST("gpu", "GPU",
-			 "For these GPUs of this machine alone: sm_86, rtx3070, “RTX 4090”, or several with "
+			 "Only for these GPUs of this machine: sm_86, rtx3070, “RTX 4090”, or several with "
 			 "commas",
 			 .rare = true),
 	CLI_VALUE("nvrtc-name", "NAME", "The program's name for the source; without it the file's name",
@@ -1383,12 +1386,12 @@ static const struct cli_option prime_options[] = {
 			 "settings and cache are unchanged since the last such run",
 			 .rare = true),
 
-	CLI_HEADING(.title = "How much at most"),
+	CLI_HEADING(.title = "Limits"),
 	JOBS_OPTION,
 	CLI_DURATION(
 		"budget-time", "TIME",
-		"Begin no module after TIME (5m, 1h30m) and finish what is being compiled, the most "
-		"valuable modules first; the next run continues",
+		"Start no module after TIME (5m, 1h30m), and finish those in progress; the most valuable "
+		"modules come first, and the next run continues",
 		.positive = true),
 	CLI_SIZE("budget-size", "SIZE",
 			 "Let the named files use at most SIZE of the cache (1G, 500M), warm modules included, "
@@ -1408,15 +1411,16 @@ static const struct cli_option prime_options[] = {
 	CLI_FLAG("recompile-carried",
 			 "Compile modules carried over from older drivers, and replace those results",
 			 .rare = true),
-	CLI_VALUE("share", "PLACE",
-			  "Take each module from DIR, https://HOST/PATH or s3://BUCKET/PREFIX before "
-			  "compiling it, and put there what is compiled; with --sign signed",
-			  .setting = true),
+	CLI_VALUE(
+		"share", "PLACE",
+		"Look for each module in DIR, https://HOST/PATH or s3://BUCKET/PREFIX before compiling "
+		"it, and put there what is compiled, signed with --sign",
+		.setting = true),
 	CLI_FLAG("share-unsigned",
-			 "With --share: trust whoever can write there, also without a signature",
+			 "With --share: trust whoever can write there, even without a signature",
 			 .setting = true, .rare = true),
 	CLI_FLAG("sign",
-			 "With --share: sign what is put there, as a key without a passphrase does unasked",
+			 "With --share: sign what is put there (automatic with a key without a passphrase)",
 			 .rare = true),
 	CLI_SETTING(OPTION_LIST, "plain-http"),
 	CLI_SETTING(OPTION_VALUE, "key"),

@@ -284,9 +284,10 @@ static int report_command(struct jw_error *err, struct cli *cli,
 		if (result->compiler_seen)
 			output_warning(
 				&cli->out,
-				"its processes loaded the driver's compiler: they link device code at each "
-				"start, which “jitwarm bake” may end, or the command sets "
-				"CUDA_CACHE_DISABLE or CUDA_CACHE_PATH itself");
+				"its processes loaded the driver's compiler: either they link device code at each "
+				"start, "
+				"which “jitwarm bake” may avoid, or the command sets CUDA_CACHE_DISABLE or "
+				"CUDA_CACHE_PATH itself");
 	}
 	if (!result->live)
 		print_kept(&cli->out, result);

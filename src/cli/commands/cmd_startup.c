@@ -174,9 +174,10 @@ static bool may_fetch(const struct cli *cli)
 		options_given(given, "print") || os_is_windows || cli->out.json || cli->out.quiet ||
 		!os_is_terminal(0) || !os_is_terminal(1))
 		return options_given(given, "fetch");
-	output_line(&cli->out, STYLE_PLAIN,
-				"After an upgrade of the driver: may a unit fetch the new one's compiler from the "
-				"index of packages, if it is missing (--fetch)? y: yes, Enter: no");
+	output_line(
+		&cli->out, STYLE_PLAIN,
+		"After an upgrade of the driver, may a unit fetch the new driver's compiler from the "
+		"package index if it is missing (--fetch)? y: yes, Enter: no");
 	/* The whole line: a shell would take the rest for a command. */
 	for (bool first = true; !os_fd_read_some(NULL, 0, answer, sizeof answer, &got) && got;
 		 first = false) {
@@ -245,9 +246,10 @@ static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw
 			(strstr(startup->failed, " bus") || strstr(startup->failed, "booted with systemd"))) {
 			output_note(
 				&cli->out,
-				"units of this account need a login of it, by ssh or at the machine: sudo and su "
-				"start no session. Or root lets them run without one (loginctl enable-linger), and "
-				"XDG_RUNTIME_DIR is /run/user/UID. Or, where no systemd runs, as in a container:");
+				"units of this account need its own login, by ssh or at the machine: sudo and su "
+				"start "
+				"no session. Or root lets them run without one (loginctl enable-linger), with "
+				"XDG_RUNTIME_DIR=/run/user/UID. Or, without systemd, as in a container:");
 			buf_say(&line, "jitwarm prime --if-changed");
 			next_step_names(&line, &cli->options);
 			next_step_below(&cli->out, "before your program starts", &line);
@@ -328,9 +330,9 @@ static const struct cli_option enable_options[] = {
 			  "without it root"),
 	CLI_FLAG(
 		"fetch",
-		"Linux: after an upgrade of the driver, fetch the new one's compiler if it is "
-		"missing (“jitwarm ahead --fetch”); at a terminal it is asked, otherwise no unit reaches "
-		"the network without it"),
+		"Linux: after an upgrade of the driver, fetch the new driver's compiler if it is missing "
+		"(“jitwarm ahead --fetch”). On a terminal jitwarm asks; otherwise no unit reaches "
+		"the network without this option"),
 	CLI_FLAG("replace", "Overwrite a task or unit of the same name that is not jitwarm's"),
 	CLI_FLAG("print", "Print the units or the task's XML instead"),
 	CLI_ENVIRONMENT,
@@ -362,7 +364,7 @@ const struct cli_command command_startup_disable = {
 		"Removes the task or the units of “startup enable”. Others under the same names stay.",
 	.examples = "jitwarm startup disable\n",
 	.options = other_options,
-	.no_operands = "it concerns the one task or set of units of this account",
+	.no_operands = "there is one task or set of units for an account",
 	.run = disable_run,
 };
 
@@ -374,6 +376,6 @@ const struct cli_command command_startup_status = {
 				   "times, changes and durations. Exit status: 1 if the task or units are missing.",
 	.examples = "jitwarm startup status\n",
 	.options = other_options,
-	.no_operands = "it concerns the one task or set of units of this account",
+	.no_operands = "there is one task or set of units for an account",
 	.run = run_startup_status,
 };

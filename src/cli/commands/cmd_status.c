@@ -411,7 +411,7 @@ static void print_status_next(const struct output *out, const struct status_docu
 
 	if (found->ahead.pending && found->ahead.modules &&
 		found->ahead.ready == found->ahead.modules) {
-		what = "Next    restart the machine: 0 of what is known is compiled after it";
+		what = "Next    restart the machine: nothing that is known is compiled after it";
 		command = NULL;
 	} else if (found->ahead.pending) {
 		what = "Next    prepare the cache before the machine restarts: ";
@@ -423,11 +423,11 @@ static void print_status_next(const struct output *out, const struct status_docu
 		what = system->pci_count
 				   ? "Next    install NVIDIA's driver (in a container: --gpus all); what it would "
 					 "compile: "
-				   : "Next    what that GPU's driver would compile of this environment: ";
+				   : "Next    what that GPU's driver would compile in this environment: ";
 		command = scan;
 		(void)snprintf(scan, sizeof scan, "jitwarm scan --target %s", system->example);
 	} else if (cache->disabled || cache->force_ptx_jit) {
-		what = "Next    unset the variable above; where it is set says: ";
+		what = "Next    unset the variable above; to see where it is set: ";
 		command = "jitwarm tune";
 	} else if ((cache->why_useless[0] || is_relative() || !jw_cache_holds(cache, 0)) &&
 			   !jw_tune_can_apply(JW_SCOPE_USER)) {
@@ -451,7 +451,7 @@ static void print_status_next(const struct output *out, const struct status_docu
 		what = "Next    raise CUDA_CACHE_MAXSIZE, and compile this now: ";
 		command = "jitwarm prime --tune";
 	} else if (packages && jw_may_need_none(&packages->all.forecast.start)) {
-		what = "Next    if a start takes long (programs may need nothing of this): ";
+		what = "Next    if a start takes long (programs may need none of this): ";
 	} else if (packages && packages->all.cold) {
 		what = "Next    compile this now, so that the first start compiles nothing: ";
 	} else if (found->troubles) {
@@ -532,9 +532,9 @@ static void print_status(const struct output *out, const struct status_document 
 		output_line(out, STYLE_FAINT, "State   %s", system->state_dir);
 	if (found->wsl)
 		output_line(out, STYLE_PLAIN,
-					"Side    Linux in Windows (WSL): its programs use the cache above; those of "
-					"Windows have another, %%APPDATA%%\\NVIDIA\\ComputeCache, which jitwarm.exe "
-					"warms");
+					"WSL     Linux inside Windows: programs here use the cache above; Windows "
+					"programs have "
+					"another, %%APPDATA%%\\NVIDIA\\ComputeCache, which jitwarm.exe warms");
 	print_status_next(out, found, packages);
 }
 

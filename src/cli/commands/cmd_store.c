@@ -87,6 +87,6 @@ const struct cli_command command_store_list = {
 		"as far as the cache has room. Packs of former drivers stay until the store exceeds 2 "
 		"GiB.\n\nExit status: 1 if a pack is damaged.",
 	.examples = "jitwarm store list\n",
-	.no_operands = "nothing can be named here",
+	.no_operands = "store list takes no names",
 	.run = list_run,
 };

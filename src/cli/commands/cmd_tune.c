@@ -171,11 +171,11 @@ static void print_override(const struct output *out, const struct jw_setting *se
 {
 	if (setting->line && setting->unset)
 		output_warning(out,
-					   "%s:%zu unsets %s, which wins over what --apply writes: remove this line",
+					   "%s:%zu unsets %s, which overrides what --apply writes: remove this line",
 					   setting->where, setting->line, setting->name);
 	else if (setting->line)
 		output_warning(out,
-					   "%s:%zu sets %s=%s, which wins over what --apply writes: remove this line",
+					   "%s:%zu sets %s=%s, which overrides what --apply writes: remove this line",
 					   setting->where, setting->line, setting->name, setting->value);
 	else
 		output_warning(out,
@@ -289,8 +289,8 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 	if (!tuning->cli->system->gpu_count)
 		output_note(
 			out,
-			"%s: no growth is predicted; “jitwarm scan --target %s” says how much it would be "
-			"there, --max-size sets the limit",
+			"%s: cannot predict how much the cache will grow; “jitwarm scan --target %s” says it "
+			"for that GPU, and --max-size sets the limit",
 			tuning->cli->system->why_none, tuning->cli->system->example);
 	if (!tuning->document.settings.count)
 		output_line(out, STYLE_PLAIN, "Nothing sets a variable of the driver's cache.");
@@ -327,10 +327,11 @@ static int warn_of_sudo(struct jw_error *err, const struct output *out, enum jw_
 	if (os_account(err, &account))
 		return -1;
 	if (account.sudo_user && (scope == JW_SCOPE_USER || scope == JW_SCOPE_SHELL))
-		output_warning(out,
-					   "under sudo this sets the cache of root's programs, not of %s's: run it "
-					   "without sudo, or with --scope system",
-					   account.sudo_user);
+		output_warning(
+			out,
+			"under sudo this sets the cache of root's programs, not of those of %s: run it without "
+			"sudo, or with --scope system",
+			account.sudo_user);
 	os_account_free(&account);
 	return 0;
 }

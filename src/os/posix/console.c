@@ -70,7 +70,7 @@ int os_ask_secret(struct jw_error *err, const char *question, char *ret_line, si
 	if (fd < 0 || tcgetattr(fd, &before)) {
 		if (fd >= 0)
 			(void)close(fd);
-		return error_set(err, JW_ERR_NOT_FOUND, "no terminal to ask at");
+		return error_set(err, JW_ERR_NOT_FOUND, "no terminal to ask on");
 	}
 	/* Ctrl-C ends the line: the terminal echoes again before the signal ends the program. */
 	silent = before;

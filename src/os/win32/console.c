@@ -111,7 +111,7 @@ static int ask_console(struct jw_error *err, HANDLE in, HANDLE out, const char *
 
 	if (!wide || !GetConsoleMode(in, &mode)) {
 		mem_free(wide);
-		return error_set(err, JW_ERR_NOT_FOUND, "no terminal to ask at");
+		return error_set(err, JW_ERR_NOT_FOUND, "no terminal to ask on");
 	}
 	(void)WriteConsoleW(out, wide, (DWORD)wcslen(wide), NULL, NULL);
 	mem_free(wide);
@@ -140,7 +140,7 @@ int os_ask_secret(struct jw_error *err, const char *question, char *ret_line, si
 	int result;
 
 	if (in == INVALID_HANDLE_VALUE || out == INVALID_HANDLE_VALUE)
-		result = error_set(err, JW_ERR_NOT_FOUND, "no terminal to ask at");
+		result = error_set(err, JW_ERR_NOT_FOUND, "no terminal to ask on");
 	else
 		result = ask_console(err, in, out, question, ret_line, size);
 	if (in != INVALID_HANDLE_VALUE)

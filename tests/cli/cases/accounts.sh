@@ -1,8 +1,8 @@
 # Other accounts: `import` and `startup` for all people of this machine, each with its own rights; caches of services are shown.
 run 64 import --all-users --cache "$(native "$work/cache")" x.jwpack
-err_has "not with --cache"
+err_has "it cannot be combined with --cache"
 run 64 import --all-users --carry-over x.jwpack
-err_has "not with --carry-over"
+err_has "cannot be combined with --carry-over"
 is_wine && exit 0 # accounts of Windows are no lines of /etc/passwd: tests/windows/test_accounts.sh
 program=$JITWARM
 refused() {
@@ -150,7 +150,7 @@ sed -i '/into-/d' "$work/root/etc/passwd"
 run 0 import --all-users --allow-unsigned "$work/a.jwpack"
 sed -i '/20[0-9]*:/d' "$work/root/etc/passwd"
 run 3 import --all-users --allow-unsigned "$work/a.jwpack"
-err_has "no account of a person"
+err_has "no user's account has a home folder"
 
 # Caches of services are told of, and --cache takes them. No package is judged, whatever Python this machine has.
 empty_environment "$work/env"
@@ -170,7 +170,7 @@ json 'not d["wsl"]'
 mkdir -p "$work/root/proc/sys/kernel"
 printf '5.15.153.1-microsoft-standard-WSL2\n' >"$work/root/proc/sys/kernel/osrelease"
 run 2 status
-out_has "Side    Linux in Windows (WSL)"
+out_has "WSL     Linux inside Windows"
 out_has '%APPDATA%\NVIDIA\ComputeCache'
 run 2 status --json
 json 'd["wsl"]'

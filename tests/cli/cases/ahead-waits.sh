@@ -29,7 +29,7 @@ failed() { # READY
 }
 failed 8
 run 0 ahead --dry-run
-out_has '8 of 8 modules are ready for it (1 carried over from an older compiler); not compiled anew: ptxas ended with status 255'
+out_has '8 of 8 modules are ready for it (1 carried over from an older compiler); not recompiled: ptxas ended with status 255'
 failed 7
 run 1 ahead --dry-run
 out_has '7 of 8 modules are ready for it (1 carried over from an older compiler); the rest failed: ptxas ended with status 255'

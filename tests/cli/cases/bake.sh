@@ -17,7 +17,7 @@ before=$(sha256sum <"$work/$name")
 run 64 bake "$work/$name"
 err_has "-o DIR names the folder for the copies"
 run 64 bake --driver 550.163.01 -o "$work/out" "$work/$name"
-err_has "--driver is for another machine, whose GPU --target names"
+err_has "--driver is for another machine: name its GPU with --target"
 run 0 bake -n "$work/$name"
 out_has "7 containers to bake"
 [[ -z $(find "$CUDA_CACHE_PATH" -path '*/?/?/*' -type f 2>/dev/null) ]] || fail "a dry run compiled"
@@ -34,7 +34,7 @@ err_has "no-such.so: "
 
 # The library itself is never written to.
 run 3 bake -o "$work" "$work/$name"
-out_has "the copy would take the library's own place"
+out_has "the copy would overwrite the library itself"
 [[ $(sha256sum <"$work/$name") == "$before" ]] || fail "the library was changed"
 run '0|1' bake --json -o "$work/out/deep" "$work/$name"
 json 'len(d["files"]) == 1 and d["files"][0]["modules"] == 7 and d["files"][0]["linked"] == 1'
@@ -94,7 +94,7 @@ json 'not d["files"] or d["files"][0]["modules"] <= 1'
 # NVIDIA's own libraries are left alone, those in archives too.
 cp "$work/$name" "$work/libcublas.so.12"
 run 2 bake -o "$work/nvidia" "$work/libcublas.so.12"
-out_has "is NVIDIA's, whose licence does not let anyone modify it"
+out_has "belongs to NVIDIA, whose licence forbids changes"
 [[ ! -e $work/nvidia/libcublas.so.12 ]] || fail "NVIDIA's library was copied"
 run '0|1' bake --i-may -o "$work/nvidia" "$work/libcublas.so.12"
 [[ -e $work/nvidia/libcublas.so.12 ]] || fail "--i-may does not bake"
@@ -118,7 +118,7 @@ mkdir -p "$work/over/x"
 cp "$work/$name" "$work/over"
 cp "$work/other/$name" "$work/over/x"
 run 3 bake -o "$work/over/x" "$work/over"
-out_has "the copy would take the place of another library that is to be baked: name another folder"
+out_has "the copy would overwrite another library that is to be baked: name another folder"
 cmp "$work/other/$name" "$work/over/x/$name" || fail "a library was overwritten"
 [[ -e $work/over/x/x/$name ]] || fail "the other one was not baked"
 # An earlier copy, which has nothing to bake, is replaced.

@@ -83,7 +83,7 @@ python3 "$wheels" check "$work/in/signed/${old##*/}" "$work/signed/$new" 1.0+jit
 
 # NVIDIA's wheels are left alone, and its libraries in other wheels.
 run 2 bake -o "$work/nvidia" "$work/in/nvidia/${old##*/}"
-out_has "is NVIDIA's, whose licence does not let anyone modify it"
+out_has "belongs to NVIDIA, whose licence forbids changes"
 left "$work/nvidia"
 run '0|1' bake --i-may -o "$work/nvidia" "$work/in/nvidia/${old##*/}"
 [[ -e $work/nvidia/$new ]] || fail "--i-may does not bake"
@@ -123,8 +123,8 @@ no-record it has no RECORD
 no-version its METADATA has no version
 two-versions its METADATA has more than one version
 other-version is not for the version
-odd-version cannot get a label
-two-infos two folders of metadata
+odd-version cannot take a local label
+two-infos two metadata folders
 twice two members are called sample/libsample_framework.so
 up leads out of it: sample/../../x
 absolute leads out of it: /x/y
@@ -146,11 +146,11 @@ empty is not a zip file
 hash its SHA-256 is not the one in RECORD
 other-hash sample/__init__.py: its SHA-256 is not the one in RECORD
 unlisted RECORD does not list sample/libsample_framework.so
-others lists ../../etc/passwd, which leads out of it
+others lists ../../etc/passwd, which is outside the wheel
 listed-twice lists sample/libsample_framework.so twice
 bomb which no library does
-name is not called as a wheel is
-name-version is called version
+name is not named like a wheel
+name-version has version
 '
 json 'all(any("/bad/%s/" % name in posix(f["path"]) and words in f["failed"] and "\n" not in f["failed"] for f in d["files"]) or print("not so:", name)
 	for name, words in (line.split(" ", 1) for line in """'"$bad"'""".strip().split("\n")))'

@@ -26,7 +26,7 @@ done
 CUDA_CACHE_MAXSIZE=200000 run 2 prime "$sample"
 err_one_line
 err_has "the driver keeps 195 KiB: it would evict a part of them again."
-err_has "Set CUDA_CACHE_MAXSIZE=1073741824 (“jitwarm prime --tune” does so for this account's programs), or take a part with --budget-size 200000"
+err_has "Set CUDA_CACHE_MAXSIZE=1073741824 (“jitwarm prime --tune” does so for this account's programs), or compile a part with --budget-size 200000"
 err_has "--budget-size 200000"
 out_has "The driver keeps at most 195 KiB of cache, of which 0 B are used."
 [[ -z $(find "$work/cache" -type f 2>/dev/null) ]] || fail "something was compiled"
@@ -45,7 +45,7 @@ read -r chosen left whole < <(tr '\n' ' ' <"$out" | sed -E 's/^([0-9]+) of .* le
 run 1 prime --budget-time 1ms "$sample"
 out_has "left: the same command continues."
 run 0 prime --help
-grep -q "finish what is being compiled" < <(tr -s ' \n' ' ' <"$out") || fail "not what becomes of a compile that goes on"
+grep -q "finish those in progress" < <(tr -s ' \n' ' ' <"$out") || fail "not what becomes of a compile that goes on"
 # Machines that share no first start: none is added up.
 run 1 make -n --target rtx3070,rtx4090 --driver 550.163.01 "$sample"
 [[ $(grep -c "first start" "$out") == 2 ]] || fail "not two first starts"

@@ -59,7 +59,7 @@ json 'd["modules"] == 1 and d["cannot"] == 0'
 # Without a driver's stamp nothing can be said to be warm.
 run 2 check --target sm_86 --driver 12.4 --json lib/a.ptx
 json 'not d["names_known"] and d["cold"] == 1'
-err_has "cannot tell: the names of entries need the driver's exact release (--driver 550.163.01)"
+err_has "cannot tell: the names of entries depend on the driver's exact release; give it (--driver 550.163.01)"
 # … nor cold: no minutes are predicted as if they would be spent, and no file is said to be cold
 for driver in 12.4 550 550.1.2; do
 	run 2 check --target sm_86 --driver $driver lib/a.ptx
@@ -77,7 +77,7 @@ err_has "cannot tell: the names of entries under driver 550.1.2 are not known"
 err_lacks "exact release"
 if ! is_wine; then # there is always a driver there
 	run 2 check --target sm_86 lib/a.ptx
-	err_has "cannot tell: the names of entries need the driver's exact release (--driver 550.163.01)"
+	err_has "cannot tell: the names of entries depend on the driver's exact release; give it (--driver 550.163.01)"
 	# Where there is no module, none counts as anything
 	head -c 3000 /dev/zero >lib/none.so
 	run 0 check --target sm_86 lib/none.so

@@ -94,7 +94,7 @@ if ! is_wine && all=$(folder_for_all); then
 	json '"path-relative" not in [f["id"] for f in d["findings"]]'
 	echo 'export CUDA_CACHE_MAXSIZE=$((1<<30))' >>"$all/home/.profile"
 	run "2|3" doctor --user lena
-	err_has 'CUDA_CACHE_MAXSIZE=$((1<<30)), which only a login can tell'
+	err_has 'CUDA_CACHE_MAXSIZE=$((1<<30)), whose value only a login shows'
 	unset JITWARM_SYSTEM_ROOT
 	# Others see neither root's processes nor its cache.
 	sleep 60 &

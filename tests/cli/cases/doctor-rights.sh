@@ -25,7 +25,7 @@ victim=$!
 await test -e "$all/open/hidden"
 run 3 doctor --pid "$victim"
 err_one_line
-err_has "permission denied"
+err_has "no permission to see"
 [ ! -e "$evil" ] || fail "root has written where another account's process told it to"
 gone "$victim"
 

@@ -36,7 +36,7 @@ fi
 
 # ---- the limit
 CUDA_CACHE_MAXSIZE=1G found 1 limit-misread "$sample"
-says_of limit-misread evidence "knows no units"
+says_of limit-misread evidence "ignores units"
 says_of limit-misread fix "CUDA_CACHE_MAXSIZE=1073741824"
 CUDA_CACHE_MAXSIZE=200000 found 1 limit-small "$sample"
 says_of limit-small evidence ": when it is full, the driver deletes"
@@ -44,7 +44,7 @@ says_of limit-small evidence ": when it is full, the driver deletes"
 rm -rf "$place/cache"
 CUDA_CACHE_MAXSIZE=200000 found 2 "limit-small cold" "$sample"
 CUDA_CACHE_MAXSIZE=200000 run 2 doctor --fix --no-probe "$sample"
-out_has "Fix     nothing: 1 needs you, and 2 waits for it"
+out_has "Fix     nothing: first do 1 yourself, then 2"
 CUDA_CACHE_MAXSIZE=200000 app_compiles 8
 CUDA_CACHE_MAXSIZE=200000 simulated "$app" >"$out" 2>&1
 out_lacks "compiled 0 of"

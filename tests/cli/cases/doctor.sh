@@ -99,10 +99,10 @@ found 0 "" "$place/plain/none.so"
 
 # ---- the driver was upgraded under a running system: its two parts differ until the next start
 SIMDRIVER_INIT=803 JITWARM_STATE=$(native "$place/anew") found 2 no-gpu "$place/plain/none.so"
-says_of no-gpu evidence "is of another version: restart the machine"
+says_of no-gpu evidence "has another version: restart the machine"
 says_of no-gpu fix "restart the machine or the container"
 SIMDRIVER_INIT=803 JITWARM_STATE=$(native "$place/anew") run 2 status
-out_has "is of another version: restart the machine"
+out_has "has another version: restart the machine"
 
 # ---- --report: pasted by strangers
 fresh

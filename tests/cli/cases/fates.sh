@@ -85,7 +85,7 @@ is_wine || out_has "Nothing is compiled: what is here cannot run on these GPUs."
 for what in folder inside.so; do
 	run 2 prime $what
 	[[ $what != folder ]] || # inside.so has the same PTX
-		out_has "Start your program again: it has nothing left to compile, but fails where it uses what cannot run."
+		out_has "Start your program again: it has nothing left to compile, but fails if it uses code that cannot run."
 	run "1|2" check "${old[@]}" $what
 	out_has "will fail: PTX newer than the driver reads for sm_86; it needs driver 570 (CUDA 12.8) or newer"
 	out_lacks "liba.so: "
@@ -184,9 +184,9 @@ is_wine || {
 	out_has "There is nothing here that jitwarm could compile."
 	err_has "1 piece of Tile IR for sm_86, compiled by the driver at first load"
 	run 2 prime libtile_and_ptx.so
-	out_has "it has nothing left to compile, but for code of which jitwarm cannot tell"
+	out_has "it has nothing left to compile, except for code that jitwarm cannot judge"
 	run 2 check libtile_and_ptx.so
-	out_has "the only module in the cache; of other code jitwarm cannot tell"
+	out_has "the only module in the cache; jitwarm cannot tell about other code"
 	run 2 prime --json libtile_and_ptx.so
 	json 'd["tile"] == 1 and d["warm"] == 1'
 	run 2 doctor libtile_and_ptx.so

@@ -50,7 +50,7 @@ done
 unset JITWARM_PCI_DEVICES
 touch "$work/root/dev/nvidiactl"
 run 2 status
-out_has "; but the kernel's part of the driver is here: a container needs --gpus all and NVIDIA_DRIVER_CAPABILITIES=compute,utility"
+out_has "; but the driver's kernel module is here: a container needs --gpus all and NVIDIA_DRIVER_CAPABILITIES=compute,utility"
 run 2 status --json
 json '"NVIDIA_DRIVER_CAPABILITIES" in d["why_no_gpu"]'
 run 2 prime "$work"

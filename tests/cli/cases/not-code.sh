@@ -35,7 +35,7 @@ for command in prime scan; do
 	run "2|64" $command pyproject.toml requirements-dev.txt
 done
 refused empty "empty"
-refused model.bin "of no kind that holds device code"
+refused model.bin "not a kind of file that holds device code"
 refused foo.tar.gz "compressed by gzip"
 err_has "name the wheel"
 refused foo.tar.bz2 "compressed by bzip2"

@@ -12,7 +12,7 @@ dir=$(native "$cache")
 printf foreign >"$cache/notes.txt"
 
 run 64 cache prune --cache "$dir"
-err_has "nothing to select entries by"
+err_has "select entries: give"
 run 1 cache prune --cache "$dir" --driver 535.309.01
 out_has "sm_86, driver 535.309.01"
 out_has "--apply"

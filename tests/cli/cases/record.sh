@@ -207,11 +207,11 @@ del document["texts"], document["not_in_files"][0]["text"]
 document["schema"] = "jitwarm.recording/1"
 json.dump(document, open("made.json", "w"))'
 	run 0 check --recording made.json
-	out_has "Warm: what was recorded is in no file, and in the cache."
+	out_has "Warm: what was recorded is in no file, but in the cache."
 	run 0 prime --recording made.json --json
 	json 'd["modules"] == 0 and d["recorded_not_in_files"] == 1 and d["verdict"] == "warm"'
 	run 0 prime --recording made.json
-	out_has "Warm: 1 recorded module is in no file, and in the cache."
+	out_has "Warm: 1 recorded module is in no file, but in the cache."
 	find "$CUDA_CACHE_PATH" -path '*/?/?/*' -type f -delete
 	run 1 prime --recording made.json
 	out_lacks "There is nothing here"

@@ -57,7 +57,7 @@ refused moved "status 307"
 [[ ! -s $work/server/foreign-log ]] || fail "followed to another host"
 for wrong in lab/../x a:b; do JITWARM_PLAIN_HTTP=localhost run 64 prime --share "s3://$wrong" --share-unsigned "$sample"; done
 err_has "not s3://BUCKET"
-AWS_REGION='x/../y' refused lab "is no region"
+AWS_REGION='x/../y' refused lab "is not an AWS region"
 AWS_ENDPOINT_URL='http://a@b' refused lab "AWS_ENDPOINT_URL is not"
 AWS_SECRET_ACCESS_KEY= refused lab "only one of AWS_ACCESS_KEY_ID"
 
@@ -67,7 +67,7 @@ keys AKIDSESSION session/Secret+2
 objects lab 0 8
 no_keys
 is_wine || program_path=/usr/bin:/bin
-refused lab "no keys of AWS in the environment, nor in the profile default of ~/.aws, and "
+refused lab "no AWS keys in the environment or in the profile default of ~/.aws, and "
 unset program_path
 mkdir "$work/home/.aws"
 # Windows knows the home directory without HOME.
@@ -102,7 +102,7 @@ is_wine || {
 	aws 'echo "{}"'
 	refused lab "the answer has no keys"
 	aws 'printf "{\"AccessKeyId\": \"a\", \"SecretAccessKey\": \"b\", \"SessionToken\": \"c\\\\r\\\\nX: y\"}"'
-	refused lab "SessionToken is not such a value"
+	refused lab "SessionToken has a value that cannot be one"
 	[[ $(id -u) != 0 ]] || {
 		aws 'echo "{\"Version\": 1, \"AccessKeyId\": \"AKIDPLAIN\", \"SecretAccessKey\": \"plain/Secret+1\"}"'
 		chown 65534 "$work/bin"

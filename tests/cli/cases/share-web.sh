@@ -56,7 +56,7 @@ for kind in cut wrong endless; do
 done
 machine without-anybody
 JITWARM_PLAIN_HTTP=localhost run 0 prime --share http://127.0.0.1:9/none --share-unsigned "$sample"
-err_has "the shared place is used no further"
+err_has "the shared place is no longer used"
 app_compiles 0
 together
 
@@ -66,7 +66,7 @@ for place in "http://ann:geheim@$site/auth" "http://ann:geheim@127.0.0.1:9/none"
 	machine said
 	rm -rf "$CUDA_CACHE_PATH"
 	JITWARM_PLAIN_HTTP=localhost run 0 prime --share "$place" --share-unsigned "$sample"
-	err_has "the shared place is used no further: http://"
+	err_has "the shared place is no longer used: http://"
 	nobody_said_it
 done
 # Plain http that was not allowed is known at once: nothing is opened, asked or compiled.

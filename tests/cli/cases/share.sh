@@ -123,7 +123,7 @@ strange two $pack_type $pack_type
 strange none $pack_type
 for name in image two; do
 	run 3 pull --allow-unsigned "oci://$site/lab/strange:$name"
-	err_has "lab/strange:$name: holds something else than a pack of jitwarm's"
+	err_has "lab/strange:$name: holds something other than a jitwarm pack"
 done
 run 3 pull --allow-unsigned "oci://$site/lab/strange:none"
 err_has "not a pack"

@@ -67,7 +67,7 @@ out_has "        alpha 2.0: 1 module to compile that programs may not need, "
 out_has "        newer 0.9: will fail: no code that runs there"
 out_lacks empty
 out_has "  first start "
-out_has "Next    if a start takes long (programs may need nothing of this): jitwarm prime"
+out_has "Next    if a start takes long (programs may need none of this): jitwarm prime"
 run 1 status --json
 json '[(p["name"], p["version"]) for p in d["packages"]] == [("beta", "1.1"), ("alpha", "2.0"), ("newer", "0.9")]'
 json '[[(g["target"], g["warm"], g["cold"], g["failing"]) for g in p["gpus"]] for p in d["packages"]] == [[("sm_86", 0, 2, 0)], [("sm_86", 0, 1, 0)], [("sm_86", 0, 0, 1)]]'

@@ -38,7 +38,7 @@ for driver in 580 580.95.05 12.8; do
 done
 run 2 check --target rtx4090 --driver 580 --cache cache lib
 out_lacks "too new"
-err_has "cannot tell: the names of entries need the driver's exact release (--driver 580.159.04), or a check on a machine that has it"
+err_has "cannot tell: the names of entries depend on the driver's exact release; give it (--driver 580.159.04), or check on a machine that has it"
 run 2 make --target rtx4090 --driver 580.1.1 -o x.jwpack lib
 err_has "“jitwarm status --driver-profile FILE”"
 
@@ -80,7 +80,7 @@ if ! is_wine; then
 	run 2 prime lib
 	err_has "--target rtx4090"
 	run 0 tune lib
-	err_has "no growth is predicted; “jitwarm scan --target rtx4090” says how much"
+	err_has "cannot predict how much the cache will grow; “jitwarm scan --target rtx4090” says it"
 fi
 
 # PTX that is too new names the driver that reads it.

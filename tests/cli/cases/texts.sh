@@ -52,7 +52,7 @@ json 'd["files"][0]["verdicts"]["sm_86"]["jit_modules"] == 3 and d["files"][0]["
 run 0 prime "$program"
 err_has "“jitwarm check --explain” lists it"
 run 0 check --explain "$program"
-err_has "3 PTX texts in the data, taken as loaded without options (3 copies for older GPUs left out); “jitwarm run --record FILE -- PROGRAM” shows"
+err_has "3 PTX texts in the data, assumed to be loaded without options (3 copies for older GPUs left out); “jitwarm run --record FILE -- PROGRAM” shows"
 compiles 0
 run 0 check --json "$program"
 json 'd["modules"] == d["warm"] == 3'
@@ -110,7 +110,7 @@ compiles 0
 # A loose text or fat binary: the form is said that it is taken for.
 printf '.version 6.3\n.target sm_52\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' >"$work/k.ptx"
 run 1 check --explain "$work/k.ptx"
-err_has "1 loose PTX text is taken as loaded without options, and not linked"
+err_has "1 loose PTX text is assumed to be loaded without options, and not linked"
 PYTHONPATH=$cases/../../framework python3 - <<'PYTHON'
 import fatbin
 payload = fatbin.ptx_payload(open("k.ptx", "rb").read())
@@ -118,7 +118,7 @@ open("linked.fatbin", "wb").write(fatbin.container(fatbin.entry(fatbin.PTX, 52, 
 PYTHON
 run 1 check --json --explain linked.fatbin
 json 'd["modules"] == d["link"] == 1'
-err_has "1 loose relocatable file is taken as input of a link"
+err_has "1 loose relocatable file is assumed to be the input of a link"
 run 0 prime linked.fatbin
 run 0 check linked.fatbin
 

@@ -80,7 +80,7 @@ out_has "3 of 3 modules are cold"
 out_has "  first start "
 
 # The three numbers of a GPU in one line, as a range each; of several GPUs each has its own.
-line='first start (about |up to |[0-9.]+ (s |min )?to )[0-9.]+ (s|min) on one core, prime (about |up to |[0-9.]+ (s |min )?to )[0-9.]+ (s|min) with [0-9]+ workers? if nothing else runs, [0-9.]+ MB of cache'
+line='first start (about |up to |[0-9.]+ (s |min )?to )[0-9.]+ (s|min) on one core, prime (about |up to |[0-9.]+ (s |min )?to )[0-9.]+ (s|min) with [0-9]+ workers? if nothing else runs, [0-9.]+ [KM]iB of cache'
 run 1 prime -n lib
 grep -qE "^Predicted: $line\.$" "$out" && fail "two GPUs in one line"
 [[ $(grep -cE "^sm_8[69]: $line\.$" "$out") == 2 ]] || fail "not a line for each GPU"
@@ -184,7 +184,7 @@ PYTHON
 	echo mostly.so,, >"$site/mostly-1.0.dist-info/RECORD"
 	cp mostly.so "$site"
 	VIRTUAL_ENV=$work/env run 1 status
-	out_has "Next    if a start takes long (programs may need nothing of this): jitwarm prime"
+	out_has "Next    if a start takes long (programs may need none of this): jitwarm prime"
 	cp partly.so "$site/mostly.so"
 	VIRTUAL_ENV=$work/env run 1 status
 	out_has "Next    compile this now, so that the first start compiles nothing: jitwarm prime"

@@ -76,7 +76,7 @@ for each in 8G:4294967296 2G:2147483648; do
 	export CUDA_CACHE_MAXSIZE=${each%:*} number=${each#*:}
 	rm -rf "$now"
 	run "0|2" status
-	out_has "CUDA_CACHE_MAXSIZE=$CUDA_CACHE_MAXSIZE: the driver reads "
+	out_has "CUDA_CACHE_MAXSIZE=$CUDA_CACHE_MAXSIZE: the driver ignores units and reads "
 	out_has "write $number"
 	run 0 tune "$sample"
 	out_has "Should be  CUDA_CACHE_MAXSIZE=$number "
