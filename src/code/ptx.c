@@ -138,6 +138,21 @@ enum {
 	AHEAD = 12,            /* the longest counted word ends at most this far behind its start */
 };
 
+/* Whether the name behind `.entry` is that of an OptiX program. OptiX compiles such PTX itself,
+ * into a cache of its own; to the driver its calls of _optix_… are unknown symbols (error 218). */
+static bool is_optix(const uint8_t *at, size_t left)
+{
+	static const char *const names[] = {"__raygen__",     "__miss__",         "__anyhit__",
+										"__closesthit__", "__intersection__", "__exception__"};
+
+	for (; left && text_is_blank((char)*at); at++)
+		left--;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (left > strlen(names[i]) && !memcmp(at, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
 /* Counts the rare words at `size` places, one after the other. */
 static void count_directives(const uint8_t *at, size_t size, size_t left,
 							 struct ptx_features *features)
@@ -147,10 +162,12 @@ static void count_directives(const uint8_t *at, size_t size, size_t left,
 	while ((dot = memchr(dot, '.', (size_t)(end - dot)))) {
 		size_t rest = left - (size_t)(dot - at);
 
-		if (rest >= 6 && !memcmp(dot, ".entry", 6))
+		if (rest >= 6 && !memcmp(dot, ".entry", 6)) {
 			features->entries++;
-		else if (rest >= 5 && !memcmp(dot, ".func", 5))
+			features->optix = features->optix || is_optix(dot + 6, rest - 6);
+		} else if (rest >= 5 && !memcmp(dot, ".func", 5)) {
 			features->code = true;
+		}
 		dot++;
 	}
 }
@@ -211,7 +228,6 @@ void ptx_count(const void *text, size_t size, struct ptx_features *ret_features)
 			features.divisions += is_division(at + i, size - i);
 	}
 	count_directives(at, size, size, &features);
-	if (features.entries)
-		features.code = true;
+	features.code = (features.code || features.entries) && !features.optix;
 	*ret_features = features;
 }

@@ -21,7 +21,8 @@ struct ptx_features {
 	uint64_t
 		divisions; /* `rem.`, `div.s64`, `div.u64`, `div.rn.f64`: each becomes a loop or a call */
 	uint64_t entries; /* `.entry`s */
-	bool code;        /* a `.entry` or a `.func`: there is code to compile */
+	bool optix;       /* programs of OptiX, which compiles them itself */
+	bool code;        /* other PTX with a `.entry` or a `.func`: there is code to compile */
 };
 
 /* Counts at several GB/s. It matches text, not grammar, like the measurements to which the model

@@ -149,6 +149,22 @@ static bool is_empty(struct seen *seen, const struct devcode_container *containe
 	return !used;
 }
 
+/* Whether it is a PTX text of OptiX programs, which reach the driver's compiler through OptiX
+ * alone. Such texts are files, or in a program's data, and never compressed. */
+static bool is_optix(struct seen *seen, const struct devcode_container *container)
+{
+	const struct devcode_entry *entry = container->entries;
+	struct ptx_features features;
+	struct devcode_view view;
+
+	if (container->entry_count != 1 || !devcode_kind_is_ptx(entry->kind) || entry->damaged ||
+		entry->compression != DEVCODE_RAW ||
+		devcode_payload(NULL, container, entry, &seen->scratch, &view))
+		return false;
+	ptx_count(view.data, view.size, &features);
+	return features.optix;
+}
+
 static bool same_judgements(const struct plan_judgement *a, const struct plan_judgement *b,
 							size_t count)
 {
@@ -168,7 +184,8 @@ static int note_judgements(struct jw_error *err, struct seen *seen,
 {
 	const struct analyse_question *question = seen->question;
 	const size_t targets = question->target_count;
-	bool texts_read = false, empty = false;
+	const bool optix = is_optix(seen, container);
+	bool texts_read = false, empty = optix;
 	size_t rows = 0, count;
 
 	for (size_t d = 0; d <= seen->release_count; d++) {
@@ -185,13 +202,13 @@ static int note_judgements(struct jw_error *err, struct seen *seen,
 			texts_read = true;
 			row[t] = plan_judge(container, seen->texts, false, question->targets[t], driver);
 		}
-		if (!d)
+		if (!d && !optix)
 			empty = is_empty(seen, container);
 		/* A program misses nothing where nothing is in the container: code for other GPUs, or PTX
 		 * of a newer ISA or for a family of other GPUs. Damaged code and machine code of a newer
 		 * CUDA make it fail all the same. */
 		for (size_t t = 0; empty && t < targets; t++)
-			if (row[t].reason == REASON_TOO_NEW || row[t].reason == REASON_EXCLUSIVE ||
+			if (optix || row[t].reason == REASON_TOO_NEW || row[t].reason == REASON_EXCLUSIVE ||
 				row[t].verdict == VERDICT_NOTHING)
 				row[t] = (struct plan_judgement){.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
 		while (same < rows && !same_judgements(seen->judged + same * targets, row, targets))

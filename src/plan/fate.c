@@ -33,7 +33,15 @@ uint64_t fate_variants(const char *path, const char *member)
 
 	for (const char *at = name; *at;) {
 		const bool number = text_is_digit(*at) && (at >= base || is_after_mark(name, at));
+		const char *as = at >= base && text_starts(at, "compute_") ? "sm_"
+						 : at >= base && text_starts(at, ".ptx")   ? ".cubin"
+																   : NULL;
 
+		if (as) {
+			hash = fnv_update(hash, as, strlen(as));
+			at += *at == '.' ? strlen(".ptx") : strlen("compute_");
+			continue;
+		}
 		hash = fnv_update(hash, number ? "0" : at, 1);
 		if (!number) {
 			at++;

@@ -58,8 +58,9 @@ struct fates {
 };
 
 /* Equal for files whose names differ in a version or a GPU only, which makes them variants:
- * libx_cuda118.so and libx_cuda12.8.so, sm90/x.so and sm100/x.so. In a folder's name that is a
- * number behind cu, cuda or sm, in a file's each one. */
+ * libx_cuda118.so and libx_cuda12.8.so, sm90/x.so and sm100/x.so, or in being PTX:
+ * kernel_sm_86.cubin and kernel_compute_75.ptx (Cycles). In a folder's name that is a number behind
+ * cu, cuda or sm, in a file's each one. */
 uint64_t fate_variants(const char *path, const char *member);
 int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
 			  const struct analyse_target *targets, size_t target_count);

@@ -118,4 +118,27 @@ TEST(counting_fast_is_counting)
 	mem_free(text);
 }
 
+/* Cycles' PTX for OptiX: the driver would refuse its calls of _optix_… */
+TEST(programs_of_optix_are_not_the_drivers)
+{
+	static const struct {
+		const char *text;
+		bool code;
+	} cases[] = {
+		{".visible .entry __raygen__kernel_optix_integrator_shade_shadow()\n{\n\tret;\n}\n", false},
+		{".func help()\n{\n\tret;\n}\n.visible .entry __miss__kernel_optix_miss()\n{\n\tret;\n}\n",
+		 false},
+		{".visible .entry __misses()\n{\n\tret;\n}\n", true},
+		{".visible .entry kernel__raygen__()\n{\n\tret;\n}\n", true},
+		{".entry", true},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ptx_features features;
+
+		ptx_count(cases[i].text, strlen(cases[i].text), &features);
+		assert_int_equal(features.code, cases[i].code);
+	}
+}
+
 RUN_TESTS(NULL, NULL)

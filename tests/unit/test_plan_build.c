@@ -338,6 +338,8 @@ TEST_WITH(only_a_variant_spares_a_library_without_code, NULL, NULL)
 		{{"sm80/x.so", "sm100/x.so"}, "7.0", "100", 0, 0},
 		{{"cu12/x.so", "cu13/x.so"}, "7.0", "90", 0, 0},
 		{{"run1/x.so", "run2/x.so"}, "7.0", "90", 1, 0},
+		{{"kernel_compute_75.ptx.zst", "kernel_sm_90.cubin.zst"}, "7.0", "90", 0, 0}, /* Cycles */
+		{{"kernel_optix.ptx.zst", "kernel_sm_90.cubin.zst"}, "7.0", "90", 1, 0},
 		{{"liba.so", "libb.so"}, "8.8", "70", 1, 0},
 		{{"libx_cuda118.so", "libx_cuda128.so"}, "8.8", "70", 1, 0}, /* a driver that is too old */
 	};
