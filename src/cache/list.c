@@ -8,16 +8,6 @@
 #include "cache/sound.h"
 #include "cache/view.h"
 
-/* Options come from keys, which may be forged. */
-static void take_options(struct jw_cache_entry *entry, const char *options, size_t length)
-{
-	if (length >= sizeof entry->options)
-		length = sizeof entry->options - 1;
-	for (size_t i = 0; i < length; i++)
-		entry->options[i] = (char)(options[i] >= ' ' && options[i] <= '~' ? options[i] : '?');
-	entry->options[length] = '\0';
-}
-
 static void read_listed(const char *dir, const struct cache_file *file, bool in_index,
 						struct jw_cache_entry *entry)
 {
@@ -47,7 +37,10 @@ static void read_listed(const char *dir, const struct cache_file *file, bool in_
 			entry->form = parts.jitlink                  ? JW_CACHE_JITLINK
 						  : parts.form == CACHE_KEY_LINK ? JW_CACHE_LINK
 														 : JW_CACHE_LOAD;
-			take_options(entry, parts.options, parts.options_length);
+			/* Options come from keys, which may be forged. */
+			for (size_t i = 0; i < parts.options_length && i < sizeof entry->options - 1; i++)
+				entry->options[i] =
+					parts.options[i] >= ' ' && parts.options[i] <= '~' ? parts.options[i] : '?';
 		}
 	}
 	os_file_close(open);

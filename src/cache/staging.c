@@ -187,41 +187,6 @@ struct copy {
 	bool differs; /* from the existing one */
 };
 
-/* The worker's file, if it is a regular one: a pipe would block. */
-static void open_worker_file(struct copy *copy)
-{
-	struct jw_error *why = &copy->addition->why;
-	const char *path = copy->addition->path;
-	struct os_stat stat;
-
-	if (!os_stat(why, path, &stat)) {
-		if (stat.kind != OS_REGULAR)
-			error_set(why, JW_ERR_FORMAT, "%s: not a regular file", path);
-		else
-			(void)os_file_open(why, path, OS_OPEN_READ, &copy->from);
-	}
-}
-
-static int read_entry_header(struct jw_error *err, struct copy *copy)
-{
-	struct cache_entry *entry = &copy->entry;
-	enum cache_damage damage;
-	uint64_t size;
-	size_t got;
-
-	if (os_file_size(err, copy->from, &size) ||
-		os_file_read(err, copy->from, 0, copy->header, sizeof copy->header, &got))
-		return -1;
-	if (size > CACHE_MOST_ENTRY)
-		return error_set(err, JW_ERR_LIMIT, "too large for an entry");
-	damage = cache_entry_header_read(copy->header, got, size, entry);
-	if (damage != CACHE_SOUND)
-		return error_set(err, JW_ERR_FORMAT, "%s", cache_damage_text(damage));
-	copy->size_bytes = size - entry->extra_bytes;
-	copy->piece_bytes = copy->size_bytes < PIECE ? (size_t)copy->size_bytes : PIECE;
-	return 0;
-}
-
 /* Hashes key and value side by side: of each, the part in this piece of the file. */
 static void hash_piece(struct copy *copy, uint64_t at, size_t size)
 {
@@ -330,14 +295,39 @@ int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addit
 {
 	struct live_staged staged = {.addition = addition};
 	struct copy copy = {.addition = addition};
+	struct jw_error *why = &addition->why;
+	enum cache_damage damage;
+	struct os_stat stat;
+	uint64_t size;
+	size_t got;
 	int result = -1;
 
 	staged.target = cache_entry_path(live->dir, addition->key);
-	open_worker_file(&copy);
-	if (copy.from && !read_entry_header(&addition->why, &copy)) {
-		addition->row_bytes = copy.entry.key_bytes + copy.entry.value_bytes;
-		result = copy_file(err, live, &copy, &staged, number);
+	if (os_stat(why, addition->path, &stat))
+		goto done;
+	/* A pipe would block. */
+	if (stat.kind != OS_REGULAR) {
+		error_set(why, JW_ERR_FORMAT, "%s: not a regular file", addition->path);
+		goto done;
 	}
+	if (os_file_open(why, addition->path, OS_OPEN_READ, &copy.from) ||
+		os_file_size(why, copy.from, &size) ||
+		os_file_read(why, copy.from, 0, copy.header, sizeof copy.header, &got))
+		goto done;
+	damage = cache_entry_header_read(copy.header, got, size, &copy.entry);
+	if (size > CACHE_MOST_ENTRY) {
+		error_set(why, JW_ERR_LIMIT, "too large for an entry");
+		goto done;
+	}
+	if (damage != CACHE_SOUND) {
+		error_set(why, JW_ERR_FORMAT, "%s", cache_damage_text(damage));
+		goto done;
+	}
+	copy.size_bytes = size - copy.entry.extra_bytes;
+	copy.piece_bytes = copy.size_bytes < PIECE ? (size_t)copy.size_bytes : PIECE;
+	addition->row_bytes = copy.entry.key_bytes + copy.entry.value_bytes;
+	result = copy_file(err, live, &copy, &staged, number);
+done:
 	if (result && addition->why.code)
 		addition->added = CACHE_ADDED_REFUSED;
 	os_file_close(copy.from);

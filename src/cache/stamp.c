@@ -158,16 +158,6 @@ static int add_former(struct jw_error *err, struct former_drivers *drivers, cons
 	return 0;
 }
 
-static bool is_living(const struct former_drivers *drivers, const struct cache_profile *profile)
-{
-	struct os_stat stat;
-
-	if (drivers->running[0] && !gpu_release_compare(profile->driver.release, drivers->running))
-		return true;
-	return *profile->library && !os_stat(NULL, profile->library, &stat) &&
-		   stat.size_bytes == profile->library_size && stat.mtime_ns == profile->library_mtime_ns;
-}
-
 /* Adds the profiles of living drivers, or those of former ones. Skips unreadable profiles. */
 static int add_profiles(struct jw_error *err, const char *state_dir, enum former_verdict verdict,
 						struct former_drivers *drivers)
@@ -184,9 +174,18 @@ static int add_profiles(struct jw_error *err, const char *state_dir, enum former
 		char *path = os_join(folder, names.items[i]);
 		struct cache_profile profile;
 
-		if (text_ends(path, ".json") && !cache_profile_read(NULL, path, &profile) &&
-			is_living(drivers, &profile) == (verdict == FORMER_LIVING))
-			result = add_former(err, drivers, profile.stamp, profile.driver.release, verdict);
+		if (text_ends(path, ".json") && !cache_profile_read(NULL, path, &profile)) {
+			struct os_stat stat;
+			const bool runs = drivers->running[0] &&
+							  !gpu_release_compare(profile.driver.release, drivers->running);
+			const bool living =
+				runs || (*profile.library && !os_stat(NULL, profile.library, &stat) &&
+						 stat.size_bytes == profile.library_size &&
+						 stat.mtime_ns == profile.library_mtime_ns);
+
+			if (living == (verdict == FORMER_LIVING))
+				result = add_former(err, drivers, profile.stamp, profile.driver.release, verdict);
+		}
 		mem_free(path);
 	}
 	os_names_free(&names);
@@ -206,18 +205,6 @@ static bool has_living(const struct former_drivers *drivers, const uint32_t rele
 static bool is_newer(const struct former_drivers *drivers, const uint32_t release[3])
 {
 	return drivers->newest[0] && gpu_release_compare(release, drivers->newest) > 0;
-}
-
-static int add_known(struct jw_error *err, struct former_drivers *drivers)
-{
-	const struct cache_known_driver *known;
-
-	for (size_t i = 0; (known = cache_known_driver_at(i)); i++)
-		if (!has_living(drivers, known->release) &&
-			add_former(err, drivers, known->stamp, known->release,
-					   is_newer(drivers, known->release) ? FORMER_NEWER : FORMER_FORMER))
-			return -1;
-	return 0;
 }
 
 /* The driver that runs, where it is another release than the installed one. */
@@ -241,16 +228,22 @@ int former_read(struct jw_error *err, const char *state_dir, const char *stamp,
 {
 	struct former_drivers drivers = {0};
 	const struct cache_known_driver *known = cache_known_driver(release), *running;
+	int result;
 
 	find_running(&drivers, release);
 	running = cache_known_driver(drivers.running);
 	/* If the stamp was read wrongly, the table still knows the installed release. */
-	if (add_former(err, &drivers, stamp, release, FORMER_LIVING) ||
+	result =
+		add_former(err, &drivers, stamp, release, FORMER_LIVING) ||
 		(known && add_former(err, &drivers, known->stamp, release, FORMER_LIVING)) ||
 		(running && add_former(err, &drivers, running->stamp, running->release, FORMER_LIVING)) ||
 		(state_dir && (add_profiles(err, state_dir, FORMER_LIVING, &drivers) ||
-					   add_profiles(err, state_dir, FORMER_FORMER, &drivers))) ||
-		add_known(err, &drivers)) {
+					   add_profiles(err, state_dir, FORMER_FORMER, &drivers)));
+	for (size_t i = 0; !result && (known = cache_known_driver_at(i)); i++)
+		if (!has_living(&drivers, known->release))
+			result = add_former(err, &drivers, known->stamp, known->release,
+								is_newer(&drivers, known->release) ? FORMER_NEWER : FORMER_FORMER);
+	if (result) {
 		former_free(&drivers);
 		return -1;
 	}

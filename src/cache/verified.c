@@ -63,21 +63,6 @@ static int add_record(struct jw_error *err, struct cache_verified *verified,
 	return 0;
 }
 
-static bool parse_verified_records(struct cursor *at, bool booted, struct cache_verified *verified)
-{
-	for (uint64_t last = 0; cursor_left(at);) {
-		const uint64_t key = cursor_u64(at), mark = cursor_u64(at);
-
-		if (at->overrun || (verified->count && key < last))
-			return false;
-		last = key;
-		if ((mark & SETTLED || !booted) &&
-			add_record(NULL, verified, (struct cache_verified_record){key, mark}))
-			return false;
-	}
-	return true;
-}
-
 void cache_verified_parse(const void *data, size_t size, uint64_t boot_s,
 						  struct cache_verified *ret_verified)
 {
@@ -85,6 +70,7 @@ void cache_verified_parse(const void *data, size_t size, uint64_t boot_s,
 	const uint8_t *start = cursor_take(&at, sizeof magic);
 	const uint64_t boot = cursor_u64(&at);
 	const uint32_t count = cursor_u32(&at);
+	const bool booted = !settled_same_boot(boot, boot_s);
 
 	*ret_verified = (struct cache_verified){0};
 	if (at.overrun || count > CACHE_VERIFIED_MOST || size != HEAD + (size_t)RECORD * count + SUM ||
@@ -92,8 +78,17 @@ void cache_verified_parse(const void *data, size_t size, uint64_t boot_s,
 		fnv_update(FNV_START, data, size - SUM) != load_u64(at.end - SUM))
 		return;
 	at.end -= SUM;
-	if (!parse_verified_records(&at, !settled_same_boot(boot, boot_s), ret_verified))
-		cache_verified_free(ret_verified);
+	for (uint64_t last = 0; cursor_left(&at);) {
+		const uint64_t key = cursor_u64(&at), mark = cursor_u64(&at);
+
+		if (at.overrun || (ret_verified->count && key < last) ||
+			((mark & SETTLED || !booted) &&
+			 add_record(NULL, ret_verified, (struct cache_verified_record){key, mark}))) {
+			cache_verified_free(ret_verified);
+			return;
+		}
+		last = key;
+	}
 }
 
 /* A failure does not matter: the next call reads the entries again. */
@@ -216,31 +211,21 @@ static void read_entries(void *context)
 	reader->result = cache_sound_all(&reader->why, &reading->how, reading->keys, reading->count);
 }
 
-static size_t count_hash_threads(const struct cache_candidate *candidates, const size_t *read,
-								 size_t count)
-{
-	uint64_t bytes = 0;
-	size_t most = os_cores();
-
-	for (size_t i = 0; i < count; i++)
-		bytes += candidates[read[i]].probed.stat.size_bytes;
-	if (most > MOST_THREADS)
-		most = MOST_THREADS;
-	if (most > bytes / THREAD_BYTES)
-		most = (size_t)(bytes / THREAD_BYTES);
-	return most ? most : 1;
-}
-
 /* Reads the candidates of `read`; each thread takes the next one. */
 static int read_candidates(struct jw_error *err, struct verified_reading *reading,
 						   const size_t *read, size_t count)
 {
-	const size_t threads = count_hash_threads(reading->candidates, read, count);
 	struct verified_reader readers[MOST_THREADS] = {0};
 	uv_thread_t handles[MOST_THREADS];
-	size_t started = 1;
+	size_t started = 1, threads = os_cores();
+	uint64_t bytes = 0;
 	int result;
 
+	for (size_t i = 0; i < count; i++)
+		bytes += reading->candidates[read[i]].probed.stat.size_bytes;
+	threads = threads < MOST_THREADS ? threads : MOST_THREADS;
+	threads = threads < bytes / THREAD_BYTES ? threads : (size_t)(bytes / THREAD_BYTES);
+	threads = threads ? threads : 1;
 	reading->places = read;
 	reading->count = count;
 	atomic_store(&reading->next, 0);
