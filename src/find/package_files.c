@@ -31,14 +31,6 @@ static int field_next(struct cursor *cursor, bool *quoted)
 	return -1;
 }
 
-static void skip_row(struct cursor *cursor)
-{
-	const uint8_t *feed =
-		cursor_left(cursor) ? memchr(cursor->at, '\n', cursor_left(cursor)) : NULL;
-
-	cursor->at = feed ? feed + 1 : cursor->end;
-}
-
 /* The bytes of a field up to the first special one: usually the whole field. */
 static size_t plain_length(const struct cursor *cursor)
 {
@@ -60,6 +52,7 @@ bool wheel_record_next(struct cursor *cursor, struct buf *path)
 	while (cursor_left(cursor)) {
 		size_t plain = plain_length(cursor);
 		bool quoted = false, sound;
+		const uint8_t *feed;
 		int c;
 
 		buf_clear(path);
@@ -70,21 +63,14 @@ bool wheel_record_next(struct cursor *cursor, struct buf *path)
 			sound =
 				sound && c && path->size < RECORD_MOST_PATH && !buf_append(NULL, path, &byte, 1);
 		}
-		skip_row(cursor);
+		feed = cursor_left(cursor) ? memchr(cursor->at, '\n', cursor_left(cursor)) : NULL;
+		cursor->at = feed ? feed + 1 : cursor->end;
 		while (path->size && path->data[path->size - 1] == '\r')
 			path->data[--path->size] = 0;
 		if (sound && path->size)
 			return true;
 	}
 	return false;
-}
-
-/* Removes the last component of a path of `length` bytes without a separator at its end. */
-static size_t parent_length(const char *path, size_t length)
-{
-	while (length && !os_is_separator(path[length - 1]))
-		length--;
-	return length ? length - 1 : 0;
 }
 
 /* Whether `path` is `root` or lies below it; neither ends in a separator. */
@@ -118,7 +104,10 @@ static bool apply_components(char *to, const char *path)
 		if (part == 2 && path[0] == '.' && path[1] == '.') {
 			if (!length || (length == 2 && to[1] == ':'))
 				return false;
-			length = parent_length(to, length);
+			/* Removes the last component. */
+			while (length && !os_is_separator(to[length - 1]))
+				length--;
+			length -= length != 0;
 		} else if (part && !(part == 1 && *path == '.')) {
 			to[length++] = '/';
 			memcpy(to + length, path, part);
@@ -253,27 +242,22 @@ struct record_base {
 	char first_refused[256];
 };
 
-/* The path of METADATA or PKG-INFO; an .egg-info may itself be the file. */
-static char *metadata_path(const struct package *package)
-{
-	struct os_stat stat;
-
-	if (package->kind == PACKAGE_EGG_INFO && !os_stat(NULL, package->path, &stat) &&
-		stat.kind == OS_REGULAR)
-		return mem_string(package->path);
-	return os_join(package->path, package->kind == PACKAGE_DIST_INFO ? "METADATA" : "PKG-INFO");
-}
-
 static int name_package(struct jw_error *err, struct found_list *list, struct record_base *place)
 {
 	const struct package *package = place->unnamed;
 	struct metadata *metadata = &place->metadata;
 	struct jw_error why;
+	struct os_stat stat;
 	char *path;
 
 	if (!package)
 		return 0;
-	path = metadata_path(package);
+	/* An .egg-info may itself be the file. */
+	if (package->kind == PACKAGE_EGG_INFO && !os_stat(NULL, package->path, &stat) &&
+		stat.kind == OS_REGULAR)
+		path = mem_string(package->path);
+	else
+		path = os_join(package->path, package->kind == PACKAGE_DIST_INFO ? "METADATA" : "PKG-INFO");
 	/* The folder's name suffices to continue. */
 	if (metadata_read(&why, path, metadata))
 		found_trouble(list, &why);
@@ -333,19 +317,6 @@ static void note_refused_paths(struct found_list *list, const struct record_base
 				   place->first_refused);
 }
 
-static int take_record(struct jw_error *err, struct found_list *list, struct record_base *place,
-					   const struct buf *record)
-{
-	struct cursor cursor = cursor_of(buf_text(record), record->size);
-	struct buf path = BUF_MAX(RECORD_MOST_PATH + 1);
-	int result = buf_reserve(err, &path, RECORD_MOST_PATH);
-
-	while (!result && wheel_record_next(&cursor, &path))
-		result = take_record_path(err, list, place, buf_text(&path));
-	buf_free(&path);
-	return result;
-}
-
 /* For a package without a record: the folders and extension modules of its top-level names. */
 static int take_top_level(struct jw_error *err, struct found_list *list, struct record_base *place,
 						  const char *name)
@@ -377,49 +348,28 @@ static int take_top_level(struct jw_error *err, struct found_list *list, struct 
 	return result;
 }
 
-static int take_top_levels(struct jw_error *err, struct found_list *list, struct record_base *place,
-						   const struct buf *text)
-{
-	const char *at = buf_text(text), *end = at + text->size, *line;
-	size_t length;
-	int result = 0;
-
-	while (!result && metadata_line(&at, end, &line, &length)) {
-		char *name = mem_string_n(line, length);
-
-		result = take_top_level(err, list, place, name);
-		mem_free(name);
-	}
-	return result;
-}
-
-static int take_by_name(struct jw_error *err, struct found_list *list, struct record_base *place,
-						const char *package)
-{
-	char *name = mem_string(package);
-	int result;
-
-	for (char *c = name; *c; c++)
-		if (*c == '-')
-			*c = '_';
-	result = take_top_level(err, list, place, name);
-	mem_free(name);
-	return result;
-}
-
 static int take_without_record(struct jw_error *err, struct found_list *list,
 							   struct record_base *place, const struct package *package)
 {
 	char *path = os_join(package->path, "top_level.txt");
-	struct buf text = {0};
+	struct buf text = BUF_MAX(MOST_TOP_LEVEL);
+	const char *at, *line;
 	struct jw_error why;
+	size_t length;
 	int result = name_package(err, list, place);
 
-	if (!result && !os_read_file(&why, path, MOST_TOP_LEVEL, &text)) {
-		result = take_top_levels(err, list, place, &text);
-	} else if (!result) {
+	if (!result && os_read_file(&why, path, MOST_TOP_LEVEL, &text)) {
 		found_unseen(list, path, &why);
-		result = take_by_name(err, list, place, package->name);
+		(void)buf_printf(NULL, &text, "%s", package->name);
+		for (size_t i = 0; i < text.size; i++)
+			text.data[i] = text.data[i] == '-' ? '_' : text.data[i];
+	}
+	at = buf_text(&text);
+	while (!result && metadata_line(&at, buf_text(&text) + text.size, &line, &length)) {
+		char *name = mem_string_n(line, length);
+
+		result = take_top_level(err, list, place, name);
+		mem_free(name);
 	}
 	buf_free(&text);
 	mem_free(path);
@@ -433,16 +383,19 @@ static int take_package_files(struct jw_error *err, struct found_list *list,
 {
 	bool egg = package->kind == PACKAGE_EGG_INFO;
 	char *path = os_join(package->path, egg ? "installed-files.txt" : "RECORD");
-	struct buf record = {0};
+	struct buf record = {0}, listed = BUF_MAX(RECORD_MOST_PATH + 1);
 	struct jw_error why;
 	int result = 0;
 
 	if (!os_read_file(&why, path, RECORD_MOST_BYTES, &record)) {
+		struct cursor cursor = cursor_of(buf_text(&record), record.size);
 		const char *base = place->base;
 
 		if (egg)
 			place->base = package->path;
-		result = take_record(err, list, place, &record);
+		result = buf_reserve(err, &listed, RECORD_MOST_PATH);
+		while (!result && wheel_record_next(&cursor, &listed))
+			result = take_record_path(err, list, place, buf_text(&listed));
 		place->base = base;
 	} else if (why.code == JW_ERR_LIMIT) {
 		found_trouble(list, &why);
@@ -450,21 +403,12 @@ static int take_package_files(struct jw_error *err, struct found_list *list,
 		found_unseen(list, path, &why);
 		result = take_without_record(err, list, place, package);
 	}
+	buf_free(&listed);
 	buf_free(&record);
 	mem_free(path);
 	if (!result)
 		note_refused_paths(list, place);
 	return result;
-}
-
-static int take_requirements(struct jw_error *err, const struct metadata *metadata,
-							 const char *extras, struct requirements *wanted)
-{
-	for (size_t i = 0; wanted && i < metadata->require_count; i++)
-		if (requirement_applies(&metadata->requires[i], extras) &&
-			requirements_add(err, wanted, &metadata->requires[i]))
-			return -1;
-	return 0;
 }
 
 static int take_python(struct jw_error *err, const struct packages *packages,
@@ -477,8 +421,9 @@ static int take_python(struct jw_error *err, const struct packages *packages,
 
 	if (!result)
 		result = take_package_files(err, list, &place, package);
-	if (!result)
-		result = take_requirements(err, &place.metadata, extras, wanted);
+	for (size_t i = 0; !result && wanted && i < place.metadata.require_count; i++)
+		if (requirement_applies(&place.metadata.requires[i], extras))
+			result = requirements_add(err, wanted, &place.metadata.requires[i]);
 	metadata_free(&place.metadata);
 	return result;
 }

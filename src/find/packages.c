@@ -98,18 +98,6 @@ static uint64_t name_key(const char *name)
 	return fnv_update(FNV_START, name, strlen(name));
 }
 
-static int add_package(struct jw_error *err, struct packages *packages, const char *folder,
-					   const char *file, const char *name, struct package package)
-{
-	if (VEC_ROOM(err, packages->items, packages->capacity, packages->count, PACKAGES_MOST))
-		return -1;
-	package.name = mem_string(name);
-	package.path = os_join(folder, file);
-	set_add(&packages->by_name, name_key(name), packages->count);
-	packages->items[packages->count++] = package;
-	return 0;
-}
-
 static int read_installed(struct jw_error *err, struct packages *packages, const char *folder,
 						  struct package package)
 {
@@ -122,19 +110,17 @@ static int read_installed(struct jw_error *err, struct packages *packages, const
 		return os_holds_nothing(err, folder, &why);
 	for (size_t i = 0; !result && i < names.count; i++)
 		if (package.kind == PACKAGE_CONDA ? name_in_conda(names.items[i], name)
-										  : name_on_disk(names.items[i], &package.kind, name))
-			result = add_package(err, packages, folder, names.items[i], name, package);
+										  : name_on_disk(names.items[i], &package.kind, name)) {
+			result =
+				VEC_ROOM(err, packages->items, packages->capacity, packages->count, PACKAGES_MOST);
+			if (result)
+				break;
+			package.name = mem_string(name);
+			package.path = os_join(folder, names.items[i]);
+			set_add(&packages->by_name, name_key(name), packages->count);
+			packages->items[packages->count++] = package;
+		}
 	os_names_free(&names);
-	return result;
-}
-
-static int read_conda_meta(struct jw_error *err, struct packages *packages)
-{
-	char *folder = os_join(packages->environment->prefix, "conda-meta");
-	const struct package package = {.kind = PACKAGE_CONDA, .site = SIZE_MAX};
-	int result = read_installed(err, packages, folder, package);
-
-	mem_free(folder);
 	return result;
 }
 
@@ -142,17 +128,21 @@ int packages_open(struct jw_error *err, const struct sites *environment,
 				  struct packages *ret_packages)
 {
 	struct packages packages = {.environment = environment};
+	char *conda = environment->conda ? os_join(environment->prefix, "conda-meta") : NULL;
+	int result = 0;
 
-	for (size_t i = 0; i < environment->count; i++)
-		if (read_installed(err, &packages, environment->items[i].path, (struct package){.site = i}))
-			goto fail;
-	if (environment->conda && read_conda_meta(err, &packages))
-		goto fail;
-	*ret_packages = packages;
-	return 0;
-fail:
-	packages_close(&packages);
-	return -1;
+	for (size_t i = 0; !result && i < environment->count; i++)
+		result =
+			read_installed(err, &packages, environment->items[i].path, (struct package){.site = i});
+	if (!result && conda)
+		result = read_installed(err, &packages, conda,
+								(struct package){.kind = PACKAGE_CONDA, .site = SIZE_MAX});
+	mem_free(conda);
+	if (result)
+		packages_close(&packages);
+	else
+		*ret_packages = packages;
+	return result;
 }
 
 void packages_close(struct packages *packages)
@@ -167,14 +157,6 @@ void packages_close(struct packages *packages)
 	*packages = (struct packages){0};
 }
 
-/* Whether no earlier folder hides `at` with the same package. */
-static bool is_seen_by_python(const struct packages *packages, size_t at, size_t first_site)
-{
-	const struct package *package = &packages->items[at];
-
-	return package->kind == PACKAGE_CONDA || package->site == first_site;
-}
-
 size_t packages_find(const struct packages *packages, const char *name, size_t start)
 {
 	size_t cursor = 0, at, best = SET_NONE, first_site = SIZE_MAX;
@@ -185,8 +167,9 @@ size_t packages_find(const struct packages *packages, const char *name, size_t s
 			first_site = packages->items[at].site;
 	cursor = 0;
 	while ((at = set_find(&packages->by_name, key, &cursor)) != SET_NONE)
+		/* An earlier folder hides the same package of a later one. */
 		if (at >= start && at < best && !strcmp(packages->items[at].name, name) &&
-			is_seen_by_python(packages, at, first_site))
+			(packages->items[at].kind == PACKAGE_CONDA || packages->items[at].site == first_site))
 			best = at;
 	return best;
 }

@@ -96,22 +96,6 @@ static int started_by(struct jw_error *err, char *file, const struct jw_cancel *
 	return result;
 }
 
-/* The first member of PATH with a `name` that can be started; NULL if there is none. */
-static int search_path(struct jw_error *err, const char *path, const char *name,
-					   const struct jw_cancel *cancel, char **ret_executable)
-{
-	char *folder, *file;
-
-	*ret_executable = NULL;
-	while (!*ret_executable && (folder = path_list_next(&path))) {
-		file = os_join(folder, name);
-		mem_free(folder);
-		if (started_by(err, file, cancel, ret_executable))
-			return -1;
-	}
-	return 0;
-}
-
 int python_on_path(struct jw_error *err, const struct jw_cancel *cancel, char **ret_executable)
 {
 	static const char *const posix_names[] = {"python3", "python", NULL};
@@ -120,8 +104,16 @@ int python_on_path(struct jw_error *err, const struct jw_cancel *cancel, char **
 	char *path = os_env("PATH"), *found = NULL;
 	int result = 0;
 
-	for (; path && !result && !found && *names; names++)
-		result = search_path(err, path, *names, cancel, &found);
+	/* The first member of PATH with a name that can be started */
+	for (; path && !result && !found && *names; names++) {
+		const char *rest = path;
+		char *folder;
+
+		while (!result && !found && (folder = path_list_next(&rest))) {
+			result = started_by(err, os_join(folder, *names), cancel, &found);
+			mem_free(folder);
+		}
+	}
 	mem_free(path);
 	if (!result && !found)
 		result = error_set(err, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
@@ -181,20 +173,6 @@ int python_look_mark(struct jw_error *err, const char *prefix, const char *name,
 	return result;
 }
 
-/* The parent of the real file's folder, or on Windows the folder itself. */
-static int real_prefix(struct jw_error *err, const char *executable, char **ret_prefix)
-{
-	char *real, *folder;
-
-	if (os_real_path(err, executable, &real))
-		return -1;
-	folder = os_dir_name(real);
-	mem_free(real);
-	*ret_prefix = os_is_windows ? mem_string(folder) : os_dir_name(folder);
-	mem_free(folder);
-	return 0;
-}
-
 int python_prefix(struct jw_error *err, const char *executable, char **ret_prefix,
 				  bool *ret_virtual)
 {
@@ -212,7 +190,17 @@ int python_prefix(struct jw_error *err, const char *executable, char **ret_prefi
 		prefix = above;
 		above = NULL;
 	} else if (!result) {
-		result = real_prefix(err, executable, &prefix);
+		char *real;
+
+		/* The parent of the real file's folder, or on Windows the folder itself */
+		result = os_real_path(err, executable, &real);
+		if (!result) {
+			char *inside = os_dir_name(real);
+
+			prefix = os_is_windows ? mem_string(inside) : os_dir_name(inside);
+			mem_free(inside);
+			mem_free(real);
+		}
 	}
 	mem_free(folder);
 	mem_free(above);
@@ -252,21 +240,9 @@ static const struct library_kind nvrtc_kind = {
 	.folders = folders,
 };
 
-static bool look_in_toolkit(char **ret_path)
-{
-	char *newest;
-	bool found = library_kind_of_variable(&nvrtc_kind, "CUDA_HOME", ret_path) ||
-				 library_kind_of_variable(&nvrtc_kind, "CUDA_PATH", ret_path);
-
-	newest = os_cuda_toolkit(0, 0);
-	found = found || (newest && library_kind_below(&nvrtc_kind, newest, ret_path));
-	mem_free(newest);
-	return found;
-}
-
 int jw_find_nvrtc(struct jw_error *err, const char *name, char **ret_path)
 {
-	char *path = NULL;
+	char *path = NULL, *newest;
 	bool found = false;
 
 	if (name)
@@ -274,7 +250,11 @@ int jw_find_nvrtc(struct jw_error *err, const char *name, char **ret_path)
 	for (size_t i = 0; packages[i] && !found; i++)
 		found = library_kind_of_package(NULL, &nvrtc_kind, packages[i], &path);
 	if (!found)
-		found = look_in_toolkit(&path);
+		found = library_kind_of_variable(&nvrtc_kind, "CUDA_HOME", &path) ||
+				library_kind_of_variable(&nvrtc_kind, "CUDA_PATH", &path);
+	newest = found ? NULL : os_cuda_toolkit(0, 0);
+	found = found || (newest && library_kind_below(&nvrtc_kind, newest, &path));
+	mem_free(newest);
 	if (found)
 		*ret_path = path;
 	else

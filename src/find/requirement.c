@@ -26,44 +26,25 @@ bool metadata_line(const char **at, const char *end, const char **ret_line, size
 	return true;
 }
 
-static int add_requirement(struct jw_error *err, struct metadata *metadata, const char *value)
-{
-	struct requirement requirement;
-
-	if (!requirement_parse(value, &requirement))
-		return 0;
-	if (VEC_ROOM(err, metadata->requires, metadata->require_capacity, metadata->require_count,
-				 METADATA_MOST_REQUIREMENTS))
-		return -1;
-	metadata->requires[metadata->require_count++] = requirement;
-	return 0;
-}
-
-static void set_once(char **field, const char *value)
-{
-	if (*field || !*value)
-		return;
-	*field = mem_string(value);
-}
-
 static int take_field(struct jw_error *err, struct metadata *metadata, char *line)
 {
+	struct requirement requirement;
 	char *value = strchr(line, ':');
 
 	if (!value)
 		return 0;
 	*value++ = 0;
 	value += strspn(value, " \t");
-	if (text_equal_fold(line, "Name")) {
-		set_once(&metadata->name, value);
+	if (text_equal_fold(line, "Name") && !metadata->name && *value)
+		metadata->name = mem_string(value);
+	if (text_equal_fold(line, "Version") && !metadata->version && *value)
+		metadata->version = mem_string(value);
+	if (!text_equal_fold(line, "Requires-Dist") || !requirement_parse(value, &requirement))
 		return 0;
-	}
-	if (text_equal_fold(line, "Version")) {
-		set_once(&metadata->version, value);
-		return 0;
-	}
-	if (text_equal_fold(line, "Requires-Dist"))
-		return add_requirement(err, metadata, value);
+	if (VEC_ROOM(err, metadata->requires, metadata->require_capacity, metadata->require_count,
+				 METADATA_MOST_REQUIREMENTS))
+		return -1;
+	metadata->requires[metadata->require_count++] = requirement;
 	return 0;
 }
 

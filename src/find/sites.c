@@ -213,14 +213,6 @@ static int add_python_path(struct jw_error *err, struct sites *environment)
 	return result;
 }
 
-/* "3.11" from a file's name "python3.11"; "" if it lacks the version. */
-static const char *version_of(const char *executable)
-{
-	const char *name = os_base_name(executable), *digits = name + strcspn(name, "0123456789");
-
-	return strchr(digits, '.') && !digits[strspn(digits, "0123456789.")] ? digits : "";
-}
-
 /* The installation that a virtual environment was made from, if it may use its packages. */
 static int add_base(struct jw_error *err, struct sites *environment)
 {
@@ -256,18 +248,22 @@ static int fill_virtual(struct jw_error *err, struct sites *environment, char *p
 	return add_base(err, environment);
 }
 
-/* "3.11" for an executable (NULL: the python3 of the prefix); "" if its real name lacks the
- * version. The caller frees it. */
+/* "3.11" for an executable (NULL: the python3 of the prefix), by its real name "python3.11"; "" if
+ * that lacks the version. The caller frees it. */
 static char *version_in(const char *prefix, const char *known)
 {
 	char *executable = known ? mem_string(known) : mem_printf("%s/bin/python3", prefix);
-	char *real = NULL, *version;
+	char *real = NULL, *version = NULL;
 
-	version =
-		mem_string(os_real_path(NULL, executable, &real) ? "" : version_of(os_base_name(real)));
+	if (!os_real_path(NULL, executable, &real)) {
+		const char *name = os_base_name(real), *digits = name + strcspn(name, "0123456789");
+
+		if (strchr(digits, '.') && !digits[strspn(digits, "0123456789.")])
+			version = mem_string(digits);
+	}
 	mem_free(executable);
 	mem_free(real);
-	return version;
+	return version ? version : mem_string("");
 }
 
 /* Takes over `prefix`. */
@@ -413,15 +409,6 @@ static int fill_from_path(struct jw_error *err, const struct jw_cancel *cancel,
 	return result;
 }
 
-/* So that each answer about it says why it is not the one that was meant. */
-static void add_to_label(struct sites *environment, const char *text)
-{
-	char *label = mem_printf("%s (%s)", environment->label, text);
-
-	mem_free(environment->label);
-	environment->label = label;
-}
-
 int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_environment)
 {
 	struct sites environment = {0};
@@ -445,8 +432,13 @@ int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_
 		result = !prefix      ? fill_from_path(err, &list->cancel, &environment)
 				 : is_virtual ? fill_virtual(err, &environment, prefix)
 							  : fill_installation(err, &environment, prefix, NULL);
-	if (!result && *missing)
-		add_to_label(&environment, missing);
+	/* So that each answer about it says why it is not the one that was meant. */
+	if (!result && *missing) {
+		char *label = mem_printf("%s (%s)", environment.label, missing);
+
+		mem_free(environment.label);
+		environment.label = label;
+	}
 	if (result) {
 		sites_free(&environment);
 		return -1;
