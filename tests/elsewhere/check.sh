@@ -99,7 +99,7 @@ if [ "$kind" = fake ]; then
 		timeout 300 "$jitwarm" bake --target "$3" --driver "$2" -o copies "$4" >out 2>&1
 		[ "$(sort -u asked 2>/dev/null)" = "$1" ] && ok "baked by $1: driver $2, $3" || fail "baked by $(sort -u asked 2>/dev/null), not $1: driver $2, $3: $(cat out)"
 	}
-	for version in 11.8 12.2 12.4 12.5; do
+	for version in 11.8 12.2 12.4 12.5 12.8; do
 		fake "$version" "echo $version >>$scratch/asked; exit 3"
 		rm -rf "store/$version" && cp -r "$version" store/
 	done
@@ -116,6 +116,8 @@ if [ "$kind" = fake ]; then
 	baked_by 12.2 550.163.01 sm_90 "$library" # 11.8 has no sm_90a, which is what the driver compiles for
 	grep -q "8 modules not compiled, the first: $library at 0x[0-9a-f]* (sm_90): ptxas ended with status 3" out && ok "why it was not compiled" || fail "no reason: $(cat out)"
 	baked_by 12.4 550.163.01 sm_86 newer.so
+	baked_by 12.8 570.26 sm_86,sm_120 "$library" # one for both
+	rm -rf store/12.8
 	rm -rf store/11.8
 	baked_by 12.2 550.163.01 sm_86 "$library"
 	rm -rf store/12.2
