@@ -117,41 +117,16 @@ static int write_program(struct jw_error *err, struct archive *archive, const ch
 }
 
 /* The one file whose name ends in /`member`. No other one is written. */
-static int find_program(struct jw_error *err, struct archive *archive, const char *member,
-						const char *path, const struct jw_cancel *cancel)
-{
-	const size_t tail = strlen(member);
-	struct archive_entry *entry;
-	size_t count = 0;
-	bool found = false;
-	int code;
-
-	while ((code = archive_read_next_header(archive, &entry)) != ARCHIVE_EOF) {
-		const char *name = code < ARCHIVE_WARN ? NULL : archive_entry_pathname(entry);
-		const size_t length = name ? strlen(name) : 0;
-
-		if (code < ARCHIVE_WARN && code != ARCHIVE_RETRY)
-			return fail_wheel(err, archive);
-		if (++count > MOST_MEMBERS)
-			return error_set(err, JW_ERR_LIMIT, "more than %d members", MOST_MEMBERS);
-		if (length <= tail || archive_entry_filetype(entry) != AE_IFREG ||
-			!text_ends(name, member) || name[length - tail - 1] != '/')
-			continue;
-		if (found)
-			return error_set(err, JW_ERR_FORMAT, "two programs, the second is %.200s", name);
-		if (write_program(err, archive, path, cancel))
-			return -1;
-		found = true;
-	}
-	return found ? 0 : error_set(err, JW_ERR_FORMAT, "has no %s", member);
-}
-
 static int unpack_program(struct jw_error *err, const char *wheel, const char *member,
 						  const char *path, const struct jw_cancel *cancel)
 {
+	const size_t tail = strlen(member);
+	struct archive_entry *entry;
 	struct archive *archive;
 	struct os_map map;
-	int result;
+	size_t count = 0;
+	bool found = false;
+	int result = -1, code;
 
 	if (os_map_open(err, wheel, &map))
 		return -1;
@@ -159,12 +134,37 @@ static int unpack_program(struct jw_error *err, const char *wheel, const char *m
 	if (!archive && !os_late_library(err, "archive_read_new"))
 		mem_ended(0);
 	if (!archive)
-		result = -1;
-	else if (archive_read_support_format_zip_seekable(archive) ||
-			 archive_read_open_memory(archive, map.data, map.size))
-		result = fail_wheel(err, archive);
-	else
-		result = find_program(err, archive, member, path, cancel);
+		goto done;
+	if (archive_read_support_format_zip_seekable(archive) ||
+		archive_read_open_memory(archive, map.data, map.size)) {
+		fail_wheel(err, archive);
+		goto done;
+	}
+	while ((code = archive_read_next_header(archive, &entry)) != ARCHIVE_EOF) {
+		const char *name = code < ARCHIVE_WARN ? NULL : archive_entry_pathname(entry);
+		const size_t length = name ? strlen(name) : 0;
+
+		if (code < ARCHIVE_WARN && code != ARCHIVE_RETRY) {
+			fail_wheel(err, archive);
+			goto done;
+		}
+		if (++count > MOST_MEMBERS) {
+			error_set(err, JW_ERR_LIMIT, "more than %d members", MOST_MEMBERS);
+			goto done;
+		}
+		if (length <= tail || archive_entry_filetype(entry) != AE_IFREG ||
+			!text_ends(name, member) || name[length - tail - 1] != '/')
+			continue;
+		if (found) {
+			error_set(err, JW_ERR_FORMAT, "two programs, the second is %.200s", name);
+			goto done;
+		}
+		if (write_program(err, archive, path, cancel))
+			goto done;
+		found = true;
+	}
+	result = found ? 0 : error_set(err, JW_ERR_FORMAT, "has no %s", member);
+done:
 	(void)archive_read_free(archive);
 	os_map_close(&map);
 	return result;
@@ -225,23 +225,6 @@ static int fill_store_folder(struct jw_error *err, const struct fetch *fetch, co
 	return result;
 }
 
-/* Into a place that has the others already, or these of another version. */
-static int add_pieces(struct jw_error *err, const struct fetch *fetch, const char *fresh,
-					  const char *place)
-{
-	int result = 0;
-
-	for (size_t i = 0; !result && i < fetch->piece_count; i++) {
-		const char *name = os_base_name(fetch->pieces[i].member);
-		char *from = os_join(fresh, name), *to = os_join(place, name);
-
-		result = os_rename(err, from, to);
-		mem_free(from);
-		mem_free(to);
-	}
-	return result;
-}
-
 /* Fills a folder beside the place, then renames it. `path`: of ptxas in that place. */
 static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *store,
 					  const char *place, const char *path)
@@ -255,10 +238,19 @@ static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *sto
 	if (os_make_dirs(err, fresh, 0755) || fill_store_folder(err, fetch, fresh))
 		goto done;
 	result = os_rename(&why, fresh, place);
-	/* Fetched before, by another process, without its linker, or another version. */
-	if (result && os_exists(path))
-		result = add_pieces(err, fetch, fresh, place);
-	else if (result && os_exists(place))
+	if (result && os_exists(path)) {
+		/* Fetched before, by another process, without its linker, or another version: these go into
+		 * the place beside the others. */
+		result = 0;
+		for (size_t i = 0; !result && i < fetch->piece_count; i++) {
+			const char *name = os_base_name(fetch->pieces[i].member);
+			char *from = os_join(fresh, name), *to = os_join(place, name);
+
+			result = os_rename(err, from, to);
+			mem_free(from);
+			mem_free(to);
+		}
+	} else if (result && os_exists(place))
 		error_set(err, JW_ERR_IO, "%.400s: exists without %s: remove it, then fetch again", place,
 				  compiler_fetch_program());
 	else if (result)
@@ -278,14 +270,23 @@ static bool read_cuda(const char *text, struct version *ret_version)
 		   ret_version->numbers[0] < 1000;
 }
 
-static int remove_compilers(struct jw_error *err, bool dry_run, const char *store)
+int compiler_fetch_remove(struct jw_error *err, bool dry_run, char **ret_path)
 {
+	char *given = os_env("JITWARM_PTXAS"), *store = NULL, *above;
+	const bool named = given && *given;
+	struct jw_error why = {0};
 	struct version version;
 	struct os_names names;
 	int result = 0;
 
-	if (os_list(err, store, &names))
-		return -1;
+	mem_free(given);
+	*ret_path = NULL;
+	if (named)
+		return 0;
+	if (compiler_fetch_store(&why, &store) || os_list(&why, store, &names)) {
+		mem_free(store);
+		return error_unless_missing(err, &why);
+	}
 	for (size_t i = 0; !dry_run && !result && i < names.count; i++) {
 		char *path;
 
@@ -293,24 +294,11 @@ static int remove_compilers(struct jw_error *err, bool dry_run, const char *stor
 			!(text_starts(names.items[i], fresh_start) || read_cuda(names.items[i], &version)))
 			continue;
 		path = os_join(store, names.items[i]);
-		result = os_remove_tree(err, path);
+		result = os_remove_tree(&why, path);
 		mem_free(path);
 	}
 	os_names_free(&names);
-	return result;
-}
-
-int compiler_fetch_remove(struct jw_error *err, bool dry_run, char **ret_path)
-{
-	char *given = os_env("JITWARM_PTXAS"), *store = NULL, *above;
-	const bool named = given && *given;
-	struct jw_error why = {0};
-
-	mem_free(given);
-	*ret_path = NULL;
-	if (named)
-		return 0;
-	if (compiler_fetch_store(&why, &store) || remove_compilers(&why, dry_run, store)) {
+	if (result) {
 		mem_free(store);
 		return error_unless_missing(err, &why);
 	}
@@ -320,16 +308,6 @@ int compiler_fetch_remove(struct jw_error *err, bool dry_run, char **ret_path)
 	mem_free(above);
 	*ret_path = store;
 	return 0;
-}
-
-/* The file of nvJitLink in its wheel, without the folders that differ. Source: the wheels of CUDA
- * 12.0 to 13.0 for Linux and Windows. */
-static void name_linker(char text[64], unsigned major)
-{
-	if (!os_is_windows)
-		(void)snprintf(text, 64, "lib/libnvJitLink.so.%u", major);
-	else
-		(void)snprintf(text, 64, "bin/%snvJitLink_%u0_0.dll", major < 13 ? "" : "x86_64/", major);
 }
 
 /* ptxas and, from CUDA 12 on, nvJitLink, as far as none of this version is kept */
@@ -343,7 +321,12 @@ static void find_missing(struct fetch *fetch, const char *place)
 	(void)snprintf(pieces[0].member, sizeof pieces[0].member, "bin/%s", compiler_fetch_program());
 	(void)snprintf(pieces[1].package, sizeof pieces[1].package,
 				   major < 13 ? "nvidia-nvjitlink-cu%u" : "nvidia-nvjitlink", major);
-	name_linker(pieces[1].member, major);
+	/* Without the folders that differ. Source: the wheels of CUDA 12.0 to 13.0 */
+	if (os_is_windows)
+		(void)snprintf(pieces[1].member, sizeof pieces[1].member, "bin/%snvJitLink_%u0_0.dll",
+					   major < 13 ? "" : "x86_64/", major);
+	else
+		(void)snprintf(pieces[1].member, sizeof pieces[1].member, "lib/libnvJitLink.so.%u", major);
 	pieces[0].version = ptxas_version;
 	pieces[1].version = nvjitlink_version;
 	for (size_t i = 0; i < count; i++) {

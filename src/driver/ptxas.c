@@ -14,19 +14,6 @@ enum { MOST_ARGUMENTS = 256 };
 
 /* ---- which version */
 
-/* "Cuda compilation tools, release 12.4, V12.4.131" */
-static bool read_release(const char *text, uint32_t *ret_cuda)
-{
-	const char *at = strstr(text, "release ");
-	unsigned major = 0, minor = 0;
-
-	/* NOLINTNEXTLINE(cert-err34-c): so few digits cannot overflow */
-	if (!strstr(text, "ptxas") || !at || sscanf(at, "release %3u.%2u", &major, &minor) != 2)
-		return false;
-	*ret_cuda = major * 1000 + minor * 10;
-	return true;
-}
-
 /* The program is the first argument. */
 static int run_ptxas(struct jw_error *err, const char *const *arguments, const char *output,
 					 struct os_ended *ret_ended)
@@ -39,7 +26,9 @@ static int run_ptxas(struct jw_error *err, const char *const *arguments, const c
 int ptxas_version(struct jw_error *err, const char *program, uint32_t *ret_cuda)
 {
 	const char *const arguments[] = {program, "--version", NULL};
+	unsigned major = 0, minor = 0;
 	char *folder, *output;
+	const char *release;
 	struct buf text = {0};
 	struct os_ended ended;
 	int result;
@@ -53,8 +42,15 @@ int ptxas_version(struct jw_error *err, const char *program, uint32_t *ret_cuda)
 	if (!result && (ended.signal || ended.status))
 		buf_clear(&text);
 	(void)os_remove_tree(NULL, folder);
-	if (!result && !read_release(buf_text(&text), ret_cuda))
+	/* "Cuda compilation tools, release 12.4, V12.4.131" */
+	release = strstr(buf_text(&text), "release ");
+	/* NOLINTNEXTLINE(cert-err34-c): so few digits cannot overflow */
+	if (release && sscanf(release, "release %3u.%2u", &major, &minor) != 2)
+		release = NULL;
+	if (!result && (!release || !strstr(buf_text(&text), "ptxas")))
 		result = error_set(err, JW_ERR_UNSUPPORTED, "%s: does not say which ptxas it is", program);
+	if (!result)
+		*ret_cuda = major * 1000 + minor * 10;
 	buf_free(&text);
 	mem_free(output);
 	mem_free(folder);
@@ -186,19 +182,6 @@ static int prepare(struct jw_error *err, const struct ptxas_job *job, const char
 	return 0;
 }
 
-static void judge_ptxas_end(const struct os_ended *ended, struct ptxas_outcome *outcome)
-{
-	*outcome = (struct ptxas_outcome){.refused = ended->status || ended->signal,
-									  .peak_bytes = ended->peak_bytes,
-									  .cpu_ms = ended->cpu_ms};
-	if (ended->signal)
-		(void)text_format(outcome->error, sizeof outcome->error, "ptxas was ended by signal %d",
-						  ended->signal);
-	else if (ended->status)
-		(void)text_format(outcome->error, sizeof outcome->error, "ptxas ended with status %d",
-						  ended->status);
-}
-
 int ptxas_compile(struct jw_error *err, const struct ptxas_job *job,
 				  struct ptxas_outcome *ret_outcome, struct buf *log, struct buf *cubin)
 {
@@ -211,7 +194,15 @@ int ptxas_compile(struct jw_error *err, const struct ptxas_job *job,
 	if (prepare(err, job, arch, &call) || run_ptxas(err, call.arguments, call.log, &ended) ||
 		os_read_file(err, call.log, PTXAS_MOST_LOG, log))
 		goto done;
-	judge_ptxas_end(&ended, ret_outcome);
+	*ret_outcome = (struct ptxas_outcome){.refused = ended.status || ended.signal,
+										  .peak_bytes = ended.peak_bytes,
+										  .cpu_ms = ended.cpu_ms};
+	if (ended.signal)
+		(void)text_format(ret_outcome->error, sizeof ret_outcome->error,
+						  "ptxas was ended by signal %d", ended.signal);
+	else if (ended.status)
+		(void)text_format(ret_outcome->error, sizeof ret_outcome->error,
+						  "ptxas ended with status %d", ended.status);
 	result = ret_outcome->refused ? 0 : os_read_file(err, call.output, PTXAS_MOST_CUBIN, cubin);
 done:
 	call_free(&call);
