@@ -43,6 +43,7 @@ struct jw_found {
 	struct jw_found_note *notes;
 	size_t note_count, trouble_count;
 	char *environment; /* the environment that was searched; NULL if only paths were given */
+	bool whole;        /* all of it, since no name was given */
 	struct find_package *packages; /* private */
 	size_t package_count;
 };

@@ -182,6 +182,7 @@ struct jw_prime_plan_options {
 	 * compiles first, for each GPU architecture. */
 	const char *const *paths;
 	size_t path_count;
+	bool whole; /* they are a whole environment's (jw_found) */
 	/* Files of `paths` whose modules are tried even if the driver has refused them before, or
 	 * they lie below a package's tests folder. */
 	const char *const *retried;

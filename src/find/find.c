@@ -285,6 +285,7 @@ int jw_find(struct jw_error *err, const struct jw_find_options *options,
 	found = finder.list.found;
 	finder.list.cancel = options->cancel;
 	finder.list.sources = options->sources;
+	finder.list.found->whole = !options->name_count;
 	if (!options->name_count)
 		result = take_environment(err, &finder);
 	for (size_t i = 0; !result && i < options->name_count; i++)

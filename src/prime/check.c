@@ -608,8 +608,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 		 recorded_narrow(err, options->recording, &request, plan, &account)) ||
 		explain_cold(err, options, &request, plan, &causes, &cause_count))
 		goto done;
-	verdict = verdict_of(plan, request.found->file_count, &options->system->cache, !options->driver,
-						 &cache);
+	verdict = verdict_of(plan, request.found, &options->system->cache, !options->driver, &cache);
 	if (options->recording)
 		verdict = recorded_verdict(plan, &account, verdict);
 	/* What `prime` would take from there. */

@@ -157,6 +157,7 @@ int planning_make(struct jw_error *err, const struct jw_system *system,
 	if (source_paths_compile(err, system, options, planning->targets, count, sources, outcome) ||
 		named_paths_find(err, sources->paths, sources->count, &planning->found))
 		return -1;
+	planning->found->whole = wanted->whole;
 	planning->request = (struct plan_request){
 		.found = planning->found,
 		.targets = planning->targets,

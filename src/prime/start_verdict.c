@@ -36,7 +36,7 @@ int jw_verdict_status(enum jw_verdict verdict)
 	return 3;
 }
 
-enum jw_verdict verdict_of(const struct plan *plan, size_t files,
+enum jw_verdict verdict_of(const struct plan *plan, const struct jw_found *found,
 						   const struct jw_cache_info *settings, bool here,
 						   const struct jw_cache_outlook *cache)
 {
@@ -52,7 +52,8 @@ enum jw_verdict verdict_of(const struct plan *plan, size_t files,
 		if (module->state != PLAN_LEFT_OUT && module->state != PLAN_REFUSED)
 			bytes += module->entry_bytes;
 	}
-	if (!plan->images && (plan->troubles || !files))
+	/* A whole environment without device code may be the wrong one; a name was meant. */
+	if (!plan->images && (plan->troubles || found->whole || !found->file_count))
 		return plan->troubles ? JW_VERDICT_UNREAD : JW_VERDICT_NOTHING;
 	/* What is left out is loaded on demand, and compiled then. Where PTX is forced, the driver
 	 * compiles also what runs as it is. */

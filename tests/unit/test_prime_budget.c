@@ -236,7 +236,8 @@ TEST(a_start_is_judged_by_what_decides)
 											  : cases[i].modules[k] == 'c' ? PLAN_COLD
 											  : cases[i].modules[k] == 'l' ? PLAN_LEFT_OUT
 																		   : PLAN_OVER_BUDGET};
-		verdict = verdict_of(&plan, cases[i].files, &settings, !cases[i].elsewhere, &cache);
+		verdict = verdict_of(&plan, &(struct jw_found){.file_count = cases[i].files}, &settings,
+							 !cases[i].elsewhere, &cache);
 		if (verdict != cases[i].verdict)
 			fail_msg("case %zu: %s, not %s", i, jw_verdict_name(verdict),
 					 jw_verdict_name(cases[i].verdict));

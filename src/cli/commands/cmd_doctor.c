@@ -33,6 +33,8 @@ struct doctor_document {
 	struct jw_doctor_result result;
 	struct doctor_words words;
 	struct process_view process; /* pid 0: none */
+	const char *empty; /* the environment that was looked at and has no device code; NULL: others */
+	bool unnamed;      /* nobody has named it: that is no failure */
 	char **fixed;
 	size_t fixed_count;
 };
@@ -188,9 +190,14 @@ static void put_findings(struct buf *text, const struct doctor_document *documen
 	put_process(text, &document->process);
 	for (size_t i = 0; i < result->finding_count; i++)
 		put_finding(text, i + 1, &document->words, &result->findings[i]);
-	if (!result->finding_count && result->verdict == JW_VERDICT_NOTHING)
-		buf_say(text, "found no file that may hold device code: nothing to judge\n");
-	else if (!result->finding_count) {
+	if (document->empty)
+		buf_say(text, "no device code found in %s; “jitwarm find” shows the environments here\n",
+				document->empty);
+	if (document->empty && document->unnamed && !result->finding_count)
+		buf_say(text, "GPU, driver, cache and settings: all is well\n");
+	else if (!document->empty && !result->finding_count && result->verdict == JW_VERDICT_NOTHING)
+		buf_say(text, "no device code found\n");
+	else if (!document->empty && !result->finding_count) {
 		buf_say(text,
 				"%s: %s%s. If a start is slow nevertheless, the driver compiles code that is in no "
 				"file (of NVRTC, Dr.Jit), or the reason is another compiler with its own cache "
@@ -634,9 +641,10 @@ static int look_and_fix(struct jw_error *err, struct doctoring *doctoring)
 
 /* ---- the end */
 
-static enum exit_status status_of_findings(const struct jw_doctor_result *result)
+static enum exit_status status_of_findings(const struct doctor_document *document)
 {
-	enum exit_status status = exit_of_verdict(result->verdict);
+	const struct jw_doctor_result *result = &document->result;
+	enum exit_status status = document->unnamed ? EXIT_DONE : exit_of_verdict(result->verdict);
 
 	/* Findings beyond the answer of `check`. */
 	if (status != EXIT_DONE)
@@ -661,7 +669,11 @@ static int tell_findings(struct jw_error *err, struct doctoring *doctoring)
 
 	if (jw_ahead_look(err, NULL, &ahead))
 		return -1;
-	cli->status = status_of_findings(doctoring->result);
+	if (cli->system->gpu_count && doctoring->found && doctoring->found->whole &&
+		document.result.verdict == JW_VERDICT_NOTHING)
+		document.empty = doctoring->found->environment;
+	document.unnamed = document.empty && !options_given(&cli->options, "environment");
+	cli->status = status_of_findings(&document);
 	if (options_given(&cli->options, "report")) {
 		doctor_text_report(&cli->out, cli->system, &document);
 		return 0;
@@ -722,12 +734,14 @@ const struct cli_command command_doctor = {
 		"driver from its cache? Is the cache sound, is its limit large enough, can this account "
 		"write there? Does every program have code for the GPU, and is it in the cache? Does the "
 		"driver use the cache? To see that, it loads a tiny module twice, which adds an entry of "
-		"3 KB (--no-probe skips this). Each finding is a line of evidence and a line that says "
+		"3 KiB (--no-probe skips this). Each finding is a line of evidence and a line that says "
 		"what to do. Without a name it looks at the active Python environment.\n\nIf nothing is "
 		"found, a start is slow for another reason than the driver's compiler: another compiler "
 		"with its own cache (Triton, XLA, NVRTC), the choice of algorithms, the loading of "
 		"weights.\n\nExit status: that of “jitwarm check”, and if that is 0: 1 if something "
-		"else can be done or a file could not be read, 2 if nothing can.",
+		"else can be done or a file could not be read, 2 if nothing can. An active environment "
+		"without "
+		"device code, which nobody has named, is no failure.",
 	.examples = "jitwarm doctor\njitwarm doctor --fix tensorflow\njitwarm doctor --pid 4242\n",
 	.options = doctor_options,
 	.run = doctor_run,

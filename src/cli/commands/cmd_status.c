@@ -557,7 +557,10 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 	}
 	if (!result) {
 		print_status(&cli->out, &found, packages, options_given(&cli->options, "explain"));
-		if (!options_value(&cli->options, "driver-profile"))
+		/* An environment that nobody has named may well hold no device code. */
+		if (!options_value(&cli->options, "driver-profile") &&
+			(!packages || packages->verdict != JW_VERDICT_NOTHING ||
+			 options_given(&cli->options, "environment")))
 			cli_end_with(cli, packages ? exit_of_verdict(packages->verdict) : EXIT_CANNOT);
 		result = document_print(&cli->out, &document_status, &found);
 	}
@@ -600,7 +603,9 @@ const struct cli_command command_status = {
 		"packages of the active Python environment that have device "
 		"code, with what the driver would compile of them for each GPU. The contents of files are "
 		"remembered, so only the first look at large packages takes seconds. Exit status: that of "
-		"“jitwarm check”; 2 without a GPU or an environment; 0 if --driver-profile wrote its file.",
+		"“jitwarm check”, but 0 for an active environment without device code; 2 without a GPU or "
+		"an "
+		"environment; 0 if --driver-profile wrote its file.",
 	.examples = "jitwarm\njitwarm status --json\n",
 	.options = status_options,
 	.no_operands = "status shows this machine; “jitwarm check” takes files and packages",

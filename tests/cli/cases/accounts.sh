@@ -157,22 +157,22 @@ empty_environment "$work/env"
 export VIRTUAL_ENV=$work/env
 mkdir -p "$work/root/var/lib/private/modeld"
 cp -a "$work/homes/alice/.nv" "$work/root/var/lib/private/modeld/"
-run 2 status
+run 0 status
 out_has "$work/homes/svc/.nv/ComputeCache (svc: 0 entries"
-run 2 status --json
+run 0 status --json
 json "[(o['account'], o['entries']) for o in d['others']] == [('svc', 0), ('modeld', $entries)]"
 # Root becomes the account whose cache it names
 (unset JITWARM_STATE && run 0 cache list --json --cache "$work/homes/alice/.nv/ComputeCache" && err_has "working as that account" && json "len(d['entries']) == $entries") || exit 1
 
 # Linux inside Windows is recognised, and what its cache is not.
-run 2 status --json
+run 0 status --json
 json 'not d["wsl"]'
 mkdir -p "$work/root/proc/sys/kernel"
 printf '5.15.153.1-microsoft-standard-WSL2\n' >"$work/root/proc/sys/kernel/osrelease"
-run 2 status
+run 0 status
 out_has "WSL     Linux inside Windows"
 out_has '%APPDATA%\NVIDIA\ComputeCache'
-run 2 status --json
+run 0 status --json
 json 'd["wsl"]'
 rm -r "$work/root/proc"
 unset VIRTUAL_ENV

@@ -87,9 +87,39 @@ run 0 check --target sm_86 --driver 550.163.01 torch
 out_has "torch 2.9.0+cpu: built without GPU code (a CPU build)"
 run 0 check --target sm_86 --driver 550.163.01 numba
 out_has "no device code found"
-run 0 check --target sm_86 --driver 550.163.01
+# An environment whose files have none: the same answer, the same status
+run 2 scan --target sm_86
+out_has "no device code found in the virtual environment"
+run 2 check --target sm_86 --driver 550.163.01
 out_has "torch 2.9.0+cpu: built without GPU code (a CPU build)"
 out_has "no device code found in the virtual environment"
+# … of every command that works on one, with files and without; jitwarm and doctor are about the machine, unless one is named
+(
+	with_simdriver sm_86
+	empty_environment "$work/bare"
+	# A cache among temporary files would be a finding
+	CUDA_CACHE_PATH=$(mktemp -d /var/tmp/jitwarm-code.XXXXXX) || skip "no /var/tmp"
+	trap 'rm -rf "$CUDA_CACHE_PATH"' EXIT
+	for VIRTUAL_ENV in "$work/env" "$work/bare"; do
+		for command in check prime "prime -n" "scan" "make --target sm_86 --driver 550.163.01 -n" "doctor -e $VIRTUAL_ENV"; do
+			# shellcheck disable=SC2086
+			run 2 $command
+			out_has "no device code found in the virtual environment"
+			out_has "; “jitwarm find” shows the environments here"
+			# shellcheck disable=SC2086
+			[[ $command == scan ]] || { run 2 $command --json && json 'd["verdict"] == "nothing"'; }
+		done
+		run 0 doctor
+		out_has "no device code found in the virtual environment"
+		out_has "GPU, driver, cache and settings: all is well"
+		run 0 status
+		out_has ": no package with device code"
+		run 2 -e "$VIRTUAL_ENV"
+		CUDA_CACHE_MAXSIZE=1000 run 1 doctor
+		out_has "limit-small"
+		out_lacks "all is well"
+	done
+) || exit 1
 # A file's name is none of a package in an index
 run 3 scan --target sm_86 nothing.whl
 err_has "no such file, and no such package"

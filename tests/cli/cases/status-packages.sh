@@ -43,8 +43,9 @@ empty_environment "$work/env"
 site=$(site_of "$work/env")
 export VIRTUAL_ENV=$work/env
 
-run 2 status
+run 0 status
 out_has "env: no package with device code"
+run 2 status -e "$work/env"
 
 # An environment that cannot be read does not hide the rest.
 mkdir -p "$site/broken-1.0.dist-info/METADATA"
