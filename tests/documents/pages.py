@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """pages.py JITWARM   checks README*.md, CONTRIBUTING.md, SECURITY.md and the pages of docs/: every link leads to a file and, behind #, to a
-heading of it, every page is in packaging/site/mkdocs.yml, every command in a block has a name and options that the program's help lists,
-and a page in another language has the same parts, commands, links, names and numbers as the English one. It leads to pages of that
-language where there are such, and ends where the English page begins to speak to those who work on jitwarm (DEVELOPERS)."""
+heading of it, every page is in packaging/site/mkdocs.yml, what is copied out of the image is in it, every command in a block has a name
+and options that the program's help lists, and a page in another language has the same parts, commands, links, names and numbers as the
+English one. It leads to pages of that language where there are such, and ends where the English page begins to speak to those who work on
+jitwarm (DEVELOPERS)."""
 import pathlib
 import re
 import subprocess
@@ -105,6 +106,11 @@ for page in sorted(ROOT.glob("README.*.md")):
     check_language(page, ROOT / "README.md", page.name.split(".")[1])
 for page in sorted((ROOT / "docs").glob("??/*.md")):
     check_language(page, ROOT / "docs" / page.name, page.parent.name)
+
+for page in PAGES:
+    for path in re.findall(r"COPY --from=(?:registry\.example/)?jitwarm(?::latest)? (\S+)", page.read_text()):
+        if path != "/jitwarm":
+            failures.append(f"{page.relative_to(ROOT)}: the image has /jitwarm, not {path}")
 
 navigation = set(re.findall(r": ((?:[a-z]+/)?[a-z-]+\.md)$", (ROOT / "packaging/site/mkdocs.yml").read_text(), re.M))
 for page in sorted((ROOT / "docs").rglob("*.md")):
