@@ -493,6 +493,37 @@ static bool draft_failing(const struct examination *seen, struct finding_draft *
 	return count != 0;
 }
 
+/* Whether NVIDIA offers its forward compatibility package for this GPU: a data-centre GPU ("Tesla
+ * T4", "NVIDIA A100-SXM4-40GB", "NVIDIA L4") or a professional RTX card ("NVIDIA RTX A6000"); no
+ * GeForce, TITAN, T400 or laptop. Jetson boards have a package of JetPack. Source: NVIDIA, "CUDA
+ * Compatibility", "Forward Compatibility". */
+static bool is_for_compat(const char *name)
+{
+	size_t letters;
+
+	name += text_starts(name, "NVIDIA ") ? strlen("NVIDIA ") : 0;
+	letters = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	return !strstr(name, "Laptop") &&
+		   (text_starts(name, "Tesla ") || text_starts(name, "Quadro RTX ") ||
+			text_starts(name, "RTX ") ||
+			(letters >= 1 && letters <= 2 && text_is_digit(name[letters]) &&
+			 !text_starts(name, "GB10") &&
+			 (*name != 'T' || strspn(name + 1, "0123456789") < strlen("400"))));
+}
+
+/* Whether that package of a CUDA version works on what is installed here. Of the branches that it
+ * works on, the oldest ones are in NVIDIA's container images of that CUDA version
+ * (NVIDIA_REQUIRE_CUDA): 470 up to 12.8, then 535. */
+static bool takes_compat(const struct jw_system *system, uint32_t cuda)
+{
+	bool takes = !os_is_windows && !os_is_wsl() && cuda > system->driver.version.cuda &&
+				 system->driver.version.release[0] >= (cuda <= 12080 ? 470u : 535u);
+
+	for (size_t i = 0; i < system->gpu_count; i++)
+		takes = takes && is_for_compat(system->gpus[i].name);
+	return takes;
+}
+
 static bool is_driver_old(const struct examination *seen, struct finding_draft *draft)
 {
 	struct jw_driver needs;
@@ -500,7 +531,14 @@ static bool is_driver_old(const struct examination *seen, struct finding_draft *
 
 	if (!draft_failing(seen, draft, true, &needs))
 		return false;
-	FIX(draft, "install driver %s, or a newer one", jw_driver_text(text, &needs));
+	(void)jw_driver_text(text, &needs);
+	if (takes_compat(seen->system, needs.cuda))
+		FIX(draft,
+			"install driver %s, or a newer one; or keep this one, and install NVIDIA's forward "
+			"compatibility package for such GPUs: cuda-compat-%u-%u",
+			text, (unsigned)needs.cuda / 1000, (unsigned)needs.cuda % 1000 / 10);
+	else
+		FIX(draft, "install driver %s, or a newer one", text);
 	return true;
 }
 

@@ -54,6 +54,16 @@ fi
 printf '.version 9.0\n.target sm_50\n.address_size 64\n.visible .entry k() { ret; }\n' >"$place/isa.ptx"
 found 2 driver-old "$place/isa.ptx"
 says_of driver-old fix "install driver 580 (CUDA 13.0)"
+# Data-centre GPUs have another way: NVIDIA's package for them, and for no other
+for gpus in sm_70 sm_90 sm_86 sm_89,sm_90 sm_121 sm_87; do
+	(JITWARM=$program && with_simdriver $gpus && CUDA_CACHE_PATH=$place/cache run "1|2" doctor --no-probe --json "$place/isa.ptx" && cp "$out" "$place/said") || exit 1
+	cp "$place/said" "$out"
+	compat="or keep this one, and install NVIDIA's forward compatibility package for such GPUs: cuda-compat-13-0"
+	case $gpus in
+	sm_70 | sm_90) if is_wine; then json "'cuda-compat' not in str(d)"; else says_of driver-old fix "$compat"; fi ;;
+	*) json "'cuda-compat' not in str(d)" ;;
+	esac
+done
 found 2 no-code "$place/newer.ptx" "$sample"
 rm -rf "$place/cache"
 found 1 "no-code cold" "$place/newer.ptx" "$sample"
