@@ -51,7 +51,7 @@ static void judge_pack_target(const struct jw_system *system, struct jw_target t
 static void judge_driver(const struct pack_driver *theirs, const struct jw_system *system,
 						 bool carry_over, struct judgement *judgement)
 {
-	char text[2][PACK_DRIVER_TEXT];
+	char text[PACK_DRIVER_TEXT];
 	struct pack_driver ours;
 
 	if (!strcmp(theirs->stamp, system->driver.stamp))
@@ -62,15 +62,18 @@ static void judge_driver(const struct pack_driver *theirs, const struct jw_syste
 	judgement->older = judgement->carried && theirs->cuda / 10 != ours.cuda / 10;
 	if (judgement->carried)
 		return;
-	mismatch(judgement, "driver stamp “%.11s %.8s” (this machine's is “%.11s %.8s”)", theirs->stamp,
-			 theirs->stamp + 11, ours.stamp, ours.stamp + 11);
-	if (!theirs->cuda || !ours.cuda)
-		mismatch(judgement, "driver version %s", "not known, so that it cannot be carried over");
+	if (!theirs->cuda)
+		mismatch(judgement, "that driver's version is not known (built %.11s %.8s)", theirs->stamp,
+				 theirs->stamp + 11);
+	else if (!ours.cuda)
+		mismatch(judgement, "the version of this machine's driver is not known (built %.11s %.8s)",
+				 ours.stamp, ours.stamp + 11);
 	else
-		mismatch(judgement, "driver version %s (this machine's is %s)%s",
-				 pack_driver_text(text[0], theirs), pack_driver_text(text[1], &ours),
-				 theirs->cuda > ours.cuda ? ": an older driver cannot load a newer one's cubins"
-										  : ": older, --carry-over takes it");
+		mismatch(judgement,
+				 theirs->cuda > ours.cuda
+					 ? "that driver is newer than this machine's %s, which cannot load its code"
+					 : "that driver is older than this machine's %s; --carry-over takes its code",
+				 pack_driver_text(text, &ours));
 }
 
 static bool is_unknown_form(const struct jw_system *system, struct judgement *judgement)

@@ -72,7 +72,7 @@ carried)
 	pack_of $older
 	import --cache "$scratch/there" "$scratch/$older.jwpack"
 	[ $? = 2 ] || fail "an older driver's pack was not refused"
-	grep -q 'driver stamp' "$scratch/out" && grep -q "driver version $older" "$scratch/out" && grep -q -- '--carry-over' "$scratch/out" || fail "fields are not named"
+	grep -q "by driver $older" "$scratch/out" && grep -q 'that driver is older than this' "$scratch/out" && grep -q -- '--carry-over' "$scratch/out" || fail "the driver is not named"
 	[ ! -e "$scratch/there" ] || [ -z "$(find "$scratch/there" -type f)" ] || fail "something was written"
 	import --carry-over --cache "$scratch/there" "$scratch/$older.jwpack" || fail "import --carry-over"
 	compiled=$(compiles "$version" "$scratch/there") || fail "loading what was carried over"

@@ -193,7 +193,7 @@ const struct cli_command command_import = {
 		"is written: digest and signature, each member's hash, each cubin's architecture and form, "
 		"each entry's name against its module. An interrupted import leaves a sound cache; the "
 		"next one completes it.\n\nFor each kind of entry it reports accepted, already there, or "
-		"refused with each field that does not fit: architecture, driver stamp and version, OS, "
+		"refused with each field that does not fit: architecture, driver, OS, "
 		"pointer size, key form, cubin ABI. Entries from another build of the same CUDA version "
 		"are the driver's own bytes and are reused.\n\nExit status: 0 if all is in the cache, 1 if "
 		"a part was refused, or if --dry-run says that it would exceed the cache's limit, 2 if all "

@@ -598,7 +598,9 @@ static void print_reuse(const struct output *out, const struct jw_prime_result *
 
 		if (group->refused)
 			output_line(out, STYLE_PLAIN,
-						"%s for %s that driver %s has compiled cannot be carried over: %s.",
+						group->modules == 1
+							? "%s for %s that driver %s has compiled is not carried over: %s."
+							: "%s for %s that driver %s has compiled are not carried over: %s.",
 						modules, group->target, group->driver, group->why);
 		else
 			output_line(out, STYLE_GOOD, "%s for %s %s carried over from driver %s%s%s.", modules,
