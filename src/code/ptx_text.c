@@ -55,19 +55,12 @@ static size_t choose_lead(const struct edges *edges)
 	return LITERALS_LEAD;
 }
 
-static void see_before(const uint8_t *version, size_t before, struct edges *edges)
-{
-	const size_t lead = ptx_text_lead(version, before);
-
-	edges->before = ptx_run_blanks_before(version - lead, lead);
-	edges->before_sure = lead == before || !*(version - lead - 1);
-}
-
 void ptx_run_measure(const uint8_t *version, size_t before, size_t size, struct ptx_run *ret_run)
 {
 	const size_t left = smaller(size, PTX_TEXT_MOST);
 	struct ptx_run run = {0};
 	struct edges edges = {.least_gap = SIZE_MAX};
+	size_t lead;
 
 	for (size_t at = 0, next = 0; at < left; at += next) {
 		size_t read, length = ptx_text_length(version + at, left - at, &read);
@@ -85,7 +78,9 @@ void ptx_run_measure(const uint8_t *version, size_t before, size_t size, struct 
 		edges.first_gap = run.count == 1 ? edges.behind : edges.first_gap;
 		edges.least_gap = smaller(edges.least_gap, edges.behind);
 	}
-	see_before(version, before, &edges);
+	lead = ptx_text_lead(version, before);
+	edges.before = ptx_run_blanks_before(version - lead, lead);
+	edges.before_sure = lead == before || !*(version - lead - 1);
 	if (run.count > 1) {
 		run.lead = choose_lead(&edges);
 		run.first_lead = edges.before_sure ? edges.before : smaller(edges.before, run.lead);

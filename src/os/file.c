@@ -240,26 +240,20 @@ void os_sync_names(const char *path)
 enum { MOST_NETRC = 1 << 20 };
 static const char own_files[] = "/proc/self/fd";
 
-static int check_lent(struct jw_error *err, struct os_file *file, size_t most)
-{
-	struct os_stat stat;
-
-	if (os_file_stat(err, file, &stat))
-		return -1;
-	if (stat.kind != OS_REGULAR)
-		return error_set(err, JW_ERR_UNSUPPORTED, "%s: is not a regular file", file->path);
-	return stat.size_bytes <= most
-			   ? 0
-			   : error_set(err, JW_ERR_LIMIT, "%s: more than %zu bytes", file->path, most);
-}
-
 int os_lend(struct jw_error *err, const char *path, size_t most, struct os_lent *ret_lent)
 {
 	struct os_lent lent = {0};
+	struct os_stat stat = {0};
+	bool seen;
 
 	if (os_file_open(err, path, OS_OPEN_READ, &lent.file))
 		return -1;
-	if (!check_lent(err, lent.file, most))
+	seen = !os_file_stat(err, lent.file, &stat);
+	if (seen && stat.kind != OS_REGULAR)
+		error_set(err, JW_ERR_UNSUPPORTED, "%s: is not a regular file", path);
+	else if (seen && stat.size_bytes > most)
+		error_set(err, JW_ERR_LIMIT, "%s: more than %zu bytes", path, most);
+	else if (seen)
 		lent.path = os_is_whole_path(own_files) && os_exists(own_files)
 						? mem_printf("%s/%d", own_files, lent.file->fd)
 						: mem_string(path);

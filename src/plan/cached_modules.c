@@ -68,15 +68,6 @@ static int write_cached(struct jw_error *err, struct cached *cached,
 	return result;
 }
 
-/* Whether a module is wanted for a target: that of its entry, or of a recording any that its PTX
- * fits. */
-static bool is_for(const struct plan_request *request, const struct cache_key_parts *parts,
-				   const struct devcode_ptx_header *header, struct jw_target device)
-{
-	return device.sm == parts->target.sm ||
-		   (request->next_key && gpu_ptx_fits(header->target, device));
-}
-
 /* The key with the plan's stamp and target in place of its own names the new entry. */
 static int take_cached_entry(struct jw_error *err, struct cached *cached, const struct buf *key)
 {
@@ -108,7 +99,9 @@ static int take_cached_entry(struct jw_error *err, struct cached *cached, const 
 		const uint64_t start =
 			cache_key_start(request->profile, request->targets[t].sm, &start_bytes);
 
-		if (!is_for(request, &parts, &header, request->targets[t]))
+		/* Wanted is the target of its entry; of a recording any that its PTX fits. */
+		if (request->targets[t].sm != parts.target.sm &&
+			!(request->next_key && gpu_ptx_fits(header.target, request->targets[t])))
 			continue;
 		if (cached->file && !taken &&
 			write_cached(err, cached, &parts, &header, &module.container_bytes))

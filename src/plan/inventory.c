@@ -318,24 +318,13 @@ static void make_key(const struct jw_found_file *from, const struct analyse_ques
 		fnv_update(key->file_hash, text->data + key->file_size, text->size - key->file_size);
 }
 
-/* Updates the day of last use from time to time. */
-static void mark_used(struct inventory *inventory, const struct inventory_slot *slot)
-{
-	uint8_t *record = inventory->bytes.data + slot->at;
-
-	if (inventory->today < load_u32(record + DAY_AT) + USED_DAYS)
-		return;
-	store_u32(record + DAY_AT, inventory->today);
-	store_u64(record + SUM_AT, sum_of_record(record));
-	inventory->changed = true;
-}
-
 int inventory_replay(struct jw_error *err, struct inventory *inventory,
 					 const struct jw_found_file *from, const struct analyse_question *question,
 					 inventory_image_fn take, void *context, bool *ret_known)
 {
 	const struct inventory_slot *slot;
 	struct cursor images;
+	uint8_t *record;
 	bool known = true;
 
 	*ret_known = false;
@@ -354,8 +343,13 @@ int inventory_replay(struct jw_error *err, struct inventory *inventory,
 								handing ? take : NULL, context, &known))
 				return -1;
 	}
-	if (known)
-		mark_used(inventory, slot);
+	/* Updates the day of last use from time to time. */
+	record = inventory->bytes.data + slot->at;
+	if (known && inventory->today >= load_u32(record + DAY_AT) + USED_DAYS) {
+		store_u32(record + DAY_AT, inventory->today);
+		store_u64(record + SUM_AT, sum_of_record(record));
+		inventory->changed = true;
+	}
 	*ret_known = known;
 	return 0;
 }

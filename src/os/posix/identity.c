@@ -204,60 +204,33 @@ struct id_range {
 };
 
 /* "UID_MIN  1000". Source: login.defs(5). */
-static void read_range_line(const char *line, struct id_range *range)
-{
-	static const char *const names[] = {"UID_MIN", "UID_MAX"};
-	unsigned long *const values[] = {&range->least, &range->most};
-
-	line += strspn(line, " \t");
-	for (size_t i = 0; i < 2; i++) {
-		size_t length = strlen(names[i]);
-		char *end;
-		unsigned long value;
-
-		if (!text_starts(line, names[i]) || !strchr(" \t", line[length]) || !line[length])
-			continue;
-		value = strtoul(line + length, &end, 10);
-		if (end != line + length)
-			*values[i] = value;
-	}
-}
-
 static void people_range(struct id_range *ret_range)
 {
+	static const char *const names[] = {"UID_MIN", "UID_MAX"};
 	struct id_range range = {1000, 60000}; /* defaults of shadow if the file does not say */
+	unsigned long *const values[] = {&range.least, &range.most};
 	char *path = posix_system_path("/etc/login.defs");
 	struct buf text = {0};
 
-	if (!os_read_file(NULL, path, MOST_LOGIN_DEFS, &text))
-		for (const char *line = buf_text(&text); *line;) {
-			read_range_line(line, &range);
-			line += strcspn(line, "\n");
-			line += *line == '\n';
+	(void)os_read_file(NULL, path, MOST_LOGIN_DEFS, &text);
+	for (const char *line = buf_text(&text); *line; line += *line == '\n') {
+		line += strspn(line, " \t");
+		for (size_t i = 0; i < 2; i++) {
+			const char *number = line + strlen(names[i]);
+			unsigned long value;
+			char *end;
+
+			if (!text_starts(line, names[i]) || (*number != ' ' && *number != '\t'))
+				continue;
+			value = strtoul(number, &end, 10);
+			if (end != number)
+				*values[i] = value;
 		}
+		line += strcspn(line, "\n");
+	}
 	buf_free(&text);
 	mem_free(path);
 	*ret_range = range;
-}
-
-static bool is_person(const struct passwd *entry, const struct id_range *range)
-{
-	return entry->pw_uid >= range->least && entry->pw_uid <= range->most && entry->pw_uid;
-}
-
-static bool is_folder_of_account(const char *path)
-{
-	struct stat native;
-
-	return path[0] == '/' && path[1] && !stat(path, &native) && S_ISDIR(native.st_mode);
-}
-
-static int take_account(struct jw_error *err, const struct passwd *entry,
-						const struct id_range *range, bool people, struct jw_accounts *accounts)
-{
-	if (!entry->pw_uid || is_person(entry, range) != people || !is_folder_of_account(entry->pw_dir))
-		return 0;
-	return add_account(err, accounts, entry->pw_name, entry->pw_dir, entry->pw_uid, entry->pw_gid);
 }
 
 /* The test beds' list, which replaces the system's. */
@@ -284,8 +257,15 @@ static int read_accounts(struct jw_error *err, bool people, struct jw_accounts *
 	people_range(&range);
 	if (!file)
 		setpwent();
-	while (!result && (entry = file ? fgetpwent(file) : getpwent()))
-		result = take_account(err, entry, &range, people, accounts);
+	while (!result && (entry = file ? fgetpwent(file) : getpwent())) {
+		const bool person = entry->pw_uid >= range.least && entry->pw_uid <= range.most;
+		struct stat home;
+
+		if (entry->pw_uid && person == people && entry->pw_dir[0] == '/' && entry->pw_dir[1] &&
+			!stat(entry->pw_dir, &home) && S_ISDIR(home.st_mode))
+			result = add_account(err, accounts, entry->pw_name, entry->pw_dir, entry->pw_uid,
+								 entry->pw_gid);
+	}
 	if (file)
 		(void)fclose(file);
 	else

@@ -260,23 +260,19 @@ static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t interrupted; /* by this signal */
 static struct timespec first;             /* only the first signal writes it */
 
-static long since_first_ms(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (long)(now.tv_sec - first.tv_sec) * 1000 + (now.tv_nsec - first.tv_nsec) / 1000000;
-}
-
 /* The second one has the default effect: kill -9 should never be needed. But timeout(1) and similar
  * programs signal the process and then its group, so one request comes twice: a signal that follows
  * at once is an echo. The signals block each other meanwhile. */
 static void note_signal(int number)
 {
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	if (!interrupted) {
-		(void)clock_gettime(CLOCK_MONOTONIC, &first);
+		first = now;
 		interrupted = number;
-	} else if (since_first_ms() >= ECHO_MS) {
+	} else if ((now.tv_sec - first.tv_sec) * 1000 + (now.tv_nsec - first.tv_nsec) / 1000000 >=
+			   ECHO_MS) {
 		(void)signal(number, SIG_DFL);
 		(void)raise(number); /* delivered when this returns */
 	}

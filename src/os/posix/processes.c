@@ -65,13 +65,6 @@ struct tour {
 	bool replaced; /* those that are no longer where they were mapped from */
 };
 
-/* Whether a file that maps calls deleted is one that lay in a folder: not memory alone. */
-static bool was_file(const char *path)
-{
-	return !text_starts(path, "/memfd:") && !text_starts(path, "/SYSV") &&
-		   strstr(os_base_name(path), ".so");
-}
-
 /* A line of maps: "7f00-7f01 r-xp 00000000 fe:00 247498 /usr/lib/libcuda.so.1". Only a line feed in
  * the name is escaped, as \012. Source: proc(5). Below /dev are devices' memory, and /dev/shm,
  * where some machines keep whole environments. */
@@ -87,7 +80,10 @@ static int take_maps_line(struct jw_error *err, const struct tour *tour, char *l
 	replaced = text_ends(path, gone);
 	if (replaced)
 		path[strlen(path) - strlen(gone)] = '\0';
-	if (replaced != tour->replaced || (replaced && !was_file(path)))
+	/* What is called deleted may have been memory alone, and no file in a folder. */
+	if (replaced != tour->replaced ||
+		(replaced && (text_starts(path, "/memfd:") || text_starts(path, "/SYSV") ||
+					  !strstr(os_base_name(path), ".so"))))
 		return 0;
 	while ((feed = strstr(path, "\\012"))) {
 		*feed = '\n';
@@ -347,32 +343,13 @@ static int read_stat(struct jw_error *err, int pid, const char *name,
 	return 0;
 }
 
-/* On a busy machine a thread may want a core, and get little of it. */
-static int count_runnable(struct jw_error *err, int pid, unsigned *ret_count)
-{
-	struct dirent *entry;
-	DIR *threads = open_threads(pid);
-	int result = 0;
-
-	while (!result && threads && (entry = readdir(threads))) {
-		struct os_process_use use;
-		char state = 'X', name[300];
-
-		if (entry->d_name[0] == '.')
-			continue;
-		(void)snprintf(name, sizeof name, "task/%.200s/stat", entry->d_name);
-		result = read_stat(err, pid, name, &use, &state);
-		*ret_count += state == 'R';
-	}
-	if (threads)
-		(void)closedir(threads);
-	return result;
-}
-
 static int add_use(struct jw_error *err, const struct tour *tour, int pid)
 {
 	struct os_process_use *sum = tour->context, use = {0};
-	char state = 'X';
+	char state = 'X', name[300];
+	struct dirent *entry;
+	DIR *threads;
+	int result = 0;
 
 	if (read_stat(err, pid, "stat", &use, &state))
 		return -1;
@@ -381,7 +358,19 @@ static int add_use(struct jw_error *err, const struct tour *tour, int pid)
 	if (state == 'Z' || state == 'X')
 		return 0;
 	sum->processes++;
-	return count_runnable(err, pid, &sum->runnable);
+	/* On a busy machine a thread may want a core, and get little of it. */
+	threads = open_threads(pid);
+	while (!result && threads && (entry = readdir(threads))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		state = 'X';
+		(void)snprintf(name, sizeof name, "task/%.200s/stat", entry->d_name);
+		result = read_stat(err, pid, name, &use, &state);
+		sum->runnable += state == 'R';
+	}
+	if (threads)
+		(void)closedir(threads);
+	return result;
 }
 
 int os_process_used(struct jw_error *err, int pid, struct os_process_use *ret_use)
