@@ -81,9 +81,9 @@ const struct json_table document_text = {
 };
 
 static const struct json_field span_fields[] = {
-	JSON(struct jw_seconds, low, "it takes less in one case of twenty"),
+	JSON(struct jw_seconds, low, "it takes less in 5 % of cases"),
 	JSON(struct jw_seconds, likely, NULL),
-	JSON(struct jw_seconds, high, "it takes more in one case of twenty"),
+	JSON(struct jw_seconds, high, "it takes more in 5 % of cases"),
 	{0},
 };
 const struct json_table document_span = {.fields = span_fields, .size = sizeof(struct jw_seconds)};
@@ -103,8 +103,8 @@ static const struct json_field forecast_fields[] = {
 				   "run-time linking, which every start repeats, also a warm one; not in "
 				   "`start_seconds`"),
 	FORECAST(measured,
-			 "false: how fast the compiler is on that machine is not known, and the times "
-			 "are those of a usual one"),
+			 "false: the compiler's speed on that machine is unknown, and the times are those of a "
+			 "typical machine"),
 	{0},
 };
 const struct json_table document_forecast = {.fields = forecast_fields,

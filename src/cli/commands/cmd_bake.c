@@ -58,9 +58,8 @@ static const struct json_field baked_file_fields[] = {
 	FILE_MEMBER(linked, "of `baked`: results of device linking, which no start links again"),
 	FILE_MEMBER(unlinked,
 				"results of device linking that could not be made: a start may still link them"),
-	FILE_MEMBER(
-		moved,
-		"containers that got another place at the end of the copy, since their own had no room"),
+	FILE_MEMBER(moved,
+				"containers that moved to the end of the copy, since their own place had no room"),
 	FILE_MEMBER(size_before_bytes, "of the library"),
 	FILE_MEMBER(size_after_bytes, "of the copy"),
 	JSON_PART("drivers", JSON_TABLE(struct jw_bake_file, baked_drivers_fields),

@@ -116,7 +116,7 @@ static const struct json_field check_fields[] = {
 	JSON_OBJECT_OF("cache", struct check_document, result.cache, &document_outlook,
 				   "what the driver does with the cache as it is"),
 	JSON_SAID("driver", struct check_document, result.driver, document_driver,
-			  "that was asked about: `550.163.01 (CUDA 12.4)`"),
+			  "the driver in question: `550.163.01 (CUDA 12.4)`"),
 	JSON(struct check_document, result.names_known,
 		 "`false`: the names of this driver's entries cannot be predicted, so everything counts as "
 		 "cold"),
@@ -130,8 +130,8 @@ static const struct json_field check_fields[] = {
 	JSON_LIST_OF(
 		"failing", struct check_document, result.failing, result.failing_count,
 		JSON_TABLE(struct jw_check_failing, failing_fields),
-		"files whose code cannot run on a GPU, so that programs fail; of files whose names "
-		"differ in a version or a GPU only, none for want of code where one runs"),
+		"files whose code cannot run on a GPU, so that programs fail; not a variant without code "
+		"(a name that differs only in a version or a GPU) if another variant runs"),
 	JSON_LIST_OF("compilers", struct check_document, result.compilers, result.compiler_count,
 				 JSON_TABLE(struct jw_check_compiler, compiler_fields),
 				 "compilers with which programs compile while they run, in the packages and "

@@ -42,11 +42,10 @@ struct doctor_document {
 static const struct json_field finding_fields[] = {
 	JSON(struct jw_finding, id, "what it is: the table in `doctor.md`"),
 	JSON(struct jw_finding, hopeless, "nothing that jitwarm or this account can do helps"),
-	JSON(struct jw_finding, evidence, "a line: what is wrong, and where that is seen"),
+	JSON(struct jw_finding, evidence, "a line: what is wrong, and the evidence"),
 	JSON(struct jw_finding, fix, "a line: what to do"),
-	JSON_LINES_OF(
-		"command", struct jw_finding, command, word_count,
-		"the arguments with which `--fix` calls jitwarm; empty where a user has to do it"),
+	JSON_LINES_OF("command", struct jw_finding, command, word_count,
+				  "the arguments with which `--fix` calls jitwarm; empty if the user has to do it"),
 	{0},
 };
 
@@ -90,8 +89,8 @@ static const struct json_field doctor_fields[] = {
 	JSON_ROW("process", JSON_OBJECT, .table = JSON_TABLE(struct doctor_document, process_fields),
 			 .text = "with `--pid`", JSON_IF(struct doctor_document, process.pid)),
 	JSON(struct doctor_document, words.before,
-		 "what a shell needs before `jitwarm`, so that the commands have the same account, files "
-		 "and variables; with `--user` or `--pid`",
+		 "with `--user` or `--pid`: what stands before `jitwarm` in a shell, to give the commands "
+		 "the same account, files and variables",
 		 .presence = JSON_UNLESS_NULL),
 	JSON_LINES_OF("fixed", struct doctor_document, fixed, fixed_count,
 				  "with `--fix`: the commands that were run"),

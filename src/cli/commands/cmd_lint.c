@@ -45,7 +45,7 @@ static const struct json_field lint_gpu_fields[] = {
 	JSON_OBJECT_OF("start_seconds", struct jw_lint_gpu, start, &document_span,
 				   "the first start on one core, with run-time linking"),
 	JSON_SAID("code", struct jw_lint_gpu, code, document_sm,
-			  "one of `codes`: it spares that; empty: none is missing"),
+			  "one of `codes`: it avoids that; empty: none is missing"),
 	LINT_GPU(driver_from, "the oldest branch of Linux drivers with the same code in use; 0: none"),
 	LINT_GPU(fails_from, "branches with which a program fails: the first"),
 	LINT_GPU(fails_to, "and the last; 0: none"),

@@ -96,8 +96,8 @@ static double cache_bytes(const void *values)
 
 static const struct json_field estimate_fields[] = {
 	JSON_NUMBER_OF("cpu_seconds", start_seconds, "on one core"),
-	JSON_NUMBER_OF("low_seconds", low_seconds, "it takes less in one case of twenty"),
-	JSON_NUMBER_OF("high_seconds", high_seconds, "it takes more in one case of twenty"),
+	JSON_NUMBER_OF("low_seconds", low_seconds, "it takes less in 5 % of cases"),
+	JSON_NUMBER_OF("high_seconds", high_seconds, "it takes more in 5 % of cases"),
 	JSON_NUMBER_OF("longest_seconds", longest_seconds, "of the longest module"),
 	JSON_NUMBER_OF("cache_bytes", cache_bytes, "growth of the driver's cache"),
 	{0},
@@ -129,8 +129,10 @@ static const struct json_field verdict_fields[] = {
 	VERDICT_AS("loose_modules", loose_work.modules,
 			   "of `jit_modules`: outside the sections that the CUDA runtime registers"),
 	VERDICT_AS("loose_bytes", loose_work.ptx_bytes, "their PTX, decompressed"),
-	VERDICT(left_out, "`prime` leaves that part out without `--all`; true, too, of what packages' "
-					  "tests load, and then that part is all of `jit_modules`"),
+	VERDICT(
+		left_out,
+		"`prime` leaves that part out without `--all`; also true for what packages' tests load, "
+		"where that part is all of `jit_modules`"),
 	JSON_PART("cannot_reasons", JSON_TABLE(struct jw_scan_verdicts, reason_fields),
 			  "the same containers as `cannot`, by reason"),
 	JSON_PART("estimate", JSON_TABLE(struct jw_scan_verdicts, estimate_fields),
@@ -197,8 +199,8 @@ static const struct json_field total_fields[] = {
 	TOTAL(fails_from, "branches with which a program fails: the first"),
 	TOTAL(fails_to, "and the last; 0: none"),
 	TOTAL(at_most,
-		  "no start compiles all of it: code that runs as it is is beside what is compiled, or "
-		  "two libraries are one for several CUDA versions (`libx_cuda118.so`)"),
+		  "no start compiles all of it: some files also have code that runs as it is, or two "
+		  "libraries are variants for CUDA versions (`libx_cuda118.so`)"),
 	JSON_OBJECT_OF("forecast", struct jw_scan_total, forecast, &document_forecast,
 				   "what compiling them takes on this machine"),
 	{0},
@@ -207,9 +209,8 @@ static const struct json_field total_fields[] = {
 #define PACKAGE(member, ...) JSON(struct scan_package_document, member, __VA_ARGS__)
 
 static const struct json_field package_fields[] = {
-	PACKAGE(package.asked,
-			"`torch==2.1.0`, as pip resolves it; of what is left out what the file has there"),
-	PACKAGE(package.line, "the line of what is left out; 0: a package"),
+	PACKAGE(package.asked, "`torch==2.1.0`, as pip resolves it; if left out, the file's own words"),
+	PACKAGE(package.line, "the line in the file, if left out; 0: a package"),
 	PACKAGE(wheel, "the wheel's file, the `path` of its `files`", .presence = JSON_UNLESS_NULL),
 	PACKAGE(why, "why it is missing, in one line", .presence = JSON_UNLESS_NULL),
 	{0},

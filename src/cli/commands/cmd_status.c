@@ -84,8 +84,8 @@ static const struct json_field driver_fields[] = {
 			  .presence = JSON_UNLESS_NULL),
 	JSON(struct jw_driver_info, library, "the file; `\"\"` where no driver is installed"),
 	JSON(struct jw_driver_info, stamp,
-		 "the date and time of the build, which the names of cache entries depend on; `\"\"` where "
-		 "unknown"),
+		 "the date and time of the build, on which the names of cache entries depend; `\"\"` "
+		 "where unknown"),
 	JSON_AS("stamp_trust", struct jw_driver_info, trust,
 			"`unknown` (no stamp), `read` (from the library's file), `confirmed` (seen in an entry "
 			"of this driver) or `opaque` (jitwarm does not know the form of this driver's cache)",
@@ -167,7 +167,7 @@ static const struct json_field status_fields[] = {
 	JSON_SAID("verdict", struct status_document, packages.verdict, document_verdict,
 			  "as in `check`; absent like `environment`",
 			  JSON_IF(struct status_document, environment)),
-	ROW(troubles, "its files and folders that could not be read: what they hold is not known"),
+	ROW(troubles, "its files and folders that could not be read, whose contents are unknown"),
 	ROW(wsl, "this Linux runs inside Windows (WSL), whose programs have another cache"),
 	JSON_AS("state", struct status_document, system.state_dir, "jitwarm's own folder",
 			.presence = JSON_UNLESS_NULL),

@@ -15,7 +15,7 @@ static const struct json_field pack_fields[] = {
 	JSON_AS("pack_bytes", struct jw_store_pack, bytes, "of the file"),
 	JSON_NUMBERED("mtime_s", struct jw_store_pack, mtime_ns, document_whole_seconds,
 				  "seconds since 1970"),
-	JSON(struct jw_store_pack, damage, "a line, where it cannot be read", .presence = JSON_IF_SET),
+	JSON(struct jw_store_pack, damage, "a line, if it cannot be read", .presence = JSON_IF_SET),
 	{0},
 };
 
