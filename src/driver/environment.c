@@ -20,15 +20,9 @@ int worker_command_check(struct jw_error *err, const char *const *command)
 
 	mem_free(marker);
 	if (inside)
-		return error_set(
-			err, JW_ERR_USAGE,
-			"a worker starts no workers (%s is set): if the program is started with the arguments "
-			"that it named for its workers, it calls jw_worker_main first",
-			WORKER_MARKER);
+		return error_set(err, JW_ERR_USAGE, "a worker starts no workers: unset %s", WORKER_MARKER);
 	if (!command || !command[0])
-		return error_set(err, JW_ERR_USAGE,
-						 "no worker is named: jw_system_options.worker takes a command that calls "
-						 "jw_worker_main, such as “jitwarm worker”");
+		return error_set(err, JW_ERR_USAGE, "no worker is named");
 	return 0;
 }
 

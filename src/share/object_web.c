@@ -217,7 +217,8 @@ static int web_put(struct jw_error *err, struct object_place *place, const char 
 	struct web_request request = {.method = "PUT",
 								  .headers = {"Content-Type: application/octet-stream"},
 								  .give = give_web_object,
-								  .context = &object};
+								  .context = &object,
+								  .bulk = true};
 	int result;
 
 	if (web->closed.code)

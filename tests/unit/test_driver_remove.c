@@ -40,13 +40,13 @@ TEST(other_files_and_keys_stay)
 	OK(os_env_set(why, "JITWARM_STATE", path));
 	mem_free(path);
 	files_put_text(folder, "state/speed.json", "{}");
-	files_put_text(folder, "state/totals.json", "{}");
+	files_put_text(folder, "state/devices.json", "{}");
 	files_put_text(folder, "state/store/a.jwpack", "x");
 	files_put_text(folder, "state/keys/default.key", "untrusted comment: x");
 	files_put_text(folder, "state/letter.txt", "x");
 	remove_it(false, true);
 	assert_false(is_there("state/speed.json"));
-	assert_false(is_there("state/totals.json"));
+	assert_false(is_there("state/devices.json"));
 	assert_false(is_there("state/store"));
 	assert_true(is_there("state/keys/default.key"));
 	assert_true(is_there("state/letter.txt"));
@@ -79,7 +79,11 @@ TEST(what_only_looks_like_ours_stays)
 		"state/keys/server.key",
 		"state/trusted/server.pub",
 		"state/ledger-book",
-		"state/totals.json.backup",
+		"state/totals.json",
+		"state/runs-primed.jsonl",
+		"state/runs-timeline.json",
+		"state/folders",
+		"state/speed.json.backup",
 		"state/devices.json/x",
 		"state/folders.txt",
 		"state/store/a.jwpack.old",
@@ -106,8 +110,6 @@ TEST(what_only_looks_like_ours_stays)
 		"state/keys/default.key",
 		"state/keys/default.pub",
 		"state/last-run-0123.json",
-		"state/runs-primed.jsonl",
-		"state/folders",
 		"state/store/.new.jitwarm-0a1b2c3d",
 	};
 	char *path = os_join(folder, "state");

@@ -10,7 +10,7 @@
 #include "server_posix.h"
 #include "share/object_entry.h"
 
-enum { MOST = 100 };
+enum { MOST = 100, SLOW_BODY = 13 << 20 };
 
 static char address[128], *file;
 static _Atomic uint64_t moved;
@@ -119,6 +119,58 @@ TEST(bytes_come_and_go)
 }
 
 /* How long a place that is busy asks for counts, and one that says nothing has failed. */
+/* Takes what a client sends in small steps, for longer than a document may take (16 s). */
+static void *take_slowly(void *context)
+{
+	enum { STEP = 64 << 10, PAUSE_US = 100 * 1000 };
+	static const char answer[] = "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n";
+	static char bytes[STEP];
+	const int connection = accept(*(int *)context, NULL, NULL);
+	size_t left = SLOW_BODY;
+	ssize_t got;
+	char *head;
+
+	/* The head comes in one piece; what follows it is the body's beginning. */
+	got = recv(connection, bytes, STEP - 1, 0);
+	head = got > 0 ? strstr(bytes, "\r\n\r\n") : NULL;
+	left -= head ? (size_t)(bytes + got - (head + 4)) : 0;
+	while (left && (got = recv(connection, bytes, left < STEP ? left : STEP, 0)) > 0) {
+		left -= (size_t)got;
+		(void)usleep(PAUSE_US);
+	}
+	server_send(connection, answer, left ? 0 : sizeof answer - 1);
+	(void)close(connection);
+	return NULL;
+}
+
+TEST(a_slow_upload_may_take_its_time)
+{
+	struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof own;
+	const int room = 32 << 10;
+	int slow = socket(AF_INET, SOCK_STREAM, 0);
+	struct object_place *place;
+	struct os_file *body;
+	pthread_t taker;
+	char where[64];
+
+	assert_int_equal(setsockopt(slow, SOL_SOCKET, SO_RCVBUF, &room, sizeof room), 0);
+	assert_int_equal(bind(slow, (struct sockaddr *)&own, sizeof own), 0);
+	assert_int_equal(listen(slow, 1), 0);
+	assert_int_equal(getsockname(slow, (struct sockaddr *)&own, &size), 0);
+	(void)snprintf(where, sizeof where, "http://127.0.0.1:%u/base", ntohs(own.sin_port));
+	OK(os_file_open(why, file, OS_OPEN_CREATE, &body));
+	OK(os_file_truncate(why, body, SLOW_BODY));
+	os_file_close(body);
+	place = open_place(where);
+	assert_int_equal(pthread_create(&taker, NULL, take_slowly, &slow), 0);
+	OK(place->put(why, place, "v1/x", file));
+	assert_int_equal(pthread_join(taker, NULL), 0);
+	place->close(place);
+	(void)close(slow);
+	OK(os_remove(why, file));
+}
+
 TEST(a_busy_place_is_left_alone)
 {
 	struct object_thread thread = {.place = open_place(address)};
