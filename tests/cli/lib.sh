@@ -28,11 +28,17 @@ is_wine() { [[ $JITWARM == *.exe ]]; }
 elf_machine() { od -An -tx1 -j18 -N2 "$1"; }
 is_emulated() { ! is_wine && [[ $(elf_machine "${JITWARM##* }") != "$(elf_machine "$BASH")" ]]; }
 
+# The last line says where in the case, and why
 fail() {
-	printf 'FAILED: %s\n--- jitwarm %s\n--- stdout\n' "$*" "${last[*]-}"
+	local at=$((${#BASH_SOURCE[@]} - 1))
+	printf -- '--- jitwarm %s\n--- stdout\n' "${last[*]-}"
 	head -c 4000 "$out" 2>/dev/null
 	printf -- '--- stderr\n'
 	head -c 4000 "$err" 2>/dev/null
+	while ((at > 1)) && [[ ${BASH_SOURCE[at]} == */run.sh ]]; do at=$((at - 1)); done
+	printf '\nFAILED: %s:%s: %s (jitwarm %s: %s)\n' "${BASH_SOURCE[at]##*/}" "${BASH_LINENO[at - 1]}" "${*//$'\n'/ }" "${last[*]-}" \
+		"$(head -c 300 "$err" 2>/dev/null | tr '\n' ' ')"
+	touch "$work/.told"
 	exit 1
 }
 await() {

@@ -28,11 +28,16 @@ else
 fi
 export JITWARM_STATE=$work/state
 cd "$work"
-status=0
+set +e
 (
 	# shellcheck source=/dev/null
 	. "$here/lib.sh"
+	# What ends a case without a word of its own
+	trap '[[ ${BASH_SOURCE[0]} == "$0" ]] || printf "%s: %s" "$LINENO" "$BASH_COMMAND" >"$work/.failed"' ERR
 	# shellcheck source=/dev/null
 	. "$cases/$case.sh"
-) || status=$?
+)
+status=$?
+[[ $status == 0 || $status == 77 || -e $work/.told ]] ||
+	echo "FAILED: $case.sh ends with status $status; the last command to fail: $(cat "$work/.failed" 2>/dev/null)"
 exit $status

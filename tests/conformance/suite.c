@@ -105,6 +105,8 @@ static void json_case(const struct test_case *test, enum outcome outcome, bool f
 	putc('}', json);
 }
 
+static char first_failed[600];
+
 static void run(const struct test_case *test, unsigned counts[3])
 {
 	struct timespec before, after;
@@ -118,6 +120,8 @@ static void run(const struct test_case *test, unsigned counts[3])
 	if (json)
 		json_case(test, outcome, counts[PASSED] + counts[FAILED] + counts[SKIPPED] == 0);
 	counts[outcome]++;
+	if (outcome == FAILED && !*first_failed)
+		(void)snprintf(first_failed, sizeof first_failed, ": %s (%s)", test->name, reason);
 	printf("%-4s %s%s%s%s\n", words[outcome], test->name, *reason ? " (" : "", reason,
 		   *reason ? ")" : "");
 	if (getenv("CONFORMANCE_TIMES"))
@@ -180,8 +184,9 @@ int main(int argc, char **argv)
 		perror("conformance: the JSON file");
 		return 3;
 	}
-	printf("%u passed, %u failed%s", counts[PASSED], counts[FAILED], counts[SKIPPED] ? "" : "\n");
+	printf("%u passed, %u failed", counts[PASSED], counts[FAILED]);
 	if (counts[SKIPPED])
-		printf(", %u skipped\n", counts[SKIPPED]);
+		printf(", %u skipped", counts[SKIPPED]);
+	puts(first_failed);
 	return counts[FAILED] != 0;
 }

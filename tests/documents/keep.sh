@@ -15,6 +15,7 @@ ask() {
 	if [ "${asker_of-}" != "$BASHPID" ]; then
 		asker_of=$BASHPID
 		coproc asker { exec python3 -I -S "$keep_folder/ask.py" 2>/dev/null; }
+		disown "$asker_PID" # a script that ends its jobs is not told of it
 		exec {asking}>&"${asker[1]}" {answers}<&"${asker[0]}"
 	fi
 	printf '%s\0' "$PWD" "$1" "$2" >&"$asking"

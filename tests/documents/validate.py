@@ -22,7 +22,7 @@ for path in sorted((pathlib.Path(__file__).resolve().parent.parent.parent / "dat
     Draft202012Validator.check_schema(schema)
     schemas[schema["title"]] = Draft202012Validator(schema)
 
-seen, failed = collections.Counter(), 0
+seen, failed, wrong = collections.Counter(), 0, []
 for path in sorted(folder.glob("*.json")):
     document = json.loads(path.read_text(encoding="utf-8"))
     name = document["schema"]
@@ -32,8 +32,9 @@ for path in sorted(folder.glob("*.json")):
         errors.append("“schema” is not the first member")
     for error in errors[:5]:
         where = getattr(error, "json_path", "")
-        print(f"{path}: {name} {where}: {getattr(error, 'message', error)[:400]}")
+        wrong.append(f"{path}: {name} {where}: {getattr(error, 'message', error)[:400]}")
     failed += bool(errors)
 print(", ".join(f"{count} {name}" for name, count in seen.items()) or "no documents")
 print(f"{sum(seen.values())} documents, {failed} not valid")
+print("\n".join(wrong), end="\n" * bool(wrong))
 sys.exit(failed > 0)

@@ -25,7 +25,7 @@ framework=$build/tests/framework
 library=$framework/libsample_framework.so
 export JITWARM_STATE=$scratch/state CUDA_CACHE_PATH=$scratch/cache
 
-fail() { echo "FAILED: $*"; cat "$scratch/out" "$scratch/err" 2>/dev/null; exit 1; }
+fail() { cat "$scratch/out" "$scratch/err" 2>/dev/null; echo "FAILED: $*"; exit 1; }
 run()
 {
 	local v=$1 status=0

@@ -27,7 +27,7 @@ for p in 1 2 3 4; do
 done
 
 failed=0
-complain() { echo "FAILED: $*"; failed=1; }
+complain() { echo "FAILED: $*"; failed=1 first=${first:-$*}; }
 
 # A few at a time, for as long as prime is at it: programs start and end beside it.
 program() { # NUMBER
@@ -101,4 +101,5 @@ done
 [ $status = 0 ] || failed=1
 under "$version" sm_86 "$jitwarm" prime "$scratch/prime" --json >"$scratch/out" 2>"$scratch/err" || complain "the second prime: $(tail -3 "$scratch/err")"
 under "$version" sm_86 "$jitwarm" check "$scratch/prime" >/dev/null 2>&1 || complain "cold after the second prime"
+[ $failed = 0 ] || echo "FAILED: ${first-see above}"
 exit $failed

@@ -22,7 +22,7 @@ export CUDA_CACHE_DISABLE=0 NO_COLOR=1
 
 # shellcheck source=/dev/null
 . "$root/tests/documents/keep.sh"
-fail() { echo "FAILED: $*"; exit 1; }
+fail() { echo "FAILED: $(basename "$0"):${BASH_LINENO[${#BASH_LINENO[@]} - 2]}: $*"; exit 1; }
 need_driver()
 {
 	local wanted store=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}

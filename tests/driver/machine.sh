@@ -23,9 +23,9 @@ skip() { say "skipped: $*"; exit 77; }
 usage() { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
 fail()
 {
-	say "FAILED: $*"
 	tail -n 20 "$work/out"
 	[ -z "${machine-}" ] || ! in_machine journalctl --no-pager -n 40 || cat "$work/out"
+	say "FAILED: $*"
 	exit 1
 }
 former=535.309.01 next=550.163.01

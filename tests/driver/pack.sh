@@ -17,7 +17,7 @@ need_driver "$version"
 trap 'rm -rf "$scratch" ${open:+"$open"}' EXIT
 export JITWARM_STATE=$scratch/state
 
-fail() { echo "FAILED: $*"; cat "$scratch/out" 2>/dev/null; exit 1; }
+fail() { cat "$scratch/out" 2>/dev/null; echo "FAILED: $*"; exit 1; }
 # compiles VERSION DIR [COMMAND...]: the driver loads 20 modules with this cache; prints how many it compiled
 compiles()
 {

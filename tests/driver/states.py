@@ -710,7 +710,7 @@ def main():
         tester = Tester(options, pathlib.Path(scratch))
         tester.prepare()
         numbers = [options.only] if options.only is not None else range(options.states)
-        counts, contradict, changes = collections.Counter(), 0, 0
+        counts, contradict, changes, first = collections.Counter(), 0, 0, ""
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             for number, (done, result, wrong) in zip(numbers, pool.map(tester.state, numbers)):
                 counts[result] += 1
@@ -718,10 +718,11 @@ def main():
                 contradict += 1 if wrong else 0
                 for line in wrong:
                     print("state %d (%s): %s" % (number, done, line.rstrip()))
+                    first = first or ": state %d: %s" % (number, line.rstrip())
         for result, count in sorted(counts.items()):
             print("%s: %d" % (result, count))
-        print("%d of %d states contradict (seed %s, driver %s, %d changes)" %
-              (contradict, len(numbers), options.seed, options.driver, changes))
+        print("%d of %d states contradict (seed %s, driver %s, %d changes)%s" %
+              (contradict, len(numbers), options.seed, options.driver, changes, first))
         return 1 if contradict else 0
 
 

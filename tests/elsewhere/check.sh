@@ -20,7 +20,7 @@ unset CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_CACHE_DISABLE 
 	CUDA_HOME CUDA_PATH
 cd "$scratch" || exit 3
 failed=0
-fail() { echo "FAILED: $*"; failed=1; }
+fail() { echo "FAILED: $*"; failed=1 first=${first:-$*}; }
 ok() { echo "ok: $*"; }
 # What takes as long as the machine is slow is waited for, three minutes at most.
 await() {
@@ -291,4 +291,5 @@ mv index cache/
 # A first start there compiles nothing.
 CUDA_CACHE_PATH=$scratch/cache timeout 300 "$root/scripts/with-driver.sh" -B "$build" -d 550.163.01 sm_86 -- "$jitwarm" prime "$library" >out 2>&1
 [ "$(entries cache)" = "$before" ] && grep -q "^Warm: all" out && ok "the driver finds all of it" || fail "the driver does not find it: $(cat out)"
+[ $failed = 0 ] || echo "FAILED: ${first-see above}"
 exit $failed

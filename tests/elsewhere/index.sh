@@ -370,4 +370,5 @@ mkdir -p env/bin env/lib/python3.11/site-packages
 printf 'home = /usr/bin\nversion = 3.11.2\n' >env/pyvenv.cfg
 ask good check -e env asked==1.0
 grep -qF "“jitwarm scan --index asked==1.0” asks the package index" err && ok "an unknown name's error proposes the line" || fail "the line: $(cat out err)"
+[ $failed = 0 ] || echo "FAILED: ${first-see above}"
 exit $failed

@@ -7,7 +7,7 @@ servers=()
 trap 'kill "${servers[@]}" 2>/dev/null; rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 3
 failed=0
-fail() { echo "FAILED: $*"; failed=1; }
+fail() { echo "FAILED: $*"; failed=1 first=${first:-$*}; }
 ok() { echo "ok: $*"; }
 await() {
 	local end=$((SECONDS + 60))

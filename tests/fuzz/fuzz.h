@@ -3,13 +3,23 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+#ifdef FUZZ_CORPUS
+extern const char *fuzz_input; /* the file that is taken (regression_driver.c) */
+#else
+#define fuzz_input "this input"
+#endif
+
 /* An invariant for every input; its failure is a finding. */
 #define MUST(condition)                                                                            \
 	do {                                                                                           \
-		if (!(condition))                                                                          \
+		if (!(condition)) {                                                                        \
+			(void)fprintf(stderr, "%s:%d: %s does not hold of %s\n", __FILE__, __LINE__,           \
+						  #condition, fuzz_input);                                                 \
 			abort();                                                                               \
+		}                                                                                          \
 	} while (0)

@@ -21,6 +21,7 @@ static const struct {
 	FUZZ_TARGETS
 #undef X
 };
+const char *fuzz_input;
 static int (*take)(const uint8_t *data, size_t size);
 
 static int run_file(const char *path, size_t *ran)
@@ -33,6 +34,7 @@ static int run_file(const char *path, size_t *ran)
 		(void)fprintf(stderr, "%s\n", err.message);
 		return -1;
 	}
+	fuzz_input = path;
 	/* A copy of exactly its size, so that the sanitizer detects a read behind its end. */
 	exact = mem_alloc(content.size);
 	if (exact) {
@@ -82,6 +84,6 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
-	printf("%zu inputs\n", ran);
+	printf("%zu inputs%s\n", ran, ran ? "" : ": a corpus is missing, or no target has this name");
 	return ran ? 0 : 1;
 }

@@ -6,7 +6,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$1 driver=$2
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-fail() { echo "FAIL: $1"; cat "$scratch/out" "$scratch/err"; exit 1; }
+fail() { cat "$scratch/out" "$scratch/err"; echo "FAILED: $1"; exit 1; }
 gpu_check() # EXIT-STATUS OPTION...
 {
 	local wanted=$1 status=0

@@ -16,7 +16,7 @@ cd "$work" || exit 1
 export HOME=$work/home XDG_CACHE_HOME='' XDG_STATE_HOME='' XDG_CONFIG_HOME='' XDG_DATA_HOME='' JITWARM_SYSTEM_ROOT=$work/machine
 mkdir -p home site
 machine=x86_64
-fail() { echo "FAILED: $*"; cat "$work/out"; exit 1; }
+fail() { cat "$work/out"; echo "FAILED: $*"; exit 1; }
 
 # release VERSION FILE…: an archive with the program, and these files of documentation, signed
 release() {

@@ -11,7 +11,7 @@ cd "$work" || exit 1
 export HOME=$work/home XDG_CACHE_HOME=$work/cache GIT_CONFIG_NOSYSTEM=1
 while read -r name; do unset "$name"; done < <(env | grep -oE '^(GIT_(DIR|WORK_TREE|INDEX_FILE)|CI)=' | tr -d =)
 mkdir -p home repository/{scripts,include/jitwarm,packaging,tests/share,tests/install} && cd repository || exit 1
-fail() { echo "FAILED: $*"; cat "$work/out"; exit 1; }
+fail() { cat "$work/out"; echo "FAILED: $*"; exit 1; }
 cp "$root"/scripts/{release,lib}.sh scripts/
 cp "$root/include/jitwarm/version.h" include/jitwarm/
 minisign -G -W -p "$work/key.pub" -s "$work/key" >/dev/null 2>&1 && minisign -G -W -p "$work/other.pub" -s "$work/other" >/dev/null 2>&1 || fail "minisign -G"

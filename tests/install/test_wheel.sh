@@ -45,4 +45,5 @@ answers "uvx jitwarm scan --index xgboost==$version --target rtx5090" "$uvx" jit
 answers "a virtual environment, pip install jitwarm, python -m jitwarm scan …" sh -c '"$1" -m venv venv && venv/bin/pip install -q jitwarm &&
 	venv/bin/python -m jitwarm scan --index "xgboost==$2" --target rtx5090' sh "$python" "$version"
 venv/bin/python -c 'import jitwarm, sys; print(jitwarm.scan(sys.argv[1], target="rtx5090")["schema"])' "$judged" >out 2>err && grep -q '^jitwarm.scan/' out || fail "the API: $(cat out err)"
+[ $failed = 0 ] || echo "FAILED: ${first-see above}"
 exit $failed

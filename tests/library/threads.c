@@ -111,11 +111,16 @@ static int report(const struct job *job)
 {
 	if (job->failed)
 		(void)fprintf(stderr, "%s: %s\n", job->cache, job->err.message);
+	else if (!job->containers || !job->cold_before || job->compiled != job->cold_before ||
+			 job->cold_after)
+		(void)fprintf(stderr,
+					  "%s: not all that was cold was compiled: %zu containers, %zu cold, %zu "
+					  "compiled, %zu cold then\n",
+					  job->cache, job->containers, job->cold_before, job->compiled,
+					  job->cold_after);
 	else
-		(void)printf("%s: %zu containers, %zu cold, %zu compiled, %zu cold\n", job->cache,
-					 job->containers, job->cold_before, job->compiled, job->cold_after);
-	return job->failed || !job->containers || !job->cold_before ||
-		   job->compiled != job->cold_before || job->cold_after;
+		return 0;
+	return 1;
 }
 
 int main(int argc, char **argv)

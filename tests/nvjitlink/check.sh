@@ -18,7 +18,7 @@ unset CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_CACHE_DISABLE 
 cd "$scratch" || exit 3
 failed=0
 ok() { echo "ok: $*"; }
-fail() { echo "FAILED: $*"; failed=1; }
+fail() { echo "FAILED: $*"; failed=1 first=${first:-$*}; }
 [ -e "$library" ] || { echo "skipped: $library is not built"; exit 77; }
 
 if [ "$kind" = real ]; then
@@ -125,4 +125,5 @@ if [ "$(id -u)" = 0 ]; then
 	chown 65534 again/lib/libnvJitLink.so.12
 	bad "$scratch/linked" "is not run as root" --nvjitlink "$scratch/again"
 fi
+[ $failed = 0 ] || echo "FAILED: ${first-see above}"
 exit $failed

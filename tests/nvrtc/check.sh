@@ -36,7 +36,7 @@ expect() {
 	else
 		echo "FAILED: prime $*: status $got, not $status, or $(entries) entries, not $count, or not “$text”:"
 		sed 's/^/    /' out
-		failed=1
+		failed=1 first=${first:-prime $*: status $got, not $status, or $(entries) entries, not $count, or not “$text”}
 	fi
 	[ -z "$(ls -A "$JITWARM_STATE/runs" 2>/dev/null)" ] || { echo "FAILED: left in the state directory"; failed=1; }
 }
@@ -138,4 +138,5 @@ expect 3 2 'kernel.cu(5): error: identifier "COUNT" is undefined' kernel.cu --nv
 expect 2 2 "NVRTC 12.4 does not know compute_120" kernel.cu --nvrtc "$nvrtc" --nvrtc-options "-arch=compute_120 -I $scratch"
 newer=$("$root/scripts/get.sh" nvrtc --here 13.0) &&
 	expect 2 2 "is too new for driver 550.163.01" kernel.cu --nvrtc "$newer" --nvrtc-options "-DCOUNT=4 -I $scratch"
+[ $failed = 0 ] || echo "FAILED: ${first-see above}"
 exit $failed

@@ -59,7 +59,7 @@ run() {
 }
 entries() { find "$CUDA_CACHE_PATH" -path "$CUDA_CACHE_PATH/?/?/*" -type f 2>/dev/null | wc -l; }
 number() { ask "$out" "d['$1']" && echo "$answer"; }
-say() { echo "    $*"; return 1; }
+say() { echo "    $*"; said=$*; return 1; }
 expect_status() { local wanted=$1 got=0; shift; run "$@" || got=$?; [ "$got" = "$wanted" ] || say "jitwarm $*: status $got, not $wanted: $(tail -3 "$err")"; }
 # Where all is done: a module of the sample is packed with zstd, which this driver may be too old for.
 complete=0
@@ -216,17 +216,18 @@ for file in "$here/../accounts.sh" "$here"/cases-*.sh; do
 	. "$file"
 done
 
-passed=0 failed=0
+passed=0 failed=0 why=
 for name in "${cases[@]}"; do
 	begin "$name"
 	began=$SECONDS
+	said=
 	if "case_$name" "$name"; then
 		echo "ok   $driver: $name ($((SECONDS - began)) s)"
 		passed=$((passed + 1))
 	else
 		echo "FAIL $driver: $name ($((SECONDS - began)) s)"
-		failed=$((failed + 1))
+		failed=$((failed + 1)) why+="; $name: ${said:-see above}"
 	fi
 done
-echo "$passed passed, $failed failed"
+echo "$passed passed, $failed failed$why"
 [ "$failed" = 0 ]

@@ -19,7 +19,7 @@ trap 'kill "${servers[@]}" 2>/dev/null; wait; rm -rf "$work"' EXIT
 cd "$work" || exit 3
 while read -r name; do unset "$name"; done < <(env | grep -oiE '^([a-z]*_proxy|CURL_CA_BUNDLE|SSL_CERT_DIR|NETRC|REGISTRY_AUTH_FILE|DOCKER_CONFIG|XDG_[A-Z_]*|CUDA_[A-Z_]*|JITWARM_[A-Z_]*)=' | grep -v JITWARM_PTXAS | tr -d =)
 export no_proxy='*' NO_COLOR=1 SSL_CERT_FILE=$work/cert.pem JITWARM_PTXAS=${JITWARM_PTXAS:-$HOME/.cache/jitwarm/ptxas}
-fail() { echo "FAILED: $*"; cat out err 2>/dev/null; exit 1; }
+fail() { cat out err 2>/dev/null; echo "FAILED: $*"; exit 1; }
 
 ip link set lo up || { echo "skipped: no network"; exit 77; }
 printf '127.0.0.1 localhost registry.example\n127.0.0.2 cache.example\n' >hosts

@@ -24,7 +24,7 @@ cd "$work" || exit 3
 while read -r name; do unset "$name"; done < <(env | grep -oiE '^([a-z]*_proxy|REGISTRY_AUTH_FILE|DOCKER_CONFIG|XDG_[A-Z_]*|CUDA_[A-Z_]*)=' | tr -d =)
 export no_proxy='*' HOME=$work/home NO_COLOR=1 JITWARM_PLAIN_HTTP=localhost
 mkdir home
-fail() { echo "FAILED: $*"; cat out err 2>/dev/null; exit 1; }
+fail() { cat out err 2>/dev/null; echo "FAILED: $*"; exit 1; }
 port=$(free_port)
 site=127.0.0.1:$port
 printf 'version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: "%s"}\n' "$work/data" "$site" >registry.yml

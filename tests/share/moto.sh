@@ -16,7 +16,7 @@ while read -r name; do unset "$name"; done < <(env | grep -oiE '^([a-z]*_proxy|A
 export no_proxy='*' HOME=$work/home NO_COLOR=1 JITWARM_PLAIN_HTTP=localhost
 mkdir home
 failed=0
-fail() { echo "FAILED: $*"; cat out err 2>/dev/null; tail -n 5 server.log; failed=1; }
+fail() { cat out err 2>/dev/null; tail -n 5 server.log; echo "FAILED: $*"; failed=1 first=${first:-$*}; }
 ok() { echo "ok: $*"; }
 sample=$build/tests/framework/libsample_framework.so app=$build/tests/framework/framework-app
 machine() { mkdir -p "$work/$1"; export CUDA_CACHE_PATH=$work/$1/cache JITWARM_STATE=$work/$1/state; }
@@ -58,4 +58,5 @@ share s3://lab && says 'd["compiled"] == 8 and "AccessDenied" in d["shared"]["tr
 as 1
 machine nowhere
 share s3://nowhere && says 'd["compiled"] == 8 and "NoSuchBucket" in d["shared"]["trouble"]' && ok "no bucket" || fail "no bucket"
+[ $failed = 0 ] || echo "FAILED: ${first-see above}"
 exit $failed

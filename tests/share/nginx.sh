@@ -16,7 +16,7 @@ while read -r name; do unset "$name"; done < <(env | grep -oiE '^([a-z]*_proxy|C
 export no_proxy='*' HOME=$work/home NO_COLOR=1 JITWARM_PLAIN_HTTP=localhost
 mkdir home temp data
 failed=0
-fail() { echo "FAILED: $*"; cat out err 2>/dev/null; tail -n 5 error.log; failed=1; }
+fail() { cat out err 2>/dev/null; tail -n 5 error.log; echo "FAILED: $*"; failed=1 first=${first:-$*}; }
 ok() { echo "ok: $*"; }
 sample=$build/tests/framework/libsample_framework.so app=$build/tests/framework/framework-app
 jw() { timeout 120 "$here/../../scripts/with-simdriver.sh" -B "$build" sm_86 -- "$build/src/jitwarm" "$@" >out 2>err </dev/null; }
@@ -88,4 +88,5 @@ kill $server
 wait $server
 machine alone
 if share "http://127.0.0.1:$port/open" && says 'd["compiled"] == 8 and d["shared"]["trouble"]' && warm; then ok "alone"; else fail "alone"; fi
+[ $failed = 0 ] || echo "FAILED: ${first-see above}"
 exit $failed

@@ -14,7 +14,7 @@ while read -r name; do unset "$name"; done < <(env | grep -oiE '^([a-z]*_proxy|C
 export no_proxy='*' HOME=$work/home NO_COLOR=1 JITWARM_PLAIN_HTTP=localhost
 mkdir home
 failed=0
-fail() { echo "FAILED: $*"; cat out err 2>/dev/null; failed=1; }
+fail() { cat out err 2>/dev/null; echo "FAILED: $*"; failed=1 first=${first:-$*}; }
 ok() { echo "ok: $*"; }
 sample=$build/tests/framework/libsample_framework.so app=$build/tests/framework/framework-app
 sim() { local gpu=$1; shift; "$here/../../scripts/with-simdriver.sh" -B "$build" "$gpu" -- "$@"; }
@@ -87,4 +87,5 @@ export SSL_CERT_FILE=$work/cert.pem
 jw push "oci://$site/lab/cache" "$sample" || fail "push over TLS"
 machine tls
 if jw pull --allow-unsigned "oci://$site/lab/cache" "$sample" && warm; then ok "over TLS"; else fail "pull over TLS"; fi
+[ $failed = 0 ] || echo "FAILED: ${first-see above}"
 exit $failed

@@ -16,7 +16,7 @@ servers=() nodes=()
 trap 'kill -KILL "${nodes[@]}"; kill "${servers[@]}"; wait; rm -rf "$open"' EXIT
 cd "$open" || exit 3
 for name in $(env | grep -oE '^(SLURM|SRUN|SBATCH|CUDA|JITWARM)[A-Z_]*=' | tr -d =); do unset "$name"; done
-fail() { echo "FAILED: $*"; tail -n 4 log/*; exit 1; }
+fail() { tail -n 4 log/*; echo "FAILED: $*"; exit 1; }
 mkdir build log state bin
 mkdir -m 777 home share
 copy_for_all "$build" build src/jitwarm tests/framework/{libsample_framework.so,framework-app} tests/simdriver

@@ -111,7 +111,7 @@ def wrong(made, what, then, lasts=True):
 
 
 def main():
-    root, bad = tempfile.mkdtemp(prefix="jitwarm-order."), 0
+    root, bad = tempfile.mkdtemp(prefix="jitwarm-order."), []
     for name in names or ORDERS:
         setup, command, rules = ORDERS[name]
         place, log = t.Place(root + "/" + name), root + "/" + name + ".log"
@@ -122,9 +122,8 @@ def main():
         status, out, err = place.run(command, dict(wanted, TORTURE_WORKERS="1") if name == "share" else wanted)
         found = [wrong(read(place, log), *rule) for rule in rules] if status in (0, 1) else [(status, out, err)]
         for one in filter(None, found):
-            bad += 1
-            print("%s: %s" % (name, one), flush=True)
-    print("%d commands, %d wrong orders" % (len(names or ORDERS), bad))
+            bad.append("%s: %s" % (name, one))
+    print("\n".join(["%d commands, %d wrong orders" % (len(names or ORDERS), len(bad)), *bad]))
     shutil.rmtree(root)
     return 1 if bad else 0
 

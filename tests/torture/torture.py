@@ -457,7 +457,8 @@ def main():
                             print("%s: %s, where %s fails (%s)\n    again: %s %s --case %s --mode %s --calls %s --at %d%s%s" %
                                   (name, wrong[0], wrong[1], wrong[2], os.path.relpath(__file__), args.build, name, mode, calls, n, " --workers" * args.workers,
                                    "".join("\n    | " + line for line in wrong[3].strip().splitlines()[-3:])), flush=True)
-    print("%d trials, %d defects, seed %d" % (trials, len(defects), args.seed))
+    print("%d trials, %d defects, seed %d%s" % (trials, len(defects), args.seed, "".join(": %s: %s, where %s fails (%s)" % (*one[:2], one[2], one[3])
+                                                                                      for one in [(k[0], k[2], k[3], k[1]) for k in defects][:1])))
     if not args.keep:
         shutil.rmtree(root, ignore_errors=True)
     return 1 if defects else 0

@@ -23,10 +23,10 @@ mkdir -p "$work"
 # On stderr, since it also ends a $(json EXPRESSION)
 fail() {
 	{
-		echo "FAILED: $*"
 		for file in "$out" "$err"; do
 			[ ! -s "$file" ] || { echo "--- $(basename "$file")"; head -c 4000 "$file"; }
 		done
+		echo "FAILED: $(basename "$0"):${BASH_LINENO[${#BASH_LINENO[@]} - 2]}: $*"
 	} >&2
 	exit 1
 }
