@@ -226,8 +226,9 @@ static inline void expect_order(const char *part, bool at_end)
 
 	OK(os_read_file(why, path, 1000, &order));
 	found = strstr(buf_text(&order), part);
-	assert_non_null(found);
-	assert_true(!at_end || !found[strlen(part)]);
+	if (!found || (at_end && found[strlen(part)]))
+		fail_msg("the order is “%s”, without “%s”%s", buf_text(&order), part,
+				 at_end ? " at its end" : "");
 	buf_free(&order);
 	mem_free(path);
 }

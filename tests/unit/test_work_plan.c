@@ -54,6 +54,18 @@ CASE(nor_is_one_waited_for_that_said_it_ends)
 	expect_all();
 }
 
+/* Its next job, which it has not begun, is no suspect that comes last and alone. */
+CASE(one_that_said_it_ends_and_hangs_is_not_blamed_for_more)
+{
+	end_ms = 100;
+	OK(run_with(why, 1,
+				"do_job() { echo \"$1+\" >>\"$marks/order\";\n"
+				"if once lost; then answer $1 700 true; exec sleep 100; else fine $1; fi; }\n"
+				"hello; serve\n"));
+	expect_all();
+	expect_order("0+\n1+\n2+\n3+\n4+\n5+\n0+\n", true);
+}
+
 CASE(nobody_waits_for_what_a_worker_left_behind)
 {
 	char *over = mark_path("over"), *outlived = mark_path("outlived");

@@ -41,6 +41,15 @@ ctypes.CDLL(None).execve(b"/bin/sleep", words(b"sleep", b"60"), words(b"HOME=" +
 	err_has "more than 256 variables"
 	kill "$victim"
 	wait "$victim" 2>/dev/null || true
+	# A command that would not have all that the process has is not proposed.
+	long=$(printf '%0131000d' 0)
+	env CUDA_VISIBLE_DEVICES="$long" CUDA_DEVICE_ORDER="$long" CUDA_FORCE_JIT="$long" sleep 60 &
+	victim=$!
+	await grep -q sleep "/proc/$victim/comm"
+	run 3 doctor --pid "$victim"
+	err_has "its variables are too long for a command"
+	kill "$victim"
+	wait "$victim" 2>/dev/null || true
 	# One that has ended, and that nobody waits for: it has nothing mapped any more.
 	command python3 -c 'import os, time
 child = os.fork()
