@@ -44,7 +44,7 @@ rm -r "$work/cache"
 
 # Half a command
 run 64 cache
-err_has "“cache” needs a second word: list, verify, prune; see “jitwarm cache --help”"
+err_has "“cache” needs a second word: list, verify, prune, clear; see “jitwarm cache --help”"
 run 64 startup on
 err_has "it takes: enable, disable, status; see “jitwarm startup --help”"
 run 64 ahead --driver 555.58.02
