@@ -10,7 +10,7 @@
 #                 instead; several versions may lie there
 #   --json FILE   the outcomes as JSON
 #   --more-gpus   also the cases about keys, values and choice on each other GPU that the phantom has and the driver knows
-#   -o FILE       the table (default: docs/driver-behaviour.md)
+#   -o FILE       the table (default: docs/contributing/driver-behaviour.md)
 #   -B FOLDER     the build (default: build/release): targets conformance, phantom, phantom-probe, simdriver
 #
 # A difference between a driver and the suite is a finding, not a failure. Exit status: 0; 64 for wrong usage; 2 where
@@ -22,7 +22,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 usage() { echo "usage: $(sed -n '2s/^# //p' "$0")    ($self --help says more)" >&2; exit 64; }
 fail() { echo "$self: $2" >&2; exit "$1"; }
 
-from='' json='' more='' out=$root/docs/driver-behaviour.md build=$root/build/release versions=()
+from='' json='' more='' out=$root/docs/contributing/driver-behaviour.md build=$root/build/release versions=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	-h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
@@ -184,7 +184,7 @@ document()
 Written by \`scripts/driver-matrix.sh\` on $(date +%F); do not edit. The same command, after \`cmake --build --preset release --target
 conformance phantom phantom-probe simdriver\`, regenerates it; \`--from DIR\` takes libraries from a folder. NVIDIA's user-space
 drivers ran on the GPUs that \`tests/phantom\` emulates. A column that names a GPU is of a real one. Each fact is a case of the suite in
-\`tests/conformance\`; the case shows the steps and the expected result. \`driver-cache.md\` explains what the facts are for.
+\`tests/conformance\`; the case shows the steps and the expected result. \`docs/driver-cache.md\` explains what the facts are for.
 
 EOF
 	drivers_table
