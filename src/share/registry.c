@@ -284,10 +284,11 @@ static int fail_pull(struct jw_error *err, const struct registry *registry, cons
 	if (why->code != JW_ERR_NOT_FOUND)
 		return error_copy(err, why);
 	if (!carrier_tags(&unlisted, &registry->carrier, &tags) && tags.size)
-		(void)error_set(err, JW_ERR_NOT_FOUND,
-						"%s has no tag %s, but %s: name one of these behind a “:”; or compile here "
-						"with “jitwarm prime”, and upload that with “jitwarm push”",
-						registry->place, tag, buf_text(&tags));
+		(void)error_set(
+			err, JW_ERR_NOT_FOUND,
+			"%s has no tag %s, but %s: name one of these after a “:”; or compile here with "
+			"“jitwarm prime”, and upload that with “jitwarm push”",
+			registry->place, tag, buf_text(&tags));
 	else
 		(void)error_set(
 			err, JW_ERR_NOT_FOUND,

@@ -54,10 +54,10 @@ static int ask_first(struct jw_error *err, struct cli *cli, const char *what, ui
 		return 0;
 	if (!os_is_terminal(0) || !os_is_terminal(2)) {
 		cli->failure = EXIT_CANNOT;
-		return error_set(err, JW_ERR_USAGE,
-						 "there is no terminal to ask at: “jitwarm %s --yes” removes %s without a "
-						 "question",
-						 cli->command->name, what);
+		return error_set(
+			err, JW_ERR_USAGE,
+			"there is no terminal to ask on: “jitwarm %s --yes” removes %s without asking",
+			cli->command->name, what);
 	}
 	buf_say(&question, "Remove %s (%s) from %s? [y/N] ", what, text_bytes(size, bytes), path);
 	translated = language_line(buf_text(&question));
@@ -115,7 +115,7 @@ static int cache_clear_run(struct jw_error *err, struct cli *cli)
 	result = print_cleared(cli, &document_cache_clear, &cleared,
 						   TEXT_COUNT(cleared.removed, "entry", "entries"));
 	if (cleared.left) {
-		output_warning(&cli->out, "%s stayed: no files, or rewritten meanwhile",
+		output_warning(&cli->out, "%s stayed: not files, or rewritten in the meantime",
 					   TEXT_COUNT(cleared.left, "entry", "entries"));
 		cli_end_with(cli, EXIT_COLD);
 	}
@@ -127,7 +127,7 @@ done:
 
 #define CLEAR_OPTIONS                                                                              \
 	CLI_FLAG("dry-run", "Only report what would be removed", .letter = 'n'),                       \
-		CLI_FLAG("yes", "Remove it without a question", .letter = 'y')
+		CLI_FLAG("yes", "Remove it without asking", .letter = 'y')
 
 static const struct cli_option cache_options[] = {CLEAR_OPTIONS, CLI_CACHE, {0}};
 

@@ -139,8 +139,9 @@ static int config_change(struct jw_error *err, struct cli *cli, struct config_do
 	for (size_t i = 1; !unset && i < given->operand_count; i++)
 		buf_say(&value, "%s%s", i > 1 ? " " : "", given->operands[i]);
 	if (unset && given->operand_count)
-		result = error_set(err, JW_ERR_USAGE, "“%.100s”: --unset takes a setting out and sets none",
-						   given->operands[0]);
+		result =
+			error_set(err, JW_ERR_USAGE, "“%.100s”: --unset removes a setting and takes no value",
+					  given->operands[0]);
 	else
 		result = (!unset && check_new(err, cli, name, buf_text(&value))) ||
 				 config_write(err, machine, name, unset ? NULL : buf_text(&value), &line);
@@ -157,7 +158,7 @@ static int config_change(struct jw_error *err, struct cli *cli, struct config_do
 		/* As it was read before; a variable, and for the machine the account's file. */
 		if (now && !text_starts(now->origin, document->machine_file) &&
 			(machine || !text_starts(now->origin, path)))
-			output_warning(&cli->out, "here %s counts instead: %s", now->origin, now->value);
+			output_warning(&cli->out, "%s overrides it here: %s", now->origin, now->value);
 	}
 	buf_free(&value);
 	return result ? -1 : 0;
@@ -193,7 +194,7 @@ static const struct cli_option config_options[] = {
 	 .only_setting = true},
 	CLI_SETTING(OPTION_SIZE, "max-mem"),
 	CLI_SETTING(OPTION_DURATION, "module-timeout"),
-	CLI_VALUE("unset", "NAME", "Take this setting out of the file"),
+	CLI_VALUE("unset", "NAME", "Remove this setting from the file"),
 	CLI_VALUE("scope", "SCOPE",
 			  "Whose file: user (this account's; the "
 			  "default) or system (the machine's)",
@@ -205,12 +206,12 @@ const struct cli_command command_config = {
 	.summary = "Show and change jitwarm's settings",
 	.usage = "[OPTION]… [NAME [VALUE…]]",
 	.description =
-		"Settings belong to a place, not to a call, and each stands in for an option that is not "
-		"given. An environment variable comes first (JITWARM_JOBS for “jobs”), then the account's "
-		"file, then the machine's. A line of a file is “name = value”; “#” begins a comment. With "
-		"NAME it shows that setting, with a value it writes its line into the file; all other "
-		"lines "
-		"stay. Root and administrators read no file that other accounts could change.",
+		"Settings belong to an account or a machine, not to one call; each takes effect if its "
+		"option is not given. An environment variable comes first (JITWARM_JOBS for “jobs”), "
+		"then the account's file, then the machine's. A line of a file is “name = value”; "
+		"“#” begins a comment. With NAME it shows that setting; with a value it writes its "
+		"line into the file, and keeps all other lines. For root and administrators jitwarm "
+		"reads no file that other accounts could change.",
 	.examples = "jitwarm config\njitwarm config jobs 4\njitwarm config --unset jobs\n",
 	.options = config_options,
 	.run = config_run,

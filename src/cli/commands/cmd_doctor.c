@@ -739,8 +739,7 @@ const struct cli_command command_doctor = {
 		"with its own cache (Triton, XLA, NVRTC), the choice of algorithms, the loading of "
 		"weights.\n\nExit status: that of “jitwarm check”, and if that is 0: 1 if something "
 		"else can be done or a file could not be read, 2 if nothing can. An active environment "
-		"without "
-		"device code, which nobody has named, is no failure.",
+		"without device code is no failure unless it was named.",
 	.examples = "jitwarm doctor\njitwarm doctor --fix tensorflow\njitwarm doctor --pid 4242\n",
 	.options = doctor_options,
 	.run = doctor_run,

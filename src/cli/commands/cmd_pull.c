@@ -120,8 +120,9 @@ static int pull_run(struct jw_error *err, struct cli *cli)
 		cli->failure = EXIT_CANNOT;
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 cli->system->driver.library[0]
-							 ? "%s: this driver's version is not known, by which packs are chosen: "
-							   "“jitwarm status” asks the driver on a machine with a GPU"
+							 ? "%s: packs are chosen by the driver's version, and this one's is "
+							   "not known: “jitwarm "
+							   "status” asks the driver on a machine with a GPU"
 							 : "no NVIDIA driver is installed here, and packs are chosen by its "
 							   "version: pull on the machine with the GPU, or fill a directory for "
 							   "it with “jitwarm import --cache DIR --as-is FILE”",

@@ -918,25 +918,23 @@ const struct cli_command command_scan = {
 	.summary = "Show the device code of files for a GPU, and what would be compiled",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Looks into libraries, programs, wheels and loose device code. For each "
-		"file and GPU it says whether the code runs as it is or what the driver would compile "
-		"first, how long that takes, and how large the cache gets. It runs none of the files' "
-		"code, and asks the driver only if the PCI bus does not tell the GPU.\n\nNames are paths, "
-		"else packages of the active Python or conda environment; without a name, the whole "
-		"environment. For all files together it predicts how long the first start takes, in which "
-		"the driver compiles on one core, how long prime takes on this machine, and how much the "
-		"cache grows. The times come from a model fitted to four frameworks and, without --target, "
-		"from earlier runs of prime here. What the cache has counts for “jitwarm check”, not "
-		"here.\n\nWith --index nothing needs to be installed: pip, or uv, gets the wheel of a "
-		"package (xgboost, the newest; xgboost==1.5.2; \"torch>=2.1,<2.3\") from the index that "
-		"it is configured to, for the active Python unless --python names another, and nothing of "
-		"it stays. No code of a package runs. With -r pip says which wheels a list means; what it "
-		"would have to build, other lists, and options of pip but indexes are named and left "
-		"out.\n\nExit status: 1 if a file cannot be read "
-		"or holds damaged device code, 2 if a "
-		"program will fail since it has no code that runs on the GPU, or jitwarm cannot tell (Tile "
-		"IR), "
-		"3 if nothing could be read.",
+		"Looks into libraries, programs, wheels and loose device code. For each file and GPU it "
+		"says whether the code runs as it is or what the driver would compile first, how long "
+		"that takes, and how large the cache gets. It runs none of the files' code, and asks the "
+		"driver only if the PCI bus does not tell the GPU.\n\nNames are paths, else packages of "
+		"the active Python or conda environment; without a name, the whole environment. For all "
+		"files together it predicts how long the first start takes, in which the driver compiles "
+		"on one core, how long prime takes on this machine, and how much the cache grows. The "
+		"times come from a model fitted to four frameworks and, without --target, from earlier "
+		"runs of prime here. It does not look at the cache; “jitwarm check” does.\n\nWith "
+		"--index nothing needs to be installed: pip, or uv, gets the wheel of a package "
+		"(xgboost, the newest; xgboost==1.5.2; \"torch>=2.1,<2.3\") from the index that it is "
+		"configured to, for the active Python unless --python names another, and nothing of it "
+		"stays. No code of a package runs. With -r pip says which wheels a list means; what pip "
+		"would have to build, other lists, and options of pip except indexes are named and left "
+		"out.\n\nExit status: 1 if a file cannot be read or holds damaged device code, 2 if a "
+		"program will fail since it has no code that runs on the GPU, or jitwarm cannot tell "
+		"(Tile IR), 3 if nothing could be read.",
 	.examples = "jitwarm scan tensorflow\njitwarm scan --target rtx3070,h100 ./libmodel.so\n",
 	.options = options,
 	.run = scan_run,

@@ -16,7 +16,7 @@ printf 'B%040d' 0 >"$cache/0/1/23456789abcdee"
 # Without a terminal only --yes removes
 run 2 cache clear --cache "$dir"
 err_one_line
-err_has "“jitwarm cache clear --yes” removes 6 entries without a question"
+err_has "“jitwarm cache clear --yes” removes 6 entries without asking"
 run 0 cache clear -n --cache "$dir"
 out_has ": 6 entries ("
 out_has ") would be removed"
@@ -79,7 +79,7 @@ out_has "store: nothing was removed"
 run 0 prime --quiet "$sample"
 printf mine >"$work/state/store/notes"
 run 2 store clear
-err_has "“jitwarm store clear --yes” removes 1 pack without a question"
+err_has "“jitwarm store clear --yes” removes 1 pack without asking"
 run 0 store clear -n
 out_has "store: 1 pack ("
 run 0 store list --json

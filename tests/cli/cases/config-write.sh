@@ -59,7 +59,7 @@ refused "only https is allowed" share http://elsewhere/x
 refused "no setting is called “job” (did you mean “jobs”?)" job 4
 refused "no setting is called “job” (did you mean “jobs”?)" job
 refused "no setting is called “maxmem” (did you mean “max-mem”?)" --unset maxmem
-refused "--unset takes a setting out and sets none" --unset jobs 4
+refused "--unset removes a setting and takes no value" --unset jobs 4
 refused "key needs a value of one line" key $'a\njobs = 1'
 refused "key needs a value of one line" key ""
 run 0 config share http://lab:5000/x
@@ -68,9 +68,9 @@ run 0 config --unset language
 
 # What counts more is said
 JITWARM_JOBS=2 run 0 config jobs 5
-err_has "here JITWARM_JOBS counts instead: 2"
+err_has "JITWARM_JOBS overrides it here: 2"
 run 0 config --scope system jobs 6
-err_has "here $mine, line 1 counts instead: 5"
+err_has "$mine, line 1 overrides it here: 5"
 [[ $(cat "$machines") == "jobs = 6" && $(stat -c %a "$machines") == 644 ]] || fail "the machine's file"
 run 0 config --scope system --unset jobs
 

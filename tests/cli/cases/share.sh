@@ -64,7 +64,7 @@ app_compiles 0
 run 1 pull "oci://$site/lab/cache" torch
 err_has "lab/cache has no tag torch-sm_86-550.200.01, but "
 err_has "cache-sm_86-550.200.01"
-err_has ": name one of these behind a “:”;"
+err_has ": name one of these after a “:”;"
 err_one_line
 
 # A pack, with the signature that it has
