@@ -66,6 +66,9 @@ void jw_found_free(struct jw_found *found);
  * promises device code, or its version denies it (2.9.0+cpu). `version` NULL: `name` is a wheel's
  * file name. */
 bool jw_is_cpu_build(const char *name, const char *version);
+/* What has the device code that such a package, or another one, lacks: “faiss-gpu” for faiss-cpu;
+ * NULL: unknown. */
+const char *jw_with_gpu_code(const char *name, const char *version);
 
 /* Makes `dir`, a virtual or conda environment, the active one for all calls of this process, and
  * for the processes that it starts. Sets VIRTUAL_ENV or CONDA_PREFIX and unsets the other: no other

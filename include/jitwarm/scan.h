@@ -177,8 +177,8 @@ void jw_index_close(struct jw_index *index);
 
 /* What a list asks for. */
 struct jw_listed_package {
-	char *asked;     /* NAME==VERSION; of what is left out what the file has there, without the
-						address of a place */
+	char *asked; /* NAME==VERSION, or as jw_index_names got it; of what is left out what the file
+					has there, without the address of a place */
 	char sha256[65]; /* of its file; "": not known */
 	char *file;      /* the file's name; "": not known; NULL: left out */
 	size_t line;     /* of what is left out; 0: a package */
@@ -197,6 +197,10 @@ struct jw_package_list {
  * one. */
 int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path,
 				  struct jw_package_list *ret_list);
+/* The same list of requirements (as for jw_index_wheel_get), which nobody is asked about yet.
+ * JW_ERR_USAGE: one is none. */
+int jw_index_names(struct jw_error *err, const char *const *packages, size_t count,
+				   struct jw_package_list *ret_list);
 void jw_package_list_free(struct jw_package_list *list);
 
 /* A wheel of it, to be looked at. */

@@ -320,7 +320,10 @@ int bake_place(struct jw_error *err, struct baking *baking, const struct bake_pl
 		return 0;
 	}
 	if (!place->linked && !baking_open(baking, place))
-		return error_set(err, JW_ERR_UNSUPPORTED, "the file is packed: unpack it first");
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 place->size_bytes == baking->map.size
+							 ? "a loose module, without a fat binary for machine code"
+							 : "the file is packed: unpack it first");
 	for (size_t t = 0; t < baking->job->target_count; t++) {
 		if (!place->linked)
 			add_cubin(baking, place, t);

@@ -1,25 +1,51 @@
 #include "cli/found_files.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/language.h"
 #include "os/file.h"
 
-/* Those packages and wheels which are built for the CPU, a line each. */
+static bool is_for_mac(const char *name, const char *version)
+{
+	return !version && strstr(name, "-macosx_");
+}
+
+void found_files_say_without(const struct output *out, const char *name, const char *version)
+{
+	const char *with = jw_with_gpu_code(name, version);
+
+	if (is_for_mac(name, version)) {
+		output_line(out, STYLE_PLAIN, "%s: for macOS, which has no CUDA", name);
+		return;
+	}
+	output_line(out, STYLE_PLAIN,
+				jw_is_cpu_build(name, version)
+					? with ? "%s%s%s: built without GPU code (a CPU build); %s has it"
+						   : "%s%s%s: built without GPU code (a CPU build)%s"
+				: with ? "%s%s%s: no device code; %s has it"
+					   : "%s%s%s: no device code%s",
+				name, version ? " " : "", version ? version : "", with ? with : "");
+}
+
+/* Those packages and wheels that are built for the CPU, or of which others have the code, a line
+ * each. */
 static size_t say_cpu_builds(const struct output *out, const struct jw_found *found)
 {
 	size_t said = 0;
 
 	for (size_t i = 0; found && i < found->file_count; i++) {
 		const struct jw_found_file *file = &found->files[i];
-		const char *name = file->package ? file->package : os_base_name(file->path);
+		const char *name = file->package ? file->package : os_base_name(file->path),
+				   *version = file->package ? file->version : NULL;
 
 		if ((i && file->package && text_same(file->package, file[-1].package)) ||
 			(file->package ? !file->version : !text_ends(name, ".whl")) ||
-			!jw_is_cpu_build(name, file->package ? file->version : NULL))
+			!(jw_is_cpu_build(name, version) || jw_with_gpu_code(name, version) ||
+			  is_for_mac(name, version)))
 			continue;
-		output_line(out, STYLE_PLAIN, "%s%s%s: built without GPU code (a CPU build)", name,
-					file->package ? " " : "", file->package ? file->version : "");
+		found_files_say_without(out, name, version);
 		said++;
 	}
 	return said;

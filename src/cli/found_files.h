@@ -23,6 +23,9 @@ int found_files_recorded(struct jw_error *err, const struct cli *cli, bool sourc
 /* The same for a finished search; takes it over. */
 void found_files_take(const struct output *out, struct jw_found *found,
 					  struct found_files *ret_files);
+/* A line on a package (`version` NULL: a wheel's file name) without device code: whether that is
+ * how it was built, and what has the code. */
+void found_files_say_without(const struct output *out, const char *name, const char *version);
 /* Says that there was no device code; without operands, in which environment. Ends with 2 where
  * there was no file. */
 void found_files_none(struct cli *cli, const struct jw_found *found);

@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "os/file.h"
 
+enum { MOST_GPU_LINE = 1 << 16 };
+
 /* A GPU that was named as a product is headed by that name: “sm_75 (T4)”. */
 static struct typed_gpu {
 	struct jw_target target;
@@ -48,7 +50,8 @@ static void remember_typed(const char *text)
 
 		length = strcspn(text, ",");
 		(void)snprintf(name, sizeof name, "%.*s", (int)length, text);
-		if (jw_target_parse(name, &targets[0]) ||
+		if (jw_target_parse(name + 2 * text_starts_fold(name, "sm"), &targets[0]) ||
+			jw_target_parse(name, &targets[0]) ||
 			jw_targets_read(NULL, name, NULL, targets, 2, &count) || count != 1 ||
 			is_heading(name, targets[0]) || !(gpu = typed_as(targets[0])))
 			continue;
@@ -94,7 +97,7 @@ static int add_native(struct jw_error *err, struct cli *cli, const char *option,
 static int add_named(struct jw_error *err, struct cli *cli, const char *option, const char *text,
 					 const struct jw_driver *driver, struct gpu_targets *gpus)
 {
-	if (!strcmp(text, "native"))
+	if (text_equal_fold(text, "native"))
 		return add_native(err, cli, option, gpus);
 	return jw_targets_read(err, text, driver, gpus->targets, GPUS_MOST, &gpus->count);
 }
@@ -152,6 +155,32 @@ int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *
 	return 0;
 }
 
+int gpu_targets_keep_run(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus)
+{
+	struct jw_error whys[GPUS_MOST];
+	size_t kept = 0, left = 0;
+
+	for (size_t i = 0; i < gpus->count; i++) {
+		char name[GPUS_NAME];
+
+		if (!jw_driver_supports(&whys[left], &gpus->driver, gpus->targets[i]))
+			gpus->targets[kept++] = gpus->targets[i];
+		else if (gpus->count > 1)
+			error_prefix(&whys[left++], "%s", gpu_targets_name(name, gpus->targets[i]));
+		else
+			return error_copy(err, &whys[left]);
+	}
+	for (size_t i = 0; i < left; i++)
+		if (kept || i + 1 < left)
+			output_error(&cli->out, "%s", whys[i].message);
+		else
+			return error_copy(err, &whys[i]);
+	if (left)
+		cli_end_with(cli, EXIT_CANNOT);
+	gpus->count = kept;
+	return 0;
+}
+
 int gpu_targets_list(struct jw_error *err, struct cli *cli, const char *option,
 					 struct gpu_targets *ret_gpus)
 {
@@ -198,4 +227,41 @@ const char *gpu_targets_name(char text[GPUS_NAME], struct jw_target target)
 	else
 		(void)snprintf(text, GPUS_NAME, "%s", jw_target_sm(sm, target));
 	return text;
+}
+
+struct buf *gpu_lines_add(struct gpu_lines *lines, struct jw_target target)
+{
+	lines->items[lines->count] = (struct gpu_line){target, STYLE_PLAIN, BUF_MAX(MOST_GPU_LINE)};
+	return &lines->items[lines->count++].text;
+}
+
+void gpu_lines_print(const struct output *out, struct gpu_lines *lines, const char *head,
+					 bool column)
+{
+	for (size_t i = 0, next; i < lines->count; i = next) {
+		char name[GPUS_MOST * JW_TARGET_TEXT], sm[JW_TARGET_TEXT];
+		bool rising = true;
+
+		(void)gpu_targets_name(name, lines->items[i].target);
+		for (next = i + 1; next < lines->count && lines->count > GPUS_FEW; next++) {
+			if (strcmp(buf_text(&lines->items[next].text), buf_text(&lines->items[i].text)) != 0)
+				break;
+			rising = rising && lines->items[next].target.sm > lines->items[next - 1].target.sm;
+		}
+		if (rising && next - i > 2)
+			(void)text_format(
+				name, sizeof name, "%s to %s", jw_target_sm(sm, lines->items[i].target),
+				jw_target_sm((char[JW_TARGET_TEXT]){0}, lines->items[next - 1].target));
+		else if (next - i > 1)
+			(void)jw_target_sm(name, lines->items[i].target);
+		for (size_t k = i + 1; k < next && !(rising && next - i > 2); k++)
+			(void)snprintf(name + strlen(name), sizeof name - strlen(name), ", %s",
+						   jw_target_sm(sm, lines->items[k].target));
+		if (lines->items[i].text.size)
+			output_line(out, lines->items[i].style, column ? "%s%-20s %s" : "%s%s: %s", head, name,
+						buf_text(&lines->items[i].text));
+	}
+	for (size_t i = 0; i < lines->count; i++)
+		buf_free(&lines->items[i].text);
+	lines->count = 0;
 }

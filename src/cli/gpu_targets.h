@@ -5,6 +5,7 @@
 
 #include <jitwarm/system.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "cli/command.h"
 
@@ -32,6 +33,10 @@ int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *
 int gpu_targets_list(struct jw_error *err, struct cli *cli, const char *option,
 					 struct gpu_targets *ret_gpus);
 
+/* Says which of them the driver does not run, and leaves these out: the command ends with 2, and
+ * answers for the others. Without another one it fails with JW_ERR_UNSUPPORTED. */
+int gpu_targets_keep_run(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus);
+
 /* Adds the machine's own GPUs. */
 int gpu_targets_add_own(struct jw_error *err, struct gpu_targets *gpus,
 						const struct jw_system *system);
@@ -42,6 +47,24 @@ int gpu_targets_arch(struct jw_error *err, struct cli *cli, struct gpu_targets *
 /* "sm_86 (RTX 30)", or with the names that were typed; returns `text`. */
 #define GPUS_NAME 64
 const char *gpu_targets_name(char text[GPUS_NAME], struct jw_target target);
+
+/* What is said of each GPU. Of more than a few, those of which the same is said share a line. */
+enum { GPUS_FEW = 2 };
+struct gpu_lines {
+	struct gpu_line {
+		struct jw_target target;
+		enum style style;
+		struct buf text;
+	} items[GPUS_MOST];
+	size_t count;
+};
+
+/* Adds a GPU; the text is to be filled, and items[count - 1].style to be set. */
+struct buf *gpu_lines_add(struct gpu_lines *lines, struct jw_target target);
+/* Prints them, and frees the texts: `head`, the GPUs, in a column or with a colon, and what is
+ * said, unless that is nothing. */
+void gpu_lines_print(const struct output *out, struct gpu_lines *lines, const char *head,
+					 bool column);
 
 /* The two options, for tables of commands. */
 #define GPUS_OPTIONS                                                                                \

@@ -39,7 +39,11 @@ int index_wheel_get(struct jw_error *err, struct cli *cli, const struct gpu_targ
 	if (!options_given(options, "index"))
 		return 0;
 	if (options->operand_count != 1)
-		return error_set(err, JW_ERR_USAGE, "--index takes one package: NAME or NAME==VERSION");
+		return error_set(err, JW_ERR_USAGE,
+						 options->operand_count
+							 ? "%s --index takes one package; scan --index takes several"
+							 : "%s --index needs the name of a package: NAME or NAME==VERSION",
+						 cli->command->name);
 	asked->fetching.label = options->operands[0];
 	if (index_wheel_open(err, cli, gpus, asked))
 		return -1;

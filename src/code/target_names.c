@@ -208,6 +208,8 @@ static const char *gpu_nearest_name(const char *name)
 	struct suggest nearest;
 
 	plain_product_name(name, typed);
+	if (!typed[strcspn(typed, "0123456789")])
+		return NULL; /* a product line, of which any GPU is as near */
 	nearest = suggest_for(typed, strlen(typed));
 	for (size_t i = 0; i < COUNT(names); i++)
 		if (!is_of_other_family(typed, names[i].name))
@@ -369,8 +371,8 @@ static int not_a_gpu(struct jw_error *err, const char *name)
 	return error_set(err, JW_ERR_USAGE,
 					 "“%.40s” is not a known GPU: name its compute capability (sm_86) "
 					 "or its product (rtx3070)%s%s%s",
-					 name, nearest ? "; did you mean " : "", nearest ? nearest : "",
-					 nearest ? "?" : "");
+					 name, nearest ? " (did you mean " : "", nearest ? nearest : "",
+					 nearest ? "?)" : "");
 }
 
 static int add_product(struct jw_error *err, const char *name, struct target_list *list)
@@ -400,7 +402,7 @@ static int add_named_target(struct jw_error *err, const char *name, const struct
 	struct jw_target target, product;
 	const bool capability = jw_target_parse(name, &target) || jw_target_parse(bare, &target);
 
-	if (!strcmp(name, "all"))
+	if (text_equal_fold(name, "all"))
 		return add_all(err, driver, list);
 	if (!capability ||
 		(bare == name && !jw_target_plausible(target) && gpu_named(name, &product, 1)))

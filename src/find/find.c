@@ -86,23 +86,6 @@ static int take_package(struct jw_error *err, struct name_search *finder,
 	return result;
 }
 
-/* What a project is called, and its package. */
-static const char *package_of_project(const char *name)
-{
-	static const struct {
-		const char *project, *package;
-	} called[] = {{"pytorch", "torch"},
-				  {"tensorflow-gpu", "tensorflow"},
-				  {"opencv", "opencv-python"},
-				  {"huggingface", "transformers"},
-				  {"lightning", "pytorch-lightning"}};
-
-	for (size_t i = 0; i < sizeof called / sizeof *called; i++)
-		if (!strcmp(called[i].project, name))
-			return called[i].package;
-	return NULL;
-}
-
 /* Whether that stands between hyphens in a package's name, or before the first one. */
 static bool has_name_part(const char *name, const char *part)
 {
@@ -225,7 +208,12 @@ static int take_typed_name(struct jw_error *err, struct name_search *finder, con
 		return 0;
 	}
 	if (!requirement_typed(name, &typed)) {
-		if (strpbrk(name, "@=<>!~") && !strpbrk(name, "/\\"))
+		if (strstr(name, "://"))
+			error_set(&why, JW_ERR_NOT_FOUND,
+					  "%s: an address: fetch the file first, or “jitwarm scan --index NAME” asks "
+					  "the package index",
+					  name);
+		else if (strpbrk(name, "@=<>!~") && !strpbrk(name, "/\\"))
 			error_set(&why, JW_ERR_NOT_FOUND,
 					  "%s: no such file; the version of a package is written as in “torch==2.1”",
 					  name);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <jitwarm/find.h>
+#include <jitwarm/version.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -238,6 +239,27 @@ static const struct {
 	{"bitsandbytes", true}, {"flash-attn", true},   {"numba", false},
 };
 
+/* Packages whose wheels have no code for GPUs, but on some systems, and what has it. Tried on the
+ * public index. `pure`: no build for CPUs, but Python alone. */
+#define TORCH_INDEX "an index such as https://download.pytorch.org/whl/cu126"
+static const struct {
+	const char *name, *with;
+	bool pure;
+} for_cpus[] = {
+	{"faiss-cpu", "faiss-gpu", false},
+	{"onnxruntime", "onnxruntime-gpu", false},
+	{"paddlepaddle", "paddlepaddle-gpu", false},
+	{"mxnet", "mxnet-cu112", false},
+	{"spconv", "spconv-cu120", false},
+	{"xgboost-cpu", "xgboost", false},
+	{"tensorflow-cpu", "tensorflow", false},
+	{"jaxlib", "jax-cuda12-pjrt", false},
+	{"jax", "jax-cuda12-pjrt", true},
+	{"cupy", "cupy-cuda12x", true},
+	{"torch", TORCH_INDEX, false},
+	{"torchvision", TORCH_INDEX, false},
+};
+
 void packages_name_gpu(const struct packages *packages, char *text, size_t size)
 {
 	*text = '\0';
@@ -247,19 +269,53 @@ void packages_name_gpu(const struct packages *packages, char *text, size_t size)
 						   for_gpus[i].name);
 }
 
-bool jw_is_cpu_build(const char *name, const char *version)
+/* Of “tensorflow” 2.0.0, or of tensorflow-2.0.0-cp37-cp37m-win_amd64.whl. */
+static void take_apart(const char *name, const char *version, char ret_name[PACKAGE_MOST_NAME],
+					   struct version *ret_version, bool *ret_windows)
 {
 	const size_t length = version ? strlen(name) : strcspn(name, "-");
+	const char *rest;
 
-	if (strstr(version ? version : name, "+cpu"))
-		return true;
-	for (size_t i = 0; i < sizeof for_gpus / sizeof *for_gpus; i++) {
-		size_t same = 0;
+	*ret_version = (struct version){.count = 0};
+	*ret_windows = strstr(version ? jw_platform() : name, version ? "-windows" : "-win_") != NULL;
+	if (!version && name[length])
+		version = name + length + 1;
+	if (version)
+		(void)version_read(version, ret_version, &rest);
+	if (!package_normalise(name, length, ret_name))
+		*ret_name = '\0';
+}
 
-		while (same < length && (name[same] == '_' ? '-' : name[same]) == for_gpus[i].name[same])
-			same++;
-		if (for_gpus[i].both && same == length && !for_gpus[i].name[same])
+bool jw_is_cpu_build(const char *name, const char *version)
+{
+	char plain[PACKAGE_MOST_NAME];
+	struct version numbers;
+	bool windows;
+
+	take_apart(name, version, plain, &numbers, &windows);
+	for (size_t i = 0; i < sizeof for_gpus / sizeof *for_gpus; i++)
+		if (for_gpus[i].both && !strcmp(plain, for_gpus[i].name))
 			return true;
-	}
-	return false;
+	for (size_t i = 0; i < sizeof for_cpus / sizeof *for_cpus; i++)
+		if (!for_cpus[i].pure && !strcmp(plain, for_cpus[i].name))
+			return true;
+	return strstr(version ? version : name, "+cpu") != NULL;
+}
+
+const char *jw_with_gpu_code(const char *name, const char *version)
+{
+	const struct version unified = {{2, 1}, 2}, last_on_windows = {{2, 10}, 2};
+	char plain[PACKAGE_MOST_NAME];
+	struct version numbers;
+	bool windows;
+
+	take_apart(name, version, plain, &numbers, &windows);
+	if (!strcmp(plain, "tensorflow") && numbers.count)
+		return version_order(&numbers, &unified, 2) < 0                      ? "tensorflow-gpu"
+			   : windows && version_order(&numbers, &last_on_windows, 2) > 0 ? "tensorflow==2.10.*"
+																			 : NULL;
+	for (size_t i = 0; i < sizeof for_cpus / sizeof *for_cpus; i++)
+		if (!strcmp(plain, for_cpus[i].name))
+			return for_cpus[i].with;
+	return NULL;
 }

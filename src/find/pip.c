@@ -312,6 +312,28 @@ static char *next_said_line(char **at)
 	return line;
 }
 
+/* Of many versions the first two and the last two: “(from versions: 1.0, 1.1, …, 2.0, 2.1)”. */
+static void shorten_versions(char *text)
+{
+	static const char dots[] = " …";
+	enum { MOST_COMMAS = 8 };
+	char *at = strstr(text, "(from versions: "), *commas[2] = {NULL}, *last[2] = {NULL};
+	size_t count = 0;
+
+	for (; at && *at && *at != ')'; at++)
+		if (*at == ',') {
+			if (count < 2)
+				commas[count] = at;
+			last[0] = last[1];
+			last[1] = at;
+			count++;
+		}
+	if (count <= MOST_COMMAS)
+		return;
+	memcpy(commas[1] + 1, dots, sizeof dots - 1);
+	memmove(commas[1] + sizeof dots, last[0], strlen(last[0]) + 1);
+}
+
 /* The first error of a program, with the lines that go on, and its last warning, which may be the
  * reason (a server that does not answer); else the last line. */
 static int fail_said(struct jw_error *err, const struct pip *pip, const char *program,
@@ -333,6 +355,7 @@ static int fail_said(struct jw_error *err, const struct pip *pip, const char *pr
 			break;
 		memmove(from, behind + 2, strlen(behind + 2) + 1);
 	}
+	shorten_versions(copy);
 	while ((line = next_said_line(&at))) {
 		const char *words = line + strspn(line, " \t");
 
@@ -439,6 +462,9 @@ static int run_pip_by(struct jw_error *err, struct pip *pip, const char *python,
 	const char *arguments[MOST_WORDS] = {python,   python_path_leads_here() ? "-EXutf8" : "-Xutf8",
 										 "-c",     start,
 										 pip->tmp, pip->lent ? pip->lent : ""};
+	const struct version last_m = {{3, 7}, 2};
+	struct version numbers;
+	const char *rest;
 	char abi[24] = "cp";
 	size_t count = 6;
 
@@ -454,6 +480,9 @@ static int run_pip_by(struct jw_error *err, struct pip *pip, const char *python,
 		for (const char *at = version; *at; at++)
 			if (*at != '.')
 				(void)snprintf(abi + strlen(abi), sizeof abi - strlen(abi), "%c", *at);
+		/* Up to 3.7 it is named after its allocator: cp37m (PEP 425). */
+		if (version_read(version, &numbers, &rest) && version_order(&numbers, &last_m, 2) <= 0)
+			text_append(abi, sizeof abi, "m");
 		arguments[count++] = "--python-version";
 		arguments[count++] = version;
 		arguments[count++] = "--implementation";

@@ -36,8 +36,8 @@ bool pip_is_requirement(const char *text)
 			return false;
 		text += strspn(text, " ");
 	}
-	return (!*text || strchr("<>=!~", *text)) && has_only(text, LETTERS DIGITS "<>=!~,.*+-_ ") &&
-		   !strstr(text, " -");
+	return (!*text || strchr("<>", *text) || (strchr("=!~", *text) && text[1] == '=')) &&
+		   has_only(text, LETTERS DIGITS "<>=!~,.*+-_ ") && !strstr(text, " -");
 }
 
 /* ---- lists */
@@ -363,7 +363,11 @@ int pip_lines_read(struct jw_error *err, const char *name, const void *data, siz
 		result =
 			text_ends(name, ".toml") ? read_lock(err, &reading) : read_requirements(err, &reading);
 	if (!result && !lines->requirements.size && !lines->packages.count && !lines->left_out.count)
-		result = error_set(err, JW_ERR_FORMAT, "it names no package");
+		result = error_set(err, JW_ERR_FORMAT,
+						   text_ends(name, "pyproject.toml")
+							   ? "a project: “uv pip compile pyproject.toml -o requirements.txt” "
+								 "lists its packages"
+							   : "it names no package");
 	mem_free(text);
 	if (result)
 		pip_lines_free(lines);

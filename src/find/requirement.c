@@ -245,3 +245,19 @@ bool requirement_applies(const struct requirement *requirement, const char *extr
 	}
 	return false;
 }
+
+const char *package_of_project(const char *name)
+{
+	static const struct {
+		const char *project, *package;
+	} called[] = {{"pytorch", "torch"},
+				  {"tensorflow-gpu", "tensorflow"},
+				  {"opencv", "opencv-python"},
+				  {"huggingface", "transformers"},
+				  {"lightning", "pytorch-lightning"}};
+
+	for (size_t i = 0; i < sizeof called / sizeof *called; i++)
+		if (!strcmp(called[i].project, name))
+			return called[i].package;
+	return NULL;
+}

@@ -53,3 +53,6 @@ bool requirement_typed(const char *text, struct typed_package *ret_typed);
  * (tensorflow[and-cuda], jax[cuda12]): such a package, if installed beside the framework, serves
  * it. */
 bool requirement_applies(const struct requirement *requirement, const char *extras);
+
+/* The package of a project that is called otherwise: "torch" of "pytorch"; NULL: none is known. */
+const char *package_of_project(const char *name);

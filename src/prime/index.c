@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include <jitwarm/find.h>
 #include <jitwarm/scan.h>
 #include <jitwarm/version.h>
 
@@ -8,6 +9,7 @@
 #include "code/rules.h"
 #include "driver/run_folder.h"
 #include "find/pip.h"
+#include "find/requirement.h"
 #include "os/file.h"
 
 enum { MOST_LIST = 16 << 20 };
@@ -146,14 +148,43 @@ int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path
 	return result;
 }
 
-static int get_wheel(struct jw_error *err, struct jw_index *index, const char *lines,
-					 const struct jw_index_wheel **ret_wheel)
+/* Where there may be what pip does not find. */
+static int say_not_found(struct jw_error *err, const struct jw_error *why, const char *package)
+{
+	char *name = mem_string_n(package, strcspn(package, "[<>=!~ "));
+	const char *called = package_of_project(name), *dash = strrchr(name, '-');
+	/* PyPI has no label such as “+cu118”, and of some packages no wheel at all. */
+	const char *with = strchr(package, '+') || strstr(why->message, "(from versions: none)")
+						   ? jw_with_gpu_code(name, "")
+						   : NULL;
+
+	if (why->code != JW_ERR_NOT_FOUND)
+		(void)error_copy(err, why);
+	else if (called && !package[strlen(name)])
+		(void)error_set(err, why->code, "%s; its package is called %s", why->message, called);
+	else if (with)
+		(void)error_set(err, why->code, "%s; %s has it", why->message, with);
+	else if (dash && text_is_digit(dash[1]) && strchr(dash, '.'))
+		(void)error_set(err, why->code, "%s; a version is written as in “%.*s==%s”", why->message,
+						(int)(dash - name), name, dash + 1);
+	else
+		(void)error_set(err, why->code, "%s; --python and --platform ask for other wheels",
+						why->message);
+	mem_free(name);
+	return -1;
+}
+
+static int get_wheel(struct jw_error *err, struct jw_index *index, const char *package,
+					 const char *lines, const struct jw_index_wheel **ret_wheel)
 {
 	struct jw_index_wheel *wheel = &index->wheel;
+	struct jw_error why;
 	struct os_stat stat;
 
 	forget_wheel(wheel);
-	if (pip_download(err, index->pip, lines, &wheel->path) || os_stat(err, wheel->path, &stat))
+	if (pip_download(&why, index->pip, lines, &wheel->path))
+		return say_not_found(err, &why, package);
+	if (os_stat(err, wheel->path, &stat))
 		return -1;
 	wheel->folder = os_dir_name(wheel->path);
 	wheel->name = mem_string(os_base_name(wheel->path));
@@ -163,18 +194,51 @@ static int get_wheel(struct jw_error *err, struct jw_index *index, const char *l
 	return 0;
 }
 
+static int must_be_requirement(struct jw_error *err, const char *package)
+{
+	const size_t name = strcspn(package, "=@ ");
+	const char *version = package + name + strspn(package + name, "=@ ");
+
+	if (pip_is_requirement(package))
+		return 0;
+	if (os_exists(package))
+		return error_set(err, JW_ERR_USAGE,
+						 "--index: “%.200s” is a file: --index asks for packages by their names, "
+						 "and “scan --index -r FILE” for those of a list",
+						 package);
+	if (name && text_is_digit(*version) && version > package + name)
+		return error_set(err, JW_ERR_USAGE,
+						 "--index: “%.200s”: a version is written as in “%.*s==%s”", package,
+						 (int)name, package, version);
+	return error_set(err, JW_ERR_USAGE,
+					 "--index: “%.200s” is no package's name, with or without a version (NAME, "
+					 "NAME==VERSION)",
+					 package);
+}
+
 int jw_index_wheel_get(struct jw_error *err, struct jw_index *index, const char *package,
 					   const struct jw_index_wheel **ret_wheel)
 {
-	if (!pip_is_requirement(package))
-		return error_set(err, JW_ERR_USAGE,
-						 os_exists(package)
-							 ? "--index: “%.200s” is a file: --index asks for packages by their "
-							   "names, and “scan --index -r FILE” for those of a list"
-							 : "--index: “%.200s” is no package's name, with or without a version "
-							   "(NAME, NAME==VERSION)",
-						 package);
-	return get_wheel(err, index, package, ret_wheel);
+	return must_be_requirement(err, package) ? -1
+											 : get_wheel(err, index, package, package, ret_wheel);
+}
+
+int jw_index_names(struct jw_error *err, const char *const *packages, size_t count,
+				   struct jw_package_list *ret_list)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (must_be_requirement(err, packages[i]))
+			return -1;
+		if (i && !packages[i][strspn(packages[i], "0123456789.")])
+			return error_set(err, JW_ERR_USAGE,
+							 "--index: “%.200s”: a version is written as in “%s==%s”", packages[i],
+							 packages[i - 1], packages[i]);
+	}
+	*ret_list = (struct jw_package_list){mem_array(count, sizeof *ret_list->items), count};
+	for (size_t i = 0; i < count; i++)
+		ret_list->items[i] =
+			(struct jw_listed_package){.asked = mem_string(packages[i]), .file = mem_string("")};
+	return 0;
 }
 
 int jw_index_listed_get(struct jw_error *err, struct jw_index *index,
@@ -200,7 +264,7 @@ int jw_index_listed_get(struct jw_error *err, struct jw_index *index,
 	result = buf_printf(err, &lines, "%s%s%s%s\n", buf_text(&index->list_options), package->asked,
 						*package->sha256 ? " --hash=sha256:" : "", package->sha256);
 	if (!result)
-		result = get_wheel(err, index, buf_text(&lines), ret_wheel);
+		result = get_wheel(err, index, package->asked, buf_text(&lines), ret_wheel);
 	buf_free(&lines);
 	return result;
 }

@@ -12,11 +12,11 @@ jitwarm=$build/src/jitwarm
 # shellcheck source=tests/elsewhere/indexes.sh
 . "$here/indexes.sh"
 
-mkdir -p http/packages/asked http/packages/pure http/packages/pyproject-toml
+mkdir -p http/packages/{asked,pure,pyproject-toml,tensorflow,faiss-cpu,torch,jax}
 python3 - "$build/tests/framework/libsample_framework.so" <<'P'
 import pathlib, sys, zipfile
 code = pathlib.Path(sys.argv[1]).read_bytes()
-def wheel(version, tag, member="asked/lib.so", name="asked"):
+def wheel(version, tag, member="asked/lib.so", name="asked", code=code):
     with zipfile.ZipFile(f"http/packages/{name.replace('_', '-')}/{name}-{version}-{tag}.whl", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(member, code)
         archive.writestr(f"{name}-{version}.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nRequires-Dist: missing\n")
@@ -31,7 +31,11 @@ wheel("0.9", "py3-none-any")
 wheel("3.0", "py3-none-macosx_11_0_arm64")
 for minor in range(7, 30):
     wheel("0.5", f"cp3{minor}-cp3{minor}-manylinux2014_x86_64", f"asked/for3{minor}.so")
+wheel("0.4", "cp37-cp37m-manylinux2014_x86_64", "asked/for37.so")
 wheel("2.0", "py3-none-any", name="pure")
+for name, version, tag in (("tensorflow", "2.0.0", "py3-none-manylinux2014_x86_64"), ("tensorflow", "2.11.0", "py3-none-win_amd64"), ("tensorflow", "2.11.0", "py3-none-manylinux2014_aarch64"),
+                           ("torch", "2.4.1", "py3-none-win_amd64"), ("faiss_cpu", "1.8", "py3-none-manylinux2014_x86_64"), ("jax", "0.5", "py3-none-any")):
+    wheel(version, tag, "lib.so", name, b"no code")
 wheel("1.0", "py3-none-any", name="pyproject_toml")
 open("http/packages/asked/asked-4.0.1.tar.gz", "wb").write(b"source")
 P
@@ -81,6 +85,7 @@ for gpu in h100 gb10,h100; do
 	[ "$(head -n 1 out | cut -d' ' -f1)" = asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl ] && ok "the platform of $gpu" || fail "$gpu: $(cat out err)"
 done
 # The Python: the active environment's, whether it has pip or not, or the named one
+good "a Python whose ABI has a letter" asked-0.4-cp37-cp37m-manylinux2014_x86_64.whl good asked==0.4 --python 3.7
 this=$("$python" -c 'import sys; print(f"3{sys.version_info[1]}")')
 good "the active Python" "asked-0.5-cp$this-cp$this-manylinux2014_x86_64.whl" good asked==0.5
 good "another Python" asked-0.5-cp38-cp38-manylinux2014_x86_64.whl good asked==0.5 --python 3.8
@@ -95,9 +100,69 @@ PIP_NO_INDEX=1 PIP_FIND_LINKS=folder good "a folder of find-links, which stays" 
 ask good scan --json --index asked==1.1 --target sm_86
 grep -q '"path":.*"asked-1.1-py3-none-manylinux2014_x86_64.whl"' out && ! grep -q jitwarm-run out && ok "--json names the wheel" || fail "--json: $(head -n 20 out; cat err)"
 
-bad "no wheel for the platform" "pip: Could not find a version that satisfies the requirement asked==3.0 (from versions: 0.5, 0.9, " good asked==3.0
+# Without device code: what has it
+bare() { # LINE WORD...
+	ask good scan --target sm_86 --index "${@:2}"
+	[ $? = 0 ] && grep -qxF -- "$1" out && clean && ok "$1" || fail "not “$1”: $(cat out err)"
+}
+cpu="built without GPU code (a CPU build)"
+bare "tensorflow-2.0.0-py3-none-manylinux2014_x86_64.whl: $cpu; tensorflow-gpu has it" tensorflow==2.0.0
+bare "tensorflow-2.11.0-py3-none-win_amd64.whl: $cpu; tensorflow==2.10.* has it" tensorflow --platform windows
+bare "tensorflow-2.11.0-py3-none-manylinux2014_aarch64.whl: $cpu" tensorflow --platform linux-aarch64
+bare "torch-2.4.1-py3-none-win_amd64.whl: $cpu; an index such as https://download.pytorch.org/whl/cu126 has it" torch --platform windows
+bare "faiss_cpu-1.8-py3-none-manylinux2014_x86_64.whl: $cpu; faiss-gpu has it" faiss-cpu
+bare "jax-0.5-py3-none-any.whl: no device code; jax-cuda12-pjrt has it" jax
+
+# What is known without the wheel is said without it, and the other GPU is answered
+: >http/log
+ask good scan --index asked==1.1 --target rtx5090,b200 --driver 550; got=$?
+[ $got = 2 ] && [ ! -s http/log ] && grep -q "sm_120 (rtx5090): driver 550 (CUDA 12.4) does not run sm_120: that needs driver 570" err && [ "$(grep -c "does not run" err)" = 2 ] &&
+	ok "no GPU that the driver runs" || fail "no GPU that the driver runs: status $got: $(cat out err http/log)"
+for command in scan "lint --max-start 1h"; do
+	ask good $command --index asked==1.1 --target a5000,rtx5090 --driver 550; got=$?
+	[ $got = 2 ] && [ "$(wc -l <err)" = 1 ] && grep -q "does not run sm_120" err && grep -q "sm_86.*8 modules to compile" out && ! grep -q sm_120 out && ok "$command: the other GPU" ||
+		fail "$command: the other GPU: status $got: $(cat out err)"
+done
+: >http/log
+for words in "--target rtx3070,rtx999" "--target orin,rtx3070" "--target rtx3070 --driver 55" "--target rtx3070 --platform macos"; do
+	ask good scan --index asked==1.1 $words
+	[ $? = 64 ] && [ "$(wc -l <err)" = 1 ] && [ ! -s http/log ] && ok "nothing is asked for with $words" || fail "$words: $(cat out err http/log)"
+done
+
+# Several names
+ask good scan --index asked==1.1 jax asked==7 asked==1.0 tensorflow==2.0.0 --target sm_86,sm_120; got=$?
+[ $got = 1 ] && clean && [ "$(cut -d' ' -f1,2 out | sed 5q)" = "asked-1.1-py3-none-manylinux2014_x86_64.whl, sm_86
+asked-1.1-py3-none-manylinux2014_x86_64.whl, sm_120
+jax-0.5-py3-none-any.whl: no
+asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl, sm_86
+asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl, sm_120" ] && grep -q "^tensorflow-2.0.0-.*: $cpu" out && grep -q "^sm_86 (RTX 30), all together: 8 modules to compile" out &&
+	[ "$(wc -l <err)" = 1 ] && grep -q "^jitwarm: asked==7: pip: Could not find" err && ok "several names" || fail "several names: status $got: $(cat out err)"
+ask good scan --json --index asked==1.1 jax asked==7 --target sm_86
+python3 - out <<'P' && ok "several names as JSON" || fail "several names as JSON: $(cat out err)"
+import json, sys
+document = json.load(open(sys.argv[1]))
+assert [(row["asked"], row.get("wheel"), "why" in row) for row in document["packages"]] == [
+    ("asked==1.1", "asked-1.1-py3-none-manylinux2014_x86_64.whl", False), ("jax", "jax-0.5-py3-none-any.whl", False), ("asked==7", None, True)], document
+assert len(document["totals"]) == 1 and {file["path"] for file in document["files"]} == {"asked-1.1-py3-none-manylinux2014_x86_64.whl"}
+P
+ask good scan --index asked==7 nothing --target sm_86
+[ $? = 3 ] && [ "$(wc -l <err)" = 2 ] && [ ! -s out ] && ok "several names of nothing" || fail "several names of nothing: $(cat out err)"
+: >http/log
+ask good scan --index asked "asked @ file:///x" --target sm_86
+[ $? = 64 ] && [ ! -s http/log ] && ok "a name that is none, before another is asked for" || fail "a name that is none: $(cat out err http/log)"
+usage "“1.1”: a version is written as in “asked==1.1”" scan --index asked 1.1 --target sm_86
+usage "“asked=1.1”: a version is written as in “asked==1.1”" scan --index asked=1.1
+usage "lint --index takes one package; scan --index takes several" lint --index asked pure
+usage "; several packages need --target: “--target rtx4090” for example" scan --index asked pure
+[ "$(wc -l <err)" = 1 ] || fail "more than one line: $(cat err)"
+
+bad "no wheel for the platform" "pip: Could not find a version that satisfies the requirement asked==3.0 (from versions: 0.5, 0.9, 1.0, 1.0+cu121, 1.1, 1.1.post1, 1.2rc1); --python and --platform ask for other wheels" good asked==3.0
 bad "only the source" "requirement asked==4.0.1 (from versions: " good asked==4.0.1
 bad "no such package" "pip: Could not find a version that satisfies the requirement nothing (from versions: none)" good nothing
+bad "a label" "; an index such as https://download.pytorch.org/whl/cu126 has it" good torch==2.4.1+cu118
+bad "no wheel of that name" "(from versions: none); cupy-cuda12x has it" good "cupy>=8"
+bad "what people call it" "; its package is called torch" good pytorch
+bad "a version behind a hyphen" "; a version is written as in “asked==1.1”" good asked-1.1
 bad "another hash" "pip: THESE PACKAGES DO NOT MATCH THE HASHES" wrong-hash asked
 bad "a wheel that breaks off" "pip: " cut-wheel asked
 PIP_RETRIES=1 PIP_INDEX_URL=http://127.0.0.1:1/simple bad "no server" "after connection broken by " good asked
@@ -109,7 +174,7 @@ usage "“pyproject.toml” is a file: --index asks for packages by their names,
 usage "“asked.whl” is a file" lint --index asked.whl
 good "a name is a requirement, whatever file is called like it" asked-1.0-py3-none-win_amd64.whl good asked==1.0 --platform windows
 rm pyproject.toml asked asked.whl
-usage "--index takes one package" scan --index
+usage "scan --index needs the name of a package" scan --index
 usage "exists only in arm64 machines with Linux" scan --index asked --target sm_87 --platform linux
 usage "exists only in arm64 machines with Linux" scan --index asked --target sm_86,sm_87
 usage "--platform is for --index" scan --platform windows asked
@@ -136,6 +201,10 @@ unrun "another Python for pip"
 export PYTHONPATH=$scratch/fake
 fake_pip 'import sys' 'print("ERROR: no", flush=True)' 'sys.exit(7)'
 bad "a pip that fails" "pip: no" good asked
+fake_pip 'print("ERROR: Could not find a version that satisfies the requirement x (from versions: " + ", ".join(map(str, range(500))) + ")")' 'raise SystemExit(1)'
+bad "many versions" "requirement x (from versions: 0, 1, …, 498, 499); --python" good asked
+fake_pip 'print("ERROR: Could not find a version that satisfies (from versions: " + "," * 500)' 'raise SystemExit(1)'
+bad "versions without an end" "(from versions: ,, …,,; --python" good asked
 fake_pip 'import sys' 'sys.exit(7)'
 bad "a pip that fails and says nothing" "pip ends with exit status 7" good asked
 fake_pip 'import os' 'os.kill(os.getpid(), 9)'
@@ -303,6 +372,9 @@ assert [(row["asked"], row["line"], "wheel" in row, "why" in row) for row in row
     ("-r base.txt", 5, False, True), ("own @ git+https://…", 6, False, True), ("./setup", 7, False, True), ("asked==1.1", 0, True, False), ("pure==2.0", 0, True, False)], rows
 assert {file["path"] for file in document["files"]} == {rows[3]["wheel"]} and document["totals"][0]["modules"] > 0, document
 P
+printf '[project]\nname = "x"\n' >pyproject.toml && listed 3 -r pyproject.toml
+said err "pyproject.toml: a project: “uv pip compile pyproject.toml -o requirements.txt” lists its packages"
+rm pyproject.toml
 printf '%s\n' "asked==1.1 --hash=sha256:$hash" >hashed.txt && listed 0 --index -r hashed.txt
 printf '%s\n' "asked==1.1 --hash=sha256:${hash:1}0" >hashed.txt && listed 3 --index -r hashed.txt
 said err "hashed.txt: pip: " "HASHES"
@@ -329,7 +401,7 @@ for hostile in 'n\0u' '' '# nothing\n' '{"install": [' '{"install": {}}'; do
 done
 yes -- -e | head -n 5000 >hostile.txt && listed 3 --index -r hostile.txt
 listed 3 --index -r absent.txt
-listed 64 -r requirements.txt
+listed 0 -r requirements.txt # which is for an index alone
 listed 64 --index -r requirements.txt asked
 export PYTHONPATH=$scratch/fake
 for report in '{"install": 3}' '{' '{"install": [{"metadata": {"name": "asked", "version": "1 --no-binary=:all:"}}]}'; do

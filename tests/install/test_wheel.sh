@@ -38,7 +38,7 @@ timed curl -fsS -o judged "http://127.0.0.1:$(cat http/port)/good/files/xgboost/
 alone=$(cat took)
 # answers WHAT COMMAND...
 answers() {
-	timed "${@:2}" && grep -q "^${judged##*/}:" out && grep -qE '^sm_120 \(rtx5090\), all together: 14[59] modules to compile' out || { fail "$1: $(cat out err)"; return; }
+	timed "${@:2}" && grep -q "^${judged##*/}:" out && grep -qE '^sm_120 \(rtx5090\): 14[59] modules to compile' out || { fail "$1: $(cat out err)"; return; }
 	ok "$1: $(cat took), of which the wheel of XGBoost $alone"
 }
 answers "uvx jitwarm scan --index xgboost==$version --target rtx5090" "$uvx" jitwarm scan --index "xgboost==$version" --target rtx5090

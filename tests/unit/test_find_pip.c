@@ -78,6 +78,10 @@ TEST(only_names_are_asked_for)
 												"_x",
 												"x_",
 												"requirements.txt",
+												"x=1",
+												"x~1",
+												"x!1",
+												"x=",
 												"x\ty"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)

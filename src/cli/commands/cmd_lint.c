@@ -146,16 +146,15 @@ static void lint_say_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
 		buf_say(text, "; avoided by %s", lint_gencode(gencode, gpu->code));
 }
 
-/* The same of one finding, without the file's name. */
+/* The same of one finding, without the file's name and the GPU's. */
 static void lint_say_finding(struct buf *text, const struct jw_lint_finding *finding)
 {
-	char name[GPUS_NAME], ptx[TEXT_SHORT], span[TEXT_SHORT];
+	char ptx[TEXT_SHORT], span[TEXT_SHORT];
 
-	(void)gpu_targets_name(name, finding->target);
 	if (finding->why)
-		buf_say(text, "%s: %s", name, finding->why);
+		buf_say(text, "%s", finding->why);
 	else
-		buf_say(text, "%s: %s to compile (%s of PTX): %s on one core", name,
+		buf_say(text, "%s to compile (%s of PTX): %s on one core",
 				TEXT_COUNT(finding->modules, "module", "modules"),
 				text_bytes(ptx, finding->ptx_bytes),
 				text_span(span, finding->start.low, finding->start.high));
@@ -173,20 +172,25 @@ static enum style level_style(enum jw_lint_level level)
 
 static void print_lint_findings(const struct output *out, const struct jw_lint_result *result)
 {
+	struct gpu_lines lines = {.count = 0};
+
 	for (size_t i = 0; i < result->finding_count; i++) {
 		const struct jw_lint_finding *finding = &result->findings[i];
-		struct buf line = BUF_MAX(MOST_LINT_LINE);
+		const bool same_path = i && text_same(finding->path, finding[-1].path);
 
-		if (finding->member && (!i || !text_same(finding->path, finding[-1].path)))
-			output_line(out, STYLE_STRONG, "%s:", finding->path);
-		if (!i || !text_same(finding->path, finding[-1].path) ||
-			!text_same(finding->member, finding[-1].member))
+		if (!same_path || !text_same(finding->member, finding[-1].member)) {
+			gpu_lines_print(out, &lines, "  ", false);
+			if (finding->member && !same_path)
+				output_line(out, STYLE_STRONG, "%s:", finding->path);
 			output_line(out, STYLE_STRONG, "%s%s", finding->member ? " " : "",
 						finding->member ? finding->member : finding->path);
-		lint_say_finding(&line, finding);
-		output_line(out, level_style(finding->level), "  %s", buf_text(&line));
-		buf_free(&line);
+		}
+		if (lines.count == GPUS_MOST)
+			gpu_lines_print(out, &lines, "  ", false);
+		lint_say_finding(gpu_lines_add(&lines, finding->target), finding);
+		lines.items[lines.count - 1].style = level_style(finding->level);
 	}
+	gpu_lines_print(out, &lines, "  ", false);
 }
 
 static void fill_gpu(struct table *table, const struct jw_lint_gpu *gpu,
@@ -431,10 +435,20 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 	if (gpu_targets_list(err, cli, "gpus", &gpus) ||
 		(driver && jw_driver_parse(err, driver, &gpus.driver)))
 		return -1;
-	/* The GPUs on sale since 2018 but Jetson, unless --gpus names others. */
-	if (!gpus.count && jw_targets_read(err, "rtx20..rtx50,a100,h100,b200", NULL, gpus.targets,
-									   GPUS_MOST, &gpus.count))
-		return -1;
+	/* The GPUs on sale since 2018 but Jetson that the driver runs, unless --gpus names others. */
+	if (!gpus.count) {
+		size_t run = 0;
+
+		if (jw_targets_read(err, "rtx20..rtx50,a100,h100,b200", NULL, gpus.targets, GPUS_MOST,
+							&gpus.count))
+			return -1;
+		for (size_t i = 0; i < gpus.count; i++)
+			if (!jw_driver_supports(NULL, &gpus.driver, gpus.targets[i]))
+				gpus.targets[run++] = gpus.targets[i];
+		gpus.count = run ? run : gpus.count;
+	}
+	if (gpu_targets_keep_run(err, cli, &gpus))
+		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	if (index_wheel_get(err, cli, &gpus, &asked))
 		return -1;
 	result = lint_files(err, cli, &gpus, asked.wheel);

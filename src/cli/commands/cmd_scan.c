@@ -15,6 +15,7 @@
 #include "cli/index_wheel.h"
 #include "cli/module_text.h"
 #include "cli/output.h"
+#include "os/console.h"
 #include "os/file.h"
 
 /* ---- the document */
@@ -209,7 +210,8 @@ static const struct json_field total_fields[] = {
 #define PACKAGE(member, ...) JSON(struct scan_package_document, member, __VA_ARGS__)
 
 static const struct json_field package_fields[] = {
-	PACKAGE(package.asked, "`torch==2.1.0`, as pip resolves it; if left out, the file's own words"),
+	PACKAGE(package.asked, "`torch==2.1.0`, as pip resolves it, or as it was typed; if left out, "
+						   "the file's own words"),
 	PACKAGE(package.line, "the line in the file, if left out; 0: a package"),
 	PACKAGE(wheel, "the wheel's file, the `path` of its `files`", .presence = JSON_UNLESS_NULL),
 	PACKAGE(why, "why it is missing, in one line", .presence = JSON_UNLESS_NULL),
@@ -219,7 +221,8 @@ const struct json_table document_scan_package = {.fields = package_fields};
 
 static const struct json_field scan_fields[] = {
 	JSON_READY_OF("packages", struct scan_document, packages, &document_scan_package,
-				  "with `-r`: what the file names", .presence = JSON_UNLESS_NULL),
+				  "with `-r`: what the file names; or several names of `--index`",
+				  .presence = JSON_UNLESS_NULL),
 	JSON_READY_OF("files", struct scan_document, files, &document_scan_image,
 				  "each file, and each member of an archive, that holds device code"),
 	JSON_LIST_OF("totals", struct scan_document, totals, total_count,
@@ -391,7 +394,8 @@ static void print_content(const struct output *output, const struct jw_scan_imag
 static void scan_text_image(const struct output *output, const struct jw_scan_image *image,
 							char **archive)
 {
-	char size[TEXT_SHORT], name[GPUS_NAME];
+	struct gpu_lines lines = {.count = 0};
+	char size[TEXT_SHORT];
 
 	if (image->member && !text_same(*archive, image->path)) {
 		output_line(output, STYLE_STRONG, "%s:", image->path);
@@ -405,13 +409,11 @@ static void scan_text_image(const struct output *output, const struct jw_scan_im
 	if (!image->verdict_count)
 		print_content(output, image);
 	for (size_t i = 0; i < image->verdict_count; i++) {
-		struct buf line = BUF_MAX(MOST_LINE);
-		enum style style = say_verdicts(&line, &image->verdicts[i]);
+		struct buf *text = gpu_lines_add(&lines, image->verdicts[i].target);
 
-		output_line(output, style, "  %-20s %s", gpu_targets_name(name, image->verdicts[i].target),
-					buf_text(&line));
-		buf_free(&line);
+		lines.items[i].style = say_verdicts(text, &image->verdicts[i]);
 	}
+	gpu_lines_print(output, &lines, "  ", true);
 }
 
 /* With newer drivers, one after the other. */
@@ -445,11 +447,9 @@ static void say_changes(struct buf *line, const struct jw_scan_total *total, siz
 
 /* The drivers with the same verdicts, those with which a program fails, and what newer ones change.
  */
-static void say_drivers(const struct output *output, const char *name,
-						const struct jw_scan_total *total, size_t failing)
+static void say_drivers(struct buf *line, const struct jw_scan_total *total, size_t failing)
 {
 	char first[16], last[16], fails[TEXT_SHORT];
-	struct buf line = BUF_MAX(MOST_LINE);
 
 	(void)snprintf(first, sizeof first, "%u", total->fails_from);
 	(void)snprintf(last, sizeof last, "%u", total->fails_to);
@@ -458,28 +458,24 @@ static void say_drivers(const struct output *output, const char *name,
 	else
 		TEXT_COPY(fails, last);
 	if (!total->driver_from && total->fails_to)
-		buf_say(&line, "%s: a program fails with driver %s", name, fails);
+		buf_say(line, "a program fails with driver %s", fails);
 	else if (total->driver_from && !total->newer_count)
-		buf_say(&line, "%s: the same from driver %u on", name, total->driver_from);
+		buf_say(line, "the same from driver %u on", total->driver_from);
 	else if (total->driver_from && total->driver_from != total->driver_to)
-		buf_say(&line, "%s: the same with driver %u to %u", name, total->driver_from,
-				total->driver_to);
+		buf_say(line, "the same with driver %u to %u", total->driver_from, total->driver_to);
 	else if (total->driver_from)
-		buf_say(&line, "%s: the same with driver %u alone", name, total->driver_from);
+		buf_say(line, "the same with driver %u alone", total->driver_from);
 	else if (total->newer_count)
-		buf_say(&line, "%s: with this driver alone", name);
+		buf_say(line, "with this driver alone");
 	if (total->driver_from && total->fails_to)
-		buf_say(&line,
+		buf_say(line,
 				total->older_differ
 					? "; with older ones less of it is loaded, and with %s a program fails"
 					: "; a program fails with %s",
 				fails);
 	else if (total->driver_from && total->older_differ)
-		buf_say(&line, "; with older ones less of it is loaded");
-	say_changes(&line, total, failing);
-	if (line.size)
-		output_line(output, total->driver_from ? STYLE_PLAIN : STYLE_BAD, "%s", buf_text(&line));
-	buf_free(&line);
+		buf_say(line, "; with older ones less of it is loaded");
+	say_changes(line, total, failing);
 }
 
 /* A file or member of which a start compiles something. */
@@ -515,43 +511,135 @@ static void say_largest(const struct output *output, const struct scan_library *
 	buf_free(&line);
 }
 
-/* All images together on one GPU. */
-static void scan_text_total(const struct output *output, const struct jw_scan_total *total,
-							size_t failing, const struct scan_library *libraries, size_t count)
+static void scan_text_drivers(const struct output *output, const char *name,
+							  const struct jw_scan_total *total, size_t failing)
 {
-	char name[GPUS_NAME], ptx[TEXT_SHORT], left_out[TEXT_SHORT + 16] = "";
+	struct buf line = BUF_MAX(MOST_LINE);
+
+	say_drivers(&line, total, failing);
+	if (line.size)
+		output_line(output, total->driver_from ? STYLE_PLAIN : STYLE_BAD, "%s: %s", name,
+					buf_text(&line));
+	buf_free(&line);
+}
+
+/* On one GPU; `several`: all images together. */
+static void scan_text_total(const struct output *output, const struct jw_scan_total *total,
+							bool several, size_t failing, const struct scan_library *libraries,
+							size_t count)
+{
+	char name[GPUS_NAME], head[GPUS_NAME + 32], ptx[TEXT_SHORT], left_out[TEXT_SHORT + 16] = "";
 	bool trifle = true;
 
 	if (total->left_out)
 		(void)text_format(left_out, sizeof left_out, "; %zu more when used", total->left_out);
 	(void)gpu_targets_name(name, total->target);
+	(void)text_format(head, sizeof head, several ? "%s, all together" : "%s", name);
 	if (!total->modules) {
 		if (failing)
-			output_line(output, STYLE_BAD, "%s, all together: a program fails with %s%s", name,
+			output_line(output, STYLE_BAD, "%s: a program fails with %s%s", head,
 						TEXT_COUNT(failing, "file", "files"), left_out);
 		else if (total->tile || total->unknown)
-			output_line(output, STYLE_WARN,
-						"%s, all together: jitwarm cannot tell what is compiled%s", name, left_out);
-		else
-			output_line(output, STYLE_STRONG, "%s, all together: nothing to compile%s", name,
+			output_line(output, STYLE_WARN, "%s: jitwarm cannot tell what is compiled%s", head,
 						left_out);
-		say_drivers(output, name, total, failing);
+		else
+			output_line(output, STYLE_STRONG, "%s: nothing to compile%s", head, left_out);
+		scan_text_drivers(output, name, total, failing);
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
 		trifle = trifle && !jw_target_equal(libraries[i].target, total->target);
 	trifle = trifle || is_trifle(&total->forecast.start);
 	output_line(output, STYLE_STRONG,
-				trifle ? "%s, all together: %s to compile that programs may not need (%s of PTX)%s"
-					   : "%s, all together: %s to compile (%s of PTX)%s",
-				name, TEXT_COUNT(total->modules, "module", "modules"),
+				trifle ? "%s: %s to compile that programs may not need (%s of PTX)%s"
+					   : "%s: %s to compile (%s of PTX)%s",
+				head, TEXT_COUNT(total->modules, "module", "modules"),
 				text_bytes(ptx, total->ptx_bytes), left_out);
 	forecast_text_line(output, "  ", &total->forecast, "");
 	if (total->at_most && !trifle)
 		say_largest(output, libraries, count, total->target);
 	module_text_link(output, "  ", 0, &total->forecast, "");
-	say_drivers(output, name, total, failing);
+	scan_text_drivers(output, name, total, failing);
 }
+
+/* A row of the table of many GPUs. */
+static void fill_total(struct table *table, const struct jw_scan_total *total, size_t failing)
+{
+	char name[GPUS_NAME], span[TEXT_SHORT], cache[TEXT_SHORT];
+	const bool compiles = total->modules && !failing;
+
+	table_cell(table, STYLE_STRONG, "%s", gpu_targets_name(name, total->target));
+	if (failing)
+		table_cell(table, STYLE_BAD, "a program fails");
+	else if (!total->modules && (total->tile || total->unknown))
+		table_cell(table, STYLE_WARN, "cannot tell");
+	else
+		table_cell(table,
+				   !total->modules                     ? STYLE_GOOD
+				   : is_trifle(&total->forecast.start) ? STYLE_PLAIN
+													   : STYLE_WARN,
+				   "%s", TEXT_COUNT(total->modules, "module", "modules"));
+	table_cell(table, STYLE_PLAIN, "%s",
+			   compiles ? text_span(span, total->forecast.start.low, total->forecast.start.high)
+						: "–");
+	if (table->columns == 3)
+		return;
+	table_cell(table, STYLE_PLAIN, "%s",
+			   compiles ? text_bytes(cache, total->forecast.cache_bytes) : "–");
+	if (failing || !total->driver_from)
+		table_cell(table, STYLE_PLAIN, "–");
+	else if (!total->newer_count)
+		table_cell(table, STYLE_PLAIN, "%u+", total->driver_from);
+	else if (total->driver_from == total->driver_to)
+		table_cell(table, STYLE_PLAIN, "%u", total->driver_from);
+	else
+		table_cell(table, STYLE_PLAIN, "%u to %u", total->driver_from, total->driver_to);
+}
+
+/* What is in no column. */
+static void say_besides(struct buf *line, const struct jw_scan_total *total, size_t failing)
+{
+	char time[TEXT_SHORT];
+
+	if (total->left_out)
+		buf_say(line, "%s compiled when used; “prime --all” includes them",
+				TEXT_COUNT(total->left_out, "module", "modules"));
+	if (total->forecast.link.high >= 0.1)
+		buf_say(line, "%sa link step repeats at every start (%s)", separator(line),
+				text_span(time, total->forecast.link.low, total->forecast.link.high));
+	if (total->newer_count) {
+		buf_say(line, "%s", separator(line));
+		say_drivers(line, total, failing);
+	}
+}
+
+static int scan_text_totals(struct jw_error *err, const struct output *out,
+							const struct jw_scan_total *totals, const size_t *failing, size_t count)
+{
+	enum { WIDE = 72 }; /* a narrower terminal gets what people ask first */
+	struct table table = {.columns = os_is_terminal(1) && output_columns(1) < WIDE ? 3 : 5,
+						  .titles = {"GPU", "to compile", "first start", "cache size", "driver"},
+						  .align = {[3] = TABLE_RIGHT}};
+	struct gpu_lines lines = {.count = 0};
+	int failed;
+
+	for (size_t i = 0; i < count; i++) {
+		fill_total(&table, &totals[i], failing[i]);
+		say_besides(gpu_lines_add(&lines, totals[i].target), &totals[i], failing[i]);
+	}
+	failed = table_print(err, &table, out);
+	table_free(&table);
+	gpu_lines_print(out, &lines, "", false);
+	return failed;
+}
+
+/* Of which file it was said last why it fails, and on which other GPUs it does so, too. */
+struct said_file {
+	char *file, *why;
+	enum style style;
+	struct jw_target second, last;
+	size_t more;
+};
 
 struct scan_run {
 	struct cli *cli;
@@ -561,13 +649,15 @@ struct scan_run {
 	struct jw_scan_total totals[GPUS_MOST];
 	size_t total_count, failing_on[GPUS_MOST];
 	char *archive; /* whose members were printed last */
+	struct said_file said;
 	struct index_wheel asked;
 	const struct jw_index_wheel *wheel; /* NULL: without --index */
 	struct scan_library *libraries;
 	size_t library_count, library_capacity;
 
-	/* With -r */
-	const char *file; /* its name; NULL: one package, or none */
+	/* With -r, or several names */
+	bool listed;
+	const char *file; /* of -r: its name */
 	struct jw_package_list list;
 	size_t next, got;                        /* of the list; those with a wheel */
 	cJSON *packages;                         /* the document's array; NULL without --json */
@@ -636,9 +726,9 @@ static int take_scanned_image(struct jw_error *err, void *context,
 	run->images++;
 	run->read = true;
 	run->damaged += image->damaged;
-	for (size_t i = 0; run->file && i < image->verdict_count; i++)
+	for (size_t i = 0; run->listed && i < image->verdict_count; i++)
 		add_verdicts(&run->sums[i], &image->verdicts[i]);
-	if (!run->file || image->damaged)
+	if (!run->listed || image->damaged)
 		scan_text_image(&run->cli->out, &named, &run->archive);
 	if (add_libraries(err, run, &named))
 		return -1;
@@ -666,13 +756,41 @@ static void take_total(void *context, const struct jw_scan_total *total)
 	run->unsure += total->tile + total->unknown;
 }
 
-/* A line about "path" or "path: member". */
-static void say_of_file(const struct scan_run *run, enum style style, const char *file,
-						const char *why)
+/* Ends what is said of a file. */
+static void end_file(struct scan_run *run)
 {
-	const char *wheel = run->file ? strstr(file, ".whl: ") : NULL;
-	char *named;
+	char sm[JW_TARGET_TEXT], last[JW_TARGET_TEXT];
 
+	if (run->said.more == 1)
+		output_line(&run->cli->out, run->said.style, "  and for %s",
+					jw_target_sm(last, run->said.last));
+	else if (run->said.more)
+		output_line(&run->cli->out, run->said.style, "  and for %s to %s",
+					jw_target_sm(sm, run->said.second), jw_target_sm(last, run->said.last));
+	mem_free(run->said.file);
+	mem_free(run->said.why);
+	run->said = (struct said_file){.file = NULL};
+}
+
+/* A line about "path" or "path: member". Of many GPUs only the first one has a line. */
+static void say_of_file(struct scan_run *run, enum style style, const char *file,
+						struct jw_target target, const char *why)
+{
+	const char *wheel = run->listed ? strstr(file, ".whl: ") : NULL, *at;
+	char sm[JW_TARGET_TEXT], *named, *plain = mem_string(why);
+
+	if ((at = strstr(why, jw_target_sm(sm, target))))
+		(void)snprintf(plain + (at - why), strlen(at) + 1, "%s", at + strlen(sm));
+	if (run->total_count > GPUS_FEW && text_same(run->said.file, file) &&
+		text_same(run->said.why, plain)) {
+		if (!run->said.more++)
+			run->said.second = target;
+		run->said.last = target;
+		mem_free(plain);
+		return;
+	}
+	end_file(run);
+	run->said = (struct said_file){.file = mem_string(file), .why = plain, .style = style};
 	for (; wheel && wheel > file && !os_is_separator(wheel[-1]); wheel--)
 		;
 	file = wheel ? wheel : file; /* its folder is gone */
@@ -688,38 +806,34 @@ static void take_failing(void *context, const char *file, struct jw_target targe
 	run->failing++;
 	for (size_t i = 0; i < run->total_count; i++)
 		run->failing_on[i] += jw_target_equal(run->totals[i].target, target);
-	say_of_file(run, STYLE_BAD, file, why);
+	say_of_file(run, STYLE_BAD, file, target, why);
 }
 
 /* What is said of the files themselves is not said again. */
 static void take_lacking(void *context, const char *file, struct jw_target target, const char *why,
 						 bool all)
 {
-	(void)target;
 	if (all)
-		say_of_file(context, STYLE_WARN, file, why);
+		say_of_file(context, STYLE_WARN, file, target, why);
 }
 
 /* A line for each GPU, and the end of the wheel. */
 static void end_listed(struct scan_run *run)
 {
 	const struct output *out = &run->cli->out;
+	struct gpu_lines lines = {.count = 0};
+	char head[512] = "";
 
 	if (run->wheel && !run->read)
-		output_line(out, STYLE_FAINT,
-					jw_is_cpu_build(run->wheel->name, NULL)
-						? "%s: built without GPU code (a CPU build)"
-						: "%s: no device code",
-					run->wheel->name);
+		found_files_say_without(out, run->wheel->name, NULL);
 	for (size_t i = 0; i < GPUS_MOST && run->sums[i].target.sm; i++) {
-		struct buf line = BUF_MAX(MOST_LINE);
-		const enum style style = say_verdicts(&line, &run->sums[i]);
-		char name[GPUS_NAME];
+		struct buf *text = gpu_lines_add(&lines, run->sums[i].target);
 
-		output_line(out, style, "%s, %s: %s", run->wheel->name,
-					gpu_targets_name(name, run->sums[i].target), buf_text(&line));
-		buf_free(&line);
+		lines.items[i].style = say_verdicts(text, &run->sums[i]);
 	}
+	if (lines.count)
+		(void)snprintf(head, sizeof head, "%s, ", run->wheel->name);
+	gpu_lines_print(out, &lines, head, false);
 	memset(run->sums, 0, sizeof run->sums);
 	run->read = false;
 	run->wheel = NULL;
@@ -776,18 +890,25 @@ static int list_packages(struct jw_error *err, struct scan_run *run, const struc
 {
 	const struct options *given = &run->cli->options;
 	const char *file = options_value(given, "requirements");
+	const bool names = options_given(given, "index") && given->operand_count > 1;
 
-	if (!file)
+	if (!file && !names)
 		return 0;
-	if (!options_given(given, "index") || given->operand_count || !gpus->count)
+	if (file && given->operand_count)
+		return error_set(err, JW_ERR_USAGE, "-r FILE takes no other names");
+	if (!gpus->count)
 		return error_set(err, JW_ERR_USAGE,
-						 "-r is for --index, a GPU here or --target, and no other names");
-	run->file = os_base_name(file);
-	run->asked.fetching.label = run->file;
+						 "%s; several packages need --target: “--target %s” for example",
+						 run->cli->system->why_none, run->cli->system->example);
+	if (names && jw_index_names(err, given->operands, given->operand_count, &run->list))
+		return -1;
+	run->listed = true;
 	if (run->cli->out.json)
 		run->packages = cJSON_CreateArray();
+	if (file)
+		run->asked.fetching.label = run->file = os_base_name(file);
 	if (index_wheel_open(err, run->cli, gpus, &run->asked) ||
-		jw_index_list(err, run->asked.index, file, &run->list))
+		(file && jw_index_list(err, run->asked.index, file, &run->list)))
 		return -1;
 	fetching_end(&run->asked.fetching);
 	return 0;
@@ -811,19 +932,25 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 		.total = take_total,
 		.failing = take_failing,
 		.lacking = take_lacking,
-		.more = run->file ? next_listed : NULL,
+		.more = run->listed ? next_listed : NULL,
 	};
 	struct found_files files = {.found = NULL};
 	int result;
 
-	if (!run->file && found_files_find(err, &run->cli->out, wheel ? &wheel : given->operands,
-									   given->operand_count, false, &files))
+	if (!run->listed && found_files_find(err, &run->cli->out, wheel ? &wheel : given->operands,
+										 given->operand_count, false, &files))
 		return -1;
+	if (!gpus->count)
+		output_note(&run->cli->out,
+					"%s: this is what the files hold; “--target %s” says what a GPU's driver "
+					"would compile",
+					run->cli->system->why_none, run->cli->system->example);
 	run->troubles += files.found ? files.found->trouble_count : 0;
 	options.paths = files.paths;
 	options.path_count = files.count;
 	result = jw_scan(err, &options) ? cli_hopeless(err, run->cli, JW_ERR_UNSUPPORTED) : 0;
-	if (!result && !run->images && !run->troubles)
+	end_file(run);
+	if (!result && !run->images && !run->troubles && !run->listed)
 		found_files_none(run->cli, files.found);
 	mem_free(run->archive);
 	found_files_free(&files);
@@ -839,12 +966,7 @@ static int take_machine(struct jw_error *err, struct scan_run *run, struct gpu_t
 		return 0;
 	if (cli_open_asking(err, cli, NULL, false) || gpu_targets_add_own(err, gpus, cli->system))
 		return -1;
-	if (!gpus->count)
-		output_note(&cli->out,
-					"%s: this is what the files hold; “--target %s” says what a GPU's driver "
-					"would compile",
-					cli->system->why_none, cli->system->example);
-	else if (!options_given(&cli->options, "driver"))
+	if (gpus->count && !options_given(&cli->options, "driver"))
 		gpus->driver = cli->system->driver.version;
 	run->speed = cli->system->speed;
 	return 0;
@@ -854,14 +976,17 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 {
 	struct scan_run run = {.cli = cli};
 	struct gpu_targets gpus;
+	size_t doubt = 0; /* the first GPU of whose times something is said */
 	int result;
 
 	if (gpu_targets_read(err, cli, &gpus) || take_machine(err, &run, &gpus))
 		return -1;
+	if (gpu_targets_keep_run(err, cli, &gpus))
+		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	if (cli->out.json)
 		run.files = cJSON_CreateArray();
 	result = list_packages(err, &run, &gpus);
-	if (!result && !run.file)
+	if (!result && !run.listed)
 		result = index_wheel_get(err, cli, &gpus, &run.asked);
 	run.wheel = run.asked.wheel;
 	if (!result)
@@ -871,26 +996,31 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 	if (!result) {
 		if (run.library_count)
 			qsort(run.libraries, run.library_count, sizeof *run.libraries, order_libraries);
-		for (size_t i = 0; run.images && i < run.total_count; i++)
-			scan_text_total(&cli->out, &run.totals[i], run.failing_on[i], run.libraries,
-							run.library_count);
+		if (run.images && run.total_count > GPUS_FEW)
+			result = scan_text_totals(err, &cli->out, run.totals, run.failing_on, run.total_count);
+		for (size_t i = 0; run.images && run.total_count <= GPUS_FEW && i < run.total_count; i++)
+			scan_text_total(&cli->out, &run.totals[i], run.images > 1 || run.listed,
+							run.failing_on[i], run.libraries, run.library_count);
+		while (doubt + 1 < run.total_count && !run.totals[doubt].forecast.cache_bytes)
+			doubt++;
 		if (run.images && run.total_count)
-			forecast_text_doubt(&cli->out, &run.totals[0].forecast);
+			forecast_text_doubt(&cli->out, &run.totals[doubt].forecast);
 		if (cli->system && run.images && run.total_count && run.totals[0].modules)
 			output_line(
 				&cli->out, STYLE_FAINT,
 				"This is what the files hold: “jitwarm check” says what the cache has of it.");
 		cli_end_with(cli, exit_of_troubles(run.troubles, run.images + run.got));
-		if (run.file && !run.got)
+		if (run.listed && !run.got)
 			cli_end_with(cli, EXIT_CANNOT); /* then nothing was judged */
 		cli_end_with(cli, run.damaged                 ? EXIT_COLD
 						  : run.failing || run.unsure ? EXIT_CANNOT
 													  : EXIT_DONE);
-		result = document_print(&cli->out, &document_scan,
-								&(struct scan_document){.packages = run.packages,
-														.files = run.files,
-														.totals = run.totals,
-														.total_count = run.total_count});
+		if (!result)
+			result = document_print(&cli->out, &document_scan,
+									&(struct scan_document){.packages = run.packages,
+															.files = run.files,
+															.totals = run.totals,
+															.total_count = run.total_count});
 	}
 	for (size_t i = 0; i < run.library_count; i++)
 		mem_free(run.libraries[i].name);
@@ -903,11 +1033,10 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 static const struct cli_option options[] = {
 	GPUS_OPTIONS,
 	INDEX_OPTIONS,
-	CLI_VALUE(
-		"requirements", "FILE",
-		"With --index: all packages of a requirements.txt, a pylock.toml or pip's report, a line "
-		"for each",
-		.letter = 'r', .names = NAMES_FILE),
+	CLI_VALUE("requirements", "FILE",
+			  "All packages of a requirements.txt, a pylock.toml or pip's report, a line "
+			  "for each",
+			  .letter = 'r', .names = NAMES_FILE),
 	PROGRESS_OPTION,
 	CLI_ENVIRONMENT,
 	{0},
@@ -924,17 +1053,20 @@ const struct cli_command command_scan = {
 		"driver only if the PCI bus does not tell the GPU.\n\nNames are paths, else packages of "
 		"the active Python or conda environment; without a name, the whole environment. For all "
 		"files together it predicts how long the first start takes, in which the driver compiles "
-		"on one core, how long prime takes on this machine, and how much the cache grows. The "
+		"on one core, how long prime takes on this machine, and how much the cache grows; for more "
+		"than two GPUs in a table, whose last column is the first driver with the same answer. The "
 		"times come from a model fitted to four frameworks and, without --target, from earlier "
 		"runs of prime here. It does not look at the cache; “jitwarm check” does.\n\nWith "
 		"--index nothing needs to be installed: pip, or uv, gets the wheel of a package "
 		"(xgboost, the newest; xgboost==1.5.2; \"torch>=2.1,<2.3\") from the index that it is "
-		"configured to, for the active Python unless --python names another, and nothing of it "
-		"stays. No code of a package runs. With -r pip says which wheels a list means; what pip "
+		"configured to (PIP_INDEX_URL), for the active Python unless --python names another, and "
+		"nothing of it stays. No code of a package runs. Several names are got one after another, "
+		"with a line for each wheel and GPU. With -r pip says which wheels a list means; what pip "
 		"would have to build, other lists, and options of pip except indexes are named and left "
 		"out.\n\nExit status: 1 if a file cannot be read or holds damaged device code, 2 if a "
 		"program will fail since it has no code that runs on the GPU, or jitwarm cannot tell "
-		"(Tile IR), 3 if nothing could be read.",
+		"(Tile IR), 3 if nothing could be read. A GPU that --driver does not run is named, and "
+		"counts as one on which a program fails; the others are judged.",
 	.examples = "jitwarm scan tensorflow\njitwarm scan --target rtx3070,h100 ./libmodel.so\n",
 	.options = options,
 	.run = scan_run,

@@ -22,6 +22,10 @@ run 0 bake -n "$work/$name"
 out_has "7 containers to bake"
 [[ -z $(find "$CUDA_CACHE_PATH" -path '*/?/?/*' -type f 2>/dev/null) ]] || fail "a dry run compiled"
 
+printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >"$work/loose.ptx"
+run 2 bake -n "$work/loose.ptx"
+out_has "loose.ptx: not baked: a loose module, without a fat binary for machine code"
+
 # A name that leads to no file is left out, which the exit status says.
 run 1 bake -n "$work/$name" "$work/no-such.so"
 out_has "7 containers to bake"

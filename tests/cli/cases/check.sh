@@ -92,7 +92,7 @@ run 2 check "${gpu[@]}" lib/newer.ptx # as it was remembered
 out_has "sm_86 (RTX 30): 1 file will fail"
 out_has "newer.ptx: will fail: no kernel image for sm_86"
 run 2 scan --target sm_86 --driver 550.163.01 lib/newer.ptx
-out_has ", all together: a program fails with 1 file"
+out_has "sm_86 (RTX 30): a program fails with 1 file"
 out_lacks "nothing to compile"
 out_has "newer.ptx: will fail: no kernel image for sm_86"
 run 1 check "${gpu[@]}" lib/newer.ptx lib/a.ptx

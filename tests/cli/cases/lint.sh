@@ -147,3 +147,15 @@ LINT_JITWARM=$JITWARM LINT_PATHS=$'##[[]*.whl\nlib' LINT_GPUS=rtx30 bash -c "$ac
 err_has "## [stop-commands]x"
 ! grep -F '##[' "$err" || fail "a name became a command"
 out_has "::warning file="
+
+# GPUs of which the same is said share a line; those that the driver does not run are none that one asks about without naming them
+ptx sm_70 >"$work/sm_70.ptx"
+run 0 lint --gpus rtx30,rtx40,rtx50 "$work/sm_70.ptx"
+out_has "  sm_86 to sm_120: 1 module to compile"
+run 0 lint --driver 550 "$work/sm_70.ptx"
+err_empty
+out_has "sm_90 (H100)"
+out_lacks "sm_120"
+run 2 lint --driver 550 --gpus rtx30,rtx50 "$work/sm_70.ptx"
+err_has "driver 550 (CUDA 12.4) does not run sm_120"
+out_has "sm_86 (RTX 30)"

@@ -67,6 +67,19 @@ for each in torch-2.9.0-cp312-cp312-manylinux_2_28_aarch64.whl flash_attn-2.8.3-
 	out_lacks "no device code found"
 done
 
+for each in torch-2.9.0-cp312-none-macosx_11_0_arm64.whl thing-1.0-py3-none-macosx_11_0_arm64.whl; do
+	cp pure-1-py3-none-any.whl "$each"
+done
+run 0 scan --target sm_86 torch-2.9.0-cp312-none-macosx_11_0_arm64.whl thing-1.0-py3-none-macosx_11_0_arm64.whl
+[[ $(grep -c ": for macOS, which has no CUDA$" "$out") == 2 && $(wc -l <"$out") == 2 ]] || fail "not two lines"
+# … and what has the code, if that is known
+cp pure-1-py3-none-any.whl faiss_cpu-1.8-cp312-cp312-manylinux_2_28_x86_64.whl
+run 0 lint faiss_cpu-1.8-cp312-cp312-manylinux_2_28_x86_64.whl
+out_has "a CPU build); faiss-gpu has it"
+# An address is no file
+run 3 scan --target sm_86 https://localhost/torch-2.9.0-cp312-none-any.whl
+err_has "an address: fetch the file first, or “jitwarm scan --index NAME”"
+
 # An environment without device code is named
 empty_environment "$work/env"
 export VIRTUAL_ENV=$work/env

@@ -41,3 +41,63 @@ err_one_line
 err_has "did you mean frame?"
 run 3 scan --target sm_86 --json fraem
 json 'd["schema"] == "jitwarm.error/1" and d["code"] == "not_found"'
+
+# Many GPUs: a table, and below a file those together of which the same is said
+run 2 scan --target all "$sample"
+out_has "  sm_60 to sm_121      6 modules to compile"
+out_has "  sm_52 (GTX 9)        6 modules to compile"
+out_lacks "all together"
+out_lacks "the same from driver"
+grep -qE '^GPU +to compile +first start +cache size +driver$' "$out" || fail "no table"
+grep -qE '^sm_86 \(RTX 30\) +8 modules +[0-9.]+ to [0-9.]+ s +500 KiB +550\+$' "$out" || fail "no line of sm_86"
+grep -qE '^sm_35 \(K20\) +a program fails +– +– +–$' "$out" || fail "no line of sm_35"
+[[ $(wc -l <"$out") -lt 30 ]] || fail "too many lines"
+out_has "Times assume a typical machine."
+out_has ": will fail: no kernel image for sm_35"
+out_has "  and for sm_37 to sm_50"
+out_lacks "sm_121: "
+run 0 scan --target sm_75,sm_86,sm_90 "$sample" "$work/outside.ptx"
+out_has "  sm_75 to sm_90       6 modules to compile"
+grep -qE '^sm_90 \(H100\) +9 modules ' "$out" || fail "not both files"
+# Two GPUs have lines, of one file without “all together”
+run 0 scan --target sm_75,sm_86 "$sample"
+out_has "sm_86 (RTX 30): 8 modules to compile"
+out_lacks "all together"
+run 0 scan --target sm_75,sm_86 "$sample" "$work/outside.ptx"
+out_has "sm_86 (RTX 30), all together: 9 modules to compile"
+# What a newer driver changes is in no column; a GPU that the driver does not run is named, and the others are judged
+printf '.version 8.4\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n' >new.ptx
+run 2 scan --target rtx20,rtx30,rtx40,rtx50 --driver 520 new.ptx
+err_one_line
+err_has "sm_120 (RTX 50): driver 520 (CUDA 11.8) does not run sm_120: that needs driver 570 (CUDA 12.8) or newer"
+out_has "sm_86 (RTX 30): a program fails with driver 455 to 520; with 550: 1 module to compile"
+out_has "sm_89 (RTX 40): a program fails with driver 520; with 550: 1 module to compile"
+out_lacks "sm_120"
+run 2 scan --json --target rtx30,rtx50 --driver 550 "$sample"
+json '[total["target"] for total in d["totals"]] == ["sm_86"] and d["totals"][0]["modules"] == 8'
+
+# What is typed wrongly is said in one line, without a word on this machine's driver before it
+run 64 scan --target rtx "$sample"
+err_one_line
+err_lacks "did you mean"
+run 64 scan --target rtxx3070 "$sample"
+err_has "(did you mean rtx3070?)"
+: >requirements.txt && echo torch >requirements.txt
+run 64 scan requirements.txt
+err_one_line
+run 64 scan --index requirements.txt
+err_one_line
+run 3 scan -r nowhere.txt --target sm_86
+err_one_line
+# GPUs are called as people write them, and said so once
+run 2 scan --target ALL --json new.ptx
+json '{"sm_75", "sm_86", "sm_120"} <= {total["target"] for total in d["totals"]}'
+run 0 scan --target SM86 new.ptx
+out_has "sm_86 (RTX 30)"
+out_lacks "SM86"
+# A table that is too wide for the terminal has the first three columns
+is_wine || {
+	# shellcheck disable=SC2086
+	TERM=xterm NO_COLOR=1 python3 "$cases/../on-terminal.py" --both 50 $JITWARM scan --target sm_75,sm_86,sm_90 "$sample" >"$out" || fail "status $?"
+	tr -d '\r' <"$out" | grep -qE '^GPU +to compile +first start$' || fail "another table"
+}

@@ -19,7 +19,7 @@ cp "$out" "$work/scan.json"
 run 0 scan "${one[@]}" lib
 out_has "sm_86 (RTX 30), all together: 3 modules to compile"
 run 0 scan "${one[@]}" lib/once-1.ptx
-out_has "all together: 1 module to compile"
+out_has "sm_86 (RTX 30): 1 module to compile"
 out_has "  first start "
 # The driver belongs to the answer: what the tables say of older ones, up to the one that is asked for.
 module newer.ptx k4 100
