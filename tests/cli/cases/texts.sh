@@ -111,6 +111,16 @@ compiles 0
 printf '.version 6.3\n.target sm_52\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' >"$work/k.ptx"
 run 1 check --explain "$work/k.ptx"
 err_has "1 loose PTX text is assumed to be loaded without options, and not linked"
+# OptiX compiles its programs itself: the driver would refuse this one.
+mkdir "$work/optix"
+printf '.version 6.3\n.target sm_52\n.address_size 64\n.visible .entry __raygen__k()\n{\n\tcall _optix_set_payload, (%%r1, %%r2);\n\tret;\n}\n' >"$work/optix/kernel_optix.ptx"
+run 0 check --json "$work/optix"
+json 'd["modules"] == 0 and not d["failing"] and d["verdict"] == "runs"'
+run 0 scan "$work/optix"
+out_has "nothing in it that a driver loads"
+cp "$work/k.ptx" "$work/optix"
+run 1 check --json "$work/optix"
+json 'd["modules"] == 1 and not d["failing"]'
 PYTHONPATH=$cases/../../framework python3 - <<'PYTHON'
 import fatbin
 payload = fatbin.ptx_payload(open("k.ptx", "rb").read())
