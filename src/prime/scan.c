@@ -199,8 +199,8 @@ static void tell_work(struct told *told, const struct analyse_image *from, bool 
 	}
 }
 
-/* What several libraries on one GPU tell of each other (jw_scan_total.at_most). */
-static void compare_libraries(struct scan *scan, const struct told *told)
+/* What several files on one GPU tell of each other (jw_scan_total.at_most). */
+static void compare_files(struct scan *scan, const struct told *told, bool library)
 {
 	const uint64_t name = fate_variants(told->image.path, told->image.member);
 
@@ -215,7 +215,8 @@ static void compare_libraries(struct scan *scan, const struct told *told)
 			continue;
 		}
 		scan->compiles |= gpu;
-		scan->alternatives |= set_has(&scan->compiled, key) ? gpu : 0;
+		/* Loose texts with numbers in their names are seldom the same once more. */
+		scan->alternatives |= library && set_has(&scan->compiled, key) ? gpu : 0;
 		set_add(&scan->compiled, key, t);
 	}
 }
@@ -270,8 +271,7 @@ static int tell_image(struct jw_error *err, void *context, const struct analyse_
 		tell_verdicts(&told.verdicts[t], scan->question.targets[t], &from->targets[t]);
 	tell_work(&told, from, build_is_of_tests(scan->build.request, from),
 			  &scan->build.request->speed);
-	if (image->format == DEVCODE_ELF || image->format == DEVCODE_PE)
-		compare_libraries(scan, &told);
+	compare_files(scan, &told, image->format == DEVCODE_ELF || image->format == DEVCODE_PE);
 	tell_counts(&told, from);
 	if (!build_take(err, &scan->build, from))
 		result = scan->options->image(err, scan->options->context, &told.image);
