@@ -178,7 +178,7 @@ enum code_step leaf_next(struct jw_error *err, struct leaf *leaf, struct code_fo
 struct code_reader {
 	const char *path;
 	const struct jw_cancel *cancel;
-	uint64_t again_bytes; /* see walk_again */
+	atomic_uint_least64_t again_bytes, *again; /* see walk_again; of a part: that of the whole */
 	struct walk *walk;
 	struct leaf leaf;
 	bool in_leaf;
@@ -192,7 +192,22 @@ struct code_reader *code_of_walk(const char *path, struct walk *walk,
 	reader->path = path;
 	reader->walk = walk;
 	reader->cancel = cancel;
+	reader->again = &reader->again_bytes;
 	return reader;
+}
+
+size_t code_parts(struct code_reader *reader)
+{
+	return walk_parts(reader->walk);
+}
+
+struct code_reader *code_part(struct code_reader *reader, size_t part)
+{
+	struct code_reader *made =
+		code_of_walk(reader->path, walk_part(reader->walk, part), reader->cancel);
+
+	made->again = &reader->again_bytes;
+	return made;
 }
 
 int code_open(struct jw_error *err, const char *path, const struct jw_cancel *cancel,
@@ -226,10 +241,9 @@ int code_next(struct jw_error *err, struct code_reader *reader, struct code_foun
 		if (!reader->in_leaf) {
 			step = walk_next(err, reader->walk, &at);
 			if (step == WALK_LEAF) {
-				leaf_open(
-					leaf,
-					(struct origin){reader->path, at.member, reader->cancel, &reader->again_bytes},
-					at.kind, at.stream);
+				leaf_open(leaf,
+						  (struct origin){reader->path, at.member, reader->cancel, reader->again},
+						  at.kind, at.stream);
 				reader->in_leaf = true;
 				continue;
 			}

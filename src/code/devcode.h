@@ -22,6 +22,7 @@
  * container from an archive only headers and PTX are held. */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -179,6 +180,12 @@ struct code_found {
 struct code_reader;
 int code_open(struct jw_error *err, const char *path, const struct jw_cancel *cancel,
 			  struct code_reader **ret_reader);
+/* A wheel falls into parts, which several threads may read: the members before, between and behind
+ * its large libraries, and, with odd numbers, each of these alone. Anything else is one part.
+ * Before the first code_next. The readers of all parts, one after the other, give what `reader`
+ * gives; it must stay open. */
+size_t code_parts(struct code_reader *reader);
+struct code_reader *code_part(struct code_reader *reader, size_t part);
 /* The next enum code_step. A file without device code ends at once. */
 int code_next(struct jw_error *err, struct code_reader *reader, struct code_found *ret_found);
 void code_close(struct code_reader *reader); /* may be NULL */
@@ -242,8 +249,8 @@ struct code_copy {
 	/* Parts of one member are adjacent, in ascending order, without overlaps. */
 	struct devcode_part *parts;
 	size_t count;
-	const struct jw_cancel *cancel; /* may be NULL */
-	uint64_t *again_bytes;          /* walk_again; may be NULL */
+	const struct jw_cancel *cancel;     /* may be NULL */
+	atomic_uint_least64_t *again_bytes; /* walk_again; may be NULL */
 	/* The piece, valid until the next call: */
 	size_t part;
 	const uint8_t *data;

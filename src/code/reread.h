@@ -1,6 +1,7 @@
 /* Ranges of an image: at hand, or read once more from its file. */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +15,7 @@ struct origin {
 	const char *path;
 	const char *member; /* as in devcode_image */
 	const struct jw_cancel *cancel;
-	uint64_t *again_bytes; /* see walk_again */
+	atomic_uint_least64_t *again_bytes; /* see walk_again */
 };
 
 /* Of one part of the image. */

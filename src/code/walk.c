@@ -17,7 +17,8 @@
 #include "os/library.h"
 #include "os/platform.h"
 
-enum { MOST_DEPTH = 5 }; /* a .conda has three: zip, zstd, tar */
+enum { MOST_DEPTH = 5 };  /* a .conda has three: zip, zstd, tar */
+enum { MOST_LARGE = 16 }; /* libraries that are parts of their own: PyTorch has five */
 #define MOST_AGAIN (UINT64_C(64) << 30)
 
 /* The input of libarchive. */
@@ -40,8 +41,8 @@ struct layer {
 	bool ended;           /* there is no further one */
 
 	/* LAYER_ZIP */
-	struct zip_directory directory;
-	size_t next;
+	const struct zip_directory *directory; /* the walk's, or that of the whole file */
+	size_t next, end;
 	struct zip_reader *reader;
 
 	/* LAYER_ARCHIVE */
@@ -62,8 +63,10 @@ struct layer {
 struct walk {
 	const char *path;
 	const struct jw_cancel *cancel;
-	uint64_t *again_bytes;
+	atomic_uint_least64_t *again_bytes;
 	struct os_map map;
+	struct zip_directory directory;    /* of the file itself */
+	size_t bounds[2 * MOST_LARGE + 2]; /* between its parts, in the file's order */
 	struct layer layers[1 + MOST_DEPTH];
 	size_t depth; /* of these are open */
 };
@@ -75,7 +78,7 @@ int walk_cancelled(struct jw_error *err, const struct jw_cancel *cancel)
 			   : 0;
 }
 
-int walk_again(struct jw_error *err, uint64_t *again_bytes, uint64_t size)
+int walk_again(struct jw_error *err, atomic_uint_least64_t *again_bytes, uint64_t size)
 {
 	if (again_bytes && (*again_bytes > MOST_AGAIN || (*again_bytes += size) > MOST_AGAIN))
 		return error_set(err, JW_ERR_LIMIT, "too much would have to be unpacked once more");
@@ -340,10 +343,20 @@ static bool is_plain_member(const struct zip_member *member)
 								   : made_by != MADE_BY_DOS || !(member->external & DOS_FOLDER);
 }
 
+static void begin_zip(struct layer *layer, const struct zip_directory *directory, size_t first,
+					  size_t end)
+{
+	layer->kind = LAYER_ZIP;
+	layer->directory = directory;
+	layer->next = first;
+	layer->end = end;
+	layer->reader = zip_reader_open(layer->from->map, layer->walk->cancel);
+}
+
 static bool open_plain_zip(struct layer *layer)
 {
 	const struct os_map *map = layer->from->map;
-	struct zip_directory *directory = &layer->directory;
+	struct zip_directory *directory = &layer->walk->directory;
 
 	if (zip_directory_read(NULL, map, directory))
 		return false;
@@ -352,15 +365,14 @@ static bool open_plain_zip(struct layer *layer)
 			zip_directory_free(directory);
 			return false;
 		}
-	layer->kind = LAYER_ZIP;
-	layer->reader = zip_reader_open(map, layer->walk->cancel);
+	begin_zip(layer, directory, 0, directory->count);
 	return true;
 }
 
 static enum walk_step next_in_zip(struct layer *layer, struct walk_found *found)
 {
-	while (layer->next < layer->directory.count) {
-		const struct zip_member *member = layer->directory.by_place[layer->next++];
+	while (layer->next < layer->end) {
+		const struct zip_member *member = layer->directory->by_place[layer->next++];
 
 		if (is_folder_name(member->name))
 			continue;
@@ -431,7 +443,6 @@ static void close_layer(struct layer *layer)
 		os_locale_restore(layer->locale);
 	}
 	zip_reader_close(layer->reader);
-	zip_directory_free(&layer->directory);
 	(void)ZSTD_freeDCtx(layer->decoder);
 	*layer = (struct layer){0};
 }
@@ -540,7 +551,7 @@ struct walk *walk_of_memory(const uint8_t *data, size_t size)
 }
 
 int walk_open(struct jw_error *err, const char *path, const struct jw_cancel *cancel,
-			  uint64_t *again_bytes, struct walk **ret_walk)
+			  atomic_uint_least64_t *again_bytes, struct walk **ret_walk)
 {
 	struct os_map map;
 	struct walk *walk;
@@ -557,12 +568,66 @@ int walk_open(struct jw_error *err, const char *path, const struct jw_cancel *ca
 	return 0;
 }
 
+enum { LARGE = 1 << 24 }; /* takes much longer to inflate than a thread to start */
+
+/* By its first bytes. */
+static bool is_library(const struct walk *walk, const struct zip_member *member)
+{
+	uint8_t head[KIND_HEAD];
+	const enum kind kind = kind_of(head, zip_member_head(&walk->map, member, head, sizeof head));
+
+	return kind == KIND_ELF || kind == KIND_PE;
+}
+
+size_t walk_parts(struct walk *walk)
+{
+	enum { MOST_ASKED = 256 }; /* a file could claim a million large members */
+	struct layer *file = &walk->layers[0], *zip = file + 1;
+	const size_t size = walk->map.size < KIND_HEAD ? walk->map.size : KIND_HEAD;
+	size_t parts = 0, asked = 0;
+
+	*zip = (struct layer){.walk = walk, .from = &file->stream};
+	if (kind_of(walk->map.data, size) != KIND_ZIP || !open_plain_zip(zip))
+		return 1;
+	file->ended = true;
+	walk->depth++;
+	for (size_t i = 0; i < zip->end && parts < 2 * MOST_LARGE && asked < MOST_ASKED; i++) {
+		const struct zip_member *member = walk->directory.by_place[i];
+
+		if (member->size_bytes < LARGE)
+			continue;
+		asked++;
+		if (is_library(walk, member)) {
+			walk->bounds[++parts] = i;
+			walk->bounds[++parts] = i + 1;
+		}
+	}
+	walk->bounds[++parts] = zip->end;
+	return parts;
+}
+
+struct walk *walk_part(const struct walk *whole, size_t part)
+{
+	struct walk *walk = walk_of_memory(whole->map.data, whole->map.size);
+	struct layer *file = &walk->layers[0], *zip = file + 1;
+
+	walk->path = whole->path;
+	walk->cancel = whole->cancel;
+	file->stream.map = &whole->map;
+	file->ended = true;
+	*zip = (struct layer){.walk = walk, .from = &file->stream};
+	begin_zip(zip, &whole->directory, whole->bounds[part], whole->bounds[part + 1]);
+	walk->depth++;
+	return walk;
+}
+
 void walk_close(struct walk *walk)
 {
 	if (!walk)
 		return;
 	while (walk->depth)
 		close_layer(&walk->layers[--walk->depth]);
+	zip_directory_free(&walk->directory);
 	os_map_close(&walk->map);
 	mem_free(walk);
 }

@@ -7,6 +7,8 @@
  *     walk_close(walk); */
 #pragma once
 
+#include <stdatomic.h>
+
 #include <jitwarm/cancel.h>
 
 #include "code/code_file.h"
@@ -30,7 +32,13 @@ struct walk_found {
 
 /* `again_bytes`: see walk_again; NULL: read for the first time. `cancel` may be NULL. */
 int walk_open(struct jw_error *err, const char *path, const struct jw_cancel *cancel,
-			  uint64_t *again_bytes, struct walk **ret_walk);
+			  atomic_uint_least64_t *again_bytes, struct walk **ret_walk);
+/* A wheel falls into parts, each of which has a walk of its own: the members before, between and
+ * behind its large libraries, and, with odd numbers, each of these. Anything else is one part. The
+ * walk must not have begun. */
+size_t walk_parts(struct walk *walk);
+/* `walk` must stay open, and may be shared. */
+struct walk *walk_part(const struct walk *walk, size_t part);
 /* Over bytes in memory, for tests; the walk's path is "input". */
 struct walk *walk_of_memory(const uint8_t *data, size_t size);
 int walk_next(struct jw_error *err, struct walk *walk, struct walk_found *ret_found);
@@ -42,4 +50,4 @@ int walk_cancelled(struct jw_error *err, const struct jw_cancel *cancel);
 
 /* Counts what is unpacked once more. One file may ask for it for each of its members, and in a
  * stream that unpacks all before them: JW_ERR_LIMIT beyond a total, then at once. */
-int walk_again(struct jw_error *err, uint64_t *again_bytes, uint64_t size);
+int walk_again(struct jw_error *err, atomic_uint_least64_t *again_bytes, uint64_t size);

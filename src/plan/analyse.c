@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <uv.h>
+
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/set.h"
@@ -10,6 +12,8 @@
 #include "code/ptx.h"
 #include "code/ptx_text.h"
 #include "code/rules.h"
+#include "os/platform.h"
+#include "os/uv.h"
 #include "plan/picks.h"
 
 /* The pass over a file, from analyse_path at the end of this one:
@@ -77,6 +81,33 @@ struct seen {
 };
 
 /* For the next image. */
+static int seen_begin(struct jw_error *err, struct seen *seen,
+					  const struct analyse_question *question, const struct analyse_sink *sink)
+{
+	*seen =
+		(struct seen){.question = question, .sink = sink, .scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD)};
+	if (picks_init(err, &seen->picks, question->targets, question->target_count, question->profile))
+		return -1;
+	if (question->releases)
+		seen->release_count = gpu_releases(seen->releases);
+	seen->judged =
+		mem_array((1 + seen->release_count) * (question->target_count + 1), sizeof *seen->judged);
+	return 0;
+}
+
+static void seen_free(struct seen *seen)
+{
+	mem_free(seen->containers);
+	mem_free(seen->judgements);
+	mem_free(seen->judged);
+	mem_free(seen->entries);
+	mem_free(seen->corrected);
+	mem_free(seen->texts);
+	buf_free(&seen->scratch);
+	picks_free(&seen->picks);
+	*seen = (struct seen){0};
+}
+
 static void seen_clear(struct seen *seen)
 {
 	seen->count = 0;
@@ -710,7 +741,7 @@ static int account_image(struct jw_error *err, struct seen *seen, const struct d
 	return result;
 }
 
-static void name_trouble(struct seen *seen, const char *path, const char *member,
+static void name_trouble(const struct analyse_sink *sink, const char *path, const char *member,
 						 const struct jw_error *why)
 {
 	struct jw_error named = *why;
@@ -720,55 +751,172 @@ static void name_trouble(struct seen *seen, const char *path, const char *member
 		error_prefix(&named, "%s: %s", path, member);
 	else if (!strstr(why->message, path))
 		error_prefix(&named, "%s", path);
-	if (seen->sink->trouble)
-		seen->sink->trouble(seen->sink->context, path, member, &named);
+	if (sink->trouble)
+		sink->trouble(sink->context, path, member, &named);
+}
+
+/* ---- The parts of the file (code_parts), each read until there is something to tell of it: its
+ * first image, a trouble, or its end. Of a wheel with several large libraries another thread reads
+ * the next ones so far, and so does this one instead of waiting. */
+
+enum { MOST_AHEAD = 2 };
+
+struct part {
+	enum { PART_LEFT, PART_TAKEN, PART_READ } state;
+	struct seen seen;
+	struct code_reader *reader;
+	struct code_found found;
+	int step; /* of enum code_step, the last one */
+	struct jw_error why;
+};
+
+struct parts {
+	const struct analyse_question *question;
+	const struct analyse_sink *sink;
+	struct code_reader *whole;
+	struct part *items;
+	size_t count;
+	uv_mutex_t mutex; /* of the states, and of these: */
+	uv_cond_t changed;
+	size_t ahead; /* read before their turn, or being read */
+	bool stop;
+};
+
+static void part_go_on(struct part *part)
+{
+	do
+		part->step = code_next(&part->why, part->reader, &part->found);
+	while (part->step == CODE_CONTAINER &&
+		   !seen_add(&part->why, &part->seen, part->found.container));
+}
+
+static void part_read(struct parts *parts, struct part *part)
+{
+	const size_t index = (size_t)(part - parts->items);
+
+	part->reader = parts->count == 1 ? parts->whole : code_part(parts->whole, index);
+	part->step = CODE_FAILED;
+	part->seen.stopped = seen_begin(&part->why, &part->seen, parts->question, parts->sink) != 0;
+	if (!part->seen.stopped)
+		part_go_on(part);
+}
+
+/* The next large library that is left, if one may be read ahead. The mutex is held, except
+ * meanwhile. */
+static bool part_read_ahead(struct parts *parts)
+{
+	size_t at = 1;
+
+	while (at < parts->count && parts->items[at].state != PART_LEFT)
+		at += 2;
+	if (at >= parts->count || parts->ahead == MOST_AHEAD)
+		return false;
+	parts->items[at].state = PART_TAKEN;
+	parts->ahead++;
+	uv_mutex_unlock(&parts->mutex);
+	part_read(parts, &parts->items[at]);
+	uv_mutex_lock(&parts->mutex);
+	parts->items[at].state = PART_READ;
+	uv_cond_broadcast(&parts->changed);
+	return true;
+}
+
+static void part_thread(void *context)
+{
+	struct parts *parts = context;
+
+	uv_mutex_lock(&parts->mutex);
+	while (!parts->stop)
+		if (!part_read_ahead(parts))
+			uv_cond_wait(&parts->changed, &parts->mutex);
+	uv_mutex_unlock(&parts->mutex);
+}
+
+static void part_take(struct parts *parts, struct part *part)
+{
+	uv_mutex_lock(&parts->mutex);
+	if (part->state == PART_LEFT) {
+		part->state = PART_TAKEN;
+		uv_mutex_unlock(&parts->mutex);
+		part_read(parts, part);
+		return;
+	}
+	while (part->state != PART_READ)
+		if (!part_read_ahead(parts))
+			uv_cond_wait(&parts->changed, &parts->mutex);
+	parts->ahead--;
+	uv_cond_broadcast(&parts->changed);
+	uv_mutex_unlock(&parts->mutex);
+}
+
+/* -1: the rest of the file cannot be told either. */
+static int part_tell(struct part *part, const char *path)
+{
+	for (; part->step != CODE_END; part_go_on(part))
+		if (part->step == CODE_TROUBLE)
+			name_trouble(part->seen.sink, path, part->found.member, &part->found.why);
+		else if (part->step != CODE_IMAGE ||
+				 account_image(&part->why, &part->seen, part->found.image))
+			return -1;
+	return 0;
+}
+
+static void part_free(struct parts *parts, struct part *part)
+{
+	if (part->reader != parts->whole)
+		code_close(part->reader);
+	part->reader = NULL;
+	seen_free(&part->seen);
 }
 
 int analyse_path(struct jw_error *err, const char *path, const struct analyse_question *question,
 				 const struct analyse_sink *sink)
 {
-	struct seen seen = {
-		.question = question, .sink = sink, .scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD)};
-	struct code_reader *reader = NULL;
-	struct code_found found;
+	struct parts parts = {.question = question, .sink = sink};
 	struct jw_error why = {0};
+	uv_thread_t thread;
+	bool helped = false, stopped = false;
 	int result;
 
-	if (picks_init(err, &seen.picks, question->targets, question->target_count, question->profile))
-		return -1;
-	if (question->releases)
-		seen.release_count = gpu_releases(seen.releases);
-	seen.judged =
-		mem_array((1 + seen.release_count) * (question->target_count + 1), sizeof *seen.judged);
-	result = code_open(&why, path, &sink->cancel, &reader);
-	while (!result) {
-		const int step = code_next(&why, reader, &found);
+	if (uv_mutex_init(&parts.mutex) || uv_cond_init(&parts.changed))
+		mem_ended(0);
+	result = code_open(&why, path, &sink->cancel, &parts.whole);
+	if (!result) {
+		parts.count = code_parts(parts.whole);
+		parts.items = mem_array(parts.count, sizeof *parts.items);
+		/* One large library alone is read with the rest. */
+		helped =
+			parts.count > 3 && os_cores() > 1 && !os_thread_start(&thread, part_thread, &parts);
+		if (!helped)
+			parts.count = 1;
+	}
+	for (size_t i = 0; !result && i < parts.count; i++) {
+		struct part *part = &parts.items[i];
 
-		if (step == CODE_END)
-			break;
-		if (step == CODE_TROUBLE)
-			name_trouble(&seen, path, found.member, &found.why);
-		else if (step == CODE_CONTAINER)
-			result = seen_add(&why, &seen, found.container);
-		else if (step == CODE_IMAGE)
-			result = account_image(&why, &seen, found.image);
-		else
-			result = -1;
+		part_take(&parts, part);
+		result = part_tell(part, path);
+		if (result) {
+			why = part->why;
+			stopped = part->seen.stopped;
+		}
+		part_free(&parts, part);
 	}
-	code_close(reader);
-	if (result && !seen.stopped && why.code != JW_ERR_INTERRUPTED) {
-		name_trouble(&seen, path, NULL, &why);
-		result = 0;
+	if (helped) {
+		uv_mutex_lock(&parts.mutex);
+		parts.stop = true;
+		uv_cond_broadcast(&parts.changed);
+		uv_mutex_unlock(&parts.mutex);
+		(void)uv_thread_join(&thread);
 	}
-	if (result)
-		error_copy(err, &why);
-	mem_free(seen.containers);
-	mem_free(seen.judgements);
-	mem_free(seen.judged);
-	mem_free(seen.entries);
-	mem_free(seen.corrected);
-	mem_free(seen.texts);
-	buf_free(&seen.scratch);
-	picks_free(&seen.picks);
-	return result;
+	for (size_t i = 0; i < parts.count; i++)
+		part_free(&parts, &parts.items[i]);
+	mem_free(parts.items);
+	code_close(parts.whole);
+	uv_cond_destroy(&parts.changed);
+	uv_mutex_destroy(&parts.mutex);
+	if (result && !stopped && why.code != JW_ERR_INTERRUPTED) {
+		name_trouble(sink, path, NULL, &why);
+		return 0;
+	}
+	return result ? error_copy(err, &why) : 0;
 }

@@ -31,7 +31,7 @@ static inline int fuzz_take(struct jw_error *err, void *context, uint8_t *to, si
 static inline void fuzz_steps(enum kind kind, const char *member, struct stream *stream)
 {
 	struct fuzz_seen seen = {0};
-	uint64_t again_bytes = 0;
+	atomic_uint_least64_t again_bytes = 0;
 	struct jw_error why = {0};
 	struct code_found found;
 	struct leaf leaf;
