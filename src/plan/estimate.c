@@ -26,13 +26,16 @@ static const double SECOND_THREAD = 0.15;
  * (docs/driver-cache.md). */
 enum { KEY_BYTES = 19 + 6 + 5 + 2 };
 
-/* Newton's method from above, for values from 0 to 2^32; accurate to a millionth, without libm */
+/* Newton's method from above, for values from 0 to 2^32; accurate to a millionth, without libm. It
+ * ends where a step changes nothing any more: a library has thousands of modules. */
 static double cube_root(double value)
 {
-	double root = value > 1 ? value : 1;
+	double root = value > 1 ? value : 1, last = 0;
 
-	for (int i = 0; i < 64 && value > 0; i++)
+	for (int i = 0; i < 64 && value > 0 && root != last; i++) {
+		last = root;
 		root -= (root - value / (root * root)) / 3;
+	}
 	return value > 0 ? root : 0;
 }
 
