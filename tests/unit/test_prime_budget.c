@@ -30,6 +30,7 @@ TEST(the_most_valuable_are_taken)
 		double workers;
 		const char *taken; /* of the cold ones */
 		bool carried;      /* the third replaces an entry of an older driver */
+		bool restored;     /* what is not cold comes from the store, not yet in the cache */
 	} cases[] = {
 		{.limit_bytes = 100000, .workers = 1, .taken = "yyyyy"},
 		/* By bytes of cache: the third, then those that save one second per kilobyte. */
@@ -74,6 +75,17 @@ TEST(the_most_valuable_are_taken)
 		 .taken = "nyynn",
 		 .carried = true},
 		{.limit_bytes = 100000, .budget_ms = 1, .workers = 4, .taken = "nnnnn", .carried = true},
+		/* What the store gives takes its room, too. */
+		{.limit_bytes = 100000,
+		 .budget_bytes = 7699,
+		 .workers = 1,
+		 .taken = "nyynn",
+		 .restored = true},
+		{.limit_bytes = 100000,
+		 .budget_bytes = 7700,
+		 .workers = 1,
+		 .taken = "nyyny",
+		 .restored = true},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -89,6 +101,7 @@ TEST(the_most_valuable_are_taken)
 
 		fill(modules);
 		modules[2].carried = cases[i].carried;
+		modules[MODULES - 1].state = cases[i].restored ? PLAN_RESTORED : PLAN_WARM;
 		budget_choose(&plan, &request, &sum);
 		for (size_t k = 0; k + 1 < MODULES; k++) {
 			taken[k] = modules[k].state == PLAN_COLD ? 'y' : 'n';
@@ -102,9 +115,9 @@ TEST(the_most_valuable_are_taken)
 		assert_int_equal(sum.over_budget, left);
 		assert_int_equal(sum.over_budget_bytes, left_bytes);
 		assert_int_equal((uint64_t)(1000 * sum.over_budget_seconds + 0.5), (uint64_t)left_ms);
-		assert_int_equal(sum.warm_bytes, cases[i].carried ? 1700 : 700);
+		assert_int_equal(sum.warm_bytes, cases[i].restored ? 0 : cases[i].carried ? 1700 : 700);
 		assert_int_equal(sum.limit_bytes, cases[i].limit_bytes);
-		assert_int_equal(modules[MODULES - 1].state, PLAN_WARM);
+		assert_int_equal(modules[MODULES - 1].state, cases[i].restored ? PLAN_RESTORED : PLAN_WARM);
 	}
 }
 

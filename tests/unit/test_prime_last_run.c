@@ -100,6 +100,12 @@ CASE(lost_and_damaged_entries_are_seen)
 	assert_true(has_changed("frame"));
 	put_entry(one, 1);
 	assert_true(has_changed("frame"));
+	/* Written over in place, with its old size and time */
+	OK(os_file_open(why, cut, OS_OPEN_UPDATE, &file));
+	OK(os_file_write(why, file, 50, "y", 1));
+	os_file_close(file);
+	check_set_mtime(cut, INT64_C(1000000001) * 1000000000);
+	assert_true(has_changed("frame"));
 	put_entry(other, 4); /* written again */
 	assert_true(has_changed("frame"));
 	OK(os_remove(why, cut));

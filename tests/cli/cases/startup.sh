@@ -36,6 +36,11 @@ for _ in 1 2; do
 	run 3 prime --if-changed "$work/none.so"
 	out_lacks "hing has changed"
 done
+# Nor one that left modules uncompiled.
+for _ in 1 2; do
+	CUDA_CACHE_PATH=$work/small CUDA_CACHE_MAXSIZE=1000 run 2 prime --if-changed --no-store "$sample"
+	err_has "the driver keeps 1000 B"
+done
 touch -d '2001-01-01' "$work/lib/"*
 run 0 prime --if-changed "$work/lib"
 out_has "Changed: packages"
