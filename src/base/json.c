@@ -46,27 +46,36 @@ static int check_text(struct jw_error *err, const char *text, size_t size)
 	return 0;
 }
 
-/* The names, after parsing. FNV-1a collisions can be constructed; such a pair counts as one name.
- */
-static int json_check_names(struct jw_error *err, const cJSON *value)
+static bool has_pair(const cJSON *object)
 {
-	const bool many = cJSON_GetArraySize(value) > FEW;
+	for (const cJSON *one = object->child; one; one = one->next)
+		for (const cJSON *other = object->child; other != one; other = other->next)
+			if (!strcmp(one->string, other->string))
+				return true;
+	return false;
+}
+
+/* FNV-1a collisions can be constructed; such a pair counts as one name. */
+static bool has_pair_of_many(const cJSON *object)
+{
 	struct set names = {0};
 	bool twice = false;
 
-	for (const cJSON *one = cJSON_IsObject(value) ? value->child : NULL; one && !twice;
-		 one = one->next) {
-		const uint64_t hash = many ? fnv_update(FNV_START, one->string, strlen(one->string)) : 0;
+	for (const cJSON *one = object->child; !twice && one; one = one->next) {
+		const uint64_t hash = fnv_update(FNV_START, one->string, strlen(one->string));
 
-		for (const cJSON *other = value->child; !many && other != one; other = other->next)
-			twice = twice || !strcmp(one->string, other->string);
-		if (many && set_has(&names, hash))
-			twice = true;
-		else if (many)
-			set_add(&names, hash, 0);
+		twice = set_has(&names, hash);
+		set_add(&names, hash, 0);
 	}
 	set_free(&names);
-	if (twice)
+	return twice;
+}
+
+/* The names, after parsing. */
+static int json_check_names(struct jw_error *err, const cJSON *value)
+{
+	if (cJSON_IsObject(value) &&
+		(cJSON_GetArraySize(value) <= FEW ? has_pair(value) : has_pair_of_many(value)))
 		return error_set(err, JW_ERR_FORMAT, "not JSON: an object has a member twice");
 	for (const cJSON *item = value->child; item; item = item->next)
 		if (item->child && json_check_names(err, item))
@@ -108,10 +117,9 @@ double json_number(const cJSON *object, const char *name, double otherwise)
 	const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, name);
 
 	/* isfinite() of mingw-w64 converts to float, which our warnings reject. */
-	return cJSON_IsNumber(member) && member->valuedouble >= -DBL_MAX &&
-				   member->valuedouble <= DBL_MAX
-			   ? member->valuedouble
-			   : otherwise;
+	if (cJSON_IsNumber(member) && member->valuedouble >= -DBL_MAX && member->valuedouble <= DBL_MAX)
+		return member->valuedouble;
+	return otherwise;
 }
 
 bool json_bool(const cJSON *object, const char *name, bool otherwise)
@@ -193,6 +201,14 @@ void json_add_text(cJSON *object, const char *name, const char *text)
 
 enum { ESCAPE = sizeof "\\udb40\\udc41" };
 
+static size_t escape(char to[ESCAPE], uint32_t point)
+{
+	const unsigned high = 0xd7c0 + (point >> 10), low = 0xdc00 + (point & 0x3ff);
+
+	return (size_t)(point < 0x10000 ? snprintf(to, ESCAPE, "\\u%04x", (unsigned)point)
+									: snprintf(to, ESCAPE, "\\u%04x\\u%04x", high, low));
+}
+
 /* cJSON has escaped what is below U+0020: the rest of the hidden characters are in texts alone.
  * Returns the size, with `to` NULL of what would be written. */
 static size_t escape_hidden(const char *from, size_t size, char *to)
@@ -208,10 +224,7 @@ static size_t escape_hidden(const char *from, size_t size, char *to)
 		length = point < 0x7f ? 1 : text_utf8_next(next, size - at, &point);
 		length = put = length ? length : 1;
 		if (point >= 0x7f && text_is_hidden(point)) {
-			put = (size_t)(point < 0x10000 ? snprintf(room, ESCAPE, "\\u%04x", (unsigned)point)
-										   : snprintf(room, ESCAPE, "\\u%04x\\u%04x",
-													  0xd7c0 + (unsigned)(point >> 10),
-													  0xdc00 + (unsigned)(point & 0x3ff)));
+			put = escape(room, point);
 			next = room;
 		}
 		if (to)

@@ -23,6 +23,13 @@ static uint64_t unsigned_at(const void *at, size_t width)
 	}
 }
 
+static int64_t signed_at(const void *at, size_t width)
+{
+	const unsigned unused = 64 - 8 * (unsigned)width;
+
+	return (int64_t)(unsigned_at(at, width) << unused) >> unused;
+}
+
 static const void *pointer_at(const void *at)
 {
 	return *(const void *const *)at;
@@ -98,16 +105,13 @@ static cJSON *path_item(const char *path)
 static cJSON *item_of(const struct json_field *field, const uint8_t *values)
 {
 	const uint8_t *at = values + field->offset;
-	const unsigned unused = 64 - 8 * (unsigned)field->width;
 	const cJSON *ready;
 	char room[JSON_ROOM];
 	uint64_t number;
 
 	switch ((int)field->kind) {
 	case JSON_BOOL: return cJSON_CreateBool(*at);
-	case JSON_SIGNED:
-		number = unsigned_at(at, field->width);
-		return cJSON_CreateNumber((double)((int64_t)(number << unused) >> unused));
+	case JSON_SIGNED: return cJSON_CreateNumber((double)signed_at(at, field->width));
 	case JSON_DOUBLE: return cJSON_CreateNumber(*(const double *)(const void *)at);
 	case JSON_NUMBER: return cJSON_CreateNumber(field->number(at));
 	case JSON_CHARS: return json_string((const char *)at);
@@ -138,6 +142,12 @@ static cJSON *item_of(const struct json_field *field, const uint8_t *values)
 	}
 }
 
+static bool is_set(const cJSON *item)
+{
+	return cJSON_IsTrue(item) || item->child || (cJSON_IsString(item) && *item->valuestring) ||
+		   (cJSON_IsNumber(item) && item->valuedouble != 0);
+}
+
 static void put_fields(cJSON *object, const struct json_table *table, const uint8_t *values)
 {
 	for (const struct json_field *field = table->fields; field->kind; field++) {
@@ -152,9 +162,7 @@ static void put_fields(cJSON *object, const struct json_table *table, const uint
 		}
 		item = item_of(field, values);
 		if ((field->presence == JSON_UNLESS_NULL && cJSON_IsNull(item)) ||
-			(field->presence == JSON_IF_SET && !cJSON_IsTrue(item) && !item->child &&
-			 !(cJSON_IsString(item) && *item->valuestring) &&
-			 !(cJSON_IsNumber(item) && item->valuedouble != 0)))
+			(field->presence == JSON_IF_SET && !is_set(item)))
 			cJSON_Delete(item);
 		else
 			(void)cJSON_AddItemToObject(object, json_name_of(field), item);

@@ -86,32 +86,40 @@ int accounts_add(struct jw_error *err, struct jw_accounts *accounts,
 
 /* The test beds' replacement of the system's list of PCI devices: JITWARM_PCI_DEVICES. */
 
+static bool parse_one(const char *text, size_t length, struct os_pci_device *ret_device)
+{
+	char copy[64];
+	unsigned vendor, device;
+	int used = 0;
+
+	if (length >= sizeof copy)
+		return false;
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	/* NOLINTNEXTLINE(cert-err34-c): four hex digits at most cannot overflow */
+	if (sscanf(copy, "%4x:%4x%n", &vendor, &device, &used) != 2 || used == 0)
+		return false;
+	*ret_device = (struct os_pci_device){.vendor = vendor, .device = device};
+	if (copy[used] == '@' && strlen(copy + used + 1) < sizeof ret_device->bus)
+		memcpy(ret_device->bus, copy + used + 1, strlen(copy + used + 1) + 1);
+	else if (copy[used])
+		return false;
+	return true;
+}
+
 int os_pci_parse(struct jw_error *err, const char *list, struct os_pci_device *devices, size_t most,
 				 size_t *ret_count)
 {
-	size_t count = 0, length;
+	size_t count = 0;
 
-	for (; *list && count < most; list += length + (list[length] == ',')) {
-		struct os_pci_device parsed = {0};
-		char text[64];
-		int used = 0;
+	while (*list && count < most) {
+		const size_t length = strcspn(list, ",");
 
-		length = strcspn(list, ",");
-		if (!length)
-			continue;
-		if (length < sizeof text) {
-			memcpy(text, list, length);
-			text[length] = '\0';
-			/* NOLINTNEXTLINE(cert-err34-c): four hex digits at most cannot overflow */
-			if (sscanf(text, "%4x:%4x%n", &parsed.vendor, &parsed.device, &used) != 2)
-				used = 0;
-		}
-		if (used && text[used] == '@' && strlen(text + used + 1) < sizeof parsed.bus)
-			memcpy(parsed.bus, text + used + 1, strlen(text + used + 1) + 1);
-		else if (!used || text[used])
+		if (length && !parse_one(list, length, &devices[count]))
 			return error_set(err, JW_ERR_USAGE, "JITWARM_PCI_DEVICES: not a device: %.*s",
 							 (int)length, list);
-		devices[count++] = parsed;
+		count += length != 0;
+		list += length + (list[length] == ',');
 	}
 	*ret_count = count;
 	return 0;

@@ -5,6 +5,18 @@
 
 #include "os/platform.h"
 
+/* Whether a shell takes the word literally, without quotes. Of Windows' shells cmd replaces what is
+ * between two '%', and PowerShell takes ',', '@' and '=' for its own. */
+static bool is_plain(const char *word, bool windows)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+								"0123456789_-+./:,@%=";
+	static const char plain_windows[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+										"0123456789_-+./:\\";
+
+	return *word && word[strspn(word, windows ? plain_windows : plain)] == '\0';
+}
+
 /* What ends a word in double quotes, or runs or replaces something there: '"', '$' and '`' for
  * PowerShell, which takes the quotes of typesetters (U+201C to U+201E) for '"', too; '%' and '!'
  * for cmd. Its length; 0: none begins here. */
@@ -23,23 +35,17 @@ static size_t acts_in_double_quotes(const char *at)
  * from ending the word, and a folder is the same without it. */
 void shell_quote(struct buf *line, const char *word, bool windows)
 {
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-	const char *const quote = windows ? "\"" : "'", *const marks =
-														windows ? "_-+./:\\" : "_-+./:,@%=";
-	const char *end = word + strlen(word), *at = word;
+	const char *const quote = windows ? "\"" : "'";
+	const char *end = word + strlen(word);
 
-	/* What a shell takes literally needs no quotes. Of Windows' shells cmd replaces what is between
-	 * two '%', and PowerShell takes ',', '@' and '=' for its own. */
-	while (*at && (strchr(letters, *at) || strchr(marks, *at)))
-		at++;
-	if (*word && !*at) {
+	if (is_plain(word, windows)) {
 		buf_say(line, " %s", word);
 		return;
 	}
 	while (windows && end > word && end[-1] == '\\')
 		end--;
 	buf_say(line, " %s", quote);
-	for (at = word; at < end;) {
+	for (const char *at = word; at < end;) {
 		const size_t acts = windows ? acts_in_double_quotes(at) : *at == '\'';
 
 		if (acts)

@@ -37,10 +37,15 @@ int os_uv_result(struct jw_error *err, const char *path, uv_fs_t *request, int g
 	return os_error_number(err, path, number);
 }
 
+static uv_buf_t step_of(void *data, size_t size)
+{
+	return uv_buf_init(data, size > MOST_STEP ? MOST_STEP : (unsigned)size);
+}
+
 int os_uv_read(struct jw_error *err, const char *path, int fd, void *data, size_t size,
 			   int64_t offset)
 {
-	uv_buf_t step = uv_buf_init(data, size > MOST_STEP ? MOST_STEP : (unsigned)size);
+	uv_buf_t step = step_of(data, size);
 	uv_fs_t request;
 	int got, tries = 0;
 
@@ -64,8 +69,7 @@ int os_uv_write(struct jw_error *err, const char *path, int fd, const void *data
 	} from = {.given = data};
 
 	for (size_t done = 0; done < size;) {
-		uv_buf_t step = uv_buf_init((char *)from.wanted + done,
-									size - done > MOST_STEP ? MOST_STEP : (unsigned)(size - done));
+		uv_buf_t step = step_of(from.wanted + done, size - done);
 		uv_fs_t request;
 		int put = uv_fs_write(NULL, &request, fd, &step, 1,
 							  offset < 0 ? -1 : offset + (int64_t)done, NULL);

@@ -216,11 +216,14 @@ static void people_range(struct id_range *ret_range)
 	for (const char *line = buf_text(&text); *line; line += *line == '\n') {
 		line += strspn(line, " \t");
 		for (size_t i = 0; i < 2; i++) {
-			const char *number = line + strlen(names[i]);
+			const char *number;
 			unsigned long value;
 			char *end;
 
-			if (!text_starts(line, names[i]) || (*number != ' ' && *number != '\t'))
+			if (!text_starts(line, names[i]))
+				continue;
+			number = line + strlen(names[i]);
+			if (*number != ' ' && *number != '\t')
 				continue;
 			value = strtoul(number, &end, 10);
 			if (end != number)

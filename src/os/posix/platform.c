@@ -109,9 +109,11 @@ static unsigned within_quota(unsigned cores)
 
 	/* NOLINTNEXTLINE(cert-err34-c): the kernel wrote it */
 	if (posix_kernel_text(&text, "/sys/fs/cgroup/cpu.max") &&
-		sscanf(buf_text(&text), "%lu %lu", &quota, &period) == 2 && period && quota &&
-		(quota + period - 1) / period < cores)
-		cores = (unsigned)((quota + period - 1) / period);
+		sscanf(buf_text(&text), "%lu %lu", &quota, &period) == 2 && quota && period) {
+		const unsigned long granted = (quota + period - 1) / period;
+
+		cores = granted < cores ? (unsigned)granted : cores;
+	}
 	buf_free(&text);
 	return cores;
 }
@@ -129,6 +131,25 @@ unsigned os_cores(void)
 	return within_quota(threads_of_ours(&set) ? (unsigned)CPU_COUNT(&set) : 1);
 }
 
+/* The first thread of this thread's core, ours or not ("0,8" or "0-1"); the thread itself if
+ * unknown. */
+static size_t first_of_core(size_t thread)
+{
+	struct buf text = {0};
+	size_t first = thread;
+
+	if (posix_kernel_text(&text, "/sys/devices/system/cpu/cpu%zu/topology/thread_siblings_list",
+						  thread)) {
+		char *end;
+		const unsigned long number = strtoul(buf_text(&text), &end, 10);
+
+		if (end != buf_text(&text) && number < CPU_SETSIZE)
+			first = number;
+	}
+	buf_free(&text);
+	return first;
+}
+
 unsigned os_physical_cores(void)
 {
 	cpu_set_t ours, cores;
@@ -136,24 +157,9 @@ unsigned os_physical_cores(void)
 	if (!threads_of_ours(&ours))
 		return 1;
 	CPU_ZERO(&cores);
-	for (size_t i = 0; i < CPU_SETSIZE; i++) {
-		struct buf text = {0};
-		size_t first = CPU_SETSIZE;
-		char *end;
-
-		if (!CPU_ISSET(i, &ours))
-			continue;
-		/* The first thread of this thread's core, ours or not ("0,8" or "0-1"); the thread itself
-		 * if unknown */
-		if (posix_kernel_text(&text, "/sys/devices/system/cpu/cpu%zu/topology/thread_siblings_list",
-							  i)) {
-			first = strtoul(buf_text(&text), &end, 10);
-			if (end == buf_text(&text))
-				first = CPU_SETSIZE;
-		}
-		buf_free(&text);
-		CPU_SET(first < CPU_SETSIZE ? first : i, &cores);
-	}
+	for (size_t i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &ours))
+			CPU_SET(first_of_core(i), &cores);
 	return within_quota((unsigned)CPU_COUNT(&cores));
 }
 
@@ -274,6 +280,16 @@ static bool attribute(const char *device, const char *name, unsigned long *ret_v
 	return found;
 }
 
+/* Base class 03: display controller; 0302 is a "3D controller", as in data-centre cards and some
+ * laptops. */
+static bool is_nvidia_display(const char *device)
+{
+	unsigned long vendor = 0, class = 0;
+
+	return attribute(device, "vendor", &vendor) && vendor == OS_PCI_VENDOR_NVIDIA &&
+		   attribute(device, "class", &class) && class >> 16 == 0x03;
+}
+
 int os_pci_enumerate(struct jw_error *err, struct os_pci_device *devices, size_t most,
 					 size_t *ret_count)
 {
@@ -288,13 +304,9 @@ int os_pci_enumerate(struct jw_error *err, struct os_pci_device *devices, size_t
 	if (os_list(err, devices_folder, &names))
 		return -1;
 	for (size_t i = 0; i < names.count && count < most; i++) {
-		unsigned long vendor = 0, class = 0, device = 0;
+		unsigned long device = 0;
 
-		/* Base class 03: display controller; 0302 is a "3D controller", as in data-centre cards and
-		 * some laptops. */
-		if (!attribute(names.items[i], "vendor", &vendor) || vendor != OS_PCI_VENDOR_NVIDIA ||
-			!attribute(names.items[i], "class", &class) || class >> 16 != 0x03 ||
-			!attribute(names.items[i], "device", &device))
+		if (!is_nvidia_display(names.items[i]) || !attribute(names.items[i], "device", &device))
 			continue;
 		devices[count] =
 			(struct os_pci_device){.vendor = OS_PCI_VENDOR_NVIDIA, .device = (uint32_t)device};

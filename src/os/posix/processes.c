@@ -65,6 +65,13 @@ struct tour {
 	bool replaced; /* those that are no longer where they were mapped from */
 };
 
+/* Whether a file that maps calls deleted is one that lay in a folder: not memory alone. */
+static bool was_file(const char *path)
+{
+	return !text_starts(path, "/memfd:") && !text_starts(path, "/SYSV") &&
+		   strstr(os_base_name(path), ".so");
+}
+
 /* A line of maps: "7f00-7f01 r-xp 00000000 fe:00 247498 /usr/lib/libcuda.so.1". Only a line feed in
  * the name is escaped, as \012. Source: proc(5). Below /dev are devices' memory, and /dev/shm,
  * where some machines keep whole environments. */
@@ -80,10 +87,7 @@ static int take_maps_line(struct jw_error *err, const struct tour *tour, char *l
 	replaced = text_ends(path, gone);
 	if (replaced)
 		path[strlen(path) - strlen(gone)] = '\0';
-	/* What is called deleted may have been memory alone, and no file in a folder. */
-	if (replaced != tour->replaced ||
-		(replaced && (text_starts(path, "/memfd:") || text_starts(path, "/SYSV") ||
-					  !strstr(os_base_name(path), ".so"))))
+	if (replaced != tour->replaced || (replaced && !was_file(path)))
 		return 0;
 	while ((feed = strstr(path, "\\012"))) {
 		*feed = '\n';

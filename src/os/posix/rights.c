@@ -17,24 +17,29 @@
 enum { MOST_XATTR = 64 << 10 };
 static const char access_list[] = "system.posix_acl_access";
 
+static int copy_xattr(struct jw_error *err, int from, int to, const char *path, const char *name)
+{
+	char value[MOST_XATTR];
+	const ssize_t size = fgetxattr(from, name, value, sizeof value);
+
+	if (size < 0)
+		return errno == ENODATA ? 0 : posix_error(err, path);
+	return fsetxattr(to, name, value, (size_t)size, 0) ? posix_error(err, path) : 0;
+}
+
 /* Attributes that belong to the content (security.ima, capabilities) or to the kernel stay behind;
  * a new file gets its label from the system's policy. */
 static int copy_xattrs(struct jw_error *err, int from, int to, const char *path)
 {
-	char value[MOST_XATTR], *names = mem_alloc(MOST_XATTR);
+	char *names = mem_alloc(MOST_XATTR);
 	const ssize_t size = flistxattr(from, names, MOST_XATTR - 1);
 	int result = 0;
 
 	if (size < 0 && errno != ENOTSUP)
 		result = posix_error(err, path);
 	for (ssize_t at = 0; !result && at < size; at += (ssize_t)strlen(names + at) + 1)
-		if (text_starts(names + at, "user.") || !strcmp(names + at, access_list)) {
-			const ssize_t length = fgetxattr(from, names + at, value, sizeof value);
-
-			if (length < 0 ? errno != ENODATA
-						   : fsetxattr(to, names + at, value, (size_t)length, 0) != 0)
-				result = posix_error(err, path);
-		}
+		if (text_starts(names + at, "user.") || !strcmp(names + at, access_list))
+			result = copy_xattr(err, from, to, path, names + at);
 	mem_free(names);
 	return result;
 }
@@ -79,25 +84,28 @@ int os_copy_rights(struct jw_error *err, const char *from, const char *to)
 
 enum { MOST_STATUS = 64 << 10 };
 
+/* umask() can be read only by changing it, which would affect files that other threads make. */
+static mode_t creation_mask(void)
+{
+	struct buf text = {0};
+	const char *line = os_read_file(NULL, "/proc/self/status", MOST_STATUS, &text)
+						   ? NULL
+						   : strstr(buf_text(&text), "\nUmask:");
+	mode_t mask = line ? (mode_t)strtoul(line + strlen("\nUmask:"), NULL, 8) : umask(0);
+
+	if (!line)
+		(void)umask(mask);
+	buf_free(&text);
+	return mask;
+}
+
 /* Another account's file keeps its owner if this process may do that; otherwise the file is not
  * replaced. */
 int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode, bool keep)
 {
 	if (keep)
 		return copy_rights(err, path, fd);
-	if (mode == RIGHTS_OF_NEW) {
-		struct buf text = {0};
-		/* umask() can be read only by changing it, which would affect files that other threads
-		 * make. */
-		const char *line = os_read_file(NULL, "/proc/self/status", MOST_STATUS, &text)
-							   ? NULL
-							   : strstr(buf_text(&text), "\nUmask:");
-		const mode_t mask = line ? (mode_t)strtoul(line + strlen("\nUmask:"), NULL, 8) : umask(0);
-
-		if (!line)
-			(void)umask(mask);
-		buf_free(&text);
-		mode = 0666 & ~mask;
-	}
+	if (mode == RIGHTS_OF_NEW)
+		mode = 0666 & ~creation_mask();
 	return fchmod(fd, (mode_t)mode) ? posix_error(err, path) : 0;
 }
