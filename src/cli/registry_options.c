@@ -35,7 +35,8 @@ int registry_given_place(struct jw_error *err, const struct cli *cli, struct reg
 	given->place = given->rest ? first : setting;
 	if (!given->place)
 		return error_set(err, JW_ERR_USAGE,
-						 "name a registry: oci://HOST/REPOSITORY, or set JITWARM_REGISTRY");
+						 "name a registry: oci://HOST/REPOSITORY; “jitwarm config registry "
+						 "oci://HOST/REPOSITORY” keeps one");
 	return jw_registry_name_check(err, given->place);
 }
 

@@ -628,7 +628,9 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 	}
 	draft_prime(seen, draft);
 	/* `prime` refuses what the driver would evict again. */
-	if (draft->word_count && check->all.forecast.cache_bytes > seen->system->cache.limit_bytes)
+	if (draft->word_count && check->all.forecast.cache_bytes > seen->system->cache.free_bytes)
+		FIX(draft, "first make room where the cache is, then");
+	else if (draft->word_count && check->all.forecast.cache_bytes > seen->system->cache.limit_bytes)
 		FIX(draft, "first fix the findings above, then compile them, on all cores");
 	else if (draft->word_count && has_other_driver(check))
 		FIX(draft, "compile them now, on all cores; “jitwarm prime --carry-over” takes over in "

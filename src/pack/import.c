@@ -123,9 +123,9 @@ int import_decide(struct jw_error *err, struct import *import)
 	known = import->new_bytes && !os_space(NULL, nearest, &space);
 	mem_free(nearest);
 	if (known && space.free_bytes < wanted)
-		return error_set(err, JW_ERR_IO, "%s: the new entries take %s, and %s are free",
-						 result->path, text_bytes(text[0], wanted),
-						 text_bytes(text[1], space.free_bytes));
+		return error_set(err, JW_ERR_IO,
+						 "%s: the new entries need %s of free space, and %s are free", result->path,
+						 text_bytes(text[0], wanted), text_bytes(text[1], space.free_bytes));
 	return 0;
 }
 

@@ -86,10 +86,12 @@ static int write_profile(struct jw_error *err, const struct applying *run, const
 							  : os_make_parent(err, path, 0755) ||
 									os_rewrite(err, path, buf_text(text), text->size);
 
-	if (result)
-		return error_prefix(err, "nothing was changed there (%s)",
-							system ? "the system's files need sudo" : "is it this account's own?");
-	return 0;
+	if (!result)
+		return 0;
+	if (!strstr(err->message, "ermission denied"))
+		return error_prefix(err, "nothing was changed there");
+	return error_prefix(err, "nothing was changed there (%s)",
+						system ? "the system's files need sudo" : "is it this account's own?");
 }
 
 static int apply_file(struct jw_error *err, struct applying *run, const struct setting_place *place)

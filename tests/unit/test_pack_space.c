@@ -61,7 +61,7 @@ TEST(a_pack_is_refused_where_the_disk_has_no_room_for_what_is_new)
 	free_bytes = needed - 1;
 	assert_int_equal(import_into(&err, target, 1 << 20, &added), -1);
 	assert_int_equal(err.code, JW_ERR_IO);
-	assert_non_null(strstr(err.message, "the new entries take"));
+	assert_non_null(strstr(err.message, "the new entries need"));
 	assert_false(os_exists(target));
 	free_bytes = needed;
 	assert_int_equal(import_into(&err, target, 1 << 20, &added), 0);

@@ -186,9 +186,9 @@ TEST_WITH(what_cannot_be_written_is_said, usual, NULL)
 		enum jw_scope scope;
 		const char *file, *said;
 	} cases[] = {
-		{JW_SCOPE_SHELL, "home", "nothing was changed there (is it this account's own?)"},
-		{JW_SCOPE_USER, "home", "nothing was changed there (is it this account's own?)"},
-		{JW_SCOPE_SYSTEM, "etc", "nothing was changed there (the system's files need sudo)"},
+		{JW_SCOPE_SHELL, "home", "nothing was changed there: "},
+		{JW_SCOPE_USER, "home", "nothing was changed there: "},
+		{JW_SCOPE_SYSTEM, "etc", "nothing was changed there: "},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -35,10 +35,16 @@ static int cache_command_fail(const struct jw_error *err, struct cli *cli)
 static const char *const cached_kinds[] = {"cuda", "opencl", "other", NULL};
 static const char *const cached_forms[] = {"load", "link", "nvjitlink"};
 
-static const char *cache_command_driver_text(char text[CACHE_DRIVER_TEXT], const char *driver)
+/* `system`: whose driver may be too new for the table of releases; NULL: not known. */
+static const char *cache_command_driver_text(char text[CACHE_DRIVER_TEXT], const char *driver,
+											 const struct jw_system *system)
 {
 	enum { STAMP = 19 };
 	const char *release = jw_cache_driver_of_stamp(driver);
+
+	if (!release && system && *driver && !strcmp(driver, system->driver.stamp) &&
+		system->driver.version.release[0])
+		return jw_driver_text(text, &system->driver.version);
 
 	(void)text_format(text, CACHE_DRIVER_TEXT,
 					  release                   ? "%s"
@@ -129,7 +135,7 @@ static const char *date_text(char text[32], int64_t mtime_ns)
 }
 
 static int print_cache_list(struct jw_error *err, const struct output *out,
-							const struct cache_list_document *list)
+							const struct cache_list_document *list, const struct jw_system *system)
 {
 	struct table table = {
 		.columns = 8,
@@ -156,7 +162,7 @@ static int print_cache_list(struct jw_error *err, const struct output *out,
 				   row->carried ? ", carried" : "");
 		table_cell(&table, STYLE_PLAIN, "%s", arch);
 		table_cell(&table, STYLE_PLAIN, "%s",
-				   entry->damaged ? "" : cache_command_driver_text(driver, entry->driver));
+				   entry->damaged ? "" : cache_command_driver_text(driver, entry->driver, system));
 		table_cell(&table, STYLE_PLAIN, "%s", text_bytes(size, entry->payload_bytes));
 		table_cell(&table, STYLE_PLAIN, "%s", text_bytes(size, entry->value_bytes));
 		table_cell(&table, STYLE_FAINT, "%s", date_text(date, entry->mtime_ns));
@@ -178,6 +184,7 @@ static int run_cache_list(struct jw_error *err, struct cli *cli)
 	os_catch_interrupts();
 	if (jw_cache_list(err, &options, &list))
 		return cache_command_fail(err, cli);
+	(void)cli_open_asleep(NULL, cli);
 	document.path = list->path;
 	if (!list->count)
 		output_line(&cli->out, STYLE_PLAIN, "%s: empty", list->path);
@@ -189,7 +196,7 @@ static int run_cache_list(struct jw_error *err, struct cli *cli)
 			.carried = jw_marks_has(marks, list->entries[document.count].key),
 		};
 	if (list->count && output_wants_text(&cli->out))
-		result = print_cache_list(err, &cli->out, &document);
+		result = print_cache_list(err, &cli->out, &document, cli->system);
 	if (!result)
 		result = document_print(&cli->out, &document_cache_list, &document);
 	mem_free(document.rows);
@@ -456,7 +463,7 @@ static const char *group_text(char text[GROUP_TEXT], const struct jw_prune_group
 	if (group->target.sm)
 		(void)jw_target_sm(arch, group->target);
 	(void)text_format(text, GROUP_TEXT, "%s, driver %s", arch,
-					  cache_command_driver_text(driver, group->driver));
+					  cache_command_driver_text(driver, group->driver, NULL));
 	return text;
 }
 

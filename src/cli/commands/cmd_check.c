@@ -326,6 +326,25 @@ static void print_nameless(const struct output *out, const struct jw_check_resul
 					   typed && driver->release[0] ? typed : jw_driver_text(text, driver));
 }
 
+/* Why no cache helps here: what `prime` says, too. */
+static void print_no_room(const struct output *out, const struct jw_check_result *result,
+						  const struct jw_cache_info *cache)
+{
+	const uint64_t more = result->all.forecast.cache_bytes;
+	char size[TEXT_SHORT], room[TEXT_SHORT];
+
+	if (more > cache->free_bytes)
+		output_warning(out,
+					   "the results take about %s, and only %s are free at %s: make room there, or "
+					   "name another directory (CUDA_CACHE_PATH)",
+					   text_bytes(size, more), text_bytes(room, cache->free_bytes), cache->path);
+	else
+		output_warning(out,
+					   "these programs need more than the %s that the driver keeps: “jitwarm prime "
+					   "--tune” raises the limit",
+					   text_bytes(room, cache->limit_bytes));
+}
+
 static void print_check_result(struct cli *cli, const struct jw_check_result *result,
 							   const struct jw_found *found)
 {
@@ -422,6 +441,8 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 		output_warning(&cli->out, "a warm cache does not help here: %s", useless);
 		next_step_cache(&cli->out, &cli->system->cache);
 	}
+	if (result->verdict == JW_VERDICT_NO_ROOM)
+		print_no_room(&cli->out, result, &cli->system->cache);
 	failed = document_print(&cli->out, &document_check,
 							&(struct check_document){.result = *result,
 													 .sum = result->all,

@@ -65,13 +65,14 @@ static char *value_as_text(const struct config_value *setting)
 }
 
 /* What is set, else what it is for */
-static void print_setting(const struct output *out, const struct config_row *row)
+static void print_setting(const struct output *out, const struct config_row *row, bool named)
 {
 	language_keep(row->value);
 	if (row->origin)
 		output_line(out, STYLE_STRONG, "%-15s  %s (%s)", row->name, row->value, row->origin);
 	else
-		output_line(out, STYLE_FAINT, "%-15s  %s", row->name, language_text(row->help));
+		output_line(out, STYLE_FAINT, named ? "%-15s  not set: %s" : "%-15s  %s", row->name,
+					language_text(row->help));
 }
 
 static int config_show(struct jw_error *err, struct cli *cli, struct config_document *document)
@@ -95,7 +96,7 @@ static int config_show(struct jw_error *err, struct cli *cli, struct config_docu
 		if (!named)
 			print_file(&cli->out, document->machine_file);
 		for (size_t i = 0; i < document->count; i++)
-			print_setting(&cli->out, &document->rows[i]);
+			print_setting(&cli->out, &document->rows[i], named);
 	}
 	return result;
 }
@@ -153,7 +154,7 @@ static int config_change(struct jw_error *err, struct cli *cli, struct config_do
 						line ? "%s is no longer set (%s)" : "%s was not set (%s)", name, path);
 		else {
 			document->rows->origin = mem_printf("%s, line %u", path, line);
-			print_setting(&cli->out, document->rows);
+			print_setting(&cli->out, document->rows, true);
 		}
 		/* As it was read before; a variable, and for the machine the account's file. */
 		if (now && !text_starts(now->origin, document->machine_file) &&

@@ -452,6 +452,9 @@ static void print_status_next(const struct output *out, const struct status_docu
 		command = "jitwarm prime --tune";
 	} else if (packages && jw_may_need_none(&packages->all.forecast.start)) {
 		what = "Next    if a start takes long (programs may need none of this): ";
+	} else if (packages && packages->all.forecast.cache_bytes > cache->free_bytes) {
+		what = "Next    make room where the cache is, or name a directory that has some: ";
+		command = "jitwarm tune --path DIR --apply";
 	} else if (packages && packages->all.cold) {
 		what = "Next    compile this now, so that the first start compiles nothing: ";
 	} else if (found->troubles) {

@@ -377,6 +377,9 @@ static void say_summary(const struct watching *watching)
 		text_duration(linking, document->linking_s), text_duration(busy, document->busy_s),
 		text_duration(waiting, document->waiting_s),
 		TEXT_COUNT(document->entries, "entry", "entries"));
+	if (!document->process.driver)
+		output_line(out, STYLE_PLAIN,
+					"It had not loaded NVIDIA's driver: until it does, nothing is compiled for it");
 	if (document->left || document->entries) {
 		buf_say(&line, "jitwarm doctor --pid %d", watching->pid);
 		next_step(out, STYLE_FAINT,

@@ -77,6 +77,10 @@ run 0 store clear --yes
 out_has "store: nothing was removed"
 [[ ! -e $work/state/store ]] || fail "a store was made"
 run 0 prime --quiet "$sample"
+# The driver that is here has its release's name, however new it is
+run 0 cache list
+out_has "550.200.01 (CUDA 12.4)"
+out_lacks "built"
 printf mine >"$work/state/store/notes"
 run 2 store clear
 err_has "“jitwarm store clear --yes” removes 1 pack without asking"

@@ -13,6 +13,8 @@ holds "jobs = 4"
 run 0 config jobs
 out_has "jobs             4 ($mine, line 1)"
 [[ $(wc -l <"$out") == 1 ]] || fail "more than the setting that was named"
+run 0 config key
+out_has "key              not set: The key of --sign"
 run 0 config key --json
 json 'd["settings"] == [{"name": "key"}]'
 

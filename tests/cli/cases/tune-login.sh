@@ -98,7 +98,7 @@ small=$place/small
 mkdir "$small"
 printf '#!/bin/sh\nmount -t tmpfs -o size=$SMALL none "%s" && exec "$@"\n' "$small" >"$work/with-small"
 chmod +x "$work/with-small"
-unshare -rm "$work/with-small" true 2>/dev/null || exit 0
+SMALL=1m unshare -rm "$work/with-small" true 2>/dev/null || exit 0
 export CUDA_CACHE_PATH=$small/cache
 JITWARM="unshare -rm $work/with-small $JITWARM"
 SMALL=300k run 2 prime "$sample"
@@ -106,10 +106,16 @@ err_has "the results take about 500 KiB, and only 300 KiB are free at $small/cac
 out_lacks "Compiled"
 SMALL=300k run 2 prime -n "$sample"
 SMALL=300k run 2 check "$sample"
+err_has "the results take about 500 KiB, and only 300 KiB are free at $small/cache: make room there, or name another directory (CUDA_CACHE_PATH)"
+SMALL=300k run 2 doctor --no-probe "$sample"
+out_has "Do: first make room where the cache is, then: jitwarm prime"
+environment "$work/env" 1.0
+SMALL=300k VIRTUAL_ENV=$work/env run 2 status
+out_has "Next    make room where the cache is, or name a directory that has some: jitwarm tune --path DIR --apply"
 for size in 300k 20m 90m; do
 	wanted="$small/cache: only "
 	SMALL=$size run "1|2" doctor --no-probe "$sample"
-	[[ $(grep -o "$wanted[0-9.]* [KM]B" "$out" >"$work/doctor"; wc -l <"$work/doctor") == $([[ $size == 90m ]] && echo 0 || echo 1) ]] || fail "doctor at $size"
+	[[ $(grep -o "$wanted[0-9.]* [KM]iB" "$out" >"$work/doctor"; wc -l <"$work/doctor") == $([[ $size == 90m ]] && echo 0 || echo 1) ]] || fail "doctor at $size"
 	SMALL=$size run 0 tune "$sample"
-	grep -o "$wanted[0-9.]* [KM]B" "$err" | diff - "$work/doctor" || fail "tune at $size"
+	{ grep -o "$wanted[0-9.]* [KM]iB" "$err" || true; } | diff - "$work/doctor" || fail "tune at $size"
 done

@@ -27,6 +27,7 @@ json 'd["process"]["name"] == "a) R 1 (b" and not d["process"]["driver"] and not
 run 0 watch --for 500ms "$victim"
 out_has "waits (for a disk"
 out_has "was watched for"
+out_has "It had not loaded NVIDIA's driver: until it does, nothing is compiled for it"
 # It still waits while another program fills the cache that it would use.
 end_victim
 with_simdriver sm_86
