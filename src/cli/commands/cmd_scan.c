@@ -464,9 +464,9 @@ static void say_drivers(struct buf *line, const struct jw_scan_total *total, siz
 	else if (total->driver_from && total->driver_from != total->driver_to)
 		buf_say(line, "the same with driver %u to %u", total->driver_from, total->driver_to);
 	else if (total->driver_from)
-		buf_say(line, "the same with driver %u alone", total->driver_from);
+		buf_say(line, "the same with driver %u only", total->driver_from);
 	else if (total->newer_count)
-		buf_say(line, "with this driver alone");
+		buf_say(line, "with this driver only");
 	if (total->driver_from && total->fails_to)
 		buf_say(line,
 				total->older_differ
