@@ -224,7 +224,8 @@ void cache_outlook(const char *dir, uint64_t limit_bytes, bool count,
 		goto unknown;
 	count = count || index.state != CACHE_INDEX_SOUND;
 	/* No directory yet holds nothing. */
-	if (count && cache_files_sizes(&why, dir, &scan) && why.code != JW_ERR_NOT_FOUND)
+	if (count && cache_files_scan(&why, dir, /* headers= */ false, &scan) &&
+		why.code != JW_ERR_NOT_FOUND)
 		goto unknown;
 	entries = count ? scan.count : index.count;
 	bytes = count ? 0 : index.total_bytes;

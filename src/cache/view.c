@@ -79,21 +79,18 @@ static int walk_cache_level(struct jw_error *err, struct cache_walk *walk, const
 	return result;
 }
 
-static int walk_cache(struct jw_error *err, struct cache_walk walk, struct cache_files *ret_scan)
+int cache_files_scan(struct jw_error *err, const char *dir, bool headers,
+					 struct cache_files *ret_scan)
 {
+	struct cache_walk walk = {.dir = dir, .closed = !headers};
 	struct jw_error why = {0};
 
-	if (walk_cache_level(&why, &walk, walk.dir, 0)) {
+	if (walk_cache_level(&why, &walk, dir, 0)) {
 		cache_files_free(&walk.scan);
 		return error_copy(err, &why);
 	}
 	*ret_scan = walk.scan; /* names are sorted, and therefore keys */
 	return 0;
-}
-
-int cache_files_scan(struct jw_error *err, const char *dir, struct cache_files *ret_scan)
-{
-	return walk_cache(err, (struct cache_walk){.dir = dir}, ret_scan);
 }
 
 bool cache_file_key(const char *dir, const struct cache_file *file, struct buf *key)
@@ -113,11 +110,6 @@ bool cache_file_key(const char *dir, const struct cache_file *file, struct buf *
 	os_file_close(open);
 	mem_free(path);
 	return read;
-}
-
-int cache_files_sizes(struct jw_error *err, const char *dir, struct cache_files *ret_scan)
-{
-	return walk_cache(err, (struct cache_walk){.dir = dir, .closed = true}, ret_scan);
 }
 
 void cache_files_free(struct cache_files *scan)
@@ -206,7 +198,7 @@ int cache_view_open(struct jw_error *err, const struct jw_cache_options *options
 
 	if (find_cache_directory(err, options, &view, &exists))
 		return -1;
-	if (exists && ((headers ? cache_files_scan : cache_files_sizes)(err, view.path, &view.files) ||
+	if (exists && (cache_files_scan(err, view.path, headers, &view.files) ||
 				   cache_view_index(err, view.path, &view.index)))
 		goto fail;
 	if (view.files.foreign && !view.files.count && view.index.state != CACHE_INDEX_SOUND) {

@@ -28,11 +28,11 @@ struct cache_files {
 					   own folders */
 };
 
-/* Reads every entry's header. JW_ERR_NOT_FOUND: no such directory. The caller frees it. */
-int cache_files_scan(struct jw_error *err, const char *dir, struct cache_files *ret_scan);
-/* The same without opening any file: `probed` has only sizes and times, and CACHE_DAMAGE_READ for
- * anything but a file. */
-int cache_files_sizes(struct jw_error *err, const char *dir, struct cache_files *ret_scan);
+/* Lists the entries. `headers`: reads that of each; else opens no file, and `probed` has only sizes
+ * and times, and CACHE_DAMAGE_READ for anything but a file. JW_ERR_NOT_FOUND: no such directory.
+ * The caller frees it. */
+int cache_files_scan(struct jw_error *err, const char *dir, bool headers,
+					 struct cache_files *ret_scan);
 void cache_files_free(struct cache_files *scan);
 /* What counts against the limit, by a file's size alone; 0 for anything but an entry's file. */
 uint64_t cache_file_counts(const struct cache_file *file);

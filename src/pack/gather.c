@@ -351,7 +351,7 @@ int gather_cache(struct jw_error *err, const struct jw_export_options *options, 
 	struct work work = {.options = options, .dir = dir};
 	struct gather gather = {0};
 
-	if (cache_files_scan(err, dir, &work.scan))
+	if (cache_files_scan(err, dir, /* headers= */ true, &work.scan))
 		return -1;
 	ledger_open(&work.ledger, options->system ? ledger_home(options->system) : NULL, dir);
 	work.items = mem_array(work.scan.count, sizeof *work.items);

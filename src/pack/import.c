@@ -398,7 +398,7 @@ int import_count_evicted(struct jw_error *err, struct import *import)
 	if (import->options->only_missing || !import->wanted)
 		return 0;
 	/* The insertion reports what is wrong with a directory. */
-	if (cache_files_sizes(NULL, import->result->path, &others.files))
+	if (cache_files_scan(NULL, import->result->path, /* headers= */ false, &others.files))
 		return 0;
 	others.counted = mem_array(others.files.count, sizeof *others.counted);
 	for (size_t i = 0; i < others.files.count; i++) {

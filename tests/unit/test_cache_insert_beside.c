@@ -196,7 +196,7 @@ TEST(a_killed_insert_loses_nothing)
 		assert_int_equal(waitpid(child, &status, 0), child);
 		OK(cache_index_load(why, dir, &index));
 		assert_int_equal(index.state, CACHE_INDEX_SOUND);
-		OK(cache_files_scan(why, dir, &scan));
+		OK(cache_files_scan(why, dir, /* headers= */ true, &scan));
 		assert_true(scan.count >= 20);
 		for (size_t i = 0; i < scan.count; i++)
 			assert_int_equal(scan.files[i].probed.damage, CACHE_SOUND);
@@ -209,7 +209,7 @@ TEST(a_killed_insert_loses_nothing)
 	{
 		struct cache_files scan;
 
-		OK(cache_files_scan(why, dir, &scan));
+		OK(cache_files_scan(why, dir, /* headers= */ true, &scan));
 		assert_consistent(scan.count);
 		cache_files_free(&scan);
 	}

@@ -75,9 +75,9 @@ TEST(a_folder_that_cannot_be_read_is_no_empty_one)
 	for (unsigned mode = 0; mode <= 0755; mode += 0755) {
 		assert_int_equal(chmod(below, mode), 0);
 		assert_false(is_root && seteuid(65534));
-		assert_int_equal(cache_files_scan(why, cache, &files), mode ? 0 : -1);
+		assert_int_equal(cache_files_scan(why, cache, /* headers= */ true, &files), mode ? 0 : -1);
 		cache_files_free(&files);
-		assert_int_equal(cache_files_sizes(why, cache, &files), mode ? 0 : -1);
+		assert_int_equal(cache_files_scan(why, cache, /* headers= */ false, &files), mode ? 0 : -1);
 		cache_files_free(&files);
 		assert_false(is_root && seteuid(0));
 		assert_true(strstr(why->message, below) != NULL);
