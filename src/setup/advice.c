@@ -238,6 +238,12 @@ static void warn_of_limit(const struct jw_cache_info *cache, struct jw_tune_advi
 				   needed = both < CACHE_LEAST_LIMIT ? CACHE_LEAST_LIMIT : both;
 	char limit[TEXT_SHORT], size[TEXT_SHORT], *line;
 
+	if (advice->limit_bytes > CACHE_MOST_LIMIT) {
+		line = mem_printf("no driver keeps more than 4 GiB (%llu bytes), whatever the limit is",
+						  (unsigned long long)CACHE_MOST_LIMIT);
+		add_warnings(advice, &line, 1);
+		mem_free(line);
+	}
 	if (advice->limit_bytes >= needed)
 		return;
 	line = mem_printf("a limit of %s is too small: the cache needs %s (%llu bytes) or more",

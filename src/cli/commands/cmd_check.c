@@ -356,6 +356,9 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 		print_nameless(out, result, options_value(&cli->options, "driver"));
 	if (!result->images && !result->troubles && !recording)
 		found_files_none(cli, found);
+	if (!result->images && result->verdict == JW_VERDICT_NOTHING && recording)
+		output_line(out, STYLE_PLAIN,
+					"There is nothing here that the driver would compile for these GPUs.");
 	if (!result->images && result->verdict == JW_VERDICT_WARM)
 		output_line(out, STYLE_GOOD, "Warm: what was recorded is in no file, but in the cache.");
 	for (size_t i = 0; result->images && i < result->gpu_count; i++) {

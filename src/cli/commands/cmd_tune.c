@@ -11,6 +11,7 @@
 #include "cli/next_step.h"
 #include "cli/output.h"
 #include "cli/tune_changes.h"
+#include "os/file.h"
 #include "os/identity.h"
 
 /* ---- the document */
@@ -398,8 +399,14 @@ static int undo(struct jw_error *err, struct tuning *tuning, const struct jw_tun
 static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 {
 	const struct options *options = &tuning->cli->options;
-	const char *scope = options_value(options, "scope"), *form = options_value(options, "print");
+	const char *scope = options_value(options, "scope"), *form = options_value(options, "print"),
+			   *path = options_value(options, "path");
 	struct jw_tune_request request = {.scope = JW_SCOPE_USER};
+
+	/* Before it is recommended. */
+	if (path && !os_is_absolute(path))
+		return error_set(err, JW_ERR_USAGE, "%s: a path for every program has to be absolute",
+						 path);
 
 	if (options_given(options, "apply") + options_given(options, "undo") + (form != NULL) > 1)
 		return error_set(err, JW_ERR_USAGE, "only one of --apply, --undo and --print can be given");

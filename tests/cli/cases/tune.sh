@@ -104,6 +104,9 @@ err_has "$HOME/.profile:2 sets CUDA_FORCE_PTX_JIT=1, which overrides what --appl
 err_has "a.conf:2 sets CUDA_CACHE_DISABLE=1"
 run 0 tune --path "$work/cache" --max-size 8589934592
 err_lacks ".bashrc:1 sets"
+err_has "no driver keeps more than 4 GiB (4294967296 bytes), whatever the limit is"
+run 0 tune --path "$work/cache" --max-size 4GiB
+err_lacks "no driver keeps more"
 
 # What comes next is what helps.
 CUDA_CACHE_DISABLE=1 run 0 tune
@@ -352,8 +355,10 @@ err_has "--scope conda: user, system or shell"
 rmdir "$HOME/.bashrc"
 snapshot "$HOME" >before.relative
 for scope in user shell; do
-	run 64 tune --apply --scope $scope --path relative/cache
-	err_has "a path for every program has to be absolute"
+	for how in --apply --print=sh --json; do
+		run 64 tune $how --scope $scope --path relative/cache
+		err_has "a path for every program has to be absolute"
+	done
 done
 # environment.d would put a variable in its place
 run "3|64" tune --apply --scope user --path "$work/\$HOME/cache"
