@@ -63,13 +63,14 @@ static int begin_memory(struct jw_error *err, struct leaf *leaf)
 	if (read_sections(err, leaf)) {
 		/* Environments contain many old and foreign files: they are reported only if they seem to
 		 * contain something. */
-		leaf->image.damaged_count = find_word(stream->memory, (size_t)stream->size_bytes,
-											  CONTAINER_START) < stream->size_bytes;
+		leaf->may_hold_code = find_word(stream->memory, (size_t)stream->size_bytes,
+										CONTAINER_START) < stream->size_bytes;
 		return -1;
 	}
 	/* Without sections all of it is searched. */
 	leaf->range = search_range(0, 0, leaf->table.absent ? stream->size_bytes : 0,
 							   leaf->image.format != DEVCODE_FATBIN);
+	leaf->state = LEAF_MEMORY;
 	return 0;
 }
 
@@ -97,6 +98,7 @@ static int begin_stream(struct jw_error *err, struct leaf *leaf)
 	if (elf64_header_read(data, size, &elf) && elf.class == ELF64_CLASS &&
 		elf.order == ELF64_LITTLE && elf.shoff)
 		leaf->search.tail_from = elf.shoff > TAIL ? elf.shoff - TAIL : 0;
+	leaf->state = LEAF_STREAM;
 	return 0;
 }
 
@@ -105,14 +107,14 @@ static int search_memory(struct jw_error *err, struct leaf *leaf)
 {
 	const struct section_table *table = &leaf->table;
 	struct image *image = &leaf->image;
-	int step = search_range_next(err, image, leaf->stream, &leaf->range);
+	int more = search_range_next(err, image, leaf->stream, &leaf->range);
 
-	while (!step && leaf->section < table->count) {
+	while (!more && leaf->section < table->count) {
 		const struct section *section = &table->items[leaf->section++];
 		/* Linkers align containers to multiples of eight in the file. A COFF object's sections
 		 * begin anywhere, and its containers are aligned within their section. */
 		const bool anywhere = table->object && image->format == DEVCODE_PE;
-		const uint64_t skip = anywhere ? 0 : -section->offset % CONTAINER_ALIGN;
+		const uint64_t skip = anywhere ? 0 : container_padding(section->offset);
 
 		if (section->wrappers && search_wrappers(err, image, leaf->stream, section))
 			return -1;
@@ -121,9 +123,9 @@ static int search_memory(struct jw_error *err, struct leaf *leaf)
 		leaf->range =
 			search_range(section->offset, section->offset + skip,
 						 section->offset + section->size_bytes, section->role == DEVCODE_LOOSE);
-		step = search_range_next(err, image, leaf->stream, &leaf->range);
+		more = search_range_next(err, image, leaf->stream, &leaf->range);
 	}
-	return step;
+	return more;
 }
 
 /* Sections, and relocations, may require decompressing once more. */
@@ -141,34 +143,44 @@ static int end_stream(struct jw_error *err, struct leaf *leaf)
 	return leaf->image.count || leaf->image.damaged_count ? read_sections(err, leaf) : 0;
 }
 
+static int begin(struct jw_error *err, struct leaf *leaf)
+{
+	if (leaf->kind == KIND_CUBIN || leaf->kind == KIND_PTX) {
+		leaf->state = LEAF_SINGLE;
+		return 0;
+	}
+	return leaf->stream->memory ? begin_memory(err, leaf) : begin_stream(err, leaf);
+}
+
 enum code_step leaf_next(struct jw_error *err, struct leaf *leaf, struct code_found *found)
 {
-	struct image *image = &leaf->image;
-	const bool single = leaf->kind == KIND_CUBIN || leaf->kind == KIND_PTX;
-	int step = 0;
+	int more = 0; /* 1: a container; 0: there is none any more */
 
-	if (leaf->state == LEAF_COMPLETE)
-		return CODE_END;
-	if (leaf->state == LEAF_NEW) {
-		leaf->state = LEAF_SEARCHED;
-		if (single)
-			step = read_single(err, leaf) ? -1 : 1;
-		else
-			step = leaf->stream->memory ? begin_memory(err, leaf) : begin_stream(err, leaf);
-	}
-	if (!step && !single)
-		step =
-			leaf->search.stream ? search_stream_next(err, &leaf->search) : search_memory(err, leaf);
-	if (step < 0)
+	if (leaf->state == LEAF_NEW && begin(err, leaf))
 		return CODE_FAILED;
-	if (step) {
-		found->container = &image->found;
+	switch (leaf->state) {
+	case LEAF_SINGLE:
+		more = read_single(err, leaf) ? -1 : 1;
+		leaf->state = LEAF_SEARCHED;
+		break;
+	case LEAF_MEMORY: more = search_memory(err, leaf); break;
+	case LEAF_STREAM:
+		more = search_stream_next(err, &leaf->search);
+		if (!more)
+			more = end_stream(err, leaf);
+		break;
+	case LEAF_NEW:
+	case LEAF_SEARCHED: break;
+	case LEAF_COMPLETE: return CODE_END;
+	}
+	if (more < 0)
+		return CODE_FAILED;
+	if (more) {
+		found->container = &leaf->image.found;
 		return CODE_CONTAINER;
 	}
 	leaf->state = LEAF_COMPLETE;
-	if (leaf->search.stream && end_stream(err, leaf))
-		return CODE_FAILED;
-	leaf->full = image_finish(image, &leaf->table, &leaf->bytes);
+	leaf->full = image_finish(&leaf->image, &leaf->table, &leaf->bytes);
 	leaf->full.path = leaf->origin.path;
 	leaf->full.member = leaf->origin.member;
 	found->image = &leaf->full;
@@ -225,7 +237,7 @@ int code_open(struct jw_error *err, const char *path, const struct jw_cancel *ca
 static bool is_trouble(const struct leaf *leaf, const struct jw_error *why)
 {
 	if (why->code == JW_ERR_UNSUPPORTED || (leaf->kind == KIND_OBJECT && why->code != JW_ERR_IO))
-		return leaf->image.count || leaf->image.damaged_count;
+		return leaf->image.count || leaf->image.damaged_count || leaf->may_hold_code;
 	return true;
 }
 
@@ -235,23 +247,22 @@ int code_next(struct jw_error *err, struct code_reader *reader, struct code_foun
 
 	for (;;) {
 		struct code_found found = {0};
-		struct walk_found at;
-		int step;
+		enum code_step step;
 
 		if (!reader->in_leaf) {
-			step = walk_next(err, reader->walk, &at);
-			if (step == WALK_LEAF) {
-				leaf_open(leaf,
-						  (struct origin){reader->path, at.member, reader->cancel, reader->again},
-						  at.kind, at.stream);
-				reader->in_leaf = true;
-				continue;
-			}
-			if (step == WALK_TROUBLE) {
+			struct walk_found at;
+
+			switch (walk_next(err, reader->walk, &at)) {
+			case WALK_LEAF: break;
+			case WALK_TROUBLE:
 				*ret_found = (struct code_found){.member = at.member, .why = at.why};
 				return CODE_TROUBLE;
+			case WALK_END: return CODE_END;
+			default: return CODE_FAILED;
 			}
-			return step == WALK_END ? CODE_END : CODE_FAILED;
+			leaf_open(leaf, (struct origin){reader->path, at.member, reader->cancel, reader->again},
+					  at.kind, at.stream);
+			reader->in_leaf = true;
 		}
 		step = leaf_next(&found.why, leaf, &found);
 		if (walk_cancelled(err, reader->cancel))

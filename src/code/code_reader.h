@@ -12,7 +12,15 @@ struct leaf {
 	enum kind kind;
 	struct stream *stream;
 	struct stream whole; /* of an object: all of it in memory, which `stream` then points to */
-	enum { LEAF_NEW, LEAF_SEARCHED, LEAF_COMPLETE } state;
+	enum {
+		LEAF_NEW,
+		LEAF_SINGLE,   /* is one container */
+		LEAF_MEMORY,   /* is searched there */
+		LEAF_STREAM,   /* is searched there */
+		LEAF_SEARCHED, /* all its containers were given */
+		LEAF_COMPLETE  /* and so was the image */
+	} state;
+	bool may_hold_code; /* although its sections cannot be read */
 	struct image image;
 	struct devcode_image full; /* when it is complete */
 	struct bytes bytes;

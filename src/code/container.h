@@ -19,6 +19,12 @@ enum {
 	CONTAINER_MOST_ENTRY_HEADER = 1 << 20, /* holds option strings and names */
 };
 
+/* From an offset to the next one where a container may begin. */
+static inline size_t container_padding(uint64_t offset)
+{
+	return (size_t)((CONTAINER_ALIGN - offset % CONTAINER_ALIGN) % CONTAINER_ALIGN);
+}
+
 /* Magic 0xBA55ED50, version 1, header size 16, as one little-endian number. */
 #define CONTAINER_START UINT64_C(0x00100001BA55ED50)
 /* For a container that is written. Where a compiler knows the number, it lays what is written

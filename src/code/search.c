@@ -347,7 +347,7 @@ int search_stream_next(struct jw_error *err, struct stream_search *search)
 		last = size < CHUNK;
 		whole = last ? size : size - WRAPPER_SIZE;
 		/* After a text the window may begin at any offset. */
-		skew = (size_t)(-stream->offset % CONTAINER_ALIGN);
+		skew = container_padding(stream->offset);
 		end = skew < whole ? skew + (whole - skew) / 8 * 8 : whole;
 		found = skew < end ? skew + find_word(data + skew, end - skew, CONTAINER_START) : end;
 		limit = found < end || !last ? found : size;
