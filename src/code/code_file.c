@@ -60,25 +60,35 @@ static const struct name_rule *rule_of(const char *name)
 	return NULL;
 }
 
-enum code_file code_file_by_name(const char *path)
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Whether the name ends in a dot and a few letters that end no rule: most names do. */
+static bool has_other_ending(const char *path)
 {
 	enum { MOST_LETTERS = 4 };
-	const char *const end = path + strlen(path), *dot = end, *name;
+	const char *const end = path + strlen(path), *dot = end;
+
+	while (dot > path && end - dot <= MOST_LETTERS && is_letter(dot[-1]))
+		dot--;
+	if (dot == end || end - dot > MOST_LETTERS || dot == path || dot[-1] != '.')
+		return false;
+	dot--;
+	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+		if (rules[i].length == (size_t)(end - dot) && text_starts_fold(dot, rules[i].ending))
+			return false;
+	return true;
+}
+
+enum code_file code_file_by_name(const char *path)
+{
+	const char *name;
 	const struct name_rule *rule;
 
-	/* Most names end in a dot and a few letters that end no rule. */
-	while (dot > path && end - dot <= MOST_LETTERS && (dot[-1] | 0x20) >= 'a' &&
-		   (dot[-1] | 0x20) <= 'z')
-		dot--;
-	if (dot < end && end - dot <= MOST_LETTERS && dot > path && *--dot == '.') {
-		size_t i = 0;
-
-		while (i < sizeof rules / sizeof *rules &&
-			   (rules[i].length != (size_t)(end - dot) || !text_starts_fold(dot, rules[i].ending)))
-			i++;
-		if (i == sizeof rules / sizeof *rules)
-			return CODE_FILE_OTHER;
-	}
+	if (has_other_ending(path))
+		return CODE_FILE_OTHER;
 	name = os_base_name(path);
 	rule = rule_of(name);
 	if (rule)

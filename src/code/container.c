@@ -68,12 +68,24 @@ static void give_decoder(ZSTD_DCtx *decoder)
 	(void)ZSTD_freeDCtx(atomic_exchange(&idle_decoder, decoder));
 }
 
+/* Whether the payload can expand to its size at all, checked before allocating that. */
+static bool can_unpack(const struct devcode_entry *entry, struct devcode_view from)
+{
+	unsigned long long content;
+
+	if (entry->size_bytes > DEVCODE_MOST_PAYLOAD || from.size > LZ4_MAX_INPUT_SIZE)
+		return false;
+	if (entry->compression == DEVCODE_LZ4)
+		return entry->size_bytes / LZ4_MOST_RATIO <= from.size;
+	content = ZSTD_getFrameContentSize(from.data, from.size);
+	return content == entry->size_bytes || content == ZSTD_CONTENTSIZE_UNKNOWN;
+}
+
 int devcode_payload(struct jw_error *err, const struct devcode_container *container,
 					const struct devcode_entry *entry, struct buf *scratch,
 					struct devcode_view *ret_view)
 {
 	const size_t size = (size_t)entry->size_bytes;
-	unsigned long long content = entry->size_bytes;
 	struct devcode_view from;
 
 	if (devcode_stored(err, container, entry, &from))
@@ -82,12 +94,7 @@ int devcode_payload(struct jw_error *err, const struct devcode_container *contai
 		*ret_view = (struct devcode_view){from.data, size};
 		return 0;
 	}
-	/* Whether it can expand to so many bytes at all, before they are allocated */
-	if (entry->compression == DEVCODE_ZSTD)
-		content = ZSTD_getFrameContentSize(from.data, from.size);
-	if (entry->size_bytes > DEVCODE_MOST_PAYLOAD || from.size > LZ4_MAX_INPUT_SIZE ||
-		(entry->compression == DEVCODE_LZ4 && size / LZ4_MOST_RATIO > from.size) ||
-		(content != size && content != ZSTD_CONTENTSIZE_UNKNOWN))
+	if (!can_unpack(entry, from))
 		return error_set(err, JW_ERR_FORMAT, "the payload cannot unpack to %llu bytes",
 						 (unsigned long long)entry->size_bytes);
 	buf_clear(scratch);
@@ -256,33 +263,38 @@ static enum devcode_compression read_compression(uint64_t flags, uint32_t compre
 	return (flags & CONTAINER_ZSTD) && !(flags & CONTAINER_LZ4) ? DEVCODE_ZSTD : DEVCODE_FOREIGN;
 }
 
-/* libcuda reads the string up to its NUL and ignores the length beside its offset (measured). A
- * cubin has its .nv.compat there, behind the NUL of an empty string. */
+/* A cubin's .nv.compat, behind the NUL of an empty option string. nvcc 13.5 flags the entry of a
+ * tile kernel for sm_120 without `a`, although its cubin is for sm_120a. */
+static void read_entry_compat(struct devcode_entry *entry, const uint8_t *header,
+							  uint32_t header_size, uint32_t options_off)
+{
+	enum cubin_scope scope;
+	uint32_t text, length;
+
+	if (!(entry->flags & CONTAINER_COMPAT) || !range_fits(options_off, 8, header_size))
+		return;
+	text = load_u32(header + options_off);
+	length = load_u32(header + options_off + 4);
+	if (!range_fits((uint64_t)text + 1, length, header_size))
+		return;
+	scope = cubin_scope((struct devcode_view){header + text + 1, length});
+	entry->cuda_13 = scope != CUBIN_SCOPE_UNSAID;
+	if (scope == CUBIN_SCOPE_ONE)
+		entry->target.suffix = 'a';
+}
+
+/* libcuda reads the string up to its NUL and ignores the length beside its offset (measured). */
 static void read_entry_options(struct devcode_entry *entry, const uint8_t *header,
 							   uint32_t header_size, uint32_t header_offset, uint32_t options_off)
 {
-	const bool cubin = entry->kind == DEVCODE_KIND_CUBIN;
-	enum cubin_scope scope;
-	uint32_t text, length;
+	uint32_t text;
 	const uint8_t *end;
 
-	if (cubin ? !(entry->flags & CONTAINER_COMPAT) : !options_off)
+	if (!options_off)
 		return;
 	if (!range_fits(options_off, 8, header_size) ||
 		(text = load_u32(header + options_off)) > header_size) {
-		entry->damaged = entry->damaged || !cubin;
-		return;
-	}
-	if (cubin) {
-		length = load_u32(header + options_off + 4);
-		if (!range_fits((uint64_t)text + 1, length, header_size))
-			return;
-		/* nvcc 13.5 flags the entry of a tile kernel for sm_120 without `a`, although its cubin is
-		 * for sm_120a. */
-		scope = cubin_scope((struct devcode_view){header + text + 1, length});
-		entry->cuda_13 = scope != CUBIN_SCOPE_UNSAID;
-		if (scope == CUBIN_SCOPE_ONE)
-			entry->target.suffix = 'a';
+		entry->damaged = true;
 		return;
 	}
 	/* Offset 0 would be the entry's own first bytes: the field is there, empty (measured on 550) */
@@ -340,10 +352,12 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 		devcode_kind_is_ptx(entry->kind) && !bytes[entry->payload_offset + entry->size_bytes - 1])
 		entry->size_bytes--;
 	/* Options behind the first 4 GB of a container have no valid offset; real ones are smaller */
-	if (at + header_size <= UINT32_MAX)
-		read_entry_options(entry, bytes + at, header_size, (uint32_t)at, options_off);
-	else
+	if (at + header_size > UINT32_MAX)
 		entry->damaged = true;
+	else if (entry->kind == DEVCODE_KIND_CUBIN)
+		read_entry_compat(entry, bytes + at, header_size, options_off);
+	else
+		read_entry_options(entry, bytes + at, header_size, (uint32_t)at, options_off);
 	return header_size + payload;
 }
 

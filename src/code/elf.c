@@ -126,6 +126,24 @@ int elf_sections(struct jw_error *err, struct bytes *bytes, struct section_table
 	return 0;
 }
 
+static struct elf_pointer *find_pointer(struct elf_pointer *pointers, size_t count,
+										uint64_t address)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (pointers[middle].address == address)
+			return &pointers[middle];
+		if (pointers[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
 static_assert(DEVCODE_PIECE % RELA_SIZE == 0, "pieces hold whole relocations");
 
 /* `wanted`: type and symbol. */
@@ -136,20 +154,13 @@ static void apply_relocations(const uint8_t *rela, size_t size, uint64_t wanted,
 
 	for (; size >= RELA_SIZE; size -= RELA_SIZE, rela += RELA_SIZE) {
 		uint64_t address = load_u64(rela);
-		size_t low = 0, high = count;
+		struct elf_pointer *pointer;
 
 		if (address < first || address > last || load_u64(rela + 8) != wanted)
 			continue;
-		while (low < high) {
-			const size_t middle = low + (high - low) / 2;
-
-			if (pointers[middle].address < address)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (pointers[low].address == address)
-			pointers[low].value = load_u64(rela + 16);
+		pointer = find_pointer(pointers, count, address);
+		if (pointer)
+			pointer->value = load_u64(rela + 16);
 	}
 }
 

@@ -286,6 +286,25 @@ void image_free(struct image *image)
 /* Finds containers made by device linking. Source: docs/fatbin.md, "Who links, and when": the
  * wrapper of a linked binary has version 2, and points to it by a relocation. */
 
+static bool mark_wrapped(struct image *image, uint64_t offset)
+{
+	size_t low = 0, high = image->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (image->containers[middle].offset == offset) {
+			image->containers[middle].linked = true;
+			return true;
+		}
+		if (image->containers[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
 static int by_address(const void *a, const void *b)
 {
 	const struct elf_pointer *one = a, *two = b;
@@ -330,21 +349,9 @@ bool wrappers_follow(struct image *image, const struct section_table *table, str
 		known = !elf_relocate(NULL, bytes, table, pointers, count);
 	}
 	for (size_t i = 0, all = known ? count : 0; i < all; i++) {
-		size_t low = 0, high = image->count;
-		uint64_t offset = 0;
-		const bool inside = sections_offset(table, pointers[i].value, &offset);
+		uint64_t offset;
 
-		while (low < high) {
-			const size_t middle = low + (high - low) / 2;
-
-			if (image->containers[middle].offset < offset)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (inside && low < image->count && image->containers[low].offset == offset)
-			image->containers[low].linked = true;
-		else
+		if (!sections_offset(table, pointers[i].value, &offset) || !mark_wrapped(image, offset))
 			known = false;
 	}
 	mem_free(pointers);

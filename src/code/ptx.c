@@ -193,6 +193,16 @@ static lanes near_division(const uint8_t *at)
 			(lanes_equal(zero, 'r') & lanes_equal(one, 'e') & lanes_equal(two, 'm')));
 }
 
+static void count_divisions(const uint8_t *at, size_t left, struct ptx_features *features)
+{
+	for (size_t i = 0; i < BLOCK; i += LANES) {
+		if (!lanes_any(near_division(at + i)))
+			continue;
+		for (size_t k = i; k < i + LANES; k++)
+			features->divisions += is_division(at + k, left - k);
+	}
+}
+
 static void count_block(const uint8_t *at, size_t left, struct ptx_features *features)
 {
 	lanes statements = {0}, divisions = {0}, rare = {0};
@@ -207,9 +217,8 @@ static void count_block(const uint8_t *at, size_t left, struct ptx_features *fea
 	}
 	for (size_t i = 0; i < LANES; i++)
 		features->statements += statements[i];
-	for (size_t i = 0; lanes_any(divisions) && i < BLOCK; i += LANES)
-		for (size_t k = i; lanes_any(near_division(at + i)) && k < i + LANES; k++)
-			features->divisions += is_division(at + k, left - k);
+	if (lanes_any(divisions))
+		count_divisions(at, left, features);
 	if (lanes_any(rare))
 		count_directives(at, BLOCK, left, features);
 }

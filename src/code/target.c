@@ -60,17 +60,23 @@ bool jw_target_parse(const char *text, struct jw_target *ret_target)
 	return true;
 }
 
+static const char *write_target(char text[JW_TARGET_TEXT], const char *kind,
+								struct jw_target target)
+{
+	char suffix[2] = {target.suffix, 0};
+
+	(void)snprintf(text, JW_TARGET_TEXT, "%s_%u%s", kind, target.sm, suffix);
+	return text;
+}
+
 const char *jw_target_sm(char text[JW_TARGET_TEXT], struct jw_target target)
 {
-	/* No suffix, which is 0, ends the text. */
-	(void)snprintf(text, JW_TARGET_TEXT, "sm_%u%.1s", target.sm, &target.suffix);
-	return text;
+	return write_target(text, "sm", target);
 }
 
 const char *jw_target_compute(char text[JW_TARGET_TEXT], struct jw_target target)
 {
-	(void)snprintf(text, JW_TARGET_TEXT, "compute_%u%.1s", target.sm, &target.suffix);
-	return text;
+	return write_target(text, "compute", target);
 }
 
 bool jw_target_equal(struct jw_target a, struct jw_target b)
