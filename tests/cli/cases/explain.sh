@@ -73,7 +73,7 @@ out_has "Why: 8 modules: the driver has changed from 555.58.02 to"
 # What was recorded is remembered too, whatever name the file goes by. Under an emulator no file is seen in a process that starts.
 if ! is_emulated; then
 	rm -rf "$work/state" "$work/cache"
-	run 0 run --record r.json -- "$app"
+	SIMDRIVER_COST=1 run 0 run --record r.json -- "$app" # long enough for a look at it
 	rm -rf "$work/cache"
 	cd "$(dirname "$sample")"
 	run 1 check --explain --json "./$(basename "$sample")"

@@ -73,10 +73,13 @@ run 0 watch --for 500ms --json "$victim"
 json 'd["busy_seconds"] > 0 and d["compiling_seconds"] == d["linking_seconds"] == 0 and d["cpu_seconds"] > 0 and d["left_seconds"] == -1'
 end_victim
 # What changes is said at once.
-bash -c 'sleep 1.2; while :; do :; done' &
+mkfifo go
+bash -c 'read -r _ <go; while :; do :; done' &
 victim=$!
 await ready bash
-run 0 watch --for 3s "$victim"
+: >"$out"
+(await says "$out" ": waits" && echo >go && await says "$out" ": busy with something other than the driver's compiler" && kill -9 "$victim") &
+run 0 watch --for 100s "$victim"
 out_has ": waits"
 out_has ": busy with something other than the driver's compiler"
 end_victim
@@ -146,14 +149,17 @@ python3 line.py 80 interrupted 3 >stands || fail "after Ctrl-C: $(cat interrupte
 end_victim
 
 ! is_emulated || exit 0 # which shows no library of a process
-# The driver compiles for it; watching ends with it. NVIDIA's loads its compiler for that.
+# The driver compiles for it as soon as it is watched; watching ends with it. NVIDIA's loads its compiler for that.
+looking() { pgrep -f "^[^ ]*jitwarm watch --json $victim\$" >/dev/null; }
 rm -rf "$work/cache"
+: >gate
 cp "$sample" "$work/libnvidia-ptxjitcompiler.so.1"
 # shellcheck disable=SC2086
-SIMDRIVER_COST=4,busy $runner env ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0" \
+SIMDRIVER_COST=4,busy SIMDRIVER_FAULT=wait:.version SIMDRIVER_GATE=$work/gate $runner env ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0" \
 	LD_PRELOAD="$work/libnvidia-ptxjitcompiler.so.1" "$app" >/dev/null 2>&1 &
 victim=$!
 await ready framework-app
+(await looking && rm gate) &
 run 0 watch --json "$victim"
 json 'd["compiling_seconds"] > 0 and d["entries"] > 0 and d["bytes"] > 0 and d["ended"] and d["process"]["driver"]'
 json 'd["left"] < 8 and d["cache"].endswith("cache")'
@@ -161,9 +167,10 @@ json 'd["left"] < 8 and d["cache"].endswith("cache")'
 rm -rf "$work/cache"
 # shellcheck disable=SC2086
 SIMDRIVER_COST=4,busy $runner env ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0" its="$work/libnvidia-ptxjitcompiler.so.1" \
-	bash -c 'sleep 0.5; LD_PRELOAD=$its "$0" & wait; sleep 0.6; :' "$app" >/dev/null 2>&1 &
+	bash -c 'read -r _ <go; LD_PRELOAD=$its "$0" & wait; sleep 0.6; :' "$app" >/dev/null 2>&1 &
 victim=$!
 await ready bash
+(await looking && echo >go) &
 run 0 watch --json "$victim"
 json 'd["compiling_seconds"] > 0 and d["entries"] > 0 and d["ended"] and d["process"]["name"] == "bash"'
 
