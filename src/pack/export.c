@@ -128,8 +128,11 @@ static int gather_entries(struct jw_error *err, struct job *job, struct jw_expor
 		return error_set(err, JW_ERR_NOT_FOUND,
 						 "%s: holds entries of other drivers only (%zu): --all exports them",
 						 job->dir, result->other_drivers);
-	return error_set(err, JW_ERR_NOT_FOUND, "%s: holds nothing to export%s", job->dir,
-					 result->other_targets ? " for these GPUs" : "");
+	return error_set(err, JW_ERR_NOT_FOUND,
+					 result->other_targets ? "%s: holds nothing for these GPUs"
+					 : options.wanted ? "%s: holds nothing of what was named: “jitwarm prime” first"
+									  : "%s: nothing is cached yet: “jitwarm prime” first",
+					 job->dir);
 }
 
 static int write_out(struct jw_error *err, void *context, const void *data, size_t size)

@@ -43,8 +43,12 @@ static const char *cache_command_driver_text(char text[CACHE_DRIVER_TEXT], const
 	const char *release = jw_cache_driver_of_stamp(driver);
 
 	if (!release && system && *driver && !strcmp(driver, system->driver.stamp) &&
-		system->driver.version.release[0])
-		return jw_driver_text(text, &system->driver.version);
+		system->driver.version.release[0]) {
+		(void)jw_driver_text(text, &system->driver.version);
+		/* As the table has it: without “ (CUDA 12.4)” */
+		text[strcspn(text, " ")] = '\0';
+		return text;
+	}
 
 	(void)text_format(text, CACHE_DRIVER_TEXT,
 					  release                   ? "%s"

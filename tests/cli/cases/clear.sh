@@ -56,6 +56,9 @@ json 'd["rows"] == 0 and d["next_insert"] == "adds" and d["foreign"] == 1'
 run 0 cache clear --cache "$dir"
 out_has ": nothing was removed"
 
+run "2|3" export -o "$work/none.jwpack" --cache "$dir"
+err_has "nothing is cached yet: “jitwarm prime” first"
+
 # Killed at any moment, the cache is sound, and the next call goes on
 for n in $(seq 60); do pack_entry "$work/all" "$n" "Apr  8 202512:10:18" 86; done
 run 0 cache verify --repair --cache "$work/all"
@@ -79,7 +82,7 @@ out_has "store: nothing was removed"
 run 0 prime --quiet "$sample"
 # The driver that is here has its release's name, however new it is
 run 0 cache list
-out_has "550.200.01 (CUDA 12.4)"
+out_has "550.200.01  "
 out_lacks "built"
 printf mine >"$work/state/store/notes"
 run 2 store clear
@@ -99,3 +102,6 @@ out_has "store: 1 pack ("
 out_has ") removed"
 [[ $(ls "$work/state/store") == $'lock\nnotes' ]] || fail "in the store: $(ls "$work/state/store")"
 run 0 check --quiet "$sample"
+run 0 cache clear --yes
+run 2 export -o "$work/none.jwpack" "$sample"
+err_has "holds nothing of what was named: “jitwarm prime” first"
