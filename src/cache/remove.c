@@ -161,6 +161,16 @@ static int mend(struct jw_error *err, const struct jw_cache_options *options,
 	return result;
 }
 
+/* A sound cache is not written to. */
+static bool needs_mending(const struct jw_cache_report *report)
+{
+	return report->outlook.harmful ||
+		   ((report->entries || report->rows) &&
+			(report->damaged || report->rows_without_file || report->files_without_row ||
+			 report->rows_repeated || report->rows_of_other_size ||
+			 report->index_bytes != report->rows_bytes));
+}
+
 int jw_cache_repair(struct jw_error *err, const struct jw_cache_options *options,
 					struct jw_cache_repaired *ret_repaired)
 {
@@ -170,12 +180,7 @@ int jw_cache_repair(struct jw_error *err, const struct jw_cache_options *options
 
 	if (jw_cache_verify(err, options, &report))
 		return -1;
-	/* A sound cache is not written to. */
-	if (report->outlook.harmful ||
-		((report->entries || report->rows) &&
-		 (report->damaged || report->rows_without_file || report->files_without_row ||
-		  report->rows_repeated || report->rows_of_other_size ||
-		  report->index_bytes != report->rows_bytes)))
+	if (needs_mending(report))
 		result = mend(err, options, report, &repaired);
 	jw_cache_report_free(report);
 	if (!result)

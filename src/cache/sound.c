@@ -81,6 +81,14 @@ enum {
 	CUDA_12_8 = 12080, /* the first release whose drivers know cubin ABI 8 */
 };
 
+/* Whether drivers load machine code whose flags say `sm`. */
+static bool cubin_sm_loads(uint16_t sm, struct jw_target device)
+{
+	const struct jw_target code = {.sm = sm};
+
+	return sm == device.sm || (sm < SM_90 && gpu_sass_fit(code, device) != GPU_FIT_NONE);
+}
+
 bool cache_abi_loads(enum cubin_abi abi, uint32_t cuda)
 {
 	return abi != CUBIN_ABI_8 || !cuda || cuda >= CUDA_12_8;
@@ -94,9 +102,7 @@ enum cache_damage cache_cubin_damage(const struct cubin_header *cubin, struct jw
 	/* The linker of 12.5 takes ABI 8; its loader does not. */
 	if (!cache_abi_loads(cubin->abi, cuda) && (form != CACHE_KEY_LINK || cuda < CUDA_12_5))
 		return CACHE_DAMAGE_ABI;
-	if (cubin->sm != device.sm &&
-		(cubin->sm >= SM_90 ||
-		 gpu_sass_fit((struct jw_target){.sm = cubin->sm}, device) == GPU_FIT_NONE))
+	if (!cubin_sm_loads(cubin->sm, device))
 		return CACHE_DAMAGE_GPU;
 	return form == CACHE_KEY_LINK && !cubin->relocatable ? CACHE_DAMAGE_LINKED : CACHE_SOUND;
 }

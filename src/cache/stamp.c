@@ -34,12 +34,28 @@ static bool is_run(const uint8_t *at)
 
 enum { RUN_SIZE = 16, RUN_COLON = 13 };
 
+/* The most frequent seconds, 60 if there is none or two are equally frequent. */
+static unsigned best_second(const unsigned seconds[60])
+{
+	unsigned best = 60, most = 0;
+
+	for (unsigned i = 0; i < 60; i++) {
+		if (seconds[i] > most) {
+			best = i;
+			most = seconds[i];
+		} else if (most && seconds[i] == most) {
+			best = 60;
+		}
+	}
+	return best;
+}
+
 int stamp_find(struct jw_error *err, const struct os_map *map, char ret_stamp[CACHE_STAMP_SIZE + 1])
 {
 	const uint8_t *start = map->data;
 	const size_t size = map->size < MOST_BYTES ? map->size : MOST_BYTES;
 	const uint8_t *run = NULL, *const end = start + size;
-	unsigned seconds[60] = {0}, second = 60, most = 0;
+	unsigned seconds[60] = {0}, second;
 	bool several = false; /* runs that differ */
 
 	for (size_t at = 0; at < size; at += PIECE_BYTES) {
@@ -62,15 +78,7 @@ int stamp_find(struct jw_error *err, const struct os_map *map, char ret_stamp[CA
 		}
 		os_map_forget(map, at, piece);
 	}
-	/* The most frequent seconds, 60 if there is none or two are equally frequent. */
-	for (unsigned i = 0; i < 60; i++) {
-		if (seconds[i] > most) {
-			second = i;
-			most = seconds[i];
-		} else if (most && seconds[i] == most) {
-			second = 60;
-		}
-	}
+	second = best_second(seconds);
 	if (!run || several || second == 60)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s",
 						 !run      ? "no build stamp in it"
@@ -158,6 +166,16 @@ static int add_former(struct jw_error *err, struct former_drivers *drivers, cons
 	return 0;
 }
 
+static bool is_living(const struct former_drivers *drivers, const struct cache_profile *profile)
+{
+	struct os_stat stat;
+
+	if (drivers->running[0] && !gpu_release_compare(profile->driver.release, drivers->running))
+		return true;
+	return *profile->library && !os_stat(NULL, profile->library, &stat) &&
+		   stat.size_bytes == profile->library_size && stat.mtime_ns == profile->library_mtime_ns;
+}
+
 /* Adds the profiles of living drivers, or those of former ones. Skips unreadable profiles. */
 static int add_profiles(struct jw_error *err, const char *state_dir, enum former_verdict verdict,
 						struct former_drivers *drivers)
@@ -174,18 +192,9 @@ static int add_profiles(struct jw_error *err, const char *state_dir, enum former
 		char *path = os_join(folder, names.items[i]);
 		struct cache_profile profile;
 
-		if (text_ends(path, ".json") && !cache_profile_read(NULL, path, &profile)) {
-			struct os_stat stat;
-			const bool runs = drivers->running[0] &&
-							  !gpu_release_compare(profile.driver.release, drivers->running);
-			const bool living =
-				runs || (*profile.library && !os_stat(NULL, profile.library, &stat) &&
-						 stat.size_bytes == profile.library_size &&
-						 stat.mtime_ns == profile.library_mtime_ns);
-
-			if (living == (verdict == FORMER_LIVING))
-				result = add_former(err, drivers, profile.stamp, profile.driver.release, verdict);
-		}
+		if (text_ends(path, ".json") && !cache_profile_read(NULL, path, &profile) &&
+			is_living(drivers, &profile) == (verdict == FORMER_LIVING))
+			result = add_former(err, drivers, profile.stamp, profile.driver.release, verdict);
 		mem_free(path);
 	}
 	os_names_free(&names);

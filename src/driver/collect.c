@@ -12,6 +12,14 @@ enum { FULL_BYTES = 16 << 10 };
 /* A folder of the cache that is missing at each of this many tries is being removed on purpose. */
 enum { MOST_TRIES = 10 };
 
+static bool is_predicted(const struct plan *plan, uint64_t key)
+{
+	for (size_t i = 0; i < plan->module_count; i++)
+		if (plan->modules[i].key == key)
+			return true;
+	return false;
+}
+
 /* Looks for an entry with a name that no module of the plan has: its path stays NULL if there is
  * none. The worker may have begun its next job, so the entry of another module is expected. Called
  * only after a prediction failed. */
@@ -24,15 +32,10 @@ static int find_foreign(struct jw_error *err, const struct plan *plan, const cha
 	if (cache_files_scan(&why, dir, /* headers= */ true, &files))
 		return error_unless_missing(err, &why);
 	for (size_t i = 0; i < files.count && !found->path; i++) {
-		const uint64_t key = files.files[i].key;
-		size_t at = 0;
-
-		while (at < plan->module_count && plan->modules[at].key != key)
-			at++;
-		if (at == plan->module_count) {
-			found->key = key;
-			found->path = cache_entry_path(dir, key);
-		}
+		if (is_predicted(plan, files.files[i].key))
+			continue;
+		found->key = files.files[i].key;
+		found->path = cache_entry_path(dir, found->key);
 	}
 	cache_files_free(&files);
 	return 0;

@@ -68,6 +68,12 @@ done:
 	return result;
 }
 
+static bool has_time(const struct speed_gauge *gauge)
+{
+	return gauge->taken.small.wall_ms + gauge->taken.large.wall_ms + gauge->longest_ms <=
+		   GAUGE_LIMIT_MS;
+}
+
 static const struct protocol_job *next_gauge_job(struct speed_gauge *gauge)
 {
 	struct protocol_job *job = &gauge->job;
@@ -93,11 +99,7 @@ const struct protocol_job *speed_gauge_next(void *context, const struct protocol
 		gauge->longest_ms =
 			answer->wall_ms > gauge->longest_ms ? answer->wall_ms : gauge->longest_ms;
 	}
-	return gauge->sent == GAUGE_MODULES ||
-				   gauge->taken.small.wall_ms + gauge->taken.large.wall_ms + gauge->longest_ms >
-					   GAUGE_LIMIT_MS
-			   ? NULL
-			   : next_gauge_job(gauge);
+	return gauge->sent == GAUGE_MODULES || !has_time(gauge) ? NULL : next_gauge_job(gauge);
 }
 
 enum { COMPILER_LIMIT_S = 2 };

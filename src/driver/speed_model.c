@@ -147,6 +147,23 @@ bool speed_is_known(const struct speed_table *table, const struct jw_driver *dri
 	return find_row(table, driver) != NULL;
 }
 
+static bool parse_row(const cJSON *object, struct speed_row *ret_row)
+{
+	const uint64_t release = json_count(object, "release"), cuda = json_count(object, "cuda");
+	const struct speed_row row = {(uint32_t)release,
+								  (uint32_t)cuda,
+								  json_number(object, "slope", -1),
+								  json_number(object, "module_ms", -1),
+								  json_number(object, "model_ms", -1),
+								  json_number(object, "real_ms", -1),
+								  json_count(object, "program_bytes")};
+
+	*ret_row = row;
+	return release <= 1000000 && cuda <= 1000000 && row.slope >= 0 && row.slope < MOST_FACTOR &&
+		   row.module_ms >= 0 && row.module_ms < MOST_MODULE_MS &&
+		   ((row.model_ms == 0 && row.real_ms == 0) || is_believable(row.model_ms, row.real_ms));
+}
+
 void speed_parse(const char *text, size_t size, struct speed_table *ret_table)
 {
 	cJSON *document = json_parse(NULL, text, size);
@@ -159,20 +176,8 @@ void speed_parse(const char *text, size_t size, struct speed_table *ret_table)
 		rows = NULL;
 	cJSON_ArrayForEach(object, rows)
 	{
-		const uint64_t release = json_count(object, "release"), cuda = json_count(object, "cuda");
-		const struct speed_row row = {(uint32_t)release,
-									  (uint32_t)cuda,
-									  json_number(object, "slope", -1),
-									  json_number(object, "module_ms", -1),
-									  json_number(object, "model_ms", -1),
-									  json_number(object, "real_ms", -1),
-									  json_count(object, "program_bytes")};
-
-		if (ret_table->count < LEARN_MOST_ROWS && release <= 1000000 && cuda <= 1000000 &&
-			row.slope >= 0 && row.slope < MOST_FACTOR && row.module_ms >= 0 &&
-			row.module_ms < MOST_MODULE_MS &&
-			((row.model_ms == 0 && row.real_ms == 0) || is_believable(row.model_ms, row.real_ms)))
-			ret_table->rows[ret_table->count++] = row;
+		if (ret_table->count < LEARN_MOST_ROWS)
+			ret_table->count += parse_row(object, &ret_table->rows[ret_table->count]);
 	}
 	cJSON_Delete(document);
 }

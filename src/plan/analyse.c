@@ -394,6 +394,27 @@ static int analyse_count_compare(const void *a, const void *b)
 	return left->target.suffix - right->target.suffix;
 }
 
+static int count_entry(struct jw_error *err, struct image_account *account,
+					   const struct seen_entry *entry)
+{
+	struct analyse_count *count;
+
+	if (devcode_kind_is_ptx(entry->kind))
+		account->ptx_bytes += entry->size_bytes;
+	for (size_t i = 0; i < account->count_count; i++) {
+		count = &account->counts[i];
+		if (count->kind == entry->kind && jw_target_equal(count->target, entry->target)) {
+			count->entries++;
+			return 0;
+		}
+	}
+	/* Headers of hostile files can name any number of kinds and targets. */
+	if (VEC_ROOM(err, account->counts, account->count_capacity, account->count_count, 4096))
+		return -1;
+	account->counts[account->count_count++] = (struct analyse_count){entry->kind, entry->target, 1};
+	return 0;
+}
+
 /* Makes a module of a pick, each once in the image. */
 static void take_pick(struct image_account *account, uint32_t t, enum plan_verdict verdict,
 					  enum devcode_role role, uint32_t index, bool superseded)
@@ -545,8 +566,8 @@ static void judge_container(struct image_account *account, size_t index, enum de
 	}
 }
 
-/* Ranks the texts with the same kernels, then counts and judges each container. */
-static int go_through(struct jw_error *err, struct image_account *account)
+/* Of the texts with the same kernels the best one for each target. */
+static void rank_texts(struct image_account *account)
 {
 	const struct devcode_image *image = account->image;
 
@@ -558,10 +579,10 @@ static int go_through(struct jw_error *err, struct image_account *account)
 			continue;
 		at = set_find(&account->copies_by_kernels, seen->kernels, &cursor);
 		if (at == SET_NONE) {
-			at = account->copy_count++;
+			at = account->copy_count;
 			VEC_GROW(account->copies, account->copy_capacity, at);
 			set_add(&account->copies_by_kernels, seen->kernels, at);
-			account->copies[at] = (struct text_copies){0};
+			account->copies[account->copy_count++] = (struct text_copies){0};
 		}
 		for (size_t t = 0; t < account->seen->question->target_count; t++) {
 			uint32_t *best = &account->copies[at].best[t], rank = rank_of(account, seen, t);
@@ -569,6 +590,14 @@ static int go_through(struct jw_error *err, struct image_account *account)
 			*best = rank > *best ? rank : *best;
 		}
 	}
+}
+
+/* Counts each container's entries, and judges it. */
+static int go_through(struct jw_error *err, struct image_account *account)
+{
+	const struct devcode_image *image = account->image;
+
+	rank_texts(account);
 	for (size_t i = 0; i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];
 		const enum devcode_role role = container->section < image->section_count
@@ -578,24 +607,11 @@ static int go_through(struct jw_error *err, struct image_account *account)
 
 		for (uint32_t k = 0; k < seen->entry_count; k++) {
 			const struct seen_entry *entry = &account->seen->entries[seen->first_entry + k];
-			size_t at = 0;
 
-			if (devcode_kind_is_ptx(entry->kind))
-				account->ptx_bytes += entry->size_bytes;
-			account->lto =
-				account->lto || (role == DEVCODE_RELOCATABLE && entry->kind == DEVCODE_KIND_LTOIR);
-			while (at < account->count_count &&
-				   (account->counts[at].kind != entry->kind ||
-					!jw_target_equal(account->counts[at].target, entry->target)))
-				at++;
-			/* Headers of hostile files can name any number of kinds and targets. */
-			if (at == account->count_count) {
-				if (VEC_ROOM(err, account->counts, account->count_capacity, at, 4096))
-					return -1;
-				account->counts[account->count_count++] =
-					(struct analyse_count){entry->kind, entry->target, 0};
-			}
-			account->counts[at].entries++;
+			if (count_entry(err, account, entry))
+				return -1;
+			if (role == DEVCODE_RELOCATABLE && entry->kind == DEVCODE_KIND_LTOIR)
+				account->lto = true;
 		}
 		judge_container(account, container->index, role, container->linked);
 	}

@@ -173,6 +173,16 @@ void fates_add_refused(struct fates *fates, const char *path, const char *member
 		.file = file, .target = target, .fails = true, .refused = 1, .result = result};
 }
 
+/* Whether a variant of it runs; or, where it is for the GPUs of a family alone, another file beside
+ * it: then it has kernels that programs use on those GPUs. */
+static bool is_spared(const struct fates *fates, const struct file_fate *fate)
+{
+	return fate->reason == REASON_NONE &&
+		   ((fates->running[fate->variants] | (fate->special ? fates->running[fate->folder] : 0)) >>
+				fate->target &
+			1);
+}
+
 void fates_settle(struct fates *fates)
 {
 	size_t kept = 0;
@@ -180,13 +190,9 @@ void fates_settle(struct fates *fates)
 	fates->lacks = mem_array(fates->count, sizeof *fates->lacks);
 	for (size_t i = 0; i < fates->count; i++) {
 		struct file_fate fate = fates->items[i];
-		/* A file for the GPUs of a family alone has kernels that programs use on those GPUs, if
-		 * another file beside it runs. */
-		const uint32_t others =
-			fates->running[fate.variants] | (fate.special ? fates->running[fate.folder] : 0);
 
 		fate.variant_runs = fates->running[fate.variants] >> fate.target & 1;
-		if (fate.fails && (fate.reason != REASON_NONE || !(others >> fate.target & 1))) {
+		if (fate.fails && !is_spared(fates, &fate)) {
 			fates->items[kept++] = fate;
 		} else if (fate.fails && fate.variant_runs) {
 			mem_free(fate.file);

@@ -132,6 +132,12 @@ static enum plan_reason cubin_objection(const struct devcode_container *containe
 																			   : REASON_NONE;
 }
 
+static bool fits(const struct devcode_entry *entry, struct jw_target device)
+{
+	return entry->kind == DEVCODE_KIND_CUBIN ? gpu_sass_fit(entry->target, device) != GPU_FIT_NONE
+											 : gpu_ptx_fits(entry->target, device);
+}
+
 /* The driver chooses the newest target that runs. Of several for one target it chooses the first,
  * or the last if that is the GPU's own target (for cubins only up to CUDA 12). Nothing else
  * matters, and there is no second choice: measured on 535, 550 and 555 (tests/conformance,
@@ -144,12 +150,9 @@ static size_t choose_of_kind(const struct devcode_container *container, uint32_t
 	size_t taken = SIZE_MAX;
 
 	for (size_t i = 0; i < container->entry_count; i++) {
-		const struct jw_target target = entries[i].target;
-		const uint16_t sm = target.sm;
+		const uint16_t sm = entries[i].target.sm;
 
-		if (entries[i].kind != kind ||
-			!(kind == DEVCODE_KIND_CUBIN ? gpu_sass_fit(target, device) != GPU_FIT_NONE
-										 : gpu_ptx_fits(target, device)))
+		if (entries[i].kind != kind || !fits(&entries[i], device))
 			continue;
 		if (taken == SIZE_MAX || sm > entries[taken].target.sm || (last && sm == device.sm))
 			taken = i;
