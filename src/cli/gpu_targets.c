@@ -238,28 +238,46 @@ struct buf *gpu_lines_add(struct gpu_lines *lines, struct jw_target target)
 void gpu_lines_print(const struct output *out, struct gpu_lines *lines, const char *head,
 					 bool column)
 {
-	for (size_t i = 0, next; i < lines->count; i = next) {
-		char name[GPUS_MOST * JW_TARGET_TEXT], sm[JW_TARGET_TEXT];
-		bool rising = true;
+	const bool many = lines->count > GPUS_FEW;
+	uint32_t said = 0; /* by their place */
 
-		(void)gpu_targets_name(name, lines->items[i].target);
-		for (next = i + 1; next < lines->count && lines->count > GPUS_FEW; next++) {
-			if (strcmp(buf_text(&lines->items[next].text), buf_text(&lines->items[i].text)) != 0)
-				break;
-			rising = rising && lines->items[next].target.sm > lines->items[next - 1].target.sm;
+	for (size_t i = 0; i < lines->count; i++) {
+		const struct jw_target first = lines->items[i].target;
+		struct jw_target low = first, high = first;
+		char name[GPUS_MOST * JW_TARGET_TEXT], list[GPUS_MOST * JW_TARGET_TEXT], sm[JW_TARGET_TEXT];
+		uint32_t alike = 0;
+		size_t count = 0;
+		bool between = false; /* one of which something else is said */
+
+		if (said >> i & 1 || !lines->items[i].text.size)
+			continue;
+		for (size_t k = i; k < lines->count; k++) {
+			const struct jw_target target = lines->items[k].target;
+
+			if (k > i && !(many && !strcmp(buf_text(&lines->items[k].text),
+										   buf_text(&lines->items[i].text))))
+				continue;
+			alike |= UINT32_C(1) << k;
+			low = target.sm < low.sm ? target : low;
+			high = target.sm > high.sm ? target : high;
+			(void)jw_target_sm(sm, target);
+			(void)snprintf(list + (count ? strlen(list) : 0),
+						   sizeof list - (count ? strlen(list) : 0), "%s%s", count ? ", " : "", sm);
+			count++;
 		}
-		if (rising && next - i > 2)
-			(void)text_format(
-				name, sizeof name, "%s to %s", jw_target_sm(sm, lines->items[i].target),
-				jw_target_sm((char[JW_TARGET_TEXT]){0}, lines->items[next - 1].target));
-		else if (next - i > 1)
-			(void)jw_target_sm(name, lines->items[i].target);
-		for (size_t k = i + 1; k < next && !(rising && next - i > 2); k++)
-			(void)snprintf(name + strlen(name), sizeof name - strlen(name), ", %s",
-						   jw_target_sm(sm, lines->items[k].target));
-		if (lines->items[i].text.size)
-			output_line(out, lines->items[i].style, column ? "%s%-20s %s" : "%s%s: %s", head, name,
-						buf_text(&lines->items[i].text));
+		said |= alike;
+		for (size_t k = 0; k < lines->count; k++)
+			between = between || (!(alike >> k & 1) && lines->items[k].target.sm > low.sm &&
+								  lines->items[k].target.sm < high.sm);
+		if (count == 1)
+			(void)gpu_targets_name(name, first);
+		else if (count > 2 && !between)
+			(void)text_format(name, sizeof name, "%s to %s", jw_target_sm(sm, low),
+							  jw_target_sm((char[JW_TARGET_TEXT]){0}, high));
+		else
+			TEXT_COPY(name, list);
+		output_line(out, lines->items[i].style, column ? "%s%-20s %s" : "%s%s: %s", head, name,
+					buf_text(&lines->items[i].text));
 	}
 	for (size_t i = 0; i < lines->count; i++)
 		buf_free(&lines->items[i].text);

@@ -256,6 +256,7 @@ static const struct {
 	{"jaxlib", "jax-cuda12-pjrt", false},
 	{"jax", "jax-cuda12-pjrt", true},
 	{"cupy", "cupy-cuda12x", true},
+	{"faiss", "faiss-gpu", true},
 	{"torch", TORCH_INDEX, false},
 	{"torchvision", TORCH_INDEX, false},
 };

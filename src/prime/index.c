@@ -168,7 +168,12 @@ static int say_not_found(struct jw_error *err, const struct jw_error *why, const
 		(void)error_set(err, why->code, "%s; a version is written as in “%.*s==%s”", why->message,
 						(int)(dash - name), name, dash + 1);
 	else
-		(void)error_set(err, why->code, "%s; --python and --platform ask for other wheels",
+		(void)error_set(err, why->code,
+						strstr(why->message, "(from versions: none)")
+							? "%s; there is no such package, or no wheel of it for this Python and "
+							  "system (--python, --platform)"
+							: "%s; its wheels may be for another Python (--python 3.8) or system "
+							  "(--platform windows)",
 						why->message);
 	mem_free(name);
 	return -1;

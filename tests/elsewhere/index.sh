@@ -156,9 +156,9 @@ usage "lint --index takes one package; scan --index takes several" lint --index 
 usage "; several packages need --target: “--target rtx4090” for example" scan --index asked pure
 [ "$(wc -l <err)" = 1 ] || fail "more than one line: $(cat err)"
 
-bad "no wheel for the platform" "pip: Could not find a version that satisfies the requirement asked==3.0 (from versions: 0.5, 0.9, 1.0, 1.0+cu121, 1.1, 1.1.post1, 1.2rc1); --python and --platform ask for other wheels" good asked==3.0
+bad "no wheel for the platform" "pip: Could not find a version that satisfies the requirement asked==3.0 (from versions: 0.5, 0.9, 1.0, 1.0+cu121, 1.1, 1.1.post1, 1.2rc1); its wheels may be for another Python (--python 3.8) or system (--platform windows)" good asked==3.0
 bad "only the source" "requirement asked==4.0.1 (from versions: " good asked==4.0.1
-bad "no such package" "pip: Could not find a version that satisfies the requirement nothing (from versions: none)" good nothing
+bad "no such package" "pip: Could not find a version that satisfies the requirement nothing (from versions: none); there is no such package, or no wheel of it for this Python and system" good nothing
 bad "a label" "; an index such as https://download.pytorch.org/whl/cu126 has it" good torch==2.4.1+cu118
 bad "no wheel of that name" "(from versions: none); cupy-cuda12x has it" good "cupy>=8"
 bad "what people call it" "; its package is called torch" good pytorch
@@ -202,9 +202,9 @@ export PYTHONPATH=$scratch/fake
 fake_pip 'import sys' 'print("ERROR: no", flush=True)' 'sys.exit(7)'
 bad "a pip that fails" "pip: no" good asked
 fake_pip 'print("ERROR: Could not find a version that satisfies the requirement x (from versions: " + ", ".join(map(str, range(500))) + ")")' 'raise SystemExit(1)'
-bad "many versions" "requirement x (from versions: 0, 1, …, 498, 499); --python" good asked
+bad "many versions" "requirement x (from versions: 0, 1, …, 498, 499); its wheels" good asked
 fake_pip 'print("ERROR: Could not find a version that satisfies (from versions: " + "," * 500)' 'raise SystemExit(1)'
-bad "versions without an end" "(from versions: ,, …,,; --python" good asked
+bad "versions without an end" "(from versions: ,, …,,; its wheels" good asked
 fake_pip 'import sys' 'sys.exit(7)'
 bad "a pip that fails and says nothing" "pip ends with exit status 7" good asked
 fake_pip 'import os' 'os.kill(os.getpid(), 9)'

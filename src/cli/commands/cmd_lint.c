@@ -170,6 +170,23 @@ static enum style level_style(enum jw_lint_level level)
 	return STYLE_PLAIN;
 }
 
+/* Of the other GPUs there is nothing to say. */
+static void end_lint_findings(const struct output *out, const struct jw_lint_result *result,
+							  struct gpu_lines *lines)
+{
+	const size_t count = lines->count;
+
+	for (size_t i = 0; count && i < result->gpu_count && lines->count < GPUS_MOST; i++) {
+		size_t k = 0;
+
+		while (k < count && !jw_target_equal(lines->items[k].target, result->gpus[i].target))
+			k++;
+		if (k == count)
+			(void)gpu_lines_add(lines, result->gpus[i].target);
+	}
+	gpu_lines_print(out, lines, "  ", false);
+}
+
 static void print_lint_findings(const struct output *out, const struct jw_lint_result *result)
 {
 	struct gpu_lines lines = {.count = 0};
@@ -179,18 +196,18 @@ static void print_lint_findings(const struct output *out, const struct jw_lint_r
 		const bool same_path = i && text_same(finding->path, finding[-1].path);
 
 		if (!same_path || !text_same(finding->member, finding[-1].member)) {
-			gpu_lines_print(out, &lines, "  ", false);
+			end_lint_findings(out, result, &lines);
 			if (finding->member && !same_path)
 				output_line(out, STYLE_STRONG, "%s:", finding->path);
 			output_line(out, STYLE_STRONG, "%s%s", finding->member ? " " : "",
 						finding->member ? finding->member : finding->path);
 		}
 		if (lines.count == GPUS_MOST)
-			gpu_lines_print(out, &lines, "  ", false);
+			end_lint_findings(out, result, &lines);
 		lint_say_finding(gpu_lines_add(&lines, finding->target), finding);
 		lines.items[lines.count - 1].style = level_style(finding->level);
 	}
-	gpu_lines_print(out, &lines, "  ", false);
+	end_lint_findings(out, result, &lines);
 }
 
 static void fill_gpu(struct table *table, const struct jw_lint_gpu *gpu,
@@ -426,12 +443,13 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 
 	if (!cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "name a wheel, a conda package or a library");
-	if (format && (strcmp(format, "github") != 0 || cli->out.json))
+	if (format && strcmp(format, "github") != 0)
 		return error_set(
 			err, JW_ERR_USAGE,
-			"--format takes github, not “%s”, and cannot be combined with --json; without both "
-			"the output is text",
+			"--format takes github, not “%s”: --json prints JSON, and without both it is text",
 			format);
+	if (format && cli->out.json)
+		return error_set(err, JW_ERR_USAGE, "--format github and --json are two outputs: name one");
 	if (gpu_targets_list(err, cli, "gpus", &gpus) ||
 		(driver && jw_driver_parse(err, driver, &gpus.driver)))
 		return -1;

@@ -104,7 +104,7 @@ err_has "name a wheel"
 run 64 lint --format xml lib
 err_has "not “xml”"
 run 64 lint --format json lib
-err_has "cannot be combined with --json"
+err_has "--format takes github, not “json”: --json prints JSON"
 run 64 lint --format github --json lib
 run 64 lint --gpus rtx50..rtx20 lib
 err_has "ends before it begins"
@@ -159,3 +159,16 @@ out_lacks "sm_120"
 run 2 lint --driver 550 --gpus rtx30,rtx50 "$work/sm_70.ptx"
 err_has "driver 550 (CUDA 12.4) does not run sm_120"
 out_has "sm_86 (RTX 30)"
+run 0 lint "$work/sm_70.ptx"
+out_has "  sm_75 to sm_120: 1 module to compile"
+python3 - "$cases/../../framework" >"$work/some.fatbin" <<'PYTHON'
+import sys
+sys.path.insert(0, sys.argv[1])
+import fatbin
+text = fatbin.ptx_payload(b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n")
+sys.stdout.buffer.write(fatbin.container(fatbin.entry(fatbin.CUBIN, 86, fatbin.old_cubin(86, "k", 64)), fatbin.entry(fatbin.PTX, 70, text, isa=(7, 0))))
+PYTHON
+run 0 lint --gpus rtx20,a100,rtx30,h100 "$work/some.fatbin"
+out_has "  sm_75, sm_80, sm_90: 1 module to compile"
+run 64 lint --format github --json "$work/sm_70.ptx"
+err_has "--format github and --json are two outputs: name one"
