@@ -75,6 +75,10 @@ struct jw_bake_options {
 	const char *nvjitlink;
 };
 
+/* What can be known without a library: -1 as jw_bake, which asks it, too, or no copy could be
+ * written to the folder. Only `system`, `output`, `dry_run` and `nvjitlink` count. */
+int jw_bake_check(struct jw_error *err, const struct jw_bake_options *options);
+
 /* Compiles cold modules, and writes a copy of each library for which there is something to bake;
  * others are not copied. A copy has the library's size, or is longer where containers were moved,
  * and appears complete or not at all. -1: no GPU, the form of the driver's cache is unknown

@@ -63,12 +63,16 @@ struct bake {
 	struct linker linker;
 };
 
-static int check_bake_options(struct jw_error *err, const struct jw_bake_options *options)
+int jw_bake_check(struct jw_error *err, const struct jw_bake_options *options)
 {
 	const struct jw_system *system = options->system;
+	struct jw_error why;
 
 	if (!options->dry_run && (!options->output || !*options->output))
 		return error_set(err, JW_ERR_USAGE, "name a folder for the copies");
+	if (!options->dry_run && os_may_make(&why, options->output))
+		return error_set(err, JW_ERR_IO, "%s: no copies can be written there: %s", options->output,
+						 why.message);
 	if (!system->gpu_count)
 		return error_set(err, JW_ERR_NOT_FOUND,
 						 "%s; “--target %s --fetch” bakes for another machine", system->why_none,
@@ -450,7 +454,7 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 	struct bake bake;
 	int result;
 
-	if (check_bake_options(err, options))
+	if (jw_bake_check(err, options))
 		return -1;
 	bake = (struct bake){.given = *options, .system = *system};
 	bake.given.system = &bake.system;

@@ -304,6 +304,14 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 						 "baked");
 	if (open_bake_system(err, cli, &gpus))
 		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
+	/* Before anything is fetched */
+	if (jw_bake_check(err,
+					  &(struct jw_bake_options){.system = cli->system,
+												.output = options_value(options, "output"),
+												.dry_run = options_given(options, "dry-run"),
+												.nvjitlink = options_value(options, "nvjitlink")}))
+		return cli_hopeless(err, cli,
+							err->code == JW_ERR_NOT_FOUND ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);
 	result = index_wheel_get(err, cli, &gpus, &asked);
 	if (!result) {
 		const char *const path = asked.wheel ? asked.wheel->path : NULL;
