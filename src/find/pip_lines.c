@@ -345,6 +345,27 @@ int pip_report_read(struct jw_error *err, const void *data, size_t size,
 	return result;
 }
 
+/* Files of others that name packages, too; each line of them would be left out. */
+static int other_list(struct jw_error *err, const char *name)
+{
+	static const struct {
+		const char *name, *words;
+	} others[] = {
+		{.name = "pyproject.toml", .words = "uv pip compile pyproject.toml -o requirements.txt"},
+		{.name = "uv.lock", .words = "uv export -o requirements.txt"},
+		{.name = "poetry.lock", .words = "poetry export -o requirements.txt"},
+		{.name = "Pipfile.lock", .words = "pipenv requirements > requirements.txt"},
+	};
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (text_ends(name, others[i].name))
+			return error_set(err, JW_ERR_FORMAT, "not a list that pip reads: “%s” makes one",
+							 others[i].words);
+	return text_ends(name, ".yml") || text_ends(name, ".yaml")
+			   ? error_set(err, JW_ERR_FORMAT, "not a list that pip reads, but conda")
+			   : 0;
+}
+
 int pip_lines_read(struct jw_error *err, const char *name, const void *data, size_t size,
 				   struct pip_lines *ret_lines)
 {
@@ -355,7 +376,9 @@ int pip_lines_read(struct jw_error *err, const char *name, const void *data, siz
 	int result;
 
 	reading.at = text + (text_starts(text, "\xEF\xBB\xBF") ? 3 : 0); /* of Windows' editors */
-	if (memchr(data, 0, size))
+	if (other_list(err, name))
+		result = -1;
+	else if (memchr(data, 0, size))
 		result = error_set(err, JW_ERR_FORMAT, "a zero byte: not a text, or not in UTF-8");
 	else if (*behind_blanks(reading.at) == '{')
 		result = pip_report_read(err, reading.at, strlen(reading.at), &lines->packages);
@@ -363,11 +386,7 @@ int pip_lines_read(struct jw_error *err, const char *name, const void *data, siz
 		result =
 			text_ends(name, ".toml") ? read_lock(err, &reading) : read_requirements(err, &reading);
 	if (!result && !lines->requirements.size && !lines->packages.count && !lines->left_out.count)
-		result = error_set(err, JW_ERR_FORMAT,
-						   text_ends(name, "pyproject.toml")
-							   ? "a project: “uv pip compile pyproject.toml -o requirements.txt” "
-								 "lists its packages"
-							   : "it names no package");
+		result = error_set(err, JW_ERR_FORMAT, "it names no package");
 	mem_free(text);
 	if (result)
 		pip_lines_free(lines);

@@ -380,9 +380,12 @@ assert [(row["asked"], row["line"], "wheel" in row, "why" in row) for row in row
     ("-r base.txt", 5, False, True), ("own @ git+https://…", 6, False, True), ("./setup", 7, False, True), ("asked==1.1", 0, True, False), ("pure==2.0", 0, True, False)], rows
 assert {file["path"] for file in document["files"]} == {rows[3]["wheel"]} and document["totals"][0]["modules"] > 0, document
 P
-printf '[project]\nname = "x"\n' >pyproject.toml && listed 3 -r pyproject.toml
-said err "pyproject.toml: a project: “uv pip compile pyproject.toml -o requirements.txt” lists its packages"
-rm pyproject.toml
+for list in pyproject.toml uv.lock poetry.lock Pipfile.lock environment.yml; do
+	printf '{"_meta": {}}\n[project]\nname = "x"\n' >$list && listed 3 -r $list
+	said err "$list: not a list that pip reads"
+	[ "$(wc -l <err)" = 1 ] || fail "not one line: $(cat err)"
+	rm $list
+done
 printf '%s\n' "asked==1.1 --hash=sha256:$hash" >hashed.txt && listed 0 --index -r hashed.txt
 printf '%s\n' "asked==1.1 --hash=sha256:${hash:1}0" >hashed.txt && listed 3 --index -r hashed.txt
 said err "hashed.txt: pip: " "HASHES"

@@ -105,6 +105,8 @@ TEST(what_files_ask_pip_for)
 		 " numpy[a,b] == 1.26 ; python_version < '3' # why\nTorch # see https://h/\ncertifi;a",
 		 "xgboost==1.5.2 --hash=sha256:00       --hash=sha256:11\n"
 		 "numpy[a,b] == 1.26 ; python_version < '3'\nTorch\ncertifi ;a\n"},
+		{.name = "uv.lock", .text = "[[package]]\nname = 'x'\nversion = '1'\n"},
+		{.name = "env/environment.yml", .text = "dependencies:\n  - torch\n"},
 		{"r.txt", "\xEF\xBB\xBFnumpy\r\n\r\nx==1 \\\r\n --hash=a:00\r\ny==2\r\n",
 		 "numpy\nx==1 --hash=a:00\ny==2\n"},
 		{"r.txt",
