@@ -71,28 +71,30 @@ static void look_at_place(const char *path, const char *there, uint64_t more_byt
 	struct os_space space = {0};
 	char free_text[TEXT_SHORT], more[TEXT_SHORT];
 	const bool has_space = !os_space(NULL, there, &space);
-	const struct {
-		bool applies;
-		const char *text;
-	} objections[] = {
-		{os_is_volatile(there) || os_is_volatile(path),
-		 "is gone after a restart (a folder in memory, or one that is "
-		 "emptied): everything is compiled again then"},
-		{os_is_roaming(path), "is in a roaming profile, which is copied at every logon; set "
-							  "CUDA_CACHE_PATH to a folder below %LOCALAPPDATA%"},
-		{is_synchronised(path), "is in a folder that is copied to other machines; a cache "
-								"belongs on a local disk"},
-		{has_space && space.network, "on a network file system: the driver caches only if locks "
-									 "work there, and every look-up waits for the network"},
-	};
 
-	for (size_t i = 0; i < sizeof objections / sizeof *objections; i++)
-		if (objections[i].applies)
-			add_advice(lines, mem_printf("%s: %s", path, objections[i].text));
+	if (os_is_volatile(there) || os_is_volatile(path))
+		add_advice(lines,
+				   mem_printf("%s is gone after a restart (a folder in memory, or one that is "
+							  "emptied): everything is compiled again then",
+							  path));
+	if (os_is_roaming(path))
+		add_advice(lines, mem_printf("%s is in a roaming profile, which is copied at every logon; "
+									 "set CUDA_CACHE_PATH to a folder below %%LOCALAPPDATA%%",
+									 path));
+	if (is_synchronised(path))
+		add_advice(lines, mem_printf("%s is in a folder that is copied to other machines; a cache "
+									 "belongs on a local disk",
+									 path));
+	/* This one and that of little room as the directory's settings say them, so that each is said
+	 * once. */
+	if (has_space && space.network)
+		add_advice(lines,
+				   mem_printf("%s: on a network file system: the driver caches only if locks "
+							  "work there, and every look-up waits for the network",
+							  path));
 	if (!has_space)
 		return;
 	(void)text_bytes(free_text, space.free_bytes);
-	/* The first as the settings of the directory say it, so that it is said once. */
 	if (space.free_bytes < CACHE_LITTLE_ROOM)
 		add_advice(lines, mem_printf("%s: only %s free there", path, free_text));
 	else if (space.free_bytes < more_bytes)

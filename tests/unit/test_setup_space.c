@@ -71,7 +71,8 @@ TEST_WITH(each_objection_has_its_bound, plenty, NULL)
 	} paths[] = {
 		{"/", "copied to other machines", false},
 		{"/absent/OneDrive/x", "copied to other machines", true},
-		{"/absent/Dropbox", "copied to other machines", true},
+		{"/absent/Dropbox", "/absent/Dropbox is in a folder that is copied to other machines",
+		 true},
 		{"/absent/iCloudDrive", "copied to other machines", true},
 		{"/absent", "belongs to another account", false},
 	};
