@@ -145,6 +145,11 @@ static bool part_starts(const uint8_t *data, size_t size, const char *lead)
 	return size >= strlen(lead) && !memcmp(data, lead, strlen(lead));
 }
 
+static bool part_ends(const uint8_t *data, size_t size, const char *trail)
+{
+	return size >= strlen(trail) && !memcmp(data + size - strlen(trail), trail, strlen(trail));
+}
+
 static const uint8_t *find_text(const uint8_t *data, size_t size, const char *what)
 {
 	size_t length = strlen(what);
@@ -181,8 +186,8 @@ bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_p
 		if (!part_starts(tail, tail_size, " "))
 			return false;
 		parts.payload_size = end - 1;
-		parts.jitlink = tail_size >= 3 && !memcmp(tail + tail_size - 3, " -c", 3) &&
-						find_text(tail, tail_size, " -arch=sm_");
+		parts.jitlink =
+			part_ends(tail, tail_size, " -c") && find_text(tail, tail_size, " -arch=sm_");
 		parts.form =
 			!parts.jitlink && part_starts(tail, tail_size, " -c") ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
 		parts.options = (const char *)tail + (parts.form == CACHE_KEY_LINK ? 3 : 1);

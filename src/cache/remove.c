@@ -99,29 +99,31 @@ static bool is_blank_entry(const char *dir, uint64_t key)
 	return blank;
 }
 
-enum mend_verdict mend_judge(const char *dir, struct sound_driver driver, uint64_t key,
-							 struct cache_removal *ret_removal)
+bool mend_may_remove(const char *dir, struct sound_driver driver, uint64_t key,
+					 struct cache_removal *ret_removal)
 {
 	struct cache_removal removal = {.key = key};
 	struct cache_probed after;
 	enum cache_damage damage;
 
 	if (cache_presence(dir, key, 0, &removal.probed) == CACHE_ABSENT)
-		return MEND_SOUND;
+		return false;
+	/* What cannot be read may be sound. */
 	if (removal.probed.damage == CACHE_DAMAGE_READ)
-		return MEND_LEAVE;
+		return false;
 	damage = cache_sound(dir, driver, key);
-	if (cache_presence(dir, key, 0, &after) == CACHE_ABSENT || damage == CACHE_SOUND)
-		return MEND_SOUND;
-	if (after.damage == CACHE_DAMAGE_READ)
-		return MEND_LEAVE;
-	if (!cache_probed_equal(&after, &removal.probed))
-		return MEND_SOUND;
-	if (damage == CACHE_DAMAGE_READ ||
-		(damage == CACHE_DAMAGE_VERSION && !is_blank_entry(dir, key)))
-		return MEND_LEAVE;
+	if (damage == CACHE_DAMAGE_READ)
+		return false;
+	/* What has changed while it was read is being written. */
+	if (cache_presence(dir, key, 0, &after) == CACHE_ABSENT ||
+		!cache_probed_equal(&after, &removal.probed))
+		return false;
+	if (damage == CACHE_SOUND)
+		return false;
+	if (damage == CACHE_DAMAGE_VERSION && !is_blank_entry(dir, key))
+		return false;
 	*ret_removal = removal;
-	return MEND_TAKE;
+	return true;
 }
 
 static int mend(struct jw_error *err, const struct jw_cache_options *options,
@@ -137,8 +139,8 @@ static int mend(struct jw_error *err, const struct jw_cache_options *options,
 	for (size_t i = 0; !result && i < report->damaged; i++) {
 		result = cancel_check(err, &options->cancel);
 		if (!result)
-			count += mend_judge(report->path, sound_driver_of(options->driver),
-								report->damaged_entries[i].key, &removals[count]) == MEND_TAKE;
+			count += mend_may_remove(report->path, sound_driver_of(options->driver),
+									 report->damaged_entries[i].key, &removals[count]);
 	}
 	if (!result)
 		result = cache_live_open(err, report->path, &how, &live);

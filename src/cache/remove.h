@@ -29,13 +29,7 @@ int cache_remove(struct jw_error *err, struct cache_live *live, struct cache_rem
  * and a total that counts them. Makes rows and files agree. */
 int cache_remove_settle(struct jw_error *err, struct cache_live *live);
 
-/* Damaged entries that may be removed: those whose damage is understood. */
-enum mend_verdict {
-	MEND_TAKE,  /* damaged: no driver will ever use it */
-	MEND_LEAVE, /* of another version, or unreadable: its damage is unknown */
-	MEND_SOUND, /* sound by now, removed, or being written */
-};
-
-/* Reads the file again. With MEND_TAKE *ret_removal describes the judged file. */
-enum mend_verdict mend_judge(const char *dir, struct sound_driver driver, uint64_t key,
-							 struct cache_removal *ret_removal);
+/* Whether an entry may be removed: its damage is understood, and no driver will ever use it. Reads
+ * the file again; *ret_removal then describes what was judged. */
+bool mend_may_remove(const char *dir, struct sound_driver driver, uint64_t key,
+					 struct cache_removal *ret_removal);

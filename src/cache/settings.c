@@ -120,8 +120,7 @@ char *cache_explain_limit(const char *text)
 		return mem_printf(
 			meant > CACHE_MOST_LIMIT
 				? "CUDA_CACHE_MAXSIZE=%.200s: the driver ignores units and reads %s; write %llu: "
-				  "it keeps "
-				  "at most 4 GiB"
+				  "it keeps at most 4 GiB"
 				: "CUDA_CACHE_MAXSIZE=%.200s: the driver ignores units and reads %s; write %llu",
 			text, TEXT_COUNT(limit, "byte", "bytes"), (unsigned long long)meant_limit(text));
 	if (!limit)

@@ -314,11 +314,11 @@ int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addit
 		os_file_size(why, copy.from, &size) ||
 		os_file_read(why, copy.from, 0, copy.header, sizeof copy.header, &got))
 		goto done;
-	damage = cache_entry_header_read(copy.header, got, size, &copy.entry);
 	if (size > CACHE_MOST_ENTRY) {
 		error_set(why, JW_ERR_LIMIT, "too large for an entry");
 		goto done;
 	}
+	damage = cache_entry_header_read(copy.header, got, size, &copy.entry);
 	if (damage != CACHE_SOUND) {
 		error_set(why, JW_ERR_FORMAT, "%s", cache_damage_text(damage));
 		goto done;

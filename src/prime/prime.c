@@ -242,8 +242,8 @@ static void remove_damaged(const struct jw_system *system, const struct plan *pl
 
 	for (size_t i = 0; i < plan->module_count; i++)
 		if (plan->modules[i].damage &&
-			mend_judge(plan->cache_dir, sound_driver_of(&system->driver), plan->modules[i].key,
-					   &removals[count]) == MEND_TAKE)
+			mend_may_remove(plan->cache_dir, sound_driver_of(&system->driver), plan->modules[i].key,
+							&removals[count]))
 			count++;
 	if (count && !cache_live_open(NULL, plan->cache_dir, &how, &live)) {
 		(void)cache_remove(NULL, live, removals, count);
