@@ -171,7 +171,7 @@ static enum sound last_sound(const uint8_t *text, size_t size)
 	uint32_t point = 0;
 	unsigned ending;
 
-	/* "항목 9개(533 KB)": what stands before a remark is the word. */
+	/* "항목 9개(521 KiB)": what stands before a remark is the word. */
 	for (size_t i = 1; size && text[size - 1] == ')' && i < size && i < LONGEST_REMARK; i++)
 		if (text[size - 1 - i] == '(')
 			return last_sound(text, size - 1 - i - (i + 1 < size && text[size - 2 - i] == ' '));

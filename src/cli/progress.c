@@ -77,7 +77,7 @@ static double seconds_left(const struct progress *progress, uint64_t now_ns)
 									   progress_share(progress));
 }
 
-/* "37 %  152/412 modules, 220 MB, 3 min 20 s left" */
+/* "37 %  152/412 modules, 210 MiB, 3 min 20 s left" */
 static void describe_progress(char text[WORDS], const struct progress *progress, uint64_t now_ns,
 							  enum detail detail)
 {
