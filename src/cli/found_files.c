@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/language.h"
@@ -29,9 +30,21 @@ void found_files_say_without(const struct output *out, const char *name, const c
 				name, version ? " " : "", version ? version : "", with ? with : "");
 }
 
-/* Those packages and wheels that are built for the CPU, or of which others have the code, a line
- * each. */
-static size_t say_cpu_builds(const struct output *out, const struct jw_found *found)
+static uint64_t key_of(const char *text)
+{
+	return fnv_update(FNV_START, text, strlen(text));
+}
+
+void found_files_see(struct set *seen, const struct jw_found *found, const char *path)
+{
+	set_put(seen, key_of(path), 0);
+	for (size_t i = 0; found && i < found->file_count; i++)
+		if (found->files[i].package && !strcmp(found->files[i].path, path))
+			set_put(seen, key_of(found->files[i].package), 0);
+}
+
+size_t found_files_say_cpu_builds(const struct output *out, const struct jw_found *found,
+								  const struct set *seen)
 {
 	size_t said = 0;
 
@@ -42,8 +55,9 @@ static size_t say_cpu_builds(const struct output *out, const struct jw_found *fo
 
 		if ((i && file->package && text_same(file->package, file[-1].package)) ||
 			(file->package ? !file->version : !text_ends(name, ".whl")) ||
-			!(jw_is_cpu_build(name, version) || jw_with_gpu_code(name, version) ||
-			  is_for_mac(name, version)))
+			!(jw_is_cpu_build(name, version) || is_for_mac(name, version) ||
+			  (!seen && jw_with_gpu_code(name, version))) ||
+			(seen && set_has(seen, key_of(file->package ? file->package : file->path))))
 			continue;
 		found_files_say_without(out, name, version);
 		said++;
@@ -53,7 +67,7 @@ static size_t say_cpu_builds(const struct output *out, const struct jw_found *fo
 
 void found_files_none(struct cli *cli, const struct jw_found *found)
 {
-	if (say_cpu_builds(&cli->out, found) && cli->options.operand_count)
+	if (found_files_say_cpu_builds(&cli->out, found, NULL) && cli->options.operand_count)
 		return;
 	if (!cli->options.operand_count && found && found->environment)
 		output_line(&cli->out, STYLE_PLAIN,

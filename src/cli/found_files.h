@@ -4,6 +4,7 @@
 #include <jitwarm/find.h>
 #include <jitwarm/recording.h>
 
+#include "base/set.h"
 #include "cli/command.h"
 
 struct found_files {
@@ -26,6 +27,12 @@ void found_files_take(const struct output *out, struct jw_found *found,
 /* A line on a package (`version` NULL: a wheel's file name) without device code: whether that is
  * how it was built, and what has the code. */
 void found_files_say_without(const struct output *out, const char *name, const char *version);
+/* The same of those packages and wheels that are built for the CPU, a line each; returns their
+ * number. `seen` NULL: nothing has code, and of those, too, of which others have it. */
+size_t found_files_say_cpu_builds(const struct output *out, const struct jw_found *found,
+								  const struct set *seen);
+/* Keeps in mind that a file, and the package that it is of, has code or could not be read. */
+void found_files_see(struct set *seen, const struct jw_found *found, const char *path);
 /* Says that there was no device code; without operands, in which environment. Ends with 2 where
  * there was no file. */
 void found_files_none(struct cli *cli, const struct jw_found *found);

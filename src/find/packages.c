@@ -253,7 +253,7 @@ static const struct {
 	{"spconv", "spconv-cu120", false},
 	{"xgboost-cpu", "xgboost", false},
 	{"tensorflow-cpu", "tensorflow", false},
-	{"jaxlib", "jax-cuda12-pjrt", false},
+	{"jaxlib", "jax-cuda12-pjrt", true},
 	{"jax", "jax-cuda12-pjrt", true},
 	{"cupy", "cupy-cuda12x", true},
 	{"faiss", "faiss-gpu", true},

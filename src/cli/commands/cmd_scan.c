@@ -650,6 +650,8 @@ struct scan_run {
 	size_t total_count, failing_on[GPUS_MOST];
 	char *archive; /* whose members were printed last */
 	struct said_file said;
+	const struct jw_found *found;
+	struct set seen; /* of these: with code, or trouble */
 	struct index_wheel asked;
 	const struct jw_index_wheel *wheel; /* NULL: without --index */
 	struct scan_library *libraries;
@@ -724,6 +726,7 @@ static int take_scanned_image(struct jw_error *err, void *context,
 	if (run->wheel && run->wheel->folder)
 		named.path = os_base_name(image->path);
 	run->images++;
+	found_files_see(&run->seen, run->found, image->path);
 	run->read = true;
 	run->damaged += image->damaged;
 	for (size_t i = 0; run->listed && i < image->verdict_count; i++)
@@ -742,7 +745,7 @@ static void print_scan_trouble(void *context, const char *path, const struct jw_
 	struct scan_run *run = context;
 	struct jw_error named = *why;
 
-	(void)path;
+	found_files_see(&run->seen, run->found, path);
 	run->troubles++;
 	run->read = true;
 	output_error(&run->cli->out, "%s", index_wheel_hide_folder(run->wheel, named.message));
@@ -946,12 +949,16 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 					"would compile",
 					run->cli->system->why_none, run->cli->system->example);
 	run->troubles += files.found ? files.found->trouble_count : 0;
+	run->found = files.found;
 	options.paths = files.paths;
 	options.path_count = files.count;
 	result = jw_scan(err, &options) ? cli_hopeless(err, run->cli, JW_ERR_UNSUPPORTED) : 0;
 	end_file(run);
 	if (!result && !run->images && !run->troubles && !run->listed)
 		found_files_none(run->cli, files.found);
+	else if (!result && given->operand_count)
+		(void)found_files_say_cpu_builds(&run->cli->out, files.found, &run->seen);
+	set_free(&run->seen);
 	mem_free(run->archive);
 	found_files_free(&files);
 	return result;

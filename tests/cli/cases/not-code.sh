@@ -76,6 +76,14 @@ run 0 scan --target sm_86 torch-2.9.0-cp312-none-macosx_11_0_arm64.whl thing-1.0
 cp pure-1-py3-none-any.whl faiss_cpu-1.8-cp312-cp312-manylinux_2_28_x86_64.whl
 run 0 lint faiss_cpu-1.8-cp312-cp312-manylinux_2_28_x86_64.whl
 out_has "a CPU build); faiss-gpu has it"
+# … also beside one that has code; but not of one that could not be read
+printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >k.ptx
+head -c 20 pure-1-py3-none-any.whl >torch-2.9.1-cp312-cp312-manylinux_2_28_aarch64.whl
+run 1 scan --target sm_86 k.ptx faiss_cpu-1.8-cp312-cp312-manylinux_2_28_x86_64.whl torch-2.9.1-cp312-cp312-manylinux_2_28_aarch64.whl
+out_has "k.ptx ("
+[[ $(grep -c "a CPU build); faiss-gpu has it$" "$out") == 1 ]] || fail "nothing of the second file"
+out_lacks "torch-2.9.1"
+err_has "torch-2.9.1"
 # An address is no file
 run 3 scan --target sm_86 https://localhost/torch-2.9.0-cp312-none-any.whl
 err_has "an address: fetch the file first, or “jitwarm scan --index NAME”"
@@ -98,6 +106,16 @@ for each in torch-2.9.0+cpu numba-0.62; do
 done
 run 0 check --target sm_86 --driver 550.163.01 torch
 out_has "torch 2.9.0+cpu: built without GPU code (a CPU build)"
+mkdir -p "$site/coded-1.0.dist-info" && printf 'Name: coded\nVersion: 1.0\n' >"$site/coded-1.0.dist-info/METADATA"
+printf 'coded.ptx,,\n' >"$site/coded-1.0.dist-info/RECORD" && cp k.ptx "$site/coded.ptx"
+run 0 bake -n --target sm_86 torch
+out_has "torch 2.9.0+cpu: built without GPU code (a CPU build)"
+run 0 scan --target sm_86 coded torch
+out_has "coded.ptx"
+out_has "torch 2.9.0+cpu: built without GPU code (a CPU build)"
+run 0 scan --target sm_86
+out_lacks "a CPU build"
+rm -r "$site/coded-1.0.dist-info" "$site/coded.ptx"
 run 0 check --target sm_86 --driver 550.163.01 numba
 out_has "no device code found"
 # An environment whose files have none: the same answer, the same status
