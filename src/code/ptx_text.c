@@ -102,7 +102,7 @@ typedef uint32_t quads __attribute__((vector_size(LANES)));
 size_t ptx_text_clear(const uint8_t *bytes, size_t size)
 {
 	const uint32_t start = (uint32_t)CONTAINER_START;
-	lanes wanted;
+	lanes wanted = {0};
 	size_t at = 0;
 
 	/* Where ".v", or at a multiple of four the start of a container, may begin */

@@ -80,7 +80,8 @@ int walk_cancelled(struct jw_error *err, const struct jw_cancel *cancel)
 
 int walk_again(struct jw_error *err, atomic_uint_least64_t *again_bytes, uint64_t size)
 {
-	if (again_bytes && (*again_bytes > MOST_AGAIN || (*again_bytes += size) > MOST_AGAIN))
+	if (again_bytes &&
+		(*again_bytes > MOST_AGAIN || atomic_fetch_add(again_bytes, size) + size > MOST_AGAIN))
 		return error_set(err, JW_ERR_LIMIT, "too much would have to be unpacked once more");
 	return 0;
 }
