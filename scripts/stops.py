@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/stops"
 PROGRAM = BUILD / "src/jitwarm"
-ROOMS = ("run", "worker", "cache")
+ROOMS = ("work", "driver", "cache")
 
 
 def run(*command, **options):
