@@ -262,6 +262,17 @@ static int take_environment(struct jw_error *err, struct name_search *finder)
 	return 0;
 }
 
+/* If nothing was found and a reason is known, the call fails with it. */
+static int fail_if_empty(struct jw_error *err, const struct jw_found *found)
+{
+	if (found->file_count || !found->trouble_count)
+		return 0;
+	for (size_t i = 0; i < found->note_count; i++)
+		if (found->notes[i].is_trouble)
+			return error_set(err, found->notes[i].code, "%s", found->notes[i].text);
+	return 0;
+}
+
 int jw_find(struct jw_error *err, const struct jw_find_options *options,
 			struct jw_found **ret_found)
 {
@@ -278,10 +289,8 @@ int jw_find(struct jw_error *err, const struct jw_find_options *options,
 		result = take_environment(err, &finder);
 	for (size_t i = 0; !result && i < options->name_count; i++)
 		result = take_typed_name(err, &finder, options->names[i]);
-	/* If nothing was found and a reason is known, the call fails with it. */
-	for (size_t i = 0; !result && !found->file_count && i < found->note_count; i++)
-		if (found->notes[i].is_trouble)
-			result = error_set(err, found->notes[i].code, "%s", found->notes[i].text);
+	if (!result)
+		result = fail_if_empty(err, found);
 	if (result)
 		jw_found_free(found);
 	else

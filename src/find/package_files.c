@@ -73,6 +73,14 @@ bool wheel_record_next(struct cursor *cursor, struct buf *path)
 	return false;
 }
 
+/* Removes the last component of a path of `length` bytes without a separator at its end. */
+static size_t parent_length(const char *path, size_t length)
+{
+	while (length && !os_is_separator(path[length - 1]))
+		length--;
+	return length ? length - 1 : 0;
+}
+
 /* Whether `path` is `root` or lies below it; neither ends in a separator. */
 static bool is_within(const char *path, const char *root, size_t root_length)
 {
@@ -104,10 +112,7 @@ static bool apply_components(char *to, const char *path)
 		if (part == 2 && path[0] == '.' && path[1] == '.') {
 			if (!length || (length == 2 && to[1] == ':'))
 				return false;
-			/* Removes the last component. */
-			while (length && !os_is_separator(to[length - 1]))
-				length--;
-			length -= length != 0;
+			length = parent_length(to, length);
 		} else if (part && !(part == 1 && *path == '.')) {
 			to[length++] = '/';
 			memcpy(to + length, path, part);
@@ -360,6 +365,7 @@ static int take_without_record(struct jw_error *err, struct found_list *list,
 
 	if (!result && os_read_file(&why, path, MOST_TOP_LEVEL, &text)) {
 		found_unseen(list, path, &why);
+		/* As if it listed the package's own name */
 		(void)buf_printf(NULL, &text, "%s", package->name);
 		for (size_t i = 0; i < text.size; i++)
 			text.data[i] = text.data[i] == '-' ? '_' : text.data[i];

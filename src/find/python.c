@@ -173,6 +173,20 @@ int python_look_mark(struct jw_error *err, const char *prefix, const char *name,
 	return result;
 }
 
+/* The parent of the real file's folder, or on Windows the folder itself. */
+static int real_prefix(struct jw_error *err, const char *executable, char **ret_prefix)
+{
+	char *real, *folder;
+
+	if (os_real_path(err, executable, &real))
+		return -1;
+	folder = os_dir_name(real);
+	mem_free(real);
+	*ret_prefix = os_is_windows ? mem_string(folder) : os_dir_name(folder);
+	mem_free(folder);
+	return 0;
+}
+
 int python_prefix(struct jw_error *err, const char *executable, char **ret_prefix,
 				  bool *ret_virtual)
 {
@@ -190,17 +204,7 @@ int python_prefix(struct jw_error *err, const char *executable, char **ret_prefi
 		prefix = above;
 		above = NULL;
 	} else if (!result) {
-		char *real;
-
-		/* The parent of the real file's folder, or on Windows the folder itself */
-		result = os_real_path(err, executable, &real);
-		if (!result) {
-			char *inside = os_dir_name(real);
-
-			prefix = os_is_windows ? mem_string(inside) : os_dir_name(inside);
-			mem_free(inside);
-			mem_free(real);
-		}
+		result = real_prefix(err, executable, &prefix);
 	}
 	mem_free(folder);
 	mem_free(above);

@@ -142,12 +142,32 @@ static int pick_ptx_entries(struct jw_error *err, struct seen *seen,
 	return 0;
 }
 
+static bool is_empty_ptx(struct devcode_view ptx)
+{
+	struct ptx_features features;
+
+	ptx_count(ptx.data, ptx.size, &features);
+	return !features.code && !features.statements;
+}
+
+static bool is_empty_cubin(struct devcode_view cubin)
+{
+	struct cubin_symbols symbols;
+	bool empty;
+
+	if (cubin_symbols_read(NULL, cubin, &symbols))
+		return false;
+	empty = !symbols.any;
+	cubin_symbols_free(&symbols);
+	return empty;
+}
+
 /* Whether no PTX in it declares anything, or no cubin where it has none: no program can use it, for
  * whatever GPU it is. nvcc makes such containers for files without kernels (libcufftw.so). */
 static bool is_empty(struct seen *seen, const struct devcode_container *container)
 {
 	enum { MOST_PTX = 1024, MOST_CUBIN = 4096 };
-	bool ptx = false, used = false;
+	bool ptx = false;
 
 	for (size_t i = 0; i < container->entry_count; i++) {
 		if (container->entries[i].kind == DEVCODE_KIND_TILE ||
@@ -155,29 +175,19 @@ static bool is_empty(struct seen *seen, const struct devcode_container *containe
 			return false;
 		ptx = ptx || devcode_kind_is_ptx(container->entries[i].kind);
 	}
-	for (size_t i = 0; !used && i < container->entry_count; i++) {
+	for (size_t i = 0; i < container->entry_count; i++) {
 		const struct devcode_entry *entry = &container->entries[i];
-		struct cubin_symbols symbols;
-		struct ptx_features features;
 		struct devcode_view view;
 
 		if (ptx && !devcode_kind_is_ptx(entry->kind))
 			continue;
 		if ((!ptx && entry->kind != DEVCODE_KIND_CUBIN) || entry->damaged ||
 			entry->size_bytes > (ptx ? MOST_PTX : MOST_CUBIN) ||
-			devcode_payload(NULL, container, entry, &seen->scratch, &view))
+			devcode_payload(NULL, container, entry, &seen->scratch, &view) ||
+			!(ptx ? is_empty_ptx(view) : is_empty_cubin(view)))
 			return false;
-		if (ptx) {
-			ptx_count(view.data, view.size, &features);
-			used = features.code || features.statements;
-		} else if (cubin_symbols_read(NULL, view, &symbols)) {
-			used = true;
-		} else {
-			used = symbols.any;
-			cubin_symbols_free(&symbols);
-		}
 	}
-	return !used;
+	return true;
 }
 
 /* Whether it is a PTX text of OptiX programs, which reach the driver's compiler through OptiX
@@ -196,6 +206,24 @@ static bool is_optix(struct seen *seen, const struct devcode_container *containe
 	return features.optix;
 }
 
+/* A row of judgements with one driver, by the headers first. If no cubin runs, reads the texts: the
+ * driver chooses by the entry's header, but compiles the text. */
+static void judge_with(struct seen *seen, const struct devcode_container *container,
+					   const struct jw_driver *driver, bool *texts_read, struct plan_judgement *row)
+{
+	const struct analyse_question *question = seen->question;
+
+	for (size_t t = 0; t < question->target_count; t++) {
+		row[t] = plan_judge(container, seen->texts, false, question->targets[t], driver);
+		if (*texts_read || row[t].verdict < VERDICT_LINK || row[t].verdict == VERDICT_NOTHING)
+			continue;
+		for (size_t i = 0; i < container->entry_count; i++)
+			plan_read_text(container, &seen->corrected[i], &seen->texts[i]);
+		*texts_read = true;
+		row[t] = plan_judge(container, seen->texts, false, question->targets[t], driver);
+	}
+}
+
 static bool same_judgements(const struct plan_judgement *a, const struct plan_judgement *b,
 							size_t count)
 {
@@ -207,9 +235,7 @@ static bool same_judgements(const struct plan_judgement *a, const struct plan_ju
 	return true;
 }
 
-/* With the question's driver, and with all releases if it asks for them: by the headers first. If
- * no cubin runs, reads the texts: the driver chooses by the entry's header, but compiles the text.
- */
+/* With the question's driver, and with all releases if it asks for them. */
 static int note_judgements(struct jw_error *err, struct seen *seen,
 						   const struct devcode_container *container, struct seen_container *note)
 {
@@ -220,19 +246,11 @@ static int note_judgements(struct jw_error *err, struct seen *seen,
 	size_t rows = 0, count;
 
 	for (size_t d = 0; d <= seen->release_count; d++) {
-		const struct jw_driver *driver = d ? &seen->releases[d - 1] : &question->driver;
 		struct plan_judgement *row = seen->judged + rows * targets;
 		size_t same = 0;
 
-		for (size_t t = 0; t < targets; t++) {
-			row[t] = plan_judge(container, seen->texts, false, question->targets[t], driver);
-			if (texts_read || row[t].verdict < VERDICT_LINK || row[t].verdict == VERDICT_NOTHING)
-				continue;
-			for (size_t i = 0; i < container->entry_count; i++)
-				plan_read_text(container, &seen->corrected[i], &seen->texts[i]);
-			texts_read = true;
-			row[t] = plan_judge(container, seen->texts, false, question->targets[t], driver);
-		}
+		judge_with(seen, container, d ? &seen->releases[d - 1] : &question->driver, &texts_read,
+				   row);
 		if (!d && !optix)
 			empty = is_empty(seen, container);
 		/* A program misses nothing where nothing is in the container: code for other GPUs, or PTX
@@ -271,7 +289,7 @@ static int note_judgements(struct jw_error *err, struct seen *seen,
 								  count);
 }
 
-/* Records one container: a copy, whose entries may be corrected by their texts. */
+/* Records one container. */
 static int seen_add(struct jw_error *err, struct seen *seen,
 					const struct devcode_container *container)
 {
@@ -292,6 +310,7 @@ static int seen_add(struct jw_error *err, struct seen *seen,
 	note.first_entry = (uint32_t)seen->entry_count;
 	if (VEC_ROOM(err, seen->containers, seen->capacity, seen->count, SEEN_MOST_CONTAINERS))
 		return -1;
+	/* Its entries are copied: their texts may correct them. */
 	if (count > seen->corrected_capacity) {
 		seen->corrected = mem_resize(seen->corrected, count * sizeof *seen->corrected);
 		seen->texts = mem_resize(seen->texts, count * sizeof *seen->texts);

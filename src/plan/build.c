@@ -170,6 +170,13 @@ bool build_is_of_tests(const struct plan_request *request, const struct analyse_
 	return false;
 }
 
+/* The name of an image: "path" or "path: member". */
+static const char *image_name(char *text, size_t size, const struct analyse_image *image)
+{
+	(void)snprintf(text, size, image->member ? "%s: %s" : "%s", image->path, image->member);
+	return text;
+}
+
 /* What the plan does not say of an image. */
 static void note_image(struct build *build, const struct analyse_image *image)
 {
@@ -177,7 +184,7 @@ static void note_image(struct build *build, const struct analyse_image *image)
 	size_t unreadable = 0;
 	bool link_unknown = false;
 
-	(void)snprintf(name, sizeof name, image->member ? "%s: %s" : "%s", image->path, image->member);
+	(void)image_name(name, sizeof name, image);
 	/* The containers of a file that runs which it has no use for, or which fail where they are
 	 * used. */
 	for (size_t t = 0; t < build->request->target_count; t++) {
@@ -242,8 +249,7 @@ static void mention(struct build_mention *all, const struct analyse_image *image
 	if (!modules)
 		return;
 	if (!all->images++)
-		(void)snprintf(all->first, sizeof all->first, image->member ? "%s: %s" : "%s", image->path,
-					   image->member);
+		(void)image_name(all->first, sizeof all->first, image);
 	all->modules += modules;
 	all->bytes += bytes;
 }

@@ -26,6 +26,14 @@ static bool is_after_mark(const char *name, const char *number)
 	return false;
 }
 
+/* Behind 118, 12.8, 90a. */
+static const char *skip_number(const char *at)
+{
+	while (text_is_digit(*at) || (*at && strchr("._", *at) && text_is_digit(at[1])))
+		at++;
+	return *at && strchr("aAfF", *at) && !text_is_alnum(at[1]) ? at + 1 : at;
+}
+
 uint64_t fate_variants(const char *path, const char *member)
 {
 	const char *name = member ? member : path, *const base = os_base_name(name);
@@ -43,14 +51,7 @@ uint64_t fate_variants(const char *path, const char *member)
 			continue;
 		}
 		hash = fnv_update(hash, number ? "0" : at, 1);
-		if (!number) {
-			at++;
-			continue;
-		}
-		/* Behind 118, 12.8, 90a. */
-		while (text_is_digit(*at) || (*at && strchr("._", *at) && text_is_digit(at[1])))
-			at++;
-		at += *at && strchr("aAfF", *at) && !text_is_alnum(at[1]);
+		at = number ? skip_number(at) : at + 1;
 	}
 	return hash;
 }

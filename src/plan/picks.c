@@ -178,10 +178,54 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 	return 0;
 }
 
+/* Decompresses and counts one. It stays unreadable if it cannot be unpacked. */
+static void unpack_payload(const struct picks *picks, struct picks_slot *slot)
+{
+	struct pick *pick = &picks->items[slot->pick];
+	const struct devcode_container alone = {.bytes = slot->stored.data,
+											.size_bytes = slot->stored.size};
+	const bool object = slot->entry.kind == DEVCODE_KIND_RELOCATABLE_PTX;
+	const bool line_info = pick->module.features.line_info;
+
+	if (devcode_payload(NULL, &alone, &slot->entry, &slot->payload, &slot->view)) {
+		slot->view = (struct devcode_view){0};
+		return;
+	}
+	pick->module.payload_bytes = slot->view.size;
+	pick->body_bytes = cache_key_payload(object || pick->text ? CACHE_KEY_TEXT : CACHE_KEY_LOAD,
+										 slot->view.data, slot->view.size);
+	pick->readable = pick->load_tail_bytes && pick->link_tail_bytes;
+	pick->module.features = plan_features_of(slot->view.data, slot->view.size);
+	pick->module.features.line_info = line_info;
+}
+
 /* A lane for each target's key, or one for the identity, and the number that distinguishes them. */
 struct lane_use {
 	uint16_t slot, target; /* target == ANALYSE_MOST_TARGETS: the identity */
 };
+
+static size_t set_lanes(const struct picks *picks, size_t slot_index, struct fnv_lane *lanes,
+						struct lane_use *uses)
+{
+	const struct picks_slot *slot = &picks->slots[slot_index];
+	const struct pick *pick = &picks->items[slot->pick];
+	size_t count = 0;
+
+	if (!slot->view.data)
+		return 0;
+	if (!picks->keyed) {
+		lanes[count] = (struct fnv_lane){FNV_START, slot->view.data, slot->view.size};
+		uses[count++] = (struct lane_use){(uint16_t)slot_index, ANALYSE_MOST_TARGETS};
+	}
+	for (size_t t = 0; t < picks->target_count; t++) {
+		if (!picks->keyed || !(slot->targets >> t & 1))
+			continue;
+		lanes[count] =
+			(struct fnv_lane){picks->targets[t].start, slot->view.data, (size_t)pick->body_bytes};
+		uses[count++] = (struct lane_use){(uint16_t)slot_index, (uint16_t)t};
+	}
+	return count;
+}
 
 /* The share of one thread: every `step`-th of `order` from `first` on. */
 struct share {
@@ -190,8 +234,7 @@ struct share {
 	size_t first, step;
 };
 
-/* Decompresses and counts each payload, then hashes them side by side. One that cannot be unpacked
- * stays unreadable. */
+/* Decompresses and counts each payload, then hashes them side by side. */
 static void work_off(void *context)
 {
 	const struct share *share = context;
@@ -200,41 +243,10 @@ static void work_off(void *context)
 	const struct picks *picks = share->picks;
 	size_t count = 0;
 
-	for (size_t i = share->first; i < picks->used_slots; i += share->step) {
-		struct picks_slot *slot = &picks->slots[share->order[i]];
-		struct pick *pick = &picks->items[slot->pick];
-		const struct devcode_container alone = {.bytes = slot->stored.data,
-												.size_bytes = slot->stored.size};
-		const bool object = slot->entry.kind == DEVCODE_KIND_RELOCATABLE_PTX;
-		const bool line_info = pick->module.features.line_info;
-
-		if (devcode_payload(NULL, &alone, &slot->entry, &slot->payload, &slot->view)) {
-			slot->view = (struct devcode_view){0};
-			continue;
-		}
-		pick->module.payload_bytes = slot->view.size;
-		pick->body_bytes = cache_key_payload(object || pick->text ? CACHE_KEY_TEXT : CACHE_KEY_LOAD,
-											 slot->view.data, slot->view.size);
-		pick->readable = pick->load_tail_bytes && pick->link_tail_bytes;
-		pick->module.features = plan_features_of(slot->view.data, slot->view.size);
-		pick->module.features.line_info = line_info;
-	}
-	for (size_t i = share->first; i < picks->used_slots; i += share->step) {
-		const uint16_t at = (uint16_t)share->order[i];
-		const struct picks_slot *slot = &picks->slots[at];
-		const size_t body_bytes = (size_t)picks->items[slot->pick].body_bytes;
-
-		if (slot->view.data && !picks->keyed) {
-			lanes[count] = (struct fnv_lane){FNV_START, slot->view.data, slot->view.size};
-			uses[count++] = (struct lane_use){at, ANALYSE_MOST_TARGETS};
-		}
-		for (size_t t = 0; slot->view.data && picks->keyed && t < picks->target_count; t++)
-			if (slot->targets >> t & 1) {
-				lanes[count] =
-					(struct fnv_lane){picks->targets[t].start, slot->view.data, body_bytes};
-				uses[count++] = (struct lane_use){at, (uint16_t)t};
-			}
-	}
+	for (size_t i = share->first; i < picks->used_slots; i += share->step)
+		unpack_payload(picks, &picks->slots[share->order[i]]);
+	for (size_t i = share->first; i < picks->used_slots; i += share->step)
+		count += set_lanes(picks, share->order[i], lanes + count, uses + count);
 	fnv_update_many(lanes, count);
 	for (size_t i = 0; i < count; i++) {
 		const struct picks_slot *slot = &picks->slots[uses[i].slot];

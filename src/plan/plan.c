@@ -75,6 +75,7 @@ static int read_found_file(struct jw_error *err, struct plan_reading *reading,
 
 	if (cancel_asked(&request->cancel))
 		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were read");
+	/* What the inventory hands over it knows. */
 	reading->remembers = false;
 	if (reading->inventory &&
 		inventory_replay(err, reading->inventory, file, &question, plan_image, reading, &known))
