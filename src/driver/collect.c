@@ -55,8 +55,8 @@ int collect_insert(struct jw_error *err, struct cache_live *live, const struct c
 	struct jw_error why = {0};
 	int result = -1;
 
-	/* The cache may be removed, or a driver may wipe it, between any two steps: then makes its
-	 * folders again. */
+	/* Tries again if a folder is missing, which makes it: the cache may be removed, or wiped by a
+	 * driver, between any two steps. */
 	for (int tries = 0; result && tries < MOST_TRIES; tries++) {
 		result = cache_insert(&why, live, &addition, 1);
 		if (result && why.code != JW_ERR_NOT_FOUND)
@@ -104,8 +104,8 @@ int collect_find(struct jw_error *err, const char *private_dir, const struct pla
 			return -1;
 		collected.what = collected.path ? COLLECTED_FOREIGN : COLLECTED_NOTHING;
 	}
-	/* The driver deleted what did not fit, so there is space again: compares with twice the
-	 * prediction, since others of that size were being written beside it. */
+	/* The disk was full if twice what the workers write at once does not fit now: the driver
+	 * deletes an entry that did not fit, and so there is some space again. */
 	if (collected.what == COLLECTED_NOTHING &&
 		collect_disk_is_full(err, private_dir, 2 * at_once * module->entry_bytes))
 		return -1;

@@ -225,6 +225,23 @@ static int fill_store_folder(struct jw_error *err, const struct fetch *fetch, co
 	return result;
 }
 
+/* Into a place that has the others already, or these of another version. */
+static int add_pieces(struct jw_error *err, const struct fetch *fetch, const char *fresh,
+					  const char *place)
+{
+	int result = 0;
+
+	for (size_t i = 0; !result && i < fetch->piece_count; i++) {
+		const char *name = os_base_name(fetch->pieces[i].member);
+		char *from = os_join(fresh, name), *to = os_join(place, name);
+
+		result = os_rename(err, from, to);
+		mem_free(from);
+		mem_free(to);
+	}
+	return result;
+}
+
 /* Fills a folder beside the place, then renames it. `path`: of ptxas in that place. */
 static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *store,
 					  const char *place, const char *path)
@@ -238,19 +255,10 @@ static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *sto
 	if (os_make_dirs(err, fresh, 0755) || fill_store_folder(err, fetch, fresh))
 		goto done;
 	result = os_rename(&why, fresh, place);
-	if (result && os_exists(path)) {
-		/* Fetched before, by another process, without its linker, or another version: these go into
-		 * the place beside the others. */
-		result = 0;
-		for (size_t i = 0; !result && i < fetch->piece_count; i++) {
-			const char *name = os_base_name(fetch->pieces[i].member);
-			char *from = os_join(fresh, name), *to = os_join(place, name);
-
-			result = os_rename(err, from, to);
-			mem_free(from);
-			mem_free(to);
-		}
-	} else if (result && os_exists(place))
+	/* Fetched before, by another process, without its linker, or another version. */
+	if (result && os_exists(path))
+		result = add_pieces(err, fetch, fresh, place);
+	else if (result && os_exists(place))
 		error_set(err, JW_ERR_IO, "%.400s: exists without %s: remove it, then fetch again", place,
 				  compiler_fetch_program());
 	else if (result)

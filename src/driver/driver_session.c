@@ -186,6 +186,16 @@ static bool is_exclusive(const struct protocol_device *device)
 	return device->compute_mode == MODE_EXCLUSIVE || device->compute_mode == MODE_EXCLUSIVE_THREAD;
 }
 
+/* Whether another device of this architecture accepts any number of processes. */
+static bool has_better(const struct device_pool *pool, size_t device)
+{
+	for (size_t i = 0; i < pool->count; i++)
+		if (!pool->devices[i].compute_mode &&
+			jw_target_equal(pool->devices[i].target, pool->devices[device].target))
+			return true;
+	return false;
+}
+
 void device_pool_fill(struct device_pool *pool, const struct protocol_hello *hello)
 {
 	*pool = (struct device_pool){.count = hello->device_count};
@@ -195,11 +205,8 @@ void device_pool_fill(struct device_pool *pool, const struct protocol_hello *hel
 		if (pool->barred[i])
 			TEXT_COPY(pool->why,
 					  "its compute mode is “prohibited” (“nvidia-smi -c 0” changes that)");
-		/* If another device of this architecture accepts any number of processes */
-		for (size_t k = 0; is_exclusive(&pool->devices[i]) && k < pool->count; k++)
-			if (!pool->devices[k].compute_mode &&
-				jw_target_equal(pool->devices[k].target, pool->devices[i].target))
-				pool->barred[i] = true;
+		if (is_exclusive(&pool->devices[i]) && has_better(pool, i))
+			pool->barred[i] = true;
 	}
 }
 
@@ -214,24 +221,28 @@ const char *device_pool_mode_text(int compute_mode)
 	}
 }
 
+static unsigned most_for(const struct device_pool *pool, struct jw_target target)
+{
+	unsigned exclusive = 0;
+
+	for (size_t i = 0; i < pool->count; i++) {
+		if (pool->barred[i] || !jw_target_equal(pool->devices[i].target, target))
+			continue;
+		if (!is_exclusive(&pool->devices[i]))
+			return UINT_MAX;
+		exclusive++;
+	}
+	return exclusive ? exclusive : UINT_MAX;
+}
+
 unsigned device_pool_most_workers(const struct device_pool *pool, const struct plan_target *targets,
 								  size_t count)
 {
 	unsigned most = UINT_MAX;
 
 	for (size_t i = 0; i < count; i++) {
-		unsigned exclusive = 0, some;
-		bool shared = false;
+		unsigned some = most_for(pool, targets[i].device);
 
-		for (size_t k = 0; k < pool->count; k++) {
-			const struct protocol_device *device = &pool->devices[k];
-
-			if (pool->barred[k] || !jw_target_equal(device->target, targets[i].device))
-				continue;
-			shared = shared || !is_exclusive(device);
-			exclusive += is_exclusive(device);
-		}
-		some = shared || !exclusive ? UINT_MAX : exclusive;
 		/* With several architectures each worker uses all of them in turn: two workers could meet
 		 * on one. */
 		if (some != UINT_MAX && count > 1)

@@ -62,35 +62,41 @@ struct compiler_search {
 	struct jw_error distrust; /* why the first one that is not to be run is not */
 };
 
-/* The program in a folder of `root`; a relative one in PATH depends on the current directory. */
+static void try_program(struct compiler_search *search, const char *path)
+{
+	uint32_t cuda;
+
+	if (search->found || !os_exists(path) ||
+		compiler_check_trust(search->distrust.code ? NULL : &search->distrust, path) ||
+		ptxas_version(NULL, path, &cuda))
+		return;
+	if (search->least) {
+		if (cuda < search->least || cuda > search->wanted ||
+			(search->oldest && cuda >= search->oldest_cuda))
+			return;
+		mem_free(search->oldest);
+		search->oldest = mem_string(path);
+		search->oldest_cuda = cuda;
+	} else if (cuda == search->wanted) {
+		search->found = mem_string(path);
+	} else if (cuda < search->wanted && cuda > search->older_cuda) {
+		mem_free(search->older);
+		search->older = mem_string(path);
+		search->older_cuda = cuda;
+	}
+}
+
 static void try_in(struct compiler_search *search, const char *root, const char *below)
 {
+	/* A relative folder in PATH depends on the current directory. */
 	char *path = root && os_is_whole_path(root)
 					 ? mem_printf("%s%c%s%s%s", root, os_separator, below, *below ? "/" : "",
 								  compiler_fetch_program())
 					 : NULL;
-	uint32_t cuda;
 
-	if (!path || search->found || !os_exists(path) ||
-		compiler_check_trust(search->distrust.code ? NULL : &search->distrust, path) ||
-		ptxas_version(NULL, path, &cuda)) {
-		mem_free(path);
-		return;
-	}
-	if (search->least && cuda >= search->least && cuda <= search->wanted &&
-		(!search->oldest || cuda < search->oldest_cuda)) {
-		mem_free(search->oldest);
-		search->oldest = path;
-		search->oldest_cuda = cuda;
-	} else if (!search->least && cuda == search->wanted) {
-		search->found = path;
-	} else if (!search->least && cuda < search->wanted && cuda > search->older_cuda) {
-		mem_free(search->older);
-		search->older = path;
-		search->older_cuda = cuda;
-	} else {
-		mem_free(path);
-	}
+	if (path)
+		try_program(search, path);
+	mem_free(path);
 }
 
 static void try_store(struct compiler_search *search)

@@ -14,6 +14,19 @@ enum { MOST_ARGUMENTS = 256 };
 
 /* ---- which version */
 
+/* "Cuda compilation tools, release 12.4, V12.4.131" */
+static bool read_release(const char *text, uint32_t *ret_cuda)
+{
+	const char *at = strstr(text, "release ");
+	unsigned major = 0, minor = 0;
+
+	/* NOLINTNEXTLINE(cert-err34-c): so few digits cannot overflow */
+	if (!strstr(text, "ptxas") || !at || sscanf(at, "release %3u.%2u", &major, &minor) != 2)
+		return false;
+	*ret_cuda = major * 1000 + minor * 10;
+	return true;
+}
+
 /* The program is the first argument. */
 static int run_ptxas(struct jw_error *err, const char *const *arguments, const char *output,
 					 struct os_ended *ret_ended)
@@ -26,9 +39,7 @@ static int run_ptxas(struct jw_error *err, const char *const *arguments, const c
 int ptxas_version(struct jw_error *err, const char *program, uint32_t *ret_cuda)
 {
 	const char *const arguments[] = {program, "--version", NULL};
-	unsigned major = 0, minor = 0;
 	char *folder, *output;
-	const char *release;
 	struct buf text = {0};
 	struct os_ended ended;
 	int result;
@@ -42,15 +53,8 @@ int ptxas_version(struct jw_error *err, const char *program, uint32_t *ret_cuda)
 	if (!result && (ended.signal || ended.status))
 		buf_clear(&text);
 	(void)os_remove_tree(NULL, folder);
-	/* "Cuda compilation tools, release 12.4, V12.4.131" */
-	release = strstr(buf_text(&text), "release ");
-	/* NOLINTNEXTLINE(cert-err34-c): so few digits cannot overflow */
-	if (release && sscanf(release, "release %3u.%2u", &major, &minor) != 2)
-		release = NULL;
-	if (!result && (!release || !strstr(buf_text(&text), "ptxas")))
+	if (!result && !read_release(buf_text(&text), ret_cuda))
 		result = error_set(err, JW_ERR_UNSUPPORTED, "%s: does not say which ptxas it is", program);
-	if (!result)
-		*ret_cuda = major * 1000 + minor * 10;
 	buf_free(&text);
 	mem_free(output);
 	mem_free(folder);

@@ -230,8 +230,24 @@ static int find_profile(struct jw_error *err, const struct jw_system_options *op
 	return 0;
 }
 
-/* Completes the settings, which depend on the driver and its GPUs, and says where programs do not
- * use a cache with them, however warm. */
+/* With these settings programs do not use a cache, however warm. */
+static void judge_settings(struct jw_cache_info *cache)
+{
+	if (cache->disabled)
+		TEXT_COPY(cache->why_useless,
+				  "CUDA_CACHE_DISABLE=1: the driver neither reads nor writes its cache; unset it "
+				  "first");
+	else if (!cache->path)
+		TEXT_COPY(cache->why_useless,
+				  cache->warning_count ? cache->warnings[0] : "the driver caches nothing");
+	else if (!cache->usable)
+		/* The directory's warning comes last. */
+		TEXT_COPY(cache->why_useless, cache->warning_count
+										  ? cache->warnings[cache->warning_count - 1]
+										  : "the driver cannot use its cache");
+}
+
+/* Completes the settings, which depend on the driver and its GPUs. */
 static void settle_settings(const struct jw_system_options *options, struct jw_system *system)
 {
 	const struct gpu_branch *branch = gpu_branch_of(&system->driver.version);
@@ -249,18 +265,8 @@ static void settle_settings(const struct jw_system_options *options, struct jw_s
 	if (!cache->now.limit_set)
 		cache->now.limit_bytes = limit;
 	cache_outlook(cache->path, cache->limit_bytes, !options->asleep, &cache->outlook);
-	if (!options->cache_dir && cache->disabled)
-		TEXT_COPY(cache->why_useless,
-				  "CUDA_CACHE_DISABLE=1: the driver neither reads nor writes its cache; unset it "
-				  "first");
-	else if (!options->cache_dir && !cache->path)
-		TEXT_COPY(cache->why_useless,
-				  cache->warning_count ? cache->warnings[0] : "the driver caches nothing");
-	else if (!options->cache_dir && !cache->usable)
-		/* The directory's warning comes last. */
-		TEXT_COPY(cache->why_useless, cache->warning_count
-										  ? cache->warnings[cache->warning_count - 1]
-										  : "the driver cannot use its cache");
+	if (!options->cache_dir)
+		judge_settings(cache);
 	cache->force_ptx_jit = cache->force_ptx_jit || (cache->force_jit && branch->force_jit);
 	if (!cache->force_ptx_jit)
 		return;

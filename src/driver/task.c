@@ -188,13 +188,37 @@ static void ptxas_greet(void *state, struct protocol_hello *hello)
 			(struct protocol_device){.ordinal = (int)i, .target = task->targets[i]};
 }
 
+static int take_ptx(struct jw_error *err, struct ptxas_task *task,
+					const struct devcode_container *container, const struct devcode_entry *entry,
+					struct module *module)
+{
+	struct devcode_view *payload = &module->payload;
+
+	if (entry->options_length > CACHE_KEY_MOST_OPTIONS)
+		return error_set(err, JW_ERR_LIMIT, "its options have %u bytes", entry->options_length);
+	task->payload.most = DEVCODE_MOST_PAYLOAD;
+	if (devcode_payload(err, container, entry, &task->payload, payload))
+		return -1;
+	/* For kind 0x40 the driver uses the text up to its NUL and no options, for the key and for the
+	 * compile: measured on 555, where ptxas -c without options gives the same bytes. */
+	if (entry->kind == DEVCODE_KIND_RELOCATABLE_PTX) {
+		payload->size = cache_key_payload(CACHE_KEY_TEXT, payload->data, payload->size);
+		module->options[0] = '\0';
+		return 0;
+	}
+	memcpy(module->options, container->bytes + entry->options_offset, entry->options_length);
+	module->options[entry->options_length] = '\0';
+	module->bare = entry->compression == DEVCODE_RAW && payload->size == entry->stored_bytes;
+	return 0;
+}
+
 static int find_ptx(struct jw_error *err, struct ptxas_task *task, const struct buf *image,
 					uint64_t offset, struct module *module)
 {
 	struct devcode_container container = {.bytes = image->data, .size_bytes = image->size};
-	struct devcode_view *payload = &module->payload;
 	struct container_walk walk = {0};
-	struct devcode_entry *entries, entry = {0};
+	struct devcode_entry *entries;
+	int result = -1;
 
 	if (container_check(&walk, image->data, image->size, image->size) != CONTAINER_SOUND ||
 		walk.entries > MOST_ENTRIES)
@@ -202,28 +226,15 @@ static int find_ptx(struct jw_error *err, struct ptxas_task *task, const struct 
 	entries = mem_array(walk.entries, sizeof *entries);
 	container_entries(image->data, walk.size_bytes, 0, entries, walk.entries);
 	for (size_t i = 0; i < walk.entries; i++)
-		if (entries[i].offset == offset && devcode_kind_is_ptx(entries[i].kind))
-			entry = entries[i];
+		if (entries[i].offset == offset && devcode_kind_is_ptx(entries[i].kind)) {
+			result = take_ptx(err, task, &container, &entries[i], module);
+			goto done;
+		}
+	error_set(err, JW_ERR_FORMAT, "no PTX at offset %llu of its container",
+			  (unsigned long long)offset);
+done:
 	mem_free(entries);
-	if (!devcode_kind_is_ptx(entry.kind))
-		return error_set(err, JW_ERR_FORMAT, "no PTX at offset %llu of its container",
-						 (unsigned long long)offset);
-	if (entry.options_length > CACHE_KEY_MOST_OPTIONS)
-		return error_set(err, JW_ERR_LIMIT, "its options have %u bytes", entry.options_length);
-	task->payload.most = DEVCODE_MOST_PAYLOAD;
-	if (devcode_payload(err, &container, &entry, &task->payload, payload))
-		return -1;
-	/* For kind 0x40 the driver uses the text up to its NUL and no options, for the key and for the
-	 * compile: measured on 555, where ptxas -c without options gives the same bytes. */
-	if (entry.kind == DEVCODE_KIND_RELOCATABLE_PTX) {
-		payload->size = cache_key_payload(CACHE_KEY_TEXT, payload->data, payload->size);
-		module->options[0] = '\0';
-		return 0;
-	}
-	memcpy(module->options, container.bytes + entry.options_offset, entry.options_length);
-	module->options[entry.options_length] = '\0';
-	module->bare = entry.compression == DEVCODE_RAW && payload->size == entry.stored_bytes;
-	return 0;
+	return result;
 }
 
 /* Writes the entry that the driver would have written. */

@@ -149,6 +149,14 @@ static int nvrtc_open(struct jw_error *err, const char *path, struct nvrtc *ret_
 	return 0;
 }
 
+/* "NVRTC_ERROR_COMPILATION" */
+static const char *nvrtc_error_name(const struct nvrtc *nvrtc, int result)
+{
+	const char *name = nvrtc->nvrtcGetErrorString(result);
+
+	return name ? name : "an error without a name";
+}
+
 /* A text whose size one function returns and another one writes; both include the NUL. */
 static int take_text(struct jw_error *err, void *program, int (*size_of)(void *, size_t *),
 					 int (*write)(void *, char *), size_t most, struct buf *text)
@@ -251,7 +259,6 @@ static void nvrtc_work(void *state, const struct protocol_job *job, struct buf *
 										.option_count = task->option_count};
 	struct buf log = {0}, ptx = {0};
 	struct jw_error why = {0};
-	const char *name;
 	int status = 0;
 
 	(void)job;
@@ -261,9 +268,8 @@ static void nvrtc_work(void *state, const struct protocol_job *job, struct buf *
 		TEXT_COPY(answer->error, why.message);
 	} else {
 		answer->result = status;
-		/* "NVRTC_ERROR_COMPILATION" */
-		name = status ? task->nvrtc.nvrtcGetErrorString(status) : "";
-		TEXT_COPY(answer->error, name ? name : "an error without a name");
+		if (status)
+			TEXT_COPY(answer->error, nvrtc_error_name(&task->nvrtc, status));
 	}
 	TEXT_COPY(answer->log, buf_text(&log));
 	buf_free(&log);
