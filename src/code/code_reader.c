@@ -138,7 +138,9 @@ static int end_stream(struct jw_error *err, struct leaf *leaf)
 								 .origin = &leaf->origin,
 								 .head = &search->head,
 								 .tail = &search->tail,
-								 .tail_from = search->tail_from};
+								 .names = &search->names,
+								 .tail_from = search->tail_from,
+								 .names_from = search->names_from};
 	/* If nothing was found, no sections are needed. */
 	return leaf->image.count || leaf->image.damaged_count ? read_sections(err, leaf) : 0;
 }

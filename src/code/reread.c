@@ -203,7 +203,8 @@ bool bytes_at_hand(const struct bytes *bytes, uint64_t offset, uint64_t size,
 		return true;
 	}
 	return in_buf(bytes->head, 0, offset, size, ret_data) ||
-		   in_buf(bytes->tail, bytes->tail_from, offset, size, ret_data);
+		   in_buf(bytes->tail, bytes->tail_from, offset, size, ret_data) ||
+		   in_buf(bytes->names, bytes->names_from, offset, size, ret_data);
 }
 
 int bytes_get(struct jw_error *err, struct bytes *bytes, uint64_t offset, uint64_t size,

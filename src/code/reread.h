@@ -33,11 +33,12 @@ int reread(struct jw_error *err, const struct origin *origin, uint64_t offset, u
 		   struct buf *ret_bytes);
 
 struct bytes {
-	uint64_t size_bytes;           /* of the image */
-	const uint8_t *memory;         /* all of it, */
-	const struct origin *origin;   /* or, if this is not NULL, what was kept of its stream: */
-	const struct buf *head, *tail; /* from its beginning, and from `tail_from` on */
-	uint64_t tail_from;
+	uint64_t size_bytes;         /* of the image */
+	const uint8_t *memory;       /* all of it, */
+	const struct origin *origin; /* or, if this is not NULL, what was kept of its stream: */
+	/* from its beginning, from `tail_from` and from `names_from` on */
+	const struct buf *head, *tail, *names;
+	uint64_t tail_from, names_from;
 	struct buf again; /* the range that was read once more */
 };
 

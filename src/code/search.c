@@ -140,8 +140,55 @@ enum {
 	CHUNK = 1 << 18,      /* searched in one go */
 	MOST_WHOLE = 1 << 22, /* maximum size of a container that is held as a whole */
 	MOST_HEAD = 1 << 20,  /* maximum that is kept of a stream's beginning: headers */
+	AROUND = 1 << 13,     /* bytes before and behind the name of the table of section names */
 };
 #define MOST_STREAM (UINT64_C(1) << 36) /* no file in an archive is larger, except bombs */
+
+/* Where the table of an ELF's section names may be: it names itself. NULL: nowhere. */
+static const uint8_t *find_section_names(const uint8_t *data, size_t size)
+{
+	static const char own[] = ".shstrtab";
+	const uint8_t *end = data + size, *at = data;
+
+	while ((size_t)(end - at) >= sizeof own &&
+		   (at = memchr(at, '.', (size_t)(end - at) - sizeof own + 1))) {
+		if (!memcmp(at, own, sizeof own))
+			return at;
+		at++;
+	}
+	return NULL;
+}
+
+/* Keeps what is around the last table that may be the section names, in whichever pieces it comes.
+ */
+static void keep_section_names(struct stream_search *search, const uint8_t *data, size_t size)
+{
+	struct buf *names = &search->names, *recent = &search->recent;
+	const uint8_t *own = find_section_names(data, size);
+	const size_t at = own ? (size_t)(own - data) : 0, last = size < AROUND ? size : AROUND;
+
+	names->most = recent->most = 2 * AROUND;
+	if (own) {
+		const size_t from = at > AROUND ? at - AROUND : 0, before = from ? 0 : recent->size,
+					 left = size - from;
+
+		buf_clear(names);
+		search->names_from = search->stream->offset + from - before;
+		(void)buf_append(NULL, names, recent->data, before);
+		(void)buf_append(NULL, names, data + from,
+						 left < names->most - before ? left : names->most - before);
+	} else if (search->names_from + names->size == search->stream->offset) {
+		(void)buf_append(NULL, names, data,
+						 size < names->most - names->size ? size : names->most - names->size);
+	}
+	if (recent->size > AROUND - last) {
+		const size_t kept = AROUND - last;
+
+		memmove(recent->data, recent->data + recent->size - kept, kept);
+		recent->size = kept;
+	}
+	(void)buf_append(NULL, recent, data + size - last, last);
+}
 
 /* Takes `size` bytes of the window, and keeps those that will be needed. */
 static int take_bytes(struct jw_error *err, struct stream_search *search, const uint8_t *data,
@@ -174,6 +221,8 @@ static int take_bytes(struct jw_error *err, struct stream_search *search, const 
 		tail->most = SEARCH_MOST_TAIL;
 		(void)buf_append(NULL, tail, data + skipped, fresh < left ? fresh : left);
 	}
+	if (search->tail_from != UINT64_MAX && search->image->count)
+		keep_section_names(search, data, size);
 	if (stream->offset > MOST_STREAM)
 		return error_set(err, JW_ERR_LIMIT, "unpacks to more than %llu bytes",
 						 (unsigned long long)MOST_STREAM);
@@ -381,5 +430,7 @@ void search_stream_free(struct stream_search *search)
 {
 	buf_free(&search->head);
 	buf_free(&search->tail);
+	buf_free(&search->names);
+	buf_free(&search->recent);
 	buf_free(&search->held);
 }

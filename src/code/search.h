@@ -43,6 +43,9 @@ struct stream_search {
 	 * read again. */
 	struct buf head, tail; /* of the tail at most SEARCH_MOST_TAIL */
 	uint64_t tail_from;    /* UINT64_MAX: no tail is kept */
+	/* Section names: symbols that are longer than the tail may lie behind them (TensorFlow's). */
+	struct buf names, recent; /* recent: the last bytes */
+	uint64_t names_from;
 	/* The last unassigned bytes: a text may have begun there. */
 	uint8_t before[PTX_TEXT_BEFORE];
 	size_t before_size;

@@ -1,6 +1,11 @@
 /* Archives: wheels, .conda, zstd, each read without unpacking to disk. */
 #include "make_archive.h"
 
+#include <stdatomic.h>
+
+#include "base/cursor.h"
+#include "code/code_reader.h"
+
 struct names {
 	char text[1024];
 };
@@ -88,6 +93,57 @@ TEST(a_plain_wheel_is_read_like_any_other)
 		buf_free(&notes);
 		buf_free(&wheel);
 	}
+}
+
+/* TensorFlow's library has its section names before 160 MB of symbols, and its headers behind them.
+ */
+TEST(names_before_long_symbols_are_not_unpacked_once_more)
+{
+	enum { CODE = 2 << 20, SYMBOLS = 9 << 20, SHOFF_AT = 40 };
+	struct buf container = make_buf(), code = make_buf(), library = make_buf(),
+			   headers = make_buf(), wheel = make_buf();
+	atomic_uint_least64_t again_bytes = 0;
+	struct code_found found = {0};
+	struct walk_found at;
+	struct walk *walk;
+	struct leaf leaf;
+	uint64_t shoff;
+	char *path;
+
+	make_container(&container, DEVCODE_LZ4, "");
+	make_zeros(&code, CODE);
+	/* What begins like PTX is looked at alone. */
+	make_elf(&library, MAKE_ELF_X86_64,
+			 (struct make_section[]){
+				 {.name = ".gnu.version", .data = container.data, .size = 8},
+				 {.name = ".nv_fatbin", .data = container.data, .size = container.size},
+				 {.name = ".text", .data = code.data, .size = code.size},
+			 },
+			 3);
+	shoff = load_u64(library.data + SHOFF_AT);
+	make_bytes(&headers, library.data + shoff, library.size - (size_t)shoff);
+	make_zeros(&library, SYMBOLS);
+	store_u64(library.data + SHOFF_AT, library.size);
+	make_bytes(&library, headers.data, headers.size);
+	make_archive(&wheel, false, "zip:compression=deflate",
+				 &(struct packed_file){"x/a.so", &library}, 1);
+	path = write_file("x-1.0-py3-none-any.whl", &wheel);
+	OK(walk_open(why, path, NULL, NULL, &walk));
+	assert_int_equal(walk_next(why, walk, &at), WALK_LEAF);
+	leaf_open(&leaf, (struct origin){path, at.member, NULL, &again_bytes}, at.kind, at.stream);
+	while (leaf_next(why, &leaf, &found) == CODE_CONTAINER)
+		;
+	assert_non_null(found.image);
+	assert_int_equal(found.image->container_count, 1);
+	assert_int_equal(again_bytes, 0);
+	leaf_close(&leaf);
+	walk_close(walk);
+	mem_free(path);
+	buf_free(&container);
+	buf_free(&code);
+	buf_free(&library);
+	buf_free(&headers);
+	buf_free(&wheel);
 }
 
 TEST(loose_files_may_be_packed_with_zstd)
