@@ -55,6 +55,21 @@ else
 	missing "no wheels in $frameworks"
 fi
 
+title "two large libraries of one wheel, side by side"
+wheel=$(ls "$frameworks"/xgboost-1.0.2-linux/*.whl 2>/dev/null)
+if [ -n "$wheel" ]; then
+	python3 - "$wheel" "$scratch/two.whl" <<-'P'
+		import sys, zipfile
+		with zipfile.ZipFile(sys.argv[1]) as wheel, zipfile.ZipFile(sys.argv[2], "w", zipfile.ZIP_DEFLATED) as two:
+		    library = wheel.read(max(wheel.infolist(), key=lambda member: member.file_size))
+		    two.writestr("first.so", library)
+		    two.writestr("second.so", library)
+	P
+	tests/bench/side-by-side.py taskset -c 0 "$build/src/jitwarm" scan --quiet "$scratch/two.whl" -- "$build/src/jitwarm" scan --quiet "$scratch/two.whl"
+else
+	missing "no wheel xgboost-1.0.2-linux"
+fi
+
 title "a second check"
 wheel=$(ls "$frameworks"/tensorflow-2.10.0-windows/*.whl 2>/dev/null)
 if [ -n "$wheel" ]; then
