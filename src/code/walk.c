@@ -254,8 +254,18 @@ static enum walk_step next_in_archive(struct layer *layer, struct walk_found *fo
 		}
 		layer->inside = false;
 		state = archive_read_next_header(layer->archive, &entry);
-		if (state == ARCHIVE_EOF || cancel_asked(layer->walk->cancel))
+		if (cancel_asked(layer->walk->cancel))
 			return WALK_END;
+		if (state == ARCHIVE_EOF) {
+			if (!layer->from->map || archive_format(layer->archive) != ARCHIVE_FORMAT_ZIP ||
+				zip_has_end(layer->from->map))
+				return WALK_END;
+			layer->ended = true;
+			error_set(
+				&found->why, JW_ERR_FORMAT,
+				"damaged or incomplete: fetch it again (the end of its directory is missing)");
+			return trouble(found, layer->outer);
+		}
 		if (state == ARCHIVE_RETRY)
 			continue;
 		if (state != ARCHIVE_OK && state != ARCHIVE_WARN) {

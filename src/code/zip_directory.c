@@ -55,6 +55,16 @@ static int find_end(struct jw_error *err, const uint8_t *data, size_t size, stru
 	return error_set(err, JW_ERR_FORMAT, "is not a zip file: the end of its directory is missing");
 }
 
+bool zip_has_end(const struct os_map *map)
+{
+	const size_t most = ZIP_END_BYTES + MOST_COMMENT;
+
+	for (size_t back = ZIP_END_BYTES; back <= map->size && back <= most; back++)
+		if (load_u32(map->data + map->size - back) == ZIP_END_SIGNATURE)
+			return true;
+	return false;
+}
+
 /* 4.3.14 and 4.3.15 */
 static int read_end_64(struct jw_error *err, const uint8_t *data, struct zip_end *end)
 {

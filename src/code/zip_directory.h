@@ -55,6 +55,9 @@ struct zip_directory {
 int zip_directory_read(struct jw_error *err, const struct os_map *map,
 					   struct zip_directory *ret_directory);
 void zip_directory_free(struct zip_directory *directory);
+/* Whether an end of the directory is where it can be, though other bytes may follow it. A file that
+ * lacks it is cut off. */
+bool zip_has_end(const struct os_map *map);
 /* NULL: there is none of that name. */
 const struct zip_member *zip_directory_find(const struct zip_directory *directory,
 											const char *name);
