@@ -39,9 +39,9 @@ uint32_t gpu_newest_cuda(void);
 /* The differences between NVIDIA's driver branches that matter to jitwarm: one table.
  *
  * Measured on 460.106.00, 470.256.02, 525.147.05, 535 (four builds), 550.54.15, 550.163.01 and
- * 555.58.02 (tests/conformance, docs/contributing/driver-behaviour.md). A branch between two measured ones
- * counts as the older one; a branch newer than the table counts as its last row. Properties that
- * follow the CUDA version, such as the PTX ISA, are in release.h. */
+ * 555.58.02 (tests/conformance, docs/contributing/driver-behaviour.md). A branch between two
+ * measured ones counts as the older one; a branch newer than the table counts as its last row.
+ * Properties that follow the CUDA version, such as the PTX ISA, are above. */
 
 /* Parts of kind 0x40 (relocatable PTX, introduced by CUDA 12.5) in a container without a cubin for
  * the GPU, and of all other kinds that the driver does not know, such as 0x80 (Tile IR). */

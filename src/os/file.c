@@ -243,24 +243,23 @@ static const char own_files[] = "/proc/self/fd";
 int os_lend(struct jw_error *err, const char *path, size_t most, struct os_lent *ret_lent)
 {
 	struct os_lent lent = {0};
-	struct os_stat stat = {0};
-	bool seen;
+	struct os_stat stat;
+	int result;
 
 	if (os_file_open(err, path, OS_OPEN_READ, &lent.file))
 		return -1;
-	seen = !os_file_stat(err, lent.file, &stat);
-	if (seen && stat.kind != OS_REGULAR)
-		error_set(err, JW_ERR_UNSUPPORTED, "%s: is not a regular file", path);
-	else if (seen && stat.size_bytes > most)
-		error_set(err, JW_ERR_LIMIT, "%s: more than %zu bytes", path, most);
-	else if (seen)
-		lent.path = os_is_whole_path(own_files) && os_exists(own_files)
-						? mem_printf("%s/%d", own_files, lent.file->fd)
-						: mem_string(path);
-	if (!lent.path) {
+	result = os_file_stat(err, lent.file, &stat);
+	if (!result && stat.kind != OS_REGULAR)
+		result = error_set(err, JW_ERR_UNSUPPORTED, "%s: is not a regular file", path);
+	else if (!result && stat.size_bytes > most)
+		result = error_set(err, JW_ERR_LIMIT, "%s: more than %zu bytes", path, most);
+	if (result) {
 		os_lent_close(&lent);
 		return -1;
 	}
+	lent.path = os_is_whole_path(own_files) && os_exists(own_files)
+					? mem_printf("%s/%d", own_files, lent.file->fd)
+					: mem_string(path);
 	*ret_lent = lent;
 	return 0;
 }

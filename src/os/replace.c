@@ -44,21 +44,23 @@ static int write_over(struct jw_error *err, const char *path, const void *data, 
 	struct os_stat stat;
 	uv_fs_t request;
 	bool there = false;
-	int fd, result;
+	int fd, result = -1;
 
 	if (find_target(err, path, &real, &stat, &there))
 		return -1;
 	fd = path_make_file(err, real, &name);
-	result = fd < 0 || os_uv_write(err, real, fd, data, size, -1) ||
+	if (fd < 0)
+		goto done;
+	result = os_uv_write(err, real, fd, data, size, -1) ||
 			 fd_set_rights(err, fd, real, mode, keep && there);
 	if (!result && lasting)
 		result = os_uv_result(err, real, &request, uv_fs_fsync(NULL, &request, fd, NULL));
-	if (fd >= 0)
-		result = close_fd(result ? NULL : err, real, fd) || result || os_rename(err, name, real);
-	if (result && name)
+	result = close_fd(result ? NULL : err, real, fd) || result || os_rename(err, name, real);
+	if (result)
 		(void)os_remove(NULL, name);
-	else if (lasting && !result)
+	else if (lasting)
 		os_sync_names(real);
+done:
 	mem_free(name);
 	mem_free(real);
 	return result ? -1 : 0;

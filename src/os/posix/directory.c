@@ -16,6 +16,22 @@
 #include "os/posix/at.h"
 #include "os/posix/posix.h"
 
+/* What a directory's entry is; `type` is its DT_. Follows a link; one of which the system cannot
+ * say where it leads (a file server that is away) counts as a file, so that whoever looks there
+ * says why. */
+static enum os_kind kind_of_entry(int directory, const char *name, unsigned char type)
+{
+	struct stat native;
+
+	if (type == DT_REG)
+		return OS_REGULAR;
+	if (type == DT_DIR)
+		return OS_DIRECTORY;
+	if (fstatat(directory, name, &native, 0))
+		return errno == ENOENT || errno == ENOTDIR ? OS_OTHER : OS_REGULAR;
+	return S_ISREG(native.st_mode) ? OS_REGULAR : S_ISDIR(native.st_mode) ? OS_DIRECTORY : OS_OTHER;
+}
+
 /* Calls `take` for each name in an open folder but "." and "..", until it returns something else
  * than 0, which is then returned. Closes `fd`; -1: errno says why it could not be opened. */
 static int each_entry(struct jw_error *err, const char *path, int fd,
@@ -47,25 +63,13 @@ struct folder_listing {
 	struct named_list names;
 };
 
-/* A link is what it leads to; one of which the system cannot say that (a file server that is away)
- * counts as a file, so that whoever looks there says why. */
 static int add_name(struct jw_error *err, void *context, int folder, const struct dirent *entry)
 {
 	struct folder_listing *listing = context;
-	const char *name = entry->d_name;
-	enum os_kind kind = entry->d_type == DT_DIR ? OS_DIRECTORY : OS_REGULAR;
-	struct stat native;
+	const enum os_kind kind = kind_of_entry(folder, entry->d_name, entry->d_type);
 
-	if (entry->d_type != DT_REG && entry->d_type != DT_DIR) {
-		if (!fstatat(folder, name, &native, 0))
-			kind = S_ISREG(native.st_mode)   ? OS_REGULAR
-				   : S_ISDIR(native.st_mode) ? OS_DIRECTORY
-											 : OS_OTHER;
-		else if (errno == ENOENT || errno == ENOTDIR)
-			kind = OS_OTHER;
-	}
-	return !listing->wanted || listing->wanted(name, kind)
-			   ? names_add(err, &listing->names, mem_string(name), kind)
+	return !listing->wanted || listing->wanted(entry->d_name, kind)
+			   ? names_add(err, &listing->names, mem_string(entry->d_name), kind)
 			   : 0;
 }
 

@@ -236,6 +236,13 @@ static void people_range(struct id_range *ret_range)
 	*ret_range = range;
 }
 
+static bool is_folder_of_account(const char *path)
+{
+	struct stat native;
+
+	return path[0] == '/' && path[1] && !stat(path, &native) && S_ISDIR(native.st_mode);
+}
+
 /* The test beds' list, which replaces the system's. */
 static FILE *list_of_test(void)
 {
@@ -262,10 +269,8 @@ static int read_accounts(struct jw_error *err, bool people, struct jw_accounts *
 		setpwent();
 	while (!result && (entry = file ? fgetpwent(file) : getpwent())) {
 		const bool person = entry->pw_uid >= range.least && entry->pw_uid <= range.most;
-		struct stat home;
 
-		if (entry->pw_uid && person == people && entry->pw_dir[0] == '/' && entry->pw_dir[1] &&
-			!stat(entry->pw_dir, &home) && S_ISDIR(home.st_mode))
+		if (entry->pw_uid && person == people && is_folder_of_account(entry->pw_dir))
 			result = add_account(err, accounts, entry->pw_name, entry->pw_dir, entry->pw_uid,
 								 entry->pw_gid);
 	}

@@ -46,24 +46,32 @@ static uint64_t group_bytes(const char *folder, const char *name)
 	return value;
 }
 
-/* Applies this group's limit to the available memory. */
-static void limit_by_group(const struct version *version, const char *folder, uint64_t *total_bytes,
-						   uint64_t *available_bytes)
+/* Pages of files, which the kernel can drop. */
+static uint64_t group_file_bytes(const char *folder)
 {
 	static const char *const names[] = {"\nactive_file ", "\ninactive_file "};
-	uint64_t limit = group_bytes(folder, version->limit), used, files = 0, left;
 	struct buf text = {0};
+	uint64_t sum = 0;
 
-	if (limit == UINT64_MAX || (used = group_bytes(folder, version->used)) == UINT64_MAX)
-		return;
-	/* Pages of files, which the kernel can drop */
 	(void)posix_kernel_text(&text, "%s/memory.stat", folder);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		const char *at = strstr(buf_text(&text), names[i]);
 
-		files += at ? strtoull(at + strlen(names[i]), NULL, 10) : 0;
+		sum += at ? strtoull(at + strlen(names[i]), NULL, 10) : 0;
 	}
 	buf_free(&text);
+	return sum;
+}
+
+/* Applies this group's limit to the available memory. */
+static void limit_by_group(const struct version *version, const char *folder, uint64_t *total_bytes,
+						   uint64_t *available_bytes)
+{
+	uint64_t limit = group_bytes(folder, version->limit), used, files, left;
+
+	if (limit == UINT64_MAX || (used = group_bytes(folder, version->used)) == UINT64_MAX)
+		return;
+	files = group_file_bytes(folder);
 	used -= files < used ? files : used;
 	left = limit - (used < limit ? used : limit);
 	if (limit < *total_bytes)
