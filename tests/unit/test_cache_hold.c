@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cache/remove.h"
 #include "held_lock.h"
 #include "index_bytes.h"
 #include "open_files.h"
@@ -219,6 +220,32 @@ TEST(a_repair_pauses_between_its_holds)
 	assert_int_equal(pauses, counts.holds - 2);
 	OK(cache_live_close(why, live));
 	assert_consistent(ENTRIES);
+}
+
+/* Before the first of these there is one that makes the index sound. */
+TEST(a_removal_pauses_between_its_holds)
+{
+	enum { ENTRIES = 20 };
+	struct cache_removal removals[ENTRIES] = {{0}};
+	struct cache_live_counts counts;
+	struct cache_live *live;
+
+	start_anew();
+	fill(1, ENTRIES + 1);
+	for (unsigned i = 0; i < ENTRIES; i++) {
+		removals[i].key = key_of(i + 1);
+		(void)cache_presence(dir, removals[i].key, 0, &removals[i].probed);
+	}
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	pauses = 0;
+	step_ns = 2000000;
+	OK(cache_remove(why, live, removals, ENTRIES));
+	step_ns = 0;
+	cache_live_counts(live, &counts);
+	assert_true(counts.holds > ENTRIES / 4);
+	assert_int_equal(pauses, counts.holds - 2);
+	OK(cache_live_close(why, live));
+	assert_consistent(1);
 }
 
 static void set_age(uint64_t key, time_t seconds)

@@ -125,6 +125,29 @@ TEST(invalid_entries_are_refused_and_the_rest_is_inserted)
 	assert_consistent(1);
 }
 
+/* Drivers ignore what follows a value. */
+TEST(nothing_follows_the_value_in_the_cache)
+{
+	struct entries_entry entry;
+	struct cache_addition addition;
+	struct cache_live *live;
+	struct os_stat stat;
+	char *path;
+
+	start_anew();
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	entries_make(&entry, 1, 0);
+	addition = addition_of(&entry);
+	addition.size_bytes += 8;
+	OK(cache_insert(why, live, &addition, 1));
+	OK(cache_live_close(why, live));
+	path = cache_entry_path(dir, entry.key);
+	OK(os_stat(why, path, &stat));
+	assert_int_equal(stat.size_bytes, entry.size);
+	assert_consistent(1);
+	mem_free(path);
+}
+
 /* More than may wait beside the tree at a time, in parts as a pack has them. */
 TEST(many_in_parts_are_inserted)
 {

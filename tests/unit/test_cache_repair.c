@@ -251,12 +251,13 @@ TEST(a_repaired_entry_stays)
 	assert_sound(2);
 }
 
-/* A file that has changed since it was judged stays. */
+/* A file that has changed since it was judged stays, and its row. */
 TEST(an_entry_changed_under_the_lock_stays)
 {
 	struct cache_live_options how = {.limit_bytes = LIMIT};
 	struct cache_removal removals[2] = {{0}};
 	struct cache_live *live = NULL;
+	struct cache_index index;
 	struct entries_entry entry;
 
 	make_cache("changed", 2);
@@ -268,6 +269,10 @@ TEST(an_entry_changed_under_the_lock_stays)
 	removals[0].probed.stat.mtime_ns--;
 	OK(cache_live_open(why, dir, &how, &live));
 	OK(cache_remove(why, live, removals, 2));
+	OK(cache_index_load(why, dir, &index));
+	assert_int_equal(index.count, 1);
+	assert_int_equal(index.rows[0].key, removals[0].key);
+	cache_index_free(&index);
 	OK(cache_remove_settle(why, live));
 	OK(cache_live_close(why, live));
 	assert_int_equal(removals[0].removed, CACHE_REMOVED_CHANGED);
