@@ -79,6 +79,11 @@ run 0 prime --no-store "$work"/other?.ptx
 CUDA_CACHE_MAXSIZE=$limit recorded 1 run --json --record r.json -- "$app"
 json 'd["cooled"] == d["evicted"] > 0'
 err_has "cold again"
+# Of another driver nothing was warm.
+rm -rf "$work/cache"
+SIMDRIVER_STAMP='Jan  1 202301:02:03' JITWARM_STATE=$work/former run 0 prime --no-store "$work"/other?.ptx
+CUDA_CACHE_MAXSIZE=$limit recorded 0 run --json --record r.json -- "$app"
+json 'd["evicted"] > 0 and d["cooled"] == 0'
 CUDA_CACHE_MAXSIZE=$limit run 5 run --record nothing.json -- "${shell[@]}" 'exit 5'
 
 # Wiped, and primed from the recording: the next start compiles nothing.

@@ -54,7 +54,8 @@ out_has "came back from the store"
 run 0 prime "$sample"
 # A named cache is for somebody else: nothing of the store, and nothing for it
 kept=$(packs)
-run 0 prime --cache "$work/named" "$sample"
+(umask 077 && run 0 prime --cache "$work/named" "$sample") || exit 1
+[[ $(id -u) != 0 || $(stat -c %a "$work/named") == 755 ]] || fail "no other account may read it: $(stat -c %a "$work/named")"
 out_lacks "from the store"
 [[ $(packs) == "$kept" ]] || fail "a named cache was kept"
 # One entry is lost
