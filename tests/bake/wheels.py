@@ -87,6 +87,9 @@ def make(library, folder):
     nvidia = contents(code, licence="NVIDIA Proprietary Software")
     write(folder + "/nvidia/" + file_name, listed(nvidia))
     write(folder + "/toolkit/" + file_name, listed(plain + [("sample/libcublas.so.12", code)]))
+    many = bytearray(code)
+    struct.pack_into("<H", many, 56, 65)  # program headers
+    write(folder + "/many/" + file_name, listed(plain + [("sample/many.so", bytes(many))]))
     write(folder + "/nothing/" + file_name, listed([m for m in plain if not m[0].endswith(".so")]))
     def bad(name, members, change=None, called=file_name):
         write(folder + "/bad/" + name + "/" + called, members, level=1)
