@@ -249,6 +249,12 @@ limit)
 	as 1 ahead "$library"
 	state no-room True
 	[ "$(bytes)" -le $((used + 20000)) ] || fail "beyond the limit of programs that run"
+	# … after one more upgrade, too
+	sed -i 's/"next":[^,]*/"next":"999.1"/' "$scratch/state/ahead.json"
+	grep -q '"999.1"' "$scratch/state/ahead.json" || fail "no other upgrade"
+	as 1 ahead "$library"
+	state no-room True
+	[ "$(bytes)" -le $((used + 20000)) ] || fail "beyond the limit of programs that run, after one more upgrade"
 	# … and it is never lowered
 	as 0 tune --apply --max-size 2147483648
 	CUDA_CACHE_MAXSIZE=1000 as 1 ahead --tune "$library"
