@@ -1,7 +1,7 @@
 """Which tests reach which lines, by gcc's counters, and the processor time that they take: mutants.py tries a mistake with these tests alone,
 the shortest first. What a test writes in a process that is killed, or that clears its environment, is not counted.
 """
-import concurrent.futures, copy, difflib, json, os, re, resource, shutil, subprocess, time
+import concurrent.futures, copy, difflib, json, os, pathlib, re, resource, shutil, subprocess, time
 
 # Tests of real drivers and of the machine's own cases, whose seconds would be days: tests/long and nightly.sh look after them.
 LEFT_OUT = r"(driver|real|conformance|framework|prime-5|story|share-(nodes|crowd|slurm|moto|image|fleets|manifests|nginx|registry)|torture|install|library|documents|elsewhere|gpu-check|n.*-real|python)(-.*)?|cli-(tmux|documents|language|manual|texts|help|completion|report|columns)"
