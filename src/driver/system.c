@@ -200,8 +200,9 @@ static void take_profile(const struct cache_profile *profile, struct jw_system *
 	TEXT_COPY(system->driver.stamp, profile->stamp);
 }
 
-/* Has the driver compile a tiny module if the form of its names is not confirmed yet, and a few
- * larger ones if its speed is unknown. A failure to measure the speed is ignored. */
+/* What is known of the driver. Has it compile a tiny module if the form of its names is not
+ * confirmed yet, and a few larger ones if its speed is unknown. A failure to measure the speed is
+ * ignored. */
 static int find_profile(struct jw_error *err, const struct jw_system_options *options,
 						struct jw_system *system)
 {
