@@ -64,6 +64,7 @@ TEST_WITH(names_have_one_answer, make_tree, remove_tree)
 		{.name = "program"},
 		{.name = "__pycache__/k.ptx"},
 		{.name = ".git/k.ptx"},
+		{.name = "include/a/k.ptx"},
 	};
 
 	expect_one_answer(files, sizeof files / sizeof *files);
