@@ -570,7 +570,7 @@ static void fill_total(struct table *table, const struct jw_scan_total *total, s
 
 	table_cell(table, STYLE_STRONG, "%s", gpu_targets_name(name, total->target));
 	if (failing)
-		table_cell(table, STYLE_BAD, "a program fails");
+		table_cell(table, STYLE_BAD, "fails");
 	else if (!total->modules && (total->tile || total->unknown))
 		table_cell(table, STYLE_WARN, "cannot tell");
 	else
@@ -582,8 +582,6 @@ static void fill_total(struct table *table, const struct jw_scan_total *total, s
 	table_cell(table, STYLE_PLAIN, "%s",
 			   compiles ? text_span(span, total->forecast.start.low, total->forecast.start.high)
 						: "–");
-	if (table->columns == 3)
-		return;
 	table_cell(table, STYLE_PLAIN, "%s",
 			   compiles ? text_bytes(cache, total->forecast.cache_bytes) : "–");
 	if (failing || !total->driver_from)
@@ -616,9 +614,8 @@ static void say_besides(struct buf *line, const struct jw_scan_total *total, siz
 static int scan_text_totals(struct jw_error *err, const struct output *out,
 							const struct jw_scan_total *totals, const size_t *failing, size_t count)
 {
-	enum { WIDE = 72 }; /* a narrower terminal gets what people ask first */
-	struct table table = {.columns = os_is_terminal(1) && output_columns(1) < WIDE ? 3 : 5,
-						  .titles = {"GPU", "to compile", "first start", "cache size", "driver"},
+	struct table table = {.columns = 5,
+						  .titles = {"GPU", "to compile", "first start", "cache", "driver"},
 						  .align = {[3] = TABLE_RIGHT}};
 	struct gpu_lines lines = {.count = 0};
 	int failed;

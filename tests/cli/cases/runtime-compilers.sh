@@ -31,13 +31,13 @@ reads="and driver $driver (CUDA 12.4) reads up to 8.4: programs that load what i
 package nvidia-cuda-nvrtc-cu12 12.4.127 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.4 nvidia/cuda_nvrtc/lib/libnvrtc.so.12
 package nvidia-nvjitlink-cu12 12.8.93 nvidia/nvjitlink/lib/libnvJitLink.so.12
 package odd 1 nvidia/odd/libnvrtc-builtins.so.1x nvidia/odd/libnvrtc-builtins.so.99999.1 nvidia/odd/libnvrtc-builtins.so. nvidia/odd/libnvvm.so nvidia/odd/ptxas
-compilers 0 -- 'c == []'
+compilers 2 -- 'c == []'
 run "0|1" doctor --no-probe
 out_lacks "CUDA 12.4"
 # … on another GPU they know nothing of it
-compilers 0 --target sm_120 --driver 570.26 -- "c == [\"CUDA 12.4's NVRTC knows no sm_120: programs that compile for this GPU while they run fail\"]"
+compilers 2 --target sm_120 --driver 570.26 -- "c == [\"CUDA 12.4's NVRTC knows no sm_120: programs that compile for this GPU while they run fail\"]"
 # … also beside one that they know
-compilers 0 --target sm_86,sm_120 --driver 570.26 -- "c == [\"CUDA 12.4's NVRTC knows no sm_120: programs that compile for this GPU while they run fail\"]"
+compilers 2 --target sm_86,sm_120 --driver 570.26 -- "c == [\"CUDA 12.4's NVRTC knows no sm_120: programs that compile for this GPU while they run fail\"]"
 
 # Too new: NVRTC and NVVM write PTX; nvJitLink and ptxas write machine code, which a driver of the same CUDA 12 loads.
 remove
@@ -45,29 +45,29 @@ package nvidia-cuda-nvrtc-cu12 12.8.93 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.s
 package cudatoolkit 11.8.0 nvidia/old/libnvvm.so.4
 package nvidia-cuda-nvcc-cu12 12.6.85 nvidia/cuda_nvcc/nvvm/lib64/libnvvm.so
 package nvidia-nvjitlink 13.0.39 nvidia/cu13/lib/libnvJitLink.so.13
-compilers 0 -- "sorted(c) == sorted([\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\", \"CUDA 12.6's NVVM writes PTX 8.5, $reads\", \"CUDA 13.0's nvJitLink writes machine code that driver $driver (CUDA 12.4) does not load: programs that use it fail\"])"
-run 0 check
+compilers 2 -- "sorted(c) == sorted([\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\", \"CUDA 12.6's NVVM writes PTX 8.5, $reads\", \"CUDA 13.0's nvJitLink writes machine code that driver $driver (CUDA 12.4) does not load: programs that use it fail\"])"
+run 2 check
 out_has "CUDA 12.8's NVRTC writes PTX 8.7, $reads (nvidia-cuda-nvrtc-cu12 12.8.93)"
 [[ $(grep -c NVRTC "$out") == 1 ]] || fail "more than one line"
 run 1 doctor --no-probe --json
 json '[f["fix"] for f in d["findings"] if f["id"] == "compiler"] == ["install driver 580 (CUDA 13.0) or a newer one, or nvJitLink of CUDA 12.4"]'
-compilers 0 --target sm_86 --driver 580.65 -- 'c == []'
+compilers 2 --target sm_86 --driver 580.65 -- 'c == []'
 
 # Newer than any CUDA release that is known here
 remove
 package nvidia-cuda-nvrtc 99.1.37 nvidia/cu99/lib/libnvrtc-builtins.so.99.1
 newer="CUDA 99.1's NVRTC writes PTX newer than the 8.4 that driver $driver (CUDA 12.4) reads: programs that load what it compiles fail with error 222"
-compilers 0 -- "c == [\"$newer\"]"
-run 0 check
+compilers 2 -- "c == [\"$newer\"]"
+run 2 check
 out_has "$newer (nvidia-cuda-nvrtc 99.1.37)"
 run 1 doctor --no-probe
 out_has "$newer"
-compilers 0 --target sm_86 --driver 99.1 -- 'c == []'
+compilers 2 --target sm_86 --driver 99.1 -- 'c == []'
 
 # A Windows name
 remove
 package nvidia-cuda-nvrtc-cu12 12.9.86 nvidia/cuda_nvrtc/bin/nvrtc-builtins64_129.dll
-compilers 0 -- "c == [\"CUDA 12.9's NVRTC writes PTX 8.8, $reads\"]"
+compilers 2 -- "c == [\"CUDA 12.9's NVRTC writes PTX 8.8, $reads\"]"
 
 # Code that a package's own tests load is nothing that its users wait for, nor does anything fail for want of it.
 remove
@@ -123,13 +123,13 @@ PYTHON
 }
 program triton/backends/nvidia/bin/ptxas 13.0
 package triton 3.5.0 triton/backends/nvidia/bin/ptxas
-compilers 0 -- 'c == ["CUDA 13.0'"'"'s ptxas writes machine code that driver '"$driver"' (CUDA 12.4) does not load: programs that use it fail"]'
+compilers 2 -- 'c == ["CUDA 13.0'"'"'s ptxas writes machine code that driver '"$driver"' (CUDA 12.4) does not load: programs that use it fail"]'
 program triton/backends/nvidia/bin/ptxas 12.4
-compilers 0 -- 'c == []'
-compilers 0 --target sm_120 --driver 580.65 -- 'len(c) == 1 and "ptxas knows no sm_120" in c[0]'
+compilers 2 -- 'c == []'
+compilers 2 --target sm_120 --driver 580.65 -- 'len(c) == 1 and "ptxas knows no sm_120" in c[0]'
 program triton/backends/nvidia/bin/ptxas-blackwell 12.8
 package triton 3.5.0 triton/backends/nvidia/bin/ptxas triton/backends/nvidia/bin/ptxas-blackwell
-compilers 0 --target sm_86,sm_120 --driver 580.65 -- 'c == []'
+compilers 2 --target sm_86,sm_120 --driver 580.65 -- 'c == []'
 # Whatever is wrong in such a file, it is looked at and left alone.
 python3 - "$site/triton/backends/nvidia/bin/ptxas" "$site/bad" <<'PYTHON'
 import os, random, sys
