@@ -106,7 +106,7 @@ int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *re
 	if (!count || (numbers[0] >= 100 && version != text) ||
 		(numbers[0] < 100 && (count != 2 || numbers[1] > 99)))
 		return error_set(err, JW_ERR_USAGE,
-						 "'%.40s' is neither a CUDA version (12.2) nor a driver's (550.163.01)",
+						 "“%.40s” is neither a CUDA version (12.2) nor a driver's (550.163.01)",
 						 text);
 	if (numbers[0] < 100) {
 		driver.cuda = numbers[0] * 1000 + numbers[1] * 10;
@@ -120,7 +120,7 @@ int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *re
 	if (driver.cuda < releases[0].cuda)
 		return error_set(
 			err, JW_ERR_USAGE,
-			"'%.40s' is older than driver 375.26 (CUDA 8.0), the oldest one known here", text);
+			"“%.40s” is older than driver 375.26 (CUDA 8.0), the oldest one known here", text);
 	*ret_driver = driver;
 	return 0;
 }

@@ -21,24 +21,25 @@
 static bool has_no_gpu(const struct examination *seen, struct finding_draft *draft)
 {
 	const struct jw_system *system = seen->system;
-	char name[SHELL_WORD], *shown;
+	char word[SHELL_WORD], name[SHELL_WORD + 1] = "", *shown;
 
 	if (system->gpu_count)
 		return false;
 	shown = os_env("CUDA_VISIBLE_DEVICES");
-	(void)shell_word(name, seen->options->name_count ? seen->options->names[0] : "torch");
+	if (seen->options->name_count)
+		(void)snprintf(name, sizeof name, " %s", shell_word(word, seen->options->names[0]));
 	EVIDENCE(draft, "%s", system->why_none);
 	draft->hopeless = !system->pci_count && !os_has_gpu_file() && !os_is_wsl();
 	if (draft->hopeless)
 		FIX(draft,
-			"run jitwarm where the GPU is; “jitwarm scan --target %s %s” says what it would "
-			"compile there, “jitwarm make --target %s --driver %s --fetch -o FILE.jwpack %s” "
+			"run jitwarm where the GPU is; “jitwarm scan --target %s%s” says what it would "
+			"compile there, “jitwarm make --target %s --driver %s --fetch -o FILE.jwpack%s” "
 			"does so here",
 			system->example, name, system->example, system->example_driver, name);
 	else if (!system->driver.library[0])
 		FIX(draft,
 			"install NVIDIA's driver; a container needs --gpus all and "
-			"NVIDIA_DRIVER_CAPABILITIES=compute,utility. “jitwarm scan --target %s %s” says "
+			"NVIDIA_DRIVER_CAPABILITIES=compute,utility. “jitwarm scan --target %s%s” says "
 			"beforehand what the driver would compile",
 			system->example, name);
 	else if (unfit_driver(NULL, &system->driver.version))

@@ -159,8 +159,10 @@ static void place_add_path(struct place_list *list, const char *kind, const char
 	mem_free(real);
 }
 
-/* Whether there is one at `path`, which then is added. `kind` NULL: what it looks like. */
-static bool place_add_environment(struct place_list *list, const char *kind, const char *path)
+/* The kind of the environment at `path`, which then is added; NULL: there is none. `kind` NULL:
+ * what it looks like. */
+static const char *place_add_environment(struct place_list *list, const char *kind,
+										 const char *path)
 {
 	char *real = NULL;
 	const char *is = os_real_path(NULL, path, &real) ? NULL : environment_kind(real);
@@ -355,22 +357,23 @@ static int below_take(struct jw_error *err, void *context, const char *name,
 	return below_later(err, below, os_join(below->folders[below->next].path, name));
 }
 
-/* One folder. What is in an environment is its own, but for conda's `envs`; what cannot be listed
- * holds nothing for this account. */
+/* One folder. What is in an environment is its own, but for conda's `envs`; below an installation
+ * (/usr) may be others. What cannot be listed holds nothing for this account. */
 static int below_look(struct jw_error *err, struct below *below, struct place_list *list,
 					  bool *ret_any)
 {
 	const struct below_folder folder = below->folders[below->next];
+	const char *kind;
 	char *envs;
-	bool is;
 
 	if (cancel_check(err, &list->cancel))
 		return -1;
-	is = place_add_environment(list, NULL, folder.path);
-	*ret_any = *ret_any || is;
+	/* /lib is a link to that of /usr. */
+	kind = strcmp(folder.path, "/") != 0 ? place_add_environment(list, NULL, folder.path) : NULL;
+	*ret_any = *ret_any || kind;
 	if (folder.level == below->depth || below->names > below->most_names)
 		return 0;
-	if (!is) {
+	if (!kind || !strcmp(kind, "Python")) {
 		if (!os_is_made_up(folder.path))
 			(void)os_each(NULL, folder.path, below_take, below);
 		return 0;

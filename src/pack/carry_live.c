@@ -106,8 +106,10 @@ static void take_live_entry(struct look *look, const struct cache_file *file)
 		const uint16_t sm = system->gpus[i].target.sm;
 		size_t at;
 
-		/* Entries for other GPUs of this machine are not reported. */
-		if (sm != parts.target.sm && judge_has_gpu(system, parts.target))
+		/* Entries for other GPUs of this machine are not reported, nor what this driver has made:
+		 * there is nothing to carry over from. */
+		if (sm != parts.target.sm && (judge_has_gpu(system, parts.target) ||
+									  !strcmp(find.driver.stamp, system->driver.stamp)))
 			continue;
 		at = wanted_as(carry, &parts, end, sm);
 		if (at != SIZE_MAX && is_better_place(&find, &carry->finds[at]))

@@ -398,7 +398,7 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 	}
 	if (result->names_known && explain)
 		print_files(out, result);
-	else if (result->names_known && result->all.cold && result->verdict == JW_VERDICT_COLD)
+	if (result->names_known && result->all.cold && result->verdict == JW_VERDICT_COLD)
 		print_next(cli, result);
 	/* Those of the search come first, and were printed as it went on. */
 	plan_notes_print(out, result->notes + found->note_count, result->note_count - found->note_count,

@@ -172,7 +172,9 @@ static int look_into_all(struct jw_error *err, struct finding_places *finding)
 		row->judged = finding->judged;
 		if (!look_into_row(&why, finding, row))
 			continue;
-		if (why.code == JW_ERR_INTERRUPTED || why.code == JW_ERR_USAGE)
+		/* What the driver does not run it runs nowhere. */
+		if (why.code == JW_ERR_INTERRUPTED || why.code == JW_ERR_USAGE ||
+			(row->files && why.code == JW_ERR_UNSUPPORTED))
 			return error_copy(err, &why);
 		row->trouble = mem_string(why.message);
 	}
@@ -231,7 +233,7 @@ static int print_rows(struct jw_error *err, const struct output *out,
 					  const struct find_document *document)
 {
 	struct table table = {.columns = 3, .titles = {"kind", "where", "its first start"}};
-	size_t listed = 0;
+	size_t listed = 0, without = 0;
 	int result;
 
 	for (size_t i = 0; i < document->count; i++) {
@@ -239,8 +241,10 @@ static int print_rows(struct jw_error *err, const struct output *out,
 		char text[2 * TEXT_SHORT + 64];
 		enum style style;
 
-		if (row->judged ? !row->images : !row->files)
+		if (row->judged ? !row->images : !row->files) {
+			without += !row->trouble;
 			continue;
+		}
 		listed++;
 		(void)verdict_of(row, text, sizeof text, &style);
 		table_cell(&table, STYLE_PLAIN, "%s", row->place.kind);
@@ -249,11 +253,11 @@ static int print_rows(struct jw_error *err, const struct output *out,
 	}
 	result = listed ? table_print(err, &table, out) : 0;
 	table_free(&table);
-	if (listed < document->count)
+	if (without)
 		output_line(out, STYLE_FAINT,
 					listed ? "and %s without device code" : "%s without device code",
-					listed ? TEXT_COUNT(document->count - listed, "other place", "other places")
-						   : TEXT_COUNT(document->count - listed, "place", "places"));
+					listed ? TEXT_COUNT(without, "other place", "other places")
+						   : TEXT_COUNT(without, "place", "places"));
 	else if (!document->count)
 		output_line(out, STYLE_PLAIN,
 					"no environment and no program was found; “jitwarm find "
@@ -336,6 +340,8 @@ static int run_find(struct jw_error *err, struct cli *cli)
 	if (!result) {
 		finding.judged = finding.gpus.count || cli->system->gpu_count;
 		result = look_for_places(err, &finding) || look_into_all(err, &finding);
+		if (result)
+			(void)cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	}
 	if (!result) {
 		qsort(finding.document.rows, finding.document.count, sizeof *finding.document.rows, dearer);
@@ -368,7 +374,9 @@ const struct cli_command command_find = {
 		"folder; with DIR below that. For each that has device code it says what its first start "
 		"compiles, the slowest first. “--environment” of other commands takes what is found. Runs "
 		"nothing; the contents of files are remembered, so only the first look takes "
-		"seconds.\n\nExit status: 0, 1 if modules are to be compiled or a place could not be read.",
+		"seconds.\n\nExit status: 0, 1 if modules are to be compiled or a place could not be read, "
+		"2 "
+		"if there is no driver, or it does not run the GPU.",
 	.examples = "jitwarm find\njitwarm find ~/projects\n",
 	.options = find_options,
 	.run = run_find,

@@ -963,6 +963,9 @@ static void print_outcome(const struct prime_outcome *priming, const struct jw_p
 							? "Start your program again: it has nothing left to compile, except "
 							  "for code that jitwarm "
 							  "cannot judge."
+						: options_given(&priming->cli->options, "gpu")
+							? "Start your program again: on these GPUs it has nothing left to "
+							  "compile."
 						: result->plan.left_out || result->plan.unplanned.cannot
 							? "Start your program again: in these files it compiles at most what "
 							  "was left out."
@@ -1292,16 +1295,18 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 			jw_driver_text(driver, &cli->system->driver.version));
 	}
 	if (!cli->system->gpu_count) {
-		const char *name = cli->options.operand_count ? cli->options.operands[0] : "torch";
-		char word[SHELL_WORD];
+		const char *name = cli->options.operand_count ? cli->options.operands[0] : NULL;
+		char word[SHELL_WORD], shown[SHELL_WORD + 1] = "";
 
+		if (name)
+			(void)snprintf(shown, sizeof shown, " %s", shell_word(word, name));
 		cli->failure = EXIT_CANNOT;
 		return error_set(
 			err, JW_ERR_NOT_FOUND,
-			"%s. In an image: “jitwarm bake --target %s --fetch -o DIR%s %s”. For a machine whose "
-			"driver is known: “jitwarm make --target %s --driver %s --fetch -o FILE.jwpack %s”",
-			cli->system->why_none, cli->system->example, os_exists(name) ? "" : " --index",
-			shell_word(word, name), cli->system->example, cli->system->example_driver, word);
+			"%s. In an image: “jitwarm bake --target %s --fetch -o DIR%s%s”. For a machine whose "
+			"driver is known: “jitwarm make --target %s --driver %s --fetch -o FILE.jwpack%s”",
+			cli->system->why_none, cli->system->example, !name || os_exists(name) ? "" : " --index",
+			shown, cli->system->example, cli->system->example_driver, shown);
 	}
 	if (!priming->for_others && prime_share_read(err, cli, &priming->share))
 		return -1;

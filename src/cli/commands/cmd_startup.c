@@ -59,6 +59,15 @@ static bool is_enabled(const struct jw_startup *startup)
 	return enabled;
 }
 
+static bool is_any_there(const struct jw_startup *startup)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < startup->count; i++)
+		any = any || startup->items[i].there || startup->items[i].removed;
+	return any;
+}
+
 static int print_document(struct output *out, const struct jw_startup *startup, char **lines,
 						  size_t count)
 {
@@ -242,14 +251,15 @@ static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw
 		output_error(&cli->out, "the system refused it, and nothing was changed: %s",
 					 startup->failed);
 		/* Units of an account need its systemd, which a login starts, and containers have none. */
-		if (!options_given(&cli->options, "service") &&
-			(strstr(startup->failed, " bus") || strstr(startup->failed, "booted with systemd"))) {
-			output_note(
-				&cli->out,
-				"units of this account need its own login, by ssh or at the machine: sudo and su "
-				"start "
-				"no session. Or root lets them run without one (loginctl enable-linger), with "
-				"XDG_RUNTIME_DIR=/run/user/UID. Or, without systemd, as in a container:");
+		if (strstr(startup->failed, " bus") || strstr(startup->failed, "booted with systemd")) {
+			if (!options_given(&cli->options, "service"))
+				output_note(
+					&cli->out,
+					"units of this account need its own login, by ssh or at the machine: sudo and "
+					"su "
+					"start "
+					"no session. Or root lets them run without one (loginctl enable-linger), with "
+					"XDG_RUNTIME_DIR=/run/user/UID. Or, without systemd, as in a container:");
 			buf_say(&line, "jitwarm prime --if-changed");
 			next_step_names(&line, &cli->options);
 			next_step_below(&cli->out, "before your program starts", &line);
@@ -265,7 +275,10 @@ static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw
 static int report_disabled(struct jw_error *err, struct cli *cli, const struct jw_startup *startup)
 {
 	(void)err;
-	print_items(&cli->out, startup);
+	if (is_any_there(startup))
+		print_items(&cli->out, startup);
+	else
+		output_line(&cli->out, STYLE_PLAIN, "Nothing was set up here.");
 	if (startup->failed)
 		output_note(&cli->out, "the system said: %s", startup->failed);
 	return print_document(&cli->out, startup, NULL, 0);
@@ -284,7 +297,11 @@ static int report_status(struct jw_error *err, struct cli *cli, const struct jw_
 	/* Each account has its own log. */
 	if (!everyone && !jw_log_path(NULL, &log) && jw_log_tail(NULL, log, SHOWN_RUNS, &lines, &count))
 		count = 0;
-	print_items(&cli->out, startup);
+	if (is_any_there(startup))
+		print_items(&cli->out, startup);
+	else
+		output_line(&cli->out, STYLE_PLAIN,
+					"Nothing primes automatically here: “jitwarm startup enable” sets it up.");
 	ahead_print(&cli->out, "", &ahead);
 	for (size_t i = 0; i < count; i++)
 		print_run(&cli->out, lines[i]);

@@ -294,6 +294,12 @@ int os_process_variables(struct jw_error *err, int pid,
 
 	if (fd < 0 && (errno == ENOENT || errno == ESRCH))
 		return error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 geteuid() ? "the system does not show process %d to this account: run "
+									 "jitwarm in that process's account, or as root"
+								   : "the system does not show process %d, not even to root",
+						 pid);
 	if (fd < 0) {
 		(void)snprintf(path, sizeof path, "/proc/%d/environ", pid);
 		return posix_error(err, path);

@@ -23,5 +23,9 @@ run 0 prime --gpu rtx3070 "$sample" --json
 json '[(g["target"], g["cold"]) for g in d["gpus"]] == [("sm_86", 8)] and d["compiled"] == 8'
 run 1 check "$sample" --json
 json '[(g["target"], g["cold"] > 0) for g in d["gpus"]] == [("sm_86", False), ("sm_90", True)]'
+# The other one's entries are no driver's to carry over from, and it is not warm yet
+run 0 prime --gpu h100 "$sample"
+out_lacks "carried over"
+out_has "Start your program again: on these GPUs it has nothing left to compile."
 run 0 prime --gpu h100 --gpu rtx3070 --quiet "$sample"
 run 0 check "$sample"

@@ -12,6 +12,11 @@ json 'd["modules"] == 8'
 reasons '("never", 8)'
 run 1 check --explain "$lib"
 out_has "8: never primed"
+out_has "Next: jitwarm prime $lib"
+with_simdriver sm_86,sm_90
+run 1 check --explain "$lib"
+out_has "8 for sm_86: never primed"
+with_simdriver sm_86
 run 0 prime "$lib"
 out_has "Why: 8 modules: never primed."
 run 0 check --explain --json "$lib"

@@ -49,6 +49,13 @@ row tools/deep/venv 'c["kind"] == "venv"'
 row marks/own 'c["kind"] == "Python"'
 json 'len(d["places"]) == 2'
 
+# What lies below an installation is looked at, too: “jitwarm find /” on a machine with /usr/bin/python3
+empty_environment "$work/marks/own/later/venv"
+run '0|1' find --json "$work/marks/own"
+row own/later/venv 'c["kind"] == "venv"'
+row marks/own 'c["kind"] == "Python"'
+rm -r "$work/marks/own/later"
+
 # One environment by its option, under both names; no other place beside it.
 for option in --environment --env; do
 	run '0|1' find --json $option "$tree/a/b/venv"
@@ -69,6 +76,11 @@ err_one_line
 # For another GPU without one; without a target and a GPU only files are counted.
 run 1 find --target sm_90 --driver 550.163.01 "$work/loose" --json
 row loose 'c["cold"] == 1'
+# One that the driver does not run: said once, of all places together, and never “without device code”
+run 2 find --target sm_120 --driver 550.163.01 "$work/loose" "$tree"
+err_one_line
+err_has "does not run sm_120: that needs driver 570"
+out_empty
 is_wine && exit 0
 
 # The usual places

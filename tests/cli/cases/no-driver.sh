@@ -47,6 +47,11 @@ for each in 2484:sm_86:550.163.01 2b85:sm_120:580 1021:sm_35:470.256.02 ffff:rtx
 	run 0 tune
 	err_has "“jitwarm scan --target $gpu”"
 done
+# Without a name it is the environment that is meant, not a package that may not be there
+run 2 doctor
+out_lacks "torch"
+run 2 prime
+err_has " -o DIR”" && err_has " -o FILE.jwpack”"
 unset JITWARM_PCI_DEVICES
 touch "$work/root/dev/nvidiactl"
 run 2 status

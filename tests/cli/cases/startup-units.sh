@@ -14,7 +14,7 @@ mkdir -m 700 "$work/run"
 site=$work/venv/lib/python3.11/site-packages
 empty_environment "$work/venv"
 # Neither a driver nor code is here, so these steps are not run
-for step in "" " frame" " other"; do checked_steps[run jitwarm prime --if-changed$step]=1; done
+for step in "" " frame" " other" " /usr/lib/ollama"; do checked_steps[run jitwarm prime --if-changed$step]=1; done
 for name in frame other; do
 	mkdir "$site/$name-1.2.dist-info"
 	printf 'Metadata-Version: 2.1\nName: %s\nVersion: 1.2\n' $name >"$site/$name-1.2.dist-info/METADATA"
@@ -23,7 +23,10 @@ done
 mkdir -p "$work/root/etc/systemd/system"
 
 run 1 startup status
-out_has "missing"
+out_has "Nothing primes automatically here: “jitwarm startup enable” sets it up."
+out_lacks "missing"
+run 0 startup disable
+out_has "Nothing was set up here."
 run 0 startup enable --print "$site"
 out_has "ExecStart="
 [[ ! -e $units ]] || fail "--print writes"

@@ -47,8 +47,22 @@ CUDA_VISIBLE_DEVICES=9 run 2 status
 out_has "why programs find no GPU: jitwarm doctor"
 run 64 help prme
 err_has "did you mean “prime”?"
-run 64 cache ls
-err_has "did you mean “cache list”?"
+while IFS=: read -r typed meant; do
+	# shellcheck disable=SC2086
+	run 64 $typed
+	err_has "did you mean “$meant”?"
+done <<'WORDS'
+cache ls:cache list
+cache size:cache list
+clear:cache clear
+cache empty:cache clear
+undo:tune --undo
+fix:doctor --fix
+gpus:status
+fetch 12.4:compiler fetch
+WORDS
+run 64 check --driver v550 "$sample"
+err_has "“v550” is neither a CUDA version"
 # … and a folder's last backslash that cmd and PowerShell hand over as a quote
 if is_wine; then
 	run 0 check "/?"
