@@ -84,6 +84,72 @@ TEST(a_line_that_memory_lacks_for_is_not_sent)
 		buf_free(&lines[i]);
 }
 
+/* Workers run foreign code, and read what strangers wrote: numbers behind the last known one. */
+TEST(what_a_worker_cannot_mean_is_refused)
+{
+	static const struct {
+		enum object_what what;
+		enum object_said said;
+		uint32_t sm;
+		enum jw_trust trust;
+		enum jw_code answer, hello, setup;
+	} cases[] = {
+		{OBJECT_WHATS - 1, OBJECT_SAIDS - 1, 10, JW_TRUST_OPAQUE, JW_OK, JW_OK, JW_OK},
+		{OBJECT_WHATS, 0, 999, JW_TRUST_OPAQUE + 1, JW_ERR_FORMAT, JW_OK, JW_ERR_FORMAT},
+		{0, OBJECT_SAIDS, 9, 0, JW_ERR_FORMAT, JW_ERR_FORMAT, JW_OK},
+		{0, 0, 1000, 0, JW_OK, JW_ERR_FORMAT, JW_OK},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct object_answer answer = {.what = cases[i].what, .said = cases[i].said};
+		const struct protocol_hello hello = {.device_count = 1,
+											 .devices = {{.target.sm = (uint16_t)cases[i].sm}}};
+		struct jw_system system = {.cache.path = (char[]){"/cache"},
+								   .driver.trust = cases[i].trust};
+		const struct jw_share_options options = {.place = "/p"};
+		struct buf lines[] = {BUF_MAX(PROTOCOL_MOST_LINE), BUF_MAX(PROTOCOL_MOST_LINE),
+							  BUF_MAX(PROTOCOL_MOST_LINE)};
+		static struct object_answer got_answer;
+		static struct protocol_hello got_hello;
+		static struct object_given given;
+
+		OK(object_put_answer(why, &lines[0], &answer));
+		OK(protocol_put_hello(why, &lines[1], &hello));
+		OK(object_put_setup(why, &lines[2], &(struct object_setup){"/run", &system, &options}));
+		GIVES(cases[i].answer,
+			  object_get_answer(why, buf_text(&lines[0]), lines[0].size - 1, &got_answer));
+		GIVES(cases[i].hello,
+			  protocol_get_hello(why, buf_text(&lines[1]), lines[1].size - 1, &got_hello));
+		GIVES(cases[i].setup,
+			  object_get_setup(why, buf_text(&lines[2]), lines[2].size - 1, &given));
+		object_given_free(&given);
+		for (size_t k = 0; k < 3; k++)
+			buf_free(&lines[k]);
+	}
+}
+
+TEST(a_job_arrives_as_it_was_sent)
+{
+	static const struct protocol_job job = {.id = 7,
+											.device = 1,
+											.form = CACHE_KEY_LINK,
+											.path = "/a b",
+											.offset = 1,
+											.size_bytes = 2,
+											.spare_bytes = 3,
+											.entry_offset = 4,
+											.output = "/o"};
+	static struct protocol_job got;
+	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
+
+	OK(protocol_put_job(why, &line, &job));
+	OK(protocol_get_job(why, buf_text(&line), line.size - 1, &got));
+	assert_memory_equal(&got, &job, sizeof job);
+	GIVES(JW_ERR_FORMAT, protocol_get_job(why, "{\"job\":7}", 9, &got));
+	GIVES(JW_ERR_FORMAT, protocol_get_job(why, "{", 1, &got));
+	buf_free(&line);
+}
+
 TEST(a_claim_and_a_name_are_as_they_are_documented)
 {
 	static const char text[] = "{\"claim\": \"00000000000000aa\"}\n";
