@@ -54,28 +54,26 @@ TEST(a_pack_is_refused_where_the_disk_has_no_room_for_what_is_new)
 	char *cache = os_join(folder, "cache"), *target = os_join(folder, "target"),
 		 *full = os_join(folder, "full"), *pack = os_join(folder, "a.jwpack");
 	const uint64_t row_bytes = put_entries(cache, 0);
-	struct jw_error err = {0};
 	size_t added = 0;
 
 	(void)packs_export(cache, pack);
 	free_bytes = needed - 1;
-	assert_int_equal(import_into(&err, target, 1 << 20, &added), -1);
-	assert_int_equal(err.code, JW_ERR_IO);
-	assert_non_null(strstr(err.message, "the new entries need"));
+	GIVES(JW_ERR_IO, import_into(why, target, 1 << 20, &added));
+	assert_non_null(strstr(why->message, "the new entries need"));
 	assert_false(os_exists(target));
 	free_bytes = needed;
-	assert_int_equal(import_into(&err, target, 1 << 20, &added), 0);
+	OK(import_into(why, target, 1 << 20, &added));
 	assert_int_equal(added, NEW);
 	/* What is there needs none. */
 	free_bytes = 0;
-	assert_int_equal(import_into(&err, target, 1 << 20, &added), 0);
+	OK(import_into(why, target, 1 << 20, &added));
 	assert_int_equal(added, 0);
 	/* What others' entries have is free once they are evicted. */
 	assert_int_equal(put_entries(full, NEW), row_bytes);
 	free_bytes = needed - row_bytes - 1;
-	assert_int_equal(import_into(&err, full, row_bytes, &added), -1);
+	assert_int_equal(import_into(why, full, row_bytes, &added), -1);
 	free_bytes++;
-	assert_int_equal(import_into(&err, full, row_bytes, &added), 0);
+	OK(import_into(why, full, row_bytes, &added));
 	assert_int_equal(added, NEW);
 	mem_free(pack);
 	mem_free(full);
