@@ -509,6 +509,44 @@ static bool is_superseded(const struct image_account *account, size_t index, siz
 	return at != SET_NONE && rank_of(account, seen, target) < account->copies[at].best[target];
 }
 
+/* The driver refuses it: a program that uses it fails, whatever else is there. */
+static bool is_fatal(enum plan_reason reason)
+{
+	return reason != REASON_NONE && reason != REASON_EXCLUSIVE;
+}
+
+/* Counts only what the runtime registers: a library chooses from the rest itself. */
+static void count_registered(struct image_account *account, const struct seen_container *container,
+							 size_t t, const struct seen_judgement *judged,
+							 enum plan_verdict verdict, bool linked)
+{
+	struct analyse_target *target = &account->targets[t];
+	const bool refused = verdict == VERDICT_CANNOT && is_fatal(judged->reason),
+			   lacking = verdict == VERDICT_NOTHING || (verdict == VERDICT_CANNOT && !refused);
+
+	target->pieces++;
+	target->lacking += lacking && !linked;
+	target->tile += judged->tile;
+	account->relinked[t] += lacking && linked;
+	account->refused[t] += refused;
+	account->plain = account->plain || !container->special;
+	target->unknown += verdict == VERDICT_UNKNOWN;
+	if (verdict == VERDICT_UNKNOWN || judged->reason == REASON_KIND)
+		target->kind = judged->kind;
+}
+
+/* Counts an input of a link that the runtime may have to make. */
+static void count_input(struct image_account *account, size_t t,
+						const struct seen_judgement *judged)
+{
+	const bool refused = judged->verdict == VERDICT_CANNOT && is_fatal(judged->reason);
+
+	account->inputs[t]++;
+	account->inputs_refused[t] += refused;
+	account->inputs_lacking[t] +=
+		judged->verdict == VERDICT_NOTHING || (judged->verdict == VERDICT_CANNOT && !refused);
+}
+
 /* The CUDA runtime refuses a driver of an older CUDA version, whatever the code is for (35; that of
  * 13.0 under 550 and 555). From CUDA 11 on the major version counts. */
 static bool is_too_old(const struct seen *seen, size_t driver, uint32_t runtime)
@@ -518,14 +556,12 @@ static bool is_too_old(const struct seen *seen, size_t driver, uint32_t runtime)
 	return cuda && cuda < runtime;
 }
 
-/* Judges one container, whose section is known by now. Only what the runtime registers makes a file
- * fail or lack pieces: a library chooses from the rest itself. */
+/* Judges one container, whose section is known by now. */
 static void judge_container(struct image_account *account, size_t index, enum devcode_role role,
 							bool linked)
 {
 	const struct seen_container *container = &account->seen->containers[index];
-	const bool registered = role == DEVCODE_REGISTERED || is_loose_file(account->image),
-			   input = !registered && role == DEVCODE_RELOCATABLE;
+	const bool registered = role == DEVCODE_REGISTERED || is_loose_file(account->image);
 	const size_t targets = account->seen->question->target_count;
 	const struct seen_judgement *judgements = account->seen->judgements +
 											  container->first_judgement +
@@ -542,10 +578,6 @@ static void judge_container(struct image_account *account, size_t index, enum de
 										  .pick = SEEN_NO_PICK, .code = judgements[t].code}
 				: judgements[t];
 		enum plan_verdict verdict = superseded ? VERDICT_NOTHING : judged.verdict;
-		/* The driver refuses it: a program that uses it fails, whatever else is there. */
-		const bool refused = verdict == VERDICT_CANNOT && judged.reason != REASON_NONE &&
-							 judged.reason != REASON_EXCLUSIVE,
-				   lacking = verdict == VERDICT_NOTHING || (verdict == VERDICT_CANNOT && !refused);
 		struct analyse_target *target = &account->targets[t];
 
 		if (verdict == VERDICT_JIT && role == DEVCODE_RELOCATABLE)
@@ -555,25 +587,14 @@ static void judge_container(struct image_account *account, size_t index, enum de
 		if (verdict == VERDICT_CANNOT)
 			target->reasons[judged.reason]++;
 		target->needs = gpu_newer_driver(target->needs, judged.needs);
-		if (registered || input) {
+		if (registered || role == DEVCODE_RELOCATABLE) {
 			target->fatal_needs = gpu_newer_driver(target->fatal_needs, judged.needs);
 			target->fatal_reasons |= (uint32_t)(verdict == VERDICT_CANNOT) << judged.reason;
 		}
-		if (registered && judged.code) {
-			target->pieces++;
-			target->lacking += lacking && !linked;
-			target->tile += judged.tile;
-			target->unknown += verdict == VERDICT_UNKNOWN;
-			if (verdict == VERDICT_UNKNOWN || judged.reason == REASON_KIND)
-				target->kind = judged.kind;
-			account->relinked[t] += lacking && linked;
-			account->refused[t] += refused;
-			account->plain = account->plain || !container->special;
-		} else if (input && judged.code) {
-			account->inputs[t]++;
-			account->inputs_refused[t] += refused;
-			account->inputs_lacking[t] += lacking;
-		}
+		if (registered && judged.code)
+			count_registered(account, container, t, &judged, verdict, linked);
+		else if (role == DEVCODE_RELOCATABLE && judged.code)
+			count_input(account, t, &judged);
 		if (linked && verdict != VERDICT_NATIVE && verdict != VERDICT_COMPATIBLE)
 			account->unlinked[t] = true;
 		else if (linked)
