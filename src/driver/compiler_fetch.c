@@ -117,16 +117,41 @@ static int write_program(struct jw_error *err, struct archive *archive, const ch
 }
 
 /* The one file whose name ends in /`member`. No other one is written. */
-static int unpack_program(struct jw_error *err, const char *wheel, const char *member,
-						  const char *path, const struct jw_cancel *cancel)
+static int find_program(struct jw_error *err, struct archive *archive, const char *member,
+						const char *path, const struct jw_cancel *cancel)
 {
 	const size_t tail = strlen(member);
 	struct archive_entry *entry;
-	struct archive *archive;
-	struct os_map map;
 	size_t count = 0;
 	bool found = false;
-	int result = -1, code;
+	int code;
+
+	while ((code = archive_read_next_header(archive, &entry)) != ARCHIVE_EOF) {
+		const char *name = code < ARCHIVE_WARN ? NULL : archive_entry_pathname(entry);
+		const size_t length = name ? strlen(name) : 0;
+
+		if (code < ARCHIVE_WARN && code != ARCHIVE_RETRY)
+			return fail_wheel(err, archive);
+		if (++count > MOST_MEMBERS)
+			return error_set(err, JW_ERR_LIMIT, "more than %d members", MOST_MEMBERS);
+		if (length <= tail || archive_entry_filetype(entry) != AE_IFREG ||
+			!text_ends(name, member) || name[length - tail - 1] != '/')
+			continue;
+		if (found)
+			return error_set(err, JW_ERR_FORMAT, "two programs, the second is %.200s", name);
+		if (write_program(err, archive, path, cancel))
+			return -1;
+		found = true;
+	}
+	return found ? 0 : error_set(err, JW_ERR_FORMAT, "has no %s", member);
+}
+
+static int unpack_program(struct jw_error *err, const char *wheel, const char *member,
+						  const char *path, const struct jw_cancel *cancel)
+{
+	struct archive *archive;
+	struct os_map map;
+	int result;
 
 	if (os_map_open(err, wheel, &map))
 		return -1;
@@ -134,37 +159,12 @@ static int unpack_program(struct jw_error *err, const char *wheel, const char *m
 	if (!archive && !os_late_library(err, "archive_read_new"))
 		mem_ended(0);
 	if (!archive)
-		goto done;
-	if (archive_read_support_format_zip_seekable(archive) ||
-		archive_read_open_memory(archive, map.data, map.size)) {
-		fail_wheel(err, archive);
-		goto done;
-	}
-	while ((code = archive_read_next_header(archive, &entry)) != ARCHIVE_EOF) {
-		const char *name = code < ARCHIVE_WARN ? NULL : archive_entry_pathname(entry);
-		const size_t length = name ? strlen(name) : 0;
-
-		if (code < ARCHIVE_WARN && code != ARCHIVE_RETRY) {
-			fail_wheel(err, archive);
-			goto done;
-		}
-		if (++count > MOST_MEMBERS) {
-			error_set(err, JW_ERR_LIMIT, "more than %d members", MOST_MEMBERS);
-			goto done;
-		}
-		if (length <= tail || archive_entry_filetype(entry) != AE_IFREG ||
-			!text_ends(name, member) || name[length - tail - 1] != '/')
-			continue;
-		if (found) {
-			error_set(err, JW_ERR_FORMAT, "two programs, the second is %.200s", name);
-			goto done;
-		}
-		if (write_program(err, archive, path, cancel))
-			goto done;
-		found = true;
-	}
-	result = found ? 0 : error_set(err, JW_ERR_FORMAT, "has no %s", member);
-done:
+		result = -1;
+	else if (archive_read_support_format_zip_seekable(archive) ||
+			 archive_read_open_memory(archive, map.data, map.size))
+		result = fail_wheel(err, archive);
+	else
+		result = find_program(err, archive, member, path, cancel);
 	(void)archive_read_free(archive);
 	os_map_close(&map);
 	return result;
@@ -278,23 +278,14 @@ static bool read_cuda(const char *text, struct version *ret_version)
 		   ret_version->numbers[0] < 1000;
 }
 
-int compiler_fetch_remove(struct jw_error *err, bool dry_run, char **ret_path)
+static int remove_compilers(struct jw_error *err, bool dry_run, const char *store)
 {
-	char *given = os_env("JITWARM_PTXAS"), *store = NULL, *above;
-	const bool named = given && *given;
-	struct jw_error why = {0};
 	struct version version;
 	struct os_names names;
 	int result = 0;
 
-	mem_free(given);
-	*ret_path = NULL;
-	if (named)
-		return 0;
-	if (compiler_fetch_store(&why, &store) || os_list(&why, store, &names)) {
-		mem_free(store);
-		return error_unless_missing(err, &why);
-	}
+	if (os_list(err, store, &names))
+		return -1;
 	for (size_t i = 0; !dry_run && !result && i < names.count; i++) {
 		char *path;
 
@@ -302,11 +293,24 @@ int compiler_fetch_remove(struct jw_error *err, bool dry_run, char **ret_path)
 			!(text_starts(names.items[i], fresh_start) || read_cuda(names.items[i], &version)))
 			continue;
 		path = os_join(store, names.items[i]);
-		result = os_remove_tree(&why, path);
+		result = os_remove_tree(err, path);
 		mem_free(path);
 	}
 	os_names_free(&names);
-	if (result) {
+	return result;
+}
+
+int compiler_fetch_remove(struct jw_error *err, bool dry_run, char **ret_path)
+{
+	char *given = os_env("JITWARM_PTXAS"), *store = NULL, *above;
+	const bool named = given && *given;
+	struct jw_error why = {0};
+
+	mem_free(given);
+	*ret_path = NULL;
+	if (named)
+		return 0;
+	if (compiler_fetch_store(&why, &store) || remove_compilers(&why, dry_run, store)) {
 		mem_free(store);
 		return error_unless_missing(err, &why);
 	}
@@ -329,7 +333,8 @@ static void find_missing(struct fetch *fetch, const char *place)
 	(void)snprintf(pieces[0].member, sizeof pieces[0].member, "bin/%s", compiler_fetch_program());
 	(void)snprintf(pieces[1].package, sizeof pieces[1].package,
 				   major < 13 ? "nvidia-nvjitlink-cu%u" : "nvidia-nvjitlink", major);
-	/* Without the folders that differ. Source: the wheels of CUDA 12.0 to 13.0 */
+	/* Its file in the wheel, without the folders that differ. Source: the wheels of CUDA 12.0 to
+	 * 13.0 for Linux and Windows. */
 	if (os_is_windows)
 		(void)snprintf(pieces[1].member, sizeof pieces[1].member, "bin/%snvJitLink_%u0_0.dll",
 					   major < 13 ? "" : "x86_64/", major);

@@ -99,6 +99,18 @@ static uint64_t name_key(const char *name)
 	return fnv_update(FNV_START, name, strlen(name));
 }
 
+static int add_package(struct jw_error *err, struct packages *packages, const char *folder,
+					   const char *file, const char *name, struct package package)
+{
+	if (VEC_ROOM(err, packages->items, packages->capacity, packages->count, PACKAGES_MOST))
+		return -1;
+	package.name = mem_string(name);
+	package.path = os_join(folder, file);
+	set_add(&packages->by_name, name_key(name), packages->count);
+	packages->items[packages->count++] = package;
+	return 0;
+}
+
 static int read_installed(struct jw_error *err, struct packages *packages, const char *folder,
 						  struct package package)
 {
@@ -111,16 +123,8 @@ static int read_installed(struct jw_error *err, struct packages *packages, const
 		return os_holds_nothing(err, folder, &why);
 	for (size_t i = 0; !result && i < names.count; i++)
 		if (package.kind == PACKAGE_CONDA ? name_in_conda(names.items[i], name)
-										  : name_on_disk(names.items[i], &package.kind, name)) {
-			result =
-				VEC_ROOM(err, packages->items, packages->capacity, packages->count, PACKAGES_MOST);
-			if (result)
-				break;
-			package.name = mem_string(name);
-			package.path = os_join(folder, names.items[i]);
-			set_add(&packages->by_name, name_key(name), packages->count);
-			packages->items[packages->count++] = package;
-		}
+										  : name_on_disk(names.items[i], &package.kind, name))
+			result = add_package(err, packages, folder, names.items[i], name, package);
 	os_names_free(&names);
 	return result;
 }
