@@ -17,6 +17,8 @@ static void say(const char *text)
 {
 	if (!*said)
 		(void)snprintf(said, sizeof said, "%s", text);
+	for (char *at = said; (at = strchr(at, '\n'));)
+		*at = ' ';
 	print_error("%s\n", text);
 }
 
