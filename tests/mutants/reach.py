@@ -46,7 +46,7 @@ class Test:
 
 
 # Programs that have each allocation and each call fail, and the form of a line of their tables: one scenario is one test here.
-STRUCK = {"unit-struck": ("struck*", r'^\t\{"([^"]+)", \w+, '),
+STRUCK = {"unit-struck": ("struck*", r'^\t\{"([^"]+)", [a-z]\w*, '),
           "unit-struck_commands": ("struck_place", r'^\t\{"([^"]+)",\s+\d')}
 
 
