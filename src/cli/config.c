@@ -299,8 +299,11 @@ static int no_such_setting(struct jw_error *err, const char *name, const char *n
 	if (nearest)
 		return error_set(err, JW_ERR_USAGE, "no setting is called “%.100s” (did you mean “%s”?)",
 						 name, nearest);
-	return error_set(err, JW_ERR_USAGE,
-					 "no setting is called “%.100s”: “jitwarm config” lists them", name);
+	return error_set(
+		err, JW_ERR_USAGE,
+		"no setting is called “%.100s”: “jitwarm config” lists them, “jitwarm config NAME "
+		"VALUE” sets one",
+		name);
 }
 
 int config_has(struct jw_error *err, const char *name)

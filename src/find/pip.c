@@ -335,7 +335,8 @@ static void shorten_versions(char *text)
 }
 
 /* The first error of a program, with the lines that go on, and its last warning, which may be the
- * reason (a server that does not answer); else the last line. */
+ * reason (a server that does not answer); else the last line. pip calls versions that it left out
+ * (for another Python, yanked) an error, before the one that says what is missing. */
 static int fail_said(struct jw_error *err, const struct pip *pip, const char *program,
 					 const struct os_ended *ended)
 {
@@ -359,7 +360,9 @@ static int fail_said(struct jw_error *err, const struct pip *pip, const char *pr
 	while ((line = next_said_line(&at))) {
 		const char *words = line + strspn(line, " \t");
 
-		if (text_starts_fold(line, "error: ") && !*error)
+		if (text_starts(line, "ERROR: Ignored the following "))
+			text_copy(warning, sizeof warning, line + strlen("ERROR: "));
+		else if (text_starts_fold(line, "error: ") && !*error)
 			text_copy(error, sizeof error, line + strlen("error: ")), within = true;
 		else if (within && words > line)
 			text_append(error, sizeof error, " %s", words);

@@ -101,7 +101,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(b"no", status=500)
         files = wheels(package, kind) if kind != "empty" else {}
         if place == "simple" and files:
-            rows = [{"filename": one, "url": f"/{kind}/files/{package}/{one}", "yanked": "-12.3.999-" in one, "requires-python": ">=99" if package == PACKAGE else ">=3",
+            rows = [{"filename": one, "url": f"/{kind}/files/{package}/{one}", "yanked": "-12.3.999-" in one, "requires-python": ">=99" if package == PACKAGE or one.startswith("later-2") else ">=3",
                      "hashes": {"sha256": hashlib.sha256(data if kind != "wrong-hash" else b"").hexdigest()}} for one, data in files.items()]
             return self.answer(json.dumps({"meta": {"api-version": "1.0"}, "name": package, "files": rows}).encode(), "application/vnd.pypi.simple.v1+json")
         if place == "files" and kind == "trickle":

@@ -12,7 +12,7 @@ jitwarm=$build/src/jitwarm
 # shellcheck source=tests/elsewhere/indexes.sh
 . "$here/indexes.sh"
 
-mkdir -p http/packages/{asked,pure,pyproject-toml,tensorflow,faiss-cpu,torch,jax}
+mkdir -p http/packages/{asked,pure,pyproject-toml,tensorflow,faiss-cpu,torch,jax,later}
 python3 - "$build/tests/framework/libsample_framework.so" <<'P'
 import pathlib, sys, zipfile
 code = pathlib.Path(sys.argv[1]).read_bytes()
@@ -33,6 +33,8 @@ for minor in range(7, 30):
     wheel("0.5", f"cp3{minor}-cp3{minor}-manylinux2014_x86_64", f"asked/for3{minor}.so")
 wheel("0.4", "cp37-cp37m-manylinux2014_x86_64", "asked/for37.so")
 wheel("2.0", "py3-none-any", name="pure")
+for version in ("1.0", "2.0"):
+    wheel(version, "py3-none-any", name="later")
 for name, version, tag in (("tensorflow", "2.0.0", "py3-none-manylinux2014_x86_64"), ("tensorflow", "2.11.0", "py3-none-win_amd64"), ("tensorflow", "2.11.0", "py3-none-manylinux2014_aarch64"),
                            ("torch", "2.4.1", "py3-none-win_amd64"), ("faiss_cpu", "1.8", "py3-none-manylinux2014_x86_64"), ("jax", "0.5", "py3-none-any")):
     wheel(version, tag, "lib.so", name, b"no code")
@@ -157,6 +159,7 @@ usage "; several packages need --target: “--target rtx4090” for example" sca
 [ "$(wc -l <err)" = 1 ] || fail "more than one line: $(cat err)"
 
 bad "no wheel for the platform" "pip: Could not find a version that satisfies the requirement asked==3.0 (from versions: 0.5, 0.9, 1.0, 1.0+cu121, 1.1, 1.1.post1, 1.2rc1); its wheels may be for another Python (--python 3.8) or system (--platform windows)" good asked==3.0
+bad "versions for another Python" "pip: Could not find a version that satisfies the requirement later==3.0 (from versions: 1.0) (Ignored the following versions that require a different python version: 2.0 Requires-Python >=99)" good later==3.0
 bad "only the source" "requirement asked==4.0.1 (from versions: " good asked==4.0.1
 bad "no such package" "pip: Could not find a version that satisfies the requirement nothing (from versions: none); there is no such package, or no wheel of it for this Python and system" good nothing
 bad "a label" "; an index such as https://download.pytorch.org/whl/cu126 has it" good torch==2.4.1+cu118

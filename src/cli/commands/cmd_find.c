@@ -375,8 +375,8 @@ const struct cli_command command_find = {
 		"compiles, the slowest first. “--environment” of other commands takes what is found. Runs "
 		"nothing; the contents of files are remembered, so only the first look takes "
 		"seconds.\n\nExit status: 0, 1 if modules are to be compiled or a place could not be read, "
-		"2 "
-		"if there is no driver, or it does not run the GPU.",
+		"2 if "
+		"there is no driver, or it does not run the GPU.",
 	.examples = "jitwarm find\njitwarm find ~/projects\n",
 	.options = find_options,
 	.run = run_find,

@@ -420,6 +420,14 @@ static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 		request.scope = (enum jw_scope)at;
 	}
 	tuning->scope = request.scope;
+	for (size_t i = 0; i < options->operand_count; i++) {
+		const char *name = options->operands[i];
+		uint64_t bytes;
+
+		if (options_parse_size(name, &bytes) && !os_exists(name))
+			return error_set(err, JW_ERR_USAGE, "“%.100s”: a limit is named with --max-size %.100s",
+							 name, name);
+	}
 	if (options_given(options, "undo"))
 		return undo(err, tuning, scope ? &request : NULL);
 	if (collect_settings(err, tuning))

@@ -61,6 +61,8 @@ refused "only https is allowed" share http://elsewhere/x
 refused "no setting is called “job” (did you mean “jobs”?)" job 4
 refused "no setting is called “job” (did you mean “jobs”?)" job
 refused "no setting is called “maxmem” (did you mean “max-mem”?)" --unset maxmem
+refused "“jitwarm config NAME VALUE” sets one" set jobs 4
+refused "“jitwarm config NAME VALUE” sets one" "jobs=4"
 refused "--unset removes a setting and takes no value" --unset jobs 4
 refused "key needs a value of one line" key $'a\njobs = 1'
 refused "key needs a value of one line" key ""

@@ -2,6 +2,8 @@
 run 0 tune --json
 json 'd["schema"] == "jitwarm.tune/1" and d["should_be"]["limit_bytes"] >= 2**30 and d["changes"] == []'
 run 64 tune --apply --undo
+run 64 tune 4G
+err_has "“4G”: a limit is named with --max-size 4G"
 run 64 tune --scope nowhere --apply
 err_has "user, system or shell"
 run 64 tune --print nothing
