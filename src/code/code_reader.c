@@ -183,6 +183,7 @@ enum code_step leaf_next(struct jw_error *err, struct leaf *leaf, struct code_fo
 	}
 	leaf->state = LEAF_COMPLETE;
 	leaf->full = image_finish(&leaf->image, &leaf->table, &leaf->bytes);
+	search_stream_free(&leaf->search);
 	leaf->full.path = leaf->origin.path;
 	leaf->full.member = leaf->origin.member;
 	found->image = &leaf->full;

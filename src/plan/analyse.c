@@ -815,7 +815,7 @@ static void name_trouble(const struct analyse_sink *sink, const char *path, cons
  * first image, a trouble, or its end. Of a wheel with several large libraries another thread reads
  * the next ones so far, and so does this one instead of waiting. */
 
-enum { MOST_AHEAD = 2 };
+enum { MOST_AHEAD = 8, MOST_HELD = 1 << 18 };
 
 struct part {
 	enum { PART_LEFT, PART_TAKEN, PART_READ } state;
@@ -835,8 +835,14 @@ struct parts {
 	uv_mutex_t mutex; /* of the states, and of these: */
 	uv_cond_t changed;
 	size_t ahead; /* read before their turn, or being read */
+	size_t held;  /* notes of these: hostile libraries have millions */
 	bool stop;
 };
+
+static size_t seen_notes(const struct seen *seen)
+{
+	return seen->entry_count + seen->judgement_count;
+}
 
 static void part_go_on(struct part *part)
 {
@@ -865,7 +871,7 @@ static bool part_read_ahead(struct parts *parts)
 
 	while (at < parts->count && parts->items[at].state != PART_LEFT)
 		at += 2;
-	if (at >= parts->count || parts->ahead == MOST_AHEAD)
+	if (at >= parts->count || parts->ahead == MOST_AHEAD || parts->held > MOST_HELD)
 		return false;
 	parts->items[at].state = PART_TAKEN;
 	parts->ahead++;
@@ -873,6 +879,7 @@ static bool part_read_ahead(struct parts *parts)
 	part_read(parts, &parts->items[at]);
 	uv_mutex_lock(&parts->mutex);
 	parts->items[at].state = PART_READ;
+	parts->held += seen_notes(&parts->items[at].seen);
 	uv_cond_broadcast(&parts->changed);
 	return true;
 }
@@ -901,6 +908,7 @@ static void part_take(struct parts *parts, struct part *part)
 		if (!part_read_ahead(parts))
 			uv_cond_wait(&parts->changed, &parts->mutex);
 	parts->ahead--;
+	parts->held -= seen_notes(&part->seen);
 	uv_cond_broadcast(&parts->changed);
 	uv_mutex_unlock(&parts->mutex);
 }
