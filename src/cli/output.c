@@ -289,7 +289,7 @@ void table_cell(struct table *table, enum style style, const char *format, ...)
 	mem_free(text);
 }
 
-/* Prints each cell with its padding; a left-aligned last column gets none. */
+/* Prints each cell with its padding; no line ends in blanks. */
 static int print_row(struct jw_error *err, struct buf *buf, const struct table *table,
 					 const size_t *widths, const struct table_cell *cells, bool color)
 {
@@ -303,6 +303,8 @@ static int print_row(struct jw_error *err, struct buf *buf, const struct table *
 					   last ? 0 : (right ? 0 : fill) + GAP, ""))
 			return -1;
 	}
+	while (buf->size && buf->data[buf->size - 1] == ' ')
+		buf->size--;
 	return buf_append(err, buf, "\n", 1);
 }
 

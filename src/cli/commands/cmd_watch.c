@@ -205,7 +205,9 @@ static const char *watch_text(const struct watching *watching)
 {
 	switch (watching->document.state) {
 	case WATCH_COMPILING: return "the driver compiles";
-	case WATCH_LINKING: return "busy, with the driver's compiler loaded: it links, or is done";
+	case WATCH_LINKING:
+		return "busy, with the driver's compiler loaded: it links, compiles what is in no file, or "
+			   "is done";
 	case WATCH_BUSY: return "busy with something other than the driver's compiler";
 	case WATCH_WAITING:
 	case WATCH_STATES: break;

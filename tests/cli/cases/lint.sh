@@ -6,6 +6,7 @@ package=$work/lib
 
 # The whole range: sm_75 cannot run it, the others compile it
 run 0 lint --gpus rtx30..rtx50,h100 "$package"
+! grep -q " $" "$out" || fail "a line ends in blanks: $(grep " $" "$out")"
 out_has "a, b%.ptx"
 out_has "sm_89 (RTX 40)"
 out_has "-gencode arch=compute_86,code=sm_86 avoids this on sm_86 (RTX 30), sm_89 (RTX 40); adds"

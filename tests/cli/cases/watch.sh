@@ -104,6 +104,20 @@ await test -e mapped
 run 0 watch --for 500ms --json "$victim"
 json 'd["process"]["driver"] and not d["process"]["compiler"] and d["left"] == 8'
 json 'd["busy_seconds"] > 0 and d["compiling_seconds"] == d["linking_seconds"] == 0'
+# With the driver's compiler, too, and no module left it may be at a kernel that the program has just made.
+cp "$build/tests/simdriver/lib/libcuda.so.1" libnvidia-ptxjitcompiler.so.550.200.01
+"$python" -c 'import mmap, sys
+files = [open(path, "rb") for path in sys.argv[1:]]
+mapped = [mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ | mmap.PROT_EXEC) for file in files]
+open("compiler-mapped", "w").close()
+while True:
+    pass' "$build/tests/simdriver/lib/libcuda.so.1" libnvidia-ptxjitcompiler.so.550.200.01 &
+maker=$!
+await test -e compiler-mapped
+run 0 watch --for 500ms "$maker"
+out_has "with the driver's compiler loaded: it links, compiles what is in no file, or is done; 0 modules left"
+kill "$maker"
+wait "$maker" 2>/dev/null || true
 # Without news it says so once. On a terminal its line is written again in one place, never too wide, and only the summary stays; Ctrl-C ends it, too.
 kill -STOP "$victim" # it uses no processor, and its files stay
 run 0 watch --for 1600ms "$victim"
