@@ -158,6 +158,13 @@ static int run_import(struct jw_error *err, struct cli *cli)
 	if (text_ends(cli->options.operands[0], ".minisig"))
 		return error_set(err, JW_ERR_USAGE, "%s: this is the signature: name the pack beside it",
 						 cli->options.operands[0]);
+	if (text_starts(cli->options.operands[0], "oci://"))
+		return error_set(err, JW_ERR_USAGE, "%s: a registry: “jitwarm pull” takes packs from there",
+						 cli->options.operands[0]);
+	if (strstr(cli->options.operands[0], "://"))
+		return error_set(err, JW_ERR_USAGE,
+						 "%s: an address: fetch the file first, and the signature beside it",
+						 cli->options.operands[0]);
 	os_catch_interrupts();
 	if (cli_open_asking(err, cli, options_value(&cli->options, "cache"), false))
 		return -1;

@@ -310,7 +310,8 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 					text_bytes(better, tuning->document.limit_bytes),
 					text_bytes(size, cache->outlook.bytes),
 					text_bytes(predicted, tuning->document.predicted_bytes));
-	if (tuning->document.path && !defaults_suffice(tuning))
+	if (tuning->document.path && !defaults_suffice(tuning) &&
+		(tuning->scope != JW_SCOPE_SYSTEM || options_given(&tuning->cli->options, "path")))
 		output_line(out, STYLE_STRONG, "           CUDA_CACHE_PATH=%s", tuning->document.path);
 	for (size_t i = 0; i < tuning->document.warning_count; i++)
 		output_warning(out, "%s", tuning->document.warnings[i]);

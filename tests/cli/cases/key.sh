@@ -31,6 +31,10 @@ out_has "signed with the key"
 out_has "copy both files: $pack and $pack.minisig"
 run 64 import --as-is --cache "$copy" "$pack.minisig"
 err_has "this is the signature: name the pack beside it"
+run 64 import https://host.example/lab.jwpack
+err_has "an address: fetch the file first, and the signature beside it"
+run 64 import oci://host.example/lab
+err_has "“jitwarm pull” takes packs from there"
 [[ -s $work/lab.jwpack.minisig ]] || fail "no signature beside the pack"
 run 0 import --as-is --dry-run --cache "$copy" "$pack"
 out_has "signed by “default”"

@@ -4,6 +4,12 @@ json 'd["schema"] == "jitwarm.tune/1" and d["should_be"]["limit_bytes"] >= 2**30
 run 64 tune --apply --undo
 run 64 tune 4G
 err_has "“4G”: a limit is named with --max-size 4G"
+# What is written for all accounts, and nothing more
+run 0 tune --scope system --max-size 4G
+out_has "CUDA_CACHE_MAXSIZE=4294967296"
+out_lacks "CUDA_CACHE_PATH="
+run 0 tune --scope system --max-size 4G --path "$(native "$work/cache")"
+out_has "CUDA_CACHE_PATH="
 run 64 tune --scope nowhere --apply
 err_has "user, system or shell"
 run 64 tune --print nothing
