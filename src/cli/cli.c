@@ -187,9 +187,12 @@ static bool take_all(int *argc, char **argv)
 	return true;
 }
 
-/* Names that a shell has taken apart, or put together, otherwise than they were meant. */
-static int check_quotes(struct jw_error *err, const struct options *options)
+/* Names that a shell has taken apart, or put together, otherwise than they were meant; options
+ * without their dashes (“tune undo”). */
+static int check_operands(struct jw_error *err, const struct cli *cli)
 {
+	const struct options *options = &cli->options;
+
 	/* Two words that are one path with a blank, without its quotes */
 	for (size_t i = 0; i + 1 < options->operand_count; i++) {
 		char *path = mem_printf("%s %s", options->operands[i], options->operands[i + 1]);
@@ -201,6 +204,11 @@ static int check_quotes(struct jw_error *err, const struct options *options)
 		if (one)
 			return -1;
 	}
+	for (size_t i = 0; i < options->operand_count; i++)
+		if (!cli->command->hidden && cli->command != &command_help &&
+			options_is_flag(options, options->operands[i]) && !os_exists(options->operands[i]))
+			return error_set(err, JW_ERR_USAGE, "“%.100s”: an option has dashes: --%.100s",
+							 options->operands[i], options->operands[i]);
 	/* Windows ends no quoted word at a backslash and a quote: from "C:\t\" --json a program gets
 	 * one word, C:\t" --json. No file there can be called so. */
 	for (size_t i = 0; i < options->operand_count; i++)
@@ -244,7 +252,7 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 		(options_has(&cli->options, "format") && options_given(&cli->options, "format")))
 		language_close();
 	if (options_check(err, &cli->options) ||
-		(!cli->command->takes_command && check_quotes(err, &cli->options)))
+		(!cli->command->takes_command && check_operands(err, cli)))
 		return -1;
 	cli->out.progress_json =
 		options_has(&cli->options, "progress") && options_given(&cli->options, "progress");
@@ -286,6 +294,11 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 				  {{"cache", "size"}, .name = "cache list"},
 				  {{"cache", "show"}, .name = "cache list"},
 				  {{"cache", "empty"}, .name = "cache clear"},
+				  {{"key", "add"}, .name = "key trust"},
+				  {{"key", "remove"}, .name = "key distrust"},
+				  {{"key", "create"}, .name = "key generate"},
+				  {{"startup", "start"}, .name = "startup enable"},
+				  {{"startup", "stop"}, .name = "startup disable"},
 				  {{"cache", "ls"}, .name = "cache list"},
 				  {{"cache", "clean"}, .name = "cache clear"},
 				  {{"cache", "purge"}, .name = "cache clear"},

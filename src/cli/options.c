@@ -530,6 +530,13 @@ bool options_has(const struct options *options, const char *name)
 	return find_in_table(options->table, name, strlen(name), 0) != NULL;
 }
 
+bool options_is_flag(const struct options *options, const char *name)
+{
+	const struct cli_option *option = find_in_table(options->table, name, strlen(name), 0);
+
+	return option && option->kind == OPTION_FLAG && !option->hidden;
+}
+
 bool options_given(const struct options *options, const char *name)
 {
 	return last_given(options, name) != NULL;

@@ -137,6 +137,8 @@ bool options_name_folder(const char *path);
 
 /* Whether the command has such an option. */
 bool options_has(const struct options *options, const char *name);
+/* Whether that option takes no value, and --help shows it. */
+bool options_is_flag(const struct options *options, const char *name);
 /* Whether the option was given at all. */
 bool options_given(const struct options *options, const char *name);
 /* The same of the command line alone: not by a setting. */

@@ -371,6 +371,12 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 	if (!read_cuda(version, &fetch.cuda))
 		return error_set(err, JW_ERR_USAGE,
 						 "“%.40s” is not a CUDA version from 11.0 on (such as 12.4)", version);
+	/* Wheels are numbered by builds (12.4.131), and these have two digits or more. */
+	if (fetch.cuda.count == 3 && fetch.cuda.numbers[2] < 10)
+		return error_set(err, JW_ERR_USAGE,
+						 "“%.40s”: wheels have no number of a toolkit's update: “jitwarm compiler "
+						 "fetch %.*s” gets the newest",
+						 version, (int)(strrchr(version, '.') - version), version);
 	if (compiler_fetch_store(err, &store))
 		return -1;
 	place = os_join(store, version);

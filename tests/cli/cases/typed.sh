@@ -60,7 +60,18 @@ undo:tune --undo
 fix:doctor --fix
 gpus:status
 fetch 12.4:compiler fetch
+key add lab.pub:key trust
+key remove lab:key distrust
+startup start:startup enable
 WORDS
+run 64 tune undo
+err_has "“undo”: an option has dashes: --undo"
+mkdir undo
+run "0|1|2" tune undo
+err_lacks "dashes"
+rmdir undo
+run 64 compiler fetch 12.4.1
+err_has "“12.4.1”: wheels have no number of a toolkit's update: “jitwarm compiler fetch 12.4” gets the newest"
 run 64 check --driver v550 "$sample"
 err_has "“v550” is neither a CUDA version"
 # … and a folder's last backslash that cmd and PowerShell hand over as a quote
