@@ -11,7 +11,9 @@
 #include "cli/document.h"
 #include "cli/found_files.h"
 #include "cli/next_step.h"
+#include "os/file.h"
 #include "os/interrupt.h"
+#include "os/shell.h"
 
 /* ---- the document */
 
@@ -308,7 +310,12 @@ static int run_and_report(struct jw_error *err, struct cli *cli,
 
 	os_catch_interrupts();
 	if (jw_record(err, cli->system, how, &result)) {
+		char word[SHELL_WORD];
+
 		cli->failure = (enum exit_status)(err->code == JW_ERR_NOT_FOUND ? NOT_THERE : NOT_STARTED);
+		if (text_ends(how->command[0], ".py") && os_exists(how->command[0]))
+			error_set(err, err->code, "%s: a Python script: “jitwarm run -- python3 %s” starts it",
+					  how->command[0], shell_word(word, how->command[0]));
 		return -1;
 	}
 	if (report_command(err, cli, how, result))

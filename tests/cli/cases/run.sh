@@ -13,6 +13,9 @@ run 7 run -- "${shell[@]}" 'echo hello&& exit 7'
 out_has hello
 run 127 run -- "$work/nosuch"
 err_has "cannot be started"
+echo 'print("hello")' >train.py
+run "126|127" run train.py
+err_has "train.py: a Python script: “jitwarm run -- python3 train.py” starts it"
 run 0 run --json -- "${shell[@]}" 'echo hello'
 json 'd["schema"] == "jitwarm.command/1" and d["modules"] == d["not_in_files"] == 0 and d["files"] == [] and d["live"] and d["compile_seconds"] == 0'
 err_has hello
