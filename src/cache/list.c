@@ -40,7 +40,8 @@ static void read_listed(const char *dir, const struct cache_file *file, bool in_
 			/* Options come from keys, which may be forged. */
 			for (size_t i = 0; i < parts.options_length && i < sizeof entry->options - 1; i++)
 				entry->options[i] =
-					parts.options[i] >= ' ' && parts.options[i] <= '~' ? parts.options[i] : '?';
+					(char)(parts.options[i] >= ' ' && parts.options[i] <= '~' ? parts.options[i]
+																			  : '?');
 		}
 	}
 	os_file_close(open);

@@ -37,8 +37,8 @@ int walk_open(struct jw_error *err, const char *path, const struct jw_cancel *ca
  * behind its large libraries, and, with odd numbers, each of these. Anything else is one part. The
  * walk must not have begun. */
 size_t walk_parts(struct walk *walk);
-/* `walk` must stay open, and may be shared. */
-struct walk *walk_part(const struct walk *walk, size_t part);
+/* `whole` must stay open, and may be shared. */
+struct walk *walk_part(const struct walk *whole, size_t part);
 /* Over bytes in memory, for tests; the walk's path is "input". */
 struct walk *walk_of_memory(const uint8_t *data, size_t size);
 int walk_next(struct jw_error *err, struct walk *walk, struct walk_found *ret_found);

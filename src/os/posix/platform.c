@@ -107,8 +107,8 @@ static unsigned within_quota(unsigned cores)
 	struct buf text = {0};
 	unsigned long quota, period;
 
-	/* NOLINTNEXTLINE(cert-err34-c): the kernel wrote it */
 	if (posix_kernel_text(&text, "/sys/fs/cgroup/cpu.max") &&
+		/* NOLINTNEXTLINE(cert-err34-c): the kernel wrote it */
 		sscanf(buf_text(&text), "%lu %lu", &quota, &period) == 2 && quota && period) {
 		const unsigned long granted = (quota + period - 1) / period;
 

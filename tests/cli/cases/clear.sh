@@ -82,7 +82,8 @@ out_has "store: nothing was removed"
 run 0 prime --quiet "$sample"
 # The driver that is here has its release's name, however new it is
 run 0 cache list
-out_has "550.200.01  "
+is_wine && driver=551.61 || driver=550.200.01
+out_has "$driver  "
 out_lacks "built"
 printf mine >"$work/state/store/notes"
 run 2 store clear
