@@ -245,7 +245,7 @@ static const struct {
 
 /* Packages whose wheels have no code for GPUs, but on some systems, and what has it. Tried on the
  * public index. `pure`: no build for CPUs, but Python alone. */
-#define TORCH_INDEX "an index such as https://download.pytorch.org/whl/cu126"
+#define TORCH_INDEX "PyTorch's own index, whose address its installation page gives,"
 static const struct {
 	const char *name, *with;
 	bool pure;

@@ -111,7 +111,7 @@ cpu="built without GPU code (a CPU build)"
 bare "tensorflow-2.0.0-py3-none-manylinux2014_x86_64.whl: $cpu; tensorflow-gpu has it" tensorflow==2.0.0
 bare "tensorflow-2.11.0-py3-none-win_amd64.whl: $cpu; tensorflow==2.10.* has it" tensorflow --platform windows
 bare "tensorflow-2.11.0-py3-none-manylinux2014_aarch64.whl: $cpu" tensorflow --platform linux-aarch64
-bare "torch-2.4.1-py3-none-win_amd64.whl: $cpu; an index such as https://download.pytorch.org/whl/cu126 has it" torch --platform windows
+bare "torch-2.4.1-py3-none-win_amd64.whl: $cpu; PyTorch's own index, whose address its installation page gives, has it" torch --platform windows
 bare "faiss_cpu-1.8-py3-none-manylinux2014_x86_64.whl: $cpu; faiss-gpu has it" faiss-cpu
 bare "jax-0.5-py3-none-any.whl: no device code; jax-cuda12-pjrt has it" jax
 
@@ -162,7 +162,7 @@ bad "no wheel for the platform" "pip: Could not find a version that satisfies th
 bad "versions for another Python" "pip: Could not find a version that satisfies the requirement later==3.0 (from versions: 1.0) (Ignored the following versions that require a different python version: 2.0 Requires-Python >=99)" good later==3.0
 bad "only the source" "requirement asked==4.0.1 (from versions: " good asked==4.0.1
 bad "no such package" "pip: Could not find a version that satisfies the requirement nothing (from versions: none); there is no such package, or no wheel of it for this Python and system" good nothing
-bad "a label" "; an index such as https://download.pytorch.org/whl/cu126 has it" good torch==2.4.1+cu118
+bad "a label" "; PyTorch's own index, whose address its installation page gives, has it" good torch==2.4.1+cu118
 bad "no wheel of that name" "(from versions: none); cupy-cuda12x has it" good "cupy>=8"
 bad "what people call it" "; its package is called torch" good pytorch
 bad "a version behind a hyphen" "; a version is written as in “asked==1.1”" good asked-1.1
