@@ -95,8 +95,8 @@ static int refuse_windows(struct jw_error *err, const char *path)
 	os_file_close(file);
 	if (!result && size == sizeof magic && magic[0] == 'M' && magic[1] == 'Z')
 		result = error_set(err, JW_ERR_UNSUPPORTED,
-						   "a Windows library, which bake does not change: “jitwarm prime” fills "
-						   "the cache there");
+						   "a Windows library, which bake does not change: on Windows, “jitwarm "
+						   "prime” fills the cache");
 	return result;
 }
 

@@ -200,6 +200,6 @@ int cli_need_administrator(struct jw_error *err, const char *option)
 			? "%s: Permission denied: only an administrator changes other accounts; start the "
 			  "command from a console opened with “Run as "
 			  "administrator”"
-			: "%s: Permission denied: only root changes other accounts; run it with sudo",
+			: "%s: Permission denied: only root may change other accounts; run it with sudo",
 		option);
 }

@@ -101,8 +101,8 @@ static int unknown_name(struct jw_error *err, const struct cli_option *table, co
 						 (int)length, name, nearest.best);
 	if (!*few_options(list, sizeof list, table))
 		return error_set(err, JW_ERR_USAGE, "unknown option --%.*s", (int)length, name);
-	return error_set(err, JW_ERR_USAGE, "unknown option --%.*s; it takes %s", (int)length, name,
-					 list);
+	return error_set(err, JW_ERR_USAGE, "unknown option --%.*s; this command takes %s", (int)length,
+					 name, list);
 }
 
 bool options_parse_size(const char *text, uint64_t *ret_bytes)
@@ -279,7 +279,7 @@ static int unknown_letter(struct jw_error *err, const struct cli_option *table, 
 
 	if (!*few_options(list, sizeof list, table))
 		return error_set(err, JW_ERR_USAGE, "unknown option -%.20s", text);
-	return error_set(err, JW_ERR_USAGE, "unknown option -%.20s; it takes %s", text, list);
+	return error_set(err, JW_ERR_USAGE, "unknown option -%.20s; this command takes %s", text, list);
 }
 
 /* "-q", "-qh", "-j4", "-j 4", "-j=4" */

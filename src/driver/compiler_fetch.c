@@ -374,7 +374,7 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 	/* Wheels are numbered by builds (12.4.131), and these have two digits or more. */
 	if (fetch.cuda.count == 3 && fetch.cuda.numbers[2] < 10)
 		return error_set(err, JW_ERR_USAGE,
-						 "“%.40s”: wheels have no number of a toolkit's update: “jitwarm compiler "
+						 "“%.40s”: wheels are not numbered by toolkit update: “jitwarm compiler "
 						 "fetch %.*s” gets the newest",
 						 version, (int)(strrchr(version, '.') - version), version);
 	if (compiler_fetch_store(err, &store))

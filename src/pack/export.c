@@ -71,7 +71,7 @@ static int make_export_manifest(struct jw_error *err, struct job *job)
 	int result = 0;
 
 	if (count > PACK_MOST_ENTRIES)
-		return error_set(err, JW_ERR_LIMIT, "more than %d entries for one pack", PACK_MOST_ENTRIES);
+		return error_set(err, JW_ERR_LIMIT, "a pack holds at most %d entries", PACK_MOST_ENTRIES);
 	TEXT_COPY(manifest->os, os_name);
 	manifest->entries = mem_array(count, sizeof *manifest->entries);
 	manifest->members = mem_array(2 * count, sizeof *manifest->members);

@@ -222,11 +222,11 @@ static int check_free(struct jw_error *err, const char *state_dir, const struct 
 
 		if (other->trusted && text_equal_fold(other->name, key->name) && !is_same_key(other, key) &&
 			!(key->can_sign && is_unfinished(&files, other)))
-			result =
-				error_set(err, JW_ERR_USAGE,
-						  "“%s” is another trusted key, %s: take another name, or “jitwarm key "
-						  "distrust %s” first",
-						  other->name, other->id, shell_word(word, other->name));
+			result = error_set(
+				err, JW_ERR_USAGE,
+				"“%s” is the name of another trusted key, %s: choose another name, or “jitwarm key "
+				"distrust %s” first",
+				other->name, other->id, shell_word(word, other->name));
 	}
 	free_files(&files);
 	return result;

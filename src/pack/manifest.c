@@ -60,7 +60,7 @@ int manifest_add_member(struct jw_error *err, struct pack_manifest *manifest, st
 	if (at == SET_NONE) {
 		at = manifest->member_count;
 		if (at == PACK_MOST_MEMBERS)
-			return error_set(err, JW_ERR_LIMIT, "more than %d modules and cubins for one pack",
+			return error_set(err, JW_ERR_LIMIT, "a pack holds at most %d modules and cubins",
 							 PACK_MOST_MEMBERS);
 		set_add(leads, lead, at);
 		manifest->members[manifest->member_count++] = *member;
@@ -308,7 +308,7 @@ static int read_head(struct jw_error *err, const cJSON *document, struct pack_ma
 	uint64_t bits;
 
 	if (!text_starts(format, "jitwarm.pack/"))
-		return error_set(err, JW_ERR_FORMAT, "manifest: names no format of a pack");
+		return error_set(err, JW_ERR_FORMAT, "manifest: names no pack format");
 	if (strcmp(format, PACK_FORMAT) != 0)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "its format is %.40s, this jitwarm reads %s: a newer jitwarm is needed",

@@ -207,7 +207,7 @@ int writer_pack(struct jw_error *err, const struct writer_options *options,
 	int result = -1;
 
 	if (manifest_content(manifest) > PACK_MOST_TOTAL)
-		return error_set(err, JW_ERR_LIMIT, "more than %llu GiB for one pack",
+		return error_set(err, JW_ERR_LIMIT, "a pack holds at most %llu GiB",
 						 (unsigned long long)(PACK_MOST_TOTAL >> 30));
 	if (!manifest_format(err, manifest, &text) && !writer_open(err, options, &writer) &&
 		!writer_frame(err, writer, tar_extent(text.size)) &&

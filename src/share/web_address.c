@@ -152,11 +152,12 @@ void web_say_how_to_be_plain(const char *url, char *text, size_t size)
 	struct web_place place = web_place_of(url);
 
 	if (*place.both)
-		(void)text_format(text, size,
-						  "; if it speaks plain http, JITWARM_PLAIN_HTTP=%s allows that, which "
-						  "others can read and "
-						  "change on its way (an address of a shared place then begins with http:)",
-						  place.both);
+		(void)text_format(
+			text, size,
+			"; if it speaks plain http, JITWARM_PLAIN_HTTP=%s allows that, but "
+			"others can then read and change what is sent (an address of a shared place "
+			"then begins with http:)",
+			place.both);
 	free_place(&place);
 }
 

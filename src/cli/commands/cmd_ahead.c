@@ -344,7 +344,7 @@ const struct cli_command command_ahead = {
 	.summary = "Prepare the cache for a driver that starts at the next boot",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"After an upgrade of the driver, the former one runs until the next boot. Meanwhile this "
+		"After an upgrade of the driver, the previous one runs until the next boot. Meanwhile this "
 		"command prepares the cache for the installed one. It carries over all that the running "
 		"driver has compiled, including code made at run time and code of programs that jitwarm "
 		"has never seen, and then recompiles it with the ptxas of the installed driver's CUDA "
@@ -355,8 +355,8 @@ const struct cli_command command_ahead = {
 		"startup enable” does all of this automatically.\n\nWhat a program writes anew for "
 		"each driver, such as PTX with the driver's own version, cannot be known before the "
 		"boot. Record the program's start under the new driver (“jitwarm run --record FILE -- "
-		"COMMAND”), and prime the recording.\n\nExit status: 0 if nothing that is known will "
-		"be compiled after the boot, 1 if something will, 2 if the cache cannot be prepared.",
+		"COMMAND”), and prime the recording.\n\nExit status: 0 if no known code will be "
+		"compiled after the boot, 1 if some will, 2 if the cache cannot be prepared.",
 	.examples = "jitwarm ahead\njitwarm ahead --fetch\n",
 	.options = ahead_options,
 	.run = ahead_run,

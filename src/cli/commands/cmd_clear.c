@@ -136,12 +136,12 @@ const struct cli_command command_cache_clear = {
 	.summary = "Remove every entry of the driver's cache",
 	.usage = "[OPTION]…",
 	.description =
-		"Removes every entry of the driver's JIT cache, whatever made it, beside running programs "
-		"and under the driver's own lock; drivers compile again what programs need. Foreign files "
+		"Removes every entry of the driver's JIT cache, whatever made it, even while programs "
+		"run, under the driver's own lock; drivers compile again what programs need. Foreign files "
 		"stay. “jitwarm prime” brings back what the store has; “jitwarm store clear” empties that, "
 		"too.\n\nAt a terminal it asks first; elsewhere it needs --yes.\n\nExit status: 1 if an "
-		"entry stayed or the answer was no, 2 without a terminal and --yes or if the driver does "
-		"not cache at all, 3 on failure.",
+		"entry stayed or the answer was no, 2 if there is neither a terminal nor --yes, or if the "
+		"driver does not cache at all, 3 on failure.",
 	.examples = "jitwarm cache clear -n\njitwarm cache clear --yes\n",
 	.options = cache_options,
 	.no_operands = "a directory is named with --cache DIR",

@@ -363,7 +363,8 @@ const struct cli_command command_startup_enable = {
 	.description =
 		"Has the system run “jitwarm prime --background --quiet --if-changed” for the named "
 		"libraries or packages (without a name: the active environment): on Windows in a logon "
-		"task of your account, on Linux in a service of your systemd with a timer and a path unit "
+		"task of your account, on Linux in a service of your systemd user manager, with a timer "
+		"and a path unit "
 		"that watches driver and packages. It runs at the lowest priority, on mains power only, "
 		"and ends at once if nothing has changed. On Linux, “jitwarm ahead” runs as soon as a "
 		"driver is installed, at each logon and every day. A second call replaces the first.",

@@ -71,7 +71,7 @@ run "0|1|2" tune undo
 err_lacks "dashes"
 rmdir undo
 run 64 compiler fetch 12.4.1
-err_has "“12.4.1”: wheels have no number of a toolkit's update: “jitwarm compiler fetch 12.4” gets the newest"
+err_has "“12.4.1”: wheels are not numbered by toolkit update: “jitwarm compiler fetch 12.4” gets the newest"
 run 64 check --driver v550 "$sample"
 err_has "“v550” is neither a CUDA version"
 # … and a folder's last backslash that cmd and PowerShell hand over as a quote

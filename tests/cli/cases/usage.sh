@@ -13,8 +13,8 @@ wrong "no command is called “prmie”" prmie
 wrong "did you mean “help”" hepl
 wrong "unknown option --jsn (did you mean --json?)" help --jsn
 wrong "unknown option -x" help -x
-wrong "unknown option --nonsense; it takes --json, --quiet, --help" store list --nonsense
-wrong "unknown option -x; it takes --target, --driver, --environment" check -x
+wrong "unknown option --nonsense; this command takes --json, --quiet, --help" store list --nonsense
+wrong "unknown option -x; this command takes --target, --driver, --environment" check -x
 wrong "“x”: uninstall removes all" uninstall x
 for command in status "startup disable" "startup status" "key list" "store list" "cache list" "cache verify"; do
 	# shellcheck disable=SC2086
