@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/document.h"
 #include "cli/module_text.h"
+#include "cli/next_step.h"
 #include "cli/output.h"
 #include "os/interrupt.h"
 
@@ -383,6 +384,13 @@ static int verify_run(struct jw_error *err, struct cli *cli)
 	if (found.repaired.counted || found.repaired.dropped || found.repaired.mended)
 		output_line(&cli->out, STYLE_GOOD, "  repaired: the index (rows added: %zu, removed: %zu)",
 					found.repaired.counted, found.repaired.dropped);
+	if (report->damaged) {
+		struct buf line = BUF_MAX(NEXT_STEP_MOST);
+
+		buf_say(&line, "jitwarm cache verify --repair");
+		next_step_keep(&line, &cli->options, (const char *const[]){"cache", NULL});
+		next_step(&cli->out, STYLE_FAINT, "Next: ", &line);
+	}
 	cli->status = report->damaged || report->outlook.harmful ? EXIT_COLD : EXIT_DONE;
 	result = document_print(&cli->out, &document_cache_verify, &found);
 	jw_marks_close(marks);
@@ -554,6 +562,10 @@ static int read_age(struct jw_error *err, const struct options *given, uint64_t 
 	if (text && text[strspn(text, "0123456789")] == '\0')
 		return error_set(err, JW_ERR_USAGE,
 						 "--older-than %.20s: the unit is missing; for days say %.20sd", text,
+						 text);
+	if (text && !*ret_s)
+		return error_set(err, JW_ERR_USAGE,
+						 "every entry is older than %.20s: “jitwarm cache clear” removes them all",
 						 text);
 	return 0;
 }

@@ -62,6 +62,7 @@ json 'd["damaged"] == 1 and d["sound"] == 1 and d["foreign"] == 1'
 json 'd["damaged_entries"][0]["file"].replace("/", "") == "'"$first"'"'
 run 1 cache verify --cache "$dir"
 out_has "1 damaged"
+out_has "Next: jitwarm cache verify --repair --cache $dir"
 
 # An index for which a driver would delete everything
 rm "$cache/index"
