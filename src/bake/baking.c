@@ -259,7 +259,7 @@ static void add_cubin(struct baking *baking, const struct bake_place *place, siz
 }
 
 /* The drivers that load what was written into the container at hand. */
-static void note_drivers(const struct baking *baking, bool zstd, struct jw_bake_file *file)
+static void note_drivers(const struct baking *baking, struct jw_bake_file *file)
 {
 	struct gpu_code_range range = {file->from, file->to};
 
@@ -273,8 +273,7 @@ static void note_drivers(const struct baking *baking, bool zstd, struct jw_bake_
 		/* Whether drivers of CUDA 12 load what compilers of CUDA 13 make for sm_100 is not known */
 		if (write->target.sm >= 100 && made >= 13000)
 			cuda = 13000;
-		other = gpu_code_range(cuda, write->target, zstd);
-
+		other = gpu_code_range(cuda, write->target);
 		range = range.from.cuda ? gpu_code_range_both(range, other) : other;
 	}
 	file->from = range.from;
@@ -288,7 +287,6 @@ static int put_container(struct jw_error *err, struct baking *baking,
 	struct jw_bake_file *file = baking->file;
 	struct container_form form;
 	struct baked_put put;
-	bool zstd = false;
 	int result;
 
 	if (container_edit(err, &baking->container, baking->writes, baking->write_count, &form))
@@ -299,10 +297,7 @@ static int put_container(struct jw_error *err, struct baking *baking,
 		if (!file->no_room_why.code)
 			file->no_room_why = put.why;
 	} else if (!result) {
-		for (size_t i = 0; i < form.count; i++)
-			if (load_u64(form.parts[i].bytes + 40) & CONTAINER_ZSTD)
-				zstd = true;
-		note_drivers(baking, zstd, file);
+		note_drivers(baking, file);
 		file->baked += baking->write_count;
 		file->moved += put.moved;
 		file->linked += place->linked ? baking->write_count : 0;

@@ -106,7 +106,7 @@ static bool is_older(const struct jw_driver *a, const struct jw_driver *b)
 	return gpu_release_compare(a->release, b->release) < 0;
 }
 
-struct gpu_code_range gpu_code_range(uint32_t code_cuda, struct jw_target gpu, bool zstd)
+struct gpu_code_range gpu_code_range(uint32_t code_cuda, struct jw_target gpu)
 {
 	const uint32_t gpu_cuda = gpu_first_cuda(gpu);
 	const struct jw_driver first_gpu = {gpu_cuda, {gpu_branch_number(gpu_cuda), 0, 0}};
@@ -118,8 +118,6 @@ struct gpu_code_range gpu_code_range(uint32_t code_cuda, struct jw_target gpu, b
 	range = code_rows[row].range;
 	if (is_older(&range.from, &first_gpu))
 		range.from = first_gpu;
-	if (zstd && is_older(&range.from, &gpu_first_zstd))
-		range.from = gpu_first_zstd;
 	/* None of the GPUs that need ABI 8 was measured. */
 	if (gpu.sm >= 100 || is_older(&range.to, &range.from))
 		range.to = (struct jw_driver){0};

@@ -46,9 +46,9 @@ struct gpu_code_range {
 };
 
 /* `code_cuda`: the CUDA version of the first driver that understands the cubin's ABI
- * (code/cubin.h, cubin_cuda; 0: all measured ones). `zstd`: some of the code is packed in zstd.
- */
-struct gpu_code_range gpu_code_range(uint32_t code_cuda, struct jw_target gpu, bool zstd);
+ * (code/cubin.h, cubin_cuda; 0: all measured ones). bake packs none in zstd; PTX in zstd beside it
+ * is not read then (measured on 525.147.05, 535.309.01 and 550.163.01). */
+struct gpu_code_range gpu_code_range(uint32_t code_cuda, struct jw_target gpu);
 /* Whether that driver is older than the first one that loads the code. What is not known of either
  * (zeros) is not compared. */
 bool gpu_code_is_newer(const struct jw_driver *from, const struct jw_driver *driver);

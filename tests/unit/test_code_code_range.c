@@ -8,19 +8,16 @@ TEST(rows_are_as_measured)
 	static const struct {
 		uint32_t cuda;
 		uint16_t sm;
-		bool zstd;
 		uint32_t from[3], to;
 	} cases[] = {
-		{0, 86, false, {470, 0, 0}, 555},     {0, 89, false, {520, 0, 0}, 555},
-		{12000, 86, false, {525, 0, 0}, 555}, {12000, 75, true, {550, 54, 14}, 555},
-		{12080, 100, false, {570, 0, 0}, 0},  {12080, 121, true, {575, 0, 0}, 0},
-		{13000, 90, true, {580, 0, 0}, 580},  {13000, 120, false, {580, 0, 0}, 0},
-		{13000, 107, false, {615, 0, 0}, 0},
+		{0, 86, {470, 0, 0}, 555},     {0, 89, {520, 0, 0}, 555},    {12000, 86, {525, 0, 0}, 555},
+		{12000, 75, {525, 0, 0}, 555}, {12080, 100, {570, 0, 0}, 0}, {12080, 121, {575, 0, 0}, 0},
+		{13000, 90, {580, 0, 0}, 580}, {13000, 120, {580, 0, 0}, 0}, {13000, 107, {615, 0, 0}, 0},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct gpu_code_range range =
-			gpu_code_range(cases[i].cuda, (struct jw_target){.sm = cases[i].sm}, cases[i].zstd);
+			gpu_code_range(cases[i].cuda, (struct jw_target){.sm = cases[i].sm});
 
 		assert_memory_equal(range.from.release, cases[i].from, sizeof cases[i].from);
 		assert_int_equal(range.to.release[0], cases[i].to);
@@ -29,14 +26,14 @@ TEST(rows_are_as_measured)
 
 TEST(both_is_what_they_have_in_common)
 {
-	const struct gpu_code_range old = gpu_code_range(0, (struct jw_target){.sm = 80}, false),
-								zstd = gpu_code_range(12000, (struct jw_target){.sm = 80}, true),
-								newest = gpu_code_range(13000, (struct jw_target){.sm = 80}, false);
-	struct gpu_code_range both = gpu_code_range_both(old, zstd);
+	const struct gpu_code_range old = gpu_code_range(0, (struct jw_target){.sm = 80}),
+								next = gpu_code_range(12000, (struct jw_target){.sm = 80}),
+								newest = gpu_code_range(13000, (struct jw_target){.sm = 80});
+	struct gpu_code_range both = gpu_code_range_both(old, next);
 
-	assert_int_equal(both.from.release[1], 54);
+	assert_int_equal(both.from.release[0], 525);
 	assert_int_equal(both.to.release[0], 555);
-	both = gpu_code_range_both(newest, zstd);
+	both = gpu_code_range_both(newest, next);
 	assert_int_equal(both.from.release[0], 580);
 	assert_int_equal(both.to.release[0], 0);
 }
