@@ -183,6 +183,7 @@ struct jw_listed_package {
 	char *file;      /* the file's name; "": not known; NULL: left out */
 	size_t line;     /* of what is left out; 0: a package */
 	bool direct;     /* not from an index */
+	bool fetched;    /* jw_index_list has got its wheel */
 };
 
 struct jw_package_list {
@@ -192,7 +193,8 @@ struct jw_package_list {
 
 /* The packages of a requirements file, a pylock.toml (PEP 751) or the report of “pip install
  * --report”, as pip resolves them for the platform, and before them what is left out: options of
- * pip but the indexes, other lists, and what is in no index. The error has pip's words.
+ * pip but the indexes, other lists, and what is in no index. pip gets all wheels of lines at once,
+ * each one time. The error has pip's words.
  * JW_ERR_FORMAT: the file is none of these, or names no package. The caller frees with the next
  * one. */
 int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path,

@@ -21,9 +21,8 @@ enum {
 	MOST_PYTHONS = 3,
 	MOST_WORDS = 160,
 	MOST_TAGS = 64,
-	MOST_REPORT = 64 << 20, /* with the descriptions of all packages */
-	MOST_TOLD = 600,        /* bytes of pip's words in an error */
-	NO_PIP = 96             /* `start`'s exit status without pip */
+	MOST_TOLD = 600, /* bytes of pip's words in an error */
+	NO_PIP = 96      /* `start`'s exit status without pip */
 };
 
 #define MOST_BYTES (UINT64_C(16) << 30) /* of what pip has got while it runs */
@@ -57,7 +56,7 @@ struct pip {
 	bool active_first;           /* pythons[0] is the environment's */
 	char *lent;                  /* the folder of the pip that uv has lent */
 	char *uv;                    /* NULL: there is none */
-	char *tmp, *wheels, *said, *asked, *report; /* in the folder */
+	char *tmp, *wheels, *said, *asked; /* in the folder */
 	char tags[MOST_TAGS][40];
 	size_t tag_count;
 	struct jw_error distrust; /* why root runs the first one not */
@@ -555,40 +554,53 @@ static int ask_pip(struct jw_error *err, struct pip *pip, const char *lines,
 	return result;
 }
 
-int pip_download(struct jw_error *err, struct pip *pip, const char *lines, char **ret_path)
+char *pip_downloaded(const struct pip *pip, const char *name)
+{
+	return os_join(pip->wheels, name);
+}
+
+int pip_download_all(struct jw_error *err, struct pip *pip, const char *lines,
+					 struct os_names *ret_names)
 {
 	const char *const command[] = {"download", "--dest", pip->wheels, NULL};
 	struct os_names names;
-	char *path = NULL, *real = NULL;
+	bool sound = true;
 
 	(void)os_remove_tree(NULL, pip->wheels);
 	if (os_make_dirs(err, pip->wheels, 0700) || ask_pip(err, pip, lines, command) ||
 		os_list(err, pip->wheels, &names))
 		return -1;
-	/* One file, which is itself there. */
-	if (names.count == 1 && names.kinds[0] == OS_REGULAR && text_ends(names.items[0], ".whl"))
-		path = os_join(pip->wheels, names.items[0]);
-	os_names_free(&names);
-	if (!path || os_real_path(NULL, path, &real) || strcmp(real, path) != 0) {
-		mem_free(path);
+	/* Each file is itself there, and no link to another one. */
+	for (size_t i = 0; sound && i < names.count; i++) {
+		char *path = pip_downloaded(pip, names.items[i]), *real = NULL;
+
+		sound = names.kinds[i] == OS_REGULAR && text_ends(names.items[i], ".whl") &&
+				!os_real_path(NULL, path, &real) && !strcmp(real, path);
 		mem_free(real);
+		mem_free(path);
+	}
+	if (!sound) {
+		os_names_free(&names);
 		return error_set(err, JW_ERR_FORMAT, "pip fetched no wheel");
 	}
-	mem_free(real);
-	*ret_path = path;
+	*ret_names = names;
 	return 0;
 }
 
-int pip_resolve(struct jw_error *err, struct pip *pip, const char *lines, struct buf *ret_report)
+int pip_download(struct jw_error *err, struct pip *pip, const char *lines, char **ret_path)
 {
-	const char *const command[] = {
-		"install",  "--dry-run", "--target", pip->wheels, "--ignore-installed",
-		"--report", pip->report, NULL};
+	struct os_names names;
+	char *path = NULL;
 
-	return ask_pip(err, pip, lines, command) ||
-				   os_read_file(err, pip->report, MOST_REPORT, ret_report)
-			   ? -1
-			   : 0;
+	if (pip_download_all(err, pip, lines, &names))
+		return -1;
+	if (names.count == 1)
+		path = pip_downloaded(pip, names.items[0]);
+	os_names_free(&names);
+	if (!path)
+		return error_set(err, JW_ERR_FORMAT, "pip fetched no wheel");
+	*ret_path = path;
+	return 0;
 }
 
 int pip_open(struct jw_error *err, const struct pip_options *options, struct pip **ret_pip)
@@ -603,7 +615,6 @@ int pip_open(struct jw_error *err, const struct pip_options *options, struct pip
 	pip->wheels = os_join(pip->folder, "wheels");
 	pip->said = os_join(pip->folder, "said");
 	pip->asked = os_join(pip->folder, "asked.txt");
-	pip->report = os_join(pip->folder, "report.json");
 	if (find_pythons(err, pip))
 		goto fail;
 	*ret_pip = pip;
@@ -626,6 +637,5 @@ void pip_close(struct pip *pip)
 	mem_free(pip->wheels);
 	mem_free(pip->said);
 	mem_free(pip->asked);
-	mem_free(pip->report);
 	mem_free(pip);
 }

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "os/file.h"
 
 struct pip_options {
 	const char *folder;   /* an empty one that only this account can write to: all that pip writes
@@ -30,8 +31,12 @@ void pip_close(struct pip *pip);
  * the caller to free, and gone with the next call. Otherwise the error has pip's own words, without
  * a password. JW_ERR_NOT_FOUND: it finds none, or there is neither pip nor uv. */
 int pip_download(struct jw_error *err, struct pip *pip, const char *lines, char **ret_path);
-/* The same of many: pip's report on the files that it would install. */
-int pip_resolve(struct jw_error *err, struct pip *pip, const char *lines, struct buf *ret_report);
+/* Gets the wheels of many lines at once, each one time; the caller frees their names. A line may
+ * have none, by its marker. */
+int pip_download_all(struct jw_error *err, struct pip *pip, const char *lines,
+					 struct os_names *ret_names);
+/* The path of a wheel that pip_download_all has named, for the caller to free. */
+char *pip_downloaded(const struct pip *pip, const char *name);
 
 /* Takes what may be a password out of a text, in place: what is before the host of each address in
  * it. */

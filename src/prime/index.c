@@ -86,8 +86,11 @@ int jw_index_open(struct jw_error *err, const struct jw_index_options *options,
 	return 0;
 }
 
+/* Its file makes room for the next one. */
 static void forget_wheel(struct jw_index_wheel *wheel)
 {
+	if (wheel->path)
+		(void)os_remove(NULL, wheel->path);
 	mem_free(wheel->path);
 	mem_free(wheel->name);
 	mem_free(wheel->folder);
@@ -119,19 +122,51 @@ static void add_all(struct jw_package_list *from, struct jw_package_list *to)
 	*from = (struct jw_package_list){.items = NULL};
 }
 
+/* NAME-VERSION-TAGS.whl */
+static void add_fetched(char *file, struct jw_package_list *list)
+{
+	const size_t name = strcspn(file, "-"),
+				 version = file[name] ? strcspn(file + name + 1, "-") : 0;
+	struct jw_listed_package *package = &list->items[list->count++];
+
+	package->asked = mem_printf("%.*s==%.*s", (int)name, file, (int)version, file + name + 1);
+	for (char *at = package->asked; *at && *at != '='; at++)
+		if (*at == '_')
+			*at = '-';
+	package->file = mem_string(file);
+	package->fetched = true;
+}
+
+/* All of them in one call, which gets each wheel once. */
+static int fetch_listed(struct jw_error *err, struct jw_index *index, const struct pip_lines *lines,
+						struct jw_package_list *ret_list)
+{
+	struct buf asked = BUF_MAX(2 * MOST_LIST);
+	struct os_names names;
+	int result =
+		buf_printf(err, &asked, "%s%s", buf_text(&lines->options), buf_text(&lines->requirements));
+
+	if (!result)
+		result = pip_download_all(err, index->pip, buf_text(&asked), &names);
+	buf_free(&asked);
+	if (result)
+		return -1;
+	*ret_list = (struct jw_package_list){mem_array(names.count, sizeof *ret_list->items), 0};
+	for (size_t i = 0; i < names.count; i++)
+		add_fetched(names.items[i], ret_list);
+	os_names_free(&names);
+	return 0;
+}
+
 int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path,
 				  struct jw_package_list *ret_list)
 {
-	struct buf content = {0}, report = {0}, asked = BUF_MAX(2 * MOST_LIST);
+	struct buf content = {0};
 	struct pip_lines lines = {.packages = {.items = NULL}};
 	int result = os_read_file(err, path, MOST_LIST, &content);
 
-	if (!result && pip_lines_read(err, path, buf_text(&content), content.size, &lines))
-		result = error_prefix(err, "%s", path);
-	if (!result && lines.requirements.size &&
-		(buf_printf(err, &asked, "%s%s", buf_text(&lines.options), buf_text(&lines.requirements)) ||
-		 pip_resolve(err, index->pip, buf_text(&asked), &report) ||
-		 pip_report_read(err, buf_text(&report), report.size, &lines.packages)))
+	if (!result && (pip_lines_read(err, path, buf_text(&content), content.size, &lines) ||
+					(lines.requirements.size && fetch_listed(err, index, &lines, &lines.packages))))
 		result = error_prefix(err, "%s", path);
 	if (!result) {
 		add_all(&lines.packages, &lines.left_out);
@@ -143,8 +178,6 @@ int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path
 	}
 	pip_lines_free(&lines);
 	buf_free(&content);
-	buf_free(&report);
-	buf_free(&asked);
 	return result;
 }
 
@@ -179,16 +212,13 @@ static int say_not_found(struct jw_error *err, const struct jw_error *why, const
 	return -1;
 }
 
-static int get_wheel(struct jw_error *err, struct jw_index *index, const char *package,
-					 const char *lines, const struct jw_index_wheel **ret_wheel)
+/* What is known of the wheel at its path. */
+static int note_wheel(struct jw_error *err, struct jw_index *index,
+					  const struct jw_index_wheel **ret_wheel)
 {
 	struct jw_index_wheel *wheel = &index->wheel;
-	struct jw_error why;
 	struct os_stat stat;
 
-	forget_wheel(wheel);
-	if (pip_download(&why, index->pip, lines, &wheel->path))
-		return say_not_found(err, &why, package);
 	if (os_stat(err, wheel->path, &stat))
 		return -1;
 	wheel->folder = os_dir_name(wheel->path);
@@ -197,6 +227,18 @@ static int get_wheel(struct jw_error *err, struct jw_index *index, const char *p
 	wheel->platform = index->platform ? index->platform : jw_platform();
 	*ret_wheel = wheel;
 	return 0;
+}
+
+static int get_wheel(struct jw_error *err, struct jw_index *index, const char *package,
+					 const char *lines, const struct jw_index_wheel **ret_wheel)
+{
+	struct jw_index_wheel *wheel = &index->wheel;
+	struct jw_error why;
+
+	forget_wheel(wheel);
+	if (pip_download(&why, index->pip, lines, &wheel->path))
+		return say_not_found(err, &why, package);
+	return note_wheel(err, index, ret_wheel);
 }
 
 static int must_be_requirement(struct jw_error *err, const char *package)
@@ -265,6 +307,11 @@ int jw_index_listed_get(struct jw_error *err, struct jw_index *index,
 		*ret_wheel = &index->wheel;
 		index->wheel.name = mem_string(package->file);
 		return 0;
+	}
+	if (package->fetched) {
+		forget_wheel(&index->wheel);
+		index->wheel.path = pip_downloaded(index->pip, package->file);
+		return note_wheel(err, index, ret_wheel);
 	}
 	result = buf_printf(err, &lines, "%s%s%s%s\n", buf_text(&index->list_options), package->asked,
 						*package->sha256 ? " --hash=sha256:" : "", package->sha256);

@@ -352,11 +352,11 @@ name = "own"
 directory = { path = "." }
 E
 echo '{"version": "1", "install": [{"is_direct": false, "metadata": {"name": "asked", "version": "1.1.post1"}}, {"is_direct": false, "metadata": {"name": "Asked", "version": "1.1"}}]}' >report.json
-listed() { # STATUS WORD...
+listed() { # STATUS WORD...; no wheel is fetched twice
 	: >http/log
 	ask good scan --target sm_86 "${@:2}"
 	local got=$?
-	[ $got = "$1" ] && clean && ! grep -q "word\|jitwarm-run" out err && ok "${*:2}" || fail "${*:2}: status $got: $(cat out err; find tmp state home)"
+	[ $got = "$1" ] && clean && [ -z "$(grep -o 'GET /[a-z]*/files/[^ ]*' http/log | sort | uniq -d)" ] && ! grep -q "word\|jitwarm-run" out err && ok "${*:2}" || fail "${*:2}: status $got: $(cat out err; find tmp state home)"
 }
 said() { # FILE TEXT...
 	local text
@@ -418,10 +418,10 @@ listed 3 --index -r absent.txt
 listed 0 -r requirements.txt # which is for an index alone
 listed 64 --index -r requirements.txt asked
 export PYTHONPATH=$scratch/fake
-for report in '{"install": 3}' '{' '{"install": [{"metadata": {"name": "asked", "version": "1 --no-binary=:all:"}}]}'; do
-	fake_pip 'import sys' "open(sys.argv[sys.argv.index('--report') + 1], 'w').write('''$report''')"
+for line in 'os.symlink("/etc/passwd", at + "/x-1.0-py3-none-any.whl")' 'os.mkfifo(at + "/x-1.0-py3-none-any.whl")' 'open(at + "/x.tar.gz", "w")'; do
+	fake_pip 'import os, sys' 'at = sys.argv[sys.argv.index("--dest") + 1]' "$line"
 	listed 3 --index -r hashed.txt
-	[ "$(wc -l <err)" = 1 ] || fail "a report that lies: $(cat err)"
+	[ "$(wc -l <err)" = 1 ] || fail "a pip that lies: $(cat err)"
 done
 unset PYTHONPATH
 # The lines that other commands propose
