@@ -136,7 +136,9 @@ static int read_setting_line(struct jw_error *err, const struct output *output,
 	if (!*line || *line == '#' || *line == ';')
 		return 0;
 	if (!equals)
-		return error_set(err, JW_ERR_USAGE, "%s, line %u: no “=” in “%.100s”", path, number, line);
+		return error_set(err, JW_ERR_USAGE,
+						 "%s, line %u: no “=” in “%.100s”; see “jitwarm config --help”", path,
+						 number, line);
 	*equals = '\0';
 	name = bare(line);
 	at = setting_called(name, &nearest);
@@ -144,10 +146,15 @@ static int read_setting_line(struct jw_error *err, const struct output *output,
 		set_value(&config->values[at], mem_string(bare(equals + 1)),
 				  mem_printf("%s, line %u", path, number));
 	else if (nearest)
-		output_warning(output, "%s, line %u: no setting is called “%.100s” (did you mean “%s”?)",
+		output_warning(output,
+					   "%s, line %u: no setting is called “%.100s” (did you mean “%s”?); see "
+					   "“jitwarm config --help”",
 					   path, number, name, nearest);
 	else
-		output_warning(output, "%s, line %u: no setting is called “%.100s”", path, number, name);
+		output_warning(output,
+					   "%s, line %u: no setting is called “%.100s”; see “jitwarm config "
+					   "--help”",
+					   path, number, name);
 	return 0;
 }
 

@@ -58,6 +58,17 @@ static int print_store(struct jw_error *err, const struct output *out, const str
 	return result;
 }
 
+static void print_off(const struct cli *cli)
+{
+	const struct config_value *setting = config_find(&cli->config, "store");
+
+	if (setting && !config_is_on(setting))
+		output_note(&cli->out,
+					"the store is off (%s is %s): “jitwarm prime” puts nothing there and takes "
+					"nothing from there",
+					setting->origin, setting->value);
+}
+
 static int list_run(struct jw_error *err, struct cli *cli)
 {
 	const struct jw_store_options options = {.state_dir = cli_state(err, cli)};
@@ -66,6 +77,8 @@ static int list_run(struct jw_error *err, struct cli *cli)
 				 (output_wants_text(&cli->out) && print_store(err, &cli->out, store)) ||
 				 document_print(&cli->out, &document_store, store);
 
+	if (!result)
+		print_off(cli);
 	for (size_t i = 0; !result && i < store->count; i++) {
 		if (!*store->packs[i].damage)
 			continue;

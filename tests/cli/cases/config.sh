@@ -61,7 +61,9 @@ run 0 config
 err_has "settings are not read: $mine: not UTF-8"
 printf 'jobs\n' >"$mine"
 run 64 status
-err_has "$mine, line 1: no “=” in “jobs”"
+err_has "$mine, line 1: no “=” in “jobs”; see “jitwarm config --help”"
+run 0 config --help
+out_has "name = value"
 printf 'share-unsigned = perhaps\n' >"$mine"
 run 64 status
 err_has "share-unsigned ($mine, line 1) takes yes or no, not “perhaps”"
@@ -79,7 +81,7 @@ out_has "사용법: jitwarm COMMAND"
 printf 'max_mem = 2G\nnothing = 1\n' >"$mine"
 run 0 prime "$sample"
 err_has "$mine, line 1: no setting is called “max_mem” (did you mean “max-mem”?)"
-err_has "$mine, line 2: no setting is called “nothing”"
+err_has "$mine, line 2: no setting is called “nothing”; see “jitwarm config --help”"
 printf 'max-mem = lots\n' >"$mine"
 run 64 prime "$sample"
 err_has "max-mem ($mine, line 1) takes a size such as 512M or 2G, not “lots”"

@@ -6,6 +6,9 @@ packs() { find "$work/state/store" -name '*.jwpack' 2>/dev/null | wc -l; }
 
 run 0 store list
 out_has "0 packs"
+err_empty
+JITWARM_STORE=0 run 0 store list
+err_has "the store is off (JITWARM_STORE is 0)"
 run 0 prime "$sample" --no-store
 [[ $(packs) == 0 ]] || fail "--no-store kept something"
 rm -rf "$work/cache"
