@@ -138,7 +138,8 @@ struct jw_system_options {
  * to 256 MiB; at least 1 GiB, the default of new drivers, and at most 4 GiB, the largest limit that
  * a driver counts. */
 uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes);
-/* The same of a cache; where a limit was meant that holds all of it, that one. */
+/* The advised limit of a cache: never less than the limit in force; if a limit was meant that holds
+ * all of it, that one. */
 uint64_t jw_cache_limit(const struct jw_cache_info *cache, uint64_t predicted_bytes);
 /* Whether its limit keeps what is there and this growth, and is no mistake. */
 bool jw_cache_holds(const struct jw_cache_info *cache, uint64_t predicted_bytes);

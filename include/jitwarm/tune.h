@@ -85,8 +85,9 @@ struct jw_tune_advice {
 	bool path_named;          /* by jw_tune_question.path */
 	char **warnings;          /* those of system->cache, of `settings`, and about `path` */
 	size_t warning_count;
-	bool path_usable;   /* by this account, as far as can be seen without writing */
-	bool path_in_force; /* it is the directory of system->cache */
+	size_t limit_warnings; /* the first ones: about the limit that was named */
+	bool path_usable;      /* by this account, as far as can be seen without writing */
+	bool path_in_force;    /* it is the directory of system->cache */
 };
 
 /* Collects what jw_tune_apply needs to know. The caller frees with jw_tune_advice_free. */

@@ -417,12 +417,12 @@ uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes)
 
 uint64_t jw_cache_limit(const struct jw_cache_info *cache, uint64_t predicted_bytes)
 {
-	const uint64_t limit = jw_tune_limit(cache->outlook.bytes, predicted_bytes),
-				   whole = cache->outlook.bytes + predicted_bytes;
+	const uint64_t whole = cache->outlook.bytes + predicted_bytes;
+	uint64_t limit = jw_tune_limit(cache->outlook.bytes, predicted_bytes);
 
-	return cache->meant_bytes && (cache->meant_bytes >= whole || cache->meant_bytes > limit)
-			   ? cache->meant_bytes
-			   : limit;
+	if (cache->meant_bytes && (cache->meant_bytes >= whole || cache->meant_bytes > limit))
+		limit = cache->meant_bytes;
+	return limit > cache->limit_bytes ? limit : cache->limit_bytes;
 }
 
 bool jw_cache_holds(const struct jw_cache_info *cache, uint64_t predicted_bytes)

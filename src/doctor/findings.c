@@ -368,7 +368,8 @@ static bool is_limit_misread(const struct examination *seen, struct finding_draf
 	char *line = seen->settings.limit_set
 					 ? cache_explain_limit(value_in_process(seen, "CUDA_CACHE_MAXSIZE"))
 					 : NULL;
-	const bool found = line != NULL;
+	/* The driver reads a number that is too large as its maximum, so nothing is lost. */
+	const bool found = line != NULL && seen->settings.limit_bytes < CACHE_MOST_LIMIT;
 
 	if (found) {
 		/* What to write, behind the semicolon, is the fix, which knows what is to fit. */

@@ -241,10 +241,11 @@ static void warn_of_limit(const struct jw_cache_info *cache, struct jw_tune_advi
 	char limit[TEXT_SHORT], size[TEXT_SHORT], *line;
 
 	if (advice->limit_bytes > CACHE_MOST_LIMIT) {
-		line = mem_printf("no driver keeps more than 4 GiB (%llu bytes), whatever the limit is",
+		line = mem_printf("--max-size: no driver keeps more than 4 GiB; the limit is %llu",
 						  (unsigned long long)CACHE_MOST_LIMIT);
 		add_warnings(advice, &line, 1);
 		mem_free(line);
+		advice->limit_bytes = CACHE_MOST_LIMIT;
 	}
 	if (advice->limit_bytes >= needed)
 		return;
@@ -272,6 +273,7 @@ int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
 		advice->limit_bytes = cache->limit_bytes;
 	if (question->limit_bytes)
 		warn_of_limit(cache, advice);
+	advice->limit_warnings = advice->warning_count;
 	add_warnings(advice, cache->warnings, cache->warning_count);
 	add_warnings(advice, advice->settings->warnings, advice->settings->warning_count);
 	if (look_at_path(err, cache, question, advice))

@@ -235,4 +235,25 @@ TEST(limits)
 		assert_int_equal(jw_tune_limit(cases[i].present, cases[i].predicted), cases[i].wanted);
 }
 
+/* No advice lowers the limit that is in force, whatever was meant. */
+TEST(advice_never_lowers)
+{
+	static const uint64_t limits[] = {
+		0, 8, 1000, UINT64_C(1) << 28, UINT64_C(1) << 30, UINT64_C(3000000000), UINT64_C(1) << 32};
+	const size_t count = sizeof limits / sizeof *limits;
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < count; k++)
+			for (size_t m = 0; m < count; m++) {
+				const struct jw_cache_info cache = {
+					.limit_bytes = limits[i], .outlook.bytes = limits[k], .meant_bytes = limits[m]};
+
+				for (size_t n = 0; n < count; n++) {
+					const uint64_t advised = jw_cache_limit(&cache, limits[n]);
+
+					assert_true(advised >= limits[i] && advised <= UINT64_C(1) << 32);
+				}
+			}
+}
+
 RUN_TESTS(NULL, NULL)

@@ -380,6 +380,8 @@ static int print_lines(struct jw_error *err, const struct tuning *tuning, const 
 											 : options_value(&tuning->cli->options, "path");
 	char *text;
 
+	for (size_t i = 0; i < tuning->advice->limit_warnings; i++)
+		output_warning(&tuning->cli->out, "%s", tuning->advice->warnings[i]);
 	if (jw_tune_print(err, form, tuning->document.limit_bytes, path, &text))
 		return -1;
 	output_text(&tuning->cli->out, text);

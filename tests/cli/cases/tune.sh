@@ -106,13 +106,19 @@ for text in "ignores units and reads 1 byte;" "reads 0 and stores nothing" "read
 done
 
 # Lines of people's own that win over what --apply writes are named, and stay.
+sed -i s/8589934592/3000000000/ "$HOME/.bashrc"
 CUDA_CACHE_MAXSIZE=1000 run 0 tune --path "$work/cache" --max-size 9000000000
-err_has "$HOME/.bashrc:1 sets CUDA_CACHE_MAXSIZE=8589934592, which overrides what --apply writes: remove this line"
+sed -i s/3000000000/8589934592/ "$HOME/.bashrc"
+err_has "$HOME/.bashrc:1 sets CUDA_CACHE_MAXSIZE=3000000000, which overrides what --apply writes: remove this line"
 err_has "$HOME/.profile:2 sets CUDA_FORCE_PTX_JIT=1, which overrides what --apply writes: remove this line"
 err_has "a.conf:2 sets CUDA_CACHE_DISABLE=1"
 run 0 tune --path "$work/cache" --max-size 8589934592
 err_lacks ".bashrc:1 sets"
-err_has "no driver keeps more than 4 GiB (4294967296 bytes), whatever the limit is"
+out_has "Should be  CUDA_CACHE_MAXSIZE=4294967296 (4 GiB"
+err_has "no driver keeps more than 4 GiB; the limit is 4294967296"
+run 0 tune --print slurm --path "$work/cache" --max-size 8GiB
+out_has 4294967296
+err_has "no driver keeps more than 4 GiB; the limit is 4294967296"
 run 0 tune --path "$work/cache" --max-size 4GiB
 err_lacks "no driver keeps more"
 
