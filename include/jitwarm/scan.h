@@ -85,6 +85,10 @@ struct jw_scan_image {
 	size_t damaged;                          /* places that look like a container but are unsound */
 	const struct jw_scan_verdicts *verdicts; /* one per target, in the requested order */
 	size_t verdict_count;
+	uint32_t runtime_cuda; /* the CUDA version (13000) of the runtime it is linked to; 0: unknown */
+	bool wrappers_known;   /* whether `linked` of the pieces can be relied on */
+	const struct analyse_piece *pieces; /* plan/analyse.h: the containers, alike ones together */
+	size_t piece_count;
 };
 
 /* From this branch of Linux drivers on: the modules to compile, and the files with which a program
@@ -129,6 +133,7 @@ struct jw_scan_options {
 	size_t target_count;
 	struct jw_driver driver; /* zeros: a driver that reads everything */
 	struct jw_speed speed;   /* of the machine in question */
+	bool pieces;             /* groups the containers (jw_scan_image.pieces) */
 	bool verdicts_only; /* count verdicts without the work of compiling: several times faster for
 						   large files, since no PTX has to be decompressed completely */
 	struct jw_cancel cancel;

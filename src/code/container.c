@@ -199,6 +199,19 @@ uint32_t devcode_cubin_cuda(const struct devcode_container *container,
 					  entry->target.sm);
 }
 
+uint32_t devcode_cubin_toolkit(const struct devcode_container *container,
+							   const struct devcode_entry *entry)
+{
+	uint8_t room[CUBIN_HEAD];
+	struct devcode_view view = {room, 0};
+
+	if (entry->compression == DEVCODE_ZSTD ||
+		head(NULL, container, entry, room, sizeof room, &view) || view.size < CUBIN_HEAD)
+		return 0;
+	view.size = CUBIN_HEAD;
+	return cubin_compiler(view, entry->target.sm);
+}
+
 enum { ENTRY_MARK = 0x0101 };
 
 /* One step of the walk. All sizes are multiples of eight, since the format pads them. */

@@ -227,6 +227,10 @@ int devcode_ptx_header(struct jw_error *err, const struct devcode_container *con
  * cubin's header decides; the entry's header, if the cubin is packed in zstd or was not kept. */
 uint32_t devcode_cubin_cuda(const struct devcode_container *container,
 							const struct devcode_entry *entry);
+/* The CUDA version of the ptxas that wrote a cubin (12020; with a cubin of ABI 8 only the first
+ * version whose drivers load it). 0: unknown, as for one that is compressed with zstd. */
+uint32_t devcode_cubin_toolkit(const struct devcode_container *container,
+							   const struct devcode_entry *entry);
 
 /* Bytes of an image to be read again: from a file, or from an archive's member. */
 struct devcode_part {

@@ -43,19 +43,27 @@ struct seen_judgement {
 struct seen_entry {
 	uint32_t kind;
 	struct jw_target target;
-	uint64_t size_bytes;
+	uint64_t size_bytes, offset;
 };
 
 struct seen_container {
 	uint32_t first_entry, entry_count;
 	bool code;        /* contains something that a driver may load */
 	bool special;     /* and that is for GPUs of a family alone ('a', 'f') */
+	bool empty;       /* is_empty, or is_optix */
+	uint32_t form;    /* index in seen.forms, if the question asks for pieces */
 	uint64_t kernels; /* of a text: ptx_text_kernels; else 0 */
 	uint32_t cuda;    /* the first version that compiles machine code as it is in it, 0: any */
 	/* Its judgements, a row of all targets for each different outcome, and which row holds with the
 	 * question's driver (0), and with those of gpu_releases */
 	size_t first_judgement;
 	uint8_t rows[1 + GPU_MOST_RELEASES];
+};
+
+struct form {
+	struct analyse_piece_entry *entries;
+	size_t entry_count;
+	bool empty;
 };
 
 struct seen {
@@ -76,6 +84,10 @@ struct seen {
 	struct devcode_entry *corrected;
 	struct jw_target *texts;
 	size_t corrected_capacity;
+	/* What verdicts depend on, once for all containers that have it (analyse_image.pieces) */
+	struct form *forms;
+	size_t form_count, form_capacity, form_entries;
+	struct set by_form; /* form_hash → index */
 	struct picks picks;
 	struct buf scratch;
 };
@@ -95,6 +107,15 @@ static int seen_begin(struct jw_error *err, struct seen *seen,
 	return 0;
 }
 
+static void forms_clear(struct seen *seen)
+{
+	for (size_t i = 0; i < seen->form_count; i++)
+		mem_free(seen->forms[i].entries);
+	seen->form_count = seen->form_entries = 0;
+	set_free(&seen->by_form);
+	seen->by_form = (struct set){0};
+}
+
 static void seen_free(struct seen *seen)
 {
 	mem_free(seen->containers);
@@ -105,6 +126,8 @@ static void seen_free(struct seen *seen)
 	mem_free(seen->texts);
 	buf_free(&seen->scratch);
 	picks_free(&seen->picks);
+	forms_clear(seen);
+	mem_free(seen->forms);
 	*seen = (struct seen){0};
 }
 
@@ -113,6 +136,7 @@ static void seen_clear(struct seen *seen)
 	seen->count = 0;
 	seen->judgement_count = 0;
 	seen->entry_count = 0;
+	forms_clear(seen);
 	picks_clear(&seen->picks);
 }
 
@@ -260,6 +284,7 @@ static int note_judgements(struct jw_error *err, struct seen *seen,
 			if (optix || row[t].reason == REASON_TOO_NEW || row[t].reason == REASON_EXCLUSIVE ||
 				row[t].verdict == VERDICT_NOTHING)
 				row[t] = (struct plan_judgement){.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
+		note->empty = empty;
 		while (same < rows && !same_judgements(seen->judged + same * targets, row, targets))
 			same++;
 		note->rows[d] = (uint8_t)same;
@@ -287,6 +312,87 @@ static int note_judgements(struct jw_error *err, struct seen *seen,
 			   ? 0
 			   : pick_ptx_entries(err, seen, container, seen->judgements + note->first_judgement,
 								  count);
+}
+
+/* ---- Forms: what verdicts depend on. Few containers of a library differ in it. */
+
+enum { MOST_FORM_ENTRIES = 1 << 20, NO_FORM = UINT32_MAX };
+
+static struct analyse_piece_entry entry_facts(const struct devcode_container *container,
+											  const struct devcode_entry *entry,
+											  struct jw_target text)
+{
+	const bool cubin = entry->kind == DEVCODE_KIND_CUBIN;
+
+	return (struct analyse_piece_entry){
+		.kind = entry->kind,
+		.target = entry->target,
+		.text = text,
+		.isa_major = entry->isa_major,
+		.isa_minor = entry->isa_minor,
+		.cuda = cubin ? devcode_cubin_cuda(container, entry) : 0,
+		.toolkit = cubin ? devcode_cubin_toolkit(container, entry) : 0,
+		.zstd = entry->compression == DEVCODE_ZSTD,
+		.relocatable = plan_entry_relocatable(container, entry),
+		.damaged = entry->damaged,
+	};
+}
+
+static bool same_facts(const struct analyse_piece_entry *a, const struct analyse_piece_entry *b)
+{
+	return a->kind == b->kind && jw_target_equal(a->target, b->target) &&
+		   jw_target_equal(a->text, b->text) && a->isa_major == b->isa_major &&
+		   a->isa_minor == b->isa_minor && a->cuda == b->cuda && a->toolkit == b->toolkit &&
+		   a->zstd == b->zstd && a->relocatable == b->relocatable && a->damaged == b->damaged;
+}
+
+static bool same_form(const struct form *a, const struct form *b)
+{
+	bool same = a->empty == b->empty && a->entry_count == b->entry_count;
+
+	for (size_t i = 0; same && i < a->entry_count; i++)
+		same = same_facts(&a->entries[i], &b->entries[i]);
+	return same;
+}
+
+static uint64_t form_hash(const struct form *form)
+{
+	uint64_t hash = fnv_update(FNV_START, &form->empty, sizeof form->empty);
+
+	for (size_t i = 0; i < form->entry_count; i++) {
+		const struct analyse_piece_entry *entry = &form->entries[i];
+		const uint32_t facts[] = {entry->kind,      entry->target.sm, entry->text.sm,
+								  entry->isa_major, entry->isa_minor, entry->toolkit};
+
+		hash = fnv_update(hash, facts, sizeof facts);
+	}
+	return hash;
+}
+
+/* NO_FORM: only hostile files have so many forms. */
+static uint32_t form_of(struct seen *seen, const struct devcode_container *container, bool empty)
+{
+	struct form form = {mem_array(container->entry_count, sizeof *form.entries),
+						container->entry_count, empty};
+	size_t cursor = 0, at;
+	uint64_t hash;
+
+	for (size_t i = 0; i < container->entry_count; i++)
+		form.entries[i] = entry_facts(container, &container->entries[i], seen->texts[i]);
+	hash = form_hash(&form);
+	while ((at = set_find(&seen->by_form, hash, &cursor)) != SET_NONE &&
+		   !same_form(&seen->forms[at], &form))
+		;
+	if (at == SET_NONE && seen->form_entries + form.entry_count <= MOST_FORM_ENTRIES) {
+		VEC_GROW(seen->forms, seen->form_capacity, seen->form_count);
+		at = seen->form_count++;
+		seen->forms[at] = form;
+		seen->form_entries += form.entry_count;
+		set_add(&seen->by_form, hash, at);
+	} else {
+		mem_free(form.entries);
+	}
+	return at == SET_NONE ? NO_FORM : (uint32_t)at;
 }
 
 /* Records one container. */
@@ -340,10 +446,12 @@ static int seen_add(struct jw_error *err, struct seen *seen,
 			note.cuda = cuda > note.cuda ? cuda : note.cuda;
 		}
 		seen->entries[seen->entry_count++] =
-			(struct seen_entry){entry->kind, target, entry->size_bytes};
+			(struct seen_entry){entry->kind, target, entry->size_bytes, entry->offset};
 	}
 	if (note_judgements(err, seen, &copy, &note))
 		return -1;
+	if (seen->question->pieces)
+		note.form = form_of(seen, &copy, note.empty);
 	if (count == 1 && container->entries[0].kind == DEVCODE_KIND_PTX &&
 		!container->entries[0].payload_offset)
 		note.kernels = ptx_text_kernels(container->bytes, (size_t)container->size_bytes);
@@ -632,6 +740,13 @@ static void rank_texts(struct image_account *account)
 	}
 }
 
+static enum devcode_role role_in(const struct devcode_image *image,
+								 const struct devcode_container *container)
+{
+	return container->section < image->section_count ? image->sections[container->section].role
+													 : DEVCODE_LOOSE;
+}
+
 /* Counts each container's entries, and judges it. */
 static int go_through(struct jw_error *err, struct image_account *account)
 {
@@ -640,9 +755,7 @@ static int go_through(struct jw_error *err, struct image_account *account)
 	rank_texts(account);
 	for (size_t i = 0; i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];
-		const enum devcode_role role = container->section < image->section_count
-										   ? image->sections[container->section].role
-										   : DEVCODE_LOOSE;
+		const enum devcode_role role = role_in(image, container);
 		const struct seen_container *seen = &account->seen->containers[container->index];
 
 		for (uint32_t k = 0; k < seen->entry_count; k++) {
@@ -713,12 +826,130 @@ static void finish_account(struct image_account *account)
 			  analyse_count_compare);
 }
 
+/* ---- Pieces: the image's containers by their forms and sections. */
+
+struct pieces {
+	struct analyse_piece *items;
+	struct analyse_piece_entry **entries; /* of each, to add costs to */
+	size_t count, capacity, entries_capacity;
+	uint32_t *of_container; /* by the container's place in the image */
+};
+
+/* The piece of that form, role and link, which is added if it is new. */
+static uint32_t piece_of(struct pieces *pieces, struct set *known, const struct seen *seen,
+						 uint32_t form, enum devcode_role role, bool linked)
+{
+	const struct form *from = &seen->forms[form];
+	const uint64_t name = (uint64_t)form << 8 | (unsigned)role << 1 | linked;
+	struct analyse_piece_entry *entries;
+	size_t cursor = 0, at = set_find(known, name, &cursor);
+
+	if (at != SET_NONE)
+		return (uint32_t)at;
+	VEC_GROW(pieces->items, pieces->capacity, pieces->count);
+	VEC_GROW(pieces->entries, pieces->entries_capacity, pieces->count);
+	entries = mem_array(from->entry_count, sizeof *entries);
+	if (from->entry_count)
+		memcpy(entries, from->entries, from->entry_count * sizeof *entries);
+	set_add(known, name, pieces->count);
+	pieces->entries[pieces->count] = entries;
+	pieces->items[pieces->count] = (struct analyse_piece){.role = role,
+														  .linked = linked,
+														  .empty = from->empty,
+														  .entries = entries,
+														  .entry_count = from->entry_count};
+	return (uint32_t)pieces->count++;
+}
+
+/* The container at that offset; they are in the order of their offsets. */
+static size_t container_at(const struct devcode_image *image, uint64_t offset)
+{
+	size_t low = 0, high = image->container_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (image->containers[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Adds each distinct module of the image to the entry that it is of. */
+static void add_costs(struct pieces *pieces, const struct image_account *account)
+{
+	struct set known = {0};
+
+	for (size_t m = 0; m < account->module_count; m++) {
+		const struct plan_module *module = &account->modules[m];
+		const size_t at = container_at(account->image, module->container_offset);
+		const struct seen_container *container =
+			&account->seen->containers[account->image->containers[at].index];
+		struct plan_estimate estimate;
+
+		if (module->superseded || set_has(&known, module->entry_offset))
+			continue;
+		set_add(&known, module->entry_offset, m);
+		plan_estimate(&estimate, &module->features, module->payload_bytes, NULL);
+		for (uint32_t k = 0; k < container->entry_count; k++) {
+			struct analyse_piece_entry *entry = &pieces->entries[pieces->of_container[at]][k];
+
+			if (account->seen->entries[container->first_entry + k].offset != module->entry_offset)
+				continue;
+			entry->modules++;
+			entry->ptx_bytes += module->payload_bytes;
+			entry->cache_bytes += estimate.entry_bytes;
+			entry->cost_ms += estimate.cost_ms;
+			if (estimate.cost_ms > entry->longest_ms)
+				entry->longest_ms = estimate.cost_ms;
+		}
+	}
+	set_free(&known);
+}
+
+/* false: not all containers have a form. */
+static bool pieces_make(struct pieces *pieces, const struct image_account *account)
+{
+	const struct devcode_image *image = account->image;
+	struct set known = {0};
+	bool all = true;
+
+	pieces->of_container = mem_array(image->container_count, sizeof *pieces->of_container);
+	for (size_t i = 0; all && i < image->container_count; i++) {
+		const struct devcode_container *container = &image->containers[i];
+		const uint32_t form = account->seen->containers[container->index].form;
+
+		all = form != NO_FORM;
+		if (!all)
+			break;
+		pieces->of_container[i] = piece_of(pieces, &known, account->seen, form,
+										   role_in(image, container), container->linked);
+		pieces->items[pieces->of_container[i]].containers++;
+	}
+	if (all)
+		add_costs(pieces, account);
+	set_free(&known);
+	return all;
+}
+
+static void pieces_free(struct pieces *pieces)
+{
+	for (size_t i = 0; i < pieces->count; i++)
+		mem_free(pieces->entries[i]);
+	mem_free(pieces->entries);
+	mem_free(pieces->items);
+	mem_free(pieces->of_container);
+}
+
 /* With one driver, which stands for those of gpu_releases whose bits are set. */
 static int account_with(struct jw_error *err, struct seen *seen, const struct devcode_image *image,
 						uint32_t runtime, size_t driver, uint32_t releases)
 {
 	struct image_account account = {
 		.seen = seen, .image = image, .driver = driver, .runtime = runtime};
+	struct pieces pieces = {0};
 	int result = -1;
 
 	if (!go_through(err, &account)) {
@@ -738,6 +969,10 @@ static int account_with(struct jw_error *err, struct seen *seen, const struct de
 		told.count_count = account.count_count;
 		told.modules = account.modules;
 		told.module_count = account.module_count;
+		if (seen->question->pieces && told.asked && pieces_make(&pieces, &account)) {
+			told.pieces = pieces.items;
+			told.piece_count = pieces.count;
+		}
 		result = seen->sink->image(err, seen->sink->context, &told);
 		seen->stopped = result != 0;
 	}
@@ -747,6 +982,7 @@ static int account_with(struct jw_error *err, struct seen *seen, const struct de
 	mem_free(account.copies);
 	mem_free(account.modules);
 	mem_free(account.counts);
+	pieces_free(&pieces);
 	return result;
 }
 

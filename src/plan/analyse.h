@@ -28,6 +28,7 @@ struct analyse_question {
 	const struct cache_profile *profile; /* for keys; NULL: keys are not computed */
 	bool verdicts_only;                  /* skips modules */
 	bool releases; /* judges for the drivers of gpu_releases, too (analyse_image.releases) */
+	bool pieces;   /* groups the containers (analyse_image.pieces) */
 };
 
 /* Whether the CUDA runtime links the image's relocatable code when a program starts on a GPU. */
@@ -129,6 +130,30 @@ struct analyse_count {
 	size_t entries;
 };
 
+/* One entry of a piece, as far as verdicts depend on it. */
+struct analyse_piece_entry {
+	uint32_t kind;
+	struct jw_target target; /* as its header says; which the driver chooses by */
+	struct jw_target text;   /* PTX: the target that its text names, if it was read; else sm is 0 */
+	uint16_t isa_major, isa_minor; /* as in devcode_entry */
+	uint32_t cuda;                 /* cubin: the first CUDA version whose drivers load it, 0: any */
+	uint32_t toolkit; /* cubin: the CUDA version of the ptxas that wrote it (12020), 0: unknown */
+	bool zstd, relocatable, damaged;
+	/* PTX that some target of the question compiles: distinct modules, and what they cost */
+	size_t modules;
+	uint64_t ptx_bytes, cache_bytes;
+	double cost_ms, longest_ms;
+};
+
+/* Containers of an image that every GPU and driver judges alike. */
+struct analyse_piece {
+	size_t containers;
+	enum devcode_role role;
+	bool linked, empty; /* empty: no program can use it (PTX or cubins without a symbol) */
+	const struct analyse_piece_entry *entries;
+	size_t entry_count;
+};
+
 /* An image, read from its file or known from the inventory. Valid during the call that hands it
  * over. */
 struct analyse_image {
@@ -145,7 +170,9 @@ struct analyse_image {
 	uint32_t releases;                  /* and with these of gpu_releases, a bit for each */
 	const struct analyse_count *counts; /* by kind, target */
 	size_t count_count;
-	uint64_t ptx_bytes; /* of all PTX entries, decompressed */
+	uint64_t ptx_bytes;                 /* of all PTX entries, decompressed */
+	const struct analyse_piece *pieces; /* if the question asks for them */
+	size_t piece_count;
 };
 
 struct analyse_sink {

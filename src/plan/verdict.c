@@ -5,10 +5,8 @@
 #include "code/release.h"
 #include "code/rules.h"
 
-/* Whether an entry has to be linked before it can be loaded: its kind says so, or its option string
- * does. (Entries in `__nv_relfatbin` are relocatable without either; the section decides.) */
-static bool plan_entry_relocatable(const struct devcode_container *container,
-								   const struct devcode_entry *entry)
+bool plan_entry_relocatable(const struct devcode_container *container,
+							const struct devcode_entry *entry)
 {
 	static const char option[] = "--compile-only";
 	const size_t length = sizeof option - 1;

@@ -55,6 +55,11 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 								 const struct jw_target *texts, bool relocatable,
 								 struct jw_target device, const struct jw_driver *driver);
 
+/* Whether an entry has to be linked before it can be loaded: its kind says so, or its option string
+ * does. (Entries in `__nv_relfatbin` are relocatable without either; the section decides.) */
+bool plan_entry_relocatable(const struct devcode_container *container,
+							const struct devcode_entry *entry);
+
 /* What the text of a PTX entry names, unless it was read before (text->sm is not 0): corrects the
  * entry. One whose text cannot be read is damaged; entries that are no PTX stay as they are. */
 void plan_read_text(const struct devcode_container *container, struct devcode_entry *entry,

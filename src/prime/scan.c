@@ -258,6 +258,10 @@ static int tell_image(struct jw_error *err, void *context, const struct analyse_
 				  .containers = image->container_count,
 				  .ptx_bytes = from->ptx_bytes,
 				  .damaged = image->damaged,
+				  .runtime_cuda = image->runtime_cuda,
+				  .wrappers_known = image->wrappers_known,
+				  .pieces = from->pieces,
+				  .piece_count = from->piece_count,
 				  .verdict_count = scan->question.target_count},
 	};
 	int result = -1;
@@ -538,6 +542,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 					 .target_count = options->target_count,
 					 .driver = options->driver,
 					 .verdicts_only = options->verdicts_only,
+					 .pieces = options->pieces,
 					 .releases = options->total && options->target_count},
 	};
 	int result;

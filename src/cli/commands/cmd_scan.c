@@ -17,6 +17,7 @@
 #include "cli/output.h"
 #include "os/console.h"
 #include "os/file.h"
+#include "plan/analyse.h"
 
 /* ---- the document */
 
@@ -153,6 +154,97 @@ static const struct json_field count_pair[] = {
 	{0},
 };
 
+static const char *piece_target(char room[JSON_ROOM], const void *values)
+{
+	const struct analyse_piece_entry *entry = values;
+
+	return devcode_kind_is_ptx(entry->kind) ? jw_target_compute(room, entry->target)
+		   : entry->target.sm               ? jw_target_sm(room, entry->target)
+											: "";
+}
+
+static const char *piece_text(char room[JSON_ROOM], const void *target)
+{
+	const struct jw_target *text = target;
+
+	return text->sm ? jw_target_compute(room, *text) : "";
+}
+
+static const char *piece_isa(char room[JSON_ROOM], const void *values)
+{
+	const struct analyse_piece_entry *entry = values;
+
+	(void)snprintf(room, JSON_ROOM, "%u.%u", entry->isa_major, entry->isa_minor);
+	return room;
+}
+
+static const char *piece_role(char room[JSON_ROOM], const void *values)
+{
+	const struct analyse_piece *piece = values;
+
+	(void)room;
+	return piece->role == DEVCODE_REGISTERED    ? "registered"
+		   : piece->role == DEVCODE_RELOCATABLE ? "relocatable"
+												: "loose";
+}
+
+static double piece_cost(const void *values)
+{
+	const struct analyse_piece_entry *entry = values;
+
+	return rounded(entry->cost_ms / 1000);
+}
+
+static double piece_longest(const void *values)
+{
+	const struct analyse_piece_entry *entry = values;
+
+	return rounded(entry->longest_ms / 1000);
+}
+
+#define ENTRY(member, ...) JSON(struct analyse_piece_entry, member, __VA_ARGS__)
+
+static const struct json_field entry_fields[] = {
+	ENTRY(kind, "1 PTX, 2 machine code, 8 LTO-IR, 64 relocatable PTX, 128 Tile IR"),
+	JSON_SAID_OF("target", piece_target, "the architecture, as the entry's header names it"),
+	JSON_SAID("text", struct analyse_piece_entry, text, piece_text,
+			  "PTX: the architecture that its text names, if the text was read",
+			  .presence = JSON_IF_SET),
+	JSON_SAID_OF("isa", piece_isa,
+				 "PTX: its ISA version; machine code: 1 and the number of its ABI"),
+	ENTRY(cuda, "machine code: the first CUDA version (12080) whose drivers load it; 0: all do",
+		  .presence = JSON_IF_SET),
+	ENTRY(toolkit, "machine code: the CUDA version of the compiler that wrote it; 0: unknown",
+		  .presence = JSON_IF_SET),
+	ENTRY(zstd, "compressed with zstd", .presence = JSON_IF_SET),
+	ENTRY(relocatable, "has to be linked before it can be loaded", .presence = JSON_IF_SET),
+	ENTRY(damaged, "cannot be decoded", .presence = JSON_IF_SET),
+	ENTRY(modules,
+		  "PTX that one of the GPUs compiles: distinct modules, each counted in the "
+		  "first piece that has it",
+		  .presence = JSON_IF_SET),
+	ENTRY(ptx_bytes, "their PTX, decompressed", .presence = JSON_IF_SET),
+	ENTRY(cache_bytes, "their predicted size in the driver's cache", .presence = JSON_IF_SET),
+	JSON_NUMBER_OF("cost_seconds", piece_cost, "their predicted time by the model, on one core",
+				   .presence = JSON_IF_SET),
+	JSON_NUMBER_OF("longest_seconds", piece_longest, "of the longest of them",
+				   .presence = JSON_IF_SET),
+	{0},
+};
+
+static const struct json_field piece_fields[] = {
+	JSON(struct analyse_piece, containers, "how many are alike"),
+	JSON_SAID_OF(
+		"role", piece_role,
+		"`registered`: the CUDA runtime hands it to the driver at start; `relocatable`: input of a "
+		"link; `loose`: the library loads it itself"),
+	JSON(struct analyse_piece, linked, "the result of device linking", .presence = JSON_IF_SET),
+	JSON(struct analyse_piece, empty, "without a kernel or variable", .presence = JSON_IF_SET),
+	JSON_LIST_OF("entries", struct analyse_piece, entries, entry_count,
+				 JSON_TABLE(struct analyse_piece_entry, entry_fields), "in their order"),
+	{0},
+};
+
 static const struct json_field image_fields[] = {
 	ROW(path, "the file"),
 	ROW(member, "inside an archive: its name there", .presence = JSON_UNLESS_NULL),
@@ -171,6 +263,11 @@ static const struct json_field image_fields[] = {
 				JSON_TABLE(struct jw_scan_count, count_pair),
 				"entries of other kinds by name: `lto-ir`, `kind 0x80`"),
 	ROW(damaged, "places that look like a container but are not sound"),
+	ROW(runtime_cuda, "the CUDA version (13000) of the runtime that it is linked to; 0: unknown"),
+	ROW(wrappers_known, "whether it is known which containers are `linked`"),
+	JSON_LIST_OF("pieces", struct jw_scan_image, pieces, piece_count,
+				 JSON_TABLE(struct analyse_piece, piece_fields),
+				 "its containers, those together that every GPU and driver judges alike"),
 	JSON_MAP_OF("verdicts", struct jw_scan_image, verdicts, verdict_count,
 				JSON_TABLE(struct jw_scan_verdicts, verdict_pair), "by GPU; `{}` without a GPU"),
 	{0},
@@ -927,6 +1024,7 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 		.speed = run->speed,
 		.cancel = cli_cancel,
 		.context = run,
+		.pieces = run->cli->out.json,
 		.image = take_scanned_image,
 		.trouble = print_scan_trouble,
 		.total = take_total,

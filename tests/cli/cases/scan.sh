@@ -75,6 +75,11 @@ out_has "sm_89 (RTX 40): a program fails with driver 520; with 550: 1 module to 
 out_lacks "sm_120"
 run 2 scan --json --target rtx30,rtx50 --driver 550 "$sample"
 json '[total["target"] for total in d["totals"]] == ["sm_86"] and d["totals"][0]["modules"] == 8'
+# Every container is in one piece, and the pieces hold what the maps count; a module is counted once.
+json 'sum(p["containers"] for f in d["files"] for p in f["pieces"]) == sum(f["containers"] for f in d["files"])'
+json 'all(sum(f[kind].values()) == sum(p["containers"] * (e["kind"] in kinds) for p in f["pieces"] for e in p["entries"])
+	for f in d["files"] for kind, kinds in (("cubins", [2]), ("ptx", [1, 64])))'
+json 'sum(e.get("modules", 0) for f in d["files"] for p in f["pieces"] for e in p["entries"]) == 8'
 
 # What is typed wrongly is said in one line, without a word on this machine's driver before it
 run 64 scan --target rtx "$sample"
