@@ -88,7 +88,9 @@ struct jw_prime_progress {
 	 * part of running compiles, and never decreases. */
 	double done_weight, total_weight;
 	double seconds_left; /* as predicted, after five seconds by this run itself; 0: unknown */
-	const char *current; /* a file being worked on, never NULL */
+	/* A file being worked on, never NULL; valid during the call that reports it: copy what is
+	 * kept. */
+	const char *current;
 };
 
 /* The second step: earlier results. A failure here does not fail the run: modules that cannot be

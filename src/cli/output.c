@@ -13,6 +13,7 @@
 #include "cli/terminal.h"
 #include "os/console.h"
 #include "os/env.h"
+#include "os/interrupt.h"
 
 enum { MOST_LINE = 1 << 20, NARROWEST = 40, WIDEST = 200 };
 
@@ -85,13 +86,25 @@ static void lay_out(struct buf *ret_line, int fd, size_t taken, const char *text
 	terminal_to_locale(ret_line);
 }
 
+/* If nobody reads standard error, waits until somebody does, or until the command has to end. */
+static bool may_write(int fd)
+{
+	enum { LOOK_EVERY_MS = 100 };
+
+	while (fd == 2 && !os_fd_takes(fd, LOOK_EVERY_MS))
+		if (os_interrupted())
+			return false;
+	return true;
+}
+
 void output_put(int fd, const char *text)
 {
 	FILE *stream = fd == 2 ? stderr : stdout;
 	const size_t size = strlen(text);
 
 	if (!os_terminal_write(fd, text, size))
-		(void)fwrite(text, 1, size, stream);
+		for (size_t at = 0; at < size && may_write(fd); at += OS_FD_TAKES)
+			(void)fwrite(text + at, 1, size - at < OS_FD_TAKES ? size - at : OS_FD_TAKES, stream);
 	/* stderr is unbuffered on POSIX, and buffered on Windows. */
 	if (fd == 2)
 		(void)fflush(stream);

@@ -159,7 +159,7 @@ static void print_object(struct progress *progress)
 	const bool over = progress->done_modules >= progress->total_modules;
 	const double left = over ? 0 : seconds_left(progress, os_monotonic_ns());
 	cJSON *object = cJSON_CreateObject();
-	char *line;
+	char *line, *text;
 
 	cJSON_AddStringToObject(object, "phase", progress->phase);
 	cJSON_AddNumberToObject(object, "done", (double)progress->done_modules);
@@ -172,11 +172,24 @@ static void print_object(struct progress *progress)
 	if (progress->current && *progress->current)
 		(void)json_add_text(object, "current", progress->current);
 	line = json_line(object);
+	text = mem_printf("%s\n", line);
 	(void)fflush(stdout);
-	output_put(2, line);
-	output_put(2, "\n");
+	output_put(2, text);
+	mem_free(text);
 	cJSON_free(line);
 	cJSON_Delete(object);
+}
+
+/* Prints the messages that came while nobody read. */
+static void print_kept(struct progress *progress)
+{
+	for (size_t i = 0; i < progress->kept_count; i++) {
+		output_note(progress->output, "%s", progress->kept[i]);
+		mem_free(progress->kept[i]);
+	}
+	mem_free(progress->kept);
+	progress->kept = NULL;
+	progress->kept_count = 0;
 }
 
 void progress_start(struct progress *progress, const struct output *output, size_t total_modules,
@@ -204,6 +217,10 @@ static void show(struct progress *progress)
 		/* progress_finish prints the last one. */
 		if (progress->is_drawn && (since < DRAW_EVERY_NS || share >= 1))
 			return;
+		/* Compiling goes on while nobody reads: this event is dropped. */
+		if (!os_fd_takes(2, 0))
+			return;
+		print_kept(progress);
 		print_object(progress);
 		progress->is_drawn = true;
 	} else if (progress->is_terminal) {
@@ -217,6 +234,12 @@ static void show(struct progress *progress)
 	}
 	progress->shown_ns = now;
 	progress->shown_share = share;
+}
+
+void progress_set_current(struct progress *progress, const char *current)
+{
+	mem_free(progress->current);
+	progress->current = mem_string(current);
 }
 
 void progress_update(struct progress *progress, size_t done_modules, double done_weight_ms,
@@ -242,6 +265,12 @@ void progress_message(struct progress *progress, const char *line)
 		return;
 	if (was_drawn)
 		erase(progress);
+	if (progress->output->progress_json && (progress->kept_count || !os_fd_takes(2, 0))) {
+		progress->kept =
+			mem_resize(progress->kept, (progress->kept_count + 1) * sizeof *progress->kept);
+		progress->kept[progress->kept_count++] = mem_string(line);
+		return;
+	}
 	output_note(progress->output, "%s", line);
 	if (was_drawn)
 		draw(progress);
@@ -249,17 +278,15 @@ void progress_message(struct progress *progress, const char *line)
 
 void progress_finish(struct progress *progress)
 {
-	if (!progress->total_modules)
-		return;
-	if (progress->output->progress_json) {
+	print_kept(progress);
+	if (progress->total_modules && progress->output->progress_json)
 		print_object(progress);
-	} else if (progress->output->quiet) {
-		return;
-	} else if (progress->is_terminal) {
+	else if (progress->total_modules && !progress->output->quiet && progress->is_terminal)
 		erase(progress);
-	} else {
+	else if (progress->total_modules && !progress->output->quiet)
 		print_plain(progress);
-	}
+	mem_free(progress->current);
+	progress->current = NULL;
 }
 
 static const uint64_t mebibyte = 1 << 20;
@@ -283,7 +310,7 @@ static void on_fetch_progress(void *context, uint64_t done_bytes, uint64_t total
 					   (double)total_bytes, fetching->label);
 		fetching->progress.unit = "MiB";
 		fetching->progress.phase = "fetching";
-		fetching->progress.current = fetching->label;
+		progress_set_current(&fetching->progress, fetching->label);
 	}
 	progress_update(&fetching->progress,
 					done_bytes < total_bytes ? (size_t)(done_bytes / mebibyte)
@@ -327,7 +354,7 @@ void prime_bar_report(void *bar, const struct jw_prime_progress *report)
 	}
 	prime_bar->is_shown = true;
 	progress->failed = report->failed;
-	progress->current = report->current;
+	progress_set_current(progress, report->current);
 	progress->told_left_s = report->seconds_left;
 	progress_update(progress, report->done, report->done_weight, report->done_bytes);
 }

@@ -4,7 +4,8 @@
  * terminal's width has changed; elsewhere (or with TERM=dumb) a plain line every ten seconds or
  * every tenth of the work, whichever comes later, and one at the end. What is shown never moves
  * backwards, and the denominator never changes. With --progress json it is one object a line
- * instead (docs/json.md), for programs, also with --quiet.
+ * instead (docs/json.md), for programs, also with --quiet. If the program does not read, objects
+ * are dropped and messages wait: nothing blocks until progress_finish.
  *
  *     struct progress progress;
  *     progress_start(&progress, &cli->out, modules, weight_ms, "sm_86");
@@ -25,8 +26,11 @@
 struct progress {
 	const struct output *output;
 	const char *label;
-	const char *unit; /* "modules"; may be changed before the first update, as the next two */
-	const char *phase, *current; /* for --progress json: "compiling"; a file, or NULL */
+	const char *unit;  /* "modules"; may be changed before the first update, as `phase` */
+	const char *phase; /* for --progress json: "compiling" */
+	char *current;     /* for --progress json: a file, or NULL; progress_set_current */
+	char **kept;       /* messages that wait for somebody who reads standard error */
+	size_t kept_count;
 	size_t failed;
 	size_t total_modules, done_modules;
 	double total_weight_ms, done_weight_ms;
@@ -42,12 +46,15 @@ struct progress {
  * instead. `label` precedes the bar and must outlive it. Prints nothing with --quiet. */
 void progress_start(struct progress *progress, const struct output *output, size_t total_modules,
 					double total_weight_ms, const char *label);
+/* The file being worked on; `current` is copied. */
+void progress_set_current(struct progress *progress, const char *current);
 /* The total work done so far; never less than before. */
 void progress_update(struct progress *progress, size_t done_modules, double done_weight_ms,
 					 uint64_t done_bytes);
 /* A separate line above the bar, made harmless for terminals. */
 void progress_message(struct progress *progress, const char *line);
-/* Removes the bar (on a terminal) or prints the last line (elsewhere). */
+/* Removes the bar (on a terminal) or prints the last line (elsewhere), and frees what the progress
+ * owns. */
 void progress_finish(struct progress *progress);
 
 /* Seconds that the rest will take at the pace so far; negative while unknown. Counts down between

@@ -398,7 +398,11 @@ static int run_watched(struct jw_error *err, struct pip *pip, const char *const 
 									 .told = fetch->progress ? tell_progress : NULL,
 									 .context = pip};
 
-	return os_run_helper(err, words, pip->said, &helper, ret_ended);
+	if (os_run_helper(err, words, pip->said, &helper, ret_ended))
+		return -1;
+	if (helper.told && !ret_ended->status && !ret_ended->signal)
+		tell_progress(pip, UINT64_MAX); /* the last look was before the end */
+	return 0;
 }
 
 /* One of uv's, where there is none that may be started: it is the last of them. Files of the

@@ -37,5 +37,9 @@ void os_keep_standard_descriptors(void);
 int os_take_stdout(struct jw_error *err, int *ret_fd);
 /* Reads the available bytes, and waits only if there are none; *ret_got is 0 at the end. */
 int os_fd_read_some(struct jw_error *err, int fd, void *data, size_t size, size_t *ret_got);
+/* Whether OS_FD_TAKES bytes can be written to `fd` without waiting for who reads it; waits for that
+ * at most `wait_ms`. Windows cannot tell: always true. */
+enum { OS_FD_TAKES = 4096 };
+bool os_fd_takes(int fd, int wait_ms);
 /* Writes all of the bytes. */
 int os_fd_write(struct jw_error *err, int fd, const void *data, size_t size);

@@ -47,6 +47,9 @@ bad() {
 
 # ---- what an index says
 good "the newest that fits, for any Python" good
+rm -rf store
+PIP_INDEX_URL=$site/large/simple fetch --progress json 12.3 && whole_progress 12.3 && ok "the last object of --progress json has all of it" ||
+	fail "the objects of --progress json: $(cat err)"
 good "just this one" good 12.3.52 12.3.52
 bad "none of that version" good "pip: Could not find a version that satisfies the requirement nvidia-cuda-nvcc-cu12==12.7.* (from versions: 12.3.52, " 12.7
 bad "no such project" empty "pip: Could not find a version that satisfies the requirement nvidia-cuda-nvcc-cu12==12.3.* (from versions: none)"

@@ -50,6 +50,8 @@ def compiler(version, kind):
         files["nvidia/cu12/bin/ptxas"] = code
     if kind == "climbing":
         files = {"../../../../outside/bin/ptxas": code, "/outside": b"x", "../outside": b"x"}
+    if kind == "large":
+        files["nvidia/cuda_nvcc/nvvm/y"] = b"".join(hashlib.sha256(b"%d" % number).digest() for number in range(3 << 15))  # which nothing makes smaller
     data = packed("nvidia_cuda_nvcc_cu12", version, files, kind == "link")
     return {"torn-zip": data[:len(data) // 2], "no-zip": b"<html>please log in</html>"}.get(kind, data)
 
@@ -112,6 +114,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
             while True:
                 self.wfile.write(b"x" * 1000)
                 time.sleep(0.05)
+        if place == "files" and kind == "large" and name in files:
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(files[name])))
+            self.end_headers()
+            for at in range(0, len(files[name]), 1 << 18):
+                time.sleep(0.1)
+                self.wfile.write(files[name][at:at + (1 << 18)])
+            return None
         if place == "files" and name in files:
             data = files[name]
             if kind != "cut-wheel":

@@ -12,9 +12,9 @@ jitwarm=$build/src/jitwarm
 # shellcheck source=tests/elsewhere/indexes.sh
 . "$here/indexes.sh"
 
-mkdir -p http/packages/{asked,pure,pyproject-toml,tensorflow,faiss-cpu,torch,jax,later}
+mkdir -p http/packages/{heavy,asked,pure,pyproject-toml,tensorflow,faiss-cpu,torch,jax,later}
 python3 - "$build/tests/framework/libsample_framework.so" <<'P'
-import pathlib, sys, zipfile
+import os, pathlib, sys, zipfile
 code = pathlib.Path(sys.argv[1]).read_bytes()
 def wheel(version, tag, member="asked/lib.so", name="asked", code=code):
     with zipfile.ZipFile(f"http/packages/{name.replace('_', '-')}/{name}-{version}-{tag}.whl", "w", zipfile.ZIP_DEFLATED) as archive:
@@ -33,6 +33,7 @@ for minor in range(7, 30):
     wheel("0.5", f"cp3{minor}-cp3{minor}-manylinux2014_x86_64", f"asked/for3{minor}.so")
 wheel("0.4", "cp37-cp37m-manylinux2014_x86_64", "asked/for37.so")
 wheel("2.0", "py3-none-any", name="pure")
+wheel("1.0", "py3-none-any", name="heavy", code=code + os.urandom(3 << 20))
 for version in ("1.0", "2.0"):
     wheel(version, "py3-none-any", name="later")
 for name, version, tag in (("tensorflow", "2.0.0", "py3-none-manylinux2014_x86_64"), ("tensorflow", "2.11.0", "py3-none-win_amd64"), ("tensorflow", "2.11.0", "py3-none-manylinux2014_aarch64"),
@@ -101,6 +102,11 @@ PIP_NO_INDEX=1 PIP_FIND_LINKS=folder good "a folder of find-links, which stays" 
 [ -e folder/asked-1.0-py3-none-win_amd64.whl ] || fail "it is gone"
 ask good scan --json --index asked==1.1 --target sm_86
 grep -q '"path":.*"asked-1.1-py3-none-manylinux2014_x86_64.whl"' out && ! grep -q jitwarm-run out && ok "--json names the wheel" || fail "--json: $(head -n 20 out; cat err)"
+
+for command in scan lint; do
+	ask large $command --index heavy --target sm_86 --progress json && whole_progress heavy && ok "$command: the objects of --progress json" ||
+		fail "$command: the objects of --progress json: $(cat out err)"
+done
 
 # Without device code: what has it
 bare() { # LINE WORD...

@@ -33,3 +33,10 @@ fake_pip() { # PYTHON-LINE...
 	printf '%s\n' "$@" >fake/pip/__main__.py
 	: >fake/pip/__init__.py
 }
+# whole_progress NAME: of a download the objects in `err`: their last one has all of it
+whole_progress() {
+	python3 -c 'import json, sys
+lines = [json.loads(line) for line in open("err") if line.startswith("{")]
+assert len(lines) > 1 and all(line["phase"] == "fetching" and line["unit"] == "MiB" and line["current"] == sys.argv[1] for line in lines), lines
+assert lines[-1]["done"] == lines[-1]["total"] >= 3 and lines[-1]["fraction"] == 1, lines' "$1"
+}

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,14 @@ void os_keep_standard_descriptors(void)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
 			(void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/* Linux calls a pipe writable if one of its pages is free. */
+bool os_fd_takes(int fd, int wait_ms)
+{
+	struct pollfd asked = {.fd = fd, .events = POLLOUT};
+
+	return poll(&asked, 1, wait_ms) > 0;
 }
 
 int os_take_stdout(struct jw_error *err, int *ret_fd)

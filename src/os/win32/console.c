@@ -155,6 +155,13 @@ void os_keep_standard_descriptors(void)
 {
 }
 
+bool os_fd_takes(int fd, int wait_ms)
+{
+	(void)fd;
+	(void)wait_ms;
+	return true;
+}
+
 int os_take_stdout(struct jw_error *err, int *ret_fd)
 {
 	int copy;
