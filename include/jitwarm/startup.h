@@ -85,7 +85,9 @@ int jw_run_look(struct jw_error *err, const struct jw_run_key *key, struct jw_ru
 int jw_run_remember(struct jw_error *err, const struct jw_run_state *state);
 void jw_run_state_free(struct jw_run_state *state);
 
-/* Appends a line to a log of JSON lines; a log over a megabyte loses its older half. */
+/* Appends a line to a log of JSON lines; a log over a megabyte loses its older half. If the log of
+ * jw_log_path is damaged, it is renamed to runs.jsonl.damaged, and a new one begins; any other file
+ * that does not begin as a log stays as it is: JW_ERR_FORMAT. */
 int jw_log_append(struct jw_error *err, const char *path, const char *line);
 /* The log that runs with --if-changed write (in the state directory). The caller frees it with
  * jw_text_free. */

@@ -97,14 +97,32 @@ static bool may_write(int fd)
 	return true;
 }
 
+/* Why standard output failed first: calls in between change errno. 0: it has not failed. */
+static int output_failure;
+
+static void note_failure(bool failed)
+{
+	if (failed && !output_failure)
+		output_failure = errno ? errno : EIO;
+}
+
+void output_flush(void)
+{
+	errno = 0;
+	note_failure(fflush(stdout) != 0);
+}
+
 void output_put(int fd, const char *text)
 {
 	FILE *stream = fd == 2 ? stderr : stdout;
 	const size_t size = strlen(text);
 
 	if (!os_terminal_write(fd, text, size))
-		for (size_t at = 0; at < size && may_write(fd); at += OS_FD_TAKES)
-			(void)fwrite(text + at, 1, size - at < OS_FD_TAKES ? size - at : OS_FD_TAKES, stream);
+		for (size_t at = 0, piece; at < size && may_write(fd); at += piece) {
+			piece = size - at < OS_FD_TAKES ? size - at : OS_FD_TAKES;
+			errno = 0;
+			note_failure(fwrite(text + at, 1, piece, stream) < piece && fd == 1);
+		}
 	/* stderr is unbuffered on POSIX, and buffered on Windows. */
 	if (fd == 2)
 		(void)fflush(stream);
@@ -120,7 +138,7 @@ static void put_line(const struct output *output, int fd, enum style style, cons
 
 	/* Keeps the order of lines when both streams go to one place. */
 	if (fd == 2)
-		(void)fflush(stdout);
+		output_flush();
 	lay_out(&line, fd, terminal_width(head), text);
 	whole = mem_printf("%s%s%s%s\n", head, style_begin(color, style), buf_text(&line),
 					   style_end(color, style));
@@ -222,7 +240,7 @@ void output_command(const struct output *output, const char *what, const char *c
 
 	if (output->quiet)
 		return;
-	(void)fflush(stdout);
+	output_flush();
 	terminal_append(&clean, command);
 	whole = mem_printf("jitwarm: %s    %s: %s%s\n", style_begin(output->error_color, STYLE_WARN),
 					   language_text(what), buf_text(&clean),
@@ -263,10 +281,10 @@ void output_json(struct output *output, const cJSON *document)
 
 int output_close(struct jw_error *err)
 {
-	if (fflush(stdout) || ferror(stdout))
-		return error_set(err, JW_ERR_IO, "standard output: %s",
-						 errno ? strerror(errno) : "write failed");
-	return 0;
+	output_flush();
+	return output_failure
+			   ? error_set(err, JW_ERR_IO, "standard output: %s", strerror(output_failure))
+			   : 0;
 }
 
 enum { MOST_TEXT = 1 << 30, MOST_CELL = 1 << 16, GAP = 2 };

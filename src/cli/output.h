@@ -69,6 +69,8 @@ void output_log(const struct output *output,
 /* Prints a document (cli/document.h). */
 void output_json(struct output *output, const cJSON *document);
 
+/* Writes what standard output holds back, before anything else is written to the same place. */
+void output_flush(void);
 /* Flushes standard output and reports a full disk. */
 int output_close(struct jw_error *err);
 

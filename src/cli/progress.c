@@ -148,7 +148,7 @@ static void print_plain(struct progress *progress)
 
 	describe_progress(words, progress, os_monotonic_ns(), WHOLE);
 	/* Keeps the order of lines when both streams go to one log. */
-	(void)fflush(stdout);
+	output_flush();
 	(void)snprintf(line, sizeof line, "jitwarm: %s%s%s\n", progress->label,
 				   *progress->label ? " " : "", words + strspn(words, " "));
 	output_put(2, line);
@@ -173,7 +173,7 @@ static void print_object(struct progress *progress)
 		(void)json_add_text(object, "current", progress->current);
 	line = json_line(object);
 	text = mem_printf("%s\n", line);
-	(void)fflush(stdout);
+	output_flush();
 	output_put(2, text);
 	mem_free(text);
 	cJSON_free(line);

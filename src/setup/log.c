@@ -76,22 +76,44 @@ static int append_log_line(struct jw_error *err, struct os_file *file, const cha
 	return result;
 }
 
-int jw_log_append(struct jw_error *err, const char *path, const char *line)
+static int append(struct jw_error *err, const char *path, const char *line)
 {
 	struct os_file *file;
-	char *real;
 	int result;
 
-	/* Not a device or a pipe, which opening may act upon. */
-	if (os_replaceable(err, path, &real))
-		return -1;
-	mem_free(real);
 	if (os_make_parent(err, path, 0700) || os_lock_file(err, path, WAIT_MS, &file) ||
 		(!file && os_file_open(err, path, OS_OPEN_CREATE, &file)))
 		return -1;
 	result = append_log_line(err, file, path, line);
 	os_file_close(file);
 	return result;
+}
+
+/* The log in the state directory was damaged, as by a power cut: it stays beside the new one. */
+static int put_aside(struct jw_error *err, const char *path)
+{
+	char *aside = mem_printf("%s.damaged", path);
+	int result = os_rename(err, path, aside);
+
+	mem_free(aside);
+	return result;
+}
+
+int jw_log_append(struct jw_error *err, const char *path, const char *line)
+{
+	struct jw_error why = {0};
+	char *real, *own = NULL;
+	int result;
+
+	/* Not a device or a pipe, which opening may act upon. */
+	if (os_replaceable(err, path, &real))
+		return -1;
+	mem_free(real);
+	result = append(&why, path, line);
+	if (result && why.code == JW_ERR_FORMAT && !jw_log_path(NULL, &own) && !strcmp(own, path))
+		result = put_aside(&why, path) || append(&why, path, line) ? -1 : 0;
+	mem_free(own);
+	return result ? error_copy(err, &why) : 0;
 }
 
 int jw_log_tail(struct jw_error *err, const char *path, size_t most, char ***ret_lines,

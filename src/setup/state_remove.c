@@ -17,15 +17,15 @@ static const char unfinished[] = ".new.jitwarm-%"; /* os_beside */
 static const struct {
 	const char *folder, *form; /* as text_has_form has it */
 } own_files[] = {
-	{"", "ahead.json"},       {"", "ahead-lock"},           {"", "devices.json"},
-	{"", "inventory-%"},      {"", "last-run-%.json"},      {"", "ledger-%"},
-	{"", "ledger-lock"},      {"", "runs.jsonl"},           {"", "speed.json"},
-	{"", "startup-task.xml"}, {"", "startup-task-all.xml"}, {"", "tune.lock"},
-	{"", "tuned.json"},       {"", "tuned.json.damaged"},   {"", "verified-%"},
-	{"drivers", "%.json"},    {"drivers", "%-%.json"},      {"runs", "#-#"},
-	{"runs", "#-#.lock"},     {"store", "*.jwpack"},        {"store", "lock"},
-	{"store", "new"},         {"store", unfinished},        {"trusted", "*.pub"},
-	{own_keys, "*.key"},      {own_keys, "*.pub"},
+	{"", "ahead.json"},   {"", "ahead-lock"},       {"", "devices.json"},
+	{"", "inventory-%"},  {"", "last-run-%.json"},  {"", "ledger-%"},
+	{"", "ledger-lock"},  {"", "runs.jsonl"},       {"", "runs.jsonl.damaged"},
+	{"", "speed.json"},   {"", "startup-task.xml"}, {"", "startup-task-all.xml"},
+	{"", "tune.lock"},    {"", "tuned.json"},       {"", "tuned.json.damaged"},
+	{"", "verified-%"},   {"drivers", "%.json"},    {"drivers", "%-%.json"},
+	{"runs", "#-#"},      {"runs", "#-#.lock"},     {"store", "*.jwpack"},
+	{"store", "lock"},    {"store", "new"},         {"store", unfinished},
+	{"trusted", "*.pub"}, {own_keys, "*.key"},      {own_keys, "*.pub"},
 };
 static const char *const own_folders[] = {"drivers", "runs", "store", "trusted", own_keys};
 

@@ -182,4 +182,34 @@ TEST(it_lies_beside_what_is_remembered)
 	mem_free(wanted);
 }
 
+/* The log that no user has named: a power cut, or a wrong byte, ends no run. */
+TEST(a_damaged_own_log_is_put_aside)
+{
+	static const char zeros[300];
+	static const struct {
+		const char *bytes;
+		size_t size;
+	} damaged[] = {{zeros, sizeof zeros}, {"[" LINE, sizeof LINE}};
+	char *own = NULL, *aside;
+
+	OK(os_env_set(why, "JITWARM_STATE", folder));
+	OK(jw_log_path(why, &own));
+	aside = os_join(folder, "runs.jsonl.damaged");
+	for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+		struct buf old = {0}, new = {0};
+
+		files_put(folder, "runs.jsonl", damaged[i].bytes, damaged[i].size);
+		OK(jw_log_append(why, own, LINE));
+		OK(os_read_file(why, own, MIB, &new));
+		OK(os_read_file(why, aside, MIB, &old));
+		assert_string_equal(buf_text(&new), LINE "\n");
+		assert_int_equal(old.size, damaged[i].size);
+		assert_memory_equal(old.data, damaged[i].bytes, old.size);
+		buf_free(&old);
+		buf_free(&new);
+	}
+	mem_free(aside);
+	mem_free(own);
+}
+
 RUN_TESTS(make_path, remove_path)

@@ -273,7 +273,7 @@ static void say_look(struct watching *watching)
 	}
 	mem_free(line);
 	/* A log, or the reader of a pipe, is to see it now. */
-	(void)fflush(stdout);
+	output_flush();
 }
 
 /* On a terminal each time; elsewhere what changes, and at least each minute. */

@@ -142,8 +142,10 @@ int at_open(const struct at *at, int flags, mode_t mode)
 	if (!reason && fd < 0)
 		reason = errno;
 	/* Without /proc */
-	if (reason == ENOENT)
+	if (reason == ENOENT) {
 		fd = openat(at->dir, at->name, (flags & ~O_CREAT) | link, mode);
+		reason = fd < 0 ? errno : 0;
+	}
 	(void)close(look);
 	if (fd < 0 && reason)
 		errno = reason;

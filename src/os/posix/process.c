@@ -117,13 +117,11 @@ static int open_output(struct jw_error *err, const char *path)
 int os_run(struct jw_error *err, const char *const *arguments, const char *output,
 		   const struct os_watch *watch, struct os_ended *ret_ended)
 {
-	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	int out = open_output(err, output), result = -1;
+	int in = open("/dev/null", O_RDONLY | O_CLOEXEC), result = -1;
+	int out = in < 0 ? posix_error(err, "/dev/null") : open_output(err, output);
 	pid_t child = -1;
 
-	if (in < 0)
-		posix_error(err, "/dev/null");
-	else if (out >= 0)
+	if (out >= 0)
 		result = start(err, arguments, in, out, &child);
 	if (in >= 0)
 		(void)close(in);

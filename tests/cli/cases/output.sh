@@ -2,6 +2,11 @@
 run_to_full_disk --help
 [[ $? == 3 ]] || fail "a full disk went unnoticed"
 err_has "standard output"
+# Also if the disk was full before other lines were printed
+printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >k.ptx
+run_to_full_disk check --target sm_86 k.ptx
+[[ $? == 3 ]] || fail "a full disk went unnoticed"
+is_wine || err_has "standard output: No space left on device"
 TERM=xterm run 0 --help
 out_lacks $'\x1b'
 run 64 $'no\x1bsuch'
