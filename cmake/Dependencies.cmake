@@ -31,7 +31,6 @@ jitwarm_dependency(sodium libsodium)
 jitwarm_dependency(archive libarchive LATE)
 jitwarm_dependency(zlib zlib)
 jitwarm_dependency(uv libuv)
-jitwarm_dependency(curl libcurl LATE)
 
 option(JITWARM_ISAL "Archives are inflated by ISA-L, where it is there, else by zlib" ON)
 pkg_check_modules(isal QUIET libisal)

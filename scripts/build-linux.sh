@@ -18,7 +18,7 @@ self=build-linux recipe=1 # raise it when build_* below or in libraries.sh chang
 # shellcheck disable=SC2034
 refresh=${JITWARM_LINUX_REFRESH:-}
 # shellcheck disable=SC2034
-sources=(zlib libisal libzstd lz4 cjson libarchive libsodium libuv1 mbedtls curl cmocka)
+sources=(zlib libisal libzstd lz4 cjson libarchive libsodium libuv1 cmocka)
 # shellcheck disable=SC2034
 tools=(cmake ninja-build make nasm pkg-config autoconf automake libtool dpkg-dev patch xz-utils python3-venv)
 
@@ -99,19 +99,6 @@ build_libisal() {
 	autoreconf -fi
 	# configure cannot run a program of another machine to see what malloc(0) gives, and would replace malloc.
 	autotools_build ac_cv_func_malloc_0_nonnull=yes ac_cv_func_realloc_0_nonnull=yes
-}
-# shellcheck disable=SC2317
-build_mbedtls() {
-	# Its messages name its files.
-	cmake_build . "-DCMAKE_C_FLAGS=-ffile-prefix-map=$PWD=mbedtls" -DENABLE_PROGRAMS=OFF -DENABLE_TESTING=OFF -DUSE_SHARED_MBEDTLS_LIBRARY=OFF -DUSE_STATIC_MBEDTLS_LIBRARY=ON
-}
-# Where the certificates are, the program finds out: distributions do not agree.
-# shellcheck disable=SC2317
-build_curl() {
-	curl_build "-lmbedtls -lmbedx509 -lmbedcrypto -lpthread" -DCURL_USE_MBEDTLS=ON -DCURL_USE_OPENSSL=OFF -DCURL_CA_BUNDLE=none \
-		-DCURL_CA_PATH=none "-DMBEDTLS_INCLUDE_DIRS=$prefix/include" "-DMBEDTLS_LIBRARY=$prefix/lib/libmbedtls.a" \
-		"-DMBEDX509_LIBRARY=$prefix/lib/libmbedx509.a" "-DMBEDCRYPTO_LIBRARY=$prefix/lib/libmbedcrypto.a"
-	grep -q 'define USE_MBEDTLS 1' cross/lib/curl_config.h
 }
 
 install_tools

@@ -17,7 +17,7 @@ self=build-windows recipe=9 # raise it when build_* below or in libraries.sh cha
 refresh=${JITWARM_WINDOWS_REFRESH:-}
 store=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/windows
 # shellcheck disable=SC2034
-sources=(zlib libzstd lz4 cjson libarchive libsodium libuv1 curl cmocka)
+sources=(zlib libzstd lz4 cjson libarchive libsodium libuv1 cmocka)
 # shellcheck disable=SC2034
 tools=(gcc-mingw-w64-x86-64-win32 binutils-mingw-w64-x86-64 mingw-w64-x86-64-dev cmake ninja-build make pkg-config
 	autoconf automake libtool dpkg-dev patch xz-utils)
@@ -35,13 +35,6 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
-
-# By Windows' own TLS (Schannel) and its certificates
-# shellcheck disable=SC2317 # called by name
-build_curl() {
-	curl_build "-lws2_32 -lcrypt32 -lbcrypt -ladvapi32" -DCURL_USE_SCHANNEL=ON -DCURL_WINDOWS_SSPI=ON -DCURL_TARGET_WINDOWS_VERSION=0x0A00
-	grep -q 'define USE_SCHANNEL 1' cross/lib/curl_config.h
-}
 
 install_tools
 compiler=$($triple-gcc -dumpfullversion) || die "$triple-gcc does not run"

@@ -157,24 +157,6 @@ build_libuv1() {
 	autotools_build
 }
 
-# curl_build PLATFORM-LIBRARIES OPTION...: HTTP and HTTPS, and nothing else
-curl_build() {
-	local off=() what libraries=$1
-	shift
-	for what in CURL_DISABLE_{ALTSVC,COOKIES,HSTS,DOH,MIME,GETOPTIONS,LIBCURL_OPTION,OPENSSL_AUTO_LOAD_CONFIG} HTTP_ONLY; do
-		off+=("-D$what=ON")
-	done
-	for what in BUILD_CURL_EXE BUILD_TESTING CURL_WERROR CURL_USE_LIBSSH2 CURL_USE_LIBPSL CURL_BROTLI CURL_ZSTD USE_NGHTTP2 USE_LIBIDN2 \
-		ENABLE_MANUAL ENABLE_UNIX_SOCKETS CURL_LTO; do
-		off+=("-D$what=OFF")
-	done
-	cmake_build . "${off[@]}" -DCURL_ZLIB=ON -DUSE_ZLIB=ON -DENABLE_IPV6=ON \
-		"-DZLIB_INCLUDE_DIR=$prefix/include" "-DZLIB_LIBRARY=$prefix/lib/libz.a" "$@"
-	grep -q 'define HAVE_LIBZ 1' cross/lib/curl_config.h
-	write_pc libcurl "$(sed -n 's/^#define LIBCURL_VERSION "\(.*\)"$/\1/p' include/curl/curlver.h)" \
-		"-lcurl -lz $libraries" -DCURL_STATICLIB
-}
-
 # For the unit tests
 build_cmocka() {
 	# Of 64 bits it knows x86-64 and what glibc says; musl does not say
@@ -202,7 +184,7 @@ build_source() {
 		cd source
 		# A subshell of its own with -e: within the condition of `if`, -e would not hold. cmake/mingw-w64.cmake reads the variable.
 		logged "$log" "building $name" env "JITWARM_WINDOWS_PREFIX=$prefix" bash -euo pipefail -c "$(declare -p prefix toolchain jobs host cc ar ranlib)
-			$(declare -f write_pc cmake_configure cmake_build autotools_build curl_build "build_$name"); build_$name"
+			$(declare -f write_pc cmake_configure cmake_build autotools_build "build_$name"); build_$name"
 	)
 	touch "$prefix/.built-$name"
 }

@@ -26,7 +26,7 @@ CERTIFICATES = "etc/ssl/certs/ca-certificates.crt"
 # Loaded at need by the driver's library and by the C library
 WANTED = ("libdl.so.2", "libpthread.so.0", "librt.so.1", "libm.so.6", "libc.so.6", "libresolv.so.2")
 # Loaded at need by the program (src/os/late.c), if it is not linked with them
-LATE = ("libcurl.so.4", "libarchive.so.13")
+LATE = ("libarchive.so.13",)
 
 
 def readelf(option, pattern, path):

@@ -2,7 +2,7 @@
 """mutants.py [--trace [PATTERN]] [--sample COUNT] [--seed NUMBER] [--file PATTERN] [--at FILE:LINE] [--list] [--verbose] [--quick]
            [--jobs COUNT] [--named [PATTERN]]
 
-Makes mistakes by rule in the files that guard caches, packs, verdicts, settings, shared places and baked files, one at a time, in copies of the sources in
+Makes mistakes by rule in the files that guard caches, packs, verdicts, settings, shared folders and baked files, one at a time, in copies of the sources in
 build/mutants, runs the tests that reach the line (--trace runs all of them once with counters and remembers which do), and
 reports what no test noticed. Without --quick the sanitizers look at these, too. What is known to change nothing that anybody
 could see stands in tests/mutants/equivalent.txt, with its reason. 0: at least 90 % were noticed; 1: fewer, or a test fails without a mistake, too.

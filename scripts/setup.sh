@@ -2,7 +2,7 @@
 # setup.sh [--compiler] [--tests] [--windows] [--release]   installs what building jitwarm needs, on Debian and its derivatives
 #
 # --compiler  what “jitwarm compiler fetch” needs: ca-certificates and pip
-# --tests     what the tests need too: ccache, clang and its tools, g++, abidw, minisign, valgrind, a registry and skopeo, nginx, the real drivers for the phantom GPU,
+# --tests     what the tests need too: ccache, clang and its tools, g++, abidw, minisign, valgrind, a registry and skopeo, the real drivers for the phantom GPU,
 #             nvJitLink, XGBoost as the real program, uv, check-jsonschema
 # --windows   mingw-w64, Wine, and what makes Windows' packages
 # --release   with --windows: what building all packages needs; with --tests, too: what scripts/release.sh needs
@@ -12,14 +12,14 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # In full: packages that these only recommend (gcc: libc6-dev) are not installed.
 packages=(gcc libc6-dev cmake ninja-build pkg-config libzstd-dev liblz4-dev libcjson-dev libsodium-dev libarchive-dev zlib1g-dev libisal-dev libuv1-dev
-	libcurl4-openssl-dev libcmocka-dev python3 procps)
+	libcmocka-dev python3 procps)
 tests=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--compiler) packages+=(ca-certificates python3-pip) ;;
 	--tests) tests=1
 		packages+=(git ccache clang lld dpkg-dev clang-tidy clang-format libclang-rt-dev valgrind zstd minisign fish zsh python3-pip python3-jsonschema
-			ca-certificates g++ abigail-tools docker-registry skopeo nginx apache2-utils openssl curl tmux) ;;
+			ca-certificates g++ abigail-tools docker-registry skopeo apache2-utils openssl curl tmux) ;;
 	--windows) packages+=(gcc-mingw-w64-x86-64 wine wine64 dpkg-dev autoconf automake libtool make nsis wixl msitools osslsigncode) ;;
 	--release) packages+=(git zstd minisign build-essential debhelper rpm debootstrap qemu-user-static python3-venv python3-yaml ruby) ;;
 	-h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;

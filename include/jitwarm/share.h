@@ -97,27 +97,23 @@ int jw_pull(struct jw_error *err, const struct jw_pull_options *options,
 			struct jw_pull_result **ret_result);
 void jw_pull_result_free(struct jw_pull_result *result);
 
-/* ---- a place of objects, used while compiling */
+/* ---- a shared folder, used while compiling */
 
-/* A directory that several machines share, a web server or an object store: single entries as
- * signed packs, taken before their modules are compiled, and put there afterwards
- * (jw_prime_compile_options.share). Whatever happens to it, the work goes on. */
+/* A folder that several machines mount. It holds single entries as signed packs, which are taken
+ * before their modules are compiled, and put there afterwards (jw_prime_compile_options.share).
+ * docs/share.md has its layout. Whatever happens to it, the work goes on. */
 struct jw_share_options {
-	/* A directory, https://HOST/PATH or s3://BUCKET/PREFIX (docs/share.md) */
-	const char *place;
+	const char *folder;
 	const char *sign_key; /* NULL: what is put there is not signed; a key's name, or the file of a
 							 secret key */
 	const char *passphrase;
 	const char *state_dir; /* the directory with the keys; NULL: the system's */
 	bool allow_unsigned; /* takes what no trusted key has signed: who may write there is trusted */
-	bool insecure;       /* plain HTTP to this machine */
-	const char *const *insecure_hosts; /* and to these: "HOST" or "HOST:PORT" */
-	size_t insecure_host_count;
 };
 
-/* JW_ERR_USAGE: not such a place, or not oci://HOST/REPOSITORY[:TAG]. Nobody is asked, and
- * nothing looked at: before any work. */
-int jw_share_check(struct jw_error *err, const struct jw_share_options *options);
+/* JW_ERR_USAGE: `folder` cannot be a folder's path, or `name` is not oci://HOST/REPOSITORY[:TAG].
+ * Neither call does any work. */
+int jw_share_check(struct jw_error *err, const char *folder);
 int jw_registry_name_check(struct jw_error *err, const char *name);
 
 struct jw_shared {
@@ -125,14 +121,14 @@ struct jw_shared {
 	uint64_t fetched_bytes, placed_bytes; /* of their packs */
 	double saved_seconds;                 /* predicted for compiling the fetched ones on one core */
 	char refused_why[512];                /* a line on the first of the refused ones */
-	/* Why it was used no further; with `unplaced`, why so many entries could not be put there,
-	 * while others could be taken; "" if it worked. */
+	/* Why the folder was used no further; with `unplaced`, why so many entries could not be put
+	 * there, while others could be taken; "" if it worked. */
 	char trouble[512];
 	size_t unplaced;
 };
 
-/* A worker that speaks to such a place, as jw_worker_main is one that compiles (worker.h): whether
- * this process was started as one, and its work. */
+/* A worker that reads and writes such a folder, as jw_worker_main is one that compiles (worker.h):
+ * whether this process was started as one, and its work. */
 bool jw_is_share_worker(void);
 int jw_share_worker_main(void);
 

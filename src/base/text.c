@@ -396,7 +396,7 @@ bool text_is_utf8(const void *data, size_t size)
 }
 
 /* Where a host, or the name before it, could begin: behind the scheme and as many slashes as there
- * are, since libcurl skips them. NULL for the path of a folder. */
+ * are, since clients skip them. NULL for the path of a folder. */
 static const char *address_begin(const char *address)
 {
 	static const char scheme_letters[] =

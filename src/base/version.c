@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include <cjson/cJSON.h>
-#include <curl/curl.h>
 #include <sodium.h>
 #include <uv.h>
 #include <zstd.h>
@@ -49,21 +48,16 @@ static const char *archive_number(void)
 	return text ? text + strcspn(text, "0123456789") : "missing";
 }
 
-static const char *curl_number(void)
-{
-	const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
-
-	return info ? info->version : "missing";
-}
-
 static const struct {
 	const char *name;
 	const char *(*version)(void); /* of the running library, which may differ from the one compiled
 									 with */
 } components[] = {
-	{"cJSON", cJSON_Version},     {"libarchive", archive_number},
-	{"libcurl", curl_number},     {"libsodium", sodium_version_string},
-	{"libuv", uv_version_string}, {"lz4", LZ4_versionString},
+	{"cJSON", cJSON_Version},
+	{"libarchive", archive_number},
+	{"libsodium", sodium_version_string},
+	{"libuv", uv_version_string},
+	{"lz4", LZ4_versionString},
 	{"zstd", ZSTD_versionString},
 };
 

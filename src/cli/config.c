@@ -20,9 +20,9 @@ enum { MOST_CONFIG = 1 << 16, FILES = 2 };
 
 static const struct config_value every_setting[CONFIG_SETTINGS] = {
 	{.name = "registry", .help = "The place of “push” and “pull” if none is named"},
-	{.name = "share", .help = "The place of “prime --share”, for every prime"},
+	{.name = "share", .help = "The folder of “prime --share”, for every prime"},
 	{.name = "share-unsigned",
-	 .help = "Trust whoever can write to that place, even without a signature",
+	 .help = "Trust whoever can write to that folder, even without a signature",
 	 .kind = CONFIG_SWITCH},
 	{.name = "plain-http",
 	 .help = "Hosts that may be reached by plain HTTP: HOST or HOST:PORT",

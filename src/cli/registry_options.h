@@ -1,4 +1,4 @@
-/* The options about a place that `push`, `pull` and `prime --share` have in common. */
+/* The options about a registry, which `push` and `pull` have in common. */
 #pragma once
 
 #include "cli/command.h"
@@ -8,13 +8,10 @@
 
 /* The registry's options in the form of the library's. */
 struct registry_given {
-	const char *place;  /* of push and pull */
+	const char *place;
 	size_t rest;        /* the operands before the names of files: 0 or 1 */
 	const char **plain; /* hosts to which plain HTTP is spoken, as they were given */
 	size_t plain_count;
-	const char **hosts; /* those of others than this machine */
-	size_t host_count;
-	bool insecure;
 };
 void registry_given_read(const struct cli *cli, struct registry_given *given);
 void registry_given_free(struct registry_given *given);

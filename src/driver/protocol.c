@@ -81,14 +81,11 @@ static const struct json_field system_fields[] = {
 };
 
 static const struct json_field share_fields[] = {
-	FIELD(jw_share_options, "place", place),
+	FIELD(jw_share_options, "share", folder),
 	FIELD(jw_share_options, "state", state_dir),
 	FIELD(jw_share_options, "key", sign_key),
 	FIELD(jw_share_options, "passphrase", passphrase),
 	FIELD(jw_share_options, "unsigned", allow_unsigned),
-	FIELD(jw_share_options, "insecure", insecure),
-	JSON_LINES_OF("hosts", struct jw_share_options, insecure_hosts, insecure_host_count, NULL,
-				  .most = OBJECT_MOST_HOSTS),
 	{0},
 };
 
@@ -117,7 +114,6 @@ static const struct json_field object_answer_fields[] = {
 	FIELD(object_answer, "what", what),
 	FIELD(object_answer, "said", said),
 	JSON_OF(JSON_HEX, "claim", struct object_answer, claim, .text = NULL),
-	FIELD(object_answer, "seconds", seconds),
 	FIELD(object_answer, "bytes", bytes),
 	FIELD(object_answer, "why", why),
 	{0},
@@ -288,10 +284,10 @@ int object_get_setup(struct jw_error *err, const char *line, size_t size,
 		object_given_free(ret_given);
 		return -1;
 	}
-	if (!ret_given->setup.folder || !ret_given->options.place ||
+	if (!ret_given->setup.folder || !ret_given->options.folder ||
 		ret_given->system.driver.trust > JW_TRUST_OPAQUE) {
 		object_given_free(ret_given);
-		return error_set(err, JW_ERR_FORMAT, "no place of objects is named");
+		return error_set(err, JW_ERR_FORMAT, "no shared folder is named");
 	}
 	if (!ret_given->system.cache.path)
 		ret_given->system.cache.path = mem_string("");

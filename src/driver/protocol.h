@@ -104,18 +104,13 @@ struct json_table;
 extern const struct json_table protocol_driver;
 int protocol_check_devices(struct jw_error *err, struct protocol_hello *hello);
 
-/* The protocol between supervisor and the worker that speaks to a shared place of objects
- * (share/object_worker.c): one JSON object per line. The first line to it is the place, then come
- * jobs; each is answered once, in any order. That worker reads what strangers wrote, so its answers
- * are read as hostile input. */
+/* The protocol between supervisor and the worker that reads and writes a shared folder
+ * (share/object_worker.c): one JSON object per line. The first line to it names the folder, then
+ * come jobs; each is answered once, in any order. That worker reads what strangers wrote, so its
+ * answers are read as hostile input. */
 
 /* In place of the file that names another compiler (driver/task.h) */
 #define OBJECT_TASK "share"
-
-enum { OBJECT_MOST_HOSTS = 64 };
-/* While requests are under way, the worker says so often whether anything is heard. Where it lacks
- * processor time, that comes later, and nobody blames the place. */
-enum { OBJECT_BEAT_MS = 200 };
 
 /* What that worker has to know. */
 struct object_setup {
@@ -141,16 +136,12 @@ struct object_job {
 };
 
 enum object_said {
-	OBJECT_BEAT,    /* no answer: it has begun, or bytes have arrived for OBJECT_BEAT_MS */
-	OBJECT_QUIET,   /* no answer: none has, while requests were under way */
 	OBJECT_HERE,    /* the entry is in the folder of this job: object_folder */
 	OBJECT_MISSING, /* it is not there; `why`: or it is not to be trusted */
 	OBJECT_OURS,    /* it is not there, and we have claimed it */
 	OBJECT_THEIRS,  /* it is not there, and `claim` is another node's */
 	OBJECT_PLACED,  /* it was put there */
-	OBJECT_LATER,   /* the place answers that it cannot now: `why`, and for `seconds` if not 0 */
-	OBJECT_FAILED,  /* no answer came, or a broken one: `why` */
-	OBJECT_GONE,    /* the place does not work: `why` */
+	OBJECT_GONE,    /* the folder does not work: `why` */
 	OBJECT_SAIDS,
 };
 
@@ -159,8 +150,7 @@ struct object_answer {
 	enum object_what what;
 	enum object_said said;
 	uint64_t claim;
-	uint64_t seconds; /* of OBJECT_LATER */
-	uint64_t bytes;   /* of the pack */
+	uint64_t bytes; /* of the pack */
 	char why[512];
 };
 

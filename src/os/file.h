@@ -251,21 +251,6 @@ extern const char os_list_separator;
 /* Bytes at the start that name the root ("/", "C:\\", "\\\\server\\share\\"); 0: relative */
 size_t os_root_length(const char *path);
 
-/* A file that a library of others opens by its path, as libcurl does: the path leads to what was
- * looked at, whatever becomes of the name. */
-struct os_lent {
-	struct os_file *file;
-	char *path; /* to be opened; NULL: there is none */
-};
-
-/* Refuses devices, pipes and folders (JW_ERR_UNSUPPORTED), and more than `most` bytes
- * (JW_ERR_LIMIT). On systems without /proc the path is the file's own. */
-int os_lend(struct jw_error *err, const char *path, size_t most, struct os_lent *ret_lent);
-/* Names and passwords of hosts: what NETRC names, or .netrc in the home folder (Windows: or
- * _netrc). None where it cannot be lent. */
-struct os_lent os_lend_netrc(void);
-void os_lent_close(struct os_lent *lent);
-
 /* Whether other accounts could replace a program, or a library, that will run with more rights than
  * theirs. */
 

@@ -17,10 +17,6 @@ int os_driver_cache_dir(struct jw_error *err, const char *home, char **ret_path)
 /* Our own executable. */
 int os_self_path(struct jw_error *err, char **ret_path);
 
-/* The file with the certificates that the system trusts, where distributions keep it. NULL: none,
- * or the system keeps them elsewhere (Windows). */
-char *os_certificates(void);
-
 /* The system's place for temporary files. Windows: an administrator's is the system's own, since
  * programs of the account that are not elevated write to %TEMP% and set it. */
 char *os_temp_dir(struct jw_error *err);

@@ -1,19 +1,19 @@
-/* libcurl and libarchive bring forty libraries more, whose loading took most of the time of a
- * start. Where they are shared, functions of their names are here, and load them when called. */
+/* libarchive brings ten libraries more, whose loading takes longer than the rest of a start. If it
+ * is shared, functions of its names are here, and load it when called. */
 #include "os/library.h"
 
 #ifdef JITWARM_LATE_LIBRARIES
 #include <dlfcn.h>
 #include <string.h>
 
-static void *late_library(const char *function)
+static void *late_library(void)
 {
-	return dlopen(*function == 'c' ? "libcurl.so.4" : "libarchive.so.13", RTLD_NOW | RTLD_LOCAL);
+	return dlopen("libarchive.so.13", RTLD_NOW | RTLD_LOCAL);
 }
 
 static void find_late(const char *function, void *ret_function)
 {
-	void *library = late_library(function);
+	void *library = late_library();
 	void *found = library ? dlsym(library, function) : NULL;
 
 	memcpy(ret_function, &found, sizeof found);
@@ -21,7 +21,7 @@ static void find_late(const char *function, void *ret_function)
 
 int os_late_library(struct jw_error *err, const char *function)
 {
-	void *library = late_library(function);
+	void *library = late_library();
 
 	return library && dlsym(library, function) ? 0
 											   : error_set(err, JW_ERR_NOT_FOUND, "%s", dlerror());
@@ -56,12 +56,7 @@ LATE(archive_read_support_format_zip_seekable) LATE(archive_set_error) LATE(arch
 LATE(archive_write_close) LATE(archive_write_data) LATE(archive_write_free)
 LATE(archive_write_header) LATE(archive_write_new) LATE(archive_write_open)
 LATE(archive_write_set_bytes_in_last_block) LATE(archive_write_set_format_option)
-LATE(archive_write_set_format_zip) LATE(curl_easy_cleanup) LATE(curl_easy_getinfo)
-LATE(curl_easy_init) LATE(curl_easy_perform) LATE(curl_easy_reset) LATE(curl_easy_setopt)
-LATE(curl_easy_strerror) LATE(curl_free) LATE(curl_getdate) LATE(curl_global_cleanup)
-LATE(curl_global_init) LATE(curl_slist_append) LATE(curl_slist_free_all) LATE(curl_url)
-LATE(curl_url_cleanup) LATE(curl_url_get) LATE(curl_url_set) LATE(curl_url_strerror)
-LATE(curl_version_info)
+LATE(archive_write_set_format_zip)
 #else
 int os_late_library(struct jw_error *err, const char *function)
 {

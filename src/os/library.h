@@ -22,8 +22,7 @@ bool os_library_function(struct os_library *library, const char *name, void *ret
 int os_library_path(struct jw_error *err, struct os_library *library, const char *function,
 					char **ret_path);
 void os_library_close(struct os_library *library);
-/* Whether libcurl or libarchive, to which `function` belongs, can be loaded, and has it, where that
- * is only done now (os/late.c). */
+/* Whether libarchive can be loaded, and has `function`, if it is loaded only now (os/late.c). */
 int os_late_library(struct jw_error *err, const char *function);
 
 /* Where the system would find the driver (libcuda.so.1, nvcuda.dll), without loading it:

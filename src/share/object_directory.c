@@ -1,4 +1,4 @@
-/* A directory of objects, which other machines and accounts write to as well. */
+/* A shared folder, which other machines and accounts write to as well. */
 #include <sodium.h>
 
 #include "base/mem.h"
@@ -7,14 +7,8 @@
 #include "share/object_entry.h"
 
 enum { DIRECTORY_MODE = 0777 }; /* less umask */
-/* Objects that cannot be read, one after the other: then it is the place. */
+/* After so many unreadable objects in a row, the folder itself does not work. */
 enum { MOST_UNREADABLE = 4 };
-
-struct object_directory {
-	struct object_place place;
-	char *folder;
-	unsigned unreadable;
-};
 
 /* While the directory itself is there, a failure is about one object: another account's, a bad
  * block, a file that was replaced, a full disk. */
@@ -69,10 +63,9 @@ static int copy_object(struct jw_error *err, struct os_file *from, uint64_t size
 	return result ? -1 : 0;
 }
 
-static int directory_get(struct jw_error *err, struct object_place *place, const char *name,
+int object_directory_get(struct jw_error *err, struct object_directory *directory, const char *name,
 						 uint64_t most_bytes, const char *path)
 {
-	struct object_directory *directory = (void *)place;
 	char *object = os_join(directory->folder, name);
 	struct os_file *from = NULL;
 	struct jw_error why = {0};
@@ -105,10 +98,9 @@ static int rename_object(struct jw_error *err, const char *fresh, const char *ob
 
 /* A rename takes the place of a link too, instead of following it; and nobody can have made the
  * file of a random name. A mount that has gone meanwhile is not filled. */
-static int directory_put(struct jw_error *err, struct object_place *place, const char *name,
-						 const char *path)
+int object_directory_put(struct jw_error *err, const struct object_directory *directory,
+						 const char *name, const char *path)
 {
-	const struct object_directory *directory = (void *)place;
 	char *object = os_join(directory->folder, name), *fresh;
 	struct os_file *from = NULL;
 	struct jw_error why = {0};
@@ -134,48 +126,33 @@ done:
 	return result;
 }
 
-static void directory_forget(struct object_place *place, const char *name)
+void object_directory_forget(const struct object_directory *directory, const char *name)
 {
-	char *object = os_join(((struct object_directory *)(void *)place)->folder, name);
+	char *object = os_join(directory->folder, name);
 
 	(void)os_remove(NULL, object);
 	mem_free(object);
 }
 
-static void directory_close(struct object_place *place)
+int object_directory_open(struct jw_error *err, const char *folder,
+						  struct object_directory *ret_directory)
 {
-	struct object_directory *directory = (void *)place;
-
-	mem_free(directory->folder);
-	mem_free(directory);
-}
-
-struct object_place *object_directory_open(struct jw_error *err, const char *folder)
-{
-	struct object_directory *directory;
 	struct os_stat stat;
-
 	struct os_way way, real_way;
 	char *real;
 
 	/* A mount that is missing must not be filled. */
 	if (os_stat(err, folder, &stat) || os_find_way(err, folder, &way) ||
 		os_real_path(err, folder, &real))
-		return NULL;
+		return -1;
 	/* Root does not go where another account's link leads out of its reach. */
 	if (os_find_way(err, real, &real_way) || real_way.owner != way.owner) {
-		error_set(err, JW_ERR_IO, "%s: leads out of what its account owns", folder);
 		mem_free(real);
-		return NULL;
+		return error_set(err, JW_ERR_IO, "%s: leads out of what its account owns", folder);
 	}
 	mem_free(real);
-	if (stat.kind != OS_DIRECTORY) {
-		error_set(err, JW_ERR_UNSUPPORTED, "%s: not a directory", folder);
-		return NULL;
-	}
-	directory = mem_alloc(sizeof *directory);
-	*directory = (struct object_directory){
-		.place = {directory_get, directory_put, directory_forget, directory_close, .later_s = -1},
-		.folder = mem_string(folder)};
-	return &directory->place;
+	if (stat.kind != OS_DIRECTORY)
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s: not a directory", folder);
+	*ret_directory = (struct object_directory){.folder = folder};
+	return 0;
 }

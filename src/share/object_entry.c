@@ -14,45 +14,15 @@
 #include "pack/import.h"
 #include "pack/reader.h"
 #include "pack/trust.h"
-#include "share/object_s3.h"
-#include "share/web.h"
 
-static bool is_web_place(const char *place)
+int jw_share_check(struct jw_error *err, const char *folder)
 {
-	return text_starts(place, "https://") || text_starts(place, "http://");
-}
+	char name[300];
 
-int jw_share_check(struct jw_error *err, const struct jw_share_options *options)
-{
-	const char *place = options->place;
-	char bucket[64], prefix[WEB_TEXT], name[300];
-	struct jw_error why = {0};
-
-	if (text_starts(place, "s3://"))
-		return object_s3_parse(err, place, bucket, prefix);
-	if (is_web_place(place)) {
-		const struct web_hosts plain = {options->insecure, options->insecure_hosts,
-										options->insecure_host_count};
-
-		if (web_check_address(err, place))
-			return -1;
-		if (web_may_ask(&why, &plain, place))
-			return error_set(err, JW_ERR_USAGE, "%s", why.message);
+	if (*folder && !strstr(folder, "://"))
 		return 0;
-	}
-	if (*place && !strstr(place, "://"))
-		return os_may_be_folder(err, place); /* on a server it may come later */
-	return error_set(err, JW_ERR_USAGE,
-					 "“%s”: a shared place is a directory, https://HOST/PATH or s3://BUCKET/PREFIX",
-					 text_address(name, sizeof name, place));
-}
-
-struct object_place *object_place_open(struct jw_error *err, const struct jw_share_options *options,
-									   _Atomic uint64_t *moved)
-{
-	return is_web_place(options->place) || text_starts(options->place, "s3://")
-			   ? object_web_open(err, options, moved)
-			   : object_directory_open(err, options->place);
+	return error_set(err, JW_ERR_USAGE, "“%s”: not a folder; name one that the machines mount",
+					 text_address(name, sizeof name, folder));
 }
 
 enum { MOST_CLAIM = 256 };
@@ -130,20 +100,8 @@ static void object_files_free(struct object_files *files)
 static bool is_of_object(const struct jw_error *why)
 {
 	return why->code == JW_ERR_FORMAT || why->code == JW_ERR_LIMIT ||
-		   why->code == JW_ERR_UNSUPPORTED || why->code == JW_ERR_NOT_FOUND;
-}
-
-void object_say_failure(const struct object_thread *thread, const struct jw_error *why,
-						struct object_answer *answer)
-{
-	const int64_t later_s = thread->place->later_s;
-
-	answer->said = is_of_object(why)          ? OBJECT_MISSING
-				   : why->code != JW_ERR_BUSY ? OBJECT_GONE
-				   : later_s >= 0             ? OBJECT_LATER
-											  : OBJECT_FAILED;
-	answer->seconds = answer->said == OBJECT_LATER ? (uint64_t)later_s : 0;
-	TEXT_COPY(answer->why, why->message);
+		   why->code == JW_ERR_UNSUPPORTED || why->code == JW_ERR_NOT_FOUND ||
+		   why->code == JW_ERR_BUSY;
 }
 
 /* An object has its name in the place, not that of the file here. */
@@ -201,28 +159,24 @@ static int unpack_object(struct jw_error *err, const struct object_context *cont
 }
 
 /* 0: it is here or not there, as the answer says. */
-static int take_object(struct jw_error *err, const struct object_thread *thread,
+static int take_object(struct jw_error *err, struct object_thread *thread,
 					   const struct object_job *job, const struct object_files *files,
 					   struct object_answer *answer)
 {
 	const struct object_context *context = thread->context;
 	struct jw_error why = {0};
 	struct os_stat stat;
-	int result;
 
 	answer->said = OBJECT_MISSING;
-	if (thread->place->get(&why, thread->place, files->name, job->most_bytes, files->pack))
+	if (object_directory_get(&why, &thread->directory, files->name, job->most_bytes, files->pack))
 		goto fail;
 	if (!context->setup->options->allow_unsigned &&
-		thread->place->get(&why, thread->place, files->signature_name, MINISIGN_MOST_FILE,
-						   files->signature) &&
+		object_directory_get(&why, &thread->directory, files->signature_name, MINISIGN_MOST_FILE,
+							 files->signature) &&
 		why.code != JW_ERR_NOT_FOUND)
 		goto fail;
 	memset(&why, 0, sizeof why);
-	*thread->computing = true;
-	result = unpack_object(&why, context, job, files);
-	*thread->computing = false;
-	if (result)
+	if (unpack_object(&why, context, job, files))
 		goto fail;
 	answer->said = OBJECT_HERE;
 	if (!os_stat(NULL, files->pack, &stat))
@@ -241,14 +195,14 @@ fail:
 /* ---- claims */
 
 /* 0 and *ret_claim 0: there is none. */
-static int read_claim(struct jw_error *err, const struct object_thread *thread,
+static int read_claim(struct jw_error *err, struct object_thread *thread,
 					  const struct object_files *files, uint64_t *ret_claim)
 {
 	struct jw_error why = {0};
 	struct buf text = {0};
 
 	*ret_claim = 0;
-	if (thread->place->get(&why, thread->place, files->claim_name, MOST_CLAIM, files->claim))
+	if (object_directory_get(&why, &thread->directory, files->claim_name, MOST_CLAIM, files->claim))
 		return is_of_object(&why) ? 0 : error_copy(err, &why);
 	if (!os_read_file(NULL, files->claim, MOST_CLAIM, &text) &&
 		!object_claim_read(buf_text(&text), text.size, ret_claim))
@@ -257,7 +211,7 @@ static int read_claim(struct jw_error *err, const struct object_thread *thread,
 	return 0;
 }
 
-static int write_claim(struct jw_error *err, const struct object_thread *thread,
+static int write_claim(struct jw_error *err, struct object_thread *thread,
 					   const struct object_files *files, uint64_t *ret_claim)
 {
 	char text[MOST_CLAIM];
@@ -270,12 +224,12 @@ static int write_claim(struct jw_error *err, const struct object_thread *thread,
 	*ret_claim = claim;
 	if (os_write_atomic(err, files->claim, text, strlen(text)))
 		return -1;
-	return thread->place->put(err, thread->place, files->claim_name, files->claim);
+	return object_directory_put(err, &thread->directory, files->claim_name, files->claim);
 }
 
 /* A claim is read again after it was written: of several that write at the same time, the last one
  * counts. Where that goes wrong a module is compiled twice. */
-static int claim_object(struct jw_error *err, const struct object_thread *thread,
+static int claim_object(struct jw_error *err, struct object_thread *thread,
 						const struct object_job *job, const struct object_files *files,
 						struct object_answer *answer)
 {
@@ -323,7 +277,7 @@ static int object_sign(struct jw_error *err, const struct object_context *contex
 }
 
 /* The signature first: whoever sees a pack finds it. */
-static int put_object_there(struct jw_error *err, const struct object_thread *thread,
+static int put_object_there(struct jw_error *err, struct object_thread *thread,
 							const struct object_job *job, const struct object_files *files,
 							struct object_answer *answer)
 {
@@ -341,29 +295,26 @@ static int put_object_there(struct jw_error *err, const struct object_thread *th
 	struct jw_export_result made = {0};
 	int result;
 
-	*thread->computing = true;
 	result = jw_export(err, &how, &made);
 	if (!result && setup->options->sign_key)
 		result = object_sign(err, thread->context, files->name, &how, &made, files->signature);
-	*thread->computing = false;
 	if (result) {
 		/* It may have been evicted meanwhile. */
 		answer->said = OBJECT_MISSING;
 		return err->code == JW_ERR_NOT_FOUND ? 0 : -1;
 	}
 	if (setup->options->sign_key &&
-		thread->place->put(err, thread->place, files->signature_name, files->signature))
+		object_directory_put(err, &thread->directory, files->signature_name, files->signature))
 		return -1;
-	if (thread->place->put(err, thread->place, files->name, files->pack))
+	if (object_directory_put(err, &thread->directory, files->name, files->pack))
 		return -1;
-	if (thread->place->forget)
-		thread->place->forget(thread->place, files->claim_name);
+	object_directory_forget(&thread->directory, files->claim_name);
 	answer->said = OBJECT_PLACED;
 	answer->bytes = made.pack_bytes;
 	return 0;
 }
 
-void object_do(const struct object_thread *thread, const struct object_job *job,
+void object_do(struct object_thread *thread, const struct object_job *job,
 			   struct object_answer *ret_answer)
 {
 	struct object_files files = object_files_of(thread->context, job);
@@ -377,8 +328,10 @@ void object_do(const struct object_thread *thread, const struct object_job *job,
 		result = take_object(&why, thread, job, &files, &answer);
 	if (!result && job->what == OBJECT_CLAIM && answer.said == OBJECT_MISSING && !*answer.why)
 		result = claim_object(&why, thread, job, &files, &answer);
-	if (result)
-		object_say_failure(thread, &why, &answer);
+	if (result) {
+		answer.said = is_of_object(&why) ? OBJECT_MISSING : OBJECT_GONE;
+		TEXT_COPY(answer.why, why.message);
+	}
 	object_files_free(&files);
 	*ret_answer = answer;
 }

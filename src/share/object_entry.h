@@ -1,4 +1,4 @@
-/* A shared place of objects: names below a directory, or below an address. Used by one thread. */
+/* A shared folder of objects. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,34 +12,26 @@
 #include "driver/protocol.h"
 #include "pack/minisign.h"
 
-/* A directory or a server; each begins with this. */
-struct object_place {
-	/* The object `name` into the file `path`. JW_ERR_NOT_FOUND: there is none; JW_ERR_LIMIT,
-	 * JW_ERR_FORMAT: there is one that cannot be taken; other failures are of the place:
-	 * JW_ERR_BUSY may pass. */
-	int (*get)(struct jw_error *err, struct object_place *place, const char *name,
-			   uint64_t most_bytes, const char *path);
-	/* The file `path` as the object `name`: whoever reads it sees all of it or what was there
-	 * before */
-	int (*put)(struct jw_error *err, struct object_place *place, const char *name,
-			   const char *path);
-	/* An object that is of no use any more is removed; NULL: that costs something. */
-	void (*forget)(struct object_place *place, const char *name);
-	void (*close)(struct object_place *place);
-	/* After JW_ERR_BUSY: for how many seconds the place asks to be left alone (0: it does not
-	 * say), -1 if it has not answered. */
-	int64_t later_s;
+/* Used by one thread. */
+struct object_directory {
+	const char *folder;
+	unsigned unreadable; /* objects in a row */
 };
 
-/* `options` and `moved` must outlive it; `moved` counts bytes, for all threads. NULL and err set */
-struct object_place *object_place_open(struct jw_error *err, const struct jw_share_options *options,
-									   _Atomic uint64_t *moved);
-/* The kinds. */
-struct object_place *object_directory_open(struct jw_error *err, const char *folder);
-struct object_place *object_web_open(struct jw_error *err, const struct jw_share_options *options,
-									 _Atomic uint64_t *moved);
+/* `folder` must outlive it. */
+int object_directory_open(struct jw_error *err, const char *folder,
+						  struct object_directory *ret_directory);
+/* Copies the object `name` into the file `path`. JW_ERR_NOT_FOUND: it is missing; JW_ERR_LIMIT,
+ * JW_ERR_FORMAT and JW_ERR_BUSY: it cannot be taken; JW_ERR_IO: the folder does not work. */
+int object_directory_get(struct jw_error *err, struct object_directory *directory, const char *name,
+						 uint64_t most_bytes, const char *path);
+/* Copies the file `path` to the object `name`: a reader sees the whole new object, or the former
+ * one. */
+int object_directory_put(struct jw_error *err, const struct object_directory *directory,
+						 const char *name, const char *path);
+void object_directory_forget(const struct object_directory *directory, const char *name);
 
-/* One entry in a shared place: a signed pack of its own, and a claim while somebody compiles it.
+/* One entry in a shared folder: a signed pack of its own, and a claim while somebody compiles it.
  * docs/share.md has the layout. */
 
 /* What all threads of the worker share, and do not change. */
@@ -51,8 +43,7 @@ struct object_context {
 /* What one of them has. */
 struct object_thread {
 	const struct object_context *context;
-	struct object_place *place;
-	_Atomic bool *computing; /* meanwhile nothing is heard of the place */
+	struct object_directory directory;
 };
 
 /* BASE/v1/STAMP/SM/2/14, without an extension. The caller frees it. */
@@ -60,10 +51,6 @@ char *object_name(const char *stamp, uint16_t sm, uint64_t key);
 /* A claim, which is a JSON object; false for any other text. */
 bool object_claim_read(const char *text, size_t size, uint64_t *ret_claim);
 
-/* What kind of failure an answer says. */
-void object_say_failure(const struct object_thread *thread, const struct jw_error *why,
-						struct object_answer *answer);
-
-/* Does the job. OBJECT_LATER, OBJECT_FAILED and OBJECT_GONE are failures of the place. */
-void object_do(const struct object_thread *thread, const struct object_job *job,
+/* Does the job. OBJECT_GONE is a failure of the folder. */
+void object_do(struct object_thread *thread, const struct object_job *job,
 			   struct object_answer *ret_answer);

@@ -1,5 +1,6 @@
-/* The worker that speaks to a shared place of objects, in a process of its own: whatever a
- * resolver, a TLS library or a dead file server does, the supervisor goes on. */
+/* The worker that reads and writes a shared folder, in a process of its own: a thread that waits
+ * for a dead file server may be one that no signal ends, and would keep the supervisor from
+ * ending. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -20,15 +21,7 @@
 #include "pack/key_files.h"
 #include "share/object_entry.h"
 
-enum { STDIN = 0, STDERR = 2, THREADS = 16, MOST_JOBS = 1 << 20, BEAT_BYTES = 200 };
-
-struct object_worker;
-
-struct worker_thread {
-	struct object_worker *worker;
-	_Atomic uint64_t *moved;
-	_Atomic bool *computing;
-};
+enum { STDIN = 0, STDERR = 2, THREADS = 16, MOST_JOBS = 1 << 20 };
 
 struct object_worker {
 	int out;
@@ -40,9 +33,6 @@ struct object_worker {
 	size_t job_count, capacity;
 	size_t under_way; /* jobs that are begun, and not answered */
 	size_t thread_count;
-	_Atomic uint64_t moved[THREADS]; /* bytes, by each thread */
-	_Atomic bool computing[THREADS];
-	struct worker_thread threads[THREADS];
 };
 
 static void answer_object(struct object_worker *worker, const struct object_answer *answer)
@@ -54,17 +44,14 @@ static void answer_object(struct object_worker *worker, const struct object_answ
 	buf_free(&line);
 }
 
-/* Each thread has its own connections. Without a place every job is answered so. */
+/* Without a folder, the answer to each job is OBJECT_GONE. */
 static void run_object_thread(void *context)
 {
-	struct worker_thread *own = context;
-	struct object_worker *worker = own->worker;
+	struct object_worker *worker = context;
 	struct jw_error why = {0};
-	struct object_thread thread = {
-		.context = &worker->context,
-		.computing = own->computing,
-		.place = object_place_open(&why, worker->context.setup->options, own->moved),
-	};
+	struct object_thread thread = {.context = &worker->context};
+	const bool opened =
+		!object_directory_open(&why, worker->given.options.folder, &thread.directory);
 
 	for (;;) {
 		struct object_answer answer = {.said = OBJECT_GONE};
@@ -78,7 +65,7 @@ static void run_object_thread(void *context)
 		uv_mutex_unlock(&worker->mutex);
 		answer.id = job.id;
 		answer.what = job.what;
-		if (thread.place)
+		if (opened)
 			object_do(&thread, &job, &answer);
 		else
 			TEXT_COPY(answer.why, why.message);
@@ -93,7 +80,6 @@ static void run_object_thread(void *context)
 static int add_object_job(struct jw_error *err, struct object_worker *worker,
 						  const struct object_job *job)
 {
-	const size_t i = worker->thread_count;
 	uv_thread_t thread;
 	int result;
 
@@ -106,47 +92,16 @@ static int add_object_job(struct jw_error *err, struct object_worker *worker,
 		worker->jobs[worker->job_count] = *job;
 	}
 	worker->job_count += !result;
-	/* A thread and its connection cost processor time, here and at the place: no more than needed.
-	 */
-	if (!result && i < THREADS && worker->job_count + worker->under_way > i) {
-		worker->threads[i] =
-			(struct worker_thread){worker, &worker->moved[i], &worker->computing[i]};
-		if (!os_thread_start(&thread, run_object_thread, &worker->threads[i]))
+	if (!result && worker->thread_count < THREADS &&
+		worker->job_count + worker->under_way > worker->thread_count) {
+		if (!os_thread_start(&thread, run_object_thread, worker))
 			worker->thread_count++;
-		else if (!i)
+		else if (!worker->thread_count)
 			result = error_set(err, JW_ERR_IO, "no thread can be started");
 	}
 	uv_cond_signal(&worker->more);
 	uv_mutex_unlock(&worker->mutex);
 	return result;
-}
-
-/* Tells the supervisor regularly whether the place is alive: bytes arrive faster than one by one,
- * or this process is computing, for which the place is not to blame. A suspended process tells it
- * later. */
-static void beat_object_worker(void *context)
-{
-	struct object_worker *worker = context;
-	uint64_t before = 0;
-
-	for (;;) {
-		uint64_t sum = 0;
-		bool computing = false;
-
-		uv_sleep(OBJECT_BEAT_MS);
-		for (size_t i = 0; i < THREADS; i++) {
-			sum += worker->moved[i];
-			computing = computing || worker->computing[i];
-		}
-		uv_mutex_lock(&worker->mutex);
-		if (worker->under_way)
-			answer_object(worker,
-						  &(struct object_answer){.said = computing || sum - before >= BEAT_BYTES
-															  ? OBJECT_BEAT
-															  : OBJECT_QUIET});
-		uv_mutex_unlock(&worker->mutex);
-		before = sum;
-	}
 }
 
 static int take_object_line(struct jw_error *err, struct object_worker *worker, const char *line,
@@ -155,7 +110,6 @@ static int take_object_line(struct jw_error *err, struct object_worker *worker, 
 	struct object_given *given = &worker->given;
 	struct jw_share_options *options = &given->options;
 	struct object_job job;
-	uv_thread_t thread;
 
 	if (given->setup.folder)
 		return object_get_job(err, line, size, &job) ? -1 : add_object_job(err, worker, &job);
@@ -163,14 +117,11 @@ static int take_object_line(struct jw_error *err, struct object_worker *worker, 
 		return -1;
 	worker->context.setup = &given->setup;
 	/* Other accounts write there. */
-	os_follow_none_below(options->place, true);
+	os_follow_none_below(options->folder, true);
 	/* Deriving a key from a passphrase takes a second: once. */
 	if (options->sign_key && keys_unlock(err, options->state_dir, options->sign_key,
 										 options->passphrase, &worker->context.secret))
 		return -1;
-	answer_object(worker, &(struct object_answer){.said = OBJECT_BEAT});
-	if (os_thread_start(&thread, beat_object_worker, worker))
-		return error_set(err, JW_ERR_IO, "no thread can be started");
 	return 0;
 }
 

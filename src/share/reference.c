@@ -115,3 +115,22 @@ int jw_registry_name_check(struct jw_error *err, const char *name)
 
 	return reference_parse(err, name, &reference);
 }
+
+static bool is_this_machine(const char *bare)
+{
+	return text_equal_fold(bare, "localhost") || !strcmp(bare, "[::1]") ||
+		   (text_starts(bare, "127.") && strspn(bare, "0123456789.") == strlen(bare));
+}
+
+bool reference_host_is(const char *host, const char *plain)
+{
+	char bare[REFERENCE_HOST];
+	char *colon;
+
+	text_copy(bare, sizeof bare, host);
+	colon = strrchr(bare, ':');
+	if (colon && !strchr(colon, ']'))
+		*colon = '\0';
+	return text_equal_fold(plain, bare) || text_equal_fold(plain, host) ||
+		   ((!strcmp(plain, "localhost") || !strcmp(plain, "127.0.0.1")) && is_this_machine(bare));
+}

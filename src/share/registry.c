@@ -18,7 +18,6 @@
 #include "share/carrier.h"
 #include "share/layout.h"
 #include "share/reference.h"
-#include "share/web.h"
 
 /* In the run's folder, and in signatures that push makes. */
 #define PACK_NAME   "pack.jwpack"
@@ -35,18 +34,13 @@ static int registry_open(struct jw_error *err, struct registry *registry, const 
 						 const char *state_dir, const char *const *plain_hosts, size_t count,
 						 const struct jw_cancel *cancel)
 {
-	struct web_hosts plain = {.hosts = plain_hosts, .host_count = count};
-
-	/* This machine, by any of its names and any port */
-	for (size_t i = 0; i < count; i++)
-		plain.here = plain.here || !strcmp(plain_hosts[i], "localhost") ||
-					 !strcmp(plain_hosts[i], "127.0.0.1");
 	if (reference_parse(err, name, &registry->reference))
 		return -1;
 	(void)snprintf(registry->place, sizeof registry->place, "%s/%s", registry->reference.host,
 				   registry->reference.repository);
 	registry->carrier.place = registry->place;
-	registry->carrier.plain = !strcmp(web_scheme(&plain, registry->reference.host), "http");
+	for (size_t i = 0; i < count; i++)
+		registry->carrier.plain |= reference_host_is(registry->reference.host, plain_hosts[i]);
 	registry->carrier.cancel = *cancel;
 	/* In the layout's name oras ends the folder at the last “@”, skopeo at the first “:”, which
 	 * after a drive's letter ends none: then the run's folder is among the temporary files. */

@@ -430,9 +430,6 @@ struct run_order run_next_order(struct run *run, const struct slot *slot)
 	}
 	if (index == QUEUE_WAIT || index == QUEUE_EMPTY)
 		return (struct run_order){.what = slot->job_count ? ORDER_NOTHING : ORDER_FINISH};
-	/* Also where the place is left alone: it is begun. */
-	if (run->remote.modules)
-		run->remote.modules[index].state = REMOTE_OURS;
 	/* GPUs of the same architecture share the workers, and each holds its own context. */
 	order.job.device = device_pool_choose(
 		&run->workers.pool, setup->plan->targets[module_of(run, index)->target].device,
@@ -981,7 +978,7 @@ static void look_at_budget(struct run *run)
 
 	if (!run->setup->options->plan.budget_ms || run->loop.stopping)
 		return;
-	/* What comes from a place takes less time than compiling. */
+	/* What comes from a shared folder takes less time than compiling. */
 	while (!run->remote.modules && (index = job_queue_peek(&run->queue)) != QUEUE_EMPTY &&
 		   pace_ms(&run->report.pace, 1, module_of(run, index)->cost_ms) > left_ms) {
 		(void)job_queue_take(&run->queue);

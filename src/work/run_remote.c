@@ -1,4 +1,4 @@
-/* A run's place of objects (work/remote.h). */
+/* A run's shared folder (work/remote.h). */
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,47 +82,19 @@ void remote_see_claim(struct remote_module *known, double cost_ms, uint64_t now_
 	remote_see_nothing(known, cost_ms, now_ns);
 }
 
-/* ---- how hard it is asked, and when it is left alone */
+/* ---- when it is given up */
 
-/* As in TCP, the number of requests under way grows with each quick answer and shrinks with a slow
- * one, so that a thousand nodes that begin together do not make a place silent. The worker of
- * objects has sixteen threads. */
-enum { FIRST_ROOM = 1, MOST_ROOM = 16, QUICK_MS = 250, SLOW_MS = 1000 };
-/* Between requests to a place that is left alone. */
-enum { PROBE_MS = 500, MOST_PROBE_WAIT_S = 30 };
+/* A slow folder may cost this time of waiting workers, and as much again as it has saved, and a
+ * tenth of the work. */
+enum { SLOWNESS_S = 10, SHARE_OF_WORK = 10 };
 
-void remote_pace_answered(struct remote_pace *pace, uint64_t took_ns, bool small)
+const char *remote_gives_up(const struct remote *remote, double saved_s, double work_s)
 {
-	if (took_ns <= QUICK_MS * REMOTE_MS && pace->room < MOST_ROOM)
-		pace->room++;
-	else if (took_ns > SLOW_MS * REMOTE_MS && small && pace->room > 1)
-		pace->room /= 2;
-	pace->answered = true;
-	pace->resting = false;
-	pace->silence_ms = 0;
-}
-
-static void leave_alone(struct remote_pace *pace, uint64_t until_ns)
-{
-	pace->resting = true;
-	pace->room = FIRST_ROOM;
-	pace->probe_ns = until_ns > pace->probe_ns ? until_ns : pace->probe_ns;
-}
-
-void remote_pace_silent(struct remote_pace *pace, uint64_t now_ns, uint64_t ms)
-{
-	pace->silence_ms += ms;
-	if (pace->silence_ms >= REMOTE_SILENCE_MS && !pace->resting)
-		leave_alone(pace, now_ns + PROBE_MS * REMOTE_MS);
-}
-
-bool remote_pace_failed(struct remote_pace *pace, uint64_t now_ns, bool spoke, int64_t wait_s)
-{
-	pace->answered = pace->answered || spoke;
-	leave_alone(pace, now_ns + (wait_s <= 0                  ? PROBE_MS * REMOTE_MS
-								: wait_s < MOST_PROBE_WAIT_S ? (uint64_t)wait_s * REMOTE_SECOND
-															 : MOST_PROBE_WAIT_S * REMOTE_SECOND));
-	return !pace->answered;
+	if (remote->silent_ns >= REMOTE_SILENCE_S * REMOTE_SECOND)
+		return "no answer within 10 seconds";
+	if ((double)remote->waited_ns / 1e9 > SLOWNESS_S + saved_s + work_s / SHARE_OF_WORK)
+		return "it costs more time than it saves";
+	return NULL;
 }
 
 /* ---- what it is told */
@@ -131,12 +103,10 @@ bool remote_pace_failed(struct remote_pace *pace, uint64_t now_ns, bool spoke, i
  * entry, whose size is a prediction. */
 enum { PACK_TIMES = 8, PACK_SPARE = 16 << 20 };
 
-/* A slow place is given up after this time of waiting workers, and as much again as it has saved,
- * and a tenth of the work. The process that speaks to it says something much more often than
- * UNHEARD_S. */
-enum { SLOWNESS_S = 10, SHARE_OF_WORK = 10, UNHEARD_S = 15, MOST_STEP_MS = 200 };
-/* How long an answer takes says nothing about the place where it has a larger entry. */
-enum { SMALL_BYTES = 256 << 10 };
+/* Requests to the folder that may be under way at the same time, in each run */
+enum { MOST_ASKED = 8 };
+/* A longer step of the clock counts as this long: this process may have been suspended. */
+enum { MOST_STEP_MS = 200 };
 
 static const struct plan_module *planned(const struct run *run, size_t index)
 {
@@ -144,7 +114,7 @@ static const struct plan_module *planned(const struct run *run, size_t index)
 }
 
 /* From now on everything is compiled here. */
-static void give_up_place(struct run *run, const char *why)
+static void give_up_folder(struct run *run, const char *why)
 {
 	struct remote *remote = &run->remote;
 
@@ -157,19 +127,18 @@ static void give_up_place(struct run *run, const char *why)
 }
 
 /* `ahead`: no worker waits for it. */
-static void send_to_place(struct run *run, size_t index, enum object_what what, bool ahead)
+static void send_job_to_folder(struct run *run, size_t index, enum object_what what, bool ahead)
 {
 	const struct plan_module *module = planned(run, index);
 	struct remote *remote = &run->remote;
 	struct remote_module *known = &remote->modules[index];
-	const uint64_t now = os_monotonic_ns();
 	const struct object_job job = {
 		.id = index,
 		.what = what,
 		.key = module->key,
 		.sm = run->setup->plan->targets[module->target].device.sm,
 		.most_bytes = PACK_SPARE + PACK_TIMES * (module->key_bytes + module->entry_bytes),
-		.dead = remote_dead_claim(known, now),
+		.dead = remote_dead_claim(known, os_monotonic_ns()),
 	};
 	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
 	struct jw_error why = {0};
@@ -177,7 +146,6 @@ static void send_to_place(struct run *run, size_t index, enum object_what what, 
 	known->asked = true;
 	known->ahead = ahead;
 	known->what = what;
-	known->asked_ns = now;
 	remote->asked += what != OBJECT_PUT;
 	remote->ahead += ahead;
 	remote->putting += what == OBJECT_PUT;
@@ -185,7 +153,7 @@ static void send_to_place(struct run *run, size_t index, enum object_what what, 
 		buf_free(&line);
 	else if (!child_send_line(&why, remote->child, &line))
 		return;
-	give_up_place(run, why.message);
+	give_up_folder(run, why.message);
 }
 
 /* ---- what comes from there */
@@ -266,11 +234,8 @@ static void take_state_there(struct run *run, size_t index, const struct object_
 	const double cost_ms = planned(run, index)->cost_ms;
 	const uint64_t now = os_monotonic_ns();
 
-	/* It was compiled while the place was silent. */
-	if (known->state != REMOTE_MISSING && known->state != REMOTE_THEIRS)
-		return;
 	if (known->ahead || answer->said == OBJECT_HERE)
-		run->remote.pace.found = answer->said == OBJECT_HERE;
+		run->remote.found = answer->said == OBJECT_HERE;
 	if (answer->said == OBJECT_HERE)
 		take_here(run, index, answer);
 	else if (answer->said == OBJECT_THEIRS)
@@ -283,11 +248,10 @@ static void take_state_there(struct run *run, size_t index, const struct object_
 		remote_see_nothing(known, cost_ms, now);
 }
 
-static void take_answer_of_place(struct run *run, const struct object_answer *answer)
+static void take_answer_of_folder(struct run *run, const struct object_answer *answer)
 {
 	const size_t index = (size_t)answer->id;
 	const bool is_put = answer->what == OBJECT_PUT;
-	const uint64_t now = os_monotonic_ns();
 	struct remote *remote = &run->remote;
 	struct remote_module *known = &remote->modules[index];
 
@@ -295,21 +259,10 @@ static void take_answer_of_place(struct run *run, const struct object_answer *an
 	remote->asked -= !is_put;
 	remote->ahead -= known->ahead;
 	remote->putting -= is_put;
-	if (answer->said == OBJECT_LATER || answer->said == OBJECT_FAILED) {
-		remote->to_put += is_put;
-		TEXT_COPY(remote->why, answer->why);
-		remote_see_nothing(known, planned(run, index)->cost_ms, now);
-		if (remote_pace_failed(&remote->pace, now, answer->said == OBJECT_LATER,
-							   (int64_t)(answer->seconds % INT32_MAX)))
-			give_up_place(run, answer->why);
-		return;
-	}
-	if (answer->said == OBJECT_GONE) {
-		give_up_place(run, answer->why);
-		return;
-	}
-	remote_pace_answered(&remote->pace, now - known->asked_ns, answer->bytes < SMALL_BYTES);
-	if (is_put)
+	remote->silent_ns = 0;
+	if (answer->said == OBJECT_GONE)
+		give_up_folder(run, answer->why);
+	else if (is_put)
 		take_placed(run, index, answer);
 	else
 		take_state_there(run, index, answer);
@@ -320,7 +273,7 @@ size_t run_remote_ready(const struct run *run)
 	const struct job_queue *queue = &run->queue;
 	size_t ready = queue->again_count;
 
-	if (!run->remote.modules || run->remote.gone || run->remote.pace.resting)
+	if (!run->remote.modules || run->remote.gone)
 		return SIZE_MAX;
 	for (size_t i = queue->next; i < queue->count; i++)
 		ready += run->remote.modules[queue->order[i]].state == REMOTE_OURS;
@@ -329,7 +282,7 @@ size_t run_remote_ready(const struct run *run)
 
 bool run_remote_allows(const struct run *run, size_t module)
 {
-	return !run->remote.modules || run->remote.gone || run->remote.pace.resting ||
+	return !run->remote.modules || run->remote.gone ||
 		   run->remote.modules[module].state == REMOTE_OURS;
 }
 
@@ -350,29 +303,16 @@ static bool only_puts_are_left(const struct run *run)
 		   !run_busy_workers(run);
 }
 
-/* The time in which workers wait for a place is what it costs. */
-static void take_beat(struct run *run, bool quiet)
+/* Whether workers wait for the folder now. */
+static bool is_waited_for(const struct run *run)
 {
-	struct remote *remote = &run->remote;
-	const bool waits = remote->greeted && !remote->pace.resting && idle_workers(run) &&
-					   !run_remote_ready(run) &&
-					   (remote->asked || (remote->putting && only_puts_are_left(run)));
+	const struct remote *remote = &run->remote;
 
-	remote->greeted = true;
-	if (!quiet)
-		remote->pace.silence_ms = 0;
-	if (!waits)
-		return;
-	remote->waited_ms += OBJECT_BEAT_MS;
-	if (!quiet)
-		return;
-	remote_pace_silent(&remote->pace, os_monotonic_ns(), OBJECT_BEAT_MS);
-	if (remote->pace.resting)
-		(void)text_format(remote->why, sizeof remote->why, "%s: no answer within %d seconds",
-						  remote->place, REMOTE_SILENCE_MS / 1000);
+	return idle_workers(run) && !run_remote_ready(run) &&
+		   (remote->asked || (remote->putting && only_puts_are_left(run)));
 }
 
-static int on_place_line(struct jw_error *err, void *context, const char *line, size_t size)
+static int on_folder_line(struct jw_error *err, void *context, const char *line, size_t size)
 {
 	struct run *run = context;
 	struct remote *remote = &run->remote;
@@ -380,25 +320,20 @@ static int on_place_line(struct jw_error *err, void *context, const char *line, 
 
 	if (object_get_answer(err, line, size, &answer))
 		return -1;
-	remote->unheard_ns = 0;
 	if (run->loop.stopping || remote->gone)
 		return 0;
-	if (answer.said == OBJECT_BEAT || answer.said == OBJECT_QUIET) {
-		take_beat(run, answer.said == OBJECT_QUIET);
-		return 0;
-	}
 	/* Each module has at most one request under way. */
 	if (answer.id >= run->setup->plan->module_count || !remote->modules[answer.id].asked ||
 		remote->modules[answer.id].what != answer.what)
 		return error_set(err, JW_ERR_FORMAT, "an answer that was not asked for");
-	take_answer_of_place(run, &answer);
+	take_answer_of_folder(run, &answer);
 	run_remote_step(run);
 	if (run_remote_ready(run))
 		run_wake_workers(run);
 	return 0;
 }
 
-static void on_place_end(void *context, struct child *child, const struct child_end *how)
+static void on_folder_end(void *context, struct child *child, const struct child_end *how)
 {
 	struct run *run = context;
 	char text[256], why[512];
@@ -407,10 +342,10 @@ static void on_place_end(void *context, struct child *child, const struct child_
 	run->remote.child = NULL;
 	if (run->remote.gone || run->loop.stopping || how->killed)
 		return;
-	(void)text_format(why, sizeof why, "%s: its process %s%s%.*s", run->remote.place,
+	(void)text_format(why, sizeof why, "%s: its process %s%s%.*s", run->setup->share->folder,
 					  child_end_text(text, sizeof text, how), *how->said ? ": " : "",
 					  (int)strcspn(how->said, "\n"), how->said);
-	give_up_place(run, why);
+	give_up_folder(run, why);
 }
 
 /* ---- what is asked for */
@@ -425,14 +360,14 @@ static void ask_for_idle(struct run *run, uint64_t now)
 	size_t under_way = run_remote_ready(run) + remote->asked - remote->ahead;
 
 	for (unsigned pass = 0; pass < 2; pass++)
-		for (size_t i = queue->next; i < queue->count && under_way < idle && !remote->gone &&
-									 remote->asked < remote->pace.room;
+		for (size_t i = queue->next;
+			 i < queue->count && under_way < idle && !remote->gone && remote->asked < MOST_ASKED;
 			 i++) {
 			const struct remote_module *known = &remote->modules[queue->order[i]];
 
 			if (pass ? !remote_may_look(known, now) : !remote_may_claim(known, now))
 				continue;
-			send_to_place(run, queue->order[i], pass ? OBJECT_LOOK : OBJECT_CLAIM, false);
+			send_job_to_folder(run, queue->order[i], pass ? OBJECT_LOOK : OBJECT_CLAIM, false);
 			under_way++;
 		}
 }
@@ -445,75 +380,55 @@ static void look_ahead(struct run *run, unsigned most, uint64_t now)
 
 	for (size_t i = queue->next; most && i < queue->count && !remote->gone; i++)
 		if (remote_may_look(&remote->modules[queue->order[i]], now)) {
-			send_to_place(run, queue->order[i], OBJECT_LOOK, true);
+			send_job_to_folder(run, queue->order[i], OBJECT_LOOK, true);
 			most--;
 		}
 }
 
-/* `most` of what was compiled */
-static void put_compiled(struct run *run, size_t most)
+static void put_compiled(struct run *run)
 {
 	struct remote *remote = &run->remote;
 
-	for (size_t i = 0; remote->to_put && most && i < run->setup->plan->module_count; i++)
+	for (size_t i = 0; remote->to_put && i < run->setup->plan->module_count; i++)
 		if (remote->modules[i].state == REMOTE_TO_PUT && !remote->modules[i].asked) {
 			remote->to_put--;
-			send_to_place(run, i, OBJECT_PUT, false);
-			most--;
+			send_job_to_folder(run, i, OBJECT_PUT, false);
 		}
 }
 
-/* A step counts as MOST_STEP_MS at most: this process may have been suspended. */
-static void look_at_time_of_place(struct run *run, uint64_t now)
+static void look_at_time_of_folder(struct run *run, uint64_t now)
 {
 	struct remote *remote = &run->remote;
 	const uint64_t gap_ns = now - remote->stepped_ns, most_ns = MOST_STEP_MS * REMOTE_MS;
-	const uint64_t step_ns = gap_ns < most_ns ? gap_ns : most_ns;
-	const double allowed_s =
-		SLOWNESS_S + run->result->shared.saved_seconds +
-		run->report.progress.total_weight / 1000 / SHARE_OF_WORK / run->setup->workers;
-	char why[512] = "";
+	const uint64_t step_ns = is_waited_for(run) ? gap_ns < most_ns ? gap_ns : most_ns : 0;
+	const double work_s = run->report.progress.total_weight / 1000 / run->setup->workers;
+	const char *words;
+	char why[512];
 
 	remote->stepped_ns = now;
-	remote->unheard_ns = remote->asked || remote->putting ? remote->unheard_ns + step_ns : 0;
-	remote->rested_ns += remote->pace.resting && only_puts_are_left(run) ? step_ns : 0;
-	if (remote->rested_ns &&
-		remote->rested_ns / REMOTE_MS + remote->pace.silence_ms > REMOTE_SILENCE_MS)
-		TEXT_COPY(why, remote->why);
-	else if (remote->unheard_ns > UNHEARD_S * REMOTE_SECOND)
-		(void)text_format(why, sizeof why, "%s: the process that speaks to it does not answer",
-						  run->remote.place);
-	else if ((double)remote->waited_ms / 1000 > allowed_s)
-		(void)text_format(why, sizeof why, "%s: it costs more time than it saves",
-						  run->remote.place);
-	if (*why)
-		give_up_place(run, why);
+	remote->waited_ns += step_ns;
+	remote->silent_ns += step_ns;
+	words = remote_gives_up(remote, run->result->shared.saved_seconds, work_s);
+	if (!words)
+		return;
+	(void)text_format(why, sizeof why, "%s: %s", run->setup->share->folder, words);
+	give_up_folder(run, why);
 }
 
 void run_remote_step(struct run *run)
 {
 	const uint64_t now = os_monotonic_ns();
 	struct remote *remote = &run->remote;
-	const struct remote_pace *pace = &remote->pace;
 
 	if (!remote->modules || remote->gone || run->loop.stopping)
 		return;
-	look_at_time_of_place(run, now);
+	look_at_time_of_folder(run, now);
 	if (remote->gone)
 		return;
-	if (pace->resting) {
-		/* One request shows whether it answers again. */
-		if (remote->asked || remote->putting || now < pace->probe_ns)
-			return;
-		put_compiled(run, 1);
-		if (!remote->putting)
-			look_ahead(run, 1, UINT64_MAX);
-		return;
-	}
-	put_compiled(run, SIZE_MAX);
+	put_compiled(run);
 	ask_for_idle(run, now);
-	if (pace->found && pace->room > remote->asked)
-		look_ahead(run, pace->room - remote->asked, now);
+	if (remote->found && remote->asked < MOST_ASKED)
+		look_ahead(run, MOST_ASKED - remote->asked, now);
 }
 
 bool run_remote_is_needed(const struct run *run)
@@ -548,7 +463,8 @@ int run_remote_open(struct run *run)
 {
 	struct remote *remote = &run->remote;
 	const struct run_setup *setup = run->setup;
-	const struct child_events events = {.context = run, .line = on_place_line, .end = on_place_end};
+	const struct child_events events = {
+		.context = run, .line = on_folder_line, .end = on_folder_end};
 	struct child_setup child = {.command = setup->worker, .task = OBJECT_TASK};
 	struct object_setup known = {.system = setup->system, .options = setup->share};
 	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
@@ -557,7 +473,6 @@ int run_remote_open(struct run *run)
 		return 0;
 	if (sodium_init() < 0)
 		return error_set(run->err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
-	(void)text_address(remote->place, sizeof remote->place, setup->share->place);
 	remote->folder = os_join(setup->folder, "share");
 	remote->modules = mem_array(setup->plan->module_count, sizeof *remote->modules);
 	if (os_make_dirs(run->err, remote->folder, 0700))
@@ -572,7 +487,7 @@ int run_remote_open(struct run *run)
 	}
 	if (child_send_line(run->err, remote->child, &line))
 		return -1;
-	remote->pace = (struct remote_pace){.room = FIRST_ROOM, .found = true};
+	remote->found = true;
 	remote->stepped_ns = os_monotonic_ns();
 	run_remote_step(run);
 	return 0;
@@ -586,11 +501,6 @@ void run_remote_end(struct run *run)
 
 void run_remote_free(struct run *run)
 {
-	struct jw_shared *shared = &run->result->shared;
-
-	/* Report what the shared place did not deliver. */
-	if (run->remote.pace.resting && !run->loop.stopping && !*shared->trouble)
-		TEXT_COPY(shared->trouble, run->remote.why);
 	mem_free(run->remote.folder);
 	mem_free(run->remote.modules);
 }

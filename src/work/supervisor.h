@@ -136,9 +136,9 @@ int run_put_off(struct jw_error *err, struct run *run, size_t index, const char 
 /* Gives work to workers that were held back, and starts new ones if there is room again. */
 void run_wake_workers(struct run *run);
 
-/* ---- run_remote.c. Without a place of objects, each does nothing. */
+/* ---- run_remote.c. Without a shared folder, each does nothing. */
 
-/* Starts the worker that speaks to it. */
+/* Starts the worker that reads and writes it. */
 int run_remote_open(struct run *run);
 void run_remote_free(struct run *run);
 /* Looks at answers that are late, puts what was compiled, and claims modules for idle workers. */
@@ -147,7 +147,7 @@ void run_remote_step(struct run *run);
 bool run_remote_is_needed(const struct run *run);
 /* Whether a worker may begin this module now. */
 bool run_remote_allows(const struct run *run, size_t module);
-/* How many modules wait for workers; SIZE_MAX without a place of objects. */
+/* How many modules wait for workers; SIZE_MAX without a shared folder. */
 size_t run_remote_ready(const struct run *run);
 /* Ends it. */
 void run_remote_end(struct run *run);

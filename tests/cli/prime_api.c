@@ -70,7 +70,7 @@ static void take_option(const char *text, struct asked *asked)
 	if ((value = value_of(text, "ptxas=")))
 		prime->compile.ptxas = value;
 	if ((value = value_of(text, "share="))) {
-		asked->share.place = value;
+		asked->share.folder = value;
 		prime->compile.share = &asked->share;
 	}
 	if ((value = value_of(text, "pack="))) {

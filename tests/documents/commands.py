@@ -20,7 +20,7 @@ PAGES = [*sorted(ROOT.glob("README*.md")), *sorted((ROOT / "docs").rglob("*.md")
 ELSEWHERE = [
     ("many-machines.md", "key generate --no-passphrase", "the page's first section has made the key"),
     ("many-machines.md", "oci://", "share-fleets runs these with a registry"),
-    ("many-machines.md", "--share https://", "share-fleets runs this with a web server"),
+    ("many-machines.md", "--share /mnt", "share-fleets runs this with a folder"),
     ("many-machines.md", ">/etc/slurm", "writes where Slurm's settings are; share-slurm runs it"),
     ("share.md", "oci://", "share-fleets and share-registry run these with a registry"),
     ("share.md", "key generate --no-passphrase", "the page's first section has made the key"),

@@ -1,4 +1,4 @@
-/* What is said to and by the worker that speaks to a shared place of objects, and other nodes'
+/* What is said to and by the worker that speaks to a shared folder, and other nodes'
  * claims there. The packs themselves are those of fuzz_pack.c. */
 #include <stddef.h>
 #include <stdint.h>

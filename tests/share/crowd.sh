@@ -1,37 +1,34 @@
 #!/bin/bash
-# crowd.sh BUILD-FOLDER [NODES [PART…]]   64 machines that begin within a second share one library's modules (nodes.py), with Debian's nginx
+# crowd.sh BUILD-FOLDER [NODES [PART…]]   64 machines that begin within a second share one library's modules (nodes.py), in a folder
 #
-# Parts: together: all of them; killed: a third is killed half way; ended: a third is killed, and nginx ends half way. All take some fifteen minutes, and what they
+# Parts: together: all of them; killed: a third is killed half way; ended: a third is killed, and the folder goes half way. All take some fifteen minutes, and what they
 # compile together says nothing on a busy machine. Exit status 1 if a node has not everything in the end, or they compile more than 1.1 times
 # what one would; 77 where a program is not at hand.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ $# -ge 1 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
 build=$(cd "$1" && pwd) count=${2:-64} parts=" ${*:3} "
-. "$here/places.sh"
 work=$(mktemp -d)
-trap 'for server in "${servers[@]}"; do kill "$server" 2>/dev/null; done; wait; rm -rf "$work"' EXIT
+trap 'rm -rf "$work"' EXIT
 for program in cc python3; do command -v $program >/dev/null || { echo "skipped: no $program"; exit 77; }; done
 [ -e "$build/tests/simdriver" ] || { echo "skipped: no simulated driver"; exit 77; }
-while read -r name; do unset "$name"; done < <(env | grep -oiE '^([a-z]*_proxy|NETRC|CUDA_[A-Z_]*)=' | tr -d =)
-export no_proxy='*' HOME=$work
+while read -r name; do unset "$name"; done < <(env | grep -oE '^CUDA_[A-Z_]*=' | tr -d =)
+export HOME=$work
 failed=0
 # nodes NAME EXPRESSION OPTION…: with a place of their own; what they report is d
 nodes() {
 	local name=$1 good=$2
 	shift 2
 	[[ $parts =~ ^' '+$ || $parts == *" $name "* ]] || return 0
-	start_dav "$work/dav-$name" || { echo "skipped: no nginx"; exit 77; }
 	mkdir "$work/$name"
 	for file in libmodules.so libmodules.so.list; do [ ! -e "$work/$file" ] || ln "$work/$file" "$work/$name/$file"; done
-	JITWARM_PLAIN_HTTP=localhost "$here/nodes.py" -n "$count" -p "${servers[-1]}" "$@" "$build" "$work/$name" "$dav/lab" --share-unsigned >"$work/said" || failed=1
+	"$here/nodes.py" -n "$count" "$@" "$build" "$work/$name" >"$work/said" || failed=1
 	echo "$name: $(cat "$work/said")"
-	echo "$name: $(wc -l <"$work/dav-$name/access.log") requests to nginx"
 	python3 -c 'import json, sys
 d = json.load(open(sys.argv[1]))
 assert eval(sys.argv[2]), d' "$work/said" "$good" || failed=1
 	[ -e "$work/libmodules.so" ] || ln "$work/$name"/libmodules.so* "$work/"
-	rm -rf "$work/$name" "$work/dav-$name/data"
+	rm -rf "$work/$name"
 }
 shape=(-m $((2 * count)) -s 12000 -c 110)
 nodes together 'd["times_one"] <= 1.1 and not d["troubles"] and not d["refused"]' "${shape[@]}"

@@ -1,14 +1,14 @@
 #!/bin/bash
 # fleets.sh BUILD-FOLDER   the commands of docs/many-machines.md, word for word
 #
-# In a network of its own, registry.example is Debian's docker-registry and cache.example is nginx, both with TLS; “torch” is the sample
+# In a network of its own, registry.example is Debian's docker-registry with TLS, and /mnt/jitwarm is in memory; “torch” is the sample
 # framework, and the driver is the simulated one. Exit status 1 if a page does not do what it says, 77 where root or a program is missing.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ $# = 1 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
 build=$(cd "$1" && pwd) root=$(cd "$here/../.." && pwd)
 PATH=$PATH:/usr/sbin
-for program in docker-registry nginx openssl python3 ip; do command -v $program >/dev/null || { echo "skipped: no $program"; exit 77; }; done
+for program in docker-registry openssl python3 ip; do command -v $program >/dev/null || { echo "skipped: no $program"; exit 77; }; done
 if [ "${FLEETS_INSIDE:-}" != 1 ]; then
 	unshare -mn true 2>/dev/null || { echo "skipped: this needs root, and namespaces for network and mounts"; exit 77; }
 	FLEETS_INSIDE=1 exec unshare -mn "$0" "$@"
@@ -17,22 +17,21 @@ fi
 work=$(mktemp -d)
 trap 'kill "${servers[@]}" 2>/dev/null; wait; rm -rf "$work"' EXIT
 cd "$work" || exit 3
-while read -r name; do unset "$name"; done < <(env | grep -oiE '^([a-z]*_proxy|CURL_CA_BUNDLE|SSL_CERT_DIR|NETRC|REGISTRY_AUTH_FILE|DOCKER_CONFIG|XDG_[A-Z_]*|CUDA_[A-Z_]*|JITWARM_[A-Z_]*)=' | grep -v JITWARM_PTXAS | tr -d =)
+while read -r name; do unset "$name"; done < <(env | grep -oiE '^([a-z]*_proxy|SSL_CERT_DIR|REGISTRY_AUTH_FILE|DOCKER_CONFIG|XDG_[A-Z_]*|CUDA_[A-Z_]*|JITWARM_[A-Z_]*)=' | grep -v JITWARM_PTXAS | tr -d =)
 export no_proxy='*' NO_COLOR=1 SSL_CERT_FILE=$work/cert.pem JITWARM_PTXAS=${JITWARM_PTXAS:-$HOME/.cache/jitwarm/ptxas}
 fail() { cat out err 2>/dev/null; echo "FAILED: $*"; exit 1; }
 
 ip link set lo up || { echo "skipped: no network"; exit 77; }
-printf '127.0.0.1 localhost registry.example\n127.0.0.2 cache.example\n' >hosts
+printf '127.0.0.1 localhost registry.example\n' >hosts
 mount --bind hosts /etc/hosts
 openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=here \
-	-addext subjectAltName=DNS:registry.example,DNS:cache.example 2>/dev/null
+	-addext subjectAltName=DNS:registry.example 2>/dev/null
 printf 'version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: "127.0.0.1:443", tls: {certificate: cert.pem, key: key.pem}}\n' "$work/data" >registry.yml
 docker-registry serve registry.yml >registry.log 2>&1 &
 servers+=($!)
 await_port 443 $! registry.log || exit 77
-start_dav "$work/dav" || exit 77
-sed -i "s|listen [^;]*;|listen 127.0.0.2:443 ssl; ssl_certificate $work/cert.pem; ssl_certificate_key $work/key.pem;|" dav/nginx.conf
-nginx -p "$work/dav" -c "$work/dav/nginx.conf" -s reload 2>/dev/null
+# The folder that the jobs mount
+mount -t tmpfs none /mnt && mkdir /mnt/jitwarm || exit 77
 
 # The simulated driver under the name and with the stamp of a real one, which the build server compiles for
 mkdir -p sim/tests
@@ -66,7 +65,7 @@ page() {
 }
 # The simulated linker cannot link what NVIDIA's compiler made on the build server: what counts is what was compiled.
 warm() { "$root/scripts/with-simdriver.sh" -B "$work/sim" sm_86 -- "$build/tests/framework/framework-app" >start 2>&1; grep -q '^compiled 0 of' start || { cat start; fail "$1: not warm"; }; }
-took() { grep -qE '^8 entries added|^8 modules from the shared place|already' out && ! grep -q '^Compiled' out || fail "$1 compiled"; }
+took() { grep -qE '^8 entries added|^8 modules from the shared folder|already' out && ! grep -q '^Compiled' out || fail "$1 compiled"; }
 
 machine first
 page "on the first machine"
@@ -85,7 +84,7 @@ cp -r "$work/first/state" "$JITWARM_STATE"
 page "in each job"
 took "a job"
 warm "a job"
-[ "$(find dav/data/jitwarm -name '*.jwpack' | wc -l)" = 8 ] || fail "the web server has not eight objects"
+[ "$(find /mnt/jitwarm -name '*.jwpack' | wc -l)" = 8 ] || fail "the folder has not eight objects"
 
 # The page's “compiler fetch” finds both there: this network has no index.
 if [ -x "$JITWARM_PTXAS/12.4/ptxas" ] && [ -e "$JITWARM_PTXAS/12.4/libnvJitLink.so.12" ]; then

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""nodes.py [-n NODES] [-m MODULES] [-s STATEMENTS] [-c FACTOR] [-k] [-x] [-p PID] BUILD FOLDER [PLACE] [OPTION...]   many machines prime the same files together
+"""nodes.py [-n NODES] [-m MODULES] [-s STATEMENTS] [-c FACTOR] [-k] [-x] BUILD FOLDER [OPTION...]   many machines prime the same files together
 
-Starts NODES processes of “jitwarm prime --share PLACE” at once, each with a state and a cache of its own, and two workers, under the simulated
-driver, which takes the time of real compiles, by sleeping. PLACE is FOLDER/place without one. -k: a third of them is killed half way; -x: then
-the place is taken away too, a web server by ending its process PID. -c: each compile takes FACTOR times as long, and each node knows it as from
+Starts NODES processes of “jitwarm prime --share FOLDER/place” at once, each with a state and a cache of its own, and two workers, under the simulated
+driver, which takes the time of real compiles, by sleeping. -k: a third of them is killed half way; -x: then
+the place is taken away too. -c: each compile takes FACTOR times as long, and each node knows it as from
 earlier runs: what the nodes themselves take of the few processors that all of them share is then as little of the time as on machines of their own.
 Prints one line of JSON: the compiles of all nodes together, those of one node alone, the time, and the ideal one. Fails if a node
 that was not killed has not everything in the end.
@@ -24,12 +24,10 @@ words.add_argument("-n", type=int, default=8)
 words.add_argument("-m", type=int, default=48)
 words.add_argument("-s", type=int, default=12000)
 words.add_argument("-c", type=int, default=1)
-words.add_argument("-p", type=int)
 words.add_argument("-k", action="store_true")
 words.add_argument("-x", action="store_true")
 words.add_argument("build", type=pathlib.Path)
 words.add_argument("folder", type=pathlib.Path)
-words.add_argument("place", nargs="?")
 given, more = words.parse_known_args()
 
 folder = given.folder
@@ -37,9 +35,8 @@ folder.mkdir(parents=True, exist_ok=True)
 library = folder / "libmodules.so"
 if not library.exists():
     subprocess.run([ROOT / "tests/bench/make-modules.py", str(given.m), str(given.s), library], check=True)
-place = given.place or str(folder / "place")
-if not given.place:
-    os.makedirs(place, exist_ok=True)
+place = str(folder / "place")
+os.makedirs(place, exist_ok=True)
 runner = [str(ROOT / "scripts/with-simdriver.sh"), "-B", str(given.build), "sm_86", "--", str(given.build / "src/jitwarm"), "prime", "-j2",
           "--json", "--share", place, *(more or ["--share-unsigned"]), str(library)]
 
@@ -77,9 +74,7 @@ if given.k or given.x:
         except ProcessLookupError:
             pass
         killed.append(node)
-    if given.x and given.p:
-        os.kill(given.p, signal.SIGTERM)
-    elif given.x:
+    if given.x:
         os.rename(place, place + ".gone")
 ended = [node.wait() for node in nodes]
 took = time.time() - began

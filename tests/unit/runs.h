@@ -51,7 +51,7 @@ static struct jw_prime_result *result;
 static unsigned start_ms, end_ms;
 static bool opaque; /* the workers write the cache themselves */
 static const char *task;
-static const struct jw_share_options *shared; /* the worker says what a shared place does */
+static const struct jw_share_options *shared; /* the worker says what a shared folder does */
 
 static inline int make_folder(void **state)
 {

@@ -1,4 +1,4 @@
-/* What supervisor and the worker of a shared place say is read back as it was written; all else is
+/* What supervisor and the worker of a shared folder say is read back as it was written; all else is
  * refused. Names of objects, and claims. */
 #include "check.h"
 
@@ -10,18 +10,15 @@
 
 TEST(a_setup_arrives_as_it_was_sent)
 {
-	const char *hosts[] = {"a:80", "b"};
 	struct jw_system system = {.cache.path = (char[]){"/cache"},
 							   .driver = {.version = {12040, {550, 163, 1}},
 										  .stamp = "Feb 29 202423:59:58",
 										  .trust = JW_TRUST_CONFIRMED}};
-	const struct jw_share_options options = {.place = "/p \"l\"",
+	const struct jw_share_options options = {.folder = "/p \"l\"",
 											 .sign_key = "k",
 											 .passphrase = "geheim",
 											 .state_dir = "/state",
-											 .allow_unsigned = true,
-											 .insecure_hosts = hosts,
-											 .insecure_host_count = 2};
+											 .allow_unsigned = true};
 	const struct object_setup sent = {"/run", &system, &options};
 	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
 	static struct object_given got;
@@ -30,37 +27,30 @@ TEST(a_setup_arrives_as_it_was_sent)
 	assert_int_equal(line.data[line.size - 1], '\n');
 	OK(object_get_setup(why, buf_text(&line), line.size - 1, &got));
 	assert_string_equal(got.setup.folder, "/run");
-	assert_string_equal(got.options.place, "/p \"l\"");
+	assert_string_equal(got.options.folder, "/p \"l\"");
 	assert_string_equal(got.options.sign_key, "k");
 	assert_string_equal(got.options.passphrase, "geheim");
 	assert_string_equal(got.options.state_dir, "/state");
-	assert_true(got.options.allow_unsigned && !got.options.insecure);
-	assert_int_equal(got.options.insecure_host_count, 2);
-	assert_string_equal(got.options.insecure_hosts[1], "b");
+	assert_true(got.options.allow_unsigned);
 	assert_string_equal(got.system.cache.path, "/cache");
 	assert_string_equal(got.system.driver.stamp, system.driver.stamp);
 	assert_int_equal(got.system.driver.trust, JW_TRUST_CONFIRMED);
 	assert_memory_equal(&got.system.driver.version, &system.driver.version,
 						sizeof system.driver.version);
 	object_given_free(&got);
-	assert_int_equal(object_get_setup(NULL, "{\"place\":\"/p\"}", 14, &got), -1);
+	assert_int_equal(object_get_setup(NULL, "{\"share\":\"/p\"}", 14, &got), -1);
 	buf_free(&line);
 }
 
 TEST(a_line_that_memory_lacks_for_is_not_sent)
 {
-	static const char *const hosts[] = {"a:80", "b"};
 	static char cache[] = "/cache";
 	static struct jw_system system = {.cache.path = cache, .driver.stamp = "Feb 29"};
-	static const struct jw_share_options options = {.place = "/p",
-													.sign_key = "k",
-													.passphrase = "p",
-													.state_dir = "/state",
-													.insecure_hosts = hosts,
-													.insecure_host_count = 2};
+	static const struct jw_share_options options = {
+		.folder = "/p", .sign_key = "k", .passphrase = "p", .state_dir = "/state"};
 	static const struct object_setup setup = {"/run", &system, &options};
 	static const struct object_job job = {1, OBJECT_PUT, 2, 86, 3, 4};
-	static const struct object_answer answer = {1, OBJECT_LOOK, OBJECT_LATER, 2, 3, 4, "so"};
+	static const struct object_answer answer = {1, OBJECT_LOOK, OBJECT_THEIRS, 2, 4, "so"};
 	struct buf lines[] = {BUF_MAX(PROTOCOL_MOST_LINE), BUF_MAX(PROTOCOL_MOST_LINE),
 						  BUF_MAX(PROTOCOL_MOST_LINE)};
 	static struct object_given given;
@@ -106,7 +96,7 @@ TEST(what_a_worker_cannot_mean_is_refused)
 											 .devices = {{.target.sm = (uint16_t)cases[i].sm}}};
 		struct jw_system system = {.cache.path = (char[]){"/cache"},
 								   .driver.trust = cases[i].trust};
-		const struct jw_share_options options = {.place = "/p"};
+		const struct jw_share_options options = {.folder = "/p"};
 		struct buf lines[] = {BUF_MAX(PROTOCOL_MOST_LINE), BUF_MAX(PROTOCOL_MOST_LINE),
 							  BUF_MAX(PROTOCOL_MOST_LINE)};
 		static struct object_answer got_answer;

@@ -280,20 +280,6 @@ TEST(we_know_our_own_program)
 	mem_free(path);
 }
 
-TEST(the_systems_certificates_are_found)
-{
-	static const char debian[] = "/etc/ssl/certs/ca-certificates.crt";
-	char *path = os_certificates();
-
-	if (os_is_windows)
-		assert_null(path);
-	else if (os_exists(debian))
-		assert_string_equal(path, debian);
-	else
-		assert_true(!path || os_exists(path));
-	mem_free(path);
-}
-
 TEST(a_library_that_is_not_there_is_named)
 {
 	struct os_library *library = NULL;

@@ -1,4 +1,4 @@
-/* Entries, claims and whole plans in a shared place, as the worker's threads put and take them. */
+/* Entries, claims and whole plans in a shared folder, as the worker's threads put and take them. */
 #include "folder.h"
 
 #include <string.h>
@@ -15,12 +15,11 @@ enum { ENTRIES = 3, SM = 86, MOST = 1 << 20 };
 static const char stamp[] = "Jun 25 202401:14:48";
 static char *where, *cache, *run;
 static uint64_t keys[ENTRIES];
-static _Atomic bool computing;
 static struct jw_system machine;
 static struct jw_share_options options = {.allow_unsigned = true};
 static struct object_setup setup;
 static struct object_context context = {.setup = &setup};
-static struct object_thread thread = {.context = &context, .computing = &computing};
+static struct object_thread thread = {.context = &context};
 
 /* An empty place, and a run that has taken nothing yet. */
 static void begin(void)
@@ -30,16 +29,13 @@ static void begin(void)
 	OK(os_make_dirs(why, where, 0700));
 	OK(os_make_dirs(why, run, 0700));
 	options.allow_unsigned = true;
-	thread.place = object_place_open(NULL, &options, NULL);
-	assert_non_null(thread.place);
+	OK(object_directory_open(why, where, &thread.directory));
 }
 
 static void end(void)
 {
 	struct os_names names;
 
-	thread.place->close(thread.place);
-	assert_false(computing);
 	/* Of files on their way nothing stays here. */
 	OK(os_list(why, run, &names));
 	for (size_t i = 0; i < names.count; i++)
@@ -240,31 +236,20 @@ TEST(of_two_claims_the_last_one_counts)
 	end();
 }
 
-TEST(failures_are_of_objects_or_the_place)
+TEST(failures_are_of_objects_or_the_folder)
 {
-	static const struct {
-		enum jw_code code;
-		enum object_said said;
-	} cases[] = {{JW_ERR_FORMAT, OBJECT_MISSING},      {JW_ERR_LIMIT, OBJECT_MISSING},
-				 {JW_ERR_UNSUPPORTED, OBJECT_MISSING}, {JW_ERR_NOT_FOUND, OBJECT_MISSING},
-				 {JW_ERR_BUSY, OBJECT_FAILED},         {JW_ERR_IO, OBJECT_GONE}};
-	char *pack;
+	char *pack = mem_printf("%s/%016llx.jwpack", run, (unsigned long long)keys[0]);
 
 	begin();
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const struct jw_error given = {.code = cases[i].code, .message = "so"};
-		struct object_answer answer = {.seconds = 5};
-
-		object_say_failure(&thread, &given, &answer);
-		assert_int_equal(answer.said, cases[i].said);
-		assert_int_equal(answer.seconds, 0);
-		assert_string_equal(answer.why, "so");
-	}
 	/* A pack that cannot be made here is not one that was evicted. */
-	pack = mem_printf("%s/%016llx.jwpack", run, (unsigned long long)keys[0]);
 	OK(os_make_dirs(why, pack, 0700));
 	assert_string_not_equal(does(OBJECT_PUT, keys[0], 0, 0).why, "");
 	mem_free(pack);
+	/* The folder itself cannot be read any more. */
+	OK(os_remove_tree(why, where));
+	assert_int_equal(symlink("place", where), 0);
+	assert_int_equal(does(OBJECT_LOOK, keys[1], MOST, 0).said, OBJECT_GONE);
+	OK(os_remove(why, where));
 	end();
 }
 
@@ -290,7 +275,7 @@ static int set_up(void **state)
 	TEXT_COPY(machine.driver.stamp, stamp);
 	machine.driver.version = (struct jw_driver){12050, {555, 58, 2}};
 	machine.driver.trust = JW_TRUST_CONFIRMED;
-	options.place = where;
+	options.folder = where;
 	options.state_dir = folder;
 	setup = (struct object_setup){run, &machine, &options};
 	return 0;

@@ -1,5 +1,4 @@
-/* What strangers and files say of registries and web servers: each limit at its edge, and each form
- * that is none. */
+/* Names of registries, and what registries send: each limit at its edge, and each wrong form. */
 #include <stdio.h>
 
 #include "files.h"
@@ -13,7 +12,6 @@
 #include "share/carrier.h"
 #include "share/layout.h"
 #include "share/reference.h"
-#include "share/web.h"
 
 static char text[1 << 16];
 
@@ -90,82 +88,33 @@ TEST(tags_have_their_letters)
 			fail_msg("“%s”", cases[i].name);
 }
 
-/* ---- headers */
-
-static struct web_answer header(const char *line)
-{
-	struct web_answer answer;
-
-	web_answer_clear(&answer);
-	web_answer_header(&answer, line, strlen(line));
-	return answer;
-}
-
-TEST(headers_have_their_forms)
-{
-	assert_string_equal(header("x-amz-bucket-region: eu-a-1\r\n").region, "eu-a-1");
-	assert_int_equal(header("Retry-After: 1000000").wait_s, 1000000);
-	assert_int_equal(header("Retry-After: 1000001").wait_s, -1);
-	assert_int_equal(header("Date: Thu, 01 Jan 1970 00:01:00 GMT\r\n").date_s, 60);
-	assert_int_equal(header("Age: 1").date_s, -1);
-}
-
-TEST(headers_have_their_lengths)
-{
-	struct web_answer answer;
-
-	for (size_t more = 0; more < 2; more++) {
-		answer = header(with_letters("Location: ", sizeof answer.location - 11 + more, "\r\n"));
-		assert_int_equal(strlen(answer.location), more ? 0 : sizeof answer.location - 11);
-	}
-	web_answer_clear(&answer);
-	web_answer_header(&answer, "Location: a\0b", 13);
-	assert_string_equal(answer.location, "");
-	web_answer_header(&answer, "", 0);
-	web_answer_header(&answer, "\r\n", 2);
-	assert_int_equal(answer.wait_s, -1);
-}
-
-static const char *said(const char *body)
-{
-	static struct web_answer answer;
-
-	web_answer_clear(&answer);
-	web_answer_words(&answer, body, strlen(body));
-	return answer.said;
-}
-
-TEST(words_of_servers_are_cut_and_harmless)
+TEST(plain_hosts_have_their_names)
 {
 	static const struct {
-		const char *body, *said;
+		const char *host, *plain;
+		bool is;
 	} cases[] = {
-		{"{\"errors\": [{\"code\": \"A\", \"message\": \"b\\u001bc\\u007f\"}]}", "A: b c "},
-		{"{\"errors\": [{\"code\": \"A\"}]}", "A"},
-		{"{\"errors\": [{\"message\": \"b\"}]}", "b"},
-		{"{\"errors\": []}", ""},
-		{"[]", ""},
-		{"", ""},
-		{"<?xml?><Error><Code>A</Code><Message>b\nc</Message></Error>", "A: b c"},
-		{"<Error><Code>A</Code></Error>", "A"},
-		{"<Error><Message>b</Message></Error>", ""},
-		{"<Error><Code>A", ""},
-		{"<Code>A</Code>", ""},
-		{" <Error><Code>A</Code></Error>", ""},
+		{"host.x", "host.x", true},
+		{"HOST.x:5000", "host.X", true},
+		{"host.x:5000", "host.x:5000", true},
+		{"host.x:5001", "host.x:5000", false},
+		{"host.x", "host.x:80", false},
+		{"host.xx", "host.x", false},
+		{"localhost:5000", "localhost", true},
+		{"127.0.0.1:5000", "localhost", true},
+		{"127.1.2.3", "localhost", true},
+		{"[::1]:5000", "localhost", true},
+		{"localhost", "127.0.0.1", true},
+		{"127.0.0.1", "localhost:5000", false},
+		{"127.x.y", "localhost", false},
+		{"[::2]", "localhost", false},
+		{"localhost.x", "localhost", false},
+		{"[::1]", "127.0.0.2", false},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		assert_string_equal(said(cases[i].body), cases[i].said);
-	assert_int_equal(strlen(said(with_letters("<Error><Code>", 60, "</Code>"))), 60);
-	assert_string_equal(said(with_letters("<Error><Code>", 61, "</Code>")), "");
-	assert_string_equal(said(with_letters("<Error><Code>A</Code><Message>", 181, "</Message>")),
-						"A");
-	assert_int_equal(
-		strlen(said(with_letters("<Error><Code>A</Code><Message>", 180, "</Message>"))), 183);
-	/* Of a long document its beginning counts. */
-	assert_string_equal(said(with_letters("<", 4095 - 22, "<Error><Code>A</Code>")), "A");
-	assert_string_equal(said(with_letters("<", 4095 - 21, "<Error><Code>A</Code>")), "A");
-	assert_string_equal(said(with_letters("<", 4095 - 14, "<Error><Code>A</Code>")), "");
+		if (reference_host_is(cases[i].host, cases[i].plain) != cases[i].is)
+			fail_msg("%s, %s", cases[i].host, cases[i].plain);
 }
 
 /* ---- packs */
@@ -264,41 +213,6 @@ TEST(a_pull_needs_a_name_and_a_system)
 		options.how = cases[i].how ? &how : NULL;
 		GIVES(JW_ERR_USAGE, jw_pull(why, &options, &result));
 		assert_null(result);
-	}
-}
-
-/* As libcurl reports them with OpenSSL, Mbed TLS (old and new) and Schannel */
-TEST(certificates_that_prove_nothing_are_explained)
-{
-	static const struct {
-		const char *reason, *hint; /* NULL: none */
-	} cases[] = {
-		{"SSL certificate problem: certificate has expired", "clock"},
-		{"SSL certificate problem: certificate is not yet valid", "clock"},
-		{"Cert verify failed: BADCERT_EXPIRED", "clock"},
-		{"Cert verify failed: BADCERT_FUTURE", "clock"},
-		{"mbedTLS: The certificate validity starts in the future", "clock"},
-		{"schannel: SEC_E_CERT_EXPIRED (0x80090328) - The certificate is out of date", "clock"},
-		{"schannel: CertGetCertificateChain trust error CERT_TRUST_IS_NOT_TIME_VALID", "clock"},
-		{"SSL certificate problem: unable to get local issuer certificate", "CURL_CA_BUNDLE"},
-		{"SSL certificate problem: self-signed certificate in certificate chain", "CURL_CA_BUNDLE"},
-		{"SSL certificate problem: self signed certificate", "CURL_CA_BUNDLE"},
-		{"Cert verify failed: BADCERT_NOT_TRUSTED", "CURL_CA_BUNDLE"},
-		{"mbedTLS: The certificate is not correctly signed by the trusted CA", "CURL_CA_BUNDLE"},
-		{"schannel: SEC_E_UNTRUSTED_ROOT (0x80090325)", "CURL_CA_BUNDLE"},
-		{"schannel: CertGetCertificateChain trust error CERT_TRUST_IS_PARTIAL_CHAIN",
-		 "CURL_CA_BUNDLE"},
-		{"Cert verify failed: BADCERT_CN_MISMATCH", NULL},
-		{"SSL: no alternative certificate subject name matches target host name 'x'", NULL},
-	};
-	char hint[128];
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		web_say_how_to_prove(cases[i].reason, hint, sizeof hint);
-		if (cases[i].hint)
-			assert_non_null(strstr(hint, cases[i].hint));
-		else
-			assert_string_equal(hint, "");
 	}
 }
 

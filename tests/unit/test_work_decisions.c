@@ -282,7 +282,7 @@ CASE(the_battery_matters_in_the_background)
 	assert_int_equal(root_remove(state), 0);
 }
 
-/* ---- of what a shared place has */
+/* ---- of what a shared folder has */
 
 CASE(what_was_inserted_is_counted_and_shared)
 {

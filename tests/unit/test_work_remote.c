@@ -1,5 +1,5 @@
-/* Many nodes without a coordinator: each one's order, what claims count for, how hard a shared
- * place is asked, and when it is left alone. */
+/* Many nodes without a coordinator: each one's order, what claims count for, and when a shared
+ * folder is given up. */
 #include "check.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { MODULES = 40 };
 
-static const uint64_t MS = 1000000, SECOND = 1000000000;
+static const uint64_t SECOND = 1000000000;
 
 static void order_of(uint64_t node, struct remote_turn turns[MODULES])
 {
@@ -84,74 +84,25 @@ TEST(nobody_waits_longer_than_a_claim_counts)
 	assert_int_equal(known.again_ns, 66 * SECOND);
 }
 
-static struct remote_pace fresh(void)
+TEST(a_folder_that_costs_too_much_is_given_up)
 {
-	return (struct remote_pace){.room = 1, .found = true};
-}
+	static const struct {
+		uint64_t silent_s, waited_s;
+		double saved_s, work_s;
+		bool gives_up;
+	} cases[] = {
+		{0, 0, 0, 0, false},  {9, 9, 0, 0, false},    {10, 10, 100, 1000, true},
+		{0, 10, 0, 0, false}, {0, 11, 0, 0, true},    {0, 40, 30, 0, false},
+		{0, 41, 30, 0, true}, {0, 20, 0, 100, false}, {0, 21, 0, 100, true},
+	};
 
-TEST(a_silent_place_is_left_alone_and_taken_up_again)
-{
-	struct remote_pace pace = fresh();
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct remote remote = {.silent_ns = cases[i].silent_s * SECOND,
+									  .waited_ns = cases[i].waited_s * SECOND};
 
-	for (unsigned i = 1; i < 10; i++)
-		remote_pace_silent(&pace, i * 200 * MS, 200);
-	assert_false(pace.resting);
-	remote_pace_silent(&pace, 2 * SECOND, 200);
-	assert_true(pace.resting);
-	assert_true(pace.probe_ns > 2 * SECOND);
-	remote_pace_answered(&pace, 5 * SECOND, true);
-	assert_false(pace.resting);
-	assert_int_equal(pace.room, 1);
-	/* An answer begins the count again */
-	remote_pace_silent(&pace, 9 * SECOND, 1999);
-	remote_pace_answered(&pace, MS, true);
-	remote_pace_silent(&pace, 9 * SECOND, 1999);
-	assert_false(pace.resting);
-}
-
-TEST(failures_are_rests_as_long_as_is_asked_for)
-{
-	struct remote_pace pace = fresh();
-
-	assert_true(remote_pace_failed(&pace, SECOND, false, -1));
-	pace = fresh();
-	pace.room = 16;
-	/* 503 is an answer: the place lives */
-	assert_false(remote_pace_failed(&pace, SECOND, true, 7));
-	assert_true(pace.resting);
-	assert_int_equal(pace.room, 1);
-	assert_int_equal(pace.probe_ns, 8 * SECOND);
-	/* Those that fail with it make the rest no shorter */
-	assert_false(remote_pace_failed(&pace, 2 * SECOND, false, -1));
-	assert_int_equal(pace.probe_ns, 8 * SECOND);
-	assert_false(remote_pace_failed(&pace, 8 * SECOND, false, -1));
-	assert_int_equal(pace.probe_ns, 8 * SECOND + 500 * MS);
-	assert_false(remote_pace_failed(&pace, 9 * SECOND, true, 1000000));
-	assert_int_equal(pace.probe_ns, 39 * SECOND);
-	remote_pace_answered(&pace, MS, true);
-	assert_false(pace.resting);
-}
-
-TEST(slow_answers_make_room_small_and_quick_ones_large)
-{
-	struct remote_pace pace = fresh();
-	unsigned room = pace.room;
-
-	assert_int_equal(room, 1);
-	for (unsigned i = 0; i < 100; i++) {
-		remote_pace_answered(&pace, 100 * MS, true);
-		assert_true(pace.room >= room);
-		room = pace.room;
+		if (!remote_gives_up(&remote, cases[i].saved_s, cases[i].work_s) == cases[i].gives_up)
+			fail_msg("case %zu", i);
 	}
-	assert_int_equal(room, 16);
-	remote_pace_answered(&pace, 600 * MS, true);
-	remote_pace_answered(&pace, 5 * SECOND, false);
-	assert_int_equal(pace.room, 16);
-	remote_pace_answered(&pace, 2 * SECOND, true);
-	assert_int_equal(pace.room, 8);
-	for (unsigned i = 0; i < 100; i++)
-		remote_pace_answered(&pace, 2 * SECOND, true);
-	assert_int_equal(pace.room, 1);
 }
 
 RUN_TESTS(NULL, NULL)

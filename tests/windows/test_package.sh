@@ -23,7 +23,7 @@ names = zipfile.ZipFile(archive).namelist()
 assert names == ["jitwarm.exe", "jitwarmw.exe", "LICENSE.txt", "README.md"], names
 # Whatever is linked in has its notice: our libraries, and what mingw-w64 and gcc bring
 notices = zipfile.ZipFile(archive).read("LICENSE.txt").decode()
-for name in "libarchive cJSON libcurl LZ4 libsodium libuv zlib Zstandard mingw-w64 libgcc".split():
+for name in "libarchive cJSON LZ4 libsodium libuv zlib Zstandard mingw-w64 libgcc".split():
     assert re.search(rf"^{re.escape(name)}( \(.*\))?\n=+\n\nCopyright ", notices, re.M), name
 for words in "the mingw-w64 project", "LUCENT DISCLAIMS", "GCC Runtime\nLibrary Exception, version 3.1":
     assert words in notices, words

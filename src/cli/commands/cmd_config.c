@@ -104,21 +104,12 @@ static int config_show(struct jw_error *err, struct cli *cli, struct config_docu
 /* What every command checks of a value, and those that it is for. */
 static int check_new(struct jw_error *err, struct cli *cli, const char *name, const char *value)
 {
-	enum { MOST_HOSTS = 64 };
-	const struct config_value *plain = config_find(&cli->config, "plain-http");
-	const char *hosts[MOST_HOSTS];
-	struct jw_share_options share = {.place = value, .insecure_hosts = hosts};
 	struct config one = {0};
 	int result =
 		config_one(err, name, value, "config", &one) || options_settle(err, &cli->options, &one);
 
-	for (const char *host = plain ? plain->value : NULL;
-		 host && share.insecure_host_count < MOST_HOSTS; host = config_next(plain, host)) {
-		hosts[share.insecure_host_count++] = host;
-		share.insecure |= !strcmp(host, "localhost") || !strcmp(host, "127.0.0.1");
-	}
 	if (!result && !strcmp(name, "share"))
-		result = jw_share_check(err, &share);
+		result = jw_share_check(err, value);
 	if (!result && !strcmp(name, "registry"))
 		result = jw_registry_name_check(err, value);
 	config_free(&one);

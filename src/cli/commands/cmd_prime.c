@@ -23,7 +23,6 @@
 #include "cli/pack_report.h"
 #include "cli/passphrase.h"
 #include "cli/progress.h"
-#include "cli/registry_options.h"
 #include "cli/tune_changes.h"
 #include "os/clock.h"
 #include "os/file.h"
@@ -44,7 +43,7 @@ struct unattended {
 	unsigned status;
 	/* The run's results, for the log. */
 	size_t modules, compiled, failed, undone;
-	size_t restored;      /* from the store, a shared place or another driver's entries */
+	size_t restored;      /* from the store, a shared folder or another driver's entries */
 	double saved_seconds; /* processor time of the compiled ones: what a first start is spared */
 	char problem[512];    /* one line; "": none */
 };
@@ -108,7 +107,7 @@ static const struct json_field shared_fields[] = {
 		 "compiled modules that could not be put there, while others could be taken",
 		 .presence = JSON_IF_SET),
 	JSON(struct jw_shared, trouble,
-		 "a line on why the place was no longer used, or why they were not put there",
+		 "a line on why the folder was no longer used, or why they were not put there",
 		 .presence = JSON_IF_SET),
 	{0},
 };
@@ -269,7 +268,7 @@ static const struct json_field run_fields[] = {
 	JSON(struct unattended, failed, "as in `prime`"),
 	JSON(struct unattended, undone, "as in `prime`"),
 	JSON(struct unattended, restored,
-		 "modules that were taken from the store, a shared place or an older driver's entries"),
+		 "modules that were taken from the store, a shared folder or an older driver's entries"),
 	JSON(struct unattended, saved_seconds,
 		 "processor time of the compiled ones, which the first start no longer needs"),
 	JSON(struct unattended, problem, "why it did not start, or stopped; or `\"\"`"),
@@ -353,50 +352,32 @@ static int nvrtc_options_read(struct jw_error *err, const struct cli *cli,
 	return 0;
 }
 
-/* ---- a shared place */
+/* ---- a shared folder */
 
 struct prime_share {
-	struct registry_given given;
 	struct jw_share_options options;
 	char passphrase[PASSPHRASE_SIZE];
 };
-
-static struct jw_share_options share_options_of(const struct cli *cli,
-												const struct registry_given *given)
-{
-	return (struct jw_share_options){
-		.place = options_value(&cli->options, "share"),
-		.allow_unsigned = options_given(&cli->options, "share-unsigned"),
-		.insecure = given->insecure,
-		.insecure_hosts = given->hosts,
-		.insecure_host_count = given->host_count,
-	};
-}
 
 static int prime_share_check(struct jw_error *err, const struct cli *cli)
 {
 	static const char *const only[] = {"share-unsigned", "sign"};
 	const bool share = options_given(&cli->options, "share");
-	struct registry_given given = {0};
-	struct jw_share_options options;
-	int result;
+	const char *folder = options_value(&cli->options, "share");
 
 	for (size_t i = 0; !share && i < sizeof only / sizeof *only; i++)
 		if (options_typed(&cli->options, only[i]))
-			return error_set(err, JW_ERR_USAGE, "--%s is for the place that --share names",
+			return error_set(err, JW_ERR_USAGE, "--%s is for the folder that --share names",
 							 only[i]);
 	if (!share)
 		return 0;
-	registry_given_read(cli, &given);
-	options = share_options_of(cli, &given);
-	result = jw_share_check(err, &options);
-	/* A setting's is taken where it is: a mount may come later. */
-	if (!result && options_typed(&cli->options, "share") && !strstr(options.place, "://") &&
-		!os_exists(options.place))
-		result = error_set(err, JW_ERR_NOT_FOUND,
-						   "%s: no such folder: create it, or correct --share", options.place);
-	registry_given_free(&given);
-	return result;
+	if (jw_share_check(err, folder))
+		return -1;
+	/* A setting's folder may be mounted later. */
+	if (options_typed(&cli->options, "share") && !os_exists(folder))
+		return error_set(err, JW_ERR_NOT_FOUND, "%s: no such folder: create it, or correct --share",
+						 folder);
+	return 0;
 }
 
 /* Whether what others have put there can be taken; also if that cannot be told. */
@@ -421,16 +402,16 @@ static int prime_share_read(struct jw_error *err, const struct cli *cli, struct 
 
 	if (!options_given(&cli->options, "share"))
 		return 0;
-	registry_given_read(cli, &share->given);
 	if (pack_report_key(err, cli, &key, share->passphrase))
 		return -1;
-	share->options = share_options_of(cli, &share->given);
+	share->options.folder = options_value(&cli->options, "share");
+	share->options.allow_unsigned = options_given(&cli->options, "share-unsigned");
 	own = own ? own : PASSPHRASE_DEFAULT_KEY;
 	/* Other machines take only what is signed: a key that needs no passphrase signs unasked. */
 	if (!key.sign_key && !share->options.allow_unsigned &&
 		!jw_key_is_encrypted(NULL, key.state_dir, own, &encrypted) && !encrypted)
 		key.sign_key = own;
-	/* A setting's place is no reason not to compile. */
+	/* A setting's folder is no reason not to compile. */
 	if (!key.sign_key && !share->options.allow_unsigned && options_typed(&cli->options, "share") &&
 		!trusts_a_key(key.state_dir))
 		return error_set(
@@ -453,7 +434,7 @@ static void prime_share_print(const struct output *out, const struct prime_share
 	char time[TEXT_SHORT], bytes[TEXT_SHORT];
 
 	if (shared->fetched)
-		output_line(out, STYLE_GOOD, "%s from the shared place (%s), which saved %s of compiling.",
+		output_line(out, STYLE_GOOD, "%s from the shared folder (%s), which saved %s of compiling.",
 					TEXT_COUNT(shared->fetched, "module", "modules"),
 					text_bytes(bytes, shared->fetched_bytes),
 					text_duration(time, shared->saved_seconds));
@@ -471,7 +452,7 @@ static void prime_share_print(const struct output *out, const struct prime_share
 		output_warning(out, "%s could not be put there: %s",
 					   TEXT_COUNT(shared->unplaced, "module", "modules"), shared->trouble);
 	else if (*shared->trouble)
-		output_warning(out, "the shared place is no longer used: %s", shared->trouble);
+		output_warning(out, "the shared folder is no longer used: %s", shared->trouble);
 }
 
 /* ---- another machine */
@@ -993,7 +974,7 @@ static int print_outcome_document(const struct prime_outcome *priming,
 		.refilled = refilled->entries || refilled->note_count ? refilled : NULL,
 		.carried = carried && carried->group_count ? carried : NULL,
 		.pack = result->keep.pack ? &pack : NULL,
-		.shared = priming->share.options.place ? &result->compile.shared : NULL,
+		.shared = priming->share.options.folder ? &result->compile.shared : NULL,
 	};
 	int failed;
 
@@ -1169,7 +1150,7 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		.source = on_source,
 		.keep.run = priming->unattended.state,
 		.keep.pack = priming->elsewhere.pack.output ? &priming->elsewhere.pack : NULL,
-		.compile.share = priming->share.options.place ? &priming->share.options : NULL,
+		.compile.share = priming->share.options.folder ? &priming->share.options : NULL,
 		.cancel = cli_cancel,
 	};
 	struct fetching fetching = {.output = &cli->out, .label = "compiler"};
@@ -1346,7 +1327,6 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 			next_step_cache(&cli->out, &cli->system->cache);
 	}
 	passphrase_forget(priming.elsewhere.passphrase);
-	registry_given_free(&priming.share.given);
 	passphrase_forget(priming.share.passphrase);
 	found_files_free(&priming.files);
 	mem_free(priming.nvrtc.words);
@@ -1418,18 +1398,16 @@ static const struct cli_option prime_options[] = {
 	CLI_FLAG("recompile-carried",
 			 "Compile modules carried over from older drivers, and replace those results",
 			 .rare = true),
-	CLI_VALUE(
-		"share", "PLACE",
-		"Look for each module in DIR, https://HOST/PATH or s3://BUCKET/PREFIX before compiling "
-		"it, and put there what is compiled, signed with --sign",
-		.setting = true),
+	CLI_VALUE("share", "DIR",
+			  "Look for each module in this shared folder before compiling it, and put there what "
+			  "is compiled, signed with --sign",
+			  .names = NAMES_FOLDER_LATER, .setting = true),
 	CLI_FLAG("share-unsigned",
 			 "With --share: trust whoever can write there, even without a signature",
 			 .setting = true, .rare = true),
 	CLI_FLAG("sign",
 			 "With --share: sign what is put there (automatic with a key without a passphrase)",
 			 .rare = true),
-	CLI_SETTING(OPTION_LIST, "plain-http"),
 	CLI_SETTING(OPTION_VALUE, "key"),
 	CLI_SETTING(OPTION_VALUE, "passphrase-file"),
 
@@ -1457,8 +1435,8 @@ const struct cli_command command_prime = {
 		"needs and that save it the most time.\n\nAfter a driver update, results of another build "
 		"of the same CUDA minor version are reused: the bytes are the same. --carry-over also "
 		"reuses results of older drivers, in seconds; --recompile-carried replaces them "
-		"later.\n\n--share takes modules from a place that other machines fill, and puts there "
-		"what it compiles. Machines that start together share the work, so that each module is "
+		"later.\n\n--share takes modules from a folder that machines share, and puts there what "
+		"it compiles. Machines that start together share the work, so that each module is "
 		"compiled once. For a registry, run “jitwarm pull” before and “jitwarm push” "
 		"afterwards.\n\nCUDA C sources (*.cu) are first compiled to PTX by NVRTC, for each GPU "
 		"architecture. The cache identifies a module by its text, so NVRTC's version, options and "

@@ -76,21 +76,6 @@ int os_self_path(struct jw_error *err, char **ret_path)
 	return os_real_path(err, path, ret_path);
 }
 
-/* Debian, Alpine and Arch; Fedora and Red Hat; SUSE; the last resort of several. */
-char *os_certificates(void)
-{
-	static const char *const places[] = {"/etc/ssl/certs/ca-certificates.crt",
-										 "/etc/pki/tls/certs/ca-bundle.crt",
-										 "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
-										 "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
-
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		if (os_exists(places[i]))
-			return mem_string(places[i]);
-	}
-	return NULL;
-}
-
 /* The superuser does not work in a folder that another account could replace. */
 bool os_is_own_temp_dir(const char *path)
 {

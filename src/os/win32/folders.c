@@ -160,11 +160,6 @@ static int make_guarded_dir(struct jw_error *err, const char *path, bool *ret_th
 	return result;
 }
 
-char *os_certificates(void)
-{
-	return NULL;
-}
-
 int path_make_private_folder(struct jw_error *err, const char *path, char **ret_name)
 {
 	enum { TRIES = 16 };

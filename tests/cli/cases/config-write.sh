@@ -56,8 +56,7 @@ refused "module-timeout (config) takes a time" module-timeout soon
 refused "share-unsigned (config) takes yes or no, not “perhaps”" share-unsigned perhaps
 refused "language (config) takes en or ko, not “tlh”" language tlh
 refused "oci://HOST/REPOSITORY" registry host
-refused "a shared place is a directory, https://HOST/PATH or s3://BUCKET/PREFIX" share ftp://a/b
-refused "only https is allowed" share http://elsewhere/x
+refused "“ftp://a/b”: not a folder; name one that the machines mount" share ftp://a/b
 refused "no setting is called “job” (did you mean “jobs”?)" job 4
 refused "no setting is called “job” (did you mean “jobs”?)" job
 refused "no setting is called “maxmem” (did you mean “max-mem”?)" --unset maxmem
@@ -66,7 +65,7 @@ refused "“jitwarm config NAME VALUE” sets one" "jobs=4"
 refused "--unset removes a setting and takes no value" --unset jobs 4
 refused "key needs a value of one line" key $'a\njobs = 1'
 refused "key needs a value of one line" key ""
-run 0 config share http://lab:5000/x
+run 0 config share "$(native "$work/lab")"
 run 0 config language ko
 run 0 config --unset language
 

@@ -2,7 +2,6 @@
 has_command push || skip "no such command yet"
 with_simdriver sm_86
 . "$cases/../../share/lib.sh"
-trap - EXIT # no server
 place=$work/place
 object() { find "$place" -name "$1" | sort | head -n 1; }
 # Where a stranger's objects are: one of each module, as `mess FILE` leaves it
@@ -20,7 +19,10 @@ machine first
 mkdir "$place"
 run 64 prime --share-unsigned "$sample"
 run 64 prime --sign "$sample"
-JITWARM_PLAIN_HTTP=localhost run 64 prime --share "$place" --timeout 1s "$sample"
+for wrong in https://host/x s3://bucket/x; do
+	run 64 prime --share "$wrong" --share-unsigned "$sample"
+	err_has "not a folder"
+done
 run 64 prime --share "$place" --sign "$sample"
 err_has "key generate"
 # A dry run touches nothing, and a place that is not there is not made
@@ -30,7 +32,7 @@ machine without
 run 3 prime --share "$work/none" "$sample"
 err_has "none: no such folder: create it, or correct --share"
 JITWARM_SHARE=$(native "$work/none") run 0 prime "$sample"
-err_has "the shared place is no longer used"
+err_has "the shared folder is no longer used"
 [[ $(grep -c "no longer used" "$err") == 1 ]] || fail "not one line"
 [[ ! -e $work/none ]] || fail "a directory was made"
 app_compiles 0

@@ -5,6 +5,7 @@ command -v docker-registry >/dev/null && command -v skopeo >/dev/null || skip "n
 with_simdriver sm_86
 . "$cases/../../share/lib.sh"
 . "$cases/../../share/places.sh"
+trap 'kill "${servers[@]}" 2>/dev/null' EXIT
 start_registry "$work/registry"
 site=$registry tag=$(basename "$sample")-sm_86-550.200.01
 export JITWARM_PLAIN_HTTP=localhost
