@@ -50,7 +50,9 @@ struct jw_found {
 
 struct jw_find_options {
 	const char *const *names;
-	size_t name_count; /* 0: the whole environment */
+	size_t name_count;           /* 0, and no packages: the whole environment */
+	const char *const *packages; /* names of packages, even if files have these names too */
+	size_t package_count;
 	struct jw_cancel cancel;
 	bool sources; /* take CUDA C sources (*.cu) too, which jw_prime compiles */
 };

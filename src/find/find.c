@@ -277,6 +277,7 @@ int jw_find(struct jw_error *err, const struct jw_find_options *options,
 			struct jw_found **ret_found)
 {
 	struct name_search finder = {0};
+	struct typed_package typed;
 	struct jw_found *found;
 	int result = 0;
 
@@ -284,11 +285,14 @@ int jw_find(struct jw_error *err, const struct jw_find_options *options,
 	found = finder.list.found;
 	finder.list.cancel = options->cancel;
 	finder.list.sources = options->sources;
-	finder.list.found->whole = !options->name_count;
-	if (!options->name_count)
+	found->whole = !options->name_count && !options->package_count;
+	if (found->whole)
 		result = take_environment(err, &finder);
 	for (size_t i = 0; !result && i < options->name_count; i++)
 		result = take_typed_name(err, &finder, options->names[i]);
+	for (size_t i = 0; !result && i < options->package_count; i++)
+		if (requirement_typed(options->packages[i], &typed))
+			result = take_named_package(err, &finder, options->packages[i], &typed);
 	if (!result)
 		result = fail_if_empty(err, found);
 	if (result)

@@ -111,26 +111,50 @@ static bool may_be_there(const char *path)
 	return os_look(NULL, path, &there) || there;
 }
 
-/* Each package once, and the paths that exist. Returns their number. */
-static size_t collect_names(const struct jw_recording *recording, char **names)
+/* What the recorded files are searched by. */
+struct recorded_names {
+	char **packages, **paths;
+	size_t package_count, path_count;
+};
+
+static void names_free(struct recorded_names *names)
+{
+	for (size_t i = 0; i < names->package_count; i++)
+		mem_free(names->packages[i]);
+	for (size_t i = 0; i < names->path_count; i++)
+		mem_free(names->paths[i]);
+	mem_free(names->packages);
+	mem_free(names->paths);
+}
+
+/* Each package once, and the paths that exist. */
+static int collect_names(struct jw_error *err, const struct jw_recording *recording,
+						 struct recorded_names *names)
 {
 	struct set known = {0};
-	size_t count = 0;
+	struct os_stat stat;
+	int result = 0;
 
-	for (size_t i = 0; i < recording->file_count; i++) {
+	for (size_t i = 0; !result && i < recording->file_count; i++) {
 		const struct jw_recorded_file *file = &recording->files[i];
 		char *name = file->package ? mem_string(file->package) : local_path(file->path);
-		const uint64_t key = fnv_update(FNV_START, name, strlen(name));
+		const uint64_t key = fnv_update(FNV_START, name, strlen(name)) + !file->package;
 
-		if (!set_has(&known, key) && (file->package || may_be_there(name))) {
-			names[count++] = name;
+		/* A folder would be searched as a whole. */
+		if (!file->package && !os_stat(NULL, name, &stat) && stat.kind != OS_REGULAR)
+			result =
+				error_set(err, JW_ERR_FORMAT, "%s: “%s” is not a file: record the command again",
+						  recording->path ? recording->path : "", name);
+		else if (!set_has(&known, key) && file->package)
+			names->packages[names->package_count++] = name, name = NULL;
+		else if (!set_has(&known, key) && may_be_there(name))
+			names->paths[names->path_count++] = name, name = NULL;
+		if (!name)
 			set_add(&known, key, i);
-		} else {
-			mem_free(name);
-		}
+		mem_free(name);
 	}
 	set_free(&known);
-	return count;
+	return result;
 }
 
 /* Of a relative path, with '/' or '\\' as separators. */
@@ -183,15 +207,19 @@ static void keep_recorded(const struct jw_recording *recording, struct jw_found 
 int jw_recording_find(struct jw_error *err, const struct jw_recording *recording,
 					  struct jw_found **ret_found)
 {
-	char **names = mem_array(recording->file_count, sizeof *names);
-	const size_t count = collect_names(recording, names);
+	struct recorded_names names = {.packages =
+									   mem_array(recording->file_count, sizeof *names.packages),
+								   .paths = mem_array(recording->file_count, sizeof *names.paths)};
 	struct jw_found *found = NULL;
 	struct jw_error why = {0};
-	int result = 0;
+	int result = collect_names(err, recording, &names);
 
-	if (count &&
+	if (!result && names.package_count + names.path_count &&
 		jw_find(&why,
-				&(struct jw_find_options){.names = (const char *const *)names, .name_count = count},
+				&(struct jw_find_options){.names = (const char *const *)names.paths,
+										  .name_count = names.path_count,
+										  .packages = (const char *const *)names.packages,
+										  .package_count = names.package_count},
 				&found) &&
 		!is_missing_package(why.code))
 		result = error_copy(err, &why);
@@ -201,8 +229,6 @@ int jw_recording_find(struct jw_error *err, const struct jw_recording *recording
 		keep_recorded(recording, found);
 		*ret_found = found;
 	}
-	for (size_t i = 0; i < count; i++)
-		mem_free(names[i]);
-	mem_free(names);
+	names_free(&names);
 	return result;
 }

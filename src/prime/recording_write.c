@@ -212,12 +212,47 @@ static int take_row(struct jw_error *err, const cJSON *object, const struct json
 	return wrong(err, what, at);
 }
 
+static bool is_package_name(const char *name)
+{
+	static const char letters[] =
+		"-.ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+
+	return !strchr("-.", *name) && !name[strspn(name, letters)];
+}
+
+/* On the recorded machine, whatever its system is. */
+static bool begins_at_root(const char *path)
+{
+	return *path == '/' || text_starts(path, "~/") || text_starts(path, "~\\") ||
+		   text_starts(path, "\\\\") || (*path && path[1] == ':');
+}
+
+/* No part of the path is “..”, and nothing in it stands for several names. */
+static bool leads_to_one_file(const char *path)
+{
+	for (const char *at = path; (at = strstr(at, "..")); at++)
+		if ((at == path || strchr("/\\", at[-1])) && strchr("/\\", at[2]))
+			return false;
+	return !strpbrk(path, "*?[");
+}
+
 static int read_recorded_file(struct jw_error *err, const cJSON *object, size_t at,
 							  struct jw_recorded_file *file)
 {
 	if (take_row(err, object, &file_table, "file", at, file))
 		return -1;
-	return file->path ? 0 : wrong(err, "file", at);
+	if (!file->path)
+		return wrong(err, "file", at);
+	if (file->package && !is_package_name(file->package))
+		return error_set(
+			err, JW_ERR_FORMAT,
+			"file %zu: “%.100s” is not the name of a package: record the command again", at,
+			file->package);
+	if (!leads_to_one_file(file->path) || (!file->package && !begins_at_root(file->path)))
+		return error_set(err, JW_ERR_FORMAT,
+						 "file %zu: “%.200s” is not the path of one file: record the command again",
+						 at, file->path);
+	return 0;
 }
 
 static bool read_digest(const cJSON *object, char digest[65])

@@ -111,7 +111,7 @@ python3 - <<'PYTHON'
 import json
 d = json.load(open("r.json"))
 d["modules"] = [m for m in d["modules"] if m["form"] == "load"][:2]
-d["files"][0]["path"] = "gone/sample_framework.lib"
+d["files"][0]["path"] = "/gone/sample_framework.lib"
 json.dump(d, open("part.json", "w"))
 PYTHON
 rm -rf "$work/cache"
@@ -120,6 +120,32 @@ json 'd["compiled"] == 0 and d["recorded"] == d["recorded_missing"] == 2 and "go
 run 0 prime --recording part.json --json "$sample"
 json 'd["compiled"] == 2'
 [[ $(entries) == 2 ]] || fail "$(entries) entries"
+
+# A recording names files, and nothing that would be searched: no folder, no way out of a package. A package is one, even if a folder
+# here has its name.
+names() { # STATUS PATH PACKAGE
+	python3 - "$2" "$3" <<'PYTHON'
+import json, sys
+d = json.load(open("r.json"))
+d["files"][0].pop("package", None)
+d["files"][0].update({"path": sys.argv[1]}, **({"package": sys.argv[2]} if sys.argv[2] else {}))
+json.dump(d, open("named.json", "w"))
+PYTHON
+	rm -rf "$work/cache"
+	run "$1" prime --recording named.json
+	[[ $(entries) == 0 ]] || fail "compiled: $(entries)"
+}
+mkdir -p "$work/frame" && cp "$sample" "$work/frame/"
+file=$(basename "$sample")
+is_wine || for named in /: "$work/frame:" "$work/../$(basename "$work")/frame/$file:" "$work/frame/*:" "$work/fr?me/$file:" "$work/fram[e]/$file:" "frame/$file:" \
+	"$file:../../.." "$file:." "$file:$work/frame" "../$file:frame" "$file:frame/lib" "$file:fr*"; do
+	names 3 "${named%%:*}" "${named#*:}"
+	err_has "named.json"
+	err_has "record the command again"
+done
+names 1 "$file" frame
+names 1 "frame/$file" frame
+rm -r "$work/frame"
 
 # Another GPU wants the same containers.
 JITWARM=$program
