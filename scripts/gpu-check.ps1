@@ -192,7 +192,7 @@ function Test-Tune([string]$scope, [string]$key) {
     $only = "$($now.PSObject.Properties['CUDA_CACHE_PATH'])" -eq "$path"
     $null = Invoke-Native $Jitwarm tune --undo --scope $scope
     $same = (Get-Registry $key) -eq $before
-    Row "tune --scope $scope" ($status -eq 0 -and $only -and $same) "status $status, only what was asked for: $only, undone byte for byte: $same"
+    Row "tune --scope $scope" ($status -eq 0 -and $only -and $same) "status $status, only what was asked for: $only, undone: $same"
 }
 
 function Test-Redirection {

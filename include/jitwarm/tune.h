@@ -1,5 +1,5 @@
 /* Permanent settings of the driver's cache: their sources, their advised values, and writing them
- * so that every file can be restored to the byte.
+ * into a file of jitwarm's own, which one marked line in a profile loads.
  *
  * Threads: any number of threads may call these functions at the same time, except
  * jw_settings_adopt. One that applies or undoes at a time. */
@@ -16,8 +16,8 @@
 
 /* Where settings can be written. */
 enum jw_scope {
-	JW_SCOPE_USER,   /* this account: environment.d and the login shell's profile; on Windows
-						HKEY_CURRENT_USER\Environment */
+	JW_SCOPE_USER,   /* this account: environment.d, which the login shell's profile loads; on
+						Windows HKEY_CURRENT_USER\Environment */
 	JW_SCOPE_SYSTEM, /* every account: /etc/environment; on Windows the machine's environment */
 	JW_SCOPE_SHELL,  /* the file that this account's shell reads at its start; not on Windows */
 };
@@ -29,24 +29,21 @@ const char *jw_scope_name(enum jw_scope scope);
 /* One place that sets one variable. */
 struct jw_setting {
 	char *name, *value;
-	const char *source; /* "process", "shell profile", "environment.d", "/etc/environment",
-						   "profile.d", "systemd unit", "Windows user", "Windows machine" */
+	const char *source; /* "process", "/etc/environment", "environment.d", "shell", "Windows
+						   machine", "Windows user" */
 	char *where;        /* the file or registry key, "" for a process */
-	size_t line;        /* in the file, 0 without one */
-	bool unset;         /* it removes the variable */
-	bool ours;          /* in a block that jitwarm has written */
+	char *stamp;        /* what the same file of jitwarm's sets JITWARM_TUNED to; NULL: nothing */
+	bool ours;          /* jitwarm has written it */
 };
 
 struct jw_settings {
 	struct jw_setting *items; /* process first, then from the general to the specific */
 	size_t count, capacity;
-	char **warnings; /* one line each: values that the driver interprets otherwise than a user
-						would, names that it does not know, files that cannot be read */
-	size_t warning_count;
+	char *stamp; /* JITWARM_TUNED in this process; NULL: it is not set */
 };
 
-/* Reads every place where the variables of the driver's cache may be set. Missing files set
- * nothing. The caller frees with jw_settings_free. */
+/* Reads this process, jitwarm's own files, /etc/environment, and Windows' registry. Missing files
+ * set nothing, and no profile of a shell is read. The caller frees with jw_settings_free. */
 int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings);
 void jw_settings_free(struct jw_settings *settings);
 
@@ -83,7 +80,7 @@ struct jw_tune_advice {
 	uint64_t limit_bytes;     /* CUDA_CACHE_MAXSIZE */
 	char *path;               /* CUDA_CACHE_PATH; NULL: the driver caches nothing */
 	bool path_named;          /* by jw_tune_question.path */
-	char **warnings;          /* those of system->cache, of `settings`, and about `path` */
+	char **warnings;          /* those of system->cache, and about `path` */
 	size_t warning_count;
 	size_t limit_warnings; /* the first ones: about the limit that was named */
 	bool path_usable;      /* by this account, as far as can be seen without writing */
@@ -109,14 +106,18 @@ struct jw_tune_request {
  * started with sets anything. */
 bool jw_tune_can_apply(enum jw_scope scope);
 
-/* For each setting whether it wins over what the request writes: a later line of a shell profile,
- * or a variable that keeps the driver from its cache. `ret_wins` has settings->count items. */
-void jw_tune_overrides(const struct jw_settings *settings, const struct jw_tune_request *request,
-					   bool *ret_wins);
-
-/* The line of jitwarm's with which the next login has a limit of at least `limit_bytes`, where this
- * process has less. NULL: none. */
-const struct jw_setting *jw_tune_pending(const struct jw_settings *settings, uint64_t limit_bytes);
+/* How a variable that jitwarm has set stands in this process. */
+enum jw_tune_state {
+	JW_TUNE_NOT_SET,    /* jitwarm has not set it */
+	JW_TUNE_IN_FORCE,   /* the process has jitwarm's value */
+	JW_TUNE_PENDING,    /* the process is of a login from before: log out and in again */
+	JW_TUNE_OVERRIDDEN, /* something sets another value behind jitwarm's */
+};
+/* *ret_ours: jitwarm's setting; NULL with JW_TUNE_NOT_SET. */
+enum jw_tune_state jw_tune_state(const struct jw_settings *settings, const char *name,
+								 const struct jw_setting **ret_ours);
+/* The command that finds what sets a variable at a login. The caller frees it with jw_text_free. */
+char *jw_tune_grep(const char *name);
 
 /* The change of one file or registry key. */
 struct jw_tune_change {
@@ -129,9 +130,9 @@ struct jw_tune_result {
 	size_t count, capacity;
 };
 
-/* Writes the requested settings in marked blocks. Other lines stay, and a second call changes
- * nothing. JW_ERR_UNSUPPORTED: no such scope on this system; JW_ERR_IO: no permission (the message
- * says what to do); JW_ERR_FORMAT: a block that was damaged by hand. The caller frees with
+/* Writes the requested settings into jitwarm's own file, and the line that loads it. Other lines
+ * stay, and a second call changes nothing. JW_ERR_UNSUPPORTED: no such scope on this system;
+ * JW_ERR_IO: no permission (the message says what to do). The caller frees with
  * jw_tune_result_free. */
 int jw_tune_apply(struct jw_error *err, const struct jw_tune_request *request,
 				  struct jw_tune_result **ret_result);
@@ -139,8 +140,8 @@ int jw_tune_apply(struct jw_error *err, const struct jw_tune_request *request,
  * the current limit is too small; otherwise *ret_result is NULL. */
 int jw_tune_for_files(struct jw_error *err, struct jw_system *system, const char *const *paths,
 					  size_t count, struct jw_tune_result **ret_result);
-/* Reverts jw_tune_apply in a scope; with `request` NULL, in every place where settings are looked
- * for, the system's only for the superuser or an administrator. */
+/* Reverts jw_tune_apply in a scope, whichever shell the account had; with `request` NULL in all
+ * scopes, the system's only for the superuser or an administrator. */
 int jw_tune_undo(struct jw_error *err, const struct jw_tune_request *request,
 				 struct jw_tune_result **ret_result);
 /* The same report of what jw_tune_undo would revert everywhere. Changes nothing. */

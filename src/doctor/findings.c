@@ -76,47 +76,18 @@ static const struct jw_setting *setting_in_process(const struct examination *see
 	return NULL;
 }
 
-/* Whether the process can have its value from there: a shell expands what stands in a file. */
-static bool can_be_from(const struct jw_setting *in_process, const struct jw_setting *setting)
-{
-	return !in_process || !strcmp(in_process->value, setting->value) ||
-		   strpbrk(setting->value, "$`%");
-}
-
-/* Whether the account's shell reads that file, by its name. Another one may be started in it. */
-static bool is_read_by(const char *shell, const struct jw_setting *setting)
-{
-	static const char *const files[][2] = {{".bash", "bash"}, {"bash.", "bash"}, {".z", "zsh"},
-										   {".csh", "csh"},   {".tcsh", "csh"},  {".login", "csh"}};
-	const char *file = os_base_name(setting->where);
-
-	if (text_ends(file, ".fish"))
-		return text_ends(shell, "fish");
-	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-		if (text_starts(file, files[i][0]))
-			return text_ends(shell, files[i][1]);
-	return true;
-}
-
-/* The last file that sets a variable so: it wins, after those of other shells. NULL: only the
- * process has it. */
+/* The last place that sets a variable to what the process has. NULL: none that jitwarm reads. */
 static const struct jw_setting *source_of(const struct examination *seen, const char *name)
 {
 	const struct jw_setting *last = NULL, *in_process = setting_in_process(seen, name);
-	char *shell = os_env("SHELL");
-	bool own = false;
 
 	for (size_t i = 0; i < seen->sources->count; i++) {
 		const struct jw_setting *setting = &seen->sources->items[i];
 
-		if (!strcmp(setting->name, name) && !setting->unset && *setting->where &&
-			strcmp(setting->source, "systemd unit") != 0 && can_be_from(in_process, setting) &&
-			(!own || is_read_by(shell, setting))) {
-			own = shell && is_read_by(shell, setting);
+		if (!strcmp(setting->name, name) && *setting->where &&
+			(!in_process || !strcmp(in_process->value, setting->value)))
 			last = setting;
-		}
 	}
-	mem_free(shell);
 	return last;
 }
 
@@ -138,25 +109,26 @@ static const char *directory_command(void)
 				 "CUDA_CACHE_PATH=DIR; “jitwarm tune --print sh --path DIR” prints the lines)";
 }
 
-/* A variable that must not be set: jitwarm takes it out of a shell profile, a user elsewhere */
+/* A variable that must not be set. */
 static void draft_unset(const struct examination *seen, struct finding_draft *draft,
 						const char *name, const char *effect)
 {
 	const struct jw_setting *source = source_of(seen, name);
-	const char *value = value_in_process(seen, name);
+	char *grep = jw_tune_grep(name);
 
-	if (source && source->line)
-		EVIDENCE(draft, "%s=%.300s, set in %s:%zu: %s", name, value, source->where, source->line,
-				 effect);
-	else if (source)
-		EVIDENCE(draft, "%s=%.300s, set in %s: %s", name, value, source->where, effect);
-	else
-		EVIDENCE(draft, "%s=%.300s, set in the environment of this process, and in no file: %s",
-				 name, value, effect);
-	if (source && source->line)
-		FIX(draft, "remove that line; then start the programs again from a new login");
-	else
-		FIX(draft, "unset %s where it is set; then start the programs again", name);
+	if (source) {
+		EVIDENCE(draft, "%s=%.300s, set in %s: %s", name, value_in_process(seen, name),
+				 source->where, effect);
+		FIX(draft, "remove %s there; then start the programs again from a new login", name);
+	} else {
+		EVIDENCE(draft, "%s=%.300s, set in the environment of this process: %s", name,
+				 value_in_process(seen, name), effect);
+		FIX(draft,
+			"remove it where it is set, and start the programs again from a new login; this finds "
+			"it: %s",
+			grep);
+	}
+	jw_text_free(grep);
 }
 
 /* The settings do not matter to programs with device code that compile nothing. */
@@ -210,7 +182,7 @@ static bool is_misnamed(const struct examination *seen, struct finding_draft *dr
 		const struct jw_setting *setting = &seen->sources->items[i];
 		const char *right = cache_lookalike_of(setting->name);
 
-		if (!right || setting->unset || strcmp(setting->source, "process") != 0)
+		if (!right || strcmp(setting->source, "process") != 0)
 			continue;
 		EVIDENCE(draft, "%s=%.300s is set, and no driver reads it", setting->name, setting->value);
 		FIX(draft, "the variable is called %s: rename it where it is set", right);
@@ -277,19 +249,32 @@ static bool has_bad_place(const struct examination *seen, struct finding_draft *
 
 /* ---- the limit */
 
-/* Whether a line wins over the one that jitwarm would write. */
-static bool is_overriding(const struct examination *seen, uint64_t bytes)
-{
-	const struct jw_settings *settings = seen->sources;
-	const struct jw_tune_request request = {.scope = JW_SCOPE_USER, .limit_bytes = bytes};
-	bool *wins = mem_array(settings->count + 1, sizeof *wins);
-	bool some = false;
+static const char *const tuned_names[] = {"CUDA_CACHE_MAXSIZE", "CUDA_CACHE_PATH"};
 
-	jw_tune_overrides(settings, &request, wins);
-	for (size_t i = 0; !some && i < settings->count; i++)
-		some = wins[i] && !strcmp(settings->items[i].name, "CUDA_CACHE_MAXSIZE");
-	mem_free(wins);
-	return some;
+static bool is_overridden(const struct examination *seen, struct finding_draft *draft)
+{
+	const struct jw_setting *ours;
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *name = tuned_names[i];
+		char *grep;
+
+		if (jw_tune_state(seen->sources, name, &ours) != JW_TUNE_OVERRIDDEN)
+			continue;
+		grep = jw_tune_grep(name);
+		if (setting_in_process(seen, name))
+			EVIDENCE(draft, "%s is %.300s in this process, although %s sets %.300s", name,
+					 value_in_process(seen, name), ours->where, ours->value);
+		else
+			EVIDENCE(draft, "%s is not set in this process, although %s sets %.300s", name,
+					 ours->where, ours->value);
+		FIX(draft,
+			"remove the line that overrides it, and log out and in again; this finds the line: %s",
+			grep);
+		jw_text_free(grep);
+		return true;
+	}
+	return false;
 }
 
 static const char *limit_text(char text[TEXT_SHORT], uint64_t bytes)
@@ -300,23 +285,22 @@ static const char *limit_text(char text[TEXT_SHORT], uint64_t bytes)
 	return text;
 }
 
-/* A larger CUDA_CACHE_MAXSIZE: jitwarm sets it where its line is the last word. */
+/* A larger CUDA_CACHE_MAXSIZE. */
 static void draft_limit(const struct examination *seen, struct finding_draft *draft, uint64_t bytes)
 {
-	const struct jw_setting *source = source_of(seen, "CUDA_CACHE_MAXSIZE");
-	const struct jw_setting *pending = jw_tune_pending(seen->sources, bytes);
+	const struct jw_setting *ours;
+	const enum jw_tune_state state = jw_tune_state(seen->sources, "CUDA_CACHE_MAXSIZE", &ours);
+	uint64_t number;
 	char size[TEXT_SHORT];
 
-	if (pending) {
-		FIX(draft, "log out and in again: %s has %s, set by jitwarm, and here it is still %.100s",
-			pending->where, pending->value, value_in_process(seen, "CUDA_CACHE_MAXSIZE"));
+	if (state == JW_TUNE_OVERRIDDEN) {
+		FIX(draft, "first remove the line that overrides %s", ours->where);
 		return;
 	}
-	if (seen->settings.limit_set && !(source && (source->ours || !is_overriding(seen, bytes)))) {
-		FIX(draft,
-			source ? "set CUDA_CACHE_MAXSIZE=%llu (%s) in %s"
-				   : "set CUDA_CACHE_MAXSIZE=%llu (%s) where it is set%s",
-			(unsigned long long)bytes, limit_text(size, bytes), source ? source->where : "");
+	if (state == JW_TUNE_PENDING && text_number(ours->value, UINT64_MAX, &number) &&
+		number >= bytes) {
+		FIX(draft, "log out and in again: %s has %s, set by jitwarm, and here it is still %.100s",
+			ours->where, ours->value, value_in_process(seen, "CUDA_CACHE_MAXSIZE"));
 		return;
 	}
 	if (!jw_tune_can_apply(JW_SCOPE_USER)) {
@@ -698,6 +682,7 @@ const struct finding_kind finding_kinds[] = {
 	{"other-account", is_other_account},
 	{"index", is_index_harmful},
 	{"damaged", is_cache_damaged},
+	{"overridden", is_overridden},
 	{"limit-misread", is_limit_misread},
 	{"limit-small", is_limit_small},
 	{"before-login", is_before_login},

@@ -87,76 +87,6 @@ static int become_found(struct jw_error *err, const char *name, uint32_t owner)
 	return result;
 }
 
-/* Whether a login reads it; units, containers and environments have programs of their own. */
-static bool is_of_login(const struct jw_setting *setting)
-{
-	static const char *const sources[] = {"shell profile", "environment.d", "/etc/environment",
-										  "profile.d"};
-
-	for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-		if (!strcmp(setting->source, sources[i]))
-			return true;
-	return false;
-}
-
-/* Appends the value of $NAME or ${NAME} at `at`, which is behind it then; -1: only a login knows.
- */
-static int expand_known(struct jw_error *err, const char **at, struct buf *text)
-{
-	static const char *const names[] = {"HOME", "USER", "LOGNAME"};
-	const char *name = *at + 1 + ((*at)[1] == '{');
-	const bool braces = name > *at + 1;
-
-	for (size_t i = 0; **at == '$' && i < sizeof names / sizeof *names; i++) {
-		const size_t length = strlen(names[i]);
-		char *value;
-		int result;
-
-		if (!text_starts(name, names[i]) || (braces && name[length] != '}') ||
-			(!braces && (text_is_alnum(name[length]) || name[length] == '_')))
-			continue;
-		*at = name + length + braces;
-		value = os_env(names[i]);
-		result = value ? buf_append(err, text, value, strlen(value)) : -1;
-		mem_free(value);
-		return result;
-	}
-	return -1;
-}
-
-/* Sets it as a login does, which knows more than is known here. /etc/environment is taken as it
- * is written. */
-static int set_as_login(struct jw_error *err, const struct jw_setting *setting)
-{
-	const bool expands = strcmp(setting->source, "/etc/environment") != 0;
-	struct buf text = BUF_MAX(1 << 16);
-	int result = 0;
-
-	for (const char *at = setting->value; *at && !result;)
-		if (expands && (*at == '$' || *at == '`'))
-			result = expand_known(err, &at, &text);
-		else
-			result = buf_append(err, &text, at++, 1);
-	if (result)
-		error_set(
-			err, JW_ERR_UNSUPPORTED,
-			"%.300s sets %s=%.200s, whose value only a login shows: run jitwarm in that account",
-			setting->where, setting->name, setting->value);
-	else
-		result = os_env_set(err, setting->name, setting->unset ? NULL : buf_text(&text));
-	buf_free(&text);
-	return result;
-}
-
-static bool is_overruled(const struct jw_settings *settings, size_t at)
-{
-	for (size_t i = at + 1; i < settings->count; i++)
-		if (is_of_login(&settings->items[i]) &&
-			!strcmp(settings->items[i].name, settings->items[at].name))
-			return true;
-	return false;
-}
-
 int jw_look_as_user(struct jw_error *err, const char *name)
 {
 	struct jw_settings *settings;
@@ -165,9 +95,10 @@ int jw_look_as_user(struct jw_error *err, const char *name)
 	if (become_found(err, name, 0) || forget_own(err, is_of_driver) ||
 		jw_settings_read(err, &settings))
 		return -1;
+	/* What the account's own profiles set, only its login shows. */
 	for (size_t i = 0; !result && i < settings->count; i++)
-		if (is_of_login(&settings->items[i]) && !is_overruled(settings, i))
-			result = set_as_login(err, &settings->items[i]);
+		if (strcmp(settings->items[i].source, "process") != 0)
+			result = os_env_set(err, settings->items[i].name, settings->items[i].value);
 	jw_settings_free(settings);
 	return result;
 }

@@ -275,7 +275,6 @@ int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
 		warn_of_limit(cache, advice);
 	advice->limit_warnings = advice->warning_count;
 	add_warnings(advice, cache->warnings, cache->warning_count);
-	add_warnings(advice, advice->settings->warnings, advice->settings->warning_count);
 	if (look_at_path(err, cache, question, advice))
 		goto fail;
 	*ret_advice = advice;

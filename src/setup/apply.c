@@ -1,19 +1,21 @@
-/* jw_tune_apply and jw_tune_undo: a marked block in files of other programs, and variables in
- * Windows' registry. */
+/* jw_tune_apply and jw_tune_undo: a file of jitwarm's own, a marked line in a file of other
+ * programs, and variables in Windows' registry. */
 #include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/accounts.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/env.h"
 #include "os/file.h"
-#include "setup/block.h"
+#include "os/folders.h"
 #include "setup/lines.h"
+#include "setup/marked_line.h"
 #include "setup/setting_places.h"
 #include "setup/setting_sources.h"
 
-enum { MOST_CHANGES = 1024 };
+enum { MOST_CHANGES = 1024, MOST_FOLDERS = 3 }; /* .config/fish/conf.d */
 
 /* One run. */
 struct applying {
@@ -29,6 +31,10 @@ static int note_change(struct jw_error *err, struct applying *run, const char *w
 {
 	struct jw_tune_result *result = run->result;
 
+	/* A profile can hold the lines of two scopes. */
+	for (size_t i = 0; i < result->count; i++)
+		if (!strcmp(result->changes[i].where, where) && !strcmp(result->changes[i].what, what))
+			return 0;
 	if (VEC_ROOM(err, result->changes, result->capacity, result->count, MOST_CHANGES))
 		return -1;
 	result->changes[result->count++] = (struct jw_tune_change){mem_string(where), what};
@@ -48,31 +54,14 @@ void jw_tune_result_free(struct jw_tune_result *result)
 /* ---- files */
 
 /* Empty if it is missing. */
-static int read_profile(struct jw_error *err, const char *path, struct buf *text)
+static int read_profile(struct jw_error *err, const char *path, struct buf *text, bool *ret_there)
 {
 	struct jw_error why = {0};
 
-	if (!os_read_file(&why, path, BLOCK_MOST_FILE, text))
-		return 0;
-	*text = BUF_MAX(BLOCK_MOST_FILE);
-	return why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
-}
-
-/* Counts the file and the folders above it that are missing. */
-static unsigned missing_levels(const char *path)
-{
-	char *at = mem_string(path);
-	unsigned levels = 0;
-
-	while (!os_exists(at) && levels < BLOCK_MOST_MADE) {
-		char *above = os_dir_name(at);
-
-		mem_free(at);
-		at = above;
-		levels++;
-	}
-	mem_free(at);
-	return levels;
+	*ret_there = !os_read_file(&why, path, MARKED_MOST_FILE, text);
+	if (!*ret_there)
+		*text = BUF_MAX(MARKED_MOST_FILE);
+	return *ret_there || why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
 }
 
 /* Through links, with the file's owner and rights. All accounts may read the system's files, only
@@ -94,70 +83,113 @@ static int write_profile(struct jw_error *err, const struct applying *run, const
 						system ? "the system's files need sudo" : "is it this account's own?");
 }
 
-static int apply_file(struct jw_error *err, struct applying *run, const struct setting_place *place)
+/* Takes `after` over. */
+static int replace_profile(struct jw_error *err, struct applying *run, const char *path,
+						   const struct buf *before, struct buf *after)
 {
-	struct buf before = {0}, after = {0}, body = BUF_MAX(BLOCK_MOST_FILE);
-	const unsigned made = missing_levels(place->path);
+	const bool same = before->size == after->size &&
+					  (!before->size || !memcmp(before->data, after->data, before->size));
+	const int result = same ? 0 : write_profile(err, run, path, after);
+
+	buf_free(after);
+	return result ? -1 : note_change(err, run, path, same ? "unchanged" : "written");
+}
+
+static int apply_own(struct jw_error *err, struct applying *run, const struct setting_place *place)
+{
+	struct buf before = {0}, after = BUF_MAX(MARKED_MOST_FILE);
+	bool there;
 	int result = -1;
 
-	if (place_lines(err, place->form, run->request->limit_bytes, run->request->path, &body) ||
-		read_profile(err, place->path, &before))
-		goto done;
-	if (block_put(err, buf_text(&before), before.size, buf_text(&body), made, &after)) {
-		error_prefix(err, "%s", place->path);
-		goto done;
-	}
-	if (before.size == after.size &&
-		(!before.size || !memcmp(before.data, after.data, before.size)))
-		result = note_change(err, run, place->path, "unchanged");
-	else if (!write_profile(err, run, place->path, &after))
-		result = note_change(err, run, place->path, "written");
-done:
+	if (place_lines(err, place->form, run->request->limit_bytes, run->request->path, &after) ||
+		read_profile(err, place->path, &before, &there))
+		buf_free(&after);
+	else
+		result = replace_profile(err, run, place->path, &before, &after);
 	buf_free(&before);
-	buf_free(&after);
-	buf_free(&body);
 	return result;
 }
 
-/* Removes a file that we made, and the folders that we made for it, unless they hold more */
-static int remove_made(struct jw_error *err, const char *path, unsigned made)
+static int apply_marked(struct jw_error *err, struct applying *run,
+						const struct setting_place *place)
 {
-	char *at = mem_string(path);
+	const char *path = place->loader ? place->loader : place->path;
+	struct buf before = {0}, after = {0}, line = BUF_MAX(MARKED_MOST_FILE);
+	char mark[PLACE_MARK];
+	bool there;
+	int result = -1;
+
+	place_mark(mark, place->scope);
+	if (!place_marked(err, place, run->request->limit_bytes, run->request->path, &line) &&
+		!read_profile(err, path, &before, &there) &&
+		!marked_put(err, buf_text(&before), before.size, mark, buf_text(&line), !there, &after))
+		result = replace_profile(err, run, path, &before, &after);
+	buf_free(&before);
+	buf_free(&line);
+	return result;
+}
+
+/* First what is loaded, then what loads it. */
+static int apply_place(struct jw_error *err, struct applying *run,
+					   const struct setting_place *place)
+{
+	if (place->form != PLACE_SHARED && apply_own(err, run, place))
+		return -1;
+	return place->form == PLACE_SHARED || place->loader ? apply_marked(err, run, place) : 0;
+}
+
+/* Removes the file, and the folders above it, below the home, that hold nothing else. */
+static int remove_with_folders(struct jw_error *err, const char *path)
+{
+	char *at = mem_string(path), *home = NULL;
 	const int result = os_remove(err, at);
 
-	for (unsigned level = 1; !result && level < made; level++) {
+	(void)os_home_dir(NULL, &home);
+	for (unsigned level = 0; !result && level < MOST_FOLDERS; level++) {
 		char *above = os_dir_name(at);
 
 		mem_free(at);
 		at = above;
-		if (os_remove_empty_dir(NULL, at))
+		if (text_same(at, home) || os_remove_empty_dir(NULL, at))
 			break;
 	}
+	mem_free(home);
 	mem_free(at);
 	return result;
 }
 
-static int undo_file(struct jw_error *err, struct applying *run, const char *path)
+static int undo_own(struct jw_error *err, struct applying *run, const char *path)
+{
+	struct jw_error why = {0};
+	bool there = false;
+
+	if (os_look(&why, path, &there))
+		return error_copy(err, &why);
+	if (!there)
+		return 0;
+	if (!run->dry_run && remove_with_folders(err, path))
+		return -1;
+	return note_change(err, run, path, "removed");
+}
+
+static int undo_marked(struct jw_error *err, struct applying *run, enum jw_scope scope,
+					   const char *path)
 {
 	struct buf before = {0}, after = {0};
-	struct block_found found;
+	char mark[PLACE_MARK];
 	bool there;
 	int result = -1;
 
-	if (read_profile(err, path, &before))
+	place_mark(mark, scope);
+	if (read_profile(err, path, &before, &there) ||
+		marked_take(err, buf_text(&before), before.size, mark, &after, &there))
 		goto done;
-	if (block_take(err, buf_text(&before), before.size, &after, &there, &found)) {
-		error_prefix(err, "%s", path);
-		goto done;
-	}
-	if (!there) {
+	if (!there)
 		result = 0;
-	} else if (found.made && !after.size) {
-		if (run->dry_run || !remove_made(err, path, found.made))
-			result = note_change(err, run, path, "removed");
-	} else if (run->dry_run || !write_profile(err, run, path, &after)) {
+	else if (!after.size && (run->dry_run || !os_remove(err, path)))
+		result = note_change(err, run, path, "removed");
+	else if (after.size && (run->dry_run || !write_profile(err, run, path, &after)))
 		result = note_change(err, run, path, "restored");
-	}
 done:
 	buf_free(&before);
 	buf_free(&after);
@@ -341,20 +373,54 @@ static int undo_variables(struct jw_error *err, struct applying *run,
 
 /* ---- where, and in which order */
 
+/* What is not requested stays as the scope's file has it. The caller frees `*ret_kept`. */
+static int keep_rest(struct jw_error *err, struct jw_tune_request *request,
+					 struct jw_settings **ret_kept)
+{
+	if (settings_read_scope(err, request->scope, ret_kept))
+		return -1;
+	for (size_t i = 0; i < (*ret_kept)->count; i++) {
+		const struct jw_setting *setting = &(*ret_kept)->items[i];
+
+		if (!setting->ours)
+			continue;
+		if (!strcmp(setting->name, variable_names[0]) && !request->limit_bytes)
+			(void)text_number(setting->value, UINT64_MAX, &request->limit_bytes);
+		if (!strcmp(setting->name, variable_names[1]) && !request->path)
+			request->path = setting->value;
+	}
+	return 0;
+}
+
+static int apply_files(struct jw_error *err, struct applying *run,
+					   const struct setting_places *places)
+{
+	const struct jw_tune_request *const wanted = run->request;
+	struct jw_tune_request whole = *wanted;
+	struct jw_settings *kept = NULL;
+	int result = keep_rest(err, &whole, &kept);
+
+	run->request = &whole;
+	for (size_t i = 0; !result && i < places->count; i++)
+		result = apply_place(err, run, &places->items[i]);
+	run->request = wanted;
+	jw_settings_free(kept);
+	return result;
+}
+
 static int apply_scope(struct jw_error *err, struct applying *run)
 {
 	const struct jw_tune_request *request = run->request;
 	struct setting_places places;
 	struct jw_error why = {0};
-	int result = 0;
+	int result;
 
 	if (request->path && !os_is_absolute(request->path))
 		return error_set(err, JW_ERR_USAGE, "%s: a path for every program has to be absolute",
 						 request->path);
-	if (places_of(err, request, &places))
+	if (places_of(err, request->scope, &places))
 		return -1;
-	for (size_t i = 0; !result && i < places.count; i++)
-		result = apply_file(&why, run, &places.items[i]);
+	result = apply_files(&why, run, &places);
 	places_free(&places);
 	if (result && request->scope != JW_SCOPE_SYSTEM && !jw_tune_can_apply(request->scope))
 		return error_set(err, JW_ERR_IO,
@@ -369,41 +435,58 @@ static int apply_scope(struct jw_error *err, struct applying *run)
 			   : 0;
 }
 
-static int undo_scope(struct jw_error *err, struct applying *run)
+/* Whichever shell wrote there. What cannot be undone does not keep the rest; the first failure is
+ * reported. */
+static int undo_scope_files(struct jw_error *err, struct applying *run, enum jw_scope scope)
 {
 	struct setting_places places;
+	struct jw_error later = {0};
 	int result = 0;
 
-	if (places_of(err, run->request, &places))
+	if (places_of_all(err, scope, &places))
 		return -1;
-	/* In reverse: the file for which a folder was made is undone after those added to it */
-	for (size_t i = places.count; !result && i > 0; i--)
-		result = undo_file(err, run, places.items[i - 1].path);
+	/* First what loads a file, then the file */
+	for (size_t i = 0; i < places.count; i++) {
+		const struct setting_place *place = &places.items[i];
+		const char *marked = place->form == PLACE_SHARED ? place->path : place->loader;
+
+		if (marked && undo_marked(result ? &later : err, run, scope, marked))
+			result = -1;
+	}
+	for (size_t i = 0; i < places.count; i++)
+		if (places.items[i].form != PLACE_SHARED &&
+			undo_own(result ? &later : err, run, places.items[i].path))
+			result = -1;
 	places_free(&places);
-	if (!result)
-		result = undo_variables(err, run,
-								run->request->scope == JW_SCOPE_USER ? &for_user : &for_machine);
 	return result;
 }
 
-/* Wherever settings are read from: the system's only by who may write them. What cannot be undone
- * does not keep the rest. */
+static int undo_scope(struct jw_error *err, struct applying *run)
+{
+	const enum jw_scope scope = run->request->scope;
+
+	if (undo_scope_files(err, run, scope))
+		return -1;
+	return undo_variables(err, run, scope == JW_SCOPE_USER ? &for_user : &for_machine);
+}
+
+/* The system's only by who may write it. */
 static int undo_everywhere(struct jw_error *err, struct applying *run)
 {
 	const bool administrator = jw_is_administrator();
-	struct setting_files files;
+	struct jw_error later = {0};
+	char *home = NULL;
 	int result = 0;
 
-	if (!os_variables_kept()) {
-		if (setting_files_list(err, &files))
-			return -1;
-		if (files.home.code)
-			result = error_copy(err, &files.home);
-		for (size_t i = files.count; i > (administrator ? 0 : files.of_system); i--)
-			if (undo_file(err, run, files.items[i - 1].path))
-				result = -1;
-		setting_files_free(&files);
+	/* A HOME that nobody may enter holds nothing of jitwarm's. */
+	if (!os_variables_kept() && !os_home_dir(NULL, &home)) {
+		result = undo_scope_files(err, run, JW_SCOPE_SHELL);
+		if (undo_scope_files(result ? &later : err, run, JW_SCOPE_USER))
+			result = -1;
 	}
+	mem_free(home);
+	if (administrator && !os_variables_kept() && undo_scope_files(err, run, JW_SCOPE_SYSTEM))
+		result = -1;
 	if (administrator && undo_variables(err, run, &for_machine))
 		result = -1;
 	if (undo_variables(err, run, &for_user))

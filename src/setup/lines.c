@@ -55,8 +55,8 @@ static int append_value(struct jw_error *err, struct buf *buf, enum quoting quot
 	case QUOTE_SH: return append_quoted(err, buf, text, "'", "'", "'\\'");
 	case QUOTE_FISH: return append_quoted(err, buf, text, "'", "'\\", "\\");
 	case QUOTE_LIST:
-		/* pam_env knows no escapes, environment.d expands $ and \. */
-		if (refuse_path(err, text, "\"'$#\\", "a list of variables"))
+		/* pam_env knows no escapes, environment.d expands $ and \, a shell ` too. */
+		if (refuse_path(err, text, "\"'$#\\`", "a list of variables"))
 			return -1;
 		return buf_printf(err, buf, "%s", text);
 	case QUOTE_UNIT: return append_unit_value(err, buf, text);
@@ -128,14 +128,16 @@ static const char slurm_recipe_end[] =
 	"[ ! -O \"$SLURM_JOB_UID\" ] || chown \"$SLURM_JOB_UID\" \"$SLURM_JOB_UID\"\n"
 	"exit 0\n";
 
+#define OWN_FILE "# jitwarm tune wrote this file, and jitwarm tune --undo removes it.\n"
+
 static const struct manner place_manners[PLACE_FORMS] = {
-	[PLACE_SH] = {.set = "export @N=@V\n", .quoting = QUOTE_SH},
-	[PLACE_FISH] = {.set = "set -gx @N @V\n", .quoting = QUOTE_FISH},
-	[PLACE_FISH_LOGIN] = {.head = "if status is-login\n",
+	[PLACE_LIST] = {.head = OWN_FILE, .set = "@N=\"@V\"\n", .quoting = QUOTE_LIST},
+	[PLACE_FISH] = {.head = OWN_FILE, .set = "set -gx @N @V\n", .quoting = QUOTE_FISH},
+	[PLACE_FISH_LOGIN] = {.head = OWN_FILE "if status is-login\n",
 						  .set = "    set -gx @N @V\n",
 						  .tail = "end\n",
 						  .quoting = QUOTE_FISH},
-	[PLACE_LIST] = {.set = "@N=@V\n", .quoting = QUOTE_LIST},
+	[PLACE_SHARED] = {.set = "\n@N=@V", .quoting = QUOTE_LIST},
 };
 
 static const struct manner print_manners[] = {
@@ -202,22 +204,11 @@ static int expand_value(struct jw_error *err, struct buf *buf, const char *text,
 }
 
 static int append_manner(struct jw_error *err, struct buf *buf, const struct manner *manner,
-						 uint64_t limit_bytes, const char *path)
+						 const struct setting *settings, size_t count, const char *path)
 {
-	char number[24];
-	const char *const place = path ? path : manner->own_path;
-	const struct setting settings[] = {
-		{"CUDA_CACHE_MAXSIZE", limit_bytes ? number : NULL, place},
-		{"CUDA_CACHE_PATH",
-		 manner->own_path        ? NULL
-		 : path && manner->mount ? inside
-								 : path,
-		 path},
-	};
 	int result = expand_value(err, buf, manner->head, manner->quoting, settings);
 
-	(void)snprintf(number, sizeof number, "%llu", (unsigned long long)limit_bytes);
-	for (size_t i = 0; !result && i < 2; i++)
+	for (size_t i = 0; !result && i < count; i++)
 		if (settings[i].value)
 			result = expand_value(err, buf, manner->set, manner->quoting, &settings[i]);
 	if (!result && path)
@@ -230,7 +221,61 @@ static int append_manner(struct jw_error *err, struct buf *buf, const struct man
 int place_lines(struct jw_error *err, enum place_form form, uint64_t limit_bytes, const char *path,
 				struct buf *text)
 {
-	return append_manner(err, text, &place_manners[form], limit_bytes, path);
+	char number[24], *stamp;
+	int result;
+
+	(void)snprintf(number, sizeof number, "%llu", (unsigned long long)limit_bytes);
+	stamp = mem_printf("%s:%s", number, path ? path : "");
+	result = append_manner(err, text, &place_manners[form],
+						   (const struct setting[]){
+							   {"CUDA_CACHE_MAXSIZE", limit_bytes ? number : NULL, path},
+							   {"CUDA_CACHE_PATH", path, path},
+							   {"JITWARM_TUNED", stamp, path},
+						   },
+						   3, path);
+	mem_free(stamp);
+	return result;
+}
+
+void place_mark(char text[PLACE_MARK], enum jw_scope scope)
+{
+	(void)snprintf(text, PLACE_MARK, "# jitwarm tune --scope %s", jw_scope_name(scope));
+}
+
+int place_marked(struct jw_error *err, const struct setting_place *place, uint64_t limit_bytes,
+				 const char *path, struct buf *text)
+{
+	static const struct manner load = {.head = "if [ -r @P ]; then set -a; . @P; set +a; fi ",
+									   .quoting = QUOTE_SH};
+	const struct setting file = {.path = place->path};
+	char mark[PLACE_MARK];
+
+	place_mark(mark, place->scope);
+	if (place->loader)
+		return append_manner(err, text, &load, &file, 0, NULL) || buf_printf(err, text, "%s", mark)
+				   ? -1
+				   : 0;
+	return buf_printf(err, text, "%s", mark) ||
+				   place_lines(err, place->form, limit_bytes, path, text)
+			   ? -1
+			   : 0;
+}
+
+static int print_manner(struct jw_error *err, struct buf *buf, const struct manner *manner,
+						uint64_t limit_bytes, const char *path)
+{
+	char number[24];
+	const struct setting settings[] = {
+		{"CUDA_CACHE_MAXSIZE", limit_bytes ? number : NULL, path ? path : manner->own_path},
+		{"CUDA_CACHE_PATH",
+		 manner->own_path        ? NULL
+		 : path && manner->mount ? inside
+								 : path,
+		 path},
+	};
+
+	(void)snprintf(number, sizeof number, "%llu", (unsigned long long)limit_bytes);
+	return append_manner(err, buf, manner, settings, 2, path);
 }
 
 int jw_tune_print(struct jw_error *err, const char *form, uint64_t limit_bytes, const char *path,
@@ -248,7 +293,7 @@ int jw_tune_print(struct jw_error *err, const char *form, uint64_t limit_bytes, 
 				  "--print %.50s: sh, bash, zsh, fish, cmd, powershell, docker, compose, k8s, "
 				  "slurm, systemd or conda",
 				  form);
-	else if (!append_manner(err, &buf, &print_manners[at], limit_bytes, path))
+	else if (!print_manner(err, &buf, &print_manners[at], limit_bytes, path))
 		text = mem_string(buf_text(&buf));
 	buf_free(&buf);
 	if (!text)

@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/text.h"
-#include "cache/settings.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
@@ -17,7 +15,7 @@ char *place_system_path(const char *path)
 	return whole;
 }
 
-char *place_home_path(struct jw_error *err, const char *rest)
+static char *place_home_path(struct jw_error *err, const char *rest)
 {
 	char *home = NULL, *path;
 
@@ -41,12 +39,15 @@ char *place_config_path(struct jw_error *err, const char *rest)
 	return path;
 }
 
-/* Takes `path` over. */
-static int add_setting_place(struct setting_places *places, char *path, enum place_form form)
+/* Takes `path` and `loader` over. */
+static int add_setting_place(struct setting_places *places, enum jw_scope scope, char *path,
+							 enum place_form form, char *loader)
 {
-	if (!path)
+	if (!path) {
+		mem_free(loader);
 		return -1;
-	places->items[places->count++] = (struct setting_place){path, form};
+	}
+	places->items[places->count++] = (struct setting_place){path, form, scope, loader};
 	return 0;
 }
 
@@ -84,7 +85,7 @@ static char *bash_login_profile(struct jw_error *err)
 	return place_home_path(err, ".profile");
 }
 
-char *place_zsh_path(struct jw_error *err, const char *name)
+static char *zsh_path(struct jw_error *err, const char *name)
 {
 	char *folder = os_env("ZDOTDIR");
 	char *path = folder && *folder ? os_join(folder, name) : place_home_path(err, name);
@@ -93,51 +94,78 @@ char *place_zsh_path(struct jw_error *err, const char *name)
 	return path;
 }
 
-static int add_shell(struct jw_error *err, bool login, struct setting_places *places)
+static char *profile_of(struct jw_error *err, enum shell shell, bool login)
 {
-	switch (shell_of_account()) {
-	/* fish has no profile for login shells, and reads these two in this order. Each scope has its
-	 * own file; otherwise reverting one scope would revert the other. */
+	switch (shell) {
+	case SHELL_ZSH: return zsh_path(err, login ? ".zprofile" : ".zshenv");
+	case SHELL_BASH: return login ? bash_login_profile(err) : place_home_path(err, ".bashrc");
 	case SHELL_FISH:
-		return login ? add_setting_place(places,
-										 place_config_path(err, "fish/conf.d/jitwarm-login.fish"),
-										 PLACE_FISH_LOGIN)
-					 : add_setting_place(places, place_config_path(err, "fish/conf.d/jitwarm.fish"),
-										 PLACE_FISH);
-	case SHELL_ZSH:
-		return add_setting_place(places, place_zsh_path(err, login ? ".zprofile" : ".zshenv"),
-								 PLACE_SH);
-	case SHELL_BASH:
-		return add_setting_place(
-			places, login ? bash_login_profile(err) : place_home_path(err, ".bashrc"), PLACE_SH);
 	case SHELL_OTHER: break;
 	}
-	return add_setting_place(places, place_home_path(err, ".profile"), PLACE_SH);
+	return place_home_path(err, ".profile");
 }
 
-int places_of(struct jw_error *err, const struct jw_tune_request *request,
-			  struct setting_places *ret_places)
+/* The file that login shells load is the one that systemd reads; fish loads files by their folder,
+ * and has no profile for login shells. */
+static int add_places(struct jw_error *err, enum jw_scope scope, enum shell shell,
+					  struct setting_places *places)
+{
+	const bool login = scope == JW_SCOPE_USER;
+	char *loader = NULL;
+
+	if (scope == JW_SCOPE_SYSTEM)
+		return add_setting_place(places, scope, place_system_path("/etc/environment"), PLACE_SHARED,
+								 NULL);
+	if (shell != SHELL_FISH && !(loader = profile_of(err, shell, login)))
+		return -1;
+	if (login || shell != SHELL_FISH) {
+		if (add_setting_place(places, scope,
+							  place_config_path(err, login ? "environment.d/60-jitwarm.conf"
+														   : "jitwarm/shell.conf"),
+							  PLACE_LIST, loader))
+			return -1;
+	}
+	return shell != SHELL_FISH
+			   ? 0
+			   : add_setting_place(places, scope,
+								   place_config_path(err, login ? "fish/conf.d/jitwarm-login.fish"
+																: "fish/conf.d/jitwarm.fish"),
+								   login ? PLACE_FISH_LOGIN : PLACE_FISH, NULL);
+}
+
+int places_of(struct jw_error *err, enum jw_scope scope, struct setting_places *ret_places)
 {
 	struct setting_places places = {0};
-	bool registry = os_variables_kept();
+
+	if (os_variables_kept()) {
+		if (scope == JW_SCOPE_SHELL)
+			return error_set(err, JW_ERR_UNSUPPORTED, "--scope %s: not on Windows; user or system",
+							 jw_scope_name(scope));
+	} else if (add_places(err, scope, shell_of_account(), &places)) {
+		places_free(&places);
+		return -1;
+	}
+	*ret_places = places;
+	return 0;
+}
+
+int places_of_all(struct jw_error *err, enum jw_scope scope, struct setting_places *ret_places)
+{
+	/* bash's own three, since another one may be there now */
+	static const char *const profiles[] = {".profile", ".bash_profile", ".bash_login"};
+	struct setting_places places = {0};
 	int result = 0;
 
-	if (registry && request->scope == JW_SCOPE_SHELL)
-		return error_set(err, JW_ERR_UNSUPPORTED, "--scope %s: not on Windows; user or system",
-						 jw_scope_name(request->scope));
-	switch (request->scope) {
-	case JW_SCOPE_USER:
-		if (!registry)
-			result =
-				add_setting_place(&places, place_config_path(err, "environment.d/60-jitwarm.conf"),
-								  PLACE_LIST) ||
-				add_shell(err, true, &places);
-		break;
-	case JW_SCOPE_SYSTEM:
-		if (!registry)
-			result = add_setting_place(&places, place_system_path("/etc/environment"), PLACE_LIST);
-		break;
-	case JW_SCOPE_SHELL: result = add_shell(err, false, &places); break;
+	if (scope == JW_SCOPE_SYSTEM || os_variables_kept())
+		return places_of(err, scope, ret_places);
+	for (int shell = SHELL_BASH; !result && shell <= SHELL_OTHER; shell++)
+		result = add_places(err, scope, (enum shell)shell, &places);
+	for (size_t i = 0; !result && i < sizeof profiles / sizeof *profiles; i++) {
+		char *loader = place_home_path(err, profiles[i]);
+
+		result = loader ? add_setting_place(&places, scope, mem_string(places.items[0].path),
+											PLACE_LIST, loader)
+						: -1;
 	}
 	if (result) {
 		places_free(&places);
@@ -149,114 +177,50 @@ int places_of(struct jw_error *err, const struct jw_tune_request *request,
 
 void places_free(struct setting_places *places)
 {
-	for (size_t i = 0; i < places->count; i++)
+	for (size_t i = 0; i < places->count; i++) {
 		mem_free(places->items[i].path);
+		mem_free(places->items[i].loader);
+	}
 	*places = (struct setting_places){0};
+}
+
+static bool can_write(const char *path)
+{
+	char *nearest = path ? os_nearest(path) : NULL;
+	const bool can = !nearest || !os_may_write(NULL, nearest);
+
+	mem_free(nearest);
+	return can;
 }
 
 bool jw_tune_can_apply(enum jw_scope scope)
 {
-	const struct jw_tune_request request = {.scope = scope};
 	struct setting_places places = {0};
-	bool can = !places_of(NULL, &request, &places);
+	bool can = !places_of(NULL, scope, &places);
 
-	for (size_t i = 0; can && i < places.count; i++) {
-		char *nearest = os_nearest(places.items[i].path);
-
-		can = !os_may_write(NULL, nearest);
-		mem_free(nearest);
-	}
+	for (size_t i = 0; can && i < places.count; i++)
+		can = can_write(places.items[i].path) && can_write(places.items[i].loader);
 	places_free(&places);
 	return can;
 }
 
-/* Users' own lines that win over what is written. */
-
-/* Whether a place that --apply writes to has the setting above our block. */
-static bool is_above_ours(const struct jw_settings *settings, const struct jw_setting *setting,
-						  const struct setting_places *places)
+/* The files that the account's shell reads at a login. */
+static const char *profiles_of(enum shell shell)
 {
-	bool above = false;
-
-	for (size_t i = 0; i < places->count; i++)
-		above = above || !strcmp(places->items[i].path, setting->where);
-	for (size_t i = 0; i < settings->count; i++)
-		if (settings->items[i].ours && !strcmp(settings->items[i].where, setting->where) &&
-			settings->items[i].line < setting->line)
-			above = false;
-	return above;
-}
-
-static bool is_switch(const char *name)
-{
-	static const char *const names[] = {"CUDA_CACHE_DISABLE", "CUDA_FORCE_PTX_JIT",
-										"CUDA_FORCE_JIT", "CUDA_DISABLE_PTX_JIT",
-										"CUDA_DISABLE_JIT"};
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	return false;
-}
-
-/* A shell's own variable may be anything. */
-static bool may_be_on(const char *value)
-{
-	return cache_switch_is_on(value) || strpbrk(value, "$`");
-}
-
-static bool wins(const struct jw_settings *settings, const struct jw_setting *setting,
-				 const struct jw_tune_request *request, const struct setting_places *places)
-{
-	uint64_t number;
-
-	if (setting->ours)
-		return false;
-	if (is_switch(setting->name))
-		return !setting->unset && may_be_on(setting->value);
-	/* /etc/profile is read before the account's. */
-	if (strcmp(setting->source, "shell profile") != 0 ||
-		text_ends(setting->where, "/etc/profile") || is_above_ours(settings, setting, places))
-		return false;
-	if (!strcmp(setting->name, "CUDA_CACHE_MAXSIZE"))
-		return request->limit_bytes &&
-			   (setting->unset || !text_number(setting->value, UINT64_MAX, &number) ||
-				number < request->limit_bytes);
-	return !strcmp(setting->name, "CUDA_CACHE_PATH") && request->path &&
-		   (setting->unset || strcmp(setting->value, request->path) != 0);
-}
-
-void jw_tune_overrides(const struct jw_settings *settings, const struct jw_tune_request *request,
-					   bool *ret_wins)
-{
-	struct setting_places places = {0};
-	struct jw_error why = {0};
-
-	/* A scope that this system does not have, or no home: nothing is written there. */
-	if (places_of(&why, request, &places))
-		places = (struct setting_places){0};
-	for (size_t i = 0; i < settings->count; i++)
-		ret_wins[i] = wins(settings, &settings->items[i], request, &places);
-	places_free(&places);
-}
-
-const struct jw_setting *jw_tune_pending(const struct jw_settings *settings, uint64_t limit_bytes)
-{
-	const struct jw_setting *last = NULL;
-	bool less = false;
-	uint64_t number;
-
-	for (size_t i = 0; i < settings->count; i++) {
-		const struct jw_setting *setting = &settings->items[i];
-		const bool enough =
-			text_number(setting->value, UINT64_MAX, &number) && number >= limit_bytes;
-
-		if (strcmp(setting->name, "CUDA_CACHE_MAXSIZE") != 0)
-			continue;
-		if (!strcmp(setting->source, "process"))
-			less = !enough;
-		else if (strcmp(setting->source, "systemd unit") != 0)
-			last = setting->ours && enough ? setting : NULL;
+	switch (shell) {
+	case SHELL_BASH: return "/etc/bash.bashrc ~/.bash_profile ~/.bash_login ~/.profile ~/.bashrc";
+	case SHELL_ZSH: return "/etc/zsh ~/.zshenv ~/.zprofile ~/.zshrc ~/.zlogin";
+	case SHELL_FISH: return "/etc/fish ~/.config/fish";
+	case SHELL_OTHER: break;
 	}
-	return less ? last : NULL;
+	return "~/.profile";
+}
+
+char *jw_tune_grep(const char *name)
+{
+	if (os_variables_kept())
+		return mem_printf("reg query HKCU\\Environment /v %s", name);
+	return mem_printf("grep -rns %s /etc/environment /etc/profile /etc/profile.d "
+					  "~/.config/environment.d %s",
+					  name, profiles_of(shell_of_account()));
 }

@@ -7,35 +7,35 @@
 
 /* The syntax of a file. */
 enum place_form {
-	PLACE_SH,
+	PLACE_LIST, /* NAME="value", for environment.d and for shells */
 	PLACE_FISH,
 	PLACE_FISH_LOGIN, /* for login shells only */
-	PLACE_LIST,       /* NAME=value: /etc/environment, environment.d */
+	PLACE_SHARED,     /* NAME=value below a mark: /etc/environment */
 	PLACE_FORMS
 };
 
 struct setting_place {
-	char *path;
+	char *path; /* a file of jitwarm's own, but for PLACE_SHARED */
 	enum place_form form;
+	enum jw_scope scope;
+	char
+		*loader; /* the profile that gets the marked line that loads `path`; NULL: none is needed */
 };
 
-enum { PLACE_MOST = 2 };
+enum { PLACE_MOST = 8 };
 struct setting_places {
 	struct setting_place items[PLACE_MOST];
 	size_t count;
 };
 
-/* The files of a scope on this system; they may be missing. On Windows the user's and the machine's
- * scope have no files (os/env.h). */
-int places_of(struct jw_error *err, const struct jw_tune_request *request,
-			  struct setting_places *ret_places);
+/* The files of a scope for the account's shell; they may be missing. On Windows the user's and the
+ * machine's scope have no files (os/env.h). */
+int places_of(struct jw_error *err, enum jw_scope scope, struct setting_places *ret_places);
+/* The same for all shells, for undoing: some files are named more than once. */
+int places_of_all(struct jw_error *err, enum jw_scope scope, struct setting_places *ret_places);
 void places_free(struct setting_places *places);
 
 /* A system path, after $JITWARM_SYSTEM_ROOT if the test beds set it. The caller frees it. */
 char *place_system_path(const char *path);
 /* $XDG_CONFIG_HOME or ~/.config, followed by `rest`. */
 char *place_config_path(struct jw_error *err, const char *rest);
-/* Below the home directory. */
-char *place_home_path(struct jw_error *err, const char *rest);
-/* The same for zsh's files: below $ZDOTDIR if it is set. */
-char *place_zsh_path(struct jw_error *err, const char *name);

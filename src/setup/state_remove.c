@@ -21,7 +21,6 @@ static const struct {
 	{"", "inventory-%"},  {"", "last-run-%.json"},  {"", "ledger-%"},
 	{"", "ledger-lock"},  {"", "runs.jsonl"},       {"", "runs.jsonl.damaged"},
 	{"", "speed.json"},   {"", "startup-task.xml"}, {"", "startup-task-all.xml"},
-	{"", "tune.lock"},    {"", "tuned.json"},       {"", "tuned.json.damaged"},
 	{"", "verified-%"},   {"drivers", "%.json"},    {"drivers", "%-%.json"},
 	{"runs", "#-#"},      {"runs", "#-#.lock"},     {"store", "*.jwpack"},
 	{"store", "lock"},    {"store", "new"},         {"store", unfinished},

@@ -58,7 +58,7 @@ ORDERS = {
     "key": ([], KEY, [("state/keys/default.pub", "rename state/keys/default.key"), ("state/trusted/default.pub", "rename state/keys/default.key"),
                       ("state/keys/default.key", "")]),
     "trust": ([KEY], ["key", "trust", "@/state/keys/default.pub", "again"], [("state/trusted/again.pub", "")]),
-    "tune": ([TUNE + ["2GiB"]], TUNE + ["3GiB"], [("home/.bashrc", "")]),
+    "tune": ([TUNE + ["2GiB"]], TUNE + ["3GiB"], [("home/.config/jitwarm/shell.conf", "")]),
     "startup": ([systemd, t.install], ["startup", "enable", "@/site"],
                 [(UNITS + "jitwarm." + kind, "fork .*") for kind in ("service", "timer", "path")]),
     "share": ([KEY, shared], t.prime + ["--share", "@/shared", "--sign"],

@@ -78,7 +78,7 @@ TEST(a_limit_for_files_is_set_where_it_is_too_small)
 	jw_system_free(system);
 }
 
-/* Three sources of warnings, and nothing of them is lost. */
+/* Two sources of warnings, and nothing of them is lost. */
 TEST(all_warnings_are_together)
 {
 	char *path = inside("OneDrive/cache");
@@ -87,18 +87,32 @@ TEST(all_warnings_are_together)
 	struct jw_tune_advice *advice;
 	size_t of_path = 0;
 
-	root_put("etc/environment", "CUDA_FORCE_PTX_JIT=1\n");
 	OK(jw_tune_advise(why, system, &question, &advice));
-	/* On Windows settings are not read from files. */
-	assert_true(advice->settings->warning_count > 0 || os_is_windows);
 	for (size_t i = 0; i < advice->warning_count; i++)
 		of_path += strstr(advice->warnings[i], "OneDrive") != NULL;
 	assert_true(of_path > 0);
-	assert_int_equal(advice->warning_count,
-					 system->cache.warning_count + advice->settings->warning_count + of_path);
+	assert_int_equal(advice->warning_count, system->cache.warning_count + of_path);
 	jw_tune_advice_free(advice);
 	jw_system_free(system);
 	mem_free(path);
+}
+
+TEST(limits)
+{
+	static const struct {
+		uint64_t present, predicted, wanted;
+	} cases[] = {
+		{0, 0, UINT64_C(1) << 30},
+		{UINT64_C(1) << 30, 0, UINT64_C(1) << 30},
+		{UINT64_C(1) << 30, 1, (UINT64_C(1) << 30) + (256 << 20)},
+		{UINT64_C(1) << 30, 800000000, UINT64_C(2147483648)},
+		{UINT64_C(3) << 30, UINT64_C(1) << 30, UINT64_C(1) << 32},
+		{UINT64_MAX, 5, UINT64_C(1) << 32},
+		{5, UINT64_MAX, UINT64_C(1) << 32},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_int_equal(jw_tune_limit(cases[i].present, cases[i].predicted), cases[i].wanted);
 }
 
 RUN_TESTS(root_make, root_remove)

@@ -338,10 +338,46 @@ TEST_WITH(settings_are_read_from_there, usual, NULL)
 		assert_string_equal(settings->items[i].where, wanted[i].where);
 		assert_string_equal(settings->items[i].value, wanted[i].value);
 	}
-	assert_int_equal(settings->warning_count, 1); /* of the limit of one byte */
 	jw_settings_free(settings);
 	OK(jw_settings_read(why, &settings));
 	jw_settings_free(settings);
+}
+
+/* The account's variable wins over the machine's; jitwarm's record says which are its own. */
+TEST_WITH(the_registrys_values_are_pending_or_overridden, usual, NULL)
+{
+	static const struct {
+		const char *machine, *machine_record, *account, *account_record, *process;
+		enum jw_tune_state state;
+	} cases[] = {
+		{"7", "7", NULL, NULL, NULL, JW_TUNE_PENDING},
+		{"7", "7", NULL, NULL, "7", JW_TUNE_IN_FORCE},
+		{"7", "7", "6", NULL, "6", JW_TUNE_OVERRIDDEN},
+		{"7", "7", "6", "6", "6", JW_TUNE_IN_FORCE},
+		{"7", NULL, "6", "5", "6", JW_TUNE_NOT_SET},
+		{NULL, NULL, "6", "6", "5", JW_TUNE_PENDING},
+	};
+	static const char name[] = "CUDA_CACHE_MAXSIZE";
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_settings *settings;
+		const struct jw_setting *ours;
+
+		assert_int_equal(usual(state), 0);
+		if (cases[i].machine)
+			put(OS_VARIABLES_MACHINE, name, cases[i].machine, false);
+		if (cases[i].machine_record)
+			put(OS_VARIABLES_MACHINE_RECORD, name, cases[i].machine_record, false);
+		if (cases[i].account)
+			put(OS_VARIABLES_USER, name, cases[i].account, false);
+		if (cases[i].account_record)
+			put(OS_VARIABLES_USER_RECORD, name, cases[i].account_record, false);
+		OK(os_env_set(why, name, cases[i].process));
+		OK(jw_settings_read(why, &settings));
+		assert_int_equal(jw_tune_state(settings, name, &ours), cases[i].state);
+		jw_settings_free(settings);
+	}
+	OK(os_env_set(why, name, NULL));
 }
 
 TEST_WITH(scopes_that_windows_lacks_are_refused, usual, NULL)
@@ -349,10 +385,9 @@ TEST_WITH(scopes_that_windows_lacks_are_refused, usual, NULL)
 	struct setting_places places;
 
 	for (int scope = 0; scope < JW_SCOPES; scope++) {
-		const struct jw_tune_request request = {.scope = (enum jw_scope)scope};
 		const bool lacks = scope == JW_SCOPE_SHELL;
 
-		GIVES(lacks ? JW_ERR_UNSUPPORTED : JW_OK, places_of(why, &request, &places));
+		GIVES(lacks ? JW_ERR_UNSUPPORTED : JW_OK, places_of(why, (enum jw_scope)scope, &places));
 		if (!lacks)
 			assert_int_equal(places.count, 0);
 	}

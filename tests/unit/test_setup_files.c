@@ -80,55 +80,129 @@ static void expect_failure(bool undo, const struct jw_tune_request *request, enu
 	assert_null(result);
 }
 
-#define SET    "export CUDA_CACHE_MAXSIZE='7'\n"
-#define BEGIN  "# >>> jitwarm tune"
-#define FINISH SET "# <<< jitwarm tune <<<\n"
+#define OWN     "# jitwarm tune wrote this file, and jitwarm tune --undo removes it.\n"
+#define BASHRC  "written /home/.config/jitwarm/shell.conf|written /home/.bashrc|"
+#define UNDONE  "removed /home/.bashrc|removed /home/.config/jitwarm/shell.conf|"
+#define PROFILE "written /home/.config/environment.d/60-jitwarm.conf|written /home/.profile|"
+#define SYSTEM  "# jitwarm tune --scope system\nCUDA_CACHE_MAXSIZE=7\nJITWARM_TUNED=7:\n"
 
 static const struct jw_tune_request shell = {.scope = JW_SCOPE_SHELL, .limit_bytes = 7},
 									user = {.scope = JW_SCOPE_USER, .limit_bytes = 7},
 									system_wide = {.scope = JW_SCOPE_SYSTEM, .limit_bytes = 7};
 
-TEST_WITH(a_file_is_made_and_goes, usual, NULL)
+TEST_WITH(a_file_and_a_line_are_made_and_go, usual, NULL)
 {
 	struct jw_tune_request more = shell;
+	char line[4096];
 
-	expect(false, &shell, "written /home/.bashrc|");
-	assert_string_equal(content_of("home/.bashrc"), BEGIN " (made 2) >>>\n" FINISH);
-	expect(false, &shell, "unchanged /home/.bashrc|");
+	expect(false, &shell, BASHRC);
+	assert_string_equal(content_of("home/.config/jitwarm/shell.conf"),
+						OWN "CUDA_CACHE_MAXSIZE=\"7\"\nJITWARM_TUNED=\"7:\"\n");
+	(void)snprintf(line, sizeof line,
+				   "if [ -r '%s/home/.config/jitwarm/shell.conf' ]; then set -a; . "
+				   "'%s/home/.config/jitwarm/shell.conf'; set +a; fi # jitwarm tune --scope "
+				   "shell\n",
+				   root, root);
+	assert_string_equal(content_of("home/.bashrc"), line);
+	expect(false, &shell, "unchanged /home/.config/jitwarm/shell.conf|unchanged /home/.bashrc|");
 	/* Other bytes, and as many */
 	more.limit_bytes = 8;
-	expect(false, &more, "written /home/.bashrc|");
-	assert_non_null(strstr(content_of("home/.bashrc"), "MAXSIZE='8'"));
+	expect(false, &more, "written /home/.config/jitwarm/shell.conf|unchanged /home/.bashrc|");
+	assert_non_null(strstr(content_of("home/.config/jitwarm/shell.conf"), "MAXSIZE=\"8\""));
 	expect(true, &system_wide, "");
+	expect(true, &user, "");
 	gate_removal_fails = true;
 	expect_failure(true, &shell, JW_ERR_IO, ".bashrc");
 	gate_removal_fails = false;
-	expect(true, &shell, "removed /home/.bashrc|");
-	assert_false(is_there("home") || is_there("state"));
+	expect(true, &shell, UNDONE);
+	assert_false(is_there("home/.config/jitwarm") || is_there("home/.bashrc") || is_there("state"));
 	expect(true, &shell, "");
 	expect(true, NULL, "");
 }
 
+/* A limit without a path keeps the path that jitwarm has set, and the other way round. */
+TEST_WITH(what_is_not_asked_for_stays, usual, NULL)
+{
+	const struct jw_tune_request path = {.scope = JW_SCOPE_SHELL, .path = "/my cache"};
+
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(usual(state), 0);
+		expect(false, i ? &shell : &path, BASHRC);
+		expect(false, i ? &path : &shell,
+			   "written /home/.config/jitwarm/shell.conf|unchanged /home/.bashrc|");
+		assert_string_equal(content_of("home/.config/jitwarm/shell.conf"),
+							OWN "CUDA_CACHE_MAXSIZE=\"7\"\nCUDA_CACHE_PATH=\"/my cache\"\n"
+								"JITWARM_TUNED=\"7:/my cache\"\n");
+	}
+}
+
+/* Two scopes share a profile: each takes back its own line. */
+TEST_WITH(each_scope_has_its_own_line, usual, NULL)
+{
+	OK(os_env_set(why, "SHELL", "/bin/dash"));
+	root_put("home/.profile", "mine\n");
+	expect(false, &user, PROFILE);
+	expect(false, &shell, "written /home/.config/jitwarm/shell.conf|written /home/.profile|");
+	expect(true, &user,
+		   "restored /home/.profile|removed /home/.config/environment.d/60-jitwarm.conf|");
+	assert_non_null(strstr(content_of("home/.profile"), "--scope shell"));
+	assert_null(strstr(content_of("home/.profile"), "--scope user"));
+	expect(true, NULL, "restored /home/.profile|removed /home/.config/jitwarm/shell.conf|");
+	assert_string_equal(content_of("home/.profile"), "mine\n");
+}
+
+/* Through a link, and with the rights that the profile has; in one of 5 MB, too. */
+TEST_WITH(profiles_of_all_kinds_keep_their_bytes, usual, NULL)
+{
+	enum { LARGE = 5 << 20 };
+	char *large = calloc(1, LARGE + 1), *whole = NULL;
+	struct buf after = {0};
+	struct stat stat_of;
+
+	memset(large, '#', LARGE);
+	for (int read_only = 0; read_only < 2; read_only++)
+		for (int link = 0; link < 2; link++) {
+			assert_int_equal(usual(state), 0);
+			root_put(link ? "home/real" : "home/.bashrc", large);
+			if (link)
+				assert_int_equal(symlink("real", inside("home/.bashrc")), 0);
+			assert_int_equal(chmod(inside("home/.bashrc"), read_only ? 0440 : 0640), 0);
+			expect(false, &shell, BASHRC);
+			assert_int_equal(lstat(inside("home/.bashrc"), &stat_of), 0);
+			assert_int_equal(S_ISLNK(stat_of.st_mode), link);
+			expect(true, &shell,
+				   "restored /home/.bashrc|removed /home/.config/jitwarm/shell.conf|");
+			OK(os_read_file(why, inside("home/.bashrc"), LARGE + 2, &after));
+			whole = mem_printf("%s\n", large);
+			assert_int_equal(after.size, LARGE + 1);
+			assert_string_equal(buf_text(&after), whole);
+			assert_int_equal(stat(inside("home/.bashrc"), &stat_of), 0);
+			assert_int_equal(stat_of.st_mode & 0777, read_only ? 0440 : 0640);
+			mem_free(whole);
+			buf_free(&after);
+		}
+	free(large);
+}
+
 TEST_WITH(what_else_is_there_stays, usual, NULL)
 {
-	expect(false, &shell, "written /home/.bashrc|");
-	root_put("home/.vimrc", "x");
-	expect(true, NULL, "removed /home/.bashrc|");
-	assert_true(is_there("home/.vimrc") && !is_there("home/.bashrc"));
-	/* A line that was added since is not ours. */
-	expect(false, &shell, "written /home/.bashrc|");
-	root_put("home/.bashrc", BEGIN " (made 1) >>>\n" FINISH "more\n");
-	expect(true, &shell, "restored /home/.bashrc|");
-	assert_string_equal(content_of("home/.bashrc"), "more\n");
-	expect(false, &shell, "written /home/.bashrc|");
-	expect(true, NULL, "restored /home/.bashrc|");
-	assert_string_equal(content_of("home/.bashrc"), "more\n");
+	expect(false, &shell, BASHRC);
+	root_put("home/.config/jitwarm/config", "x");
+	expect(true, NULL, UNDONE);
+	assert_true(is_there("home/.config/jitwarm/config") && !is_there("home/.bashrc"));
+	/* A line below the mark that jitwarm did not write is not jitwarm's. */
+	root_put("etc/environment", "A=1\n" SYSTEM "CUDA_CACHE_PATH=/x\nB=1\nCUDA_CACHE_MAXSIZE=9\n");
+	if (!geteuid())
+		expect(true, &system_wide, "restored /etc/environment|");
+	else
+		return;
+	assert_string_equal(content_of("etc/environment"), "A=1\nB=1\nCUDA_CACHE_MAXSIZE=9\n");
 }
 
 /* A profile that is not read whole keeps what it holds. */
 TEST_WITH(what_cannot_be_read_stays, usual, NULL)
 {
-	enum { MOST_FILE = 1 << 20 };
+	enum { MOST_FILE = 16 << 20 };
 	char *longer = calloc(1, MOST_FILE + 2);
 	struct os_stat stat;
 
@@ -145,24 +219,6 @@ TEST_WITH(what_cannot_be_read_stays, usual, NULL)
 	expect_failure(false, &shell, JW_ERR_IO, ".bashrc");
 }
 
-/* Of folders that were made, as many go as the block's first line can say: fifteen and the file. */
-TEST_WITH(of_deep_folders_some_stay, usual, NULL)
-{
-	char deep[64] = "", text[512];
-
-	for (int i = 0; i < 20; i++)
-		strcat(deep, i ? "/a" : "a");
-	OK(os_env_set(why, "XDG_CONFIG_HOME", inside(deep)));
-	(void)snprintf(text, sizeof text,
-				   "written /%s/environment.d/60-jitwarm.conf|written /home/.profile|", deep);
-	expect(false, &user, text);
-	(void)snprintf(text, sizeof text,
-				   "removed /home/.profile|removed /%s/environment.d/60-jitwarm.conf|", deep);
-	expect(true, &user, text);
-	assert_true(is_there("a/a/a/a/a/a"));
-	assert_false(is_there("a/a/a/a/a/a/a"));
-}
-
 /* Whatever the umask, every account may read the system's; a person's own are their own matter. */
 TEST_WITH(the_systems_files_are_for_all_to_read, usual, NULL)
 {
@@ -170,14 +226,14 @@ TEST_WITH(the_systems_files_are_for_all_to_read, usual, NULL)
 
 	(void)umask(077);
 	expect(false, &system_wide, "written /etc/environment|");
-	expect(false, &shell, "written /home/.bashrc|");
+	expect(false, &shell, BASHRC);
 	(void)umask(022);
 	assert_int_equal(stat(inside("etc/environment"), &stat_of), 0);
 	assert_int_equal(stat_of.st_mode & 0777, 0644);
+	assert_string_equal(content_of("etc/environment"), SYSTEM);
 	assert_int_equal(stat(inside("home/.bashrc"), &stat_of), 0);
 	assert_int_equal(stat_of.st_mode & 0077, 0);
-	expect(true, NULL, "removed /home/.bashrc|removed /etc/environment|");
-	assert_false(is_there("home"));
+	expect(true, NULL, UNDONE "removed /etc/environment|");
 }
 
 TEST_WITH(what_cannot_be_written_is_said, usual, NULL)
@@ -216,51 +272,53 @@ TEST_WITH(what_is_asked_for_wrongly_changes_nothing, usual, NULL)
 	assert_false(is_there("home") || is_there("state"));
 }
 
-TEST_WITH(half_a_block_stays_as_it_is, usual, NULL)
-{
-	static const char half[] = BEGIN " >>>\n" SET;
-
-	root_put("home/.bashrc", half);
-	expect_failure(false, &shell, JW_ERR_FORMAT, "/home/.bashrc: the block");
-	expect_failure(true, &shell, JW_ERR_FORMAT, "/home/.bashrc: the block");
-	assert_string_equal(content_of("home/.bashrc"), half);
-	/* What cannot be undone does not keep the rest. */
-	OK(os_remove(why, inside("home/.bashrc")));
-	expect(false, &shell, "written /home/.bashrc|");
-	root_put("home/.zshenv", half); /* undone before the other */
-	expect_failure(true, NULL, JW_ERR_FORMAT, "/home/.zshenv: the block");
-	assert_false(is_there("home/.bashrc"));
-	root_put("home/.zshenv", BEGIN " >>>\n" FINISH);
-	expect(true, NULL, "restored /home/.zshenv|");
-}
-
-/* Wherever settings are looked for, whichever shell wrote them there: also where zsh has its own
- * folder, and in units of the account. Of the system, for who may write there. */
+/* Whichever shell wrote them there, also where zsh has its own folder. Of the system, for who may
+ * write there. What cannot be undone does not keep the rest. */
 TEST_WITH(without_a_scope_all_is_undone, usual, NULL)
 {
+	static const char home[] = "removed /home/.bashrc|removed /home/z/.zshenv|"
+							   "removed /home/.config/jitwarm/shell.conf|"
+							   "removed /home/.config/fish/conf.d/jitwarm.fish|"
+							   "restored /home/.bash_profile|removed /home/.profile|"
+							   "removed /home/.config/environment.d/60-jitwarm.conf|";
+	char wanted[1024];
+
 	root_put("home/z/.zshrc", "");
 	OK(os_env_set(why, "ZDOTDIR", inside("home/z")));
-	expect(false, &shell, "written /home/.bashrc|");
+	expect(false, &shell, BASHRC);
+	expect(false, &user, PROFILE);
+	/* Another profile is read at the login from then on. */
+	root_put("home/.bash_profile", "mine\n");
+	expect(false, &user,
+		   "unchanged /home/.config/environment.d/60-jitwarm.conf|written /home/.bash_profile|");
 	OK(os_env_set(why, "SHELL", "zsh"));
-	expect(false, &shell, "written /home/z/.zshenv|");
+	expect(false, &shell, "unchanged /home/.config/jitwarm/shell.conf|written /home/z/.zshenv|");
 	OK(os_env_set(why, "SHELL", "fish"));
 	expect(false, &shell, "written /home/.config/fish/conf.d/jitwarm.fish|");
-	/* As versions before wrote it */
-	root_put("home/.config/systemd/user/a.service.d/60-jitwarm.conf",
-			 BEGIN " (made 4) >>>\n" FINISH);
 	expect(false, &system_wide, "written /etc/environment|");
 	if (geteuid())
 		assert_int_equal(chmod(inside("etc"), 0500), 0);
-	expect(true, NULL,
-		   geteuid() ? "removed /home/.config/systemd/user/a.service.d/60-jitwarm.conf|removed "
-					   "/home/.config/fish/conf.d/jitwarm.fish|removed /home/z/.zshenv|removed "
-					   "/home/.bashrc|"
-					 : "removed /home/.config/systemd/user/a.service.d/60-jitwarm.conf|removed "
-					   "/home/.config/fish/conf.d/jitwarm.fish|removed /home/z/.zshenv|removed "
-					   "/home/.bashrc|removed /etc/environment|");
+	root_put("home/z/.zprofile/x", "");
+	expect_failure(true, NULL, JW_ERR_UNSUPPORTED, ".zprofile");
+	assert_false(is_there("home/.bashrc"));
+	assert_int_equal(usual(state), 0);
+	root_put("home/z/.zshrc", "");
+	OK(os_env_set(why, "ZDOTDIR", inside("home/z")));
+	expect(false, &shell, BASHRC);
+	expect(false, &user, PROFILE);
+	root_put("home/.bash_profile", "mine\n");
+	expect(false, &user,
+		   "unchanged /home/.config/environment.d/60-jitwarm.conf|written /home/.bash_profile|");
+	OK(os_env_set(why, "SHELL", "zsh"));
+	expect(false, &shell, "unchanged /home/.config/jitwarm/shell.conf|written /home/z/.zshenv|");
+	OK(os_env_set(why, "SHELL", "fish"));
+	expect(false, &shell, "written /home/.config/fish/conf.d/jitwarm.fish|");
+	expect(false, &system_wide, "written /etc/environment|");
+	(void)snprintf(wanted, sizeof wanted, "%s%s", home,
+				   geteuid() ? "" : "removed /etc/environment|");
+	expect(true, NULL, wanted);
 	assert_false(is_there("home/.config"));
-	if (geteuid())
-		assert_int_equal(chmod(inside("etc"), 0700), 0);
+	assert_string_equal(content_of("home/.bash_profile"), "mine\n");
 }
 
 RUN_TESTS(root_make, root_remove)

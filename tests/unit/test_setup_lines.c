@@ -8,18 +8,23 @@
 #include "base/mem.h"
 #include "setup/lines.h"
 
+#define OWN "# jitwarm tune wrote this file, and jitwarm tune --undo removes it.\n"
+
 static const struct form {
 	enum place_form form;
 	uint64_t limit_bytes;
 	const char *path, *wanted;
 } forms[] = {
-	{PLACE_SH, 0, NULL, ""},
-	{PLACE_SH, 77, NULL, "export CUDA_CACHE_MAXSIZE='77'\n"},
-	{PLACE_SH, 0, "/a'b\\", "export CUDA_CACHE_PATH='/a'\\''b\\'\n"},
+	{PLACE_LIST, 0, NULL, OWN "JITWARM_TUNED=\"0:\"\n"},
+	{PLACE_LIST, 77, "/a b%",
+	 OWN "CUDA_CACHE_MAXSIZE=\"77\"\nCUDA_CACHE_PATH=\"/a b%\"\nJITWARM_TUNED=\"77:/a b%\"\n"},
 	{PLACE_FISH, 7, "/a'\\\"",
-	 "set -gx CUDA_CACHE_MAXSIZE '7'\nset -gx CUDA_CACHE_PATH '/a\\'\\\\\"'\n"},
-	{PLACE_FISH_LOGIN, 7, NULL, "if status is-login\n    set -gx CUDA_CACHE_MAXSIZE '7'\nend\n"},
-	{PLACE_LIST, 7, "/a b%`", "CUDA_CACHE_MAXSIZE=7\nCUDA_CACHE_PATH=/a b%`\n"},
+	 OWN "set -gx CUDA_CACHE_MAXSIZE '7'\nset -gx CUDA_CACHE_PATH '/a\\'\\\\\"'\n"
+		 "set -gx JITWARM_TUNED '7:/a\\'\\\\\"'\n"},
+	{PLACE_FISH_LOGIN, 7, NULL,
+	 OWN "if status is-login\n    set -gx CUDA_CACHE_MAXSIZE '7'\n    set -gx JITWARM_TUNED "
+		 "'7:'\nend\n"},
+	{PLACE_SHARED, 7, "/a b", "\nCUDA_CACHE_MAXSIZE=7\nCUDA_CACHE_PATH=/a b\nJITWARM_TUNED=7:/a b"},
 };
 
 TEST(each_form_is_written_to_the_byte)
@@ -54,10 +59,10 @@ TEST(what_a_form_cannot_hold_is_refused)
 		enum place_form form;
 		const char *path, *said;
 	} cases[] = {
-		{PLACE_SH, "/a\nb", "“ ”"},  {PLACE_FISH, "/a\rb", "in such a file"},
-		{PLACE_LIST, "/\"", "“\"”"}, {PLACE_LIST, "/'", "“'”"},
-		{PLACE_LIST, "/$", "“$”"},   {PLACE_LIST, "/#", "“#”"},
-		{PLACE_LIST, "/\\", "“\\”"},
+		{PLACE_FISH, "/a\nb", "“ ”"}, {PLACE_FISH, "/a\rb", "in such a file"},
+		{PLACE_LIST, "/\"", "“\"”"},  {PLACE_LIST, "/'", "“'”"},
+		{PLACE_LIST, "/$", "“$”"},    {PLACE_LIST, "/#", "“#”"},
+		{PLACE_LIST, "/\\", "“\\”"},  {PLACE_SHARED, "/`", "“`”"},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -67,6 +72,25 @@ TEST(what_a_form_cannot_hold_is_refused)
 		assert_non_null(strstr(why->message, cases[i].said));
 		buf_free(&text);
 	}
+}
+
+/* The file that a profile loads is quoted for its shell. */
+TEST(a_marked_line_loads_the_file)
+{
+	static char path[] = "/it's/a", loader[] = "/p";
+	const struct setting_place loaded = {path, PLACE_LIST, JW_SCOPE_USER, loader},
+							   shared = {path, PLACE_SHARED, JW_SCOPE_SYSTEM, NULL};
+	struct buf text = BUF_MAX(4096);
+
+	OK(place_marked(why, &loaded, 7, NULL, &text));
+	assert_string_equal(buf_text(&text),
+						"if [ -r '/it'\\''s/a' ]; then set -a; . '/it'\\''s/a'; set +a; fi "
+						"# jitwarm tune --scope user");
+	buf_clear(&text);
+	OK(place_marked(why, &shared, 7, NULL, &text));
+	assert_string_equal(buf_text(&text),
+						"# jitwarm tune --scope system\nCUDA_CACHE_MAXSIZE=7\nJITWARM_TUNED=7:");
+	buf_free(&text);
 }
 
 TEST(each_program_has_its_form)

@@ -27,25 +27,34 @@ static int usual(void **state)
 	return 0;
 }
 
-/* "form path" of each place, below the test's folder. */
-static char *places_text(const struct jw_tune_request *request)
+/* "form path < loader" of each place, below the test's folder. */
+static char *places_text(enum jw_scope scope, bool all)
 {
-	static char text[2048];
+	static char text[4096];
 	struct setting_places places;
 
 	text[0] = '\0';
-	OK(places_of(why, request, &places));
+	if (all)
+		OK(places_of_all(why, scope, &places));
+	else
+		OK(places_of(why, scope, &places));
 	for (size_t i = 0; i < places.count; i++) {
-		const char *inner = strstr(places.items[i].path, root);
+		const struct setting_place *place = &places.items[i];
+		const char *inner = strstr(place->path, root),
+				   *loader = place->loader ? strstr(place->loader, root) : NULL;
 
-		(void)snprintf(text + strlen(text), sizeof text - strlen(text), "%d %s\n",
-					   (int)places.items[i].form,
-					   inner ? inner + strlen(root) : places.items[i].path);
+		assert_int_equal(place->scope, scope);
+		(void)snprintf(text + strlen(text), sizeof text - strlen(text), "%d %s%s%s\n",
+					   (int)place->form, inner ? inner + strlen(root) : place->path,
+					   loader ? " < " : "", loader ? loader + strlen(root) : "");
 	}
 	places_free(&places);
 	assert_int_equal(places.count, 0);
 	return text;
 }
+
+#define SHELL_FILE(loader) "0 /home/.config/jitwarm/shell.conf < " loader "\n"
+#define USER_FILE(loader)  "0 /home/.config/environment.d/60-jitwarm.conf < " loader "\n"
 
 TEST_WITH(each_shell_has_its_files, usual, NULL)
 {
@@ -54,39 +63,50 @@ TEST_WITH(each_shell_has_its_files, usual, NULL)
 		enum jw_scope scope;
 		const char *wanted;
 	} cases[] = {
-		{NULL, NULL, NULL, NULL, JW_SCOPE_SHELL, "0 /home/.profile\n"},
-		{"/bin/dash", NULL, NULL, NULL, JW_SCOPE_SHELL, "0 /home/.profile\n"},
-		{"/bin/bash", NULL, NULL, NULL, JW_SCOPE_SHELL, "0 /home/.bashrc\n"},
-		{"/bin/bash", NULL, NULL, NULL, JW_SCOPE_USER,
-		 "3 /home/.config/environment.d/60-jitwarm.conf\n0 /home/.profile\n"},
+		{NULL, NULL, NULL, NULL, JW_SCOPE_SHELL, SHELL_FILE("/home/.profile")},
+		{"/bin/dash", NULL, NULL, NULL, JW_SCOPE_SHELL, SHELL_FILE("/home/.profile")},
+		{"/bin/dash", NULL, NULL, NULL, JW_SCOPE_USER, USER_FILE("/home/.profile")},
+		{"/bin/bash", NULL, NULL, NULL, JW_SCOPE_SHELL, SHELL_FILE("/home/.bashrc")},
+		{"/bin/bash", NULL, NULL, NULL, JW_SCOPE_USER, USER_FILE("/home/.profile")},
 		{"bash", NULL, "./conf", "home/.bash_login", JW_SCOPE_USER,
-		 "3 /conf/environment.d/60-jitwarm.conf\n0 /home/.bash_login\n"},
+		 "0 /conf/environment.d/60-jitwarm.conf < /home/.bash_login\n"},
 		{"bash", NULL, "conf", "home/.bash_profile", JW_SCOPE_USER,
-		 "3 /home/.config/environment.d/60-jitwarm.conf\n0 /home/.bash_profile\n"},
-		{"zsh", NULL, NULL, NULL, JW_SCOPE_SHELL, "0 /home/.zshenv\n"},
-		{"zsh", "", NULL, NULL, JW_SCOPE_SHELL, "0 /home/.zshenv\n"},
-		{"zsh", "./z", NULL, NULL, JW_SCOPE_SHELL, "0 /z/.zshenv\n"},
-		{"zsh", NULL, NULL, NULL, JW_SCOPE_USER,
-		 "3 /home/.config/environment.d/60-jitwarm.conf\n0 /home/.zprofile\n"},
+		 USER_FILE("/home/.bash_profile")},
+		{"zsh", NULL, NULL, NULL, JW_SCOPE_SHELL, SHELL_FILE("/home/.zshenv")},
+		{"zsh", "", NULL, NULL, JW_SCOPE_SHELL, SHELL_FILE("/home/.zshenv")},
+		{"zsh", "./z", NULL, NULL, JW_SCOPE_SHELL, SHELL_FILE("/z/.zshenv")},
+		{"zsh", NULL, NULL, NULL, JW_SCOPE_USER, USER_FILE("/home/.zprofile")},
 		{"/usr/bin/fish", NULL, NULL, NULL, JW_SCOPE_SHELL,
 		 "1 /home/.config/fish/conf.d/jitwarm.fish\n"},
 		{"fish", NULL, NULL, NULL, JW_SCOPE_USER,
-		 "3 /home/.config/environment.d/60-jitwarm.conf\n"
+		 "0 /home/.config/environment.d/60-jitwarm.conf\n"
 		 "2 /home/.config/fish/conf.d/jitwarm-login.fish\n"},
 		{"fish", NULL, NULL, NULL, JW_SCOPE_SYSTEM, "3 /etc/environment\n"},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const struct jw_tune_request request = {.scope = cases[i].scope};
-
 		assert_int_equal(usual(state), 0);
 		set("SHELL", cases[i].shell);
 		set("ZDOTDIR", cases[i].zdotdir);
 		set("XDG_CONFIG_HOME", cases[i].config);
 		if (cases[i].there)
 			root_put(cases[i].there, "");
-		assert_string_equal(places_text(&request), cases[i].wanted);
+		assert_string_equal(places_text(cases[i].scope, false), cases[i].wanted);
 	}
+}
+
+/* Undoing looks where any shell would have written. */
+TEST_WITH(all_shells_have_these, usual, NULL)
+{
+	set("SHELL", "/bin/dash");
+	assert_string_equal(
+		places_text(JW_SCOPE_USER, true),
+		USER_FILE("/home/.profile") USER_FILE(
+			"/home/.zprofile") "0 /home/.config/environment.d/60-jitwarm.conf\n"
+							   "2 /home/.config/fish/conf.d/jitwarm-login.fish\n" USER_FILE(
+								   "/home/.profile") USER_FILE("/home/.profile")
+								   USER_FILE("/home/.bash_profile") USER_FILE("/home/.bash_login"));
+	assert_string_equal(places_text(JW_SCOPE_SYSTEM, true), "3 /etc/environment\n");
 }
 
 RUN_TESTS(root_make, root_remove)

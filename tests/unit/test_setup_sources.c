@@ -1,4 +1,4 @@
-/* Where settings are read from, in which order, with which line, and which of them are ours. */
+/* What is read from where, and how a variable that jitwarm has set stands in this process. */
 #include "root.h"
 
 #include <stdio.h>
@@ -6,24 +6,23 @@
 
 #include <jitwarm/tune.h>
 
-#include "setup/assign.h"
-
 static int usual(void **state)
 {
-	static const char *const others[] = {"XDG_CONFIG_HOME", "CONDA_PREFIX"};
+	static const char *const others[] = {
+		"XDG_CONFIG_HOME",    "CUDA_CACHE_MAXSIZE", "CUDA_CACHE_PATH", "CUDA_CACHE_DISABLE",
+		"CUDA_FORCE_PTX_JIT", "JITWARM_TUNED",      "CUDA_CACHE_DIR",  "CUDA_DISABLE_PTX_JIT"};
 	char *home = os_join(root, "home");
-	int result = root_empty(state) || os_env_set(why, "HOME", home);
+	int result =
+		root_empty(state) || os_env_set(why, "HOME", home) || os_env_set(why, "SHELL", "/bin/bash");
 
 	for (size_t i = 0; !result && i < sizeof others / sizeof *others; i++)
 		result = os_env_set(why, others[i], NULL);
-	for (size_t i = 0; !result && assign_names[i]; i++)
-		result = os_env_set(why, assign_names[i], NULL);
 	mem_free(home);
 	return result;
 }
 
-/* "SOURCE:LINE=VALUE" of each, "!" where it is unset and "*" where it is ours. */
-static char *settings_text(size_t *ret_warnings)
+/* "SOURCE=VALUE" of each, "*" where it is ours. */
+static char *settings_text(void)
 {
 	static char text[8192];
 	struct jw_settings *settings;
@@ -31,115 +30,158 @@ static char *settings_text(size_t *ret_warnings)
 	text[0] = '\0';
 	OK(jw_settings_read(why, &settings));
 	for (size_t i = 0; i < settings->count; i++)
-		(void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s:%zu%s%s=%s\n",
-					   settings->items[i].source, settings->items[i].line,
-					   settings->items[i].unset ? "!" : "", settings->items[i].ours ? "*" : "",
+		(void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s=%s\n",
+					   settings->items[i].source, settings->items[i].ours ? "*" : "",
 					   settings->items[i].value);
-	*ret_warnings = settings->warning_count;
 	jw_settings_free(settings);
 	return text;
 }
 
+/* No profile is read, nor a unit. */
 TEST_WITH(files_are_read_from_the_general_to_the_specific, usual, NULL)
 {
-	static const struct {
-		const char *path, *text;
-	} files[] = {
-		{"etc/environment", "CUDA_CACHE_PATH=/1"},
-		{"etc/environment.d/a.conf", "\nCUDA_CACHE_PATH=/2"},
-		{"etc/environment.d/a.txt", "CUDA_CACHE_PATH=/no"},
-		{"etc/environment.d/b.conf/a.conf", "CUDA_CACHE_PATH=/no"},
-		{"etc/profile", "export CUDA_CACHE_PATH=/3"},
-		{"etc/profile.d/a.sh", "export CUDA_CACHE_PATH=/4"},
-		{"etc/bash.bashrc", "export CUDA_CACHE_PATH=/5"},
-		{"etc/systemd/system/a.service", "[Service]\nEnvironment=CUDA_CACHE_PATH=/6"},
-		{"etc/systemd/system/b.service.d/a.conf", "Environment=CUDA_CACHE_PATH=/7"},
-		{"etc/systemd/system/b.service.d/a.txt", "Environment=CUDA_CACHE_PATH=/no"},
-		{"etc/systemd/system/c.timer", "Environment=CUDA_CACHE_PATH=/no"},
-		{"etc/systemd/system/c.timer.d/a.conf", "Environment=CUDA_CACHE_PATH=/no"},
-		{"home/.config/environment.d/a.conf", "CUDA_CACHE_PATH=/8"},
-		{"home/.profile", "unset CUDA_CACHE_PATH"},
-		{"home/.bash_profile", "export CUDA_CACHE_PATH=/9"},
-		{"home/.bash_login", "export CUDA_CACHE_PATH=/10"},
-		{"home/.bashrc", "export CUDA_CACHE_PATH=/11"},
-		{"home/.zshenv", "export CUDA_CACHE_PATH=/12"},
-		{"home/.zprofile", "export CUDA_CACHE_PATH=/13"},
-		{"home/.zshrc", "export CUDA_CACHE_PATH=/14"},
-		{"home/.zlogin", "export CUDA_CACHE_PATH=/15"},
-		{"home/.cshrc", "setenv CUDA_CACHE_PATH /16"},
-		{"home/.tcshrc", "setenv CUDA_CACHE_PATH /17"},
-		{"home/.login", "setenv CUDA_CACHE_PATH /18"},
-		{"home/.config/fish/config.fish", "set -gx CUDA_CACHE_PATH /19"},
-		{"home/.config/fish/conf.d/a.fish", "set -gx CUDA_CACHE_PATH /20"},
-		{"home/.config/systemd/user/a.service", "Environment=CUDA_CACHE_PATH=/21"},
-	};
-	size_t warnings;
-
-	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-		root_put(files[i].path, files[i].text);
+	root_put("etc/environment",
+			 "CUDA_CACHE_DIR='/0'\n CUDA_CACHE_PATH=\"/1\"\r\nCUDA_CACHE_PATH /no\n"
+			 "# jitwarm tune --scope system\nCUDA_CACHE_MAXSIZE=7\n"
+			 "#CUDA_CACHE_PATH=/no\nCUDA_CACHE_MAXSIZE=8");
+	root_put("etc/profile", "export CUDA_CACHE_PATH=/no");
+	root_put("home/.bashrc", "export CUDA_CACHE_PATH=/no");
+	root_put("home/.config/environment.d/50-mine.conf", "CUDA_CACHE_PATH=/no");
+	root_put("home/.config/environment.d/60-jitwarm.conf", "CUDA_CACHE_PATH=\"/2 a\"\n");
+	root_put("home/.config/jitwarm/shell.conf", "CUDA_CACHE_PATH=\"/3\"\n");
 	OK(os_env_set(why, "CUDA_CACHE_PATH", "~"));
-	assert_string_equal(
-		settings_text(&warnings),
-		"process:0=~\n/etc/environment:1=/1\nenvironment.d:2=/2\nshell "
-		"profile:1=/3\nprofile.d:1=/4\n"
-		"shell profile:1=/5\nsystemd unit:2=/6\nsystemd unit:1=/7\nenvironment.d:1=/8\n"
-		"shell profile:1!=\nshell profile:1=/9\nshell profile:1=/10\nshell profile:1=/11\n"
-		"shell profile:1=/12\nshell profile:1=/13\nshell profile:1=/14\nshell profile:1=/15\n"
-		"shell profile:1=/16\nshell profile:1=/17\nshell profile:1=/18\nshell profile:1=/19\n"
-		"shell profile:1=/20\nsystemd unit:1=/21\n");
-	/* The system's own report covers this process. */
-	assert_int_equal(warnings, 0);
+	assert_string_equal(settings_text(), "process=~\n/etc/environment=/0\n/etc/environment=/1\n"
+										 "/etc/environment*=7\n/etc/environment=8\n"
+										 "environment.d*=/2 a\nshell*=/3\n");
 }
 
-TEST_WITH(lines_in_our_block_are_ours, usual, NULL)
-{
-	size_t warnings;
-
-	root_put("home/.profile", "export CUDA_CACHE_PATH=/1\n# >>> jitwarm tune >>>\n"
-							  "export CUDA_CACHE_PATH=/2\n# <<< jitwarm tune <<<\n"
-							  "export CUDA_CACHE_PATH=/3\n");
-	root_put("home/.zshrc", "# >>> jitwarm tune >>>\nexport CUDA_CACHE_PATH=/4\n");
-	assert_string_equal(settings_text(&warnings),
-						"shell profile:1=/1\nshell profile:3*=/2\nshell profile:5=/3\n"
-						"shell profile:2=/4\n");
-}
-
-/* What a value means where a user would think of something else. */
-TEST_WITH(values_that_mislead_are_told, usual, NULL)
+/* What tune writes is what it reads, for each shell and scope. */
+TEST_WITH(what_is_written_is_read, usual, NULL)
 {
 	static const struct {
-		const char *line, *said; /* NULL: nothing */
+		const char *shell, *path, *wanted;
+		enum jw_scope scope;
 	} cases[] = {
-		{"CUDA_CACHE_MAXSIZE=1000000000", NULL},
-		{"CUDA_CACHE_MAXSIZE=$SIZE", NULL},
-		{"CUDA_CACHE_MAXSIZE=1G", "reads 1 byte"},
-		{"CUDA_CACHE_PATH=/a", NULL},
-		{"CUDA_CACHE_PATH=~/a", "CUDA_CACHE_PATH=~/a: the driver does not expand ~"},
-		{"CUDA_CACHE_PATH=", "empty: the driver caches nothing"},
-		{"CUDA_CACHE_DISABLE=0", NULL},
-		{"CUDA_CACHE_DISABLE=1", "CUDA_CACHE_DISABLE=1: the driver neither reads nor writes"},
-		{"CUDA_FORCE_PTX_JIT=1", "CUDA_FORCE_PTX_JIT=1: the driver compiles everything"},
-		{"CUDA_FORCE_JIT=1", "CUDA_FORCE_JIT=1: the driver compiles everything"},
-		{"CUDA_DISABLE_PTX_JIT=1", "the driver compiles no PTX"},
-		{"CUDA_DISABLE_JIT=1", "the driver compiles no PTX"},
-		{"CUDA_CACHE_DIR=/a", "no driver reads it; the variable is called CUDA_CACHE_PATH"},
-		{"CUDA_CACHE_SIZE=1", "the variable is called CUDA_CACHE_MAXSIZE"},
+		{"bash", "/a b", "shell*=7\nshell*=/a b\n", JW_SCOPE_SHELL},
+		{"fish", "/a'\\b", "shell*=7\nshell*=/a'\\b\n", JW_SCOPE_SHELL},
+		{"fish", "/a", "environment.d*=7\nenvironment.d*=/a\n", JW_SCOPE_USER},
+		{"zsh", "/a", "environment.d*=7\nenvironment.d*=/a\n", JW_SCOPE_USER},
+		{"zsh", "/a b", "/etc/environment*=7\n/etc/environment*=/a b\n", JW_SCOPE_SYSTEM},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct jw_settings *settings;
+		const struct jw_tune_request request = {cases[i].scope, 7, cases[i].path};
+		struct jw_tune_result *result;
 
-		root_put("etc/environment", cases[i].line);
-		OK(jw_settings_read(why, &settings));
-		assert_int_equal(settings->warning_count, cases[i].said ? 1 : 0);
-		if (cases[i].said) {
-			if (!strstr(settings->warnings[0], cases[i].said))
-				fail_msg("%s", settings->warnings[0]);
-			assert_non_null(strstr(settings->warnings[0], "/etc/environment:1: "));
+		assert_int_equal(usual(state), 0);
+		OK(os_env_set(why, "SHELL", cases[i].shell));
+		OK(jw_tune_apply(why, &request, &result));
+		jw_tune_result_free(result);
+		assert_string_equal(settings_text(), cases[i].wanted);
+	}
+}
+
+/* The stamp of the file tells a login from before it from one that has overridden it. */
+TEST_WITH(pending_and_overridden_are_told_apart, usual, NULL)
+{
+	static const struct {
+		const char *value, *stamp; /* of the process */
+		enum jw_tune_state state;
+		bool written;
+	} cases[] = {
+		{NULL, NULL, JW_TUNE_NOT_SET, false},   {"7", NULL, JW_TUNE_NOT_SET, false},
+		{"7", "7:", JW_TUNE_IN_FORCE, true},    {"7", NULL, JW_TUNE_IN_FORCE, true},
+		{NULL, NULL, JW_TUNE_PENDING, true},    {"6", NULL, JW_TUNE_PENDING, true},
+		{"6", "6:", JW_TUNE_PENDING, true},     {NULL, "6:", JW_TUNE_PENDING, true},
+		{"6", "7:", JW_TUNE_OVERRIDDEN, true},  {NULL, "7:", JW_TUNE_OVERRIDDEN, true},
+		{"7 ", "7:", JW_TUNE_OVERRIDDEN, true}, {"", "", JW_TUNE_PENDING, true},
+	};
+	static const enum jw_scope scopes[] = {JW_SCOPE_USER, JW_SCOPE_SHELL, JW_SCOPE_SYSTEM};
+
+	for (size_t at = 0; at < 3 * (sizeof cases / sizeof *cases); at++) {
+		const size_t i = at / 3;
+		const struct jw_tune_request request = {.scope = scopes[at % 3], .limit_bytes = 7};
+		struct jw_settings *settings;
+		struct jw_tune_result *result;
+		const struct jw_setting *ours;
+
+		assert_int_equal(usual(state), 0);
+		OK(os_env_set(why, "CUDA_CACHE_MAXSIZE", cases[i].value));
+		OK(os_env_set(why, "JITWARM_TUNED", cases[i].stamp));
+		if (cases[i].written) {
+			OK(jw_tune_apply(why, &request, &result));
+			jw_tune_result_free(result);
 		}
-		jw_settings_free(settings);
 		OK(jw_settings_read(why, &settings));
+		assert_int_equal(jw_tune_state(settings, "CUDA_CACHE_MAXSIZE", &ours), cases[i].state);
+		assert_int_equal(ours != NULL, cases[i].written);
+		if (ours)
+			assert_string_equal(ours->value, "7");
+		assert_int_equal(jw_tune_state(settings, "CUDA_CACHE_PATH", &ours), JW_TUNE_NOT_SET);
 		jw_settings_free(settings);
+	}
+}
+
+/* A place that is read later, and is not jitwarm's. */
+TEST_WITH(a_later_place_overrides, usual, NULL)
+{
+	static const struct {
+		const char *file, *text;
+		enum jw_tune_state state;
+	} cases[] = {
+		{"etc/environment", "CUDA_CACHE_MAXSIZE=6\n", JW_TUNE_PENDING},
+		{"etc/environment",
+		 "# jitwarm tune --scope system\nCUDA_CACHE_MAXSIZE=6\nCUDA_CACHE_MAXSIZE=5\n",
+		 JW_TUNE_OVERRIDDEN},
+	};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct jw_settings *settings;
+		const struct jw_setting *ours;
+
+		assert_int_equal(usual(state), 0);
+		root_put(cases[i].file, cases[i].text);
+		if (!i)
+			root_put("home/.config/environment.d/60-jitwarm.conf", "CUDA_CACHE_MAXSIZE=\"7\"\n");
+		OK(jw_settings_read(why, &settings));
+		assert_int_equal(jw_tune_state(settings, "CUDA_CACHE_MAXSIZE", &ours), cases[i].state);
+		jw_settings_free(settings);
+	}
+}
+
+/* The command names files that the account's shell reads. */
+TEST_WITH(the_command_finds_the_line, usual, NULL)
+{
+	static const struct {
+		const char *shell, *file;
+	} cases[] = {{"/bin/bash", ".bashrc"},
+				 {"/bin/bash", ".bash_profile"},
+				 {"/bin/bash", ".profile"},
+				 {"zsh", ".zshrc"},
+				 {"zsh", ".zshenv"},
+				 {"fish", ".config/fish/config.fish"},
+				 {"/bin/dash", ".profile"},
+				 {"bash", ".config/environment.d/x.conf"},
+				 {"bash", ".config/environment.d/.hidden"}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char path[256], line[4096], got[512] = "", wanted[512], *grep;
+		FILE *pipe;
+
+		assert_int_equal(usual(state), 0);
+		OK(os_env_set(why, "SHELL", cases[i].shell));
+		(void)snprintf(path, sizeof path, "home/%s", cases[i].file);
+		root_put(path, "x\nexport CUDA_CACHE_MAXSIZE=1\n");
+		grep = jw_tune_grep("CUDA_CACHE_MAXSIZE");
+		(void)snprintf(line, sizeof line, "%s 2>&1", grep);
+		mem_free(grep);
+		pipe = popen(line, "r");
+		assert_non_null(pipe);
+		(void)!fread(got, 1, sizeof got - 1, pipe);
+		(void)pclose(pipe);
+		(void)snprintf(wanted, sizeof wanted, "%s/home/%s:2:export CUDA_CACHE_MAXSIZE=1\n", root,
+					   cases[i].file);
+		assert_string_equal(got, wanted);
 	}
 }
 

@@ -130,6 +130,7 @@ TEST_WITH(settings_and_state_go_and_the_cache_stays, root_empty, NULL)
 	set_things_up();
 	seen = uninstall(false);
 	assert_string_equal(seen.text, "removed /home/.bashrc\n"
+								   "removed /home/.config/jitwarm/shell.conf\n"
 								   "removed /state, keys stay\n");
 	assert_true(is_there("state/keys/a.key"));
 	assert_true(is_there("tuned/cache"));

@@ -176,8 +176,7 @@ static int take_account_limit(struct jw_error *err, struct preparing *preparing)
 	for (size_t i = 0; i < settings->count; i++) {
 		const struct jw_setting *setting = &settings->items[i];
 
-		if (strcmp(setting->name, "CUDA_CACHE_MAXSIZE") != 0 ||
-			!strcmp(setting->source, "systemd unit"))
+		if (strcmp(setting->name, "CUDA_CACHE_MAXSIZE") != 0)
 			continue;
 		/* As drivers read it. */
 		if (!strcmp(setting->source, "process"))

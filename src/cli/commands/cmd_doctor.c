@@ -512,39 +512,13 @@ static struct doctor_words words_of(const struct doctoring *doctoring)
 
 /* ---- --fix */
 
-/* Whether a file still sets the variable otherwise: the command leaves a line that does more than
- * that, and what belongs to the system. */
-static int is_set_again(struct jw_error *err, const struct jw_finding *finding, bool *ret_again)
-{
-	struct jw_tune_request request = {.scope = JW_SCOPE_USER};
-	struct jw_settings *settings;
-	bool *wins;
-
-	if (jw_settings_read(err, &settings))
-		return -1;
-	(void)(finding->value && text_number(finding->value, UINT64_MAX, &request.limit_bytes));
-	wins = mem_array(settings->count + 1, sizeof *wins);
-	jw_tune_overrides(settings, &request, wins);
-	*ret_again = false;
-	for (size_t i = 0; i < settings->count; i++) {
-		const struct jw_setting *setting = &settings->items[i];
-
-		*ret_again = *ret_again ||
-					 (wins[i] && *setting->where && !strcmp(setting->name, finding->variable) &&
-					  strcmp(setting->source, "systemd unit") != 0);
-	}
-	mem_free(wins);
-	jw_settings_free(settings);
-	return 0;
-}
-
 /* Runs jitwarm itself, in this process: it has the account and environment that were looked at */
 static int run_fix(struct jw_error *err, struct doctoring *doctoring,
 				   const struct jw_finding *finding, const char *line)
 {
 	const struct output *out = &doctoring->cli->out;
 	char program[] = "jitwarm", quiet[] = "--quiet", *arguments[MOST_ARGUMENTS + 3] = {program};
-	bool tells_less = out->json || out->quiet, again = false;
+	bool tells_less = out->json || out->quiet;
 	int count = 1;
 
 	output_line(out, STYLE_STRONG, "Fix     %s", line);
@@ -563,9 +537,7 @@ static int run_fix(struct jw_error *err, struct doctoring *doctoring,
 	if (!finding->variable)
 		return 0;
 	/* As after the next login. */
-	if (is_set_again(err, finding, &again))
-		return -1;
-	return again ? 0 : jw_settings_take(err, finding->variable, finding->value);
+	return jw_settings_take(err, finding->variable, finding->value);
 }
 
 /* *ret_done: a command was run, so that another look is worthwhile. */

@@ -13,6 +13,7 @@
 #include "cli/tune_changes.h"
 #include "os/file.h"
 #include "os/identity.h"
+#include "os/platform.h"
 
 /* ---- the document */
 
@@ -21,9 +22,18 @@ struct tune_document {
 	const char *path; /* the expected path */
 	uint64_t limit_bytes, predicted_bytes;
 	struct jw_settings settings;
+	enum jw_tune_state states[2]; /* of tuned_names */
 	char **warnings;
 	size_t warning_count;
 	struct jw_tune_result changes;
+};
+
+static const char *const tuned_names[] = {"CUDA_CACHE_MAXSIZE", "CUDA_CACHE_PATH"};
+static const char *const state_names[] = {
+	[JW_TUNE_NOT_SET] = "not-set",
+	[JW_TUNE_IN_FORCE] = "in-force",
+	[JW_TUNE_PENDING] = "pending",
+	[JW_TUNE_OVERRIDDEN] = "overridden",
 };
 
 #define TUNE(member, ...)          JSON(struct tune_document, member, __VA_ARGS__)
@@ -49,26 +59,32 @@ static const struct json_field wanted_fields[] = {
 	{0},
 };
 
-static const char *say_value(char room[JSON_ROOM], const void *values)
-{
-	const struct jw_setting *setting = values;
-
-	(void)room;
-	return setting->unset ? NULL : setting->value;
-}
-
 static const struct json_field setting_fields[] = {
 	JSON(struct jw_setting, source,
-		 "`process`, `shell profile`, `environment.d`, `/etc/environment`, `profile.d`, `systemd "
-		 "unit`, `Windows user`, `Windows machine`"),
+		 "`process`, `/etc/environment`, `environment.d`, `shell`, `Windows machine`, `Windows "
+		 "user`"),
 	JSON(struct jw_setting, where, "file or registry key"),
-	JSON(struct jw_setting, line, "0: none"),
 	JSON(struct jw_setting, name, "of the variable"),
-	JSON_SAID_OF("value", say_value, "absent where the variable is unset",
-				 .presence = JSON_UNLESS_NULL),
-	JSON_AS("by_jitwarm", struct jw_setting, ours, "in a block that jitwarm wrote"),
+	JSON(struct jw_setting, value, NULL),
+	JSON_AS("by_jitwarm", struct jw_setting, ours, "jitwarm wrote it"),
 	{0},
 };
+
+static const char *say_limit_state(char room[JSON_ROOM], const void *values)
+{
+	const struct tune_document *document = values;
+
+	(void)room;
+	return state_names[document->states[0]];
+}
+
+static const char *say_path_state(char room[JSON_ROOM], const void *values)
+{
+	const struct tune_document *document = values;
+
+	(void)room;
+	return state_names[document->states[1]];
+}
 
 static const struct json_field change_fields[] = {
 	JSON(struct jw_tune_change, where, "file or registry key"),
@@ -98,10 +114,14 @@ static const struct json_field tune_fields[] = {
 	TUNE(predicted_bytes, "that the named packages would add"),
 	JSON_LIST_OF("settings", struct tune_document, settings.items, settings.count,
 				 JSON_TABLE(struct jw_setting, setting_fields),
-				 "every place that sets a variable of the driver's cache"),
+				 "what this process, jitwarm's files, `/etc/environment` and the registry set"),
+	JSON_SAID_OF("limit_state", say_limit_state,
+				 "of `CUDA_CACHE_MAXSIZE` as jitwarm has set it: `not-set`, `in-force`, `pending` "
+				 "(from the next login on), `overridden` (something else sets it later)"),
+	JSON_SAID_OF("path_state", say_path_state, "of `CUDA_CACHE_PATH`, as `limit_state`"),
 	JSON_LINES_OF(
 		"warnings", struct tune_document, warnings, warning_count,
-		"lines: misleading values, names unknown to the driver, problems of the directory"),
+		"lines: misleading values, names unknown to the driver, problems with the directory"),
 	JSON_SAME(&document_tune_undone),
 	{0},
 };
@@ -123,14 +143,16 @@ static int collect_settings(struct jw_error *err, struct tuning *tuning)
 {
 	struct cli *cli = tuning->cli;
 	struct jw_system_options how = {0};
+	const char *path = options_value(&cli->options, "path");
 	const struct jw_tune_question question = {
 		.names = cli->options.operands,
 		.name_count = cli->options.operand_count,
 		.limit_bytes = options_number(&cli->options, "max-size", 0),
-		.path = options_value(&cli->options, "path"),
+		.path = path && os_is_absolute(path) ? path : NULL,
 		.cancel = cli_cancel,
 	};
 	const struct jw_tune_advice *advice;
+	const struct jw_setting *ours;
 
 	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system) ||
 		jw_tune_advise(err, cli->system, &question, &tuning->advice))
@@ -143,6 +165,8 @@ static int collect_settings(struct jw_error *err, struct tuning *tuning)
 											  .settings = *advice->settings,
 											  .warnings = advice->warnings,
 											  .warning_count = advice->warning_count};
+	for (size_t i = 0; i < 2; i++)
+		tuning->document.states[i] = jw_tune_state(advice->settings, tuned_names[i], &ours);
 	return 0;
 }
 
@@ -155,52 +179,57 @@ static int print_settings(struct jw_error *err, const struct tuning *tuning)
 		const struct jw_setting *setting = &tuning->document.settings.items[i];
 
 		table_cell(&table, STYLE_PLAIN, "%s", setting->source);
-		table_cell(&table, STYLE_STRONG, setting->unset ? "unset %s" : "%s", setting->name);
+		table_cell(&table, STYLE_STRONG, "%s", setting->name);
 		table_name(&table, STYLE_PLAIN, setting->value);
-		if (setting->line)
-			table_cell(&table, STYLE_FAINT, "%s:%zu%s", setting->where, setting->line,
-					   setting->ours ? " (by jitwarm)" : "");
-		else
-			table_cell(&table, STYLE_FAINT, "%s", setting->where);
+		table_cell(&table, STYLE_FAINT, setting->ours ? "%s (by jitwarm)" : "%s", setting->where);
 	}
 	result = tuning->document.settings.count ? table_print(err, &table, &tuning->cli->out) : 0;
 	table_free(&table);
 	return result;
 }
 
-static void print_override(const struct output *out, const struct jw_setting *setting)
+/* What overrides jitwarm's value is found by the reader, who knows his profiles. */
+static bool print_overridden(const struct tuning *tuning)
 {
-	if (setting->line && setting->unset)
-		output_warning(out,
-					   "%s:%zu unsets %s, which overrides what --apply writes: remove this line",
-					   setting->where, setting->line, setting->name);
-	else if (setting->line)
-		output_warning(out,
-					   "%s:%zu sets %s=%s, which overrides what --apply writes: remove this line",
-					   setting->where, setting->line, setting->name, setting->value);
-	else
-		output_warning(out,
-					   *setting->where ? "%s=%s is set by %s: unset it there"
-									   : "%s=%s is set in this shell or service%s: unset it there",
-					   setting->name, setting->value, setting->where);
+	const struct output *out = &tuning->cli->out;
+	const struct jw_setting *ours;
+	bool some = false;
+
+	for (size_t i = 0; i < 2; i++) {
+		char *grep;
+
+		if (jw_tune_state(tuning->advice->settings, tuned_names[i], &ours) != JW_TUNE_OVERRIDDEN)
+			continue;
+		grep = jw_tune_grep(tuned_names[i]);
+		output_warning(out, "%s: %s sets %s, and something that is read later overrides it",
+					   ours->name, ours->where, ours->value);
+		output_line(out, STYLE_FAINT, "Next       remove the line that this finds: %s", grep);
+		jw_text_free(grep);
+		some = true;
+	}
+	return some;
 }
 
-/* Lines that users wrote themselves stay. Whether there are any that win. */
-static bool print_overrides(const struct tuning *tuning, const struct jw_settings *settings)
+/* jitwarm's setting that the next login has, and that is what is wanted; NULL: --apply is of use.
+ */
+static const struct jw_setting *find_pending(const struct tuning *tuning)
 {
-	const struct jw_tune_request request = {.scope = tuning->scope,
-											.limit_bytes = tuning->document.limit_bytes,
-											.path = tuning->document.path};
-	bool *wins = mem_array(settings->count + 1, sizeof *wins), some = false;
+	const struct options *options = &tuning->cli->options;
+	const struct jw_settings *settings = tuning->advice->settings;
+	const uint64_t wanted = tuning->document.limit_bytes;
+	const struct jw_setting *limit, *path;
+	const enum jw_tune_state limit_state = jw_tune_state(settings, tuned_names[0], &limit),
+							 path_state = jw_tune_state(settings, tuned_names[1], &path);
+	uint64_t number = 0;
 
-	jw_tune_overrides(settings, &request, wins);
-	for (size_t i = 0; i < settings->count; i++)
-		if (wins[i]) {
-			some = true;
-			print_override(&tuning->cli->out, &settings->items[i]);
-		}
-	mem_free(wins);
-	return some;
+	if (limit && !text_number(limit->value, UINT64_MAX, &number))
+		number = 0;
+	if (limit && (options_given(options, "max-size") ? number != wanted : number < wanted))
+		return NULL;
+	if (options_given(options, "path") &&
+		(!path || strcmp(path->value, tuning->document.path) != 0))
+		return NULL;
+	return limit_state == JW_TUNE_PENDING ? limit : path_state == JW_TUNE_PENDING ? path : NULL;
 }
 
 /* As it was called, and with --apply. */
@@ -226,8 +255,7 @@ static bool is_in_force(const struct tuning *tuning)
 	const uint64_t wanted = tuning->document.limit_bytes;
 
 	return (options_given(&tuning->cli->options, "max-size") ? limit == wanted : limit >= wanted) &&
-		   tuning->advice->path_in_force && !tuning->cli->system->cache.warning_count &&
-		   !tuning->document.settings.warning_count;
+		   tuning->advice->path_in_force && !tuning->cli->system->cache.warning_count;
 }
 
 /* Nothing sets a variable, and nothing has to: a default is not pinned unasked. */
@@ -240,13 +268,12 @@ static bool defaults_suffice(const struct tuning *tuning)
 		   is_in_force(tuning);
 }
 
-static void print_tune_next(const struct tuning *tuning, bool overridden)
+static void print_tune_next(const struct tuning *tuning)
 {
 	const struct jw_cache_info *cache = &tuning->cli->system->cache;
 	const struct output *out = &tuning->cli->out;
 	const bool can_apply = jw_tune_can_apply(tuning->scope);
-	const struct jw_setting *pending =
-		jw_tune_pending(tuning->advice->settings, tuning->document.limit_bytes);
+	const struct jw_setting *pending = find_pending(tuning);
 
 	if ((cache->disabled || cache->force_ptx_jit) && !tuning->cli->system->gpu_count)
 		next_step(out, STYLE_FAINT, "Next       unset the variable that is named above", NULL);
@@ -265,11 +292,12 @@ static void print_tune_next(const struct tuning *tuning, bool overridden)
 									"CUDA_CACHE_PATH=DIR); the lines: ",
 						can_apply ? "jitwarm tune --path DIR --apply"
 								  : "jitwarm tune --print sh --path DIR");
-	else if (pending && !options_given(&tuning->cli->options, "path"))
-		output_line(out, STYLE_FAINT,
-					"Next       log out and in again: jitwarm has set it in %s:%zu", pending->where,
-					pending->line);
-	else if (!overridden && is_in_force(tuning))
+	else if (print_overridden(tuning))
+		return;
+	else if (pending)
+		output_line(out, STYLE_FAINT, "Next       log out and in again: %s sets %s=%s",
+					pending->where, pending->name, pending->value);
+	else if (is_in_force(tuning))
 		output_line(out, STYLE_FAINT,
 					tune_change_is_ahead(cache)
 						? "Next       log out and in again: programs have it from then on"
@@ -283,7 +311,6 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 	const struct output *out = &tuning->cli->out;
 	const struct jw_cache_info *cache = &tuning->cli->system->cache;
 	char limit[TEXT_SHORT], size[TEXT_SHORT], predicted[TEXT_SHORT], better[TEXT_SHORT];
-	bool overridden;
 
 	if (print_settings(err, tuning))
 		return -1;
@@ -294,7 +321,7 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 			"for that GPU, and --max-size sets the limit",
 			tuning->cli->system->why_none, tuning->cli->system->example);
 	if (!tuning->document.settings.count)
-		output_line(out, STYLE_PLAIN, "Nothing sets a variable of the driver's cache.");
+		output_line(out, STYLE_PLAIN, "Nothing here sets a variable of the driver's cache.");
 	output_line(out, STYLE_STRONG, "In force   %s, limit %s%s",
 				cache->now.path ? cache->now.path : "none",
 				text_bytes(limit, cache->now.limit_bytes),
@@ -315,9 +342,8 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 		output_line(out, STYLE_STRONG, "           CUDA_CACHE_PATH=%s", tuning->document.path);
 	for (size_t i = 0; i < tuning->document.warning_count; i++)
 		output_warning(out, "%s", tuning->document.warnings[i]);
-	overridden = print_overrides(tuning, tuning->advice->settings);
 	if (!options_given(&tuning->cli->options, "apply"))
-		print_tune_next(tuning, overridden);
+		print_tune_next(tuning);
 	return 0;
 }
 
@@ -338,46 +364,48 @@ static int warn_of_sudo(struct jw_error *err, const struct output *out, enum jw_
 	return 0;
 }
 
-/* What a block of ours sets already; NULL: nothing. */
-static const char *set_by_us(const struct jw_settings *settings, const char *name)
-{
-	const char *value = NULL;
-
-	for (size_t i = 0; i < settings->count; i++)
-		if (settings->items[i].ours && !strcmp(settings->items[i].name, name))
-			value = settings->items[i].value;
-	return value;
-}
-
 /* Where one of the two is asked for, the other stays as it is. One directory does not suit all
  * accounts or a service, so it is set there only with --path. */
 static int apply_settings(struct jw_error *err, struct tuning *tuning,
 						  struct jw_tune_request *request)
 {
 	const struct output *out = &tuning->cli->out;
-	const struct jw_settings *settings = tuning->advice->settings;
 	const bool size = options_given(&tuning->cli->options, "max-size"),
 			   path = options_given(&tuning->cli->options, "path");
-	const char *limit = set_by_us(settings, "CUDA_CACHE_MAXSIZE");
 
 	if (warn_of_sudo(err, out, request->scope))
 		return -1;
-	request->limit_bytes = tuning->document.limit_bytes;
-	if (path && !size && (!limit || !text_number(limit, UINT64_MAX, &request->limit_bytes)))
-		request->limit_bytes = 0;
-	request->path = size && !path ? set_by_us(settings, "CUDA_CACHE_PATH")
-								  : jw_tune_path(tuning->advice, request->scope);
+	request->limit_bytes = path && !size ? 0 : tuning->document.limit_bytes;
+	request->path = size && !path ? NULL : jw_tune_path(tuning->advice, request->scope);
 	if (jw_tune_apply(err, request, &tuning->result))
 		return -1;
 	tune_change_print(out, request, tuning->result);
 	return 0;
 }
 
+static bool is_of_windows(const char *form)
+{
+	return form && (!strcmp(form, "cmd") || !strcmp(form, "powershell"));
+}
+
+/* Lines can be for another system than this one. */
+static bool is_absolute_for(const char *form, const char *path)
+{
+	const bool drive =
+				   text_is_alnum(path[0]) && path[1] == ':' && strchr("\\/", path[2]) && path[2],
+			   share = text_starts(path, "\\\\");
+
+	if (!form)
+		return os_is_absolute(path);
+	return drive || share || (!is_of_windows(form) && *path == '/');
+}
+
 static int print_lines(struct jw_error *err, const struct tuning *tuning, const char *form)
 {
-	/* This account's folder is of no use on a node's own disk. */
-	const char *path = strcmp(form, "slurm") ? tuning->document.path
-											 : options_value(&tuning->cli->options, "path");
+	/* This account's folder is of no use on a node's own disk, nor on Windows. */
+	const bool is_own = strcmp(form, "slurm") != 0 && (os_is_windows || !is_of_windows(form));
+	const char *named = options_value(&tuning->cli->options, "path"),
+			   *path = named || !is_own ? named : tuning->document.path;
 	char *text;
 
 	for (size_t i = 0; i < tuning->advice->limit_warnings; i++)
@@ -407,7 +435,11 @@ static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 	struct jw_tune_request request = {.scope = JW_SCOPE_USER};
 
 	/* Before it is recommended. */
-	if (path && !os_is_absolute(path))
+	if (path && is_of_windows(form) && !is_absolute_for(form, path))
+		return error_set(err, JW_ERR_USAGE,
+						 "%s: not a path of Windows; it begins with a drive, such as C:\\cache",
+						 path);
+	if (path && !is_absolute_for(form, path))
 		return error_set(err, JW_ERR_USAGE, "%s: a path for every program has to be absolute",
 						 path);
 
@@ -463,10 +495,11 @@ static int tune_run(struct jw_error *err, struct cli *cli)
 }
 
 static const struct cli_option tune_options[] = {
-	CLI_FLAG("apply", "Set CUDA_CACHE_MAXSIZE and CUDA_CACHE_PATH in a marked block; other lines "
-					  "stay, and a second call changes nothing"),
-	CLI_FLAG("undo",
-			 "Restore every file byte for byte; without --scope all that this account may write"),
+	CLI_FLAG("apply", "Set CUDA_CACHE_MAXSIZE and CUDA_CACHE_PATH in a file of jitwarm's own, and "
+					  "add a marked line that loads it to the shell's profile; a second call "
+					  "changes nothing"),
+	CLI_FLAG("undo", "Remove that file and that line; without --scope all that this account may "
+					 "write"),
 	CLI_VALUE(
 		"scope", "SCOPE",
 		"Where: user (this account; the default), system (all accounts) or shell (the shell's "
@@ -487,12 +520,12 @@ const struct cli_command command_tune = {
 	.summary = "Show the settings of the driver's cache, and set them permanently",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Shows the settings of the driver's cache in force and their sources (environment, shell "
-		"profiles, environment.d, /etc/environment, systemd units, Windows' registry), misleading "
+		"Shows the settings of the driver's cache in force, what jitwarm has set, misleading "
 		"values, and the limit that is needed: the present entries, plus "
 		"what the named libraries or packages (without a name: the active environment) would add "
 		"and a quarter of that.\n\n--apply sets it, --undo reverts it. Programs have it "
-		"from the next login on; jitwarm takes it at once, also in a unit or a hook.",
+		"from the next login on; jitwarm takes it at once, also in a unit or a hook. If something "
+		"in a shell's profile overrides it, jitwarm prints the command that finds the line.",
 	.examples = "jitwarm tune\njitwarm tune --apply tensorflow\njitwarm tune --print docker\n"
 				"jitwarm tune --undo\n",
 	.options = tune_options,

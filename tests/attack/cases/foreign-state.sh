@@ -70,13 +70,13 @@ as_mallory mkdir "$home/cache"
 JITWARM_STORE=1 as_theirs run 0 prime "$sample" --json
 json 'd["from_store"]["entries"] == '"$entries"
 
-# As root with that account's home: only its own files lose their blocks, and no link and no pipe in it is opened
-block=$'# >>> jitwarm tune >>>\nexport CUDA_CACHE_MAXSIZE=1000\n# <<< jitwarm tune <<<'
+# As root with that account's home: only its own files lose their lines, and no link and no pipe in it is opened
+block='export CUDA_CACHE_MAXSIZE=1000 # jitwarm tune --scope user'
 printf 'mine\n%s\n' "$block" >"$treasure/.profile"
 before=$(state_of)
 mkfifo "$open/pipe"
-as_mallory sh -c "cd '$home'; printf 'mine\n%s\n' '$block' >.profile; ln -s '$treasure/.profile' .bashrc; mkdir -p .config/fish/conf.d
-	ln -s '$treasure/.profile' .config/fish/conf.d/jitwarm.fish; ln -s '$open/pipe' .zshenv"
+as_mallory sh -c "cd '$home'; printf 'mine\n%s\n' '$block' >.profile; ln -s '$treasure/.profile' .bash_login; mkdir -p .config/fish/conf.d
+	ln -s '$treasure/.profile' .config/fish/conf.d/jitwarm.fish; ln -s '$open/pipe' .zprofile"
 (exec 2>/dev/null; echo opened >"$open/pipe"; : >"$open/opened") &
 writer=$!
 trap 'kill $writer 2>/dev/null || :; rm -rf "$open"' EXIT

@@ -30,7 +30,7 @@ out_has "아니요"
 JITWARM_STORE=yes korean 0 config
 out_has "store            yes (JITWARM_STORE)"
 CUDA_CACHE_DISABLE=1 korean 2 doctor --no-probe "$sample"
-out_has "이 프로세스의 환경에 있으며"
+out_has "이 프로세스의 환경에서 설정됨"
 korean 1 lint --gpus rtx30 --max-start 0 "$sample"
 out_has "초과"
 out_lacks "over"

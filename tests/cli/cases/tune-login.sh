@@ -26,8 +26,9 @@ run 0 tune --apply --max-size 3GiB
 run 0 tune "$sample"
 out_has "In force   $now, limit 1 GiB (the driver's default)"
 out_has "Next login $now, limit 3 GiB"
-out_has "Next       log out and in again: programs have it from then on"
+out_has "Next       log out and in again: $HOME/.config/environment.d/60-jitwarm.conf sets CUDA_CACHE_MAXSIZE=3221225472"
 out_lacks "process"
+out_lacks "--apply"
 run 0 tune --json
 json 'd["in_force"] == {"path": d["in_force"]["path"], "limit_bytes": 2**30, "limit_set": False} and d["next_login"]["limit_bytes"] == 3 * 2**30 and d["next_login"]["limit_set"]'
 run "0|2" status
@@ -42,6 +43,41 @@ out_has "In force   $now, limit 3 GiB"
 out_lacks "Next login"
 CUDA_CACHE_MAXSIZE=3221225472 run "0|2" status
 out_lacks "until then"
+
+# Pending: a limit from before, or from an earlier tune. Overridden: of a login that has read the file. Never --apply again.
+for before in "" "CUDA_CACHE_MAXSIZE=1000000" "CUDA_CACHE_MAXSIZE=1000000 JITWARM_TUNED=1000000:"; do
+	JITWARM="env $before $JITWARM" run 0 tune --json "$sample"
+	json 'd["limit_state"] == "pending" and d["path_state"] == "not-set"'
+	JITWARM="env $before $JITWARM" run 0 tune "$sample"
+	out_has "Next       log out and in again: $HOME/.config/environment.d/60-jitwarm.conf sets CUDA_CACHE_MAXSIZE=3221225472"
+	out_lacks "--apply"
+	JITWARM="env $before $JITWARM" run "0|1" doctor --no-probe "$sample"
+	out_lacks "overridden"
+	[[ -z $before ]] || out_has "log out and in again: "
+	out_lacks "tune --apply"
+done
+printf 'export CUDA_CACHE_MAXSIZE=1000000\n' >"$HOME/.bashrc"
+printf '. "$HOME/.bashrc"\n' >>"$HOME/.profile"
+cat >"$work/login" <<END
+#!/bin/bash
+env -u CUDA_CACHE_MAXSIZE bash -lc 'exec "\$@"' bash "\$@"
+END
+chmod +x "$work/login"
+JITWARM="$work/login $JITWARM" run 0 tune "$sample"
+err_has "CUDA_CACHE_MAXSIZE: $HOME/.config/environment.d/60-jitwarm.conf sets 3221225472, and something that is read later overrides it"
+out_has "Next       remove the line that this finds: grep -rns CUDA_CACHE_MAXSIZE /etc/environment "
+out_lacks "--apply"
+found=$(sh -c "$(sed -n 's/.*that this finds: //p' "$out")")
+[[ $found == *"$HOME/.bashrc:1:export CUDA_CACHE_MAXSIZE=1000000"* ]] || fail "the command found: $found"
+JITWARM="$work/login $JITWARM" run 1 doctor --json --no-probe "$sample"
+json '[f["id"] for f in d["findings"]][0] == "overridden" and "is 1000000 in this process" in d["findings"][0]["evidence"] and "grep -rns CUDA_CACHE_MAXSIZE" in d["findings"][0]["fix"] and not any("tune" in f["command"] for f in d["findings"])'
+rm "$HOME/.bashrc"
+run 0 tune --apply --max-size 3GiB
+JITWARM="$work/login $JITWARM" run 0 tune --json
+json 'd["limit_state"] == "in-force"'
+rm "$HOME/.profile"
+run 0 tune --undo
+run 0 tune --apply --max-size 3GiB
 
 # Another directory: what is warmed there is of no use before
 run 0 tune --apply --path "$place/other"
@@ -82,13 +118,13 @@ for each in 8G:4294967296 2G:2147483648; do
 	out_has "Should be  CUDA_CACHE_MAXSIZE=$number "
 	err_has "write $number"
 	run 2 doctor --no-probe "$sample"
-	out_has "set CUDA_CACHE_MAXSIZE=$number "
-	[[ $CUDA_CACHE_MAXSIZE == 2G ]] || out_has "(4 GiB, the most that a driver keeps)"
+	out_has "--max-size=$number"
+	[[ $CUDA_CACHE_MAXSIZE == 2G ]] || out_has "4 GiB, the most that a driver keeps"
 	[[ $(grep -o '[0-9]\{9,\}' "$out" | sort -u) == "$number" ]] || fail "several numbers"
 	run 2 prime "$sample"
 	err_has "Set CUDA_CACHE_MAXSIZE=$number ("
 	run 0 prime --tune --no-store "$sample"
-	grep -q "CUDA_CACHE_MAXSIZE=$number" "$HOME/.config/environment.d/60-jitwarm.conf" || fail "another number was written"
+	grep -q "CUDA_CACHE_MAXSIZE=\"$number\"" "$HOME/.config/environment.d/60-jitwarm.conf" || fail "another number was written"
 	run 0 tune --undo
 done
 unset CUDA_CACHE_MAXSIZE
