@@ -182,8 +182,8 @@ void jw_index_close(struct jw_index *index);
 
 /* What a list asks for. */
 struct jw_listed_package {
-	char *asked; /* NAME==VERSION, or as jw_index_names got it; of what is left out what the file
-					has there, without the address of a place */
+	char *asked; /* NAME==VERSION, or as jw_index_names got it; of a line that is left out its kind:
+					"list", "option" (of pip), "address", "file", "other" */
 	char sha256[65]; /* of its file; "": not known */
 	char *file;      /* the file's name; "": not known; NULL: left out */
 	size_t line;     /* of what is left out; 0: a package */

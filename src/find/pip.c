@@ -28,15 +28,23 @@ enum {
 #define MOST_BYTES (UINT64_C(16) << 30) /* of what pip has got while it runs */
 
 /* Arguments: the folder for temporary files, that of a lent pip, then pip's own. The current folder
- * is somebody's project: no module of it is loaded. Settings that would refuse what installs
- * nothing are off, and pip starts no other Python (PIP_PYTHON). For the isolated one, HOME is
- * another account's. */
+ * is somebody's project: no module of it is loaded, and pip runs in an empty folder, so that no
+ * file has the name of a requirement; paths in variables of the account stay those of the current
+ * folder. Settings that would refuse what installs nothing are off, and pip starts no other Python
+ * (PIP_PYTHON). For the isolated one, HOME is another account's. */
 static const char start[] =
 	"import sys\n"
 	"folder, lent = sys.argv[1:3]\n"
 	"sys.path[:] = [lent] * bool(lent) + [path for path in sys.path if path]\n"
 	"import os, runpy, tempfile\n"
 	"tempfile.tempdir = folder\n"
+	"for name in ('PIP_FIND_LINKS', 'PIP_INDEX_URL', 'PIP_EXTRA_INDEX_URL', 'PIP_CONFIG_FILE',\n"
+	"             'PIP_CONSTRAINT', 'PIP_CERT', 'PIP_CLIENT_CERT', 'REQUESTS_CA_BUNDLE',\n"
+	"             'CURL_CA_BUNDLE', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NETRC'):\n"
+	"    if os.environ.get(name):\n"
+	"        os.environ[name] = ' '.join(os.path.abspath(word) if os.path.exists(word) else word\n"
+	"                                    for word in os.environ[name].split(' '))\n"
+	"os.chdir(tempfile.mkdtemp())\n"
 	"os.environ.update(PIP_REQUIRE_VIRTUALENV='0', PIP_USER='0', _PIP_RUNNING_IN_SUBPROCESS='1')\n"
 	"if sys.flags.isolated:\n"
 	"    os.environ.update(HOME=folder, PIP_CONFIG_FILE=os.devnull)\n"

@@ -45,8 +45,10 @@ void pip_hide_passwords(char *text);
 /* ---- what pip may be asked for (pip_lines.c): it builds what is no wheel, and that runs code of
  * the package. */
 
-/* NAME, with extras and version clauses ("torch>=2.1,<2.3"): no file, address or option. */
-bool pip_is_requirement(const char *text);
+/* NAME, with extras and version clauses ("torch>=2.1,<2.3"), as pip gets it: the name is normalised
+ * (PEP 503), so it has no dot, and no version ends like an archive, so pip finds no file by it.
+ * NULL: a file, an address, an option, or something else. The caller frees it. */
+char *pip_requirement(const char *text);
 
 struct pip_lines {
 	struct buf options;      /* lines with indexes of the list's own */

@@ -16,28 +16,46 @@ static bool has_only(const char *text, const char *letters)
 	return !text[strspn(text, letters)];
 }
 
-bool pip_is_requirement(const char *text)
+/* pip takes a name or a version for a file of the current folder if it ends like an archive; people
+ * mean a file by the other endings. */
+static bool ends_like_file(const char *text, size_t length)
 {
-	/* pip takes the first ones for files, people the others. */
-	static const char *const files[] = {".whl", ".zip", ".gz",   ".bz2",  ".xz",   ".tar",
-										".tgz", ".tbz", ".txz",  ".tlz",  ".lz",   ".lzma",
-										".zst", ".txt", ".toml", ".lock", ".json", ".cfg"};
-	const size_t length = text_is_alnum(*text) ? strspn(text, LETTERS DIGITS "._-") : 0;
+	static const char *const ends[] = {".whl", ".zip", ".gz",   ".bz2",  ".xz",   ".tar",
+									   ".tgz", ".tbz", ".txz",  ".tlz",  ".lz",   ".lzma",
+									   ".zst", ".txt", ".toml", ".lock", ".json", ".cfg"};
 
-	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-		if (text_ends(text, files[i]))
-			return false;
-	if (!length || !text_is_alnum(text[length - 1]) || strlen(text) >= PACKAGE_MOST_NAME)
-		return false;
-	text += length + strspn(text + length, " ");
-	if (*text == '[') {
-		text += 1 + strspn(text + 1, LETTERS DIGITS "._-, ");
-		if (*text++ != ']')
-			return false;
-		text += strspn(text, " ");
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		const size_t end = strlen(ends[i]);
+
+		if (length >= end && text_starts_fold(text + length - end, ends[i]))
+			return true;
 	}
-	return (!*text || strchr("<>", *text) || (strchr("=!~", *text) && text[1] == '=')) &&
-		   has_only(text, LETTERS DIGITS "<>=!~,.*+-_ ") && !strstr(text, " -");
+	return false;
+}
+
+char *pip_requirement(const char *text)
+{
+	const size_t length = strspn(text, LETTERS DIGITS "._-");
+	char name[PACKAGE_MOST_NAME];
+	const char *rest = text + length;
+
+	if (strlen(text) >= PACKAGE_MOST_NAME || ends_like_file(text, length) ||
+		!package_normalise(text, length, name))
+		return NULL;
+	rest += strspn(rest, " ");
+	if (*rest == '[') {
+		rest += 1 + strspn(rest + 1, LETTERS DIGITS "._-, ");
+		if (*rest++ != ']')
+			return NULL;
+		rest += strspn(rest, " ");
+	}
+	if ((*rest && !strchr("<>", *rest) && !(strchr("=!~", *rest) && rest[1] == '=')) ||
+		!has_only(rest, LETTERS DIGITS "<>=!~,.*+-_ ") || strstr(rest, " -"))
+		return NULL;
+	for (size_t clause; *(rest += strspn(rest, ", ")); rest += clause)
+		if (ends_like_file(rest, clause = strcspn(rest, ", ")))
+			return NULL;
+	return mem_printf("%s%s", name, text + length);
 }
 
 /* ---- lists */
@@ -62,17 +80,32 @@ static int add_package(struct jw_error *err, struct jw_package_list *list, size_
 	return 0;
 }
 
-/* As the file has it, but for an address or an option's value, which may hold a password. */
-static int leave_out(struct jw_error *err, struct reading *reading, const char *line)
+/* Nothing of the line itself is kept: it may hold a password, or be another account's secret that
+ * the list is a link to. */
+static int leave_out(struct jw_error *err, struct reading *reading, const char *kind)
 {
-	const char *address = strstr(line, "://");
-	const bool hidden = *line == '-' && (address || strchr(line, '@'));
-	const size_t shown = hidden ? strcspn(line, " =") : address ? (size_t)(address - line) + 3 : 0;
-	struct jw_listed_package package = {.line = reading->line};
+	const struct jw_listed_package package = {.asked = mem_string(kind), .line = reading->line};
 
-	package.asked =
-		shown ? mem_printf("%.*s%s…", (int)shown, line, hidden ? " " : "") : mem_string(line);
 	return add_package(err, &reading->lines.left_out, &reading->left_capacity, package);
+}
+
+/* What a line is that is neither a requirement nor an option of indexes. */
+static const char *line_kind(const char *line)
+{
+	static const char *const lists[] = {"-r", "-c", "--requirement", "--constraint"};
+	const bool option = *line == '-';
+
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		if (text_starts(line, lists[i]))
+			return "list";
+	if (option && !text_starts(line, "-e") && !text_starts(line, "--editable"))
+		return "option";
+	if (strchr(line, '@') || strstr(line, "://"))
+		return "address";
+	return option || *line == '.' || strpbrk(line, "/\\") ||
+				   ends_like_file(line, strcspn(line, "[; "))
+			   ? "file"
+			   : "other";
 }
 
 static char *behind_blanks(char *text)
@@ -127,9 +160,12 @@ static bool is_index_option(const char *line)
 	for (size_t i = 0; i < sizeof valued / sizeof *valued; i++) {
 		const char *value = line + strlen(valued[i]);
 
-		if (text_starts(line, valued[i]) && (*value == ' ' || (*value == '=' && line[1] == '-'))) {
-			value += 1 + strspn(value + 1, " ");
-			return text_starts(value, "http") && has_only(value, LETTERS DIGITS "-._~:/?@&()*+,=%");
+		if (text_starts(line, valued[i]) &&
+			(*value == ' ' || (line[1] == '-' ? *value == '=' : *value == 'h'))) {
+			value += *value != 'h';
+			value += strspn(value, " ");
+			return (text_starts(value, "http://") || text_starts(value, "https://")) &&
+				   has_only(value, LETTERS DIGITS "-._~:/?@&()*+,=%");
 		}
 	}
 	return false;
@@ -159,7 +195,8 @@ static bool are_hashes(const char *text)
 static int take_line(struct jw_error *err, struct reading *reading, char *line)
 {
 	struct pip_lines *lines = &reading->lines;
-	char *whole, *hashes, *marker;
+	const char *kind;
+	char *hashes, *marker, *requirement;
 	int result;
 
 	for (char *at = line; (at = strchr(at, '#')); at++)
@@ -168,19 +205,21 @@ static int take_line(struct jw_error *err, struct reading *reading, char *line)
 	cut_blanks(line);
 	if (is_index_option(line))
 		return buf_printf(err, &lines->options, "%s\n", line);
-	whole = mem_string(line);
+	kind = line_kind(line);
 	if ((hashes = strstr(line, " --")))
 		*hashes++ = 0;
 	if ((marker = strchr(line, ';')))
 		*marker++ = 0;
 	cut_blanks(line);
-	if (pip_is_requirement(line) && (!hashes || are_hashes(hashes)) &&
+	requirement = pip_requirement(line);
+	if (requirement && (!hashes || are_hashes(hashes)) &&
 		(!marker || (has_only(marker, LETTERS DIGITS " ._-'\"()<>=!~,") && !strstr(marker, " -"))))
-		result = buf_printf(err, &lines->requirements, "%s%s%s%s%s\n", line, marker ? " ;" : "",
-							marker ? marker : "", hashes ? " " : "", hashes ? hashes : "");
+		result =
+			buf_printf(err, &lines->requirements, "%s%s%s%s%s\n", requirement, marker ? " ;" : "",
+					   marker ? marker : "", hashes ? " " : "", hashes ? hashes : "");
 	else
-		result = leave_out(err, reading, whole);
-	mem_free(whole);
+		result = leave_out(err, reading, kind);
+	mem_free(requirement);
 	return result;
 }
 
@@ -196,7 +235,7 @@ static int read_requirements(struct jw_error *err, struct reading *reading)
 
 struct locked {
 	const char *name, *version, *marker; /* "": none */
-	const char *place;                   /* other than an index; NULL: an index */
+	const char *kind;                    /* of a place other than an index; NULL: an index */
 	struct buf hashes;
 	size_t line;
 };
@@ -204,18 +243,20 @@ struct locked {
 /* As a line of requirements. */
 static int take_locked(struct jw_error *err, struct reading *reading, struct locked *locked)
 {
-	char *line = NULL;
+	char name[PACKAGE_MOST_NAME], *line;
 	int result = 0;
 
 	reading->line = locked->line;
-	if (*locked->name) {
-		line = locked->place ? mem_printf("%s @ %s", locked->name, locked->place)
-							 : mem_printf("%s==%s%s%s%s", locked->name, locked->version,
-										  *locked->marker ? " ; " : "", locked->marker,
-										  buf_text(&locked->hashes));
+	if (*locked->name && locked->kind) {
+		result = leave_out(err, reading, locked->kind);
+	} else if (*locked->name && !package_normalise(locked->name, strlen(locked->name), name)) {
+		result = leave_out(err, reading, "other");
+	} else if (*locked->name) {
+		line = mem_printf("%s==%s%s%s%s", name, locked->version, *locked->marker ? " ; " : "",
+						  locked->marker, buf_text(&locked->hashes));
 		result = take_line(err, reading, line);
+		mem_free(line);
 	}
-	mem_free(line);
 	buf_clear(&locked->hashes);
 	return result;
 }
@@ -251,7 +292,8 @@ static int read_toml_hashes(struct jw_error *err, const char *line, struct buf *
  * or tables behind them. */
 static int read_lock(struct jw_error *err, struct reading *reading)
 {
-	static const char *const places[] = {"vcs", "directory", "archive"};
+	static const char *const places[][2] = {
+		{"vcs", "address"}, {"directory", "file"}, {"archive", "address"}};
 	struct locked package = {"", "", "", NULL, BUF_MAX(MOST_LINES), 0};
 	bool inside = false; /* the table itself, not one behind it */
 	int result = 0;
@@ -273,8 +315,8 @@ static int read_lock(struct jw_error *err, struct reading *reading)
 			read_toml_text(line, "marker", &package.marker);
 		}
 		for (size_t i = 0; (inside || part) && i < sizeof places / sizeof *places; i++)
-			if (text_starts(line + (part ? strlen("[packages.") : 0), places[i]))
-				package.place = places[i];
+			if (text_starts(line + (part ? strlen("[packages.") : 0), places[i][0]))
+				package.kind = places[i][1];
 	}
 	if (!result)
 		result = take_locked(err, reading, &package);
@@ -317,22 +359,25 @@ int pip_report_read(struct jw_error *err, const void *data, size_t size,
 					*info = cJSON_GetObjectItemCaseSensitive(row, "download_info"),
 					*hashes = cJSON_GetObjectItemCaseSensitive(
 						cJSON_GetObjectItemCaseSensitive(info, "archive_info"), "hashes");
-		const char *name = json_text(metadata, "name", ""),
+		const char *written = json_text(metadata, "name", ""),
 				   *sha256 = json_text(hashes, "sha256", "");
 		struct jw_listed_package package = {.direct = json_bool(row, "is_direct", false)};
+		char name[PACKAGE_MOST_NAME], *line;
 
 		if (result)
 			break;
-		package.asked = package.direct
-							? mem_printf("%s @ …", name)
-							: mem_printf("%s==%s", name, json_text(metadata, "version", ""));
-		package.file = wheel_in_address(json_text(info, "url", ""));
-		if (!package.direct && !pip_is_requirement(package.asked)) {
-			result = error_set(err, JW_ERR_FORMAT, "a package in it has no version");
-			mem_free(package.asked);
-			mem_free(package.file);
+		if (!package_normalise(written, strlen(written), name)) {
+			result = error_set(err, JW_ERR_FORMAT, "a package in it has no name");
 			break;
 		}
+		line = mem_printf("%s==%s", name, json_text(metadata, "version", ""));
+		package.asked = package.direct ? mem_string(name) : pip_requirement(line);
+		mem_free(line);
+		if (!package.asked) {
+			result = error_set(err, JW_ERR_FORMAT, "a package in it has no version");
+			break;
+		}
+		package.file = wheel_in_address(json_text(info, "url", ""));
 		if (strlen(sha256) == SHA256_DIGITS && has_only(sha256, DIGITS "abcdefABCDEF"))
 			TEXT_COPY(package.sha256, sha256);
 		result = add_package(err, &list, &capacity, package);

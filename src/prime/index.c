@@ -241,40 +241,50 @@ static int get_wheel(struct jw_error *err, struct jw_index *index, const char *p
 	return note_wheel(err, index, ret_wheel);
 }
 
-static int must_be_requirement(struct jw_error *err, const char *package)
+/* As pip gets it; the caller frees it. NULL: it is none. */
+static char *must_be_requirement(struct jw_error *err, const char *package)
 {
 	const size_t name = strcspn(package, "=@ ");
 	const char *version = package + name + strspn(package + name, "=@ ");
+	char *requirement = pip_requirement(package);
 
-	if (pip_is_requirement(package))
-		return 0;
+	if (requirement)
+		return requirement;
 	if (os_exists(package))
-		return error_set(err, JW_ERR_USAGE,
-						 "--index: “%.200s” is a file: --index asks for packages by their names, "
-						 "and “scan --index -r FILE” for those of a list",
-						 package);
-	if (name && text_is_digit(*version) && version > package + name)
-		return error_set(err, JW_ERR_USAGE,
-						 "--index: “%.200s”: a version is written as in “%.*s==%s”", package,
-						 (int)name, package, version);
-	return error_set(err, JW_ERR_USAGE,
-					 "--index: “%.200s” is no package's name, with or without a version (NAME, "
-					 "NAME==VERSION)",
-					 package);
+		(void)error_set(err, JW_ERR_USAGE,
+						"--index: “%.200s” is a file: --index asks for packages by their names, "
+						"and “scan --index -r FILE” for those of a list",
+						package);
+	else if (name && text_is_digit(*version) && version > package + name)
+		(void)error_set(err, JW_ERR_USAGE,
+						"--index: “%.200s”: a version is written as in “%.*s==%s”", package,
+						(int)name, package, version);
+	else
+		(void)error_set(err, JW_ERR_USAGE,
+						"--index: “%.200s” is no package's name, with or without a version (NAME, "
+						"NAME==VERSION)",
+						package);
+	return NULL;
 }
 
 int jw_index_wheel_get(struct jw_error *err, struct jw_index *index, const char *package,
 					   const struct jw_index_wheel **ret_wheel)
 {
-	return must_be_requirement(err, package) ? -1
-											 : get_wheel(err, index, package, package, ret_wheel);
+	char *requirement = must_be_requirement(err, package);
+	const int result = requirement ? get_wheel(err, index, package, requirement, ret_wheel) : -1;
+
+	mem_free(requirement);
+	return result;
 }
 
 int jw_index_names(struct jw_error *err, const char *const *packages, size_t count,
 				   struct jw_package_list *ret_list)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (must_be_requirement(err, packages[i]))
+		char *requirement = must_be_requirement(err, packages[i]);
+
+		mem_free(requirement);
+		if (!requirement)
 			return -1;
 		if (i && !packages[i][strspn(packages[i], "0123456789.")])
 			return error_set(err, JW_ERR_USAGE,
@@ -288,20 +298,31 @@ int jw_index_names(struct jw_error *err, const char *const *packages, size_t cou
 	return 0;
 }
 
+static int leave_out(struct jw_error *err, const char *kind)
+{
+	return error_set(
+		err, JW_ERR_USAGE,
+		!strcmp(kind, "list") ? "another list is left out; scan it, too: “scan --index -r FILE”"
+		: !strcmp(kind, "option")
+			? "an option of pip is left out; only those of indexes are followed"
+		: !strcmp(kind, "address")
+			? "a package from an address is left out; download its wheel and scan that file"
+		: !strcmp(kind, "file") ? "a file or folder is left out; scan it by its name"
+								: "a line that is neither NAME nor NAME==VERSION is left out");
+}
+
 int jw_index_listed_get(struct jw_error *err, struct jw_index *index,
 						const struct jw_listed_package *package,
 						const struct jw_index_wheel **ret_wheel)
 {
 	struct buf lines = BUF_MAX(2 * MOST_LIST);
+	char *requirement;
 	int result;
 
-	if (package->line || package->direct)
-		return error_set(err, JW_ERR_USAGE,
-						 *package->asked == '-'
-							 ? "“%.100s” is left out: of pip's options only indexes are followed, "
-							   "and no other list"
-							 : "“%.100s” is left out: neither NAME nor NAME==VERSION of an index",
-						 package->asked);
+	if (package->direct)
+		return error_set(err, JW_ERR_USAGE, "left out: it is from no index");
+	if (package->line)
+		return leave_out(err, package->asked);
 	if (text_ends(package->file, "-any.whl")) {
 		forget_wheel(&index->wheel);
 		*ret_wheel = &index->wheel;
@@ -313,10 +334,12 @@ int jw_index_listed_get(struct jw_error *err, struct jw_index *index,
 		index->wheel.path = pip_downloaded(index->pip, package->file);
 		return note_wheel(err, index, ret_wheel);
 	}
-	result = buf_printf(err, &lines, "%s%s%s%s\n", buf_text(&index->list_options), package->asked,
+	requirement = pip_requirement(package->asked);
+	result = buf_printf(err, &lines, "%s%s%s%s\n", buf_text(&index->list_options), requirement,
 						*package->sha256 ? " --hash=sha256:" : "", package->sha256);
 	if (!result)
 		result = get_wheel(err, index, package->asked, buf_text(&lines), ret_wheel);
+	mem_free(requirement);
 	buf_free(&lines);
 	return result;
 }

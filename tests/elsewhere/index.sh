@@ -370,11 +370,11 @@ said() { # FILE TEXT...
 }
 listed 0 --index -r requirements.txt
 said out "asked-1.1-py3-none-manylinux2014_x86_64.whl, sm_86 (RTX 30): " "pure-2.0-py3-none-any.whl: no device code" "sm_86 (RTX 30), all together: "
-said err "requirements.txt:5: “-r base.txt” is left out: of pip's options only indexes are followed" "requirements.txt:6: “own @ git+https://…” is left out" "requirements.txt:7: “./setup” is left out"
+said err "requirements.txt:5: another list is left out; scan it, too" "requirements.txt:6: a package from an address is left out" "requirements.txt:7: a file or folder is left out"
 [ "$(wc -l <err)" = 3 ] || fail "not three lines: $(cat err)"
 listed 0 --index -r pylock.toml
 said out "asked-1.0-py3-none-manylinux2014_x86_64.whl, sm_86 (RTX 30): "
-said err "pylock.toml:9: “own @ directory” is left out"
+said err "pylock.toml:9: a file or folder is left out"
 listed 0 --index --platform windows -r pylock.toml
 said out "asked-1.0-py3-none-win_amd64.whl, sm_86 (RTX 30): "
 listed 0 --index -r report.json
@@ -386,7 +386,7 @@ document = json.load(open(sys.argv[1]))
 rows = document["packages"]
 rows[3:] = sorted(rows[3:], key=lambda row: row["asked"])
 assert [(row["asked"], row["line"], "wheel" in row, "why" in row) for row in rows] == [
-    ("-r base.txt", 5, False, True), ("own @ git+https://…", 6, False, True), ("./setup", 7, False, True), ("asked==1.1", 0, True, False), ("pure==2.0", 0, True, False)], rows
+    ("list", 5, False, True), ("address", 6, False, True), ("file", 7, False, True), ("asked==1.1", 0, True, False), ("pure==2.0", 0, True, False)], rows
 assert {file["path"] for file in document["files"]} == {rows[3]["wheel"]} and document["totals"][0]["modules"] > 0, document
 P
 for list in pyproject.toml uv.lock poetry.lock Pipfile.lock environment.yml; do
@@ -401,7 +401,7 @@ said err "hashed.txt: pip: " "HASHES"
 printf '%s\n' asked==1.1 missing==1 >missing.txt && listed 3 --index -r missing.txt
 said err "missing.txt: pip: Could not find a version that satisfies the requirement missing==1"
 printf '%s\n' '--no-binary :all:' '--proxy=me:word@localhost:1' asked==1.1 >options.txt && listed 0 --index -r options.txt
-said err "options.txt:1: “--no-binary :all:” is left out" "options.txt:2: “--proxy …” is left out"
+said err "options.txt:1: an option of pip is left out" "options.txt:2: an option of pip is left out"
 printf '%s\n' "--index-url $site/good/simple" asked==1.1 >options.txt
 PIP_INDEX_URL=$site/empty/simple listed 0 --index -r options.txt
 # What would run code of a package stays where it is
@@ -413,6 +413,28 @@ for list in code coded source; do
 	ask good scan --target sm_86 --index -r $list.txt
 	[ $? != 0 ] && [ ! -e ran ] && clean && ok "no code of a package: $list.txt" || fail "code of a package, $list.txt: $(cat out err; ls ran)"
 done
+# An archive in the current folder that is called like a requirement: pip built it
+mkdir evil && cp setup/setup.py evil && python3 - <<'P'
+import shutil
+for name, kind in (("evil.zip", "zip"), ("evil.ZIP", "zip"), ("evil.tar.gz", "gztar"), ("evil==1.0+a.zip", "zip"), ("evil===1.zip", "zip"), ("evil-zip.zip", "zip")):
+    shutil.move(shutil.make_archive("made", kind, ".", "evil"), name)
+P
+printf '[[packages]]\nname = "evil.zip[x] #"\n[[packages]]\nname = "evil"\nversion = "1.0+a.zip"\n' >evil.toml
+for line in 'evil.zip[x]' 'evil.tar.gz[x]' evil.ZIP 'evil==1.0+a.zip' 'evil===1.zip' "-ihttps://user:password@127.0.0.1:1/"; do
+	echo "$line" >evil.txt
+	[[ $line != -i* ]] || printf '%s\n' 'root:$y$j9T$secret:1::' "./password" >>evil.txt
+	for list in evil.txt evil.toml; do
+		ask good scan --target sm_86 --index -r $list; got=$?
+		[ $got = 2 ] && [ ! -e ran ] && clean && ! grep -q 'evil\.zip\|evil=\|password\|secret' out err && grep -q "$list:[12]: a .* left out" err && ok "no archive is built for “$line”, $list" ||
+			fail "an archive for “$line”, $list: status $got: $(cat out err; ls ran)"
+	done
+done
+# Even if one had the name of what pip is asked for
+mkdir empty && cp evil.zip empty/asked && echo "Asked==1.1 --hash=sha256:$hash" >dotted.txt && listed 0 --index -r dotted.txt
+export PYTHONPATH=$scratch/fake
+fake_pip 'import os, sys' 'print("ERROR: in", os.listdir("."), os.path.samefile(os.environ["PIP_FIND_LINKS"], "'"$scratch"'/evil"))' 'sys.exit(1)'
+PIP_FIND_LINKS=evil bad "pip's folder is empty" "pip: in [] True" good asked
+unset PYTHONPATH
 echo "-e ." >own.txt && listed 2 --index -r own.txt
 for hostile in 'n\0u' '' '# nothing\n' '{"install": [' '{"install": {}}'; do
 	printf '%b' "$hostile" >hostile.txt

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "check.h"
 #include "find/pip.h"
 #include "find/requirement.h"
@@ -49,50 +50,69 @@ TEST(packages_are_read_as_they_are_typed)
 /* pip would build what is no name, or read it as a file: that runs its code. */
 TEST(only_names_are_asked_for)
 {
-	static const char *const names[] = {"torch",  "Torch==2.1", "x>=1,<2", "my-jax [a,b] ~= 0.4",
-										"x!=1.*", "x===1+cu12", "x==1!2"},
-							 *const others[] = {"",
-												"-r x",
-												"--pre",
-												".",
-												"./x",
-												"x/y",
-												"x\\y",
-												"x @ https://h/x.whl",
-												"x.whl",
-												"x.tar.gz",
-												"X.ZIP.zip",
-												"x==1.zip",
-												"file:x",
-												"https://h/x",
-												"git+https://h/",
-												"x --no-binary=:all:",
-												"x ; y",
-												"x # y",
-												"x\ny",
-												"x[",
-												"x[../y]",
-												"x$Y",
-												"x==${Y}",
-												"pyproject.toml",
-												"_x",
-												"x_",
-												"requirements.txt",
-												"x=1",
-												"x~1",
-												"x!1",
-												"x=",
-												"x\ty"};
+	static const char *const names[][2] = {{"torch", "torch"},
+										   {"Torch==2.1", "torch==2.1"},
+										   {"x>=1,<2", "x>=1,<2"},
+										   {"my_jax [a,b] ~= 0.4", "my-jax [a,b] ~= 0.4"},
+										   {"ruamel.Yaml__x[jinja2.x]", "ruamel-yaml-x[jinja2.x]"},
+										   {"x!=1.*", "x!=1.*"},
+										   {"x===1+cu12", "x===1+cu12"},
+										   {"x==1!2", "x==1!2"}};
+	static const char *const others[] = {"",
+										 "-r x",
+										 "--pre",
+										 ".",
+										 "./x",
+										 "x/y",
+										 "x\\y",
+										 "x @ https://h/x.whl",
+										 "x.whl",
+										 "x.tar.gz",
+										 "X.ZIP.zip",
+										 "x.ZIP",
+										 "x.zip[y]",
+										 "x.tar.gz[y] ",
+										 "x==1.zip",
+										 "x==1.0+a.Zip",
+										 "x===1.zip",
+										 "x[y]>=1.tgz , <2",
+										 "x>=1,.tar",
+										 "file:x",
+										 "https://h/x",
+										 "git+https://h/",
+										 "x --no-binary=:all:",
+										 "x ; y",
+										 "x # y",
+										 "x\ny",
+										 "x[",
+										 "x[../y]",
+										 "x$Y",
+										 "x==${Y}",
+										 "pyproject.toml",
+										 "_x",
+										 "x_",
+										 "requirements.txt",
+										 "x=1",
+										 "x~1",
+										 "x!1",
+										 "x=",
+										 "x\ty"};
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (!pip_is_requirement(names[i]))
-			fail_msg("“%s” is one", names[i]);
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (pip_is_requirement(others[i]))
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char *asked = pip_requirement(names[i][0]);
+
+		assert_string_equal(asked ? asked : "none", names[i][1]);
+		mem_free(asked);
+	}
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		char *asked = pip_requirement(others[i]);
+
+		if (asked)
 			fail_msg("“%s” is none", others[i]);
+	}
 }
 
-/* Lines of options and requirements; then what is left out, as “LINE text”; then a report's
+/* Lines of options and requirements; then what is left out, as “LINE kind”; then a report's
  * packages. */
 TEST(what_files_ask_pip_for)
 {
@@ -104,7 +124,7 @@ TEST(what_files_ask_pip_for)
 		 "# x==1\\\n\nxgboost==1.5.2 \\\n    --hash=sha256:00 \\\n    --hash=sha256:11\n"
 		 " numpy[a,b] == 1.26 ; python_version < '3' # why\nTorch # see https://h/\ncertifi;a",
 		 "xgboost==1.5.2 --hash=sha256:00       --hash=sha256:11\n"
-		 "numpy[a,b] == 1.26 ; python_version < '3'\nTorch\ncertifi ;a\n"},
+		 "numpy[a,b] == 1.26 ; python_version < '3'\ntorch\ncertifi ;a\n"},
 		{.name = "uv.lock", .text = "[[package]]\nname = 'x'\nversion = '1'\n"},
 		{.name = "env/environment.yml", .text = "dependencies:\n  - torch\n"},
 		{"r.txt", "\xEF\xBB\xBFnumpy\r\n\r\nx==1 \\\r\n --hash=a:00\r\ny==2\r\n",
@@ -112,31 +132,32 @@ TEST(what_files_ask_pip_for)
 		{"r.txt",
 		 "-r base.txt\n-e .\ntorch>=2,<3\n./x.whl\nx[\nx --hash=sha256:0 -e .\n"
 		 "x --config-settings=a=b\nx.tar.gz\nx ; a@b\n",
-		 "torch>=2,<3\n1 -r base.txt\n2 -e .\n4 ./x.whl\n5 x[\n6 x --hash=sha256:0 -e .\n"
-		 "7 x --config-settings=a=b\n8 x.tar.gz\n9 x ; a@b\n"},
+		 "torch>=2,<3\n1 list\n2 file\n4 file\n5 other\n6 other\n7 other\n8 file\n9 address\n"},
 		{"r.txt",
 		 "--extra-index-url https://me:word@h/s\n-i http://h:1/s # why\n--pre\nx\n"
 		 "x @ git+https://word@h/x\nhttps://h/x.whl\n",
 		 "--extra-index-url https://me:word@h/s\n-i http://h:1/s\n--pre\nx\n"
-		 "5 x @ git+https://…\n6 https://…\n"},
+		 "5 address\n6 address\n"},
 		{"r.txt",
 		 "--proxy=me:word@h:1\n--index-url=//me@h\n--index-url https://h/${WORD}\n"
 		 "--extra-index-url https://h/ --no-binary :all:\n-c c.txt\n--no-binary :all:\n"
-		 "-ihttps://h/\n--index-url file:///x\n",
-		 "1 --proxy …\n2 --index-url …\n3 --index-url …\n4 --extra-index-url …\n5 -c c.txt\n"
-		 "6 --no-binary :all:\n7 -ihttps://h/ …\n8 --index-url …\n"},
+		 "-ihttps://u:p@h/\n--index-url file:///x\n--index-url httpx/y\n",
+		 "-ihttps://u:p@h/\n1 option\n2 option\n3 option\n4 option\n5 list\n6 option\n8 option\n"
+		 "9 option\n"},
 		/* As pip reads them: a comment goes on in no line, and "-i=" is no option's value. */
 		{"r.txt", "  # why \\\nx\n\t#\\\ny\n-i=https://h/\nz ; a>'3' -r b.txt\nz ; a>'3' --pre\n",
-		 "x\ny\n5 -i …\n6 z ; a>'3' -r b.txt\n7 z ; a>'3' --pre\n"},
+		 "x\ny\n5 option\n6 other\n7 other\n"},
 		{"pylock.toml",
 		 "created-by = 'uv'\n[[packages]]\nname = \"a\"\nversion = '1'\nmarker = \"x == 'y'\"\n"
 		 "wheels = [\n { hashes = { sha256='" HEX "' } },\n { hashes = { sha256 = \"" HEX
 		 "\" } },\n]\n[[packages]]\nname='b'\ndirectory = { path = '.' }\n[[packages]]\n"
 		 "name = 'c'\n[packages.vcs]\nname = 'not c'\n[[packages]]\nname = 'd'\nversion = '2'\n"
 		 "[[packages.wheels]]\nname = 'd.whl'\n[packages.wheels.hashes]\nsha256 = '0'\n"
-		 "[[packages]]\nname = \"e --no-binary=:all:\"\nversion = '1'\n",
+		 "[[packages]]\nname = \"e --no-binary=:all:\"\nversion = '1'\n"
+		 "[[packages]]\nname = \"evil.zip[x] #\"\nversion = '1'\n"
+		 "[[packages]]\nname = \"evil\"\nversion = '1.0+a.zip'\n",
 		 "a==1 ; x == 'y' --hash=sha256:" HEX " --hash=sha256:" HEX "\nd==2\n"
-		 "10 b @ directory\n13 c @ vcs\n24 e --no-binary=:all:==1\n"},
+		 "10 file\n13 address\n24 other\n27 other\n30 file\n"},
 		{"report.json",
 		 " {\"install\": [{\"is_direct\": false, \"metadata\": {\"name\": \"a\", \"version\": "
 		 "\"1+cu121\"}, \"download_info\": {\"url\": "
@@ -145,9 +166,15 @@ TEST(what_files_ask_pip_for)
 		 "{\"is_direct\": true, \"metadata\": {\"name\": \"b\"}}, "
 		 "{\"metadata\": {\"name\": \"c\", \"version\": \"2\"}, "
 		 "\"download_info\": {\"url\": \"https://u:p@h\", \"archive_info\": 3}}]}",
-		 "= a==1+cu121 a-1+cu121-py3-none-any.whl " HEX "\n= b @ … (direct)\n= c==2\n"},
+		 "= a==1+cu121 a-1+cu121-py3-none-any.whl " HEX "\n= b (direct)\n= c==2\n"},
+		{"r.txt",
+		 "evil.zip[x]\nevil.tar.gz[x]\nevil.ZIP\nevil==1.0+a.zip\nevil===1.zip\nRuamel.Yaml>=1 "
+		 "--hash=sha256:00\nroot:$y$j9T$:1::\n",
+		 "ruamel-yaml>=1 --hash=sha256:00\n1 file\n2 file\n3 file\n4 file\n5 file\n7 other\n"},
 		{"report.json",
 		 "{\"install\": [{\"metadata\": {\"name\": \"a\", \"version\": \"1 -e .\"}}]}", NULL},
+		{"report.json", "{\"install\": [{\"is_direct\": true, \"metadata\": {\"name\": \"a b\"}}]}",
+		 NULL},
 		{"report.json", "{\"install\": [3]}", NULL},
 		{"r.txt", "", NULL},
 		{"r.txt", "# nothing\n", NULL},

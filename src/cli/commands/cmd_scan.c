@@ -307,8 +307,9 @@ static const struct json_field total_fields[] = {
 #define PACKAGE(member, ...) JSON(struct scan_package_document, member, __VA_ARGS__)
 
 static const struct json_field package_fields[] = {
-	PACKAGE(package.asked, "`torch==2.1.0`, as pip resolves it, or as it was typed; if left out, "
-						   "the file's own words"),
+	PACKAGE(package.asked, "`torch==2.1.0`, as pip resolves it, or as it was typed; if a line is "
+						   "left out, its kind: `list`, `option` (of pip), `address`, `file` or "
+						   "`other`"),
 	PACKAGE(package.line, "the line in the file, if left out; 0: a package"),
 	PACKAGE(wheel, "the wheel's file, the `path` of its `files`", .presence = JSON_UNLESS_NULL),
 	PACKAGE(why, "why it is missing, in one line", .presence = JSON_UNLESS_NULL),
