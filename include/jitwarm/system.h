@@ -86,7 +86,8 @@ struct jw_system {
 	const char *example_driver;
 	struct jw_driver_info driver;
 	struct jw_cache_info cache;
-	char *state_dir; /* NULL: the account has no home directory, so nothing is kept */
+	char *state_dir;       /* NULL: the account has no home directory, so nothing is kept */
+	char why_forgets[512]; /* one line on why nothing can be kept in state_dir, "" if it can */
 	bool remembered; /* an earlier worker reported these GPUs, for this driver and these devices */
 	bool unasked; /* there may be GPUs: the driver was not asked because of `asleep` or `let_sleep`.
 					 If all of them are known by their PCI device ids, they are listed here, without

@@ -165,12 +165,22 @@ int cli_worker(struct jw_error *err, struct cli *cli, const char *const **ret_wo
 	return 0;
 }
 
+int cli_open(struct jw_error *err, struct cli *cli, const struct jw_system_options *how)
+{
+	if (jw_system_open(err, how, &cli->system))
+		return -1;
+	if (cli->system->why_forgets[0])
+		output_note(&cli->out, "%s; name a folder that can be written to: JITWARM_STATE=DIR",
+					cli->system->why_forgets);
+	return 0;
+}
+
 int cli_open_asleep(struct jw_error *err, struct cli *cli)
 {
 	const struct jw_system_options how = {.asleep = true,
 										  .cache_dir = options_value(&cli->options, "cache")};
 
-	return jw_system_open(err, &how, &cli->system);
+	return cli_open(err, cli, &how);
 }
 
 int cli_open_asking(struct jw_error *err, struct cli *cli, const char *cache_dir, bool certain)
@@ -180,7 +190,7 @@ int cli_open_asking(struct jw_error *err, struct cli *cli, const char *cache_dir
 
 	if (cli_worker(err, cli, &how.worker))
 		return -1;
-	return jw_system_open(err, &how, &cli->system);
+	return cli_open(err, cli, &how);
 }
 
 const char *cli_state(struct jw_error *err, struct cli *cli)

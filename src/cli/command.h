@@ -36,6 +36,7 @@ enum exit_status exit_of_troubles(size_t troubles, size_t images);
 
 /* A command of the program. To add one: write src/cli/commands/cmd_NAME.c with a `const struct
  * cli_command command_NAME`, and add its line to COMMANDS (cli.c). */
+struct jw_system_options;
 struct cli;
 struct jw_system;
 
@@ -107,6 +108,8 @@ void cli_end_with(struct cli *cli, enum exit_status status);
 extern const struct jw_cancel cli_cancel;
 /* The command line that starts this program as a worker; valid until the end. */
 int cli_worker(struct jw_error *err, struct cli *cli, const char *const **ret_worker);
+/* Opens cli->system, and says if nothing can be remembered. */
+int cli_open(struct jw_error *err, struct cli *cli, const struct jw_system_options *how);
 /* Opens cli->system on the cache of --cache, without asking the driver. */
 int cli_open_asleep(struct jw_error *err, struct cli *cli);
 /* Opens cli->system on this cache (NULL: the driver's). Asks the driver once if the GPUs are

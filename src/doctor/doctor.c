@@ -167,9 +167,9 @@ static int load_twice(struct jw_error *err, const struct jw_system *system,
 	return 0;
 }
 
-/* Does nothing (JW_PROBE_NOT) without a GPU or a profile and in a cache that the next entry would
- * harm, nor for the superuser in a cache that another account could replace (JW_PROBE_UNSAFE). The
- * caller frees `entry`. -1: cancelled, or no folder for temporary files. */
+/* Does nothing (JW_PROBE_NOT) without a GPU, a profile or a folder for temporary files, and in a
+ * cache that the next entry would harm, nor for the superuser in a cache that another account could
+ * replace (JW_PROBE_UNSAFE). The caller frees `entry`. -1: cancelled. */
 static int cache_probe(struct jw_error *err, const struct jw_system *system,
 					   const struct jw_cancel *cancel, struct cache_probe *ret_probe)
 {
@@ -190,8 +190,11 @@ static int cache_probe(struct jw_error *err, const struct jw_system *system,
 	}
 	probe.entry =
 		cache_entry_path(system->cache.path, driver_probe_key(&profile, system->gpus[0].target.sm));
-	if (run_folder_make(err, system->state_dir, &folder))
-		goto done;
+	if (run_folder_make(NULL, system->state_dir, &folder)) {
+		mem_free(probe.entry);
+		*ret_probe = (struct cache_probe){.use = JW_PROBE_NOT};
+		return 0;
+	}
 	container = os_join(folder.path, "probe.fatbin");
 	if (strlen(container) >= sizeof job.path || driver_probe_write(err, container) ||
 		os_stat(err, container, &stat))

@@ -223,6 +223,18 @@ static bool is_cache_unwritable(const struct examination *seen, struct finding_d
 	return true;
 }
 
+static bool is_state_unwritable(const struct examination *seen, struct finding_draft *draft)
+{
+	const struct jw_system *system = seen->options->system;
+
+	if (!system->why_forgets[0])
+		return false;
+	EVIDENCE(draft, "%s", system->why_forgets);
+	FIX(draft,
+		"let this account write there, or name another folder for jitwarm: JITWARM_STATE=DIR");
+	return true;
+}
+
 static bool is_path_relative(const struct examination *seen, struct finding_draft *draft)
 {
 	const char *value = look_as_relative_cache();
@@ -678,6 +690,7 @@ const struct finding_kind finding_kinds[] = {
 	{"jit-disabled", is_jit_disabled},
 	{"no-cache-path", has_no_cache_path},
 	{"cache-unwritable", is_cache_unwritable},
+	{"state-unwritable", is_state_unwritable},
 	{"path-relative", is_path_relative},
 	{"other-account", is_other_account},
 	{"index", is_index_harmful},

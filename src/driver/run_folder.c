@@ -11,6 +11,7 @@
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/identity.h"
+#include "os/platform.h"
 
 /* A lock shows that a run is alive. A process id would not: another machine or container may share
  * the state directory, and its ids mean other processes. If locks do not work, a folder this old is
@@ -201,7 +202,7 @@ void run_folder_sweep(const char *state_dir)
 
 int run_folder_make(struct jw_error *err, const char *state_dir, struct run_folder *ret_folder)
 {
-	struct jw_error why = {0};
+	struct jw_error why = {0}, why_temporary = {0};
 	struct run_folder there = {0}, temporary = {0};
 	struct os_space space;
 
@@ -212,7 +213,7 @@ int run_folder_make(struct jw_error *err, const char *state_dir, struct run_fold
 		*ret_folder = there;
 		return 0;
 	}
-	if (!make_temporary(there.path ? NULL : err, &temporary)) {
+	if (!make_temporary(&why_temporary, &temporary)) {
 		run_folder_remove(&there);
 		*ret_folder = temporary;
 		return 0;
@@ -221,7 +222,12 @@ int run_folder_make(struct jw_error *err, const char *state_dir, struct run_fold
 		*ret_folder = there;
 		return 0;
 	}
-	return state_dir ? error_copy(err, &why) : -1;
+	if (!state_dir)
+		why = why_temporary;
+	return error_set(err, why.code, "%s; name a folder that can be written to: %s=DIR", why.message,
+					 state_dir       ? "JITWARM_STATE"
+					 : os_is_windows ? "TEMP"
+									 : "TMPDIR");
 }
 
 void run_folder_remove(struct run_folder *folder)

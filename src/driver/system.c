@@ -47,17 +47,16 @@ static void take_query_hello(struct jw_system *system, const struct protocol_hel
 }
 
 /* Asks the driver for its GPUs. One that does not start is no failure here: it becomes why_none. */
-static int ask_devices(struct jw_error *err, const struct jw_system_options *options,
-					   const struct known_gpus_key *key, struct jw_system *system)
+static void ask_devices(const struct jw_system_options *options, const struct known_gpus_key *key,
+						struct jw_system *system)
 {
 	struct protocol_hello hello = {0};
 	struct jw_error why = {0};
 	struct driver_query ask = {.limit_s = LIMIT_S};
 	struct run_folder folder = {0};
-	int result = -1;
 
-	if (run_folder_make(err, system->state_dir, &folder))
-		goto done;
+	/* Listing GPUs writes nothing, so it needs no cache of its own. */
+	(void)run_folder_make(NULL, system->state_dir, &folder);
 	ask.worker = options->worker;
 	ask.cache_dir = folder.path;
 	if (driver_query(&why, &ask, &hello, NULL))
@@ -70,10 +69,7 @@ static int ask_devices(struct jw_error *err, const struct jw_system_options *opt
 	take_query_hello(system, &hello);
 	if (hello.device_count && !system->why_none[0])
 		known_gpus_save(system->state_dir, key, &hello);
-	result = 0;
-done:
 	run_folder_remove(&folder);
-	return result;
 }
 
 /* If the system lists no GPU, device files of the driver show that a query is worthwhile. */
@@ -190,7 +186,8 @@ static int find_gpus(struct jw_error *err, const struct jw_system_options *optio
 		TEXT_COPY(system->why_none, "the GPUs are not known yet: the driver has not been asked");
 		return 0;
 	}
-	return ask_devices(err, options, &key, system);
+	ask_devices(options, &key, system);
+	return 0;
 }
 
 static void take_profile(const struct cache_profile *profile, struct jw_system *system)
@@ -420,6 +417,10 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	/* An account without a home keeps nothing. */
 	if (os_state_dir(&why, &system->state_dir) && error_unless_missing(err, &why))
 		goto done;
+	if (system->state_dir && os_may_make(&why, system->state_dir))
+		(void)text_format(system->why_forgets, sizeof system->why_forgets,
+						  "%.200s: jitwarm remembers nothing there (%.200s)", system->state_dir,
+						  why.message);
 	if (given->scratch) {
 		system->scratch = mem_alloc(sizeof *system->scratch);
 		if (run_folder_make(err, system->state_dir, system->scratch))

@@ -238,7 +238,7 @@ static int open_bake_system(struct jw_error *err, struct cli *cli, struct gpu_ta
 	/* The driver that happens to be here does not count. */
 	if (others && !how.driver && !how.driver_library && !how.driver_profile)
 		how.driver = "";
-	return jw_system_open(err, &how, &cli->system);
+	return cli_open(err, cli, &how);
 }
 
 static int bake_now(struct jw_error *err, struct cli *cli, const struct found_files *files,
@@ -454,7 +454,7 @@ static int verify_paths(struct jw_error *err, struct cli *cli, const char *const
 	size_t troubles = 0;
 	int failed;
 
-	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system))
+	if (cli_worker(err, cli, &how.worker) || cli_open(err, cli, &how))
 		return -1;
 	options.system = cli->system;
 	os_catch_interrupts();

@@ -591,7 +591,7 @@ static int prune_run(struct jw_error *err, struct cli *cli)
 	if (!options.older_s && !options_given(given, "driver"))
 		return error_set(err, JW_ERR_USAGE,
 						 "select entries: give --driver former, or --older-than 30d");
-	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system))
+	if (cli_worker(err, cli, &how.worker) || cli_open(err, cli, &how))
 		return -1;
 	options.system = cli->system;
 	if (jw_prune(err, &options, &result))

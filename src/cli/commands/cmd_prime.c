@@ -1247,7 +1247,7 @@ static int open_system(struct jw_error *err, struct prime_outcome *priming)
 		(priming->for_others ? target_machine_read(err, cli, elsewhere, &how)
 							 : choose_account(err, cli)))
 		return -1;
-	if (!jw_system_open(err, &how, &cli->system))
+	if (!cli_open(err, cli, &how))
 		return priming->for_others ? 0 : choose_gpus(err, cli);
 	return priming->for_others && err->code == JW_ERR_USAGE &&
 				   !options_given(&cli->options, "driver")

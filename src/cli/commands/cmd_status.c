@@ -578,7 +578,7 @@ static int run_status(struct jw_error *err, struct cli *cli)
 	const char *profile = options_value(&cli->options, "driver-profile");
 	struct jw_system_options how = {.probe = profile, .let_sleep = !profile};
 
-	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system))
+	if (cli_worker(err, cli, &how.worker) || cli_open(err, cli, &how))
 		return -1;
 	if (profile && jw_system_write_profile(err, cli->system, profile)) {
 		cli->failure = err->code == JW_ERR_IO ? EXIT_FAILED : EXIT_CANNOT;

@@ -154,7 +154,7 @@ static int collect_settings(struct jw_error *err, struct tuning *tuning)
 	const struct jw_tune_advice *advice;
 	const struct jw_setting *ours;
 
-	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system) ||
+	if (cli_worker(err, cli, &how.worker) || cli_open(err, cli, &how) ||
 		jw_tune_advise(err, cli->system, &question, &tuning->advice))
 		return -1;
 	advice = tuning->advice;

@@ -1,0 +1,34 @@
+# A machine on which nothing can be written (docker run --read-only): what only reads answers, and says once that it remembers nothing
+is_wine && skip "mount namespaces are Linux's"
+unshare -rm true 2>/dev/null || unshare -m true 2>/dev/null || skip "no mount namespaces"
+with_simdriver sm_86
+sample=$build/tests/framework/libsample_framework.so
+cat >"$work/read-only" <<'S'
+#!/bin/bash
+# "$@" where no file system can be written to
+[ "$(id -u)" = 0 ] && way=-m || way=-rm
+exec unshare $way bash -c 'for place in $(findmnt -rno TARGET | tac); do
+	case $place in /proc* | /sys* | /dev*) ;; *) mount -o remount,bind,ro "$place" 2>/dev/null ;; esac
+done
+! touch /tmp/read-only-$$ 2>/dev/null || { rm -f /tmp/read-only-$$; exit 77; }
+exec "$@"' _ "$@"
+S
+chmod +x "$work/read-only"
+"$work/read-only" true || skip "a file system that cannot be made read-only"
+unset JITWARM_STATE XDG_STATE_HOME XDG_CONFIG_HOME CUDA_CACHE_PATH TMPDIR
+export HOME=/ JITWARM="$work/read-only $JITWARM"
+forgets="jitwarm: //.local/state/jitwarm: jitwarm remembers nothing there (/: Read-only file system); name a folder that can be written to: JITWARM_STATE=DIR"
+once() { [ "$(grep -cxF -- "$forgets" "$err")" = 1 ] && [ "$(grep -c "Read-only" "$err")" = 1 ] || fail "not said once"; }
+for words in "" status tune find "scan $sample" "scan --target sm_86 $sample" "lint --gpus sm_86 $sample"; do
+	# shellcheck disable=SC2086
+	run "0|2" $words
+	case $words in lint* | *--target*) ;; *) once ;; esac
+done
+run "1|2" check "$sample"
+once
+run "1|2" doctor --json "$sample"
+json '"state-unwritable" in [finding["id"] for finding in d["findings"]]'
+run 3 prime "$sample"
+err_has "name a folder that can be written to: JITWARM_STATE=DIR"
+run 3 scan --index torch
+err_has "Read-only file system; name a folder that can be written to: TMPDIR=DIR"
