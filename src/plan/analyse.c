@@ -52,6 +52,8 @@ struct seen_container {
 	bool special;     /* and that is for GPUs of a family alone ('a', 'f') */
 	bool empty;       /* is_empty, or is_optix */
 	uint32_t form;    /* index in seen.forms, if the question asks for pieces */
+	bool several;     /* for several architectures */
+	bool lto;         /* contains LTO-IR */
 	uint64_t kernels; /* of a text: ptx_text_kernels; else 0 */
 	uint32_t cuda;    /* the first version that compiles machine code as it is in it, 0: any */
 	/* Its judgements, a row of all targets for each different outcome, and which row holds with the
@@ -440,6 +442,8 @@ static int seen_add(struct jw_error *err, struct seen *seen,
 			return -1;
 		note.code = note.code || entry->kind != DEVCODE_KIND_LTOIR;
 		note.special = note.special && target.suffix;
+		note.several = note.several || entry->target.sm != container->entries[0].target.sm;
+		note.lto = note.lto || entry->kind == DEVCODE_KIND_LTOIR;
 		if (entry->kind == DEVCODE_KIND_CUBIN && !entry->baked) {
 			const uint32_t cuda = devcode_cubin_cuda(&copy, entry);
 
@@ -484,18 +488,8 @@ struct image_account {
 	size_t driver;    /* as in seen_container.rows */
 	uint32_t runtime; /* the oldest CUDA version that a driver must have for the CUDA runtime */
 	struct analyse_target targets[ANALYSE_MOST_TARGETS];
-	bool unlinked[ANALYSE_MOST_TARGETS];  /* a linked container has no cubin that runs there */
+	struct decide_counts counts_of[ANALYSE_MOST_TARGETS];
 	size_t to_link[ANALYSE_MOST_TARGETS]; /* containers of relocatable sections that need a link */
-	/* Of the containers with code that the runtime registers: those that the driver refuses; and
-	 * linked ones that have to be linked again */
-	size_t refused[ANALYSE_MOST_TARGETS], relinked[ANALYSE_MOST_TARGETS];
-	/* Relocatable containers with code, the inputs of such a link: those without code for the GPU,
-	 * and those that the driver refuses */
-	size_t inputs[ANALYSE_MOST_TARGETS], inputs_lacking[ANALYSE_MOST_TARGETS];
-	size_t inputs_refused[ANALYSE_MOST_TARGETS];
-	size_t prelinked[ANALYSE_MOST_TARGETS]; /* linked containers with a cubin that runs */
-	bool lto;   /* there are inputs that only the linker of the build compiles */
-	bool plain; /* some of the code is for more GPUs than those of a family */
 	struct plan_module *modules;
 	size_t module_count, module_capacity;
 	struct set known[ANALYSE_MOST_TARGETS]; /* modules by key or identity, per target */
@@ -617,44 +611,6 @@ static bool is_superseded(const struct image_account *account, size_t index, siz
 	return at != SET_NONE && rank_of(account, seen, target) < account->copies[at].best[target];
 }
 
-/* The driver refuses it: a program that uses it fails, whatever else is there. */
-static bool is_fatal(enum plan_reason reason)
-{
-	return reason != REASON_NONE && reason != REASON_EXCLUSIVE;
-}
-
-/* Counts only what the runtime registers: a library chooses from the rest itself. */
-static void count_registered(struct image_account *account, const struct seen_container *container,
-							 size_t t, const struct seen_judgement *judged,
-							 enum plan_verdict verdict, bool linked)
-{
-	struct analyse_target *target = &account->targets[t];
-	const bool refused = verdict == VERDICT_CANNOT && is_fatal(judged->reason),
-			   lacking = verdict == VERDICT_NOTHING || (verdict == VERDICT_CANNOT && !refused);
-
-	target->pieces++;
-	target->lacking += lacking && !linked;
-	target->tile += judged->tile;
-	account->relinked[t] += lacking && linked;
-	account->refused[t] += refused;
-	account->plain = account->plain || !container->special;
-	target->unknown += verdict == VERDICT_UNKNOWN;
-	if (verdict == VERDICT_UNKNOWN || judged->reason == REASON_KIND)
-		target->kind = judged->kind;
-}
-
-/* Counts an input of a link that the runtime may have to make. */
-static void count_input(struct image_account *account, size_t t,
-						const struct seen_judgement *judged)
-{
-	const bool refused = judged->verdict == VERDICT_CANNOT && is_fatal(judged->reason);
-
-	account->inputs[t]++;
-	account->inputs_refused[t] += refused;
-	account->inputs_lacking[t] +=
-		judged->verdict == VERDICT_NOTHING || (judged->verdict == VERDICT_CANNOT && !refused);
-}
-
 /* The CUDA runtime refuses a driver of an older CUDA version, whatever the code is for (35; that of
  * 13.0 under 550 and 555). From CUDA 11 on the major version counts. */
 static bool is_too_old(const struct seen *seen, size_t driver, uint32_t runtime)
@@ -695,18 +651,24 @@ static void judge_container(struct image_account *account, size_t index, enum de
 		if (verdict == VERDICT_CANNOT)
 			target->reasons[judged.reason]++;
 		target->needs = gpu_newer_driver(target->needs, judged.needs);
-		if (registered || role == DEVCODE_RELOCATABLE) {
-			target->fatal_needs = gpu_newer_driver(target->fatal_needs, judged.needs);
-			target->fatal_reasons |= (uint32_t)(verdict == VERDICT_CANNOT) << judged.reason;
+		decide_count(&account->counts_of[t],
+					 &(struct decide_piece){.verdict = verdict,
+											.reason = judged.reason,
+											.needs = judged.needs,
+											.role = role,
+											.in_file = is_loose_file(account->image),
+											.linked = linked,
+											.code = judged.code && !superseded,
+											.lto = container->lto,
+											.special = container->special,
+											.several = container->several},
+					 1);
+		if (registered && judged.code) {
+			target->tile += judged.tile;
+			target->unknown += verdict == VERDICT_UNKNOWN;
+			if (verdict == VERDICT_UNKNOWN || judged.reason == REASON_KIND)
+				target->kind = judged.kind;
 		}
-		if (registered && judged.code)
-			count_registered(account, container, t, &judged, verdict, linked);
-		else if (role == DEVCODE_RELOCATABLE && judged.code)
-			count_input(account, t, &judged);
-		if (linked && verdict != VERDICT_NATIVE && verdict != VERDICT_COMPATIBLE)
-			account->unlinked[t] = true;
-		else if (linked)
-			account->prelinked[t]++;
 		if (verdict == VERDICT_LINK && role == DEVCODE_RELOCATABLE)
 			account->to_link[t]++;
 		if (judged.pick != SEEN_NO_PICK)
@@ -763,60 +725,19 @@ static int go_through(struct jw_error *err, struct image_account *account)
 
 			if (count_entry(err, account, entry))
 				return -1;
-			if (role == DEVCODE_RELOCATABLE && entry->kind == DEVCODE_KIND_LTOIR)
-				account->lto = true;
 		}
 		judge_container(account, container->index, role, container->linked);
 	}
 	return 0;
 }
 
-/* The runtime links what has no machine code for the GPU: each of the objects has to have some, or
- * PTX. */
-static enum analyse_fate fate_of(const struct image_account *account, size_t t)
-{
-	const struct analyse_target *target = &account->targets[t];
-
-	if (account->refused[t] || (account->unlinked[t] && account->inputs_refused[t]))
-		return ANALYSE_REFUSED;
-	if (account->unlinked[t] && account->inputs_lacking[t])
-		return ANALYSE_NO_IMAGE;
-	if (target->pieces > target->lacking + (account->inputs[t] ? 0 : account->relinked[t]))
-		return ANALYSE_RUNS;
-	if (target->pieces)
-		return ANALYSE_NO_IMAGE;
-	/* The library itself chooses among loose code, except code that can never be used. */
-	for (size_t i = 0; i < VERDICT_CANNOT; i++)
-		if (target->verdicts[i])
-			return ANALYSE_NO_CODE;
-	return target->verdicts[VERDICT_CANNOT] ? ANALYSE_REFUSED : ANALYSE_NO_CODE;
-}
-
-/* Run-time linking is needed if and only if a linked container has no cubin that runs. */
 static void finish_account(struct image_account *account)
 {
 	for (size_t t = 0; t < account->seen->question->target_count; t++) {
 		struct analyse_target *target = &account->targets[t];
-		const size_t left_out = account->inputs_lacking[t];
 
-		/* The linker of a build only warns of an object without code for its GPU, and leaves it
-		 * out: what it links has none of that object's kernels, or none at all. */
-		if (!account->unlinked[t] && account->prelinked[t] && !account->lto) {
-			target->pieces += left_out;
-			target->lacking += left_out;
-			if (left_out && left_out == account->inputs[t])
-				target->lacking += account->prelinked[t];
-		}
-		target->fate = fate_of(account, t);
-		if (!target->pieces) {
-			target->fatal_needs = target->needs;
-			for (size_t i = 0; i < REASON_COUNT; i++)
-				target->fatal_reasons |= (uint32_t)(target->reasons[i] != 0) << i;
-		}
-		if (target->fate == ANALYSE_NO_IMAGE)
-			target->lacking += account->relinked[t];
-		target->special = !account->plain;
-		if (account->unlinked[t])
+		target->is = decide_counted(&account->counts_of[t]);
+		if (decide_links(&account->counts_of[t]))
 			target->link_needed = NEED_YES;
 		else if (account->to_link[t] && !account->image->wrappers_known)
 			target->link_needed = NEED_UNKNOWN;

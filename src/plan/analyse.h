@@ -16,10 +16,11 @@
 #include "cache/key.h"
 #include "cache/profile.h"
 #include "code/devcode.h"
+#include "plan/decide.h"
 #include "plan/estimate.h"
 #include "plan/verdict.h"
 
-enum { ANALYSE_MOST_TARGETS = 32 };
+enum { ANALYSE_MOST_TARGETS = 32, ANALYSE_KERNELS = 160 };
 
 struct analyse_question {
 	const struct jw_target *targets; /* devices; at most ANALYSE_MOST_TARGETS */
@@ -34,33 +35,18 @@ struct analyse_question {
 /* Whether the CUDA runtime links the image's relocatable code when a program starts on a GPU. */
 enum analyse_need { NEED_NO, NEED_YES, NEED_UNKNOWN };
 
-/* The outcome for a program that uses the containers which the CUDA runtime hands to the driver, or
- * the loose file. */
-enum analyse_fate {
-	ANALYSE_NO_CODE,  /* there are none, or all are empty */
-	ANALYSE_RUNS,     /* some of them are usable, and the driver refuses none */
-	ANALYSE_NO_IMAGE, /* only code for other GPUs */
-	ANALYSE_REFUSED,  /* the driver refuses one: it is damaged, or needs a newer driver */
-};
-
 struct analyse_target {
-	enum analyse_fate fate;
+	struct decided is;              /* of the code that counts */
 	size_t verdicts[VERDICT_COUNT]; /* containers */
 	size_t reasons[REASON_COUNT];   /* of the `cannot` verdicts */
 	struct jw_driver needs;         /* the first driver that is new enough for these; else zeros */
-	/* The reasons, as bits, and that driver of what can make a file fail: where the CUDA runtime
-	 * hands any of its code to the driver, no loose code does. */
-	uint32_t fatal_reasons;
-	struct jw_driver fatal_needs;
-	/* Of the code that the CUDA runtime hands to the driver, with the objects that a link left out,
-	 * or of the loose file, in containers:
-	 * all; without code for this GPU; with Tile IR that the driver compiles; of VERDICT_UNKNOWN */
-	size_t pieces, lacking, tile, unknown;
-	uint32_t kind;       /* of an entry of the latter, or of one that the driver does not know */
-	bool special;        /* all of these are for GPUs of a family alone ('a', 'f') */
-	size_t jit_modules;  /* distinct pairs of payload and option string */
-	uint64_t jit_bytes;  /* decompressed */
-	size_t link_modules; /* the same for the inputs of run-time linking, needed or not */
+	/* Containers with Tile IR that the driver compiles; of VERDICT_UNKNOWN */
+	size_t tile, unknown;
+	uint32_t kind; /* of an entry of the latter, or of one that the driver does not know */
+	char kernels[ANALYSE_KERNELS]; /* names in a few of those without code; "": too many, unknown */
+	size_t jit_modules;            /* distinct pairs of payload and option string */
+	uint64_t jit_bytes;            /* decompressed */
+	size_t link_modules;           /* the same for the inputs of run-time linking, needed or not */
 	uint64_t link_bytes;
 	uint64_t loose_bytes; /* the part of jit_bytes outside registered sections */
 	size_t unreadable;    /* modules that cannot be decompressed; in neither count */
@@ -128,30 +114,6 @@ struct analyse_count {
 	uint32_t kind;
 	struct jw_target target;
 	size_t entries;
-};
-
-/* One entry of a piece, as far as verdicts depend on it. */
-struct analyse_piece_entry {
-	uint32_t kind;
-	struct jw_target target; /* as its header says; which the driver chooses by */
-	struct jw_target text;   /* PTX: the target that its text names, if it was read; else sm is 0 */
-	uint16_t isa_major, isa_minor; /* as in devcode_entry */
-	uint32_t cuda;                 /* cubin: the first CUDA version whose drivers load it, 0: any */
-	uint32_t toolkit; /* cubin: the CUDA version of the ptxas that wrote it (12020), 0: unknown */
-	bool zstd, relocatable, damaged;
-	/* PTX that some target of the question compiles: distinct modules, and what they cost */
-	size_t modules;
-	uint64_t ptx_bytes, cache_bytes;
-	double cost_ms, longest_ms;
-};
-
-/* Containers of an image that every GPU and driver judges alike. */
-struct analyse_piece {
-	size_t containers;
-	enum devcode_role role;
-	bool linked, empty; /* empty: no program can use it (PTX or cubins without a symbol) */
-	const struct analyse_piece_entry *entries;
-	size_t entry_count;
 };
 
 /* An image, read from its file or known from the inventory. Valid during the call that hands it

@@ -93,6 +93,7 @@ static int plan_add_file(struct jw_error *err, struct build *build,
 		.path = mem_string(image->path),
 		.member = image->member ? mem_string(image->member) : NULL,
 		.found = build->found,
+		.package = build->package,
 		.containers = image->keyed ? build->request->containers : NULL,
 	};
 	*ret_index = (uint32_t)plan->file_count++;
@@ -193,10 +194,10 @@ static void note_image(struct build *build, const struct analyse_image *image)
 		const size_t others = target->reasons[REASON_EXCLUSIVE],
 					 old = target->verdicts[VERDICT_CANNOT] - others;
 
-		if (target->fate != ANALYSE_RUNS && target->fate != ANALYSE_NO_CODE)
+		if (target->is.fate != DECIDE_RUNS && target->is.fate != DECIDE_NO_CODE)
 			continue;
 		(void)jw_target_sm(sm, build->request->targets[t]);
-		if (others && !target->lacking)
+		if (others && !target->is.lacking)
 			build_note(build, false, "%s: %s for other GPUs only, not used on %s", name,
 					   TEXT_COUNT(others, "container", "containers"), sm);
 		if (old && needs.cuda)
@@ -276,13 +277,22 @@ void build_note_lacking(struct build *build)
 		size_t files = 0;
 		char text[FATE_TEXT];
 
-		for (size_t i = 0; i < fates->lack_count; i++) {
-			if (fates->lacks[i].target != t)
+		for (size_t i = 0; i < fates->part_count; i++) {
+			const struct file_fate *part = &fates->parts[i];
+
+			if (part->target != t)
 				continue;
-			build->plan->targets[t].unplanned.lacking += fates->lacks[i].lacking;
-			sum.file = files++ ? sum.file : fates->lacks[i].file;
-			sum.lacking += fates->lacks[i].lacking;
-			sum.pieces += fates->lacks[i].pieces;
+			if (part->part == DECIDE_VARIANT) {
+				build_note(build, false, "%s: %s", part->file, fate_text(text, part, device));
+				continue;
+			}
+			build->plan->targets[t].unplanned.lacking += part->is.lacking;
+			if (!files++)
+				sum = *part;
+			else
+				*sum.kernels = 0;
+			sum.is.lacking += files > 1 ? part->is.lacking : 0;
+			sum.is.pieces += files > 1 ? part->is.pieces : 0;
 		}
 		if (files == 1)
 			build_note(build, false, "%s: %s", sum.file, fate_text(text, &sum, device));
@@ -348,8 +358,8 @@ int build_take(struct jw_error *err, struct build *build, const struct analyse_i
 	uint32_t file = UINT32_MAX;
 	const bool test = build_is_of_tests(build->request, image);
 
-	if (!test && fates_add(err, &plan->fates, image->path, image->member, image->targets,
-						   plan->target_count))
+	if (!test && fates_add(err, &plan->fates, image->path, image->member, build->package,
+						   image->targets, plan->target_count))
 		return -1;
 	plan->images++;
 	build->tests += test && image->module_count;

@@ -22,7 +22,8 @@ struct build {
 	const struct plan_request *request;
 	struct plan *plan;
 	struct set known[ANALYSE_MOST_TARGETS]; /* modules by key or identity */
-	uint32_t found; /* index of the file that is read, in the request's search */
+	uint32_t found;      /* index of the file that is read, in the request's search */
+	const char *package; /* of the file that is read; NULL: none */
 	size_t module_capacity, file_capacity, note_capacity;
 	size_t tests;                         /* loose files with PTX that packages' own tests read */
 	size_t loose_texts, loose_inputs;     /* files that are one PTX text, or an input of a link */

@@ -50,6 +50,11 @@ uint64_t fate_variants(const char *path, const char *member)
 			at += *at == '.' ? strlen(".ptx") : strlen("compute_");
 			continue;
 		}
+		if (at >= base && text_starts(at, "_no") && text_is_alnum(at[3]) && !text_is_digit(at[3])) {
+			for (at++; text_is_alnum(*at);)
+				at++;
+			continue;
+		}
 		hash = fnv_update(hash, number ? "0" : at, 1);
 		at = number ? skip_number(at) : at + 1;
 	}
@@ -72,70 +77,66 @@ static uint64_t folder_of(const char *path, const char *member)
 	return fnv_update(fnv_update(start, name, length), "", 1);
 }
 
-static int find_running(struct jw_error *err, struct fates *fates, uint64_t name, size_t *ret_at)
+static uint64_t of_target(uint64_t hash, uint32_t target)
 {
-	size_t cursor = 0, at = set_find(&fates->names, name, &cursor);
-
-	if (at == SET_NONE) {
-		if (VEC_ROOM(err, fates->running, fates->running_capacity, fates->running_count, MOST))
-			return -1;
-		set_add(&fates->names, name, fates->running_count);
-		at = fates->running_count++;
-		fates->running[at] = 0;
-	}
-	*ret_at = at;
-	return 0;
+	return fnv_update(hash, &target, sizeof target);
 }
 
-/* Of a file that fails. What the driver refuses goes before what only lacks code for the GPU. */
-static enum plan_reason failure_reason_of(const struct analyse_target *target)
+/* A package, or what counts as one: its hash. No name of variants or of a folder ends so. */
+static uint64_t package_of(const char *path, const char *package)
 {
-	static const enum plan_reason order[] = {REASON_NEWER_CODE, REASON_RUNTIME, REASON_DAMAGED,
-											 REASON_TOO_NEW,    REASON_ZSTD,    REASON_TILE,
-											 REASON_KIND};
+	const char *name = package ? package : path;
 
-	for (size_t i = 0; target->fate == ANALYSE_REFUSED && i < sizeof order / sizeof *order; i++)
-		if (target->fatal_reasons >> order[i] & 1)
-			return order[i];
-	return REASON_NONE;
+	return fnv_update(fnv_update(FNV_START, name, strlen(name) + 1), package ? "p" : "f", 2);
+}
+
+static size_t number_of(struct fates *fates, uint64_t hash, uint32_t target)
+{
+	const uint64_t key = of_target(hash, target);
+	size_t cursor = 0, at = set_find(&fates->numbers, key, &cursor);
+
+	if (at == SET_NONE)
+		set_add(&fates->numbers, key, at = fates->number_count++);
+	return at;
 }
 
 int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
-			  const struct analyse_target *targets, size_t target_count)
+			  const char *package, const struct analyse_target *targets, size_t target_count)
 {
-	size_t variants, folder;
-
-	if (find_running(err, fates, fate_variants(path, member), &variants) ||
-		find_running(err, fates, folder_of(path, member), &folder))
-		return -1;
 	for (uint32_t t = 0; t < target_count; t++) {
 		const struct analyse_target *target = &targets[t];
-		const bool runs = target->fate == ANALYSE_RUNS;
-		struct file_fate fate = {
-			.target = t,
-			.fails = !runs,
-			.reason = failure_reason_of(target),
-			.variants = variants,
-			.folder = folder,
-			.special = target->special,
-			.kind = target->kind,
-			.tile_too = target->fatal_reasons >> REASON_TILE & 1,
-			.lacking = target->lacking,
-			.pieces = target->pieces,
-		};
+		const struct decided *is = &target->is;
 
-		fates->running[variants] |= (uint32_t)runs << t;
-		fates->running[folder] |= (uint32_t)runs << t;
-		if (target->fate == ANALYSE_NO_CODE || (runs && !target->lacking))
+		if (is->fate == DECIDE_NO_CODE)
 			continue;
-		if (fate.reason != REASON_NONE && fate.reason != REASON_DAMAGED)
-			fate.needs = target->fatal_needs;
-		if (VEC_ROOM(err, fates->items, fates->capacity, fates->count, MOST))
+		if (VEC_ROOM(err, fates->items, fates->capacity, fates->count, MOST) ||
+			VEC_ROOM(err, fates->members, fates->member_capacity, fates->member_count, MOST))
 			return -1;
-		fate.file = mem_printf(member ? "%s: %s" : "%s", path, member);
-		fates->items[fates->count++] = fate;
+		fates->members[fates->member_count++] = (struct decide_member){
+			.decided = *is,
+			.package = number_of(fates, package_of(path, package), t),
+			.variants = number_of(fates, fate_variants(path, member), t),
+			.folder = number_of(fates, folder_of(path, member), t),
+		};
+		fates->items[fates->count] =
+			(struct file_fate){.target = t, .is = *is, .kind = target->kind};
+		if (is->fate != DECIDE_RUNS || is->lacking || is->too_new) {
+			fates->items[fates->count].file = mem_printf(member ? "%s: %s" : "%s", path, member);
+			memcpy(fates->items[fates->count].kernels, target->kernels, ANALYSE_KERNELS);
+		}
+		fates->count++;
 	}
 	return 0;
+}
+
+bool fates_hopeless(const struct fates *fates, const char *path, const char *package,
+					uint32_t target)
+{
+	size_t cursor = 0;
+	const size_t number =
+		set_find(&fates->numbers, of_target(package_of(path, package), target), &cursor);
+
+	return number != SET_NONE && set_has(&fates->hopeless, number + 1);
 }
 
 const char *refusal_name(unsigned result)
@@ -171,51 +172,76 @@ void fates_add_refused(struct fates *fates, const char *path, const char *member
 	}
 	VEC_GROW(fates->items, fates->capacity, fates->count);
 	fates->items[fates->count++] = (struct file_fate){
-		.file = file, .target = target, .fails = true, .refused = 1, .result = result};
-}
-
-/* Whether a variant of it runs; or, where it is for the GPUs of a family alone, another file beside
- * it: then it has kernels that programs use on those GPUs. */
-static bool is_spared(const struct fates *fates, const struct file_fate *fate)
-{
-	return fate->reason == REASON_NONE &&
-		   ((fates->running[fate->variants] | (fate->special ? fates->running[fate->folder] : 0)) >>
-				fate->target &
-			1);
+		.file = file, .target = target, .part = DECIDE_FAILS, .refused = 1, .result = result};
 }
 
 void fates_settle(struct fates *fates)
 {
 	size_t kept = 0;
 
-	fates->lacks = mem_array(fates->count, sizeof *fates->lacks);
+	decide_packages(fates->members, fates->member_count, fates->number_count);
+	fates->parts = mem_array(fates->count, sizeof *fates->parts);
 	for (size_t i = 0; i < fates->count; i++) {
 		struct file_fate fate = fates->items[i];
 
-		fate.variant_runs = fates->running[fate.variants] >> fate.target & 1;
-		if (fate.fails && !is_spared(fates, &fate)) {
+		fate.part = fates->members[i].part;
+		if (fate.part == DECIDE_FAILS) {
+			if (fate.is.reason == REASON_UNLINKED)
+				set_add(&fates->hopeless, fates->members[i].package + 1, fates->hopeless_count++);
 			fates->items[kept++] = fate;
-		} else if (fate.fails && fate.variant_runs) {
-			mem_free(fate.file);
+		} else if (fate.part == DECIDE_PART ||
+				   (fate.part == DECIDE_VARIANT && fate.is.fate == DECIDE_REFUSED)) {
+			fates->parts[fates->part_count++] = fate;
 		} else {
-			fate.fails = false;
-			fates->lacks[fates->lack_count++] = fate;
+			mem_free(fate.file);
 		}
 	}
 	fates->count = kept;
+	mem_free(fates->members);
+	fates->members = NULL;
+	fates->member_count = 0;
 }
 
 void fates_free(struct fates *fates)
 {
 	for (size_t i = 0; i < fates->count; i++)
 		mem_free(fates->items[i].file);
-	for (size_t i = 0; i < fates->lack_count; i++)
-		mem_free(fates->lacks[i].file);
+	for (size_t i = 0; i < fates->part_count; i++)
+		mem_free(fates->parts[i].file);
 	mem_free(fates->items);
-	mem_free(fates->lacks);
-	mem_free(fates->running);
-	set_free(&fates->names);
+	mem_free(fates->parts);
+	mem_free(fates->members);
+	set_free(&fates->numbers);
+	set_free(&fates->hopeless);
 	*fates = (struct fates){0};
+}
+
+/* "1,149 of 1,397 pieces" and what is the matter with them. */
+static void say_share(char text[FATE_TEXT], const struct file_fate *fate, const char *sm,
+					  const char *will)
+{
+	const struct decided *is = &fate->is;
+	char driver[JW_DRIVER_TEXT], kernels[ANALYSE_KERNELS + 4] = "", end[64] = "";
+
+	if (*fate->kernels)
+		(void)text_format(kernels, sizeof kernels, " (%s)", fate->kernels);
+	if (!*will)
+		(void)text_format(end, sizeof end,
+						  is->lacking == 1 ? ": a program that uses it fails"
+										   : ": a program that uses one fails");
+	if (is->too_new > is->lacking && is->needs.cuda)
+		(void)text_format(text, FATE_TEXT, "%s%zu of %s need driver %s or newer%s", will,
+						  is->too_new, TEXT_COUNT(is->pieces, "piece", "pieces"),
+						  jw_driver_text(driver, &is->needs), end);
+	else if (is->lacking == is->pieces)
+		(void)text_format(text, FATE_TEXT, "no code for %s%s: a program that uses this file fails",
+						  sm, kernels);
+	else
+		(void)text_format(text, FATE_TEXT,
+						  is->lacking == 1 ? "%s%zu of %s has no code for %s%s%s"
+										   : "%s%zu of %s have no code for %s%s%s",
+						  will, is->lacking, TEXT_COUNT(is->pieces, "piece", "pieces"), sm, kernels,
+						  end);
 }
 
 const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device)
@@ -230,8 +256,9 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 		[REASON_NEWER_CODE] = "machine code that needs the driver of a newer CUDA",
 		[REASON_RUNTIME] = "a CUDA runtime that needs the driver of a newer CUDA",
 	};
+	const struct decided *is = &fate->is;
 	char sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT], kind[128];
-	const char *reason = reasons[fate->reason];
+	const char *reason = reasons[is->reason];
 
 	if (fate->result) {
 		(void)text_format(text, FATE_TEXT, "the driver refuses %s: %s",
@@ -240,28 +267,33 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 		return text;
 	}
 	(void)jw_target_sm(sm, device);
-	if (fate->reason == REASON_KIND) {
+	if (is->reason == REASON_KIND) {
 		(void)text_format(kind, sizeof kind, "code of the unknown kind 0x%x", fate->kind);
 		reason = kind;
-	} else if (fate->tile_too && fate->reason != REASON_TILE) {
+	} else if (is->tile_too) {
 		(void)text_format(kind, sizeof kind, "%s, and Tile IR", reason);
 		reason = kind;
 	}
-	if (!fate->fails)
+	if (fate->part == DECIDE_VARIANT && is->needs.cuda)
 		(void)text_format(text, FATE_TEXT,
-						  fate->lacking == 1
-							  ? "%zu of %s has no code for %s: a program that uses it fails"
-							  : "%zu of %s have no code for %s: a program that uses one fails",
-						  fate->lacking, TEXT_COUNT(fate->pieces, "piece", "pieces"), sm);
-	else if (fate->needs.cuda && fate->variant_runs)
+						  "this variant needs driver %s or newer; another variant runs",
+						  jw_driver_text(driver, &is->needs));
+	else if (fate->part == DECIDE_VARIANT)
+		(void)text_format(text, FATE_TEXT, "this variant fails (%s for %s); another variant runs",
+						  reason, sm);
+	else if (fate->part == DECIDE_PART)
+		say_share(text, fate, sm, "");
+	else if (is->reason == REASON_UNLINKED)
 		(void)text_format(
 			text, FATE_TEXT,
-			"a program that loads this variant fails: %s for %s; it needs driver %s or "
-			"newer",
-			reason, sm, jw_driver_text(driver, &fate->needs));
-	else if (fate->needs.cuda)
+			"will fail: its linked code has none for %s and cannot be linked again: a "
+			"start ends with error 200",
+			sm);
+	else if (is->by_share && is->lacking + is->too_new < is->pieces)
+		say_share(text, fate, sm, "will fail: ");
+	else if (is->needs.cuda)
 		(void)text_format(text, FATE_TEXT, "will fail: %s for %s; it needs driver %s or newer",
-						  reason, sm, jw_driver_text(driver, &fate->needs));
+						  reason, sm, jw_driver_text(driver, &is->needs));
 	else
 		(void)text_format(text, FATE_TEXT, "will fail: %s for %s", reason, sm);
 	return text;

@@ -23,7 +23,7 @@ enum {
 	KEEP_FILE = 64 << 20, /* beyond this size, records not used today are dropped */
 	MOST_KEY = 1 << 20,
 	MOST_NAME = UINT16_MAX,
-	VERSION = 2,
+	VERSION = 3,
 	HEAD_SIZE = 8,
 	/* In a record: */
 	SUM_AT = 4,
@@ -90,18 +90,22 @@ static const struct image_member head_members[] = {MEMBER(image_head, modules, 0
 												   MEMBER(image_head, member_size, 0),
 												   MEMBER(image_head, library, 1)};
 static const struct image_member target_members[] = {
-	MEMBER(analyse_target, fate, ANALYSE_REFUSED),
+	MEMBER(analyse_target, is.fate, DECIDE_REFUSED),
+	MEMBER(analyse_target, is.pieces, 0),
+	MEMBER(analyse_target, is.lacking, 0),
+	MEMBER(analyse_target, is.too_new, 0),
+	MEMBER(analyse_target, is.special, 1),
+	MEMBER(analyse_target, is.reason, REASON_COUNT - 1),
+	MEMBER(analyse_target, is.by_share, 1),
+	MEMBER(analyse_target, is.tile_too, 1),
+	MEMBER(analyse_target, is.needs, 0),
 	MEMBER(analyse_target, verdicts, 0),
 	MEMBER(analyse_target, reasons, 0),
 	MEMBER(analyse_target, needs, 0),
-	MEMBER(analyse_target, fatal_reasons, 0),
-	MEMBER(analyse_target, fatal_needs, 0),
-	MEMBER(analyse_target, pieces, 0),
-	MEMBER(analyse_target, lacking, 0),
 	MEMBER(analyse_target, tile, 0),
 	MEMBER(analyse_target, unknown, 0),
 	MEMBER(analyse_target, kind, 0),
-	MEMBER(analyse_target, special, 1),
+	MEMBER(analyse_target, kernels, 0),
 	MEMBER(analyse_target, jit_modules, 0),
 	MEMBER(analyse_target, jit_bytes, 0),
 	MEMBER(analyse_target, link_modules, 0),
@@ -202,7 +206,8 @@ static int read_seen_image(struct jw_error *err, struct cursor *cursor, const ch
 					memchr(member, 0, first.member_size) != member + first.member_size - 1))
 		return 0;
 	for (size_t t = 0; t < target_count; t++)
-		if (!read_members(cursor, MEMBERS(target_members), &targets[t]))
+		if (!read_members(cursor, MEMBERS(target_members), &targets[t]) ||
+			!memchr(targets[t].kernels, 0, ANALYSE_KERNELS))
 			return 0;
 	rows_size = first.modules * size_of_members(MEMBERS(module_members));
 	rows = cursor_take(cursor, rows_size);

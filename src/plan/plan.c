@@ -233,6 +233,7 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 		const size_t images = reading.build.plan->images;
 
 		reading.build.found = (uint32_t)i;
+		reading.build.package = request->found->files[i].package;
 		result = read_found_file(err, &reading, &request->found->files[i]);
 		reading.build.plan->has_code[i] = reading.build.plan->images != images;
 	}

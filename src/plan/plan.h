@@ -21,26 +21,16 @@
 #include "plan/analyse.h"
 #include "plan/estimate.h"
 
-/* Files with device code that cannot run on a GPU: a program that uses it fails (error 209, 200 or
- * 222, or its process ends). What the driver refuses fails by itself. A file without code for a GPU
- * fails unless a variant of it runs, of which a program loads one (bitsandbytes has six). It only
- * lacks pieces, as a file does that has code for the GPU in others, where it is for the GPUs of a
- * family alone ('a', 'f') and another file of its folder runs; what is in site-packages
- * itself has no such folder. */
+/* Files whose device code cannot run on a GPU, or not all of it, as decide.h judges them. */
 
 /* Of a file or member on one GPU architecture. */
 struct file_fate {
 	char *file; /* "path" or "path: member" */
 	uint32_t target;
-	bool fails;              /* else it lacks pieces */
-	bool variant_runs;       /* a program may load another file, which runs */
-	enum plan_reason reason; /* REASON_NONE: it has only code for other GPUs */
-	struct jw_driver needs;  /* the first driver that is new enough; zeros: its age is not why */
-	size_t variants, folder; /* indexes in fates.running */
-	bool special;
-	uint32_t kind;          /* with REASON_KIND */
-	bool tile_too;          /* the driver is also too old for Tile IR of it */
-	size_t lacking, pieces; /* of the code that is registered, as in analyse_target */
+	struct decided is;
+	enum decide_part part;
+	uint32_t kind; /* with REASON_KIND */
+	char kernels[ANALYSE_KERNELS];
 	/* The driver has refused so many of its modules, the first with this result: not 0, and nothing
 	 * else is said of the file. */
 	size_t refused;
@@ -48,22 +38,30 @@ struct file_fate {
 };
 
 struct fates {
-	struct file_fate *items; /* once settled: those that fail */
+	struct file_fate *items; /* once settled: those with which a package fails */
 	size_t count, capacity;
-	struct file_fate *lacks; /* once settled: those that lack pieces */
-	size_t lack_count;
-	uint32_t *running; /* of variants, and of folders: the targets on which some file of it runs */
-	size_t running_count, running_capacity;
-	struct set names; /* of these, by hash */
+	struct file_fate *parts; /* once settled: those with which a part fails, or a variant */
+	size_t part_count;
+	struct decide_member *members; /* of all files with code, until settled */
+	size_t member_count, member_capacity;
+	struct set numbers; /* of packages, variants and folders, by hash and target */
+	size_t number_count;
+	size_t hopeless_count;
+	struct set hopeless; /* once settled: packages whose start fails, whatever is compiled */
 };
 
 /* Equal for files whose names differ in a version or a GPU only, which makes them variants:
  * libx_cuda118.so and libx_cuda12.8.so, sm90/x.so and sm100/x.so, or in being PTX:
- * kernel_sm_86.cubin and kernel_compute_75.ptx (Cycles). In a folder's name that is a number behind
- * cu, cuda or sm, in a file's each one. */
+ * kernel_sm_86.cubin and kernel_compute_75.ptx (Cycles); or in lacking something:
+ * libx_cuda118_nocublaslt.so (bitsandbytes). In a folder's name that is a number behind cu, cuda or
+ * sm, in a file's each one. */
 uint64_t fate_variants(const char *path, const char *member);
+/* `package`: of the file; NULL: it is in none, and its archive, or the file alone, is one. */
 int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
-			  const struct analyse_target *targets, size_t target_count);
+			  const char *package, const struct analyse_target *targets, size_t target_count);
+/* Once settled: whether the start of a program of that package fails, whatever is compiled. */
+bool fates_hopeless(const struct fates *fates, const char *path, const char *package,
+					uint32_t target);
 /* Adds a module that the driver has refused, after fates_settle: its file fails, if it did not. */
 void fates_add_refused(struct fates *fates, const char *path, const char *member, uint32_t target,
 					   unsigned result);
@@ -74,14 +72,16 @@ const char *refusal_name(unsigned result);
 void fates_settle(struct fates *fates);
 void fates_free(struct fates *fates);
 
-enum { FATE_TEXT = 256 };
-/* "will fail: no kernel image for sm_90", "1 of 2 pieces has no code for sm_90: a program …" */
+enum { FATE_TEXT = 512 };
+/* "will fail: no kernel image for sm_90", "1 of 2 pieces has no code for sm_90 (KERNEL): a program
+ * that uses it fails" */
 const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device);
 
 struct plan_file {
 	char *path;
-	char *member;   /* NULL for a file */
-	uint32_t found; /* index of the file in the request's search */
+	char *member;        /* NULL for a file */
+	uint32_t found;      /* index of the file in the request's search */
+	const char *package; /* of the search; NULL: none */
 	/* The request's `containers`, which has the bytes of its modules; NULL: the file itself has
 	 * them. */
 	const char *containers;

@@ -468,7 +468,7 @@ static struct jw_check_result *summarise(struct plan *plan, const struct jw_foun
 
 		result->failing[result->failing_count++] =
 			(struct jw_check_failing){fate->file, device, mem_string(fate_text(text, fate, device)),
-									  .refused = fate->result != 0, .needs = fate->needs};
+									  .refused = fate->result != 0, .needs = fate->is.needs};
 		fate->file = NULL;
 	}
 	result->gpu_count = plan->target_count;

@@ -120,9 +120,9 @@ static void tell_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target ta
 		.cannot_zstd = from->reasons[REASON_ZSTD],
 		.cannot_damaged = from->reasons[REASON_DAMAGED],
 		.nothing = from->verdicts[VERDICT_NOTHING],
-		.pieces = from->pieces,
-		.lacking = from->lacking,
-		.runs = from->fate == ANALYSE_RUNS,
+		.pieces = from->is.pieces,
+		.lacking = from->is.lacking,
+		.runs = from->is.fate == DECIDE_RUNS,
 	};
 	switch (from->link_needed) {
 	case NEED_NO: verdicts->link_needed = JW_SCAN_NEED_NO; break;
@@ -335,8 +335,9 @@ static int judge_release(struct jw_error *err, const struct scan *scan, const bo
 		const struct file_fate *fate = &build.plan->fates.items[i];
 
 		outcomes[fate->target].failing++;
-		outcomes[fate->target].too_old +=
-			fate->reason != REASON_NONE && fate->reason != REASON_DAMAGED;
+		outcomes[fate->target].too_old += decide_is_fatal(fate->is.reason) &&
+										  fate->is.reason != REASON_DAMAGED &&
+										  fate->is.reason != REASON_UNLINKED;
 	}
 	plan_free(build.plan);
 	return result;
@@ -482,12 +483,12 @@ static void tell_fates(const struct scan *scan)
 		scan->options->failing(scan->options->context, fate->file, device,
 							   fate_text(text, fate, device));
 	}
-	for (size_t i = 0; scan->options->lacking && i < fates->lack_count; i++) {
-		const struct file_fate *fate = &fates->lacks[i];
+	for (size_t i = 0; scan->options->lacking && i < fates->part_count; i++) {
+		const struct file_fate *fate = &fates->parts[i];
 		const struct jw_target device = scan->question.targets[fate->target];
 
 		scan->options->lacking(scan->options->context, fate->file, device,
-							   fate_text(text, fate, device), fate->lacking == fate->pieces);
+							   fate_text(text, fate, device), fate->is.fate != DECIDE_RUNS);
 	}
 }
 

@@ -46,6 +46,10 @@ enum jw_verdict verdict_of(const struct plan *plan, const struct jw_found *found
 	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 
+		if (plan->fates.hopeless_count &&
+			fates_hopeless(&plan->fates, plan->files[module->file].path,
+						   plan->files[module->file].package, module->target))
+			continue;
 		warm += module->state == PLAN_WARM;
 		cold += module->state == PLAN_COLD;
 		more_bytes += module->state == PLAN_COLD ? module->entry_bytes : 0;

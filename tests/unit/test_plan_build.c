@@ -299,8 +299,8 @@ TEST_WITH(what_is_too_new_in_a_file_fails_whatever_else_runs, make_folder, remov
 		assert_int_equal(plan->targets[0].unplanned.cannot, cases[i].cannot);
 		assert_int_equal(plan->fates.count, cases[i].cannot);
 		if (cases[i].cannot) {
-			assert_int_equal(plan->fates.items[0].reason, REASON_TOO_NEW);
-			assert_int_equal(plan->fates.items[0].needs.release[0], 575);
+			assert_int_equal(plan->fates.items[0].is.reason, REASON_TOO_NEW);
+			assert_int_equal(plan->fates.items[0].is.needs.release[0], 575);
 		}
 		plan_free(plan);
 		buf_free(&data);
@@ -341,7 +341,9 @@ TEST_WITH(only_a_variant_spares_a_library_without_code, NULL, NULL)
 		{{"kernel_compute_75.ptx.zst", "kernel_sm_90.cubin.zst"}, "7.0", "90", 0, 0}, /* Cycles */
 		{{"kernel_optix.ptx.zst", "kernel_sm_90.cubin.zst"}, "7.0", "90", 1, 0},
 		{{"liba.so", "libb.so"}, "8.8", "70", 1, 0},
-		{{"libx_cuda118.so", "libx_cuda128.so"}, "8.8", "70", 1, 0}, /* a driver that is too old */
+		{{"libx_cuda118.so", "libx_cuda128.so"}, "8.8", "70", 0, 1}, /* a driver that is too old */
+		{{"libx_cuda118.so", "libx_cuda117_nocublaslt.so"}, "7.0", "90", 0, 0}, /* bitsandbytes */
+		{{"libx.so", "libx_more.so"}, "7.0", "90", 1, 0},
 	};
 	const struct jw_target target = {86, 0};
 
@@ -364,9 +366,9 @@ TEST_WITH(only_a_variant_spares_a_library_without_code, NULL, NULL)
 			write_library(cases[i].names[k], k ? cases[i].version : "7.0", k ? cases[i].sm : "70");
 		}
 		plan = plan_folder(&target, 1, NULL, false);
-		if (plan->fates.count != cases[i].failing || plan->fates.lack_count != cases[i].lacking)
+		if (plan->fates.count != cases[i].failing || plan->fates.part_count != cases[i].lacking)
 			fail_msg("%s %s: %zu of %zu", cases[i].names[1], cases[i].sm, plan->fates.count,
-					 plan->fates.lack_count);
+					 plan->fates.part_count);
 		plan_free(plan);
 		remove_folder(NULL);
 	}
@@ -417,9 +419,10 @@ TEST_WITH(a_link_without_code_fails, make_folder, remove_folder)
 		write_linked("linked.so", 2, &linked, &inputs);
 		plan = plan_folder(&target, 1, NULL, false);
 		assert_int_equal(plan->fates.count, cases[i].failing);
-		assert_true(!cases[i].failing ||
-					(plan->fates.items[0].reason == REASON_NONE &&
-					 plan->fates.items[0].lacking == plan->fates.items[0].pieces));
+		assert_true(
+			!cases[i].failing ||
+			(plan->fates.items[0].is.reason == (cases[i].sm[0] ? REASON_NONE : REASON_UNLINKED) &&
+			 plan->fates.items[0].is.lacking == plan->fates.items[0].is.pieces));
 		plan_free(plan);
 		buf_free(&linked);
 		buf_free(&inputs);

@@ -1,0 +1,265 @@
+#include "plan/decide.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "code/release.h"
+#include "code/rules.h"
+
+bool decide_is_fatal(enum plan_reason reason)
+{
+	return reason != REASON_NONE && reason != REASON_EXCLUSIVE;
+}
+
+void decide_count(struct decide_counts *counts, const struct decide_piece *piece, size_t count)
+{
+	const bool cannot = piece->verdict == VERDICT_CANNOT,
+			   refused = cannot && decide_is_fatal(piece->reason),
+			   lacking = piece->verdict == VERDICT_NOTHING || (cannot && !refused),
+			   registered = piece->in_file || piece->role == DEVCODE_REGISTERED,
+			   input = !registered && piece->role == DEVCODE_RELOCATABLE,
+			   cubin = piece->verdict == VERDICT_NATIVE || piece->verdict == VERDICT_COMPATIBLE;
+	const uint32_t reason = (uint32_t)cannot << piece->reason;
+
+	counts->prelinked += piece->linked && cubin ? count : 0;
+	counts->unlinked += piece->linked && !cubin ? count : 0;
+	counts->usable += piece->verdict < VERDICT_CANNOT ? count : 0;
+	counts->unusable += cannot ? count : 0;
+	counts->other_reasons |= reason;
+	counts->other_needs = gpu_newer_driver(counts->other_needs, piece->needs);
+	if (registered || input) {
+		counts->reasons |= reason;
+		counts->needs = gpu_newer_driver(counts->needs, piece->needs);
+	}
+	counts->lto = counts->lto || (input && piece->lto);
+	if (!piece->code)
+		return;
+	if (input) {
+		counts->inputs += count;
+		counts->inputs_lacking += lacking ? count : 0;
+		counts->inputs_refused += refused ? count : 0;
+	} else if (registered || piece->several) {
+		counts->pieces += count;
+		counts->special += piece->special ? count : 0;
+		counts->relinked += lacking && piece->linked ? count : 0;
+		counts->lacking += lacking && !piece->linked ? count : 0;
+		counts->special_lacking += lacking && !piece->linked && piece->special ? count : 0;
+		if (registered) {
+			counts->refused += refused ? count : 0;
+		} else if (refused) {
+			counts->data_refused += count;
+			counts->data_reasons |= reason;
+			counts->data_needs = gpu_newer_driver(counts->data_needs, piece->needs);
+		}
+	} else {
+		counts->alone_running += piece->verdict < VERDICT_CANNOT ? count : 0;
+		counts->alone_lacking += lacking ? count : 0;
+	}
+}
+
+/* What the driver refuses goes before what only lacks code for the GPU. */
+static enum plan_reason first_reason(uint32_t reasons)
+{
+	static const enum plan_reason order[] = {REASON_NEWER_CODE, REASON_RUNTIME, REASON_DAMAGED,
+											 REASON_TOO_NEW,    REASON_ZSTD,    REASON_TILE,
+											 REASON_KIND};
+
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+		if (reasons >> order[i] & 1)
+			return order[i];
+	return REASON_UNLINKED;
+}
+
+static void refuse(struct decided *decided, uint32_t reasons, struct jw_driver needs)
+{
+	decided->fate = DECIDE_REFUSED;
+	decided->reason = first_reason(reasons);
+	decided->tile_too = decided->reason != REASON_TILE && reasons >> REASON_TILE & 1;
+	if (decided->reason != REASON_DAMAGED && decided->reason != REASON_UNLINKED)
+		decided->needs = needs;
+}
+
+bool decide_links(const struct decide_counts *counts)
+{
+	return counts->unlinked && counts->inputs_lacking < counts->inputs;
+}
+
+struct decided decide_counted(const struct decide_counts *counts)
+{
+	struct decided decided = {.pieces = counts->pieces,
+							  .lacking = counts->lacking,
+							  .too_new = counts->refused + counts->data_refused,
+							  .special = counts->special == counts->pieces};
+	/* The CUDA runtime links on a GPU for which a linked container has no cubin. */
+	const bool links = counts->unlinked != 0,
+			   linkable = counts->inputs && !counts->inputs_lacking && !counts->inputs_refused,
+			   skipped = counts->inputs && counts->inputs_lacking == counts->inputs;
+	/* A set without code is never more than a part that fails. */
+	const size_t alone = counts->alone_running ? 0 : counts->alone_lacking;
+	size_t share, failing;
+
+	/* The linker of a build only warns of an object without code for its GPU, and leaves it out:
+	 * what it links has none of that object's kernels, or none at all. */
+	if (!links && counts->prelinked && !counts->lto) {
+		decided.pieces += counts->inputs_lacking;
+		decided.lacking += counts->inputs_lacking + (skipped ? counts->prelinked : 0);
+	}
+	decided.lacking += linkable ? 0 : counts->relinked;
+	share = decided.pieces - counts->special;
+	failing = decided.lacking - counts->special_lacking + counts->data_refused;
+	if (counts->refused || (links && counts->inputs_refused)) {
+		refuse(&decided, counts->reasons, counts->needs);
+	} else if (links && counts->inputs_lacking && !skipped) {
+		decided.fate = DECIDE_REFUSED;
+	} else if (counts->relinked && !counts->inputs) {
+		refuse(&decided, 0, (struct jw_driver){0});
+	} else if (decided.pieces &&
+			   (share ? failing * 2 > share
+					  : decided.lacking + counts->data_refused == decided.pieces)) {
+		decided.by_share = true;
+		if (counts->data_refused > decided.lacking)
+			refuse(&decided, counts->data_reasons, counts->data_needs);
+		else
+			decided.fate = DECIDE_LACKS;
+	} else if (decided.pieces) {
+		decided.fate = DECIDE_RUNS;
+	} else if (counts->unusable && !counts->usable) {
+		/* The library itself chooses among such code, except code that can never be used. */
+		refuse(&decided, counts->other_reasons, counts->other_needs);
+	} else {
+		decided.fate = alone ? DECIDE_RUNS : DECIDE_NO_CODE;
+	}
+	decided.pieces += alone;
+	decided.lacking += alone;
+	decided.special = decided.special && !alone;
+	return decided;
+}
+
+static bool is_too_old(const struct jw_driver *driver, uint32_t runtime_cuda)
+{
+	return driver->cuda && driver->cuda < runtime_cuda;
+}
+
+/* What plan_judge reads of it. */
+static struct devcode_entry entry_of(const struct analyse_piece_entry *fact)
+{
+	return (struct devcode_entry){
+		.kind = fact->kind,
+		.target = fact->target,
+		.isa_major = fact->isa_major,
+		.isa_minor = fact->isa_minor,
+		.compression = fact->zstd ? DEVCODE_ZSTD : DEVCODE_RAW,
+		.payload_offset = DEVCODE_NOT_HELD,
+		.cuda_13 = fact->cuda >= 13000,
+		.damaged = fact->damaged,
+	};
+}
+
+void decide_library(const struct decide_facts *facts, struct jw_target device,
+					const struct jw_driver *driver, struct decided *ret_decided)
+{
+	struct decide_counts counts = {0};
+
+	for (size_t i = 0; i < facts->piece_count; i++) {
+		const struct analyse_piece *piece = &facts->pieces[i];
+		struct devcode_entry *entries = mem_array(piece->entry_count, sizeof *entries);
+		struct jw_target *texts = mem_array(piece->entry_count, sizeof *texts);
+		const struct devcode_container container = {
+			.bytes = (const uint8_t *)"", .entries = entries, .entry_count = piece->entry_count};
+		struct decide_piece counted = {.role = piece->role,
+									   .in_file = !facts->library,
+									   .linked = piece->linked,
+									   .special = true};
+		bool relocatable = piece->role == DEVCODE_RELOCATABLE;
+		struct plan_judgement judged;
+
+		for (size_t k = 0; k < piece->entry_count; k++) {
+			const struct analyse_piece_entry *fact = &piece->entries[k];
+
+			entries[k] = entry_of(fact);
+			texts[k] = fact->text;
+			relocatable = relocatable || fact->relocatable;
+			counted.lto = counted.lto || fact->kind == DEVCODE_KIND_LTOIR;
+			counted.code = counted.code || fact->kind != DEVCODE_KIND_LTOIR;
+			counted.special =
+				counted.special && (fact->text.sm ? fact->text.suffix : fact->target.suffix);
+			counted.several = counted.several || fact->target.sm != piece->entries[0].target.sm;
+		}
+		judged = plan_judge(&container, texts, relocatable, device, driver);
+		if (piece->empty && (judged.verdict == VERDICT_NOTHING || judged.reason == REASON_TOO_NEW ||
+							 judged.reason == REASON_EXCLUSIVE)) {
+			judged = (struct plan_judgement){.verdict = VERDICT_NOTHING};
+			counted.code = false;
+		}
+		if (piece->role == DEVCODE_REGISTERED && judged.verdict < VERDICT_CANNOT &&
+			is_too_old(driver, facts->runtime_cuda))
+			judged = (struct plan_judgement){.verdict = VERDICT_CANNOT,
+											 .reason = REASON_RUNTIME,
+											 .needs = gpu_cuda_driver(facts->runtime_cuda)};
+		counted.verdict = judged.verdict;
+		counted.reason = judged.reason;
+		counted.needs = judged.needs;
+		decide_count(&counts, &counted, piece->containers);
+		mem_free(entries);
+		mem_free(texts);
+	}
+	*ret_decided = decide_counted(&counts);
+}
+
+/* ---- packages */
+
+/* Of those with one number. */
+struct together {
+	bool runs;
+	size_t most; /* pieces of the library with the most, variants as one */
+	bool most_fails;
+};
+
+static bool fails(const struct decided *decided)
+{
+	return decided->fate == DECIDE_LACKS || decided->fate == DECIDE_REFUSED;
+}
+
+void decide_packages(struct decide_member *members, size_t count, size_t numbers)
+{
+	struct together *variants = mem_array(numbers, sizeof *variants),
+					*folders = mem_array(numbers, sizeof *folders),
+					*packages = mem_array(numbers, sizeof *packages);
+
+	for (size_t i = 0; i < count; i++) {
+		const bool runs = members[i].decided.fate == DECIDE_RUNS;
+
+		variants[members[i].variants].runs |= runs;
+		folders[members[i].folder].runs |= runs;
+		packages[members[i].package].runs |= runs;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct decided *decided = &members[i].decided;
+		struct together *package = &packages[members[i].package];
+		const bool fatal = fails(decided) && !variants[members[i].variants].runs;
+		const size_t pieces = decided->special && fatal ? 0 : decided->pieces;
+
+		if (pieces > package->most || (pieces == package->most && !fatal)) {
+			package->most = pieces;
+			package->most_fails = fatal;
+		}
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct decide_member *member = &members[i];
+		const struct decided *decided = &member->decided;
+		const struct together *package = &packages[member->package];
+
+		member->part = DECIDE_GOOD;
+		if (fails(decided))
+			member->part = variants[member->variants].runs                    ? DECIDE_VARIANT
+						   : decided->fate == DECIDE_REFUSED                  ? DECIDE_FAILS
+						   : package->runs && !package->most_fails            ? DECIDE_PART
+						   : decided->special && folders[member->folder].runs ? DECIDE_PART
+																			  : DECIDE_FAILS;
+		else if (decided->fate == DECIDE_RUNS && (decided->lacking || decided->too_new))
+			member->part = DECIDE_PART;
+	}
+	mem_free(variants);
+	mem_free(folders);
+	mem_free(packages);
+}

@@ -1,0 +1,149 @@
+/* Whether a program that uses a library, or a package of several, runs on a GPU.
+ *
+ * Pure functions of what a library holds, however that is known: from its file (analyse.c), or from
+ * a list of facts about files that nobody has here. Nothing here reads a file or asks a driver.
+ *
+ *     decide_library     facts, GPU, driver: what runs of a library
+ *     decide_packages    what runs of the libraries: which run, are a part that fails, or fail
+ *
+ * The rule; docs/compat.md has its reasons ("Fails, a part fails, or runs"):
+ *
+ * 1. A start fails if the driver refuses code that the CUDA runtime registers, or if the runtime
+ *    must link and cannot: some inputs have code for the GPU and others have none, or the file no
+ *    longer has the inputs.
+ * 2. The runtime skips a linked container if neither it nor any of its inputs has code for the GPU.
+ *    That is one piece without code.
+ * 3. A library fails if more than half of its pieces have no code for the GPU or need a newer
+ *    driver; if fewer do, a part fails. Pieces for the GPUs of a family alone ('a', 'f') count in
+ *    this share only if there are no others: programs choose them by the GPU.
+ * 4. A container in a library's data counts like a registered one if it holds code for several
+ *    architectures: it was made for every GPU. One for a single architecture is one of a set from
+ *    which the library chooses; a set without code for the GPU is a part that fails.
+ * 5. A program loads one of several variants (fate_variants): none fails if one runs.
+ * 6. A package fails if one of its libraries makes a start fail, if none runs, or if the one with
+ *    the most pieces fails. Other libraries are optional: a part of the package fails. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/target.h>
+
+#include "code/devcode.h"
+#include "plan/verdict.h"
+
+enum decide_fate {
+	DECIDE_NO_CODE, /* nothing is counted: no code, or code from which the library chooses */
+	DECIDE_RUNS,    /* with `lacking`: a part fails */
+	DECIDE_LACKS,   /* too much has only code for other GPUs */
+	DECIDE_REFUSED, /* the driver refuses too much, or the start fails */
+};
+
+/* What runs of a library on a GPU under a driver. */
+struct decided {
+	enum decide_fate fate;
+	/* Containers that count; those of them that this GPU cannot use; and those whose code the
+	 * driver is too old for. */
+	size_t pieces, lacking, too_new;
+	bool special;            /* all of them are for the GPUs of a family alone ('a', 'f') */
+	enum plan_reason reason; /* with DECIDE_REFUSED; none: inputs of a link have no code */
+	bool by_share;           /* that many pieces decide, not the start */
+	bool tile_too;           /* it also has Tile IR that the driver is too old for */
+	struct jw_driver needs;  /* the first driver that is new enough; zeros: its age is not why */
+};
+
+/* ---- from facts, as scan --json gives them */
+
+/* One entry of a piece, as far as verdicts depend on it. */
+struct analyse_piece_entry {
+	uint32_t kind;
+	struct jw_target target; /* as its header says; which the driver chooses by */
+	struct jw_target text;   /* PTX: the target that its text names, if it was read; else sm is 0 */
+	uint16_t isa_major, isa_minor; /* as in devcode_entry */
+	uint32_t cuda;                 /* cubin: the first CUDA version whose drivers load it, 0: any */
+	uint32_t toolkit; /* cubin: the CUDA version of the ptxas that wrote it (12020), 0: unknown */
+	bool zstd, relocatable, damaged;
+	/* PTX that some target of the question compiles: distinct modules, and what they cost */
+	size_t modules;
+	uint64_t ptx_bytes, cache_bytes;
+	double cost_ms, longest_ms;
+};
+
+/* Containers of an image that every GPU and driver judges alike. */
+struct analyse_piece {
+	size_t containers;
+	enum devcode_role role;
+	bool linked, empty; /* empty: no program can use it (PTX or cubins without a symbol) */
+	const struct analyse_piece_entry *entries;
+	size_t entry_count;
+};
+
+/* A library; or a file that is itself a container, a cubin or PTX. */
+struct decide_facts {
+	const struct analyse_piece *pieces;
+	size_t piece_count;
+	bool library;          /* ELF or PE */
+	uint32_t runtime_cuda; /* that a driver must have at least for its CUDA runtime; 0: any, or
+							  unknown */
+};
+
+void decide_library(const struct decide_facts *facts, struct jw_target device,
+					const struct jw_driver *driver, struct decided *ret_decided);
+
+/* ---- the same step by step, for one who has judged each container */
+
+struct decide_piece {
+	enum plan_verdict verdict;
+	enum plan_reason reason;
+	struct jw_driver needs;
+	enum devcode_role role;
+	bool in_file; /* the file is no library: it is the code itself */
+	bool linked;
+	bool code;    /* there is something that a program can use */
+	bool lto;     /* LTO-IR, which only the linker of the build compiles */
+	bool special; /* for the GPUs of a family alone */
+	bool several; /* for several architectures */
+};
+
+/* All zeros at the beginning. */
+struct decide_counts {
+	size_t pieces, lacking, special, special_lacking, refused;
+	size_t data_refused, alone_running, alone_lacking; /* of what is in the data */
+	size_t relinked, prelinked, unlinked; /* linked: without code, with a cubin, without one */
+	size_t inputs, inputs_lacking, inputs_refused;
+	bool lto;
+	uint32_t reasons, data_reasons; /* bits */
+	struct jw_driver needs, data_needs;
+	/* Of what is registered nowhere and in the data for one architecture alone: usable, refused */
+	size_t usable, unusable;
+	uint32_t other_reasons;
+	struct jw_driver other_needs;
+};
+
+/* Whether the driver refuses code with that reason: a program that loads it fails. */
+bool decide_is_fatal(enum plan_reason reason);
+void decide_count(struct decide_counts *counts, const struct decide_piece *piece, size_t count);
+struct decided decide_counted(const struct decide_counts *counts);
+/* Whether the CUDA runtime links at a start on that GPU: a linked container has no cubin for it,
+ * and some inputs have code. */
+bool decide_links(const struct decide_counts *counts);
+
+/* ---- packages */
+
+enum decide_part {
+	DECIDE_GOOD,    /* it runs, or has nothing to run */
+	DECIDE_VARIANT, /* it fails; another variant runs */
+	DECIDE_PART,    /* a program fails that uses the pieces without code: all of them, or some */
+	DECIDE_FAILS,   /* the package fails */
+};
+
+struct decide_member {
+	struct decided decided;
+	/* Numbers from 0: those of a package are alike, those of variants, and those of files in one
+	 * folder, or in one archive's folder. */
+	size_t package, variants, folder;
+	enum decide_part part; /* the answer */
+};
+/* Each number is less than `numbers`. */
+void decide_packages(struct decide_member *members, size_t count, size_t numbers);

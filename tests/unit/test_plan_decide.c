@@ -1,0 +1,339 @@
+/* Fails, a part fails, or runs: of a library, and of a package. */
+#include "check.h"
+
+#include <string.h>
+
+#include "plan/decide.h"
+
+/* Groups in short: how many containers, where, and the entries of each. */
+struct brief {
+	size_t count;
+	char where; /* 'r' registered, 'l' linked, 'i' an input of a link, 'd' in the data */
+	struct {
+		char kind; /* 'c' cubin, 'p' PTX */
+		struct jw_target target;
+		uint16_t isa[2];
+	} entries[6];
+};
+
+#define CUBIN_OF(sm, suffix)                                                                       \
+	{                                                                                              \
+		'c', {sm, suffix},                                                                         \
+		{                                                                                          \
+			0                                                                                      \
+		}                                                                                          \
+	}
+#define CUBIN(sm) CUBIN_OF(sm, 0)
+#define PTX(sm, suffix, major, minor)                                                              \
+	{                                                                                              \
+		'p', {sm, suffix},                                                                         \
+		{                                                                                          \
+			major, minor                                                                           \
+		}                                                                                          \
+	}
+
+enum { MOST_GROUPS = 4, MOST_ENTRIES = 6 };
+
+/* Facts of real packages, as scans of their wheels give them. */
+static const struct {
+	const char *name;
+	struct jw_target device;
+	struct jw_driver driver;
+	struct brief groups[MOST_GROUPS];
+	enum decide_fate fate;
+	enum plan_reason reason;
+	size_t pieces, lacking, too_new;
+	uint32_t needs;
+} libraries[] = {
+	{"XGBoost 1.7.6 on an H100: NCCL's linked code is skipped",
+	 {90, 0},
+	 {12040, {550, 163, 1}},
+	 {{41, 'r', {CUBIN(50), CUBIN(60), CUBIN(70), CUBIN(80), PTX(80, 0, 7, 8)}},
+	  {1, 'l', {CUBIN(50), CUBIN(60), CUBIN(70), CUBIN(80)}},
+	  {181, 'i', {CUBIN(50), CUBIN(60), CUBIN(70), CUBIN(80)}}},
+	 DECIDE_RUNS,
+	 REASON_NONE,
+	 42,
+	 1,
+	 0,
+	 0},
+	{"TensorFlow 2.3.1 for Linux on an RTX 30: a link without its inputs",
+	 {86, 0},
+	 {12040, {550, 163, 1}},
+	 {{240, 'r', {CUBIN(35), CUBIN(70), PTX(70, 0, 6, 4)}}, {1, 'l', {CUBIN(35), CUBIN(70)}}},
+	 DECIDE_REFUSED,
+	 REASON_UNLINKED,
+	 241,
+	 1,
+	 0,
+	 0},
+	{"and on an RTX 20, whose code it has",
+	 {75, 0},
+	 {12040, {550, 163, 1}},
+	 {{240, 'r', {CUBIN(35), CUBIN(70), PTX(70, 0, 6, 4)}}, {1, 'l', {CUBIN(35), CUBIN(70)}}},
+	 DECIDE_RUNS,
+	 REASON_NONE,
+	 241,
+	 0,
+	 0,
+	 0},
+	{"TensorFlow 2.3.1 for Windows: nothing is linked",
+	 {86, 0},
+	 {12040, {550, 163, 1}},
+	 {{242, 'r', {CUBIN(35), CUBIN(70), PTX(70, 0, 6, 4)}}},
+	 DECIDE_RUNS,
+	 REASON_NONE,
+	 242,
+	 0,
+	 0,
+	 0},
+	{"TensorFlow 2.20.0 on an RTX 50: most of the data",
+	 {120, 0},
+	 {13000, {580, 65, 6}},
+	 {{248, 'r', {CUBIN(60), CUBIN(70), CUBIN(80), CUBIN(89), CUBIN(90), PTX(90, 0, 8, 5)}},
+	  {1149, 'd', {CUBIN(60), CUBIN(70), CUBIN(80), CUBIN(89), PTX(90, 'a', 8, 5)}}},
+	 DECIDE_LACKS,
+	 REASON_NONE,
+	 1397,
+	 1149,
+	 0,
+	 0},
+	{"TensorFlow 2.21.0 on an H100 with an older driver",
+	 {90, 0},
+	 {12040, {550, 163, 1}},
+	 {{248, 'r', {CUBIN(60), CUBIN(80), CUBIN(90), PTX(90, 0, 8, 4)}},
+	  {1149, 'd', {CUBIN(60), CUBIN(80), PTX(90, 0, 8, 7)}}},
+	 DECIDE_REFUSED,
+	 REASON_TOO_NEW,
+	 1397,
+	 0,
+	 1149,
+	 12080},
+	{"the smallest case: one good piece, and one in the data for one GPU",
+	 {120, 0},
+	 {13000, {580, 65, 6}},
+	 {{1, 'r', {CUBIN(120)}}, {1, 'd', {CUBIN(80)}}},
+	 DECIDE_RUNS,
+	 REASON_NONE,
+	 2,
+	 1,
+	 0,
+	 0},
+	{"or for several",
+	 {120, 0},
+	 {13000, {580, 65, 6}},
+	 {{1, 'r', {CUBIN(120)}}, {1, 'd', {CUBIN(80), PTX(90, 'a', 8, 0)}}},
+	 DECIDE_RUNS,
+	 REASON_NONE,
+	 2,
+	 1,
+	 0,
+	 0},
+	{"a set in the data from which the library chooses",
+	 {86, 0},
+	 {12040, {550, 163, 1}},
+	 {{1, 'r', {CUBIN(86)}}, {9, 'd', {CUBIN(80)}}, {9, 'd', {CUBIN(90)}}},
+	 DECIDE_RUNS,
+	 REASON_NONE,
+	 1,
+	 0,
+	 0,
+	 0},
+	{"a set without this GPU is never more than a part",
+	 {75, 0},
+	 {12040, {550, 163, 1}},
+	 {{1, 'r', {CUBIN(75)}}, {9, 'd', {CUBIN(80)}}, {9, 'd', {CUBIN(90)}}},
+	 DECIDE_RUNS,
+	 REASON_NONE,
+	 19,
+	 18,
+	 0,
+	 0},
+	{"faiss-gpu-cu12 on an H100: neither code nor PTX",
+	 {90, 0},
+	 {12040, {550, 163, 1}},
+	 {{178, 'r', {CUBIN(70), CUBIN(80)}}},
+	 DECIDE_LACKS,
+	 REASON_NONE,
+	 178,
+	 178,
+	 0,
+	 0},
+	{"torch 1.0.1 on an A100: most pieces have no PTX",
+	 {80, 0},
+	 {12040, {550, 163, 1}},
+	 {{309, 'r', {CUBIN(35), CUBIN(70), PTX(50, 0, 6, 0)}}, {453, 'r', {CUBIN(35), CUBIN(70)}}},
+	 DECIDE_LACKS,
+	 REASON_NONE,
+	 762,
+	 453,
+	 0,
+	 0},
+	{"half of the pieces is not most of them",
+	 {80, 0},
+	 {12040, {550, 163, 1}},
+	 {{2, 'r', {CUBIN(80)}}, {2, 'r', {CUBIN(70)}}},
+	 DECIDE_RUNS,
+	 REASON_NONE,
+	 4,
+	 2,
+	 0,
+	 0},
+	{"code for a family of other GPUs has no share",
+	 {86, 0},
+	 {12040, {550, 163, 1}},
+	 {{1, 'r', {CUBIN(86)}}, {9, 'r', {CUBIN_OF(90, 'a')}}},
+	 DECIDE_RUNS,
+	 REASON_NONE,
+	 10,
+	 9,
+	 0,
+	 0},
+	{"unless there is no other",
+	 {86, 0},
+	 {12040, {550, 163, 1}},
+	 {{9, 'r', {CUBIN_OF(90, 'a')}}},
+	 DECIDE_LACKS,
+	 REASON_NONE,
+	 9,
+	 9,
+	 0,
+	 0},
+	{"what the runtime registers must load at the start",
+	 {86, 0},
+	 {12040, {550, 163, 1}},
+	 {{9, 'r', {CUBIN(86)}}, {1, 'r', {PTX(80, 0, 8, 7)}}},
+	 DECIDE_REFUSED,
+	 REASON_TOO_NEW,
+	 10,
+	 0,
+	 1,
+	 12080},
+};
+
+static size_t fill(const struct brief *briefs, struct analyse_piece *groups,
+				   struct analyse_piece_entry entries[][MOST_ENTRIES])
+{
+	size_t count = 0;
+
+	for (; count < MOST_GROUPS && briefs[count].count; count++) {
+		const struct brief *brief = &briefs[count];
+		struct analyse_piece *group = &groups[count];
+
+		*group = (struct analyse_piece){
+			.entries = entries[count],
+			.containers = brief->count,
+			.linked = brief->where == 'l',
+			.role = brief->where == 'd'   ? DEVCODE_LOOSE
+					: brief->where == 'i' ? DEVCODE_RELOCATABLE
+										  : DEVCODE_REGISTERED,
+		};
+		for (; group->entry_count < MOST_ENTRIES && brief->entries[group->entry_count].kind;
+			 group->entry_count++)
+			entries[count][group->entry_count] = (struct analyse_piece_entry){
+				.kind = brief->entries[group->entry_count].kind == 'c' ? DEVCODE_KIND_CUBIN
+																	   : DEVCODE_KIND_PTX,
+				.target = brief->entries[group->entry_count].target,
+				.isa_major = brief->entries[group->entry_count].isa[0],
+				.isa_minor = brief->entries[group->entry_count].isa[1],
+			};
+	}
+	return count;
+}
+
+TEST(what_runs_of_a_library)
+{
+	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+		struct analyse_piece_entry entries[MOST_GROUPS][MOST_ENTRIES];
+		struct analyse_piece groups[MOST_GROUPS];
+		const struct decide_facts facts = {
+			.pieces = groups,
+			.piece_count = fill(libraries[i].groups, groups, entries),
+			.library = true,
+		};
+		struct decided got;
+
+		decide_library(&facts, libraries[i].device, &libraries[i].driver, &got);
+		if (got.fate != libraries[i].fate || got.reason != libraries[i].reason ||
+			got.pieces != libraries[i].pieces || got.lacking != libraries[i].lacking ||
+			got.too_new != libraries[i].too_new || got.needs.cuda != libraries[i].needs)
+			fail_msg("%s: fate %d, reason %d, %zu pieces, %zu lacking, %zu too new, needs %u",
+					 libraries[i].name, (int)got.fate, (int)got.reason, got.pieces, got.lacking,
+					 got.too_new, (unsigned)got.needs.cuda);
+	}
+}
+
+TEST(a_runtime_newer_than_the_driver_fails)
+{
+	const struct analyse_piece_entry entry = {.kind = DEVCODE_KIND_CUBIN, .target = {86, 0}};
+	const struct analyse_piece piece = {
+		.containers = 3, .role = DEVCODE_REGISTERED, .entries = &entry, .entry_count = 1};
+	const struct decide_facts facts = {&piece, 1, true, 12000};
+	struct decided got;
+
+	decide_library(&facts, entry.target, &(struct jw_driver){11040, {470, 0, 0}}, &got);
+	assert_int_equal(got.fate, DECIDE_REFUSED);
+	assert_int_equal(got.reason, REASON_RUNTIME);
+	assert_int_equal(got.needs.release[0], 525);
+	decide_library(&facts, entry.target, &(struct jw_driver){12000, {525, 0, 0}}, &got);
+	assert_int_equal(got.fate, DECIDE_RUNS);
+}
+
+/* Two libraries of one package. A letter is what becomes of each: 'g' good, 'v' a variant, 'p' a
+ * part, 'f' fails. */
+static const struct {
+	const char *name;
+	struct {
+		enum decide_fate fate;
+		size_t pieces, lacking;
+		bool special, same_variant, other_package;
+	} libraries[2];
+	const char *parts;
+} packages[] = {
+	{"both run", {{DECIDE_RUNS, 9, 0, 0, 0, 0}, {DECIDE_RUNS, 9, 0, 0, 0, 0}}, "gg"},
+	{"torch 2.11 on an RTX 20: linalg is optional",
+	 {{DECIDE_RUNS, 300, 0, 0, 0, 0}, {DECIDE_LACKS, 33, 33, 0, 0, 0}},
+	 "gp"},
+	{"the core lacks code",
+	 {{DECIDE_LACKS, 300, 290, 0, 0, 0}, {DECIDE_RUNS, 33, 0, 0, 0, 0}},
+	 "fg"},
+	{"nothing runs", {{DECIDE_LACKS, 3, 3, 0, 0, 0}, {DECIDE_LACKS, 2, 2, 0, 0, 0}}, "ff"},
+	{"of two packages", {{DECIDE_RUNS, 9, 0, 0, 0, 0}, {DECIDE_LACKS, 3, 3, 0, 0, 1}}, "gf"},
+	{"a variant", {{DECIDE_RUNS, 1, 0, 0, 1, 0}, {DECIDE_LACKS, 1, 1, 0, 1, 0}}, "gv"},
+	{"a variant that needs a newer driver",
+	 {{DECIDE_RUNS, 1, 0, 0, 1, 0}, {DECIDE_REFUSED, 1, 0, 0, 1, 0}},
+	 "gv"},
+	{"a start that fails", {{DECIDE_RUNS, 9, 0, 0, 0, 0}, {DECIDE_REFUSED, 1, 0, 0, 0, 0}}, "gf"},
+	{"FlashAttention 3, with more pieces than the core",
+	 {{DECIDE_RUNS, 118, 56, 0, 0, 0}, {DECIDE_LACKS, 192, 192, 1, 0, 0}},
+	 "pp"},
+	{"kernels for a family alone, and nothing else",
+	 {{DECIDE_LACKS, 5, 5, 1, 0, 0}, {DECIDE_NO_CODE, 0, 0, 0, 0, 0}},
+	 "fg"},
+};
+
+TEST(what_runs_of_a_package)
+{
+	for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
+		struct decide_member members[2];
+		char got[3] = "";
+
+		for (size_t k = 0; k < 2; k++)
+			members[k] = (struct decide_member){
+				.decided = {.fate = packages[i].libraries[k].fate,
+							.pieces = packages[i].libraries[k].pieces,
+							.lacking = packages[i].libraries[k].lacking,
+							.special = packages[i].libraries[k].special},
+				.package = packages[i].libraries[k].other_package,
+				.variants = packages[i].libraries[k].same_variant ? 0 : 2 + k,
+				.folder = packages[i].libraries[k].other_package,
+			};
+		decide_packages(members, 2, 4);
+		for (size_t k = 0; k < 2; k++)
+			got[k] = "gvpf"[members[k].part];
+		if (strcmp(got, packages[i].parts) != 0)
+			fail_msg("%s: %s, not %s", packages[i].name, got, packages[i].parts);
+	}
+}
+
+RUN_TESTS(NULL, NULL)
