@@ -63,8 +63,12 @@ struct jw_cache_info {
 	bool force_ptx_jit, force_jit;
 	bool disable_ptx_jit; /* CUDA_DISABLE_PTX_JIT or CUDA_DISABLE_JIT: cold modules fail to load */
 	bool usable;          /* the driver can read and write there, as far as shows without writing */
+	char *not_yours;      /* a line: what in it belongs to another account, and keeps this one out;
+							 NULL: nothing */
+	bool reads;           /* it can only read there: entries are loaded, and none is added */
 	/* One line on why programs with these settings do not use a warm cache (one of the above, or no
-	 * usable directory), "" if they do. A directory other than the live cache is always usable. */
+	 * usable directory), or why nothing can be added to it (`reads`); "" if they do. A directory
+	 * other than the live cache is always usable. */
 	char why_useless[1024];
 	bool exists;
 	struct jw_cache_outlook outlook; /* when the system was opened; with `asleep` entries
@@ -147,6 +151,9 @@ bool jw_cache_holds(const struct jw_cache_info *cache, uint64_t predicted_bytes)
 /* Whether programs that this process starts use this cache without evicting anything of this size.
  */
 bool jw_cache_serves_now(const struct jw_cache_info *cache, uint64_t bytes);
+
+/* As jw_cache_info.not_yours, of `dir` (NULL: the live cache); the caller frees *ret_line. */
+int jw_cache_not_yours(struct jw_error *err, const char *dir, char **ret_line);
 
 /* A missing GPU or driver is not a failure: why_none describes it. JW_ERR_USAGE: a worker is needed
  * and not named, or the caller is a worker. With targets, an unknown stamp of the driver is a

@@ -17,6 +17,7 @@
 #include "os/folders.h"
 #include "os/identity.h"
 #include "os/platform.h"
+#include "os/shell.h"
 
 static void warn(struct jw_cache_info *settings, const char *format, ...) JW_PRINTF(2, 3);
 
@@ -272,9 +273,72 @@ static void look_above(struct jw_cache_info *settings)
 	mem_free(nearest);
 }
 
+/* Whether another account's file or folder in the cache keeps this account out; then tells how to
+ * get it back. */
+static bool note_not_yours(const struct os_account *account, const char *dir, const char *path,
+						   char **ret_line)
+{
+	char *id = NULL, word[SHELL_WORD];
+	struct os_stat stat;
+
+	if (os_stat(NULL, path, &stat) || stat.owner == account->owner || !os_may_write(NULL, path))
+		return false;
+	(void)os_account_id(NULL, &id);
+	*ret_line = mem_printf(stat.owner ? "%s: belongs to another account (number %u): sudo chown -R "
+										"%s %s"
+									  : "%s: belongs to root (%u): sudo chown -R %s %s",
+						   path, stat.owner, id ? id : "USER", shell_word(word, dir));
+	mem_free(id);
+	return true;
+}
+
+/* A program that root ran once with this account's cache leaves an index, or folders, that no other
+ * account may use. */
+static char *find_not_yours(const char *dir)
+{
+	static const char digits[] = "0123456789abcdef";
+	struct os_account account = {0};
+	struct os_stat stat;
+	char *line = NULL, *index;
+
+	if (os_is_superuser() || os_is_windows || os_stat(NULL, dir, &stat) ||
+		os_account(NULL, &account))
+		return NULL;
+	index = os_join(dir, "index");
+	if (stat.owner == account.owner && !note_not_yours(&account, dir, index, &line))
+		for (const char *first = digits; *first && !line; first++) {
+			char *top = mem_printf("%s/%c", dir, *first);
+
+			if (!note_not_yours(&account, dir, top, &line) && os_exists(top))
+				for (const char *second = digits; *second && !line; second++) {
+					char *below = mem_printf("%s/%c", top, *second);
+
+					(void)note_not_yours(&account, dir, below, &line);
+					mem_free(below);
+				}
+			mem_free(top);
+		}
+	mem_free(index);
+	os_account_free(&account);
+	return line;
+}
+
+int jw_cache_not_yours(struct jw_error *err, const char *dir, char **ret_line)
+{
+	struct jw_cache_info settings;
+
+	if (cache_settings_read(err, dir, NULL, &settings))
+		return -1;
+	*ret_line = settings.not_yours;
+	settings.not_yours = NULL;
+	cache_settings_free(&settings);
+	return 0;
+}
+
 static void look_at_directory(struct jw_cache_info *settings)
 {
 	struct os_stat stat;
+	bool writable, opens;
 	char *index;
 
 	if (os_stat(NULL, settings->path, &stat)) {
@@ -286,22 +350,34 @@ static void look_at_directory(struct jw_cache_info *settings)
 		return;
 	}
 	settings->exists = true;
-	if (os_may_write(NULL, settings->path)) {
+	writable = !os_may_write(NULL, settings->path);
+	/* The driver opens it for writing even for reading the cache, and makes it in a folder that can
+	 * be written to (conformance, permission/). */
+	index = os_join(settings->path, "index");
+	opens = !os_may_write(NULL, index);
+	settings->usable = writable && (opens || !os_exists(index));
+	settings->reads = opens && !writable;
+	settings->not_yours = find_not_yours(settings->path);
+	if (settings->not_yours) {
+		settings->usable = false;
+		warn(settings, "%s", settings->not_yours);
+	} else if (settings->reads)
+		warn(settings,
+			 "%s: this account may only read it: the driver loads what is there, and compiles "
+			 "everything else again at every start",
+			 settings->path);
+	else if (!writable)
 		warn(settings,
 			 "%s: not writable for this account: the driver compiles everything again at every "
 			 "start",
 			 settings->path);
-		return;
-	}
-	/* The driver opens it for writing even for reading the cache. */
-	index = os_join(settings->path, "index");
-	settings->usable = !os_exists(index) || !os_may_write(NULL, index);
-	if (!settings->usable)
+	else if (!settings->usable)
 		warn(settings,
 			 "%s: not writable for this account, so the driver does not use the cache at all",
 			 index);
 	mem_free(index);
-	look_at_room(settings->path, settings);
+	if (settings->usable)
+		look_at_room(settings->path, settings);
 }
 
 static struct adopted {
@@ -397,6 +473,7 @@ void cache_settings_free(struct jw_cache_info *settings)
 {
 	jw_lines_free(settings->warnings, settings->warning_count);
 	mem_free(settings->path);
+	mem_free(settings->not_yours);
 	mem_free(settings->now.path);
 	*settings = (struct jw_cache_info){0};
 }

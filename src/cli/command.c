@@ -7,6 +7,7 @@
 #include <jitwarm/system.h>
 #include <jitwarm/worker.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "cli/document.h"
 #include "os/folders.h"
@@ -143,6 +144,20 @@ int cli_hopeless(const struct jw_error *err, struct cli *cli, enum jw_code hopel
 	if (err->code == hopeless)
 		cli->failure = EXIT_CANNOT;
 	return -1;
+}
+
+int cli_fail_of_cache(struct jw_error *err, struct cli *cli)
+{
+	const char *dir = options_value(&cli->options, "cache");
+	char *line = NULL;
+
+	if (err->code == JW_ERR_IO && !jw_cache_not_yours(NULL, dir, &line) && line) {
+		cli->failure = EXIT_CANNOT;
+		error_set(err, JW_ERR_UNSUPPORTED, "%s", line);
+		mem_free(line);
+		return -1;
+	}
+	return cli_hopeless(err, cli, dir ? JW_OK : JW_ERR_UNSUPPORTED);
 }
 
 void cli_warn_of_settings(struct cli *cli)

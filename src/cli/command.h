@@ -98,6 +98,9 @@ const char *commands_suggest(const struct cli_command *const *commands, const ch
 void cli_fail(struct cli *cli, const struct jw_error *err);
 /* A failure with code `hopeless` means that jitwarm cannot help (EXIT_CANNOT). Returns -1. */
 int cli_hopeless(const struct jw_error *err, struct cli *cli, enum jw_code hopeless);
+/* The failure of a command about the cache of --cache, or about the live one, where jitwarm cannot
+ * help if the driver does not cache, or another account's files are in it. Returns -1. */
+int cli_fail_of_cache(struct jw_error *err, struct cli *cli);
 /* What the driver makes of the cache's settings, unless they make the cache useless: the caller
  * says that. */
 void cli_warn_of_settings(struct cli *cli);

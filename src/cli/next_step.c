@@ -64,6 +64,9 @@ void next_step_cache(const struct output *output, const struct jw_cache_info *ca
 {
 	struct buf line = BUF_MAX(NEXT_STEP_MOST);
 
+	/* The warning above has the command. */
+	if (cache->not_yours)
+		return;
 	if (cache->disabled || cache->force_ptx_jit) {
 		buf_say(&line, "jitwarm tune");
 		next_step_below(output, "where that is set", &line);

@@ -246,9 +246,10 @@ static void keep_examined(struct examination *seen, struct jw_check_result *chec
 	result->probe_entry = seen->probe.entry;
 	seen->probe.entry = NULL;
 	result->troubles = seen->options->found ? seen->options->found->trouble_count : 0;
-	result->verdict = !seen->system->gpu_count             ? JW_VERDICT_NOTHING
-					  : seen->system->cache.why_useless[0] ? JW_VERDICT_USELESS
-														   : JW_VERDICT_RUNS;
+	result->verdict = !seen->system->gpu_count ? JW_VERDICT_NOTHING
+					  : seen->system->cache.why_useless[0] && !seen->system->cache.reads
+						  ? JW_VERDICT_USELESS
+						  : JW_VERDICT_RUNS;
 	if (!check)
 		return;
 	result->verdict = check->verdict;

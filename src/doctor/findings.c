@@ -206,11 +206,26 @@ static bool has_no_cache_path(const struct examination *seen, struct finding_dra
 	return true;
 }
 
+static bool is_not_yours(const struct examination *seen, struct finding_draft *draft)
+{
+	const char *line = seen->settings.not_yours, *command = line ? strstr(line, ": sudo ") : NULL;
+
+	if (!command)
+		return false;
+	EVIDENCE(draft,
+			 "%.*s: the driver can neither read nor write it; a program that root "
+			 "ran with this cache made it",
+			 (int)(command - line), line);
+	FIX(draft, "take it back: %s", command + strlen(": "));
+	return true;
+}
+
 static bool is_cache_unwritable(const struct examination *seen, struct finding_draft *draft)
 {
 	const struct jw_cache_info *settings = &seen->settings;
 
-	if (!settings->path || settings->usable || compiles_nothing(seen))
+	if (!settings->path || settings->usable || settings->not_yours || compiles_nothing(seen) ||
+		(settings->reads && !(seen->check && seen->check->all.cold)))
 		return false;
 	/* The directory's warning comes last. */
 	EVIDENCE(draft, "%s",
@@ -689,6 +704,7 @@ const struct finding_kind finding_kinds[] = {
 	{"jit-forced", is_jit_forced},
 	{"jit-disabled", is_jit_disabled},
 	{"no-cache-path", has_no_cache_path},
+	{"not-yours", is_not_yours},
 	{"cache-unwritable", is_cache_unwritable},
 	{"state-unwritable", is_state_unwritable},
 	{"path-relative", is_path_relative},

@@ -266,6 +266,7 @@ static void settle_settings(const struct jw_system_options *options, struct jw_s
 	if (!options->cache_dir)
 		judge_settings(cache);
 	cache->force_ptx_jit = cache->force_ptx_jit || (cache->force_jit && branch->force_jit);
+	cache->reads = cache->reads && !cache->disabled && !cache->force_ptx_jit;
 	if (!cache->force_ptx_jit)
 		return;
 	(void)text_format(

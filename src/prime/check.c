@@ -529,7 +529,8 @@ static int explain_cold(struct jw_error *err, const struct jw_check_options *opt
 	ledger_begin(&ledger, plan);
 	for (size_t i = 0; i < plan->module_count; i++)
 		plan_refuse(plan, &plan->modules[i], ledger_refused(&ledger, plan->modules[i].key));
-	if (!result && options->explain) {
+	/* An index that cannot be read explains nothing. */
+	if (!result && options->explain && !options->system->cache.not_yours) {
 		result = explain_plan(err, &why, &explanations);
 		if (!result)
 			explain_causes(&why, explanations, ret_causes, ret_count);

@@ -313,8 +313,8 @@ static int choose_cache(struct jw_error *err, struct recorder *recorder, const c
 	const struct jw_cache_info *cache = &recorder->system->cache;
 	struct jw_error why;
 
-	recorder->result->live =
-		recorder->options->live && cache->path && !cache->why_useless[0] && cache->limit_bytes;
+	recorder->result->live = recorder->options->live && cache->path &&
+							 (!cache->why_useless[0] || cache->reads) && cache->limit_bytes;
 	if (!recorder->result->live) {
 		recorder->cache_dir = os_join(folder, "cache");
 		return os_make_dirs(err, recorder->cache_dir, 0700);

@@ -61,7 +61,7 @@ enum jw_verdict verdict_of(const struct plan *plan, const struct jw_found *found
 		return plan->troubles ? JW_VERDICT_UNREAD : JW_VERDICT_NOTHING;
 	/* What is left out is loaded on demand, and compiled then. Where PTX is forced, the driver
 	 * compiles also what runs as it is. */
-	if (here && settings->why_useless[0] &&
+	if (here && settings->why_useless[0] && (cold || !settings->reads) &&
 		(plan->module_count || (settings->force_ptx_jit && plan->images)))
 		return JW_VERDICT_USELESS;
 	if (!plan->profile.stamp[0] && cold)

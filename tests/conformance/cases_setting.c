@@ -266,6 +266,83 @@ static enum outcome writable_index_alone(void)
 	return PASSED;
 }
 
+/* The last digit of the modes of the cache's directory, of an entry's two folders, of the index
+ * (-1: there is none), and of the entry: what another account may do. */
+static void set_modes(const char *entry, int directory, int folder, int index, int file)
+{
+	char path[512];
+
+	snprintf(path, sizeof path, "%s", entry);
+	chmod(path, (mode_t)(0600 | file));
+	for (int level = 0; level < 2; level++) {
+		*strrchr(path, '/') = '\0';
+		chmod(path, (mode_t)(0700 | folder));
+	}
+	if (index < 0)
+		unlink(cache_file("index"));
+	else
+		chmod(cache_file("index"), (mode_t)(0600 | index));
+	chmod(suite.cache, (mode_t)(0700 | directory));
+}
+
+/* Another account's load hits if it may search the directory and the folders, read and write the
+ * index (or make it), and read the entry. It adds an entry whose
+ * folders are missing if it may also write to the directory.
+ */
+static enum outcome every_mode(void)
+{
+	static const int folders[] = {0, 1, 3, 5}, files[] = {0, 4}, indexes[] = {-1, 0, 4, 6};
+	char cache[320], restore[1200];
+	const char *settings[] = {cache, NULL};
+	struct client *client;
+	struct entry entry;
+
+	if (geteuid() != 0)
+		return case_skipped("needs root");
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(only_entry(&entry));
+	entry_free(&entry);
+	snprintf(cache, sizeof cache, "CUDA_CACHE_PATH=%s", suite.cache);
+	snprintf(restore, sizeof restore, "cp -a %s %s.kept", suite.cache, suite.cache);
+	CHECK_IS(chmod(suite.scratch, 0755), 0);
+	CHECK_IS(system(restore), 0);
+	snprintf(restore, sizeof restore, "rm -rf %s && cp -a %s.kept %s", suite.cache, suite.cache,
+			 suite.cache);
+	client = client_start(settings);
+	/* The driver's compiler may be in a folder of root's. */
+	CHECK_IS(client_load(client, "dataex", module(3), NULL).compiled, 1);
+	CHECK_IS(client_load(client, "account", "65534", NULL).result, 0);
+	CHECK_IS(system(restore), 0);
+	for (int number = 0; number < 4 * 4 * 4 * 2; number++) {
+		const int directory = folders[number / 32], folder = folders[number / 8 % 4],
+				  index = indexes[number / 2 % 4], file = files[number % 2];
+		const bool searches = directory & 1, writes = searches && directory & 2,
+				   opens = index == 6 || (index < 0 && writes);
+		struct answer first, second;
+		size_t count;
+
+		set_modes(entry.path, directory, folder, index, file);
+		first = client_load(client, "dataex", module(1), NULL);
+		second = client_load(client, "dataex", module(2), NULL);
+		count = entries_count(suite.cache);
+		if (first.result || second.result || !second.compiled ||
+			first.compiled == (searches && opens && folder & 1 && file & 4) ||
+			(index >= 0 && count != 1u + (writes && opens))) {
+			fprintf(stderr, "directory %o, folders %o, index %o, entry %o: ", directory, folder,
+					index, file);
+			fprintf(stderr, "%d compiled %d, %d compiled %d, entries %zu\n", first.result,
+					first.compiled, second.result, second.compiled, count);
+			client_stop(client);
+			return case_failed(__FILE__, __LINE__, "these modes");
+		}
+		/* What it can write to may have changed. */
+		if ((writes || folder & 2 || index < 0) && system(restore) != 0)
+			return case_failed(__FILE__, __LINE__, restore);
+	}
+	client_stop(client);
+	return PASSED;
+}
+
 /* Switches are on for the number 1; numbers are parsed as in C. */
 static enum outcome switches(void)
 {
@@ -346,5 +423,6 @@ const struct test_case setting_cases[] = {
 	{"setting/all are read once, at the start", read_once},
 	{"permission/read-only index: no hits", readonly_index},
 	{"permission/writable index alone: hits", writable_index_alone},
+	{"permission/modes: another account", every_mode},
 	{NULL, NULL},
 };

@@ -2,6 +2,7 @@
 #include "suite.h"
 
 #include <dlfcn.h>
+#include <grp.h>
 #include <linux/capability.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -303,6 +304,9 @@ int client_main(void)
 			printf("%d 0 0 0\n", putenv(strdup(path)));
 		else if (strcmp(line, "readonly - -\n") == 0)
 			give_up_override(), puts("0 0 0 0");
+		else if (sscanf(line, "account %d", &number) == 1)
+			printf("%d 0 0 0\n",
+				   setgroups(0, NULL) || setgid((gid_t)number) || setuid((uid_t)number));
 		else if (strcmp(line, "umask - -\n") == 0)
 			umask(0), puts("0 0 0 0");
 		else if (sscanf(line, "%15s %1023s %255s", how, path, function) == 3)

@@ -71,9 +71,9 @@ struct client *client_start(const char *const *settings);
 void client_stop(struct client *client);
 /* `call`: how to load the file: data, dataex, opt4 (with an optimisation level), fatbin, library,
  * wrapper, link (as an input to a link). Or a command: "device" N, "umask" "-" (sets it to 0),
- * "readonly" "-" (root drops its right to ignore permissions), "setenv" NAME=VALUE, "lockerror"
- * NUMBER (errno with which locks fail from now on; 0: none), whose result is the number of failures
- * since the last call. `function` may be NULL. */
+ * "readonly" "-" (root drops its right to ignore permissions), "account" NUMBER (root becomes it),
+ * "setenv" NAME=VALUE, "lockerror" NUMBER (errno with which locks fail from now on; 0: none), whose
+ * result is the number of failures since the last call. `function` may be NULL. */
 struct answer client_load(struct client *client, const char *call, const char *path,
 						  const char *function);
 /* dataex in the suite's client. */

@@ -27,12 +27,6 @@ static struct jw_cache_options cache_command_options(const struct cli *cli)
 									 .cancel = cli_cancel};
 }
 
-static int cache_command_fail(const struct jw_error *err, struct cli *cli)
-{
-	return cli_hopeless(err, cli,
-						options_given(&cli->options, "cache") ? JW_OK : JW_ERR_UNSUPPORTED);
-}
-
 static const char *const cached_kinds[] = {"cuda", "opencl", "other", NULL};
 static const char *const cached_forms[] = {"load", "link", "nvjitlink"};
 
@@ -188,7 +182,7 @@ static int run_cache_list(struct jw_error *err, struct cli *cli)
 
 	os_catch_interrupts();
 	if (jw_cache_list(err, &options, &list))
-		return cache_command_fail(err, cli);
+		return cli_fail_of_cache(err, cli);
 	(void)cli_open_asleep(NULL, cli);
 	document.path = list->path;
 	if (!list->count)
@@ -373,7 +367,7 @@ static int verify_run(struct jw_error *err, struct cli *cli)
 	if ((options_given(&cli->options, "repair") &&
 		 jw_cache_repair(err, &options, &found.repaired)) ||
 		jw_cache_verify(err, &options, &report))
-		return cache_command_fail(err, cli);
+		return cli_fail_of_cache(err, cli);
 	marks = jw_marks_open(cli_state(NULL, cli), report->path);
 	found.report = *report;
 	found.carried = jw_marks_count(marks);

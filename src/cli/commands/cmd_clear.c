@@ -99,7 +99,7 @@ static int cache_clear_run(struct jw_error *err, struct cli *cli)
 		return -1;
 	options.system = cli->system;
 	if (jw_prune(err, &options, &found))
-		return cli_hopeless(err, cli, options.cache_dir ? JW_OK : JW_ERR_UNSUPPORTED);
+		return cli_fail_of_cache(err, cli);
 	if (found->chosen_entries && !cleared.dry_run &&
 		ask_first(err, cli, TEXT_COUNT(found->chosen_entries, "entry", "entries"),
 				  found->chosen_bytes, found->path, &yes))
