@@ -192,7 +192,8 @@ static bool python_path_leads_here(void)
 	return leads;
 }
 
-/* A machine without Python may have uv. */
+/* A machine without Python may have uv, which tells the programs that it starts (uvx) where it is.
+ */
 static int find_pythons(struct jw_error *err, struct pip *pip)
 {
 	static const char *const names[] = {"bin/python3", "bin/python", "Scripts/python.exe",
@@ -228,6 +229,11 @@ static int find_pythons(struct jw_error *err, struct pip *pip)
 			pip->pythons[pip->count++] = path;
 	}
 	pip->uv = os_program_on_path("uv");
+	if (!pip->uv && (pip->uv = os_env("UV")) &&
+		(!os_is_whole_path(pip->uv) || !os_exists(pip->uv))) {
+		mem_free(pip->uv);
+		pip->uv = NULL;
+	}
 	return result;
 }
 

@@ -254,6 +254,12 @@ if [ -n "$uv" ]; then
 		printf 'find-links = ["%s/none"]\nno-index = true\n' "$scratch" >uv.toml # of the current folder: not obeyed
 		echo ./near/python3 >.python-version
 		path=$scratch/tools VIRTUAL_ENV=$scratch/bare good "uv lends pip" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
+		# uvx is not on PATH, but says where uv is
+		mkdir apart && mv tools/uv apart
+		UV=$scratch/apart/uv path=$scratch/tools VIRTUAL_ENV=$scratch/bare good "the uv of UV lends pip" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
+		UV=apart/uv path=$scratch/tools VIRTUAL_ENV=$scratch/bare bad "a uv that is named from the current folder" "neither is here" good asked
+		UV=$scratch/none/uv path=$scratch/tools VIRTUAL_ENV=$scratch/bare bad "a uv that is gone" "neither is here" good asked
+		mv apart/uv tools
 		path=$scratch/tools:$scratch/python good "uv finds a Python, and lends it pip" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
 		unrun "a Python of .python-version"
 		rm uv.toml .python-version
