@@ -51,8 +51,10 @@ struct jw_scan_verdicts {
 	size_t cannot_exclusive; /* only for another GPU (an 'a' or 'f' target) */
 	size_t cannot_too_new;   /* newer than the driver */
 	size_t cannot_kind;      /* of these, Tile IR and other kinds that the driver does not know */
-	struct jw_driver needs;  /* the first driver that is new enough for these, zeros: unknown */
-	size_t cannot_zstd;      /* compressed in a way that this driver cannot read */
+	/* The first driver that is new enough for those that are too new, for Tile IR and the like, and
+	 * for those in zstd; zeros: unknown */
+	struct jw_driver needs, kind_needs, zstd_needs;
+	size_t cannot_zstd; /* compressed in a way that this driver cannot read */
 	size_t cannot_damaged;
 	size_t nothing; /* code for other or newer architectures only */
 	/* Of the containers that the CUDA runtime registers, with the objects that a link left out, or
@@ -109,11 +111,11 @@ struct jw_scan_total {
 	size_t left_out;    /* modules that it would leave out */
 	/* Branches of Linux drivers (550) that run this GPU: the oldest from which up to the driver in
 	 * question all is the same and no program fails for want of a newer driver, and those, older or
-	 * that driver's own, with which one fails. 0: none. */
+	 * that driver's own, with which one fails. 0: none, or all of it fails with every driver. */
 	uint32_t driver_from, fails_from, fails_to;
 	bool older_differ; /* other verdicts with an older one, with which no program fails */
-	/* What newer ones change, one after the other; driver_to: the last branch before, 0: none does
-	 */
+	/* What newer ones change, one after the other; driver_to: the last branch before, or the last
+	 * one that runs this GPU; 0: none changes anything */
 	uint32_t driver_to;
 	struct jw_scan_change newer[JW_SCAN_MOST_CHANGES];
 	size_t newer_count;

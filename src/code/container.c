@@ -14,6 +14,7 @@
 #include "code/cubin.h"
 #include "code/devcode.h"
 #include "code/ptx.h"
+#include "code/release.h"
 
 enum {
 	PTX_HEAD = 1024,       /* contains .version and .target in all texts seen */
@@ -183,33 +184,36 @@ int devcode_ptx_header(struct jw_error *err, const struct devcode_container *con
 	return result;
 }
 
-uint32_t devcode_cubin_cuda(const struct devcode_container *container,
-							const struct devcode_entry *entry)
+void container_cubin(struct devcode_entry *entry, const uint8_t *stored, uint64_t size)
 {
-	/* A small buffer suffices: for zstd the entry gives the cubin's ABI. */
 	uint8_t room[CUBIN_HEAD];
 	struct devcode_view view = {room, 0};
 
-	if (entry->cuda_13)
-		return 13000;
-	if (entry->compression == DEVCODE_ZSTD ||
-		head(NULL, container, entry, room, sizeof room, &view))
-		view.size = 0;
-	return cubin_cuda(view.data, view.size < CUBIN_HEAD ? view.size : CUBIN_HEAD, entry->isa_minor,
-					  entry->target.sm);
+	size = size < entry->stored_bytes ? size : entry->stored_bytes;
+	if (entry->compression == DEVCODE_RAW) {
+		view = (struct devcode_view){stored, size < CUBIN_HEAD ? (size_t)size : CUBIN_HEAD};
+	} else if (entry->compression == DEVCODE_LZ4) {
+		const int got = LZ4_decompress_safe_partial(
+			(const char *)stored, (char *)room,
+			size < CONTAINER_CUBIN_HEAD ? (int)size : CONTAINER_CUBIN_HEAD, CUBIN_HEAD, CUBIN_HEAD);
+
+		view.size = got > 0 ? (size_t)got : 0;
+	}
+	entry->first_cuda = entry->cuda_13
+							? 13000
+							: cubin_cuda(view.data, view.size, entry->isa_minor, entry->target.sm);
+	entry->compiler_cuda = cubin_compiler(view, entry->target.sm);
+	if (entry->compiler_cuda < entry->first_cuda)
+		entry->compiler_cuda = entry->first_cuda;
 }
 
-uint32_t devcode_cubin_toolkit(const struct devcode_container *container,
-							   const struct devcode_entry *entry)
+uint32_t devcode_compiler(const struct devcode_entry *entry)
 {
-	uint8_t room[CUBIN_HEAD];
-	struct devcode_view view = {room, 0};
-
-	if (entry->compression == DEVCODE_ZSTD ||
-		head(NULL, container, entry, room, sizeof room, &view) || view.size < CUBIN_HEAD)
-		return 0;
-	view.size = CUBIN_HEAD;
-	return cubin_compiler(view, entry->target.sm);
+	if (entry->kind == DEVCODE_KIND_CUBIN)
+		return entry->compiler_cuda;
+	return devcode_kind_is_ptx(entry->kind)
+			   ? gpu_isa_driver((struct gpu_isa){entry->isa_major, entry->isa_minor}).cuda
+			   : 0;
 }
 
 enum { ENTRY_MARK = 0x0101 };
@@ -371,6 +375,8 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 		read_entry_compat(entry, bytes + at, header_size, options_off);
 	else
 		read_entry_options(entry, bytes + at, header_size, (uint32_t)at, options_off);
+	if (entry->kind == DEVCODE_KIND_CUBIN && !entry->damaged)
+		container_cubin(entry, bytes + at + header_size, size_bytes - at - header_size);
 	return header_size + payload;
 }
 

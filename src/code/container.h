@@ -80,10 +80,14 @@ bool container_step(struct container_walk *walk, const uint8_t *entry, uint32_t 
  * them. `offset` is where the container lies in its image. */
 void container_entries(const uint8_t *bytes, uint64_t size_bytes, uint64_t offset,
 					   struct devcode_entry *entries, size_t count);
-/* One entry: its header is at `at` of the first `size_bytes` bytes; its payload follows if it is
- * PTX. `offset`: of the first byte, in the image. Returns the distance to the next entry. */
+/* One entry: its header is at `at` of the first `size_bytes` bytes; its payload follows, of a cubin
+ * at least the first CONTAINER_CUBIN_HEAD bytes. `offset`: of the first byte, in the image. Returns
+ * the distance to the next entry. */
+enum { CONTAINER_CUBIN_HEAD = 4096 };
 uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at, uint64_t offset,
 						 struct devcode_entry *entry);
+/* Sets first_cuda and compiler_cuda from the first stored bytes. */
+void container_cubin(struct devcode_entry *entry, const uint8_t *stored, uint64_t size);
 
 /* Which objects the CUDA runtime links into which linked container. Source: docs/fatbin.md, "Who
  * links, and when". */

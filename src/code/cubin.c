@@ -17,6 +17,7 @@ enum {
 	MACHINE_AT = 18,     /* e_machine */
 	TOOLKIT_AT = 20,     /* e_version */
 	FIRST_SM_OF_8 = 100, /* always has ABI 8; CUDA 12.8 introduced both */
+	FIRST_OF_12 = 122,   /* drivers of CUDA 11 load the code of 12.0 and 12.1 */
 	EXCLUSIVE_7 = 0x800, /* in e_flags: `a` */
 	EXCLUSIVE_8 = 0x8,   /* the same of CUDA 12.8 and 12.9; CUDA 13 says it in .nv.compat */
 };
@@ -43,7 +44,7 @@ uint32_t cubin_cuda(const void *head, size_t size, unsigned abi, uint16_t sm)
 		return sm < FIRST_SM_OF_8 || cubin_scope(cubin_compat((struct devcode_view){head, size}))
 				   ? 13000
 				   : 12080;
-	return toolkit >= 120 && toolkit < 130 ? 12000 : 0;
+	return toolkit >= FIRST_OF_12 && toolkit < 130 ? 12000 : 0;
 }
 
 uint32_t cubin_compiler(struct devcode_view cubin, uint16_t sm)

@@ -19,7 +19,7 @@
  * image ends in a trouble, or if no image follows its containers.
  *
  * At most one container is held in memory, so memory use does not grow with the file. Of a large
- * container from an archive only headers and PTX are held. */
+ * container from an archive only headers, PTX and small cubins are held. */
 #pragma once
 
 #include <stdatomic.h>
@@ -82,8 +82,8 @@ enum devcode_compression {
 	DEVCODE_FOREIGN, /* flags that jitwarm does not decode: an older compression, obfuscation */
 };
 
-/* A payload that was not kept: no PTX, in a large container of an archive. code_copy_next reads it
- */
+/* A payload that was not kept: no PTX and no small cubin, in a large container of an archive.
+ * code_copy_next reads it. */
 #define DEVCODE_NOT_HELD UINT64_MAX
 
 struct devcode_entry {
@@ -106,9 +106,13 @@ struct devcode_entry {
 						   its NUL; length 0: no options. Never set for cubins, whose options are
 						   binary */
 	bool cuda_13;       /* cubin: CUDA 13 or newer wrote it; known for sm_100 and newer */
-	bool baked;         /* cubin: bake has added it to what the library's compiler made */
-	bool damaged;       /* its header contradicts itself (sizes, place of the options). Only
-						   devcode_payload shows whether the payload can be decoded */
+	/* cubin: the CUDA version (12080) of the first driver that loads it, 0: every driver does; and
+	 * of the compiler that wrote it, 0: not known. Its own header decides; the entry's header, if
+	 * the cubin is packed in zstd. */
+	uint32_t first_cuda, compiler_cuda;
+	bool baked;   /* cubin: bake has added it to what the library's compiler made */
+	bool damaged; /* its header contradicts itself (sizes, place of the options). Only
+					 devcode_payload shows whether the payload can be decoded */
 };
 
 #define DEVCODE_NO_SECTION UINT32_MAX
@@ -148,8 +152,9 @@ struct devcode_image {
 	/* `linked` is reliable: the wrappers were read, or no container is relocatable. false: the
 	 * wrappers are missing or cannot be followed. */
 	bool wrappers_known;
-	/* The CUDA version (13000) of the runtime that an ELF image is linked to, as libcudart.so; 0:
-	 * to none, or not known. */
+	/* The CUDA version of the CUDA runtime that the image is linked to as a shared library
+	 * (libcudart.so.11.0, cudart64_110.dll), which from 11 on names its major version alone; 0: to
+	 * none, or not known. */
 	uint32_t runtime_cuda;
 	/* The section that names the objects which the runtime links (code/container.h); size 0:
 	 * there is none. */
@@ -223,14 +228,9 @@ struct devcode_ptx_header {
 int devcode_ptx_header(struct jw_error *err, const struct devcode_container *container,
 					   const struct devcode_entry *entry, struct devcode_ptx_header *ret_header);
 
-/* The CUDA version (12080) of the first driver that loads a cubin entry; 0: every driver does. The
- * cubin's header decides; the entry's header, if the cubin is packed in zstd or was not kept. */
-uint32_t devcode_cubin_cuda(const struct devcode_container *container,
-							const struct devcode_entry *entry);
-/* The CUDA version of the ptxas that wrote a cubin (12020; with a cubin of ABI 8 only the first
- * version whose drivers load it). 0: unknown, as for one that is compressed with zstd. */
-uint32_t devcode_cubin_toolkit(const struct devcode_container *container,
-							   const struct devcode_entry *entry);
+/* The CUDA version (12080) of the compiler that wrote an entry: of a cubin's own header, of PTX the
+ * first with its ISA; 0: unknown. */
+uint32_t devcode_compiler(const struct devcode_entry *entry);
 
 /* Bytes of an image to be read again: from a file, or from an archive's member. */
 struct devcode_part {

@@ -99,6 +99,7 @@ int image_single(struct jw_error *err, struct image *image, enum devcode_format 
 		entry.kind = DEVCODE_KIND_CUBIN;
 		entry.target = (struct jw_target){.sm = header.sm, .suffix = header.exclusive ? 'a' : 0};
 		entry.cuda_13 = header.cuda_13;
+		container_cubin(&entry, bytes, size);
 	} else {
 		struct devcode_ptx_header header;
 
@@ -171,28 +172,40 @@ int image_text(struct jw_error *err, struct image *image, const uint8_t *version
 	return 0;
 }
 
-/* Among the names of the libraries that it needs: libcudart.so.12, libcudart-d0da41ae.so.11.0. */
-static uint32_t runtime_of(const struct section_table *table, const struct bytes *bytes)
+/* Takes the name of a library: libcudart.so.12, libcudart-d0da41ae.so.11.0, cudart64_101.dll. */
+static void take_runtime(void *context, const char *name)
+{
+	uint32_t *newest = context, numbers[2] = {0}, cuda = 0;
+	const char *version = strstr(name, ".so.");
+
+	if (text_starts(name, "libcudart") && version &&
+		text_numbers(version + strlen(".so."), 3, numbers, 2))
+		cuda = numbers[0] * 1000 + numbers[1] % 100 * 10;
+	else if (text_starts_fold(name, "cudart64_"))
+		cuda = (uint32_t)strtoul(name + strlen("cudart64_"), NULL, 10) % 1000;
+	/* 80 to 102 and 110; from CUDA 12 on the major version alone */
+	if (cuda < 1000)
+		cuda = cuda < 80 ? cuda * 1000 : cuda / 10 * 1000 + cuda % 10 * 10;
+	*newest = cuda > *newest ? cuda : *newest;
+}
+
+/* Among the names of the libraries that it needs. */
+static uint32_t runtime_of(enum devcode_format format, const struct section_table *table,
+						   const struct bytes *bytes)
 {
 	uint32_t cuda = 0;
 	const uint8_t *names = NULL;
 	size_t size = 0;
 
+	if (format == DEVCODE_PE)
+		pe_imports(bytes, table, take_runtime, &cuda);
 	for (size_t i = 0; i < table->count; i++)
 		if (!strcmp(table->items[i].name, ".dynstr") &&
 			bytes_at_hand(bytes, table->items[i].offset, table->items[i].size_bytes, &names))
 			size = (size_t)table->items[i].size_bytes;
 	for (const uint8_t *end; size && (end = memchr(names, 0, size)); names = end + 1) {
-		const char *name = (const char *)names, *version;
-		uint32_t numbers[2] = {0};
-
 		size -= (size_t)(end - names) + 1;
-		if (!text_starts(name, "libcudart") || !(version = strstr(name, ".so.")) ||
-			!text_numbers(version + strlen(".so."), 3, numbers, 2))
-			continue;
-		/* From 11 on a driver takes the runtimes of its CUDA's major version. */
-		numbers[0] = numbers[0] * 1000 + (numbers[0] < 11 ? numbers[1] * 10 : 0);
-		cuda = numbers[0] > cuda ? numbers[0] : cuda;
+		take_runtime(&cuda, (const char *)names);
 	}
 	return cuda;
 }
@@ -270,7 +283,7 @@ struct devcode_image image_finish(struct image *image, const struct section_tabl
 			full.module_ids_offset = table->items[i].offset;
 			full.module_ids_bytes = table->items[i].size_bytes;
 		}
-	full.runtime_cuda = runtime_of(table, bytes);
+	full.runtime_cuda = runtime_of(image->format, table, bytes);
 	return full;
 }
 

@@ -169,3 +169,60 @@ int pe_sections(struct jw_error *err, struct bytes *bytes, struct section_table 
 	*ret_table = table;
 	return 0;
 }
+
+/* The size of a descriptor, where the address of its name is, relative to the image's, and where
+ * the optional header has the address of the first one. */
+static const struct pe_imports_form {
+	uint32_t directory_at, size, name_at;
+} forms[] = {
+	{120, 20, 12}, /* imports */
+	{216, 32, 4},  /* delayed ones */
+};
+
+enum { MOST_IMPORTS = 4096, MOST_IMPORT_NAME = 260 };
+
+/* What is at an address relative to the image's. */
+static bool at_address(const struct bytes *bytes, const struct section_table *table, uint64_t base,
+					   uint32_t address, uint64_t size, const uint8_t **ret_data)
+{
+	uint64_t offset;
+
+	return address && sections_offset(table, base + address, &offset) &&
+		   bytes_at_hand(bytes, offset, size, ret_data);
+}
+
+void pe_imports(const struct bytes *bytes, const struct section_table *table,
+				void (*take)(void *context, const char *name), void *context)
+{
+	const uint8_t *data;
+	uint64_t optional, base;
+
+	if (table->object || !bytes_at_hand(bytes, DOS_NEW_AT, 4, &data))
+		return;
+	optional = (uint64_t)load_u32(data) + 4 + COFF_SIZE;
+	if (!bytes_at_hand(bytes, optional, OPTIONAL_BASE_AT + 8, &data))
+		return;
+	base = load_u64(data + OPTIONAL_BASE_AT);
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		uint32_t directory;
+
+		if (!bytes_at_hand(bytes, optional + forms[i].directory_at, 4, &data))
+			continue;
+		directory = load_u32(data);
+		for (uint32_t k = 0; directory && k < MOST_IMPORTS; k++) {
+			char name[MOST_IMPORT_NAME];
+			size_t length = 0;
+			uint32_t address;
+
+			if (!at_address(bytes, table, base, directory + k * forms[i].size, forms[i].size,
+							&data) ||
+				!(address = load_u32(data + forms[i].name_at)))
+				break;
+			while (length + 1 < sizeof name &&
+				   at_address(bytes, table, base, address + (uint32_t)length, 1, &data) && *data)
+				name[length++] = (char)*data;
+			name[length] = '\0';
+			take(context, name);
+		}
+	}
+}

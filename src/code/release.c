@@ -28,7 +28,7 @@ static const struct {
 	{{8, 7}, 12080, 570}, {{8, 8}, 12090, 575},
 	{{9, 0}, 13000, 580}, {{9, 1}, 13010, 590},
 	{{9, 2}, 13020, 595}, {{9, 3}, 13030, 610},
-	{{9, 4}, 13040, 615},
+	{{9, 4}, 13040, 615}, {{9, 5}, 13050, 620},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -72,6 +72,18 @@ struct jw_driver gpu_isa_driver(struct gpu_isa isa)
 struct jw_driver gpu_cuda_driver(uint32_t cuda)
 {
 	return (struct jw_driver){cuda, {gpu_branch_number(cuda), 0, 0}};
+}
+
+uint32_t gpu_runtime_cuda(uint32_t cuda)
+{
+	return cuda < 11000 ? cuda : cuda / 1000 * 1000;
+}
+
+enum gpu_loading gpu_default_loading(uint32_t runtime, bool windows)
+{
+	return runtime < 11070                       ? GPU_LOADS_AT_START
+		   : runtime < (windows ? 12030 : 12020) ? GPU_LOADS_AS_ASKED
+												 : GPU_LOADS_AT_USE;
 }
 
 uint32_t gpu_branch_number(uint32_t cuda)

@@ -87,14 +87,14 @@ bool gpu_ptx_fits(struct jw_target code, struct jw_target device)
 	}
 }
 
-/* By the CUDA version of the first driver that understands the code. The first row's is the oldest
- * driver that was measured with it, though older ones may load it too. */
+/* By the CUDA version of the first driver that understands the code. The first row begins with the
+ * oldest driver that was measured with it; older ones may load it, too. */
 static const struct {
 	uint32_t cuda;
 	struct gpu_code_range range;
 } code_rows[] = {
-	{0, {{11040, {470, 0, 0}}, {12050, {555, 58, 2}}}},      /* compilers of CUDA 11 */
-	{12000, {{12000, {525, 0, 0}}, {12050, {555, 58, 2}}}},  /* of CUDA 12, below sm_100 */
+	{0, {{11020, {460, 0, 0}}, {12050, {555, 58, 2}}}},      /* compilers up to CUDA 12.1 */
+	{12000, {{12000, {525, 0, 0}}, {12050, {555, 58, 2}}}},  /* of 12.2 to 12.9, below sm_100 */
 	{12080, {{12080, {570, 0, 0}}, {0}}},                    /* 12.8 and 12.9, from sm_100 on */
 	{13000, {{13000, {580, 0, 0}}, {13000, {580, 159, 4}}}}, /* of CUDA 13: ABI 8 */
 };

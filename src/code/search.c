@@ -141,6 +141,7 @@ enum {
 	MOST_WHOLE = 1 << 22, /* maximum size of a container that is held as a whole */
 	MOST_HEAD = 1 << 20,  /* maximum that is kept of a stream's beginning: headers */
 	AROUND = 1 << 13,     /* bytes before and behind the name of the table of section names */
+	SMALL_CUBIN = 2 * CONTAINER_CUBIN_HEAD, /* held, since it may have no symbols */
 };
 #define MOST_STREAM (UINT64_C(1) << 36) /* no file in an archive is larger, except bombs */
 
@@ -279,9 +280,10 @@ static int visit_large(struct jw_error *err, struct stream_search *search, uint6
 	while (!broken && walk.at < size_bytes) {
 		const uint64_t start = walk.at, at = held->size;
 		const uint8_t *data;
+		uint64_t payload, lead;
 		uint32_t header = 0;
 		size_t got;
-		bool ptx;
+		bool whole, cubin;
 
 		if (stream_peek(err, search->stream, CONTAINER_ENTRY, &data, &got))
 			return -1;
@@ -289,16 +291,20 @@ static int visit_large(struct jw_error *err, struct stream_search *search, uint6
 				 !container_step(&walk, data, &header);
 		if (broken)
 			break;
-		ptx = devcode_kind_is_ptx(load_u32(data) & 0xffff);
-		if (pass(err, search, true, header, &broken) ||
-			pass(err, search, ptx, walk.at - start - header, &broken) ||
+		payload = walk.at - start - header;
+		cubin = (load_u32(data) & 0xffff) == DEVCODE_KIND_CUBIN;
+		whole = devcode_kind_is_ptx(load_u32(data) & 0xffff) || (cubin && payload <= SMALL_CUBIN);
+		lead = whole || !cubin ? 0 : CONTAINER_CUBIN_HEAD;
+		if (pass(err, search, true, header, &broken) || pass(err, search, true, lead, &broken) ||
+			pass(err, search, whole, payload - lead, &broken) ||
 			image_entry_room(err, image, walk.entries))
 			return -1;
 		if (!broken) {
 			struct devcode_entry *entry = &image->entries[walk.entries - 1];
 
 			(void)container_entry(held->data, held->size, at, offset + start - at, entry);
-			if (!ptx)
+			held->size -= (size_t)lead;
+			if (!whole)
 				entry->payload_offset = DEVCODE_NOT_HELD;
 		}
 	}

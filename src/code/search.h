@@ -34,7 +34,8 @@ int search_wrappers(struct jw_error *err, struct image *image, const struct stre
 
 enum { SEARCH_MOST_TAIL = 1 << 23 };
 
-/* A stream to its end, with its wrappers. Of a large container only headers and PTX are held. */
+/* A stream to its end, with its wrappers. Of a large container only headers, PTX and small cubins
+ * are held. */
 struct stream_search {
 	struct image *image;
 	struct stream *stream;

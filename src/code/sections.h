@@ -73,3 +73,8 @@ bool pe_is_object(const uint8_t *data, size_t size);
  * pointers can be followed unchanged. JW_ERR_UNSUPPORTED for 32-bit images and plain MS-DOS
  * programs, JW_ERR_FORMAT if headers or sections leave the file. */
 int pe_sections(struct jw_error *err, struct bytes *bytes, struct section_table *ret_table);
+
+/* Gives the name of each library that a program or library imports, at its start or at a first use,
+ * as far as its headers and the names are at hand. */
+void pe_imports(const struct bytes *bytes, const struct section_table *table,
+				void (*take)(void *context, const char *name), void *context);

@@ -229,38 +229,39 @@ bool gpu_of_pci_device(uint32_t device, struct jw_target *ret_target)
 	return false;
 }
 
-/* The first and the last CUDA version whose drivers run such a GPU; 0: older or newer than known.
- * Source: NVIDIA's list of CUDA GPUs, the release notes of CUDA and of the PTX ISA; docs/compat.md.
- */
+/* The first and the last CUDA version whose drivers run such a GPU, and the last one whose
+ * compilers make code for it (the first one is that of the drivers: CUDA 12.7 was a driver alone);
+ * 0: older or newer than known. Source: NVIDIA's list of CUDA GPUs, the release notes of CUDA and
+ * of the PTX ISA; each ptxas of CUDA 11.7 to 13.5 was asked; docs/compat.md. */
 static const struct {
 	uint16_t sm;
 	const char *names;
-	uint32_t first, last;
+	uint32_t first, last, last_compiler;
 } capabilities[] = {
-	{35, "K20, K40, GTX 780", 0, 11040},
-	{37, "K80", 0, 11040},
-	{50, "GTX 750, Quadro K2200", 0, 13000},
-	{52, "GTX 9, M40, M60", 0, 13000},
-	{53, "Jetson TX1, Jetson Nano", 0, 13000},
-	{60, "P100", 0, 13000},
-	{61, "GTX 10, P4, P40", 0, 13000},
-	{62, "Jetson TX2", 0, 13000},
-	{70, "V100, Titan V", 9000, 13000},
-	{72, "Jetson Xavier", 9010, 13000},
-	{75, "RTX 20, GTX 16, T4", 10000, 0},
-	{80, "A100, A30", 11000, 0},
-	{86, "RTX 30, A10, A40, A4000, A6000", 11010, 0},
-	{87, "Jetson Orin", 11040, 0},
-	{88, "", 13000, 0},
-	{89, "RTX 40, L4, L40", 11080, 0},
-	{90, "H100, H200, GH200", 11080, 0},
-	{100, "B200, B100", 12070, 0},
-	{101, "Jetson Thor", 12070, 0},
-	{103, "B300", 12090, 0},
-	{107, "", 13040, 0},
-	{110, "Jetson Thor", 13000, 0},
-	{120, "RTX 50, RTX PRO 6000 Blackwell", 12080, 0},
-	{121, "GB10", 12090, 0},
+	{35, "K20, K40, GTX 780", 0, 11040, 11080},
+	{37, "K80", 0, 11040, 11080},
+	{50, "GTX 750, Quadro K2200", 0, 13000, 12090},
+	{52, "GTX 9, M40, M60", 0, 13000, 12090},
+	{53, "Jetson TX1, Jetson Nano", 0, 13000, 12090},
+	{60, "P100", 0, 13000, 12090},
+	{61, "GTX 10, P4, P40", 0, 13000, 12090},
+	{62, "Jetson TX2", 0, 13000, 12090},
+	{70, "V100, Titan V", 9000, 13000, 12090},
+	{72, "Jetson Xavier", 9010, 13000, 12090},
+	{75, "RTX 20, GTX 16, T4", 10000, 0, 0},
+	{80, "A100, A30", 11000, 0, 0},
+	{86, "RTX 30, A10, A40, A4000, A6000", 11010, 0, 0},
+	{87, "Jetson Orin", 11040, 0, 0},
+	{88, "", 13000, 0, 0},
+	{89, "RTX 40, L4, L40", 11080, 0, 0},
+	{90, "H100, H200, GH200", 11080, 0, 0},
+	{100, "B200, B100", 12070, 0, 0},
+	{101, "Jetson Thor", 12070, 0, 12090},
+	{103, "B300", 12090, 0, 0},
+	{107, "", 13040, 0, 0},
+	{110, "Jetson Thor", 13000, 0, 0},
+	{120, "RTX 50, RTX PRO 6000 Blackwell", 12080, 0, 0},
+	{121, "GB10", 12090, 0, 0},
 };
 
 /* The names with a suffix began with sm_90a, later than sm_90 itself. */
@@ -289,6 +290,34 @@ uint32_t gpu_first_cuda(struct jw_target target)
 	if (target.sm == 90 && target.suffix)
 		return FIRST_SUFFIX_CUDA;
 	return row == SIZE_MAX ? 0 : capabilities[row].first;
+}
+
+uint32_t gpu_last_cuda(struct jw_target target)
+{
+	const size_t row = row_of(target);
+
+	return row == SIZE_MAX ? 0 : capabilities[row].last;
+}
+
+uint32_t gpu_first_compiler(struct jw_target target)
+{
+	const uint32_t first = gpu_first_cuda(target);
+
+	return first == 12070 ? 12080 : first;
+}
+
+uint32_t gpu_last_compiler(struct jw_target target)
+{
+	const size_t row = row_of(target);
+
+	return row == SIZE_MAX ? 0 : capabilities[row].last_compiler;
+}
+
+int gpu_compiler_fits(uint32_t cuda, struct jw_target target)
+{
+	const uint32_t last = gpu_last_compiler(target);
+
+	return cuda < gpu_first_compiler(target) ? -1 : last && cuda > last ? 1 : 0;
 }
 
 struct jw_target gpu_jit_target(struct jw_target device, uint32_t cuda)

@@ -55,7 +55,8 @@ struct seen_container {
 	bool several;     /* for several architectures */
 	bool lto;         /* contains LTO-IR */
 	uint64_t kernels; /* of a text: ptx_text_kernels; else 0 */
-	uint32_t cuda;    /* the first version that compiles machine code as it is in it, 0: any */
+	uint32_t
+		compiler; /* the newest CUDA version that wrote some of it, except bake's; 0: unknown */
 	/* Its judgements, a row of all targets for each different outcome, and which row holds with the
 	 * question's driver (0), and with those of gpu_releases */
 	size_t first_judgement;
@@ -324,16 +325,14 @@ static struct analyse_piece_entry entry_facts(const struct devcode_container *co
 											  const struct devcode_entry *entry,
 											  struct jw_target text)
 {
-	const bool cubin = entry->kind == DEVCODE_KIND_CUBIN;
-
 	return (struct analyse_piece_entry){
 		.kind = entry->kind,
 		.target = entry->target,
 		.text = text,
 		.isa_major = entry->isa_major,
 		.isa_minor = entry->isa_minor,
-		.cuda = cubin ? devcode_cubin_cuda(container, entry) : 0,
-		.toolkit = cubin ? devcode_cubin_toolkit(container, entry) : 0,
+		.cuda = entry->first_cuda,
+		.toolkit = entry->compiler_cuda,
 		.zstd = entry->compression == DEVCODE_ZSTD,
 		.relocatable = plan_entry_relocatable(container, entry),
 		.damaged = entry->damaged,
@@ -444,10 +443,10 @@ static int seen_add(struct jw_error *err, struct seen *seen,
 		note.special = note.special && target.suffix;
 		note.several = note.several || entry->target.sm != container->entries[0].target.sm;
 		note.lto = note.lto || entry->kind == DEVCODE_KIND_LTOIR;
-		if (entry->kind == DEVCODE_KIND_CUBIN && !entry->baked) {
-			const uint32_t cuda = devcode_cubin_cuda(&copy, entry);
+		if (!entry->baked) {
+			const uint32_t cuda = devcode_compiler(entry);
 
-			note.cuda = cuda > note.cuda ? cuda : note.cuda;
+			note.compiler = cuda > note.compiler ? cuda : note.compiler;
 		}
 		seen->entries[seen->entry_count++] =
 			(struct seen_entry){entry->kind, target, entry->size_bytes, entry->offset};
@@ -461,6 +460,15 @@ static int seen_add(struct jw_error *err, struct seen *seen,
 		note.kernels = ptx_text_kernels(container->bytes, (size_t)container->size_bytes);
 	seen->containers[seen->count++] = note;
 	return 0;
+}
+
+struct jw_driver analyse_needs(const struct analyse_target *target)
+{
+	struct jw_driver needs = {0};
+
+	for (size_t i = 0; i < REASON_COUNT; i++)
+		needs = gpu_newer_driver(needs, target->needs[i]);
+	return needs;
 }
 
 /* ---- An image is complete: its containers are counted, by their sections. */
@@ -611,8 +619,6 @@ static bool is_superseded(const struct image_account *account, size_t index, siz
 	return at != SET_NONE && rank_of(account, seen, target) < account->copies[at].best[target];
 }
 
-/* The CUDA runtime refuses a driver of an older CUDA version, whatever the code is for (35; that of
- * 13.0 under 550 and 555). From CUDA 11 on the major version counts. */
 static bool is_too_old(const struct seen *seen, size_t driver, uint32_t runtime)
 {
 	const uint32_t cuda = driver ? seen->releases[driver - 1].cuda : seen->question->driver.cuda;
@@ -650,7 +656,7 @@ static void judge_container(struct image_account *account, size_t index, enum de
 		target->verdicts[verdict] += verdict != VERDICT_NOTHING || judged.code;
 		if (verdict == VERDICT_CANNOT)
 			target->reasons[judged.reason]++;
-		target->needs = gpu_newer_driver(target->needs, judged.needs);
+		target->needs[judged.reason] = gpu_newer_driver(target->needs[judged.reason], judged.needs);
 		decide_count(&account->counts_of[t],
 					 &(struct decide_piece){.verdict = verdict,
 											.reason = judged.reason,
@@ -913,7 +919,7 @@ static int account_image(struct jw_error *err, struct seen *seen, const struct d
 {
 	const size_t last = seen->release_count;
 	uint64_t alike[1 + GPU_MOST_RELEASES];
-	uint32_t told = 0, runtime = image->runtime_cuda;
+	uint32_t told = 0, compiler = 0, runtime;
 	int result = 0;
 
 	picks_flush(&seen->picks);
@@ -930,12 +936,13 @@ static int account_image(struct jw_error *err, struct seen *seen, const struct d
 		note = &seen->containers[container->index];
 		for (size_t d = 0; d <= last; d++)
 			alike[d] = fnv_update(alike[d], &note->rows[d], 1);
-		/* The runtime that registers code is the compiler's. */
 		if (container->section < image->section_count &&
 			image->sections[container->section].role == DEVCODE_REGISTERED &&
-			note->cuda / 1000 * 1000 > runtime)
-			runtime = note->cuda / 1000 * 1000;
+			note->compiler > compiler)
+			compiler = note->compiler;
 	}
+	/* A runtime inside the library, which registers its code, is the compiler's. */
+	runtime = gpu_runtime_cuda(image->runtime_cuda ? image->runtime_cuda : compiler);
 	for (size_t d = 0; d <= last; d++) {
 		const bool too_old = is_too_old(seen, d, runtime);
 

@@ -39,7 +39,8 @@ struct analyse_target {
 	struct decided is;              /* of the code that counts */
 	size_t verdicts[VERDICT_COUNT]; /* containers */
 	size_t reasons[REASON_COUNT];   /* of the `cannot` verdicts */
-	struct jw_driver needs;         /* the first driver that is new enough for these; else zeros */
+	/* For each reason the first driver that is new enough; zeros: its age is not why */
+	struct jw_driver needs[REASON_COUNT];
 	/* Containers with Tile IR that the driver compiles; of VERDICT_UNKNOWN */
 	size_t tile, unknown;
 	uint32_t kind; /* of an entry of the latter, or of one that the driver does not know */
@@ -52,6 +53,9 @@ struct analyse_target {
 	size_t unreadable;    /* modules that cannot be decompressed; in neither count */
 	enum analyse_need link_needed;
 };
+
+/* The first driver that is new enough for all of it; zeros: its age is not why. */
+struct jw_driver analyse_needs(const struct analyse_target *target);
 
 enum plan_state {
 	PLAN_COLD,     /* no entry that a driver uses in the live cache */

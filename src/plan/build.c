@@ -190,7 +190,7 @@ static void note_image(struct build *build, const struct analyse_image *image)
 	 * used. */
 	for (size_t t = 0; t < build->request->target_count; t++) {
 		const struct analyse_target *target = &image->targets[t];
-		const struct jw_driver needs = target->needs;
+		const struct jw_driver needs = analyse_needs(target);
 		const size_t others = target->reasons[REASON_EXCLUSIVE],
 					 old = target->verdicts[VERDICT_CANNOT] - others;
 

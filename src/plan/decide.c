@@ -151,6 +151,7 @@ static struct devcode_entry entry_of(const struct analyse_piece_entry *fact)
 		.compression = fact->zstd ? DEVCODE_ZSTD : DEVCODE_RAW,
 		.payload_offset = DEVCODE_NOT_HELD,
 		.cuda_13 = fact->cuda >= 13000,
+		.first_cuda = fact->cuda,
 		.damaged = fact->damaged,
 	};
 }

@@ -118,16 +118,14 @@ static enum plan_reason objection(const struct devcode_entry *entry, struct jw_t
 
 /* Why the driver does not load the cubin that it chooses. It returns 200, or the process ends
  * (550); it tries no other cubin and no PTX (measured on 470, 535, 550 and 555). */
-static enum plan_reason cubin_objection(const struct devcode_container *container,
-										const struct devcode_entry *entry,
+static enum plan_reason cubin_objection(const struct devcode_entry *entry,
 										const struct jw_driver *driver)
 {
 	if (entry->compression == DEVCODE_ZSTD && !gpu_branch_of(driver)->zstd)
 		return REASON_ZSTD;
 	if (entry->damaged)
 		return REASON_DAMAGED;
-	return driver->cuda && devcode_cubin_cuda(container, entry) > driver->cuda ? REASON_NEWER_CODE
-																			   : REASON_NONE;
+	return driver->cuda && entry->first_cuda > driver->cuda ? REASON_NEWER_CODE : REASON_NONE;
 }
 
 static bool fits(const struct devcode_entry *entry, struct jw_target device)
@@ -212,15 +210,15 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 	}
 	if (taken != SIZE_MAX) {
 		entry = &container->entries[taken];
-		judgement.reason = cubin_objection(container, entry, driver);
+		judgement.reason = cubin_objection(entry, driver);
 		judgement.verdict = judgement.reason != REASON_NONE ? VERDICT_CANNOT
 							: gpu_sass_fit(entry->target, device) == GPU_FIT_EXACT
 								? VERDICT_NATIVE
 								: VERDICT_COMPATIBLE;
-		judgement.needs = judgement.reason == REASON_ZSTD ? gpu_first_zstd
-						  : judgement.reason == REASON_NEWER_CODE
-							  ? gpu_cuda_driver(devcode_cubin_cuda(container, entry))
-							  : judgement.needs;
+		if (judgement.reason == REASON_ZSTD || judgement.reason == REASON_NEWER_CODE)
+			judgement.needs = gpu_cuda_driver(entry->first_cuda);
+		if (judgement.reason == REASON_ZSTD)
+			judgement.needs = gpu_newer_driver(judgement.needs, gpu_first_zstd);
 		return judgement;
 	}
 	spoiler = find_spoiler(container, device, driver);
@@ -243,8 +241,9 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 		judgement.verdict = VERDICT_CANNOT;
 		if (judgement.reason == REASON_TOO_NEW)
 			judgement.needs = gpu_isa_driver((struct gpu_isa){entry->isa_major, entry->isa_minor});
-		else if (judgement.reason == REASON_ZSTD)
-			judgement.needs = gpu_first_zstd;
+		if (judgement.reason == REASON_ZSTD ||
+			(judgement.needs.cuda && entry->compression == DEVCODE_ZSTD))
+			judgement.needs = gpu_newer_driver(judgement.needs, gpu_first_zstd);
 		return judgement;
 	}
 	judgement.tile = has_tile(container, device, driver);

@@ -116,7 +116,11 @@ static void tell_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target ta
 						  from->reasons[REASON_KIND] + from->reasons[REASON_TILE] +
 						  from->reasons[REASON_RUNTIME],
 		.cannot_kind = from->reasons[REASON_KIND] + from->reasons[REASON_TILE],
-		.needs = from->needs,
+		.needs = gpu_newer_driver(
+			from->needs[REASON_TOO_NEW],
+			gpu_newer_driver(from->needs[REASON_NEWER_CODE], from->needs[REASON_RUNTIME])),
+		.kind_needs = gpu_newer_driver(from->needs[REASON_KIND], from->needs[REASON_TILE]),
+		.zstd_needs = from->needs[REASON_ZSTD],
 		.cannot_zstd = from->reasons[REASON_ZSTD],
 		.cannot_damaged = from->reasons[REASON_DAMAGED],
 		.nothing = from->verdicts[VERDICT_NOTHING],
@@ -377,6 +381,16 @@ static bool same_outcome(const struct scan_outcome *a, const struct scan_outcome
 	return !memcmp(a, b, sizeof *a);
 }
 
+/* Whether all of it fails, and no driver's age is why. */
+static bool runs_with_none(const struct scan_outcome *outcome)
+{
+	const size_t *verdicts = outcome->verdicts;
+
+	return outcome->failing && !outcome->too_old && !outcome->modules &&
+		   !verdicts[VERDICT_NATIVE] && !verdicts[VERDICT_COMPATIBLE] && !verdicts[VERDICT_TILE] &&
+		   !verdicts[VERDICT_UNKNOWN];
+}
+
 /* What other drivers that run the GPU change; `of`: the outcome with the one in question, and those
  * with gpu_releases, `stride` apart. */
 static void tell_releases(struct jw_scan_total *total, const struct jw_driver *asked,
@@ -385,6 +399,7 @@ static void tell_releases(struct jw_scan_total *total, const struct jw_driver *a
 	struct jw_driver drivers[GPU_MOST_RELEASES];
 	const size_t count = gpu_releases(drivers);
 	const struct scan_outcome *before = of;
+	const uint32_t first = gpu_first_cuda(total->target), last = gpu_last_cuda(total->target);
 	size_t own = count;
 	bool same = true;
 
@@ -393,7 +408,8 @@ static void tell_releases(struct jw_scan_total *total, const struct jw_driver *a
 	for (size_t row = own; row < count; row++) {
 		const struct scan_outcome *outcome = &of[(1 + row) * stride];
 
-		if (drivers[row].cuda < gpu_first_cuda(total->target) || same_outcome(outcome, before))
+		if (drivers[row].cuda < first || (last && drivers[row].cuda > last) ||
+			same_outcome(outcome, before))
 			continue;
 		if (!total->newer_count && row)
 			total->driver_to = drivers[row - 1].release[0];
@@ -405,7 +421,9 @@ static void tell_releases(struct jw_scan_total *total, const struct jw_driver *a
 		};
 		before = outcome;
 	}
-	while (own-- && drivers[own].cuda >= gpu_first_cuda(total->target)) {
+	if (!total->newer_count && last)
+		total->driver_to = gpu_branch_number(last);
+	while (own-- && drivers[own].cuda >= first) {
 		const struct scan_outcome *outcome = &of[(1 + own) * stride];
 
 		same = same && same_outcome(outcome, of);
@@ -421,6 +439,8 @@ static void tell_releases(struct jw_scan_total *total, const struct jw_driver *a
 			total->older_differ = true;
 		}
 	}
+	if (runs_with_none(of))
+		total->driver_from = 0;
 }
 
 static int tell_totals(struct jw_error *err, const struct scan *scan)

@@ -96,8 +96,9 @@ static enum outcome loads_beside(const char *version, bool ptx, int expected)
 	return PASSED;
 }
 
-/* Code of CUDA 11 is understood by all drivers that know the GPU, code of CUDA 12 from 12.0 on, for
- * the GPUs before sm_100. Before CUDA 13 that of CUDA 13 is refused; 12.4's driver ends it */
+/* All drivers that know the GPU load code of CUDA 11, 12.0 and 12.1; drivers of CUDA 12 that
+ * of 12.2 to 12.9, for the GPUs before sm_100. Drivers before CUDA 13 refuse that of CUDA
+ * 13; 12.4's driver ends the process. */
 static int expected_of(const char *version)
 {
 	const int major = atoi(version);
@@ -132,6 +133,10 @@ COMPILER(12, 6)
 COMPILER(12, 8)
 COMPILER(12, 9)
 COMPILER(13, 0)
+COMPILER(13, 1)
+COMPILER(13, 2)
+COMPILER(13, 3)
+COMPILER(13, 4)
 COMPILER(13, 5)
 
 /* The program fails, though the driver could compile the PTX. */
@@ -192,6 +197,10 @@ const struct test_case compiler_cases[] = {
 	LOADS(12, 8, " from CUDA 12.0 on"),
 	LOADS(12, 9, " from CUDA 12.0 on"),
 	LOADS(13, 0, " from CUDA 13.0 on"),
+	LOADS(13, 1, " from CUDA 13.0 on"),
+	LOADS(13, 2, " from CUDA 13.0 on"),
+	LOADS(13, 3, " from CUDA 13.0 on"),
+	LOADS(13, 4, " from CUDA 13.0 on"),
 	LOADS(13, 5, " from CUDA 13.0 on"),
 	{"compiler/where a cubin is refused, the PTX beside it is not tried", refused_code_is_the_end},
 	{"compiler/OPTIMIZATION_LEVEL 4 is ptxas -O4, with the same bytes",

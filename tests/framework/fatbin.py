@@ -77,16 +77,16 @@ def ptx_payload(text):
     return text + b"\0"
 
 
-def old_cubin(sm, kernel="", room=0):
+def old_cubin(sm, kernel="", room=0, cuda=124):
     """The least that is a cubin: an ELF header for `sm` and a section table with its names; with `kernel` also the symbol
-    of one, and `room` bytes of zeros for its code."""
+    of one, and `room` bytes of zeros for its code. `cuda`: the compiler's version, in tenths."""
     names = b"\0.shstrtab\0" + kernel.encode() + b"\0"
     names += b"\0" * (-len(names) % 8)
     symbols = b"\0" * 24 + struct.pack("<IBBHQQ", 11, 0x12, 0x10, 3, 0, room) if kernel else b""
     sections = 64 + len(names) + len(symbols) + room
     head = b"\x7fELF" + bytes([2, 1, 1, 0x33, 7]) + b"\0" * 7
     count = 4 if kernel else 2
-    head += struct.pack("<HHIQQQIHHHHHH", 2, 190, 0x7C, 0, 0, sections, sm << 16 | 0x500 | sm, 64, 56, 0, 64, count, 1)
+    head += struct.pack("<HHIQQQIHHHHHH", 2, 190, cuda, 0, 0, sections, sm << 16 | 0x500 | sm, 64, 56, 0, 64, count, 1)
     table = b"\0" * 64 + struct.pack("<IIQQQQIIQQ", 1, 3, 0, 0, 64, len(names), 0, 0, 1, 0)
     if kernel:
         at = 64 + len(names)
@@ -121,3 +121,28 @@ def library(*containers, objects=None):
             (".nvFatBinSegment", struct.pack("<IIQQ", 0x466243B1, 2, 0, 0), 1, wrappers),
         ]
     return elf(*sections)
+
+
+def pe(imports, *sections):
+    """A DLL that imports these libraries, with sections: (name, data)."""
+    base, at, address = 0x180000000, 0x400, 0x1000
+    names = b"".join(name.encode() + b"\0" for name in imports)
+    size = 20 * (len(imports) + 1)
+    table, place = b"", address + size
+    for name in imports:
+        table += struct.pack("<IIIII", 0, 0, 0, place, 0)
+        place += len(name) + 1
+    sections = [(".rdata", table + bytes(20) + names), *sections]
+    headers, body = b"", b""
+    for name, data in sections:
+        data += b"\0" * (-len(data) % 0x200)
+        headers += struct.pack("<8sIIIIIIHHI", name.encode(), len(data), address, len(data), at + len(body), 0, 0, 0, 0, 0x40000040)
+        body += data
+        address += len(data) + (-len(data) % 0x1000)
+    directories = bytes(8) + struct.pack("<II", 0x1000, size) + bytes(14 * 8)
+    optional = struct.pack("<HBBIIIII", 0x20B, 14, 0, 0, len(body), 0, 0, 0x1000)
+    optional += struct.pack("<QIIHHHHHHIIIIHH", base, 0x1000, 0x200, 6, 0, 0, 0, 6, 0, 0, address, at, 0, 3, 0)
+    optional += struct.pack("<QQQQII", 1 << 20, 4096, 1 << 20, 4096, 0, 16) + directories
+    head = b"MZ" + bytes(58) + struct.pack("<I", 64)
+    head += b"PE\0\0" + struct.pack("<HHIIIHH", 0x8664, len(sections), 0, 0, 0, len(optional), 0x2022) + optional + headers
+    return head + b"\0" * (at - len(head)) + body

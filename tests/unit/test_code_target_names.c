@@ -197,7 +197,7 @@ TEST(pairs_that_do_not_exist_are_told)
 		{13010, 70, "580 (CUDA 13.0) was the last"},
 		{10020, 80, "450 (CUDA 11.0) or newer"},
 		{11050, 37, "470 (CUDA 11.4) was the last"},
-		{13040, 130, "no driver up to CUDA 13.4"},
+		{13050, 130, "no driver up to CUDA 13.5"},
 		{13000, 52, NULL},
 		{13000, 70, NULL},
 		{13010, 75, NULL},

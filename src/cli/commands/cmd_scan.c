@@ -289,8 +289,9 @@ static const struct json_field total_fields[] = {
 	TOTAL(ptx_bytes, "their PTX, decompressed"),
 	TOTAL(left_out, "modules that `prime` leaves out without `--all`"),
 	TOTAL(driver_from, "the oldest branch of Linux drivers from which up to this driver all is the "
-					   "same and no program fails; 0: none"),
-	TOTAL(driver_to, "the last branch before a newer driver changes something; 0: none does"),
+					   "same and no program fails; 0: none, or no driver runs any of it"),
+	TOTAL(driver_to, "the last branch before a newer driver changes something, or the last one "
+					 "that runs this GPU; 0: none"),
 	JSON_INSIDE_OF("newer", struct jw_scan_total, newer, newer_count, "what newer drivers change",
 				   .table = JSON_TABLE(struct jw_scan_change, change_fields)),
 	TOTAL(older_differ, "older branches have other verdicts, with which no program fails"),
@@ -382,6 +383,7 @@ static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts
 {
 	char driver[JW_DRIVER_TEXT], too_new[JW_DRIVER_TEXT + 64] = "newer than the driver";
 	char unknown[JW_DRIVER_TEXT + 96] = "a kind that the driver does not know";
+	char zstd[JW_DRIVER_TEXT + 64];
 	const struct {
 		size_t count;
 		const char *why;
@@ -389,7 +391,7 @@ static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts
 		{verdicts->cannot_exclusive, "only for another GPU"},
 		{verdicts->cannot_too_new - verdicts->cannot_kind, too_new},
 		{verdicts->cannot_kind, unknown},
-		{verdicts->cannot_zstd, "compressed with zstd, which needs a driver from 550.54.14 on"},
+		{verdicts->cannot_zstd, zstd},
 		{verdicts->cannot_damaged, "damaged"},
 	};
 
@@ -399,9 +401,11 @@ static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts
 	if (verdicts->unknown_kind)
 		(void)text_format(unknown, sizeof unknown, "of kind 0x%x, which the driver does not know",
 						  verdicts->unknown_kind);
-	else if (verdicts->needs.cuda)
+	else if (verdicts->kind_needs.cuda)
 		(void)text_format(unknown, sizeof unknown, "Tile IR: it needs driver %s or newer",
-						  jw_driver_text(driver, &verdicts->needs));
+						  jw_driver_text(driver, &verdicts->kind_needs));
+	(void)text_format(zstd, sizeof zstd, "compressed with zstd: it needs driver %s or newer",
+					  jw_driver_text(driver, &verdicts->zstd_needs));
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 		if (reasons[i].count)
 			buf_say(line, "%s%zu cannot be used (%s)", separator(line), reasons[i].count,
@@ -557,7 +561,7 @@ static void say_drivers(struct buf *line, const struct jw_scan_total *total, siz
 		TEXT_COPY(fails, last);
 	if (!total->driver_from && total->fails_to)
 		buf_say(line, "a program fails with driver %s", fails);
-	else if (total->driver_from && !total->newer_count)
+	else if (total->driver_from && !total->driver_to)
 		buf_say(line, "the same from driver %u on", total->driver_from);
 	else if (total->driver_from && total->driver_from != total->driver_to)
 		buf_say(line, "the same with driver %u to %u", total->driver_from, total->driver_to);
@@ -684,7 +688,7 @@ static void fill_total(struct table *table, const struct jw_scan_total *total, s
 			   compiles ? text_bytes(cache, total->forecast.cache_bytes) : "–");
 	if (failing || !total->driver_from)
 		table_cell(table, STYLE_PLAIN, "–");
-	else if (!total->newer_count)
+	else if (!total->driver_to)
 		table_cell(table, STYLE_PLAIN, "%u+", total->driver_from);
 	else if (total->driver_from == total->driver_to)
 		table_cell(table, STYLE_PLAIN, "%u", total->driver_from);
@@ -762,6 +766,12 @@ struct scan_run {
 	bool read;                               /* in which there is something, or trouble */
 };
 
+static void keep_newer(struct jw_driver *sum, const struct jw_driver *image)
+{
+	if (image->cuda > sum->cuda)
+		*sum = *image;
+}
+
 /* For what say_verdicts tells. */
 static void add_verdicts(struct jw_scan_verdicts *sum, const struct jw_scan_verdicts *image)
 {
@@ -782,8 +792,9 @@ static void add_verdicts(struct jw_scan_verdicts *sum, const struct jw_scan_verd
 	sum->cannot_kind += image->cannot_kind;
 	sum->cannot_zstd += image->cannot_zstd;
 	sum->cannot_damaged += image->cannot_damaged;
-	if (image->needs.cuda > sum->needs.cuda)
-		sum->needs = image->needs;
+	keep_newer(&sum->needs, &image->needs);
+	keep_newer(&sum->kind_needs, &image->kind_needs);
+	keep_newer(&sum->zstd_needs, &image->zstd_needs);
 	add_scan_work(&sum->start_work, &image->start_work);
 	if (image->link_needed != JW_SCAN_NEED_NO)
 		sum->link_needed = image->link_needed;
