@@ -96,12 +96,15 @@ struct jw_check_failing {
 	struct jw_driver needs; /* the first driver that is new enough; zeros: its age is not why */
 };
 
-/* A compiler with which programs compile while they run (NVRTC, NVVM, nvJitLink, ptxas), among the
- * files of a search: too new for the driver, or too old for a GPU. */
+/* A compiler with which programs compile while they run (NVRTC, NVVM, nvJitLink, ptxas), in the
+ * environment of a search, else among its files: too new for the driver or for a GPU, or too old
+ * for that. */
 struct jw_check_compiler {
 	const char *name;               /* "NVRTC" */
 	uint32_t cuda;                  /* its CUDA version, 12080 */
 	uint32_t needs;                 /* too old: the first CUDA version that knows the GPU; else 0 */
+	uint32_t last;                  /* too new for the GPU: the last one that knows it; else 0 */
+	bool fails;                     /* false: programs compile more slowly */
 	char *file, *package, *version; /* package and version NULL if unknown */
 	char *why;                      /* a line for people */
 };

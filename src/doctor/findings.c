@@ -654,23 +654,32 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 /* Programs that compile nothing while they run do not notice. */
 static bool is_compiler_unfit(const struct examination *seen, struct finding_draft *draft)
 {
-	const struct jw_check_compiler *first;
+	const struct jw_check_compiler *first = NULL;
 	const struct jw_driver *driver;
 	struct jw_driver needs;
 	char text[JW_DRIVER_TEXT];
+	size_t failing = 0;
 
-	if (!seen->check || !seen->check->compiler_count)
-		return false;
 	/* With what the newest one needs, the others fit, too. */
-	first = &seen->check->compilers[0];
-	for (size_t i = 1; i < seen->check->compiler_count; i++)
-		if (seen->check->compilers[i].cuda > first->cuda)
-			first = &seen->check->compilers[i];
+	for (size_t i = 0; seen->check && i < seen->check->compiler_count; i++) {
+		const struct jw_check_compiler *compiler = &seen->check->compilers[i];
+
+		failing += compiler->fails;
+		if (compiler->fails && (!first || compiler->cuda > first->cuda))
+			first = compiler;
+	}
+	if (!first)
+		return false;
 	driver = &seen->check->driver;
 	EVIDENCE(draft, "%.900s (%.900s)", first->why, first->file);
-	if (seen->check->compiler_count > 1)
+	if (failing > 1)
 		text_append(draft->evidence, sizeof draft->evidence, "; “jitwarm check” names %zu more",
-					seen->check->compiler_count - 1);
+					failing - 1);
+	if (first->last) {
+		FIX(draft, "install %s of CUDA %u.%u or an older one", first->name, first->last / 1000,
+			first->last % 1000 / 10);
+		return true;
+	}
 	if (first->needs) {
 		FIX(draft, "install %s of CUDA %u.%u or a newer one", first->name, first->needs / 1000,
 			first->needs % 1000 / 10);

@@ -279,9 +279,10 @@ static bool is_passed_over(const struct jw_found *found, const struct jw_found_f
 	return false;
 }
 
-/* Why a program fails whose compiler this is, NULL if it fits. */
+/* Why a program fails whose compiler this is, NULL if it fits. A compiler that does not know the
+ * GPU stays so with a newer driver. */
 static char *misfit_text(enum compiler_kind kind, uint32_t cuda, const struct jw_driver *driver,
-						 struct jw_target device, uint32_t *ret_needs)
+						 struct jw_target device, struct jw_check_compiler *misfit)
 {
 	const bool writes_ptx = kind == COMPILER_NVRTC || kind == COMPILER_NVVM;
 	const struct gpu_isa writes = gpu_driver_isa(&(struct jw_driver){.cuda = cuda}),
@@ -290,7 +291,14 @@ static char *misfit_text(enum compiler_kind kind, uint32_t cuda, const struct jw
 
 	(void)text_format(version, sizeof version, "CUDA %u.%u", cuda / 1000, cuda % 1000 / 10);
 	(void)jw_driver_text(name, driver);
-	*ret_needs = 0;
+	if (gpu_compiler_fits(cuda, device) > 0) {
+		misfit->last = gpu_last_compiler(device);
+		return mem_printf(
+			"%s's %s makes no code for %s any more, CUDA %u.%u was the last: programs that compile "
+			"for this GPU while they run fail",
+			version, compiler_names[kind], jw_target_sm(sm, device), misfit->last / 1000,
+			misfit->last % 1000 / 10);
+	}
 	if (writes_ptx && cuda > gpu_newest_cuda() && driver->cuda &&
 		gpu_isa_compare(writes, reads) > 0) /* its own PTX version is not known */
 		return mem_printf(
@@ -307,11 +315,34 @@ static char *misfit_text(enum compiler_kind kind, uint32_t cuda, const struct jw
 		return mem_printf(
 			"%s's %s writes machine code that driver %s does not load: programs that use it fail",
 			version, compiler_names[kind], name);
-	if (gpu_first_cuda(device) <= cuda)
+	if (!gpu_compiler_fits(cuda, device))
 		return NULL;
-	*ret_needs = gpu_first_cuda(device);
+	misfit->needs = gpu_first_compiler(device);
 	return mem_printf("%s's %s knows no %s: programs that compile for this GPU while they run fail",
 					  version, compiler_names[kind], jw_target_sm(sm, device));
+}
+
+/* Whether a package of that name, or one whose name begins so, has one of the files. */
+static bool has_package(const struct jw_found *found, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < found->file_count; i++)
+		for (size_t k = 0; found->files[i].package && k < count; k++)
+			if (text_starts(found->files[i].package, names[k]))
+				return true;
+	return false;
+}
+
+/* JAX and TensorFlow have ptxas compile, and use no NVVM, which comes with it. With a ptxas that is
+ * newer than the driver they compile on one core. Source: XLA's gpu_executable, jax#19821. */
+static char *slower_text(enum compiler_kind kind, uint32_t cuda, const struct jw_driver *driver)
+{
+	char name[JW_DRIVER_TEXT];
+
+	if (kind != COMPILER_PTXAS || !driver->cuda || cuda <= driver->cuda)
+		return NULL;
+	return mem_printf("CUDA %u.%u's ptxas is newer than driver %s: JAX and TensorFlow compile more "
+					  "slowly, and nothing fails",
+					  cuda / 1000, cuda % 1000 / 10, jw_driver_text(name, driver));
 }
 
 /* Starts nothing and loads no library: names, versions, and of ptxas a few kilobytes. What is said
@@ -319,6 +350,10 @@ static char *misfit_text(enum compiler_kind kind, uint32_t cuda, const struct jw
 static void check_compilers(const struct jw_found *found, const struct jw_driver *driver,
 							struct jw_check_result *result)
 {
+	static const char *const xla[] = {"jax", "tensorflow"}, *const nvvm[] = {"numba"};
+	const bool has_xla = has_package(found, xla, sizeof xla / sizeof *xla),
+			   has_nvvm = has_package(found, nvvm, sizeof nvvm / sizeof *nvvm);
+
 	result->compilers = mem_array(MOST_COMPILERS, sizeof *result->compilers);
 	for (size_t i = 0; i < found->file_count; i++) {
 		const struct jw_found_file *file = &found->files[i];
@@ -327,30 +362,41 @@ static void check_compilers(const struct jw_found *found, const struct jw_driver
 
 		for (size_t t = 0; cuda && t < result->gpu_count; t++) {
 			const struct jw_target device = result->gpus[t].target;
-			uint32_t needs = 0;
+			struct jw_check_compiler misfit = {.name = compiler_names[kind], .cuda = cuda};
+			const bool used = !(kind == COMPILER_PTXAS && is_passed_over(found, file, device)) &&
+							  !(kind == COMPILER_NVVM && has_xla && !has_nvvm);
 			size_t same = 0;
-			char *why = kind == COMPILER_PTXAS && is_passed_over(found, file, device)
-							? NULL
-							: misfit_text(kind, cuda, driver, device, &needs);
 
-			while (why && same < result->compiler_count &&
-				   strcmp(result->compilers[same].why, why) != 0)
+			if (used)
+				misfit.why = misfit_text(kind, cuda, driver, device, &misfit);
+			misfit.fails = misfit.why != NULL;
+			if (used && !misfit.why && has_xla)
+				misfit.why = slower_text(kind, cuda, driver);
+			while (misfit.why && same < result->compiler_count &&
+				   strcmp(result->compilers[same].why, misfit.why) != 0)
 				same++;
-			if (!why || same < result->compiler_count || same == MOST_COMPILERS) {
-				mem_free(why);
+			if (!misfit.why || same < result->compiler_count || same == MOST_COMPILERS) {
+				mem_free(misfit.why);
 				continue;
 			}
-			result->compilers[result->compiler_count++] = (struct jw_check_compiler){
-				.name = compiler_names[kind],
-				.cuda = cuda,
-				.needs = needs,
-				.file = mem_string(file->path),
-				.package = file->package ? mem_string(file->package) : NULL,
-				.version = file->version ? mem_string(file->version) : NULL,
-				.why = why,
-			};
+			misfit.file = mem_string(file->path);
+			misfit.package = file->package ? mem_string(file->package) : NULL;
+			misfit.version = file->version ? mem_string(file->version) : NULL;
+			result->compilers[result->compiler_count++] = misfit;
 		}
 	}
+}
+
+/* Whatever was named of an environment, a program uses the compilers of all of it. */
+static void check_environment(const struct jw_found *search, const struct jw_driver *driver,
+							  const struct jw_cancel *cancel, struct jw_check_result *result)
+{
+	struct jw_found *whole = NULL;
+
+	if (search->environment && !search->whole)
+		(void)jw_find(NULL, &(struct jw_find_options){.cancel = *cancel}, &whole);
+	check_compilers(whole ? whole : search, driver, result);
+	jw_found_free(whole);
 }
 
 /* ---- the result */
@@ -453,7 +499,7 @@ static int by_seconds(const void *a, const void *b)
 
 /* Moves names and notes out of the plan. */
 static struct jw_check_result *summarise(struct plan *plan, const struct jw_found *search,
-										 bool machines)
+										 const struct jw_cancel *cancel, bool machines)
 {
 	struct jw_check_result *result = mem_alloc(sizeof *result);
 	char text[FATE_TEXT];
@@ -486,7 +532,7 @@ static struct jw_check_result *summarise(struct plan *plan, const struct jw_foun
 	result->all = sum_of(result, machines);
 	if (search) {
 		check_packages(plan, search, result);
-		check_compilers(search, &plan->profile.driver, result);
+		check_environment(search, &plan->profile.driver, cancel, result);
 	}
 	for (size_t i = 0; i < plan->file_count; i++) {
 		struct jw_check_file file = result->files[i];
@@ -615,7 +661,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	/* What `prime` would take from there. */
 	if (options->store && here)
 		planning_reuse_store(options->system, &look, plan, &reuse);
-	checked = summarise(plan, options->found, options->target_count && !here);
+	checked = summarise(plan, options->found, &options->cancel, options->target_count && !here);
 	checked->causes = causes;
 	checked->cause_count = cause_count;
 	checked->driver = profile.driver;

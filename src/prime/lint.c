@@ -232,10 +232,7 @@ static void advise_code(const struct lint *lint, size_t at)
 	if (code == result->codes + result->code_count)
 		result->code_count++;
 	code->target = gpu->code;
-	code->cuda = gpu_first_cuda(gpu->code);
-	/* CUDA 12.7 was released as a driver alone. */
-	if (code->cuda == 12070)
-		code->cuda = 12080;
+	code->cuda = gpu_first_compiler(gpu->code);
 	code->bytes = lint->code_bytes[at] > code->bytes ? lint->code_bytes[at] : code->bytes;
 }
 

@@ -32,6 +32,55 @@ TEST(the_target_of_a_jit_is_known_to_its_release)
 	}
 }
 
+TEST(the_oldest_driver_of_a_runtime_and_what_it_loads_by_itself)
+{
+	static const struct {
+		uint32_t runtime, driver;
+		enum gpu_loading linux_loads, windows_loads;
+	} cases[] = {
+		{8000, 8000, GPU_LOADS_AT_START, GPU_LOADS_AT_START},
+		{10020, 10020, GPU_LOADS_AT_START, GPU_LOADS_AT_START},
+		{11000, 11000, GPU_LOADS_AT_START, GPU_LOADS_AT_START},
+		{11070, 11000, GPU_LOADS_AS_ASKED, GPU_LOADS_AS_ASKED},
+		{12010, 12000, GPU_LOADS_AS_ASKED, GPU_LOADS_AS_ASKED},
+		{12020, 12000, GPU_LOADS_AT_USE, GPU_LOADS_AS_ASKED},
+		{12030, 12000, GPU_LOADS_AT_USE, GPU_LOADS_AT_USE},
+		{13050, 13000, GPU_LOADS_AT_USE, GPU_LOADS_AT_USE},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(gpu_runtime_cuda(cases[i].runtime), cases[i].driver);
+		assert_int_equal(gpu_default_loading(cases[i].runtime, false), cases[i].linux_loads);
+		assert_int_equal(gpu_default_loading(cases[i].runtime, true), cases[i].windows_loads);
+	}
+}
+
+/* As each ptxas from 11.7 to 13.5 says. */
+TEST(the_compilers_that_make_code_for_a_gpu)
+{
+	static const struct {
+		uint16_t sm;
+		uint32_t before, first, last, behind; /* 0: none, or not known */
+	} cases[] = {
+		{35, 0, 11070, 11080, 12000},      {50, 0, 11070, 12090, 13000},
+		{61, 0, 12000, 12090, 13000},      {70, 8000, 9000, 12090, 13050},
+		{75, 9020, 10000, 13050, 0},       {90, 11070, 11080, 13050, 0},
+		{100, 12060, 12080, 13050, 0},     {101, 12060, 12080, 12090, 13000},
+		{120, 12060, 12080, 13050, 0},     {88, 12090, 13000, 13050, 0},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct jw_target target = {.sm = cases[i].sm};
+
+		if (cases[i].before)
+			assert_int_equal(gpu_compiler_fits(cases[i].before, target), -1);
+		assert_int_equal(gpu_compiler_fits(cases[i].first, target), 0);
+		assert_int_equal(gpu_compiler_fits(cases[i].last, target), 0);
+		if (cases[i].behind)
+			assert_int_equal(gpu_compiler_fits(cases[i].behind, target), 1);
+	}
+}
+
 TEST(an_invalid_driver_is_refused)
 {
 	static const char *const cases[] = {"",        "12",          "12.",    "12.2.1",    "abc",

@@ -82,6 +82,8 @@ static const struct json_field failing_fields[] = {
 static const struct json_field compiler_fields[] = {
 	JSON(struct jw_check_compiler, name, "`NVRTC`, `NVVM`, `nvJitLink` or `ptxas`"),
 	JSON(struct jw_check_compiler, file, "its path"),
+	JSON(struct jw_check_compiler, fails,
+		 "programs that use it fail; false: they compile more slowly"),
 	JSON(struct jw_check_compiler, why, "a line for people"),
 	{0},
 };
@@ -393,7 +395,8 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 	for (size_t i = 0; i < result->compiler_count; i++) {
 		const struct jw_check_compiler *compiler = &result->compilers[i];
 
-		output_line(out, STYLE_WARN, compiler->version ? "%s (%s %s)" : "%s (%s)", compiler->why,
+		output_line(out, compiler->fails ? STYLE_WARN : STYLE_PLAIN,
+					compiler->version ? "%s (%s %s)" : "%s (%s)", compiler->why,
 					compiler->package ? compiler->package : compiler->file, compiler->version);
 	}
 	if (result->names_known && explain)

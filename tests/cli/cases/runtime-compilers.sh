@@ -64,6 +64,39 @@ run 1 doctor --no-probe
 out_has "$newer"
 compilers 2 --target sm_86 --driver 99.1 -- 'c == []'
 
+# Too new for the GPU, whatever the driver: CUDA 13 begins at sm_75
+remove
+package nvidia-cuda-nvrtc 13.0.48 nvidia/cu13/lib/libnvrtc-builtins.so.13.0
+package nvidia-nvvm 13.0.48 nvidia/cu13/nvvm/lib64/libnvvm.so
+package nvidia-nvjitlink 13.0.39 nvidia/cu13/lib/libnvJitLink.so.13
+gone() { printf "CUDA 13.0's %s makes no code for %s any more, CUDA 12.9 was the last: programs that compile for this GPU while they run fail" "$@"; }
+for driver_13 in 550.163.01 580.65; do
+	for gpu in sm_61 sm_70; do
+		compilers 2 --target $gpu --driver $driver_13 -- "sorted(c) == sorted([\"$(gone NVRTC $gpu)\", \"$(gone nvJitLink $gpu)\"] + [\"$(gone NVVM $gpu)\"] * ('NVVM' in str(c)))"
+	done
+done
+compilers 2 --target sm_75 --driver 580.65 -- 'c == []'
+with_simdriver sm_61
+run 1 doctor --no-probe --json
+json '[f["fix"] for f in d["findings"] if f["id"] == "compiler"] == ["install NVRTC of CUDA 12.9 or an older one"]'
+with_simdriver sm_86
+export VIRTUAL_ENV=$work/env
+remove
+package nvidia-cuda-nvrtc-cu11 11.8.89 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.11.8
+compilers 2 --target sm_35 --driver 470.256.02 -- 'c == ["CUDA 11.8'"'"'s NVRTC writes PTX 7.8, and driver 470.256.02 (CUDA 11.4) reads up to 7.4: programs that load what it compiles fail with error 222"]'
+
+# One package is named: its programs use the compilers of the whole environment.
+remove
+package cupy-cuda12x 13.3.0 cupy/_core.so
+cp "$sample" "$site/cupy/_core.so"
+package nvidia-cuda-nvrtc-cu12 12.8.93 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.8
+run 1 check --json
+cp "$out" "$work/whole"
+compilers 1 cupy-cuda12x -- "c == [\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\"] == [w['why'] for w in json.load(open('$work/whole'))['compilers']]"
+run 1 check cupy-cuda12x
+out_has "CUDA 12.8's NVRTC writes PTX 8.7, $reads"
+compilers 1 "$site/cupy/_core.so" -- 'c == []'
+
 # A Windows name
 remove
 package nvidia-cuda-nvrtc-cu12 12.9.86 nvidia/cuda_nvrtc/bin/nvrtc-builtins64_129.dll
@@ -127,6 +160,23 @@ compilers 2 -- 'c == ["CUDA 13.0'"'"'s ptxas writes machine code that driver '"$
 program triton/backends/nvidia/bin/ptxas 12.4
 compilers 2 -- 'c == []'
 compilers 2 --target sm_120 --driver 580.65 -- 'len(c) == 1 and "ptxas knows no sm_120" in c[0]'
+# JAX and TensorFlow say so of a ptxas that is newer than the driver, and go on; they use no NVVM.
+slower="CUDA 12.8's ptxas is newer than driver $driver (CUDA 12.4): JAX and TensorFlow compile more slowly, and nothing fails"
+program nvidia/cuda_nvcc/bin/ptxas 12.8
+package nvidia-cuda-nvcc-cu12 12.8.93 nvidia/cuda_nvcc/bin/ptxas nvidia/cuda_nvcc/nvvm/lib64/libnvvm.so
+compilers 2 -- "c == [\"CUDA 12.8's NVVM writes PTX 8.7, $reads\"]"
+package jax-cuda12-plugin 0.4.25 jax_cuda12_plugin/plugin.so
+compilers 2 -- "c == [\"$slower\"] and [w['fails'] for w in d['compilers']] == [False]"
+run 2 check
+out_has "$slower"
+run "0|1" doctor --no-probe
+out_lacks "ptxas"
+package numba 0.60 numba/_helper.so
+compilers 2 -- "sorted(c) == sorted([\"CUDA 12.8's NVVM writes PTX 8.7, $reads\", \"$slower\"])"
+program nvidia/cuda_nvcc/bin/ptxas 13.0
+compilers 2 -- "len([w for w in d['compilers'] if w['fails'] and w['name'] == 'ptxas']) == 1"
+remove
+program triton/backends/nvidia/bin/ptxas 12.4
 program triton/backends/nvidia/bin/ptxas-blackwell 12.8
 package triton 3.5.0 triton/backends/nvidia/bin/ptxas triton/backends/nvidia/bin/ptxas-blackwell
 compilers 2 --target sm_86,sm_120 --driver 580.65 -- 'c == []'
