@@ -87,8 +87,12 @@ struct jw_scan_image {
 	size_t damaged;                          /* places that look like a container but are unsound */
 	const struct jw_scan_verdicts *verdicts; /* one per target, in the requested order */
 	size_t verdict_count;
-	uint32_t runtime_cuda; /* the CUDA version (13000) of the runtime it is linked to; 0: unknown */
-	bool wrappers_known;   /* whether `linked` of the pieces can be relied on */
+	/* The CUDA version (12040) of its CUDA runtime; 0: none, or unknown. Shared: another file is
+	 * that runtime (libcudart.so.12), else it is in this one, and has the version of the compiler.
+	 */
+	uint32_t runtime_cuda;
+	bool runtime_shared;
+	bool wrappers_known;                /* whether `linked` of the pieces can be relied on */
 	const struct analyse_piece *pieces; /* plan/analyse.h: the containers, alike ones together */
 	size_t piece_count;
 };

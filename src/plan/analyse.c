@@ -93,6 +93,7 @@ struct seen {
 	struct set by_form; /* form_hash → index */
 	struct picks picks;
 	struct buf scratch;
+	uint32_t runtime; /* as analyse_image.runtime_cuda, of the image that is complete */
 };
 
 /* For the next image. */
@@ -889,6 +890,7 @@ static int account_with(struct jw_error *err, struct seen *seen, const struct de
 			.releases = releases,
 			.targets = account.targets,
 			.ptx_bytes = account.ptx_bytes,
+			.runtime_cuda = seen->runtime,
 		};
 
 		finish_account(&account);
@@ -941,8 +943,14 @@ static int account_image(struct jw_error *err, struct seen *seen, const struct d
 			note->compiler > compiler)
 			compiler = note->compiler;
 	}
-	/* A runtime inside the library, which registers its code, is the compiler's. */
-	runtime = gpu_runtime_cuda(image->runtime_cuda ? image->runtime_cuda : compiler);
+	/* A runtime inside the library is that of the compiler, as is the minor version of a shared
+	 * one, whose name has not got it. */
+	seen->runtime = !image->runtime_cuda || image->runtime_cuda / 1000 == compiler / 1000
+						? compiler
+						: image->runtime_cuda;
+	if (seen->runtime < image->runtime_cuda)
+		seen->runtime = image->runtime_cuda;
+	runtime = gpu_runtime_cuda(seen->runtime);
 	for (size_t d = 0; d <= last; d++) {
 		const bool too_old = is_too_old(seen, d, runtime);
 

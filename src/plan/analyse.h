@@ -136,7 +136,11 @@ struct analyse_image {
 	uint32_t releases;                  /* and with these of gpu_releases, a bit for each */
 	const struct analyse_count *counts; /* by kind, target */
 	size_t count_count;
-	uint64_t ptx_bytes;                 /* of all PTX entries, decompressed */
+	uint64_t ptx_bytes; /* of all PTX entries, decompressed */
+	/* The CUDA version of its CUDA runtime (12040), which is in the library itself unless
+	 * image->runtime_cuda is set; 0: none, or unknown. gpu_runtime_cuda and gpu_default_loading say
+	 * what follows. */
+	uint32_t runtime_cuda;
 	const struct analyse_piece *pieces; /* if the question asks for them */
 	size_t piece_count;
 };

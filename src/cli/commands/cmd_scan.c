@@ -263,7 +263,9 @@ static const struct json_field image_fields[] = {
 				JSON_TABLE(struct jw_scan_count, count_pair),
 				"entries of other kinds by name: `lto-ir`, `kind 0x80`"),
 	ROW(damaged, "places that look like a container but are not sound"),
-	ROW(runtime_cuda, "the CUDA version (13000) of the runtime that it is linked to; 0: unknown"),
+	ROW(runtime_cuda, "the CUDA version (12040) of its CUDA runtime: of the library that it is "
+					  "linked to, and of its own compiler; 0: unknown"),
+	ROW(runtime_shared, "that runtime is another file (`libcudart.so.12`), not a part of this one"),
 	ROW(wrappers_known, "whether it is known which containers are `linked`"),
 	JSON_LIST_OF("pieces", struct jw_scan_image, pieces, piece_count,
 				 JSON_TABLE(struct analyse_piece, piece_fields),

@@ -85,6 +85,19 @@ shared-vendored 450
 shared-12 525
 TABLE
 run "0|3" scan --target sm_61 cut.dll
+while read -r name cuda shared; do
+	for ending in so dll; do
+		run 0 scan --target sm_61 --json "$name.$ending"
+		json "[(f['runtime_cuda'], f['runtime_shared']) for f in d['files']] == [($cuda, $shared)]"
+	done
+done <<'TABLE'
+static-102 10020 False
+static-118 11080 False
+static-text-118 11080 False
+shared-101 10010 True
+shared-110 11080 True
+shared-12 12010 True
+TABLE
 # No driver runs it on this GPU.
 run 2 scan --target sm_86 --json static-118.so
 json '[(t["driver_from"], t["driver_to"], t["fails_to"]) for t in d["totals"]] == [(0, 0, 0)]'
