@@ -159,7 +159,7 @@ story_installed() { # NAME
 	must "/opt/tests/framework-app"
 	grep -q 'compiled 0 of' "$work/out" || fail "the framework compiles"
 	story_real
-	must "jitwarm key generate --no-passphrase"
+	must "jitwarm key generate"
 	must "jitwarm tune --apply --scope user --max-size 4G"
 	must "jitwarm startup enable --all-users $library"
 	units_before=$(units) own_before=$(own)

@@ -124,7 +124,7 @@ tried() {
 	exits 1 "$name: cold"
 	win "$exe" prime "$(windows_path "$sample_dll")"
 	win "$exe" check "$(windows_path "$sample_dll")"
-	win "$exe" key generate --no-passphrase
+	win "$exe" key generate
 	win "$exe" tune --apply --scope user --max-size 4G
 	win "$exe" startup enable "$(windows_path "$sample_dll")"
 	[ -n "$(tasks_now)" ] || fail "$name: no task"

@@ -16,15 +16,14 @@ struct jw_key {
 	char name[64];
 	char id[17];         /* as minisign writes it */
 	char public_key[64]; /* base64, as for `minisign -P` */
-	bool can_sign;       /* the secret key exists */
-	bool encrypted;      /* the secret key needs a passphrase */
+	bool can_sign;       /* the secret key exists, and has no passphrase */
 	bool trusted;        /* packs that it signed are imported */
 };
 
 /* Makes a key pair called `name` (letters, digits, '-', '_' and '.'; at most 40 bytes), and trusts
- * it. `passphrase` NULL: none. JW_ERR_USAGE if the name is taken. */
+ * it. The secret key's file is readable only for its account. JW_ERR_USAGE if the name is taken. */
 int jw_key_generate(struct jw_error *err, const char *state_dir, const char *name,
-					const char *passphrase, struct jw_key *ret_key);
+					struct jw_key *ret_key);
 /* Trusts a public key: a file, or its base64 text. `name` NULL: its id. JW_ERR_USAGE: another key
  * is trusted under that name. */
 int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
@@ -32,12 +31,9 @@ int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
 /* Stops trusting a key, whatever names it is trusted under; JW_ERR_NOT_FOUND. */
 int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *name);
 
-/* Whether a key (a name, or a path to a secret key) needs a passphrase. */
-int jw_key_is_encrypted(struct jw_error *err, const char *state_dir, const char *key,
-						bool *ret_encrypted);
-/* Whether jw_export can sign with it. Takes about a second, depending on how the key was made. */
-int jw_key_check(struct jw_error *err, const char *state_dir, const char *key,
-				 const char *passphrase);
+/* Whether jw_export can sign with a key: a name, or a path to a secret key. JW_ERR_UNSUPPORTED: it
+ * has a passphrase. */
+int jw_key_check(struct jw_error *err, const char *state_dir, const char *key);
 
 struct jw_keys {
 	struct jw_key *items; /* by name; one that is trusted under two names is two */

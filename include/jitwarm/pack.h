@@ -31,7 +31,6 @@ struct jw_export_options {
 	bool best;                /* as small as possible, in forty times the time */
 	const char *sign_key;     /* NULL: not signed; a key's name, or the file of a secret key; the
 							 signature is `output` plus ".minisig" */
-	const char *passphrase;   /* of that key, if it has one */
 	const char *state_dir;    /* the directory with the keys */
 	struct jw_cancel cancel;
 	void *context; /* of the function below */

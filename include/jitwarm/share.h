@@ -33,8 +33,7 @@ struct jw_push_options {
 	const char *const *names; /* of these files, as the user gave them, for the tag */
 	size_t name_count;        /* 0: the tag begins with "cache" */
 	const char *sign_key;     /* NULL: not signed; a key's name, or the file of a secret key */
-	const char *passphrase;
-	const char *state_dir;          /* the directory with the keys; NULL: the system's */
+	const char *state_dir;    /* the directory with the keys; NULL: the system's */
 	const char *const *plain_hosts; /* plain HTTP to these: "HOST" or "HOST:PORT" */
 	size_t plain_host_count;
 	struct jw_cancel cancel;
@@ -104,9 +103,8 @@ void jw_pull_result_free(struct jw_pull_result *result);
  * docs/share.md has its layout. Whatever happens to it, the work goes on. */
 struct jw_share_options {
 	const char *folder;
-	const char *sign_key; /* NULL: what is put there is not signed; a key's name, or the file of a
-							 secret key */
-	const char *passphrase;
+	const char *sign_key;  /* NULL: what is put there is not signed; a key's name, or the file of a
+							  secret key */
 	const char *state_dir; /* the directory with the keys; NULL: the system's */
 	bool allow_unsigned; /* takes what no trusted key has signed: who may write there is trusted */
 };

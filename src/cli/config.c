@@ -31,7 +31,6 @@ static const struct config_value every_setting[CONFIG_SETTINGS] = {
 	{.name = "trusted-keys",
 	 .help = "A folder of further public keys whose packs are accepted, NAME.pub each",
 	 .variable = "JITWARM_TRUSTED_KEYS"},
-	{.name = "passphrase-file", .help = "The file whose first line is that key's passphrase"},
 	{.name = "jobs", .help = "How many workers compile; without it one per core"},
 	{.name = "max-mem",
 	 .help = "Memory for all workers together; without it three quarters of what is available"},

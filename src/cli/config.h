@@ -28,7 +28,7 @@ struct config_value {
 	char *origin; /* "JITWARM_JOBS", "/etc/jitwarm/config, line 3" */
 };
 
-enum { CONFIG_SETTINGS = 13 };
+enum { CONFIG_SETTINGS = 12 };
 
 struct config {
 	struct config_value values[CONFIG_SETTINGS];

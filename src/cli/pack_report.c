@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include <jitwarm/key.h>
+
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/next_step.h"
@@ -82,23 +84,19 @@ static const struct json_field import_fields[] = {
 };
 const struct json_table document_import = {.schema = "jitwarm.import/1", .fields = import_fields};
 
-int pack_report_key(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,
-					char room[PASSPHRASE_SIZE])
+int pack_report_key(struct jw_error *err, const struct cli *cli, struct jw_export_options *options)
 {
-	static const char *const only[] = {"key", "passphrase-file"};
 	const struct options *given = &cli->options;
 
 	options->state_dir = cli->system->state_dir;
-	for (size_t i = 0; !options_given(given, "sign") && i < sizeof only / sizeof *only; i++)
-		if (options_has(given, only[i]) && options_typed(given, only[i]))
-			return error_set(err, JW_ERR_USAGE, "--%s is for --sign", only[i]);
 	if (!options_given(given, "sign"))
-		return 0;
+		return options_has(given, "key") && options_typed(given, "key")
+				   ? error_set(err, JW_ERR_USAGE, "--key is for --sign")
+				   : 0;
 	options->sign_key = options_value(given, "key");
 	if (!options->sign_key)
-		options->sign_key = PASSPHRASE_DEFAULT_KEY;
-	if (!passphrase_of_key(err, given, options->state_dir, options->sign_key, room,
-						   &options->passphrase))
+		options->sign_key = PACKING_DEFAULT_KEY;
+	if (!jw_key_check(err, options->state_dir, options->sign_key))
 		return 0;
 	if (err->code == JW_ERR_NOT_FOUND)
 		err->code = JW_ERR_USAGE;

@@ -6,7 +6,6 @@
 
 #include "base/json_table.h"
 #include "cli/command.h"
-#include "cli/passphrase.h"
 
 extern const struct json_table document_import; /* struct jw_import_result */
 extern const struct json_table document_export;
@@ -21,15 +20,14 @@ struct export_document {
 		CLI_VALUE("key", "NAME|FILE",                                                               \
 				  "Sign with this key instead of “default”: one of “jitwarm key list”, or " \
 				  "minisign's file",                                                                \
-				  .names = NAMES_FILE_OR_NAME, .setting = true, .rare = true),                      \
-		PASSPHRASE_OPTION
+				  .names = NAMES_FILE_OR_NAME, .setting = true, .rare = true)
 #define PACKING_SIGN_OPTIONS                                                                       \
 	PACKING_KEY_OPTIONS("Sign the pack: write the signature into FILE.minisig")
 
-/* Stores the state of cli->system, --sign and --key in the options, and asks for the passphrase,
- * which `room` holds (passphrase_forget). */
-int pack_report_key(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,
-					char room[PASSPHRASE_SIZE]);
+#define PACKING_DEFAULT_KEY "default"
+
+/* Stores the state of cli->system, --sign and --key in the options. -1: the key cannot sign. */
+int pack_report_key(struct jw_error *err, const struct cli *cli, struct jw_export_options *options);
 /* Who signed a new pack, and the command with which receivers accept it. */
 void pack_report_signature(const struct output *out, const char *signed_by, const char *public_key);
 void pack_report_print(const struct output *out, const char *file,

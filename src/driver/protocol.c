@@ -84,7 +84,6 @@ static const struct json_field share_fields[] = {
 	FIELD(jw_share_options, "share", folder),
 	FIELD(jw_share_options, "state", state_dir),
 	FIELD(jw_share_options, "key", sign_key),
-	FIELD(jw_share_options, "passphrase", passphrase),
 	FIELD(jw_share_options, "unsigned", allow_unsigned),
 	{0},
 };

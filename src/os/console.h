@@ -21,10 +21,6 @@ void os_terminal_prepare(void);
  * nothing written, where fd is no such console: then stdio does it. Flush before. */
 bool os_terminal_write(int fd, const char *text, size_t size);
 
-/* Asks at the terminal, independent of standard input, and reads a line without echo and without
- * its end. JW_ERR_NOT_FOUND without a terminal. */
-int os_ask_secret(struct jw_error *err, const char *question, char *ret_line, size_t size);
-
 /* Pipes and standard streams, by descriptor. */
 
 /* To be called before any file is opened: a standard descriptor that the caller has closed would

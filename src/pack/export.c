@@ -301,7 +301,7 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 	uint64_t started_ns = os_monotonic_ns();
 	int done = -1;
 
-	/* Unlocks the key first: a wrong passphrase is noticed before the work is done. */
+	/* Reads the key first: a key that cannot sign is noticed before the work is done. */
 	if (sodium_init() < 0)
 		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
 	if (!options->output)
@@ -318,8 +318,7 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 				  job.dir);
 		goto done;
 	}
-	if (options->sign_key &&
-		keys_unlock(err, options->state_dir, options->sign_key, options->passphrase, &job.secret))
+	if (options->sign_key && keys_read(err, options->state_dir, options->sign_key, &job.secret))
 		goto done;
 	if (gather_entries(err, &job, &result) || replace_pack_file(err, &job, &written))
 		goto done;

@@ -96,6 +96,7 @@ static void describe_key(struct jw_key *key, const char *name,
 static int look_at_secret(struct jw_error *err, const char *folder, struct jw_key *key)
 {
 	char *path = mem_printf("%s/%s.key", folder, key->name);
+	struct minisign_secret secret = {0};
 	struct jw_error why = {0};
 	struct buf text = {0};
 	int result = 0;
@@ -103,7 +104,8 @@ static int look_at_secret(struct jw_error *err, const char *folder, struct jw_ke
 	if (os_read_file(&why, path, MINISIGN_MOST_FILE, &text))
 		result = os_holds_nothing(err, path, &why);
 	else
-		key->can_sign = minisign_is_secret((const char *)text.data, text.size, &key->encrypted);
+		key->can_sign = !minisign_read_secret(NULL, (const char *)text.data, text.size, &secret);
+	minisign_forget(&secret, sizeof secret);
 	forget_text(&text);
 	mem_free(path);
 	return result;
@@ -259,19 +261,19 @@ static int store_pair(struct jw_error *err, const char *state_dir,
 }
 
 int jw_key_generate(struct jw_error *err, const char *state_dir, const char *name,
-					const char *passphrase, struct jw_key *ret_key)
+					struct jw_key *ret_key)
 {
-	struct jw_key key = {.can_sign = true, .encrypted = passphrase != NULL, .trusted = true};
+	struct jw_key key = {.can_sign = true, .trusted = true};
 	struct minisign_secret secret;
 	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
-	int result = -1;
+	int result;
 
 	if (check_name(err, name) || sodium_init() < 0)
 		return -1;
 	TEXT_COPY(key.name, name);
 	minisign_generate(&secret);
-	if (!minisign_write_secret(err, &secret, passphrase, &text))
-		result = store_pair(err, state_dir, &secret, &text, &key);
+	minisign_write_secret(&secret, &text);
+	result = store_pair(err, state_dir, &secret, &text, &key);
 	minisign_forget(&secret, sizeof secret);
 	forget_text(&text);
 	if (!result)
@@ -363,52 +365,28 @@ static char *secret_path(struct jw_error *err, const char *state_dir, const char
 	return NULL;
 }
 
-/* Reads the file of a secret key. The caller frees the path and forgets the text, on failure too */
-static int read_secret(struct jw_error *err, const char *state_dir, const char *key, char **path,
-					   struct buf *text)
+int keys_read(struct jw_error *err, const char *state_dir, const char *key,
+			  struct minisign_secret *ret_secret)
 {
-	*path = secret_path(err, state_dir, key);
-	return *path ? os_read_file(err, *path, MINISIGN_MOST_FILE, text) : -1;
-}
-
-int jw_key_is_encrypted(struct jw_error *err, const char *state_dir, const char *key,
-						bool *ret_encrypted)
-{
+	char *path = secret_path(err, state_dir, key);
 	struct buf text = {0};
-	char *path;
-	int result = read_secret(err, state_dir, key, &path, &text);
+	int result = path ? os_read_file(err, path, MINISIGN_MOST_FILE, &text) : -1;
 
-	if (!result && !minisign_is_secret((const char *)text.data, text.size, ret_encrypted))
-		result = error_set(err, JW_ERR_FORMAT, "%s: not a secret key of minisign", path);
-	forget_text(&text);
-	mem_free(path);
-	return result;
-}
-
-int keys_unlock(struct jw_error *err, const char *state_dir, const char *key,
-				const char *passphrase, struct minisign_secret *ret_secret)
-{
-	struct buf text = {0};
-	char *path;
-	int result = read_secret(err, state_dir, key, &path, &text);
-
-	if (!result &&
-		minisign_read_secret(err, (const char *)text.data, text.size, passphrase, ret_secret))
+	if (!result && minisign_read_secret(err, (const char *)text.data, text.size, ret_secret))
 		result = error_prefix(err, "%s", path);
 	forget_text(&text);
 	mem_free(path);
 	return result;
 }
 
-int jw_key_check(struct jw_error *err, const char *state_dir, const char *key,
-				 const char *passphrase)
+int jw_key_check(struct jw_error *err, const char *state_dir, const char *key)
 {
 	struct minisign_secret secret = {0};
 	int result;
 
 	if (sodium_init() < 0)
 		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
-	result = keys_unlock(err, state_dir, key, passphrase, &secret);
+	result = keys_read(err, state_dir, key, &secret);
 	minisign_forget(&secret, sizeof secret);
 	return result;
 }
@@ -432,7 +410,6 @@ int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys *ret
 		if (former && !strcmp(former->name, key->name) && is_same_key(former, key)) {
 			former->trusted = former->trusted || key->trusted;
 			former->can_sign = former->can_sign || key->can_sign;
-			former->encrypted = former->encrypted || key->encrypted;
 		} else {
 			keys.items[keys.count++] = *key;
 		}

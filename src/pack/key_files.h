@@ -6,9 +6,9 @@
 
 #include "pack/minisign.h"
 
-/* The secret key of that name, or in that file. The caller overwrites it after use. */
-int keys_unlock(struct jw_error *err, const char *state_dir, const char *key,
-				const char *passphrase, struct minisign_secret *ret_secret);
+/* Reads the secret key of that name, or in that file. The caller overwrites it after use. */
+int keys_read(struct jw_error *err, const char *state_dir, const char *key,
+			  struct minisign_secret *ret_secret);
 
 /* The trusted key with this id, and its name; JW_ERR_NOT_FOUND. The superuser trusts none that
  * another account could have put there. */

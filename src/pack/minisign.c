@@ -10,24 +10,11 @@
 
 enum {
 	PUBLIC_SIZE = 2 + MINISIGN_ID + MINISIGN_PUBLIC,
-	SEALED_SIZE = MINISIGN_ID + MINISIGN_SECRET + 32, /* the part that the passphrase encrypts */
-	SALT_AT = 6,
-	SALT_SIZE = 32,
-	OPSLIMIT_AT = SALT_AT + SALT_SIZE,
-	MEMLIMIT_AT = OPSLIMIT_AT + 8,
-	SEALED_AT = MEMLIMIT_AT + 8,
-	SECRET_SIZE = SEALED_AT + SEALED_SIZE,
+	SECRET_AT = 6 + 32 + 8 + 8, /* behind what concerns a passphrase */
+	SECRET_SIZE = SECRET_AT + MINISIGN_ID + MINISIGN_SECRET + 32,
 	SIGNATURE_SIZE = 2 + MINISIGN_ID + MINISIGN_SIGNATURE,
 	MOST_BASE64 = 512,
-	/* scrypt's cost: a second and 256 MiB. minisign takes four times both, which not every machine
-	 * that builds images has; it reads the cost from the key. */
-	OPSLIMIT = 8388608,
-	MEMLIMIT = 268435456,
 };
-
-/* minisign's own cost; a key that asks for more is refused. */
-#define MOST_OPSLIMIT UINT64_C(33554432)
-#define MOST_MEMLIMIT UINT64_C(1073741824)
 
 static const char untrusted[] = "untrusted comment: ", trusted[] = "trusted comment: ";
 
@@ -146,39 +133,6 @@ void minisign_public_of(const struct minisign_secret *secret, struct minisign_pu
 	(void)crypto_sign_ed25519_sk_to_pk(ret_public->key, secret->key);
 }
 
-bool minisign_is_secret(const char *text, size_t size, bool *ret_encrypted)
-{
-	uint8_t bytes[SECRET_SIZE];
-	bool is = read_two_lines(text, size, bytes, sizeof bytes) && !memcmp(bytes, "Ed", 2) &&
-			  !memcmp(bytes + 4, "B2", 2) &&
-			  (!memcmp(bytes + 2, "Sc", 2) || !memcmp(bytes + 2, "\0\0", 2));
-
-	if (is)
-		*ret_encrypted = bytes[2] != 0;
-	sodium_memzero(bytes, sizeof bytes);
-	return is;
-}
-
-/* Encrypts and decrypts: XOR with the key stream. */
-static int apply_passphrase(struct jw_error *err, uint8_t bytes[SECRET_SIZE],
-							const char *passphrase)
-{
-	uint64_t opslimit = load_u64(bytes + OPSLIMIT_AT), memlimit = load_u64(bytes + MEMLIMIT_AT);
-	uint8_t stream[SEALED_SIZE];
-	int result = 0;
-
-	if (opslimit > MOST_OPSLIMIT || memlimit > MOST_MEMLIMIT)
-		return error_set(err, JW_ERR_LIMIT, "the key needs more work than any key of minisign");
-	if (crypto_pwhash_scryptsalsa208sha256(stream, sizeof stream, passphrase, strlen(passphrase),
-										   bytes + SALT_AT, opslimit, (size_t)memlimit))
-		result = error_set(err, JW_ERR_LIMIT, "out of memory (%llu MiB for the passphrase)",
-						   (unsigned long long)(memlimit >> 20));
-	for (size_t i = 0; !result && i < SEALED_SIZE; i++)
-		bytes[SEALED_AT + i] ^= stream[i];
-	sodium_memzero(stream, sizeof stream);
-	return result;
-}
-
 static void secret_checksum(uint8_t checksum[32], const struct minisign_secret *secret)
 {
 	crypto_generichash_state state;
@@ -193,14 +147,13 @@ static void secret_checksum(uint8_t checksum[32], const struct minisign_secret *
 
 /* minisign itself leaves the checksum of a key without passphrase empty (0.11): for those the key's
  * two halves must match. */
-static bool secret_holds(const struct minisign_secret *secret, const uint8_t checksum[32],
-						 bool encrypted)
+static bool secret_holds(const struct minisign_secret *secret, const uint8_t checksum[32])
 {
 	uint8_t wanted[32], seed[crypto_sign_SEEDBYTES], public_key[MINISIGN_PUBLIC];
 	uint8_t again[MINISIGN_SECRET];
 	bool holds;
 
-	if (encrypted || !sodium_is_zero(checksum, sizeof wanted)) {
+	if (!sodium_is_zero(checksum, sizeof wanted)) {
 		secret_checksum(wanted, secret);
 		return !sodium_memcmp(checksum, wanted, sizeof wanted);
 	}
@@ -213,61 +166,41 @@ static bool secret_holds(const struct minisign_secret *secret, const uint8_t che
 }
 
 int minisign_read_secret(struct jw_error *err, const char *text, size_t size,
-						 const char *passphrase, struct minisign_secret *ret_secret)
+						 struct minisign_secret *ret_secret)
 {
 	struct minisign_secret secret;
 	uint8_t bytes[SECRET_SIZE];
-	bool encrypted;
-	int result = -1;
+	int result = 0;
 
-	if (!minisign_is_secret(text, size, &encrypted) ||
-		!read_two_lines(text, size, bytes, sizeof bytes))
+	if (!read_two_lines(text, size, bytes, sizeof bytes) || memcmp(bytes, "Ed", 2) != 0 ||
+		memcmp(bytes + 4, "B2", 2) != 0 ||
+		(memcmp(bytes + 2, "Sc", 2) != 0 && memcmp(bytes + 2, "\0\0", 2) != 0))
 		return error_set(err, JW_ERR_FORMAT, "not a secret key of minisign");
-	if (encrypted && !passphrase) {
-		error_set(err, JW_ERR_USAGE, "the key needs its passphrase");
-		goto done;
-	}
-	if (encrypted && apply_passphrase(err, bytes, passphrase))
-		goto done;
-	memcpy(secret.id, bytes + SEALED_AT, MINISIGN_ID);
-	memcpy(secret.key, bytes + SEALED_AT + MINISIGN_ID, MINISIGN_SECRET);
-	if (!secret_holds(&secret, bytes + SEALED_AT + MINISIGN_ID + MINISIGN_SECRET, encrypted)) {
-		error_set(err, encrypted ? JW_ERR_USAGE : JW_ERR_FORMAT,
-				  encrypted ? "wrong passphrase" : "a damaged secret key");
-		goto done;
-	}
-	*ret_secret = secret;
-	result = 0;
-done:
+	memcpy(secret.id, bytes + SECRET_AT, MINISIGN_ID);
+	memcpy(secret.key, bytes + SECRET_AT + MINISIGN_ID, MINISIGN_SECRET);
+	if (bytes[2])
+		result = error_set(err, JW_ERR_UNSUPPORTED,
+						   "has a passphrase; remove it from a copy: minisign -C -W -s COPY");
+	else if (!secret_holds(&secret, bytes + SECRET_AT + MINISIGN_ID + MINISIGN_SECRET))
+		result = error_set(err, JW_ERR_FORMAT, "a damaged secret key");
+	else
+		*ret_secret = secret;
 	sodium_memzero(&secret, sizeof secret);
 	sodium_memzero(bytes, sizeof bytes);
 	return result;
 }
 
-int minisign_write_secret(struct jw_error *err, const struct minisign_secret *secret,
-						  const char *passphrase, struct buf *text)
+void minisign_write_secret(const struct minisign_secret *secret, struct buf *text)
 {
 	uint8_t bytes[SECRET_SIZE] = "Ed";
 
 	memcpy(bytes + 4, "B2", 2);
-	memcpy(bytes + SEALED_AT, secret->id, MINISIGN_ID);
-	memcpy(bytes + SEALED_AT + MINISIGN_ID, secret->key, MINISIGN_SECRET);
-	secret_checksum(bytes + SEALED_AT + MINISIGN_ID + MINISIGN_SECRET, secret);
-	if (passphrase) {
-		memcpy(bytes + 2, "Sc", 2);
-		randombytes_buf(bytes + SALT_AT, SALT_SIZE);
-		store_u64(bytes + OPSLIMIT_AT, OPSLIMIT);
-		store_u64(bytes + MEMLIMIT_AT, MEMLIMIT);
-		if (apply_passphrase(err, bytes, passphrase)) {
-			sodium_memzero(bytes, sizeof bytes);
-			return -1;
-		}
-	}
-	(void)buf_printf(NULL, text, "%sminisign %s secret key\n", untrusted,
-					 passphrase ? "encrypted" : "unencrypted");
+	memcpy(bytes + SECRET_AT, secret->id, MINISIGN_ID);
+	memcpy(bytes + SECRET_AT + MINISIGN_ID, secret->key, MINISIGN_SECRET);
+	secret_checksum(bytes + SECRET_AT + MINISIGN_ID + MINISIGN_SECRET, secret);
+	(void)buf_printf(NULL, text, "%sminisign unencrypted secret key\n", untrusted);
 	append_base64(text, bytes, sizeof bytes);
 	sodium_memzero(bytes, sizeof bytes);
-	return 0;
 }
 
 void minisign_generate(struct minisign_secret *ret_secret)

@@ -4,7 +4,7 @@
  *     public key   "untrusted comment: …" LF  base64("Ed" · id[8] · key[32]) LF
  *     secret key   "untrusted comment: …" LF  base64("Ed" · kdf[2] · "B2" · salt[32] · opslimit u64
  *                  · memlimit u64 · (id[8] · key[64] · checksum[32]) ^ stream) LF
- *                  kdf "Sc": stream = scrypt(passphrase, salt, opslimit, memlimit); 0 0: zeros
+ *                  kdf 0 0: stream = zeros; "Sc": from a passphrase, which is not supported
  *                  checksum = BLAKE2b-256("Ed" · id · key)
  *     signature    "untrusted comment: …" LF  base64("ED" · id[8] · signature[64]) LF
  *                  "trusted comment: " comment LF  base64(signature of (signature · comment)) LF
@@ -55,13 +55,10 @@ void minisign_write_public(const struct minisign_public *key, struct buf *text);
 void minisign_public_text(char text[MINISIGN_PUBLIC_TEXT], const struct minisign_public *key);
 void minisign_public_of(const struct minisign_secret *secret, struct minisign_public *ret_public);
 
-/* Whether the text is a secret key, and whether it needs a passphrase. */
-bool minisign_is_secret(const char *text, size_t size, bool *ret_encrypted);
-/* `passphrase` NULL: no passphrase. A wrong one is JW_ERR_USAGE. */
+/* JW_ERR_UNSUPPORTED: the key has a passphrase; JW_ERR_FORMAT. */
 int minisign_read_secret(struct jw_error *err, const char *text, size_t size,
-						 const char *passphrase, struct minisign_secret *ret_secret);
-int minisign_write_secret(struct jw_error *err, const struct minisign_secret *secret,
-						  const char *passphrase, struct buf *text);
+						 struct minisign_secret *ret_secret);
+void minisign_write_secret(const struct minisign_secret *secret, struct buf *text);
 void minisign_generate(struct minisign_secret *ret_secret);
 /* Overwrites a secret. */
 void minisign_forget(void *secret, size_t size);

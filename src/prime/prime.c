@@ -87,8 +87,7 @@ static int check_request(struct jw_error *err, struct priming *run)
 		if (!share->state_dir)
 			share->state_dir = system->state_dir;
 		options->compile.share = share;
-		if (share->sign_key &&
-			jw_key_check(err, share->state_dir, share->sign_key, share->passphrase))
+		if (share->sign_key && jw_key_check(err, share->state_dir, share->sign_key))
 			return -1;
 	}
 	if (system->elsewhere && compiles) {
@@ -101,9 +100,8 @@ static int check_request(struct jw_error *err, struct priming *run)
 	/* What compiles nothing looks for no compiler, but predicts for ptxas. */
 	if (system->elsewhere)
 		options->compile.ptxas = compiles ? run->compiler.path : "ptxas";
-	return compiles && pack && pack->sign_key
-			   ? jw_key_check(err, system->state_dir, pack->sign_key, pack->passphrase)
-			   : 0;
+	return compiles && pack && pack->sign_key ? jw_key_check(err, system->state_dir, pack->sign_key)
+											  : 0;
 }
 
 /* ---- 1. plan: the modules, and which of them are cold */

@@ -97,7 +97,7 @@ static const char slurm_recipe[] =
 	"#\n"
 	"# Then, as each account, /shared being a disk that all nodes have:\n"
 	"#\n"
-	"#     jitwarm key generate --no-passphrase; mkdir -p -m 1777 /shared/jitwarm\n"
+	"#     jitwarm key generate; mkdir -p -m 1777 /shared/jitwarm\n"
 	"#     srun --nodes=4 --ntasks-per-node=1 jitwarm prime --share /shared/jitwarm --sign "
 	"PACKAGE\n"
 	"base=@P\n"

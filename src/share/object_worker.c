@@ -118,9 +118,8 @@ static int take_object_line(struct jw_error *err, struct object_worker *worker, 
 	worker->context.setup = &given->setup;
 	/* Other accounts write there. */
 	os_follow_none_below(options->folder, true);
-	/* Deriving a key from a passphrase takes a second: once. */
-	if (options->sign_key && keys_unlock(err, options->state_dir, options->sign_key,
-										 options->passphrase, &worker->context.secret))
+	if (options->sign_key &&
+		keys_read(err, options->state_dir, options->sign_key, &worker->context.secret))
 		return -1;
 	return 0;
 }

@@ -151,7 +151,6 @@ static int push_exported(struct jw_error *err, struct push *push, const struct j
 										  .output = push->pack,
 										  .found = options->found,
 										  .sign_key = options->sign_key,
-										  .passphrase = options->passphrase,
 										  .state_dir = options->state_dir,
 										  .cancel = options->cancel};
 	struct jw_export_result result = {0};

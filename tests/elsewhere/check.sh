@@ -236,7 +236,7 @@ mv cache/index rows; mv there/index others
 diff -r cache there >differences && [ "$(entries cache)" = 16 ] && [ "$(wc -c <rows)" = "$(wc -c <others)" ] && ok "a pack holds what a directory would" ||
 	fail "the pack: $(cat differences)"
 [ -z "$(ls -A "$JITWARM_STATE/runs" 2>/dev/null)" ] && ! grep -rqs . "$JITWARM_STATE"/ledger* "$JITWARM_STATE"/runs-* && ok "nothing of it stays in the state directory" || fail "left: $(ls -lR "$JITWARM_STATE")"
-"$jitwarm" key generate --no-passphrase >out 2>&1 || fail "key generate: $(cat out)"
+"$jitwarm" key generate >out 2>&1 || fail "key generate: $(cat out)"
 mkfifo pipe
 for to in pipe /dev/null; do
 	timeout 300 "${make[@]}" -o $to "$library" >out 2>&1

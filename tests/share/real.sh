@@ -40,7 +40,7 @@ copy() { skopeo --insecure-policy copy --src-tls-verify=false --dest-tls-verify=
 
 machine maker
 jw prime "$sample" || fail "prime"
-jw key generate --no-passphrase --json || fail "a key"
+jw key generate --json || fail "a key"
 public=$(python3 -c 'import json; print(json.load(open("out"))["keys"][0]["public_key"])')
 
 serve open

@@ -44,7 +44,7 @@ def shared(place):
     os.makedirs(place.dir + "/shared")
 
 
-KEY, EXPORT = ["key", "generate", "--no-passphrase"], ["export", "-o", "@/a.jwpack"]
+KEY, EXPORT = ["key", "generate"], ["export", "-o", "@/a.jwpack"]
 # name: (what is set up, the command, [(what lasts, before what)]); "": at the end; %s: the group in the second, since threads work beside each other
 ORDERS = {
     "bake": ([t.prime, t.install], t.bake,

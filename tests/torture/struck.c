@@ -112,7 +112,7 @@ static void put_key(void)
 {
 	struct jw_key key;
 
-	OK(jw_key_generate(why, state, "ours", NULL, &key));
+	OK(jw_key_generate(why, state, "ours", &key));
 }
 
 static int read_one(struct jw_error *err, size_t i, size_t *ret_containers)

@@ -23,11 +23,8 @@ char *struck_folder;
 static char *now, *kept, *variables[MOST_VARIABLES];
 
 const char *const struck_before[] = {
-	"prime --no-store --jobs 1 k.fatbin",
-	"key generate --no-passphrase",
-	"export -o a.jwpack",
-	"tune --apply --scope shell --max-size 2GiB",
-	NULL,
+	"prime --no-store --jobs 1 k.fatbin",         "key generate", "export -o a.jwpack",
+	"tune --apply --scope shell --max-size 2GiB", NULL,
 };
 
 const struct struck_line struck_lines[] = {

@@ -14,11 +14,8 @@ TEST(a_setup_arrives_as_it_was_sent)
 							   .driver = {.version = {12040, {550, 163, 1}},
 										  .stamp = "Feb 29 202423:59:58",
 										  .trust = JW_TRUST_CONFIRMED}};
-	const struct jw_share_options options = {.folder = "/p \"l\"",
-											 .sign_key = "k",
-											 .passphrase = "geheim",
-											 .state_dir = "/state",
-											 .allow_unsigned = true};
+	const struct jw_share_options options = {
+		.folder = "/p \"l\"", .sign_key = "k", .state_dir = "/state", .allow_unsigned = true};
 	const struct object_setup sent = {"/run", &system, &options};
 	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
 	static struct object_given got;
@@ -29,7 +26,6 @@ TEST(a_setup_arrives_as_it_was_sent)
 	assert_string_equal(got.setup.folder, "/run");
 	assert_string_equal(got.options.folder, "/p \"l\"");
 	assert_string_equal(got.options.sign_key, "k");
-	assert_string_equal(got.options.passphrase, "geheim");
 	assert_string_equal(got.options.state_dir, "/state");
 	assert_true(got.options.allow_unsigned);
 	assert_string_equal(got.system.cache.path, "/cache");
@@ -47,7 +43,7 @@ TEST(a_line_that_memory_lacks_for_is_not_sent)
 	static char cache[] = "/cache";
 	static struct jw_system system = {.cache.path = cache, .driver.stamp = "Feb 29"};
 	static const struct jw_share_options options = {
-		.folder = "/p", .sign_key = "k", .passphrase = "p", .state_dir = "/state"};
+		.folder = "/p", .sign_key = "k", .state_dir = "/state"};
 	static const struct object_setup setup = {"/run", &system, &options};
 	static const struct object_job job = {1, OBJECT_PUT, 2, 86, 3, 4};
 	static const struct object_answer answer = {1, OBJECT_LOOK, OBJECT_THEIRS, 2, 4, "so"};

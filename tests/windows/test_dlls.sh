@@ -27,7 +27,7 @@ rm "$work/loaded"
 cd "$downloads"
 pack=$(windows_path "$work/pack")
 library=$(windows_path "$downloads/${sample_dll##*/}")
-for command in --version status 'prime LIBRARY' 'cache verify' 'check LIBRARY' 'export -o PACK' 'key create me --no-passphrase' 'compiler fetch 12.4 --dry-run' \
+for command in --version status 'prime LIBRARY' 'cache verify' 'check LIBRARY' 'export -o PACK' 'key create me' 'compiler fetch 12.4 --dry-run' \
 	'tune --path C:\x' 'startup status'; do
 	words=()
 	for word in $command; do

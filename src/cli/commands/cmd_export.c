@@ -14,7 +14,7 @@
 
 /* Of the named files only the modules' entries are wanted; without names all. */
 static int export_pack(struct jw_error *err, struct cli *cli, struct jw_export_options *options,
-					   struct found_files *found, char passphrase[PASSPHRASE_SIZE])
+					   struct found_files *found)
 {
 	struct export_document document = {.file = options->output, .result = {0}};
 	const char **names = cli->options.operands;
@@ -28,7 +28,7 @@ static int export_pack(struct jw_error *err, struct cli *cli, struct jw_export_o
 		return -1;
 	options->found = found->found;
 	options->system = cli->system;
-	if (pack_report_key(err, cli, options, passphrase))
+	if (pack_report_key(err, cli, options))
 		return -1;
 	if (jw_export(err, options, &document.result))
 		return cli_hopeless(err, cli, options->cache_dir ? JW_OK : JW_ERR_NOT_FOUND);
@@ -52,7 +52,6 @@ static int export_run(struct jw_error *err, struct cli *cli)
 		.best = options_given(given, "best"),
 		.cancel = cli_cancel,
 	};
-	char passphrase[PASSPHRASE_SIZE] = "";
 	struct found_files found = {0};
 	int result;
 
@@ -62,8 +61,7 @@ static int export_run(struct jw_error *err, struct cli *cli)
 	if (gpu_targets_arch(err, cli, &gpus) || cli_open_asleep(err, cli))
 		return -1;
 	options.target_count = gpus.count;
-	result = export_pack(err, cli, &options, &found, passphrase);
-	passphrase_forget(passphrase);
+	result = export_pack(err, cli, &options, &found);
 	if (!result)
 		found_files_end(cli, &found);
 	found_files_free(&found);

@@ -8,14 +8,13 @@
 #include "cli/document.h"
 #include "cli/next_step.h"
 #include "cli/output.h"
-#include "cli/passphrase.h"
+#include "cli/pack_report.h"
 
 static const struct json_field key_fields[] = {
 	JSON(struct jw_key, name, "its name here"),
 	JSON(struct jw_key, id, "as minisign writes it"),
 	JSON(struct jw_key, public_key, "the text that `minisign -P` takes"),
-	JSON(struct jw_key, can_sign, "there is a secret key"),
-	JSON(struct jw_key, encrypted, "the secret key has a passphrase"),
+	JSON(struct jw_key, can_sign, "there is a secret key without a passphrase"),
 	JSON(struct jw_key, trusted, "`import` takes packs that it signed"),
 	{0},
 };
@@ -68,38 +67,23 @@ static const char *operand(const struct cli *cli, size_t at, const char *otherwi
 
 static int generate_run(struct jw_error *err, struct cli *cli)
 {
-	const bool none = options_given(&cli->options, "no-passphrase");
 	const char *state = begin_key_command(err, cli, 0, 1);
-	char room[PASSPHRASE_SIZE] = "";
 	struct jw_key key;
-	int result =
-		!state ||
-		(!none && passphrase_ask(err, &cli->options, "Passphrase for the new key: ", true, room)) ||
-		jw_key_generate(err, state, operand(cli, 0, PASSPHRASE_DEFAULT_KEY), none ? NULL : room,
-						&key);
 
-	passphrase_forget(room);
-	if (!result)
-		result = print_one(cli, &key, true);
-	return result;
+	if (!state || jw_key_generate(err, state, operand(cli, 0, PACKING_DEFAULT_KEY), &key))
+		return -1;
+	return print_one(cli, &key, true);
 }
-
-static const struct cli_option generate_options[] = {
-	CLI_FLAG("no-passphrase",
-			 "Leave the secret key unencrypted: every reader of its file can sign"),
-	PASSPHRASE_OPTION,
-	{0}};
 
 const struct cli_command command_key_generate = {
 	.name = "key generate",
 	.summary = "Make a key that signs packs",
-	.usage = "[--no-passphrase] [NAME]",
+	.usage = "[NAME]",
 	.description = "Makes a key pair for “jitwarm export --sign”, in minisign's format, and trusts "
-				   "it. The name is “default” unless one is given. The secret key is readable only "
-				   "for you and encrypted with a passphrase.\n\nOther machines accept its packs "
-				   "after “jitwarm key trust” with the public key that is printed here.",
-	.examples = "jitwarm key generate\njitwarm key generate --no-passphrase lab\n",
-	.options = generate_options,
+				   "it. The name is “default” unless one is given. Only this account can read the "
+				   "secret key's file; every reader of it can sign.\n\nOther machines accept its "
+				   "packs after “jitwarm key trust” with the public key that is printed here.",
+	.examples = "jitwarm key generate\njitwarm key generate lab\n",
 	.run = generate_run,
 };
 
@@ -159,10 +143,7 @@ static int print_key_list(struct jw_error *err, const struct output *out,
 
 		table_name(&table, STYLE_PLAIN, key->name);
 		table_name(&table, STYLE_PLAIN, key->id);
-		table_cell(&table, STYLE_PLAIN, "%s",
-				   !key->can_sign   ? "no"
-				   : key->encrypted ? "with a passphrase"
-									: "yes");
+		table_cell(&table, STYLE_PLAIN, "%s", key->can_sign ? "yes" : "no");
 		table_cell(&table, key->trusted ? STYLE_GOOD : STYLE_WARN, "%s",
 				   key->trusted ? "yes" : "no");
 		table_name(&table, STYLE_FAINT, key->public_key);

@@ -21,7 +21,6 @@
 #include "cli/module_text.h"
 #include "cli/next_step.h"
 #include "cli/pack_report.h"
-#include "cli/passphrase.h"
 #include "cli/progress.h"
 #include "cli/tune_changes.h"
 #include "os/clock.h"
@@ -356,7 +355,6 @@ static int nvrtc_options_read(struct jw_error *err, const struct cli *cli,
 
 struct prime_share {
 	struct jw_share_options options;
-	char passphrase[PASSPHRASE_SIZE];
 };
 
 static int prime_share_check(struct jw_error *err, const struct cli *cli)
@@ -398,18 +396,16 @@ static int prime_share_read(struct jw_error *err, const struct cli *cli, struct 
 {
 	struct jw_export_options key = {0};
 	const char *own = options_value(&cli->options, "key");
-	bool encrypted;
 
 	if (!options_given(&cli->options, "share"))
 		return 0;
-	if (pack_report_key(err, cli, &key, share->passphrase))
+	if (pack_report_key(err, cli, &key))
 		return -1;
 	share->options.folder = options_value(&cli->options, "share");
 	share->options.allow_unsigned = options_given(&cli->options, "share-unsigned");
-	own = own ? own : PASSPHRASE_DEFAULT_KEY;
-	/* Other machines take only what is signed: a key that needs no passphrase signs unasked. */
-	if (!key.sign_key && !share->options.allow_unsigned &&
-		!jw_key_is_encrypted(NULL, key.state_dir, own, &encrypted) && !encrypted)
+	own = own ? own : PACKING_DEFAULT_KEY;
+	/* Other machines take only what is signed: this account's key signs unasked. */
+	if (!key.sign_key && !share->options.allow_unsigned && !jw_key_check(NULL, key.state_dir, own))
 		key.sign_key = own;
 	/* A setting's folder is no reason not to compile. */
 	if (!key.sign_key && !share->options.allow_unsigned && options_typed(&cli->options, "share") &&
@@ -417,12 +413,10 @@ static int prime_share_read(struct jw_error *err, const struct cli *cli, struct 
 		return error_set(
 			err, JW_ERR_USAGE,
 			"only results that a trusted key has signed count there, and no key is trusted here: "
-			"run "
-			"“jitwarm key generate --no-passphrase” on one machine, the line that it prints on "
+			"run “jitwarm key generate” on one machine, the line that it prints on "
 			"machines with another home, and this command again; or add --share-unsigned, which "
 			"trusts whoever can write there");
 	share->options.sign_key = key.sign_key;
-	share->options.passphrase = key.passphrase;
 	share->options.state_dir = key.state_dir;
 	return 0;
 }
@@ -461,7 +455,6 @@ struct target_machine {
 	bool given; /* “jitwarm make” */
 	struct gpu_targets gpus;
 	struct jw_export_options pack; /* `output` NULL: no pack */
-	char passphrase[PASSPHRASE_SIZE];
 };
 
 static int check_make_usage(struct jw_error *err, const struct options *options)
@@ -1263,7 +1256,7 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 	if (nvrtc_options_read(err, cli, &priming->nvrtc) || open_system(err, priming) ||
 		found_files_recorded(err, cli, true, &priming->recording, &priming->files) ||
 		(elsewhere->pack.output && !priming->only_plan &&
-		 pack_report_key(err, cli, &elsewhere->pack, elsewhere->passphrase)))
+		 pack_report_key(err, cli, &elsewhere->pack)))
 		return cli_hopeless(err, cli, priming->for_others ? JW_ERR_UNSUPPORTED : JW_OK);
 	cli_warn_of_settings(cli);
 	if (elsewhere->given && !cli->system->driver.stamp[0]) {
@@ -1326,8 +1319,6 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 		if (err->code == JW_ERR_UNSUPPORTED && cli->system && cli->system->cache.why_useless[0])
 			next_step_cache(&cli->out, &cli->system->cache);
 	}
-	passphrase_forget(priming.elsewhere.passphrase);
-	passphrase_forget(priming.share.passphrase);
 	found_files_free(&priming.files);
 	mem_free(priming.nvrtc.words);
 	mem_free(priming.nvrtc.text);
@@ -1405,11 +1396,9 @@ static const struct cli_option prime_options[] = {
 	CLI_FLAG("share-unsigned",
 			 "With --share: trust whoever can write there, even without a signature",
 			 .setting = true, .rare = true),
-	CLI_FLAG("sign",
-			 "With --share: sign what is put there (automatic with a key without a passphrase)",
+	CLI_FLAG("sign", "With --share: sign what is put there (automatic if there is a key)",
 			 .rare = true),
 	CLI_SETTING(OPTION_VALUE, "key"),
-	CLI_SETTING(OPTION_VALUE, "passphrase-file"),
 
 	CLI_HEADING(.title = "Where results go"),
 	CLI_CACHE,
@@ -1463,7 +1452,6 @@ static const struct cli_option make_options[] = {
 			  .letter = 'o', .names = NAMES_OUTPUT_OR_FOLDER),
 	CLI_FLAG("sign", "Sign the pack: write the signature into FILE.minisig"),
 	CLI_SETTING(OPTION_VALUE, "key"),
-	CLI_SETTING(OPTION_VALUE, "passphrase-file"),
 
 	CLI_HEADING(.title = "What to compile"),
 	WHAT_OPTIONS,

@@ -37,7 +37,6 @@ struct pushing {
 	struct jw_push_options options;
 	struct registry_given registry;
 	struct found_files files;
-	char passphrase[PASSPHRASE_SIZE];
 };
 
 /* A pack, or files whose modules' entries are wanted. */
@@ -114,13 +113,11 @@ static int push_run(struct jw_error *err, struct cli *cli)
 	if (!result)
 		result = read_pushed_names(err, cli, &pushing);
 	if (!result)
-		result = pack_report_key(err, cli, &key, pushing.passphrase);
+		result = pack_report_key(err, cli, &key);
 	pushing.options.sign_key = key.sign_key;
-	pushing.options.passphrase = key.passphrase;
 	pushing.options.state_dir = key.state_dir;
 	if (!result)
 		result = push_and_report(err, cli, &pushing);
-	passphrase_forget(pushing.passphrase);
 	if (!result)
 		found_files_end(cli, &pushing.files);
 	found_files_free(&pushing.files);

@@ -61,45 +61,6 @@ bool os_terminal_write(int fd, const char *text, size_t size)
 	return false;
 }
 
-int os_ask_secret(struct jw_error *err, const char *question, char *ret_line, size_t size)
-{
-	int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
-	struct termios before, silent;
-	bool interrupted;
-	ssize_t got;
-
-	if (fd < 0 || tcgetattr(fd, &before)) {
-		if (fd >= 0)
-			(void)close(fd);
-		return error_set(err, JW_ERR_NOT_FOUND, "no terminal to ask on");
-	}
-	/* Ctrl-C ends the line: the terminal echoes again before the signal ends the program. */
-	silent = before;
-	silent.c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ISIG);
-	silent.c_lflag |= ICANON;
-	silent.c_cc[VEOL] = before.c_cc[VINTR];
-	if (write(fd, question, strlen(question)) < 0)
-		(void)tcflush(fd, TCOFLUSH);
-	(void)tcsetattr(fd, TCSAFLUSH, &silent);
-	do
-		got = read(fd, ret_line, size - 1);
-	while (got < 0 && errno == EINTR);
-	/* Drops the rest of a longer line */
-	(void)tcsetattr(fd, TCSAFLUSH, &before);
-	if (write(fd, "\n", 1) < 0)
-		(void)tcflush(fd, TCOFLUSH);
-	(void)close(fd);
-	interrupted = got > 0 && before.c_cc[VINTR] != _POSIX_VDISABLE &&
-				  (cc_t)ret_line[got - 1] == before.c_cc[VINTR];
-	if (interrupted)
-		(void)raise(SIGINT);
-	if (got <= 0 || interrupted)
-		return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
-	ret_line[got] = '\0';
-	ret_line[strcspn(ret_line, "\r\n")] = '\0';
-	return 0;
-}
-
 void os_keep_standard_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

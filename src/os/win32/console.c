@@ -92,64 +92,6 @@ bool os_terminal_write(int fd, const char *text, size_t size)
 	return true;
 }
 
-enum { MOST_TYPED = 1024 };
-
-static HANDLE open_console(const wchar_t *name)
-{
-	return CreateFileW(name, GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, NULL,
-					   OPEN_EXISTING, 0, NULL);
-}
-
-static int ask_console(struct jw_error *err, HANDLE in, HANDLE out, const char *question,
-					   char *ret_line, size_t size)
-{
-	wchar_t line[MOST_TYPED + 1];
-	wchar_t *wide = win32_wide(err, question);
-	DWORD mode, count = 0;
-	char *text;
-	BOOL read;
-
-	if (!wide || !GetConsoleMode(in, &mode)) {
-		mem_free(wide);
-		return error_set(err, JW_ERR_NOT_FOUND, "no terminal to ask on");
-	}
-	(void)WriteConsoleW(out, wide, (DWORD)wcslen(wide), NULL, NULL);
-	mem_free(wide);
-	(void)SetConsoleMode(in, (mode | ENABLE_LINE_INPUT) & ~(DWORD)ENABLE_ECHO_INPUT);
-	read = ReadConsoleW(in, line, MOST_TYPED, &count, NULL);
-	(void)SetConsoleMode(in, mode);
-	(void)WriteConsoleW(out, L"\r\n", 2, NULL, NULL);
-	if (!read || !count)
-		return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
-	while (count && (line[count - 1] == L'\n' || line[count - 1] == L'\r'))
-		count--;
-	line[count] = L'\0';
-	text = win32_utf8(err, line);
-	SecureZeroMemory(line, sizeof line);
-	if (!text)
-		return -1;
-	text_copy(ret_line, size, text);
-	SecureZeroMemory(text, strlen(text));
-	mem_free(text);
-	return 0;
-}
-
-int os_ask_secret(struct jw_error *err, const char *question, char *ret_line, size_t size)
-{
-	HANDLE in = open_console(L"CONIN$"), out = open_console(L"CONOUT$");
-	int result;
-
-	if (in == INVALID_HANDLE_VALUE || out == INVALID_HANDLE_VALUE)
-		result = error_set(err, JW_ERR_NOT_FOUND, "no terminal to ask on");
-	else
-		result = ask_console(err, in, out, question, ret_line, size);
-	if (in != INVALID_HANDLE_VALUE)
-		(void)CloseHandle(in);
-	if (out != INVALID_HANDLE_VALUE)
-		(void)CloseHandle(out);
-	return result;
-}
-
 /* The C runtime does so: a standard descriptor without a handle stays taken. */
 void os_keep_standard_descriptors(void)
 {

@@ -17,7 +17,7 @@ entries=$(cached "$roots")
 ((entries > 5)) || fail "nothing was compiled"
 
 # A key, and a store: that account's
-as_theirs run 0 key generate evil --no-passphrase
+as_theirs run 0 key generate evil
 JITWARM_STORE=1 as_theirs run 0 prime "$sample"
 as_theirs run 0 export -o "$home/evil.jwpack" --sign --key evil
 cp "$home"/evil.jwpack* "$open"
@@ -54,7 +54,7 @@ JITWARM_KEY=evil as_theirs run 0 prime --no-store --share "$open/place" --sign "
 [[ -n $(find "$open/place" -name '*.minisig') ]] || fail "nothing was signed: $(find "$open/place")"
 empty
 refused prime --no-store --share "$open/place" "$sample" --json
-run 0 key generate own --no-passphrase
+run 0 key generate own
 run 0 prime --no-store --share "$open/place" "$sample" --json
 json 'd["shared"]["fetched"] == 0 and d["compiled"] == '"$entries"
 rm -rf "$home/cache"

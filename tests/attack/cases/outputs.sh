@@ -45,7 +45,7 @@ if unshare -r true 2>/dev/null; then
 fi
 
 # Every kind of output: a device and a pipe stay what they are, and root's file behind another account's link is not written
-run 0 key generate outputs --no-passphrase
+run 0 key generate outputs
 as_mallory ln -s "$treasure/file" "$home/out"
 kinds() { # runs COMMAND with each of the three
 	local path was

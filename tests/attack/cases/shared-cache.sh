@@ -15,7 +15,7 @@ fresh() {
 }
 attack() {
 	for command in "prime --quiet $sample" "cache verify --repair" "import --allow-unsigned $open/a.jwpack" "cache prune --apply --older-than 1s" \
-		"tune --apply --max-size 2GiB --scope user" "key generate --no-passphrase"; do
+		"tune --apply --max-size 2GiB --scope user" "key generate"; do
 		# shellcheck disable=SC2086
 		run '0|1|2|3' $command
 		untouched

@@ -14,7 +14,7 @@ loop() { # PATH COMMAND…: none of them takes it for empty
 	rm "$place"
 	[[ ! -e $place.aside ]] || mv "$place.aside" "$place"
 }
-run 0 key generate --no-passphrase
+run 0 key generate
 run 0 prime "$sample"
 run 0 export --sign -o "$work/a.jwpack"
 for folder in keys trusted; do

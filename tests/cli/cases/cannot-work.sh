@@ -4,7 +4,7 @@ with_simdriver sm_86
 rm -r "$CUDA_CACHE_PATH"
 printf x >plain
 mkdir folder
-run 0 key generate --no-passphrase # the key “default”
+run 0 key generate # the key “default”
 elsewhere="--target sm_86 --driver 550.163.01"
 there() { find . -path ./state -prune -o -path ./home -prune -o ! -name 'std*' ! -name 'raw.*' -print | sort; }
 before=$(there)

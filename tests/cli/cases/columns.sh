@@ -72,7 +72,7 @@ shown 64 stauts
 shown 3 scan no-such-package
 run 0 export -o "$work/a.jwpack"
 shown 0 import --allow-unsigned "$work/a.jwpack" --cache "$work/no/such" --dry-run
-run 0 key generate --no-passphrase
+run 0 key generate
 # shellcheck disable=SC2086
 TERM=xterm timeout 200 python3 "$cases/../on-terminal.py" --both 40 $JITWARM export --sign -o "$work/a.jwpack" >"$work/shown" 2>&1
 grep -qE '^ *jitwarm key trust RW\S{54}' "$work/shown" || fail "a command is folded"

@@ -18,7 +18,7 @@ printf 'jobs = 2\nlanguage = en\n' >"$mine"
 # A line a setting: what is set and where, else what it is for
 run 0 config
 out_has "jobs             2 ($mine, line 1)" && out_has "share            The folder of"
-[[ $(wc -l <"$out") == 15 ]] || fail "not a line a setting"
+[[ $(wc -l <"$out") == 14 ]] || fail "not a line a setting"
 run 0 config --json
 from jobs "('2', '$mine, line 1')"
 JITWARM_JOBS=1 run 0 config --json
@@ -85,9 +85,6 @@ err_has "$mine, line 2: no setting is called “nothing”; see “jitwarm confi
 printf 'max-mem = lots\n' >"$mine"
 run 64 prime "$sample"
 err_has "max-mem ($mine, line 1) takes a size such as 512M or 2G, not “lots”"
-printf 'passphrase-file = %s\n' "$work/nowhere" >"$mine"
-run 3 export --sign -o "$work/x.jwpack"
-err_has "passphrase-file ($mine, line 1): $work/nowhere: No such file"
 run 64 prime --max-mem 2G "$sample"
 err_has "--max-mem is a setting: “jitwarm config max-mem VALUE” sets it"
 # A key of the settings does not sign by itself

@@ -23,7 +23,7 @@ out_has "캐시    "
 # A short word, what a worker says, a value that is none of the program's words
 CUDA_VISIBLE_DEVICES=9 korean 2 status
 out_has "보이는 GPU가 없습니다"
-run 0 key generate --no-passphrase mine
+run 0 key generate mine
 run 0 key trust "$JITWARM_STATE/keys/mine.pub" theirs
 korean 0 key list
 out_has "아니요"
@@ -62,7 +62,7 @@ sys.exit(len(rows) < 2 or len(ends) != 1 and f"{rows}")
 PYTHON
 # No line of what people meet first is English: three words of it
 for arguments in "status" "scan $sample" "check --explain $sample" "prime -n $sample" "cache list" "cache verify" "tune $sample" "doctor $sample" \
-	"lint $sample --gpus rtx30..rtx50" "lint --gpus rtx30 --max-start 1s $sample" "key list" "key generate --no-passphrase" "store list" \
+	"lint $sample --gpus rtx30..rtx50" "lint --gpus rtx30 --max-start 1s $sample" "key list" "key generate" "store list" \
 	"export -o $work/k.jwpack" "import --allow-unsigned $work/k.jwpack" "startup status" "bake -n $sample" "stauts" "check --foo" "prime -j x $sample" \
 	"make --target rtx4090 $sample" "completion tcsh" "check $work/nothing.so"; do
 	# shellcheck disable=SC2086

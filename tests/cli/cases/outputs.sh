@@ -3,7 +3,7 @@
 is_wine && skip "Windows has neither device files nor named pipes in folders"
 with_simdriver sm_86
 run 0 prime "$sample"
-run 0 key generate outputs --no-passphrase
+run 0 key generate outputs
 mkfifo pipe
 mkdir folder
 python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
@@ -21,6 +21,6 @@ done
 
 # A key is kept in files alone
 mkfifo "${JITWARM_STATE:?}/keys/second.pub"
-run 3 key generate second --no-passphrase
+run 3 key generate second
 err_has "second.pub: is not a regular file: not replaced"
 [[ -p $JITWARM_STATE/keys/second.pub ]] || fail "a pipe was replaced by a key"

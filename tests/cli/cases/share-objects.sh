@@ -61,19 +61,19 @@ unset JITWARM_STORE
 # Without a trusted key nothing there counts, nor what would be put there: said before anything is compiled
 machine third
 run 64 prime --share "$place" "$sample"
-err_has "jitwarm key generate --no-passphrase" && err_has "--share-unsigned"
+err_has "jitwarm key generate" && err_has "--share-unsigned"
 [[ ! -e $CUDA_CACHE_PATH ]] || fail "compiled all the same"
-run 0 key generate --no-passphrase other
+run 0 key generate other
 run 0 prime --share "$place" "$sample"
 err_has "8 modules there not used"
 err_has "no trusted key has signed it"
 err_has "they are not signed"
 app_compiles 0
 
-# Signed, unasked by a key without a passphrase
+# Signed, unasked by this account's key
 rm -rf "$place" && mkdir "$place"
 machine signer
-run 0 key generate --no-passphrase --json
+run 0 key generate --json
 public=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["keys"][0]["public_key"])' "$out")
 run 0 prime --share "$place" "$sample" --json
 json 'd["shared"]["placed"] == 8'
@@ -85,7 +85,7 @@ run 0 prime --share "$place" "$sample" --json
 json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8 and d["shared"]["refused"] == 0'
 app_compiles 0
 machine distrusting
-run 0 key generate --no-passphrase other
+run 0 key generate other
 run 0 prime --share "$place" "$sample" --json
 json 'd["compiled"] == 8 and d["shared"]["refused"] == 8'
 # A pack in another's place, with the signature that belongs to it, is not the entry of that name

@@ -23,7 +23,7 @@ machine maker
 run 3 push "oci://$site/lab/cache" "$sample"
 err_has "nothing"
 run 0 prime "$sample"
-run 0 key generate --no-passphrase --json
+run 0 key generate --json
 public=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["keys"][0]["public_key"])' "$out")
 
 # Nothing there yet is no failure of the registry

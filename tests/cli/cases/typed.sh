@@ -194,8 +194,6 @@ run 1 check --target rtx4090 --driver 550.163.01 "$sample"
 out_has "Next: jitwarm make --target rtx4090 --driver 550.163.01 --fetch -o FILE.jwpack "
 run 2 make --target rtx3070 --driver 550 -o x.jwpack "$sample"
 err_has "give the full version, for example --driver 550.163.01"
-run 64 key generate
-err_has "--no-passphrase"
 
 # A pack is no software; what is exported is named like what is primed
 CUDA_CACHE_PATH=$work/none run 2 export "$sample"
