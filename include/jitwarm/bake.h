@@ -69,6 +69,9 @@ struct jw_bake_options {
 	bool dry_run;   /* only count what would be baked */
 	bool any_owner; /* NVIDIA's own libraries too, which their licence does not allow to modify */
 	struct jw_cancel cancel;
+	/* How much of a new wheel is packed, in bytes of its unpacked members; NULL: nobody is told */
+	void (*packing)(void *context, uint64_t done_bytes, uint64_t total_bytes);
+	void *packing_context;
 	/* What links relocatable code for another machine: an nvJitLink's file, a toolkit's folder, or
 	 * a package that brings one. NULL: the oldest that will do of the environment, of toolkits, and
 	 * of fetched ones. */
@@ -90,7 +93,8 @@ void jw_bake_result_free(struct jw_bake_result *result);
 /* ---- whether anything is compiled */
 
 struct jw_bake_verified {
-	char *path;
+	char *path;             /* the library, or the wheel that it is a member of */
+	char *member;           /* of a wheel; NULL: a file */
 	size_t containers;      /* that a start loads, once for each GPU architecture */
 	size_t refused;         /* of these: the driver did not load them */
 	size_t too_old;         /* of these: the driver is too old for their code (it reads no zstd, or

@@ -341,6 +341,8 @@ static int bake_found_package(struct jw_error *err, struct bake *bake,
 								   .any_owner = options->any_owner,
 								   .path = found->path,
 								   .state_dir = options->system->state_dir,
+								   .packing = options->packing,
+								   .context = options->packing_context,
 								   .only_check = only_check};
 	char *folder = NULL, *below;
 	int result;

@@ -3,10 +3,13 @@
 
 #include <string.h>
 
+#include "bake/bake_wheel.h"
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "code/code_file.h"
 #include "code/devcode.h"
+#include "code/zip_directory.h"
 #include "driver/driver_session.h"
 #include "driver/environment.h"
 #include "driver/run_folder.h"
@@ -28,6 +31,8 @@ struct verify_load {
 
 struct verifying {
 	const struct jw_bake_verify_options *options;
+	struct jw_bake_verify_result *result;
+	size_t capacity; /* of its items */
 	struct jw_bake_verified *file;
 	char *folder; /* the run's */
 	char *cache;  /* of the library at hand */
@@ -267,6 +272,89 @@ static int verify_library(struct jw_error *err, struct verifying *verifying, con
 	return result;
 }
 
+struct unpacked {
+	struct os_file *file;
+	uint64_t size_bytes;
+};
+
+static int put_unpacked(struct jw_error *err, void *context, const uint8_t *data, size_t size)
+{
+	struct unpacked *unpacked = context;
+
+	if (os_file_write(err, unpacked->file, unpacked->size_bytes, data, size))
+		return -1;
+	unpacked->size_bytes += size;
+	return 0;
+}
+
+static int unpack(struct jw_error *err, const struct verifying *verifying, const struct os_map *map,
+				  const struct zip_member *member, const char *path)
+{
+	struct unpacked unpacked = {0};
+	int result;
+
+	if (bake_package_check_size(err, member->name, member->packed_bytes, member->size_bytes) ||
+		os_file_open(err, path, OS_OPEN_CREATE, &unpacked.file))
+		return -1;
+	result =
+		zip_member_unpack(err, map, member, &verifying->options->cancel, put_unpacked, &unpacked);
+	os_file_close(unpacked.file);
+	return result;
+}
+
+static struct jw_bake_verified *next_verified(struct verifying *verifying)
+{
+	struct jw_bake_verify_result *result = verifying->result;
+
+	(void)VEC_ROOM(NULL, result->items, verifying->capacity, result->count, SIZE_MAX);
+	verifying->file = &result->items[result->count++];
+	*verifying->file = (struct jw_bake_verified){0};
+	return verifying->file;
+}
+
+static int verify_member(struct jw_error *err, struct verifying *verifying, const char *wheel,
+						 const struct os_map *map, const struct zip_member *member)
+{
+	char *path = os_join(verifying->folder, "member");
+	struct jw_bake_verified *file = next_verified(verifying);
+	struct jw_error why = {0};
+	int result = 0;
+
+	if (unpack(&why, verifying, map, member, path) || verify_library(&why, verifying, path)) {
+		file->failed = why;
+		(void)error_prefix(&file->failed, "%s: %s", wheel, member->name);
+		result = why.code == JW_ERR_INTERRUPTED ? error_copy(err, &why) : 0;
+	}
+	(void)os_remove(NULL, path);
+	mem_free(path);
+	mem_free(file->path);
+	file->path = mem_string(wheel);
+	file->member = mem_string(member->name);
+	return result;
+}
+
+/* Its libraries, one after the other. */
+static int verify_wheel(struct jw_error *err, struct verifying *verifying, const char *path)
+{
+	struct zip_directory directory = {0};
+	struct os_map map;
+	int result;
+
+	if (os_map_open(err, path, &map))
+		return -1;
+	result = zip_directory_read(err, &map, &directory);
+	for (size_t i = 0; !result && i < directory.count; i++) {
+		uint8_t head[KIND_HEAD];
+		const size_t size = zip_member_head(&map, &directory.members[i], head, sizeof head);
+
+		if (kind_of(head, size) != KIND_NONE)
+			result = verify_member(err, verifying, path, &map, &directory.members[i]);
+	}
+	zip_directory_free(&directory);
+	os_map_close(&map);
+	return result;
+}
+
 static int verify_libraries(struct jw_error *err, const struct jw_bake_verify_options *options,
 							struct jw_bake_verify_result *result)
 {
@@ -279,13 +367,26 @@ static int verify_libraries(struct jw_error *err, const struct jw_bake_verify_op
 	verifying = mem_alloc(sizeof *verifying);
 	verifying->options = options;
 	verifying->folder = folder.path;
+	verifying->result = result;
 	for (size_t i = 0; !failed && i < options->path_count; i++) {
-		struct jw_bake_verified *file = verifying->file = &result->items[result->count++];
+		const char *path = options->paths[i];
+		struct jw_error why = {0};
 
-		failed = cancel_check(err, &options->cancel);
-		if (!failed && verify_library(&file->failed, verifying, options->paths[i]) &&
-			file->failed.code == JW_ERR_INTERRUPTED)
-			failed = error_copy(err, &file->failed);
+		if (cancel_check(err, &options->cancel)) {
+			failed = -1;
+		} else if (text_ends(path, ".whl")) {
+			if (verify_wheel(&why, verifying, path) && why.code != JW_ERR_INTERRUPTED) {
+				next_verified(verifying)->path = mem_string(path);
+				verifying->file->failed = why;
+				(void)error_prefix(&verifying->file->failed, "%s", path);
+			}
+		} else {
+			(void)next_verified(verifying);
+			if (verify_library(&why, verifying, path))
+				verifying->file->failed = why;
+		}
+		if (!failed && why.code == JW_ERR_INTERRUPTED)
+			failed = error_copy(err, &why);
 	}
 	run_folder_remove(&folder);
 	mem_free(verifying->loads);
@@ -301,7 +402,6 @@ int jw_bake_verify(struct jw_error *err, const struct jw_bake_verify_options *op
 	if (!options->system->gpu_count)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s", options->system->why_none);
 	result = mem_alloc(sizeof *result);
-	result->items = mem_array(options->path_count, sizeof *result->items);
 	if (verify_libraries(err, options, result)) {
 		jw_bake_verify_result_free(result);
 		return -1;
@@ -315,7 +415,7 @@ void jw_bake_verify_result_free(struct jw_bake_verify_result *result)
 	if (!result)
 		return;
 	for (size_t i = 0; result->items && i < result->count; i++)
-		mem_free(result->items[i].path);
+		mem_free(result->items[i].path), mem_free(result->items[i].member);
 	mem_free(result->items);
 	mem_free(result);
 }

@@ -61,7 +61,8 @@ struct wheel {
 	struct archive *archive;
 	crypto_hash_sha256_state sum; /* of the member at hand */
 	uint64_t size_bytes;
-	struct jw_error why; /* what libarchive was told to end for */
+	uint64_t packed_bytes, total_bytes; /* of all members, unpacked */
+	struct jw_error why;                /* what libarchive was told to end for */
 };
 
 /* The length of NAME-VERSION in NAME-VERSION.dist-info/…, 0 for other members. */
@@ -375,6 +376,9 @@ static int put_packed(struct jw_error *err, void *context, const uint8_t *data, 
 		return -1;
 	(void)crypto_hash_sha256_update(&wheel->sum, data, size);
 	wheel->size_bytes += size;
+	wheel->packed_bytes += size;
+	if (wheel->job->packing)
+		wheel->job->packing(wheel->job->context, wheel->packed_bytes, wheel->total_bytes);
 	if (archive_write_data(wheel->archive, data, size) != (la_ssize_t)size)
 		return fail_archive(err, wheel);
 	return 0;
@@ -506,6 +510,14 @@ static int write_wheel_members(struct jw_error *err, struct wheel *wheel)
 	struct os_locale *locale = os_locale_utf8();
 	int result = 0;
 
+	for (size_t i = 0; i < wheel->directory.count; i++) {
+		const char *baked = wheel->members[i].baked;
+		struct os_stat stat;
+
+		wheel->total_bytes += baked && !os_stat(NULL, baked, &stat)
+								  ? stat.size_bytes
+								  : wheel->directory.members[i].size_bytes;
+	}
 	wheel->new_record = BUF_MAX(RECORD_MOST_BYTES);
 	wheel->archive = archive_write_new();
 	if (!wheel->archive && !os_late_library(err, "archive_write_new"))
@@ -558,6 +570,22 @@ static int write_wheel(struct jw_error *err, struct wheel *wheel)
 	return result;
 }
 
+/* Whether its libraries are those of Windows, none of which is changed. */
+static bool is_for_windows(const struct wheel *wheel)
+{
+	size_t libraries = 0, windows = 0;
+
+	for (size_t i = 0; i < wheel->directory.count; i++) {
+		uint8_t head[KIND_HEAD];
+		const size_t size =
+			zip_member_head(&wheel->map, &wheel->directory.members[i], head, sizeof head);
+
+		libraries += kind_of(head, size) != KIND_NONE;
+		windows += size > 2 && head[0] == 'M' && head[1] == 'Z';
+	}
+	return windows && windows == libraries;
+}
+
 static int bake_wheel(struct jw_error *err, struct wheel *wheel)
 {
 	const struct bake_package_job *job = wheel->job;
@@ -569,8 +597,11 @@ static int bake_wheel(struct jw_error *err, struct wheel *wheel)
 		find_own(err, wheel, "RECORD", &wheel->record) || take_rows(err, wheel) ||
 		take_wheel_version(err, wheel))
 		return -1;
+	if (job->only_check && !job->any_owner &&
+		library_allows_package(err, wheel->package, wheel->nvidia))
+		return -1;
 	if (job->only_check)
-		return job->any_owner ? 0 : library_allows_package(err, wheel->package, wheel->nvidia);
+		return is_for_windows(wheel) ? library_refuse_windows(err) : 0;
 	if (run_folder_make(err, job->state_dir, &wheel->run))
 		return -1;
 	for (size_t i = 0; !result && i < wheel->directory.count; i++) {

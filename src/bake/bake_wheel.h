@@ -11,6 +11,9 @@ struct bake_package_job {
 	const char *path;          /* of the package */
 	const char *folder;        /* for the new one; NULL: only count */
 	const char *state_dir;
+	/* How much of the new package is packed; NULL: nobody is told. */
+	void (*packing)(void *context, uint64_t done_bytes, uint64_t total_bytes);
+	void *context;
 	/* Only looks for what refuses the package before a library is unpacked: nothing is counted. */
 	bool only_check;
 };

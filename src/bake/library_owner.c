@@ -82,6 +82,13 @@ static int refuse_nvidia(struct jw_error *err)
 }
 
 /* Nobody has tried a longer copy of a PE file on Windows. */
+int library_refuse_windows(struct jw_error *err)
+{
+	return error_set(err, JW_ERR_UNSUPPORTED,
+					 "a Windows library, which bake does not change: on Windows, “jitwarm prime” "
+					 "fills the cache");
+}
+
 static int refuse_windows(struct jw_error *err, const char *path)
 {
 	struct os_file *file;
@@ -94,9 +101,7 @@ static int refuse_windows(struct jw_error *err, const char *path)
 	result = os_file_read(err, file, 0, magic, sizeof magic, &size);
 	os_file_close(file);
 	if (!result && size == sizeof magic && magic[0] == 'M' && magic[1] == 'Z')
-		result = error_set(err, JW_ERR_UNSUPPORTED,
-						   "a Windows library, which bake does not change: on Windows, “jitwarm "
-						   "prime” fills the cache");
+		result = library_refuse_windows(err);
 	return result;
 }
 

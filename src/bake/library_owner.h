@@ -17,6 +17,8 @@ int library_allows_copy(struct jw_error *err, const struct jw_found_file *file, 
 int library_allows_member(struct jw_error *err, const char *package, bool nvidia, bool any_owner,
 						  const char *member, const char *path);
 /* The same for all members of such a package, by its owner. */
+/* Why a Windows library is not changed. */
+int library_refuse_windows(struct jw_error *err);
 int library_allows_package(struct jw_error *err, const char *package, bool nvidia);
 /* Whether a header like METADATA's names NVIDIA's licence. */
 bool library_owner_is_nvidia(const struct buf *metadata);

@@ -296,7 +296,7 @@ static size_t mebibytes(uint64_t bytes)
 	return (size_t)(bytes / mebibyte + (bytes % mebibyte != 0));
 }
 
-static void on_fetch_progress(void *context, uint64_t done_bytes, uint64_t total_bytes)
+void fetching_report(void *context, uint64_t done_bytes, uint64_t total_bytes)
 {
 	struct fetching *fetching = context;
 
@@ -309,7 +309,7 @@ static void on_fetch_progress(void *context, uint64_t done_bytes, uint64_t total
 		progress_start(&fetching->progress, fetching->output, mebibytes(total_bytes),
 					   (double)total_bytes, fetching->label);
 		fetching->progress.unit = "MiB";
-		fetching->progress.phase = "fetching";
+		fetching->progress.phase = fetching->phase ? fetching->phase : "fetching";
 		progress_set_current(&fetching->progress, fetching->label);
 	}
 	progress_update(&fetching->progress,
@@ -321,7 +321,7 @@ static void on_fetch_progress(void *context, uint64_t done_bytes, uint64_t total
 struct jw_compiler_fetch_options fetching_options(struct fetching *fetching)
 {
 	return (struct jw_compiler_fetch_options){
-		.context = fetching, .progress = on_fetch_progress, .cancel = cli_cancel};
+		.context = fetching, .progress = fetching_report, .cancel = cli_cancel};
 }
 
 void fetching_end(struct fetching *fetching)

@@ -69,6 +69,7 @@ const char *progress_line(char text[PROGRESS_LINE], const struct progress *progr
 struct fetching {
 	const struct output *output;
 	const char *label;
+	const char *phase;        /* for --progress json; NULL: "fetching" */
 	uint64_t total_bytes;     /* of the wheel at hand */
 	struct progress progress; /* `output` NULL: not started */
 };
@@ -81,6 +82,8 @@ struct fetching {
 
 /* `fetching` has output and label, and lives as long as the options. */
 struct jw_compiler_fetch_options fetching_options(struct fetching *fetching);
+/* Shows so much; what these options call. */
+void fetching_report(void *fetching, uint64_t done_bytes, uint64_t total_bytes);
 void fetching_end(struct fetching *fetching);
 
 /* The progress bar of a run that compiles: its reports and messages (jw_prime_options), shown. */

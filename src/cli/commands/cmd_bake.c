@@ -146,34 +146,45 @@ static void print_summary(const struct cli *cli, const struct jw_bake_result *re
 						  const struct jw_found *found)
 {
 	const struct output *out = &cli->out;
-	static const char *const kept[] = {"output", "target", "driver", NULL};
-	const struct jw_found_file *installed = NULL;
-	struct buf line = BUF_MAX(NEXT_STEP_MOST);
-	size_t copies = 0, wheels = 0;
-	char name[512];
+	static const char *const kept[] = {"output",    "target", "driver", "ptxas",
+									   "nvjitlink", "fetch",  "cache",  NULL};
+	size_t copies = 0, wheels = 0, installed = 0;
 
 	for (size_t i = 0; i < result->file_count; i++) {
-		const struct jw_bake_file *file = &result->files[i];
-
-		wheels += file->output && file->member;
-		copies += file->output && !file->member;
-		for (size_t k = 0; file->output && !file->member && k < found->file_count; k++)
-			if (found->files[k].package && found->files[k].version &&
-				!strcmp(found->files[k].path, file->path))
-				installed = &found->files[k];
+		wheels += result->files[i].output && result->files[i].member;
+		copies += result->files[i].output && !result->files[i].member;
 	}
 	if (wheels)
 		next_step(out, STYLE_PLAIN,
 				  "Next: install the new package (pip install FILE) instead of the old one.", NULL);
-	/* An installed package is replaced as a whole, by pip, which also restores it. */
-	if (installed) {
-		(void)snprintf(name, sizeof name, "%s==%s", installed->package, installed->version);
+	/* An installed package is replaced as a whole, by pip, which also restores it. Files of a
+	 * package mostly follow one another. */
+	for (size_t k = 0; k < found->file_count; k++) {
+		const struct jw_found_file *file = &found->files[k];
+		bool baked = false, before = false;
+		struct buf line = BUF_MAX(NEXT_STEP_MOST);
+		char name[512];
+
+		for (size_t i = 0; file->package && file->version && i < result->file_count; i++)
+			baked = baked || (result->files[i].output && !result->files[i].member &&
+							  !strcmp(result->files[i].path, file->path));
+		for (size_t i = 0; baked && !before && i < k; i++)
+			before = text_same(found->files[i].package, file->package);
+		if (!baked || before)
+			continue;
+		installed++;
+		(void)snprintf(name, sizeof name, "%s==%s", file->package, file->version);
 		buf_say(&line, "jitwarm bake --index");
 		next_step_keep(&line, &cli->options, kept);
 		shell_add_word(&line, name);
 		next_step(out, STYLE_PLAIN,
-				  "Next: make the package's wheel, and install it with pip: ", &line);
-	} else if (copies)
+				  cli->system->scratch
+					  ? "Next: make the package's wheel, which compiles again, "
+						"and install it with pip: "
+					  : "Next: make the package's wheel, and install it with pip: ",
+				  &line);
+	}
+	if (copies && !installed)
 		next_step(out, STYLE_PLAIN, "Next: put the copies where the program looks for them.", NULL);
 }
 
@@ -246,6 +257,7 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 {
 	struct prime_bar bar = {.output = &cli->out};
 	struct fetching fetching = {.output = &cli->out, .label = "compiler"};
+	struct fetching packing = {.output = &cli->out, .label = "packing", .phase = "packing"};
 	const struct jw_compiler_fetch_options fetch = fetching_options(&fetching);
 	const struct jw_prime_options how = {
 		.compile.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
@@ -267,6 +279,8 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 		.any_owner = options_given(&cli->options, "i-may"),
 		.nvjitlink = options_value(&cli->options, "nvjitlink"),
 		.cancel = cli_cancel,
+		.packing = fetching_report,
+		.packing_context = &packing,
 	};
 	struct jw_bake_result *result;
 	int failed;
@@ -275,6 +289,7 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 	failed = jw_bake(err, &options, &result);
 	prime_bar_end(&bar);
 	fetching_end(&fetching);
+	fetching_end(&packing);
 	if (failed)
 		return cli_hopeless(err, cli,
 							err->code == JW_ERR_NOT_FOUND ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);
@@ -399,7 +414,8 @@ const struct cli_command command_bake = {
 #define VERIFIED(member, ...) JSON(struct jw_bake_verified, member, __VA_ARGS__)
 
 static const struct json_field verified_bake_fields[] = {
-	VERIFIED(path, "the library"),
+	VERIFIED(path, "the library, or the wheel that it is a member of"),
+	VERIFIED(member, "of a wheel", .presence = JSON_UNLESS_NULL),
 	VERIFIED(containers, "that a start loads, once for each GPU architecture"),
 	VERIFIED(refused, "of these: the driver did not load them"),
 	VERIFIED(too_old,
@@ -426,7 +442,8 @@ static void print_verified(struct cli *cli, const struct jw_bake_verified *file)
 	const bool good = !file->entries && !file->compiler_opened && !file->refused && !file->too_old;
 	char driver[JW_DRIVER_TEXT];
 
-	output_line(&cli->out, good ? STYLE_GOOD : STYLE_WARN, "%s: %s loaded, %s made%s", file->path,
+	output_line(&cli->out, good ? STYLE_GOOD : STYLE_WARN, "%s%s%s: %s loaded, %s made%s",
+				file->path, file->member ? ": " : "", file->member ? file->member : "",
 				TEXT_COUNT(file->containers - file->too_old, "container", "containers"),
 				TEXT_COUNT(file->entries, "entry", "entries"),
 				file->compiler_opened ? ", the compiler library opened"
@@ -499,7 +516,8 @@ const struct cli_command command_bake_verify = {
 		"does, in a process with an empty cache for each library, and counts the entries that "
 		"appear there: each is a compile. Also says whether the driver opened its compiler "
 		"library, which it does to compile and to link. The libraries themselves are not "
-		"loaded.\n\nExit status: 1 if something is compiled, linked or refused, the driver is too "
+		"loaded. The libraries of a wheel (X.whl) are unpacked for that.\n\nExit status: 1 if "
+		"something is compiled, linked or refused, the driver is too "
 		"old for it, a library cannot be read, or a name matches no file.",
 	.examples = "jitwarm bake verify torch\n",
 	.options = bake_verify_options,

@@ -216,3 +216,45 @@ if python3 -m venv --without-pip "$work/venv" >/dev/null 2>&1 && mkdir "$work/pi
 		"$uv" pip check -q --python "$work/venv/bin/python" || fail "uv pip check"
 	fi
 fi
+
+# What the driver compiles of a wheel's libraries: of the old one some, of the new one less. The wheel's packing shows how far it is.
+run 1 bake verify --json "$old"
+json '[f["member"] for f in d["files"]] == ["sample/libsample_framework.so", "sample-1.0.data/platlib/sample/other.so"] and all(f["path"].endswith(".whl") and f["entries"] > 0 and "failed" not in f for f in d["files"])'
+run "0|1" bake verify "$work/out/$new"
+out_has "$new: sample/libsample_framework.so: "
+printf 'no zip' >"$work/bad.whl"
+run 3 bake verify "$work/bad.whl"
+err_one_line
+python3 - "$old" "$work/large-1.0-py3-none-any.whl" "$sample" <<-'P'
+	import base64, hashlib, os, sys, zipfile
+	with zipfile.ZipFile(sys.argv[2], "w") as new:
+	    rows = []
+	    for name, data in (("l/lib.so", open(sys.argv[3], "rb").read()), ("l/data", os.urandom(3 << 20)), ("large-1.0.dist-info/METADATA", b"Metadata-Version: 2.1\nName: large\nVersion: 1.0\n")):
+	        new.writestr(name, data)
+	        rows.append(name + ",sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode() + ",%d" % len(data))
+	    new.writestr("large-1.0.dist-info/RECORD", "\n".join(rows + ["large-1.0.dist-info/RECORD,,"]) + "\n")
+P
+run '0|1' bake --progress json -o "$work/large" "$work/large-1.0-py3-none-any.whl"
+grep -q '"phase":"packing".*"unit":"MiB".*"fraction":1' "$err" || fail "no progress of packing"
+
+# A wheel for Windows is refused before anything is compiled.
+python3 - "$sample" "$work/win-1.0-py3-none-win_amd64.whl" <<-'P'
+	import struct, subprocess, sys, zipfile
+	elf = open(sys.argv[1], "rb").read()
+	shoff, count, names = struct.unpack_from("<Q", elf, 40)[0], *struct.unpack_from("<HH", elf, 60)
+	sections = [struct.unpack_from("<IIQQQQ", elf, shoff + 64 * i) for i in range(count)]
+	table = sections[names][4]
+	code = next(elf[s[4]:s[4] + s[5]] for s in sections if elf[table + s[0]:].split(b"\0", 1)[0] == b".nv_fatbin")
+	pe = bytearray(b"MZ" + bytes(58) + struct.pack("<I", 64) + b"PE\0\0" + struct.pack("<HHIIIHH", 0x8664, 1, 0, 0, 0, 240, 0x2022))
+	pe += struct.pack("<H", 0x20b) + bytes(238)
+	pe += struct.pack("<8sIIIIIIHHI", b".nv_fatb", len(code), 4096, len(code), 1024, 0, 0, 0, 0, 0x40000040)
+	pe += bytes(1024 - len(pe)) + code
+	with zipfile.ZipFile(sys.argv[2], "w") as new:
+	    new.writestr("w/lib.dll", bytes(pe))
+	    new.writestr("win-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: win\nVersion: 1.0\n")
+	    new.writestr("win-1.0.dist-info/RECORD", "w/lib.dll,,\nwin-1.0.dist-info/METADATA,,\nwin-1.0.dist-info/RECORD,,\n")
+P
+rm -rf "$work/cache"
+run 2 bake -o "$work/windows" "$work/win-1.0-py3-none-win_amd64.whl"
+out_has "win-1.0-py3-none-win_amd64.whl: w/lib.dll: not baked: a Windows library"
+[[ -z $(find "$work/cache" -path '*/?/?/*' -type f 2>/dev/null) ]] || fail "something was compiled first"
