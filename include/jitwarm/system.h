@@ -152,6 +152,13 @@ bool jw_cache_holds(const struct jw_cache_info *cache, uint64_t predicted_bytes)
  */
 bool jw_cache_serves_now(const struct jw_cache_info *cache, uint64_t bytes);
 
+/* A driver that runs all of these GPUs and the names of whose cache entries are known, for an
+ * example: "550.163.01". */
+const char *jw_driver_example(const struct jw_target *targets, size_t count);
+/* All drivers whose names are known: "418.39, 460.106.00, …". Returns `text`. */
+enum { JW_DRIVER_NAMES = 1024 };
+const char *jw_driver_names(char text[JW_DRIVER_NAMES]);
+
 /* As jw_cache_info.not_yours, of `dir` (NULL: the live cache); the caller frees *ret_line. */
 int jw_cache_not_yours(struct jw_error *err, const char *dir, char **ret_line);
 

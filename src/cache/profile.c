@@ -323,6 +323,32 @@ const struct cache_known_driver *cache_known_driver_at(size_t index)
 	return index < sizeof known / sizeof *known ? &known[index] : NULL;
 }
 
+const char *jw_driver_example(const struct jw_target *targets, size_t count)
+{
+	static const uint32_t branches[] = {550, 580, 470};
+
+	for (size_t i = 0; i < sizeof branches / sizeof *branches; i++) {
+		const struct cache_known_driver *driver =
+			cache_known_driver_like(&(struct jw_driver){.release = {branches[i]}});
+		size_t runs = 0;
+
+		while (driver && runs < count &&
+			   !jw_driver_supports(NULL, &(struct jw_driver){.cuda = driver->cuda}, targets[runs]))
+			runs++;
+		if (driver && runs == count)
+			return driver->name;
+	}
+	return "550.163.01";
+}
+
+const char *jw_driver_names(char text[JW_DRIVER_NAMES])
+{
+	*text = '\0';
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		text_append(text, JW_DRIVER_NAMES, "%s%s", i ? ", " : "", known[i].name);
+	return text;
+}
+
 const struct cache_known_driver *cache_known_driver(const uint32_t release[3])
 {
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)

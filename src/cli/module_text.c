@@ -1,6 +1,7 @@
 #include "cli/module_text.h"
 
 #include "base/text.h"
+#include "cli/next_step.h"
 
 void module_text_marks(const struct output *out, const char *head, const char *what, size_t carried,
 					   const char *end)
@@ -40,14 +41,26 @@ void module_text_link(const struct output *out, const char *head, size_t link,
 					head, time, end);
 }
 
-void plan_notes_print(const struct output *out, char *const *notes, size_t count,
-					  size_t assumptions, bool all)
+void plan_notes_print(const struct output *out, const struct options *options, char *const *notes,
+					  size_t count, size_t assumptions, bool all)
 {
+	static const char *const kept[] = {"target", "driver",    "environment",
+									   "cache",  "recording", NULL};
+	struct buf line = BUF_MAX(NEXT_STEP_MOST);
+
 	for (size_t i = 0; i < (all ? count : count - assumptions); i++)
 		output_note(out, "%s", notes[i]);
-	if (!all && assumptions)
-		output_note(out, "some PTX was left out, or its use is assumed: “jitwarm check --explain” "
-						 "lists it");
+	if (all || !assumptions)
+		return;
+	buf_say(&line, "jitwarm check --explain");
+	next_step_keep(&line, options, kept);
+	if (options_has(options, "all") && options_given(options, "all"))
+		buf_say(&line, " --all");
+	next_step_names(&line, options);
+	if (!line.overflowed)
+		output_note(out, "some PTX was left out, or its use is assumed: “%s” lists it",
+					buf_text(&line));
+	buf_free(&line);
 }
 
 void forecast_text_line(const struct output *out, const char *head,

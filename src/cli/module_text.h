@@ -5,6 +5,7 @@
 #include <jitwarm/estimate.h>
 
 #include "base/text.h"
+#include "cli/options.h"
 #include "cli/output.h"
 
 /* The entries of `what` that were carried over. */
@@ -17,9 +18,10 @@ const char *module_text_all(char text[TEXT_SHORT], size_t count);
 void module_text_link(const struct output *out, const char *head, size_t link,
 					  const struct jw_forecast *forecast, const char *end);
 
-/* The notes of a plan; without `all` one line in place of its assumptions, the last notes. */
-void plan_notes_print(const struct output *out, char *const *notes, size_t count,
-					  size_t assumptions, bool all);
+/* The notes of a plan; without `all` one line in place of its assumptions, the last notes, with the
+ * command that shows them for what `options` name. */
+void plan_notes_print(const struct output *out, const struct options *options, char *const *notes,
+					  size_t count, size_t assumptions, bool all);
 
 /* The predicted cost of compiling, in one line that `scan`, `check` and `prime` share. */
 

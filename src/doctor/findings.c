@@ -607,15 +607,6 @@ static bool is_unsure(const struct examination *seen, struct finding_draft *draf
 	return true;
 }
 
-/* What another driver has compiled may be carried over. */
-static bool has_other_driver(const struct jw_check_result *check)
-{
-	for (size_t i = 0; i < check->cause_count; i++)
-		if (check->causes[i].reason == JW_COLD_DRIVER)
-			return true;
-	return false;
-}
-
 static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 {
 	const struct jw_check_result *check = seen->check;
@@ -635,8 +626,7 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 			 check->files[0].member ? check->files[0].member : "",
 			 check->cause_count ? check->causes[0].text : "they are not in the cache");
 	if (seen->system->cache.why_useless[0]) {
-		FIX(draft, "first fix the findings above, then “jitwarm prime”; or “jitwarm bake”, which "
-				   "needs no cache");
+		FIX(draft, "first fix the findings above; “jitwarm bake” needs no cache");
 		return true;
 	}
 	draft_prime(seen, draft);
@@ -645,9 +635,6 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 		FIX(draft, "first make room where the cache is, then");
 	else if (draft->word_count && check->all.forecast.cache_bytes > seen->system->cache.limit_bytes)
 		FIX(draft, "first fix the findings above, then compile them, on all cores");
-	else if (draft->word_count && has_other_driver(check))
-		FIX(draft, "compile them now, on all cores; “jitwarm prime --carry-over” takes over in "
-				   "seconds what the former driver has compiled, as far as its entries are there");
 	return true;
 }
 

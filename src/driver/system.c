@@ -85,7 +85,6 @@ static bool has_device_file(void)
 /* Its devices, whether a driver is here or not. */
 static void note_pci(const struct os_pci_device *pci, size_t count, struct jw_system *system)
 {
-	static const uint32_t branches[] = {550, 580, 470};
 	struct jw_target target = {89, 0};
 
 	system->pci_count = count;
@@ -96,16 +95,7 @@ static void note_pci(const struct os_pci_device *pci, size_t count, struct jw_sy
 		}
 	if (!system->example[0])
 		TEXT_COPY(system->example, "rtx4090");
-	for (size_t i = 0; i < sizeof branches / sizeof *branches; i++) {
-		const struct jw_driver branch = {.release = {branches[i]}};
-		const struct cache_known_driver *known = cache_known_driver_like(&branch);
-
-		if (known && !jw_driver_supports(NULL, &(struct jw_driver){.cuda = known->cuda}, target)) {
-			system->example_driver = known->name;
-			return;
-		}
-	}
-	system->example_driver = "550.163.01";
+	system->example_driver = jw_driver_example(&target, 1);
 }
 
 /* The way out, where a part of the driver or a GPU shows which. */
@@ -297,9 +287,8 @@ static int profile_elsewhere(struct jw_error *err, const struct jw_system_option
 		return cache_profile_for_release(err, options->driver, ret_profile);
 	} else if (os_find_driver(&why, &library)) {
 		return error_set(err, JW_ERR_USAGE,
-						 "--driver names the other machine's driver, for example --driver "
-						 "550.163.01: %s",
-						 why.message);
+						 "--driver names the other machine's driver, for example --driver %s: %s",
+						 jw_driver_example(options->targets, options->target_count), why.message);
 	}
 	/* A library shows its build, and often its release; another source of the release goes first */
 	result = cache_profile_find(err, NULL, library, system->cache.path, ret_profile);
@@ -314,7 +303,7 @@ static int profile_elsewhere(struct jw_error *err, const struct jw_system_option
 static int names_unknown(struct jw_error *err, const struct jw_driver *driver)
 {
 	const struct cache_known_driver *known = cache_known_driver_like(driver);
-	char text[JW_DRIVER_TEXT];
+	char text[JW_DRIVER_TEXT], names[JW_DRIVER_NAMES];
 
 	/* Of a branch, or a CUDA version, any release may be meant. */
 	if (!driver->release[1])
@@ -324,10 +313,11 @@ static int names_unknown(struct jw_error *err, const struct jw_driver *driver)
 						 jw_driver_text(text, driver), known ? known->name : "550.163.01");
 	return error_set(
 		err, JW_ERR_UNSUPPORTED,
-		"the names under which driver %s keeps its results are not known%s%s: --driver FILE takes "
-		"them from its libcuda.so or nvcuda64.dll, or from the profile that “jitwarm status "
+		"driver %s: jitwarm does not know the names of its cache entries; it knows those of %s. "
+		"“jitwarm scan” and “jitwarm bake” need no names. --driver FILE takes them from the "
+		"driver's libcuda.so or nvcuda64.dll, or from the profile that “jitwarm status "
 		"--driver-profile FILE” writes on a machine that has it",
-		jw_driver_text(text, driver), known ? ", but those of " : "", known ? known->name : "");
+		jw_driver_text(text, driver), jw_driver_names(names));
 }
 
 static int open_elsewhere(struct jw_error *err, const struct jw_system_options *options,

@@ -22,6 +22,7 @@ check_steps() {
 		checked_steps[run $step]=1
 		split_step "$step" && run_step "$step"
 	done < <(printed_steps)
+	[[ -z ${JITWARM_FOLLOW-} ]] || follow_steps
 }
 printed_steps() {
 	sed -nE '/first fix the findings above|, then: /d; s/^ *(Next|Do|jitwarm: {4}).*: (jitwarm( .*)?)$/\2/p; s/^(Next:?|다음:?) +(jitwarm( .*)?)$/\2/p; s/^  (jitwarm key trust .*)$/\1/p; s/^  on other machines: //p' "$out" "$err"
@@ -75,4 +76,56 @@ run_step() {
 	# doctor says with 2 that nothing helps, check what nobody can tell, scan that the active environment has no device code
 	[[ $status == [01] || ($status == 2 && (${named[0]} == doctor || (${named[0]} == scan && $told == *"no device code found in "*) || (${named[0]} == check && $told == *"jitwarm cannot tell"*))) ]] || fail "a step that was printed ends with $status: jitwarm ${named[*]} (“$1”): $told"
 	rm -rf "$work/step-state"
+}
+
+# follow_steps: runs each printed command as it is printed, on this case's machine, which is then as it was. Wrong are status 64, and the
+# same command in what it prints; behind “Do:” of doctor also a finding that is still there. It takes as long as the case again, so that
+# only JITWARM_FOLLOW asks for it: one case a part in ctest, all of them in tests/long (cli-follow).
+follow_steps() {
+	local step id status words=() named=() word said
+	is_wine && return 0
+	[[ " ${last[*]} " != *" --report "* && -z $(jobs -pr) ]] || return 0
+	while IFS=$'\t' read -r id step; do
+		[[ -z ${checked_steps[follow $step]-} ]] || continue
+		checked_steps[follow $step]=1
+		case $step in *[?…]* | *\\x* | *" PID"* | *COMMAND* | *" FILE" | *" FILE "* | *"startup "* | *"--index"* | *"key generate"* | *"sudo "*) continue ;; esac
+		split_step "$step" || continue
+		named=()
+		for word in "${words[@]}"; do
+			case $word in
+			DIR) word=$work/step-dir ;;
+			FILE.jwpack) word=$work/step.jwpack ;;
+			esac
+			named+=("$word")
+		done
+		keep_machine
+		status=0
+		# shellcheck disable=SC2086
+		timeout "${limit:-200}" $JITWARM "${named[@]}" >"$machine.said" 2>&1 </dev/null || status=$?
+		said=$(cat "$machine.said")
+		[[ $status != 64 ]] || fail "a printed command is used wrongly: “$step”: $said"
+		! grep -qF -- ": $step" "$machine.said" || fail "a command prints itself as the next step: “$step”: $said"
+		if [[ -n $id && $id != - && ${last[0]} == doctor ]]; then
+			# shellcheck disable=SC2086
+			said=$(timeout 200 $JITWARM "${last[@]}" 2>&1 </dev/null)
+			! grep -A 1 -E "^ *[0-9]+  $id: " <<<"$said" | grep -q "Do: " || grep -A 1 -E "^ *[0-9]+  $id: " <<<"$said" | grep -q "Do: log out and in again" || fail "“$step” leaves the finding $id: $said"
+		fi
+		restore_machine
+	done < <(awk '/^ *[0-9]+  [a-z-]+: /{id=$2; sub(":","",id)} {print (($1=="Do:")?id:"-") "\t" $0}' "$out" "$err" |
+		sed -nE '/, then: /d; s/^([^\t]*)\t *(Next|Do|jitwarm: {4}).*: (jitwarm( .*)?)$/\1\t\3/p; s/^([^\t]*)\t(Next:?|다음:?) +(jitwarm( .*)?)$/\1\t\3/p; s/^([^\t]*)\t.*\<try “(jitwarm [^”]*)”.*/\1\t\2/p')
+}
+keep_machine() {
+	local folder
+	machine=$(mktemp -d "${TMPDIR:-/tmp}/jitwarm-follow.XXXXXX")
+	for folder in "$work" ${place:+"$place"}; do
+		mkdir -p "$machine$folder" && cp -a "$folder/." "$machine$folder/"
+	done
+}
+restore_machine() {
+	local folder
+	for folder in "$work" ${place:+"$place"}; do
+		find "$folder" -mindepth 1 -delete
+		cp -a "$machine$folder/." "$folder/"
+	done
+	rm -rf "$machine" "$machine.said"
 }

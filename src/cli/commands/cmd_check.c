@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include <jitwarm/check.h>
+#include <jitwarm/system.h>
 #include <jitwarm/tune.h>
 
 #include "base/text.h"
@@ -313,19 +314,25 @@ static void print_nameless(const struct output *out, const struct jw_check_resul
 {
 	const struct jw_driver *driver = &result->driver;
 	const bool none = !driver->cuda && !driver->release[0], exact = driver->release[1] != 0;
-	char text[JW_DRIVER_TEXT];
+	char text[JW_DRIVER_TEXT], names[JW_DRIVER_NAMES];
+	struct jw_target targets[GPUS_MOST];
+	size_t count = 0;
 
+	for (; count < result->gpu_count && count < GPUS_MOST; count++)
+		targets[count] = result->gpus[count].target;
 	if (none || (!exact && result->named))
 		output_warning(
 			out,
 			"cannot tell: the names of entries depend on the driver's exact release; give it "
 			"(--driver %s), or check on a machine that has it",
-			none ? "550.163.01" : result->named);
+			none ? jw_driver_example(targets, count) : result->named);
 	else
-		output_warning(out,
-					   "cannot tell: the names of entries under driver %s are not known; check on "
-					   "a machine that has it",
-					   typed && driver->release[0] ? typed : jw_driver_text(text, driver));
+		output_warning(
+			out,
+			"cannot tell: jitwarm does not know the names of driver %s's cache entries; it "
+			"knows those of %s. Check on a machine that has it",
+			typed && driver->release[0] ? typed : jw_driver_text(text, driver),
+			jw_driver_names(names));
 }
 
 /* Why no cache helps here: what `prime` says, too. */
@@ -404,8 +411,8 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 	if (result->names_known && result->all.cold && result->verdict == JW_VERDICT_COLD)
 		print_next(cli, result);
 	/* Those of the search come first, and were printed as it went on. */
-	plan_notes_print(out, result->notes + found->note_count, result->note_count - found->note_count,
-					 result->assumptions, explain);
+	plan_notes_print(out, &cli->options, result->notes + found->note_count,
+					 result->note_count - found->note_count, result->assumptions, explain);
 }
 
 static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,

@@ -650,7 +650,7 @@ static int tell_findings(struct jw_error *err, struct doctoring *doctoring)
 		return 0;
 	}
 	ahead_print(&cli->out, "", &ahead);
-	plan_notes_print(&cli->out, document.result.notes, document.result.note_count,
+	plan_notes_print(&cli->out, &cli->options, document.result.notes, document.result.note_count,
 					 document.result.assumptions, false);
 	put_findings(&text, &document);
 	if (text.size)

@@ -503,18 +503,20 @@ static int target_machine_read(struct jw_error *err, struct cli *cli,
 	return 0;
 }
 
-static int target_machine_lacks_driver(struct jw_error *err, const struct cli *cli)
+static int target_machine_lacks_driver(struct jw_error *err, const struct cli *cli,
+									   const struct gpu_targets *gpus)
 {
+	const char *driver = jw_driver_example(gpus->targets, gpus->count);
 	struct buf line = BUF_MAX(sizeof err->message / 2);
 	const bool fetch = options_given(&cli->options, "fetch");
 
 	buf_say(&line, "jitwarm make");
-	buf_say(&line, " --driver 550.163.01%s", fetch ? "" : " --fetch");
+	buf_say(&line, " --driver %s%s", driver, fetch ? "" : " --fetch");
 	shell_add_words(&line, (const char *const *)cli->argv, (size_t)cli->argc);
 	error_set(err, JW_ERR_USAGE,
 			  "--driver names the other machine's driver, whose version nvidia-smi shows there: "
 			  "“%s”",
-			  line.overflowed ? "--driver 550.163.01" : buf_text(&line));
+			  line.overflowed ? driver : buf_text(&line));
 	buf_free(&line);
 	return -1;
 }
@@ -1101,7 +1103,8 @@ static int conclude(struct prime_outcome *priming, const struct jw_prime_result 
 	if (!priming->only_plan)
 		unattended->restored = result->reuse.refilled.entries + run->shared.fetched +
 							   (result->reuse.carried ? result->reuse.carried->carried : 0);
-	plan_notes_print(&cli->out, result->notes, result->note_count, result->assumptions, false);
+	plan_notes_print(&cli->out, &cli->options, result->notes, result->note_count,
+					 result->assumptions, false);
 	cli_end_with(cli, status_of_outcome(priming, result));
 	print_outcome(priming, result);
 	if (result->keep.pack)
@@ -1222,7 +1225,7 @@ static int choose_gpus(struct jw_error *err, struct cli *cli)
 						 "--gpu: no GPU here is %s: “jitwarm make --target %s --driver %s -o "
 						 "FILE.jwpack” compiles for another machine",
 						 gpu_targets_name(name, wanted.targets[0]),
-						 jw_target_sm(sm, wanted.targets[0]), system->example_driver);
+						 jw_target_sm(sm, wanted.targets[0]), jw_driver_example(wanted.targets, 1));
 	system->gpu_count = wanted.count ? kept : system->gpu_count;
 	return 0;
 }
@@ -1244,7 +1247,7 @@ static int open_system(struct jw_error *err, struct prime_outcome *priming)
 		return priming->for_others ? 0 : choose_gpus(err, cli);
 	return priming->for_others && err->code == JW_ERR_USAGE &&
 				   !options_given(&cli->options, "driver")
-			   ? target_machine_lacks_driver(err, cli)
+			   ? target_machine_lacks_driver(err, cli, &elsewhere->gpus)
 			   : -1;
 }
 

@@ -16,7 +16,6 @@ driver_550
 run 1 doctor --no-probe
 out_has "cold: a start compiles 8 modules"
 out_has "the driver has changed from 535.309.01"
-out_has "“jitwarm prime --carry-over” takes over in seconds"
 run 1 check --explain torch
 out_has "the driver has changed from 535.309.01"
 # prime says that there is a quicker way, and which
