@@ -148,7 +148,9 @@ static int write_objects(struct jw_error *err, const struct linking *linking, co
 			result = error_set(err, JW_ERR_LIMIT, "more than 2 GiB to link");
 		if (!result)
 			result = note_object_compiler(err, &object, linking->device, compiler) ||
-					 os_file_write(err, file, at, object.data, object.size);
+							 os_file_write(err, file, at, object.data, object.size)
+						 ? -1
+						 : 0;
 		at += object.size;
 	}
 	os_file_close(file);

@@ -11,6 +11,7 @@
 #include "cache/live.h"
 #include "cache/sound.h"
 #include "cache/staging.h"
+#include "os/claimed.h"
 #include "os/clock.h"
 #include "os/file.h"
 
@@ -75,7 +76,7 @@ static int check_directory(struct jw_error *err, struct cache_live *live)
 						 dir);
 	live->shared = shared_bits(stat.mode);
 	/* The remains of killed processes beside the tree */
-	os_sweep(dir, CACHE_STAGING_PREFIX, "%", OS_DIRECTORY, 3600);
+	os_sweep_claimed(dir, CACHE_STAGING_PREFIX);
 	return 0;
 }
 
@@ -88,8 +89,10 @@ static struct cache_live *new_live(const char *dir, const struct cache_live_opti
 		live->options.lock_wait_ms = CACHE_LOCK_WAIT_MS;
 	live->dir = mem_string(dir);
 	live->index_path = os_join(dir, "index");
-	live->staging = mem_printf("%s/" CACHE_STAGING_PREFIX "%08x%08x", dir,
-							   (unsigned)randombytes_random(), (unsigned)randombytes_random());
+	live->staging = mem_printf("%s/" CACHE_STAGING_PREFIX "%d-%u", dir, (int)uv_os_getpid(),
+							   (unsigned)randombytes_random());
+	if (uv_mutex_init(&live->staging_mutex))
+		mem_ended(0);
 	return live;
 }
 
@@ -473,6 +476,8 @@ int cache_live_close(struct jw_error *err, struct cache_live *live)
 		return 0;
 	result = settle_rows(err, live);
 	(void)os_remove_tree(NULL, live->staging);
+	os_unclaim(live->staging, live->staging_lock);
+	uv_mutex_destroy(&live->staging_mutex);
 	mem_free(live->staging);
 	mem_free(live->dir);
 	mem_free(live->index_path);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <uv.h>
+
 #include "base/buf.h"
 #include "base/set.h"
 #include "cache/index.h"
@@ -34,7 +36,9 @@ struct live_rows {
 
 struct cache_live {
 	char *dir, *index_path;
-	char *staging; /* the folder beside the tree, made when the first file is staged */
+	char *staging;            /* the folder beside the tree, made when the first file is staged */
+	uv_mutex_t staging_mutex; /* while it is made */
+	struct os_file *staging_lock; /* of a living process (os/claimed.h) */
 	struct cache_live_options options;
 	struct cache_live_counts counts;
 	size_t outcomes[CACHE_ADDED_REFUSED + 1]; /* of additions: enum cache_added */

@@ -8,16 +8,36 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/claimed.h"
 #include "os/uv.h"
 
+/* A process that removes the cache also removes the folder beside its tree, and perhaps the lock.
+ */
+static int make_folder(struct jw_error *err, struct cache_live *live)
+{
+	int result = 0;
+
+	uv_mutex_lock(&live->staging_mutex);
+	if (!os_exists(live->staging)) {
+		os_file_close(live->staging_lock);
+		live->staging_lock = NULL;
+		/* The cache itself may be gone, too. */
+		if (os_make_dirs(err, live->dir, 0700) ||
+			os_claim(err, live->staging, &live->staging_lock) ||
+			os_make_dirs(err, live->staging, 0700))
+			result = -1;
+	}
+	uv_mutex_unlock(&live->staging_mutex);
+	return result;
+}
+
 /* Names the staged file, and makes its folder and its target's. */
-static int staging_begin(struct jw_error *err, const struct cache_live *live,
-						 struct live_staged *staged, size_t number)
+static int staging_begin(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
+						 size_t number)
 {
 	mem_free(staged->path);
 	staged->path = mem_printf("%s/%zu", live->staging, number);
-	/* A process that removes the cache also removes the folder beside its tree. */
-	if (!os_exists(live->staging) && os_make_dirs(err, live->staging, 0700))
+	if (make_folder(err, live))
 		return -1;
 	return os_make_shared_parent(err, staged->target, 0700 | live->shared);
 }

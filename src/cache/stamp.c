@@ -242,12 +242,14 @@ int former_read(struct jw_error *err, const char *state_dir, const char *stamp,
 	find_running(&drivers, release);
 	running = cache_known_driver(drivers.running);
 	/* If the stamp was read wrongly, the table still knows the installed release. */
-	result =
-		add_former(err, &drivers, stamp, release, FORMER_LIVING) ||
-		(known && add_former(err, &drivers, known->stamp, release, FORMER_LIVING)) ||
-		(running && add_former(err, &drivers, running->stamp, running->release, FORMER_LIVING)) ||
-		(state_dir && (add_profiles(err, state_dir, FORMER_LIVING, &drivers) ||
-					   add_profiles(err, state_dir, FORMER_FORMER, &drivers)));
+	result = add_former(err, &drivers, stamp, release, FORMER_LIVING) ||
+					 (known && add_former(err, &drivers, known->stamp, release, FORMER_LIVING)) ||
+					 (running &&
+					  add_former(err, &drivers, running->stamp, running->release, FORMER_LIVING)) ||
+					 (state_dir && (add_profiles(err, state_dir, FORMER_LIVING, &drivers) ||
+									add_profiles(err, state_dir, FORMER_FORMER, &drivers)))
+				 ? -1
+				 : 0;
 	for (size_t i = 0; !result && (known = cache_known_driver_at(i)); i++)
 		if (!has_living(&drivers, known->release))
 			result = add_former(err, &drivers, known->stamp, known->release,

@@ -7,97 +7,24 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/claimed.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/identity.h"
 #include "os/platform.h"
 
-/* A lock shows that a run is alive. A process id would not: another machine or container may share
- * the state directory, and its ids mean other processes. If locks do not work, a folder this old is
- * a leftover. */
-enum { OLD_S = 3600 };
-
-static const char lock_end[] = ".lock";
 /* A folder among the system's temporary files has its lock inside, since other accounts may take
  * names beside it. */
 static const char temporary_start[] = "jitwarm-run-", inner_lock[] = "lock";
 /* The time between making a folder and locking it; long enough for any machine. */
 enum { YOUNG_S = 60 };
 
-/* Whether the run of a folder has ended. An unseen lock is taken for held. */
-static bool run_is_dead(const char *path, const char *lock_path, struct os_file **ret_file)
-{
-	struct jw_error why = {0};
-	bool held = false;
-
-	if (os_file_open(&why, lock_path, OS_OPEN_UPDATE, ret_file))
-		return !error_unless_missing(NULL, &why) && os_is_older(path, OLD_S);
-	return os_file_lock(NULL, *ret_file, true, &held) ? os_is_older(path, OLD_S) : held;
-}
-
-/* The lock is made before the folder, so a folder whose lock is free has no owner. */
-static void sweep_folder(const char *path)
-{
-	char *lock_path = mem_printf("%s%s", path, lock_end);
-	struct os_file *file = NULL;
-	bool dead = run_is_dead(path, lock_path, &file);
-
-	/* A worker of the run may still write while it is being killed: the next sweep then finds it by
-	 * its remaining lock. */
-	if (dead && os_remove_tree(NULL, path))
-		dead = false;
-	/* Windows does not remove an open file. */
-	os_file_close(file);
-	if (dead)
-		(void)os_remove(NULL, lock_path);
-	mem_free(lock_path);
-}
-
-/* Removes the lock of a run that was killed before it made its folder. */
-static void sweep_lock(char *path)
-{
-	bool dead = os_is_older(path, OLD_S), there;
-
-	path[strlen(path) - strlen(lock_end)] = 0;
-	dead = dead && !os_look(NULL, path, &there) && !there;
-	path[strlen(path)] = lock_end[0];
-	if (dead)
-		(void)os_remove(NULL, path);
-}
-
 /* "12345-" */
 static const char *own_start(char text[TEXT_SHORT])
 {
 	(void)snprintf(text, TEXT_SHORT, "%d-", (int)uv_os_getpid());
 	return text;
-}
-
-/* Removes the folders of killed runs, and no other: somebody may keep “runs” of his own in a folder
- * that JITWARM_STATE names. Skips our own locks: this process would get them again, and
- * lose them when it closes the file. */
-static void sweep_run_folders(const char *work)
-{
-	char own[TEXT_SHORT];
-	struct os_names names;
-
-	(void)own_start(own);
-	if (os_list(NULL, work, &names))
-		return;
-	for (size_t i = 0; i < names.count; i++) {
-		char *path = os_join(work, names.items[i]);
-
-		if (text_starts(names.items[i], own)) {
-			mem_free(path);
-			continue;
-		}
-		if (names.kinds[i] == OS_DIRECTORY && text_has_form(names.items[i], "#-#"))
-			sweep_folder(path);
-		else if (text_has_form(names.items[i], "#-#.lock"))
-			sweep_lock(path);
-		mem_free(path);
-	}
-	os_names_free(&names);
 }
 
 /* "jitwarm-run-12345-": skips those of this process here too. */
@@ -124,7 +51,7 @@ static void sweep_temporary(void)
 		bool dead = names.kinds[i] == OS_DIRECTORY &&
 					text_starts(names.items[i], temporary_start) &&
 					!text_starts(names.items[i], own) && os_is_own_temp_dir(path) &&
-					os_is_older(path, YOUNG_S) && run_is_dead(path, lock_path, &file);
+					os_is_older(path, YOUNG_S) && os_claim_is_dead(path, lock_path, &file);
 
 		os_file_close(file);
 		if (dead)
@@ -148,20 +75,23 @@ static int check_place(struct jw_error *err, const char *path)
 static int make_temporary(struct jw_error *err, struct run_folder *ret_folder)
 {
 	struct run_folder folder = {.temporary = true};
-	char prefix[2 * TEXT_SHORT];
+	char prefix[2 * TEXT_SHORT], *lock_path;
+	int result;
 
 	sweep_temporary();
 	temporary_prefix(prefix);
 	prefix[strlen(prefix) - 1] = 0;
 	if (os_make_temp_dir(err, prefix, &folder.path))
 		return -1;
-	folder.lock_path = os_join(folder.path, inner_lock);
-	if (check_place(err, folder.path) || os_lock_file(err, folder.lock_path, 0, &folder.lock)) {
+	lock_path = os_join(folder.path, inner_lock);
+	result =
+		check_place(err, folder.path) || os_lock_file(err, lock_path, 0, &folder.lock) ? -1 : 0;
+	if (result)
 		run_folder_remove(&folder);
-		return -1;
-	}
-	*ret_folder = folder;
-	return 0;
+	else
+		*ret_folder = folder;
+	mem_free(lock_path);
+	return result;
 }
 
 static int make_in(struct jw_error *err, const char *state_dir, struct run_folder *ret_folder)
@@ -170,13 +100,12 @@ static int make_in(struct jw_error *err, const char *state_dir, struct run_folde
 	struct run_folder folder = {0};
 	int result;
 
-	sweep_run_folders(work);
+	os_sweep_claimed(work, "");
 	folder.path =
 		mem_printf("%s/%s%llu", work, own_start(own), (unsigned long long)os_monotonic_ns());
-	folder.lock_path = mem_printf("%s%s", folder.path, lock_end);
 	result = os_make_dirs(err, work, 0700);
 	if (!result)
-		result = os_lock_file(err, folder.lock_path, 0, &folder.lock);
+		result = os_claim(err, folder.path, &folder.lock);
 	if (!result)
 		result = os_make_dirs(err, folder.path, 0700);
 	if (!result)
@@ -189,12 +118,21 @@ static int make_in(struct jw_error *err, const char *state_dir, struct run_folde
 	return result;
 }
 
+int run_folder_living(const char *state_dir)
+{
+	char *work = os_join(state_dir, "runs");
+	const int pid = os_claimed_by(work, "");
+
+	mem_free(work);
+	return pid;
+}
+
 void run_folder_sweep(const char *state_dir)
 {
 	if (state_dir) {
 		char *work = os_join(state_dir, "runs");
 
-		sweep_run_folders(work);
+		os_sweep_claimed(work, "");
 		mem_free(work);
 	}
 	sweep_temporary();
@@ -233,17 +171,13 @@ int run_folder_make(struct jw_error *err, const char *state_dir, struct run_fold
 void run_folder_remove(struct run_folder *folder)
 {
 	/* Windows does not remove an open file. */
-	if (folder->temporary) {
+	if (folder->temporary)
 		os_file_close(folder->lock);
-		folder->lock = NULL;
-	}
 	if (folder->path)
 		(void)os_remove_tree(NULL, folder->path);
-	os_file_close(folder->lock);
-	if (folder->lock_path)
-		(void)os_remove(NULL, folder->lock_path);
+	if (folder->path && !folder->temporary)
+		os_unclaim(folder->path, folder->lock);
 	mem_free(folder->path);
-	mem_free(folder->lock_path);
 	*folder = (struct run_folder){0};
 }
 

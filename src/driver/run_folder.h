@@ -7,13 +7,15 @@
 #include "base/error.h"
 
 struct run_folder {
-	char *path, *lock_path;
+	char *path;
 	struct os_file *lock; /* held while the run lives, which other processes can check */
-	bool temporary;       /* its lock is inside it */
+	bool temporary;       /* its lock is inside it, else beside it (os/claimed.h) */
 };
 
 /* Removes the folders of killed runs; run_folder_make does so too. `state_dir` may be NULL. */
 void run_folder_sweep(const char *state_dir);
+/* The id of another process whose folder is in the state directory; 0: there is none. */
+int run_folder_living(const char *state_dir);
 /* Makes STATE/runs/PID-NUMBER, and removes the folders of dead runs. If the state directory cannot
  * be written to, is on a network, or is NULL, makes the folder among the system's temporary files.
  * run_folder_remove removes it with its content. */

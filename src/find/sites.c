@@ -586,7 +586,9 @@ int jw_use_environment(struct jw_error *err, const char *dir)
 		result = refuse_environment(err, dir);
 	else
 		result = os_env_set(err, "VIRTUAL_ENV", is_virtual ? path : NULL) ||
-				 os_env_set(err, "CONDA_PREFIX", is_virtual ? NULL : path);
+						 os_env_set(err, "CONDA_PREFIX", is_virtual ? NULL : path)
+					 ? -1
+					 : 0;
 done:
 	sites_free(&inside);
 	mem_free(named.prefix);

@@ -224,8 +224,6 @@ static int compare_file_names(const void *a, const void *b)
 
 int names_add(struct jw_error *err, struct named_list *list, char *name, enum os_kind kind)
 {
-	if (!name)
-		return -1;
 	if (VEC_ROOM(err, list->items, list->capacity, list->count, NAMES_MOST)) {
 		mem_free(name);
 		return -1;

@@ -57,7 +57,7 @@ struct named_list {
 	size_t count, capacity;
 };
 
-/* Takes `name` over; NULL: no memory, and err is set. -1, too, from the 4,000,000th name on. */
+/* Takes `name` over. -1 from the 4,000,000th name on. */
 int names_add(struct jw_error *err, struct named_list *list, char *name, enum os_kind kind);
 
 /* Empties the list: returns its names, sorted, as two arrays, unless `result` is a failure. */

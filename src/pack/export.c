@@ -88,8 +88,10 @@ static int make_export_manifest(struct jw_error *err, struct job *job)
 		const size_t before = manifest->member_count;
 
 		result = add_driver(err, job, item->stamp, &item->entry.driver) ||
-				 manifest_add_member(err, manifest, &set, &ptx, &item->entry.ptx) ||
-				 manifest_add_member(err, manifest, &set, &cubin, &item->entry.cubin);
+						 manifest_add_member(err, manifest, &set, &ptx, &item->entry.ptx) ||
+						 manifest_add_member(err, manifest, &set, &cubin, &item->entry.cubin)
+					 ? -1
+					 : 0;
 		for (size_t at = before; at < manifest->member_count; at++)
 			job->contributors[at] = i;
 		if (!result) {

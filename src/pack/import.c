@@ -271,7 +271,9 @@ static int import_for(struct jw_error *err, struct account_import *job,
 
 	made->name = mem_string(job->account->name);
 	result = os_work_as(&made->failed, job->account, import_as_account, job, &answer) ||
-			 take_answer(&made->failed, &answer, &made->result);
+					 take_answer(&made->failed, &answer, &made->result)
+				 ? -1
+				 : 0;
 	buf_free(&answer);
 	all->failed += result != 0;
 	return made->failed.code == JW_ERR_INTERRUPTED ? error_copy(err, &made->failed) : 0;

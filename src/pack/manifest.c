@@ -291,11 +291,13 @@ static int read_content(struct jw_error *err, const cJSON *document, struct pack
 									  .context = manifest};
 	int result = json_list_read(err, document, &drivers, (void **)&manifest->drivers,
 								&manifest->driver_count) ||
-				 json_list_read(err, document, &members, (void **)&manifest->members,
-								&manifest->member_count) ||
-				 json_list_read(err, document, &entries, (void **)&manifest->entries,
-								&manifest->entry_count) ||
-				 check_use(err, manifest);
+						 json_list_read(err, document, &members, (void **)&manifest->members,
+										&manifest->member_count) ||
+						 json_list_read(err, document, &entries, (void **)&manifest->entries,
+										&manifest->entry_count) ||
+						 check_use(err, manifest)
+					 ? -1
+					 : 0;
 
 	set_free(&reading.seen);
 	return result ? error_prefix(err, "manifest") : 0;

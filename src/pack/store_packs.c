@@ -187,7 +187,9 @@ int jw_store_clear(struct jw_error *err, const struct jw_store_options *options,
 	if (!result && store->count && !dry_run) {
 		jw_store_free(store);
 		store = NULL;
-		result = store_lock(err, options->state_dir, &lock) || jw_store_open(err, options, &store);
+		result = store_lock(err, options->state_dir, &lock) || jw_store_open(err, options, &store)
+					 ? -1
+					 : 0;
 	}
 	ahead = result ? NULL : prepared_read(options->state_dir, 0);
 	for (size_t i = 0; !result && i < store->count; i++) {

@@ -254,13 +254,11 @@ static void batch_clear(struct batch *batch)
 	batch->count = 0;
 }
 
-static int batch_add(const struct recorder *recorder, size_t at, struct batch *batch)
+static void batch_add(const struct recorder *recorder, size_t at, struct batch *batch)
 {
 	const struct jw_recorded_module *module = &recorder->result->recording->modules[at];
 	char *path = cache_entry_path(recorder->cache_dir, module->key);
 
-	if (!path)
-		return -1;
 	batch->paths[batch->count] = path;
 	batch->additions[batch->count++] = (struct cache_addition){
 		.path = path,
@@ -269,7 +267,6 @@ static int batch_add(const struct recorder *recorder, size_t at, struct batch *b
 		.sm = module->target.sm,
 		.form = recorder->entries[at].form,
 	};
-	return 0;
 }
 
 static int insert_recorded(struct jw_error *err, struct cache_live *live, struct recorder *recorder)
@@ -286,8 +283,8 @@ static int insert_recorded(struct jw_error *err, struct cache_live *live, struct
 			recorder->result->refused++;
 			continue;
 		}
-		failed = batch_add(recorder, i, &batch);
-		if (!failed && batch.count == BATCH) {
+		batch_add(recorder, i, &batch);
+		if (batch.count == BATCH) {
 			failed = put_in(err, live, recorder, &batch);
 			batch_clear(&batch);
 		}

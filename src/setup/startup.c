@@ -278,7 +278,9 @@ static int look(struct jw_error *err, const struct jw_startup_options *given, bo
 		error_set(err, JW_ERR_UNSUPPORTED, "--service: Windows' services are not systemd's");
 	else if (os_is_windows)
 		result = add_item(err, startup, task_name(&options, account), STARTUP_TASK, &facts) ||
-				 task_look(err, &startup->items[0]);
+						 task_look(err, &startup->items[0])
+					 ? -1
+					 : 0;
 	else
 		result = add_units(err, startup, &facts);
 	for (size_t i = 0; !result && !os_is_windows && i < startup->count; i++)

@@ -7,6 +7,8 @@
 
 #include "base/mem.h"
 #include "driver/compiler_fetch.h"
+#include "driver/run_folder.h"
+#include "os/folders.h"
 #include "os/identity.h"
 
 struct uninstall {
@@ -44,6 +46,22 @@ static void disable(struct uninstall *job, const char *service, bool everyone, b
 	jw_startup_free(startup);
 }
 
+/* A run's work is in the state directory, which goes. */
+static int check_idle(struct jw_error *err, const struct jw_uninstall_options *options)
+{
+	char *state = NULL;
+	int pid = 0;
+
+	if (!options->dry_run && !os_state_dir(NULL, &state))
+		pid = run_folder_living(state);
+	mem_free(state);
+	return pid ? error_set(err, JW_ERR_BUSY,
+						   "process %d is a jitwarm that is running: wait until it has ended, or "
+						   "end it, then uninstall again",
+						   pid)
+			   : 0;
+}
+
 size_t jw_uninstall(const struct jw_uninstall_options *options)
 {
 	struct uninstall job = {.options = options};
@@ -53,6 +71,10 @@ size_t jw_uninstall(const struct jw_uninstall_options *options)
 	char **services = NULL, *compilers = NULL;
 	size_t count = 0;
 
+	if (check_idle(&failed, options)) {
+		tell(&job, (struct jw_uninstall_step){.failed = failed});
+		return job.failed;
+	}
 	disable(&job, NULL, false, false);
 	if (jw_is_administrator())
 		disable(&job, NULL, true, false);

@@ -232,21 +232,33 @@ TEST(a_file_is_refused_as_a_directory)
 	OK(os_remove(why, dir));
 }
 
-/* What killed runs have left beside the tree goes an hour later: it may be a living one's */
+/* What killed runs have left beside the tree goes with the next one; without a lock, an hour later:
+ * it may be a living one's. */
 TEST(leftovers_are_swept)
 {
-	char *old = os_join(dir, ".jitwarm-0123456789abcdef"),
-		 *young = os_join(dir, ".jitwarm-fedcba9876543210");
+	char *old = os_join(dir, ".jitwarm-999999999-1"), *young = os_join(dir, ".jitwarm-999999999-2"),
+		 *dead = os_join(dir, ".jitwarm-999999999-3"), *others = os_join(dir, ".jitwarm-mine");
 	const struct timespec once[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
 
 	start_anew();
 	OK(os_make_dirs(why, old, 0700));
 	OK(os_make_dirs(why, young, 0700));
+	OK(os_make_dirs(why, dead, 0700));
+	OK(os_make_dirs(why, others, 0700));
 	files_put_text(old, "entry", "torn");
+	files_put_text(dead, "entry", "torn");
+	files_put_text(dir, ".jitwarm-999999999-3.lock", "");
 	assert_int_equal(utimensat(AT_FDCWD, old, once, 0), 0);
 	fill(1, 1);
 	assert_false(os_exists(old));
 	assert_true(os_exists(young));
+	assert_false(os_exists(dead));
+	mem_free(dead);
+	dead = os_join(dir, ".jitwarm-999999999-3.lock");
+	assert_false(os_exists(dead));
+	assert_true(os_exists(others));
+	mem_free(others);
+	mem_free(dead);
 	mem_free(old);
 	mem_free(young);
 }

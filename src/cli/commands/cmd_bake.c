@@ -498,7 +498,9 @@ static int bake_verify_run(struct jw_error *err, struct cli *cli)
 
 	result = found_files_find(err, &cli->out, options->operands, options->operand_count, false,
 							  &files) ||
-			 verify_paths(err, cli, files.paths, files.count);
+					 verify_paths(err, cli, files.paths, files.count)
+				 ? -1
+				 : 0;
 	if (!result)
 		found_files_end(cli, &files);
 	found_files_free(&files);

@@ -472,11 +472,13 @@ static int check_run(struct jw_error *err, struct cli *cli)
 	struct found_files files = {0};
 	struct gpu_targets gpus;
 	int result = gpu_targets_read(err, cli, &gpus) ||
-				 (gpus.count && options_given(options, "driver")
-					  ? cli_open_asleep(err, cli)
-					  : cli_open_asking(err, cli, options_value(options, "cache"), true)) ||
-				 found_files_recorded(err, cli, false, &recording, &files) ||
-				 check_found(err, cli, &gpus, &files, recording);
+						 (gpus.count && options_given(options, "driver")
+							  ? cli_open_asleep(err, cli)
+							  : cli_open_asking(err, cli, options_value(options, "cache"), true)) ||
+						 found_files_recorded(err, cli, false, &recording, &files) ||
+						 check_found(err, cli, &gpus, &files, recording)
+					 ? -1
+					 : 0;
 
 	found_files_free(&files);
 	jw_recording_free(recording);

@@ -106,7 +106,9 @@ static int check_new(struct jw_error *err, struct cli *cli, const char *name, co
 {
 	struct config one = {0};
 	int result =
-		config_one(err, name, value, "config", &one) || options_settle(err, &cli->options, &one);
+		config_one(err, name, value, "config", &one) || options_settle(err, &cli->options, &one)
+			? -1
+			: 0;
 
 	if (!result && !strcmp(name, "share"))
 		result = jw_share_check(err, value);
@@ -136,7 +138,9 @@ static int config_change(struct jw_error *err, struct cli *cli, struct config_do
 					  given->operands[0]);
 	else
 		result = (!unset && check_new(err, cli, name, buf_text(&value))) ||
-				 config_write(err, machine, name, unset ? NULL : buf_text(&value), &line);
+						 config_write(err, machine, name, unset ? NULL : buf_text(&value), &line)
+					 ? -1
+					 : 0;
 	if (!result) {
 		document->count = 1;
 		*document->rows = (struct config_row){.name = name, .value = mem_string(buf_text(&value))};

@@ -145,7 +145,9 @@ static int look_into_row(struct jw_error *err, const struct finding_places *find
 	struct jw_found *found = NULL;
 	size_t troubles = 0;
 	int result = (place->environment && jw_use_environment(err, place->paths[0])) ||
-				 jw_find(err, &options, &found);
+						 jw_find(err, &options, &found)
+					 ? -1
+					 : 0;
 
 	if (!result) {
 		row->files = found->file_count;
@@ -333,13 +335,15 @@ static int run_find(struct jw_error *err, struct cli *cli)
 
 	if (options_given(&cli->options, "environment") && cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "--environment names the place: give no other");
-	result =
-		gpu_targets_read(err, cli, &finding.gpus) ||
-		(finding.gpus.count ? cli_open_asleep(err, cli) : cli_open_asking(err, cli, NULL, true));
+	result = gpu_targets_read(err, cli, &finding.gpus) ||
+					 (finding.gpus.count ? cli_open_asleep(err, cli)
+										 : cli_open_asking(err, cli, NULL, true))
+				 ? -1
+				 : 0;
 	os_catch_interrupts();
 	if (!result) {
 		finding.judged = finding.gpus.count || cli->system->gpu_count;
-		result = look_for_places(err, &finding) || look_into_all(err, &finding);
+		result = look_for_places(err, &finding) || look_into_all(err, &finding) ? -1 : 0;
 		if (result)
 			(void)cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	}

@@ -342,8 +342,10 @@ static int run_run(struct jw_error *err, struct cli *cli)
 		return error_set(err, JW_ERR_USAGE, "the command to run is missing: it follows “--”");
 	how.live = !how.output;
 	result = cli_open_asleep(err, cli) ||
-			 (options->divided_at && found_files_find(err, &cli->out, options->operands,
-													  options->divided_at, false, &files));
+					 (options->divided_at && found_files_find(err, &cli->out, options->operands,
+															  options->divided_at, false, &files))
+				 ? -1
+				 : 0;
 	if (!result) {
 		how.found = files.found;
 		if (how.live && !cli->system->cache.limit_set)

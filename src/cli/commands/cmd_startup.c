@@ -239,7 +239,7 @@ static int report_texts(struct jw_error *err, struct cli *cli, const struct jw_s
 	if (!result)
 		output_text(&cli->out, buf_text(&text));
 	buf_free(&text);
-	return result || print_document(&cli->out, startup, NULL, 0);
+	return result || print_document(&cli->out, startup, NULL, 0) ? -1 : 0;
 }
 
 static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw_startup *startup)

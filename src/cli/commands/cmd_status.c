@@ -549,7 +549,9 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 	struct jw_check_result *packages = NULL;
 	struct jw_found *search = NULL;
 	int result =
-		look_at_packages(err, cli, &search, &packages) || jw_ahead_look(err, NULL, &found.ahead);
+		look_at_packages(err, cli, &search, &packages) || jw_ahead_look(err, NULL, &found.ahead)
+			? -1
+			: 0;
 
 	if (jw_other_caches(NULL, system->cache.path, &found.others, &found.other_count))
 		found.other_count = 0;

@@ -74,8 +74,10 @@ static int list_run(struct jw_error *err, struct cli *cli)
 	const struct jw_store_options options = {.state_dir = cli_state(err, cli)};
 	struct jw_store *store = NULL;
 	int result = !options.state_dir || jw_store_open(err, &options, &store) ||
-				 (output_wants_text(&cli->out) && print_store(err, &cli->out, store)) ||
-				 document_print(&cli->out, &document_store, store);
+						 (output_wants_text(&cli->out) && print_store(err, &cli->out, store)) ||
+						 document_print(&cli->out, &document_store, store)
+					 ? -1
+					 : 0;
 
 	if (!result)
 		print_off(cli);

@@ -96,8 +96,9 @@ const struct cli_command command_uninstall = {
 		"Removes the task or units of “startup”, the settings of “tune” (files "
 		"are restored byte for byte), the compilers of “compiler fetch” (except a "
 		"folder that JITWARM_PTXAS names) and jitwarm's state. The entries of the cache "
-		"and your signing keys stay. Exit status: 1 if something could not be removed; the "
-		"next call tries it again.",
+		"and your signing keys stay. While jitwarm is running elsewhere in this account, "
+		"nothing is removed. Exit status: 1 if something could not be removed; the next call "
+		"tries it again.",
 	.examples = "jitwarm uninstall -n\njitwarm uninstall\n",
 	.options = uninstall_options,
 	.no_operands = "uninstall removes all that jitwarm has set up, and nothing else",

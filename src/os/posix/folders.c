@@ -23,8 +23,6 @@ int os_home_dir(struct jw_error *err, char **ret_path)
 	path = mem_string(home);
 	if (account.homedir)
 		uv_os_free_passwd(&account);
-	if (!path)
-		return -1;
 	*ret_path = path;
 	return 0;
 }

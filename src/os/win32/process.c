@@ -236,7 +236,7 @@ static char *program_in(const char *folder, const char *name)
 	for (size_t i = has_ending ? 0 : 1; i < sizeof endings / sizeof *endings; i++) {
 		char *path = mem_printf("%s\\%s%s", folder, name, endings[i]);
 
-		if (path && is_file(path))
+		if (is_file(path))
 			return path;
 		mem_free(path);
 	}

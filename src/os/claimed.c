@@ -1,0 +1,135 @@
+#include "os/claimed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+
+/* If locks do not work, a folder this old is a leftover. */
+enum { OLD_S = 3600 };
+
+static const char lock_end[] = ".lock";
+
+int os_claim(struct jw_error *err, const char *path, struct os_file **ret_lock)
+{
+	char *lock_path = mem_printf("%s%s", path, lock_end);
+	int result = os_lock_file(err, lock_path, 0, ret_lock);
+
+	mem_free(lock_path);
+	return result;
+}
+
+void os_unclaim(const char *path, struct os_file *lock)
+{
+	char *lock_path = mem_printf("%s%s", path, lock_end);
+
+	os_file_close(lock);
+	(void)os_remove(NULL, lock_path);
+	mem_free(lock_path);
+}
+
+bool os_claim_is_dead(const char *path, const char *lock_path, struct os_file **ret_file)
+{
+	struct jw_error why = {0};
+	bool held = false;
+
+	if (os_file_open(&why, lock_path, OS_OPEN_UPDATE, ret_file))
+		return !error_unless_missing(NULL, &why) && os_is_older(path, OLD_S);
+	return os_file_lock(NULL, *ret_file, true, &held) ? os_is_older(path, OLD_S) : held;
+}
+
+static void sweep_folder(const char *path)
+{
+	char *lock_path = mem_printf("%s%s", path, lock_end);
+	struct os_file *file = NULL;
+	bool dead = os_claim_is_dead(path, lock_path, &file);
+
+	/* A process of the run may still write while it is being killed: the next sweep then finds it
+	 * by its remaining lock. */
+	if (dead && os_remove_tree(NULL, path))
+		dead = false;
+	/* Windows does not remove an open file. */
+	os_file_close(file);
+	if (dead)
+		(void)os_remove(NULL, lock_path);
+	mem_free(lock_path);
+}
+
+/* Removes the lock of a process that was killed before it made its folder. */
+static void sweep_lock(char *path)
+{
+	bool dead = os_is_older(path, OLD_S), there;
+
+	path[strlen(path) - strlen(lock_end)] = 0;
+	dead = dead && !os_look(NULL, path, &there) && !there;
+	path[strlen(path)] = lock_end[0];
+	if (dead)
+		(void)os_remove(NULL, path);
+}
+
+/* Calls `take` for each folder and lock but those of this process: it would get its own locks
+ * again, and lose them when it closes the file. */
+static void each_claim(const char *place, const char *prefix,
+					   void (*take)(void *context, char *path, const char *name, bool folder),
+					   void *context)
+{
+	char own[TEXT_SHORT];
+	struct os_names names;
+
+	(void)snprintf(own, sizeof own, "%d-", (int)uv_os_getpid());
+	if (os_list(NULL, place, &names))
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		const char *name = names.items[i] + strlen(prefix);
+		char *path;
+
+		if (!text_starts(names.items[i], prefix) || text_starts(name, own))
+			continue;
+		path = os_join(place, names.items[i]);
+		if (names.kinds[i] == OS_DIRECTORY && text_has_form(name, "#-#"))
+			take(context, path, name, true);
+		else if (text_has_form(name, "#-#.lock"))
+			take(context, path, name, false);
+		mem_free(path);
+	}
+	os_names_free(&names);
+}
+
+static void sweep(void *context, char *path, const char *name, bool folder)
+{
+	(void)context;
+	(void)name;
+	if (folder)
+		sweep_folder(path);
+	else
+		sweep_lock(path);
+}
+
+void os_sweep_claimed(const char *place, const char *prefix)
+{
+	each_claim(place, prefix, sweep, NULL);
+}
+
+static void note_living(void *context, char *path, const char *name, bool folder)
+{
+	char *lock_path = folder ? mem_printf("%s%s", path, lock_end) : NULL;
+	struct os_file *file = NULL;
+
+	if (folder && !os_claim_is_dead(path, lock_path, &file))
+		*(int *)context = (int)strtol(name, NULL, 10);
+	os_file_close(file);
+	mem_free(lock_path);
+}
+
+int os_claimed_by(const char *place, const char *prefix)
+{
+	int pid = 0;
+
+	each_claim(place, prefix, note_living, &pid);
+	return pid;
+}

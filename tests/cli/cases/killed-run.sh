@@ -1,0 +1,38 @@
+# A run that is in progress, and one that was killed: uninstall waits for no work to be lost, and the next run removes what is left.
+with_simdriver sm_86
+running() { # until $begun has staged or compiled something
+	SIMDRIVER_COST=3000 begin prime -j 1 --no-store "$sample"
+	await has_folder
+}
+has_folder() { compgen -G "$work/state/runs/*-*" >/dev/null; }
+running
+run 1 uninstall
+err_has "is a jitwarm that is running: wait until it has ended, or end it, then uninstall again"
+err_one_line
+out_lacks removed
+has_folder || fail "the folder of the run is gone"
+run 0 uninstall -n
+kill_begun
+run 0 uninstall
+out_has removed
+has_folder && fail "left: $(ls "$work/state/runs")"
+
+# In the cache: of a process that is gone, but not of one that lives.
+if ! is_wine; then
+	mkdir -p "$work/cache/.jitwarm-999999999-1" "$work/cache/.jitwarm-999999998-1"
+	echo torn >"$work/cache/.jitwarm-999999999-1/0"
+	: >"$work/cache/.jitwarm-999999999-1.lock"
+	python3 -c 'import fcntl, os, sys, time
+file = open(sys.argv[1], "w")
+fcntl.lockf(file, fcntl.LOCK_EX)
+open(sys.argv[2], "w").close()
+while os.path.exists(sys.argv[2]):
+    time.sleep(0.01)' "$work/cache/.jitwarm-999999998-1.lock" "$work/held" &
+	await test -e "$work/held"
+	run 0 prime "$sample"
+	[[ $(cd "$work/cache" && echo .jitwarm-*) == ".jitwarm-999999998-1 .jitwarm-999999998-1.lock" ]] || fail "left: $(ls -A "$work/cache")"
+	rm "$work/held" && wait
+	rm -rf "$work/cache"/?
+	run 0 prime "$sample"
+	[[ $(cd "$work/cache" && echo .jitwarm-*) == ".jitwarm-*" ]] || fail "left: $(ls -A "$work/cache")"
+fi
