@@ -6,19 +6,21 @@
 #include "base/cursor.h"
 #include "base/text.h"
 
-/* Returns its length; 0 without a stamp. */
-static size_t write_key_start(char start[CACHE_KEY_MOST_START + 1],
-							  const struct cache_profile *profile, uint16_t sm)
+size_t cache_key_write_start(char start[CACHE_KEY_MOST_START + 1], const char *stamp,
+							 struct jw_target target)
 {
-	return profile->stamp[0] ? (size_t)snprintf(start, CACHE_KEY_MOST_START + 1, "%.19sHOST64sm_%u",
-												profile->stamp, (unsigned)sm)
-							 : 0;
+	char sm[JW_TARGET_TEXT];
+
+	return *stamp ? (size_t)snprintf(start, CACHE_KEY_MOST_START + 1, "%.19sHOST64%s", stamp,
+									 jw_target_sm(sm, target))
+				  : 0;
 }
 
 uint64_t cache_key_start(const struct cache_profile *profile, uint16_t sm, size_t *ret_length)
 {
 	char start[CACHE_KEY_MOST_START + 1];
-	const size_t length = write_key_start(start, profile, sm);
+	const size_t length =
+		cache_key_write_start(start, profile->stamp, (struct jw_target){.sm = sm});
 
 	if (ret_length)
 		*ret_length = length;
@@ -62,7 +64,8 @@ struct key_frame {
 static bool frame_key(const struct cache_profile *profile, const struct cache_key_input *input,
 					  struct key_frame *frame)
 {
-	frame->start_length = write_key_start(frame->start, profile, input->sm);
+	frame->start_length =
+		cache_key_write_start(frame->start, profile->stamp, (struct jw_target){.sm = input->sm});
 	frame->body_length = cache_key_payload(input->form, input->payload, input->payload_size);
 	frame->tail_length =
 		cache_key_tail(frame->tail_text, input->form, input->options, input->options_length);
@@ -160,6 +163,14 @@ static const uint8_t *find_text(const uint8_t *data, size_t size, const char *wh
 	return NULL;
 }
 
+bool cache_key_is_jitlink(const char *options, size_t length)
+{
+	const uint8_t *text = (const uint8_t *)options;
+
+	return part_ends(text, length, " -c") &&
+		   (part_starts(text, length, "-arch=sm_") || find_text(text, length, " -arch=sm_"));
+}
+
 bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_parts)
 {
 	struct cache_key_parts parts = {.word_bits = 64};
@@ -186,8 +197,7 @@ bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_p
 		if (!part_starts(tail, tail_size, " "))
 			return false;
 		parts.payload_size = end - 1;
-		parts.jitlink =
-			part_ends(tail, tail_size, " -c") && find_text(tail, tail_size, " -arch=sm_");
+		parts.jitlink = cache_key_is_jitlink((const char *)tail + 1, tail_size - 1);
 		parts.form =
 			!parts.jitlink && part_starts(tail, tail_size, " -c") ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
 		parts.options = (const char *)tail + (parts.form == CACHE_KEY_LINK ? 3 : 1);

@@ -28,7 +28,12 @@ enum cache_key_form {
 /* Length of stamp, "HOST64" and "sm_86" (or "sm_120"): the least in front of a payload. */
 enum { CACHE_KEY_HOST = 6, CACHE_KEY_MOST_START = CACHE_STAMP_SIZE + CACHE_KEY_HOST + 9 };
 
-/* The hash of stamp, word size and architecture: the beginning of every key of this driver and GPU.
+/* Writes stamp, word size and architecture: the beginning of every key of this driver and GPU.
+ * Returns its length; 0 without a stamp. */
+size_t cache_key_write_start(char start[CACHE_KEY_MOST_START + 1], const char *stamp,
+							 struct jw_target target);
+
+/* The hash of that beginning.
  * `sm` is the device's capability without suffix. *ret_length (may be NULL) is the length of that
  * beginning. Both are 0 for a profile without a stamp, which has no keys. */
 uint64_t cache_key_start(const struct cache_profile *profile, uint16_t sm, size_t *ret_length);
@@ -90,6 +95,9 @@ struct cache_key_parts {
 	const char *options;      /* not terminated */
 	size_t options_length;
 };
+
+/* Whether libnvJitLink made the entry with these options. */
+bool cache_key_is_jitlink(const char *options, size_t length);
 
 /* False if the key does not belong to a CUDA module. The parts point into `key`. */
 bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_parts);

@@ -246,11 +246,11 @@ static int store(struct jw_error *err, struct ptxas_task *task, struct jw_target
 	size_t tail_length =
 		cache_key_tail(text, form, module->options, strlen(module->options)) - module->bare;
 	size_t body_length = cache_key_payload(form, module->payload.data, module->payload.size);
-	int start_length =
-		snprintf(start, sizeof start, "%.19sHOST64sm_%u", task->profile.stamp, (unsigned)device.sm);
-	uint64_t key_bytes = (uint64_t)start_length + body_length + tail_length;
-	uint64_t body = fnv_update(cache_key_start(&task->profile, device.sm, NULL),
-							   module->payload.data, body_length);
+	size_t start_length =
+		cache_key_write_start(start, task->profile.stamp, (struct jw_target){.sm = device.sm});
+	uint64_t key_bytes = start_length + body_length + tail_length;
+	uint64_t body =
+		fnv_update(fnv_update(FNV_START, start, start_length), module->payload.data, body_length);
 	uint64_t key = fnv_update(body, tail, tail_length);
 	uint8_t header[CACHE_ENTRY_HEADER];
 	char *path = cache_entry_path(task->folder, key);
@@ -262,7 +262,7 @@ static int store(struct jw_error *err, struct ptxas_task *task, struct jw_target
 	buf_clear(entry);
 	entry->most = CACHE_MOST_ENTRY;
 	if (!buf_append(err, entry, header, sizeof header) &&
-		!buf_append(err, entry, start, (size_t)start_length) &&
+		!buf_append(err, entry, start, start_length) &&
 		!buf_append(err, entry, module->payload.data, body_length) &&
 		!buf_append(err, entry, tail, tail_length) &&
 		!buf_append(err, entry, task->cubin.data, task->cubin.size) &&

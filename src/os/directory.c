@@ -56,9 +56,9 @@ char *os_nearest(const char *path)
 {
 	char *at = mem_string(path);
 
-	while (at && !os_exists(at)) {
+	while (!os_exists(at)) {
 		char *above = os_dir_name(at);
-		bool top = above && !strcmp(above, at);
+		const bool top = !strcmp(above, at);
 
 		mem_free(at);
 		at = above;
@@ -72,9 +72,9 @@ int os_may_be_folder(struct jw_error *err, const char *path)
 {
 	char *nearest = os_nearest(path);
 	struct os_stat stat;
-	int result = nearest ? 0 : -1;
+	int result = 0;
 
-	if (nearest && !os_stat(NULL, nearest, &stat) && stat.kind != OS_DIRECTORY)
+	if (!os_stat(NULL, nearest, &stat) && stat.kind != OS_DIRECTORY)
 		result = error_set(err, JW_ERR_USAGE, "%s: not a directory", nearest);
 	mem_free(nearest);
 	return result;

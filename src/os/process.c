@@ -219,9 +219,9 @@ static uint64_t bytes_below(const char *folder, int depth)
 		char *path = os_join(folder, names.items[i]);
 		struct os_stat stat;
 
-		if (path && names.kinds[i] == OS_DIRECTORY)
+		if (names.kinds[i] == OS_DIRECTORY)
 			size += bytes_below(path, depth + 1);
-		else if (path && names.kinds[i] == OS_REGULAR && !os_stat(NULL, path, &stat))
+		else if (names.kinds[i] == OS_REGULAR && !os_stat(NULL, path, &stat))
 			size += stat.size_bytes;
 		mem_free(path);
 	}

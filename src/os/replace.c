@@ -79,10 +79,8 @@ void os_sweep_beside(const char *path, int64_t older_s)
 {
 	char *folder = os_dir_name(path), *start = mem_printf(BESIDE, os_base_name(path));
 
-	if (folder && start) {
-		os_sweep(folder, start, OS_MADE_FORM, OS_REGULAR, older_s);
-		os_sweep(folder, start, "%", OS_REGULAR, older_s);
-	}
+	os_sweep(folder, start, OS_MADE_FORM, OS_REGULAR, older_s);
+	os_sweep(folder, start, "%", OS_REGULAR, older_s);
 	mem_free(start);
 	mem_free(folder);
 }

@@ -111,10 +111,10 @@ static int check_hashes(struct jw_error *err, struct import *import, const struc
 	for (size_t i = 0; i < 2 * count; i++) {
 		const struct pack_entry *entry = &import->manifest.entries[entries[i / 2]];
 		const size_t size = (size_t)import->manifest.members[entry->ptx].size_bytes;
-		char start[PACK_MOST_START];
+		char start[CACHE_KEY_MOST_START + 1];
 		const char *stamp = i % 2 ? stamp_here(import, entries[i / 2])
 								  : import->manifest.drivers[entry->driver].stamp;
-		const size_t length = pack_key_start(start, stamp, entry->target);
+		const size_t length = cache_key_write_start(start, stamp, entry->target);
 
 		if (i % 2 == 0 || import->fates[entries[i / 2]].carried)
 			lanes[filled++] = (struct fnv_lane){fnv_update(FNV_START, start, length),
@@ -134,7 +134,7 @@ static int check_hashes(struct jw_error *err, struct import *import, const struc
 	for (size_t i = 0; i < count; i++) {
 		const struct pack_entry *entry = &import->manifest.entries[entries[i]];
 		struct import_fate *fate = &import->fates[entries[i]];
-		char tail[PACK_MOST_TAIL];
+		char tail[CACHE_KEY_MOST_TAIL];
 		size_t length = pack_key_tail(tail, entry);
 		uint64_t own = fnv_update(lanes[filled++].state, tail, length);
 
@@ -336,8 +336,8 @@ struct writing {
 	size_t count;
 	struct cache_addition additions[WRITTEN_TOGETHER];
 	struct cache_part parts[WRITTEN_TOGETHER][4];
-	char starts[WRITTEN_TOGETHER][CACHE_ENTRY_HEADER + PACK_MOST_START];
-	char tails[WRITTEN_TOGETHER][PACK_MOST_TAIL];
+	char starts[WRITTEN_TOGETHER][CACHE_ENTRY_HEADER + CACHE_KEY_MOST_START + 1];
+	char tails[WRITTEN_TOGETHER][CACHE_KEY_MOST_TAIL];
 };
 
 static void add_entry(struct writing *writing, const struct member_walk *walk, uint32_t at)
@@ -353,9 +353,9 @@ static void add_entry(struct writing *writing, const struct member_walk *walk, u
 
 	cache_entry_header(header, fate->key_bytes, cubin->size_bytes, fate->checksum);
 	memcpy(start, header, sizeof header);
-	parts[0] = (struct cache_part){start, sizeof header + pack_key_start(start + sizeof header,
-																		 stamp_here(import, at),
-																		 entry->target)};
+	parts[0] = (struct cache_part){
+		start, sizeof header + cache_key_write_start(start + sizeof header, stamp_here(import, at),
+													 entry->target)};
 	parts[1] = (struct cache_part){walk->bytes[entry->ptx], (size_t)ptx->size_bytes};
 	parts[2] = (struct cache_part){tail, pack_key_tail(tail, entry)};
 	parts[3] = (struct cache_part){walk->bytes[entry->cubin], (size_t)cubin->size_bytes};

@@ -81,8 +81,7 @@ void manifest_free(struct pack_manifest *manifest)
 
 bool pack_entry_is_jitlink(const struct pack_entry *entry)
 {
-	return entry->form == PACK_LOAD && text_ends(entry->options, " -c") &&
-		   strstr(entry->options, "-arch=sm_");
+	return entry->form == PACK_LOAD && cache_key_is_jitlink(entry->options, strlen(entry->options));
 }
 
 bool pack_entry_is_relocatable(const struct pack_entry *entry)
@@ -90,31 +89,21 @@ bool pack_entry_is_relocatable(const struct pack_entry *entry)
 	return entry->form == PACK_LINK || pack_entry_is_jitlink(entry);
 }
 
-size_t pack_key_start(char start[PACK_MOST_START], const char *stamp, struct jw_target target)
+size_t pack_key_tail(char tail[CACHE_KEY_MOST_TAIL], const struct pack_entry *entry)
 {
-	char sm[JW_TARGET_TEXT];
-	int length = snprintf(start, PACK_MOST_START, "%.19sHOST64%s", stamp, jw_target_sm(sm, target));
-
-	return length > 0 ? (size_t)length : 0;
-}
-
-size_t pack_key_tail(char tail[PACK_MOST_TAIL], const struct pack_entry *entry)
-{
-	const char *lead = entry->form == PACK_LINK ? " -c" : " ";
-
-	if (entry->form == PACK_BARE || strlen(entry->options) > PACK_MOST_OPTIONS)
-		return 0;
-	tail[0] = '\0';
-	return 1 + (size_t)snprintf(tail + 1, PACK_MOST_TAIL - 1, "%s%s", lead, entry->options);
+	return entry->form == PACK_BARE
+			   ? 0
+			   : cache_key_tail(tail, entry->form == PACK_LINK ? CACHE_KEY_LINK : CACHE_KEY_LOAD,
+								entry->options, strlen(entry->options));
 }
 
 uint64_t pack_key_bytes(const struct pack_manifest *manifest, const struct pack_entry *entry)
 {
-	char start[PACK_MOST_START], tail[PACK_MOST_TAIL];
+	char start[CACHE_KEY_MOST_START + 1], tail[CACHE_KEY_MOST_TAIL];
 	const char *stamp = manifest->drivers[entry->driver].stamp;
 
-	return pack_key_start(start, stamp, entry->target) + manifest->members[entry->ptx].size_bytes +
-		   pack_key_tail(tail, entry);
+	return cache_key_write_start(start, stamp, entry->target) +
+		   manifest->members[entry->ptx].size_bytes + pack_key_tail(tail, entry);
 }
 
 static int malformed(struct jw_error *err)

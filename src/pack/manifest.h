@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "cache/key.h"
 #include "cache/profile.h"
 #include "pack/format.h"
 #include "pack/pack_tar.h"
@@ -82,10 +83,7 @@ bool pack_entry_is_jitlink(const struct pack_entry *entry);
 /* Whether the entry's cubin is relocatable. */
 bool pack_entry_is_relocatable(const struct pack_entry *entry);
 
-/* The bytes before the payload in an entry's key, under this stamp, and the bytes after it. Return
- * lengths; 0: the options are too long (start and tail of a bare entry's key are never both 0). */
-enum { PACK_MOST_START = 64, PACK_MOST_TAIL = PACK_MOST_OPTIONS + 8 };
-size_t pack_key_start(char start[PACK_MOST_START], const char *stamp, struct jw_target target);
-size_t pack_key_tail(char tail[PACK_MOST_TAIL], const struct pack_entry *entry);
+/* Writes the bytes behind the payload in an entry's key. Returns their length; 0 for a bare one. */
+size_t pack_key_tail(char tail[CACHE_KEY_MOST_TAIL], const struct pack_entry *entry);
 /* The size of the whole key under any stamp. */
 uint64_t pack_key_bytes(const struct pack_manifest *manifest, const struct pack_entry *entry);

@@ -76,12 +76,12 @@ int recording_key(struct jw_error *err, const struct jw_recording *recording,
 {
 	const enum cache_key_form form =
 		module->kind == JW_RECORDED_LINK ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
-	char tail[CACHE_KEY_MOST_TAIL], target[JW_TARGET_TEXT];
+	char start[CACHE_KEY_MOST_START + 1], tail[CACHE_KEY_MOST_TAIL];
 	const size_t tail_length = cache_key_tail(tail, form, module->options, strlen(module->options));
 
 	buf_clear(ret_key);
-	if (buf_printf(err, ret_key, "%sHOST64%s", recording->stamp,
-				   jw_target_sm(target, module->target)) ||
+	if (buf_append(err, ret_key, start,
+				   cache_key_write_start(start, recording->stamp, module->target)) ||
 		buf_append(err, ret_key, payload, size))
 		return -1;
 	/* PTX that was stored raw and had no NUL has the rest of its key in it (cache/key.h). */

@@ -319,8 +319,8 @@ static int read_module(struct jw_error *err, const cJSON *object, const char *wh
 		(!read_place(object, "file", recording->file_count, &module->file) || !module->target.sm))
 		return wrong(err, what, at);
 	module->seconds = seconds >= 0 && seconds <= RECORDING_MOST_SECONDS ? seconds : 0;
-	if (!module->options && !(module->options = mem_string("")))
-		return -1;
+	if (!module->options)
+		module->options = mem_string("");
 	if (strlen(module->options) > CACHE_KEY_MOST_OPTIONS)
 		return wrong(err, what, at);
 	return cJSON_GetObjectItemCaseSensitive(object, "text")

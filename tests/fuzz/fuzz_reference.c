@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *text = mem_string_n((const char *)data, size);
 	struct reference reference;
 
-	if (text && !reference_parse(NULL, text, &reference)) {
+	if (!reference_parse(NULL, text, &reference)) {
 		MUST(*reference.host && !strpbrk(reference.host, "/@ \r\n"));
 		MUST(reference_is_repository(reference.repository));
 		MUST(!strstr(reference.repository, "..") && !strpbrk(reference.repository, "\\:?# %"));

@@ -399,14 +399,14 @@ static struct buf makes_older(void)
 static void right_names(char *text)
 {
 	struct pack_manifest manifest;
-	char *at = text, start[PACK_MOST_START], tail[PACK_MOST_TAIL], key[17];
+	char *at = text, start[CACHE_KEY_MOST_START + 1], tail[CACHE_KEY_MOST_TAIL], key[17];
 
 	if (manifest_parse(NULL, text, strlen(text), &manifest))
 		return;
 	for (size_t i = 0; i < manifest.entry_count && (at = strstr(at, "\"key\":\"")); i++) {
 		const struct pack_entry *entry = &manifest.entries[i];
 		const size_t length =
-			pack_key_start(start, manifest.drivers[entry->driver].stamp, entry->target);
+			cache_key_write_start(start, manifest.drivers[entry->driver].stamp, entry->target);
 		uint64_t sum = fnv_update(FNV_START, start, length);
 
 		sum = fnv_update(sum, parts.ptx, sizeof parts.ptx);

@@ -41,8 +41,6 @@ int os_account(struct jw_error *err, struct os_account *ret_account)
 	if (user) {
 		account.sudo_owner = user->pw_uid;
 		account.sudo_user = mem_string(user->pw_name);
-		if (!account.sudo_user)
-			return -1;
 	}
 	*ret_account = account;
 	return 0;
@@ -316,9 +314,7 @@ static int add_state_folders(struct jw_error *err, const char *folder, struct jw
 		char *home = os_join(path, names.items[i]);
 		struct os_stat stat;
 
-		result = home ? 0 : -1;
-		if (home && !has_home(accounts, home) && !os_stat(NULL, home, &stat) &&
-			stat.kind == OS_DIRECTORY)
+		if (!has_home(accounts, home) && !os_stat(NULL, home, &stat) && stat.kind == OS_DIRECTORY)
 			result = add_account(err, accounts, names.items[i], home, stat.owner, stat.group);
 		mem_free(home);
 	}

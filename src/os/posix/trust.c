@@ -136,8 +136,6 @@ static int check_way(struct jw_error *err, struct way *way, const char *path, si
 		length += strspn(path + length, "/");
 		length += strcspn(path + length, "/");
 		part = mem_string_n(path, length);
-		if (!part)
-			return -1;
 		/* What is missing, or cannot be reached, is nobody's. */
 		if (lstat(part, &stat))
 			result = way->whose ? ENDS : posix_error(err, part);

@@ -143,7 +143,7 @@ int os_real_path(struct jw_error *err, const char *path, char **ret_path)
 	HANDLE handle = INVALID_HANDLE_VALUE;
 	char *shown = NULL;
 
-	if (!wide || !final)
+	if (!wide)
 		goto done;
 	handle = win32_open(err, path, 0, OPENING_EXISTING);
 	if (handle == INVALID_HANDLE_VALUE)
@@ -216,7 +216,7 @@ static bool is_wide_directory(const wchar_t *path)
 int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 {
 	wchar_t *wide = win32_path(err, path), *root = mem_array(WIN32_MOST_PATH, sizeof *root);
-	HANDLE there = wide && root ? win32_open(err, path, 0, OPENING_EXISTING) : INVALID_HANDLE_VALUE;
+	HANDLE there = wide ? win32_open(err, path, 0, OPENING_EXISTING) : INVALID_HANDLE_VALUE;
 	ULARGE_INTEGER ours;
 	int result = -1;
 

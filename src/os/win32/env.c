@@ -50,7 +50,7 @@ static char *read_registry_text(const struct jw_account *account, const char *ke
 	wchar_t *value = mem_array(MOST_VALUE, sizeof *value);
 	DWORD size = MOST_VALUE * sizeof *value;
 
-	if (wide_path && wide_name && value &&
+	if (wide_path && wide_name &&
 		!RegGetValueW(HKEY_USERS, wide_path, wide_name,
 					  RRF_RT_REG_SZ | RRF_RT_REG_EXPAND_SZ | RRF_NOEXPAND, NULL, value, &size))
 		text = win32_utf8(NULL, value);

@@ -53,8 +53,6 @@ int os_state_dir(struct jw_error *err, char **ret_path)
 		return -1;
 	path = os_join(base, "jitwarm");
 	mem_free(base);
-	if (!path)
-		return -1;
 	*ret_path = path;
 	return 0;
 }
@@ -67,10 +65,8 @@ int os_driver_cache_dir(struct jw_error *err, const char *home, char **ret_path)
 		base = os_join(home, "AppData\\Roaming");
 	else if (known_folder(err, "APPDATA", &FOLDERID_RoamingAppData, &base))
 		return -1;
-	path = base ? os_join(base, "NVIDIA\\ComputeCache") : NULL;
+	path = os_join(base, "NVIDIA\\ComputeCache");
 	mem_free(base);
-	if (!path)
-		return -1;
 	*ret_path = path;
 	return 0;
 }
@@ -103,7 +99,7 @@ static char *temp_of_system(struct jw_error *err)
 
 	for (size_t i = 0; windows && i < sizeof names / sizeof *names; i++) {
 		path = os_join(windows, names[i]);
-		if (!path || i || os_exists(path))
+		if (i || os_exists(path))
 			break;
 		mem_free(path);
 	}

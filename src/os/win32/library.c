@@ -42,7 +42,7 @@ int os_library_open(struct jw_error *err, const char *name, struct os_library **
 	DWORD flags = LOAD_LIBRARY_SEARCH_SYSTEM32;
 	int result = -1;
 
-	if (!library || !wide)
+	if (!wide)
 		goto done;
 	if (is_path(name)) {
 		flags |= LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR;
@@ -113,7 +113,7 @@ void os_library_close(struct os_library *library)
 static bool try_file(const char *folder, const char *name, char **ret_path)
 {
 	char *path = os_join(folder, name);
-	bool found = path && !os_real_path(NULL, path, ret_path);
+	bool found = !os_real_path(NULL, path, ret_path);
 
 	mem_free(path);
 	return found;

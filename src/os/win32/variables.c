@@ -54,7 +54,7 @@ int os_variable_read(struct jw_error *err, enum os_variables where, const char *
 	char *text = NULL;
 	LSTATUS status = 0;
 
-	if (wide && value)
+	if (wide)
 		status = RegGetValueW(keys[where].root, keys[where].path, wide, texts, &type, value, &size);
 	if (status == ERROR_FILE_NOT_FOUND)
 		error_set(err, JW_ERR_NOT_FOUND, "%s is not set", name);
@@ -62,7 +62,7 @@ int os_variable_read(struct jw_error *err, enum os_variables where, const char *
 		error_set(err, JW_ERR_FORMAT, "%s\\%s is not text", keys[where].shown, name);
 	else if (status)
 		key_error(err, where, status);
-	else if (wide && value)
+	else if (wide)
 		text = win32_utf8(err, value);
 	mem_free(value);
 	mem_free(wide);

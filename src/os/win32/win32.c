@@ -64,7 +64,7 @@ wchar_t *win32_plain_path(struct jw_error *err, const char *path)
 	}
 	/* One more than requested: another thread may change the current folder in between. */
 	full = mem_array(WIN32_MOST_PATH, sizeof *full);
-	if (full && !GetFullPathNameW(wide, WIN32_MOST_PATH, full, NULL)) {
+	if (!GetFullPathNameW(wide, WIN32_MOST_PATH, full, NULL)) {
 		win32_error(err, path);
 		mem_free(full);
 		full = NULL;
