@@ -78,6 +78,11 @@ const char *jw_with_gpu_code(const char *name, const char *version);
  * has neither an environment's mark nor packages. */
 int jw_use_environment(struct jw_error *err, const char *dir);
 
+/* The version of the active environment's Python, "3.11", by the names of its folders. False: there
+ * is no environment, or its folders do not name the version (Windows). */
+enum { JW_PYTHON_VERSION = 8 };
+bool jw_environment_python(char version[JW_PYTHON_VERSION]);
+
 /* The file of an NVRTC (libnvrtc.so.12, nvrtc64_120_0.dll). `name`: a file, a folder that is or
  * contains a toolkit, or a package that includes or requires one; NULL: the environment's, else
  * that of CUDA_HOME, CUDA_PATH or /usr/local/cuda. JW_ERR_NOT_FOUND. The caller frees *ret_path

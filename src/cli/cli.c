@@ -30,6 +30,7 @@
 	X(tune) \
 	X(scan) \
 	X(find) \
+	X(which) \
 	X(watch) \
 	X(run) \
 	X(make) \

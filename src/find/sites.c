@@ -595,3 +595,40 @@ done:
 	mem_free(path);
 	return result ? -1 : 0;
 }
+
+/* "3.11" of …/lib/python3.11/site-packages. */
+static bool python_version_in(const char *path, char version[JW_PYTHON_VERSION])
+{
+	static const char mark[] = "python";
+	const char *at = path;
+
+	while ((at = strstr(at, mark))) {
+		const char *number = at + strlen(mark);
+		const size_t length = strspn(number, "0123456789.");
+
+		at = number;
+		if (length > 2 && length < JW_PYTHON_VERSION && number[1] == '.' &&
+			os_is_separator(number[length])) {
+			memcpy(version, number, length);
+			version[length] = '\0';
+			return true;
+		}
+	}
+	return false;
+}
+
+bool jw_environment_python(char version[JW_PYTHON_VERSION])
+{
+	struct sites environment = {0};
+	struct found_list list;
+	bool found = false;
+
+	found_open(&list);
+	if (!sites_find(NULL, &list, &environment))
+		for (size_t i = 0; i < environment.count && !found; i++)
+			found = python_version_in(environment.items[i].path, version);
+	sites_free(&environment);
+	jw_found_free(list.found);
+	found_close(&list);
+	return found;
+}

@@ -156,10 +156,20 @@ static struct devcode_entry entry_of(const struct analyse_piece_entry *fact)
 	};
 }
 
+void decide_add_work(struct decide_work *sum, const struct decide_work *more)
+{
+	sum->modules += more->modules;
+	sum->ptx_bytes += more->ptx_bytes;
+	sum->cost_ms += more->cost_ms;
+	sum->longest_ms = more->longest_ms > sum->longest_ms ? more->longest_ms : sum->longest_ms;
+}
+
 void decide_library(const struct decide_facts *facts, struct jw_target device,
-					const struct jw_driver *driver, struct decided *ret_decided)
+					const struct jw_driver *driver, struct decided *ret_decided,
+					struct decide_work *ret_work, struct decide_work *ret_loose)
 {
 	struct decide_counts counts = {0};
+	struct decide_work start = {0}, link = {0}, loose = {0};
 
 	for (size_t i = 0; i < facts->piece_count; i++) {
 		const struct analyse_piece *piece = &facts->pieces[i];
@@ -201,10 +211,25 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 		counted.reason = judged.reason;
 		counted.needs = judged.needs;
 		decide_count(&counts, &counted, piece->containers);
+		if (judged.verdict == VERDICT_JIT || judged.verdict == VERDICT_LINK) {
+			const struct analyse_piece_entry *taken = &piece->entries[judged.entry];
+
+			decide_add_work(judged.verdict == VERDICT_LINK                   ? &link
+							: facts->library && piece->role == DEVCODE_LOOSE ? &loose
+																			 : &start,
+							&(struct decide_work){taken->modules, taken->ptx_bytes, taken->cost_ms,
+												  taken->longest_ms});
+		}
 		mem_free(entries);
 		mem_free(texts);
 	}
 	*ret_decided = decide_counted(&counts);
+	if (decide_links(&counts))
+		decide_add_work(&start, &link);
+	if (ret_work)
+		*ret_work = start;
+	if (ret_loose)
+		*ret_loose = loose;
 }
 
 /* ---- packages */
@@ -238,7 +263,8 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 		const struct decided *decided = &members[i].decided;
 		struct together *package = &packages[members[i].package];
 		const bool fatal = fails(decided) && !variants[members[i].variants].runs;
-		const size_t pieces = decided->special && fatal ? 0 : decided->pieces;
+		const size_t pieces =
+			members[i].bundled || (decided->special && fatal) ? 0 : decided->pieces;
 
 		if (pieces > package->most || (pieces == package->most && !fatal)) {
 			package->most = pieces;

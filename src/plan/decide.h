@@ -21,7 +21,9 @@
  *    which the library chooses; a set without code for the GPU is a part that fails.
  * 5. A program loads one of several variants (fate_variants): none fails if one runs.
  * 6. A package fails if one of its libraries makes a start fail, if none runs, or if the one with
- *    the most pieces fails. Other libraries are optional: a part of the package fails. */
+ *    the most pieces fails. Other libraries are optional: a part of the package fails. So is a
+ *    library of another package that auditwheel or delvewheel has copied into the wheel: torch 2.5
+ *    has libcusparseLt with more pieces than its own libraries. */
 #pragma once
 
 #include <stdbool.h>
@@ -88,8 +90,19 @@ struct decide_facts {
 							  unknown */
 };
 
+/* PTX that the driver compiles: distinct modules, and what they cost by the model. */
+struct decide_work {
+	size_t modules;
+	uint64_t ptx_bytes;
+	double cost_ms, longest_ms;
+};
+
+/* *ret_work: what a start compiles of it, with the inputs of a link if there is one; *ret_loose:
+ * what the library loads itself. Both may be NULL. */
 void decide_library(const struct decide_facts *facts, struct jw_target device,
-					const struct jw_driver *driver, struct decided *ret_decided);
+					const struct jw_driver *driver, struct decided *ret_decided,
+					struct decide_work *ret_work, struct decide_work *ret_loose);
+void decide_add_work(struct decide_work *sum, const struct decide_work *more);
 
 /* ---- the same step by step, for one who has judged each container */
 
@@ -143,6 +156,7 @@ struct decide_member {
 	/* Numbers from 0: those of a package are alike, those of variants, and those of files in one
 	 * folder, or in one archive's folder. */
 	size_t package, variants, folder;
+	bool bundled;          /* another package's library, which a tool has copied into the wheel */
 	enum decide_part part; /* the answer */
 };
 /* Each number is less than `numbers`. */

@@ -100,6 +100,17 @@ static size_t number_of(struct fates *fates, uint64_t hash, uint32_t target)
 	return at;
 }
 
+/* Whether auditwheel (libx-1a2b3c4d.so.0, in NAME.libs or not) or delvewheel (x-HASH.dll) has
+ * copied the library into the wheel from elsewhere. */
+static bool is_bundled(const char *name)
+{
+	enum { FEWEST_DIGITS = 8 };
+	const char *base = os_base_name(name), *dash = strrchr(base, '-');
+	const size_t digits = dash ? strspn(dash + 1, "0123456789abcdef") : 0;
+
+	return digits >= FEWEST_DIGITS && dash[1 + digits] == '.';
+}
+
 int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
 			  const char *package, const struct analyse_target *targets, size_t target_count)
 {
@@ -117,6 +128,7 @@ int fates_add(struct jw_error *err, struct fates *fates, const char *path, const
 			.package = number_of(fates, package_of(path, package), t),
 			.variants = number_of(fates, fate_variants(path, member), t),
 			.folder = number_of(fates, folder_of(path, member), t),
+			.bundled = is_bundled(member ? member : path),
 		};
 		fates->items[fates->count] =
 			(struct file_fate){.target = t, .is = *is, .kind = target->kind};

@@ -253,7 +253,7 @@ TEST(what_runs_of_a_library)
 		};
 		struct decided got;
 
-		decide_library(&facts, libraries[i].device, &libraries[i].driver, &got);
+		decide_library(&facts, libraries[i].device, &libraries[i].driver, &got, NULL, NULL);
 		if (got.fate != libraries[i].fate || got.reason != libraries[i].reason ||
 			got.pieces != libraries[i].pieces || got.lacking != libraries[i].lacking ||
 			got.too_new != libraries[i].too_new || got.needs.cuda != libraries[i].needs)
@@ -271,11 +271,11 @@ TEST(a_runtime_newer_than_the_driver_fails)
 	const struct decide_facts facts = {&piece, 1, true, 12000};
 	struct decided got;
 
-	decide_library(&facts, entry.target, &(struct jw_driver){11040, {470, 0, 0}}, &got);
+	decide_library(&facts, entry.target, &(struct jw_driver){11040, {470, 0, 0}}, &got, NULL, NULL);
 	assert_int_equal(got.fate, DECIDE_REFUSED);
 	assert_int_equal(got.reason, REASON_RUNTIME);
 	assert_int_equal(got.needs.release[0], 525);
-	decide_library(&facts, entry.target, &(struct jw_driver){12000, {525, 0, 0}}, &got);
+	decide_library(&facts, entry.target, &(struct jw_driver){12000, {525, 0, 0}}, &got, NULL, NULL);
 	assert_int_equal(got.fate, DECIDE_RUNS);
 }
 

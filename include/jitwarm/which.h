@@ -1,0 +1,67 @@
+/* Which releases of a package run on a GPU under a driver, from facts about their wheels: those of
+ * the list in the program, and those that were learnt from an index. Needs no network, no GPU and
+ * no driver.
+ *
+ * Threads: any number of threads may call these functions at the same time. */
+#ifndef JITWARM_WHICH_H
+#define JITWARM_WHICH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/error.h>
+#include <jitwarm/estimate.h>
+#include <jitwarm/target.h>
+
+/* What a release does on a GPU. Of the first two the newest is the one to install. */
+enum jw_which_answer {
+	JW_WHICH_RUNS,      /* as it is, or after compiling less than a second's worth */
+	JW_WHICH_PART,      /* but a program that uses some of its code fails */
+	JW_WHICH_COMPILES,  /* after compiling */
+	JW_WHICH_CPU,       /* it has no code for GPUs: it runs on the CPU */
+	JW_WHICH_FAILS,     /* no code for the GPU, or a driver that is too old */
+	JW_WHICH_NO_PYTHON, /* its wheels are for other versions of Python */
+	JW_WHICH_NO_WHEEL,  /* it has no wheel for the platform */
+};
+
+struct jw_which_release {
+	char *version;
+	char *file;    /* the wheel that was looked at; "" if the release was not; NULL: no wheel */
+	bool inferred; /* not looked at itself: the releases beside it are alike */
+	enum jw_which_answer answer;
+	struct jw_driver needs;  /* with FAILS: the first driver that is new enough, or zeros */
+	char *why;               /* with PART and FAILS: the library and the reason; with NO_PYTHON: the
+								versions that it is for; else NULL */
+	size_t modules;          /* that a start compiles, at most */
+	struct jw_seconds start; /* that it takes, at most */
+	bool lazy;               /* a program compiles what it uses, when it first uses it */
+	char *pin; /* a package that it requires in one version which fails, and why; NULL: none */
+};
+
+struct jw_which {
+	char *package; /* normalised */
+	char *date;    /* of the list */
+	struct jw_target target;
+	struct jw_which_release *releases; /* newest first */
+	size_t count;
+	const char *newest; /* the newest that runs as it is, or of which a part fails, or NULL */
+	const char *newest_compiles; /* a newer one that runs after compiling, or NULL */
+};
+
+struct jw_which_options {
+	const char *package; /* as typed */
+	struct jw_target target;
+	struct jw_driver driver; /* zeros: the newest */
+	const char *platform;    /* linux, linux-aarch64, windows */
+	const char *python;      /* "3.11"; NULL: any */
+	struct jw_speed speed;   /* of the machine in question */
+};
+
+/* JW_ERR_NOT_FOUND: the list lacks the package. JW_ERR_USAGE: not a package's name, or an unknown
+ * platform. The caller frees the result. */
+int jw_which(struct jw_error *err, const struct jw_which_options *options,
+			 struct jw_which *ret_which);
+void jw_which_free(struct jw_which *which);
+
+#endif

@@ -1,0 +1,357 @@
+#!/usr/bin/env python3
+"""Lists what the wheels of released packages hold, for “jitwarm which”.
+
+    list-wheels.py --jitwarm build/release/src/jitwarm look [PACKAGE...]
+    list-wheels.py write [--output data/wheels.txt]
+    list-wheels.py status
+
+look: pip names the releases of each package in PACKAGES. The last patch of every minor version is fetched for
+each platform, scanned, and deleted: one wheel on the disk and one request at a time. What a scan found stays
+in FACTS (--facts, by default ~/.cache/jitwarm/wheel-facts), so an interrupted run continues, and no wheel is
+fetched twice.
+
+write: makes the list of what was looked at (its form: src/plan/wheel_list.h). A patch that was not looked at is
+inferred if the releases before and after it that were have the same architectures, PTX versions, compilers and
+runtime in each library.
+
+pip's own configuration (PIP_INDEX_URL) decides the index.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+
+# Per package: the first version of which every minor version is looked at (the releases of the last four
+# years), and older versions, about one for each year.
+PACKAGES = {
+    "torch": ("1.13", ["1.0.1", "1.3.1", "1.4.0", "1.7.1", "1.10.2", "1.12.1"]),
+    "torchvision": ("0.14", ["0.8.2", "0.11.3", "0.13.1"]),
+    "tensorflow": ("2.0", ["1.14.0", "1.15.5", "2.3.1"]),
+    "tensorflow-gpu": ("2.8", ["1.12.3", "1.14.0", "1.15.5", "2.1.4", "2.3.1", "2.4.1"]),
+    "jax-cuda12-plugin": ("0", []),
+    "jax-cuda13-plugin": ("0", []),
+    "onnxruntime-gpu": ("1.13", ["1.1.2", "1.4.0", "1.6.0", "1.10.0", "1.12.1", "1.23.0"]),
+    "xgboost": ("1.5", ["0.90", "1.0.2", "1.3.3"]),
+    "catboost": ("1.1", ["0.26.1", "1.0.6"]),
+    "cupy-cuda11x": ("0", []),
+    "cupy-cuda12x": ("0", []),
+    "cupy-cuda13x": ("0", []),
+    "faiss-gpu": ("1.6", []),
+    "faiss-gpu-cu12": ("1.8", []),
+    "bitsandbytes": ("0.35", ["0.31.8"]),
+    "ctranslate2": ("4.0", ["2.24.0", "3.0.2", "3.12.0", "3.24.0"]),
+    "xformers": ("0.0.16", []),
+    "vllm": ("0.2", []),
+    "sglang-kernel": ("0", []),
+    "triton": ("2.0", []),
+    "spconv-cu120": ("0", []),
+    "open3d": ("0.16", ["0.13.0", "0.15.2"]),
+    "nvidia-cudnn-cu12": ("0", []),
+    "nvidia-cudnn-cu13": ("0", []),
+    "cuml-cu12": ("0", []),
+}
+
+PLATFORMS = {"linux": re.compile(r"^(many)?linux.*_x86_64$"), "windows": re.compile(r"^win_amd64$"),
+             "linux-aarch64": re.compile(r"^(many)?linux.*_aarch64$")}
+
+
+def version_key(version):
+    """Orders released versions (PEP 440 without its epochs)."""
+    release, _, rest = version.partition(".post")
+    return [int(number) for number in release.split(".")] + [-1] + [int(rest or 0)]
+
+
+def is_release(version):
+    return re.fullmatch(r"\d+(\.\d+)*(\.post\d+)?", version) is not None
+
+
+def minor_of(package, version):
+    """What counts as one minor version: 2.3 of 2.3.1; of packages that begin with 0.0, 0.0.23 of 0.0.23.post1."""
+    numbers = version.partition(".post")[0].split(".")
+    return tuple(numbers[:3] if numbers[:2] == ["0", "0"] else numbers[:2])
+
+
+class Wheel:
+    """A wheel's file name: NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl."""
+
+    def __init__(self, file):
+        self.file = file
+        parts = file[: -len(".whl")].split("-")
+        self.version = parts[1]
+        self.build = parts[2] if len(parts) == 6 else ""
+        self.python, self.abi, self.platform = parts[-3:]
+        self.system = next((name for name, pattern in PLATFORMS.items()
+                            if any(pattern.match(tag) for tag in self.platform.split("."))), None)
+
+    def rank(self):
+        """pip takes the newest C library first, of several builds the last. Then the newest Python, never a free-threaded one."""
+        match = re.search(r"(\d)(\d+)", self.python)
+        libc = max((self.libc(tag) for tag in self.platform.split(".")), default=(0, 0))
+        return (not self.abi.endswith("t"), libc, self.build, int(match[1] + match[2].zfill(2)) if match else 0)
+
+    @staticmethod
+    def libc(tag):
+        """(2, 28) of manylinux_2_28_x86_64, and what the older names mean (PEP 600)."""
+        match = re.match(r"manylinux_(\d+)_(\d+)_", tag)
+        names = {"manylinux1": (2, 5), "manylinux2010": (2, 12), "manylinux2014": (2, 17)}
+        return (int(match[1]), int(match[2])) if match else names.get(tag.split("_")[0], (0, 0))
+
+
+def list_wheels(package):
+    """All wheels that the index names, by pip's account of the links that it has seen."""
+    answer = subprocess.run([sys.executable, "-m", "pip", "index", "versions", "-vv", package], capture_output=True, text=True)
+    files = sorted(set(re.findall(r"/([A-Za-z0-9_.+!%-]+\.whl)", answer.stdout + answer.stderr)))
+    if not files:
+        raise SystemExit(f"list-wheels.py: {package}: pip lists no wheel: {answer.stderr.strip()[-200:]}")
+    return [Wheel(file.replace("%2B", "+")) for file in files]
+
+
+def choose(package, wheels):
+    """One wheel for each platform of the last patch of each minor version, and of the versions that are named."""
+    first, older = PACKAGES[package]
+    by_release = {}
+    for wheel in wheels:
+        if wheel.system and is_release(wheel.version):
+            by_release.setdefault((wheel.system, wheel.version), []).append(wheel)
+    last = {}
+    for system, version in by_release:
+        key = (system, minor_of(package, version))
+        if version_key(version) >= version_key(first) and version_key(version) > version_key(last.get(key, "0")):
+            last[key] = version
+    chosen = {(key[0], version) for key, version in last.items()}
+    chosen |= {(system, version) for system, version in by_release if version in older}
+    return [max(by_release[key], key=Wheel.rank)
+            for key in sorted(chosen, key=lambda key: (key[0] != "linux", key[0], version_key(key[1])), reverse=False)]
+
+
+def fetch(package, wheel, folder):
+    """With pip, which takes names and tags: a wheel for any Python of a series is asked for with one that it runs on."""
+    exact = re.search(r"(\d)(\d+)", wheel.python.split(".")[-1])
+    any_python = wheel.abi in ("abi3", "none")
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-cache-dir", "--no-deps", "--only-binary=:all:", "--dest", folder,
+               "--implementation", "cp"]
+    command += [option for abi in wheel.abi.split(".") for option in ("--abi", abi)]
+    command += [option for tag in wheel.platform.split(".") for option in ("--platform", tag)]
+    why = "pip wrote no wheel"
+    for python in ["3.12", "3.10", "3.8", "3.6"] if any_python else [f"{exact[1]}.{exact[2]}"]:
+        answer = subprocess.run(command + ["--python-version", python, f"{package}=={wheel.version}"], capture_output=True, text=True)
+        files = list(pathlib.Path(folder).glob("*.whl"))
+        if files:
+            return files[0]
+        why = answer.stderr.strip().splitlines()[-1] if answer.stderr.strip() else why
+    raise RuntimeError(why)
+
+
+def metadata_of(path):
+    """The lines of METADATA that decide what is installed beside it."""
+    with zipfile.ZipFile(path) as wheel:
+        name = next((name for name in wheel.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", name)), None)
+        text = wheel.read(name).decode("utf-8", "replace") if name else ""
+        stamp = max((entry.date_time for entry in wheel.infolist()), default=(1980, 1, 1, 0, 0, 0))
+    head = text.split("\n\n")[0].splitlines()
+    return {"requires": [line[15:].strip() for line in head if line.startswith("Requires-Dist: ")],
+            "python": next((line[17:].strip() for line in head if line.startswith("Requires-Python: ")), ""),
+            "date": "%04d-%02d-%02d" % stamp[:3]}
+
+
+def sha256_of(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def look(arguments, package):
+    wheels = list_wheels(package)
+    (arguments.facts / f"{package}.files").write_text("\n".join(wheel.file for wheel in wheels) + "\n")
+    for wheel in choose(package, wheels):
+        facts = arguments.facts / f"{wheel.file}.json"
+        if facts.exists() or (arguments.system and wheel.system not in arguments.system):
+            continue
+        began = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix="list-wheels.") as folder:
+            try:
+                path = fetch(package, wheel, folder)
+            except RuntimeError as why:
+                print(f"{wheel.file}: {why}", file=sys.stderr)
+                continue
+            fetched = time.monotonic()
+            scan = subprocess.run([arguments.jitwarm, "scan", "--json", "--target", "all", path], capture_output=True, text=True)
+            document = json.loads(scan.stdout or "{}")
+            document["wheel"] = {"file": path.name, "sha256": sha256_of(path), "size_bytes": path.stat().st_size,
+                                 "asked": wheel.file, **metadata_of(path), "status": scan.returncode, "error": scan.stderr.strip()[:500]}
+        for file in document.get("files", []):
+            file["path"] = wheel.file
+        text = json.dumps(document)
+        facts.with_suffix(".new").write_text(text)
+        facts.with_suffix(".new").rename(facts)
+        print(f"{wheel.file}: {document['wheel']['size_bytes'] >> 20} MiB, {fetched - began:.0f} s to fetch, {time.monotonic() - fetched:.0f} s to scan",
+              flush=True)
+
+
+# ---- the list
+
+LIST_FORM = 1
+FIRST_12_THAT_11_REFUSES = 12020  # drivers of CUDA 11 load the machine code of 12.0 and 12.1
+
+
+def normalised(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+class Looked:
+    """A wheel that was looked at: its lines of the list, and what has to be equal for a patch to be inferred."""
+
+    def __init__(self, facts):
+        document = json.loads(facts.read_text())
+        described = document["wheel"]
+        self.wheel = Wheel(described["file"])
+        self.sha256 = described["sha256"]
+        self.requires = described.get("requires", [])
+        self.python = described.get("python", "")
+        self.lines = self.pins()
+        self.alike = []
+        for file in sorted(document.get("files", []), key=lambda file: file.get("member") or ""):
+            self.add_library(file)
+
+    def pins(self):
+        """Requirements with one version of NVIDIA's packages, where their marker holds on the wheel's platform."""
+        lines = []
+        for requirement in self.requires:
+            match = re.match(r"(nvidia-[a-z0-9-]+?)\s*(?:\[[^]]*\])?\s*\(?==([0-9.]+)\)?\s*(;.*)?$", requirement)
+            if match and "extra" not in (match[3] or "") and "Windows" not in (match[3] or ""):
+                lines.append(f"pin {normalised(match[1])} {match[2]}")
+        return sorted(set(lines))
+
+    def add_library(self, file):
+        pieces = file["pieces"]
+        toolkits = [entry.get("toolkit", 0) for piece in pieces for entry in piece["entries"] if entry["kind"] == 2]
+        compiler = max(toolkits, default=0)
+        runtime = str(file["runtime_cuda"]) if file["runtime_cuda"] else f"~{compiler}"
+        kind = "library" if file["format"] in ("elf", "pe") else "file"
+        grouped = {}
+        for piece in pieces:
+            role = piece["role"] + ("-linked" if piece.get("linked") else "") + ("-empty" if piece.get("empty") else "")
+            key = (role, tuple(entry_key(entry, compiler) for entry in piece["entries"]))
+            count, work = grouped.get(key, (0, [(0, 0, 0)] * len(piece["entries"])))
+            added = [tuple(a + entry.get(name, 0) for a, name in zip(before, ("modules", "cost_seconds", "ptx_bytes")))
+                     for before, entry in zip(work, piece["entries"])]
+            grouped[key] = (count + piece["containers"], added)
+        self.lines.append(f"library {kind} {runtime} {file['member']}")
+        for (role, keys), (count, work) in sorted(grouped.items()):
+            words = [before + (f"+{m}:{s:.3f}:{b}" if m else "") + after for (before, after), (m, s, b) in zip(keys, work)]
+            self.lines.append(" ".join(["piece", str(count), role] + words))
+        self.alike.append((re.sub(r"[0-9.]+", "", file["member"]), runtime, tuple(sorted(set(grouped)))))
+
+
+def entry_key(entry, compiler):
+    """The words of an entry before and behind its work."""
+    word = entry["target"] if entry["kind"] in (1, 2, 64) else f"kind{entry['kind']}:{entry['target'] or 'sm_0'}"
+    if entry["kind"] == 64:
+        word = "kind64:" + entry["target"]
+    if entry.get("text") and entry["text"] != entry["target"]:
+        word += "=" + entry["text"].removeprefix("compute_")
+    if entry["kind"] in (1, 64):
+        word += "@" + entry["isa"]
+    if entry["kind"] == 2:
+        first = entry.get("cuda", 0)
+        toolkit = entry.get("toolkit") or compiler
+        if entry["isa"] == "1.7" and FIRST_12_THAT_11_REFUSES <= toolkit < 13000:
+            first = max(first, 12000)
+        elif first == 12000:
+            first = 0
+        word += f"#{first}" if first else ""
+    return word, "".join(letter for letter, name in (("z", "zstd"), ("r", "relocatable"), ("d", "damaged")) if entry.get(name))
+
+
+def pythons_of(wheels, requires):
+    """The versions of Python of several wheels of one release, as in src/plan/wheel_list.h."""
+    least = re.search(r">=\s*(\d)\.(\d+)", requires)
+    tags = set()
+    for wheel in wheels:
+        for python in wheel.python.split("."):
+            if wheel.abi == "abi3":
+                tags.add(python + "+")
+            elif python.startswith("py"):
+                tags.add(f"cp{least[1]}{least[2]}+" if least else "py3")
+            elif not wheel.abi.endswith("t"):
+                tags.add(python)
+    return ",".join(sorted(tags, key=lambda tag: (len(tag.rstrip("+")), tag))) or "py3"
+
+
+def package_lines(arguments, package):
+    listed = arguments.facts / f"{package}.files"
+    if not listed.exists():
+        return []
+    releases = {}
+    for file in listed.read_text().split():
+        wheel = Wheel(file)
+        if wheel.system and is_release(wheel.version):
+            releases.setdefault((wheel.system, wheel.version), []).append(wheel)
+    looked = {}
+    for (system, version), wheels in releases.items():
+        for wheel in sorted(wheels, key=Wheel.rank, reverse=True):
+            facts = arguments.facts / f"{wheel.file}.json"
+            if facts.exists():
+                looked[system, version] = Looked(facts)
+                break
+    lines = []
+    for system in PLATFORMS:
+        versions = sorted((version for at, version in releases if at == system), key=version_key, reverse=True)
+        for at, version in enumerate(versions):
+            here = releases[system, version]
+            if (system, version) in looked:
+                found = looked[system, version]
+                lines.append(f"wheel {version} {system} {pythons_of(here, found.python)} {found.wheel.file} {found.sha256}")
+                lines += found.lines
+                continue
+            newer = next((v for v in reversed(versions[:at]) if (system, v) in looked), None)
+            older = next((v for v in versions[at + 1:] if (system, v) in looked), None)
+            same_minor = newer and minor_of(package, newer) == minor_of(package, version)
+            if newer and older and looked[system, newer].alike == looked[system, older].alike:
+                of = newer
+            elif same_minor:
+                of = newer
+            else:
+                continue
+            lines.append(f"same {version} {system} {pythons_of(here, looked[system, of].python)} {of}")
+    return [f"package {normalised(package)}"] + lines if lines else []
+
+
+def write(arguments):
+    text = [f"jitwarm-wheels {LIST_FORM} {time.strftime('%Y-%m-%d', time.gmtime())}"]
+    for package in sorted(PACKAGES):
+        text += package_lines(arguments, package)
+    arguments.output.write_text("\n".join(text) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jitwarm", default="jitwarm")
+    parser.add_argument("--facts", type=pathlib.Path, default=pathlib.Path.home() / ".cache/jitwarm/wheel-facts")
+    parser.add_argument("--system", action="append", help="only wheels of this platform: " + ", ".join(PLATFORMS))
+    parser.add_argument("what", choices=["look", "write", "status"])
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path(__file__).parent.parent / "data/wheels.txt")
+    parser.add_argument("package", nargs="*", default=list(PACKAGES))
+    arguments = parser.parse_args()
+    arguments.facts.mkdir(parents=True, exist_ok=True)
+    if arguments.what == "write":
+        write(arguments)
+        return
+    for package in arguments.package:
+        if arguments.what == "status":
+            chosen = choose(package, list_wheels(package))
+            seen = sum((arguments.facts / f"{wheel.file}.json").exists() for wheel in chosen)
+            print(f"{package}: {seen} of {len(chosen)}", " ".join(f"{w.system}:{w.version}" for w in chosen) if arguments.system else "")
+        else:
+            look(arguments, package)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,363 @@
+/* jitwarm which: which release of a package runs on a GPU. */
+#include <string.h>
+
+#include <jitwarm/find.h>
+#include <jitwarm/version.h>
+#include <jitwarm/which.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/document.h"
+#include "cli/gpu_targets.h"
+#include "cli/next_step.h"
+#include "cli/output.h"
+
+enum { MOST_ROWS = 10, MOST_LINE = 1 << 12 };
+
+/* ---- the document */
+
+#define RELEASE(member, ...) JSON(struct jw_which_release, member, __VA_ARGS__)
+
+static const char *const answer_names[] = {
+	[JW_WHICH_RUNS] = "runs",         [JW_WHICH_PART] = "part_fails",
+	[JW_WHICH_COMPILES] = "compiles", [JW_WHICH_CPU] = "cpu_only",
+	[JW_WHICH_FAILS] = "fails",       [JW_WHICH_NO_PYTHON] = "other_python",
+	[JW_WHICH_NO_WHEEL] = "no_wheel", NULL,
+};
+
+static const struct json_field release_fields[] = {
+	RELEASE(version, "the release"),
+	RELEASE(
+		answer,
+		"`runs`: as it is, or after compiling for less than a second; `part_fails`: it runs, but a "
+		"program that uses some of its code fails; `compiles`: it runs after compiling; "
+		"`cpu_only`: "
+		"it has no code for GPUs and runs on the CPU; `fails`; `other_python`: its wheels are for "
+		"other versions of Python; `no_wheel`: it has no wheel for the platform",
+		.names = answer_names),
+	RELEASE(
+		why,
+		"the library and the reason, with `fails` and `part_fails`; the versions of Python, with "
+		"`other_python`",
+		.presence = JSON_UNLESS_NULL),
+	JSON_SAID("needs_driver", struct jw_which_release, needs, document_driver,
+			  "with `fails`: the first driver with which the release does not fail for its age",
+			  .presence = JSON_IF_SET),
+	RELEASE(modules, "modules that a start compiles, at most"),
+	JSON_OBJECT_OF("start_seconds", struct jw_which_release, start, &document_span,
+				   "the time that the driver takes to compile these modules, on one core"),
+	RELEASE(lazy, "a program compiles only the modules that it uses, when it first uses them"),
+	RELEASE(inferred, "the release was not looked at: the releases beside it are alike"),
+	RELEASE(
+		file,
+		"the wheel that was looked at; with `inferred`, the wheel of the release that it is like"),
+	RELEASE(pin,
+			"a package that the release requires in one version which fails on this GPU, and why",
+			.presence = JSON_UNLESS_NULL),
+	{0},
+};
+
+static const struct json_field answer_fields[] = {
+	JSON(struct jw_which, package, "the package, as indexes name it"),
+	JSON_SAID("target", struct jw_which, target, document_sm, "the GPU: `sm_86`"),
+	JSON(struct jw_which, newest, "the newest release that runs as it is, or of which a part fails",
+		 .presence = JSON_UNLESS_NULL),
+	JSON(struct jw_which, newest_compiles,
+		 "the newest release that runs after compiling, if it is newer",
+		 .presence = JSON_UNLESS_NULL),
+	JSON_LIST_OF("releases", struct jw_which, releases, count,
+				 JSON_TABLE(struct jw_which_release, release_fields), "newest first"),
+	{0},
+};
+
+struct which_document {
+	struct jw_which *answers;
+	size_t count;
+	const char *index, *date, *platform, *python;
+	struct jw_driver driver;
+};
+
+static const struct json_field which_fields[] = {
+	JSON(struct which_document, index, "the index that the answers hold for: `PyPI`"),
+	JSON(struct which_document, date, "the day on which the list of releases was made"),
+	JSON(struct which_document, platform, "`linux`, `linux-aarch64` or `windows`"),
+	JSON(struct which_document, python, "the version of Python", .presence = JSON_UNLESS_NULL),
+	JSON_SAID("driver", struct which_document, driver, document_driver, "the driver"),
+	JSON_LIST_OF("answers", struct which_document, answers, count,
+				 JSON_TABLE(struct jw_which, answer_fields), "for each package and GPU"),
+	{0},
+};
+const struct json_table document_which = {.schema = "jitwarm.which/1", .fields = which_fields};
+
+/* ---- the text */
+
+/* Whether two releases beside each other share a row. */
+static bool same_answer(const struct jw_which_release *a, const struct jw_which_release *b)
+{
+	return a->answer == b->answer && text_same(a->why, b->why) && text_same(a->pin, b->pin) &&
+		   a->lazy == b->lazy;
+}
+
+static enum style style_of(enum jw_which_answer answer)
+{
+	switch (answer) {
+	case JW_WHICH_RUNS: return STYLE_GOOD;
+	case JW_WHICH_PART:
+	case JW_WHICH_COMPILES: return STYLE_WARN;
+	case JW_WHICH_FAILS: return STYLE_BAD;
+	case JW_WHICH_CPU:
+	case JW_WHICH_NO_PYTHON:
+	case JW_WHICH_NO_WHEEL: break;
+	}
+	return STYLE_FAINT;
+}
+
+/* The answer of some releases in one line; `most`: the one that compiles most. */
+static void print_answer(struct table *table, const struct jw_which_release *release,
+						 const struct jw_which_release *most)
+{
+	const enum style style = style_of(release->answer);
+	char span[TEXT_SHORT];
+
+	switch (release->answer) {
+	case JW_WHICH_RUNS: table_cell(table, style, "runs as it is"); break;
+	case JW_WHICH_PART: table_cell(table, style, "runs, but a part fails: %s", release->why); break;
+	case JW_WHICH_COMPILES:
+		table_cell(table, style,
+				   release->lazy ? "runs after compiling what a program uses: up to %s, up to %s"
+								 : "runs after compiling %s: %s",
+				   TEXT_COUNT(most->modules, "module", "modules"),
+				   text_span(span, most->start.low, most->start.high));
+		break;
+	case JW_WHICH_FAILS: table_cell(table, style, "fails: %s", release->why); break;
+	case JW_WHICH_CPU: table_cell(table, style, "has no GPU code: runs on the CPU"); break;
+	case JW_WHICH_NO_PYTHON: table_cell(table, style, "needs Python %s", release->why); break;
+	case JW_WHICH_NO_WHEEL: table_cell(table, style, "has no wheel for this platform"); break;
+	}
+}
+
+/* Rows of releases with one answer, newest first; the number of rows that were left out. */
+static size_t add_rows(struct table *table, const struct jw_which *which, bool all)
+{
+	size_t rows = 0, left_out = 0, next;
+
+	for (size_t i = 0; i < which->count; i = next) {
+		const struct jw_which_release *first = &which->releases[i], *most = first, *last = first;
+
+		for (next = i + 1;
+			 !all && next < which->count && same_answer(first, &which->releases[next]); next++) {
+			last = &which->releases[next];
+			most = last->start.high > most->start.high ? last : most;
+		}
+		if (!all && rows == MOST_ROWS) {
+			left_out++;
+			continue;
+		}
+		rows++;
+		if (last == first)
+			table_cell(table, STYLE_PLAIN, "  %s%s", first->version,
+					   first->inferred && all ? " *" : "");
+		else
+			table_cell(table, STYLE_PLAIN, "  %s – %s", first->version, last->version);
+		print_answer(table, first, most);
+	}
+	return left_out;
+}
+
+static const char *platform_text(const char *platform)
+{
+	return !strcmp(platform, "windows")         ? "Windows x86-64"
+		   : !strcmp(platform, "linux-aarch64") ? "Linux arm64"
+												: "Linux x86-64";
+}
+
+/* "torch from PyPI on NVIDIA GeForce RTX 3070 (sm_86), driver 550.163.01, linux, Python 3.11" */
+static void print_head(const struct cli *cli, const struct which_document *document,
+					   const struct jw_which *which)
+{
+	char gpu[GPUS_NAME], driver[JW_DRIVER_TEXT], python[24] = "";
+
+	if (document->python)
+		(void)text_format(python, sizeof python, ", Python %s", document->python);
+	output_line(&cli->out, STYLE_STRONG,
+				document->driver.cuda ? "%s from %s on %s, driver %s, %s%s"
+									  : "%s from %s on %s, %snewest driver, %s%s",
+				which->package, document->index, gpu_targets_name(gpu, which->target),
+				document->driver.cuda ? jw_driver_text(driver, &document->driver) : "",
+				platform_text(document->platform), python);
+}
+
+static void print_install(const struct cli *cli, const struct which_document *document,
+						  const struct jw_which *which, const char *version, const char *what)
+{
+	struct buf command = BUF_MAX(NEXT_STEP_MOST);
+	char text[128];
+
+	(void)text_format(text, sizeof text, "Newest on %s that %s: ", document->index, what);
+	buf_say(&command, "pip install %s==%s", which->package, version);
+	next_step(&cli->out, STYLE_GOOD, text, &command);
+}
+
+static int print_which(struct jw_error *err, const struct cli *cli,
+					   const struct which_document *document, const struct jw_which *which)
+{
+	const struct output *out = &cli->out;
+	struct table table = {.columns = 2};
+	const bool all = options_given(&cli->options, "all");
+	const size_t left_out = add_rows(&table, which, all);
+	bool inferred = false;
+	int result;
+
+	print_head(cli, document, which);
+	result = table_print(err, &table, out);
+	table_free(&table);
+	for (size_t i = 0; i < which->count; i++)
+		inferred = inferred || which->releases[i].inferred;
+	if (left_out)
+		output_line(out, STYLE_FAINT, "  older ones: --all");
+	if (all && inferred)
+		output_line(out, STYLE_FAINT, "  * not looked at itself: the releases beside it are alike");
+	for (size_t i = 0; i < which->count; i++)
+		if (which->releases[i].pin && text_same(which->releases[i].version, which->newest))
+			output_warning(out, "%s %s requires %s", which->package, which->newest,
+						   which->releases[i].pin);
+	if (which->newest)
+		print_install(cli, document, which, which->newest, "runs as it is");
+	if (which->newest_compiles)
+		print_install(cli, document, which, which->newest_compiles, "runs after compiling");
+	if (!which->newest && !which->newest_compiles)
+		output_line(out, STYLE_BAD, "No release on %s runs on this GPU.", document->index);
+	return result;
+}
+
+/* ---- the command */
+
+/* 0: the newest release runs as it is; 1: an older one does, or one compiles; 2: none runs. */
+static enum exit_status status_of(const struct jw_which *which)
+{
+	if (which->newest && text_same(which->newest, which->releases[0].version))
+		return EXIT_DONE;
+	return which->newest || which->newest_compiles ? EXIT_COLD : EXIT_CANNOT;
+}
+
+/* Packages that their own index also builds for other versions of CUDA. */
+static void print_other_index(const struct cli *cli, const char *package)
+{
+	static const char *const packages[] = {"torch", "torchvision", "torchaudio", "xformers",
+										   "vllm"};
+
+	for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
+		if (!strcmp(package, packages[i]))
+			output_line(
+				&cli->out, STYLE_PLAIN,
+				"PyTorch's own index has builds of %s for other CUDA versions, which may run "
+				"where these do not.",
+				package);
+}
+
+static int answer_package(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
+						  const char *package, struct which_document *document)
+{
+	struct jw_which_options options = {.package = package,
+									   .driver = gpus->driver,
+									   .platform = document->platform,
+									   .python = document->python};
+	int result = 0;
+
+	if (cli->system)
+		options.speed = cli->system->speed;
+	for (size_t i = 0; !result && i < gpus->count; i++) {
+		struct jw_error why;
+		struct jw_which *which = &document->answers[document->count];
+
+		options.target = gpus->targets[i];
+		if (jw_which(&why, &options, which)) {
+			if (why.code == JW_ERR_NOT_FOUND)
+				(void)error_set(&why, JW_ERR_NOT_FOUND, "jitwarm has no list of %s", package);
+			return error_copy(err, &why);
+		}
+		document->count++;
+		document->date = which->date;
+		cli_end_with(cli, status_of(which));
+		if (output_wants_text(&cli->out))
+			result = print_which(err, cli, document, which);
+	}
+	if (!result && document->count)
+		print_other_index(cli, document->answers[document->count - 1].package);
+	return result;
+}
+
+/* As indexes name this machine's. */
+static const char *own_platform(void)
+{
+	return text_starts(jw_platform(), "aarch64") ? "linux-aarch64"
+		   : text_ends(jw_platform(), "windows") ? "windows"
+												 : "linux";
+}
+
+static int which_run(struct jw_error *err, struct cli *cli)
+{
+	const struct options *given = &cli->options;
+	const char *platform = options_value(given, "platform"),
+			   *python = options_value(given, "python");
+	struct which_document document = {.index = "PyPI"};
+	struct gpu_targets gpus;
+	char active[JW_PYTHON_VERSION];
+	int result = 0;
+
+	if (!given->operand_count)
+		return error_set(err, JW_ERR_USAGE,
+						 "which: name a package, for example “jitwarm which torch”");
+	if (gpu_targets_read(err, cli, &gpus))
+		return -1;
+	if (!gpus.count) {
+		if (cli_open_asking(err, cli, NULL, false) || gpu_targets_add_own(err, &gpus, cli->system))
+			return -1;
+		if (!gpus.count)
+			return error_set(err, JW_ERR_USAGE, "%s; “--target %s” asks for a GPU",
+							 cli->system->why_none, cli->system->example);
+		if (!options_given(given, "driver"))
+			gpus.driver = cli->system->driver.version;
+		if (!python && jw_environment_python(active))
+			python = active;
+	}
+	document.platform = platform ? platform : gpus.arm ? "linux-aarch64" : own_platform();
+	document.python = python;
+	document.driver = gpus.driver;
+	document.answers = mem_array(given->operand_count * gpus.count, sizeof *document.answers);
+	for (size_t i = 0; !result && i < given->operand_count; i++)
+		result = answer_package(err, cli, &gpus, given->operands[i], &document);
+	if (!result && output_wants_text(&cli->out))
+		output_line(&cli->out, STYLE_FAINT, "List of %s.", document.date);
+	if (!result)
+		result = document_print(&cli->out, &document_which, &document);
+	for (size_t i = 0; i < document.count; i++)
+		jw_which_free(&document.answers[i]);
+	mem_free(document.answers);
+	return result;
+}
+
+static const struct cli_option which_options[] = {
+	GPUS_OPTIONS,
+	CLI_VALUE("platform", "NAME", "For this platform instead of this machine's",
+			  .choices = "linux|linux-aarch64|windows"),
+	CLI_VALUE("python", "VERSION", "For this version of Python (3.11) instead of the active one"),
+	CLI_FLAG("all", "Print every release in a row of its own"),
+	{0}};
+
+const struct cli_command command_which = {
+	.name = "which",
+	.summary = "Show which releases of a package run on a GPU",
+	.usage = "[OPTION]… PACKAGE…",
+	.description = "Shows which releases of a package run on your GPU, driver and Python, and how "
+				   "to install the "
+				   "newest one. The answer comes from a list of what released wheels hold, so "
+				   "neither a network "
+				   "nor a GPU is needed.\n\nExit status: 0 if the newest release runs as it is, 1 "
+				   "if an older one "
+				   "does or the newest has to be compiled first, 2 if none runs.",
+	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\n",
+	.options = which_options,
+	.run = which_run,
+};

@@ -1,0 +1,536 @@
+#include "plan/wheel_list.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include <zstd.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "code/release.h"
+#include "wheels_zst.h"
+
+enum {
+	MOST_WHEELS = 1 << 14,
+	MOST_THINGS = 1 << 20, /* libraries, pieces, entries and pins of a package, each */
+};
+
+/* All that a list points to. Arrays grow while the text is read, so wheels and libraries hold
+ * indices until its end. */
+struct wheel_memory {
+	char *text; /* cut into words */
+	struct wheel_library *libraries;
+	struct analyse_piece *pieces;
+	struct analyse_piece_entry *entries;
+	struct wheel_pin *pins;
+	size_t library_count, library_capacity, piece_count, piece_capacity, entry_count,
+		entry_capacity, pin_count, pin_capacity;
+};
+
+struct reading {
+	const char *name; /* of the list */
+	size_t line;
+	struct wheel_list *list;
+	struct wheel_memory *memory;
+	size_t wheel_capacity;
+};
+
+static int refuse(struct jw_error *err, const struct reading *reading, const char *what)
+{
+	return error_set(err, JW_ERR_FORMAT, "%s: line %zu: %s", reading->name, reading->line, what);
+}
+
+/* The next word of a line, which is cut off; NULL: there is none. */
+static char *next_word(char **line)
+{
+	char *word = *line, *end;
+
+	if (!word || !*word)
+		return NULL;
+	end = strchr(word, ' ');
+	if (end)
+		*end++ = '\0';
+	*line = end;
+	return word;
+}
+
+static bool take_number(const char *text, size_t length, uint64_t most, uint64_t *ret_value)
+{
+	char digits[24];
+
+	if (!length || length >= sizeof digits)
+		return false;
+	memcpy(digits, text, length);
+	digits[length] = '\0';
+	return text_number(digits, most, ret_value);
+}
+
+/* M:S:B; S has at most three decimals. */
+static bool read_work(const char *text, size_t length, struct analyse_piece_entry *entry)
+{
+	const char *const end = text + length, *seconds = memchr(text, ':', length), *bytes, *dot;
+	uint64_t modules, whole, thousandths = 0, ptx;
+
+	if (!seconds)
+		return false;
+	bytes = memchr(seconds + 1, ':', (size_t)(end - seconds - 1));
+	if (!bytes)
+		return false;
+	dot = memchr(seconds, '.', (size_t)(bytes - seconds));
+	if (!take_number(text, (size_t)(seconds - text), MOST_THINGS, &modules) ||
+		!take_number(seconds + 1, (size_t)((dot ? dot : bytes) - seconds - 1), 1 << 24, &whole) ||
+		!take_number(bytes + 1, (size_t)(end - bytes - 1), UINT64_C(1) << 40, &ptx) ||
+		(dot && (bytes - dot != 4 || !take_number(dot + 1, 3, 999, &thousandths))))
+		return false;
+	entry->modules = (size_t)modules;
+	entry->cost_ms = (double)whole * 1000 + (double)thousandths;
+	entry->ptx_bytes = ptx;
+	return true;
+}
+
+static bool read_isa(const char *text, size_t length, struct analyse_piece_entry *entry)
+{
+	const char *dot = memchr(text, '.', length);
+	uint64_t major, minor;
+
+	if (!dot || !take_number(text, (size_t)(dot - text), 255, &major) ||
+		!take_number(dot + 1, length - (size_t)(dot - text) - 1, 255, &minor))
+		return false;
+	entry->isa_major = (uint16_t)major;
+	entry->isa_minor = (uint16_t)minor;
+	return true;
+}
+
+static bool read_target(const char *text, size_t length, struct jw_target *ret_target)
+{
+	char name[JW_TARGET_TEXT];
+
+	if (length >= sizeof name)
+		return false;
+	memcpy(name, text, length);
+	name[length] = '\0';
+	return jw_target_parse(name, ret_target);
+}
+
+/* sm_90a#12080, compute_90=90a@8.0+12:33.200:5123456z, kind8:sm_90 */
+static bool read_entry(const char *word, struct analyse_piece_entry *entry)
+{
+	static const char marks[] = "=@#+zrd";
+	size_t length;
+	uint64_t number;
+
+	*entry = (struct analyse_piece_entry){.kind = DEVCODE_KIND_CUBIN};
+	if (text_starts(word, "kind")) {
+		const char *colon = strchr(word, ':');
+
+		if (!colon || !take_number(word + 4, (size_t)(colon - word - 4), UINT16_MAX, &number))
+			return false;
+		entry->kind = (uint32_t)number;
+		word = colon + 1;
+	} else if (text_starts(word, "compute_")) {
+		entry->kind = DEVCODE_KIND_PTX;
+	}
+	length = strcspn(word, marks);
+	if (!read_target(word, length, &entry->target))
+		return false;
+	if (devcode_kind_is_ptx(entry->kind))
+		entry->text = entry->target;
+	for (word += length; *word; word += length) {
+		const char mark = *word++;
+
+		length = strcspn(word, marks);
+		switch (mark) {
+		case '=':
+			if (!read_target(word, length, &entry->text))
+				return false;
+			break;
+		case '@':
+			if (!read_isa(word, length, entry))
+				return false;
+			break;
+		case '#':
+			if (!take_number(word, length, 1 << 20, &number))
+				return false;
+			entry->cuda = (uint32_t)number;
+			break;
+		case '+':
+			if (!read_work(word, length, entry))
+				return false;
+			break;
+		default:
+			if (length)
+				return false;
+			entry->zstd = entry->zstd || mark == 'z';
+			entry->relocatable = entry->relocatable || mark == 'r';
+			entry->damaged = entry->damaged || mark == 'd';
+		}
+	}
+	return true;
+}
+
+static bool read_role(const char *word, struct analyse_piece *piece)
+{
+	static const struct {
+		const char *name;
+		enum devcode_role role;
+	} roles[] = {{"registered", DEVCODE_REGISTERED},
+				 {"relocatable", DEVCODE_RELOCATABLE},
+				 {"loose", DEVCODE_LOOSE}};
+
+	for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+		if (text_starts(word, roles[i].name)) {
+			piece->role = roles[i].role;
+			word += strlen(roles[i].name);
+			piece->linked = text_starts(word, "-linked");
+			word += piece->linked ? strlen("-linked") : 0;
+			piece->empty = text_starts(word, "-empty");
+			word += piece->empty ? strlen("-empty") : 0;
+			return !*word;
+		}
+	return false;
+}
+
+static int read_piece(struct jw_error *err, struct reading *reading, char *rest)
+{
+	struct wheel_memory *memory = reading->memory;
+	struct analyse_piece piece = {.entries = NULL};
+	const char *count = next_word(&rest), *role = next_word(&rest), *word;
+	uint64_t number;
+
+	if (!memory->library_count || !reading->list->count ||
+		!reading->list->wheels[reading->list->count - 1].library_count)
+		return refuse(err, reading, "a piece without a library");
+	if (!count || !text_number(count, MOST_THINGS, &number) || !role || !read_role(role, &piece))
+		return refuse(err, reading, "not “piece COUNT ROLE ENTRY…”");
+	piece.containers = (size_t)number;
+	while ((word = next_word(&rest))) {
+		if (VEC_ROOM(err, memory->entries, memory->entry_capacity, memory->entry_count,
+					 MOST_THINGS))
+			return -1;
+		if (!read_entry(word, &memory->entries[memory->entry_count]))
+			return refuse(err, reading, "not an entry such as sm_90a or compute_80@8.6");
+		memory->entry_count++;
+		piece.entry_count++;
+	}
+	if (VEC_ROOM(err, memory->pieces, memory->piece_capacity, memory->piece_count, MOST_THINGS))
+		return -1;
+	memory->pieces[memory->piece_count++] = piece;
+	memory->libraries[memory->library_count - 1].facts.piece_count++;
+	return 0;
+}
+
+static int read_library(struct jw_error *err, struct reading *reading, char *rest)
+{
+	struct wheel_memory *memory = reading->memory;
+	const char *kind = next_word(&rest), *runtime = next_word(&rest);
+	const bool inside = runtime && *runtime == '~';
+	uint64_t cuda;
+
+	/* The rest is the name, which may have blanks. */
+	if (!kind || (strcmp(kind, "library") != 0 && strcmp(kind, "file") != 0) || !runtime ||
+		!text_number(runtime + inside, 1 << 20, &cuda) || !rest || !*rest)
+		return refuse(err, reading, "not “library KIND RUNTIME NAME”");
+	if (!reading->list->count || reading->list->wheels[reading->list->count - 1].of)
+		return refuse(err, reading, "a library without a wheel");
+	if (VEC_ROOM(err, memory->libraries, memory->library_capacity, memory->library_count,
+				 MOST_THINGS))
+		return -1;
+	memory->libraries[memory->library_count++] =
+		(struct wheel_library){.name = rest,
+							   .facts = {.library = !strcmp(kind, "library")},
+							   .runtime_cuda = (uint32_t)cuda,
+							   .runtime_shared = !inside};
+	reading->list->wheels[reading->list->count - 1].library_count++;
+	return 0;
+}
+
+static int read_pin(struct jw_error *err, struct reading *reading, char *rest)
+{
+	struct wheel_memory *memory = reading->memory;
+	const char *name = next_word(&rest), *version = next_word(&rest);
+
+	if (!name || !version || rest)
+		return refuse(err, reading, "not “pin NAME VERSION”");
+	if (!reading->list->count || reading->list->wheels[reading->list->count - 1].of)
+		return refuse(err, reading, "a pin without a wheel");
+	if (VEC_ROOM(err, memory->pins, memory->pin_capacity, memory->pin_count, MOST_THINGS))
+		return -1;
+	memory->pins[memory->pin_count++] = (struct wheel_pin){name, version};
+	reading->list->wheels[reading->list->count - 1].pin_count++;
+	return 0;
+}
+
+static int read_wheel(struct jw_error *err, struct reading *reading, char *rest, bool looked_at)
+{
+	struct wheel_list *list = reading->list;
+	struct wheel wheel = {.version = next_word(&rest),
+						  .platform = next_word(&rest),
+						  .pythons = next_word(&rest),
+						  .file = "",
+						  .sha256 = ""};
+	struct version version;
+	const char *end;
+
+	if (looked_at) {
+		wheel.file = next_word(&rest);
+		wheel.sha256 = next_word(&rest);
+	} else {
+		wheel.of = next_word(&rest);
+	}
+	if (!(looked_at ? wheel.sha256 : wheel.of) || rest ||
+		!version_read(wheel.version, &version, &end))
+		return refuse(err, reading,
+					  looked_at ? "not “wheel VERSION PLATFORM PYTHONS FILE SHA256”"
+								: "not “same VERSION PLATFORM PYTHONS OF”");
+	if (VEC_ROOM(err, list->wheels, reading->wheel_capacity, list->count, MOST_WHEELS))
+		return -1;
+	list->wheels[list->count++] = wheel;
+	return 0;
+}
+
+static int read_line(struct jw_error *err, struct reading *reading, char *line)
+{
+	const char *what = next_word(&line);
+
+	if (!what)
+		return 0;
+	if (!strcmp(what, "wheel") || !strcmp(what, "same"))
+		return read_wheel(err, reading, line, *what == 'w');
+	if (!strcmp(what, "pin"))
+		return read_pin(err, reading, line);
+	if (!strcmp(what, "library"))
+		return read_library(err, reading, line);
+	if (!strcmp(what, "piece"))
+		return read_piece(err, reading, line);
+	return refuse(err, reading, "neither wheel, same, pin, library nor piece");
+}
+
+/* What the CUDA runtime of a library needs of a driver: that of a runtime inside the library is the
+ * compiler's, which registers the code (plan/analyse.c). */
+static uint32_t needed_runtime(struct wheel_library *library)
+{
+	uint32_t cuda = library->runtime_cuda;
+
+	for (size_t i = 0; !library->runtime_shared && i < library->facts.piece_count; i++) {
+		const struct analyse_piece *piece = &library->facts.pieces[i];
+
+		for (size_t k = 0; piece->role == DEVCODE_REGISTERED && k < piece->entry_count; k++) {
+			const struct analyse_piece_entry *entry = &piece->entries[k];
+			const struct gpu_isa isa = {entry->isa_major, entry->isa_minor};
+			const uint32_t wrote =
+				devcode_kind_is_ptx(entry->kind) ? gpu_isa_driver(isa).cuda : entry->cuda;
+
+			cuda = wrote > cuda ? wrote : cuda;
+		}
+	}
+	library->runtime_cuda = cuda;
+	return gpu_runtime_cuda(cuda);
+}
+
+/* Replaces the counts by pointers, since the arrays no longer move. */
+static int connect_wheels(struct jw_error *err, const struct reading *reading)
+{
+	struct wheel_memory *memory = reading->memory;
+	struct wheel_list *list = reading->list;
+	size_t library = 0, piece = 0, entry = 0, pin = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		struct wheel *wheel = &list->wheels[i];
+
+		if (wheel->library_count)
+			wheel->libraries = &memory->libraries[library];
+		if (wheel->pin_count)
+			wheel->pins = &memory->pins[pin];
+		library += wheel->library_count;
+		pin += wheel->pin_count;
+	}
+	for (size_t i = 0; i < memory->library_count; i++) {
+		struct wheel_library *to = &memory->libraries[i];
+
+		to->facts.pieces = memory->pieces + piece;
+		for (size_t end = piece + to->facts.piece_count; piece < end; piece++) {
+			memory->pieces[piece].entries = memory->entries + entry;
+			entry += memory->pieces[piece].entry_count;
+		}
+		to->facts.runtime_cuda = needed_runtime(to);
+	}
+	for (size_t i = 0; i < list->count; i++) {
+		struct wheel *wheel = &list->wheels[i];
+		const struct wheel *of = NULL;
+
+		for (size_t k = 0; wheel->of && k < list->count && !of; k++)
+			if (!list->wheels[k].of && !strcmp(list->wheels[k].version, wheel->of) &&
+				!strcmp(list->wheels[k].platform, wheel->platform))
+				of = &list->wheels[k];
+		if (wheel->of && !of)
+			return error_set(err, JW_ERR_FORMAT,
+							 "%s: release %.100s is as %.100s, which the list lacks", reading->name,
+							 wheel->version, wheel->of);
+		if (of) {
+			wheel->libraries = of->libraries;
+			wheel->library_count = of->library_count;
+			wheel->pins = of->pins;
+			wheel->pin_count = of->pin_count;
+		}
+	}
+	return 0;
+}
+
+/* The lines of one package: *ret_line, the number of its first line. NULL: there are none. */
+static const char *find_package(const char *text, size_t size, const char *package,
+								size_t *ret_size, size_t *ret_line)
+{
+	static const char start[] = "package ";
+	const char *found = NULL, *at = text;
+	size_t line = 1;
+
+	for (const char *end; at < text + size; at = end + 1, line++) {
+		end = memchr(at, '\n', (size_t)(text + size - at));
+		end = end ? end : text + size;
+		if ((size_t)(end - at) < sizeof start - 1 || memcmp(at, start, sizeof start - 1) != 0)
+			continue;
+		if (found)
+			break;
+		at += sizeof start - 1;
+		if ((size_t)(end - at) == strlen(package) && !memcmp(at, package, strlen(package)) &&
+			end < text + size) {
+			found = end + 1;
+			*ret_line = line + 1;
+		}
+	}
+	if (found)
+		*ret_size = (size_t)((at < text + size ? at : text + size) - found);
+	return found;
+}
+
+int wheel_list_read(struct jw_error *err, const char *name, const char *text, size_t size,
+					const char *package, struct wheel_list *ret_list)
+{
+	static const char start[] = "jitwarm-wheels 1 ";
+	struct wheel_list list = {.memory = mem_alloc(sizeof *list.memory)};
+	struct reading reading = {.name = name, .list = &list, .memory = list.memory};
+	size_t length = 0;
+	const char *found;
+	char *line, *end;
+	int result = 0;
+
+	*list.memory = (struct wheel_memory){.text = NULL};
+	if (size < sizeof start + 10 || memcmp(text, start, sizeof start - 1) != 0 ||
+		text[sizeof start + 9] != '\n') {
+		wheel_list_free(&list);
+		return error_set(err, JW_ERR_FORMAT, "%s: not a list of wheels", name);
+	}
+	list.date = mem_string_n(text + sizeof start - 1, 10);
+	found = find_package(text, size, package, &length, &reading.line);
+	if (!found) {
+		wheel_list_free(&list);
+		return error_set(err, JW_ERR_NOT_FOUND, "%s: no package %s", name, package);
+	}
+	if (memchr(found, '\0', length))
+		result = refuse(err, &reading, "a NUL in the package's lines");
+	list.memory->text = mem_string_n(found, length);
+	for (line = list.memory->text; !result && *line; line = end, reading.line++) {
+		end = line + strcspn(line, "\n");
+		if (*end)
+			*end++ = '\0';
+		result = read_line(err, &reading, line);
+	}
+	if (!result)
+		result = connect_wheels(err, &reading);
+	if (result)
+		wheel_list_free(&list);
+	else
+		*ret_list = list;
+	return result;
+}
+
+int wheel_list_own(struct jw_error *err, const char *package, struct wheel_list *ret_list)
+{
+	char *text = mem_alloc(wheels_zst_SIZE);
+	const size_t got = ZSTD_decompress(text, wheels_zst_SIZE, wheels_zst, sizeof wheels_zst);
+	int result = -1;
+
+	if (ZSTD_isError(got))
+		(void)error_set(err, JW_ERR_FORMAT, "the program's list of wheels: %s",
+						ZSTD_getErrorName(got));
+	else
+		result = wheel_list_read(err, "the program's list of wheels", text, got, package, ret_list);
+	mem_free(text);
+	return result;
+}
+
+void wheel_list_free(struct wheel_list *list)
+{
+	struct wheel_memory *memory = list->memory;
+
+	if (memory) {
+		mem_free(memory->text);
+		mem_free(memory->libraries);
+		mem_free(memory->pieces);
+		mem_free(memory->entries);
+		mem_free(memory->pins);
+		mem_free(memory);
+	}
+	mem_free(list->date);
+	mem_free(list->wheels);
+	*list = (struct wheel_list){.date = NULL};
+}
+
+/* "3.11" as 311, "310" of cp310 likewise; 0: neither. */
+static unsigned python_number(const char *text, size_t length)
+{
+	uint64_t major, minor = 0;
+	const bool dot = length > 1 && text[1] == '.';
+
+	if (!take_number(text, length ? 1 : 0, 9, &major) ||
+		(length > 1 && !take_number(text + 1 + dot, length - 1 - dot, 99, &minor)))
+		return 0;
+	return (unsigned)(major * 100 + minor);
+}
+
+/* One of the words of `pythons`: cp310, cp38+, py3. */
+struct python_tag {
+	unsigned number; /* 310; 0: any */
+	bool newer;      /* or a newer one */
+};
+
+static struct python_tag next_tag(const char **at)
+{
+	const size_t length = strcspn(*at, ",");
+	const bool newer = length && (*at)[length - 1] == '+';
+	const unsigned number = length > 3 ? python_number(*at + 2, length - 2 - newer) : 0;
+
+	*at += length + ((*at)[length] == ',');
+	return (struct python_tag){number, newer || !number};
+}
+
+bool wheel_fits_python(const struct wheel *wheel, const char *python)
+{
+	const unsigned asked = python_number(python, strlen(python));
+
+	for (const char *at = wheel->pythons; *at;) {
+		const struct python_tag tag = next_tag(&at);
+
+		if (tag.newer ? asked >= tag.number : asked == tag.number)
+			return true;
+	}
+	return false;
+}
+
+char *wheel_pythons(const struct wheel *wheel)
+{
+	unsigned first = UINT_MAX, last = 0;
+	bool newer = false;
+
+	for (const char *at = wheel->pythons; *at;) {
+		const struct python_tag tag = next_tag(&at);
+
+		first = tag.number < first ? tag.number : first;
+		last = tag.number > last ? tag.number : last;
+		newer = newer || tag.newer;
+	}
+	return newer ? mem_printf("%u.%u or newer", first / 100, first % 100)
+		   : first == last
+			   ? mem_printf("%u.%u", first / 100, first % 100)
+			   : mem_printf("%u.%u to %u.%u", first / 100, first % 100, last / 100, last % 100);
+}

@@ -1,0 +1,80 @@
+/* The list of released wheels: what their libraries hold, as far as verdicts depend on it. It holds
+ * no verdicts: decide_library and plan_judge compute them, as they do for a file.
+ *
+ * Written by scripts/list-wheels.py from what “jitwarm scan --json” found in each wheel, and by
+ * “jitwarm which --ask”. The text has a line for each thing; words are separated by one blank:
+ *
+ *     jitwarm-wheels 1 DATE
+ *     package NAME                                 its name by PEP 503
+ *     wheel VERSION PLATFORM PYTHONS FILE SHA256   one that was looked at; newest first
+ *     same VERSION PLATFORM PYTHONS OF             not looked at itself: as the wheel of release OF
+ *     pin NAME VERSION                             of the wheel above: a requirement with one
+ * version library KIND RUNTIME NAME                    of the wheel above piece COUNT ROLE ENTRY...
+ * of the library above: COUNT alike containers
+ *
+ *     PLATFORM  linux, linux-aarch64, windows
+ *     PYTHONS   cp310 (that version), cp38+ (that one or newer), py3 (any); with commas
+ *     KIND      library, file (which is itself a container, a cubin or PTX)
+ *     RUNTIME   the CUDA version of its CUDA runtime: 12000, a shared library's; ~12040, of one in
+ * the library, by the compiler of its machine code; ~0: unknown ROLE      registered, relocatable,
+ * loose; with -linked, -empty ENTRY     sm_90a, compute_80, kind8:sm_90 (another kind of entry);
+ * then any of =90a      the target that the PTX's text names, if it is another one
+ *               @8.6      ISA version of PTX
+ *               #12080    the first CUDA version whose drivers load the machine code
+ *               +M:S:B    M distinct modules, S seconds to compile by the model, B bytes of PTX
+ *               z         compressed with zstd
+ *               r         has to be linked before it can be loaded
+ *               d         damaged */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/target.h>
+
+#include "base/error.h"
+#include "plan/decide.h"
+
+struct wheel_library {
+	const char *name; /* its path in the wheel */
+	struct decide_facts facts;
+	uint32_t runtime_cuda; /* the CUDA version of its CUDA runtime, 0: unknown; of the shared one
+							  from 11 on only the major version */
+	bool runtime_shared;   /* it is linked to a shared library */
+};
+
+struct wheel_pin {
+	const char *name, *version;
+};
+
+struct wheel {
+	const char *version, *platform, *pythons;
+	const char *file,
+		*sha256;    /* "": it was not looked at itself; its libraries are those of `of` */
+	const char *of; /* the version that was looked at; NULL: this one */
+	const struct wheel_library *libraries;
+	size_t library_count;
+	const struct wheel_pin *pins;
+	size_t pin_count;
+};
+
+struct wheel_list {
+	char *date;           /* "2026-11-27" */
+	struct wheel *wheels; /* of one package, in the order of the list: newest first */
+	size_t count;
+	struct wheel_memory *memory;
+};
+
+/* Reads one package (its name by PEP 503) of a list's text. `name`, the list's, begins each error.
+ * JW_ERR_NOT_FOUND: the list lacks the package; JW_ERR_FORMAT names the line. */
+int wheel_list_read(struct jw_error *err, const char *name, const char *text, size_t size,
+					const char *package, struct wheel_list *ret_list);
+/* The same of the list in the program. */
+int wheel_list_own(struct jw_error *err, const char *package, struct wheel_list *ret_list);
+void wheel_list_free(struct wheel_list *list);
+
+/* Whether a wheel installs into that version of Python ("3.11"). */
+bool wheel_fits_python(const struct wheel *wheel, const char *python);
+/* "3.8 to 3.12", "3.9 or newer", of all that it installs into; the caller frees. */
+char *wheel_pythons(const struct wheel *wheel);
