@@ -74,6 +74,31 @@ struct jw_scan_verdicts {
 									   left out */
 };
 
+/* One entry of a piece, as far as verdicts depend on it. */
+struct jw_piece_entry {
+	uint32_t kind;
+	struct jw_target target; /* as its header says; which the driver chooses by */
+	struct jw_target text;   /* PTX: the target that its text names, if it was read; else sm is 0 */
+	uint16_t isa_major, isa_minor; /* PTX: of its ISA; cubin: 1 and the number of its ABI */
+	uint32_t cuda;                 /* cubin: the first CUDA version whose drivers load it, 0: any */
+	uint32_t toolkit; /* cubin: the CUDA version of the ptxas that wrote it (12020), 0: unknown */
+	bool zstd, relocatable, damaged;
+	/* PTX that some target of the question compiles: distinct modules, and what they cost */
+	size_t modules;
+	uint64_t ptx_bytes, cache_bytes;
+	double cost_ms, longest_ms;
+};
+
+/* Containers of an image that every GPU and driver judges alike. */
+struct jw_piece {
+	size_t containers;
+	unsigned role; /* 0: the CUDA runtime hands it to the driver at start; 1: the runtime may link
+					  it; 2: the library loads it itself (enum devcode_role) */
+	bool linked, empty; /* empty: no program can use it (PTX or cubins without a symbol) */
+	const struct jw_piece_entry *entries;
+	size_t entry_count;
+};
+
 /* A file, or a member of an archive, with device code. */
 struct jw_scan_image {
 	const char *path;
@@ -92,8 +117,8 @@ struct jw_scan_image {
 	 */
 	uint32_t runtime_cuda;
 	bool runtime_shared;
-	bool wrappers_known;                /* whether `linked` of the pieces can be relied on */
-	const struct analyse_piece *pieces; /* plan/analyse.h: the containers, alike ones together */
+	bool wrappers_known;           /* whether `linked` of the pieces can be relied on */
+	const struct jw_piece *pieces; /* the containers, alike ones together */
 	size_t piece_count;
 };
 

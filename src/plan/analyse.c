@@ -64,7 +64,7 @@ struct seen_container {
 };
 
 struct form {
-	struct analyse_piece_entry *entries;
+	struct jw_piece_entry *entries;
 	size_t entry_count;
 	bool empty;
 };
@@ -322,11 +322,10 @@ static int note_judgements(struct jw_error *err, struct seen *seen,
 
 enum { MOST_FORM_ENTRIES = 1 << 20, NO_FORM = UINT32_MAX };
 
-static struct analyse_piece_entry entry_facts(const struct devcode_container *container,
-											  const struct devcode_entry *entry,
-											  struct jw_target text)
+static struct jw_piece_entry entry_facts(const struct devcode_container *container,
+										 const struct devcode_entry *entry, struct jw_target text)
 {
-	return (struct analyse_piece_entry){
+	return (struct jw_piece_entry){
 		.kind = entry->kind,
 		.target = entry->target,
 		.text = text,
@@ -340,7 +339,7 @@ static struct analyse_piece_entry entry_facts(const struct devcode_container *co
 	};
 }
 
-static bool same_facts(const struct analyse_piece_entry *a, const struct analyse_piece_entry *b)
+static bool same_facts(const struct jw_piece_entry *a, const struct jw_piece_entry *b)
 {
 	return a->kind == b->kind && jw_target_equal(a->target, b->target) &&
 		   jw_target_equal(a->text, b->text) && a->isa_major == b->isa_major &&
@@ -362,7 +361,7 @@ static uint64_t form_hash(const struct form *form)
 	uint64_t hash = fnv_update(FNV_START, &form->empty, sizeof form->empty);
 
 	for (size_t i = 0; i < form->entry_count; i++) {
-		const struct analyse_piece_entry *entry = &form->entries[i];
+		const struct jw_piece_entry *entry = &form->entries[i];
 		const uint32_t facts[] = {entry->kind,      entry->target.sm, entry->text.sm,
 								  entry->isa_major, entry->isa_minor, entry->toolkit};
 
@@ -757,8 +756,8 @@ static void finish_account(struct image_account *account)
 /* ---- Pieces: the image's containers by their forms and sections. */
 
 struct pieces {
-	struct analyse_piece *items;
-	struct analyse_piece_entry **entries; /* of each, to add costs to */
+	struct jw_piece *items;
+	struct jw_piece_entry **entries; /* of each, to add costs to */
 	size_t count, capacity, entries_capacity;
 	uint32_t *of_container; /* by the container's place in the image */
 };
@@ -769,7 +768,7 @@ static uint32_t piece_of(struct pieces *pieces, struct set *known, const struct 
 {
 	const struct form *from = &seen->forms[form];
 	const uint64_t name = (uint64_t)form << 8 | (unsigned)role << 1 | linked;
-	struct analyse_piece_entry *entries;
+	struct jw_piece_entry *entries;
 	size_t cursor = 0, at = set_find(known, name, &cursor);
 
 	if (at != SET_NONE)
@@ -781,11 +780,11 @@ static uint32_t piece_of(struct pieces *pieces, struct set *known, const struct 
 		memcpy(entries, from->entries, from->entry_count * sizeof *entries);
 	set_add(known, name, pieces->count);
 	pieces->entries[pieces->count] = entries;
-	pieces->items[pieces->count] = (struct analyse_piece){.role = role,
-														  .linked = linked,
-														  .empty = from->empty,
-														  .entries = entries,
-														  .entry_count = from->entry_count};
+	pieces->items[pieces->count] = (struct jw_piece){.role = role,
+													 .linked = linked,
+													 .empty = from->empty,
+													 .entries = entries,
+													 .entry_count = from->entry_count};
 	return (uint32_t)pieces->count++;
 }
 
@@ -822,7 +821,7 @@ static void add_costs(struct pieces *pieces, const struct image_account *account
 		set_add(&known, module->entry_offset, m);
 		plan_estimate(&estimate, &module->features, module->payload_bytes, NULL);
 		for (uint32_t k = 0; k < container->entry_count; k++) {
-			struct analyse_piece_entry *entry = &pieces->entries[pieces->of_container[at]][k];
+			struct jw_piece_entry *entry = &pieces->entries[pieces->of_container[at]][k];
 
 			if (account->seen->entries[container->first_entry + k].offset != module->entry_offset)
 				continue;

@@ -141,7 +141,7 @@ struct analyse_image {
 	 * image->runtime_cuda is set; 0: none, or unknown. gpu_runtime_cuda and gpu_default_loading say
 	 * what follows. */
 	uint32_t runtime_cuda;
-	const struct analyse_piece *pieces; /* if the question asks for them */
+	const struct jw_piece *pieces; /* if the question asks for them */
 	size_t piece_count;
 };
 

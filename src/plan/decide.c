@@ -141,7 +141,7 @@ static bool is_too_old(const struct jw_driver *driver, uint32_t runtime_cuda)
 }
 
 /* What plan_judge reads of it. */
-static struct devcode_entry entry_of(const struct analyse_piece_entry *fact)
+static struct devcode_entry entry_of(const struct jw_piece_entry *fact)
 {
 	return (struct devcode_entry){
 		.kind = fact->kind,
@@ -150,7 +150,7 @@ static struct devcode_entry entry_of(const struct analyse_piece_entry *fact)
 		.isa_minor = fact->isa_minor,
 		.compression = fact->zstd ? DEVCODE_ZSTD : DEVCODE_RAW,
 		.payload_offset = DEVCODE_NOT_HELD,
-		.cuda_13 = fact->cuda >= 13000,
+		.first_cuda = fact->cuda,
 		.first_cuda = fact->cuda,
 		.damaged = fact->damaged,
 	};
@@ -172,12 +172,12 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 	struct decide_work start = {0}, link = {0}, loose = {0};
 
 	for (size_t i = 0; i < facts->piece_count; i++) {
-		const struct analyse_piece *piece = &facts->pieces[i];
+		const struct jw_piece *piece = &facts->pieces[i];
 		struct devcode_entry *entries = mem_array(piece->entry_count, sizeof *entries);
 		struct jw_target *texts = mem_array(piece->entry_count, sizeof *texts);
 		const struct devcode_container container = {
 			.bytes = (const uint8_t *)"", .entries = entries, .entry_count = piece->entry_count};
-		struct decide_piece counted = {.role = piece->role,
+		struct decide_piece counted = {.role = (enum devcode_role)piece->role,
 									   .in_file = !facts->library,
 									   .linked = piece->linked,
 									   .special = true};
@@ -185,7 +185,7 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 		struct plan_judgement judged;
 
 		for (size_t k = 0; k < piece->entry_count; k++) {
-			const struct analyse_piece_entry *fact = &piece->entries[k];
+			const struct jw_piece_entry *fact = &piece->entries[k];
 
 			entries[k] = entry_of(fact);
 			texts[k] = fact->text;
@@ -212,7 +212,7 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 		counted.needs = judged.needs;
 		decide_count(&counts, &counted, piece->containers);
 		if (judged.verdict == VERDICT_JIT || judged.verdict == VERDICT_LINK) {
-			const struct analyse_piece_entry *taken = &piece->entries[judged.entry];
+			const struct jw_piece_entry *taken = &piece->entries[judged.entry];
 
 			decide_add_work(judged.verdict == VERDICT_LINK                   ? &link
 							: facts->library && piece->role == DEVCODE_LOOSE ? &loose

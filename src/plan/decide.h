@@ -30,6 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/scan.h>
 #include <jitwarm/target.h>
 
 #include "code/devcode.h"
@@ -57,33 +58,9 @@ struct decided {
 
 /* ---- from facts, as scan --json gives them */
 
-/* One entry of a piece, as far as verdicts depend on it. */
-struct analyse_piece_entry {
-	uint32_t kind;
-	struct jw_target target; /* as its header says; which the driver chooses by */
-	struct jw_target text;   /* PTX: the target that its text names, if it was read; else sm is 0 */
-	uint16_t isa_major, isa_minor; /* as in devcode_entry */
-	uint32_t cuda;                 /* cubin: the first CUDA version whose drivers load it, 0: any */
-	uint32_t toolkit; /* cubin: the CUDA version of the ptxas that wrote it (12020), 0: unknown */
-	bool zstd, relocatable, damaged;
-	/* PTX that some target of the question compiles: distinct modules, and what they cost */
-	size_t modules;
-	uint64_t ptx_bytes, cache_bytes;
-	double cost_ms, longest_ms;
-};
-
-/* Containers of an image that every GPU and driver judges alike. */
-struct analyse_piece {
-	size_t containers;
-	enum devcode_role role;
-	bool linked, empty; /* empty: no program can use it (PTX or cubins without a symbol) */
-	const struct analyse_piece_entry *entries;
-	size_t entry_count;
-};
-
 /* A library; or a file that is itself a container, a cubin or PTX. */
 struct decide_facts {
-	const struct analyse_piece *pieces;
+	const struct jw_piece *pieces;
 	size_t piece_count;
 	bool library;          /* ELF or PE */
 	uint32_t runtime_cuda; /* that a driver must have at least for its CUDA runtime; 0: any, or

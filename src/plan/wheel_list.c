@@ -20,8 +20,8 @@ enum {
 struct wheel_memory {
 	char *text; /* cut into words */
 	struct wheel_library *libraries;
-	struct analyse_piece *pieces;
-	struct analyse_piece_entry *entries;
+	struct jw_piece *pieces;
+	struct jw_piece_entry *entries;
 	struct wheel_pin *pins;
 	size_t library_count, library_capacity, piece_count, piece_capacity, entry_count,
 		entry_capacity, pin_count, pin_capacity;
@@ -66,7 +66,7 @@ static bool take_number(const char *text, size_t length, uint64_t most, uint64_t
 }
 
 /* M:S:B; S has at most three decimals. */
-static bool read_work(const char *text, size_t length, struct analyse_piece_entry *entry)
+static bool read_work(const char *text, size_t length, struct jw_piece_entry *entry)
 {
 	const char *const end = text + length, *seconds = memchr(text, ':', length), *bytes, *dot;
 	uint64_t modules, whole, thousandths = 0, ptx;
@@ -88,7 +88,7 @@ static bool read_work(const char *text, size_t length, struct analyse_piece_entr
 	return true;
 }
 
-static bool read_isa(const char *text, size_t length, struct analyse_piece_entry *entry)
+static bool read_isa(const char *text, size_t length, struct jw_piece_entry *entry)
 {
 	const char *dot = memchr(text, '.', length);
 	uint64_t major, minor;
@@ -113,13 +113,13 @@ static bool read_target(const char *text, size_t length, struct jw_target *ret_t
 }
 
 /* sm_90a#12080, compute_90=90a@8.0+12:33.200:5123456z, kind8:sm_90 */
-static bool read_entry(const char *word, struct analyse_piece_entry *entry)
+static bool read_entry(const char *word, struct jw_piece_entry *entry)
 {
 	static const char marks[] = "=@#+zrd";
 	size_t length;
 	uint64_t number;
 
-	*entry = (struct analyse_piece_entry){.kind = DEVCODE_KIND_CUBIN};
+	*entry = (struct jw_piece_entry){.kind = DEVCODE_KIND_CUBIN};
 	if (text_starts(word, "kind")) {
 		const char *colon = strchr(word, ':');
 
@@ -168,7 +168,7 @@ static bool read_entry(const char *word, struct analyse_piece_entry *entry)
 	return true;
 }
 
-static bool read_role(const char *word, struct analyse_piece *piece)
+static bool read_role(const char *word, struct jw_piece *piece)
 {
 	static const struct {
 		const char *name;
@@ -193,7 +193,7 @@ static bool read_role(const char *word, struct analyse_piece *piece)
 static int read_piece(struct jw_error *err, struct reading *reading, char *rest)
 {
 	struct wheel_memory *memory = reading->memory;
-	struct analyse_piece piece = {.entries = NULL};
+	struct jw_piece piece = {.entries = NULL};
 	const char *count = next_word(&rest), *role = next_word(&rest), *word;
 	uint64_t number;
 
@@ -312,10 +312,10 @@ static uint32_t needed_runtime(struct wheel_library *library)
 	uint32_t cuda = library->runtime_cuda;
 
 	for (size_t i = 0; !library->runtime_shared && i < library->facts.piece_count; i++) {
-		const struct analyse_piece *piece = &library->facts.pieces[i];
+		const struct jw_piece *piece = &library->facts.pieces[i];
 
 		for (size_t k = 0; piece->role == DEVCODE_REGISTERED && k < piece->entry_count; k++) {
-			const struct analyse_piece_entry *entry = &piece->entries[k];
+			const struct jw_piece_entry *entry = &piece->entries[k];
 			const struct gpu_isa isa = {entry->isa_major, entry->isa_minor};
 			const uint32_t wrote =
 				devcode_kind_is_ptx(entry->kind) ? gpu_isa_driver(isa).cuda : entry->cuda;

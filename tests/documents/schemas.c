@@ -40,6 +40,7 @@
 	X(uninstall) \
 	X(lint) \
 	X(find) \
+	X(which) \
 	X(ahead)
 /* clang-format on */
 

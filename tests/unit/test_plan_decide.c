@@ -211,16 +211,16 @@ static const struct {
 	 12080},
 };
 
-static size_t fill(const struct brief *briefs, struct analyse_piece *groups,
-				   struct analyse_piece_entry entries[][MOST_ENTRIES])
+static size_t fill(const struct brief *briefs, struct jw_piece *groups,
+				   struct jw_piece_entry entries[][MOST_ENTRIES])
 {
 	size_t count = 0;
 
 	for (; count < MOST_GROUPS && briefs[count].count; count++) {
 		const struct brief *brief = &briefs[count];
-		struct analyse_piece *group = &groups[count];
+		struct jw_piece *group = &groups[count];
 
-		*group = (struct analyse_piece){
+		*group = (struct jw_piece){
 			.entries = entries[count],
 			.containers = brief->count,
 			.linked = brief->where == 'l',
@@ -230,7 +230,7 @@ static size_t fill(const struct brief *briefs, struct analyse_piece *groups,
 		};
 		for (; group->entry_count < MOST_ENTRIES && brief->entries[group->entry_count].kind;
 			 group->entry_count++)
-			entries[count][group->entry_count] = (struct analyse_piece_entry){
+			entries[count][group->entry_count] = (struct jw_piece_entry){
 				.kind = brief->entries[group->entry_count].kind == 'c' ? DEVCODE_KIND_CUBIN
 																	   : DEVCODE_KIND_PTX,
 				.target = brief->entries[group->entry_count].target,
@@ -244,8 +244,8 @@ static size_t fill(const struct brief *briefs, struct analyse_piece *groups,
 TEST(what_runs_of_a_library)
 {
 	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
-		struct analyse_piece_entry entries[MOST_GROUPS][MOST_ENTRIES];
-		struct analyse_piece groups[MOST_GROUPS];
+		struct jw_piece_entry entries[MOST_GROUPS][MOST_ENTRIES];
+		struct jw_piece groups[MOST_GROUPS];
 		const struct decide_facts facts = {
 			.pieces = groups,
 			.piece_count = fill(libraries[i].groups, groups, entries),
@@ -265,8 +265,8 @@ TEST(what_runs_of_a_library)
 
 TEST(a_runtime_newer_than_the_driver_fails)
 {
-	const struct analyse_piece_entry entry = {.kind = DEVCODE_KIND_CUBIN, .target = {86, 0}};
-	const struct analyse_piece piece = {
+	const struct jw_piece_entry entry = {.kind = DEVCODE_KIND_CUBIN, .target = {86, 0}};
+	const struct jw_piece piece = {
 		.containers = 3, .role = DEVCODE_REGISTERED, .entries = &entry, .entry_count = 1};
 	const struct decide_facts facts = {&piece, 1, true, 12000};
 	struct decided got;

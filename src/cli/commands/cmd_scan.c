@@ -17,7 +17,6 @@
 #include "cli/output.h"
 #include "os/console.h"
 #include "os/file.h"
-#include "plan/analyse.h"
 
 /* ---- the document */
 
@@ -156,11 +155,11 @@ static const struct json_field count_pair[] = {
 
 static const char *piece_target(char room[JSON_ROOM], const void *values)
 {
-	const struct analyse_piece_entry *entry = values;
+	const struct jw_piece_entry *entry = values;
 
-	return devcode_kind_is_ptx(entry->kind) ? jw_target_compute(room, entry->target)
-		   : entry->target.sm               ? jw_target_sm(room, entry->target)
-											: "";
+	return entry->kind == 1 || entry->kind == 64 ? jw_target_compute(room, entry->target)
+		   : entry->target.sm                    ? jw_target_sm(room, entry->target)
+												 : "";
 }
 
 static const char *piece_text(char room[JSON_ROOM], const void *target)
@@ -172,42 +171,34 @@ static const char *piece_text(char room[JSON_ROOM], const void *target)
 
 static const char *piece_isa(char room[JSON_ROOM], const void *values)
 {
-	const struct analyse_piece_entry *entry = values;
+	const struct jw_piece_entry *entry = values;
 
 	(void)snprintf(room, JSON_ROOM, "%u.%u", entry->isa_major, entry->isa_minor);
 	return room;
 }
 
-static const char *piece_role(char room[JSON_ROOM], const void *values)
-{
-	const struct analyse_piece *piece = values;
-
-	(void)room;
-	return piece->role == DEVCODE_REGISTERED    ? "registered"
-		   : piece->role == DEVCODE_RELOCATABLE ? "relocatable"
-												: "loose";
-}
+static const char *const role_names[] = {"registered", "relocatable", "loose", NULL};
 
 static double piece_cost(const void *values)
 {
-	const struct analyse_piece_entry *entry = values;
+	const struct jw_piece_entry *entry = values;
 
 	return rounded(entry->cost_ms / 1000);
 }
 
 static double piece_longest(const void *values)
 {
-	const struct analyse_piece_entry *entry = values;
+	const struct jw_piece_entry *entry = values;
 
 	return rounded(entry->longest_ms / 1000);
 }
 
-#define ENTRY(member, ...) JSON(struct analyse_piece_entry, member, __VA_ARGS__)
+#define ENTRY(member, ...) JSON(struct jw_piece_entry, member, __VA_ARGS__)
 
 static const struct json_field entry_fields[] = {
 	ENTRY(kind, "1 PTX, 2 machine code, 8 LTO-IR, 64 relocatable PTX, 128 Tile IR"),
 	JSON_SAID_OF("target", piece_target, "the architecture, as the entry's header names it"),
-	JSON_SAID("text", struct analyse_piece_entry, text, piece_text,
+	JSON_SAID("text", struct jw_piece_entry, text, piece_text,
 			  "PTX: the architecture that its text names, if the text was read",
 			  .presence = JSON_IF_SET),
 	JSON_SAID_OF("isa", piece_isa,
@@ -233,15 +224,16 @@ static const struct json_field entry_fields[] = {
 };
 
 static const struct json_field piece_fields[] = {
-	JSON(struct analyse_piece, containers, "how many are alike"),
-	JSON_SAID_OF(
-		"role", piece_role,
+	JSON(struct jw_piece, containers, "how many are alike"),
+	JSON(
+		struct jw_piece, role,
 		"`registered`: the CUDA runtime hands it to the driver at start; `relocatable`: input of a "
-		"link; `loose`: the library loads it itself"),
-	JSON(struct analyse_piece, linked, "the result of device linking", .presence = JSON_IF_SET),
-	JSON(struct analyse_piece, empty, "without a kernel or variable", .presence = JSON_IF_SET),
-	JSON_LIST_OF("entries", struct analyse_piece, entries, entry_count,
-				 JSON_TABLE(struct analyse_piece_entry, entry_fields), "in their order"),
+		"link; `loose`: the library loads it itself",
+		.names = role_names),
+	JSON(struct jw_piece, linked, "the result of device linking", .presence = JSON_IF_SET),
+	JSON(struct jw_piece, empty, "without a kernel or variable", .presence = JSON_IF_SET),
+	JSON_LIST_OF("entries", struct jw_piece, entries, entry_count,
+				 JSON_TABLE(struct jw_piece_entry, entry_fields), "in their order"),
 	{0},
 };
 
@@ -268,7 +260,7 @@ static const struct json_field image_fields[] = {
 	ROW(runtime_shared, "that runtime is another file (`libcudart.so.12`), not a part of this one"),
 	ROW(wrappers_known, "whether it is known which containers are `linked`"),
 	JSON_LIST_OF("pieces", struct jw_scan_image, pieces, piece_count,
-				 JSON_TABLE(struct analyse_piece, piece_fields),
+				 JSON_TABLE(struct jw_piece, piece_fields),
 				 "its containers, those together that every GPU and driver judges alike"),
 	JSON_MAP_OF("verdicts", struct jw_scan_image, verdicts, verdict_count,
 				JSON_TABLE(struct jw_scan_verdicts, verdict_pair), "by GPU; `{}` without a GPU"),
