@@ -233,7 +233,8 @@ class Looked:
         pieces = file["pieces"]
         toolkits = [entry.get("toolkit", 0) for piece in pieces for entry in piece["entries"] if entry["kind"] == 2]
         compiler = max(toolkits, default=0)
-        runtime = str(file["runtime_cuda"]) if file["runtime_cuda"] else f"~{compiler}"
+        shared = file.get("runtime_shared", bool(file["runtime_cuda"]))
+        runtime = ("" if shared else "~") + str(file["runtime_cuda"] or compiler)
         kind = "library" if file["format"] in ("elf", "pe") else "file"
         grouped = {}
         for piece in pieces:

@@ -151,7 +151,6 @@ static struct devcode_entry entry_of(const struct jw_piece_entry *fact)
 		.compression = fact->zstd ? DEVCODE_ZSTD : DEVCODE_RAW,
 		.payload_offset = DEVCODE_NOT_HELD,
 		.first_cuda = fact->cuda,
-		.first_cuda = fact->cuda,
 		.damaged = fact->damaged,
 	};
 }
