@@ -18,6 +18,15 @@
 #include <jitwarm/prime.h>
 #include <jitwarm/system.h>
 
+enum { JW_BAKE_MOST_GPUS = 32 };
+
+/* The drivers that load a copy's machine code for a GPU. */
+struct jw_bake_drivers {
+	struct jw_target target;
+	struct jw_driver from; /* the first one, by its branch: with an older one programs fail */
+	struct jw_driver to;   /* the newest with which such code was measured; zeros: with none */
+};
+
 struct jw_bake_file {
 	char *path;   /* the library, or the package that it is a member of */
 	char *member; /* of a wheel; NULL: a file, or `failed` is about the whole
@@ -39,10 +48,8 @@ struct jw_bake_file {
 	size_t linked;     /* of `baked`: results of device linking */
 	size_t moved;      /* of the containers: got another place, since their own had no room */
 	uint64_t size_before_bytes, size_after_bytes;
-	/* The first driver that loads the machine code in the copy, by its branch: with an older one
-	 * programs fail. And the newest with which such code was measured; zeros: with none. Both are
-	 * zeros without a copy. */
-	struct jw_driver from, to;
+	struct jw_bake_drivers drivers[JW_BAKE_MOST_GPUS]; /* of the GPUs with code in the copy */
+	size_t driver_count;
 	struct jw_error unlinked_why, no_room_why;
 	struct jw_error failed; /* why no copy was written; JW_OK: it was, or nothing to bake */
 };

@@ -258,26 +258,33 @@ static void add_cubin(struct baking *baking, const struct bake_place *place, siz
 								 .flags = baking->entries[index].flags};
 }
 
-/* The drivers that load what was written into the container at hand. */
+/* The drivers that load what was written into the container at hand, for each GPU. */
 static void note_drivers(const struct baking *baking, struct jw_bake_file *file)
 {
-	struct gpu_code_range range = {file->from, file->to};
-
 	for (size_t i = 0; i < baking->write_count; i++) {
 		const struct write_cubin *write = &baking->writes[i];
 		const uint32_t linked = baking->job->linker ? baking->job->linker->used : 0,
 					   made = baking->job->code_cuda > linked ? baking->job->code_cuda : linked;
 		uint32_t cuda = cubin_cuda(write->cubin.data, write->cubin.size, 0, write->target.sm);
-		struct gpu_code_range other;
+		struct gpu_code_range range;
+		size_t at = 0;
 
 		/* Whether drivers of CUDA 12 load what compilers of CUDA 13 make for sm_100 is not known */
 		if (write->target.sm >= 100 && made >= 13000)
 			cuda = 13000;
-		other = gpu_code_range(cuda, write->target);
-		range = range.from.cuda ? gpu_code_range_both(range, other) : other;
+		range = gpu_code_range(cuda, write->target);
+		while (at < file->driver_count && file->drivers[at].target.sm != write->target.sm)
+			at++;
+		if (at < file->driver_count)
+			range = gpu_code_range_both(
+				range, (struct gpu_code_range){file->drivers[at].from, file->drivers[at].to});
+		else if (at < JW_BAKE_MOST_GPUS)
+			file->driver_count++;
+		else
+			continue;
+		file->drivers[at] =
+			(struct jw_bake_drivers){{.sm = write->target.sm}, range.from, range.to};
 	}
-	file->from = range.from;
-	file->to = range.to;
 }
 
 /* Writes the container at hand, with what is added, into the copy. */

@@ -113,7 +113,7 @@ class Baked:
         names = ("modules", "baked", "linked", "no_room", "unknown", "unlinked", "uncompiled", "texts", "moved",
                  "size_before_bytes", "size_after_bytes")
         result = {name: sum(one[name] for one in document["files"]) for name in names}
-        result["from"] = max((one["drivers"].get("from", "") for one in document["files"]), key=numbers)
+        result["from"] = max((gpu.get("from", "") for one in document["files"] for gpu in one["drivers"]), key=numbers)
         result.update(wall_s=wall, processor_s=processor, files=len(document["files"]), gpus=self.targets or self.bed["gpu"])
         return result
 

@@ -32,11 +32,12 @@ static const char *say_range_end(char room[JSON_ROOM], const void *driver)
 }
 
 static const struct json_field baked_drivers_fields[] = {
-	JSON_SAID("from", struct jw_bake_file, from, say_range_end,
+	JSON_SAID("target", struct jw_bake_drivers, target, document_sm, "`sm_86`"),
+	JSON_SAID("from", struct jw_bake_drivers, from, say_range_end,
 			  "the first driver that loads the code in the copy; with an older one programs fail",
 			  .presence = JSON_IF_SET),
 	JSON_SAID(
-		"to", struct jw_bake_file, to, say_range_end,
+		"to", struct jw_bake_drivers, to, say_range_end,
 		"the newest with which such code was measured; newer ones are expected to load it too",
 		.presence = JSON_IF_SET),
 	{0},
@@ -62,8 +63,9 @@ static const struct json_field baked_file_fields[] = {
 				"containers that moved to the end of the copy, since their own place had no room"),
 	FILE_MEMBER(size_before_bytes, "of the library"),
 	FILE_MEMBER(size_after_bytes, "of the copy"),
-	JSON_PART("drivers", JSON_TABLE(struct jw_bake_file, baked_drivers_fields),
-			  "the drivers that the copy is for; empty without one"),
+	JSON_INSIDE_OF("drivers", struct jw_bake_file, drivers, driver_count,
+				   "for each GPU the drivers that the copy is for; empty without one",
+				   .table = JSON_TABLE(struct jw_bake_drivers, baked_drivers_fields)),
 	JSON_AS("failed", struct jw_bake_file, failed.message, "one line: why there is no copy",
 			.presence = JSON_IF_SET),
 	{0},
@@ -90,7 +92,7 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 {
 	const struct output *out = &cli->out;
 	const char *colon = file->member ? ": " : "", *member = file->member ? file->member : "";
-	char from[JW_DRIVER_TEXT], to[JW_DRIVER_TEXT];
+	char sm[JW_TARGET_TEXT], from[JW_DRIVER_TEXT], to[JW_DRIVER_TEXT];
 
 	if (file->failed.code) {
 		output_line(out, STYLE_BAD, "%s%s%s: not baked: %s", file->path, colon, member,
@@ -107,14 +109,20 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 				TEXT_COUNT(file->modules, "container", "containers"));
 	if (file->output)
 		output_line(out, STYLE_PLAIN, "  → %s", file->output);
-	/* Which drivers load the copy */
-	if (file->from.cuda && file->to.cuda)
-		output_line(out, STYLE_PLAIN,
-					"  for drivers from %s on, measured up to %s; with older ones programs fail",
-					jw_driver_text(from, &file->from), jw_driver_text(to, &file->to));
-	else if (file->from.cuda)
-		output_line(out, STYLE_PLAIN, "  for drivers from %s on; with older ones programs fail",
-					jw_driver_text(from, &file->from));
+	for (size_t i = 0; i < file->driver_count; i++) {
+		const struct jw_bake_drivers *drivers = &file->drivers[i];
+
+		(void)jw_target_sm(sm, drivers->target);
+		(void)jw_driver_text(from, &drivers->from);
+		if (drivers->to.cuda)
+			output_line(out, STYLE_PLAIN,
+						"  %s: for drivers from %s on, measured up to %s; with older ones programs "
+						"fail",
+						sm, from, jw_driver_text(to, &drivers->to));
+		else
+			output_line(out, STYLE_PLAIN,
+						"  %s: for drivers from %s on; with older ones programs fail", sm, from);
+	}
 	if (file->no_room)
 		output_line(out, STYLE_WARN, "  %s: no room for the machine code, and cannot move: %s",
 					TEXT_COUNT(file->no_room, "container", "containers"),

@@ -48,7 +48,7 @@ json 'len(d["files"]) == 1 and d["files"][0]["modules"] == 7 and d["files"][0]["
 json 'd["files"][0]["baked"] + d["files"][0]["no_room"] == 7'
 json '(d["files"][0]["size_before_bytes"] < d["files"][0]["size_after_bytes"]) == (d["files"][0]["moved"] > 0) != (d["files"][0]["no_room"] > 0)'
 # PTX that is packed with zstd stays beside the code in one of them, and no driver reads it then.
-json 'd["files"][0]["drivers"] == {"from": "525 (CUDA 12.0)", "to": "555.58.02 (CUDA 12.5)"}'
+json 'd["files"][0]["drivers"] == [{"target": "sm_86", "from": "525 (CUDA 12.0)", "to": "555.58.02 (CUDA 12.5)"}]'
 json 'd["uncompiled"] == 0 and not d["dry_run"]'
 [[ $(sha256sum <"$work/$name") == "$before" ]] || fail "the library was changed"
 [[ $(ls "$work/out/deep") == "$name" ]] || fail "left behind: $(ls "$work/out/deep")"
@@ -153,6 +153,18 @@ mkdir -p "$work/taken/$name"
 run '2|3' bake -o "$work/taken" "$work/$name"
 [[ -d $work/taken/$name ]] || fail "a folder was replaced"
 
+# Each GPU has drivers of its own.
+(
+	export SIMDRIVER_CUDA=12080 SIMDRIVER_VERSION=570.86.10 CUDA_CACHE_PATH=$work/cache-two
+	JITWARM=${JITWARM/ sm_86 / sm_90,sm_120 }
+	run '0|1' bake -o "$work/two" "$work/$name"
+	out_has "  sm_90: for drivers from 525 (CUDA 12.0) on, measured up to 555.58.02 (CUDA 12.5); with older ones programs fail"
+	out_has "  sm_120: for drivers from 570 (CUDA 12.8) on; with older ones programs fail"
+	[[ $(grep -c "for drivers from" "$out") == 2 ]] || fail "not a line for each GPU"
+	run '0|1' bake --json -o "$work/two" "$work/$name"
+	json '[(g["target"], g["from"]) for g in d["files"][0]["drivers"]] == [("sm_90", "525 (CUDA 12.0)"), ("sm_120", "570 (CUDA 12.8)")]'
+) || exit 1
+
 # Code for sm_100 and newer: its entries repeat a section of the cubin, and the driver takes them.
 (
 	export SIMDRIVER_CUDA=12080 SIMDRIVER_VERSION=570.86.10 CUDA_CACHE_PATH=$work/cache120
@@ -160,7 +172,7 @@ run '2|3' bake -o "$work/taken" "$work/$name"
 	runner=${runner/ sm_86 / sm_120 }
 	run '0|1' bake --json -o "$work/blackwell" "$work/$name"
 	json 'd["files"][0]["baked"] == 7 and d["files"][0]["unknown"] == 0 and d["files"][0]["linked"] == 1'
-	json 'd["files"][0]["drivers"] == {"from": "570 (CUDA 12.8)"}'
+	json 'd["files"][0]["drivers"] == [{"target": "sm_120", "from": "570 (CUDA 12.8)"}]'
 	left=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["files"][0]["no_room"])' "$out")
 	# A later GPU of the same major version takes what PTX is left, not this code.
 	run 0 scan --target sm_121 "$work/blackwell/$name"
