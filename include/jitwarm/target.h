@@ -58,6 +58,9 @@ size_t jw_target_add(struct jw_target *targets, size_t count, size_t most, struc
  * table of releases). */
 int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *ret_driver);
 
+/* Whether a driver is newer than all known ones, of which *ret_newest is the newest. */
+bool jw_driver_is_beyond(const struct jw_driver *driver, struct jw_driver *ret_newest);
+
 /* Whether such a driver runs a GPU of this capability. If not, JW_ERR_UNSUPPORTED names the drivers
  * that do. An unknown driver runs all. */
 int jw_driver_supports(struct jw_error *err, const struct jw_driver *driver,

@@ -136,6 +136,18 @@ static bool all_arm(const struct options *options, const char *option)
 	return arm;
 }
 
+void gpu_targets_warn(const struct cli *cli, const struct jw_driver *driver)
+{
+	char text[JW_DRIVER_TEXT], last[JW_DRIVER_TEXT];
+	struct jw_driver newest;
+
+	if (jw_driver_is_beyond(driver, &newest))
+		output_warning(&cli->out,
+					   "driver %s is newer than %s, the newest that jitwarm knows: the answer "
+					   "assumes that it loads what that one loads, and newer code",
+					   jw_driver_text(text, driver), jw_driver_text(last, &newest));
+}
+
 int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *ret_gpus)
 {
 	const struct options *options = &cli->options;
@@ -145,6 +157,7 @@ int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *
 		take_named_driver(options_item(options, "driver", i), &gpus.named);
 	if (gpus.named.version && jw_driver_parse(err, gpus.named.version, &gpus.driver))
 		return -1;
+	gpu_targets_warn(cli, &gpus.driver);
 	for (size_t i = 0; i < options_count(options, "target"); i++) {
 		if (add_named(err, cli, "target", options_item(options, "target", i), &gpus.driver, &gpus))
 			return -1;

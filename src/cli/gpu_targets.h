@@ -28,6 +28,8 @@ struct gpu_targets {
 
 /* --target (repeatable) and --driver. Without --target: count is 0. */
 int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *ret_gpus);
+/* Warns of an answer about a driver that is newer than all known ones. */
+void gpu_targets_warn(const struct cli *cli, const struct jw_driver *driver);
 
 /* The GPUs of another repeatable option, with names as of --target. */
 int gpu_targets_list(struct jw_error *err, struct cli *cli, const char *option,

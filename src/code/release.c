@@ -137,6 +137,15 @@ int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *re
 	return 0;
 }
 
+bool jw_driver_is_beyond(const struct jw_driver *driver, struct jw_driver *ret_newest)
+{
+	enum { NEXT_BRANCH = 5 }; /* Windows' branches lie between Linux' */
+
+	*ret_newest = gpu_cuda_driver(gpu_newest_cuda());
+	return driver->cuda > ret_newest->cuda ||
+		   driver->release[0] >= ret_newest->release[0] + NEXT_BRANCH;
+}
+
 const char *jw_driver_text(char text[JW_DRIVER_TEXT], const struct jw_driver *driver)
 {
 	const uint32_t *release = driver->release;

@@ -453,6 +453,7 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 	if (gpu_targets_list(err, cli, "gpus", &gpus) ||
 		(driver && jw_driver_parse(err, driver, &gpus.driver)))
 		return -1;
+	gpu_targets_warn(cli, &gpus.driver);
 	/* The GPUs on sale since 2018 but Jetson that the driver runs, unless --gpus names others. */
 	if (!gpus.count) {
 		size_t run = 0;

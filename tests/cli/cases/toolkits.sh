@@ -103,3 +103,21 @@ run 2 scan --target sm_86 --json static-118.so
 json '[(t["driver_from"], t["driver_to"], t["fails_to"]) for t in d["totals"]] == [(0, 0, 0)]'
 run 2 scan --target sm_70 --json static-118.so
 json '[(t["driver_from"], t["driver_to"], t["fails_to"]) for t in d["totals"]] == [(0, 580, 0)]'
+
+# A driver beyond the tables is accepted, and the answer says so.
+printf '.version 9.5\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' >text.ptx
+for each in 13.5 620.70.06 621.10; do
+	run 0 scan --target sm_86 --driver $each text.ptx
+	err_empty
+done
+run 2 scan --target sm_86 --driver 13.4 text.ptx
+out_has "it needs driver 620 (CUDA 13.5) or newer"
+for each in 13.6 14.0 650.10; do
+	for command in "scan --target sm_86" "lint --gpus sm_86"; do
+		# shellcheck disable=SC2086
+		run 0 $command --driver $each text.ptx
+		err_has "is newer than 620 (CUDA 13.5), the newest that jitwarm knows: the answer assumes that it loads what that one loads, and newer code"
+	done
+	run "1|2" check --target sm_86 --driver $each text.ptx
+	err_has "the newest that jitwarm knows"
+done
