@@ -136,6 +136,7 @@ struct jw_check_result {
 	struct jw_check_cause *causes; /* with `explain`: in the order of files */
 	size_t cause_count;
 	struct jw_driver driver;
+	uint64_t limit_bytes; /* of the cache under that driver: CUDA_CACHE_MAXSIZE, or its default */
 	struct jw_cache_outlook cache; /* entries and bytes are those of a sound index */
 	bool here;                     /* the GPUs are this machine's, and so is the driver */
 	bool names_known; /* false: the names of this driver's entries are unknown, so all modules count

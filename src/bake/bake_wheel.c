@@ -199,6 +199,8 @@ static int check_row(struct jw_error *err, const struct wheel *wheel, size_t ind
 
 	if (!row && changed)
 		return error_set(err, JW_ERR_FORMAT, "its RECORD does not list %.300s", name);
+	if (row && !strstr(row, ",sha256="))
+		return error_set(err, JW_ERR_FORMAT, "%.300s: its RECORD has no SHA-256 of it", name);
 	if (row && !package_row_is(row, sha256))
 		return error_set(err, JW_ERR_FORMAT, "%.300s: its SHA-256 is not the one in RECORD", name);
 	return 0;

@@ -68,13 +68,20 @@ void forecast_text_line(const struct output *out, const char *head,
 {
 	char start[TEXT_SHORT], prime[TEXT_SHORT], cache[TEXT_SHORT];
 
-	output_line(
-		out, STYLE_PLAIN,
-		"%sfirst start %s on one core, prime %s with %s if nothing else runs, %s of cache%s", head,
-		text_span(start, forecast->start.low, forecast->start.high),
-		text_span(prime, forecast->prime.low, forecast->prime.high),
-		TEXT_COUNT(forecast->workers, "worker", "workers"),
-		text_bytes(cache, forecast->cache_bytes), end);
+	/* All of it comes from the store. */
+	if (!forecast->workers)
+		output_line(out, STYLE_PLAIN, "%sfirst start %s on one core, prime %s, %s of cache%s", head,
+					text_span(start, forecast->start.low, forecast->start.high),
+					text_span(prime, forecast->prime.low, forecast->prime.high),
+					text_bytes(cache, forecast->cache_bytes), end);
+	else
+		output_line(
+			out, STYLE_PLAIN,
+			"%sfirst start %s on one core, prime %s with %s if nothing else runs, %s of cache%s",
+			head, text_span(start, forecast->start.low, forecast->start.high),
+			text_span(prime, forecast->prime.low, forecast->prime.high),
+			TEXT_COUNT(forecast->workers, "worker", "workers"),
+			text_bytes(cache, forecast->cache_bytes), end);
 }
 
 void forecast_text_doubt(const struct output *out, const struct jw_forecast *forecast)

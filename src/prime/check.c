@@ -665,6 +665,13 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	checked->causes = causes;
 	checked->cause_count = cause_count;
 	checked->driver = profile.driver;
+	checked->limit_bytes = options->driver && !options->system->cache.limit_set
+							   ? gpu_branch_of(&profile.driver)->default_limit_bytes
+							   : options->system->cache.limit_bytes;
+	/* Each of the machines has one of the GPUs. */
+	for (size_t i = 0; options->driver && verdict == JW_VERDICT_COLD && i < checked->gpu_count; i++)
+		if (checked->gpus[i].forecast.cache_bytes > checked->limit_bytes)
+			verdict = JW_VERDICT_NO_ROOM;
 	checked->cache = cache;
 	checked->verdict = verdict;
 	checked->here = here;

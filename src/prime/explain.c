@@ -183,8 +183,8 @@ const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *
 		break;
 	case JW_COLD_DELETED:
 		(void)text_format(text, EXPLAIN_TEXT,
-						  "deleted: by somebody, or by a driver, which does so if the cache's "
-						  "index is missing or damaged");
+						  "deleted: by “jitwarm cache clear”, by a person, or by a driver, which "
+						  "does so if the cache's index is missing or damaged");
 		break;
 	}
 	return text;

@@ -120,6 +120,8 @@ static const struct json_field check_fields[] = {
 				   "what the driver does with the cache as it is"),
 	JSON_SAID("driver", struct check_document, result.driver, document_driver,
 			  "the driver in question: `550.163.01 (CUDA 12.4)`"),
+	JSON(struct check_document, result.limit_bytes,
+		 "the limit of the cache under that driver: `CUDA_CACHE_MAXSIZE`, or the driver's default"),
 	JSON(struct check_document, result.names_known,
 		 "`false`: the names of this driver's entries cannot be predicted, so everything counts as "
 		 "cold"),
@@ -340,9 +342,16 @@ static void print_no_room(const struct output *out, const struct jw_check_result
 						  const struct jw_cache_info *cache)
 {
 	const uint64_t more = result->all.forecast.cache_bytes;
-	char size[TEXT_SHORT], room[TEXT_SHORT];
+	char size[TEXT_SHORT], room[TEXT_SHORT], driver[JW_DRIVER_TEXT];
 
-	if (more > cache->free_bytes)
+	if (!result->here && more > result->limit_bytes)
+		output_warning(out,
+					   "the results take about %s, and driver %s keeps only %s: set "
+					   "CUDA_CACHE_MAXSIZE=%llu there, and here for “jitwarm make”",
+					   text_bytes(size, more), jw_driver_text(driver, &result->driver),
+					   text_bytes(room, result->limit_bytes),
+					   (unsigned long long)jw_tune_limit(0, more));
+	else if (more > cache->free_bytes)
 		output_warning(out,
 					   "the results take about %s, and only %s are free at %s: make room there, or "
 					   "name another directory (CUDA_CACHE_PATH)",

@@ -363,22 +363,22 @@ static void say_summary(const struct watching *watching)
 {
 	const struct watch_document *document = &watching->document;
 	const struct output *out = &watching->cli->out;
-	char whole[TEXT_SHORT], compiling[TEXT_SHORT], linking[TEXT_SHORT], busy[TEXT_SHORT],
-		waiting[TEXT_SHORT];
+	char whole[TEXT_SHORT], compiling[TEXT_SHORT], busy[TEXT_SHORT], waiting[TEXT_SHORT];
 	struct buf line = BUF_MAX(NEXT_STEP_MOST);
 
-	output_line(
-		out, STYLE_STRONG,
-		document->ended
-			? "%s (%d) has ended after %s: the driver compiled %s of that, linked %s, it was "
-			  "busy with something else %s, and waited %s; %s appeared"
-			: "%s (%d) was watched for %s: the driver compiled %s of that, linked %s, it was "
-			  "busy with something else %s, and waited %s; %s appeared",
-		document->process.name[0] ? document->process.name : "the process", watching->pid,
-		text_duration(whole, document->seconds), text_duration(compiling, document->compiling_s),
-		text_duration(linking, document->linking_s), text_duration(busy, document->busy_s),
-		text_duration(waiting, document->waiting_s),
-		TEXT_COUNT(document->entries, "entry", "entries"));
+	output_line(out, STYLE_STRONG,
+				document->ended
+					? "%s (%d) has ended after %s: the driver compiled or linked %s of that, which "
+					  "jitwarm cannot tell apart, it was "
+					  "busy with something else %s, and waited %s; %s appeared"
+					: "%s (%d) was watched for %s: the driver compiled or linked %s of that, which "
+					  "jitwarm cannot tell apart, it was "
+					  "busy with something else %s, and waited %s; %s appeared",
+				document->process.name[0] ? document->process.name : "the process", watching->pid,
+				text_duration(whole, document->seconds),
+				text_duration(compiling, document->compiling_s + document->linking_s),
+				text_duration(busy, document->busy_s), text_duration(waiting, document->waiting_s),
+				TEXT_COUNT(document->entries, "entry", "entries"));
 	if (!document->process.driver)
 		output_line(out, STYLE_PLAIN,
 					"It had not loaded NVIDIA's driver: until it does, nothing is compiled for it");

@@ -258,3 +258,12 @@ rm -rf "$work/cache"
 run 2 bake -o "$work/windows" "$work/win-1.0-py3-none-win_amd64.whl"
 out_has "win-1.0-py3-none-win_amd64.whl: w/lib.dll: not baked: a Windows library"
 [[ -z $(find "$work/cache" -path '*/?/?/*' -type f 2>/dev/null) ]] || fail "something was compiled first"
+python3 - "$sample" "$work/bare-1.0-py3-none-any.whl" <<-'P'
+	import sys, zipfile
+	with zipfile.ZipFile(sys.argv[2], "w") as new:
+	    new.write(sys.argv[1], "b/lib.so")
+	    new.writestr("bare-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: bare\nVersion: 1.0\n")
+	    new.writestr("bare-1.0.dist-info/RECORD", "b/lib.so,,\nbare-1.0.dist-info/METADATA,,\nbare-1.0.dist-info/RECORD,,\n")
+P
+run "2|3" bake -o "$work/bare" "$work/bare-1.0-py3-none-any.whl"
+out_has "b/lib.so: its RECORD has no SHA-256 of it"

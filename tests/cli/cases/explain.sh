@@ -35,7 +35,7 @@ rm -r "$work/cache"/*
 run 1 check --explain --json "$lib"
 reasons '("deleted", 8)'
 run 1 prime --dry-run "$lib"
-out_has "Why: 8 modules: deleted: by somebody, or by a driver"
+out_has "Why: 8 modules: deleted: by “jitwarm cache clear”, by a person, or by a driver"
 run 0 prime "$lib"
 find "$work/cache" -type f -path "$work/cache/?/?/*" -exec touch -d 2020-01-01 {} +
 run 0 cache prune --older-than 1d --apply
