@@ -1,0 +1,13 @@
+#!/bin/bash
+# follow.sh   every case of cases/ with JITWARM_FOLLOW: each printed command is run whole on the case's own machine (steps.sh). JITWARM is the
+# command to test. Exit status 1: a case fails.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+failed=0
+export JITWARM_FOLLOW=1
+for case in "$here"/cases/*.sh; do
+	"$here/run.sh" "$(basename "$case" .sh)"
+	status=$?
+	[ $status = 0 ] || [ $status = 77 ] || { echo "FAILED: $case"; failed=1; }
+done
+exit $failed
