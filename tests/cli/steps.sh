@@ -84,7 +84,8 @@ run_step() {
 follow_steps() {
 	local step id status words=() named=() word said
 	is_wine && return 0
-	[[ " ${last[*]} " != *" --report "* && -z $(jobs -pr) ]] || return 0
+	# Below unshare each start has a file system of its own
+	[[ " ${last[*]} " != *" --report "* && $JITWARM != *unshare* && -z $(jobs -pr) ]] || return 0
 	while IFS=$'\t' read -r id step; do
 		[[ -z ${checked_steps[follow $step]-} ]] || continue
 		checked_steps[follow $step]=1
