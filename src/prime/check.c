@@ -6,9 +6,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/index.h"
-#include "code/elf64.h"
 #include "code/release.h"
+#include "code/reread.h"
 #include "code/rules.h"
+#include "code/sections.h"
 #include "code/target_names.h"
 #include "driver/environment.h"
 #include "driver/known_gpus.h"
@@ -143,10 +144,9 @@ static void check_packages(const struct plan *plan, const struct jw_found *found
 
 enum {
 	MOST_COMPILERS = 64,
-	MOST_SECTIONS = 256,
-	MOST_READ_ONLY = 1 << 17, /* of a section that is read: it is in the first 16 KB of ptxas' */
-	MACHINE_CODE = 12020,     /* from here on a compiler's machine code needs a driver of its CUDA's
-								 major version (tests/conformance, compiler_cases) */
+	MOST_READ = 1 << 17,  /* of a section: ptxas says its version in the first 16 KB of one */
+	MACHINE_CODE = 12020, /* from here on a compiler's machine code needs a driver of its CUDA's
+							 major version (tests/conformance, compiler_cases) */
 };
 
 static const char *const compiler_names[] = {"NVRTC", "NVVM", "nvJitLink", "ptxas"};
@@ -185,25 +185,21 @@ static uint32_t cuda_of_builtins(const char *name)
 	return number >= 100 && number < 1000 ? number / 10 * 1000 + number % 10 * 10 : 0;
 }
 
-/* A program says of itself: “Cuda compilation tools, release 12.8, V12.8.93”. `text`: of
- * MOST_READ_ONLY bytes and a NUL. */
-static uint32_t cuda_of_read_only(struct os_file *file, const struct elf64_section *section,
-								  char *text)
+/* A program says of itself: “Cuda compilation tools, release 12.8, V12.8.93”. */
+static uint32_t cuda_of_bytes(const uint8_t *at, size_t size)
 {
-	const char *at = text;
+	static const char words[] = "Cuda compilation tools, release ";
+	const size_t length = sizeof words - 1;
+	const uint8_t *end = at + size;
 	char release[8];
-	size_t got;
 
-	if (os_file_read(NULL, file, section->offset, text,
-					 section->size_bytes < MOST_READ_ONLY ? (size_t)section->size_bytes
-														  : MOST_READ_ONLY,
-					 &got))
-		return 0;
-	text[got] = '\0';
-	while ((at = memchr(at, 'C', (size_t)(text + got - at)))) {
-		if (text_starts(at, "Cuda compilation tools, release ")) {
-			at = strchr(at, ',') + sizeof ", release";
-			(void)text_format(release, sizeof release, "%.*s", (int)strcspn(at, ","), at);
+	while ((at = memchr(at, 'C', (size_t)(end - at)))) {
+		const size_t left = (size_t)(end - at);
+
+		if (left > length + sizeof release && !memcmp(at, words, length)) {
+			memcpy(release, at + length, sizeof release);
+			release[sizeof release - 1] = '\0';
+			release[strcspn(release, ",")] = '\0';
 			return cuda_of_text(release);
 		}
 		at++;
@@ -213,32 +209,24 @@ static uint32_t cuda_of_read_only(struct os_file *file, const struct elf64_secti
 
 static uint32_t cuda_of_program(const char *path)
 {
-	uint8_t head[ELF64_EHDR_SIZE], row[ELF64_SHDR_SIZE];
-	struct elf64_header header;
-	struct elf64_section section;
-	struct os_file *file;
+	struct section_table sections = {0};
+	struct bytes bytes;
+	struct os_map map;
 	uint32_t cuda = 0;
-	size_t got;
-	char *text;
 
-	if (os_file_open(NULL, path, OS_OPEN_READ, &file))
+	if (os_map_open(NULL, path, &map))
 		return 0;
-	text = mem_alloc(MOST_READ_ONLY + 1);
-	if (!os_file_read(NULL, file, 0, head, sizeof head, &got) &&
-		elf64_header_read(head, got, &header) && header.class == ELF64_CLASS &&
-		header.order == ELF64_LITTLE && header.shentsize == ELF64_SHDR_SIZE)
-		for (size_t i = 0; !cuda && i < header.shnum && i < MOST_SECTIONS; i++) {
-			if (os_file_read(NULL, file, header.shoff + i * ELF64_SHDR_SIZE, row, sizeof row,
-							 &got) ||
-				got < sizeof row)
-				break;
-			elf64_section_read(row, &section);
-			/* .rodata, whatever its name */
-			if (section.type == 1 && section.flags == ELF64_SHF_ALLOC)
-				cuda = cuda_of_read_only(file, &section, text);
+	bytes = (struct bytes){.size_bytes = map.size, .memory = map.data};
+	if (!elf_sections(NULL, &bytes, &sections))
+		for (size_t i = 0; !cuda && i < sections.count; i++) {
+			const struct section *section = &sections.items[i];
+
+			cuda = cuda_of_bytes(map.data + section->offset, section->size_bytes < MOST_READ
+																 ? (size_t)section->size_bytes
+																 : MOST_READ);
 		}
-	mem_free(text);
-	os_file_close(file);
+	sections_free(&sections);
+	os_map_close(&map);
 	return cuda;
 }
 
