@@ -3,7 +3,7 @@
 
 Writes an OCI image of jitwarm for each ARCHITECTURE (amd64, arm64), under one name, into FOLDER (an OCI layout), without docker. In it are
 PROGRAM as /jitwarm, and what it needs there of ROOT, a folder with a system of that architecture (/: this machine's): the libraries
-(of the program of scripts/package.sh: the C library) and the certificates. No shell, no package manager. It runs with a read-only
+(of the program of scripts/package.sh: the C library). No shell, no package manager. It runs with a read-only
 root and as any user. Push it with
 
     skopeo copy --all oci:FOLDER:latest docker://REGISTRY/jitwarm:latest
@@ -22,7 +22,6 @@ import sys
 import tarfile
 
 MACHINES = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
-CERTIFICATES = "etc/ssl/certs/ca-certificates.crt"
 # Loaded at need by the driver's library and by the C library
 WANTED = ("libdl.so.2", "libpthread.so.0", "librt.so.1", "libm.so.6", "libc.so.6", "libresolv.so.2")
 # Loaded at need by the program (src/os/late.c), if it is not linked with them
@@ -58,8 +57,6 @@ def tree(architecture, program, root):
     files["usr" + loader.removeprefix("/usr")] = (0o755, (found["libc.so.6"].parent / os.path.basename(loader)).read_bytes())
     for name, path in found.items():
         files[f"usr/lib/{triplet}/{name}"] = (0o644, path.read_bytes())
-    certificates = [root / CERTIFICATES] if (root / CERTIFICATES).exists() else sorted((root / "usr/share/ca-certificates").rglob("*.crt"))
-    files[CERTIFICATES] = (0o644, b"".join(path.read_bytes() for path in certificates))
     for path in list(files):
         for parent in pathlib.PurePosixPath(path).parents:
             if str(parent) != ".":

@@ -8,8 +8,8 @@ import datetime, hashlib, json, os, re, sys, uuid
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LICENCES = {"zlib": "Zlib", "libisal": "BSD-3-Clause", "libzstd": "BSD-3-Clause", "lz4": "BSD-2-Clause", "cjson": "MIT", "libarchive": "BSD-2-Clause",
-            "libsodium": "ISC", "libuv1": "MIT", "glibc": "LGPL-2.1-or-later", "ca-certificates": "MPL-2.0"}
-BESIDE = {"glibc", "ca-certificates"}  # in the container image
+            "libsodium": "ISC", "libuv1": "MIT", "glibc": "LGPL-2.1-or-later"}
+BESIDE = {"glibc"}  # in the container image
 ONLY_FOR_TESTS = {"cmocka"}
 
 

@@ -185,7 +185,7 @@ pack_image() {
 		[ -f "$archive" ] || pack_linux $machine
 		mkdir -p "$work/image-$machine"
 		tar -xzf "$archive" -C "$work/image-$machine" --strip-components=2 --wildcards '*/bin/jitwarm'
-		debian_files "$architecture" "$work/debian-$machine" libc6 ca-certificates >"$work/debian.txt" || missing "the C library for $architecture cannot be had"
+		debian_files "$architecture" "$work/debian-$machine" libc6 >"$work/debian.txt" || missing "the C library for $architecture cannot be had"
 		of+=("$architecture" "$work/image-$machine/jitwarm" "$work/debian-$machine")
 	done
 	scripts/make-image.py "$work/image" "${of[@]}"
