@@ -1,4 +1,4 @@
-/* The predicted time of work, and its uncertainty.
+/* The predicted time of work.
  *
  * Threads: any number of threads may call these functions at the same time. */
 #ifndef JITWARM_ESTIMATE_H
@@ -7,18 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Compile times on a machine, relative to the model (docs/estimates.md). Zeros: unknown; the usual
- * factor is used. */
+/* Compile times on a machine, relative to the model (docs/estimates.md). */
 struct jw_speed {
-	double factor;    /* what is expected before any run */
-	double module_ms; /* what each module takes besides */
-	double spread; /* the factor within which a prediction lies nine times in ten; 0: unknown; the
-					  usual one is used */
-	/* Of earlier runs: their work by the model, and the time that it took without module_ms. They
-	 * say much of programs of their size, and little of larger ones. */
-	double model_ms, real_ms;
-	bool own;               /* these are runs of this compiler, not of another one here */
-	uint64_t program_bytes; /* all PTX of the program that was compiled last; 0: unknown */
+	double factor; /* 0: unknown; the usual one is used */
+	bool measured; /* by runs of this compiler here */
 };
 
 /* A predicted time in seconds: nine times in ten it lies between low and high. */

@@ -87,7 +87,7 @@ struct jw_prime_progress {
 	/* Predicted milliseconds, for a progress bar. done_weight begins at 0, includes the elapsed
 	 * part of running compiles, and never decreases. */
 	double done_weight, total_weight;
-	double seconds_left; /* as predicted, after five seconds by this run itself; 0: unknown */
+	double seconds_left; /* by the prediction and the run so far; 0: unknown */
 	/* A file being worked on, never NULL; valid during the call that reports it: copy what is
 	 * kept. */
 	const char *current;

@@ -10,7 +10,6 @@
 #include "driver/collect.h"
 #include "driver/driver_session.h"
 #include "driver/run_folder.h"
-#include "driver/speed_gauge.h"
 #include "os/file.h"
 #include "probe_ptx.h"
 
@@ -63,7 +62,7 @@ uint64_t driver_probe_key(const struct cache_profile *profile, uint16_t sm)
 						  NULL);
 }
 
-/* The smallest entry below a cache directory: those of the gauge are larger. */
+/* The smallest entry below a cache directory. */
 struct found_entry {
 	char *path; /* NULL if there is none */
 	uint64_t bytes;
@@ -143,15 +142,12 @@ static int read_probe_entry(struct jw_error *err, const char *cache_dir,
 }
 
 int driver_probe(struct jw_error *err, const char *const *worker, const char *folder,
-				 const struct protocol_device *device, struct cache_profile *profile,
-				 struct speed_sizes *ret_sizes)
+				 const struct protocol_device *device, struct cache_profile *profile)
 {
 	struct protocol_hello hello = {0};
 	struct protocol_answer answer = {0};
 	struct protocol_job job = {0};
-	char *container = os_join(folder, "probe.fatbin"), *cache_dir = os_join(folder, "probe-cache"),
-		 *larger = os_join(folder, "gauge.fatbin");
-	struct speed_gauge gauge = {0};
+	char *container = os_join(folder, "probe.fatbin"), *cache_dir = os_join(folder, "probe-cache");
 	struct driver_query ask = {
 		.worker = worker, .cache_dir = cache_dir, .job = &job, .limit_s = LIMIT_S};
 	struct os_stat stat;
@@ -167,10 +163,6 @@ int driver_probe(struct jw_error *err, const char *const *worker, const char *fo
 	job = (struct protocol_job){
 		.device = device->ordinal, .form = CACHE_KEY_LOAD, .size_bytes = stat.size_bytes};
 	memcpy(job.path, container, strlen(container) + 1);
-	if (ret_sizes && !speed_gauge_make(NULL, larger, device->ordinal, &gauge)) {
-		ask.next = speed_gauge_next;
-		ask.context = &gauge;
-	}
 	if (driver_query(err, &ask, &hello, &answer))
 		goto done;
 	if (!hello.result && answer.no_context) {
@@ -187,20 +179,16 @@ int driver_probe(struct jw_error *err, const char *const *worker, const char *fo
 		goto done;
 	}
 	result = read_probe_entry(err, cache_dir, device, profile);
-	if (!result && ret_sizes)
-		*ret_sizes = gauge.taken;
 done:
-	mem_free(larger);
 	mem_free(container);
 	mem_free(cache_dir);
 	return result;
 }
 
 int driver_probe_confirm(struct jw_error *err, const struct jw_system *system,
-						 struct cache_profile *profile, struct jw_speed *ret_speed)
+						 struct cache_profile *profile)
 {
 	struct run_folder folder = {0};
-	struct speed_sizes sizes = {0};
 	int result = -1;
 
 	if (run_folder_make(err, system->state_dir, &folder))
@@ -210,13 +198,10 @@ int driver_probe_confirm(struct jw_error *err, const struct jw_system *system,
 		const struct protocol_device device = {.ordinal = system->gpus[i].ordinal,
 											   .target = system->gpus[i].target};
 
-		result = driver_probe(err, system->worker, folder.path, &device, profile,
-							  ret_speed ? &sizes : NULL);
+		result = driver_probe(err, system->worker, folder.path, &device, profile);
 	}
 	if (!result && system->state_dir)
 		(void)cache_profile_save(NULL, system->state_dir, profile);
-	if (!result && ret_speed)
-		*ret_speed = speed_remember_gauge(system->state_dir, &profile->driver, &sizes);
 	run_folder_remove(&folder);
 	return result;
 }

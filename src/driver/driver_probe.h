@@ -1,29 +1,26 @@
 /* Confirms a driver's profile: has it compile a tiny module into an empty directory, and examines
- * its entry. Then compiles a few larger ones, to measure its compiler's speed here. */
+ * its entry. */
 #pragma once
 
 #include <jitwarm/system.h>
 
 #include "cache/profile.h"
 #include "driver/protocol.h"
-#include "driver/speed_model.h"
 
 /* Asks the driver behind `worker` to compile the probe for one of its devices. On success the
  * profile's stamp is the driver's own and its trust JW_TRUST_CONFIRMED, or JW_TRUST_OPAQUE if
  * the entry's form is unknown. -1: the driver could not be asked, refuses the probe, or stores
  * nothing in the given directory; the profile is untouched. `folder`: an empty directory for this.
- * `ret_sizes`: the time of the larger modules, by the model and here; zeros if they did not
- * compile. NULL: skips them. */
+ */
 int driver_probe(struct jw_error *err, const char *const *worker, const char *folder,
-				 const struct protocol_device *device, struct cache_profile *profile,
-				 struct speed_sizes *ret_sizes);
+				 const struct protocol_device *device, struct cache_profile *profile);
 
 /* The probe alone: its container as a file, and the name of its entry for a device (0: the
  * profile's names are unknown). */
 int driver_probe_write(struct jw_error *err, const char *path);
 uint64_t driver_probe_key(const struct cache_profile *profile, uint16_t sm);
 
-/* The same for the first usable GPU of a system, in a temporary directory; stores the profile and
- * the speed (NULL: it is not measured) in the state directory. Starts the system's `worker`. */
+/* The same for the first usable GPU of a system, in a temporary directory; stores the profile in
+ * the state directory. Starts the system's `worker`. */
 int driver_probe_confirm(struct jw_error *err, const struct jw_system *system,
-						 struct cache_profile *profile, struct jw_speed *ret_speed);
+						 struct cache_profile *profile);

@@ -9,17 +9,17 @@
 #include "plan/estimate.h"
 
 enum { MOST_BYTES = 64 << 10 };
-static const char schema[] = "jitwarm.speed/3";
+static const char schema[] = "jitwarm.speed/4";
 
 /* No machine is so far from the model. Such a value comes from a driver that compiled nothing, a
  * clock that jumps, or a forged file. */
-static const double MOST_FACTOR = 20, LEAST_SLOPE = 0.25, MOST_MODULE_MS = 1000;
+static const double MOST_FACTOR = 20, MOST_MODULE_MS = 1000;
 static const double MOST_MS = 1e12;
 /* Earlier runs weigh at most this. */
 static const double MOST_OLD_MS = 120e3;
-/* Real libraries relative to the gauge's slope: 0.94 to 1.50 in 15 first runs; and the factor by
- * which a sum is off one time in ten (docs/estimates.md). */
-static const double BY_GAUGE = 1.1, GAUGE_SPREAD = 1.6;
+/* The usual factor weighs as much as a run of this length, so that three tiny modules do not
+ * decide. */
+static const double EXPECTED_MS = 500;
 
 /* A system may count processor time in steps of 16 ms, so a single compile may show 0. */
 void speed_take(struct speed_time *time, const struct plan_module *module, double cpu_ms,
@@ -33,9 +33,7 @@ void speed_take(struct speed_time *time, const struct plan_module *module, doubl
 		return;
 	time->model_ms += estimate.cost_ms;
 	time->cpu_ms += cpu_ms;
-	time->most_ms = cpu_ms > time->most_ms ? cpu_ms : time->most_ms;
 	time->wall_ms += wall_ms;
-	time->modules++;
 }
 
 static const struct speed_row *find_row(const struct speed_table *table,
@@ -49,18 +47,16 @@ static const struct speed_row *find_row(const struct speed_table *table,
 
 struct jw_speed speed_of(const struct speed_table *table, const struct jw_driver *driver)
 {
-	const struct speed_row *row = find_row(table, driver);
+	const struct speed_row *own = find_row(table, driver),
+						   *row = own            ? own
+								  : table->count ? &table->rows[table->count - 1]
+												 : NULL;
 
-	if (row && (row->slope > 0 || row->model_ms > 0))
-		return (struct jw_speed){
-			row->slope * BY_GAUGE, row->module_ms, row->slope > 0 ? GAUGE_SPREAD : 0,
-			row->model_ms,         row->real_ms,   true,
-			row->program_bytes};
-	for (size_t i = table->count; i-- > 0;)
-		if (table->rows[i].model_ms > 0)
-			return (struct jw_speed){.model_ms = table->rows[i].model_ms,
-									 .real_ms = table->rows[i].real_ms};
-	return (struct jw_speed){0};
+	if (!row)
+		return (struct jw_speed){0};
+	return (struct jw_speed){.factor = (row->real_ms + EXPECTED_MS * PLAN_USUAL_FACTOR) /
+									   (row->model_ms + EXPECTED_MS),
+							 .measured = own != NULL};
 }
 
 /* Moves the driver's row to the end, or adds an empty one there. */
@@ -88,14 +84,8 @@ void speed_add(struct speed_table *table, const struct jw_driver *driver,
 			   const struct speed_time *run)
 {
 	const double share = run->wall_ms > run->cpu_ms ? run->cpu_ms / run->wall_ms : 1;
-	const struct speed_row *known = find_row(table, driver);
+	const double model_ms = run->model_ms * share * share, real_ms = run->cpu_ms * share * share;
 	struct speed_row *row;
-	/* The gauge's modules were the driver's first ones: later ones may take less. */
-	const double most_ms = run->cpu_ms / 2,
-				 modules_ms = known ? run->modules * known->module_ms : 0;
-	const double model_ms = run->model_ms * share * share,
-				 real_ms =
-					 (run->cpu_ms - (modules_ms < most_ms ? modules_ms : most_ms)) * share * share;
 
 	if (!is_believable(model_ms, real_ms))
 		return;
@@ -106,62 +96,17 @@ void speed_add(struct speed_table *table, const struct jw_driver *driver,
 	}
 	row->model_ms += model_ms;
 	row->real_ms += real_ms;
-	if (run->program_bytes)
-		row->program_bytes = run->program_bytes;
-}
-
-/* Of modules of one size, but for the longest: in one of four gauges something has held one up, on
- * an idle machine with 16 cores too. */
-static double usual_ms(const struct speed_time *size)
-{
-	return size->modules < 3 ? size->cpu_ms / size->modules
-							 : (size->cpu_ms - size->most_ms) / (size->modules - 1);
-}
-
-void speed_add_gauge(struct speed_table *table, const struct jw_driver *driver,
-					 const struct speed_sizes *sizes)
-{
-	const struct speed_time *small = &sizes->small, *large = &sizes->large;
-	struct speed_row *row = last_row(table, driver);
-	const double each = small->modules ? usual_ms(small) : 0;
-	const double model = small->modules ? small->model_ms / small->modules : 0;
-
-	row->slope = row->module_ms = 0;
-	if (!large->modules)
-		return;
-	/* Where there was time for one size only, nothing is known of the rest. */
-	row->slope = (usual_ms(large) - each) / (large->model_ms / large->modules - model);
-	row->module_ms = each - row->slope * model;
-	/* Nothing takes less than no time: other programs have slowed down the large ones. */
-	if (row->module_ms < 0) {
-		row->slope = (small->cpu_ms + large->cpu_ms) / (small->model_ms + large->model_ms);
-		row->module_ms = 0;
-	}
-	/* No machine is four times as fast as the model's: the driver hardly compiled. */
-	if (!(row->slope > LEAST_SLOPE && row->slope < MOST_FACTOR && row->module_ms < MOST_MODULE_MS))
-		row->slope = row->module_ms = 0;
-}
-
-bool speed_is_known(const struct speed_table *table, const struct jw_driver *driver)
-{
-	return find_row(table, driver) != NULL;
 }
 
 static bool parse_row(const cJSON *object, struct speed_row *ret_row)
 {
 	const uint64_t release = json_count(object, "release"), cuda = json_count(object, "cuda");
-	const struct speed_row row = {(uint32_t)release,
-								  (uint32_t)cuda,
-								  json_number(object, "slope", -1),
-								  json_number(object, "module_ms", -1),
+	const struct speed_row row = {(uint32_t)release, (uint32_t)cuda,
 								  json_number(object, "model_ms", -1),
-								  json_number(object, "real_ms", -1),
-								  json_count(object, "program_bytes")};
+								  json_number(object, "real_ms", -1)};
 
 	*ret_row = row;
-	return release <= 1000000 && cuda <= 1000000 && row.slope >= 0 && row.slope < MOST_FACTOR &&
-		   row.module_ms >= 0 && row.module_ms < MOST_MODULE_MS &&
-		   ((row.model_ms == 0 && row.real_ms == 0) || is_believable(row.model_ms, row.real_ms));
+	return release <= 1000000 && cuda <= 1000000 && is_believable(row.model_ms, row.real_ms);
 }
 
 void speed_parse(const char *text, size_t size, struct speed_table *ret_table)
@@ -184,8 +129,7 @@ void speed_parse(const char *text, size_t size, struct speed_table *ret_table)
 
 #define ROW(member) JSON(struct speed_row, member, NULL)
 static const struct json_field row_fields[] = {
-	ROW(release),  ROW(cuda),    ROW(slope),         ROW(module_ms),
-	ROW(model_ms), ROW(real_ms), ROW(program_bytes), {0},
+	ROW(release), ROW(cuda), ROW(model_ms), ROW(real_ms), {0},
 };
 struct kept_rows {
 	const struct speed_row *rows;
@@ -230,14 +174,6 @@ struct jw_speed speed_recall(const char *state_dir, const struct jw_driver *driv
 	return speed_of(&table, driver);
 }
 
-bool speed_is_remembered(const char *state_dir, const struct jw_driver *driver)
-{
-	struct speed_table table;
-
-	recall_table(state_dir, &table);
-	return speed_is_known(&table, driver);
-}
-
 void speed_remember(const char *state_dir, const struct jw_driver *driver,
 					const struct speed_time *run)
 {
@@ -248,15 +184,4 @@ void speed_remember(const char *state_dir, const struct jw_driver *driver,
 	recall_table(state_dir, &table);
 	speed_add(&table, driver, run);
 	keep_table(state_dir, &table);
-}
-
-struct jw_speed speed_remember_gauge(const char *state_dir, const struct jw_driver *driver,
-									 const struct speed_sizes *sizes)
-{
-	struct speed_table table;
-
-	recall_table(state_dir, &table);
-	speed_add_gauge(&table, driver, sizes);
-	keep_table(state_dir, &table);
-	return speed_of(&table, driver);
 }

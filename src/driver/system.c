@@ -193,9 +193,8 @@ static void take_profile(const struct cache_profile *profile, struct jw_system *
 static int find_profile(struct jw_error *err, const struct jw_system_options *options,
 						struct jw_system *system)
 {
-	struct jw_speed measured = {0};
 	struct cache_profile profile;
-	bool sure, measure;
+	bool sure;
 
 	if (cache_profile_find(err, system->state_dir, system->driver.library, system->cache.path,
 						   &profile))
@@ -203,18 +202,10 @@ static int find_profile(struct jw_error *err, const struct jw_system_options *op
 	if (system->driver.version.cuda)
 		profile.driver.cuda = system->driver.version.cuda;
 	sure = profile.trust == JW_TRUST_CONFIRMED || profile.trust == JW_TRUST_OPAQUE;
-	/* If the driver was just started, or will be anyway */
-	measure = (options->probe || (options->ask && !system->remembered && !system->unasked)) &&
-			  !speed_is_remembered(system->state_dir, &profile.driver);
-	if (system->gpu_count && options->probe && !sure) {
-		if (driver_probe_confirm(err, system, &profile, measure ? &measured : NULL))
-			return -1;
-	} else if (system->gpu_count && measure) {
-		(void)driver_probe_confirm(NULL, system, &profile, &measured);
-	}
+	if (system->gpu_count && options->probe && !sure && driver_probe_confirm(err, system, &profile))
+		return -1;
 	take_profile(&profile, system);
-	system->speed =
-		measured.factor > 0 ? measured : speed_recall(system->state_dir, &profile.driver);
+	system->speed = speed_recall(system->state_dir, &profile.driver);
 	return 0;
 }
 

@@ -40,20 +40,6 @@ void build_end(struct build *build)
 
 void build_estimate(struct plan *plan)
 {
-	double model_ms = 0;
-
-	plan->program_bytes = 0;
-	for (size_t i = 0; i < plan->module_count; i++) {
-		const struct plan_module *module = &plan->modules[i];
-		struct plan_estimate estimate;
-
-		plan_estimate(&estimate, &module->features, module->payload_bytes, NULL);
-		model_ms += estimate.cost_ms;
-		plan->program_bytes += module->payload_bytes;
-	}
-	plan->speed =
-		plan_speed_for(&plan->speed, model_ms,
-					   plan->program_bytes && plan->program_bytes == plan->speed.program_bytes);
 	for (size_t i = 0; i < plan->module_count; i++) {
 		struct plan_module *module = &plan->modules[i];
 		struct plan_estimate estimate;

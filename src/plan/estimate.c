@@ -9,12 +9,6 @@
 #define DIVISION_MS  0.98
 #define STATEMENT_MS 0.0267 /* in a kernel of a thousand statements */
 
-/* The factor by which a sum is off one time in ten (docs/estimates.md): by what was measured on
- * other machines, by runs here, and of a program that was compiled here before */
-static const double USUAL_SPREAD = 2.0, LEARNT_SPREAD = 1.4, SAME_SPREAD = 1.25;
-/* What was expected weighs as much as a run over a quarter of the program, at least as one of a
- * second, so that three tiny modules do not decide; where the gauge said it, half its length. */
-static const double EXPECTED_SHARE = 0.25, EXPECTED_MS = 1e3, GAUGE_MS = 50;
 /* cuLinkAddData and cuLinkComplete, per MB of machine code (docs/estimates.md). */
 static const double LINK_MB_MS = 6;
 
@@ -66,7 +60,7 @@ void plan_estimate(struct plan_estimate *ret_estimate, const struct plan_feature
 							   1000;
 
 	*ret_estimate = (struct plan_estimate){
-		.cost_ms = speed ? cost_ms * factor_or_usual(speed) + speed->module_ms : cost_ms,
+		.cost_ms = speed ? cost_ms * factor_or_usual(speed) : cost_ms,
 		.cubin_bytes = (uint64_t)cubin_bytes,
 		.entry_bytes = payload_bytes + KEY_BYTES + (uint64_t)cubin_bytes,
 		/* 25 MiB, and 3 to 3.7 KiB per statement (the median; up to 7.4 in the larger modules),
@@ -90,29 +84,9 @@ double plan_link_ms(const struct jw_speed *speed, uint64_t cubin_bytes)
 	return LINK_MB_MS * (double)cubin_bytes / 1e6 * factor_or_usual(speed) / PLAN_USUAL_FACTOR;
 }
 
-double plan_spread(const struct jw_speed *speed)
+struct jw_seconds plan_seconds(double likely, bool lazy)
 {
-	return speed->spread > 0 ? speed->spread : USUAL_SPREAD;
-}
-
-struct jw_speed plan_speed_for(const struct jw_speed *speed, double model_ms, bool again)
-{
-	const double least = speed->spread > 0 ? GAUGE_MS : EXPECTED_MS,
-				 share = again ? 0 : model_ms * EXPECTED_SHARE,
-				 weight = share > least ? share : least,
-				 learnt = speed->model_ms / (speed->model_ms + weight);
-	struct jw_speed settled = *speed;
-
-	if (speed->model_ms <= 0)
-		return settled;
-	settled.factor =
-		(speed->real_ms + weight * factor_or_usual(speed)) / (speed->model_ms + weight);
-	if (speed->own && again)
-		settled.spread = SAME_SPREAD;
-	/* Until then it is mostly a usual machine's time. */
-	else if (speed->own && (speed->spread > 0 || learnt >= 0.5))
-		settled.spread = plan_spread(speed) + learnt * (LEARNT_SPREAD - plan_spread(speed));
-	return settled;
+	return (struct jw_seconds){lazy ? 0 : likely / PLAN_RANGE, likely, likely * PLAN_RANGE};
 }
 
 double plan_capacity(unsigned workers, unsigned threads, unsigned cores)

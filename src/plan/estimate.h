@@ -33,10 +33,10 @@ struct plan_estimate {
 /* Typical factor of the measured machines (docs/estimates.md). */
 #define PLAN_USUAL_FACTOR 2.0
 #define PLAN_START_MS     1500 /* for a driver to start in a worker */
-double plan_spread(const struct jw_speed *speed);
-/* The speed for a program whose modules take so long by the model: factor and spread with what
- * earlier runs say, weighed by the work that they measured. `again`: it was the last of them. */
-struct jw_speed plan_speed_for(const struct jw_speed *speed, double model_ms, bool again);
+/* The factor within which a total lies nine times in ten, to either side. */
+#define PLAN_RANGE 2.0
+/* `lazy`: a start may not need it, so its least time is none (“up to”). */
+struct jw_seconds plan_seconds(double likely, bool lazy);
 
 /* The combined throughput of `workers`, relative to one alone, on so many hardware threads of so
  * many cores: the first thread of a core counts as one, a second as SECOND_THREAD. */

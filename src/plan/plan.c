@@ -267,11 +267,11 @@ static void add_seconds(struct jw_seconds *sum, const struct jw_seconds *more)
 void forecast_add(struct jw_forecast *forecast, const struct plan *plan,
 				  const struct plan_module *module)
 {
-	const double likely = module->cost_ms / 1000, spread = plan_spread(&plan->speed);
+	const double likely = module->cost_ms / 1000;
+	const struct jw_seconds seconds = plan_seconds(likely, module->on_demand);
 
-	forecast->measured = plan->speed.spread > 0;
-	add_seconds(&forecast->start, &(struct jw_seconds){module->on_demand ? 0 : likely / spread,
-													   likely, likely * spread});
+	forecast->measured = plan->speed.measured;
+	add_seconds(&forecast->start, &seconds);
 	if (module->state == PLAN_RESTORED)
 		forecast->restored_seconds += likely;
 	else if (likely > forecast->longest_seconds)
@@ -282,10 +282,10 @@ void forecast_add(struct jw_forecast *forecast, const struct plan *plan,
 
 void forecast_add_link(struct jw_forecast *forecast, const struct plan *plan, size_t target)
 {
-	const double spread = plan_spread(&plan->speed);
-	const double likely = plan_link_ms(&plan->speed, plan->targets[target].link_bytes) / 1000;
+	const struct jw_seconds seconds =
+		plan_seconds(plan_link_ms(&plan->speed, plan->targets[target].link_bytes) / 1000, false);
 
-	add_seconds(&forecast->link, &(struct jw_seconds){likely / spread, likely, likely * spread});
+	add_seconds(&forecast->link, &seconds);
 }
 
 void forecast_join(struct jw_forecast *forecast, const struct jw_forecast *other)
@@ -319,9 +319,7 @@ void forecast_share(struct jw_forecast *forecast, unsigned workers)
 	const double likely =
 		jw_makespan_seconds(start->likely - forecast->restored_seconds, forecast->longest_seconds,
 							jw_workers_capacity(workers));
-	/* Only the speed is uncertain: it scales both alike. */
-	const double spread = start->likely > 0 ? start->high / start->likely : 1;
 
 	forecast->workers = workers;
-	forecast->prime = (struct jw_seconds){likely / spread, likely, likely * spread};
+	forecast->prime = plan_seconds(likely, false);
 }

@@ -102,8 +102,7 @@ struct plan {
 	struct plan_module *modules; /* most expensive first */
 	size_t module_count;
 	struct cache_profile profile;
-	struct jw_speed speed;  /* the basis of its predictions */
-	uint64_t program_bytes; /* PTX of all modules: tells programs apart */
+	struct jw_speed speed; /* the basis of its predictions */
 	char *cache_dir;
 	/* Lines for people, UTF-8: unreadable files; and last, `assumptions` of them: modules that were
 	 * left out, with the option that includes them, and how others are taken to be loaded. */

@@ -188,7 +188,7 @@ static int run_by_names_or_count(struct jw_error *why, struct run_setup *setup,
 	 * next run knows it; this run goes on by counting. */
 	if (profile_is_known(system) && !result && outcome->compile.opaque &&
 		!cache_profile_find(NULL, NULL, system->driver.library, NULL, &profile))
-		(void)driver_probe_confirm(NULL, system, &profile, NULL);
+		(void)driver_probe_confirm(NULL, system, &profile);
 	if (!profile_is_known(system) || (!result && outcome->compile.opaque))
 		result = run_opaque(why, setup, outcome);
 	return result;
@@ -238,8 +238,6 @@ static int compile_planned(struct jw_error *err, const struct plan *plan,
 		change_marks(system, plan, setup.inserted, setup.refused);
 	/* A request that came after the last module has stopped nothing. */
 	outcome->compile.interrupted = outcome->compile.interrupted && outcome->compile.undone;
-	/* A part says little of the rest. */
-	learnt.program_bytes = learnt.modules * 2 >= plan->module_count ? plan->program_bytes : 0;
 	speed_remember(system->state_dir, &compiler, &learnt);
 	/* What `check` will still call cold, and why. */
 	if (outcome->compile.misjudged)

@@ -16,7 +16,6 @@
 #include "driver/environment.h"
 #include "driver/installed_compilers.h"
 #include "driver/run_folder.h"
-#include "driver/speed_gauge.h"
 #include "os/env.h"
 #include "pack/ledger.h"
 #include "plan/plan.h"
@@ -95,7 +94,6 @@ static int check_request(struct jw_error *err, struct priming *run)
 						  options->compile.fetch, &run->compiler))
 			return -1;
 		tell_difference(system, &run->compiler, run->result->compile.inexact);
-		compiler_gauge(system, run->compiler.path, &options->cancel);
 	}
 	/* What compiles nothing looks for no compiler, but predicts for ptxas. */
 	if (system->elsewhere)

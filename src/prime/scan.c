@@ -136,19 +136,20 @@ static void tell_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target ta
 }
 
 static void add_work(struct jw_scan_work *work, const struct plan_module *module,
-					 const struct jw_speed *speed)
+					 const struct jw_speed *speed, bool lazy)
 {
-	const double spread = plan_spread(speed);
 	struct plan_estimate estimate;
+	struct jw_seconds range;
 	double seconds;
 
 	plan_estimate(&estimate, &module->features, module->payload_bytes, speed);
 	seconds = estimate.cost_ms / 1000;
 	work->modules++;
 	work->ptx_bytes += module->payload_bytes;
-	work->start.low += seconds / spread;
-	work->start.likely += seconds;
-	work->start.high += seconds * spread;
+	range = plan_seconds(seconds, lazy);
+	work->start.low += range.low;
+	work->start.likely += range.likely;
+	work->start.high += range.high;
 	work->longest_seconds = seconds > work->longest_seconds ? seconds : work->longest_seconds;
 	work->cache_bytes += estimate.entry_bytes;
 }
@@ -157,17 +158,7 @@ static void tell_work(struct told *told, const struct analyse_image *from, bool 
 					  const struct jw_speed *speed)
 {
 	const bool library = from->image->format == DEVCODE_ELF || from->image->format == DEVCODE_PE;
-	struct jw_speed own;
-	double model_ms = 0;
 
-	for (size_t i = 0; i < from->module_count; i++) {
-		const struct plan_module *module = &from->modules[i];
-		struct plan_estimate estimate;
-
-		plan_estimate(&estimate, &module->features, module->payload_bytes, NULL);
-		model_ms += module->superseded ? 0 : estimate.cost_ms;
-	}
-	own = plan_speed_for(speed, model_ms, false);
 	for (size_t i = 0; i < from->module_count; i++) {
 		const struct plan_module *module = &from->modules[i];
 		struct jw_scan_verdicts *verdicts = &told->verdicts[module->target];
@@ -176,12 +167,12 @@ static void tell_work(struct told *told, const struct analyse_image *from, bool 
 			continue;
 		if (module->form == CACHE_KEY_LINK) {
 			if (module->role == DEVCODE_RELOCATABLE)
-				add_work(&verdicts->link_work, module, &own);
+				add_work(&verdicts->link_work, module, speed, false);
 			continue;
 		}
-		add_work(&verdicts->work, module, &own);
+		add_work(&verdicts->work, module, speed, false);
 		if (test || (module->role == DEVCODE_LOOSE && library))
-			add_work(&verdicts->loose_work, module, &own);
+			add_work(&verdicts->loose_work, module, speed, false);
 	}
 	for (size_t t = 0; t < told->image.verdict_count; t++)
 		told->verdicts[t].left_out =
@@ -193,12 +184,9 @@ static void tell_work(struct told *told, const struct analyse_image *from, bool 
 
 		if (!module->superseded && module->form != CACHE_KEY_LINK && !test &&
 			!(verdicts->left_out && module->role == DEVCODE_LOOSE)) {
-			const double low = verdicts->start_work.start.low;
-
-			add_work(&verdicts->start_work, module, &own);
-			/* A library loads it itself, when it is needed. */
-			if (module->role == DEVCODE_LOOSE && library)
-				verdicts->start_work.start.low = low;
+			/* A library loads loose code itself, when it is needed. */
+			add_work(&verdicts->start_work, module, speed,
+					 module->role == DEVCODE_LOOSE && library);
 		}
 	}
 }

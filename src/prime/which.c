@@ -81,14 +81,12 @@ static int judge_wheel(struct jw_error *err, const struct question *question,
 						   question->package, &target, 1);
 	}
 	if (!result) {
-		const struct jw_speed speed = plan_speed_for(&options->speed, start.cost_ms, false);
-		const double seconds = start.cost_ms / 1000 *
-							   (speed.factor > 0 ? speed.factor : PLAN_USUAL_FACTOR),
-					 spread = plan_spread(&speed);
+		const double factor = options->speed.factor,
+					 seconds = start.cost_ms / 1000 * (factor > 0 ? factor : PLAN_USUAL_FACTOR);
 
 		fates_settle(&fates);
 		release->modules = start.modules;
-		release->start = (struct jw_seconds){seconds / spread, seconds, seconds * spread};
+		release->start = plan_seconds(seconds, false);
 		release->lazy = lazy_ms * 2 > start.cost_ms;
 		release->answer = fates.count                   ? JW_WHICH_FAILS
 						  : seconds > MOST_NEGLIGIBLE_S ? JW_WHICH_COMPILES

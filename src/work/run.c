@@ -39,10 +39,6 @@ unsigned run_busy_workers(const struct run *run)
 
 /* Failures and notes beyond these are counted, not listed. */
 enum { MOST_FAILURES = 10000, MOST_NOTES = 100000 };
-/* After so long enough is known for a new prediction. */
-static const double UNSTEADY_MS = 5000;
-/* Less of the processor in other programs explains no difference. */
-static const double LEAST_OTHERS = 0.2;
 static const uint64_t GUESS_EVERY_NS = 100000000;
 
 void prime_result_add_note(struct jw_prime_result *result, const char *format, ...)
@@ -171,51 +167,6 @@ static double guess_seconds_left(const struct run *run, const struct pace *pace,
 	return seconds;
 }
 
-const char *new_time_text(char text[NEW_TIME_TEXT], const struct jw_seconds *said, double seconds,
-						  double others)
-{
-	char now[TEXT_SHORT], before[TEXT_SHORT];
-
-	if (said->low <= seconds && seconds <= said->high)
-		return NULL;
-	(void)text_duration(now, seconds);
-	(void)text_duration(before, said->likely);
-	if (seconds > said->high && others >= LEAST_OTHERS)
-		(void)text_format(text, NEW_TIME_TEXT,
-						  "other programs take %.0f %% of the processor: about %s instead of %s",
-						  others * 100, now, before);
-	else
-		(void)text_format(text, NEW_TIME_TEXT,
-						  seconds > said->high
-							  ? "compiling takes longer than predicted: about %s instead of %s"
-							  : "compiling takes less time than predicted: about %s instead of %s",
-						  now, before);
-	return text;
-}
-
-/* The time left by the run itself is steady; before it, guesses follow the first few modules. The
- * change from one to the other is said, where it contradicts the prediction. */
-static void renew_seconds_left(struct run *run, double guess, double passed_ms)
-{
-	struct run_report *report = &run->report;
-	const unsigned busy = run_busy_workers(run), threads = run->workers.threads;
-	/* What this run's own workers leave each other is no other program's. */
-	const double whole = busy > threads ? (double)threads / busy : 1;
-	char text[NEW_TIME_TEXT];
-	const char *line;
-
-	if (report->steady)
-		guess = steady_seconds(report->progress.seconds_left, guess);
-	report->progress.seconds_left = guess;
-	if (report->steady || passed_ms < UNSTEADY_MS || guess <= 0)
-		return;
-	report->steady = true;
-	line = new_time_text(text, &run->forecast->prime, passed_ms / 1000 + guess,
-						 1 - pace_share(&report->pace) / whole);
-	if (line && !run->setup->options->plan.budget_ms)
-		say(run, line);
-}
-
 /* Reports the run's progress. */
 static void tell_progress(struct run *run)
 {
@@ -250,8 +201,8 @@ static void tell_progress(struct run *run)
 		report->progress.done_weight = weight;
 	report->progress.failed = run->result->failed;
 	if (now_ns - report->guessed_ns >= GUESS_EVERY_NS) {
-		renew_seconds_left(run, guess_seconds_left(run, &pace, now_ns),
-						   ms_since(run->loop.began_ns, now_ns));
+		report->progress.seconds_left =
+			steady_seconds(report->progress.seconds_left, guess_seconds_left(run, &pace, now_ns));
 		report->guessed_ns = now_ns;
 	}
 	if (options->progress)

@@ -82,7 +82,6 @@ struct run_report {
 	int64_t grown_bytes; /* of the cache, by inserted entries */
 	struct pace pace;
 	uint64_t guessed_ns; /* when the time left was computed */
-	bool steady;         /* the run itself has said once how long it takes */
 };
 
 /* Compiled modules whose entries wait for the live cache's lock, which another process holds. Their
@@ -172,9 +171,3 @@ bool run_is_hopeless(struct run *run, struct slot *slot, const struct child_end 
 bool run_take_hello(struct run *run, struct slot *slot, const struct protocol_hello *hello);
 /* False for an answer to a job other than the one sent. */
 bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_answer *answer);
-
-/* What is said once, when the run itself shows that it takes `seconds`, while other programs take
- * this part of the processor. What was `said` before holds within its range: NULL. */
-enum { NEW_TIME_TEXT = 160 };
-const char *new_time_text(char text[NEW_TIME_TEXT], const struct jw_seconds *said, double seconds,
-						  double others);

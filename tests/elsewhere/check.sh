@@ -129,34 +129,7 @@ if [ "$kind" = fake ]; then
 	# One that writes no more than a cubin's header
 	python3 -c 'import struct, sys; sys.stdout.buffer.write(struct.pack("<4s5B7xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 0x33, 7, 2, 190, 1, 0, 0, 0, 86, 64, 0, 0, 0, 0, 0))' >cubin
 	arguments='all=$*; while [ $# -gt 0 ]; do [ "$1" != -o ] || { out=$2; shift; }; [ ! -f "$1" ] || input=$1; shift; done'
-	# The same, which takes the longer, the more of the gauge there is to compile
-	fake 13.0 "$arguments
-echo \"\$all\" >>$scratch/gauged
-case \$all in *gauge-cache*) python3 -c 'import sys; sum(range(400 * len(open(sys.argv[1]).read())))' \"\$input\" ;; esac
-exec cat $scratch/cubin >\"\$out\""
-	mv 13.0 watched
 	fake 13.0 "$arguments; exec cat $scratch/cubin >\"\$out\""
-	# The gauge: once, and the first estimate follows it. One that hangs is given up.
-	(
-		export JITWARM_STATE=$scratch/measured
-		timeout 300 "$jitwarm" make $sm --driver 580.159.04 -n -o none/ long.ptx >out 2>&1
-		grep -q "Times assume a typical machine" out && [ ! -e gauged ] && ok "a dry run measures nothing" || fail "a dry run: $(cat out)"
-		measured=(make $sm --driver 580.159.04 --ptxas watched/ptxas -j 1 -o gauge/ long.ptx)
-		timeout 300 "$jitwarm" "${measured[@]}" >out 2>&1 || fail "with the gauge: $(cat out)"
-		! grep -q "Times assume" out && grep -q '"cuda":13000,"slope":[0-9.]*[1-9]' measured/speed.json && ok "the gauge is remembered" || fail "the gauge: $(cat out measured/speed.json)"
-		calls=$(grep -c gauge-cache gauged)
-		[ "$calls" -ge 1 ] && [ "$calls" -le 8 ] && ok "$calls modules of the gauge" || fail "$calls modules of the gauge"
-		rm -rf gauge gauged
-		timeout 300 "$jitwarm" "${measured[@]}" >out 2>&1 && ! grep -q gauge-cache gauged && ok "measured once" || fail "measured twice: $(cat out gauged)"
-		fake 12.2 'case $* in *gauge-cache*) echo $$ >'"$scratch"'/hung; exec sleep 600 ;; esac; exit 3'
-		for _ in 1 2; do
-			rm -f hung
-			expect 1 0 "ptxas ended with status 3" $sm --driver 535.309.01 --ptxas 12.2/ptxas long.ptx
-			[ ! -s hung ] || { cp hung first; gone() { ! kill -0 "$(cat hung)" 2>/dev/null; }; await gone || fail "the gauge's compiler lives on"; }
-		done
-		[ -s first ] && [ ! -e hung ] && grep -q '"cuda":12020,"slope":0,' measured/speed.json && ok "a gauge that hangs is given up, once" || fail "hung: $(cat measured/speed.json)"
-		exit $failed
-	) || failed=1
 	making=(make $sm --driver 580.159.04 --ptxas 13.0/ptxas -j 2 long.ptx)
 	timeout 300 "$jitwarm" "${making[@]}" -o made/ >out 2>&1 && timeout 300 "$jitwarm" export --all --cache made -o made.jwpack >out 2>&1 &&
 		timeout 300 "$jitwarm" "${making[@]}" -o scratch.jwpack >out 2>&1 || fail "a pack of one module: $(cat out)"

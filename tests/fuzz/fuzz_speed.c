@@ -13,6 +13,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	MUST(table.count <= LEARN_MOST_ROWS);
 	speed = speed_of(&table, &driver);
 	MUST(speed.factor >= 0 && speed.factor < 100);
-	MUST(speed.module_ms >= 0 && speed.module_ms < 1e4);
 	return 0;
 }

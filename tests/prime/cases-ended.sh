@@ -105,7 +105,7 @@ case_two_at_once() {
 	for other in "${pids[@]}"; do wait "$other" || failed=1; done
 	[ $failed = 0 ] || say "one of three failed: $(cat "$err" "$err.others")" || return 1
 	# Each of the three may have asked an unknown driver for one module of its own.
-	[ "$(grep ' compile ' "$log" | grep -Evc 'jitwarm_(probe|gauge)')" = "$modules" ] || say "$(grep -c ' compile ' "$log") compiles for $modules modules" || return 1
+	[ "$(grep ' compile ' "$log" | grep -vc jitwarm_probe)" = "$modules" ] || say "$(grep -c ' compile ' "$log") compiles for $modules modules" || return 1
 	expect_status 0 check "$library" && sound && expect_number files_without_row 0 && expect_number rows_without_file 0 && expect_number foreign 0 && no_leftovers || return 1
 	[ -z "$(ls -A "$CUDA_CACHE_PATH" | grep '^\.')" ] || say "left: $(ls -A "$CUDA_CACHE_PATH")"
 }

@@ -23,7 +23,7 @@ static int probe_with(struct jw_error *err, const char *body, struct cache_profi
 	OK(os_write_atomic(why, script, text, strlen(text)));
 	OK(os_remove_tree(why, inner));
 	OK(os_make_dirs(why, inner, 0700));
-	result = driver_probe(err, command, inner, &device, profile, NULL);
+	result = driver_probe(err, command, inner, &device, profile);
 	mem_free(inner);
 	mem_free(script);
 	mem_free(text);

@@ -105,7 +105,6 @@ TEST(what_only_looks_like_ours_stays)
 		"state/runs.jsonl",
 		"state/drivers/0123.json",
 		"state/drivers/0-1.json",
-		"state/tuned.json.damaged",
 		"state/trusted/a.pub",
 		"state/keys/default.key",
 		"state/keys/default.pub",

@@ -79,28 +79,6 @@ TEST(the_time_left_falls_or_stands_still)
 	about(steady_seconds(80, 0), 0);
 }
 
-TEST(a_new_time_is_said_where_it_differs)
-{
-	static const struct {
-		double seconds, others;
-		const char *text;
-	} cases[] = {
-		{9, 0.5, NULL},
-		{22, 0.5, NULL},
-		{28, 0.5, "other programs take 50 % of the processor: about 28 s instead of 14 s"},
-		{28, 0.1, "compiling takes longer than predicted: about 28 s instead of 14 s"},
-		{8, 0.5, "compiling takes less time than predicted: about 8.0 s instead of 14 s"},
-	};
-	static const struct jw_seconds said = {9, 14, 22};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char text[NEW_TIME_TEXT];
-		const char *is = new_time_text(text, &said, cases[i].seconds, cases[i].others);
-
-		assert_true(cases[i].text ? is && !strcmp(is, cases[i].text) : !is);
-	}
-}
-
 /* ---- the modules of real libraries with their real times */
 
 struct replayed {

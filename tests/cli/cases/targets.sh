@@ -123,7 +123,7 @@ named=$(cat "$out")
 run 1 check "$sample"
 [[ $(cat "$out") == "$named" ]] || fail "not what --target sm_86 says: $named"
 out_has "Next: jitwarm prime $(native "$sample")"
-printf '{"schema":"jitwarm.speed/3","rows":[{"release":1,"cuda":1,"slope":0,"module_ms":0,"model_ms":1e5,"real_ms":8e5}]}' >"$work/state/speed.json"
+printf '{"schema":"jitwarm.speed/4","rows":[{"release":1,"cuda":1,"model_ms":1e5,"real_ms":8e5}]}' >"$work/state/speed.json"
 for words in "--explain" "--json"; do
 	run 1 check "$words" "$sample"
 	cp "$out" "$work/unnamed"
