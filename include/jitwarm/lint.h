@@ -30,7 +30,7 @@ enum jw_lint_level {
 /* Of one library on one GPU. */
 struct jw_lint_finding {
 	enum jw_lint_kind kind;
-	enum jw_lint_level level; /* as that GPU's; with JW_LINT_LACKS a note */
+	enum jw_lint_level level; /* as that GPU's; with JW_LINT_LACKS a warning, or a note */
 	struct jw_target target;
 	char *path, *member; /* member: inside an archive; NULL for a file */
 	char *why;           /* NULL with JW_LINT_COMPILES */
@@ -45,7 +45,8 @@ struct jw_lint_gpu {
 	enum jw_lint_level level; /* JW_LINT_NOTE also if nothing is compiled */
 	size_t modules, failing;  /* failing: files with which a program fails */
 	size_t lacking;           /* files, of JW_LINT_LACKS */
-	size_t tile, unknown;     /* as in jw_scan_total */
+	size_t parts; /* of these: not only for want of kernels for the GPUs of a family alone */
+	size_t tile, unknown; /* as in jw_scan_total */
 	uint64_t ptx_bytes;
 	struct jw_seconds start; /* the first start, with linking */
 	/* Machine code that avoids this: for this GPU, or for an older one of the asked that also lacks

@@ -15,9 +15,12 @@
 #include <jitwarm/error.h>
 #include <jitwarm/estimate.h>
 #include <jitwarm/target.h>
+#include <jitwarm/verdict.h>
 
 /* Room for any name in these structures. */
 #define JW_SCAN_NAME 32
+/* Room for the name of a file and a line about it. */
+#define JW_SCAN_REASON 1024
 
 /* The number of fat binary entries for one target or of one kind. */
 struct jw_scan_count {
@@ -150,9 +153,21 @@ struct jw_scan_total {
 	size_t newer_count;
 	size_t tile, unknown; /* containers, as in jw_scan_verdicts, of those that are registered */
 	struct jw_forecast forecast;
+	enum jw_runs verdict;
+	/* Why it fails, and which part of what runs fails: "FILE: a line for people"; "": none does */
+	char reason[JW_SCAN_REASON], part[JW_SCAN_REASON];
+	size_t failing, lacking; /* files */
+	struct jw_driver needs;  /* the first driver with which it does not fail; zeros: no driver's age
+								is why it does */
 	/* No start compiles all of it: code that runs as it is is beside what is compiled, or two
 	 * libraries are one for several CUDA versions (libx_cuda118.so, libx_cuda121.so). */
 	bool at_most;
+};
+
+enum jw_scan_part {
+	JW_SCAN_PART,   /* pieces without code for the GPU, or all of an optional file */
+	JW_SCAN_FAMILY, /* the same of kernels for the GPUs of a family alone, which others have, too */
+	JW_SCAN_VARIANT, /* a variant that fails, of which another one runs */
 };
 
 struct jw_scan_options {
@@ -178,11 +193,10 @@ struct jw_scan_options {
 	void (*total)(void *context, const struct jw_scan_total *total);
 	/* Then called for each file with which programs will fail (as jw_check_failing). May be NULL */
 	void (*failing)(void *context, const char *file, struct jw_target target, const char *why);
-	/* And for each one with code for other GPUs alone in some of its pieces: a program that uses
-	 * one fails. May be NULL. `all`: in all of them, but it is for the GPUs of a family alone, and
-	 * another file of its folder runs. */
+	/* And for each one of which a part fails, or which is optional and fails: `all` of it.
+	 * May be NULL. */
 	void (*lacking)(void *context, const char *file, struct jw_target target, const char *why,
-					bool all);
+					enum jw_scan_part part, bool all);
 	/* Called behind `paths`, again and again until it gives NULL: the next file, which may be gone
 	 * with the next call. -1 ends the scan. May be NULL. */
 	int (*more)(struct jw_error *err, void *context, const char **ret_path);

@@ -66,6 +66,9 @@ bool jw_driver_is_beyond(const struct jw_driver *driver, struct jw_driver *ret_n
 int jw_driver_supports(struct jw_error *err, const struct jw_driver *driver,
 					   struct jw_target target);
 
+/* The first driver that runs a GPU of this capability; zeros: none that is known. */
+struct jw_driver jw_driver_first(struct jw_target target);
+
 /* Room for any driver's text. */
 #define JW_DRIVER_TEXT 64
 /* "CUDA 12.2", "550.163.01 (CUDA 12.4)" or "unknown driver"; returns `text`. */

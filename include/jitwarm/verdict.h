@@ -32,6 +32,18 @@ const char *jw_verdict_name(enum jw_verdict verdict);
  * a warm cache cannot help, 3 failed. */
 int jw_verdict_status(enum jw_verdict verdict);
 
+/* What becomes of files on a GPU under a driver, without a look at any cache: the first that holds.
+ */
+enum jw_runs {
+	JW_RUNS_FAILS,    /* a program fails: the start, or most of the code */
+	JW_RUNS_UNSURE,   /* Tile IR, or entries of a kind that jitwarm does not know */
+	JW_RUNS_COMPILED, /* after the driver has compiled modules */
+	JW_RUNS_AS_IS,
+	JW_RUNS_ON_CPU, /* there is no device code */
+};
+/* "fails", "unsure", "compiles", "runs", "no-code", as in JSON. */
+const char *jw_runs_name(enum jw_runs runs);
+
 /* Code for a GPU that is no module of a plan. */
 struct jw_unplanned {
 	size_t cannot; /* containers with code for the GPU that its driver cannot use */

@@ -178,10 +178,18 @@ int gpu_targets_keep_run(struct jw_error *err, struct cli *cli, struct gpu_targe
 
 		if (!jw_driver_supports(&whys[left], &gpus->driver, gpus->targets[i]))
 			gpus->targets[kept++] = gpus->targets[i];
-		else if (gpus->count > 1)
+		else if (gpus->count > 1) {
+			struct gpu_refused *refused = &gpus->refused[gpus->refused_count++];
+
+			*refused = (struct gpu_refused){.target = gpus->targets[i]};
+			text_copy(refused->why, sizeof refused->why, whys[left].message);
+			refused->needs = jw_driver_first(gpus->targets[i]);
+			if (refused->needs.cuda <= gpus->driver.cuda)
+				refused->needs = (struct jw_driver){0};
 			error_prefix(&whys[left++], "%s", gpu_targets_name(name, gpus->targets[i]));
-		else
+		} else {
 			return error_copy(err, &whys[left]);
+		}
 	}
 	for (size_t i = 0; i < left; i++)
 		if (kept || i + 1 < left)

@@ -18,12 +18,21 @@ struct named_driver {
 	const char *profile; /* a file of “jitwarm status --driver-profile” */
 };
 
+/* One of --target that the driver does not run. */
+struct gpu_refused {
+	struct jw_target target;
+	char why[256];          /* a line */
+	struct jw_driver needs; /* the first driver that runs it; zeros: no newer one does */
+};
+
 struct gpu_targets {
 	struct named_driver named;
 	struct jw_target targets[GPUS_MOST]; /* each once */
 	size_t count;
 	bool arm; /* all were named as GPUs of machines with a 64-bit Arm processor (GH200, GB10) */
-	struct jw_driver driver; /* zeros: a driver that reads everything */
+	struct jw_driver driver;               /* zeros: a driver that reads everything */
+	struct gpu_refused refused[GPUS_MOST]; /* by gpu_targets_keep_run */
+	size_t refused_count;
 };
 
 /* --target (repeatable) and --driver. Without --target: count is 0. */

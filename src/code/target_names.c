@@ -335,6 +335,13 @@ bool jw_target_plausible(struct jw_target target)
 		   (target.sm > capabilities[COUNT(capabilities) - 1].sm && target.sm < BEYOND_ALL_PLANS);
 }
 
+struct jw_driver jw_driver_first(struct jw_target target)
+{
+	const size_t row = row_of(target);
+
+	return row == SIZE_MAX ? (struct jw_driver){0} : gpu_cuda_driver(capabilities[row].first);
+}
+
 int jw_driver_supports(struct jw_error *err, const struct jw_driver *driver,
 					   struct jw_target target)
 {

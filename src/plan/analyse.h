@@ -20,7 +20,7 @@
 #include "plan/estimate.h"
 #include "plan/verdict.h"
 
-enum { ANALYSE_MOST_TARGETS = 32, ANALYSE_KERNELS = 160 };
+enum { ANALYSE_MOST_TARGETS = 32 };
 
 struct analyse_question {
 	const struct jw_target *targets; /* devices; at most ANALYSE_MOST_TARGETS */
@@ -43,11 +43,10 @@ struct analyse_target {
 	struct jw_driver needs[REASON_COUNT];
 	/* Containers with Tile IR that the driver compiles; of VERDICT_UNKNOWN */
 	size_t tile, unknown;
-	uint32_t kind; /* of an entry of the latter, or of one that the driver does not know */
-	char kernels[ANALYSE_KERNELS]; /* names in a few of those without code; "": too many, unknown */
-	size_t jit_modules;            /* distinct pairs of payload and option string */
-	uint64_t jit_bytes;            /* decompressed */
-	size_t link_modules;           /* the same for the inputs of run-time linking, needed or not */
+	uint32_t kind;       /* of an entry of the latter, or of one that the driver does not know */
+	size_t jit_modules;  /* distinct pairs of payload and option string */
+	uint64_t jit_bytes;  /* decompressed */
+	size_t link_modules; /* the same for the inputs of run-time linking, needed or not */
 	uint64_t link_bytes;
 	uint64_t loose_bytes; /* the part of jit_bytes outside registered sections */
 	size_t unreadable;    /* modules that cannot be decompressed; in neither count */

@@ -275,8 +275,6 @@ void build_note_lacking(struct build *build)
 			build->plan->targets[t].unplanned.lacking += part->is.lacking;
 			if (!files++)
 				sum = *part;
-			else
-				*sum.kernels = 0;
 			sum.is.lacking += files > 1 ? part->is.lacking : 0;
 			sum.is.pieces += files > 1 ? part->is.pieces : 0;
 		}

@@ -129,6 +129,7 @@ struct decided decide_counted(const struct decide_counts *counts)
 	} else {
 		decided.fate = alone ? DECIDE_RUNS : DECIDE_NO_CODE;
 	}
+	decided.family_alone = decided.lacking && decided.lacking == counts->special_lacking && !alone;
 	decided.pieces += alone;
 	decided.lacking += alone;
 	decided.special = decided.special && !alone;

@@ -50,6 +50,7 @@ struct decided {
 	 * driver is too old for. */
 	size_t pieces, lacking, too_new;
 	bool special;            /* all of them are for the GPUs of a family alone ('a', 'f') */
+	bool family_alone;       /* all that this GPU cannot use is */
 	enum plan_reason reason; /* with DECIDE_REFUSED; none: inputs of a link have no code */
 	bool by_share;           /* that many pieces decide, not the start */
 	bool tile_too;           /* it also has Tile IR that the driver is too old for */

@@ -132,10 +132,8 @@ int fates_add(struct jw_error *err, struct fates *fates, const char *path, const
 		};
 		fates->items[fates->count] =
 			(struct file_fate){.target = t, .is = *is, .kind = target->kind};
-		if (is->fate != DECIDE_RUNS || is->lacking || is->too_new) {
+		if (is->fate != DECIDE_RUNS || is->lacking || is->too_new)
 			fates->items[fates->count].file = mem_printf(member ? "%s: %s" : "%s", path, member);
-			memcpy(fates->items[fates->count].kernels, target->kernels, ANALYSE_KERNELS);
-		}
 		fates->count++;
 	}
 	return 0;
@@ -228,32 +226,30 @@ void fates_free(struct fates *fates)
 	*fates = (struct fates){0};
 }
 
-/* "1,149 of 1,397 pieces" and what is the matter with them. */
-static void say_share(char text[FATE_TEXT], const struct file_fate *fate, const char *sm,
-					  const char *will)
+/* How many of its pieces lack code, or need a newer driver. */
+static void say_share(char text[FATE_TEXT], const struct file_fate *fate, const char *sm)
 {
 	const struct decided *is = &fate->is;
-	char driver[JW_DRIVER_TEXT], kernels[ANALYSE_KERNELS + 4] = "", end[64] = "";
+	const bool fails = fate->part == DECIDE_FAILS;
+	char driver[JW_DRIVER_TEXT];
 
-	if (*fate->kernels)
-		(void)text_format(kernels, sizeof kernels, " (%s)", fate->kernels);
-	if (!*will)
-		(void)text_format(end, sizeof end,
-						  is->lacking == 1 ? ": a program that uses it fails"
-										   : ": a program that uses one fails");
 	if (is->too_new > is->lacking && is->needs.cuda)
-		(void)text_format(text, FATE_TEXT, "%s%zu of %s need driver %s or newer%s", will,
+		(void)text_format(text, FATE_TEXT,
+						  fails
+							  ? "will fail: %zu of %s need driver %s or newer"
+							  : "%zu of %s need driver %s or newer: a program that uses one fails",
 						  is->too_new, TEXT_COUNT(is->pieces, "piece", "pieces"),
-						  jw_driver_text(driver, &is->needs), end);
-	else if (is->lacking == is->pieces)
-		(void)text_format(text, FATE_TEXT, "no code for %s%s: a program that uses this file fails",
-						  sm, kernels);
+						  jw_driver_text(driver, &is->needs));
+	else if (!fails && is->lacking == is->pieces)
+		(void)text_format(text, FATE_TEXT, "no code for %s: a program that uses this file fails",
+						  sm);
 	else
 		(void)text_format(text, FATE_TEXT,
-						  is->lacking == 1 ? "%s%zu of %s has no code for %s%s%s"
-										   : "%s%zu of %s have no code for %s%s%s",
-						  will, is->lacking, TEXT_COUNT(is->pieces, "piece", "pieces"), sm, kernels,
-						  end);
+						  fails ? "will fail: %zu of %s have no code for %s"
+						  : is->lacking == 1
+							  ? "%zu of %s has no code for %s: a program that uses it fails"
+							  : "%zu of %s have no code for %s: a program that uses one fails",
+						  is->lacking, TEXT_COUNT(is->pieces, "piece", "pieces"), sm);
 }
 
 const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device)
@@ -294,7 +290,7 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 		(void)text_format(text, FATE_TEXT, "this variant fails (%s for %s); another variant runs",
 						  reason, sm);
 	else if (fate->part == DECIDE_PART)
-		say_share(text, fate, sm, "");
+		say_share(text, fate, sm);
 	else if (is->reason == REASON_UNLINKED)
 		(void)text_format(
 			text, FATE_TEXT,
@@ -302,7 +298,7 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 			"start ends with error 200",
 			sm);
 	else if (is->by_share && is->lacking + is->too_new < is->pieces)
-		say_share(text, fate, sm, "will fail: ");
+		say_share(text, fate, sm);
 	else if (is->needs.cuda)
 		(void)text_format(text, FATE_TEXT, "will fail: %s for %s; it needs driver %s or newer",
 						  reason, sm, jw_driver_text(driver, &is->needs));

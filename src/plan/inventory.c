@@ -95,6 +95,7 @@ static const struct image_member target_members[] = {
 	MEMBER(analyse_target, is.lacking, 0),
 	MEMBER(analyse_target, is.too_new, 0),
 	MEMBER(analyse_target, is.special, 1),
+	MEMBER(analyse_target, is.family_alone, 1),
 	MEMBER(analyse_target, is.reason, REASON_COUNT - 1),
 	MEMBER(analyse_target, is.by_share, 1),
 	MEMBER(analyse_target, is.tile_too, 1),
@@ -105,7 +106,6 @@ static const struct image_member target_members[] = {
 	MEMBER(analyse_target, tile, 0),
 	MEMBER(analyse_target, unknown, 0),
 	MEMBER(analyse_target, kind, 0),
-	MEMBER(analyse_target, kernels, 0),
 	MEMBER(analyse_target, jit_modules, 0),
 	MEMBER(analyse_target, jit_bytes, 0),
 	MEMBER(analyse_target, link_modules, 0),
@@ -206,8 +206,7 @@ static int read_seen_image(struct jw_error *err, struct cursor *cursor, const ch
 					memchr(member, 0, first.member_size) != member + first.member_size - 1))
 		return 0;
 	for (size_t t = 0; t < target_count; t++)
-		if (!read_members(cursor, MEMBERS(target_members), &targets[t]) ||
-			!memchr(targets[t].kernels, 0, ANALYSE_KERNELS))
+		if (!read_members(cursor, MEMBERS(target_members), &targets[t]))
 			return 0;
 	rows_size = first.modules * size_of_members(MEMBERS(module_members));
 	rows = cursor_take(cursor, rows_size);

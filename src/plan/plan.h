@@ -30,7 +30,6 @@ struct file_fate {
 	struct decided is;
 	enum decide_part part;
 	uint32_t kind; /* with REASON_KIND */
-	char kernels[ANALYSE_KERNELS];
 	/* The driver has refused so many of its modules, the first with this result: not 0, and nothing
 	 * else is said of the file. */
 	size_t refused;
@@ -73,8 +72,8 @@ void fates_settle(struct fates *fates);
 void fates_free(struct fates *fates);
 
 enum { FATE_TEXT = 512 };
-/* "will fail: no kernel image for sm_90", "1 of 2 pieces has no code for sm_90 (KERNEL): a program
- * that uses it fails" */
+/* "will fail: no kernel image for sm_90", "1 of 2 pieces has no code for sm_90: a program that uses
+ * it fails" */
 const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device);
 
 struct plan_file {

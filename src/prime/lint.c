@@ -196,10 +196,17 @@ static void lint_failing(void *context, const char *file, struct jw_target targe
 }
 
 static void lint_lacking(void *context, const char *file, struct jw_target target, const char *why,
-						 bool all)
+						 enum jw_scan_part part, bool all)
 {
+	struct lint *lint = context;
+	struct jw_lint_gpu *gpu = linted_gpu(lint->result, target);
+
 	(void)all;
-	note_fate(context, JW_LINT_LACKS, file, target, why);
+	note_fate(lint, JW_LINT_LACKS, file, target, why);
+	if (part != JW_SCAN_PART || lint->failed)
+		return;
+	gpu->parts++;
+	lint->result->findings[lint->result->finding_count - 1].level = JW_LINT_WARNING;
 }
 
 static bool lacks_code(const struct jw_lint_gpu *gpu)

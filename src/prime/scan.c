@@ -432,6 +432,38 @@ static void tell_releases(struct jw_scan_total *total, const struct jw_driver *a
 		total->driver_from = 0;
 }
 
+/* What becomes of the files together, and the first of those of which each kind of line tells. */
+static void tell_runs(const struct scan *scan, uint32_t t, struct jw_scan_total *total)
+{
+	const struct fates *fates = &scan->build.plan->fates;
+	char text[FATE_TEXT];
+
+	for (size_t i = 0; i < fates->count; i++) {
+		const struct file_fate *fate = &fates->items[i];
+
+		if (fate->target != t)
+			continue;
+		if (!total->failing++)
+			(void)snprintf(total->reason, sizeof total->reason, "%s: %s", fate->file,
+						   fate_text(text, fate, total->target));
+		total->needs = gpu_newer_driver(total->needs, fate->is.needs);
+	}
+	for (size_t i = 0; i < fates->part_count; i++) {
+		const struct file_fate *fate = &fates->parts[i];
+
+		if (fate->target != t || fate->part == DECIDE_VARIANT)
+			continue;
+		if (!total->lacking++)
+			(void)snprintf(total->part, sizeof total->part, "%s: %s", fate->file,
+						   fate_text(text, fate, total->target));
+	}
+	total->verdict = total->failing                  ? JW_RUNS_FAILS
+					 : total->tile || total->unknown ? JW_RUNS_UNSURE
+					 : total->modules                ? JW_RUNS_COMPILED
+					 : scan->build.plan->images      ? JW_RUNS_AS_IS
+													 : JW_RUNS_ON_CPU;
+}
+
 static int tell_totals(struct jw_error *err, const struct scan *scan)
 {
 	const struct plan *plan = scan->build.plan;
@@ -473,6 +505,7 @@ static int tell_totals(struct jw_error *err, const struct scan *scan)
 			(on_demand || (scan->compiles & (scan->native | scan->alternatives)) >> t & 1);
 		if (total.at_most)
 			total.forecast.start.low = 0;
+		tell_runs(scan, (uint32_t)t, &total);
 		scan->options->total(scan->options->context, &total);
 	}
 	mem_free(outcomes);
@@ -484,7 +517,6 @@ static void tell_fates(const struct scan *scan)
 	struct fates *fates = &scan->build.plan->fates;
 	char text[FATE_TEXT];
 
-	fates_settle(fates);
 	for (size_t i = 0; scan->options->failing && i < fates->count; i++) {
 		const struct file_fate *fate = &fates->items[i];
 		const struct jw_target device = scan->question.targets[fate->target];
@@ -497,7 +529,11 @@ static void tell_fates(const struct scan *scan)
 		const struct jw_target device = scan->question.targets[fate->target];
 
 		scan->options->lacking(scan->options->context, fate->file, device,
-							   fate_text(text, fate, device), fate->is.fate != DECIDE_RUNS);
+							   fate_text(text, fate, device),
+							   fate->part == DECIDE_VARIANT ? JW_SCAN_VARIANT
+							   : fate->is.family_alone      ? JW_SCAN_FAMILY
+															: JW_SCAN_PART,
+							   fate->is.fate != DECIDE_RUNS);
 	}
 }
 
@@ -566,6 +602,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 	build_end(&scan.build);
 	if (!result) {
 		build_estimate(scan.build.plan);
+		fates_settle(&scan.build.plan->fates);
 		result = tell_totals(err, &scan);
 	}
 	if (!result)

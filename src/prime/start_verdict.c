@@ -18,6 +18,17 @@ const char *jw_verdict_name(enum jw_verdict verdict)
 	return "";
 }
 
+const char *jw_runs_name(enum jw_runs runs)
+{
+	static const char *const names[] = {[JW_RUNS_FAILS] = "fails",
+										[JW_RUNS_UNSURE] = "unsure",
+										[JW_RUNS_COMPILED] = "compiles",
+										[JW_RUNS_AS_IS] = "runs",
+										[JW_RUNS_ON_CPU] = "no-code"};
+
+	return names[runs];
+}
+
 int jw_verdict_status(enum jw_verdict verdict)
 {
 	switch (verdict) {

@@ -422,6 +422,9 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 			if (bound.set && result->gpus[i].start.likely > bound.most_start_s)
 				cli_end_with(cli, EXIT_COLD);
 		}
+		for (size_t i = 0; !cli->status && i < result->gpu_count; i++)
+			if (result->gpus[i].parts)
+				cli->status = EXIT_COLD;
 		if (!files.count && !cli->status)
 			cli->status = EXIT_CANNOT; /* nothing was judged, in whatever format that is said */
 		failed = print_result(err, cli, files.found, result, &bound);
@@ -504,7 +507,8 @@ const struct cli_command command_lint = {
 		"how long on one core, and which -gencode of nvcc avoids this: for several GPUs of one "
 		"major version the oldest, whose machine code the others run, too. Times assume a typical "
 		"machine; the bound is compared with the middle of the range.\n\nExit status: 1 over the "
-		"bound, or if a file cannot be read or holds "
+		"bound, if a part of a file has no code for one of these GPUs, or if a file "
+		"cannot be read or holds "
 		"damaged device code, 2 if a program will fail "
 		"on one of these GPUs since no code in a file runs there, or jitwarm cannot tell (Tile "
 		"IR), 3 if nothing could be read.",

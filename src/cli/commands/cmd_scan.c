@@ -25,6 +25,8 @@ struct scan_document {
 	const cJSON *files;
 	const struct jw_scan_total *totals;
 	size_t total_count;
+	const struct gpu_refused *refused;
+	size_t refused_count;
 };
 
 struct scan_package_document {
@@ -277,8 +279,33 @@ static const struct json_field change_fields[] = {
 
 #define TOTAL(member, ...) JSON(struct jw_scan_total, member, __VA_ARGS__)
 
+static const char *say_runs(char room[JSON_ROOM], const void *runs)
+{
+	(void)room;
+	return jw_runs_name(*(const enum jw_runs *)runs);
+}
+
+static const char *say_needs(char room[JSON_ROOM], const void *driver)
+{
+	const struct jw_driver *needs = driver;
+
+	return needs->cuda ? jw_driver_text(room, needs) : "";
+}
+
 static const struct json_field total_fields[] = {
 	JSON_SAID("target", struct jw_scan_total, target, document_sm, "`sm_86`"),
+	JSON_SAID("verdict", struct jw_scan_total, verdict, say_runs,
+			  "`fails`, `unsure` (jitwarm cannot tell), `compiles`, `runs` or `no-code`: the files "
+			  "run on the CPU alone"),
+	TOTAL(reason, "a line on the first file with which a program fails", .presence = JSON_IF_SET),
+	TOTAL(part, "a line on the first file of which a part fails, if a program uses it",
+		  .presence = JSON_IF_SET),
+	TOTAL(failing, "files with which a program fails"),
+	TOTAL(lacking, "other files of which a part fails, or that are optional and fail"),
+	JSON_SAID("needs", struct jw_scan_total, needs, say_needs,
+			  "the first driver with which they do not fail (`550.54.14 (CUDA 12.4)`), if a newer "
+			  "one helps",
+			  .presence = JSON_IF_SET),
 	TOTAL(modules, "that `prime` would compile, each once, whichever files hold it"),
 	TOTAL(ptx_bytes, "their PTX, decompressed"),
 	TOTAL(left_out, "modules that `prime` leaves out without `--all`"),
@@ -312,12 +339,23 @@ static const struct json_field package_fields[] = {
 };
 const struct json_table document_scan_package = {.fields = package_fields};
 
+static const struct json_field refused_fields[] = {
+	JSON_SAID("target", struct gpu_refused, target, document_sm, "`sm_120`"),
+	JSON(struct gpu_refused, why, "a line for people"),
+	JSON_SAID("needs", struct gpu_refused, needs, say_needs,
+			  "the first driver that runs it, if a newer one does", .presence = JSON_IF_SET),
+	{0},
+};
+
 static const struct json_field scan_fields[] = {
 	JSON_READY_OF("packages", struct scan_document, packages, &document_scan_package,
 				  "with `-r`: what the file names; or several names of `--index`",
 				  .presence = JSON_UNLESS_NULL),
 	JSON_READY_OF("files", struct scan_document, files, &document_scan_image,
 				  "each file, and each member of an archive, that holds device code"),
+	JSON_LIST_OF("refused", struct scan_document, refused, refused_count,
+				 JSON_TABLE(struct gpu_refused, refused_fields),
+				 "the GPUs of `--target` that the driver does not run, which are in no `totals`"),
 	JSON_LIST_OF("totals", struct scan_document, totals, total_count,
 				 JSON_TABLE(struct jw_scan_total, total_fields),
 				 "all files together, an object for each GPU; `[]` without a GPU"),
@@ -914,8 +952,9 @@ static void take_failing(void *context, const char *file, struct jw_target targe
 
 /* What is said of the files themselves is not said again. */
 static void take_lacking(void *context, const char *file, struct jw_target target, const char *why,
-						 bool all)
+						 enum jw_scan_part part, bool all)
 {
+	(void)part;
 	if (all)
 		say_of_file(context, STYLE_WARN, file, target, why);
 }
@@ -1128,7 +1167,9 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 									&(struct scan_document){.packages = run.packages,
 															.files = run.files,
 															.totals = run.totals,
-															.total_count = run.total_count});
+															.total_count = run.total_count,
+															.refused = gpus.refused,
+															.refused_count = gpus.refused_count});
 	}
 	for (size_t i = 0; i < run.library_count; i++)
 		mem_free(run.libraries[i].name);

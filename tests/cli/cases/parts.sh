@@ -1,0 +1,62 @@
+# Fails, a part fails, or runs: of libraries in the small, with one answer in each command (docs/compat.md).
+PYTHONPATH=$cases/../../framework python3 - <<'PYTHON'
+import fatbin
+
+def cubin(sm):
+    return fatbin.entry(fatbin.CUBIN, int(sm), fatbin.old_cubin(int(sm), "k", 64))
+
+def ptx(sm, suffix=b"", version=b"8.0"):
+    text = b".version %s\n.target sm_%d%s\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n\0" % (version, sm, suffix)
+    return fatbin.entry(fatbin.PTX, sm, text, isa=tuple(map(int, version.split(b"."))))
+
+one = fatbin.container
+
+def data(name, good, *others):
+    registered = b"".join(good)
+    open(name, "wb").write(fatbin.elf((".nv_fatbin", registered, 1, 0x100000), (".rodata", b"".join(others), 1, 0x200000)))
+
+# k80.s and k90a.s: a container in the data for sm_80 alone, and for sm_80 and compute_90a
+data("k80.so", [one(ptx(75))], one(cubin(80)))
+data("k90a.so", [one(ptx(75))], one(cubin(80), ptx(90, b"a")))
+data("most.so", [one(ptx(75))], *[one(cubin(80), ptx(90, b"a"))] * 3)
+data("newer.so", [one(cubin(90))], *[one(cubin(80), ptx(90, version=b"8.7"))] * 3)
+data("set.so", [one(ptx(75))], one(cubin(80)), one(cubin(90)), one(cubin(120)))
+# TensorFlow 2.3.1 for Linux: what is linked has no code for the GPU, and the inputs of the link were stripped
+open("stripped.so", "wb").write(fatbin.library(one(cubin(70)), objects=[]))
+# XGBoost 1.7.6: neither has what is linked, nor its inputs
+open("linked.so", "wb").write(fatbin.library(one(cubin(80)), objects=[one(cubin(80)), one(cubin(80))]))
+PYTHON
+on=(--target sm_120 --driver 580.65.06)
+
+for file in k80.so k90a.so; do
+	run "0|1" scan "${on[@]}" $file
+	out_has "1 of 2 pieces has no code for this GPU"
+	run 1 lint --gpus sm_120 --driver 580.65.06 $file
+	out_has "1 of 2 pieces has no code for sm_120"
+	run "0|1|2" check "${on[@]}" $file
+	err_has "$file: 1 of 2 pieces has no code for sm_120: a program that uses it fails"
+	run "0|1" scan --json "${on[@]}" $file
+	json 'd["totals"][0]["verdict"] == "compiles" and d["totals"][0]["lacking"] == 1 and "1 of 2 pieces" in d["totals"][0]["part"] and d["totals"][0]["failing"] == 0'
+done
+run 2 scan "${on[@]}" most.so
+out_has "most.so: will fail: 3 of 4 pieces have no code for sm_120"
+run 2 lint --gpus sm_120 --driver 580.65.06 most.so
+run 2 scan --json "${on[@]}" most.so
+json 'd["totals"][0]["verdict"] == "fails" and "3 of 4 pieces" in d["totals"][0]["reason"] and "needs" not in d["totals"][0]'
+run 2 scan --json --target sm_90 --driver 550.163.01 newer.so
+json 'd["totals"][0]["verdict"] == "fails" and d["totals"][0]["needs"].startswith("570") and "3 of 4 pieces need driver 570" in d["totals"][0]["reason"]'
+# A library chooses from a set of containers for one architecture each.
+run "0|1" scan "${on[@]}" set.so
+out_lacks "no code"
+
+for gpu in sm_75 sm_86; do
+	run "$([[ $gpu == sm_75 ]] && echo 0 || echo 2)" check --target $gpu --driver 550.163.01 stripped.so
+done
+out_has "stripped.so: will fail: its linked code has none for sm_86 and cannot be linked again: a start ends with error 200"
+run 2 scan --json --target sm_86 --driver 550.163.01 stripped.so
+json 'd["totals"][0]["verdict"] == "fails" and "error 200" in d["totals"][0]["reason"]'
+run 2 scan --target sm_90 --driver 550.163.01 linked.so # there is nothing else in it
+
+# GPUs that the driver does not run are in the document, too.
+run 2 scan --json --target sm_86,sm_120 --driver 550.163.01 k80.so
+json '[(r["target"], r["needs"][:3]) for r in d["refused"]] == [("sm_120", "570")] and [t["target"] for t in d["totals"]] == ["sm_86"]'
