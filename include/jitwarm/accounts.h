@@ -1,4 +1,4 @@
-/* Other accounts of this machine, and their driver caches.
+/* Other accounts of this machine.
  *
  * Threads: any number of threads may call these functions at the same time. */
 #ifndef JITWARM_ACCOUNTS_H
@@ -25,13 +25,8 @@ struct jw_accounts {
 /* The accounts of people with a folder here. Linux: user ids from UID_MIN to UID_MAX of
  * /etc/login.defs, as far as getpwent(3) lists them (most directory services list none). Windows:
  * the profiles of local, domain and cloud accounts (HKEY_LOCAL_MACHINE\SOFTWARE\Microsoft\Windows
- * NT\CurrentVersion\ProfileList). The caller frees with jw_accounts_free, here and below. */
+ * NT\CurrentVersion\ProfileList). The caller frees with jw_accounts_free. */
 int jw_accounts_people(struct jw_error *err, struct jw_accounts *ret_accounts);
-/* The accounts of services. Windows: LocalSystem, LocalService, NetworkService, and virtual
- * accounts with a profile. Linux: every account that belongs to no person, except root, and the
- * folders of /var/lib in which systemd keeps the state of services without a fixed account
- * (StateDirectory=). Their folders may be missing. */
-int jw_accounts_services(struct jw_error *err, struct jw_accounts *ret_accounts);
 void jw_accounts_free(struct jw_accounts *accounts);
 
 /* Whether this process may write into other accounts' folders: root; on Windows an administrator's
@@ -42,16 +37,5 @@ bool jw_is_administrator(void);
  * root's; Windows' SYSTEM has a cache that no user's program reads. NULL: it is the user's. The
  * caller frees it with jw_text_free. */
 int jw_account_doubt(struct jw_error *err, char **ret_line);
-/* A driver's cache that belongs to a service's account. */
-struct jw_other_cache {
-	char *account, *path;
-	uint64_t entries, size_bytes; /* of its files; 0 if this account may not read it */
-};
-
-/* The caches that this account can see, each once, without `own` (NULL: none is left out). The
- * caller frees the array with jw_other_caches_free. */
-int jw_other_caches(struct jw_error *err, const char *own, struct jw_other_cache **ret_caches,
-					size_t *ret_count);
-void jw_other_caches_free(struct jw_other_cache *caches, size_t count);
 
 #endif

@@ -515,10 +515,6 @@ bool jw_cache_serves_now(const struct jw_cache_info *cache, uint64_t bytes)
 			(bytes <= cache->now.limit_bytes || cache->limit_bytes <= cache->now.limit_bytes));
 }
 
-/* The caches of other accounts than the one that is meant. */
-
-enum { MOST_CACHES = 1024 };
-
 int jw_account_doubt(struct jw_error *err, char **ret_line)
 {
 	struct os_account account;
@@ -534,61 +530,5 @@ int jw_account_doubt(struct jw_error *err, char **ret_line)
 		*ret_line = mem_string("this runs as SYSTEM, whose cache no user's program reads: run it "
 							   "in the user's own account");
 	os_account_free(&account);
-	return 0;
-}
-
-void jw_other_caches_free(struct jw_other_cache *caches, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		mem_free(caches[i].account);
-		mem_free(caches[i].path);
-	}
-	mem_free(caches);
-}
-
-/* Accounts without a home of their own share one (/nonexistent). */
-static bool is_listed(const struct jw_other_cache *caches, size_t count, const char *path)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(caches[i].path, path))
-			return true;
-	return false;
-}
-
-int jw_other_caches(struct jw_error *err, const char *own, struct jw_other_cache **ret_caches,
-					size_t *ret_count)
-{
-	struct jw_other_cache *caches = mem_array(MOST_CACHES, sizeof *caches);
-	struct jw_accounts accounts = {0};
-	size_t count = 0;
-	int result = jw_accounts_services(err, &accounts);
-
-	for (size_t i = 0; !result && i < accounts.count && count < MOST_CACHES; i++) {
-		struct jw_error why = {0};
-		struct jw_cache_outlook outlook;
-		char *path;
-
-		if (os_account_cache_dir(&why, &accounts.items[i], &path)) {
-			if (why.code != JW_ERR_UNSUPPORTED)
-				result = error_copy(err, &why);
-			continue;
-		}
-		if (!os_exists(path) || (own && !strcmp(path, own)) || is_listed(caches, count, path)) {
-			mem_free(path);
-			continue;
-		}
-		cache_outlook(path, CACHE_MOST_LIMIT, /* count= */ true, &outlook);
-		caches[count++] = (struct jw_other_cache){.account = mem_string(accounts.items[i].name),
-												  .path = path,
-												  .entries = outlook.entries,
-												  .size_bytes = outlook.bytes};
-	}
-	jw_accounts_free(&accounts);
-	if (result) {
-		jw_other_caches_free(caches, count);
-		return -1;
-	}
-	*ret_caches = caches;
-	*ret_count = count;
 	return 0;
 }

@@ -8,11 +8,11 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/account.h"
 #include "cli/cli.h"
 #include "cli/document.h"
 #include "cli/help.h"
 #include "cli/language.h"
+#include "cli/root_places.h"
 #include "cli/terminal.h"
 #include "os/console.h"
 #include "os/file.h"
@@ -266,8 +266,8 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 	if (options_has(&cli->options, "environment") && options_given(&cli->options, "environment") &&
 		jw_use_environment(err, options_value(&cli->options, "environment")))
 		return -1;
-	/* Workers inherit their parent's settings, and its account. */
-	if (!cli->command->hidden && (jw_settings_adopt(err) || account_decide(err, cli, argc, argv)))
+	/* Workers inherit their parent's settings. */
+	if (!cli->command->hidden && (jw_settings_adopt(err) || root_check_places(err, cli)))
 		return -1;
 	return cli->command->run(err, cli);
 }
@@ -412,10 +412,6 @@ static int dispatch(struct jw_error *err, struct cli *cli, int argc, char **argv
 	command = words ? commands_find(cli->commands, (const char *const *)argv, words, &used)
 					: commands_find(cli->commands, standard, 1, &used);
 	used = words ? used : 0;
-	cli->command = command;
-	if (account_decide(err, cli, argc - (int)used, argv + used))
-		return -1;
-	cli->command = NULL;
 	if (!command || !command->hidden)
 		choose_language_early(cli, argc, argv);
 	if (argc && (is_help(argv[0]) || (words == 1 && argc > 1 && is_help(argv[1]) &&

@@ -52,6 +52,11 @@ struct cli_command {
 	bool
 		takes_command; /* without “--” the first operand begins a command line of another program */
 	bool hidden;       /* not listed by help */
+	/* Where root must stay out of a place (cli/root_places.h) */
+	bool reads; /* without --apply, --undo, --repair: writes to its outputs and jitwarm's state
+				 * alone, and goes on without the latter */
+	bool runs_anyway; /* without the place, as far as it gets */
+	bool needs_no_place;
 	/* Prints through cli->out. Returns 0: the program ends with cli->status, initially EXIT_DONE;
 	 * -1: the caller reports the failure (cli_fail). */
 	int (*run)(struct jw_error *err, struct cli *cli);
@@ -70,6 +75,7 @@ struct cli {
 	/* cli_run: runs another command in this process. */
 	enum exit_status (*run_other)(int argc, char **argv);
 	enum exit_status status;  /* so far */
+	bool stateless;           /* root may not use a place of its own (cli/root_places.h) */
 	bool status_of_command;   /* that of the program that `run` has run */
 	enum exit_status failure; /* status of the next failure; EXIT_DONE: by its code (exit_of) */
 	struct jw_system *system; /* freed at the end, as are the next two */

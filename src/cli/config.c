@@ -45,6 +45,11 @@ static const struct config_value every_setting[CONFIG_SETTINGS] = {
 	{.name = "compilers",
 	 .help = "The folder with the compilers of other CUDA versions",
 	 .variable = "JITWARM_PTXAS"},
+	{.name = "trust-accounts",
+	 .help = "Numbers of accounts that count as root, * for all: whoever can change root's places "
+			 "then acts as root",
+	 .kind = CONFIG_ACCOUNTS,
+	 .variable = "JITWARM_TRUST_ACCOUNTS"},
 	{.name = "language", .help = "en or ko; without it the system's", .kind = CONFIG_LANGUAGE},
 };
 
@@ -175,11 +180,15 @@ static int read_config_file(struct jw_error *err, const struct output *output, i
 {
 	struct buf text = {0};
 	struct jw_error why = {0};
+	struct os_stranger stranger;
 	struct os_stat stat;
 	char *line;
 	int result = 0;
 	unsigned number = 0;
 
+	/* Of root's own places cli/root_places.h says what is wrong. */
+	if (!which && os_find_stranger(path, &stranger))
+		return 0;
 	/* Nor is there one in a home that this account may not enter. */
 	if (os_stat(&why, path, &stat))
 		return 0;
@@ -208,7 +217,13 @@ static int take_setting_variable(struct jw_error *err, struct config_value *sett
 	int result = 0;
 
 	if (value && *value) {
-		set_value(setting, value, variable);
+		/* Of accounts that count as root the variable may come from a file (trust_accounts). */
+		if (text_same(value, setting->value)) {
+			mem_free(value);
+			mem_free(variable);
+		} else {
+			set_value(setting, value, variable);
+		}
 		return 0;
 	}
 	mem_free(value);
@@ -249,6 +264,9 @@ static int check_setting(struct jw_error *err, struct config_value *setting)
 	if (setting->kind == CONFIG_LANGUAGE && !language_is_known(setting->value))
 		return error_set(err, JW_ERR_USAGE, "%s (%s) takes en or ko, not “%.200s”", setting->name,
 						 setting->origin, setting->value);
+	if (setting->kind == CONFIG_ACCOUNTS && setting->value[strspn(setting->value, "0123456789,* ")])
+		return error_set(err, JW_ERR_USAGE, "%s (%s) takes numbers of accounts or *, not “%.200s”",
+						 setting->name, setting->origin, setting->value);
 	if (setting->kind != CONFIG_LIST)
 		return 0;
 	list = to = mem_array(strlen(setting->value) + 2, 1);
@@ -280,6 +298,21 @@ int config_paths(struct jw_error *err, char **ret_account, char **ret_machine)
 	return *ret_machine ? 0 : -1;
 }
 
+/* From the machine's file on: who counts as root decides whether root believes the next one. */
+static int trust_accounts(struct jw_error *err, const struct config *config)
+{
+	const struct config_value *setting = config->values;
+	char *variable;
+	int result;
+
+	while (setting->kind != CONFIG_ACCOUNTS)
+		setting++;
+	variable = os_env(setting->variable);
+	result = variable || !setting->value ? 0 : os_env_set(err, setting->variable, setting->value);
+	mem_free(variable);
+	return result;
+}
+
 int config_read(struct jw_error *err, const struct output *output, struct config *ret_config)
 {
 	memcpy(ret_config->values, every_setting, sizeof every_setting);
@@ -290,7 +323,7 @@ int config_read(struct jw_error *err, const struct output *output, struct config
 		const int result = path ? read_config_file(err, output, which, ret_config, path) : 0;
 
 		mem_free(path);
-		if (result)
+		if (result || trust_accounts(err, ret_config))
 			return -1;
 	}
 	for (size_t i = 0; i < CONFIG_SETTINGS; i++)

@@ -17,6 +17,7 @@ enum config_kind {
 	CONFIG_SWITCH, /* "yes", "no" */
 	CONFIG_LIST,   /* values with blanks between them */
 	CONFIG_LANGUAGE,
+	CONFIG_ACCOUNTS, /* numbers, or "*" */
 };
 
 struct config_value {
@@ -28,7 +29,7 @@ struct config_value {
 	char *origin; /* "JITWARM_JOBS", "/etc/jitwarm/config, line 3" */
 };
 
-enum { CONFIG_SETTINGS = 12 };
+enum { CONFIG_SETTINGS = 13 };
 
 struct config {
 	struct config_value values[CONFIG_SETTINGS];

@@ -60,7 +60,9 @@ static bool is_other_account(const struct examination *seen, struct finding_draf
 		return false;
 	/* What it says to do, behind the colon, is for `jitwarm prime`. */
 	EVIDENCE(draft, "%.*s", (int)strcspn(seen->doubt, ":"), seen->doubt);
-	FIX(draft, "run it in the account whose programs are slow, or as root with “--user NAME”");
+	FIX(draft, "run it in the account whose programs are slow, without sudo or as “sudo -u NAME -H "
+			   "jitwarm "
+			   "doctor”");
 	return true;
 }
 

@@ -1,4 +1,4 @@
-/* Looks as another account or process: with its rights and the variables of its driver.
+/* Looks as a process, or as a login of this account: with the variables of its driver.
  * The variables of a process are hostile: only those that decide what the driver compiles and for
  * which GPUs are taken. Others name libraries that the driver loads (CUDA_INJECTION64_PATH), files
  * that it writes and programs that it talks to. */
@@ -63,8 +63,8 @@ static int forget_own(struct jw_error *err, bool (*forgets)(const char *name))
 	return result;
 }
 
-/* By its name, or by its number where that is NULL. */
-static int become_found(struct jw_error *err, const char *name, uint32_t owner)
+/* By its name, or by its number where that is NULL. No process takes another account's place. */
+static int check_found(struct jw_error *err, const char *name, uint32_t owner)
 {
 	struct jw_account account = {0};
 	struct os_account own = {0};
@@ -73,11 +73,9 @@ static int become_found(struct jw_error *err, const char *name, uint32_t owner)
 	if (!result)
 		result = os_account(err, &own);
 	if (!result && own.owner != account.owner)
-		result = os_is_superuser()
-					 ? os_become_account(err, &account)
-					 : error_set(err, JW_ERR_IO,
-								 "only root may look as another account: sudo jitwarm doctor …");
-	else if (!result)
+		result =
+			error_set(err, JW_ERR_UNSUPPORTED, "%s: run jitwarm in that account", account.name);
+	if (!result)
 		result = os_env_set(err, "HOME", account.home); /* sudo may have kept another's */
 	/* Root that looks as root does not mean the account that called sudo. */
 	if (!result)
@@ -92,7 +90,7 @@ int jw_look_as_user(struct jw_error *err, const char *name)
 	struct jw_settings *settings;
 	int result = 0;
 
-	if (become_found(err, name, 0) || forget_own(err, is_of_driver) ||
+	if (check_found(err, name, 0) || forget_own(err, is_of_driver) ||
 		jw_settings_read(err, &settings))
 		return -1;
 	/* What the account's own profiles set, only its login shows. */
@@ -171,17 +169,19 @@ static int keep_variable(struct jw_error *err, void *context, const char *name, 
 static int refuse_foreign_places(struct jw_error *err, int pid)
 {
 	static const char *const names[] = {"HOME", "CUDA_CACHE_PATH"};
-	struct os_way way = {0};
+	struct os_stranger stranger;
+	char text[OS_STRANGER_TEXT];
 	int result = 0;
 
 	for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++) {
 		char *path = os_env(names[i]);
 
-		if (path && os_is_superuser() && !(result = os_find_way(err, path, &way)) && way.owner)
-			result = error_set(err, JW_ERR_UNSUPPORTED,
-							   "process %d is root's, and its %s=%.300s belongs to account %lu: "
-							   "root does not look there",
-							   pid, names[i], path, (unsigned long)way.owner);
+		if (path && os_find_stranger(path, &stranger))
+			result =
+				error_set(err, JW_ERR_UNSUPPORTED,
+						  "process %d is root's, and its %s=%.300s: %.300s: root does not look "
+						  "there",
+						  pid, names[i], path, os_stranger_text(text, &stranger));
 		mem_free(path);
 	}
 	return result;
@@ -201,7 +201,7 @@ int jw_look_as_process(struct jw_error *err, int pid)
 		error_set(err, JW_ERR_NOT_FOUND, "there is no process %d any more", pid);
 		goto done;
 	}
-	if (become_found(err, NULL, owner) || forget_own(err, is_forgotten))
+	if (check_found(err, NULL, owner) || forget_own(err, is_forgotten))
 		goto done;
 	for (size_t i = 0; i < taken.count; i++)
 		if (os_env_set(err, taken.items[i].name, taken.items[i].value))

@@ -335,15 +335,15 @@ static int own_environment(struct jw_error *err, char **ret_prefix, bool *ret_vi
 	return result;
 }
 
-/* Anybody may make a folder in /tmp: what is not asked for by name has to be of this account, of
- * the one that called sudo, or root's. Without links: theirs could lead elsewhere after this look.
- * NULL: it is not ours. */
+/* Anybody may make a folder in /tmp: what is not asked for by name has to be of this account or
+ * root's, and for root in a folder that nobody else can change. Without links: theirs could lead
+ * elsewhere after this look. NULL: it is not ours. */
 static int take_ours(struct jw_error *err, const char *path, char **ret_prefix)
 {
 	struct os_account account;
+	struct os_stranger stranger;
 	struct os_stat stat;
 	char *real;
-	bool ours;
 
 	if (os_real_path(NULL, path, &real))
 		return 0;
@@ -351,13 +351,12 @@ static int take_ours(struct jw_error *err, const char *path, char **ret_prefix)
 		mem_free(real);
 		return -1;
 	}
-	ours = !os_stat(NULL, real, &stat) && (!stat.owner || stat.owner == account.owner ||
-										   (account.sudo_user && stat.owner == account.sudo_owner));
-	os_account_free(&account);
-	if (ours)
+	if (!os_stat(NULL, real, &stat) && (!stat.owner || stat.owner == account.owner) &&
+		!os_find_stranger(real, &stranger))
 		*ret_prefix = real;
 	else
 		mem_free(real);
+	os_account_free(&account);
 	return 0;
 }
 

@@ -148,6 +148,11 @@ void os_file_close(struct os_file *file)
 	mem_free(file);
 }
 
+int os_file_descriptor(const struct os_file *file)
+{
+	return file->fd;
+}
+
 int os_file_stat(struct jw_error *err, struct os_file *file, struct os_stat *ret_stat)
 {
 	return fd_stat(err, file->fd, file->path, ret_stat);

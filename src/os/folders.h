@@ -9,6 +9,8 @@ int os_home_dir(struct jw_error *err, char **ret_path);
 /* jitwarm's own: $JITWARM_STATE, else $XDG_STATE_HOME/jitwarm or ~/.local/state/jitwarm,
  * %LOCALAPPDATA%\jitwarm. Not made. */
 int os_state_dir(struct jw_error *err, char **ret_path);
+/* From now on there is none: JW_ERR_NOT_FOUND. */
+void os_keep_no_state(void);
 /* The driver's default cache, unless CUDA_CACHE_PATH says otherwise (docs/driver-cache.md):
  * $HOME/.nv/ComputeCache, where HOME may be empty but must be set (else JW_ERR_NOT_FOUND: the
  * driver caches nothing); %APPDATA%\NVIDIA\ComputeCache. `home`: for another account's home

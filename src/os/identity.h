@@ -26,26 +26,30 @@ void os_account_free(struct os_account *account);
 /* Our account as the system's own programs name it: a user's name on POSIX, the SID ("S-1-5-...")
  * on Windows. The caller frees it. */
 int os_account_id(struct jw_error *err, char **ret_id);
-/* Turns this process permanently into that account instead of root: its ids, its groups, its HOME.
- * POSIX; JW_ERR_UNSUPPORTED on Windows. */
-int os_become_account(struct jw_error *err, const struct jw_account *account);
 
-/* Whose rights decide where a path leads: for the superuser, the first other account to which a
- * folder or link on the way belongs, and the group of that; 0: none. */
-struct os_way {
-	uint32_t owner, group;
-	bool shared; /* others may write to the folder that it ends in */
+/* The first part of a path that another account could change, or make lead elsewhere: a folder, a
+ * file or a link. For those that count as the superuser's, see os_check_private. */
+struct os_stranger {
+	bool found;
+	bool missing; /* else, whether the path ends in something that is not there, which `part` names
+				   */
+	bool link;    /* on the way there is one of an account that counts as root */
+	bool open;    /* in a folder for all, with the sticky bit */
+	uint32_t owner, group; /* the part's; 0: it is root's, and others may write to it */
+	char part[4096];
 };
-/* JW_ERR_IO: a link on the way, which others may have put there. Windows: 0, always. */
-int os_find_way(struct jw_error *err, const char *path, struct os_way *ret_way);
-/* As os_become_account, for an account that may have no name. HOME becomes its own, unless it is
- * already (`keeps_home`). */
-int os_become_owner(struct jw_error *err, const struct os_way *way, bool keeps_home);
+/* Whether the superuser finds one there; nobody else does, and nobody on Windows. */
+bool os_find_stranger(const char *path, struct os_stranger *ret_stranger);
+/* "/home/ann belongs to ann", "other accounts may write to /srv". Returns `text`. */
+enum { OS_STRANGER_TEXT = 4200 };
+const char *os_stranger_text(char text[OS_STRANGER_TEXT], const struct os_stranger *stranger);
 
 /* Has something done by another account. POSIX: in a child process that becomes it for good first,
- * and ends with it; what `work` appends to the answer, at most its maximum, comes back. Windows: in
- * this process, since an administrator works as one. */
-int os_work_as(struct jw_error *err, const struct jw_account *account,
+ * and ends with it or after `most_s` seconds. The child has a session of its own without a
+ * terminal, an environment of a few names, and no descriptor above 2 but `keeps` (-1: none). What
+ * `work` appends to the answer, at most its maximum, comes back. Windows: in this process, since an
+ * administrator works as one. */
+int os_work_as(struct jw_error *err, const struct jw_account *account, int keeps, unsigned most_s,
 			   int (*work)(struct jw_error *err, void *context, struct buf *answer), void *context,
 			   struct buf *answer);
 

@@ -30,6 +30,10 @@ struct os_watch {
 int os_run(struct jw_error *err, const char *const *arguments, const char *output,
 		   const struct os_watch *watch, struct os_ended *ret_ended);
 
+/* This process becomes that program, with its own streams. POSIX. Returns only where that fails:
+ * JW_ERR_NOT_FOUND if there is none. */
+int os_become_program(struct jw_error *err, const char *const *arguments);
+
 /* Ends this process at once, wherever its threads are. */
 void os_end_now(int status);
 /* From now on this process is killed when its parent ends. On Windows its job object does that. */

@@ -11,7 +11,7 @@ static int find_target(struct jw_error *err, const char *path, char **ret_real,
 					   struct os_stat *ret_stat, bool *ret_there)
 {
 	const bool link = path_is_link(path), there = !os_stat(NULL, path, ret_stat);
-	struct os_way way = {0};
+	struct os_stranger stranger;
 	char *real = NULL;
 
 	if (link && !there)
@@ -20,10 +20,11 @@ static int find_target(struct jw_error *err, const char *path, char **ret_real,
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s: %s", path,
 						 ret_stat->kind == OS_DIRECTORY ? "Is a directory"
 														: "is not a regular file: not replaced");
-	/* On Windows nobody tells whose a link is. */
-	if (link && jw_is_administrator() && os_find_way(err, path, &way))
-		return -1;
-	if (link && (way.owner || (jw_is_administrator() && os_is_separator('\\'))))
+	/* On Windows nobody tells whose a link is. What is written leads through none of another
+	 * account's, even if that counts as root: it may have been put there for jitwarm's own files.
+	 */
+	if (link && jw_is_administrator() &&
+		(os_is_separator('\\') || os_find_stranger(path, &stranger) || stranger.link))
 		return error_set(err, JW_ERR_IO,
 						 "%s: is a link, which is not followed with these rights: name what it "
 						 "leads to",

@@ -25,7 +25,7 @@
 enum { SPARE_BYTES = 1 << 20 };
 /* The decompressor needs no window for content that is kept: an import stays below 300 MB. */
 enum { KEPT_BYTES = 256 << 20 };
-enum { MOST_ANSWER = 1 << 20 };
+enum { MOST_ANSWER = 1 << 20, MOST_ACCOUNT_S = 600 };
 
 static int find_import_directory(struct jw_error *err, struct import *import)
 {
@@ -107,8 +107,6 @@ int import_decide(struct jw_error *err, struct import *import)
 			err, JW_ERR_LIMIT, "its entries take %s, and the driver keeps %s: %s",
 			text_bytes(text[0], result->accepted_bytes), text_bytes(text[1], limit),
 			import_larger_limit(advice, result->accepted_bytes, result->accepted_bytes * 3 / 2));
-	if (options->pack_only)
-		return 0;
 	if (result->evicted && !options->evict && !options->dry_run)
 		return error_set(
 			err, JW_ERR_LIMIT,
@@ -155,7 +153,8 @@ static int import_run(struct jw_error *err, struct import *import)
 	 */
 	import->new_mode = os_is_superuser() && options->cache_dir ? 0755 : 0;
 	import->result = mem_alloc(sizeof *import->result);
-	if (find_import_directory(err, import) || check(err, import) || import_decide(err, import))
+	if ((!options->pack_only && find_import_directory(err, import)) || check(err, import) ||
+		(!options->pack_only && import_decide(err, import)))
 		return -1;
 	import->result->pack_bytes = source_size(import->source);
 	import->result->content_bytes = manifest_content(&import->manifest);
@@ -270,7 +269,8 @@ static int import_for(struct jw_error *err, struct account_import *job,
 	int result;
 
 	made->name = mem_string(job->account->name);
-	result = os_work_as(&made->failed, job->account, import_as_account, job, &answer) ||
+	result = os_work_as(&made->failed, job->account, source_descriptor(job->checked->source),
+						MOST_ACCOUNT_S, import_as_account, job, &answer) ||
 					 take_answer(&made->failed, &answer, &made->result)
 				 ? -1
 				 : 0;
@@ -287,11 +287,9 @@ int jw_import_all(struct jw_error *err, const struct jw_import_options *given,
 	struct account_import job = {.given = given, .checked = &checked};
 	struct jw_accounts accounts = {0};
 	struct jw_import_all_result *all = NULL;
-	char *nowhere = mem_printf("%s.none", given->path);
 	int result = -1;
 
 	/* The whole pack, by our own keys and without a directory. */
-	options.cache_dir = nowhere;
 	options.dry_run = options.pack_only = true;
 	if ((given->system && import_needs_stamp(err, given->system)) || import_run(err, &checked) ||
 		jw_accounts_people(err, &accounts))
@@ -310,7 +308,6 @@ int jw_import_all(struct jw_error *err, const struct jw_import_options *given,
 done:
 	jw_accounts_free(&accounts);
 	import_free(&checked);
-	mem_free(nowhere);
 	if (result)
 		jw_import_all_result_free(all);
 	else

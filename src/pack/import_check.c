@@ -322,7 +322,7 @@ int import_decide_entries(struct jw_error *err, struct import *import)
 		if (!refused_before)
 			put_into_group(import, i, fate->verdict == JW_IMPORT_REFUSED ? IMPORT_NO_ROOM : "");
 	}
-	return import->options->pack_only ? 0 : import_count_evicted(err, import);
+	return import_count_evicted(err, import);
 }
 
 /* The second pass over a pack of entries: inserts the new ones. */

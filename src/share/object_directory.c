@@ -140,15 +140,15 @@ int object_directory_open(struct jw_error *err, const char *folder,
 						  struct object_directory *ret_directory)
 {
 	struct os_stat stat;
-	struct os_way way, real_way;
+	struct os_stranger named, reached;
 	char *real;
 
 	/* A mount that is missing must not be filled. */
-	if (os_stat(err, folder, &stat) || os_find_way(err, folder, &way) ||
-		os_real_path(err, folder, &real))
+	if (os_stat(err, folder, &stat) || os_real_path(err, folder, &real))
 		return -1;
 	/* Root does not go where another account's link leads out of its reach. */
-	if (os_find_way(err, real, &real_way) || real_way.owner != way.owner) {
+	if (os_find_stranger(folder, &named) != os_find_stranger(real, &reached) ||
+		named.owner != reached.owner) {
 		mem_free(real);
 		return error_set(err, JW_ERR_IO, "%s: leads out of what its account owns", folder);
 	}

@@ -97,22 +97,30 @@ TEST(an_access_list_that_cannot_be_looked_for_is_one)
 	mem_free(path);
 }
 
-/* The first other account on the way, links included; what is missing or for all is nobody's. */
-TEST(a_place_is_the_first_accounts_on_its_way)
+/* The first part that another account could change, links included; what is missing is nobody's. */
+TEST(a_place_is_a_strangers_if_a_part_of_its_path_is)
 {
 	static const struct {
-		const char *path;
+		const char *path, *part; /* NULL: none */
 		uint32_t owner;
-		bool shared, refused;
+		bool missing, open;
 	} cases[] = {
-		{"ours/file", 0, false, false},       {"ours/none/below", 0, false, false},
-		{"theirs/ours/file", 12345, 0, 0},    {"theirs/none", 12345, 0, 0},
-		{"to theirs", 12345, 0, 0},           {"theirs of ours", 12345, 0, 0},
-		{"to theirs/../ours", 12345, 0, 0},   {"all/file", 0, true, false},
-		{"all/none", 0, true, false},         {"all/to ours", 0, false, false},
-		{"all/second", 0, false, true},       {"open/to ours", 0, false, true},
-		{"open/ours", 0, false, false},       {"loop", 0, false, true},
-		{"ours/file/below", 0, false, false},
+		{"ours/file", NULL, 0, false, false},
+		{"ours/none/below", NULL, 0, true, false},
+		{"theirs/ours/file", "theirs", 12345, 0, 0},
+		{"theirs/none", "theirs", 12345, 0, 0},
+		{"to theirs", "theirs", 12345, 0, 0},
+		{"theirs of ours", "theirs of ours", 12345, 0, 0},
+		{"to theirs/../ours", "theirs", 12345, 0, 0},
+		{"all/file", NULL, 0, false, false},
+		{"all/none", NULL, 0, true, true},
+		{"all/none/below", NULL, 0, true, true},
+		{"all/to ours", NULL, 0, false, false},
+		{"all/second", "all/second", 0, false, true},
+		{"open/to ours", "open", 0, false, true},
+		{"open/ours", "open", 0, false, true},
+		{"loop", NULL, 0, false, false},
+		{"ours/file/below", NULL, 0, false, false},
 	};
 	static const char *const folders[] = {"ours", "theirs", "theirs/ours",
 										  "all",  "open",   "open/ours"};
@@ -139,15 +147,21 @@ TEST(a_place_is_the_first_accounts_on_its_way)
 					 0);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *path = os_join(base, cases[i].path);
-		struct os_way way;
+		struct os_stranger stranger;
 
-		assert_int_equal(os_find_way(NULL, path, &way), cases[i].refused ? -1 : 0);
-		assert_int_equal(way.owner, cases[i].owner);
-		if (!cases[i].refused && !cases[i].owner)
-			assert_int_equal(way.shared, cases[i].shared);
-		/* As a path of the current folder, too */
-		assert_int_equal(os_find_way(NULL, cases[i].path, &way), cases[i].refused ? -1 : 0);
-		assert_int_equal(way.owner, cases[i].owner);
+		for (int absolute = 0; absolute < 2; absolute++) {
+			const char *asked = absolute ? path : cases[i].path;
+
+			if (os_find_stranger(asked, &stranger) != (cases[i].part != NULL))
+				fail_msg("%s: %s", asked, stranger.part);
+			assert_int_equal(stranger.owner, cases[i].owner);
+			if (cases[i].part)
+				assert_string_equal(stranger.part + strlen(stranger.part) - strlen(cases[i].part),
+									cases[i].part);
+			else if (cases[i].missing)
+				assert_int_equal(stranger.open, cases[i].open);
+			assert_int_equal(stranger.missing, cases[i].missing);
+		}
 		mem_free(path);
 	}
 	assert_int_equal(chdir("/"), 0);
@@ -356,6 +370,41 @@ TEST(a_program_is_private_if_all_of_its_way_is)
 		mem_free(whole);
 	}
 	assert_int_equal(chdir("/"), 0);
+}
+
+/* Accounts that count as root, by number or all; and groups in which nobody else is. */
+TEST(trusted_accounts_and_groups_without_others_are_no_strangers)
+{
+	static const struct {
+		const char *trusted;
+		uid_t owner;
+		gid_t group;
+		mode_t mode;
+		bool stranger;
+	} cases[] = {
+		{NULL, 12345, 0, 0755, true},        {"12345", 12345, 0, 0755, false},
+		{"1234", 12345, 0, 0755, true},      {"123456", 12345, 0, 0755, true},
+		{"7, 12345", 12345, 0, 0755, false}, {"*", 12345, 0, 0755, false},
+		{NULL, 0, 0, 0775, false},           {NULL, 0, 0, 0757, true},
+		{"12345", 0, 0, 0757, true},         {"*", 0, 0, 0757, false},
+		{NULL, 0, 23456, 0775, true},        {"*", 0, 23456, 0775, false},
+		{"12345x", 12345, 0, 0755, true},    {"", 12345, 0, 0755, true},
+	};
+	char *path = os_join(folder, "trusted");
+	struct os_stranger stranger;
+
+	if (geteuid() != 0)
+		skip();
+	OK(os_make_dirs(why, path, 0755));
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		OK(os_env_set(why, "JITWARM_TRUST_ACCOUNTS", cases[i].trusted));
+		assert_int_equal(chown(path, cases[i].owner, cases[i].group) || chmod(path, cases[i].mode),
+						 0);
+		if (os_find_stranger(path, &stranger) != cases[i].stranger)
+			fail_msg("case %zu", i);
+	}
+	OK(os_env_set(why, "JITWARM_TRUST_ACCOUNTS", NULL));
+	mem_free(path);
 }
 
 TEST(what_cannot_be_replaced_is_said)

@@ -531,5 +531,6 @@ const struct cli_command command_bake_verify = {
 		"old for it, a library cannot be read, or a name matches no file.",
 	.examples = "jitwarm bake verify torch\n",
 	.options = bake_verify_options,
+	.reads = true,
 	.run = bake_verify_run,
 };

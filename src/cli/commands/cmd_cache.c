@@ -219,6 +219,7 @@ const struct cli_command command_cache_list = {
 	.examples = "jitwarm cache list\n",
 	.options = list_options,
 	.no_operands = "a directory is named with --cache DIR",
+	.reads = true,
 	.run = run_cache_list,
 };
 
@@ -411,6 +412,7 @@ const struct cli_command command_cache_verify = {
 	.examples = "jitwarm cache verify\njitwarm cache verify --repair\n",
 	.options = verify_options,
 	.no_operands = "a directory is named with --cache DIR",
+	.reads = true,
 	.run = verify_run,
 };
 
@@ -630,5 +632,6 @@ const struct cli_command command_cache_prune = {
 				"jitwarm cache prune --driver former --apply\n",
 	.options = prune_options,
 	.no_operands = "a directory is named with --cache DIR",
+	.reads = true,
 	.run = prune_run,
 };

@@ -526,5 +526,6 @@ const struct cli_command command_check = {
 		"settings keep it from using its cache), 3 if nothing could be read.",
 	.examples = "jitwarm check tensorflow\njitwarm check --explain --environment ~/venv\n",
 	.options = check_options,
+	.reads = true,
 	.run = check_run,
 };

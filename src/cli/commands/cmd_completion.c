@@ -280,6 +280,7 @@ const struct cli_command command_complete = {
 				   "command line, each with a tab and its description; “:files” or “:folders” "
 				   "stands for the shell's own. The scripts of “jitwarm completion” run it.",
 	.hidden = true,
+	.needs_no_place = true,
 	.run = complete_run,
 };
 
@@ -318,5 +319,6 @@ const struct cli_command command_completion = {
 		"completion fish | source”, in PowerShell's $PROFILE “jitwarm completion powershell | "
 		"Out-String | Invoke-Expression”.",
 	.examples = "jitwarm completion bash\n",
+	.needs_no_place = true,
 	.run = completion_run,
 };

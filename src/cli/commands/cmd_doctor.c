@@ -17,10 +17,12 @@
 #include "cli/module_text.h"
 #include "cli/next_step.h"
 #include "cli/process_view.h"
+#include "cli/root_places.h"
 #include "os/env.h"
 #include "os/folders.h"
 #include "os/identity.h"
 #include "os/interrupt.h"
+#include "os/processes.h"
 
 /* ---- the document */
 
@@ -148,7 +150,7 @@ static const char *probe_text(enum jw_probe_use use)
 	case JW_PROBE_FAILED: return "the driver does not load a tiny module";
 	case JW_PROBE_UNSAFE:
 		return "left out: another account could redirect what the driver writes to this cache as "
-			   "root; “--user NAME” looks as that account";
+			   "root";
 	case JW_PROBE_NOT: break;
 	}
 	return "not asked";
@@ -331,53 +333,30 @@ struct viewpoint {
 	char *before; /* what a command needs before it to have the same view, in a shell; NULL: none */
 };
 
-static int owner_now(struct jw_error *err, uint32_t *ret_owner)
-{
-	struct os_account account;
-
-	if (os_account(err, &account))
-		return -1;
-	*ret_owner = account.owner;
-	os_account_free(&account);
-	return 0;
-}
-
-/* How the view is had by a command: “sudo -u ollama” where the account is another one, to which our
- * own variables do not get; then “env” with the variables that differ, which takes what is not set
- * before what is. */
-static int describe_view(struct jw_error *err, uint32_t owner, char *const values[DECIDING],
+/* How the view is had by a command: “env” with the variables that differ, which takes what is not
+ * set before what is. */
+static int describe_view(struct jw_error *err, char *const values[DECIDING],
 						 struct viewpoint *viewpoint)
 {
 	struct buf line = BUF_MAX(MOST_BEFORE), unset = BUF_MAX(MOST_BEFORE),
 			   set = BUF_MAX(MOST_BEFORE);
-	uint32_t now;
-	char *name = NULL;
 	int result = 0;
-	bool other;
 
-	if (owner_now(err, &now))
-		return -1;
-	other = now != owner;
-	if (other && os_account_id(err, &name))
-		return -1;
-	if (other)
-		shell_add_words(&line, (const char *const[]){"sudo", "-u", name}, 3);
 	for (size_t i = 0; i < DECIDING; i++) {
 		char *its = os_env(deciding[i]);
 
-		if (its && (other || !values[i] || strcmp(values[i], its) != 0)) {
+		if (its && (!values[i] || strcmp(values[i], its) != 0)) {
 			char *pair = mem_printf("%s=%s", deciding[i], its);
 
 			shell_add_word(&set, pair);
 			mem_free(pair);
-		} else if (!its && !other && values[i]) {
+		} else if (!its && values[i]) {
 			shell_add_words(&unset, (const char *const[]){"-u", deciding[i]}, 2);
 		}
 		mem_free(its);
 	}
 	if (unset.size + set.size)
 		buf_say(&line, " env%s%s", buf_text(&unset), buf_text(&set));
-	mem_free(name);
 	if (line.overflowed || unset.overflowed || set.overflowed)
 		result = error_set(err, JW_ERR_LIMIT, "its variables are too long for a command");
 	buf_free(&unset);
@@ -388,14 +367,27 @@ static int describe_view(struct jw_error *err, uint32_t owner, char *const value
 	return result;
 }
 
-/* --user, --pid. Turns this process into that account, permanently. */
+/* The account of --user NAME or --pid PID has to be this process's own. */
+static int need_its_account(struct jw_error *err, struct cli *cli, const char *user, int pid)
+{
+	struct jw_account account = {0};
+	uint32_t owner = 0;
+	int result =
+		user ? os_find_account(err, user, 0, &account) : os_process_owner(err, pid, &owner);
+
+	if (!result)
+		result = root_need_account(err, cli, user ? account.owner : owner);
+	os_found_free(&account);
+	return result;
+}
+
+/* --user, --pid */
 static int take_viewpoint(struct jw_error *err, struct cli *cli, struct viewpoint *viewpoint)
 {
 	const struct options *options = &cli->options;
 	const char *user = options_value(options, "user");
 	const int pid = (int)options_number(options, "pid", 0);
 	char *values[DECIDING];
-	uint32_t owner;
 	int result;
 
 	if (user && pid)
@@ -406,7 +398,7 @@ static int take_viewpoint(struct jw_error *err, struct cli *cli, struct viewpoin
 						 "either it or files");
 	if (!user && !pid)
 		return 0;
-	if (owner_now(err, &owner))
+	if (need_its_account(err, cli, user, pid))
 		return -1;
 	for (size_t i = 0; i < DECIDING; i++)
 		values[i] = os_env(deciding[i]);
@@ -414,7 +406,7 @@ static int take_viewpoint(struct jw_error *err, struct cli *cli, struct viewpoin
 	if (!result && pid)
 		result = process_view_read(err, pid, &viewpoint->process);
 	if (!result)
-		result = describe_view(err, owner, values, viewpoint);
+		result = describe_view(err, values, viewpoint);
 	for (size_t i = 0; i < DECIDING; i++)
 		mem_free(values[i]);
 	return result;
@@ -686,12 +678,12 @@ static const struct cli_option doctor_options[] = {
 		"Run the suggested commands: each is printed first, and can be undone or loses nothing"),
 	CLI_FLAG("report", "Print one block for a bug report, without the account's name and folder"),
 	CLI_FLAG("no-probe", "Do not have the driver load a tiny module twice"),
-	CLI_NUMBER("pid", "PID",
-			   "Look at a running process (Linux): its variables, its account's rights (as root), "
-			   "the libraries that it has loaded",
-			   .most = 1 << 30, .positive = true),
-	CLI_VALUE("user", "NAME",
-			  "Look as this account, with the variables of its next login (root, Linux)"),
+	CLI_NUMBER(
+		"pid", "PID",
+		"Look at a running process of this account (Linux): its variables, the libraries that "
+		"it has loaded",
+		.most = 1 << 30, .positive = true),
+	CLI_VALUE("user", "NAME", "Look with the variables of this account's next login (Linux)"),
 	CLI_ENVIRONMENT,
 	{0},
 };
@@ -714,5 +706,6 @@ const struct cli_command command_doctor = {
 		"without device code is no failure unless it was named.",
 	.examples = "jitwarm doctor\njitwarm doctor --fix tensorflow\njitwarm doctor --pid 4242\n",
 	.options = doctor_options,
+	.reads = true,
 	.run = doctor_run,
 };

@@ -383,5 +383,6 @@ const struct cli_command command_find = {
 		"there is no driver, or it does not run the GPU.",
 	.examples = "jitwarm find\njitwarm find ~/projects\n",
 	.options = find_options,
+	.reads = true,
 	.run = run_find,
 };

@@ -162,5 +162,6 @@ const struct cli_command command_help = {
 				   "COMMAND --help” does.",
 	.examples = "jitwarm help prime\n",
 	.options = help_options,
+	.needs_no_place = true,
 	.run = help_run,
 };

@@ -514,5 +514,6 @@ const struct cli_command command_lint = {
 		"IR), 3 if nothing could be read.",
 	.examples = "jitwarm lint dist/model-1.0.whl --gpus rtx20..rtx50 --max-start 5s\n",
 	.options = options,
+	.reads = true,
 	.run = lint_run,
 };

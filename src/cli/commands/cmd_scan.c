@@ -1219,5 +1219,6 @@ const struct cli_command command_scan = {
 		"counts as one on which a program fails; the others are judged.",
 	.examples = "jitwarm scan tensorflow\njitwarm scan --target rtx3070,h100 ./libmodel.so\n",
 	.options = options,
+	.reads = true,
 	.run = scan_run,
 };

@@ -395,5 +395,6 @@ const struct cli_command command_startup_status = {
 	.examples = "jitwarm startup status\n",
 	.options = other_options,
 	.no_operands = "there is one task or set of units for an account",
+	.reads = true,
 	.run = run_startup_status,
 };

@@ -29,8 +29,6 @@
 struct status_document {
 	struct jw_system system;
 	size_t carried;
-	struct jw_other_cache *others;
-	size_t other_count;
 	bool wsl;
 	const char *environment; /* NULL: none was found, or there is no GPU */
 	struct jw_check_result packages;
@@ -111,14 +109,6 @@ static const struct json_field cache_fields[] = {
 	{0},
 };
 
-static const struct json_field other_fields[] = {
-	JSON(struct jw_other_cache, account, NULL),
-	JSON(struct jw_other_cache, path, NULL),
-	JSON(struct jw_other_cache, entries, "0 where this account may not read it"),
-	JSON(struct jw_other_cache, size_bytes, "0 where this account may not read it"),
-	{0},
-};
-
 static const struct json_field package_gpu_fields[] = {
 	JSON_SAID("target", struct jw_check_package_gpu, target, document_sm, "`sm_86`"),
 	JSON(struct jw_check_package_gpu, warm, "modules with a sound entry in the cache"),
@@ -151,9 +141,6 @@ static const struct json_field status_fields[] = {
 	JSON_OBJECT_OF("driver", struct status_document, system.driver,
 				   JSON_TABLE(struct jw_driver_info, driver_fields), NULL),
 	JSON_PART("cache", JSON_TABLE(struct status_document, cache_fields), "the driver's"),
-	JSON_LIST_OF("others", struct status_document, others, other_count,
-				 JSON_TABLE(struct jw_other_cache, other_fields),
-				 "caches of service accounts, as far as this account may see them"),
 	JSON_OBJECT_OF("ahead", struct status_document, ahead, &document_ahead_members,
 				   "how far the cache is prepared for a driver that is installed and starts at the "
 				   "next boot",
@@ -514,18 +501,11 @@ static void print_status(const struct output *out, const struct status_document 
 						 const struct jw_check_result *packages, bool explain)
 {
 	const struct jw_system *system = &found->system;
-	char size[TEXT_SHORT];
 
 	print_gpus(out, system);
 	print_driver(out, &system->driver, explain);
 	ahead_print(out, "        ", &found->ahead);
 	print_cache(out, &system->cache, found->carried);
-	/* Services use other caches than the console's user. */
-	for (size_t i = 0; i < found->other_count; i++)
-		output_line(out, STYLE_PLAIN, "%s  %s (%s: %s, %s)", i ? "      " : "Others",
-					found->others[i].path, found->others[i].account,
-					TEXT_COUNT(found->others[i].entries, "entry", "entries"),
-					text_bytes(size, found->others[i].size_bytes));
 	if (packages)
 		packages_text(out, found->environment, packages);
 	if (found->troubles)
@@ -553,8 +533,6 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 			? -1
 			: 0;
 
-	if (jw_other_caches(NULL, system->cache.path, &found.others, &found.other_count))
-		found.other_count = 0;
 	if (packages) {
 		found.environment = search->environment;
 		found.packages = *packages;
@@ -569,7 +547,6 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 			cli_end_with(cli, packages ? exit_of_verdict(packages->verdict) : EXIT_CANNOT);
 		result = document_print(&cli->out, &document_status, &found);
 	}
-	jw_other_caches_free(found.others, found.other_count);
 	jw_check_result_free(packages);
 	jw_found_free(search);
 	return result;
@@ -603,9 +580,8 @@ const struct cli_command command_status = {
 	.usage = "[OPTION]…",
 	.description =
 		"Shows the NVIDIA GPUs and the driver of this machine, the driver's cache with its "
-		"limit, and settings that prevent caching; the caches of service accounts (LocalSystem, "
-		"ollama) that this account may see: --cache of other commands takes their folders; then "
-		"the packages of the active Python environment that have device code, with what the "
+		"limit, and settings that prevent caching; then the packages of the active Python "
+		"environment that have device code, with what the "
 		"driver would compile for each GPU. The contents of files are remembered, so only the "
 		"first look at large packages takes seconds. Exit status: that of “jitwarm check”, "
 		"but 0 for an active environment without device code; 2 without a GPU or an environment; "
@@ -613,5 +589,6 @@ const struct cli_command command_status = {
 	.examples = "jitwarm\njitwarm status --json\n",
 	.options = status_options,
 	.no_operands = "status shows this machine; “jitwarm check” takes files and packages",
+	.reads = true,
 	.run = run_status,
 };

@@ -529,5 +529,6 @@ const struct cli_command command_tune = {
 	.examples = "jitwarm tune\njitwarm tune --apply tensorflow\njitwarm tune --print docker\n"
 				"jitwarm tune --undo\n",
 	.options = tune_options,
+	.reads = true,
 	.run = tune_run,
 };

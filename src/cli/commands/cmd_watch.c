@@ -18,6 +18,7 @@
 #include "cli/language.h"
 #include "cli/next_step.h"
 #include "cli/process_view.h"
+#include "cli/root_places.h"
 #include "cli/terminal.h"
 #include "os/clock.h"
 #include "os/console.h"
@@ -395,6 +396,7 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 	struct watching watching = {.cli = cli, .document = {.left_s = -1}};
 	const double most_s = (double)options_number(options, "for", 0) / 1e3;
 	uint64_t pid = 0;
+	uint32_t owner;
 	int result;
 
 	os_catch_interrupts();
@@ -402,7 +404,8 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 		return error_set(err, JW_ERR_USAGE,
 						 "name one process by its number; nvidia-smi and pgrep list them");
 	watching.pid = (int)pid;
-	result = jw_look_as_process(err, watching.pid);
+	result = os_process_owner(err, watching.pid, &owner) || root_need_account(err, cli, owner) ||
+			 jw_look_as_process(err, watching.pid);
 	if (!result)
 		result = watch_to_end(err, &watching, most_s);
 	if (watching.rewrites)
@@ -432,12 +435,13 @@ const struct cli_command command_watch = {
 		"the prediction and the pace so far. On a terminal it rewrites one line; elsewhere it "
 		"prints a line when something changes, every ten seconds while entries appear, and every "
 		"minute while nothing does. It ends with the process, with Ctrl-C or after --for, with a "
-		"summary.\n\nThe process is not stopped, traced or changed. Root may watch another "
-		"account's process: jitwarm takes that account's rights before it looks. Entries of "
+		"summary.\n\nThe process is not stopped, traced or changed. For another account's "
+		"process, the line to type is printed (sudo -u NAME -H jitwarm watch PID). Entries of "
 		"other programs that use the same cache count too.\n\nLinux only. To watch a process in "
 		"a container, run jitwarm in that container.\n\nExit status: 0, 2 if the system does not "
 		"show the process, 3 if there is no such process.",
 	.examples = "jitwarm watch 4242\njitwarm watch --for 1m 4242\n",
 	.options = watch_options,
+	.reads = true,
 	.run = watch_run,
 };

@@ -20,5 +20,6 @@ const struct cli_command command_worker = {
 	.description = "Takes jobs on standard input and answers on standard output, in the protocol "
 				   "of “jitwarm prime”, which starts it.",
 	.hidden = true,
+	.needs_no_place = true,
 	.run = worker_run,
 };

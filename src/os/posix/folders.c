@@ -27,11 +27,20 @@ int os_home_dir(struct jw_error *err, char **ret_path)
 	return 0;
 }
 
+static bool keeps_no_state;
+
+void os_keep_no_state(void)
+{
+	keeps_no_state = true;
+}
+
 int os_state_dir(struct jw_error *err, char **ret_path)
 {
 	const char *own = getenv("JITWARM_STATE"), *base = getenv("XDG_STATE_HOME");
 	char *home = NULL, *path = NULL;
 
+	if (keeps_no_state)
+		return error_set(err, JW_ERR_NOT_FOUND, "root keeps nothing in others' places");
 	if (own && *own)
 		path = mem_string(own);
 	else if (base && *base == '/')

@@ -2,7 +2,9 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +19,13 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/clock.h"
 #include "os/console.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/identity.h"
+#include "os/interrupt.h"
 #include "os/posix/posix.h"
 #include "os/process.h"
 
@@ -79,62 +83,46 @@ static int give_root_up(const char *name, uid_t owner, gid_t group)
 			   : 0;
 }
 
-int os_become_account(struct jw_error *err, const struct jw_account *account)
-{
-	static const char *const of_root[] = {"XDG_STATE_HOME",  "XDG_CACHE_HOME", "XDG_DATA_HOME",
-										  "XDG_CONFIG_HOME", "ZDOTDIR",        "SHELL"};
-	const struct passwd *user;
-
-	if (give_root_up(account->name, account->owner, account->group))
-		return posix_error(err, account->name);
-	for (size_t i = 0; i < sizeof of_root / sizeof *of_root; i++)
-		(void)unsetenv(of_root[i]);
-	user = getpwnam(account->name);
-	if (user && os_env_set(err, "SHELL", user->pw_shell))
-		return -1;
-	if (os_env_set(err, "HOME", account->home) || os_env_set(err, "USER", account->name) ||
-		os_env_set(err, "LOGNAME", account->name))
-		return -1;
-	return 0;
-}
-
-int os_become_owner(struct jw_error *err, const struct os_way *way, bool keeps_home)
-{
-	struct jw_account account = {0};
-	const bool named = !os_find_account(NULL, NULL, way->owner, &account);
-	int result = 0;
-
-	if (give_root_up(named ? account.name : NULL, way->owner, named ? account.group : way->group))
-		result = error_set(err, JW_ERR_IO,
-						   "belongs to account %lu, whose rights this process may not take "
-						   "(CAP_SETUID, CAP_SETGID): run jitwarm as that account",
-						   (unsigned long)way->owner);
-	if (!result && !keeps_home)
-		result = os_env_set(err, "HOME", named ? account.home : NULL);
-	if (!result)
-		result = os_env_set(err, "USER", named ? account.name : NULL) ||
-						 os_env_set(err, "LOGNAME", named ? account.name : NULL)
-					 ? -1
-					 : 0;
-	os_found_free(&account);
-	return result;
-}
-
 struct said {
 	int result;
 	struct jw_error why;
 };
 
-/* Takes all that the child has written. */
-static int hear(struct jw_error *err, int from, struct said *said, struct buf *answer)
+/* Waits until the child has written something. It may stop itself, and has no terminal that could:
+ * then it is given up. */
+static int await_child(struct jw_error *err, int from, pid_t child, unsigned most_s,
+					   uint64_t end_ns)
 {
+	struct pollfd ready = {.fd = from, .events = POLLIN};
+
+	while (poll(&ready, 1, 100) <= 0) {
+		siginfo_t stopped = {0};
+
+		if (os_interrupted())
+			return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+		if (!waitid(P_PID, (id_t)child, &stopped, WSTOPPED | WNOHANG | WNOWAIT) && stopped.si_pid)
+			return error_set(err, JW_ERR_IO, "the process that acted as that account was stopped");
+		if (os_monotonic_ns() > end_ns)
+			return error_set(err, JW_ERR_LIMIT,
+							 "the process that acted as that account took longer than %u s",
+							 most_s);
+	}
+	return 0;
+}
+
+/* Takes all that the child writes in that time. */
+static int hear(struct jw_error *err, int from, pid_t child, unsigned most_s, struct said *said,
+				struct buf *answer)
+{
+	const uint64_t end_ns = os_monotonic_ns() + (uint64_t)most_s * 1000000000;
 	struct buf all = BUF_MAX(answer->most + sizeof *said);
 	uint8_t bytes[4096];
 	size_t got;
 	int result;
 
 	do {
-		result = os_fd_read_some(err, from, bytes, sizeof bytes, &got) ||
+		result = await_child(err, from, child, most_s, end_ns) ||
+						 os_fd_read_some(err, from, bytes, sizeof bytes, &got) ||
 						 (got && buf_append(err, &all, bytes, got))
 					 ? -1
 					 : 0;
@@ -150,7 +138,30 @@ static int hear(struct jw_error *err, int from, struct said *said, struct buf *a
 	return result;
 }
 
-int os_work_as(struct jw_error *err, const struct jw_account *account,
+/* What is root's stays behind: the terminal, descriptors, variables. Their memory, too: what the
+ * kernel shows as this process's environment is that of the beginning. */
+static int leave_root_behind(struct jw_error *err, const struct jw_account *account, int answers,
+							 int keeps)
+{
+	const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const unsigned kept = keeps < 0 ? 2 : (unsigned)keeps;
+
+	if (setsid() < 0 || nowhere < 0 || dup2(answers, 1) < 0 || dup2(nowhere, 0) < 0 ||
+		dup2(nowhere, 2) < 0 || (kept > 3 && syscall(SYS_close_range, 3U, kept - 1, 0U)) ||
+		syscall(SYS_close_range, kept + 1, ~0U, 0U))
+		return posix_error(err, account->name);
+	for (char **variable = environ; *variable; variable++)
+		explicit_bzero(*variable, strlen(*variable));
+	(void)clearenv();
+	if (os_env_set(err, "HOME", account->home) || os_env_set(err, "USER", account->name) ||
+		os_env_set(err, "LOGNAME", account->name) || os_env_set(err, "PATH", "/usr/bin:/bin"))
+		return -1;
+	return give_root_up(account->name, account->owner, account->group)
+			   ? posix_error(err, account->name)
+			   : 0;
+}
+
+int os_work_as(struct jw_error *err, const struct jw_account *account, int keeps, unsigned most_s,
 			   int (*work)(struct jw_error *err, void *context, struct buf *answer), void *context,
 			   struct buf *answer)
 {
@@ -162,17 +173,20 @@ int os_work_as(struct jw_error *err, const struct jw_account *account,
 		return posix_error(err, account->name);
 	child = fork();
 	if (!child) {
-		if (!os_become_account(&said.why, account)) {
+		if (!leave_root_behind(&said.why, account, ends[1], keeps)) {
 			os_die_with_parent();
 			said.result = work(&said.why, context, answer);
 		}
-		if (!os_fd_write(NULL, ends[1], &said, sizeof said))
-			(void)os_fd_write(NULL, ends[1], answer->data, answer->size);
+		if (!os_fd_write(NULL, 1, &said, sizeof said))
+			(void)os_fd_write(NULL, 1, answer->data, answer->size);
 		_exit(0);
 	}
 	(void)close(ends[1]);
-	result = child < 0 ? posix_error(err, account->name) : hear(err, ends[0], &said, answer);
+	result = child < 0 ? posix_error(err, account->name)
+					   : hear(err, ends[0], child, most_s, &said, answer);
 	(void)close(ends[0]);
+	if (child > 0)
+		(void)kill(child, SIGKILL);
 	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
 	return result ? -1 : said.result ? error_copy(err, &said.why) : 0;
@@ -255,7 +269,7 @@ static FILE *list_of_test(void)
 	return file;
 }
 
-static int read_accounts(struct jw_error *err, bool people, struct jw_accounts *accounts)
+static int read_people(struct jw_error *err, struct jw_accounts *accounts)
 {
 	const struct passwd *entry;
 	struct id_range range;
@@ -268,7 +282,7 @@ static int read_accounts(struct jw_error *err, bool people, struct jw_accounts *
 	while (!result && (entry = file ? fgetpwent(file) : getpwent())) {
 		const bool person = entry->pw_uid >= range.least && entry->pw_uid <= range.most;
 
-		if (entry->pw_uid && person == people && is_folder_of_account(entry->pw_dir))
+		if (entry->pw_uid && person && is_folder_of_account(entry->pw_dir))
 			result = add_account(err, accounts, entry->pw_name, entry->pw_dir, entry->pw_uid,
 								 entry->pw_gid);
 	}
@@ -283,52 +297,7 @@ int jw_accounts_people(struct jw_error *err, struct jw_accounts *ret_accounts)
 {
 	struct jw_accounts accounts = {0};
 
-	if (read_accounts(err, true, &accounts)) {
-		jw_accounts_free(&accounts);
-		return -1;
-	}
-	*ret_accounts = accounts;
-	return 0;
-}
-
-static bool has_home(const struct jw_accounts *accounts, const char *home)
-{
-	for (size_t i = 0; i < accounts->count; i++)
-		if (!strcmp(accounts->items[i].home, home))
-			return true;
-	return false;
-}
-
-/* StateDirectory= of a service; with DynamicUser= it lies in "private". */
-static int add_state_folders(struct jw_error *err, const char *folder, struct jw_accounts *accounts)
-{
-	char *path = posix_system_path(folder);
-	struct os_names names = {0};
-	struct jw_error why = {0};
-	int result;
-
-	if (os_list(&why, path, &names))
-		names = (struct os_names){0};
-	result = 0;
-	for (size_t i = 0; !result && i < names.count; i++) {
-		char *home = os_join(path, names.items[i]);
-		struct os_stat stat;
-
-		if (!has_home(accounts, home) && !os_stat(NULL, home, &stat) && stat.kind == OS_DIRECTORY)
-			result = add_account(err, accounts, names.items[i], home, stat.owner, stat.group);
-		mem_free(home);
-	}
-	os_names_free(&names);
-	mem_free(path);
-	return result;
-}
-
-int jw_accounts_services(struct jw_error *err, struct jw_accounts *ret_accounts)
-{
-	struct jw_accounts accounts = {0};
-
-	if (read_accounts(err, false, &accounts) || add_state_folders(err, "/var/lib", &accounts) ||
-		add_state_folders(err, "/var/lib/private", &accounts)) {
+	if (read_people(err, &accounts)) {
 		jw_accounts_free(&accounts);
 		return -1;
 	}

@@ -21,6 +21,18 @@
 
 enum { WATCH_MS = 50 };
 
+int os_become_program(struct jw_error *err, const char *const *arguments)
+{
+	union {
+		const char *const *given;
+		char *const *wanted; /* execvp's prototype; it does not write to them */
+	} list = {.given = arguments};
+
+	(void)signal(SIGXFSZ, SIG_DFL);
+	(void)execvp(arguments[0], list.wanted);
+	return posix_error(err, arguments[0]);
+}
+
 /* Runs in the child between fork and exec: only calls that POSIX allows there. `report` passes the
  * reason of a failure; exec closes it. */
 static void become(const char *const *arguments, int in, int out, int report, pid_t parent)

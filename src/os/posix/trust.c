@@ -1,8 +1,10 @@
 /* Who could replace what a path leads to, by the owners and permissions of all that it passes. */
 #include <errno.h>
+#include <grp.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -13,92 +15,121 @@
 #include "os/identity.h"
 #include "os/posix/posix.h"
 
-/* Whether accounts other than the superuser may write to what `path` names. With an access list the
- * group's bits are the maximum that any of its entries allows; a list that cannot be looked for is
- * one. */
-static bool is_shared(const char *path, const struct stat *stat)
+enum { UNMAPPED = 65534 }; /* the id that a user namespace shows for accounts that it lacks */
+
+/* Whether this user namespace lacks the id: then the files of all ids that it lacks show UNMAPPED,
+ * and none of their accounts can be met here. Elsewhere that number is a real account's (nobody).
+ * `map`: /proc/self/uid_map or gid_map. Source: user_namespaces(7). */
+static bool namespace_lacks(const char *map, uint32_t id)
 {
-	/* Members of root's group count as the superuser. */
-	const bool shared =
-		(stat->st_mode & S_IWOTH) || ((stat->st_mode & S_IWGRP) && stat->st_gid != 0);
+	FILE *file = id == UNMAPPED ? fopen(map, "re") : NULL;
+	unsigned first, outside, count;
+	bool lacks = file;
+	char line[80];
+
+	while (lacks && fgets(line, sizeof line, file))
+		/* NOLINTNEXTLINE(cert-err34-c): the kernel wrote it */
+		lacks = sscanf(line, "%u %u %u", &first, &outside, &count) == 3 &&
+				(id < first || id - first >= count);
+	if (file)
+		(void)fclose(file);
+	return lacks;
+}
+
+/* Whether JITWARM_TRUST_ACCOUNTS, which lists numbers, or "*" for all, has the account. */
+static bool is_trusted(uint32_t account)
+{
+	const char *at = getenv("JITWARM_TRUST_ACCOUNTS");
+
+	while (at && *at) {
+		char *end;
+
+		if (*at == '*' ||
+			(text_is_digit(*at) && strtoul(at, &end, 10) == account && !text_is_alnum(*end)))
+			return true;
+		at += strcspn(at, ", ");
+		at += strspn(at, ", ");
+	}
+	return false;
+}
+
+static bool is_other(uint32_t account, uint32_t owner)
+{
+	return account && account != owner && !is_trusted(account) &&
+		   !namespace_lacks("/proc/self/uid_map", account);
+}
+
+/* Whether others are in the group; nobody knows the members of one that has no name. Members of
+ * root's count as the superuser. */
+static bool group_has_others(gid_t group, uint32_t owner)
+{
+	const struct group *entry;
+	const struct passwd *account;
+	bool has;
+
+	if (!group || namespace_lacks("/proc/self/gid_map", group))
+		return false;
+	entry = getgrgid(group);
+	has = !entry;
+	for (char *const *name = entry ? entry->gr_mem : NULL; !has && name && *name; name++) {
+		account = getpwnam(*name);
+		has = !account || is_other(account->pw_uid, owner);
+	}
+	setpwent();
+	while (!has && (account = getpwent()))
+		has = account->pw_gid == group && is_other(account->pw_uid, owner);
+	endpwent();
+	return has;
+}
+
+/* Whether other accounts may write to what `path` names. With an access list the group's bits are
+ * the maximum that any of its entries allows; a list that cannot be looked for is one. */
+static bool is_shared(const char *path, const struct stat *stat, uint32_t owner)
+{
 	ssize_t size;
 
-	if (shared || !(stat->st_mode & S_IWGRP))
-		return shared;
+	if (!(stat->st_mode & (S_IWGRP | S_IWOTH)) || is_trusted(UINT32_MAX))
+		return false;
+	if (stat->st_mode & S_IWOTH || group_has_others(stat->st_gid, owner))
+		return true;
 	size = getxattr(path, "system.posix_acl_access", NULL, 0);
 	return size < 0 ? errno != ENODATA && errno != ENOTSUP : size > 0;
 }
 
-enum { UNMAPPED = 65534 }; /* the id that a user namespace shows for accounts that it lacks */
+enum { MOST_WAY_LINKS = 40 };
 
-/* Whether this user namespace lacks the account: then its files are shown as UNMAPPED's, and root
- * here has no power over them, links included. Elsewhere that number is a real account's (nobody).
- * Source: user_namespaces(7). */
-static bool namespace_lacks(uid_t account)
-{
-	FILE *map = account == UNMAPPED ? fopen("/proc/self/uid_map", "re") : NULL;
-	unsigned first, outside, count;
-	bool lacks = map;
-	char line[80];
-
-	while (lacks && fgets(line, sizeof line, map))
-		/* NOLINTNEXTLINE(cert-err34-c): the kernel wrote it */
-		lacks = sscanf(line, "%u %u %u", &first, &outside, &count) == 3 &&
-				(account < first || account - first >= count);
-	if (map)
-		(void)fclose(map);
-	return lacks;
-}
-
-enum { MOST_WAY_LINKS = 40, OWNER_TEXT = 64 };
-
+/* What is asked, and where a walk is. */
 struct way {
-	uint32_t owner;
+	uint32_t owner; /* who counts as the superuser */
 	bool lasting;
 	int links;
-	struct os_way *whose; /* what is asked; NULL: whether the way is safe */
-	bool shared, sticky;  /* the last folder: others may write to it */
+	struct os_stranger *stranger;
 };
-
-static int check_one(struct jw_error *err, const struct way *way, const char *path,
-					 const struct stat *stat)
-{
-	char names[4096], owner[OWNER_TEXT];
-	struct passwd room, *found = NULL;
-
-	if (!stat->st_uid || stat->st_uid == way->owner) {
-		if (S_ISLNK(stat->st_mode) || !is_shared(path, stat) ||
-			(S_ISDIR(stat->st_mode) && (stat->st_mode & S_ISVTX) && !way->lasting))
-			return 0;
-		return error_set(err, JW_ERR_IO, "other accounts may write to %s", path);
-	}
-	if (!getpwuid_r(stat->st_uid, &room, names, sizeof names, &found) && found)
-		(void)snprintf(owner, sizeof owner, "%s", found->pw_name);
-	else
-		(void)text_format(owner, sizeof owner, "account %lu", (unsigned long)stat->st_uid);
-	return error_set(err, JW_ERR_IO, "%s belongs to %s", path, owner);
-}
 
 enum { ENDS = 1 }; /* of a walk: it has its answer */
 
-static int ask_whose(struct jw_error *err, struct way *way, const char *path,
+static int check_one(struct jw_error *err, struct way *way, const char *path,
 					 const struct stat *stat)
 {
-	if (stat->st_uid && !namespace_lacks(stat->st_uid)) {
-		*way->whose = (struct os_way){.owner = stat->st_uid, .group = stat->st_gid};
-		return ENDS;
+	struct os_stranger *stranger = way->stranger;
+
+	if (is_other(stat->st_uid, way->owner))
+		*stranger =
+			(struct os_stranger){.found = true, .owner = stat->st_uid, .group = stat->st_gid};
+	else if (S_ISLNK(stat->st_mode)) {
+		stranger->link = stranger->link || stat->st_uid;
+		/* Others may have given root's link a second name in a folder for all. */
+		stranger->found = stranger->open && stat->st_nlink > 1;
+	} else if (S_ISDIR(stat->st_mode) || S_ISREG(stat->st_mode)) {
+		stranger->open = is_shared(path, stat, way->owner);
+		stranger->found = stranger->open &&
+						  (!S_ISDIR(stat->st_mode) || !(stat->st_mode & S_ISVTX) || way->lasting);
 	}
-	/* In a folder that others may write to a second name may be theirs, and without the sticky bit
-	 * any: they may have moved the link there. */
-	if (S_ISLNK(stat->st_mode) && way->shared && (!way->sticky || stat->st_nlink > 1))
-		return error_set(err, JW_ERR_IO,
-						 "%s: is a link that another account may have put there: not followed",
-						 path);
-	if (S_ISDIR(stat->st_mode)) {
-		way->shared = is_shared(path, stat);
-		way->sticky = stat->st_mode & S_ISVTX;
-	}
-	return 0;
+	if (!stranger->found)
+		return 0;
+	text_copy(stranger->part, sizeof stranger->part, path);
+	(void)err;
+	return ENDS;
 }
 
 static int check_way(struct jw_error *err, struct way *way, const char *path, size_t safe);
@@ -136,28 +167,31 @@ static int check_way(struct jw_error *err, struct way *way, const char *path, si
 		length += strspn(path + length, "/");
 		length += strcspn(path + length, "/");
 		part = mem_string_n(path, length);
-		/* What is missing, or cannot be reached, is nobody's. */
-		if (lstat(part, &stat))
-			result = way->whose ? ENDS : posix_error(err, part);
-		else
-			result =
-				way->whose ? ask_whose(err, way, part, &stat) : check_one(err, way, part, &stat);
-		if (!result && S_ISLNK(stat.st_mode))
-			result = check_target(err, way, part);
+		if (lstat(part, &stat)) {
+			way->stranger->missing = errno == ENOENT;
+			text_copy(way->stranger->part, sizeof way->stranger->part, part);
+			result = posix_error(err, part);
+		} else {
+			result = check_one(err, way, part, &stat);
+			if (!result && S_ISLNK(stat.st_mode))
+				result = check_target(err, way, part);
+		}
 		mem_free(part);
 	}
 	return result;
 }
 
+/* ENDS: found. */
 static int walk_whole(struct jw_error *err, struct way *way, const char *path)
 {
 	char directory[PATH_MAX], *whole;
 	int result;
 
+	*way->stranger = (struct os_stranger){0};
 	if (path[0] != '/' && !getcwd(directory, sizeof directory))
 		return posix_error(err, path);
 	whole = path[0] == '/' ? mem_string(path) : os_join(directory, path);
-	result = whole ? check_way(err, way, "/", 0) : -1;
+	result = check_way(err, way, "/", 0);
 	if (!result)
 		result = check_way(err, way, whole, 0);
 	mem_free(whole);
@@ -166,18 +200,36 @@ static int walk_whole(struct jw_error *err, struct way *way, const char *path)
 
 int os_check_private(struct jw_error *err, const char *path, uint32_t owner, bool lasting)
 {
-	struct way way = {.owner = owner, .lasting = lasting};
+	struct os_stranger stranger;
+	struct way way = {.owner = owner, .lasting = lasting, .stranger = &stranger};
+	char text[OS_STRANGER_TEXT];
+	int result = walk_whole(err, &way, path);
 
-	return walk_whole(err, &way, path);
+	return result <= 0 ? result
+					   : error_set(err, JW_ERR_IO, "%s", os_stranger_text(text, &stranger));
 }
 
-int os_find_way(struct jw_error *err, const char *path, struct os_way *ret_way)
+bool os_find_stranger(const char *path, struct os_stranger *ret_stranger)
 {
-	struct way way = {.whose = ret_way};
+	struct way way = {.stranger = ret_stranger};
 
-	*ret_way = (struct os_way){0};
-	if (geteuid() == 0 && walk_whole(err, &way, path) < 0)
-		return -1;
-	ret_way->shared = way.shared;
-	return 0;
+	*ret_stranger = (struct os_stranger){0};
+	if (geteuid() == 0)
+		(void)walk_whole(NULL, &way, path);
+	return ret_stranger->found;
+}
+
+const char *os_stranger_text(char text[OS_STRANGER_TEXT], const struct os_stranger *stranger)
+{
+	struct jw_account account = {0};
+
+	if (!stranger->owner)
+		(void)text_format(text, OS_STRANGER_TEXT, "other accounts may write to %s", stranger->part);
+	else if (!os_find_account(NULL, NULL, stranger->owner, &account))
+		(void)text_format(text, OS_STRANGER_TEXT, "%s belongs to %s", stranger->part, account.name);
+	else
+		(void)text_format(text, OS_STRANGER_TEXT, "%s belongs to account %lu", stranger->part,
+						  (unsigned long)stranger->owner);
+	os_found_free(&account);
+	return text;
 }

@@ -40,6 +40,11 @@ int os_home_dir(struct jw_error *err, char **ret_path)
 	return known_folder(err, "USERPROFILE", &FOLDERID_Profile, ret_path);
 }
 
+/* For root, which Windows has not. */
+void os_keep_no_state(void)
+{
+}
+
 int os_state_dir(struct jw_error *err, char **ret_path)
 {
 	char *own = os_env("JITWARM_STATE"), *base = NULL, *path;

@@ -59,32 +59,27 @@ int os_account(struct jw_error *err, struct os_account *ret_account)
 	return 0;
 }
 
-int os_become_account(struct jw_error *err, const struct jw_account *account)
+bool os_find_stranger(const char *path, struct os_stranger *ret_stranger)
 {
-	(void)account;
-	return error_set(err, JW_ERR_UNSUPPORTED, "there is no sudo on Windows");
-}
-
-int os_find_way(struct jw_error *err, const char *path, struct os_way *ret_way)
-{
-	(void)err;
 	(void)path;
-	*ret_way = (struct os_way){0};
-	return 0;
+	*ret_stranger = (struct os_stranger){0};
+	return false;
 }
 
-int os_become_owner(struct jw_error *err, const struct os_way *way, bool keeps_home)
+const char *os_stranger_text(char text[OS_STRANGER_TEXT], const struct os_stranger *stranger)
 {
-	(void)way;
-	(void)keeps_home;
-	return error_set(err, JW_ERR_UNSUPPORTED, "there is no sudo on Windows");
+	(void)stranger;
+	text[0] = '\0';
+	return text;
 }
 
-int os_work_as(struct jw_error *err, const struct jw_account *account,
+int os_work_as(struct jw_error *err, const struct jw_account *account, int keeps, unsigned most_s,
 			   int (*work)(struct jw_error *err, void *context, struct buf *answer), void *context,
 			   struct buf *answer)
 {
 	(void)account;
+	(void)keeps;
+	(void)most_s;
 	return work(err, context, answer);
 }
 
@@ -197,37 +192,6 @@ int jw_accounts_people(struct jw_error *err, struct jw_accounts *ret_accounts)
 	struct jw_accounts accounts = {0};
 
 	if (read_profiles(err, starts, &accounts)) {
-		jw_accounts_free(&accounts);
-		return -1;
-	}
-	*ret_accounts = accounts;
-	return 0;
-}
-
-int jw_accounts_services(struct jw_error *err, struct jw_accounts *ret_accounts)
-{
-	static const struct {
-		const char *name, *id, *home;
-	} fixed[] = {
-		{"LocalSystem", "S-1-5-18", "System32\\config\\systemprofile"},
-		{"LocalService", "S-1-5-19", "ServiceProfiles\\LocalService"},
-		{"NetworkService", "S-1-5-20", "ServiceProfiles\\NetworkService"},
-	};
-	/* Virtual accounts of services and of application pools */
-	static const char *const starts[] = {"S-1-5-80-", "S-1-5-82-", NULL};
-	wchar_t wide[MAX_PATH + 1];
-	UINT length = GetSystemWindowsDirectoryW(wide, MAX_PATH + 1);
-	struct jw_accounts accounts = {0};
-	char *folder = length && length <= MAX_PATH ? win32_shown(err, wide) : NULL;
-	int result = folder ? 0 : -1;
-
-	for (size_t i = 0; !result && i < sizeof fixed / sizeof *fixed; i++)
-		result = accounts_add(err, &accounts,
-							  &(struct jw_account){.name = mem_string(fixed[i].name),
-												   .home = os_join(folder, fixed[i].home),
-												   .id = mem_string(fixed[i].id)});
-	mem_free(folder);
-	if (result || read_profiles(err, starts, &accounts)) {
 		jw_accounts_free(&accounts);
 		return -1;
 	}

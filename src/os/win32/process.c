@@ -137,6 +137,11 @@ static int start(struct jw_error *err, const char *name, wchar_t *line, HANDLE i
 	return result;
 }
 
+int os_become_program(struct jw_error *err, const char *const *arguments)
+{
+	return error_set(err, JW_ERR_UNSUPPORTED, "%s: not on Windows", arguments[0]);
+}
+
 int os_run(struct jw_error *err, const char *const *arguments, const char *output,
 		   const struct os_watch *watch, struct os_ended *ret_ended)
 {

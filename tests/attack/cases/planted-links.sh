@@ -1,101 +1,96 @@
-# Links in another account's cache: root is that account there, and writes through none of them that lead out of its reach
+# Links, pipes and second names that another account has put where root works: as long as the account could, root does nothing; and after a
+# chmod and a chown, which leave them, root follows none below its cache and its state
 . "$cases/../lib.sh"
 with_simdriver sm_86
-cache=$home/.nv/ComputeCache
-export CUDA_CACHE_PATH=$cache JITWARM_STATE=$home/state
-fresh() {
-	rm -rf "$home/.nv"
-	as_mallory mkdir -p "$cache"
-}
-# every command that writes to a cache
-attack() {
-	run '0|1|2|3' prime "$sample"
-	untouched
-	run '0|1|2|3' cache verify --repair
-	untouched
-	run '0|1|2|3' import --allow-unsigned "$open/a.jwpack"
-	err_lacks "works for one account"
-	untouched
-	run '0|1|2|3' import --allow-unsigned --cache "$cache" "$open/a.jwpack"
-	untouched
-	run '0|1|2|3' cache prune --apply --older-than 1s
-	untouched
-}
-
+cache=$open/own/cache
 CUDA_CACHE_PATH=$work/cache JITWARM_STATE=$work/state run 0 prime "$sample"
 CUDA_CACHE_PATH=$work/cache JITWARM_STATE=$work/state run 0 export -o "$open/a.jwpack"
-chmod 644 "$open/a.jwpack"
+mapfile -t names < <(find "$work/state" -mindepth 1 -maxdepth 1 -printf '%f\n')
+((${#names[@]} > 3)) || fail "few names: ${names[*]}"
+export CUDA_CACHE_PATH=$cache JITWARM_STATE=$open/own/state
+fresh() {
+	rm -rf "$open/own"
+	mkdir "$open/own" && chown $mallory "$open/own"
+	as_mallory mkdir "$cache" "$JITWARM_STATE"
+}
+# every command that writes to a cache or to the state: first while the places are the account's, then root's
+attack() {
+	local command whose
+	for whose in theirs roots; do
+		for command in "prime --quiet $sample" "cache verify --repair" "import --allow-unsigned $open/a.jwpack" "import --allow-unsigned --cache $cache $open/a.jwpack" \
+			"cache prune --apply --older-than 1s" "key generate --no-passphrase --force" "cache clear --yes" "store clear --yes"; do
+			# shellcheck disable=SC2086
+			if [[ $whose == theirs ]]; then
+				limit=60 run '2|64' $command
+			else
+				limit=60 run '0|1|2|3|64' $command
+			fi
+			untouched
+		done
+		find "$open/own" -type d -exec chown root {} + -exec chmod 755 {} +
+	done
+}
 
-# Without an attack: everything is that account's
+# Without an attack
 fresh
-run 0 prime "$sample"
+chown -R root "$open/own"
+run 0 prime --quiet "$sample"
 (($(cached "$cache") > 5)) || fail "nothing was compiled"
-# doctor's driver, which follows every link, has that account's rights
-run '0|1' doctor --json
-json 'd["probe"] != "unsafe"'
-while read -r path; do is_theirs "$path"; done < <(find "$home/.nv")
 
-# The index
-for target in file secret empty missing folder; do
+for target in file empty missing folder; do
 	fresh
 	as_mallory ln -s "$treasure/$target" "$cache/index"
 	attack
+	fresh
+	for name in "${names[@]}" runs store trusted keys; do as_mallory ln -sfn "$treasure/$target" "$JITWARM_STATE/$name"; done
+	attack
+	fresh
+	for part in 0 1 2 3 4 5 6 7 8 9 a b c d e f jitwarm; do as_mallory ln -s "$treasure/$target" "$cache/$part"; done
+	attack
 done
-# A second name for root's file, where the system allows one
+# The folders themselves
+for place in "$cache" "$JITWARM_STATE"; do
+	fresh
+	rmdir "$place"
+	as_mallory ln -s "$treasure/empty" "$place"
+	run 2 prime --quiet "$sample"
+	chown root "$open/own"
+	run 2 prime --quiet "$sample"
+	untouched
+done
+# The lock of a run, and the name of its holder
+fresh
+for name in .jitwarm-lock .jitwarm-holder; do
+	as_mallory ln -sfn "$treasure/file" "$open/own/$name"
+	as_mallory ln -sfn "$treasure/missing" "$cache/$name"
+	as_mallory ln -sfn "$treasure/secret" "$cache$name"
+done
+attack
+# A pipe, and a second name for root's file, where the system allows one
+fresh
+as_mallory mkfifo "$cache/index" "$JITWARM_STATE/ledger-lock"
+attack
 fresh
 if as_mallory ln "$treasure/file" "$cache/index" 2>/dev/null; then
 	attack
 	rm "$cache/index"
 	before=$(state_of)
 fi
-# The lock of a run, and the name of its holder
-for name in .jitwarm-lock .jitwarm-holder; do
-	fresh
-	for target in file secret missing; do
-		as_mallory ln -sfn "$treasure/$target" "$home/.nv/$name"
-		as_mallory ln -sfn "$treasure/$target" "$cache/$name"
-		as_mallory ln -sfn "$treasure/$target" "$cache$name"
-		attack
-	done
-done
-# The directory itself, one above it, and one of its parts
-for target in folder empty missing; do
-	fresh
-	rmdir "$cache"
-	as_mallory ln -s "$treasure/$target" "$cache"
-	attack
-	rm -rf "$home/.nv"
-	as_mallory ln -s "$treasure/$target" "$home/.nv"
-	attack
-	fresh
-	for part in 0 1 2 3 4 5 6 7 8 9 a b c d e f jitwarm; do as_mallory ln -s "$treasure/$target" "$cache/$part"; done
-	[[ $target != empty ]] || run '0|1|2|3' doctor
-	untouched
-	attack
-done
-
-# A directory that root has there is on that account's way, too, and it may not write to it
-fresh
-rmdir "$cache" && mkdir -m 755 "$cache"
-run '1|2|3' prime "$sample"
-[[ -z $(ls -A "$cache") ]] || fail "written to root's directory in another account's"
 
 # Links that only root can have made are followed
-fresh
-mkdir "$open/elsewhere" && chown $mallory:$mallory "$open/elsewhere"
+mkdir "$open/elsewhere"
 ln -s elsewhere "$open/link"
-CUDA_CACHE_PATH=$open/link/cache run 0 prime "$sample"
-is_theirs "$open/elsewhere/cache" "$open/elsewhere/cache/index"
+CUDA_CACHE_PATH=$open/link/cache JITWARM_STATE=$work/state run 0 prime "$sample"
+[[ -e $open/elsewhere/cache/index ]] || fail "not followed"
 untouched
-
 # … and put there: without the sticky bit the account moves root's own link to where root will write
 export JITWARM_STATE=$work/state
 mkdir "$open/all" && chmod 777 "$open/all"
 ln -s "$treasure/empty" "$open/all/roots"
 as_mallory mv "$open/all/roots" "$open/all/cache"
 for path in "$open/all/cache" "$open/all/cache/below"; do
-	CUDA_CACHE_PATH=$path run '0|1|2|3' prime "$sample"
-	CUDA_CACHE_PATH=$path run '0|1|2|3' import --allow-unsigned "$open/a.jwpack"
+	CUDA_CACHE_PATH=$path run 2 prime "$sample"
+	CUDA_CACHE_PATH=$path run 2 import --allow-unsigned "$open/a.jwpack"
 	untouched
 done
 chmod 1777 "$open/all"

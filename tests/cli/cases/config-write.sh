@@ -91,7 +91,7 @@ run 3 config jobs 4
 rmdir "$mine"
 if [[ $(id -u) == 0 ]]; then
 	printf 'jobs = 1\n' >"$mine" && chmod 666 "$mine"
-	run 3 config jobs 4
+	run 2 config jobs 4
 	holds "jobs = 1"
 	rm "$mine"
 fi

@@ -18,7 +18,7 @@ printf 'jobs = 2\nlanguage = en\n' >"$mine"
 # A line a setting: what is set and where, else what it is for
 run 0 config
 out_has "jobs             2 ($mine, line 1)" && out_has "share            The folder of"
-[[ $(wc -l <"$out") == 14 ]] || fail "not a line a setting"
+[[ $(wc -l <"$out") == 15 ]] || fail "not a line a setting"
 run 0 config --json
 from jobs "('2', '$mine, line 1')"
 JITWARM_JOBS=1 run 0 config --json
@@ -95,12 +95,13 @@ run 0 export -o "$work/x.jwpack"
 # Whoever may write to a file of root's decides nothing for root
 printf 'jobs = 3\n' >"$mine"
 chmod 666 "$mine"
-run 0 config --json
 if [[ $(id -u) == 0 ]]; then
-	err_has "settings are not read: "
-	err_has "$mine"
-	from jobs "('3', '$machines, line 2')"
+	run 2 config --json
+	err_has "other accounts may write to $mine"
+	run '0|1|2' check "$sample"
+	err_has "other accounts may write to $mine"
 else
+	run 0 config --json
 	from jobs "('3', '$mine, line 1')"
 fi
 chmod 600 "$mine"

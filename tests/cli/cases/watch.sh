@@ -200,14 +200,14 @@ if all=$(folder_for_all); then
 	(cd / && exec "${as_other[@]}" env HOME=/nonexistent sleep 100) &
 	victim=$!
 	await ready sleep
-	run 0 watch --for 500ms --json "$victim"
-	json 'd["state"] == "waiting"'
+	run 2 watch --for 500ms "$victim"
+	err_has "jitwarm watch --for 500ms $victim"
 	end_victim
 	sleep 100 &
 	victim=$!
 	JITWARM="${as_other[*]} $all/jitwarm"
 	run 2 watch --for 1s "$victim"
-	err_has "the system does not show process $victim to this account"
+	err_has "jitwarm watch --for 1s $victim"
 	end_victim
 	JITWARM=$beside_driver JITWARM_STATE=$its_state
 	export CUDA_CACHE_PATH=$work/cache

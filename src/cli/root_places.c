@@ -1,0 +1,412 @@
+#include "cli/root_places.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/env.h"
+#include "os/file.h"
+#include "os/folders.h"
+#include "os/identity.h"
+#include "os/process.h"
+#include "os/shell.h"
+
+enum place_use {
+	PLACE_STATE,  /* written to by every command; those that only read go on without */
+	PLACE_CACHE,  /* written to by commands that do not only read */
+	PLACE_FILE,   /* a file that is written, or a folder for such files */
+	PLACE_STARTS, /* programs or libraries are loaded from there */
+	PLACE_PYTHON, /* the same, by commands that start Python */
+	PLACE_READ    /* only read; what is started from there is looked at when it is started */
+};
+
+/* Every variable and option that names a place. tests/attack/cases/table.sh compares the rows with
+ * the manual page and with the options of all commands. */
+static const struct place_row {
+	const char *name;
+	enum place_use use;
+	const char *below;  /* what counts is this path below it */
+	const char *unless; /* and only where this variable is not set */
+} rows[] = {
+	{"HOME", PLACE_STATE, "", ""},
+	{"HOME", PLACE_CACHE, ".nv/ComputeCache", "CUDA_CACHE_PATH"},
+	{"HOME", PLACE_STATE, ".local/state/jitwarm", "XDG_STATE_HOME"},
+	{"HOME", PLACE_STATE, ".config/jitwarm/config", "XDG_CONFIG_HOME"},
+	{"HOME", PLACE_STATE, ".config/environment.d", "XDG_CONFIG_HOME"},
+	{"HOME", PLACE_STATE, ".cache/jitwarm/ptxas", "XDG_CACHE_HOME"},
+	{"HOME", PLACE_PYTHON, ".local/lib", "PYTHONUSERBASE"},
+	{"CUDA_CACHE_PATH", PLACE_CACHE, "", ""},
+	{"JITWARM_STATE", PLACE_STATE, "", ""},
+	{"JITWARM_PTXAS", PLACE_STATE, "", ""},
+	{"JITWARM_TRUSTED_KEYS", PLACE_STATE, "", ""},
+	{"XDG_STATE_HOME", PLACE_STATE, "jitwarm", ""},
+	{"XDG_CONFIG_HOME", PLACE_STATE, "jitwarm/config", ""},
+	{"XDG_CONFIG_HOME", PLACE_STATE, "environment.d", ""},
+	{"XDG_CACHE_HOME", PLACE_STATE, "jitwarm/ptxas", ""},
+	{"ZDOTDIR", PLACE_STATE, "", ""},
+	{"TMPDIR", PLACE_STATE, "", ""},
+	{"PYTHONPATH", PLACE_PYTHON, "", ""},
+	{"PYTHONUSERBASE", PLACE_PYTHON, "", ""},
+	{"PYTHONHOME", PLACE_PYTHON, "", ""},
+	{"PATH", PLACE_READ, "", ""},
+	{"PYENV_ROOT", PLACE_READ, "", ""},
+	{"CUDA_HOME", PLACE_READ, "", ""},
+	{"CUDA_PATH", PLACE_READ, "", ""},
+	{"LD_LIBRARY_PATH", PLACE_READ, "", ""},
+	{"VIRTUAL_ENV", PLACE_READ, "", ""},
+	{"CONDA_PREFIX", PLACE_READ, "", ""},
+	{"--cache", PLACE_CACHE, "", ""},
+	{"--output", PLACE_FILE, "", ""},
+	{"--json-log", PLACE_FILE, "", ""},
+	{"--record", PLACE_FILE, "", ""},
+	{"--driver-profile", PLACE_FILE, "", ""},
+	{"--ptxas", PLACE_STARTS, "", ""},
+	{"--nvrtc", PLACE_STARTS, "", ""},
+	{"--nvjitlink", PLACE_STARTS, "", ""},
+	{"--driver", PLACE_READ, "", ""},
+	{"--environment", PLACE_READ, "", ""},
+	{"--key", PLACE_READ, "", ""},
+	{"--passphrase-file", PLACE_READ, "", ""},
+	{"--path", PLACE_READ, "", ""},
+	{"--recording", PLACE_READ, "", ""},
+	{"--requirements", PLACE_READ, "", ""},
+	{"--share", PLACE_READ, "", ""},
+};
+
+struct refusal {
+	const struct place_row *row;
+	char *given; /* what names the place */
+	struct os_stranger stranger;
+};
+
+static bool is_given(const struct options *options, const char *name)
+{
+	return options_has(options, name) && options_given(options, name);
+}
+
+/* The value of a variable or an option; NULL: none. The caller frees it. */
+static char *value_of(const struct cli *cli, const struct place_row *row)
+{
+	const struct options *options = &cli->options;
+	char *value = NULL;
+
+	if (!strcmp(row->name, "HOME")) {
+		(void)os_home_dir(NULL, &value);
+	} else if (*row->name != '-') {
+		value = os_env(row->name);
+	} else if (options_has(options, row->name + 2) && !options_is_flag(options, row->name + 2)) {
+		const char *given = options_value(options, row->name + 2);
+
+		/* Without -o it is a file of this folder. */
+		if (!given && !strcmp(row->name, "--output"))
+			given = ".";
+		value = given ? mem_string(given) : NULL;
+	}
+	if (value && (!*value || !strcmp(value, "-"))) {
+		mem_free(value);
+		value = NULL;
+	}
+	return value;
+}
+
+/* Whether the command, as it was given, leaves all but jitwarm's state and its outputs alone. */
+static bool only_reads(const struct cli *cli)
+{
+	const struct options *options = &cli->options;
+
+	return is_given(options, "dry-run") ||
+		   (cli->command->reads && !is_given(options, "apply") && !is_given(options, "undo") &&
+			!is_given(options, "repair"));
+}
+
+static bool starts_python(const struct cli *cli)
+{
+	return is_given(&cli->options, "index") || is_given(&cli->options, "fetch") ||
+		   !strcmp(cli->command->name, "compiler fetch");
+}
+
+static bool counts(const struct cli *cli, const struct place_row *row)
+{
+	char *instead = *row->unless ? os_env(row->unless) : NULL;
+	const bool replaced =
+		(instead && *instead) ||
+		(is_given(&cli->options, "cache") &&
+		 (!strcmp(row->unless, "CUDA_CACHE_PATH") || !strcmp(row->name, "CUDA_CACHE_PATH")));
+
+	mem_free(instead);
+	return !replaced && row->use != PLACE_READ && (row->use != PLACE_CACHE || !only_reads(cli)) &&
+		   (row->use != PLACE_PYTHON || starts_python(cli));
+}
+
+/* Whether root must stay out of a place. A new name in a folder for all is root's from now on,
+ * before another account can take it: a folder is made at once. */
+static bool is_refused(const struct place_row *row, const char *path, struct os_stranger *stranger)
+{
+	const bool named = !strcmp(row->name, "--cache");
+
+	if (os_find_stranger(path, stranger))
+		return true;
+	if (!stranger->missing || !stranger->open || row->use == PLACE_FILE)
+		return false;
+	if (row->use != PLACE_STATE && row->use != PLACE_CACHE)
+		return true;
+	(void)os_make_dirs(NULL, stranger->part, named ? 0755 : 0700);
+	return os_find_stranger(path, stranger);
+}
+
+/* The first place of that row that is refused: some variables name several. */
+static bool find_refusal(const struct cli *cli, const struct place_row *row,
+						 struct refusal *ret_refusal)
+{
+	char *value = counts(cli, row) ? value_of(cli, row) : NULL;
+	bool found = false;
+
+	for (char *at = value, *next; at && !found; at = next) {
+		char *path;
+
+		next = row->use == PLACE_PYTHON ? strchr(at, ':') : NULL;
+		if (next)
+			*next++ = '\0';
+		path = *row->below ? os_join(at, row->below) : mem_string(*at ? at : ".");
+		*ret_refusal = (struct refusal){.row = row};
+		found = is_refused(row, path, &ret_refusal->stranger);
+		if (found)
+			ret_refusal->given = mem_string(at);
+		mem_free(path);
+	}
+	mem_free(value);
+	return found;
+}
+
+/* ---- the line to type */
+
+/* What is done for others is root's. */
+static bool is_for_others(const struct options *options)
+{
+	return is_given(options, "all-users") || is_given(options, "service") ||
+		   (is_given(options, "scope") && !strcmp(options_value(options, "scope"), "system"));
+}
+
+/* As much as a message has room for. */
+enum { MOST_LINE = 550 };
+
+static void add_command(struct buf *line, const struct cli *cli)
+{
+	struct buf words = BUF_MAX(1 << 20);
+
+	buf_say(line, " jitwarm %s", cli->command->name);
+	shell_add_words(&words, (const char *const *)cli->argv, (size_t)cli->argc);
+	buf_say(line, "%s", line->size + words.size > MOST_LINE ? " …" : buf_text(&words));
+	buf_free(&words);
+}
+
+/* The variables of the table, each once: those that are refused stay, and root's own do not. */
+static void add_variables(struct buf *line, bool keeps)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct place_row *row = &rows[i];
+		char *value =
+			*row->name == '-' || row->use == PLACE_READ || *row->below || !strcmp(row->name, "HOME")
+				? NULL
+				: os_env(row->name);
+		struct os_stranger stranger;
+
+		if (value && os_find_stranger(value, &stranger) == keeps) {
+			char *pair = mem_printf("%s=%s", row->name, value);
+
+			if (keeps)
+				shell_add_word(line, pair);
+			else
+				shell_add_words(line, (const char *const[]){"-u", row->name}, 2);
+			mem_free(pair);
+		}
+		mem_free(value);
+	}
+}
+
+static bool has_program(const char *name)
+{
+	char *path = os_program_on_path(name);
+	const bool has = path;
+
+	mem_free(path);
+	return has;
+}
+
+/* `home`: where it is not the account's own. */
+static void add_account(struct buf *line, const struct cli *cli, const struct jw_account *account,
+						const char *home)
+{
+	const bool sudo = account->name && has_program("sudo");
+	struct buf variables = BUF_MAX(1 << 20);
+	char *pair = mem_printf("HOME=%s", home ? home : account->home);
+
+	if (sudo) {
+		shell_add_words(line, (const char *const[]){"sudo", "-u", account->name}, 3);
+	} else if (account->name && has_program("runuser")) {
+		shell_add_words(line, (const char *const[]){"runuser", "-u", account->name, "--"}, 4);
+	} else {
+		buf_say(line, " setpriv --reuid=%lu --regid=%lu %s", (unsigned long)account->owner,
+				(unsigned long)account->group, account->name ? "--init-groups" : "--clear-groups");
+	}
+	/* sudo begins with an environment of its own. env takes what is unset first. */
+	if (!sudo)
+		add_variables(&variables, false);
+	if (sudo && !home)
+		buf_say(line, " -H");
+	else
+		shell_add_word(&variables, pair);
+	add_variables(&variables, true);
+	if (variables.size)
+		buf_say(line, " env");
+	(void)buf_append(NULL, line, variables.data, variables.size);
+	add_command(line, cli);
+	buf_free(&variables);
+	mem_free(pair);
+}
+
+/* As the account of that number. */
+static void add_line(struct buf *line, const struct cli *cli, const struct os_stranger *stranger,
+					 const char *home)
+{
+	struct jw_account account = {0};
+
+	if (os_find_account(NULL, NULL, stranger->owner, &account))
+		account = (struct jw_account){.home = mem_string(home ? home : stranger->part),
+									  .owner = stranger->owner,
+									  .group = stranger->group ? stranger->group : stranger->owner};
+	add_account(line, cli, &account, home && strcmp(home, account.home) != 0 ? home : NULL);
+	os_found_free(&account);
+}
+
+/* "HOME=/home/ann belongs to ann", "--output=ann/x: /home/ann belongs to ann" */
+static const char *what_is_wrong(char text[2 * OS_STRANGER_TEXT], const struct refusal *refusal)
+{
+	char why[OS_STRANGER_TEXT];
+	const bool whole = refusal->stranger.owner && !strcmp(refusal->stranger.part, refusal->given);
+
+	(void)os_stranger_text(why, &refusal->stranger);
+	(void)text_format(text, 2 * OS_STRANGER_TEXT, whole ? "%s=%.0s%s" : "%s=%.300s: %s",
+					  refusal->row->name, refusal->given, why);
+	return text;
+}
+
+static int refuse(struct jw_error *err, struct cli *cli, const struct refusal *refusal)
+{
+	const struct os_stranger *stranger = &refusal->stranger;
+	const bool home = !strcmp(refusal->row->name, "HOME");
+	char text[2 * OS_STRANGER_TEXT], account[16];
+	struct buf line = BUF_MAX(1 << 20);
+
+	(void)snprintf(account, sizeof account, "%lu", (unsigned long)stranger->owner);
+	if (is_for_others(&cli->options)) {
+		struct jw_account root = {0};
+
+		(void)os_find_account(NULL, NULL, 0, &root);
+		buf_say(&line, " env");
+		for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+			if (refusal->row == &rows[i] && !home && *rows[i].name != '-')
+				shell_add_words(&line, (const char *const[]){"-u", rows[i].name}, 2);
+		buf_say(&line, " HOME=%s", root.home ? root.home : "/");
+		add_command(&line, cli);
+		os_found_free(&root);
+	} else if (stranger->owner) {
+		add_line(&line, cli, stranger, home ? refusal->given : NULL);
+	} else {
+		shell_add_words(&line, (const char *const[]){"chmod", "go-w", stranger->part}, 3);
+	}
+	cli->failure = EXIT_CANNOT;
+	error_set(err, JW_ERR_UNSUPPORTED,
+			  "%.300s; root changes nothing there. %sIf these accounts count as root, set "
+			  "JITWARM_TRUST_ACCOUNTS=%s; else: %s",
+			  what_is_wrong(text, refusal),
+			  refusal->row->use == PLACE_FILE ? "Name another file or folder. " : "",
+			  stranger->owner ? account : "'*'", line.size ? buf_text(&line) + 1 : "");
+	buf_free(&line);
+	return -1;
+}
+
+int root_need_account(struct jw_error *err, struct cli *cli, uint32_t owner)
+{
+	struct os_account own;
+	struct os_stranger stranger = {.owner = owner, .group = owner, .part = "/"};
+	struct buf line = BUF_MAX(1 << 20);
+	uint32_t now;
+
+	if (os_account(err, &own))
+		return -1;
+	now = own.owner;
+	os_account_free(&own);
+	if (now == owner)
+		return 0;
+	add_line(&line, cli, &stranger, NULL);
+	cli->failure = EXIT_CANNOT;
+	error_set(err, JW_ERR_UNSUPPORTED,
+			  "jitwarm looks at programs of its own account only; for these: %s",
+			  line.size ? buf_text(&line) + 1 : "");
+	buf_free(&line);
+	return -1;
+}
+
+/* ---- the look */
+
+/* Below its own cache and state root follows no link at all: one that was put there before a chmod
+ * stays. */
+static void follow_no_links(const struct cli *cli)
+{
+	const bool named = is_given(&cli->options, "cache");
+	char *places[2] = {named ? mem_string(options_value(&cli->options, "cache"))
+							 : os_env("CUDA_CACHE_PATH")};
+
+	if (!places[0] || !*places[0]) {
+		mem_free(places[0]);
+		places[0] = NULL;
+		(void)os_driver_cache_dir(NULL, NULL, &places[0]);
+	}
+	(void)os_state_dir(NULL, &places[1]);
+	for (size_t i = 0; i < 2; i++) {
+		char *here = NULL, *whole = NULL;
+
+		if (places[i] && *places[i] && !os_is_absolute(places[i]) &&
+			!os_real_path(NULL, ".", &here))
+			whole = os_join(here, places[i]);
+		if (places[i] && *places[i])
+			os_follow_none_below(whole ? whole : places[i], false);
+		mem_free(whole);
+		mem_free(here);
+		mem_free(places[i]);
+	}
+}
+
+int root_check_places(struct jw_error *err, struct cli *cli)
+{
+	bool stateless = false;
+
+	if (!os_is_superuser() || cli->command->needs_no_place)
+		return 0;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct refusal refusal;
+		char text[2 * OS_STRANGER_TEXT];
+		bool goes_on;
+
+		if (!find_refusal(cli, &rows[i], &refusal))
+			continue;
+		goes_on = cli->command->runs_anyway || (only_reads(cli) && rows[i].use == PLACE_STATE);
+		if (!goes_on)
+			(void)refuse(err, cli, &refusal);
+		else if (!stateless)
+			output_note(&cli->out,
+						"%.700s; root keeps nothing there, and remembers nothing of this run",
+						what_is_wrong(text, &refusal));
+		mem_free(refusal.given);
+		if (!goes_on)
+			return -1;
+		stateless = true;
+	}
+	if (stateless)
+		os_keep_no_state();
+	cli->stateless = stateless;
+	follow_no_links(cli);
+	return 0;
+}

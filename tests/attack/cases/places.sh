@@ -1,0 +1,166 @@
+# Root neither writes, nor deletes, nor starts a program in a place that another account can change: every variable and option that names
+# one is looked at before anything else, and the message ends with the line to type, which works
+. "$cases/../lib.sh"
+with_simdriver sm_86
+unset JITWARM_STATE CUDA_CACHE_PATH
+roots=$work/home
+nothing_made() { [[ -z $(find "$home" "$roots" -mindepth 1) ]] || fail "made: $(find "$home" "$roots" -mindepth 1)"; }
+# refused WORD COMMAND…: status 2, one line with that word, and nothing was made, by whatever order of look and use
+refused() {
+	local word=$1
+	shift
+	run 2 "$@"
+	err_one_line
+	err_has "$word"
+	err_has "root changes nothing there"
+	nothing_made
+}
+theirs="belongs to account $mallory"
+# Variables and options
+HOME=$home refused "HOME=$home $theirs" prime "$sample"
+for name in CUDA_CACHE_PATH JITWARM_STATE JITWARM_PTXAS JITWARM_TRUSTED_KEYS XDG_STATE_HOME XDG_CONFIG_HOME XDG_CACHE_HOME ZDOTDIR TMPDIR; do
+	(export $name="$home/place" && refused "$name=$home/place: $home $theirs" prime "$sample") || exit 1
+done
+for name in PYTHONPATH PYTHONUSERBASE PYTHONHOME; do
+	(export $name="$home/place" && refused "$name=$home/place: $home $theirs" compiler fetch 12.4) || exit 1
+	(export $name="$home/place" && refused "$name=$home/place: $home $theirs" scan --index torch) || exit 1
+	(export $name="$home/place" && run '0|1|2' check "$sample" && err_lacks "$name") || exit 1
+	rm -rf "$roots"/.[a-z]*
+done
+PYTHONPATH=/usr/lib:$home/place refused "PYTHONPATH=$home/place" compiler fetch 12.4
+refused "--cache=$home/place: $home $theirs" prime --cache "$home/place" "$sample"
+refused "--output=$home/place: $home $theirs" export -o "$home/place"
+err_has "Name another file or folder."
+refused "--output=$home/" bake -o "$home/" "$sample"
+refused "--json-log=$home/log" prime --json-log "$home/log" "$sample"
+refused "--driver-profile=$home/profile" status --driver-profile "$home/profile"
+mkdir "$open/tools" && touch "$open/tools/"{ptxas,nvrtc,nvjitlink} && chown -R $mallory "$open/tools"
+refused "--ptxas=$open/tools/ptxas: $open/tools $theirs" make --target sm_86 --driver 550.163.01 -o "$open/made/" --ptxas "$open/tools/ptxas" "$sample"
+refused "--nvrtc=$open/tools/nvrtc" prime --nvrtc "$open/tools/nvrtc" "$sample"
+refused "--nvjitlink=$open/tools/nvjitlink" bake -o "$open/made/" --nvjitlink "$open/tools/nvjitlink" "$sample"
+(cd "$home" && refused "--output=.: $home $theirs" export) || exit 1
+for command in "cache prune --apply --older-than 1s" "cache clear" "cache verify --repair" "store clear" "uninstall" "tune --apply --max-size 2GiB --scope user" \
+	"key generate --no-passphrase" "config jobs 2" "startup enable" "compiler fetch 12.4" "import $open/a.jwpack" "ahead"; do
+	# shellcheck disable=SC2086
+	HOME=$home refused "HOME=$home $theirs" $command
+done
+# Behind links of root's
+ln -s home "$open/link"
+refused "--cache=$open/link/cache: $open/home $theirs" prime --cache "$open/link/cache" "$sample"
+
+# Folders of root's HOME that are somebody else's, or open to all, as a volume is
+for name in .nv .local .config .cache; do
+	mkdir -p "$roots" && ln -s "$treasure/folder" "$home/index"
+	cp -rP "$home/." "$roots/$name" && chown -hR $mallory "$roots/$name"
+	for command in "prime $sample" "cache clear" "store clear" "uninstall" "import $open/a.jwpack"; do
+		# shellcheck disable=SC2086
+		run 2 $command
+		err_has "HOME=$roots: $roots/$name $theirs"
+		untouched
+	done
+	rm -r "${roots:?}/$name" "$home/index"
+done
+mkdir -m 777 "$open/all" && HOME=$open/all refused "HOME=$open/all: other accounts may write to $open/all" prime "$sample"
+err_has "chmod go-w $open/all"
+[[ -z $(ls -A "$open/all") ]] || fail "made: $(ls -A "$open/all")"
+# … the line to type
+(eval "$(sed 's/.*; else: //' "$err")") || fail "the line does not work"
+HOME=$open/all run 0 prime "$sample"
+rm -rf "$open/all" "$roots"/.[a-z]*
+
+# A folder like /tmp: a new name is root's from now on, one that is there has to be
+mkdir -m 1777 "$open/sticky"
+as_mallory mkdir "$open/sticky/theirs" && as_mallory touch "$open/sticky/lab.jwpack"
+CUDA_CACHE_PATH=$open/sticky/theirs refused "CUDA_CACHE_PATH=$open/sticky/theirs $theirs" prime "$sample"
+refused "--output=$open/sticky/lab.jwpack $theirs" export -o "$open/sticky/lab.jwpack"
+CUDA_CACHE_PATH=$open/sticky/new JITWARM_STATE=$open/sticky/state run 0 prime "$sample"
+[[ $(stat -c %U "$open/sticky/new" "$open/sticky/state" | sort -u) == root ]] || fail "not root's"
+CUDA_CACHE_PATH=$open/sticky/new run 0 export -o "$open/sticky/own.jwpack"
+HOME=$open/sticky run 0 prime "$sample"
+for name in .nv .local .config .cache; do
+	[[ $(stat -c %u "$open/sticky/$name") == 0 ]] || fail "$name is not root's"
+	as_mallory mkdir "$open/sticky/$name/x" 2>/dev/null && fail "the account gets into $name"
+done
+rm -rf "$open/sticky" "$roots"/.[a-z]*
+
+# Commands that only read answer, and say once that they remember nothing; nothing is written
+for command in "status" "check $sample" "check --target sm_86 $sample" "scan --target sm_86 $sample" "lint $sample" "doctor" "find" "cache list" "startup status"; do
+	# shellcheck disable=SC2086
+	HOME=$home run '0|1|2' $command
+	[[ $(grep -c "root keeps nothing there, and remembers nothing of this run" "$err") == 1 ]] || fail "not said once"
+	err_lacks "root changes nothing"
+	[[ -s $out ]] || fail "no answer"
+	nothing_made
+done
+# run always starts its command, whose status is that of run; nothing is recorded
+HOME=$home run 7 run -- sh -c 'echo "$HOME"; exit 7'
+out_has "$home"
+err_has "root keeps nothing there"
+HOME=$home run 7 run --record "$home/x.json" -- sh -c 'exit 7'
+HOME=$home run 127 run -- /nonexistent/program
+nothing_made
+
+# Accounts that count as root
+HOME=$home JITWARM_TRUST_ACCOUNTS=$((mallory + 1)) refused "JITWARM_TRUST_ACCOUNTS=$mallory" prime "$sample"
+HOME=$home JITWARM_TRUST_ACCOUNTS=everyone run 64 prime "$sample"
+err_has "takes numbers of accounts or *"
+for accounts in "$mallory" "7,$mallory" "*"; do
+	HOME=$home JITWARM_TRUST_ACCOUNTS=$accounts run 0 prime "$sample"
+	(($(cached "$home/.nv/ComputeCache") > 5)) || fail "its cache is not filled"
+	rm -rf "${home:?}"/.[a-z]*
+done
+mkdir -p "$open/system/etc/jitwarm"
+printf 'trust-accounts = %s\n' $mallory >"$open/system/etc/jitwarm/config"
+(export JITWARM_SYSTEM_ROOT=$open/system && HOME=$home run 0 prime "$sample") || exit 1
+# Kubernetes' emptyDir: 0777, with and without a group of its own
+rm -rf "${home:?}"/.[a-z]*
+mkdir -m 777 "$open/volume"
+CUDA_CACHE_PATH=$open/volume/cache refused "JITWARM_TRUST_ACCOUNTS='*'" prime "$sample"
+CUDA_CACHE_PATH=$open/volume/cache JITWARM_TRUST_ACCOUNTS='*' run 0 prime "$sample"
+chmod 2775 "$open/volume" && chgrp $mallory "$open/volume" && rm -r "$open/volume/cache" "$roots"/.[a-z]*
+CUDA_CACHE_PATH=$open/volume/cache refused "other accounts may write to $open/volume" prime "$sample"
+CUDA_CACHE_PATH=$open/volume/cache JITWARM_TRUST_ACCOUNTS='*' run 0 prime "$sample"
+rm -rf "$roots"/.[a-z]* "$open/volume"
+
+# The line runs the command as the account, with the variables that were refused, and without root's others
+account=$(getent passwd nobody >/dev/null && echo nobody)
+for number in $mallory ${account:+$(id -u nobody)}; do
+	mkdir -m 700 "$open/theirs" && chown "$number" "$open/theirs"
+	(export CUDA_CACHE_PATH="$open/theirs/a cache" JITWARM_STATE=$open/theirs/state XDG_CONFIG_HOME=$work/config && run 2 prime --no-store "$sample") || exit 1
+	line=$(sed 's/.*; else: //' "$err")
+	(export PATH=$open/build/src:$PATH XDG_CONFIG_HOME=$work/config CUDA_CACHE_PATH="$open/theirs/a cache" JITWARM_STATE=$open/theirs/state &&
+		$runner env SIMDRIVER_STATE="$open/theirs/driver" LD_LIBRARY_PATH="$open/build/tests/simdriver/lib" bash -c "$line") >"$out" 2>"$err" ||
+		fail "the line does not work: $line"
+	(($(cached "$open/theirs/a cache") > 5)) || fail "$line has filled nothing"
+	[[ -z $(find "$open/theirs" -not -user "$number") ]] || fail "not the account's: $(find "$open/theirs" -not -user "$number")"
+	rm -rf "$open/theirs"
+done
+# What is done for others is root's, with its own home
+HOME=$home JITWARM_STATE=$home/state refused "else: env HOME=" import --all-users "$open/pack"
+JITWARM_STATE=$home/state refused "else: env -u JITWARM_STATE HOME=" startup enable --all-users
+
+# Accounts that a user namespace lacks are nobody that could be met; and root is no exception without its capabilities
+if unshare -r true 2>/dev/null; then
+	mkdir -m 777 "$open/lacking" && chown $mallory "$open/lacking" && chmod 755 "$open/lacking"
+	JITWARM="unshare -r $JITWARM" run '2|3' export -o "$open/lacking/pack"
+	err_lacks "belongs to"
+fi
+mkdir "$roots/.nv" && chmod 700 "$home"
+(JITWARM="setpriv --bounding-set=-dac_override,-dac_read_search,-fowner $JITWARM" run 2 prime --cache "$home/deep/cache" "$sample" && err_has "$home $theirs" && err_lacks "Permission denied") || exit 1
+
+# A project of another account: its .venv is not taken, and nothing is refused
+rm -rf "$roots"/.[a-z]*
+as_mallory mkdir "$home/project" && environment "$home/project/.venv" 1.0 && chown -R $mallory "$home/project"
+(cd "$home/project" && run '0|1|2' check --json && err_lacks "root changes" && err_lacks "root keeps" && json '".venv" not in (d.get("environment") or "")') || exit 1
+# Other accounts' programs are not looked at: the line to type is printed
+run 2 doctor --user nobody
+err_has "jitwarm doctor --user nobody"
+as_mallory sleep 60 &
+victim=$!
+await pgrep -u $mallory -x sleep >/dev/null
+run 2 doctor --pid "$(pgrep -u $mallory -x sleep | head -n 1)"
+err_has "setpriv --reuid=$mallory"
+run 2 watch "$(pgrep -u $mallory -x sleep | head -n 1)"
+err_has "setpriv --reuid=$mallory"
+kill $victim
+wait $victim 2>/dev/null || :
