@@ -40,7 +40,7 @@ refused "--nvrtc=$open/tools/nvrtc" prime --nvrtc "$open/tools/nvrtc" "$sample"
 refused "--nvjitlink=$open/tools/nvjitlink" bake -o "$open/made/" --nvjitlink "$open/tools/nvjitlink" "$sample"
 (cd "$home" && refused "--output=.: $home $theirs" export) || exit 1
 for command in "cache prune --apply --older-than 1s" "cache clear" "cache verify --repair" "store clear" "uninstall" "tune --apply --max-size 2GiB --scope user" \
-	"key generate --no-passphrase" "config jobs 2" "startup enable" "compiler fetch 12.4" "import $open/a.jwpack" "ahead"; do
+	"key generate" "config jobs 2" "startup enable" "compiler fetch 12.4" "import $open/a.jwpack" "ahead"; do
 	# shellcheck disable=SC2086
 	HOME=$home refused "HOME=$home $theirs" $command
 done

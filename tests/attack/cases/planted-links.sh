@@ -18,7 +18,7 @@ attack() {
 	local command whose
 	for whose in theirs roots; do
 		for command in "prime --quiet $sample" "cache verify --repair" "import --allow-unsigned $open/a.jwpack" "import --allow-unsigned --cache $cache $open/a.jwpack" \
-			"cache prune --apply --older-than 1s" "key generate --no-passphrase --force" "cache clear --yes" "store clear --yes"; do
+			"cache prune --apply --older-than 1s" "key generate" "cache clear --yes" "store clear --yes"; do
 			# shellcheck disable=SC2086
 			if [[ $whose == theirs ]]; then
 				limit=60 run '2|64' $command
