@@ -359,5 +359,6 @@ const struct cli_command command_which = {
 				   "does or the newest has to be compiled first, 2 if none runs.",
 	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\n",
 	.options = which_options,
+	.reads = true,
 	.run = which_run,
 };
