@@ -462,6 +462,8 @@ static void tell_runs(const struct scan *scan, uint32_t t, struct jw_scan_total 
 					 : total->modules                ? JW_RUNS_COMPILED
 					 : scan->build.plan->images      ? JW_RUNS_AS_IS
 													 : JW_RUNS_ON_CPU;
+	if (total->verdict == JW_RUNS_ON_CPU)
+		total->driver_from = 0;
 }
 
 static int tell_totals(struct jw_error *err, const struct scan *scan)
