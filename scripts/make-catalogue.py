@@ -28,7 +28,7 @@ UNITS = ["Do", "%.1f s", "%u s", "%u min %u s", "%s s", "%s min", "%s h", "%s to
 # Put together from conversions alone, or a word of a list
 PIECES = {"src/cli/commands/cmd_scan.c": ["compile", "%s (%s, %llu piece of code)", "%s (%s, %llu pieces of code)", "%s (%s, %llu piece of code, some damaged)",
                                         "%s (%s, %llu pieces of code, some damaged)"],
-          "src/cli/commands/cmd_cache.c": ["%s: empty", "built “%s”"], "src/cli/progress.c": ["%s left"], "src/setup/setting_sources.c": ["process"],
+          "src/cli/commands/cmd_which.c": ["fail: %s", "fails: %s"], "src/cli/commands/cmd_cache.c": ["%s: empty", "built “%s”"], "src/cli/progress.c": ["%s left"], "src/setup/setting_sources.c": ["process"],
           "src/cli/cli.c": ["see “jitwarm %s%s--help”"], "src/share/reference.c": ["a name is oci://HOST/REPOSITORY[:TAG]"],
           "src/code/code_file.c": ["a cubin", "a wheel"], "src/find/places.c": ["folder", "program"],
           "src/cli/commands/cmd_doctor.c": ["Driver  %s", "GPU     %s (%s)", "Probe   %s", "Process %d (%s): %s%s%s"],
@@ -57,7 +57,7 @@ KEPT = re.compile(r"mingw-w64 gcc |jitwarm: out of memory.*|```text|if status is
                   r"Volatile Environment|(User )?Shell Folders|JIT cache \(jitwarm startup\)|Warm the NVIDIA driver's JIT cache \(jitwarm startup\)|"
                   r" *jitwarm( [a-z]+){1,2}( --[a-z-]+| DIR| FILE| sh| rtx4090)*( ?%\w+| 0x%llx| \(all users\))?|Accept: .*|%s.{1,2}jitwarm.{0,7}|"
                   r"(cuda|opencl|other|load|link|nvjitlink|exec|sudo|env|(lib)?[Tt]riton|libnvrtc\.|libpjrt|libnvidia-opencl|libnvoptix|nvptxjitcompiler|"
-                  r"bash|d?ash|m?ksh|zsh|busybox|fish|native|GPU|from|share|insecure-host|default|carrying)|oci://.*|up to %s %s|"
+                  r"bash|d?ash|m?ksh|zsh|busybox|fish|native|GPU|from|share|insecure-host|default|carrying)|oci://.*|https://.*|up to %s %s|"
                   r".*NVIDIA GPU Computing Toolkit.*|.*org\.opencontainers\.image.*")
 # Parts of English sentences: a translation leaves their conversions out (%3$.0s)
 GRAMMAR = {"is", "are", "was", "were", "them", "the", "would be"}

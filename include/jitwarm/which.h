@@ -30,10 +30,11 @@ struct jw_which_release {
 	char *file;    /* the wheel that was looked at; "" if the release was not; NULL: no wheel */
 	bool inferred; /* not looked at itself: the releases beside it are alike */
 	enum jw_which_answer answer;
-	struct jw_driver needs;  /* with FAILS: the first driver that is new enough, or zeros */
-	char *why;               /* with PART and FAILS: the library and the reason; with NO_PYTHON: the
-								versions that it is for; else NULL */
-	size_t modules;          /* that a start compiles, at most */
+	struct jw_driver needs; /* the first driver with which that does not fail, or zeros */
+	char *why;      /* if it or a part fails: "no code for sm_61", "needs driver 580 (CUDA 13.0) or
+					   newer"; with NO_PYTHON: the versions that it is for; else NULL */
+	char *library;  /* the largest one that fails, or of which a part does; else NULL */
+	size_t modules; /* that a start compiles, at most */
 	struct jw_seconds start; /* that it takes, at most */
 	bool lazy;               /* a program compiles what it uses, when it first uses it */
 	char *pin; /* a package that it requires in one version which fails, and why; NULL: none */
@@ -63,5 +64,14 @@ struct jw_which_options {
 int jw_which(struct jw_error *err, const struct jw_which_options *options,
 			 struct jw_which *ret_which);
 void jw_which_free(struct jw_which *which);
+
+/* The packages that a requirements file, a pylock.toml or pip's report names, normalised. */
+struct jw_which_names {
+	char **items;
+	size_t count;
+};
+/* JW_ERR_FORMAT: the file is none of these, or names no package. */
+int jw_which_read_names(struct jw_error *err, const char *path, struct jw_which_names *ret_names);
+void jw_which_names_free(struct jw_which_names *names);
 
 #endif

@@ -250,6 +250,57 @@ const char *gpu_targets_name(char text[GPUS_NAME], struct jw_target target)
 	return text;
 }
 
+/* "RTX 3070 Ti" of "rtx3070ti", "H100" of "h100", in place of what was typed. */
+static void market(char *ret_text, size_t size, const char *typed)
+{
+	static const struct {
+		const char *typed, *marketed;
+	} words[] = {{"super", " SUPER"}, {"titan", "TITAN "}, {"max-q", " Max-Q"}, {"maxq", " Max-Q"},
+				 {"gtx", "GTX "},     {"rtx", "RTX "},     {"ti", " Ti"},       {"gt", "GT "}};
+	size_t used = 0;
+
+	for (const char *at = typed; *at && used + 8 < size;) {
+		size_t i = 0;
+
+		while (i < sizeof words / sizeof *words && !text_starts_fold(at, words[i].typed))
+			i++;
+		if (i < sizeof words / sizeof *words && strpbrk(typed, "0123456789")) {
+			const char *marketed = words[i].marketed;
+
+			at += strlen(words[i].typed);
+			/* One blank, whatever was typed. */
+			marketed += *marketed == ' ' && used && ret_text[used - 1] == ' ';
+			while (*marketed && !(*marketed == ' ' && !marketed[1] && (!*at || *at == ' ')))
+				ret_text[used++] = *marketed++;
+		} else {
+			ret_text[used++] = *at >= 'a' && *at <= 'z' ? (char)(*at - 'a' + 'A') : *at;
+			at++;
+		}
+	}
+	ret_text[used] = '\0';
+}
+
+const char *gpu_targets_marketed(char text[GPUS_MARKETED], struct jw_target target,
+								 const struct jw_system *system)
+{
+	const struct typed_gpu *typed = typed_as(target);
+	char sm[JW_TARGET_TEXT], name[GPUS_NAME];
+
+	(void)jw_target_sm(sm, target);
+	for (size_t i = 0; system && i < system->gpu_count; i++)
+		if (system->gpus[i].target.sm == target.sm && *system->gpus[i].name) {
+			(void)snprintf(text, GPUS_MARKETED, "%s (%s)", system->gpus[i].name, sm);
+			return text;
+		}
+	if (!typed || typed >= &typed_gpus[typed_count]) {
+		(void)text_copy(text, GPUS_MARKETED, gpu_targets_name(name, target));
+		return text;
+	}
+	market(name, sizeof name, typed->names);
+	(void)snprintf(text, GPUS_MARKETED, "%s (%s)", name, sm);
+	return text;
+}
+
 struct buf *gpu_lines_add(struct gpu_lines *lines, struct jw_target target)
 {
 	lines->items[lines->count] = (struct gpu_line){target, STYLE_PLAIN, BUF_MAX(MOST_GPU_LINE)};

@@ -56,8 +56,13 @@ int gpu_targets_add_own(struct jw_error *err, struct gpu_targets *gpus,
 int gpu_targets_arch(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus);
 
 /* "sm_86 (RTX 30)", or with the names that were typed; returns `text`. */
-#define GPUS_NAME 64
+#define GPUS_NAME     64
+#define GPUS_MARKETED 192
 const char *gpu_targets_name(char text[GPUS_NAME], struct jw_target target);
+/* As it is marketed: "NVIDIA GeForce RTX 3070 (sm_86)" of a GPU of this machine, "RTX 3070 (sm_86)"
+ * of --target rtx3070; else as gpu_targets_name. `system` may be NULL. */
+const char *gpu_targets_marketed(char text[GPUS_MARKETED], struct jw_target target,
+								 const struct jw_system *system);
 
 /* What is said of each GPU. Of more than a few, those of which the same is said share a line. */
 enum { GPUS_FEW = 2 };

@@ -306,3 +306,21 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 		(void)text_format(text, FATE_TEXT, "will fail: %s for %s", reason, sm);
 	return text;
 }
+
+const char *fate_reason(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device)
+{
+	const struct decided *is = &fate->is;
+	char sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT];
+
+	(void)jw_target_sm(sm, device);
+	if (is->needs.cuda && (fate->part != DECIDE_PART || is->too_new > is->lacking))
+		(void)text_format(text, FATE_TEXT, "needs driver %s or newer",
+						  jw_driver_text(driver, &is->needs));
+	else if (is->reason == REASON_DAMAGED)
+		(void)text_format(text, FATE_TEXT, "damaged code");
+	else if (is->reason == REASON_UNLINKED && fate->part != DECIDE_PART)
+		(void)text_format(text, FATE_TEXT, "no linked code for %s", sm);
+	else
+		(void)text_format(text, FATE_TEXT, "no code for %s", sm);
+	return text;
+}

@@ -75,6 +75,10 @@ enum { FATE_TEXT = 512 };
 /* "will fail: no kernel image for sm_90", "1 of 2 pieces has no code for sm_90: a program that uses
  * it fails" */
 const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device);
+/* The reason alone, which is equal for releases that fail alike: "no code for sm_90", "needs driver
+ * 580 (CUDA 13.0) or newer" */
+const char *fate_reason(char text[FATE_TEXT], const struct file_fate *fate,
+						struct jw_target device);
 
 struct plan_file {
 	char *path;

@@ -11,7 +11,7 @@
 #include "wheels_zst.h"
 
 enum {
-	MOST_WHEELS = 1 << 14,
+	MOST_WHEELS = 1 << 12,
 	MOST_THINGS = 1 << 20, /* libraries, pieces, entries and pins of a package, each */
 };
 
@@ -131,7 +131,8 @@ static bool read_entry(const char *word, struct jw_piece_entry *entry)
 		entry->kind = DEVCODE_KIND_PTX;
 	}
 	length = strcspn(word, marks);
-	if (!read_target(word, length, &entry->target))
+	/* Of an entry of another kind the target may be unknown. */
+	if (!(length == 4 && text_starts(word, "sm_0")) && !read_target(word, length, &entry->target))
 		return false;
 	if (devcode_kind_is_ptx(entry->kind))
 		entry->text = entry->target;
@@ -444,19 +445,19 @@ int wheel_list_read(struct jw_error *err, const char *name, const char *text, si
 	return result;
 }
 
-int wheel_list_own(struct jw_error *err, const char *package, struct wheel_list *ret_list)
+int wheel_list_text(struct jw_error *err, char **ret_text, size_t *ret_size)
 {
-	char *text = mem_alloc(wheels_zst_SIZE);
+	char *text = mem_alloc(wheels_zst_SIZE + 1);
 	const size_t got = ZSTD_decompress(text, wheels_zst_SIZE, wheels_zst, sizeof wheels_zst);
-	int result = -1;
 
-	if (ZSTD_isError(got))
-		(void)error_set(err, JW_ERR_FORMAT, "the program's list of wheels: %s",
-						ZSTD_getErrorName(got));
-	else
-		result = wheel_list_read(err, "the program's list of wheels", text, got, package, ret_list);
-	mem_free(text);
-	return result;
+	if (ZSTD_isError(got)) {
+		mem_free(text);
+		return error_set(err, JW_ERR_FORMAT, "%s: %s", WHEEL_LIST_OWN, ZSTD_getErrorName(got));
+	}
+	text[got] = '\0';
+	*ret_text = text;
+	*ret_size = got;
+	return 0;
 }
 
 void wheel_list_free(struct wheel_list *list)

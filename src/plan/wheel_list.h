@@ -8,23 +8,22 @@
  *     package NAME                                 its name by PEP 503
  *     wheel VERSION PLATFORM PYTHONS FILE SHA256   one that was looked at; newest first
  *     same VERSION PLATFORM PYTHONS OF             not looked at itself: as the wheel of release OF
- *     pin NAME VERSION                             of the wheel above: a requirement with one
- * version library KIND RUNTIME NAME                    of the wheel above piece COUNT ROLE ENTRY...
- * of the library above: COUNT alike containers
+ *     pin NAME VERSION                             of the wheel above: it requires that version
+ *     library KIND RUNTIME NAME                    of the wheel above
+ *     piece COUNT ROLE ENTRY...                    of the library above: COUNT alike containers
  *
- *     PLATFORM  linux, linux-aarch64, windows
- *     PYTHONS   cp310 (that version), cp38+ (that one or newer), py3 (any); with commas
- *     KIND      library, file (which is itself a container, a cubin or PTX)
- *     RUNTIME   the CUDA version of its CUDA runtime: 12000, a shared library's; ~12040, of one in
- * the library, by the compiler of its machine code; ~0: unknown ROLE      registered, relocatable,
- * loose; with -linked, -empty ENTRY     sm_90a, compute_80, kind8:sm_90 (another kind of entry);
- * then any of =90a      the target that the PTX's text names, if it is another one
- *               @8.6      ISA version of PTX
- *               #12080    the first CUDA version whose drivers load the machine code
- *               +M:S:B    M distinct modules, S seconds to compile by the model, B bytes of PTX
- *               z         compressed with zstd
- *               r         has to be linked before it can be loaded
- *               d         damaged */
+ * - PLATFORM: linux, linux-aarch64, windows.
+ * - PYTHONS: cp310 (that version), cp38+ (that one or newer), py3 (any); with commas.
+ * - KIND: library, or file (which is itself a container, a cubin or PTX).
+ * - RUNTIME: the CUDA version of its CUDA runtime. 12000: a shared library's; ~12040: of one in the
+ *   library, by the compiler of its machine code; ~0: unknown.
+ * - ROLE: registered, relocatable or loose; then -linked, -empty.
+ * - ENTRY: sm_90a, compute_80, kind8:sm_90 (another kind of entry); then any of
+ *   - =90a: the target that the PTX's text names, if it is another one
+ *   - @8.6: the ISA version of PTX
+ *   - #12080: the first CUDA version whose drivers load the machine code
+ *   - +M:S:B: M distinct modules, S seconds to compile by the model, B bytes of PTX
+ *   - z: compressed with zstd; r: has to be linked before it can be loaded; d: damaged */
 #pragma once
 
 #include <stdbool.h>
@@ -70,8 +69,9 @@ struct wheel_list {
  * JW_ERR_NOT_FOUND: the list lacks the package; JW_ERR_FORMAT names the line. */
 int wheel_list_read(struct jw_error *err, const char *name, const char *text, size_t size,
 					const char *package, struct wheel_list *ret_list);
-/* The same of the list in the program. */
-int wheel_list_own(struct jw_error *err, const char *package, struct wheel_list *ret_list);
+/* The text of the list in the program, for the caller to free. */
+int wheel_list_text(struct jw_error *err, char **ret_text, size_t *ret_size);
+#define WHEEL_LIST_OWN "the program's list of wheels"
 void wheel_list_free(struct wheel_list *list);
 
 /* Whether a wheel installs into that version of Python ("3.11"). */

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "code/release.h"
+#include "find/pip.h"
 #include "os/file.h"
 #include "plan/build.h"
 #include "plan/estimate.h"
@@ -15,21 +16,48 @@
  * few milliseconds. */
 static const double MOST_NEGLIGIBLE_S = 1;
 
+enum { MOST_LIST = 16 << 20 };
+
+/* A package that releases require in one version. */
+struct known_pin {
+	const char *name;
+	bool listed;
+	struct wheel_list list;
+};
+
 struct question {
 	const struct jw_which_options *options;
 	char package[PACKAGE_MOST_NAME];
 	struct wheel_list list;
-	const char *platform;
+	char *text; /* of the list in the program */
+	size_t size;
+	struct known_pin *pins;
+	size_t pin_count, pin_capacity;
 };
 
-/* "libx.so: needs driver 580 (CUDA 13.0) or newer", of the first of several. */
-static char *reason_of(const struct file_fate *fate, struct jw_target device)
+/* The library's name without its folder, and without what auditwheel or delvewheel has put in:
+ * libx.so.0 of libx-1a2b3c4d.so.0. */
+static char *library_of(const struct file_fate *fate)
+{
+	enum { FEWEST_DIGITS = 8 };
+	const char *member = strstr(fate->file, ": "),
+			   *base = os_base_name(member ? member + 2 : fate->file), *dash = strrchr(base, '-');
+	const size_t digits = dash ? strspn(dash + 1, "0123456789abcdef") : 0;
+
+	if (digits >= FEWEST_DIGITS && dash[1 + digits] == '.')
+		return mem_printf("%.*s%s", (int)(dash - base), base, dash + 1 + digits);
+	return mem_string(base);
+}
+
+static void note_fate(struct jw_which_release *release, const struct file_fate *fate,
+					  struct jw_target device)
 {
 	char text[FATE_TEXT];
-	const char *member = strstr(fate->file, ": ");
 
-	return mem_printf("%s: %s", os_base_name(member ? member + 2 : fate->file),
-					  fate_text(text, fate, device));
+	release->library = library_of(fate);
+	release->why = mem_string(fate_reason(text, fate, device));
+	if (fate->part != DECIDE_PART || fate->is.too_new > fate->is.lacking)
+		release->needs = fate->is.needs;
 }
 
 static const struct file_fate *largest_of(const struct file_fate *fates, size_t count)
@@ -46,7 +74,7 @@ static bool is_lazy(const struct question *question, const struct wheel_library 
 {
 	const struct jw_driver *driver = &question->options->driver;
 	const enum gpu_loading loading =
-		gpu_default_loading(library->runtime_cuda, !strcmp(question->platform, "windows"));
+		gpu_default_loading(library->runtime_cuda, !strcmp(question->options->platform, "windows"));
 
 	/* Drivers from 515 on (CUDA 11.7); PyTorch asks for it. */
 	return library->runtime_cuda && (!driver->cuda || driver->cuda >= 11070) &&
@@ -92,66 +120,82 @@ static int judge_wheel(struct jw_error *err, const struct question *question,
 						  : seconds > MOST_NEGLIGIBLE_S ? JW_WHICH_COMPILES
 						  : fates.part_count            ? JW_WHICH_PART
 														: JW_WHICH_RUNS;
-		if (fates.count) {
-			const struct file_fate *largest = largest_of(fates.items, fates.count);
-
-			release->needs = largest->is.needs;
-			release->why = reason_of(largest, options->target);
-		} else if (fates.part_count) {
-			release->why = reason_of(largest_of(fates.parts, fates.part_count), options->target);
-		}
+		if (fates.count)
+			note_fate(release, largest_of(fates.items, fates.count), options->target);
+		else if (fates.part_count)
+			note_fate(release, largest_of(fates.parts, fates.part_count), options->target);
 	}
 	fates_free(&fates);
 	return result;
 }
 
+static const struct wheel *find_wheel(const struct wheel_list *list, const char *version,
+									  const char *platform)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->wheels[i].version, version) &&
+			!strcmp(list->wheels[i].platform, platform))
+			return &list->wheels[i];
+	return NULL;
+}
+
+/* The wheels of a pinned package, which is read from the list once. */
+static int find_pin(struct jw_error *err, struct question *question, const char *name,
+					const struct known_pin **ret_pin)
+{
+	struct known_pin pin = {.name = name};
+	struct jw_error why;
+
+	for (size_t i = 0; i < question->pin_count; i++)
+		if (!strcmp(question->pins[i].name, name)) {
+			*ret_pin = &question->pins[i];
+			return 0;
+		}
+	pin.listed =
+		!wheel_list_read(&why, WHEEL_LIST_OWN, question->text, question->size, name, &pin.list);
+	if (!pin.listed && why.code != JW_ERR_NOT_FOUND)
+		return error_copy(err, &why);
+	VEC_GROW(question->pins, question->pin_capacity, question->pin_count);
+	question->pins[question->pin_count] = pin;
+	*ret_pin = &question->pins[question->pin_count++];
+	return 0;
+}
+
 /* A package that the wheel requires in one version, if that version fails though the wheel runs. */
-static int judge_pins(struct jw_error *err, const struct question *question,
-					  const struct wheel *wheel, struct jw_which_release *release)
+static int judge_pins(struct jw_error *err, struct question *question, const struct wheel *wheel,
+					  struct jw_which_release *release)
 {
 	for (size_t i = 0; i < wheel->pin_count && !release->pin; i++) {
-		const struct wheel_pin *pin = &wheel->pins[i];
-		struct jw_which_release required = {.why = NULL};
-		struct question question_of_pin = {.options = question->options,
-										   .platform = question->platform};
-		struct jw_error why;
-		const struct wheel *found = NULL;
-		int result = 0;
+		const struct wheel_pin *required = &wheel->pins[i];
+		const struct known_pin *pin;
+		const struct wheel *found;
+		struct jw_which_release of_pin = {.why = NULL};
 
-		TEXT_COPY(question_of_pin.package, pin->name);
-		if (wheel_list_own(&why, pin->name, &question_of_pin.list)) {
-			if (why.code != JW_ERR_NOT_FOUND)
-				return error_copy(err, &why);
-			continue;
-		}
-		for (size_t k = 0; k < question_of_pin.list.count && !found; k++)
-			if (!strcmp(question_of_pin.list.wheels[k].version, pin->version) &&
-				!strcmp(question_of_pin.list.wheels[k].platform, question->platform))
-				found = &question_of_pin.list.wheels[k];
-		if (found)
-			result = judge_wheel(err, &question_of_pin, found, &required);
-		if (found && !result && required.answer == JW_WHICH_FAILS)
-			release->pin = mem_printf("%s %s: %s", pin->name, pin->version, required.why);
-		mem_free(required.why);
-		wheel_list_free(&question_of_pin.list);
-		if (result)
+		if (find_pin(err, question, required->name, &pin))
 			return -1;
+		found = pin->listed ? find_wheel(&pin->list, required->version, question->options->platform)
+							: NULL;
+		if (!found)
+			continue;
+		if (judge_wheel(err, question, found, &of_pin))
+			return -1;
+		if (of_pin.answer == JW_WHICH_FAILS)
+			release->pin = mem_printf("%s %s: %s", required->name, required->version, of_pin.why);
+		mem_free(of_pin.why);
+		mem_free(of_pin.library);
 	}
 	return 0;
 }
 
 /* The answer of one release, from its wheels for all platforms. */
-static int judge_release(struct jw_error *err, const struct question *question, const char *version,
+static int judge_release(struct jw_error *err, struct question *question, const char *version,
 						 struct jw_which_release *release)
 {
-	const struct wheel *for_platform = NULL;
+	const struct wheel *for_platform =
+		find_wheel(&question->list, version, question->options->platform);
 
 	*release =
 		(struct jw_which_release){.version = mem_string(version), .answer = JW_WHICH_NO_WHEEL};
-	for (size_t i = 0; i < question->list.count && !for_platform; i++)
-		if (!strcmp(question->list.wheels[i].version, version) &&
-			!strcmp(question->list.wheels[i].platform, question->platform))
-			for_platform = &question->list.wheels[i];
 	if (!for_platform)
 		return 0;
 	release->file = mem_string(for_platform->file);
@@ -208,10 +252,20 @@ static bool is_platform(const char *platform)
 		   !strcmp(platform, "windows");
 }
 
+static void forget_question(struct question *question)
+{
+	for (size_t i = 0; i < question->pin_count; i++)
+		if (question->pins[i].listed)
+			wheel_list_free(&question->pins[i].list);
+	mem_free(question->pins);
+	wheel_list_free(&question->list);
+	mem_free(question->text);
+}
+
 int jw_which(struct jw_error *err, const struct jw_which_options *options,
 			 struct jw_which *ret_which)
 {
-	struct question question = {.options = options, .platform = options->platform};
+	struct question question = {.options = options};
 	struct jw_which which = {.target = options->target};
 	const char **versions;
 	int result = 0;
@@ -223,8 +277,13 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 						 "--platform is linux, linux-aarch64 or windows, not “%s”",
 						 options->platform);
 	if (jw_driver_supports(err, &options->driver, options->target) ||
-		wheel_list_own(err, question.package, &question.list))
+		wheel_list_text(err, &question.text, &question.size))
 		return -1;
+	if (wheel_list_read(err, WHEEL_LIST_OWN, question.text, question.size, question.package,
+						&question.list)) {
+		mem_free(question.text);
+		return -1;
+	}
 	versions = mem_array(question.list.count + 1, sizeof *versions);
 	which.package = mem_string(question.package);
 	which.date = mem_string(question.list.date);
@@ -240,7 +299,7 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 			which.newest_compiles = release->version;
 	}
 	mem_free(versions);
-	wheel_list_free(&question.list);
+	forget_question(&question);
 	if (result)
 		jw_which_free(&which);
 	else
@@ -253,6 +312,7 @@ void jw_which_free(struct jw_which *which)
 	for (size_t i = 0; i < which->count; i++) {
 		mem_free(which->releases[i].version);
 		mem_free(which->releases[i].file);
+		mem_free(which->releases[i].library);
 		mem_free(which->releases[i].why);
 		mem_free(which->releases[i].pin);
 	}
@@ -260,4 +320,51 @@ void jw_which_free(struct jw_which *which)
 	mem_free(which->package);
 	mem_free(which->date);
 	*which = (struct jw_which){.package = NULL};
+}
+
+/* Appends the name at the beginning of a requirement, once. */
+static void add_name(struct jw_which_names *names, size_t *capacity, const char *requirement)
+{
+	char name[PACKAGE_MOST_NAME];
+
+	if (!package_normalise(requirement, strcspn(requirement, "[]()<>=!~;@ \t\n"), name))
+		return;
+	for (size_t i = 0; i < names->count; i++)
+		if (!strcmp(names->items[i], name))
+			return;
+	VEC_GROW(names->items, *capacity, names->count);
+	names->items[names->count++] = mem_string(name);
+}
+
+int jw_which_read_names(struct jw_error *err, const char *path, struct jw_which_names *ret_names)
+{
+	struct buf content = {0};
+	struct pip_lines lines;
+	struct jw_which_names names = {.items = NULL};
+	size_t capacity = 0;
+
+	if (os_read_file(err, path, MOST_LIST, &content))
+		return -1;
+	if (pip_lines_read(err, path, buf_text(&content), content.size, &lines)) {
+		buf_free(&content);
+		return error_prefix(err, "%s", path);
+	}
+	for (const char *at = buf_text(&lines.requirements); *at; at += *at == '\n') {
+		add_name(&names, &capacity, at);
+		at += strcspn(at, "\n");
+	}
+	for (size_t i = 0; i < lines.packages.count; i++)
+		add_name(&names, &capacity, lines.packages.items[i].asked);
+	pip_lines_free(&lines);
+	buf_free(&content);
+	*ret_names = names;
+	return 0;
+}
+
+void jw_which_names_free(struct jw_which_names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		mem_free(names->items[i]);
+	mem_free(names->items);
+	*names = (struct jw_which_names){.items = NULL};
 }

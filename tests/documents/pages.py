@@ -97,7 +97,7 @@ def check_language(page, english, language):
         if has != wanted:
             more, less = [thing for thing in has if thing not in wanted], [thing for thing in wanted if thing not in has]
             failures.append(f"{page.relative_to(ROOT)} has other {kind} than {english.name}: {more or has}, not {less or wanted}")
-    strange = re.sub(r"[\x00-\x7f“”…·→×½]|" + LETTERS[language], "", page.read_text().replace("[한국어]", ""))
+    strange = re.sub(r"[\x00-\x7f“”…·→×½–]|" + LETTERS[language], "", page.read_text().replace("[한국어]", ""))
     if strange:
         failures.append(f"{page.relative_to(ROOT)} has letters of another script: {strange}")
 

@@ -36,13 +36,14 @@ static const struct json_field release_fields[] = {
 		"it has no code for GPUs and runs on the CPU; `fails`; `other_python`: its wheels are for "
 		"other versions of Python; `no_wheel`: it has no wheel for the platform",
 		.names = answer_names),
-	RELEASE(
-		why,
-		"the library and the reason, with `fails` and `part_fails`; the versions of Python, with "
-		"`other_python`",
-		.presence = JSON_UNLESS_NULL),
+	RELEASE(why,
+			"why it, or a part of it, fails; with `other_python`: the versions of Python that it "
+			"is for",
+			.presence = JSON_UNLESS_NULL),
+	RELEASE(library, "the largest library that fails, or of which a part does",
+			.presence = JSON_UNLESS_NULL),
 	JSON_SAID("needs_driver", struct jw_which_release, needs, document_driver,
-			  "with `fails`: the first driver with which the release does not fail for its age",
+			  "the first driver with which the library does not fail for the driver's age",
 			  .presence = JSON_IF_SET),
 	RELEASE(modules, "modules that a start compiles, at most"),
 	JSON_OBJECT_OF("start_seconds", struct jw_which_release, start, &document_span,
@@ -96,7 +97,7 @@ const struct json_table document_which = {.schema = "jitwarm.which/1", .fields =
 static bool same_answer(const struct jw_which_release *a, const struct jw_which_release *b)
 {
 	return a->answer == b->answer && text_same(a->why, b->why) && text_same(a->pin, b->pin) &&
-		   a->lazy == b->lazy;
+		   (a->answer == JW_WHICH_FAILS || text_same(a->library, b->library)) && a->lazy == b->lazy;
 }
 
 static enum style style_of(enum jw_which_answer answer)
@@ -115,25 +116,52 @@ static enum style style_of(enum jw_which_answer answer)
 
 /* The answer of some releases in one line; `most`: the one that compiles most. */
 static void print_answer(struct table *table, const struct jw_which_release *release,
-						 const struct jw_which_release *most)
+						 const struct jw_which_release *most, bool several)
 {
 	const enum style style = style_of(release->answer);
-	char span[TEXT_SHORT];
+	char span[TEXT_SHORT], driver[JW_DRIVER_TEXT];
 
 	switch (release->answer) {
-	case JW_WHICH_RUNS: table_cell(table, style, "runs as it is"); break;
-	case JW_WHICH_PART: table_cell(table, style, "runs, but a part fails: %s", release->why); break;
-	case JW_WHICH_COMPILES:
-		table_cell(table, style,
-				   release->lazy ? "runs after compiling what a program uses: up to %s, up to %s"
-								 : "runs after compiling %s: %s",
-				   TEXT_COUNT(most->modules, "module", "modules"),
-				   text_span(span, most->start.low, most->start.high));
+	case JW_WHICH_RUNS:
+		table_cell(table, style, several ? "run as they are" : "runs as it is");
 		break;
-	case JW_WHICH_FAILS: table_cell(table, style, "fails: %s", release->why); break;
-	case JW_WHICH_CPU: table_cell(table, style, "has no GPU code: runs on the CPU"); break;
-	case JW_WHICH_NO_PYTHON: table_cell(table, style, "needs Python %s", release->why); break;
-	case JW_WHICH_NO_WHEEL: table_cell(table, style, "has no wheel for this platform"); break;
+	case JW_WHICH_PART:
+		table_cell(table, style,
+				   several ? "run, but a part fails: %s: %s" : "runs, but a part fails: %s: %s",
+				   release->library, release->why);
+		break;
+	case JW_WHICH_COMPILES:
+		(void)text_span(span, most->start.high, most->start.high);
+		if (release->lazy)
+			table_cell(table, style,
+					   several ? "run after compiling what a program uses of up to %s: up to %s"
+							   : "runs after compiling what a program uses of %s: up to %s",
+					   TEXT_COUNT(most->modules, "module", "modules"), span);
+		else
+			table_cell(table, style,
+					   several ? "run after compiling up to %s: up to %s"
+							   : "runs after compiling %s: up to %s",
+					   TEXT_COUNT(most->modules, "module", "modules"), span);
+		break;
+	case JW_WHICH_FAILS:
+		if (several && release->needs.cuda)
+			table_cell(table, style, "fail: they need driver %s or newer",
+					   jw_driver_text(driver, &release->needs));
+		else
+			table_cell(table, style, several ? "fail: %s" : "fails: %s", release->why);
+		break;
+	case JW_WHICH_CPU:
+		table_cell(table, style,
+				   several ? "have no GPU code: they run on the CPU"
+						   : "has no GPU code: it runs on the CPU");
+		break;
+	case JW_WHICH_NO_PYTHON:
+		table_cell(table, style, several ? "need Python %s" : "needs Python %s", release->why);
+		break;
+	case JW_WHICH_NO_WHEEL:
+		table_cell(table, style,
+				   several ? "have no wheel for this platform" : "has no wheel for this platform");
+		break;
 	}
 }
 
@@ -148,7 +176,7 @@ static size_t add_rows(struct table *table, const struct jw_which *which, bool a
 		for (next = i + 1;
 			 !all && next < which->count && same_answer(first, &which->releases[next]); next++) {
 			last = &which->releases[next];
-			most = last->start.high > most->start.high ? last : most;
+			most = last->modules > most->modules ? last : most;
 		}
 		if (!all && rows == MOST_ROWS) {
 			left_out++;
@@ -160,7 +188,7 @@ static size_t add_rows(struct table *table, const struct jw_which *which, bool a
 					   first->inferred && all ? " *" : "");
 		else
 			table_cell(table, STYLE_PLAIN, "  %s – %s", first->version, last->version);
-		print_answer(table, first, most);
+		print_answer(table, first, most, last != first);
 	}
 	return left_out;
 }
@@ -176,27 +204,54 @@ static const char *platform_text(const char *platform)
 static void print_head(const struct cli *cli, const struct which_document *document,
 					   const struct jw_which *which)
 {
-	char gpu[GPUS_NAME], driver[JW_DRIVER_TEXT], python[24] = "";
+	char gpu[GPUS_MARKETED], driver[JW_DRIVER_TEXT], python[24] = "";
 
 	if (document->python)
 		(void)text_format(python, sizeof python, ", Python %s", document->python);
 	output_line(&cli->out, STYLE_STRONG,
 				document->driver.cuda ? "%s from %s on %s, driver %s, %s%s"
 									  : "%s from %s on %s, %snewest driver, %s%s",
-				which->package, document->index, gpu_targets_name(gpu, which->target),
+				which->package, document->index,
+				gpu_targets_marketed(gpu, which->target, cli->system),
 				document->driver.cuda ? jw_driver_text(driver, &document->driver) : "",
 				platform_text(document->platform), python);
 }
 
 static void print_install(const struct cli *cli, const struct which_document *document,
-						  const struct jw_which *which, const char *version, const char *what)
+						  const struct jw_which *which, const char *version, bool compiles)
 {
 	struct buf command = BUF_MAX(NEXT_STEP_MOST);
 	char text[128];
 
-	(void)text_format(text, sizeof text, "Newest on %s that %s: ", document->index, what);
+	(void)text_format(text, sizeof text,
+					  compiles ? "Newest on %s that runs after compiling: "
+							   : "Newest on %s that runs as it is: ",
+					  document->index);
 	buf_say(&command, "pip install %s==%s", which->package, version);
 	next_step(&cli->out, STYLE_GOOD, text, &command);
+}
+
+/* Packages that PyTorch's index builds for several versions of CUDA, too. */
+static bool has_other_index(const char *package)
+{
+	static const char *const packages[] = {"torch", "torchvision", "torchaudio", "xformers",
+										   "vllm"};
+
+	for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
+		if (!strcmp(package, packages[i]))
+			return true;
+	return false;
+}
+
+static void print_other_index(const struct cli *cli, const struct jw_which *which)
+{
+	if (has_other_index(which->package))
+		output_line(&cli->out, STYLE_PLAIN,
+					"PyTorch's own index has builds of %s for other CUDA versions, which may run "
+					"where those of PyPI do not: %s",
+					which->package,
+					which->target.sm >= 100 ? "https://download.pytorch.org/whl/cu128"
+											: "https://download.pytorch.org/whl/cu126");
 }
 
 static int print_which(struct jw_error *err, const struct cli *cli,
@@ -223,11 +278,12 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 			output_warning(out, "%s %s requires %s", which->package, which->newest,
 						   which->releases[i].pin);
 	if (which->newest)
-		print_install(cli, document, which, which->newest, "runs as it is");
+		print_install(cli, document, which, which->newest, false);
 	if (which->newest_compiles)
-		print_install(cli, document, which, which->newest_compiles, "runs after compiling");
+		print_install(cli, document, which, which->newest_compiles, true);
 	if (!which->newest && !which->newest_compiles)
 		output_line(out, STYLE_BAD, "No release on %s runs on this GPU.", document->index);
+	print_other_index(cli, which);
 	return result;
 }
 
@@ -241,21 +297,6 @@ static enum exit_status status_of(const struct jw_which *which)
 	return which->newest || which->newest_compiles ? EXIT_COLD : EXIT_CANNOT;
 }
 
-/* Packages that their own index also builds for other versions of CUDA. */
-static void print_other_index(const struct cli *cli, const char *package)
-{
-	static const char *const packages[] = {"torch", "torchvision", "torchaudio", "xformers",
-										   "vllm"};
-
-	for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
-		if (!strcmp(package, packages[i]))
-			output_line(
-				&cli->out, STYLE_PLAIN,
-				"PyTorch's own index has builds of %s for other CUDA versions, which may run "
-				"where these do not.",
-				package);
-}
-
 static int answer_package(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 						  const char *package, struct which_document *document)
 {
@@ -263,29 +304,52 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 									   .driver = gpus->driver,
 									   .platform = document->platform,
 									   .python = document->python};
-	int result = 0;
 
 	if (cli->system)
 		options.speed = cli->system->speed;
-	for (size_t i = 0; !result && i < gpus->count; i++) {
-		struct jw_error why;
+	for (size_t i = 0; i < gpus->count; i++) {
 		struct jw_which *which = &document->answers[document->count];
 
 		options.target = gpus->targets[i];
-		if (jw_which(&why, &options, which)) {
-			if (why.code == JW_ERR_NOT_FOUND)
-				(void)error_set(&why, JW_ERR_NOT_FOUND, "jitwarm has no list of %s", package);
-			return error_copy(err, &why);
-		}
+		if (jw_which(err, &options, which))
+			return -1;
 		document->count++;
 		document->date = which->date;
 		cli_end_with(cli, status_of(which));
-		if (output_wants_text(&cli->out))
-			result = print_which(err, cli, document, which);
+		if (output_wants_text(&cli->out) && print_which(err, cli, document, which))
+			return -1;
 	}
-	if (!result && document->count)
-		print_other_index(cli, document->answers[document->count - 1].package);
-	return result;
+	return 0;
+}
+
+/* The packages that are asked for. Those of a list that jitwarm's list lacks are counted. */
+static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
+					  const char *const *packages, size_t count, bool listed,
+					  struct which_document *document)
+{
+	size_t unknown = 0;
+
+	document->answers = mem_array(count * gpus->count, sizeof *document->answers);
+	for (size_t i = 0; i < count; i++) {
+		struct jw_error why;
+
+		if (!answer_package(&why, cli, gpus, packages[i], document))
+			continue;
+		if (why.code != JW_ERR_NOT_FOUND)
+			return error_copy(err, &why);
+		if (!listed)
+			return error_set(err, JW_ERR_NOT_FOUND,
+							 "jitwarm has no list of %s: “jitwarm scan --index %s” looks at its "
+							 "newest release",
+							 packages[i], packages[i]);
+		unknown++;
+	}
+	if (!document->count)
+		return error_set(err, JW_ERR_NOT_FOUND, "jitwarm has a list of none of these packages");
+	if (unknown)
+		output_note(&cli->out, "%s left out: not in jitwarm's list",
+					TEXT_COUNT(unknown, "package", "packages"));
+	return 0;
 }
 
 /* As indexes name this machine's. */
@@ -302,11 +366,17 @@ static int which_run(struct jw_error *err, struct cli *cli)
 	const char *platform = options_value(given, "platform"),
 			   *python = options_value(given, "python");
 	struct which_document document = {.index = "PyPI"};
+	const char *const *packages = given->operands;
+	size_t count = given->operand_count;
+	const char *file = options_value(given, "requirements");
+	struct jw_which_names names = {.items = NULL};
 	struct gpu_targets gpus;
 	char active[JW_PYTHON_VERSION];
 	int result = 0;
 
-	if (!given->operand_count)
+	if (file && count)
+		return error_set(err, JW_ERR_USAGE, "-r FILE takes no other names");
+	if (!file && !count)
 		return error_set(err, JW_ERR_USAGE,
 						 "which: name a package, for example “jitwarm which torch”");
 	if (gpu_targets_read(err, cli, &gpus))
@@ -325,9 +395,13 @@ static int which_run(struct jw_error *err, struct cli *cli)
 	document.platform = platform ? platform : gpus.arm ? "linux-aarch64" : own_platform();
 	document.python = python;
 	document.driver = gpus.driver;
-	document.answers = mem_array(given->operand_count * gpus.count, sizeof *document.answers);
-	for (size_t i = 0; !result && i < given->operand_count; i++)
-		result = answer_package(err, cli, &gpus, given->operands[i], &document);
+	if (file && jw_which_read_names(err, file, &names))
+		return -1;
+	if (file) {
+		packages = (const char *const *)names.items;
+		count = names.count;
+	}
+	result = answer_all(err, cli, &gpus, packages, count, file != NULL, &document);
 	if (!result && output_wants_text(&cli->out))
 		output_line(&cli->out, STYLE_FAINT, "List of %s.", document.date);
 	if (!result)
@@ -335,11 +409,15 @@ static int which_run(struct jw_error *err, struct cli *cli)
 	for (size_t i = 0; i < document.count; i++)
 		jw_which_free(&document.answers[i]);
 	mem_free(document.answers);
+	jw_which_names_free(&names);
 	return result;
 }
 
 static const struct cli_option which_options[] = {
 	GPUS_OPTIONS,
+	CLI_VALUE("requirements", "FILE",
+			  "For the packages of a requirements.txt, a pylock.toml or pip's report",
+			  .letter = 'r', .names = NAMES_FILE),
 	CLI_VALUE("platform", "NAME", "For this platform instead of this machine's",
 			  .choices = "linux|linux-aarch64|windows"),
 	CLI_VALUE("python", "VERSION", "For this version of Python (3.11) instead of the active one"),
@@ -349,7 +427,7 @@ static const struct cli_option which_options[] = {
 const struct cli_command command_which = {
 	.name = "which",
 	.summary = "Show which releases of a package run on a GPU",
-	.usage = "[OPTION]… PACKAGE…",
+	.usage = "[OPTION]… PACKAGE…\n[OPTION]… -r FILE",
 	.description = "Shows which releases of a package run on your GPU, driver and Python, and how "
 				   "to install the "
 				   "newest one. The answer comes from a list of what released wheels hold, so "

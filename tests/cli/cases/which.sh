@@ -1,0 +1,66 @@
+# Which releases of a package run on a GPU: from the list in the program, without network, GPU and driver.
+
+# The answers that the list was made for
+run 1 which --target gtx1080 torch
+out_has "torch from PyPI on GTX 1080 (sm_61), newest driver, Linux x86-64"
+out_has "– 2.8.0   fail: no code for sm_61"
+out_has "pip install torch==2.7.1"
+out_has "https://download.pytorch.org/whl/cu126"
+out_has "List of 20"
+run 1 which --target rtx3070 --driver 550 torch
+out_has "RTX 3070 (sm_86), driver 550 (CUDA 12.4)"
+out_has "– 2.11.0  fail: they need driver 580 (CUDA 13.0) or newer"
+out_has "pip install torch==2.10.0"
+run 0 which --target rtx3070 --driver 580 torch
+out_lacks "need driver"
+
+# Status 0: the newest runs as it is; 1: an older one, or after compiling; 2: none
+run 0 which --target h100 --quiet torch
+run 2 which --target gtx1080 vllm
+out_has "No release on PyPI runs on this GPU."
+out_lacks "pip install"
+run 1 which --target gtx1080 xgboost
+out_lacks "download.pytorch.org"
+
+# At most ten rows; --all has one for each release
+run "0|1" which --target rtx3070 tensorflow
+[[ $(grep -c '^  [0-9]' "$out") -le 10 ]] || fail "more than ten rows"
+run "0|1" which --target rtx3070 --all torch
+[[ $(grep -c '^  [0-9]' "$out") -gt 20 ]] || fail "--all has no row for each release"
+out_has "* not looked at itself"
+
+# The Python that a release is for
+run 1 which --target rtx3070 --python 3.8 torch
+out_has "need Python 3."
+out_has "pip install torch==2.4.1"
+
+# JSON has no sentence but reasons
+run 1 which --target gtx1080,rtx4090 --json torch xgboost
+json 'd["schema"] == "jitwarm.which/1" and d["index"] == "PyPI" and d["platform"] == "linux" and len(d["answers"]) == 4'
+json '[(a["package"], a["target"]) for a in d["answers"]] == [("torch", "sm_61"), ("torch", "sm_89"), ("xgboost", "sm_61"), ("xgboost", "sm_89")]'
+json 'd["answers"][0]["newest"] == "2.7.1" and d["answers"][1]["newest"] == d["answers"][1]["releases"][0]["version"]'
+json '[r for r in d["answers"][0]["releases"] if r["version"] == "2.8.0"][0]["why"] == "no code for sm_61"'
+json 'all(r["answer"] in ("runs", "part_fails", "compiles", "fails") for r in d["answers"][0]["releases"])'
+run 1 which --target rtx3070 --driver 550 --json torch
+json 'd["answers"][0]["releases"][0]["needs_driver"].startswith("580")'
+
+# A list of packages: those that the list lacks are counted
+printf 'torch>=2.1\nnumpy==1.26 ; python_version < "3.13"\n# a comment\nXGBoost\n' >requirements.txt
+run 1 which --target gtx1080 -r requirements.txt
+out_has "torch from PyPI"
+out_has "xgboost from PyPI"
+err_has "1 package left out: not in jitwarm's list"
+printf 'numpy\n' >requirements.txt
+run 3 which --target gtx1080 -r requirements.txt
+err_has "none of these packages"
+run "3|64" which --target gtx1080 -r absent.txt
+err_one_line
+
+# What is no package, or none of the list
+run 3 which --target gtx1080 no-such-package
+err_has "jitwarm has no list of no-such-package"
+run 64 which --target gtx1080 ./torch.whl
+run 64 which --target gtx1080
+err_has "jitwarm which torch"
+run 64 which --target gtx1080 -r requirements.txt torch
+run 64 which --target gtx1080 --platform beos torch

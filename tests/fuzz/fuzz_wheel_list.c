@@ -1,0 +1,39 @@
+/* A list of released wheels, and what the rules make of what it says. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "fuzz.h"
+#include "plan/wheel_list.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct jw_driver driver = {.cuda = 12040, .release = {550, 163, 1}};
+	const struct jw_target device = {86, 0};
+	struct jw_error err = {0};
+	struct wheel_list list;
+
+	if (wheel_list_read(&err, "list", (const char *)data, size, "a", &list)) {
+		MUST(*err.message && !strchr(err.message, '\n'));
+		return 0;
+	}
+	for (size_t i = 0; i < list.count; i++) {
+		const struct wheel *wheel = &list.wheels[i];
+		char *pythons = wheel_pythons(wheel);
+
+		MUST(*pythons);
+		mem_free(pythons);
+		(void)wheel_fits_python(wheel, "3.11");
+		MUST(!wheel->of || !*wheel->sha256);
+		for (size_t k = 0; k < wheel->library_count; k++) {
+			const struct wheel_library *library = &wheel->libraries[k];
+			struct decided decided;
+			struct decide_work work, loose;
+
+			MUST(*library->name);
+			decide_library(&library->facts, device, &driver, &decided, &work, &loose);
+			MUST(decided.lacking + decided.too_new <= decided.pieces + decided.too_new);
+		}
+	}
+	wheel_list_free(&list);
+	return 0;
+}
