@@ -37,7 +37,8 @@ struct jw_which_release {
 	size_t modules; /* that a start compiles, at most */
 	struct jw_seconds start; /* that it takes, at most */
 	bool lazy;               /* a program compiles what it uses, when it first uses it */
-	char *pin; /* a package that it requires in one version which fails, and why; NULL: none */
+	char *pin; /* a package that it requires in one version which fails: "nvidia-cudnn-cu12
+				  9.1.0.70"; NULL: none is known. Of a release that runs otherwise, a part fails. */
 };
 
 struct jw_which {

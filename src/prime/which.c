@@ -84,9 +84,11 @@ static bool is_lazy(const struct question *question, const struct wheel_library 
 
 /* Judges all libraries of a wheel as a package that is installed. */
 static int judge_wheel(struct jw_error *err, const struct question *question,
-					   const struct wheel *wheel, struct jw_which_release *release)
+					   const struct wheel *wheel, struct jw_which_release *release,
+					   size_t *ret_running)
 {
 	const struct jw_which_options *options = question->options;
+	size_t running = 0;
 	struct fates fates = {.items = NULL};
 	struct decide_work start = {0};
 	double lazy_ms = 0;
@@ -102,6 +104,7 @@ static int judge_wheel(struct jw_error *err, const struct question *question,
 		if (loose.ptx_bytes <= PLAN_LOOSE_LIMIT_BYTES)
 			decide_add_work(&work, &loose);
 		if (target.is.fate != DECIDE_LACKS && target.is.fate != DECIDE_REFUSED) {
+			running += target.is.fate == DECIDE_RUNS;
 			decide_add_work(&start, &work);
 			lazy_ms += is_lazy(question, library) ? work.cost_ms : 0;
 		}
@@ -126,6 +129,7 @@ static int judge_wheel(struct jw_error *err, const struct question *question,
 			note_fate(release, largest_of(fates.parts, fates.part_count), options->target);
 	}
 	fates_free(&fates);
+	*ret_running = running;
 	return result;
 }
 
@@ -161,7 +165,8 @@ static int find_pin(struct jw_error *err, struct question *question, const char 
 	return 0;
 }
 
-/* A package that the wheel requires in one version, if that version fails though the wheel runs. */
+/* A package that the wheel requires in one version, if none of that version's libraries runs though
+ * the wheel does: a library such as cuDNN chooses among its own ones. */
 static int judge_pins(struct jw_error *err, struct question *question, const struct wheel *wheel,
 					  struct jw_which_release *release)
 {
@@ -170,6 +175,7 @@ static int judge_pins(struct jw_error *err, struct question *question, const str
 		const struct known_pin *pin;
 		const struct wheel *found;
 		struct jw_which_release of_pin = {.why = NULL};
+		size_t running;
 
 		if (find_pin(err, question, required->name, &pin))
 			return -1;
@@ -177,10 +183,19 @@ static int judge_pins(struct jw_error *err, struct question *question, const str
 							: NULL;
 		if (!found)
 			continue;
-		if (judge_wheel(err, question, found, &of_pin))
+		if (judge_wheel(err, question, found, &of_pin, &running))
 			return -1;
-		if (of_pin.answer == JW_WHICH_FAILS)
-			release->pin = mem_printf("%s %s: %s", required->name, required->version, of_pin.why);
+		if (of_pin.answer == JW_WHICH_FAILS && !running) {
+			release->pin = mem_printf("%s %s", required->name, required->version);
+			/* A program that uses it fails. */
+			if (release->answer == JW_WHICH_RUNS) {
+				release->answer = JW_WHICH_PART;
+				release->library = mem_string(required->name);
+				release->why = of_pin.why;
+				release->needs = of_pin.needs;
+				of_pin.why = NULL;
+			}
+		}
 		mem_free(of_pin.why);
 		mem_free(of_pin.library);
 	}
@@ -193,6 +208,7 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 {
 	const struct wheel *for_platform =
 		find_wheel(&question->list, version, question->options->platform);
+	size_t running;
 
 	*release =
 		(struct jw_which_release){.version = mem_string(version), .answer = JW_WHICH_NO_WHEEL};
@@ -209,7 +225,7 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 		release->answer = JW_WHICH_CPU;
 		return 0;
 	}
-	return judge_wheel(err, question, for_platform, release) ||
+	return judge_wheel(err, question, for_platform, release, &running) ||
 		   (release->answer != JW_WHICH_FAILS && judge_pins(err, question, for_platform, release));
 }
 

@@ -40,7 +40,8 @@ static const struct json_field release_fields[] = {
 			"why it, or a part of it, fails; with `other_python`: the versions of Python that it "
 			"is for",
 			.presence = JSON_UNLESS_NULL),
-	RELEASE(library, "the largest library that fails, or of which a part does",
+	RELEASE(library,
+			"the largest library that fails, or of which a part does; or the package of `pin`",
 			.presence = JSON_UNLESS_NULL),
 	JSON_SAID("needs_driver", struct jw_which_release, needs, document_driver,
 			  "the first driver with which the library does not fail for the driver's age",
@@ -54,7 +55,8 @@ static const struct json_field release_fields[] = {
 		file,
 		"the wheel that was looked at; with `inferred`, the wheel of the release that it is like"),
 	RELEASE(pin,
-			"a package that the release requires in one version which fails on this GPU, and why",
+			"a package that the release requires in one version which fails on this GPU, and that "
+			"version",
 			.presence = JSON_UNLESS_NULL),
 	{0},
 };
@@ -96,7 +98,7 @@ const struct json_table document_which = {.schema = "jitwarm.which/1", .fields =
 /* Whether two releases beside each other share a row. */
 static bool same_answer(const struct jw_which_release *a, const struct jw_which_release *b)
 {
-	return a->answer == b->answer && text_same(a->why, b->why) && text_same(a->pin, b->pin) &&
+	return a->answer == b->answer && text_same(a->why, b->why) &&
 		   (a->answer == JW_WHICH_FAILS || text_same(a->library, b->library)) && a->lazy == b->lazy;
 }
 
@@ -275,8 +277,8 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 		output_line(out, STYLE_FAINT, "  * not looked at itself: the releases beside it are alike");
 	for (size_t i = 0; i < which->count; i++)
 		if (which->releases[i].pin && text_same(which->releases[i].version, which->newest))
-			output_warning(out, "%s %s requires %s", which->package, which->newest,
-						   which->releases[i].pin);
+			output_warning(out, "%s %s requires %s, which fails on this GPU", which->package,
+						   which->newest, which->releases[i].pin);
 	if (which->newest)
 		print_install(cli, document, which, which->newest, false);
 	if (which->newest_compiles)
