@@ -46,6 +46,7 @@ struct jw_startup {
 	size_t command_count;
 	char *failed; /* why the first of them failed, NULL if all succeeded; nothing is enabled then,
 					 and the files are as before */
+	bool not_running; /* Linux, jw_startup_enable: systemd, which would start it, is not running */
 };
 
 /* Reports what would be written and what exists. Changes nothing. The caller frees with

@@ -80,7 +80,7 @@ done:
 
 /* Writes tasks and units, and registers them with the system. */
 
-enum { MOST_ITEMS = 4 };
+enum { MOST_ITEMS = 6 }; /* units, and links to them */
 
 void jw_startup_free(struct jw_startup *startup)
 {
@@ -385,6 +385,8 @@ int jw_startup_disable(struct jw_error *err, const struct jw_startup_options *op
 
 	if (look(err, options, true, &startup))
 		return -1;
+	if (!os_is_windows)
+		units_add_links(options, startup);
 	if (options->dry_run) {
 		*ret_startup = startup;
 		return 0;

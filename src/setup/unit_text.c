@@ -254,39 +254,76 @@ static int write_item(struct jw_error *err, const struct jw_startup_options *opt
 	return 0;
 }
 
-/* Removes a link to a unit that is gone: without a running manager systemctl leaves it. */
-static void remove_link(const char *folder, const char *wants, const char *unit)
-{
-	char *links = os_join(folder, wants), *link = os_join(links, unit);
+enum { TIMER_ITEM = 2 }; /* of an account's units (startup.c): the timer, then the path */
 
-	if (!os_exists(link) && !os_remove(NULL, link))
-		(void)os_remove_empty_dir(NULL, links);
-	mem_free(link);
-	mem_free(links);
+/* The link that enabling a unit makes, in the folder of the unit that wants it. NULL: there are no
+ * more. The caller frees it. */
+static char *link_of(const struct jw_startup_options *options, const struct jw_startup *startup,
+					 size_t i)
+{
+	static const char *const links[] = {"timers.target.wants/jitwarm.timer",
+										"default.target.wants/jitwarm.path"};
+	char *folder = os_dir_name(startup->items[0].where), *link = NULL;
+
+	if (options->service && !i)
+		link = mem_printf("%s/%s.service.wants/jitwarm@%s.service", folder, options->service,
+						  options->service);
+	else if (!options->service && i < sizeof links / sizeof *links)
+		link = os_join(folder, links[i]);
+	mem_free(folder);
+	return link;
 }
 
-/* Removes files that enabling the account's own units made beside them, and their folders if they
- * are empty. */
+/* Also of a link to a unit that is gone. */
+static bool is_listed(const char *path)
+{
+	char *folder = os_dir_name(path);
+	struct os_names names = {0};
+	bool listed = false;
+
+	(void)os_list(NULL, folder, &names);
+	for (size_t i = 0; i < names.count; i++)
+		listed = listed || !strcmp(names.items[i], os_base_name(path));
+	os_names_free(&names);
+	mem_free(folder);
+	return listed;
+}
+
+/* Without a running manager systemctl leaves the links, so they are removed like the units. The
+ * link to somebody else's unit stays. */
+void units_add_links(const struct jw_startup_options *options, struct jw_startup *startup)
+{
+	const struct jw_startup_item *unit = &startup->items[options->service ? 0 : TIMER_ITEM];
+	char *link;
+
+	for (size_t i = 0; (link = link_of(options, startup, i)); i++, unit++)
+		if (is_listed(link) && unit->ours == unit->there)
+			startup->items[startup->count++] = (struct jw_startup_item){
+				.where = link, .text = mem_string(""), .there = true, .ours = true};
+		else
+			mem_free(link);
+}
+
+/* Removes a unit or a link, and its folder if it is empty and counts as one of a service. */
+static int remove_file(struct jw_error *err, const char *path)
+{
+	char *folder = os_dir_name(path);
+	const int result = os_remove(err, path);
+
+	if (!result && (text_ends(folder, ".wants") || text_ends(folder, ".service.d")))
+		(void)os_remove_empty_dir(NULL, folder);
+	mem_free(folder);
+	return result;
+}
+
+/* Removes the folders of the account's own units if they are empty. */
 static void clean_up(const struct jw_startup *startup)
 {
 	char *folder = os_dir_name(startup->items[0].where), *above = os_dir_name(folder);
 
-	remove_link(folder, "timers.target.wants", "jitwarm.timer");
-	remove_link(folder, "default.target.wants", "jitwarm.path");
 	if (!os_remove_empty_dir(NULL, folder))
 		(void)os_remove_empty_dir(NULL, above);
 	mem_free(above);
-	mem_free(folder);
-}
-
-/* That of a service's settings, if nothing is left in it: it counts as one of a service. */
-static void drop_folder(const struct jw_startup_options *options,
-						const struct jw_startup_item *item)
-{
-	char *folder = os_dir_name(item->where);
-
-	if (options->service)
-		(void)os_remove_empty_dir(NULL, folder);
 	mem_free(folder);
 }
 
@@ -300,6 +337,8 @@ struct former_unit {
 static int take_back(struct jw_error *err, const struct jw_startup_options *options,
 					 struct jw_startup *startup, const struct former_unit *former)
 {
+	char *link;
+
 	for (size_t i = 0; i < startup->count; i++) {
 		struct jw_startup_item *item = &startup->items[i];
 		struct jw_startup_item before = *item;
@@ -310,11 +349,15 @@ static int take_back(struct jw_error *err, const struct jw_startup_options *opti
 				return -1;
 			item->ours = former[i].ours;
 		} else {
-			if (os_remove(err, item->where))
+			if (remove_file(err, item->where))
 				return -1;
-			drop_folder(options, item);
 			item->there = item->ours = false;
 		}
+	}
+	for (size_t i = 0;
+		 !startup->items[startup->count - 1].there && (link = link_of(options, startup, i)); i++) {
+		(void)remove_file(NULL, link);
+		mem_free(link);
 	}
 	if (!options->service && !options->everyone && !startup->items[0].there)
 		clean_up(startup);
@@ -337,7 +380,8 @@ static int enable_with(struct jw_error *err, const struct jw_startup_options *op
 		return options->service || options->everyone
 				   ? error_prefix(err, "units of the system need sudo")
 				   : -1;
-	if (reload_units(err, options, startup) || switch_units(err, options, startup, "enable")) {
+	if (reload_units(err, options, startup) ||
+		(!startup->failed && switch_units(err, options, startup, "enable"))) {
 		(void)take_back(NULL, options, startup, former);
 		return -1;
 	}
@@ -348,38 +392,70 @@ int units_enable(struct jw_error *err, const struct jw_startup_options *options,
 				 struct jw_startup *startup)
 {
 	struct former_unit *former = mem_array(startup->count, sizeof *former);
-	int result = enable_with(err, options, startup, former);
+	char *running = place_system_path("/run/systemd/system");
+	const int result = enable_with(err, options, startup, former);
 
+	startup->not_running = !os_exists(running);
+	mem_free(running);
 	for (size_t i = 0; i < startup->count; i++)
 		buf_free(&former[i].text);
 	mem_free(former);
 	return result;
 }
 
+/* "web" of "jitwarm@web.service.d", or of "web.service.wants" with a link to its unit. NULL: none.
+ */
+static char *service_of(const char *folder, const char *name)
+{
+	static const char *const ends[][2] = {{"jitwarm@", ".service.d"}, {"", ".service.wants"}};
+	char *service = NULL;
+
+	for (size_t i = 0; !service && i < sizeof ends / sizeof *ends; i++) {
+		const size_t start = strlen(ends[i][0]), end = strlen(ends[i][1]);
+
+		if (text_starts(name, ends[i][0]) && text_ends(name, ends[i][1]) &&
+			strlen(name) > start + end)
+			service = mem_string_n(name + start, strlen(name) - start - end);
+		if (service && i) {
+			char *link = mem_printf("%s/%s/jitwarm@%s.service", folder, name, service);
+
+			if (!is_listed(link)) {
+				mem_free(service);
+				service = NULL;
+			}
+			mem_free(link);
+		}
+	}
+	return service;
+}
+
 int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_count)
 {
-	static const char start[] = "jitwarm@", end[] = ".service.d";
 	char *folder = place_system_path("/etc/systemd/system"), **names;
 	struct os_names found = {0};
 	struct jw_error why = {0};
 	size_t count = 0;
-	int result;
-
-	result =
+	const int result =
 		!os_is_windows && os_list(&why, folder, &found) ? os_holds_nothing(err, folder, &why) : 0;
-	mem_free(folder);
-	if (result)
-		return -1;
-	names = mem_array(found.count + 1, sizeof *names);
-	for (size_t i = 0; i < found.count; i++) {
-		const char *name = found.items[i];
 
-		if (text_starts(name, start) && text_ends(name, end) &&
-			strlen(name) >= sizeof start + sizeof end - 1)
-			names[count++] = mem_string_n(name + sizeof start - 1,
-										  strlen(name) - (sizeof start - 1) - (sizeof end - 1));
+	names = mem_array(found.count + 1, sizeof *names);
+	for (size_t i = 0; !result && i < found.count; i++) {
+		char *service = service_of(folder, found.items[i]);
+		bool known = !service;
+
+		for (size_t k = 0; !known && k < count; k++)
+			known = !strcmp(names[k], service);
+		if (known)
+			mem_free(service);
+		else
+			names[count++] = service;
 	}
 	os_names_free(&found);
+	mem_free(folder);
+	if (result) {
+		mem_free(names);
+		return -1;
+	}
 	*ret_names = names;
 	*ret_count = count;
 	return 0;
@@ -417,11 +493,10 @@ int units_disable(struct jw_error *err, const struct jw_startup_options *options
 	for (size_t i = options->service != NULL; !result && i < startup->count; i++) {
 		struct jw_startup_item *item = &startup->items[i];
 
-		if (item->ours) {
-			result = os_remove(err, item->where);
+		if (item->ours || !item->there) {
+			result = remove_file(err, item->where);
 			item->there = item->ours = result != 0;
 		}
-		drop_folder(options, item);
 	}
 	if (!result && options->service)
 		result = remove_template(err, &startup->items[0]);

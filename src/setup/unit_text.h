@@ -37,5 +37,7 @@ int startup_utf16(struct jw_error *err, const char *text, struct buf *wide);
 /* systemd's units: on Linux the items are files. */
 int units_enable(struct jw_error *err, const struct jw_startup_options *options,
 				 struct jw_startup *startup);
+/* Adds the links to the units, as far as they are there, to what would be removed. */
+void units_add_links(const struct jw_startup_options *options, struct jw_startup *startup);
 int units_disable(struct jw_error *err, const struct jw_startup_options *options,
 				  struct jw_startup *startup);

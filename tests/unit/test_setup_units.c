@@ -107,7 +107,8 @@ static void expect_failure(call_fn call, const struct jw_startup_options *option
 	"i " flags " /home/.config/systemd/user/jitwarm-ahead.service\n"                               \
 	"i " flags " /home/.config/systemd/user/jitwarm.timer\n"                                       \
 	"i " flags " /home/.config/systemd/user/jitwarm.path\n"
-#define RELOAD "c systemctl --user daemon-reload\n"
+#define LINK(name) "i -- /home/.config/systemd/user/" name "\n"
+#define RELOAD     "c systemctl --user daemon-reload\n"
 
 TEST_WITH(an_accounts_units_come_and_go, usual, NULL)
 {
@@ -124,8 +125,10 @@ TEST_WITH(an_accounts_units_come_and_go, usual, NULL)
 }
 
 /* Whatever is beside them stays, and so do folders that hold it. */
-TEST_WITH(links_to_what_is_gone_go, usual, NULL)
+TEST_WITH(links_go_with_their_units, usual, NULL)
 {
+	char text[20];
+
 	expect(jw_startup_enable, &own,
 		   OWN("ot") RELOAD "c systemctl --user enable --now jitwarm.timer jitwarm.path\n");
 	OK(os_make_dirs(why, inside("home/.config/systemd/user/timers.target.wants"), 0700));
@@ -133,13 +136,17 @@ TEST_WITH(links_to_what_is_gone_go, usual, NULL)
 	assert_int_equal(symlink("../jitwarm.timer",
 							 inside("home/.config/systemd/user/timers.target.wants/jitwarm.timer")),
 					 0);
-	assert_int_equal(
-		symlink("/bin/sh", inside("home/.config/systemd/user/default.target.wants/jitwarm.path")),
-		0);
+	assert_int_equal(symlink("../other.path",
+							 inside("home/.config/systemd/user/default.target.wants/other.path")),
+					 0);
 	expect(jw_startup_disable, &own,
-		   OWN("--") "c systemctl --user disable --now jitwarm.timer jitwarm.path\n" RELOAD);
+		   OWN("--")
+			   LINK("timers.target.wants/jitwarm.timer") "c systemctl --user disable --now "
+														 "jitwarm.timer jitwarm.path\n" RELOAD);
 	assert_false(is_there("home/.config/systemd/user/timers.target.wants"));
-	assert_true(is_there("home/.config/systemd/user/default.target.wants/jitwarm.path"));
+	assert_int_equal(
+		readlink(inside("home/.config/systemd/user/default.target.wants/other.path"), text, 20),
+		13);
 }
 
 TEST_WITH(others_units_stay, usual, NULL)
@@ -277,9 +284,7 @@ TEST_WITH(a_manager_that_fails_is_quoted, usual, NULL)
 	char former[200];
 
 	put_systemctl(false);
-	expect(jw_startup_enable, &own,
-		   OWN("--") RELOAD "c systemctl --user enable --now jitwarm.timer jitwarm.path\n"
-							"f systemctl: no bus\n");
+	expect(jw_startup_enable, &own, OWN("--") RELOAD "f systemctl: no bus\n");
 	put_systemctl(true);
 	expect(jw_startup_enable, &own,
 		   OWN("ot") RELOAD "c systemctl --user enable --now jitwarm.timer jitwarm.path\n");
@@ -293,8 +298,7 @@ TEST_WITH(a_manager_that_fails_is_quoted, usual, NULL)
 		   "i ot /home/.config/systemd/user/jitwarm.service\n"
 		   "i ot /home/.config/systemd/user/jitwarm-ahead.service\n"
 		   "i -t /home/.config/systemd/user/jitwarm.timer\n"
-		   "i ot /home/.config/systemd/user/jitwarm.path\n" RELOAD
-		   "c systemctl --user enable --now jitwarm.timer jitwarm.path\nf systemctl: no bus\n");
+		   "i ot /home/.config/systemd/user/jitwarm.path\n" RELOAD "f systemctl: no bus\n");
 	for (int i = 0; i < 2; i++) {
 		struct buf text;
 

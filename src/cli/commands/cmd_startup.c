@@ -16,6 +16,7 @@
 struct startup_document {
 	struct jw_startup startup;
 	bool enabled;
+	struct jw_startup everyone; /* for all accounts; empty: not asked */
 	const cJSON *runs;
 };
 
@@ -34,6 +35,10 @@ static const struct json_field startup_fields[] = {
 		 "the task, or all of the units, exist and are jitwarm's"),
 	JSON_LIST_OF("items", struct startup_document, startup.items, startup.count,
 				 JSON_TABLE(struct jw_startup_item, item_fields), NULL),
+	JSON_LIST_OF(
+		"all_users", struct startup_document, everyone.items, everyone.count,
+		JSON_TABLE(struct jw_startup_item, item_fields),
+		"with `startup status`: what `startup enable --all-users` has set up on this machine"),
 	JSON_LINES_OF("commands", struct startup_document, startup.commands, startup.command_count,
 				  "run for the system, one line each"),
 	JSON(struct startup_document, startup.failed,
@@ -68,8 +73,8 @@ static bool is_any_there(const struct jw_startup *startup)
 	return any;
 }
 
-static int print_document(struct output *out, const struct jw_startup *startup, char **lines,
-						  size_t count)
+static int print_document(struct output *out, const struct jw_startup *startup,
+						  const struct jw_startup *everyone, char **lines, size_t count)
 {
 	cJSON *runs = cJSON_CreateArray();
 	int result;
@@ -80,9 +85,12 @@ static int print_document(struct output *out, const struct jw_startup *startup, 
 		if (!run || !cJSON_AddItemToArray(runs, run))
 			cJSON_Delete(run);
 	}
-	result = document_print(out, &document_startup,
-							&(struct startup_document){
-								.startup = *startup, .enabled = is_enabled(startup), .runs = runs});
+	result = document_print(
+		out, &document_startup,
+		&(struct startup_document){.startup = *startup,
+								   .enabled = is_enabled(startup),
+								   .everyone = everyone ? *everyone : (struct jw_startup){0},
+								   .runs = runs});
 	cJSON_Delete(runs);
 	return result;
 }
@@ -239,7 +247,7 @@ static int report_texts(struct jw_error *err, struct cli *cli, const struct jw_s
 	if (!result)
 		output_text(&cli->out, buf_text(&text));
 	buf_free(&text);
-	return result || print_document(&cli->out, startup, NULL, 0) ? -1 : 0;
+	return result || print_document(&cli->out, startup, NULL, NULL, 0) ? -1 : 0;
 }
 
 static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw_startup *startup)
@@ -267,9 +275,13 @@ static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw
 	} else {
 		print_items(&cli->out, startup);
 		print_when(cli, startup);
+		if (startup->not_running)
+			output_note(&cli->out,
+						"systemd is not running on this machine: nothing starts until it "
+						"is; in a container, run “jitwarm prime” instead");
 	}
 	cli->status = startup->failed ? EXIT_FAILED : EXIT_DONE;
-	return print_document(&cli->out, startup, NULL, 0);
+	return print_document(&cli->out, startup, NULL, NULL, 0);
 }
 
 static int report_disabled(struct jw_error *err, struct cli *cli, const struct jw_startup *startup)
@@ -281,12 +293,15 @@ static int report_disabled(struct jw_error *err, struct cli *cli, const struct j
 		output_line(&cli->out, STYLE_PLAIN, "Nothing was set up here.");
 	if (startup->failed)
 		output_note(&cli->out, "the system said: %s", startup->failed);
-	return print_document(&cli->out, startup, NULL, 0);
+	return print_document(&cli->out, startup, NULL, NULL, 0);
 }
 
 static int report_status(struct jw_error *err, struct cli *cli, const struct jw_startup *startup)
 {
-	const bool everyone = options_given(&cli->options, "all-users");
+	static const struct jw_startup_options of_all = {.everyone = true};
+	const bool everyone = options_given(&cli->options, "all-users"),
+			   own = !everyone && !options_given(&cli->options, "service");
+	struct jw_startup *for_all = NULL;
 	char *log = NULL, **lines = NULL;
 	struct jw_ahead ahead;
 	size_t count = 0;
@@ -297,9 +312,20 @@ static int report_status(struct jw_error *err, struct cli *cli, const struct jw_
 	/* Each account has its own log. */
 	if (!everyone && !jw_log_path(NULL, &log) && jw_log_tail(NULL, log, SHOWN_RUNS, &lines, &count))
 		count = 0;
+	/* What root has enabled for all users runs for this account, too. */
+	if (own && jw_startup_look(err, &of_all, &for_all))
+		return -1;
+	if (for_all && !is_enabled(for_all)) {
+		jw_startup_free(for_all);
+		for_all = NULL;
+	}
+	if (for_all) {
+		print_items(&cli->out, for_all);
+		output_line(&cli->out, STYLE_PLAIN, "An administrator has set this up for all accounts.");
+	}
 	if (is_any_there(startup))
 		print_items(&cli->out, startup);
-	else
+	else if (!for_all)
 		output_line(&cli->out, STYLE_PLAIN,
 					"Nothing primes automatically here: “jitwarm startup enable” sets it up.");
 	ahead_print(&cli->out, "", &ahead);
@@ -307,8 +333,9 @@ static int report_status(struct jw_error *err, struct cli *cli, const struct jw_
 		print_run(&cli->out, lines[i]);
 	if (!count && !everyone)
 		output_line(&cli->out, STYLE_PLAIN, "No run yet.");
-	cli->status = is_enabled(startup) ? EXIT_DONE : EXIT_COLD;
-	result = print_document(&cli->out, startup, lines, count);
+	cli->status = for_all || is_enabled(startup) ? EXIT_DONE : EXIT_COLD;
+	result = print_document(&cli->out, startup, for_all, lines, count);
+	jw_startup_free(for_all);
 	jw_lines_free(lines, count);
 	jw_text_free(log);
 	return result;
@@ -391,7 +418,8 @@ const struct cli_command command_startup_status = {
 	.summary = "Show the task or units, and their last runs",
 	.usage = "[OPTION]…",
 	.description = "Shows the task or the units of “startup enable”, and the last runs: their "
-				   "times, changes and durations. Exit status: 1 if the task or units are missing.",
+				   "times, changes and durations; also those that an administrator has enabled for "
+				   "all users. Exit status: 1 if the task or units are missing.",
 	.examples = "jitwarm startup status\n",
 	.options = other_options,
 	.no_operands = "there is one task or set of units for an account",

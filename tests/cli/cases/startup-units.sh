@@ -6,6 +6,10 @@ mkdir -p "$work/bin"
 cat >"$work/bin/systemctl" <<'SCRIPT'
 #!/bin/sh
 echo "$*" >>"$0.log"
+case $* in # without a manager it makes links all the same
+"enable jitwarm@"*) wants=$JITWARM_SYSTEM_ROOT/etc/systemd/system/$(expr "$2" : 'jitwarm@\(.*\)').wants && mkdir -p "$wants" && ln -sf ../jitwarm@.service "$wants/$2" ;;
+"--global enable"*) wants=$JITWARM_SYSTEM_ROOT/etc/systemd/user/timers.target.wants && mkdir -p "$wants" && ln -sf ../jitwarm.timer "$wants/jitwarm.timer" ;;
+esac
 [ -z "$FAIL" ] || { echo "Failed to connect to bus" >&2; exit 1; }
 SCRIPT
 chmod +x "$work/bin/systemctl"
@@ -128,7 +132,23 @@ FAIL=1 run 3 startup enable --service ollama --account ollama /usr/lib/ollama
 err_has "nothing was changed"
 err_lacks "units of this account"
 [[ -z $(ls "$work/root/etc/systemd/system") ]] || fail "left: $(find "$work/root/etc/systemd/system")"
+# A link that is left of a unit is found, also that of a service without a unit
+for by in "startup disable --service ollama" uninstall; do
+	mkdir "$work/root/etc/systemd/system/ollama.service.wants"
+	ln -s /etc/systemd/system/jitwarm@.service "$work/root/etc/systemd/system/ollama.service.wants/jitwarm@ollama.service"
+	if [[ $by == uninstall ]]; then
+		((EUID == 0)) || break
+		run 0 uninstall --dry-run
+		out_has "ollama.service.wants/jitwarm@ollama.service"
+	fi
+	# shellcheck disable=SC2086
+	run 0 $by
+	out_has "ollama.service.wants/jitwarm@ollama.service"
+	[[ -z $(ls "$work/root/etc/systemd/system") ]] || fail "$by: left: $(find "$work/root/etc/systemd/system")"
+done
+rm -rf "$work/root/etc/systemd/system/ollama.service.wants"
 run 0 startup enable --service ollama --account ollama /usr/lib/ollama package-of-its-environment
+err_has "systemd is not running on this machine"
 run 0 startup status --service ollama
 run 64 startup enable --service ../x
 system=$work/root/etc/systemd/system
@@ -150,6 +170,23 @@ run 0 startup enable --service ollama --account ollama /usr/lib/ollama
 rm "$system/jitwarm@ollama.service.d/60-jitwarm.conf"
 run 0 startup disable --service ollama
 [[ -z $(ls "$system") ]] || fail "left: $(find "$system")"
+# For all users: promised only where systemd runs, and shown to each account
+if ((EUID == 0)); then
+	run 0 startup enable --all-users frame
+	err_has "systemd is not running on this machine: nothing starts until it is"
+	run 0 startup status
+	out_has "installed      $work/root/etc/systemd/user/jitwarm.timer" "An administrator has set this up for all accounts."
+	out_lacks "Nothing primes automatically"
+	run 0 startup status --json
+	json 'not d["enabled"] and len(d["all_users"]) == 4'
+	mkdir -p "$work/root/run/systemd/system"
+	run 0 startup enable --all-users frame
+	err_lacks "systemd is not running"
+	run 0 startup disable --all-users
+	[[ -z $(ls "$work/root/etc/systemd/user") ]] || fail "left: $(find "$work/root/etc/systemd/user")"
+	run 1 startup status --json
+	json 'd["all_users"] == []'
+fi
 
 # Others' units stay; a system that does not answer is told of.
 run 0 startup enable frame

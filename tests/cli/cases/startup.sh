@@ -95,8 +95,8 @@ out_has "changed: cache"
 run '3|64' prime --json-log "$work/lib/none/../../lib" "$work/lib"
 
 # prime --tune sets what the results need, on the way.
-settings() { # where they are made for good: on Linux in a login shell's profile, which was not there before
-	if is_wine; then simulated reg query 'HKCU\Environment' 2>/dev/null; else cat "$HOME/.profile" 2>/dev/null; fi | grep CUDA_CACHE
+settings() { # where they are made for good: on Linux in a file that the session and login shells load
+	if is_wine; then simulated reg query 'HKCU\Environment' 2>/dev/null; else cat "$HOME"/.config/environment.d/* 2>/dev/null; fi | grep CUDA_CACHE
 }
 export SHELL=/bin/bash
 run 0 prime --tune "$work/lib"
