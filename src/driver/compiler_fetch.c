@@ -188,12 +188,19 @@ static int check_fetched_version(struct jw_error *err, const struct fetch *fetch
 	return 0;
 }
 
+static const char by_hand[] = "name the ptxas of a CUDA toolkit (--ptxas FILE)";
+
 static int take_piece(struct jw_error *err, const struct fetch *fetch, struct pip *pip,
 					  const struct fetched_piece *piece, const char *folder)
 {
 	char *wheel = NULL, *program = os_join(folder, os_base_name(piece->member));
-	int result = pip_download(err, pip, piece->asked, &wheel);
+	struct jw_error why = {0};
+	int result = 0;
 
+	if (pip_download(&why, pip, piece->asked, &wheel))
+		result = why.code == JW_ERR_NOT_FOUND && pip_lack(pip) != PIP_LACKS_NOTHING
+					 ? error_set(err, why.code, "%s; %s", why.message, by_hand)
+					 : error_copy(err, &why);
 	if (!result && (unpack_program(err, wheel, piece->member, program, &fetch->options->cancel) ||
 					check_fetched_version(err, fetch, piece, program)))
 		result = error_prefix(err, "%s", os_base_name(wheel));
@@ -210,7 +217,7 @@ static int fill_store_folder(struct jw_error *err, const struct fetch *fetch, co
 	const struct pip_options how = {.folder = room,
 									.platform = jw_platform(),
 									.any_python = true,
-									.by_hand = "name the ptxas of a CUDA toolkit (--ptxas FILE)",
+									.by_hand = by_hand,
 									.fetch = fetch->options};
 	struct pip *pip = NULL;
 	int result = os_make_dirs(err, room, 0700);

@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uv.h>
-
 #include "base/mem.h"
 #include "base/text.h"
+#include "find/pip_said.h"
 #include "find/python.h"
 #include "find/sites.h"
 #include "os/env.h"
@@ -21,8 +20,7 @@ enum {
 	MOST_PYTHONS = 3,
 	MOST_WORDS = 160,
 	MOST_TAGS = 64,
-	MOST_TOLD = 600, /* bytes of pip's words in an error */
-	NO_PIP = 96      /* `start`'s exit status without pip */
+	NO_PIP = 96 /* `start`'s exit status without pip */
 };
 
 #define MOST_BYTES (UINT64_C(16) << 30) /* of what pip has got while it runs */
@@ -67,85 +65,9 @@ struct pip {
 	char *tmp, *wheels, *said, *asked; /* in the folder */
 	char tags[MOST_TAGS][40];
 	size_t tag_count;
+	enum pip_lack lack;       /* of the last download that failed */
 	struct jw_error distrust; /* why root runs the first one not */
 };
-
-/* ---- passwords */
-
-void pip_hide_passwords(char *text)
-{
-	for (char *at = text; (at = strstr(at, "://"));) {
-		char *host = at += 3;
-
-		for (char *end = at; *end && !text_is_blank((unsigned char)*end); end++)
-			if (*end == '@')
-				host = end + 1;
-		memmove(at, host, strlen(host) + 1);
-	}
-}
-
-/* Replaces each `secret` of a text. */
-static void hide_secret(char *text, const char *secret)
-{
-	static const char stars[] = "****";
-	const size_t length = strlen(secret), shown = length < 4 ? length : 4;
-
-	for (char *at = text; length > 2 && (at = strstr(at, secret)); at += shown) {
-		memcpy(at, stars, shown);
-		memmove(at + shown, at + length, strlen(at + length) + 1);
-	}
-}
-
-/* "%40" → "@", in place */
-static void decode_percent(char *text)
-{
-	char *to = text;
-
-	for (const char *at = text; *at; at++) {
-		unsigned byte;
-
-		if (*at == '%' && strspn(at + 1, "0123456789abcdefABCDEF") >= 2 &&
-			/* NOLINTNEXTLINE(cert-err34-c): two digits */
-			sscanf(at + 1, "%2x", &byte) == 1 && byte) {
-			*to++ = (char)byte;
-			at += 2;
-		} else {
-			*to++ = *at;
-		}
-	}
-	*to = 0;
-}
-
-/* The passwords of the addresses in the environment (PIP_INDEX_URL, https_proxy), however a program
- * writes them. */
-static void hide_known_passwords(char *text)
-{
-	uv_env_item_t *items;
-	int count;
-
-	if (uv_os_environ(&items, &count))
-		return;
-	for (int i = 0; i < count; i++)
-		for (char *at = items[i].value; (at = strstr(at, "://")); at += 3) {
-			char *user = mem_string_n(at + 3, strcspn(at + 3, " \t\r\n"));
-
-			/* Each “@” may be the last of it. */
-			for (char *end = user; (end = strchr(end, '@')); *end++ = '@') {
-				char *password, *decoded;
-
-				*end = 0;
-				password = strchr(user, ':');
-				password = password ? password + 1 : user;
-				hide_secret(text, password);
-				decoded = mem_string(password);
-				decode_percent(decoded);
-				hide_secret(text, decoded);
-				mem_free(decoded);
-			}
-			mem_free(user);
-		}
-	uv_os_free_environ(items, count);
-}
 
 /* ---- which Python */
 
@@ -313,92 +235,16 @@ static void tell_progress(void *context, uint64_t size_bytes)
 		fetch->progress(fetch->context, size_bytes < total ? size_bytes : total, total);
 }
 
-/* The line at *at, which is cut off there; NULL at the end. */
-static char *next_said_line(char **at)
-{
-	char *line = *at, *end = line + strcspn(line, "\r\n");
-
-	if (!*line)
-		return NULL;
-	*at = end + strspn(end, "\r\n");
-	*end = 0;
-	return line;
-}
-
-/* Of many versions the first two and the last two: “(from versions: 1.0, 1.1, …, 2.0, 2.1)”. */
-static void shorten_versions(char *text)
-{
-	static const char dots[] = " …";
-	enum { MOST_COMMAS = 8 };
-	char *at = strstr(text, "(from versions: "), *commas[2] = {NULL}, *last[2] = {NULL};
-	size_t count = 0;
-
-	for (; at && *at && *at != ')'; at++)
-		if (*at == ',') {
-			if (count < 2)
-				commas[count] = at;
-			last[0] = last[1];
-			last[1] = at;
-			count++;
-		}
-	if (count <= MOST_COMMAS)
-		return;
-	memcpy(commas[1] + 1, dots, sizeof dots - 1);
-	memmove(commas[1] + sizeof dots, last[0], strlen(last[0]) + 1);
-}
-
-/* The first error of a program, with the lines that go on, and its last warning, which may be the
- * reason (a server that does not answer); else the last line. pip calls versions that it left out
- * (for another Python, yanked) an error, before the one that says what is missing. */
 static int fail_said(struct jw_error *err, const struct pip *pip, const char *program,
 					 const struct os_ended *ended)
 {
-	struct buf text = {0};
-	char error[MOST_TOLD] = "", warning[MOST_TOLD / 2] = "", last[MOST_TOLD] = "", *copy, *at,
-		 *line;
-	bool within = false;
+	struct buf said = {0};
+	int result;
 
-	(void)os_read_file(NULL, pip->said, OS_MOST_SAID, &text);
-	at = copy = mem_string(buf_text(&text));
-	buf_free(&text);
-	pip_hide_passwords(copy);
-	hide_known_passwords(copy);
-	/* Of a file that is ours: “ (from -r …/asked.txt (line 1))” */
-	for (char *from = copy, *behind; (from = strstr(from, " (from -r "));) {
-		if (!(behind = strstr(from, "))")))
-			break;
-		memmove(from, behind + 2, strlen(behind + 2) + 1);
-	}
-	shorten_versions(copy);
-	while ((line = next_said_line(&at))) {
-		const char *words = line + strspn(line, " \t");
-
-		if (text_starts(line, "ERROR: Ignored the following "))
-			text_copy(warning, sizeof warning, line + strlen("ERROR: "));
-		else if (text_starts_fold(line, "error: ") && !*error)
-			text_copy(error, sizeof error, line + strlen("error: ")), within = true;
-		else if (within && words > line)
-			text_append(error, sizeof error, " %s", words);
-		else
-			within = false;
-		if (text_starts(line, "WARNING: ") && !*error)
-			text_copy(warning, sizeof warning, line + strlen("WARNING: "));
-		if (*words)
-			text_copy(last, sizeof last, words);
-	}
-	mem_free(copy);
-	if (!*error && !*last)
-		return ended->signal
-				   ? error_set(err, JW_ERR_IO, "%s ends with signal %d", program, ended->signal)
-				   : error_set(err, JW_ERR_IO, "%s ends with exit status %d", program,
-							   ended->status);
-	return error_set(err,
-					 text_starts(error, "Could not find a version") ||
-							 text_starts(error, "No matching distribution")
-						 ? JW_ERR_NOT_FOUND
-						 : JW_ERR_IO,
-					 "%s: %s%s%s%s", program, *error ? error : last, *warning ? " (" : "", warning,
-					 *warning ? ")" : "");
+	(void)os_read_file(NULL, pip->said, OS_MOST_SAID, &said);
+	result = pip_said_error(err, buf_text(&said), program, pip->folder, ended);
+	buf_free(&said);
+	return result;
 }
 
 static int run_watched(struct jw_error *err, struct pip *pip, const char *const *words,
@@ -548,6 +394,25 @@ static int run_pip(struct jw_error *err, struct pip *pip, const char *const *wor
 
 /* ---- its commands */
 
+/* Asks once more, for all that pip can say. */
+static int find_lack(struct jw_error *err, struct pip *pip, const char **words, size_t count)
+{
+	struct jw_error why = {0};
+	struct buf said = {0};
+
+	words[count] = "-vv";
+	words[count + 1] = "--retries=0";
+	words[count + 2] = NULL;
+	if (os_make_dirs(NULL, pip->tmp, 0700) || !run_pip(&why, pip, words))
+		return -1;
+	if (why.code == JW_ERR_INTERRUPTED)
+		return error_copy(err, &why);
+	(void)os_read_file(NULL, pip->said, OS_MOST_SAID, &said);
+	pip->lack = pip_said_lack(err, buf_text(&said));
+	buf_free(&said);
+	return -1;
+}
+
 static int ask_pip(struct jw_error *err, struct pip *pip, const char *lines,
 				   const char *const *command)
 {
@@ -556,6 +421,7 @@ static int ask_pip(struct jw_error *err, struct pip *pip, const char *lines,
 		"--no-input",   "--disable-pip-version-check", "--progress-bar=off",
 		"--requirement"};
 	const char *words[MOST_WORDS];
+	struct jw_error why = {0};
 	size_t count = 0;
 	int result;
 
@@ -567,7 +433,12 @@ static int ask_pip(struct jw_error *err, struct pip *pip, const char *lines,
 	words[count] = NULL;
 	if (os_make_dirs(err, pip->tmp, 0700) || os_write_atomic(err, pip->asked, lines, strlen(lines)))
 		return -1;
-	result = run_pip(err, pip, words);
+	pip->lack = PIP_LACKS_NOTHING;
+	result = run_pip(&why, pip, words);
+	if (result && why.code == JW_ERR_NOT_FOUND && pip->at < pip->count)
+		result = find_lack(&why, pip, words, count);
+	if (result)
+		(void)error_copy(err, &why);
 	(void)os_remove_tree(NULL, pip->tmp);
 	return result;
 }
@@ -640,6 +511,11 @@ int pip_open(struct jw_error *err, const struct pip_options *options, struct pip
 fail:
 	pip_close(pip);
 	return -1;
+}
+
+enum pip_lack pip_lack(const struct pip *pip)
+{
+	return pip->lack;
 }
 
 void pip_close(struct pip *pip)

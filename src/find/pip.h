@@ -38,6 +38,18 @@ int pip_download_all(struct jw_error *err, struct pip *pip, const char *lines,
 /* The path of a wheel that pip_download_all has named, for the caller to free. */
 char *pip_downloaded(const struct pip *pip, const char *name);
 
+/* Why the last download has failed with JW_ERR_NOT_FOUND, or with JW_ERR_IO for PIP_LACKS_INDEX. */
+enum pip_lack {
+	PIP_LACKS_NOTHING,   /* it failed for another reason: there is neither pip nor uv */
+	PIP_LACKS_INDEX,     /* an index cannot be reached, refuses the login, or fails */
+	PIP_LACKS_PACKAGE,   /* an unknown name */
+	PIP_LACKS_ACCESS,    /* an index keeps the package to itself, or does not know it */
+	PIP_LACKS_ANY_WHEEL, /* there is source code alone */
+	PIP_LACKS_WHEEL,     /* for this Python and system */
+	PIP_LACKS_VERSION    /* the asked one */
+};
+enum pip_lack pip_lack(const struct pip *pip);
+
 /* Takes what may be a password out of a text, in place: what is before the host of each address in
  * it. */
 void pip_hide_passwords(char *text);

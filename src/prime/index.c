@@ -137,17 +137,61 @@ static void add_fetched(char *file, struct jw_package_list *list)
 	package->fetched = true;
 }
 
+/* Adds what to do, or which package has what pip does not find. */
+static int say_not_found(struct jw_error *err, const struct jw_index *index,
+						 const struct jw_error *why, const char *package)
+{
+	const enum pip_lack lack = pip_lack(index->pip);
+	char *name = mem_string_n(package, strcspn(package, "[<>=!~ "));
+	const char *called = package_of_project(name), *dash = strrchr(name, '-');
+	/* PyPI has no label such as “+cu118”, and of some packages no wheel at all. */
+	const char *with =
+		strchr(package, '+') || lack == PIP_LACKS_PACKAGE || lack == PIP_LACKS_ANY_WHEEL
+			? jw_with_gpu_code(name, "")
+			: NULL;
+
+	if (why->code != JW_ERR_NOT_FOUND || lack == PIP_LACKS_NOTHING)
+		(void)error_copy(err, why);
+	else if (called && !package[strlen(name)])
+		(void)error_set(err, why->code, "%s; its package is called %s", why->message, called);
+	else if (with)
+		(void)error_set(err, why->code, "%s; %s has it", why->message, with);
+	else if (dash && text_is_digit(dash[1]) && strchr(dash, '.'))
+		(void)error_set(err, why->code, "%s; a version is written as in “%.*s==%s”", why->message,
+						(int)(dash - name), name, dash + 1);
+	else if (lack == PIP_LACKS_PACKAGE)
+		(void)error_set(err, why->code,
+						"%s; check the spelling, or name the index that has it: "
+						"PIP_EXTRA_INDEX_URL=URL",
+						why->message);
+	else if (lack == PIP_LACKS_ACCESS)
+		(void)error_set(err, why->code,
+						"%s; check the package's spelling, and the name and password in pip's "
+						"configuration, PIP_INDEX_URL or ~/.netrc",
+						why->message);
+	else if (lack == PIP_LACKS_ANY_WHEEL)
+		(void)error_set(err, why->code, "%s; build one with “pip wheel”, and name its file",
+						why->message);
+	else if (lack == PIP_LACKS_WHEEL)
+		(void)error_set(err, why->code, "%s; choose with --python and --platform", why->message);
+	else
+		(void)error_copy(err, why);
+	mem_free(name);
+	return -1;
+}
+
 /* All of them in one call, which gets each wheel once. */
 static int fetch_listed(struct jw_error *err, struct jw_index *index, const struct pip_lines *lines,
 						struct jw_package_list *ret_list)
 {
 	struct buf asked = BUF_MAX(2 * MOST_LIST);
+	struct jw_error why = {0};
 	struct os_names names;
 	int result =
 		buf_printf(err, &asked, "%s%s", buf_text(&lines->options), buf_text(&lines->requirements));
 
-	if (!result)
-		result = pip_download_all(err, index->pip, buf_text(&asked), &names);
+	if (!result && pip_download_all(&why, index->pip, buf_text(&asked), &names))
+		result = say_not_found(err, index, &why, "");
 	buf_free(&asked);
 	if (result)
 		return -1;
@@ -181,37 +225,6 @@ int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path
 	return result;
 }
 
-/* Where there may be what pip does not find. */
-static int say_not_found(struct jw_error *err, const struct jw_error *why, const char *package)
-{
-	char *name = mem_string_n(package, strcspn(package, "[<>=!~ "));
-	const char *called = package_of_project(name), *dash = strrchr(name, '-');
-	/* PyPI has no label such as “+cu118”, and of some packages no wheel at all. */
-	const char *with = strchr(package, '+') || strstr(why->message, "(from versions: none)")
-						   ? jw_with_gpu_code(name, "")
-						   : NULL;
-
-	if (why->code != JW_ERR_NOT_FOUND)
-		(void)error_copy(err, why);
-	else if (called && !package[strlen(name)])
-		(void)error_set(err, why->code, "%s; its package is called %s", why->message, called);
-	else if (with)
-		(void)error_set(err, why->code, "%s; %s has it", why->message, with);
-	else if (dash && text_is_digit(dash[1]) && strchr(dash, '.'))
-		(void)error_set(err, why->code, "%s; a version is written as in “%.*s==%s”", why->message,
-						(int)(dash - name), name, dash + 1);
-	else
-		(void)error_set(err, why->code,
-						strstr(why->message, "(from versions: none)")
-							? "%s; there is no such package, or no wheel of it for this Python and "
-							  "system (--python, --platform)"
-							: "%s; its wheels may be for another Python (--python 3.8) or system "
-							  "(--platform windows)",
-						why->message);
-	mem_free(name);
-	return -1;
-}
-
 /* What is known of the wheel at its path. */
 static int note_wheel(struct jw_error *err, struct jw_index *index,
 					  const struct jw_index_wheel **ret_wheel)
@@ -237,7 +250,7 @@ static int get_wheel(struct jw_error *err, struct jw_index *index, const char *p
 
 	forget_wheel(wheel);
 	if (pip_download(&why, index->pip, lines, &wheel->path))
-		return say_not_found(err, &why, package);
+		return say_not_found(err, index, &why, package);
 	return note_wheel(err, index, ret_wheel);
 }
 

@@ -52,8 +52,8 @@ PIP_INDEX_URL=$site/large/simple fetch --progress json 12.3 && whole_progress 12
 	fail "the objects of --progress json: $(cat err)"
 good "just this one" good 12.3.52 12.3.52
 bad "none of that version" good "pip: Could not find a version that satisfies the requirement nvidia-cuda-nvcc-cu12==12.7.* (from versions: 12.3.52, " 12.7
-bad "no such project" empty "pip: Could not find a version that satisfies the requirement nvidia-cuda-nvcc-cu12==12.3.* (from versions: none)"
-bad "a server that fails" 500 "pip: Could not find a version"
+bad "no such project" empty ": the package index has no package “nvidia-cuda-nvcc-cu12”; name the ptxas of a CUDA toolkit (--ptxas FILE)"
+bad "a server that fails" 500 ": the package index fails (too many 500 error responses); try again later"
 PIP_INDEX_URL=$site/good/simple fetch 12.3 && : >http/log && fetch 12.3 && [ "$(cat out)" = "$scratch/store/12.3/$program" ] && [ ! -s err ] && [ ! -s http/log ] && ok "not fetched again" ||
 	fail "not fetched again: $(cat out err)"
 rm "store/12.3/$linker"

@@ -99,8 +99,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def serve(self, kind, place="", package="", name=""):
         if kind == "login" and self.headers["Authorization"] != "Basic " + base64.b64encode(b"us er:p@ss/w").decode():
             return self.answer(b"who?", status=401, **{"WWW-Authenticate": 'Basic realm="x"'})
-        if kind == "500":
-            return self.answer(b"no", status=500)
+        if kind in ("403", "500"):
+            return self.answer(b"no", status=int(kind))
         files = wheels(package, kind) if kind != "empty" else {}
         if place == "simple" and files:
             rows = [{"filename": one, "url": f"/{kind}/files/{package}/{one}", "yanked": "-12.3.999-" in one, "requires-python": ">=99" if package == PACKAGE or one.startswith("later-2") else ">=3",

@@ -12,7 +12,7 @@ jitwarm=$build/src/jitwarm
 # shellcheck source=tests/elsewhere/indexes.sh
 . "$here/indexes.sh"
 
-mkdir -p http/packages/{heavy,asked,pure,pyproject-toml,tensorflow,faiss-cpu,torch,jax,later}
+mkdir -p http/packages/{heavy,asked,pure,pyproject-toml,tensorflow,faiss-cpu,torch,jax,later,others,source}
 python3 - "$build/tests/framework/libsample_framework.so" <<'P'
 import os, pathlib, sys, zipfile
 code = pathlib.Path(sys.argv[1]).read_bytes()
@@ -40,7 +40,11 @@ for name, version, tag in (("tensorflow", "2.0.0", "py3-none-manylinux2014_x86_6
                            ("torch", "2.4.1", "py3-none-win_amd64"), ("faiss_cpu", "1.8", "py3-none-manylinux2014_x86_64"), ("jax", "0.5", "py3-none-any")):
     wheel(version, tag, "lib.so", name, b"no code")
 wheel("1.0", "py3-none-any", name="pyproject_toml")
-open("http/packages/asked/asked-4.0.1.tar.gz", "wb").write(b"source")
+for tag in ("py2.py3-none-win_amd64", "cp38-abi3-macosx_10_9_x86_64", "cp313-cp313t-manylinux_2_28_aarch64", "pp39-pypy39_pp73-linux_armv7l"):
+    wheel("2.0+x", tag, "lib.so", "others", b"no code")
+wheel("1.0", "cp36-cp36m-win_amd64", "lib.so", "others", b"no code")
+for path in ("asked/asked-4.0.1.tar.gz", "source/source-1.0.tar.gz"):
+    open(f"http/packages/{path}", "wb").write(b"source")
 P
 serve http
 site=http://127.0.0.1:$(cat http/port)
@@ -164,17 +168,46 @@ usage "lint --index takes one package; scan --index takes several" lint --index 
 usage "; several packages need --target: “--target rtx4090” for example" scan --index asked pure
 [ "$(wc -l <err)" = 1 ] || fail "more than one line: $(cat err)"
 
-bad "no wheel for the platform" "pip: Could not find a version that satisfies the requirement asked==3.0 (from versions: 0.5, 0.9, 1.0, 1.0+cu121, 1.1, 1.1.post1, 1.2rc1); its wheels may be for another Python (--python 3.8) or system (--platform windows)" good asked==3.0
+bad "no wheel for the platform" "no wheel of asked 3.0 fits; its wheels are for Python 3 on macos; choose with --python and --platform" good asked==3.0
+bad "no wheel for the Python" "no wheel of asked 0.4 fits; its wheels are for Python 3.7 on linux; choose with --python and --platform" good asked==0.4 --python 3.12
+bad "no wheel of any version" "no wheel of others 2.0+x fits; its wheels are for Python 2, 3, 3.8+, 3.13t, PyPy 3.9 on linux-aarch64, linux_armv7l, macos, windows; choose with" good others
+bad "no wheel of a version with a label" "no wheel of others 2.0+x fits; its" good others==2.*
+bad "no version that fits" "pip: Could not find a version that satisfies the requirement asked==7 (from versions: " good asked==7
+bad "only the source of a package" "the package index has source code of source, and no wheel; build one with “pip wheel”, and name its file" good source
 bad "versions for another Python" "pip: Could not find a version that satisfies the requirement later==3.0 (from versions: 1.0) (Ignored the following versions that require a different python version: 2.0 Requires-Python >=99)" good later==3.0
 bad "only the source" "requirement asked==4.0.1 (from versions: " good asked==4.0.1
-bad "no such package" "pip: Could not find a version that satisfies the requirement nothing (from versions: none); there is no such package, or no wheel of it for this Python and system" good nothing
+bad "no such package" "${site#http://}: the package index has no package “nothing”; check the spelling, or name the index that has it: PIP_EXTRA_INDEX_URL=URL" good nothing
+bad "a package that is kept" "${site#http://}: the package index refuses asked (403); check the package's spelling, and the name and password in" 403 asked
+PIP_EXTRA_INDEX_URL=$site/403/simple bad "a second index that knows no such package" "no wheel of asked 3.0 fits" good asked==3.0
+bad "an index that fails" "${site#http://}: the package index fails (too many 500 error responses); try again later" 500 asked
+if command -v openssl >/dev/null && openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost >openssl.log 2>&1; then
+	cat key.pem cert.pem >both.pem
+	serve https "$scratch/both.pem"
+	PIP_INDEX_URL=https://localhost:$(cat https/port)/good/simple bad "a certificate of nobody" "the certificate of the package index cannot be verified (self" good asked
+	rm ./*.pem openssl.log
+else
+	echo "(left out: certificates)"
+fi
+mkdir little
+printf '#!/bin/sh\nTMPDIR=%s exec unshare -m sh -c "mount -t tmpfs -o size=1m none \\$0 && exec \\"\\$@\\"" %s %s "$@"\n' "$scratch/little" "$scratch/little" "$jitwarm" >in-little
+chmod +x in-little
+if unshare -m mount -t tmpfs none little 2>/dev/null; then
+	jitwarm=$scratch/in-little bad "a full disk" ": no space is left for what pip downloads; free some, or name another folder: TMPDIR=DIR" good heavy --quiet
+else
+	echo "(left out: a full disk)"
+fi
 bad "a label" "; PyTorch's own index, whose address its installation page gives, has it" good torch==2.4.1+cu118
-bad "no wheel of that name" "(from versions: none); cupy-cuda12x has it" good "cupy>=8"
+bad "no wheel of that name" "the package index has no package “cupy”; cupy-cuda12x has it" good "cupy>=8"
 bad "what people call it" "; its package is called torch" good pytorch
 bad "a version behind a hyphen" "; a version is written as in “asked==1.1”" good asked-1.1
 bad "another hash" "pip: THESE PACKAGES DO NOT MATCH THE HASHES" wrong-hash asked
 bad "a wheel that breaks off" "pip: " cut-wheel asked
-PIP_RETRIES=1 PIP_INDEX_URL=http://127.0.0.1:1/simple bad "no server" "after connection broken by " good asked
+PIP_RETRIES=1 PIP_INDEX_URL=http://127.0.0.1:1/simple bad "no server" "127.0.0.1:1: the package index cannot be reached (Connection refused); check the network" good asked
+PIP_INDEX_URL=https://no.such.host.invalid/simple bad "no network" "no.such.host.invalid: the package index cannot be reached (" good asked
+PIP_INDEX_URL=http://no.such.host.invalid/simple bad "no encryption" "no.such.host.invalid: pip uses no package index without encryption; name its https address, or trust it: PIP_TRUSTED_HOST=no.such.host.invalid" good asked
+https_proxy=http://127.0.0.1:1 no_proxy='' PIP_INDEX_URL=https://no.such.host.invalid/simple bad "no proxy" "no.such.host.invalid: the package index cannot be reached (Connection refused); check the network, the proxy" good asked
+PIP_INDEX_URL=$site/login/simple bad "a login that is missing" "the package index refuses the login (401); correct the name and password" good asked
+PIP_INDEX_URL=http://us:p%40ss@${site#http://}/login/simple bad "a login that is refused" "the package index refuses the login (401); correct the name and password" good asked
 usage "is no package's name" scan --index -- "-r/etc/passwd"
 usage "is no package's name" scan --index "asked @ file:///x"
 usage "is no package's name" scan --index pyproject.toml
@@ -211,9 +244,11 @@ export PYTHONPATH=$scratch/fake
 fake_pip 'import sys' 'print("ERROR: no", flush=True)' 'sys.exit(7)'
 bad "a pip that fails" "pip: no" good asked
 fake_pip 'print("ERROR: Could not find a version that satisfies the requirement x (from versions: " + ", ".join(map(str, range(500))) + ")")' 'raise SystemExit(1)'
-bad "many versions" "requirement x (from versions: 0, 1, …, 498, 499); its wheels" good asked
+bad "many versions" "requirement x (from versions: 0, 1, …, 498, 499)" good asked
 fake_pip 'print("ERROR: Could not find a version that satisfies (from versions: " + "," * 500)' 'raise SystemExit(1)'
-bad "versions without an end" "(from versions: ,, …,,; its wheels" good asked
+bad "versions without an end" "(from versions: ,, …,," good asked
+fake_pip 'print("ERROR: Exception:\nTraceback (most recent call last):\n  File x\nOSError: no")' 'raise SystemExit(2)'
+bad "a pip that breaks" "pip: OSError: no" good asked
 fake_pip 'import sys' 'sys.exit(7)'
 bad "a pip that fails and says nothing" "pip ends with exit status 7" good asked
 fake_pip 'import os' 'os.kill(os.getpid(), 9)'
@@ -239,7 +274,7 @@ for line in 'print("ERROR:", os.environ["PIP_INDEX_URL"], os.environ["https_prox
 done
 unset PIP_INDEX_URL https_proxy PYTHONPATH
 printf '[global]\nindex-url = https://me:p%%%%40ss@127.0.0.1:1/simple\n' >pip.conf
-PIP_RETRIES=1 PIP_CONFIG_FILE=$scratch/pip.conf PIP_INDEX_URL='' bad "a password of pip's configuration" "after connection broken by " good asked
+PIP_RETRIES=1 PIP_CONFIG_FILE=$scratch/pip.conf PIP_INDEX_URL='' bad "a password of pip's configuration" "the package index cannot be reached (Connection refused)" good asked
 
 # Neither pip nor uv; uv, which lends pip to a Python without one, and leaves nothing
 path=$scratch/tools bad "neither" "package indexes are asked through pip (python3 -m pip) or uv, and neither is here: install one of them, or get the wheel elsewhere" good asked

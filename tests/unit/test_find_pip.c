@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "check.h"
 #include "find/pip.h"
+#include "find/pip_said.h"
 #include "find/requirement.h"
 
 TEST(packages_are_read_as_they_are_typed)
@@ -230,3 +231,60 @@ TEST(no_password_of_an_address_is_told)
 }
 
 RUN_TESTS(NULL, NULL)
+
+/* Older releases of pip, and text that no pip prints. */
+TEST(what_pip_lacks_is_in_its_words)
+{
+	static const char missing[] =
+		"ERROR: Could not find a version that satisfies the requirement "
+		"my-x[a]==1.0 (from -r asked.txt (line 1)) (from versions: none)\n";
+	static const struct {
+		const char *said;
+		enum pip_lack lack;
+		const char *message;
+	} cases[] = {
+		{"", PIP_LACKS_VERSION, ""},
+		{"  Skipping link: none of the wheel's tags match: cp37-cp37m-win32: "
+		 "https://h/My_X-1.0-1-cp37.cp38-cp37m-win32.manylinux1_x86_64.whl#sha256=0 (from x)\n"
+		 "  Skipping link: none of the wheel's tags match: https://h/my.x-1.0.1-py3-none-any.whl\n"
+		 "Link requires a different Python (3.9 not in: '>=4'): "
+		 "https://h/my_x-1.0%2Bcu121-py4-none-any.whl (from x)\n",
+		 PIP_LACKS_WHEEL,
+		 "no wheel of my-x 1.0+cu121 fits; its wheels are for Python 3.7, 3.8, 4 on any, linux, "
+		 "win32"},
+		{"Skipping link: No sources permitted for my-x: https://h/my-x-1.0.zip\n",
+		 PIP_LACKS_ANY_WHEEL, "the package index has source code of my-x[a]==1.0, and no wheel"},
+		{"Could not fetch URL https://us:er@h/x: 404 Client Error: Not Found\n", PIP_LACKS_PACKAGE,
+		 "h: the package index has no package “my-x”"},
+		{"Could not fetch URL https://h/x: 429 Client Error: Too Many Requests\n", PIP_LACKS_INDEX,
+		 "h: the package index fails (429); try again later"},
+		{"Could not fetch URL https://h/x: connection error: (Caused by X('Connection to h timed "
+		 "out.'))\n",
+		 PIP_LACKS_INDEX,
+		 "h: the package index cannot be reached (it does not answer in time); check the network, "
+		 "the proxy (https_proxy), and pip's index (PIP_INDEX_URL)"},
+		{"Could not fetch URL https://h/x: connection error: (Caused by ProxyError('Cannot connect "
+		 "to proxy.', OSError('Tunnel connection failed: 407 Proxy Authentication Required')))\n",
+		 PIP_LACKS_INDEX,
+		 "h: the package index cannot be reached (407 Proxy Authentication Required); check the "
+		 "network, the proxy (https_proxy), and pip's index (PIP_INDEX_URL)"},
+		{"Could not fetch URL ://Error: x Error: \nCould not fetch URL x Error: \n"
+		 "Skipping link: ://\nSkipping link: ://.whl\nSkipping link: ://my-x-1-.whl\n"
+		 "Skipping link: ://my-x-1.0----.whl\nSkipping link: ://-1.0-x-y-.whl",
+		 PIP_LACKS_INDEX, NULL},
+		{"Skipping link: ://\nSkipping link: ://.whl\nSkipping link: ://my_x-1-.whl\n"
+		 "Skipping link: ://my_x-1.0----.whl\nSkipping link: ://-1.0-x-y-.whl\n"
+		 "Skipping link: ://my_x-1.0-.-cp-.whl\nSkipping link: ://my_x-1.0-cp-cp-..whl",
+		 PIP_LACKS_WHEEL, NULL},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *said = mem_printf("%s%s", missing, cases[i].said);
+		struct jw_error found = {0};
+
+		assert_int_equal(pip_said_lack(&found, said), cases[i].lack);
+		if (cases[i].message)
+			assert_string_equal(found.message, cases[i].message);
+		mem_free(said);
+	}
+}

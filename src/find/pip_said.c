@@ -1,0 +1,483 @@
+#include "find/pip_said.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/platform.h"
+
+enum {
+	MOST_TOLD = 600, /* bytes of pip's words in an error */
+	MOST_HOST = 256,
+	MOST_WORDS = 24
+};
+
+/* ---- passwords */
+
+void pip_hide_passwords(char *text)
+{
+	for (char *at = text; (at = strstr(at, "://"));) {
+		char *host = at += 3;
+
+		for (char *end = at; *end && !text_is_blank((unsigned char)*end); end++)
+			if (*end == '@')
+				host = end + 1;
+		memmove(at, host, strlen(host) + 1);
+	}
+}
+
+/* Replaces each `secret` of a text. */
+static void hide_secret(char *text, const char *secret)
+{
+	static const char stars[] = "****";
+	const size_t length = strlen(secret), shown = length < 4 ? length : 4;
+
+	for (char *at = text; length > 2 && (at = strstr(at, secret)); at += shown) {
+		memcpy(at, stars, shown);
+		memmove(at + shown, at + length, strlen(at + length) + 1);
+	}
+}
+
+/* "%40" → "@", in place */
+static void decode_percent(char *text)
+{
+	char *to = text;
+
+	for (const char *at = text; *at; at++) {
+		unsigned byte;
+
+		if (*at == '%' && strspn(at + 1, "0123456789abcdefABCDEF") >= 2 &&
+			/* NOLINTNEXTLINE(cert-err34-c): two digits */
+			sscanf(at + 1, "%2x", &byte) == 1 && byte) {
+			*to++ = (char)byte;
+			at += 2;
+		} else {
+			*to++ = *at;
+		}
+	}
+	*to = 0;
+}
+
+/* The passwords of the addresses in the environment (PIP_INDEX_URL, https_proxy), however a program
+ * writes them. */
+static void hide_known_passwords(char *text)
+{
+	uv_env_item_t *items;
+	int count;
+
+	if (uv_os_environ(&items, &count))
+		return;
+	for (int i = 0; i < count; i++)
+		for (char *at = items[i].value; (at = strstr(at, "://")); at += 3) {
+			char *user = mem_string_n(at + 3, strcspn(at + 3, " \t\r\n"));
+
+			/* Each “@” may be the last of it. */
+			for (char *end = user; (end = strchr(end, '@')); *end++ = '@') {
+				char *password, *decoded;
+
+				*end = 0;
+				password = strchr(user, ':');
+				password = password ? password + 1 : user;
+				hide_secret(text, password);
+				decoded = mem_string(password);
+				decode_percent(decoded);
+				hide_secret(text, decoded);
+				mem_free(decoded);
+			}
+			mem_free(user);
+		}
+	uv_os_free_environ(items, count);
+}
+
+static char *without_passwords(const char *said)
+{
+	char *text = mem_string(said);
+
+	pip_hide_passwords(text);
+	hide_known_passwords(text);
+	return text;
+}
+
+/* ---- its words in an error */
+
+/* The line at *at, which is cut off there; NULL at the end. */
+static char *next_line(char **at)
+{
+	char *line = *at, *end = line + strcspn(line, "\r\n");
+
+	if (!*line)
+		return NULL;
+	*at = end + strspn(end, "\r\n");
+	*end = 0;
+	return line;
+}
+
+/* Of many versions the first two and the last two: “(from versions: 1.0, 1.1, …, 2.0, 2.1)”. */
+static void shorten_versions(char *text)
+{
+	static const char dots[] = " …";
+	enum { MOST_COMMAS = 8 };
+	char *at = strstr(text, "(from versions: "), *commas[2] = {NULL}, *last[2] = {NULL};
+	size_t count = 0;
+
+	for (; at && *at && *at != ')'; at++)
+		if (*at == ',') {
+			if (count < 2)
+				commas[count] = at;
+			last[0] = last[1];
+			last[1] = at;
+			count++;
+		}
+	if (count <= MOST_COMMAS)
+		return;
+	memcpy(commas[1] + 1, dots, sizeof dots - 1);
+	memmove(commas[1] + sizeof dots, last[0], strlen(last[0]) + 1);
+}
+
+/* The first error of a program, with the lines that go on, and its last warning, which may be the
+ * reason (a server that does not answer); else the last line. pip calls versions that it left out
+ * (for another Python, yanked) an error, before the one that says what is missing. */
+int pip_said_error(struct jw_error *err, const char *said, const char *program, const char *folder,
+				   const struct os_ended *ended)
+{
+	char error[MOST_TOLD] = "", warning[MOST_TOLD / 2] = "", last[MOST_TOLD] = "", *copy, *at,
+		 *line;
+	const bool full =
+		strstr(said, "No space left on device") || strstr(said, "not enough space on the disk");
+	bool within = false;
+
+	at = copy = without_passwords(said);
+	/* Of a file that is ours: “ (from -r …/asked.txt (line 1))” */
+	for (char *from = copy, *behind; (from = strstr(from, " (from -r "));) {
+		if (!(behind = strstr(from, "))")))
+			break;
+		memmove(from, behind + 2, strlen(behind + 2) + 1);
+	}
+	shorten_versions(copy);
+	while ((line = next_line(&at))) {
+		const char *words = line + strspn(line, " \t");
+
+		if (text_starts(line, "ERROR: Ignored the following "))
+			text_copy(warning, sizeof warning, line + strlen("ERROR: "));
+		else if (text_starts_fold(line, "error: ") && !*error)
+			text_copy(error, sizeof error, line + strlen("error: ")), within = true;
+		else if (within && words > line)
+			text_append(error, sizeof error, " %s", words);
+		else
+			within = false;
+		if (text_starts(line, "WARNING: ") && !*error)
+			text_copy(warning, sizeof warning, line + strlen("WARNING: "));
+		if (*words)
+			text_copy(last, sizeof last, words);
+	}
+	mem_free(copy);
+	if (full)
+		return error_set(err, JW_ERR_IO,
+						 "%s: no space is left for what %s downloads; free some, or name another "
+						 "folder: %s=DIR",
+						 folder, program, os_is_windows ? "TEMP" : "TMPDIR");
+	if (!strcmp(error, "Exception:")) /* a traceback, whose last line says more */
+		*error = 0;
+	if (!*error && !*last)
+		return ended->signal
+				   ? error_set(err, JW_ERR_IO, "%s ends with signal %d", program, ended->signal)
+				   : error_set(err, JW_ERR_IO, "%s ends with exit status %d", program,
+							   ended->status);
+	return error_set(err,
+					 text_starts(error, "Could not find a version") ||
+							 text_starts(error, "No matching distribution")
+						 ? JW_ERR_NOT_FOUND
+						 : JW_ERR_IO,
+					 "%s: %s%s%s%s", program, *error ? error : last, *warning ? " (" : "", warning,
+					 *warning ? ")" : "");
+}
+
+/* ---- what an index lacks */
+
+/* Words in order, each one time: numbers by their size. */
+struct word_list {
+	char items[MOST_WORDS][16];
+	size_t count;
+};
+
+static int order_words(const char *a, const char *b)
+{
+	struct version first, second;
+	const char *rest, *other;
+	const int order = version_read(a, &first, &rest) && version_read(b, &second, &other)
+						  ? version_order(&first, &second, VERSION_NUMBERS)
+						  : 0;
+
+	return order ? order : strcmp(a, b);
+}
+
+static void add_word(struct word_list *list, const char *word)
+{
+	size_t at = 0;
+
+	while (at < list->count && order_words(list->items[at], word) < 0)
+		at++;
+	if (list->count == MOST_WORDS || (at < list->count && !strcmp(list->items[at], word)))
+		return;
+	memmove(list->items + at + 1, list->items + at, (list->count++ - at) * sizeof *list->items);
+	text_copy(list->items[at], sizeof *list->items, word);
+}
+
+static void join_words(const struct word_list *list, char *text, size_t size)
+{
+	*text = 0;
+	for (size_t i = 0; i < list->count; i++)
+		text_append(text, size, "%s%s", i ? ", " : "", list->items[i]);
+}
+
+struct other_wheels {
+	struct version version;
+	char version_text[64];
+	struct word_list pythons, platforms;
+};
+
+/* “cp310.cp311” with “abi3”: 3.10+, 3.11+; “py3”: 3; “cp313” with “cp313t”: 3.13t. */
+static void add_pythons(struct word_list *list, const char *tags, size_t length, const char *abi)
+{
+	const char *more = text_starts(abi, "abi3")                                      ? "+"
+					   : text_starts(abi, "cp") && abi[strcspn(abi, "-") - 1] == 't' ? "t"
+																					 : "";
+
+	for (const char *at = tags, *end = tags + length; at < end;) {
+		const size_t size = strcspn(at, ".-"), name = strcspn(at, "0123456789.-"),
+					 digits = strspn(at + name, "0123456789");
+		char word[16];
+
+		if (digits && name + digits == size)
+			(void)snprintf(word, sizeof word, "%s%c%s%.*s%s", text_starts(at, "pp") ? "PyPy " : "",
+						   at[name], digits > 1 ? "." : "", (int)(digits - 1), at + name + 1,
+						   digits > 1 ? more : "");
+		else
+			(void)snprintf(word, sizeof word, "%.*s", (int)size, at);
+		add_word(list, word);
+		at += size + 1;
+	}
+}
+
+/* As --platform has them, if it does. */
+static void add_platforms(struct word_list *list, const char *tags, size_t length)
+{
+	for (const char *at = tags, *end = tags + length; at < end;) {
+		const size_t size = strcspn(at, ".");
+		char tag[64], word[16];
+
+		(void)snprintf(tag, sizeof tag, "%.*s",
+					   (int)(size < (size_t)(end - at) ? size : (size_t)(end - at)), at);
+		text_copy(word, sizeof word,
+				  strstr(tag, "linux") && text_ends(tag, "x86_64")    ? "linux"
+				  : strstr(tag, "linux") && text_ends(tag, "aarch64") ? "linux-aarch64"
+				  : !strcmp(tag, "win_amd64")                         ? "windows"
+				  : text_starts(tag, "macosx")                        ? "macos"
+																	  : tag);
+		add_word(list, word);
+		at += size + 1;
+	}
+}
+
+/* Whether “1.0+cu121” is what “==1.0” or “==1.*” asks for. */
+static bool is_asked(const char *version, const char *asked)
+{
+	const size_t length = strlen(asked);
+
+	return text_ends(asked, ".*")
+			   ? !strncmp(version, asked, length - 1)
+			   : !strncmp(version, asked, length) && (!version[length] || version[length] == '+');
+}
+
+/* NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl. Without `asked`, the wheels of the newest version
+ * count. */
+static void add_other_wheel(struct other_wheels *others, char *file, const char *name,
+							const char *asked)
+{
+	char own[PACKAGE_MOST_NAME];
+	char *parts[6], *at = file;
+	const char *rest;
+	struct version version;
+	size_t count = 0;
+	int order;
+
+	for (; count < 6 && at; at = strchr(at, '-'), at = at ? at + 1 : NULL)
+		parts[count++] = at;
+	if (count < 5 || !package_normalise(file, (size_t)(parts[1] - file) - 1, own) ||
+		strcmp(own, name) != 0)
+		return;
+	parts[2][-1] = 0;
+	if (!version_read(parts[1], &version, &rest) || (asked && !is_asked(parts[1], asked)))
+		return;
+	order = *others->version_text ? version_order(&version, &others->version, VERSION_NUMBERS) : 1;
+	if (!asked && order < 0)
+		return;
+	if (!asked && order > 0)
+		*others = (struct other_wheels){.version = version};
+	text_copy(others->version_text, sizeof others->version_text, parts[1]);
+	add_pythons(&others->pythons, parts[count - 3],
+				(size_t)(parts[count - 2] - parts[count - 3]) - 1, parts[count - 2]);
+	add_platforms(&others->platforms, parts[count - 1], strlen(parts[count - 1]) - strlen(".whl"));
+}
+
+/* The name of the file at an address in a line, which is cut off there; NULL: there is none. */
+static char *linked_file(char *line)
+{
+	char *at = strstr(line, "://"), *slash;
+
+	if (!at)
+		return NULL;
+	at[strcspn(at, " \t#")] = 0;
+	slash = strrchr(at, '/');
+	decode_percent(slash);
+	return slash + 1;
+}
+
+/* The reason of “connection error: …(Caused by NewConnectionError('…: [Errno 111] Connection
+ * refused'))”. */
+static void find_reason(const char *words, char *reason, size_t size)
+{
+	const char *at;
+
+	if (strstr(words, "timed out")) {
+		text_append(reason, size, "it does not answer in time");
+		return;
+	}
+	if ((at = strstr(words, "[Errno ")))
+		at += strcspn(at, "]"), at += strspn(at, "] ");
+	else if ((at = strstr(words, "Tunnel connection failed: ")) ||
+			 (at = strstr(words, "certificate verify failed: ")))
+		at = strstr(at, ": ") + strlen(": ");
+	else if (!(at = strstr(words, "too many ")))
+		at = strstr(words, "Caused by ") ? strstr(words, "Caused by ") + strlen("Caused by ")
+										 : words;
+	(void)snprintf(reason, size, "%.*s", (int)strcspn(at, "'\"()"), at);
+}
+
+/* “Could not fetch URL https://HOST/…: REASON - skipping”: to pip, an index that does not answer or
+ * refuses the login is one without the package. One that has no such package (404), or keeps it to
+ * itself (403, which some indexes say of each unknown name), is no reason yet. */
+static bool explain_fetch(struct jw_error *err, const char *host, char unknown[MOST_HOST],
+						  char refused[MOST_HOST])
+{
+	const int length = (int)strcspn(host, "/");
+	const char *status = strstr(host, " Error: ");
+	char reason[160] = "";
+
+	while (status && !text_starts(status, ": "))
+		status = status > host ? status - 1 : NULL;
+	if (status && (text_starts(status, ": 404 ") || text_starts(status, ": 403 "))) {
+		(void)snprintf(status[4] == '4' ? unknown : refused, MOST_HOST, "%.*s", length, host);
+		return false;
+	}
+	find_reason(host, reason, sizeof reason);
+	if (status && text_starts(status, ": 401 "))
+		error_set(err, JW_ERR_IO,
+				  "%.*s: the package index refuses the login (401); correct the name and password "
+				  "in pip's configuration, PIP_INDEX_URL or ~/.netrc",
+				  length, host);
+	else if (status || text_starts(reason, "too many "))
+		error_set(err, JW_ERR_IO, "%.*s: the package index fails (%.*s); try again later", length,
+				  host, status ? 3 : (int)sizeof reason, status ? status + 2 : reason);
+	else if (strstr(host, "confirming the ssl certificate"))
+		error_set(err, JW_ERR_IO,
+				  "%.*s: the certificate of the package index cannot be verified (%s); name the "
+				  "file of its authority: PIP_CERT=FILE",
+				  length, host, reason);
+	else
+		error_set(err, JW_ERR_IO,
+				  "%.*s: the package index cannot be reached (%s); check the network, the proxy "
+				  "(https_proxy), and pip's index (PIP_INDEX_URL)",
+				  length, host, reason);
+	return true;
+}
+
+/* What is wrong if each index answers. */
+static enum pip_lack explain_lack(struct jw_error *err, const char *requirement,
+								  const struct other_wheels *others, const char *unknown,
+								  const char *refused, bool source)
+{
+	const int name = (int)strcspn(requirement, "[<>=!~ ");
+	char pythons[200], platforms[100];
+
+	if (*others->version_text) {
+		join_words(&others->pythons, pythons, sizeof pythons);
+		join_words(&others->platforms, platforms, sizeof platforms);
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "no wheel of %.*s %s fits; its wheels are for Python %s on %s", name, requirement,
+				  others->version_text, pythons, platforms);
+		return PIP_LACKS_WHEEL;
+	}
+	if (source) {
+		error_set(err, JW_ERR_NOT_FOUND, "the package index has source code of %s, and no wheel",
+				  requirement);
+		return PIP_LACKS_ANY_WHEEL;
+	}
+	if (*refused) {
+		error_set(err, JW_ERR_NOT_FOUND, "%s: the package index refuses %.*s (403)", refused, name,
+				  requirement);
+		return PIP_LACKS_ACCESS;
+	}
+	if (*unknown) {
+		error_set(err, JW_ERR_NOT_FOUND, "%s: the package index has no package “%.*s”", unknown,
+				  name, requirement);
+		return PIP_LACKS_PACKAGE;
+	}
+	return PIP_LACKS_VERSION;
+}
+
+enum pip_lack pip_said_lack(struct jw_error *err, const char *said)
+{
+	char *text = without_passwords(said), *at = text, *line, *requirement = NULL, *asked = NULL;
+	char name[PACKAGE_MOST_NAME] = "", unknown[MOST_HOST] = "", refused[MOST_HOST] = "";
+	const char *missed = strstr(text, "that satisfies the requirement "),
+			   *end = missed ? strstr(missed, " (from ") : NULL;
+	struct other_wheels others = {.version_text = ""};
+	bool none, source = false;
+	enum pip_lack lack = PIP_LACKS_VERSION;
+
+	if (!end)
+		goto done;
+	missed += strlen("that satisfies the requirement ");
+	requirement = mem_string_n(missed, (size_t)(end - missed));
+	(void)package_normalise(requirement, strcspn(requirement, "[<>=!~ "), name);
+	none = strstr(end, "(from versions: none)");
+	asked = strstr(requirement, "==");
+	asked = asked && !strpbrk(asked, ",<>!~") ? asked + strspn(asked, "= ") : NULL;
+	while ((line = next_line(&at))) {
+		char *from = strstr(line, "Could not fetch URL "), *file;
+
+		line += strspn(line, " ");
+		if (from && (from = strstr(from, "://")) &&
+			explain_fetch(err, from + 3, unknown, refused)) {
+			lack = PIP_LACKS_INDEX;
+			goto done;
+		}
+		if (text_starts(line, "WARNING: The repository located at ") &&
+			strstr(line, "not a trusted")) {
+			from = line + strlen("WARNING: The repository located at ");
+			error_set(err, JW_ERR_IO,
+					  "%.*s: pip uses no package index without encryption; name its https address, "
+					  "or trust it: PIP_TRUSTED_HOST=%.*s",
+					  (int)strcspn(from, " "), from, (int)strcspn(from, " "), from);
+			lack = PIP_LACKS_INDEX;
+			goto done;
+		}
+		if ((!text_starts(line, "Skipping link: ") &&
+			 !text_starts(line, "Link requires a different Python")) ||
+			!(file = linked_file(line)))
+			continue;
+		if (text_ends(file, ".whl") && (asked || none))
+			add_other_wheel(&others, file, name, asked);
+		else if (none && strstr(line, "No sources permitted for "))
+			source = true;
+	}
+	lack = explain_lack(err, requirement, &others, unknown, refused, source);
+done:
+	mem_free(requirement);
+	mem_free(text);
+	return lack;
+}
