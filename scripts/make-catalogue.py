@@ -58,7 +58,7 @@ KEPT = re.compile(r"mingw-w64 gcc |jitwarm: out of memory.*|```text|if status is
                   r" *jitwarm( [a-z]+){1,2}( --[a-z-]+| DIR| FILE| sh| rtx4090)*( ?%\w+| 0x%llx| \(all users\))?|Accept: .*|%s.{1,2}jitwarm.{0,7}|"
                   r"(cuda|opencl|other|load|link|nvjitlink|exec|sudo|env|(lib)?[Tt]riton|libnvrtc\.|libpjrt|libnvidia-opencl|libnvoptix|nvptxjitcompiler|"
                   r"bash|d?ash|m?ksh|zsh|busybox|fish|native|GPU|from|share|insecure-host|default|carrying)|oci://.*|https://.*|up to %s %s|"
-                  r".*NVIDIA GPU Computing Toolkit.*|.*org\.opencontainers\.image.*")
+                  r".*NVIDIA GPU Computing Toolkit.*|Cuda compilation tools, release |.*org\.opencontainers\.image.*")
 # Parts of English sentences: a translation leaves their conversions out (%3$.0s)
 GRAMMAR = {"is", "are", "was", "were", "them", "the", "would be"}
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|[A-Za-z_]\w*|[0-9][\w.]*|\.\.\.|\S', re.S)
