@@ -13,6 +13,7 @@
 #include "cli/gpu_targets.h"
 #include "cli/module_text.h"
 #include "cli/next_step.h"
+#include "cli/verdict_table.h"
 
 /* ---- the document */
 
@@ -176,22 +177,6 @@ static void print_entries(const struct output *out, const struct jw_check_gpu *g
 					gpu->unread);
 }
 
-/* What is asked most often, in a line: --explain says the rest. */
-static void print_cold(const struct output *out, const struct jw_check_gpu *gpu)
-{
-	char name[GPUS_NAME], start[TEXT_SHORT], prime[TEXT_SHORT];
-
-	output_line(out, STYLE_WARN,
-				jw_may_need_none(&gpu->forecast.start)
-					? "%s: %zu of %s %s cold, which programs may not need: first start %s, prime %s"
-					: "%s: %zu of %s %s cold: first start %s, prime %s",
-				gpu_targets_name(name, gpu->target), gpu->cold,
-				TEXT_COUNT(gpu->modules, "module", "modules"), gpu->cold == 1 ? "is" : "are",
-				text_span(start, gpu->forecast.start.low, gpu->forecast.start.high),
-				text_span(prime, gpu->forecast.prime.low, gpu->forecast.prime.high));
-	print_entries(out, gpu);
-}
-
 /* The command for what is cold: with the names, and where they were looked for. */
 static void print_next(const struct cli *cli, const struct jw_check_result *result)
 {
@@ -247,42 +232,37 @@ static void print_next(const struct cli *cli, const struct jw_check_result *resu
 				  &line);
 }
 
-/* `refused`: of the failing files, those of which the driver has refused modules. A program may use
- * them otherwise: OptiX's PTX is not for the driver. */
-static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, size_t failing,
-					  size_t refused, bool harmful)
+/* With `explain` whatever is known of the GPU; else its line, and what is wrong with its entries.
+ */
+static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu,
+					  const struct jw_check_result *result, bool explain)
 {
-	char name[GPUS_NAME], ptx[TEXT_SHORT];
+	struct verdict_row row = {.target = gpu->target,
+							  .modules = gpu->modules,
+							  .cold = gpu->cold,
+							  .unsure = gpu->unplanned.tile || gpu->unplanned.unknown,
+							  .useless = result->verdict == JW_VERDICT_USELESS,
+							  .harmful = result->cache.harmful,
+							  .nameless = !result->names_known,
+							  .ptx_bytes = gpu->cold_bytes,
+							  .forecast = gpu->forecast};
 
-	(void)gpu_targets_name(name, gpu->target);
-	if (!gpu->modules && failing)
-		output_line(out, STYLE_BAD,
-					refused == failing ? "%s: the driver refuses code of %s" : "%s: %s will fail",
-					name, TEXT_COUNT(failing, "file", "files"));
-	else if (!gpu->modules && (gpu->unplanned.tile || gpu->unplanned.unknown))
-		output_line(out, STYLE_WARN, "%s: cannot tell whether a start compiles anything", name);
-	else if (!gpu->modules)
-		output_line(out, STYLE_GOOD, "%s: nothing to compile", name);
-	else if (!gpu->cold && failing)
-		output_line(out, STYLE_BAD,
-					refused == failing ? "%s: %s in the cache; the driver refuses code of %s"
-									   : "%s: %s in the cache, but %s will fail",
-					name, module_text_all(ptx, gpu->modules), TEXT_COUNT(failing, "file", "files"));
-	else if (!gpu->cold && (gpu->unplanned.tile || gpu->unplanned.unknown))
-		output_line(out, STYLE_WARN, "%s: %s in the cache; jitwarm cannot tell about other code",
-					name, module_text_all(ptx, gpu->modules));
-	else if (!gpu->cold)
-		output_line(out, harmful ? STYLE_WARN : STYLE_GOOD, "%s: %s%s in the cache", name,
-					harmful ? "" : "warm, ", module_text_all(ptx, gpu->modules));
-	else
-		output_line(out, STYLE_WARN, "%s: %zu of %s %s cold (%s of PTX)", name, gpu->cold,
-					TEXT_COUNT(gpu->modules, "module", "modules"), gpu->cold == 1 ? "is" : "are",
-					text_bytes(ptx, gpu->cold_bytes));
-	if (gpu->cold)
+	for (size_t k = 0; k < result->failing_count; k++)
+		if (jw_target_equal(result->failing[k].target, gpu->target)) {
+			row.failing++;
+			row.refused += result->failing[k].refused;
+		}
+	explain = explain || row.failing;
+	verdict_line(out, "", &row, VERDICT_OF | (explain ? VERDICT_PTX : VERDICT_PRIME));
+	if (row.nameless && gpu->cold)
+		return;
+	if (explain && gpu->cold)
 		forecast_text_line(out, "  ", &gpu->forecast, "");
 	print_entries(out, gpu);
-	module_text_marks(out, "  ", "the warm modules", gpu->carried, "");
-	module_text_link(out, "  ", gpu->link, &gpu->forecast, "");
+	if (explain || !gpu->cold) {
+		module_text_marks(out, "  ", "the warm modules", gpu->carried, "");
+		module_text_link(out, "  ", gpu->link, &gpu->forecast, "");
+	}
 }
 
 /* The libraries with cold modules, and why they are cold. */
@@ -379,35 +359,12 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 					"There is nothing here that the driver would compile for these GPUs.");
 	if (!result->images && result->verdict == JW_VERDICT_WARM)
 		output_line(out, STYLE_GOOD, "Warm: what was recorded is in no file, but in the cache.");
-	for (size_t i = 0; result->images && i < result->gpu_count; i++) {
-		const struct jw_check_gpu *gpu = &result->gpus[i];
-		size_t failing = 0, refused = 0;
-
-		for (size_t k = 0; k < result->failing_count; k++)
-			if (jw_target_equal(result->failing[k].target, gpu->target)) {
-				failing++;
-				refused += result->failing[k].refused;
-			}
-		if (!result->names_known && gpu->cold) {
-			char name[GPUS_NAME], ptx[TEXT_SHORT];
-
-			/* Nothing is said of minutes that nobody may have to spend: “jitwarm scan” predicts
-			 * them. */
-			output_line(out, STYLE_WARN, "%s: %s to compile, if not in the cache (%s of PTX)",
-						gpu_targets_name(name, gpu->target),
-						TEXT_COUNT(gpu->cold, "module", "modules"),
-						text_bytes(ptx, gpu->cold_bytes));
-		} else if (!explain && gpu->cold && !failing) {
-			print_cold(out, gpu);
-		} else {
-			print_gpu(out, gpu, failing, refused,
-					  result->cache.harmful || result->verdict == JW_VERDICT_USELESS);
-		}
-	}
+	for (size_t i = 0; result->images && i < result->gpu_count; i++)
+		print_gpu(out, &result->gpus[i], result, explain);
 	if (result->names_known && explain)
 		forecast_text_doubt(out, &result->all.forecast);
 	for (size_t i = 0; i < result->failing_count; i++)
-		output_line(out, STYLE_BAD, "  %s: %s", result->failing[i].file, result->failing[i].why);
+		verdict_print_file(out, STYLE_BAD, "  ", result->failing[i].file, result->failing[i].why);
 	for (size_t i = 0; i < result->compiler_count; i++) {
 		const struct jw_check_compiler *compiler = &result->compilers[i];
 

@@ -14,6 +14,7 @@
 #include "cli/gpu_targets.h"
 #include "cli/next_step.h"
 #include "cli/output.h"
+#include "cli/verdict_table.h"
 #include "os/interrupt.h"
 
 /* ---- the document */
@@ -200,61 +201,35 @@ static int dearer(const void *a, const void *b)
 
 /* ---- printing */
 
-static const char *verdict_of(const struct find_row *row, char *text, size_t size,
-							  enum style *ret_style)
-{
-	char time[TEXT_SHORT];
-
-	*ret_style = STYLE_GOOD;
-	if (!row->judged) {
-		*ret_style = STYLE_PLAIN;
-		(void)text_format(text, size, "%s that may hold device code",
-						  TEXT_COUNT(row->files, "file", "files"));
-	} else if (row->cold) {
-		*ret_style = STYLE_WARN;
-		(void)text_format(text, size, "%s to compile, %s on one core",
-						  TEXT_COUNT(row->cold, "module", "modules"),
-						  text_span(time, row->start.low, row->start.high));
-	} else if (row->failing) {
-		*ret_style = STYLE_BAD;
-		(void)text_format(text, size, "will fail: code that does not run here in %s",
-						  TEXT_COUNT(row->failing, "file", "files"));
-	} else if (row->verdict == JW_VERDICT_UNSURE) {
-		*ret_style = STYLE_WARN;
-		(void)text_format(text, size, "cannot tell: “jitwarm check” says why");
-	} else {
-		(void)text_format(text, size, "%s",
-						  row->verdict == JW_VERDICT_USELESS ? "compiles at every start"
-						  : row->warm                        ? "warm"
-															 : "runs as it is");
-	}
-	return text;
-}
-
 static int print_rows(struct jw_error *err, const struct output *out,
 					  const struct find_document *document)
 {
-	struct table table = {.columns = 3, .titles = {"kind", "where", "its first start"}};
+	static const enum verdict_column columns[] = {VERDICT_COLUMN_KIND, VERDICT_COLUMN_NAME,
+												  VERDICT_COLUMN_ANSWER};
+	struct verdict_row *rows = mem_array(document->count, sizeof *rows);
 	size_t listed = 0, without = 0;
 	int result;
 
 	for (size_t i = 0; i < document->count; i++) {
 		const struct find_row *row = &document->rows[i];
-		char text[2 * TEXT_SHORT + 64];
-		enum style style;
 
-		if (row->judged ? !row->images : !row->files) {
+		if (row->judged ? !row->images : !row->files)
 			without += !row->trouble;
-			continue;
-		}
-		listed++;
-		(void)verdict_of(row, text, sizeof text, &style);
-		table_cell(&table, STYLE_PLAIN, "%s", row->place.kind);
-		table_name(&table, STYLE_STRONG, row->place.name);
-		table_cell(&table, style, "%s", text);
+		else
+			rows[listed++] = (struct verdict_row){
+				.kind = row->place.kind,
+				.name = row->place.name,
+				.modules = row->warm + row->cold,
+				.cold = row->cold,
+				.failing = row->failing,
+				.unsure = row->verdict == JW_VERDICT_UNSURE,
+				.useless = row->verdict == JW_VERDICT_USELESS,
+				.forecast = {.start = row->start},
+				.held_files = row->judged ? 0 : row->files,
+			};
 	}
-	result = listed ? table_print(err, &table, out) : 0;
-	table_free(&table);
+	result = verdict_table_print(err, out, columns, 3, rows, listed);
+	mem_free(rows);
 	if (without)
 		output_line(out, STYLE_FAINT,
 					listed ? "and %s without device code" : "%s without device code",

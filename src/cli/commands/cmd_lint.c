@@ -13,6 +13,7 @@
 #include "cli/gpu_targets.h"
 #include "cli/index_wheel.h"
 #include "cli/output.h"
+#include "cli/verdict_table.h"
 #include "os/file.h"
 
 /* ---- the document */
@@ -119,26 +120,32 @@ static const char *lint_gencode(char text[LINT_GENCODE], struct jw_target code)
 	return text;
 }
 
+static struct verdict_row lint_row(const struct jw_lint_gpu *gpu, const struct lint_bound *bound)
+{
+	return (struct verdict_row){.target = gpu->target,
+								.modules = gpu->modules,
+								.cold = gpu->modules,
+								.failing = gpu->failing,
+								.unsure = gpu->tile || gpu->unknown,
+								.ptx_bytes = gpu->ptx_bytes,
+								.forecast = {.start = gpu->start},
+								.driver_from = gpu->driver_from,
+								.most_start_s = bound->set ? bound->most_start_s : 0};
+}
+
 /* What is the matter on a GPU, in one line; `text` is empty where nothing is. */
 static void lint_say_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
 						 const struct lint_bound *bound)
 {
-	char ptx[TEXT_SHORT], span[TEXT_SHORT], most[TEXT_SHORT], gencode[LINT_GENCODE];
+	const struct verdict_row row = lint_row(gpu, bound);
+	char most[TEXT_SHORT], gencode[LINT_GENCODE];
 
-	if (gpu->failing)
-		buf_say(text, "a program fails with %s", TEXT_COUNT(gpu->failing, "file", "files"));
-	if (gpu->modules)
-		buf_say(text, "%sthe first start compiles %s (%s of PTX): %s on one core",
-				gpu->failing ? "; " : "", TEXT_COUNT(gpu->modules, "module", "modules"),
-				text_bytes(ptx, gpu->ptx_bytes), text_span(span, gpu->start.low, gpu->start.high));
+	if (gpu->failing || gpu->modules || gpu->tile || gpu->unknown)
+		(void)verdict_say(text, &row, VERDICT_PTX | VERDICT_START);
 	if (gpu->modules && bound->set)
 		buf_say(text, ", %s the bound of %s",
 				gpu->start.likely > bound->most_start_s ? "over" : "within",
 				text_duration(most, bound->most_start_s));
-	if (gpu->tile || gpu->unknown)
-		buf_say(text, "%sjitwarm cannot tell whether the first start compiles %s",
-				text->size ? "; " : "",
-				TEXT_COUNT(gpu->tile + gpu->unknown, "piece of code", "pieces of code"));
 	if (gpu->lacking)
 		buf_say(text, "%sa program that uses certain code of %s fails on this GPU",
 				text->size ? "; " : "", TEXT_COUNT(gpu->lacking, "file", "files"));
@@ -149,15 +156,15 @@ static void lint_say_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
 /* The same of one finding, without the file's name and the GPU's. */
 static void lint_say_finding(struct buf *text, const struct jw_lint_finding *finding)
 {
-	char ptx[TEXT_SHORT], span[TEXT_SHORT];
+	const struct verdict_row row = {.modules = finding->modules,
+									.cold = finding->modules,
+									.ptx_bytes = finding->ptx_bytes,
+									.forecast = {.start = finding->start}};
 
 	if (finding->why)
 		buf_say(text, "%s", finding->why);
 	else
-		buf_say(text, "%s to compile (%s of PTX): %s on one core",
-				TEXT_COUNT(finding->modules, "module", "modules"),
-				text_bytes(ptx, finding->ptx_bytes),
-				text_span(span, finding->start.low, finding->start.high));
+		(void)verdict_say(text, &row, VERDICT_PTX | VERDICT_START);
 }
 
 static enum style level_style(enum jw_lint_level level)
@@ -210,49 +217,18 @@ static void print_lint_findings(const struct output *out, const struct jw_lint_r
 	end_lint_findings(out, result, &lines);
 }
 
-static void fill_gpu(struct table *table, const struct jw_lint_gpu *gpu,
-					 const struct lint_bound *bound)
-{
-	char name[GPUS_NAME], span[TEXT_SHORT], most[TEXT_SHORT];
-	const enum style style = level_style(gpu->level);
-
-	table_cell(table, STYLE_STRONG, "%s", gpu_targets_name(name, gpu->target));
-	table_cell(table, STYLE_PLAIN, "%zu", gpu->modules);
-	table_cell(table, STYLE_PLAIN, "%s",
-			   gpu->modules ? text_span(span, gpu->start.low, gpu->start.high) : "–");
-	if (gpu->driver_from)
-		table_cell(table, STYLE_PLAIN, "%u", gpu->driver_from);
-	else
-		table_cell(table, STYLE_PLAIN, "–");
-	if (gpu->failing)
-		table_cell(table, style, "a program fails");
-	else if (gpu->tile || gpu->unknown)
-		table_cell(table, style, "cannot tell");
-	else if (!gpu->modules)
-		table_cell(table, STYLE_GOOD, "nothing to compile");
-	else if (gpu->level == JW_LINT_ERROR)
-		table_cell(table, style, "over %s", text_duration(most, bound->most_start_s));
-	else if (bound->set)
-		table_cell(table, STYLE_GOOD, "within %s", text_duration(most, bound->most_start_s));
-	else
-		table_cell(table, style, "compiled");
-}
-
 static int print_linted_gpus(struct jw_error *err, const struct output *out,
 							 const struct jw_lint_result *result, const struct lint_bound *bound)
 {
-	struct table table = {
-		.columns = 5,
-		.titles = {"GPU", "modules", "first start, one core", "from driver", ""},
-		.align = {[1] = TABLE_RIGHT, [3] = TABLE_RIGHT},
-	};
-	int failed;
+	static const enum verdict_column columns[] = {VERDICT_COLUMN_GPU, VERDICT_COLUMN_MODULES,
+												  VERDICT_COLUMN_START, VERDICT_COLUMN_DRIVERS,
+												  VERDICT_COLUMN_BOUND};
+	const size_t count = sizeof columns / sizeof *columns - !bound->set;
+	struct verdict_row rows[GPUS_MOST];
 
 	for (size_t i = 0; i < result->gpu_count; i++)
-		fill_gpu(&table, &result->gpus[i], bound);
-	failed = table_print(err, &table, out);
-	table_free(&table);
-	return failed;
+		rows[i] = lint_row(&result->gpus[i], bound);
+	return verdict_table_print(err, out, columns, count, rows, result->gpu_count);
 }
 
 static void print_codes(const struct output *out, const struct jw_lint_result *result)

@@ -23,6 +23,7 @@
 #include "cli/pack_report.h"
 #include "cli/progress.h"
 #include "cli/tune_changes.h"
+#include "cli/verdict_table.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/interrupt.h"
@@ -669,6 +670,11 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 					   bool for_others)
 {
 	const struct jw_prime_plan *plan = &result->plan;
+	const struct verdict_row row = {.modules = plan->modules,
+									.cold = plan->cold,
+									.ptx_bytes = plan->cold_bytes,
+									.forecast = plan->forecast};
+	struct buf text = BUF_MAX(VERDICT_SENTENCE);
 	char bytes[TEXT_SHORT];
 
 	if (plan->cache.text[0])
@@ -716,9 +722,9 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 		module_text_link(out, "", 0, &plan->forecast, ".");
 		return;
 	}
-	output_line(out, STYLE_PLAIN, "%zu of %s to compile (%s of PTX).", plan->cold,
-				TEXT_COUNT(plan->modules, "module", "modules"),
-				text_bytes(bytes, plan->cold_bytes));
+	(void)verdict_say(&text, &row, VERDICT_OF | VERDICT_PTX);
+	output_line(out, STYLE_PLAIN, "%s.", buf_text(&text));
+	buf_free(&text);
 	print_forecast(out, result, for_others);
 	if (plan->why[0])
 		output_line(out, STYLE_PLAIN, "Why: %s.", plan->why);

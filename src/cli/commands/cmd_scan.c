@@ -15,6 +15,7 @@
 #include "cli/index_wheel.h"
 #include "cli/module_text.h"
 #include "cli/output.h"
+#include "cli/verdict_table.h"
 #include "os/console.h"
 #include "os/file.h"
 
@@ -380,13 +381,6 @@ static void add_scan_work(struct jw_scan_work *sum, const struct jw_scan_work *w
 	sum->start.high += work->start.high;
 }
 
-/* Kernels of a few instructions in the data of a library that measures or tests something (CUPTI's
- * has 87 bytes): a line about all of them is enough. */
-static bool is_trifle(const struct jw_seconds *start)
-{
-	return start->high < 0.1 && jw_may_need_none(start);
-}
-
 /* What a start compiles of it. */
 static struct jw_scan_work start_work(const struct jw_scan_verdicts *verdicts)
 {
@@ -448,7 +442,7 @@ static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts
 static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *verdicts)
 {
 	const struct jw_scan_work *work = &verdicts->start_work;
-	const bool compiles = work->modules && !is_trifle(&work->start);
+	const bool compiles = work->modules && !verdict_is_trifle(&work->start);
 	/* What runs is then a part of what has to be linked. */
 	const bool fails = verdicts->pieces && !verdicts->runs,
 			   native = (verdicts->native || verdicts->compatible) && !fails;
@@ -474,13 +468,10 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 	if (!line->size && verdicts->cannot && native)
 		buf_say(line, "runs as it is, except for what follows");
 	say_cannot(line, verdicts);
-	if (verdicts->runs && verdicts->lacking)
-		buf_say(line,
-				verdicts->lacking == 1
-					? "%s%zu of %s has no code for this GPU: a program that uses it fails"
-					: "%s%zu of %s have no code for this GPU: a program that uses one fails",
-				line->size ? "; " : "runs as it is, but ", verdicts->lacking,
-				TEXT_COUNT(verdicts->pieces, "piece", "pieces"));
+	if (verdicts->runs && verdicts->lacking) {
+		buf_say(line, "%s", line->size ? "; " : "runs as it is, but ");
+		verdict_say_lacking(line, verdicts->lacking, verdicts->pieces);
+	}
 	if (line->size)
 		return compiles || link || verdicts->left_out || native || verdicts->tile ||
 					   verdicts->unknown
@@ -657,75 +648,45 @@ static void scan_text_drivers(const struct output *output, const char *name,
 	buf_free(&line);
 }
 
+static struct verdict_row total_row(const struct jw_scan_total *total, size_t failing)
+{
+	return (struct verdict_row){.target = total->target,
+								.modules = total->modules,
+								.cold = total->modules,
+								.failing = failing,
+								.unsure = total->tile || total->unknown,
+								.ptx_bytes = total->ptx_bytes,
+								.forecast = total->forecast,
+								.driver_from = total->driver_from,
+								.driver_to = total->driver_to};
+}
+
 /* On one GPU; `several`: all images together. */
 static void scan_text_total(const struct output *output, const struct jw_scan_total *total,
 							bool several, size_t failing, const struct scan_library *libraries,
 							size_t count)
 {
-	char name[GPUS_NAME], head[GPUS_NAME + 32], ptx[TEXT_SHORT], left_out[TEXT_SHORT + 16] = "";
+	struct verdict_row row = total_row(total, failing);
+	struct buf line = BUF_MAX(MOST_LINE);
+	char name[GPUS_NAME];
 	bool trifle = true;
+	enum style style;
 
-	if (total->left_out)
-		(void)text_format(left_out, sizeof left_out, "; %zu more when used", total->left_out);
-	(void)gpu_targets_name(name, total->target);
-	(void)text_format(head, sizeof head, several ? "%s, all together" : "%s", name);
-	if (!total->modules) {
-		if (failing)
-			output_line(output, STYLE_BAD, "%s: a program fails with %s%s", head,
-						TEXT_COUNT(failing, "file", "files"), left_out);
-		else if (total->tile || total->unknown)
-			output_line(output, STYLE_WARN, "%s: jitwarm cannot tell what is compiled%s", head,
-						left_out);
-		else
-			output_line(output, STYLE_STRONG, "%s: nothing to compile%s", head, left_out);
-		scan_text_drivers(output, name, total, failing);
-		return;
-	}
 	for (size_t i = 0; i < count; i++)
 		trifle = trifle && !jw_target_equal(libraries[i].target, total->target);
-	trifle = trifle || is_trifle(&total->forecast.start);
-	output_line(output, STYLE_STRONG,
-				trifle ? "%s: %s to compile that programs may not need (%s of PTX)%s"
-					   : "%s: %s to compile (%s of PTX)%s",
-				head, TEXT_COUNT(total->modules, "module", "modules"),
-				text_bytes(ptx, total->ptx_bytes), left_out);
-	forecast_text_line(output, "  ", &total->forecast, "");
-	if (total->at_most && !trifle)
-		say_largest(output, libraries, count, total->target);
-	module_text_link(output, "  ", 0, &total->forecast, "");
+	buf_say(&line, several ? "%s, all together: " : "%s: ", gpu_targets_name(name, total->target));
+	style = verdict_say(&line, &row, VERDICT_PTX);
+	if (total->left_out)
+		buf_say(&line, "; %zu more when used", total->left_out);
+	output_line(output, style == STYLE_BAD ? style : STYLE_STRONG, "%s", buf_text(&line));
+	buf_free(&line);
+	if (total->modules) {
+		forecast_text_line(output, "  ", &total->forecast, "");
+		if (total->at_most && !trifle && !verdict_is_trifle(&total->forecast.start))
+			say_largest(output, libraries, count, total->target);
+		module_text_link(output, "  ", 0, &total->forecast, "");
+	}
 	scan_text_drivers(output, name, total, failing);
-}
-
-/* A row of the table of many GPUs. */
-static void fill_total(struct table *table, const struct jw_scan_total *total, size_t failing)
-{
-	char name[GPUS_NAME], span[TEXT_SHORT], cache[TEXT_SHORT];
-	const bool compiles = total->modules && !failing;
-
-	table_cell(table, STYLE_STRONG, "%s", gpu_targets_name(name, total->target));
-	if (failing)
-		table_cell(table, STYLE_BAD, "fails");
-	else if (!total->modules && (total->tile || total->unknown))
-		table_cell(table, STYLE_WARN, "cannot tell");
-	else
-		table_cell(table,
-				   !total->modules                     ? STYLE_GOOD
-				   : is_trifle(&total->forecast.start) ? STYLE_PLAIN
-													   : STYLE_WARN,
-				   "%s", TEXT_COUNT(total->modules, "module", "modules"));
-	table_cell(table, STYLE_PLAIN, "%s",
-			   compiles ? text_span(span, total->forecast.start.low, total->forecast.start.high)
-						: "–");
-	table_cell(table, STYLE_PLAIN, "%s",
-			   compiles ? text_bytes(cache, total->forecast.cache_bytes) : "–");
-	if (failing || !total->driver_from)
-		table_cell(table, STYLE_PLAIN, "–");
-	else if (!total->driver_to)
-		table_cell(table, STYLE_PLAIN, "%u+", total->driver_from);
-	else if (total->driver_from == total->driver_to)
-		table_cell(table, STYLE_PLAIN, "%u", total->driver_from);
-	else
-		table_cell(table, STYLE_PLAIN, "%u to %u", total->driver_from, total->driver_to);
 }
 
 /* What is in no column. */
@@ -748,18 +709,18 @@ static void say_besides(struct buf *line, const struct jw_scan_total *total, siz
 static int scan_text_totals(struct jw_error *err, const struct output *out,
 							const struct jw_scan_total *totals, const size_t *failing, size_t count)
 {
-	struct table table = {.columns = 5,
-						  .titles = {"GPU", "to compile", "first start", "cache", "driver"},
-						  .align = {[3] = TABLE_RIGHT}};
+	static const enum verdict_column columns[] = {VERDICT_COLUMN_GPU, VERDICT_COLUMN_MODULES,
+												  VERDICT_COLUMN_START, VERDICT_COLUMN_CACHE,
+												  VERDICT_COLUMN_DRIVERS};
+	struct verdict_row rows[GPUS_MOST];
 	struct gpu_lines lines = {.count = 0};
 	int failed;
 
 	for (size_t i = 0; i < count; i++) {
-		fill_total(&table, &totals[i], failing[i]);
+		rows[i] = total_row(&totals[i], failing[i]);
 		say_besides(gpu_lines_add(&lines, totals[i].target), &totals[i], failing[i]);
 	}
-	failed = table_print(err, &table, out);
-	table_free(&table);
+	failed = verdict_table_print(err, out, columns, sizeof columns / sizeof *columns, rows, count);
 	gpu_lines_print(out, &lines, "", false);
 	return failed;
 }
@@ -844,7 +805,7 @@ static int add_libraries(struct jw_error *err, struct scan_run *run,
 		const struct jw_scan_work work = start_work(&image->verdicts[i]);
 		struct scan_library library = {NULL, image->verdicts[i].target, work.start};
 
-		if (!work.modules || is_trifle(&work.start))
+		if (!work.modules || verdict_is_trifle(&work.start))
 			continue;
 		if (VEC_ROOM(err, run->libraries, run->library_capacity, run->library_count,
 					 MOST_LIBRARIES))
@@ -936,7 +897,7 @@ static void say_of_file(struct scan_run *run, enum style style, const char *file
 		;
 	file = wheel ? wheel : file; /* its folder is gone */
 	named = mem_string(file);
-	output_line(&run->cli->out, style, "%s: %s", index_wheel_hide_folder(run->wheel, named), why);
+	verdict_print_file(&run->cli->out, style, "", index_wheel_hide_folder(run->wheel, named), why);
 	mem_free(named);
 }
 

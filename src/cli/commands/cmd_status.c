@@ -20,6 +20,7 @@
 #include "cli/next_step.h"
 #include "cli/output.h"
 #include "cli/tune_changes.h"
+#include "cli/verdict_table.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/platform.h"
@@ -164,79 +165,54 @@ const struct json_table document_status = {.schema = "jitwarm.status/1", .fields
 
 /* ---- the text */
 
-enum { MOST_PACKAGES = 12, GPU_TEXT = 2 * TEXT_SHORT + 64 };
+enum { MOST_PACKAGES = 12 };
 
 static const char head[] = "        ";
-
-static const char *package_gpu_text(char text[GPU_TEXT], const struct jw_check_package_gpu *gpu,
-									bool useless)
-{
-	char time[TEXT_SHORT];
-
-	if (useless && gpu->warm + gpu->cold)
-		(void)text_format(text, GPU_TEXT, "%s to compile at every start",
-						  TEXT_COUNT(gpu->warm + gpu->cold, "module", "modules"));
-	else if (gpu->cold)
-		(void)text_format(text, GPU_TEXT,
-						  jw_may_need_none(&gpu->forecast.start)
-							  ? "%s to compile that programs may not need, %s on one core"
-							  : "%s to compile, %s on one core",
-						  TEXT_COUNT(gpu->cold, "module", "modules"),
-						  text_span(time, gpu->forecast.start.low, gpu->forecast.start.high));
-	else if (gpu->failing)
-		(void)text_format(text, GPU_TEXT,
-						  gpu->refused == gpu->failing ? "the driver refuses its code"
-													   : "will fail: no code that runs there");
-	else if (gpu->unsure)
-		(void)text_format(text, GPU_TEXT, "jitwarm cannot tell: “jitwarm check” says why");
-	else if (gpu->warm)
-		(void)text_format(text, GPU_TEXT, "warm");
-	else
-		(void)text_format(text, GPU_TEXT, "runs as it is");
-	return text;
-}
-
-static bool runs_as_it_is(const struct jw_check_package *package)
-{
-	for (size_t t = 0; t < package->gpu_count; t++)
-		if (package->gpus[t].warm || package->gpus[t].cold || package->gpus[t].failing ||
-			package->gpus[t].unsure)
-			return false;
-	return true;
-}
-
-static enum style style_of(const struct jw_check_package_gpu *gpu, bool useless)
-{
-	if (useless && gpu->warm)
-		return STYLE_WARN;
-	if (gpu->failing && !gpu->cold)
-		return STYLE_BAD;
-	return gpu->cold || gpu->unsure ? STYLE_WARN : STYLE_GOOD;
-}
 
 static const char *package_name(const struct jw_check_package *package)
 {
 	return package->name ? package->name : "other files";
 }
 
+static struct verdict_row row_of(const struct jw_check_package_gpu *gpu, bool useless)
+{
+	return (struct verdict_row){.target = gpu->target,
+								.modules = gpu->warm + gpu->cold,
+								.cold = gpu->cold,
+								.failing = gpu->failing,
+								.refused = gpu->refused,
+								.unsure = gpu->unsure,
+								.useless = useless,
+								.forecast = gpu->forecast};
+}
+
+static bool runs_as_it_is(const struct jw_check_package *package)
+{
+	bool plain = true;
+
+	for (size_t t = 0; t < package->gpu_count; t++) {
+		const struct verdict_row row = row_of(&package->gpus[t], false);
+
+		plain = plain && verdict_is_plain(&row);
+	}
+	return plain;
+}
+
 static void print_package(const struct output *out, const struct jw_check_package *package,
 						  bool useless)
 {
-	char text[GPU_TEXT], target[JW_TARGET_TEXT];
-	const char *space = package->version ? " " : "",
-			   *version = package->version ? package->version : "";
+	char *name =
+		mem_printf(package->version ? "%s %s" : "%s", package_name(package), package->version);
 
-	if (package->gpu_count == 1) {
-		output_line(out, style_of(package->gpus, useless), "%s%s%s%s: %s", head,
-					package_name(package), space, version,
-					package_gpu_text(text, package->gpus, useless));
-		return;
+	if (package->gpu_count > 1)
+		output_line(out, STYLE_PLAIN, "%s%s", head, name);
+	for (size_t t = 0; t < package->gpu_count; t++) {
+		struct verdict_row row = row_of(&package->gpus[t], useless);
+
+		row.name = package->gpu_count == 1 ? name : NULL;
+		verdict_line(out, row.name ? head : "          ", &row, VERDICT_START);
 	}
-	output_line(out, STYLE_PLAIN, "%s%s%s%s", head, package_name(package), space, version);
-	for (size_t t = 0; t < package->gpu_count; t++)
-		output_line(out, style_of(&package->gpus[t], useless), "%s  %s: %s", head,
-					jw_target_sm(target, package->gpus[t].target),
-					package_gpu_text(text, &package->gpus[t], useless));
+	mem_free(name);
 }
 
 /* Nothing has to be done for these. */
@@ -254,8 +230,7 @@ static void print_native(const struct output *out, const struct jw_check_result 
 								 package_name(package));
 	}
 	if (count)
-		output_line(out, STYLE_GOOD, count == 1 ? "%sruns as it is: %s" : "%srun as they are: %s",
-					head, names);
+		output_line(out, STYLE_GOOD, "%snothing to compile: %s", head, names);
 }
 
 /* A block of lines that begins with the environment's folder. */

@@ -20,7 +20,7 @@ json '[g["target"] for g in d["gpus"]] == ["sm_86"] and d["link"] == d["left_out
 run 1 check "${gpu[@]}" --target sm_89 --json lib
 json 'd["modules"] == 4 and len(d["gpus"]) == 2'
 run 1 check "${gpu[@]}" lib
-out_has "sm_86 (RTX 30): 2 of 2 modules are cold"
+out_has "sm_86 (RTX 30): 2 of 2 modules to compile"
 out_lacks "too new"
 run 1 check "${gpu[@]}" --quiet lib
 out_empty
@@ -98,7 +98,7 @@ run 2 check "${gpu[@]}" --json lib/newer.ptx
 json 'd["modules"] == 0 and d["cannot"] == 0'
 json '[(f["target"], f["why"]) for f in d["failing"]] == [("sm_86", "will fail: no kernel image for sm_86")]'
 run 2 check "${gpu[@]}" lib/newer.ptx # as it was remembered
-out_has "sm_86 (RTX 30): 1 file will fail"
+out_has "sm_86 (RTX 30): a program fails with 1 file"
 out_has "newer.ptx: will fail: no kernel image for sm_86"
 run 2 scan --target sm_86 --driver 550.163.01 lib/newer.ptx
 out_has "sm_86 (RTX 30): a program fails with 1 file"

@@ -35,7 +35,7 @@ for kind in value key checksum zeros gpu abi; do
 	run 1 check --json "$sample"
 	json 'd["cold"] == d["damaged"] == d["gpus"][0]["damaged"] == 1 and d["warm"] > 0'
 	run 1 check --explain "$sample"
-	out_has "1 of 8 modules is cold ("
+	out_has "1 of 8 modules to compile ("
 	out_has ": 1 cold, under 0.1 s on one core"
 	out_has "1 of them is damaged; “jitwarm prime” replaces it"
 	out_has "the entry is damaged ("

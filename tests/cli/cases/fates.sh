@@ -93,12 +93,12 @@ for what in folder inside.so; do
 	out_has "driver-old: "
 	out_has "install driver 570 (CUDA 12.8), or a newer one"
 	run 2 check $what # what could be compiled is
-	out_has "1 file will fail"
+	out_has "a program fails with 1 file"
 	run 2 check "${old[@]/550.163.01/570}" $what # of whose entries the names are not known
 	out_lacks "will fail"
 done
 run 2 find folder
-out_has "will fail: code that does not run here in 1 file"
+out_has "a program fails with 1 file"
 run 2 find folder --json
 json 'd["places"][0]["failing"] == 1 and d["places"][0]["verdict"] == "fails"'
 
@@ -192,11 +192,11 @@ is_wine || {
 	run 2 doctor libtile_and_ptx.so
 	out_has "unsure: 1 piece of Tile IR"
 	run 2 find tile
-	out_has "cannot tell: “jitwarm check” says why"
+	out_has "cannot tell whether a start compiles anything"
 	environment "$work/env" 1.0
 	cp tile/libtile.so "$(site_of "$work/env")/frame/"
 	printf 'frame/libtile.so,,\n' >"$(site_of "$work/env")/frame-1.0.dist-info/RECORD"
 	VIRTUAL_ENV=$work/env run 2 prime
 	VIRTUAL_ENV=$work/env run 2 status
-	out_has "frame 1.0: jitwarm cannot tell: “jitwarm check” says why"
+	out_has "frame 1.0: jitwarm cannot tell whether a start compiles anything"
 }

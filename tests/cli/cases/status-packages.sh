@@ -63,9 +63,9 @@ package alpha 2.0 sm_80
 package newer 0.9 sm_90
 run 1 status
 out_has "env: 3 packages with device code"
-out_has "        beta 1.1: 2 modules to compile that programs may not need, "
-out_has "        alpha 2.0: 1 module to compile that programs may not need, "
-out_has "        newer 0.9: will fail: no code that runs there"
+out_has "        beta 1.1: 2 modules to compile that programs may not need: "
+out_has "        alpha 2.0: 1 module to compile that programs may not need: "
+out_has "        newer 0.9: a program fails with 1 file"
 out_lacks empty
 out_has "  first start "
 out_has "Next    if a start takes long (programs may need none of this): jitwarm prime"
@@ -79,7 +79,7 @@ json 'd["environment"].endswith("env")'
 run 0 prime beta
 run 1 status
 out_has "        beta 1.1: warm"
-out_has "        alpha 2.0: 1 module to compile that programs may not need, "
+out_has "        alpha 2.0: 1 module to compile that programs may not need: "
 run 1 status --json
 json '[p["name"] for p in d["packages"]] == ["alpha", "beta", "newer"]'
 json '[p["gpus"][0]["warm"] for p in d["packages"]] == [0, 2, 0]'
@@ -111,8 +111,8 @@ rm -r "$site/newer-0.9.dist-info"
 with_simdriver sm_86,sm_90
 run 1 status
 out_has "        alpha 2.0"
-out_has "          sm_86: warm"
-out_has "          sm_90: 1 module to compile, "
+out_has "          sm_86 (RTX 30): warm, "
+out_has "          sm_90 (H100): 1 module to compile that programs may not need: "
 cp "$sample" "$site/empty/"
 printf 'empty/%s,,\n' "${sample##*/}" >"$site/empty-3.0.dist-info/RECORD"
 run 1 status --json
@@ -128,7 +128,7 @@ if ! is_wine; then
 	printf '.version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n' >"$site/first/x.ptx: y.ptx"
 	printf 'first/x.ptx: y.ptx,,\n' >"$site/second-1.0.dist-info/RECORD"
 	run 1 status
-	out_has "        second 1.0: will fail: no code that runs there"
+	out_has "        second 1.0: a program fails with 1 file"
 fi
 
 # On Jetson the driver keeps 256 MiB, unless it is told otherwise.

@@ -42,7 +42,7 @@ out_has "nothing that a start has to compile"
 out_has "sm_86 (RTX 30), all together: 3 modules to compile that programs may not need ("
 [[ $(grep -c 'to compile' "$out") == 3 ]] || fail "more than one line"
 run 1 check "$program"
-out_has "3 of 3 modules are cold, which programs may not need: "
+out_has "3 of 3 modules to compile that programs may not need: "
 
 run 1 check --json "$program"
 json 'd["modules"] == d["cold"] == 3'
@@ -149,7 +149,7 @@ open(sys.argv[1], "w").write(
 PYTHON
 printf 'frame/tests.ptx,,\n' >"$site/frame-1.0.dist-info/RECORD"
 run 1 check --environment "$work/env" frame
-out_has "1 of 1 module is cold, which programs may not need: first start up to "
+out_has "1 of 1 module to compile that programs may not need: first start up to "
 out_has "Next, if a start takes long: jitwarm prime --environment $work/env frame"
 run 1 doctor --environment "$work/env" frame
 out_has "1 module that programs may not need: up to "

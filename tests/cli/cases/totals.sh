@@ -83,7 +83,7 @@ json 'd["modules"] == d["cold"] == 3'
 json '[d["forecast"][k] for k in ("start_seconds", "prime_seconds")] == [d["gpus"][0]["forecast"][k] for k in ("start_seconds", "prime_seconds")]'
 json '[d["forecast"][k] for k in ("start_seconds", "prime_seconds", "workers")] == [json.load(open("'"$work/scan.json"'"))["totals"][0]["forecast"][k] for k in ("start_seconds", "prime_seconds", "workers")]'
 run 1 check --explain "${one[@]}" --cache cache lib
-out_has "3 of 3 modules are cold"
+out_has "3 of 3 modules to compile"
 out_has "  first start "
 
 # The three numbers of a GPU in one line, as a range each; of several GPUs each has its own.

@@ -19,7 +19,7 @@ site=$(site_of "$place/new")
 wheel "$site" torch 2.8.0 torch/lib/libtorch_cuda.ptx
 printf '.version 7.8\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >"$site/torch/lib/libtorch_cuda.ptx"
 run 2
-out_has "torch 2.8.0: will fail: no code that runs there"
+out_has "torch 2.8.0: a program fails with 1 file"
 run 2 prime torch
 run 2 doctor --no-probe
 out_has "no-code"

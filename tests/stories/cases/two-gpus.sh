@@ -11,11 +11,11 @@ first_start 0 0
 
 run 1
 [ "$(grep -c '^GPU     ' "$out")" = 2 ] || fail "two GPUs are not shown"
-out_has "sm_75: warm"
-out_has "sm_86: 8 modules to compile"
+out_has "sm_75 (RTX 20): warm"
+out_has "sm_86 (RTX 30): 8 modules to compile"
 run 1 check torch
 out_has "sm_75"
-out_has "8 of 8 modules are cold"
+out_has "8 of 8 modules to compile"
 run 0 prime
 first_start 0 0
 first_start 0 1

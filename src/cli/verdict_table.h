@@ -1,0 +1,79 @@
+/* The answer to “would a start compile?” for files, packages, places and GPUs: every command that
+ * judges prints it with these functions, so each sentence is written once. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/estimate.h>
+#include <jitwarm/target.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "cli/output.h"
+
+/* What is known of one thing on one GPU, or on all of them. */
+struct verdict_row {
+	const char *kind, *name; /* name NULL: the GPU names the row */
+	struct jw_target target;
+	size_t modules;          /* that the driver compiles */
+	size_t cold;             /* of these: not in its cache; all of them without a look at one */
+	size_t failing, refused; /* files with which a program fails; of these: the driver has refused
+								modules of them */
+	bool unsure;             /* Tile IR, or code of an unknown kind */
+	bool useless;            /* the settings keep the driver from its cache */
+	bool harmful;            /* the driver would delete or ignore what the cache holds */
+	bool nameless;           /* the names of entries are unknown: nobody can look into the cache */
+	uint64_t ptx_bytes;      /* of the cold ones */
+	struct jw_forecast forecast;
+	uint32_t driver_from, driver_to; /* branches of drivers with this answer; 0: as in
+										jw_scan_total */
+	double most_start_s;             /* a bound; 0: none */
+	size_t held_files; /* without a GPU: files that may hold device code, the only number then */
+};
+
+enum { VERDICT_SENTENCE = 1 << 12 };
+
+/* Details of a sentence. */
+enum verdict_detail {
+	VERDICT_PTX = 1,   /* "(2.1 MB of PTX)" */
+	VERDICT_START = 2, /* "2 to 3 s on one core" */
+	VERDICT_PRIME = 4, /* "first start 2 to 3 s, prime 1 s" */
+	VERDICT_OF = 8,    /* "5 of 5 modules", also if all of them are to be compiled */
+};
+
+/* "a program fails with 1 file; 3 of 5 modules to compile: 2 to 3 s on one core". */
+enum style verdict_say(struct buf *text, const struct verdict_row *row, unsigned details);
+/* A line: `head`, the row's name or GPU, the sentence. */
+void verdict_line(const struct output *out, const char *head, const struct verdict_row *row,
+				  unsigned details);
+/* Whether there is nothing to say but that all of it runs as it is. */
+bool verdict_is_plain(const struct verdict_row *row);
+/* Kernels of a few instructions in the data of a library that measures or tests something (CUPTI's
+ * has 87 bytes): a line about all of them is enough. */
+bool verdict_is_trifle(const struct jw_seconds *start);
+
+/* A file with which a program fails, or a part of one: every "will fail" of check, scan and doctor
+ * is printed here. */
+void verdict_print_file(const struct output *out, enum style style, const char *head,
+						const char *file, const char *why);
+
+/* Pieces without code for a GPU, in a file of which others run. */
+void verdict_say_lacking(struct buf *text, size_t lacking, size_t pieces);
+
+enum verdict_column {
+	VERDICT_COLUMN_KIND,
+	VERDICT_COLUMN_NAME,
+	VERDICT_COLUMN_GPU,
+	VERDICT_COLUMN_ANSWER,  /* the sentence, with the time */
+	VERDICT_COLUMN_MODULES, /* "fails", "cannot tell", "3 modules" */
+	VERDICT_COLUMN_START,
+	VERDICT_COLUMN_CACHE,
+	VERDICT_COLUMN_DRIVERS,
+	VERDICT_COLUMN_BOUND,
+	VERDICT_COLUMNS
+};
+int verdict_table_print(struct jw_error *err, const struct output *out,
+						const enum verdict_column *columns, size_t column_count,
+						const struct verdict_row *rows, size_t count);
