@@ -94,6 +94,8 @@ struct jw_check_failing {
 	char *why;    /* a line for people: "will fail: no kernel image for sm_90" */
 	bool refused; /* the driver has refused modules of it, which is not for want of code */
 	struct jw_driver needs; /* the first driver that is new enough; zeros: its age is not why */
+	char *package;          /* of the file; NULL: it is in none that the list of releases has */
+	char *runs;             /* the newest release of it that runs on the GPU; NULL: none is known */
 };
 
 /* A compiler with which programs compile while they run (NVRTC, NVVM, nvJitLink, ptxas), in the

@@ -66,6 +66,21 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 			 struct jw_which *ret_which);
 void jw_which_free(struct jw_which *which);
 
+/* This machine's, as indexes name it: linux, linux-aarch64 or windows. */
+const char *jw_which_own_platform(void);
+
+/* The release to install in place of one that fails. */
+struct jw_cure {
+	char *package;
+	char *version; /* the newest that runs, if it can be without compiling; NULL: none does */
+};
+/* `package`: of the file that fails, normalised; NULL: the file is a wheel ("torch-2.9.0-….whl",
+ * "torch-2.9.0-….whl: MEMBER"), whose name has package and platform, else there is no cure.
+ * `python` NULL: any. False: the list lacks the package. The caller frees. */
+bool jw_which_cure(const char *package, const char *file, struct jw_target target,
+				   const struct jw_driver *driver, const char *python, struct jw_cure *ret_cure);
+void jw_cure_free(struct jw_cure *cure);
+
 /* The packages that a requirements file, a pylock.toml or pip's report names, normalised. */
 struct jw_which_names {
 	char **items;

@@ -508,6 +508,25 @@ static bool draft_failing(const struct examination *seen, struct finding_draft *
 	return count != 0;
 }
 
+/* What to install in place of the first of them whose package the list of releases has:
+ * "torch 2.7.1, the newest that runs here (pip install torch==2.7.1)". */
+static bool describe_cure(const struct examination *seen, bool with_newer, char *text, size_t size)
+{
+	for (size_t i = 0; i < seen->check->failing_count; i++) {
+		const struct jw_check_failing *failing = &seen->check->failing[i];
+
+		if (failing->refused || !failing->runs ||
+			(failing->needs.cuda || failing->needs.release[0]) != with_newer)
+			continue;
+		(void)text_format(text, size,
+						   "%s %s, the newest on PyPI that runs on this GPU and driver (pip "
+						   "install %s==%s)",
+						   failing->package, failing->runs, failing->package, failing->runs);
+		return true;
+	}
+	return false;
+}
+
 /* Whether NVIDIA offers its forward compatibility package for this GPU: a data-centre GPU ("Tesla
  * T4", "NVIDIA A100-SXM4-40GB", "NVIDIA L4") or a professional RTX card ("NVIDIA RTX A6000"); no
  * GeForce, TITAN, T400 or laptop. Jetson boards have a package of JetPack. Source: NVIDIA, "CUDA
@@ -542,7 +561,7 @@ static bool takes_compat(const struct jw_system *system, uint32_t cuda)
 static bool is_driver_old(const struct examination *seen, struct finding_draft *draft)
 {
 	struct jw_driver needs;
-	char text[JW_DRIVER_TEXT];
+	char text[JW_DRIVER_TEXT], cure[512];
 
 	if (!draft_failing(seen, draft, true, &needs))
 		return false;
@@ -554,18 +573,24 @@ static bool is_driver_old(const struct examination *seen, struct finding_draft *
 			text, (unsigned)needs.cuda / 1000, (unsigned)needs.cuda % 1000 / 10);
 	else
 		FIX(draft, "install driver %s, or a newer one", text);
+	if (describe_cure(seen, true, cure, sizeof cure))
+		text_append(draft->fix, sizeof draft->fix, "; or install %s", cure);
 	return true;
 }
 
 static bool has_no_code(const struct examination *seen, struct finding_draft *draft)
 {
 	struct jw_driver needs;
+	char cure[512];
 
 	if (!draft_failing(seen, draft, false, &needs))
 		return false;
 	draft->hopeless = true;
-	FIX(draft, "install a version of that package that is built for this GPU: jitwarm cannot make "
-			   "code that is not there");
+	if (describe_cure(seen, false, cure, sizeof cure))
+		FIX(draft, "install %s: jitwarm cannot make code that is not there", cure);
+	else
+		FIX(draft, "install a version of that package that is built for this GPU: jitwarm cannot "
+				   "make code that is not there");
 	return true;
 }
 

@@ -132,8 +132,10 @@ int fates_add(struct jw_error *err, struct fates *fates, const char *path, const
 		};
 		fates->items[fates->count] =
 			(struct file_fate){.target = t, .is = *is, .kind = target->kind};
-		if (is->fate != DECIDE_RUNS || is->lacking || is->too_new)
+		if (is->fate != DECIDE_RUNS || is->lacking || is->too_new) {
 			fates->items[fates->count].file = mem_printf(member ? "%s: %s" : "%s", path, member);
+			fates->items[fates->count].package = package ? mem_string(package) : NULL;
+		}
 		fates->count++;
 	}
 	return 0;
@@ -204,6 +206,7 @@ void fates_settle(struct fates *fates)
 			fates->parts[fates->part_count++] = fate;
 		} else {
 			mem_free(fate.file);
+			mem_free(fate.package);
 		}
 	}
 	fates->count = kept;
@@ -214,10 +217,14 @@ void fates_settle(struct fates *fates)
 
 void fates_free(struct fates *fates)
 {
-	for (size_t i = 0; i < fates->count; i++)
+	for (size_t i = 0; i < fates->count; i++) {
 		mem_free(fates->items[i].file);
-	for (size_t i = 0; i < fates->part_count; i++)
+		mem_free(fates->items[i].package);
+	}
+	for (size_t i = 0; i < fates->part_count; i++) {
 		mem_free(fates->parts[i].file);
+		mem_free(fates->parts[i].package);
+	}
 	mem_free(fates->items);
 	mem_free(fates->parts);
 	mem_free(fates->members);

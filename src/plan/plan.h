@@ -25,7 +25,8 @@
 
 /* Of a file or member on one GPU architecture. */
 struct file_fate {
-	char *file; /* "path" or "path: member" */
+	char *file;    /* "path" or "path: member" */
+	char *package; /* normalised; NULL: the file is in none */
 	uint32_t target;
 	struct decided is;
 	enum decide_part part;

@@ -1,4 +1,5 @@
 #include <jitwarm/check.h>
+#include <jitwarm/which.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -400,6 +401,8 @@ void jw_check_result_free(struct jw_check_result *result)
 	for (size_t i = 0; i < result->failing_count; i++) {
 		mem_free(result->failing[i].file);
 		mem_free(result->failing[i].why);
+		mem_free(result->failing[i].package);
+		mem_free(result->failing[i].runs);
 	}
 	for (size_t i = 0; i < result->package_count; i++) {
 		mem_free(result->packages[i].name);
@@ -485,6 +488,39 @@ static int by_seconds(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
+/* Names for each failing file the release of its package that runs; forgets packages of which the
+ * list has none. */
+static void add_cures(struct jw_check_result *result)
+{
+	char own[JW_PYTHON_VERSION];
+	const char *python = jw_environment_python(own) ? own : NULL;
+
+	for (size_t i = 0; i < result->failing_count; i++) {
+		struct jw_check_failing *failing = &result->failing[i];
+		const struct jw_check_failing *former = NULL;
+		struct jw_cure cure = {.package = NULL};
+
+		for (size_t k = 0; failing->package && k < i && !former; k++)
+			if (jw_target_equal(result->failing[k].target, failing->target) &&
+				text_same(result->failing[k].package, failing->package))
+				former = &result->failing[k];
+		if (former)
+			cure.version = former->runs ? mem_string(former->runs) : NULL;
+		else if (failing->refused ||
+				 !jw_which_cure(failing->package, failing->file, failing->target, &result->driver,
+								python, &cure)) {
+			mem_free(failing->package);
+			failing->package = NULL;
+			continue;
+		}
+		if (cure.package) {
+			mem_free(failing->package);
+			failing->package = cure.package;
+		}
+		failing->runs = cure.version;
+	}
+}
+
 /* Moves names and notes out of the plan. */
 static struct jw_check_result *summarise(struct plan *plan, const struct jw_found *search,
 										 const struct jw_cancel *cancel, bool machines)
@@ -501,9 +537,14 @@ static struct jw_check_result *summarise(struct plan *plan, const struct jw_foun
 		const struct jw_target device = plan->targets[fate->target].device;
 
 		result->failing[result->failing_count++] =
-			(struct jw_check_failing){fate->file, device, mem_string(fate_text(text, fate, device)),
-									  .refused = fate->result != 0, .needs = fate->is.needs};
+			(struct jw_check_failing){fate->file,
+									  device,
+									  mem_string(fate_text(text, fate, device)),
+									  .refused = fate->result != 0,
+									  .needs = fate->is.needs,
+									  .package = fate->package};
 		fate->file = NULL;
+		fate->package = NULL;
 	}
 	result->gpu_count = plan->target_count;
 	for (size_t t = 0; t < plan->target_count; t++)
@@ -653,6 +694,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	checked->causes = causes;
 	checked->cause_count = cause_count;
 	checked->driver = profile.driver;
+	add_cures(checked);
 	checked->limit_bytes = options->driver && !options->system->cache.limit_set
 							   ? gpu_branch_of(&profile.driver)->default_limit_bytes
 							   : options->system->cache.limit_bytes;

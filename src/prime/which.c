@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <jitwarm/version.h>
+
 #include "base/mem.h"
 #include "base/text.h"
 #include "code/release.h"
@@ -336,6 +338,68 @@ void jw_which_free(struct jw_which *which)
 	mem_free(which->package);
 	mem_free(which->date);
 	*which = (struct jw_which){.package = NULL};
+}
+
+const char *jw_which_own_platform(void)
+{
+	return text_starts(jw_platform(), "aarch64") ? "linux-aarch64"
+		   : text_ends(jw_platform(), "windows") ? "windows"
+												 : "linux";
+}
+
+/* The package and the platform of a wheel's name: NAME-VERSION-TAGS.whl, with ": MEMBER" behind it
+ * or not. False: the file is no wheel. */
+static bool read_wheel_name(const char *file, char package[PACKAGE_MOST_NAME],
+							const char **ret_platform)
+{
+	static const char end[] = ".whl";
+	const char *at = strstr(file, end), *name = at, *dash;
+	char *tags;
+
+	while (at && at[sizeof end - 1] && !text_starts(at + sizeof end - 1, ": "))
+		name = at = strstr(at + 1, end);
+	while (name && name > file && !os_is_separator(name[-1]))
+		name--;
+	dash = name ? memchr(name, '-', (size_t)(at - name)) : NULL;
+	if (!dash || !package_normalise(name, (size_t)(dash - name), package))
+		return false;
+	tags = mem_string_n(dash, (size_t)(at - dash));
+	*ret_platform = text_ends(tags, "_aarch64")    ? "linux-aarch64"
+					: text_ends(tags, "win_amd64") ? "windows"
+					: text_ends(tags, "_x86_64")   ? "linux"
+												   : NULL;
+	mem_free(tags);
+	return *ret_platform;
+}
+
+bool jw_which_cure(const char *package, const char *file, struct jw_target target,
+				   const struct jw_driver *driver, const char *python, struct jw_cure *ret_cure)
+{
+	char name[PACKAGE_MOST_NAME];
+	struct jw_which_options options = {.package = package,
+									   .target = target,
+									   .driver = *driver,
+									   .platform = jw_which_own_platform(),
+									   .python = python};
+	struct jw_which which;
+	const char *version;
+
+	if (!package && !read_wheel_name(file, name, &options.platform))
+		return false;
+	options.package = package ? package : name;
+	if (jw_which(NULL, &options, &which))
+		return false;
+	version = which.newest ? which.newest : which.newest_compiles;
+	*ret_cure = (struct jw_cure){mem_string(which.package), version ? mem_string(version) : NULL};
+	jw_which_free(&which);
+	return true;
+}
+
+void jw_cure_free(struct jw_cure *cure)
+{
+	mem_free(cure->package);
+	mem_free(cure->version);
+	*cure = (struct jw_cure){.package = NULL};
 }
 
 /* Appends the name at the beginning of a requirement, once. */

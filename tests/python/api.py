@@ -45,6 +45,12 @@ as_bytes = jitwarm.check(os.fsencode(library), cache=os.fsencode(folder + "/othe
 assert as_bytes.cold == 8 and as_bytes.files[0].path == library, as_bytes
 assert jitwarm.check(pathlib.Path(library), cache=None, targets=None, driver=None, cancelled=None) == cold
 
+# Which releases run, without a GPU or a network
+assert cold.cures == (), cold
+answer = jitwarm.which("torch", target="gtx1080")["answers"][0]
+assert answer["newest"] == "2.7.1" and answer["target"] == "sm_61", answer
+raises(jitwarm.NotFoundError, jitwarm.which, "no-such-package", target="gtx1080")
+
 # Failures are exceptions, with the program's text; a name is never an option
 assert "no-such-package" in str(raises(jitwarm.NotFoundError, jitwarm.check, "no-such-package"))
 assert "--help" in str(raises(jitwarm.NotFoundError, jitwarm.check, "--help"))

@@ -66,6 +66,7 @@ class CheckResult:
     gpus: Tuple[CheckedGpu, ...]
     files: Tuple[CheckedFile, ...]  # those with modules to compile, the most expensive first
     failing: Tuple[str, ...]  # "FILE: will fail: …": programs fail with these, whatever is in the cache
+    cures: Tuple[str, ...]  # "torch==2.7.1": what to install in their place, if jitwarm knows a release that runs
     driver: str
     names_known: bool  # False: the names of this driver's entries are unknown, so all modules count as cold
     why_useless: str  # why programs with today's settings do not use the cache, "" if they do
@@ -251,6 +252,7 @@ def check(*names: Name, targets: Union[str, Iterable[str], None] = None, driver:
                               Seconds(**gpu["forecast"]["start_seconds"]), Seconds(**gpu["forecast"]["prime_seconds"])) for gpu in d["gpus"]),
         files=tuple(CheckedFile(_path(file["path"]), file.get("member"), file["warm"], file["cold"], file["seconds"]) for file in d["files"]),
         failing=tuple(f"{one['file']}: {one['why']}" for one in d["failing"]),
+        cures=tuple(dict.fromkeys(f"{one['package']}=={one['runs']}" for one in d["failing"] if "runs" in one)),
         driver=d["driver"], names_known=d["names_known"], why_useless=d.get("why_useless", ""), notes=_notes(answer),
         warm=not answer.status, verdict=d["verdict"], status=answer.status)
 
@@ -280,6 +282,7 @@ def _command(command: str) -> Callable[..., Document]:
     return call
 
 
+which = _command("which")  # which("torch", target="gtx1080")["answers"][0]["newest"]
 scan = _command("scan")  # scan("torch", target="rtx3070")
 export = _command("export")  # export("torch", output="torch.jwpack", sign=True)
 import_ = _command("import")  # import_("torch.jwpack", dry_run=True)

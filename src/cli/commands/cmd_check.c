@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/commands/cmd_ahead.h"
+#include "cli/cure.h"
 #include "cli/document.h"
 #include "cli/found_files.h"
 #include "cli/gpu_targets.h"
@@ -78,6 +79,11 @@ static const struct json_field failing_fields[] = {
 	JSON(struct jw_check_failing, file, "its path; of a member of an archive with its name there"),
 	JSON_SAID("target", struct jw_check_failing, target, document_sm, "`sm_86`"),
 	JSON(struct jw_check_failing, why, "a line for people"),
+	JSON(struct jw_check_failing, package, "its package, if the list of releases has it",
+		 .presence = JSON_UNLESS_NULL),
+	JSON(struct jw_check_failing, runs,
+		 "the newest release of that package on PyPI that runs on the GPU under this driver",
+		 .presence = JSON_UNLESS_NULL),
 	{0},
 };
 
@@ -365,6 +371,7 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 		forecast_text_doubt(out, &result->all.forecast);
 	for (size_t i = 0; i < result->failing_count; i++)
 		verdict_print_file(out, STYLE_BAD, "  ", result->failing[i].file, result->failing[i].why);
+	cures_print_checked(cli, result);
 	for (size_t i = 0; i < result->compiler_count; i++) {
 		const struct jw_check_compiler *compiler = &result->compilers[i];
 

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/cure.h"
 #include "cli/document.h"
 #include "cli/found_files.h"
 #include "cli/gpu_targets.h"
@@ -340,8 +341,11 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 }
 
 static int print_result(struct jw_error *err, struct cli *cli, const struct jw_found *found,
-						const struct jw_lint_result *result, const struct lint_bound *bound)
+						const struct jw_lint_result *result, const struct lint_bound *bound,
+						const struct jw_driver *driver)
 {
+	struct cures cures = {.count = 0};
+
 	if (options_given(&cli->options, "format")) {
 		lint_github_print(&cli->out, found, result, bound);
 		return 0;
@@ -357,6 +361,10 @@ static int print_result(struct jw_error *err, struct cli *cli, const struct jw_f
 	if (output_wants_text(&cli->out) && print_linted_gpus(err, &cli->out, result, bound))
 		return -1;
 	print_codes(&cli->out, result);
+	for (size_t i = 0; i < result->finding_count; i++)
+		if (result->findings[i].kind == JW_LINT_FAILS)
+			cures_add(cli, &cures, result->findings[i].path, result->findings[i].target, driver);
+	cures_print(cli, &cures, true);
 	return 0;
 }
 
@@ -403,7 +411,7 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 				cli->status = EXIT_COLD;
 		if (!files.count && !cli->status)
 			cli->status = EXIT_CANNOT; /* nothing was judged, in whatever format that is said */
-		failed = print_result(err, cli, files.found, result, &bound);
+		failed = print_result(err, cli, files.found, result, &bound, &gpus->driver);
 		jw_lint_free(result);
 	}
 	found_files_free(&files);

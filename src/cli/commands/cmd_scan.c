@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/cure.h"
 #include "cli/document.h"
 #include "cli/found_files.h"
 #include "cli/gpu_targets.h"
@@ -738,6 +739,8 @@ struct scan_run {
 	cJSON *files; /* the document's array; NULL without --json */
 	struct jw_speed speed;
 	size_t images, damaged, troubles, failing, unsure;
+	struct cures cures;
+	const struct jw_driver *driver;
 	struct jw_scan_total totals[GPUS_MOST];
 	size_t total_count, failing_on[GPUS_MOST];
 	char *archive; /* whose members were printed last */
@@ -906,6 +909,7 @@ static void take_failing(void *context, const char *file, struct jw_target targe
 	struct scan_run *run = context;
 
 	run->failing++;
+	cures_add(run->cli, &run->cures, file, target, run->driver);
 	for (size_t i = 0; i < run->total_count; i++)
 		run->failing_on[i] += jw_target_equal(run->totals[i].target, target);
 	say_of_file(run, STYLE_BAD, file, target, why);
@@ -1082,8 +1086,8 @@ static int take_machine(struct jw_error *err, struct scan_run *run, struct gpu_t
 
 static int scan_run(struct jw_error *err, struct cli *cli)
 {
-	struct scan_run run = {.cli = cli};
 	struct gpu_targets gpus;
+	struct scan_run run = {.cli = cli, .driver = &gpus.driver};
 	size_t doubt = 0; /* the first GPU of whose times something is said */
 	int result;
 
@@ -1113,6 +1117,7 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 			doubt++;
 		if (run.images && run.total_count)
 			forecast_text_doubt(&cli->out, &run.totals[doubt].forecast);
+		cures_print(cli, &run.cures, options_given(&cli->options, "target"));
 		if (cli->system && run.images && run.total_count && run.totals[0].modules)
 			output_line(
 				&cli->out, STYLE_FAINT,

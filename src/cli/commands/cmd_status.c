@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/commands/cmd_ahead.h"
+#include "cli/cure.h"
 #include "cli/document.h"
 #include "cli/language.h"
 #include "cli/module_text.h"
@@ -515,6 +516,8 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 	}
 	if (!result) {
 		print_status(&cli->out, &found, packages, options_given(&cli->options, "explain"));
+		if (packages)
+			cures_print_checked(cli, packages);
 		/* An environment that nobody has named may well hold no device code. */
 		if (!options_value(&cli->options, "driver-profile") &&
 			(!packages || packages->verdict != JW_VERDICT_NOTHING ||

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include <jitwarm/find.h>
-#include <jitwarm/version.h>
 #include <jitwarm/which.h>
 
 #include "base/mem.h"
@@ -354,14 +353,6 @@ static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_ta
 	return 0;
 }
 
-/* As indexes name this machine's. */
-static const char *own_platform(void)
-{
-	return text_starts(jw_platform(), "aarch64") ? "linux-aarch64"
-		   : text_ends(jw_platform(), "windows") ? "windows"
-												 : "linux";
-}
-
 static int which_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *given = &cli->options;
@@ -394,7 +385,7 @@ static int which_run(struct jw_error *err, struct cli *cli)
 		if (!python && jw_environment_python(active))
 			python = active;
 	}
-	document.platform = platform ? platform : gpus.arm ? "linux-aarch64" : own_platform();
+	document.platform = platform ? platform : gpus.arm ? "linux-aarch64" : jw_which_own_platform();
 	document.python = python;
 	document.driver = gpus.driver;
 	if (file && jw_which_read_names(err, file, &names))

@@ -1,0 +1,111 @@
+#include "cli/cure.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/gpu_targets.h"
+#include "cli/next_step.h"
+
+static bool is_known(const struct cures *cures, const char *package, struct jw_target target)
+{
+	for (size_t i = 0; i < cures->count; i++)
+		if (jw_target_equal(cures->items[i].target, target) &&
+			!strcmp(cures->items[i].is.package, package))
+			return true;
+	return cures->count == CURES_MOST;
+}
+
+static void take(struct cures *cures, struct jw_cure *cure, struct jw_target target)
+{
+	if (is_known(cures, cure->package, target))
+		jw_cure_free(cure);
+	else
+		cures->items[cures->count++] = (struct cure){*cure, target};
+}
+
+void cures_add(const struct cli *cli, struct cures *cures, const char *file,
+			   struct jw_target target, const struct jw_driver *driver)
+{
+	const struct options *given = &cli->options;
+	char name[PACKAGE_MOST_NAME];
+	struct jw_cure cure;
+
+	if (cures->count == CURES_MOST)
+		return;
+	if (jw_which_cure(NULL, file, target, driver, NULL, &cure)) {
+		take(cures, &cure, target);
+	} else if (given->operand_count == 1 && !strpbrk(given->operands[0], "/\\") &&
+			   package_normalise(given->operands[0], strcspn(given->operands[0], "[<>=!~ "),
+								 name) &&
+			   !is_known(cures, name, target) &&
+			   jw_which_cure(name, file, target, driver, NULL, &cure)) {
+		take(cures, &cure, target);
+	}
+}
+
+static bool has_several(const struct cures *cures)
+{
+	for (size_t i = 1; i < cures->count; i++)
+		if (!jw_target_equal(cures->items[i].target, cures->items[0].target))
+			return true;
+	return false;
+}
+
+void cures_print(const struct cli *cli, struct cures *cures, bool named)
+{
+	static const char *const kept[] = {"driver", "platform", NULL};
+	const bool several = has_several(cures);
+
+	for (size_t i = 0; i < cures->count; i++) {
+		const struct cure *cure = &cures->items[i];
+		const char *package = cure->is.package, *version = cure->is.version;
+		struct buf command = BUF_MAX(NEXT_STEP_MOST);
+		char text[512], name[GPUS_NAME], sm[JW_TARGET_TEXT];
+
+		if (version && several)
+			(void)text_format(text, sizeof text,
+							  "%s %s is the newest on PyPI that runs on %s: ", package, version,
+							  gpu_targets_name(name, cure->target));
+		else if (version)
+			(void)text_format(text, sizeof text,
+							  "%s %s is the newest on PyPI that runs on this GPU: ", package,
+							  version);
+		else
+			(void)text_format(text, sizeof text,
+							  "No release of %s on PyPI runs on %s; what each one lacks: ", package,
+							  gpu_targets_name(name, cure->target));
+		if (version) {
+			buf_say(&command, "pip install %s==%s", package, version);
+		} else {
+			buf_say(&command, "jitwarm which");
+			if (named) {
+				buf_say(&command, " --target %s", jw_target_sm(sm, cure->target));
+				next_step_keep(&command, &cli->options, kept);
+			}
+			buf_say(&command, " %s", package);
+		}
+		next_step(&cli->out, STYLE_PLAIN, text, &command);
+	}
+	for (size_t i = 0; i < cures->count; i++)
+		jw_cure_free(&cures->items[i].is);
+	cures->count = 0;
+}
+
+void cures_print_checked(const struct cli *cli, const struct jw_check_result *result)
+{
+	struct cures cures = {.count = 0};
+
+	for (size_t i = 0; i < result->failing_count; i++) {
+		const struct jw_check_failing *failing = &result->failing[i];
+		struct jw_cure cure;
+
+		if (!failing->package)
+			continue;
+		cure = (struct jw_cure){mem_string(failing->package),
+								failing->runs ? mem_string(failing->runs) : NULL};
+		take(&cures, &cure, failing->target);
+	}
+	cures_print(cli, &cures,
+				options_has(&cli->options, "target") && options_given(&cli->options, "target"));
+}

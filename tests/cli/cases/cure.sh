@@ -1,0 +1,57 @@
+# What fails names the release that runs: in scan, lint, check, status and doctor, of a wheel and of what is installed.
+with_simdriver sm_61
+export CUDA_CACHE_PATH=$work/cache
+PYTHONPATH=$cases/../../framework python3 - "$work" <<'PYTHON'
+import os, sys, zipfile
+import fatbin
+
+def library(*targets):
+    return fatbin.library(fatbin.container(*(fatbin.entry(fatbin.CUBIN, sm, fatbin.old_cubin(sm, "k", 64)) for sm in targets)))
+
+os.chdir(sys.argv[1])
+for name, version, tags, targets in [("torch", "2.9.0", "cp312-cp312-manylinux_2_28_x86_64", [90]), ("torch", "2.9.0", "cp312-cp312-win_amd64", [90]),
+                                     ("vllm", "0.7.3", "cp38-abi3-manylinux1_x86_64", [80]), ("unlisted", "1.0", "cp312-cp312-linux_x86_64", [90])]:
+    with zipfile.ZipFile(f"{name}-{version}-{tags}.whl", "w") as wheel:
+        wheel.writestr(f"{name}/lib.so", library(*targets))
+        wheel.writestr(f"{name}-{version}.dist-info/METADATA", f"Name: {name}\nVersion: {version}\n")
+        wheel.writestr(f"{name}-{version}.dist-info/RECORD", f"{name}/lib.so,,\n")
+PYTHON
+cure="torch 2.7.1 is the newest on PyPI that runs on this GPU: pip install torch==2.7.1"
+
+# Of a wheel, by its name
+for command in scan lint; do
+	gpu=--target
+	[[ $command == scan ]] || gpu=--gpus
+	run 2 $command $gpu gtx1080 torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl
+	out_has "$cure"
+	run 2 $command $gpu gtx1080 vllm-0.7.3-cp38-abi3-manylinux1_x86_64.whl
+	out_has "No release of vllm on PyPI runs on sm_61"
+	out_has "jitwarm which --target sm_61 vllm"
+	run 2 $command $gpu gtx1080 unlisted-1.0-cp312-cp312-linux_x86_64.whl
+	out_lacks "PyPI"
+done
+# With the driver: an older release; on several GPUs each one's
+run 2 scan --target gtx1080,k80 --driver 470 torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl
+out_has "that runs on sm_61 (gtx1080): pip install torch=="
+out_has "that runs on sm_37 (K80): pip install torch=="
+run 2 scan --json --target gtx1080 torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl
+json 'd["schema"]'
+
+# Of what is installed, by its package: each file once
+is_wine && exit 0
+empty_environment "$work/env"
+site=$(site_of "$work/env")
+python3 -m zipfile -e torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl "$site"
+python3 -m zipfile -e unlisted-1.0-cp312-cp312-linux_x86_64.whl "$site"
+export VIRTUAL_ENV=$work/env
+run 2 check
+out_has "$cure"
+[[ $(grep -c "pip install" "$out") == 1 ]] || fail "not one cure"
+run 2 check torch
+out_has "$cure"
+run 2 check --json
+json '[(f["package"], f["runs"]) for f in d["failing"] if "package" in f] == [("torch", "2.7.1")] and len(d["failing"]) == 2'
+run 2 status
+out_has "$cure"
+run 2 doctor
+out_has "install torch 2.7.1, the newest on PyPI that runs on this GPU and driver (pip install torch==2.7.1)"
