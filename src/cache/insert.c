@@ -131,22 +131,29 @@ void cache_keep(struct cache_live *live, uint64_t key)
  * taken all of its time: one at least. */
 static int restore_own(struct jw_error *err, struct cache_live *live)
 {
-	const uint64_t recent_ns = UINT64_C(10000000000);
-	bool there;
+	const uint64_t recent_ns = UINT64_C(10000000000), limit = live->options.limit_bytes;
 
 	if (!live->undone)
 		return 0;
 	for (size_t i = live->own_count;
 		 i-- > 0 && live->undone_since_ns < live->own[i].added_ns + recent_ns;) {
 		const struct live_own *own = &live->own[i];
+		const size_t row = live_row(live, own->key);
+		const uint64_t counted = row != SET_NONE ? live->index.rows[row].size_bytes : 0;
+		const uint64_t others = live->rows.bytes - counted;
+		struct cache_probed probed;
+		uint64_t row_bytes;
 
-		if (live_row(live, own->key) != SET_NONE || live->rows.bytes > live->options.limit_bytes ||
-			own->row_bytes > live->options.limit_bytes - live->rows.bytes)
+		/* The driver's rows may count the entry that this one has replaced. */
+		if (counted == own->row_bytes || others > limit || own->row_bytes > limit - others ||
+			cache_presence(live->dir, own->key, 0, &probed) != CACHE_PRESENT)
 			continue;
-		there = cache_presence(live->dir, own->key, 0, NULL) == CACHE_PRESENT;
-		if (there && live_put_row(err, live, own->key, own->row_bytes))
+		row_bytes = probed.key_bytes + probed.value_bytes;
+		if (row_bytes == counted || row_bytes > limit - others)
+			continue;
+		if (live_put_row(err, live, own->key, row_bytes))
 			return -1;
-		live->counts.restored += there;
+		live->counts.restored++;
 		if (live_must_let_go(live))
 			return 0;
 	}
