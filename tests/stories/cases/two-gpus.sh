@@ -21,4 +21,4 @@ first_start 0 0
 first_start 0 1
 run 0 doctor --no-probe
 run 0
-out_has "sm_86: warm"
+out_has "sm_86 (RTX 30): warm"
