@@ -275,11 +275,13 @@ void decide_packages(struct decide_member *members, size_t count, size_t numbers
 		struct decide_member *member = &members[i];
 		const struct decided *decided = &member->decided;
 		const struct together *package = &packages[member->package];
+		/* Its own runtime registers its code, or it loads it: the start of others goes on. */
+		const bool optional = member->bundled || decided->by_share;
 
 		member->part = DECIDE_GOOD;
 		if (fails(decided))
 			member->part = variants[member->variants].runs                    ? DECIDE_VARIANT
-						   : decided->fate == DECIDE_REFUSED                  ? DECIDE_FAILS
+						   : decided->fate == DECIDE_REFUSED && !optional     ? DECIDE_FAILS
 						   : package->runs && !package->most_fails            ? DECIDE_PART
 						   : decided->special && folders[member->folder].runs ? DECIDE_PART
 																			  : DECIDE_FAILS;

@@ -286,29 +286,37 @@ static const struct {
 	struct {
 		enum decide_fate fate;
 		size_t pieces, lacking;
-		bool special, same_variant, other_package;
+		bool special, same_variant, other_package, bundled;
 	} libraries[2];
 	const char *parts;
 } packages[] = {
-	{"both run", {{DECIDE_RUNS, 9, 0, 0, 0, 0}, {DECIDE_RUNS, 9, 0, 0, 0, 0}}, "gg"},
+	{"both run", {{DECIDE_RUNS, 9, 0, 0, 0, 0, 0}, {DECIDE_RUNS, 9, 0, 0, 0, 0, 0}}, "gg"},
 	{"torch 2.11 on an RTX 20: linalg is optional",
-	 {{DECIDE_RUNS, 300, 0, 0, 0, 0}, {DECIDE_LACKS, 33, 33, 0, 0, 0}},
+	 {{DECIDE_RUNS, 300, 0, 0, 0, 0, 0}, {DECIDE_LACKS, 33, 33, 0, 0, 0, 0}},
 	 "gp"},
 	{"the core lacks code",
-	 {{DECIDE_LACKS, 300, 290, 0, 0, 0}, {DECIDE_RUNS, 33, 0, 0, 0, 0}},
+	 {{DECIDE_LACKS, 300, 290, 0, 0, 0, 0}, {DECIDE_RUNS, 33, 0, 0, 0, 0, 0}},
 	 "fg"},
-	{"nothing runs", {{DECIDE_LACKS, 3, 3, 0, 0, 0}, {DECIDE_LACKS, 2, 2, 0, 0, 0}}, "ff"},
-	{"of two packages", {{DECIDE_RUNS, 9, 0, 0, 0, 0}, {DECIDE_LACKS, 3, 3, 0, 0, 1}}, "gf"},
-	{"a variant", {{DECIDE_RUNS, 1, 0, 0, 1, 0}, {DECIDE_LACKS, 1, 1, 0, 1, 0}}, "gv"},
+	{"nothing runs", {{DECIDE_LACKS, 3, 3, 0, 0, 0, 0}, {DECIDE_LACKS, 2, 2, 0, 0, 0, 0}}, "ff"},
+	{"of two packages", {{DECIDE_RUNS, 9, 0, 0, 0, 0, 0}, {DECIDE_LACKS, 3, 3, 0, 0, 1, 0}}, "gf"},
+	{"a variant", {{DECIDE_RUNS, 1, 0, 0, 1, 0, 0}, {DECIDE_LACKS, 1, 1, 0, 1, 0, 0}}, "gv"},
 	{"a variant that needs a newer driver",
-	 {{DECIDE_RUNS, 1, 0, 0, 1, 0}, {DECIDE_REFUSED, 1, 0, 0, 1, 0}},
+	 {{DECIDE_RUNS, 1, 0, 0, 1, 0, 0}, {DECIDE_REFUSED, 1, 0, 0, 1, 0, 0}},
 	 "gv"},
-	{"a start that fails", {{DECIDE_RUNS, 9, 0, 0, 0, 0}, {DECIDE_REFUSED, 1, 0, 0, 0, 0}}, "gf"},
+	{"a start that fails",
+	 {{DECIDE_RUNS, 9, 0, 0, 0, 0, 0}, {DECIDE_REFUSED, 1, 0, 0, 0, 0, 0}},
+	 "gf"},
 	{"FlashAttention 3, with more pieces than the core",
-	 {{DECIDE_RUNS, 118, 56, 0, 0, 0}, {DECIDE_LACKS, 192, 192, 1, 0, 0}},
+	 {{DECIDE_RUNS, 118, 56, 0, 0, 0, 0}, {DECIDE_LACKS, 192, 192, 1, 0, 0, 0}},
 	 "pp"},
+	{"torch 2.5 on a GTX 10: libcusparseLt is another package's",
+	 {{DECIDE_RUNS, 340, 0, 0, 0, 0, 0}, {DECIDE_REFUSED, 2513, 0, 0, 0, 0, 1}},
+	 "gp"},
+	{"nothing but another package's library",
+	 {{DECIDE_REFUSED, 9, 0, 0, 0, 0, 1}, {DECIDE_NO_CODE, 0, 0, 0, 0, 0, 0}},
+	 "fg"},
 	{"kernels for a family alone, and nothing else",
-	 {{DECIDE_LACKS, 5, 5, 1, 0, 0}, {DECIDE_NO_CODE, 0, 0, 0, 0, 0}},
+	 {{DECIDE_LACKS, 5, 5, 1, 0, 0, 0}, {DECIDE_NO_CODE, 0, 0, 0, 0, 0, 0}},
 	 "fg"},
 };
 
@@ -327,6 +335,7 @@ TEST(what_runs_of_a_package)
 				.package = packages[i].libraries[k].other_package,
 				.variants = packages[i].libraries[k].same_variant ? 0 : 2 + k,
 				.folder = packages[i].libraries[k].other_package,
+				.bundled = packages[i].libraries[k].bundled,
 			};
 		decide_packages(members, 2, 4);
 		for (size_t k = 0; k < 2; k++)
