@@ -234,7 +234,10 @@ class Looked:
         toolkits = [entry.get("toolkit", 0) for piece in pieces for entry in piece["entries"] if entry["kind"] == 2]
         compiler = max(toolkits, default=0)
         shared = file.get("runtime_shared", bool(file["runtime_cuda"]))
-        runtime = ("" if shared else "~") + str(file["runtime_cuda"] or compiler)
+        runtime = file["runtime_cuda"] or compiler
+        if compiler // 1000 == runtime // 1000:  # the name of a shared one has the major version alone
+            runtime = max(runtime, compiler)
+        runtime = ("" if shared else "~") + str(runtime)
         kind = "library" if file["format"] in ("elf", "pe") else "file"
         grouped = {}
         for piece in pieces:

@@ -53,6 +53,7 @@ struct seen_container {
 	bool empty;       /* is_empty, or is_optix */
 	uint32_t form;    /* index in seen.forms, if the question asks for pieces */
 	bool several;     /* for several architectures */
+	uint16_t sm;      /* the first of them; 0: none */
 	bool lto;         /* contains LTO-IR */
 	uint64_t kernels; /* of a text: ptx_text_kernels; else 0 */
 	uint32_t
@@ -441,6 +442,7 @@ static int seen_add(struct jw_error *err, struct seen *seen,
 			return -1;
 		note.code = note.code || entry->kind != DEVCODE_KIND_LTOIR;
 		note.special = note.special && target.suffix;
+		note.sm = container->entries[0].target.sm;
 		note.several = note.several || entry->target.sm != container->entries[0].target.sm;
 		note.lto = note.lto || entry->kind == DEVCODE_KIND_LTOIR;
 		if (!entry->baked) {
@@ -667,7 +669,8 @@ static void judge_container(struct image_account *account, size_t index, enum de
 											.code = judged.code && !superseded,
 											.lto = container->lto,
 											.special = container->special,
-											.several = container->several},
+											.several = container->several,
+											.sm = container->sm},
 					 1);
 		if (registered && judged.code) {
 			target->tile += judged.tile;

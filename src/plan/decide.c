@@ -52,6 +52,9 @@ void decide_count(struct decide_counts *counts, const struct decide_piece *piece
 			counts->data_needs = gpu_newer_driver(counts->data_needs, piece->needs);
 		}
 	} else {
+		counts->alone_differ =
+			counts->alone_differ || (counts->alone_sm && counts->alone_sm != piece->sm);
+		counts->alone_sm = piece->sm;
 		counts->alone_running += piece->verdict < VERDICT_CANNOT ? count : 0;
 		counts->alone_lacking += lacking ? count : 0;
 	}
@@ -94,8 +97,13 @@ struct decided decide_counted(const struct decide_counts *counts)
 	const bool links = counts->unlinked != 0,
 			   linkable = counts->inputs && !counts->inputs_lacking && !counts->inputs_refused,
 			   skipped = counts->inputs && counts->inputs_lacking == counts->inputs;
-	/* A set without code is never more than a part that fails. */
-	const size_t alone = counts->alone_running ? 0 : counts->alone_lacking;
+	/* A set without code is never more than a part that fails; and no part at all, if its
+	 * containers are for several architectures and other code runs: the library chooses by the GPU,
+	 * and does without the set on others (FlashAttention 3 in torch 2.15, for sm_90 and sm_100). */
+	const size_t alone =
+		counts->alone_running || (counts->alone_differ && counts->pieces > counts->lacking)
+			? 0
+			: counts->alone_lacking;
 	size_t share, failing;
 
 	/* The linker of a build only warns of an object without code for its GPU, and leaves it out:
@@ -194,6 +202,7 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 			counted.code = counted.code || fact->kind != DEVCODE_KIND_LTOIR;
 			counted.special =
 				counted.special && (fact->text.sm ? fact->text.suffix : fact->target.suffix);
+			counted.sm = piece->entries[0].target.sm;
 			counted.several = counted.several || fact->target.sm != piece->entries[0].target.sm;
 		}
 		judged = plan_judge(&container, texts, relocatable, device, driver);

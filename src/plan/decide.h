@@ -18,7 +18,9 @@
  *    this share only if there are no others: programs choose them by the GPU.
  * 4. A container in a library's data counts like a registered one if it holds code for several
  *    architectures: it was made for every GPU. One for a single architecture is one of a set from
- *    which the library chooses; a set without code for the GPU is a part that fails.
+ *    which the library chooses; a set without code for the GPU is a part that fails, unless its
+ *    containers are for several architectures and other code of the library runs: then the library
+ *    does without the set on other GPUs.
  * 5. A program loads one of several variants (fate_variants): none fails if one runs.
  * 6. A package fails if one of its libraries makes a start fail, if none runs, or if the one with
  *    the most pieces fails. Other libraries are optional: a part of the package fails. So is a
@@ -96,12 +98,15 @@ struct decide_piece {
 	bool lto;     /* LTO-IR, which only the linker of the build compiles */
 	bool special; /* for the GPUs of a family alone */
 	bool several; /* for several architectures */
+	uint16_t sm;  /* the first of them; 0: none */
 };
 
 /* All zeros at the beginning. */
 struct decide_counts {
 	size_t pieces, lacking, special, special_lacking, refused;
 	size_t data_refused, alone_running, alone_lacking; /* of what is in the data */
+	uint16_t alone_sm;                    /* of one of those for one architecture alone */
+	bool alone_differ;                    /* and others are for another one */
 	size_t relinked, prelinked, unlinked; /* linked: without code, with a cubin, without one */
 	size_t inputs, inputs_lacking, inputs_refused;
 	bool lto;

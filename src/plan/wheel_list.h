@@ -15,8 +15,8 @@
  * - PLATFORM: linux, linux-aarch64, windows.
  * - PYTHONS: cp310 (that version), cp38+ (that one or newer), py3 (any); with commas.
  * - KIND: library, or file (which is itself a container, a cubin or PTX).
- * - RUNTIME: the CUDA version of its CUDA runtime. 12000: a shared library's; ~12040: of one in the
- *   library, by the compiler of its machine code; ~0: unknown.
+ * - RUNTIME: the CUDA version of its CUDA runtime. 12080: a shared library's, which is at least the
+ *   compiler's of its machine code; ~12040: of one in the library, that compiler's; ~0: unknown.
  * - ROLE: registered, relocatable or loose; then -linked, -empty.
  * - ENTRY: sm_90a, compute_80, kind8:sm_90 (another kind of entry); then any of
  *   - =90a: the target that the PTX's text names, if it is another one

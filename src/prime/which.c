@@ -71,6 +71,23 @@ static const struct file_fate *largest_of(const struct file_fate *fates, size_t 
 	return largest;
 }
 
+/* The largest library of which a part fails. Variants of which another one runs, and kernels for
+ * the GPUs of a family alone, are no such parts: programs choose them by the GPU. NULL: there is
+ * none. */
+static const struct file_fate *largest_part(const struct fates *fates)
+{
+	const struct file_fate *largest = NULL;
+
+	for (size_t i = 0; i < fates->part_count; i++) {
+		const struct file_fate *part = &fates->parts[i];
+
+		if (part->part == DECIDE_PART && !part->is.family_alone &&
+			(!largest || part->is.pieces > largest->is.pieces))
+			largest = part;
+	}
+	return largest;
+}
+
 /* Whether programs compile what they use, when they use it, instead of all of it at the start. */
 static bool is_lazy(const struct question *question, const struct wheel_library *library)
 {
@@ -92,6 +109,7 @@ static int judge_wheel(struct jw_error *err, const struct question *question,
 	const struct jw_which_options *options = question->options;
 	size_t running = 0;
 	struct fates fates = {.items = NULL};
+	const struct file_fate *part = NULL;
 	struct decide_work start = {0};
 	double lazy_ms = 0;
 	int result = 0;
@@ -118,17 +136,18 @@ static int judge_wheel(struct jw_error *err, const struct question *question,
 					 seconds = start.cost_ms / 1000 * (factor > 0 ? factor : PLAN_USUAL_FACTOR);
 
 		fates_settle(&fates);
+		part = largest_part(&fates);
 		release->modules = start.modules;
 		release->start = plan_seconds(seconds, false);
 		release->lazy = lazy_ms * 2 > start.cost_ms;
 		release->answer = fates.count                   ? JW_WHICH_FAILS
 						  : seconds > MOST_NEGLIGIBLE_S ? JW_WHICH_COMPILES
-						  : fates.part_count            ? JW_WHICH_PART
+						  : part                        ? JW_WHICH_PART
 														: JW_WHICH_RUNS;
 		if (fates.count)
 			note_fate(release, largest_of(fates.items, fates.count), options->target);
-		else if (fates.part_count)
-			note_fate(release, largest_of(fates.parts, fates.part_count), options->target);
+		else if (part)
+			note_fate(release, part, options->target);
 	}
 	fates_free(&fates);
 	*ret_running = running;
