@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
 """make-pictures.py [-B BUILD-FOLDER] prime [--check]     records the README's picture, docs/pictures/prime.svg
+make-pictures.py chart [--check]                       draws docs/pictures/first-start-light.svg and -dark.svg
 
 prime runs `jitwarm`, `jitwarm prime` and `jitwarm check` on a terminal of 90 columns, with the sample framework in a virtual
 environment and the simulated driver of the build (default: build/release), and draws what the terminal shows at the end. --check
-writes nothing: it compares the picture's text with a new recording, but for times and the number of workers."""
+writes nothing: it compares the picture's text with a new recording, but for times and the number of workers.
+
+chart draws the bars of docs/pictures/first-start.csv, whose numbers were measured (docs/contributing/driver-behaviour.md). --check compares
+the pictures with the file."""
 import argparse
+import csv
 import fcntl
 import html
 import os
@@ -169,12 +174,57 @@ def make_prime(arguments):
     return int(was != now)
 
 
+MEASURED = ROOT / "docs/pictures/first-start.csv"
+# Background, text, faint text, the bar without jitwarm, the bar after prime
+COLOURS = {"light": ("#ffffff", "#1f2328", "#59636e", "#9198a1", "#1a7f37"), "dark": ("#0d1117", "#f0f6fc", "#9198a1", "#6e7681", "#3fb950")}
+
+
+def draw_chart(row, colours):
+    """Two bars, the longer one as wide as there is room."""
+    back, text, faint, slow, fast = colours
+    width, room, left = 760, 520, 150
+    bars = [("without jitwarm", float(row["without_s"]), row["without_s"], slow), ("after prime", float(row["primed_s"]), row["primed_s"], fast)]
+    longest = max(seconds for _, seconds, _, _ in bars)
+    title = f'{row["what"]}: {row["without_s"]} s without jitwarm, {row["primed_s"]} s after jitwarm prime'
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} 150" width="{width}" height="150" role="img">',
+        f"<title>{html.escape(title)}</title>",
+        "<!-- Drawn by scripts/make-pictures.py from docs/pictures/first-start.csv -->",
+        f"<style>text{{font:15px -apple-system,'Segoe UI',Helvetica,Arial,sans-serif;fill:{text}}}.strong{{font-weight:600}}.faint{{font-size:13px;fill:{faint}}}</style>",
+        f'<rect width="{width}" height="150" rx="8" fill="{back}"/>',
+        f'<text class="strong" x="16" y="30">{html.escape(row["what"])}</text>',
+    ]
+    for at, (name, seconds, shown, colour) in enumerate(bars):
+        y, bar = 48 + at * 34, max(seconds / longest * room, 3)
+        parts += [f'<text x="{left - 12}" y="{y + 17}" text-anchor="end">{name}</text>',
+                  f'<rect x="{left}" y="{y}" width="{bar:.1f}" height="24" rx="3" fill="{colour}"/>',
+                  f'<text class="strong" x="{left + bar + 8:.1f}" y="{y + 17}">{shown} s</text>']
+    parts.append(f'<text class="faint" x="16" y="136">driver {row["driver"]}, {row["machine"]}, {row["date"]}</text>')
+    return "\n".join(parts) + "\n</svg>\n"
+
+
+def make_chart(check):
+    with open(MEASURED, newline="") as file:
+        row = next(csv.DictReader(file))
+    status = 0
+    for theme, colours in COLOURS.items():
+        picture, drawn = MEASURED.with_name(f"first-start-{theme}.svg"), draw_chart(row, colours)
+        if not check:
+            picture.write_text(drawn)
+        elif not picture.exists() or picture.read_text() != drawn:
+            print(f"{picture.relative_to(ROOT)} differs from {MEASURED.name}: run scripts/make-pictures.py chart")
+            status = 1
+    return status
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage=argparse.SUPPRESS)
     parser.add_argument("-B", dest="build", default=ROOT / "build/release", type=pathlib.Path)
     pictures = parser.add_subparsers(dest="picture", required=True)
-    pictures.add_parser("prime").add_argument("--check", action="store_true")
-    return make_prime(parser.parse_args())
+    for picture in ("prime", "chart"):
+        pictures.add_parser(picture).add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    return make_chart(arguments.check) if arguments.picture == "chart" else make_prime(arguments)
 
 
 sys.exit(main())

@@ -46,9 +46,6 @@ BEFORE = {
 }
 # Commands of other programs: page, pattern, the script that runs it or its like, words in that script; without a script the reason
 OTHERS = [
-    ("README.md", "pip install", "scripts/try.sh", "$pip /opt/packages/jitwarm-*.whl"),
-    ("README.md", "sudo apt install", "scripts/try.sh", "apt-get -qq install"),
-    ("README.md", "tar -xf", "scripts/try.sh", "tar --zstd -xf"),
     ("README.md", "./scripts/quickstart.sh", "scripts/fresh.sh", "run ./scripts/quickstart.sh"),
     ("README.md", "./scripts/test.sh", "scripts/fresh.sh", "command=./scripts/test.sh"),
     ("bake.md", "pip install", "tests/cli/cases/bake_wheel.sh", "install --quiet --no-index"),
