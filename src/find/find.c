@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "find/found.h"
+#include "find/name_decisions.h"
 #include "find/named_paths.h"
 #include "find/packages.h"
 #include "os/shell.h"
@@ -101,54 +102,68 @@ static void not_there(struct name_search *finder, const char *name,
 	const struct requirement *typed = &asked->requirement;
 	struct suggest nearest = suggest_for(typed->name, strlen(typed->name));
 	const char *package = package_of_project(typed->name);
-	char others[200], index[SHELL_WORD + 80] = "", word[SHELL_WORD], wanted[2 * PACKAGE_MOST_NAME];
+	char others[200] = "", index[SHELL_WORD + 80] = "", word[SHELL_WORD],
+		 wanted[2 * PACKAGE_MOST_NAME];
 	struct jw_error why;
+	const struct sites *environment = &finder->environment;
+	struct absent_facts facts = {.environment = finder->is_open};
 
-	if (!finder->is_open) {
-		error_set(
-			&why, JW_ERR_NOT_FOUND,
-			"%s: no such file, and no Python environment in which to look for such a package (%s)",
-			name, finder->environment_error.message);
-		found_trouble(&finder->list, &why);
-		return;
+	if (finder->is_open) {
+		packages_name_gpu(&finder->packages, others, sizeof others);
+		/* "lib" is a folder's name rather than the beginning of libcst's. */
+		nearest.whole = true;
+		for (size_t i = 0; i < finder->packages.count; i++)
+			suggest_offer(&nearest, finder->packages.items[i].name);
+		/* "flash" of flash-attn, "curand" of nvidia-curand-cu12 */
+		for (size_t i = 0; i < finder->packages.count && !nearest.best; i++)
+			if (has_name_part(finder->packages.items[i].name, typed->name))
+				nearest.best = finder->packages.items[i].name;
+		if (package && packages_find(&finder->packages, package, 0) != SET_NONE)
+			nearest.best = package;
 	}
-	packages_name_gpu(&finder->packages, others, sizeof others);
 	(void)snprintf(wanted, sizeof wanted, "%s%s%s", asked->written, *asked->version ? "==" : "",
 				   asked->version);
 	/* A package's name has a dot less often than a file's. */
 	if (!strchr(asked->written, '.') && strlen(wanted) < PACKAGE_MOST_NAME)
 		(void)text_format(index, sizeof index, "; “jitwarm scan --index %s” asks the package index",
 						  shell_word(word, wanted));
-	/* "lib" is a folder's name rather than the beginning of libcst's. */
-	nearest.whole = true;
-	for (size_t i = 0; i < finder->packages.count; i++)
-		suggest_offer(&nearest, finder->packages.items[i].name);
-	/* "flash" of flash-attn, "curand" of nvidia-curand-cu12 */
-	for (size_t i = 0; i < finder->packages.count && !nearest.best; i++)
-		if (has_name_part(finder->packages.items[i].name, typed->name))
-			nearest.best = finder->packages.items[i].name;
-	if (package && packages_find(&finder->packages, package, 0) != SET_NONE)
-		nearest.best = package;
-	if (nearest.best)
+	facts.near = nearest.best;
+	facts.project = package;
+	facts.others = *others;
+	facts.asks_index = *index;
+	facts.installation = environment->installation;
+	switch (absent_decide(&facts)) {
+	case ABSENT_NO_ENVIRONMENT:
+		error_set(
+			&why, JW_ERR_NOT_FOUND,
+			"%s: no such file, and no Python environment in which to look for such a package (%s)",
+			name, finder->environment_error.message);
+		break;
+	case ABSENT_NEAR:
 		error_set(&why, JW_ERR_NOT_FOUND,
 				  "%s: no such file, and no such package in %s (did you mean %s?)", name,
-				  finder->environment.label, nearest.best);
-	else if (package)
+				  environment->label, nearest.best);
+		break;
+	case ABSENT_PROJECT:
 		error_set(&why, JW_ERR_NOT_FOUND,
 				  "%s: no such file; its package is called %s, and is not in %s", name, package,
-				  finder->environment.label);
-	else if (*others)
+				  environment->label);
+		break;
+	case ABSENT_OTHERS:
 		error_set(&why, JW_ERR_NOT_FOUND,
 				  "%s: no such file, and no such package in %s, which has %s%s", name,
-				  finder->environment.label, others, index);
-	/* Most people who see this have forgotten to activate the environment that has it. */
-	else if (*index && finder->environment.installation)
+				  environment->label, others, index);
+		break;
+	case ABSENT_NOT_ACTIVE:
 		error_set(&why, JW_ERR_NOT_FOUND,
 				  "%s: not installed in %s: activate its environment or name it with -e DIR%s",
-				  name, finder->environment.label, index);
-	else
+				  name, environment->label, index);
+		break;
+	case ABSENT:
 		error_set(&why, JW_ERR_NOT_FOUND, "%s: no such file, and no such package in %s%s", name,
-				  finder->environment.label, index);
+				  environment->label, index);
+		break;
+	}
 	found_trouble(&finder->list, &why);
 }
 

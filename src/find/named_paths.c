@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "code/code_file.h"
 #include "find/found.h"
+#include "find/name_decisions.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/process.h"
@@ -164,56 +165,76 @@ static bool is_no_code(const struct found_list *list, const char *path, const st
 	const char *compression = compression_of(head, size);
 	const enum code_file kind = code_file_by_name(path);
 	char word[SHELL_WORD];
-	const bool source = text_ends(path, ".cu"), pack = text_ends(path, ".jwpack");
+	const struct no_code_facts facts = {
+		.unread = !size && stat->size_bytes,
+		.code = (kind_of(head, size) != KIND_NONE && !text_ends(path, ".jwpack")) ||
+				kind == CODE_FILE_CODE || kind == CODE_FILE_LINKED,
+		.empty = !size,
+		.pack = text_ends(path, ".jwpack"),
+		.source = text_ends(path, ".cu"),
+		.sources = list->sources,
+		.compressed = compression,
+		.text = reads_as_text(head, size),
+		.packages = is_package_list(path),
+		.project = !strcmp(os_base_name(path), "pyproject.toml"),
+		.python = is_python(path, head, size),
+	};
 
-	if ((!size && stat->size_bytes) || (kind_of(head, size) != KIND_NONE && !pack) ||
-		kind == CODE_FILE_CODE || kind == CODE_FILE_LINKED || (source && list->sources))
-		return false;
-	if (!size)
-		error_set(why, JW_ERR_USAGE, "%s: empty", path);
-	else if (pack)
+	switch (no_code_decide(&facts)) {
+	case NO_CODE_IS_CODE: return false;
+	case NO_CODE_EMPTY: error_set(why, JW_ERR_USAGE, "%s: empty", path); break;
+	case NO_CODE_PACK:
 		error_set(why, JW_ERR_USAGE, "%s: a pack: “jitwarm import” adds it to the cache", path);
-	else if (source)
+		break;
+	case NO_CODE_SOURCE:
 		error_set(
 			why, JW_ERR_USAGE,
 			"%s: CUDA C source, which only “jitwarm prime” compiles: name what a compiler has "
 			"made of it",
 			path);
-	else if (compression)
+		break;
+	case NO_CODE_COMPRESSED:
 		error_set(why, JW_ERR_USAGE,
 				  "%s: compressed by %s, which jitwarm does not read: name the wheel (.whl), the "
 				  "installed package, or the folder into which it is unpacked",
 				  path, compression);
-	else if (reads_as_text(head, size) && is_package_list(path))
+		break;
+	case NO_CODE_PACKAGES:
 		error_set(why, JW_ERR_USAGE,
 				  "%s: a list of packages: “jitwarm scan --index -r %s” says what their wheels "
 				  "compile, before they are installed; afterwards no name means the whole "
 				  "environment",
 				  path, shell_word(word, path));
-	else if (reads_as_text(head, size) && !strcmp(os_base_name(path), "pyproject.toml"))
+		break;
+	case NO_CODE_PROJECT:
 		error_set(
 			why, JW_ERR_USAGE,
 			"%s: a project: “uv pip compile %s -o requirements.txt” lists its packages, then "
 			"“jitwarm scan --index -r requirements.txt” says what their wheels compile; -e DIR "
 			"names the project's environment",
 			path, shell_word(word, path));
-	else if (reads_as_text(head, size) && is_python(path, head, size))
+		break;
+	case NO_CODE_PYTHON:
 		error_set(why, JW_ERR_USAGE,
 				  "%s: a Python script, which holds no device code: name the packages that it "
 				  "imports (no name: the active environment); “jitwarm run -- python3 SCRIPT” says "
 				  "what its start compiles",
 				  path);
-	else if (reads_as_text(head, size))
+		break;
+	case NO_CODE_TEXT:
 		error_set(why, JW_ERR_USAGE,
 				  "%s: a text, which holds no device code: name a library, a program, a wheel, a "
 				  "folder or a package",
 				  path);
-	else
+		break;
+	case NO_CODE_OTHER:
 		error_set(
 			why, JW_ERR_USAGE,
 			"%s: not a kind of file that holds device code: name a library, a program, a wheel, a "
 			"folder or a package",
 			path);
+		break;
+	}
 	return true;
 }
 

@@ -21,6 +21,7 @@
 #include "cli/module_text.h"
 #include "cli/next_step.h"
 #include "cli/pack_report.h"
+#include "cli/prime_decisions.h"
 #include "cli/progress.h"
 #include "cli/tune_changes.h"
 #include "cli/verdict_table.h"
@@ -675,52 +676,57 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 									.ptx_bytes = plan->cold_bytes,
 									.forecast = plan->forecast};
 	struct buf text = BUF_MAX(VERDICT_SENTENCE);
+	const struct plan_facts facts = {
+		.modules = plan->modules,
+		.missing = plan->recorded_missing,
+		.unfiled = plan->recorded_unfiled,
+		.troubles = result->troubles,
+		.unjudged = plan->unplanned.tile || plan->unplanned.unknown,
+		.hopeless = plan->hopeless,
+		.cold = plan->cold,
+		.over_budget = plan->over_budget,
+		.all_warm = plan->warm >= plan->modules,
+	};
 	char bytes[TEXT_SHORT];
 
 	if (plan->cache.text[0])
 		output_warning(out, "%s%s%s", plan->cache.text, plan->cache.evicted ? "; " : "",
 					   plan->cache.evicted ? plan->cache.next_step : "");
-	/* Of files that run, the notes say what is not used. */
+	/* The notes of files that run say which of their containers are not used. */
 	if (plan->unplanned.cannot && plan->hopeless)
 		output_line(out, STYLE_WARN,
 					"%s with code that this driver cannot use for these GPUs; “jitwarm "
 					"scan” says why.",
 					TEXT_COUNT(plan->unplanned.cannot, "container", "containers"));
-	if (!plan->modules && (plan->recorded_missing || plan->recorded_unfiled)) {
-		if (!result->troubles)
-			output_line(
-				out, STYLE_GOOD, "Warm: %s in no file, but in the cache.",
-				TEXT_COUNT(plan->recorded_unfiled, "recorded module is", "recorded modules are"));
+	switch (plan_decide(&facts)) {
+	case PLAN_SILENT: return;
+	case PLAN_IN_CACHE:
+		output_line(
+			out, STYLE_GOOD, "Warm: %s in no file, but in the cache.",
+			TEXT_COUNT(plan->recorded_unfiled, "recorded module is", "recorded modules are"));
 		return;
-	}
-	if (!plan->modules && (plan->unplanned.tile || plan->unplanned.unknown)) {
+	case PLAN_NOT_JUDGED:
 		output_line(out, STYLE_WARN, "There is nothing here that jitwarm could compile.");
 		return;
-	}
-	if (!plan->modules && plan->hopeless) {
+	case PLAN_CANNOT_RUN:
 		output_line(out, STYLE_BAD, "Nothing is compiled: what is here cannot run on these GPUs.");
 		return;
-	}
-	if (!plan->modules) {
+	case PLAN_NO_MODULES:
 		output_line(out, STYLE_PLAIN,
 					"There is nothing here that the driver would compile for these GPUs.");
 		return;
-	}
-	if (!plan->cold && plan->over_budget) {
+	case PLAN_OVER_BUDGET:
 		print_limit(out, plan);
 		print_over_budget(out, plan);
 		return;
-	}
-	if (!plan->cold && plan->warm < plan->modules) {
-		output_line(out, STYLE_PLAIN, "Nothing is left to compile.");
-		return;
-	}
-	if (!plan->cold) {
+	case PLAN_NOTHING_LEFT: output_line(out, STYLE_PLAIN, "Nothing is left to compile."); return;
+	case PLAN_WARM:
 		output_line(out, STYLE_GOOD, "Warm: %s that the driver would compile %s in its cache.",
 					module_text_all(bytes, plan->modules), plan->modules == 1 ? "is" : "are");
 		module_text_marks(out, "", "the warm modules", plan->carried, ".");
 		module_text_link(out, "", 0, &plan->forecast, ".");
 		return;
+	case PLAN_COLD: break;
 	}
 	(void)verdict_say(&text, &row, VERDICT_OF | VERDICT_PTX);
 	output_line(out, STYLE_PLAIN, "%s.", buf_text(&text));
@@ -848,16 +854,10 @@ static bool is_own_cache(const char *path)
 	return own;
 }
 
-/* Prints each failed module with the driver's log and the command that reproduces it, the modules
- * left undone and the reason, and the next step. */
-static void print_outcome(const struct prime_outcome *priming, const struct jw_prime_result *result)
+/* Each failed module with the driver's log and the command that reproduces it. */
+static void print_failures(const struct prime_outcome *priming, const struct jw_prime_compiled *run)
 {
-	const struct jw_prime_compiled *run = &result->compile;
 	const struct output *out = &priming->cli->out;
-	const struct jw_cache_info *cache = &priming->cli->system->cache;
-	const struct jw_prime_plan *plan = &result->plan;
-	char time[TEXT_SHORT], bytes[TEXT_SHORT], more_time[TEXT_SHORT], more_bytes[TEXT_SHORT];
-	char driver[JW_DRIVER_TEXT];
 
 	for (size_t i = 0; i < run->failure_count; i++) {
 		const struct jw_prime_failure *failure = &run->failures[i];
@@ -871,33 +871,177 @@ static void print_outcome(const struct prime_outcome *priming, const struct jw_p
 		next_step_failure(&line, &priming->cli->options, failure);
 		next_step_below(out, "to see it again", &line);
 	}
-	if (run->opaque)
+}
+
+static void print_compiled(const struct output *out, const struct jw_prime_result *result)
+{
+	const struct jw_prime_compiled *run = &result->compile;
+	const struct jw_forecast *forecast = &result->plan.forecast;
+	const struct compiled_facts facts = {
+		.opaque = run->opaque,
+		.compiled = run->compiled,
+		.packed = result->keep.pack,
+		.all_cold = run->compiled == result->plan.cold,
+		.stopped = run->stopped.code,
+		.met = run->met,
+		.undone = run->undone,
+		.failed = run->failed,
+	};
+	char time[TEXT_SHORT], bytes[TEXT_SHORT], more_time[TEXT_SHORT], more_bytes[TEXT_SHORT];
+
+	switch (compiled_decide(&facts)) {
+	case COMPILED_NOTHING: break;
+	case COMPILED_OPAQUE:
 		output_warning(
 			out,
 			"jitwarm does not know the form of this driver's cache: the driver filled it "
 			"in %s and added %s; their kinds are unknown",
 			text_duration(time, run->seconds), TEXT_COUNT(run->compiled, "entry", "entries"));
-	else if (run->compiled && result->keep.pack)
+		break;
+	case COMPILED_PACKED:
 		output_line(out, STYLE_GOOD, "Compiled %s: predicted %s, took %s; the pack holds %s.",
 					TEXT_COUNT(run->compiled, "module", "modules"),
-					text_duration(more_time, plan->forecast.prime.likely),
+					text_duration(more_time, forecast->prime.likely),
 					text_duration(time, run->seconds),
 					text_bytes(bytes, result->keep.pack->entry_bytes));
-	else if (run->compiled == plan->cold && run->compiled && !run->stopped.code)
+		break;
+	case COMPILED_ALL:
 		output_line(out, STYLE_GOOD,
 					"Compiled %s: predicted %s, took %s; the cache grew by %s (predicted "
 					"%s).",
 					TEXT_COUNT(run->compiled, "module", "modules"),
-					text_duration(more_time, plan->forecast.prime.likely),
+					text_duration(more_time, forecast->prime.likely),
 					text_duration(time, run->seconds), text_bytes(bytes, run->added_bytes),
-					text_bytes(more_bytes, plan->forecast.cache_bytes));
-	else if (run->compiled)
+					text_bytes(more_bytes, forecast->cache_bytes));
+		break;
+	case COMPILED_SOME:
 		output_line(out, STYLE_GOOD, "Compiled %s in %s; the cache grew by %s.",
 					TEXT_COUNT(run->compiled, "module", "modules"),
 					text_duration(time, run->seconds), text_bytes(bytes, run->added_bytes));
-	else if (run->met && !run->undone && !run->failed)
+		break;
+	case COMPILED_ELSEWHERE:
 		output_line(out, STYLE_GOOD, "Warm: the other run has compiled %s.",
 					run->met == 1 ? "the one module" : "all of them");
+		break;
+	}
+}
+
+/* Says how much of the program is warm, unless it must wait for the next login. */
+static void print_start(const struct prime_outcome *priming, const struct jw_prime_plan *plan)
+{
+	static const char *const sentences[START_SENTENCES] = {
+		[START_ALL] = "Start your program again: it has nothing left to compile.",
+		[START_RECORDED] = "No recorded module is left to compile here.",
+		[START_HOPELESS] = "Start your program again: it has nothing left to compile, but fails if "
+						   "it uses code that cannot run.",
+		[START_UNJUDGED] = "Start your program again: it has nothing left to compile, except for "
+						   "code that jitwarm cannot judge.",
+		[START_GPUS] = "Start your program again: on these GPUs it has nothing left to compile.",
+		[START_LEFT_OUT] =
+			"Start your program again: in these files it compiles at most what was left out.",
+	};
+	const struct output *out = &priming->cli->out;
+	const struct jw_cache_info *cache = &priming->cli->system->cache;
+	const struct start_facts facts = {
+		.recorded = priming->recording,
+		.hopeless = plan->hopeless,
+		.unjudged = plan->unplanned.tile || plan->unplanned.unknown,
+		.gpus = options_given(&priming->cli->options, "gpu"),
+		.left_out = plan->left_out || plan->unplanned.cannot,
+	};
+
+	if (!print_login(out, cache, cache->outlook.bytes + plan->forecast.cache_bytes))
+		output_line(out, STYLE_PLAIN, "%s", sentences[start_decide(&facts)]);
+}
+
+static enum left_sentence print_left(const struct prime_outcome *priming,
+									 const struct jw_prime_result *result)
+{
+	const struct jw_prime_compiled *run = &result->compile;
+	const struct cli *cli = priming->cli;
+	const struct output *out = &cli->out;
+	const struct left_facts facts = {
+		.interrupted = run->interrupted,
+		.scratch = cli->system->scratch,
+		.stopped = run->stopped.code,
+		.only_plan = priming->only_plan,
+		.out_of_time = run->out_of_time,
+		.over_budget = result->plan.over_budget,
+		.size_given = !priming->for_others && options_given(&cli->options, "budget-size"),
+	};
+	const enum left_sentence sentence = left_decide(&facts);
+	const size_t left = run->undone + result->plan.over_budget;
+
+	switch (sentence) {
+	case LEFT_NOTHING: break;
+	case LEFT_INTERRUPTED:
+		output_warning(out, "interrupted with %s left",
+					   TEXT_COUNT(run->undone, "module", "modules"));
+		break;
+	case LEFT_INTERRUPTED_REST:
+		output_warning(out, "interrupted with %s left; the same command compiles the rest",
+					   TEXT_COUNT(run->undone, "module", "modules"));
+		break;
+	case LEFT_TIME_UP:
+		output_line(out, STYLE_WARN, "The time is up with %s left: the same command continues.",
+					TEXT_COUNT(left, "module", "modules"));
+		break;
+	case LEFT_TIME_UP_SIZE:
+		output_line(out, STYLE_WARN,
+					"The time is up with %s left: the same command with a larger --budget-size "
+					"compiles them.",
+					TEXT_COUNT(left, "module", "modules"));
+		break;
+	case LEFT_OVER_SIZE:
+		output_line(out, STYLE_WARN,
+					"%s left: the same command with a larger --budget-size compiles them.",
+					TEXT_COUNT(left, "module", "modules"));
+		break;
+	case LEFT_OVER_BUDGET:
+		output_line(out, STYLE_WARN, "%s left: the same command continues.",
+					TEXT_COUNT(left, "module", "modules"));
+		break;
+	}
+	return sentence;
+}
+
+static void print_next(const struct prime_outcome *priming, const struct jw_prime_result *result)
+{
+	const struct jw_prime_compiled *run = &result->compile;
+	const struct jw_system *system = priming->cli->system;
+	const struct next_facts facts = {
+		.elsewhere = priming->elsewhere.given,
+		.scratch = system->scratch,
+		.compiled = run->compiled,
+		.fetched = run->shared.fetched,
+		.failed = run->failed,
+		.undone = run->undone,
+		.opaque = run->opaque,
+	};
+	char driver[JW_DRIVER_TEXT];
+
+	switch (next_decide(&facts)) {
+	case NEXT_NONE: break;
+	case NEXT_FILLED:
+		output_line(&priming->cli->out, STYLE_PLAIN,
+					is_own_cache(system->cache.path)
+						? "%s now has what driver %s looks for."
+						: "%s now has what driver %s looks for (set CUDA_CACHE_PATH).",
+					system->cache.path, jw_driver_text(driver, &system->driver.version));
+		break;
+	case NEXT_START: print_start(priming, &result->plan); break;
+	}
+}
+
+/* Prints what was compiled, what failed, what is left and why, and the next step. */
+static void print_outcome(const struct prime_outcome *priming, const struct jw_prime_result *result)
+{
+	const struct jw_prime_compiled *run = &result->compile;
+	const struct output *out = &priming->cli->out;
+	char bytes[TEXT_SHORT];
+
+	print_failures(priming, run);
+	print_compiled(out, result);
 	prime_share_print(out, &priming->share, result);
 	if (run->repaired)
 		output_line(out, STYLE_GOOD, "The cache's index is repaired.");
@@ -915,44 +1059,8 @@ static void print_outcome(const struct prime_outcome *priming, const struct jw_p
 	if (run->failed)
 		output_warning(out, "%s could not be compiled",
 					   TEXT_COUNT(run->failed, "module", "modules"));
-	if (run->interrupted)
-		output_warning(out, "interrupted with %s left%s",
-					   TEXT_COUNT(run->undone, "module", "modules"),
-					   priming->cli->system->scratch ? "" : "; the same command compiles the rest");
-	else if ((run->out_of_time || plan->over_budget) && !run->stopped.code && !priming->only_plan)
-		output_line(out, STYLE_WARN,
-					run->out_of_time ? "The time is up with %s left: %s." : "%s left: %s.",
-					TEXT_COUNT(run->undone + plan->over_budget, "module", "modules"),
-					!priming->for_others && options_given(&priming->cli->options, "budget-size")
-						? "the same command with a larger --budget-size compiles them"
-						: "the same command continues");
-	else if (priming->elsewhere.given && run->compiled && !run->failed && !run->undone &&
-			 !priming->cli->system->scratch)
-		output_line(out, STYLE_PLAIN,
-					is_own_cache(cache->path)
-						? "%s now has what driver %s looks for."
-						: "%s now has what driver %s looks for (set CUDA_CACHE_PATH).",
-					cache->path, jw_driver_text(driver, &priming->cli->system->driver.version));
-	else if (!priming->elsewhere.given && (run->compiled || run->shared.fetched) && !run->failed &&
-			 !run->undone && !run->opaque) {
-		if (!print_login(out, cache, cache->outlook.bytes + result->plan.forecast.cache_bytes))
-			output_line(out, STYLE_PLAIN,
-						priming->recording      ? "No recorded module is left to compile here."
-						: result->plan.hopeless ? "Start your program again: it has nothing left "
-												  "to compile, but fails if it uses code "
-												  "that cannot run."
-						: result->plan.unplanned.tile || result->plan.unplanned.unknown
-							? "Start your program again: it has nothing left to compile, except "
-							  "for code that jitwarm "
-							  "cannot judge."
-						: options_given(&priming->cli->options, "gpu")
-							? "Start your program again: on these GPUs it has nothing left to "
-							  "compile."
-						: result->plan.left_out || result->plan.unplanned.cannot
-							? "Start your program again: in these files it compiles at most what "
-							  "was left out."
-							: "Start your program again: it has nothing left to compile.");
-	}
+	if (print_left(priming, result) == LEFT_NOTHING)
+		print_next(priming, result);
 	if (result->plan.too_much)
 		output_error(out, "%s", run->stopped.message);
 	else if (run->stopped.code)
@@ -1013,6 +1121,18 @@ static enum exit_status status_of_outcome(const struct prime_outcome *priming,
 	const struct jw_prime_compiled *run = &result->compile;
 	const struct jw_found *found = priming->files.found;
 	const size_t troubles = result->troubles + (found ? found->trouble_count : 0);
+	const struct status_facts facts = {
+		.interrupted = run->interrupted,
+		.undone = run->undone,
+		.failed = run->failed > run->refused,
+		.refused = run->refused,
+		.unchanged = run->unchanged,
+		.misjudged = run->misjudged,
+		.over_budget = result->plan.over_budget,
+		.cooled = result->cooled,
+		.hopeless = result->plan.hopeless,
+		.unjudged = result->plan.unplanned.tile || result->plan.unplanned.unknown,
+	};
 	/* Recorded files that are missing here count as work left undone. */
 	enum exit_status status =
 		exit_of_troubles(troubles, priming->recording ? 1 : result->plan.images);
@@ -1021,13 +1141,7 @@ static enum exit_status status_of_outcome(const struct prime_outcome *priming,
 		status = exit_combine(status, exit_of_verdict(result->verdict));
 	if (priming->only_plan)
 		return status;
-	/* A module without an entry cannot be shown to be warm. */
-	if (run->interrupted || run->undone || run->failed > run->refused || run->unchanged ||
-		run->misjudged || result->plan.over_budget || result->cooled)
-		status = exit_combine(status, EXIT_COLD);
-	if (result->plan.hopeless || run->refused || result->plan.unplanned.tile ||
-		result->plan.unplanned.unknown)
-		status = exit_combine(status, EXIT_CANNOT);
+	status = exit_combine(status, status_decide(&facts));
 	/* The reason why modules are left undone. */
 	if (run->stopped.code)
 		status = exit_combine(run->stopped.code == JW_ERR_UNSUPPORTED ? EXIT_DONE : status,
@@ -1314,20 +1428,26 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 									.only_plan = options_given(&cli->options, "dry-run"),
 									.for_others = cli->command == &command_make};
 	struct unattended *unattended = &priming.unattended;
-	bool pending = false;
+	bool keeps, pending = false;
 
-	if ((!priming.for_others && prime_share_check(err, cli)) ||
-		unattended_begin(err, cli, unattended) ||
-		((unattended->state ||
-		  (!priming.for_others && !priming.only_plan && !options_given(&cli->options, "no-store") &&
-		   !options_given(&cli->options, "cache"))) &&
-		 ahead_besides(err, cli, unattended->state != NULL, &pending)) ||
-		(!unattended->skip && !pending && prime_now(err, &priming))) {
-		TEXT_COPY(unattended->problem, err->message);
-		cli_fail(cli, err);
-		if (err->code == JW_ERR_UNSUPPORTED && cli->system && cli->system->cache.why_useless[0])
-			next_step_cache(&cli->out, &cli->system->cache);
-	}
+	if (!priming.for_others && prime_share_check(err, cli))
+		goto failed;
+	if (unattended_begin(err, cli, unattended))
+		goto failed;
+	keeps = !priming.for_others && !priming.only_plan &&
+			!options_given(&cli->options, "no-store") && !options_given(&cli->options, "cache");
+	if ((unattended->state || keeps) &&
+		ahead_besides(err, cli, unattended->state != NULL, &pending))
+		goto failed;
+	if (!unattended->skip && !pending && prime_now(err, &priming))
+		goto failed;
+	goto done;
+failed:
+	TEXT_COPY(unattended->problem, err->message);
+	cli_fail(cli, err);
+	if (err->code == JW_ERR_UNSUPPORTED && cli->system && cli->system->cache.why_useless[0])
+		next_step_cache(&cli->out, &cli->system->cache);
+done:
 	found_files_free(&priming.files);
 	mem_free(priming.nvrtc.words);
 	mem_free(priming.nvrtc.text);

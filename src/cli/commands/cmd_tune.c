@@ -11,6 +11,7 @@
 #include "cli/next_step.h"
 #include "cli/output.h"
 #include "cli/tune_changes.h"
+#include "cli/tune_next.h"
 #include "os/file.h"
 #include "os/identity.h"
 #include "os/platform.h"
@@ -189,11 +190,10 @@ static int print_settings(struct jw_error *err, const struct tuning *tuning)
 }
 
 /* What overrides jitwarm's value is found by the reader, who knows his profiles. */
-static bool print_overridden(const struct tuning *tuning)
+static void print_overridden(const struct tuning *tuning)
 {
 	const struct output *out = &tuning->cli->out;
 	const struct jw_setting *ours;
-	bool some = false;
 
 	for (size_t i = 0; i < 2; i++) {
 		char *grep;
@@ -205,9 +205,7 @@ static bool print_overridden(const struct tuning *tuning)
 					   ours->name, ours->where, ours->value);
 		output_line(out, STYLE_FAINT, "Next       remove the line that this finds: %s", grep);
 		jw_text_free(grep);
-		some = true;
 	}
-	return some;
 }
 
 /* jitwarm's setting that the next login has, and that is what is wanted; NULL: --apply is of use.
@@ -272,38 +270,56 @@ static void print_tune_next(const struct tuning *tuning)
 {
 	const struct jw_cache_info *cache = &tuning->cli->system->cache;
 	const struct output *out = &tuning->cli->out;
-	const bool can_apply = jw_tune_can_apply(tuning->scope);
-	const struct jw_setting *pending = find_pending(tuning);
+	const struct jw_setting *pending = find_pending(tuning), *ours;
+	struct tune_facts facts = {
+		.switched_off = cache->disabled || cache->force_ptx_jit,
+		.gpus = tuning->cli->system->gpu_count,
+		.path_advised = tuning->document.path,
+		.path_usable = tuning->advice->path_usable,
+		.path_named = tuning->advice->path_named,
+		.in_force = is_in_force(tuning),
+		.warnings = tuning->document.warning_count,
+		.can_apply = jw_tune_can_apply(tuning->scope),
+		.pending = pending,
+		.ahead = tune_change_is_ahead(cache),
+	};
 
-	if ((cache->disabled || cache->force_ptx_jit) && !tuning->cli->system->gpu_count)
+	for (size_t i = 0; i < 2; i++)
+		facts.overridden |=
+			jw_tune_state(tuning->advice->settings, tuned_names[i], &ours) == JW_TUNE_OVERRIDDEN;
+	switch (tune_decide(&facts)) {
+	case TUNE_UNSET:
 		next_step(out, STYLE_FAINT, "Next       unset the variable that is named above", NULL);
-	else if (cache->disabled || cache->force_ptx_jit)
+		break;
+	case TUNE_UNSET_THEN_PRIME:
 		next_step_fixed(
 			out, STYLE_FAINT,
 			"Next       unset the variable that is named above, then: ", "jitwarm prime");
-	/* What is in force and warned of is the place. */
-	else if (!tuning->document.path || !tuning->advice->path_usable ||
-			 (is_in_force(tuning) && !tuning->advice->path_named && tuning->document.warning_count))
+		break;
+	case TUNE_NAME_FOLDER:
 		next_step_fixed(out, STYLE_FAINT,
-						can_apply ? "Next       name a local directory that this account can "
-									"write to: "
-								  : "Next       name a local directory that this account can "
-									"write to where your programs are started (docker run -e "
-									"CUDA_CACHE_PATH=DIR); the lines: ",
-						can_apply ? "jitwarm tune --path DIR --apply"
-								  : "jitwarm tune --print sh --path DIR");
-	else if (print_overridden(tuning))
-		return;
-	else if (pending)
+						"Next       name a local directory that this account can write to: ",
+						"jitwarm tune --path DIR --apply");
+		break;
+	case TUNE_NAME_FOLDER_THERE:
+		next_step_fixed(out, STYLE_FAINT,
+						"Next       name a local directory that this account can write to where "
+						"your programs are started (docker run -e CUDA_CACHE_PATH=DIR); the "
+						"lines: ",
+						"jitwarm tune --print sh --path DIR");
+		break;
+	case TUNE_OVERRIDDEN: print_overridden(tuning); break;
+	case TUNE_LOG_IN:
 		output_line(out, STYLE_FAINT, "Next       log out and in again: %s sets %s=%s",
 					pending->where, pending->name, pending->value);
-	else if (is_in_force(tuning))
+		break;
+	case TUNE_LOG_IN_ALL:
 		output_line(out, STYLE_FAINT,
-					tune_change_is_ahead(cache)
-						? "Next       log out and in again: programs have it from then on"
-						: "No setting needs a change.");
-	else
-		print_apply(out, &tuning->cli->options);
+					"Next       log out and in again: programs have it from then on");
+		break;
+	case TUNE_NO_CHANGE: output_line(out, STYLE_FAINT, "No setting needs a change."); break;
+	case TUNE_APPLY: print_apply(out, &tuning->cli->options); break;
+	}
 }
 
 static int print_tune_report(struct jw_error *err, const struct tuning *tuning)

@@ -1,0 +1,56 @@
+/* Why a name that was typed means nothing here: facts in, one value out. find.c and named_paths.c
+ * have the sentences. */
+#pragma once
+
+#include <stdbool.h>
+
+/* No file and no installed package has that name. */
+enum absent_name {
+	ABSENT_NO_ENVIRONMENT,
+	ABSENT_NEAR,       /* a package has nearly that name */
+	ABSENT_PROJECT,    /* its package has another name, and is not installed */
+	ABSENT_OTHERS,     /* the environment has other packages for GPUs */
+	ABSENT_NOT_ACTIVE, /* no environment is active that could have it */
+	ABSENT,
+};
+
+struct absent_facts {
+	bool environment;
+	bool near;
+	bool project;
+	bool others;
+	bool asks_index;   /* the package index could have it */
+	bool installation; /* the environment is the Python's own */
+};
+
+enum absent_name absent_decide(const struct absent_facts *facts);
+
+/* A named file holds no device code. */
+enum no_code {
+	NO_CODE_IS_CODE, /* it may */
+	NO_CODE_EMPTY,
+	NO_CODE_PACK,
+	NO_CODE_SOURCE, /* CUDA C */
+	NO_CODE_COMPRESSED,
+	NO_CODE_PACKAGES,
+	NO_CODE_PROJECT,
+	NO_CODE_PYTHON,
+	NO_CODE_TEXT,
+	NO_CODE_OTHER,
+};
+
+struct no_code_facts {
+	bool unread; /* not empty, but nothing could be read */
+	bool code;   /* its first bytes or its name are those of code */
+	bool empty;
+	bool pack;
+	bool source;
+	bool sources; /* the caller compiles CUDA C */
+	bool compressed;
+	bool text;
+	bool packages;
+	bool project;
+	bool python;
+};
+
+enum no_code no_code_decide(const struct no_code_facts *facts);
