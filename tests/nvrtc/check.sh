@@ -95,6 +95,17 @@ if [ "$kind" = fake ]; then
 	# A source that failed is tried again
 	api "sources failed 1" refuse.cu good.cu "nvrtc=$JITWARM_FAKE" if-changed
 	api "sources failed 1" refuse.cu good.cu "nvrtc=$JITWARM_FAKE" if-changed
+	# Two sources of one name together make what each makes alone
+	mkdir one other
+	echo "__global__ void one() {}" >one/same.cu
+	echo "__global__ void other() {}" >other/same.cu
+	export CUDA_CACHE_PATH=$scratch/alone
+	expect 0 1 "Compiled 1 module" one/same.cu --nvrtc "$JITWARM_FAKE"
+	expect 0 2 "Compiled 1 module" other/same.cu --nvrtc "$JITWARM_FAKE"
+	alone=$(cd "$CUDA_CACHE_PATH" && ls -d ?/?/*)
+	export CUDA_CACHE_PATH=$scratch/together
+	expect 0 2 "Compiled 2 modules" one/same.cu other/same.cu --nvrtc "$JITWARM_FAKE" --no-store
+	[ "$(cd "$CUDA_CACHE_PATH" && ls -d ?/?/*)" = "$alone" ] || { echo "FAILED: two sources of one name"; failed=1; }
 	exit $failed
 fi
 

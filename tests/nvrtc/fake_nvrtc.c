@@ -88,6 +88,7 @@ EXPORT int nvrtcCompileProgram(void *program, int count, const char *const *opti
 EXPORT int nvrtcCompileProgram(void *program, int count, const char *const *options)
 {
 	const char *arch = NULL;
+	unsigned sum = 0;
 
 	(void)program;
 	for (int i = 0; i < count; i++)
@@ -109,6 +110,9 @@ EXPORT int nvrtcCompileProgram(void *program, int count, const char *const *opti
 	(void)snprintf(ptx, sizeof ptx,
 				   ".version 7.0\n.target sm_%s\n.address_size 64\n.visible .entry k() { ret; }\n",
 				   arch ? arch : "52");
+	for (const char *at = source_text; *at; at++) /* so is the source */
+		sum = sum * 31 + (unsigned char)*at;
+	(void)snprintf(ptx + strlen(ptx), sizeof ptx - strlen(ptx), "// %x\n", sum);
 	for (int i = 0; i < count; i++) /* the options are part of the text, as in the real one */
 		(void)snprintf(ptx + strlen(ptx), sizeof ptx - strlen(ptx), "// %s\n", options[i]);
 	if (strstr(source_text, "#empty"))
