@@ -12,7 +12,7 @@ fetched twice.
 
 write: makes the list of what was looked at (its form: src/plan/wheel_list.h). A patch that was not looked at is
 inferred if the releases before and after it that were have the same architectures, PTX versions, compilers and
-runtime in each library.
+runtime in each library. Of others the list says that nothing is known.
 
 pip's own configuration (PIP_INDEX_URL) decides the index.
 """
@@ -317,14 +317,10 @@ def package_lines(arguments, package):
                 continue
             newer = next((v for v in reversed(versions[:at]) if (system, v) in looked), None)
             older = next((v for v in versions[at + 1:] if (system, v) in looked), None)
-            same_minor = newer and minor_of(package, newer) == minor_of(package, version)
             if newer and older and looked[system, newer].alike == looked[system, older].alike:
-                of = newer
-            elif same_minor:
-                of = newer
-            else:
-                continue
-            lines.append(f"same {version} {system} {pythons_of(here, looked[system, of].python)} {of}")
+                lines.append(f"same {version} {system} {pythons_of(here, looked[system, newer].python)} {newer}")
+            elif older or (not newer and version_key(version) >= version_key(PACKAGES[package][0])):
+                lines.append(f"unseen {version} {system} {pythons_of(here, '')}")
     return [f"package {normalised(package)}"] + lines if lines else []
 
 

@@ -9,6 +9,7 @@
 #   analyse  clang-tidy with more ways through each function (tidy.py --deep)
 #   compile  every build type, and the flags of Debian's and Fedora's packages, with gcc and clang (compile.sh)
 #   cover    the share of the branches that tests take (coverage.py)
+#   wheels   the answers of “which” for 30 releases, against scans of their wheels (compare-wheels.py)
 #   aarch64  unit tests, fuzz corpora and commands on arm64, under an emulator (test-aarch64.sh)
 #   fuzz     every fuzz target, the same time each (fuzz.sh)
 #   release  a release, but for publishing it (release.sh --dry-run): all packages, built twice, each installed, upgraded and removed
@@ -23,8 +24,8 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=scripts/lib.sh
 . scripts/lib.sh
-usage() { sed -n '2,20s/^# \{0,1\}//p' "$0"; }
-every=(tests drivers torture states mutants analyse compile cover aarch64 fuzz release machines)
+usage() { sed -n '2,21s/^# \{0,1\}//p' "$0"; }
+every=(tests drivers torture states mutants analyse compile cover wheels aarch64 fuzz release machines)
 hours=4 wanted=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -43,6 +44,7 @@ done
 night_tests() { JITWARM_LONG_TESTS=1 JITWARM_MUTATIONS=125 JITWARM_MUTATED=500 ./scripts/test.sh && tests/stories/stalls.sh; }
 night_drivers() { ./scripts/driver-matrix.sh -o build/nightly/driver-behaviour.md; }
 night_analyse() { ./scripts/tidy.py --deep; }
+night_wheels() { ./scripts/compare-wheels.py --jitwarm build/release/src/jitwarm --draw 30; }
 night_compile() { ./scripts/compile.sh; }
 night_torture() {
 	local status=0

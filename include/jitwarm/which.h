@@ -23,6 +23,7 @@ enum jw_which_answer {
 	JW_WHICH_FAILS,     /* no code for the GPU, or a driver that is too old */
 	JW_WHICH_NO_PYTHON, /* its wheels are for other versions of Python */
 	JW_WHICH_NO_WHEEL,  /* it has no wheel for the platform */
+	JW_WHICH_UNKNOWN,   /* jitwarm's list has nothing of its wheel for the platform */
 };
 
 struct jw_which_release {

@@ -27,6 +27,13 @@ const char *document_driver(char room[JSON_ROOM], const void *driver)
 	return jw_driver_text(room, driver);
 }
 
+const char *document_needs(char room[JSON_ROOM], const void *driver)
+{
+	const struct jw_driver *needs = driver;
+
+	return needs->cuda ? jw_driver_text(room, needs) : "";
+}
+
 const char *document_verdict(char room[JSON_ROOM], const void *verdict)
 {
 	(void)room;

@@ -42,5 +42,6 @@ extern const struct json_table document_outlook;  /* struct jw_cache_outlook */
 const char *document_sm(char room[JSON_ROOM], const void *target);
 const char *document_verdict(char room[JSON_ROOM], const void *verdict); /* enum jw_verdict */
 const char *document_driver(char room[JSON_ROOM], const void *driver);   /* struct jw_driver */
+const char *document_needs(char room[JSON_ROOM], const void *driver);    /* the same; zeros: "" */
 double document_seconds(const void *ns);
 double document_whole_seconds(const void *ns);

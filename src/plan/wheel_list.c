@@ -220,6 +220,14 @@ static int read_piece(struct jw_error *err, struct reading *reading, char *rest)
 	return 0;
 }
 
+/* Whether the line belongs to a wheel that was looked at. */
+static bool is_below_wheel(const struct reading *reading)
+{
+	const struct wheel_list *list = reading->list;
+
+	return list->count && *list->wheels[list->count - 1].sha256;
+}
+
 static int read_library(struct jw_error *err, struct reading *reading, char *rest)
 {
 	struct wheel_memory *memory = reading->memory;
@@ -231,7 +239,7 @@ static int read_library(struct jw_error *err, struct reading *reading, char *res
 	if (!kind || (strcmp(kind, "library") != 0 && strcmp(kind, "file") != 0) || !runtime ||
 		!text_number(runtime + inside, 1 << 20, &cuda) || !rest || !*rest)
 		return refuse(err, reading, "not “library KIND RUNTIME NAME”");
-	if (!reading->list->count || reading->list->wheels[reading->list->count - 1].of)
+	if (!is_below_wheel(reading))
 		return refuse(err, reading, "a library without a wheel");
 	if (VEC_ROOM(err, memory->libraries, memory->library_capacity, memory->library_count,
 				 MOST_THINGS))
@@ -252,7 +260,7 @@ static int read_pin(struct jw_error *err, struct reading *reading, char *rest)
 
 	if (!name || !version || rest)
 		return refuse(err, reading, "not “pin NAME VERSION”");
-	if (!reading->list->count || reading->list->wheels[reading->list->count - 1].of)
+	if (!is_below_wheel(reading))
 		return refuse(err, reading, "a pin without a wheel");
 	if (VEC_ROOM(err, memory->pins, memory->pin_capacity, memory->pin_count, MOST_THINGS))
 		return -1;
@@ -261,28 +269,34 @@ static int read_pin(struct jw_error *err, struct reading *reading, char *rest)
 	return 0;
 }
 
-static int read_wheel(struct jw_error *err, struct reading *reading, char *rest, bool looked_at)
+enum wheel_line { WHEEL_LOOKED_AT, WHEEL_SAME, WHEEL_UNSEEN };
+
+static int read_wheel(struct jw_error *err, struct reading *reading, char *rest,
+					  enum wheel_line line)
 {
+	static const char *const forms[] = {"not “wheel VERSION PLATFORM PYTHONS FILE SHA256”",
+										"not “same VERSION PLATFORM PYTHONS OF”",
+										"not “unseen VERSION PLATFORM PYTHONS”"};
+	const char *last;
 	struct wheel_list *list = reading->list;
 	struct wheel wheel = {.version = next_word(&rest),
 						  .platform = next_word(&rest),
 						  .pythons = next_word(&rest),
 						  .file = "",
-						  .sha256 = ""};
+						  .sha256 = "",
+						  .unseen = line == WHEEL_UNSEEN};
 	struct version version;
 	const char *end;
 
-	if (looked_at) {
+	last = wheel.pythons;
+	if (line == WHEEL_LOOKED_AT) {
 		wheel.file = next_word(&rest);
-		wheel.sha256 = next_word(&rest);
-	} else {
-		wheel.of = next_word(&rest);
+		last = wheel.sha256 = next_word(&rest);
+	} else if (line == WHEEL_SAME) {
+		last = wheel.of = next_word(&rest);
 	}
-	if (!(looked_at ? wheel.sha256 : wheel.of) || rest ||
-		!version_read(wheel.version, &version, &end))
-		return refuse(err, reading,
-					  looked_at ? "not “wheel VERSION PLATFORM PYTHONS FILE SHA256”"
-								: "not “same VERSION PLATFORM PYTHONS OF”");
+	if (!last || rest || !version_read(wheel.version, &version, &end))
+		return refuse(err, reading, forms[line]);
 	if (VEC_ROOM(err, list->wheels, reading->wheel_capacity, list->count, MOST_WHEELS))
 		return -1;
 	list->wheels[list->count++] = wheel;
@@ -295,15 +309,19 @@ static int read_line(struct jw_error *err, struct reading *reading, char *line)
 
 	if (!what)
 		return 0;
-	if (!strcmp(what, "wheel") || !strcmp(what, "same"))
-		return read_wheel(err, reading, line, *what == 'w');
+	if (!strcmp(what, "wheel"))
+		return read_wheel(err, reading, line, WHEEL_LOOKED_AT);
+	if (!strcmp(what, "same"))
+		return read_wheel(err, reading, line, WHEEL_SAME);
+	if (!strcmp(what, "unseen"))
+		return read_wheel(err, reading, line, WHEEL_UNSEEN);
 	if (!strcmp(what, "pin"))
 		return read_pin(err, reading, line);
 	if (!strcmp(what, "library"))
 		return read_library(err, reading, line);
 	if (!strcmp(what, "piece"))
 		return read_piece(err, reading, line);
-	return refuse(err, reading, "neither wheel, same, pin, library nor piece");
+	return refuse(err, reading, "neither wheel, same, unseen, pin, library nor piece");
 }
 
 /* What the CUDA runtime of a library needs of a driver: that of a runtime inside the library is the
@@ -360,7 +378,7 @@ static int connect_wheels(struct jw_error *err, const struct reading *reading)
 		const struct wheel *of = NULL;
 
 		for (size_t k = 0; wheel->of && k < list->count && !of; k++)
-			if (!list->wheels[k].of && !strcmp(list->wheels[k].version, wheel->of) &&
+			if (*list->wheels[k].sha256 && !strcmp(list->wheels[k].version, wheel->of) &&
 				!strcmp(list->wheels[k].platform, wheel->platform))
 				of = &list->wheels[k];
 		if (wheel->of && !of)

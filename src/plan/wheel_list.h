@@ -8,6 +8,7 @@
  *     package NAME                                 its name by PEP 503
  *     wheel VERSION PLATFORM PYTHONS FILE SHA256   one that was looked at; newest first
  *     same VERSION PLATFORM PYTHONS OF             not looked at itself: as the wheel of release OF
+ *     unseen VERSION PLATFORM PYTHONS              not looked at, and nothing is known of it
  *     pin NAME VERSION                             of the wheel above: it requires that version
  *     library KIND RUNTIME NAME                    of the wheel above
  *     piece COUNT ROLE ENTRY...                    of the library above: COUNT alike containers
@@ -51,7 +52,8 @@ struct wheel {
 	const char *version, *platform, *pythons;
 	const char *file,
 		*sha256;    /* "": it was not looked at itself; its libraries are those of `of` */
-	const char *of; /* the version that was looked at; NULL: this one */
+	const char *of; /* the version that was looked at; NULL: this one, or none */
+	bool unseen;
 	const struct wheel_library *libraries;
 	size_t library_count;
 	const struct wheel_pin *pins;

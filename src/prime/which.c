@@ -242,6 +242,10 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 		release->why = wheel_pythons(for_platform);
 		return 0;
 	}
+	if (for_platform->unseen) {
+		release->answer = JW_WHICH_UNKNOWN;
+		return 0;
+	}
 	if (!for_platform->library_count) {
 		release->answer = JW_WHICH_CPU;
 		return 0;

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		MUST(*pythons);
 		mem_free(pythons);
 		(void)wheel_fits_python(wheel, "3.11");
-		MUST(!wheel->of || !*wheel->sha256);
+		MUST(!*wheel->sha256 == (wheel->of || wheel->unseen));
 		for (size_t k = 0; k < wheel->library_count; k++) {
 			const struct wheel_library *library = &wheel->libraries[k];
 			struct decided decided;

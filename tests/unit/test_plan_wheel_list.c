@@ -28,6 +28,7 @@ TEST(a_package_is_read)
 		"piece 1 loose compute_52@6.5+1:0.002:56\n"
 		"same 2.0 linux py3 2.1\n"
 		"same 2.0 windows cp39+ 2.0.1\n"
+		"unseen 1.9 linux py3\n"
 		"wheel 2.0.1 windows cp39+ w.whl " HASH "\n"
 		"package b\n";
 	struct wheel_list list;
@@ -35,7 +36,8 @@ TEST(a_package_is_read)
 
 	OK(read_list(why, text, "a", &list));
 	assert_string_equal(list.date, "2026-11-27");
-	assert_int_equal(list.count, 4);
+	assert_int_equal(list.count, 5);
+	assert_true(list.wheels[3].unseen && !list.wheels[3].of && !list.wheels[0].unseen);
 	assert_string_equal(list.wheels[0].version, "2.1");
 	assert_string_equal(list.wheels[0].platform, "linux");
 	assert_string_equal(list.wheels[0].sha256, HASH);
@@ -107,6 +109,12 @@ TEST(an_error_names_its_line)
 		{START "package a\n" WHEEL "same 2.0 linux py3 2.1\nlibrary library 0 l.so\n",
 		 "list: line 5: a library without a wheel"},
 		{START "package a\npin b 1\n", "list: line 3: a pin without a wheel"},
+		{START "package a\nunseen 2.1 linux\n", "list: line 3: not “unseen"},
+		{START "package a\nunseen 2.1 linux py3 more\n", "list: line 3: not “unseen"},
+		{START "package a\n" WHEEL "unseen 2.0 linux py3\npin b 1\n",
+		 "list: line 5: a pin without a wheel"},
+		{START "package a\nunseen 2.1 linux py3\nsame 2.0 linux py3 2.1\n",
+		 "list: release 2.0 is as 2.1, which the list lacks"},
 		{START "package a\n" WHEEL "pin b\n", "list: line 4: not “pin"},
 		{START "package a\n" WHEEL "pin b 1 2\n", "list: line 4: not “pin"},
 		{START "package a\n" WHEEL "library so 0 l.so\n", "list: line 4: not “library"},

@@ -287,13 +287,6 @@ static const char *say_runs(char room[JSON_ROOM], const void *runs)
 	return jw_runs_name(*(const enum jw_runs *)runs);
 }
 
-static const char *say_needs(char room[JSON_ROOM], const void *driver)
-{
-	const struct jw_driver *needs = driver;
-
-	return needs->cuda ? jw_driver_text(room, needs) : "";
-}
-
 static const struct json_field total_fields[] = {
 	JSON_SAID("target", struct jw_scan_total, target, document_sm, "`sm_86`"),
 	JSON_SAID("verdict", struct jw_scan_total, verdict, say_runs,
@@ -304,7 +297,7 @@ static const struct json_field total_fields[] = {
 		  .presence = JSON_IF_SET),
 	TOTAL(failing, "files with which a program fails"),
 	TOTAL(lacking, "other files of which a part fails, or that are optional and fail"),
-	JSON_SAID("needs", struct jw_scan_total, needs, say_needs,
+	JSON_SAID("needs", struct jw_scan_total, needs, document_needs,
 			  "the first driver with which they do not fail (`550.54.14 (CUDA 12.4)`), if a newer "
 			  "one helps",
 			  .presence = JSON_IF_SET),
@@ -344,7 +337,7 @@ const struct json_table document_scan_package = {.fields = package_fields};
 static const struct json_field refused_fields[] = {
 	JSON_SAID("target", struct gpu_refused, target, document_sm, "`sm_120`"),
 	JSON(struct gpu_refused, why, "a line for people"),
-	JSON_SAID("needs", struct gpu_refused, needs, say_needs,
+	JSON_SAID("needs", struct gpu_refused, needs, document_needs,
 			  "the first driver that runs it, if a newer one does", .presence = JSON_IF_SET),
 	{0},
 };

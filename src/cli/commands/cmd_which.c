@@ -19,10 +19,15 @@ enum { MOST_ROWS = 10, MOST_LINE = 1 << 12 };
 #define RELEASE(member, ...) JSON(struct jw_which_release, member, __VA_ARGS__)
 
 static const char *const answer_names[] = {
-	[JW_WHICH_RUNS] = "runs",         [JW_WHICH_PART] = "part_fails",
-	[JW_WHICH_COMPILES] = "compiles", [JW_WHICH_CPU] = "cpu_only",
-	[JW_WHICH_FAILS] = "fails",       [JW_WHICH_NO_PYTHON] = "other_python",
-	[JW_WHICH_NO_WHEEL] = "no_wheel", NULL,
+	[JW_WHICH_RUNS] = "runs",
+	[JW_WHICH_PART] = "part_fails",
+	[JW_WHICH_COMPILES] = "compiles",
+	[JW_WHICH_CPU] = "cpu_only",
+	[JW_WHICH_FAILS] = "fails",
+	[JW_WHICH_NO_PYTHON] = "other_python",
+	[JW_WHICH_NO_WHEEL] = "no_wheel",
+	[JW_WHICH_UNKNOWN] = "unknown",
+	NULL,
 };
 
 static const struct json_field release_fields[] = {
@@ -33,7 +38,8 @@ static const struct json_field release_fields[] = {
 		"program that uses some of its code fails; `compiles`: it runs after compiling; "
 		"`cpu_only`: "
 		"it has no code for GPUs and runs on the CPU; `fails`; `other_python`: its wheels are for "
-		"other versions of Python; `no_wheel`: it has no wheel for the platform",
+		"other versions of Python; `no_wheel`: it has no wheel for the "
+		"platform; `unknown`: the list has nothing of its wheel",
 		.names = answer_names),
 	RELEASE(why,
 			"why it, or a part of it, fails; with `other_python`: the versions of Python that it "
@@ -42,7 +48,7 @@ static const struct json_field release_fields[] = {
 	RELEASE(library,
 			"the largest library that fails, or of which a part does; or the package of `pin`",
 			.presence = JSON_UNLESS_NULL),
-	JSON_SAID("needs_driver", struct jw_which_release, needs, document_driver,
+	JSON_SAID("needs", struct jw_which_release, needs, document_needs,
 			  "the first driver with which the library does not fail for the driver's age",
 			  .presence = JSON_IF_SET),
 	RELEASE(modules, "modules that a start compiles, at most"),
@@ -110,7 +116,8 @@ static enum style style_of(enum jw_which_answer answer)
 	case JW_WHICH_FAILS: return STYLE_BAD;
 	case JW_WHICH_CPU:
 	case JW_WHICH_NO_PYTHON:
-	case JW_WHICH_NO_WHEEL: break;
+	case JW_WHICH_NO_WHEEL:
+	case JW_WHICH_UNKNOWN: break;
 	}
 	return STYLE_FAINT;
 }
@@ -163,21 +170,45 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 		table_cell(table, style,
 				   several ? "have no wheel for this platform" : "has no wheel for this platform");
 		break;
+	case JW_WHICH_UNKNOWN:
+		table_cell(table, style,
+				   several ? "are not in jitwarm's list" : "is not in jitwarm's list");
+		break;
 	}
 }
 
-/* Rows of releases with one answer, newest first; the number of rows that were left out. */
+/* Whether something is known of any release. */
+static bool is_any_known(const struct jw_which *which)
+{
+	for (size_t i = 0; i < which->count; i++)
+		if (which->releases[i].answer != JW_WHICH_UNKNOWN &&
+			which->releases[i].answer != JW_WHICH_NO_WHEEL)
+			return true;
+	return false;
+}
+
+/* Rows of releases with one answer, newest first; the number of rows that were left out. Releases
+ * of which nothing is known have a row only if all are asked for, or known of none. */
 static size_t add_rows(struct table *table, const struct jw_which *which, bool all)
 {
+	const bool known_alone = !all && is_any_known(which);
 	size_t rows = 0, left_out = 0, next;
 
 	for (size_t i = 0; i < which->count; i = next) {
 		const struct jw_which_release *first = &which->releases[i], *most = first, *last = first;
 
-		for (next = i + 1;
-			 !all && next < which->count && same_answer(first, &which->releases[next]); next++) {
-			last = &which->releases[next];
-			most = last->modules > most->modules ? last : most;
+		next = i + 1;
+		if (known_alone && first->answer == JW_WHICH_UNKNOWN)
+			continue;
+		for (; !all && next < which->count; next++) {
+			const struct jw_which_release *release = &which->releases[next];
+
+			if (known_alone && release->answer == JW_WHICH_UNKNOWN)
+				continue;
+			if (!same_answer(first, release))
+				break;
+			last = release;
+			most = release->modules > most->modules ? release : most;
 		}
 		if (!all && rows == MOST_ROWS) {
 			left_out++;
@@ -283,7 +314,11 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 	if (which->newest_compiles)
 		print_install(cli, document, which, which->newest_compiles, true);
 	if (!which->newest && !which->newest_compiles)
-		output_line(out, STYLE_BAD, "No release on %s runs on this GPU.", document->index);
+		output_line(out, STYLE_BAD,
+					is_any_known(which) ? "No release on %s runs on this GPU."
+										: "jitwarm's list has nothing on %s's wheels for this "
+										  "platform: “jitwarm scan --index” looks at one.",
+					document->index);
 	print_other_index(cli, which);
 	return result;
 }
