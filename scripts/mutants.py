@@ -2,12 +2,12 @@
 """mutants.py [--trace [PATTERN]] [--sample COUNT] [--seed NUMBER] [--file PATTERN] [--at FILE:LINE] [--list] [--verbose] [--quick]
            [--jobs COUNT] [--named [PATTERN]]
 
-Makes mistakes by rule in the files that guard caches, packs, verdicts, settings, shared folders and baked files, one at a time, in copies of the sources in
-build/mutants, runs the tests that reach the line (--trace runs all of them once with counters and remembers which do), and
-reports what no test noticed. Without --quick the sanitizers look at these, too. What is known to change nothing that anybody
+Makes mistakes by rule in all of src, one at a time, in copies of the sources in build/mutants, runs the tests that reach the
+line (--trace runs all of them once with counters and remembers which do), and reports what no test noticed. A sample has as
+many mistakes of each room. Without --quick the sanitizers look at these, too. What is known to change nothing that anybody
 could see stands in tests/mutants/equivalent.txt, with its reason. 0: at least 90 % were noticed; 1: fewer, or a test fails without a mistake, too.
 """
-import argparse, fnmatch, json, multiprocessing, os, random, re, shutil, subprocess, sys, time
+import argparse, fnmatch, itertools, json, multiprocessing, os, random, re, shutil, subprocess, sys, time
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + "/tests/mutants")
 import reach
@@ -15,10 +15,8 @@ import reach
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 KNOWN, NAMED, BY_HAND = (ROOT + "/tests/mutants/" + name for name in ("equivalent.txt", "named.txt", "by-hand.tsv"))
 
-GUARDED = ("src/cache/*.c", "src/pack/*.c", "src/plan/verdict.c", "src/plan/picks.c", "src/code/rules.c", "src/setup/*.c",
-           "src/work/cache_turn_lock.c", "src/driver/collect.c", "src/os/replace.c", "src/share/*.c", "src/bake/*.c")
-# They work on Windows alone.
-ELSEWHERE = ("src/setup/logon_task.c",)
+# They work on Windows alone, or only in programs of their own.
+ELSEWHERE = ("src/setup/logon_task.c", "src/os/win32/*")
 
 # A mistake is given up after so many seconds of tests, as they take without it.
 MOST_TESTS_S = 60
@@ -130,8 +128,10 @@ class Build:
             if done.returncode:
                 sys.exit("mutants.py: the sources do not build:\n" + done.stdout[-2000:] + done.stderr[-2000:])
         with open(self.folder + "/compile_commands.json", encoding="utf-8") as file:
-            self.compiling = {os.path.relpath(one["file"], tree): one["command"] for one in json.load(file) if "/libjitwarm.dir/" in one["command"]}
-        self.linking = run("ninja", "-C", self.folder, "-t", "commands", "src/libjitwarm_internal.so").stdout.strip().split("\n")[-1]
+            self.compiling = {os.path.relpath(one["file"], tree): one["command"] for one in json.load(file)
+                              if "/libjitwarm.dir/" in one["command"] or "/jitwarm_cli.dir/" in one["command"]}
+        self.linking = {name: run("ninja", "-C", self.folder, "-t", "commands", "src/%s.so" % name).stdout.strip().split("\n")[-1]
+                        for name in ("libjitwarm_internal", "libjitwarm_cli")}
         self.tests = reach.tests_of(tree, self.folder)
 
     def run(self, command):
@@ -140,7 +140,8 @@ class Build:
     def compiled(self, path):
         """Whether it compiles and the library links."""
         if path in self.compiling:
-            return not self.run(self.compiling[path]) and not self.run(self.linking)
+            name = "libjitwarm_cli" if path.startswith("src/cli/") else "libjitwarm_internal"
+            return not self.run(self.compiling[path]) and not self.run(self.linking[name])
         return not path.endswith(".c") or not self.run("ninja jitwarm")
 
     def notices(self, path, text, changed, tests):
@@ -296,6 +297,15 @@ def try_all(place, waiting, outcomes):
     outcomes.put(None)
 
 
+def sample_of(mutants, count, chance):
+    """So many, in turn from each room while it has any."""
+    rooms = {}
+    for one in chance.sample(mutants, len(mutants)):
+        rooms.setdefault(one[0].split("/")[1], []).append(one)
+    turns = [one for turn in itertools.zip_longest(*(rooms[name] for name in sorted(rooms))) for one in turn if one]
+    return turns[:count]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, help="so many, chosen by the seed; default all, which takes days")
@@ -313,7 +323,7 @@ def main():
         return list_stale(args.named)
     known, mutants = read_known(), []
     files = subprocess.run(["git", "-C", ROOT, "ls-files", "src"], capture_output=True, text=True, check=True).stdout.split()
-    files = [path for path in files if path not in ELSEWHERE and any(fnmatch.fnmatch(path, pattern) for pattern in GUARDED)]
+    files = [path for path in files if path.endswith(".c") and not any(fnmatch.fnmatch(path, pattern) for pattern in ELSEWHERE)]
     if args.trace:
         place = Place("traced")
         reach.trace(place.tree, files, environment(), args.trace)
@@ -325,7 +335,7 @@ def main():
     if args.at:
         mutants = [one for one in mutants if "%s:%d" % one[:2] in args.at]
     if args.sample and args.sample < len(mutants):
-        mutants = random.Random(args.seed).sample(mutants, args.sample)
+        mutants = sample_of(mutants, args.sample, random.Random(args.seed))
     if args.list:
         for path, number, rule, line, changed in mutants:
             print("%s:%d: %s\n  - %s\n  + %s" % (path, number, rule, line.strip(), changed.strip()))

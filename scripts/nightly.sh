@@ -5,7 +5,7 @@
 #   drivers  the conformance suite on every driver that can be had (driver-matrix.sh)
 #   torture  each call that fails, in every command (tests/torture)
 #   states   500 states of cache, index, limit and environment on each driver at hand (tests/driver/states.py)
-#   mutants  mistakes by rule in the files that guard (mutants.py)
+#   mutants  mistakes by rule in every room, other ones each night (mutants.py)
 #   analyse  clang-tidy with more ways through each function (tidy.py --deep)
 #   compile  every build type, and the flags of Debian's and Fedora's packages, with gcc and clang (compile.sh)
 #   cover    the share of the branches that tests take (coverage.py)
