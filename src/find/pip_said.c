@@ -341,6 +341,7 @@ static char *linked_file(char *line)
 static void find_reason(const char *words, char *reason, size_t size)
 {
 	const char *at;
+	size_t length;
 
 	if (strstr(words, "timed out")) {
 		text_append(reason, size, "it does not answer in time");
@@ -354,7 +355,10 @@ static void find_reason(const char *words, char *reason, size_t size)
 	else if (!(at = strstr(words, "too many ")))
 		at = strstr(words, "Caused by ") ? strstr(words, "Caused by ") + strlen("Caused by ")
 										 : words;
-	(void)snprintf(reason, size, "%.*s", (int)strcspn(at, "'\"()"), at);
+	length = strcspn(at, "'\"()");
+	while (length && at[length - 1] == ' ')
+		length--;
+	(void)snprintf(reason, size, "%.*s", (int)length, at);
 }
 
 /* “Could not fetch URL https://HOST/…: REASON - skipping”: to pip, an index that does not answer or

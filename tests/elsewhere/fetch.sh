@@ -70,7 +70,7 @@ JITWARM_PTXAS=store PIP_INDEX_URL=$site/good/simple fetch 12.3.103 && [ -x store
 bad "a ptxas of another version" other-program "nvidia_cuda_nvcc_cu12-12.3.107-py3-none-manylinux2014_x86_64.whl: its ptxas reports CUDA 12.4, not 12.3"
 bad "a ptxas that does not say its version" silent-program "does not say which ptxas it is"
 bad "an nvJitLink of another version" other-linker "its $linker reports CUDA 12.4, not 12.3"
-bad "no linker" no-linker "pip: Could not find a version that satisfies the requirement nvidia-nvjitlink-cu12==12.3.*"
+bad "no linker" no-linker ": the package index has no package “nvidia-nvjitlink-cu12”; name the ptxas of a CUDA toolkit"
 bad "another hash" wrong-hash "pip: THESE PACKAGES DO NOT MATCH THE HASHES"
 bad "a wheel that breaks off" cut-wheel "pip: "
 bad "half a zip file" torn-zip "pip: "
@@ -83,8 +83,8 @@ good "members that climb out of the folder stay inside" climbing
 
 # ---- names, passwords, certificates: pip's own ways
 PIP_INDEX_URL=http://us%20er:p%40ss%2Fw@127.0.0.1:${site##*:}/login/simple good "a name and password in the address" login
-bad "none" login "pip: "
-PIP_INDEX_URL=http://us%20er:wrong-p%40ss@127.0.0.1:${site##*:}/login/simple bad "wrong ones" login "pip: "
+bad "none" login ": the package index refuses the login (401); correct the name"
+PIP_INDEX_URL=http://us%20er:wrong-p%40ss@127.0.0.1:${site##*:}/login/simple bad "wrong ones" login ": the package index refuses the login (401); correct the name"
 printf 'machine 127.0.0.1\nlogin "us er"\npassword p@ss/w\n' >netrc
 chmod 600 netrc
 NETRC=$scratch/netrc good "~/.netrc" login
@@ -96,7 +96,7 @@ if command -v openssl >/dev/null &&
 	serve https "$scratch/both.pem"
 	export PIP_INDEX_URL=https://localhost:$(cat https/port)/good/simple
 	PIP_CERT=$scratch/cert.pem good "https, with the certificate that “cert” names" good
-	PIP_RETRIES=1 bad "https, unknown to all" good "CERTIFICATE_VERIFY_FAILED"
+	PIP_RETRIES=1 bad "https, unknown to all" good ": the certificate of the package index cannot be verified (self-signed certificate); name the file"
 	unset PIP_INDEX_URL
 else
 	echo "(left out: https)"
