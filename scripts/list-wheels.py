@@ -220,6 +220,10 @@ class Looked:
         for file in sorted(document.get("files", []), key=lambda file: file.get("member") or ""):
             self.add_library(file)
 
+    def code_elsewhere(self, package):
+        """Whether its GPU code is in a package that it requires: libcuml-cu12 of cuml-cu12."""
+        return not self.alike and any(normalised(requirement).startswith("lib" + package) for requirement in self.requires)
+
     def pins(self):
         """Requirements with one version of NVIDIA's packages, where their marker holds on the wheel's platform."""
         lines = []
@@ -310,6 +314,9 @@ def package_lines(arguments, package):
         versions = sorted((version for at, version in releases if at == system), key=version_key, reverse=True)
         for at, version in enumerate(versions):
             here = releases[system, version]
+            if (system, version) in looked and looked[system, version].code_elsewhere(package):
+                lines.append(f"unseen {version} {system} {pythons_of(here, '')}")
+                continue
             if (system, version) in looked:
                 found = looked[system, version]
                 lines.append(f"wheel {version} {system} {pythons_of(here, found.python)} {found.wheel.file} {found.sha256}")

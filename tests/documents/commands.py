@@ -26,7 +26,6 @@ ELSEWHERE = [
     ("many-machines.md", "compiler fetch", "needs the package index; elsewhere-* run it"),
     ("many-machines.md", "make --target", "needs NVIDIA's ptxas; share-fleets runs this very command"),
     ("elsewhere.md", "", "needs NVIDIA's ptxas; elsewhere-* run these"),
-    ("frameworks.md", "scan --index", "needs the package index; elsewhere-index runs its like"),
     ("nvrtc.md", "", "needs NVIDIA's NVRTC; nvrtc-* run these"),
     ("bake.md", "bake -o DIR xgboost", "needs XGBoost; the tests of bake run it"),
     ("deploying-windows.md", "startup enable --service", "writes units of the machine; cli-startup-units runs it"),

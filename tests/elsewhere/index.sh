@@ -330,32 +330,6 @@ rm -rf state home/.cache
 ask good lint --index missing; got=$?
 [ $got = 3 ] && clean && ok "lint of what is in no index" || fail "lint of what is in no index: status $got: $(cat out err; find tmp)"
 
-# The table of docs/frameworks.md
-mkdir -p copy/scripts copy/docs/ko
-cp "$here/../../scripts/frameworks-table.py" copy/scripts
-printf '%s\n' before '<!-- generated -->' '| wheel |' '|---|' '| asked==1.0 | 7 |' '| asked==7 | 8 |' '<!-- end -->' behind | tee copy/docs/ko/frameworks.md >copy/docs/frameworks.md
-table() { PIP_INDEX_URL=$site/good/simple copy/scripts/frameworks-table.py "$@" "$jitwarm" >out 2>err; }
-table; got=$?
-[ $got = 1 ] && grep -q '^asked==1.0: .* (the table: 7)$' out && grep -qxF 'asked==7: no wheel (the table: 8)' out &&
-	grep -q '^| asked==1.0 | 7 |' copy/docs/frameworks.md && ok "the table says what differs" || fail "the table: status $got: $(cat out err)"
-table --write
-[ $? = 0 ] && table && [ "$(cat out)" = "nothing differs" ] && cmp -s copy/docs/frameworks.md copy/docs/ko/frameworks.md && grep -qx behind copy/docs/frameworks.md &&
-	grep -qE '^\| asked==1.0 (\| [0-9][^|]* ){9}\|$' copy/docs/frameworks.md && clean && ok "the table is written" || fail "the table: $(cat out err copy/docs/frameworks.md)"
-
-python3 - copy/scripts/frameworks-table.py <<'P' && ok "cells of the table" || fail "cells of the table"
-import runpy, sys
-cell = runpy.run_path(sys.argv[1])["cell"]
-def verdicts(**counts):
-    return {**dict.fromkeys(("native", "compatible", "jit", "link", "nothing", "cannot"), 0), **counts}
-def total(low=60, **values):
-    return {"fails_to": 0, "driver_from": 455, "older_differ": False, "modules": 0, "left_out": 0, "forecast": {"start_seconds": {"low": low, "high": 120}}, **values}
-runs, lacks, compiles = verdicts(native=2), verdicts(nothing=2), verdicts(jit=2)
-for want, got in (("0", cell(total(), [runs])), ("0 · 580+", cell(total(driver_from=580, fails_to=575), [runs])), ("0 · 525+", cell(total(driver_from=525, older_differ=True), [runs])),
-                  ("no code", cell(total(), [lacks])), ("no code", cell(total(driver_from=0, fails_to=580), [verdicts(cannot=1)])),
-                  ("3 · 1-2 min", cell(total(modules=3), [compiles])), ("3 · up to 2 min · no code in 1 of 2", cell(total(0, modules=3), [compiles, lacks]))):
-    assert want == got, (want, got)
-P
-
 # Ctrl-C; what a kill leaves, which the next run removes; neither leaves pip
 no_children() { ! pgrep -f "^[^ ]*python.*$scratch/tmp/jitwarm-run" >/dev/null; }
 for signal in INT KILL; do

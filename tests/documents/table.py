@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""table.py JITWARM   the public table (scripts/make-site.py) in a headless Chromium: no console message, the search finds, each page fits 360
+pixels, no page loads anything from elsewhere; twenty cells, and the rows of docs/frameworks.md, say what “which” says. Exit status 77: there is no Chromium."""
+import importlib.util
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+spec = importlib.util.spec_from_file_location("make_site", ROOT / "scripts/make-site.py")
+make_site = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(make_site)
+
+jitwarm, chromium = sys.argv[1], shutil.which("chromium") or shutil.which("chromium-browser")
+failures = []
+
+# In an iframe as wide as a telephone; what it finds is the title, which --dump-dom prints.
+HARNESS = """<!DOCTYPE html><title>-</title><script>
+const pages=%s,said=[];
+const load=name=>new Promise(done=>{const frame=document.createElement("iframe");frame.style="width:360px;height:600px;border:0";
+ frame.onload=()=>done(frame);frame.src=name;document.body.append(frame)});
+onload=async()=>{try{for(const name of pages){const frame=await load(name),inside=frame.contentDocument;
+ if(inside.documentElement.scrollWidth>360)said.push(name+" is "+inside.documentElement.scrollWidth+" pixels wide");
+ if(frame.contentWindow.performance.getEntriesByType("resource").length)said.push(name+" loads something");
+ if(name==="index.html"){const box=inside.querySelector("input"),shown=()=>[...inside.querySelectorAll("ul.found li")].filter(one=>!one.hidden).map(one=>one.textContent);
+  for(const [typed,wanted] of [["torch","torch"],["RTX 30","RTX 30, A10 (sm_86, Ampere)"]]){box.value=typed;box.dispatchEvent(new Event("input"));
+   if(!shown().includes(wanted)||shown().length>3)said.push("search "+typed+": "+shown())}
+  box.value="nothing such";box.dispatchEvent(new Event("input"));if(shown().length||inside.querySelector("#none").hidden)said.push("search: nothing")}
+ frame.remove()}}catch(why){said.push(String(why))}
+document.title="DONE "+said.join("; ")};
+</script><body></body>"""
+
+with tempfile.TemporaryDirectory(prefix="table.") as folder:
+    folder = pathlib.Path(folder)
+    subprocess.run([sys.executable, ROOT / "scripts/make-site.py", jitwarm, "-o", folder, "--package", "torch", "--package", "xgboost"], check=True,
+                   stdout=subprocess.DEVNULL)
+    cells = []
+    for package in ("torch", "xgboost"):
+        text = (folder / f"{package}.html").read_text()
+        if re.search(r"(?:src|href)=\"(?:https?:)?//", text):
+            failures.append(f"{package}.html names a file elsewhere")
+        answers, date = make_site.ask(jitwarm, "linux", package)
+        if f"List of {date}" not in text or "PyPI" not in text:
+            failures.append(f"{package}.html lacks the index or the date")
+        linux = text[text.index("on Linux x86-64</caption>"):].split("</table>")[0]
+        for first, *last, row in re.findall(r'<tr><th scope="row">([^ <]+)(?: – ([^<]+))?</th>(.*?)</tr>', linux):
+            words = re.findall(r'<span class="words">([^<]*)</span>', row)
+            for (sm, _, _), said in zip(make_site.GPUS, words):
+                cells += [(package, version, sm, said, answers[sm]) for version in {first, *filter(None, last)}]
+    for package, version, sm, said, releases in random.Random(1).sample(cells, 20):
+        release = next(one for one in releases if one["version"] == version)
+        start = {"runs": "runs as it is", "part_fails": "runs, but a part fails", "compiles": "runs after compiling", "cpu_only": "has no GPU code",
+                 "fails": "fails: " + release.get("why", "")}[release["answer"]]
+        if not said.startswith(start):
+            failures.append(f"{package} {version} on {sm}: the page says “{said}”, which --json {release['answer']}")
+    rows = {page: re.findall(r"^\| `([^`=]+)==([^`]+)` \| `([^`]+)` \| (.*) \|$", (ROOT / "docs" / page).read_text(), re.M)
+            for page in ("frameworks.md", "ko/frameworks.md")}
+    if len(rows["frameworks.md"]) != 10 or rows["frameworks.md"] != rows["ko/frameworks.md"]:
+        failures.append("docs/frameworks.md: not ten rows, or others in Korean")
+    for package, version, how, wanted in rows["frameworks.md"]:
+        text = subprocess.run([jitwarm, "which", "--all", *how.split(), package], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"}).stdout
+        said = re.search(rf"^  {re.escape(version)}(?: \*)?  +(.*)$", text, re.M)
+        if not said or said[1] != wanted:
+            failures.append(f"docs/frameworks.md: {package} {version} {how}: “{wanted}”, not “{said and said[1]}”")
+    if not chromium:
+        print("\n".join(failures) or "skipped: no Chromium")
+        sys.exit(1 if failures else 77)
+    (folder / "harness.html").write_text(HARNESS % json.dumps(["index.html", "torch.html", "xgboost.html", "sm_86.html"]))
+    answer = subprocess.run([chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--allow-file-access-from-files",
+                             f"--user-data-dir={folder}/profile", "--enable-logging=stderr", "--virtual-time-budget=20000", "--dump-dom",
+                             (folder / "harness.html").as_uri()], capture_output=True, text=True, timeout=120)
+    title = re.search(r"<title>(.*?)</title>", answer.stdout)
+    if not title or not title[1].startswith("DONE"):
+        failures.append(f"Chromium did not end: {answer.stderr[-500:]}")
+    elif title[1] != "DONE ":
+        failures.append(title[1])
+    failures += [line for line in answer.stderr.splitlines() if ":CONSOLE" in line]
+print("\n".join(failures) or "the table is sound")
+sys.exit(1 if failures else 0)
