@@ -289,6 +289,72 @@ TEST(the_index_says_which_is_the_oldest)
 	assert_evicts(all + entry.row_bytes - rows[0] - 1, 2, rows[0] + rows[1]);
 }
 
+/* Another program removes an entry at the n-th time that the import looks whether it is cancelled.
+ */
+struct second_actor {
+	size_t left;
+	const char *removes;
+};
+
+static bool acts(void *context)
+{
+	struct second_actor *actor = context;
+
+	if (actor->left && !--actor->left)
+		OK(os_remove(why, actor->removes));
+	return false;
+}
+
+/* What the import says to have evicted is what has gone by it, not what was predicted. */
+TEST(evictions_are_counted_when_they_have_happened)
+{
+	static const uint64_t ages[] = {2, 3, 1};
+	struct entries_entry entry;
+	bool acted = true;
+
+	clear(cache);
+	entries_make(&entry, 1, 1);
+	packs_put(cache, entry.key, entry.bytes, entry.size);
+	export_cache();
+	for (size_t n = 1; acted; n++) {
+		acted = false;
+		for (unsigned victim = 0; victim < OTHERS; victim++) {
+			struct jw_import_options options = {.evict = true};
+			struct jw_import_result *result;
+			struct second_actor actor = {.left = n};
+			uint64_t all = 0, gone = 0, count = 0;
+			char *paths[OTHERS];
+
+			put_others(ages);
+			for (unsigned i = 0; i < OTHERS; i++) {
+				struct entries_entry other;
+
+				entries_make(&other, 100 + i, 7 + 13 * i);
+				paths[i] = cache_entry_path(target, other.key);
+				all += sizes[i];
+			}
+			actor.removes = paths[victim];
+			options.limit_bytes = all + entry.row_bytes - sizes[1] - 1;
+			options.cancel = (struct jw_cancel){&actor, acts};
+			OK(import_with(why, options, &result));
+			acted = acted || !actor.left;
+			for (unsigned i = 0; i < OTHERS; i++) {
+				const bool by_us = !os_exists(paths[i]) && (i != victim || actor.left);
+
+				gone += by_us ? sizes[i] : 0;
+				count += by_us;
+				mem_free(paths[i]);
+			}
+			if (result->evicted != count || result->evicted_bytes != gone)
+				fail_msg("entry %u goes at look %zu: %zu entries (%llu bytes) are said to be "
+						 "evicted, and %llu (%llu bytes) are",
+						 victim, n, result->evicted, (unsigned long long)result->evicted_bytes,
+						 (unsigned long long)count, (unsigned long long)gone);
+			jw_import_result_free(result);
+		}
+	}
+}
+
 /* ---- */
 
 static bool is_cancelled(void *context)

@@ -165,6 +165,23 @@ run '2|3' bake -o "$work/taken" "$work/$name"
 	json '[(g["target"], g["from"]) for g in d["files"][0]["drivers"]] == [("sm_90", "525 (CUDA 12.0)"), ("sm_120", "570 (CUDA 12.8)")]'
 ) || exit 1
 
+# Two GPUs together load what each alone loads, in either order: sm_90 links at start, and sm_86 does not.
+(
+	export CUDA_CACHE_PATH=$work/cache-both
+	sum=0
+	for gpus in sm_86 sm_90 sm_86,sm_90 sm_90,sm_86; do
+		was=$JITWARM
+		JITWARM=${JITWARM/ sm_86 / $gpus }
+		run '0|1' bake verify --json "$work/out/deep/$name"
+		loaded=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["files"][0]["containers"])' "$out")
+		JITWARM=$was
+		case $gpus in
+		*,*) [[ $loaded == "$sum" ]] || fail "$gpus loads $loaded containers, and the two alone $sum" ;;
+		*) sum=$((sum + loaded)) ;;
+		esac
+	done
+) || exit 1
+
 # Code for sm_100 and newer: its entries repeat a section of the cubin, and the driver takes them.
 (
 	export SIMDRIVER_CUDA=12080 SIMDRIVER_VERSION=570.86.10 CUDA_CACHE_PATH=$work/cache120
