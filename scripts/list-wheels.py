@@ -326,7 +326,7 @@ def package_lines(arguments, package):
             older = next((v for v in versions[at + 1:] if (system, v) in looked), None)
             if newer and older and looked[system, newer].alike == looked[system, older].alike:
                 lines.append(f"same {version} {system} {pythons_of(here, looked[system, newer].python)} {newer}")
-            elif older or (not newer and version_key(version) >= version_key(PACKAGES[package][0])):
+            elif older or version_key(version) >= version_key(PACKAGES[package][0]):
                 lines.append(f"unseen {version} {system} {pythons_of(here, '')}")
     return [f"package {normalised(package)}"] + lines if lines else []
 

@@ -37,6 +37,10 @@ out_has "have no GPU code: they run on the CPU"
 out_has "No release on PyPI runs on this GPU."
 out_has "https://download.pytorch.org/whl/cu128"
 
+# A patch between two that compile fails: onnxruntime-gpu 1.23.0
+run 1 which --platform windows --target rtx5090 --json onnxruntime-gpu
+json '{r["version"]: r["answer"] for r in d["answers"][0]["releases"] if r["version"] in ("1.22.0", "1.23.0", "1.23.2")} == {"1.22.0": "compiles", "1.23.0": "fails", "1.23.2": "compiles"}'
+
 # The Python that a release is for
 run 1 which --target rtx3070 --python 3.8 torch
 out_has "need Python 3."
