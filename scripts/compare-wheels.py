@@ -4,6 +4,7 @@
     compare-wheels.py --jitwarm JITWARM --stored FILE              with the answers of scans that FILE holds
     compare-wheels.py --jitwarm JITWARM --draw 30 [--seed SEED]    fetches wheels, a third of them inferred ones, and scans them
     compare-wheels.py --jitwarm JITWARM PACKAGE==VERSION... [--store FILE]  those; --store writes their answers
+    compare-wheels.py --jitwarm JITWARM --refresh FILE             after a change of a rule: scans the wheels of FILE again, and writes it
 
 Each release is asked about on nine GPUs under six drivers. A wheel that is fetched is deleted once it was scanned. Exit status: 0 all are
 equal, 1 a line for each answer that differs.
@@ -113,6 +114,7 @@ def main():
     parser.add_argument("--jitwarm", required=True)
     parser.add_argument("--stored", type=pathlib.Path)
     parser.add_argument("--store", type=pathlib.Path)
+    parser.add_argument("--refresh", type=pathlib.Path)
     parser.add_argument("--draw", type=int, default=0)
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("release", nargs="*")
@@ -124,6 +126,9 @@ def main():
     if arguments.draw:
         print(f"seed {seed}")
     releases = [(*release.split("=="), "linux") for release in arguments.release] + (draw(arguments.draw, seed) if arguments.draw else [])
+    if arguments.refresh:
+        arguments.store = arguments.refresh
+        releases += [(case["package"], case["version"], case["platform"]) for case in map(json.loads, arguments.refresh.read_text().splitlines())]
     wrong = sum(compare(arguments.jitwarm, case) for case in cases)
     for package, version, platform in releases:
         try:

@@ -68,6 +68,7 @@ OTHERS = [
     ("testing.md", "torture.py", "scripts/nightly.sh", "torture.py build/release"),
     ("testing.md", "ctest -L torture", "tests/torture/CMakeLists.txt", "torture-"),
     ("testing.md", "scripts/mutants.py", "scripts/nightly.sh", "mutants.py --sample"),
+    ("testing.md", "scripts/compare-wheels.py", "scripts/nightly.sh", "compare-wheels.py --jitwarm"),
 ]
 PROGRAM = (r"(?:sudo )?(?:pip|pipx|uv|curl|wget|apt|apt-get|rpm|dnf|conda|mamba|msiexec|docker|podman|kubectl|helm|sbatch|srun|git|cmake|ctest|python3?"
            r"|cc|gcc|tar|winget|scoop|minisign|openssl|jitwarmw\.exe|\./scripts/\S+|scripts/\S+)")
