@@ -1,7 +1,7 @@
 /* Prepares the cache for a driver that is installed and starts at the next boot: what the running
- * driver has compiled, also at run time and for programs that nobody named, is carried over to the
- * installed one at once and then compiled with its compiler. No entry of the running driver is
- * evicted for that.
+ * driver has compiled, also at run time and for programs that nobody named, is compiled with the
+ * installed one's compiler; between drivers of one CUDA minor version it is reused as it is. No
+ * entry of the running driver is evicted for that.
  *
  * Threads: any number of threads may call jw_ahead_look at the same time; one call of
  * jw_ahead_prepare at a time in a process. */
@@ -19,7 +19,7 @@
 enum jw_ahead_state {
 	JW_AHEAD_NONE,        /* the installed driver runs, and none was prepared */
 	JW_AHEAD_NOTICED,     /* another one is installed; nothing is prepared yet */
-	JW_AHEAD_CARRIED,     /* some modules have an older compiler's results, or none */
+	JW_AHEAD_UNFINISHED,  /* some modules have no entry yet */
 	JW_AHEAD_COMPILING,   /* a process is at work now */
 	JW_AHEAD_READY,       /* every module has what the installed driver would make itself */
 	JW_AHEAD_LIVE,        /* the prepared driver runs now */
@@ -28,8 +28,8 @@ enum jw_ahead_state {
 	JW_AHEAD_NO_COMPILER, /* the ptxas of the installed driver's CUDA version is missing */
 	JW_AHEAD_FAILED,      /* modules could not be compiled */
 };
-/* "none", "noticed", "carried", "compiling", "ready", "live", "undone", "no-room", "no-compiler",
- * "failed" */
+/* "none", "noticed", "unfinished", "compiling", "ready", "live", "undone", "no-room",
+ * "no-compiler", "failed" */
 const char *jw_ahead_state_name(enum jw_ahead_state state);
 
 struct jw_ahead {
@@ -38,7 +38,6 @@ struct jw_ahead {
 	bool pending;               /* they differ: `next` starts at the next boot */
 	size_t modules;             /* that the running driver has compiled, for this machine's GPUs */
 	size_t ready;               /* of them, those with an entry of `next` */
-	size_t carried;             /* of these, those made by an older compiler */
 	size_t stored; /* JW_AHEAD_NO_ROOM: those that the store has until the boot, for want of room */
 	uint64_t limit_bytes; /* JW_AHEAD_NO_ROOM: the limit that all would need */
 	char why[512];        /* of the last three states, one line; else "" */
@@ -57,9 +56,9 @@ struct jw_ahead_options {
 	const struct jw_prime_options *prime;
 	const char *const *worker; /* as in jw_system_options */
 	const char *cache_dir;     /* NULL: the live cache */
-	/* Called when all that can be carried over is in the cache, before anything is compiled; may be
-	 * NULL. `context` of `prime`. */
-	void (*carried)(void *context, const struct jw_ahead *ahead);
+	/* Called when all that need not be compiled is in the cache; may be NULL. `context` of
+	 * `prime`. */
+	void (*reused)(void *context, const struct jw_ahead *ahead);
 };
 
 /* Does nothing unless another driver is pending, or one that was pending runs now and not all of

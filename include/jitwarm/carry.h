@@ -1,9 +1,6 @@
-/* After a change of drivers: entries of the live cache and of the store with a former driver's
- * stamp get the present driver's stamp. That takes seconds; compiling them takes minutes.
- *
- * Another build of the same CUDA minor version compiles to the same bytes, so its entries are
- * always carried over. Entries of an older compiler are carried over on request and marked, so that
- * they can be compiled again later (jw_prime_reuse_options.recompile_carried).
+/* After a change of drivers within one CUDA minor version: its drivers compile to the same bytes,
+ * so entries of the live cache and of the store with another one's stamp get the present driver's.
+ * That takes seconds; compiling them takes minutes.
  *
  * Threads: any number of threads may call these functions at the same time. In a process, one call
  * of jw_carry at a time per cache. */
@@ -21,13 +18,10 @@
 
 /* Modules with something in common. */
 struct jw_carry_group {
-	char driver[64]; /* the driver that compiled them: "535.309.01 (CUDA 12.2)", "built …" */
+	char driver[64]; /* the driver that compiled them: "535.309.01 (CUDA 12.2)" */
 	char target[JW_TARGET_TEXT];
-	bool refused;  /* not carried over: `why` */
-	bool older;    /* carried over from an older compiler */
 	bool in_store; /* from the store; false: from the cache */
 	size_t modules;
-	char why[512]; /* refused: each mismatching field by name */
 };
 
 struct jw_carry_options {
@@ -36,7 +30,6 @@ struct jw_carry_options {
 	size_t count;
 	const uint64_t *kept; /* entries that must not be evicted for them */
 	size_t kept_count;
-	bool carry_over;     /* include entries of older compilers */
 	bool store;          /* search the store too; not with `dry_run` */
 	bool dry_run;        /* report what would be carried over; write nothing */
 	bool *found;         /* with dry_run: set for each wanted entry that would be; may be NULL */
@@ -51,8 +44,6 @@ struct jw_carry_result {
 	struct jw_carry_group *groups;
 	size_t group_count;
 	size_t carried; /* modules whose entries exist now, or would */
-	size_t older;   /* of these, an older compiler's */
-	size_t refused; /* modules that another driver compiled and that cannot be carried over */
 	uint64_t bytes; /* size of the carried entries in the cache */
 	size_t evicted; /* oldest other entries, evicted to make room */
 	double seconds;
@@ -60,15 +51,10 @@ struct jw_carry_result {
 	size_t cooled;  /* of the evicted: entries of the system's driver, which are cold now */
 };
 
-/* If the process is killed, each entry is whole, and entries of older compilers are marked. Does
- * nothing if no name can be predicted or no cache is in use. The caller frees with
- * jw_carry_result_free. */
+/* If the process is killed, each entry is whole. Does nothing if no name can be predicted or no
+ * cache is in use. The caller frees with jw_carry_result_free. */
 int jw_carry(struct jw_error *err, const struct jw_carry_options *options,
 			 struct jw_carry_result **ret_result);
 void jw_carry_result_free(struct jw_carry_result *result);
-
-/* How many entries of the system's cache are marked as carried over from older drivers, according
- * to their headers and jitwarm's records. */
-size_t jw_carry_count(const struct jw_system *system);
 
 #endif

@@ -48,8 +48,6 @@ enum jw_cold_reason {
 	JW_COLD_FILE,    /* compiled from an earlier version of the file */
 	JW_COLD_EVICTED, /* evicted to make room */
 	JW_COLD_DELETED, /* deleted by somebody, or by a driver that wiped the cache */
-	JW_COLD_CARRIED, /* in the cache, but made by an older driver's compiler; it will be compiled
-						again */
 };
 /* "never", "damaged", "driver" … as in `check --json`. */
 const char *jw_cold_reason_name(enum jw_cold_reason reason);
@@ -69,7 +67,6 @@ struct jw_check_gpu {
 	size_t modules; /* that the driver would compile; warm + cold */
 	size_t warm, cold;
 	size_t restored; /* of the cold ones, those that the store gives back at once */
-	size_t carried;  /* of the warm ones, by an older driver's compiler (carry.h) */
 	size_t damaged;  /* of the cold ones, those with a damaged entry in the cache */
 	size_t unread;   /* of the cold ones, those whose entry this account cannot read */
 	struct jw_unplanned unplanned;

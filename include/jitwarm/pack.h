@@ -50,7 +50,6 @@ struct jw_export_result {
 	size_t other_targets;
 	size_t unsuited; /* sound, but no pack can hold them: a cubin of an unknown ABI or another
 						architecture, options that are not text, 32 bits */
-	size_t carried;  /* an older driver's results, carried over to this one (jitwarm/carry.h) */
 	double seconds;
 	char blake2b_512[129]; /* of the whole file, as `b2sum` prints it */
 	char targets[256];     /* "sm_70 sm_86" */
@@ -78,7 +77,7 @@ struct jw_import_group {
 	enum jw_import_verdict verdict;
 	char target[JW_TARGET_TEXT];
 	char driver[64]; /* the driver that made them: "550.163.01 (CUDA 12.4)", "built …" */
-	bool carried;    /* with this machine's stamp instead of their own */
+	bool carried;    /* of another build of its CUDA version: with this machine's stamp */
 	size_t entries;
 	char why[512]; /* refused: each mismatching field by name */
 };
@@ -97,9 +96,6 @@ struct jw_import_options {
 	bool pack_only;        /* with dry_run: checks the pack, and ignores the directory */
 	bool only_missing;     /* keeps existing entries, and evicts nothing: entries without room are
 							  refused */
-	bool carry_over; /* an older driver's cubins, with this machine's stamp; they are marked, so
-						that jw_prime_reuse_options.recompile_carried finds them, and replace
-						nothing */
 	struct jw_cancel cancel;
 	void *context; /* of the function below */
 	/* Which entries, by their new names; the others are refused. NULL: all. */
@@ -124,8 +120,6 @@ struct jw_import_result {
 	double seconds;
 	char signed_by[64]; /* name of the trusted key, "" if none has signed */
 	char note[256];     /* a line about the signature, or "" */
-	char unmarked[256]; /* why entries that an older compiler made could not be marked, "" if they
-						   were, or if there are none */
 	/* Of the evicted: entries of the system's driver (without a system, of any), now cold */
 	size_t cooled;
 };

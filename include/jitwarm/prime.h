@@ -1,6 +1,6 @@
 /* The main job: has the driver compile in advance the modules that it would compile at an
  * application's first start. Earlier results of this machine come from the store, results of other
- * drivers are carried over, and new results are kept in the store.
+ * drivers of its CUDA minor version are carried over, and new results are kept in the store.
  *
  * Threads: any number of threads may call these functions at the same time. In a process, one call
  * of jw_prime at a time per cache. Callbacks run on the calling thread. */
@@ -42,9 +42,6 @@ struct jw_prime_plan {
 	size_t modules;        /* modules that the driver would compile for these GPUs: warm, cold,
 							  over_budget, and with dry_run restored */
 	size_t warm;           /* of them, already in the cache */
-	size_t carried; /* of the warm ones, those made by an older driver's compiler (carry.h) */
-	size_t anew;    /* with recompile_carried: of the cold ones, the carried ones, which are still
-					   in the cache */
 	size_t cold;
 	size_t restored; /* cold ones that are not compiled, since an earlier result takes their place:
 						warm by now, or with dry_run neither warm nor cold */
@@ -205,10 +202,6 @@ struct jw_prime_reuse_options {
 	/* Does not use the store. It is never used with JITWARM_STORE=0, for a named directory
 	 * (jw_system_options.cache_dir), or for a directory of this run only. */
 	bool no_store;
-	bool carry_over; /* include results of older drivers' compilers, as in jw_carry_options; not
-						with recompile_carried */
-	bool recompile_carried; /* results of older drivers' compilers count as cold, and are replaced
-							   one by one */
 };
 
 struct jw_prime_compile_options {

@@ -72,7 +72,7 @@ struct jw_store_refill_options {
 	size_t count;
 	bool dry_run; /* report, from the packs' manifests, what would be added; write nothing */
 	bool *found;  /* with dry_run: set for each of these that would be; may be NULL */
-	bool replace; /* also in place of what the cache has, and of the oldest entries of others */
+	bool evict;   /* also in place of the oldest entries of others */
 	struct jw_cancel cancel;
 };
 
@@ -87,7 +87,7 @@ struct jw_store_refilled {
 };
 
 /* Adds to the system's cache those of the wanted entries that it lacks and the store has, while
- * there is room: evicts nothing (but `replace`). Skips damaged packs. */
+ * there is room: evicts nothing (but `evict`). Skips damaged packs. */
 int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *options,
 					struct jw_store_refilled *ret_refilled);
 

@@ -3,17 +3,6 @@
 #include "base/text.h"
 #include "cli/next_step.h"
 
-void module_text_marks(const struct output *out, const char *head, const char *what, size_t carried,
-					   const char *end)
-{
-	if (carried)
-		output_line(out, STYLE_PLAIN,
-					"%s%zu of %s %s carried over from older drivers: “jitwarm prime "
-					"--recompile-carried” replaces %s%s",
-					head, carried, what, carried == 1 ? "was" : "were",
-					carried == 1 ? "it" : "them", end);
-}
-
 const char *module_text_all(char text[TEXT_SHORT], size_t count)
 {
 	(void)text_format(text, TEXT_SHORT, count == 1 ? "the only module" : "all %zu modules", count);

@@ -8,9 +8,6 @@
 #include "cli/options.h"
 #include "cli/output.h"
 
-/* The entries of `what` that were carried over. */
-void module_text_marks(const struct output *out, const char *head, const char *what, size_t carried,
-					   const char *end);
 /* "all 8 modules", "the only module"; returns `text`. */
 const char *module_text_all(char text[TEXT_SHORT], size_t count);
 /* Run-time linking: the number of inputs among the modules of the line before, and the link's time,

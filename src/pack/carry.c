@@ -1,5 +1,4 @@
-/* jw_carry: entries of the cache first, since they need no unpacking; the same compiler's before an
- * older one's. */
+/* jw_carry: entries of the cache first, since they need no unpacking. */
 #include <jitwarm/carry.h>
 
 #include <string.h>
@@ -13,7 +12,6 @@
 #include "os/clock.h"
 #include "pack/carry_live.h"
 #include "pack/judge.h"
-#include "pack/ledger.h"
 #include "pack/refill.h"
 
 enum { MOST_GROUPS = 256 };
@@ -22,9 +20,8 @@ static bool is_same_carry(const void *element, const void *like)
 {
 	const struct jw_carry_group *a = element, *b = like;
 
-	return a->refused == b->refused && a->older == b->older && a->in_store == b->in_store &&
-		   !strcmp(a->driver, b->driver) && !strcmp(a->target, b->target) &&
-		   !strcmp(a->why, b->why);
+	return a->in_store == b->in_store && !strcmp(a->driver, b->driver) &&
+		   !strcmp(a->target, b->target);
 }
 
 /* `like` has no modules yet. Groups beyond MOST_GROUPS are not listed. */
@@ -47,59 +44,45 @@ static void sum_up(struct carry *carry, const bool *by_store)
 
 	for (size_t i = 0; i < carry->options->count; i++) {
 		const struct carry_find *find = &carry->finds[i];
-		struct jw_carry_group group = {.refused = find->judgement.refused,
-									   .older = find->judgement.older};
+		struct jw_carry_group group = {0};
 
-		if (!find->found || by_store[i] || (!carry->done[i] && !find->judgement.refused))
+		if (!find->found || by_store[i] || !carry->done[i])
 			continue;
-		result->carried += carry->done[i];
-		result->refused += !carry->done[i];
-		result->older += carry->done[i] && find->judgement.older;
+		result->carried++;
 		(void)pack_driver_text(group.driver, &find->driver);
 		(void)jw_target_sm(group.target, find->target);
-		TEXT_COPY(group.why, find->judgement.why);
 		add_to_carry_group(carry, &group, 1);
 	}
 }
 
 /* ---- the store */
 
-struct from_store {
-	struct carry *carry;
-	bool older;
-};
-
 static void took(void *context, const struct jw_import_result *result)
 {
-	const struct from_store *from = context;
+	struct carry *carry = context;
 
 	for (size_t i = 0; i < result->group_count; i++) {
 		const struct jw_import_group *group = &result->groups[i];
-		struct jw_carry_group like = {.in_store = true, .older = from->older};
+		struct jw_carry_group like = {.in_store = true};
 
 		if (group->verdict != JW_IMPORT_NEW || !group->carried || !group->entries)
 			continue;
 		TEXT_COPY(like.driver, group->driver);
 		TEXT_COPY(like.target, group->target);
-		add_to_carry_group(from->carry, &like, group->entries);
-		from->carry->result->carried += group->entries;
-		from->carry->result->older += from->older ? group->entries : 0;
+		add_to_carry_group(carry, &like, group->entries);
+		carry->result->carried += group->entries;
 	}
-	if (*result->unmarked)
-		TEXT_COPY(from->carry->result->note, result->unmarked);
 }
 
-static int carry_from_store(struct jw_error *err, struct carry *carry, bool older, bool *by_store)
+static int carry_from_store(struct jw_error *err, struct carry *carry, bool *by_store)
 {
 	const struct jw_carry_options *options = carry->options;
-	struct from_store from = {carry, older};
 	uint64_t *keys = mem_array(options->count, sizeof *keys);
 	uint64_t *key_bytes = mem_array(options->count, sizeof *key_bytes);
 	struct refill_request request = {.system = options->system,
-									 .older = older,
 									 .keys = keys,
 									 .key_bytes = key_bytes,
-									 .context = &from,
+									 .context = carry,
 									 .took = took};
 	struct jw_store_refilled refilled = {0};
 	int result;
@@ -139,15 +122,11 @@ static void carry_all(struct carry *carry, bool *by_store)
 		}
 	}
 	carry_look(carry);
-	for (int older = 0; older <= (options->carry_over ? 1 : 0); older++) {
-		if (cancel_asked(&options->cancel))
-			break;
-		if (carry_insert(&why, carry, older))
-			TEXT_COPY(carry->result->note, why.message);
-		if (options->store && !options->dry_run && !cancel_asked(&options->cancel) &&
-			carry_from_store(&why, carry, older, by_store))
-			TEXT_COPY(carry->result->note, why.message);
-	}
+	if (!cancel_asked(&options->cancel) && carry_insert(&why, carry))
+		TEXT_COPY(carry->result->note, why.message);
+	if (options->store && !options->dry_run && !cancel_asked(&options->cancel) &&
+		carry_from_store(&why, carry, by_store))
+		TEXT_COPY(carry->result->note, why.message);
 	sum_up(carry, by_store);
 }
 
@@ -204,15 +183,4 @@ void jw_carry_result_free(struct jw_carry_result *result)
 		return;
 	mem_free(result->groups);
 	mem_free(result);
-}
-
-size_t jw_carry_count(const struct jw_system *system)
-{
-	struct ledger ledger;
-	size_t count;
-
-	ledger_open(&ledger, ledger_home(system), system->cache.path);
-	count = ledger_count_marked(&ledger, system->cache.path);
-	ledger_close(&ledger);
-	return count;
 }

@@ -7,9 +7,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/insert.h"
+#include "cache/sound.h"
+#include "code/cubin.h"
 #include "os/file.h"
 #include "pack/carry_live.h"
-#include "pack/ledger.h"
 
 /* Entries that are inserted together. */
 enum { TOGETHER = 16, TOGETHER_BYTES = 64 << 20 };
@@ -32,7 +33,7 @@ static bool verify(const struct carry *carry, size_t at, const struct buf *file,
 				   struct cache_entry *ret_entry)
 {
 	const struct jw_carry_options *options = carry->options;
-	struct carry_find *find = &carry->finds[at];
+	const struct carry_find *find = &carry->finds[at];
 	struct cubin_header cubin;
 	struct cache_entry entry;
 	struct fnv_lane lanes[3];
@@ -49,12 +50,9 @@ static bool verify(const struct carry *carry, size_t at, const struct buf *file,
 	if (lanes[0].state != find->key || lanes[1].state != options->keys[at] ||
 		lanes[2].state != entry.checksum || entry.checksum != find->checksum ||
 		cubin_read(NULL, entry.value, (size_t)entry.value_bytes, &cubin) ||
-		cubin.sm != find->target.sm || cubin.relocatable != (find->form == CACHE_KEY_LINK))
+		cubin.sm != find->target.sm || cubin.relocatable != (find->form == CACHE_KEY_LINK) ||
+		!cache_abi_loads(cubin.abi, options->system->driver.version.cuda))
 		return false;
-	if (!judge_cubin(&cubin, options->system, find->judgement.why)) {
-		find->judgement.refused = true;
-		return false;
-	}
 	*ret_entry = entry;
 	return true;
 }
@@ -125,7 +123,7 @@ static int by_row(const void *a, const void *b)
 }
 
 /* In the order of the index: the oldest entries, which may be evicted, are read first. */
-static size_t choose_places(struct carry *carry, bool older, struct carried_place *places)
+static size_t choose_places(struct carry *carry, struct carried_place *places)
 {
 	size_t count = 0;
 
@@ -133,8 +131,7 @@ static size_t choose_places(struct carry *carry, bool older, struct carried_plac
 		const struct carry_find *find = &carry->finds[i];
 		const uint64_t row_bytes = carry->options->key_bytes[i] + find->value_bytes;
 
-		if (!find->found || carry->done[i] || find->judgement.refused ||
-			find->judgement.older != older || row_bytes > carry->left_bytes)
+		if (!find->found || carry->done[i] || row_bytes > carry->left_bytes)
 			continue;
 		carry->left_bytes -= row_bytes;
 		places[count++] = (struct carried_place){i, find->row};
@@ -142,31 +139,6 @@ static size_t choose_places(struct carry *carry, bool older, struct carried_plac
 	if (count)
 		qsort(places, count, sizeof *places, by_row);
 	return count;
-}
-
-/* Marks entries before they are inserted, so that a killed run leaves no unmarked one. */
-static void mark_carried(const struct carry *carry, const struct carried_place *places,
-						 size_t count)
-{
-	const struct jw_system *system = carry->options->system;
-	struct ledger_new_mark *marks = mem_array(count, sizeof *marks);
-	struct ledger_change change = {.marks = marks};
-	struct jw_error why = {0};
-
-	for (size_t i = 0; i < count; i++) {
-		const uint64_t key = carry->options->keys[places[i].module];
-		const struct carry_find *find = &carry->finds[places[i].module];
-
-		if (find->judgement.older)
-			marks[change.mark_count++] = (struct ledger_new_mark){
-				.key = key, .checksum = find->checksum, .stamp = find->driver.stamp};
-	}
-	if (change.mark_count &&
-		ledger_change_marks(&why, ledger_home(system), system->cache.path, &change))
-		(void)text_format(carry->result->note, sizeof carry->result->note,
-						  "they cannot be marked as not this driver's own bytes: %.400s",
-						  why.message);
-	mem_free(marks);
 }
 
 static int insert_carried(struct jw_error *err, struct carry *carry,
@@ -221,10 +193,10 @@ static int insert_carried(struct jw_error *err, struct carry *carry,
 	return result;
 }
 
-int carry_insert(struct jw_error *err, struct carry *carry, bool older)
+int carry_insert(struct jw_error *err, struct carry *carry)
 {
 	struct carried_place *places = mem_array(carry->options->count, sizeof *places);
-	const size_t count = choose_places(carry, older, places);
+	const size_t count = choose_places(carry, places);
 	int result = 0;
 
 	carry->to_try = carry->tried + count;
@@ -238,7 +210,6 @@ int carry_insert(struct jw_error *err, struct carry *carry, bool older)
 			carry->result->bytes += carry->options->key_bytes[at] + carry->finds[at].value_bytes;
 		}
 	} else if (count) {
-		mark_carried(carry, places, count);
 		result = insert_carried(err, carry, places, count);
 	}
 	mem_free(places);

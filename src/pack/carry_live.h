@@ -1,18 +1,15 @@
-/* The live cache's entries of wanted modules that former drivers have compiled. */
+/* The live cache's entries of wanted modules that other drivers have compiled. */
 #pragma once
 
 #include <jitwarm/carry.h>
 
 #include "base/set.h"
 #include "cache/key.h"
-#include "pack/judge.h"
 #include "pack/manifest.h"
 
-/* The cache's best entry for one wanted module: accepted before refused, the same compiler's before
- * an older one's, the newest before others. */
+/* An entry of the cache for one wanted module, by another driver of this CUDA minor version. */
 struct carry_find {
 	bool found;
-	struct judgement judgement;
 	struct pack_driver driver; /* the driver whose compiler made it */
 	struct jw_target target;
 	enum cache_key_form form;
@@ -33,6 +30,6 @@ struct carry {
 
 /* Fills in `finds`. A missing or unreadable cache yields no entries. */
 void carry_look(struct carry *carry);
-/* Inserts accepted entries, of an older compiler or of the same one, under their new names; each is
- * read and verified again. -1: the cache cannot be written; entries inserted before stay. */
-int carry_insert(struct jw_error *err, struct carry *carry, bool older);
+/* Inserts what was found under the new names; each entry is read and verified again. -1: the cache
+ * cannot be written; entries inserted before stay. */
+int carry_insert(struct jw_error *err, struct carry *carry);

@@ -18,7 +18,6 @@
 #include "os/file.h"
 #include "os/platform.h"
 #include "os/uv.h"
-#include "pack/ledger.h"
 #include "plan/analyse.h"
 #include "plan/plan.h"
 
@@ -35,14 +34,12 @@ enum fate {
 	OTHER_DRIVER,
 	OTHER_TARGET,
 	UNSUITED,
-	CARRIED,
 	UNWANTED, /* or gone meanwhile */
 };
 
 struct work {
 	const struct jw_export_options *options;
 	const char *dir;
-	struct ledger ledger;
 	struct cache_files scan;
 	struct gathered *items; /* as many as files */
 	uint8_t *fates;
@@ -200,9 +197,6 @@ static enum fate judge_gathered(struct work *work, struct room *room, size_t i)
 	/* Whether the driver of its stamp, here or wherever the pack is imported, loads its code */
 	if (cache_code_damage(&room->loads, &code) != CACHE_SOUND)
 		return DAMAGED;
-	/* A marked entry has this driver's key; an importing driver would take it for its own. */
-	if (ledger_marked(&work->ledger, work->dir, key))
-		return CARRIED;
 	item->file_bytes = room->bytes[i].size;
 	item->cubin_bytes = entry->value_bytes;
 	find_lead(item->lead, parts->payload, parts->payload_size);
@@ -342,7 +336,6 @@ static void keep_taken(struct work *work, struct gather *gather, struct jw_expor
 	result->other_drivers = counts[OTHER_DRIVER];
 	result->other_targets = counts[OTHER_TARGET];
 	result->unsuited = counts[UNSUITED];
-	result->carried = counts[CARRIED];
 }
 
 int gather_cache(struct jw_error *err, const struct jw_export_options *options, const char *dir,
@@ -353,7 +346,6 @@ int gather_cache(struct jw_error *err, const struct jw_export_options *options, 
 
 	if (cache_files_scan(err, dir, /* headers= */ true, &work.scan))
 		return -1;
-	ledger_open(&work.ledger, options->system ? ledger_home(options->system) : NULL, dir);
 	work.items = mem_array(work.scan.count, sizeof *work.items);
 	work.fates = mem_alloc(work.scan.count);
 	if (uv_mutex_init(&work.mutex))
@@ -362,7 +354,6 @@ int gather_cache(struct jw_error *err, const struct jw_export_options *options, 
 	uv_mutex_destroy(&work.mutex);
 	keep_taken(&work, &gather, result);
 	cache_files_free(&work.scan);
-	ledger_close(&work.ledger);
 	mem_free(work.fates);
 	if (work.cancelled) {
 		gather_free(&gather);
@@ -444,6 +435,9 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 	for (size_t i = 0; !result && i < plan->module_count; i++)
 		if (plan->modules[i].key)
 			set_add(&keys, plan->modules[i].key, i);
+	/* A file that could not be read is no file without modules. */
+	if (!result && !keys.count && plan->troubles && plan->note_count)
+		result = error_set(err, JW_ERR_IO, "%s", plan->notes[0]);
 	if (!result)
 		*ret_keys = keys;
 	plan_free(plan);

@@ -243,8 +243,7 @@ static int take_answer(struct jw_error *err, const struct buf *answer,
 	result->groups = mem_array(result->group_count, sizeof *result->groups);
 	memcpy(result->groups, answer->data + size, groups_bytes);
 	result->path = mem_string((const char *)answer->data + size + groups_bytes);
-	result->signed_by[sizeof result->signed_by - 1] = result->note[sizeof result->note - 1] =
-		result->unmarked[sizeof result->unmarked - 1] = '\0';
+	result->signed_by[sizeof result->signed_by - 1] = result->note[sizeof result->note - 1] = '\0';
 	for (size_t i = 0; i < result->group_count; i++) {
 		struct jw_import_group *group = &result->groups[i];
 

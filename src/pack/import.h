@@ -15,7 +15,6 @@ struct import_fate {
 	enum jw_import_verdict verdict;
 	bool insert;  /* accepted, and the only entry of the pack with this name */
 	bool carried; /* inserted under this machine's stamp */
-	bool older;   /* carried and compiled by an older compiler, so it is marked */
 	uint64_t key; /* its name in this cache */
 	uint64_t key_bytes;
 	uint64_t checksum; /* the cubin's checksum, as the driver computes it */

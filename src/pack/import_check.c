@@ -10,7 +10,6 @@
 #include "cache/insert.h"
 #include "pack/import.h"
 #include "pack/judge.h"
-#include "pack/ledger.h"
 
 /* Entries whose keys are hashed in parallel; all of one payload: the lanes have equal lengths */
 enum { MOST_TOGETHER = 16 };
@@ -74,10 +73,8 @@ static void judge_by_manifest(struct import *import)
 	for (uint32_t i = 0; i < manifest->entry_count; i++) {
 		struct judgement judgement;
 
-		judge_entry(manifest, &manifest->entries[i], import->system, import->options->carry_over,
-					&judgement);
+		judge_entry(manifest, &manifest->entries[i], import->system, &judgement);
 		import->fates[i].carried = judgement.carried && !judgement.refused;
-		import->fates[i].older = judgement.older;
 		if (judgement.refused) {
 			import->fates[i].verdict = JW_IMPORT_REFUSED;
 			put_into_group(import, i, judgement.why);
@@ -211,22 +208,17 @@ int import_check_entries(struct jw_error *err, struct import *import, struct rea
 
 /* Between the passes: decides about each entry by comparing it with the cache. */
 
-/* Compares with the header and size of the file in the cache; the insertion compares every byte.
- * *ret_other: an older compiler's entry replaces no entry that is there, and is not inserted. */
-static bool is_in_cache(const struct import *import, uint32_t at, bool *ret_other)
+/* Compares with the header and size of the file in the cache; the insertion compares every byte. */
+static bool is_in_cache(const struct import *import, uint32_t at)
 {
 	const struct pack_entry *entry = &import->manifest.entries[at];
 	const struct import_fate *fate = &import->fates[at];
 	struct cache_probed probed;
-	bool same;
 
-	*ret_other = false;
-	if (cache_presence(import->result->path, fate->key, fate->key_bytes, &probed) != CACHE_PRESENT)
-		return false;
-	same = probed.value_bytes == import->manifest.members[entry->cubin].size_bytes &&
+	return cache_presence(import->result->path, fate->key, fate->key_bytes, &probed) ==
+			   CACHE_PRESENT &&
+		   probed.value_bytes == import->manifest.members[entry->cubin].size_bytes &&
 		   probed.checksum == fate->checksum;
-	*ret_other = fate->older;
-	return same || *ret_other;
 }
 
 /* An entry under its original stamp wins over one that is carried over to the same name. */
@@ -287,12 +279,9 @@ static void decide_accepted(struct import *import, uint32_t at)
 	struct import_fate *fate = &import->fates[at];
 	uint64_t row_bytes =
 		fate->key_bytes + import->manifest.members[import->manifest.entries[at].cubin].size_bytes;
-	bool other;
 
-	if (is_in_cache(import, at, &other)) {
+	if (is_in_cache(import, at))
 		fate->verdict = JW_IMPORT_THERE;
-		fate->insert = !other;
-	}
 	if (fate->insert && (!import->options->only_missing || take_missing(import, fate, row_bytes))) {
 		import->wanted++;
 		import->result->accepted_bytes += row_bytes;
@@ -399,36 +388,6 @@ static int write_entries(struct jw_error *err, void *context, const struct membe
 	return insert_imported_batch(err, writing);
 }
 
-/* Marks entries that are not the driver's own before they are inserted, so that a killed import
- * leaves no unmarked one. `inserted`: its own lose the marks of entries with the same bytes. */
-static void mark_others(const struct import *import, bool inserted)
-{
-	const struct pack_manifest *manifest = &import->manifest;
-	const char *home = import->system ? ledger_home(import->system) : import->options->state_dir;
-	struct ledger_new_mark *marks = mem_array(manifest->entry_count, sizeof *marks);
-	uint64_t *cleared = mem_array(manifest->entry_count, sizeof *cleared);
-	struct ledger_change change = {.marks = marks, .cleared = cleared};
-	struct jw_error why = {0};
-
-	/* Another account's marks are its own. */
-	for (uint32_t i = 0; !import->checked && i < manifest->entry_count; i++) {
-		const struct import_fate *fate = &import->fates[i];
-
-		if (fate->insert && inserted && !fate->older)
-			cleared[change.cleared_count++] = fate->key;
-		else if (fate->insert && !inserted && fate->older && fate->verdict == JW_IMPORT_NEW)
-			marks[change.mark_count++] = (struct ledger_new_mark){
-				.key = fate->key,
-				.checksum = fate->checksum,
-				.stamp = manifest->drivers[manifest->entries[i].driver].stamp};
-	}
-	if ((change.mark_count || change.cleared_count) &&
-		ledger_change_marks(&why, home, import->result->path, &change) && change.mark_count)
-		TEXT_COPY(import->result->unmarked, why.message);
-	mem_free(marks);
-	mem_free(cleared);
-}
-
 /* The source compares every block with the first reading, so the manifest is the same. */
 static int write_all(struct jw_error *err, struct import *import, struct writing *writing)
 {
@@ -463,7 +422,6 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 	struct jw_error late = {0};
 	int result;
 
-	mark_others(import, /* inserted= */ false);
 	result = cache_live_open(err, import->result->path, &how, &writing->live);
 	if (result)
 		goto done;
@@ -478,8 +436,6 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 	import->result->cooled = counts.cooled;
 	if (cache_live_close(&late, writing->live) && !result)
 		result = error_copy(err, &late);
-	if (!result)
-		mark_others(import, /* inserted= */ true);
 done:
 	mem_free(writing);
 	return result;

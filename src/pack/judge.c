@@ -47,9 +47,9 @@ static void judge_pack_target(const struct jw_system *system, struct jw_target t
 }
 
 /* The same stamp is the same driver. The same CUDA minor version compiles to the same bytes
- * (docs/driver-cache.md). Newer drivers load cubins of older compilers, but not the reverse. */
+ * (docs/driver-cache.md). */
 static void judge_driver(const struct pack_driver *theirs, const struct jw_system *system,
-						 bool carry_over, struct judgement *judgement)
+						 struct judgement *judgement)
 {
 	char text[PACK_DRIVER_TEXT];
 	struct pack_driver ours;
@@ -57,9 +57,7 @@ static void judge_driver(const struct pack_driver *theirs, const struct jw_syste
 	if (!strcmp(theirs->stamp, system->driver.stamp))
 		return;
 	pack_driver_of_stamp(&ours, system->driver.stamp, system);
-	judgement->carried = theirs->cuda && ours.cuda && theirs->cuda <= ours.cuda &&
-						 (carry_over || theirs->cuda / 10 == ours.cuda / 10);
-	judgement->older = judgement->carried && theirs->cuda / 10 != ours.cuda / 10;
+	judgement->carried = theirs->cuda && theirs->cuda / 10 == ours.cuda / 10;
 	if (judgement->carried)
 		return;
 	if (!theirs->cuda)
@@ -69,10 +67,7 @@ static void judge_driver(const struct pack_driver *theirs, const struct jw_syste
 		mismatch(judgement, "the version of this machine's driver is not known (built %.11s %.8s)",
 				 ours.stamp, ours.stamp + 11);
 	else
-		mismatch(judgement,
-				 theirs->cuda > ours.cuda
-					 ? "that driver is newer than this machine's %s, which cannot load its code"
-					 : "that driver is older than this machine's %s; --carry-over takes its code",
+		mismatch(judgement, "that driver has another CUDA version than this machine's, %s",
 				 pack_driver_text(text, &ours));
 }
 
@@ -86,16 +81,16 @@ static bool is_unknown_form(const struct jw_system *system, struct judgement *ju
 }
 
 void judge_made(const struct pack_driver *driver, struct jw_target target,
-				const struct jw_system *system, bool carry_over, struct judgement *judgement)
+				const struct jw_system *system, struct judgement *judgement)
 {
 	*judgement = (struct judgement){0};
 	judge_pack_target(system, target, judgement);
 	if (!is_unknown_form(system, judgement))
-		judge_driver(driver, system, carry_over, judgement);
+		judge_driver(driver, system, judgement);
 }
 
 void judge_entry(const struct pack_manifest *manifest, const struct pack_entry *entry,
-				 const struct jw_system *system, bool carry_over, struct judgement *ret_judgement)
+				 const struct jw_system *system, struct judgement *ret_judgement)
 {
 	*ret_judgement = (struct judgement){0};
 	if (!system)
@@ -104,7 +99,7 @@ void judge_entry(const struct pack_manifest *manifest, const struct pack_entry *
 		mismatch(ret_judgement, "OS %.15s (this is %s)", manifest->os, os_name);
 	judge_pack_target(system, entry->target, ret_judgement);
 	if (!is_unknown_form(system, ret_judgement) && !pack_entry_is_jitlink(entry))
-		judge_driver(&manifest->drivers[entry->driver], system, carry_over, ret_judgement);
+		judge_driver(&manifest->drivers[entry->driver], system, ret_judgement);
 }
 
 bool judge_cubin(const struct cubin_header *cubin, const struct jw_system *system, char why[512])

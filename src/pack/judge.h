@@ -10,19 +10,17 @@
 
 struct judgement {
 	bool refused;
-	bool carried; /* inserted under the machine's stamp */
-	bool older;   /* carried and compiled by an older compiler, so not the bytes that the machine's
-					 driver would write */
+	bool carried; /* of another build of the machine's CUDA version: inserted under its stamp */
 	char why[512];
 };
 
 /* Judges by the manifest. `system` NULL: all entries are accepted unchanged. */
 void judge_entry(const struct pack_manifest *manifest, const struct pack_entry *entry,
-				 const struct jw_system *system, bool carry_over, struct judgement *ret_judgement);
+				 const struct jw_system *system, struct judgement *ret_judgement);
 /* Judges one entry by its maker and GPU. Only the stamp, release and CUDA version of `driver` count
  * (pack_driver_of_stamp). */
 void judge_made(const struct pack_driver *driver, struct jw_target target,
-				const struct jw_system *system, bool carry_over, struct judgement *judgement);
+				const struct jw_system *system, struct judgement *judgement);
 /* Whether one of the system's GPUs has this architecture; true where no GPU is known. */
 bool judge_has_gpu(const struct jw_system *system, struct jw_target target);
 /* Judges by the cubin; false and `why` if the machine's driver cannot load it: the driver would not

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include <jitwarm/marks.h>
-
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -89,13 +87,6 @@ uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp)
 	return (uint32_t)i;
 }
 
-uint32_t ledger_mark_number(struct ledger *ledger, const char *stamp)
-{
-	uint32_t number = stamp && *stamp ? ledger_stamp_number(ledger, stamp) : LEDGER_NO_STAMP;
-
-	return number < LEDGER_MOST_STAMPS ? number : LEDGER_NO_STAMP;
-}
-
 static bool parse_items(struct ledger *ledger, struct cursor *at, struct ledger_list *list,
 						uint32_t count)
 {
@@ -108,8 +99,9 @@ static bool parse_items(struct ledger *ledger, struct cursor *at, struct ledger_
 		item.stamp = cursor_u32(at);
 		if (records)
 			(void)cursor_u32(at);
-		if (at->overrun ||
-			(item.stamp >= ledger->stamp_count && (records || item.stamp < LEDGER_REFUSED)) ||
+		if (!at->overrun && !records && item.stamp != LEDGER_REFUSED)
+			continue;
+		if (at->overrun || (records && item.stamp >= ledger->stamp_count) ||
 			ledger_item(list, item.name))
 			return false;
 		(void)append_item(NULL, list, LEDGER_MOST_RECORDS, &item);
@@ -415,9 +407,7 @@ int ledger_change_marks(struct jw_error *err, const char *state_dir, const char 
 	for (size_t i = 0; !result && i < coming; i++) {
 		const struct ledger_new_mark *one = &change->marks[i];
 		const struct ledger_item mark = {
-			.name = one->key,
-			.value = one->checksum,
-			.stamp = one->refused ? LEDGER_REFUSED : ledger_mark_number(ledger, one->stamp)};
+			.name = one->key, .value = one->result, .stamp = LEDGER_REFUSED};
 
 		result = ledger_put(err, &ledger->marks, most, &mark);
 	}
@@ -425,73 +415,11 @@ int ledger_change_marks(struct jw_error *err, const char *state_dir, const char 
 	return close_locked(err, &file, result);
 }
 
-const struct ledger_item *ledger_marked(const struct ledger *ledger, const char *cache_dir,
-										uint64_t key)
-{
-	const struct ledger_item *mark = ledger_item(&ledger->marks, key);
-	struct cache_probed probed;
-
-	if (!mark || mark->stamp == LEDGER_REFUSED || !cache_dir ||
-		cache_presence(cache_dir, key, 0, &probed) != CACHE_PRESENT ||
-		probed.checksum != mark->value)
-		return NULL;
-	return mark;
-}
-
 unsigned ledger_refused(const struct ledger *ledger, uint64_t key)
 {
 	const struct ledger_item *mark = key ? ledger_item(&ledger->marks, key) : NULL;
 
-	return mark && mark->stamp == LEDGER_REFUSED && mark->value <= UINT16_MAX &&
-				   refusal_name((unsigned)mark->value)
+	return mark && mark->value <= UINT16_MAX && refusal_name((unsigned)mark->value)
 			   ? (unsigned)mark->value
 			   : 0;
-}
-
-const char *ledger_mark_stamp(const struct ledger *ledger, const struct ledger_item *mark)
-{
-	return mark->stamp < ledger->stamp_count ? ledger->stamps[mark->stamp] : "";
-}
-
-size_t ledger_count_marked(const struct ledger *ledger, const char *cache_dir)
-{
-	const struct ledger_list *marks = &ledger->marks;
-	size_t count = 0;
-
-	for (size_t i = 0; i < marks->count; i++)
-		count += ledger_marked(ledger, cache_dir, marks->items[i].name) != NULL;
-	return count;
-}
-
-struct jw_marks {
-	struct ledger ledger;
-	char *cache_dir;
-};
-
-struct jw_marks *jw_marks_open(const char *state_dir, const char *cache_dir)
-{
-	struct jw_marks *marks = mem_alloc(sizeof *marks);
-
-	marks->cache_dir = mem_string(cache_dir);
-	ledger_open(&marks->ledger, state_dir, cache_dir);
-	return marks;
-}
-
-void jw_marks_close(struct jw_marks *marks)
-{
-	if (!marks)
-		return;
-	ledger_close(&marks->ledger);
-	mem_free(marks->cache_dir);
-	mem_free(marks);
-}
-
-bool jw_marks_has(const struct jw_marks *marks, uint64_t key)
-{
-	return ledger_marked(&marks->ledger, marks->cache_dir, key) != NULL;
-}
-
-size_t jw_marks_count(const struct jw_marks *marks)
-{
-	return ledger_count_marked(&marks->ledger, marks->cache_dir);
 }

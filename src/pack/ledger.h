@@ -12,17 +12,14 @@
  *     record  u64 place (FNV-1a-64 of the path without links, member, offset, architecture and
  *             form)   u64 key   u8 stamp (its number)   u8[3] 0   u32, unused
  *     marks   u32 number   mark…
- *     mark    u64 key   u64 checksum   u32 stamp (its number; LEDGER_NO_STAMP: not known;
- *             LEDGER_REFUSED: the checksum is a result of the driver)
+ *     mark    u64 key   u64 result of the driver   u32 LEDGER_REFUSED
  *
  * Former versions kept in what is reserved, and in a record's last number, how a cache had lost
  * entries.
  *
- * A mark says that an older driver's compiler made an entry (carried over, under this driver's
- * stamp), and which driver's. It holds as long as the entry has a value of that checksum; compiling
- * it again makes the mark void. One with LEDGER_REFUSED says that the driver of that key has
- * refused the module, which would be compiled in vain at each run. What follows the marks is
- * skipped, and dropped when the file is written: former versions had marks of another kind there */
+ * A mark says that the driver of that key has refused the module, which would be compiled in vain
+ * at each run. Marks with another last number, and what follows the marks, are skipped, and dropped
+ * when the file is written: former versions had marks of other kinds there */
 #pragma once
 
 #include <jitwarm/system.h>
@@ -39,11 +36,10 @@ enum {
 	LEDGER_MOST_BYTES = 32 << 20,
 	LEDGER_MOST_MARKS = 1 << 16, /* of 20 bytes; the oldest are forgotten first */
 };
-#define LEDGER_NO_STAMP UINT32_MAX
-#define LEDGER_REFUSED  (UINT32_MAX - 1)
+#define LEDGER_REFUSED (UINT32_MAX - 1)
 
-/* A record: a place, its entry's key, and that entry's driver. A mark: an entry's key, its
- * checksum, and the driver whose compiler made it. */
+/* A record: a place, its entry's key, and that entry's driver. A mark: a key, the driver's result,
+ * and LEDGER_REFUSED. */
 struct ledger_item {
 	uint64_t name, value;
 	uint32_t stamp;
@@ -88,24 +84,14 @@ const struct ledger_item *ledger_find(const struct ledger *ledger,
  * the file if there is something new. Ignores a failure. */
 void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again);
 
-/* The mark of that entry; NULL if there is none or the cache's value has changed. */
-const struct ledger_item *ledger_marked(const struct ledger *ledger, const char *cache_dir,
-										uint64_t key);
 /* The result with which the driver has refused the module of that key; 0: it is not known to. */
 unsigned ledger_refused(const struct ledger *ledger, uint64_t key);
-/* "" if it is unknown. */
-const char *ledger_mark_stamp(const struct ledger *ledger, const struct ledger_item *mark);
-/* The number of the cache's entries with a mark. */
-size_t ledger_count_marked(const struct ledger *ledger, const char *cache_dir);
 
 /* Changes the file's marks, under the lock of its folder: new marks, which replace those of the
- * same keys, and keys whose marks are cleared. Call it before such entries are
- * inserted, and after others have replaced them, so that no such entry ever lacks its mark. A
- * state_dir of NULL is JW_ERR_NOT_FOUND. */
+ * same keys, and keys whose marks are cleared. A state_dir of NULL is JW_ERR_NOT_FOUND. */
 struct ledger_new_mark {
-	uint64_t key, checksum;
-	const char *stamp; /* of the driver that compiled it; NULL: unknown */
-	bool refused;      /* `checksum` is the driver's result */
+	uint64_t key;
+	unsigned result; /* of the driver, which has refused the module */
 };
 struct ledger_change {
 	const struct ledger_new_mark *marks;
@@ -124,8 +110,6 @@ struct ledger_item *ledger_item(const struct ledger_list *list, uint64_t name);
 int ledger_put(struct jw_error *err, struct ledger_list *list, size_t most,
 			   const struct ledger_item *item);
 uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp);
-/* The same for a mark: LEDGER_NO_STAMP if it has no stamp, or if there is no room for it. */
-uint32_t ledger_mark_number(struct ledger *ledger, const char *stamp);
 char *ledger_file(struct jw_error *err, const char *state_dir, const char *cache_dir);
 void ledger_read(struct ledger *ledger, const char *path);
 int ledger_write(struct jw_error *err, const struct ledger *ledger, const char *path);

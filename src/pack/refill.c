@@ -50,8 +50,8 @@ static bool may_be_carried(const struct refill *refill, const struct pack_manife
 
 	if (!request->key_bytes)
 		return false;
-	judge_entry(manifest, entry, request->system, request->older, &judgement);
-	return judgement.carried && !judgement.refused && judgement.older == request->older &&
+	judge_entry(manifest, entry, request->system, &judgement);
+	return judgement.carried && !judgement.refused &&
 		   set_has(&refill->lengths, pack_key_bytes(manifest, entry));
 }
 
@@ -80,8 +80,7 @@ static bool look_into_pack(struct refill *refill, const char *path)
 			continue;
 		}
 		if (!set_has(&refill->asked, entry->key) || set_has(&refill->counted, entry->key) ||
-			(!request->replace &&
-			 cache_presence(system->cache.path, entry->key, 0, NULL) == CACHE_PRESENT))
+			cache_presence(system->cache.path, entry->key, 0, NULL) == CACHE_PRESENT)
 			continue;
 		/* What a pack should have inserted may be in an older one, if it is damaged. */
 		if (request->dry_run || !fits)
@@ -112,9 +111,8 @@ static int refill_from(struct jw_error *err, struct refill *refill, const char *
 	const struct jw_import_options options = {.path = path,
 											  .system = request->system,
 											  .allow_unsigned = true,
-											  .only_missing = !request->replace,
-											  .evict = request->replace,
-											  .carry_over = request->older,
+											  .only_missing = !request->evict,
+											  .evict = request->evict,
 											  .context = refill,
 											  .cancel = request->cancel,
 											  .wanted = is_asked_for};
@@ -164,7 +162,7 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 			 import_free_room(err, system->cache.path, system->cache.limit_bytes,
 							  &refill.room_bytes))
 		result = -1;
-	if (request->replace)
+	if (request->evict)
 		refill.room_bytes = UINT64_MAX;
 	for (size_t i = 0; store && i < request->count; i++) {
 		set_add(&refill.asked, request->keys[i], i);
@@ -204,7 +202,7 @@ int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *
 										   .count = options->count,
 										   .dry_run = options->dry_run,
 										   .found = options->found,
-										   .replace = options->replace,
+										   .evict = options->evict,
 										   .cancel = options->cancel};
 	char *folder = store_path(NULL, system->state_dir);
 	struct os_file *lock = NULL;

@@ -9,21 +9,19 @@
 struct refill_request {
 	const struct jw_system *system;
 	/* Entries missing from the cache. With their keys' lengths (else NULL) also those of other
-	 * builds of the driver's CUDA minor version; `older`: those of older drivers, which are marked.
-	 */
+	 * builds of the driver's CUDA minor version. */
 	const uint64_t *keys, *key_bytes;
 	size_t count;
-	bool older;
 	bool dry_run; /* without key_bytes: reads the manifests only */
 	bool *found;  /* as in jw_store_refill_options */
-	bool replace; /* as in jw_store_refill_options */
+	bool evict;   /* as in jw_store_refill_options */
 	void *context;
 	/* Called with the groups of each pack's import; may be NULL. */
 	void (*took)(void *context, const struct jw_import_result *result);
 	struct jw_cancel cancel; /* as in jw_import_options */
 };
 
-/* Inserts from the newest packs first while there is room; without `replace` nothing is evicted.
+/* Inserts from the newest packs first while there is room; without `evict` nothing is evicted.
  * Damaged packs are skipped and reported. */
 int refill_from_store(struct jw_error *err, const struct refill_request *request,
 					  struct jw_store_refilled *ret_refilled);

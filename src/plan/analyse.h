@@ -90,12 +90,9 @@ struct plan_module {
 	 * it is needed, or most containers of the library have code that runs as it is; or it is a
 	 * package's loose file. */
 	bool on_demand;
-	bool restored; /* it was cold, and an earlier result takes its place (prime/planning.h) */
-	bool keyed;    /* a key of the request's `next_key`, or of its cache, names it */
-	/* Its entry has this value, made by an older driver's compiler (pack/ledger.h). */
-	bool carried;
-	uint64_t carried_checksum;
-	double cost_ms;        /* predicted wall time on one core of this machine */
+	bool restored;  /* it was cold, and an earlier result takes its place (prime/planning.h) */
+	bool keyed;     /* a key of the request's `next_key`, or of its cache, names it */
+	double cost_ms; /* predicted wall time on one core of this machine */
 	uint64_t entry_bytes;  /* the bytes of its entry that count against the cache's limit; predicted
 							  unless warm */
 	uint64_t memory_bytes; /* predicted peak memory of the compile, doubled for admission; the

@@ -159,11 +159,8 @@ void unplanned_add(struct jw_unplanned *sum, const struct jw_unplanned *more)
 
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module)
 {
-	struct cache_probed probed;
-
 	return module->key &&
-		   cache_presence(cache_dir, module->key, module->key_bytes, &probed) == CACHE_PRESENT &&
-		   !(module->carried && probed.checksum == module->carried_checksum);
+		   cache_presence(cache_dir, module->key, module->key_bytes, NULL) == CACHE_PRESENT;
 }
 
 void plan_note(struct plan *plan, bool trouble, const char *format, ...)
@@ -276,8 +273,7 @@ void forecast_add(struct jw_forecast *forecast, const struct plan *plan,
 		forecast->restored_seconds += likely;
 	else if (likely > forecast->longest_seconds)
 		forecast->longest_seconds = likely;
-	/* A module that replaces an entry needs no additional room. */
-	forecast->cache_bytes += module->carried ? 0 : module->entry_bytes;
+	forecast->cache_bytes += module->entry_bytes;
 }
 
 void forecast_add_link(struct jw_forecast *forecast, const struct plan *plan, size_t target)

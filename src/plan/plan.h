@@ -163,7 +163,7 @@ void plan_look_again(struct plan *plan);
  * and its file fails. */
 void plan_refuse(struct plan *plan, struct plan_module *module, unsigned result);
 void unplanned_add(struct jw_unplanned *sum, const struct jw_unplanned *more);
-/* Whether the module was compiled meanwhile: its entry exists, and is not the carried one. */
+/* Whether the module was compiled meanwhile: its entry exists. */
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module);
 
 /* The cost of a plan's cold modules: time of a first start, time of priming, room in the cache. */

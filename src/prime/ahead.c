@@ -32,7 +32,7 @@ struct record {
 static const char *const state_names[] = {
 	[JW_AHEAD_NONE] = "none",
 	[JW_AHEAD_NOTICED] = "noticed",
-	[JW_AHEAD_CARRIED] = "carried",
+	[JW_AHEAD_UNFINISHED] = "unfinished",
 	[JW_AHEAD_COMPILING] = "compiling",
 	[JW_AHEAD_READY] = "ready",
 	[JW_AHEAD_LIVE] = "live",
@@ -56,7 +56,6 @@ static const struct json_field record_fields[] = {
 	KEPT("next_stamp", next_stamp),
 	KEPT("modules", ahead.modules),
 	KEPT("ready", ahead.ready),
-	KEPT("carried", ahead.carried),
 	KEPT("stored", ahead.stored),
 	KEPT("limit_bytes", ahead.limit_bytes),
 	KEPT("held_bytes", held_bytes),
@@ -111,9 +110,9 @@ static bool take_ahead_lock(struct ahead_work *work, enum os_open how)
 /* Of a run that has ended early, or found everything there. */
 static enum jw_ahead_state state_by_counts(const struct jw_ahead *ahead)
 {
-	if (ahead->modules && ahead->ready == ahead->modules && !ahead->carried)
+	if (ahead->modules && ahead->ready == ahead->modules)
 		return JW_AHEAD_READY;
-	return ahead->ready ? JW_AHEAD_CARRIED : JW_AHEAD_NOTICED;
+	return ahead->ready ? JW_AHEAD_UNFINISHED : JW_AHEAD_NOTICED;
 }
 
 /* What a compiling process says of itself holds only while it lives. */
@@ -270,13 +269,8 @@ static int open_booted(struct jw_error *err, const struct ahead_work *work,
 	return 0;
 }
 
-/* What takes tenths of a second, without a compiler. From carry_over on a later failure costs
- * little.
- */
-static const struct jw_prime_options carry_over = {.no_compile = true, .reuse.carry_over = true};
-/* What had no room before the boot. */
-static const struct jw_prime_options take_stored = {.no_compile = true,
-													.reuse.recompile_carried = true};
+/* What takes tenths of a second, without a compiler. */
+static const struct jw_prime_options reuse = {.no_compile = true};
 static const struct jw_prime_options only_count = {.dry_run = true};
 
 /* Counts the entries as they are then. */
@@ -295,7 +289,6 @@ static int prepare_at_once(struct jw_error *err, struct ahead_work *work,
 		return -1;
 	ahead->modules = result->plan.modules;
 	ahead->ready = result->plan.warm;
-	ahead->carried = result->plan.carried;
 	jw_prime_result_free(result);
 	return 0;
 }
@@ -341,8 +334,7 @@ static void compile_for_boot(struct ahead_work *work, const struct jw_system *sy
 	jw_prime_result_free(result);
 }
 
-/* The bytes of the next driver replace what was carried over. `full`: a former call had no room,
- * and would compile in vain again. */
+/* `full`: a former call had no room, and would compile in vain again. */
 static int compile(struct jw_error *err, struct ahead_work *work, const struct jw_system *system,
 				   bool full, enum jw_ahead_state *ret_state)
 {
@@ -354,7 +346,6 @@ static int compile(struct jw_error *err, struct ahead_work *work, const struct j
 	int result;
 
 	prime.plan.of_stamp = work->record.stamp;
-	prime.reuse.recompile_carried = true;
 	prime.compile.fetch = NULL;
 	*ret_state = JW_AHEAD_NO_ROOM;
 	if (full) {
@@ -368,7 +359,7 @@ static int compile(struct jw_error *err, struct ahead_work *work, const struct j
 		result = jw_prime(&why, system, &prime, &primed);
 	}
 	if (result) {
-		/* A network that does not answer leaves what was carried over. */
+		/* A network that does not answer leaves what was reused. */
 		if (why.code != JW_ERR_NOT_FOUND &&
 			!(fetches && (why.code == JW_ERR_IO || why.code == JW_ERR_FORMAT)))
 			return error_copy(err, &why);
@@ -379,7 +370,7 @@ static int compile(struct jw_error *err, struct ahead_work *work, const struct j
 	ahead->stored = 0;
 	*ret_state = JW_AHEAD_READY;
 	if (primed->compile.undone || primed->compile.failed)
-		*ret_state = primed->compile.interrupted        ? JW_AHEAD_CARRIED
+		*ret_state = primed->compile.interrupted        ? JW_AHEAD_UNFINISHED
 					 : is_short_of_room(primed, system) ? JW_AHEAD_NO_ROOM
 														: JW_AHEAD_FAILED;
 	if (*ret_state == JW_AHEAD_NO_ROOM) {
@@ -419,16 +410,13 @@ static int prepare_next(struct jw_error *err, struct ahead_work *work)
 		ahead->limit_bytes = 0;
 	}
 	keep_record(work, JW_AHEAD_COMPILING);
-	/* Before anything evicts entries of the former driver, which say what is to be taken. */
-	result = ahead->pending ? 0 : prepare_at_once(err, work, system, take_stored);
-	if (!result && !work->prime.no_compile)
-		result = prepare_at_once(err, work, system, carry_over);
+	result = prepare_at_once(err, work, system, reuse);
 	if (!result)
 		spare_running(work, system);
-	if (!result && work->options->carried)
-		work->options->carried(work->prime.context, ahead);
+	if (!result && work->options->reused)
+		work->options->reused(work->prime.context, ahead);
 	keep_record(work, JW_AHEAD_COMPILING);
-	if (!result && ahead->ready == ahead->modules && !ahead->carried) {
+	if (!result && ahead->ready == ahead->modules) {
 		ahead->stored = 0;
 	} else if (!result && !work->prime.no_compile) {
 		result = compile(err, work, system, full, &state);
@@ -453,9 +441,8 @@ int jw_ahead_prepare(struct jw_error *err, const struct jw_ahead_options *option
 	int result = find_next(err, &work, options->library);
 
 	work.prime = options->prime ? *options->prime : (struct jw_prime_options){0};
-	if (!result &&
-		(ahead->pending || (ahead->state == JW_AHEAD_LIVE && work.record.stamp[0] &&
-							(work.booted || ahead->ready < ahead->modules || ahead->carried)))) {
+	if (!result && (ahead->pending || (ahead->state == JW_AHEAD_LIVE && work.record.stamp[0] &&
+									   (work.booted || ahead->ready < ahead->modules)))) {
 		if (!take_ahead_lock(&work, OS_OPEN_CREATE))
 			result = error_set(err, JW_ERR_BUSY,
 							   "another process is preparing this account's cache for driver %s",

@@ -39,16 +39,13 @@ static bool spend_on(struct purse *purse, const struct plan_module *module)
 	double total = purse->total_ms + module->cost_ms;
 	double longest = module->cost_ms > purse->longest_ms ? module->cost_ms : purse->longest_ms;
 
-	/* A module that replaces an entry is counted already. */
-	const uint64_t bytes = module->carried ? 0 : module->entry_bytes;
-
-	if (bytes > purse->left_bytes)
+	if (module->entry_bytes > purse->left_bytes)
 		return false;
 	if (purse->budget_ms > 0 &&
 		jw_makespan_seconds(total, longest, purse->capacity) > purse->budget_ms)
 		return false;
 	if (purse->left_bytes != UINT64_MAX)
-		purse->left_bytes -= bytes;
+		purse->left_bytes -= module->entry_bytes;
 	purse->total_ms = total;
 	purse->longest_ms = longest;
 	return true;
@@ -66,7 +63,7 @@ void budget_choose(struct plan *plan, const struct budget_request *request,
 
 	ret_sum->limit_bytes = request->limit_bytes;
 	for (size_t i = 0; i < plan->module_count; i++)
-		if (plan->modules[i].state == PLAN_WARM || plan->modules[i].carried)
+		if (plan->modules[i].state == PLAN_WARM)
 			ret_sum->warm_bytes += plan->modules[i].entry_bytes;
 		else if (plan->modules[i].state == PLAN_RESTORED)
 			restored_bytes += plan->modules[i].entry_bytes;
@@ -97,7 +94,7 @@ void budget_choose(struct plan *plan, const struct budget_request *request,
 
 			module->state = PLAN_OVER_BUDGET;
 			ret_sum->over_budget++;
-			ret_sum->over_budget_bytes += module->carried ? 0 : module->entry_bytes;
+			ret_sum->over_budget_bytes += module->entry_bytes;
 			ret_sum->over_budget_seconds += module->cost_ms / 1000;
 		}
 	mem_free(candidates);

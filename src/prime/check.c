@@ -434,7 +434,6 @@ static void count_module(struct jw_check_gpu *gpu, struct jw_check_file *file,
 	case PLAN_WARM:
 		gpu->modules++;
 		gpu->warm++;
-		gpu->carried += module->carried;
 		file->warm++;
 		return;
 	case PLAN_COLD:
@@ -462,7 +461,6 @@ static struct jw_check_gpu sum_of(const struct jw_check_result *result, bool mac
 
 		sum.modules += gpu->modules;
 		sum.warm += gpu->warm;
-		sum.carried += gpu->carried;
 		sum.cold += gpu->cold;
 		sum.restored += gpu->restored;
 		sum.damaged += gpu->damaged;
@@ -600,7 +598,6 @@ static int explain_cold(struct jw_error *err, const struct jw_check_options *opt
 	int result = 0;
 
 	ledger_open(&ledger, request->state_dir, request->cache_dir);
-	planning_note_carried(plan, &ledger, false);
 	ledger_begin(&ledger, plan);
 	for (size_t i = 0; i < plan->module_count; i++)
 		plan_refuse(plan, &plan->modules[i], ledger_refused(&ledger, plan->modules[i].key));

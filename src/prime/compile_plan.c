@@ -143,28 +143,23 @@ static int refuse_foreign(struct jw_error *err, const char *path)
 	return 0;
 }
 
-/* Removes the marks of modules that this driver has compiled itself. The value alone cannot tell:
- * one with the same bytes would be compiled again each time. What was compiled aside says so of the
- * entry in the plan's cache only where it has the same bytes. Marks those that it has refused. */
+/* Marks the modules that this driver has refused, and clears the marks of those that it has
+ * compiled. */
 static void change_marks(const struct jw_system *system, const struct plan *plan,
 						 const bool *inserted, const unsigned *refused)
 {
-	const bool aside = !plan->cache_dir || strcmp(system->cache.path, plan->cache_dir) != 0;
 	uint64_t *keys = mem_array(plan->module_count, sizeof *keys);
 	struct ledger_new_mark *marks = mem_array(plan->module_count, sizeof *marks);
 	struct ledger_change change = {.marks = marks, .cleared = keys};
 
 	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
-		struct cache_probed probed;
 
-		if (inserted[i] && (!aside || (cache_presence(system->cache.path, module->key, 0,
-													  &probed) == CACHE_PRESENT &&
-									   probed.checksum == module->carried_checksum)))
+		if (inserted[i])
 			keys[change.cleared_count++] = module->key;
 		if (refused[i] && module->key)
-			marks[change.mark_count++] = (struct ledger_new_mark){
-				.key = module->key, .checksum = refused[i], .refused = true};
+			marks[change.mark_count++] =
+				(struct ledger_new_mark){.key = module->key, .result = refused[i]};
 	}
 	if (change.cleared_count || change.mark_count)
 		(void)ledger_change_marks(NULL, ledger_home(system), plan->cache_dir, &change);

@@ -13,7 +13,7 @@
 static const char *const names[] = {
 	[JW_COLD_NOT] = "not",         [JW_COLD_UNKNOWN] = "unknown", [JW_COLD_NEVER] = "never",
 	[JW_COLD_DAMAGED] = "damaged", [JW_COLD_DRIVER] = "driver",   [JW_COLD_FILE] = "file",
-	[JW_COLD_EVICTED] = "evicted", [JW_COLD_DELETED] = "deleted", [JW_COLD_CARRIED] = "carried",
+	[JW_COLD_EVICTED] = "evicted", [JW_COLD_DELETED] = "deleted",
 };
 
 const char *jw_cold_reason_name(enum jw_cold_reason reason)
@@ -80,15 +80,7 @@ static void explain_module(const struct explain_request *request, const struct p
 {
 	if (module->state != PLAN_COLD)
 		return;
-	if (module->carried) {
-		const struct ledger_item *mark =
-			ledger_marked(request->ledger, request->plan->cache_dir, module->key);
-
-		explanation->reason = JW_COLD_CARRIED;
-		if (mark)
-			memcpy(explanation->stamp, ledger_mark_stamp(request->ledger, mark),
-				   strlen(ledger_mark_stamp(request->ledger, mark)));
-	} else if (!module->key) {
+	if (!module->key) {
 		explanation->reason = JW_COLD_UNKNOWN;
 	} else if (module->damage == CACHE_DAMAGE_READ) {
 		explanation->reason = JW_COLD_UNKNOWN;
@@ -175,11 +167,6 @@ const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *
 			text, EXPLAIN_TEXT,
 			"evicted: the cache keeps no more than %s, set CUDA_CACHE_MAXSIZE to more",
 			text_bytes(bytes, request->limit_bytes));
-		break;
-	case JW_COLD_CARRIED:
-		(void)text_format(text, EXPLAIN_TEXT, "carried over: made by the compiler of %s",
-						  explanation->stamp[0] ? driver_name(from, explanation->stamp)
-												: "an older driver");
 		break;
 	case JW_COLD_DELETED:
 		(void)text_format(text, EXPLAIN_TEXT,

@@ -104,21 +104,6 @@ static void source_paths_free(struct source_paths *sources)
 
 /* ---- the plan */
 
-void planning_note_carried(struct plan *plan, const struct ledger *ledger, bool recompile)
-{
-	for (size_t i = 0; i < plan->module_count; i++) {
-		struct plan_module *module = &plan->modules[i];
-		const struct ledger_item *mark = module->state == PLAN_WARM && module->key
-											 ? ledger_marked(ledger, plan->cache_dir, module->key)
-											 : NULL;
-
-		module->carried = mark != NULL;
-		module->carried_checksum = mark ? mark->value : 0;
-		if (module->carried && recompile)
-			module->state = PLAN_COLD;
-	}
-}
-
 struct jw_driver planning_compiler(const struct jw_system *system,
 								   const struct jw_prime_options *options)
 {
@@ -281,8 +266,8 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 	struct jw_prime_plan sum = *ret_sum;
 	size_t missing = 0;
 
-	sum.restored = sum.refused = sum.carried = sum.anew = sum.left_out = sum.warm = sum.cold =
-		sum.damaged = sum.link = sum.hopeless = 0;
+	sum.restored = sum.refused = sum.left_out = sum.warm = sum.cold = sum.damaged = sum.link =
+		sum.hopeless = 0;
 	sum.unplanned = (struct jw_unplanned){0};
 	sum.cold_bytes = 0;
 	sum.forecast = (struct jw_forecast){0};
@@ -292,8 +277,6 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 		sum.left_out += module->state == PLAN_LEFT_OUT;
 		sum.refused += module->state == PLAN_REFUSED;
 		sum.warm += module->state == PLAN_WARM;
-		sum.carried += module->state == PLAN_WARM && module->carried;
-		sum.anew += module->state == PLAN_COLD && module->carried;
 		sum.restored += module->restored;
 		missing += module->state == PLAN_RESTORED;
 		if (module->state == PLAN_RESTORED)

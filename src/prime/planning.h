@@ -42,8 +42,6 @@ int planning_make(struct jw_error *err, const struct jw_system *system,
 /* At the end: the last of the result's notes. */
 void planning_note_assumptions(const struct plan *plan, struct jw_prime_result *outcome);
 void planning_free(struct planning *planning);
-/* Finds the warm modules that were carried over; with recompile_carried they become cold. */
-void planning_note_carried(struct plan *plan, const struct ledger *ledger, bool recompile);
 /* Leaves out the cold modules that the driver has refused before, with a note in *outcome, unless
  * the options have their file tried again. */
 void planning_note_refused(struct plan *plan, const struct ledger *ledger,

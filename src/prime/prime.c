@@ -71,10 +71,6 @@ static int check_request(struct jw_error *err, struct priming *run)
 		return -1;
 	if (!system->gpu_count)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s", system->why_none);
-	if (options->reuse.carry_over && options->reuse.recompile_carried)
-		return error_set(err, JW_ERR_USAGE,
-						 "carry-over takes what older drivers have compiled, and "
-						 "recompile-carried replaces it: one at a time");
 	/* What other compilers make is not the driver's own. */
 	if (options->compile.share && (options->compile.ptxas || system->elsewhere))
 		return error_set(err, JW_ERR_USAGE,
@@ -123,9 +119,6 @@ static int plan_step(struct jw_error *err, struct priming *run)
 	outcome->verdict = verdict_of(plan, run->planning.found, &system->cache, true, &cache);
 	if (run->options.plan.recording)
 		outcome->verdict = recorded_verdict(plan, &run->planning.recorded, outcome->verdict);
-	/* The store may have the driver's own results in place of those. */
-	if (run->options.reuse.recompile_carried)
-		planning_note_carried(plan, &ledger, true);
 	ledger_close(&ledger);
 	/* What no cache helps is refused before anything is fetched or compiled. */
 	if (outcome->verdict == JW_VERDICT_USELESS)
@@ -220,8 +213,8 @@ static void refill(const struct jw_system *system, const struct jw_prime_options
 		.count = wanted->count,
 		.dry_run = dry_run,
 		.found = wanted->found,
-		.replace =
-			options->reuse.recompile_carried && !strcmp(system->user_stamp, system->driver.stamp),
+		/* After the boot into a driver that was prepared, in place of the former one's. */
+		.evict = !strcmp(system->user_stamp, system->driver.stamp),
 		.cancel = options->cancel};
 
 	(void)jw_store_refill(&reuse->not_refilled, &how, &reuse->refilled);
@@ -288,7 +281,6 @@ static void reuse_other_drivers(struct priming *run)
 			.count = wanted.count,
 			.kept = wanted.warm,
 			.kept_count = wanted.warm_count,
-			.carry_over = options->reuse.carry_over,
 			/* What comes from packs is not measured against a budget. */
 			.store = reuse->store && !options->plan.budget_bytes,
 			.dry_run = options->dry_run,
@@ -320,16 +312,14 @@ static int reuse_step(struct jw_error *err, struct priming *run)
 	reuse_other_drivers(run);
 	ledger_open(&run->ledger, ledger_home(system), system->cache.path);
 	run->ledger.elsewhere = system->elsewhere && !*system->user_stamp;
-	planning_note_carried(plan, &run->ledger, options->reuse.recompile_carried);
 	cache_outlook(system->cache.path, system->cache.limit_bytes, true, &sum->cache);
 	planning_sum_up(plan, options, sum);
 	ledger_begin(&run->ledger, plan);
 	if (planning_explain(err, system, plan, &run->ledger, sum))
 		return -1;
 	planning_choose(plan, system, options, outcome);
-	/* A budget makes room, and what was carried over may be wanted anew. */
-	if ((outcome->verdict == JW_VERDICT_NO_ROOM && !sum->too_much) ||
-		(sum->anew && !jw_verdict_status(outcome->verdict)))
+	/* A budget makes room. */
+	if (outcome->verdict == JW_VERDICT_NO_ROOM && !sum->too_much)
 		outcome->verdict = JW_VERDICT_COLD;
 	return 0;
 }

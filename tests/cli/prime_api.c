@@ -53,7 +53,6 @@ static void take_option(const char *text, struct asked *asked)
 	struct jw_prime_options *prime = &asked->prime;
 	const char *value;
 
-	prime->reuse.carry_over = prime->reuse.carry_over || !strcmp(text, "carry-over");
 	prime->reuse.no_store = prime->reuse.no_store || !strcmp(text, "no-store");
 	prime->dry_run = prime->dry_run || !strcmp(text, "dry-run");
 	asked->if_changed = asked->if_changed || !strcmp(text, "if-changed");

@@ -89,7 +89,7 @@ whole)
 	under "$former" sm_86 python3 "$scratch/level.py" || fail "the program with an option under $former"
 	as 0 ahead "$library"
 	state ready True
-	so "d['modules'] >= 11 and d['ready'] == d['modules'] and d['carried'] == 0 and d['running'] == '$former' and d['next'] == '$next'"
+	so "d['modules'] >= 11 and d['ready'] == d['modules'] and d['running'] == '$former' and d['next'] == '$next'"
 	as 2 status
 	so "d['ahead']['state'] == 'ready' and 'until the next boot' in d['why_no_gpu']"
 	PHANTOM_MODULE_VERSION=$former under "$next" sm_86 "$build/src/jitwarm" status >"$scratch/out"
@@ -117,28 +117,26 @@ whole)
 	sound
 	;;
 states)
-	# No compiler: all is carried over, if it can be
-	HOME=$scratch XDG_CACHE_HOME=$scratch/none PATH=/usr/bin:/bin as $([ "$former" \< "$next" ] && echo 0 || echo 1) ahead
+	# No compiler: nothing is ready
+	HOME=$scratch XDG_CACHE_HOME=$scratch/none PATH=/usr/bin:/bin as 1 ahead
 	state no-compiler True
+	so "d['ready'] == 0"
 	warm_before
 	# Nor is one to be had from an index that does not answer
 	installed=$next
 	no_proxy='*' PIP_CONFIG_FILE=/dev/null PIP_INDEX_URL=http://127.0.0.1:9/simple HOME=$scratch XDG_CACHE_HOME=$scratch/none PATH=/usr/bin:/bin \
-		as $([ "$former" \< "$next" ] && echo 0 || echo 1) ahead --fetch
+		as 1 ahead --fetch
 	state no-compiler True
 	so "'Connection refused' in d['why']"
 	warm_before
 	# Room for a part: none of the running driver's goes
 	rm -rf "$scratch/state/ahead.json"
-	cp -a "$scratch/cache" "$scratch/cache-first"
-	cp -a "$scratch/state" "$scratch/state-first"
 	installed=$next used=$(entries | xargs -d '\n' cat | wc -c)
-	# How large the results are is known of those that were carried over, and predicted of others
-	room=$((used + $([ "$former" \< "$next" ] && echo 20000 || echo $((used / 4)))))
+	room=$((used + used * 3 / 4))
 	export CUDA_CACHE_MAXSIZE=$room JITWARM_STORE=1
 	as 0 ahead "$library"
 	state no-room True
-	so "d['limit_bytes'] > $room and d['ready'] - d['carried'] + d['stored'] == d['modules'] > d['ready']"
+	so "d['limit_bytes'] > $room and d['ready'] + d['stored'] == d['modules'] > d['ready']"
 	warm_before
 	# It is not compiled again, nor is a pack unpacked to find it
 	ahead_again()
@@ -152,7 +150,7 @@ for pack in sys.argv[1:]:
     open(pack, "r+b").write(data + bytes.fromhex("5f2a4d1828000000") + b"jitwarm\1" + hashlib.blake2b(data, digest_size=32).digest())' "$scratch/state/store"/*.jwpack
 		as 0 ahead "$library"
 		state no-room True
-		so "d['ready'] - d['carried'] + d['stored'] == d['modules']"
+		so "d['ready'] + d['stored'] == d['modules']"
 		cmp "$scratch/speed.json" "$scratch/state/speed.json" || fail 'compiled again'
 		rm -r "$scratch/state/store"
 		mv "$scratch/store" "$scratch/state/store"
@@ -183,7 +181,7 @@ for pack in sys.argv[1:]:
 		"$scratch/state/speed.json" "$next" || fail "$next itself has compiled"
 	as 0 ahead
 	state live False
-	so "d['ready'] == d['modules'] == $modules and d['carried'] == 0"
+	so "d['ready'] == d['modules'] == $modules"
 	load "$next" sm_86 1 4 0
 	as 0 check "$library"
 	sound
@@ -193,23 +191,6 @@ for pack in sys.argv[1:]:
 	runs "$former"
 	installed=$former
 	unset CUDA_CACHE_MAXSIZE JITWARM_STORE
-	# What is compiled just as it was carried over is the next driver's own
-	if [ "$former" \< "$next" ]; then
-		mv "$scratch/cache" "$scratch/cache-before"
-		mv "$scratch/state" "$scratch/state-before"
-		mv "$scratch/cache-first" "$scratch/cache"
-		mv "$scratch/state-first" "$scratch/state"
-		mkdir -p "$scratch/own/jitwarm/ptxas/12.4"
-		printf '#!/bin/sh\n[ "$1" = --version ] || exec %s/12.2/ptxas "$@"\nexec %s/12.4/ptxas --version\n' "$XDG_CACHE_HOME/jitwarm/ptxas" "$XDG_CACHE_HOME/jitwarm/ptxas" >"$scratch/own/jitwarm/ptxas/12.4/ptxas"
-		chmod +x "$scratch/own/jitwarm/ptxas/12.4/ptxas"
-		installed=$next
-		CUDA_CACHE_MAXSIZE=$room JITWARM_STORE=1 XDG_CACHE_HOME=$scratch/own as 0 ahead "$library"
-		so "d['carried'] == 0 < d['ready']"
-		rm -rf "$scratch/cache" "$scratch/state"
-		mv "$scratch/cache-before" "$scratch/cache"
-		mv "$scratch/state-before" "$scratch/state"
-		installed=$former
-	fi
 	# Undone, and once more
 	as 0 ahead
 	state undone False
@@ -220,7 +201,7 @@ for pack in sys.argv[1:]:
 	CUDA_CACHE_MAXSIZE=1073741824 as 0 prime --if-changed "$library"
 	as 0 ahead
 	state live False
-	so "d['ready'] == d['modules'] and d['carried'] == 0"
+	so "d['ready'] == d['modules']"
 	load "$next" sm_86 1 4 0
 	sound
 	;;
@@ -306,7 +287,7 @@ second)
 	state noticed True
 	as 0 ahead "$library"
 	state ready True
-	so "d['carried'] == 0 and d['running'] == '$former' and d['next'] == '555.58.02'"
+	so "d['running'] == '$former' and d['next'] == '555.58.02'"
 	# What runs unattended finds it done
 	as 0 prime --if-changed "$library"
 	# What was made for the first one is a former driver's
@@ -370,7 +351,7 @@ full)
 		cp -a "$scratch/cache/." "$scratch/small/" && mount --bind "$scratch/small" "$scratch/cache" || { echo "skipped: no small tmpfs"; exit 77; }
 	before=$(entries | sort)
 	as 1 ahead "$library"
-	so "d['state'] in ('failed', 'no-room', 'carried') and d['ready'] < d['modules']"
+	so "d['state'] in ('failed', 'no-room', 'unfinished') and d['ready'] < d['modules']"
 	[ -z "$(comm -23 <(echo "$before") <(entries))" ] || fail "entries of the running driver are gone"
 	warm_before
 	mount -o remount,size=64m "$scratch/small"
@@ -413,7 +394,7 @@ P
 		installed=$to
 		as 0 ahead "$library"
 		state ready True
-		so "d['carried'] == 0 and d['ready'] == d['modules'] >= 13 and d['running'] == '$running' and d['next'] == '$to'"
+		so "d['ready'] == d['modules'] >= 13 and d['running'] == '$running' and d['next'] == '$to'"
 		before=$(entries)
 		starts "$running"
 		[ "$(entries)" = "$before" ] || fail "something is cold under $running"

@@ -1,11 +1,9 @@
 #!/bin/bash
 # carry.sh BUILD-FOLDER PART   what a change of NVIDIA's drivers leaves warm, on the phantom GPU
 #
-# older     535.309.01 becomes 550.163.01: `prime --carry-over` compiles nothing but what 535 could not read (zstd), and neither
-#           does the sample framework's first start; `prime --recompile-carried` then makes every entry what 550 writes by itself,
-#           to the byte
-# same      535.216.03 becomes 535.309.01 (both CUDA 12.2): goes over by itself, to the byte
-# newer     550.163.01 becomes 535.309.01: refused by name, and compiled
+# same      535.216.03 becomes 535.261.03 and then 535.309.01 (all CUDA 12.2): goes over by itself, to the byte, also out of the store
+# older     535.309.01 becomes 550.163.01, and back: each compiles once, and the store gives back what a driver made before
+# newer     the same, beginning with 550.163.01
 # Exit status: 0; 1 if something does not hold; 77 if a driver is not at hand.
 set -uo pipefail
 
@@ -13,11 +11,11 @@ set -uo pipefail
 part=$2
 case $part in
 older) drivers=(535.309.01 550.163.01) ;;
-same) drivers=(535.216.03 535.309.01) ;;
+same) drivers=(535.216.03 535.261.03 535.309.01) ;;
 newer) drivers=(550.163.01 535.309.01) ;;
 *) exit 64 ;;
 esac
-former=${drivers[0]} present=${drivers[1]}
+former=${drivers[0]} present=${drivers[-1]}
 # shellcheck source=tests/driver/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh" "$1" "$present"
 need_driver "${drivers[@]}"
@@ -38,8 +36,11 @@ json() { is_so "$scratch/out" "$1" || fail "not so: $1 ($answer)"; }
 entries() { (cd "$1" && find . -path './?/?/*' -type f | sort); }
 start()
 {
+	local before
+	before=$(entries "$scratch/cache")
 	under "$1" sm_86 "$framework/framework-app" >"$scratch/out" 2>"$scratch/err" || fail "the application under $1"
-	[[ $(tail -1 "$scratch/out") == "compiled $2 of "* ]] || fail "the application: $(tail -1 "$scratch/out")"
+	[[ $(tail -1 "$scratch/out") == "compiled 0 of "* ]] || fail "the application: $(tail -1 "$scratch/out")"
+	[ "$(entries "$scratch/cache")" = "$before" ] || fail "the start under $1 has added entries"
 }
 modules() { ask "$scratch/out" 'd["modules"]' && echo "$answer"; }
 # What the present driver makes by itself
@@ -52,51 +53,46 @@ same_as_own()
 	done
 }
 
+export JITWARM_STORE=1
 run "$former" prime "$library" --json || fail "priming under $former"
 had=$(modules)
 own
 modules=$(modules)
-both=$((had < modules ? had : modules))
-[ "$both" -gt 4 ] || fail "$had and $modules modules"
+[ "$had" -gt 4 ] && [ "$modules" -gt 4 ] || fail "$had and $modules modules"
 case $part in
-older)
-	run "$present" prime "$library" --dry-run --json
-	json "d['cold'] == $modules and d['carried_over']['refused'] == $both and '--carry-over takes it' in d['carried_over']['groups'][0]['why']"
-	run "$present" prime --carry-over "$library" --json || fail "prime --carry-over"
-	json "d['compiled'] == $modules - $both and d['restored'] == d['carried'] == d['carried_over']['older'] == $both"
-	before=$(entries "$scratch/cache")
-	start "$present" 0
-	[ "$(entries "$scratch/cache")" = "$before" ] || fail "the start has added entries"
-	same_as_own >/dev/null && fail "the two compilers make the same bytes: this tests nothing"
-	run "$present" check "$library" --json || fail "check"
-	json "d['carried'] == $both and d['cold'] == 0"
-	run "$present" prime --recompile-carried "$library" --json || fail "prime --recompile-carried"
-	json "d['anew'] == d['compiled'] == $both and d['undone'] == 0"
-	same_as_own || fail "not what $present makes by itself"
-	run "$present" check "$library" --json
-	json "d['carried'] == 0 and d['warm'] == $modules"
-	;;
 same)
-	run "$present" prime "$library" --json || fail "prime"
-	json "d['compiled'] == 0 and d['carried'] == 0 and d['carried_over']['modules'] == $modules and d['carried_over']['older'] == 0"
+	for each in "${drivers[@]:1}"; do
+		run "$each" prime "$library" --json || fail "prime under $each"
+		json "d['compiled'] == 0 and d['carried_over']['modules'] == d['restored'] == $modules and all(g['from'] == 'cache' for g in d['carried_over']['groups'])"
+		start "$each"
+	done
 	same_as_own || fail "not what $present makes by itself"
-	start "$present" 0
 	# And out of the store, where the cache was wiped
-	rm -rf "$scratch/cache" "$scratch/state"
-	JITWARM_STORE=1 run "$former" prime "$library" || fail "priming under $former"
 	rm -rf "$scratch/cache"
-	JITWARM_STORE=1 run "$present" prime "$library" --json || fail "prime"
+	run "$present" prime "$library" --json || fail "prime"
 	json "d['compiled'] == 0 and d['carried_over']['modules'] == $modules and d['carried_over']['groups'][0]['from'] == 'store'"
 	same_as_own || fail "out of the store: not what $present makes by itself"
 	;;
-newer)
-	run "$present" prime --carry-over "$library" --json || fail "prime --carry-over"
-	json "d['compiled'] == $modules and d['carried_over']['modules'] == 0 and d['carried_over']['refused'] == $both"
-	json "all(word in d['carried_over']['groups'][0]['why'] for word in ('newer than this machine', 'which cannot load its code'))"
+*)
+	before=$(entries "$scratch/cache")
+	run "$present" prime "$library" --json || fail "prime"
+	json "d['compiled'] == $modules and d['restored'] == 0 and 'carried_over' not in d"
 	same_as_own || fail "not what $present makes by itself"
-	start "$present" 0
+	start "$present"
+	[ -z "$(comm -23 <(echo "$before") <(entries "$scratch/cache"))" ] || fail "entries of $former are gone"
+	# Back: they are there; where the cache was wiped, the store has them
+	run "$former" prime "$library" --json || fail "prime under $former again"
+	json "d['compiled'] == d['restored'] == 0 and d['warm'] == $had"
+	start "$former"
+	rm -rf "$scratch/cache"
+	for each in "$former" "$present"; do
+		run "$each" prime "$library" --json || fail "prime under $each with an empty cache"
+		json "d['compiled'] == 0 and d['from_store']['entries'] == d['restored'] == $([ "$each" = "$former" ] && echo "$had" || echo "$modules")"
+		start "$each"
+	done
+	same_as_own || fail "out of the store: not what $present makes by itself"
 	;;
 esac
 run "$present" cache verify --json
 json "d['damaged'] == 0 and d['files_without_row'] == 0 and d['rows_without_file'] == 0"
-echo "$part holds: $former to $present"
+echo "$part holds: ${drivers[*]}"

@@ -8,7 +8,7 @@
 # module, once with the account's manager (linger), and once without it until the account logs on: nothing is compiled. The shortest
 # transaction takes 2 s longer at most than the shortest without jitwarm's package.
 #
-# First nothing may be fetched, so the results of 535 are carried over. Once more with “startup enable --fetch”, while the index of packages
+# First nothing may be fetched, so nothing is ready for 550. Once more with “startup enable --fetch”, while the index of packages
 # does not answer; then it does, and the run of the next day fetches the compiler and makes 550's own results.
 #
 # PACKAGES: what scripts/package.sh -o made (deb); BUILD: the folder of a build. Exit status: 0; 1 something does not hold; 77 skipped.
@@ -196,7 +196,7 @@ try_layout()
 	cached_before=$(cached)
 	[ "$(wc -l <<<"$cached_before")" -ge 4 ] || fail "nothing was compiled"
 
-	# Nothing may be fetched: what was compiled is carried over
+	# Nothing may be fetched
 	installs $next
 	with=("$took")
 	until_so '"state":"no-compiler"'

@@ -16,8 +16,7 @@ static void check(const void *data, size_t size)
 		MUST(ledger.records.items[i].stamp < ledger.stamp_count);
 	MUST(ledger.marks.count <= LEDGER_MOST_MARKS);
 	for (size_t i = 0; i < ledger.marks.count; i++)
-		MUST(ledger.marks.items[i].stamp < ledger.stamp_count ||
-			 ledger.marks.items[i].stamp >= LEDGER_REFUSED);
+		MUST(ledger.marks.items[i].stamp == LEDGER_REFUSED);
 	if ((ledger.records.count || ledger.marks.count) && !ledger_format(NULL, &ledger, &bytes)) {
 		ledger_parse(&again, bytes.data, bytes.size);
 		MUST(again.records.count == ledger.records.count);

@@ -23,23 +23,6 @@ def systemd(place):
     t.SETTINGS.update(PATH=place.dir + "/bin:" + os.environ["PATH"], XDG_RUNTIME_DIR=place.dir + "/tmp")
 
 
-def former_driver(place, *more):
-    # The simulated library's file stays the same one, so remembered facts about it are removed.
-    t.SETTINGS.update(SIMDRIVER_CUDA="12020", SIMDRIVER_STAMP="Mar 25 202615:25:13")
-    for command in (t.prime, *more):
-        place.run(command)
-    t.SETTINGS.update(SIMDRIVER_CUDA="12040", SIMDRIVER_STAMP="Apr  8 202512:10:18")
-    os.remove(place.dir + "/state/devices.json")
-    for name in os.listdir(place.dir + "/state/drivers"):
-        if "-" not in name:
-            os.remove(place.dir + "/state/drivers/" + name)
-
-
-def former_pack(place):
-    former_driver(place, EXPORT)
-    shutil.rmtree(place.dir + "/cache")
-
-
 def shared(place):
     os.makedirs(place.dir + "/shared")
 
@@ -52,9 +35,6 @@ ORDERS = {
     "bake-wheel": ([t.prime, t.make_wheel], ["bake", "-o", "@/out", "@/in/sample-1.0-py3-none-any.whl"], [(re.escape(t.new_wheel), "")]),
     "export": ([t.prime, KEY], EXPORT + ["--sign"], [("a.jwpack", "rename a.jwpack.minisig"), ("a.jwpack.minisig", "")]),
     "store": ([], ["prime", t.sample], [(r"state/store/sm_86-\w+\.jwpack", "")]),
-    "carry": ([former_driver], t.prime + ["--carry-over"], [(r"state/ledger-\w+", "rename " + ENTRY, False)]),
-    "import-carried": ([former_pack], ["import", "--carry-over", "--allow-unsigned", "@/a.jwpack"],
-                       [(r"state/ledger-\w+", "rename " + ENTRY, False)]),
     "key": ([], KEY, [("state/keys/default.pub", "rename state/keys/default.key"), ("state/trusted/default.pub", "rename state/keys/default.key"),
                       ("state/keys/default.key", "")]),
     "trust": ([KEY], ["key", "trust", "@/state/keys/default.pub", "again"], [("state/trusted/again.pub", "")]),

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include <jitwarm/cache.h>
-#include <jitwarm/carry.h>
 #include <jitwarm/key.h>
 #include <jitwarm/pack.h>
 #include <jitwarm/prune.h>
@@ -232,7 +231,7 @@ static int imports(struct jw_error *err)
 
 	if (jw_import(err, &options, &result))
 		return -1;
-	missing = ENTRIES - result->there - result->added - result->replaced + (*result->unmarked != 0);
+	missing = ENTRIES - result->there - result->added - result->replaced;
 	jw_import_result_free(result);
 	return missing ? STRUCK_NOT_WHOLE : 0;
 }
@@ -294,8 +293,7 @@ static int refills(struct jw_error *err)
 
 static int marks(struct jw_error *err)
 {
-	static const struct ledger_new_mark mark = {
-		.key = 1, .checksum = 2, .stamp = "Jun 25 202401:14:48"};
+	static const struct ledger_new_mark mark = {.key = 1, .result = 218};
 	const struct ledger_change change = {.marks = &mark, .mark_count = 1};
 
 	return ledger_change_marks(err, state, cache, &change);

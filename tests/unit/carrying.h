@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "cache/entry.h"
 #include "entries.h"
-#include "pack/ledger.h"
 #include "packs.h"
 
 /* entries_make's entries are driver 555.58.02's (CUDA 12.5). */
@@ -35,7 +34,7 @@ static inline uint64_t key_under(const struct entries_entry *entry, const char *
 					  (size_t)entry->key_bytes - CACHE_STAMP_SIZE);
 }
 
-static inline void set_up(struct machine *machine, uint32_t cuda, bool carry_over)
+static inline void set_up(struct machine *machine, uint32_t cuda)
 {
 	*machine = (struct machine){.system = {.gpus = &gpu, .gpu_count = 1, .state_dir = folder}};
 	machine->system.cache.path = os_join(folder, "cache");
@@ -54,19 +53,13 @@ static inline void set_up(struct machine *machine, uint32_t cuda, bool carry_ove
 	machine->options = (struct jw_carry_options){.system = &machine->system,
 												 .keys = machine->keys,
 												 .key_bytes = machine->key_bytes,
-												 .count = ENTRIES,
-												 .carry_over = carry_over};
+												 .count = ENTRIES};
 }
 
 static inline void tear_down(struct machine *machine)
 {
-	char *ledger = ledger_file(NULL, folder, machine->system.cache.path);
-
 	if (os_exists(machine->system.cache.path))
 		OK(os_remove_tree(why, machine->system.cache.path));
-	if (os_exists(ledger))
-		OK(os_remove(why, ledger));
-	mem_free(ledger);
 	mem_free(machine->system.cache.path);
 	jw_carry_result_free(machine->result);
 }
@@ -74,7 +67,6 @@ static inline void tear_down(struct machine *machine)
 /* A test's machine. Its driver compiles as driver 555 does, as a newer or as an older one. */
 struct given {
 	uint32_t cuda;
-	bool carry_over;
 };
 
 static inline int begin(void **state)
@@ -83,7 +75,7 @@ static inline int begin(void **state)
 	struct machine *machine = mem_alloc(sizeof *machine);
 
 	assert_non_null(machine);
-	set_up(machine, given->cuda, given->carry_over);
+	set_up(machine, given->cuda);
 	*state = machine;
 	return 0;
 }
@@ -137,5 +129,5 @@ static inline void remove_entry(const struct machine *machine, uint64_t key)
 	mem_free(path);
 }
 
-#define ON(test, cuda, carry_over)                                                                 \
-	cmocka_unit_test_prestate_setup_teardown(test, begin, end, (&(struct given){cuda, carry_over}))
+#define ON(test, cuda)                                                                             \
+	cmocka_unit_test_prestate_setup_teardown(test, begin, end, (&(struct given){cuda}))

@@ -1,12 +1,9 @@
-/* Carrying entries of former drivers over to another one: which entries, under which names,
- * with which marks. */
+/* Carrying entries over between drivers of one CUDA version: which entries, under which names. */
 #include "carrying.h"
-
-#include <jitwarm/store.h>
 
 static const char stamp_550_54[] = "Mar  5 202422:02:27"; /* CUDA 12.4 */
 
-static void entries_of_the_same_compiler_are_carried_unmarked(void **state)
+static void entries_of_the_same_compiler_are_carried(void **state)
 {
 	struct machine *machine = *state;
 
@@ -17,49 +14,21 @@ static void entries_of_the_same_compiler_are_carried_unmarked(void **state)
 	machine->options.dry_run = false;
 	carry(machine);
 	assert_int_equal(machine->result->carried, ENTRIES);
-	assert_int_equal(machine->result->older, 0);
 	assert_int_equal(machine->result->group_count, 1);
 	assert_int_equal(machine->result->groups[0].modules, ENTRIES);
 	assert_string_equal(machine->result->groups[0].driver, "555.58.02 (CUDA 12.5)");
 	assert_int_equal(count_there(machine), ENTRIES);
-	assert_int_equal(jw_carry_count(&machine->system), 0);
 	/* Entries that exist already are not counted. */
 	carry(machine);
-	assert_int_equal(
-		machine->result->carried + machine->result->refused + machine->result->group_count, 0);
+	assert_int_equal(machine->result->carried + machine->result->group_count, 0);
 }
 
-static void older_entries_are_carried_on_request_and_marked(void **state)
-{
-	struct machine *machine = *state;
-	struct ledger ledger;
-
-	carry(machine);
-	assert_int_equal(machine->result->carried, 0);
-	assert_int_equal(machine->result->refused, ENTRIES);
-	assert_non_null(strstr(machine->result->groups[0].why, "--carry-over takes it"));
-	machine->options.carry_over = true;
-	carry(machine);
-	assert_int_equal(machine->result->carried, ENTRIES);
-	assert_int_equal(machine->result->older, ENTRIES);
-	assert_int_equal(count_there(machine), ENTRIES);
-	assert_int_equal(jw_carry_count(&machine->system), ENTRIES);
-	ledger_open(&ledger, folder, machine->system.cache.path);
-	assert_string_equal(
-		ledger_mark_stamp(&ledger,
-						  ledger_marked(&ledger, machine->system.cache.path, machine->keys[0])),
-		"Jun 25 202401:14:48");
-	ledger_close(&ledger);
-}
-
-static void newer_entries_are_refused(void **state)
+static void entries_of_another_compiler_stay(void **state)
 {
 	struct machine *machine = *state;
 
 	carry(machine);
-	assert_int_equal(machine->result->carried, 0);
-	assert_int_equal(machine->result->refused, ENTRIES);
-	assert_non_null(strstr(machine->result->groups[0].why, "which cannot load its code"));
+	assert_int_equal(machine->result->carried + machine->result->group_count, 0);
 	assert_int_equal(count_there(machine), 0);
 }
 
@@ -146,7 +115,7 @@ static uint64_t put_older(const struct machine *machine, size_t at)
 }
 
 /* Of two entries for one module. */
-static void the_same_compiler_wins_over_an_older_one(void **state)
+static void the_same_compiler_wins_over_another_one(void **state)
 {
 	struct machine *machine = *state;
 
@@ -154,22 +123,7 @@ static void the_same_compiler_wins_over_an_older_one(void **state)
 		(void)put_older(machine, i);
 	carry(machine);
 	assert_int_equal(machine->result->carried, ENTRIES);
-	assert_int_equal(machine->result->older, 0);
 	assert_int_equal(count_there(machine), ENTRIES);
-}
-
-/* Of two modules of which one has room. */
-static void what_is_this_drivers_own_comes_first(void **state)
-{
-	struct machine *machine = *state;
-
-	(void)put_older(machine, 0);
-	remove_entry(machine, machine->entries[0].key);
-	machine->options.count = 2;
-	machine->options.most_bytes = machine->entries[1].row_bytes;
-	carry(machine);
-	assert_int_equal(machine->result->carried, 1);
-	assert_int_equal(machine->result->older, 0);
 }
 
 /* Only one of the former entries has room beside the new ones, in either case. */
@@ -180,7 +134,7 @@ static void a_kept_entry_is_not_evicted(void **state)
 		struct machine machine;
 		char *path;
 
-		set_up(&machine, 12050, false);
+		set_up(&machine, 12050);
 		machine.options.kept = &machine.entries[kept].key;
 		machine.options.kept_count = 1;
 		machine.system.cache.limit_bytes = machine.entries[ENTRIES - 1].row_bytes;
@@ -217,7 +171,6 @@ static void machine_code_of_another_kind_is_not_carried(void **state)
 	}
 	carry(machine);
 	assert_int_equal(machine->result->carried, ENTRIES - 3);
-	assert_int_equal(machine->result->refused, 1);
 }
 
 static bool count_down(void *context)
@@ -237,7 +190,7 @@ static void an_interrupt_keeps_what_was_read(void **state)
 		struct machine machine;
 		size_t left = asked;
 
-		set_up(&machine, 12050, false);
+		set_up(&machine, 12050);
 		machine.options.cancel = (struct jw_cancel){&left, count_down};
 		carry(&machine);
 		assert_int_equal(count_there(&machine), machine.result->carried);
@@ -247,81 +200,20 @@ static void an_interrupt_keeps_what_was_read(void **state)
 	assert_true(between);
 }
 
-static void the_store_keeps_no_marked_entry(void **state)
-{
-	struct machine *machine = *state;
-	char *store = os_join(folder, "store");
-
-	machine->options.count = 2;
-	carry(machine);
-	packs_keep(&machine->system, 0);
-	/* Once compiled, an entry is no longer marked. */
-	OK(ledger_change_marks(why, folder, machine->system.cache.path,
-						   &(struct ledger_change){.cleared = machine->keys, .cleared_count = 1}));
-	assert_int_equal(jw_carry_count(&machine->system), 1);
-	packs_keep(&machine->system, 1);
-	OK(os_remove_tree(why, store));
-	mem_free(store);
-}
-
-/* A mark decides, not the key: one that an earlier carry marked as an older compiler's stays so */
-static void marks_are_carried_along(void **state)
-{
-	struct machine *machine = *state;
-	struct ledger_new_mark mark = {.key = machine->entries[0].key,
-								   .checksum = load_u64(machine->entries[0].bytes + 20),
-								   .stamp = "Mar  5 202422:02:27"};
-	struct ledger ledger;
-
-	OK(ledger_change_marks(why, folder, machine->system.cache.path,
-						   &(struct ledger_change){.marks = &mark, .mark_count = 1}));
-	carry(machine);
-	assert_int_equal(machine->result->carried, ENTRIES - 1);
-	assert_int_equal(machine->result->refused, 1);
-	ledger_open(&ledger, folder, machine->system.cache.path);
-	assert_null(ledger_marked(&ledger, machine->system.cache.path, machine->keys[0]));
-	ledger_close(&ledger);
-	machine->options.carry_over = true;
-	carry(machine);
-	assert_int_equal(machine->result->carried, 1);
-	assert_int_equal(machine->result->older, 1);
-	ledger_open(&ledger, folder, machine->system.cache.path);
-	assert_string_equal(
-		ledger_mark_stamp(&ledger,
-						  ledger_marked(&ledger, machine->system.cache.path, machine->keys[0])),
-		mark.stamp);
-	ledger_close(&ledger);
-}
-
-/* Without a place for marks the entries are carried over too; the note says that none was. */
-static void a_missing_state_folder_is_reported(void **state)
-{
-	struct machine *machine = *state;
-
-	machine->system.state_dir = NULL;
-	OK(jw_carry(why, &machine->options, &machine->result));
-	assert_int_equal(machine->result->carried, ENTRIES);
-	assert_non_null(strstr(machine->result->note, "cannot be marked"));
-}
-
 TEST_PROGRAM
 {
 	const struct CMUnitTest tests[] = {
-		ON(entries_of_the_same_compiler_are_carried_unmarked, 12050, false),
-		ON(older_entries_are_carried_on_request_and_marked, 12060, false),
-		ON(newer_entries_are_refused, 12040, true),
-		ON(damaged_entries_are_not_carried, 12050, true),
-		ON(a_third_drivers_entry_is_not_carried, 12050, true),
-		ON(entries_of_many_drivers_are_carried, 12050, true),
-		ON(a_budget_bounds_what_is_carried, 12050, false),
-		ON(the_same_compiler_wins_over_an_older_one, 12050, true),
-		ON(what_is_this_drivers_own_comes_first, 12050, true),
+		ON(entries_of_the_same_compiler_are_carried, 12050),
+		ON(entries_of_another_compiler_stay, 12060),
+		ON(entries_of_another_compiler_stay, 12040),
+		ON(damaged_entries_are_not_carried, 12050),
+		ON(a_third_drivers_entry_is_not_carried, 12050),
+		ON(entries_of_many_drivers_are_carried, 12050),
+		ON(a_budget_bounds_what_is_carried, 12050),
+		ON(the_same_compiler_wins_over_another_one, 12050),
 		cmocka_unit_test(a_kept_entry_is_not_evicted),
 		cmocka_unit_test(an_interrupt_keeps_what_was_read),
-		ON(machine_code_of_another_kind_is_not_carried, 12050, false),
-		ON(the_store_keeps_no_marked_entry, 12060, true),
-		ON(marks_are_carried_along, 12050, false),
-		ON(a_missing_state_folder_is_reported, 12060, true),
+		ON(machine_code_of_another_kind_is_not_carried, 12050),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -135,35 +135,6 @@ TEST(its_own_wins_over_one_that_is_carried)
 	}
 }
 
-/* What is carried over from an older compiler replaces nothing: it needs no room a second time. */
-TEST(what_is_there_is_not_counted_again)
-{
-	static struct jw_gpu gpu = {.target = {.sm = 86}};
-	struct jw_system machine = {.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
-	struct jw_import_options options = {.system = &machine, .carry_over = true};
-	struct entries_entry entry;
-
-	clear(cache);
-	clear(target);
-	TEXT_COPY(machine.driver.stamp, OURS);
-	machine.driver.version = (struct jw_driver){12080, {570, 1, 2}};
-	machine.driver.trust = JW_TRUST_CONFIRMED;
-	make_with(&entry, FORMER, 1, 0);
-	packs_put(cache, entry.key, entry.bytes, entry.size);
-	export_cache();
-	options.limit_bytes = entry.row_bytes;
-	for (int there = 0; there < 2; there++) {
-		struct jw_import_result *result;
-
-		OK(import_with(why, options, &result));
-		assert_int_equal(result->added, !there);
-		assert_int_equal(result->there, there);
-		assert_int_equal(result->accepted_bytes, there ? 0 : entry.row_bytes);
-		assert_int_equal(result->evicted, 0);
-		jw_import_result_free(result);
-	}
-}
-
 /* Of the same size, and another checksum */
 TEST(another_entry_of_its_name_is_replaced)
 {

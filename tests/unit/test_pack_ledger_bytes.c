@@ -25,7 +25,7 @@ static const char stamp[] = "Apr  8 202512:10:18";
 static struct ledger *make_ledger(void)
 {
 	static struct ledger ledger;
-	const struct ledger_item mark = {.name = 70, .value = 71, .stamp = 1};
+	const struct ledger_item mark = {.name = 70, .value = 218, .stamp = LEDGER_REFUSED};
 
 	ledger = (struct ledger){0};
 	assert_int_equal(ledger_stamp_number(&ledger, stamp), 0);
@@ -84,36 +84,41 @@ TEST(what_is_written_is_read)
 	buf_free(&again);
 }
 
-/* A mark without an entry. A result that says nothing of the module is as none. */
+/* A result that says nothing of the module is as none, and so are marks of former versions, whose
+ * last number is a driver's, or none. */
 TEST(what_the_driver_refuses_is_a_mark)
 {
 	static const struct {
 		uint64_t value;
 		uint32_t stamp;
 		unsigned result;
+		size_t marks;
 	} cases[] = {
-		{218, LEDGER_REFUSED, 218},
-		{222, LEDGER_REFUSED, 222},
-		{2, LEDGER_REFUSED, 0},
-		{UINT64_C(218) << 32 | 1, LEDGER_REFUSED, 0},
-		{UINT64_C(1) << 32 | 218, LEDGER_REFUSED, 0},
-		{218, LEDGER_NO_STAMP, 0},
-		{218, 1, 0},
+		{218, LEDGER_REFUSED, 218, 2},
+		{222, LEDGER_REFUSED, 222, 2},
+		{2, LEDGER_REFUSED, 0, 2},
+		{UINT64_C(218) << 32 | 1, LEDGER_REFUSED, 0, 2},
+		{UINT64_C(1) << 32 | 218, LEDGER_REFUSED, 0, 2},
+		{218, UINT32_MAX, 0, 1},
+		{218, 1, 0, 1},
+		{218, 7, 0, 1},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct ledger *whole = make_ledger(), ledger = {0};
 		const struct ledger_item mark = {.name = 90, .value = cases[i].value, cases[i].stamp};
+		const struct ledger_item last = {.name = 95, .value = 222, .stamp = LEDGER_REFUSED};
 		struct buf bytes;
 
 		OK(ledger_put(why, &whole->marks, LEDGER_MOST_MARKS, &mark));
+		OK(ledger_put(why, &whole->marks, LEDGER_MOST_MARKS, &last));
 		bytes = make_bytes_of(whole);
 		ledger_parse(&ledger, bytes.data, bytes.size);
-		assert_int_equal(ledger.marks.count, 2);
+		assert_int_equal(ledger.marks.count, 1 + cases[i].marks);
+		assert_int_equal(ledger_refused(&ledger, 95), 222);
 		assert_int_equal(ledger_refused(&ledger, 90), cases[i].result);
 		assert_int_equal(ledger_refused(&ledger, 91), 0);
 		assert_int_equal(ledger_refused(&ledger, 0), 0);
-		assert_null(ledger_marked(&ledger, folder, 90));
 		ledger_close(&ledger);
 		buf_free(&bytes);
 	}
@@ -150,17 +155,7 @@ TEST(there_are_numbers_for_so_many_stamps)
 		(void)snprintf(text, sizeof text, "Jan  1 20%02u00:00:00", i);
 		assert_int_equal(ledger_stamp_number(&ledger, text), i);
 		assert_int_equal(ledger.stamp_count, i < LEDGER_MOST_STAMPS ? i + 1 : LEDGER_MOST_STAMPS);
-		assert_int_equal(ledger_mark_number(&ledger, text),
-						 i < LEDGER_MOST_STAMPS ? i : LEDGER_NO_STAMP);
 		assert_int_equal(ledger_stamp_number(&ledger, ledger.stamps[0]), 0);
-	}
-	assert_int_equal(ledger_mark_number(&ledger, NULL), LEDGER_NO_STAMP);
-	assert_int_equal(ledger_mark_number(&ledger, ""), LEDGER_NO_STAMP);
-	for (uint32_t i = 0; i < 2; i++) {
-		const struct ledger_item mark = {.stamp = LEDGER_MOST_STAMPS - 1 + i};
-
-		assert_string_equal(ledger_mark_stamp(&ledger, &mark),
-							i ? "" : ledger.stamps[LEDGER_MOST_STAMPS - 1]);
 	}
 }
 

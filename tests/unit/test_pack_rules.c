@@ -114,7 +114,7 @@ TEST_WITH(without_a_driver_or_a_cache_nothing_happens, begin, end)
 		}
 		options.store = true;
 		OK(jw_carry(why, &options, &result));
-		assert_int_equal(result->carried + result->refused + result->group_count, 0);
+		assert_int_equal(result->carried + result->group_count, 0);
 		assert_string_equal(result->note, "");
 		jw_carry_result_free(result);
 		assert_false(os_exists(path));
@@ -233,24 +233,6 @@ TEST_WITH(what_waits_for_a_boot_is_not_swept, begin, end)
 		OK(jw_store_keep(why, &options, &count));
 		assert_int_equal(packs_in(folder), samples[i].left);
 	}
-}
-
-/* Of entries that were carried over with the same bytes. */
-TEST_WITH(own_results_lose_the_mark_of_others, begin, end)
-{
-	struct cache_probed probed;
-	struct ledger_new_mark mark = {.key = keys[0], .stamp = "Apr  8 202512:10:18"};
-	const struct ledger_change change = {.marks = &mark, .mark_count = 1};
-
-	put_entries(0, 1);
-	packs_keep(&system_of, 1);
-	assert_int_equal(cache_presence(system_of.cache.path, keys[0], 0, &probed), CACHE_PRESENT);
-	mark.checksum = probed.checksum;
-	OK(ledger_change_marks(why, folder, system_of.cache.path, &change));
-	assert_int_equal(jw_carry_count(&system_of), 1);
-	empty_cache();
-	assert_int_equal(refill(false).entries, 1);
-	assert_int_equal(jw_carry_count(&system_of), 0);
 }
 
 /* What is kept is kept once, at whatever maximum; the store's own limit holds afterwards. */

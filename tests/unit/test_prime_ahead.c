@@ -53,7 +53,7 @@ static void record(const char *state, const char *more)
 	(void)snprintf(text, sizeof text,
 				   "{\"schema\":\"jitwarm.ahead/1\",\"state\":\"%s\",\"running\":\"535.309.01\","
 				   "\"next\":\"550.163.01\",\"stamp\":\"Jun 25 202401:14:48\",\"modules\":7,"
-				   "\"ready\":5,\"carried\":2%s}",
+				   "\"ready\":5%s}",
 				   state, more);
 	put("state/ahead.json", text);
 }
@@ -93,12 +93,13 @@ CASE(a_record_says_how_far_it_came)
 		{"no-compiler", "535.309.01", "libcuda.so.550.163.01", JW_AHEAD_NO_COMPILER, true},
 		{"failed", "535.309.01", "libcuda.so.550.163.01", JW_AHEAD_FAILED, true},
 		/* Its process was killed. */
-		{"compiling", "535.309.01", "libcuda.so.550.163.01", JW_AHEAD_CARRIED, true},
+		{"compiling", "535.309.01", "libcuda.so.550.163.01", JW_AHEAD_UNFINISHED, true},
 		/* The boot came; or the upgrade was undone. */
 		{"ready", "550.163.01", "libcuda.so.550.163.01", JW_AHEAD_LIVE, false},
 		{"compiling", "550.163.01", "libcuda.so.550.163.01", JW_AHEAD_LIVE, false},
 		{"ready", "535.309.01", "libcuda.so.535.309.01", JW_AHEAD_UNDONE, false},
-		/* Not a state. */
+		/* A former version's; then not a state. */
+		{"carried", "535.309.01", "libcuda.so.550.163.01", JW_AHEAD_NOTICED, true},
 		{"nonsense", "535.309.01", "libcuda.so.550.163.01", JW_AHEAD_NOTICED, true},
 	};
 

@@ -29,7 +29,6 @@ TEST(the_most_valuable_are_taken)
 		uint64_t limit_bytes, budget_bytes, budget_ms;
 		double workers;
 		const char *taken; /* of the cold ones */
-		bool carried;      /* the third replaces an entry of an older driver */
 		bool restored;     /* what is not cold comes from the store, not yet in the cache */
 	} cases[] = {
 		{.limit_bytes = 100000, .workers = 1, .taken = "yyyyy"},
@@ -58,23 +57,6 @@ TEST(the_most_valuable_are_taken)
 		 .budget_ms = 5000,
 		 .workers = 1,
 		 .taken = "nnyny"},
-		/* What an entry takes that is replaced is taken already. */
-		{.limit_bytes = 100000,
-		 .budget_bytes = 1700,
-		 .workers = 1,
-		 .taken = "nnynn",
-		 .carried = true},
-		{.limit_bytes = 100000,
-		 .budget_bytes = 6700,
-		 .workers = 1,
-		 .taken = "nyynn",
-		 .carried = true},
-		{.limit_bytes = 6700,
-		 .budget_bytes = 50000,
-		 .workers = 1,
-		 .taken = "nyynn",
-		 .carried = true},
-		{.limit_bytes = 100000, .budget_ms = 1, .workers = 4, .taken = "nnnnn", .carried = true},
 		/* What the store gives takes its room, too. */
 		{.limit_bytes = 100000,
 		 .budget_bytes = 7699,
@@ -100,13 +82,12 @@ TEST(the_most_valuable_are_taken)
 		double left_ms = 0;
 
 		fill(modules);
-		modules[2].carried = cases[i].carried;
 		modules[MODULES - 1].state = cases[i].restored ? PLAN_RESTORED : PLAN_WARM;
 		budget_choose(&plan, &request, &sum);
 		for (size_t k = 0; k + 1 < MODULES; k++) {
 			taken[k] = modules[k].state == PLAN_COLD ? 'y' : 'n';
 			left += modules[k].state == PLAN_OVER_BUDGET;
-			if (taken[k] == 'n' && !modules[k].carried)
+			if (taken[k] == 'n')
 				left_bytes += modules[k].entry_bytes;
 			left_ms += taken[k] == 'n' ? modules[k].cost_ms : 0;
 		}
@@ -115,7 +96,7 @@ TEST(the_most_valuable_are_taken)
 		assert_int_equal(sum.over_budget, left);
 		assert_int_equal(sum.over_budget_bytes, left_bytes);
 		assert_int_equal((uint64_t)(1000 * sum.over_budget_seconds + 0.5), (uint64_t)left_ms);
-		assert_int_equal(sum.warm_bytes, cases[i].restored ? 0 : cases[i].carried ? 1700 : 700);
+		assert_int_equal(sum.warm_bytes, cases[i].restored ? 0 : 700);
 		assert_int_equal(sum.limit_bytes, cases[i].limit_bytes);
 		assert_int_equal(modules[MODULES - 1].state, cases[i].restored ? PLAN_RESTORED : PLAN_WARM);
 	}

@@ -210,8 +210,7 @@ static void plain_budget(struct plan_module *modules, size_t count,
 	bool seen[8] = {false};
 
 	for (size_t i = 0; i < count; i++)
-		if (modules[i].state == PLAN_WARM || modules[i].state == PLAN_RESTORED ||
-			modules[i].carried)
+		if (modules[i].state == PLAN_WARM || modules[i].state == PLAN_RESTORED)
 			there += modules[i].entry_bytes;
 	for (size_t turn = 0; (request->budget_bytes || request->budget_ms) && turn < count; turn++) {
 		size_t best = count;
@@ -234,11 +233,11 @@ static void plain_budget(struct plan_module *modules, size_t count,
 		seen[best] = true;
 		{
 			struct plan_module *module = &modules[best];
-			const uint64_t bytes = module->carried ? 0 : module->entry_bytes;
+			const uint64_t bytes = module->entry_bytes;
 			const double most = module->cost_ms > longest ? module->cost_ms : longest;
 			const double wall = (total + module->cost_ms) / request->capacity;
 
-			if ((request->budget_bytes && bytes &&
+			if ((request->budget_bytes &&
 				 (there + bytes > request->budget_bytes || there + bytes > request->limit_bytes)) ||
 				(request->budget_ms && (wall > most ? wall : most) > (double)request->budget_ms)) {
 				module->state = PLAN_OVER_BUDGET;
@@ -272,7 +271,6 @@ TEST(budgets_take_the_best_of_what_is_left)
 			seed = seed * 1103515245u + 12345u;
 			modules[i].on_demand = seed / 65536 % 4 == 0;
 			modules[i].state = states[seed / 262144 % 5];
-			modules[i].carried = modules[i].state == PLAN_COLD && seed / 4194304 % 8 == 0;
 		}
 		seed = seed * 1103515245u + 12345u;
 		request = (struct budget_request){

@@ -26,8 +26,8 @@ newer_jitwarm ahead --dry-run --json
 exits 1 'ahead --dry-run'
 json_is 'd["state"], d["pending"], d["running"], d["next"]' "('noticed', True, '551.61', '560.70')"
 newer_jitwarm ahead "$sample_dll" --json
-exits 0 ahead
-json_is 'd["state"], d["modules"], d["ready"], d["carried"]' "('no-compiler', $modules, $modules, $modules)"
+exits 1 'ahead without a compiler'
+json_is 'd["state"], d["modules"], d["ready"]' "('no-compiler', $modules, 0)"
 [ -z "$(comm -23 <(echo "$before") <(entries))" ] || fail 'entries of the running driver are gone'
 newer_jitwarm startup status
 says 'Driver 560.70 is installed and starts after the next boot'

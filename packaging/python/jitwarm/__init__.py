@@ -81,7 +81,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class PrimeProgress:
-    phase: str  # "compiling", "carrying" (results of other drivers) or "fetching"
+    phase: str  # "compiling", "carrying" (results of other drivers of this CUDA version) or "fetching"
     done: int
     total: int
     failed: int

@@ -28,14 +28,13 @@ static const char *say_ahead(char room[JSON_ROOM], const void *state)
 
 static const struct json_field ahead_fields[] = {
 	JSON_SAID("state", struct jw_ahead, state, say_ahead,
-			  "`none`, `noticed`, `carried`, `compiling`, `ready`, `live`, `undone`, `no-room`, "
-			  "`no-compiler` or `failed`"),
+			  "`none`, `noticed`, `unfinished`, `compiling`, `ready`, `live`, `undone`, "
+			  "`no-room`, `no-compiler` or `failed`"),
 	AHEAD(running, "the driver that runs; `\"\"` where unknown"),
 	AHEAD(next, "the one that was or is prepared", .presence = JSON_IF_SET),
 	AHEAD(pending, "`next` is installed and starts at the next boot"),
 	AHEAD(modules, "that the running driver has compiled, for this machine's GPUs"),
 	AHEAD(ready, "of them, those with an entry of `next`"),
-	AHEAD(carried, "of these, those made by an older compiler"),
 	AHEAD(stored, "`no-room`: those that wait in the store for the boot", .presence = JSON_IF_SET),
 	AHEAD(limit_bytes, "`no-room`: the limit that all would need", .presence = JSON_IF_SET),
 	AHEAD(why, "one line about the last three states", .presence = JSON_IF_SET),
@@ -45,11 +44,9 @@ const struct json_table document_ahead = {.schema = "jitwarm.ahead/1", .fields =
 const struct json_table document_ahead_members = {.fields = ahead_fields,
 												  .size = sizeof(struct jw_ahead)};
 
-/* What is stored replaces what is carried over, too. */
 static bool ahead_is_prepared(const struct jw_ahead *ahead)
 {
-	return ahead->ready >= ahead->modules ||
-		   ahead->ready + ahead->stored >= ahead->modules + ahead->carried;
+	return ahead->ready + ahead->stored >= ahead->modules;
 }
 
 /* What is left to do, behind the counts. */
@@ -57,7 +54,7 @@ static const char *ahead_rest(const struct jw_ahead *ahead)
 {
 	switch (ahead->state) {
 	case JW_AHEAD_NOTICED: return "; “jitwarm ahead” prepares them";
-	case JW_AHEAD_CARRIED: return "; “jitwarm ahead” compiles the rest";
+	case JW_AHEAD_UNFINISHED: return "; “jitwarm ahead” compiles the rest";
 	case JW_AHEAD_COMPILING: return "; the rest is being compiled";
 	case JW_AHEAD_NO_ROOM:
 		return !ahead_is_prepared(ahead)
@@ -68,8 +65,7 @@ static const char *ahead_rest(const struct jw_ahead *ahead)
 					 "the rest "
 					 "is compiled, and waits in the store for the boot";
 	case JW_AHEAD_NO_COMPILER: return "; its compiler is missing: ";
-	case JW_AHEAD_FAILED:
-		return ahead->ready < ahead->modules ? "; the rest failed: " : "; not recompiled: ";
+	case JW_AHEAD_FAILED: return "; the rest failed: ";
 	case JW_AHEAD_NONE:
 	case JW_AHEAD_READY:
 	case JW_AHEAD_LIVE:
@@ -80,8 +76,6 @@ static const char *ahead_rest(const struct jw_ahead *ahead)
 
 void ahead_print(const struct output *out, const char *head, const struct jw_ahead *ahead)
 {
-	char carried[TEXT_SHORT * 2] = "";
-
 	if (!ahead->pending)
 		return;
 	if (ahead->state == JW_AHEAD_NOTICED && !ahead->modules) {
@@ -91,14 +85,11 @@ void ahead_print(const struct output *out, const char *head, const struct jw_ahe
 					head, ahead->next);
 		return;
 	}
-	if (ahead->carried)
-		(void)text_format(carried, sizeof carried, " (%zu carried over from an older compiler)",
-						  ahead->carried);
 	output_line(out, ahead->ready < ahead->modules ? STYLE_WARN : STYLE_GOOD,
 				"%sDriver %s is installed and starts after the next boot: %zu of %s ready for "
-				"it%s%s%s.",
+				"it%s%s.",
 				head, ahead->next, ahead->ready,
-				TEXT_COUNT(ahead->modules, "module is", "modules are"), carried, ahead_rest(ahead),
+				TEXT_COUNT(ahead->modules, "module is", "modules are"), ahead_rest(ahead),
 				ahead->state == JW_AHEAD_FAILED || ahead->state == JW_AHEAD_NO_COMPILER ? ahead->why
 																						: "");
 }
@@ -135,7 +126,7 @@ struct preparing {
 	struct jw_ahead result;
 };
 
-static void on_carried(void *context, const struct jw_ahead *ahead)
+static void on_reused(void *context, const struct jw_ahead *ahead)
 {
 	const struct preparing *preparing = context;
 	const struct output *out = &preparing->cli->out;
@@ -235,7 +226,7 @@ static int prepare_ahead(struct jw_error *err, struct preparing *preparing,
 	struct jw_ahead_options options = {.library = library,
 									   .prime = &prime,
 									   .cache_dir = options_value(given, "cache"),
-									   .carried = on_carried};
+									   .reused = on_reused};
 	int result;
 
 	if (cli_worker(err, cli, &options.worker) || take_account_limit(err, preparing))
@@ -344,10 +335,11 @@ const struct cli_command command_ahead = {
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"After an upgrade of the driver, the previous one runs until the next boot. Meanwhile this "
-		"command prepares the cache for the installed one. It carries over all that the running "
+		"command prepares the cache for the installed one. It compiles all that the running "
 		"driver has compiled, including code made at run time and code of programs that jitwarm "
-		"has never seen, and then recompiles it with the ptxas of the installed driver's CUDA "
-		"version. It never evicts entries of the running driver. Name the paths and packages "
+		"has never seen, with the ptxas of the installed driver's CUDA version; drivers of one "
+		"CUDA version share their results. It never evicts entries of the running driver. Name the "
+		"paths and packages "
 		"that have relocatable code, since its entries' names depend on the driver.\n\nIf no "
 		"upgrade waits for the boot, it ends at once. What exceeds the limit waits in the store, "
 		"and enters the cache after the boot; then what is missing is compiled. “jitwarm "

@@ -4,15 +4,12 @@
 #include <time.h>
 
 #include <jitwarm/cache.h>
-#include <jitwarm/marks.h>
 #include <jitwarm/prune.h>
 #include <jitwarm/system.h>
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/document.h"
-#include "cli/module_text.h"
 #include "cli/next_step.h"
 #include "cli/output.h"
 #include "os/interrupt.h"
@@ -56,16 +53,7 @@ static const char *cache_command_driver_text(char text[CACHE_DRIVER_TEXT], const
 
 /* ---- jitwarm cache list */
 
-struct cache_list_document {
-	char *path;
-	struct cache_list_row {
-		struct jw_cache_entry entry;
-		bool carried;
-	} * rows;
-	size_t count;
-};
-
-#define ENTRY(member, ...) JSON(struct cache_list_row, entry.member, __VA_ARGS__)
+#define ENTRY(member, ...) JSON(struct jw_cache_entry, member, __VA_ARGS__)
 
 static const char *key_text(char room[JSON_ROOM], const void *key)
 {
@@ -75,38 +63,35 @@ static const char *key_text(char room[JSON_ROOM], const void *key)
 
 static const char *say_form(char room[JSON_ROOM], const void *values)
 {
-	const struct cache_list_row *row = values;
+	const struct jw_cache_entry *entry = values;
 
 	(void)room;
-	return row->entry.kind == JW_CACHE_CUDA ? cached_forms[row->entry.form] : NULL;
+	return entry->kind == JW_CACHE_CUDA ? cached_forms[entry->form] : NULL;
 }
 
 static const struct json_field entry_fields[] = {
-	JSON_SAID("key", struct cache_list_row, entry.key, key_text, "the entry's name, 16 hex digits"),
+	JSON_SAID("key", struct jw_cache_entry, key, key_text, "the entry's name, 16 hex digits"),
 	ENTRY(kind, "`cuda`, `opencl` or `other`", .names = cached_kinds),
 	JSON_SAID_OF("form", say_form,
 				 "CUDA: `load` (a module), `link` (an input of run-time linking) or `nvjitlink`",
 				 .presence = JSON_UNLESS_NULL),
-	JSON_SAID("arch", struct cache_list_row, entry.target, document_sm,
-			  "`sm_86`, `\"\"` where unknown"),
+	JSON_SAID("arch", struct jw_cache_entry, target, document_sm, "`sm_86`, `\"\"` where unknown"),
 	ENTRY(driver, "the stamp in the key; OpenCL: the release"),
 	ENTRY(options, "the compiler's options in the key, cut at 79 bytes"),
-	JSON_AS("source_bytes", struct cache_list_row, entry.payload_bytes, "of the PTX in the key"),
+	JSON_AS("source_bytes", struct jw_cache_entry, payload_bytes, "of the PTX in the key"),
 	ENTRY(value_bytes, "of the result"),
 	ENTRY(file_bytes, "of the file"),
-	JSON_NUMBERED("mtime_s", struct cache_list_row, entry.mtime_ns, document_whole_seconds,
+	JSON_NUMBERED("mtime_s", struct jw_cache_entry, mtime_ns, document_whole_seconds,
 				  "seconds since 1970"),
 	ENTRY(in_index, "the index has a row for it"),
 	ENTRY(damaged, "by its header; values are not hashed (`cache verify` does that)"),
-	JSON(struct cache_list_row, carried,
-		 "marked by this account: made by an older driver's compiler"),
 	{0},
 };
 
 static const struct json_field list_fields[] = {
-	JSON(struct cache_list_document, path, "the directory"),
-	JSON_LIST_OF("entries", struct cache_list_document, rows, count,
-				 JSON_TABLE(struct cache_list_row, entry_fields),
+	JSON(struct jw_cache_listing, path, "the directory"),
+	JSON_LIST_OF("entries", struct jw_cache_listing, entries, count,
+				 JSON_TABLE(struct jw_cache_entry, entry_fields),
 				 "in the order in which the driver will evict them; entries that its index does "
 				 "not count come last"),
 	{0},
@@ -134,7 +119,7 @@ static const char *date_text(char text[32], int64_t mtime_ns)
 }
 
 static int print_cache_list(struct jw_error *err, const struct output *out,
-							const struct cache_list_document *list, const struct jw_system *system)
+							const struct jw_cache_listing *list, const struct jw_system *system)
 {
 	struct table table = {
 		.columns = 8,
@@ -146,19 +131,17 @@ static int print_cache_list(struct jw_error *err, const struct output *out,
 	int result;
 
 	for (size_t i = 0; i < list->count; i++)
-		bytes += list->rows[i].entry.file_bytes;
+		bytes += list->entries[i].file_bytes;
 	output_line(out, STYLE_STRONG, "%s: %s, %s", list->path,
 				TEXT_COUNT(list->count, "entry", "entries"), text_bytes(size, bytes));
 	for (size_t i = 0; i < list->count; i++) {
-		const struct cache_list_row *row = &list->rows[i];
-		const struct jw_cache_entry *entry = &row->entry;
+		const struct jw_cache_entry *entry = &list->entries[i];
 		char arch[JW_TARGET_TEXT] = "", driver[CACHE_DRIVER_TEXT], date[32];
 
 		if (entry->target.sm)
 			(void)jw_target_sm(arch, entry->target);
 		table_cell(&table, STYLE_PLAIN, "%016llx", (unsigned long long)entry->key);
-		table_cell(&table, entry->damaged ? STYLE_BAD : STYLE_PLAIN, "%s%s", what_text(entry),
-				   row->carried ? ", carried" : "");
+		table_cell(&table, entry->damaged ? STYLE_BAD : STYLE_PLAIN, "%s", what_text(entry));
 		table_cell(&table, STYLE_PLAIN, "%s", arch);
 		table_cell(&table, STYLE_PLAIN, "%s",
 				   entry->damaged ? "" : cache_command_driver_text(driver, entry->driver, system));
@@ -175,31 +158,19 @@ static int print_cache_list(struct jw_error *err, const struct output *out,
 static int run_cache_list(struct jw_error *err, struct cli *cli)
 {
 	struct jw_cache_options options = cache_command_options(cli);
-	struct cache_list_document document = {0};
 	struct jw_cache_listing *list = NULL;
-	struct jw_marks *marks;
 	int result = 0;
 
 	os_catch_interrupts();
 	if (jw_cache_list(err, &options, &list))
 		return cli_fail_of_cache(err, cli);
 	(void)cli_open_asleep(NULL, cli);
-	document.path = list->path;
 	if (!list->count)
 		output_line(&cli->out, STYLE_PLAIN, "%s: empty", list->path);
-	marks = jw_marks_open(cli_state(NULL, cli), list->path);
-	document.rows = mem_array(list->count, sizeof *document.rows);
-	for (; document.count < list->count; document.count++)
-		document.rows[document.count] = (struct cache_list_row){
-			.entry = list->entries[document.count],
-			.carried = jw_marks_has(marks, list->entries[document.count].key),
-		};
 	if (list->count && output_wants_text(&cli->out))
-		result = print_cache_list(err, &cli->out, &document, cli->system);
+		result = print_cache_list(err, &cli->out, list, cli->system);
 	if (!result)
-		result = document_print(&cli->out, &document_cache_list, &document);
-	mem_free(document.rows);
-	jw_marks_close(marks);
+		result = document_print(&cli->out, &document_cache_list, list);
 	jw_cache_list_free(list);
 	return result;
 }
@@ -213,8 +184,8 @@ const struct cli_command command_cache_list = {
 	.description =
 		"Lists the entries of the driver's JIT cache in the order of eviction; entries that the "
 		"index does not count come last. What: “load” is a module, “link” an input of run-time "
-		"linking, “nvjitlink” made by that library, “opencl” the PTX of an OpenCL program; "
-		"“carried”: by an older driver's compiler. Values are not hashed; “jitwarm cache verify” "
+		"linking, “nvjitlink” made by that library, “opencl” the PTX of an OpenCL program. "
+		"Values are not hashed; “jitwarm cache verify” "
 		"does that.",
 	.examples = "jitwarm cache list\n",
 	.options = list_options,
@@ -227,7 +198,6 @@ const struct cli_command command_cache_list = {
 
 struct cache_verify_document {
 	struct jw_cache_report report;
-	size_t carried;
 	struct jw_cache_repaired repaired;
 };
 
@@ -269,8 +239,6 @@ static const struct json_field verify_fields[] = {
 	REPORT(entries, "files in the places of entries"),
 	REPORT(sound, NULL),
 	REPORT(damaged, NULL),
-	JSON(struct cache_verify_document, carried,
-		 "of them, marked by this account: carried over from an older driver"),
 	REPORT(bytes, "of all entries"),
 	REPORT(rows, "of the index"),
 	REPORT(rows_without_file, NULL),
@@ -347,7 +315,6 @@ static void print_verify_report(const struct output *out, const struct cache_ver
 			output_line(out, STYLE_PLAIN, "  CUDA %zu, OpenCL %zu, other %zu",
 						report->kinds[JW_CACHE_CUDA], report->kinds[JW_CACHE_OPENCL],
 						report->kinds[JW_CACHE_OTHER]);
-		module_text_marks(out, "  ", "them", found->carried, "");
 	}
 	print_damaged(out, report);
 	print_index(out, report);
@@ -358,7 +325,6 @@ static int verify_run(struct jw_error *err, struct cli *cli)
 	struct jw_cache_options options = cache_command_options(cli);
 	struct cache_verify_document found = {0};
 	struct jw_cache_report *report = NULL;
-	struct jw_marks *marks = NULL;
 	int result;
 
 	os_catch_interrupts();
@@ -369,9 +335,7 @@ static int verify_run(struct jw_error *err, struct cli *cli)
 		 jw_cache_repair(err, &options, &found.repaired)) ||
 		jw_cache_verify(err, &options, &report))
 		return cli_fail_of_cache(err, cli);
-	marks = jw_marks_open(cli_state(NULL, cli), report->path);
 	found.report = *report;
-	found.carried = jw_marks_count(marks);
 	print_verify_report(&cli->out, &found);
 	if (found.repaired.removed)
 		output_line(&cli->out, STYLE_GOOD, "  repaired: %s removed",
@@ -388,7 +352,6 @@ static int verify_run(struct jw_error *err, struct cli *cli)
 	}
 	cli->status = report->damaged || report->outlook.harmful ? EXIT_COLD : EXIT_DONE;
 	result = document_print(&cli->out, &document_cache_verify, &found);
-	jw_marks_close(marks);
 	jw_cache_report_free(report);
 	return result;
 }

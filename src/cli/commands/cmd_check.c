@@ -33,8 +33,6 @@ static const struct json_field count_fields[] = {
 	GPU(warm, "with a sound entry in the cache"),
 	GPU(cold, "without one"),
 	GPU(restored, "of the cold ones: the store gives them back at once (`check` alone looks)"),
-	GPU(carried, "of the warm ones: made by an older driver's compiler (`prime --carry-over`, "
-				 "`import --carry-over`)"),
 	GPU(damaged, "of the cold ones: the entry is there and damaged; `prime` replaces it"),
 	GPU(unread, "of the cold ones: this account cannot read the entry"),
 	GPU(unplanned.cannot, "containers with code that the driver cannot use"),
@@ -162,8 +160,7 @@ const struct json_table document_check = {
 	.end = "A `reason` is `never` (no trace of them on disk), `driver` (another driver compiled "
 		   "them), `file` (an earlier version of the file was compiled), `damaged` (the entry "
 		   "exists and drivers refuse it), `evicted` (the driver evicted it), `deleted` (by "
-		   "somebody, by `cache prune`, or by a driver that wiped the cache), `carried` (an older "
-		   "driver's compiler made it, and `--recompile-carried` replaces it) or `unknown` "
+		   "somebody, by `cache prune`, or by a driver that wiped the cache) or `unknown` "
 		   "(the names of this driver's entries are not known, or the entry cannot be read).",
 };
 
@@ -265,10 +262,8 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu,
 	if (explain && gpu->cold)
 		forecast_text_line(out, "  ", &gpu->forecast, "");
 	print_entries(out, gpu);
-	if (explain || !gpu->cold) {
-		module_text_marks(out, "  ", "the warm modules", gpu->carried, "");
+	if (explain || !gpu->cold)
 		module_text_link(out, "  ", gpu->link, &gpu->forecast, "");
-	}
 }
 
 /* The libraries with cold modules, and why they are cold. */

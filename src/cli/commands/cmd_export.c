@@ -91,8 +91,8 @@ const struct cli_command command_export = {
 		"of another machine. Each PTX module and cubin is "
 		"stored once; the same entries give the same bytes. It is a tar archive in zstd frames; "
 		"“tar --zstd -tf” lists it.\n\nIf the machine's driver is known, entries of other drivers "
-		"are left out. So are damaged entries, OpenCL's, and entries that “prime --carry-over” "
-		"reused from an older driver.\n\nExit status: 0 if the pack was written, 1 if it was but "
+		"are left out. So are damaged entries and OpenCL's.\n\nExit status: 0 if the pack was "
+		"written, 1 if it was but "
 		"lacks entries that are damaged, that this account cannot read, or that a pack cannot "
 		"hold, or if a name matches no file, 2 if there is no cache to export, 3 on failure.",
 	.examples = "jitwarm export -o lab.jwpack --sign\n"

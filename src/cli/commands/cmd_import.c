@@ -48,7 +48,6 @@ static struct jw_import_options import_options_of(struct cli *cli)
 		.state_dir = cli->system->state_dir,
 		.allow_unsigned = options_given(given, "allow-unsigned"),
 		.dry_run = options_given(given, "dry-run"),
-		.carry_over = options_given(given, "carry-over"),
 		.cancel = cli_cancel,
 	};
 }
@@ -84,10 +83,6 @@ static int import_into(struct jw_error *err, struct cli *cli)
 						: "no driver is installed: the entries keep the drivers that made them");
 	if (*result->note)
 		output_note(&cli->out, "%s: %s", options.path, result->note);
-	if (*result->unmarked)
-		output_warning(&cli->out,
-					   "entries that are not the driver's own bytes could not be marked: %s",
-					   result->unmarked);
 	pack_report_import(&cli->out, result);
 	if (cli->system->cache.why_useless[0])
 		output_warning(&cli->out, "a warm cache does not help here: %s",
@@ -124,7 +119,7 @@ static void print_accounts(struct cli *cli, const struct jw_import_all_result *a
 
 static int import_for_all(struct jw_error *err, struct cli *cli)
 {
-	static const char *const others[] = {"cache", "as-is", "carry-over"};
+	static const char *const others[] = {"cache", "as-is"};
 	struct jw_import_options options = import_options_of(cli);
 	struct jw_import_all_result *all;
 	int result;
@@ -184,9 +179,6 @@ static const struct cli_option import_options[] = {
 							   "GPUs run: check its source"),
 	CLI_FLAG("as-is", "With --cache: the directory is for another machine; keep the drivers and "
 					  "GPUs of the entries. The default if no driver is installed"),
-	CLI_FLAG("carry-over",
-			 "Also take entries of older drivers for modules without an entry; this driver loads "
-			 "them. They are marked for “jitwarm prime --recompile-carried”"),
 	{0}};
 
 const struct cli_command command_import = {

@@ -122,20 +122,14 @@ static const char *say_from(char room[JSON_ROOM], const void *in_store)
 static const struct json_field group_fields[] = {
 	JSON(struct jw_carry_group, driver, "that compiled them: `535.309.01 (CUDA 12.2)`"),
 	JSON(struct jw_carry_group, target, "`sm_86`"),
-	JSON(struct jw_carry_group, refused, "they cannot be carried over"),
-	JSON(struct jw_carry_group, older, "compiled by an older compiler"),
 	JSON_SAID("from", struct jw_carry_group, in_store, say_from, "`cache` or `store`"),
 	JSON(struct jw_carry_group, modules, "their number"),
-	JSON(struct jw_carry_group, why, "of refused ones: each field that does not fit",
-		 .presence = JSON_IF_SET),
 	{0},
 };
 
 static const struct json_field carried_fields[] = {
 	JSON_AS("modules", struct jw_carry_result, carried,
 			"carried over; with `--dry-run`: that would be"),
-	JSON(struct jw_carry_result, older, "of these: compiled by an older compiler"),
-	JSON(struct jw_carry_result, refused, "that cannot be carried over"),
 	JSON_AS("added_bytes", struct jw_carry_result, bytes, "of these results in the cache"),
 	JSON(struct jw_carry_result, evicted, "old entries that were evicted for them"),
 	JSON(struct jw_carry_result, seconds, NULL),
@@ -158,23 +152,20 @@ const struct json_table document_prime_skipped = {
 static const struct json_field prime_fields[] = {
 	JSON_SAID("verdict", struct prime_document, result.verdict, document_verdict,
 			  "as in `check`, before the run; with `--dry-run` it decides the exit status"),
-	ROW(plan.modules, "as in `check`, like the next nine, before anything was compiled"),
-	ROW(plan.warm, NULL),
-	ROW(plan.cold, NULL),
-	ROW(plan.restored, "of the cold ones: the store, or what former drivers compiled, makes them "
-					   "warm at once"),
-	ROW(plan.carried, NULL),
-	ROW(plan.anew, "with `--recompile-carried`: of the cold ones, those with a result of an older "
-				   "driver in the cache"),
-	ROW(plan.damaged, NULL),
-	ROW(plan.unplanned.cannot, NULL),
+	ROW(plan.modules, "as in `check`, before anything was compiled"),
+	ROW(plan.warm, "as in `check`"),
+	ROW(plan.cold, "as in `check`"),
+	ROW(plan.restored, "of the cold ones: the store, or what another driver of this CUDA version "
+					   "compiled, makes them warm at once"),
+	ROW(plan.damaged, "as in `check`"),
+	ROW(plan.unplanned.cannot, "as in `check`"),
 	ROW(plan.unplanned.lacking,
 		"pieces of code that have none for a GPU, of files that do not fail"),
 	ROW(plan.unplanned.tile, "pieces of Tile IR, which the driver compiles at their first load"),
 	ROW(plan.unplanned.unknown, "pieces of a kind that jitwarm does not know"),
 	ROW(plan.refused, "modules that the driver has refused before, which are not tried again"),
-	ROW(plan.link, NULL),
-	ROW(plan.left_out, NULL),
+	ROW(plan.link, "as in `check`"),
+	ROW(plan.left_out, "as in `check`"),
 	ROW(plan.why, "a line on the reasons why modules are cold, the most frequent first",
 		.presence = JSON_IF_SET),
 	ROW(plan.recorded, "with `--recording`: its modules that come from files",
@@ -244,7 +235,7 @@ static const struct json_field prime_fields[] = {
 					"if the store had missing entries, or could not restore them"),
 	JSON_POINTER_OF("carried_over", struct prime_document, carried,
 					JSON_TABLE(struct jw_carry_result, carried_fields),
-					"if former drivers compiled modules that this one lacks"),
+					"if another driver of this CUDA version compiled modules that this one lacks"),
 	JSON_POINTER_OF("pack", struct prime_document, pack, &document_export_members,
 					"with `-o`, where one was written"),
 	JSON_POINTER_OF("shared", struct prime_document, shared,
@@ -269,7 +260,7 @@ static const struct json_field run_fields[] = {
 	JSON(struct unattended, failed, "as in `prime`"),
 	JSON(struct unattended, undone, "as in `prime`"),
 	JSON(struct unattended, restored,
-		 "modules that were taken from the store, a shared folder or an older driver's entries"),
+		 "modules that were taken from the store, a shared folder or another driver's entries"),
 	JSON(struct unattended, saved_seconds,
 		 "processor time of the compiled ones, which the first start no longer needs"),
 	JSON(struct unattended, problem, "why it did not start, or stopped; or `\"\"`"),
@@ -542,9 +533,9 @@ static bool print_login(const struct output *output, const struct jw_cache_info 
 	return true;
 }
 
-/* ---- the store, former drivers */
+/* ---- the store, other drivers */
 
-/* Before compiling: entries from the store and from former drivers. */
+/* Before compiling: entries from the store and from other drivers. */
 static void print_reuse(const struct output *out, const struct jw_prime_result *result,
 						bool dry_run)
 {
@@ -571,22 +562,14 @@ static void print_reuse(const struct output *out, const struct jw_prime_result *
 		output_warning(out, "nothing is carried over: %s", reuse->not_carried.message);
 	for (size_t i = 0; carried && i < carried->group_count; i++) {
 		const struct jw_carry_group *group = &carried->groups[i];
-		const char *modules = TEXT_COUNT(group->modules, "module", "modules");
 
-		if (group->refused)
-			output_line(out, STYLE_PLAIN,
-						group->modules == 1
-							? "%s for %s that driver %s has compiled is not carried over: %s."
-							: "%s for %s that driver %s has compiled are not carried over: %s.",
-						modules, group->target, group->driver, group->why);
-		else
-			output_line(out, STYLE_GOOD, "%s for %s %s carried over from driver %s%s%s.", modules,
-						group->target,
-						dry_run               ? "would be"
-						: group->modules == 1 ? "was"
-											  : "were",
-						group->driver, group->in_store ? ", out of the store" : "",
-						group->older ? "" : ", whose compiler is this driver's");
+		output_line(out, STYLE_GOOD,
+					"%s for %s %s carried over from driver %s%s, whose compiler is this driver's.",
+					TEXT_COUNT(group->modules, "module", "modules"), group->target,
+					dry_run               ? "would be"
+					: group->modules == 1 ? "was"
+										  : "were",
+					group->driver, group->in_store ? ", out of the store" : "");
 	}
 	if (carried && carried->carried && !dry_run)
 		output_line(out, STYLE_PLAIN, "That took %s; the cache grew by %s.",
@@ -723,7 +706,6 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 	case PLAN_WARM:
 		output_line(out, STYLE_GOOD, "Warm: %s that the driver would compile %s in its cache.",
 					module_text_all(bytes, plan->modules), plan->modules == 1 ? "is" : "are");
-		module_text_marks(out, "", "the warm modules", plan->carried, ".");
 		module_text_link(out, "", 0, &plan->forecast, ".");
 		return;
 	case PLAN_COLD: break;
@@ -734,7 +716,6 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 	print_forecast(out, result, for_others);
 	if (plan->why[0])
 		output_line(out, STYLE_PLAIN, "Why: %s.", plan->why);
-	module_text_marks(out, "", "the warm modules", plan->carried, ".");
 	module_text_link(out, "", plan->link, &plan->forecast, ".");
 	if (!for_others)
 		print_limit(out, plan);
@@ -1282,8 +1263,6 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		options.plan.budget_ms = options_number(&cli->options, "budget-time", 0);
 		options.compile.low_priority = options_given(&cli->options, "background");
 		options.reuse.no_store = options_given(&cli->options, "no-store");
-		options.reuse.carry_over = options_given(&cli->options, "carry-over");
-		options.reuse.recompile_carried = options_given(&cli->options, "recompile-carried");
 	}
 	failed = jw_prime(err, cli->system, &options, &result);
 	prime_bar_end(&priming->bar);
@@ -1511,13 +1490,6 @@ static const struct cli_option prime_options[] = {
 	CLI_HEADING(.title = "Where results come from"),
 	CLI_FLAG("no-store", "Do not restore earlier results from the store, and do not add new ones",
 			 .rare = true),
-	CLI_FLAG("carry-over",
-			 "After a driver update: reuse results of older drivers, from the cache and the "
-			 "store, under this driver's names; only the rest is compiled",
-			 .rare = true),
-	CLI_FLAG("recompile-carried",
-			 "Compile modules carried over from older drivers, and replace those results",
-			 .rare = true),
 	CLI_VALUE("share", "DIR",
 			  "Look for each module in this shared folder before compiling it, and put there what "
 			  "is compiled, signed with --sign",
@@ -1551,9 +1523,8 @@ const struct cli_command command_prime = {
 		"the time, from the modules and earlier runs here, and the space. Modules that would not "
 		"fit are not started. --budget-time and --budget-size prefer modules that every start "
 		"needs and that save it the most time.\n\nAfter a driver update, results of another build "
-		"of the same CUDA minor version are reused: the bytes are the same. --carry-over also "
-		"reuses results of older drivers, in seconds; --recompile-carried replaces them "
-		"later.\n\n--share takes modules from a folder that machines share, and puts there what "
+		"of the same CUDA minor version are reused: the bytes are the same.\n\n--share takes "
+		"modules from a folder that machines share, and puts there what "
 		"it compiles. Machines that start together share the work, so that each module is "
 		"compiled once. For a registry, run “jitwarm pull” before and “jitwarm push” "
 		"afterwards.\n\nCUDA C sources (*.cu) are first compiled to PTX by NVRTC, for each GPU "

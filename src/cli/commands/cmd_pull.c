@@ -43,10 +43,6 @@ static void registry_print_pulled(const struct output *out, const struct jw_pull
 					text_bytes((char[TEXT_SHORT]){0}, pack->pack_bytes));
 		if (*pack->import->note)
 			output_note(out, "%s", pack->import->note);
-		if (*pack->import->unmarked)
-			output_warning(out,
-						   "entries that are not the driver's own bytes could not be marked: %s",
-						   pack->import->unmarked);
 		pack_report_import(out, pack->import);
 	}
 }

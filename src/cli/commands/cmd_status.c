@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include <jitwarm/accounts.h>
-#include <jitwarm/carry.h>
 #include <jitwarm/check.h>
 #include <jitwarm/find.h>
 #include <jitwarm/system.h>
@@ -30,7 +29,6 @@
 
 struct status_document {
 	struct jw_system system;
-	size_t carried;
 	bool wsl;
 	const char *environment; /* NULL: none was found, or there is no GPU */
 	struct jw_check_result packages;
@@ -100,7 +98,6 @@ static const struct json_field cache_fields[] = {
 	ROW_AS("size_bytes", system.cache.outlook.bytes,
 		   "the size of the entries, as the limit counts it"),
 	JSON_MEMBERS_OF(struct status_document, system.cache.outlook, &document_outlook),
-	ROW(carried, "of the entries: compiled by older drivers"),
 	ROW(system.cache.limit_bytes, "the limit of the driver's cache"),
 	ROW(system.cache.limit_set, "by `CUDA_CACHE_MAXSIZE`, not by the driver's default"),
 	ROW(system.cache.disabled, "by `CUDA_CACHE_DISABLE`"),
@@ -324,7 +321,7 @@ static void print_driver(const struct output *out, const struct jw_driver_info *
 					"        not yet tried with this driver: the first prime checks it");
 }
 
-static void print_cache(const struct output *out, const struct jw_cache_info *cache, size_t carried)
+static void print_cache(const struct output *out, const struct jw_cache_info *cache)
 {
 	char size[TEXT_SHORT], limit[TEXT_SHORT];
 	const char *from = cache->limit_set ? "" : ", the driver's default";
@@ -344,7 +341,6 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 					cache->now.path ? cache->now.path : "no cache",
 					text_bytes(size, cache->now.limit_bytes),
 					cache->now.limit_set ? "" : ", the driver's default");
-	module_text_marks(out, "        ", "them", carried, "");
 	if (cache->outlook.text[0])
 		output_line(out, cache->outlook.harmful ? STYLE_BAD : STYLE_WARN, "        %s; %s",
 					cache->outlook.text, cache->outlook.next_step);
@@ -481,7 +477,7 @@ static void print_status(const struct output *out, const struct status_document 
 	print_gpus(out, system);
 	print_driver(out, &system->driver, explain);
 	ahead_print(out, "        ", &found->ahead);
-	print_cache(out, &system->cache, found->carried);
+	print_cache(out, &system->cache);
 	if (packages)
 		packages_text(out, found->environment, packages);
 	if (found->troubles)
@@ -500,8 +496,7 @@ static void print_status(const struct output *out, const struct status_document 
 static int tell_status(struct jw_error *err, struct cli *cli)
 {
 	const struct jw_system *system = cli->system;
-	struct status_document found = {
-		.system = *system, .carried = jw_carry_count(system), .wsl = os_is_wsl()};
+	struct status_document found = {.system = *system, .wsl = os_is_wsl()};
 	struct jw_check_result *packages = NULL;
 	struct jw_found *search = NULL;
 	int result =

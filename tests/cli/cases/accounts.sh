@@ -1,8 +1,6 @@
 # Other accounts: `import` and `startup` for all people of this machine, each with its own rights.
 run 64 import --all-users --cache "$(native "$work/cache")" x.jwpack
 err_has "it cannot be combined with --cache"
-run 64 import --all-users --carry-over x.jwpack
-err_has "cannot be combined with --carry-over"
 is_wine && exit 0 # accounts of Windows are no lines of /etc/passwd: tests/windows/test_accounts.sh
 program=$JITWARM
 refused() {

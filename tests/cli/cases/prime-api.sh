@@ -40,7 +40,7 @@ driver_535_309
 primes "refilled 0, carried 8, compiled 0, kept 0"
 driver_550
 primes "refilled 0, carried 0, compiled 0, kept 0" dry-run
-primes "refilled 0, carried 8, compiled 0, kept 0" carry-over
+primes "refilled 0, carried 0, compiled 8, kept 8"
 
 # Neither
 rm -rf "$work/cache" "$work/state/store"

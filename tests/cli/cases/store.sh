@@ -142,9 +142,9 @@ run 0 cache verify --cache "$work/cache"
 # A budget holds for what is carried over from there, too
 . "$cases/../drivers.sh"
 anew
-driver_550
+driver_535_216
 run 0 prime "$sample"
 rm -rf "$work/cache"
-driver_555
-run 1 prime --budget-size 40K --carry-over "$sample"
+driver_535_309
+run 1 prime --budget-size 40K "$sample"
 (($(du -sb --exclude=index "$work/cache" | cut -f1) < 120000)) || fail "the cache has $(du -sb "$work/cache")"
