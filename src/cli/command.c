@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/document.h"
+#include "os/file.h"
 #include "os/folders.h"
 #include "os/interrupt.h"
 #include "os/platform.h"
@@ -180,13 +181,23 @@ int cli_worker(struct jw_error *err, struct cli *cli, const char *const **ret_wo
 	return 0;
 }
 
+void cli_forget(struct cli *cli, const char *why, bool can_be_named)
+{
+	if (!cli->stateless)
+		output_note(&cli->out,
+					can_be_named ? "%.700s; jitwarm remembers nothing of this run; name a folder "
+								   "that can be written to: JITWARM_STATE=DIR"
+								 : "%.700s; jitwarm remembers nothing of this run",
+					why);
+	cli->stateless = true;
+}
+
 int cli_open(struct jw_error *err, struct cli *cli, const struct jw_system_options *how)
 {
 	if (jw_system_open(err, how, &cli->system))
 		return -1;
 	if (cli->system->why_forgets[0])
-		output_note(&cli->out, "%s; name a folder that can be written to: JITWARM_STATE=DIR",
-					cli->system->why_forgets);
+		cli_forget(cli, cli->system->why_forgets, true);
 	return 0;
 }
 
@@ -210,9 +221,15 @@ int cli_open_asking(struct jw_error *err, struct cli *cli, const char *cache_dir
 
 const char *cli_state(struct jw_error *err, struct cli *cli)
 {
+	struct jw_error why = {0};
+
 	if (!cli->state)
 		(void)os_state_dir(err, &cli->state);
-	return cli->state;
+	if (!cli->state || cli->command->reads || !os_may_make(&why, cli->state))
+		return cli->state;
+	error_set(err, why.code, "%s; name a folder that can be written to: JITWARM_STATE=DIR",
+			  why.message);
+	return NULL;
 }
 
 int cli_need_administrator(struct jw_error *err, const char *option)

@@ -55,6 +55,7 @@ struct cli_command {
 	/* Where root must stay out of a place (cli/root_places.h) */
 	bool reads; /* without --apply, --undo, --repair: writes to its outputs and jitwarm's state
 				 * alone, and goes on without the latter */
+	bool sets_values; /* it only reads, but for a second operand and --unset */
 	bool runs_anyway; /* without the place, as far as it gets */
 	bool needs_no_place;
 	/* Prints through cli->out. Returns 0: the program ends with cli->status, initially EXIT_DONE;
@@ -75,7 +76,7 @@ struct cli {
 	/* cli_run: runs another command in this process. */
 	enum exit_status (*run_other)(int argc, char **argv);
 	enum exit_status status;  /* so far */
-	bool stateless;           /* root may not use a place of its own (cli/root_places.h) */
+	bool stateless;           /* set by cli_forget */
 	bool status_of_command;   /* that of the program that `run` has run */
 	enum exit_status failure; /* status of the next failure; EXIT_DONE: by its code (exit_of) */
 	struct jw_system *system; /* freed at the end, as are the next two */
@@ -117,6 +118,8 @@ void cli_end_with(struct cli *cli, enum exit_status status);
 extern const struct jw_cancel cli_cancel;
 /* The command line that starts this program as a worker; valid until the end. */
 int cli_worker(struct jw_error *err, struct cli *cli, const char *const **ret_worker);
+/* Says once why jitwarm remembers nothing of this run; whether JITWARM_STATE would help. */
+void cli_forget(struct cli *cli, const char *why, bool can_be_named);
 /* Opens cli->system, and says if nothing can be remembered. */
 int cli_open(struct jw_error *err, struct cli *cli, const struct jw_system_options *how);
 /* Opens cli->system on the cache of --cache, without asking the driver. */
@@ -124,7 +127,8 @@ int cli_open_asleep(struct jw_error *err, struct cli *cli);
 /* Opens cli->system on this cache (NULL: the driver's). Asks the driver once if the GPUs are
  * neither remembered nor, unless `certain`, known by their PCI device ids. */
 int cli_open_asking(struct jw_error *err, struct cli *cli, const char *cache_dir, bool certain);
-/* jitwarm's own folder; valid until the end. NULL on failure. */
+/* jitwarm's own folder, which a command that does not only read can write to; valid until the end.
+ * NULL on failure, and for root without a state. */
 const char *cli_state(struct jw_error *err, struct cli *cli);
 
 /* Fails unless this account may change other accounts. JW_ERR_IO, with the next step. */

@@ -117,7 +117,8 @@ static bool only_reads(const struct cli *cli)
 
 	return is_given(options, "dry-run") ||
 		   (cli->command->reads && !is_given(options, "apply") && !is_given(options, "undo") &&
-			!is_given(options, "repair"));
+			!is_given(options, "repair") && !is_given(options, "unset") &&
+			(!cli->command->sets_values || options->operand_count < 2));
 }
 
 static bool starts_python(const struct cli *cli)
@@ -381,8 +382,6 @@ static void follow_no_links(const struct cli *cli)
 
 int root_check_places(struct jw_error *err, struct cli *cli)
 {
-	bool stateless = false;
-
 	if (!os_is_superuser() || cli->command->needs_no_place)
 		return 0;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -395,18 +394,14 @@ int root_check_places(struct jw_error *err, struct cli *cli)
 		goes_on = cli->command->runs_anyway || (only_reads(cli) && rows[i].use == PLACE_STATE);
 		if (!goes_on)
 			(void)refuse(err, cli, &refusal);
-		else if (!stateless)
-			output_note(&cli->out,
-						"%.700s; root keeps nothing there, and remembers nothing of this run",
-						what_is_wrong(text, &refusal));
+		else
+			cli_forget(cli, what_is_wrong(text, &refusal), false);
 		mem_free(refusal.given);
 		if (!goes_on)
 			return -1;
-		stateless = true;
 	}
-	if (stateless)
+	if (cli->stateless)
 		os_keep_no_state();
-	cli->stateless = stateless;
 	follow_no_links(cli);
 	return 0;
 }

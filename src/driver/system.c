@@ -401,8 +401,7 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 		goto done;
 	if (system->state_dir && os_may_make(&why, system->state_dir))
 		(void)text_format(system->why_forgets, sizeof system->why_forgets,
-						  "%.200s: jitwarm remembers nothing there (%.200s)", system->state_dir,
-						  why.message);
+						  "%.200s cannot be written to (%.200s)", system->state_dir, why.message);
 	if (given->scratch) {
 		system->scratch = mem_alloc(sizeof *system->scratch);
 		if (run_folder_make(err, system->state_dir, system->scratch))

@@ -210,5 +210,7 @@ const struct cli_command command_config = {
 		"reads no file that other accounts could change.",
 	.examples = "jitwarm config\njitwarm config jobs 4\njitwarm config --unset jobs\n",
 	.options = config_options,
+	.reads = true,
+	.sets_values = true,
 	.run = config_run,
 };

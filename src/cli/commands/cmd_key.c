@@ -158,11 +158,11 @@ static int run_key_list(struct jw_error *err, struct cli *cli)
 	const char *state = begin_key_command(err, cli, 0, 0);
 	struct jw_keys keys = {0};
 	int result =
-		!state || jw_key_list(err, state, &keys) ||
+		(!cli->stateless && (!state || jw_key_list(err, state, &keys))) ||
 		(output_wants_text(&cli->out) && keys.count && print_key_list(err, &cli->out, &keys)) ||
 		document_print(&cli->out, &document_key, &keys);
 
-	if (!result && !keys.count)
+	if (!result && !keys.count && !cli->stateless)
 		output_line(&cli->out, STYLE_PLAIN, "No keys: “jitwarm key generate” makes one.");
 	jw_keys_free(&keys);
 	return result;
@@ -175,5 +175,6 @@ const struct cli_command command_key_list = {
 	.description = "Lists your own keys, and those whose packs “jitwarm import” accepts.",
 	.examples = "jitwarm key list\n",
 	.no_operands = "key list shows every key",
+	.reads = true,
 	.run = run_key_list,
 };

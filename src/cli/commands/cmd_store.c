@@ -72,12 +72,17 @@ static void print_off(const struct cli *cli)
 static int list_run(struct jw_error *err, struct cli *cli)
 {
 	const struct jw_store_options options = {.state_dir = cli_state(err, cli)};
-	struct jw_store *store = NULL;
-	int result = !options.state_dir || jw_store_open(err, &options, &store) ||
-						 (output_wants_text(&cli->out) && print_store(err, &cli->out, store)) ||
-						 document_print(&cli->out, &document_store, store)
-					 ? -1
-					 : 0;
+	struct jw_store *store = NULL, none = {.path = (char[]){""}};
+	int result;
+
+	/* Root reads no store of another account's. */
+	if (cli->stateless)
+		return document_print(&cli->out, &document_store, &none);
+	result = !options.state_dir || jw_store_open(err, &options, &store) ||
+					 (output_wants_text(&cli->out) && print_store(err, &cli->out, store)) ||
+					 document_print(&cli->out, &document_store, store)
+				 ? -1
+				 : 0;
 
 	if (!result)
 		print_off(cli);
@@ -103,5 +108,6 @@ const struct cli_command command_store_list = {
 		"GiB.\n\nExit status: 1 if a pack is damaged.",
 	.examples = "jitwarm store list\n",
 	.no_operands = "store list takes no names",
+	.reads = true,
 	.run = list_run,
 };

@@ -96,7 +96,7 @@ run 0 export -o "$work/x.jwpack"
 printf 'jobs = 3\n' >"$mine"
 chmod 666 "$mine"
 if [[ $(id -u) == 0 ]]; then
-	run 2 config --json
+	run 0 config --json
 	err_has "other accounts may write to $mine"
 	run '0|1|2' check "$sample"
 	err_has "other accounts may write to $mine"
