@@ -327,34 +327,6 @@ TEST(an_entry_may_fill_the_limit)
 	assert_consistent(1);
 }
 
-/* The index is as it was before the last insert; of the two own entries one is gone. */
-TEST(only_rows_of_files_that_are_there_are_restored)
-{
-	char *index = os_join(dir, "index"), *file = cache_entry_path(dir, key_of(3));
-	struct cache_live_counts counts;
-	struct cache_live *live;
-	struct buf before = {0};
-	unsigned added = 0;
-
-	start_anew();
-	fill(1, 1);
-	OK(os_read_file(why, index, 4096, &before));
-	live = open_live(1 << 30, CACHE_FULL_REFUSE);
-	OK(insert_one(why, live, 2, 0, NULL));
-	OK(insert_one(why, live, 3, 0, NULL));
-	OK(os_remove(why, file));
-	write_index(before.data, before.size);
-	/* Under load the lock may be held too long for it: the next time goes on. */
-	for (counts.restored = 0; !counts.restored && added < 100; cache_live_counts(live, &counts))
-		OK(insert_one(why, live, 4 + added++, 0, NULL));
-	assert_int_equal(counts.restored, 1);
-	OK(cache_live_close(why, live));
-	assert_consistent(2 + added);
-	buf_free(&before);
-	mem_free(index);
-	mem_free(file);
-}
-
 TEST(files_are_closed_and_nothing_is_left)
 {
 	char *left = os_join(folder, "left");

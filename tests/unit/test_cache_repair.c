@@ -1,10 +1,8 @@
-/* Repairing damaged directories: removed entries, those that stay, and the state after a kill */
+/* Repairing damaged directories: removed entries, and those that stay */
 #include "folder.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <jitwarm/cache.h>
@@ -338,43 +336,6 @@ TEST(many_removals_share_a_hold)
 	assert_true(counts.holds < ENTRIES);
 	OK(cache_live_close(why, live));
 	assert_sound(0);
-}
-
-/* Killed at many moments: the index never makes a driver wipe the cache, sound entries stay, and
- * the next run completes the repair. */
-TEST(a_killed_run_leaves_a_sound_cache)
-{
-	enum { ENTRIES = 100, MOMENTS = 12 };
-
-	for (unsigned moment = 0; moment < MOMENTS; moment++) {
-		struct jw_cache_repaired repaired = {0};
-		struct cache_index index;
-		pid_t child;
-
-		make_cache("killed", ENTRIES);
-		for (unsigned n = 1; n <= ENTRIES; n += 2) {
-			struct entries_entry entry;
-			char name[CACHE_NAME_SIZE];
-
-			entries_make(&entry, n, 0);
-			put(cache_entry_name(name, entry.key), entry.bytes, 60);
-		}
-		child = fork();
-		assert_true(child >= 0);
-		if (!child) {
-			(void)repair(NULL, &repaired);
-			_exit(0);
-		}
-		/* Damaged entries are read twice, 20 ms apart, before the repair begins. */
-		(void)usleep(60000 + moment * 15000);
-		(void)kill(child, SIGKILL);
-		(void)waitpid(child, NULL, 0);
-		OK(cache_index_load(why, dir, &index));
-		assert_int_equal(index.state, CACHE_INDEX_SOUND);
-		cache_index_free(&index);
-		OK(repair(why, &repaired));
-		assert_sound(ENTRIES / 2);
-	}
 }
 
 static int drop_folder(void **state)

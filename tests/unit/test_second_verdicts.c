@@ -13,6 +13,7 @@ enum kind {
 	CUBIN,
 	CUBIN_ZSTD,
 	CUBIN_OF_13,
+	CUBIN_DAMAGED,
 	PTX,
 	PTX_ZSTD,
 	PTX_DAMAGED,
@@ -62,7 +63,7 @@ static bool is_ptx(enum kind kind)
 
 static bool is_cubin(enum kind kind)
 {
-	return kind == CUBIN || kind == CUBIN_ZSTD || kind == CUBIN_OF_13;
+	return kind == CUBIN || kind == CUBIN_ZSTD || kind == CUBIN_OF_13 || kind == CUBIN_DAMAGED;
 }
 
 static bool exists(unsigned sm)
@@ -173,6 +174,8 @@ static struct plan_judgement plain_judge(const struct piece *pieces, int count, 
 
 		if (piece->kind == CUBIN_ZSTD && !drivers[driver].zstd)
 			return cannot(REASON_ZSTD, 12040);
+		if (piece->kind == CUBIN_DAMAGED)
+			return cannot(REASON_DAMAGED, 0);
 		if (own && drivers[driver].version.cuda && own > drivers[driver].version.cuda)
 			return cannot(REASON_NEWER_CODE, own);
 		return (struct plan_judgement){.verdict = piece->sm == device ? VERDICT_NATIVE
@@ -230,7 +233,7 @@ static struct plan_judgement plain_judge(const struct piece *pieces, int count, 
 
 static struct devcode_entry entry_of(const struct piece *piece)
 {
-	static const uint32_t numbers[KINDS] = {2, 2, 2, 1, 1, 1, 0x40, 8, 0x80, 0x20};
+	static const uint32_t numbers[KINDS] = {2, 2, 2, 2, 1, 1, 1, 0x40, 8, 0x80, 0x20};
 
 	return (struct devcode_entry){
 		.kind = numbers[piece->kind],
@@ -240,7 +243,7 @@ static struct devcode_entry entry_of(const struct piece *piece)
 		.compression =
 			piece->kind == CUBIN_ZSTD || piece->kind == PTX_ZSTD ? DEVCODE_ZSTD : DEVCODE_RAW,
 		.first_cuda = piece->kind == CUBIN_OF_13 ? 13000 : 0,
-		.damaged = piece->kind == PTX_DAMAGED};
+		.damaged = piece->kind == PTX_DAMAGED || piece->kind == CUBIN_DAMAGED};
 }
 
 static void compare(const struct piece *pieces, int count)
