@@ -4,6 +4,8 @@
 #   run STATUS ARGUMENT…   runs jitwarm; STATUS may be several ("0|1"); its output is in $out and $err (files, without carriage returns), its status in $ended
 #                          its printed commands exist (steps.sh)
 #   out_has TEXT, out_lacks TEXT, err_has TEXT, err_lacks TEXT, out_empty, err_empty, err_one_line
+#   varies CLASS PATTERN   from here on the snapshot leaves out what this Python pattern matches: text (lines of the outputs), tree (files),
+#                          names (how many files a folder has, and their names), json (keys of documents), run (outputs of runs with such arguments); fixed CLASS PATTERN ends it
 #   out_exact NAME         standard output is that of cases/CASE.NAME.stdout.exact (JITWARM_UPDATE=1 writes it)
 #   json EXPRESSION        a Python expression about the document `d` on standard output is true; posix(PATH) has slashes
 #   program_path           if set: the PATH that jitwarm sees
@@ -68,7 +70,7 @@ native_each() { # sets `given`
 }
 
 run() {
-	local wanted=$1 path=() raw_out=$out raw_err=$err
+	local wanted=$1 path=() raw_out=$out raw_err=$err program
 	shift
 	last=("$@")
 	native_each "$@"
@@ -90,11 +92,23 @@ run() {
 		tr -d '\r' <"$raw_err" | grep -vaE '^(wine:|wine client error:|[0-9a-f]{4}:(fixme|err|warn):)' >"$err"
 	fi
 	keep_document "$out"
+	program=${JITWARM##* }
+	[[ -z $pipes ]] || snapshot run "$work" "${program%/*/*}" "$out" "$err" "$wanted" "$ended" "$@"
 	! grep -qaE '(^|[ (:])1 (bytes|containers|copies|cores|entries|files|GPUs|keys|libraries|links|modules|packs|processes|programs|rows|runs|texts|workers)\b' "$out" "$err" ||
 		fail "a plural behind 1"
 	[[ "|$wanted|" == *"|$ended|"* ]] || fail "exit status $ended, not $wanted"
 	check_steps
 }
+
+# snapshot VERB WORD…: asks snapshot.py
+snapshot() {
+	local answer
+	printf '%s\0' $# "$@" >"$pipes/asked"
+	read -r answer <"$pipes/answer"
+	[[ $answer == 0 ]] || fail "snapshot: $answer"
+}
+varies() { [[ -z $pipes ]] || snapshot varies "$@"; }
+fixed() { [[ -z $pipes ]] || snapshot fixed "$@"; }
 
 begin() {
 	last=("$@")

@@ -10,7 +10,7 @@ case=$(basename "$1" .sh)
 work=$(mktemp -d "${TMPDIR:-/tmp}/jitwarm-cli.XXXXXX")
 cleanup() {
 	chmod -R u+rwX "$work" 2>/dev/null || true
-	rm -rf "$work"
+	rm -rf "$work" ${pipes:+"$pipes"}
 }
 trap cleanup EXIT
 mkdir "$work/home" "$work/state" "$work/cache" "$work/bin"
@@ -27,6 +27,13 @@ else
 	export HOME=$work/home
 fi
 export JITWARM_STATE=$work/state
+# The snapshot: what each `run` did, compared with what is stored (snapshot.py). Stored is what Linux does as root.
+snapshots=$here/snapshots pipes=
+if [[ -z ${JITWARM_CASES-} && $JITWARM != *.exe && -z ${JITWARM_REAL_DRIVER-} && ${SNAPSHOT-} != no && $EUID == 0 ]]; then
+	pipes=$(mktemp -d "${TMPDIR:-/tmp}/jitwarm-snapshot.XXXXXX")
+	mkfifo "$pipes/asked" "$pipes/answer"
+	python3 -I -S "$here/snapshot.py" "$pipes" "$snapshots/$case.facts" "$snapshots/$case.text" &
+fi
 cd "$work"
 set +e
 (
@@ -38,6 +45,16 @@ set +e
 	. "$cases/$case.sh"
 )
 status=$?
+if [[ -n $pipes ]]; then
+	printf '2\0end\0%s\0' "$status" >"$pipes/asked"
+	read -r different <"$pipes/answer"
+	if [[ $different != 0 ]]; then
+		cat "$pipes/difference"
+		echo "FAILED: $case.sh: not what tests/cli/snapshots has (SNAPSHOT=accept ctest -R cli-$case accepts it): $different"
+		status=1
+		touch "$work/.told"
+	fi
+fi
 [[ $status == 0 || $status == 77 || -e $work/.told ]] ||
 	echo "FAILED: $case.sh ends with status $status; the last command to fail: $(cat "$work/.failed" 2>/dev/null)"
 exit $status

@@ -15,6 +15,7 @@ run 0 prime --help --all
 out_has "--budget-time"
 out_has "--budget-size"
 
+varies names "^cache/" # the driver evicts in the order in which two workers compiled
 with_simdriver sm_86
 for option in --budget-time=0 --budget-time=0s --budget-size=0 --budget-size=0G; do
 	run 64 prime "$option" "$sample"

@@ -62,6 +62,7 @@ err_has "nothing is cached yet: “jitwarm prime” first"
 # Killed at any moment, the cache is sound, and the next call goes on
 for n in $(seq 60); do pack_entry "$work/all" "$n" "Apr  8 202512:10:18" 86; done
 run 0 cache verify --repair --cache "$work/all"
+varies run . && varies tree . # killed at any moment
 for round in $(rounds 15); do
 	rm -rf "$cache" && cp -r "$work/all" "$cache"
 	begin cache clear --yes --cache "$cache"
@@ -70,6 +71,7 @@ for round in $(rounds 15); do
 	run 0 cache verify --cache "$cache" --json
 	json 'd["damaged"] == 0 and d["next_insert"] == "adds"'
 done
+fixed run . && fixed tree .
 run 0 cache clear --yes --cache "$cache"
 [[ $(count) == 0 ]] || fail "the next call left something"
 

@@ -1,0 +1,243 @@
+"""snapshot.py PIPES FACTS TEXT: the snapshot of one case, for run of lib.sh. It listens at PIPES/asked until the case ends, and answers
+each request at PIPES/answer. A request is a row of words, a zero behind each, after their number:
+
+    run WORK BUILD OUT ERR WANTED ENDED ARGUMENT…   jitwarm ran
+    varies CLASS PATTERN            of what follows, this varies: a line of the outputs (text), a path below WORK (tree), the names
+                                    and number of files in a folder (names), a key of a JSON document (json), or a request's whole outputs (run; PATTERN is found in the arguments)
+    fixed CLASS PATTERN             this varies no longer
+    end PASSED                      the answer is the number of lines of the difference, which is then in PIPES/difference
+
+FACTS gets for each run the arguments, the status, the JSON document without its sentences, and what is new, changed or gone below WORK.
+TEXT gets both outputs. Both come without what differs from run to run: see `plain` and `measured`."""
+import hashlib, json, os, re, sys
+from difflib import unified_diff
+
+pipes, facts_file, text_file = sys.argv[1:]
+ROOT = os.path.realpath(__file__).rsplit("/", 3)[0]
+LINES_MOST = 80  # of one output; the others count as a checksum
+ELEMENTS_MOST = 6  # of one array
+FILES_MOST = 4  # in one folder
+
+NUMBER = r"(?<![\w.])\d+(?:[.,]\d+)*"
+plain = [(re.compile(pattern), word) for pattern, word in (
+    (r"\b\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?(\.\d+)?( ?UTC|Z)?)?", "DATE"),
+    (NUMBER + r" (ms|s|min|h|d|seconds?|minutes?|hours?|days?)\b( " + NUMBER + r" (ms|s|min|h)\b)*", "TIME"),
+    (r"TIME(( to | ?– ?|-| … )TIME)+|" + NUMBER + " to TIME|up to TIME", "TIME"),
+    (r"(?<=/runs/)\d+-\w+", "N"),
+    (NUMBER + r" (bytes|B|KiB|MiB|GiB|TiB|KB|MB|GB)( of memory)", r"SIZE\2"),
+    (r"\d+(\.\d+)?(밀리초|초|분|시간)( \d+(밀리초|초|분))*", "TIME"),
+    (r"\b[0-9A-F]{16}\b|\bRW[\w+/]{50,}=*", "KEY"),
+    (r"(?<=\.jitwarm-\.)\w{6}\b", "RANDOM"),
+    (r"(?<=jitwarm-)(\w+)\.\w{6}\b", r"\1.RANDOM"),
+    (r"\b(pid|PID|[Pp]rocess|nsenter -t) \d+", r"\1 PID"),
+    (r"(?<=jitwarm-)\d{3,}-\d+\b", "PID"),
+    (r"Times assume a typical machine\.\n?", ""),
+    (r"the Python of \S*[^\s:,.]", "the Python of $PYTHON"),
+    (r"\b\d+ (workers?|cores?|processors?|threads?)\b", r"N \1"),
+)]
+# Keys of numbers (and of texts with numbers) that no two runs have in common
+measured = re.compile(r"(^|_)(seconds|ms|ns|time|date|since|measured|peak|memory|speed|workers|cores|jobs|pid|process|free|mtime)(_|$)")
+
+
+def digest(text):
+    return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:8]
+
+
+class Case:
+    def __init__(self):
+        self.facts, self.text, self.tree, self.count = [], [], {}, 0
+        self.previous = None
+        self.varying = {"text": [], "tree": [], "names": [], "json": [], "run": []}
+
+    def varies(self, kind, what):
+        return any(pattern.search(what) for pattern in self.varying[kind])
+
+    def words(self, text):
+        for path, name in self.places:
+            text = re.sub(r"(?<![\w/])" + re.escape(path), lambda _: name, text)
+        for pattern, word in plain:
+            text = pattern.sub(word, text)
+        return text
+
+    def lines(self, path):
+        """The lines of an output that do not vary, and whether it is a JSON document."""
+        with open(path, encoding="utf-8", errors="backslashreplace") as file:
+            raw = file.read()
+        if raw.lstrip().startswith("{"):
+            try:
+                return [], json.loads(raw)
+            except ValueError:
+                pass
+        all_lines = [line for line in self.words(raw).split("\n") if not line.startswith('{"phase":') and not self.varies("text", line)]
+        while all_lines and not all_lines[-1]:
+            all_lines.pop()
+        # Entries and failures are in the order of the workers
+        at = [i for i, line in enumerate(all_lines) if re.match(r"[0-9a-f]{16}\b", line)]
+        if at or any(" at 0x" in line for line in all_lines):
+            all_lines.sort()
+        if len(all_lines) > LINES_MOST:
+            rest = all_lines[LINES_MOST:]
+            all_lines[LINES_MOST:] = [f"({len(rest)} more lines: {digest(chr(10).join(rest))})"]
+        return all_lines, None
+
+    def value(self, key, value, sentences):
+        """The facts in a value of a document; its sentences are added to the text."""
+        if isinstance(value, dict):
+            return {name: self.value(name, inner, sentences) for name, inner in value.items() if not self.varies("json", name)}
+        if isinstance(value, list):
+            if key in ("entries", "failures"):  # in the order of the workers
+                value = sorted(value, key=json.dumps)
+            found = [self.value(key, inner, sentences) for inner in value]
+            if len(found) > ELEMENTS_MOST:
+                rest = found[ELEMENTS_MOST:]
+                found[ELEMENTS_MOST:] = [f"({len(rest)} more: {digest(json.dumps(rest))})"]
+            return found
+        if key == "measured" or isinstance(value, float) or (measured.search(key) and not isinstance(value, bool)):
+            return "~" if value or key == "measured" else 0
+        if not isinstance(value, str):
+            return value
+        text = self.words(value)
+        if " " in text and not text.startswith(("$", "/")):
+            sentences.append(f"{key}: {text}")
+            return "…"
+        return text
+
+    def document(self, value, indent=0):
+        """Lines of a document: what fits in one is one."""
+        whole = json.dumps(value, ensure_ascii=False)
+        if len(whole) < 140 - indent or not isinstance(value, (dict, list)) or not value:
+            return [whole]
+        pairs = value.items() if isinstance(value, dict) else ((None, inner) for inner in value)
+        found = ["{" if isinstance(value, dict) else "["]
+        for name, inner in pairs:
+            inside = self.document(inner, indent + 1)
+            if name is not None:
+                inside[0] = f"{json.dumps(name)}: {inside[0]}"
+            found += [" " + line for line in inside]
+        found.append("}" if isinstance(value, dict) else "]")
+        return found
+
+    def look(self, work):
+        tree = {}
+        for folder, folders, files in os.walk(work):
+            if folder == work:
+                folders[:] = [name for name in folders if not name.startswith(".")]
+                files = [name for name in files if name not in ("stdout", "stderr", "raw.out", "raw.err") and not name.startswith(".")]
+            for name in files + folders:
+                path = os.path.join(folder, name)
+                try:
+                    stat = os.lstat(path)
+                except OSError:
+                    continue
+                kind = stat.st_mode >> 12
+                if kind == 4:
+                    tree[path[len(work) + 1:] + "/"] = (oct(stat.st_mode & 0o7777)[2:], None, None)
+                else:
+                    mode = "link" if kind == 10 else oct(stat.st_mode & 0o7777)[2:] if kind == 8 else "special"
+                    tree[path[len(work) + 1:]] = (mode, stat.st_mtime_ns, stat.st_size)
+        return tree
+
+    def changes(self, tree):
+        before, found = self.tree, {}
+        for path in sorted(before.keys() | tree.keys(), key=lambda path: path.encode(errors="surrogateescape")):
+            if before.get(path) == tree.get(path) or self.varies("tree", path):
+                continue
+            sign = "+" if path not in before else "-" if path not in tree else "*"
+            # An entry of the driver's cache lies two folders below it
+            entry = re.match(r"(.*?)[0-9a-f]/[0-9a-f]/[0-9a-f]{6,}", path)
+            folder = entry.group(1) if entry else os.path.dirname(path.rstrip("/")) + "/"
+            if entry is None and path.endswith("/") and (re.search(r"(^|/)[0-9a-f]/([0-9a-f]/)?$", path) or sign == "*"):
+                continue
+            if re.search(r"(^|/)(inventory|verified)-", path):
+                continue  # written only if a file has been unchanged for some seconds
+            name = self.words(path if entry else re.sub(r"(?<=[-/])[0-9a-f]{8,}\b", "HEX", path))
+            mode = tree.get(path, before.get(path))[0]
+            found.setdefault((sign, folder), []).append(name + ("" if sign == "-" or path.endswith("/") or mode == "644" else f" {mode}"))
+        lines = []
+        for (sign, folder), names in found.items():
+            names.sort()
+            if self.varies("names", folder):
+                lines.append(f"{sign} {self.words(folder)}: some files")
+            elif len(names) > FILES_MOST:
+                lines.append(f"{sign} {self.words(folder)}: {len(names)} files ({digest(chr(10).join(names))})")
+            else:
+                lines += [f"{sign} {name}" for name in names]
+        self.tree = tree
+        return lines
+
+    def run(self, work, build, out, err, wanted, ended, *arguments):
+        # Longest first: the build is below the sources
+        self.places = sorted(((path, name) for path, name in ((work, "$WORK"), (build, "$BUILD"), (ROOT, "$ROOT"), (os.path.dirname(work), "$TMP"))
+                              if len(path) > 1), key=lambda place: -len(place[0]))
+        said, document = self.lines(out)
+        warned, _ = self.lines(err)
+        facts, sentences = [], []
+        called = self.words(" ".join(re.sub(r"\s", "␣", word) or "''" for word in arguments))
+        if self.varies("run", called):
+            said, warned, document = [], [], None
+        if document is not None:
+            facts += self.document(self.value("", document, sentences))
+        facts += self.changes(self.look(work))
+        text = sentences + said + ["! " + line for line in warned]
+        this = (called, wanted, facts, text)
+        if this == self.previous:
+            return
+        self.previous = this
+        self.count += 1
+        self.facts += [f"{self.count}: {called}", f"status {wanted}"] + facts + [""]
+        if text:
+            self.text += [f"{self.count}: {called}"] + text + [""]
+
+
+def compare(case):
+    difference = []
+    for path, lines in ((facts_file, case.facts), (text_file, case.text)):
+        new = "\n".join(lines) + "\n" if lines else ""
+        try:
+            with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+                old = file.read()
+        except FileNotFoundError:
+            old = None
+        if os.environ.get("SNAPSHOT") == "accept":
+            if old != new:
+                with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+                    file.write(new)
+        elif old is not None:
+            difference += unified_diff(old.split("\n"), new.split("\n"), path, "now", lineterm="")
+    with open(pipes + "/difference", "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write("".join(line + "\n" for line in difference))
+    return len(difference)
+
+
+def requests(pipe):
+    given = b""
+    while part := os.read(pipe, 1 << 16):
+        given += part
+        while b"\0" in given:
+            number, rest = given.split(b"\0", 1)
+            words = rest.split(b"\0")
+            if len(words) <= int(number):
+                break
+            yield [word.decode("utf-8", "surrogateescape") for word in words[:int(number)]]
+            given = b"\0".join(words[int(number):])
+
+
+case = Case()
+asked = os.open(pipes + "/asked", os.O_RDWR)
+for verb, *words in requests(asked):
+    answer = 0
+    try:
+        if verb == "run":
+            case.run(*words)
+        elif verb == "varies":
+            case.varying[words[0]].append(re.compile(words[1]))
+        elif verb == "fixed":
+            case.varying[words[0]].remove(re.compile(words[1]))
+        elif words[0] == "0":
+            answer = compare(case)
+    except Exception as error:
+        answer = repr(error).replace("\n", " ")
+    with open(pipes + "/answer", "w") as file:
+        file.write(f"{answer}\n")
+    if verb == "end":
+        break
