@@ -23,7 +23,7 @@ static int add_module(struct jw_error *err, struct modules *modules, const void 
 {
 	uint8_t *copy = mem_alloc(size);
 
-	if (!copy || VEC_ROOM(err, modules->lanes, modules->capacity, modules->count, MOST))
+	if (VEC_ROOM(err, modules->lanes, modules->capacity, modules->count, MOST))
 		return -1;
 	for (size_t i = 0; i < size; i++)
 		copy[i] = data ? ((const uint8_t *)data)[i] : (uint8_t)(i * 31 + modules->count);

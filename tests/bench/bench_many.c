@@ -47,7 +47,7 @@ static double time_command(const struct bench *bench, const char *command)
 	int status = -1;
 	pid_t pid;
 
-	if (!line || posix_spawnp(&pid, shell, NULL, NULL, arguments, environ) ||
+	if (posix_spawnp(&pid, shell, NULL, NULL, arguments, environ) ||
 		waitpid(pid, &status, 0) != pid || status)
 		printf("failed: %s\n", command);
 	mem_free(line);
@@ -86,15 +86,13 @@ static int write_index(struct jw_error *err, const struct bench *bench)
 	struct cache_index index = {.count = bench->count};
 	struct buf bytes = {0};
 	char *path = os_join(bench->cache, "index");
-	int result = -1;
+	int result;
 
 	index.rows = mem_array(bench->count, sizeof *index.rows);
-	for (size_t i = 0; index.rows && i < bench->count; i++)
+	for (size_t i = 0; i < bench->count; i++)
 		index.rows[i] = (struct cache_row){bench->keys[i], ROW_BYTES};
-	if (path && index.rows) {
-		bytes = index_bytes(&index);
-		result = write_file(err, path, bytes.data, bytes.size);
-	}
+	bytes = index_bytes(&index);
+	result = write_file(err, path, bytes.data, bytes.size);
 	cache_index_free(&index);
 	buf_free(&bytes);
 	mem_free(path);
@@ -109,7 +107,7 @@ static int make_cache(struct jw_error *err, struct bench *bench)
 	for (unsigned folder = 0; !result && folder < 256; folder++) {
 		char *path = mem_printf("%s/%x/%x", bench->cache, folder >> 4, folder & 15);
 
-		result = path ? os_make_dirs(err, path, 0700) : -1;
+		result = os_make_dirs(err, path, 0700);
 		mem_free(path);
 	}
 	for (size_t i = 0; !result && i < bench->count; i++) {
@@ -117,7 +115,7 @@ static int make_cache(struct jw_error *err, struct bench *bench)
 
 		bench->keys[i] = make_bytes(bytes, i);
 		path = cache_entry_path(bench->cache, bench->keys[i]);
-		result = path ? write_file(err, path, bytes, sizeof bytes) : -1;
+		result = write_file(err, path, bytes, sizeof bytes);
 		mem_free(path);
 	}
 	return result ? -1 : write_index(err, bench);
@@ -208,7 +206,7 @@ static int insert(struct jw_error *err, const struct bench *bench, size_t first,
 	uint64_t start_ns;
 	int result = -1;
 
-	if (!bytes || cache_live_open(err, bench->cache, &how, &live))
+	if (cache_live_open(err, bench->cache, &how, &live))
 		goto done;
 	/* The first insert compares all files with the index. */
 	for (size_t at = 0; at <= INSERTS; at += at ? together : 1) {
@@ -264,10 +262,10 @@ static int measure(struct jw_error *err, size_t count)
 	int result = -1;
 
 	bench.keys = mem_array(count, sizeof *bench.keys);
-	if (!bench.keys || os_make_temp_dir(err, "jitwarm-bench", &bench.folder))
+	if (os_make_temp_dir(err, "jitwarm-bench", &bench.folder))
 		goto done;
 	bench.cache = os_join(bench.folder, "cache");
-	if (!bench.cache || make_cache(err, &bench))
+	if (make_cache(err, &bench))
 		goto done;
 	printf("%zu entries, %.0f MB\n", count, (double)count * ENTRY_BYTES / 1e6);
 	result = look(err, &bench) || repair_all(err, &bench) || insert_all(err, &bench) ? -1 : 0;

@@ -74,8 +74,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char path[32];
 	int file;
 
-	if (!pack)
-		return 0;
 	if (is_tar)
 		used = compress(pack, room - PACK_TRAILER_SIZE, data + 1, size - 1);
 	else if (size)

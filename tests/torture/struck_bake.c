@@ -164,8 +164,6 @@ static int bake_all(struct jw_error *err, const char *name)
 	struct jw_bake_result *result = NULL;
 	int failed;
 
-	if (!path)
-		return -1;
 	wanted.names = names;
 	wanted.name_count = 1;
 	options.system = &machine;
