@@ -519,9 +519,9 @@ static bool describe_cure(const struct examination *seen, bool with_newer, char 
 			(failing->needs.cuda || failing->needs.release[0]) != with_newer)
 			continue;
 		(void)text_format(text, size,
-						   "%s %s, the newest on PyPI that runs on this GPU and driver (pip "
-						   "install %s==%s)",
-						   failing->package, failing->runs, failing->package, failing->runs);
+						  "%s %s, the newest on PyPI that runs on this GPU and driver (pip "
+						  "install %s==%s)",
+						  failing->package, failing->runs, failing->package, failing->runs);
 		return true;
 	}
 	return false;
