@@ -3,7 +3,7 @@
 #
 #   drivers [--quiet] VERSION...    NVIDIA's user-space drivers, from the non-free component of Debian, unpacked. --list instead: all that
 #                                   there are (“*”: already here); --tested: those of tests/phantom/drivers.txt
-#   nvrtc, nvjitlink [--here] VERSION...   NVIDIA's libraries of these CUDA versions (12.4), from PyPI's wheels; prints the path of each.
+#   nvrtc, nvjitlink, cudart [--here] VERSION...   NVIDIA's libraries of these CUDA versions (12.4), from PyPI's wheels; prints the path of each.
 #                                   --here fetches nothing, and also looks into /usr/local/cuda-VERSION
 #   frameworks [NAME...]            the real wheels that tests/real reads, by default all of them (about 5 GB); they
 #                                   stay wheels. --list instead: their names
@@ -171,6 +171,7 @@ get_versions() {
 	case $what in
 	nvrtc) names=(-name 'libnvrtc.so.*' ! -name '*alt*') package=nvidia-cuda-nvrtc ;;
 	nvjitlink) names=(-name 'libnvJitLink.so.*') package=nvidia-nvjitlink ;;
+	cudart) names=(-name 'libcudart.so.*') package=nvidia-cuda-runtime ;;
 	esac
 	for version; do
 		[[ $version != -* ]] || usage
@@ -254,7 +255,7 @@ what=${1:-} quiet=''
 case $what in
 -h | --help) help; exit 0 ;;
 drivers) get=get_drivers ;;
-nvrtc | nvjitlink) get=get_versions ;;
+nvrtc | nvjitlink | cudart) get=get_versions ;;
 frameworks) get=get_frameworks ;;
 *) usage ;;
 esac

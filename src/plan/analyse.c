@@ -745,6 +745,7 @@ static void finish_account(struct image_account *account)
 	for (size_t t = 0; t < account->seen->question->target_count; t++) {
 		struct analyse_target *target = &account->targets[t];
 
+		account->counts_of[t].at_use = account->runtime >= DECIDE_AT_USE;
 		target->is = decide_counted(&account->counts_of[t]);
 		if (decide_links(&account->counts_of[t]))
 			target->link_needed = NEED_YES;

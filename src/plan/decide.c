@@ -117,9 +117,9 @@ struct decided decide_counted(const struct decide_counts *counts)
 	failing = decided.lacking - counts->special_lacking + counts->data_refused;
 	if (counts->refused || (links && counts->inputs_refused)) {
 		refuse(&decided, counts->reasons, counts->needs);
-	} else if (links && counts->inputs_lacking && !skipped) {
+	} else if (!counts->at_use && links && counts->inputs_lacking && !skipped) {
 		decided.fate = DECIDE_REFUSED;
-	} else if (counts->relinked && !counts->inputs) {
+	} else if (!counts->at_use && counts->relinked && !counts->inputs) {
 		refuse(&decided, 0, (struct jw_driver){0});
 	} else if (decided.pieces &&
 			   (share ? failing * 2 > share
@@ -131,6 +131,7 @@ struct decided decide_counted(const struct decide_counts *counts)
 			decided.fate = DECIDE_LACKS;
 	} else if (decided.pieces) {
 		decided.fate = DECIDE_RUNS;
+		decided.needs = counts->data_needs;
 	} else if (counts->unusable && !counts->usable) {
 		/* The library itself chooses among such code, except code that can never be used. */
 		refuse(&decided, counts->other_reasons, counts->other_needs);
@@ -176,7 +177,7 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 					const struct jw_driver *driver, struct decided *ret_decided,
 					struct decide_work *ret_work, struct decide_work *ret_loose)
 {
-	struct decide_counts counts = {0};
+	struct decide_counts counts = {.at_use = facts->runtime_cuda >= DECIDE_AT_USE};
 	struct decide_work start = {0}, link = {0}, loose = {0};
 
 	for (size_t i = 0; i < facts->piece_count; i++) {

@@ -10,7 +10,8 @@
  *
  * 1. A start fails if the driver refuses code that the CUDA runtime registers, or if the runtime
  *    must link and cannot: some inputs have code for the GPU and others have none, or the file no
- *    longer has the inputs.
+ *    longer has the inputs. If a runtime of 12.0 or newer cannot link, only the kernels fail: that
+ *    is one piece without code.
  * 2. The runtime skips a linked container if neither it nor any of its inputs has code for the GPU.
  *    That is one piece without code.
  * 3. A library fails if more than half of its pieces have no code for the GPU or need a newer
@@ -101,7 +102,9 @@ struct decide_piece {
 	uint16_t sm;  /* the first of them; 0: none */
 };
 
-/* All zeros at the beginning. */
+enum { DECIDE_AT_USE = 12000 }; /* from this CUDA runtime on: decide_counts.at_use */
+
+/* All zeros at the beginning, but for `at_use`. */
 struct decide_counts {
 	size_t pieces, lacking, special, special_lacking, refused;
 	size_t data_refused, alone_running, alone_lacking; /* of what is in the data */
@@ -110,6 +113,7 @@ struct decide_counts {
 	size_t relinked, prelinked, unlinked; /* linked: without code, with a cubin, without one */
 	size_t inputs, inputs_lacking, inputs_refused;
 	bool lto;
+	bool at_use; /* its CUDA runtime, 12.0 or newer, links when a kernel is first used */
 	uint32_t reasons, data_reasons; /* bits */
 	struct jw_driver needs, data_needs;
 	/* Of what is registered nowhere and in the data for one architecture alone: usable, refused */

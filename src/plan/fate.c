@@ -238,6 +238,7 @@ static void say_share(char text[FATE_TEXT], const struct file_fate *fate, const 
 {
 	const struct decided *is = &fate->is;
 	const bool fails = fate->part == DECIDE_FAILS;
+	const size_t lacking = is->lacking + (is->needs.cuda ? 0 : is->too_new);
 	char driver[JW_DRIVER_TEXT];
 
 	if (is->too_new > is->lacking && is->needs.cuda)
@@ -247,16 +248,16 @@ static void say_share(char text[FATE_TEXT], const struct file_fate *fate, const 
 							  : "%zu of %s need driver %s or newer: a program that uses one fails",
 						  is->too_new, TEXT_COUNT(is->pieces, "piece", "pieces"),
 						  jw_driver_text(driver, &is->needs));
-	else if (!fails && is->lacking == is->pieces)
+	else if (!fails && lacking == is->pieces)
 		(void)text_format(text, FATE_TEXT, "no code for %s: a program that uses this file fails",
 						  sm);
 	else
 		(void)text_format(text, FATE_TEXT,
 						  fails ? "will fail: %zu of %s have no code for %s"
-						  : is->lacking == 1
+						  : lacking == 1
 							  ? "%zu of %s has no code for %s: a program that uses it fails"
 							  : "%zu of %s have no code for %s: a program that uses one fails",
-						  is->lacking, TEXT_COUNT(is->pieces, "piece", "pieces"), sm);
+						  lacking, TEXT_COUNT(is->pieces, "piece", "pieces"), sm);
 }
 
 const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device)

@@ -2,8 +2,8 @@
 PYTHONPATH=$cases/../../framework python3 - <<'PYTHON'
 import fatbin
 
-def cubin(sm):
-    return fatbin.entry(fatbin.CUBIN, int(sm), fatbin.old_cubin(int(sm), "k", 64))
+def cubin(sm, cuda=124):
+    return fatbin.entry(fatbin.CUBIN, int(sm), fatbin.old_cubin(int(sm), "k", 64, cuda))
 
 def ptx(sm, suffix=b"", version=b"8.0"):
     text = b".version %s\n.target sm_%d%s\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n\0" % (version, sm, suffix)
@@ -22,7 +22,9 @@ data("most.so", [one(ptx(75))], *[one(cubin(80), ptx(90, b"a"))] * 3)
 data("newer.so", [one(cubin(90))], *[one(cubin(80), ptx(90, version=b"8.7"))] * 3)
 data("set.so", [one(ptx(75))], one(cubin(80)), one(cubin(90)), one(cubin(120)))
 # TensorFlow 2.3.1 for Linux: what is linked has no code for the GPU, and the inputs of the link were stripped
-open("stripped.so", "wb").write(fatbin.library(one(cubin(70)), objects=[]))
+open("stripped.so", "wb").write(fatbin.library(one(cubin(70, 101)), objects=[]))
+# The runtimes of CUDA 12 give the error to the kernels of what is linked: the start goes on
+open("stripped-12.so", "wb").write(fatbin.library(one(cubin(70)), one(cubin(80)), one(cubin(80)), objects=[]))
 # XGBoost 1.7.6: neither has what is linked, nor its inputs
 open("linked.so", "wb").write(fatbin.library(one(cubin(80)), objects=[one(cubin(80)), one(cubin(80))]))
 PYTHON
@@ -55,6 +57,8 @@ done
 out_has "stripped.so: will fail: its linked code has none for sm_86 and cannot be linked again: a start ends with error 200"
 run 2 scan --json --target sm_86 --driver 550.163.01 stripped.so
 json 'd["totals"][0]["verdict"] == "fails" and "error 200" in d["totals"][0]["reason"]'
+run 0 scan --target sm_86 --driver 550.163.01 stripped-12.so
+out_has "1 of 3 pieces has no code for this GPU: a program that uses it fails"
 run 2 scan --target sm_90 --driver 550.163.01 linked.so # there is nothing else in it
 
 # GPUs that the driver does not run are in the document, too.

@@ -1,0 +1,51 @@
+#!/bin/bash
+# linked.sh BUILD-FOLDER DRIVER-VERSION   what the CUDA runtime does with a linked container that has no code for the GPU
+#
+# docs/compat.md has the rule that follows. Each row: the runtime, the results of cudaFree(0) and of asking for a kernel
+# of the container, and the inputs of its link.
+# Exit status: 0; 1 if something does not hold; 77 if the driver, a runtime or ptxas is not at hand.
+set -uo pipefail
+
+[ $# = 2 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
+# shellcheck source=tests/driver/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh" "$1" "$2"
+need_driver "$version"
+ptxas=${JITWARM_PTXAS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/ptxas}/11.8/ptxas
+[ -x "$ptxas" ] || { echo "no ptxas of CUDA 11.8: jitwarm compiler fetch 11.8"; exit 77; }
+declare -A runtimes
+for cuda in 11.7 11.8 12.0; do
+	runtimes[$cuda]=$("$root/scripts/get.sh" cudart --here $cuda) || { echo "scripts/get.sh cudart $cuda fetches that runtime"; exit 77; }
+done
+
+cd "$scratch" || exit 1
+# call80 calls the function of fun80
+PYTHONPATH=$root/tests/framework python3 - "$ptxas" <<'P'
+import subprocess, sys
+import fatbin
+
+texts = {"linked": ".visible .entry k()\n{\n\tret;\n}\n", "input": ".visible .entry k()\n{\n\tret;\n}\n",
+         "other": ".visible .entry o()\n{\n\tret;\n}\n", "fun": ".visible .func f()\n{\n\tret;\n}\n",
+         "call": ".extern .func f();\n.visible .entry k()\n{\n\tcall.uni f, ();\n\tret;\n}\n"}
+for name, text in texts.items():
+    for sm in 80, 90:
+        open("t.ptx", "w").write(".version 7.8\n.target sm_%d\n.address_size 64\n%s" % (sm, text))
+        subprocess.check_call([sys.argv[1], *(["-c"] if name != "linked" else []), "-arch", "sm_%d" % sm, "-o", "t.cubin", "t.ptx"])
+        open("%s%d" % (name, sm), "wb").write(fatbin.container(fatbin.entry(fatbin.CUBIN, sm, open("t.cubin", "rb").read())))
+P
+
+while read -r cuda start kernel inputs; do
+	# shellcheck disable=SC2086
+	got=$(under "$version" sm_86 "$build/tests/driver/linked" "${runtimes[$cuda]}" linked90 $inputs 2>&1 | tail -1)
+	[ "$got" = "$start $kernel" ] || fail "runtime $cuda, inputs $inputs: cudaFree(0) and the kernel give $got, not $start $kernel"
+done <<'ROWS'
+11.7 0 0 input80 other80
+11.7 0 500 input90 other90
+11.7 0 0 input80 other90
+11.7 300 98 call80 fun90
+11.7 200 98 zeros
+11.8 0 200 zeros
+12.0 0 0 input80 other90
+12.0 0 500 input90 other90
+12.0 0 300 call80 fun90
+12.0 0 200 zeros
+ROWS
