@@ -209,6 +209,12 @@ static void put_row(struct model *model, unsigned n, uint64_t bytes, unsigned sp
 	model->rows[model->count++] = (struct row){n, bytes};
 }
 
+/* At a repair the one whose row has no file */
+static unsigned drivers_entry(void)
+{
+	return trial.operation == REPAIR ? 6 : DRIVERS;
+}
+
 /* What the other does to the model; the directory follows. */
 static void act_on(struct model *model)
 {
@@ -218,7 +224,7 @@ static void act_on(struct model *model)
 	if (trial.act == WIPES || trial.act == CLEARS || trial.act == EMPTIES)
 		model->count = 0;
 	if (trial.act == WIPES || trial.act == ADDS || trial.act == ADDS_LATE)
-		put_row(model, DRIVERS, entries[DRIVERS].row_bytes, 0);
+		put_row(model, drivers_entry(), entries[drivers_entry()].row_bytes, 0);
 	if (trial.act == EVICTS && model->count)
 		take_row(model, 0);
 	if ((trial.act == DELETES || trial.act == DELETES_OWN) && deleted < model->count)
@@ -260,7 +266,7 @@ static void do_act(void)
 			(find_row(&before, n) < before.count && find_row(&after, n) == after.count))
 			removed |= (unsigned)!unlink(entry_path(n)) << n;
 	if (trial.act != EVICTS)
-		put_file(&entries[DRIVERS], DRIVERS);
+		put_file(&entries[drivers_entry()], drivers_entry());
 	late_size = image_of(&after, trial.act == ADDS_LATE ? late_image : bytes);
 	if (trial.act == ADDS_LATE) {
 		late_at_ns = now_ns + trial.late_ns;
