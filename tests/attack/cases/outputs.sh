@@ -24,6 +24,10 @@ run 0 export -o "$open/link"
 as_mallory ln -s "$treasure/file" "$home/pack"
 run 2 export -o "$home/pack"
 untouched
+# Not even where the account counts as root
+JITWARM_TRUST_ACCOUNTS=$mallory run 3 export -o "$home/pack"
+err_has "is a link, which is not followed with these rights"
+untouched
 
 # Nobody's number is no exception, though a user namespace shows it for the accounts that it lacks
 mkdir "$open/of-nobody"
