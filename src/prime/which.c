@@ -62,12 +62,15 @@ static void note_fate(struct jw_which_release *release, const struct file_fate *
 		release->needs = fate->is.needs;
 }
 
+/* The largest of those; one for the GPUs of a family alone ('a', 'f') only if there is no other. */
 static const struct file_fate *largest_of(const struct file_fate *fates, size_t count)
 {
 	const struct file_fate *largest = fates;
 
 	for (size_t i = 1; i < count; i++)
-		largest = fates[i].is.pieces > largest->is.pieces ? &fates[i] : largest;
+		if (fates[i].is.special != largest->is.special ? largest->is.special
+													   : fates[i].is.pieces > largest->is.pieces)
+			largest = &fates[i];
 	return largest;
 }
 
