@@ -448,6 +448,36 @@ CASE(an_answer_is_to_the_first_job)
 	assert_int_equal(result.failed, 1);
 }
 
+/* Every order of answers and of workers that end outside a compile: three ends in a row are too
+ * many, whatever was before. */
+CASE(ends_count_in_a_row)
+{
+	enum { EVENTS = 7, MOST_IN_A_ROW = 3 };
+	const struct child_end how = {.exit_status = 5, .said = "", .protocol = ""};
+	const struct protocol_answer answer = {.id = 0, .result = 1, .error = "bad"};
+
+	/* No other worker could go on. */
+	slots[1].state = WORKER_STARTING;
+	slots[2].retired = true;
+	for (unsigned order = 0; order < 1u << EVENTS; order++) {
+		unsigned in_a_row = 0;
+
+		run->workers.unborn = run->workers.fruitless = 0;
+		for (unsigned i = 0; i < EVENTS && in_a_row < MOST_IN_A_ROW; i++) {
+			if (order >> i & 1) {
+				slots[0].jobs[0] = (struct run_job){0, 0};
+				slots[0].job_count = 1;
+				assert_true(takes(&answer));
+				in_a_row = 0;
+				continue;
+			}
+			in_a_row++;
+			assert_int_equal(run_is_hopeless(run, &slots[0], &how, false),
+							 in_a_row == MOST_IN_A_ROW);
+		}
+	}
+}
+
 /* All workers see the same devices: the first one's count. */
 CASE(only_the_first_hello_tells_the_devices)
 {
