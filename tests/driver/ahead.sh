@@ -30,7 +30,8 @@ has_compiler() { timeout 300 "$build/src/jitwarm" compiler fetch "$1" >/dev/null
 # Mistakes that “states” alone notices would pass unseen if it were skipped.
 [ "$part" != states ] || has_compiler 12.2 || fail "no ptxas 12.2 (jitwarm compiler fetch 12.2)"
 compiler=$([ "$next" = 535.309.01 ] && echo 12.2 || echo 12.4)
-has_compiler "$compiler" || { echo "skipped: no ptxas $compiler (jitwarm compiler fetch $compiler)"; exit 77; }
+need_compiler() { has_compiler "$1" || { echo "skipped: no ptxas $1 (jitwarm compiler fetch $1)"; exit 77; }; }
+need_compiler "$compiler"
 library=$build/tests/framework/libsample_framework.so
 export JITWARM_STATE=$scratch/state CUDA_CACHE_PATH=$scratch/cache JITWARM_SYSTEM_ROOT=$scratch/root
 export JITWARM_DRIVERS=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers} XDG_CACHE_HOME=${XDG_CACHE_HOME:-$HOME/.cache} HOME=$scratch/home
@@ -226,7 +227,7 @@ limit)
 	here "a caller's limit"
 	# A limit that was raised is the next login's: until the boot programs run with the old one
 	as 1 ahead --tune "$library"
-	grep -qx CUDA_CACHE_MAXSIZE=1073741824 "$settings" || fail "not raised"
+	grep -qx 'CUDA_CACHE_MAXSIZE="1073741824"' "$settings" || fail "not raised"
 	as 1 ahead "$library"
 	state no-room True
 	[ "$(bytes)" -le $((used + 20000)) ] || fail "beyond the limit of programs that run"
@@ -239,7 +240,7 @@ limit)
 	# … and it is never lowered
 	as 0 tune --apply --max-size 2147483648
 	CUDA_CACHE_MAXSIZE=1000 as 1 ahead --tune "$library"
-	grep -qx CUDA_CACHE_MAXSIZE=2147483648 "$settings" || fail "the limit is lower than it was"
+	grep -qx 'CUDA_CACHE_MAXSIZE="2147483648"' "$settings" || fail "the limit is lower than it was"
 	# What is made for another machine evicts nothing either
 	CUDA_CACHE_MAXSIZE=$((used + (both - used) * 2 / 3)) as 1 make --target native --driver "$(find "$JITWARM_DRIVERS/$next" -name 'libcuda.so.*.*')" -o "$scratch/cache/" "$library"
 	here make
