@@ -225,11 +225,12 @@ class Looked:
         return not self.alike and any(normalised(requirement).startswith("lib" + package) for requirement in self.requires)
 
     def pins(self):
-        """Requirements with one version of NVIDIA's packages, where their marker holds on the wheel's platform."""
+        """Requirements with one version of packages that the list has, where their marker holds on the wheel's platform."""
         lines = []
         for requirement in self.requires:
             match = re.match(r"(nvidia-[a-z0-9-]+?)\s*(?:\[[^]]*\])?\s*\(?==([0-9.]+)\)?\s*(;.*)?$", requirement)
-            if match and "extra" not in (match[3] or "") and "Windows" not in (match[3] or ""):
+            known = match and normalised(match[1]) in PACKAGES
+            if known and "extra" not in (match[3] or "") and "Windows" not in (match[3] or ""):
                 lines.append(f"pin {normalised(match[1])} {match[2]}")
         return sorted(set(lines))
 
