@@ -28,9 +28,6 @@ enum jw_verdict {
 };
 /* "cold", "warm", "useless" …, as in JSON. */
 const char *jw_verdict_name(enum jw_verdict verdict);
-/* The exit status of every command that judges: 0 nothing is compiled, 1 cold or a part left, 2
- * a warm cache cannot help, 3 failed. */
-int jw_verdict_status(enum jw_verdict verdict);
 
 /* What becomes of files on a GPU under a driver, without a look at any cache: the first that holds.
  */

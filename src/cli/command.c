@@ -42,7 +42,20 @@ enum exit_status exit_of(enum jw_code code)
 
 enum exit_status exit_of_verdict(enum jw_verdict verdict)
 {
-	return (enum exit_status)jw_verdict_status(verdict);
+	switch (verdict) {
+	case JW_VERDICT_RUNS:
+	case JW_VERDICT_WARM: return EXIT_DONE;
+	case JW_VERDICT_COLD:
+	case JW_VERDICT_PARTLY: return EXIT_COLD;
+	case JW_VERDICT_NOTHING:
+	case JW_VERDICT_USELESS:
+	case JW_VERDICT_UNKNOWN:
+	case JW_VERDICT_NO_ROOM:
+	case JW_VERDICT_FAILS:
+	case JW_VERDICT_UNSURE: return EXIT_CANNOT;
+	case JW_VERDICT_UNREAD: break;
+	}
+	return EXIT_FAILED;
 }
 
 enum exit_status exit_of_troubles(size_t troubles, size_t images)

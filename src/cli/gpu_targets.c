@@ -178,7 +178,7 @@ int gpu_targets_keep_run(struct jw_error *err, struct cli *cli, struct gpu_targe
 
 		if (!jw_driver_supports(&whys[left], &gpus->driver, gpus->targets[i]))
 			gpus->targets[kept++] = gpus->targets[i];
-		else if (gpus->count > 1) {
+		else {
 			struct gpu_refused *refused = &gpus->refused[gpus->refused_count++];
 
 			*refused = (struct gpu_refused){.target = gpus->targets[i]};
@@ -186,9 +186,9 @@ int gpu_targets_keep_run(struct jw_error *err, struct cli *cli, struct gpu_targe
 			refused->needs = jw_driver_first(gpus->targets[i]);
 			if (refused->needs.cuda <= gpus->driver.cuda)
 				refused->needs = (struct jw_driver){0};
-			error_prefix(&whys[left++], "%s", gpu_targets_name(name, gpus->targets[i]));
-		} else {
-			return error_copy(err, &whys[left]);
+			if (gpus->count > 1)
+				error_prefix(&whys[left], "%s", gpu_targets_name(name, gpus->targets[i]));
+			left++;
 		}
 	}
 	for (size_t i = 0; i < left; i++)

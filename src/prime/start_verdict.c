@@ -29,24 +29,6 @@ const char *jw_runs_name(enum jw_runs runs)
 	return names[runs];
 }
 
-int jw_verdict_status(enum jw_verdict verdict)
-{
-	switch (verdict) {
-	case JW_VERDICT_RUNS:
-	case JW_VERDICT_WARM: return 0;
-	case JW_VERDICT_COLD:
-	case JW_VERDICT_PARTLY: return 1;
-	case JW_VERDICT_NOTHING:
-	case JW_VERDICT_USELESS:
-	case JW_VERDICT_UNKNOWN:
-	case JW_VERDICT_NO_ROOM:
-	case JW_VERDICT_FAILS:
-	case JW_VERDICT_UNSURE: return 2;
-	case JW_VERDICT_UNREAD: break;
-	}
-	return 3;
-}
-
 enum jw_verdict verdict_of(const struct plan *plan, const struct jw_found *found,
 						   const struct jw_cache_info *settings, bool here,
 						   const struct jw_cache_outlook *cache)

@@ -1086,8 +1086,20 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 
 	if (gpu_targets_read(err, cli, &gpus) || take_machine(err, &run, &gpus))
 		return -1;
-	if (gpu_targets_keep_run(err, cli, &gpus))
-		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
+	if (gpu_targets_keep_run(err, cli, &gpus)) {
+		/* None is left: the document has the answer. */
+		if (!cli->out.json || err->code != JW_ERR_UNSUPPORTED)
+			return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
+		output_error(&cli->out, "%s", err->message);
+		cli_end_with(cli, EXIT_CANNOT);
+		run.files = cJSON_CreateArray();
+		result = document_print(&cli->out, &document_scan,
+								&(struct scan_document){.files = run.files,
+														.refused = gpus.refused,
+														.refused_count = gpus.refused_count});
+		cJSON_Delete(run.files);
+		return result;
+	}
 	if (cli->out.json)
 		run.files = cJSON_CreateArray();
 	result = list_packages(err, &run, &gpus);

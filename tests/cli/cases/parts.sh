@@ -65,6 +65,10 @@ run 2 scan --target sm_90 --driver 550.163.01 linked.so # there is nothing else 
 run 2 scan --json --target sm_86,sm_120 --driver 550.163.01 k80.so
 json '[(r["target"], r["needs"][:3]) for r in d["refused"]] == [("sm_120", "570")] and [t["target"] for t in d["totals"]] == ["sm_86"]'
 
+run 2 scan --json --target sm_120 --driver 550.163.01 k80.so
+json 'd["files"] == [] == d["totals"] and d["refused"][0]["target"] == "sm_120" and d["refused"][0]["needs"][:3] == "570"'
+err_has "does not run sm_120"
+
 # A build for the CPU says so, and names no driver.
 python3 -c 'import zipfile; zipfile.ZipFile("torch-2.1.0-py3-none-any.whl", "w").writestr("torch/a.py", "")'
 run "0|2" scan --json --target sm_86 --driver 550.163.01 torch-2.1.0-py3-none-any.whl
