@@ -259,8 +259,9 @@ static int create_index(struct jw_error *err, struct cache_live *live)
 	}
 	if (!os_file_open(&why, live->index_path, OS_OPEN_CREATE, &live->file))
 		return 0;
-	/* The directory may have been removed since it was opened, or a link may dangle. */
-	if (why.code != JW_ERR_NOT_FOUND)
+	/* The directory may have been removed since it was opened, or a link may dangle: root's writing
+	 * follows none, and calls it no regular file. */
+	if (why.code != JW_ERR_NOT_FOUND && why.code != JW_ERR_UNSUPPORTED)
 		return error_copy(err, &why);
 	if (os_make_dirs(err, live->dir, 0700) || os_remove(err, live->index_path))
 		return -1;

@@ -65,7 +65,7 @@ def main():
     ]
     add("sample_choice", fatbin.container(*two), "SECTION_FATBIN", "SAMPLE_PLAIN")
     # What nvcc -dc and a link leave: linked code for one old GPU, whose wrapper has version 2, and the objects' PTX.
-    linked = fatbin.container(fatbin.entry(fatbin.CUBIN, 52, fatbin.old_cubin(52, "sample_link", 16384)))
+    linked = fatbin.container(fatbin.entry(fatbin.CUBIN, 52, fatbin.old_cubin(52, "sample_link", 16384, 118)))
     add("sample_linked", linked, "SECTION_FATBIN", "SAMPLE_LINKED", version=2)
     for name in RELOCATABLE:
         payload = fatbin.ptx_payload(text_of(folder, generated, name, 0))

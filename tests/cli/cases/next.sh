@@ -60,14 +60,3 @@ if mkdir -p "$work/cache" && unshare -rm "$work/with-small" true 2>/dev/null; th
 	(run 0 prime --cache "$work/full" "$sample" && JITWARM="unshare -rm $work/with-small $JITWARM" &&
 		run 3 export --cache "$work/full" -o "$work/cache/x.jwpack" && err_has "No space left on device: free some space, or name another place") || exit 1
 fi
-
-# A server that answers no TLS
-has_command push || exit 0
-python3 -u -m http.server --bind 127.0.0.1 0 --directory "$work/bin" >"$work/server" 2>&1 &
-server=$!
-trap 'kill $server' EXIT
-await grep -q 'port [0-9]' "$work/server"
-port=$(sed -n 's/.*port \([0-9]*\).*/\1/p' "$work/server" | head -1)
-run "0|1|3" prime --share-unsigned --share "https://127.0.0.1:$port/x" "$sample"
-err_has "; if it speaks plain http, JITWARM_PLAIN_HTTP=127.0.0.1:$port allows that"
-is_wine || [[ $(grep -c 'code 400' "$work/server") == 1 ]] || fail "asked again: $(cat "$work/server")"
