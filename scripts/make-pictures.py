@@ -43,7 +43,11 @@ def environment(build, scratch):
     (packages / "sampleflow-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: sampleflow\nVersion: 1.0\n")
     (packages / "sampleflow-1.0.dist-info/RECORD").write_text("sampleflow/libsample_framework.so,,\n")
     shutil.copytree(build / "tests/simdriver/lib", scratch / "simdriver", symlinks=True)
+    # check would name an NVRTC of this machine
+    for name in ("libnvrtc.so", "libnvrtc.so.11.2", "libnvrtc.so.12", "libnvrtc.so.13"):
+        (scratch / "simdriver" / name).touch()
     return {
+        "CUDA_HOME": "/nonexistent",
         "PATH": "/usr/bin:/bin", "HOME": str(scratch), "VIRTUAL_ENV": str(scratch / "venv"), "LC_ALL": "C.UTF-8",
         "TERM": "xterm-256color", "LD_LIBRARY_PATH": str(scratch / "simdriver"), "SIMDRIVER_GPUS": "sm_86", "SIMDRIVER_COST": "1",
         "JITWARM_PCI_DEVICES": "10de:2484@0000:01:00.0", "JITWARM_STORE": "0",

@@ -36,8 +36,9 @@ struct jw_ahead {
 	enum jw_ahead_state state;
 	char running[32], next[32]; /* "535.309.01"; "" if unknown */
 	bool pending;               /* they differ: `next` starts at the next boot */
-	size_t modules;             /* that the running driver has compiled, for this machine's GPUs */
-	size_t ready;               /* of them, those with an entry of `next` */
+	bool named;     /* `next` is the library that was named, whether it is installed or not */
+	size_t modules; /* that the running driver has compiled, for this machine's GPUs */
+	size_t ready;   /* of them, those with an entry of `next` */
 	size_t stored; /* JW_AHEAD_NO_ROOM: those that the store has until the boot, for want of room */
 	uint64_t limit_bytes; /* JW_AHEAD_NO_ROOM: the limit that all would need */
 	char why[512];        /* of the last three states, one line; else "" */

@@ -58,7 +58,10 @@ struct jw_record_result {
 	 * sets CUDA_CACHE_DISABLE or CUDA_CACHE_PATH itself. */
 	bool compiler_seen; /* its processes had the driver's compiler loaded, which is loaded to
 						   compile or to link; a short-lived process may be missed */
-	char **notes;       /* one line each: files that could not be read */
+	/* A line on the newest NVRTC that its processes had loaded, if the driver does not read what it
+	 * writes; else NULL. Of PTX that it refuses, the driver keeps nothing. */
+	char *refused_ptx;
+	char **notes; /* one line each: files that could not be read */
 	size_t note_count;
 	bool interrupted;            /* it was cancelled; part of the above was not done */
 	struct jw_error not_written; /* why jw_record_options.output was not written, JW_OK if it was */

@@ -53,6 +53,9 @@ struct jw_startup {
  * jw_startup_free, here and below. */
 int jw_startup_look(struct jw_error *err, const struct jw_startup_options *options,
 					struct jw_startup **ret_startup);
+/* The same for what jw_startup_enable would write: its errors for names. */
+int jw_startup_preview(struct jw_error *err, const struct jw_startup_options *options,
+					   struct jw_startup **ret_startup);
 /* Writes and registers it. JW_ERR_BUSY: an item of that name exists and is not ours; JW_ERR_IO: no
  * permission; jw_find's error: a name that is neither a path nor a package of the active
  * environment (not looked for with `environment`, `service` or `everyone`). */

@@ -66,9 +66,11 @@ struct jw_cache_info {
 	char *not_yours;      /* a line: what in it belongs to another account, and keeps this one out;
 							 NULL: nothing */
 	bool reads;           /* it can only read there: entries are loaded, and none is added */
+	bool no_compiler;     /* the library with which the driver compiles PTX is missing: entries are
+							 loaded, and what is not in the cache fails with error 221 */
 	/* One line on why programs with these settings do not use a warm cache (one of the above, or no
-	 * usable directory), or why nothing can be added to it (`reads`); "" if they do. A directory
-	 * other than the live cache is always usable. */
+	 * usable directory), or why nothing can be added to it (`reads`, `no_compiler`); "" if they do.
+	 * A directory other than the live cache is always usable. */
 	char why_useless[1024];
 	bool exists;
 	struct jw_cache_outlook outlook; /* when the system was opened; with `asleep` entries

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/document.h"
+#include "cli/next_step.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/interrupt.h"
@@ -182,6 +183,15 @@ void cli_warn_of_settings(struct cli *cli)
 		return;
 	for (size_t i = 0; i < cache->warning_count; i++)
 		output_warning(&cli->out, "%s", cache->warnings[i]);
+}
+
+void cli_warn_useless(struct cli *cli)
+{
+	const struct jw_cache_info *cache = &cli->system->cache;
+
+	output_warning(&cli->out, cache->no_compiler ? "%s" : "a warm cache does not help here: %s",
+				   cache->why_useless);
+	next_step_cache(&cli->out, cache);
 }
 
 int cli_worker(struct jw_error *err, struct cli *cli, const char *const **ret_worker)

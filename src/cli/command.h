@@ -111,6 +111,8 @@ int cli_fail_of_cache(struct jw_error *err, struct cli *cli);
 /* What the driver makes of the cache's settings, unless they make the cache useless: the caller
  * says that. */
 void cli_warn_of_settings(struct cli *cli);
+/* Why a warm cache does not help, or why nothing can be added to it, and what to do about it. */
+void cli_warn_useless(struct cli *cli);
 /* Combines cli->status with this one. */
 void cli_end_with(struct cli *cli, enum exit_status status);
 

@@ -64,8 +64,8 @@ void next_step_cache(const struct output *output, const struct jw_cache_info *ca
 {
 	struct buf line = BUF_MAX(NEXT_STEP_MOST);
 
-	/* The warning above has the command. */
-	if (cache->not_yours)
+	/* The warning above says what to do. */
+	if (cache->not_yours || cache->no_compiler)
 		return;
 	if (cache->disabled || cache->force_ptx_jit) {
 		buf_say(&line, "jitwarm tune");

@@ -60,7 +60,9 @@ enum start_sentence start_decide(const struct start_facts *facts)
 		return START_UNJUDGED;
 	if (facts->gpus)
 		return START_GPUS;
-	return facts->left_out ? START_LEFT_OUT : START_ALL;
+	if (facts->left_out)
+		return START_LEFT_OUT;
+	return facts->packages ? START_PACKAGES : START_ALL;
 }
 
 enum exit_status status_decide(const struct status_facts *facts)

@@ -107,6 +107,7 @@ enum start_sentence {
 	START_UNJUDGED,
 	START_GPUS,
 	START_LEFT_OUT,
+	START_PACKAGES,
 	START_SENTENCES,
 };
 
@@ -116,6 +117,7 @@ struct start_facts {
 	bool unjudged;
 	bool gpus;     /* --gpu */
 	bool left_out; /* a module is left out, or a container cannot be used */
+	bool packages; /* some of an environment, whose others were not looked at */
 };
 
 enum start_sentence start_decide(const struct start_facts *facts);

@@ -54,6 +54,27 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 	return true;
 }
 
+/* Either its file is missing, or the driver has said so itself. */
+static bool has_no_compiler(const struct examination *seen, struct finding_draft *draft)
+{
+	const bool shown = seen->system->cache.no_compiler;
+
+	if (!seen->system->gpu_count ||
+		(!shown && !strstr(seen->probe.why, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND")))
+		return false;
+	EVIDENCE(draft,
+			 "%s, with which the driver compiles, is missing: what is not in the cache fails with "
+			 "error 221",
+			 shown ? "libnvidia-ptxjitcompiler.so.1" : "the library");
+	if (os_is_separator('\\') || os_is_wsl())
+		FIX(draft, "install NVIDIA's driver for Windows again");
+	else
+		FIX(draft, "in a container set NVIDIA_DRIVER_CAPABILITIES=compute,utility; on Debian "
+				   "install the package libnvidia-ptxjitcompiler1, on other systems the whole "
+				   "driver again");
+	return true;
+}
+
 static bool is_other_account(const struct examination *seen, struct finding_draft *draft)
 {
 	if (!seen->doubt)
@@ -272,7 +293,9 @@ static bool has_bad_place(const struct examination *seen, struct finding_draft *
 	for (size_t i = 0; i < seen->objection_count; i++)
 		text_append(draft->evidence, sizeof draft->evidence, "%s%.900s", i ? "; " : "",
 					seen->objections[i]);
-	FIX(draft, "name a local directory of this account with free space: %s", directory_command());
+	FIX(draft,
+		"name a local directory of this account that has free space and stays after a restart: %s",
+		directory_command());
 	return seen->objection_count != 0;
 }
 
@@ -474,8 +497,9 @@ static bool is_probe_refused(const struct examination *seen, struct finding_draf
 
 static bool is_probe_failed(const struct examination *seen, struct finding_draft *draft)
 {
-	/* jit-disabled names what to unset. */
-	if (seen->probe.use != JW_PROBE_FAILED || seen->settings.disable_ptx_jit)
+	/* jit-disabled names what to unset, and no-compiler what to install. */
+	if (seen->probe.use != JW_PROBE_FAILED || seen->settings.disable_ptx_jit ||
+		has_no_compiler(seen, &(struct finding_draft){0}))
 		return false;
 	EVIDENCE(draft, "the driver does not load a tiny module: %s", seen->probe.why);
 	FIX(draft, "free the GPU's memory, set its compute mode to default (nvidia-smi -c 0), or "
@@ -722,6 +746,7 @@ static bool is_linking(const struct examination *seen, struct finding_draft *dra
 }
 
 const struct finding_kind finding_kinds[] = {
+	{"no-compiler", has_no_compiler},
 	{"no-gpu", has_no_gpu},
 	{"cache-disabled", is_cache_disabled},
 	{"jit-forced", is_jit_forced},

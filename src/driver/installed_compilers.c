@@ -1,10 +1,13 @@
 #include <jitwarm/compiler.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "code/release.h"
+#include "code/rules.h"
 #include "driver/compiler_fetch.h"
 #include "driver/installed_compilers.h"
 #include "driver/ptxas.h"
@@ -46,6 +49,89 @@ int compiler_check_name(struct jw_error *err, const char *name)
 	}
 	mem_free(list);
 	return result;
+}
+
+/* ---- versions */
+
+uint32_t compiler_cuda_of_text(const char *text)
+{
+	uint32_t numbers[3];
+
+	return text && text_numbers(text, 3, numbers, 3) >= 2 && numbers[1] < 100
+			   ? numbers[0] * 1000 + numbers[1] * 10
+			   : 0;
+}
+
+/* "libnvrtc-builtins.so.12.8", "nvrtc-builtins64_128.dll"; 0: another file */
+static uint32_t cuda_of_builtins(const char *name)
+{
+	const char *linked = strstr(name, ".so."), *windows = strstr(name, "64_");
+	uint32_t number;
+
+	if (!text_starts(name, "libnvrtc-builtins") && !text_starts(name, "nvrtc-builtins64_"))
+		return 0;
+	if (linked)
+		return compiler_cuda_of_text(linked + 4);
+	number = windows ? (uint32_t)strtoul(windows + 3, NULL, 10) : 0;
+	return number >= 100 && number < 1000 ? number / 10 * 1000 + number % 10 * 10 : 0;
+}
+
+/* Two major versions may be in one folder: libnvrtc.so.12 is not that of 13's builtins. */
+static uint32_t cuda_beside(const char *path, unsigned long major)
+{
+	char *folder = os_dir_name(path);
+	struct os_names names;
+	uint32_t newest = 0;
+
+	if (!os_list(NULL, folder, &names)) {
+		for (size_t i = 0; i < names.count; i++) {
+			const uint32_t cuda = cuda_of_builtins(names.items[i]);
+
+			if (cuda > newest && (!major || cuda / 1000 == major))
+				newest = cuda;
+		}
+		os_names_free(&names);
+	}
+	mem_free(folder);
+	return newest;
+}
+
+uint32_t compiler_nvrtc_cuda(const char *path)
+{
+	uint32_t cuda = cuda_of_builtins(os_base_name(path)), numbers[3];
+	const char *version;
+	char *real;
+
+	if (cuda || text_starts(os_base_name(path), "libnvrtc-builtins") ||
+		text_starts(os_base_name(path), "nvrtc-builtins64_") || os_real_path(NULL, path, &real))
+		return cuda;
+	version = strstr(os_base_name(real), ".so.");
+	/* Of libnvrtc.so.11.2, the name of all from 11.2 to 11.8, the builtins tell. */
+	if (version && text_numbers(version + 4, 3, numbers, 3) == 3)
+		cuda = compiler_cuda_of_text(version + 4);
+	else
+		cuda = cuda_beside(real, version ? strtoul(version + 4, NULL, 10) : 0);
+	mem_free(real);
+	return cuda;
+}
+
+char *compiler_refused_ptx(const char *name, uint32_t cuda, const struct jw_driver *driver)
+{
+	const struct gpu_isa writes = gpu_driver_isa(&(struct jw_driver){.cuda = cuda}),
+						 reads = gpu_driver_isa(driver);
+	char text[JW_DRIVER_TEXT], version[32];
+
+	if (!driver->cuda || gpu_isa_compare(writes, reads) <= 0)
+		return NULL;
+	(void)text_format(version, sizeof version, "CUDA %u.%u", cuda / 1000, cuda % 1000 / 10);
+	(void)jw_driver_text(text, driver);
+	if (cuda > gpu_newest_cuda()) /* its own PTX version is not known */
+		return mem_printf("%s's %s writes PTX newer than the %u.%u that driver %s reads: programs "
+						  "that load what it compiles fail with error 222",
+						  version, name, reads.major, reads.minor, text);
+	return mem_printf("%s's %s writes PTX %u.%u, and driver %s reads up to %u.%u: programs that "
+					  "load what it compiles fail with error 222",
+					  version, name, writes.major, writes.minor, text, reads.major, reads.minor);
 }
 
 /* ---- search */

@@ -202,7 +202,8 @@ static int find_profile(struct jw_error *err, const struct jw_system_options *op
 	if (system->driver.version.cuda)
 		profile.driver.cuda = system->driver.version.cuda;
 	sure = profile.trust == JW_TRUST_CONFIRMED || profile.trust == JW_TRUST_OPAQUE;
-	if (system->gpu_count && options->probe && !sure && driver_probe_confirm(err, system, &profile))
+	if (system->gpu_count && options->probe && !sure && !system->cache.no_compiler &&
+		driver_probe_confirm(err, system, &profile))
 		return -1;
 	take_profile(&profile, system);
 	system->speed = speed_recall(system->state_dir, &profile.driver);
@@ -226,6 +227,20 @@ static void judge_settings(struct jw_cache_info *cache)
 										  : "the driver cannot use its cache");
 }
 
+static void judge_forced(const struct jw_system_options *options, struct jw_cache_info *cache)
+{
+	char text[256];
+
+	(void)text_format(
+		text, sizeof text,
+		"%s=1: the driver compiles everything at every start and never reads its cache; "
+		"a warm cache cannot help until it is unset",
+		cache->force_jit ? "CUDA_FORCE_JIT" : "CUDA_FORCE_PTX_JIT");
+	mem_add_string(&cache->warnings, &cache->warning_count, CACHE_MOST_WARNINGS, text);
+	if (!options->cache_dir && !cache->disabled)
+		TEXT_COPY(cache->why_useless, text);
+}
+
 /* Completes the settings, which depend on the driver and its GPUs. */
 static void settle_settings(const struct jw_system_options *options, struct jw_system *system)
 {
@@ -233,7 +248,6 @@ static void settle_settings(const struct jw_system_options *options, struct jw_s
 	const uint64_t embedded = (uint64_t)256 << 20;
 	struct jw_cache_info *cache = &system->cache;
 	uint64_t limit = branch->default_limit_bytes;
-	char text[256];
 
 	/* NVIDIA's guide (CUDA_CACHE_MAXSIZE): 256 MiB on embedded platforms, whichever the driver. */
 	for (size_t i = 0; i < system->gpu_count; i++)
@@ -247,17 +261,17 @@ static void settle_settings(const struct jw_system_options *options, struct jw_s
 	if (!options->cache_dir)
 		judge_settings(cache);
 	cache->force_ptx_jit = cache->force_ptx_jit || (cache->force_jit && branch->force_jit);
-	cache->reads = cache->reads && !cache->disabled && !cache->force_ptx_jit;
-	if (!cache->force_ptx_jit)
-		return;
-	(void)text_format(
-		text, sizeof text,
-		"%s=1: the driver compiles everything at every start and never reads its cache; "
-		"a warm cache cannot help until it is unset",
-		cache->force_jit ? "CUDA_FORCE_JIT" : "CUDA_FORCE_PTX_JIT");
-	mem_add_string(&cache->warnings, &cache->warning_count, CACHE_MOST_WARNINGS, text);
-	if (!options->cache_dir && !cache->disabled)
-		TEXT_COPY(cache->why_useless, text);
+	cache->reads = (cache->reads || (cache->no_compiler && cache->usable)) && !cache->disabled &&
+				   !cache->force_ptx_jit;
+	if (cache->force_ptx_jit)
+		judge_forced(options, cache);
+	if (cache->no_compiler)
+		TEXT_COPY(
+			cache->why_useless,
+			"libnvidia-ptxjitcompiler.so.1 is missing, with which the driver compiles: what is "
+			"not in the cache fails with error 221; a container needs "
+			"NVIDIA_DRIVER_CAPABILITIES=compute,utility, Debian the package "
+			"libnvidia-ptxjitcompiler1, another system its whole driver package");
 }
 
 static int profile_elsewhere(struct jw_error *err, const struct jw_system_options *options,
@@ -366,6 +380,7 @@ static int open_here(struct jw_error *err, const struct jw_system_options *optio
 		return 0;
 	}
 	TEXT_COPY(system->driver.library, library);
+	system->cache.no_compiler = os_lacks_jit_compiler(library);
 	result = find_gpus(err, options, library, system);
 	if (!result)
 		result = find_profile(err, options, system);

@@ -431,6 +431,7 @@ static int take_home(struct jw_error *err, struct place_list *list)
 static int take_folder(struct jw_error *err, struct place_list *list, const char *folder)
 {
 	static const struct below far = {.depth = 8, .most_names = 1000000};
+	struct os_stat stat;
 	char *real;
 	bool any;
 	int result;
@@ -439,7 +440,9 @@ static int take_folder(struct jw_error *err, struct place_list *list, const char
 		return -1;
 	result = place_below(err, list, real, far, &any);
 	if (!result && !any)
-		place_add_path(list, "folder", real, real);
+		place_add_path(list,
+					   os_stat(NULL, real, &stat) || stat.kind != OS_REGULAR ? "folder" : "file",
+					   real, real);
 	mem_free(real);
 	return result;
 }

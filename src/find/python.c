@@ -10,6 +10,7 @@
 #include "find/requirement.h"
 #include "os/env.h"
 #include "os/file.h"
+#include "os/library.h"
 #include "os/platform.h"
 #include "os/process.h"
 
@@ -243,6 +244,50 @@ static const struct library_kind nvrtc_kind = {
 	.packages = packages,
 	.folders = folders,
 };
+
+/* Takes `path` over, unless it is there. */
+static void add_outside(char *paths[NVRTC_OUTSIDE], size_t *count, char *path)
+{
+	for (size_t i = 0; i < *count; i++)
+		if (!strcmp(paths[i], path)) {
+			mem_free(path);
+			return;
+		}
+	paths[(*count)++] = path;
+}
+
+size_t find_nvrtc_outside(char *ret_paths[NVRTC_OUTSIDE])
+{
+	static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"}, *const names[] = {
+																		   "libnvrtc.so.13",
+																		   "libnvrtc.so.12",
+																		   "libnvrtc.so.11.2",
+																		   "libnvrtc.so"};
+	size_t count = 0;
+	bool named = false;
+	char *path;
+
+	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+		char *root = os_env(variables[i]);
+
+		named = named || root;
+		mem_free(root);
+		if (library_kind_of_variable(&nvrtc_kind, variables[i], &path))
+			add_outside(ret_paths, &count, path);
+	}
+	path = named ? NULL : os_cuda_toolkit(0, 0);
+	if (path) {
+		char *file;
+
+		if (library_kind_below(&nvrtc_kind, path, &file))
+			add_outside(ret_paths, &count, file);
+		mem_free(path);
+	}
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (os_find_library(names[i], &path))
+			add_outside(ret_paths, &count, path);
+	return count;
+}
 
 int jw_find_nvrtc(struct jw_error *err, const char *name, char **ret_path)
 {

@@ -26,3 +26,9 @@ int pyvenv_value(struct jw_error *err, const char *directory, const char *key, c
 
 /* The next non-empty member of a list such as PATH; NULL at its end. The caller frees it. */
 char *path_list_next(const char **list);
+
+/* The NVRTCs outside environments: those of CUDA_HOME and CUDA_PATH, else that of /usr/local/cuda,
+ * and those that a program gets by name (os_find_library). Returns how many; the caller frees
+ * each. */
+enum { NVRTC_OUTSIDE = 8 };
+size_t find_nvrtc_outside(char *ret_paths[NVRTC_OUTSIDE]);

@@ -29,6 +29,12 @@ int os_late_library(struct jw_error *err, const char *function);
  * LD_LIBRARY_PATH, the linker's cache, the usual folders (WSL's too); System32. Links resolved.
  * JW_ERR_NOT_FOUND. The caller frees the path. */
 int os_find_driver(struct jw_error *err, char **ret_path);
+/* Any library in those places; on Windows in none. */
+bool os_find_library(const char *name, char **ret_path);
+/* Whether the library with which this driver compiles PTX is missing: then it gives 221 for each
+ * module, and loads machine code and entries. False where that does not show without asking the
+ * driver: on Windows and in WSL, whose driver has it in a folder of its own. */
+bool os_lacks_jit_compiler(const char *driver);
 
 /* The release of NVIDIA's driver that a file of it is of ("536.23"), by its version resource: the
  * last five digits of 31.0.15.3623. JW_ERR_NOT_FOUND if it has none; only Windows has them. Source:

@@ -173,6 +173,7 @@ static int find_next(struct jw_error *err, struct ahead_work *work, const char *
 	}
 	if (ahead->pending && ahead->state == JW_AHEAD_NONE)
 		ahead->state = JW_AHEAD_NOTICED;
+	ahead->named = library != NULL;
 	work->booted = ahead->state != JW_AHEAD_LIVE;
 	settle_state(work, ahead);
 	work->booted = work->booted && ahead->state == JW_AHEAD_LIVE;

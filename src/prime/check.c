@@ -13,9 +13,11 @@
 #include "code/sections.h"
 #include "code/target_names.h"
 #include "driver/environment.h"
+#include "driver/installed_compilers.h"
 #include "driver/known_gpus.h"
 #include "driver/speed_model.h"
 #include "find/named_paths.h"
+#include "find/python.h"
 #include "os/file.h"
 #include "plan/analyse.h"
 #include "plan/plan.h"
@@ -153,16 +155,6 @@ enum {
 static const char *const compiler_names[] = {"NVRTC", "NVVM", "nvJitLink", "ptxas"};
 enum compiler_kind { COMPILER_NVRTC, COMPILER_NVVM, COMPILER_NVJITLINK, COMPILER_PTXAS };
 
-/* "12.8", "12.8.93"; 0: anything else */
-static uint32_t cuda_of_text(const char *text)
-{
-	uint32_t numbers[3];
-
-	return text && text_numbers(text, 3, numbers, 3) >= 2 && numbers[1] < 100
-			   ? numbers[0] * 1000 + numbers[1] * 10
-			   : 0;
-}
-
 /* Of a package that has CUDA's own version. */
 static uint32_t cuda_of_package(const struct jw_found_file *file)
 {
@@ -170,20 +162,8 @@ static uint32_t cuda_of_package(const struct jw_found_file *file)
 
 	for (size_t i = 0; file->package && i < sizeof names / sizeof *names; i++)
 		if (strstr(file->package, names[i]))
-			return cuda_of_text(file->version);
+			return compiler_cuda_of_text(file->version);
 	return 0;
-}
-
-/* "libnvrtc-builtins.so.12.8", "nvrtc-builtins64_128.dll" */
-static uint32_t cuda_of_builtins(const char *name)
-{
-	const char *linked = strstr(name, ".so."), *windows = strstr(name, "64_");
-	uint32_t number;
-
-	if (linked)
-		return cuda_of_text(linked + 4);
-	number = windows ? (uint32_t)strtoul(windows + 3, NULL, 10) : 0;
-	return number >= 100 && number < 1000 ? number / 10 * 1000 + number % 10 * 10 : 0;
 }
 
 /* A program says of itself: “Cuda compilation tools, release 12.8, V12.8.93”. */
@@ -201,7 +181,7 @@ static uint32_t cuda_of_bytes(const uint8_t *at, size_t size)
 			memcpy(release, at + length, sizeof release);
 			release[sizeof release - 1] = '\0';
 			release[strcspn(release, ",")] = '\0';
-			return cuda_of_text(release);
+			return compiler_cuda_of_text(release);
 		}
 		at++;
 	}
@@ -238,7 +218,7 @@ static uint32_t find_compiler(const struct jw_found_file *file, enum compiler_ki
 
 	if (text_starts(name, "libnvrtc-builtins") || text_starts(name, "nvrtc-builtins64_")) {
 		*ret_kind = COMPILER_NVRTC;
-		return cuda_of_builtins(name);
+		return compiler_nvrtc_cuda(file->path);
 	}
 	if (text_starts(name, "libnvvm.so") || text_starts(name, "nvvm64_")) {
 		*ret_kind = COMPILER_NVVM;
@@ -274,9 +254,7 @@ static char *misfit_text(enum compiler_kind kind, uint32_t cuda, const struct jw
 						 struct jw_target device, struct jw_check_compiler *misfit)
 {
 	const bool writes_ptx = kind == COMPILER_NVRTC || kind == COMPILER_NVVM;
-	const struct gpu_isa writes = gpu_driver_isa(&(struct jw_driver){.cuda = cuda}),
-						 reads = gpu_driver_isa(driver);
-	char name[JW_DRIVER_TEXT], sm[JW_TARGET_TEXT], version[32];
+	char name[JW_DRIVER_TEXT], sm[JW_TARGET_TEXT], version[32], *refused;
 
 	(void)text_format(version, sizeof version, "CUDA %u.%u", cuda / 1000, cuda % 1000 / 10);
 	(void)jw_driver_text(name, driver);
@@ -288,18 +266,8 @@ static char *misfit_text(enum compiler_kind kind, uint32_t cuda, const struct jw
 			version, compiler_names[kind], jw_target_sm(sm, device), misfit->last / 1000,
 			misfit->last % 1000 / 10);
 	}
-	if (writes_ptx && cuda > gpu_newest_cuda() && driver->cuda &&
-		gpu_isa_compare(writes, reads) > 0) /* its own PTX version is not known */
-		return mem_printf(
-			"%s's %s writes PTX newer than the %u.%u that driver %s reads: programs that "
-			"load what it compiles fail with error 222",
-			version, compiler_names[kind], reads.major, reads.minor, name);
-	if (writes_ptx && driver->cuda && gpu_isa_compare(writes, reads) > 0)
-		return mem_printf(
-			"%s's %s writes PTX %u.%u, and driver %s reads up to %u.%u: programs that "
-			"load what it compiles fail with error 222",
-			version, compiler_names[kind], writes.major, writes.minor, name, reads.major,
-			reads.minor);
+	if (writes_ptx && (refused = compiler_refused_ptx(compiler_names[kind], cuda, driver)))
+		return refused;
 	if (!writes_ptx && driver->cuda && cuda >= MACHINE_CODE && cuda / 1000 > driver->cuda / 1000)
 		return mem_printf(
 			"%s's %s writes machine code that driver %s does not load: programs that use it fail",
@@ -334,14 +302,34 @@ static char *slower_text(enum compiler_kind kind, uint32_t cuda, const struct jw
 					  cuda / 1000, cuda % 1000 / 10, jw_driver_text(name, driver));
 }
 
-/* Starts nothing and loads no library: names, versions, and of ptxas a few kilobytes. What is said
- * of several is listed once. */
-static void check_compilers(const struct jw_found *found, const struct jw_driver *driver,
+/* What is said of several is listed once. Takes `misfit.why` over. */
+static void list_compiler(const struct jw_found_file *file, struct jw_check_compiler misfit,
+						  struct jw_check_result *result)
+{
+	size_t same = 0;
+
+	while (misfit.why && same < result->compiler_count &&
+		   strcmp(result->compilers[same].why, misfit.why) != 0)
+		same++;
+	if (!misfit.why || same < result->compiler_count || same == MOST_COMPILERS) {
+		mem_free(misfit.why);
+		return;
+	}
+	misfit.file = mem_string(file->path);
+	misfit.package = file->package ? mem_string(file->package) : NULL;
+	misfit.version = file->version ? mem_string(file->version) : NULL;
+	result->compilers[result->compiler_count++] = misfit;
+}
+
+/* Starts nothing and loads no library: names, versions, and of ptxas a few kilobytes. Returns
+ * whether an NVRTC is among them. */
+static bool check_compilers(const struct jw_found *found, const struct jw_driver *driver,
 							struct jw_check_result *result)
 {
 	static const char *const xla[] = {"jax", "tensorflow"}, *const nvvm[] = {"numba"};
 	const bool has_xla = has_package(found, xla, sizeof xla / sizeof *xla),
 			   has_nvvm = has_package(found, nvvm, sizeof nvvm / sizeof *nvvm);
+	bool has_nvrtc = false;
 
 	result->compilers = mem_array(MOST_COMPILERS, sizeof *result->compilers);
 	for (size_t i = 0; i < found->file_count; i++) {
@@ -349,42 +337,58 @@ static void check_compilers(const struct jw_found *found, const struct jw_driver
 		enum compiler_kind kind;
 		const uint32_t cuda = find_compiler(file, &kind);
 
+		has_nvrtc = has_nvrtc || (cuda && kind == COMPILER_NVRTC);
 		for (size_t t = 0; cuda && t < result->gpu_count; t++) {
 			const struct jw_target device = result->gpus[t].target;
 			struct jw_check_compiler misfit = {.name = compiler_names[kind], .cuda = cuda};
 			const bool used = !(kind == COMPILER_PTXAS && is_passed_over(found, file, device)) &&
 							  !(kind == COMPILER_NVVM && has_xla && !has_nvvm);
-			size_t same = 0;
 
 			if (used)
 				misfit.why = misfit_text(kind, cuda, driver, device, &misfit);
 			misfit.fails = misfit.why != NULL;
 			if (used && !misfit.why && has_xla)
 				misfit.why = slower_text(kind, cuda, driver);
-			while (misfit.why && same < result->compiler_count &&
-				   strcmp(result->compilers[same].why, misfit.why) != 0)
-				same++;
-			if (!misfit.why || same < result->compiler_count || same == MOST_COMPILERS) {
-				mem_free(misfit.why);
-				continue;
-			}
-			misfit.file = mem_string(file->path);
-			misfit.package = file->package ? mem_string(file->package) : NULL;
-			misfit.version = file->version ? mem_string(file->version) : NULL;
-			result->compilers[result->compiler_count++] = misfit;
+			list_compiler(file, misfit, result);
 		}
+	}
+	return has_nvrtc;
+}
+
+/* That of CUDA_HOME, /usr/local/cuda or the linker's cache, which programs load that bring none
+ * (hashcat, CuPy without its wheel). */
+static void check_outside(const struct jw_driver *driver, struct jw_check_result *result)
+{
+	char *paths[NVRTC_OUTSIDE];
+	const size_t count = find_nvrtc_outside(paths);
+
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t cuda = compiler_nvrtc_cuda(paths[i]);
+
+		for (size_t t = 0; cuda && t < result->gpu_count; t++) {
+			struct jw_check_compiler misfit = {.name = compiler_names[COMPILER_NVRTC],
+											   .cuda = cuda};
+
+			misfit.why = misfit_text(COMPILER_NVRTC, cuda, driver, result->gpus[t].target, &misfit);
+			misfit.fails = misfit.why != NULL;
+			list_compiler(&(struct jw_found_file){.path = paths[i]}, misfit, result);
+		}
+		mem_free(paths[i]);
 	}
 }
 
-/* Whatever was named of an environment, a program uses the compilers of all of it. */
+/* Whatever was named of an environment, a program uses the compilers of all of it. `here`: it is
+ * this machine that is asked about. */
 static void check_environment(const struct jw_found *search, const struct jw_driver *driver,
-							  const struct jw_cancel *cancel, struct jw_check_result *result)
+							  bool here, const struct jw_cancel *cancel,
+							  struct jw_check_result *result)
 {
 	struct jw_found *whole = NULL;
 
 	if (search->environment && !search->whole)
 		(void)jw_find(NULL, &(struct jw_find_options){.cancel = *cancel}, &whole);
-	check_compilers(whole ? whole : search, driver, result);
+	if (!check_compilers(whole ? whole : search, driver, result) && here)
+		check_outside(driver, result);
 	jw_found_free(whole);
 }
 
@@ -521,7 +525,7 @@ static void add_cures(struct jw_check_result *result)
 
 /* Moves names and notes out of the plan. */
 static struct jw_check_result *summarise(struct plan *plan, const struct jw_found *search,
-										 const struct jw_cancel *cancel, bool machines)
+										 const struct jw_cancel *cancel, bool machines, bool here)
 {
 	struct jw_check_result *result = mem_alloc(sizeof *result);
 	char text[FATE_TEXT];
@@ -559,7 +563,7 @@ static struct jw_check_result *summarise(struct plan *plan, const struct jw_foun
 	result->all = sum_of(result, machines);
 	if (search) {
 		check_packages(plan, search, result);
-		check_environment(search, &plan->profile.driver, cancel, result);
+		check_environment(search, &plan->profile.driver, here, cancel, result);
 	}
 	for (size_t i = 0; i < plan->file_count; i++) {
 		struct jw_check_file file = result->files[i];
@@ -687,7 +691,8 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	/* What `prime` would take from there. */
 	if (options->store && here)
 		planning_reuse_store(options->system, &look, plan, &reuse);
-	checked = summarise(plan, options->found, &options->cancel, options->target_count && !here);
+	checked =
+		summarise(plan, options->found, &options->cancel, options->target_count && !here, here);
 	checked->causes = causes;
 	checked->cause_count = cause_count;
 	checked->driver = profile.driver;

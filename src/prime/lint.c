@@ -137,14 +137,18 @@ static void lint_total(void *context, const struct jw_scan_total *total)
 	struct lint *lint = context;
 	const struct jw_forecast *forecast = &total->forecast;
 	const uint64_t cache = forecast->cache_bytes;
+	struct jw_seconds start = sum_seconds(forecast->start, forecast->link);
 
+	/* Of two wheels one may run as it is; of what compiles, links are a part. */
+	if (total->at_most)
+		start.low = 0;
 	lint->result->gpus[lint->result->gpu_count++] = (struct jw_lint_gpu){
 		.target = total->target,
 		.modules = total->modules,
 		.tile = total->tile,
 		.unknown = total->unknown,
 		.ptx_bytes = total->ptx_bytes,
-		.start = sum_seconds(forecast->start, forecast->link),
+		.start = start,
 		.driver_from = total->driver_from,
 		.fails_from = total->fails_from,
 		.fails_to = total->fails_to,

@@ -34,6 +34,7 @@ struct recorder {
 	size_t path_count, path_capacity;
 	bool given; /* the caller named some */
 	struct set known_paths;
+	uint32_t nvrtc_cuda;          /* of the newest that a process had loaded; 0: none */
 	struct record_entry *entries; /* one for each module of the recording */
 	struct plan *plan;            /* of the files; NULL: nothing was compiled */
 };

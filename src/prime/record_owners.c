@@ -280,7 +280,9 @@ static int insert_recorded(struct jw_error *err, struct cache_live *live, struct
 			break;
 		}
 		if (!recorder->entries[i].insertable) {
-			recorder->result->refused++;
+			/* NVRTC's own results are no code */
+			recorder->result->refused +=
+				recorder->result->recording->modules[i].kind != JW_RECORDED_JITLINK;
 			continue;
 		}
 		batch_add(recorder, i, &batch);

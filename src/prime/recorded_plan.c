@@ -258,5 +258,10 @@ enum jw_verdict recorded_verdict(const struct plan *plan, const struct recorded_
 {
 	if (plan->images || account->unread)
 		return verdict;
-	return plan->troubles ? JW_VERDICT_PARTLY : account->unfiled ? JW_VERDICT_WARM : verdict;
+	if (plan->troubles)
+		return JW_VERDICT_PARTLY;
+	/* A program that had nothing compiled needs nothing. */
+	if (!account->wanted && !account->unfiled && !account->texts && verdict == JW_VERDICT_NOTHING)
+		return JW_VERDICT_RUNS;
+	return account->unfiled ? JW_VERDICT_WARM : verdict;
 }

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cache/settings.h"
 #include "driver/environment.h"
+#include "driver/installed_compilers.h"
 #include "driver/run_folder.h"
 #include "os/clock.h"
 #include "os/file.h"
@@ -33,6 +34,7 @@ void jw_record_result_free(struct jw_record_result *result)
 		return;
 	jw_lines_free(result->notes, result->note_count);
 	jw_recording_free(result->recording);
+	mem_free(result->refused_ptx);
 	mem_free(result);
 }
 
@@ -50,6 +52,24 @@ static int take_path(struct jw_error *err, struct recorder *recorder, const char
 	return 0;
 }
 
+/* The newest NVRTC, if the driver does not read its PTX: of what it refuses it keeps nothing. */
+static void note_nvrtc(struct recorder *recorder, const char *path, const char *name)
+{
+	const uint64_t key = fnv_update(FNV_START, path, strlen(path));
+	uint32_t cuda;
+
+	if ((!text_starts(name, "libnvrtc") && !text_starts(name, "nvrtc")) ||
+		set_has(&recorder->known_paths, key))
+		return;
+	cuda = compiler_nvrtc_cuda(path);
+	if (cuda <= recorder->nvrtc_cuda)
+		return;
+	recorder->nvrtc_cuda = cuda;
+	mem_free(recorder->result->refused_ptx);
+	recorder->result->refused_ptx =
+		compiler_refused_ptx("NVRTC", cuda, &recorder->system->driver.version);
+}
+
 /* The compiler is loaded if a module is compiled or linked, but not if machine code or an entry is
  * loaded (470 to 555; docs/driver-cache.md). */
 static int see_code(struct jw_error *err, void *context, const char *path)
@@ -60,6 +80,7 @@ static int see_code(struct jw_error *err, void *context, const char *path)
 	if (text_starts(name, "libnvidia-ptxjitcompiler.so") ||
 		text_starts_fold(name, "nvptxjitcompiler"))
 		recorder->result->compiler_seen = true;
+	note_nvrtc(recorder, path, name);
 	return recorder->given ? 0 : take_path(err, recorder, path);
 }
 

@@ -352,6 +352,12 @@ static int check_named(struct jw_error *err, const struct jw_startup_options *op
 	return result;
 }
 
+int jw_startup_preview(struct jw_error *err, const struct jw_startup_options *options,
+					   struct jw_startup **ret_startup)
+{
+	return check_named(err, options) ? -1 : jw_startup_look(err, options, ret_startup);
+}
+
 int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *options,
 					  struct jw_startup **ret_startup)
 {

@@ -19,6 +19,9 @@
 #   skip REASON            the case cannot run here
 set -u
 export LC_ALL=C.UTF-8
+# NVRTC of this machine (/usr/local/cuda, the linker's cache) is not the cases': check and doctor would name it
+export CUDA_HOME=/nonexistent/toolkit LD_LIBRARY_PATH=$work/no-nvrtc${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+mkdir -p "$work/no-nvrtc" && touch "$work"/no-nvrtc/libnvrtc.so{,.11.2,.12,.13}
 
 # shellcheck source=/dev/null
 . "$cases/../../documents/keep.sh"

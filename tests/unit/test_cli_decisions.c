@@ -61,9 +61,10 @@ static const char *const left_values[] = {
 FACTS_OF(next, "elsewhere", "scratch", "compiled", "fetched", "failed", "undone", "opaque")
 static const char *const next_values[] = {V(NEXT_NONE), V(NEXT_FILLED), V(NEXT_START)};
 
-FACTS_OF(start, "recorded", "hopeless", "unjudged", "gpus", "left_out")
+FACTS_OF(start, "recorded", "hopeless", "unjudged", "gpus", "left_out", "packages")
 static const char *const start_values[] = {V(START_ALL),      V(START_RECORDED), V(START_HOPELESS),
-										   V(START_UNJUDGED), V(START_GPUS),     V(START_LEFT_OUT)};
+										   V(START_UNJUDGED), V(START_GPUS),     V(START_LEFT_OUT),
+										   V(START_PACKAGES)};
 
 FACTS_OF(status, "interrupted", "undone", "failed", "refused", "unchanged", "misjudged",
 		 "over_budget", "cooled", "hopeless", "unjudged")

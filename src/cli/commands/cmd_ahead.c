@@ -32,7 +32,7 @@ static const struct json_field ahead_fields[] = {
 			  "`no-room`, `no-compiler` or `failed`"),
 	AHEAD(running, "the driver that runs; `\"\"` where unknown"),
 	AHEAD(next, "the one that was or is prepared", .presence = JSON_IF_SET),
-	AHEAD(pending, "`next` is installed and starts at the next boot"),
+	AHEAD(pending, "`next` is installed and starts at the next boot, or `--driver` has named it"),
 	AHEAD(modules, "that the running driver has compiled, for this machine's GPUs"),
 	AHEAD(ready, "of them, those with an entry of `next`"),
 	AHEAD(stored, "`no-room`: those that wait in the store for the boot", .presence = JSON_IF_SET),
@@ -80,14 +80,17 @@ void ahead_print(const struct output *out, const char *head, const struct jw_ahe
 		return;
 	if (ahead->state == JW_AHEAD_NOTICED && !ahead->modules) {
 		output_line(out, STYLE_WARN,
-					"%sDriver %s is installed and starts after the next boot: “jitwarm ahead” "
-					"prepares the cache for it.",
+					ahead->named
+						? "%sDriver %s: nothing is prepared for it yet."
+						: "%sDriver %s is installed and starts after the next boot: “jitwarm "
+						  "ahead” prepares the cache for it.",
 					head, ahead->next);
 		return;
 	}
 	output_line(out, ahead->ready < ahead->modules ? STYLE_WARN : STYLE_GOOD,
-				"%sDriver %s is installed and starts after the next boot: %zu of %s ready for "
-				"it%s%s.",
+				ahead->named ? "%sDriver %s: %zu of %s ready for it%s%s."
+							 : "%sDriver %s is installed and starts after the next boot: %zu of %s "
+							   "ready for it%s%s.",
 				head, ahead->next, ahead->ready,
 				TEXT_COUNT(ahead->modules, "module is", "modules are"), ahead_rest(ahead),
 				ahead->state == JW_AHEAD_FAILED || ahead->state == JW_AHEAD_NO_COMPILER ? ahead->why
@@ -114,7 +117,10 @@ static void print_ahead(const struct output *out, const struct jw_ahead *ahead)
 					"Driver %s runs and is installed; driver %s, which was prepared, is not.",
 					ahead->running, ahead->next);
 	else if (*ahead->running)
-		output_line(out, STYLE_PLAIN, "Driver %s is installed and running: nothing to prepare.",
+		output_line(out, STYLE_PLAIN,
+					ahead->named
+						? "Driver %s runs, and is the one that was named: nothing to prepare."
+						: "Driver %s is installed and running: nothing to prepare.",
 					ahead->running);
 }
 
@@ -131,7 +137,11 @@ static void on_reused(void *context, const struct jw_ahead *ahead)
 	const struct preparing *preparing = context;
 	const struct output *out = &preparing->cli->out;
 
-	if (ahead->pending)
+	if (ahead->pending && ahead->named)
+		output_line(out, STYLE_PLAIN, "Driver %s runs: %zu of %s an entry for driver %s.",
+					ahead->running, ahead->ready,
+					TEXT_COUNT(ahead->modules, "module has", "modules have"), ahead->next);
+	else if (ahead->pending)
 		output_line(out, STYLE_PLAIN,
 					"Driver %s runs, driver %s starts after the next boot: %zu of %s an entry for "
 					"it.",

@@ -355,7 +355,8 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 		print_nameless(out, result, options_value(&cli->options, "driver"));
 	if (!result->images && !result->troubles && !recording)
 		found_files_none(cli, found);
-	if (!result->images && result->verdict == JW_VERDICT_NOTHING && recording)
+	if (!result->images && recording &&
+		(result->verdict == JW_VERDICT_NOTHING || result->verdict == JW_VERDICT_RUNS))
 		output_line(out, STYLE_PLAIN,
 					"There is nothing here that the driver would compile for these GPUs.");
 	if (!result->images && result->verdict == JW_VERDICT_WARM)
@@ -419,8 +420,7 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 	if (result->verdict == JW_VERDICT_COLD && !options.driver)
 		cli_warn_of_settings(cli);
 	if (result->verdict == JW_VERDICT_USELESS) {
-		output_warning(&cli->out, "a warm cache does not help here: %s", useless);
-		next_step_cache(&cli->out, &cli->system->cache);
+		cli_warn_useless(cli);
 	}
 	if (result->verdict == JW_VERDICT_NO_ROOM)
 		print_no_room(&cli->out, result, &cli->system->cache);

@@ -37,7 +37,7 @@ struct find_document {
 static const struct json_field row_fields[] = {
 	JSON_AS("kind", struct find_row, place.kind,
 			"`venv`, `conda`, `pipx`, `uv`, `pyenv`, `Python` (another installation of it), "
-			"`folder` or `program`"),
+			"`folder`, `file` or `program`"),
 	JSON_AS("name", struct find_row, place.name,
 			"the path of an environment or folder; the name of a program or package"),
 	JSON_AS("environment", struct find_row, place.environment,
@@ -250,9 +250,7 @@ static void print_find_next(const struct finding_places *finding, const struct f
 	if (!row->judged || !row->cold || finding->gpus.count)
 		return;
 	if (finding->cli->system->cache.why_useless[0]) {
-		output_warning(&finding->cli->out, "a warm cache does not help here: %s",
-					   finding->cli->system->cache.why_useless);
-		next_step_cache(&finding->cli->out, &finding->cli->system->cache);
+		cli_warn_useless(finding->cli);
 		return;
 	}
 	buf_say(&line,

@@ -84,7 +84,7 @@ static int import_into(struct jw_error *err, struct cli *cli)
 	if (*result->note)
 		output_note(&cli->out, "%s: %s", options.path, result->note);
 	pack_report_import(&cli->out, result);
-	if (cli->system->cache.why_useless[0])
+	if (cli->system->cache.why_useless[0] && !cli->system->cache.no_compiler)
 		output_warning(&cli->out, "a warm cache does not help here: %s",
 					   cli->system->cache.why_useless);
 	cli->status = status_of(result);

@@ -920,6 +920,7 @@ static void print_start(const struct prime_outcome *priming, const struct jw_pri
 		[START_GPUS] = "Start your program again: on these GPUs it has nothing left to compile.",
 		[START_LEFT_OUT] =
 			"Start your program again: in these files it compiles at most what was left out.",
+		[START_PACKAGES] = "Start your program again: these packages have nothing left to compile.",
 	};
 	const struct output *out = &priming->cli->out;
 	const struct jw_cache_info *cache = &priming->cli->system->cache;
@@ -929,6 +930,8 @@ static void print_start(const struct prime_outcome *priming, const struct jw_pri
 		.unjudged = plan->unplanned.tile || plan->unplanned.unknown,
 		.gpus = options_given(&priming->cli->options, "gpu"),
 		.left_out = plan->left_out || plan->unplanned.cannot,
+		.packages = priming->files.found && priming->files.found->environment &&
+					!priming->files.found->whole,
 	};
 
 	if (!print_login(out, cache, cache->outlook.bytes + plan->forecast.cache_bytes))

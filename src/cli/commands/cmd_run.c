@@ -76,6 +76,9 @@ static const struct json_field command_fields[] = {
 	JSON_AS("why_not_warmed", struct command_document, result.unwarmed.message,
 			"a line on why entries were not added to the user's cache",
 			JSON_IF(struct command_document, result.unwarmed.code)),
+	COMMAND(result.refused_ptx,
+			"a line on an NVRTC of the command that writes newer PTX than the driver reads",
+			.presence = JSON_UNLESS_NULL),
 	COMMAND(result.compiler_seen,
 			"a process of the command had loaded the driver's compiler, which compiles and links; "
 			"a process that ended quickly may be missed"),
@@ -231,7 +234,7 @@ static void print_advice(const struct output *out, const struct command_document
 					   "programs do not use your cache: %s. Until then “jitwarm bake” puts the "
 					   "code into copies of the libraries",
 					   document->why_useless);
-	else if (document->recording.module_count) {
+	else if (document->recording.module_count && !result->refused_ptx) {
 		output_note(out, "they are in your cache: the next start does not compile them");
 		/* What `prime` of one name compiles is not all that was compiled. */
 		if (result->not_by_prime || document->not_in_files || document->owner_count != 1) {
@@ -284,7 +287,7 @@ static int report_command(struct jw_error *err, struct cli *cli,
 	} else {
 		output_note(&cli->out, "%s ran %s, and the driver compiled nothing into its cache",
 					document.recording.command, ran);
-		if (result->compiler_seen)
+		if (result->compiler_seen && !result->refused_ptx)
 			output_warning(
 				&cli->out,
 				"its processes loaded the driver's compiler: either they link device code at each "
@@ -292,6 +295,9 @@ static int report_command(struct jw_error *err, struct cli *cli,
 				"which “jitwarm bake” may avoid, or the command sets CUDA_CACHE_DISABLE or "
 				"CUDA_CACHE_PATH itself");
 	}
+	if (result->compiler_seen && result->refused_ptx)
+		output_warning(&cli->out, "the driver refused PTX of this command: %s",
+					   result->refused_ptx);
 	if (!result->live)
 		print_kept(&cli->out, result);
 	print_advice(&cli->out, &document);

@@ -343,7 +343,7 @@ static int report_status(struct jw_error *err, struct cli *cli, const struct jw_
 
 static int enable_run(struct jw_error *err, struct cli *cli)
 {
-	return options_given(&cli->options, "print") ? act(err, cli, jw_startup_look, report_texts)
+	return options_given(&cli->options, "print") ? act(err, cli, jw_startup_preview, report_texts)
 												 : act(err, cli, jw_startup_enable, report_enabled);
 }
 

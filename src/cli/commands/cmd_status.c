@@ -385,6 +385,9 @@ static void print_status_next(const struct output *out, const struct status_docu
 				   : "Next    what that GPU's driver would compile in this environment: ";
 		command = scan;
 		(void)snprintf(scan, sizeof scan, "jitwarm scan --target %s", system->example);
+	} else if (cache->no_compiler) {
+		what = "Next    how to get the driver's compiler: ";
+		command = "jitwarm doctor";
 	} else if (cache->disabled || cache->force_ptx_jit) {
 		what = "Next    unset the variable above; to see where it is set: ";
 		command = "jitwarm tune";

@@ -298,12 +298,14 @@ static void print_tune_next(const struct tuning *tuning)
 		break;
 	case TUNE_NAME_FOLDER:
 		next_step_fixed(out, STYLE_FAINT,
-						"Next       name a local directory that this account can write to: ",
+						"Next       name a local directory that stays after a restart and that "
+						"this account can write to: ",
 						"jitwarm tune --path DIR --apply");
 		break;
 	case TUNE_NAME_FOLDER_THERE:
 		next_step_fixed(out, STYLE_FAINT,
-						"Next       name a local directory that this account can write to where "
+						"Next       name a local directory that stays after a restart and that "
+						"this account can write to where "
 						"your programs are started (docker run -e CUDA_CACHE_PATH=DIR); the "
 						"lines: ",
 						"jitwarm tune --print sh --path DIR");

@@ -104,6 +104,7 @@ struct watching {
 	/* then: predicted for the modules left, and for the longest of them */
 	double model_ms, longest_ms;
 	struct watch_left left;
+	double unsure_s;     /* of linking_s: since an entry appeared last */
 	bool rewrites, said; /* each line in the place of the one before; there is one */
 	double said_s;       /* when the last one was said, and of how many */
 	size_t said_entries, said_left;
@@ -315,6 +316,14 @@ static void add_look(struct watching *watching, const struct watch_look *look)
 
 	document->state = judge_look(watching, look);
 	*times[document->state] += (double)(look->at_ns - watching->last.at_ns) / 1e9;
+	if (document->state == WATCH_LINKING)
+		watching->unsure_s += (double)(look->at_ns - watching->last.at_ns) / 1e9;
+	/* What was in no file was compiled before its entry appears; a link leaves none. */
+	if (look->entries > watching->last.entries) {
+		document->compiling_s += watching->unsure_s;
+		document->linking_s -= watching->unsure_s;
+		watching->unsure_s = 0;
+	}
 	document->seconds = (double)(look->at_ns - watching->first.at_ns) / 1e9;
 	document->cpu_seconds += used_since(look, &watching->last) / 1e3;
 	document->processes = look->use.processes;
@@ -365,19 +374,22 @@ static void say_summary(const struct watching *watching)
 	const struct watch_document *document = &watching->document;
 	const struct output *out = &watching->cli->out;
 	char whole[TEXT_SHORT], compiling[TEXT_SHORT], busy[TEXT_SHORT], waiting[TEXT_SHORT];
+	char linking[TEXT_SHORT * 4] = "";
 	struct buf line = BUF_MAX(NEXT_STEP_MOST);
 
+	if (document->linking_s > 0)
+		(void)text_format(linking, sizeof linking,
+						  " and compiled or linked another %s, which jitwarm cannot tell apart",
+						  text_duration(busy, document->linking_s));
 	output_line(out, STYLE_STRONG,
 				document->ended
-					? "%s (%d) has ended after %s: the driver compiled or linked %s of that, which "
-					  "jitwarm cannot tell apart, it was "
-					  "busy with something else %s, and waited %s; %s appeared"
-					: "%s (%d) was watched for %s: the driver compiled or linked %s of that, which "
-					  "jitwarm cannot tell apart, it was "
-					  "busy with something else %s, and waited %s; %s appeared",
+					? "%s (%d) has ended after %s: the driver compiled %s of that%s, it was busy "
+					  "with something else %s, and waited %s; %s appeared"
+					: "%s (%d) was watched for %s: the driver compiled %s of that%s, it was busy "
+					  "with something else %s, and waited %s; %s appeared",
 				document->process.name[0] ? document->process.name : "the process", watching->pid,
 				text_duration(whole, document->seconds),
-				text_duration(compiling, document->compiling_s + document->linking_s),
+				text_duration(compiling, document->compiling_s), linking,
 				text_duration(busy, document->busy_s), text_duration(waiting, document->waiting_s),
 				TEXT_COUNT(document->entries, "entry", "entries"));
 	if (!document->process.driver)

@@ -157,7 +157,8 @@ static int visit_process(struct jw_error *err, struct tour *tour, int pid, unsig
 	DIR *threads;
 	int result = 0;
 
-	if (depth > MOST_GENERATIONS || tour->processes++ >= MOST_PROCESSES)
+	/* A shell that watches itself has started the one that watches. */
+	if (depth > MOST_GENERATIONS || pid == getpid() || tour->processes++ >= MOST_PROCESSES)
 		return 0;
 	if (tour->visit(err, tour, pid))
 		return -1;

@@ -173,6 +173,19 @@ int os_find_driver(struct jw_error *err, char **ret_path)
 	return 0;
 }
 
+bool os_find_library(const char *name, char **ret_path)
+{
+	(void)name;
+	(void)ret_path;
+	return false;
+}
+
+bool os_lacks_jit_compiler(const char *driver)
+{
+	(void)driver;
+	return false;
+}
+
 /* A version resource is a few hundred bytes. */
 enum { MOST_VERSION_BYTES = 1 << 20 };
 

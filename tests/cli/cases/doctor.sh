@@ -93,6 +93,27 @@ fresh
 SIMDRIVER_FAULT=oom:jitwarm_probe probed 1 probe-failed "$place/plain/none.so"
 says_of probe-failed fix "free the GPU's memory"
 json 'd["probe"] == "failed"'
+# The driver's compiler is missing: the first finding of all; what is warm loads without it
+if ! is_wine; then
+	mkdir -p "$place/bare/tests/simdriver/lib" && cp "$build/tests/simdriver/lib/libcuda.so.1" "$place/bare/tests/simdriver/lib"
+	warm
+	(
+		JITWARM="$cases/../../../scripts/with-simdriver.sh -B $place/bare sm_86 -- ${JITWARM##* }"
+		run 0 check "$sample"
+		fresh
+		found 2 "no-compiler cold" "$sample"
+		says_of no-compiler evidence "libnvidia-ptxjitcompiler.so.1, with which the driver compiles, is missing"
+		says_of no-compiler fix "NVIDIA_DRIVER_CAPABILITIES=compute,utility; on Debian install the package libnvidia-ptxjitcompiler1"
+		run 2 check "$sample"
+		err_has "warning: libnvidia-ptxjitcompiler.so.1 is missing"
+		err_lacks "tune --path"
+		run 2 prime "$sample"
+		err_has "jitwarm: libnvidia-ptxjitcompiler.so.1 is missing"
+		run 2 prime --cache "$place/other" "$sample"
+		run "0|2" status
+		out_has "Next    how to get the driver's compiler: jitwarm doctor"
+	) || exit 1
+fi
 SIMDRIVER_COMPUTE_MODE=2 probed 1 probe-failed "$place/plain/none.so"
 says_of probe-failed evidence prohibited
 found 0 "" "$place/plain/none.so"

@@ -69,6 +69,8 @@ run '0|1' check --env "$tree/a/b/venv"
 ptx "$work/loose/x/k.ptx" loose
 run 1 find "$work/loose" --json
 row loose 'c["kind"] == "folder" and c["cold"] == 1 and not c["environment"]'
+run "0|1" find --json "$sample"
+json '[p["kind"] for p in d["places"]] == ["file"]'
 run 1 find "$work/loose/" --json
 json 'd["places"][0]["cold"] == 1'
 run 3 find "$work/none"

@@ -48,4 +48,4 @@ fi
 # An account with a HOME has it there
 run "0|2" status
 CUDA_CACHE_PATH=/proc/none/cache run 0 tune
-out_has "Next       name a local directory that this account can write to: jitwarm tune --path DIR --apply"
+out_has "Next       name a local directory that stays after a restart and that this account can write to: jitwarm tune --path DIR --apply"

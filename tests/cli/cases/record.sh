@@ -26,7 +26,8 @@ recorded() { SIMDRIVER_COST=4 run "$@"; }
 run 7 run --record r.json -- "${shell[@]}" 'echo hello&& exit 7'
 out_has hello
 json_file() { python3 -c "import json,sys; d=json.load(open('$1')); sys.exit(0 if ($2) else 1)" || fail "$1: not so: $2"; }
-run 2 check --recording r.json
+run 0 prime --recording r.json
+run 0 check --recording r.json
 out_has "There is nothing here that the driver would compile for these GPUs."
 json_file r.json 'd["schema"] == "jitwarm.recording/2" and d["command"] == "'"${shell[0]}"'" and d["modules"] == d["files"] == []'
 is_wine || run 143 run --record r.json -- sh -c 'kill -TERM $$' # Windows has no signals

@@ -198,3 +198,28 @@ rm -r "$site/bad"
 # Cut off, it says nothing
 truncate -s 300 "$site/triton/backends/nvidia/bin/ptxas-blackwell"
 compilers "0|1|3" --target sm_86,sm_120 --driver 580.65 -- 'c == []'
+
+# ---- outside the environment: CUDA_HOME, the linker's cache
+if ! is_wine; then
+	remove
+	mkdir -p "$work/toolkit/lib64"
+	echo x >"$work/toolkit/lib64/libnvrtc.so.13"
+	echo x >"$work/toolkit/lib64/libnvrtc-builtins.so.13.3"
+	refused="CUDA 13.3's NVRTC writes PTX 9.3, $reads"
+	for place in CUDA_HOME LD_LIBRARY_PATH; do
+		(
+			if [[ $place == CUDA_HOME ]]; then export CUDA_HOME=$work/toolkit; else export LD_LIBRARY_PATH=$work/toolkit/lib64:$LD_LIBRARY_PATH; fi
+			compilers 1 "$sample" -- "c == [\"$refused\"]"
+			run 1 check "$sample"
+			out_has "$refused ($work/toolkit/lib64/libnvrtc.so.13)"
+			run 1 doctor --no-probe "$sample"
+			out_has "compiler: $refused"
+			# Another machine has others
+			compilers "1|2" --target sm_86 --driver 550.163.01 "$sample" -- 'c == []'
+			# A program uses that of its environment
+			package nvidia-cuda-nvrtc-cu12 12.4.127 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.4
+			compilers 2 -- 'c == []'
+			remove
+		) || exit 1
+	done
+fi

@@ -31,6 +31,8 @@ out_has "Nothing primes automatically here: “jitwarm startup enable” sets it
 out_lacks "missing"
 run 0 startup disable
 out_has "Nothing was set up here."
+run 3 startup enable --print no-such-package
+err_has "no-such-package: not installed"
 run 0 startup enable --print "$site"
 out_has "ExecStart="
 [[ ! -e $units ]] || fail "--print writes"

@@ -129,7 +129,7 @@ err_lacks "no driver keeps more"
 CUDA_CACHE_DISABLE=1 run 0 tune
 out_has "Next       unset the variable that is named above"
 CUDA_CACHE_PATH=/dev/null/cache run 0 tune
-out_has "Next       name a local directory that this account can write to: jitwarm tune --path DIR --apply"
+out_has "Next       name a local directory that stays after a restart and that this account can write to: jitwarm tune --path DIR --apply"
 err_has "/dev/null/cache: cannot be created, since /dev/null is not writable for this account"
 # The superuser may write there, and yet nothing can be made: each says so
 if [[ -d /proc/self ]] && ! is_wine; then
@@ -146,14 +146,14 @@ if [[ -d /proc/self ]] && ! is_wine; then
 			run '2|3' prime "$sample"
 			err_has "$impossible: "
 			run 0 tune
-			out_has "Next       name a local directory that this account can write to: jitwarm tune --path DIR --apply"
+			out_has "Next       name a local directory that stays after a restart and that this account can write to: jitwarm tune --path DIR --apply"
 			[[ $(grep -c "$impossible: " "$err") == 1 ]] || fail "said more than once"
 			run 0 tune --path "$impossible"
 			[[ $(grep -c "$impossible: " "$err") == 1 ]] || fail "said more than once"
 			# Named while another one is in force: neither what is in force nor --apply would help
 			export CUDA_CACHE_PATH=$work/fine
 			run 0 tune --path "$impossible"
-			out_has "Next       name a local directory that this account can write to: jitwarm tune --path DIR --apply"
+			out_has "Next       name a local directory that stays after a restart and that this account can write to: jitwarm tune --path DIR --apply"
 			[[ $(grep -c "$impossible: " "$err") == 1 ]] || fail "not said once"
 		) || exit 1
 	done
@@ -169,7 +169,7 @@ fi
 	run 0 tune --path "$work/fine/"
 	out_has "No setting needs a change."
 	# A default is not said to be what should be; a place that is emptied is to be another one
-	(unset CUDA_CACHE_PATH && run 0 tune && out_lacks "Should be" && { ! grep -q "is gone after" "$err" || out_has "Next       name a local directory that this account can write to: jitwarm tune --path DIR --apply"; }) || exit 1
+	(unset CUDA_CACHE_PATH && run 0 tune && out_lacks "Should be" && { ! grep -q "is gone after" "$err" || out_has "Next       name a local directory that stays after a restart and that this account can write to: jitwarm tune --path DIR --apply"; }) || exit 1
 ) || exit 1
 (
 	with_simdriver sm_86
@@ -197,7 +197,7 @@ out_has "Next    what that GPU's driver would compile in this environment: jitwa
 	out_has "HOME is not set: the driver caches nothing"
 	out_has "Next    name a directory that this account can write to: jitwarm tune --path DIR --apply"
 	run 0 tune
-	out_has "Next       name a local directory that this account can write to: jitwarm tune --path DIR --apply"
+	out_has "Next       name a local directory that stays after a restart and that this account can write to: jitwarm tune --path DIR --apply"
 	run 0 tune --path "$work/cache"
 	out_has "Next       set it for this account (--scope: elsewhere; --undo reverts it): jitwarm tune --apply --path $work/cache"
 	run 2 check "$sample"
