@@ -29,10 +29,13 @@ plain = [(re.compile(pattern), word) for pattern, word in (
     (r"\b[0-9A-F]{16}\b|\bRW[\w+/]{50,}=*", "KEY"),
     (r"(?<=\.jitwarm-\.)\w{6}\b", "RANDOM"),
     (r"(?<=jitwarm-)(\w+)\.\w{6}\b", r"\1.RANDOM"),
+    (r"(?<=jitwarm-all-)\w{6}\b", "RANDOM"),
+    (r"(?<=jitwarm-none-)\d+", "PID"),
     (r"\b(pid|PID|[Pp]rocess|nsenter -t) \d+", r"\1 PID"),
     (r"(?<=jitwarm-)\d{3,}-\d+\b", "PID"),
     (r"Times assume a typical machine\.\n?", ""),
-    (r"the Python of \S*[^\s:,.]", "the Python of $PYTHON"),
+    (r"the Python of \S*[^\s:,.](: \d+ packages?, \d+ files)?", "the Python of $PYTHON"),
+    (r"/\S*(?=의 Python)", "$PYTHON"),
     (r"\b\d+ (workers?|cores?|processors?|threads?)\b", r"N \1"),
 )]
 # Keys of numbers (and of texts with numbers) that no two runs have in common
@@ -45,7 +48,7 @@ def digest(text):
 
 class Case:
     def __init__(self):
-        self.facts, self.text, self.tree, self.count = [], [], {}, 0
+        self.facts, self.text, self.tree = [], [], {}
         self.previous = None
         self.varying = {"text": [], "tree": [], "names": [], "json": [], "run": []}
 
@@ -163,7 +166,7 @@ class Case:
             else:
                 lines += [f"{sign} {name}" for name in names]
         self.tree = tree
-        return lines
+        return sorted(lines)
 
     def run(self, work, build, out, err, wanted, ended, *arguments):
         # Longest first: the build is below the sources
@@ -183,10 +186,9 @@ class Case:
         if this == self.previous:
             return
         self.previous = this
-        self.count += 1
-        self.facts += [f"{self.count}: {called}", f"status {wanted}"] + facts + [""]
+        self.facts += [f"$ jitwarm {called}", f"status {wanted}"] + facts + [""]
         if text:
-            self.text += [f"{self.count}: {called}"] + text + [""]
+            self.text += [f"$ jitwarm {called}"] + text + [""]
 
 
 def compare(case):
@@ -223,7 +225,8 @@ def requests(pipe):
 
 
 case = Case()
-asked = os.open(pipes + "/asked", os.O_RDWR)
+# Held open: neither side waits for the other to open a pipe, or meets its end
+asked, answers = os.open(pipes + "/asked", os.O_RDWR), os.open(pipes + "/answer", os.O_RDWR)
 for verb, *words in requests(asked):
     answer = 0
     try:
@@ -237,7 +240,6 @@ for verb, *words in requests(asked):
             answer = compare(case)
     except Exception as error:
         answer = repr(error).replace("\n", " ")
-    with open(pipes + "/answer", "w") as file:
-        file.write(f"{answer}\n")
+    os.write(answers, f"{answer}\n".encode(errors="replace"))
     if verb == "end":
         break

@@ -8,6 +8,7 @@ run 0 prime "$sample"
 driver_535_309
 run "0|2" status
 cp -r "$work/cache" "$work/former"
+varies run . && varies tree . # killed at any moment
 for round in $(seq 6); do
 	rm -rf "$work/cache" && cp -r "$work/former" "$work/cache"
 	begin prime "$sample"

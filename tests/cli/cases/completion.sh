@@ -1,4 +1,5 @@
 # completion: the scripts, and what they are told.
+varies text '\t\d[\w.+]*$' # this machine's packages
 complete() { run 0 complete -- "$@"; }
 has() { grep -qP "^\Q$1\E(\t|\$)" "$out" || fail "no candidate “$1”"; }
 lacks() { ! grep -qP "^\Q$1\E(\t|\$)" "$out" || fail "a candidate “$1”"; }
