@@ -11,6 +11,20 @@ bool decide_is_fatal(enum plan_reason reason)
 	return reason != REASON_NONE && reason != REASON_EXCLUSIVE;
 }
 
+/* A registered container for one architecture: with others for two more it is a set, of which a
+ * program uses those for its GPU. */
+static void count_of_set(struct decide_counts *counts, const struct decide_piece *piece,
+						 bool lacking, size_t count)
+{
+	size_t at = 0;
+
+	while (at < counts->set_sm_count && counts->set_sm[at] != piece->sm)
+		at++;
+	if (at == counts->set_sm_count && at < DECIDE_SET)
+		counts->set_sm[counts->set_sm_count++] = piece->sm;
+	counts->set_lacking += lacking ? count : 0;
+}
+
 void decide_count(struct decide_counts *counts, const struct decide_piece *piece, size_t count)
 {
 	const bool cannot = piece->verdict == VERDICT_CANNOT,
@@ -44,6 +58,8 @@ void decide_count(struct decide_counts *counts, const struct decide_piece *piece
 		counts->relinked += lacking && piece->linked ? count : 0;
 		counts->lacking += lacking && !piece->linked ? count : 0;
 		counts->special_lacking += lacking && !piece->linked && piece->special ? count : 0;
+		if (registered && !piece->several && !piece->special && !piece->linked)
+			count_of_set(counts, piece, lacking, count);
 		if (registered) {
 			counts->refused += refused ? count : 0;
 		} else if (refused) {
@@ -104,8 +120,14 @@ struct decided decide_counted(const struct decide_counts *counts)
 		counts->alone_running || (counts->alone_differ && counts->pieces > counts->lacking)
 			? 0
 			: counts->alone_lacking;
+	/* What a registered set has for other GPUs, if other code of the library runs. */
+	const size_t others = counts->set_sm_count == DECIDE_SET && counts->pieces > counts->lacking
+							  ? counts->set_lacking
+							  : 0;
 	size_t share, failing;
 
+	decided.pieces -= others;
+	decided.lacking -= others;
 	/* The linker of a build only warns of an object without code for its GPU, and leaves it out:
 	 * what it links has none of that object's kernels, or none at all. */
 	if (!links && counts->prelinked && !counts->lto) {

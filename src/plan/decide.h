@@ -22,6 +22,9 @@
  *    which the library chooses; a set without code for the GPU is a part that fails, unless its
  *    containers are for several architectures and other code of the library runs: then the library
  *    does without the set on other GPUs.
+ *    Registered containers for one architecture each are such a set, too, if they have three
+ *    different ones: if other code of the library runs, they are for other GPUs (cuDNN's
+ *    engines).
  * 5. A program loads one of several variants (fate_variants): none fails if one runs.
  * 6. A package fails if one of its libraries makes a start fail, if none runs, or if the one with
  *    the most pieces fails. Other libraries are optional: a part of the package fails. So is a
@@ -104,10 +107,15 @@ struct decide_piece {
 
 enum { DECIDE_AT_USE = 12000 }; /* from this CUDA runtime on: decide_counts.at_use */
 
+enum { DECIDE_SET = 3 };
+
 /* All zeros at the beginning, but for `at_use`. */
 struct decide_counts {
 	size_t pieces, lacking, special, special_lacking, refused;
 	size_t data_refused, alone_running, alone_lacking; /* of what is in the data */
+	/* Registered, for one architecture each: a set, if they have so many different ones */
+	size_t set_lacking, set_sm_count;
+	uint16_t set_sm[DECIDE_SET];
 	uint16_t alone_sm;                    /* of one of those for one architecture alone */
 	bool alone_differ;                    /* and others are for another one */
 	size_t relinked, prelinked, unlinked; /* linked: without code, with a cubin, without one */
