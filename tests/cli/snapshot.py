@@ -29,6 +29,7 @@ plain = [(re.compile(pattern), word) for pattern, word in (
     (r"\b[0-9A-F]{16}\b|\bRW[\w+/]{50,}=*", "KEY"),
     (r"(?<=\.jitwarm-\.)\w{6}\b", "RANDOM"),
     (r"(?<=jitwarm-)(\w+)\.\w{6}\b", r"\1.RANDOM"),
+    (r"(?<=\.jwpack\.jitwarm-)[0-9a-f]{8}\b", "RANDOM"),
     (r"(?<=jitwarm-all-)\w{6}\b", "RANDOM"),
     (r"(?<=jitwarm-none-)\d+", "PID"),
     (r"\b(pid|PID|[Pp]rocess|nsenter -t) \d+", r"\1 PID"),
@@ -124,7 +125,8 @@ class Case:
         tree = {}
         for folder, folders, files in os.walk(work):
             if folder == work:
-                folders[:] = [name for name in folders if not name.startswith(".")]
+                # run.sh makes no-nvrtc
+                folders[:] = [name for name in folders if name != "no-nvrtc" and not name.startswith(".")]
                 files = [name for name in files if name not in ("stdout", "stderr", "raw.out", "raw.err") and not name.startswith(".")]
             for name in files + folders:
                 path = os.path.join(folder, name)
