@@ -27,9 +27,10 @@ else
 	export HOME=$work/home
 fi
 export JITWARM_STATE=$work/state
-# The snapshot: what each `run` did, compared with what is stored (snapshot.py). Stored is what Linux does as root.
+# The snapshot: with SNAPSHOT=compare what each `run` did is compared with what is stored (snapshot.py). Stored is what Linux
+# does as root.
 snapshots=$here/snapshots pipes=
-if [[ -z ${JITWARM_CASES-} && $JITWARM != *.exe && -z ${JITWARM_REAL_DRIVER-} && ${SNAPSHOT-} != no && $EUID == 0 ]]; then
+if [[ -z ${JITWARM_CASES-} && $JITWARM != *.exe && -z ${JITWARM_REAL_DRIVER-} && ${SNAPSHOT:-no} != no && $EUID == 0 ]]; then
 	pipes=$(mktemp -d "${TMPDIR:-/tmp}/jitwarm-snapshot.XXXXXX")
 	mkfifo "$pipes/asked" "$pipes/answer"
 	python3 -I -S "$here/snapshot.py" "$pipes" "$snapshots/$case.facts" "$snapshots/$case.text" &

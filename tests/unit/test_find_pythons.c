@@ -72,7 +72,7 @@ CASE(a_projects_environment_is_used_if_it_is_ours)
 		bool used;
 	} cases[] = {
 		{NULL, 0, 0, true},           {NULL, 0, NOBODY, false},
-		{"nobody", 0, NOBODY, true},  {"nobody", 0, OTHER, false},
+		{"nobody", 0, NOBODY, false}, {"nobody", 0, OTHER, false},
 		{NULL, NOBODY, 0, true},      {NULL, NOBODY, NOBODY, true},
 		{NULL, NOBODY, OTHER, false}, {"nobody", NOBODY, OTHER, false},
 	};

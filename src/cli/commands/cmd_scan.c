@@ -1077,14 +1077,15 @@ static int take_machine(struct jw_error *err, struct scan_run *run, struct gpu_t
 	return 0;
 }
 
-static int scan_run(struct jw_error *err, struct cli *cli)
+static int scan_and_print(struct jw_error *err, struct scan_run *run)
 {
+	struct cli *cli = run->cli;
 	struct gpu_targets gpus;
-	struct scan_run run = {.cli = cli, .driver = &gpus.driver};
 	size_t doubt = 0; /* the first GPU of whose times something is said */
 	int result;
 
-	if (gpu_targets_read(err, cli, &gpus) || take_machine(err, &run, &gpus))
+	run->driver = &gpus.driver;
+	if (gpu_targets_read(err, cli, &gpus) || take_machine(err, run, &gpus))
 		return -1;
 	if (gpu_targets_keep_run(err, cli, &gpus)) {
 		/* None is left: the document has the answer. */
@@ -1092,61 +1093,74 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 			return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 		output_error(&cli->out, "%s", err->message);
 		cli_end_with(cli, EXIT_CANNOT);
-		run.files = cJSON_CreateArray();
+		run->files = cJSON_CreateArray();
 		result = document_print(&cli->out, &document_scan,
-								&(struct scan_document){.files = run.files,
+								&(struct scan_document){.files = run->files,
 														.refused = gpus.refused,
 														.refused_count = gpus.refused_count});
-		cJSON_Delete(run.files);
+		cJSON_Delete(run->files);
 		return result;
 	}
 	if (cli->out.json)
-		run.files = cJSON_CreateArray();
-	result = list_packages(err, &run, &gpus);
-	if (!result && !run.listed)
-		result = index_wheel_get(err, cli, &gpus, &run.asked);
-	run.wheel = run.asked.wheel;
+		run->files = cJSON_CreateArray();
+	result = list_packages(err, run, &gpus);
+	if (!result && !run->listed)
+		result = index_wheel_get(err, cli, &gpus, &run->asked);
+	run->wheel = run->asked.wheel;
 	if (!result)
-		result = scan_all(err, &run, &gpus);
-	jw_index_close(run.asked.index);
-	jw_package_list_free(&run.list);
+		result = scan_all(err, run, &gpus);
+	jw_index_close(run->asked.index);
+	jw_package_list_free(&run->list);
 	if (!result) {
-		if (run.library_count)
-			qsort(run.libraries, run.library_count, sizeof *run.libraries, order_libraries);
-		if (run.images && run.total_count > GPUS_FEW)
-			result = scan_text_totals(err, &cli->out, run.totals, run.failing_on, run.total_count);
-		for (size_t i = 0; run.images && run.total_count <= GPUS_FEW && i < run.total_count; i++)
-			scan_text_total(&cli->out, &run.totals[i], run.images > 1 || run.listed,
-							run.failing_on[i], run.libraries, run.library_count);
-		while (doubt + 1 < run.total_count && !run.totals[doubt].forecast.cache_bytes)
+		if (run->library_count)
+			qsort(run->libraries, run->library_count, sizeof *run->libraries, order_libraries);
+		if (run->images && run->total_count > GPUS_FEW)
+			result =
+				scan_text_totals(err, &cli->out, run->totals, run->failing_on, run->total_count);
+		for (size_t i = 0; run->images && run->total_count <= GPUS_FEW && i < run->total_count; i++)
+			scan_text_total(&cli->out, &run->totals[i], run->images > 1 || run->listed,
+							run->failing_on[i], run->libraries, run->library_count);
+		while (doubt + 1 < run->total_count && !run->totals[doubt].forecast.cache_bytes)
 			doubt++;
-		if (run.images && run.total_count)
-			forecast_text_doubt(&cli->out, &run.totals[doubt].forecast);
-		cures_print(cli, &run.cures, options_given(&cli->options, "target"));
-		if (cli->system && run.images && run.total_count && run.totals[0].modules)
+		if (run->images && run->total_count)
+			forecast_text_doubt(&cli->out, &run->totals[doubt].forecast);
+		cures_print(cli, &run->cures, options_given(&cli->options, "target"));
+		if (cli->system && run->images && run->total_count && run->totals[0].modules)
 			output_line(
 				&cli->out, STYLE_FAINT,
 				"This is what the files hold: “jitwarm check” says what the cache has of it.");
-		cli_end_with(cli, exit_of_troubles(run.troubles, run.images + run.got));
-		if (run.listed && !run.got)
+		cli_end_with(cli, exit_of_troubles(run->troubles, run->images + run->got));
+		if (run->listed && !run->got)
 			cli_end_with(cli, EXIT_CANNOT); /* then nothing was judged */
-		cli_end_with(cli, run.damaged                 ? EXIT_COLD
-						  : run.failing || run.unsure ? EXIT_CANNOT
-													  : EXIT_DONE);
+		cli_end_with(cli, run->damaged                  ? EXIT_COLD
+						  : run->failing || run->unsure ? EXIT_CANNOT
+														: EXIT_DONE);
 		if (!result)
 			result = document_print(&cli->out, &document_scan,
-									&(struct scan_document){.packages = run.packages,
-															.files = run.files,
-															.totals = run.totals,
-															.total_count = run.total_count,
+									&(struct scan_document){.packages = run->packages,
+															.files = run->files,
+															.totals = run->totals,
+															.total_count = run->total_count,
 															.refused = gpus.refused,
 															.refused_count = gpus.refused_count});
 	}
-	for (size_t i = 0; i < run.library_count; i++)
-		mem_free(run.libraries[i].name);
-	mem_free(run.libraries);
-	cJSON_Delete(run.packages);
-	cJSON_Delete(run.files);
+	for (size_t i = 0; i < run->library_count; i++)
+		mem_free(run->libraries[i].name);
+	mem_free(run->libraries);
+	cJSON_Delete(run->packages);
+	cJSON_Delete(run->files);
+	return result;
+}
+
+/* A run is too large for a stack that may not grow. */
+static int scan_run(struct jw_error *err, struct cli *cli)
+{
+	struct scan_run *run = mem_alloc(sizeof *run);
+	int result;
+
+	run->cli = cli;
+	result = scan_and_print(err, run);
+	mem_free(run);
 	return result;
 }
 
