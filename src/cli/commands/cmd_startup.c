@@ -309,12 +309,12 @@ static int report_status(struct jw_error *err, struct cli *cli, const struct jw_
 
 	if (jw_ahead_look(err, NULL, &ahead))
 		return -1;
-	/* Each account has its own log. */
-	if (!everyone && !jw_log_path(NULL, &log) && jw_log_tail(NULL, log, SHOWN_RUNS, &lines, &count))
-		count = 0;
 	/* What root has enabled for all users runs for this account, too. */
 	if (own && jw_startup_look(err, &of_all, &for_all))
 		return -1;
+	/* Each account has its own log. */
+	if (!everyone && !jw_log_path(NULL, &log) && jw_log_tail(NULL, log, SHOWN_RUNS, &lines, &count))
+		count = 0;
 	if (for_all && !is_enabled(for_all)) {
 		jw_startup_free(for_all);
 		for_all = NULL;
