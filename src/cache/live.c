@@ -248,10 +248,10 @@ static void share_index(const struct cache_live *live)
  * container runtime made for a missing file. */
 static int create_index(struct jw_error *err, struct cache_live *live)
 {
-	struct jw_error why = {0};
+	struct jw_error why = {0}, missing = {0};
 	struct os_stat stat;
 
-	if (!os_stat(NULL, live->index_path, &stat) && stat.kind != OS_REGULAR) {
+	if (!os_stat(&missing, live->index_path, &stat) && stat.kind != OS_REGULAR) {
 		if (stat.kind != OS_DIRECTORY && os_remove(err, live->index_path))
 			return -1;
 		if (stat.kind == OS_DIRECTORY && os_remove_empty_dir(err, live->index_path))
@@ -261,7 +261,8 @@ static int create_index(struct jw_error *err, struct cache_live *live)
 		return 0;
 	/* The directory may have been removed since it was opened, or a link may dangle: root's writing
 	 * follows none, and calls it no regular file. */
-	if (why.code != JW_ERR_NOT_FOUND && why.code != JW_ERR_UNSUPPORTED)
+	if (why.code != JW_ERR_NOT_FOUND &&
+		!(why.code == JW_ERR_UNSUPPORTED && missing.code == JW_ERR_NOT_FOUND))
 		return error_copy(err, &why);
 	if (os_make_dirs(err, live->dir, 0700) || os_remove(err, live->index_path))
 		return -1;

@@ -414,7 +414,7 @@ printf '%s\n' "asked==1.1 --hash=sha256:$hash" >hashed.txt && listed 0 --index -
 printf '%s\n' "asked==1.1 --hash=sha256:${hash:1}0" >hashed.txt && listed 3 --index -r hashed.txt
 said err "hashed.txt: pip: " "HASHES"
 printf '%s\n' asked==1.1 missing==1 >missing.txt && listed 3 --index -r missing.txt
-said err "missing.txt: pip: Could not find a version that satisfies the requirement missing==1"
+said err "missing.txt: the package index has source code of missing==1, and no wheel"
 printf '%s\n' '--no-binary :all:' '--proxy=me:word@localhost:1' asked==1.1 >options.txt && listed 0 --index -r options.txt
 said err "options.txt:1: an option of pip is left out" "options.txt:2: an option of pip is left out"
 printf '%s\n' "--index-url $site/good/simple" asked==1.1 >options.txt

@@ -36,7 +36,8 @@ mount -t tmpfs none /mnt && mkdir /mnt/jitwarm || exit 77
 # The simulated driver under the name and with the stamp of a real one, which the build server compiles for
 mkdir -p sim/tests
 cp -rL "$build/tests/simdriver" sim/tests/
-sed -i 's/Feb 29 2024/Apr  8 2025/g; s/23:59:58/12:10:18/g' sim/tests/simdriver/lib/libcuda.so*
+(cd sim/tests/simdriver/lib && rm libcuda.so libcuda.so.1 && mv libcuda.so.* libcuda.so.550.163.01 && ln -s libcuda.so.550.163.01 libcuda.so.1)
+sed -i 's/Feb 29 2024/Apr  8 2025/g; s/23:59:58/12:10:18/g' sim/tests/simdriver/lib/libcuda.so.550.163.01
 export SIMDRIVER_VERSION=550.163.01 SIMDRIVER_STAMP='Apr  8 2025 12:10:18'
 
 # “torch”, in the active environment
@@ -52,6 +53,8 @@ chmod +x bin/jitwarm
 PATH=$work/bin:$PATH
 
 machine() { export HOME=$work/$1; export CUDA_CACHE_PATH=$HOME/cache JITWARM_STATE=$HOME/state; mkdir -p "$HOME"; }
+# The copied library's stamp is only partly replaced: one compile shows which stamp the driver uses.
+confirm() { jitwarm prime --cache "$work/probe-$1" "$root/ptx/sample_small.ptx" >out 2>err || fail "prime on $1"; }
 # page WHERE: the lines that are typed there, in order; each must end well
 page() {
 	python3 - "$root/docs/many-machines.md" "$1" "${public:-}" >lines <<-'PYTHON' || fail "docs/many-machines.md has no commands “$1”"
@@ -72,6 +75,7 @@ page "on the first machine"
 jitwarm key list --json >out 2>err || fail "key list"
 public=$(python3 -c 'import json; print(json.load(open("out"))["keys"][0]["public_key"])')
 machine other
+confirm other
 page "on each other machine"
 took "a laptop"
 warm "a laptop"
@@ -94,6 +98,7 @@ if [ -x "$JITWARM_PTXAS/12.4/ptxas" ] && [ -e "$JITWARM_PTXAS/12.4/libnvJitLink.
 	page "on the build server"
 	# The Deployment's init container, as it stands there
 	machine pod
+	confirm pod
 	/usr/bin/python3 -c 'import sys, yaml
 print(yaml.safe_load(open(sys.argv[1]))["spec"]["template"]["spec"]["initContainers"][0]["command"][2])' "$root/packaging/kubernetes/deployment.yaml" >command || fail "deployment.yaml"
 	JITWARM_TRUST=$public sh -c "$(cat command)" >out 2>err || fail "the init container"

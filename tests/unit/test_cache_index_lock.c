@@ -162,7 +162,7 @@ TEST(an_index_is_shared_as_its_folder_is)
 }
 
 /* A link to an index elsewhere leads there, one to nowhere gives way, and one that leads to itself
- * is an error that changes nothing. Root writes through none. */
+ * is an error that changes nothing. Root follows none to an index. */
 TEST(a_link_is_followed_where_it_leads)
 {
 	static const struct {
@@ -174,7 +174,7 @@ TEST(a_link_is_followed_where_it_leads)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct cache_live *live;
-		const bool failed = cases[i].failed || geteuid() == 0;
+		const bool failed = cases[i].failed || (cases[i].followed && geteuid() == 0);
 		struct stat stat_after;
 
 		start_anew();

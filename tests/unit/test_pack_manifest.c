@@ -178,11 +178,11 @@ TEST(keys)
 	assert_string_equal(start, "Jan  1 203001:02:03HOST64sm_86");
 	TEXT_COPY(options, "-O3");
 	assert_int_equal(pack_key_tail(tail, &entry), 1 + 4);
-	assert_memory_equal(tail, "\0 -O3", 6);
+	assert_memory_equal(tail, "\0 -O3", 5);
 	assert_int_equal(pack_key_bytes(&manifest, &entry), 30 + 100 + 5);
 	entry.form = PACK_LINK;
 	assert_int_equal(pack_key_tail(tail, &entry), 1 + 6);
-	assert_memory_equal(tail, "\0 -c-O3", 8);
+	assert_memory_equal(tail, "\0 -c-O3", 7);
 	entry.form = PACK_BARE;
 	assert_int_equal(pack_key_tail(tail, &entry), 0);
 	entry.form = PACK_LOAD;

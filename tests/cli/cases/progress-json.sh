@@ -6,7 +6,7 @@ objects() { # ARGUMENT…
 	run "0|1" "$@"
 	python3 -c 'import json, re, sys
 lines = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8") if line.startswith("{")]
-names = {re.split(r"[\\/]", line.get("current", "none"))[-1] for line in lines}
+names = {re.split(r"[\\/]", line["current"])[-1] for line in lines if "current" in line}
 assert lines and lines[-1]["done"] == lines[-1]["total"] and names == {re.split("/", sys.argv[2])[-1]}, lines
 ' "$err" "$sample" || fail "the objects of $*"
 }
