@@ -33,15 +33,12 @@ void cures_add(const struct cli *cli, struct cures *cures, const char *file,
 
 	if (cures->count == CURES_MOST)
 		return;
-	if (jw_which_cure(NULL, file, target, driver, NULL, &cure)) {
+	/* The file's name says which package it is of; else the only operand may be one. */
+	if (jw_which_cure(NULL, file, target, driver, NULL, &cure) ||
+		(given->operand_count == 1 && !strpbrk(given->operands[0], "/\\") &&
+		 package_normalise(given->operands[0], strcspn(given->operands[0], "[<>=!~ "), name) &&
+		 !is_known(cures, name, target) && jw_which_cure(name, file, target, driver, NULL, &cure)))
 		take(cures, &cure, target);
-	} else if (given->operand_count == 1 && !strpbrk(given->operands[0], "/\\") &&
-			   package_normalise(given->operands[0], strcspn(given->operands[0], "[<>=!~ "),
-								 name) &&
-			   !is_known(cures, name, target) &&
-			   jw_which_cure(name, file, target, driver, NULL, &cure)) {
-		take(cures, &cure, target);
-	}
 }
 
 static bool has_several(const struct cures *cures)

@@ -273,8 +273,12 @@ static void market(char *ret_text, size_t size, const char *typed)
 			while (*marketed && !(*marketed == ' ' && !marketed[1] && (!*at || *at == ' ')))
 				ret_text[used++] = *marketed++;
 		} else {
-			ret_text[used++] = *at >= 'a' && *at <= 'z' ? (char)(*at - 'a' + 'A') : *at;
-			at++;
+			const bool small = *at >= 'a' && *at <= 'z';
+
+			ret_text[used] = *at++;
+			if (small)
+				ret_text[used] = (char)(ret_text[used] - 'a' + 'A');
+			used++;
 		}
 	}
 	ret_text[used] = '\0';

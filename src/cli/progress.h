@@ -82,8 +82,8 @@ struct fetching {
 
 /* `fetching` has output and label, and lives as long as the options. */
 struct jw_compiler_fetch_options fetching_options(struct fetching *fetching);
-/* Shows so much; what these options call. */
-void fetching_report(void *fetching, uint64_t done_bytes, uint64_t total_bytes);
+/* Shows so much; what these options call. `context`: the fetching. */
+void fetching_report(void *context, uint64_t done_bytes, uint64_t total_bytes);
 void fetching_end(struct fetching *fetching);
 
 /* The progress bar of a run that compiles: its reports and messages (jw_prime_options), shown. */

@@ -761,7 +761,9 @@ static void finish_account(struct image_account *account)
 
 struct pieces {
 	struct jw_piece *items;
-	struct jw_piece_entry **entries; /* of each, to add costs to */
+	struct piece_entries {
+		struct jw_piece_entry *items;
+	} * entries; /* of each, to add costs to */
 	size_t count, capacity, entries_capacity;
 	uint32_t *of_container; /* by the container's place in the image */
 };
@@ -783,7 +785,7 @@ static uint32_t piece_of(struct pieces *pieces, struct set *known, const struct 
 	if (from->entry_count)
 		memcpy(entries, from->entries, from->entry_count * sizeof *entries);
 	set_add(known, name, pieces->count);
-	pieces->entries[pieces->count] = entries;
+	pieces->entries[pieces->count].items = entries;
 	pieces->items[pieces->count] = (struct jw_piece){.role = role,
 													 .linked = linked,
 													 .empty = from->empty,
@@ -825,7 +827,7 @@ static void add_costs(struct pieces *pieces, const struct image_account *account
 		set_add(&known, module->entry_offset, m);
 		plan_estimate(&estimate, &module->features, module->payload_bytes, NULL);
 		for (uint32_t k = 0; k < container->entry_count; k++) {
-			struct jw_piece_entry *entry = &pieces->entries[pieces->of_container[at]][k];
+			struct jw_piece_entry *entry = &pieces->entries[pieces->of_container[at]].items[k];
 
 			if (account->seen->entries[container->first_entry + k].offset != module->entry_offset)
 				continue;
@@ -868,7 +870,7 @@ static bool pieces_make(struct pieces *pieces, const struct image_account *accou
 static void pieces_free(struct pieces *pieces)
 {
 	for (size_t i = 0; i < pieces->count; i++)
-		mem_free(pieces->entries[i]);
+		mem_free(pieces->entries[i].items);
 	mem_free(pieces->entries);
 	mem_free(pieces->items);
 	mem_free(pieces->of_container);

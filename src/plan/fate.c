@@ -297,7 +297,8 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 	else if (fate->part == DECIDE_VARIANT)
 		(void)text_format(text, FATE_TEXT, "this variant fails (%s for %s); another variant runs",
 						  reason, sm);
-	else if (fate->part == DECIDE_PART)
+	else if (fate->part == DECIDE_PART || (is->by_share && is->reason != REASON_UNLINKED &&
+										   is->lacking + is->too_new < is->pieces))
 		say_share(text, fate, sm);
 	else if (is->reason == REASON_UNLINKED)
 		(void)text_format(
@@ -305,8 +306,6 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 			"will fail: its linked code has none for %s and cannot be linked again: a "
 			"start ends with error 200",
 			sm);
-	else if (is->by_share && is->lacking + is->too_new < is->pieces)
-		say_share(text, fate, sm);
 	else if (is->needs.cuda)
 		(void)text_format(text, FATE_TEXT, "will fail: %s for %s; it needs driver %s or newer",
 						  reason, sm, jw_driver_text(driver, &is->needs));

@@ -149,30 +149,29 @@ static int say_not_found(struct jw_error *err, const struct jw_index *index,
 		strchr(package, '+') || lack == PIP_LACKS_PACKAGE || lack == PIP_LACKS_ANY_WHEEL
 			? jw_with_gpu_code(name, "")
 			: NULL;
+	const bool is_lacking = why->code == JW_ERR_NOT_FOUND && lack != PIP_LACKS_NOTHING;
 
-	if (why->code != JW_ERR_NOT_FOUND || lack == PIP_LACKS_NOTHING)
-		(void)error_copy(err, why);
-	else if (called && !package[strlen(name)])
+	if (is_lacking && called && !package[strlen(name)])
 		(void)error_set(err, why->code, "%s; its package is called %s", why->message, called);
-	else if (with)
+	else if (is_lacking && with)
 		(void)error_set(err, why->code, "%s; %s has it", why->message, with);
-	else if (dash && text_is_digit(dash[1]) && strchr(dash, '.'))
+	else if (is_lacking && dash && text_is_digit(dash[1]) && strchr(dash, '.'))
 		(void)error_set(err, why->code, "%s; a version is written as in “%.*s==%s”", why->message,
 						(int)(dash - name), name, dash + 1);
-	else if (lack == PIP_LACKS_PACKAGE)
+	else if (is_lacking && lack == PIP_LACKS_PACKAGE)
 		(void)error_set(err, why->code,
 						"%s; check the spelling, or name the index that has it: "
 						"PIP_EXTRA_INDEX_URL=URL",
 						why->message);
-	else if (lack == PIP_LACKS_ACCESS)
+	else if (is_lacking && lack == PIP_LACKS_ACCESS)
 		(void)error_set(err, why->code,
 						"%s; check the package's spelling, and the name and password in pip's "
 						"configuration, PIP_INDEX_URL or ~/.netrc",
 						why->message);
-	else if (lack == PIP_LACKS_ANY_WHEEL)
+	else if (is_lacking && lack == PIP_LACKS_ANY_WHEEL)
 		(void)error_set(err, why->code, "%s; build one with “pip wheel”, and name its file",
 						why->message);
-	else if (lack == PIP_LACKS_WHEEL)
+	else if (is_lacking && lack == PIP_LACKS_WHEEL)
 		(void)error_set(err, why->code, "%s; choose with --python and --platform", why->message);
 	else
 		(void)error_copy(err, why);

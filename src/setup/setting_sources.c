@@ -285,7 +285,7 @@ enum jw_tune_state jw_tune_state(const struct jw_settings *settings, const char 
 		return JW_TUNE_NOT_SET;
 	if (process && !strcmp(process->value, ours->value))
 		return JW_TUNE_IN_FORCE;
-	if (strcmp(kept->value, ours->value) != 0)
+	if (kept && strcmp(kept->value, ours->value) != 0)
 		return JW_TUNE_OVERRIDDEN;
 	return ours->stamp && settings->stamp && !strcmp(ours->stamp, settings->stamp)
 			   ? JW_TUNE_OVERRIDDEN

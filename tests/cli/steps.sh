@@ -109,7 +109,8 @@ follow_steps() {
 		if [[ -n $id && $id != - && ${last[0]} == doctor ]]; then
 			# shellcheck disable=SC2086
 			said=$(timeout 200 $JITWARM "${last[@]}" 2>&1 </dev/null)
-			! grep -A 1 -E "^ *[0-9]+  $id: " <<<"$said" | grep -q "Do: " || grep -A 1 -E "^ *[0-9]+  $id: " <<<"$said" | grep -q "Do: log out and in again" || fail "“$step” leaves the finding $id: $said"
+			said=$(grep -A 1 -E "^ *[0-9]+  $id: " <<<"$said")
+			[[ $said != *"Do: "* || $said == *"Do: log out and in again"* ]] || fail "“$step” leaves the finding $id: $said"
 		fi
 		restore_machine
 	done < <(awk '/^ *[0-9]+  [a-z-]+: /{id=$2; sub(":","",id)} {print (($1=="Do:")?id:"-") "\t" $0}' "$out" "$err" |

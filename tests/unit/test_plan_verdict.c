@@ -8,8 +8,8 @@
 enum { MOST_ENTRIES = 6 };
 
 /* One entry in short: 'c' cubin, 'p' PTX, 'r' PTX of kind 0x40, 'o' PTX with --compile-only, 'z'
- * PTX in zstd, 'Z' a cubin in zstd, 'n' a cubin of ABI 8, 'N' one in zstd, 'd' damaged PTX, 'D' a damaged cubin, 'l'
- * LTO-IR, 'x' Tile IR, 'y' a kind that is not ours. */
+ * PTX in zstd, 'Z' a cubin in zstd, 'n' a cubin of ABI 8, 'N' one in zstd, 'd' damaged PTX, 'D' a
+ * damaged cubin, 'l' LTO-IR, 'x' Tile IR, 'y' a kind that is not ours. */
 struct brief {
 	char kind;
 	struct jw_target target;
@@ -150,8 +150,8 @@ static const struct {
 	CASE("newer than the driver", 86, 12020, NEEDS(12040, TOO_NEW), ENTRY('p', 80, 8, 4)),
 	CASE("as new as the driver", 86, 12040, JIT(0), ENTRY('p', 80, 8, 4)),
 	CASE("zstd and an old driver", 86, 12020, NEEDS(12040, ZSTD), ENTRY('z', 80, 7, 8)),
-	CASE("zstd and an old driver, and what is in it is newer still", 86, 12020,
-		 NEEDS(13000, ZSTD), CODE('N', 86)),
+	CASE("zstd and an old driver, and what is in it is newer still", 86, 12020, NEEDS(13000, ZSTD),
+		 CODE('N', 86)),
 	CASE("zstd and PTX that is too new for it", 86, 11040, NEEDS(12040, TOO_NEW),
 		 ENTRY('z', 80, 8, 0)),
 	CASE("zstd and a new driver", 86, 12040, JIT(0), ENTRY('z', 80, 7, 8)),

@@ -224,8 +224,7 @@ static const struct jw_setting *find_pending(const struct tuning *tuning)
 		number = 0;
 	if (limit && (options_given(options, "max-size") ? number != wanted : number < wanted))
 		return NULL;
-	if (options_given(options, "path") &&
-		(!path || strcmp(path->value, tuning->document.path) != 0))
+	if (options_given(options, "path") && (!path || !text_same(path->value, tuning->document.path)))
 		return NULL;
 	return limit_state == JW_TUNE_PENDING ? limit : path_state == JW_TUNE_PENDING ? path : NULL;
 }
