@@ -280,10 +280,8 @@ static void print_other_index(const struct cli *cli, const struct jw_which *whic
 	if (has_other_index(which->package))
 		output_line(&cli->out, STYLE_PLAIN,
 					"PyTorch's own index has builds of %s for other CUDA versions, which may run "
-					"where those of PyPI do not: %s",
-					which->package,
-					which->target.sm >= 100 ? "https://download.pytorch.org/whl/cu128"
-											: "https://download.pytorch.org/whl/cu126");
+					"where those of PyPI do not; PyTorch's page “Get Started” has its addresses.",
+					which->package);
 }
 
 static int print_which(struct jw_error *err, const struct cli *cli,

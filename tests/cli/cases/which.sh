@@ -6,7 +6,7 @@ out_has "torch from PyPI on GTX 1080 (sm_61), newest driver, Linux x86-64"
 out_has "– 2.8.0  "
 out_has "fail: no code for sm_61"
 out_has "pip install torch==2.7.1"
-out_has "https://download.pytorch.org/whl/cu126"
+out_has "PyTorch's own index has builds of torch"
 out_has "List of 20"
 run 1 which --target rtx3070 --driver 550 torch
 out_has "RTX 3070 (sm_86), driver 550 (CUDA 12.4)"
@@ -22,7 +22,7 @@ run 2 which --target gtx1080 vllm
 out_has "No release on PyPI runs on this GPU."
 out_lacks "pip install"
 run 1 which --target gtx1080 xgboost
-out_lacks "download.pytorch.org"
+out_lacks "PyTorch's own index"
 
 # At most ten rows; --all has one for each release
 run "0|1" which --target rtx3070 tensorflow
@@ -35,7 +35,7 @@ out_has "* not looked at itself"
 run 2 which --platform windows --target rtx5090 torch
 out_has "have no GPU code: they run on the CPU"
 out_has "No release on PyPI runs on this GPU."
-out_has "https://download.pytorch.org/whl/cu128"
+out_has "PyTorch's own index has builds of torch"
 
 # A patch between two that compile fails: onnxruntime-gpu 1.23.0
 run 1 which --platform windows --target rtx5090 --json onnxruntime-gpu
