@@ -142,7 +142,9 @@ static int apply_place(struct jw_error *err, struct applying *run,
 static int remove_with_folders(struct jw_error *err, const char *path)
 {
 	char *at = mem_string(path), *home = NULL;
-	const int result = os_remove(err, at);
+	struct jw_error why;
+	struct os_names left;
+	int result = os_remove(err, at);
 
 	(void)os_home_dir(NULL, &home);
 	for (unsigned level = 0; !result && level < MOST_FOLDERS; level++) {
@@ -150,8 +152,16 @@ static int remove_with_folders(struct jw_error *err, const char *path)
 
 		mem_free(at);
 		at = above;
-		if (text_same(at, home) || os_remove_empty_dir(NULL, at))
+		if (text_same(at, home))
 			break;
+		if (os_remove_empty_dir(&why, at)) {
+			/* One that others use stays. */
+			if (!os_list(NULL, at, &left)) {
+				result = left.count ? 0 : error_copy(err, &why);
+				os_names_free(&left);
+			}
+			break;
+		}
 	}
 	mem_free(home);
 	mem_free(at);
