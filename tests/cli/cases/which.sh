@@ -1,4 +1,5 @@
 # Which releases of a package run on a GPU: from the list in the program, without network, GPU and driver.
+is_wine && skip "the rows are of wheels for Linux"
 
 # The answers that the list was made for
 run 1 which --target gtx1080 torch
