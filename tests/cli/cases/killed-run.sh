@@ -1,4 +1,5 @@
 # A run that is in progress, and one that was killed: uninstall waits for no work to be lost, and the next run removes what is left.
+is_wine && skip "untried on Windows: the folder of a run was not found there"
 with_simdriver sm_86
 running() { # until $begun has staged or compiled something
 	SIMDRIVER_COST=3000 begin prime -j 1 --no-store "$sample"
