@@ -321,7 +321,8 @@ static int note_judgements(struct jw_error *err, struct seen *seen,
 
 /* ---- Forms: what verdicts depend on. Few containers of a library differ in it. */
 
-enum { MOST_FORM_ENTRIES = 1 << 20, NO_FORM = UINT32_MAX };
+enum { MOST_FORM_ENTRIES = 1 << 20 };
+#define NO_FORM UINT32_MAX
 
 static struct jw_piece_entry entry_facts(const struct devcode_container *container,
 										 const struct devcode_entry *entry, struct jw_target text)

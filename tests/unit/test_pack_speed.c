@@ -210,8 +210,8 @@ TEST(a_file_of_any_bytes_does_no_harm)
 		ROW("\"release\":550,\"cuda\":12040,\"model_ms\":1,\"real_ms\":1e9"),
 		ROW("\"release\":550,\"cuda\":12040,\"model_ms\":1e5,\"real_ms\":1"),
 		ROW("\"release\":1e12,\"cuda\":12040,\"model_ms\":1,\"real_ms\":1"),
-		"{\"schema\":\"jitwarm.speed/3\",\"rows\":[{\"release\":550,\"cuda\":12040,"
-		"\"model_ms\":1e5,\"real_ms\":2e5}]}",
+		("{\"schema\":\"jitwarm.speed/3\",\"rows\":[{\"release\":550,\"cuda\":12040,"
+		 "\"model_ms\":1e5,\"real_ms\":2e5}]}"),
 	};
 	static const char sound[] =
 		ROW("\"release\":550,\"cuda\":12040,\"model_ms\":1e5,\"real_ms\":2e5");
