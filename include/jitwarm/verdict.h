@@ -29,7 +29,7 @@ enum jw_verdict {
 /* "cold", "warm", "useless" …, as in JSON. */
 const char *jw_verdict_name(enum jw_verdict verdict);
 
-/* What becomes of files on a GPU under a driver, without a look at any cache: the first that holds.
+/* The fate of files on a GPU under a driver, without a look at any cache: the first that holds.
  */
 enum jw_runs {
 	JW_RUNS_FAILS,    /* a program fails: the start, or most of the code */

@@ -14,7 +14,7 @@
 #include <jitwarm/estimate.h>
 #include <jitwarm/target.h>
 
-/* What a release does on a GPU. Of the first two the newest is the one to install. */
+/* The answer for a release on a GPU. The newest release with one of the first two is installed. */
 enum jw_which_answer {
 	JW_WHICH_RUNS,      /* as it is, or after compiling less than a second's worth */
 	JW_WHICH_PART,      /* but a program that uses some of its code fails */

@@ -333,7 +333,7 @@ static int verify_member(struct jw_error *err, struct verifying *verifying, cons
 	return result;
 }
 
-/* Its libraries, one after the other. */
+/* Verifies the wheel's libraries one after the other. */
 static int verify_wheel(struct jw_error *err, struct verifying *verifying, const char *path)
 {
 	struct zip_directory directory = {0};

@@ -52,7 +52,7 @@ struct cli_command {
 	bool
 		takes_command; /* without “--” the first operand begins a command line of another program */
 	bool hidden;       /* not listed by help */
-	/* Where root must stay out of a place (cli/root_places.h) */
+	/* How the command treats places that root must stay out of (cli/root_places.h) */
 	bool reads; /* without --apply, --undo, --repair: writes to its outputs and jitwarm's state
 				 * alone, and goes on without the latter */
 	bool sets_values; /* it only reads, but for a second operand and --unset */

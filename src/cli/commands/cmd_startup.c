@@ -309,7 +309,7 @@ static int report_status(struct jw_error *err, struct cli *cli, const struct jw_
 
 	if (jw_ahead_look(err, NULL, &ahead))
 		return -1;
-	/* What root has enabled for all users runs for this account, too. */
+	/* A task that root has enabled for all users runs for this account, too. */
 	if (own && jw_startup_look(err, &of_all, &for_all))
 		return -1;
 	/* Each account has its own log. */

@@ -189,7 +189,7 @@ static int print_settings(struct jw_error *err, const struct tuning *tuning)
 	return result;
 }
 
-/* What overrides jitwarm's value is found by the reader, who knows his profiles. */
+/* Prints the grep with which users find the profile that overrides jitwarm's value. */
 static void print_overridden(const struct tuning *tuning)
 {
 	const struct output *out = &tuning->cli->out;

@@ -318,7 +318,7 @@ static void add_look(struct watching *watching, const struct watch_look *look)
 	*times[document->state] += (double)(look->at_ns - watching->last.at_ns) / 1e9;
 	if (document->state == WATCH_LINKING)
 		watching->unsure_s += (double)(look->at_ns - watching->last.at_ns) / 1e9;
-	/* What was in no file was compiled before its entry appears; a link leaves none. */
+	/* A module that is in no file was compiled before its entry appears; a link leaves none. */
 	if (look->entries > watching->last.entries) {
 		document->compiling_s += watching->unsure_s;
 		document->linking_s -= watching->unsure_s;
