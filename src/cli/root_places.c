@@ -67,7 +67,6 @@ static const struct place_row {
 	{"--driver", PLACE_READ, "", ""},
 	{"--environment", PLACE_READ, "", ""},
 	{"--key", PLACE_READ, "", ""},
-	{"--passphrase-file", PLACE_READ, "", ""},
 	{"--path", PLACE_READ, "", ""},
 	{"--recording", PLACE_READ, "", ""},
 	{"--requirements", PLACE_READ, "", ""},
