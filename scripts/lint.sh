@@ -51,6 +51,13 @@ complain "A pipe into grep -q: with pipefail it fails where grep ends before wha
 	"$(git ls-files 'tests/*.sh' 'scripts/*.sh' | xargs grep -nE '[^|]\| *grep -[a-zA-Z]*q' | grep -vE "sh -c '|must \"")"
 complain "Mistakes (tests/mutants) whose lines do not stand once in their file, or whose tests are gone:" "$(./scripts/mutants.py --named --list)"
 
+ruff=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/ruff/bin/ruff
+if [ -x "$ruff" ]; then
+	complain "The Python package is not as ruff wants it (ruff format packaging/python):" \
+		"$("$ruff" format -q --check packaging/python || echo packaging/python; "$ruff" check -q packaging/python)"
+else
+	echo "lint.sh: no ruff (scripts/setup.sh --tests): the Python package left out" >&2
+fi
 if [ -f build/release/compile_commands.json ]; then
 	complain "clang-tidy:" "$(./scripts/tidy.py)"
 else

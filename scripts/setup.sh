@@ -3,7 +3,7 @@
 #
 # --compiler  what “jitwarm compiler fetch” needs: ca-certificates and pip
 # --tests     what the tests need too: ccache, clang and its tools, g++, abidw, minisign, valgrind, a registry and skopeo, the real drivers for the phantom GPU,
-#             nvJitLink, XGBoost as the real program, uv, check-jsonschema
+#             nvJitLink, XGBoost as the real program, uv, check-jsonschema, ruff
 # --windows   mingw-w64, Wine, and what makes Windows' packages
 # --release   with --windows: what building all packages needs; with --tests, too: what scripts/release.sh needs
 # Installed packages are left alone. Needs root or sudo only if something is missing.
@@ -68,6 +68,9 @@ if [ -n "$tests" ]; then
 	schemas=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/check-jsonschema # where tests/documents/repository.py looks
 	[ -d "$schemas/check_jsonschema" ] || python3 -m pip install -q --disable-pip-version-check --only-binary=:all: --target "$schemas" check-jsonschema==0.39.0 >"$scratch/log" 2>&1 ||
 		echo "setup.sh: check-jsonschema cannot be had: the test of .github's schemas will be skipped" >&2
+	ruff=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/ruff # where lint.sh looks
+	[ -x "$ruff/bin/ruff" ] || python3 -m pip install -q --disable-pip-version-check --only-binary=:all: --target "$ruff" ruff==0.17.6 >"$scratch/log" 2>&1 ||
+		echo "setup.sh: ruff cannot be had: lint.sh will leave the Python package out" >&2
 	# The promise is tested on a program that nobody here wrote (260 MB).
 	"$here/get.sh" frameworks xgboost-1.0.2-linux xgboost-1.3.3-linux >&2 ||
 		echo "setup.sh: XGBoost cannot be had: the tests of its first start will be skipped" >&2

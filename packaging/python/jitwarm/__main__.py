@@ -1,10 +1,15 @@
-"""python -m jitwarm is the program"""
-import os, signal, subprocess, sys
+"""Makes “python -m jitwarm” run the program jitwarm."""
+
+import os
+import signal
+import subprocess
+import sys
 
 from . import program
 
 command = [program(), *sys.argv[1:]]
 if os.name != "nt":
     os.execv(command[0], command)
-signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the program's
+# Ctrl-C reaches the program, too, which handles it.
+signal.signal(signal.SIGINT, signal.SIG_IGN)
 sys.exit(subprocess.call(command))
