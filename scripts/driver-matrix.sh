@@ -184,7 +184,7 @@ document()
 Written by \`scripts/driver-matrix.sh\` on $(date +%F); do not edit. The same command, after \`cmake --build --preset release --target
 conformance phantom phantom-probe simdriver\`, regenerates it; \`--from DIR\` takes libraries from a folder. NVIDIA's user-space
 drivers ran on the GPUs that \`tests/phantom\` emulates. A column that names a GPU is of a real one. Each fact is a case of the suite in
-\`tests/conformance\`; the case shows the steps and the expected result. \`docs/driver-cache.md\` explains what the facts are for.
+\`tests/conformance\`; the case shows the steps and the expected result. \`docs/internals/driver-cache.md\` explains what the facts are for.
 
 EOF
 	drivers_table

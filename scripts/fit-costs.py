@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""fit-costs.py [FOLDER]: fits the model of docs/estimates.md to measured compiles.
+"""fit-costs.py [FOLDER]: fits the model of docs/internals/estimates.md to measured compiles.
 
 FOLDER holds one CSV file a library; default: tests/data/compile-costs, whose README.md explains the columns. Prints the
 factors of the fit over all of them, and for each library its total by that fit and by the fit over the others alone (no

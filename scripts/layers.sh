@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# layers.sh   prints every #include, and every call through include/jitwarm, that the floors of docs/architecture.md do not
+# layers.sh   prints every #include, and every call through include/jitwarm, that the floors of docs/internals/architecture.md do not
 #             allow; nothing if there is none
 #
 # A room includes and calls rooms of the floors below its own, and of its own floor those that the table "Sideways" allows. Both are
@@ -8,7 +8,7 @@
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-document=docs/architecture.md
+document=docs/internals/architecture.md
 # "room floor" for each room, floors counted from the top, then "from>to" for each line of the second table
 tables=$(awk '
 	/^<!-- floors -->$/ { part = "floors"; next }

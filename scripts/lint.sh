@@ -37,14 +37,14 @@ complain "Called outside its wrapper (base/mem.h, os/file.h, base/buf.h):" \
 complain "A loop that os_loop_open does not make:" "$(git ls-files 'src/*.c' | grep -v '^src/os/uv[.]c' | xargs grep -n 'uv_loop_init(')"
 complain "Prints or exits below src/cli:" \
 	"$(git ls-files 'src/*.c' | grep -vE '^src/(cli/|base/mem\.c|driver/worker\.c)' | xargs grep -nE '\b(printf|puts|exit|abort)\(|fprintf\(std')"
-complain "A layer includes one above it (docs/architecture.md):" "$(./scripts/layers.sh)"
+complain "A layer includes one above it (docs/internals/architecture.md):" "$(./scripts/layers.sh)"
 complain "A header of src/os, or a file that one system alone has, that docs/contributing/porting.md does not name:" \
 	"$( (ls src/os/*.h; comm -3 <(cd src/os/posix && ls ./*.c) <(cd src/os/win32 && ls ./*.c)) | sed 's|.*/||' |
 		while read -r name; do grep -qF "$name" docs/contributing/porting.md || echo "$name"; done)"
-complain "docs/architecture.md names a file that is not there:" \
-	"$(grep -oE '`(src/)?[a-z]+/[a-z0-9_/*]+\.[ch]`' docs/architecture.md | tr -d '`' | sort -u |
+complain "docs/internals/architecture.md names a file that is not there:" \
+	"$(grep -oE '`(src/)?[a-z]+/[a-z0-9_/*]+\.[ch]`' docs/internals/architecture.md | tr -d '`' | sort -u |
 		while read -r name; do compgen -G "src/${name#src/}" >/dev/null || echo "$name"; done
-		sed -nE 's#^\| `([a-z]+)` \|(.*)#src/\1 \2#p' docs/architecture.md | while read -r room row; do
+		sed -nE 's#^\| `([a-z]+)` \|(.*)#src/\1 \2#p' docs/internals/architecture.md | while read -r room row; do
 			grep -oE '`[a-z_0-9]+\.c`' <<<"$row" | tr -d '`' | while read -r name; do compgen -G "$room/$name" >/dev/null || echo "$room/$name"; done
 		done)"
 complain "A pipe into grep -q: with pipefail it fails where grep ends before what it reads from (grep -q … < <(…)):" \

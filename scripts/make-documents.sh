@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# make-documents.sh [BUILD-FOLDER]                  writes docs/json.md and data/schemas from the tables in src/cli
+# make-documents.sh [BUILD-FOLDER]                  writes docs/reference and data/schemas from the tables in src/cli
 # make-documents.sh man JITWARM FOLDER [LANGUAGE]   writes jitwarm-COMMAND.1 for each command of the program into FOLDER; LANGUAGE is en or ko
 # make-documents.sh site [-o FOLDER]                makes a web site of README.md, README.ko.md and docs/ in FOLDER (default: build/site), with mkdocs
 #
-# Of the site, names of pages in backquotes become links; mkdocs checks every link, and that packaging/site/mkdocs.yml lists every page: a
-# warning ends it. mkdocs comes from pip, into ~/.cache/jitwarm/site. Exit status 3: it cannot be had; 64: wrong usage.
+# mkdocs checks every link of the site, and that packaging/site/mkdocs.yml lists every page: a warning ends it. mkdocs comes from pip, into
+# ~/.cache/jitwarm/site. Exit status 3: it cannot be had; 64: wrong usage.
 set -euo pipefail
 
 help() { sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
@@ -40,18 +40,16 @@ make_site() { # [-o FOLDER]
 	fi
 	export PYTHONPATH=$tools
 	mkdir "$work/pages"
-	cp -r docs/*.md docs/pictures docs/ko docs/contributing "$work/pages/"
+	cp -r docs/*.md docs/pictures docs/ko docs/contributing docs/internals docs/reference "$work/pages/"
 	cp README.md "$work/pages/index.md"
 	cp README.ko.md "$work/pages/korean.md"
 	cp CHANGELOG.md "$work/pages/changes.md"
 	cp CONTRIBUTING.md "$work/pages/contributing.md"
 	cp SECURITY.md "$work/pages/vulnerabilities.md"
-	# `docs/share.md` and `share.md` are links to that page; [docs](docs/share.md) loses its folder.
+	# The link [install](docs/install.md) of README.md loses its folder.
 	for page in "$work"/pages/*.md "$work"/pages/*/*.md; do
-		sed -E -i 's/\]\(docs\//](/g; s/\]\(README\.ko\.md/](korean.md/g; s/\]\(README\.md/](index.md/g; s/\]\((\.\.\/)?(\.\.\/)?CONTRIBUTING\.md/](\2contributing.md/g; s/\]\((\.\.\/)?SECURITY\.md/](vulnerabilities.md/g; s/\]\(CHANGELOG\.md/](changes.md/g; s/`(docs\/)?([a-z-]+\.md)`/[\2](\2)/g; s/\[index\.md\]\(index\.md\)/README/g' "$page"
+		sed -E -i 's/\]\(docs\//](/g; s/\]\(README\.ko\.md/](korean.md/g; s/\]\(README\.md/](index.md/g; s/\]\((\.\.\/)?(\.\.\/)?CONTRIBUTING\.md/](\2contributing.md/g; s/\]\((\.\.\/)?SECURITY\.md/](vulnerabilities.md/g; s/\]\(CHANGELOG\.md/](changes.md/g' "$page"
 	done
-	# In folders of their own: names in backquotes are those of pages above them
-	sed -E -i 's/\[([a-z-]+\.md)\]\(([a-z-]+\.md)\)/[\1](..\/\2)/g' "$work"/pages/*/*.md
 	cp packaging/site/mkdocs.yml "$work/"
 	# Not -q: then mkdocs counts no warnings.
 	if ! python3 -m mkdocs build --strict -f "$work/mkdocs.yml" >"$work/log" 2>&1; then

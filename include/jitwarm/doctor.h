@@ -18,7 +18,7 @@
 #include <jitwarm/verdict.h>
 
 struct jw_finding {
-	const char *id; /* "cache-disabled": docs/doctor.md lists all */
+	const char *id; /* "cache-disabled": docs/troubleshooting.md lists all */
 	bool hopeless;  /* nothing that this account or jitwarm can do helps */
 	char *evidence; /* a line: what is wrong, and where this is seen */
 	char *fix;      /* a line: what to do */

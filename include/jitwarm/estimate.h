@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Compile times on a machine, relative to the model (docs/estimates.md). */
+/* Compile times on a machine, relative to the model (docs/internals/estimates.md). */
 struct jw_speed {
 	double factor; /* 0: unknown; the usual one is used */
 	bool measured; /* by runs of this compiler here */
@@ -40,7 +40,7 @@ bool jw_may_need_none(const struct jw_seconds *start);
 
 /* The throughput of this many workers on this machine; one worker alone has 1. Two hardware threads
  * that share a core do little more than one, and more workers than threads do no more than the
- * threads (docs/estimates.md). 0 counts as 1. */
+ * threads (docs/internals/estimates.md). 0 counts as 1. */
 double jw_workers_capacity(unsigned workers);
 
 /* Wall time of `total` seconds of work, whose longest piece takes `longest`, for workers of this

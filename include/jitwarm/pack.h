@@ -1,5 +1,5 @@
 /* Packs: entries of a driver's cache in one compressed file, for other machines of the same kind.
- * docs/formats.md.
+ * docs/internals/formats.md.
  *
  * Threads: any number of threads may call these functions at the same time. In a process, one
  * import at a time per cache; jw_import_all while no other thread runs, since it forks. */

@@ -1,4 +1,4 @@
-/* A recording: the modules that a command had compiled, and their files (docs/formats.md), so that
+/* A recording: the modules that a command had compiled, and their files (docs/internals/formats.md), so that
  * `prime` can compile the same modules on any machine with the same files. Of what is in no file it
  * holds the PTX.
  *

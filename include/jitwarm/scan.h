@@ -30,7 +30,7 @@ struct jw_scan_count {
 
 enum jw_scan_need { JW_SCAN_NEED_NO, JW_SCAN_NEED_YES, JW_SCAN_NEED_UNKNOWN };
 
-/* Work for the driver's compiler, as predicted (docs/estimates.md). */
+/* Work for the driver's compiler, as predicted (docs/internals/estimates.md). */
 struct jw_scan_work {
 	size_t modules;          /* distinct pairs of payload and option string */
 	uint64_t ptx_bytes;      /* theirs, decompressed */

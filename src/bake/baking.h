@@ -68,7 +68,7 @@ size_t baking_find_ptx(struct baking *baking, const struct bake_place *place, si
 int baking_find_cubin(struct jw_error *err, struct baking *baking, size_t target, size_t index,
 					  bool relocatable, struct devcode_view *ret_cubin);
 /* The target of the entry that holds a compiler's code for a GPU. From sm_100 on it is `a`: the
- * driver compiles for the GPU's own features (docs/driver-cache.md), and a later GPU of the same
+ * driver compiles for the GPU's own features (docs/internals/driver-cache.md), and a later GPU of the same
  * major version has to take the PTX. On 9.0, which has no later one, the text's suffix stays. */
 struct jw_target baking_entry_target(struct jw_target gpu, char text_suffix);
 /* Whether the driver loads it for the GPU, and its entry has a form that is known: from sm_100 on

@@ -1,4 +1,4 @@
-/* Adds machine code to a container. Source: docs/fatbin.md, "Container", and docs/bake.md */
+/* Adds machine code to a container. Source: docs/internals/fatbin.md, "Container", and docs/internals/bake.md */
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* A longer copy of an ELF file. Source: System V ABI, chapters 4 and 5, and docs/bake.md.
+/* A longer copy of an ELF file. Source: System V ABI, chapters 4 and 5, and docs/internals/bake.md.
  *
  * The new places are in a segment at the end of the file, behind a copy of the program headers with
  * one more. */

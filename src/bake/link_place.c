@@ -19,7 +19,7 @@
 #include "os/file.h"
 #include "plan/verdict.h"
 
-/* What the CUDA runtime links at each start, linked once. Source: docs/fatbin.md, "Who links, and
+/* What the CUDA runtime links at each start, linked once. Source: docs/internals/fatbin.md, "Who links, and
  * when". The driver does it in a worker; for another machine, nvJitLink. */
 
 /* The objects of one linked container, for one GPU. */

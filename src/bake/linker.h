@@ -10,7 +10,7 @@
 #include "driver/run_folder.h"
 
 /* The driver may take two minutes to start (work/run.h); a link takes 6 ms for each MB
- * (docs/estimates.md). */
+ * (docs/internals/estimates.md). */
 enum { LINKER_MOST = 64, LINKER_LIMIT_S = 300 };
 
 struct linker_library {

@@ -1,6 +1,6 @@
 /* Hashes.
  *
- * FNV-1a-64 names the driver's cache entries (measured on five drivers, docs/driver-cache.md).
+ * FNV-1a-64 names the driver's cache entries (measured on five drivers, docs/internals/driver-cache.md).
  * BLAKE2b-256 identifies payloads (`b2sum -l 256`); libsodium computes it */
 #pragma once
 

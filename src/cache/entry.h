@@ -1,4 +1,4 @@
-/* Entries: the files of the driver's cache. Source: docs/driver-cache.md, "Files".
+/* Entries: the files of the driver's cache. Source: docs/internals/driver-cache.md, "Files".
  *
  *     <cache>/h/h/hhhhhhhhhhhhhh      16 lower-case hex digits of FNV-1a-64(key), split 1/1/14
  *

@@ -1,5 +1,5 @@
 /* The index: it records what the driver counts against its limit, and the order of eviction.
- * Source: docs/driver-cache.md, "Files"; soundness was measured on drivers 535.309.01 and
+ * Source: docs/internals/driver-cache.md, "Files"; soundness was measured on drivers 535.309.01 and
  * 550.163.01.
  *
  *     index = u32 version (0x41) · u32 count · u64 total · count × row · anything
@@ -24,7 +24,7 @@ enum {
 };
 
 /* The driver's view. With an unsound index, its next insert deletes every entry and begins a new
- * index; with a truncated one, its next look-up does. docs/driver-cache.md, "The index", describes
+ * index; with a truncated one, its next look-up does. docs/internals/driver-cache.md, "The index", describes
  * the states that are not files. */
 enum cache_index_state {
 	CACHE_INDEX_SOUND,

@@ -1,4 +1,4 @@
-/* Keys: what the driver hashes to name a module's entry. Source: docs/driver-cache.md, "Key".
+/* Keys: what the driver hashes to name a module's entry. Source: docs/internals/driver-cache.md, "Key".
  *
  *     key = stamp "HOST64" "sm_NN" payload "\0" " " options          a module that is loaded
  *     key = stamp "HOST64" "sm_NN" payload "\0" " -c" options        an input of run-time linking

@@ -1,4 +1,4 @@
-/* The cache's settings from the environment, parsed as by the driver. Source: docs/driver-cache.md,
+/* The cache's settings from the environment, parsed as by the driver. Source: docs/internals/driver-cache.md,
  * "Limits and variables" (measured on 550.163.01: numbers are parsed like strtoull, switches are on
  * only for the number 1).
  *

@@ -38,7 +38,7 @@ bool cache_brief_split(const struct cache_brief *brief, struct cache_key_parts *
 
 /* Whether a driver loads the machine code of an entry. A driver trusts a value with a correct
  * checksum: it never compiles a module again whose entry it cannot load, so the program fails with
- * it at every start (docs/driver-cache.md, "Damage"). */
+ * it at every start (docs/internals/driver-cache.md, "Damage"). */
 
 /* `cuda`: the CUDA version of the driver, 0 if unknown. Cubins of ABI 8 need 12.8 or newer. */
 bool cache_abi_loads(enum cubin_abi abi, uint32_t cuda);

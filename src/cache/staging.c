@@ -59,7 +59,7 @@ void staging_end(struct live_staged *staged)
 }
 
 /* The driver does not heal an entry whose cubin it cannot load: the application fails with it at
- * every start (docs/driver-cache.md, "Values"). So each is judged before it is inserted. */
+ * every start (docs/internals/driver-cache.md, "Values"). So each is judged before it is inserted. */
 static int staging_judge(struct jw_error *err, const struct cache_addition *addition,
 						 const struct cache_entry *entry, uint64_t name, uint64_t checksum,
 						 cubin_read_fn read, void *context)

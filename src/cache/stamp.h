@@ -1,5 +1,5 @@
 /* The stamp of a driver's build, read from its library without loading it. Source:
- * docs/driver-cache.md, "Key".
+ * docs/internals/driver-cache.md, "Key".
  *
  * libcuda contains __DATE__ and the first half of __TIME__ as one run of 16 bytes ("Jun 25
  * 202401:14") and stores the seconds by instructions that contain ":48\0": so on ten Linux builds
@@ -28,7 +28,7 @@ bool stamp_is(const char *text);
 /* The drivers that made a cache's entries: the installed one, a former one, or an unknown one.
  *
  * A stamp that differs from the driver's may belong to a living compiler library (nvJitLink has its
- * own, docs/driver-cache.md, "Key"). So only stamps known to be a driver's count as a former one's:
+ * own, docs/internals/driver-cache.md, "Key"). So only stamps known to be a driver's count as a former one's:
  * those of the compiled-in table, of profiles that jitwarm has kept for libraries here, and those
  * that a caller adds from its history. A library that still exists unchanged (CUDA's compatibility
  * packages bring a second driver) counts as living; so does the driver that runs

@@ -1,4 +1,4 @@
-/* Exit statuses, part of the interface (docs/man, docs/json.md). */
+/* Exit statuses, part of the interface (docs/man, docs/programs.md). */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* The documents that --json prints, as tables (base/json_table.h): docs/json.md and the schemas in
+/* The documents that --json prints, as tables (base/json_table.h): docs/programs.md and the schemas in
  * data/schemas are made from them by scripts/make-documents.sh. Each stands in the file of its
  * command, and is named in tests/documents/schemas.c; here is what several print, or have as a
  * part. */

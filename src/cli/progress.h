@@ -4,7 +4,7 @@
  * terminal's width has changed; elsewhere (or with TERM=dumb) a plain line every ten seconds or
  * every tenth of the work, whichever comes later, and one at the end. What is shown never moves
  * backwards, and the denominator never changes. With --progress json it is one object a line
- * instead (docs/json.md), for programs, also with --quiet. If the program does not read, objects
+ * instead (docs/programs.md), for programs, also with --quiet. If the program does not read, objects
  * are dropped and messages wait: nothing blocks until progress_finish.
  *
  *     struct progress progress;

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "code/devcode.h"
 
-/* One fat binary: finding it, checking it, reading its entries. Source: docs/fatbin.md,
+/* One fat binary: finding it, checking it, reading its entries. Source: docs/internals/fatbin.md,
  * "Container".
  *
  * The magic also occurs by chance, so a place counts as a container only if its walk ends exactly
@@ -89,7 +89,7 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 /* Sets first_cuda and compiler_cuda from the first stored bytes. */
 void container_cubin(struct devcode_entry *entry, const uint8_t *stored, uint64_t size);
 
-/* Which objects the CUDA runtime links into which linked container. Source: docs/fatbin.md, "Who
+/* Which objects the CUDA runtime links into which linked container. Source: docs/internals/fatbin.md, "Who
  * links, and when". */
 #define MODULE_IDS_NONE UINT32_MAX
 

@@ -199,7 +199,7 @@ int cubin_read(struct jw_error *err, const void *data, size_t size, struct cubin
 	return cubin_read_by(err, read_cubin_memory, &bytes, size, ret_header);
 }
 
-/* What an entry repeats of a cubin for sm_100 and newer. Source: docs/fatbin.md, "Container". */
+/* What an entry repeats of a cubin for sm_100 and newer. Source: docs/internals/fatbin.md, "Container". */
 
 struct devcode_view cubin_compat(struct devcode_view cubin)
 {

@@ -1,4 +1,4 @@
-/* A cubin's own header: an ELF64 file for a GPU. Source: docs/fatbin.md, "Cubin". */
+/* A cubin's own header: an ELF64 file for a GPU. Source: docs/internals/fatbin.md, "Cubin". */
 #pragma once
 
 #include <stdbool.h>
@@ -30,7 +30,7 @@ bool cubin_is(const void *data, size_t size);
 
 /* The CUDA version (12080) of the first driver that loads a cubin that begins so; 0: every driver
  * does. CUBIN_HEAD bytes are sufficient; if `size` is less, `abi` and `sm` decide. Source:
- * docs/driver-cache.md, "Machine code that a driver refuses". */
+ * docs/internals/driver-cache.md, "Machine code that a driver refuses". */
 enum { CUBIN_HEAD = 24 };
 uint32_t cubin_cuda(const void *head, size_t size, unsigned abi, uint16_t sm);
 

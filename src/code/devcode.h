@@ -44,7 +44,7 @@ enum devcode_format {
 /* "elf", "pe", "fatbin", "cubin", "ptx" */
 const char *devcode_format_name(enum devcode_format format);
 
-/* How the CUDA runtime uses a section. Source: docs/fatbin.md. */
+/* How the CUDA runtime uses a section. Source: docs/internals/fatbin.md. */
 enum devcode_role {
 	DEVCODE_REGISTERED,  /* .nv_fatbin, .nv_fatb: handed to the driver at start */
 	DEVCODE_RELOCATABLE, /* __nv_relfatbin, __nv_rel: inputs of run-time linking */
@@ -132,7 +132,7 @@ struct devcode_container {
 						 images without section headers */
 	bool linked;      /* a version 2 wrapper in .nvFatBinSegment points here: the result of device
 						 linking, which the CUDA runtime links again if it has no code for the GPU
-						 (docs/fatbin.md) */
+						 (docs/internals/fatbin.md) */
 	bool text;        /* a PTX text in a program's data */
 };
 

@@ -296,7 +296,7 @@ void image_free(struct image *image)
 	mem_free(image->sections);
 }
 
-/* Finds containers made by device linking. Source: docs/fatbin.md, "Who links, and when": the
+/* Finds containers made by device linking. Source: docs/internals/fatbin.md, "Who links, and when": the
  * wrapper of a linked binary has version 2, and points to it by a relocation. */
 
 static bool mark_wrapped(struct image *image, uint64_t offset)

@@ -15,7 +15,7 @@ bool ptx_is(const void *text, size_t size);
 int ptx_header_read(struct jw_error *err, const void *text, size_t size,
 					struct devcode_ptx_header *ret_header);
 
-/* Inputs of the cost model (docs/estimates.md). */
+/* Inputs of the cost model (docs/internals/estimates.md). */
 struct ptx_features {
 	uint64_t statements; /* lines that end in `;`, with CR LF (Windows' nvcc) or LF */
 	uint64_t

@@ -1,6 +1,6 @@
 /* Releases: PTX ISA, the CUDA version that introduced it, and the driver released with that.
  *
- * Source: CUDA release notes, PTX ISA "Release Notes"; docs/compat.md. */
+ * Source: CUDA release notes, PTX ISA "Release Notes"; docs/internals/compat.md. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* Code and the GPUs that it runs on, by capability only (release.h covers what a driver compiles).
  *
  * Source: CUDA C++ Programming Guide, "Compute Capabilities" and "Family-Specific Features"; CUDA
- * Compatibility guide; docs/compat.md. */
+ * Compatibility guide; docs/internals/compat.md. */
 #pragma once
 
 #include <stdbool.h>
@@ -38,8 +38,8 @@ bool gpu_not_newer(struct jw_target code, struct jw_target device);
  * tries nothing else: the program fails. So this is known before code is written into a library.
  *
  * Measured with each ptxas of CUDA 11.7 to 13.5 on 460.106.00, 470.256.02, 525.147.05, 535.309.01,
- * 550.163.01 and 555.58.02 (docs/bake.md, "Which drivers"), that of 13.0 also on 580.159.04
- * (docs/driver-cache.md, "On a real GPU"). */
+ * 550.163.01 and 555.58.02 (docs/internals/bake.md, "Which drivers"), that of 13.0 also on 580.159.04
+ * (docs/internals/driver-cache.md, "On a real GPU"). */
 struct gpu_code_range {
 	struct jw_driver from; /* the first driver, by its branch */
 	struct jw_driver to;   /* the newest that was measured; zeros: none was */

@@ -232,7 +232,7 @@ bool gpu_of_pci_device(uint32_t device, struct jw_target *ret_target)
 /* The first and the last CUDA version whose drivers run such a GPU, and the last one whose
  * compilers make code for it (the first one is that of the drivers: CUDA 12.7 was a driver alone);
  * 0: older or newer than known. Source: NVIDIA's list of CUDA GPUs, the release notes of CUDA and
- * of the PTX ISA; each ptxas of CUDA 11.7 to 13.5 was asked; docs/compat.md. */
+ * of the PTX ISA; each ptxas of CUDA 11.7 to 13.5 was asked; docs/internals/compat.md. */
 static const struct {
 	uint16_t sm;
 	const char *names;

@@ -22,7 +22,7 @@ struct write_ptx {
  * version of the compression libraries. */
 int write_container(struct jw_error *err, const struct write_ptx *ptx, struct buf *out);
 
-/* One entry of machine code. Source: docs/fatbin.md, "Container", and what nvcc 12 and 13 write. */
+/* One entry of machine code. Source: docs/internals/fatbin.md, "Container", and what nvcc 12 and 13 write. */
 struct write_cubin {
 	struct devcode_view cubin;            /* an ELF file (code/cubin.h) */
 	struct jw_target target;              /* with the suffix of the PTX that it was compiled from */

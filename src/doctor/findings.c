@@ -1,4 +1,4 @@
-/* The findings: a row for each, and the test that it stands for. docs/doctor.md lists them. */
+/* The findings: a row for each, and the test that it stands for. docs/troubleshooting.md lists them. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The back end that needs no GPU: NVIDIA's ptxas. The one of a driver's own CUDA minor version
- * makes the same bytes as the driver's JIT (measured: docs/driver-cache.md). */
+ * makes the same bytes as the driver's JIT (measured: docs/internals/driver-cache.md). */
 #pragma once
 
 #include <stdbool.h>

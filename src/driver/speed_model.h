@@ -1,4 +1,4 @@
-/* How much longer this machine takes than the model says (docs/estimates.md): one factor for each
+/* How much longer this machine takes than the model says (docs/internals/estimates.md): one factor for each
  * driver branch's compiler, which each run's compiles teach. The state directory keeps them in a
  * file, which is read as hostile input:
  *

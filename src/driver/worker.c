@@ -2,7 +2,7 @@
  *
  * NVIDIA's driver compiles a module as it would for the application: it loads the container's
  * original bytes with log options only, so that the driver writes the entry of the CUDA runtime
- * (measured on 535, 550, 555; docs/driver-cache.md). */
+ * (measured on 535, 550, 555; docs/internals/driver-cache.md). */
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -57,7 +57,7 @@ struct driver_input {
 					the other */
 	size_t size;
 	/* Not NULL: links all of the containers, in their order and without options, as the CUDA
-	 * runtime does at a start (docs/driver-cache.md, "Link-time"), and appends the linked machine
+	 * runtime does at a start (docs/internals/driver-cache.md, "Link-time"), and appends the linked machine
 	 * code. `form` does not matter then. */
 	struct buf *linked;
 };

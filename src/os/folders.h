@@ -11,7 +11,7 @@ int os_home_dir(struct jw_error *err, char **ret_path);
 int os_state_dir(struct jw_error *err, char **ret_path);
 /* From now on there is none: JW_ERR_NOT_FOUND. */
 void os_keep_no_state(void);
-/* The driver's default cache, unless CUDA_CACHE_PATH says otherwise (docs/driver-cache.md):
+/* The driver's default cache, unless CUDA_CACHE_PATH says otherwise (docs/internals/driver-cache.md):
  * $HOME/.nv/ComputeCache, where HOME may be empty but must be set (else JW_ERR_NOT_FOUND: the
  * driver caches nothing); %APPDATA%\NVIDIA\ComputeCache. `home`: for another account's home
  * directory; NULL: our own. Not made. */

@@ -1,4 +1,4 @@
-/* The pack: entries of drivers' caches in one portable file. docs/formats.md has its grammar;
+/* The pack: entries of drivers' caches in one portable file. docs/internals/formats.md has its grammar;
  * below are the limits of a reader. */
 #pragma once
 

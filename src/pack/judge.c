@@ -47,7 +47,7 @@ static void judge_pack_target(const struct jw_system *system, struct jw_target t
 }
 
 /* The same stamp is the same driver. The same CUDA minor version compiles to the same bytes
- * (docs/driver-cache.md). */
+ * (docs/internals/driver-cache.md). */
 static void judge_driver(const struct pack_driver *theirs, const struct jw_system *system,
 						 struct judgement *judgement)
 {

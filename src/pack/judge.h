@@ -24,7 +24,7 @@ void judge_made(const struct pack_driver *driver, struct jw_target target,
 /* Whether one of the system's GPUs has this architecture; true where no GPU is known. */
 bool judge_has_gpu(const struct jw_system *system, struct jw_target target);
 /* Judges by the cubin; false and `why` if the machine's driver cannot load it: the driver would not
- * recompile it, but fail the application (docs/driver-cache.md, "Values"). */
+ * recompile it, but fail the application (docs/internals/driver-cache.md, "Values"). */
 bool judge_cubin(const struct cubin_header *cubin, const struct jw_system *system, char why[512]);
 
 /* Drivers as packs name them. */

@@ -351,7 +351,7 @@ int manifest_parse(struct jw_error *err, const char *text, size_t size,
 	return 0;
 }
 
-/* The manifest as text, by tables: docs/formats.md says what the members mean. */
+/* The manifest as text, by tables: docs/internals/formats.md says what the members mean. */
 
 struct head {
 	const char *format;

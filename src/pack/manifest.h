@@ -1,7 +1,7 @@
 /* The manifest: the content of a pack, and how to restore entries of a cache from it.
  *
  * Members are PTX payloads and cubins, each stored once and named by its hash; an entry names one
- * of each and the other parts of its key (cache/key.h). Format: docs/formats.md. */
+ * of each and the other parts of its key (cache/key.h). Format: docs/internals/formats.md. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* Writes a pack: bytes in, compressed frames and the closing digest out. The order of calls is that
- * of docs/formats.md:
+ * of docs/internals/formats.md:
  *
  *     writer_open(err, &options, &writer);
  *     writer_frame(err, writer, bytes);  writer_put(...) ...   a frame of exactly so many bytes

@@ -80,7 +80,7 @@ struct plan_module {
 	uint64_t key;       /* the entry's name; 0 if the profile has no stamp */
 	uint64_t key_bytes; /* length of the key */
 	uint64_t identity;  /* hash of payload and option string; 0 if there are keys */
-	struct plan_features features; /* of the PTX: inputs of the cost model (docs/estimates.md) */
+	struct plan_features features; /* of the PTX: inputs of the cost model (docs/internals/estimates.md) */
 
 	/* What the plan adds: */
 	uint32_t file; /* index in plan.files: the first file with it */

@@ -6,7 +6,7 @@
  *     decide_library     facts, GPU, driver: what runs of a library
  *     decide_packages    what runs of the libraries: which run, are a part that fails, or fail
  *
- * The rule; docs/compat.md has its reasons ("Fails, a part fails, or runs"):
+ * The rule; docs/internals/compat.md has its reasons ("Fails, a part fails, or runs"):
  *
  * 1. A start fails if the driver refuses code that the CUDA runtime registers, or if the runtime
  *    must link and cannot: some inputs have code for the GPU and others have none, or the file no

@@ -9,15 +9,15 @@
 #define DIVISION_MS  0.98
 #define STATEMENT_MS 0.0267 /* in a kernel of a thousand statements */
 
-/* cuLinkAddData and cuLinkComplete, per MB of machine code (docs/estimates.md). */
+/* cuLinkAddData and cuLinkComplete, per MB of machine code (docs/internals/estimates.md). */
 static const double LINK_MB_MS = 6;
 
 /* The throughput that the second thread of a core adds to the first: 62 s of compiles in one to
- * four threads of eight cores took 108 s of processor time in all sixteen (docs/estimates.md). */
+ * four threads of eight cores took 108 s of processor time in all sixteen (docs/internals/estimates.md). */
 static const double SECOND_THREAD = 0.15;
 
 /* Parts of a key: stamp, "HOST64", the architecture, and the end of the text
- * (docs/driver-cache.md). */
+ * (docs/internals/driver-cache.md). */
 enum { KEY_BYTES = 19 + 6 + 5 + 2 };
 
 /* Newton's method from above, for values from 0 to 2^32; accurate to a millionth, without libm. It

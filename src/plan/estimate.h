@@ -1,6 +1,6 @@
 /* Estimates of a compile: time, memory, and size of the result.
  *
- * Source: docs/estimates.md: least squares over the modules of TensorFlow 2.3.1 and 2.10, XGBoost
+ * Source: docs/internals/estimates.md: least squares over the modules of TensorFlow 2.3.1 and 2.10, XGBoost
  * 1.7.6 and CTranslate2 4.6.2, compiled with ptxas 13.0. A library's sum is within 17 %, and within
  * 18 % if the library is held out of the fit; a single module is typically within 17 %. The speed
  * of this machine is learnt (driver/speed_model.h). */
@@ -30,7 +30,7 @@ struct plan_estimate {
 	uint64_t memory_bytes; /* peak resident memory; already doubled, for admission */
 };
 
-/* Typical factor of the measured machines (docs/estimates.md). */
+/* Typical factor of the measured machines (docs/internals/estimates.md). */
 #define PLAN_USUAL_FACTOR 2.0
 #define PLAN_START_MS     1500 /* for a driver to start in a worker */
 /* The factor within which a total lies nine times in ten, to either side. */

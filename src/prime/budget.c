@@ -113,7 +113,7 @@ static const char *part_of(char text[TEXT_SHORT], uint64_t limit_bytes)
 bool budget_is_too_much(const struct jw_prime_plan *sum, const struct jw_cache_info *cache,
 						struct jw_error *ret_why)
 {
-	const uint64_t most = UINT64_C(4) << 30; /* docs/driver-cache.md, "Limits and variables" */
+	const uint64_t most = UINT64_C(4) << 30; /* docs/internals/driver-cache.md, "Limits and variables" */
 	const uint64_t wanted = sum->warm_bytes + sum->forecast.cache_bytes;
 	char size[TEXT_SHORT], limit[TEXT_SHORT], part[TEXT_SHORT];
 

@@ -51,7 +51,7 @@ static void tell_difference(const struct jw_system *system, const struct jw_comp
 			"%.700s is of CUDA %u.%u, older than driver %s: its code works there, but is "
 			"not the driver's own",
 			compiler->path, compiler->cuda / 1000, compiler->cuda % 1000 / 10, driver);
-	/* Source: docs/driver-cache.md, [1]. */
+	/* Source: docs/internals/driver-cache.md, [1]. */
 	else if (hopper && system->driver.version.release[0] == 535)
 		(void)text_format(
 			inexact, 1024,

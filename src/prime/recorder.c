@@ -71,7 +71,7 @@ static void note_nvrtc(struct recorder *recorder, const char *path, const char *
 }
 
 /* The compiler is loaded if a module is compiled or linked, but not if machine code or an entry is
- * loaded (470 to 555; docs/driver-cache.md). */
+ * loaded (470 to 555; docs/internals/driver-cache.md). */
 static int see_code(struct jw_error *err, void *context, const char *path)
 {
 	struct recorder *recorder = context;

@@ -1,4 +1,4 @@
-/* Writing a recording, and reading one (docs/formats.md). */
+/* Writing a recording, and reading one (docs/internals/formats.md). */
 #include <stdio.h>
 #include <string.h>
 

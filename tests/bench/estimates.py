@@ -3,7 +3,7 @@
 estimates.py --left [-B BUILD-FOLDER] [-d DRIVER]... [NAME...]
 estimates.py --table FILE...
 
-First and second estimates of `prime` against what compiling takes, for the libraries below (docs/estimates.md). Each is
+First and second estimates of `prime` against what compiling takes, for the libraries below (docs/internals/estimates.md). Each is
 primed twice into an empty cache under NVIDIA's driver on a GPU of the phantom, with one worker: with an empty state, and
 with what the first run has learnt. The truth is the processor time of
 the compiles. One line of FILE a library; --table prints such files as the tables of the page, one table a file.

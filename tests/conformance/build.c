@@ -1,4 +1,4 @@
-/* PTX modules and fat binary containers, as docs/fatbin.md describes them. */
+/* PTX modules and fat binary containers, as docs/internals/fatbin.md describes them. */
 #include "suite.h"
 
 #include <lz4.h>

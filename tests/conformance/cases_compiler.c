@@ -1,5 +1,5 @@
 /* Which drivers load the machine code of which CUDA version's ptxas, in a container as a library
- * has it (docs/bake.md, "Which drivers"; src/code/rules.c). The compilers are those that
+ * has it (docs/internals/bake.md, "Which drivers"; src/code/rules.c). The compilers are those that
  * `jitwarm compiler fetch` has got. */
 #include "suite.h"
 

@@ -1,4 +1,4 @@
-/* The conformance suite: one case for each fact of docs/driver-cache.md that jitwarm relies on, run
+/* The conformance suite: one case for each fact of docs/internals/driver-cache.md that jitwarm relies on, run
  * against any driver: NVIDIA's own ones on the phantom GPU, or the simulated one. It uses nothing
  * of libjitwarm.
  *

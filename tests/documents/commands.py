@@ -26,7 +26,7 @@ ELSEWHERE = [
     ("many-machines.md", "compiler fetch", "needs the package index; elsewhere-* run it"),
     ("many-machines.md", "make --target", "needs NVIDIA's ptxas; share-fleets runs this very command"),
     ("elsewhere.md", "", "needs NVIDIA's ptxas; elsewhere-* run these"),
-    ("nvrtc.md", "", "needs NVIDIA's NVRTC; nvrtc-* run these"),
+    ("recording.md", "", "needs NVIDIA's NVRTC; nvrtc-* run these"),
     ("bake.md", "bake -o DIR xgboost", "needs XGBoost; the tests of bake run it"),
     ("deploying-windows.md", "startup enable --service", "writes units of the machine; cli-startup-units runs it"),
     ("--help", "make --target rtx3070", "needs NVIDIA's ptxas; elsewhere-* run it"),

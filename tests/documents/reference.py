@@ -1,15 +1,13 @@
-"""reference.py SCHEMAS-PROGRAM [--write]   docs/json.md and data/schemas are what the tables of the documents say
+"""reference.py SCHEMAS-PROGRAM [--write]   docs/reference and data/schemas are what the tables of the documents say
 
-Exit status 1, and the differences, if they differ; --write writes them from the tables. The part of docs/json.md above
-the marker is written by hand.
+Exit status 1, and the differences, if they differ; --write writes them from the tables.
 """
 import difflib, json, pathlib, subprocess, sys, tempfile, textwrap
 
 root = pathlib.Path(__file__).resolve().parent.parent.parent
-schemas, document = root / "data/schemas", root / "docs/json.md"
-# The documents that have a schema, with the error that each of their commands may print instead; docs/json.md describes all.
+schemas, pages = root / "data/schemas", root / "docs/reference"
+# The documents whose schema is installed; docs/reference has a page for every document.
 promised = "error status check prime scan doctor export import import-all cache-list cache-verify cache-prune lint".split()
-marker = "<!-- From here on tests/documents/reference.py writes this page, from the tables of the commands in src/cli. -->\n"
 
 
 known = {}  # the names of a document's members: its name
@@ -56,7 +54,7 @@ def rows(schema, path=""):
 
 
 def table(schema):
-    lines = ["| member | | |", "|---|---|---|"]
+    lines = ["| member | type | meaning |", "|---|---|---|"]
     for path, member, always in rows(schema):
         lines.append(f"| `{path}` | {kind(member)}{'' if always else ', or absent'} | {meaning(member)} |")
     return lines
@@ -68,7 +66,7 @@ def paragraphs(text):
 
 
 def section(schema):
-    lines = [f"## {schema['title']}", "", *paragraphs(schema.get("description"))]
+    lines = [f"# {schema['title']}", "", *paragraphs(schema.get("description"))]
     for form in schema.get("anyOf", [schema]):
         if form is not schema:
             lines += paragraphs(form.get("description"))
@@ -82,20 +80,20 @@ def generate(program):
         names = subprocess.run([program, folder], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
         texts = {name: pathlib.Path(folder, name).read_text(encoding="utf-8") for name in names}
     files = {schemas / name: texts[name] for name in (f"jitwarm.{one}-1.json" for one in promised)}
-    head = document.read_text(encoding="utf-8").split(marker)[0]
     documents = [json.loads(text) for text in texts.values()]
     for schema in documents:
         known[tuple(name for name in schema.get("anyOf", [schema])[0]["properties"] if name != "schema")] = schema["title"]
-    lines = [line for schema in documents for line in section(schema)]
-    files[document] = head + marker + "\n" + "\n".join(lines).rstrip("\n") + "\n"
+    for schema in documents:
+        lines = "\n".join(section(schema)).rstrip("\n") + "\n"
+        files[pages / f"{schema['title'].removeprefix('jitwarm.').split('/')[0]}.md"] = lines
     return files
 
 
 def main():
     files, failed = generate(sys.argv[1]), False
     write = sys.argv[2:] == ["--write"]
-    for path in set(schemas.glob("*.json")) - set(files):
-        print(f"{path}: no document has this schema")
+    for path in {*schemas.glob("*.json"), *pages.glob("*.md")} - set(files):
+        print(f"{path}: no document is described there")
         failed = True
         if write:
             path.unlink()

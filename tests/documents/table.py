@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """table.py JITWARM   the public table (scripts/make-site.py) in a headless Chromium: no console message, the search finds, each page fits 360
-pixels, no page loads anything from elsewhere; twenty cells, and the rows of docs/frameworks.md, say what “which” says. Exit status 77: there is no Chromium."""
+pixels, no page loads anything from elsewhere; twenty cells, and the rows of docs/which.md, say what “which” says. Exit status 77: there is no Chromium."""
 import importlib.util
 import json
 import os
@@ -60,14 +60,14 @@ with tempfile.TemporaryDirectory(prefix="table.") as folder:
         if not said.startswith(start):
             failures.append(f"{package} {version} on {sm}: the page says “{said}”, which --json {release['answer']}")
     rows = {page: re.findall(r"^\| `([^`=]+)==([^`]+)` \| `([^`]+)` \| (.*) \|$", (ROOT / "docs" / page).read_text(), re.M)
-            for page in ("frameworks.md", "ko/frameworks.md")}
-    if len(rows["frameworks.md"]) != 10 or rows["frameworks.md"] != rows["ko/frameworks.md"]:
-        failures.append("docs/frameworks.md: not ten rows, or others in Korean")
-    for package, version, how, wanted in rows["frameworks.md"]:
+            for page in ("which.md", "ko/which.md")}
+    if len(rows["which.md"]) != 10 or rows["which.md"] != rows["ko/which.md"]:
+        failures.append("docs/which.md: not ten rows, or others in Korean")
+    for package, version, how, wanted in rows["which.md"]:
         text = subprocess.run([jitwarm, "which", "--all", *how.split(), package], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"}).stdout
         said = re.search(rf"^  {re.escape(version)}(?: \*)?  +(.*)$", text, re.M)
         if not said or said[1] != wanted:
-            failures.append(f"docs/frameworks.md: {package} {version} {how}: “{wanted}”, not “{said and said[1]}”")
+            failures.append(f"docs/which.md: {package} {version} {how}: “{wanted}”, not “{said and said[1]}”")
     if not chromium:
         print("\n".join(failures) or "skipped: no Chromium")
         sys.exit(1 if failures else 77)

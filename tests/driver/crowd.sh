@@ -6,7 +6,7 @@
 # it was, and every file that they removed. What must hold:
 #   - no program ever waits longer than 20 ms for a jitwarm that works or sleeps; one that waits for a processor or a disk on a
 #     busy machine is not what is meant: the first is left out of what is measured, and for the second it may try three times
-#   - an entry that is gone at the end was removed by a driver (docs/driver-cache.md: drivers that share an index of more than
+#   - an entry that is gone at the end was removed by a driver (docs/internals/driver-cache.md: drivers that share an index of more than
 #     256 rows wipe one another's entries) or never inserted by one that had waited in vain, never removed by jitwarm
 #   - the cache is sound, and a second prime has it warm
 # Exit status: 0; 1 if something does not hold; 77 if the driver is not at hand.

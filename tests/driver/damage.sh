@@ -3,7 +3,7 @@
 #
 # For each kind of damage the sample framework is primed and one entry is harmed. A start of the framework shows whether the
 # driver compiles it again, fails, or uses it. `check` and `cache verify` must say the same beforehand; after `prime`, and
-# after `cache verify --repair` and a start, a start compiles nothing and does not fail. docs/driver-cache.md ("Damage") says why.
+# after `cache verify --repair` and a start, a start compiles nothing and does not fail. docs/internals/driver-cache.md ("Damage") says why.
 # Exit status: 0; 1 if something does not hold; 77 if the driver is not at hand.
 set -euo pipefail
 

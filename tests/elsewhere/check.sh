@@ -218,13 +218,13 @@ done
 timeout 300 "${make[@]}" -o signed.jwpack --sign --json "$library" >document 2>out || fail "-o --sign: $(cat out)"
 keep_document document
 cmp plain.jwpack signed.jwpack && ok "the same pack to the byte"
-python3 - document "$root/docs/json.md" <<-'P' && ok "the document" || fail "the document"
+python3 - document "$root/docs/reference" <<-'P' && ok "the document" || fail "the document"
 	import json, re, sys
 	pack = json.load(open(sys.argv[1], encoding="utf-8"))["pack"]
 	assert pack["entries"] == 16 and pack["file"] == "signed.jwpack" and pack["signed_by"] and pack["targets"] == "sm_86 sm_89", pack
-	text = open(sys.argv[2], encoding="utf-8").read()
-	assert "`pack`" in text.split("## jitwarm.prime/1\n")[1].split("\n## ")[0]
-	assert set(pack) <= set(re.findall(r"`([a-z0-9_]+)`", text.split("## jitwarm.export/1\n")[1].split("\n## ")[0]))
+	page = lambda name: open(f"{sys.argv[2]}/{name}.md", encoding="utf-8").read()
+	assert "`pack`" in page("prime")
+	assert set(pack) <= set(re.findall(r"`([a-z0-9_]+)`", page("export")))
 P
 rm -rf there
 CUDA_CACHE_PATH=$scratch/there timeout 300 "$root/scripts/with-driver.sh" -B "$build" -d 550.163.01 sm_86,sm_89 -- "$jitwarm" import signed.jwpack >out 2>&1

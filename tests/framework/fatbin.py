@@ -1,4 +1,4 @@
-"""Fat binary containers, written byte by byte (layout: docs/fatbin.md). LZ4 and zstd come from the machine's shared
+"""Fat binary containers, written byte by byte (layout: docs/internals/fatbin.md). LZ4 and zstd come from the machine's shared
 libraries; without them the same formats are written uncompressed, which every reader takes."""
 import ctypes
 import struct

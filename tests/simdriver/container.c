@@ -1,7 +1,7 @@
 /* Recognises images, and chooses an entry of a fat binary. Measured on 535, 550 and 555: a cubin
  * that runs beats PTX; the newest architecture wins. Of several for one architecture the last wins
  * if it is the GPU's own, else the first. ISA version, compression and damage do not influence the
- * choice, and there is no second choice. Layout: docs/fatbin.md. */
+ * choice, and there is no second choice. Layout: docs/internals/fatbin.md. */
 #include "sim.h"
 
 #include <lz4.h>

@@ -199,7 +199,7 @@ TEST_WITH(damaged_code_is_not, clear, NULL)
 	}
 }
 
-/* Its key has none either, as the driver's (docs/driver-cache.md). */
+/* Its key has none either, as the driver's (docs/internals/driver-cache.md). */
 TEST_WITH(text_without_a_nul_has_its_code, clear, NULL)
 {
 	static const struct text bare = {

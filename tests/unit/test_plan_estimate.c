@@ -96,7 +96,7 @@ TEST(a_machine_may_be_slower)
 	assert_true(fabs(jw_makespan_seconds(100, 60, 0) - 100) < 1e-9);
 }
 
-/* XGBoost 1.0.2 on an H200, 8 cores with 16 threads (docs/estimates.md): seconds by workers. */
+/* XGBoost 1.0.2 on an H200, 8 cores with 16 threads (docs/internals/estimates.md): seconds by workers. */
 TEST(threads_of_one_core_count_less_than_cores)
 {
 	static const struct {

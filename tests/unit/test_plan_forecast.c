@@ -4,7 +4,7 @@
 
 #include "plan/plan.h"
 
-/* What the driver on the phantom took to link real libraries (docs/estimates.md). */
+/* What the driver on the phantom took to link real libraries (docs/internals/estimates.md). */
 TEST(linking_takes_as_long_as_measured)
 {
 	static const struct {

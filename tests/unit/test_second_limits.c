@@ -1,4 +1,4 @@
-/* Limits, settings and budgets in a second wording: as plainly as docs/driver-cache.md and the help
+/* Limits, settings and budgets in a second wording: as plainly as docs/internals/driver-cache.md and the help
  * put them, without code of src, for every value of small sets. */
 #include "check.h"
 

@@ -1,4 +1,4 @@
-/* The verdict on a container in a second wording: as docs/compat.md and the conformance tests put
+/* The verdict on a container in a second wording: as docs/internals/compat.md and the conformance tests put
  * it, without code of src, for small containers, GPUs and drivers: each pair of entries, and
  * triples by a seed. */
 #include "check.h"

@@ -273,7 +273,7 @@ class Answer(NamedTuple):
     Attributes:
         status: The exit status: 0 done or warm, 1 cold or partly left undone,
             2 jitwarm cannot help, 3 failed.
-        document: The JSON document; docs/json.md describes it.
+        document: The JSON document; docs/programs.md describes it.
         messages: The lines of standard error.
     """
 
@@ -316,7 +316,7 @@ def program() -> str:
 class Run:
     """A running command of jitwarm, such as "prime" or "cache list".
 
-    “jitwarm COMMAND --help” lists the options; docs/json.md describes the
+    “jitwarm COMMAND --help” lists the options; docs/programs.md describes the
     documents:
 
         run = Run("export", "torch", output="torch.jwpack", arch=["sm_86", "sm_90"])

@@ -114,12 +114,10 @@ static const struct json_field cause_fields[] = {
 static const struct json_field check_fields[] = {
 	JSON_LIST_OF("gpus", struct check_document, result.gpus, result.gpu_count,
 				 JSON_TABLE(struct jw_check_gpu, gpu_fields), "an object for each architecture"),
-	JSON_SAID(
-		"verdict", struct check_document, result.verdict, document_verdict,
-		"the answer, which decides the exit status: `runs`, `warm` (0), `cold`, `partly` "
-		"(1), `fails`, "
-		"`unsure`, `unknown`, `no-room`, `useless`, `nothing` (2) or `unread` (3): the table in "
-		"`commands.md`"),
+	JSON_SAID("verdict", struct check_document, result.verdict, document_verdict,
+			  "the answer, which decides the exit status: `runs`, `warm` (0), `cold`, `partly` "
+			  "(1), `fails`, "
+			  "`unsure`, `unknown`, `no-room`, `useless`, `nothing` (2) or `unread` (3)"),
 	JSON_MEMBERS_OF(struct check_document, sum, JSON_TABLE(struct jw_check_gpu, count_fields)),
 	JSON_OBJECT_OF("cache", struct check_document, result.cache, &document_outlook,
 				   "what the driver does with the cache as it is"),

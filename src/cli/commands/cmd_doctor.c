@@ -42,7 +42,7 @@ struct doctor_document {
 };
 
 static const struct json_field finding_fields[] = {
-	JSON(struct jw_finding, id, "what it is: the table in `doctor.md`"),
+	JSON(struct jw_finding, id, "the finding's name, such as `cache-disabled`"),
 	JSON(struct jw_finding, hopeless, "nothing that jitwarm or this account can do helps"),
 	JSON(struct jw_finding, evidence, "a line: what is wrong, and the evidence"),
 	JSON(struct jw_finding, fix, "a line: what to do"),

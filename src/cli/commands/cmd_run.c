@@ -90,7 +90,7 @@ static const struct json_field command_fields[] = {
 };
 const struct json_table document_command = {
 	.schema = "jitwarm.command/1",
-	.text = "The result of `run`; a recording is another document (`formats.md`).",
+	.text = "The result of `run`.",
 	.fields = command_fields,
 };
 

@@ -1,4 +1,4 @@
-# Fails, a part fails, or runs: of libraries in the small, with one answer in each command (docs/compat.md).
+# Fails, a part fails, or runs: of libraries in the small, with one answer in each command (docs/internals/compat.md).
 PYTHONPATH=$cases/../../framework python3 - <<'PYTHON'
 import fatbin
 

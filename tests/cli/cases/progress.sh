@@ -58,10 +58,10 @@ err_lacks $'\x1b'
 run 64 prime --progress xml "$sample"
 err_has 'xml'
 
-# The programs of docs/json.md that show it
-block() { awk -v begin="\`\`\`$1" '$0 == begin { inside = 1; next } inside && /^```$/ { exit } inside' "$cases/../../../docs/json.md"; }
+# The programs of docs/programs.md that show it
+block() { awk -v begin="\`\`\`$1" '$0 == begin { inside = 1; next } inside && /^```$/ { exit } inside' "$cases/../../../docs/programs.md"; }
 if ! is_wine; then
-	block c | diff - "$cases/../../../examples/installer_step.c" >"$out" || fail "docs/json.md and examples/installer_step.c differ"
+	block c | diff - "$cases/../../../examples/installer_step.c" >"$out" || fail "docs/programs.md and examples/installer_step.c differ"
 	block python >"$work/step.py"
 	shows() { # PROGRAM ARGUMENT…
 		rm -rf "$work/cache"
