@@ -19,7 +19,7 @@ KNOWN, NAMED, BY_HAND = (ROOT + "/tests/mutants/" + name for name in ("equivalen
 ELSEWHERE = ("src/setup/logon_task.c", "src/os/win32/*")
 
 # A mistake is given up after so many seconds of tests, as they take without it.
-MOST_TESTS_S = 60
+MAX_TESTS_S = 60
 
 # What is found in a line, what it becomes.
 RULES = [
@@ -227,7 +227,7 @@ class Place:
             # What has each call fail takes longest, and alone sees what is done then.
             each = name.startswith("unit-struck")
             took[each] += self.reach.seconds[name]
-            if took[each] < MOST_TESTS_S:
+            if took[each] < MAX_TESTS_S:
                 tests.append((name, 60 + 20 * self.reach.seconds[name]))
         return tests
 

@@ -18,7 +18,7 @@
 #include <jitwarm/prime.h>
 #include <jitwarm/system.h>
 
-enum { JW_BAKE_MOST_GPUS = 32 };
+enum { JW_BAKE_MAX_GPUS = 32 };
 
 /* The drivers that load a copy's machine code for a GPU. */
 struct jw_bake_drivers {
@@ -48,7 +48,7 @@ struct jw_bake_file {
 	size_t linked;     /* of `baked`: results of device linking */
 	size_t moved;      /* of the containers: got another place, since their own had no room */
 	uint64_t size_before_bytes, size_after_bytes;
-	struct jw_bake_drivers drivers[JW_BAKE_MOST_GPUS]; /* of the GPUs with code in the copy */
+	struct jw_bake_drivers drivers[JW_BAKE_MAX_GPUS]; /* of the GPUs with code in the copy */
 	size_t driver_count;
 	struct jw_error unlinked_why, no_room_why;
 	struct jw_error failed; /* why no copy was written; JW_OK: it was, or nothing to bake */

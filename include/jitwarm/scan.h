@@ -132,7 +132,7 @@ struct jw_scan_change {
 	size_t modules, failing;
 	bool may_need_none; /* as jw_may_need_none: these modules have no code */
 };
-enum { JW_SCAN_MOST_CHANGES = 32 };
+enum { JW_SCAN_MAX_CHANGES = 32 };
 
 /* All images together, on one GPU architecture: what priming them would compile, each module once,
  * even if several files hold it. */
@@ -149,7 +149,7 @@ struct jw_scan_total {
 	/* What newer ones change, one after the other; driver_to: the last branch before, or the last
 	 * one that runs this GPU; 0: none changes anything */
 	uint32_t driver_to;
-	struct jw_scan_change newer[JW_SCAN_MOST_CHANGES];
+	struct jw_scan_change newer[JW_SCAN_MAX_CHANGES];
 	size_t newer_count;
 	size_t tile, unknown; /* containers, as in jw_scan_verdicts, of those that are registered */
 	struct jw_forecast forecast;

@@ -76,13 +76,13 @@ struct jw_store_refill_options {
 	struct jw_cancel cancel;
 };
 
-enum { JW_STORE_MOST_NOTES = 8 };
+enum { JW_STORE_MAX_NOTES = 8 };
 
 struct jw_store_refilled {
 	size_t entries; /* restored, or would be */
 	uint64_t bytes;
 	/* The first problems, one line each: packs damaged or unread, entries without room */
-	char notes[JW_STORE_MOST_NOTES][512];
+	char notes[JW_STORE_MAX_NOTES][512];
 	size_t note_count, more_notes;
 };
 

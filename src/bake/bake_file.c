@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "os/file.h"
 
-enum { MOST_CONTAINERS = 1 << 24 };
+enum { MAX_CONTAINERS = 1 << 24 };
 
 static int note_image(struct jw_error *err, struct bake_places *places,
 					  const struct devcode_image *image)
@@ -19,7 +19,7 @@ static int note_image(struct jw_error *err, struct bake_places *places,
 	for (size_t i = 0; i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];
 
-		if (VEC_ROOM(err, places->items, places->capacity, places->count, MOST_CONTAINERS))
+		if (VEC_ROOM(err, places->items, places->capacity, places->count, MAX_CONTAINERS))
 			return -1;
 		places->items[places->count++] = (struct bake_place){
 			.offset = container->offset,
@@ -122,7 +122,7 @@ int bake_file(struct jw_error *err, const struct bake_file_job *job, struct jw_b
 
 	baking->job = job;
 	baking->file = file;
-	baking->scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
+	baking->scratch = BUF_MAX(DEVCODE_MAX_PAYLOAD + 1);
 	if (read_and_bake(&why, baking)) {
 		file->failed = why;
 		file->baked = 0;

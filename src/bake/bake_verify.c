@@ -18,7 +18,7 @@
 #include "os/uv.h"
 #include "plan/verdict.h"
 
-enum { VERIFY_LIMIT_S = 3600, MOST_LOADS = 1 << 24 };
+enum { VERIFY_LIMIT_S = 3600, MAX_LOADS = 1 << 24 };
 
 /* A container that a start loads on a GPU, or hands to the link at start. */
 struct verify_load {
@@ -62,8 +62,7 @@ static int judge_load(struct jw_error *err, struct verifying *verifying,
 	const struct plan_judgement judged = plan_judge(container, NULL, false, gpu->target, &driver),
 								object = plan_judge(container, NULL, true, gpu->target, &driver);
 
-	if (VEC_ROOM(err, verifying->loads, verifying->load_capacity, verifying->load_count,
-				 MOST_LOADS))
+	if (VEC_ROOM(err, verifying->loads, verifying->load_capacity, verifying->load_count, MAX_LOADS))
 		return -1;
 	verifying->loads[verifying->load_count++] = (struct verify_load){
 		.offset = container->offset,

@@ -26,7 +26,7 @@
 #include "os/platform.h"
 
 enum {
-	MOST_RATIO = 250, /* of a library; zeros give 1,030 */
+	MAX_RATIO = 250, /* of a library; zeros give 1,030 */
 	SMALL_BYTES = 64 << 20,
 	SHA256 = crypto_hash_sha256_BYTES,
 	UNIX = 3, /* the system in zip_member.made_by */
@@ -129,11 +129,11 @@ static int take_wheel_version(struct jw_error *err, struct wheel *wheel)
 	int result = -1;
 
 	if (zip_member_read(err, &wheel->map, &wheel->directory.members[wheel->metadata],
-						METADATA_MOST_BYTES, &metadata))
+						METADATA_MAX_BYTES, &metadata))
 		return -1;
 	wheel->nvidia = library_owner_is_nvidia(&metadata);
 	(void)crypto_hash_sha256(wheel->members[wheel->metadata].before, metadata.data, metadata.size);
-	wheel->new_metadata = BUF_MAX(METADATA_MOST_BYTES);
+	wheel->new_metadata = BUF_MAX(METADATA_MAX_BYTES);
 	if ((old = wheel_edit_old_version(err, &metadata)) &&
 		(version = wheel_edit_version(err, old, job->file.targets, job->file.target_count)) &&
 		(wheel->new_stem = wheel_edit_stem(err, wheel->stem, old, version)) &&
@@ -184,7 +184,7 @@ static int take_rows(struct jw_error *err, struct wheel *wheel)
 
 	wheel->members = mem_array(wheel->directory.count, sizeof *wheel->members);
 	if (zip_member_read(err, &wheel->map, &wheel->directory.members[wheel->record],
-						RECORD_MOST_BYTES, &record))
+						RECORD_MAX_BYTES, &record))
 		return -1;
 	result = wheel_record_rows(err, &record, take_wheel_row, wheel);
 	buf_free(&record);
@@ -253,7 +253,7 @@ void bake_files_add(struct bake_files *files, const struct jw_bake_file *file)
 int bake_package_check_size(struct jw_error *err, const char *member, uint64_t packed_bytes,
 							uint64_t size_bytes)
 {
-	if (size_bytes <= SMALL_BYTES || size_bytes / MOST_RATIO <= packed_bytes)
+	if (size_bytes <= SMALL_BYTES || size_bytes / MAX_RATIO <= packed_bytes)
 		return 0;
 	return error_set(err, JW_ERR_LIMIT, "%.300s: %llu bytes unpack to %llu, which no library does",
 					 member, (unsigned long long)packed_bytes, (unsigned long long)size_bytes);
@@ -520,7 +520,7 @@ static int write_wheel_members(struct jw_error *err, struct wheel *wheel)
 								  ? stat.size_bytes
 								  : wheel->directory.members[i].size_bytes;
 	}
-	wheel->new_record = BUF_MAX(RECORD_MOST_BYTES);
+	wheel->new_record = BUF_MAX(RECORD_MAX_BYTES);
 	wheel->archive = archive_write_new();
 	if (!wheel->archive && !os_late_library(err, "archive_write_new"))
 		mem_ended(0);

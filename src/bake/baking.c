@@ -28,7 +28,7 @@ void baking_free(struct baking *baking)
 	grow_free(baking->grow);
 	mem_free(baking->rooms);
 	os_map_close(&baking->map);
-	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
+	for (size_t t = 0; t < ANALYSE_MAX_TARGETS; t++)
 		buf_free(&baking->cubins[t]);
 	buf_free(&baking->scratch);
 	mem_free(baking->entries);
@@ -104,7 +104,7 @@ int baking_find_cubin(struct jw_error *err, struct baking *baking, size_t target
 							relocatable ? CACHE_KEY_LINK : CACHE_KEY_LOAD);
 	path = cache_entry_path(job->cache_dir, cache_key_hash(job->profile, &input, NULL));
 	buf_free(bytes);
-	result = os_read_file(err, path, CACHE_MOST_ENTRY, bytes);
+	result = os_read_file(err, path, CACHE_MAX_ENTRY, bytes);
 	mem_free(path);
 	if (result)
 		return -1;
@@ -168,7 +168,7 @@ static int move_container(struct jw_error *err, struct baking *baking,
 						  const struct container_room *room, const struct container_form *form,
 						  struct baked_put *put)
 {
-	struct buf bytes = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+	struct buf bytes = BUF_MAX(DEVCODE_MAX_PAYLOAD);
 	int result;
 
 	/* Tries once whether the file can become longer. */
@@ -278,7 +278,7 @@ static void note_drivers(const struct baking *baking, struct jw_bake_file *file)
 		if (at < file->driver_count)
 			range = gpu_code_range_both(
 				range, (struct gpu_code_range){file->drivers[at].from, file->drivers[at].to});
-		else if (at < JW_BAKE_MOST_GPUS)
+		else if (at < JW_BAKE_MAX_GPUS)
 			file->driver_count++;
 		else
 			continue;

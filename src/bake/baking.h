@@ -33,7 +33,7 @@ struct baking {
 	struct jw_bake_file *file;
 	struct os_map map;
 	struct bake_places places;
-	bool link[ANALYSE_MOST_TARGETS]; /* a start links the library's objects */
+	bool link[ANALYSE_MAX_TARGETS]; /* a start links the library's objects */
 	/* The containers of objects, as indices of places, and for each the number of the linked
 	 * container that it is part of. `links` NULL: unknown. */
 	size_t *objects;
@@ -50,8 +50,8 @@ struct baking {
 	struct jw_target *texts;
 	size_t entry_room;
 	struct buf scratch;
-	struct buf cubins[ANALYSE_MOST_TARGETS]; /* entries' files */
-	struct write_cubin writes[ANALYSE_MOST_TARGETS];
+	struct buf cubins[ANALYSE_MAX_TARGETS]; /* entries' files */
+	struct write_cubin writes[ANALYSE_MAX_TARGETS];
 	size_t write_count;
 };
 
@@ -68,8 +68,9 @@ size_t baking_find_ptx(struct baking *baking, const struct bake_place *place, si
 int baking_find_cubin(struct jw_error *err, struct baking *baking, size_t target, size_t index,
 					  bool relocatable, struct devcode_view *ret_cubin);
 /* The target of the entry that holds a compiler's code for a GPU. From sm_100 on it is `a`: the
- * driver compiles for the GPU's own features (docs/internals/driver-cache.md), and a later GPU of the same
- * major version has to take the PTX. On 9.0, which has no later one, the text's suffix stays. */
+ * driver compiles for the GPU's own features (docs/internals/driver-cache.md), and a later GPU of
+ * the same major version has to take the PTX. On 9.0, which has no later one, the text's suffix
+ * stays. */
 struct jw_target baking_entry_target(struct jw_target gpu, char text_suffix);
 /* Whether the driver loads it for the GPU, and its entry has a form that is known: from sm_100 on
  * it repeats a section of the cubin. */

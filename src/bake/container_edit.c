@@ -23,7 +23,7 @@ static int pack_part(struct jw_error *err, const struct devcode_container *conta
 					 const struct devcode_entry *entry, uint32_t header_bytes,
 					 struct container_form *form, struct container_part *part)
 {
-	struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD), scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
+	struct buf packed = BUF_MAX(DEVCODE_MAX_PAYLOAD), scratch = BUF_MAX(DEVCODE_MAX_PAYLOAD + 1);
 	struct devcode_view payload;
 	int result = 0;
 
@@ -59,7 +59,7 @@ static int make_form(struct jw_error *err, const struct devcode_container *conta
 	form->size_bytes = walk.at;
 	for (size_t i = 0; i < cubin_count; i++) {
 		struct write_cubin cubin = cubins[i];
-		struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+		struct buf packed = BUF_MAX(DEVCODE_MAX_PAYLOAD);
 
 		cubin.compression = DEVCODE_LZ4;
 		if (write_cubin_entry(err, &cubin, &packed)) {

@@ -137,8 +137,8 @@ static int read_segments(struct jw_error *err, struct elf_view *view)
 	if (elf->phentsize != ELF64_PHDR_SIZE || !elf->phnum ||
 		!range_fits(elf->phoff, (uint64_t)elf->phnum * ELF64_PHDR_SIZE, map->size))
 		return error_set(err, JW_ERR_FORMAT, "no program headers");
-	if (elf->phnum > ELF_MOST_SEGMENTS)
-		return error_set(err, JW_ERR_LIMIT, "more than %d program headers", ELF_MOST_SEGMENTS);
+	if (elf->phnum > ELF_MAX_SEGMENTS)
+		return error_set(err, JW_ERR_LIMIT, "more than %d program headers", ELF_MAX_SEGMENTS);
 	view->segments = mem_array(elf->phnum, sizeof *view->segments);
 	for (size_t i = 0; i < elf->phnum; i++)
 		elf64_segment_read(map->data + elf->phoff + i * ELF64_PHDR_SIZE, &view->segments[i]);

@@ -10,7 +10,7 @@
 #include "bake/room_pointers.h"
 #include "code/elf64.h"
 
-enum { ELF_MOST_SEGMENTS = 64 }; /* few enough to look through them for each pointer */
+enum { ELF_MAX_SEGMENTS = 64 }; /* few enough to look through them for each pointer */
 
 struct elf_view {
 	const struct os_map *map;
@@ -20,7 +20,7 @@ struct elf_view {
 };
 
 /* `rooms`: by offset; the caller keeps them and the map. JW_ERR_FORMAT: a header leaves the file.
- * JW_ERR_UNSUPPORTED: no 64-bit program or library. JW_ERR_LIMIT: more than ELF_MOST_SEGMENTS. */
+ * JW_ERR_UNSUPPORTED: no 64-bit program or library. JW_ERR_LIMIT: more than ELF_MAX_SEGMENTS. */
 int elf_view_open(struct jw_error *err, const struct os_map *map,
 				  const struct container_room *rooms, size_t count, struct elf_view *ret_view);
 /* JW_ERR_FORMAT if a container overlaps what the loader reads: rewriting it would break the file */

@@ -11,10 +11,10 @@
 #include "code/container.h"
 
 enum {
-	MOST_FREE = 1 << 20,
+	MAX_FREE = 1 << 20,
 	PAGE = 1 << 12,
 	LARGE_PAGE = 1 << 16, /* the largest of arm64 */
-	MOST_HOLE = 1 << 30,
+	MAX_HOLE = 1 << 30,
 	FEW_SECTIONS = 0xff00, /* e_shnum from there on is elsewhere */
 	MACHINE_ARM_64 = 183,
 	SECTION_DATA = 1, /* SHT_PROGBITS */
@@ -77,8 +77,8 @@ static int place_segment(struct jw_error *err, struct grow *grow)
 	const struct elf64_segment *first = NULL;
 	uint64_t memory_end = 0;
 
-	if (view->elf.phnum == ELF_MOST_SEGMENTS)
-		return error_set(err, JW_ERR_LIMIT, "%d program headers already", ELF_MOST_SEGMENTS);
+	if (view->elf.phnum == ELF_MAX_SEGMENTS)
+		return error_set(err, JW_ERR_LIMIT, "%d program headers already", ELF_MAX_SEGMENTS);
 	for (size_t i = 0; i < view->elf.phnum; i++) {
 		const struct elf64_segment *segment = &view->segments[i];
 
@@ -94,7 +94,7 @@ static int place_segment(struct jw_error *err, struct grow *grow)
 		memory_end = segment->address + segment->memory_bytes;
 		first = first ? first : segment;
 	}
-	if (!first || memory_end > INT64_MAX - MOST_HOLE || view->map->size > INT64_MAX - MOST_HOLE)
+	if (!first || memory_end > INT64_MAX - MAX_HOLE || view->map->size > INT64_MAX - MAX_HOLE)
 		return error_set(err, JW_ERR_FORMAT, "no segments");
 	grow->start = grow_aligned(view->map->size, grow->align);
 	grow->delta = grow_aligned(memory_end, grow->align) - grow->start;
@@ -107,7 +107,7 @@ static int place_segment(struct jw_error *err, struct grow *grow)
 		if (grow->start < grow_aligned(memory_end - grow->delta, grow->align))
 			grow->start = grow_aligned(memory_end - grow->delta, grow->align);
 	}
-	if (grow->start - view->map->size > MOST_HOLE)
+	if (grow->start - view->map->size > MAX_HOLE)
 		return error_set(err, JW_ERR_UNSUPPORTED, "more than a gigabyte without content");
 	grow->end = grow_aligned(grow->start + (view->elf.phnum + 1U) * ELF64_PHDR_SIZE, HEADERS_ALIGN);
 	return 0;
@@ -209,7 +209,7 @@ static int free_room(struct jw_error *err, struct grow *grow, const struct conta
 		last->size_bytes += room->size_bytes;
 		return 0;
 	}
-	if (VEC_ROOM(err, grow->free, grow->free_capacity, grow->free_count, MOST_FREE))
+	if (VEC_ROOM(err, grow->free, grow->free_capacity, grow->free_count, MAX_FREE))
 		return -1;
 	grow->free[grow->free_count++] = *room;
 	return 0;

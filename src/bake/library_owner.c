@@ -66,7 +66,7 @@ static int is_licensed_by_nvidia(struct jw_error *err, const char *library, bool
 	if (!row.folder)
 		return 0;
 	path = os_join(row.folder, "METADATA");
-	if (os_read_file(&why, path, METADATA_MOST_BYTES, &text))
+	if (os_read_file(&why, path, METADATA_MAX_BYTES, &text))
 		result = os_holds_nothing(err, path, &why);
 	else
 		*ret_is = library_owner_is_nvidia(&text);

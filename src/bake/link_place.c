@@ -19,8 +19,8 @@
 #include "os/file.h"
 #include "plan/verdict.h"
 
-/* What the CUDA runtime links at each start, linked once. Source: docs/internals/fatbin.md, "Who links, and
- * when". The driver does it in a worker; for another machine, nvJitLink. */
+/* What the CUDA runtime links at each start, linked once. Source: docs/internals/fatbin.md, "Who
+ * links, and when". The driver does it in a worker; for another machine, nvJitLink. */
 
 /* The objects of one linked container, for one GPU. */
 struct linking {
@@ -33,7 +33,7 @@ struct linking {
 	bool empty; /* there is nothing to link */
 };
 
-enum { MOST_INPUTS = INT32_MAX };
+enum { MAX_INPUTS = INT32_MAX };
 
 static const struct jw_gpu *find_gpu(const struct jw_system *system, struct jw_target device)
 {
@@ -48,7 +48,7 @@ static int note_object_compiler(struct jw_error *err, const struct buf *object,
 								struct jw_target device, uint32_t *compiler)
 {
 	struct devcode_container container = {.bytes = object->data, .size_bytes = object->size};
-	struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
+	struct buf scratch = BUF_MAX(DEVCODE_MAX_PAYLOAD + 1);
 	struct container_walk walk = {0};
 	struct devcode_entry *entries;
 	struct devcode_view cubin;
@@ -127,7 +127,7 @@ static int write_objects(struct jw_error *err, const struct linking *linking, co
 						 uint64_t *ret_bytes, uint32_t *compiler)
 {
 	const struct baking *baking = linking->baking;
-	struct buf object = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+	struct buf object = BUF_MAX(DEVCODE_MAX_PAYLOAD);
 	struct os_file *file;
 	uint64_t at = 0;
 	int result = 0;
@@ -144,7 +144,7 @@ static int write_objects(struct jw_error *err, const struct linking *linking, co
 		result = place ? add_object(err, linking, place, &object) : add_empty_object(err, &object);
 		if (place)
 			os_map_forget(&baking->map, (size_t)place->offset, (size_t)place->size_bytes);
-		if (!result && at + object.size > MOST_INPUTS)
+		if (!result && at + object.size > MAX_INPUTS)
 			result = error_set(err, JW_ERR_LIMIT, "more than 2 GiB to link");
 		if (!result)
 			result = note_object_compiler(err, &object, linking->device, compiler) ||
@@ -265,7 +265,7 @@ static int link_in(struct jw_error *err, const struct linking *linking, const ch
 	if (gpu ? ask_driver(err, linking, &what) : try_linkers(err, linking, folder, &what, compiler))
 		goto done;
 	buf_free(cubin);
-	result = os_read_file(err, out, DEVCODE_MOST_PAYLOAD, cubin);
+	result = os_read_file(err, out, DEVCODE_MAX_PAYLOAD, cubin);
 done:
 	(void)os_remove(NULL, in);
 	(void)os_remove(NULL, out);
@@ -281,7 +281,7 @@ done:
 static int linked_model(struct jw_error *err, const struct devcode_container *container,
 						struct cubin_symbols *ret_model)
 {
-	struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
+	struct buf scratch = BUF_MAX(DEVCODE_MAX_PAYLOAD + 1);
 	const struct devcode_entry *model = NULL;
 	struct devcode_view cubin;
 	int result;

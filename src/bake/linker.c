@@ -101,7 +101,7 @@ static int try_library(struct jw_error *err, struct linker_look *look, char *pat
 	bool names;
 
 	mem_free(path);
-	if (result || is_known_linker(linker, real) || linker->count == LINKER_MOST) {
+	if (result || is_known_linker(linker, real) || linker->count == LINKER_MAX) {
 		mem_free(real);
 		return 0;
 	}

@@ -11,7 +11,7 @@
 
 /* The driver may take two minutes to start (work/run.h); a link takes 6 ms for each MB
  * (docs/internals/estimates.md). */
-enum { LINKER_MOST = 64, LINKER_LIMIT_S = 300 };
+enum { LINKER_MAX = 64, LINKER_LIMIT_S = 300 };
 
 struct linker_library {
 	char *path;
@@ -32,7 +32,7 @@ struct linker {
 	uint32_t most;                                 /* the driver's version; 0: not named */
 	const struct jw_compiler_fetch_options *fetch; /* NULL: nothing is fetched */
 	bool looked;
-	struct linker_library items[LINKER_MOST]; /* the oldest first */
+	struct linker_library items[LINKER_MAX]; /* the oldest first */
 	size_t count;
 	uint32_t used;       /* the newest version that has linked */
 	struct jw_error why; /* why the first one that cannot be used is not */

@@ -9,7 +9,7 @@
 #include "find/package_files.h"
 #include "os/file.h"
 
-enum { MOST_LEVELS = 24, HASH_CHARACTERS = 64 };
+enum { MAX_LEVELS = 24, HASH_CHARACTERS = 64 };
 
 bool package_row_next(const struct buf *record, size_t *at, struct package_line *ret_line)
 {
@@ -39,11 +39,11 @@ static bool is_recorded_path(const char *a, const char *b)
 static bool row_names(const char *base, const char *row, size_t length, const char *library)
 {
 	struct cursor cursor = cursor_of(row, length);
-	struct buf name = BUF_MAX(RECORD_MOST_PATH + 1);
+	struct buf name = BUF_MAX(RECORD_MAX_PATH + 1);
 	char *path = NULL;
 	bool names;
 
-	(void)buf_reserve(NULL, &name, RECORD_MOST_PATH);
+	(void)buf_reserve(NULL, &name, RECORD_MAX_PATH);
 	names = wheel_record_next(&cursor, &name) &&
 			(path = wheel_record_resolve(NULL, base, base, buf_text(&name))) &&
 			is_recorded_path(path, library);
@@ -90,7 +90,7 @@ static int look_into_folder(struct jw_error *err, const char *base, const char *
 			continue;
 		row->folder = os_join(base, names.items[i]);
 		row->record = os_join(row->folder, "RECORD");
-		if (os_read_file(&why, row->record, RECORD_MOST_BYTES, &text))
+		if (os_read_file(&why, row->record, RECORD_MAX_BYTES, &text))
 			result = os_holds_nothing(err, row->record, &why);
 		else
 			row->row = find_in_record(base, &text, library);
@@ -109,7 +109,7 @@ int package_row_find(struct jw_error *err, const char *library, struct package_r
 	bool top = false;
 	int result = 0;
 
-	for (int level = 0; !result && !row.row && !top && level < MOST_LEVELS; level++) {
+	for (int level = 0; !result && !row.row && !top && level < MAX_LEVELS; level++) {
 		char *above = os_dir_name(base);
 
 		top = !strcmp(above, base);

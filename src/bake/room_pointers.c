@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "code/image.h"
 
-enum { MOST_POINTERS = 1 << 22 };
+enum { MAX_POINTERS = 1 << 22 };
 
 /* The first container that ends behind `offset`: the only one that can hold it. NULL: none. */
 static const struct container_room *room_behind(const struct room_pointers *pointers,
@@ -53,7 +53,7 @@ static bool is_wrapper_of_container(const struct room_pointers *pointers, uint64
 int room_pointers_note(struct jw_error *err, struct room_pointers *pointers, uint64_t target,
 					   uint64_t pointer_at, uint64_t addend_at)
 {
-	if (VEC_ROOM(err, pointers->items, pointers->capacity, pointers->count, MOST_POINTERS))
+	if (VEC_ROOM(err, pointers->items, pointers->capacity, pointers->count, MAX_POINTERS))
 		return -1;
 	pointers->items[pointers->count++] =
 		(struct room_pointer){.target = target,

@@ -9,7 +9,7 @@
 #include "find/package_files.h"
 #include "find/requirement.h"
 
-enum { MOST_VERSION = 512, MOST_VERSION_TEXT = 2048 };
+enum { MAX_VERSION = 512, MAX_VERSION_TEXT = 2048 };
 
 static const char own_label[] = "jitwarm";
 
@@ -31,11 +31,11 @@ static char lower_ascii(char c)
 }
 
 /* PEP 440: lower case, parts of letters and digits with dots between them. */
-static bool normalise_label(const char *label, char text[MOST_VERSION])
+static bool normalise_label(const char *label, char text[MAX_VERSION])
 {
 	size_t length = 0;
 
-	for (; label[length] && length < MOST_VERSION - 1; length++) {
+	for (; label[length] && length < MAX_VERSION - 1; length++) {
 		text[length] = lower_ascii(label[length]);
 		if (is_separator_of_label(text[length]))
 			text[length] = '.';
@@ -79,10 +79,10 @@ char *wheel_edit_version(struct jw_error *err, const char *version, const struct
 {
 	const char *plus = strchr(version, '+');
 	const size_t length = plus ? (size_t)(plus - version) : strlen(version);
-	struct buf text = BUF_MAX(MOST_VERSION_TEXT); /* enough for any version and the GPUs */
-	char label[MOST_VERSION] = "";
+	struct buf text = BUF_MAX(MAX_VERSION_TEXT); /* enough for any version and the GPUs */
+	char label[MAX_VERSION] = "";
 
-	if (length >= MOST_VERSION || !is_public_version(version, length) ||
+	if (length >= MAX_VERSION || !is_public_version(version, length) ||
 		(plus && !normalise_label(plus + 1, label))) {
 		error_set(err, JW_ERR_FORMAT, "its version “%.100s” cannot take a local label (PEP 440)",
 				  version);
@@ -210,7 +210,7 @@ char *wheel_edit_old_version(struct jw_error *err, const struct buf *metadata)
 
 	if (find_version(err, metadata, &at, &length))
 		return NULL;
-	if (length >= MOST_VERSION || memchr(buf_text(metadata) + at, 0, length)) {
+	if (length >= MAX_VERSION || memchr(buf_text(metadata) + at, 0, length)) {
 		error_set(err, JW_ERR_FORMAT, "its METADATA has an invalid version");
 		return NULL;
 	}
@@ -233,12 +233,12 @@ int wheel_edit_metadata(struct jw_error *err, const struct buf *metadata, const 
 int wheel_record_rows(struct jw_error *err, const struct buf *record, wheel_take_row take,
 					  void *context)
 {
-	struct buf path = BUF_MAX(RECORD_MOST_PATH + 1);
+	struct buf path = BUF_MAX(RECORD_MAX_PATH + 1);
 	struct package_line line;
 	size_t at = 0;
 	int result = 0;
 
-	(void)buf_reserve(NULL, &path, RECORD_MOST_PATH);
+	(void)buf_reserve(NULL, &path, RECORD_MAX_PATH);
 	while (!result && package_row_next(record, &at, &line)) {
 		struct cursor cursor = cursor_of(line.text, line.bare);
 		char *row;

@@ -20,7 +20,7 @@
 enum {
 	FEW = 8, /* up to this many members are compared pairwise */
 	/* cJSON takes 80 bytes for each value, also for the two of “0,”. */
-	MOST_SHORT = 1 << 20,
+	MAX_SHORT = 1 << 20,
 	SHORT_BYTES = 8,
 };
 
@@ -41,7 +41,7 @@ static int check_text(struct jw_error *err, const char *text, size_t size)
 		else if (!quoted && strchr(",:[{", text[at]))
 			values++;
 	}
-	if (values > MOST_SHORT && values > size / SHORT_BYTES)
+	if (values > MAX_SHORT && values > size / SHORT_BYTES)
 		return error_set(err, JW_ERR_LIMIT, "%zu values in %zu bytes of JSON", values, size);
 	return 0;
 }
@@ -88,8 +88,8 @@ cJSON *json_parse(struct jw_error *err, const char *text, size_t size)
 	const char *end = text;
 	cJSON *document;
 
-	if (size > JSON_MOST_BYTES) {
-		error_set(err, JW_ERR_LIMIT, "more than %d bytes of JSON", JSON_MOST_BYTES);
+	if (size > JSON_MAX_BYTES) {
+		error_set(err, JW_ERR_LIMIT, "more than %d bytes of JSON", JSON_MAX_BYTES);
 		return NULL;
 	}
 	if (check_text(err, text, size))

@@ -10,10 +10,10 @@
 
 #include "base/error.h"
 
-/* Parses a whole document of `size` bytes (at most JSON_MOST_BYTES; cJSON limits nesting). NULL and
+/* Parses a whole document of `size` bytes (at most JSON_MAX_BYTES; cJSON limits nesting). NULL and
  * err set if it is not JSON in UTF-8 (a number may be 01, and a text ends at an escaped NUL), or
  * if an object repeats a member. The caller deletes it with cJSON_Delete. */
-enum { JSON_MOST_BYTES = 256 << 20 };
+enum { JSON_MAX_BYTES = 256 << 20 };
 cJSON *json_parse(struct jw_error *err, const char *text, size_t size);
 
 /* A member's value; the default if it is missing or of another type. */

@@ -261,11 +261,11 @@ static bool is_dash(char c)
 	return c == '-' || c == '_' || c == '.';
 }
 
-bool package_normalise(const char *text, size_t length, char name[PACKAGE_MOST_NAME])
+bool package_normalise(const char *text, size_t length, char name[PACKAGE_MAX_NAME])
 {
 	size_t used = 0;
 
-	if (!length || length >= PACKAGE_MOST_NAME || !text_is_alnum(text[0]) ||
+	if (!length || length >= PACKAGE_MAX_NAME || !text_is_alnum(text[0]) ||
 		!text_is_alnum(text[length - 1]))
 		return false;
 	for (size_t i = 0; i < length; i++)
@@ -284,7 +284,7 @@ bool package_normalise(const char *text, size_t length, char name[PACKAGE_MOST_N
 
 bool version_read(const char *text, struct version *ret_version, const char **ret_rest)
 {
-	enum { MOST_DIGITS = 9 };
+	enum { MAX_DIGITS = 9 };
 	struct version version = {.count = 0};
 
 	do {
@@ -292,7 +292,7 @@ bool version_read(const char *text, struct version *ret_version, const char **re
 		uint32_t value = 0;
 		size_t digits = 0;
 
-		for (; text_is_digit(at[digits]) && digits < MOST_DIGITS; digits++)
+		for (; text_is_digit(at[digits]) && digits < MAX_DIGITS; digits++)
 			value = value * 10 + (uint32_t)(at[digits] - '0');
 		if (!digits || text_is_digit(at[digits]) || version.count == VERSION_NUMBERS)
 			return false;

@@ -91,11 +91,11 @@ bool text_number(const char *text, uint64_t most, uint64_t *ret_value);
  * the text is anything else or a number has more than `most_digits`. */
 size_t text_numbers(const char *text, size_t most_digits, uint32_t *numbers, size_t most);
 
-enum { PACKAGE_MOST_NAME = 256, VERSION_NUMBERS = 8 };
+enum { PACKAGE_MAX_NAME = 256, VERSION_NUMBERS = 8 };
 
 /* PEP 503: lower case; runs of '-', '_' and '.' become one '-'. False if `text` (its first `length`
  * bytes) is not a package's name. */
-bool package_normalise(const char *text, size_t length, char name[PACKAGE_MOST_NAME]);
+bool package_normalise(const char *text, size_t length, char name[PACKAGE_MAX_NAME]);
 
 /* 2 and 1 of "2.1rc1", "2.1.post1"; missing numbers are 0. */
 struct version {

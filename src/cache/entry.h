@@ -24,7 +24,7 @@ enum {
 };
 
 /* The largest entry: a driver keeps 4 GiB in all, and the largest cubin seen has 40 MB. */
-#define CACHE_MOST_ENTRY ((size_t)1 << 30)
+#define CACHE_MAX_ENTRY ((size_t)1 << 30)
 
 /* Reasons why the driver refuses an entry, its name is wrong, or programs fail with it. */
 enum cache_damage {

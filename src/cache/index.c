@@ -39,7 +39,7 @@ int cache_index_parse(struct jw_error *err, const void *data, size_t size,
 		index.state = CACHE_INDEX_TRUNCATED;
 	if (index.state == CACHE_INDEX_SOUND || index.state == CACHE_INDEX_TRUNCATED)
 		index.count = index.capacity = there < count ? there : count;
-	if (index.count > CACHE_MOST_ROWS)
+	if (index.count > CACHE_MAX_ROWS)
 		return error_set(err, JW_ERR_LIMIT, "an index of %zu rows", index.count);
 	index.rows = index.count ? mem_array(index.count, sizeof *index.rows) : NULL;
 	for (size_t i = 0; i < index.count; i++) {
@@ -81,7 +81,7 @@ int cache_index_load(struct jw_error *err, const char *dir, struct cache_index *
 	int result = 0;
 
 	if (index.state == CACHE_INDEX_SOUND &&
-		os_read_file(&why, path, CACHE_INDEX_HEADER + (size_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE,
+		os_read_file(&why, path, CACHE_INDEX_HEADER + (size_t)CACHE_MAX_ROWS * CACHE_ROW_SIZE,
 					 &content)) {
 		index.state = CACHE_INDEX_MISSING;
 		result = why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);

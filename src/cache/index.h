@@ -20,12 +20,12 @@
 enum {
 	CACHE_INDEX_HEADER = 16,
 	CACHE_ROW_SIZE = 16,
-	CACHE_MOST_ROWS = 4 << 20, /* 64 MiB of index: four million entries in at most 4 GiB */
+	CACHE_MAX_ROWS = 4 << 20, /* 64 MiB of index: four million entries in at most 4 GiB */
 };
 
 /* The driver's view. With an unsound index, its next insert deletes every entry and begins a new
- * index; with a truncated one, its next look-up does. docs/internals/driver-cache.md, "The index", describes
- * the states that are not files. */
+ * index; with a truncated one, its next look-up does. docs/internals/driver-cache.md, "The index",
+ * describes the states that are not files. */
 enum cache_index_state {
 	CACHE_INDEX_SOUND,
 	CACHE_INDEX_MISSING,
@@ -52,7 +52,7 @@ struct cache_index {
 	uint64_t total_bytes; /* as the header says */
 };
 
-/* Parses an index; any bytes give a `state`. JW_ERR_LIMIT: more than CACHE_MOST_ROWS. The caller
+/* Parses an index; any bytes give a `state`. JW_ERR_LIMIT: more than CACHE_MAX_ROWS. The caller
  * frees it. */
 int cache_index_parse(struct jw_error *err, const void *data, size_t size,
 					  struct cache_index *ret_index);

@@ -43,7 +43,7 @@ static int try_parts(struct jw_error *err, const char *folder, unsigned levels)
 }
 
 /* Additions, and their bytes, that may wait beside the tree at a time */
-enum { MOST_STAGED = 64, MOST_STAGED_BYTES = 256 << 20 };
+enum { MAX_STAGED = 64, MAX_STAGED_BYTES = 256 << 20 };
 
 /* The permission bits of group and others, as far as they may enter the directory and list it. */
 static uint32_t shared_bits(uint32_t mode)
@@ -314,14 +314,14 @@ int cache_put_own_last(struct jw_error *err, struct cache_live *live)
 static int move(struct jw_error *err, const struct cache_live *live,
 				const struct live_staged *staged)
 {
-	enum { MOST_TRIES = 8 };
+	enum { MAX_TRIES = 8 };
 
 	for (int tries = 1;; tries++) {
 		struct jw_error why = {0};
 
 		if (!os_rename(&why, staged->path, staged->target))
 			return 0;
-		if (why.code != JW_ERR_NOT_FOUND || tries == MOST_TRIES)
+		if (why.code != JW_ERR_NOT_FOUND || tries == MAX_TRIES)
 			return error_copy(err, &why);
 		if (os_make_shared_parent(err, staged->target, 0700 | live->shared))
 			return -1;
@@ -393,13 +393,13 @@ static int stage_batch(struct jw_error *err, struct cache_live *live,
 	size_t filled = 0, used = 0, together = 0;
 	int result = 0;
 
-	while (together < count && together < MOST_STAGED && additions[together].parts)
+	while (together < count && together < MAX_STAGED && additions[together].parts)
 		together++;
 	if (together > 1) {
 		*ret_used = together;
 		return stage_parts(err, live, additions, together, staged, ret_staged);
 	}
-	while (!result && used < count && filled < MOST_STAGED && bytes < MOST_STAGED_BYTES) {
+	while (!result && used < count && filled < MAX_STAGED && bytes < MAX_STAGED_BYTES) {
 		struct cache_addition *addition = &additions[used];
 
 		result = addition->path ? stage_file(err, live, addition, filled, &staged[filled])
@@ -424,7 +424,7 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 		additions[i].why = (struct jw_error){0};
 	}
 	for (size_t at = 0, used = 0; !result && at < count; at += used) {
-		struct live_staged staged[MOST_STAGED] = {0};
+		struct live_staged staged[MAX_STAGED] = {0};
 		size_t filled = 0;
 
 		result = stage_batch(err, live, additions + at, count - at, staged, &filled, &used);

@@ -6,19 +6,19 @@
 #include "base/cursor.h"
 #include "base/text.h"
 
-size_t cache_key_write_start(char start[CACHE_KEY_MOST_START + 1], const char *stamp,
+size_t cache_key_write_start(char start[CACHE_KEY_MAX_START + 1], const char *stamp,
 							 struct jw_target target)
 {
 	char sm[JW_TARGET_TEXT];
 
-	return *stamp ? (size_t)snprintf(start, CACHE_KEY_MOST_START + 1, "%.19sHOST64%s", stamp,
+	return *stamp ? (size_t)snprintf(start, CACHE_KEY_MAX_START + 1, "%.19sHOST64%s", stamp,
 									 jw_target_sm(sm, target))
 				  : 0;
 }
 
 uint64_t cache_key_start(const struct cache_profile *profile, uint16_t sm, size_t *ret_length)
 {
-	char start[CACHE_KEY_MOST_START + 1];
+	char start[CACHE_KEY_MAX_START + 1];
 	const size_t length =
 		cache_key_write_start(start, profile->stamp, (struct jw_target){.sm = sm});
 
@@ -35,7 +35,7 @@ size_t cache_key_payload(enum cache_key_form form, const void *payload, size_t p
 	return end ? (size_t)(end - (const char *)payload) : payload_size;
 }
 
-size_t cache_key_tail(char tail[CACHE_KEY_MOST_TAIL], enum cache_key_form form, const char *options,
+size_t cache_key_tail(char tail[CACHE_KEY_MAX_TAIL], enum cache_key_form form, const char *options,
 					  size_t options_length)
 {
 	static const char load[] = "\0 ", link[] = "\0 -c";
@@ -45,7 +45,7 @@ size_t cache_key_tail(char tail[CACHE_KEY_MOST_TAIL], enum cache_key_form form, 
 
 	if (end)
 		options_length = (size_t)(end - options);
-	if (options_length > CACHE_KEY_MOST_OPTIONS)
+	if (options_length > CACHE_KEY_MAX_OPTIONS)
 		return 0;
 	memcpy(tail, lead, lead_length);
 	if (options_length)
@@ -55,7 +55,7 @@ size_t cache_key_tail(char tail[CACHE_KEY_MOST_TAIL], enum cache_key_form form, 
 
 /* What lies in front of the payload and behind it. */
 struct key_frame {
-	char start[CACHE_KEY_MOST_START + 1], tail_text[CACHE_KEY_MOST_TAIL];
+	char start[CACHE_KEY_MAX_START + 1], tail_text[CACHE_KEY_MAX_TAIL];
 	const char *tail;
 	size_t start_length, body_length, tail_length;
 };

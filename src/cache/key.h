@@ -1,4 +1,5 @@
-/* Keys: what the driver hashes to name a module's entry. Source: docs/internals/driver-cache.md, "Key".
+/* Keys: what the driver hashes to name a module's entry. Source: docs/internals/driver-cache.md,
+ * "Key".
  *
  *     key = stamp "HOST64" "sm_NN" payload "\0" " " options          a module that is loaded
  *     key = stamp "HOST64" "sm_NN" payload "\0" " -c" options        an input of run-time linking
@@ -26,11 +27,11 @@ enum cache_key_form {
 };
 
 /* Length of stamp, "HOST64" and "sm_86" (or "sm_120"): the least in front of a payload. */
-enum { CACHE_KEY_HOST = 6, CACHE_KEY_MOST_START = CACHE_STAMP_SIZE + CACHE_KEY_HOST + 9 };
+enum { CACHE_KEY_HOST = 6, CACHE_KEY_MAX_START = CACHE_STAMP_SIZE + CACHE_KEY_HOST + 9 };
 
 /* Writes stamp, word size and architecture: the beginning of every key of this driver and GPU.
  * Returns its length; 0 without a stamp. */
-size_t cache_key_write_start(char start[CACHE_KEY_MOST_START + 1], const char *stamp,
+size_t cache_key_write_start(char start[CACHE_KEY_MAX_START + 1], const char *stamp,
 							 struct jw_target target);
 
 /* The hash of that beginning.
@@ -42,10 +43,10 @@ uint64_t cache_key_start(const struct cache_profile *profile, uint16_t sm, size_
 size_t cache_key_payload(enum cache_key_form form, const void *payload, size_t payload_size);
 
 /* Writes the bytes behind the payload into `tail`. Returns their length; 0 if there are more than
- * CACHE_KEY_MOST_OPTIONS bytes of options (the longest seen has 71), in any form. The driver reads
+ * CACHE_KEY_MAX_OPTIONS bytes of options (the longest seen has 71), in any form. The driver reads
  * options up to a NUL, whatever their length field says. */
-enum { CACHE_KEY_MOST_OPTIONS = 4095, CACHE_KEY_MOST_TAIL = CACHE_KEY_MOST_OPTIONS + 4 };
-size_t cache_key_tail(char tail[CACHE_KEY_MOST_TAIL], enum cache_key_form form, const char *options,
+enum { CACHE_KEY_MAX_OPTIONS = 4095, CACHE_KEY_MAX_TAIL = CACHE_KEY_MAX_OPTIONS + 4 };
+size_t cache_key_tail(char tail[CACHE_KEY_MAX_TAIL], enum cache_key_form form, const char *options,
 					  size_t options_length);
 
 /* The parts of a key, except the driver. */

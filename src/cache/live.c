@@ -15,14 +15,14 @@
 /* 0x41 is the only known version of the index. Other small numbers count as other versions and are
  * left alone; anything else is garbage, which a driver would wipe. 0 is an empty index whose writer
  * was killed between rows and header. */
-enum { MOST_VERSION = 0xff };
+enum { MAX_VERSION = 0xff };
 
 /* Removed rows are dropped when there are this many and they are half of all. */
-enum { MOST_GONE = 1024 };
+enum { MAX_GONE = 1024 };
 
 int live_rows_read(struct jw_error *err, struct cache_live *live)
 {
-	const size_t most = CACHE_INDEX_HEADER + (size_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE;
+	const size_t most = CACHE_INDEX_HEADER + (size_t)CACHE_MAX_ROWS * CACHE_ROW_SIZE;
 	struct live_rows *rows = &live->rows;
 	struct buf *fresh = &rows->fresh, former = rows->image;
 	uint64_t size;
@@ -60,7 +60,7 @@ int live_rows_parse(struct jw_error *err, struct cache_live *live)
 	live->index = index;
 	live->changed = false;
 	if (index.state == CACHE_INDEX_VERSION && image->size >= CACHE_INDEX_HEADER &&
-		load_u32(image->data) - 1 < MOST_VERSION)
+		load_u32(image->data) - 1 < MAX_VERSION)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "%s: version 0x%x of the index is not known: left alone", live->index_path,
 						 image->data[0]);
@@ -128,7 +128,7 @@ static int live_rows_write(struct jw_error *err, struct cache_live *live)
 	size_t at = CACHE_INDEX_HEADER + (rows->moved ? 0 : rows->in_image) * CACHE_ROW_SIZE;
 	size_t from = end;
 
-	image->most = CACHE_INDEX_HEADER + (size_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE;
+	image->most = CACHE_INDEX_HEADER + (size_t)CACHE_MAX_ROWS * CACHE_ROW_SIZE;
 	if (end > had)
 		(void)buf_reserve(NULL, image, end - had);
 	for (size_t i = first; i < live->index.count; i++) {
@@ -162,7 +162,7 @@ static int live_rows_write(struct jw_error *err, struct cache_live *live)
 	rows->in_image = count;
 	rows->written = live->index.count;
 	rows->moved = false;
-	if (rows->gone > MOST_GONE && rows->gone > live->index.count / 2)
+	if (rows->gone > MAX_GONE && rows->gone > live->index.count / 2)
 		rows->known = false;
 	return 0;
 }
@@ -211,7 +211,7 @@ int live_put_row(struct jw_error *err, struct cache_live *live, uint64_t key, ui
 	struct cache_index *index = &live->index;
 	size_t old = live_row(live, key);
 
-	if (VEC_ROOM(err, index->rows, index->capacity, index->count, CACHE_MOST_ROWS))
+	if (VEC_ROOM(err, index->rows, index->capacity, index->count, CACHE_MAX_ROWS))
 		return -1;
 	set_put(&live->rows.places, key, index->count);
 	index->rows[index->count++] = (struct cache_row){key, row_bytes};
@@ -231,7 +231,7 @@ enum { SETTLE_TRIES = 5, SETTLE_MS = 10 };
 
 /* For more rows than this, positions are computed without the lock, unless others have written to
  * the index during this many tries. */
-enum { MOST_HELD_ROWS = 4096, LATE_TRIES = 4 };
+enum { MAX_HELD_ROWS = 4096, LATE_TRIES = 4 };
 
 /* Accounts that may read the directory need write access to its index: a driver opens it for
  * writing even for a look-up. Another account's index stays unchanged. */
@@ -356,7 +356,7 @@ int live_lock(struct jw_error *err, struct cache_live *live)
 			uv_sleep(SETTLE_MS);
 			continue;
 		}
-		many = live->index.count > MOST_HELD_ROWS && late++ < LATE_TRIES;
+		many = live->index.count > MAX_HELD_ROWS && late++ < LATE_TRIES;
 		if (many)
 			(void)live_unlock(NULL, live);
 		live_rows_map(live);

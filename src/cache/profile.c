@@ -20,7 +20,7 @@
 #include "os/library.h"
 
 enum {
-	MOST_TRIED = 4096, /* entries that are searched for a stamp */
+	MAX_TRIED = 4096, /* entries that are searched for a stamp */
 };
 
 /* The bytes before "HOST64" in every key, and the bytes that are read of an entry to see them. */
@@ -59,7 +59,7 @@ static void cache_profile_confirm(struct cache_profile *profile, const char *cac
 		return;
 	if (cache_index_load(NULL, cache_dir, &index))
 		return;
-	for (size_t i = index.count; i-- > 0 && tried < MOST_TRIED; tried++) {
+	for (size_t i = index.count; i-- > 0 && tried < MAX_TRIED; tried++) {
 		if (!entry_has_stamp(cache_dir, index.rows[i].key, profile->stamp))
 			continue;
 		profile->trust = JW_TRUST_CONFIRMED;
@@ -153,7 +153,7 @@ const char *cache_beside_stamp(const struct jw_system *system)
  *      "build_id":…,"stamp":…,"trust":"confirmed","cuda":12040,"release":[550,163,1]}
  */
 
-enum { MOST_FILE = 64 << 10 };
+enum { MAX_FILE = 64 << 10 };
 
 static char *profile_file_of(const char *state_dir, const char *library)
 {
@@ -210,7 +210,7 @@ int cache_profile_parse(struct jw_error *err, const char *text, size_t size,
 int cache_profile_read(struct jw_error *err, const char *path, struct cache_profile *ret_profile)
 {
 	struct buf text = {0};
-	int result = os_read_file(err, path, MOST_FILE, &text);
+	int result = os_read_file(err, path, MAX_FILE, &text);
 
 	if (!result && cache_profile_parse(err, buf_text(&text), text.size, ret_profile))
 		result = error_prefix(err, "%s", path);

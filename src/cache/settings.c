@@ -29,7 +29,7 @@ static void warn(struct jw_cache_info *settings, const char *format, ...)
 	va_start(arguments, format);
 	line = mem_vprintf(format, arguments);
 	va_end(arguments);
-	mem_add_string(&settings->warnings, &settings->warning_count, CACHE_MOST_WARNINGS, line);
+	mem_add_string(&settings->warnings, &settings->warning_count, CACHE_MAX_WARNINGS, line);
 	mem_free(line);
 }
 
@@ -44,7 +44,7 @@ uint64_t cache_parse_limit(const char *text)
 {
 	uint64_t limit = number_of(text);
 
-	return limit < CACHE_MOST_LIMIT ? limit : CACHE_MOST_LIMIT;
+	return limit < CACHE_MAX_LIMIT ? limit : CACHE_MAX_LIMIT;
 }
 
 bool cache_switch_is_on(const char *text)
@@ -109,7 +109,7 @@ static uint64_t meant_limit(const char *text)
 {
 	const uint64_t meant = meant_with_unit(text);
 
-	return meant < CACHE_MOST_LIMIT ? meant : CACHE_MOST_LIMIT;
+	return meant < CACHE_MAX_LIMIT ? meant : CACHE_MAX_LIMIT;
 }
 
 char *cache_explain_limit(const char *text)
@@ -119,7 +119,7 @@ char *cache_explain_limit(const char *text)
 
 	if (meant)
 		return mem_printf(
-			meant > CACHE_MOST_LIMIT
+			meant > CACHE_MAX_LIMIT
 				? "CUDA_CACHE_MAXSIZE=%.200s: the driver ignores units and reads %s; write %llu: "
 				  "it keeps at most 4 GiB"
 				: "CUDA_CACHE_MAXSIZE=%.200s: the driver ignores units and reads %s; write %llu",
@@ -128,9 +128,9 @@ char *cache_explain_limit(const char *text)
 		return mem_printf("CUDA_CACHE_MAXSIZE=%.200s: the driver reads 0 and stores nothing; it "
 						  "wants a number of bytes",
 						  text);
-	if (number_of(text) > CACHE_MOST_LIMIT)
+	if (number_of(text) > CACHE_MAX_LIMIT)
 		return mem_printf("CUDA_CACHE_MAXSIZE=%.200s: the driver reads it as its maximum, %s", text,
-						  text_bytes(size, CACHE_MOST_LIMIT));
+						  text_bytes(size, CACHE_MAX_LIMIT));
 	return NULL;
 }
 
@@ -483,12 +483,12 @@ uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes)
 	const uint64_t step = UINT64_C(256) << 20, least = UINT64_C(1) << 30;
 	uint64_t more, wanted;
 
-	if (present_bytes >= CACHE_MOST_LIMIT || predicted_bytes >= CACHE_MOST_LIMIT)
-		return CACHE_MOST_LIMIT;
+	if (present_bytes >= CACHE_MAX_LIMIT || predicted_bytes >= CACHE_MAX_LIMIT)
+		return CACHE_MAX_LIMIT;
 	more = predicted_bytes + (predicted_bytes + 3) / 4;
 	wanted = (present_bytes + more + step - 1) / step * step;
-	if (wanted > CACHE_MOST_LIMIT)
-		return CACHE_MOST_LIMIT;
+	if (wanted > CACHE_MAX_LIMIT)
+		return CACHE_MAX_LIMIT;
 	return wanted < least ? least : wanted;
 }
 

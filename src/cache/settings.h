@@ -1,6 +1,6 @@
-/* The cache's settings from the environment, parsed as by the driver. Source: docs/internals/driver-cache.md,
- * "Limits and variables" (measured on 550.163.01: numbers are parsed like strtoull, switches are on
- * only for the number 1).
+/* The cache's settings from the environment, parsed as by the driver. Source:
+ * docs/internals/driver-cache.md, "Limits and variables" (measured on 550.163.01: numbers are
+ * parsed like strtoull, switches are on only for the number 1).
  *
  * The driver's default directory and size depend on the system; this is the environment of our own
  * process, which may differ from the application's. The program jitwarm completes its own by
@@ -15,13 +15,13 @@
 
 #include "base/error.h"
 
-#define CACHE_MOST_LIMIT UINT64_C(4294967296)
+#define CACHE_MAX_LIMIT UINT64_C(4294967296)
 /* A smaller limit is a mistake, whatever is to be kept: "1G" is one byte. */
 #define CACHE_LEAST_LIMIT (UINT64_C(1) << 20)
 /* With less free space the next module may leave a torn entry. */
 #define CACHE_LITTLE_ROOM UINT64_C(67108864)
 
-enum { CACHE_MOST_WARNINGS = 24 };
+enum { CACHE_MAX_WARNINGS = 24 };
 
 /* Reads the environment and examines the directory; writes nothing. `dir`: another directory than
  * the environment's, NULL: the environment's. `home`: the home directory of another account, NULL:

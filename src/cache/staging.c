@@ -59,7 +59,8 @@ void staging_end(struct live_staged *staged)
 }
 
 /* The driver does not heal an entry whose cubin it cannot load: the application fails with it at
- * every start (docs/internals/driver-cache.md, "Values"). So each is judged before it is inserted. */
+ * every start (docs/internals/driver-cache.md, "Values"). So each is judged before it is inserted.
+ */
 static int staging_judge(struct jw_error *err, const struct cache_addition *addition,
 						 const struct cache_entry *entry, uint64_t name, uint64_t checksum,
 						 cubin_read_fn read, void *context)
@@ -134,7 +135,7 @@ static bool same_file(const char *path, const struct cache_part *parts, size_t c
 {
 	struct buf content = {0};
 	bool same =
-		!os_read_file(NULL, path, size + STAGING_MOST_EXTRA, &content) && content.size >= size;
+		!os_read_file(NULL, path, size + STAGING_MAX_EXTRA, &content) && content.size >= size;
 
 	for (size_t i = 0, at = 0; same && i < count; at += parts[i++].size)
 		same = !memcmp(content.data + at, parts[i].data, parts[i].size);
@@ -292,7 +293,7 @@ static int copy_file(struct jw_error *err, struct cache_live *live, struct copy 
 
 	staged->replaces = !os_stat(NULL, staged->target, &stat);
 	if (staged->replaces && stat.kind == OS_REGULAR && stat.size_bytes >= copy->size_bytes &&
-		stat.size_bytes <= copy->size_bytes + STAGING_MOST_EXTRA)
+		stat.size_bytes <= copy->size_bytes + STAGING_MAX_EXTRA)
 		(void)os_file_open(NULL, staged->target, OS_OPEN_READ, &copy->place);
 	if (copy->place) {
 		if (read_and_judge(err, copy))
@@ -334,7 +335,7 @@ int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addit
 		os_file_size(why, copy.from, &size) ||
 		os_file_read(why, copy.from, 0, copy.header, sizeof copy.header, &got))
 		goto done;
-	if (size > CACHE_MOST_ENTRY) {
+	if (size > CACHE_MAX_ENTRY) {
 		error_set(why, JW_ERR_LIMIT, "too large for an entry");
 		goto done;
 	}

@@ -5,7 +5,7 @@
 #include "cache/live.h"
 #include "code/cubin.h"
 
-enum { STAGING_MOST_EXTRA = 4096 }; /* drivers accept bytes behind the value; none were ever seen */
+enum { STAGING_MAX_EXTRA = 4096 }; /* drivers accept bytes behind the value; none were ever seen */
 
 struct live_staged {
 	struct cache_addition *addition;

@@ -11,7 +11,7 @@
 #include "os/platform.h"
 
 /* A larger file is not a driver: libcuda has 30 to 100 MB. */
-#define MOST_BYTES ((size_t)1 << 30)
+#define MAX_BYTES ((size_t)1 << 30)
 /* This much of a mapped library is resident at a time. */
 #define PIECE_BYTES ((size_t)4 << 20)
 
@@ -53,7 +53,7 @@ static unsigned best_second(const unsigned seconds[60])
 int stamp_find(struct jw_error *err, const struct os_map *map, char ret_stamp[CACHE_STAMP_SIZE + 1])
 {
 	const uint8_t *start = map->data;
-	const size_t size = map->size < MOST_BYTES ? map->size : MOST_BYTES;
+	const size_t size = map->size < MAX_BYTES ? map->size : MAX_BYTES;
 	const uint8_t *run = NULL, *const end = start + size;
 	unsigned seconds[60] = {0}, second;
 	bool several = false; /* runs that differ */
@@ -147,7 +147,7 @@ const char *stamp_build_id(const void *bytes, size_t size, char text[STAMP_BUILD
 	return text;
 }
 
-enum { MOST_DRIVERS = 4096 };
+enum { MAX_DRIVERS = 4096 };
 
 /* The first statement about a stamp wins: living drivers are added first. */
 static int add_former(struct jw_error *err, struct former_drivers *drivers, const char *stamp,
@@ -157,7 +157,7 @@ static int add_former(struct jw_error *err, struct former_drivers *drivers, cons
 
 	if (!stamp_is(stamp) || former_of(drivers, stamp) != FORMER_UNKNOWN)
 		return 0;
-	if (VEC_ROOM(err, drivers->items, drivers->capacity, drivers->count, MOST_DRIVERS))
+	if (VEC_ROOM(err, drivers->items, drivers->capacity, drivers->count, MAX_DRIVERS))
 		return -1;
 	one = &drivers->items[drivers->count++];
 	*one = (struct former_driver){.verdict = verdict};

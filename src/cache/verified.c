@@ -38,10 +38,10 @@ enum {
 	HEAD = 20,
 	RECORD = 16,
 	SUM = 8,
-	MOST_FILE = HEAD + RECORD * CACHE_VERIFIED_MOST + SUM,
+	MAX_FILE = HEAD + RECORD * CACHE_VERIFIED_MAX + SUM,
 	FRESH_S = 2,
 	LOOK_AGAIN_MS = 20,
-	MOST_THREADS = 8,
+	MAX_THREADS = 8,
 	THREAD_BYTES = 8 << 20, /* from here on another thread pays for its start */
 };
 #define SETTLED UINT64_C(1)
@@ -57,7 +57,7 @@ void cache_verified_free(struct cache_verified *verified)
 static int add_record(struct jw_error *err, struct cache_verified *verified,
 					  struct cache_verified_record record)
 {
-	if (VEC_ROOM(err, verified->records, verified->capacity, verified->count, CACHE_VERIFIED_MOST))
+	if (VEC_ROOM(err, verified->records, verified->capacity, verified->count, CACHE_VERIFIED_MAX))
 		return -1;
 	verified->records[verified->count++] = record;
 	return 0;
@@ -73,7 +73,7 @@ void cache_verified_parse(const void *data, size_t size, uint64_t boot_s,
 	const bool booted = !settled_same_boot(boot, boot_s);
 
 	*ret_verified = (struct cache_verified){0};
-	if (at.overrun || count > CACHE_VERIFIED_MOST || size != HEAD + (size_t)RECORD * count + SUM ||
+	if (at.overrun || count > CACHE_VERIFIED_MAX || size != HEAD + (size_t)RECORD * count + SUM ||
 		memcmp(start, magic, sizeof magic) != 0 ||
 		fnv_update(FNV_START, data, size - SUM) != load_u64(at.end - SUM))
 		return;
@@ -95,7 +95,7 @@ void cache_verified_parse(const void *data, size_t size, uint64_t boot_s,
 static void save_verified(const struct cache_verified *verified, const char *state_dir,
 						  const char *path)
 {
-	struct buf bytes = BUF_MAX(MOST_FILE);
+	struct buf bytes = BUF_MAX(MAX_FILE);
 	uint8_t head[HEAD], number[RECORD];
 
 	memcpy(head, magic, sizeof magic);
@@ -215,15 +215,15 @@ static void read_entries(void *context)
 static int read_candidates(struct jw_error *err, struct verified_reading *reading,
 						   const size_t *read, size_t count)
 {
-	struct verified_reader readers[MOST_THREADS] = {0};
-	uv_thread_t handles[MOST_THREADS];
+	struct verified_reader readers[MAX_THREADS] = {0};
+	uv_thread_t handles[MAX_THREADS];
 	size_t started = 1, threads = os_cores();
 	uint64_t bytes = 0;
 	int result;
 
 	for (size_t i = 0; i < count; i++)
 		bytes += reading->candidates[read[i]].probed.stat.size_bytes;
-	threads = threads < MOST_THREADS ? threads : MOST_THREADS;
+	threads = threads < MAX_THREADS ? threads : MAX_THREADS;
 	threads = threads < bytes / THREAD_BYTES ? threads : (size_t)(bytes / THREAD_BYTES);
 	threads = threads ? threads : 1;
 	reading->places = read;
@@ -287,7 +287,7 @@ int cache_verified_judge(struct jw_error *err, const char *state_dir, const char
 	int result = 0;
 
 	with.keys = mem_array(count, sizeof *with.keys);
-	if (path && !os_read_file(NULL, path, MOST_FILE, &bytes))
+	if (path && !os_read_file(NULL, path, MAX_FILE, &bytes))
 		cache_verified_parse(bytes.data, bytes.size, settled_boot_s(), &verified);
 	for (size_t i = 0; i < count; i++) {
 		const struct cache_verified_record *record = find_verified(&verified, candidates[i].key);

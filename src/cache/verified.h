@@ -35,7 +35,7 @@ bool settled_same_boot(uint64_t a, uint64_t b);
  * without a change of its times. One that was written in the last quarter of an hour may not be on
  * the disk, and have another content under the same times after a power loss: it is not settled,
  * and remembered until the system is started again */
-enum { CACHE_VERIFIED_MOST = 1 << 18 };
+enum { CACHE_VERIFIED_MAX = 1 << 18 };
 
 struct cache_verified_record {
 	uint64_t key, mark;

@@ -31,7 +31,7 @@ static void count_verified(struct verify *verify, const struct cache_file *file,
 		return;
 	}
 	(void)VEC_ROOM(NULL, report->damaged_entries, verify->damaged_capacity, report->damaged,
-				   CACHE_MOST_FILES);
+				   CACHE_MAX_FILES);
 	damaged = &report->damaged_entries[report->damaged++];
 	damaged->key = entry->key;
 	(void)cache_entry_name(damaged->name, entry->key);

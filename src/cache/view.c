@@ -37,7 +37,7 @@ static int add_cache_file(struct jw_error *err, struct cache_walk *walk, const c
 		if (file.probed.damage == CACHE_SOUND)
 			file.row_bytes = file.probed.key_bytes + file.probed.value_bytes;
 	}
-	if (VEC_ROOM(err, scan->files, scan->capacity, scan->count, CACHE_MOST_FILES))
+	if (VEC_ROOM(err, scan->files, scan->capacity, scan->count, CACHE_MAX_FILES))
 		return error_prefix(err, "%s", walk->dir);
 	scan->files[scan->count++] = file;
 	return 0;
@@ -102,7 +102,7 @@ bool cache_file_key(const char *dir, const struct cache_file *file, struct buf *
 	bool read;
 
 	buf_clear(key);
-	read = file->probed.key_bytes <= CACHE_MOST_ENTRY &&
+	read = file->probed.key_bytes <= CACHE_MAX_ENTRY &&
 		   !os_file_open(NULL, path, OS_OPEN_READ, &open) && !buf_reserve(NULL, key, size) &&
 		   !os_file_read(NULL, open, CACHE_ENTRY_HEADER, key->data, size, &got) && got == size;
 	if (read)

@@ -13,7 +13,7 @@
 #include "cache/index.h"
 
 /* Drivers never make a cache with more files than this (4 GiB at most). */
-enum { CACHE_MOST_FILES = 4 << 20 };
+enum { CACHE_MAX_FILES = 4 << 20 };
 
 struct cache_file {
 	uint64_t key;

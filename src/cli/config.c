@@ -13,7 +13,7 @@
 #include "os/identity.h"
 #include "os/platform.h"
 
-enum { MOST_CONFIG = 1 << 16, FILES = 2 };
+enum { MAX_CONFIG = 1 << 16, FILES = 2 };
 
 /* Windows' shells begin a file with it. */
 #define ORDER_MARK "\xef\xbb\xbf"
@@ -166,7 +166,7 @@ static int read_setting_line(struct jw_error *err, const struct output *output,
  * where every account may make folders in %ProgramData%. */
 static int read_trusted(struct jw_error *err, int which, const char *path, struct buf *text)
 {
-	return os_read_file(err, path, MOST_CONFIG, text) ||
+	return os_read_file(err, path, MAX_CONFIG, text) ||
 				   ((os_is_superuser() || (which && os_is_windows)) &&
 					os_check_private(err, path, 0, false)) ||
 				   (text->size && memchr(text->data, 0, text->size) &&
@@ -421,7 +421,7 @@ int config_write(struct jw_error *err, bool machine, const char *name, const cha
 				 unsigned *ret_line)
 {
 	char *path = settings_path(err, machine), *folder = NULL;
-	struct buf old = {0}, text = BUF_MAX(MOST_CONFIG);
+	struct buf old = {0}, text = BUF_MAX(MAX_CONFIG);
 	unsigned line = 0;
 	bool there;
 	int result = -1;
@@ -432,7 +432,7 @@ int config_write(struct jw_error *err, bool machine, const char *name, const cha
 	line = change_lines(buf_text(&old), name, value, &text);
 	folder = os_dir_name(path);
 	if (text.overflowed)
-		error_set(err, JW_ERR_LIMIT, "%s: more than %d KiB", path, MOST_CONFIG >> 10);
+		error_set(err, JW_ERR_LIMIT, "%s: more than %d KiB", path, MAX_CONFIG >> 10);
 	else if (!line)
 		result = config_has(err, name);
 	else if (!os_make_dirs(err, folder, machine ? 0755 : 0700)) {

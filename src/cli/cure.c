@@ -13,7 +13,7 @@ static bool is_known(const struct cures *cures, const char *package, struct jw_t
 		if (jw_target_equal(cures->items[i].target, target) &&
 			!strcmp(cures->items[i].is.package, package))
 			return true;
-	return cures->count == CURES_MOST;
+	return cures->count == CURES_MAX;
 }
 
 static void take(struct cures *cures, struct jw_cure *cure, struct jw_target target)
@@ -28,10 +28,10 @@ void cures_add(const struct cli *cli, struct cures *cures, const char *file,
 			   struct jw_target target, const struct jw_driver *driver)
 {
 	const struct options *given = &cli->options;
-	char name[PACKAGE_MOST_NAME];
+	char name[PACKAGE_MAX_NAME];
 	struct jw_cure cure;
 
-	if (cures->count == CURES_MOST)
+	if (cures->count == CURES_MAX)
 		return;
 	/* The file's name says which package it is of; else the only operand may be one. */
 	if (jw_which_cure(NULL, file, target, driver, NULL, &cure) ||
@@ -57,7 +57,7 @@ void cures_print(const struct cli *cli, struct cures *cures, bool named)
 	for (size_t i = 0; i < cures->count; i++) {
 		const struct cure *cure = &cures->items[i];
 		const char *package = cure->is.package, *version = cure->is.version;
-		struct buf command = BUF_MAX(NEXT_STEP_MOST);
+		struct buf command = BUF_MAX(NEXT_STEP_MAX);
 		char text[512], name[GPUS_NAME], sm[JW_TARGET_TEXT];
 
 		if (version && several)

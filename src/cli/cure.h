@@ -6,14 +6,14 @@
 
 #include "cli/command.h"
 
-enum { CURES_MOST = 32 };
+enum { CURES_MAX = 32 };
 
 /* Of packages and GPUs, each pair once; of more than so many the first. All zeros: empty. */
 struct cures {
 	struct cure {
 		struct jw_cure is;
 		struct jw_target target;
-	} items[CURES_MOST];
+	} items[CURES_MAX];
 	size_t count;
 };
 

@@ -8,13 +8,13 @@
 #include "base/text.h"
 #include "os/file.h"
 
-enum { MOST_GPU_LINE = 1 << 16 };
+enum { MAX_GPU_LINE = 1 << 16 };
 
 /* A GPU that was named as a product is headed by that name: “sm_75 (T4)”. */
 static struct typed_gpu {
 	struct jw_target target;
 	char names[GPUS_NAME / 2];
-} typed_gpus[GPUS_MOST];
+} typed_gpus[GPUS_MAX];
 static size_t typed_count;
 
 static struct typed_gpu *typed_as(struct jw_target target)
@@ -23,7 +23,7 @@ static struct typed_gpu *typed_as(struct jw_target target)
 
 	while (i < typed_count && !jw_target_equal(typed_gpus[i].target, target))
 		i++;
-	return i < GPUS_MOST ? &typed_gpus[i] : NULL;
+	return i < GPUS_MAX ? &typed_gpus[i] : NULL;
 }
 
 /* Whether that is what the heading says anyway, letters of either case and spaces apart. */
@@ -72,7 +72,7 @@ int gpu_targets_add_own(struct jw_error *err, struct gpu_targets *gpus,
 		char sm[JW_TARGET_TEXT];
 
 		if (jw_targets_read(err, jw_target_sm(sm, system->gpus[i].target), NULL, gpus->targets,
-							GPUS_MOST, &gpus->count))
+							GPUS_MAX, &gpus->count))
 			return -1;
 	}
 	return 0;
@@ -99,7 +99,7 @@ static int add_named(struct jw_error *err, struct cli *cli, const char *option, 
 {
 	if (text_equal_fold(text, "native"))
 		return add_native(err, cli, option, gpus);
-	return jw_targets_read(err, text, driver, gpus->targets, GPUS_MOST, &gpus->count);
+	return jw_targets_read(err, text, driver, gpus->targets, GPUS_MAX, &gpus->count);
 }
 
 /* A file tells by its head whether it is a library. */
@@ -170,7 +170,7 @@ int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *
 
 int gpu_targets_keep_run(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus)
 {
-	struct jw_error whys[GPUS_MOST];
+	struct jw_error whys[GPUS_MAX];
 	size_t kept = 0, left = 0;
 
 	for (size_t i = 0; i < gpus->count; i++) {
@@ -209,7 +209,7 @@ int gpu_targets_list(struct jw_error *err, struct cli *cli, const char *option,
 	struct gpu_targets gpus = {0};
 
 	for (size_t i = 0; i < options_count(options, option); i++) {
-		if (jw_targets_read(err, options_item(options, option, i), NULL, gpus.targets, GPUS_MOST,
+		if (jw_targets_read(err, options_item(options, option, i), NULL, gpus.targets, GPUS_MAX,
 							&gpus.count))
 			return error_prefix(err, "--%s", option);
 		remember_typed(options_item(options, option, i));
@@ -228,7 +228,7 @@ int gpu_targets_arch(struct jw_error *err, struct cli *cli, struct gpu_targets *
 		struct jw_target code;
 
 		if (jw_target_parse(text, &code) && code.suffix)
-			gpus->count = jw_target_add(gpus->targets, gpus->count, GPUS_MOST, code);
+			gpus->count = jw_target_add(gpus->targets, gpus->count, GPUS_MAX, code);
 		else if (add_named(err, cli, "arch", text, NULL, gpus))
 			return strcmp(text, "native") ? error_prefix(err, "--arch") : -1;
 	}
@@ -307,7 +307,7 @@ const char *gpu_targets_marketed(char text[GPUS_MARKETED], struct jw_target targ
 
 struct buf *gpu_lines_add(struct gpu_lines *lines, struct jw_target target)
 {
-	lines->items[lines->count] = (struct gpu_line){target, STYLE_PLAIN, BUF_MAX(MOST_GPU_LINE)};
+	lines->items[lines->count] = (struct gpu_line){target, STYLE_PLAIN, BUF_MAX(MAX_GPU_LINE)};
 	return &lines->items[lines->count++].text;
 }
 
@@ -320,7 +320,7 @@ void gpu_lines_print(const struct output *out, struct gpu_lines *lines, const ch
 	for (size_t i = 0; i < lines->count; i++) {
 		const struct jw_target first = lines->items[i].target;
 		struct jw_target low = first, high = first;
-		char name[GPUS_MOST * JW_TARGET_TEXT], list[GPUS_MOST * JW_TARGET_TEXT], sm[JW_TARGET_TEXT];
+		char name[GPUS_MAX * JW_TARGET_TEXT], list[GPUS_MAX * JW_TARGET_TEXT], sm[JW_TARGET_TEXT];
 		uint32_t alike = 0;
 		size_t count = 0;
 		bool between = false; /* one of which something else is said */

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 
-enum { GPUS_MOST = 32 };
+enum { GPUS_MAX = 32 };
 
 /* What --driver names: a profile alone, a library or a version, or both of these. */
 struct named_driver {
@@ -27,11 +27,11 @@ struct gpu_refused {
 
 struct gpu_targets {
 	struct named_driver named;
-	struct jw_target targets[GPUS_MOST]; /* each once */
+	struct jw_target targets[GPUS_MAX]; /* each once */
 	size_t count;
 	bool arm; /* all were named as GPUs of machines with a 64-bit Arm processor (GH200, GB10) */
-	struct jw_driver driver;               /* zeros: a driver that reads everything */
-	struct gpu_refused refused[GPUS_MOST]; /* by gpu_targets_keep_run */
+	struct jw_driver driver;              /* zeros: a driver that reads everything */
+	struct gpu_refused refused[GPUS_MAX]; /* by gpu_targets_keep_run */
 	size_t refused_count;
 };
 
@@ -71,7 +71,7 @@ struct gpu_lines {
 		struct jw_target target;
 		enum style style;
 		struct buf text;
-	} items[GPUS_MOST];
+	} items[GPUS_MAX];
 	size_t count;
 };
 

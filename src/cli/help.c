@@ -13,7 +13,7 @@ enum {
 	NARROW_COLUMN = 8,
 	SCREEN_LINES = 40,
 	USUAL_COLUMNS = 80,
-	MOST_HELP = 1 << 20
+	MAX_HELP = 1 << 20
 };
 
 /* The column of the options' help text; on a line of its own if an option is too long. */
@@ -99,7 +99,7 @@ static void write_help(struct buf *buf, const struct cli_command *command, size_
 {
 	const char *description = language_text(command->description),
 			   *end = strstr(description, "\n\n");
-	struct buf first = BUF_MAX(MOST_HELP);
+	struct buf first = BUF_MAX(MAX_HELP);
 
 	usage_line(buf, command->name, command->usage, columns);
 	/* The first paragraph, or all */
@@ -114,7 +114,7 @@ static void write_help(struct buf *buf, const struct cli_command *command, size_
 
 void help_command(struct buf *buf, const struct cli_command *command, size_t columns, bool all)
 {
-	struct buf whole = BUF_MAX(MOST_HELP);
+	struct buf whole = BUF_MAX(MAX_HELP);
 	char more[96];
 	size_t lines = 0;
 

@@ -19,7 +19,7 @@
 
 /* Formats have ten conversions at most. A longer text is no message. When there are more texts than
  * that, all but the catalogue is forgotten. */
-enum { MOST_ARGUMENTS = 16, MOST_TEXT = 1 << 13, MOST_TEXTS = 1 << 16, MOST_FORMAT = 1 << 11 };
+enum { MAX_ARGUMENTS = 16, MAX_TEXT = 1 << 13, MAX_TEXTS = 1 << 16, MAX_FORMAT = 1 << 11 };
 
 /* What the program prints, and what stands for it. */
 struct said {
@@ -60,7 +60,7 @@ static const char *said_of(const char *english)
 	return said && !said->is_format && !said->is_name ? said->text : NULL;
 }
 
-/* The first translation stays. There are MOST_TEXTS beside the catalogue at most. */
+/* The first translation stays. There are MAX_TEXTS beside the catalogue at most. */
 static void add(struct said said)
 {
 	(void)VEC_ROOM(NULL, language.texts, language.capacity, language.count, SIZE_MAX);
@@ -99,9 +99,9 @@ static void add_made(const char *english, const char *text)
 	const size_t size = strlen(english) + 1, more = text ? strlen(text) + 1 : 0;
 	char *copy;
 
-	if (size == 1 || size > MOST_TEXT || find(english))
+	if (size == 1 || size > MAX_TEXT || find(english))
 		return;
-	if (language.count - language.first_made >= MOST_TEXTS) {
+	if (language.count - language.first_made >= MAX_TEXTS) {
 		forget();
 		add_catalogue();
 	}
@@ -223,7 +223,7 @@ static void particles_settle(struct buf *text)
 struct format_arguments {
 	va_list list;
 	struct buf texts; /* one behind the other */
-	size_t begins[MOST_ARGUMENTS + 1], count;
+	size_t begins[MAX_ARGUMENTS + 1], count;
 	bool translated; /* at least one */
 };
 
@@ -241,8 +241,8 @@ static void translate_argument(struct format_arguments *arguments, const char *f
 	arguments->begins[arguments->count++] = texts->size;
 	(void)snprintf(spec, sizeof spec, "%.*s", (int)length, at);
 	va_copy(again, arguments->list);
-	if (!buf_reserve(NULL, texts, MOST_TEXT))
-		size = (size_t)print((char *)texts->data + texts->size, MOST_TEXT, spec, again);
+	if (!buf_reserve(NULL, texts, MAX_TEXT))
+		size = (size_t)print((char *)texts->data + texts->size, MAX_TEXT, spec, again);
 	va_end(again);
 	for (const char *star = spec; (star = strchr(star, '*')) != NULL; star++)
 		(void)va_arg(arguments->list, int);
@@ -267,7 +267,7 @@ static void translate_argument(struct format_arguments *arguments, const char *f
 	else
 		(void)va_arg(arguments->list, int);
 	if (!said || is_name(format, at, length)) {
-		texts->size += size < MOST_TEXT ? size : MOST_TEXT - 1;
+		texts->size += size < MAX_TEXT ? size : MAX_TEXT - 1;
 		return;
 	}
 	arguments->translated = true;
@@ -284,7 +284,7 @@ static bool translate_arguments(struct format_arguments *arguments, const char *
 
 	for (const char *at = format + literal_size(format); *at; at += literal_size(at)) {
 		length = conversion(at, &type, &number);
-		if (type != '%' && arguments->count == MOST_ARGUMENTS)
+		if (type != '%' && arguments->count == MAX_ARGUMENTS)
 			return false;
 		if (type != '%')
 			translate_argument(arguments, format, at, length);
@@ -323,10 +323,10 @@ static void fill_in(struct buf *buf, const char *form, const struct format_argum
 /* The line feed at the end of a line is no part of the message: lines are printed one by one. */
 static void translate_made(const char *english, const char *format, va_list list)
 {
-	struct format_arguments arguments = {.texts = BUF_MAX(2 * MOST_ARGUMENTS * MOST_TEXT)};
-	struct buf text = BUF_MAX(8 * MOST_TEXT), line = BUF_MAX(MOST_TEXT);
+	struct format_arguments arguments = {.texts = BUF_MAX(2 * MAX_ARGUMENTS * MAX_TEXT)};
+	struct buf text = BUF_MAX(8 * MAX_TEXT), line = BUF_MAX(MAX_TEXT);
 	const size_t end = text_ends(format, "\n") ? 1 : 0;
-	char message[MOST_FORMAT];
+	char message[MAX_FORMAT];
 	const struct said *said;
 
 	(void)snprintf(message, sizeof message, "%.*s", (int)(strlen(format) - end), format);
@@ -348,8 +348,8 @@ static void translate_made(const char *english, const char *format, va_list list
 /* A text to which a piece was added. */
 static void join(const char *whole, size_t from)
 {
-	char before[MOST_FORMAT];
-	struct buf text = BUF_MAX(8 * MOST_TEXT);
+	char before[MAX_FORMAT];
+	struct buf text = BUF_MAX(8 * MAX_TEXT);
 	const char *first, *second = said_of(whole + from);
 
 	(void)snprintf(before, sizeof before, "%.*s", (int)from, whole);
@@ -369,9 +369,9 @@ static void note_made(const char *whole, size_t from, const char *format, va_lis
 {
 	uv_mutex_lock(&language.lock);
 	/* Most texts are made again and again. */
-	if (strchr(format, '%') && strlen(whole + from) < MOST_TEXT && !find(whole + from))
+	if (strchr(format, '%') && strlen(whole + from) < MAX_TEXT && !find(whole + from))
 		translate_made(whole + from, format, list);
-	if (from && from < MOST_FORMAT && whole[from])
+	if (from && from < MAX_FORMAT && whole[from])
 		join(whole, from);
 	uv_mutex_unlock(&language.lock);
 }

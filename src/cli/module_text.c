@@ -35,7 +35,7 @@ void plan_notes_print(const struct output *out, const struct options *options, c
 {
 	static const char *const kept[] = {"target", "driver",    "environment",
 									   "cache",  "recording", NULL};
-	struct buf line = BUF_MAX(NEXT_STEP_MOST);
+	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
 	for (size_t i = 0; i < (all ? count : count - assumptions); i++)
 		output_note(out, "%s", notes[i]);

@@ -18,7 +18,7 @@ void next_step(const struct output *output, enum style style, const char *text, 
 void next_step_fixed(const struct output *output, enum style style, const char *text,
 					 const char *command)
 {
-	struct buf line = BUF_MAX(NEXT_STEP_MOST);
+	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
 	buf_say(&line, "%s", command);
 	next_step(output, style, text, &line);
@@ -62,7 +62,7 @@ char *next_step_take(struct buf *command)
 
 void next_step_cache(const struct output *output, const struct jw_cache_info *cache)
 {
-	struct buf line = BUF_MAX(NEXT_STEP_MOST);
+	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
 	/* The warning above says what to do. */
 	if (cache->not_yours || cache->no_compiler)

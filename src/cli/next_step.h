@@ -10,7 +10,7 @@
 
 /* A command is put together in such a buffer, word by word (os/shell.h): where it lacks a piece, it
  * is not printed. */
-enum { NEXT_STEP_MOST = 1 << 20 };
+enum { NEXT_STEP_MAX = 1 << 20 };
 
 /* Every line that tells what to do: “Next: ”, “Next    ” of a page, “    Do: ”, or on standard
  * error what a command is for; and the command, which ends its line so that it can be copied.

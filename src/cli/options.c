@@ -9,7 +9,7 @@
 #include "cli/config.h"
 #include "os/file.h"
 
-enum { MOST_GIVEN = 65536, MOST_LIST = 300 };
+enum { MAX_GIVEN = 65536, MAX_LIST = 300 };
 
 struct option_given {
 	const struct cli_option *option;
@@ -84,7 +84,7 @@ static int unknown_name(struct jw_error *err, const struct cli_option *table, co
 {
 	struct suggest nearest = suggest_for(name, length);
 	const struct cli_option *option;
-	char list[MOST_LIST];
+	char list[MAX_LIST];
 
 	if (is_named("target", name, length))
 		return error_set(
@@ -151,7 +151,7 @@ static uint64_t unit_ms(const char *unit, size_t length)
 
 bool options_parse_duration(const char *text, uint64_t *ret_ms)
 {
-	enum { MOST_DIGITS = 9 };
+	enum { MAX_DIGITS = 9 };
 	uint64_t sum_ms = 0, above_ms = UINT64_MAX;
 
 	do {
@@ -159,7 +159,7 @@ bool options_parse_duration(const char *text, uint64_t *ret_ms)
 		uint64_t value = 0, step_ms = unit_ms(text + digits, letters);
 
 		/* Units must get smaller; "1h30" is ambiguous. */
-		if (!digits || digits > MOST_DIGITS || step_ms >= above_ms ||
+		if (!digits || digits > MAX_DIGITS || step_ms >= above_ms ||
 			(!letters && above_ms != UINT64_MAX))
 			return false;
 		if (!step_ms)
@@ -174,15 +174,15 @@ bool options_parse_duration(const char *text, uint64_t *ret_ms)
 	return true;
 }
 
-enum { MOST_CALLED = 200 };
+enum { MAX_OPTION_NAME = 200 };
 
 /* "--jobs", or "jobs (/etc/jitwarm/config, line 3)" */
-static const char *called(char text[MOST_CALLED], const struct option_given *given)
+static const char *called(char text[MAX_OPTION_NAME], const struct option_given *given)
 {
 	if (given->origin)
-		(void)snprintf(text, MOST_CALLED, "%s (%s)", given->option->name, given->origin);
+		(void)snprintf(text, MAX_OPTION_NAME, "%s (%s)", given->option->name, given->origin);
 	else
-		(void)snprintf(text, MOST_CALLED, "--%s", given->option->name);
+		(void)snprintf(text, MAX_OPTION_NAME, "--%s", given->option->name);
 	return text;
 }
 
@@ -190,7 +190,7 @@ static int read_option_number(struct jw_error *err, struct option_given *given)
 {
 	const struct cli_option *option = given->option;
 	uint64_t most = option->most ? option->most : UINT64_MAX;
-	char name[MOST_CALLED];
+	char name[MAX_OPTION_NAME];
 
 	if (option->kind == OPTION_NUMBER && !text_number(given->value, most, &given->number)) {
 		if (option->most)
@@ -212,14 +212,14 @@ static int read_option_number(struct jw_error *err, struct option_given *given)
 
 static int add_given(struct jw_error *err, struct options *options, struct option_given given)
 {
-	char name[MOST_CALLED];
+	char name[MAX_OPTION_NAME];
 
 	if (given.option->kind != OPTION_FLAG && !*given.value)
 		return error_set(err, JW_ERR_USAGE, "%s needs a value that is not empty",
 						 called(name, &given));
 	if (read_option_number(err, &given))
 		return -1;
-	if (VEC_ROOM(err, options->given, options->given_capacity, options->given_count, MOST_GIVEN))
+	if (VEC_ROOM(err, options->given, options->given_capacity, options->given_count, MAX_GIVEN))
 		return -1;
 	options->given[options->given_count++] = given;
 	return 0;
@@ -275,7 +275,7 @@ static int read_long(struct jw_error *err, struct options *options, const char *
 
 static int unknown_letter(struct jw_error *err, const struct cli_option *table, const char *text)
 {
-	char list[MOST_LIST];
+	char list[MAX_LIST];
 
 	if (!*few_options(list, sizeof list, table))
 		return error_set(err, JW_ERR_USAGE, "unknown option -%.20s", text);
@@ -508,7 +508,7 @@ static int check_value(struct jw_error *err, const struct option_given *given)
 
 int options_check(struct jw_error *err, const struct options *options)
 {
-	char name[MOST_CALLED];
+	char name[MAX_OPTION_NAME];
 
 	for (size_t i = 0; i < options->given_count; i++)
 		if (check_value(err, &options->given[i]))

@@ -15,7 +15,7 @@
 #include "os/env.h"
 #include "os/interrupt.h"
 
-enum { MOST_LINE = 1 << 20, NARROWEST = 40, WIDEST = 200 };
+enum { MAX_LINE = 1 << 20, NARROWEST = 40, WIDEST = 200 };
 
 static bool variable_is(const char *name, const char *wanted)
 {
@@ -71,9 +71,9 @@ unsigned output_columns(int fd)
 /* Makes a line harmless; fits it to a terminal's width. In a file a line is not broken. */
 static void lay_out(struct buf *ret_line, int fd, size_t taken, const char *text)
 {
-	struct buf folded = BUF_MAX(MOST_LINE);
+	struct buf folded = BUF_MAX(MAX_LINE);
 
-	*ret_line = BUF_MAX(MOST_LINE);
+	*ret_line = BUF_MAX(MAX_LINE);
 	terminal_append(ret_line, text);
 	if (os_is_terminal(fd))
 		terminal_fold(&folded, buf_text(ret_line), taken, output_columns(fd));
@@ -216,7 +216,7 @@ void output_error(const struct output *output, const char *format, ...)
 void output_line_command(const struct output *output, enum style style, const char *text,
 						 const char *command)
 {
-	struct buf before, clean = BUF_MAX(MOST_LINE);
+	struct buf before, clean = BUF_MAX(MAX_LINE);
 	char *translated, *whole;
 
 	if (!output_wants_text(output))
@@ -235,7 +235,7 @@ void output_line_command(const struct output *output, enum style style, const ch
 
 void output_command(const struct output *output, const char *what, const char *command)
 {
-	struct buf clean = BUF_MAX(MOST_LINE);
+	struct buf clean = BUF_MAX(MAX_LINE);
 	char *whole;
 
 	if (output->quiet)
@@ -287,7 +287,7 @@ int output_close(struct jw_error *err)
 			   : 0;
 }
 
-enum { MOST_TEXT = 1 << 30, MOST_CELL = 1 << 16, GAP = 2 };
+enum { MAX_TEXT = 1 << 30, MAX_CELL = 1 << 16, GAP = 2 };
 
 struct table_cell {
 	const char *text; /* already harmless for terminals */
@@ -298,7 +298,7 @@ struct table_cell {
 
 void table_name(struct table *table, enum style style, const char *name)
 {
-	struct buf clean = BUF_MAX(MOST_CELL);
+	struct buf clean = BUF_MAX(MAX_CELL);
 	char *text;
 
 	VEC_GROW(table->cells, table->capacity, table->count);
@@ -347,7 +347,7 @@ static size_t title_width(const struct table *table, size_t column)
 /* "title  text", one line per non-empty cell; without titles one line per row. */
 static void print_as_lines(const struct table *table, size_t first, const struct output *output)
 {
-	struct buf line = BUF_MAX(MOST_TEXT);
+	struct buf line = BUF_MAX(MAX_TEXT);
 	size_t widest = 0;
 
 	for (size_t i = 0; table->titles[0] && i < table->columns; i++)
@@ -391,9 +391,9 @@ static bool print_narrow(const struct table *table, const size_t *widths,
 
 int table_print(struct jw_error *err, const struct table *table, const struct output *output)
 {
-	struct buf text = BUF_MAX(MOST_TEXT);
-	struct table_cell head[TABLE_MOST_COLUMNS] = {{0}};
-	size_t widths[TABLE_MOST_COLUMNS] = {0};
+	struct buf text = BUF_MAX(MAX_TEXT);
+	struct table_cell head[TABLE_MAX_COLUMNS] = {{0}};
+	size_t widths[TABLE_MAX_COLUMNS] = {0};
 	int result = 0;
 
 	if (!output_wants_text(output))

@@ -84,12 +84,12 @@ int output_close(struct jw_error *err);
  *
  * Where a terminal is too narrow for the columns, each cell has a line, behind its title. */
 enum table_align { TABLE_LEFT, TABLE_RIGHT };
-enum { TABLE_MOST_COLUMNS = 16 };
+enum { TABLE_MAX_COLUMNS = 16 };
 
 struct table {
 	size_t columns;
-	const char *titles[TABLE_MOST_COLUMNS]; /* without any, the table has no head */
-	enum table_align align[TABLE_MOST_COLUMNS];
+	const char *titles[TABLE_MAX_COLUMNS]; /* without any, the table has no head */
+	enum table_align align[TABLE_MAX_COLUMNS];
 	struct table_cell *cells; /* private */
 	size_t count, capacity;
 };

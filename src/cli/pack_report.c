@@ -125,7 +125,7 @@ static void print_left_out(const struct output *out, const struct jw_export_resu
 
 void pack_report_signature(const struct output *out, const char *signed_by, const char *public_key)
 {
-	struct buf line = BUF_MAX(NEXT_STEP_MOST);
+	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
 	buf_say(&line, "jitwarm key trust");
 	shell_add_word(&line, public_key);

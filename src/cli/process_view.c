@@ -14,7 +14,7 @@
 #include "os/file.h"
 #include "os/processes.h"
 
-enum { MOST_PATHS = 8192, MOST_REPLACED = 256 };
+enum { MAX_PATHS = 8192, MAX_REPLACED = 256 };
 
 /* Compilers whose results the driver's cache does not hold, by the beginning of a library's name */
 static const struct {
@@ -61,10 +61,10 @@ static int note_mapped(struct jw_error *err, void *context, const char *path)
 	const uint64_t hash = fnv_update(FNV_START, path, strlen(path));
 
 	(void)err;
-	if (set_has(&reading->seen, hash) || view->count == MOST_PATHS)
+	if (set_has(&reading->seen, hash) || view->count == MAX_PATHS)
 		return 0;
 	set_add(&reading->seen, hash, view->count);
-	mem_add_string(&view->paths, &view->count, MOST_PATHS, path);
+	mem_add_string(&view->paths, &view->count, MAX_PATHS, path);
 	note_compiler(view, os_base_name(path));
 	return 0;
 }
@@ -78,10 +78,10 @@ static int note_replaced(struct jw_error *err, void *context, const char *path)
 	for (size_t i = 0; i < view->replaced_count; i++)
 		if (!strcmp(view->replaced[i], path))
 			return 0;
-	if (view->replaced_count == MOST_REPLACED)
+	if (view->replaced_count == MAX_REPLACED)
 		return 0;
 	note_compiler(view, os_base_name(path));
-	mem_add_string(&view->replaced, &view->replaced_count, MOST_REPLACED, path);
+	mem_add_string(&view->replaced, &view->replaced_count, MAX_REPLACED, path);
 	return 0;
 }
 

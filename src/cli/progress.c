@@ -13,7 +13,7 @@
 #include "os/console.h"
 
 static const uint64_t DRAW_EVERY_NS = 100000000, LINE_EVERY_NS = 10000000000;
-enum { NARROWEST_BAR = 10, WIDEST_BAR = 40, MOST_MESSAGE = 1 << 16, WORDS = 160 };
+enum { NARROWEST_BAR = 10, WIDEST_BAR = 40, MAX_MESSAGE = 1 << 16, WORDS = 160 };
 
 /* Between 0 and 1; 1 only when all modules are done. */
 static double progress_share(const struct progress *progress)

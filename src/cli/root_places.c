@@ -189,7 +189,7 @@ static bool is_for_others(const struct options *options)
 }
 
 /* As much as a message has room for. */
-enum { MOST_LINE = 550 };
+enum { MAX_LINE = 550 };
 
 static void add_command(struct buf *line, const struct cli *cli)
 {
@@ -197,7 +197,7 @@ static void add_command(struct buf *line, const struct cli *cli)
 
 	buf_say(line, " jitwarm %s", cli->command->name);
 	shell_add_words(&words, (const char *const *)cli->argv, (size_t)cli->argc);
-	buf_say(line, "%s", line->size + words.size > MOST_LINE ? " …" : buf_text(&words));
+	buf_say(line, "%s", line->size + words.size > MAX_LINE ? " …" : buf_text(&words));
 	buf_free(&words);
 }
 

@@ -69,12 +69,12 @@ static bool is_letter(char c)
 /* Whether the name ends in a dot and a few letters that end no rule: most names do. */
 static bool has_other_ending(const char *path)
 {
-	enum { MOST_LETTERS = 4 };
+	enum { MAX_LETTERS = 4 };
 	const char *const end = path + strlen(path), *dot = end;
 
-	while (dot > path && end - dot <= MOST_LETTERS && is_letter(dot[-1]))
+	while (dot > path && end - dot <= MAX_LETTERS && is_letter(dot[-1]))
 		dot--;
-	if (dot == end || end - dot > MOST_LETTERS || dot == path || dot[-1] != '.')
+	if (dot == end || end - dot > MAX_LETTERS || dot == path || dot[-1] != '.')
 		return false;
 	dot--;
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)

@@ -5,10 +5,10 @@
 #include "code/elf64.h"
 
 enum {
-	MOST_OBJECT = 1 << 28, /* bytes of a COFF object inside an archive inside a wheel */
+	MAX_OBJECT = 1 << 28, /* bytes of a COFF object inside an archive inside a wheel */
 	/* Bytes that are kept before an ELF's section headers: its symbols, and the section names
 	 * before them. A mebibyte is left for the headers. */
-	TAIL = SEARCH_MOST_TAIL - (1 << 20),
+	TAIL = SEARCH_MAX_TAIL - (1 << 20),
 };
 
 static const enum devcode_format formats[] = {
@@ -47,7 +47,7 @@ static int read_single(struct jw_error *err, struct leaf *leaf)
 	const uint8_t *data;
 	size_t size;
 
-	if (stream_peek(err, leaf->stream, DEVCODE_MOST_STREAMED, &data, &size) ||
+	if (stream_peek(err, leaf->stream, DEVCODE_MAX_STREAMED, &data, &size) ||
 		image_single(err, &leaf->image, leaf->image.format, data, size, 0))
 		return -1;
 	leaf->table.absent = true;
@@ -83,10 +83,10 @@ static int begin_stream(struct jw_error *err, struct leaf *leaf)
 	size_t size;
 
 	if (leaf->kind == KIND_OBJECT) {
-		if (stream_peek(err, leaf->stream, MOST_OBJECT, &data, &size))
+		if (stream_peek(err, leaf->stream, MAX_OBJECT, &data, &size))
 			return -1;
-		if (size >= MOST_OBJECT)
-			return error_set(err, JW_ERR_LIMIT, "an object of more than %d bytes", MOST_OBJECT);
+		if (size >= MAX_OBJECT)
+			return error_set(err, JW_ERR_LIMIT, "an object of more than %d bytes", MAX_OBJECT);
 		stream_of_memory(&leaf->whole, data, size, NULL);
 		leaf->stream = &leaf->whole;
 		return begin_memory(err, leaf);

@@ -19,7 +19,7 @@
 enum {
 	PTX_HEAD = 1024,       /* contains .version and .target in all texts seen */
 	PTX_LONG_HEAD = 65536, /* second try, for a long comment before them */
-	LZ4_MOST_RATIO = 255,  /* the format's bound: one byte expands to at most this many */
+	LZ4_MAX_RATIO = 255,   /* the format's bound: one byte expands to at most this many */
 	WINDOW_LOG = 27,       /* largest zstd window that is allocated */
 };
 
@@ -74,10 +74,10 @@ static bool can_unpack(const struct devcode_entry *entry, struct devcode_view fr
 {
 	unsigned long long content;
 
-	if (entry->size_bytes > DEVCODE_MOST_PAYLOAD || from.size > LZ4_MAX_INPUT_SIZE)
+	if (entry->size_bytes > DEVCODE_MAX_PAYLOAD || from.size > LZ4_MAX_INPUT_SIZE)
 		return false;
 	if (entry->compression == DEVCODE_LZ4)
-		return entry->size_bytes / LZ4_MOST_RATIO <= from.size;
+		return entry->size_bytes / LZ4_MAX_RATIO <= from.size;
 	content = ZSTD_getFrameContentSize(from.data, from.size);
 	return content == entry->size_bytes || content == ZSTD_CONTENTSIZE_UNKNOWN;
 }
@@ -225,7 +225,7 @@ bool container_step(struct container_walk *walk, const uint8_t *entry, uint32_t 
 			 left = walk->size_bytes - walk->at;
 
 	if (load_u32(entry) >> 16 != ENTRY_MARK || header < CONTAINER_ENTRY ||
-		header > CONTAINER_MOST_ENTRY_HEADER || header > left || payload > left - header ||
+		header > CONTAINER_MAX_ENTRY_HEADER || header > left || payload > left - header ||
 		header % CONTAINER_ALIGN || payload % CONTAINER_ALIGN)
 		return false;
 	walk->at += header + payload;
@@ -361,7 +361,7 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 		entry->compression != DEVCODE_RAW && uncompressed ? uncompressed : entry->stored_bytes;
 	entry->damaged = entry->damaged || entry->stored_bytes > payload ||
 					 ((entry->compression == DEVCODE_LZ4 || entry->compression == DEVCODE_ZSTD) &&
-					  (!uncompressed || uncompressed > DEVCODE_MOST_PAYLOAD));
+					  (!uncompressed || uncompressed > DEVCODE_MAX_PAYLOAD));
 	/* The driver's key contains the decompressed payload and a NUL, but a raw payload with its
 	 * padding as stored (measured on 535 and 550). The last byte of a raw payload's padding
 	 * therefore counts as that NUL, and the payload ends before it. */

@@ -16,7 +16,7 @@ enum {
 	CONTAINER_HEADER = 16,
 	CONTAINER_ALIGN = 8, /* every measured container is aligned so in its file */
 	CONTAINER_ENTRY = 64,
-	CONTAINER_MOST_ENTRY_HEADER = 1 << 20, /* holds option strings and names */
+	CONTAINER_MAX_ENTRY_HEADER = 1 << 20, /* holds option strings and names */
 };
 
 /* From an offset to the next one where a container may begin. */
@@ -89,8 +89,8 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 /* Sets first_cuda and compiler_cuda from the first stored bytes. */
 void container_cubin(struct devcode_entry *entry, const uint8_t *stored, uint64_t size);
 
-/* Which objects the CUDA runtime links into which linked container. Source: docs/internals/fatbin.md, "Who
- * links, and when". */
+/* Which objects the CUDA runtime links into which linked container. Source:
+ * docs/internals/fatbin.md, "Who links, and when". */
 #define MODULE_IDS_NONE UINT32_MAX
 
 /* `bytes`: of the section __nv_module_id. `objects`: the number of containers in

@@ -121,9 +121,9 @@ static int read_cubin_sections(struct jw_error *err, const struct cubin_source *
 			!cover(header, section.offset, section.size_bytes, source->size) &&
 			section.type < ELF64_SHT_LOPROC)
 			return error_set(err, JW_ERR_FORMAT, "a cubin with section %zu outside of it", i);
-		if (i && section.type == SHT_COMPAT && section.size_bytes <= CUBIN_MOST_COMPAT &&
+		if (i && section.type == SHT_COMPAT && section.size_bytes <= CUBIN_MAX_COMPAT &&
 			range_fits(section.offset, section.size_bytes, source->size)) {
-			uint8_t compat[CUBIN_MOST_COMPAT];
+			uint8_t compat[CUBIN_MAX_COMPAT];
 			enum cubin_scope scope;
 
 			if (source->read(err, source->context, section.offset, compat,
@@ -199,7 +199,8 @@ int cubin_read(struct jw_error *err, const void *data, size_t size, struct cubin
 	return cubin_read_by(err, read_cubin_memory, &bytes, size, ret_header);
 }
 
-/* What an entry repeats of a cubin for sm_100 and newer. Source: docs/internals/fatbin.md, "Container". */
+/* What an entry repeats of a cubin for sm_100 and newer. Source: docs/internals/fatbin.md,
+ * "Container". */
 
 struct devcode_view cubin_compat(struct devcode_view cubin)
 {
@@ -213,7 +214,7 @@ struct devcode_view cubin_compat(struct devcode_view cubin)
 		struct elf64_section section;
 
 		elf64_section_read(cubin.data + elf.shoff + i * ELF64_SHDR_SIZE, &section);
-		if (section.type == SHT_COMPAT && section.size_bytes <= CUBIN_MOST_COMPAT &&
+		if (section.type == SHT_COMPAT && section.size_bytes <= CUBIN_MAX_COMPAT &&
 			range_fits(section.offset, section.size_bytes, cubin.size))
 			return (struct devcode_view){cubin.data + section.offset, (size_t)section.size_bytes};
 	}
@@ -228,8 +229,8 @@ enum {
 	SYMBOL_FUNCTION = 2,
 	SYMBOL_SECTION = 3,
 	SYMBOL_KERNEL = 0x10, /* in st_other */
-	MOST_KERNELS = 1 << 20,
-	MOST_READ = 1 << 28, /* bytes of symbols and names: hostile kernels share a long one */
+	MAX_KERNELS = 1 << 20,
+	MAX_READ = 1 << 28, /* bytes of symbols and names: hostile kernels share a long one */
 };
 
 static int take_symbol(struct jw_error *err, struct cubin_symbols *symbols, const uint8_t *symbol,
@@ -243,11 +244,11 @@ static int take_symbol(struct jw_error *err, struct cubin_symbols *symbols, cons
 	if (kernel && (name >= names_size || !memchr(names + name, 0, names_size - name)))
 		return error_set(err, JW_ERR_FORMAT, "a cubin with a kernel without a name");
 	symbols->read_bytes += SYMBOL + (kernel ? strlen(names + name) : 0);
-	if (symbols->read_bytes > MOST_READ)
+	if (symbols->read_bytes > MAX_READ)
 		return error_set(err, JW_ERR_LIMIT, "a cubin with too many symbols");
 	if (!kernel)
 		return 0;
-	if (VEC_ROOM(err, symbols->kernels, symbols->capacity, symbols->count, MOST_KERNELS))
+	if (VEC_ROOM(err, symbols->kernels, symbols->capacity, symbols->count, MAX_KERNELS))
 		return -1;
 	symbols->kernels[symbols->count++] = fnv_update(FNV_START, names + name, strlen(names + name));
 	return 0;

@@ -51,7 +51,7 @@ int cubin_read_by(struct jw_error *err, cubin_read_fn read, void *context, uint6
 
 /* The content of the section .nv.compat, which entries of cubins for sm_100 and newer repeat; size
  * 0: the cubin has none, or is not sound. */
-enum { CUBIN_MOST_COMPAT = 256 };
+enum { CUBIN_MAX_COMPAT = 256 };
 struct devcode_view cubin_compat(struct devcode_view cubin);
 
 /* What that content says of the GPUs that the cubin is for. */

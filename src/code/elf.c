@@ -9,8 +9,8 @@
 #include "code/reread.h"
 
 enum {
-	MANY = 0xffff,        /* e_shstrndx: see section 0 */
-	MOST_NAMES = 1 << 28, /* bytes of section names; clang's objects keep symbols' names there */
+	MANY = 0xffff,       /* e_shstrndx: see section 0 */
+	MAX_NAMES = 1 << 28, /* bytes of section names; clang's objects keep symbols' names there */
 	RELA_SIZE = 24,
 	MACHINE_X86_64 = 62,
 	MACHINE_AARCH64 = 183,
@@ -40,7 +40,7 @@ static int add_elf_sections(struct jw_error *err, struct bytes *bytes,
 		elf64_section_read(data + i * ELF64_SHDR_SIZE, &sections[i]);
 	if (headers->names < headers->count)
 		names = sections[headers->names];
-	if (names.size_bytes > MOST_NAMES ||
+	if (names.size_bytes > MAX_NAMES ||
 		!range_fits(names.offset, names.size_bytes, bytes->size_bytes)) {
 		error_set(err, JW_ERR_FORMAT, "the names of the sections are outside of the file");
 		goto done;
@@ -113,7 +113,7 @@ int elf_sections(struct jw_error *err, struct bytes *bytes, struct section_table
 		headers.count = headers.count ? headers.count : first.size_bytes;
 		headers.names = headers.names == MANY ? first.link : headers.names;
 	}
-	if (headers.count > SECTIONS_MOST)
+	if (headers.count > SECTIONS_MAX)
 		return error_set(err, JW_ERR_LIMIT, "%llu sections", (unsigned long long)headers.count);
 	if (!range_fits(headers.offset, headers.count * ELF64_SHDR_SIZE, bytes->size_bytes))
 		return error_set(err, JW_ERR_FORMAT, "the file is cut off before its section headers");

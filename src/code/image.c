@@ -13,21 +13,21 @@
 #include "code/sections.h"
 
 enum {
-	MOST_CONTAINERS = 1 << 20, /* cuFFT has 24 thousand, the most seen */
-	MOST_ENTRIES = 1 << 16,    /* in one container; real ones have a dozen */
-	MOST_DAMAGED = 1 << 20,
-	MOST_WRAPPERS = 1 << 16,
-	MOST_VAIN_STEPS = 1 << 24,
-	MOST_VAIN_BYTES = 1 << 27,
+	MAX_CONTAINERS = 1 << 20, /* cuFFT has 24 thousand, the most seen */
+	MAX_ENTRIES = 1 << 16,    /* in one container; real ones have a dozen */
+	MAX_DAMAGED = 1 << 20,
+	MAX_WRAPPERS = 1 << 16,
+	MAX_SEARCH_STEPS = 1 << 24,
+	MAX_SEARCH_BYTES = 1 << 27,
 };
 
 int image_entry_room(struct jw_error *err, struct image *image, size_t count)
 {
 	if (count <= image->entry_capacity)
 		return 0;
-	if (count > MOST_ENTRIES)
+	if (count > MAX_ENTRIES)
 		return error_set(err, JW_ERR_LIMIT, "a container of %zu entries", count);
-	count = count < MOST_ENTRIES / 2 ? count * 2 : MOST_ENTRIES;
+	count = count < MAX_ENTRIES / 2 ? count * 2 : MAX_ENTRIES;
 	image->entries = mem_resize(image->entries, count * sizeof *image->entries);
 	image->entry_capacity = count;
 	return 0;
@@ -47,7 +47,7 @@ int image_keep(struct jw_error *err, struct image *image, const uint8_t *bytes, 
 {
 	struct devcode_container *listed;
 
-	if (VEC_ROOM(err, image->containers, image->capacity, image->count, MOST_CONTAINERS))
+	if (VEC_ROOM(err, image->containers, image->capacity, image->count, MAX_CONTAINERS))
 		return -1;
 	image->found = (struct devcode_container){
 		.index = image->count,
@@ -70,7 +70,7 @@ int image_damage(struct jw_error *err, struct image *image, uint64_t offset,
 				 const struct container_walk *walk)
 {
 	image->vain_steps += walk->entries;
-	if (image->damaged_count == MOST_DAMAGED || image->vain_steps > MOST_VAIN_STEPS)
+	if (image->damaged_count == MAX_DAMAGED || image->vain_steps > MAX_SEARCH_STEPS)
 		return error_set(err, JW_ERR_LIMIT, "too many broken containers to go on searching");
 	VEC_GROW(image->damaged, image->damaged_capacity, image->damaged_count);
 	image->damaged[image->damaged_count++] = offset;
@@ -79,8 +79,7 @@ int image_damage(struct jw_error *err, struct image *image, uint64_t offset,
 
 int image_wrapper(struct jw_error *err, struct image *image, uint64_t offset, uint64_t data)
 {
-	if (VEC_ROOM(err, image->wrappers, image->wrapper_capacity, image->wrapper_count,
-				 MOST_WRAPPERS))
+	if (VEC_ROOM(err, image->wrappers, image->wrapper_capacity, image->wrapper_count, MAX_WRAPPERS))
 		return -1;
 	image->wrappers[image->wrapper_count++] = (struct wrapper){offset, data};
 	return 0;
@@ -153,7 +152,7 @@ int image_text(struct jw_error *err, struct image *image, const uint8_t *version
 
 	/* What was read behind a text is read again for the next one. */
 	image->vain_bytes += read - length;
-	if (image->vain_bytes > MOST_VAIN_BYTES)
+	if (image->vain_bytes > MAX_SEARCH_BYTES)
 		return error_set(err, JW_ERR_LIMIT, "too many broken PTX texts to go on searching");
 	*ret_size = PTX_TEXT_WORD;
 	if (!length)
@@ -296,8 +295,8 @@ void image_free(struct image *image)
 	mem_free(image->sections);
 }
 
-/* Finds containers made by device linking. Source: docs/internals/fatbin.md, "Who links, and when": the
- * wrapper of a linked binary has version 2, and points to it by a relocation. */
+/* Finds containers made by device linking. Source: docs/internals/fatbin.md, "Who links, and when":
+ * the wrapper of a linked binary has version 2, and points to it by a relocation. */
 
 static bool mark_wrapped(struct image *image, uint64_t offset)
 {
@@ -355,7 +354,7 @@ bool wrappers_follow(struct image *image, const struct section_table *table, str
 				wrapper->data};
 	}
 	/* More sections than a linker makes, and damaged relocations, only leave it unknown. */
-	if (count * table->count > MOST_VAIN_STEPS)
+	if (count * table->count > MAX_SEARCH_STEPS)
 		known = false;
 	else if (count && image->format == DEVCODE_ELF) {
 		qsort(pointers, count, sizeof *pointers, by_address);

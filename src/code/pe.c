@@ -17,7 +17,7 @@ enum {
 	SYMBOL_SIZE = 18,
 	MACHINE_X86_64 = 0x8664,
 	MACHINE_ARM64 = 0xaa64,
-	MOST_NAMES = 1 << 28,
+	MAX_NAMES = 1 << 28,
 };
 
 enum {
@@ -108,7 +108,7 @@ static int find_long_name(struct jw_error *err, struct bytes *bytes, const struc
 	const uint8_t *data;
 	size_t size = sizeof((struct section *)NULL)->name;
 
-	if (name[0] != '/' || !coff->symbols_at || !text_number(name + 1, MOST_NAMES, &at) ||
+	if (name[0] != '/' || !coff->symbols_at || !text_number(name + 1, MAX_NAMES, &at) ||
 		strings + at >= bytes->size_bytes)
 		return 0;
 	if (size > bytes->size_bytes - strings - at)
@@ -179,7 +179,7 @@ static const struct pe_imports_form {
 	{216, 32, 4},  /* delayed ones */
 };
 
-enum { MOST_IMPORTS = 4096, MOST_IMPORT_NAME = 260 };
+enum { MAX_IMPORTS = 4096, MAX_IMPORT_NAME = 260 };
 
 /* What is at an address relative to the image's. */
 static bool at_address(const struct bytes *bytes, const struct section_table *table, uint64_t base,
@@ -209,8 +209,8 @@ void pe_imports(const struct bytes *bytes, const struct section_table *table,
 		if (!bytes_at_hand(bytes, optional + forms[i].directory_at, 4, &data))
 			continue;
 		directory = load_u32(data);
-		for (uint32_t k = 0; directory && k < MOST_IMPORTS; k++) {
-			char name[MOST_IMPORT_NAME];
+		for (uint32_t k = 0; directory && k < MAX_IMPORTS; k++) {
+			char name[MAX_IMPORT_NAME];
 			size_t length = 0;
 			uint32_t address;
 

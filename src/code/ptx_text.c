@@ -57,7 +57,7 @@ static size_t choose_lead(const struct edges *edges)
 
 void ptx_run_measure(const uint8_t *version, size_t before, size_t size, struct ptx_run *ret_run)
 {
-	const size_t left = smaller(size, PTX_TEXT_MOST);
+	const size_t left = smaller(size, PTX_TEXT_MAX);
 	struct ptx_run run = {0};
 	struct edges edges = {.least_gap = SIZE_MAX};
 	size_t lead;
@@ -318,8 +318,7 @@ static bool is_module(const uint8_t *text, size_t size)
 
 size_t ptx_text_length(const uint8_t *version, size_t size, size_t *ret_read)
 {
-	struct scan_text text = {version, version + (size < PTX_TEXT_MOST ? size : PTX_TEXT_MOST),
-							 false};
+	struct scan_text text = {version, version + (size < PTX_TEXT_MAX ? size : PTX_TEXT_MAX), false};
 	struct scan_text next = text;
 	const uint8_t *end = version;
 

@@ -27,7 +27,7 @@ size_t ptx_run_blanks_before(const uint8_t *text, size_t size);
 /* PTX texts in the data of a program, as C arrays and strings or as Go, Rust and C++ compilers lay
  * strings out: ended by a NUL, or by the data that follows. */
 enum {
-	PTX_TEXT_MOST = 1 << 26,
+	PTX_TEXT_MAX = 1 << 26,
 	PTX_TEXT_BEFORE = 1 << 12, /* comments of a text before its ".version" */
 	PTX_TEXT_WORD = 8,         /* bytes of ".version" */
 	PTX_TEXT_AHEAD = 16,       /* at least those of the longest directive that is compared */

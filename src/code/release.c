@@ -94,9 +94,9 @@ uint32_t gpu_branch_number(uint32_t cuda)
 	return 0;
 }
 
-size_t gpu_releases(struct jw_driver ret_drivers[GPU_MOST_RELEASES])
+size_t gpu_releases(struct jw_driver ret_drivers[GPU_MAX_RELEASES])
 {
-	_Static_assert(COUNT(releases) <= GPU_MOST_RELEASES, "a bit for each");
+	_Static_assert(COUNT(releases) <= GPU_MAX_RELEASES, "a bit for each");
 	for (size_t i = 0; i < COUNT(releases); i++)
 		ret_drivers[i] = (struct jw_driver){releases[i].cuda, {releases[i].branch, 0, 0}};
 	return COUNT(releases);

@@ -43,9 +43,9 @@ enum gpu_loading {
 enum gpu_loading gpu_default_loading(uint32_t runtime, bool windows);
 /* The branch of the first Linux drivers of a CUDA version in the table (12040: 550), or 0. */
 uint32_t gpu_branch_number(uint32_t cuda);
-enum { GPU_MOST_RELEASES = 32 };
+enum { GPU_MAX_RELEASES = 32 };
 /* The first drivers of each CUDA version in the table, the oldest first; returns their number. */
-size_t gpu_releases(struct jw_driver ret_drivers[GPU_MOST_RELEASES]);
+size_t gpu_releases(struct jw_driver ret_drivers[GPU_MAX_RELEASES]);
 /* The newest CUDA version in the table. */
 uint32_t gpu_newest_cuda(void);
 

@@ -12,7 +12,7 @@ static const uint16_t tegra[] = {53, 62, 72, 87, 101, 110};
  * up to 999 was tried), and 88, which newer drivers know. */
 static const uint16_t before_100[] = {10, 11, 12, 13, 20, 21, 30, 32, 35, 37, 50, 52, 53,
 									  60, 61, 62, 69, 70, 72, 75, 80, 86, 87, 88, 89, 90};
-enum { NEW_NUMBERS = 100, MOST_NUMBERS = 200 };
+enum { NEW_NUMBERS = 100, MAX_NUMBERS = 200 };
 
 /* Families, for which code with 'f' is made; a family can gain members. */
 static const struct {
@@ -30,7 +30,7 @@ bool gpu_is_architecture(uint16_t sm)
 	for (size_t i = 0; i < COUNT(before_100); i++)
 		if (before_100[i] == sm)
 			return true;
-	return sm >= NEW_NUMBERS && sm < MOST_NUMBERS;
+	return sm >= NEW_NUMBERS && sm < MAX_NUMBERS;
 }
 
 bool gpu_is_tegra(uint16_t sm)

@@ -137,13 +137,13 @@ int search_wrappers(struct jw_error *err, struct image *image, const struct stre
 /* In a stream. */
 
 enum {
-	CHUNK = 1 << 18,      /* searched in one go */
-	MOST_WHOLE = 1 << 22, /* maximum size of a container that is held as a whole */
-	MOST_HEAD = 1 << 20,  /* maximum that is kept of a stream's beginning: headers */
-	AROUND = 1 << 13,     /* bytes before and behind the name of the table of section names */
+	CHUNK = 1 << 18,     /* searched in one go */
+	MAX_WHOLE = 1 << 22, /* maximum size of a container that is held as a whole */
+	MAX_HEAD = 1 << 20,  /* maximum that is kept of a stream's beginning: headers */
+	AROUND = 1 << 13,    /* bytes before and behind the name of the table of section names */
 	SMALL_CUBIN = 2 * CONTAINER_CUBIN_HEAD, /* held, since it may have no symbols */
 };
-#define MOST_STREAM (UINT64_C(1) << 36) /* no file in an archive is larger, except bombs */
+#define MAX_STREAM (UINT64_C(1) << 36) /* no file in an archive is larger, except bombs */
 
 /* Where the table of an ELF's section names may be: it names itself. NULL: nowhere. */
 static const uint8_t *find_section_names(const uint8_t *data, size_t size)
@@ -204,29 +204,29 @@ static int take_bytes(struct jw_error *err, struct stream_search *search, const 
 	memmove(search->before, search->before + search->before_size - old, old);
 	memcpy(search->before + old, data + size - last, last);
 	search->before_size = old + last;
-	if (head->size < MOST_HEAD) {
-		const size_t left = MOST_HEAD - head->size;
+	if (head->size < MAX_HEAD) {
+		const size_t left = MAX_HEAD - head->size;
 
 		/* Allocates all of it at once: growing would hold it twice, and memory that is never
 		 * written takes no room. */
-		head->most = MOST_HEAD;
+		head->most = MAX_HEAD;
 		(void)buf_reserve(NULL, head, left);
 		(void)buf_append(NULL, head, data, size < left ? size : left);
 	}
 	if (search->tail_from != UINT64_MAX && stream->offset + size > search->tail_from) {
 		const size_t skipped =
 			stream->offset < search->tail_from ? (size_t)(search->tail_from - stream->offset) : 0;
-		const size_t fresh = size - skipped, left = SEARCH_MOST_TAIL - tail->size;
+		const size_t fresh = size - skipped, left = SEARCH_MAX_TAIL - tail->size;
 
 		/* Bytes behind the headers are not needed: patchelf puts a string table there. */
-		tail->most = SEARCH_MOST_TAIL;
+		tail->most = SEARCH_MAX_TAIL;
 		(void)buf_append(NULL, tail, data + skipped, fresh < left ? fresh : left);
 	}
 	if (search->tail_from != UINT64_MAX && search->image->count)
 		keep_section_names(search, data, size);
-	if (stream->offset > MOST_STREAM)
+	if (stream->offset > MAX_STREAM)
 		return error_set(err, JW_ERR_LIMIT, "unpacks to more than %llu bytes",
-						 (unsigned long long)MOST_STREAM);
+						 (unsigned long long)MAX_STREAM);
 	return stream_skip(err, stream, size);
 }
 
@@ -274,7 +274,7 @@ static int visit_large(struct jw_error *err, struct stream_search *search, uint6
 	struct container_walk walk = {.at = CONTAINER_HEADER, .size_bytes = size_bytes};
 	bool broken = false;
 
-	*held = BUF_MAX(DEVCODE_MOST_STREAMED);
+	*held = BUF_MAX(DEVCODE_MAX_STREAMED);
 	if (pass(err, search, true, CONTAINER_HEADER, &broken))
 		return -1;
 	while (!broken && walk.at < size_bytes) {
@@ -323,7 +323,7 @@ static int visit_container(struct jw_error *err, struct stream_search *search)
 	while (state == CONTAINER_MORE) {
 		size_t got;
 
-		if (walk.size_bytes > MOST_WHOLE)
+		if (walk.size_bytes > MAX_WHOLE)
 			return visit_large(err, search, walk.size_bytes);
 		if (stream_peek(err, stream, (size_t)walk.needed, &data, &got))
 			return -1;
@@ -353,10 +353,10 @@ static int visit_text(struct jw_error *err, struct stream_search *search)
 		if (stream_peek(err, stream, wanted, &data, &size))
 			return -1;
 		needed = image_text_needs(search->image, data, size, stream->offset);
-		if (needed <= size || size < wanted || wanted >= PTX_TEXT_MOST)
+		if (needed <= size || size < wanted || wanted >= PTX_TEXT_MAX)
 			break;
 	}
-	*text = BUF_MAX(PTX_TEXT_BEFORE + PTX_TEXT_MOST);
+	*text = BUF_MAX(PTX_TEXT_BEFORE + PTX_TEXT_MAX);
 	if (buf_append(err, text, search->before, search->before_size) ||
 		buf_append(err, text, data, needed < size ? needed : size))
 		return -1;

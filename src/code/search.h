@@ -32,7 +32,7 @@ int search_range_next(struct jw_error *err, struct image *image, const struct st
 int search_wrappers(struct jw_error *err, struct image *image, const struct stream *stream,
 					const struct section *section);
 
-enum { SEARCH_MOST_TAIL = 1 << 23 };
+enum { SEARCH_MAX_TAIL = 1 << 23 };
 
 /* A stream to its end, with its wrappers. Of a large container only headers, PTX and small cubins
  * are held. */
@@ -42,7 +42,7 @@ struct stream_search {
 	/* Of the bytes that went by these are kept: the beginning, for headers, and the end from
 	 * `tail_from` on, for an ELF's section headers. Each has a maximum; any other part has to be
 	 * read again. */
-	struct buf head, tail; /* of the tail at most SEARCH_MOST_TAIL */
+	struct buf head, tail; /* of the tail at most SEARCH_MAX_TAIL */
 	uint64_t tail_from;    /* UINT64_MAX: no tail is kept */
 	/* Section names: symbols that are longer than the tail may lie behind them (TensorFlow's). */
 	struct buf names, recent; /* recent: the last bytes */

@@ -13,7 +13,7 @@ struct bytes;
  *
  * elf_sections or pe_sections fills the table. It omits code, debug data and sections without bytes
  * in the file. */
-enum { SECTIONS_MOST = 1 << 18 };
+enum { SECTIONS_MAX = 1 << 18 };
 
 struct section {
 	char name[32];

@@ -453,7 +453,7 @@ static int add_named_target(struct jw_error *err, const char *name, const struct
 }
 
 /* Room for the first name of a range. */
-enum { MOST_RANGE_END = 64 };
+enum { MAX_RANGE_END = 64 };
 
 /* 20 of “rtx20” or “RTX 20”; 0: it is no such name. */
 static unsigned generation_of(const char *name)
@@ -493,7 +493,7 @@ static int add_named_or_range(struct jw_error *err, const char *name,
 							  const struct jw_driver *driver, struct target_list *list)
 {
 	const char *dots = strstr(name, "..");
-	char first[MOST_RANGE_END];
+	char first[MAX_RANGE_END];
 	unsigned generation, last;
 
 	if (!dots)

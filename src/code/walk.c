@@ -17,9 +17,9 @@
 #include "os/library.h"
 #include "os/platform.h"
 
-enum { MOST_DEPTH = 5 };  /* a .conda has three: zip, zstd, tar */
-enum { MOST_LARGE = 16 }; /* libraries that are parts of their own: PyTorch has five */
-#define MOST_AGAIN (UINT64_C(64) << 30)
+enum { MAX_DEPTH = 5 };  /* a .conda has three: zip, zstd, tar */
+enum { MAX_LARGE = 16 }; /* libraries that are parts of their own: PyTorch has five */
+#define MAX_REREAD_BYTES (UINT64_C(64) << 30)
 
 /* The input of libarchive. */
 struct feed {
@@ -65,9 +65,9 @@ struct walk {
 	const struct jw_cancel *cancel;
 	atomic_uint_least64_t *again_bytes;
 	struct os_map map;
-	struct zip_directory directory;    /* of the file itself */
-	size_t bounds[2 * MOST_LARGE + 2]; /* between its parts, in the file's order */
-	struct layer layers[1 + MOST_DEPTH];
+	struct zip_directory directory;   /* of the file itself */
+	size_t bounds[2 * MAX_LARGE + 2]; /* between its parts, in the file's order */
+	struct layer layers[1 + MAX_DEPTH];
 	size_t depth; /* of these are open */
 };
 
@@ -80,8 +80,8 @@ int walk_cancelled(struct jw_error *err, const struct jw_cancel *cancel)
 
 int walk_again(struct jw_error *err, atomic_uint_least64_t *again_bytes, uint64_t size)
 {
-	if (again_bytes &&
-		(*again_bytes > MOST_AGAIN || atomic_fetch_add(again_bytes, size) + size > MOST_AGAIN))
+	if (again_bytes && (*again_bytes > MAX_REREAD_BYTES ||
+						atomic_fetch_add(again_bytes, size) + size > MAX_REREAD_BYTES))
 		return error_set(err, JW_ERR_LIMIT, "too much would have to be unpacked once more");
 	return 0;
 }
@@ -279,7 +279,7 @@ static enum walk_step next_in_archive(struct layer *layer, struct walk_found *fo
 		if (archive_entry_filetype(entry) != AE_IFREG)
 			continue;
 		layer->member = layer->own_name = entry_name(layer, entry);
-		stream_of_reader(&layer->stream, read_archive_entry, layer, DEVCODE_MOST_STREAMED);
+		stream_of_reader(&layer->stream, read_archive_entry, layer, DEVCODE_MAX_STREAMED);
 		return WALK_LEAF;
 	}
 }
@@ -390,7 +390,7 @@ static enum walk_step next_in_zip(struct layer *layer, struct walk_found *found)
 		if (zip_reader_begin(&found->why, layer->reader, member))
 			return trouble(found, member->name);
 		layer->member = member->name;
-		stream_of_reader(&layer->stream, read_plain_member, layer, DEVCODE_MOST_STREAMED);
+		stream_of_reader(&layer->stream, read_plain_member, layer, DEVCODE_MAX_STREAMED);
 		return WALK_LEAF;
 	}
 	return WALK_END;
@@ -471,7 +471,7 @@ static enum walk_step next_in_layer(struct layer *layer, struct walk_found *foun
 	layer->ended = true;
 	if (layer->kind == LAYER_ZSTD) {
 		layer->member = layer->outer;
-		stream_of_reader(&layer->stream, unpack_zstd, layer, DEVCODE_MOST_STREAMED);
+		stream_of_reader(&layer->stream, unpack_zstd, layer, DEVCODE_MAX_STREAMED);
 	}
 	return WALK_LEAF;
 }
@@ -509,8 +509,8 @@ static enum walk_step look_into(struct walk *walk, struct walk_found *found)
 				  "a static library, which is not read: name what is linked from it");
 		return WALK_TROUBLE;
 	}
-	if (walk->depth > MOST_DEPTH) {
-		error_set(&found->why, JW_ERR_LIMIT, "archives in archives, more than %d deep", MOST_DEPTH);
+	if (walk->depth > MAX_DEPTH) {
+		error_set(&found->why, JW_ERR_LIMIT, "archives in archives, more than %d deep", MAX_DEPTH);
 		return WALK_TROUBLE;
 	}
 	*layer = (struct layer){.walk = walk, .from = &from->stream, .outer = from->member};
@@ -592,7 +592,7 @@ static bool is_library(const struct walk *walk, const struct zip_member *member)
 
 size_t walk_parts(struct walk *walk)
 {
-	enum { MOST_ASKED = 256 }; /* a file could claim a million large members */
+	enum { MAX_ASKED = 256 }; /* a file could claim a million large members */
 	struct layer *file = &walk->layers[0], *zip = file + 1;
 	const size_t size = walk->map.size < KIND_HEAD ? walk->map.size : KIND_HEAD;
 	size_t parts = 0, asked = 0;
@@ -602,7 +602,7 @@ size_t walk_parts(struct walk *walk)
 		return 1;
 	file->ended = true;
 	walk->depth++;
-	for (size_t i = 0; i < zip->end && parts < 2 * MOST_LARGE && asked < MOST_ASKED; i++) {
+	for (size_t i = 0; i < zip->end && parts < 2 * MAX_LARGE && asked < MAX_ASKED; i++) {
 		const struct zip_member *member = walk->directory.by_place[i];
 
 		if (member->size_bytes < LARGE)

@@ -12,14 +12,14 @@
 enum {
 	OPTIONS_AT = CONTAINER_ENTRY,  /* `{u32 off, u32 len}` behind the fixed fields */
 	OPTIONS_TEXT = OPTIONS_AT + 8, /* and the string behind that */
-	MOST_OPTIONS = 1 << 16,
+	MAX_OPTIONS = 1 << 16,
 	FLAGS = 0x11, /* 64 bits, Linux: as nvcc writes it */
 	ZSTD_LEVEL = 3,
 	NAME_AT = CONTAINER_ENTRY, /* of a cubin, which has no options */
 	CUBIN_MAJOR = 1,           /* the minor number is that of the ABI */
 	CUBIN_OPTIONS_AT = NAME_AT + 8,
 	CUBIN_HEADER = CUBIN_OPTIONS_AT + 8,
-	CUBIN_MOST_HEADER = CUBIN_HEADER + CUBIN_MOST_COMPAT + 2 * CONTAINER_ALIGN,
+	CUBIN_MAX_HEADER = CUBIN_HEADER + CUBIN_MAX_COMPAT + 2 * CONTAINER_ALIGN,
 	CUBIN_FIRST_COMPAT = 100, /* the architectures whose entries repeat .nv.compat */
 };
 
@@ -33,7 +33,7 @@ static int pack_payload(struct jw_error *err, enum devcode_compression compressi
 {
 	size_t room, got;
 
-	if (compression == DEVCODE_FOREIGN || payload.size > DEVCODE_MOST_PAYLOAD)
+	if (compression == DEVCODE_FOREIGN || payload.size > DEVCODE_MAX_PAYLOAD)
 		return error_set(err, JW_ERR_USAGE, "a payload that cannot be written");
 	if (compression == DEVCODE_RAW)
 		return buf_append(err, out, payload.data, payload.size);
@@ -71,13 +71,13 @@ int write_container(struct jw_error *err, const struct write_ptx *ptx, struct bu
 	const char *options = ptx->options ? ptx->options : "";
 	const size_t header_size = padded(OPTIONS_TEXT + strlen(options) + 1), before = out->size;
 	const bool raw = ptx->compression == DEVCODE_RAW;
-	struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+	struct buf packed = BUF_MAX(DEVCODE_MAX_PAYLOAD);
 	uint8_t *header, *entry;
 	int result = -1;
 
 	if (pack_payload(err, ptx->compression, payload, &packed))
 		goto done;
-	if (strlen(options) > MOST_OPTIONS) {
+	if (strlen(options) > MAX_OPTIONS) {
 		error_set(err, JW_ERR_LIMIT, "options of %zu bytes", strlen(options));
 		goto done;
 	}
@@ -152,7 +152,7 @@ static size_t add_compat(uint8_t *header, struct devcode_view cubin)
 int write_cubin_entry(struct jw_error *err, const struct write_cubin *cubin, struct buf *out)
 {
 	static const char name[CUBIN_OPTIONS_AT - NAME_AT] = CONTAINER_BAKED;
-	uint8_t header[CUBIN_MOST_HEADER] = {0};
+	uint8_t header[CUBIN_MAX_HEADER] = {0};
 	struct cubin_header elf = {0};
 	size_t header_size = CUBIN_HEADER;
 

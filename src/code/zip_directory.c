@@ -14,9 +14,9 @@
 #include "base/mem.h"
 
 enum {
-	MOST_ZIP_MEMBERS = 1 << 20,
-	MOST_ZIP_DIRECTORY = 256 << 20, /* bytes; a name may have 64 KiB, a usual one has 60 bytes */
-	MOST_COMMENT = 0xffff,
+	MAX_ZIP_MEMBERS = 1 << 20,
+	MAX_ZIP_DIRECTORY = 256 << 20, /* bytes; a name may have 64 KiB, a usual one has 60 bytes */
+	MAX_COMMENT = 0xffff,
 	FLAGS_ENCRYPTED = 1 | 1 << 6 | 1 << 13,
 	MADE_BY_UNIX = 3,
 	UNIX_KIND = 0170000,
@@ -32,8 +32,7 @@ struct zip_end {
 /* The last record whose comment ends where the file does. */
 static int find_end(struct jw_error *err, const uint8_t *data, size_t size, struct zip_end *end)
 {
-	for (size_t back = ZIP_END_BYTES; back <= size && back <= ZIP_END_BYTES + MOST_COMMENT;
-		 back++) {
+	for (size_t back = ZIP_END_BYTES; back <= size && back <= ZIP_END_BYTES + MAX_COMMENT; back++) {
 		struct cursor cursor = cursor_of(data + size - back, back);
 		uint32_t disks;
 
@@ -57,7 +56,7 @@ static int find_end(struct jw_error *err, const uint8_t *data, size_t size, stru
 
 bool zip_has_end(const struct os_map *map)
 {
-	const size_t most = ZIP_END_BYTES + MOST_COMMENT;
+	const size_t most = ZIP_END_BYTES + MAX_COMMENT;
 
 	for (size_t back = ZIP_END_BYTES; back <= map->size && back <= most; back++)
 		if (load_u32(map->data + map->size - back) == ZIP_END_SIGNATURE)
@@ -273,10 +272,10 @@ int zip_directory_read(struct jw_error *err, const struct os_map *map,
 		return -1;
 	if (!range_fits(end.offset, end.size_bytes, end.at) || end.offset + end.size_bytes != end.at)
 		return error_set(err, JW_ERR_FORMAT, "its directory is not before the file's end");
-	if (end.count > MOST_ZIP_MEMBERS || end.count > end.size_bytes / ZIP_CENTRAL_BYTES)
-		return error_set(err, end.count > MOST_ZIP_MEMBERS ? JW_ERR_LIMIT : JW_ERR_FORMAT,
+	if (end.count > MAX_ZIP_MEMBERS || end.count > end.size_bytes / ZIP_CENTRAL_BYTES)
+		return error_set(err, end.count > MAX_ZIP_MEMBERS ? JW_ERR_LIMIT : JW_ERR_FORMAT,
 						 "its directory claims %llu members", (unsigned long long)end.count);
-	if (end.size_bytes > MOST_ZIP_DIRECTORY)
+	if (end.size_bytes > MAX_ZIP_DIRECTORY)
 		return error_set(err, JW_ERR_LIMIT, "its directory claims %llu bytes",
 						 (unsigned long long)end.size_bytes);
 	directory.members = mem_array((size_t)end.count + 1, sizeof *directory.members);
@@ -311,7 +310,7 @@ const struct zip_member *zip_directory_find(const struct zip_directory *director
 
 /* ---- the bytes of its members */
 
-enum { UNPACK_STEP = 1 << 18, MOST_INPUT = 1 << 20 };
+enum { UNPACK_STEP = 1 << 18, MAX_INPUT_BYTES = 1 << 20 };
 
 struct zip_reader {
 	const struct os_map *map;
@@ -387,7 +386,8 @@ static int unpack_quickly(struct zip_reader *reader, uint8_t *to, size_t size, s
 	isal->avail_out = (uint32_t)size;
 	while (!reader->ended && isal->avail_out) {
 		const uint64_t left = reader->member->packed_bytes - reader->read;
-		const uint32_t in = left < MOST_INPUT ? (uint32_t)left : MOST_INPUT, room = isal->avail_out;
+		const uint32_t in = left < MAX_INPUT_BYTES ? (uint32_t)left : MAX_INPUT_BYTES,
+					   room = isal->avail_out;
 		int state;
 
 		isal->next_in = (uint8_t *)(uintptr_t)(packed_data(reader) + reader->read);
@@ -430,7 +430,7 @@ static int unpack_some(struct jw_error *err, struct zip_reader *reader, uint8_t 
 	z->avail_out = (uInt)size;
 	while (!reader->ended && z->avail_out) {
 		const uint64_t left = reader->member->packed_bytes - reader->read;
-		const uInt in = left < MOST_INPUT ? (uInt)left : MOST_INPUT;
+		const uInt in = left < MAX_INPUT_BYTES ? (uInt)left : MAX_INPUT_BYTES;
 		int state;
 
 		z->next_in = packed_data(reader) + reader->read;

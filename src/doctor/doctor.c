@@ -15,7 +15,7 @@
 #include "driver/run_folder.h"
 #include "os/file.h"
 
-enum { MOST_FINDINGS = 64 };
+enum { MAX_FINDINGS = 64 };
 
 /* ---- what several findings share */
 
@@ -72,12 +72,12 @@ static void find_all(const struct examination *seen, struct jw_doctor_result *re
 {
 	static const struct finding_draft empty;
 
-	result->findings = mem_array(MOST_FINDINGS, sizeof *result->findings);
+	result->findings = mem_array(MAX_FINDINGS, sizeof *result->findings);
 	for (const struct finding_kind *kind = finding_kinds; kind->id; kind++) {
 		struct finding_draft draft = empty;
 		struct jw_finding *finding;
 
-		if (result->finding_count == MOST_FINDINGS || !kind->test(seen, &draft))
+		if (result->finding_count == MAX_FINDINGS || !kind->test(seen, &draft))
 			continue;
 		draft_finish(&draft);
 		finding = &result->findings[result->finding_count++];

@@ -1,4 +1,5 @@
-/* The findings: a row for each, and the test that it stands for. docs/troubleshooting.md lists them. */
+/* The findings: a row for each, and the test that it stands for. docs/troubleshooting.md lists
+ * them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -331,7 +332,7 @@ static bool is_overridden(const struct examination *seen, struct finding_draft *
 
 static const char *limit_text(char text[TEXT_SHORT], uint64_t bytes)
 {
-	if (bytes < CACHE_MOST_LIMIT)
+	if (bytes < CACHE_MAX_LIMIT)
 		return text_bytes(text, bytes);
 	text_copy(text, TEXT_SHORT, "4 GiB, the most that a driver keeps");
 	return text;
@@ -405,7 +406,7 @@ static bool is_limit_misread(const struct examination *seen, struct finding_draf
 					 ? cache_explain_limit(value_in_process(seen, "CUDA_CACHE_MAXSIZE"))
 					 : NULL;
 	/* The driver reads a number that is too large as its maximum, so nothing is lost. */
-	const bool found = line != NULL && seen->settings.limit_bytes < CACHE_MOST_LIMIT;
+	const bool found = line != NULL && seen->settings.limit_bytes < CACHE_MAX_LIMIT;
 
 	if (found) {
 		/* What to write, behind the semicolon, is the fix, which knows what is to fit. */
@@ -437,7 +438,7 @@ static bool is_limit_small(const struct examination *seen, struct finding_draft 
 				 "the driver keeps %s%s; its cache holds %s: when it is full, the driver deletes "
 				 "the oldest entries, and compiles them again at each start",
 				 limit, cache->limit_set ? "" : " by default", has);
-	if (present + more <= CACHE_MOST_LIMIT)
+	if (present + more <= CACHE_MAX_LIMIT)
 		draft_limit(seen, draft, jw_cache_limit(cache, more));
 	else
 		FIX(draft, "no driver keeps more than 4 GiB: “jitwarm bake” puts the code into the "

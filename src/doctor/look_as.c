@@ -109,7 +109,7 @@ struct taken {
 	int pid;
 };
 
-enum { MOST_TAKEN = 256 };
+enum { MAX_TAKEN = 256 };
 
 /* Of the process that this one looks as from now on; NULL: it is not relative. */
 static char *relative_cache;
@@ -151,10 +151,10 @@ static int keep_variable(struct jw_error *err, void *context, const char *name, 
 
 	if (!is_taken(name) || is_known(taken, name))
 		return 0;
-	if (taken->count == MOST_TAKEN)
+	if (taken->count == MAX_TAKEN)
 		return error_set(err, JW_ERR_LIMIT, "process %d has more than %d variables of the driver",
-						 taken->pid, MOST_TAKEN);
-	if (VEC_ROOM(err, taken->items, taken->capacity, taken->count, MOST_TAKEN))
+						 taken->pid, MAX_TAKEN);
+	if (VEC_ROOM(err, taken->items, taken->capacity, taken->count, MAX_TAKEN))
 		return -1;
 	item = &taken->items[taken->count++];
 	*item = (struct taken_variable){0};

@@ -10,8 +10,8 @@
 
 enum {
 	READ_STEP = 64 << 10,
-	MOST_SAID = 8 << 10,
-	MOST_TRIES = 5,
+	MAX_OUTPUT = 8 << 10,
+	MAX_TRIES = 5,
 	FIRST_PAUSE_MS = 25,
 	/* process, stdin, stdout, stderr, clock: each closes alone; the child is gone after the last */
 	HANDLES = 5,
@@ -187,17 +187,17 @@ static void on_words(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
 {
 	struct child *child = stream->data;
 	size_t fresh = got > 0 ? (size_t)got : 0,
-		   skip = fresh > MOST_SAID / 2 ? fresh - MOST_SAID / 2 : 0;
+		   skip = fresh > MAX_OUTPUT / 2 ? fresh - MAX_OUTPUT / 2 : 0;
 
 	if (got < 0) {
 		pipe_ended(child, stream, got);
 		return;
 	}
 	fresh -= skip;
-	if (child->words.size + fresh > MOST_SAID) {
-		memmove(child->words.data, child->words.data + child->words.size - MOST_SAID / 2,
-				MOST_SAID / 2);
-		child->words.size = MOST_SAID / 2;
+	if (child->words.size + fresh > MAX_OUTPUT) {
+		memmove(child->words.data, child->words.data + child->words.size - MAX_OUTPUT / 2,
+				MAX_OUTPUT / 2);
+		child->words.size = MAX_OUTPUT / 2;
 	}
 	(void)buf_append(NULL, &child->words, buffer->base + skip, fresh);
 }
@@ -227,8 +227,8 @@ static int start_once(struct jw_error *err, uv_loop_t *loop, const struct child_
 
 	child->read_buffer = mem_alloc(READ_STEP);
 	child->events = *events;
-	child->line = BUF_MAX(PROTOCOL_MOST_LINE);
-	child->words = BUF_MAX(2 * MOST_SAID);
+	child->line = BUF_MAX(PROTOCOL_MAX_LINE);
+	child->words = BUF_MAX(2 * MAX_OUTPUT);
 	child->open_handles = HANDLES;
 	child->running = 3;
 	/* Creating a pipe that passes no handles cannot fail. */
@@ -270,7 +270,7 @@ int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup 
 
 	/* libuv writes to workers that may be gone. */
 	os_ignore_broken_pipes();
-	for (int tries = 0; environment && result && passing && tries < MOST_TRIES; tries++) {
+	for (int tries = 0; environment && result && passing && tries < MAX_TRIES; tries++) {
 		if (tries)
 			uv_sleep((unsigned)FIRST_PAUSE_MS << tries);
 		result = start_once(err, loop, setup, events, environment, &passing, ret_child);
@@ -322,7 +322,7 @@ int child_send_line(struct jw_error *err, struct child *child, struct buf *line)
 
 int child_send(struct jw_error *err, struct child *child, const struct protocol_job *job)
 {
-	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
+	struct buf line = BUF_MAX(PROTOCOL_MAX_LINE);
 
 	if (!protocol_put_job(err, &line, job))
 		return child_send_line(err, child, &line);

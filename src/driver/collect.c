@@ -10,7 +10,7 @@
 enum { FULL_BYTES = 16 << 10 };
 
 /* A folder of the cache that is missing at each of this many tries is being removed on purpose. */
-enum { MOST_TRIES = 10 };
+enum { MAX_TRIES = 10 };
 
 static bool is_predicted(const struct plan *plan, uint64_t key)
 {
@@ -57,7 +57,7 @@ int collect_insert(struct jw_error *err, struct cache_live *live, const struct c
 
 	/* Tries again if a folder is missing, which makes it: the cache may be removed, or wiped by a
 	 * driver, between any two steps. */
-	for (int tries = 0; result && tries < MOST_TRIES; tries++) {
+	for (int tries = 0; result && tries < MAX_TRIES; tries++) {
 		result = cache_insert(&why, live, &addition, 1);
 		if (result && why.code != JW_ERR_NOT_FOUND)
 			break;

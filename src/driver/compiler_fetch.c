@@ -21,7 +21,7 @@
 #include "os/library.h"
 #include "os/platform.h"
 
-enum { MOST_PROGRAM = 1 << 30, MOST_MEMBERS = 100000, STEP = 1 << 16, DAY_S = 86400 };
+enum { MAX_PROGRAM = 1 << 30, MAX_MEMBERS = 100000, STEP = 1 << 16, DAY_S = 86400 };
 
 static const char fresh_start[] = ".new-";
 
@@ -66,7 +66,7 @@ uint32_t compiler_fetch_first(uint32_t cuda)
 										  : cuda;
 }
 
-enum { MOST_PIECES = 2 };
+enum { MAX_PIECES = 2 };
 
 /* What is kept of one wheel. */
 struct fetched_piece {
@@ -78,7 +78,7 @@ struct fetched_piece {
 struct fetch {
 	const struct jw_compiler_fetch_options *options;
 	struct version cuda;
-	struct fetched_piece pieces[MOST_PIECES];
+	struct fetched_piece pieces[MAX_PIECES];
 	size_t piece_count;
 };
 
@@ -105,8 +105,8 @@ static int write_program(struct jw_error *err, struct archive *archive, const ch
 			result = -1;
 		else if ((got = archive_read_data(archive, bytes, sizeof bytes)) < 0)
 			result = got == ARCHIVE_RETRY ? 0 : fail_wheel(err, archive);
-		else if ((uint64_t)got > MOST_PROGRAM - size)
-			result = error_set(err, JW_ERR_LIMIT, "a program of more than %d bytes", MOST_PROGRAM);
+		else if ((uint64_t)got > MAX_PROGRAM - size)
+			result = error_set(err, JW_ERR_LIMIT, "a program of more than %d bytes", MAX_PROGRAM);
 		else if (got)
 			result = os_file_write(err, file, size, bytes, (size_t)got);
 		size += got > 0 ? (uint64_t)got : 0;
@@ -132,8 +132,8 @@ static int find_program(struct jw_error *err, struct archive *archive, const cha
 
 		if (code < ARCHIVE_WARN && code != ARCHIVE_RETRY)
 			return fail_wheel(err, archive);
-		if (++count > MOST_MEMBERS)
-			return error_set(err, JW_ERR_LIMIT, "more than %d members", MOST_MEMBERS);
+		if (++count > MAX_MEMBERS)
+			return error_set(err, JW_ERR_LIMIT, "more than %d members", MAX_MEMBERS);
 		if (length <= tail || archive_entry_filetype(entry) != AE_IFREG ||
 			!text_ends(name, member) || name[length - tail - 1] != '/')
 			continue;
@@ -333,8 +333,8 @@ int compiler_fetch_remove(struct jw_error *err, bool dry_run, char **ret_path)
 static void find_missing(struct fetch *fetch, const char *place)
 {
 	const unsigned *cuda = fetch->cuda.numbers, major = cuda[0];
-	struct fetched_piece pieces[MOST_PIECES] = {0};
-	const size_t count = major < 12 ? 1 : MOST_PIECES;
+	struct fetched_piece pieces[MAX_PIECES] = {0};
+	const size_t count = major < 12 ? 1 : MAX_PIECES;
 
 	(void)compiler_fetch_package(pieces[0].package, major);
 	(void)snprintf(pieces[0].member, sizeof pieces[0].member, "bin/%s", compiler_fetch_program());

@@ -13,7 +13,7 @@
 #include "os/file.h"
 #include "probe_ptx.h"
 
-enum { LIMIT_S = 120, MOST_ENTRY = 1 << 20 };
+enum { LIMIT_S = 120, MAX_ENTRY = 1 << 20 };
 
 /* The module as stored: raw, and padded to eight bytes with NULs. The driver's key contains all of
  * these and no further NUL (measured on 535 and 550), so the last of them counts as the first byte
@@ -122,7 +122,7 @@ static int read_probe_entry(struct jw_error *err, const char *cache_dir,
 						 "system? (JITWARM_STATE names another place)",
 						 cache_dir);
 	found.trust = JW_TRUST_OPAQUE;
-	if (os_read_file(err, path, MOST_ENTRY, &bytes)) {
+	if (os_read_file(err, path, MAX_ENTRY, &bytes)) {
 		mem_free(path);
 		return -1;
 	}

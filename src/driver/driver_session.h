@@ -46,10 +46,10 @@ void driver_session_close(struct driver_session *session);
 
 /* The GPUs that a run's workers see, and the choice of one for a module. */
 struct device_pool {
-	struct protocol_device devices[PROTOCOL_MOST_DEVICES];
-	bool works[PROTOCOL_MOST_DEVICES];  /* a worker has had a context there */
-	bool barred[PROTOCOL_MOST_DEVICES]; /* it gives no context */
-	char why[128];                      /* reason for the last one that was barred */
+	struct protocol_device devices[PROTOCOL_MAX_DEVICES];
+	bool works[PROTOCOL_MAX_DEVICES];  /* a worker has had a context there */
+	bool barred[PROTOCOL_MAX_DEVICES]; /* it gives no context */
+	char why[128];                     /* reason for the last one that was barred */
 	size_t count;
 };
 

@@ -11,7 +11,7 @@
 #include "os/file.h"
 #include "os/platform.h"
 
-enum { MOST_BYTES = 1 << 20 };
+enum { MAX_BYTES = 1 << 20 };
 
 /* One line that changes whenever the answer might: file identity, devices, and the variables that
  * hide or reorder them. */
@@ -84,7 +84,7 @@ bool known_gpus_find(const char *state_dir, const struct known_gpus_key *key,
 	struct buf text = {0};
 	struct os_stat library;
 	/* The driver's file of that time may be gone, or its name damaged. */
-	bool found = identity && path && !os_read_file(NULL, path, MOST_BYTES, &text) &&
+	bool found = identity && path && !os_read_file(NULL, path, MAX_BYTES, &text) &&
 				 known_gpus_parse(buf_text(&text), text.size, identity, ret_hello) &&
 				 !os_stat(NULL, ret_hello->library, &library) && library.kind == OS_REGULAR;
 
@@ -121,12 +121,12 @@ void known_gpus_forget(const char *state_dir)
 
 bool unfit_driver(struct jw_error *why, const struct jw_driver *driver)
 {
-	enum { MOST_GPUS = 64 };
-	struct os_pci_device devices[MOST_GPUS];
+	enum { MAX_GPUS = 64 };
+	struct os_pci_device devices[MAX_GPUS];
 	struct jw_target target;
 	size_t count;
 
-	if (os_pci_gpus(NULL, devices, MOST_GPUS, &count))
+	if (os_pci_gpus(NULL, devices, MAX_GPUS, &count))
 		return false;
 	for (size_t i = 0; i < count; i++)
 		if (!gpu_of_pci_device(devices[i].device, &target) ||

@@ -111,7 +111,7 @@ static void take_log(const struct nvjitlink *nvjitlink, void *handle, struct buf
 {
 	size_t size = 0;
 
-	if (nvjitlink->GetErrorLogSize(handle, &size) || size <= 1 || size > NVJITLINK_MOST_LOG)
+	if (nvjitlink->GetErrorLogSize(handle, &size) || size <= 1 || size > NVJITLINK_MAX_LOG)
 		return;
 	(void)buf_reserve(NULL, log, size);
 	memset(log->data, 0, size);
@@ -134,8 +134,8 @@ int nvjitlink_link(struct jw_error *err, const struct nvjitlink *nvjitlink,
 	(void)snprintf(arch, sizeof arch, "-arch=%s", jw_target_sm(sm, input->target));
 	buf_clear(log);
 	buf_clear(cubin);
-	log->most = NVJITLINK_MOST_LOG;
-	cubin->most = DEVCODE_MOST_PAYLOAD;
+	log->most = NVJITLINK_MAX_LOG;
+	cubin->most = DEVCODE_MAX_PAYLOAD;
 	code = nvjitlink->Create(&handle, 1, options);
 	if (code) {
 		*ret_result = code;
@@ -146,7 +146,7 @@ int nvjitlink_link(struct jw_error *err, const struct nvjitlink *nvjitlink,
 		code = nvjitlink->Complete(handle);
 	if (!code)
 		code = nvjitlink->GetLinkedCubinSize(handle, &size);
-	if (!code && (!size || size > DEVCODE_MOST_PAYLOAD)) {
+	if (!code && (!size || size > DEVCODE_MAX_PAYLOAD)) {
 		result = error_set(err, JW_ERR_LIMIT, "nvJitLink's output has %zu bytes", size);
 	} else if (!code) {
 		(void)buf_reserve(NULL, cubin, size);

@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-enum { NVJITLINK_MOST_LOG = 1 << 20, NVJITLINK_FIRST_CUDA = 12000 };
+enum { NVJITLINK_MAX_LOG = 1 << 20, NVJITLINK_FIRST_CUDA = 12000 };
 
 /* X(name, (parameters)): each returns nvJitLinkResult as an int. A handle is an opaque pointer. The
  * symbols end in the version that the caller was made for (__nvJitLinkCreate_12_4): a library has

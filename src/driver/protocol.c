@@ -48,7 +48,7 @@ static const struct json_field driver_fields[] = {
 	FIELD(protocol_hello, "cuda", cuda),
 	JSON_INSIDE_OF("devices", struct protocol_hello, devices, device_count, NULL,
 				   .table = JSON_TABLE(struct protocol_device, device_fields),
-				   .most = PROTOCOL_MOST_DEVICES),
+				   .most = PROTOCOL_MAX_DEVICES),
 	{0},
 };
 const struct json_table protocol_driver = {.fields = driver_fields};
@@ -177,7 +177,7 @@ static int get_result(const cJSON *object, const char *name)
 
 static int get_ordinal(int number)
 {
-	return number > 0 ? number % PROTOCOL_MOST_DEVICES : 0;
+	return number > 0 ? number % PROTOCOL_MAX_DEVICES : 0;
 }
 
 int protocol_put_job(struct jw_error *err, struct buf *line, const struct protocol_job *job)

@@ -30,9 +30,9 @@
 #include "cache/key.h"
 
 enum {
-	PROTOCOL_MOST_LINE = 1 << 20,
-	PROTOCOL_MOST_DEVICES = 64,
-	PROTOCOL_MOST_LOG = 16 << 10, /* maximum size of the compiler's log in an answer */
+	PROTOCOL_MAX_LINE = 1 << 20,
+	PROTOCOL_MAX_DEVICES = 64,
+	PROTOCOL_MAX_LOG = 16 << 10, /* maximum size of the compiler's log in an answer */
 };
 
 /* One GPU, as the driver describes it. */
@@ -52,7 +52,7 @@ struct protocol_hello {
 	char error[512];
 	char library[1024]; /* the file that was actually loaded */
 	uint32_t cuda;      /* cuDriverGetVersion */
-	struct protocol_device devices[PROTOCOL_MOST_DEVICES];
+	struct protocol_device devices[PROTOCOL_MAX_DEVICES];
 	size_t device_count;
 };
 
@@ -81,7 +81,7 @@ struct protocol_answer {
 	double cpu_ms;       /* processor time of only the compile; 0 if unknown */
 	uint64_t peak_bytes; /* peak resident memory of the worker so far */
 	char error[128];     /* "CUDA_ERROR_INVALID_PTX" */
-	char log[PROTOCOL_MOST_LOG];
+	char log[PROTOCOL_MAX_LOG];
 };
 
 /* Each appends one line, with its line feed, to `line`. */

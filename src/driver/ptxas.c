@@ -10,7 +10,7 @@
 #include "os/folders.h"
 #include "os/process.h"
 
-enum { MOST_ARGUMENTS = 256 };
+enum { MAX_ARGUMENTS = 256 };
 
 /* ---- which version */
 
@@ -49,7 +49,7 @@ int ptxas_version(struct jw_error *err, const char *program, uint32_t *ret_cuda)
 	output = os_join(folder, "answer");
 	result = run_ptxas(err, arguments, output, &ended);
 	if (!result)
-		result = os_read_file(err, output, PTXAS_MOST_LOG, &text);
+		result = os_read_file(err, output, PTXAS_MAX_LOG, &text);
 	if (!result && (ended.signal || ended.status))
 		buf_clear(&text);
 	(void)os_remove_tree(NULL, folder);
@@ -65,7 +65,7 @@ int ptxas_version(struct jw_error *err, const char *program, uint32_t *ret_cuda)
 struct call {
 	char *source, *output, *log;
 	char *options;
-	const char *arguments[MOST_ARGUMENTS];
+	const char *arguments[MAX_ARGUMENTS];
 	size_t count;
 };
 
@@ -83,7 +83,7 @@ static void call_free(struct call *call)
 
 static int add_ptxas_argument(struct jw_error *err, struct call *call, const char *argument)
 {
-	if (call->count + 1 >= MOST_ARGUMENTS)
+	if (call->count + 1 >= MAX_ARGUMENTS)
 		return error_set(err, JW_ERR_LIMIT, "too many options");
 	call->arguments[call->count++] = argument;
 	return 0;
@@ -196,7 +196,7 @@ int ptxas_compile(struct jw_error *err, const struct ptxas_job *job,
 
 	(void)snprintf(arch, sizeof arch, "-arch=%s", jw_target_sm(name, job->target));
 	if (prepare(err, job, arch, &call) || run_ptxas(err, call.arguments, call.log, &ended) ||
-		os_read_file(err, call.log, PTXAS_MOST_LOG, log))
+		os_read_file(err, call.log, PTXAS_MAX_LOG, log))
 		goto done;
 	*ret_outcome = (struct ptxas_outcome){.refused = ended.status || ended.signal,
 										  .peak_bytes = ended.peak_bytes,
@@ -207,7 +207,7 @@ int ptxas_compile(struct jw_error *err, const struct ptxas_job *job,
 	else if (ended.status)
 		(void)text_format(ret_outcome->error, sizeof ret_outcome->error,
 						  "ptxas ended with status %d", ended.status);
-	result = ret_outcome->refused ? 0 : os_read_file(err, call.output, PTXAS_MOST_CUBIN, cubin);
+	result = ret_outcome->refused ? 0 : os_read_file(err, call.output, PTXAS_MAX_CUBIN, cubin);
 done:
 	call_free(&call);
 	return result;

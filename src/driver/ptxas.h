@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-enum { PTXAS_MOST_LOG = 1 << 20, PTXAS_MOST_CUBIN = 1 << 30 };
+enum { PTXAS_MAX_LOG = 1 << 20, PTXAS_MAX_CUBIN = 1 << 30 };
 
 /* The CUDA version of a ptxas (1000 * major + 10 * minor), from its --version. JW_ERR_UNSUPPORTED:
  * not a ptxas. */

@@ -181,14 +181,14 @@ void run_folder_remove(struct run_folder *folder)
 	*folder = (struct run_folder){0};
 }
 
-enum { MOST_DEPTH = 8 };
+enum { MAX_DEPTH = 8 };
 
 static uint64_t count_below(const char *path, int depth)
 {
 	struct os_names names;
 	uint64_t count = 0;
 
-	if (depth > MOST_DEPTH || os_list(NULL, path, &names))
+	if (depth > MAX_DEPTH || os_list(NULL, path, &names))
 		return 0;
 	for (size_t i = 0; i < names.count; i++) {
 		char *below = os_join(path, names.items[i]);

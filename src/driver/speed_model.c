@@ -8,15 +8,15 @@
 #include "os/file.h"
 #include "plan/estimate.h"
 
-enum { MOST_BYTES = 64 << 10 };
+enum { MAX_BYTES = 64 << 10 };
 static const char schema[] = "jitwarm.speed/4";
 
 /* No machine is so far from the model. Such a value comes from a driver that compiled nothing, a
  * clock that jumps, or a forged file. */
-static const double MOST_FACTOR = 20, MOST_MODULE_MS = 1000;
-static const double MOST_MS = 1e12;
+static const double MAX_FACTOR = 20, MAX_MODULE_MS = 1000;
+static const double MAX_MS = 1e12;
 /* Earlier runs weigh at most this. */
-static const double MOST_OLD_MS = 120e3;
+static const double MAX_REMEMBERED_MS = 120e3;
 /* The usual factor weighs as much as a run of this length, so that three tiny modules do not
  * decide. */
 static const double EXPECTED_MS = 500;
@@ -28,8 +28,8 @@ void speed_take(struct speed_time *time, const struct plan_module *module, doubl
 	struct plan_estimate estimate;
 
 	plan_estimate(&estimate, &module->features, module->payload_bytes, NULL);
-	if (!(wall_ms * MOST_FACTOR > estimate.cost_ms && wall_ms < MOST_MS && cpu_ms >= 0 &&
-		  cpu_ms < estimate.cost_ms * MOST_FACTOR + MOST_MODULE_MS))
+	if (!(wall_ms * MAX_FACTOR > estimate.cost_ms && wall_ms < MAX_MS && cpu_ms >= 0 &&
+		  cpu_ms < estimate.cost_ms * MAX_FACTOR + MAX_MODULE_MS))
 		return;
 	time->model_ms += estimate.cost_ms;
 	time->cpu_ms += cpu_ms;
@@ -67,7 +67,7 @@ static struct speed_row *last_row(struct speed_table *table, const struct jw_dri
 		known ? *known : (struct speed_row){.release = driver->release[0], .cuda = driver->cuda};
 	const size_t old = known ? (size_t)(known - table->rows) : 0;
 
-	if (known || table->count == LEARN_MOST_ROWS)
+	if (known || table->count == LEARN_MAX_ROWS)
 		memmove(&table->rows[old], &table->rows[old + 1],
 				(--table->count - old) * sizeof *table->rows);
 	table->rows[table->count] = row;
@@ -76,8 +76,8 @@ static struct speed_row *last_row(struct speed_table *table, const struct jw_dri
 
 static bool is_believable(double model_ms, double real_ms)
 {
-	return model_ms > 0 && model_ms < MOST_MS && real_ms > 0 && real_ms < model_ms * MOST_FACTOR &&
-		   real_ms * MOST_FACTOR > model_ms;
+	return model_ms > 0 && model_ms < MAX_MS && real_ms > 0 && real_ms < model_ms * MAX_FACTOR &&
+		   real_ms * MAX_FACTOR > model_ms;
 }
 
 void speed_add(struct speed_table *table, const struct jw_driver *driver,
@@ -90,9 +90,9 @@ void speed_add(struct speed_table *table, const struct jw_driver *driver,
 	if (!is_believable(model_ms, real_ms))
 		return;
 	row = last_row(table, driver);
-	if (row->model_ms > MOST_OLD_MS) {
-		row->real_ms *= MOST_OLD_MS / row->model_ms;
-		row->model_ms = MOST_OLD_MS;
+	if (row->model_ms > MAX_REMEMBERED_MS) {
+		row->real_ms *= MAX_REMEMBERED_MS / row->model_ms;
+		row->model_ms = MAX_REMEMBERED_MS;
 	}
 	row->model_ms += model_ms;
 	row->real_ms += real_ms;
@@ -121,7 +121,7 @@ void speed_parse(const char *text, size_t size, struct speed_table *ret_table)
 		rows = NULL;
 	cJSON_ArrayForEach(object, rows)
 	{
-		if (ret_table->count < LEARN_MOST_ROWS)
+		if (ret_table->count < LEARN_MAX_ROWS)
 			ret_table->count += parse_row(object, &ret_table->rows[ret_table->count]);
 	}
 	cJSON_Delete(document);
@@ -148,7 +148,7 @@ static void recall_table(const char *state_dir, struct speed_table *ret_table)
 	struct buf text = {0};
 
 	*ret_table = (struct speed_table){0};
-	if (path && !os_read_file(NULL, path, MOST_BYTES, &text))
+	if (path && !os_read_file(NULL, path, MAX_BYTES, &text))
 		speed_parse(buf_text(&text), text.size, ret_table);
 	buf_free(&text);
 	mem_free(path);

@@ -1,6 +1,6 @@
-/* How much longer this machine takes than the model says (docs/internals/estimates.md): one factor for each
- * driver branch's compiler, which each run's compiles teach. The state directory keeps them in a
- * file, which is read as hostile input:
+/* How much longer this machine takes than the model says (docs/internals/estimates.md): one factor
+ * for each driver branch's compiler, which each run's compiles teach. The state directory keeps
+ * them in a file, which is read as hostile input:
  *
  *     {"schema":"jitwarm.speed/4","rows":[{"release":550,"cuda":12040,"model_ms":58312.8,
  *      "real_ms":81044.2}, …]}
@@ -19,7 +19,7 @@
 
 #include "plan/plan.h"
 
-enum { LEARN_MOST_ROWS = 32 };
+enum { LEARN_MAX_ROWS = 32 };
 
 struct speed_row {
 	uint32_t release, cuda;   /* the first number of a release, 0 if unknown; as in jw_driver */
@@ -27,7 +27,7 @@ struct speed_row {
 };
 
 struct speed_table {
-	struct speed_row rows[LEARN_MOST_ROWS];
+	struct speed_row rows[LEARN_MAX_ROWS];
 	size_t count;
 };
 

@@ -23,7 +23,7 @@
 #include "os/library.h"
 #include "os/platform.h"
 
-enum { MOST_PCI = 64, LIMIT_S = 120 };
+enum { MAX_PCI = 64, LIMIT_S = 120 };
 
 static void take_query_hello(struct jw_system *system, const struct protocol_hello *hello)
 {
@@ -101,11 +101,11 @@ static void note_pci(const struct os_pci_device *pci, size_t count, struct jw_sy
 /* The way out, where a part of the driver or a GPU shows which. */
 static void explain_no_driver(const struct jw_error *why, struct jw_system *system)
 {
-	struct os_pci_device pci[MOST_PCI];
+	struct os_pci_device pci[MAX_PCI];
 	const char *hint = "";
 	size_t count = 0;
 
-	if (os_pci_gpus(NULL, pci, MOST_PCI, &count))
+	if (os_pci_gpus(NULL, pci, MAX_PCI, &count))
 		count = 0;
 	note_pci(pci, count, system);
 	if (os_is_wsl())
@@ -150,10 +150,10 @@ static int find_gpus(struct jw_error *err, const struct jw_system_options *optio
 					 const char *library, struct jw_system *system)
 {
 	struct protocol_hello hello = {0};
-	struct os_pci_device pci[MOST_PCI];
+	struct os_pci_device pci[MAX_PCI];
 	struct known_gpus_key key = {.library = library, .pci = pci};
 
-	if (os_pci_gpus(err, pci, MOST_PCI, &key.pci_count))
+	if (os_pci_gpus(err, pci, MAX_PCI, &key.pci_count))
 		return -1;
 	note_pci(pci, key.pci_count, system);
 	if (known_gpus_find(system->state_dir, &key, &hello) && hello.device_count) {
@@ -236,7 +236,7 @@ static void judge_forced(const struct jw_system_options *options, struct jw_cach
 		"%s=1: the driver compiles everything at every start and never reads its cache; "
 		"a warm cache cannot help until it is unset",
 		cache->force_jit ? "CUDA_FORCE_JIT" : "CUDA_FORCE_PTX_JIT");
-	mem_add_string(&cache->warnings, &cache->warning_count, CACHE_MOST_WARNINGS, text);
+	mem_add_string(&cache->warnings, &cache->warning_count, CACHE_MAX_WARNINGS, text);
 	if (!options->cache_dir && !cache->disabled)
 		TEXT_COPY(cache->why_useless, text);
 }
@@ -331,7 +331,7 @@ static int open_elsewhere(struct jw_error *err, const struct jw_system_options *
 	struct cache_profile profile = {0};
 	char text[JW_DRIVER_TEXT];
 
-	for (size_t i = 0; i < options->target_count && i < PROTOCOL_MOST_DEVICES; i++) {
+	for (size_t i = 0; i < options->target_count && i < PROTOCOL_MAX_DEVICES; i++) {
 		system->gpus[i] = (struct jw_gpu){.target = options->targets[i], .ordinal = (int)i};
 		TEXT_COPY(system->gpus[i].name, jw_target_products(options->targets[i]));
 		system->gpu_count++;
@@ -410,7 +410,7 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	system = mem_alloc(sizeof *system);
 	system->worker = options->worker;
 	system->elsewhere = options->target_count != 0;
-	system->gpus = mem_array(PROTOCOL_MOST_DEVICES, sizeof *system->gpus);
+	system->gpus = mem_array(PROTOCOL_MAX_DEVICES, sizeof *system->gpus);
 	/* An account without a home keeps nothing. */
 	if (os_state_dir(&why, &system->state_dir) && error_unless_missing(err, &why))
 		goto done;

@@ -16,7 +16,7 @@
 #include "os/env.h"
 #include "os/file.h"
 
-enum { MOST_TASK = 1 << 20 };
+enum { MAX_TASK = 1 << 20 };
 
 int task_open(struct jw_error *err, struct task *ret_task)
 {
@@ -28,7 +28,7 @@ int task_open(struct jw_error *err, struct task *ret_task)
 
 	if (!path)
 		return 0;
-	if (os_read_file(err, path, MOST_TASK, &text) ||
+	if (os_read_file(err, path, MAX_TASK, &text) ||
 		!(document = json_parse(err, buf_text(&text), text.size)))
 		goto done;
 	compiler = json_text(document, "compiler", "");
@@ -145,13 +145,13 @@ int task_nvjitlink(struct jw_error *err, const cJSON *document, struct task *ret
  *      "targets": [86, 89]}
  */
 
-enum { MOST_ENTRIES = 1 << 16 };
+enum { MAX_ENTRIES = 1 << 16 };
 
 struct ptxas_task {
 	char *program;
 	char *folder; /* the private cache directory */
 	struct cache_profile profile;
-	struct jw_target targets[PROTOCOL_MOST_DEVICES];
+	struct jw_target targets[PROTOCOL_MAX_DEVICES];
 	size_t target_count;
 	struct buf payload, log, cubin, entry;
 };
@@ -159,7 +159,7 @@ struct ptxas_task {
 /* The PTX of a job: its text as in the key, and its options. */
 struct module {
 	struct devcode_view payload;
-	char options[CACHE_KEY_MOST_OPTIONS + 1];
+	char options[CACHE_KEY_MAX_OPTIONS + 1];
 	bool bare; /* stored raw without a NUL, so the key has none (plan/picks.c) */
 };
 
@@ -194,9 +194,9 @@ static int take_ptx(struct jw_error *err, struct ptxas_task *task,
 {
 	struct devcode_view *payload = &module->payload;
 
-	if (entry->options_length > CACHE_KEY_MOST_OPTIONS)
+	if (entry->options_length > CACHE_KEY_MAX_OPTIONS)
 		return error_set(err, JW_ERR_LIMIT, "its options have %u bytes", entry->options_length);
-	task->payload.most = DEVCODE_MOST_PAYLOAD;
+	task->payload.most = DEVCODE_MAX_PAYLOAD;
 	if (devcode_payload(err, container, entry, &task->payload, payload))
 		return -1;
 	/* For kind 0x40 the driver uses the text up to its NUL and no options, for the key and for the
@@ -221,7 +221,7 @@ static int find_ptx(struct jw_error *err, struct ptxas_task *task, const struct 
 	int result = -1;
 
 	if (container_check(&walk, image->data, image->size, image->size) != CONTAINER_SOUND ||
-		walk.entries > MOST_ENTRIES)
+		walk.entries > MAX_ENTRIES)
 		return error_set(err, JW_ERR_FORMAT, "not a sound container");
 	entries = mem_array(walk.entries, sizeof *entries);
 	container_entries(image->data, walk.size_bytes, 0, entries, walk.entries);
@@ -241,7 +241,7 @@ done:
 static int store(struct jw_error *err, struct ptxas_task *task, struct jw_target device,
 				 enum cache_key_form form, const struct module *module)
 {
-	char text[CACHE_KEY_MOST_TAIL], start[CACHE_KEY_MOST_START + 1];
+	char text[CACHE_KEY_MAX_TAIL], start[CACHE_KEY_MAX_START + 1];
 	const char *tail = text + module->bare;
 	size_t tail_length =
 		cache_key_tail(text, form, module->options, strlen(module->options)) - module->bare;
@@ -260,7 +260,7 @@ static int store(struct jw_error *err, struct ptxas_task *task, struct jw_target
 	cache_entry_header(header, key_bytes, task->cubin.size,
 					   fnv_update(FNV_START, task->cubin.data, task->cubin.size));
 	buf_clear(entry);
-	entry->most = CACHE_MOST_ENTRY;
+	entry->most = CACHE_MAX_ENTRY;
 	if (!buf_append(err, entry, header, sizeof header) &&
 		!buf_append(err, entry, start, start_length) &&
 		!buf_append(err, entry, module->payload.data, body_length) &&
@@ -329,7 +329,7 @@ int task_ptxas(struct jw_error *err, const cJSON *document, struct task *ret_tas
 		error_set(err, JW_ERR_FORMAT, "not a task for ptxas");
 		goto fail;
 	}
-	if (!cJSON_IsArray(targets) || cJSON_GetArraySize(targets) > PROTOCOL_MOST_DEVICES) {
+	if (!cJSON_IsArray(targets) || cJSON_GetArraySize(targets) > PROTOCOL_MAX_DEVICES) {
 		error_set(err, JW_ERR_FORMAT, "a task without targets");
 		goto fail;
 	}

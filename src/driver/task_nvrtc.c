@@ -16,7 +16,7 @@
 #include "os/platform.h"
 
 /* Source: NVRTC's documentation, nvrtc.h of CUDA 11.2 to 13.0. */
-enum { NVRTC_MOST_ARCHS = 64, NVRTC_MOST_LOG = 64 << 20, NVRTC_MOST_PTX = 1 << 30 };
+enum { NVRTC_MAX_ARCHS = 64, NVRTC_MAX_LOG = 64 << 20, NVRTC_MAX_PTX = 1 << 30 };
 
 /* X(name, (parameters)): each returns nvrtcResult as an int, and exists since CUDA 11.2. A program
  * is an opaque pointer. */
@@ -41,7 +41,7 @@ struct nvrtc {
 	NVRTC_FUNCTIONS(NVRTC_MEMBER)
 #undef NVRTC_MEMBER
 	unsigned major, minor;
-	uint16_t archs[NVRTC_MOST_ARCHS]; /* capabilities that it compiles for (86), ascending */
+	uint16_t archs[NVRTC_MAX_ARCHS]; /* capabilities that it compiles for (86), ascending */
 	size_t arch_count;
 };
 
@@ -72,11 +72,11 @@ static int compare_versions(const void *a, const void *b)
 
 static int ask_version(struct jw_error *err, struct nvrtc *nvrtc)
 {
-	int major = 0, minor = 0, count = 0, archs[NVRTC_MOST_ARCHS] = {0};
+	int major = 0, minor = 0, count = 0, archs[NVRTC_MAX_ARCHS] = {0};
 
 	if (nvrtc->nvrtcVersion(&major, &minor) || major < 0 || minor < 0 || major > 999 || minor > 99)
 		return error_set(err, JW_ERR_UNSUPPORTED, "it does not say which version it is");
-	if (nvrtc->nvrtcGetNumSupportedArchs(&count) || count < 1 || count > NVRTC_MOST_ARCHS ||
+	if (nvrtc->nvrtcGetNumSupportedArchs(&count) || count < 1 || count > NVRTC_MAX_ARCHS ||
 		nvrtc->nvrtcGetSupportedArchs(archs))
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "it does not say which architectures it compiles for");
@@ -194,17 +194,17 @@ static int nvrtc_compile(struct jw_error *err, const struct nvrtc *nvrtc,
 	}
 	status = nvrtc->nvrtcCompileProgram(program, (int)source->option_count, source->options);
 	result = take_text(err, program, nvrtc->nvrtcGetProgramLogSize, nvrtc->nvrtcGetProgramLog,
-					   NVRTC_MOST_LOG, log);
+					   NVRTC_MAX_LOG, log);
 	if (!result && !status)
-		result = take_text(err, program, nvrtc->nvrtcGetPTXSize, nvrtc->nvrtcGetPTX, NVRTC_MOST_PTX,
-						   ptx);
+		result =
+			take_text(err, program, nvrtc->nvrtcGetPTXSize, nvrtc->nvrtcGetPTX, NVRTC_MAX_PTX, ptx);
 	(void)nvrtc->nvrtcDestroyProgram(&program);
 	if (!result)
 		*ret_status = status;
 	return result;
 }
 
-enum { MOST_OPTIONS = 4096 };
+enum { MAX_OPTIONS = 4096 };
 
 struct nvrtc_task {
 	char *library, *name, *output;
@@ -244,7 +244,7 @@ static void nvrtc_greet(void *state, struct protocol_hello *hello)
 		TEXT_COPY(hello->library, path);
 	mem_free(path);
 	hello->cuda = nvrtc->major * 1000 + nvrtc->minor * 10;
-	for (size_t i = 0; i < nvrtc->arch_count && i < PROTOCOL_MOST_DEVICES; i++)
+	for (size_t i = 0; i < nvrtc->arch_count && i < PROTOCOL_MAX_DEVICES; i++)
 		hello->devices[hello->device_count++] =
 			(struct protocol_device){.ordinal = (int)i, .target = {.sm = nvrtc->archs[i]}};
 }
@@ -284,7 +284,7 @@ int task_nvrtc(struct jw_error *err, const cJSON *document, struct task *ret_tas
 	task->library = mem_string(json_text(document, "library", ""));
 	task->name = mem_string(json_text(document, "name", ""));
 	task->output = mem_string(json_text(document, "output", ""));
-	if (!cJSON_IsArray(options) || cJSON_GetArraySize(options) > MOST_OPTIONS) {
+	if (!cJSON_IsArray(options) || cJSON_GetArraySize(options) > MAX_OPTIONS) {
 		error_set(err, JW_ERR_FORMAT, "a task without options");
 		goto fail;
 	}

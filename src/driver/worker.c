@@ -31,11 +31,11 @@
 #include "os/platform.h"
 #include "os/process.h"
 
-enum { DRIVER_MOST_DEVICES = 64, DRIVER_LOG_BYTES = 16 << 10 };
+enum { DRIVER_MAX_DEVICES = 64, DRIVER_LOG_BYTES = 16 << 10 };
 
 struct driver {
 	struct cuda cuda;
-	void *contexts[DRIVER_MOST_DEVICES]; /* the primary context of each used device */
+	void *contexts[DRIVER_MAX_DEVICES]; /* the primary context of each used device */
 };
 
 struct driver_outcome {
@@ -57,8 +57,8 @@ struct driver_input {
 					the other */
 	size_t size;
 	/* Not NULL: links all of the containers, in their order and without options, as the CUDA
-	 * runtime does at a start (docs/internals/driver-cache.md, "Link-time"), and appends the linked machine
-	 * code. `form` does not matter then. */
+	 * runtime does at a start (docs/internals/driver-cache.md, "Link-time"), and appends the linked
+	 * machine code. `form` does not matter then. */
 	struct buf *linked;
 };
 
@@ -181,7 +181,7 @@ static int driver_compile(struct jw_error *err, struct driver *driver,
 	uint64_t used_ns;
 	int result = 0;
 
-	if (input->device < 0 || input->device >= DRIVER_MOST_DEVICES)
+	if (input->device < 0 || input->device >= DRIVER_MAX_DEVICES)
 		return error_set(err, JW_ERR_USAGE, "no device %d", input->device);
 	if (links && (!cuda->cuLinkCreate_v2 || !cuda->cuLinkAddData_v2 || !cuda->cuLinkDestroy ||
 				  (input->linked && !cuda->cuLinkComplete)))
@@ -298,7 +298,7 @@ static void driver_greet(struct worker *worker, struct protocol_hello *hello)
 	hello->result = cuda->cuInit(0);
 	if (!hello->result)
 		hello->result = cuda->cuDeviceGetCount(&count);
-	for (int i = 0; !hello->result && i < count && i < PROTOCOL_MOST_DEVICES; i++) {
+	for (int i = 0; !hello->result && i < count && i < PROTOCOL_MAX_DEVICES; i++) {
 		hello->result = describe_device(cuda, i, &hello->devices[i]);
 		hello->device_count += !hello->result;
 	}
@@ -337,7 +337,7 @@ static void compile_job(struct worker *worker, const struct protocol_job *job,
 						struct protocol_answer *answer)
 {
 	static struct driver_outcome outcome;
-	struct buf linked = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+	struct buf linked = BUF_MAX(DEVCODE_MAX_PAYLOAD);
 	const struct driver_input input = {.device = job->device,
 									   .spare_bytes = job->spare_bytes,
 									   .form = job->form,
@@ -424,8 +424,8 @@ int jw_worker_main(void)
 {
 	static struct protocol_hello hello;
 	struct worker worker = {
-		.in = BUF_MAX(PROTOCOL_MOST_LINE),
-		.line = BUF_MAX(PROTOCOL_MOST_LINE),
+		.in = BUF_MAX(PROTOCOL_MAX_LINE),
+		.line = BUF_MAX(PROTOCOL_MAX_LINE),
 		.image = BUF_MAX(INT32_MAX),
 	};
 	struct jw_error err = {0};

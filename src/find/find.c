@@ -103,7 +103,7 @@ static void not_there(struct name_search *finder, const char *name,
 	struct suggest nearest = suggest_for(typed->name, strlen(typed->name));
 	const char *package = package_of_project(typed->name);
 	char others[200] = "", index[SHELL_WORD + 80] = "", word[SHELL_WORD],
-		 wanted[2 * PACKAGE_MOST_NAME];
+		 wanted[2 * PACKAGE_MAX_NAME];
 	struct jw_error why;
 	const struct sites *environment = &finder->environment;
 	struct absent_facts facts = {.environment = finder->is_open};
@@ -124,7 +124,7 @@ static void not_there(struct name_search *finder, const char *name,
 	(void)snprintf(wanted, sizeof wanted, "%s%s%s", asked->written, *asked->version ? "==" : "",
 				   asked->version);
 	/* A package's name has a dot less often than a file's. */
-	if (!strchr(asked->written, '.') && strlen(wanted) < PACKAGE_MOST_NAME)
+	if (!strchr(asked->written, '.') && strlen(wanted) < PACKAGE_MAX_NAME)
 		(void)text_format(index, sizeof index, "; “jitwarm scan --index %s” asks the package index",
 						  shell_word(word, wanted));
 	facts.near = nearest.best;
@@ -172,7 +172,7 @@ static int take_named_package(struct jw_error *err, struct name_search *finder, 
 {
 	struct requirement *wanted = &typed->requirement;
 	struct packages *packages = &finder->packages;
-	char version[PACKAGE_MOST_NAME];
+	char version[PACKAGE_MAX_NAME];
 	bool module = false;
 	struct jw_error why;
 	size_t at;

@@ -54,7 +54,7 @@ static int found_see(struct jw_error *err, struct found_seen *seen, const struct
 			return 0;
 		}
 	}
-	if (VEC_ROOM(err, seen->items, seen->capacity, seen->count, FOUND_MOST_SEEN))
+	if (VEC_ROOM(err, seen->items, seen->capacity, seen->count, FOUND_MAX_SEEN))
 		return -1;
 	set_add(&seen->by_key, key, seen->count);
 	seen->items[seen->count++] = identity;
@@ -79,7 +79,7 @@ int found_file(struct jw_error *err, struct found_list *list, const char *path,
 		return -1;
 	if (!is_new)
 		return 0;
-	if (VEC_ROOM(err, found->files, list->file_capacity, found->file_count, FOUND_MOST_FILES))
+	if (VEC_ROOM(err, found->files, list->file_capacity, found->file_count, FOUND_MAX_FILES))
 		return -1;
 	file.path = mem_string(path);
 	/* Records name files with '/'; cmd takes what follows one for an option. */
@@ -112,7 +112,7 @@ int found_package(struct jw_error *err, struct found_list *list, const char *nam
 	struct jw_found *found = list->found;
 
 	if (VEC_ROOM(err, found->packages, list->package_capacity, found->package_count,
-				 FOUND_MOST_PACKAGES))
+				 FOUND_MAX_PACKAGES))
 		return -1;
 	*ret_package = (struct find_package){.name = mem_string(name),
 										 .version = version ? mem_string(version) : NULL};
@@ -125,7 +125,7 @@ static void add_note(struct found_list *list, bool is_trouble, enum jw_code code
 	struct jw_found *found = list->found;
 
 	found->trouble_count += is_trouble;
-	if (!VEC_ROOM(NULL, found->notes, list->note_capacity, found->note_count, FOUND_MOST_NOTES))
+	if (!VEC_ROOM(NULL, found->notes, list->note_capacity, found->note_count, FOUND_MAX_NOTES))
 		found->notes[found->note_count++] = (struct jw_found_note){
 			.is_trouble = is_trouble, .code = code, .text = mem_string(text)};
 }
@@ -146,8 +146,8 @@ void found_trouble(struct found_list *list, const struct jw_error *why)
 	add_note(list, true, why->code, why->message);
 }
 
-/* Deeper than any installation; MOST_PATH stays below the system's limit of 4096 bytes. */
-enum { MOST_WAITING = 1 << 20, MOST_PATH = 4000 };
+/* Deeper than any installation; MAX_PATH_BYTES stays below the system's limit of 4096 bytes. */
+enum { MAX_WAITING = 1 << 20, MAX_PATH_BYTES = 4000 };
 
 static bool is_walked(const char *name, enum os_kind kind)
 {
@@ -172,7 +172,7 @@ struct directory_walking {
 
 static int walk_next(struct jw_error *err, struct waiting *waiting, char *path)
 {
-	if (VEC_ROOM(err, waiting->paths, waiting->capacity, waiting->count, MOST_WAITING)) {
+	if (VEC_ROOM(err, waiting->paths, waiting->capacity, waiting->count, MAX_WAITING)) {
 		mem_free(path);
 		return -1;
 	}
@@ -184,10 +184,10 @@ static int walk_later(struct jw_error *err, struct directory_walking *walking, c
 {
 	struct jw_error why;
 
-	if (strlen(path) < MOST_PATH)
+	if (strlen(path) < MAX_PATH_BYTES)
 		return walk_next(err, &walking->waiting, path);
 	error_set(&why, JW_ERR_LIMIT, "%.200s… has paths of more than %d bytes: not searched", path,
-			  MOST_PATH);
+			  MAX_PATH_BYTES);
 	found_trouble(walking->list, &why);
 	mem_free(path);
 	return 0;

@@ -8,10 +8,10 @@
 #include "os/file.h"
 
 enum {
-	FOUND_MOST_FILES = 4 << 20,
-	FOUND_MOST_SEEN = 8 << 20,
-	FOUND_MOST_NOTES = 1000,
-	FOUND_MOST_PACKAGES = 1 << 20
+	FOUND_MAX_FILES = 4 << 20,
+	FOUND_MAX_SEEN = 8 << 20,
+	FOUND_MAX_NOTES = 1000,
+	FOUND_MAX_PACKAGES = 1 << 20
 };
 
 struct find_package {
@@ -50,7 +50,7 @@ void found_unseen(struct found_list *list, const char *path, const struct jw_err
 /* Strings that live as long as `found`. */
 int found_package(struct jw_error *err, struct found_list *list, const char *name,
 				  const char *version, struct find_package *ret_package);
-/* Notes are capped at FOUND_MOST_NOTES, the count of troubles is not. */
+/* Notes are capped at FOUND_MAX_NOTES, the count of troubles is not. */
 void found_note(struct found_list *list, const char *format, ...) JW_PRINTF(2, 3);
 /* A note about a failure: `why` is its text. */
 void found_trouble(struct found_list *list, const struct jw_error *why);

@@ -37,7 +37,7 @@ static size_t plain_length(const struct cursor *cursor)
 	/* The line's end first: of the rest of the text no byte is looked at again for each line. */
 	static const char special[] = {'\n', ',', '"', '\r', '\0'};
 	const size_t left = cursor_left(cursor);
-	size_t length = left < RECORD_MOST_PATH ? left : RECORD_MOST_PATH;
+	size_t length = left < RECORD_MAX_PATH ? left : RECORD_MAX_PATH;
 
 	for (size_t i = 0; i < sizeof special && length; i++) {
 		const uint8_t *at = memchr(cursor->at, special[i], length);
@@ -60,8 +60,7 @@ bool wheel_record_next(struct cursor *cursor, struct buf *path)
 		while ((c = field_next(cursor, &quoted)) >= 0) {
 			uint8_t byte = (uint8_t)c;
 
-			sound =
-				sound && c && path->size < RECORD_MOST_PATH && !buf_append(NULL, path, &byte, 1);
+			sound = sound && c && path->size < RECORD_MAX_PATH && !buf_append(NULL, path, &byte, 1);
 		}
 		feed = cursor_left(cursor) ? memchr(cursor->at, '\n', cursor_left(cursor)) : NULL;
 		cursor->at = feed ? feed + 1 : cursor->end;
@@ -206,7 +205,7 @@ static int conda_read(struct jw_error *err, const char *path, struct conda_packa
 	struct buf text = {0};
 	int result;
 
-	if (os_read_file(err, path, CONDA_MOST_BYTES, &text))
+	if (os_read_file(err, path, CONDA_MAX_BYTES, &text))
 		return -1;
 	result = conda_parse(err, buf_text(&text), text.size, ret_package);
 	buf_free(&text);
@@ -224,12 +223,12 @@ void conda_free(struct conda_package *package)
 
 /* The files and requirements of one package. */
 
-enum { MOST_WANTED = 1 << 16, MOST_TOP_LEVEL = 1 << 20 };
+enum { MAX_WANTED = 1 << 16, MAX_TOP_LEVEL = 1 << 20 };
 
 int requirements_add(struct jw_error *err, struct requirements *wanted,
 					 const struct requirement *requirement)
 {
-	if (VEC_ROOM(err, wanted->items, wanted->capacity, wanted->count, MOST_WANTED))
+	if (VEC_ROOM(err, wanted->items, wanted->capacity, wanted->count, MAX_WANTED))
 		return -1;
 	wanted->items[wanted->count++] = *requirement;
 	return 0;
@@ -357,13 +356,13 @@ static int take_without_record(struct jw_error *err, struct found_list *list,
 							   struct record_base *place, const struct package *package)
 {
 	char *path = os_join(package->path, "top_level.txt");
-	struct buf text = BUF_MAX(MOST_TOP_LEVEL);
+	struct buf text = BUF_MAX(MAX_TOP_LEVEL);
 	const char *at, *line;
 	struct jw_error why;
 	size_t length;
 	int result = name_package(err, list, place);
 
-	if (!result && os_read_file(&why, path, MOST_TOP_LEVEL, &text)) {
+	if (!result && os_read_file(&why, path, MAX_TOP_LEVEL, &text)) {
 		found_unseen(list, path, &why);
 		/* As if it listed the package's own name */
 		(void)buf_printf(NULL, &text, "%s", package->name);
@@ -389,17 +388,17 @@ static int take_package_files(struct jw_error *err, struct found_list *list,
 {
 	bool egg = package->kind == PACKAGE_EGG_INFO;
 	char *path = os_join(package->path, egg ? "installed-files.txt" : "RECORD");
-	struct buf record = {0}, listed = BUF_MAX(RECORD_MOST_PATH + 1);
+	struct buf record = {0}, listed = BUF_MAX(RECORD_MAX_PATH + 1);
 	struct jw_error why;
 	int result = 0;
 
-	if (!os_read_file(&why, path, RECORD_MOST_BYTES, &record)) {
+	if (!os_read_file(&why, path, RECORD_MAX_BYTES, &record)) {
 		struct cursor cursor = cursor_of(buf_text(&record), record.size);
 		const char *base = place->base;
 
 		if (egg)
 			place->base = package->path;
-		result = buf_reserve(err, &listed, RECORD_MOST_PATH);
+		result = buf_reserve(err, &listed, RECORD_MAX_PATH);
 		while (!result && wheel_record_next(&cursor, &listed))
 			result = take_record_path(err, list, place, buf_text(&listed));
 		place->base = base;

@@ -7,10 +7,10 @@
 #include "base/cursor.h"
 #include "base/error.h"
 
-enum { RECORD_MOST_BYTES = 64 << 20, RECORD_MOST_PATH = 32768 };
+enum { RECORD_MAX_BYTES = 64 << 20, RECORD_MAX_PATH = 32768 };
 
 /* The first field of the next row, unquoted, into `path` (cleared first). False at the end. Skips
- * rows whose field is empty, contains a NUL or is longer than RECORD_MOST_PATH. */
+ * rows whose field is empty, contains a NUL or is longer than RECORD_MAX_PATH. */
 bool wheel_record_next(struct cursor *cursor, struct buf *path);
 
 /* `path`, relative to `base` or absolute, without "." and "..", resolved by its text only. NULL and
@@ -19,7 +19,7 @@ char *wheel_record_resolve(struct jw_error *err, const char *root, const char *b
 						   const char *path);
 
 /* conda's record of an installed package: conda-meta/NAME-VERSION-BUILD.json. */
-enum { CONDA_MOST_BYTES = 64 << 20 };
+enum { CONDA_MAX_BYTES = 64 << 20 };
 
 struct conda_package {
 	char *name, *version;

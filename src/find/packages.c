@@ -13,8 +13,7 @@
 
 /* Splits the name of an installed package on disk: NAME-VERSION.dist-info,
  * NAME[-VERSION[-pyX]].egg-info. False for any other name. */
-static bool name_on_disk(const char *file, enum package_kind *ret_kind,
-						 char name[PACKAGE_MOST_NAME])
+static bool name_on_disk(const char *file, enum package_kind *ret_kind, char name[PACKAGE_MAX_NAME])
 {
 	size_t length = strlen(file), stem;
 	const char *dash;
@@ -36,7 +35,7 @@ static bool name_on_disk(const char *file, enum package_kind *ret_kind,
 }
 
 /* NAME-VERSION-BUILD.json: the last two dashes end the name. */
-static bool name_in_conda(const char *file, char name[PACKAGE_MOST_NAME])
+static bool name_in_conda(const char *file, char name[PACKAGE_MAX_NAME])
 {
 	size_t stem = strlen(file);
 
@@ -50,7 +49,7 @@ static bool name_in_conda(const char *file, char name[PACKAGE_MOST_NAME])
 
 /* The version in a record's name: after the last dash, for conda after the last but one, for an egg
  * after the first. Empty if there is none. */
-static void version_on_disk(const struct package *package, char version[PACKAGE_MOST_NAME])
+static void version_on_disk(const struct package *package, char version[PACKAGE_MAX_NAME])
 {
 	const char *file = package->path, *at;
 	size_t length;
@@ -69,7 +68,7 @@ static void version_on_disk(const struct package *package, char version[PACKAGE_
 	length = at && at < file + length ? (size_t)(file + length - at - 1) : 0;
 	if (package->kind == PACKAGE_EGG_INFO && length)
 		length = strcspn(at + 1, "-") < length ? strcspn(at + 1, "-") : length;
-	(void)snprintf(version, PACKAGE_MOST_NAME, "%.*s", (int)length, length ? at + 1 : "");
+	(void)snprintf(version, PACKAGE_MAX_NAME, "%.*s", (int)length, length ? at + 1 : "");
 }
 
 /* The length of a version without what does not tell it from others: ".0" at its end, and "+cu118"
@@ -102,7 +101,7 @@ static uint64_t name_key(const char *name)
 static int add_package(struct jw_error *err, struct packages *packages, const char *folder,
 					   const char *file, const char *name, struct package package)
 {
-	if (VEC_ROOM(err, packages->items, packages->capacity, packages->count, PACKAGES_MOST))
+	if (VEC_ROOM(err, packages->items, packages->capacity, packages->count, PACKAGES_MAX))
 		return -1;
 	package.name = mem_string(name);
 	package.path = os_join(folder, file);
@@ -114,7 +113,7 @@ static int add_package(struct jw_error *err, struct packages *packages, const ch
 static int read_installed(struct jw_error *err, struct packages *packages, const char *folder,
 						  struct package package)
 {
-	char name[PACKAGE_MOST_NAME];
+	char name[PACKAGE_MAX_NAME];
 	struct jw_error why = {0};
 	struct os_names names;
 	int result = 0;
@@ -192,11 +191,11 @@ static void add_module(struct packages *packages, const char *name, size_t lengt
 static void add_modules_of(struct packages *packages, size_t at, const char *name)
 {
 	char *file = os_join(packages->items[at].path, name);
-	struct buf text = {0}, path = BUF_MAX(RECORD_MOST_PATH + 1);
+	struct buf text = {0}, path = BUF_MAX(RECORD_MAX_PATH + 1);
 	const bool is_record = !strcmp(name, "RECORD");
 	struct cursor cursor;
 
-	if (os_read_file(NULL, file, RECORD_MOST_BYTES, &text))
+	if (os_read_file(NULL, file, RECORD_MAX_BYTES, &text))
 		goto done;
 	for (const char *line = buf_text(&text); !is_record && *line; line += strspn(line, "\r\n")) {
 		const size_t length = strcspn(line, "\r\n");
@@ -275,7 +274,7 @@ void packages_name_gpu(const struct packages *packages, char *text, size_t size)
 }
 
 /* Of “tensorflow” 2.0.0, or of tensorflow-2.0.0-cp37-cp37m-win_amd64.whl. */
-static void take_apart(const char *name, const char *version, char ret_name[PACKAGE_MOST_NAME],
+static void take_apart(const char *name, const char *version, char ret_name[PACKAGE_MAX_NAME],
 					   struct version *ret_version, bool *ret_windows)
 {
 	const size_t length = version ? strlen(name) : strcspn(name, "-");
@@ -293,7 +292,7 @@ static void take_apart(const char *name, const char *version, char ret_name[PACK
 
 bool jw_is_cpu_build(const char *name, const char *version)
 {
-	char plain[PACKAGE_MOST_NAME];
+	char plain[PACKAGE_MAX_NAME];
 	struct version numbers;
 	bool windows;
 
@@ -310,7 +309,7 @@ bool jw_is_cpu_build(const char *name, const char *version)
 const char *jw_with_gpu_code(const char *name, const char *version)
 {
 	const struct version unified = {{2, 1}, 2}, last_on_windows = {{2, 10}, 2};
-	char plain[PACKAGE_MOST_NAME];
+	char plain[PACKAGE_MAX_NAME];
 	struct version numbers;
 	bool windows;
 

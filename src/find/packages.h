@@ -4,7 +4,7 @@
 #include "find/requirement.h"
 #include "find/sites.h"
 
-enum { PACKAGES_MOST = 1 << 18 };
+enum { PACKAGES_MAX = 1 << 18 };
 
 enum package_kind { PACKAGE_DIST_INFO, PACKAGE_EGG_INFO, PACKAGE_CONDA };
 
@@ -35,7 +35,7 @@ void packages_close(struct packages *packages);
 size_t packages_find(const struct packages *packages, const char *name, size_t start);
 
 /* Whether its version is the wanted one ("": any); true if the record's name has no version.
- * `ret_is`, of PACKAGE_MOST_NAME: the installed version. */
+ * `ret_is`, of PACKAGE_MAX_NAME: the installed version. */
 bool packages_is_version(const struct package *package, const char *wanted, char *ret_is);
 
 /* The package with a top-level module of this name ("cv2"), SET_NONE if there is none. The

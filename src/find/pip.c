@@ -17,13 +17,13 @@
 #include "os/process.h"
 
 enum {
-	MOST_PYTHONS = 3,
-	MOST_WORDS = 160,
-	MOST_TAGS = 64,
+	MAX_PYTHONS = 3,
+	MAX_WORDS = 160,
+	MAX_TAGS = 64,
 	NO_PIP = 96 /* `start`'s exit status without pip */
 };
 
-#define MOST_BYTES (UINT64_C(16) << 30) /* of what pip has got while it runs */
+#define MAX_BYTES (UINT64_C(16) << 30) /* of what pip has got while it runs */
 
 /* Arguments: the folder for temporary files, that of a lent pip, then pip's own. The current folder
  * is somebody's project: no module of it is loaded, and pip runs in an empty folder, so that no
@@ -55,15 +55,15 @@ static const char start[] =
 
 struct pip {
 	const struct pip_options *options;
-	char *folder;                /* the whole path of the options' */
-	char *pythons[MOST_PYTHONS]; /* the active environment's, that of PATH, uv's */
-	size_t count, at;            /* before `at`, none has pip */
-	char active[16];             /* the environment's version, "3.11"; "" if it is not known */
-	bool active_first;           /* pythons[0] is the environment's */
-	char *lent;                  /* the folder of the pip that uv has lent */
-	char *uv;                    /* NULL: there is none */
+	char *folder;               /* the whole path of the options' */
+	char *pythons[MAX_PYTHONS]; /* the active environment's, that of PATH, uv's */
+	size_t count, at;           /* before `at`, none has pip */
+	char active[16];            /* the environment's version, "3.11"; "" if it is not known */
+	bool active_first;          /* pythons[0] is the environment's */
+	char *lent;                 /* the folder of the pip that uv has lent */
+	char *uv;                   /* NULL: there is none */
 	char *tmp, *wheels, *said, *asked; /* in the folder */
-	char tags[MOST_TAGS][40];
+	char tags[MAX_TAGS][40];
 	size_t tag_count;
 	enum pip_lack lack;       /* of the last download that failed */
 	struct jw_error distrust; /* why root runs the first one not */
@@ -207,7 +207,7 @@ static uint64_t told_bytes(const struct pip *pip)
 	struct buf text = {0};
 	uint64_t size = 0;
 
-	if (os_read_file(NULL, pip->said, OS_MOST_SAID, &text))
+	if (os_read_file(NULL, pip->said, OS_MAX_OUTPUT, &text))
 		return 0;
 	for (const char *at = buf_text(&text); (at = strstr(at, "Downloading ")); at++) {
 		const char *open = at + strcspn(at, "(\n");
@@ -241,7 +241,7 @@ static int fail_said(struct jw_error *err, const struct pip *pip, const char *pr
 	struct buf said = {0};
 	int result;
 
-	(void)os_read_file(NULL, pip->said, OS_MOST_SAID, &said);
+	(void)os_read_file(NULL, pip->said, OS_MAX_OUTPUT, &said);
 	result = pip_said_error(err, buf_text(&said), program, pip->folder, ended);
 	buf_free(&said);
 	return result;
@@ -253,7 +253,7 @@ static int run_watched(struct jw_error *err, struct pip *pip, const char *const 
 	const struct jw_compiler_fetch_options *fetch = pip->options->fetch;
 	const struct os_helper helper = {.name = "pip",
 									 .folder = pip->tmp,
-									 .most_bytes = MOST_BYTES,
+									 .most_bytes = MAX_BYTES,
 									 .cancel = &fetch->cancel,
 									 .told = fetch->progress ? tell_progress : NULL,
 									 .context = pip};
@@ -280,7 +280,7 @@ static int ask_uv_python(struct jw_error *err, struct pip *pip)
 	if (!result && (ended.status || ended.signal))
 		result = fail_said(err, pip, "uv", &ended);
 	if (!result)
-		result = os_read_file(err, pip->said, OS_MOST_SAID, &answer);
+		result = os_read_file(err, pip->said, OS_MAX_OUTPUT, &answer);
 	if (!result) {
 		const char *text = buf_text(&answer);
 
@@ -325,9 +325,9 @@ static int run_pip_by(struct jw_error *err, struct pip *pip, const char *python,
 	const struct pip_options *options = pip->options;
 	const bool other = !(pip->active_first && python == pip->pythons[0]);
 	const char *version = options->python ? options->python : other ? pip->active : "";
-	const char *arguments[MOST_WORDS] = {python,   python_path_leads_here() ? "-EXutf8" : "-Xutf8",
-										 "-c",     start,
-										 pip->tmp, pip->lent ? pip->lent : ""};
+	const char *arguments[MAX_WORDS] = {python,   python_path_leads_here() ? "-EXutf8" : "-Xutf8",
+										"-c",     start,
+										pip->tmp, pip->lent ? pip->lent : ""};
 	const struct version last_m = {{3, 7}, 2};
 	struct version numbers;
 	const char *rest;
@@ -407,7 +407,7 @@ static int find_lack(struct jw_error *err, struct pip *pip, const char **words, 
 		return -1;
 	if (why.code == JW_ERR_INTERRUPTED)
 		return error_copy(err, &why);
-	(void)os_read_file(NULL, pip->said, OS_MOST_SAID, &said);
+	(void)os_read_file(NULL, pip->said, OS_MAX_OUTPUT, &said);
 	pip->lack = pip_said_lack(err, buf_text(&said));
 	buf_free(&said);
 	return -1;
@@ -420,7 +420,7 @@ static int ask_pip(struct jw_error *err, struct pip *pip, const char *lines,
 		"--no-deps",    "--only-binary=:all:",         "--no-cache-dir",
 		"--no-input",   "--disable-pip-version-check", "--progress-bar=off",
 		"--requirement"};
-	const char *words[MOST_WORDS];
+	const char *words[MAX_WORDS];
 	struct jw_error why = {0};
 	size_t count = 0;
 	int result;

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-enum { MOST_PACKAGES = 4096, MOST_LINES = 16 << 20, SHA256_DIGITS = 64 };
+enum { MAX_PACKAGES = 4096, MAX_LINES = 16 << 20, SHA256_DIGITS = 64 };
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS  "0123456789"
@@ -36,10 +36,10 @@ static bool ends_like_file(const char *text, size_t length)
 char *pip_requirement(const char *text)
 {
 	const size_t length = strspn(text, LETTERS DIGITS "._-");
-	char name[PACKAGE_MOST_NAME];
+	char name[PACKAGE_MAX_NAME];
 	const char *rest = text + length;
 
-	if (strlen(text) >= PACKAGE_MOST_NAME || ends_like_file(text, length) ||
+	if (strlen(text) >= PACKAGE_MAX_NAME || ends_like_file(text, length) ||
 		!package_normalise(text, length, name))
 		return NULL;
 	rest += strspn(rest, " ");
@@ -71,7 +71,7 @@ struct reading {
 static int add_package(struct jw_error *err, struct jw_package_list *list, size_t *capacity,
 					   struct jw_listed_package package)
 {
-	if (VEC_ROOM(err, list->items, *capacity, list->count, MOST_PACKAGES)) {
+	if (VEC_ROOM(err, list->items, *capacity, list->count, MAX_PACKAGES)) {
 		mem_free(package.asked);
 		mem_free(package.file);
 		return -1;
@@ -243,7 +243,7 @@ struct locked {
 /* As a line of requirements. */
 static int take_locked(struct jw_error *err, struct reading *reading, struct locked *locked)
 {
-	char name[PACKAGE_MOST_NAME], *line;
+	char name[PACKAGE_MAX_NAME], *line;
 	int result = 0;
 
 	reading->line = locked->line;
@@ -294,7 +294,7 @@ static int read_lock(struct jw_error *err, struct reading *reading)
 {
 	static const char *const places[][2] = {
 		{"vcs", "address"}, {"directory", "file"}, {"archive", "address"}};
-	struct locked package = {"", "", "", NULL, BUF_MAX(MOST_LINES), 0};
+	struct locked package = {"", "", "", NULL, BUF_MAX(MAX_LINES), 0};
 	bool inside = false; /* the table itself, not one behind it */
 	int result = 0;
 
@@ -362,7 +362,7 @@ int pip_report_read(struct jw_error *err, const void *data, size_t size,
 		const char *written = json_text(metadata, "name", ""),
 				   *sha256 = json_text(hashes, "sha256", "");
 		struct jw_listed_package package = {.direct = json_bool(row, "is_direct", false)};
-		char name[PACKAGE_MOST_NAME], *line;
+		char name[PACKAGE_MAX_NAME], *line;
 
 		if (result)
 			break;
@@ -414,8 +414,8 @@ static int other_list(struct jw_error *err, const char *name)
 int pip_lines_read(struct jw_error *err, const char *name, const void *data, size_t size,
 				   struct pip_lines *ret_lines)
 {
-	struct reading reading = {.lines.options = BUF_MAX(MOST_LINES),
-							  .lines.requirements = BUF_MAX(MOST_LINES)};
+	struct reading reading = {.lines.options = BUF_MAX(MAX_LINES),
+							  .lines.requirements = BUF_MAX(MAX_LINES)};
 	struct pip_lines *lines = &reading.lines;
 	char *text = mem_string_n(data, size);
 	int result;

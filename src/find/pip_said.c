@@ -10,9 +10,9 @@
 #include "os/platform.h"
 
 enum {
-	MOST_TOLD = 600, /* bytes of pip's words in an error */
-	MOST_HOST = 256,
-	MOST_WORDS = 24
+	MAX_SHOWN_BYTES = 600, /* bytes of pip's words in an error */
+	MAX_HOST = 256,
+	MAX_WORDS = 24
 };
 
 /* ---- passwords */
@@ -119,7 +119,7 @@ static char *next_line(char **at)
 static void shorten_versions(char *text)
 {
 	static const char dots[] = " …";
-	enum { MOST_COMMAS = 8 };
+	enum { MAX_COMMAS = 8 };
 	char *at = strstr(text, "(from versions: "), *commas[2] = {NULL}, *last[2] = {NULL};
 	size_t count = 0;
 
@@ -131,7 +131,7 @@ static void shorten_versions(char *text)
 			last[1] = at;
 			count++;
 		}
-	if (count <= MOST_COMMAS)
+	if (count <= MAX_COMMAS)
 		return;
 	memcpy(commas[1] + 1, dots, sizeof dots - 1);
 	memmove(commas[1] + sizeof dots, last[0], strlen(last[0]) + 1);
@@ -143,8 +143,8 @@ static void shorten_versions(char *text)
 int pip_said_error(struct jw_error *err, const char *said, const char *program, const char *folder,
 				   const struct os_ended *ended)
 {
-	char error[MOST_TOLD] = "", warning[MOST_TOLD / 2] = "", last[MOST_TOLD] = "", *copy, *at,
-		 *line;
+	char error[MAX_SHOWN_BYTES] = "", warning[MAX_SHOWN_BYTES / 2] = "", last[MAX_SHOWN_BYTES] = "",
+		 *copy, *at, *line;
 	const bool full =
 		strstr(said, "No space left on device") || strstr(said, "not enough space on the disk");
 	bool within = false;
@@ -199,7 +199,7 @@ int pip_said_error(struct jw_error *err, const char *said, const char *program, 
 
 /* Words in order, each one time: numbers by their size. */
 struct word_list {
-	char items[MOST_WORDS][16];
+	char items[MAX_WORDS][16];
 	size_t count;
 };
 
@@ -220,7 +220,7 @@ static void add_word(struct word_list *list, const char *word)
 
 	while (at < list->count && order_words(list->items[at], word) < 0)
 		at++;
-	if (list->count == MOST_WORDS || (at < list->count && !strcmp(list->items[at], word)))
+	if (list->count == MAX_WORDS || (at < list->count && !strcmp(list->items[at], word)))
 		return;
 	memmove(list->items + at + 1, list->items + at, (list->count++ - at) * sizeof *list->items);
 	text_copy(list->items[at], sizeof *list->items, word);
@@ -297,7 +297,7 @@ static bool is_asked(const char *version, const char *asked)
 static void add_other_wheel(struct other_wheels *others, char *file, const char *name,
 							const char *asked)
 {
-	char own[PACKAGE_MOST_NAME];
+	char own[PACKAGE_MAX_NAME];
 	char *parts[6], *at = file;
 	const char *rest;
 	struct version version;
@@ -364,8 +364,8 @@ static void find_reason(const char *words, char *reason, size_t size)
 /* “Could not fetch URL https://HOST/…: REASON - skipping”: to pip, an index that does not answer or
  * refuses the login is one without the package. One that has no such package (404), or keeps it to
  * itself (403, which some indexes say of each unknown name), is no reason yet. */
-static bool explain_fetch(struct jw_error *err, const char *host, char unknown[MOST_HOST],
-						  char refused[MOST_HOST])
+static bool explain_fetch(struct jw_error *err, const char *host, char unknown[MAX_HOST],
+						  char refused[MAX_HOST])
 {
 	const int length = (int)strcspn(host, "/");
 	const char *status = strstr(host, " Error: ");
@@ -374,7 +374,7 @@ static bool explain_fetch(struct jw_error *err, const char *host, char unknown[M
 	while (status && !text_starts(status, ": "))
 		status = status > host ? status - 1 : NULL;
 	if (status && (text_starts(status, ": 404 ") || text_starts(status, ": 403 "))) {
-		(void)snprintf(status[4] == '4' ? unknown : refused, MOST_HOST, "%.*s", length, host);
+		(void)snprintf(status[4] == '4' ? unknown : refused, MAX_HOST, "%.*s", length, host);
 		return false;
 	}
 	find_reason(host, reason, sizeof reason);
@@ -436,7 +436,7 @@ static enum pip_lack explain_lack(struct jw_error *err, const char *requirement,
 enum pip_lack pip_said_lack(struct jw_error *err, const char *said)
 {
 	char *text = without_passwords(said), *at = text, *line, *requirement = NULL, *asked = NULL;
-	char name[PACKAGE_MOST_NAME] = "", unknown[MOST_HOST] = "", refused[MOST_HOST] = "";
+	char name[PACKAGE_MAX_NAME] = "", unknown[MAX_HOST] = "", refused[MAX_HOST] = "";
 	const char *missed = strstr(text, "that satisfies the requirement "),
 			   *end = missed ? strstr(missed, " (from ") : NULL;
 	struct other_wheels others = {.version_text = ""};

@@ -12,7 +12,7 @@
 #include "os/folders.h"
 #include "os/process.h"
 
-enum { MOST_NAMES = 10000, MOST_PLACES = 4096, MOST_NOTES = 100 };
+enum { MAX_NAMES = 10000, MAX_PLACES = 4096, MAX_NOTES = 100 };
 
 /* An installation of conda, which is an environment, and those that it has made */
 #define CONDA(from, path)                                                                          \
@@ -117,7 +117,7 @@ static void place_note(struct place_list *list, char *text)
 {
 	struct jw_places *places = list->places;
 
-	mem_add_string(&places->notes, &places->note_count, MOST_NOTES, text);
+	mem_add_string(&places->notes, &places->note_count, MAX_NOTES, text);
 	mem_free(text);
 }
 
@@ -137,7 +137,7 @@ static void place_add(struct place_list *list, const char *kind, const char *nam
 			place = known;
 	}
 	if (!place) {
-		if (VEC_ROOM(NULL, places->items, list->capacity, places->count, MOST_PLACES))
+		if (VEC_ROOM(NULL, places->items, list->capacity, places->count, MAX_PLACES))
 			return;
 		place = &places->items[places->count++];
 		*place =
@@ -146,7 +146,7 @@ static void place_add(struct place_list *list, const char *kind, const char *nam
 	for (size_t i = 0; i < place->path_count; i++)
 		if (!strcmp(place->paths[i], real))
 			return;
-	mem_add_string(&place->paths, &place->path_count, MOST_NAMES, real);
+	mem_add_string(&place->paths, &place->path_count, MAX_NAMES, real);
 }
 
 static void place_add_path(struct place_list *list, const char *kind, const char *name,
@@ -200,7 +200,7 @@ static int take_rule_names(struct jw_error *err, struct place_list *list,
 
 	if (os_list(NULL, folder, &names))
 		return 0;
-	for (size_t i = 0; names.count <= MOST_NAMES && i < names.count && !result; i++) {
+	for (size_t i = 0; names.count <= MAX_NAMES && i < names.count && !result; i++) {
 		const bool fits =
 			names.kinds[i] == OS_DIRECTORY || (names.kinds[i] == OS_REGULAR && rule->program);
 		char *path;
@@ -472,9 +472,9 @@ int jw_places_find(struct jw_error *err, const struct jw_places_options *options
 
 	for (size_t i = 0; !result && i < options->folder_count; i++)
 		result = take_folder(err, &list, options->folders[i]);
-	if (!result && list.places->count == MOST_PLACES)
+	if (!result && list.places->count == MAX_PLACES)
 		place_note(&list, mem_printf("there are more than %d places: the others are left out",
-									 MOST_PLACES));
+									 MAX_PLACES));
 	if (result)
 		jw_places_free(list.places);
 	else

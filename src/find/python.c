@@ -14,7 +14,7 @@
 #include "os/platform.h"
 #include "os/process.h"
 
-enum { MOST_CONFIG = 65536, MOST_ANSWER = 4096, ANSWER_MS = 10000 };
+enum { MAX_CONFIG = 65536, MAX_ANSWER = 4096, ANSWER_MS = 10000 };
 
 /* A regular file that is not the Store's stub (size 0). */
 static bool is_executable(const char *path)
@@ -48,7 +48,7 @@ static int ask_script(struct jw_error *err, const char *script, const struct jw_
 {
 	const char *const arguments[] = {script, "-I", "-c", "print(__import__('sys').executable)",
 									 NULL};
-	struct buf answer = BUF_MAX(MOST_ANSWER);
+	struct buf answer = BUF_MAX(MAX_ANSWER);
 	const struct os_question question = {.arguments = arguments,
 										 .input = "",
 										 .timeout_ms = ANSWER_MS,
@@ -152,7 +152,7 @@ int pyvenv_value(struct jw_error *err, const char *directory, const char *key, c
 	int result = 0;
 
 	*ret_value = NULL;
-	if (os_read_file(&why, path, MOST_CONFIG, &text))
+	if (os_read_file(&why, path, MAX_CONFIG, &text))
 		result = os_holds_nothing(err, path, &why);
 	else
 		find_value(&text, key, ret_value);

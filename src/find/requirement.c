@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "os/file.h"
 
-enum { MOST_FIELD = 4096 };
+enum { MAX_FIELD = 4096 };
 
 bool metadata_line(const char **at, const char *end, const char **ret_line, size_t *ret_length)
 {
@@ -42,7 +42,7 @@ static int take_field(struct jw_error *err, struct metadata *metadata, char *lin
 	if (!text_equal_fold(line, "Requires-Dist") || !requirement_parse(value, &requirement))
 		return 0;
 	if (VEC_ROOM(err, metadata->requires, metadata->require_capacity, metadata->require_count,
-				 METADATA_MOST_REQUIREMENTS))
+				 METADATA_MAX_REQUIREMENTS))
 		return -1;
 	metadata->requires[metadata->require_count++] = requirement;
 	return 0;
@@ -53,7 +53,7 @@ int metadata_parse(struct jw_error *err, const void *data, size_t size,
 {
 	struct metadata metadata = {0};
 	const char *at = data, *end = at + size, *line;
-	char field[MOST_FIELD] = "";
+	char field[MAX_FIELD] = "";
 	size_t length, used = 0;
 
 	while (metadata_line(&at, end, &line, &length) && length) {
@@ -87,7 +87,7 @@ int metadata_read(struct jw_error *err, const char *path, struct metadata *ret_m
 	struct buf text = {0};
 	int result;
 
-	if (os_read_file(err, path, METADATA_MOST_BYTES, &text))
+	if (os_read_file(err, path, METADATA_MAX_BYTES, &text))
 		return -1;
 	result = metadata_parse(err, buf_text(&text), text.size, ret_metadata);
 	buf_free(&text);
@@ -103,12 +103,12 @@ void metadata_free(struct metadata *metadata)
 }
 
 /* Appends one normalised name to "a,b", if it is a name and there is room. */
-static void list_append(char list[PACKAGE_MOST_NAME], const char *text, size_t length)
+static void list_append(char list[PACKAGE_MAX_NAME], const char *text, size_t length)
 {
-	char name[PACKAGE_MOST_NAME];
+	char name[PACKAGE_MAX_NAME];
 	size_t used = strlen(list);
 
-	if (!package_normalise(text, length, name) || used + strlen(name) + 2 > PACKAGE_MOST_NAME)
+	if (!package_normalise(text, length, name) || used + strlen(name) + 2 > PACKAGE_MAX_NAME)
 		return;
 	if (used)
 		list[used++] = ',';
@@ -121,7 +121,7 @@ static const char *skip_requirement_space(const char *text)
 }
 
 /* Reads "[a, b]" at `text` and returns the rest. */
-static const char *read_extras(const char *text, char extras[PACKAGE_MOST_NAME])
+static const char *read_extras(const char *text, char extras[PACKAGE_MAX_NAME])
 {
 	if (*text != '[')
 		return text;
@@ -137,7 +137,7 @@ static const char *read_extras(const char *text, char extras[PACKAGE_MOST_NAME])
 
 /* Reads every "extra == 'name'" of a marker; "extra in 'a b'" and similar forms count as an unknown
  * extra. */
-static void read_marker(const char *text, char when[PACKAGE_MOST_NAME])
+static void read_marker(const char *text, char when[PACKAGE_MAX_NAME])
 {
 	for (const char *at = strstr(text, "extra"); at; at = strstr(at + 1, "extra")) {
 		const char *value = skip_requirement_space(at + strlen("extra"));
@@ -229,7 +229,7 @@ static bool requirement_lists(const char *list, const char *name)
 
 bool requirement_applies(const struct requirement *requirement, const char *extras)
 {
-	char one[PACKAGE_MOST_NAME];
+	char one[PACKAGE_MAX_NAME];
 	const char *when = requirement->when;
 
 	if (!*when || strstr(when, "cuda") || strstr(when, "gpu") || strstr(when, "cudnn") ||

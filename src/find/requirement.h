@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 
-enum { METADATA_MOST_BYTES = 16 << 20, METADATA_MOST_REQUIREMENTS = 4096 };
+enum { METADATA_MAX_BYTES = 16 << 20, METADATA_MAX_REQUIREMENTS = 4096 };
 
 struct metadata {
 	char *name, *version; /* NULL if the field is missing */
@@ -28,10 +28,10 @@ bool metadata_line(const char **at, const char *end, const char **ret_line, size
 
 /* "nvidia-cudnn-cu12 (==9.3.0.75) ; extra == 'and-cuda'" */
 struct requirement {
-	char name[PACKAGE_MOST_NAME];   /* normalised */
-	char extras[PACKAGE_MOST_NAME]; /* the extras it asks for, normalised: "a,b"; "" for no
+	char name[PACKAGE_MAX_NAME];   /* normalised */
+	char extras[PACKAGE_MAX_NAME]; /* the extras it asks for, normalised: "a,b"; "" for no
 										   extra */
-	char when[PACKAGE_MOST_NAME];   /* the extras that its marker names: "a,b"; "" for no extra */
+	char when[PACKAGE_MAX_NAME];   /* the extras that its marker names: "a,b"; "" for no extra */
 };
 
 /* Reads the value of a Requires-Dist field. Reads only `extra` of the marker: an installed
@@ -41,8 +41,8 @@ bool requirement_parse(const char *text, struct requirement *ret_requirement);
 /* A package as a user types it: a name, extras, a version ("jax[cuda12]==0.4.30"). */
 struct typed_package {
 	struct requirement requirement;
-	char written[PACKAGE_MOST_NAME]; /* the name as it was typed */
-	const char *version;             /* in the text that was read; "": any */
+	char written[PACKAGE_MAX_NAME]; /* the name as it was typed */
+	const char *version;            /* in the text that was read; "": any */
 };
 
 /* False for anything else: a path, several names, a marker. */

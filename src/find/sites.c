@@ -16,7 +16,7 @@
 #include "os/platform.h"
 #include "os/process.h"
 
-enum { MOST_MISSING = 400 }; /* bytes of what is said of a variable */
+enum { MAX_MISSING = 400 }; /* bytes of what is said of a variable */
 
 void sites_free(struct sites *environment)
 {
@@ -61,7 +61,7 @@ static int add_site(struct jw_error *err, struct sites *environment, char *path,
 	struct os_stat stat;
 
 	if (os_stat(&why, path, &stat) || stat.kind != OS_DIRECTORY ||
-		environment->count == SITES_MOST || has_site(environment, &stat)) {
+		environment->count == SITES_MAX || has_site(environment, &stat)) {
 		int result = os_holds_nothing(err, path, &why);
 
 		mem_free(path);
@@ -288,7 +288,7 @@ static int fill_installation(struct jw_error *err, struct sites *environment, ch
 
 /* The folder that a variable names; NULL if it is unset or does not exist, which `missing` says. */
 static int named_folder(struct jw_error *err, const char *variable, char **ret_folder,
-						char missing[MOST_MISSING])
+						char missing[MAX_MISSING])
 {
 	char *value = os_env(variable), *real = NULL;
 	bool is = false;
@@ -297,8 +297,8 @@ static int named_folder(struct jw_error *err, const char *variable, char **ret_f
 	if (value && *value) {
 		result = look_folder(err, value, &is);
 		if (!result && !is)
-			(void)text_format(missing, MOST_MISSING, "%s is %.300s, which is not a folder",
-							  variable, value);
+			(void)text_format(missing, MAX_MISSING, "%s is %.300s, which is not a folder", variable,
+							  value);
 		else if (is)
 			(void)os_real_path(NULL, value, &real);
 	}
@@ -411,7 +411,7 @@ static int fill_from_path(struct jw_error *err, const struct jw_cancel *cancel,
 int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_environment)
 {
 	struct sites environment = {0};
-	char *prefix = NULL, missing[MOST_MISSING] = "";
+	char *prefix = NULL, missing[MAX_MISSING] = "";
 	bool is_virtual = true;
 	int result = named_folder(err, "VIRTUAL_ENV", &prefix, missing);
 
@@ -451,7 +451,7 @@ int conda_list_each(struct jw_error *err,
 					int (*take)(struct jw_error *err, void *context, const char *prefix),
 					void *context, struct jw_error *ret_unread)
 {
-	enum { MOST_LISTED = 1 << 20, MOST_LINES = 10000 };
+	enum { MAX_LISTED = 1 << 20, MAX_LINES = 10000 };
 	struct buf text = {0};
 	char *home = NULL, *file = NULL;
 	bool there = true;
@@ -465,14 +465,14 @@ int conda_list_each(struct jw_error *err,
 		file = os_join(home, ".conda/environments.txt");
 		if ((os_look(NULL, file, &there) || there) &&
 			!(os_is_superuser() && os_check_private(ret_unread, file, 0, false)))
-			(void)os_read_file(ret_unread, file, MOST_LISTED, &text);
+			(void)os_read_file(ret_unread, file, MAX_LISTED, &text);
 	}
 	for (const char *line = buf_text(&text); !result && *line;) {
 		const size_t length = strcspn(line, "\r\n");
 		char *prefix;
 
-		if (lines++ == MOST_LINES) {
-			error_set(ret_unread, JW_ERR_LIMIT, "%s: more than %d lines", file, (int)MOST_LINES);
+		if (lines++ == MAX_LINES) {
+			error_set(ret_unread, JW_ERR_LIMIT, "%s: more than %d lines", file, (int)MAX_LINES);
 			break;
 		}
 		prefix = mem_string_n(line, length);

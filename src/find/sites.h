@@ -3,7 +3,7 @@
 
 #include "find/found.h"
 
-enum { SITES_MOST = 64 };
+enum { SITES_MAX = 64 };
 
 struct site {
 	char *path; /* .../site-packages */
@@ -12,11 +12,11 @@ struct site {
 };
 
 struct sites {
-	char *label;                   /* "the virtual environment /home/x/venv" */
-	char *prefix;                  /* its folder */
-	bool conda;                    /* prefix/conda-meta exists */
-	bool installation;             /* neither virtual nor conda: a Python itself */
-	struct site items[SITES_MOST]; /* in the order of sys.path */
+	char *label;                  /* "the virtual environment /home/x/venv" */
+	char *prefix;                 /* its folder */
+	bool conda;                   /* prefix/conda-meta exists */
+	bool installation;            /* neither virtual nor conda: a Python itself */
+	struct site items[SITES_MAX]; /* in the order of sys.path */
 	size_t count;
 };
 

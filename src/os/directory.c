@@ -103,7 +103,7 @@ int os_may_make(struct jw_error *err, const char *path)
 }
 
 /* How often a level is made that other processes remove */
-enum { MOST_TRIES = 8 };
+enum { MAX_TRIES = 8 };
 
 /* Failing to make an existing directory does not matter: a level above may be read-only. One that
  * is there when it is made and gone when it is looked at is another process's, which comes and
@@ -113,7 +113,7 @@ static int make_dir(struct jw_error *err, const char *path, uint32_t mode, bool 
 	struct jw_error why, unknown;
 	struct os_stat stat;
 
-	for (int tries = 0; tries < MOST_TRIES; tries++) {
+	for (int tries = 0; tries < MAX_TRIES; tries++) {
 		why = unknown = (struct jw_error){0};
 		if (!path_make_dir(&why, path, mode))
 			return exactly ? os_set_mode(err, path, mode) : 0;
@@ -158,7 +158,7 @@ static int make_despite_others(struct jw_error *err, const char *path, uint32_t 
 
 		if (!make_levels(&why, path, mode, exactly))
 			return 0;
-		if (why.code != JW_ERR_NOT_FOUND || tries == MOST_TRIES)
+		if (why.code != JW_ERR_NOT_FOUND || tries == MAX_TRIES)
 			return error_copy(err, &why);
 	}
 }
@@ -215,7 +215,7 @@ int os_lock_file(struct jw_error *err, const char *path, unsigned most_ms,
 }
 
 /* A directory with more names than this is not read. */
-enum { NAMES_MOST = 4000000 };
+enum { NAMES_MAX = 4000000 };
 
 static int compare_file_names(const void *a, const void *b)
 {
@@ -224,7 +224,7 @@ static int compare_file_names(const void *a, const void *b)
 
 int names_add(struct jw_error *err, struct named_list *list, char *name, enum os_kind kind)
 {
-	if (VEC_ROOM(err, list->items, list->capacity, list->count, NAMES_MOST)) {
+	if (VEC_ROOM(err, list->items, list->capacity, list->count, NAMES_MAX)) {
 		mem_free(name);
 		return -1;
 	}

@@ -42,7 +42,7 @@ static int too_large(struct jw_error *err, const char *path, size_t most)
  * bytes: the end of a small file decides */
 int os_read_file(struct jw_error *err, const char *path, size_t most, struct buf *ret_content)
 {
-	enum { MOST_PAGE = 65536 }; /* the largest on Linux */
+	enum { MAX_PAGE = 65536 }; /* the largest on Linux */
 	struct buf content = BUF_MAX(most);
 	struct os_stat stat;
 	int fd = open_regular(err, path, &stat), got = 1, result = -1;
@@ -51,7 +51,7 @@ int os_read_file(struct jw_error *err, const char *path, size_t most, struct buf
 	if (fd < 0)
 		return -1;
 	size = (size_t)stat.size_bytes;
-	if (size > most && size > MOST_PAGE) {
+	if (size > most && size > MAX_PAGE) {
 		too_large(err, path, most);
 		goto done;
 	}
@@ -196,11 +196,11 @@ int os_file_write(struct jw_error *err, struct os_file *file, uint64_t offset, c
 /* libuv takes copy_file_range where the kernel has it. */
 int os_file_copy(struct jw_error *err, struct os_file *from, struct os_file *to, uint64_t size)
 {
-	enum { MOST_AT_ONCE = 1 << 30 };
+	enum { MAX_AT_ONCE = 1 << 30 };
 
 	for (uint64_t at = 0; at < size;) {
 		const uint64_t left = size - at;
-		const size_t wanted = left < MOST_AT_ONCE ? (size_t)left : MOST_AT_ONCE;
+		const size_t wanted = left < MAX_AT_ONCE ? (size_t)left : MAX_AT_ONCE;
 		uv_fs_t request;
 		const int got = os_uv_result(
 			err, to->path, &request,

@@ -54,7 +54,7 @@ int os_work_as(struct jw_error *err, const struct jw_account *account, int keeps
 			   struct buf *answer);
 
 /* The accounts of this machine (jitwarm/accounts.h lists them). */
-enum { ACCOUNTS_MOST = 100000 };
+enum { ACCOUNTS_MAX = 100000 };
 
 /* Adds an account and takes the strings over. If one of them is NULL (out of memory), returns -1
  * and frees the others. */

@@ -76,7 +76,7 @@ int accounts_add(struct jw_error *err, struct jw_accounts *accounts,
 				 const struct jw_account *account)
 {
 	if (!account->name || !account->home || !account->id ||
-		VEC_ROOM(err, accounts->items, accounts->capacity, accounts->count, ACCOUNTS_MOST)) {
+		VEC_ROOM(err, accounts->items, accounts->capacity, accounts->count, ACCOUNTS_MAX)) {
 		os_found_free(account);
 		return -1;
 	}

@@ -12,8 +12,8 @@
 
 enum {
 	POLL_MS = 50,
-	MOST_ARGUMENTS = 200,
-	MOST_DEPTH = 8,
+	MAX_ARGUMENTS = 200,
+	MAX_DEPTH = 8,
 	LOOKS_FOR_SIZE = 5 /* every fifth look */
 };
 
@@ -162,7 +162,7 @@ static int os_ask_program(struct jw_error *err, const struct os_question *questi
 
 /* What a program that was found is started with; into `room` where that is something else. */
 static int start_safely(struct jw_error *err, const char *const *arguments,
-						const char *room[MOST_ARGUMENTS], const char *const **ret_arguments)
+						const char *room[MAX_ARGUMENTS], const char *const **ret_arguments)
 {
 	struct jw_error why = {0};
 	size_t count = 0;
@@ -177,7 +177,7 @@ static int start_safely(struct jw_error *err, const char *const *arguments,
 		return 0;
 	room[count++] = "/usr/bin/env";
 	room[count++] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
-	for (; *arguments && count + 1 < MOST_ARGUMENTS; arguments++)
+	for (; *arguments && count + 1 < MAX_ARGUMENTS; arguments++)
 		room[count++] = *arguments;
 	room[count] = NULL;
 	*ret_arguments = room;
@@ -186,7 +186,7 @@ static int start_safely(struct jw_error *err, const char *const *arguments,
 
 int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status)
 {
-	const char *room[MOST_ARGUMENTS];
+	const char *room[MAX_ARGUMENTS];
 	struct os_question safely = *question;
 	char *here = NULL;
 
@@ -213,7 +213,7 @@ static uint64_t bytes_below(const char *folder, int depth)
 	struct os_names names;
 	uint64_t size = 0;
 
-	if (depth > MOST_DEPTH || os_list(NULL, folder, &names))
+	if (depth > MAX_DEPTH || os_list(NULL, folder, &names))
 		return 0;
 	for (size_t i = 0; i < names.count; i++) {
 		char *path = os_join(folder, names.items[i]);
@@ -245,12 +245,12 @@ static int look_after(struct jw_error *err, void *context)
 	if (size > helper->most_bytes)
 		return error_set(err, JW_ERR_LIMIT, "%s gets more than %u GiB", helper->name,
 						 (unsigned)(helper->most_bytes >> 30));
-	if (said.size_bytes > OS_MOST_SAID)
+	if (said.size_bytes > OS_MAX_OUTPUT)
 		return error_set(err, JW_ERR_LIMIT, "%s prints more than %d bytes", helper->name,
-						 OS_MOST_SAID);
-	if ((os_monotonic_ns() - watched->begun_ns) / UINT64_C(1000000000) > OS_MOST_HOURS * 3600)
+						 OS_MAX_OUTPUT);
+	if ((os_monotonic_ns() - watched->begun_ns) / UINT64_C(1000000000) > OS_MAX_HOURS * 3600)
 		return error_set(err, JW_ERR_LIMIT, "%s takes longer than %d hours", helper->name,
-						 OS_MOST_HOURS);
+						 OS_MAX_HOURS);
 	if (helper->told)
 		helper->told(helper->context, size);
 	return 0;
@@ -261,7 +261,7 @@ int os_run_helper(struct jw_error *err, const char *const *arguments, const char
 {
 	struct watched watched = {helper, output, os_monotonic_ns(), 0};
 	const struct os_watch watch = {look_after, &watched};
-	const char *room[MOST_ARGUMENTS];
+	const char *room[MAX_ARGUMENTS];
 	int result = start_safely(err, arguments, room, &arguments)
 					 ? -1
 					 : os_run(err, arguments, output, &watch, ret_ended);

@@ -92,7 +92,7 @@ struct os_question {
  * not used. */
 int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status);
 
-enum { OS_MOST_SAID = 4 << 20, OS_MOST_HOURS = 4 };
+enum { OS_MAX_OUTPUT = 4 << 20, OS_MAX_HOURS = 4 };
 /* What a program that others' servers decide about may cost. */
 struct os_helper {
 	const char *name;    /* in messages */
@@ -103,8 +103,8 @@ struct os_helper {
 	void (*told)(void *context, uint64_t size_bytes);
 	void *context;
 };
-/* os_run with the same care, but in the current folder. JW_ERR_LIMIT: more files, over OS_MOST_SAID
- * bytes of output, or longer than OS_MOST_HOURS; JW_ERR_INTERRUPTED. */
+/* os_run with the same care, but in the current folder. JW_ERR_LIMIT: more files, over
+ * OS_MAX_OUTPUT bytes of output, or longer than OS_MAX_HOURS; JW_ERR_INTERRUPTED. */
 int os_run_helper(struct jw_error *err, const char *const *arguments, const char *output,
 				  const struct os_helper *helper, struct os_ended *ret_ended);
 /* The file of a program, without its ".exe", in a folder of PATH whose name does not depend on the

@@ -2,7 +2,7 @@
 #include "base/mem.h"
 
 /* One call transfers at most this much: Windows refuses more on network drives. */
-enum { MOST_STEP = 1 << 24 };
+enum { MAX_STEP = 1 << 24 };
 
 int os_loop_open(struct jw_error *err, uv_loop_t *ret_loop)
 {
@@ -39,7 +39,7 @@ int os_uv_result(struct jw_error *err, const char *path, uv_fs_t *request, int g
 
 static uv_buf_t step_of(void *data, size_t size)
 {
-	return uv_buf_init(data, size > MOST_STEP ? MOST_STEP : (unsigned)size);
+	return uv_buf_init(data, size > MAX_STEP ? MAX_STEP : (unsigned)size);
 }
 
 int os_uv_read(struct jw_error *err, const char *path, int fd, void *data, size_t size,

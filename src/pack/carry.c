@@ -14,7 +14,7 @@
 #include "pack/judge.h"
 #include "pack/refill.h"
 
-enum { MOST_GROUPS = 256 };
+enum { MAX_GROUPS = 256 };
 
 static bool is_same_carry(const void *element, const void *like)
 {
@@ -24,16 +24,16 @@ static bool is_same_carry(const void *element, const void *like)
 		   !strcmp(a->target, b->target);
 }
 
-/* `like` has no modules yet. Groups beyond MOST_GROUPS are not listed. */
+/* `like` has no modules yet. Groups beyond MAX_GROUPS are not listed. */
 static void add_to_carry_group(struct carry *carry, const struct jw_carry_group *like,
 							   size_t modules)
 {
 	struct jw_carry_result *result = carry->result;
 	const size_t at = mem_find_or_add(
-		&VEC_LIST(result->groups, result->group_count, carry->group_capacity, MOST_GROUPS), like,
+		&VEC_LIST(result->groups, result->group_count, carry->group_capacity, MAX_GROUPS), like,
 		is_same_carry);
 
-	if (at < MOST_GROUPS)
+	if (at < MAX_GROUPS)
 		result->groups[at].modules += modules;
 }
 

@@ -171,7 +171,7 @@ static int insert_carried(struct jw_error *err, struct carry *carry,
 			break;
 		path = cache_entry_path(options->system->cache.path, carry->finds[at].key);
 		/* A missing, changed or damaged entry is compiled. */
-		if (!os_read_file(NULL, path, CACHE_MOST_ENTRY, &file) && verify(carry, at, &file, &entry))
+		if (!os_read_file(NULL, path, CACHE_MAX_ENTRY, &file) && verify(carry, at, &file, &entry))
 			add_carried(inserting, at, &file, &entry);
 		else
 			buf_free(&file);

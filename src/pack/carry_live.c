@@ -11,12 +11,12 @@
 #include "os/file.h"
 #include "pack/judge.h"
 
-enum { MOST_DRIVERS = 64 };
+enum { MAX_DRIVERS = 64 };
 
 /* State of reading the cache. */
 struct look {
 	struct carry *carry;
-	struct pack_driver drivers[MOST_DRIVERS]; /* stamps of other drivers seen so far */
+	struct pack_driver drivers[MAX_DRIVERS]; /* stamps of other drivers seen so far */
 	size_t driver_count;
 	struct set rows;
 	struct buf key;
@@ -31,7 +31,7 @@ static const struct pack_driver *driver_of_stamp(struct look *look, const char *
 			return &look->drivers[i];
 	/* More drivers than this are rare: beyond them the last slot is used again. */
 	driver =
-		&look->drivers[look->driver_count < MOST_DRIVERS ? look->driver_count++ : MOST_DRIVERS - 1];
+		&look->drivers[look->driver_count < MAX_DRIVERS ? look->driver_count++ : MAX_DRIVERS - 1];
 	pack_driver_of_stamp(driver, stamp, look->carry->options->system);
 	return driver;
 }
@@ -92,7 +92,7 @@ void carry_look(struct carry *carry)
 {
 	const struct jw_carry_options *options = carry->options;
 	const struct jw_cache_options where = {.path = options->system->cache.path};
-	struct look look = {.carry = carry, .key = BUF_MAX(CACHE_MOST_ENTRY)};
+	struct look look = {.carry = carry, .key = BUF_MAX(CACHE_MAX_ENTRY)};
 	struct cache_view view;
 
 	if (!os_exists(where.path) || cache_view_open(NULL, &where, /* headers= */ true, &view))

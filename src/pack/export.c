@@ -52,10 +52,10 @@ static int add_driver(struct jw_error *err, struct job *job, const char *stamp, 
 
 	while (at < manifest->driver_count && strcmp(manifest->drivers[at].stamp, stamp) != 0)
 		at++;
-	if (at == PACK_MOST_DRIVERS)
+	if (at == PACK_MAX_DRIVERS)
 		return error_set(err, JW_ERR_LIMIT,
 						 "entries of more than %d drivers: name some with --arch",
-						 PACK_MOST_DRIVERS);
+						 PACK_MAX_DRIVERS);
 	if (at == manifest->driver_count)
 		pack_driver_of_stamp(&manifest->drivers[manifest->driver_count++], stamp,
 							 job->options->system);
@@ -70,12 +70,12 @@ static int make_export_manifest(struct jw_error *err, struct job *job)
 	struct set set = {0};
 	int result = 0;
 
-	if (count > PACK_MOST_ENTRIES)
-		return error_set(err, JW_ERR_LIMIT, "a pack holds at most %d entries", PACK_MOST_ENTRIES);
+	if (count > PACK_MAX_ENTRIES)
+		return error_set(err, JW_ERR_LIMIT, "a pack holds at most %d entries", PACK_MAX_ENTRIES);
 	TEXT_COPY(manifest->os, os_name);
 	manifest->entries = mem_array(count, sizeof *manifest->entries);
 	manifest->members = mem_array(2 * count, sizeof *manifest->members);
-	manifest->drivers = mem_array(PACK_MOST_DRIVERS, sizeof *manifest->drivers);
+	manifest->drivers = mem_array(PACK_MAX_DRIVERS, sizeof *manifest->drivers);
 	job->contributors = mem_array(2 * count, sizeof *job->contributors);
 	/* Each payload, then the cubins compiled from it: a cubin holds its module's names, and with
 	 * line numbers its text, so that one helps to compress the other. */
@@ -153,7 +153,7 @@ static int put_content(struct jw_error *err, void *context, struct writer *write
 	for (size_t i = 0; i < job->manifest.member_count; i++) {
 		const struct pack_member *member = &job->manifest.members[i];
 		const size_t item = job->contributors[i];
-		char name[TAR_MOST_NAME + 1];
+		char name[TAR_MAX_NAME + 1];
 
 		if (cancel_check(err, &job->options->cancel) ||
 			(item != job->loaded &&

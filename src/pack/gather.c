@@ -21,10 +21,10 @@
 #include "plan/analyse.h"
 #include "plan/plan.h"
 
-enum { MOST_THREADS = 8 };
+enum { MAX_THREADS = 8 };
 /* Entries that a thread reads and hashes together: their keys are three times as fast side by side
  */
-enum { MOST_TOGETHER = 8, MOST_BYTES_TOGETHER = 16 << 20 };
+enum { MAX_TOGETHER = 8, MAX_BYTES_TOGETHER = 16 << 20 };
 
 enum fate {
 	TAKEN,
@@ -51,12 +51,12 @@ struct work {
 
 /* Buffers of one thread, used again for each file. */
 struct room {
-	struct buf bytes[MOST_TOGETHER];
-	struct cache_entry entries[MOST_TOGETHER];
-	struct cache_key_parts parts[MOST_TOGETHER];
-	uint64_t key_states[MOST_TOGETHER], value_states[MOST_TOGETHER];
-	bool read[MOST_TOGETHER]; /* the entry's parsed header */
-	size_t first, count;      /* indices of the scan's files */
+	struct buf bytes[MAX_TOGETHER];
+	struct cache_entry entries[MAX_TOGETHER];
+	struct cache_key_parts parts[MAX_TOGETHER];
+	uint64_t key_states[MAX_TOGETHER], value_states[MAX_TOGETHER];
+	bool read[MAX_TOGETHER]; /* the entry's parsed header */
+	size_t first, count;     /* indices of the scan's files */
 	struct cache_loads loads;
 };
 
@@ -84,7 +84,7 @@ static bool is_suited(const struct cache_entry *entry, const struct cache_key_pa
 	struct cubin_header cubin;
 
 	return parts->word_bits == 64 && parts->payload_size > 0 &&
-		   parts->options_length <= PACK_MOST_OPTIONS &&
+		   parts->options_length <= PACK_MAX_OPTIONS &&
 		   (!parts->options_length || text_is_utf8(parts->options, parts->options_length)) &&
 		   !cubin_read(NULL, entry->value, (size_t)entry->value_bytes, &cubin) &&
 		   cubin.sm == parts->target.sm && cubin.relocatable == pack_entry_is_relocatable(made);
@@ -117,12 +117,12 @@ static int read_into(struct jw_error *err, const char *path, struct buf *bytes,
 	int result = -1;
 
 	buf_clear(bytes);
-	bytes->most = CACHE_MOST_ENTRY;
+	bytes->most = CACHE_MAX_ENTRY;
 	if (os_stat(err, path, ret_stat) || os_file_open(err, path, OS_OPEN_READ, &file))
 		return -1;
 	if (os_file_size(err, file, &size))
 		goto done;
-	if (size > CACHE_MOST_ENTRY) {
+	if (size > CACHE_MAX_ENTRY) {
 		error_set(err, JW_ERR_LIMIT, "%s: too large for an entry", path);
 		goto done;
 	}
@@ -136,7 +136,7 @@ done:
 /* Keys first, then values, so that parallel lanes have similar sizes. */
 static void hash_together(struct room *room)
 {
-	struct fnv_lane lanes[2 * MOST_TOGETHER];
+	struct fnv_lane lanes[2 * MAX_TOGETHER];
 	size_t count = 0;
 
 	for (size_t i = 0; i < room->count; i++)
@@ -248,9 +248,9 @@ static bool take_batch(struct work *work, struct room *room)
 	uv_mutex_lock(&work->mutex);
 	room->first = work->next;
 	room->count = 0;
-	while (!work->cancelled && work->next < work->scan.count && room->count < MOST_TOGETHER) {
+	while (!work->cancelled && work->next < work->scan.count && room->count < MAX_TOGETHER) {
 		bytes += files[work->next].probed.stat.size_bytes;
-		if (room->count && bytes > MOST_BYTES_TOGETHER)
+		if (room->count && bytes > MAX_BYTES_TOGETHER)
 			break;
 		work->next++;
 		room->count++;
@@ -283,17 +283,17 @@ static void gather_thread(void *argument)
 			if (room.read[i])
 				work->fates[room.first + i] = (uint8_t)judge_gathered(work, &room, i);
 	}
-	for (size_t i = 0; i < MOST_TOGETHER; i++)
+	for (size_t i = 0; i < MAX_TOGETHER; i++)
 		buf_free(&room.bytes[i]);
 }
 
 /* Where no thread can be started, this one does all the work. */
 static void gather_all(struct work *work)
 {
-	uv_thread_t threads[MOST_THREADS];
+	uv_thread_t threads[MAX_THREADS];
 	unsigned cores = os_cores(), started = 0;
 
-	while (started + 1 < cores && started < MOST_THREADS &&
+	while (started + 1 < cores && started < MAX_THREADS &&
 		   !os_thread_start(&threads[started], gather_thread, work))
 		started++;
 	gather_thread(work);
@@ -402,7 +402,7 @@ int gather_read(struct jw_error *err, const char *dir, const struct gathered *it
 int wanted_of_paths(struct jw_error *err, const struct jw_export_options *options,
 					struct set *ret_keys)
 {
-	struct jw_target targets[ANALYSE_MOST_TARGETS];
+	struct jw_target targets[ANALYSE_MAX_TARGETS];
 	struct cache_profile profile;
 	struct plan_request request = {
 		.targets = targets,
@@ -425,7 +425,7 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 	profile = profile_of_system(options->system);
 	request.state_dir = options->system->state_dir;
 	request.target_count = wanted_targets(options->system, options->targets, options->target_count,
-										  targets, ANALYSE_MOST_TARGETS);
+										  targets, ANALYSE_MAX_TARGETS);
 	if (!request.target_count)
 		return error_set(err, JW_ERR_USAGE, "no GPU here: name one with --arch");
 	if (!options->found && named_paths_find(err, options->paths, options->path_count, &found))

@@ -25,7 +25,7 @@
 enum { SPARE_BYTES = 1 << 20 };
 /* The decompressor needs no window for content that is kept: an import stays below 300 MB. */
 enum { KEPT_BYTES = 256 << 20 };
-enum { MOST_ANSWER = 1 << 20, MOST_ACCOUNT_S = 600 };
+enum { MAX_ANSWER = 1 << 20, MAX_ACCOUNT_S = 600 };
 
 static int find_import_directory(struct jw_error *err, struct import *import)
 {
@@ -59,14 +59,14 @@ done:
 static const char *import_larger_limit(char text[IMPORT_ADVICE], uint64_t least_bytes,
 									   uint64_t roomy_bytes)
 {
-	if (least_bytes > CACHE_MOST_LIMIT)
+	if (least_bytes > CACHE_MAX_LIMIT)
 		(void)text_format(text, IMPORT_ADVICE,
 						  "no driver keeps more than 4 GiB: import a part of it");
 	else
 		(void)text_format(
 			text, IMPORT_ADVICE,
 			"raise the limit with “jitwarm tune --apply --max-size %llu” and log in again",
-			(unsigned long long)(roomy_bytes < CACHE_MOST_LIMIT ? roomy_bytes : CACHE_MOST_LIMIT));
+			(unsigned long long)(roomy_bytes < CACHE_MAX_LIMIT ? roomy_bytes : CACHE_MAX_LIMIT));
 	return text;
 }
 
@@ -264,12 +264,12 @@ static int import_for(struct jw_error *err, struct account_import *job,
 					  struct jw_import_all_result *all)
 {
 	struct jw_import_account *made = &all->accounts[all->count++];
-	struct buf answer = BUF_MAX(MOST_ANSWER);
+	struct buf answer = BUF_MAX(MAX_ANSWER);
 	int result;
 
 	made->name = mem_string(job->account->name);
 	result = os_work_as(&made->failed, job->account, source_descriptor(job->checked->source),
-						MOST_ACCOUNT_S, import_as_account, job, &answer) ||
+						MAX_ACCOUNT_S, import_as_account, job, &answer) ||
 					 take_answer(&made->failed, &answer, &made->result)
 				 ? -1
 				 : 0;

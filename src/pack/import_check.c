@@ -12,7 +12,7 @@
 #include "pack/judge.h"
 
 /* Entries whose keys are hashed in parallel; all of one payload: the lanes have equal lengths */
-enum { MOST_TOGETHER = 16 };
+enum { MAX_TOGETHER = 16 };
 
 int import_needs_stamp(struct jw_error *err, const struct jw_system *system)
 {
@@ -30,7 +30,7 @@ int import_needs_stamp(struct jw_error *err, const struct jw_system *system)
 
 /* The entries of each kind are a group of the result. */
 
-enum { MOST_GROUPS = 256 };
+enum { MAX_GROUPS = 256 };
 
 static bool is_same_kind(const void *element, const void *like)
 {
@@ -48,14 +48,14 @@ static void put_into_group(struct import *import, uint32_t at, const char *why)
 	const struct import_fate *fate = &import->fates[at];
 	struct jw_import_group like = {.verdict = fate->verdict, .carried = fate->carried};
 	struct mem_list groups =
-		VEC_LIST(result->groups, result->group_count, import->group_capacity, MOST_GROUPS);
+		VEC_LIST(result->groups, result->group_count, import->group_capacity, MAX_GROUPS);
 	size_t group;
 
 	(void)jw_target_sm(like.target, entry->target);
 	(void)pack_driver_text(like.driver, &import->manifest.drivers[entry->driver]);
 	TEXT_COPY(like.why, why);
 	group = mem_find_or_add(&groups, &like, is_same_kind);
-	/* Hostile packs may have any number of kinds: beyond MOST_GROUPS, each verdict has one group.
+	/* Hostile packs may have any number of kinds: beyond MAX_GROUPS, each verdict has one group.
 	 */
 	if (group == groups.most) {
 		groups.most += JW_IMPORT_REFUSED + 1;
@@ -102,13 +102,13 @@ static const char *stamp_here(const struct import *import, uint32_t at)
 static int check_hashes(struct jw_error *err, struct import *import, const struct member_walk *walk,
 						const uint32_t *entries, size_t count)
 {
-	struct fnv_lane lanes[3 * MOST_TOGETHER];
+	struct fnv_lane lanes[3 * MAX_TOGETHER];
 	size_t filled = 0, cubins;
 
 	for (size_t i = 0; i < 2 * count; i++) {
 		const struct pack_entry *entry = &import->manifest.entries[entries[i / 2]];
 		const size_t size = (size_t)import->manifest.members[entry->ptx].size_bytes;
-		char start[CACHE_KEY_MOST_START + 1];
+		char start[CACHE_KEY_MAX_START + 1];
 		const char *stamp = i % 2 ? stamp_here(import, entries[i / 2])
 								  : import->manifest.drivers[entry->driver].stamp;
 		const size_t length = cache_key_write_start(start, stamp, entry->target);
@@ -131,7 +131,7 @@ static int check_hashes(struct jw_error *err, struct import *import, const struc
 	for (size_t i = 0; i < count; i++) {
 		const struct pack_entry *entry = &import->manifest.entries[entries[i]];
 		struct import_fate *fate = &import->fates[entries[i]];
-		char tail[CACHE_KEY_MOST_TAIL];
+		char tail[CACHE_KEY_MAX_TAIL];
 		size_t length = pack_key_tail(tail, entry);
 		uint64_t own = fnv_update(lanes[filled++].state, tail, length);
 
@@ -175,9 +175,9 @@ static int check_members(struct jw_error *err, void *context, const struct membe
 {
 	struct import *import = context;
 
-	for (size_t i = 0; i < count; i += MOST_TOGETHER)
+	for (size_t i = 0; i < count; i += MAX_TOGETHER)
 		if (check_hashes(err, import, walk, entries + i,
-						 count - i < MOST_TOGETHER ? count - i : MOST_TOGETHER))
+						 count - i < MAX_TOGETHER ? count - i : MAX_TOGETHER))
 			return -1;
 	for (size_t i = 0; i < count; i++)
 		if (check_cubin(err, import, walk, entries[i]))
@@ -325,8 +325,8 @@ struct writing {
 	size_t count;
 	struct cache_addition additions[WRITTEN_TOGETHER];
 	struct cache_part parts[WRITTEN_TOGETHER][4];
-	char starts[WRITTEN_TOGETHER][CACHE_ENTRY_HEADER + CACHE_KEY_MOST_START + 1];
-	char tails[WRITTEN_TOGETHER][CACHE_KEY_MOST_TAIL];
+	char starts[WRITTEN_TOGETHER][CACHE_ENTRY_HEADER + CACHE_KEY_MAX_START + 1];
+	char tails[WRITTEN_TOGETHER][CACHE_KEY_MAX_TAIL];
 };
 
 static void add_entry(struct writing *writing, const struct member_walk *walk, uint32_t at)

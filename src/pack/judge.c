@@ -161,19 +161,19 @@ void pack_driver_of_stamp(struct pack_driver *driver, const char *stamp,
 	}
 }
 
-enum { MOST_SM = 1000 };
+enum { MAX_SM = 1000 };
 
 const char *pack_targets_text(char text[PACK_TARGETS_TEXT], const struct pack_manifest *manifest)
 {
-	bool there[MOST_SM + 1] = {false}; /* the last: larger ones, which are not shown */
+	bool there[MAX_SM + 1] = {false}; /* the last: larger ones, which are not shown */
 
 	text[0] = '\0';
 	for (size_t i = 0; i < manifest->entry_count; i++) {
 		const uint16_t sm = manifest->entries[i].target.sm;
 
-		there[sm < MOST_SM ? sm : MOST_SM] = true;
+		there[sm < MAX_SM ? sm : MAX_SM] = true;
 	}
-	for (unsigned sm = 0; sm < MOST_SM; sm++) {
+	for (unsigned sm = 0; sm < MAX_SM; sm++) {
 		size_t length = strlen(text);
 
 		if (there[sm])

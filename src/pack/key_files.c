@@ -13,7 +13,7 @@
 #include "os/file.h"
 #include "os/shell.h"
 
-enum { MOST_NAME = 40, MOST_KEYS = 10000 };
+enum { MAX_NAME = 40, MAX_KEYS = 10000 };
 
 static const char own_folder[] = "keys", trusted_folder[] = "trusted";
 
@@ -34,12 +34,12 @@ static int check_name(struct jw_error *err, const char *name)
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
 	size_t length = strlen(name);
 
-	if (!length || length > MOST_NAME || name[0] == '.' || name[0] == '-' ||
+	if (!length || length > MAX_NAME || name[0] == '.' || name[0] == '-' ||
 		strspn(name, allowed) != length)
 		return error_set(err, JW_ERR_USAGE,
 						 "“%.60s” is not a valid name for a key: use letters, digits, “-”, “_” and "
 						 "“.”, at most %d",
-						 name, MOST_NAME);
+						 name, MAX_NAME);
 	return 0;
 }
 
@@ -72,7 +72,7 @@ static int write_public(struct jw_error *err, const char *state_dir, const char 
 						const char *name, const struct minisign_public *key)
 {
 	char *path = key_path(err, state_dir, folder, name, ".pub");
-	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
+	struct buf text = BUF_MAX(MINISIGN_MAX_FILE);
 	int result;
 
 	if (!path)
@@ -101,7 +101,7 @@ static int look_at_secret(struct jw_error *err, const char *folder, struct jw_ke
 	struct buf text = {0};
 	int result = 0;
 
-	if (os_read_file(&why, path, MINISIGN_MOST_FILE, &text))
+	if (os_read_file(&why, path, MINISIGN_MAX_FILE, &text))
 		result = os_holds_nothing(err, path, &why);
 	else
 		key->can_sign = !minisign_read_secret(NULL, (const char *)text.data, text.size, &secret);
@@ -123,13 +123,13 @@ static int add_key_file(struct jw_error *err, const char *folder, const char *fi
 	struct buf text = {0};
 	int result = 0;
 
-	if (os_read_file(&why, path, MINISIGN_MOST_FILE, &text))
+	if (os_read_file(&why, path, MINISIGN_MAX_FILE, &text))
 		result = os_holds_nothing(err, path, &why);
 	else if (length < sizeof name &&
 			 !minisign_read_public(NULL, (const char *)text.data, text.size, &public_key)) {
 		text_copy(name, length + 1, file);
 		describe_key(&key, name, &public_key);
-		result = VEC_ROOM(err, files->items, files->capacity, files->count, MOST_KEYS);
+		result = VEC_ROOM(err, files->items, files->capacity, files->count, MAX_KEYS);
 		if (!result && !trusted)
 			result = look_at_secret(err, folder, &key);
 		if (!result) {
@@ -265,7 +265,7 @@ int jw_key_generate(struct jw_error *err, const char *state_dir, const char *nam
 {
 	struct jw_key key = {.can_sign = true, .trusted = true};
 	struct minisign_secret secret;
-	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
+	struct buf text = BUF_MAX(MINISIGN_MAX_FILE);
 	int result;
 
 	if (check_name(err, name) || sodium_init() < 0)
@@ -297,7 +297,7 @@ int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
 			minisign_read_public(NULL, path_or_text, strlen(path_or_text), &public_key)
 				? error_set(err, JW_ERR_FORMAT, "no such file, and not a public key of minisign")
 				: 0;
-	else if (os_read_file(err, path_or_text, MINISIGN_MOST_FILE, &text))
+	else if (os_read_file(err, path_or_text, MINISIGN_MAX_FILE, &text))
 		return -1;
 	else
 		result = minisign_read_public(err, (const char *)text.data, text.size, &public_key);
@@ -370,7 +370,7 @@ int keys_read(struct jw_error *err, const char *state_dir, const char *key,
 {
 	char *path = secret_path(err, state_dir, key);
 	struct buf text = {0};
-	int result = path ? os_read_file(err, path, MINISIGN_MOST_FILE, &text) : -1;
+	int result = path ? os_read_file(err, path, MINISIGN_MAX_FILE, &text) : -1;
 
 	if (!result && minisign_read_secret(err, (const char *)text.data, text.size, ret_secret))
 		result = error_prefix(err, "%s", path);

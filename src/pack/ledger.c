@@ -73,14 +73,14 @@ int ledger_put(struct jw_error *err, struct ledger_list *list, size_t most,
 	return 0;
 }
 
-/* LEDGER_MOST_STAMPS if there is no room for another: machines change drivers less often. */
+/* LEDGER_MAX_STAMPS if there is no room for another: machines change drivers less often. */
 uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp)
 {
 	size_t i = 0;
 
 	while (i < ledger->stamp_count && strcmp(ledger->stamps[i], stamp) != 0)
 		i++;
-	if (i == ledger->stamp_count && i < LEDGER_MOST_STAMPS) {
+	if (i == ledger->stamp_count && i < LEDGER_MAX_STAMPS) {
 		memcpy(ledger->stamps[i], stamp, CACHE_STAMP_SIZE);
 		ledger->stamp_count++;
 	}
@@ -104,7 +104,7 @@ static bool parse_items(struct ledger *ledger, struct cursor *at, struct ledger_
 		if (at->overrun || (records && item.stamp >= ledger->stamp_count) ||
 			ledger_item(list, item.name))
 			return false;
-		(void)append_item(NULL, list, LEDGER_MOST_RECORDS, &item);
+		(void)append_item(NULL, list, LEDGER_MAX_RECORDS, &item);
 	}
 	return true;
 }
@@ -116,7 +116,7 @@ void ledger_parse(struct ledger *ledger, const void *data, size_t size)
 	uint32_t stamps = cursor_u32(&at), records = cursor_u32(&at), marks;
 
 	if (size < HEAD + SUM || memcmp(start, magic, sizeof magic) != 0 ||
-		stamps > LEDGER_MOST_STAMPS || records > LEDGER_MOST_RECORDS ||
+		stamps > LEDGER_MAX_STAMPS || records > LEDGER_MAX_RECORDS ||
 		fnv_update(FNV_START, data, size - SUM) != load_u64(at.end - SUM))
 		return;
 	at.end -= SUM;
@@ -135,7 +135,7 @@ void ledger_parse(struct ledger *ledger, const void *data, size_t size)
 	}
 	if (parse_items(ledger, &at, &ledger->records, records) && cursor_left(&at)) {
 		marks = cursor_u32(&at);
-		if (!at.overrun && marks <= LEDGER_MOST_MARKS)
+		if (!at.overrun && marks <= LEDGER_MAX_MARKS)
 			(void)parse_items(ledger, &at, &ledger->marks, marks);
 	}
 }
@@ -204,7 +204,7 @@ void ledger_read(struct ledger *ledger, const char *path)
 	struct buf bytes = {0};
 
 	*ledger = (struct ledger){0};
-	if (!os_read_file(&why, path, LEDGER_MOST_BYTES, &bytes))
+	if (!os_read_file(&why, path, LEDGER_MAX_BYTES, &bytes))
 		ledger_parse(ledger, bytes.data, bytes.size);
 	else
 		ledger->partial = os_holds_nothing(NULL, path, &why) != 0;
@@ -231,7 +231,7 @@ void ledger_close(struct ledger *ledger)
 
 int ledger_write(struct jw_error *err, const struct ledger *ledger, const char *path)
 {
-	struct buf bytes = BUF_MAX(LEDGER_MOST_BYTES);
+	struct buf bytes = BUF_MAX(LEDGER_MAX_BYTES);
 	int result;
 
 	if (ledger->partial)
@@ -323,9 +323,9 @@ static void note_record(struct ledger *ledger, uint64_t place, uint64_t key, uin
 	if (known && known->value == key && known->stamp == stamp)
 		return;
 	/* Drops the older half, so that this happens seldom. */
-	if (!known && ledger->records.count == LEDGER_MOST_RECORDS)
-		keep_items(&ledger->records, &none, LEDGER_MOST_RECORDS / 2);
-	(void)ledger_put(NULL, &ledger->records, LEDGER_MOST_RECORDS, &record);
+	if (!known && ledger->records.count == LEDGER_MAX_RECORDS)
+		keep_items(&ledger->records, &none, LEDGER_MAX_RECORDS / 2);
+	(void)ledger_put(NULL, &ledger->records, LEDGER_MAX_RECORDS, &record);
 	ledger->changed = true;
 }
 
@@ -335,7 +335,7 @@ static uint32_t note_stamp(struct ledger *ledger, const char *stamp)
 	const size_t known = ledger->stamp_count;
 	const uint32_t number = ledger_stamp_number(ledger, stamp);
 
-	if (number < LEDGER_MOST_STAMPS && ledger->ahead[number] != ledger->elsewhere &&
+	if (number < LEDGER_MAX_STAMPS && ledger->ahead[number] != ledger->elsewhere &&
 		(number == known || !ledger->elsewhere)) {
 		ledger->ahead[number] = ledger->elsewhere;
 		ledger->changed = true;
@@ -355,7 +355,7 @@ static void note_plan(struct ledger *ledger, const struct ledger *from, bool loo
 	const struct plan *plan = from->plan;
 	const uint32_t stamp = note_stamp(ledger, plan->profile.stamp);
 
-	for (size_t i = 0; stamp < LEDGER_MOST_STAMPS && i < plan->module_count; i++) {
+	for (size_t i = 0; stamp < LEDGER_MAX_STAMPS && i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 
 		if (module->state == PLAN_WARM || (look_again && is_made(plan, module)))
@@ -386,7 +386,7 @@ void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again)
 int ledger_change_marks(struct jw_error *err, const char *state_dir, const char *cache_dir,
 						const struct ledger_change *change)
 {
-	const size_t most = LEDGER_MOST_MARKS, coming = change->mark_count;
+	const size_t most = LEDGER_MAX_MARKS, coming = change->mark_count;
 	struct set gone = {0};
 	struct locked_ledger file;
 	struct ledger *ledger = &file.ledger;

@@ -31,10 +31,10 @@
 #include "plan/plan.h"
 
 enum {
-	LEDGER_MOST_STAMPS = 64,
-	LEDGER_MOST_RECORDS = 1 << 20, /* of 24 bytes; the oldest are forgotten first */
-	LEDGER_MOST_BYTES = 32 << 20,
-	LEDGER_MOST_MARKS = 1 << 16, /* of 20 bytes; the oldest are forgotten first */
+	LEDGER_MAX_STAMPS = 64,
+	LEDGER_MAX_RECORDS = 1 << 20, /* of 24 bytes; the oldest are forgotten first */
+	LEDGER_MAX_BYTES = 32 << 20,
+	LEDGER_MAX_MARKS = 1 << 16, /* of 20 bytes; the oldest are forgotten first */
 };
 #define LEDGER_REFUSED (UINT32_MAX - 1)
 
@@ -52,8 +52,8 @@ struct ledger_list {
 };
 
 struct ledger {
-	char stamps[LEDGER_MOST_STAMPS][CACHE_STAMP_SIZE + 1];
-	bool ahead[LEDGER_MOST_STAMPS]; /* that driver is another machine's alone */
+	char stamps[LEDGER_MAX_STAMPS][CACHE_STAMP_SIZE + 1];
+	bool ahead[LEDGER_MAX_STAMPS]; /* that driver is another machine's alone */
 	size_t stamp_count;
 	struct ledger_list records, marks;
 	bool changed;

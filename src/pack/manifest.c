@@ -16,14 +16,14 @@ static const char *const kind_names[] = {[PACK_PTX] = "ptx", [PACK_CUBIN] = "cub
 static const char *const pack_form_names[] = {
 	[PACK_LOAD] = "load", [PACK_LINK] = "link", [PACK_BARE] = "bare"};
 /* By chance no two hashes begin alike; each is compared with those that do. */
-enum { KINDS = 2, FORMS = 3, MOST_ALIKE = 32 };
+enum { KINDS = 2, FORMS = 3, MAX_ALIKE = 32 };
 
-const char *pack_member_name(char name[TAR_MOST_NAME + 1], const struct pack_member *member)
+const char *pack_member_name(char name[TAR_MAX_NAME + 1], const struct pack_member *member)
 {
 	char digest[DIGEST_TEXT_SIZE];
 
 	digest_text(digest, &member->digest);
-	(void)snprintf(name, TAR_MOST_NAME + 1, "%s/%s", kind_names[member->kind], digest);
+	(void)snprintf(name, TAR_MAX_NAME + 1, "%s/%s", kind_names[member->kind], digest);
 	return name;
 }
 
@@ -55,13 +55,13 @@ int manifest_add_member(struct jw_error *err, struct pack_manifest *manifest, st
 	while ((at = set_find(leads, lead, &cursor)) != SET_NONE &&
 		   (manifest->members[at].kind != member->kind ||
 			!digest_equal(&manifest->members[at].digest, &member->digest)))
-		if (++others == MOST_ALIKE)
+		if (++others == MAX_ALIKE)
 			return error_set(err, JW_ERR_FORMAT, "hashes that were chosen to begin alike");
 	if (at == SET_NONE) {
 		at = manifest->member_count;
-		if (at == PACK_MOST_MEMBERS)
+		if (at == PACK_MAX_MEMBERS)
 			return error_set(err, JW_ERR_LIMIT, "a pack holds at most %d modules and cubins",
-							 PACK_MOST_MEMBERS);
+							 PACK_MAX_MEMBERS);
 		set_add(leads, lead, at);
 		manifest->members[manifest->member_count++] = *member;
 	}
@@ -89,7 +89,7 @@ bool pack_entry_is_relocatable(const struct pack_entry *entry)
 	return entry->form == PACK_LINK || pack_entry_is_jitlink(entry);
 }
 
-size_t pack_key_tail(char tail[CACHE_KEY_MOST_TAIL], const struct pack_entry *entry)
+size_t pack_key_tail(char tail[CACHE_KEY_MAX_TAIL], const struct pack_entry *entry)
 {
 	return entry->form == PACK_BARE
 			   ? 0
@@ -99,7 +99,7 @@ size_t pack_key_tail(char tail[CACHE_KEY_MOST_TAIL], const struct pack_entry *en
 
 uint64_t pack_key_bytes(const struct pack_manifest *manifest, const struct pack_entry *entry)
 {
-	char start[CACHE_KEY_MOST_START + 1], tail[CACHE_KEY_MOST_TAIL];
+	char start[CACHE_KEY_MAX_START + 1], tail[CACHE_KEY_MAX_TAIL];
 	const char *stamp = manifest->drivers[entry->driver].stamp;
 
 	return cache_key_write_start(start, stamp, entry->target) +
@@ -185,7 +185,7 @@ static bool parse_member(const cJSON *object, struct pack_member *member)
 		if (text_starts(name, kind_names[kind]) && name[length] == '/' &&
 			read_hex(name + length + 1, &member->digest)) {
 			member->kind = (enum pack_kind)kind;
-			return read_count(object, "bytes", CACHE_MOST_ENTRY, &member->size_bytes) &&
+			return read_count(object, "bytes", CACHE_MAX_ENTRY, &member->size_bytes) &&
 				   member->size_bytes > 0;
 		}
 	}
@@ -202,7 +202,7 @@ static int read_manifest_entry(struct jw_error *err, void *context, const cJSON 
 
 	while (form < FORMS && strcmp(json_text(object, "form", ""), pack_form_names[form]) != 0)
 		form++;
-	if (form == FORMS || !options || strlen(options) > PACK_MOST_OPTIONS ||
+	if (form == FORMS || !options || strlen(options) > PACK_MAX_OPTIONS ||
 		(form == PACK_BARE && *options) || !json_hex64(object, "key", &entry->key) ||
 		!jw_target_parse(json_text(object, "target", ""), &entry->target) ||
 		!read_index(object, "driver", manifest->driver_count, &entry->driver) ||
@@ -248,9 +248,9 @@ static int read_manifest_member(struct jw_error *err, void *context, const cJSON
 	if (!parse_member(object, member))
 		return malformed(err);
 	reading->total += member->size_bytes;
-	if (reading->total > PACK_MOST_TOTAL)
+	if (reading->total > PACK_MAX_TOTAL)
 		return error_set(err, JW_ERR_LIMIT, "more than %llu GiB of content",
-						 (unsigned long long)(PACK_MOST_TOTAL >> 30));
+						 (unsigned long long)(PACK_MAX_TOTAL >> 30));
 	reading->manifest->member_count--;
 	if (manifest_add_member(err, reading->manifest, &reading->seen, member, &at))
 		return -1;
@@ -264,17 +264,17 @@ static int read_content(struct jw_error *err, const cJSON *document, struct pack
 {
 	struct reading_members reading = {.manifest = manifest};
 	const struct json_list drivers = {.name = "drivers",
-									  .most = PACK_MOST_DRIVERS,
+									  .most = PACK_MAX_DRIVERS,
 									  .size = sizeof *manifest->drivers,
 									  .read = read_manifest_driver,
 									  .context = manifest};
 	const struct json_list members = {.name = "members",
-									  .most = PACK_MOST_MEMBERS,
+									  .most = PACK_MAX_MEMBERS,
 									  .size = sizeof *manifest->members,
 									  .read = read_manifest_member,
 									  .context = &reading};
 	const struct json_list entries = {.name = "entries",
-									  .most = PACK_MOST_ENTRIES,
+									  .most = PACK_MAX_ENTRIES,
 									  .size = sizeof *manifest->entries,
 									  .read = read_manifest_entry,
 									  .context = manifest};
@@ -330,14 +330,14 @@ int manifest_parse(struct jw_error *err, const char *text, size_t size,
 	cJSON *document;
 	size_t values = 0;
 
-	if (size > PACK_MOST_MANIFEST)
+	if (size > PACK_MAX_MANIFEST)
 		return error_set(err, JW_ERR_LIMIT, "manifest: larger than %d MiB",
-						 PACK_MOST_MANIFEST >> 20);
+						 PACK_MAX_MANIFEST >> 20);
 	/* cJSON takes a hundred bytes for each value: they are counted before it parses. */
 	for (size_t i = 0; i < size; i++)
 		values += text[i] == ',' || text[i] == '[' || text[i] == '{';
-	if (values > PACK_MOST_VALUES)
-		return error_set(err, JW_ERR_LIMIT, "manifest: more than %d values", PACK_MOST_VALUES);
+	if (values > PACK_MAX_VALUES)
+		return error_set(err, JW_ERR_LIMIT, "manifest: more than %d values", PACK_MAX_VALUES);
 	document = json_parse(err, text, size);
 	if (!document)
 		return error_prefix(err, "manifest");
@@ -434,7 +434,7 @@ int manifest_format(struct jw_error *err, const struct pack_manifest *manifest, 
 	int result;
 
 	buf_clear(text);
-	text->most = PACK_MOST_MANIFEST;
+	text->most = PACK_MAX_MANIFEST;
 	result = buf_append(err, text, line, strlen(line));
 	cJSON_free(line);
 	cJSON_Delete(document);

@@ -27,7 +27,7 @@ struct pack_member {
 };
 
 /* "ptx/<64 hex digits>"; returns `name`. */
-const char *pack_member_name(char name[TAR_MOST_NAME + 1], const struct pack_member *member);
+const char *pack_member_name(char name[TAR_MAX_NAME + 1], const struct pack_member *member);
 
 /* The maker of entries: a driver, or a library with its own stamp. */
 struct pack_driver {
@@ -84,6 +84,6 @@ bool pack_entry_is_jitlink(const struct pack_entry *entry);
 bool pack_entry_is_relocatable(const struct pack_entry *entry);
 
 /* Writes the bytes behind the payload in an entry's key. Returns their length; 0 for a bare one. */
-size_t pack_key_tail(char tail[CACHE_KEY_MOST_TAIL], const struct pack_entry *entry);
+size_t pack_key_tail(char tail[CACHE_KEY_MAX_TAIL], const struct pack_entry *entry);
 /* The size of the whole key under any stamp. */
 uint64_t pack_key_bytes(const struct pack_manifest *manifest, const struct pack_entry *entry);

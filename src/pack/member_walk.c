@@ -75,11 +75,11 @@ static int check_retained(struct jw_error *err, const struct pack_manifest *mani
 
 	for (size_t at = 0; at < manifest->member_count; at++) {
 		retained += manifest->members[at].size_bytes;
-		if (retained > PACK_MOST_RETAINED)
+		if (retained > PACK_MAX_RETAINED)
 			return error_set(err, JW_ERR_LIMIT,
 							 "%s: the order of its members needs more than %llu MiB of memory; "
 							 "export it again",
-							 name, (unsigned long long)(PACK_MOST_RETAINED >> 20));
+							 name, (unsigned long long)(PACK_MAX_RETAINED >> 20));
 		for (size_t i = order->dead_first[at]; i < order->dead_first[at + 1]; i++)
 			retained -= manifest->members[order->dead[i]].size_bytes;
 	}
@@ -88,8 +88,8 @@ static int check_retained(struct jw_error *err, const struct pack_manifest *mani
 
 /* Reading ahead: one thread decompresses, the caller's checks or writes, and both hash. */
 
-enum { MOST_AHEAD = 16, MOST_BYTES_AHEAD = 48 << 20 };
-enum { MOST_TOGETHER = 8, MOST_BYTES_TOGETHER = 16 << 20 };
+enum { MAX_AHEAD = 16, MAX_BYTES_AHEAD = 48 << 20 };
+enum { MAX_TOGETHER = 8, MAX_BYTES_TOGETHER = 16 << 20 };
 
 struct ahead {
 	struct member_walk *walk;
@@ -109,7 +109,7 @@ struct ahead {
 static int hash_member(struct jw_error *err, const struct ahead *ahead, size_t at)
 {
 	const struct pack_member *member = &ahead->walk->manifest->members[at];
-	char text[TAR_MOST_NAME + 1];
+	char text[TAR_MAX_NAME + 1];
 	struct digest digest;
 
 	digest_of(&digest, ahead->walk->bytes[at], (size_t)member->size_bytes);
@@ -129,7 +129,7 @@ static enum step next_step(struct ahead *ahead)
 		size_t unread = ahead->walk->manifest->member_count - ahead->read;
 		bool room =
 			ahead->walk->whole || ahead->read == ahead->taken ||
-			(ahead->read - ahead->taken < MOST_AHEAD && ahead->bytes_ahead <= MOST_BYTES_AHEAD);
+			(ahead->read - ahead->taken < MAX_AHEAD && ahead->bytes_ahead <= MAX_BYTES_AHEAD);
 
 		if (ahead->stop || ahead->wrong)
 			return DONE;
@@ -244,9 +244,9 @@ static int walk_batch(struct jw_error *err, struct ahead *ahead, const struct or
 	uint64_t bytes = manifest->members[at].size_bytes;
 	size_t end = at + 1;
 
-	while (end < manifest->member_count && end - at < MOST_TOGETHER) {
+	while (end < manifest->member_count && end - at < MAX_TOGETHER) {
 		bytes += manifest->members[end].size_bytes;
-		if (bytes > MOST_BYTES_TOGETHER)
+		if (bytes > MAX_BYTES_TOGETHER)
 			break;
 		end++;
 	}

@@ -13,7 +13,7 @@ enum {
 	SECRET_AT = 6 + 32 + 8 + 8, /* behind what concerns a passphrase */
 	SECRET_SIZE = SECRET_AT + MINISIGN_ID + MINISIGN_SECRET + 32,
 	SIGNATURE_SIZE = 2 + MINISIGN_ID + MINISIGN_SIGNATURE,
-	MOST_BASE64 = 512,
+	MAX_BASE64 = 512,
 };
 
 static const char untrusted[] = "untrusted comment: ", trusted[] = "trusted comment: ";
@@ -55,7 +55,7 @@ static bool starts_line(const char *line, size_t length, const char *lead)
  * libsodium 1.0.18 also takes characters whose highest bit is set. */
 static bool read_base64(struct cursor *at, uint8_t *bytes, size_t size)
 {
-	char again[MOST_BASE64];
+	char again[MAX_BASE64];
 	const char *line;
 	size_t length, got;
 	bool same;
@@ -78,14 +78,14 @@ static bool read_two_lines(const char *text, size_t size, uint8_t *bytes, size_t
 	const char *line;
 	size_t length;
 
-	return size <= MINISIGN_MOST_FILE && next_line(&at, &line, &length) &&
+	return size <= MINISIGN_MAX_FILE && next_line(&at, &line, &length) &&
 		   starts_line(line, length, untrusted) && read_base64(&at, bytes, wanted);
 }
 
-/* All that is written is smaller than MINISIGN_MOST_FILE, the texts' maximum. */
+/* All that is written is smaller than MINISIGN_MAX_FILE, the texts' maximum. */
 static void append_base64(struct buf *text, const uint8_t *bytes, size_t size)
 {
-	char line[MOST_BASE64];
+	char line[MAX_BASE64];
 
 	(void)sodium_bin2base64(line, sizeof line, bytes, size, sodium_base64_VARIANT_ORIGINAL);
 	(void)buf_printf(NULL, text, "%s\n", line);
@@ -221,7 +221,7 @@ int minisign_read_signature(struct jw_error *err, const char *text, size_t size,
 	const char *line;
 	size_t length;
 
-	if (size > MINISIGN_MOST_FILE)
+	if (size > MINISIGN_MAX_FILE)
 		return error_set(err, JW_ERR_LIMIT, "too large for a signature");
 	if (!next_line(&at, &line, &length) || !starts_line(line, length, untrusted) ||
 		!read_base64(&at, bytes, sizeof bytes) || !next_line(&at, &line, &length) ||
@@ -258,7 +258,7 @@ void minisign_write_signature(const struct minisign_signature *signature, struct
 }
 
 /* The bytes that the second signature covers. */
-static size_t global_message(uint8_t message[MINISIGN_SIGNATURE + MINISIGN_MOST_COMMENT],
+static size_t global_message(uint8_t message[MINISIGN_SIGNATURE + MINISIGN_MAX_COMMENT],
 							 const struct minisign_signature *signature)
 {
 	size_t length = strlen(signature->comment);
@@ -272,7 +272,7 @@ int minisign_sign(struct jw_error *err, const struct minisign_secret *secret,
 				  const uint8_t prehash[MINISIGN_PREHASH], const char *comment,
 				  struct minisign_signature *ret_signature)
 {
-	uint8_t message[MINISIGN_SIGNATURE + MINISIGN_MOST_COMMENT];
+	uint8_t message[MINISIGN_SIGNATURE + MINISIGN_MAX_COMMENT];
 	struct minisign_signature signature = {0};
 	size_t length = strlen(comment);
 
@@ -291,7 +291,7 @@ int minisign_sign(struct jw_error *err, const struct minisign_secret *secret,
 bool minisign_verify(const struct minisign_signature *signature, const struct minisign_public *key,
 					 const uint8_t prehash[MINISIGN_PREHASH])
 {
-	uint8_t message[MINISIGN_SIGNATURE + MINISIGN_MOST_COMMENT];
+	uint8_t message[MINISIGN_SIGNATURE + MINISIGN_MAX_COMMENT];
 	size_t size = global_message(message, signature);
 
 	return !memcmp(signature->id, key->id, MINISIGN_ID) &&

@@ -24,8 +24,8 @@ enum {
 	MINISIGN_SECRET = 64,
 	MINISIGN_SIGNATURE = 64,
 	MINISIGN_PREHASH = 64,
-	MINISIGN_MOST_COMMENT = 2048, /* bytes, with its NUL; minisign takes 8191 */
-	MINISIGN_MOST_FILE = 16384,
+	MINISIGN_MAX_COMMENT = 2048, /* bytes, with its NUL; minisign takes 8191 */
+	MINISIGN_MAX_FILE = 16384,
 	MINISIGN_ID_TEXT = 17,
 	MINISIGN_PUBLIC_TEXT = 64,
 };
@@ -40,7 +40,7 @@ struct minisign_secret {
 
 struct minisign_signature {
 	uint8_t id[MINISIGN_ID], signature[MINISIGN_SIGNATURE], global[MINISIGN_SIGNATURE];
-	char comment[MINISIGN_MOST_COMMENT]; /* the trusted one */
+	char comment[MINISIGN_MAX_COMMENT]; /* the trusted one */
 };
 
 /* "6D1A…", as minisign writes it; returns `text`. */
@@ -49,7 +49,7 @@ const char *minisign_id_text(char text[MINISIGN_ID_TEXT], const uint8_t id[MINIS
 /* A public key: a file's text, or its base64 alone. */
 int minisign_read_public(struct jw_error *err, const char *text, size_t size,
 						 struct minisign_public *ret_public);
-/* This and those below write into a `text` of at most MINISIGN_MOST_FILE, which is enough. */
+/* This and those below write into a `text` of at most MINISIGN_MAX_FILE, which is enough. */
 void minisign_write_public(const struct minisign_public *key, struct buf *text);
 /* The key's base64 alone, as for `minisign -P`. */
 void minisign_public_text(char text[MINISIGN_PUBLIC_TEXT], const struct minisign_public *key);
@@ -67,7 +67,7 @@ int minisign_read_signature(struct jw_error *err, const char *text, size_t size,
 							struct minisign_signature *ret_signature);
 void minisign_write_signature(const struct minisign_signature *signature, struct buf *text);
 /* Signs a file's BLAKE2b-512, and `comment`, which may hold neither control characters nor more
- * than MINISIGN_MOST_COMMENT - 1 bytes. */
+ * than MINISIGN_MAX_COMMENT - 1 bytes. */
 int minisign_sign(struct jw_error *err, const struct minisign_secret *secret,
 				  const uint8_t prehash[MINISIGN_PREHASH], const char *comment,
 				  struct minisign_signature *ret_signature);

@@ -29,7 +29,7 @@ void tar_header(uint8_t header[TAR_BLOCK], const char *name, uint64_t size_bytes
 	unsigned sum = 0;
 
 	memset(header, 0, TAR_BLOCK);
-	memcpy(header, name, strnlen(name, TAR_MOST_NAME));
+	memcpy(header, name, strnlen(name, TAR_MAX_NAME));
 	put_tar_text(header + AT_MODE, "0000644");
 	put_tar_text(header + AT_OWNER, "0000000");
 	put_tar_text(header + AT_GROUP, "0000000");

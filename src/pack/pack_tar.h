@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TAR_BLOCK = 512, TAR_END = 2 * TAR_BLOCK, TAR_MOST_NAME = 99 };
+enum { TAR_BLOCK = 512, TAR_END = 2 * TAR_BLOCK, TAR_MAX_NAME = 99 };
 
 /* The header of a regular file: mode 0644, owner and group 0 without names, time 0. `name` has at
- * most TAR_MOST_NAME bytes, `size_bytes` is below 8 GiB. */
+ * most TAR_MAX_NAME bytes, `size_bytes` is below 8 GiB. */
 void tar_header(uint8_t header[TAR_BLOCK], const char *name, uint64_t size_bytes);
 /* Zeros that follow a member. */
 size_t tar_padding(uint64_t size_bytes);

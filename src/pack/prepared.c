@@ -4,7 +4,7 @@
 #include "os/clock.h"
 #include "os/file.h"
 
-enum { MOST_PREPARED = 1 << 16 };
+enum { MAX_PREPARED = 1 << 16 };
 
 cJSON *prepared_read(const char *state_dir, int64_t most_age_s)
 {
@@ -15,7 +15,7 @@ cJSON *prepared_read(const char *state_dir, int64_t most_age_s)
 
 	if (path && !os_stat(NULL, path, &stat) &&
 		(!most_age_s || stat.mtime_ns / 1000000000 > os_now_s() - most_age_s) &&
-		!os_read_file(NULL, path, MOST_PREPARED, &text))
+		!os_read_file(NULL, path, MAX_PREPARED, &text))
 		document = json_parse(NULL, buf_text(&text), text.size);
 	buf_free(&text);
 	mem_free(path);

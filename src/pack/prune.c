@@ -14,7 +14,7 @@
 #include "pack/prepared.h"
 
 enum {
-	MOST_GROUPS = 4096,
+	MAX_GROUPS = 4096,
 	AT_A_TIME = 256, /* entries between two checks for cancellation */
 	MONTH_S = 30 * 24 * 60 * 60,
 };
@@ -73,7 +73,7 @@ static bool is_same_group(const void *element, const void *like)
 	return a->target.sm == b->target.sm && a->newer == b->newer && !strcmp(a->driver, b->driver);
 }
 
-/* Groups beyond MOST_GROUPS are not listed. */
+/* Groups beyond MAX_GROUPS are not listed. */
 static void count_in_group(const struct mem_list *groups, const struct jw_cache_entry *entry,
 						   bool newer)
 {
@@ -83,7 +83,7 @@ static void count_in_group(const struct mem_list *groups, const struct jw_cache_
 	memcpy(like.driver, entry->driver, sizeof like.driver);
 	at = mem_find_or_add(groups, &like, is_same_group);
 	group = (struct jw_prune_group *)*groups->array + at;
-	if (at < MOST_GROUPS) {
+	if (at < MAX_GROUPS) {
 		group->entries++;
 		group->bytes += entry->file_bytes;
 	}
@@ -108,9 +108,9 @@ static void choose_entries(struct prune *prune)
 {
 	struct jw_prune_result *result = prune->result;
 	const struct mem_list groups = VEC_LIST(result->groups, result->group_count,
-											prune->group_capacity, MOST_GROUPS),
+											prune->group_capacity, MAX_GROUPS),
 						  staying = VEC_LIST(result->staying, result->staying_count,
-											 prune->staying_capacity, MOST_GROUPS);
+											 prune->staying_capacity, MAX_GROUPS);
 
 	const bool all = prune->options->all;
 

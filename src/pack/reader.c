@@ -74,7 +74,7 @@ static int read_whole_pack(struct jw_error *err, struct source *source)
 
 	if (os_file_size(err, source->file, &source->size_bytes))
 		return -1;
-	if (source->size_bytes > PACK_MOST_SIZE)
+	if (source->size_bytes > PACK_MAX_SIZE)
 		return error_set(err, JW_ERR_LIMIT, "%s: too large for a pack", source->name);
 	if (source->size_bytes <= PACK_TRAILER_SIZE)
 		return error_set(err, JW_ERR_FORMAT, "%s: not a pack, or only the beginning of one",
@@ -168,10 +168,10 @@ static int source_block(struct jw_error *err, struct source *source, size_t at,
 
 /* Compressed bytes that are decompressed at a time, so that the walk gets a member before the whole
  * block is decompressed. */
-enum { MOST_STEP = 32 << 10 };
+enum { MAX_STEP = 32 << 10 };
 
 /* One of the manifest, and one of the members. */
-enum { MOST_FRAMES = 2 };
+enum { MAX_FRAMES = 2 };
 
 struct reader {
 	struct source *source;
@@ -205,7 +205,7 @@ static int refill_input(struct jw_error *err, struct reader *reader)
 		reader->block_size = size;
 	}
 	size = reader->block_size - reader->in.size;
-	reader->in.size += size < MOST_STEP ? size : MOST_STEP;
+	reader->in.size += size < MAX_STEP ? size : MAX_STEP;
 	return 0;
 }
 
@@ -222,7 +222,7 @@ static int step_stream(struct jw_error *err, struct reader *reader, ZSTD_outBuff
 		*ret_ended = true;
 		return 0;
 	}
-	if (reader->at_frame_end && ++reader->frames > MOST_FRAMES)
+	if (reader->at_frame_end && ++reader->frames > MAX_FRAMES)
 		return damaged(err, reader, "has more than two frames");
 	code = ZSTD_decompressStream(reader->decompressor, out, &reader->in);
 	if (ZSTD_getErrorCode(code) == ZSTD_error_dstSize_tooSmall)
@@ -316,9 +316,9 @@ static int read_manifest(struct jw_error *err, struct reader *reader,
 		return -1;
 	if (!tar_read(header, PACK_MANIFEST, &size))
 		return damaged(err, reader, "not a pack: it does not begin with a manifest");
-	if (size > PACK_MOST_MANIFEST)
+	if (size > PACK_MAX_MANIFEST)
 		return error_set(err, JW_ERR_LIMIT, "%s: a manifest of more than %d MiB",
-						 source_name(reader->source), PACK_MOST_MANIFEST >> 20);
+						 source_name(reader->source), PACK_MAX_MANIFEST >> 20);
 	if (frame_size != tar_extent(size))
 		return damaged(err, reader, "its first frame does not hold the manifest alone");
 	text = mem_alloc((size_t)size + 1);
@@ -356,7 +356,7 @@ int reader_open(struct jw_error *err, struct source *source, struct pack_manifes
 	if (!reader->at_frame_end && step_stream(err, reader, &nothing, &ended))
 		goto fail;
 	content = manifest_content(&manifest);
-	if (content > PACK_FREE_BYTES && (content - PACK_FREE_BYTES) / PACK_MOST_RATIO > size) {
+	if (content > PACK_FREE_BYTES && (content - PACK_FREE_BYTES) / PACK_MAX_RATIO > size) {
 		error_set(err, JW_ERR_LIMIT,
 				  "%s: claims to hold %s in %s: more than cubins and PTX can be compressed",
 				  source_name(source), text_bytes(text[0], content), text_bytes(text[1], size));
@@ -383,7 +383,7 @@ int reader_member(struct jw_error *err, struct reader *reader, const struct pack
 				  uint8_t **bytes)
 {
 	uint8_t room[TAR_BLOCK], *header = room;
-	char name[TAR_MOST_NAME + 1];
+	char name[TAR_MAX_NAME + 1];
 	uint64_t size;
 
 	if (take_plain(err, reader, &header, sizeof room))

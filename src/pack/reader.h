@@ -12,8 +12,8 @@
 #include "pack/manifest.h"
 #include "pack/writer.h"
 
-/* The largest pack: PACK_MOST_TOTAL does not compress worse than this. */
-#define PACK_MOST_SIZE (UINT64_C(17) << 30)
+/* The largest pack: PACK_MAX_TOTAL does not compress worse than this. */
+#define PACK_MAX_SIZE (UINT64_C(17) << 30)
 
 struct source;
 

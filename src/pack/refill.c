@@ -26,7 +26,7 @@ static void JW_PRINTF(2, 3) note_refill(struct refill *refill, const char *forma
 	struct jw_store_refilled *done = &refill->done;
 	va_list list;
 
-	if (done->note_count == JW_STORE_MOST_NOTES) {
+	if (done->note_count == JW_STORE_MAX_NOTES) {
 		done->more_notes++;
 		return;
 	}

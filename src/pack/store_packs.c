@@ -15,7 +15,7 @@
 #include "pack/prepared.h"
 #include "pack/reader.h"
 
-enum { MOST_PACKS = 10000 };
+enum { MAX_PACKS = 10000 };
 
 /* Waits up to a minute while another run keeps its results. */
 enum { LOCK_MS = 60000 };
@@ -107,7 +107,7 @@ static int list_packs(struct jw_error *err, struct jw_store *store)
 		if (!text_ends(name, STORE_EXTENSION) || strlen(name) >= sizeof store->packs->name ||
 			names.kinds[i] != OS_REGULAR)
 			continue;
-		result = VEC_ROOM(err, store->packs, capacity, store->count, MOST_PACKS);
+		result = VEC_ROOM(err, store->packs, capacity, store->count, MAX_PACKS);
 		if (result)
 			break;
 		pack = &store->packs[store->count++];
@@ -154,7 +154,7 @@ void jw_store_free(struct jw_store *store)
 
 /* Each keeping reads all manifests, which takes a few milliseconds a pack. What a removed pack held
  * and the cache still has is kept again. */
-enum { MOST_KEPT = 256, MOST_TARGETS = 32 };
+enum { MAX_KEPT = 256, MAX_TARGETS = 32 };
 
 /* What waits there for a boot is no more than a cache's, and stays. */
 static bool waits_for_boot(const cJSON *ahead, const struct jw_store_pack *pack)
@@ -221,7 +221,7 @@ static void sweep_packs(const char *state_dir, const struct jw_store *store, uin
 		const struct jw_store_pack *pack = &store->packs[i];
 
 		if (!pack->broken &&
-			((bytes <= most_bytes && store->count - i <= MOST_KEPT) || waits_for_boot(ahead, pack)))
+			((bytes <= most_bytes && store->count - i <= MAX_KEPT) || waits_for_boot(ahead, pack)))
 			continue;
 		removed = !remove_pack(NULL, store, pack);
 		bytes -= pack->bytes;
@@ -297,7 +297,7 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 	struct jw_store *store = NULL;
 	struct os_file *lock = NULL;
 	struct set known = {0};
-	struct jw_target targets[MOST_TARGETS];
+	struct jw_target targets[MAX_TARGETS];
 	size_t entries = 0, target_count;
 	int result = -1;
 
@@ -310,7 +310,7 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 		goto done;
 	result = 0;
 	learn_store(store, &known);
-	target_count = jw_system_targets(system, targets, MOST_TARGETS);
+	target_count = jw_system_targets(system, targets, MAX_TARGETS);
 	for (size_t i = 0; !result && i < target_count; i++)
 		result = keep_target(err, options, store, &known, targets[i], &entries);
 	if (result)

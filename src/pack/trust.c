@@ -32,8 +32,8 @@ int trust_sign(struct jw_error *err, const struct minisign_secret *secret,
 			   const char *name, const char *path)
 {
 	struct minisign_signature signature;
-	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
-	char comment[MINISIGN_MOST_COMMENT], plain[256], hash[2 * MINISIGN_PREHASH + 1];
+	struct buf text = BUF_MAX(MINISIGN_MAX_FILE);
+	char comment[MINISIGN_MAX_COMMENT], plain[256], hash[2 * MINISIGN_PREHASH + 1];
 	char targets[PACK_TARGETS_TEXT], drivers[PACK_DRIVERS_TEXT];
 	int result = -1;
 
@@ -124,7 +124,7 @@ int trust_check(struct jw_error *err, const struct jw_import_options *options,
 					  os_base_name(path));
 	if (!there)
 		result = unsigned_pack(err, options, ret_result, "is not signed", remedy);
-	else if (!os_read_file(err, path, MINISIGN_MOST_FILE, &text))
+	else if (!os_read_file(err, path, MINISIGN_MAX_FILE, &text))
 		result = check_signature(err, options, source, path, &text, ret_result);
 	buf_free(&text);
 	mem_free(path);

@@ -16,7 +16,7 @@ enum {
 	SKIPPABLE_MAGIC = 0x184d2a5f, /* RFC 8878, 3.1.2: 0x184d2a50 to 0x184d2a5f */
 	TAG_SIZE = 8,
 	OUT_SIZE = 128 << 10,
-	MOST_WORKERS = 4, /* each takes 10 MB, and the process that reads the entries is one more */
+	MAX_WORKERS = 4, /* each takes 10 MB, and the process that reads the entries is one more */
 };
 
 void pack_trailer(uint8_t trailer[48], const uint8_t digest[32])
@@ -103,7 +103,7 @@ int writer_open(struct jw_error *err, const struct writer_options *options,
 	workers = options->workers ? options->workers : os_cores();
 	/* A libzstd that was built without threads refuses this option, and still compresses. */
 	(void)ZSTD_CCtx_setParameter(writer->compressor, ZSTD_c_nbWorkers,
-								 workers < MOST_WORKERS ? (int)workers : MOST_WORKERS);
+								 workers < MAX_WORKERS ? (int)workers : MAX_WORKERS);
 	*ret_writer = writer;
 	return 0;
 }
@@ -206,9 +206,9 @@ int writer_pack(struct jw_error *err, const struct writer_options *options,
 	struct writer *writer = NULL;
 	int result = -1;
 
-	if (manifest_content(manifest) > PACK_MOST_TOTAL)
+	if (manifest_content(manifest) > PACK_MAX_TOTAL)
 		return error_set(err, JW_ERR_LIMIT, "a pack holds at most %llu GiB",
-						 (unsigned long long)(PACK_MOST_TOTAL >> 30));
+						 (unsigned long long)(PACK_MAX_TOTAL >> 30));
 	if (!manifest_format(err, manifest, &text) && !writer_open(err, options, &writer) &&
 		!writer_frame(err, writer, tar_extent(text.size)) &&
 		!writer_member(err, writer, PACK_MANIFEST, text.data, text.size) &&

@@ -26,7 +26,7 @@
  * ---- Containers are judged as they are read, and what is known of them is kept until their image
  * is complete: only then is each one's section known, and whether it is a container at all. */
 
-enum { SEEN_MOST_CONTAINERS = 1 << 22, SEEN_MOST_ENTRIES = 1 << 25 };
+enum { SEEN_MAX_CONTAINERS = 1 << 22, SEEN_MAX_ENTRIES = 1 << 25 };
 
 #define SEEN_NO_PICK UINT32_MAX
 
@@ -61,7 +61,7 @@ struct seen_container {
 	/* Its judgements, a row of all targets for each different outcome, and which row holds with the
 	 * question's driver (0), and with those of gpu_releases */
 	size_t first_judgement;
-	uint8_t rows[1 + GPU_MOST_RELEASES];
+	uint8_t rows[1 + GPU_MAX_RELEASES];
 };
 
 struct form {
@@ -72,7 +72,7 @@ struct form {
 
 struct seen {
 	const struct analyse_question *question;
-	struct jw_driver releases[GPU_MOST_RELEASES];
+	struct jw_driver releases[GPU_MAX_RELEASES];
 	size_t release_count;          /* 0: not asked for */
 	struct plan_judgement *judged; /* of the current container, as many rows as there may be */
 	const struct analyse_sink *sink;
@@ -102,7 +102,7 @@ static int seen_begin(struct jw_error *err, struct seen *seen,
 					  const struct analyse_question *question, const struct analyse_sink *sink)
 {
 	*seen =
-		(struct seen){.question = question, .sink = sink, .scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD)};
+		(struct seen){.question = question, .sink = sink, .scratch = BUF_MAX(DEVCODE_MAX_PAYLOAD)};
 	if (picks_init(err, &seen->picks, question->targets, question->target_count, question->profile))
 		return -1;
 	if (question->releases)
@@ -195,7 +195,7 @@ static bool is_empty_cubin(struct devcode_view cubin)
  * whatever GPU it is. nvcc makes such containers for files without kernels (libcufftw.so). */
 static bool is_empty(struct seen *seen, const struct devcode_container *container)
 {
-	enum { MOST_PTX = 1024, MOST_CUBIN = 4096 };
+	enum { MAX_PTX = 1024, MAX_CUBIN = 4096 };
 	bool ptx = false;
 
 	for (size_t i = 0; i < container->entry_count; i++) {
@@ -211,7 +211,7 @@ static bool is_empty(struct seen *seen, const struct devcode_container *containe
 		if (ptx && !devcode_kind_is_ptx(entry->kind))
 			continue;
 		if ((!ptx && entry->kind != DEVCODE_KIND_CUBIN) || entry->damaged ||
-			entry->size_bytes > (ptx ? MOST_PTX : MOST_CUBIN) ||
+			entry->size_bytes > (ptx ? MAX_PTX : MAX_CUBIN) ||
 			devcode_payload(NULL, container, entry, &seen->scratch, &view) ||
 			!(ptx ? is_empty_ptx(view) : is_empty_cubin(view)))
 			return false;
@@ -301,7 +301,7 @@ static int note_judgements(struct jw_error *err, struct seen *seen,
 		const struct plan_judgement *judged = &seen->judged[i];
 
 		if (VEC_ROOM(err, seen->judgements, seen->judgement_capacity, seen->judgement_count,
-					 (size_t)SEEN_MOST_CONTAINERS * ANALYSE_MOST_TARGETS))
+					 (size_t)SEEN_MAX_CONTAINERS * ANALYSE_MAX_TARGETS))
 			return -1;
 		seen->judgements[seen->judgement_count++] = (struct seen_judgement){
 			(uint8_t)judged->verdict,
@@ -321,7 +321,7 @@ static int note_judgements(struct jw_error *err, struct seen *seen,
 
 /* ---- Forms: what verdicts depend on. Few containers of a library differ in it. */
 
-enum { MOST_FORM_ENTRIES = 1 << 20 };
+enum { MAX_FORM_ENTRIES = 1 << 20 };
 #define NO_FORM UINT32_MAX
 
 static struct jw_piece_entry entry_facts(const struct devcode_container *container,
@@ -386,7 +386,7 @@ static uint32_t form_of(struct seen *seen, const struct devcode_container *conta
 	while ((at = set_find(&seen->by_form, hash, &cursor)) != SET_NONE &&
 		   !same_form(&seen->forms[at], &form))
 		;
-	if (at == SET_NONE && seen->form_entries + form.entry_count <= MOST_FORM_ENTRIES) {
+	if (at == SET_NONE && seen->form_entries + form.entry_count <= MAX_FORM_ENTRIES) {
 		VEC_GROW(seen->forms, seen->form_capacity, seen->form_count);
 		at = seen->form_count++;
 		seen->forms[at] = form;
@@ -417,7 +417,7 @@ static int seen_add(struct jw_error *err, struct seen *seen,
 	if (container->index != seen->count)
 		return error_set(err, JW_ERR_FORMAT, "containers out of order");
 	note.first_entry = (uint32_t)seen->entry_count;
-	if (VEC_ROOM(err, seen->containers, seen->capacity, seen->count, SEEN_MOST_CONTAINERS))
+	if (VEC_ROOM(err, seen->containers, seen->capacity, seen->count, SEEN_MAX_CONTAINERS))
 		return -1;
 	/* Its entries are copied: their texts may correct them. */
 	if (count > seen->corrected_capacity) {
@@ -438,8 +438,7 @@ static int seen_add(struct jw_error *err, struct seen *seen,
 		if (devcode_kind_is_ptx(entry->kind) && entry->target.sm >= 90 && !entry->target.suffix)
 			plan_read_text(&copy, entry, &seen->texts[i]);
 		target = seen->texts[i].sm ? seen->texts[i] : entry->target;
-		if (VEC_ROOM(err, seen->entries, seen->entry_capacity, seen->entry_count,
-					 SEEN_MOST_ENTRIES))
+		if (VEC_ROOM(err, seen->entries, seen->entry_capacity, seen->entry_count, SEEN_MAX_ENTRIES))
 			return -1;
 		note.code = note.code || entry->kind != DEVCODE_KIND_LTOIR;
 		note.special = note.special && target.suffix;
@@ -489,7 +488,7 @@ struct plan_module *module_find(struct plan_module *modules, const struct set *k
 }
 
 struct text_copies {
-	uint32_t best[ANALYSE_MOST_TARGETS];
+	uint32_t best[ANALYSE_MAX_TARGETS];
 };
 
 /* Counts of one image while it is being judged. */
@@ -498,12 +497,12 @@ struct image_account {
 	const struct devcode_image *image;
 	size_t driver;    /* as in seen_container.rows */
 	uint32_t runtime; /* the oldest CUDA version that a driver must have for the CUDA runtime */
-	struct analyse_target targets[ANALYSE_MOST_TARGETS];
-	struct decide_counts counts_of[ANALYSE_MOST_TARGETS];
-	size_t to_link[ANALYSE_MOST_TARGETS]; /* containers of relocatable sections that need a link */
+	struct analyse_target targets[ANALYSE_MAX_TARGETS];
+	struct decide_counts counts_of[ANALYSE_MAX_TARGETS];
+	size_t to_link[ANALYSE_MAX_TARGETS]; /* containers of relocatable sections that need a link */
 	struct plan_module *modules;
 	size_t module_count, module_capacity;
-	struct set known[ANALYSE_MOST_TARGETS]; /* modules by key or identity, per target */
+	struct set known[ANALYSE_MAX_TARGETS]; /* modules by key or identity, per target */
 	struct analyse_count *counts;
 	size_t count_count, count_capacity;
 	uint64_t ptx_bytes;
@@ -911,7 +910,7 @@ static int account_with(struct jw_error *err, struct seen *seen, const struct de
 		result = seen->sink->image(err, seen->sink->context, &told);
 		seen->stopped = result != 0;
 	}
-	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
+	for (size_t t = 0; t < ANALYSE_MAX_TARGETS; t++)
 		set_free(&account.known[t]);
 	set_free(&account.copies_by_kernels);
 	mem_free(account.copies);
@@ -926,7 +925,7 @@ static int account_with(struct jw_error *err, struct seen *seen, const struct de
 static int account_image(struct jw_error *err, struct seen *seen, const struct devcode_image *image)
 {
 	const size_t last = seen->release_count;
-	uint64_t alike[1 + GPU_MOST_RELEASES];
+	uint64_t alike[1 + GPU_MAX_RELEASES];
 	uint32_t told = 0, compiler = 0, runtime;
 	int result = 0;
 
@@ -993,7 +992,7 @@ static void name_trouble(const struct analyse_sink *sink, const char *path, cons
  * first image, a trouble, or its end. Of a wheel with several large libraries another thread reads
  * the next ones so far, and so does this one instead of waiting. */
 
-enum { MOST_AHEAD = 8, MOST_HELD = 1 << 18 };
+enum { MAX_AHEAD = 8, MAX_HELD = 1 << 18 };
 
 struct part {
 	enum { PART_LEFT, PART_TAKEN, PART_READ } state;
@@ -1049,7 +1048,7 @@ static bool part_read_ahead(struct parts *parts)
 
 	while (at < parts->count && parts->items[at].state != PART_LEFT)
 		at += 2;
-	if (at >= parts->count || parts->ahead == MOST_AHEAD || parts->held > MOST_HELD)
+	if (at >= parts->count || parts->ahead == MAX_AHEAD || parts->held > MAX_HELD)
 		return false;
 	parts->items[at].state = PART_TAKEN;
 	parts->ahead++;

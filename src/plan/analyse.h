@@ -20,10 +20,10 @@
 #include "plan/estimate.h"
 #include "plan/verdict.h"
 
-enum { ANALYSE_MOST_TARGETS = 32 };
+enum { ANALYSE_MAX_TARGETS = 32 };
 
 struct analyse_question {
-	const struct jw_target *targets; /* devices; at most ANALYSE_MOST_TARGETS */
+	const struct jw_target *targets; /* devices; at most ANALYSE_MAX_TARGETS */
 	size_t target_count;
 	struct jw_driver driver;
 	const struct cache_profile *profile; /* for keys; NULL: keys are not computed */
@@ -80,7 +80,8 @@ struct plan_module {
 	uint64_t key;       /* the entry's name; 0 if the profile has no stamp */
 	uint64_t key_bytes; /* length of the key */
 	uint64_t identity;  /* hash of payload and option string; 0 if there are keys */
-	struct plan_features features; /* of the PTX: inputs of the cost model (docs/internals/estimates.md) */
+	struct plan_features
+		features; /* of the PTX: inputs of the cost model (docs/internals/estimates.md) */
 
 	/* What the plan adds: */
 	uint32_t file; /* index in plan.files: the first file with it */

@@ -13,9 +13,9 @@ int build_begin(struct jw_error *err, struct build *build, const struct plan_req
 {
 	struct plan *plan;
 
-	if (request->target_count > ANALYSE_MOST_TARGETS)
+	if (request->target_count > ANALYSE_MAX_TARGETS)
 		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
-						 ANALYSE_MOST_TARGETS);
+						 ANALYSE_MAX_TARGETS);
 	plan = mem_alloc(sizeof *plan);
 	*build = (struct build){.request = request, .plan = plan};
 	plan->profile = *request->profile;
@@ -34,7 +34,7 @@ int build_begin(struct jw_error *err, struct build *build, const struct plan_req
 
 void build_end(struct build *build)
 {
-	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
+	for (size_t t = 0; t < ANALYSE_MAX_TARGETS; t++)
 		set_free(&build->known[t]);
 }
 
@@ -60,7 +60,7 @@ void build_note(struct build *build, bool trouble, const char *format, ...)
 	/* It counts also where it cannot be kept. A tree full of unreadable files must not fill the
 	 * memory with notes. */
 	plan->troubles += trouble;
-	if (plan->note_count == PLAN_MOST_NOTES)
+	if (plan->note_count == PLAN_MAX_NOTES)
 		return;
 	VEC_GROW(plan->notes, build->note_capacity, plan->note_count);
 	va_start(arguments, format);
@@ -73,7 +73,7 @@ static int plan_add_file(struct jw_error *err, struct build *build,
 {
 	struct plan *plan = build->plan;
 
-	if (VEC_ROOM(err, plan->files, build->file_capacity, plan->file_count, PLAN_MOST_FILES))
+	if (VEC_ROOM(err, plan->files, build->file_capacity, plan->file_count, PLAN_MAX_FILES))
 		return -1;
 	plan->files[plan->file_count] = (struct plan_file){
 		.path = mem_string(image->path),
@@ -96,7 +96,7 @@ static int plan_add_module(struct jw_error *err, struct build *build,
 
 	if (!known) {
 		if (VEC_ROOM(err, plan->modules, build->module_capacity, plan->module_count,
-					 PLAN_MOST_MODULES))
+					 PLAN_MAX_MODULES))
 			return -1;
 		set_add(names, module_name(module), plan->module_count);
 		plan->modules[plan->module_count++] = *module;
@@ -336,8 +336,8 @@ void build_note_assumptions(struct build *build)
 int build_take(struct jw_error *err, struct build *build, const struct analyse_image *image)
 {
 	struct plan *plan = build->plan;
-	size_t left_out[ANALYSE_MOST_TARGETS] = {0}, texts[ANALYSE_MOST_TARGETS] = {0};
-	size_t superseded[ANALYSE_MOST_TARGETS] = {0};
+	size_t left_out[ANALYSE_MAX_TARGETS] = {0}, texts[ANALYSE_MAX_TARGETS] = {0};
+	size_t superseded[ANALYSE_MAX_TARGETS] = {0};
 	size_t most_left = 0, most_texts = 0;
 	uint32_t file = UINT32_MAX;
 	const bool test = build_is_of_tests(build->request, image);

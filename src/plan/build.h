@@ -9,7 +9,7 @@
  * are left out unless everything is requested. */
 #define PLAN_LOOSE_LIMIT_BYTES UINT64_C(32000000)
 
-enum { PLAN_MOST_MODULES = 1 << 24, PLAN_MOST_FILES = 1 << 24, PLAN_MOST_NOTES = 1 << 16 };
+enum { PLAN_MAX_MODULES = 1 << 24, PLAN_MAX_FILES = 1 << 24, PLAN_MAX_NOTES = 1 << 16 };
 
 /* Modules of libraries that one line tells of: a package of CUDA's has a dozen such libraries. */
 struct build_mention {
@@ -21,7 +21,7 @@ struct build_mention {
 struct build {
 	const struct plan_request *request;
 	struct plan *plan;
-	struct set known[ANALYSE_MOST_TARGETS]; /* modules by key or identity */
+	struct set known[ANALYSE_MAX_TARGETS]; /* modules by key or identity */
 	uint32_t found;      /* index of the file that is read, in the request's search */
 	const char *package; /* of the file that is read; NULL: none */
 	size_t module_capacity, file_capacity, note_capacity;

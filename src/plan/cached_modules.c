@@ -106,7 +106,7 @@ static int take_cached_entry(struct jw_error *err, struct cached *cached, const 
 		if (cached->file && !taken &&
 			write_cached(err, cached, &parts, &header, &module.container_bytes))
 			return -1;
-		if (VEC_ROOM(err, cached->modules, cached->capacity, cached->count, PLAN_MOST_MODULES))
+		if (VEC_ROOM(err, cached->modules, cached->capacity, cached->count, PLAN_MAX_MODULES))
 			return -1;
 		module.target = (uint32_t)t;
 		module.key_bytes = start_bytes ? start_bytes + rest_bytes : 0;
@@ -122,7 +122,7 @@ static int take_cached_entry(struct jw_error *err, struct cached *cached, const 
 static int take_recorded_entries(struct jw_error *err, struct cached *cached)
 {
 	const struct plan_request *request = cached->request;
-	struct buf key = BUF_MAX(CACHE_MOST_ENTRY);
+	struct buf key = BUF_MAX(CACHE_MAX_ENTRY);
 	int more;
 
 	while ((more = request->next_key(err, request->keys, &key)) > 0) {
@@ -140,7 +140,7 @@ static int take_recorded_entries(struct jw_error *err, struct cached *cached)
 static int take_cached_entries(struct jw_error *err, struct cached *cached)
 {
 	const struct plan_request *request = cached->request;
-	struct buf key = BUF_MAX(CACHE_MOST_ENTRY);
+	struct buf key = BUF_MAX(CACHE_MAX_ENTRY);
 	struct cache_files scan = {0};
 	struct jw_error why = {0};
 	int result = 0;
@@ -164,8 +164,8 @@ int build_take_cached(struct jw_error *err, struct build *build)
 {
 	const struct plan_request *request = build->request;
 	const bool recorded = request->next_key != NULL;
-	struct cached cached = {.request = request, .container = BUF_MAX(DEVCODE_MOST_PAYLOAD)};
-	const struct analyse_target none[ANALYSE_MOST_TARGETS] = {0};
+	struct cached cached = {.request = request, .container = BUF_MAX(DEVCODE_MAX_PAYLOAD)};
+	const struct analyse_target none[ANALYSE_MAX_TARGETS] = {0};
 	int result = 0;
 
 	if (request->containers)

@@ -19,10 +19,10 @@
 #include "os/file.h"
 
 enum {
-	MOST_FILE = 256 << 20,
+	MAX_FILE = 256 << 20,
 	KEEP_FILE = 64 << 20, /* beyond this size, records not used today are dropped */
-	MOST_KEY = 1 << 20,
-	MOST_NAME = UINT16_MAX,
+	MAX_KEY = 1 << 20,
+	MAX_NAME = UINT16_MAX,
 	VERSION = 3,
 	HEAD_SIZE = 8,
 	/* In a record: */
@@ -191,7 +191,7 @@ static int read_seen_image(struct jw_error *err, struct cursor *cursor, const ch
 						   size_t target_count, inventory_image_fn take, void *context,
 						   bool *ret_sound)
 {
-	struct analyse_target targets[ANALYSE_MOST_TARGETS];
+	struct analyse_target targets[ANALYSE_MAX_TARGETS];
 	struct analyse_image image = {.path = path, .targets = targets};
 	struct image_head first;
 	const char *member;
@@ -227,7 +227,7 @@ void inventory_image(struct inventory *inventory, const struct analyse_image *im
 	struct buf *images = &inventory->images;
 
 	/* A part of its images would be wrong. */
-	if (name > MOST_NAME)
+	if (name > MAX_NAME)
 		inventory->open = false;
 	if (!inventory->open)
 		return;
@@ -412,9 +412,9 @@ static struct inventory *make_inventory(struct buf from)
 	struct buf *bytes = &inventory->bytes;
 
 	*bytes = from;
-	bytes->most = MOST_FILE;
-	inventory->images = BUF_MAX(MOST_FILE);
-	inventory->key.text = BUF_MAX(MOST_KEY); /* a path, and what else is short */
+	bytes->most = MAX_FILE;
+	inventory->images = BUF_MAX(MAX_FILE);
+	inventory->key.text = BUF_MAX(MAX_KEY); /* a path, and what else is short */
 	inventory->today = (uint32_t)(os_now_s() / 86400);
 	if (!start || memcmp(start, head, sizeof head) != 0) {
 		buf_clear(bytes);
@@ -439,7 +439,7 @@ static struct inventory *make_inventory(struct buf from)
 
 struct inventory *inventory_parse(const void *data, size_t size)
 {
-	struct buf bytes = BUF_MAX(MOST_FILE);
+	struct buf bytes = BUF_MAX(MAX_FILE);
 
 	(void)buf_append(NULL, &bytes, data, size);
 	return make_inventory(bytes);
@@ -451,7 +451,7 @@ struct inventory *inventory_open(const char *state_dir)
 	struct inventory *inventory;
 	struct buf bytes = {0};
 
-	(void)os_read_file(NULL, path, MOST_FILE, &bytes);
+	(void)os_read_file(NULL, path, MAX_FILE, &bytes);
 	inventory = make_inventory(bytes);
 	inventory->state_dir = mem_string(state_dir);
 	inventory->path = path;
@@ -489,7 +489,7 @@ void inventory_format(const struct inventory *inventory, struct buf *file)
 
 int inventory_save(struct jw_error *err, struct inventory *inventory)
 {
-	struct buf file = BUF_MAX(MOST_FILE);
+	struct buf file = BUF_MAX(MAX_FILE);
 	int result;
 
 	if (!inventory->changed || !inventory->path)

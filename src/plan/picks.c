@@ -11,7 +11,7 @@
 
 /* Collected payloads take at most this much memory, or as much as one larger payload alone. With
  * fewer bytes than this, a second thread is not worth the 50 us for its start and end. */
-enum { GATHER_BYTES = 12 << 20, KEEP_BYTES = 1 << 18, MOST_THREADS = 4, THREAD_BYTES = 1 << 19 };
+enum { GATHER_BYTES = 12 << 20, KEEP_BYTES = 1 << 18, MAX_THREADS = 4, THREAD_BYTES = 1 << 19 };
 
 struct picks_slot {
 	struct devcode_entry entry; /* its payload_offset counts in `stored` */
@@ -21,7 +21,7 @@ struct picks_slot {
 	struct devcode_view view; /* the payload, in `payload` or in `stored` */
 	size_t pick;
 	uint32_t targets;
-	char load_tail[CACHE_KEY_MOST_TAIL], link_tail[CACHE_KEY_MOST_TAIL];
+	char load_tail[CACHE_KEY_MAX_TAIL], link_tail[CACHE_KEY_MAX_TAIL];
 };
 
 int picks_init(struct jw_error *err, struct picks *picks, const struct jw_target *targets,
@@ -29,16 +29,16 @@ int picks_init(struct jw_error *err, struct picks *picks, const struct jw_target
 {
 	struct picks made = {.target_count = target_count};
 
-	if (target_count > ANALYSE_MOST_TARGETS)
+	if (target_count > ANALYSE_MAX_TARGETS)
 		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
-						 ANALYSE_MOST_TARGETS);
+						 ANALYSE_MAX_TARGETS);
 	made.keyed = profile && profile->stamp[0] && target_count;
 	for (size_t i = 0; i < target_count && made.keyed; i++)
 		made.targets[i].start =
 			cache_key_start(profile, targets[i].sm, &made.targets[i].start_bytes);
 	made.slots = mem_array(PICKS_SLOTS, sizeof *made.slots);
 	for (size_t i = 0; i < PICKS_SLOTS; i++)
-		made.slots[i].copy = made.slots[i].payload = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+		made.slots[i].copy = made.slots[i].payload = BUF_MAX(DEVCODE_MAX_PAYLOAD);
 	*picks = made;
 	return 0;
 }
@@ -141,7 +141,7 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 	/* A large one is not held beside others. */
 	if (picks->used_slots && bulk > GATHER_BYTES - picks->used_bytes)
 		picks_flush(picks);
-	if (VEC_ROOM(err, picks->items, picks->capacity, picks->count, PICKS_MOST))
+	if (VEC_ROOM(err, picks->items, picks->capacity, picks->count, PICKS_MAX))
 		return -1;
 	if (picks->keys_capacity < picks->capacity) {
 		picks->keys = mem_resize(picks->keys,
@@ -201,7 +201,7 @@ static void unpack_payload(const struct picks *picks, struct picks_slot *slot)
 
 /* A lane for each target's key, or one for the identity, and the number that distinguishes them. */
 struct lane_use {
-	uint16_t slot, target; /* target == ANALYSE_MOST_TARGETS: the identity */
+	uint16_t slot, target; /* target == ANALYSE_MAX_TARGETS: the identity */
 };
 
 static size_t set_lanes(const struct picks *picks, size_t slot_index, struct fnv_lane *lanes,
@@ -215,7 +215,7 @@ static size_t set_lanes(const struct picks *picks, size_t slot_index, struct fnv
 		return 0;
 	if (!picks->keyed) {
 		lanes[count] = (struct fnv_lane){FNV_START, slot->view.data, slot->view.size};
-		uses[count++] = (struct lane_use){(uint16_t)slot_index, ANALYSE_MOST_TARGETS};
+		uses[count++] = (struct lane_use){(uint16_t)slot_index, ANALYSE_MAX_TARGETS};
 	}
 	for (size_t t = 0; t < picks->target_count; t++) {
 		if (!picks->keyed || !(slot->targets >> t & 1))
@@ -238,8 +238,8 @@ struct share {
 static void work_off(void *context)
 {
 	const struct share *share = context;
-	struct fnv_lane lanes[PICKS_SLOTS * (ANALYSE_MOST_TARGETS + 1)];
-	struct lane_use uses[PICKS_SLOTS * (ANALYSE_MOST_TARGETS + 1)];
+	struct fnv_lane lanes[PICKS_SLOTS * (ANALYSE_MAX_TARGETS + 1)];
+	struct lane_use uses[PICKS_SLOTS * (ANALYSE_MAX_TARGETS + 1)];
 	const struct picks *picks = share->picks;
 	size_t count = 0;
 
@@ -252,7 +252,7 @@ static void work_off(void *context)
 		const struct picks_slot *slot = &picks->slots[uses[i].slot];
 		struct pick *pick = &picks->items[slot->pick];
 
-		if (uses[i].target == ANALYSE_MOST_TARGETS)
+		if (uses[i].target == ANALYSE_MAX_TARGETS)
 			pick->module.identity =
 				fnv_update(lanes[i].state, slot->load_tail, pick->load_tail_bytes);
 		else
@@ -266,11 +266,11 @@ static void work_off(void *context)
 void picks_flush(struct picks *picks)
 {
 	const uint64_t worth = picks->used_bytes / THREAD_BYTES;
-	struct share shares[MOST_THREADS] = {0};
-	uv_thread_t threads[MOST_THREADS];
+	struct share shares[MAX_THREADS] = {0};
+	uv_thread_t threads[MAX_THREADS];
 	size_t order[PICKS_SLOTS], started = 1, count = os_cores();
 
-	count = count < MOST_THREADS ? count : MOST_THREADS;
+	count = count < MAX_THREADS ? count : MAX_THREADS;
 	count = count < picks->used_slots ? count : picks->used_slots;
 	count = count < worth ? count : (size_t)worth;
 	count = count ? count : 1;

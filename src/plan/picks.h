@@ -23,7 +23,7 @@
 
 enum {
 	PICKS_SLOTS = 64,
-	PICKS_MOST = 1 << 22, /* picks in one image: cuFFT has 8,183 */
+	PICKS_MAX = 1 << 22, /* picks in one image: cuFFT has 8,183 */
 };
 
 /* The hash state at the beginning of the text, for one target. */
@@ -48,7 +48,7 @@ struct pick_keys {
 struct picks_slot;
 
 struct picks {
-	struct picks_target targets[ANALYSE_MOST_TARGETS];
+	struct picks_target targets[ANALYSE_MAX_TARGETS];
 	size_t target_count;
 	bool keyed; /* the driver's stamp is known */
 	struct pick *items;
@@ -66,7 +66,7 @@ int picks_init(struct jw_error *err, struct picks *picks, const struct jw_target
 void picks_free(struct picks *picks);
 
 /* Adds one entry of a container for the targets whose bits are set in `targets`. A payload that
- * cannot be decompressed is marked unreadable; -1: more than PICKS_MOST. Its facts are complete
+ * cannot be decompressed is marked unreadable; -1: more than PICKS_MAX. Its facts are complete
  * after picks_flush. */
 int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_container *container,
 			  const struct devcode_entry *entry, uint32_t targets, size_t *ret_index);

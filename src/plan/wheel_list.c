@@ -11,8 +11,8 @@
 #include "wheels_zst.h"
 
 enum {
-	MOST_WHEELS = 1 << 12,
-	MOST_THINGS = 1 << 20, /* libraries, pieces, entries and pins of a package, each */
+	MAX_WHEELS = 1 << 12,
+	MAX_THINGS = 1 << 20, /* libraries, pieces, entries and pins of a package, each */
 };
 
 /* All that a list points to. Arrays grow while the text is read, so wheels and libraries hold
@@ -77,7 +77,7 @@ static bool read_work(const char *text, size_t length, struct jw_piece_entry *en
 	if (!bytes)
 		return false;
 	dot = memchr(seconds, '.', (size_t)(bytes - seconds));
-	if (!take_number(text, (size_t)(seconds - text), MOST_THINGS, &modules) ||
+	if (!take_number(text, (size_t)(seconds - text), MAX_THINGS, &modules) ||
 		!take_number(seconds + 1, (size_t)((dot ? dot : bytes) - seconds - 1), 1 << 24, &whole) ||
 		!take_number(bytes + 1, (size_t)(end - bytes - 1), UINT64_C(1) << 40, &ptx) ||
 		(dot && (bytes - dot != 4 || !take_number(dot + 1, 3, 999, &thousandths))))
@@ -201,19 +201,18 @@ static int read_piece(struct jw_error *err, struct reading *reading, char *rest)
 	if (!memory->library_count || !reading->list->count ||
 		!reading->list->wheels[reading->list->count - 1].library_count)
 		return refuse(err, reading, "a piece without a library");
-	if (!count || !text_number(count, MOST_THINGS, &number) || !role || !read_role(role, &piece))
+	if (!count || !text_number(count, MAX_THINGS, &number) || !role || !read_role(role, &piece))
 		return refuse(err, reading, "not “piece COUNT ROLE ENTRY…”");
 	piece.containers = (size_t)number;
 	while ((word = next_word(&rest))) {
-		if (VEC_ROOM(err, memory->entries, memory->entry_capacity, memory->entry_count,
-					 MOST_THINGS))
+		if (VEC_ROOM(err, memory->entries, memory->entry_capacity, memory->entry_count, MAX_THINGS))
 			return -1;
 		if (!read_entry(word, &memory->entries[memory->entry_count]))
 			return refuse(err, reading, "not an entry such as sm_90a or compute_80@8.6");
 		memory->entry_count++;
 		piece.entry_count++;
 	}
-	if (VEC_ROOM(err, memory->pieces, memory->piece_capacity, memory->piece_count, MOST_THINGS))
+	if (VEC_ROOM(err, memory->pieces, memory->piece_capacity, memory->piece_count, MAX_THINGS))
 		return -1;
 	memory->pieces[memory->piece_count++] = piece;
 	memory->libraries[memory->library_count - 1].facts.piece_count++;
@@ -242,7 +241,7 @@ static int read_library(struct jw_error *err, struct reading *reading, char *res
 	if (!is_below_wheel(reading))
 		return refuse(err, reading, "a library without a wheel");
 	if (VEC_ROOM(err, memory->libraries, memory->library_capacity, memory->library_count,
-				 MOST_THINGS))
+				 MAX_THINGS))
 		return -1;
 	memory->libraries[memory->library_count++] =
 		(struct wheel_library){.name = rest,
@@ -262,7 +261,7 @@ static int read_pin(struct jw_error *err, struct reading *reading, char *rest)
 		return refuse(err, reading, "not “pin NAME VERSION”");
 	if (!is_below_wheel(reading))
 		return refuse(err, reading, "a pin without a wheel");
-	if (VEC_ROOM(err, memory->pins, memory->pin_capacity, memory->pin_count, MOST_THINGS))
+	if (VEC_ROOM(err, memory->pins, memory->pin_capacity, memory->pin_count, MAX_THINGS))
 		return -1;
 	memory->pins[memory->pin_count++] = (struct wheel_pin){name, version};
 	reading->list->wheels[reading->list->count - 1].pin_count++;
@@ -297,7 +296,7 @@ static int read_wheel(struct jw_error *err, struct reading *reading, char *rest,
 	}
 	if (!last || rest || !version_read(wheel.version, &version, &end))
 		return refuse(err, reading, forms[line]);
-	if (VEC_ROOM(err, list->wheels, reading->wheel_capacity, list->count, MOST_WHEELS))
+	if (VEC_ROOM(err, list->wheels, reading->wheel_capacity, list->count, MAX_WHEELS))
 		return -1;
 	list->wheels[list->count++] = wheel;
 	return 0;

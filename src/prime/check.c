@@ -146,8 +146,8 @@ static void check_packages(const struct plan *plan, const struct jw_found *found
 /* ---- compilers with which programs compile while they run */
 
 enum {
-	MOST_COMPILERS = 64,
-	MOST_READ = 1 << 17,  /* of a section: ptxas says its version in the first 16 KB of one */
+	MAX_COMPILERS = 64,
+	MAX_READ = 1 << 17,   /* of a section: ptxas says its version in the first 16 KB of one */
 	MACHINE_CODE = 12020, /* from here on a compiler's machine code needs a driver of its CUDA's
 							 major version (tests/conformance, compiler_cases) */
 };
@@ -202,9 +202,9 @@ static uint32_t cuda_of_program(const char *path)
 		for (size_t i = 0; !cuda && i < sections.count; i++) {
 			const struct section *section = &sections.items[i];
 
-			cuda = cuda_of_bytes(map.data + section->offset, section->size_bytes < MOST_READ
+			cuda = cuda_of_bytes(map.data + section->offset, section->size_bytes < MAX_READ
 																 ? (size_t)section->size_bytes
-																 : MOST_READ);
+																 : MAX_READ);
 		}
 	sections_free(&sections);
 	os_map_close(&map);
@@ -311,7 +311,7 @@ static void list_compiler(const struct jw_found_file *file, struct jw_check_comp
 	while (misfit.why && same < result->compiler_count &&
 		   strcmp(result->compilers[same].why, misfit.why) != 0)
 		same++;
-	if (!misfit.why || same < result->compiler_count || same == MOST_COMPILERS) {
+	if (!misfit.why || same < result->compiler_count || same == MAX_COMPILERS) {
 		mem_free(misfit.why);
 		return;
 	}
@@ -331,7 +331,7 @@ static bool check_compilers(const struct jw_found *found, const struct jw_driver
 			   has_nvvm = has_package(found, nvvm, sizeof nvvm / sizeof *nvvm);
 	bool has_nvrtc = false;
 
-	result->compilers = mem_array(MOST_COMPILERS, sizeof *result->compilers);
+	result->compilers = mem_array(MAX_COMPILERS, sizeof *result->compilers);
 	for (size_t i = 0; i < found->file_count; i++) {
 		const struct jw_found_file *file = &found->files[i];
 		enum compiler_kind kind;
@@ -636,12 +636,12 @@ static bool is_here(const struct jw_check_options *options)
 int jw_check(struct jw_error *err, const struct jw_check_options *options,
 			 struct jw_check_result **ret_result)
 {
-	struct jw_target targets[ANALYSE_MOST_TARGETS];
+	struct jw_target targets[ANALYSE_MAX_TARGETS];
 	struct cache_profile profile = profile_of_system(options->system);
 	struct plan_request request = {
 		.targets = targets,
 		.target_count = wanted_targets(options->system, options->targets, options->target_count,
-									   targets, ANALYSE_MOST_TARGETS),
+									   targets, ANALYSE_MAX_TARGETS),
 		.profile = &profile,
 		.cache_dir = options->system->cache.path,
 		.state_dir = options->system->state_dir,

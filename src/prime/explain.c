@@ -249,14 +249,14 @@ static void group_modules(const struct explain_request *request,
 void explain_line(char line[EXPLAIN_LINE], const struct explain_request *request,
 				  const struct explanation *explanations)
 {
-	enum { MOST_REASONS = 6 };
+	enum { MAX_REASONS = 6 };
 	struct group *groups;
 	size_t count;
 	char text[EXPLAIN_TEXT];
 
 	line[0] = '\0';
 	group_modules(request, explanations, false, &groups, &count);
-	for (size_t i = 0; i < count && i < MOST_REASONS; i++)
+	for (size_t i = 0; i < count && i < MAX_REASONS; i++)
 		text_append(line, EXPLAIN_LINE, "%s%s: %s", i ? "; " : "",
 					TEXT_COUNT(groups[i].modules, "module", "modules"),
 					explain_text(text, request, groups[i].cause));

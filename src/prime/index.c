@@ -12,7 +12,7 @@
 #include "find/requirement.h"
 #include "os/file.h"
 
-enum { MOST_LIST = 16 << 20 };
+enum { MAX_LIST = 16 << 20 };
 
 struct jw_index {
 	struct jw_index_options options;
@@ -183,7 +183,7 @@ static int say_not_found(struct jw_error *err, const struct jw_index *index,
 static int fetch_listed(struct jw_error *err, struct jw_index *index, const struct pip_lines *lines,
 						struct jw_package_list *ret_list)
 {
-	struct buf asked = BUF_MAX(2 * MOST_LIST);
+	struct buf asked = BUF_MAX(2 * MAX_LIST);
 	struct jw_error why = {0};
 	struct os_names names;
 	int result =
@@ -206,7 +206,7 @@ int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path
 {
 	struct buf content = {0};
 	struct pip_lines lines = {.packages = {.items = NULL}};
-	int result = os_read_file(err, path, MOST_LIST, &content);
+	int result = os_read_file(err, path, MAX_LIST, &content);
 
 	if (!result && (pip_lines_read(err, path, buf_text(&content), content.size, &lines) ||
 					(lines.requirements.size && fetch_listed(err, index, &lines, &lines.packages))))
@@ -327,7 +327,7 @@ int jw_index_listed_get(struct jw_error *err, struct jw_index *index,
 						const struct jw_listed_package *package,
 						const struct jw_index_wheel **ret_wheel)
 {
-	struct buf lines = BUF_MAX(2 * MOST_LIST);
+	struct buf lines = BUF_MAX(2 * MAX_LIST);
 	char *requirement;
 	int result;
 

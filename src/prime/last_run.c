@@ -22,7 +22,7 @@
 #include "os/library.h"
 #include "os/platform.h"
 
-enum { MOST_GPUS = 64, MOST_PART = 64 << 20, MOST_STATE = 1 << 20 };
+enum { MAX_GPUS = 64, MAX_PART = 64 << 20, MAX_STATE = 1 << 20 };
 
 enum state_part { PART_DRIVER, PART_GPUS, PART_PACKAGES, PART_SETTINGS, PARTS };
 
@@ -76,10 +76,10 @@ static int add_driver_stamp(struct jw_error *err, struct buf *text)
 
 static int add_gpus(struct jw_error *err, struct buf *text)
 {
-	struct os_pci_device devices[MOST_GPUS];
+	struct os_pci_device devices[MAX_GPUS];
 	size_t count;
 
-	if (os_pci_gpus(err, devices, MOST_GPUS, &count))
+	if (os_pci_gpus(err, devices, MAX_GPUS, &count))
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		if (buf_printf(err, text, "%04x:%04x@%s\n", devices[i].vendor, devices[i].device,
@@ -132,7 +132,7 @@ static int add_settings(struct jw_error *err, struct buf *text)
 static int digest_state_part(struct jw_error *err, const struct jw_run_key *key,
 							 enum state_part part, char digest[DIGEST_TEXT_SIZE])
 {
-	struct buf text = BUF_MAX(MOST_PART);
+	struct buf text = BUF_MAX(MAX_PART);
 	struct digest sum;
 	int result = 0;
 
@@ -177,7 +177,7 @@ static int digest_entries(struct jw_error *err, const char *dir, struct left_ent
 {
 	const int64_t until_ns = left->until_ns;
 	struct cache_files scan = {0};
-	struct buf bytes = BUF_MAX(MOST_PART);
+	struct buf bytes = BUF_MAX(MAX_PART);
 	struct digest digest;
 	struct jw_error why = {0};
 	int64_t changed_ns = 0;
@@ -232,7 +232,7 @@ static int has_suffered(struct jw_error *err, const struct jw_run_state *state,
 static int choose_file(struct jw_error *err, const struct jw_run_key *key,
 					   struct jw_run_state *state)
 {
-	struct buf text = BUF_MAX(MOST_STATE);
+	struct buf text = BUF_MAX(MAX_STATE);
 	char digest[DIGEST_TEXT_SIZE], *folder = NULL;
 	struct digest sum;
 	int result = buf_printf(err, &text, "%s", key->cache_dir ? key->cache_dir : "");
@@ -268,7 +268,7 @@ static int compare_with_last(struct jw_error *err, const struct jw_run_state *st
 	bool suffered = false;
 	int result = 0;
 
-	if (state->path && !os_read_file(NULL, state->path, MOST_STATE, &text))
+	if (state->path && !os_read_file(NULL, state->path, MAX_STATE, &text))
 		document = json_parse(NULL, buf_text(&text), text.size);
 	buf_free(&text);
 	if (!document || json_take(NULL, document, &kept_run, &last)) {

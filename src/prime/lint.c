@@ -9,7 +9,7 @@
 #include "code/rules.h"
 #include "code/target_names.h"
 
-enum { MOST_FINDINGS = 1 << 20, MOST_TROUBLES = 10000 };
+enum { MAX_FINDINGS = 1 << 20, MAX_TROUBLES = 10000 };
 
 struct lint {
 	const struct jw_lint_options *options;
@@ -35,7 +35,7 @@ static int note_finding(struct jw_error *err, struct lint *lint,
 	struct jw_lint_result *result = lint->result;
 	struct jw_lint_finding *added;
 
-	if (VEC_ROOM(err, result->findings, lint->capacity, result->finding_count, MOST_FINDINGS))
+	if (VEC_ROOM(err, result->findings, lint->capacity, result->finding_count, MAX_FINDINGS))
 		return -1;
 	added = &result->findings[result->finding_count++];
 	*added = *finding;
@@ -83,7 +83,7 @@ static void lint_trouble(void *context, const char *path, const struct jw_error 
 	struct jw_lint_result *result = lint->result;
 
 	(void)path;
-	mem_add_string(&result->troubles, &result->trouble_count, MOST_TROUBLES, why->message);
+	mem_add_string(&result->troubles, &result->trouble_count, MAX_TROUBLES, why->message);
 }
 
 static int note_unsure(struct jw_error *err, struct lint *lint, const struct jw_scan_image *image,
@@ -110,7 +110,7 @@ static int lint_image(struct jw_error *err, void *context, const struct jw_scan_
 	struct jw_error why;
 
 	if (!count || strcmp(lint->files[count - 1], image->path) != 0)
-		mem_add_string(&lint->files, &lint->file_count, MOST_FINDINGS, image->path);
+		mem_add_string(&lint->files, &lint->file_count, MAX_FINDINGS, image->path);
 	lint->result->images++;
 	lint->result->damaged += image->damaged;
 	if (image->damaged) {

@@ -360,7 +360,7 @@ static int compile_for_store(struct jw_error *err, struct priming *run)
 	if (run_folder_make(err, run->system->state_dir, &folder))
 		return -1;
 	aside.cache.path = os_join(folder.path, "ComputeCache");
-	aside.cache.limit_bytes = CACHE_MOST_LIMIT;
+	aside.cache.limit_bytes = CACHE_MAX_LIMIT;
 	aside.user_stamp[0] = '\0';
 	list_wanted(run->planning.plan, 0, &wanted);
 	refill(&aside, options, true, &wanted, &outcome->reuse);

@@ -16,11 +16,11 @@
 #include "plan/estimate.h"
 #include "prime/recording.h"
 
-enum { MOST_NOTES = 1000 };
+enum { MAX_NOTES = 1000 };
 
 void record_note(struct jw_record_result *result, const char *line)
 {
-	mem_add_string(&result->notes, &result->note_count, MOST_NOTES, line);
+	mem_add_string(&result->notes, &result->note_count, MAX_NOTES, line);
 }
 
 bool record_is_stopped(struct recorder *recorder)
@@ -233,7 +233,7 @@ int record_read_entries(struct jw_error *err, struct recorder *recorder)
 	if (scan_new(err, recorder, &scan))
 		return -1;
 	left = mem_array(scan.count, sizeof *left);
-	for (size_t i = 0; i < scan.count && count < RECORDING_MOST_MODULES; i++) {
+	for (size_t i = 0; i < scan.count && count < RECORDING_MAX_MODULES; i++) {
 		if (i >= PATIENCE_ENTRIES && os_monotonic_ns() - began > PATIENCE_NS &&
 			record_is_stopped(recorder))
 			break;
@@ -266,7 +266,7 @@ static size_t kept_text(const struct jw_recording *recording, const struct set *
 void record_keep_texts(struct recorder *recorder)
 {
 	struct jw_recording *recording = recorder->result->recording;
-	struct buf key = BUF_MAX(CACHE_MOST_ENTRY), again = BUF_MAX(CACHE_MOST_ENTRY);
+	struct buf key = BUF_MAX(CACHE_MAX_ENTRY), again = BUF_MAX(CACHE_MAX_ENTRY);
 	size_t capacity = 0, too_much = 0;
 	uint64_t packed = 0, unpacked = 0;
 	struct set known = {0};
@@ -288,12 +288,12 @@ void record_keep_texts(struct recorder *recorder)
 			recording_key(NULL, recording, module, parts.payload, parts.payload_size, &again))
 			continue;
 		at = kept_text(recording, &known, module->digest);
-		fits = parts.payload_size <= RECORDING_MOST_UNPACKED - unpacked;
+		fits = parts.payload_size <= RECORDING_MAX_UNPACKED - unpacked;
 		if (at == SIZE_MAX && fits) {
 			text = recording_pack_text(parts.payload, parts.payload_size);
-			if (strlen(text.zstd) <= RECORDING_MOST_PACKED - packed &&
+			if (strlen(text.zstd) <= RECORDING_MAX_PACKED - packed &&
 				!VEC_ROOM(NULL, recording->texts, capacity, recording->text_count,
-						  RECORDING_MOST_MODULES)) {
+						  RECORDING_MAX_MODULES)) {
 				set_add(&known, fnv_update(FNV_START, module->digest, strlen(module->digest)), i);
 				at = recording->text_count++;
 				recording->texts[at] = text;

@@ -10,7 +10,7 @@
 #include "cache/view.h"
 #include "plan/plan.h"
 
-enum { RECORD_MOST_PATHS = 1 << 20 };
+enum { RECORD_MAX_PATHS = 1 << 20 };
 
 /* An entry of the command's cache: data that the recording lacks and the user's cache needs. */
 struct record_entry {

@@ -48,7 +48,7 @@ static size_t targets_of_owners(const struct jw_recording *recording, struct jw_
 		const struct jw_target target = {.sm = recording->modules[i].target.sm};
 
 		if (target.sm && recording->modules[i].kind <= JW_RECORDED_LINK)
-			count = jw_target_add(targets, count, ANALYSE_MOST_TARGETS, target);
+			count = jw_target_add(targets, count, ANALYSE_MAX_TARGETS, target);
 	}
 	return count;
 }
@@ -70,7 +70,7 @@ static uint32_t add_planned_file(struct matching *matching, uint32_t planned)
 	/* Beyond the limit of a recording's files the module has none. */
 	if (matching->files[planned] != JW_RECORDED_NO_FILE ||
 		VEC_ROOM(NULL, recording->files, matching->capacity, recording->file_count,
-				 RECORDING_MOST_FILES))
+				 RECORDING_MAX_FILES))
 		return matching->files[planned];
 	file.path = mem_string(from->path);
 	file.member = from->member ? mem_string(from->member) : NULL;
@@ -169,7 +169,7 @@ int record_find_owners(struct jw_error *err, struct recorder *recorder)
 {
 	struct jw_recording *recording = recorder->result->recording;
 	struct cache_profile profile = profile_of_system(recorder->system);
-	struct jw_target targets[ANALYSE_MOST_TARGETS];
+	struct jw_target targets[ANALYSE_MAX_TARGETS];
 	struct plan_request request = {
 		.targets = targets,
 		.target_count = targets_of_owners(recording, targets),

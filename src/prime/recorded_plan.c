@@ -34,8 +34,7 @@ static int next_recorded_key(struct jw_error *err, void *context, struct buf *re
 void recorded_request(const struct jw_recording *recording, struct recorded_keys *keys,
 					  struct plan_request *request)
 {
-	*keys =
-		(struct recorded_keys){.recording = recording, .text = BUF_MAX(RECORDING_MOST_UNPACKED)};
+	*keys = (struct recorded_keys){.recording = recording, .text = BUF_MAX(RECORDING_MAX_UNPACKED)};
 	/* What is recorded is wanted wherever it lies. */
 	request->everything = request->link_inputs = true;
 	request->next_key = next_recorded_key;
@@ -57,7 +56,7 @@ static size_t targets_of_recording(const struct jw_recording *recording, struct 
 		const struct jw_target target = {.sm = recording->modules[i].target.sm};
 
 		if (recording->modules[i].file != JW_RECORDED_NO_FILE)
-			count = jw_target_add(targets, count, ANALYSE_MOST_TARGETS, target);
+			count = jw_target_add(targets, count, ANALYSE_MAX_TARGETS, target);
 	}
 	return count;
 }
@@ -66,7 +65,7 @@ static size_t targets_of_recording(const struct jw_recording *recording, struct 
 static int plan_there(struct jw_error *err, const struct jw_recording *recording,
 					  const struct plan_request *request, struct plan **ret_plan)
 {
-	struct jw_target targets[ANALYSE_MOST_TARGETS];
+	struct jw_target targets[ANALYSE_MAX_TARGETS];
 	struct cache_profile profile = {.trust = JW_TRUST_CONFIRMED, .driver = recording->driver};
 	struct plan_request there = *request;
 

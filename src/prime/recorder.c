@@ -45,7 +45,7 @@ static int take_path(struct jw_error *err, struct recorder *recorder, const char
 	if (set_has(&recorder->known_paths, key))
 		return 0;
 	if (VEC_ROOM(err, recorder->paths, recorder->path_capacity, recorder->path_count,
-				 RECORD_MOST_PATHS))
+				 RECORD_MAX_PATHS))
 		return -1;
 	set_add(&recorder->known_paths, key, recorder->path_count);
 	recorder->paths[recorder->path_count++] = mem_string(path);
@@ -261,7 +261,7 @@ static int run_recorded_command(struct jw_error *err, struct recorder *recorder)
 	int failed = -1;
 
 	(void)snprintf(limit, sizeof limit, "%" PRIu64,
-				   recorder->result->live ? recorder->options->limit_bytes : CACHE_MOST_LIMIT);
+				   recorder->result->live ? recorder->options->limit_bytes : CACHE_MAX_LIMIT);
 	environment = environment_with(err, variables, given);
 	running.program = os_find_program(err, command[0]);
 	running.arguments = running.program ? arguments_of(command) : NULL;

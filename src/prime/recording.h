@@ -8,13 +8,13 @@
 #define RECORDING_SCHEMA "jitwarm.recording/2"
 
 enum {
-	RECORDING_MOST_BYTES = 256 << 20,
-	RECORDING_MOST_FILES = 1 << 20,
-	RECORDING_MOST_MODULES = 1 << 20,
-	RECORDING_MOST_SECONDS = 1 << 30,
+	RECORDING_MAX_BYTES = 256 << 20,
+	RECORDING_MAX_FILES = 1 << 20,
+	RECORDING_MAX_MODULES = 1 << 20,
+	RECORDING_MAX_SECONDS = 1 << 30,
 	/* Of texts in base64, and of all modules that have one, unpacked: a text counts each time. */
-	RECORDING_MOST_PACKED = 192 << 20,
-	RECORDING_MOST_UNPACKED = 1 << 30,
+	RECORDING_MAX_PACKED = 192 << 20,
+	RECORDING_MAX_UNPACKED = 1 << 30,
 };
 
 /* Appends the recording to `text`, one line for each list element. */

@@ -19,7 +19,7 @@ enum { PACK_LEVEL = 19, PACK_LARGE_LEVEL = 9, PACK_LARGE_BYTES = 4 << 20 };
 bool recording_may_have_text(const struct jw_recorded_module *module)
 {
 	return (module->kind == JW_RECORDED_LOAD || module->kind == JW_RECORDED_LINK) &&
-		   module->target.sm && strlen(module->options) <= CACHE_KEY_MOST_OPTIONS &&
+		   module->target.sm && strlen(module->options) <= CACHE_KEY_MAX_OPTIONS &&
 		   !ptxas_option_with_file(module->options, NULL);
 }
 
@@ -76,7 +76,7 @@ int recording_key(struct jw_error *err, const struct jw_recording *recording,
 {
 	const enum cache_key_form form =
 		module->kind == JW_RECORDED_LINK ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
-	char start[CACHE_KEY_MOST_START + 1], tail[CACHE_KEY_MOST_TAIL];
+	char start[CACHE_KEY_MAX_START + 1], tail[CACHE_KEY_MAX_TAIL];
 	const size_t tail_length = cache_key_tail(tail, form, module->options, strlen(module->options));
 
 	buf_clear(ret_key);

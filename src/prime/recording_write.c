@@ -163,13 +163,13 @@ int recording_format(struct jw_error *err, const struct jw_recording *recording,
 		put_row(&text_table, &recording->texts[i], i ? ",\n" : "\n", text);
 	buf_say(text, "]}\n");
 	return text->overflowed ? error_set(err, JW_ERR_LIMIT, "the recording has more than %d bytes",
-										RECORDING_MOST_BYTES)
+										RECORDING_MAX_BYTES)
 							: 0;
 }
 
 int jw_recording_write(struct jw_error *err, const char *path, const struct jw_recording *recording)
 {
-	struct buf text = BUF_MAX(RECORDING_MOST_BYTES);
+	struct buf text = BUF_MAX(RECORDING_MAX_BYTES);
 	int result = recording_format(err, recording, &text);
 
 	if (!result)
@@ -318,10 +318,10 @@ static int read_module(struct jw_error *err, const cJSON *object, const char *wh
 	if (in_file &&
 		(!read_place(object, "file", recording->file_count, &module->file) || !module->target.sm))
 		return wrong(err, what, at);
-	module->seconds = seconds >= 0 && seconds <= RECORDING_MOST_SECONDS ? seconds : 0;
+	module->seconds = seconds >= 0 && seconds <= RECORDING_MAX_SECONDS ? seconds : 0;
 	if (!module->options)
 		module->options = mem_string("");
-	if (strlen(module->options) > CACHE_KEY_MOST_OPTIONS)
+	if (strlen(module->options) > CACHE_KEY_MAX_OPTIONS)
 		return wrong(err, what, at);
 	return cJSON_GetObjectItemCaseSensitive(object, "text")
 			   ? read_with_text(err, object, what, at, recording, module)
@@ -357,8 +357,8 @@ static int read_files(struct jw_error *err, const cJSON *array, struct jw_record
 	const size_t count = count_of(array);
 	const cJSON *item;
 
-	if (count > RECORDING_MOST_FILES)
-		return error_set(err, JW_ERR_LIMIT, "more than %d files", RECORDING_MOST_FILES);
+	if (count > RECORDING_MAX_FILES)
+		return error_set(err, JW_ERR_LIMIT, "more than %d files", RECORDING_MAX_FILES);
 	recording->files = mem_array(count, sizeof *recording->files);
 	cJSON_ArrayForEach(item, array)
 	{
@@ -377,8 +377,8 @@ static int read_texts(struct jw_error *err, const cJSON *array, struct jw_record
 	const size_t count = count_of(array);
 	const cJSON *item;
 
-	if (count > RECORDING_MOST_MODULES)
-		return error_set(err, JW_ERR_LIMIT, "more than %d texts", RECORDING_MOST_MODULES);
+	if (count > RECORDING_MAX_MODULES)
+		return error_set(err, JW_ERR_LIMIT, "more than %d texts", RECORDING_MAX_MODULES);
 	recording->texts = mem_array(count, sizeof *recording->texts);
 	cJSON_ArrayForEach(item, array)
 	{
@@ -389,7 +389,7 @@ static int read_texts(struct jw_error *err, const cJSON *array, struct jw_record
 		if (take_row(err, item, &text_table, "text", recording->text_count++, text))
 			return -1;
 		/* A frame that is longer than it need be would be read again for each module. */
-		if (!text->zstd || text->size_bytes > RECORDING_MOST_UNPACKED ||
+		if (!text->zstd || text->size_bytes > RECORDING_MAX_UNPACKED ||
 			strlen(text->zstd) > recording_packed_most((size_t)text->size_bytes))
 			return wrong(err, "text", recording->text_count - 1);
 	}
@@ -422,8 +422,8 @@ static int read_modules(struct jw_error *err, const cJSON *document, struct jw_r
 	const size_t count = count_of(found) + count_of(others);
 	uint64_t unpacked = 0;
 
-	if (count > RECORDING_MOST_MODULES)
-		return error_set(err, JW_ERR_LIMIT, "more than %d modules", RECORDING_MOST_MODULES);
+	if (count > RECORDING_MAX_MODULES)
+		return error_set(err, JW_ERR_LIMIT, "more than %d modules", RECORDING_MAX_MODULES);
 	recording->modules = mem_array(count, sizeof *recording->modules);
 	if (cJSON_IsArray(found) && read_list(err, found, "module", true, count_of(found), recording))
 		return -1;
@@ -431,9 +431,9 @@ static int read_modules(struct jw_error *err, const cJSON *document, struct jw_r
 		return -1;
 	for (size_t i = 0; i < recording->module_count; i++)
 		unpacked += recording->modules[i].has_text ? recording->modules[i].payload_bytes : 0;
-	return unpacked > RECORDING_MOST_UNPACKED
+	return unpacked > RECORDING_MAX_UNPACKED
 			   ? error_set(err, JW_ERR_LIMIT, "its texts unpack to more than %d bytes",
-						   RECORDING_MOST_UNPACKED)
+						   RECORDING_MAX_UNPACKED)
 			   : 0;
 }
 
@@ -476,7 +476,7 @@ int jw_recording_parse(struct jw_error *err, const char *text, size_t size,
 int jw_recording_read(struct jw_error *err, const char *path, struct jw_recording **ret_recording)
 {
 	struct buf text = {0};
-	int result = os_read_file(err, path, RECORDING_MOST_BYTES, &text);
+	int result = os_read_file(err, path, RECORDING_MAX_BYTES, &text);
 
 	if (!result && jw_recording_parse(err, buf_text(&text), text.size, ret_recording))
 		result = error_prefix(err, "%s", path);

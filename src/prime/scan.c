@@ -16,7 +16,7 @@
 #include "plan/estimate.h"
 #include "plan/plan.h"
 
-enum { MOST_IMAGES = 1 << 24 };
+enum { MAX_IMAGES = 1 << 24 };
 
 /* What is kept of an image, to be judged with other drivers once all are read. */
 struct kept_image {
@@ -49,7 +49,7 @@ struct scan {
 struct told {
 	struct jw_scan_image image;
 	struct jw_scan_count *counts; /* all three kinds, one after the other */
-	struct jw_scan_verdicts verdicts[ANALYSE_MOST_TARGETS];
+	struct jw_scan_verdicts verdicts[ANALYSE_MAX_TARGETS];
 };
 
 /* 0 cubins, 1 PTX, 2 other. */
@@ -218,7 +218,7 @@ static int keep_image(struct jw_error *err, struct scan *scan, const struct anal
 	const size_t targets = scan->question.target_count;
 	struct kept_image *image;
 
-	if (VEC_ROOM(err, scan->images, scan->image_capacity, scan->image_count, MOST_IMAGES))
+	if (VEC_ROOM(err, scan->images, scan->image_capacity, scan->image_count, MAX_IMAGES))
 		return -1;
 	image = &scan->images[scan->image_count++];
 	*image = (struct kept_image){
@@ -342,7 +342,7 @@ static int judge_all_releases(struct jw_error *err, const struct scan *scan, siz
 							  struct scan_outcome *outcomes)
 {
 	const size_t targets = scan->question.target_count;
-	uint64_t alike[1 + GPU_MOST_RELEASES];
+	uint64_t alike[1 + GPU_MAX_RELEASES];
 	bool *chosen = mem_array(scan->image_count, sizeof *chosen);
 	int result = 0;
 
@@ -385,7 +385,7 @@ static bool runs_with_none(const struct scan_outcome *outcome)
 static void tell_releases(struct jw_scan_total *total, const struct jw_driver *asked,
 						  const struct scan_outcome *of, size_t stride)
 {
-	struct jw_driver drivers[GPU_MOST_RELEASES];
+	struct jw_driver drivers[GPU_MAX_RELEASES];
 	const size_t count = gpu_releases(drivers);
 	const struct scan_outcome *before = of;
 	const uint32_t first = gpu_first_cuda(total->target), last = gpu_last_cuda(total->target);
@@ -469,7 +469,7 @@ static void tell_runs(const struct scan *scan, uint32_t t, struct jw_scan_total 
 static int tell_totals(struct jw_error *err, const struct scan *scan)
 {
 	const struct plan *plan = scan->build.plan;
-	struct jw_driver drivers[GPU_MOST_RELEASES];
+	struct jw_driver drivers[GPU_MAX_RELEASES];
 	const size_t releases = gpu_releases(drivers);
 	struct scan_outcome *outcomes;
 

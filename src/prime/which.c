@@ -16,9 +16,9 @@
 
 /* A start that compiles for less than this runs as it is: every TensorFlow 2 has some modules of a
  * few milliseconds. */
-static const double MOST_NEGLIGIBLE_S = 1;
+static const double MAX_NEGLIGIBLE_S = 1;
 
-enum { MOST_LIST = 16 << 20 };
+enum { MAX_LIST = 16 << 20 };
 
 /* A package that releases require in one version. */
 struct known_pin {
@@ -29,7 +29,7 @@ struct known_pin {
 
 struct question {
 	const struct jw_which_options *options;
-	char package[PACKAGE_MOST_NAME];
+	char package[PACKAGE_MAX_NAME];
 	struct wheel_list list;
 	char *text; /* of the list in the program */
 	size_t size;
@@ -143,10 +143,10 @@ static int judge_wheel(struct jw_error *err, const struct question *question,
 		release->modules = start.modules;
 		release->start = plan_seconds(seconds, false);
 		release->lazy = lazy_ms * 2 > start.cost_ms;
-		release->answer = fates.count                   ? JW_WHICH_FAILS
-						  : seconds > MOST_NEGLIGIBLE_S ? JW_WHICH_COMPILES
-						  : part                        ? JW_WHICH_PART
-														: JW_WHICH_RUNS;
+		release->answer = fates.count                  ? JW_WHICH_FAILS
+						  : seconds > MAX_NEGLIGIBLE_S ? JW_WHICH_COMPILES
+						  : part                       ? JW_WHICH_PART
+													   : JW_WHICH_RUNS;
 		if (fates.count)
 			note_fate(release, largest_of(fates.items, fates.count), options->target);
 		else if (part)
@@ -375,7 +375,7 @@ const char *jw_which_own_platform(void)
 
 /* The package and the platform of a wheel's name: NAME-VERSION-TAGS.whl, with ": MEMBER" behind it
  * or not. False: the file is no wheel. */
-static bool read_wheel_name(const char *file, char package[PACKAGE_MOST_NAME],
+static bool read_wheel_name(const char *file, char package[PACKAGE_MAX_NAME],
 							const char **ret_platform)
 {
 	static const char end[] = ".whl";
@@ -401,7 +401,7 @@ static bool read_wheel_name(const char *file, char package[PACKAGE_MOST_NAME],
 bool jw_which_cure(const char *package, const char *file, struct jw_target target,
 				   const struct jw_driver *driver, const char *python, struct jw_cure *ret_cure)
 {
-	char name[PACKAGE_MOST_NAME];
+	char name[PACKAGE_MAX_NAME];
 	struct jw_which_options options = {.package = package,
 									   .target = target,
 									   .driver = *driver,
@@ -431,7 +431,7 @@ void jw_cure_free(struct jw_cure *cure)
 /* Appends the name at the beginning of a requirement, once. */
 static void add_name(struct jw_which_names *names, size_t *capacity, const char *requirement)
 {
-	char name[PACKAGE_MOST_NAME];
+	char name[PACKAGE_MAX_NAME];
 
 	if (!package_normalise(requirement, strcspn(requirement, "[]()<>=!~;@ \t\n"), name))
 		return;
@@ -449,7 +449,7 @@ int jw_which_read_names(struct jw_error *err, const char *path, struct jw_which_
 	struct jw_which_names names = {.items = NULL};
 	size_t capacity = 0;
 
-	if (os_read_file(err, path, MOST_LIST, &content))
+	if (os_read_file(err, path, MAX_LIST, &content))
 		return -1;
 	if (pip_lines_read(err, path, buf_text(&content), content.size, &lines)) {
 		buf_free(&content);

@@ -12,7 +12,7 @@
 #include "os/identity.h"
 
 /* Each entry is a file, in one of 272 folders; large frameworks have thousands. */
-enum { MOST_LINES = 16, LITTLE_FILES = 4096 };
+enum { MAX_LINES = 16, LITTLE_FILES = 4096 };
 
 const char *jw_scope_name(enum jw_scope scope)
 {
@@ -33,7 +33,7 @@ struct lines {
 /* Takes `line` over. */
 static void add_advice(struct lines *lines, char *line)
 {
-	mem_add_string(&lines->items, &lines->count, MOST_LINES, line);
+	mem_add_string(&lines->items, &lines->count, MAX_LINES, line);
 	mem_free(line);
 }
 
@@ -124,7 +124,7 @@ int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t more_b
 
 /* What the settings of the driver's cache should be, and the limit that files need. */
 
-enum { MOST_WARNINGS = 10000 };
+enum { MAX_WARNINGS = 10000 };
 
 /* The predicted growth of the system's cache by the results of these files (`count` may be 0), in
  * bytes: 0 if no GPU is known, or nothing is cold. */
@@ -201,7 +201,7 @@ static void add_warnings(struct jw_tune_advice *advice, char *const *lines, size
 		while (at < advice->warning_count && strcmp(advice->warnings[at], lines[i]) != 0)
 			at++;
 		if (at == advice->warning_count)
-			mem_add_string(&advice->warnings, &advice->warning_count, MOST_WARNINGS, lines[i]);
+			mem_add_string(&advice->warnings, &advice->warning_count, MAX_WARNINGS, lines[i]);
 	}
 }
 
@@ -240,12 +240,12 @@ static void warn_of_limit(const struct jw_cache_info *cache, struct jw_tune_advi
 				   needed = both < CACHE_LEAST_LIMIT ? CACHE_LEAST_LIMIT : both;
 	char limit[TEXT_SHORT], size[TEXT_SHORT], *line;
 
-	if (advice->limit_bytes > CACHE_MOST_LIMIT) {
+	if (advice->limit_bytes > CACHE_MAX_LIMIT) {
 		line = mem_printf("--max-size: no driver keeps more than 4 GiB; the limit is %llu",
-						  (unsigned long long)CACHE_MOST_LIMIT);
+						  (unsigned long long)CACHE_MAX_LIMIT);
 		add_warnings(advice, &line, 1);
 		mem_free(line);
-		advice->limit_bytes = CACHE_MOST_LIMIT;
+		advice->limit_bytes = CACHE_MAX_LIMIT;
 	}
 	if (advice->limit_bytes >= needed)
 		return;

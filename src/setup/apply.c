@@ -15,7 +15,7 @@
 #include "setup/setting_places.h"
 #include "setup/setting_sources.h"
 
-enum { MOST_CHANGES = 1024, MOST_FOLDERS = 3 }; /* .config/fish/conf.d */
+enum { MAX_CHANGES = 1024, MAX_FOLDERS = 3 }; /* .config/fish/conf.d */
 
 /* One run. */
 struct applying {
@@ -35,7 +35,7 @@ static int note_change(struct jw_error *err, struct applying *run, const char *w
 	for (size_t i = 0; i < result->count; i++)
 		if (!strcmp(result->changes[i].where, where) && !strcmp(result->changes[i].what, what))
 			return 0;
-	if (VEC_ROOM(err, result->changes, result->capacity, result->count, MOST_CHANGES))
+	if (VEC_ROOM(err, result->changes, result->capacity, result->count, MAX_CHANGES))
 		return -1;
 	result->changes[result->count++] = (struct jw_tune_change){mem_string(where), what};
 	return 0;
@@ -58,9 +58,9 @@ static int read_profile(struct jw_error *err, const char *path, struct buf *text
 {
 	struct jw_error why = {0};
 
-	*ret_there = !os_read_file(&why, path, MARKED_MOST_FILE, text);
+	*ret_there = !os_read_file(&why, path, MARKED_MAX_FILE, text);
 	if (!*ret_there)
-		*text = BUF_MAX(MARKED_MOST_FILE);
+		*text = BUF_MAX(MARKED_MAX_FILE);
 	return *ret_there || why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
 }
 
@@ -97,7 +97,7 @@ static int replace_profile(struct jw_error *err, struct applying *run, const cha
 
 static int apply_own(struct jw_error *err, struct applying *run, const struct setting_place *place)
 {
-	struct buf before = {0}, after = BUF_MAX(MARKED_MOST_FILE);
+	struct buf before = {0}, after = BUF_MAX(MARKED_MAX_FILE);
 	bool there;
 	int result = -1;
 
@@ -114,7 +114,7 @@ static int apply_marked(struct jw_error *err, struct applying *run,
 						const struct setting_place *place)
 {
 	const char *path = place->loader ? place->loader : place->path;
-	struct buf before = {0}, after = {0}, line = BUF_MAX(MARKED_MOST_FILE);
+	struct buf before = {0}, after = {0}, line = BUF_MAX(MARKED_MAX_FILE);
 	char mark[PLACE_MARK];
 	bool there;
 	int result = -1;
@@ -147,7 +147,7 @@ static int remove_with_folders(struct jw_error *err, const char *path)
 	int result = os_remove(err, at);
 
 	(void)os_home_dir(NULL, &home);
-	for (unsigned level = 0; !result && level < MOST_FOLDERS; level++) {
+	for (unsigned level = 0; !result && level < MAX_FOLDERS; level++) {
 		char *above = os_dir_name(at);
 
 		mem_free(at);

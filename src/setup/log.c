@@ -8,7 +8,7 @@
 #include "os/file.h"
 #include "os/folders.h"
 
-enum { MOST_LOG = 1 << 20, MOST_LINES = 1000, WAIT_MS = 2000 };
+enum { MAX_LOG = 1 << 20, MAX_LINES = 1000, WAIT_MS = 2000 };
 
 int jw_log_path(struct jw_error *err, char **ret_path)
 {
@@ -24,14 +24,14 @@ int jw_log_path(struct jw_error *err, char **ret_path)
 /* Works in place, since others may have the file open: moves the second half to the front. */
 static int halve(struct jw_error *err, struct os_file *file, uint64_t size)
 {
-	struct buf half = BUF_MAX(2 * MOST_LOG);
-	uint64_t from = size - MOST_LOG / 2;
+	struct buf half = BUF_MAX(2 * MAX_LOG);
+	uint64_t from = size - MAX_LOG / 2;
 	const uint8_t *line;
 	size_t got, left;
 	int result = -1;
 
-	if (buf_reserve(err, &half, MOST_LOG / 2) ||
-		os_file_read(err, file, from, half.data, MOST_LOG / 2, &got))
+	if (buf_reserve(err, &half, MAX_LOG / 2) ||
+		os_file_read(err, file, from, half.data, MAX_LOG / 2, &got))
 		goto done;
 	line = memchr(half.data, '\n', got);
 	line = line ? line + 1 : half.data + got;
@@ -64,12 +64,12 @@ static int check_ours(struct jw_error *err, struct os_file *file, const char *pa
 static int append_log_line(struct jw_error *err, struct os_file *file, const char *path,
 						   const char *line)
 {
-	struct buf text = BUF_MAX(MOST_LOG);
+	struct buf text = BUF_MAX(MAX_LOG);
 	uint64_t size;
 	int result = -1;
 
 	if (!check_ours(err, file, path) && !os_file_size(err, file, &size) &&
-		(size < MOST_LOG || !halve(err, file, size)) && !os_file_size(err, file, &size) &&
+		(size < MAX_LOG || !halve(err, file, size)) && !os_file_size(err, file, &size) &&
 		!buf_printf(err, &text, "%s\n", line))
 		result = os_file_write(err, file, size, text.data, text.size);
 	buf_free(&text);
@@ -123,9 +123,9 @@ int jw_log_tail(struct jw_error *err, const char *path, size_t most, char ***ret
 	size_t count = 0, end;
 	char **lines;
 
-	if (os_read_file(err, path, 2 * MOST_LOG, &text))
+	if (os_read_file(err, path, 2 * MAX_LOG, &text))
 		return -1;
-	most = most < MOST_LINES ? most : MOST_LINES;
+	most = most < MAX_LINES ? most : MAX_LINES;
 	lines = mem_array(most + 1, sizeof *lines);
 	for (end = text.size; end && count < most;) {
 		size_t start = end - (text.data[end - 1] == '\n'), stop = start;

@@ -57,7 +57,7 @@ int task_look(struct jw_error *err, struct jw_startup_item *item)
 {
 	const char *const *words = STARTUP_WORDS("/query", "/tn", item->where, "/xml");
 	char *kept = NULL;
-	struct buf output = {0}, xml = BUF_MAX(STARTUP_MOST_TEXT);
+	struct buf output = {0}, xml = BUF_MAX(STARTUP_MAX_TEXT);
 	bool good;
 	int result = -1;
 
@@ -86,7 +86,7 @@ int task_register(struct jw_error *err, struct jw_startup *startup)
 {
 	struct jw_startup_item *item = &startup->items[0];
 	char *kept = NULL, *folder = NULL, *handed = NULL;
-	struct buf wide = BUF_MAX(STARTUP_MOST_TEXT);
+	struct buf wide = BUF_MAX(STARTUP_MAX_TEXT);
 	bool good;
 	int result = -1;
 

@@ -52,7 +52,7 @@ static int take(struct jw_error *err, const char *text, size_t size, const char 
 int marked_take(struct jw_error *err, const char *text, size_t size, const char *mark,
 				struct buf *ret_text, bool *ret_there)
 {
-	struct buf rest = BUF_MAX(MARKED_MOST_FILE);
+	struct buf rest = BUF_MAX(MARKED_MAX_FILE);
 	size_t at;
 
 	if (take(err, text, size, mark, &rest, &at)) {
@@ -67,7 +67,7 @@ int marked_take(struct jw_error *err, const char *text, size_t size, const char 
 int marked_put(struct jw_error *err, const char *text, size_t size, const char *mark,
 			   const char *line, bool is_new, struct buf *ret_text)
 {
-	struct buf whole = BUF_MAX(MARKED_MOST_FILE), rest = BUF_MAX(MARKED_MOST_FILE);
+	struct buf whole = BUF_MAX(MARKED_MAX_FILE), rest = BUF_MAX(MARKED_MAX_FILE);
 	size_t at;
 	int result = take(err, text, size, mark, &rest, &at);
 

@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-enum { MARKED_MOST_FILE = 16 << 20 };
+enum { MARKED_MAX_FILE = 16 << 20 };
 
 /* The variables that a mark can claim; NULL at the end. */
 extern const char *const marked_names[];

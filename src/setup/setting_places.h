@@ -22,9 +22,9 @@ struct setting_place {
 		*loader; /* the profile that gets the marked line that loads `path`; NULL: none is needed */
 };
 
-enum { PLACE_MOST = 8 };
+enum { PLACE_MAX = 8 };
 struct setting_places {
-	struct setting_place items[PLACE_MOST];
+	struct setting_place items[PLACE_MAX];
 	size_t count;
 };
 

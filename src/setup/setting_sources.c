@@ -14,7 +14,7 @@
 #include "setup/marked_line.h"
 #include "setup/setting_places.h"
 
-enum { MOST_SETTINGS = 4096 };
+enum { MAX_SETTINGS = 4096 };
 
 /* The driver's variables, and names that users take for them. The first are what jitwarm sets. */
 static const char *const names[] = {
@@ -31,7 +31,7 @@ static const char stamp_name[] = "JITWARM_TUNED";
 static int add_setting(struct jw_error *err, struct jw_settings *settings, const char *source,
 					   const char *where, const char *name, char *value, bool ours)
 {
-	if (VEC_ROOM(err, settings->items, settings->capacity, settings->count, MOST_SETTINGS)) {
+	if (VEC_ROOM(err, settings->items, settings->capacity, settings->count, MAX_SETTINGS)) {
 		mem_free(value);
 		return -1;
 	}
@@ -129,7 +129,7 @@ static int read_place(struct jw_error *err, struct jw_settings *settings, const 
 	int result = 0;
 
 	place_mark(mark, place->scope);
-	if (os_read_file(NULL, place->path, MARKED_MOST_FILE, &text))
+	if (os_read_file(NULL, place->path, MARKED_MAX_FILE, &text))
 		return 0;
 	for (const char *at = buf_text(&text), *end = at + text.size, *next; !result && at < end;
 		 at = next) {

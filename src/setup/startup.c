@@ -18,7 +18,7 @@
 #include "setup/startup.h"
 #include "setup/unit_text.h"
 
-enum { MOST_ARGUMENTS = 12 };
+enum { MAX_ARGUMENTS = 12 };
 
 int startup_command(struct jw_error *err, struct jw_startup *startup, const char *tool,
 					const char *const *words, struct buf *ret_output, bool *ret_good)
@@ -27,7 +27,7 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 	struct os_ended ended = {.status = -1};
 	struct jw_error why = {0};
 	char *program = os_system_program(err, tool), *folder = NULL, *output = NULL;
-	const char *arguments[MOST_ARGUMENTS] = {program};
+	const char *arguments[MAX_ARGUMENTS] = {program};
 	int result = -1;
 
 	for (size_t i = 0; words[i]; i++)
@@ -38,7 +38,7 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 	output = os_join(folder, "output");
 	if (!os_run(&why, arguments, output, NULL, &ended)) {
 		*ret_good = !ended.status && !ended.signal;
-		if (!os_read_file(NULL, output, STARTUP_MOST_TEXT, &text) && !*ret_good) {
+		if (!os_read_file(NULL, output, STARTUP_MAX_TEXT, &text) && !*ret_good) {
 			/* The first line that it printed, without blanks at its end */
 			char *said = os_system_text(buf_text(&text) + strspn(buf_text(&text), " \r\n"));
 			size_t length = strcspn(said, "\r\n");
@@ -60,7 +60,7 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 							 i ? arguments[i] : os_base_name(arguments[i])))
 			goto done;
 	if (startup)
-		mem_add_string(&startup->commands, &startup->command_count, STARTUP_MOST_COMMANDS,
+		mem_add_string(&startup->commands, &startup->command_count, STARTUP_MAX_COMMANDS,
 					   buf_text(&line));
 	if (ret_output) {
 		*ret_output = text;
@@ -80,7 +80,7 @@ done:
 
 /* Writes tasks and units, and registers them with the system. */
 
-enum { MOST_ITEMS = 6 }; /* units, and links to them */
+enum { MAX_ITEMS = 6 }; /* units, and links to them */
 
 void jw_startup_free(struct jw_startup *startup)
 {
@@ -101,7 +101,7 @@ void jw_startup_free(struct jw_startup *startup)
 static int add_item(struct jw_error *err, struct jw_startup *startup, char *where,
 					enum startup_form form, const struct startup_facts *facts)
 {
-	struct buf text = BUF_MAX(STARTUP_MOST_TEXT);
+	struct buf text = BUF_MAX(STARTUP_MAX_TEXT);
 	const int result = startup_text(err, form, facts, &text);
 
 	startup->items[startup->count++] =
@@ -116,7 +116,7 @@ static int look_at_file(struct jw_error *err, struct jw_startup_item *item)
 	struct jw_error why = {0};
 	struct buf text = {0};
 
-	if (os_read_file(&why, item->where, STARTUP_MOST_TEXT, &text))
+	if (os_read_file(&why, item->where, STARTUP_MAX_TEXT, &text))
 		return os_holds_nothing(err, item->where, &why);
 	item->there = true;
 	item->ours = strstr(buf_text(&text), startup_mark) != NULL;
@@ -237,7 +237,7 @@ static int look(struct jw_error *err, const struct jw_startup_options *given, bo
 	char *environment = NULL, *account = NULL, *driver = NULL, *packages = NULL;
 	int result = -1;
 
-	startup->items = mem_array(MOST_ITEMS, sizeof *startup->items);
+	startup->items = mem_array(MAX_ITEMS, sizeof *startup->items);
 	for (size_t i = 0; i < options.name_count; i++)
 		if (!os_exists(options.names[i]))
 			names[i] = mem_string(options.names[i]);

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 
-enum { STARTUP_MOST_COMMANDS = 8, STARTUP_MOST_TEXT = 1 << 20 };
+enum { STARTUP_MAX_COMMANDS = 8, STARTUP_MAX_TEXT = 1 << 20 };
 
 /* The arguments of a tool. */
 #define STARTUP_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})

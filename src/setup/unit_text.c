@@ -372,7 +372,7 @@ static int enable_with(struct jw_error *err, const struct jw_startup_options *op
 	for (size_t i = 0; !result && i < startup->count; i++) {
 		former[i].ours = startup->items[i].ours;
 		if (startup->items[i].there)
-			result = os_read_file(err, startup->items[i].where, STARTUP_MOST_TEXT, &former[i].text);
+			result = os_read_file(err, startup->items[i].where, STARTUP_MAX_TEXT, &former[i].text);
 	}
 	for (size_t i = 0; !result && i < startup->count; i++)
 		result = write_item(err, options, &startup->items[i]);

@@ -11,17 +11,17 @@
 #include "pack/reader.h"
 #include "share/layout.h"
 
-enum { MOST_WORDS = 10, MOST_WORD = 8192, MOST_TAGS_TEXT = 300, NOT_STARTED = 127 };
+enum { MAX_WORDS = 10, MAX_WORD = 8192, MAX_TAGS_TEXT = 300, NOT_STARTED = 127 };
 
 /* Of a pack, its signature, and what the programs write beside them. */
-#define MOST_BYTES (PACK_MOST_SIZE + (UINT64_C(1) << 30))
+#define MAX_BYTES (PACK_MAX_SIZE + (UINT64_C(1) << 30))
 
 /* Their command lines. LAYOUT, NAME, TAG and PLACE are replaced; a word after "?" is for plain HTTP
  * alone. Sources: skopeo-copy(1), skopeo-list-tags(1) of 1.9; “oras cp”, “oras repo tags” of 1.3.
  * Packs have signatures of their own, so skopeo's policy for images does not count. */
 static const struct carrier_program {
 	const char *name;
-	const char *push[MOST_WORDS], *pull[MOST_WORDS], *tags[MOST_WORDS];
+	const char *push[MAX_WORDS], *pull[MAX_WORDS], *tags[MAX_WORDS];
 } programs[] = {
 	{"skopeo",
 	 {"--insecure-policy", "copy", "--quiet", "?--dest-tls-verify=false", "oci:LAYOUT:NAME",
@@ -132,23 +132,23 @@ static int carrier_run(struct jw_error *err, const struct carrier *carrier,
 					   struct buf *ret_said)
 {
 	char *output = os_join(carrier->folder, "said");
-	const char *arguments[MOST_WORDS + 2] = {carrier->path};
+	const char *arguments[MAX_WORDS + 2] = {carrier->path};
 	const struct os_helper helper = {.name = carrier->program->name,
 									 .folder = carrier->folder,
-									 .most_bytes = MOST_BYTES,
+									 .most_bytes = MAX_BYTES,
 									 .cancel = &carrier->cancel};
-	struct buf words[MOST_WORDS] = {{0}}, said = {0};
+	struct buf words[MAX_WORDS] = {{0}}, said = {0};
 	struct os_ended ended = {0};
 	struct jw_error why = {0};
 	size_t count = 0;
 	int result = 0;
 
-	for (size_t i = 0; !result && i < MOST_WORDS && forms[i]; i++) {
+	for (size_t i = 0; !result && i < MAX_WORDS && forms[i]; i++) {
 		const bool optional = *forms[i] == '?';
 
 		if (optional && !carrier->plain)
 			continue;
-		words[count] = BUF_MAX(MOST_WORD);
+		words[count] = BUF_MAX(MAX_WORD);
 		result = fill_word(err, &words[count], forms[i] + optional, carrier, layout, tag);
 		arguments[1 + count] = buf_text(&words[count]);
 		count++;
@@ -156,7 +156,7 @@ static int carrier_run(struct jw_error *err, const struct carrier *carrier,
 	if (!result && os_run_helper(&why, arguments, output, &helper, &ended))
 		result = error_set(err, why.code, "%s: %s", carrier->place, why.message);
 	if (!result && (ret_said || ended.status || ended.signal))
-		result = os_read_file(err, output, OS_MOST_SAID, &said);
+		result = os_read_file(err, output, OS_MAX_OUTPUT, &said);
 	if (!result && (ended.status || ended.signal))
 		result = fail_said(err, carrier, &said, &ended);
 	if (result || !ret_said)
@@ -186,7 +186,7 @@ void carrier_read_tags(struct buf *output)
 	const char *begin = strchr(buf_text(output), '{');
 	struct jw_error why;
 	cJSON *document = begin ? json_parse(&why, begin, strlen(begin)) : NULL;
-	struct buf tags = BUF_MAX(OS_MOST_SAID);
+	struct buf tags = BUF_MAX(OS_MAX_OUTPUT);
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(document, "Tags"))
@@ -222,11 +222,11 @@ int carrier_tags(struct jw_error *err, const struct carrier *carrier, struct buf
 			err, strstr(why.message, "registry 404 (Not Found)") ? JW_ERR_NOT_FOUND : why.code,
 			"%s", why.message);
 	carrier_read_tags(&tags);
-	*ret_tags = BUF_MAX(2 * MOST_TAGS_TEXT);
+	*ret_tags = BUF_MAX(2 * MAX_TAGS_TEXT);
 	for (const char *line = buf_text(&tags); !result && *line; line += strcspn(line, "\n") + 1) {
 		const size_t length = strcspn(line, "\n");
 
-		if (ret_tags->size + length > MOST_TAGS_TEXT)
+		if (ret_tags->size + length > MAX_TAGS_TEXT)
 			more++;
 		else
 			result =

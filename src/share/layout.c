@@ -15,7 +15,7 @@
 #define LAYER_TYPE     "application/vnd.jitwarm.pack.v1.tar+zstd"
 #define SIGNATURE_TYPE "application/vnd.jitwarm.pack.minisig.v1"
 
-enum { MOST_MANIFEST = 1 << 20 };
+enum { MAX_MANIFEST = 1 << 20 };
 
 /* ---- writing */
 
@@ -68,7 +68,7 @@ static int add_blob(struct jw_error *err, const char *blobs, const char *path, c
 int layout_write(struct jw_error *err, const char *folder, const char *pack, const char *signature)
 {
 	char *blobs = mem_printf("%s/blobs/sha256", folder);
-	struct buf manifest = BUF_MAX(MOST_MANIFEST), index = BUF_MAX(MOST_MANIFEST);
+	struct buf manifest = BUF_MAX(MAX_MANIFEST), index = BUF_MAX(MAX_MANIFEST);
 	char hex[LAYOUT_HEX];
 	int result = -1;
 
@@ -154,7 +154,7 @@ static int read_manifest(struct jw_error *err, const char *folder, const char *b
 	const cJSON *list;
 	int result = -1;
 
-	if (os_read_file(err, path, MOST_MANIFEST, &text) ||
+	if (os_read_file(err, path, MAX_MANIFEST, &text) ||
 		!(index = json_parse(err, buf_text(&text), text.size)))
 		goto done;
 	list = cJSON_GetObjectItemCaseSensitive(index, "manifests");
@@ -165,7 +165,7 @@ static int read_manifest(struct jw_error *err, const char *folder, const char *b
 	buf_free(&text);
 	mem_free(path);
 	path = os_join(blobs, hex);
-	result = os_read_file(err, path, MOST_MANIFEST, &text);
+	result = os_read_file(err, path, MAX_MANIFEST, &text);
 	if (!result)
 		result = layout_parts_read(err, buf_text(&text), text.size, ret_parts);
 done:

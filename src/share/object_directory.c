@@ -8,7 +8,7 @@
 
 enum { DIRECTORY_MODE = 0777 }; /* less umask */
 /* After so many unreadable objects in a row, the folder itself does not work. */
-enum { MOST_UNREADABLE = 4 };
+enum { MAX_UNREADABLE = 4 };
 
 /* While the directory itself is there, a failure is about one object: another account's, a bad
  * block, a file that was replaced, a full disk. */
@@ -17,7 +17,7 @@ static int blame_object(struct jw_error *err, const struct object_directory *dir
 {
 	struct os_stat stat;
 
-	if (why->code != JW_ERR_IO || directory->unreadable >= MOST_UNREADABLE ||
+	if (why->code != JW_ERR_IO || directory->unreadable >= MAX_UNREADABLE ||
 		os_stat(NULL, directory->folder, &stat) || stat.kind != OS_DIRECTORY)
 		return error_copy(err, why);
 	return error_set(err, JW_ERR_FORMAT, "%s", why->message);

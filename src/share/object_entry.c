@@ -25,7 +25,7 @@ int jw_share_check(struct jw_error *err, const char *folder)
 					 text_address(name, sizeof name, folder));
 }
 
-enum { MOST_CLAIM = 256 };
+enum { MAX_CLAIM = 256 };
 
 #define CLAIM_FORM "{\"claim\": \"%016llx\"}\n"
 
@@ -171,7 +171,7 @@ static int take_object(struct jw_error *err, struct object_thread *thread,
 	if (object_directory_get(&why, &thread->directory, files->name, job->most_bytes, files->pack))
 		goto fail;
 	if (!context->setup->options->allow_unsigned &&
-		object_directory_get(&why, &thread->directory, files->signature_name, MINISIGN_MOST_FILE,
+		object_directory_get(&why, &thread->directory, files->signature_name, MINISIGN_MAX_FILE,
 							 files->signature) &&
 		why.code != JW_ERR_NOT_FOUND)
 		goto fail;
@@ -202,9 +202,9 @@ static int read_claim(struct jw_error *err, struct object_thread *thread,
 	struct buf text = {0};
 
 	*ret_claim = 0;
-	if (object_directory_get(&why, &thread->directory, files->claim_name, MOST_CLAIM, files->claim))
+	if (object_directory_get(&why, &thread->directory, files->claim_name, MAX_CLAIM, files->claim))
 		return is_of_object(&why) ? 0 : error_copy(err, &why);
-	if (!os_read_file(NULL, files->claim, MOST_CLAIM, &text) &&
+	if (!os_read_file(NULL, files->claim, MAX_CLAIM, &text) &&
 		!object_claim_read(buf_text(&text), text.size, ret_claim))
 		*ret_claim = 0;
 	buf_free(&text);
@@ -214,7 +214,7 @@ static int read_claim(struct jw_error *err, struct object_thread *thread,
 static int write_claim(struct jw_error *err, struct object_thread *thread,
 					   const struct object_files *files, uint64_t *ret_claim)
 {
-	char text[MOST_CLAIM];
+	char text[MAX_CLAIM];
 	uint64_t claim;
 
 	do

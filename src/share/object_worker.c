@@ -21,7 +21,7 @@
 #include "pack/key_files.h"
 #include "share/object_entry.h"
 
-enum { STDIN = 0, STDERR = 2, THREADS = 16, MOST_JOBS = 1 << 20 };
+enum { STDIN = 0, STDERR = 2, THREADS = 16, MAX_JOBS = 1 << 20 };
 
 struct object_worker {
 	int out;
@@ -37,7 +37,7 @@ struct object_worker {
 
 static void answer_object(struct object_worker *worker, const struct object_answer *answer)
 {
-	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
+	struct buf line = BUF_MAX(PROTOCOL_MAX_LINE);
 
 	if (!object_put_answer(NULL, &line, answer))
 		(void)os_fd_write(NULL, worker->out, line.data, line.size);
@@ -84,7 +84,7 @@ static int add_object_job(struct jw_error *err, struct object_worker *worker,
 	int result;
 
 	uv_mutex_lock(&worker->mutex);
-	result = VEC_ROOM(err, worker->jobs, worker->capacity, worker->job_count, MOST_JOBS);
+	result = VEC_ROOM(err, worker->jobs, worker->capacity, worker->job_count, MAX_JOBS);
 	if (!result && job->what == OBJECT_LOOK) {
 		memmove(worker->jobs + 1, worker->jobs, worker->job_count * sizeof *worker->jobs);
 		worker->jobs[0] = *job;
@@ -126,7 +126,7 @@ static int take_object_line(struct jw_error *err, struct object_worker *worker, 
 
 static int serve_objects(struct jw_error *err, struct object_worker *worker)
 {
-	struct buf in = BUF_MAX(2 * PROTOCOL_MOST_LINE);
+	struct buf in = BUF_MAX(2 * PROTOCOL_MAX_LINE);
 	uint8_t fresh[65536];
 	size_t got;
 

@@ -169,10 +169,10 @@ static int push_exported(struct jw_error *err, struct push *push, const struct j
 
 static int push_cache(struct jw_error *err, struct push *push)
 {
-	struct jw_target targets[ANALYSE_MOST_TARGETS];
+	struct jw_target targets[ANALYSE_MAX_TARGETS];
 	const bool whole = *push->registry.reference.tag;
 	const size_t count =
-		whole ? 1 : wanted_targets(push->options->system, NULL, 0, targets, ANALYSE_MOST_TARGETS);
+		whole ? 1 : wanted_targets(push->options->system, NULL, 0, targets, ANALYSE_MAX_TARGETS);
 	struct jw_error none = {0};
 
 	if (!count)
@@ -339,9 +339,9 @@ static int pull_all(struct jw_error *err, struct registry *registry,
 					const struct jw_pull_options *options, const struct jw_import_options *how,
 					struct jw_pull_result *result)
 {
-	struct jw_target targets[ANALYSE_MOST_TARGETS];
+	struct jw_target targets[ANALYSE_MAX_TARGETS];
 	const bool named = *registry->reference.tag;
-	size_t count = named ? 1 : wanted_targets(how->system, NULL, 0, targets, ANALYSE_MOST_TARGETS);
+	size_t count = named ? 1 : wanted_targets(how->system, NULL, 0, targets, ANALYSE_MAX_TARGETS);
 	struct pack_driver driver;
 
 	pack_driver_of_stamp(&driver, how->system->driver.stamp, how->system);

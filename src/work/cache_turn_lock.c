@@ -11,7 +11,7 @@
 #include "os/clock.h"
 #include "os/file.h"
 
-enum { TRY_EVERY_MS = 100, MOST_HOLDER = 4096, MOST_LOCKS = 100 };
+enum { TRY_EVERY_MS = 100, MAX_HOLDER = 4096, MAX_LOCKS = 100 };
 
 static void write_holder(const struct cache_turn *turn)
 {
@@ -39,7 +39,7 @@ static void read_holder(const struct cache_turn *turn, char *text, size_t size)
 	int64_t since, now = os_now_s();
 
 	(void)text_format(text, size, "another jitwarm");
-	if (!os_read_file(NULL, turn->holder_path, MOST_HOLDER, &content))
+	if (!os_read_file(NULL, turn->holder_path, MAX_HOLDER, &content))
 		object = json_parse(NULL, buf_text(&content), content.size);
 	since = object ? (int64_t)json_count(object, "since") : 0;
 	if (since && since < now)
@@ -69,7 +69,7 @@ enum attempt { TAKEN, BUSY, NO_LOCKS };
 /* On a file system whose inode numbers change from call to call, no lock is ever in place. */
 static enum attempt try_lock(struct cache_turn *turn)
 {
-	for (int tries = 0; tries < MOST_LOCKS; tries++) {
+	for (int tries = 0; tries < MAX_LOCKS; tries++) {
 		struct os_file *file = NULL;
 		bool held = false;
 

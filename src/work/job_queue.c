@@ -92,7 +92,7 @@ void job_queue_return(struct job_queue *queue, size_t module)
 /* A module becomes a suspect at most once, so they all fit. */
 bool job_queue_retry(struct job_queue *queue, size_t module)
 {
-	if (++queue->tries[module] >= QUEUE_MOST_TRIES)
+	if (++queue->tries[module] >= QUEUE_MAX_TRIES)
 		return false;
 	queue->suspects[queue->suspect_count++] = module;
 	return true;

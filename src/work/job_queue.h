@@ -5,7 +5,7 @@
 #include "plan/plan.h"
 
 /* A module that has ended this many workers is given up. */
-enum { QUEUE_MOST_TRIES = 2 };
+enum { QUEUE_MAX_TRIES = 2 };
 
 struct job_queue {
 	size_t *order; /* indices of the cold modules, most expensive first as in the plan */

@@ -38,7 +38,7 @@ unsigned run_busy_workers(const struct run *run)
 /* ---- what the caller hears */
 
 /* Failures and notes beyond these are counted, not listed. */
-enum { MOST_FAILURES = 10000, MOST_NOTES = 100000 };
+enum { MAX_FAILURES = 10000, MAX_NOTES = 100000 };
 static const uint64_t GUESS_EVERY_NS = 100000000;
 
 void prime_result_add_note(struct jw_prime_result *result, const char *format, ...)
@@ -49,7 +49,7 @@ void prime_result_add_note(struct jw_prime_result *result, const char *format, .
 	va_start(arguments, format);
 	line = mem_vprintf(format, arguments);
 	va_end(arguments);
-	mem_add_string(&result->notes, &result->note_count, MOST_NOTES, line);
+	mem_add_string(&result->notes, &result->note_count, MAX_NOTES, line);
 	mem_free(line);
 }
 
@@ -87,7 +87,7 @@ void run_module_failed(struct run *run, size_t index, const char *reason, const 
 	const struct plan_file *file = &run->setup->plan->files[module->file];
 
 	result->failed++;
-	if (result->failure_count < MOST_FAILURES) {
+	if (result->failure_count < MAX_FAILURES) {
 		result->failures =
 			mem_resize(result->failures, (result->failure_count + 1) * sizeof *result->failures);
 		result->failures[result->failure_count++] = (struct jw_prime_failure){
@@ -406,11 +406,11 @@ struct run_order run_next_order(struct run *run, const struct slot *slot)
 enum {
 	/* Give up after so many workers in a row that ended outside a compile (before their hello, or
 	 * without a job): a retry does not help. */
-	MOST_UNBORN = 3,
+	MAX_FAILED_STARTS = 3,
 	/* Give up after N first tries in a row that ended their workers: N = 2 × workers + this, before
 	 * anything was compiled and after. */
-	MOST_FRUITLESS = 6,
-	MOST_FRUITLESS_LATER = 50,
+	MAX_FRUITLESS = 6,
+	MAX_FRUITLESS_LATER = 50,
 };
 
 enum worker_event {
@@ -540,7 +540,7 @@ bool run_is_hopeless(struct run *run, struct slot *slot, const struct child_end 
 {
 	struct run_workers *workers = &run->workers;
 	const unsigned most =
-		(run->result->compiled ? MOST_FRUITLESS_LATER : MOST_FRUITLESS) + 2 * run->setup->workers;
+		(run->result->compiled ? MAX_FRUITLESS_LATER : MAX_FRUITLESS) + 2 * run->setup->workers;
 	char text[256];
 	const char *end;
 
@@ -552,9 +552,9 @@ bool run_is_hopeless(struct run *run, struct slot *slot, const struct child_end 
 		end = child_end_text(text, sizeof text, how);
 	/* Those that were finishing, spent or killed end as they should. */
 	workers->unborn += !in_compile && !slot->retired && slot->state <= WORKER_READY;
-	if (workers->unborn < MOST_UNBORN && workers->fruitless < most)
+	if (workers->unborn < MAX_FAILED_STARTS && workers->fruitless < most)
 		return false;
-	if (workers->unborn >= MOST_UNBORN && retire(run, slot, end)) {
+	if (workers->unborn >= MAX_FAILED_STARTS && retire(run, slot, end)) {
 		workers->unborn = 0;
 		return false;
 	}

@@ -17,9 +17,9 @@ static const uint64_t REMOTE_MS = 1000000, REMOTE_SECOND = 1000000000;
 
 /* ---- who compiles what, where many nodes want the same modules and nobody tells them */
 
-enum { MOST_RENEWALS = 3 };
+enum { MAX_RENEWALS = 3 };
 /* How long to leave a claimed module alone. */
-enum { AGAIN_MS = 250, MOST_AGAIN_MS = 5000 };
+enum { AGAIN_MS = 250, MAX_RETRY_MS = 5000 };
 
 static int by_node_turn(const void *a, const void *b)
 {
@@ -63,7 +63,7 @@ void remote_see_nothing(struct remote_module *known, double cost_ms, uint64_t no
 {
 	uint64_t again_ms = (uint64_t)(cost_ms / 2);
 
-	again_ms = again_ms < AGAIN_MS ? AGAIN_MS : again_ms > MOST_AGAIN_MS ? MOST_AGAIN_MS : again_ms;
+	again_ms = again_ms < AGAIN_MS ? AGAIN_MS : again_ms > MAX_RETRY_MS ? MAX_RETRY_MS : again_ms;
 	known->again_ns = now_ns + again_ms * REMOTE_MS;
 	if (known->state == REMOTE_THEIRS && known->again_ns > known->until_ns)
 		known->again_ns = known->until_ns;
@@ -76,7 +76,7 @@ void remote_see_claim(struct remote_module *known, double cost_ms, uint64_t now_
 		known->claim = claim;
 		known->until_ns = now_ns + REMOTE_CLAIM_SPARE_S * REMOTE_SECOND +
 						  REMOTE_CLAIM_TIMES * (uint64_t)cost_ms * REMOTE_MS;
-		if (known->renewals++ >= MOST_RENEWALS)
+		if (known->renewals++ >= MAX_RENEWALS)
 			known->state = REMOTE_OURS;
 	}
 	remote_see_nothing(known, cost_ms, now_ns);
@@ -104,9 +104,9 @@ const char *remote_gives_up(const struct remote *remote, double saved_s, double 
 enum { PACK_TIMES = 8, PACK_SPARE = 16 << 20 };
 
 /* Requests to the folder that may be under way at the same time, in each run */
-enum { MOST_ASKED = 8 };
+enum { MAX_ASKED = 8 };
 /* A longer step of the clock counts as this long: this process may have been suspended. */
-enum { MOST_STEP_MS = 200 };
+enum { MAX_STEP_MS = 200 };
 
 static const struct plan_module *planned(const struct run *run, size_t index)
 {
@@ -140,7 +140,7 @@ static void send_job_to_folder(struct run *run, size_t index, enum object_what w
 		.most_bytes = PACK_SPARE + PACK_TIMES * (module->key_bytes + module->entry_bytes),
 		.dead = remote_dead_claim(known, os_monotonic_ns()),
 	};
-	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
+	struct buf line = BUF_MAX(PROTOCOL_MAX_LINE);
 	struct jw_error why = {0};
 
 	known->asked = true;
@@ -361,7 +361,7 @@ static void ask_for_idle(struct run *run, uint64_t now)
 
 	for (unsigned pass = 0; pass < 2; pass++)
 		for (size_t i = queue->next;
-			 i < queue->count && under_way < idle && !remote->gone && remote->asked < MOST_ASKED;
+			 i < queue->count && under_way < idle && !remote->gone && remote->asked < MAX_ASKED;
 			 i++) {
 			const struct remote_module *known = &remote->modules[queue->order[i]];
 
@@ -399,7 +399,7 @@ static void put_compiled(struct run *run)
 static void look_at_time_of_folder(struct run *run, uint64_t now)
 {
 	struct remote *remote = &run->remote;
-	const uint64_t gap_ns = now - remote->stepped_ns, most_ns = MOST_STEP_MS * REMOTE_MS;
+	const uint64_t gap_ns = now - remote->stepped_ns, most_ns = MAX_STEP_MS * REMOTE_MS;
 	const uint64_t step_ns = is_waited_for(run) ? gap_ns < most_ns ? gap_ns : most_ns : 0;
 	const double work_s = run->report.progress.total_weight / 1000 / run->setup->workers;
 	const char *words;
@@ -427,8 +427,8 @@ void run_remote_step(struct run *run)
 		return;
 	put_compiled(run);
 	ask_for_idle(run, now);
-	if (remote->found && remote->asked < MOST_ASKED)
-		look_ahead(run, MOST_ASKED - remote->asked, now);
+	if (remote->found && remote->asked < MAX_ASKED)
+		look_ahead(run, MAX_ASKED - remote->asked, now);
 }
 
 bool run_remote_is_needed(const struct run *run)
@@ -467,7 +467,7 @@ int run_remote_open(struct run *run)
 		.context = run, .line = on_folder_line, .end = on_folder_end};
 	struct child_setup child = {.command = setup->worker, .task = OBJECT_TASK};
 	struct object_setup known = {.system = setup->system, .options = setup->share};
-	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
+	struct buf line = BUF_MAX(PROTOCOL_MAX_LINE);
 
 	if (!setup->share || !setup->live || !run->queue.count)
 		return 0;

@@ -17,7 +17,7 @@
 #include "os/folders.h"
 #include "plan/plan.h"
 
-enum { ROUNDS = 5, MOST_ARGUMENTS = 1024 };
+enum { ROUNDS = 5, MAX_ARGUMENTS = 1024 };
 
 extern char **environ;
 
@@ -45,12 +45,12 @@ static int time_plan(struct jw_error *err, const struct plan_request *request, d
 
 static int run_program(const char *program, const char *state, char *const *files, size_t count)
 {
-	char *arguments[MOST_ARGUMENTS + 8] = {NULL};
+	char *arguments[MAX_ARGUMENTS + 8] = {NULL};
 	static char words[][16] = {"check", "--quiet", "--target", "sm_86", "--driver", "550.163.01"};
 	double least = 1e9;
 	size_t used = 0;
 
-	if (os_env_set(NULL, "JITWARM_STATE", state) || count > MOST_ARGUMENTS)
+	if (os_env_set(NULL, "JITWARM_STATE", state) || count > MAX_ARGUMENTS)
 		return -1;
 	arguments[used++] = mem_string(program);
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)

@@ -37,7 +37,7 @@ static int see_container(struct jw_error *err, struct modules *modules,
 {
 	for (size_t i = 0; i < container->entry_count; i++) {
 		const struct devcode_entry *entry = &container->entries[i];
-		struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+		struct buf scratch = BUF_MAX(DEVCODE_MAX_PAYLOAD);
 		struct devcode_view view;
 		int result = 0;
 

@@ -12,19 +12,19 @@
 
 #include "os/clock.h"
 
-enum { MOST_EVENTS = 1 << 20 };
+enum { MAX_EVENTS = 1 << 20 };
 
 static struct event {
 	double at_s, share, left_s;
 	size_t done;
-} events[MOST_EVENTS];
+} events[MAX_EVENTS];
 static size_t event_count;
 static uint64_t began_ns;
 
 static void take(void *context, const struct jw_prime_progress *progress)
 {
 	(void)context;
-	if (progress->phase != JW_PRIME_COMPILING || event_count == MOST_EVENTS)
+	if (progress->phase != JW_PRIME_COMPILING || event_count == MAX_EVENTS)
 		return;
 	if (!began_ns)
 		began_ns = os_monotonic_ns();

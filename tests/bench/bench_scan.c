@@ -19,7 +19,7 @@
 #include "os/file.h"
 #include "os/platform.h"
 
-enum { ROUNDS = 5, MOST_ROUNDS = 1000 };
+enum { ROUNDS = 5, MAX_ROUNDS = 1000 };
 
 struct work {
 	bool headers, payloads;
@@ -152,7 +152,7 @@ static int bench(struct work *work, const char *path, struct sum *sum)
 
 int main(int argc, char **argv)
 {
-	struct work work = {.scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD), .rounds = ROUNDS};
+	struct work work = {.scratch = BUF_MAX(DEVCODE_MAX_PAYLOAD), .rounds = ROUNDS};
 	struct sum sum = {0};
 	int failed = 0;
 
@@ -162,7 +162,7 @@ int main(int argc, char **argv)
 		else if (!strcmp(argv[i], "--payloads"))
 			work.payloads = true;
 		else if (!strcmp(argv[i], "--rounds") && i + 1 < argc &&
-				 text_number(argv[i + 1], MOST_ROUNDS, &work.rounds) && work.rounds)
+				 text_number(argv[i + 1], MAX_ROUNDS, &work.rounds) && work.rounds)
 			i++;
 		else if (bench(&work, argv[i], &sum))
 			failed = 1;

@@ -14,9 +14,9 @@ from difflib import unified_diff
 
 pipes, facts_file, text_file = sys.argv[1:]
 ROOT = os.path.realpath(__file__).rsplit("/", 3)[0]
-LINES_MOST = 80  # of one output; the others count as a checksum
-ELEMENTS_MOST = 6  # of one array
-FILES_MOST = 4  # in one folder
+LINES_MAX = 80  # of one output; the others count as a checksum
+ELEMENTS_MAX = 6  # of one array
+FILES_MAX = 4  # in one folder
 
 NUMBER = r"(?<![\w.])\d+(?:[.,]\d+)*"
 plain = [(re.compile(pattern), word) for pattern, word in (
@@ -79,9 +79,9 @@ class Case:
         at = [i for i, line in enumerate(all_lines) if re.match(r"[0-9a-f]{16}\b", line)]
         if at or any(" at 0x" in line for line in all_lines):
             all_lines.sort()
-        if len(all_lines) > LINES_MOST:
-            rest = all_lines[LINES_MOST:]
-            all_lines[LINES_MOST:] = [f"({len(rest)} more lines: {digest(chr(10).join(rest))})"]
+        if len(all_lines) > LINES_MAX:
+            rest = all_lines[LINES_MAX:]
+            all_lines[LINES_MAX:] = [f"({len(rest)} more lines: {digest(chr(10).join(rest))})"]
         return all_lines, None
 
     def value(self, key, value, sentences):
@@ -92,9 +92,9 @@ class Case:
             if key in ("entries", "failures"):  # in the order of the workers
                 value = sorted(value, key=json.dumps)
             found = [self.value(key, inner, sentences) for inner in value]
-            if len(found) > ELEMENTS_MOST:
-                rest = found[ELEMENTS_MOST:]
-                found[ELEMENTS_MOST:] = [f"({len(rest)} more: {digest(json.dumps(rest))})"]
+            if len(found) > ELEMENTS_MAX:
+                rest = found[ELEMENTS_MAX:]
+                found[ELEMENTS_MAX:] = [f"({len(rest)} more: {digest(json.dumps(rest))})"]
             return found
         if key == "measured" or isinstance(value, float) or (measured.search(key) and not isinstance(value, bool)):
             return "~" if value or key == "measured" else 0
@@ -163,7 +163,7 @@ class Case:
             names.sort()
             if self.varies("names", folder):
                 lines.append(f"{sign} {self.words(folder)}: some files")
-            elif len(names) > FILES_MOST:
+            elif len(names) > FILES_MAX:
                 lines.append(f"{sign} {self.words(folder)}: {len(names)} files ({digest(chr(10).join(names))})")
             else:
                 lines += [f"{sign} {name}" for name in names]

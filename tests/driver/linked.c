@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_INPUTS = 8, MOST_BYTES = 1 << 20 };
+enum { MAX_INPUTS = 8, MAX_BYTES = 1 << 20 };
 
 struct wrapper {
 	int magic, version;
@@ -35,11 +35,11 @@ static void *symbol(void *library, const char *name)
 
 static void *read_file(const char *path)
 {
-	char *bytes = aligned_alloc(64, MOST_BYTES);
+	char *bytes = aligned_alloc(64, MAX_BYTES);
 	FILE *file = strcmp(path, "zeros") ? fopen(path, "rb") : NULL;
 
-	memset(bytes, 0, MOST_BYTES);
-	if (file && !fread(bytes, 1, MOST_BYTES, file))
+	memset(bytes, 0, MAX_BYTES);
+	if (file && !fread(bytes, 1, MAX_BYTES, file))
 		exit(2);
 	if (file)
 		fclose(file);
@@ -48,7 +48,7 @@ static void *read_file(const char *path)
 
 int main(int argc, char **argv)
 {
-	static void *inputs[MOST_INPUTS + 1];
+	static void *inputs[MAX_INPUTS + 1];
 	static char host, attributes[1 << 12], name[] = "k";
 	static struct wrapper wrapper = {0x466243b1, 2, NULL, inputs};
 	void *library = argc > 2 ? dlopen(argv[1], RTLD_NOW) : NULL, **handle;
@@ -62,7 +62,7 @@ int main(int argc, char **argv)
 				 {"cudaFree", &runtime.free},
 				 {"cudaFuncGetAttributes", &runtime.attributes}};
 
-	if (!library || argc > 3 + MOST_INPUTS)
+	if (!library || argc > 3 + MAX_INPUTS)
 		return 2;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		void *found = symbol(library, names[i].name);

@@ -5,7 +5,7 @@
 #include "code/container.h"
 #include "fuzz_devcode.h"
 
-enum { MOST_ENTRIES = 1 << 12, SMALL = 24, LARGE = 400 };
+enum { MAX_ENTRIES = 1 << 12, SMALL = 24, LARGE = 400 };
 
 static void check(const struct devcode_container *before, const struct buf *out)
 {
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct container_form form;
 
 	if (!size || container_check(&walk, data, size - 1, size - 1) != CONTAINER_SOUND ||
-		walk.entries > MOST_ENTRIES)
+		walk.entries > MAX_ENTRIES)
 		return 0;
 	entries = mem_array(walk.entries, sizeof *entries);
 	MUST(entries);

@@ -28,7 +28,7 @@ static inline size_t fuzz_held(const struct devcode_container *container)
 static inline void fuzz_entry(struct fuzz_seen *seen, const struct devcode_container *container,
 							  const struct devcode_entry *entry)
 {
-	struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+	struct buf scratch = BUF_MAX(DEVCODE_MAX_PAYLOAD);
 	struct devcode_ptx_header header;
 	struct ptx_features features;
 	struct devcode_view view;

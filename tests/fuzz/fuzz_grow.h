@@ -11,10 +11,10 @@
 #include "fuzz.h"
 #include "os/folders.h"
 
-enum { FUZZ_MOST_ROOMS = 256, FUZZ_MORE = 200, FUZZ_MOST_CONTAINER = 1 << 16 };
+enum { FUZZ_MAX_ROOMS = 256, FUZZ_MORE = 200, FUZZ_MAX_CONTAINER = 1 << 16 };
 
 struct fuzz_rooms {
-	struct container_room items[FUZZ_MOST_ROOMS];
+	struct container_room items[FUZZ_MAX_ROOMS];
 	size_t count, moved;
 	size_t images, troubles, damaged;
 	enum devcode_format format;
@@ -27,7 +27,7 @@ static inline void fuzz_note_rooms(struct fuzz_rooms *rooms, const struct devcod
 	rooms->format = image->format;
 	rooms->damaged += image->damaged;
 	rooms->archive = rooms->archive || image->member;
-	for (size_t i = 0; i < image->container_count && rooms->count < FUZZ_MOST_ROOMS; i++)
+	for (size_t i = 0; i < image->container_count && rooms->count < FUZZ_MAX_ROOMS; i++)
 		rooms->items[rooms->count++] =
 			(struct container_room){image->containers[i].offset, image->containers[i].size_bytes};
 }
@@ -74,7 +74,7 @@ static inline void fuzz_move_rooms(struct grow *grow, struct baked_copy *copy,
 		uint8_t *bytes;
 		size_t size;
 
-		if (room->size_bytes < CONTAINER_HEADER || room->size_bytes > FUZZ_MOST_CONTAINER ||
+		if (room->size_bytes < CONTAINER_HEADER || room->size_bytes > FUZZ_MAX_CONTAINER ||
 			load_u64(copy->from->data + room->offset) != CONTAINER_START)
 			continue;
 		bytes = fuzz_longer(copy->from->data + room->offset, room->size_bytes, &size);

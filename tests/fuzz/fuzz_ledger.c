@@ -8,13 +8,13 @@
 static void check(const void *data, size_t size)
 {
 	struct ledger ledger = {0}, again = {0};
-	struct buf bytes = BUF_MAX(LEDGER_MOST_BYTES);
+	struct buf bytes = BUF_MAX(LEDGER_MAX_BYTES);
 
 	ledger_parse(&ledger, data, size);
-	MUST(ledger.stamp_count <= LEDGER_MOST_STAMPS);
+	MUST(ledger.stamp_count <= LEDGER_MAX_STAMPS);
 	for (size_t i = 0; i < ledger.records.count; i++)
 		MUST(ledger.records.items[i].stamp < ledger.stamp_count);
-	MUST(ledger.marks.count <= LEDGER_MOST_MARKS);
+	MUST(ledger.marks.count <= LEDGER_MAX_MARKS);
 	for (size_t i = 0; i < ledger.marks.count; i++)
 		MUST(ledger.marks.items[i].stamp == LEDGER_REFUSED);
 	if ((ledger.records.count || ledger.marks.count) && !ledger_format(NULL, &ledger, &bytes)) {

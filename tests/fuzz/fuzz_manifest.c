@@ -11,12 +11,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	for (size_t i = 0; i < manifest.entry_count; i++) {
 		const struct pack_entry *entry = &manifest.entries[i];
-		char start[CACHE_KEY_MOST_START + 1], tail[CACHE_KEY_MOST_TAIL];
+		char start[CACHE_KEY_MAX_START + 1], tail[CACHE_KEY_MAX_TAIL];
 
 		MUST(entry->ptx < manifest.member_count && entry->cubin < manifest.member_count);
 		MUST(cache_key_write_start(start, manifest.drivers[entry->driver].stamp, entry->target) <
-			 CACHE_KEY_MOST_START + 1);
-		MUST(pack_key_tail(tail, entry) <= CACHE_KEY_MOST_TAIL);
+			 CACHE_KEY_MAX_START + 1);
+		MUST(pack_key_tail(tail, entry) <= CACHE_KEY_MAX_TAIL);
 	}
 	if (!manifest_format(NULL, &manifest, &text)) {
 		MUST(!manifest_parse(NULL, buf_text(&text), text.size, &again));

@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct cursor cursor = cursor_of(data, size);
-	struct buf path = BUF_MAX(RECORD_MOST_PATH + 1);
+	struct buf path = BUF_MAX(RECORD_MAX_PATH + 1);
 
 	while (wheel_record_next(&cursor, &path))
 		check_path(buf_text(&path));

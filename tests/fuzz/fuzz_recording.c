@@ -11,7 +11,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct jw_recording *recording, *again;
-	struct buf text = BUF_MAX(RECORDING_MOST_BYTES), payload = BUF_MAX(1 << 24),
+	struct buf text = BUF_MAX(RECORDING_MAX_BYTES), payload = BUF_MAX(1 << 24),
 			   key = BUF_MAX(1 << 25);
 
 	if (jw_recording_parse(NULL, (const char *)data, size, &recording))

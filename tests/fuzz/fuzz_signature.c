@@ -10,7 +10,7 @@ static void signature(const char *text, size_t size)
 	static const uint8_t prehash[MINISIGN_PREHASH];
 	static const struct minisign_public nobody;
 	struct minisign_signature read, again;
-	struct buf written = BUF_MAX(MINISIGN_MOST_FILE);
+	struct buf written = BUF_MAX(MINISIGN_MAX_FILE);
 
 	if (minisign_read_signature(NULL, text, size, &read))
 		return;
@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *text = (const char *)data;
 	struct minisign_public key, again;
 	struct minisign_secret secret;
-	struct buf written = BUF_MAX(MINISIGN_MOST_FILE);
+	struct buf written = BUF_MAX(MINISIGN_MAX_FILE);
 
 	signature(text, size);
 	if (!minisign_read_public(NULL, text, size, &key)) {

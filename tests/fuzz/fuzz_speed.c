@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct jw_speed speed;
 
 	speed_parse((const char *)data, size, &table);
-	MUST(table.count <= LEARN_MOST_ROWS);
+	MUST(table.count <= LEARN_MAX_ROWS);
 	speed = speed_of(&table, &driver);
 	MUST(speed.factor >= 0 && speed.factor < 100);
 	return 0;

@@ -10,7 +10,7 @@ static void check(const void *data, size_t size)
 
 	cache_verified_parse(data, size, size >= 16 ? load_u64((const uint8_t *)data + 8) : 0,
 						 &verified);
-	MUST(verified.count <= CACHE_VERIFIED_MOST);
+	MUST(verified.count <= CACHE_VERIFIED_MAX);
 	MUST(verified.count <= size / sizeof *verified.records);
 	for (size_t i = 1; i < verified.count; i++)
 		MUST(verified.records[i].key >= verified.records[i - 1].key);

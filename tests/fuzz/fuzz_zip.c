@@ -5,7 +5,7 @@
 #include "code/zip_directory.h"
 #include "os/file.h"
 
-enum { MOST_CONTENT = 1 << 20 };
+enum { MAX_CONTENT = 1 << 20 };
 
 #define MUST(condition)                                                                            \
 	do {                                                                                           \
@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		MUST(zip_name_is_safe(directory.members[i].name, strlen(directory.members[i].name)));
 		(void)zip_member_head(&map, &directory.members[i], head, sizeof head);
-		if (!zip_member_read(NULL, &map, &directory.members[i], MOST_CONTENT, &content))
+		if (!zip_member_read(NULL, &map, &directory.members[i], MAX_CONTENT, &content))
 			MUST(content.size == directory.members[i].size_bytes);
 		buf_free(&content);
 	}

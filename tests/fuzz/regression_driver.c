@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "os/file.h"
 
-enum { MOST_INPUT = 1 << 24 };
+enum { MAX_INPUT_BYTES = 1 << 24 };
 
 /* FUZZ_TARGETS: X(thing) for each fuzz_thing.c (CMakeLists.txt) */
 #define X(thing) int take_##thing(const uint8_t *data, size_t size);
@@ -30,7 +30,7 @@ static int run_file(const char *path, size_t *ran)
 	struct jw_error err = {0};
 	uint8_t *exact;
 
-	if (os_read_file(&err, path, MOST_INPUT, &content)) {
+	if (os_read_file(&err, path, MAX_INPUT_BYTES, &content)) {
 		(void)fprintf(stderr, "%s\n", err.message);
 		return -1;
 	}

@@ -7,9 +7,9 @@ import concurrent.futures, copy, difflib, json, os, pathlib, re, resource, shuti
 LEFT_OUT = r"(driver|real|conformance|framework|prime-5|story|share-(nodes|crowd|slurm|image|fleets|manifests|registry)|torture|install|library|documents|elsewhere|gpu-check|n.*-real|python)(-.*)?|cli-tmux"
 LONGEST_S = 60
 # What no longer ends is noticed: a test's own limit may be a quarter of an hour.
-MOST_CPU_S = 100
+MAX_CPU_S = 100
 # Where a line begins before what gcc counts it as: a condition of several lines
-MOST_LINES_BACK = 12
+MAX_LINES_BACK = 12
 
 
 class Test:
@@ -25,7 +25,7 @@ class Test:
         """Whether it ends as it should within that time; what it left running ends with it."""
         process = subprocess.Popen(self.command, cwd=self.folder, env=dict(environment, **self.variables), stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-        resource.prlimit(process.pid, resource.RLIMIT_CPU, (MOST_CPU_S, MOST_CPU_S))
+        resource.prlimit(process.pid, resource.RLIMIT_CPU, (MAX_CPU_S, MAX_CPU_S))
         ends = time.monotonic() + limit_s
         try:
             while time.monotonic() < ends:
@@ -167,7 +167,7 @@ class Reach:
     def tests(self, path, number, text):
         """Their names, the shortest first."""
         number = self.former(path, number, text)
-        for back in range(MOST_LINES_BACK):
+        for back in range(MAX_LINES_BACK):
             if number - back in self.known.get(path, ()):
                 found = [name for name, lines in self.lines.items() if number - back in lines.get(path, ()) and self.seconds[name] <= LONGEST_S]
                 return sorted(found, key=lambda name: self.seconds[name])

@@ -31,7 +31,7 @@ static bool in_workers;
 /* Of all workers one is struck: the first that makes a file beside the log. */
 static bool is_first(void)
 {
-	char path[TORTURE_MOST_PATH];
+	char path[TORTURE_MAX_PATH];
 
 	if (!in_workers)
 		return true;
@@ -41,7 +41,7 @@ static bool is_first(void)
 
 static bool note(unsigned long number, const char *call, const char *path)
 {
-	char line[TORTURE_MOST_PATH + 64];
+	char line[TORTURE_MAX_PATH + 64];
 	int length = snprintf(line, sizeof line, "%lu %s %s\n", number, call, path);
 
 	if (log_fd >= 0)
@@ -57,7 +57,7 @@ static bool note_first(unsigned long number, const char *call, const char *path)
 static bool is_meant(int argc, char **argv)
 {
 	const char *of = getenv("TORTURE_OF");
-	char exe[TORTURE_MOST_PATH];
+	char exe[TORTURE_MAX_PATH];
 	ssize_t length = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", exe, sizeof exe - 1);
 	const char *name;
 

@@ -24,12 +24,12 @@
 /* Behind those that have parameters of its names */
 #include "make_archive.h"
 
-enum { ENTRIES = 4, USUAL_EVERY = 29, READ_MOST = 2 };
+enum { ENTRIES = 4, USUAL_EVERY = 29, READ_MAX = 2 };
 
 /* ---- what is there */
 
-static char *now, *cache, *target, *state, *pack, *loose, *codes[READ_MOST];
-static size_t usual[READ_MOST]; /* containers in each of them */
+static char *now, *cache, *target, *state, *pack, *loose, *codes[READ_MAX];
+static size_t usual[READ_MAX]; /* containers in each of them */
 static struct jw_system machine;
 
 static void put(const char *dir, unsigned n)
@@ -137,7 +137,7 @@ static int read_one(struct jw_error *err, size_t i, size_t *ret_containers)
 
 static void put_codes(void)
 {
-	struct buf code[READ_MOST] = {make_buf(), make_buf()}, tar = make_buf();
+	struct buf code[READ_MAX] = {make_buf(), make_buf()}, tar = make_buf();
 	const struct packed_file files[] = {{"a/lib.so", &code[0]}};
 
 	make_library(&code[0], 100);
@@ -145,10 +145,10 @@ static void put_codes(void)
 	make_zstd(&code[1], &tar);
 	files_put(now, "codes/lib.so", code[0].data, code[0].size);
 	files_put(now, "codes/pkg.tar.zst", code[1].data, code[1].size);
-	for (size_t i = 0; i < READ_MOST; i++)
+	for (size_t i = 0; i < READ_MAX; i++)
 		buf_free(&code[i]);
 	buf_free(&tar);
-	for (size_t i = 0; i < READ_MOST; i++)
+	for (size_t i = 0; i < READ_MAX; i++)
 		OK(read_one(why, i, &usual[i]));
 }
 
@@ -368,7 +368,7 @@ static int lists_keys(struct jw_error *err)
 /* All that is there, or a word about it. */
 static int reads_code(struct jw_error *err)
 {
-	for (size_t i = 0; i < READ_MOST; i++) {
+	for (size_t i = 0; i < READ_MAX; i++) {
 		size_t containers;
 
 		if (read_one(err, i, &containers))

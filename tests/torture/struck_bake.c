@@ -17,7 +17,7 @@
 #include "os/env.h"
 #include "struck_try.h"
 
-enum { USUAL_EVERY = 23, ROOM = 4096, MOST_KEY = 2048 };
+enum { USUAL_EVERY = 23, ROOM = 4096, MAX_KEY = 2048 };
 
 #define LIBRARY "frame/lib.so.1"
 
@@ -70,11 +70,11 @@ static void make_code_library(struct buf *file)
 /* A text's entry in the cache. */
 static void put_entry(unsigned n, uint16_t sm)
 {
-	uint8_t bytes[CACHE_ENTRY_HEADER + MOST_KEY + ENTRIES_CUBIN];
-	char text[256], tail[CACHE_KEY_MOST_TAIL], *key = (char *)bytes + CACHE_ENTRY_HEADER;
+	uint8_t bytes[CACHE_ENTRY_HEADER + MAX_KEY + ENTRIES_CUBIN];
+	char text[256], tail[CACHE_KEY_MAX_TAIL], *key = (char *)bytes + CACHE_ENTRY_HEADER;
 	const size_t text_size = write_text(text, n), padded = (text_size + 7) / 8 * 8;
 	const size_t tail_size = cache_key_tail(tail, CACHE_KEY_LOAD, "", 0);
-	size_t length = (size_t)snprintf(key, MOST_KEY, "%sHOST64sm_%u", machine.driver.stamp, sm);
+	size_t length = (size_t)snprintf(key, MAX_KEY, "%sHOST64sm_%u", machine.driver.stamp, sm);
 	uint8_t *value;
 
 	memset(key + length, 0, padded);

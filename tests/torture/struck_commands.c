@@ -36,13 +36,13 @@
 enum {
 	USUAL_KNOWN = 6,  /* of the ways whose innermost callers are known: so many of a command */
 	INNER_FRAMES = 8, /* this file's and those of torture.c among them */
-	MOST_WAYS = 1 << 16,
-	MOST_FRAMES = 64,
-	MOST_WORDS = 16,
-	MOST_IN_A_WORKER = 150
+	MAX_WAYS = 1 << 16,
+	MAX_FRAMES = 64,
+	MAX_WORDS = 16,
+	MAX_IN_A_WORKER = 150
 };
 enum {
-	MOST_PRINTED = 1 << 20,
+	MAX_PRINTED = 1 << 20,
 	STATUS_LESS = 1, /* cold, or not all of it */
 	STATUS_FAILED = 3,
 	STATUS_WRONG_USAGE = 64,
@@ -63,13 +63,13 @@ static struct {
 	uint64_t sum;
 	size_t number;
 	bool is_new;
-} ways[MOST_WAYS];
+} ways[MAX_WAYS];
 static size_t way_count;
-static uint64_t inner_ways[KINDS][MOST_WAYS];
+static uint64_t inner_ways[KINDS][MAX_WAYS];
 static size_t inner_counts[KINDS];
 static const char *struck; /* NULL: nothing has failed */
-static char struck_path[TORTURE_MOST_PATH];
-static void *frames[MOST_FRAMES];
+static char struck_path[TORTURE_MAX_PATH];
+static void *frames[MAX_FRAMES];
 static int depth;
 static atomic_long live; /* blocks of memory */
 
@@ -95,7 +95,7 @@ static bool is_new_inner(void)
 	for (size_t i = 0; i < inner_counts[failing]; i++)
 		if (inner_ways[failing][i] == way)
 			return false;
-	if (inner_counts[failing] < MOST_WAYS)
+	if (inner_counts[failing] < MAX_WAYS)
 		inner_ways[failing][inner_counts[failing]++] = way;
 	return true;
 }
@@ -106,12 +106,12 @@ static bool note_way(unsigned long number, const char *call, const char *path)
 
 	(void)call;
 	(void)path;
-	depth = backtrace(frames, MOST_FRAMES);
+	depth = backtrace(frames, MAX_FRAMES);
 	sum = fnv_update(FNV_START, frames, (size_t)depth * sizeof *frames);
 	for (size_t i = 0; i < way_count; i++)
 		if (ways[i].sum == sum)
 			return false;
-	if (way_count < MOST_WAYS) {
+	if (way_count < MAX_WAYS) {
 		ways[way_count].sum = sum;
 		ways[way_count].number = number;
 		ways[way_count++].is_new = is_new_inner();
@@ -122,7 +122,7 @@ static bool note_way(unsigned long number, const char *call, const char *path)
 static bool strikes(unsigned long number, const char *call, const char *path)
 {
 	(void)number;
-	depth = backtrace(frames, MOST_FRAMES);
+	depth = backtrace(frames, MAX_FRAMES);
 	struck = call;
 	(void)snprintf(struck_path, sizeof struck_path, "%s", path);
 	return true;
@@ -154,7 +154,7 @@ void __wrap_free(void *old)
  * be what was struck. */
 static bool names_it(const char *text)
 {
-	char path[TORTURE_MOST_PATH];
+	char path[TORTURE_MAX_PATH];
 
 	memcpy(path, struck_path, sizeof path);
 	if (!*path || strstr(text, "Input/output error") || strstr(text, "ermission denied") ||
@@ -184,7 +184,7 @@ struct outcome {
 };
 
 static int printed[2], own[2];
-static char texts[2][MOST_PRINTED];
+static char texts[2][MAX_PRINTED];
 
 static void take_streams(void)
 {
@@ -202,7 +202,7 @@ static void give_streams_back(void)
 	clearerr(stdout);
 	clearerr(stderr);
 	for (int i = 0; i < 2; i++) {
-		const ssize_t size = pread(printed[i], texts[i], MOST_PRINTED - 1, 0);
+		const ssize_t size = pread(printed[i], texts[i], MAX_PRINTED - 1, 0);
 
 		texts[i][size > 0 ? size : 0] = '\0';
 		assert_true(dup2(own[i], i + 1) == i + 1);
@@ -228,7 +228,7 @@ static uint64_t words_of(const char *text)
 /* "NAME=VALUE… COMMAND ARGUMENT…" */
 static struct outcome run(const char *line)
 {
-	char text[1024], *words[MOST_WORDS] = {NULL}, *next, program[] = "jitwarm";
+	char text[1024], *words[MAX_WORDS] = {NULL}, *next, program[] = "jitwarm";
 	struct outcome outcome;
 	long before;
 	int count = 0;
@@ -243,7 +243,7 @@ static struct outcome run(const char *line)
 			*equals = '\0';
 			OK(os_env_set(why, word, equals + 1));
 		} else {
-			assert_true(count < MOST_WORDS - 1);
+			assert_true(count < MAX_WORDS - 1);
 			words[count++] = word;
 		}
 	}

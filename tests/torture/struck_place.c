@@ -15,12 +15,12 @@
 #define TARGET "--target sm_86 --driver 550.163.01"
 #define SITE   "env/lib/python3.11/site-packages"
 
-enum { MOST_VARIABLES = 512 };
+enum { MAX_VARIABLES = 512 };
 
 extern char **environ;
 
 char *struck_folder;
-static char *now, *kept, *variables[MOST_VARIABLES];
+static char *now, *kept, *variables[MAX_VARIABLES];
 
 const char *const struck_before[] = {
 	"prime --no-store --jobs 1 k.fatbin",         "key generate", "export -o a.jwpack",
@@ -185,7 +185,7 @@ static void set_variables(void)
 	OK(os_env_set(why, "LC_ALL", "C.UTF-8"));
 	OK(os_env_set(why, "NO_COLOR", "1"));
 	/* Of the calls those for its own files: some commands look at every process of the machine */
-	for (size_t i = 0; environ[i] && i + 1 < MOST_VARIABLES; i++)
+	for (size_t i = 0; environ[i] && i + 1 < MAX_VARIABLES; i++)
 		variables[i] = mem_string(environ[i]);
 }
 

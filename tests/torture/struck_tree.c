@@ -20,7 +20,7 @@
 #include "os/file.h"
 #include "os/folders.h"
 
-enum { MOST_FILE = 1 << 22, MOST_OPEN = 16 };
+enum { MAX_FILE = 1 << 22, MAX_OPEN = 16 };
 
 static char text[1 << 16];
 
@@ -32,7 +32,7 @@ static void copy_file(const char *from, const char *to, mode_t mode)
 			  made = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 
 	assert_true(source >= 0 && made >= 0);
-	while (sendfile(made, source, NULL, MOST_FILE) > 0)
+	while (sendfile(made, source, NULL, MAX_FILE) > 0)
 		;
 	assert_int_equal(close(source) | close(made), 0);
 }
@@ -57,7 +57,7 @@ void tree_copy(const char *from, const char *to)
 {
 	copied_to = to;
 	copied_outer = strlen(from);
-	assert_int_equal(nftw(from, copy_one, MOST_OPEN, FTW_PHYS), 0);
+	assert_int_equal(nftw(from, copy_one, MAX_OPEN, FTW_PHYS), 0);
 }
 
 static int remove_one(const char *path, const struct stat *stat, int kind, struct FTW *place)
@@ -70,7 +70,7 @@ static int remove_one(const char *path, const struct stat *stat, int kind, struc
 
 void tree_remove(const char *dir)
 {
-	assert_true(!nftw(dir, remove_one, MOST_OPEN, FTW_PHYS | FTW_DEPTH) || errno == ENOENT);
+	assert_true(!nftw(dir, remove_one, MAX_OPEN, FTW_PHYS | FTW_DEPTH) || errno == ENOENT);
 }
 
 /* A driver's index: its number of rows, which may stand in any order before bytes that are left. */
@@ -92,7 +92,7 @@ static uint64_t sum_file(const char *path, const char *inner, uint64_t sum)
 	struct buf content = {0};
 	size_t used = strlen(text), count;
 
-	OK(os_read_file(why, path, MOST_FILE, &content));
+	OK(os_read_file(why, path, MAX_FILE, &content));
 	count = strcmp(os_base_name(path), "index") != 0 ? content.size : count_rows(path);
 	if (count == content.size)
 		sum = fnv_update(sum, content.data, content.size);

@@ -21,12 +21,12 @@
 static char *folder, *now, *kept, *state, *cache;
 static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
 
-enum { MOST_FRAMES = 48, MOST_CALLS = 4096 };
+enum { MAX_FRAMES = 48, MAX_CALLS = 4096 };
 
 static const char *struck; /* the call that failed; NULL: none */
 static bool is_off_disk;   /* a file's bytes are not on the disk since then */
-static bool changes[MOST_CALLS];
-static void *frames[MOST_FRAMES];
+static bool changes[MAX_CALLS];
+static void *frames[MAX_FRAMES];
 static int depth;
 
 /* Waiting for what another process may write: there is none. Wrapped, since a static libuv has it
@@ -44,7 +44,7 @@ static bool note(unsigned long number, const char *call, const char *path)
 										"lock",   "mkdir", "resize", "mode"};
 
 	(void)path;
-	for (size_t i = 0; number <= MOST_CALLS && i < sizeof names / sizeof *names; i++)
+	for (size_t i = 0; number <= MAX_CALLS && i < sizeof names / sizeof *names; i++)
 		changes[number - 1] |= !strcmp(call, names[i]);
 	return false;
 }
@@ -56,7 +56,7 @@ static bool strikes(unsigned long number, const char *call, const char *path)
 	(void)number;
 	struck = call;
 	is_off_disk = !strcmp(call, "fsync") && !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR;
-	depth = backtrace(frames, MOST_FRAMES);
+	depth = backtrace(frames, MAX_FRAMES);
 	return true;
 }
 
@@ -171,7 +171,7 @@ static void try_scenario(const struct struck_scenario *scenario, size_t usual_ev
 		fail_msg("%s: %s", scenario->name, why->message);
 	whole = sum_of(scenario);
 	for (size_t n = 1; reached; n++) {
-		if ((n - 1) % (every ? every : 1) && !(n <= MOST_CALLS && changes[n - 1]))
+		if ((n - 1) % (every ? every : 1) && !(n <= MAX_CALLS && changes[n - 1]))
 			continue;
 		tree_remove(now);
 		tree_copy(kept, now);

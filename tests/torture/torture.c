@@ -8,7 +8,7 @@
 
 #include "calls.h"
 
-enum { MOST_PATH = TORTURE_MOST_PATH, MOST_FILES = 64 };
+enum { MAX_PATH_BYTES = TORTURE_MAX_PATH, MAX_FILES = 64 };
 
 static struct torture now;
 static bool chosen[CALLS];
@@ -17,13 +17,13 @@ static atomic_bool armed;
 static _Thread_local bool is_first_thread;
 _Thread_local bool torture_spares;
 
-static size_t path_of(int fd, char to[MOST_PATH])
+static size_t path_of(int fd, char to[MAX_PATH_BYTES])
 {
 	char link[64];
 	ssize_t length;
 
 	(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	length = syscall(SYS_readlinkat, AT_FDCWD, link, to, MOST_PATH - 1);
+	length = syscall(SYS_readlinkat, AT_FDCWD, link, to, MAX_PATH_BYTES - 1);
 	length = length > 0 ? length : 0;
 	to[length] = '\0';
 	return (size_t)length;
@@ -35,9 +35,9 @@ static const char *known_path_of(int fd)
 {
 	static struct {
 		struct stat stat;
-		char path[MOST_PATH];
-	} known[MOST_FILES];
-	const size_t at = (size_t)fd % MOST_FILES;
+		char path[MAX_PATH_BYTES];
+	} known[MAX_FILES];
+	const size_t at = (size_t)fd % MAX_FILES;
 	struct stat stat = {0};
 
 	(void)syscall(SYS_fstat, fd, &stat);
@@ -50,7 +50,7 @@ static const char *known_path_of(int fd)
 }
 
 /* Where a path is NULL or relative, what `fd` is comes before it. */
-static const char *whole_path(char to[MOST_PATH], const char *path, int fd)
+static const char *whole_path(char to[MAX_PATH_BYTES], const char *path, int fd)
 {
 	size_t length;
 
@@ -59,7 +59,7 @@ static const char *whole_path(char to[MOST_PATH], const char *path, int fd)
 	if (now.is_own && (!path || !*path))
 		return known_path_of(fd);
 	length = path_of(fd, to);
-	(void)snprintf(to + length, MOST_PATH - length, "%s%s", path && *path ? "/" : "",
+	(void)snprintf(to + length, MAX_PATH_BYTES - length, "%s%s", path && *path ? "/" : "",
 				   path ? path : "");
 	return to;
 }
@@ -89,7 +89,7 @@ static bool tell(unsigned long number, const char *call, const char *path)
 
 static bool is_struck(enum which which, const char *path, int fd)
 {
-	char real_path[MOST_PATH], from[MOST_PATH];
+	char real_path[MAX_PATH_BYTES], from[MAX_PATH_BYTES];
 	unsigned long number;
 
 	path = whole_path(real_path, path, fd);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 enum torture_mode { TORTURE_OFF, TORTURE_COUNT, TORTURE_FAIL, TORTURE_INTERRUPT, TORTURE_KILL };
-enum { TORTURE_MOST_PATH = 4096 };
+enum { TORTURE_MAX_PATH = 4096 };
 
 struct torture {
 	enum torture_mode mode;

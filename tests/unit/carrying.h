@@ -106,7 +106,7 @@ static inline size_t count_there(const struct machine *machine)
 		struct cache_entry entry;
 		struct buf file = {0};
 
-		if (!os_read_file(NULL, path, ENTRIES_MOST, &file)) {
+		if (!os_read_file(NULL, path, ENTRIES_MAX, &file)) {
 			assert_int_equal(cache_entry_verify(file.data, file.size, machine->keys[i], &entry),
 							 CACHE_SOUND);
 			assert_int_equal(file.size, from->size);

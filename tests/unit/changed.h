@@ -15,7 +15,7 @@
 
 #define DATA JITWARM_SOURCE_DIR "/tests/data/changed/"
 
-enum { MOST_OUTCOMES = 64, MOST_SIZE = 1 << 20, LONGEST = 1 << 18, MOST_TEXT = 1300 };
+enum { MAX_OUTCOMES = 64, MAX_SIZE = 1 << 20, LONGEST = 1 << 18, MAX_TEXT = 1300 };
 
 struct document {
 	const char *name, *sample; /* a file below tests */
@@ -31,23 +31,23 @@ static const struct document *document;
 static struct buf told;
 static uint64_t calm;
 static struct {
-	char text[MOST_TEXT];
+	char text[MAX_TEXT];
 	struct buf changes;
 	uint64_t sum;
-} outcomes[MOST_OUTCOMES];
+} outcomes[MAX_OUTCOMES];
 static size_t outcome_count;
 
-static int try_bytes(char text[MOST_TEXT], const char *data, size_t size, uint64_t *ret_sum)
+static int try_bytes(char text[MAX_TEXT], const char *data, size_t size, uint64_t *ret_sum)
 {
 	struct jw_error err = {0};
-	struct buf facts = BUF_MAX(MOST_SIZE);
+	struct buf facts = BUF_MAX(MAX_SIZE);
 	const int result = document->reads(&err, data, size, &facts);
 
 	*ret_sum = fnv_update(FNV_START, buf_text(&facts), facts.size);
 	if (result)
-		(void)snprintf(text, MOST_TEXT, "%d: %s", (int)err.code, err.message);
+		(void)snprintf(text, MAX_TEXT, "%d: %s", (int)err.code, err.message);
 	else
-		(void)snprintf(text, MOST_TEXT, *ret_sum == calm ? "as it is" : "taken");
+		(void)snprintf(text, MAX_TEXT, *ret_sum == calm ? "as it is" : "taken");
 	/* The tests' own folder has another name each time, and on Windows another separator */
 	for (char *at; folder && (at = strstr(text, folder));) {
 		const char *rest = at + strlen(folder);
@@ -61,7 +61,7 @@ static int try_bytes(char text[MOST_TEXT], const char *data, size_t size, uint64
 
 static void JW_PRINTF(3, 4) note(const char *data, size_t size, const char *change, ...)
 {
-	char text[MOST_TEXT];
+	char text[MAX_TEXT];
 	uint64_t sum;
 	size_t i = 0;
 	va_list list;
@@ -70,10 +70,10 @@ static void JW_PRINTF(3, 4) note(const char *data, size_t size, const char *chan
 	(void)try_bytes(text, data, size, &sum);
 	while (i < outcome_count && strcmp(outcomes[i].text, text) != 0)
 		i++;
-	assert_true(i < MOST_OUTCOMES);
+	assert_true(i < MAX_OUTCOMES);
 	if (i == outcome_count) {
 		TEXT_COPY(outcomes[i].text, text);
-		outcomes[i].changes = BUF_MAX(MOST_SIZE);
+		outcomes[i].changes = BUF_MAX(MAX_SIZE);
 		outcomes[i].sum = FNV_START;
 		outcome_count++;
 	}
@@ -101,7 +101,7 @@ static void tell_outcomes(const char *path)
 
 struct range {
 	size_t from;
-	char text[MOST_TEXT];
+	char text[MAX_TEXT];
 	uint64_t sum;
 };
 
@@ -125,8 +125,8 @@ static void change_bytes(const char *data, size_t size)
 		struct range range = {.sum = FNV_START};
 
 		for (size_t at = 0; at < size; at++) {
-			struct buf bytes = BUF_MAX(MOST_SIZE);
-			char text[MOST_TEXT];
+			struct buf bytes = BUF_MAX(MAX_SIZE);
+			char text[MAX_TEXT];
 			uint64_t sum;
 
 			OK(buf_append(why, &bytes, data, size));
@@ -172,7 +172,7 @@ static uint64_t takes_sum; /* of what was taken */
 
 static bool takes(void)
 {
-	char *text = cJSON_PrintUnformatted(whole), said[MOST_TEXT];
+	char *text = cJSON_PrintUnformatted(whole), said[MAX_TEXT];
 	uint64_t sum;
 	const bool taken = !try_bytes(said, text, strlen(text), &sum);
 
@@ -388,7 +388,7 @@ static void change_json(const char *path, cJSON *node)
 
 static void change(struct buf *sample)
 {
-	char text[MOST_TEXT];
+	char text[MAX_TEXT];
 	uint64_t sum;
 
 	told = BUF_MAX(1 << 26);

@@ -70,17 +70,17 @@ void check_gives(const char *file, int line, const char *texts[2], enum jw_code 
 #define assert_in_range(x, least, most)                                                            \
 	check_range(__FILE__, __LINE__, #x, (uintmax_t)(x), (uintmax_t)(least), (uintmax_t)(most))
 
-enum { CHECK_MOST = 40 };
+enum { CHECK_MAX = 40 };
 
-__attribute__((unused)) static struct CMUnitTest check_tests[CHECK_MOST];
-__attribute__((unused)) static int check_lines[CHECK_MOST], check_count;
+__attribute__((unused)) static struct CMUnitTest check_tests[CHECK_MAX];
+__attribute__((unused)) static int check_lines[CHECK_MAX], check_count;
 
 /* Not every platform calls constructors in the order of the file. */
 static inline void check_add(const char *name, CMUnitTestFunction test, CMFixtureFunction set_up,
 							 CMFixtureFunction tear_down, int line)
 {
 	int at = check_count++;
-	if (at == CHECK_MOST)
+	if (at == CHECK_MAX)
 		abort();
 	for (; at > 0 && check_lines[at - 1] > line; at--) {
 		check_tests[at] = check_tests[at - 1];

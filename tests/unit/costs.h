@@ -11,7 +11,7 @@
 #include "os/file.h"
 #include "plan/estimate.h"
 
-enum { COSTS_MOST = 2048 };
+enum { COSTS_MAX = 2048 };
 
 struct costs_row {
 	struct plan_features features;
@@ -19,7 +19,7 @@ struct costs_row {
 };
 
 /* "form,ptx_bytes,statements,divisions,entries,ms,cubin_bytes"; the number of rows */
-static inline size_t costs_read(const char *name, struct costs_row rows[COSTS_MOST])
+static inline size_t costs_read(const char *name, struct costs_row rows[COSTS_MAX])
 {
 	char *path = mem_printf(JITWARM_SOURCE_DIR "/tests/data/compile-costs/%s.csv", name);
 	struct buf file = {0};
@@ -29,7 +29,7 @@ static inline size_t costs_read(const char *name, struct costs_row rows[COSTS_MO
 	for (const char *at = strchr(buf_text(&file), '\n') + 1; *at; at = strchr(at, '\n') + 1) {
 		double value[6];
 
-		assert_true(count < COSTS_MOST);
+		assert_true(count < COSTS_MAX);
 		for (size_t i = 0; i < 6; i++)
 			value[i] = strtod(at = strchr(at, ',') + 1, NULL);
 		rows[count++] = (struct costs_row){

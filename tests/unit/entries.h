@@ -9,11 +9,11 @@
 #include "cache/entry.h"
 #include "code/cubin.h"
 
-enum { ENTRIES_CUBIN = 64, ENTRIES_MOST = 4096 };
+enum { ENTRIES_CUBIN = 64, ENTRIES_MAX = 4096 };
 
 struct entries_entry {
 	uint64_t key, key_bytes, row_bytes;
-	uint8_t bytes[ENTRIES_MOST];
+	uint8_t bytes[ENTRIES_MAX];
 	size_t size;
 };
 

@@ -4,17 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FILES_MOST = 400 };
+enum { FILES_MAX = 400 };
 
 static struct {
 	const char *path;
 	int (*run)(void);
-} files[FILES_MOST];
+} files[FILES_MAX];
 static size_t file_count;
 
 void check_file(const char *path, int (*run)(void))
 {
-	if (file_count == FILES_MOST)
+	if (file_count == FILES_MAX)
 		abort();
 	files[file_count].path = path;
 	files[file_count++].run = run;

@@ -158,7 +158,7 @@ static inline void make_see_container(struct make_seen *seen,
 	seen->containers++;
 	for (size_t i = 0; i < container->entry_count; i++) {
 		const struct devcode_entry *entry = &container->entries[i];
-		struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+		struct buf scratch = BUF_MAX(DEVCODE_MAX_PAYLOAD);
 		struct devcode_view view;
 
 		seen->entry = *entry;

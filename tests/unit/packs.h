@@ -54,7 +54,7 @@ struct packs_parts {
 static inline void packs_parts_name(struct packs_parts *parts)
 {
 	struct pack_member member = {.kind = PACK_PTX};
-	char name[TAR_MOST_NAME + 1];
+	char name[TAR_MAX_NAME + 1];
 	struct entries_entry entry;
 
 	memcpy(parts->ptx, "// 00000", sizeof parts->ptx);

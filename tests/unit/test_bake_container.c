@@ -5,7 +5,7 @@
 #include "code/container.h"
 #include "plan/verdict.h"
 
-enum { MOST_ENTRIES = 8, NOISE = 4096 };
+enum { MAX_ENTRIES = 8, NOISE = 4096 };
 
 /* Only the size of machine code matters here. `noise`: bytes that do not compress, else zeros. */
 static void make_code(uint8_t *code, size_t size, bool noise, uint32_t seed)
@@ -29,7 +29,7 @@ static void append_code(struct buf *out, uint16_t sm, size_t size, bool noise)
 /* One container: PTX for sm_80, and what `fill` adds. */
 struct made {
 	struct buf bytes;
-	struct devcode_entry entries[MOST_ENTRIES];
+	struct devcode_entry entries[MAX_ENTRIES];
 	struct devcode_container container;
 };
 
@@ -39,7 +39,7 @@ static void open_bytes(struct made *made)
 
 	assert_int_equal(container_check(&walk, made->bytes.data, made->bytes.size, made->bytes.size),
 					 CONTAINER_SOUND);
-	assert_true(walk.entries <= MOST_ENTRIES);
+	assert_true(walk.entries <= MAX_ENTRIES);
 	container_entries(made->bytes.data, walk.size_bytes, 0, made->entries, walk.entries);
 	made->container = (struct devcode_container){.size_bytes = walk.size_bytes,
 												 .bytes = made->bytes.data,

@@ -9,7 +9,7 @@
 #include "cache/key.h"
 #include "code/container.h"
 
-enum { ROOM = 4096, MOST_KEY = 2048 };
+enum { ROOM = 4096, MAX_KEY = 2048 };
 
 static struct cache_profile profile = {.stamp = "Jun 25 202401:14:48",
 									   .trust = JW_TRUST_TABLE,
@@ -102,13 +102,13 @@ enum damage { NONE, VALUE, KEY };
 static void put_entry(const struct text *from, uint16_t gpu, uint8_t abi, uint16_t sm,
 					  enum damage damage)
 {
-	uint8_t bytes[CACHE_ENTRY_HEADER + MOST_KEY + ENTRIES_CUBIN];
-	char text[256], tail[CACHE_KEY_MOST_TAIL], *key = (char *)bytes + CACHE_ENTRY_HEADER;
+	uint8_t bytes[CACHE_ENTRY_HEADER + MAX_KEY + ENTRIES_CUBIN];
+	char text[256], tail[CACHE_KEY_MAX_TAIL], *key = (char *)bytes + CACHE_ENTRY_HEADER;
 	char *cache = cache_folder();
 	const bool link = !strcmp(from->section, "__nv_relfatbin");
 	const enum cache_key_form form = link ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
 	size_t text_size = write_text(text, from), padded = (text_size + 7) / 8 * 8;
-	size_t length = (size_t)snprintf(key, MOST_KEY, "%sHOST64sm_%u", profile.stamp, gpu);
+	size_t length = (size_t)snprintf(key, MAX_KEY, "%sHOST64sm_%u", profile.stamp, gpu);
 	const size_t tail_size = cache_key_tail(tail, form, "", 0);
 	uint64_t name;
 	uint8_t *value;

@@ -12,14 +12,14 @@ enum { MUTATIONS = 60 }; /* Wine takes fifty times as long for files */
 #else
 enum { MUTATIONS = 1500 };
 #endif
-enum { MOST_FILE = 1 << 20 };
+enum { MAX_FILE = 1 << 20 };
 
 static struct buf read_sample(const char *name)
 {
 	char *path = os_join(JITWARM_SOURCE_DIR "/tests/fuzz/corpus/bake_grow", name);
 	struct buf file;
 
-	OK(os_read_file(why, path, MOST_FILE, &file));
+	OK(os_read_file(why, path, MAX_FILE, &file));
 	mem_free(path);
 	return file;
 }

@@ -47,7 +47,7 @@ TEST(keys_equal_the_bytes_that_the_driver_hashes)
 
 TEST(options_end_at_their_first_nul)
 {
-	char tail[CACHE_KEY_MOST_TAIL];
+	char tail[CACHE_KEY_MAX_TAIL];
 
 	assert_int_equal(cache_key_tail(tail, CACHE_KEY_LOAD, "-v\0x", 4), 4);
 	assert_memory_equal(tail, "\0 -v", 4);

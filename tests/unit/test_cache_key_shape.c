@@ -260,7 +260,7 @@ TEST(only_text_ends_at_a_nul)
 TEST(a_key_needs_a_stamp_and_short_options)
 {
 	static const char key[] = START "\0 -v";
-	static char options[CACHE_KEY_MOST_TAIL];
+	static char options[CACHE_KEY_MAX_TAIL];
 	struct cache_profile profile = {.stamp = STAMP};
 	struct cache_key_input input = {
 		.sm = 86, .form = CACHE_KEY_LOAD, .options = "-v", .options_length = 2};
@@ -282,9 +282,9 @@ TEST(a_key_needs_a_stamp_and_short_options)
 		(struct cache_key_input){.sm = 86, .options = options, .options_length = sizeof options};
 	assert_false(cache_key_is(&profile, &input, START, sizeof START - 1));
 	for (input.form = CACHE_KEY_LOAD; input.form <= CACHE_KEY_LINK; input.form++) {
-		input.options_length = CACHE_KEY_MOST_OPTIONS;
+		input.options_length = CACHE_KEY_MAX_OPTIONS;
 		assert_int_not_equal(cache_key_hash(&profile, &input, &length), 0);
-		input.options_length = CACHE_KEY_MOST_OPTIONS + 1;
+		input.options_length = CACHE_KEY_MAX_OPTIONS + 1;
 		assert_int_equal(cache_key_hash(&profile, &input, &length), 0);
 		assert_int_equal(length, 0);
 	}

@@ -368,19 +368,19 @@ TEST(a_repair_goes_to_its_end)
 /* As many rows as are read, and one more. */
 TEST(the_largest_index_is_read)
 {
-	const size_t most = CACHE_INDEX_HEADER + (size_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE;
+	const size_t most = CACHE_INDEX_HEADER + (size_t)CACHE_MAX_ROWS * CACHE_ROW_SIZE;
 	uint8_t *bytes = mem_alloc(most + CACHE_ROW_SIZE);
 	struct cache_index index;
 
 	assert_non_null(bytes);
 	memset(bytes, 0, most + CACHE_ROW_SIZE);
 	store_u32(bytes, CACHE_VERSION);
-	store_u32(bytes + 4, CACHE_MOST_ROWS);
+	store_u32(bytes + 4, CACHE_MAX_ROWS);
 	OK(cache_index_parse(why, bytes, most, &index));
 	assert_int_equal(index.state, CACHE_INDEX_SOUND);
-	assert_int_equal(index.count, CACHE_MOST_ROWS);
+	assert_int_equal(index.count, CACHE_MAX_ROWS);
 	cache_index_free(&index);
-	store_u32(bytes + 4, CACHE_MOST_ROWS + 1);
+	store_u32(bytes + 4, CACHE_MAX_ROWS + 1);
 	GIVES(JW_ERR_LIMIT, cache_index_parse(why, bytes, most + CACHE_ROW_SIZE, &index));
 	mem_free(bytes);
 }
@@ -414,7 +414,7 @@ TEST(a_version_that_is_not_known_is_left_alone)
 /* An index that cannot be read is not one that is missing. */
 TEST(a_larger_index_is_not_taken_for_none)
 {
-	const uint64_t most = CACHE_INDEX_HEADER + (uint64_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE;
+	const uint64_t most = CACHE_INDEX_HEADER + (uint64_t)CACHE_MAX_ROWS * CACHE_ROW_SIZE;
 	struct cache_live *live = open_live("larger");
 	char *path = os_join(dir, "index");
 	struct cache_index index;

@@ -76,10 +76,10 @@ TEST_WITH(limits_are_decimal_prefixes, clean_environment, NULL)
 		{"", 0},
 		{"abc", 0},
 		{"4294967295", UINT64_C(4294967295)},
-		{"4294967296", CACHE_MOST_LIMIT},
-		{"8589934592", CACHE_MOST_LIMIT},
-		{"-1", CACHE_MOST_LIMIT},
-		{"99999999999999999999999", CACHE_MOST_LIMIT},
+		{"4294967296", CACHE_MAX_LIMIT},
+		{"8589934592", CACHE_MAX_LIMIT},
+		{"-1", CACHE_MAX_LIMIT},
+		{"99999999999999999999999", CACHE_MAX_LIMIT},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

@@ -29,7 +29,7 @@ static void assert_in_place(const struct entry *entry)
 	char *dir = os_join(folder, "cache"), *path = cache_entry_path(dir, entry->key);
 	struct buf content = {0};
 
-	OK(os_read_file(why, path, CACHE_MOST_ENTRY, &content));
+	OK(os_read_file(why, path, CACHE_MAX_ENTRY, &content));
 	assert_int_equal(content.size, entry->bytes.size);
 	assert_memory_equal(content.data, entry->bytes.data, content.size);
 	buf_free(&content);

@@ -190,7 +190,7 @@ static void check_list(const char *dir, size_t entries)
 		struct cache_entry whole;
 		struct buf bytes = {0};
 
-		OK(os_read_file(why, path, CACHE_MOST_ENTRY, &bytes));
+		OK(os_read_file(why, path, CACHE_MAX_ENTRY, &bytes));
 		assert_int_equal(cache_entry_parse(bytes.data, bytes.size, &whole), CACHE_SOUND);
 		cache_entry_origin(&whole, &origin);
 		assert_int_equal(entry->kind, (enum jw_cache_kind)origin.kind);

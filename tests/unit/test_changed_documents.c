@@ -125,7 +125,7 @@ static void add_sum(struct buf *bytes, const char *data, size_t size)
 {
 	uint8_t sum[8];
 
-	*bytes = BUF_MAX(MOST_SIZE);
+	*bytes = BUF_MAX(MAX_SIZE);
 	store_u64(sum, fnv_update(FNV_START, data, size));
 	put(bytes, data, size);
 	put(bytes, sum, sizeof sum);
@@ -194,7 +194,7 @@ static int reads_entry(struct jw_error *err, const char *data, size_t size, stru
 
 static struct buf makes_entry(void)
 {
-	struct buf bytes = BUF_MAX(MOST_SIZE);
+	struct buf bytes = BUF_MAX(MAX_SIZE);
 	struct entries_entry entry;
 
 	entries_make(&entry, 0, 8);
@@ -219,7 +219,7 @@ static void make_signer(void)
 
 static struct buf makes_key(void)
 {
-	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
+	struct buf text = BUF_MAX(MINISIGN_MAX_FILE);
 
 	minisign_write_public(&signers_key, &text);
 	return text;
@@ -227,7 +227,7 @@ static struct buf makes_key(void)
 
 static struct buf makes_secret(void)
 {
-	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
+	struct buf text = BUF_MAX(MINISIGN_MAX_FILE);
 
 	minisign_write_secret(&signer, &text);
 	return text;
@@ -235,7 +235,7 @@ static struct buf makes_secret(void)
 
 static struct buf makes_signature(void)
 {
-	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
+	struct buf text = BUF_MAX(MINISIGN_MAX_FILE);
 	struct minisign_signature signature;
 
 	OK(minisign_sign(why, &signer, prehash, "what it is", &signature));
@@ -268,7 +268,7 @@ static int reads_signature(struct jw_error *err, const char *data, size_t size, 
 /* The bytes under the base64 of a secret key, whose sum stays right */
 static struct buf makes_bare_secret(void)
 {
-	struct buf text = makes_secret(), bytes = BUF_MAX(MINISIGN_MOST_FILE);
+	struct buf text = makes_secret(), bytes = BUF_MAX(MINISIGN_MAX_FILE);
 	const char *line = strchr(buf_text(&text), '\n') + 1;
 	uint8_t decoded[256];
 	size_t size;
@@ -373,7 +373,7 @@ static char *packed_manifest(const char *stamp, unsigned cuda)
 
 static struct buf makes_packed_of(const char *stamp, unsigned cuda)
 {
-	struct buf bytes = BUF_MAX(MOST_SIZE);
+	struct buf bytes = BUF_MAX(MAX_SIZE);
 	char *text;
 
 	packs_parts_make(&parts);
@@ -398,7 +398,7 @@ static struct buf makes_carried(void)
 static void right_names(char *text)
 {
 	struct pack_manifest manifest;
-	char *at = text, start[CACHE_KEY_MOST_START + 1], tail[CACHE_KEY_MOST_TAIL], key[17];
+	char *at = text, start[CACHE_KEY_MAX_START + 1], tail[CACHE_KEY_MAX_TAIL], key[17];
 
 	if (manifest_parse(NULL, text, strlen(text), &manifest))
 		return;
@@ -432,7 +432,7 @@ static int reads_packed(struct jw_error *err, const char *data, size_t size, str
 /* The cubin's header, under right digests */
 static struct buf makes_cubin(void)
 {
-	struct buf bytes = BUF_MAX(MOST_SIZE);
+	struct buf bytes = BUF_MAX(MAX_SIZE);
 
 	packs_parts_make(&parts);
 	put(&bytes, parts.cubin, sizeof parts.cubin);
@@ -503,7 +503,7 @@ TEST(each_change_has_its_outcome)
 		} else {
 			char *from = mem_printf(JITWARM_SOURCE_DIR "/tests/%s", document->sample);
 
-			OK(os_read_file(why, from, MOST_SIZE, &sample));
+			OK(os_read_file(why, from, MAX_SIZE, &sample));
 			mem_free(from);
 		}
 		change(&sample);

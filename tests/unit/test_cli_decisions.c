@@ -13,7 +13,7 @@
 #include "find/name_decisions.h"
 #include "os/file.h"
 
-enum { FACTS_MOST = 16 };
+enum { FACTS_MAX = 16 };
 
 struct decision {
 	const char *name;
@@ -98,7 +98,7 @@ static const struct decision decisions[] = {
 static bool is_settled(const struct decision *decision, const bool *facts, size_t first)
 {
 	const size_t free = decision->fact_count - first;
-	bool all[FACTS_MOST];
+	bool all[FACTS_MAX];
 	int value = 0;
 
 	memcpy(all, facts, sizeof all);
@@ -116,7 +116,7 @@ static bool is_settled(const struct decision *decision, const bool *facts, size_
 static bool is_idle(const struct decision *decision, const bool *facts, size_t fact)
 {
 	const size_t free = decision->fact_count - fact - 1;
-	bool all[FACTS_MOST];
+	bool all[FACTS_MAX];
 
 	memcpy(all, facts, sizeof all);
 	for (size_t row = 0; row < (size_t)1 << free; row++) {
@@ -159,7 +159,7 @@ TEST(every_combination_has_the_stored_value)
 	for (size_t i = 0; i < sizeof decisions / sizeof *decisions; i++) {
 		struct buf table = BUF_MAX(1 << 20), stored = BUF_MAX(1 << 20);
 		char *path = mem_printf(JITWARM_SOURCE_DIR "/tests/data/decisions/%s", decisions[i].name);
-		bool facts[FACTS_MOST] = {0};
+		bool facts[FACTS_MAX] = {0};
 
 		print_branch(&table, &decisions[i], facts, 0, "");
 		if (getenv("DECISIONS_RECORD"))

@@ -196,7 +196,7 @@ TEST(compat_outside_of_the_cubin_is_none)
 
 	begin(&made, names, sizeof names);
 	view = end_with_compat(&made, 100);
-	store_u64(made.bytes + view.size - 64 + 32, CUBIN_MOST_COMPAT + 1);
+	store_u64(made.bytes + view.size - 64 + 32, CUBIN_MAX_COMPAT + 1);
 	assert_int_equal(cubin_compat(view).size, 0);
 	store_u64(made.bytes + view.size - 64 + 32, 36);
 	store_u64(made.bytes + view.size - 64 + 24, view.size - 35);

@@ -34,7 +34,7 @@ static void make(struct made *made, enum devcode_compression compression, const 
 
 static int unpack(struct made *made, struct jw_error *err)
 {
-	struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+	struct buf scratch = BUF_MAX(DEVCODE_MAX_PAYLOAD);
 	struct devcode_view view;
 	int result = devcode_payload(err, &made->container, &made->entry, &scratch, &view);
 
@@ -83,7 +83,7 @@ TEST(a_short_frame_is_damage)
 											.stored_bytes = packed,
 											.size_bytes = sizes[i]};
 		const struct devcode_container container = {.bytes = frame, .size_bytes = packed};
-		struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+		struct buf scratch = BUF_MAX(DEVCODE_MAX_PAYLOAD);
 		struct devcode_view view = {0};
 
 		GIVES(i ? JW_ERR_FORMAT : JW_OK, devcode_payload(why, &container, &entry, &scratch, &view));

@@ -17,7 +17,7 @@ TEST(a_setup_arrives_as_it_was_sent)
 	const struct jw_share_options options = {
 		.folder = "/p \"l\"", .sign_key = "k", .state_dir = "/state", .allow_unsigned = true};
 	const struct object_setup sent = {"/run", &system, &options};
-	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
+	struct buf line = BUF_MAX(PROTOCOL_MAX_LINE);
 	static struct object_given got;
 
 	OK(object_put_setup(why, &line, &sent));
@@ -47,8 +47,8 @@ TEST(a_line_that_memory_lacks_for_is_not_sent)
 	static const struct object_setup setup = {"/run", &system, &options};
 	static const struct object_job job = {1, OBJECT_PUT, 2, 86, 3, 4};
 	static const struct object_answer answer = {1, OBJECT_LOOK, OBJECT_THEIRS, 2, 4, "so"};
-	struct buf lines[] = {BUF_MAX(PROTOCOL_MOST_LINE), BUF_MAX(PROTOCOL_MOST_LINE),
-						  BUF_MAX(PROTOCOL_MOST_LINE)};
+	struct buf lines[] = {BUF_MAX(PROTOCOL_MAX_LINE), BUF_MAX(PROTOCOL_MAX_LINE),
+						  BUF_MAX(PROTOCOL_MAX_LINE)};
 	static struct object_given given;
 	static struct object_job got_job;
 	static struct object_answer got;
@@ -93,8 +93,8 @@ TEST(what_a_worker_cannot_mean_is_refused)
 		struct jw_system system = {.cache.path = (char[]){"/cache"},
 								   .driver.trust = cases[i].trust};
 		const struct jw_share_options options = {.folder = "/p"};
-		struct buf lines[] = {BUF_MAX(PROTOCOL_MOST_LINE), BUF_MAX(PROTOCOL_MOST_LINE),
-							  BUF_MAX(PROTOCOL_MOST_LINE)};
+		struct buf lines[] = {BUF_MAX(PROTOCOL_MAX_LINE), BUF_MAX(PROTOCOL_MAX_LINE),
+							  BUF_MAX(PROTOCOL_MAX_LINE)};
 		static struct object_answer got_answer;
 		static struct protocol_hello got_hello;
 		static struct object_given given;
@@ -126,7 +126,7 @@ TEST(a_job_arrives_as_it_was_sent)
 											.entry_offset = 4,
 											.output = "/o"};
 	static struct protocol_job got;
-	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
+	struct buf line = BUF_MAX(PROTOCOL_MAX_LINE);
 
 	OK(protocol_put_job(why, &line, &job));
 	OK(protocol_get_job(why, buf_text(&line), line.size - 1, &got));

@@ -20,7 +20,7 @@ TEST(names_are_normalised)
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char name[PACKAGE_MOST_NAME];
+		char name[PACKAGE_MAX_NAME];
 		bool ok = package_normalise(cases[i].text, strlen(cases[i].text), name);
 
 		assert_int_equal(ok, cases[i].name != NULL);
@@ -126,7 +126,7 @@ TEST(record_rows_are_read)
 	static const char *const wanted[] = {"torch/lib/a.so", "with,comma \"q\".so", "alone",
 										 "last.so"};
 	struct cursor cursor = cursor_of(text, strlen(text));
-	struct buf path = BUF_MAX(RECORD_MOST_PATH + 1);
+	struct buf path = BUF_MAX(RECORD_MAX_PATH + 1);
 
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
 		assert_true(wheel_record_next(&cursor, &path));

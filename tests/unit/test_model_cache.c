@@ -22,7 +22,7 @@
 
 /* Entries 1 to 4 are there at first; 2 has another size then than the one that replaces it, and 3
  * has a file without a row before a repair. 5 to 7 are added, 8 after a kill, 9 by the driver. */
-enum { SECOND = 2, FIRST_OWN = 5, AFTER_KILL = 8, DRIVERS = 9, NUMBERS = 10, MOST_ROWS = 16 };
+enum { SECOND = 2, FIRST_OWN = 5, AFTER_KILL = 8, DRIVERS = 9, NUMBERS = 10, MAX_ROWS = 16 };
 
 enum operation { INSERT, INSERT_FULL, IMPORT, REPAIR, REMOVE, OPERATIONS };
 enum act {
@@ -61,7 +61,7 @@ struct row {
 };
 /* What a cache is: its rows in their order. */
 struct model {
-	struct row rows[MOST_ROWS];
+	struct row rows[MAX_ROWS];
 	unsigned count;
 	struct cache_live_counts counts;
 };
@@ -143,7 +143,7 @@ static bool read_model(const uint8_t *bytes, ssize_t size, struct model *ret_mod
 	*ret_model = (struct model){0};
 	if (size <= 0)
 		return true;
-	if (size < 16 || load_u32(bytes) != 0x41 || load_u32(bytes + 4) > MOST_ROWS ||
+	if (size < 16 || load_u32(bytes) != 0x41 || load_u32(bytes + 4) > MAX_ROWS ||
 		size < 16 + 16 * (ssize_t)load_u32(bytes + 4))
 		return false;
 	ret_model->count = load_u32(bytes + 4);
@@ -286,7 +286,7 @@ static void wrong(const char *what)
 /* At every instant: entries are whole, old or new, and no driver wipes. */
 static void check_instant(void)
 {
-	static uint8_t bytes[2 * ENTRIES_MOST];
+	static uint8_t bytes[2 * ENTRIES_MAX];
 	struct model model;
 	ssize_t got;
 

@@ -107,7 +107,7 @@ static void the_store_has_what_is_damaged(void **state)
 {
 	struct machine *machine = *state;
 	struct entries_entry *entry = &machine->entries[0];
-	uint8_t damaged[ENTRIES_MOST];
+	uint8_t damaged[ENTRIES_MAX];
 
 	keep_in_store(machine, 0, ENTRIES);
 	memcpy(damaged, entry->bytes, entry->size);

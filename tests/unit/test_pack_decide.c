@@ -440,7 +440,7 @@ TEST(an_index_that_cannot_be_read_leaves_no_room)
 	OK(os_make_dirs(why, target, 0700));
 	OK(os_file_open(why, index, OS_OPEN_CREATE, &file));
 	OK(os_file_truncate(why, file,
-						CACHE_INDEX_HEADER + (uint64_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE + 1));
+						CACHE_INDEX_HEADER + (uint64_t)CACHE_MAX_ROWS * CACHE_ROW_SIZE + 1));
 	os_file_close(file);
 	GIVES(JW_ERR_LIMIT, import_free_room(why, target, 1000, &room));
 	OK(os_remove(why, index));

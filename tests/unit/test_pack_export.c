@@ -132,7 +132,7 @@ TEST(modules_and_cubins_are_counted_apart)
 
 static void put_with_options(const char *dir, size_t length)
 {
-	static uint8_t bytes[2 * PACK_MOST_OPTIONS];
+	static uint8_t bytes[2 * PACK_MAX_OPTIONS];
 	struct entries_entry entry;
 	size_t key_bytes, value;
 
@@ -155,8 +155,8 @@ TEST(long_options_are_packed_and_longer_ones_left_out)
 	struct jw_export_result result;
 	struct jw_import_result *imported;
 
-	put_with_options(cache, PACK_MOST_OPTIONS);
-	put_with_options(cache, PACK_MOST_OPTIONS + 1);
+	put_with_options(cache, PACK_MAX_OPTIONS);
+	put_with_options(cache, PACK_MAX_OPTIONS + 1);
 	result = packs_export(cache, file);
 	assert_int_equal(result.entries, 1);
 	assert_int_equal(result.unsuited, 1);

@@ -33,9 +33,9 @@ static struct ledger *make_ledger(void)
 	for (uint8_t i = 0; i < 2; i++) {
 		const struct ledger_item record = {50 + i, 60 + i, i};
 
-		OK(ledger_put(why, &ledger.records, LEDGER_MOST_RECORDS, &record));
+		OK(ledger_put(why, &ledger.records, LEDGER_MAX_RECORDS, &record));
 	}
-	OK(ledger_put(why, &ledger.marks, LEDGER_MOST_MARKS, &mark));
+	OK(ledger_put(why, &ledger.marks, LEDGER_MAX_MARKS, &mark));
 	return &ledger;
 }
 
@@ -110,8 +110,8 @@ TEST(what_the_driver_refuses_is_a_mark)
 		const struct ledger_item last = {.name = 95, .value = 222, .stamp = LEDGER_REFUSED};
 		struct buf bytes;
 
-		OK(ledger_put(why, &whole->marks, LEDGER_MOST_MARKS, &mark));
-		OK(ledger_put(why, &whole->marks, LEDGER_MOST_MARKS, &last));
+		OK(ledger_put(why, &whole->marks, LEDGER_MAX_MARKS, &mark));
+		OK(ledger_put(why, &whole->marks, LEDGER_MAX_MARKS, &last));
 		bytes = make_bytes_of(whole);
 		ledger_parse(&ledger, bytes.data, bytes.size);
 		assert_int_equal(ledger.marks.count, 1 + cases[i].marks);
@@ -151,17 +151,17 @@ TEST(there_are_numbers_for_so_many_stamps)
 	static struct ledger ledger;
 	char text[CACHE_STAMP_SIZE + 1];
 
-	for (unsigned i = 0; i <= LEDGER_MOST_STAMPS; i++) {
+	for (unsigned i = 0; i <= LEDGER_MAX_STAMPS; i++) {
 		(void)snprintf(text, sizeof text, "Jan  1 20%02u00:00:00", i);
 		assert_int_equal(ledger_stamp_number(&ledger, text), i);
-		assert_int_equal(ledger.stamp_count, i < LEDGER_MOST_STAMPS ? i + 1 : LEDGER_MOST_STAMPS);
+		assert_int_equal(ledger.stamp_count, i < LEDGER_MAX_STAMPS ? i + 1 : LEDGER_MAX_STAMPS);
 		assert_int_equal(ledger_stamp_number(&ledger, ledger.stamps[0]), 0);
 	}
 }
 
 static int format_anew(struct jw_error *err, const struct ledger *ledger)
 {
-	struct buf bytes = BUF_MAX(LEDGER_MOST_BYTES);
+	struct buf bytes = BUF_MAX(LEDGER_MAX_BYTES);
 	int result = ledger_format(err, ledger, &bytes);
 
 	buf_free(&bytes);
@@ -175,7 +175,7 @@ TEST(a_part_that_memory_lacks_for_is_not_left_out)
 	static struct ledger_item records[2000];
 	static struct ledger_item marks[4000];
 
-	ledger = (struct ledger){.stamp_count = LEDGER_MOST_STAMPS};
+	ledger = (struct ledger){.stamp_count = LEDGER_MAX_STAMPS};
 	ledger.records =
 		(struct ledger_list){.items = records, .count = sizeof records / sizeof *records};
 	ledger.marks = (struct ledger_list){.items = marks, .count = sizeof marks / sizeof *marks};
@@ -188,9 +188,9 @@ TEST(what_memory_lacks_for_is_not_added)
 	static const struct ledger_item mark = {.name = 9};
 	struct ledger ledger = {0};
 
-	OK(ledger_put(why, &ledger.records, LEDGER_MOST_RECORDS, &record));
+	OK(ledger_put(why, &ledger.records, LEDGER_MAX_RECORDS, &record));
 	assert_int_equal(ledger.records.count, 1);
-	OK(ledger_put(why, &ledger.marks, LEDGER_MOST_MARKS, &mark));
+	OK(ledger_put(why, &ledger.marks, LEDGER_MAX_MARKS, &mark));
 	assert_int_equal(ledger.marks.count, 1);
 	assert_non_null(ledger_item(&ledger.records, 7));
 	assert_non_null(ledger_item(&ledger.marks, 9));

@@ -16,7 +16,7 @@ static int mark(struct ledger *ledger, const char *path, uint64_t key)
 {
 	const struct ledger_item one = {key, 218, LEDGER_REFUSED};
 
-	OK(ledger_put(why, &ledger->marks, LEDGER_MOST_MARKS, &one));
+	OK(ledger_put(why, &ledger->marks, LEDGER_MAX_MARKS, &one));
 	return ledger_write(why, ledger, path);
 }
 

@@ -188,33 +188,33 @@ TEST_WITH(what_is_made_for_elsewhere_is_told_apart, start, NULL)
 TEST_WITH(the_older_half_makes_room, start, NULL)
 {
 	static struct ledger ledger, again;
-	struct buf bytes = BUF_MAX(LEDGER_MOST_BYTES);
+	struct buf bytes = BUF_MAX(LEDGER_MAX_BYTES);
 
 	begin(&ledger);
-	for (size_t i = 0; i < LEDGER_MOST_RECORDS; i++) {
+	for (size_t i = 0; i < LEDGER_MAX_RECORDS; i++) {
 		const struct ledger_item record = {.name = i + 1, .value = i};
 
-		OK(ledger_put(why, &ledger.records, LEDGER_MOST_RECORDS, &record));
+		OK(ledger_put(why, &ledger.records, LEDGER_MAX_RECORDS, &record));
 	}
 	assert_int_equal(
-		ledger_put(NULL, &ledger.records, LEDGER_MOST_RECORDS, &(struct ledger_item){.name = 0}),
+		ledger_put(NULL, &ledger.records, LEDGER_MAX_RECORDS, &(struct ledger_item){.name = 0}),
 		-1);
 	assert_int_equal(ledger_stamp_number(&ledger, stamp), 0);
 	OK(ledger_format(why, &ledger, &bytes));
 	ledger_parse(&again, bytes.data, bytes.size);
-	assert_int_equal(again.records.count, LEDGER_MOST_RECORDS);
+	assert_int_equal(again.records.count, LEDGER_MAX_RECORDS);
 	ledger_close(&again);
 	buf_free(&bytes);
 	plan.module_count = 1;
 	ledger_note(&ledger, NULL, false);
-	assert_int_equal(ledger.records.count, LEDGER_MOST_RECORDS);
+	assert_int_equal(ledger.records.count, LEDGER_MAX_RECORDS);
 	ledger_note(&ledger, state_dir, false);
-	assert_int_equal(ledger.records.count, LEDGER_MOST_RECORDS / 2 + 1);
-	assert_null(ledger_item(&ledger.records, LEDGER_MOST_RECORDS / 2));
-	assert_int_equal(ledger_item(&ledger.records, LEDGER_MOST_RECORDS / 2 + 1)->value,
-					 LEDGER_MOST_RECORDS / 2);
-	assert_int_equal(ledger_item(&ledger.records, LEDGER_MOST_RECORDS)->value,
-					 LEDGER_MOST_RECORDS - 1);
+	assert_int_equal(ledger.records.count, LEDGER_MAX_RECORDS / 2 + 1);
+	assert_null(ledger_item(&ledger.records, LEDGER_MAX_RECORDS / 2));
+	assert_int_equal(ledger_item(&ledger.records, LEDGER_MAX_RECORDS / 2 + 1)->value,
+					 LEDGER_MAX_RECORDS / 2);
+	assert_int_equal(ledger_item(&ledger.records, LEDGER_MAX_RECORDS)->value,
+					 LEDGER_MAX_RECORDS - 1);
 	assert_int_equal(ledger_find(&ledger, &modules[0])->value, 10);
 	ledger_close(&ledger);
 }
@@ -254,7 +254,7 @@ TEST_WITH(records_of_another_process_stay, start, NULL)
 /* The oldest ones make room for those that come, and not one more. */
 TEST(marks_make_room_for_others)
 {
-	enum { MOST = LEDGER_MOST_MARKS };
+	enum { MOST = LEDGER_MAX_MARKS };
 	static const struct {
 		size_t coming, left;
 	} cases[] = {{10, 10}, {11, 9}, {MOST - 1, 1}, {MOST, 0}};

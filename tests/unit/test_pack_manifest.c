@@ -113,25 +113,25 @@ TEST(text_has_a_size)
 {
 	char *sound = document_of(usual);
 	const size_t length = strlen(sound);
-	char *text = mem_resize(NULL, PACK_MOST_MANIFEST + 1);
+	char *text = mem_resize(NULL, PACK_MAX_MANIFEST + 1);
 
-	memset(text, ' ', PACK_MOST_MANIFEST + 1);
+	memset(text, ' ', PACK_MAX_MANIFEST + 1);
 	memcpy(text, sound, length);
 	for (size_t more = 0; more < 2; more++) {
 		struct pack_manifest manifest = {0};
 
 		GIVES(more ? JW_ERR_LIMIT : JW_OK,
-			  manifest_parse(why, text, PACK_MOST_MANIFEST + more, &manifest));
+			  manifest_parse(why, text, PACK_MAX_MANIFEST + more, &manifest));
 		manifest_free(&manifest);
 	}
 	/* As many separators as values may be: what is wrong comes later. */
-	memset(text, ',', PACK_MOST_MANIFEST);
+	memset(text, ',', PACK_MAX_MANIFEST);
 	for (size_t more = 0; more < 2; more++) {
 		struct pack_manifest manifest = {0};
 
 		for (size_t i = 0; i < 3; i++) {
-			memset(text, ",[{"[i], PACK_MOST_VALUES + 1);
-			assert_int_equal(manifest_parse(why, text, PACK_MOST_VALUES + more, &manifest), -1);
+			memset(text, ",[{"[i], PACK_MAX_VALUES + 1);
+			assert_int_equal(manifest_parse(why, text, PACK_MAX_VALUES + more, &manifest), -1);
 			assert_int_equal(strstr(why->message, "more than 2097152 values") != NULL, more);
 		}
 	}
@@ -167,12 +167,12 @@ TEST(kinds_of_entries)
 
 TEST(keys)
 {
-	static char options[PACK_MOST_OPTIONS + 1];
+	static char options[PACK_MAX_OPTIONS + 1];
 	struct pack_driver driver = {.stamp = "Jan  1 203001:02:03"};
 	struct pack_member ptx = {.size_bytes = 100};
 	struct pack_entry entry = {.target = {.sm = 86}, .options = options};
 	const struct pack_manifest manifest = {.drivers = &driver, .members = &ptx};
-	char start[CACHE_KEY_MOST_START + 1], tail[CACHE_KEY_MOST_TAIL];
+	char start[CACHE_KEY_MAX_START + 1], tail[CACHE_KEY_MAX_TAIL];
 
 	assert_int_equal(cache_key_write_start(start, driver.stamp, entry.target), 19 + 6 + 5);
 	assert_string_equal(start, "Jan  1 203001:02:03HOST64sm_86");
@@ -186,8 +186,8 @@ TEST(keys)
 	entry.form = PACK_BARE;
 	assert_int_equal(pack_key_tail(tail, &entry), 0);
 	entry.form = PACK_LOAD;
-	memset(options, 'x', PACK_MOST_OPTIONS);
-	assert_int_equal(pack_key_tail(tail, &entry), 2 + PACK_MOST_OPTIONS);
+	memset(options, 'x', PACK_MAX_OPTIONS);
+	assert_int_equal(pack_key_tail(tail, &entry), 2 + PACK_MAX_OPTIONS);
 }
 
 /* What is known of a driver by its stamp: from the machine, then the table. */
@@ -225,7 +225,7 @@ TEST(drivers_of_stamps)
  * all before. */
 TEST(names_that_begin_alike_are_refused)
 {
-	struct pack_member *all = mem_array(PACK_MOST_MEMBERS, sizeof *all), one = {0};
+	struct pack_member *all = mem_array(PACK_MAX_MEMBERS, sizeof *all), one = {0};
 	struct pack_manifest manifest = {.members = all};
 	struct set leads = {0};
 	uint32_t at, count = 0;
@@ -234,7 +234,7 @@ TEST(names_that_begin_alike_are_refused)
 	do {
 		memcpy(one.digest.bytes + 20, &count, sizeof count);
 		result = manifest_add_member(why, &manifest, &leads, &one, &at);
-	} while (!result && ++count < PACK_MOST_MEMBERS);
+	} while (!result && ++count < PACK_MAX_MEMBERS);
 	assert_int_equal(why->code, JW_ERR_FORMAT);
 	assert_int_equal(manifest.member_count, count);
 	assert_in_range(count, 2, 100);
@@ -244,7 +244,7 @@ TEST(names_that_begin_alike_are_refused)
 
 TEST(adds_members_once)
 {
-	struct pack_member *all = mem_array(PACK_MOST_MEMBERS + 1, sizeof *all);
+	struct pack_member *all = mem_array(PACK_MAX_MEMBERS + 1, sizeof *all);
 	struct pack_manifest manifest = {.members = all};
 	struct pack_member one = {.kind = PACK_PTX}, same_lead = {.kind = PACK_PTX},
 					   code = {.kind = PACK_CUBIN};
@@ -261,13 +261,13 @@ TEST(adds_members_once)
 		assert_int_equal(at, 2);
 	}
 	assert_int_equal(manifest.member_count, 3);
-	manifest.member_count = PACK_MOST_MEMBERS - 1;
+	manifest.member_count = PACK_MAX_MEMBERS - 1;
 	one.digest.bytes[0] = 1;
 	OK(manifest_add_member(why, &manifest, &leads, &one, &at));
-	assert_int_equal(at, PACK_MOST_MEMBERS - 1);
+	assert_int_equal(at, PACK_MAX_MEMBERS - 1);
 	one.digest.bytes[0] = 2;
 	GIVES(JW_ERR_LIMIT, manifest_add_member(why, &manifest, &leads, &one, &at));
-	assert_int_equal(manifest.member_count, PACK_MOST_MEMBERS);
+	assert_int_equal(manifest.member_count, PACK_MAX_MEMBERS);
 	set_free(&leads);
 	mem_free(all);
 }

@@ -30,7 +30,7 @@ static size_t size_of(size_t at)
 static void make_member(size_t at)
 {
 	struct pack_member member = {.kind = at % 2 ? PACK_CUBIN : PACK_PTX};
-	char name[TAR_MOST_NAME + 1];
+	char name[TAR_MAX_NAME + 1];
 
 	sizes[at] = size_of(at);
 	contents[at] = mem_alloc(sizes[at]);

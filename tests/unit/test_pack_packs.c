@@ -99,13 +99,13 @@ TEST_WITH(entries_that_are_not_restored_are_reported, make_folder, remove_folder
 	system.cache.limit_bytes = UINT64_C(1) << 30;
 	assert_int_equal(refill(&system, keys, 4), 2);
 	assert_int_equal(told.note_count, 0);
-	for (unsigned n = 0; n < JW_STORE_MOST_NOTES + 3; n++) {
+	for (unsigned n = 0; n < JW_STORE_MAX_NOTES + 3; n++) {
 		path = mem_printf("%s/sm_86-%u.jwpack", store, n);
 		OK(os_write_atomic(why, path, "no pack", 7));
 		mem_free(path);
 	}
 	assert_int_equal(refill(&system, keys, 4), 0);
-	assert_int_equal(told.note_count, JW_STORE_MOST_NOTES);
+	assert_int_equal(told.note_count, JW_STORE_MAX_NOTES);
 	assert_int_equal(told.more_notes, 3);
 	assert_non_null(strstr(told.notes[0], "sm_86-"));
 	assert_non_null(strstr(told.notes[0], "not a pack"));

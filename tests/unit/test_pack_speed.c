@@ -95,7 +95,7 @@ enum { LIBRARIES = sizeof libraries / sizeof *libraries, BY_DRIVER = 12 };
 
 static struct speed_time library_time(const char *name)
 {
-	static struct costs_row rows[COSTS_MOST];
+	static struct costs_row rows[COSTS_MAX];
 	const size_t count = costs_read(name, rows);
 	struct speed_time time = {0};
 
@@ -165,10 +165,10 @@ TEST(the_table_does_not_grow)
 		const struct jw_driver driver = {.cuda = 12000 + i, .release = {500 + i, 0, 0}};
 
 		speed_add(&table, &driver, &run);
-		assert_true(table.count <= LEARN_MOST_ROWS);
+		assert_true(table.count <= LEARN_MAX_ROWS);
 	}
-	assert_int_equal(table.count, LEARN_MOST_ROWS);
-	assert_int_equal(table.rows[LEARN_MOST_ROWS - 1].release, 599);
+	assert_int_equal(table.count, LEARN_MAX_ROWS);
+	assert_int_equal(table.rows[LEARN_MAX_ROWS - 1].release, 599);
 }
 
 TEST(implausible_times_are_skipped)

@@ -54,10 +54,10 @@ TEST(signed_and_verified)
 		assert_false(minisign_verify(&changed, &key, prehash));
 	}
 	for (size_t i = 0; i < 3; i++) {
-		static char longest[MINISIGN_MOST_COMMENT + 1];
+		static char longest[MINISIGN_MAX_COMMENT + 1];
 		const char *const comments[] = {"two\nlines", "no \xff text", longest};
 
-		memset(longest, 'c', MINISIGN_MOST_COMMENT);
+		memset(longest, 'c', MINISIGN_MAX_COMMENT);
 		assert_int_equal(minisign_sign(NULL, &secret, prehash, comments[i], &changed), -1);
 	}
 }
@@ -69,7 +69,7 @@ TEST(a_named_folder_is_trusted_too)
 	char *file = os_join(named, "lab.pub"), *other = os_join(named, "lab.txt");
 	struct minisign_secret secret;
 	struct minisign_public key, found;
-	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
+	struct buf text = BUF_MAX(MINISIGN_MAX_FILE);
 	char name[64];
 
 	minisign_generate(&secret);
@@ -132,7 +132,7 @@ TEST(comments_have_a_length)
 	comment = strstr(first, "what it is\n");
 	assert_non_null(comment);
 	last = comment + strlen("what it is");
-	for (size_t length = MINISIGN_MOST_COMMENT - 2; length <= MINISIGN_MOST_COMMENT; length++) {
+	for (size_t length = MINISIGN_MAX_COMMENT - 2; length <= MINISIGN_MAX_COMMENT; length++) {
 		struct buf longer = BUF_MAX(1 << 16);
 
 		OK(buf_append(why, &longer, first, (size_t)(comment - first)));
@@ -141,8 +141,8 @@ TEST(comments_have_a_length)
 		OK(buf_append(why, &longer, last, strlen(last)));
 		assert_int_equal(
 			minisign_read_signature(NULL, (const char *)longer.data, longer.size, &read),
-			length < MINISIGN_MOST_COMMENT ? 0 : -1);
-		if (length < MINISIGN_MOST_COMMENT)
+			length < MINISIGN_MAX_COMMENT ? 0 : -1);
+		if (length < MINISIGN_MAX_COMMENT)
 			assert_int_equal(strlen(read.comment), length);
 		buf_free(&longer);
 	}
@@ -162,7 +162,7 @@ TEST(secret_keys)
 		"RWRTY0IyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAAACAAAAAAAAAEAAAAAA" SEALED_ZEROS
 		"\n";
 	struct minisign_secret secret, read;
-	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
+	struct buf text = BUF_MAX(MINISIGN_MAX_FILE);
 
 	minisign_generate(&secret);
 	minisign_write_secret(&secret, &text);
@@ -267,7 +267,7 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 	{
 		struct buf text = {0};
 
-		OK(os_read_file(why, signature, MINISIGN_MOST_FILE, &text));
+		OK(os_read_file(why, signature, MINISIGN_MAX_FILE, &text));
 		assert_non_null(strstr(buf_text(&text), "\tname:pack\t"));
 		buf_free(&text);
 	}

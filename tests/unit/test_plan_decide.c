@@ -32,14 +32,14 @@ struct brief {
 		}                                                                                          \
 	}
 
-enum { MOST_GROUPS = 4, MOST_ENTRIES = 6 };
+enum { MAX_GROUPS = 4, MAX_ENTRIES = 6 };
 
 /* Facts of real packages, as scans of their wheels give them. */
 static const struct {
 	const char *name;
 	struct jw_target device;
 	struct jw_driver driver;
-	struct brief groups[MOST_GROUPS];
+	struct brief groups[MAX_GROUPS];
 	enum decide_fate fate;
 	enum plan_reason reason;
 	size_t pieces, lacking, too_new;
@@ -254,11 +254,11 @@ static const struct {
 };
 
 static size_t fill(const struct brief *briefs, struct jw_piece *groups,
-				   struct jw_piece_entry entries[][MOST_ENTRIES])
+				   struct jw_piece_entry entries[][MAX_ENTRIES])
 {
 	size_t count = 0;
 
-	for (; count < MOST_GROUPS && briefs[count].count; count++) {
+	for (; count < MAX_GROUPS && briefs[count].count; count++) {
 		const struct brief *brief = &briefs[count];
 		struct jw_piece *group = &groups[count];
 
@@ -270,7 +270,7 @@ static size_t fill(const struct brief *briefs, struct jw_piece *groups,
 					: brief->where == 'i' ? DEVCODE_RELOCATABLE
 										  : DEVCODE_REGISTERED,
 		};
-		for (; group->entry_count < MOST_ENTRIES && brief->entries[group->entry_count].kind;
+		for (; group->entry_count < MAX_ENTRIES && brief->entries[group->entry_count].kind;
 			 group->entry_count++)
 			entries[count][group->entry_count] = (struct jw_piece_entry){
 				.kind = brief->entries[group->entry_count].kind == 'c' ? DEVCODE_KIND_CUBIN
@@ -286,8 +286,8 @@ static size_t fill(const struct brief *briefs, struct jw_piece *groups,
 TEST(what_runs_of_a_library)
 {
 	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
-		struct jw_piece_entry entries[MOST_GROUPS][MOST_ENTRIES];
-		struct jw_piece groups[MOST_GROUPS];
+		struct jw_piece_entry entries[MAX_GROUPS][MAX_ENTRIES];
+		struct jw_piece groups[MAX_GROUPS];
 		const struct decide_facts facts = {
 			.pieces = groups,
 			.piece_count = fill(libraries[i].groups, groups, entries),

@@ -33,7 +33,7 @@ TEST(real_libraries_cost_what_the_model_says)
 		{"ptxas-tensorflow-2.3.1-windows-sm86", 1.103, 0.860},
 		{"ptxas-xgboost-1.7.6-sm90", 0.829, 0.984},
 	};
-	static struct costs_row rows[COSTS_MOST];
+	static struct costs_row rows[COSTS_MAX];
 
 	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
 		const size_t count = costs_read(libraries[i].name, rows);
@@ -96,7 +96,8 @@ TEST(a_machine_may_be_slower)
 	assert_true(fabs(jw_makespan_seconds(100, 60, 0) - 100) < 1e-9);
 }
 
-/* XGBoost 1.0.2 on an H200, 8 cores with 16 threads (docs/internals/estimates.md): seconds by workers. */
+/* XGBoost 1.0.2 on an H200, 8 cores with 16 threads (docs/internals/estimates.md): seconds by
+ * workers. */
 TEST(threads_of_one_core_count_less_than_cores)
 {
 	static const struct {

@@ -161,27 +161,27 @@ TEST(one_entrys_key_is_the_same)
 TEST(each_target_has_its_keys)
 {
 	static const char text[] = "a text for many";
-	struct jw_target targets[ANALYSE_MOST_TARGETS + 1];
+	struct jw_target targets[ANALYSE_MAX_TARGETS + 1];
 	struct picks picks = {.count = 7};
 	size_t index, other;
 
-	for (uint16_t t = 0; t <= ANALYSE_MOST_TARGETS; t++)
+	for (uint16_t t = 0; t <= ANALYSE_MAX_TARGETS; t++)
 		targets[t] = (struct jw_target){.sm = (uint16_t)(50 + t)};
-	GIVES(JW_ERR_USAGE, picks_init(why, &picks, targets, ANALYSE_MOST_TARGETS + 1, &profile));
+	GIVES(JW_ERR_USAGE, picks_init(why, &picks, targets, ANALYSE_MAX_TARGETS + 1, &profile));
 	assert_int_equal(picks.count, 7);
-	OK(picks_init(why, &picks, targets, ANALYSE_MOST_TARGETS, &profile));
+	OK(picks_init(why, &picks, targets, ANALYSE_MAX_TARGETS, &profile));
 	assert_true(picks.keyed);
-	assert_int_equal(picks.target_count, ANALYSE_MOST_TARGETS);
+	assert_int_equal(picks.target_count, ANALYSE_MAX_TARGETS);
 	pick_for = 0x80000005;
 	index = pick(&picks, DEVCODE_KIND_PTX, DEVCODE_LZ4, text, sizeof text, "-v");
 	pick_for = 2;
 	other = pick(&picks, DEVCODE_KIND_PTX, DEVCODE_LZ4, text, sizeof text, "-v");
 	pick_for = 1;
 	picks_flush(&picks);
-	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
-		assert_int_equal(picks.keys[other * ANALYSE_MOST_TARGETS + t].load != 0, t == 1);
-	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++) {
-		const struct pick_keys *keys = &picks.keys[index * ANALYSE_MOST_TARGETS + t];
+	for (size_t t = 0; t < ANALYSE_MAX_TARGETS; t++)
+		assert_int_equal(picks.keys[other * ANALYSE_MAX_TARGETS + t].load != 0, t == 1);
+	for (size_t t = 0; t < ANALYSE_MAX_TARGETS; t++) {
+		const struct pick_keys *keys = &picks.keys[index * ANALYSE_MAX_TARGETS + t];
 		struct cache_key_input input = {.sm = targets[t].sm,
 										.form = CACHE_KEY_LOAD,
 										.payload = text,

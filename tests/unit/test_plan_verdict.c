@@ -5,7 +5,7 @@
 
 #include "plan/verdict.h"
 
-enum { MOST_ENTRIES = 6 };
+enum { MAX_ENTRIES = 6 };
 
 /* One entry in short: 'c' cubin, 'p' PTX, 'r' PTX of kind 0x40, 'o' PTX with --compile-only, 'z'
  * PTX in zstd, 'Z' a cubin in zstd, 'n' a cubin of ABI 8, 'N' one in zstd, 'd' damaged PTX, 'D' a
@@ -84,7 +84,7 @@ static struct devcode_entry entry_of(const struct brief *brief)
 
 static const struct {
 	const char *name;
-	struct brief entries[MOST_ENTRIES];
+	struct brief entries[MAX_ENTRIES];
 	uint16_t device;
 	uint32_t cuda; /* of the driver; 0: not known */
 	bool relocatable;
@@ -207,13 +207,13 @@ TEST(the_first_that_holds)
 	static const uint8_t bytes[] = "-v --compile-only ";
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct devcode_entry entries[MOST_ENTRIES];
+		struct devcode_entry entries[MAX_ENTRIES];
 		struct devcode_container container = {.bytes = bytes, .entries = entries};
 		struct jw_target device = {cases[i].device, 0};
 		const struct jw_driver driver = {cases[i].cuda, {0}};
 		struct plan_judgement got;
 
-		while (container.entry_count < MOST_ENTRIES &&
+		while (container.entry_count < MAX_ENTRIES &&
 			   cases[i].entries[container.entry_count].kind) {
 			entries[container.entry_count] = entry_of(&cases[i].entries[container.entry_count]);
 			container.entry_count++;

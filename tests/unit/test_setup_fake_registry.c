@@ -12,12 +12,12 @@
 
 /* ---- the registry */
 
-enum { PLACES = 4, MOST_VARIABLES = 16 };
+enum { PLACES = 4, MAX_VARIABLES = 16 };
 
 static struct fake_variable {
 	char name[40], value[80];
 	bool set, expands;
-} registry[PLACES][MOST_VARIABLES];
+} registry[PLACES][MAX_VARIABLES];
 static bool kept, announced;
 static int writes, fails_at;   /* the fails_at-th write fails; 0: none */
 static const char *unreadable; /* a name */
@@ -37,7 +37,7 @@ const char *os_variables_key(enum os_variables where)
 
 static struct fake_variable *slot_of(enum os_variables where, const char *name)
 {
-	for (size_t i = 0; i < MOST_VARIABLES; i++) {
+	for (size_t i = 0; i < MAX_VARIABLES; i++) {
 		struct fake_variable *one = &registry[where][i];
 
 		if (!one->name[0])
@@ -101,7 +101,7 @@ static char *text_of(enum os_variables where)
 	static char text[2048];
 
 	text[0] = '\0';
-	for (size_t i = 0; i < MOST_VARIABLES; i++)
+	for (size_t i = 0; i < MAX_VARIABLES; i++)
 		if (registry[where][i].set)
 			(void)snprintf(text + strlen(text), sizeof text - strlen(text), "%.39s=%s%.79s|",
 						   registry[where][i].name, registry[where][i].expands ? "%" : "",

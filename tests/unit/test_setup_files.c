@@ -202,16 +202,16 @@ TEST_WITH(what_else_is_there_stays, usual, NULL)
 /* A profile that is not read whole keeps what it holds. */
 TEST_WITH(what_cannot_be_read_stays, usual, NULL)
 {
-	enum { MOST_FILE = 16 << 20 };
-	char *longer = calloc(1, MOST_FILE + 2);
+	enum { MAX_FILE = 16 << 20 };
+	char *longer = calloc(1, MAX_FILE + 2);
 	struct os_stat stat;
 
-	memset(longer, '#', MOST_FILE + 1);
+	memset(longer, '#', MAX_FILE + 1);
 	root_put("home/.bashrc", longer);
 	expect_failure(false, &shell, JW_ERR_LIMIT, ".bashrc");
 	expect_failure(true, &shell, JW_ERR_LIMIT, ".bashrc");
 	OK(os_stat(why, inside("home/.bashrc"), &stat));
-	assert_int_equal(stat.size_bytes, MOST_FILE + 1);
+	assert_int_equal(stat.size_bytes, MAX_FILE + 1);
 	free(longer);
 	/* Not one that is missing, either. */
 	OK(os_remove(why, inside("home/.bashrc")));

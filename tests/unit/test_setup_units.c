@@ -334,7 +334,7 @@ TEST_WITH(units_are_taken_back_where_no_command_can_start, usual, NULL)
 
 TEST_WITH(commands_are_noted_as_they_would_be_typed, usual, NULL)
 {
-	struct jw_startup startup = {.commands = mem_array(STARTUP_MOST_COMMANDS, sizeof(char *))};
+	struct jw_startup startup = {.commands = mem_array(STARTUP_MAX_COMMANDS, sizeof(char *))};
 	struct buf output = {0};
 	bool good = false;
 
@@ -348,13 +348,13 @@ TEST_WITH(commands_are_noted_as_they_would_be_typed, usual, NULL)
 	/* Without a place to note it, it is run all the same. */
 	OK(startup_command(why, NULL, "sh", STARTUP_WORDS("-c", "kill -9 $$"), NULL, &good));
 	assert_false(good);
-	for (int i = 0; i < STARTUP_MOST_COMMANDS + 1; i++)
+	for (int i = 0; i < STARTUP_MAX_COMMANDS + 1; i++)
 		OK(startup_command(
 			why, &startup, "sh",
 			STARTUP_WORDS("-c", i ? "exit 0" : "echo; echo first; echo second; exit 3"), NULL,
 			&good));
 	assert_true(good);
-	assert_int_equal(startup.command_count, STARTUP_MOST_COMMANDS);
+	assert_int_equal(startup.command_count, STARTUP_MAX_COMMANDS);
 	assert_string_equal(startup.failed, "sh: first");
 	jw_lines_free(startup.commands, startup.command_count);
 	mem_free(startup.failed);

@@ -35,7 +35,7 @@ static void send_line(int fd, struct buf *line)
 {
 	assert_int_equal(write(fd, line->data, line->size), line->size);
 	buf_free(line);
-	*line = BUF_MAX(PROTOCOL_MOST_LINE);
+	*line = BUF_MAX(PROTOCOL_MAX_LINE);
 }
 
 TEST(an_object_that_hangs_holds_up_no_other_request)
@@ -43,10 +43,10 @@ TEST(an_object_that_hangs_holds_up_no_other_request)
 	struct jw_system machine = {.state_dir = folder, .driver.stamp = "Jun 25 202401:14:48"};
 	struct jw_share_options options = {.allow_unsigned = true, .folder = folder};
 	const struct object_setup setup = {folder, &machine, &options};
-	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
+	struct buf line = BUF_MAX(PROTOCOL_MAX_LINE);
 	struct pollfd answered;
 	struct object_answer answer;
-	char text[PROTOCOL_MOST_LINE];
+	char text[PROTOCOL_MAX_LINE];
 	int to[2], from[2];
 	ssize_t got;
 	pid_t worker;

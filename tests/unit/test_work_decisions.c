@@ -452,7 +452,7 @@ CASE(an_answer_is_to_the_first_job)
  * many, whatever was before. */
 CASE(ends_count_in_a_row)
 {
-	enum { EVENTS = 7, MOST_IN_A_ROW = 3 };
+	enum { EVENTS = 7, MAX_IN_A_ROW = 3 };
 	const struct child_end how = {.exit_status = 5, .said = "", .protocol = ""};
 	const struct protocol_answer answer = {.id = 0, .result = 1, .error = "bad"};
 
@@ -463,7 +463,7 @@ CASE(ends_count_in_a_row)
 		unsigned in_a_row = 0;
 
 		run->workers.unborn = run->workers.fruitless = 0;
-		for (unsigned i = 0; i < EVENTS && in_a_row < MOST_IN_A_ROW; i++) {
+		for (unsigned i = 0; i < EVENTS && in_a_row < MAX_IN_A_ROW; i++) {
 			if (order >> i & 1) {
 				slots[0].jobs[0] = (struct run_job){0, 0};
 				slots[0].job_count = 1;
@@ -473,7 +473,7 @@ CASE(ends_count_in_a_row)
 			}
 			in_a_row++;
 			assert_int_equal(run_is_hopeless(run, &slots[0], &how, false),
-							 in_a_row == MOST_IN_A_ROW);
+							 in_a_row == MAX_IN_A_ROW);
 		}
 	}
 }

@@ -142,7 +142,7 @@ static bool is_near(double said, double truth)
 
 static size_t read_modules(const char *name, struct replayed *modules)
 {
-	static struct costs_row rows[COSTS_MOST];
+	static struct costs_row rows[COSTS_MAX];
 	const size_t count = costs_read(name, rows);
 
 	for (size_t i = 0; i < count; i++) {
@@ -171,7 +171,7 @@ static unsigned near_moments(struct replayed *modules, size_t count, size_t work
 /* The predictions are right for the whole library, or off by as much as a first estimate may be. */
 TEST(the_time_left_is_near_for_real_libraries)
 {
-	static struct replayed modules[COSTS_MOST];
+	static struct replayed modules[COSTS_MAX];
 	static const double offs[] = {1, 1.25, 0.8, 1.6, 0.625};
 	static const size_t workers[] = {1, 2, 4};
 	/* `right`: the least where the predictions are right; `all`: the mean. */

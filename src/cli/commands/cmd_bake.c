@@ -170,7 +170,7 @@ static void print_summary(const struct cli *cli, const struct jw_bake_result *re
 	for (size_t k = 0; k < found->file_count; k++) {
 		const struct jw_found_file *file = &found->files[k];
 		bool baked = false, before = false;
-		struct buf line = BUF_MAX(NEXT_STEP_MOST);
+		struct buf line = BUF_MAX(NEXT_STEP_MAX);
 		char name[512];
 
 		for (size_t i = 0; file->package && file->version && i < result->file_count; i++)

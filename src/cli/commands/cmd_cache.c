@@ -264,11 +264,11 @@ const struct json_table document_cache_verify = {
 	.fields = verify_fields,
 };
 
-enum { MOST_SHOWN = 20 };
+enum { MAX_SHOWN = 20 };
 
 static void print_damaged(const struct output *out, const struct jw_cache_report *report)
 {
-	size_t shown = report->damaged < MOST_SHOWN ? report->damaged : MOST_SHOWN;
+	size_t shown = report->damaged < MAX_SHOWN ? report->damaged : MAX_SHOWN;
 
 	for (size_t i = 0; i < shown; i++)
 		output_line(out, STYLE_BAD, "  damaged   %s: %s", report->damaged_entries[i].name,
@@ -344,7 +344,7 @@ static int verify_run(struct jw_error *err, struct cli *cli)
 		output_line(&cli->out, STYLE_GOOD, "  repaired: the index (rows added: %zu, removed: %zu)",
 					found.repaired.counted, found.repaired.dropped);
 	if (report->damaged) {
-		struct buf line = BUF_MAX(NEXT_STEP_MOST);
+		struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
 		buf_say(&line, "jitwarm cache verify --repair");
 		next_step_keep(&line, &cli->options, (const char *const[]){"cache", NULL});
@@ -424,7 +424,7 @@ const struct json_table document_cache_prune = {
 	.fields = prune_fields,
 };
 
-enum { MOST_DRIVERS = 64, GROUP_TEXT = 96 };
+enum { MAX_DRIVERS = 64, GROUP_TEXT = 96 };
 
 /* "sm_86, driver 535.309.01" */
 static const char *group_text(char text[GROUP_TEXT], const struct jw_prune_group *group)
@@ -441,7 +441,7 @@ static const char *group_text(char text[GROUP_TEXT], const struct jw_prune_group
 static void print_pruned_groups(const struct output *out, const struct jw_prune_result *result)
 {
 	char size[TEXT_SHORT], what[GROUP_TEXT];
-	size_t shown = result->group_count < MOST_SHOWN ? result->group_count : MOST_SHOWN;
+	size_t shown = result->group_count < MAX_SHOWN ? result->group_count : MAX_SHOWN;
 
 	for (size_t i = 0; i < shown; i++)
 		output_line(out, STYLE_PLAIN, "  %6zu  %8s  %s", result->groups[i].entries,
@@ -456,7 +456,7 @@ static void print_staying(const struct output *out, const struct jw_prune_result
 {
 	char what[GROUP_TEXT];
 
-	for (size_t i = 0; i < result->staying_count && i < MOST_SHOWN; i++)
+	for (size_t i = 0; i < result->staying_count && i < MAX_SHOWN; i++)
 		output_line(out, STYLE_FAINT,
 					result->staying[i].newer
 						? "  kept: %s of a driver newer than this machine's (--driver with its "
@@ -497,15 +497,15 @@ static void print_prune_result(const struct output *out, const struct jw_prune_r
 }
 
 static int read_given_drivers(struct jw_error *err, const struct options *given,
-							  const char *drivers[MOST_DRIVERS], struct jw_prune_options *options)
+							  const char *drivers[MAX_DRIVERS], struct jw_prune_options *options)
 {
 	for (size_t i = 0; i < options_count(given, "driver"); i++) {
 		const char *text = options_item(given, "driver", i);
 
 		if (!strcmp(text, "former"))
 			options->former_drivers = true;
-		else if (options->driver_count == MOST_DRIVERS)
-			return error_set(err, JW_ERR_USAGE, "--driver: at most %d", MOST_DRIVERS);
+		else if (options->driver_count == MAX_DRIVERS)
+			return error_set(err, JW_ERR_USAGE, "--driver: at most %d", MAX_DRIVERS);
 		else
 			drivers[options->driver_count++] = text;
 	}
@@ -533,7 +533,7 @@ static int prune_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *given = &cli->options;
 	struct jw_system_options how = {.cache_dir = options_value(given, "cache"), .asleep = true};
-	const char *drivers[MOST_DRIVERS];
+	const char *drivers[MAX_DRIVERS];
 	struct jw_prune_options options = {
 		.cache_dir = how.cache_dir,
 		.drivers = drivers,

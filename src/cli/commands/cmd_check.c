@@ -195,7 +195,7 @@ static void print_next(const struct cli *cli, const struct jw_check_result *resu
 	const bool elsewhere =
 		((options_given(options, "target") && !result->here) || options_given(options, "driver")) &&
 		!pending;
-	struct buf line = BUF_MAX(NEXT_STEP_MOST);
+	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
 	buf_say(&line, "jitwarm %s", pending ? "ahead" : elsewhere ? "make" : "prime");
 	/* It refuses what the driver would evict again. */
@@ -296,10 +296,10 @@ static void print_nameless(const struct output *out, const struct jw_check_resul
 	const struct jw_driver *driver = &result->driver;
 	const bool none = !driver->cuda && !driver->release[0], exact = driver->release[1] != 0;
 	char text[JW_DRIVER_TEXT], names[JW_DRIVER_NAMES];
-	struct jw_target targets[GPUS_MOST];
+	struct jw_target targets[GPUS_MAX];
 	size_t count = 0;
 
-	for (; count < result->gpu_count && count < GPUS_MOST; count++)
+	for (; count < result->gpu_count && count < GPUS_MAX; count++)
 		targets[count] = result->gpus[count].target;
 	if (none || (!exact && result->named))
 		output_warning(

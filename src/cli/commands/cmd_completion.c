@@ -15,7 +15,7 @@
 #include "completion_powershell.h"
 #include "completion_zsh.h"
 
-enum { MOST_CANDIDATES = 16 << 20 };
+enum { MAX_CANDIDATES = 16 << 20 };
 static const uint16_t newest_sm = 200;
 
 /* ---- candidates */
@@ -245,7 +245,7 @@ static int complete_run(struct jw_error *err, struct cli *cli)
 	const bool help = count > 1 && !strcmp(words[0], "help");
 	bool lacking;
 	const struct cli_command *command = NULL;
-	struct completion completion = {.head = "", .text = BUF_MAX(MOST_CANDIDATES)};
+	struct completion completion = {.head = "", .text = BUF_MAX(MAX_CANDIDATES)};
 
 	(void)err;
 	language_close();

@@ -106,12 +106,12 @@ const struct json_table document_doctor = {.schema = "jitwarm.doctor/1", .fields
  * behind it in English: a command holds none. */
 #define COMMAND_MARK "\x01"
 
-enum { MOST_REPORT = 1 << 20 };
+enum { MAX_REPORT = 1 << 20 };
 
 /* "sudo -u ollama jitwarm prime torch"; the caller frees it. */
 static char *doctor_text_command(const struct doctor_words *words, const struct jw_finding *finding)
 {
-	struct buf line = BUF_MAX(NEXT_STEP_MOST);
+	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 	char *text;
 
 	buf_say(&line, "%s%sjitwarm", words->before ? words->before : "", words->before ? " " : "");
@@ -218,7 +218,7 @@ static void put_findings(struct buf *text, const struct doctor_document *documen
 static void print_lines_of(const struct output *out, char *text)
 {
 	for (char *line = text, *end, *command; *line; line = end + 1) {
-		struct buf step = BUF_MAX(NEXT_STEP_MOST);
+		struct buf step = BUF_MAX(NEXT_STEP_MAX);
 		const enum style style =
 			line[0] == ' ' && text_is_digit(line[1]) ? STYLE_WARN : STYLE_PLAIN;
 
@@ -302,7 +302,7 @@ static void hide_names(struct buf *copy, const char *text)
 static void doctor_text_report(const struct output *out, const struct jw_system *system,
 							   const struct doctor_document *document)
 {
-	struct buf text = BUF_MAX(MOST_REPORT), hidden = BUF_MAX(MOST_REPORT);
+	struct buf text = BUF_MAX(MAX_REPORT), hidden = BUF_MAX(MAX_REPORT);
 
 	put_machine(&text, system);
 	put_findings(&text, document);
@@ -326,7 +326,7 @@ static const char *const deciding[] = {"HOME",
 									   "CUDA_FORCE_JIT",
 									   "CUDA_VISIBLE_DEVICES",
 									   "CUDA_DEVICE_ORDER"};
-enum { DECIDING = sizeof deciding / sizeof *deciding, MOST_BEFORE = 1 << 18 };
+enum { DECIDING = sizeof deciding / sizeof *deciding, MAX_BEFORE = 1 << 18 };
 
 struct viewpoint {
 	struct process_view process; /* pid 0: none */
@@ -338,8 +338,7 @@ struct viewpoint {
 static int describe_view(struct jw_error *err, char *const values[DECIDING],
 						 struct viewpoint *viewpoint)
 {
-	struct buf line = BUF_MAX(MOST_BEFORE), unset = BUF_MAX(MOST_BEFORE),
-			   set = BUF_MAX(MOST_BEFORE);
+	struct buf line = BUF_MAX(MAX_BEFORE), unset = BUF_MAX(MAX_BEFORE), set = BUF_MAX(MAX_BEFORE);
 	int result = 0;
 
 	for (size_t i = 0; i < DECIDING; i++) {
@@ -414,7 +413,7 @@ static int take_viewpoint(struct jw_error *err, struct cli *cli, struct viewpoin
 
 /* ---- the run */
 
-enum { MOST_ROUNDS = 4, MOST_FIXES = 32, MOST_ARGUMENTS = 64 };
+enum { MAX_ROUNDS = 4, MAX_FIXES = 32, MAX_ARGUMENTS = 64 };
 
 /* One run. */
 struct doctoring {
@@ -509,13 +508,13 @@ static int run_fix(struct jw_error *err, struct doctoring *doctoring,
 				   const struct jw_finding *finding, const char *line)
 {
 	const struct output *out = &doctoring->cli->out;
-	char program[] = "jitwarm", quiet[] = "--quiet", *arguments[MOST_ARGUMENTS + 3] = {program};
+	char program[] = "jitwarm", quiet[] = "--quiet", *arguments[MAX_ARGUMENTS + 3] = {program};
 	bool tells_less = out->json || out->quiet;
 	int count = 1;
 
 	output_line(out, STYLE_STRONG, "Fix     %s", line);
 	/* Behind the command's words, and before a "--". */
-	for (size_t i = 0; i < finding->word_count && count < MOST_ARGUMENTS; i++) {
+	for (size_t i = 0; i < finding->word_count && count < MAX_ARGUMENTS; i++) {
 		if (tells_less && !strcmp(finding->command[i], "--")) {
 			arguments[count++] = quiet;
 			tells_less = false;
@@ -558,7 +557,7 @@ static int fix_found(struct jw_error *err, struct doctoring *doctoring, bool *re
 		while (line && done < doctoring->fixed_count && strcmp(doctoring->fixed[done], line) != 0)
 			done++;
 		if (line && done == doctoring->fixed_count) {
-			mem_add_string(&doctoring->fixed, &doctoring->fixed_count, MOST_FIXES, line);
+			mem_add_string(&doctoring->fixed, &doctoring->fixed_count, MAX_FIXES, line);
 			if (run_fix(err, doctoring, finding, line)) {
 				mem_free(line);
 				return -1;
@@ -590,7 +589,7 @@ static int look_and_fix(struct jw_error *err, struct doctoring *doctoring)
 	const bool fix = options_given(&doctoring->cli->options, "fix");
 	bool done = true;
 
-	for (unsigned round = 0; done && round < MOST_ROUNDS; round++) {
+	for (unsigned round = 0; done && round < MAX_ROUNDS; round++) {
 		done = false;
 		if (look_around(err, doctoring) || (fix && fix_found(err, doctoring, &done)))
 			return -1;
@@ -627,7 +626,7 @@ static int tell_findings(struct jw_error *err, struct doctoring *doctoring)
 									   .words = words_of(doctoring),
 									   .fixed = doctoring->fixed,
 									   .fixed_count = doctoring->fixed_count};
-	struct buf text = BUF_MAX(MOST_REPORT);
+	struct buf text = BUF_MAX(MAX_REPORT);
 	struct jw_ahead ahead = {0};
 
 	if (jw_ahead_look(err, NULL, &ahead))

@@ -72,7 +72,7 @@ static const struct json_field find_fields[] = {
 };
 const struct json_table document_find = {.schema = "jitwarm.find/1", .fields = find_fields};
 
-enum { MOST_DEAREST = 8 };
+enum { MAX_DEAREST = 8 };
 
 struct finding_places {
 	struct cli *cli;
@@ -130,7 +130,7 @@ static int judge_row(struct jw_error *err, const struct finding_places *finding,
 	*ret_troubles = result->troubles;
 	for (size_t i = 0; i < result->file_count; i++)
 		if (result->files[i].cold)
-			mem_add_string(&row->dearest, &row->dearest_count, MOST_DEAREST, result->files[i].path);
+			mem_add_string(&row->dearest, &row->dearest_count, MAX_DEAREST, result->files[i].path);
 	jw_check_result_free(result);
 	return 0;
 }
@@ -245,7 +245,7 @@ static int print_rows(struct jw_error *err, const struct output *out,
 /* The command for the dearest place. */
 static void print_find_next(const struct finding_places *finding, const struct find_row *row)
 {
-	struct buf line = BUF_MAX(NEXT_STEP_MOST);
+	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
 	if (!row->judged || !row->cold || finding->gpus.count)
 		return;

@@ -97,7 +97,7 @@ static void manual_page(struct buf *buf, const struct cli_command *command)
 	buf_say(buf, "%s\n.Xr jitwarm 1\n", language_text(".Sh SEE ALSO"));
 }
 
-enum { MOST_HELP = 1 << 20 };
+enum { MAX_HELP = 1 << 20 };
 
 static int help_for(struct jw_error *err, struct buf *buf, const struct cli *cli)
 {
@@ -133,7 +133,7 @@ static int help_for(struct jw_error *err, struct buf *buf, const struct cli *cli
 
 static int help_run(struct jw_error *err, struct cli *cli)
 {
-	struct buf text = BUF_MAX(MOST_HELP);
+	struct buf text = BUF_MAX(MAX_HELP);
 	int result = help_for(err, &text, cli);
 
 	if (!result && !cli->out.json) {

@@ -33,7 +33,7 @@ const struct json_table document_key = {
 static int print_one(struct cli *cli, struct jw_key *key, bool made)
 {
 	const struct jw_keys keys = {.items = key, .count = 1};
-	struct buf line = BUF_MAX(NEXT_STEP_MOST);
+	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
 	output_line(&cli->out, STYLE_GOOD, made ? "New key “%s”, %s" : "Trusted from now on: “%s”, %s",
 				key->name, key->id);

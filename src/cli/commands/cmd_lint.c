@@ -109,7 +109,7 @@ struct lint_bound {
 	double most_start_s;
 };
 
-enum { MOST_LINT_LINE = 1 << 16, LINT_GENCODE = 64 };
+enum { MAX_LINT_LINE = 1 << 16, LINT_GENCODE = 64 };
 
 /* The -gencode that spares what a GPU lacks; returns `text`. */
 static const char *lint_gencode(char text[LINT_GENCODE], struct jw_target code)
@@ -184,7 +184,7 @@ static void end_lint_findings(const struct output *out, const struct jw_lint_res
 {
 	const size_t count = lines->count;
 
-	for (size_t i = 0; count && i < result->gpu_count && lines->count < GPUS_MOST; i++) {
+	for (size_t i = 0; count && i < result->gpu_count && lines->count < GPUS_MAX; i++) {
 		size_t k = 0;
 
 		while (k < count && !jw_target_equal(lines->items[k].target, result->gpus[i].target))
@@ -210,7 +210,7 @@ static void print_lint_findings(const struct output *out, const struct jw_lint_r
 			output_line(out, STYLE_STRONG, "%s%s", finding->member ? " " : "",
 						finding->member ? finding->member : finding->path);
 		}
-		if (lines.count == GPUS_MOST)
+		if (lines.count == GPUS_MAX)
 			end_lint_findings(out, result, &lines);
 		lint_say_finding(gpu_lines_add(&lines, finding->target), finding);
 		lines.items[lines.count - 1].style = level_style(finding->level);
@@ -225,7 +225,7 @@ static int print_linted_gpus(struct jw_error *err, const struct output *out,
 												  VERDICT_COLUMN_START, VERDICT_COLUMN_DRIVERS,
 												  VERDICT_COLUMN_BOUND};
 	const size_t count = sizeof columns / sizeof *columns - !bound->set;
-	struct verdict_row rows[GPUS_MOST];
+	struct verdict_row rows[GPUS_MAX];
 
 	for (size_t i = 0; i < result->gpu_count; i++)
 		rows[i] = lint_row(&result->gpus[i], bound);
@@ -238,7 +238,7 @@ static void print_codes(const struct output *out, const struct jw_lint_result *r
 
 	for (size_t i = 0; i < result->code_count; i++) {
 		const struct jw_lint_code *code = &result->codes[i];
-		struct buf names = BUF_MAX(MOST_LINT_LINE);
+		struct buf names = BUF_MAX(MAX_LINT_LINE);
 		char adds[TEXT_SHORT + 40] = "", needs[40] = "";
 
 		for (size_t k = 0; k < result->gpu_count; k++) {
@@ -309,7 +309,7 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 	size_t cursor = 0;
 
 	while ((trouble = lint_trouble_next(found, result, &cursor))) {
-		struct buf line = BUF_MAX(MOST_LINT_LINE);
+		struct buf line = BUF_MAX(MAX_LINT_LINE);
 
 		buf_say(&line, "::error title=jitwarm::");
 		say_escaped(&line, trouble, false);
@@ -319,7 +319,7 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 	for (size_t i = 0; i < result->gpu_count; i++) {
 		const struct jw_lint_gpu *gpu = &result->gpus[i];
 		const struct jw_lint_finding *worst = worst_finding(result, gpu->target);
-		struct buf line = BUF_MAX(MOST_LINT_LINE), what = BUF_MAX(MOST_LINT_LINE);
+		struct buf line = BUF_MAX(MAX_LINT_LINE), what = BUF_MAX(MAX_LINT_LINE);
 		char name[GPUS_NAME];
 
 		lint_say_gpu(&what, gpu, bound);
@@ -445,7 +445,7 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 	if (!gpus.count) {
 		size_t run = 0;
 
-		if (jw_targets_read(err, "rtx20..rtx50,a100,h100,b200", NULL, gpus.targets, GPUS_MOST,
+		if (jw_targets_read(err, "rtx20..rtx50,a100,h100,b200", NULL, gpus.targets, GPUS_MAX,
 							&gpus.count))
 			return -1;
 		for (size_t i = 0; i < gpus.count; i++)

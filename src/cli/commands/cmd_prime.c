@@ -282,7 +282,7 @@ struct nvrtc_options {
 	size_t capacity;
 };
 
-enum { MOST_OPTIONS = 4096, NVRTC_LOG_LINES = 60 };
+enum { MAX_OPTIONS = 4096, NVRTC_LOG_LINES = 60 };
 
 /* Copies one word from *at to `to` without its quotes. False if a quote is not closed. */
 static bool take_option_word(const char **at, char **to)
@@ -314,7 +314,7 @@ static int split_options(struct jw_error *err, const char *text, struct nvrtc_op
 		if (!*text)
 			return 0;
 		if (VEC_ROOM(err, options->words, options->capacity, options->how.option_count,
-					 MOST_OPTIONS))
+					 MAX_OPTIONS))
 			return -1;
 		options->words[options->how.option_count++] = to;
 		if (!take_option_word(&text, &to))
@@ -842,7 +842,7 @@ static void print_failures(const struct prime_outcome *priming, const struct jw_
 
 	for (size_t i = 0; i < run->failure_count; i++) {
 		const struct jw_prime_failure *failure = &run->failures[i];
-		struct buf line = BUF_MAX(NEXT_STEP_MOST);
+		struct buf line = BUF_MAX(NEXT_STEP_MAX);
 		char target[JW_TARGET_TEXT];
 
 		output_warning(out, "%s%s%s at 0x%llx (%s): %s", failure->path, failure->member ? ": " : "",
@@ -1075,7 +1075,7 @@ static int print_outcome_document(const struct prime_outcome *priming,
 	values.result.plan.warm -= priming->only_plan ? 0 : result->plan.restored;
 	for (size_t i = 0; i < result->compile.failure_count; i++) {
 		struct prime_failure *failure = &values.failures[i];
-		struct buf line = BUF_MAX(NEXT_STEP_MOST);
+		struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
 		failure->failure = result->compile.failures[i];
 		next_step_failure(&line, &priming->cli->options, &result->compile.failures[i]);

@@ -94,7 +94,7 @@ const struct json_table document_command = {
 	.fields = command_fields,
 };
 
-enum { MOST_OWNERS = 8 };
+enum { MAX_OWNERS = 8 };
 
 /* Exit statuses of env(1), nohup(1) and timeout(1) when the command cannot be started. */
 enum { NOT_STARTED = 126, NOT_THERE = 127 };
@@ -203,7 +203,7 @@ static void print_kept(const struct output *out, const struct jw_record_result *
 static void print_step(const struct output *out, const char *what, const char *command,
 					   const char *word)
 {
-	struct buf line = BUF_MAX(NEXT_STEP_MOST);
+	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
 	buf_say(&line, "%s", command);
 	shell_add_word(&line, word);
@@ -276,13 +276,13 @@ static int report_command(struct jw_error *err, struct cli *cli,
 		/* How much of it was compiling is a prediction: another run shows what it takes without. */
 		output_note(&cli->out, "%s ran %s; %s compiled for it", document.recording.command, ran,
 					TEXT_COUNT(document.recording.module_count, "module was", "modules were"));
-		for (size_t i = 0; i < document.owner_count && i < MOST_OWNERS; i++)
+		for (size_t i = 0; i < document.owner_count && i < MAX_OWNERS; i++)
 			output_note(&cli->out, "  %s of %s",
 						TEXT_COUNT(document.owners[i].modules, "module", "modules"),
 						document.owners[i].file.path);
-		if (document.owner_count > MOST_OWNERS)
+		if (document.owner_count > MAX_OWNERS)
 			output_note(&cli->out, "  and those of %s",
-						TEXT_COUNT(document.owner_count - MOST_OWNERS, "more file", "more files"));
+						TEXT_COUNT(document.owner_count - MAX_OWNERS, "more file", "more files"));
 		print_others(&cli->out, &document.recording);
 	} else {
 		output_note(&cli->out, "%s ran %s, and the driver compiled nothing into its cache",

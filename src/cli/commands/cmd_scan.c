@@ -364,7 +364,7 @@ const struct json_table document_scan = {
 
 /* ---- the text */
 
-enum { MOST_LINE = 1 << 16, MOST_LIBRARIES = 1 << 20, MOST_LARGEST = 3 };
+enum { MAX_LINE = 1 << 16, MAX_LIBRARIES = 1 << 20, MAX_LARGEST = 3 };
 
 static void add_scan_work(struct jw_scan_work *sum, const struct jw_scan_work *work)
 {
@@ -499,7 +499,7 @@ static void say_counts(struct buf *line, const struct jw_scan_count *counts, siz
 
 static void print_content(const struct output *output, const struct jw_scan_image *image)
 {
-	struct buf line = BUF_MAX(MOST_LINE);
+	struct buf line = BUF_MAX(MAX_LINE);
 
 	say_counts(&line, image->cubins, image->cubin_count);
 	say_counts(&line, image->ptx, image->ptx_count);
@@ -616,16 +616,16 @@ static int order_libraries(const void *a, const void *b)
 static void say_largest(const struct output *output, const struct scan_library *libraries,
 						size_t count, struct jw_target target)
 {
-	struct buf line = BUF_MAX(MOST_LINE);
+	struct buf line = BUF_MAX(MAX_LINE);
 	char span[TEXT_SHORT];
 	size_t found = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (jw_target_equal(libraries[i].target, target) && found++ < MOST_LARGEST)
+		if (jw_target_equal(libraries[i].target, target) && found++ < MAX_LARGEST)
 			buf_say(&line, "%s%s %s", line.size ? ", " : "", libraries[i].name,
 					text_span(span, libraries[i].start.low, libraries[i].start.high));
-	if (found > MOST_LARGEST)
-		buf_say(&line, " and %zu more", found - MOST_LARGEST);
+	if (found > MAX_LARGEST)
+		buf_say(&line, " and %zu more", found - MAX_LARGEST);
 	output_line(output, STYLE_PLAIN, "  %s", buf_text(&line));
 	buf_free(&line);
 }
@@ -633,7 +633,7 @@ static void say_largest(const struct output *output, const struct scan_library *
 static void scan_text_drivers(const struct output *output, const char *name,
 							  const struct jw_scan_total *total, size_t failing)
 {
-	struct buf line = BUF_MAX(MOST_LINE);
+	struct buf line = BUF_MAX(MAX_LINE);
 
 	say_drivers(&line, total, failing);
 	if (line.size)
@@ -661,7 +661,7 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 							size_t count)
 {
 	struct verdict_row row = total_row(total, failing);
-	struct buf line = BUF_MAX(MOST_LINE);
+	struct buf line = BUF_MAX(MAX_LINE);
 	char name[GPUS_NAME];
 	bool trifle = true;
 	enum style style;
@@ -706,7 +706,7 @@ static int scan_text_totals(struct jw_error *err, const struct output *out,
 	static const enum verdict_column columns[] = {VERDICT_COLUMN_GPU, VERDICT_COLUMN_MODULES,
 												  VERDICT_COLUMN_START, VERDICT_COLUMN_CACHE,
 												  VERDICT_COLUMN_DRIVERS};
-	struct verdict_row rows[GPUS_MOST];
+	struct verdict_row rows[GPUS_MAX];
 	struct gpu_lines lines = {.count = 0};
 	int failed;
 
@@ -734,8 +734,8 @@ struct scan_run {
 	size_t images, damaged, troubles, failing, unsure;
 	struct cures cures;
 	const struct jw_driver *driver;
-	struct jw_scan_total totals[GPUS_MOST];
-	size_t total_count, failing_on[GPUS_MOST];
+	struct jw_scan_total totals[GPUS_MAX];
+	size_t total_count, failing_on[GPUS_MAX];
 	char *archive; /* whose members were printed last */
 	struct said_file said;
 	const struct jw_found *found;
@@ -749,10 +749,10 @@ struct scan_run {
 	bool listed;
 	const char *file; /* of -r: its name */
 	struct jw_package_list list;
-	size_t next, got;                        /* of the list; those with a wheel */
-	cJSON *packages;                         /* the document's array; NULL without --json */
-	struct jw_scan_verdicts sums[GPUS_MOST]; /* of the wheel at hand, */
-	bool read;                               /* in which there is something, or trouble */
+	size_t next, got;                       /* of the list; those with a wheel */
+	cJSON *packages;                        /* the document's array; NULL without --json */
+	struct jw_scan_verdicts sums[GPUS_MAX]; /* of the wheel at hand, */
+	bool read;                              /* in which there is something, or trouble */
 };
 
 static void keep_newer(struct jw_driver *sum, const struct jw_driver *image)
@@ -803,8 +803,7 @@ static int add_libraries(struct jw_error *err, struct scan_run *run,
 
 		if (!work.modules || verdict_is_trifle(&work.start))
 			continue;
-		if (VEC_ROOM(err, run->libraries, run->library_capacity, run->library_count,
-					 MOST_LIBRARIES))
+		if (VEC_ROOM(err, run->libraries, run->library_capacity, run->library_count, MAX_LIBRARIES))
 			return -1;
 		library.name = mem_string(image->member ? image->member : image->path);
 		run->libraries[run->library_count++] = library;
@@ -926,7 +925,7 @@ static void end_listed(struct scan_run *run)
 
 	if (run->wheel && !run->read)
 		found_files_say_without(out, run->wheel->name, NULL);
-	for (size_t i = 0; i < GPUS_MOST && run->sums[i].target.sm; i++) {
+	for (size_t i = 0; i < GPUS_MAX && run->sums[i].target.sm; i++) {
 		struct buf *text = gpu_lines_add(&lines, run->sums[i].target);
 
 		lines.items[i].style = say_verdicts(text, &run->sums[i]);

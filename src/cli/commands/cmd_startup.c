@@ -252,7 +252,7 @@ static int report_texts(struct jw_error *err, struct cli *cli, const struct jw_s
 
 static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw_startup *startup)
 {
-	struct buf line = BUF_MAX(NEXT_STEP_MOST);
+	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
 	(void)err;
 	if (startup->failed) {

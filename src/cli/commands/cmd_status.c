@@ -163,7 +163,7 @@ const struct json_table document_status = {.schema = "jitwarm.status/1", .fields
 
 /* ---- the text */
 
-enum { MOST_PACKAGES = 12 };
+enum { MAX_PACKAGES = 12 };
 
 static const char head[] = "        ";
 
@@ -252,7 +252,7 @@ static void packages_text(const struct output *out, const char *environment,
 
 		if (runs_as_it_is(package))
 			continue;
-		if (shown++ < MOST_PACKAGES)
+		if (shown++ < MAX_PACKAGES)
 			print_package(out, package, result->verdict == JW_VERDICT_USELESS);
 		else
 			more++;

@@ -233,7 +233,7 @@ static const struct jw_setting *find_pending(const struct tuning *tuning)
 static void print_apply(const struct output *out, const struct options *options)
 {
 	static const char *const kept[] = {"scope", "max-size", "path", "environment", NULL};
-	struct buf line = BUF_MAX(NEXT_STEP_MOST);
+	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
 	buf_say(&line, "jitwarm tune --apply");
 	next_step_keep(&line, options, kept);

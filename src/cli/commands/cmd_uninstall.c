@@ -9,7 +9,7 @@
 #include "cli/document.h"
 #include "cli/tune_changes.h"
 
-enum { MOST_REMOVED = 10000 };
+enum { MAX_REMOVED = 10000 };
 
 struct uninstall_document {
 	bool dry_run;
@@ -56,7 +56,7 @@ static void on_step(void *context, const struct jw_uninstall_step *step)
 					step->where, but);
 	if (*but)
 		return;
-	mem_add_string(&report->gone.removed, &report->gone.count, MOST_REMOVED, step->where);
+	mem_add_string(&report->gone.removed, &report->gone.count, MAX_REMOVED, step->where);
 }
 
 static int uninstall_run(struct jw_error *err, struct cli *cli)

@@ -84,7 +84,7 @@ const struct json_table document_watch = {.schema = "jitwarm.watch/1", .fields =
 /* A process waits that uses less than this part of a core, and wants none. */
 #define BUSY_PART 0.2
 
-enum { LOOK_EVERY_MS = 500, NEWS_EVERY_S = 10, LINE_EVERY_S = 60, MOST_LINE = 1 << 12 };
+enum { LOOK_EVERY_MS = 500, NEWS_EVERY_S = 10, LINE_EVERY_S = 60, MAX_LINE = 1 << 12 };
 
 /* What is known at one moment. */
 struct watch_look {
@@ -234,7 +234,7 @@ static const char *left_text(char text[TEXT_SHORT], const struct watching *watch
 /* Nothing of the terminal is changed that would have to be restored. */
 static void rewrite_line(const char *line)
 {
-	struct buf shown = BUF_MAX(MOST_LINE);
+	struct buf shown = BUF_MAX(MAX_LINE);
 	const unsigned columns = os_terminal_columns(1);
 
 	terminal_append(&shown, line);
@@ -375,7 +375,7 @@ static void say_summary(const struct watching *watching)
 	const struct output *out = &watching->cli->out;
 	char whole[TEXT_SHORT], compiling[TEXT_SHORT], busy[TEXT_SHORT], waiting[TEXT_SHORT];
 	char linking[TEXT_SHORT * 4] = "";
-	struct buf line = BUF_MAX(NEXT_STEP_MOST);
+	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
 	if (document->linking_s > 0)
 		(void)text_format(linking, sizeof linking,

@@ -12,7 +12,7 @@
 #include "cli/next_step.h"
 #include "cli/output.h"
 
-enum { MOST_ROWS = 10, MOST_LINE = 1 << 12 };
+enum { MAX_ROWS = 10, MAX_LINE = 1 << 12 };
 
 /* ---- the document */
 
@@ -210,7 +210,7 @@ static size_t add_rows(struct table *table, const struct jw_which *which, bool a
 			last = release;
 			most = release->modules > most->modules ? release : most;
 		}
-		if (!all && rows == MOST_ROWS) {
+		if (!all && rows == MAX_ROWS) {
 			left_out++;
 			continue;
 		}
@@ -252,7 +252,7 @@ static void print_head(const struct cli *cli, const struct which_document *docum
 static void print_install(const struct cli *cli, const struct which_document *document,
 						  const struct jw_which *which, const char *version, bool compiles)
 {
-	struct buf command = BUF_MAX(NEXT_STEP_MOST);
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
 	char text[128];
 
 	(void)text_format(text, sizeof text,

@@ -13,13 +13,13 @@
 #include "os/file.h"
 #include "os/posix/posix.h"
 
-enum { MOST_CLOSED = 8 };
+enum { MAX_CLOSED = 8 };
 
 /* Of os_follow_none_below. */
 static struct closed {
 	char *given; /* without a separator at its end */
 	char *real;  /* the same without links, as it was then */
-} closed[MOST_CLOSED];
+} closed[MAX_CLOSED];
 static size_t closed_count;
 static bool closed_to_readers;
 
@@ -34,7 +34,7 @@ void os_follow_none_below(const char *folder, bool reads)
 	/* What is missing will be made, and a link that comes there meanwhile is not followed. */
 	nearest = os_nearest(given);
 	there = !strncmp(given, nearest, strlen(nearest)) ? strlen(nearest) : 0;
-	if (closed_count < MOST_CLOSED && realpath(nearest, real))
+	if (closed_count < MAX_CLOSED && realpath(nearest, real))
 		closed[closed_count++] = (struct closed){mem_string(given), os_join(real, given + there)};
 	mem_free(nearest);
 	mem_free(given);

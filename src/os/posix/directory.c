@@ -148,7 +148,7 @@ int os_may_write(struct jw_error *err, const char *path)
 }
 
 /* jitwarm makes no deeper directories. */
-enum { MOST_DEPTH = 64 };
+enum { MAX_DEPTH = 64 };
 
 static int remove_below(struct jw_error *err, int above, const char *name, const char *path,
 						int depth);
@@ -165,7 +165,7 @@ static int empty(struct jw_error *err, DIR *directory, const char *path, int dep
 			continue;
 		if (!unlinkat(fd, entry->d_name, 0) || errno == ENOENT)
 			continue;
-		if ((errno != EISDIR && errno != EPERM) || depth >= MOST_DEPTH)
+		if ((errno != EISDIR && errno != EPERM) || depth >= MAX_DEPTH)
 			result = posix_error(err, path);
 		else
 			result = remove_below(err, fd, entry->d_name, path, depth + 1);

@@ -188,7 +188,7 @@ int os_remove(struct jw_error *err, const char *path)
 	return unlink_at(err, path, 0);
 }
 
-enum { MOST_TRIES = 100 };
+enum { MAX_TRIES = 100 };
 
 /* Tries other letters while the name exists. */
 static int make_new(struct jw_error *err, const char *path, bool folder, char **ret_name)
@@ -196,7 +196,7 @@ static int make_new(struct jw_error *err, const char *path, bool folder, char **
 	char *name = mem_printf("%s%cXXXXXX", path, folder ? '-' : '.');
 	int made = -1, reason = EEXIST;
 
-	for (int tries = 0; made < 0 && reason == EEXIST && tries < MOST_TRIES; tries++) {
+	for (int tries = 0; made < 0 && reason == EEXIST && tries < MAX_TRIES; tries++) {
 		struct at at;
 
 		if (path_choose_letters(err, path, name + strlen(name) - PATH_LETTERS) ||

@@ -192,7 +192,7 @@ int os_work_as(struct jw_error *err, const struct jw_account *account, int keeps
 	return result ? -1 : said.result ? error_copy(err, &said.why) : 0;
 }
 
-enum { MOST_LOGIN_DEFS = 1 << 16 };
+enum { MAX_LOGIN_DEFS = 1 << 16 };
 
 bool jw_is_administrator(void)
 {
@@ -224,7 +224,7 @@ static void people_range(struct id_range *ret_range)
 	char *path = posix_system_path("/etc/login.defs");
 	struct buf text = {0};
 
-	(void)os_read_file(NULL, path, MOST_LOGIN_DEFS, &text);
+	(void)os_read_file(NULL, path, MAX_LOGIN_DEFS, &text);
 	for (const char *line = buf_text(&text); *line; line += *line == '\n') {
 		line += strspn(line, " \t");
 		for (size_t i = 0; i < 2; i++) {

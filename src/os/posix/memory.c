@@ -16,7 +16,7 @@
 #include "os/file.h"
 #include "os/posix/posix.h"
 
-enum { MOST_STATUS = 65536, MOST_GROUP_PATH = 1024 };
+enum { MAX_STATUS = 65536, MAX_GROUP_PATH = 1024 };
 
 static uint64_t meminfo_field(const char *text, const char *name)
 {
@@ -82,7 +82,7 @@ static void limit_by_group(const struct version *version, const char *folder, ui
 
 /* Our own group below its root: "/user.slice/…", or "" for the root (a container sees its own as
  * root). */
-static void own_group(const struct version *version, char path[MOST_GROUP_PATH])
+static void own_group(const struct version *version, char path[MAX_GROUP_PATH])
 {
 	struct buf text = {0};
 	const char *at = NULL;
@@ -92,7 +92,7 @@ static void own_group(const struct version *version, char path[MOST_GROUP_PATH])
 		at = strstr(buf_text(&text), version->line);
 	if (at) {
 		at += strlen(version->line);
-		(void)snprintf(path, MOST_GROUP_PATH, "%.*s", (int)strcspn(at, "\n"), at);
+		(void)snprintf(path, MAX_GROUP_PATH, "%.*s", (int)strcspn(at, "\n"), at);
 	}
 	if (!strcmp(path, "/") || strstr(path, ".."))
 		path[0] = 0;
@@ -103,7 +103,7 @@ static void own_group(const struct version *version, char path[MOST_GROUP_PATH])
 static void limit_memory(const struct version *version, uint64_t *total_bytes,
 						 uint64_t *available_bytes)
 {
-	char path[MOST_GROUP_PATH];
+	char path[MAX_GROUP_PATH];
 	char *slash;
 
 	own_group(version, path);
@@ -153,7 +153,7 @@ static double some_avg10(const char *folder, const char *name)
 
 double os_memory_pressure(void)
 {
-	char group[MOST_GROUP_PATH], *folder;
+	char group[MAX_GROUP_PATH], *folder;
 	double machine = some_avg10("/proc/pressure", "memory"), own = 0;
 
 	own_group(&versions[0], group);
@@ -184,7 +184,7 @@ uint64_t os_peak_resident_bytes(void)
 	struct buf text = {0};
 	uint64_t value = 0;
 
-	if (!os_read_file(NULL, "/proc/self/status", MOST_STATUS, &text))
+	if (!os_read_file(NULL, "/proc/self/status", MAX_STATUS, &text))
 		value = meminfo_field(buf_text(&text), "VmHWM:");
 	buf_free(&text);
 	return value;

@@ -70,7 +70,7 @@ bool os_has_gpu_file(void)
 }
 
 /* The largest file that is read as text. */
-enum { MOST_TEXT = 65536 };
+enum { MAX_TEXT = 65536 };
 
 char *posix_system_path(const char *path)
 {
@@ -89,7 +89,7 @@ bool posix_kernel_text(struct buf *text, const char *format, ...)
 	path = mem_vprintf(format, arguments);
 	va_end(arguments);
 	whole = posix_system_path(path);
-	read = whole && !os_read_file(NULL, whole, MOST_TEXT, text);
+	read = whole && !os_read_file(NULL, whole, MAX_TEXT, text);
 	mem_free(whole);
 	mem_free(path);
 	return read;

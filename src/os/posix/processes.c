@@ -18,10 +18,10 @@
 #include "os/posix/posix.h"
 
 enum {
-	MOST_GENERATIONS = 32,
-	MOST_PROCESSES = 4096,
-	MOST_LINES = 16 << 20,
-	MOST_ENVIRONMENT = 8 << 20
+	MAX_GENERATIONS = 32,
+	MAX_PROCESSES = 4096,
+	MAX_LINES = 16 << 20,
+	MAX_ENVIRONMENT = 8 << 20
 };
 
 static int open_of_process(int pid, const char *name)
@@ -98,7 +98,7 @@ static int take_maps_line(struct jw_error *err, const struct tour *tour, char *l
 
 static int take_maps(struct jw_error *err, const struct tour *tour, int pid)
 {
-	struct buf text = BUF_MAX(MOST_LINES);
+	struct buf text = BUF_MAX(MAX_LINES);
 	int result = read_of_process(err, pid, "maps", &text);
 
 	for (char *line = (char *)text.data; !result && line && *line;) {
@@ -158,7 +158,7 @@ static int visit_process(struct jw_error *err, struct tour *tour, int pid, unsig
 	int result = 0;
 
 	/* A shell that watches itself has started the one that watches. */
-	if (depth > MOST_GENERATIONS || pid == getpid() || tour->processes++ >= MOST_PROCESSES)
+	if (depth > MAX_GENERATIONS || pid == getpid() || tour->processes++ >= MAX_PROCESSES)
 		return 0;
 	if (tour->visit(err, tour, pid))
 		return -1;
@@ -288,7 +288,7 @@ int os_process_variables(struct jw_error *err, int pid,
 									 const char *value),
 						 void *context)
 {
-	struct buf text = BUF_MAX(MOST_ENVIRONMENT);
+	struct buf text = BUF_MAX(MAX_ENVIRONMENT);
 	const int fd = open_of_process(pid, "environ");
 	char path[64];
 	int result;

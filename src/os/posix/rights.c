@@ -14,12 +14,12 @@
 #include "os/posix/posix.h"
 #include "os/uv.h"
 
-enum { MOST_XATTR = 64 << 10 };
+enum { MAX_XATTR = 64 << 10 };
 static const char access_list[] = "system.posix_acl_access";
 
 static int copy_xattr(struct jw_error *err, int from, int to, const char *path, const char *name)
 {
-	char value[MOST_XATTR];
+	char value[MAX_XATTR];
 	const ssize_t size = fgetxattr(from, name, value, sizeof value);
 
 	if (size < 0)
@@ -31,8 +31,8 @@ static int copy_xattr(struct jw_error *err, int from, int to, const char *path, 
  * a new file gets its label from the system's policy. */
 static int copy_xattrs(struct jw_error *err, int from, int to, const char *path)
 {
-	char *names = mem_alloc(MOST_XATTR);
-	const ssize_t size = flistxattr(from, names, MOST_XATTR - 1);
+	char *names = mem_alloc(MAX_XATTR);
+	const ssize_t size = flistxattr(from, names, MAX_XATTR - 1);
 	int result = 0;
 
 	if (size < 0 && errno != ENOTSUP)
@@ -82,13 +82,13 @@ int os_copy_rights(struct jw_error *err, const char *from, const char *to)
 	return result;
 }
 
-enum { MOST_STATUS = 64 << 10 };
+enum { MAX_STATUS = 64 << 10 };
 
 /* umask() can be read only by changing it, which would affect files that other threads make. */
 static mode_t creation_mask(void)
 {
 	struct buf text = {0};
-	const char *line = os_read_file(NULL, "/proc/self/status", MOST_STATUS, &text)
+	const char *line = os_read_file(NULL, "/proc/self/status", MAX_STATUS, &text)
 						   ? NULL
 						   : strstr(buf_text(&text), "\nUmask:");
 	mode_t mask = line ? (mode_t)strtoul(line + strlen("\nUmask:"), NULL, 8) : umask(0);

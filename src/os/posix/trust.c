@@ -96,7 +96,7 @@ static bool is_shared(const char *path, const struct stat *stat, uint32_t owner)
 	return size < 0 ? errno != ENODATA && errno != ENOTSUP : size > 0;
 }
 
-enum { MOST_WAY_LINKS = 40 };
+enum { MAX_WAY_LINKS = 40 };
 
 /* What is asked, and where a walk is. */
 struct way {
@@ -138,7 +138,7 @@ static int check_way(struct jw_error *err, struct way *way, const char *path, si
 static int check_target(struct jw_error *err, struct way *way, const char *link)
 {
 	char *target = mem_alloc(PATH_MAX), *folder = os_dir_name(link), *path = NULL;
-	const bool counts = folder && ++way->links <= MOST_WAY_LINKS;
+	const bool counts = folder && ++way->links <= MAX_WAY_LINKS;
 	int result = -1;
 
 	errno = ELOOP;

@@ -58,10 +58,10 @@ void os_terminal_prepare(void)
 /* In pieces that a console takes at once, none of which ends within a character. */
 static void write_wide(HANDLE console, const wchar_t *text, size_t units)
 {
-	enum { MOST_STEP = 8192 };
+	enum { MAX_STEP = 8192 };
 
 	while (units) {
-		size_t step = units < MOST_STEP ? units : MOST_STEP;
+		size_t step = units < MAX_STEP ? units : MAX_STEP;
 		DWORD written;
 
 		if (step < units && IS_HIGH_SURROGATE(text[step - 1]))

@@ -139,7 +139,7 @@ int os_may_write(struct jw_error *err, const char *path)
 
 int os_real_path(struct jw_error *err, const char *path, char **ret_path)
 {
-	wchar_t *wide = win32_path(err, path), *final = mem_array(WIN32_MOST_PATH, sizeof *final);
+	wchar_t *wide = win32_path(err, path), *final = mem_array(WIN32_MAX_PATH, sizeof *final);
 	HANDLE handle = INVALID_HANDLE_VALUE;
 	char *shown = NULL;
 
@@ -149,7 +149,7 @@ int os_real_path(struct jw_error *err, const char *path, char **ret_path)
 	if (handle == INVALID_HANDLE_VALUE)
 		goto done;
 	/* Some file systems (RAM disks) have no answer: keep the path unchanged. */
-	if (GetFinalPathNameByHandleW(handle, final, WIN32_MOST_PATH, 0))
+	if (GetFinalPathNameByHandleW(handle, final, WIN32_MAX_PATH, 0))
 		shown = win32_shown(err, final);
 	else
 		shown = win32_shown(err, wide);
@@ -215,7 +215,7 @@ static bool is_wide_directory(const wchar_t *path)
 
 int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 {
-	wchar_t *wide = win32_path(err, path), *root = mem_array(WIN32_MOST_PATH, sizeof *root);
+	wchar_t *wide = win32_path(err, path), *root = mem_array(WIN32_MAX_PATH, sizeof *root);
 	HANDLE there = wide ? win32_open(err, path, 0, OPENING_EXISTING) : INVALID_HANDLE_VALUE;
 	ULARGE_INTEGER ours;
 	int result = -1;
@@ -224,7 +224,7 @@ int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 		goto done;
 	(void)CloseHandle(there);
 	/* The root of the volume: only folders can be queried */
-	if (!GetVolumePathNameW(wide, root, WIN32_MOST_PATH) ||
+	if (!GetVolumePathNameW(wide, root, WIN32_MAX_PATH) ||
 		!GetDiskFreeSpaceExW(is_wide_directory(wide) ? wide : root, &ours, NULL, NULL)) {
 		win32_error(err, path);
 		goto done;

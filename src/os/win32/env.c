@@ -40,15 +40,15 @@ done:
 
 #define EXPLORER "Software\\Microsoft\\Windows\\CurrentVersion\\Explorer\\"
 
-enum { MOST_VALUE = 32768 };
+enum { MAX_VALUE = 32768 };
 
 /* A text of the account's registry, unexpanded; NULL if there is none. */
 static char *read_registry_text(const struct jw_account *account, const char *key, const char *name)
 {
 	char *path = mem_printf("%s\\%s", account->id, key), *text = NULL;
 	wchar_t *wide_path = win32_wide(NULL, path), *wide_name = win32_wide(NULL, name);
-	wchar_t *value = mem_array(MOST_VALUE, sizeof *value);
-	DWORD size = MOST_VALUE * sizeof *value;
+	wchar_t *value = mem_array(MAX_VALUE, sizeof *value);
+	DWORD size = MAX_VALUE * sizeof *value;
 
 	if (wide_path && wide_name &&
 		!RegGetValueW(HKEY_USERS, wide_path, wide_name,

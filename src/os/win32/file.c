@@ -178,7 +178,7 @@ int path_make_dir(struct jw_error *err, const char *path, uint32_t mode)
 	return -1;
 }
 
-enum { MOST_TRIES = 100 };
+enum { MAX_TRIES = 100 };
 
 /* Tries other letters while the name exists. */
 static HANDLE make_new(struct jw_error *err, const char *path, char between, DWORD access,
@@ -187,7 +187,7 @@ static HANDLE make_new(struct jw_error *err, const char *path, char between, DWO
 	char *name = mem_printf("%s%cXXXXXX", path, between);
 	HANDLE made = INVALID_HANDLE_VALUE;
 
-	for (int tries = 0; made == INVALID_HANDLE_VALUE && tries < MOST_TRIES; tries++) {
+	for (int tries = 0; made == INVALID_HANDLE_VALUE && tries < MAX_TRIES; tries++) {
 		if (path_choose_letters(err, path, name + strlen(name) - PATH_LETTERS))
 			break;
 		made = win32_open(err, name, access, how);

@@ -78,10 +78,10 @@ int os_driver_cache_dir(struct jw_error *err, const char *home, char **ret_path)
 
 int os_self_path(struct jw_error *err, char **ret_path)
 {
-	wchar_t *wide = mem_array(WIN32_MOST_PATH, sizeof *wide);
+	wchar_t *wide = mem_array(WIN32_MAX_PATH, sizeof *wide);
 	char *path = NULL;
 
-	if (!GetModuleFileNameW(NULL, wide, WIN32_MOST_PATH))
+	if (!GetModuleFileNameW(NULL, wide, WIN32_MAX_PATH))
 		win32_error(err, "our own program");
 	else if (wide)
 		path = win32_shown(err, wide);
@@ -115,15 +115,15 @@ static char *temp_of_system(struct jw_error *err)
 /* The account's, with whole names: %TEMP% may hold short ones (KIM~1). */
 static char *temp_of_account(struct jw_error *err)
 {
-	wchar_t base[MAX_PATH + 2], *whole = mem_array(WIN32_MOST_PATH, sizeof *whole);
+	wchar_t base[MAX_PATH + 2], *whole = mem_array(WIN32_MAX_PATH, sizeof *whole);
 	DWORD length = GetTempPathW(sizeof base / sizeof *base, base);
 	char *path = NULL;
 
 	if (!length || length > MAX_PATH + 1) {
 		(void)win32_error(err, "the folder for temporary files");
 	} else if (whole) {
-		length = GetLongPathNameW(base, whole, WIN32_MOST_PATH);
-		path = win32_shown(err, length && length < WIN32_MOST_PATH ? whole : base);
+		length = GetLongPathNameW(base, whole, WIN32_MAX_PATH);
+		path = win32_shown(err, length && length < WIN32_MAX_PATH ? whole : base);
 	}
 	mem_free(whole);
 	return path;

@@ -83,7 +83,7 @@ int os_work_as(struct jw_error *err, const struct jw_account *account, int keeps
 	return work(err, context, answer);
 }
 
-enum { MOST_ACCOUNT_NAME = 512 };
+enum { MAX_ACCOUNT_NAME = 512 };
 
 static const wchar_t profiles[] = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\ProfileList";
 
@@ -101,8 +101,8 @@ bool jw_is_administrator(void)
 /* NULL if the account is gone: then its folder's name is used. */
 static char *name_of_sid(const wchar_t *id)
 {
-	wchar_t name[MOST_ACCOUNT_NAME], domain[MOST_ACCOUNT_NAME];
-	DWORD name_length = MOST_ACCOUNT_NAME, domain_length = MOST_ACCOUNT_NAME;
+	wchar_t name[MAX_ACCOUNT_NAME], domain[MAX_ACCOUNT_NAME];
+	DWORD name_length = MAX_ACCOUNT_NAME, domain_length = MAX_ACCOUNT_NAME;
 	SID_NAME_USE use;
 	PSID sid;
 	char *result = NULL;
@@ -117,8 +117,8 @@ static char *name_of_sid(const wchar_t *id)
 
 static char *home_of_profile(struct jw_error *err, HKEY list, const wchar_t *id)
 {
-	wchar_t *wide = mem_array(WIN32_MOST_PATH, sizeof *wide);
-	DWORD size = WIN32_MOST_PATH * sizeof *wide;
+	wchar_t *wide = mem_array(WIN32_MAX_PATH, sizeof *wide);
+	DWORD size = WIN32_MAX_PATH * sizeof *wide;
 	char *home = NULL;
 
 	/* It usually begins with %SystemDrive%: RRF_RT_REG_SZ accepts that too, and expands it. */
@@ -161,7 +161,7 @@ static int add_profile(struct jw_error *err, HKEY list, const wchar_t *wide,
 static int read_profiles(struct jw_error *err, const char *const *starts,
 						 struct jw_accounts *accounts)
 {
-	wchar_t id[MOST_ACCOUNT_NAME];
+	wchar_t id[MAX_ACCOUNT_NAME];
 	HKEY list;
 	LSTATUS status =
 		RegOpenKeyExW(HKEY_LOCAL_MACHINE, profiles, 0, KEY_READ | KEY_WOW64_64KEY, &list);
@@ -170,7 +170,7 @@ static int read_profiles(struct jw_error *err, const char *const *starts,
 	if (status)
 		return os_error_number(err, "the list of profiles", (int)status);
 	for (DWORD i = 0; !result; i++) {
-		DWORD length = MOST_ACCOUNT_NAME;
+		DWORD length = MAX_ACCOUNT_NAME;
 
 		status = RegEnumKeyExW(list, i, id, &length, NULL, NULL, NULL, NULL);
 		if (status == ERROR_NO_MORE_ITEMS)

@@ -73,10 +73,10 @@ bool os_library_function(struct os_library *library, const char *name, void *ret
 
 static int module_path(struct jw_error *err, HMODULE module, char **ret_path)
 {
-	wchar_t *wide = mem_array(WIN32_MOST_PATH, sizeof *wide);
+	wchar_t *wide = mem_array(WIN32_MAX_PATH, sizeof *wide);
 	char *shown = NULL;
 
-	if (GetModuleFileNameW(module, wide, WIN32_MOST_PATH))
+	if (GetModuleFileNameW(module, wide, WIN32_MAX_PATH))
 		shown = win32_shown(err, wide);
 	else
 		win32_error(err, "the file of a library");
@@ -149,14 +149,14 @@ static bool try_adapter(unsigned number, char **ret_path)
 
 int os_find_driver(struct jw_error *err, char **ret_path)
 {
-	enum { MOST_ADAPTERS = 16 };
+	enum { MAX_ADAPTERS = 16 };
 	wchar_t wide[MAX_PATH];
 	UINT length = GetSystemDirectoryW(wide, MAX_PATH);
 	char *system = length && length < MAX_PATH ? win32_shown(err, wide) : NULL, *path = NULL;
 	bool found = system && try_file(system, "nvcuda.dll", &path);
 
 	/* Without the loader in System32 programs would not find the driver. */
-	for (unsigned i = 0; found && i < MOST_ADAPTERS; i++) {
+	for (unsigned i = 0; found && i < MAX_ADAPTERS; i++) {
 		char *driver = NULL;
 
 		if (!try_adapter(i, &driver))
@@ -187,13 +187,13 @@ bool os_lacks_jit_compiler(const char *driver)
 }
 
 /* A version resource is a few hundred bytes. */
-enum { MOST_VERSION_BYTES = 1 << 20 };
+enum { MAX_VERSION_BYTES = 1 << 20 };
 
 int os_file_release(struct jw_error *err, const char *path, char ret_release[32])
 {
 	wchar_t *wide = win32_plain_path(err, path);
 	DWORD size = wide ? GetFileVersionInfoSizeExW(FILE_VER_GET_NEUTRAL, wide, NULL) : 0;
-	void *data = size && size < MOST_VERSION_BYTES ? mem_alloc(size) : NULL;
+	void *data = size && size < MAX_VERSION_BYTES ? mem_alloc(size) : NULL;
 	void *found = NULL;
 	UINT length = 0;
 	int result = -1;

@@ -38,16 +38,16 @@ bool win32_is_wine(void)
  * show in the path of what was opened. */
 static bool leads_elsewhere(HANDLE opened, const char *path)
 {
-	enum { MOST_BELOW = 4096 + 8 }; /* the system below has no longer paths */
-	wchar_t above[MOST_BELOW], real[MOST_BELOW], *name = win32_wide(NULL, os_base_name(path));
+	enum { MAX_BELOW = 4096 + 8 }; /* the system below has no longer paths */
+	wchar_t above[MAX_BELOW], real[MAX_BELOW], *name = win32_wide(NULL, os_base_name(path));
 	char *dir = os_dir_name(path);
 	HANDLE folder = win32_open(NULL, dir, 0, OPENING_EXISTING);
 	size_t length = 0;
 	bool leads = false;
 
 	if (name && *name && folder != INVALID_HANDLE_VALUE &&
-		(length = GetFinalPathNameByHandleW(folder, above, MOST_BELOW, 0)) < MOST_BELOW && length &&
-		GetFinalPathNameByHandleW(opened, real, MOST_BELOW, 0) < MOST_BELOW) {
+		(length = GetFinalPathNameByHandleW(folder, above, MAX_BELOW, 0)) < MAX_BELOW && length &&
+		GetFinalPathNameByHandleW(opened, real, MAX_BELOW, 0) < MAX_BELOW) {
 		length -= above[length - 1] == L'\\';
 		leads = _wcsnicmp(above, real, length) != 0 || real[length] != L'\\' ||
 				_wcsicmp(real + length + 1, name) != 0;
@@ -98,7 +98,7 @@ HANDLE win32_open(struct jw_error *err, const char *path, DWORD access, enum win
 
 	if (!name)
 		return INVALID_HANDLE_VALUE;
-	if (bytes / sizeof *name >= WIN32_MOST_PATH) {
+	if (bytes / sizeof *name >= WIN32_MAX_PATH) {
 		SetLastError(ERROR_FILENAME_EXCED_RANGE);
 		goto done;
 	}

@@ -16,12 +16,12 @@
 #include <shellapi.h>
 #include <shlobj.h>
 
-enum { MOST_COMMAND_LINE = 32767, WATCH_MS = 50 };
+enum { MAX_COMMAND_LINE = 32767, WATCH_MS = 50 };
 
 /* The program is named by its whole path, so that CreateProcess looks for it nowhere. */
 static wchar_t *command_line(struct jw_error *err, const char *const *arguments)
 {
-	struct buf line = BUF_MAX(MOST_COMMAND_LINE);
+	struct buf line = BUF_MAX(MAX_COMMAND_LINE);
 	wchar_t *wide = NULL;
 
 	if (!os_is_whole_path(*arguments)) {
@@ -288,7 +288,7 @@ char *os_cuda_toolkit(unsigned major, unsigned minor)
 
 /* The command line. Windows' shells leave patterns to the program: "scan *.dll" arrives as typed */
 
-enum { MOST_ARGUMENTS = 1 << 20 };
+enum { MAX_ARGUMENTS = 1 << 20 };
 
 struct arguments {
 	char **items; /* as argv: NULL at the end */
@@ -299,7 +299,7 @@ struct arguments {
 static int add_argument(struct arguments *arguments, char *text)
 {
 	if (!text || VEC_ROOM(NULL, arguments->items, arguments->capacity, arguments->count + 1,
-						  MOST_ARGUMENTS)) {
+						  MAX_ARGUMENTS)) {
 		mem_free(text);
 		return -1;
 	}

@@ -7,7 +7,7 @@
 #include <psapi.h>
 #include <tlhelp32.h>
 
-enum { MOST_FAMILY = 4096, MOST_MODULES = 4096 };
+enum { MAX_FAMILY = 4096, MAX_MODULES = 4096 };
 
 struct member {
 	DWORD pid;
@@ -52,7 +52,7 @@ static bool add_child(struct tour *tour, const PROCESSENTRY32W *entry)
 	const struct member *parent = find_process(tour, entry->th32ParentProcessID);
 	struct member child = {.pid = entry->th32ProcessID};
 
-	if (!parent || find_process(tour, child.pid) || tour->count == MOST_FAMILY)
+	if (!parent || find_process(tour, child.pid) || tour->count == MAX_FAMILY)
 		return false;
 	child.born = born(child.pid);
 	if (child.born < parent->born)
@@ -85,7 +85,7 @@ static int take_module(struct jw_error *err, const struct tour *tour, HANDLE pro
 	char *path;
 	int result;
 
-	if (!K32GetModuleFileNameExW(process, module, tour->path, WIN32_MOST_PATH))
+	if (!K32GetModuleFileNameExW(process, module, tour->path, WIN32_MAX_PATH))
 		return 0;
 	path = win32_shown(err, tour->path);
 	if (!path)
@@ -104,10 +104,10 @@ static int take_modules(struct jw_error *err, const struct tour *tour, DWORD pid
 
 	if (!process)
 		return 0;
-	if (!K32EnumProcessModulesEx(process, tour->modules, MOST_MODULES * sizeof *tour->modules,
+	if (!K32EnumProcessModulesEx(process, tour->modules, MAX_MODULES * sizeof *tour->modules,
 								 &bytes, LIST_MODULES_ALL))
 		bytes = 0;
-	for (size_t i = 0; !result && i < bytes / sizeof *tour->modules && i < MOST_MODULES; i++)
+	for (size_t i = 0; !result && i < bytes / sizeof *tour->modules && i < MAX_MODULES; i++)
 		result = take_module(err, tour, process, tour->modules[i]);
 	(void)CloseHandle(process);
 	return result;
@@ -120,9 +120,9 @@ int os_mapped_code(struct jw_error *err, int pid,
 	struct tour tour = {
 		.take = take,
 		.context = context,
-		.family = mem_array(MOST_FAMILY, sizeof *tour.family),
-		.modules = mem_array(MOST_MODULES, sizeof(HMODULE)),
-		.path = mem_array(WIN32_MOST_PATH, sizeof *tour.path),
+		.family = mem_array(MAX_FAMILY, sizeof *tour.family),
+		.modules = mem_array(MAX_MODULES, sizeof(HMODULE)),
+		.path = mem_array(WIN32_MAX_PATH, sizeof *tour.path),
 	};
 	int result = -1;
 

@@ -7,7 +7,7 @@
 #include "os/win32/win32.h"
 
 /* PEP 514: the default value of HKxx\Software\Python\COMPANY\TAG\InstallPath is the folder. */
-enum { MOST_KEY_NAME = 256, MOST_KEYS = 256 };
+enum { MAX_KEY_NAME = 256, MAX_KEYS = 256 };
 
 struct best {
 	uint64_t rank;
@@ -21,7 +21,7 @@ struct best {
 
 static char *install_path(HKEY tag)
 {
-	DWORD size = WIN32_MOST_PATH * sizeof(wchar_t);
+	DWORD size = WIN32_MAX_PATH * sizeof(wchar_t);
 	wchar_t *wide = mem_alloc(size + sizeof(wchar_t));
 	char *path = NULL;
 	size_t length;
@@ -53,12 +53,12 @@ static uint64_t tag_rank(const wchar_t *company, const wchar_t *tag)
 static void look_at_company(HKEY python, const wchar_t *company, struct best *best)
 {
 	HKEY key, tag;
-	wchar_t name[MOST_KEY_NAME];
+	wchar_t name[MAX_KEY_NAME];
 
 	if (RegOpenKeyExW(python, company, 0, KEY_READ, &key))
 		return;
-	for (DWORD i = 0; i < MOST_KEYS; i++) {
-		DWORD length = MOST_KEY_NAME;
+	for (DWORD i = 0; i < MAX_KEYS; i++) {
+		DWORD length = MAX_KEY_NAME;
 		char *prefix;
 
 		if (best->result || RegEnumKeyExW(key, i, name, &length, NULL, NULL, NULL, NULL))
@@ -82,12 +82,12 @@ static void look_at_company(HKEY python, const wchar_t *company, struct best *be
 static void look_at_root(HKEY root, REGSAM view, struct best *best)
 {
 	HKEY python;
-	wchar_t company[MOST_KEY_NAME];
+	wchar_t company[MAX_KEY_NAME];
 
 	if (RegOpenKeyExW(root, L"Software\\Python", 0, KEY_READ | view, &python))
 		return;
-	for (DWORD i = 0; i < MOST_KEYS; i++) {
-		DWORD length = MOST_KEY_NAME;
+	for (DWORD i = 0; i < MAX_KEYS; i++) {
+		DWORD length = MAX_KEY_NAME;
 
 		if (RegEnumKeyExW(python, i, company, &length, NULL, NULL, NULL, NULL))
 			break;

@@ -11,7 +11,7 @@ static const FILE_INFO_BY_HANDLE_CLASS disposition_class = (FILE_INFO_BY_HANDLE_
 enum { NOW = 1, AS_POSIX = 2, EVEN_READ_ONLY = 16 };
 
 /* jitwarm makes no deeper directories. */
-enum { MOST_DEPTH = 64 };
+enum { MAX_DEPTH = 64 };
 
 static bool is_gone(void)
 {
@@ -88,8 +88,8 @@ static int remove_all(struct jw_error *err, const char *path, int depth)
 	if (is_target(opened, path))
 		result = error_set(err, JW_ERR_UNSUPPORTED, "%s: is a link", path);
 	else if (attributes_of(opened) & FILE_ATTRIBUTE_DIRECTORY && !win32_is_link(opened, path))
-		result = depth > MOST_DEPTH ? error_set(err, JW_ERR_LIMIT, "%s: folders too deep", path)
-									: win32_entries(err, opened, path, remove_entry, &below);
+		result = depth > MAX_DEPTH ? error_set(err, JW_ERR_LIMIT, "%s: folders too deep", path)
+								   : win32_entries(err, opened, path, remove_entry, &below);
 	if (!result && dispose(opened))
 		result = win32_error(err, path);
 	(void)CloseHandle(opened);

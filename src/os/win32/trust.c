@@ -133,7 +133,7 @@ int win32_check_trust(struct jw_error *err, HANDLE handle, const char *path, enu
 	return result;
 }
 
-enum { MOST_DESCRIPTOR = 64 << 10 };
+enum { MAX_DESCRIPTOR = 64 << 10 };
 
 /* The access list alone: who may not make another account the owner keeps working. */
 int os_copy_rights(struct jw_error *err, const char *from, const char *to)
@@ -142,12 +142,12 @@ int os_copy_rights(struct jw_error *err, const char *from, const char *to)
 				 target = source == INVALID_HANDLE_VALUE
 							  ? source
 							  : win32_open(err, to, WRITE_DAC, OPENING_EXISTING);
-	void *list = target == INVALID_HANDLE_VALUE ? NULL : mem_alloc(MOST_DESCRIPTOR);
+	void *list = target == INVALID_HANDLE_VALUE ? NULL : mem_alloc(MAX_DESCRIPTOR);
 	DWORD size;
 	int result = -1;
 
 	if (list &&
-		!GetKernelObjectSecurity(source, DACL_SECURITY_INFORMATION, list, MOST_DESCRIPTOR, &size))
+		!GetKernelObjectSecurity(source, DACL_SECURITY_INFORMATION, list, MAX_DESCRIPTOR, &size))
 		win32_error(err, from);
 	else if (list && !SetKernelObjectSecurity(target, DACL_SECURITY_INFORMATION, list))
 		win32_error(err, to);

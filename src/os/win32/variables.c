@@ -6,7 +6,7 @@
 #include "os/win32/win32.h"
 
 /* The longest value of a variable (32,767 characters). */
-enum { MOST_VALUE = 32768, PATIENCE_MS = 1000 };
+enum { MAX_VALUE = 32768, PATIENCE_MS = 1000 };
 
 static const struct {
 	HKEY root;
@@ -49,8 +49,8 @@ int os_variable_read(struct jw_error *err, enum os_variables where, const char *
 					 struct os_variable *ret_variable)
 {
 	static const DWORD texts = RRF_RT_REG_SZ | RRF_RT_REG_EXPAND_SZ | RRF_NOEXPAND;
-	wchar_t *wide = win32_wide(err, name), *value = mem_array(MOST_VALUE, sizeof *value);
-	DWORD type = 0, size = MOST_VALUE * sizeof *value;
+	wchar_t *wide = win32_wide(err, name), *value = mem_array(MAX_VALUE, sizeof *value);
+	DWORD type = 0, size = MAX_VALUE * sizeof *value;
 	char *text = NULL;
 	LSTATUS status = 0;
 

@@ -57,14 +57,14 @@ wchar_t *win32_plain_path(struct jw_error *err, const char *path)
 	if (!wide || is_raw(wide))
 		return wide;
 	room = GetFullPathNameW(wide, 0, NULL, NULL);
-	if (!room || room > WIN32_MOST_PATH) {
+	if (!room || room > WIN32_MAX_PATH) {
 		error_set(err, room ? JW_ERR_LIMIT : JW_ERR_NOT_FOUND, "%s: %s", path,
 				  room ? "File name too long" : "No such file or directory");
 		goto done;
 	}
 	/* One more than requested: another thread may change the current folder in between. */
-	full = mem_array(WIN32_MOST_PATH, sizeof *full);
-	if (!GetFullPathNameW(wide, WIN32_MOST_PATH, full, NULL)) {
+	full = mem_array(WIN32_MAX_PATH, sizeof *full);
+	if (!GetFullPathNameW(wide, WIN32_MAX_PATH, full, NULL)) {
 		win32_error(err, path);
 		mem_free(full);
 		full = NULL;

@@ -14,7 +14,7 @@
 enum { SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
 
 /* The longest path on Windows (32,767 UTF-16 units). */
-enum { WIN32_MOST_PATH = 32768 };
+enum { WIN32_MAX_PATH = 32768 };
 
 /* UTF-8 as UTF-16; the caller frees it. JW_ERR_USAGE if `text` is not UTF-8. */
 wchar_t *win32_wide(struct jw_error *err, const char *text);
