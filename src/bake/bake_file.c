@@ -24,9 +24,7 @@ static int note_image(struct jw_error *err, struct bake_places *places,
 		places->items[places->count++] = (struct bake_place){
 			.offset = container->offset,
 			.size_bytes = container->size_bytes,
-			.role = container->section < image->section_count
-						? image->sections[container->section].role
-						: DEVCODE_LOOSE,
+			.role = devcode_role_of(image, container),
 			.linked = container->linked,
 			.text = container->text,
 			.may_move = container->section >= image->section_count ||

@@ -14,6 +14,7 @@
 #include "os/claimed.h"
 #include "os/clock.h"
 #include "os/file.h"
+#include "os/uv.h"
 
 /* 0 and not *ret_there for a missing one: it will be made. */
 static int try_one(struct jw_error *err, const char *path, bool *ret_there)
@@ -91,8 +92,7 @@ static struct cache_live *new_live(const char *dir, const struct cache_live_opti
 	live->index_path = os_join(dir, "index");
 	live->staging = mem_printf("%s/" CACHE_STAGING_PREFIX "%d-%u", dir, (int)uv_os_getpid(),
 							   (unsigned)randombytes_random());
-	if (uv_mutex_init(&live->staging_mutex))
-		mem_ended(0);
+	os_mutex_make(&live->staging_mutex);
 	return live;
 }
 

@@ -408,8 +408,7 @@ int stage_parts(struct jw_error *err, struct cache_live *live, struct cache_addi
 	size_t filled = 0;
 	bool alone;
 
-	if (uv_mutex_init(&staging.mutex))
-		mem_ended(0);
+	os_mutex_make(&staging.mutex);
 	alone = os_thread_start(&thread, stage_in_turn, &staging) != 0;
 	stage_in_turn(&staging);
 	if (!alone)

@@ -161,6 +161,14 @@ struct devcode_image {
 	uint64_t module_ids_offset, module_ids_bytes;
 };
 
+/* A container outside all sections is loose. */
+static inline enum devcode_role devcode_role_of(const struct devcode_image *image,
+												const struct devcode_container *container)
+{
+	return container->section < image->section_count ? image->sections[container->section].role
+													 : DEVCODE_LOOSE;
+}
+
 enum code_step {
 	CODE_FAILED = -1, /* interrupted: JW_ERR_INTERRUPTED */
 	CODE_END,

@@ -92,3 +92,15 @@ int os_thread_start(uv_thread_t *ret_thread, uv_thread_cb run, void *context)
 
 	return uv_thread_create_ex(ret_thread, &how, run, context);
 }
+
+void os_mutex_make(uv_mutex_t *ret_mutex)
+{
+	if (uv_mutex_init(ret_mutex))
+		mem_ended(0);
+}
+
+void os_cond_make(uv_cond_t *ret_cond)
+{
+	if (uv_cond_init(ret_cond))
+		mem_ended(0);
+}

@@ -27,5 +27,8 @@ int os_uv_read(struct jw_error *err, const char *path, int fd, void *data, size_
 int os_uv_write(struct jw_error *err, const char *path, int fd, const void *data, size_t size,
 				int64_t offset);
 
+/* Makes a mutex, or a condition; without memory for it the process ends. */
+void os_mutex_make(uv_mutex_t *ret_mutex);
+void os_cond_make(uv_cond_t *ret_cond);
 /* As uv_thread_create, but with a sufficient stack, independent of the shell's limit. */
 int os_thread_start(uv_thread_t *ret_thread, uv_thread_cb run, void *context);

@@ -348,8 +348,7 @@ int gather_cache(struct jw_error *err, const struct jw_export_options *options, 
 		return -1;
 	work.items = mem_array(work.scan.count, sizeof *work.items);
 	work.fates = mem_alloc(work.scan.count);
-	if (uv_mutex_init(&work.mutex))
-		mem_ended(0);
+	os_mutex_make(&work.mutex);
 	gather_all(&work);
 	uv_mutex_destroy(&work.mutex);
 	keep_taken(&work, &gather, result);

@@ -273,8 +273,8 @@ static int walk_members(struct jw_error *err, struct ahead *ahead, const struct 
 	uv_thread_t thread;
 	int result = 0;
 
-	if (uv_mutex_init(&ahead->mutex) || uv_cond_init(&ahead->changed))
-		mem_ended(0);
+	os_mutex_make(&ahead->mutex);
+	os_cond_make(&ahead->changed);
 	if (os_thread_start(&thread, read_ahead, ahead)) {
 		result = error_set(err, JW_ERR_IO, "no thread can be started");
 	} else {

@@ -172,8 +172,7 @@ static void note_image(struct build *build, const struct analyse_image *image)
 	bool link_unknown = false;
 
 	(void)image_name(name, sizeof name, image);
-	/* The containers of a file that runs which it has no use for, or which fail where they are
-	 * used. */
+	/* Containers that a working file never uses, or that would fail if used. */
 	for (size_t t = 0; t < build->request->target_count; t++) {
 		const struct analyse_target *target = &image->targets[t];
 		const struct jw_driver needs = analyse_needs(target);
@@ -241,8 +240,8 @@ static void mention(struct build_mention *all, const struct analyse_image *image
 	all->bytes += bytes;
 }
 
-/* "libcufft.so.12 and 2 other libraries" */
 enum { MENTIONED = 1024 + TEXT_SHORT + 64 };
+/* "libcufft.so.12 and 2 other libraries" */
 static const char *mentioned(char text[MENTIONED], const struct build_mention *all)
 {
 	if (all->images == 1)
@@ -333,11 +332,12 @@ void build_note_assumptions(struct build *build)
 	plan->assumptions = plan->note_count - before;
 }
 
-int build_take(struct jw_error *err, struct build *build, const struct analyse_image *image)
+int build_add_image(struct jw_error *err, struct build *build, const struct analyse_image *image)
 {
 	struct plan *plan = build->plan;
-	size_t left_out[ANALYSE_MAX_TARGETS] = {0}, texts[ANALYSE_MAX_TARGETS] = {0};
-	size_t superseded[ANALYSE_MAX_TARGETS] = {0};
+	struct {
+		size_t left_out, texts, superseded; /* modules */
+	} counts[ANALYSE_MAX_TARGETS] = {0};
 	size_t most_left = 0, most_texts = 0;
 	uint32_t file = UINT32_MAX;
 	const bool test = build_is_of_tests(build->request, image);
@@ -388,21 +388,22 @@ int build_take(struct jw_error *err, struct build *build, const struct analyse_i
 		module.keyed = image->keyed;
 		if (plan_add_module(err, build, &module))
 			return -1;
-		left_out[module.target] += leave && !passed;
-		texts[module.target] += text && !leave && !passed;
-		superseded[module.target] += passed;
+		counts[module.target].left_out += leave && !passed;
+		counts[module.target].texts += text && !leave && !passed;
+		counts[module.target].superseded += passed;
 	}
 	if (file != UINT32_MAX && !image->library && !test) {
 		build->loose_texts += image->modules[0].form == CACHE_KEY_TEXT;
 		build->loose_inputs += image->modules[0].form == CACHE_KEY_LINK;
 	}
 	for (size_t t = 1; t < plan->target_count; t++) {
-		most_left = left_out[t] > left_out[most_left] ? t : most_left;
-		most_texts = texts[t] > texts[most_texts] ? t : most_texts;
+		most_left = counts[t].left_out > counts[most_left].left_out ? t : most_left;
+		most_texts = counts[t].texts > counts[most_texts].texts ? t : most_texts;
 	}
-	mention(&build->left_out, image, left_out[most_left], image->targets[most_left].loose_bytes);
-	mention(&build->texts, image, texts[most_texts], 0);
-	build->superseded += texts[most_texts] ? superseded[most_texts] : 0;
+	mention(&build->left_out, image, counts[most_left].left_out,
+			image->targets[most_left].loose_bytes);
+	mention(&build->texts, image, counts[most_texts].texts, 0);
+	build->superseded += counts[most_texts].texts ? counts[most_texts].superseded : 0;
 	if (!test)
 		note_image(build, image);
 	return 0;

@@ -38,10 +38,10 @@ void build_end(struct build *build);
 /* Whether it is loose code below a tests folder of a package, installed or an archive: its users
  * wait for none of it. */
 bool build_is_of_tests(const struct plan_request *request, const struct analyse_image *image);
-int build_take(struct jw_error *err, struct build *build, const struct analyse_image *image);
+int build_add_image(struct jw_error *err, struct build *build, const struct analyse_image *image);
 
 /* Adds what the request's `of_stamp` asks for. */
-int build_take_cached(struct jw_error *err, struct build *build);
+int build_add_cached(struct jw_error *err, struct build *build);
 
 /* Once the fates are settled. */
 void build_note_lacking(struct build *build);

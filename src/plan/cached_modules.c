@@ -160,7 +160,7 @@ static int take_cached_entries(struct jw_error *err, struct cached *cached)
 	return result;
 }
 
-int build_take_cached(struct jw_error *err, struct build *build)
+int build_add_cached(struct jw_error *err, struct build *build)
 {
 	const struct plan_request *request = build->request;
 	const bool recorded = request->next_key != NULL;
@@ -183,7 +183,7 @@ int build_take_cached(struct jw_error *err, struct build *build)
 		};
 
 		build->found = UINT32_MAX; /* of none of the files */
-		result = build_take(err, build, &image);
+		result = build_add_image(err, build, &image);
 	}
 	build->plan->unfit = cached.unfit;
 	build->plan->too_new = cached.too_new;

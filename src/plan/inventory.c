@@ -322,39 +322,54 @@ static void make_key(const struct jw_found_file *from, const struct analyse_ques
 		fnv_update(key->file_hash, text->data + key->file_size, text->size - key->file_size);
 }
 
+/* Reads the images of a record, and passes each to `take` if there is one. *ret_sound is false if
+ * one is damaged; those behind it are not read. */
+static int read_images(struct jw_error *err, const struct inventory *inventory,
+					   const struct inventory_slot *slot, const char *path, size_t target_count,
+					   inventory_image_fn take, void *context, bool *ret_sound)
+{
+	const uint8_t *data = inventory->bytes.data;
+	struct cursor images =
+		cursor_of(data + slot->images, slot->at + size_of_record(data + slot->at) - slot->images);
+
+	*ret_sound = true;
+	while (*ret_sound && cursor_left(&images))
+		if (read_seen_image(err, &images, path, target_count, take, context, ret_sound))
+			return -1;
+	return 0;
+}
+
+static bool has_sound_images(const struct inventory *inventory, const struct inventory_slot *slot,
+							 size_t target_count)
+{
+	bool sound;
+
+	return !read_images(NULL, inventory, slot, NULL, target_count, NULL, NULL, &sound) && sound;
+}
+
 int inventory_replay(struct jw_error *err, struct inventory *inventory,
 					 const struct jw_found_file *from, const struct analyse_question *question,
 					 inventory_image_fn take, void *context, bool *ret_known)
 {
 	const struct inventory_slot *slot;
-	struct cursor images;
 	uint8_t *record;
-	bool known = true;
 
 	*ret_known = false;
 	make_key(from, question, &inventory->key);
 	slot = find_key(inventory, &inventory->key);
-	if (!slot)
+	/* All images are checked before the first one is passed on. */
+	if (!slot || !has_sound_images(inventory, slot, question->target_count))
 		return 0;
-	/* All images are looked at before the first one is handed over. */
-	for (int handing = 0; handing < 2; handing++) {
-		const uint8_t *data = inventory->bytes.data;
-
-		images = cursor_of(data + slot->images,
-						   slot->at + size_of_record(data + slot->at) - slot->images);
-		while (known && cursor_left(&images))
-			if (read_seen_image(err, &images, from->path, question->target_count,
-								handing ? take : NULL, context, &known))
-				return -1;
-	}
+	if (read_images(err, inventory, slot, from->path, question->target_count, take, context,
+					ret_known))
+		return -1;
 	/* Updates the day of last use from time to time. */
 	record = inventory->bytes.data + slot->at;
-	if (known && inventory->today >= load_u32(record + DAY_AT) + USED_DAYS) {
+	if (inventory->today >= load_u32(record + DAY_AT) + USED_DAYS) {
 		store_u32(record + DAY_AT, inventory->today);
 		store_u64(record + SUM_AT, sum_of_record(record));
 		inventory->changed = true;
 	}
-	*ret_known = known;
 	return 0;
 }
 
@@ -472,19 +487,25 @@ void inventory_close(struct inventory *inventory)
 	mem_free(inventory);
 }
 
+/* Appends the records that were used today, or those that were not, as long as there is space. */
+static void append_records(const struct inventory *inventory, bool used_today, struct buf *file)
+{
+	for (size_t i = 0; i < inventory->count; i++) {
+		const uint8_t *record = inventory->bytes.data + inventory->slots[i].at;
+		const size_t size = size_of_record(record);
+
+		if (!inventory->slots[i].gone && file->size + size <= KEEP_FILE &&
+			(load_u32(record + DAY_AT) == inventory->today) == used_today)
+			(void)buf_append(NULL, file, record, size);
+	}
+}
+
 void inventory_format(const struct inventory *inventory, struct buf *file)
 {
 	(void)buf_append(NULL, file, head, sizeof head);
 	/* Records used today come first, so that they survive when space runs out. */
-	for (int before_today = 0; before_today < 2; before_today++)
-		for (size_t i = 0; i < inventory->count; i++) {
-			const uint8_t *record = inventory->bytes.data + inventory->slots[i].at;
-			const size_t size = size_of_record(record);
-
-			if (!inventory->slots[i].gone && file->size + size <= KEEP_FILE &&
-				(load_u32(record + DAY_AT) != inventory->today) == before_today)
-				(void)buf_append(NULL, file, record, size);
-		}
+	append_records(inventory, true, file);
+	append_records(inventory, false, file);
 }
 
 int inventory_save(struct jw_error *err, struct inventory *inventory)

@@ -43,7 +43,7 @@ static int plan_image(struct jw_error *err, void *context, const struct analyse_
 
 	if (reading->remembers)
 		inventory_image(reading->inventory, image);
-	return build_take(err, &reading->build, image);
+	return build_add_image(err, &reading->build, image);
 }
 
 static void note_unreadable(void *context, const char *path, const char *member,
@@ -240,7 +240,7 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 		build_note_assumptions(&reading.build);
 	}
 	if (!result && (request->of_stamp || request->next_key))
-		result = build_take_cached(err, &reading.build);
+		result = build_add_cached(err, &reading.build);
 	/* Remembers files that were read, even if others failed. */
 	if (reading.inventory)
 		(void)inventory_save(NULL, reading.inventory);

@@ -270,7 +270,7 @@ static int tell_image(struct jw_error *err, void *context, const struct analyse_
 			  &scan->build.request->speed);
 	compare_files(scan, &told, image->format == DEVCODE_ELF || image->format == DEVCODE_PE);
 	tell_counts(&told, from);
-	if (!build_take(err, &scan->build, from))
+	if (!build_add_image(err, &scan->build, from))
 		result = scan->options->image(err, scan->options->context, &told.image);
 	mem_free(told.counts);
 	return result;
@@ -306,7 +306,7 @@ static int judge_release(struct jw_error *err, const struct scan *scan, const bo
 
 		if (!chosen[i])
 			continue;
-		result = build_take(err, &build, &image);
+		result = build_add_image(err, &build, &image);
 		for (size_t t = 0; t < targets; t++)
 			for (size_t v = 0; v < VERDICT_COUNT; v++)
 				if (v != VERDICT_JIT && v != VERDICT_LINK && v != VERDICT_NOTHING)

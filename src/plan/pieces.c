@@ -1,0 +1,202 @@
+#include "plan/pieces.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "plan/estimate.h"
+#include "plan/verdict.h"
+
+enum { MAX_FORM_ENTRIES = 1 << 20 };
+
+static struct jw_piece_entry entry_facts(const struct devcode_container *container,
+										 const struct devcode_entry *entry, struct jw_target text)
+{
+	return (struct jw_piece_entry){
+		.kind = entry->kind,
+		.target = entry->target,
+		.text = text,
+		.isa_major = entry->isa_major,
+		.isa_minor = entry->isa_minor,
+		.cuda = entry->first_cuda,
+		.toolkit = entry->compiler_cuda,
+		.zstd = entry->compression == DEVCODE_ZSTD,
+		.relocatable = plan_entry_relocatable(container, entry),
+		.damaged = entry->damaged,
+	};
+}
+
+static bool same_facts(const struct jw_piece_entry *a, const struct jw_piece_entry *b)
+{
+	return a->kind == b->kind && jw_target_equal(a->target, b->target) &&
+		   jw_target_equal(a->text, b->text) && a->isa_major == b->isa_major &&
+		   a->isa_minor == b->isa_minor && a->cuda == b->cuda && a->toolkit == b->toolkit &&
+		   a->zstd == b->zstd && a->relocatable == b->relocatable && a->damaged == b->damaged;
+}
+
+static bool same_form(const struct judged_form *a, const struct judged_form *b)
+{
+	bool same = a->empty == b->empty && a->entry_count == b->entry_count;
+
+	for (size_t i = 0; same && i < a->entry_count; i++)
+		same = same_facts(&a->entries[i], &b->entries[i]);
+	return same;
+}
+
+static uint64_t form_hash(const struct judged_form *form)
+{
+	uint64_t hash = fnv_update(FNV_START, &form->empty, sizeof form->empty);
+
+	for (size_t i = 0; i < form->entry_count; i++) {
+		const struct jw_piece_entry *entry = &form->entries[i];
+		const uint32_t facts[] = {entry->kind,      entry->target.sm, entry->text.sm,
+								  entry->isa_major, entry->isa_minor, entry->toolkit};
+
+		hash = fnv_update(hash, facts, sizeof facts);
+	}
+	return hash;
+}
+
+uint32_t pieces_form_of(struct judged *judged, const struct devcode_container *container,
+						const struct jw_target *texts, bool empty)
+{
+	struct judged_form form = {mem_array(container->entry_count, sizeof *form.entries),
+							   container->entry_count, empty};
+	size_t cursor = 0, at;
+	uint64_t hash;
+
+	for (size_t i = 0; i < container->entry_count; i++)
+		form.entries[i] = entry_facts(container, &container->entries[i], texts[i]);
+	hash = form_hash(&form);
+	while ((at = set_find(&judged->by_form, hash, &cursor)) != SET_NONE &&
+		   !same_form(&judged->forms[at], &form))
+		;
+	if (at == SET_NONE && judged->form_entries + form.entry_count <= MAX_FORM_ENTRIES) {
+		VEC_GROW(judged->forms, judged->form_capacity, judged->form_count);
+		at = judged->form_count++;
+		judged->forms[at] = form;
+		judged->form_entries += form.entry_count;
+		set_add(&judged->by_form, hash, at);
+	} else {
+		mem_free(form.entries);
+	}
+	return at == SET_NONE ? PIECES_NO_FORM : (uint32_t)at;
+}
+
+void pieces_forms_clear(struct judged *judged)
+{
+	for (size_t i = 0; i < judged->form_count; i++)
+		mem_free(judged->forms[i].entries);
+	judged->form_count = judged->form_entries = 0;
+	set_free(&judged->by_form);
+	judged->by_form = (struct set){0};
+}
+
+/* The piece of that form, role and link, which is added if it is new. */
+static uint32_t piece_of(struct pieces *pieces, struct set *known, const struct judged *judged,
+						 uint32_t form, enum devcode_role role, bool linked)
+{
+	const struct judged_form *from = &judged->forms[form];
+	const uint64_t name = (uint64_t)form << 8 | (unsigned)role << 1 | linked;
+	struct jw_piece_entry *entries;
+	size_t cursor = 0, at = set_find(known, name, &cursor);
+
+	if (at != SET_NONE)
+		return (uint32_t)at;
+	VEC_GROW(pieces->items, pieces->capacity, pieces->count);
+	VEC_GROW(pieces->entries, pieces->entries_capacity, pieces->count);
+	entries = mem_array(from->entry_count, sizeof *entries);
+	if (from->entry_count)
+		memcpy(entries, from->entries, from->entry_count * sizeof *entries);
+	set_add(known, name, pieces->count);
+	pieces->entries[pieces->count].items = entries;
+	pieces->items[pieces->count] = (struct jw_piece){.role = role,
+													 .linked = linked,
+													 .empty = from->empty,
+													 .entries = entries,
+													 .entry_count = from->entry_count};
+	return (uint32_t)pieces->count++;
+}
+
+/* The container at that offset; they are in the order of their offsets. */
+static size_t container_at(const struct devcode_image *image, uint64_t offset)
+{
+	size_t low = 0, high = image->container_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (image->containers[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Adds each distinct module of the image to the entry that holds its PTX. */
+static void add_costs(struct pieces *pieces, const struct judged *judged,
+					  const struct devcode_image *image, const struct plan_module *modules,
+					  size_t module_count)
+{
+	struct set known = {0};
+
+	for (size_t m = 0; m < module_count; m++) {
+		const struct plan_module *module = &modules[m];
+		const size_t at = container_at(image, module->container_offset);
+		const struct judged_container *container = &judged->containers[image->containers[at].index];
+		struct plan_estimate estimate;
+
+		if (module->superseded || set_has(&known, module->entry_offset))
+			continue;
+		set_add(&known, module->entry_offset, m);
+		plan_estimate(&estimate, &module->features, module->payload_bytes, NULL);
+		for (uint32_t k = 0; k < container->entry_count; k++) {
+			struct jw_piece_entry *entry = &pieces->entries[pieces->of_container[at]].items[k];
+
+			if (judged->entries[container->first_entry + k].offset != module->entry_offset)
+				continue;
+			entry->modules++;
+			entry->ptx_bytes += module->payload_bytes;
+			entry->cache_bytes += estimate.entry_bytes;
+			entry->cost_ms += estimate.cost_ms;
+			if (estimate.cost_ms > entry->longest_ms)
+				entry->longest_ms = estimate.cost_ms;
+		}
+	}
+	set_free(&known);
+}
+
+bool pieces_make(struct pieces *pieces, const struct judged *judged,
+				 const struct devcode_image *image, const struct plan_module *modules,
+				 size_t module_count)
+{
+	struct set known = {0};
+	bool all = true;
+
+	pieces->of_container = mem_array(image->container_count, sizeof *pieces->of_container);
+	for (size_t i = 0; all && i < image->container_count; i++) {
+		const struct devcode_container *container = &image->containers[i];
+		const uint32_t form = judged->containers[container->index].form;
+
+		all = form != PIECES_NO_FORM;
+		if (!all)
+			break;
+		pieces->of_container[i] = piece_of(pieces, &known, judged, form,
+										   devcode_role_of(image, container), container->linked);
+		pieces->items[pieces->of_container[i]].containers++;
+	}
+	if (all)
+		add_costs(pieces, judged, image, modules, module_count);
+	set_free(&known);
+	return all;
+}
+
+void pieces_free(struct pieces *pieces)
+{
+	for (size_t i = 0; i < pieces->count; i++)
+		mem_free(pieces->entries[i].items);
+	mem_free(pieces->entries);
+	mem_free(pieces->items);
+	mem_free(pieces->of_container);
+}
