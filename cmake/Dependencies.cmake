@@ -2,7 +2,7 @@
 # a cross build points PKG_CONFIG_LIBDIR at its own (scripts/libraries.sh) and links them statically.
 option(JITWARM_STATIC_LIBRARIES "pkg-config's libraries are static ones" ${WIN32})
 if(NOT JITWARM_STATIC_LIBRARIES AND CMAKE_SIZEOF_VOID_P EQUAL 8)
-  set(JITWARM_LATE_LIBRARIES ON) # src/os/late.c loads some
+  set(JITWARM_LATE_LIBRARIES ON) # src/os/archive.c loads some
 endif()
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)

@@ -24,7 +24,7 @@ import tarfile
 MACHINES = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
 # Loaded at need by the driver's library and by the C library
 WANTED = ("libdl.so.2", "libpthread.so.0", "librt.so.1", "libm.so.6", "libc.so.6", "libresolv.so.2")
-# Loaded at need by the program (src/os/late.c), if it is not linked with them
+# Loaded at need by the program (src/os/archive.c), if it is not linked with them
 LATE = ("libarchive.so.13",)
 
 

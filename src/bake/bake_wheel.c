@@ -6,8 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <sodium.h>
 
 #include "bake/baked_copy.h"
@@ -22,7 +20,7 @@
 #include "driver/run_folder.h"
 #include "find/package_files.h"
 #include "find/requirement.h"
-#include "os/library.h"
+#include "os/archive.h"
 #include "os/platform.h"
 
 enum {
@@ -355,7 +353,7 @@ static la_ssize_t write_packed(struct archive *archive, void *context, const voi
 	struct wheel *wheel = context;
 
 	if (os_file_write(&wheel->why, wheel->file, wheel->written, data, size)) {
-		archive_set_error(archive, EIO, "%s", wheel->why.message);
+		os_archive()->set_error(archive, EIO, "%s", wheel->why.message);
 		return -1;
 	}
 	wheel->written += size;
@@ -364,7 +362,7 @@ static la_ssize_t write_packed(struct archive *archive, void *context, const voi
 
 static int fail_archive(struct jw_error *err, struct wheel *wheel)
 {
-	const char *why = archive_error_string(wheel->archive);
+	const char *why = os_archive()->error_string(wheel->archive);
 
 	return wheel->why.code ? error_copy(err, &wheel->why)
 						   : error_set(err, JW_ERR_IO, "libarchive: %s", why ? why : "");
@@ -381,7 +379,7 @@ static int put_packed(struct jw_error *err, void *context, const uint8_t *data, 
 	wheel->packed_bytes += size;
 	if (wheel->job->packing)
 		wheel->job->packing(wheel->job->context, wheel->packed_bytes, wheel->total_bytes);
-	if (archive_write_data(wheel->archive, data, size) != (la_ssize_t)size)
+	if (os_archive()->write_data(wheel->archive, data, size) != (la_ssize_t)size)
 		return fail_archive(err, wheel);
 	return 0;
 }
@@ -417,7 +415,7 @@ static time_t time_of(const struct zip_member *member)
 static int begin_member(struct jw_error *err, struct wheel *wheel, const struct zip_member *member,
 						const char *name, uint64_t size)
 {
-	struct archive_entry *entry = archive_entry_new();
+	struct archive_entry *entry = os_archive()->entry_new();
 	const bool folder = text_ends(name, "/");
 	const uint32_t mode = member->made_by >> 8 == UNIX ? member->external >> 16 & 07777
 						  : folder                     ? 0755
@@ -426,14 +424,14 @@ static int begin_member(struct jw_error *err, struct wheel *wheel, const struct 
 
 	if (!entry)
 		mem_ended(0);
-	if (!archive_entry_update_pathname_utf8(entry, name))
-		archive_entry_set_pathname(entry, name);
-	archive_entry_set_mode(entry, (__LA_MODE_T)(mode | (folder ? AE_IFDIR : AE_IFREG)));
-	archive_entry_set_mtime(entry, time_of(member), 0);
-	archive_entry_set_size(entry, (la_int64_t)size);
-	if (archive_write_header(wheel->archive, entry) < ARCHIVE_WARN)
+	if (!os_archive()->entry_update_pathname_utf8(entry, name))
+		os_archive()->entry_set_pathname(entry, name);
+	os_archive()->entry_set_mode(entry, (__LA_MODE_T)(mode | (folder ? AE_IFDIR : AE_IFREG)));
+	os_archive()->entry_set_mtime(entry, time_of(member), 0);
+	os_archive()->entry_set_size(entry, (la_int64_t)size);
+	if (os_archive()->write_header(wheel->archive, entry) < ARCHIVE_WARN)
 		result = fail_archive(err, wheel);
-	archive_entry_free(entry);
+	os_archive()->entry_free(entry);
 	(void)crypto_hash_sha256_init(&wheel->sum);
 	wheel->size_bytes = 0;
 	return result;
@@ -509,9 +507,12 @@ static int write_wheel_record(struct jw_error *err, struct wheel *wheel)
 
 static int write_wheel_members(struct jw_error *err, struct wheel *wheel)
 {
-	struct os_locale *locale = os_locale_utf8();
+	struct os_locale *locale;
 	int result = 0;
 
+	if (os_archive_load(err))
+		return -1;
+	locale = os_locale_utf8();
 	for (size_t i = 0; i < wheel->directory.count; i++) {
 		const char *baked = wheel->members[i].baked;
 		struct os_stat stat;
@@ -521,23 +522,21 @@ static int write_wheel_members(struct jw_error *err, struct wheel *wheel)
 								  : wheel->directory.members[i].size_bytes;
 	}
 	wheel->new_record = BUF_MAX(RECORD_MAX_BYTES);
-	wheel->archive = archive_write_new();
-	if (!wheel->archive && !os_late_library(err, "archive_write_new"))
-		mem_ended(0);
+	wheel->archive = os_archive()->write_new();
 	if (!wheel->archive)
-		result = -1;
-	else if (archive_write_set_format_zip(wheel->archive) ||
-			 archive_write_set_format_option(wheel->archive, "zip", "hdrcharset", "UTF-8") ||
-			 archive_write_set_bytes_in_last_block(wheel->archive, 1) ||
-			 archive_write_open(wheel->archive, wheel, NULL, write_packed, NULL))
+		mem_ended(0);
+	if (os_archive()->write_set_format_zip(wheel->archive) ||
+		os_archive()->write_set_format_option(wheel->archive, "zip", "hdrcharset", "UTF-8") ||
+		os_archive()->write_set_bytes_in_last_block(wheel->archive, 1) ||
+		os_archive()->write_open(wheel->archive, wheel, NULL, write_packed, NULL))
 		result = fail_archive(err, wheel);
 	for (size_t i = 0; !result && i < wheel->directory.count; i++)
 		result = write_member(err, wheel, i);
 	if (!result)
 		result = write_wheel_record(err, wheel);
-	if (!result && archive_write_close(wheel->archive))
+	if (!result && os_archive()->write_close(wheel->archive))
 		result = fail_archive(err, wheel);
-	(void)archive_write_free(wheel->archive);
+	(void)os_archive()->write_free(wheel->archive);
 	wheel->archive = NULL;
 	os_locale_restore(locale);
 	return result;

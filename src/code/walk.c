@@ -1,7 +1,5 @@
 #include "code/walk.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -14,7 +12,7 @@
 #include "base/text.h"
 #include "code/devcode.h"
 #include "code/zip_directory.h"
-#include "os/library.h"
+#include "os/archive.h"
 #include "os/platform.h"
 
 enum { MAX_DEPTH = 5 };  /* a .conda has three: zip, zstd, tar */
@@ -113,7 +111,7 @@ static la_ssize_t feed_read(struct archive *archive, void *context, const void *
 
 	if (stream_skip(&feed->err, feed->stream, feed->given) ||
 		stream_peek(&feed->err, feed->stream, STREAM_STEP, &data, &size)) {
-		archive_set_error(archive, EIO, "%s", feed->err.message);
+		os_archive()->set_error(archive, EIO, "%s", feed->err.message);
 		return -1;
 	}
 	stream_forget(feed->stream, feed->stream->offset, &feed->forgotten);
@@ -148,7 +146,7 @@ static la_int64_t feed_seek(struct archive *archive, void *context, la_int64_t o
 	else if (whence == SEEK_END)
 		base = size;
 	if (offset < -base || offset > size - base) {
-		archive_set_error(archive, EIO, "the archive is cut off");
+		os_archive()->set_error(archive, EIO, "the archive is cut off");
 		return ARCHIVE_FATAL;
 	}
 	feed->given = 0;
@@ -158,7 +156,7 @@ static la_int64_t feed_seek(struct archive *archive, void *context, la_int64_t o
 
 static int archive_damaged(struct jw_error *err, struct archive *archive)
 {
-	const char *why = archive ? archive_error_string(archive) : NULL;
+	const char *why = os_archive()->error_string(archive);
 
 	return error_set(err, JW_ERR_FORMAT, "damaged or incomplete: fetch it again (%s)",
 					 why ? why : "the archive cannot be opened");
@@ -173,7 +171,7 @@ static int read_archive_entry(struct jw_error *err, void *context, uint8_t *to, 
 	if (may_unpack(err, layer, size))
 		return -1;
 	do
-		got = archive_read_data(layer->archive, to, size);
+		got = os_archive()->read_data(layer->archive, to, size);
 	while (got == ARCHIVE_RETRY);
 	if (got < 0) {
 		layer->damaged = true;
@@ -209,8 +207,8 @@ static char *from_wide(const wchar_t *wide)
  * Windows libarchive keeps names in UTF-16 and cannot convert them to UTF-8. */
 static char *entry_name(const struct layer *layer, struct archive_entry *entry)
 {
-	const char *name = archive_entry_pathname_utf8(entry);
-	const wchar_t *wide = name ? NULL : archive_entry_pathname_w(entry);
+	const char *name = os_archive()->entry_pathname_utf8(entry);
+	const wchar_t *wide = name ? NULL : os_archive()->entry_pathname_w(entry);
 	char *own = name   ? mem_string(name)
 				: wide ? from_wide(wide)
 					   : mem_printf("(member %zu)", layer->count),
@@ -232,7 +230,7 @@ static int pass_over(struct jw_error *err, struct layer *layer)
 	int result;
 
 	if (layer->from->memory || layer->damaged ||
-		archive_format(layer->archive) != ARCHIVE_FORMAT_ZIP)
+		os_archive()->format(layer->archive) != ARCHIVE_FORMAT_ZIP)
 		return 0;
 	stream_of_reader(&rest, read_archive_entry, layer, STREAM_STEP);
 	result = stream_skip(err, &rest, UINT64_MAX);
@@ -253,11 +251,11 @@ static enum walk_step next_in_archive(struct layer *layer, struct walk_found *fo
 			return trouble(found, layer->outer);
 		}
 		layer->inside = false;
-		state = archive_read_next_header(layer->archive, &entry);
+		state = os_archive()->read_next_header(layer->archive, &entry);
 		if (cancel_asked(layer->walk->cancel))
 			return WALK_END;
 		if (state == ARCHIVE_EOF) {
-			if (!layer->from->map || archive_format(layer->archive) != ARCHIVE_FORMAT_ZIP ||
+			if (!layer->from->map || os_archive()->format(layer->archive) != ARCHIVE_FORMAT_ZIP ||
 				zip_has_end(layer->from->map))
 				return WALK_END;
 			layer->ended = true;
@@ -276,7 +274,7 @@ static enum walk_step next_in_archive(struct layer *layer, struct walk_found *fo
 		layer->count++;
 		layer->inside = true;
 		layer->damaged = false;
-		if (archive_entry_filetype(entry) != AE_IFREG)
+		if (os_archive()->entry_filetype(entry) != AE_IFREG)
 			continue;
 		layer->member = layer->own_name = entry_name(layer, entry);
 		stream_of_reader(&layer->stream, read_archive_entry, layer, DEVCODE_MAX_STREAMED);
@@ -288,13 +286,13 @@ static bool open_feed(struct archive *archive, struct feed *feed)
 {
 	bool seekable = feed->stream->memory != NULL;
 
-	return archive_read_support_format_zip(archive) == ARCHIVE_OK &&
-		   archive_read_support_format_tar(archive) == ARCHIVE_OK &&
-		   archive_read_set_read_callback(archive, feed_read) == ARCHIVE_OK &&
-		   archive_read_set_skip_callback(archive, feed_skip) == ARCHIVE_OK &&
-		   (!seekable || archive_read_set_seek_callback(archive, feed_seek) == ARCHIVE_OK) &&
-		   archive_read_set_callback_data(archive, feed) == ARCHIVE_OK &&
-		   archive_read_open1(archive) == ARCHIVE_OK;
+	return os_archive()->read_support_format_zip(archive) == ARCHIVE_OK &&
+		   os_archive()->read_support_format_tar(archive) == ARCHIVE_OK &&
+		   os_archive()->read_set_read_callback(archive, feed_read) == ARCHIVE_OK &&
+		   os_archive()->read_set_skip_callback(archive, feed_skip) == ARCHIVE_OK &&
+		   (!seekable || os_archive()->read_set_seek_callback(archive, feed_seek) == ARCHIVE_OK) &&
+		   os_archive()->read_set_callback_data(archive, feed) == ARCHIVE_OK &&
+		   os_archive()->read_open1(archive) == ARCHIVE_OK;
 }
 
 static int open_archive(struct jw_error *err, struct layer *layer)
@@ -304,12 +302,12 @@ static int open_archive(struct jw_error *err, struct layer *layer)
 	/* The layers of a .conda do not appear in names. */
 	layer->nested = layer->outer && !text_ends(layer->outer, ".tar.zst");
 	layer->locale = os_locale_utf8();
-	layer->archive = archive_read_new();
-	if (layer->archive && open_feed(layer->archive, &layer->feed))
-		return 0;
-	if (!os_late_library(err, "archive_read_new"))
-		(void)archive_damaged(err, layer->archive);
-	return -1;
+	if (os_archive_load(err))
+		return -1;
+	layer->archive = os_archive()->read_new();
+	if (!layer->archive)
+		mem_ended(0);
+	return open_feed(layer->archive, &layer->feed) ? 0 : archive_damaged(err, layer->archive);
 }
 
 /* Reads a zip file by its directory, in half of libarchive's time. Only a plain one, as wheels are:
@@ -450,7 +448,8 @@ static void close_layer(struct layer *layer)
 	stream_free(&layer->stream);
 	if (layer->kind == LAYER_ARCHIVE) {
 		mem_free(layer->own_name);
-		(void)archive_read_free(layer->archive);
+		if (layer->archive)
+			(void)os_archive()->read_free(layer->archive);
 		os_locale_restore(layer->locale);
 	}
 	zip_reader_close(layer->reader);

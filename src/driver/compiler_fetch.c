@@ -1,7 +1,5 @@
 #include "driver/compiler_fetch.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,11 +12,11 @@
 #include "driver/nvjitlink.h"
 #include "driver/ptxas.h"
 #include "find/pip.h"
+#include "os/archive.h"
 #include "os/clock.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
-#include "os/library.h"
 #include "os/platform.h"
 
 enum { MAX_PROGRAM = 1 << 30, MAX_MEMBERS = 100000, STEP = 1 << 16, DAY_S = 86400 };
@@ -86,7 +84,7 @@ struct fetch {
 
 static int fail_wheel(struct jw_error *err, struct archive *archive)
 {
-	const char *why = archive_error_string(archive);
+	const char *why = os_archive()->error_string(archive);
 
 	return error_set(err, JW_ERR_FORMAT, "%.300s", why ? why : "a damaged zip file");
 }
@@ -103,7 +101,7 @@ static int write_program(struct jw_error *err, struct archive *archive, const ch
 	while (!result && got) {
 		if (cancel_check(err, cancel))
 			result = -1;
-		else if ((got = archive_read_data(archive, bytes, sizeof bytes)) < 0)
+		else if ((got = os_archive()->read_data(archive, bytes, sizeof bytes)) < 0)
 			result = got == ARCHIVE_RETRY ? 0 : fail_wheel(err, archive);
 		else if ((uint64_t)got > MAX_PROGRAM - size)
 			result = error_set(err, JW_ERR_LIMIT, "a program of more than %d bytes", MAX_PROGRAM);
@@ -126,15 +124,15 @@ static int find_program(struct jw_error *err, struct archive *archive, const cha
 	bool found = false;
 	int code;
 
-	while ((code = archive_read_next_header(archive, &entry)) != ARCHIVE_EOF) {
-		const char *name = code < ARCHIVE_WARN ? NULL : archive_entry_pathname(entry);
+	while ((code = os_archive()->read_next_header(archive, &entry)) != ARCHIVE_EOF) {
+		const char *name = code < ARCHIVE_WARN ? NULL : os_archive()->entry_pathname(entry);
 		const size_t length = name ? strlen(name) : 0;
 
 		if (code < ARCHIVE_WARN && code != ARCHIVE_RETRY)
 			return fail_wheel(err, archive);
 		if (++count > MAX_MEMBERS)
 			return error_set(err, JW_ERR_LIMIT, "more than %d members", MAX_MEMBERS);
-		if (length <= tail || archive_entry_filetype(entry) != AE_IFREG ||
+		if (length <= tail || os_archive()->entry_filetype(entry) != AE_IFREG ||
 			!text_ends(name, member) || name[length - tail - 1] != '/')
 			continue;
 		if (found)
@@ -153,19 +151,17 @@ static int unpack_program(struct jw_error *err, const char *wheel, const char *m
 	struct os_map map;
 	int result;
 
-	if (os_map_open(err, wheel, &map))
+	if (os_archive_load(err) || os_map_open(err, wheel, &map))
 		return -1;
-	archive = archive_read_new();
-	if (!archive && !os_late_library(err, "archive_read_new"))
-		mem_ended(0);
+	archive = os_archive()->read_new();
 	if (!archive)
-		result = -1;
-	else if (archive_read_support_format_zip_seekable(archive) ||
-			 archive_read_open_memory(archive, map.data, map.size))
+		mem_ended(0);
+	if (os_archive()->read_support_format_zip_seekable(archive) ||
+		os_archive()->read_open_memory(archive, map.data, map.size))
 		result = fail_wheel(err, archive);
 	else
 		result = find_program(err, archive, member, path, cancel);
-	(void)archive_read_free(archive);
+	(void)os_archive()->read_free(archive);
 	os_map_close(&map);
 	return result;
 }

@@ -22,8 +22,6 @@ bool os_library_function(struct os_library *library, const char *name, void *ret
 int os_library_path(struct jw_error *err, struct os_library *library, const char *function,
 					char **ret_path);
 void os_library_close(struct os_library *library);
-/* Whether libarchive can be loaded, and has `function`, if it is loaded only now (os/late.c). */
-int os_late_library(struct jw_error *err, const char *function);
 
 /* Where the system would find the driver (libcuda.so.1, nvcuda.dll), without loading it:
  * LD_LIBRARY_PATH, the linker's cache, the usual folders (WSL's too); System32. Links resolved.

@@ -1,4 +1,3 @@
-#include <archive.h>
 #include <lz4.h>
 #include <string.h>
 
@@ -8,6 +7,8 @@
 #include <zstd.h>
 
 #include <jitwarm/version.h>
+
+#include "os/archive.h"
 
 #define NUMBER_TEXT(x) #x
 #define NUMBER(x)      NUMBER_TEXT(x)
@@ -43,9 +44,12 @@ const char *jw_platform(void)
 /* libarchive reports "libarchive 3.6.2". */
 static const char *archive_number(void)
 {
-	const char *text = archive_version_string();
+	const char *text;
 
-	return text ? text + strcspn(text, "0123456789") : "missing";
+	if (os_archive_load(NULL))
+		return "missing";
+	text = os_archive()->version_string();
+	return text + strcspn(text, "0123456789");
 }
 
 static const struct {
