@@ -71,15 +71,19 @@ COMMANDS(DECLARE)
 
 static const struct cli_command *const command_table[] = {COMMANDS(REFER) NULL};
 
-static int show_help(struct cli *cli, const char *group, bool all)
+/* “--help --all” shows all options of every command. */
+static int show_help(const struct cli *cli)
 {
 	struct buf text = BUF_MAX(1 << 20);
 	const unsigned columns = output_columns(1);
+	bool all = false;
 
+	for (int i = 0; i < cli->argc && strcmp(cli->argv[i], "--") != 0; i++)
+		all = all || !strcmp(cli->argv[i], "--all");
 	if (cli->command)
 		help_command(&text, cli->command, columns, all);
 	else
-		help_commands(&text, cli->commands, group, columns, all);
+		help_commands(&text, cli->commands, cli->group, columns, all);
 	help_print(&text, true);
 	return 0;
 }
@@ -131,15 +135,6 @@ static int show_version(struct cli *cli)
 	return document_print(&cli->out, &document_version, &built);
 }
 
-/* Whether an argument before any "--" is this option. Needed before options_read, which can fail */
-static bool has_argument(int argc, char **argv, const char *name)
-{
-	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
-		if (!strcmp(argv[i], name))
-			return true;
-	return false;
-}
-
 /* What is written on the command line is a name, or a value: no language changes it. */
 static void keep_arguments(int argc, char **argv)
 {
@@ -148,128 +143,6 @@ static void keep_arguments(int argc, char **argv)
 
 		language_keep(equals ? equals + 1 : argv[i]);
 	}
-}
-
-/* The one of the settings, instead of the system's. */
-static void choose_language(const struct config *config, int argc, char **argv)
-{
-	const struct config_value *setting = config_find(config, "language");
-
-	if (setting && os_prints_utf8() && language_choose(setting->value))
-		keep_arguments(argc, argv);
-}
-
-/* For what is said of a wrong command line, and the help of all commands. What is wrong with the
- * settings is said where the command reads them. */
-static void choose_language_early(const struct cli *cli, int argc, char **argv)
-{
-	struct output silent = cli->out;
-	struct config config = {0};
-	struct jw_error why;
-
-	silent.quiet = true;
-	if (!config_read(&why, &silent, &config))
-		choose_language(&config, argc, argv);
-	config_free(&config);
-}
-
-/* “--help --all”, of a command that has no --all of its own, too. */
-static bool take_all(int *argc, char **argv)
-{
-	int kept = 0;
-
-	if (!has_argument(*argc, argv, "--all") ||
-		(!has_argument(*argc, argv, "--help") && !has_argument(*argc, argv, "-h")))
-		return false;
-	for (int i = 0; i < *argc; i++)
-		if (strcmp(argv[i], "--all") != 0)
-			argv[kept++] = argv[i];
-	*argc = kept;
-	return true;
-}
-
-/* Names that a shell has taken apart, or put together, otherwise than they were meant; options
- * without their dashes (“tune undo”). */
-static int check_operands(struct jw_error *err, const struct cli *cli)
-{
-	const struct options *options = &cli->options;
-
-	/* Two words that are one path with a blank, without its quotes */
-	for (size_t i = 0; i + 1 < options->operand_count; i++) {
-		char *path = mem_printf("%s %s", options->operands[i], options->operands[i + 1]);
-		const bool one = os_exists(path) && !os_exists(options->operands[i]);
-
-		if (one)
-			error_set(err, JW_ERR_USAGE, "a path with a blank needs quotes: \"%s\"", path);
-		mem_free(path);
-		if (one)
-			return -1;
-	}
-	for (size_t i = 0; i < options->operand_count; i++)
-		if (!cli->command->hidden && cli->command != &command_help &&
-			options_is_flag(options, options->operands[i]) && !os_exists(options->operands[i]))
-			return error_set(err, JW_ERR_USAGE, "“%.100s”: an option has dashes: --%.100s",
-							 options->operands[i], options->operands[i]);
-	/* Windows ends no quoted word at a backslash and a quote: from "C:\t\" --json a program gets
-	 * one word, C:\t" --json. No file there can be called so. */
-	for (size_t i = 0; i < options->operand_count; i++)
-		if (os_is_separator('\\') && strchr(options->operands[i], '"'))
-			return error_set(err, JW_ERR_USAGE,
-							 "%s: no file can have a quote in its name: drop the last backslash "
-							 "before the quote",
-							 options->operands[i]);
-	return 0;
-}
-
-static int run_named_command(struct jw_error *err, struct cli *cli, int argc, char **argv)
-{
-	const bool all = take_all(&argc, argv);
-	bool mends;
-
-	/* As commands of Windows are asked; elsewhere it may name a file. */
-	if (argc && os_is_separator('\\') && !strcmp(argv[0], "/?"))
-		return show_help(cli, NULL, false);
-	keep_arguments(argc, argv);
-	cli->argc = argc;
-	cli->argv = argv;
-	if ((cli->command->takes_command ? options_read_command : options_read)(
-			err, cli->command->options, argc, argv, &cli->options))
-		return -1;
-	cli->out.json = options_given(&cli->options, "json");
-	cli->out.quiet = options_given(&cli->options, "quiet");
-	/* What is wrong in the settings is not in the way of the command that mends it. */
-	mends = cli->command == &command_config &&
-			(cli->options.operand_count > 1 || options_given(&cli->options, "unset"));
-	/* Of settings that are wrong, messages name it. */
-	if (options_given(&cli->options, "help"))
-		return show_help(cli, NULL, all);
-	if (!cli->command->hidden && config_read(err, &cli->out, &cli->config) && !mends)
-		return -1;
-	choose_language(&cli->config, argc, argv);
-	if (!cli->command->hidden && !mends && options_settle(err, &cli->options, &cli->config))
-		return -1;
-	/* What is printed for a program, or for an issue that others read, is English. */
-	if ((options_has(&cli->options, "report") && options_given(&cli->options, "report")) ||
-		(options_has(&cli->options, "format") && options_given(&cli->options, "format")))
-		language_close();
-	if (options_check(err, &cli->options) ||
-		(!cli->command->takes_command && check_operands(err, cli)))
-		return -1;
-	cli->out.progress_json =
-		options_has(&cli->options, "progress") && options_given(&cli->options, "progress");
-	if (cli->out.progress_json && strcmp(options_value(&cli->options, "progress"), "json") != 0)
-		return error_set(err, JW_ERR_USAGE, "--progress: “%.100s” is not json",
-						 options_value(&cli->options, "progress"));
-	if (cli->command->no_operands && cli->options.operand_count)
-		return error_set(err, JW_ERR_USAGE, "“%.100s”: %s", cli->options.operands[0],
-						 cli->command->no_operands);
-	if (options_has(&cli->options, "environment") && options_given(&cli->options, "environment") &&
-		jw_use_environment(err, options_value(&cli->options, "environment")))
-		return -1;
-	/* Workers inherit their parent's settings. */
-	if (!cli->command->hidden && (jw_settings_adopt(err) || root_check_places(err, cli)))
-		return -1;
-	return cli->command->run(err, cli);
 }
 
 /* What the words may have meant. */
@@ -398,38 +271,153 @@ static void put_command_first(const struct cli *cli, int argc, char **argv)
 	}
 }
 
-static int dispatch(struct jw_error *err, struct cli *cli, int argc, char **argv)
+/* Names that a shell has taken apart, or put together, otherwise than they were meant; options
+ * without their dashes (“tune undo”). */
+static int check_operands(struct jw_error *err, const struct cli *cli)
 {
-	const char *const standard[] = {"status"};
+	const struct options *options = &cli->options;
+
+	/* Two words that are one path with a blank, without its quotes */
+	for (size_t i = 0; i + 1 < options->operand_count; i++) {
+		char *path = mem_printf("%s %s", options->operands[i], options->operands[i + 1]);
+		const bool one = os_exists(path) && !os_exists(options->operands[i]);
+
+		if (one)
+			error_set(err, JW_ERR_USAGE, "a path with a blank needs quotes: \"%s\"", path);
+		mem_free(path);
+		if (one)
+			return -1;
+	}
+	for (size_t i = 0; i < options->operand_count; i++)
+		if (!cli->command->hidden && cli->command != &command_help &&
+			options_is_flag(options, options->operands[i]) && !os_exists(options->operands[i]))
+			return error_set(err, JW_ERR_USAGE, "“%.100s”: an option has dashes: --%.100s",
+							 options->operands[i], options->operands[i]);
+	/* Windows ends no quoted word at a backslash and a quote: from "C:\t\" --json a program gets
+	 * one word, C:\t" --json. No file there can be called so. */
+	for (size_t i = 0; i < options->operand_count; i++)
+		if (os_is_separator('\\') && strchr(options->operands[i], '"'))
+			return error_set(err, JW_ERR_USAGE,
+							 "%s: no file can have a quote in its name: drop the last backslash "
+							 "before the quote",
+							 options->operands[i]);
+	return 0;
+}
+
+/* ---- the four steps of a run */
+
+/* The settings' language, if they name one, is that of every text from here on. */
+static void read_settings(struct cli *cli)
+{
+	const struct config_value *setting;
+
+	config_read(&cli->config);
+	setting = config_find(&cli->config, "language");
+	if (setting && os_prints_utf8() && language_is_known(setting->value))
+		(void)language_choose(setting->value);
+}
+
+/* Finds the command, and reads its options. Whoever asks for help gets it, whatever is wrong with
+ * the rest of the line. */
+static int parse_line(struct jw_error *err, struct cli *cli, int argc, char **argv)
+{
 	size_t words = 0, used = 0; /* the leading arguments that are no options: "cache", "list" */
-	const struct cli_command *command;
+	const struct cli_command *command = &command_status;
+	struct jw_error wrong = {0};
+	bool group;
 
 	put_command_first(cli, argc, argv);
 	while (words < (size_t)argc && argv[words][0] != '-')
 		words++;
-	/* -q may be one of several letters; options_read decides that. */
-	cli->out = output_open(has_argument(argc, argv, "--json"), false);
-	command = words ? commands_find(cli->commands, (const char *const *)argv, words, &used)
-					: commands_find(cli->commands, standard, 1, &used);
-	used = words ? used : 0;
-	if (!command || !command->hidden)
-		choose_language_early(cli, argc, argv);
-	if (argc && (is_help(argv[0]) || (words == 1 && argc > 1 && is_help(argv[1]) &&
-									  commands_is_group(cli->commands, argv[0]))))
-		return show_help(cli, words && !is_help(argv[0]) ? argv[0] : NULL,
-						 has_argument(argc, argv, "--all"));
+	if (words)
+		command = commands_find(cli->commands, (const char *const *)argv, words, &used);
+	group = words && commands_is_group(cli->commands, argv[0]);
+	cli->argc = argc - (int)used;
+	cli->argv = argv + used;
+	keep_arguments(cli->argc, cli->argv);
+	(void)options_read(&wrong, command ? command->options : NULL, command && command->takes_command,
+					   cli->argc, cli->argv, &cli->options);
+	cli->out =
+		output_open(options_given(&cli->options, "json"), options_given(&cli->options, "quiet"));
+
+	if (argc && (is_help(argv[0]) || (group && words == 1 && argc > 1 && is_help(argv[1])))) {
+		cli->asks = ASKS_HELP;
+		cli->group = words ? argv[0] : NULL;
+		return 0;
+	}
 	if (argc &&
-		(!strcmp(argv[0], "--version") || !strcmp(argv[0], "-V") || !strcmp(argv[0], "version")))
-		return show_version(cli);
-	if (argc && !words && command_later(err, cli, argc, argv))
-		return -1;
-	cli->command = command;
-	if (!cli->command && words > 1 && !commands_is_group(cli->commands, argv[0]) &&
+		(!strcmp(argv[0], "--version") || !strcmp(argv[0], "-V") || !strcmp(argv[0], "version"))) {
+		cli->asks = ASKS_VERSION;
+		return 0;
+	}
+	if (argc && (!words || (!command && words > 1 && !group)) &&
 		command_later(err, cli, argc, argv))
 		return -1;
-	if (!cli->command)
-		return argc ? no_command(err, cli, argv, words ? words : 1) : show_help(cli, NULL, false);
-	return run_named_command(err, cli, argc - (int)used, argv + used);
+	if (!command)
+		return no_command(err, cli, argv, words);
+
+	cli->command = command;
+	/* Commands of Windows are asked for help by “/?”; elsewhere it may name a file. */
+	if (options_given(&cli->options, "help") ||
+		(cli->argc && os_is_separator('\\') && !strcmp(cli->argv[0], "/?")))
+		cli->asks = ASKS_HELP;
+	else if (wrong.code)
+		return error_copy(err, &wrong);
+	return 0;
+}
+
+/* Completes the options by the settings, and checks them. */
+static int apply_settings(struct jw_error *err, struct cli *cli)
+{
+	const struct cli_command *command = cli->command;
+	struct options *options = &cli->options;
+	/* The command that changes settings runs even if the present ones are wrong. */
+	const bool mends = command == &command_config &&
+					   (options->operand_count > 1 || options_given(options, "unset"));
+
+	if (!command->hidden && config_check(err, &cli->out, &cli->config) && !mends)
+		return -1;
+	if (!command->hidden && !mends && options_settle(err, options, &cli->config))
+		return -1;
+	/* Text for a program, or for an issue that others read, is English. */
+	if ((options_has(options, "report") && options_given(options, "report")) ||
+		(options_has(options, "format") && options_given(options, "format")))
+		language_close();
+	if (options_check(err, options) || (!command->takes_command && check_operands(err, cli)))
+		return -1;
+	cli->out.progress_json = options_has(options, "progress") && options_given(options, "progress");
+	if (cli->out.progress_json && strcmp(options_value(options, "progress"), "json") != 0)
+		return error_set(err, JW_ERR_USAGE, "--progress: “%.100s” is not json",
+						 options_value(options, "progress"));
+	if (command->no_operands && options->operand_count)
+		return error_set(err, JW_ERR_USAGE, "“%.100s”: %s", options->operands[0],
+						 command->no_operands);
+	return 0;
+}
+
+/* Takes over what a login of this account would set, and checks that root stays out of places that
+ * others can change. */
+static int enter_account(struct jw_error *err, struct cli *cli)
+{
+	const struct options *options = &cli->options;
+
+	if (options_has(options, "environment") && options_given(options, "environment") &&
+		jw_use_environment(err, options_value(options, "environment")))
+		return -1;
+	/* Workers inherit their parent's settings. */
+	if (cli->command->hidden)
+		return 0;
+	return jw_settings_adopt(err) || root_check_places(err, cli) ? -1 : 0;
+}
+
+static int run_command(struct jw_error *err, struct cli *cli)
+{
+	switch (cli->asks) {
+	case ASKS_HELP: return show_help(cli);
+	case ASKS_VERSION: return show_version(cli);
+	case ASKS_COMMAND: break;
+	}
+	return cli->command->run(err, cli);
 }
 
 enum exit_status cli_run(int argc, char **argv)
@@ -438,7 +426,11 @@ enum exit_status cli_run(int argc, char **argv)
 	struct jw_error err = {0};
 
 	cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = mem_alloc, .free_fn = mem_free});
-	if (os_prepare_limits(&err) || dispatch(&err, &cli, argc > 0 ? argc - 1 : 0, argv + (argc > 0)))
+	read_settings(&cli);
+	if (os_prepare_limits(&err) ||
+		parse_line(&err, &cli, argc > 0 ? argc - 1 : 0, argv + (argc > 0)) ||
+		(cli.asks == ASKS_COMMAND && (apply_settings(&err, &cli) || enter_account(&err, &cli))) ||
+		run_command(&err, &cli))
 		cli_fail(&cli, &err);
 	if (output_close(&err))
 		cli_fail(&cli, &err);

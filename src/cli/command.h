@@ -1,4 +1,4 @@
-/* Exit statuses, part of the interface (docs/man, docs/programs.md). */
+/* A command: its row of the table, the state of its run, and its exit status. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,6 +12,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 
+/* Part of the interface (docs/man, docs/programs.md). */
 enum exit_status {
 	EXIT_DONE = 0,   /* done, or warm */
 	EXIT_COLD = 1,   /* cold, or work is left: damage found, a link not primed */
@@ -63,11 +64,15 @@ struct cli_command {
 	int (*run)(struct jw_error *err, struct cli *cli);
 };
 
+/* What a command line asks for. */
+enum cli_asks { ASKS_COMMAND, ASKS_HELP, ASKS_VERSION };
+
 /* One run of one command. */
 struct cli {
 	const struct cli_command *const *commands; /* all commands (cli.c) */
-	const struct cli_command *command;
-	const char *group;      /* where a second word is missing: the first, “startup” */
+	enum cli_asks asks;
+	const struct cli_command *command; /* NULL: help of all commands, or of a group's */
+	const char *group;      /* the first word, “startup”, if the second one is missing */
 	struct options options; /* options_value(&cli->options, "driver") */
 	int argc;               /* the arguments behind the command's name, as they were typed */
 	char **argv;

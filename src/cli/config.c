@@ -129,8 +129,15 @@ static size_t setting_called(const char *name, const char **ret_meant)
 	return i;
 }
 
-static int read_setting_line(struct jw_error *err, const struct output *output,
-							 struct config *config, const char *path, unsigned number, char *line)
+static void add_fault(struct config *config, const char *path, unsigned line, const char *text,
+					  bool no_equals)
+{
+	VEC_GROW(config->faults, config->fault_capacity, config->fault_count);
+	config->faults[config->fault_count++] =
+		(struct config_fault){mem_string(path), line, mem_string(text), no_equals};
+}
+
+static void read_setting_line(struct config *config, const char *path, unsigned number, char *line)
 {
 	char *equals = strchr(line, '='), *name;
 	const char *nearest;
@@ -138,28 +145,19 @@ static int read_setting_line(struct jw_error *err, const struct output *output,
 
 	line = bare(line);
 	if (!*line || *line == '#' || *line == ';')
-		return 0;
-	if (!equals)
-		return error_set(err, JW_ERR_USAGE,
-						 "%s, line %u: no “=” in “%.100s”; see “jitwarm config --help”", path,
-						 number, line);
+		return;
+	if (!equals) {
+		add_fault(config, path, number, line, true);
+		return;
+	}
 	*equals = '\0';
 	name = bare(line);
 	at = setting_called(name, &nearest);
 	if (at < CONFIG_SETTINGS)
 		set_value(&config->values[at], mem_string(bare(equals + 1)),
 				  mem_printf("%s, line %u", path, number));
-	else if (nearest)
-		output_warning(output,
-					   "%s, line %u: no setting is called “%.100s” (did you mean “%s”?); see "
-					   "“jitwarm config --help”",
-					   path, number, name, nearest);
 	else
-		output_warning(output,
-					   "%s, line %u: no setting is called “%.100s”; see “jitwarm config "
-					   "--help”",
-					   path, number, name);
-	return 0;
+		add_fault(config, path, number, name, false);
 }
 
 /* The superuser's settings are nobody else's. The machine's are an administrator's on Windows,
@@ -175,65 +173,60 @@ static int read_trusted(struct jw_error *err, int which, const char *path, struc
 			   : 0;
 }
 
-static int read_config_file(struct jw_error *err, const struct output *output, int which,
-							struct config *config, const char *path)
+static void read_config_file(int which, struct config *config, const char *path)
 {
 	struct buf text = {0};
 	struct jw_error why = {0};
 	struct os_stranger stranger;
 	struct os_stat stat;
 	char *line;
-	int result = 0;
 	unsigned number = 0;
 
-	/* Of root's own places cli/root_places.h says what is wrong. */
+	/* cli/root_places.h refuses root's own places. */
 	if (!which && os_find_stranger(path, &stranger))
-		return 0;
-	/* Nor is there one in a home that this account may not enter. */
+		return;
+	/* A home that this account may not enter has no file, either. */
 	if (os_stat(&why, path, &stat))
-		return 0;
+		return;
 	if (read_trusted(&why, which, path, &text)) {
+		add_fault(config, path, 0, why.message, false);
 		buf_free(&text);
-		output_warning(output, "settings are not read: %s", why.message);
-		return 0;
+		return;
 	}
 	line = text.size ? (char *)text.data : NULL;
 	if (line && text_starts(line, ORDER_MARK))
 		line += strlen(ORDER_MARK);
-	for (char *next; line && !result; line = next) {
+	for (char *next; line; line = next) {
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
-		result = read_setting_line(err, output, config, path, ++number, line);
+		read_setting_line(config, path, ++number, line);
 	}
 	buf_free(&text);
-	return result;
 }
 
 /* $JITWARM_… comes before a file's value; what the library reads there itself it finds there. */
-static int take_setting_variable(struct jw_error *err, struct config_value *setting)
+static void take_setting_variable(struct config_value *setting)
 {
 	char *variable = name_of_variable(setting), *value = os_env(variable);
-	int result = 0;
 
 	if (value && *value) {
-		/* Of accounts that count as root the variable may come from a file (trust_accounts). */
+		/* The variable of accounts that count as root may come from a file (trust_accounts). */
 		if (text_same(value, setting->value)) {
 			mem_free(value);
 			mem_free(variable);
 		} else {
 			set_value(setting, value, variable);
 		}
-		return 0;
+		return;
 	}
 	mem_free(value);
 	if (setting->variable && setting->value)
-		result = os_env_set(err, variable,
-							setting->kind != CONFIG_SWITCH ? setting->value
-							: config_is_on(setting)        ? "1"
-														   : "0");
+		(void)os_env_set(NULL, variable,
+						 setting->kind != CONFIG_SWITCH ? setting->value
+						 : config_is_on(setting)        ? "1"
+														: "0");
 	mem_free(variable);
-	return result;
 }
 
 static bool is_one_of(const char *text, const char *const words[])
@@ -252,11 +245,8 @@ bool config_is_on(const struct config_value *setting)
 	return is_one_of(setting->value, words_on);
 }
 
-/* A list's values become strings of their own. */
-static int check_setting(struct jw_error *err, struct config_value *setting)
+static int check_setting(struct jw_error *err, const struct config_value *setting)
 {
-	char *list, *to;
-
 	if (setting->kind == CONFIG_SWITCH && !is_one_of(setting->value, words_on) &&
 		!is_one_of(setting->value, words_off))
 		return error_set(err, JW_ERR_USAGE, "%s (%s) takes yes or no, not “%.200s”", setting->name,
@@ -267,8 +257,16 @@ static int check_setting(struct jw_error *err, struct config_value *setting)
 	if (setting->kind == CONFIG_ACCOUNTS && setting->value[strspn(setting->value, "0123456789,* ")])
 		return error_set(err, JW_ERR_USAGE, "%s (%s) takes numbers of accounts or *, not “%.200s”",
 						 setting->name, setting->origin, setting->value);
-	if (setting->kind != CONFIG_LIST)
-		return 0;
+	return 0;
+}
+
+/* A list's values become strings of their own. */
+static void split_list(struct config_value *setting)
+{
+	char *list, *to;
+
+	if (setting->kind != CONFIG_LIST || !setting->value)
+		return;
 	list = to = mem_array(strlen(setting->value) + 2, 1);
 	for (const char *at = setting->value; *at;) {
 		const size_t length = strcspn(at, " \t,");
@@ -279,7 +277,6 @@ static int check_setting(struct jw_error *err, struct config_value *setting)
 	}
 	mem_free(setting->value);
 	setting->value = list;
-	return 0;
 }
 
 const char *config_next(const struct config_value *setting, const char *value)
@@ -299,36 +296,66 @@ int config_paths(struct jw_error *err, char **ret_account, char **ret_machine)
 }
 
 /* From the machine's file on: who counts as root decides whether root believes the next one. */
-static int trust_accounts(struct jw_error *err, const struct config *config)
+static void trust_accounts(const struct config *config)
 {
 	const struct config_value *setting = config->values;
 	char *variable;
-	int result;
 
 	while (setting->kind != CONFIG_ACCOUNTS)
 		setting++;
 	variable = os_env(setting->variable);
-	result = variable || !setting->value ? 0 : os_env_set(err, setting->variable, setting->value);
+	if (!variable && setting->value)
+		(void)os_env_set(NULL, setting->variable, setting->value);
 	mem_free(variable);
-	return result;
 }
 
-int config_read(struct jw_error *err, const struct output *output, struct config *ret_config)
+void config_read(struct config *ret_config)
 {
+	*ret_config = (struct config){0};
 	memcpy(ret_config->values, every_setting, sizeof every_setting);
 	for (int which = FILES - 1; which >= 0; which--) {
 		struct jw_error why = {0};
 		char *path = settings_path(&why, which);
-		/* Without a home folder there is no file in it. */
-		const int result = path ? read_config_file(err, output, which, ret_config, path) : 0;
 
+		/* Without a home folder there is no file in it. */
+		if (path)
+			read_config_file(which, ret_config, path);
 		mem_free(path);
-		if (result || trust_accounts(err, ret_config))
-			return -1;
+		trust_accounts(ret_config);
+	}
+	for (size_t i = 0; i < CONFIG_SETTINGS; i++) {
+		take_setting_variable(&ret_config->values[i]);
+		split_list(&ret_config->values[i]);
+	}
+}
+
+int config_check(struct jw_error *err, const struct output *output, const struct config *config)
+{
+	for (size_t i = 0; i < config->fault_count; i++) {
+		const struct config_fault *fault = &config->faults[i];
+		const char *nearest = NULL;
+
+		if (fault->no_equals)
+			return error_set(err, JW_ERR_USAGE,
+							 "%s, line %u: no “=” in “%.100s”; see “jitwarm config --help”",
+							 fault->path, fault->line, fault->text);
+		if (fault->line)
+			(void)setting_called(fault->text, &nearest);
+		if (!fault->line)
+			output_warning(output, "settings are not read: %s", fault->text);
+		else if (nearest)
+			output_warning(output,
+						   "%s, line %u: no setting is called “%.100s” (did you mean “%s”?); see "
+						   "“jitwarm config --help”",
+						   fault->path, fault->line, fault->text, nearest);
+		else
+			output_warning(output,
+						   "%s, line %u: no setting is called “%.100s”; see “jitwarm config "
+						   "--help”",
+						   fault->path, fault->line, fault->text);
 	}
 	for (size_t i = 0; i < CONFIG_SETTINGS; i++)
-		if (take_setting_variable(err, &ret_config->values[i]) ||
-			(ret_config->values[i].value && check_setting(err, &ret_config->values[i])))
+		if (config->values[i].value && check_setting(err, &config->values[i]))
 			return -1;
 	return 0;
 }
@@ -365,6 +392,7 @@ int config_one(struct jw_error *err, const char *name, const char *value, const 
 	if (!*value || strpbrk(value, "\r\n"))
 		return error_set(err, JW_ERR_USAGE, "%s needs a value of one line that is not empty", name);
 	set_value(&ret_one->values[at], mem_string(value), mem_string(origin));
+	split_list(&ret_one->values[at]);
 	return check_setting(err, &ret_one->values[at]);
 }
 
@@ -454,6 +482,11 @@ void config_free(struct config *config)
 		mem_free(config->values[i].value);
 		mem_free(config->values[i].origin);
 	}
+	for (size_t i = 0; i < config->fault_count; i++) {
+		mem_free(config->faults[i].path);
+		mem_free(config->faults[i].text);
+	}
+	mem_free(config->faults);
 	*config = (struct config){0};
 }
 

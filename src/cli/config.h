@@ -31,13 +31,26 @@ struct config_value {
 
 enum { CONFIG_SETTINGS = 13 };
 
-struct config {
-	struct config_value values[CONFIG_SETTINGS];
+/* What is wrong with a file, or with one line of it. */
+struct config_fault {
+	char *path;
+	unsigned line; /* 0: the whole file cannot be read */
+	char *text; /* the name that no setting has, a line without “=”, or why it cannot be read */
+	bool no_equals;
 };
 
-/* Warns of files that are not read, and of names that no setting has. JW_ERR_USAGE for a line
- * without “=”. Always call config_free. */
-int config_read(struct jw_error *err, const struct output *output, struct config *ret_config);
+struct config {
+	struct config_value values[CONFIG_SETTINGS];
+	struct config_fault *faults;
+	size_t fault_count, fault_capacity;
+};
+
+/* Reads both files and the variables, and keeps what is wrong with them for config_check. Always
+ * call config_free. */
+void config_read(struct config *ret_config);
+/* Warns of files that cannot be read, and of names that no setting has. JW_ERR_USAGE: a line
+ * without “=”, or a value that its setting cannot have. */
+int config_check(struct jw_error *err, const struct output *output, const struct config *config);
 void config_free(struct config *config);
 /* The setting `name` with this value and origin, and no other; JW_ERR_USAGE where there is no such
  * setting, or the value cannot be its own. Always call config_free. */

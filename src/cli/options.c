@@ -304,66 +304,37 @@ static int read_short(struct jw_error *err, struct options *options, const char 
 	return 0;
 }
 
-/* At "--": all further arguments are operands. */
-static bool divide_arguments(struct options *options)
+int options_read(struct jw_error *err, const struct cli_option *table, bool takes_command, int argc,
+				 char **argv, struct options *ret_options)
 {
-	options->divided_at = options->operand_count;
-	return options->divided = true;
-}
+	struct arguments rest = {argv, argv + argc};
+	bool only_operands = false, failed = false;
 
-static int read_arguments(struct jw_error *err, struct options *options, struct arguments *rest,
-						  bool command)
-{
-	bool only_operands = false;
-
-	for (char **at = rest->at; command && at < rest->end; at++)
-		command = strcmp(*at, "--") != 0;
-
-	while (rest->at < rest->end) {
-		char *text = *rest->at++;
+	*ret_options = (struct options){.table = table};
+	ret_options->operands = mem_array((size_t)argc + 1, sizeof *ret_options->operands);
+	/* With a “--” the command begins there. */
+	for (char **at = argv; takes_command && at < rest.end; at++)
+		takes_command = strcmp(*at, "--") != 0;
+	while (rest.at < rest.end) {
+		char *text = *rest.at++;
+		const bool dashes = !strcmp(text, "--");
 		int result = 0;
 
-		if (command && !only_operands && text[0] != '-')
-			only_operands = divide_arguments(options);
+		if (!only_operands && (dashes || (takes_command && text[0] != '-'))) {
+			only_operands = ret_options->divided = true;
+			ret_options->divided_at = ret_options->operand_count;
+			if (dashes)
+				continue;
+		}
 		if (only_operands || text[0] != '-' || !text[1])
-			options->operands[options->operand_count++] = text;
-		else if (!strcmp(text, "--"))
-			only_operands = divide_arguments(options);
+			ret_options->operands[ret_options->operand_count++] = text;
 		else if (text[1] == '-')
-			result = read_long(err, options, text + 2, rest);
+			result = read_long(failed ? NULL : err, ret_options, text + 2, &rest);
 		else
-			result = read_short(err, options, text + 1, rest);
-		if (result)
-			return -1;
+			result = read_short(failed ? NULL : err, ret_options, text + 1, &rest);
+		failed = failed || result;
 	}
-	return 0;
-}
-
-static int read_options(struct jw_error *err, const struct cli_option *table, int argc, char **argv,
-						bool command, struct options *ret_options)
-{
-	struct options options = {.table = table};
-	struct arguments rest = {argv, argv + argc};
-
-	options.operands = mem_array((size_t)argc + 1, sizeof *options.operands);
-	if (read_arguments(err, &options, &rest, command)) {
-		options_free(&options);
-		return -1;
-	}
-	*ret_options = options;
-	return 0;
-}
-
-int options_read(struct jw_error *err, const struct cli_option *table, int argc, char **argv,
-				 struct options *ret_options)
-{
-	return read_options(err, table, argc, argv, false, ret_options);
-}
-
-int options_read_command(struct jw_error *err, const struct cli_option *table, int argc,
-						 char **argv, struct options *ret_options)
-{
-	return read_options(err, table, argc, argv, true, ret_options);
+	return failed ? -1 : 0;
 }
 
 void options_free(struct options *options)

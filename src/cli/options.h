@@ -116,14 +116,12 @@ struct options {
 	size_t divided_at; /* the number of operands before it */
 };
 
-/* Reads argv[0 … argc), without the names of program and command. JW_ERR_USAGE names the mistake
- * and, for an unknown option, the most similar one. `table` may be NULL. */
-int options_read(struct jw_error *err, const struct cli_option *table, int argc, char **argv,
-				 struct options *ret_options);
-/* The same for `takes_command`: where there is no “--”, what is behind the first operand is none of
- * ours, and counts as behind one. */
-int options_read_command(struct jw_error *err, const struct cli_option *table, int argc,
-						 char **argv, struct options *ret_options);
+/* Reads argv[0 … argc), without the names of program and command. JW_ERR_USAGE names the first
+ * mistake and, for an unknown option, the most similar one; the rest of the line is read
+ * nonetheless. `table` may be NULL. `takes_command`: without a “--” the first operand begins the
+ * command line of another program. Always call options_free. */
+int options_read(struct jw_error *err, const struct cli_option *table, bool takes_command, int argc,
+				 char **argv, struct options *ret_options);
 void options_free(struct options *options);
 /* Takes what was not given from the settings. `options` holds pointers into `config` afterwards. */
 struct config;

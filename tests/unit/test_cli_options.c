@@ -37,7 +37,7 @@ TEST(everything_is_read)
 	char *argv[16];
 	struct options options;
 
-	OK(options_read(why, table, split(line, argv), argv, &options));
+	OK(options_read(why, table, false, split(line, argv), argv, &options));
 	assert_int_equal(options.operand_count, 4);
 	assert_string_equal(options.operands[0], "a");
 	assert_string_equal(options.operands[1], "b");
@@ -61,11 +61,11 @@ TEST(an_empty_cache_is_sound)
 	char *argv[1] = {NULL};
 	struct options options;
 
-	OK(options_read(why, NULL, 0, argv, &options));
+	OK(options_read(why, NULL, false, 0, argv, &options));
 	assert_int_equal(options.operand_count, 0);
 	assert_false(options_given(&options, "help"));
 	options_free(&options);
-	OK(options_read(why, table, 0, argv, &options));
+	OK(options_read(why, table, false, 0, argv, &options));
 	assert_int_equal(options_number(&options, "workers", 7), 7);
 	assert_null(options_value(&options, "driver"));
 	options_free(&options);
@@ -97,14 +97,27 @@ TEST(mistakes_are_named)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char line[128], *argv[16];
-		struct options options = {.operand_count = 77};
+		struct options options;
 
 		memcpy(line, cases[i].line, strlen(cases[i].line) + 1);
-		GIVES(JW_ERR_USAGE, options_read(why, table, split(line, argv), argv, &options));
+		GIVES(JW_ERR_USAGE, options_read(why, table, false, split(line, argv), argv, &options));
 		if (!strstr(why->message, cases[i].part))
 			fail_msg("“%s”: “%s” does not say “%s”", cases[i].line, why->message, cases[i].part);
-		assert_int_equal(options.operand_count, 77);
+		options_free(&options);
 	}
+}
+
+/* --json decides about the form of the error, and --help stands above it. */
+TEST(a_mistake_leaves_the_options_behind_it)
+{
+	char line[] = "--nonsense --target --driver= one --json --help", *argv[16];
+	struct options options;
+
+	GIVES(JW_ERR_USAGE, options_read(why, table, false, split(line, argv), argv, &options));
+	assert_non_null(strstr(why->message, "--nonsense"));
+	assert_true(options_given(&options, "json") && options_given(&options, "help"));
+	assert_int_equal(options.operand_count, 1);
+	options_free(&options);
 }
 
 TEST(durations_are_read)
