@@ -26,6 +26,7 @@
 struct jw_scan_count {
 	char name[JW_SCAN_NAME]; /* "sm_90a", "compute_75", "lto-ir", "kind 0x80" */
 	size_t entries;
+	uint64_t size_bytes; /* of all of them, decompressed */
 };
 
 enum jw_scan_need { JW_SCAN_NEED_NO, JW_SCAN_NEED_YES, JW_SCAN_NEED_UNKNOWN };
@@ -64,7 +65,8 @@ struct jw_scan_verdicts {
 	 * of a loose file: all with code, and those without code for this GPU. Where others have some,
 	 * a program that uses one fails. */
 	size_t pieces, lacking;
-	bool runs; /* and others have some: no program fails but with these */
+	bool runs;           /* and others have some: no program fails but with these */
+	const char *kernels; /* names of some that the GPU cannot use: "gemm, axpy, copy, …", or "" */
 
 	struct jw_scan_work work; /* modules that the driver would compile, without link-time inputs */
 	struct jw_scan_work link_work;  /* link-time inputs; compiled only if link_needed */
@@ -98,6 +100,9 @@ struct jw_piece {
 	unsigned role; /* 0: the CUDA runtime hands it to the driver at start; 1: the runtime may link
 					  it; 2: the library loads it itself (enum devcode_role) */
 	bool linked, empty; /* empty: no program can use it (PTX or cubins without a symbol) */
+	/* The names of a few of its kernels, if some target cannot use it, or jw_scan_options.kernels:
+	 * "gemm, axpy, copy, …"; NULL or "": not known */
+	const char *kernels;
 	const struct jw_piece_entry *entries;
 	size_t entry_count;
 };
@@ -180,6 +185,7 @@ struct jw_scan_options {
 	struct jw_driver driver; /* zeros: a driver that reads everything */
 	struct jw_speed speed;   /* of the machine in question */
 	bool pieces;             /* groups the containers (jw_scan_image.pieces) */
+	bool kernels;            /* names kernels of all pieces */
 	bool verdicts_only; /* count verdicts without the work of compiling: several times faster for
 						   large files, since no PTX has to be decompressed completely */
 	struct jw_cancel cancel;

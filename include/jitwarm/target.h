@@ -54,6 +54,25 @@ bool jw_target_equal(struct jw_target a, struct jw_target b);
  * it or is full. Returns the new number. */
 size_t jw_target_add(struct jw_target *targets, size_t count, size_t most, struct jw_target target);
 
+/* Code that a build makes: machine code (sm_90), or PTX (compute_90). */
+struct jw_arch {
+	struct jw_target target;
+	bool ptx;
+};
+enum { JW_ARCH_MAX = 64 };
+struct jw_arch_list {
+	struct jw_arch items[JW_ARCH_MAX]; /* each once */
+	size_t count;
+};
+/* Adds the code that a build makes for such a list, in the build's own notation:
+ * TORCH_CUDA_ARCH_LIST ("8.6;12.0+PTX", "Ampere"), CMAKE_CUDA_ARCHITECTURES
+ * ("75-real;80;90-virtual") or words of nvcc ("-gencode arch=compute_90,code=[sm_90,compute_90]",
+ * "-arch=sm_86"). JW_ERR_USAGE leaves the list unchanged: the text is none of these, or depends on
+ * the machine that builds ("native"). */
+int jw_arch_list_read(struct jw_error *err, const char *text, struct jw_arch_list *list);
+/* "sm_90", "compute_90"; returns `name`. */
+const char *jw_arch_name(char name[JW_TARGET_TEXT], struct jw_arch arch);
+
 /* Reads a CUDA version ("12.2") or a driver's ("550.163.01", whose CUDA version comes from the
  * table of releases). */
 int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *ret_driver);

@@ -98,12 +98,14 @@ void verdict_print_file(const struct output *out, enum style style, const char *
 	output_line(out, style, "%s%s: %s", head, file, why);
 }
 
-void verdict_say_lacking(struct buf *text, size_t lacking, size_t pieces)
+void verdict_say_lacking(struct buf *text, size_t lacking, size_t pieces, const char *kernels)
 {
 	buf_say(text,
 			lacking == 1 ? "%zu of %s has no code for this GPU: a program that uses it fails"
 						 : "%zu of %s have no code for this GPU: a program that uses one fails",
 			lacking, TEXT_COUNT(pieces, "piece", "pieces"));
+	if (*kernels)
+		buf_say(text, " (kernels: %s)", kernels);
 }
 
 static void add_drivers(struct table *table, const struct verdict_row *row)

@@ -59,8 +59,8 @@ bool verdict_is_trifle(const struct jw_seconds *start);
 void verdict_print_file(const struct output *out, enum style style, const char *head,
 						const char *file, const char *why);
 
-/* Pieces without code for a GPU, in a file of which others run. */
-void verdict_say_lacking(struct buf *text, size_t lacking, size_t pieces);
+/* Pieces without code for a GPU, in a file of which others run. `kernels`: names of some, or "". */
+void verdict_say_lacking(struct buf *text, size_t lacking, size_t pieces, const char *kernels);
 
 enum verdict_column {
 	VERDICT_COLUMN_KIND,

@@ -250,6 +250,8 @@ static int take_symbol(struct jw_error *err, struct cubin_symbols *symbols, cons
 		return 0;
 	if (VEC_ROOM(err, symbols->kernels, symbols->capacity, symbols->count, MAX_KERNELS))
 		return -1;
+	if (symbols->count < CUBIN_NAMES)
+		symbols->names[symbols->count] = names + name;
 	symbols->kernels[symbols->count++] = fnv_update(FNV_START, names + name, strlen(names + name));
 	return 0;
 }

@@ -63,9 +63,11 @@ enum cubin_scope {
 enum cubin_scope cubin_scope(struct devcode_view compat);
 
 /* What a program could ask a cubin for. */
+enum { CUBIN_NAMES = 4 };
 struct cubin_symbols {
-	bool any;          /* there is something */
-	uint64_t *kernels; /* sorted hashes of their names */
+	bool any;                       /* there is something */
+	const char *names[CUBIN_NAMES]; /* of the first kernels, in the cubin */
+	uint64_t *kernels;              /* sorted hashes of their names */
 	size_t count, capacity;
 	uint64_t read_bytes;
 };

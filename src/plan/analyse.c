@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/set.h"
 #include "code/cubin.h"
+#include "code/kernel_names.h"
 #include "code/ptx.h"
 #include "code/ptx_text.h"
 #include "code/rules.h"
@@ -323,6 +324,26 @@ static int pick_modules(struct jw_error *err, struct reading *reading,
 	return 0;
 }
 
+/* Names kernels of the first containers of each form that some target cannot use. */
+static void name_kernels(struct reading *reading, const struct devcode_container *container,
+						 const struct judged_container *noted)
+{
+	enum { MAX_NAMED = 3 };
+	const struct judged_verdict *verdicts = reading->judged.verdicts + noted->first_verdict;
+	bool wanted = reading->question->kernels;
+	struct judged_form *form;
+
+	if (noted->form == PIECES_NO_FORM || noted->empty)
+		return;
+	form = &reading->judged.forms[noted->form];
+	for (size_t t = 0; !wanted && t < reading->question->target_count; t++)
+		wanted = verdicts[t].verdict == VERDICT_CANNOT || verdicts[t].verdict == VERDICT_NOTHING;
+	if (!wanted || form->named == MAX_NAMED || kernels_full(form->kernels))
+		return;
+	form->named++;
+	kernels_add(form->kernels, container, &reading->scratch);
+}
+
 /* Steps 2 to 4 for a container that was read. */
 static int add_container(struct jw_error *err, struct reading *reading,
 						 const struct devcode_container *container)
@@ -351,8 +372,8 @@ static int add_container(struct jw_error *err, struct reading *reading,
 	if (!reading->question->verdicts_only &&
 		pick_modules(err, reading, &corrected, noted.first_verdict, verdicts))
 		return -1;
-	if (reading->question->pieces)
-		noted.form = pieces_form_of(judged, &corrected, reading->texts, noted.empty);
+	noted.form = pieces_form_of(judged, &corrected, reading->texts, noted.empty);
+	name_kernels(reading, &corrected, &noted);
 	judged->containers[judged->count++] = noted;
 	return 0;
 }
@@ -384,6 +405,8 @@ struct plan_module *module_find(struct plan_module *modules, const struct set *k
 struct account_target {
 	struct analyse_target sums;
 	struct decide_counts counts;
+	/* Of registered containers for one architecture each, which may be a set (decide.h) */
+	char set_kernels[KERNELS_TEXT];
 	size_t to_link;   /* containers of relocatable sections that need a link */
 	struct set known; /* modules by key or identity */
 };
@@ -434,13 +457,15 @@ static int count_entry(struct jw_error *err, struct account *account,
 		count = &account->counts[i];
 		if (count->kind == entry->kind && jw_target_equal(count->target, entry->target)) {
 			count->entries++;
+			count->size_bytes += entry->size_bytes;
 			return 0;
 		}
 	}
 	/* Headers of hostile files can name any number of kinds and targets. */
 	if (VEC_ROOM(err, account->counts, account->count_capacity, account->count_count, 4096))
 		return -1;
-	account->counts[account->count_count++] = (struct analyse_count){entry->kind, entry->target, 1};
+	account->counts[account->count_count++] =
+		(struct analyse_count){entry->kind, entry->target, 1, entry->size_bytes};
 	return 0;
 }
 
@@ -571,6 +596,12 @@ static void count_container(struct account *account, size_t index, enum devcode_
 											.several = container->several,
 											.sm = container->sm},
 					 1);
+		if ((verdict == VERDICT_CANNOT || verdict == VERDICT_NOTHING) && judged.code &&
+			!superseded && container->form != PIECES_NO_FORM)
+			kernels_join(registered && !container->several && !container->special && !linked
+							 ? account->targets[t].set_kernels
+							 : target->kernels,
+						 account->reading->judged.forms[container->form].kernels);
 		if (registered && judged.code) {
 			target->tile += judged.tile;
 			target->unknown += verdict == VERDICT_UNKNOWN;
@@ -650,6 +681,8 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 
 		target->counts.at_use = account.runtime >= DECIDE_AT_USE;
 		target->sums.is = decide_counted(&target->counts);
+		if (!decide_has_set(&target->counts))
+			kernels_join(target->sums.kernels, target->set_kernels);
 		if (decide_links(&target->counts))
 			target->sums.link_needed = NEED_YES;
 		else if (target->to_link && !image->wrappers_known)

@@ -16,6 +16,7 @@
 #include "cache/key.h"
 #include "cache/profile.h"
 #include "code/devcode.h"
+#include "code/kernel_names.h"
 #include "plan/decide.h"
 #include "plan/estimate.h"
 #include "plan/verdict.h"
@@ -30,6 +31,7 @@ struct analyse_question {
 	bool verdicts_only;                  /* skips modules */
 	bool releases; /* judges for the drivers of gpu_releases, too (analyse_image.releases) */
 	bool pieces;   /* groups the containers (analyse_image.pieces) */
+	bool kernels;  /* names kernels of all pieces, not only of those that a target cannot use */
 };
 
 /* Whether the CUDA runtime links the image's relocatable code when a program starts on a GPU. */
@@ -37,6 +39,7 @@ enum analyse_need { NEED_NO, NEED_YES, NEED_UNKNOWN };
 
 struct analyse_target {
 	struct decided is;              /* of the code that counts */
+	char kernels[KERNELS_TEXT];     /* names of some that the target cannot use */
 	size_t verdicts[VERDICT_COUNT]; /* containers */
 	size_t reasons[REASON_COUNT];   /* of the `cannot` verdicts */
 	/* For each reason the first driver that is new enough; zeros: its age is not why */
@@ -115,6 +118,7 @@ struct analyse_count {
 	uint32_t kind;
 	struct jw_target target;
 	size_t entries;
+	uint64_t size_bytes; /* decompressed */
 };
 
 /* An image, read from its file or known from the inventory. Valid during the call that hands it

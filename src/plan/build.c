@@ -274,6 +274,8 @@ void build_note_lacking(struct build *build)
 			build->plan->targets[t].unplanned.lacking += part->is.lacking;
 			if (!files++)
 				sum = *part;
+			if (files > 1)
+				sum.kernels = NULL;
 			sum.is.lacking += files > 1 ? part->is.lacking : 0;
 			sum.is.pieces += files > 1 ? part->is.pieces : 0;
 		}

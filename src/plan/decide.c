@@ -103,6 +103,11 @@ bool decide_links(const struct decide_counts *counts)
 	return counts->unlinked && counts->inputs_lacking < counts->inputs;
 }
 
+bool decide_has_set(const struct decide_counts *counts)
+{
+	return counts->set_sm_count == DECIDE_SET && counts->pieces > counts->lacking;
+}
+
 struct decided decide_counted(const struct decide_counts *counts)
 {
 	struct decided decided = {.pieces = counts->pieces,
@@ -121,9 +126,7 @@ struct decided decide_counted(const struct decide_counts *counts)
 			? 0
 			: counts->alone_lacking;
 	/* What a registered set has for other GPUs, if other code of the library runs. */
-	const size_t others = counts->set_sm_count == DECIDE_SET && counts->pieces > counts->lacking
-							  ? counts->set_lacking
-							  : 0;
+	const size_t others = decide_has_set(counts) ? counts->set_lacking : 0;
 	size_t share, failing;
 
 	decided.pieces -= others;

@@ -133,6 +133,9 @@ struct decide_counts {
 /* Whether the driver refuses code with that reason: a program that loads it fails. */
 bool decide_is_fatal(enum plan_reason reason);
 void decide_count(struct decide_counts *counts, const struct decide_piece *piece, size_t count);
+/* Whether registered containers for one architecture each are a set, and what it lacks for the GPU
+ * does not count. */
+bool decide_has_set(const struct decide_counts *counts);
 struct decided decide_counted(const struct decide_counts *counts);
 /* Whether the CUDA runtime links at a start on that GPU: a linked container has no cubin for it,
  * and some inputs have code. */

@@ -135,6 +135,7 @@ int fates_add(struct jw_error *err, struct fates *fates, const char *path, const
 		if (is->fate != DECIDE_RUNS || is->lacking || is->too_new) {
 			fates->items[fates->count].file = mem_printf(member ? "%s: %s" : "%s", path, member);
 			fates->items[fates->count].package = package ? mem_string(package) : NULL;
+			fates->items[fates->count].kernels = mem_string(target->kernels);
 		}
 		fates->count++;
 	}
@@ -207,6 +208,7 @@ void fates_settle(struct fates *fates)
 		} else {
 			mem_free(fate.file);
 			mem_free(fate.package);
+			mem_free(fate.kernels);
 		}
 	}
 	fates->count = kept;
@@ -220,10 +222,12 @@ void fates_free(struct fates *fates)
 	for (size_t i = 0; i < fates->count; i++) {
 		mem_free(fates->items[i].file);
 		mem_free(fates->items[i].package);
+		mem_free(fates->items[i].kernels);
 	}
 	for (size_t i = 0; i < fates->part_count; i++) {
 		mem_free(fates->parts[i].file);
 		mem_free(fates->parts[i].package);
+		mem_free(fates->parts[i].kernels);
 	}
 	mem_free(fates->items);
 	mem_free(fates->parts);
@@ -258,6 +262,8 @@ static void say_share(char text[FATE_TEXT], const struct file_fate *fate, const 
 							  ? "%zu of %s has no code for %s: a program that uses it fails"
 							  : "%zu of %s have no code for %s: a program that uses one fails",
 						  lacking, TEXT_COUNT(is->pieces, "piece", "pieces"), sm);
+	if (fate->kernels && *fate->kernels && lacking + is->too_new < is->pieces)
+		text_append(text, FATE_TEXT, " (kernels: %s)", fate->kernels);
 }
 
 const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct jw_target device)

@@ -91,6 +91,7 @@ static const struct image_member head_members[] = {MEMBER(image_head, modules, 0
 												   MEMBER(image_head, library, 1)};
 static const struct image_member target_members[] = {
 	MEMBER(analyse_target, is.fate, DECIDE_REFUSED),
+	MEMBER(analyse_target, kernels, 0),
 	MEMBER(analyse_target, is.pieces, 0),
 	MEMBER(analyse_target, is.lacking, 0),
 	MEMBER(analyse_target, is.too_new, 0),
@@ -206,7 +207,8 @@ static int read_seen_image(struct jw_error *err, struct cursor *cursor, const ch
 					memchr(member, 0, first.member_size) != member + first.member_size - 1))
 		return 0;
 	for (size_t t = 0; t < target_count; t++)
-		if (!read_members(cursor, MEMBERS(target_members), &targets[t]))
+		if (!read_members(cursor, MEMBERS(target_members), &targets[t]) ||
+			!memchr(targets[t].kernels, 0, sizeof targets[t].kernels))
 			return 0;
 	rows_size = first.modules * size_of_members(MEMBERS(module_members));
 	rows = cursor_take(cursor, rows_size);

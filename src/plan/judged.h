@@ -12,6 +12,7 @@
 
 #include "base/set.h"
 #include "code/devcode.h"
+#include "code/kernel_names.h"
 #include "code/release.h"
 
 /* The verdict on one container for one GPU, without regard to its section. */
@@ -36,7 +37,7 @@ struct judged_container {
 	bool code;                         /* contains something that a driver may load */
 	bool special;                      /* and that is for GPUs of a family alone ('a', 'f') */
 	bool empty;                        /* no program can use it */
-	uint32_t form;                     /* number in judged.forms, if the question asks for pieces */
+	uint32_t form;                     /* number in judged.forms */
 	bool several;                      /* for several architectures */
 	uint16_t sm;                       /* the first of them; 0: none */
 	bool lto;                          /* contains LTO-IR */
@@ -54,6 +55,8 @@ struct judged_form {
 	struct jw_piece_entry *entries;
 	size_t entry_count;
 	bool empty;
+	unsigned named; /* containers whose kernels are in: */
+	char kernels[KERNELS_TEXT];
 };
 
 struct judged {

@@ -60,8 +60,9 @@ static uint64_t form_hash(const struct judged_form *form)
 uint32_t pieces_form_of(struct judged *judged, const struct devcode_container *container,
 						const struct jw_target *texts, bool empty)
 {
-	struct judged_form form = {mem_array(container->entry_count, sizeof *form.entries),
-							   container->entry_count, empty};
+	struct judged_form form = {.entries = mem_array(container->entry_count, sizeof *form.entries),
+							   .entry_count = container->entry_count,
+							   .empty = empty};
 	size_t cursor = 0, at;
 	uint64_t hash;
 
@@ -113,6 +114,7 @@ static uint32_t piece_of(struct pieces *pieces, struct set *known, const struct 
 	pieces->items[pieces->count] = (struct jw_piece){.role = role,
 													 .linked = linked,
 													 .empty = from->empty,
+													 .kernels = from->kernels,
 													 .entries = entries,
 													 .entry_count = from->entry_count};
 	return (uint32_t)pieces->count++;

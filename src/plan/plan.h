@@ -28,6 +28,7 @@ struct file_fate {
 	char *file;    /* "path" or "path: member" */
 	char *package; /* normalised; NULL: the file is in none */
 	uint32_t target;
+	char *kernels; /* names of some that the target cannot use, or "" */
 	struct decided is;
 	enum decide_part part;
 	uint32_t kind; /* with REASON_KIND */

@@ -75,9 +75,11 @@ static void put_count(struct jw_scan_count *counts, size_t *count, const struct 
 	for (size_t i = 0; i < *count; i++)
 		if (!strcmp(counts[i].name, name)) {
 			counts[i].entries += from->entries;
+			counts[i].size_bytes += from->size_bytes;
 			return;
 		}
 	memcpy(counts[*count].name, name, sizeof name);
+	counts[*count].size_bytes = from->size_bytes;
 	counts[(*count)++].entries = from->entries;
 }
 
@@ -127,6 +129,7 @@ static void tell_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target ta
 		.pieces = from->is.pieces,
 		.lacking = from->is.lacking,
 		.runs = from->is.fate == DECIDE_RUNS,
+		.kernels = from->kernels,
 	};
 	switch (from->link_needed) {
 	case NEED_NO: verdicts->link_needed = JW_SCAN_NEED_NO; break;
@@ -591,6 +594,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 					 .driver = options->driver,
 					 .verdicts_only = options->verdicts_only,
 					 .pieces = options->pieces,
+					 .kernels = options->kernels,
 					 .releases = options->total && options->target_count},
 	};
 	int result;

@@ -464,7 +464,7 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 	say_cannot(line, verdicts);
 	if (verdicts->runs && verdicts->lacking) {
 		buf_say(line, "%s", line->size ? "; " : "runs as it is, but ");
-		verdict_say_lacking(line, verdicts->lacking, verdicts->pieces);
+		verdict_say_lacking(line, verdicts->lacking, verdicts->pieces, verdicts->kernels);
 	}
 	if (line->size)
 		return compiles || link || verdicts->left_out || native || verdicts->tile ||
