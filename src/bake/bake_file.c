@@ -6,6 +6,8 @@
 #include "bake/link_place.h"
 #include "base/cancel.h"
 #include "base/mem.h"
+#include "code/cubin.h"
+#include "code/rules.h"
 #include "os/file.h"
 
 enum { MAX_CONTAINERS = 1 << 24 };
@@ -34,7 +36,115 @@ static int note_image(struct jw_error *err, struct bake_places *places,
 	return 0;
 }
 
-/* The linked containers, or all others. */
+/* Adds the machine code of one container for one GPU, or records why there is none. */
+static void add_cubin(struct baking *baking, const struct bake_place *place, size_t target)
+{
+	struct jw_bake_file *file = baking->file;
+	const struct jw_target device = baking->job->targets[target];
+	const size_t index = baking_find_ptx(baking, place, target);
+	struct devcode_view cubin;
+
+	if (index == SIZE_MAX)
+		return;
+	file->modules++;
+	if (!baking->job->output)
+		return;
+	if (baking_find_cubin(NULL, baking, target, index, place->role == DEVCODE_RELOCATABLE, &cubin))
+		file->uncompiled++;
+	else if (!baking_is_written(baking, cubin, device))
+		file->unknown++;
+	else
+		baking->writes[baking->write_count++] =
+			(struct write_cubin){.cubin = cubin,
+								 .target = baking_entry_target(device, baking->texts[index].suffix),
+								 .flags = baking->entries[index].flags};
+}
+
+/* The drivers that load what was written into the container at hand, for each GPU. */
+static void note_drivers(const struct baking *baking, struct jw_bake_file *file)
+{
+	for (size_t i = 0; i < baking->write_count; i++) {
+		const struct write_cubin *write = &baking->writes[i];
+		const uint32_t linked = baking->job->linker ? baking->job->linker->used : 0,
+					   made = baking->job->code_cuda > linked ? baking->job->code_cuda : linked;
+		uint32_t cuda = cubin_cuda(write->cubin.data, write->cubin.size, 0, write->target.sm);
+		struct gpu_code_range range;
+		size_t at = 0;
+
+		/* Whether drivers of CUDA 12 load what compilers of CUDA 13 make for sm_100 is not known */
+		if (write->target.sm >= 100 && made >= 13000)
+			cuda = 13000;
+		range = gpu_code_range(cuda, write->target);
+		while (at < file->driver_count && file->drivers[at].target.sm != write->target.sm)
+			at++;
+		if (at < file->driver_count)
+			range = gpu_code_range_both(
+				range, (struct gpu_code_range){file->drivers[at].from, file->drivers[at].to});
+		else if (at < JW_BAKE_MAX_GPUS)
+			file->driver_count++;
+		else
+			continue;
+		file->drivers[at] =
+			(struct jw_bake_drivers){{.sm = write->target.sm}, range.from, range.to};
+	}
+}
+
+/* Writes the container at hand, with what is added, into the copy. */
+static int put_container(struct jw_error *err, struct baking *baking,
+						 const struct bake_place *place)
+{
+	struct jw_bake_file *file = baking->file;
+	struct container_form form;
+	struct baked_put put;
+	int result;
+
+	if (container_edit(err, &baking->container, baking->writes, baking->write_count, &form))
+		return -1;
+	result = baking_output_put(err, baking, &form, place->may_move, &put);
+	if (!result && !put.written) {
+		file->no_room += baking->write_count;
+		if (!file->no_room_why.code)
+			file->no_room_why = put.why;
+	} else if (!result) {
+		note_drivers(baking, file);
+		file->baked += baking->write_count;
+		file->moved += put.moved;
+		file->linked += place->linked ? baking->write_count : 0;
+	}
+	container_form_free(&form);
+	return result;
+}
+
+/* Bakes the container at `place`, which becomes the one at hand. `linked`: its number if it is a
+ * linked one, whose objects are linked then. */
+static int bake_place(struct jw_error *err, struct baking *baking, const struct bake_place *place,
+					  size_t linked)
+{
+	baking->write_count = 0;
+	if (place->text) {
+		baking->file->texts++;
+		return 0;
+	}
+	if (!place->linked && !baking_open(baking, place))
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 place->size_bytes == baking->map.size
+							 ? "a loose module, without a fat binary for machine code"
+							 : "the file is packed: unpack it first");
+	for (size_t t = 0; t < baking->job->target_count; t++) {
+		if (!place->linked)
+			add_cubin(baking, place, t);
+		else if (link_place_add(err, baking, place, linked, t))
+			return -1;
+	}
+	if (!baking->write_count)
+		return 0;
+	/* The containers of its objects were at hand meanwhile. */
+	if (place->linked)
+		(void)baking_open(baking, place);
+	return put_container(err, baking, place);
+}
+
+/* Bakes the linked containers, or all others. */
 static int bake_each(struct jw_error *err, struct baking *baking, bool linked)
 {
 	size_t number = 0;

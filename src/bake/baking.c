@@ -4,7 +4,6 @@
 
 #include <jitwarm/system.h>
 
-#include "bake/link_place.h"
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "cache/entry.h"
@@ -13,7 +12,6 @@
 #include "code/cubin.h"
 #include "code/devcode.h"
 #include "code/release.h"
-#include "code/rules.h"
 #include "os/file.h"
 #include "plan/picks.h"
 #include "plan/verdict.h"
@@ -67,20 +65,26 @@ bool baking_open(struct baking *baking, const struct bake_place *place)
 	return true;
 }
 
+/* Judges the container at hand by what is known of its texts. */
+static struct plan_judgement judge(const struct baking *baking, bool relocatable, size_t target)
+{
+	return plan_judge(&baking->container, baking->texts, relocatable, baking->job->targets[target],
+					  &baking->job->profile->driver);
+}
+
 size_t baking_find_ptx(struct baking *baking, const struct bake_place *place, size_t target)
 {
-	const struct bake_file_job *job = baking->job;
 	const bool relocatable = place->role == DEVCODE_RELOCATABLE;
-	struct plan_judgement judged = {.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
+	struct plan_judgement judged = judge(baking, relocatable, target);
 
-	for (int pass = 0; pass < 2; pass++) {
-		judged = plan_judge(&baking->container, baking->texts, relocatable, job->targets[target],
-							&job->profile->driver);
-		if (judged.verdict != VERDICT_JIT && judged.verdict != VERDICT_LINK)
-			return SIZE_MAX;
-		for (size_t i = 0; !pass && i < baking->container.entry_count; i++)
+	/* Reads the texts only if no cubin runs. */
+	if (judged.verdict == VERDICT_JIT || judged.verdict == VERDICT_LINK) {
+		for (size_t i = 0; i < baking->container.entry_count; i++)
 			plan_read_text(&baking->container, &baking->entries[i], &baking->texts[i]);
+		judged = judge(baking, relocatable, target);
 	}
+	if (judged.verdict != VERDICT_JIT && judged.verdict != VERDICT_LINK)
+		return SIZE_MAX;
 	/* A library itself links other relocatable code, and needs its PTX. */
 	return judged.verdict == VERDICT_JIT || (relocatable && baking->link[target]) ? judged.entry
 																				  : SIZE_MAX;
@@ -151,11 +155,6 @@ int baking_output_open(struct jw_error *err, struct baking *baking)
 	return grow_check(err, &baking->map, baking->rooms, places->count);
 }
 
-struct baked_put {
-	bool written, moved;
-	struct jw_error why; /* it was not written */
-};
-
 static int begin_copy(struct jw_error *err, struct baking *baking)
 {
 	if (baking->copy.file)
@@ -211,11 +210,8 @@ static int write_in_room(struct jw_error *err, struct baking *baking,
 	return baked_copy_clear(err, copy, at, room->offset + room->size_bytes - at);
 }
 
-/* Writes the new form of the container at hand into its room; else, if `may_move` (it is a
- * registered one), into another place. The first container begins the copy. */
-static int baking_output_put(struct jw_error *err, struct baking *baking,
-							 const struct container_form *form, bool may_move,
-							 struct baked_put *put)
+int baking_output_put(struct jw_error *err, struct baking *baking,
+					  const struct container_form *form, bool may_move, struct baked_put *put)
 {
 	const struct container_room room = {baking->container.offset, baking->container.size_bytes};
 
@@ -232,110 +228,4 @@ int baking_output_finish(struct jw_error *err, struct baking *baking, uint64_t *
 		return -1;
 	*ret_size_bytes = baking->copy.size_bytes;
 	return baked_copy_finish(err, &baking->copy, baking->map.stat.mode);
-}
-
-/* Adds the machine code of one container for one GPU, or records why there is none. */
-static void add_cubin(struct baking *baking, const struct bake_place *place, size_t target)
-{
-	struct jw_bake_file *file = baking->file;
-	const struct jw_target device = baking->job->targets[target];
-	const size_t index = baking_find_ptx(baking, place, target);
-	struct devcode_view cubin;
-
-	if (index == SIZE_MAX)
-		return;
-	file->modules++;
-	if (!baking->job->output)
-		return;
-	if (baking_find_cubin(NULL, baking, target, index, place->role == DEVCODE_RELOCATABLE, &cubin))
-		file->uncompiled++;
-	else if (!baking_is_written(baking, cubin, device))
-		file->unknown++;
-	else
-		baking->writes[baking->write_count++] =
-			(struct write_cubin){.cubin = cubin,
-								 .target = baking_entry_target(device, baking->texts[index].suffix),
-								 .flags = baking->entries[index].flags};
-}
-
-/* The drivers that load what was written into the container at hand, for each GPU. */
-static void note_drivers(const struct baking *baking, struct jw_bake_file *file)
-{
-	for (size_t i = 0; i < baking->write_count; i++) {
-		const struct write_cubin *write = &baking->writes[i];
-		const uint32_t linked = baking->job->linker ? baking->job->linker->used : 0,
-					   made = baking->job->code_cuda > linked ? baking->job->code_cuda : linked;
-		uint32_t cuda = cubin_cuda(write->cubin.data, write->cubin.size, 0, write->target.sm);
-		struct gpu_code_range range;
-		size_t at = 0;
-
-		/* Whether drivers of CUDA 12 load what compilers of CUDA 13 make for sm_100 is not known */
-		if (write->target.sm >= 100 && made >= 13000)
-			cuda = 13000;
-		range = gpu_code_range(cuda, write->target);
-		while (at < file->driver_count && file->drivers[at].target.sm != write->target.sm)
-			at++;
-		if (at < file->driver_count)
-			range = gpu_code_range_both(
-				range, (struct gpu_code_range){file->drivers[at].from, file->drivers[at].to});
-		else if (at < JW_BAKE_MAX_GPUS)
-			file->driver_count++;
-		else
-			continue;
-		file->drivers[at] =
-			(struct jw_bake_drivers){{.sm = write->target.sm}, range.from, range.to};
-	}
-}
-
-/* Writes the container at hand, with what is added, into the copy. */
-static int put_container(struct jw_error *err, struct baking *baking,
-						 const struct bake_place *place)
-{
-	struct jw_bake_file *file = baking->file;
-	struct container_form form;
-	struct baked_put put;
-	int result;
-
-	if (container_edit(err, &baking->container, baking->writes, baking->write_count, &form))
-		return -1;
-	result = baking_output_put(err, baking, &form, place->may_move, &put);
-	if (!result && !put.written) {
-		file->no_room += baking->write_count;
-		if (!file->no_room_why.code)
-			file->no_room_why = put.why;
-	} else if (!result) {
-		note_drivers(baking, file);
-		file->baked += baking->write_count;
-		file->moved += put.moved;
-		file->linked += place->linked ? baking->write_count : 0;
-	}
-	container_form_free(&form);
-	return result;
-}
-
-int bake_place(struct jw_error *err, struct baking *baking, const struct bake_place *place,
-			   size_t linked)
-{
-	baking->write_count = 0;
-	if (place->text) {
-		baking->file->texts++;
-		return 0;
-	}
-	if (!place->linked && !baking_open(baking, place))
-		return error_set(err, JW_ERR_UNSUPPORTED,
-						 place->size_bytes == baking->map.size
-							 ? "a loose module, without a fat binary for machine code"
-							 : "the file is packed: unpack it first");
-	for (size_t t = 0; t < baking->job->target_count; t++) {
-		if (!place->linked)
-			add_cubin(baking, place, t);
-		else if (link_place_add(err, baking, place, linked, t))
-			return -1;
-	}
-	if (!baking->write_count)
-		return 0;
-	/* The containers of its objects were at hand meanwhile. */
-	if (place->linked)
-		(void)baking_open(baking, place);
-	return put_container(err, baking, place);
 }

@@ -79,10 +79,13 @@ bool baking_is_written(const struct baking *baking, struct devcode_view cubin,
 
 /* JW_ERR_FORMAT: what the loader reads overlaps a container. */
 int baking_output_open(struct jw_error *err, struct baking *baking);
+struct baked_put {
+	bool written, moved;
+	struct jw_error why; /* it was not written */
+};
+/* Writes the new form of the container at hand into its space; if it does not fit and `may_move`
+ * (it is a registered one), into another place. The first container begins the copy. */
+int baking_output_put(struct jw_error *err, struct baking *baking,
+					  const struct container_form *form, bool may_move, struct baked_put *put);
 /* Puts the copy into its place; *ret_size_bytes: its length. */
 int baking_output_finish(struct jw_error *err, struct baking *baking, uint64_t *ret_size_bytes);
-
-/* Bakes the container at `place`, which becomes the one at hand. `linked`: its number, if it is a
- * linked one: then its objects are linked. */
-int bake_place(struct jw_error *err, struct baking *baking, const struct bake_place *place,
-			   size_t linked);

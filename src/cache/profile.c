@@ -282,7 +282,7 @@ int cache_profile_of_stamp(struct jw_error *err, const char *state_dir, const ch
 	return found ? 0 : error_set(err, JW_ERR_NOT_FOUND, "no driver with that stamp is known here");
 }
 
-/* A driver was replaced in its own file: its stamp must still be recognised (cache/stamp.h,
+/* A driver was replaced in its own file: its stamp must still be recognised (cache/former.h,
  * pack/judge.h). */
 static void keep_former(const char *path, const struct cache_profile *fresh)
 {

@@ -1,7 +1,7 @@
 /* A driver profile: the facts that determine the name of every entry that one driver looks up.
  *
- * Source: docs/internals/driver-cache.md (measured on drivers 535, 550, 555). A profile belongs to one
- * library file and is stored in the state directory by that file's identity. */
+ * Source: docs/internals/driver-cache.md (measured on drivers 535, 550, 555). A profile belongs to
+ * one library file and is stored in the state directory by that file's identity. */
 #pragma once
 
 #include <stdbool.h>

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "cache/index.h"
+#include "cache/outlook.h"
 #include "cache/verified.h"
 #include "cache/view.h"
 

@@ -5,9 +5,6 @@
 #include "code/release.h"
 #include "code/target_names.h"
 
-/* GPUs of Jetson and DRIVE. They share no machine code with other GPUs of their major version. */
-static const uint16_t tegra[] = {53, 62, 72, 87, 101, 110};
-
 /* The numbers below 100 that the drivers from 460 to 555 accept in the header of PTX (each number
  * up to 999 was tried), and 88, which newer drivers know. */
 static const uint16_t before_100[] = {10, 11, 12, 13, 20, 21, 30, 32, 35, 37, 50, 52, 53,
@@ -31,14 +28,6 @@ bool gpu_is_architecture(uint16_t sm)
 		if (before_100[i] == sm)
 			return true;
 	return sm >= NEW_NUMBERS && sm < MAX_NUMBERS;
-}
-
-bool gpu_is_tegra(uint16_t sm)
-{
-	for (size_t i = 0; i < COUNT(tegra); i++)
-		if (tegra[i] == sm)
-			return true;
-	return false;
 }
 
 /* The same capability: Thor was 10.1 before it became 11.0 (PTX ISA 9.0). */

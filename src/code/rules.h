@@ -18,9 +18,6 @@ enum gpu_fit {
 /* Whether a GPU has this number or a future one may have it. Drivers (460 to 555) ignore others. */
 bool gpu_is_architecture(uint16_t sm);
 
-/* Whether it is a GPU of Jetson or DRIVE, which have their own drivers. */
-bool gpu_is_tegra(uint16_t sm);
-
 /* How a cubin for `code` fits a device. Machine code runs on the same and higher minor versions of
  * its major version, on desktop and server GPUs only. Tegra's code does not run elsewhere, nor
  * other code on Tegra. 'a' runs only on its own capability, 'f' on its family. */
@@ -38,8 +35,8 @@ bool gpu_not_newer(struct jw_target code, struct jw_target device);
  * tries nothing else: the program fails. So this is known before code is written into a library.
  *
  * Measured with each ptxas of CUDA 11.7 to 13.5 on 460.106.00, 470.256.02, 525.147.05, 535.309.01,
- * 550.163.01 and 555.58.02 (docs/internals/bake.md, "Which drivers"), that of 13.0 also on 580.159.04
- * (docs/internals/driver-cache.md, "On a real GPU"). */
+ * 550.163.01 and 555.58.02 (docs/internals/bake.md, "Which drivers"), that of 13.0 also on
+ * 580.159.04 (docs/internals/driver-cache.md, "On a real GPU"). */
 struct gpu_code_range {
 	struct jw_driver from; /* the first driver, by its branch */
 	struct jw_driver to;   /* the newest that was measured; zeros: none was */

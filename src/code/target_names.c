@@ -31,6 +31,17 @@ static const struct {
 #include "gpus.inc"
 };
 
+/* GPUs of Jetson and DRIVE. They share no machine code with other GPUs of their major version. */
+static const uint16_t tegra[] = {53, 62, 72, 87, 101, 110};
+
+bool gpu_is_tegra(uint16_t sm)
+{
+	for (size_t i = 0; i < COUNT(tegra); i++)
+		if (tegra[i] == sm)
+			return true;
+	return false;
+}
+
 /* ---- names */
 
 enum { LONGEST = 40 };

@@ -6,6 +6,9 @@
 /* False if the device id (of NVIDIA) is unknown. */
 bool gpu_of_pci_device(uint32_t device, struct jw_target *ret_target);
 
+/* Whether it is a GPU of Jetson or DRIVE, which have their own drivers. */
+bool gpu_is_tegra(uint16_t sm);
+
 /* The CUDA version of the first drivers that run it; 0: older or newer than known. */
 uint32_t gpu_first_cuda(struct jw_target target);
 

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/index.h"
+#include "cache/outlook.h"
 #include "cache/profile.h"
 #include "cache/settings.h"
 #include "code/release.h"

@@ -8,7 +8,7 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "cache/remove.h"
-#include "cache/stamp.h"
+#include "cache/former.h"
 #include "os/clock.h"
 #include "pack/ledger.h"
 #include "pack/prepared.h"

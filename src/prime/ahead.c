@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cache/insert.h"
 #include "cache/profile.h"
-#include "cache/stamp.h"
+#include "cache/former.h"
 #include "cache/verified.h"
 #include "code/release.h"
 #include "os/file.h"

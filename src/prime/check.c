@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/index.h"
+#include "cache/outlook.h"
 #include "code/release.h"
 #include "code/reread.h"
 #include "code/rules.h"

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "code/rules.h"
+#include "code/target_names.h"
 #include "driver/run_folder.h"
 #include "find/pip.h"
 #include "find/requirement.h"

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/index.h"
+#include "cache/outlook.h"
 #include "cache/settings.h"
 #include "cache/verified.h"
 #include "cache/view.h"

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/index.h"
+#include "cache/outlook.h"
 #include "cache/remove.h"
 #include "cache/settings.h"
 #include "driver/environment.h"

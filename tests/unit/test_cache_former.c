@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cache/stamp.h"
+#include "cache/former.h"
 #include "code/release.h"
 #include "os/env.h"
 

@@ -9,6 +9,7 @@
 #include "base/cursor.h"
 #include "base/set.h"
 #include "cache/index.h"
+#include "cache/outlook.h"
 #include "cache/view.h"
 #include "files.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "code/rules.h"
+#include "code/target_names.h"
 #include <jitwarm/target.h>
 
 TEST(targets_are_read)
