@@ -199,8 +199,8 @@ struct jw_prime_plan_options {
 };
 
 struct jw_prime_reuse_options {
-	/* Does not use the store. It is never used with JITWARM_STORE=0, for a named directory
-	 * (jw_system_options.cache_dir), or for a directory of this run only. */
+	/* Does not use the store. It is never used for a named directory (jw_system_options.cache_dir),
+	 * or for a directory of this run only. */
 	bool no_store;
 };
 

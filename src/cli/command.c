@@ -194,6 +194,13 @@ void cli_warn_useless(struct cli *cli)
 	next_step_cache(&cli->out, cache);
 }
 
+bool cli_uses_store(const struct cli *cli)
+{
+	const struct config_value *setting = config_find(&cli->config, "store");
+
+	return !setting || config_is_on(setting);
+}
+
 int cli_worker(struct jw_error *err, struct cli *cli, const char *const **ret_worker)
 {
 	if (!cli->program && jw_program_path(err, &cli->program))

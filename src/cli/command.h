@@ -118,6 +118,8 @@ int cli_fail_of_cache(struct jw_error *err, struct cli *cli);
 void cli_warn_of_settings(struct cli *cli);
 /* Why a warm cache does not help, or why nothing can be added to it, and what to do about it. */
 void cli_warn_useless(struct cli *cli);
+/* Whether earlier results come from the store, and new ones go there: the setting “store”. */
+bool cli_uses_store(const struct cli *cli);
 /* Combines cli->status with this one. */
 void cli_end_with(struct cli *cli, enum exit_status status);
 

@@ -284,6 +284,7 @@ static int prepare_at_once(struct jw_error *err, struct ahead_work *work,
 	prime.plan.paths = work->prime.plan.paths;
 	prime.plan.path_count = work->prime.plan.path_count;
 	prime.plan.of_stamp = work->record.stamp;
+	prime.reuse = work->prime.reuse;
 	if (!prime.dry_run)
 		prime.cancel = work->prime.cancel;
 	if (jw_prime(err, system, &prime, &result))

@@ -9,22 +9,17 @@
 #include "cache/index.h"
 #include "cache/outlook.h"
 #include "code/release.h"
-#include "code/reread.h"
-#include "code/rules.h"
-#include "code/sections.h"
-#include "code/target_names.h"
 #include "driver/environment.h"
-#include "driver/installed_compilers.h"
 #include "driver/known_gpus.h"
 #include "driver/speed_model.h"
 #include "find/named_paths.h"
 #include "find/python.h"
-#include "os/file.h"
 #include "plan/analyse.h"
 #include "plan/plan.h"
 #include "prime/explain.h"
 #include "prime/planning.h"
 #include "prime/start_verdict.h"
+#include "prime/toolchains.h"
 
 /* ---- packages */
 
@@ -142,255 +137,6 @@ static void check_packages(const struct plan *plan, const struct jw_found *found
 	if (result->package_count)
 		qsort(result->packages, result->package_count, sizeof *result->packages,
 			  by_package_seconds);
-}
-
-/* ---- compilers with which programs compile while they run */
-
-enum {
-	MAX_COMPILERS = 64,
-	MAX_READ = 1 << 17,   /* of a section: ptxas says its version in the first 16 KB of one */
-	MACHINE_CODE = 12020, /* from here on a compiler's machine code needs a driver of its CUDA's
-							 major version (tests/conformance, compiler_cases) */
-};
-
-static const char *const compiler_names[] = {"NVRTC", "NVVM", "nvJitLink", "ptxas"};
-enum compiler_kind { COMPILER_NVRTC, COMPILER_NVVM, COMPILER_NVJITLINK, COMPILER_PTXAS };
-
-/* Of a package that has CUDA's own version. */
-static uint32_t cuda_of_package(const struct jw_found_file *file)
-{
-	static const char *const names[] = {"nvvm", "nvcc", "nvjitlink", "cudatoolkit"};
-
-	for (size_t i = 0; file->package && i < sizeof names / sizeof *names; i++)
-		if (strstr(file->package, names[i]))
-			return compiler_cuda_of_text(file->version);
-	return 0;
-}
-
-/* A program says of itself: “Cuda compilation tools, release 12.8, V12.8.93”. */
-static uint32_t cuda_of_bytes(const uint8_t *at, size_t size)
-{
-	static const char words[] = "Cuda compilation tools, release ";
-	const size_t length = sizeof words - 1;
-	const uint8_t *end = at + size;
-	char release[8];
-
-	while ((at = memchr(at, 'C', (size_t)(end - at)))) {
-		const size_t left = (size_t)(end - at);
-
-		if (left > length + sizeof release && !memcmp(at, words, length)) {
-			memcpy(release, at + length, sizeof release);
-			release[sizeof release - 1] = '\0';
-			release[strcspn(release, ",")] = '\0';
-			return compiler_cuda_of_text(release);
-		}
-		at++;
-	}
-	return 0;
-}
-
-static uint32_t cuda_of_program(const char *path)
-{
-	struct section_table sections = {0};
-	struct bytes bytes;
-	struct os_map map;
-	uint32_t cuda = 0;
-
-	if (os_map_open(NULL, path, &map))
-		return 0;
-	bytes = (struct bytes){.size_bytes = map.size, .memory = map.data};
-	if (!elf_sections(NULL, &bytes, &sections))
-		for (size_t i = 0; !cuda && i < sections.count; i++) {
-			const struct section *section = &sections.items[i];
-
-			cuda = cuda_of_bytes(map.data + section->offset, section->size_bytes < MAX_READ
-																 ? (size_t)section->size_bytes
-																 : MAX_READ);
-		}
-	sections_free(&sections);
-	os_map_close(&map);
-	return cuda;
-}
-
-/* The CUDA version of a compiler, by its name, its package, or its own words; 0: it is none. */
-static uint32_t find_compiler(const struct jw_found_file *file, enum compiler_kind *ret_kind)
-{
-	const char *name = os_base_name(file->path);
-
-	if (text_starts(name, "libnvrtc-builtins") || text_starts(name, "nvrtc-builtins64_")) {
-		*ret_kind = COMPILER_NVRTC;
-		return compiler_nvrtc_cuda(file->path);
-	}
-	if (text_starts(name, "libnvvm.so") || text_starts(name, "nvvm64_")) {
-		*ret_kind = COMPILER_NVVM;
-		return cuda_of_package(file);
-	}
-	if (text_starts(name, "libnvJitLink.so") || text_starts(name, "nvJitLink_")) {
-		*ret_kind = COMPILER_NVJITLINK;
-		return cuda_of_package(file);
-	}
-	*ret_kind = COMPILER_PTXAS;
-	return !strcmp(name, "ptxas") || !strcmp(name, "ptxas-blackwell") ? cuda_of_program(file->path)
-																	  : 0;
-}
-
-/* Triton uses another ptxas on GPUs from sm_100 on, where it has one. */
-static bool is_passed_over(const struct jw_found *found, const struct jw_found_file *file,
-						   struct jw_target device)
-{
-	const size_t length = strlen(file->path);
-
-	if (text_ends(file->path, "-blackwell"))
-		return device.sm < 100;
-	for (size_t i = 0; device.sm >= 100 && i < found->file_count; i++)
-		if (!strncmp(found->files[i].path, file->path, length) &&
-			!strcmp(found->files[i].path + length, "-blackwell"))
-			return true;
-	return false;
-}
-
-/* Why a program fails whose compiler this is, NULL if it fits. A compiler that does not know the
- * GPU stays so with a newer driver. */
-static char *misfit_text(enum compiler_kind kind, uint32_t cuda, const struct jw_driver *driver,
-						 struct jw_target device, struct jw_check_compiler *misfit)
-{
-	const bool writes_ptx = kind == COMPILER_NVRTC || kind == COMPILER_NVVM;
-	char name[JW_DRIVER_TEXT], sm[JW_TARGET_TEXT], version[32], *refused;
-
-	(void)text_format(version, sizeof version, "CUDA %u.%u", cuda / 1000, cuda % 1000 / 10);
-	(void)jw_driver_text(name, driver);
-	if (gpu_compiler_fits(cuda, device) > 0) {
-		misfit->last = gpu_last_compiler(device);
-		return mem_printf(
-			"%s's %s makes no code for %s any more, CUDA %u.%u was the last: programs that compile "
-			"for this GPU while they run fail",
-			version, compiler_names[kind], jw_target_sm(sm, device), misfit->last / 1000,
-			misfit->last % 1000 / 10);
-	}
-	if (writes_ptx && (refused = compiler_refused_ptx(compiler_names[kind], cuda, driver)))
-		return refused;
-	if (!writes_ptx && driver->cuda && cuda >= MACHINE_CODE && cuda / 1000 > driver->cuda / 1000)
-		return mem_printf(
-			"%s's %s writes machine code that driver %s does not load: programs that use it fail",
-			version, compiler_names[kind], name);
-	if (!gpu_compiler_fits(cuda, device))
-		return NULL;
-	misfit->needs = gpu_first_compiler(device);
-	return mem_printf("%s's %s knows no %s: programs that compile for this GPU while they run fail",
-					  version, compiler_names[kind], jw_target_sm(sm, device));
-}
-
-/* Whether a package of that name, or one whose name begins so, has one of the files. */
-static bool has_package(const struct jw_found *found, const char *const *names, size_t count)
-{
-	for (size_t i = 0; i < found->file_count; i++)
-		for (size_t k = 0; found->files[i].package && k < count; k++)
-			if (text_starts(found->files[i].package, names[k]))
-				return true;
-	return false;
-}
-
-/* JAX and TensorFlow have ptxas compile, and use no NVVM, which comes with it. With a ptxas that is
- * newer than the driver they compile on one core. Source: XLA's gpu_executable, jax#19821. */
-static char *slower_text(enum compiler_kind kind, uint32_t cuda, const struct jw_driver *driver)
-{
-	char name[JW_DRIVER_TEXT];
-
-	if (kind != COMPILER_PTXAS || !driver->cuda || cuda <= driver->cuda)
-		return NULL;
-	return mem_printf("CUDA %u.%u's ptxas is newer than driver %s: JAX and TensorFlow compile more "
-					  "slowly, and nothing fails",
-					  cuda / 1000, cuda % 1000 / 10, jw_driver_text(name, driver));
-}
-
-/* What is said of several is listed once. Takes `misfit.why` over. */
-static void list_compiler(const struct jw_found_file *file, struct jw_check_compiler misfit,
-						  struct jw_check_result *result)
-{
-	size_t same = 0;
-
-	while (misfit.why && same < result->compiler_count &&
-		   strcmp(result->compilers[same].why, misfit.why) != 0)
-		same++;
-	if (!misfit.why || same < result->compiler_count || same == MAX_COMPILERS) {
-		mem_free(misfit.why);
-		return;
-	}
-	misfit.file = mem_string(file->path);
-	misfit.package = file->package ? mem_string(file->package) : NULL;
-	misfit.version = file->version ? mem_string(file->version) : NULL;
-	result->compilers[result->compiler_count++] = misfit;
-}
-
-/* Starts nothing and loads no library: names, versions, and of ptxas a few kilobytes. Returns
- * whether an NVRTC is among them. */
-static bool check_compilers(const struct jw_found *found, const struct jw_driver *driver,
-							struct jw_check_result *result)
-{
-	static const char *const xla[] = {"jax", "tensorflow"}, *const nvvm[] = {"numba"};
-	const bool has_xla = has_package(found, xla, sizeof xla / sizeof *xla),
-			   has_nvvm = has_package(found, nvvm, sizeof nvvm / sizeof *nvvm);
-	bool has_nvrtc = false;
-
-	result->compilers = mem_array(MAX_COMPILERS, sizeof *result->compilers);
-	for (size_t i = 0; i < found->file_count; i++) {
-		const struct jw_found_file *file = &found->files[i];
-		enum compiler_kind kind;
-		const uint32_t cuda = find_compiler(file, &kind);
-
-		has_nvrtc = has_nvrtc || (cuda && kind == COMPILER_NVRTC);
-		for (size_t t = 0; cuda && t < result->gpu_count; t++) {
-			const struct jw_target device = result->gpus[t].target;
-			struct jw_check_compiler misfit = {.name = compiler_names[kind], .cuda = cuda};
-			const bool used = !(kind == COMPILER_PTXAS && is_passed_over(found, file, device)) &&
-							  !(kind == COMPILER_NVVM && has_xla && !has_nvvm);
-
-			if (used)
-				misfit.why = misfit_text(kind, cuda, driver, device, &misfit);
-			misfit.fails = misfit.why != NULL;
-			if (used && !misfit.why && has_xla)
-				misfit.why = slower_text(kind, cuda, driver);
-			list_compiler(file, misfit, result);
-		}
-	}
-	return has_nvrtc;
-}
-
-/* That of CUDA_HOME, /usr/local/cuda or the linker's cache, which programs load that bring none
- * (hashcat, CuPy without its wheel). */
-static void check_outside(const struct jw_driver *driver, struct jw_check_result *result)
-{
-	char *paths[NVRTC_OUTSIDE];
-	const size_t count = find_nvrtc_outside(paths);
-
-	for (size_t i = 0; i < count; i++) {
-		const uint32_t cuda = compiler_nvrtc_cuda(paths[i]);
-
-		for (size_t t = 0; cuda && t < result->gpu_count; t++) {
-			struct jw_check_compiler misfit = {.name = compiler_names[COMPILER_NVRTC],
-											   .cuda = cuda};
-
-			misfit.why = misfit_text(COMPILER_NVRTC, cuda, driver, result->gpus[t].target, &misfit);
-			misfit.fails = misfit.why != NULL;
-			list_compiler(&(struct jw_found_file){.path = paths[i]}, misfit, result);
-		}
-		mem_free(paths[i]);
-	}
-}
-
-/* Whatever was named of an environment, a program uses the compilers of all of it. `here`: it is
- * this machine that is asked about. */
-static void check_environment(const struct jw_found *search, const struct jw_driver *driver,
-							  bool here, const struct jw_cancel *cancel,
-							  struct jw_check_result *result)
-{
-	struct jw_found *whole = NULL;
-
-	if (search->environment && !search->whole)
-		(void)jw_find(NULL, &(struct jw_find_options){.cancel = *cancel}, &whole);
-	if (!check_compilers(whole ? whole : search, driver, result) && here)
-		check_outside(driver, result);
-	jw_found_free(whole);
 }
 
 /* ---- the result */
@@ -525,10 +271,9 @@ static void add_cures(struct jw_check_result *result)
 }
 
 /* Moves names and notes out of the plan. */
-static struct jw_check_result *summarise(struct plan *plan, const struct jw_found *search,
-										 const struct jw_cancel *cancel, bool machines, bool here)
+static void summarise(struct plan *plan, const struct jw_check_options *options,
+					  struct jw_check_result *result)
 {
-	struct jw_check_result *result = mem_alloc(sizeof *result);
 	char text[FATE_TEXT];
 	size_t kept = 0;
 
@@ -561,10 +306,10 @@ static struct jw_check_result *summarise(struct plan *plan, const struct jw_foun
 	for (size_t t = 0; t < plan->target_count; t++)
 		forecast_share(&result->gpus[t].forecast,
 					   forecast_workers(result->gpus[t].cold - result->gpus[t].restored));
-	result->all = sum_of(result, machines);
-	if (search) {
-		check_packages(plan, search, result);
-		check_environment(search, &plan->profile.driver, here, cancel, result);
+	result->all = sum_of(result, options->target_count && !result->here);
+	if (options->found) {
+		check_packages(plan, options->found, result);
+		toolchains_check(options->found, &result->driver, result->here, &options->cancel, result);
 	}
 	for (size_t i = 0; i < plan->file_count; i++) {
 		struct jw_check_file file = result->files[i];
@@ -587,36 +332,24 @@ static struct jw_check_result *summarise(struct plan *plan, const struct jw_foun
 	result->images = plan->images;
 	plan->notes = NULL;
 	plan->note_count = 0;
-	return result;
 }
 
-/* Lists cold modules and their causes before the plan's names are moved. Warm ones are remembered
- * for the next time. */
-static int explain_cold(struct jw_error *err, const struct jw_check_options *options,
-						const struct plan_request *request, struct plan *plan,
-						struct jw_check_cause **ret_causes, size_t *ret_count)
+/* Lists the causes of the cold modules. An index that cannot be read explains nothing. */
+static int list_causes(struct jw_error *err, const struct jw_cache_info *cache,
+					   const struct plan *plan, const struct ledger *ledger,
+					   struct jw_check_result *result)
 {
-	struct ledger ledger;
-	struct explain_request why = {
-		.plan = plan, .ledger = &ledger, .limit_bytes = options->system->cache.limit_bytes};
-	struct explanation *explanations = NULL;
-	int result = 0;
+	const struct explain_request request = {
+		.plan = plan, .ledger = ledger, .limit_bytes = cache->limit_bytes};
+	struct explanation *explanations;
 
-	ledger_open(&ledger, request->state_dir, request->cache_dir);
-	ledger_begin(&ledger, plan);
-	for (size_t i = 0; i < plan->module_count; i++)
-		plan_refuse(plan, &plan->modules[i], ledger_refused(&ledger, plan->modules[i].key));
-	/* An index that cannot be read explains nothing. */
-	if (!result && options->explain && !options->system->cache.not_yours) {
-		result = explain_plan(err, &why, &explanations);
-		if (!result)
-			explain_causes(&why, explanations, ret_causes, ret_count);
-		mem_free(explanations);
-	}
-	if (!result && !options->driver && !options->system->elsewhere)
-		ledger_note(&ledger, request->state_dir, false);
-	ledger_close(&ledger);
-	return result;
+	if (cache->not_yours)
+		return 0;
+	if (explain_plan(err, &request, &explanations))
+		return -1;
+	explain_causes(&request, explanations, &result->causes, &result->cause_count);
+	mem_free(explanations);
+	return 0;
 }
 
 /* Whether the question is about this machine, whose GPUs may be named, too. */
@@ -651,17 +384,12 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 		.named_count = options->found ? options->named_count : options->path_count,
 		.cancel = options->cancel,
 	};
+	const struct jw_cache_info *settings = &options->system->cache;
 	struct recorded_account account = {0};
 	struct recorded_keys keys = {0};
-	const struct jw_prime_options look = {.dry_run = true, .cancel = options->cancel};
-	const bool here = is_here(options);
-	struct jw_check_cause *causes = NULL;
-	struct jw_check_result *checked;
-	struct jw_cache_outlook cache = {0};
-	struct jw_prime_reuse reuse = {0};
+	struct jw_check_result *checked = NULL;
 	struct jw_found *found = NULL;
-	enum jw_verdict verdict;
-	size_t cause_count = 0;
+	struct ledger ledger = {0};
 	struct plan *plan = NULL;
 	int result = -1;
 
@@ -675,48 +403,58 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	if (!options->found && named_paths_find(err, options->paths, options->path_count, &found))
 		return -1;
 	request.found = options->found ? options->found : found;
-	/* Other GPUs are another machine's, of whose processor nothing is known. */
-	if (here || !options->target_count)
-		request.speed = speed_recall(options->system->state_dir, &profile.driver);
-	cache_outlook(request.cache_dir, options->system->cache.limit_bytes, false, &cache);
-	if (options->recording)
-		recorded_request(options->recording, &keys, &request);
-	if (plan_build(err, &request, &plan) ||
-		(options->recording &&
-		 recorded_narrow(err, options->recording, &request, plan, &account)) ||
-		explain_cold(err, options, &request, plan, &causes, &cause_count))
-		goto done;
-	verdict = verdict_of(plan, request.found, &options->system->cache, !options->driver, &cache);
-	if (options->recording)
-		verdict = recorded_verdict(plan, &account, verdict);
-	/* What `prime` would take from there. */
-	if (options->store && here)
-		planning_reuse_store(options->system, &look, plan, &reuse);
-	checked =
-		summarise(plan, options->found, &options->cancel, options->target_count && !here, here);
-	checked->causes = causes;
-	checked->cause_count = cause_count;
+
+	checked = mem_alloc(sizeof *checked);
 	checked->driver = profile.driver;
-	add_cures(checked);
-	checked->limit_bytes = options->driver && !options->system->cache.limit_set
-							   ? gpu_branch_of(&profile.driver)->default_limit_bytes
-							   : options->system->cache.limit_bytes;
-	/* Each of the machines has one of the GPUs. */
-	for (size_t i = 0; options->driver && verdict == JW_VERDICT_COLD && i < checked->gpu_count; i++)
-		if (checked->gpus[i].forecast.cache_bytes > checked->limit_bytes)
-			verdict = JW_VERDICT_NO_ROOM;
-	checked->cache = cache;
-	checked->verdict = verdict;
-	checked->here = here;
+	checked->here = is_here(options);
 	checked->names_known = profile.stamp[0] != 0;
 	if (!checked->names_known) {
 		const struct cache_known_driver *named = cache_known_driver_like(&profile.driver);
 
 		checked->named = named ? named->name : NULL;
 	}
+	checked->limit_bytes = options->driver && !settings->limit_set
+							   ? gpu_branch_of(&profile.driver)->default_limit_bytes
+							   : settings->limit_bytes;
+	cache_outlook(request.cache_dir, settings->limit_bytes, false, &checked->cache);
+
+	/* Other GPUs are another machine's, of whose processor nothing is known. */
+	if (checked->here || !options->target_count)
+		request.speed = speed_recall(options->system->state_dir, &profile.driver);
+	if (options->recording)
+		recorded_request(options->recording, &keys, &request);
+	if (plan_build(err, &request, &plan))
+		goto done;
+	if (options->recording && recorded_narrow(err, options->recording, &request, plan, &account))
+		goto done;
+	ledger_open(&ledger, request.state_dir, request.cache_dir);
+	ledger_begin(&ledger, plan);
+	for (size_t i = 0; i < plan->module_count; i++)
+		plan_refuse(plan, &plan->modules[i], ledger_refused(&ledger, plan->modules[i].key));
+	if (options->explain && list_causes(err, settings, plan, &ledger, checked))
+		goto done;
+	/* So that a later check can say why a module is cold that is warm now. */
+	if (!options->driver && !options->system->elsewhere)
+		ledger_note(&ledger, request.state_dir, false);
+
+	checked->verdict = verdict_of(plan, request.found, settings, !options->driver, &checked->cache);
+	if (options->recording)
+		checked->verdict = recorded_verdict(plan, &account, checked->verdict);
+	if (options->store && checked->here)
+		store_would_restore(options->system, plan, &options->cancel);
+	summarise(plan, options, checked);
+	add_cures(checked);
+	/* Each of the machines has one of the GPUs. */
+	for (size_t i = 0;
+		 options->driver && checked->verdict == JW_VERDICT_COLD && i < checked->gpu_count; i++)
+		if (checked->gpus[i].forecast.cache_bytes > checked->limit_bytes)
+			checked->verdict = JW_VERDICT_NO_ROOM;
 	*ret_result = checked;
+	checked = NULL;
 	result = 0;
 done:
+	jw_check_result_free(checked);
+	ledger_close(&ledger);
 	plan_free(plan);
 	jw_found_free(found);
 	recorded_keys_free(&keys);

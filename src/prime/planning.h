@@ -61,11 +61,9 @@ struct jw_driver planning_compiler(const struct jw_system *system,
 
 /* ---- reuse (prime.c) */
 
-/* Takes missing entries of the plan from the store, and sets those modules warm; with dry_run it
- * writes nothing, and they are PLAN_RESTORED. A failure is noted in *reuse and does not stop the
- * run. */
-void planning_reuse_store(const struct jw_system *system, const struct jw_prime_options *options,
-						  struct plan *plan, struct jw_prime_reuse *reuse);
+/* Sets the cold modules PLAN_RESTORED that a run would take from the store. Writes nothing. */
+void store_would_restore(const struct jw_system *system, struct plan *plan,
+						 const struct jw_cancel *cancel);
 
 /* ---- compile (compile_plan.c) */
 

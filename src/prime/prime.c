@@ -17,7 +17,6 @@
 #include "driver/environment.h"
 #include "driver/installed_compilers.h"
 #include "driver/run_folder.h"
-#include "os/env.h"
 #include "pack/ledger.h"
 #include "plan/plan.h"
 #include "prime/planning.h"
@@ -195,18 +194,14 @@ static void wanted_free(struct wanted *wanted)
 	mem_free(wanted->warm);
 }
 
-static bool uses_store(const struct jw_system *system, const struct jw_prime_options *options)
+static bool may_use_store(const struct jw_system *system)
 {
-	char *setting = os_env("JITWARM_STORE");
-	bool off = setting && !strcmp(setting, "0");
-
-	mem_free(setting);
-	return !off && !options->reuse.no_store && system->state_dir && !system->scratch &&
-		   !system->cache.named && !system->cache.why_useless[0];
+	return system->state_dir && !system->scratch && !system->cache.named &&
+		   !system->cache.why_useless[0];
 }
 
-static void refill(const struct jw_system *system, const struct jw_prime_options *options,
-				   bool dry_run, const struct wanted *wanted, struct jw_prime_reuse *reuse)
+static void refill(const struct jw_system *system, const struct jw_cancel *cancel, bool dry_run,
+				   const struct wanted *wanted, struct jw_prime_reuse *reuse)
 {
 	const struct jw_store_refill_options how = {
 		.system = system,
@@ -216,13 +211,29 @@ static void refill(const struct jw_system *system, const struct jw_prime_options
 		.found = wanted->found,
 		/* After the boot into a driver that was prepared, in place of the former one's. */
 		.evict = !strcmp(system->user_stamp, system->driver.stamp),
-		.cancel = options->cancel};
+		.cancel = *cancel};
 
 	(void)jw_store_refill(&reuse->not_refilled, &how, &reuse->refilled);
 }
 
+void store_would_restore(const struct jw_system *system, struct plan *plan,
+						 const struct jw_cancel *cancel)
+{
+	struct jw_prime_reuse reuse = {0};
+	struct wanted wanted = {0};
+
+	if (!may_use_store(system))
+		return;
+	list_wanted(plan, 0, &wanted);
+	if (wanted.count) {
+		refill(system, cancel, true, &wanted, &reuse);
+		take_restored(plan, &wanted);
+	}
+	wanted_free(&wanted);
+}
+
 /* Takes out entries that are damaged and still as they were, so that others can take their names.
- * Where that fails they are replaced when their modules are compiled. */
+ * If that fails, they are replaced when their modules are compiled. */
 static void remove_damaged(const struct jw_system *system, const struct plan *plan)
 {
 	const struct cache_live_options how = {.limit_bytes = system->cache.limit_bytes};
@@ -242,17 +253,22 @@ static void remove_damaged(const struct jw_system *system, const struct plan *pl
 	mem_free(removals);
 }
 
-void planning_reuse_store(const struct jw_system *system, const struct jw_prime_options *options,
-						  struct plan *plan, struct jw_prime_reuse *reuse)
+/* Takes missing entries of the plan from the store, and sets those modules warm; with dry_run it
+ * writes nothing, and they are PLAN_RESTORED. A failure does not stop the run. */
+static void reuse_store(struct priming *run)
 {
+	const struct jw_system *system = run->system;
+	const struct jw_prime_options *options = &run->options;
+	struct jw_prime_reuse *reuse = &run->result->reuse;
+	struct plan *plan = run->planning.plan;
 	struct wanted wanted = {0};
 
 	if (!options->dry_run && !system->cache.why_useless[0])
 		remove_damaged(system, plan);
 	list_wanted(plan, options->plan.budget_bytes, &wanted);
-	reuse->store = uses_store(system, options);
+	reuse->store = !options->reuse.no_store && may_use_store(system);
 	if (wanted.count && reuse->store) {
-		refill(system, options, options->dry_run, &wanted, reuse);
+		refill(system, &options->cancel, options->dry_run, &wanted, reuse);
 		take_restored(plan, &wanted);
 	}
 	wanted_free(&wanted);
@@ -309,7 +325,7 @@ static int reuse_step(struct jw_error *err, struct priming *run)
 	struct jw_prime_plan *sum = &outcome->plan;
 	struct plan *plan = run->planning.plan;
 
-	planning_reuse_store(system, options, plan, &outcome->reuse);
+	reuse_store(run);
 	reuse_other_drivers(run);
 	ledger_open(&run->ledger, ledger_home(system), system->cache.path);
 	run->ledger.elsewhere = system->elsewhere && !*system->user_stamp;
@@ -356,7 +372,7 @@ static int compile_for_store(struct jw_error *err, struct priming *run)
 	struct wanted wanted = {0};
 	int result = 0;
 
-	if (!uses_store(run->system, options))
+	if (options->reuse.no_store || !may_use_store(run->system))
 		return error_set(err, JW_ERR_UNSUPPORTED, "the store is not used");
 	if (run_folder_make(err, run->system->state_dir, &folder))
 		return -1;
@@ -364,12 +380,12 @@ static int compile_for_store(struct jw_error *err, struct priming *run)
 	aside.cache.limit_bytes = CACHE_MAX_LIMIT;
 	aside.user_stamp[0] = '\0';
 	list_wanted(run->planning.plan, 0, &wanted);
-	refill(&aside, options, true, &wanted, &outcome->reuse);
+	refill(&aside, &options->cancel, true, &wanted, &outcome->reuse);
 	/* Nothing is unpacked to find all of it. */
 	if (outcome->reuse.refilled.entries == outcome->plan.cold) {
 		outcome->compile.undone = 0;
 	} else {
-		refill(&aside, options, false, &wanted, &outcome->reuse);
+		refill(&aside, &options->cancel, false, &wanted, &outcome->reuse);
 		result = compile_plan(err, run->planning.plan, &aside, options, outcome);
 	}
 	if (outcome->compile.compiled && !cancel_asked(&options->cancel))

@@ -277,6 +277,7 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 		.progress = prime_bar_report,
 		.message = prime_bar_message,
 		.compile.fetch = options_given(&cli->options, "fetch") ? &fetch : NULL,
+		.reuse.no_store = !cli_uses_store(cli),
 	};
 	const struct jw_bake_options options = {
 		.system = cli->system,

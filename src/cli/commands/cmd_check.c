@@ -396,7 +396,7 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 		.everything = options_given(&cli->options, "all"),
 		.recording = recording,
 		.explain = options_given(&cli->options, "explain"),
-		.store = true,
+		.store = cli_uses_store(cli),
 	};
 	const char *useless = options.driver ? "" : cli->system->cache.why_useless;
 	struct jw_check_result *result;

@@ -1265,8 +1265,9 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		options.plan.budget_bytes = options_number(&cli->options, "budget-size", 0);
 		options.plan.budget_ms = options_number(&cli->options, "budget-time", 0);
 		options.compile.low_priority = options_given(&cli->options, "background");
-		options.reuse.no_store = options_given(&cli->options, "no-store");
 	}
+	options.reuse.no_store =
+		!cli_uses_store(cli) || (!priming->for_others && options_given(&cli->options, "no-store"));
 	failed = jw_prime(err, cli->system, &options, &result);
 	prime_bar_end(&priming->bar);
 	fetching_end(&fetching);

@@ -62,7 +62,7 @@ static void print_off(const struct cli *cli)
 {
 	const struct config_value *setting = config_find(&cli->config, "store");
 
-	if (setting && !config_is_on(setting))
+	if (!cli_uses_store(cli))
 		output_note(&cli->out,
 					"the store is off (%s is %s): “jitwarm prime” puts nothing there and takes "
 					"nothing from there",

@@ -45,8 +45,6 @@ primes "refilled 0, carried 0, compiled 8, kept 8"
 # Neither
 rm -rf "$work/cache" "$work/state/store"
 primes "refilled 0, carried 0, compiled 8, kept 0" no-store
-rm -rf "$work/cache"
-JITWARM_STORE=0 primes "refilled 0, carried 0, compiled 8, kept 0"
 
 # A request to end that comes after the last module leaves nothing undone but the store
 rm -rf "$work/cache" "$work/state/store"
