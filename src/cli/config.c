@@ -40,16 +40,14 @@ static const struct config_value every_setting[CONFIG_SETTINGS] = {
 		 "minutes at least"},
 	{.name = "store",
 	 .help = "Restore earlier results from the store, and add new ones; without it yes",
-	 .kind = CONFIG_SWITCH,
-	 .variable = "JITWARM_STORE"},
+	 .kind = CONFIG_SWITCH},
 	{.name = "compilers",
 	 .help = "The folder with the compilers of other CUDA versions",
 	 .variable = "JITWARM_PTXAS"},
 	{.name = "trust-accounts",
 	 .help = "Numbers of accounts that count as root, * for all: whoever can change root's places "
 			 "then acts as root",
-	 .kind = CONFIG_ACCOUNTS,
-	 .variable = "JITWARM_TRUST_ACCOUNTS"},
+	 .kind = CONFIG_ACCOUNTS},
 	{.name = "language", .help = "en or ko; without it the system's", .kind = CONFIG_LANGUAGE},
 };
 
@@ -205,27 +203,18 @@ static void read_config_file(int which, struct config *config, const char *path)
 	buf_free(&text);
 }
 
-/* $JITWARM_… comes before a file's value; what the library reads there itself it finds there. */
+/* $JITWARM_… comes before a file's value. */
 static void take_setting_variable(struct config_value *setting)
 {
 	char *variable = name_of_variable(setting), *value = os_env(variable);
 
 	if (value && *value) {
-		/* The variable of accounts that count as root may come from a file (trust_accounts). */
-		if (text_same(value, setting->value)) {
-			mem_free(value);
-			mem_free(variable);
-		} else {
-			set_value(setting, value, variable);
-		}
+		set_value(setting, value, variable);
 		return;
 	}
 	mem_free(value);
 	if (setting->variable && setting->value)
-		(void)os_env_set(NULL, variable,
-						 setting->kind != CONFIG_SWITCH ? setting->value
-						 : config_is_on(setting)        ? "1"
-														: "0");
+		(void)os_env_set(NULL, variable, setting->value);
 	mem_free(variable);
 }
 
@@ -298,14 +287,10 @@ int config_paths(struct jw_error *err, char **ret_account, char **ret_machine)
 /* From the machine's file on: who counts as root decides whether root believes the next one. */
 static void trust_accounts(const struct config *config)
 {
-	const struct config_value *setting = config->values;
-	char *variable;
+	const struct config_value *setting = config_find(config, "trust-accounts");
+	char *variable = os_env("JITWARM_TRUST_ACCOUNTS");
 
-	while (setting->kind != CONFIG_ACCOUNTS)
-		setting++;
-	variable = os_env(setting->variable);
-	if (!variable && setting->value)
-		(void)os_env_set(NULL, setting->variable, setting->value);
+	os_trust_accounts(variable && *variable ? variable : setting ? setting->value : NULL);
 	mem_free(variable);
 }
 

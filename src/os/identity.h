@@ -38,6 +38,9 @@ struct os_stranger {
 	uint32_t owner, group; /* the part's; 0: it is root's, and others may write to it */
 	char part[4096];
 };
+/* Accounts that count as the superuser from now on: numbers, or "*" for all; NULL: none. Called
+ * before other threads start. Does nothing on Windows. */
+void os_trust_accounts(const char *list);
 /* Whether the superuser finds one there; nobody else does, and nobody on Windows. */
 bool os_find_stranger(const char *path, struct os_stranger *ret_stranger);
 /* "/home/ann belongs to ann", "other accounts may write to /srv". Returns `text`. */

@@ -397,13 +397,13 @@ TEST(trusted_accounts_and_groups_without_others_are_no_strangers)
 		skip();
 	OK(os_make_dirs(why, path, 0755));
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		OK(os_env_set(why, "JITWARM_TRUST_ACCOUNTS", cases[i].trusted));
+		os_trust_accounts(cases[i].trusted);
 		assert_int_equal(chown(path, cases[i].owner, cases[i].group) || chmod(path, cases[i].mode),
 						 0);
 		if (os_find_stranger(path, &stranger) != cases[i].stranger)
 			fail_msg("case %zu", i);
 	}
-	OK(os_env_set(why, "JITWARM_TRUST_ACCOUNTS", NULL));
+	os_trust_accounts(NULL);
 	mem_free(path);
 }
 

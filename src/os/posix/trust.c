@@ -36,10 +36,17 @@ static bool namespace_lacks(const char *map, uint32_t id)
 	return lacks;
 }
 
-/* Whether JITWARM_TRUST_ACCOUNTS, which lists numbers, or "*" for all, has the account. */
+static char *trusted_accounts;
+
+void os_trust_accounts(const char *list)
+{
+	mem_free(trusted_accounts);
+	trusted_accounts = list ? mem_string(list) : NULL;
+}
+
 static bool is_trusted(uint32_t account)
 {
-	const char *at = getenv("JITWARM_TRUST_ACCOUNTS");
+	const char *at = trusted_accounts;
 
 	while (at && *at) {
 		char *end;
