@@ -345,20 +345,20 @@ const struct cli_command command_ahead = {
 	.summary = "Prepare the cache for a driver that starts at the next boot",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"After an upgrade of the driver, the previous one runs until the next boot. Meanwhile this "
-		"command prepares the cache for the installed one. It compiles all that the running "
-		"driver has compiled, including code made at run time and code of programs that jitwarm "
-		"has never seen, with the ptxas of the installed driver's CUDA version; drivers of one "
-		"CUDA version share their results. It never evicts entries of the running driver. Name the "
-		"paths and packages "
-		"that have relocatable code, since its entries' names depend on the driver.\n\nIf no "
-		"upgrade waits for the boot, it ends at once. What exceeds the limit waits in the store, "
-		"and enters the cache after the boot; then what is missing is compiled. “jitwarm "
-		"startup enable” does all of this automatically.\n\nWhat a program writes anew for "
-		"each driver, such as PTX with the driver's own version, cannot be known before the "
-		"boot. Record the program's start under the new driver (“jitwarm run --record FILE -- "
-		"COMMAND”), and prime the recording.\n\nExit status: 0 if no known code will be "
-		"compiled after the boot, 1 if some will, 2 if the cache cannot be prepared.",
+		"Prepares the cache for the driver that was just installed, while the previous one still "
+		"runs until the next boot.\n\nIt compiles everything that the running driver has compiled, "
+		"including code made at run time and code of programs that jitwarm has never seen. The "
+		"ptxas of the installed driver's CUDA version does this; drivers of one CUDA version share "
+		"their results. Entries of the running driver are never evicted.\n\nName the paths and "
+		"packages that have relocatable code: the names of its entries depend on the driver.\n\nIf "
+		"no new driver waits for the next boot, the command ends at once. Results that exceed the "
+		"cache's limit wait in the store and enter the cache after the boot; then the remaining "
+		"modules are compiled. “jitwarm startup enable” does all of this automatically.\n\nA "
+		"program may write other PTX for each driver, for example with the driver's own version in "
+		"it. jitwarm cannot know such PTX before the boot. Record the program's start under the "
+		"new driver (“jitwarm run --record FILE -- COMMAND”), and prime the recording.\n\nExit "
+		"status: 0 if no known code will be compiled after the boot, 1 if some will, 2 if the "
+		"cache cannot be prepared.",
 	.examples = "jitwarm ahead\njitwarm ahead --fetch\n",
 	.options = ahead_options,
 	.run = ahead_run,

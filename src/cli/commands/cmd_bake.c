@@ -395,23 +395,21 @@ const struct cli_command command_bake = {
 	.summary = "Put machine code into libraries, so that no cache is needed",
 	.usage = "-o DIR [OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Compiles what the driver would compile from the named libraries or packages, as "
-		"“jitwarm prime --all” does, and writes copies of the libraries with this machine "
-		"code in their own fat binaries. A program that loads the copies compiles nothing, "
-		"whatever happens to the cache: from read-only media, for every account, with "
-		"CUDA_CACHE_DISABLE=1, and under newer drivers of the same CUDA major "
+		"Writes copies of libraries that contain their machine code, so that no driver compiles "
+		"them and no cache is needed.\n\nThe copies hold what “jitwarm prime --all” would put into "
+		"the cache, in their own fat binaries. They compile nothing from read-only media, for "
+		"every account, with CUDA_CACHE_DISABLE=1, and under newer drivers of the same CUDA major "
 		"version.\n\nNothing is left out: a copy keeps all PTX, and all machine code for other "
-		"GPUs. If a container has no room for the new code even after its raw code is "
-		"compressed, it moves to the end of the copy, which grows. Relocatable code, which the "
-		"CUDA runtime would link at each start, is linked once by the driver.\n\nFrom a wheel "
-		"(X.whl) it makes a new wheel in DIR, with the changed libraries, their hashes in "
-		"RECORD, and the GPUs in its version (1.0.2+jitwarm.sm86): pip and uv install it instead "
-		"of the old one.\n\nIt does not change Windows libraries (DLL, PYD), other archives, or "
-		"PTX texts in a program's data; it counts the texts. With --target no driver is needed: "
-		"NVIDIA's ptxas compiles and nvJitLink links (“jitwarm compiler fetch” or --fetch "
-		"gets both), and the output says which drivers load the code.\n\nExit status: 0 if "
-		"everything is baked, 1 if a part is left or a name matches no file, 2 if jitwarm cannot "
-		"help, 3 on failure.",
+		"GPUs. If a container has no room for the new code even after its raw code is compressed, "
+		"it moves to the end of the copy, which grows. Relocatable code, which the CUDA runtime "
+		"would link at each start, is linked once by the driver.\n\nFrom a wheel (X.whl) it makes "
+		"a new wheel in DIR, with the changed libraries, their hashes in RECORD, and the GPUs in "
+		"its version (1.0.2+jitwarm.sm86). pip and uv install it instead of the old "
+		"one.\n\nWindows libraries (DLL, PYD), other archives, and PTX in a program's data stay "
+		"unchanged. With --target no driver is needed: NVIDIA's ptxas compiles and nvJitLink links "
+		"(“jitwarm compiler fetch” or --fetch gets both), and the output says which drivers load "
+		"the code.\n\nExit status: 0 if everything is baked, 1 if a part is left or a name matches "
+		"no file, 2 if jitwarm cannot help, 3 on failure.",
 	.examples = "jitwarm bake -o baked ./libmodel.so\n"
 				"jitwarm bake --index -o . --target rtx3070 --fetch xgboost==1.5.2\n",
 	.options = bake_options,
@@ -523,13 +521,13 @@ const struct cli_command command_bake_verify = {
 	.summary = "Have the driver load baked libraries, and count what it compiles",
 	.usage = "[PATH|PACKAGE]…",
 	.description =
-		"Has the driver load the device code of the named libraries, as the start of a program "
-		"does, in a process with an empty cache for each library, and counts the entries that "
-		"appear there: each is a compile. Also says whether the driver opened its compiler "
-		"library, which it does to compile and to link. The libraries themselves are not "
-		"loaded. The libraries of a wheel (X.whl) are unpacked for that.\n\nExit status: 1 if "
-		"something is compiled, linked or refused, the driver is too "
-		"old for it, a library cannot be read, or a name matches no file.",
+		"Has the driver load the named libraries' device code, as a program does, and counts what "
+		"it compiles.\n\nEach library is loaded in a process of its own with an empty cache; each "
+		"entry that appears there is a compile. The output also says whether the driver opened its "
+		"compiler library, which it does to compile and to link. Only the device code is loaded, "
+		"not the libraries themselves. The libraries of a wheel (X.whl) are unpacked for "
+		"this.\n\nExit status: 1 if something is compiled, linked or refused, the driver is too "
+		"old for the code, a library cannot be read, or a name matches no file.",
 	.examples = "jitwarm bake verify torch\n",
 	.options = bake_verify_options,
 	.reads = true,

@@ -181,12 +181,11 @@ const struct cli_command command_cache_list = {
 	.name = "cache list",
 	.summary = "List the entries of the driver's cache",
 	.usage = "[--cache DIR]",
-	.description =
-		"Lists the entries of the driver's JIT cache in the order of eviction; entries that the "
-		"index does not count come last. What: “load” is a module, “link” an input of run-time "
-		"linking, “nvjitlink” made by that library, “opencl” the PTX of an OpenCL program. "
-		"Values are not hashed; “jitwarm cache verify” "
-		"does that.",
+	.description = "Lists the entries of the driver's cache in the order in which the driver would "
+				   "evict them.\n\nEntries that the index does not count come last. The column "
+				   "What: “load” is a module, “link” an input of run-time linking, “nvjitlink” an "
+				   "entry made by that library, “opencl” the PTX of an OpenCL program. Entries are "
+				   "not hashed; “jitwarm cache verify” does that.",
 	.examples = "jitwarm cache list\n",
 	.options = list_options,
 	.no_operands = "a directory is named with --cache DIR",
@@ -367,11 +366,11 @@ const struct cli_command command_cache_verify = {
 	.summary = "Check every entry of the driver's cache",
 	.usage = "[--repair] [--cache DIR]",
 	.description =
-		"Checks every entry of the driver's JIT cache as the driver does: format, name, checksum; "
-		"then compares the index with the files. Without --repair nothing is changed.\n\nExit "
-		"status: 0 if all is sound, 1 if entries are damaged or the index would make the driver "
-		"discard entries, 2 if the driver does not cache at all, 3 if the directory cannot be read "
-		"or is not a driver's. A missing cache counts as empty.",
+		"Checks every entry of the driver's cache as the driver does, and compares the index with "
+		"the files.\n\nIt checks format, name and checksum. Without --repair nothing is "
+		"changed.\n\nExit status: 0 if all is sound, 1 if entries are damaged or the index would "
+		"make the driver discard entries, 2 if the driver does not cache at all, 3 if the "
+		"directory cannot be read or is not a driver's. A missing cache counts as empty.",
 	.examples = "jitwarm cache verify\njitwarm cache verify --repair\n",
 	.options = verify_options,
 	.no_operands = "a directory is named with --cache DIR",
@@ -579,18 +578,18 @@ const struct cli_command command_cache_prune = {
 	.summary = "Remove entries that programs no longer use",
 	.usage = "OPTION… [--apply]",
 	.description =
-		"Reports, and with --apply removes, useless entries of the driver's JIT cache: those of "
-		"former drivers, or old ones. It works beside running programs, under the driver's own "
-		"lock. “jitwarm export --all -o FILE” keeps entries elsewhere; “cache verify "
-		"--repair” removes damaged ones.\n\nA former driver is one that jitwarm knows or has "
-		"seen here and whose library is gone. Three do not count: a driver newer than this "
-		"machine's that was never seen here; one for which only “make --target” has compiled "
-		"into this cache; and, for 30 days, the one that “jitwarm ahead” last prepared for. "
-		"An entry with an unknown stamp may belong to a compiler library in use (nvJitLink): it "
-		"is removed only if --driver names its stamp. Entries of an unknown form and foreign "
-		"files are left alone.\n\nExit status: 0 if nothing is left to prune, 1 if --apply would "
-		"remove something or could not, or entries cannot be judged, 2 if this machine's driver "
-		"is unknown, 3 on failure.",
+		"Reports entries of the driver's cache that programs no longer use, and removes them with "
+		"--apply.\n\nSuch entries belong to former drivers or are old. Running programs are not "
+		"disturbed: the command takes the driver's own lock. “jitwarm export --all -o FILE” keeps "
+		"entries elsewhere; “jitwarm cache verify --repair” removes damaged ones.\n\nA former "
+		"driver is one that jitwarm knows, or has seen here, and whose library is gone. Three "
+		"drivers do not count as former: one that is newer than this machine's and was never seen "
+		"here; one for which only “jitwarm make --target” has compiled into this cache; and, for "
+		"30 days, the one that “jitwarm ahead” last prepared for. An entry with an unknown stamp "
+		"may belong to a compiler library in use (nvJitLink): it is removed only if --driver names "
+		"its stamp. Entries of an unknown form and foreign files are left alone.\n\nExit status: 0 "
+		"if nothing is left to prune, 1 if --apply would remove something or could not, or if "
+		"entries cannot be judged, 2 if this machine's driver is unknown, 3 on failure.",
 	.examples = "jitwarm cache prune --driver former\n"
 				"jitwarm cache prune --driver former --apply\n",
 	.options = prune_options,

@@ -472,15 +472,15 @@ const struct cli_command command_check = {
 	.summary = "Report whether a first start would compile anything",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Computes the name of every entry that the driver will look for in its cache, and looks "
-		"for it. An entry counts if it is whole and the driver loads it. This needs neither driver "
-		"nor GPU; the contents of files and entries are remembered, so a second check is quick. "
-		"Without a name it checks the active Python environment, or the files of a "
-		"recording.\n\nExit status: 0 if everything "
-		"is warm, 1 if something is cold or cannot be read, or if the driver would delete or "
-		"ignore what is warm (a missing or damaged index), 2 if jitwarm cannot help (a program "
-		"will fail, since no code runs on the GPU or its driver refuses it; or the driver's "
-		"settings keep it from using its cache), 3 if nothing could be read.",
+		"Says whether the first start of programs would compile anything, without starting "
+		"them.\n\nWithout a name it checks the active Python environment. It computes the name of "
+		"every entry that the driver will look for in its cache, and looks for this entry; an "
+		"entry counts if it is whole and the driver loads it. Neither driver nor GPU is needed. "
+		"The contents of files and entries are remembered, so a second check is quick.\n\nExit "
+		"status: 0 if everything is warm, 1 if something is cold or cannot be read, or if the "
+		"driver would delete or ignore what is warm (a missing or damaged index), 2 if jitwarm "
+		"cannot help (a program will fail, since no code runs on the GPU or its driver refuses it; "
+		"or the driver's settings keep it from using its cache), 3 if nothing could be read.",
 	.examples = "jitwarm check tensorflow\njitwarm check --explain --environment ~/venv\n",
 	.options = check_options,
 	.reads = true,

@@ -136,12 +136,12 @@ const struct cli_command command_cache_clear = {
 	.summary = "Remove every entry of the driver's cache",
 	.usage = "[OPTION]…",
 	.description =
-		"Removes every entry of the driver's JIT cache, whatever made it, even while programs "
-		"run, under the driver's own lock; drivers compile again what programs need. Foreign files "
-		"stay. “jitwarm prime” brings back what the store has; “jitwarm store clear” empties that, "
-		"too.\n\nAt a terminal it asks first; elsewhere it needs --yes.\n\nExit status: 1 if an "
-		"entry stayed or the answer was no, 2 if there is neither a terminal nor --yes, or if the "
-		"driver does not cache at all, 3 on failure.",
+		"Removes every entry of the driver's cache; the driver compiles again what programs "
+		"need.\n\nRunning programs are not disturbed: the command takes the driver's own lock. "
+		"Foreign files stay. “jitwarm prime” brings back what the store has; “jitwarm store clear” "
+		"empties the store, too.\n\nAt a terminal it asks first; elsewhere it needs --yes.\n\nExit "
+		"status: 1 if an entry stayed or the answer was no, 2 if there is neither a terminal nor "
+		"--yes, or if the driver does not cache at all, 3 on failure.",
 	.examples = "jitwarm cache clear -n\njitwarm cache clear --yes\n",
 	.options = cache_options,
 	.no_operands = "a directory is named with --cache DIR",
@@ -187,11 +187,10 @@ const struct cli_command command_store_clear = {
 	.name = "store clear",
 	.summary = "Remove the packs of earlier results",
 	.usage = "[OPTION]…",
-	.description =
-		"Removes every pack of the store (“jitwarm store list”), except those that “jitwarm ahead” "
-		"has made for the driver of the next boot. The driver's cache stays.\n\nAt a terminal it "
-		"asks first; elsewhere it needs --yes.\n\nExit status: 1 if the answer was no, 2 without a "
-		"terminal and --yes, 3 on failure.",
+	.description = "Removes the packs of the store (“jitwarm store list”); the driver's cache "
+				   "stays.\n\nPacks that “jitwarm ahead” has made for the driver of the next boot "
+				   "stay, too. At a terminal it asks first; elsewhere it needs --yes.\n\nExit "
+				   "status: 1 if the answer was no, 2 without a terminal and --yes, 3 on failure.",
 	.examples = "jitwarm store clear -n\njitwarm store clear --yes\n",
 	.options = store_options,
 	.no_operands = "store list takes no names",

@@ -76,13 +76,12 @@ const struct cli_command command_compiler_fetch = {
 	.summary = "Get NVIDIA's ptxas and nvJitLink of a CUDA version",
 	.usage = "VERSION…",
 	.description =
-		"Gets the compilers for “--target”: the ptxas of CUDA VERSION (12.4, or 12.4.131) "
-		"and, from CUDA 12 on, its nvJitLink, from NVIDIA's Python wheels. pip fetches them, "
+		"Downloads NVIDIA's ptxas and nvJitLink of CUDA VERSION (12.4, or 12.4.131), which "
+		"“--target” needs.\n\nnvJitLink exists from CUDA 12 on. pip fetches NVIDIA's Python wheels "
 		"with its own configuration (PIP_INDEX_URL): the pip of the active Python, of the Python "
-		"on PATH, or one that uv lends. Nothing is installed: the compilers are kept in "
-		"$JITWARM_PTXAS, else in ~/.cache/jitwarm/ptxas (Windows: "
-		"%LOCALAPPDATA%\\jitwarm\\ptxas), and the path of ptxas is printed. A compiler that is "
-		"there is not fetched again.",
+		"on PATH, or one that uv provides. Nothing is installed. The compilers are kept in "
+		"$JITWARM_PTXAS, else in ~/.cache/jitwarm/ptxas (Windows: %LOCALAPPDATA%\\jitwarm\\ptxas), "
+		"and the path of ptxas is printed. A compiler that is already there is not fetched again.",
 	.examples = "jitwarm compiler fetch 12.4\n",
 	.options = fetch_options,
 	.run = fetch_run,

@@ -202,12 +202,12 @@ const struct cli_command command_config = {
 	.summary = "Show and change jitwarm's settings",
 	.usage = "[OPTION]… [NAME [VALUE…]]",
 	.description =
-		"Settings belong to an account or a machine, not to one call; each takes effect if its "
-		"option is not given. An environment variable comes first (JITWARM_JOBS for “jobs”), "
-		"then the account's file, then the machine's. A line of a file is “name = value”; "
-		"“#” begins a comment. With NAME it shows that setting; with a value it writes its "
-		"line into the file, and keeps all other lines. For root and administrators jitwarm "
-		"reads no file that other accounts could change.",
+		"Shows jitwarm's settings, or changes the setting NAME for this account or "
+		"machine.\n\nWith NAME it shows that setting. With a value it writes the setting's line "
+		"into the file, and keeps all other lines. A setting takes effect if its option is not "
+		"given. An environment variable comes first (JITWARM_JOBS for “jobs”), then the account's "
+		"file, then the machine's. A line of a file is “name = value”; “#” begins a comment. For "
+		"root and administrators jitwarm reads no file that other accounts could change.",
 	.examples = "jitwarm config\njitwarm config jobs 4\njitwarm config --unset jobs\n",
 	.options = config_options,
 	.reads = true,

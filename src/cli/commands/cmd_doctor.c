@@ -692,17 +692,17 @@ const struct cli_command command_doctor = {
 	.summary = "Find out why programs start slowly, and what helps",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Asks, the likeliest cause first: is there a GPU with its driver? Do settings keep the "
-		"driver from its cache? Is the cache sound, is its limit large enough, can this account "
-		"write there? Does every program have code for the GPU, and is it in the cache? Does the "
-		"driver use the cache? To see that, it loads a tiny module twice, which adds an entry of "
-		"3 KiB (--no-probe skips this). Each finding is a line of evidence and a line that says "
-		"what to do. Without a name it looks at the active Python environment.\n\nIf nothing is "
-		"found, a start is slow for another reason than the driver's compiler: another compiler "
-		"with its own cache (Triton, XLA, NVRTC), the choice of algorithms, the loading of "
-		"weights.\n\nExit status: that of “jitwarm check”, and if that is 0: 1 if something "
-		"else can be done or a file could not be read, 2 if nothing can. An active environment "
-		"without device code is no failure unless it was named.",
+		"Finds out why programs start slowly or fail, and prints what to do for each "
+		"cause.\n\nWithout a name it looks at the active Python environment. It looks at the GPU "
+		"and its driver, the settings of the cache, the cache itself with its limit and "
+		"permissions, the code of each program, and last whether the driver uses the cache. For "
+		"this, the driver loads a tiny module twice, which adds an entry of 3 KiB (--no-probe "
+		"skips it). Each finding is a line of evidence and a line that begins with “Do:”, the "
+		"likeliest cause first.\n\nIf nothing is found, the start is slow for another reason than "
+		"the driver's compiler: another compiler with its own cache (Triton, XLA, NVRTC), the "
+		"choice of algorithms, or the loading of weights.\n\nExit status: that of “jitwarm check”, "
+		"and if that is 0: 1 if something else can be done or a file could not be read, 2 if "
+		"nothing can. An active environment without device code is no failure unless it was named.",
 	.examples = "jitwarm doctor\njitwarm doctor --fix tensorflow\njitwarm doctor --pid 4242\n",
 	.options = doctor_options,
 	.reads = true,

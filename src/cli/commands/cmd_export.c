@@ -86,15 +86,14 @@ const struct cli_command command_export = {
 	.summary = "Write the driver's cache into a pack for other machines",
 	.usage = "[-o FILE] [--arch GPU]… [OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Writes the driver's JIT cache, or the entries of the named files' and packages' modules, "
-		"into one compressed file, a pack, which “jitwarm import” adds to the cache "
-		"of another machine. Each PTX module and cubin is "
-		"stored once; the same entries give the same bytes. It is a tar archive in zstd frames; "
-		"“tar --zstd -tf” lists it.\n\nIf the machine's driver is known, entries of other drivers "
-		"are left out. So are damaged entries and OpenCL's.\n\nExit status: 0 if the pack was "
-		"written, 1 if it was but "
-		"lacks entries that are damaged, that this account cannot read, or that a pack cannot "
-		"hold, or if a name matches no file, 2 if there is no cache to export, 3 on failure.",
+		"Writes the driver's cache into one compressed file, a pack, for “jitwarm import” on "
+		"another machine.\n\nWith paths or packages the pack holds the entries of their modules "
+		"only. Each PTX module and cubin is stored once; the same entries give the same bytes. A "
+		"pack is a tar archive in zstd frames: “tar --zstd -tf” lists it. Damaged entries and "
+		"OpenCL's are left out; so are entries of other drivers, if jitwarm knows this machine's "
+		"driver.\n\nExit status: 0 if the pack was written, 1 if it was but lacks entries that are "
+		"damaged, that this account cannot read, or that a pack cannot hold, or if a name matches "
+		"no file, 2 if there is no cache to export, 3 on failure.",
 	.examples = "jitwarm export -o lab.jwpack --sign\n"
 				"jitwarm export --arch rtx3070 tensorflow\n",
 	.options = export_options,

@@ -345,15 +345,15 @@ const struct cli_command command_find = {
 	.summary = "Find environments and programs, and what their starts compile",
 	.usage = "[OPTION]… [DIR]…",
 	.description =
-		"Looks for Python environments other than the active one (venv, conda, pipx, uv, pyenv, "
-		"other installations) and for programs without Python (ollama, llama.cpp, Blender, OpenCV) "
-		"at their usual places, in conda's list of environments, and near the top of your own "
-		"folder; with DIR below that. For each that has device code it says what its first start "
-		"compiles, the slowest first. “--environment” of other commands takes what is found. Runs "
-		"nothing; the contents of files are remembered, so only the first look takes "
-		"seconds.\n\nExit status: 0, 1 if modules are to be compiled or a place could not be read, "
-		"2 if "
-		"there is no driver, or it does not run the GPU.",
+		"Finds Python environments and programs that use the GPU, and says what their first starts "
+		"compile.\n\nIt looks for environments other than the active one (venv, conda, pipx, uv, "
+		"pyenv, other installations) and for programs without Python (ollama, llama.cpp, Blender, "
+		"OpenCV): at their usual places, in conda's list of environments, and near the top of your "
+		"home directory; with DIR, below DIR instead. The slowest comes first. Pass what is found "
+		"to other commands with --environment. Nothing is run. The contents of files are "
+		"remembered, so only the first search takes seconds.\n\nExit status: 0, 1 if modules are "
+		"to be compiled or a place could not be read, 2 if there is no driver, or it does not run "
+		"the GPU.",
 	.examples = "jitwarm find\njitwarm find ~/projects\n",
 	.options = find_options,
 	.reads = true,

@@ -158,8 +158,7 @@ const struct cli_command command_help = {
 	.name = "help",
 	.summary = "Show the commands, or the help of one",
 	.usage = "[--all] [COMMAND]",
-	.description = "Shows the list of commands, or the description and options of one, as “jitwarm "
-				   "COMMAND --help” does.",
+	.description = "Shows the list of commands, or with COMMAND the help of that command.",
 	.examples = "jitwarm help prime\n",
 	.options = help_options,
 	.needs_no_place = true,

@@ -79,10 +79,11 @@ const struct cli_command command_key_generate = {
 	.name = "key generate",
 	.summary = "Make a key that signs packs",
 	.usage = "[NAME]",
-	.description = "Makes a key pair for “jitwarm export --sign”, in minisign's format, and trusts "
-				   "it. The name is “default” unless one is given. Only this account can read the "
-				   "secret key's file; every reader of it can sign.\n\nOther machines accept its "
-				   "packs after “jitwarm key trust” with the public key that is printed here.",
+	.description = "Makes a key that signs packs (“jitwarm export --sign”), and trusts it on this "
+				   "machine.\n\nThe key has minisign's format. Its name is “default” unless NAME "
+				   "is given. Only this account can read the file of the secret key; everybody who "
+				   "can read it can sign. Other machines accept the packs after “jitwarm key "
+				   "trust” with the public key that is printed here.",
 	.examples = "jitwarm key generate\njitwarm key generate lab\n",
 	.run = generate_run,
 };
@@ -102,11 +103,10 @@ const struct cli_command command_key_trust = {
 	.summary = "Accept the packs that a key signs",
 	.usage = "FILE|PUBLIC-KEY [NAME]",
 	.description =
-		"“jitwarm import” then accepts packs that this key signed. The argument is "
-		"minisign's file of a public key (minisign.pub), or the key itself, 56 "
-		"characters. Without a name the key is named by its id.\n\nThe trusted keys are files "
-		"NAME.pub in a folder; the setting “trusted-keys” names a further one, for all "
-		"accounts of a machine.",
+		"Makes “jitwarm import” accept the packs that this key has signed.\n\nThe argument is "
+		"minisign's file of a public key (minisign.pub), or the key itself, 56 characters. Without "
+		"a name the key is named by its id. The trusted keys are files NAME.pub in a folder; the "
+		"setting “trusted-keys” names another folder, for all accounts of a machine.",
 	.examples = "jitwarm key trust lab.pub lab\n",
 	.run = trust_run,
 };
@@ -125,9 +125,8 @@ const struct cli_command command_key_distrust = {
 	.name = "key distrust",
 	.summary = "No longer accept the packs that a key signs",
 	.usage = "NAME",
-	.description =
-		"Reverts “jitwarm key trust”, under all names of the key. Entries that were imported "
-		"stay.",
+	.description = "Makes “jitwarm import” refuse the packs that this key has signed.\n\nThe key "
+				   "is removed under all its names. Entries that were imported stay.",
 	.examples = "jitwarm key distrust lab\n",
 	.run = distrust_run,
 };
@@ -172,7 +171,8 @@ const struct cli_command command_key_list = {
 	.name = "key list",
 	.summary = "List your signing keys and the trusted ones",
 	.usage = "",
-	.description = "Lists your own keys, and those whose packs “jitwarm import” accepts.",
+	.description =
+		"Lists your own signing keys, and the keys whose packs “jitwarm import” accepts.",
 	.examples = "jitwarm key list\n",
 	.no_operands = "key list shows every key",
 	.reads = true,

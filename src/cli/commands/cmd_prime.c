@@ -1520,21 +1520,20 @@ const struct cli_command command_prime = {
 	.summary = "Compile now what a first start would compile",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Has NVIDIA's driver compile into its cache, on all cores, every module that it would "
-		"compile at the first start of the named libraries, wheels, directories or Python "
-		"packages. Without a name it primes the active Python environment. Modules in the cache "
-		"are not compiled again; the next run continues an interrupted one.\n\nFirst it predicts "
-		"the time, from the modules and earlier runs here, and the space. Modules that would not "
-		"fit are not started. --budget-time and --budget-size prefer modules that every start "
-		"needs and that save it the most time.\n\nAfter a driver update, results of another build "
-		"of the same CUDA minor version are reused: the bytes are the same.\n\n--share takes "
-		"modules from a folder that machines share, and puts there what "
-		"it compiles. Machines that start together share the work, so that each module is "
-		"compiled once. For a registry, run “jitwarm pull” before and “jitwarm push” "
-		"afterwards.\n\nCUDA C sources (*.cu) are first compiled to PTX by NVRTC, for each GPU "
-		"architecture. The cache identifies a module by its text, so NVRTC's version, options and "
-		"source name must be those of the program.\n\nMemory, time-outs and the store are settings "
-		"(“jitwarm config”).",
+		"Compiles now, on all cores, what the driver would compile at the first start of "
+		"programs.\n\nWithout a name it primes the active Python environment. NVIDIA's driver "
+		"compiles each module and keeps the result in its cache. Modules in the cache are not "
+		"compiled again, and the next run continues an interrupted one.\n\nBefore it compiles, it "
+		"predicts the time, from the modules and earlier runs here, and the space. Modules that "
+		"would not fit are not started. --budget-time and --budget-size prefer modules that every "
+		"start needs and that save it the most time.\n\nAfter a driver update, results of another "
+		"build of the same CUDA minor version are reused: the bytes are the same.\n\n--share takes "
+		"modules from a folder that machines share, and puts there what it compiles. Machines that "
+		"start together share the work, so that each module is compiled once. For a registry, run "
+		"“jitwarm pull” before and “jitwarm push” afterwards.\n\nCUDA C sources (*.cu) are first "
+		"compiled to PTX by NVRTC, for each GPU architecture. The cache identifies a module by its "
+		"text, so NVRTC's version, options and source name must be those of the "
+		"program.\n\nMemory, time-outs and the store are settings (“jitwarm config”).",
 	.examples =
 		"jitwarm prime tensorflow\njitwarm prime -n torch\njitwarm prime --budget-time 5m\n",
 	.options = prime_options,
@@ -1575,10 +1574,10 @@ const struct cli_command command_make = {
 	.summary = "Compile for another machine, into a pack for it",
 	.usage = "--target GPU --driver VERSION|FILE -o FILE|DIR/ [OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Compiles what “jitwarm prime” would compile on another machine, without its GPU and "
-		"driver: the ptxas of that driver's CUDA version makes the driver's own code. It goes "
-		"into a pack for “jitwarm import” there, or into a cache in a folder, for an image. "
-		"“jitwarm compiler fetch”, or --fetch on the way, gets that ptxas.",
+		"Compiles for another machine what “jitwarm prime” would compile there, without its GPU "
+		"and driver.\n\nThe ptxas of that driver's CUDA version makes the same machine code as the "
+		"driver. The result is a pack for “jitwarm import” on the other machine, or a cache in a "
+		"folder for a container image. “jitwarm compiler fetch”, or --fetch, gets this ptxas.",
 	.examples = "jitwarm make --target rtx3070 --driver 550.163.01 -o lab.jwpack torch\n"
 				"jitwarm make --target sm_86 --driver 550.163.01 -n torch\n",
 	.options = make_options,

@@ -144,15 +144,16 @@ const struct cli_command command_pull = {
 	.summary = "Add packs of a registry to the driver's cache",
 	.usage = "[oci://HOST/REPOSITORY[:TAG]] [OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Downloads a pack that “jitwarm push” put into a container registry, for each GPU "
-		"here, and imports it as “jitwarm import” does: nothing is unpacked before a trusted "
-		"key's signature is verified (“jitwarm key trust”), unless --allow-unsigned is "
-		"given.\n\nIt asks for the tag NAMES-GPU-DRIVER, with the names that were given to "
-		"“jitwarm push”, or for TAG. If the registry has no such tag, it lists the tags "
-		"there. skopeo or oras carries the packs, whichever is on PATH, with its logins.\n\nExit "
-		"status: 0 if all is in the cache, 1 if there is no such pack or a part was refused, 2 "
-		"if all of it was refused, or there is no driver or neither program, 3 if the registry "
-		"cannot be reached, a pack is damaged or not trusted, or the cache cannot be written.",
+		"Downloads packs from a container registry for this machine's GPUs, and adds them to the "
+		"driver's cache.\n\n“jitwarm push” put the packs there. Nothing is unpacked before the "
+		"signature of a trusted key (“jitwarm key trust”) is verified, unless --allow-unsigned is "
+		"given; the rest is as for “jitwarm import”.\n\nIt asks for the tag NAMES-GPU-DRIVER, with "
+		"the names that were given to “jitwarm push”, or for TAG. If the registry has no such tag, "
+		"its tags are listed. skopeo or oras downloads the packs, whichever is on PATH, with its "
+		"logins.\n\nExit status: 0 if all is in the cache, 1 if there is no such pack or a part "
+		"was refused, 2 if all of it was refused, or there is no driver or neither program, 3 if "
+		"the registry cannot be reached, a pack is damaged or not trusted, or the cache cannot be "
+		"written.",
 	.examples = "jitwarm pull oci://registry.example/lab/cache:torch\n",
 	.options = pull_options,
 	.run = pull_run,

@@ -137,16 +137,16 @@ const struct cli_command command_push = {
 	.summary = "Put the driver's cache, or a pack, into a registry",
 	.usage = "[oci://HOST/REPOSITORY[:TAG]] [--sign] [PACK | PATH|PACKAGE…]",
 	.description =
-		"Puts entries of the driver's JIT cache into a container registry, where “jitwarm "
-		"pull” on machines of the same kind finds them: those of the modules in the named "
-		"paths and packages, the whole cache without a name, or a pack of “jitwarm export” "
-		"(FILE.jwpack, with its FILE.jwpack.minisig).\n\nskopeo or oras carries them, whichever "
-		"is on PATH, with its logins (“skopeo login”, “oras login”). Without a TAG there "
-		"is one pack for each GPU here, with the tag NAMES-GPU-DRIVER, for example "
-		"torch-sm_86-550.163.01; a TAG of yours holds one pack for all GPUs. A pack replaces the "
-		"one that had its tag.\n\nPlain HTTP needs the setting plain-http.\n\nExit status: 0 if "
-		"it was pushed, 1 if a name matches no file, 2 if neither program is installed, 3 if the "
-		"registry cannot be reached or refuses, or there is nothing to push.",
+		"Uploads the driver's cache, or a part of it, to a container registry for “jitwarm pull” "
+		"on similar machines.\n\nWith paths or packages it uploads the entries of their modules, "
+		"without a name the whole cache, and with FILE.jwpack a pack of “jitwarm export” with its "
+		"FILE.jwpack.minisig.\n\nskopeo or oras uploads the packs, whichever is on PATH, with its "
+		"logins (“skopeo login”, “oras login”). Without a TAG there is one pack for each GPU here, "
+		"with the tag NAMES-GPU-DRIVER, for example torch-sm_86-550.163.01; a TAG of yours holds "
+		"one pack for all GPUs. A pack replaces the one that had its tag.\n\nPlain HTTP needs the "
+		"setting plain-http.\n\nExit status: 0 if it was pushed, 1 if a name matches no file, 2 if "
+		"neither program is installed, 3 if the registry cannot be reached or refuses, or there is "
+		"nothing to push.",
 	.examples = "jitwarm push oci://registry.example/lab/cache:torch --sign torch\n",
 	.options = push_options,
 	.run = push_run,

@@ -384,25 +384,23 @@ const struct cli_command command_run = {
 	.summary = "Run a command and report what its start compiled",
 	.usage = "[OPTION]… [PATH|PACKAGE]… -- COMMAND [ARGUMENT]…",
 	.description =
-		"Runs a command with the driver's cache enabled and large enough, and says afterwards how "
-		"long it ran, how many modules the driver compiled, of which libraries, and what avoids it "
-		"next time. What was compiled stays in the cache.\n\nThe modules are the entries that were "
-		"added to the cache meanwhile, also by "
-		"other programs; --record gives the command its own cache. Their libraries are searched in "
-		"the named files and packages; without a name, on Linux, in the programs and libraries "
-		"that the command's processes load.\n\nCUDA_CACHE_MAXSIZE is "
-		"raised for the command unless it is set. If programs "
-		"do not use your cache (CUDA_CACHE_DISABLE, no home directory), the command gets a private "
-		"one, and jitwarm prints the reason.\n\nWith --record it starts with an empty cache beside "
-		"yours. “jitwarm prime --recording FILE” then primes just the modules that it compiled, "
-		"here or on any machine with the same files. Of code that is in no file (PTX made at run "
-		"time) the recording holds the PTX itself: give it to nobody who must not have the "
-		"program's code. The results also go into your cache. Ctrl-C after the command's end stops "
-		"the "
-		"search for owners (status 1 if the command's is 0; the same if the results evict what was "
-		"warm).\n\nEnds with the command's exit status, 127 if there is no such command, 126 if it "
-		"cannot be started. Its output is left alone; with --json its standard output goes to "
-		"standard error.",
+		"Runs a command, then reports how many modules the driver compiled for it, and what avoids "
+		"this.\n\nThe command gets a driver's cache that is enabled and large enough, and what was "
+		"compiled stays there. The report also names the libraries of the modules, and how long "
+		"the command ran.\n\nThe modules are the entries that were added to the cache meanwhile, "
+		"also by other programs; --record gives the command its own cache. Their libraries are "
+		"searched in the named files and packages; without a name, on Linux, in the programs and "
+		"libraries that the command's processes load.\n\nCUDA_CACHE_MAXSIZE is raised for the "
+		"command unless it is set. If programs do not use your cache (CUDA_CACHE_DISABLE, no home "
+		"directory), the command gets a private one, and jitwarm prints the reason.\n\nWith "
+		"--record the command starts with an empty cache beside yours, and its results also go "
+		"into your cache. “jitwarm prime --recording FILE” then primes just the modules that it "
+		"compiled, here or on any machine with the same files. For PTX that is made at run time "
+		"the recording holds the PTX itself: give the recording to nobody who must not have the "
+		"program's code. Ctrl-C after the command's end stops the search for the libraries (status "
+		"1 if the command's is 0; also if the results evict what was warm).\n\nExit status: that "
+		"of the command, 127 if there is no such command, 126 if it cannot be started. The "
+		"command's output is left alone; with --json its standard output goes to standard error.",
 	.examples = "jitwarm run -- python train.py\n"
 				"jitwarm run --record train.json -- python train.py\n",
 	.takes_command = true,

@@ -1181,26 +1181,27 @@ const struct cli_command command_scan = {
 	.summary = "Show the device code of files for a GPU, and what would be compiled",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Looks into libraries, programs, wheels and loose device code. For each file and GPU it "
-		"says whether the code runs as it is or what the driver would compile first, how long "
-		"that takes, and how large the cache gets. It runs none of the files' code, and asks the "
-		"driver only if the PCI bus does not tell the GPU.\n\nNames are paths, else packages of "
-		"the active Python or conda environment; without a name, the whole environment. For all "
-		"files together it predicts how long the first start takes, in which the driver compiles "
-		"on one core, how long prime takes on this machine, and how much the cache grows; for more "
-		"than two GPUs in a table, whose last column is the first driver with the same answer. The "
-		"times come from a model fitted to four frameworks and, without --target, from earlier "
-		"runs of prime here. It does not look at the cache; “jitwarm check” does.\n\nWith "
-		"--index nothing needs to be installed: pip, or uv, gets the wheel of a package "
-		"(xgboost, the newest; xgboost==1.5.2; \"torch>=2.1,<2.3\") from the index that it is "
-		"configured to (PIP_INDEX_URL), for the active Python unless --python names another, and "
-		"nothing of it stays. No code of a package runs. Several names are got one after another, "
-		"with a line for each wheel and GPU. With -r pip says which wheels a list means; what pip "
-		"would have to build, other lists, and options of pip except indexes are named and left "
-		"out.\n\nExit status: 1 if a file cannot be read or holds damaged device code, 2 if a "
-		"program will fail since it has no code that runs on the GPU, or jitwarm cannot tell "
-		"(Tile IR), 3 if nothing could be read. A GPU that --driver does not run is named, and "
-		"counts as one on which a program fails; the others are judged.",
+		"Shows whether files run on a GPU as they are, or what the driver would compile "
+		"first.\n\nIt looks into libraries, programs, wheels and loose device code. For each file "
+		"and GPU it also says how long the compilation takes, and how large the cache gets. None "
+		"of the files' code is run. The driver is asked only if the PCI bus does not identify the "
+		"GPU.\n\nNames are paths, else packages of the active Python or conda environment; without "
+		"a name, the whole environment is scanned. For all files together it predicts how long the "
+		"first start takes, in which the driver compiles on one core, how long “jitwarm prime” "
+		"takes on this machine, and how much the cache grows. For more than two GPUs these are in "
+		"a table, whose last column is the first driver with the same answer. The times come from "
+		"a model fitted to four frameworks and, without --target, from earlier runs of “jitwarm "
+		"prime” here. The cache is not looked at; “jitwarm check” does that.\n\nWith --index "
+		"nothing needs to be installed. pip, or uv, downloads the wheel of a package (xgboost, the "
+		"newest; xgboost==1.5.2; \"torch>=2.1,<2.3\") from the index of its own configuration "
+		"(PIP_INDEX_URL), for the active Python unless --python names another, and the wheel is "
+		"deleted afterwards. No code of a package runs. Several packages are downloaded one after "
+		"another, with a line for each wheel and GPU. With -r pip says which wheels a list means. "
+		"Lines that pip would have to build, other lists, and options of pip except indexes are "
+		"named and left out.\n\nExit status: 1 if a file cannot be read or holds damaged device "
+		"code, 2 if a program will fail since it has no code that runs on the GPU, or jitwarm "
+		"cannot tell (Tile IR), 3 if nothing could be read. A GPU that --driver does not run is "
+		"named, and counts as one on which a program fails; the other GPUs are judged.",
 	.examples = "jitwarm scan tensorflow\njitwarm scan --target rtx3070,h100 ./libmodel.so\n",
 	.options = options,
 	.reads = true,

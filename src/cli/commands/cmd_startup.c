@@ -388,13 +388,13 @@ const struct cli_command command_startup_enable = {
 	.summary = "Prime automatically after logon, and when packages change",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Has the system run “jitwarm prime --background --quiet --if-changed” for the named "
-		"libraries or packages (without a name: the active environment): on Windows in a logon "
-		"task of your account, on Linux in a service of your systemd user manager, with a timer "
-		"and a path unit "
-		"that watches driver and packages. It runs at the lowest priority, on mains power only, "
-		"and ends at once if nothing has changed. On Linux, “jitwarm ahead” runs as soon as a "
-		"driver is installed, at each logon and every day. A second call replaces the first.",
+		"Primes the named packages automatically after each logon, and whenever packages or the "
+		"driver change.\n\nWithout a name it primes the active environment. On Windows a logon "
+		"task of your account runs “jitwarm prime --background --quiet --if-changed”; on Linux a "
+		"service of your systemd user manager does, with a timer and a path unit that watches "
+		"driver and packages. It runs at the lowest priority, on mains power only, and ends at "
+		"once if nothing has changed. On Linux, “jitwarm ahead” also runs as soon as a driver is "
+		"installed, at each logon and every day. A second call replaces the first.",
 	.examples = "jitwarm startup enable\n"
 				"jitwarm startup enable --service ollama --account ollama\n",
 	.options = enable_options,
@@ -405,8 +405,8 @@ const struct cli_command command_startup_disable = {
 	.name = "startup disable",
 	.summary = "Remove the task or units of “startup enable”",
 	.usage = "[OPTION]…",
-	.description =
-		"Removes the task or the units of “startup enable”. Others under the same names stay.",
+	.description = "Removes the task or the units of “jitwarm startup enable”.\n\nTasks and units "
+				   "under these names that jitwarm has not made stay.",
 	.examples = "jitwarm startup disable\n",
 	.options = other_options,
 	.no_operands = "there is one task or set of units for an account",
@@ -417,9 +417,10 @@ const struct cli_command command_startup_status = {
 	.name = "startup status",
 	.summary = "Show the task or units, and their last runs",
 	.usage = "[OPTION]…",
-	.description = "Shows the task or the units of “startup enable”, and the last runs: their "
-				   "times, changes and durations; also those that an administrator has enabled for "
-				   "all users. Exit status: 1 if the task or units are missing.",
+	.description =
+		"Shows the task or units of “jitwarm startup enable”, and what their last runs did.\n\nFor "
+		"each run it shows time, changes and duration. Tasks and units that an administrator has "
+		"enabled for all users are shown, too.\n\nExit status: 1 if the task or units are missing.",
 	.examples = "jitwarm startup status\n",
 	.options = other_options,
 	.no_operands = "there is one task or set of units for an account",

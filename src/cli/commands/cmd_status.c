@@ -555,13 +555,11 @@ const struct cli_command command_status = {
 	.summary = "Show GPUs, driver, cache, and what packages would compile",
 	.usage = "[OPTION]…",
 	.description =
-		"Shows the NVIDIA GPUs and the driver of this machine, the driver's cache with its "
-		"limit, and settings that prevent caching; then the packages of the active Python "
-		"environment that have device code, with what the "
-		"driver would compile for each GPU. The contents of files are remembered, so only the "
-		"first look at large packages takes seconds. Exit status: that of “jitwarm check”, "
-		"but 0 for an active environment without device code; 2 without a GPU or an environment; "
-		"0 if --driver-profile wrote its file.",
+		"Shows the GPUs, the driver, its cache, and what the packages of the active environment "
+		"would compile.\n\nFor the cache it shows the limit and any settings that prevent caching. "
+		"The contents of files are remembered, so only the first look at large packages takes "
+		"seconds.\n\nExit status: that of “jitwarm check”, but 0 for an active environment without "
+		"device code; 2 without a GPU or an environment; 0 if --driver-profile wrote its file.",
 	.examples = "jitwarm\njitwarm status --json\n",
 	.options = status_options,
 	.no_operands = "status shows this machine; “jitwarm check” takes files and packages",

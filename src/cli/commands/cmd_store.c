@@ -101,11 +101,11 @@ const struct cli_command command_store_list = {
 	.summary = "List the packs of earlier results",
 	.usage = "",
 	.description =
-		"The store, in jitwarm's own folder, keeps in packs what “jitwarm prime” compiled, at a "
-		"hundredth of its size in the cache. After the driver has evicted or wiped entries, the "
-		"next “jitwarm prime” restores those that it is asked for instead of compiling them again, "
-		"as far as the cache has room. Packs of former drivers stay until the store exceeds 2 "
-		"GiB.\n\nExit status: 1 if a pack is damaged.",
+		"Lists the packs of the store, which keep what “jitwarm prime” has compiled.\n\nA pack "
+		"takes a hundredth of the space that its entries take in the cache. After the driver has "
+		"evicted or deleted entries, the next “jitwarm prime” restores those that it needs instead "
+		"of compiling them again, as far as the cache has space. Packs of former drivers stay "
+		"until the store exceeds 2 GiB.\n\nExit status: 1 if a pack is damaged.",
 	.examples = "jitwarm store list\n",
 	.no_operands = "store list takes no names",
 	.reads = true,

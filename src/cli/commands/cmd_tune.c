@@ -537,12 +537,13 @@ const struct cli_command command_tune = {
 	.summary = "Show the settings of the driver's cache, and set them permanently",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Shows the settings of the driver's cache in force, what jitwarm has set, misleading "
-		"values, and the limit that is needed: the present entries, plus "
-		"what the named libraries or packages (without a name: the active environment) would add "
-		"and a quarter of that.\n\n--apply sets it, --undo reverts it. Programs have it "
-		"from the next login on; jitwarm takes it at once, also in a unit or a hook. If something "
-		"in a shell's profile overrides it, jitwarm prints the command that finds the line.",
+		"Shows the limit that the driver's cache needs and the settings in force, and sets them "
+		"with --apply.\n\nThe limit is enough for the present entries, what the named paths or "
+		"packages (without a name: the active environment) would add, and a quarter of that. The "
+		"output also shows what jitwarm has set, and misleading values. --undo reverts --apply. "
+		"Programs have the new settings from the next login on; jitwarm uses them at once, also in "
+		"a unit or a hook. If something in a shell's profile overrides a setting, jitwarm prints "
+		"the command that finds the line.",
 	.examples = "jitwarm tune\njitwarm tune --apply tensorflow\njitwarm tune --print docker\n"
 				"jitwarm tune --undo\n",
 	.options = tune_options,

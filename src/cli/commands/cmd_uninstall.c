@@ -93,12 +93,12 @@ const struct cli_command command_uninstall = {
 	.summary = "Remove everything that jitwarm has set up",
 	.usage = "[OPTION]…",
 	.description =
-		"Removes the task or units of “startup”, the settings of “tune” (files "
-		"are restored byte for byte), the compilers of “compiler fetch” (except a "
-		"folder that JITWARM_PTXAS names) and jitwarm's state. The entries of the cache "
-		"and your signing keys stay. While jitwarm is running elsewhere in this account, "
-		"nothing is removed. Exit status: 1 if something could not be removed; the next call "
-		"tries it again.",
+		"Removes everything that jitwarm has set up, except the cache's entries and your signing "
+		"keys.\n\nIt removes the task or units of “jitwarm startup”, the settings of “jitwarm "
+		"tune” (files are restored byte for byte), the compilers of “jitwarm compiler fetch” "
+		"(except a folder that JITWARM_PTXAS names) and jitwarm's state. While jitwarm is running "
+		"elsewhere in this account, nothing is removed.\n\nExit status: 1 if something could not "
+		"be removed; the next call tries it again.",
 	.examples = "jitwarm uninstall -n\njitwarm uninstall\n",
 	.options = uninstall_options,
 	.no_operands = "uninstall removes all that jitwarm has set up, and nothing else",
