@@ -1,23 +1,20 @@
 #include "cache/settings.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <jitwarm/accounts.h>
 #include <jitwarm/system.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/index.h"
+#include "cache/not_yours.h"
 #include "code/release.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
-#include "os/identity.h"
 #include "os/platform.h"
-#include "os/shell.h"
 
 static void warn(struct jw_cache_info *settings, const char *format, ...) JW_PRINTF(2, 3);
 
@@ -33,23 +30,9 @@ static void warn(struct jw_cache_info *settings, const char *format, ...)
 	mem_free(line);
 }
 
-/* The driver parses numbers like strtoull: blanks, a sign, digits; it ignores text behind them, and
- * a number that does not fit becomes the largest. */
-static uint64_t number_of(const char *text)
-{
-	return strtoull(text, NULL, 10);
-}
-
-uint64_t cache_parse_limit(const char *text)
-{
-	uint64_t limit = number_of(text);
-
-	return limit < CACHE_MAX_LIMIT ? limit : CACHE_MAX_LIMIT;
-}
-
 bool cache_switch_is_on(const char *text)
 {
-	return number_of(text) == 1;
+	return strtoull(text, NULL, 10) == 1; /* as the driver parses numbers */
 }
 
 /* Of two variables the one that is on, or NULL: the first, if set, overrides the second. */
@@ -86,54 +69,6 @@ static void read_switches(struct jw_cache_info *settings)
 			 disable);
 }
 
-/* "1G", "1 GiB": the size that a user meant by a unit; 0 for any other text. */
-static uint64_t meant_with_unit(const char *text)
-{
-	char *end;
-	uint64_t number = strtoull(text, &end, 10), unit = 1;
-
-	while (*end == ' ')
-		end++;
-	switch (toupper((unsigned char)*end)) {
-	case 'K': unit = UINT64_C(1) << 10; break;
-	case 'M': unit = UINT64_C(1) << 20; break;
-	case 'G': unit = UINT64_C(1) << 30; break;
-	case 'T': unit = UINT64_C(1) << 40; break;
-	default: return 0;
-	}
-	return number > UINT64_MAX / unit ? UINT64_MAX : number * unit;
-}
-
-/* The same, at most what a driver keeps. */
-static uint64_t meant_limit(const char *text)
-{
-	const uint64_t meant = meant_with_unit(text);
-
-	return meant < CACHE_MAX_LIMIT ? meant : CACHE_MAX_LIMIT;
-}
-
-char *cache_explain_limit(const char *text)
-{
-	const uint64_t meant = meant_with_unit(text), limit = cache_parse_limit(text);
-	char size[TEXT_SHORT];
-
-	if (meant)
-		return mem_printf(
-			meant > CACHE_MAX_LIMIT
-				? "CUDA_CACHE_MAXSIZE=%.200s: the driver ignores units and reads %s; write %llu: "
-				  "it keeps at most 4 GiB"
-				: "CUDA_CACHE_MAXSIZE=%.200s: the driver ignores units and reads %s; write %llu",
-			text, TEXT_COUNT(limit, "byte", "bytes"), (unsigned long long)meant_limit(text));
-	if (!limit)
-		return mem_printf("CUDA_CACHE_MAXSIZE=%.200s: the driver reads 0 and stores nothing; it "
-						  "wants a number of bytes",
-						  text);
-	if (number_of(text) > CACHE_MAX_LIMIT)
-		return mem_printf("CUDA_CACHE_MAXSIZE=%.200s: the driver reads it as its maximum, %s", text,
-						  text_bytes(size, CACHE_MAX_LIMIT));
-	return NULL;
-}
-
 static void read_limit(struct jw_cache_info *settings)
 {
 	char *text = os_env("CUDA_CACHE_MAXSIZE");
@@ -143,7 +78,7 @@ static void read_limit(struct jw_cache_info *settings)
 	if (text) {
 		settings->limit_set = true;
 		settings->limit_bytes = cache_parse_limit(text);
-		settings->meant_bytes = meant_limit(text);
+		settings->meant_bytes = cache_meant_limit(text);
 	}
 	if (line)
 		warn(settings, "%s", line);
@@ -273,56 +208,6 @@ static void look_above(struct jw_cache_info *settings)
 	mem_free(nearest);
 }
 
-/* Whether another account's file or folder in the cache keeps this account out; then tells how to
- * get it back. */
-static bool note_not_yours(const struct os_account *account, const char *dir, const char *path,
-						   char **ret_line)
-{
-	char *id = NULL, word[SHELL_WORD];
-	struct os_stat stat;
-
-	if (os_stat(NULL, path, &stat) || stat.owner == account->owner || !os_may_write(NULL, path))
-		return false;
-	(void)os_account_id(NULL, &id);
-	*ret_line = mem_printf(stat.owner ? "%s: belongs to another account (number %u): sudo chown -R "
-										"%s %s"
-									  : "%s: belongs to root (%u): sudo chown -R %s %s",
-						   path, stat.owner, id ? id : "USER", shell_word(word, dir));
-	mem_free(id);
-	return true;
-}
-
-/* A program that root ran once with this account's cache leaves an index, or folders, that no other
- * account may use. */
-static char *find_not_yours(const char *dir)
-{
-	static const char digits[] = "0123456789abcdef";
-	struct os_account account = {0};
-	struct os_stat stat;
-	char *line = NULL, *index;
-
-	if (os_is_superuser() || os_is_windows || os_stat(NULL, dir, &stat) ||
-		os_account(NULL, &account))
-		return NULL;
-	index = os_join(dir, "index");
-	if (stat.owner == account.owner && !note_not_yours(&account, dir, index, &line))
-		for (const char *first = digits; *first && !line; first++) {
-			char *top = mem_printf("%s/%c", dir, *first);
-
-			if (!note_not_yours(&account, dir, top, &line) && os_exists(top))
-				for (const char *second = digits; *second && !line; second++) {
-					char *below = mem_printf("%s/%c", top, *second);
-
-					(void)note_not_yours(&account, dir, below, &line);
-					mem_free(below);
-				}
-			mem_free(top);
-		}
-	mem_free(index);
-	os_account_free(&account);
-	return line;
-}
-
 int jw_cache_not_yours(struct jw_error *err, const char *dir, char **ret_line)
 {
 	struct jw_cache_info settings;
@@ -357,7 +242,7 @@ static void look_at_directory(struct jw_cache_info *settings)
 	opens = !os_may_write(NULL, index);
 	settings->usable = writable && (opens || !os_exists(index));
 	settings->reads = opens && !writable;
-	settings->not_yours = find_not_yours(settings->path);
+	settings->not_yours = cache_not_yours(settings->path);
 	if (settings->not_yours) {
 		settings->usable = false;
 		warn(settings, "%s", settings->not_yours);
@@ -476,59 +361,4 @@ void cache_settings_free(struct jw_cache_info *settings)
 	mem_free(settings->not_yours);
 	mem_free(settings->now.path);
 	*settings = (struct jw_cache_info){0};
-}
-
-uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes)
-{
-	const uint64_t step = UINT64_C(256) << 20, least = UINT64_C(1) << 30;
-	uint64_t more, wanted;
-
-	if (present_bytes >= CACHE_MAX_LIMIT || predicted_bytes >= CACHE_MAX_LIMIT)
-		return CACHE_MAX_LIMIT;
-	more = predicted_bytes + (predicted_bytes + 3) / 4;
-	wanted = (present_bytes + more + step - 1) / step * step;
-	if (wanted > CACHE_MAX_LIMIT)
-		return CACHE_MAX_LIMIT;
-	return wanted < least ? least : wanted;
-}
-
-uint64_t jw_cache_limit(const struct jw_cache_info *cache, uint64_t predicted_bytes)
-{
-	const uint64_t whole = cache->outlook.bytes + predicted_bytes;
-	uint64_t limit = jw_tune_limit(cache->outlook.bytes, predicted_bytes);
-
-	if (cache->meant_bytes && (cache->meant_bytes >= whole || cache->meant_bytes > limit))
-		limit = cache->meant_bytes;
-	return limit > cache->limit_bytes ? limit : cache->limit_bytes;
-}
-
-bool jw_cache_holds(const struct jw_cache_info *cache, uint64_t predicted_bytes)
-{
-	return !cache->meant_bytes && cache->limit_bytes >= CACHE_LEAST_LIMIT &&
-		   cache->limit_bytes >= cache->outlook.bytes + predicted_bytes;
-}
-
-bool jw_cache_serves_now(const struct jw_cache_info *cache, uint64_t bytes)
-{
-	return cache->named ||
-		   (text_same(cache->path, cache->now.path) && cache->disabled == cache->now.disabled &&
-			(bytes <= cache->now.limit_bytes || cache->limit_bytes <= cache->now.limit_bytes));
-}
-
-int jw_account_doubt(struct jw_error *err, char **ret_line)
-{
-	struct os_account account;
-
-	if (os_account(err, &account))
-		return -1;
-	*ret_line = NULL;
-	if (account.sudo_user)
-		*ret_line = mem_printf("under sudo this warms root's cache, not that of %s: run it without "
-							   "sudo",
-							   account.sudo_user);
-	else if (os_is_superuser() && os_is_windows)
-		*ret_line = mem_string("this runs as SYSTEM, whose cache no user's program reads: run it "
-							   "in the user's own account");
-	os_account_free(&account);
-	return 0;
 }

@@ -14,10 +14,8 @@
 #include <jitwarm/system.h>
 
 #include "base/error.h"
+#include "cache/limit.h"
 
-#define CACHE_MAX_LIMIT UINT64_C(4294967296)
-/* A smaller limit is a mistake, whatever is to be kept: "1G" is one byte. */
-#define CACHE_LEAST_LIMIT (UINT64_C(1) << 20)
 /* With less free space the next module may leave a torn entry. */
 #define CACHE_LITTLE_ROOM UINT64_C(67108864)
 
@@ -40,12 +38,6 @@ char *cache_settings_own(const char *name);
 /* The environment is another process's or account's from now on: nothing of it was adopted. */
 void cache_settings_forget_adopted(void);
 
-/* The driver's interpretation of CUDA_CACHE_MAXSIZE: "1G" is 1, "" and "abc" are 0, more than 4 GiB
- * (and less than 0) is 4 GiB. */
-uint64_t cache_parse_limit(const char *text);
-/* A line about a value of CUDA_CACHE_MAXSIZE that the driver interprets otherwise than a user
- * would; NULL if there is none. The caller frees it. */
-char *cache_explain_limit(const char *text);
 /* Whether the driver takes this value of a switch as on. */
 bool cache_switch_is_on(const char *text);
 /* The variable that was meant by this similar name, which no driver reads; NULL for others. */

@@ -8,7 +8,7 @@
 #include "code/release.h"
 #include "code/rules.h"
 #include "doctor/examination.h"
-#include "driver/known_gpus.h"
+#include "driver/targets.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/platform.h"
@@ -43,7 +43,7 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 			"NVIDIA_DRIVER_CAPABILITIES=compute,utility. “jitwarm scan --target %s%s” says "
 			"beforehand what the driver would compile",
 			system->example, name);
-	else if (unfit_driver(NULL, &system->driver.version))
+	else if (targets_unfit_driver(NULL, &system->driver.version))
 		FIX(draft, "install a driver that runs this GPU");
 	/* Where the driver fails for another reason, it would fail without that variable, too. */
 	else if (shown && strstr(system->why_none, "CUDA_VISIBLE_DEVICES"))

@@ -33,16 +33,3 @@ void known_gpus_forget(const char *state_dir);
  * NULL for any. */
 bool known_gpus_parse(const char *text, size_t size, const char *identity,
 					  struct protocol_hello *ret_hello);
-
-/* A driver that none of this machine's GPUs works with shows no GPU, and does not say why. */
-
-/* Whether all GPUs that the system lists are known, and too new or too old for that driver; `why`
- * says which driver it takes for one of them. */
-bool unfit_driver(struct jw_error *why, const struct jw_driver *driver);
-
-/* The GPU architectures that a call is about. */
-
-/* Those that are named, else those of this machine's GPUs: each once, at most `most`. Returns their
- * number. */
-size_t wanted_targets(const struct jw_system *system, const struct jw_target *named,
-					  size_t named_count, struct jw_target *ret_targets, size_t most);

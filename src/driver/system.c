@@ -18,6 +18,7 @@
 #include "driver/known_gpus.h"
 #include "driver/run_folder.h"
 #include "driver/speed_model.h"
+#include "driver/targets.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
@@ -387,7 +388,7 @@ static int open_here(struct jw_error *err, const struct jw_system_options *optio
 		result = find_profile(err, options, system);
 	if (!result && !system->gpu_count) {
 		explain_pending(system);
-		if (unfit_driver(&why, &system->driver.version))
+		if (targets_unfit_driver(&why, &system->driver.version))
 			TEXT_COPY(system->why_none, why.message);
 	}
 	mem_free(library);

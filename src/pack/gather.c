@@ -13,7 +13,7 @@
 #include "cache/view.h"
 #include "code/cubin.h"
 #include "driver/environment.h"
-#include "driver/known_gpus.h"
+#include "driver/targets.h"
 #include "find/named_paths.h"
 #include "os/file.h"
 #include "os/platform.h"
@@ -423,7 +423,7 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 						 "a driver");
 	profile = profile_of_system(options->system);
 	request.state_dir = options->system->state_dir;
-	request.target_count = wanted_targets(options->system, options->targets, options->target_count,
+	request.target_count = targets_wanted(options->system, options->targets, options->target_count,
 										  targets, ANALYSE_MAX_TARGETS);
 	if (!request.target_count)
 		return error_set(err, JW_ERR_USAGE, "no GPU here: name one with --arch");

@@ -10,8 +10,8 @@
 #include "cache/outlook.h"
 #include "code/release.h"
 #include "driver/environment.h"
-#include "driver/known_gpus.h"
 #include "driver/speed_model.h"
+#include "driver/targets.h"
 #include "find/named_paths.h"
 #include "find/python.h"
 #include "plan/analyse.h"
@@ -374,7 +374,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	struct cache_profile profile = profile_of_system(options->system);
 	struct plan_request request = {
 		.targets = targets,
-		.target_count = wanted_targets(options->system, options->targets, options->target_count,
+		.target_count = targets_wanted(options->system, options->targets, options->target_count,
 									   targets, ANALYSE_MAX_TARGETS),
 		.profile = &profile,
 		.cache_dir = options->system->cache.path,

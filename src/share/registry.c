@@ -8,8 +8,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "driver/known_gpus.h"
 #include "driver/run_folder.h"
+#include "driver/targets.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "pack/judge.h"
@@ -172,7 +172,7 @@ static int push_cache(struct jw_error *err, struct push *push)
 	struct jw_target targets[ANALYSE_MAX_TARGETS];
 	const bool whole = *push->registry.reference.tag;
 	const size_t count =
-		whole ? 1 : wanted_targets(push->options->system, NULL, 0, targets, ANALYSE_MAX_TARGETS);
+		whole ? 1 : targets_wanted(push->options->system, NULL, 0, targets, ANALYSE_MAX_TARGETS);
 	struct jw_error none = {0};
 
 	if (!count)
@@ -341,7 +341,7 @@ static int pull_all(struct jw_error *err, struct registry *registry,
 {
 	struct jw_target targets[ANALYSE_MAX_TARGETS];
 	const bool named = *registry->reference.tag;
-	size_t count = named ? 1 : wanted_targets(how->system, NULL, 0, targets, ANALYSE_MAX_TARGETS);
+	size_t count = named ? 1 : targets_wanted(how->system, NULL, 0, targets, ANALYSE_MAX_TARGETS);
 	struct pack_driver driver;
 
 	pack_driver_of_stamp(&driver, how->system->driver.stamp, how->system);

@@ -1,0 +1,77 @@
+#include "cache/not_yours.h"
+
+#include <jitwarm/accounts.h>
+
+#include "base/mem.h"
+#include "os/file.h"
+#include "os/identity.h"
+#include "os/platform.h"
+#include "os/shell.h"
+
+/* Whether another account's file or folder in the cache keeps this account out; then tells how to
+ * get it back. */
+static bool note_not_yours(const struct os_account *account, const char *dir, const char *path,
+						   char **ret_line)
+{
+	char *id = NULL, word[SHELL_WORD];
+	struct os_stat stat;
+
+	if (os_stat(NULL, path, &stat) || stat.owner == account->owner || !os_may_write(NULL, path))
+		return false;
+	(void)os_account_id(NULL, &id);
+	*ret_line = mem_printf(stat.owner ? "%s: belongs to another account (number %u): sudo chown -R "
+										"%s %s"
+									  : "%s: belongs to root (%u): sudo chown -R %s %s",
+						   path, stat.owner, id ? id : "USER", shell_word(word, dir));
+	mem_free(id);
+	return true;
+}
+
+/* A program that root ran once with this account's cache leaves an index, or folders, that no other
+ * account may use. */
+char *cache_not_yours(const char *dir)
+{
+	static const char digits[] = "0123456789abcdef";
+	struct os_account account = {0};
+	struct os_stat stat;
+	char *line = NULL, *index;
+
+	if (os_is_superuser() || os_is_windows || os_stat(NULL, dir, &stat) ||
+		os_account(NULL, &account))
+		return NULL;
+	index = os_join(dir, "index");
+	if (stat.owner == account.owner && !note_not_yours(&account, dir, index, &line))
+		for (const char *first = digits; *first && !line; first++) {
+			char *top = mem_printf("%s/%c", dir, *first);
+
+			if (!note_not_yours(&account, dir, top, &line) && os_exists(top))
+				for (const char *second = digits; *second && !line; second++) {
+					char *below = mem_printf("%s/%c", top, *second);
+
+					(void)note_not_yours(&account, dir, below, &line);
+					mem_free(below);
+				}
+			mem_free(top);
+		}
+	mem_free(index);
+	os_account_free(&account);
+	return line;
+}
+
+int jw_account_doubt(struct jw_error *err, char **ret_line)
+{
+	struct os_account account;
+
+	if (os_account(err, &account))
+		return -1;
+	*ret_line = NULL;
+	if (account.sudo_user)
+		*ret_line = mem_printf("under sudo this warms root's cache, not that of %s: run it without "
+							   "sudo",
+							   account.sudo_user);
+	else if (os_is_superuser() && os_is_windows)
+		*ret_line = mem_string("this runs as SYSTEM, whose cache no user's program reads: run it "
+							   "in the user's own account");
+	os_account_free(&account);
+	return 0;
+}

@@ -1,0 +1,18 @@
+/* The GPU architectures that a call is about, and those that a driver does not run. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <jitwarm/error.h>
+#include <jitwarm/system.h>
+#include <jitwarm/target.h>
+
+/* Whether all GPUs that the system lists are known, and too new or too old for that driver; `why`
+ * says which driver it takes for one of them. */
+bool targets_unfit_driver(struct jw_error *why, const struct jw_driver *driver);
+
+/* Those that are named, else those of this machine's GPUs: each once, at most `most`. Returns their
+ * number. */
+size_t targets_wanted(const struct jw_system *system, const struct jw_target *named,
+					  size_t named_count, struct jw_target *ret_targets, size_t most);
