@@ -195,8 +195,8 @@ static int ask_linker(struct jw_error *err, const struct linking *linking, const
 	return result;
 }
 
-static int say_no_linker(struct jw_error *err, const struct linking *linking, uint32_t least,
-						 uint32_t most)
+static int report_no_linker(struct jw_error *err, const struct linking *linking, uint32_t least,
+							uint32_t most)
 {
 	const struct jw_error *why = &linking->linker->why;
 	const uint32_t first = compiler_fetch_first(least);
@@ -242,7 +242,7 @@ static int try_linkers(struct jw_error *err, const struct linking *linking, cons
 		if (why.code == JW_ERR_INTERRUPTED)
 			break;
 	}
-	return why.code ? error_copy(err, &why) : say_no_linker(err, linking, least, most);
+	return why.code ? error_copy(err, &why) : report_no_linker(err, linking, least, most);
 }
 
 /* `gpu`: whose driver links; NULL: a linker does. */

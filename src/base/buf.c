@@ -70,7 +70,7 @@ int buf_printf(struct jw_error *err, struct buf *buf, const char *format, ...)
 	return result;
 }
 
-void buf_say(struct buf *buf, const char *format, ...)
+void buf_add(struct buf *buf, const char *format, ...)
 {
 	va_list arguments;
 

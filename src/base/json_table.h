@@ -104,7 +104,7 @@ struct json_table {
 #define JSON(type, member, ...) JSON_AS(#member, type, member, __VA_ARGS__)
 #define JSON_OF(kind_, name_, type, member, ...)                                                   \
 	JSON_ROW(name_, kind_, JSON_AT(type, member), __VA_ARGS__)
-#define JSON_SAID(name_, type, member, say_, ...)                                                  \
+#define JSON_FORMATTED(name_, type, member, say_, ...)                                             \
 	JSON_OF(JSON_SAY, name_, type, member, .say = (say_), .text = __VA_ARGS__)
 #define JSON_NUMBERED(name_, type, member, number_, ...)                                           \
 	JSON_OF(JSON_NUMBER, name_, type, member, .number = (number_), .text = __VA_ARGS__)
@@ -122,7 +122,8 @@ struct json_table {
 #define JSON_MEMBERS_OF(type, member, table_)                                                      \
 	JSON_OF(JSON_MEMBERS, "", type, member, .table = (table_))
 /* Of the struct as a whole. */
-#define JSON_SAID_OF(name_, say_, ...) JSON_ROW(name_, JSON_SAY, .say = (say_), .text = __VA_ARGS__)
+#define JSON_FORMATTED_OF(name_, say_, ...)                                                        \
+	JSON_ROW(name_, JSON_SAY, .say = (say_), .text = __VA_ARGS__)
 #define JSON_NUMBER_OF(name_, number_, ...)                                                        \
 	JSON_ROW(name_, JSON_NUMBER, .number = (number_), .text = __VA_ARGS__)
 #define JSON_PART(name_, table_, ...)                                                              \

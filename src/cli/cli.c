@@ -203,7 +203,7 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 			words[0], buf_text(&text), buf_text(&text));
 	} else {
 		cli->group = words[0];
-		commands_say_second(&text, cli->commands, words[0], strlen(words[0]));
+		commands_list_second(&text, cli->commands, words[0], strlen(words[0]));
 		if (count > 1)
 			error_set(err, JW_ERR_USAGE, "no command is called “%.100s %.100s”; it takes: %s",
 					  words[0], words[1], buf_text(&text));
@@ -236,7 +236,7 @@ static int command_later(struct jw_error *err, const struct cli *cli, int argc, 
 		at++;
 	if (!used)
 		return 0;
-	buf_say(&line, "jitwarm");
+	buf_add(&line, "jitwarm");
 	shell_add_words(&line, words + at, used);
 	shell_add_words(&line, words, (size_t)at);
 	shell_add_words(&line, words + at + used, (size_t)argc - (size_t)at - used);

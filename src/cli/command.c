@@ -110,14 +110,14 @@ bool commands_is_group(const struct cli_command *const *commands, const char *wo
 	return group;
 }
 
-void commands_say_second(struct buf *text, const struct cli_command *const *commands,
-						 const char *first, size_t length)
+void commands_list_second(struct buf *text, const struct cli_command *const *commands,
+						  const char *first, size_t length)
 {
 	for (; *commands; commands++) {
 		const char *name = (*commands)->name;
 
 		if (!strncmp(name, first, length) && name[length] == ' ')
-			buf_say(text, "%s%s", text->size ? ", " : "", name + length + 1);
+			buf_add(text, "%s%s", text->size ? ", " : "", name + length + 1);
 	}
 }
 

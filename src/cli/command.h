@@ -99,8 +99,8 @@ bool command_in_group(const struct cli_command *command, const char *group);
 /* Whether any command is in that group, and none has its name (as “bake” has). */
 bool commands_is_group(const struct cli_command *const *commands, const char *word);
 /* Appends the second words of the commands whose first one this is: "list, verify, prune". */
-void commands_say_second(struct buf *text, const struct cli_command *const *commands,
-						 const char *first, size_t length);
+void commands_list_second(struct buf *text, const struct cli_command *const *commands,
+						  const char *first, size_t length);
 /* The first word of the command most similar to `word`, or NULL. */
 const char *commands_suggest(const struct cli_command *const *commands, const char *word);
 

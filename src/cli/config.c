@@ -413,20 +413,20 @@ static unsigned change_lines(const char *old, const char *name, const char *valu
 		number++;
 		last = line_sets(line, name) ? number : last;
 	}
-	buf_say(text, "%.*s", (int)mark, old);
+	buf_add(text, "%.*s", (int)mark, old);
 	number = 0;
 	for (const char *line = old + mark; *line; line = next_line(line)) {
 		number++;
 		if (value && number == last)
-			buf_say(text, "%s = %s%s", name, value, feed);
+			buf_add(text, "%s = %s%s", name, value, feed);
 		else if (value || !line_sets(line, name))
-			buf_say(text, "%.*s", (int)(next_line(line) - line), line);
+			buf_add(text, "%.*s", (int)(next_line(line) - line), line);
 	}
 	if (!value || last)
 		return last;
 	if (number && text->data[text->size - 1] != '\n')
-		buf_say(text, "%s", feed);
-	buf_say(text, "%s = %s%s", name, value, feed);
+		buf_add(text, "%s", feed);
+	buf_add(text, "%s = %s%s", name, value, feed);
 	return number + 1;
 }
 

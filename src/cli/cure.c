@@ -73,14 +73,14 @@ void cures_print(const struct cli *cli, struct cures *cures, bool named)
 							  "No release of %s on PyPI runs on %s; what each one lacks: ", package,
 							  gpu_targets_name(name, cure->target));
 		if (version) {
-			buf_say(&command, "pip install %s==%s", package, version);
+			buf_add(&command, "pip install %s==%s", package, version);
 		} else {
-			buf_say(&command, "jitwarm which");
+			buf_add(&command, "jitwarm which");
 			if (named) {
-				buf_say(&command, " --target %s", jw_target_sm(sm, cure->target));
+				buf_add(&command, " --target %s", jw_target_sm(sm, cure->target));
 				next_step_keep(&command, &cli->options, kept);
 			}
-			buf_say(&command, " %s", package);
+			buf_add(&command, " %s", package);
 		}
 		next_step(&cli->out, STYLE_PLAIN, text, &command);
 	}

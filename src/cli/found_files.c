@@ -13,7 +13,7 @@ static bool is_for_mac(const char *name, const char *version)
 	return !version && strstr(name, "-macosx_");
 }
 
-void found_files_say_without(const struct output *out, const char *name, const char *version)
+void found_files_print_without(const struct output *out, const char *name, const char *version)
 {
 	const char *with = jw_with_gpu_code(name, version);
 
@@ -43,8 +43,8 @@ void found_files_see(struct set *seen, const struct jw_found *found, const char 
 			set_put(seen, key_of(found->files[i].package), 0);
 }
 
-size_t found_files_say_cpu_builds(const struct output *out, const struct jw_found *found,
-								  const struct set *seen)
+size_t found_files_print_cpu_builds(const struct output *out, const struct jw_found *found,
+									const struct set *seen)
 {
 	size_t said = 0;
 
@@ -59,7 +59,7 @@ size_t found_files_say_cpu_builds(const struct output *out, const struct jw_foun
 			  (!seen && jw_with_gpu_code(name, version))) ||
 			(seen && set_has(seen, key_of(file->package ? file->package : file->path))))
 			continue;
-		found_files_say_without(out, name, version);
+		found_files_print_without(out, name, version);
 		said++;
 	}
 	return said;
@@ -67,7 +67,7 @@ size_t found_files_say_cpu_builds(const struct output *out, const struct jw_foun
 
 void found_files_none(struct cli *cli, const struct jw_found *found)
 {
-	if (found_files_say_cpu_builds(&cli->out, found, NULL) && cli->options.operand_count)
+	if (found_files_print_cpu_builds(&cli->out, found, NULL) && cli->options.operand_count)
 		return;
 	if (!cli->options.operand_count && found && found->environment)
 		output_line(&cli->out, STYLE_PLAIN,

@@ -26,11 +26,11 @@ void found_files_take(const struct output *out, struct jw_found *found,
 					  struct found_files *ret_files);
 /* A line on a package (`version` NULL: a wheel's file name) without device code: whether that is
  * how it was built, and what has the code. */
-void found_files_say_without(const struct output *out, const char *name, const char *version);
+void found_files_print_without(const struct output *out, const char *name, const char *version);
 /* The same of those packages and wheels that are built for the CPU, a line each; returns their
  * number. `seen` NULL: nothing has code, and of those, too, of which others have it. */
-size_t found_files_say_cpu_builds(const struct output *out, const struct jw_found *found,
-								  const struct set *seen);
+size_t found_files_print_cpu_builds(const struct output *out, const struct jw_found *found,
+									const struct set *seen);
 /* Keeps in mind that a file, and the package that it is of, has code or could not be read. */
 void found_files_see(struct set *seen, const struct jw_found *found, const char *path);
 /* Says that there was no device code; without operands, in which environment. Ends with 2 where

@@ -35,21 +35,21 @@ static void option_head(struct buf *buf, const struct cli_option *option, size_t
 	length = snprintf(head, sizeof head, "  %s--%s%s%s", letter, option->name,
 					  option->value ? " " : "", option->value ? option->value : "");
 	if (length + 2 > column)
-		buf_say(buf, "%s\n%*s", head, column, "");
+		buf_add(buf, "%s\n%*s", head, column, "");
 	else
-		buf_say(buf, "%-*s", column, head);
+		buf_add(buf, "%-*s", column, head);
 }
 
 static void option_list(struct buf *buf, const struct cli_option *options, size_t columns, bool all)
 {
 	for (; options && options->name; options++) {
 		if (options->title && all)
-			buf_say(buf, "\n%s:\n", language_text(options->title));
+			buf_add(buf, "\n%s:\n", language_text(options->title));
 		if (options->title || options->hidden || (options->rare && !all))
 			continue;
 		option_head(buf, options, columns);
 		terminal_wrap(buf, language_text(options->help), option_column(columns), columns);
-		buf_say(buf, "\n");
+		buf_add(buf, "\n");
 	}
 }
 
@@ -59,10 +59,10 @@ static void option_lists(struct buf *buf, const struct cli_option *own, size_t c
 	const bool grouped = all && options_grouped(own);
 
 	if (!grouped)
-		buf_say(buf, "\n%s\n", language_text("Options:"));
+		buf_add(buf, "\n%s\n", language_text("Options:"));
 	option_list(buf, own, columns, all);
 	if (grouped)
-		buf_say(buf, "\n%s:\n", language_text(options_common_title));
+		buf_add(buf, "\n%s:\n", language_text(options_common_title));
 	option_list(buf, options_common, columns, all);
 }
 
@@ -73,9 +73,9 @@ static void usage_line(struct buf *buf, const char *name, const char *rest, size
 	char usage[MOST];
 
 	(void)snprintf(usage, MOST, "jitwarm %s%s%s", name, *name ? " " : "", rest);
-	buf_say(buf, "%s", head);
+	buf_add(buf, "%s", head);
 	terminal_wrap(buf, usage, terminal_width(head), columns);
-	buf_say(buf, "\n\n");
+	buf_add(buf, "\n\n");
 }
 
 static void example_list(struct buf *buf, const char *lines, size_t columns)
@@ -84,14 +84,14 @@ static void example_list(struct buf *buf, const char *lines, size_t columns)
 
 	if (!lines)
 		return;
-	buf_say(buf, "\n%s\n", language_text("Examples:"));
+	buf_add(buf, "\n%s\n", language_text("Examples:"));
 	for (const char *at = lines; *at; at += strcspn(at, "\n") + 1) {
 		char line[MOST];
 
 		(void)snprintf(line, MOST, "%.*s", (int)strcspn(at, "\n"), at);
-		buf_say(buf, "%*s", INDENT, "");
+		buf_add(buf, "%*s", INDENT, "");
 		terminal_wrap(buf, line, (size_t)2 * INDENT, columns);
-		buf_say(buf, "\n");
+		buf_add(buf, "\n");
 	}
 }
 
@@ -106,7 +106,7 @@ static void write_help(struct buf *buf, const struct cli_command *command, size_
 	(void)buf_append(NULL, &first, description,
 					 end && !all ? (size_t)(end - description) : strlen(description));
 	terminal_wrap(buf, buf_text(&first), 0, columns);
-	buf_say(buf, "\n");
+	buf_add(buf, "\n");
 	buf_free(&first);
 	option_lists(buf, command->options, columns, all);
 	example_list(buf, command->examples, columns);
@@ -127,11 +127,11 @@ void help_command(struct buf *buf, const struct cli_command *command, size_t col
 	if (all)
 		return;
 	(void)snprintf(more, sizeof more, "jitwarm %s --help --all", command->name);
-	buf_say(buf, "\n");
+	buf_add(buf, "\n");
 	terminal_wrap(buf, language_text("All options and details:"), 0, columns);
-	buf_say(buf, "\n  ");
+	buf_add(buf, "\n  ");
 	terminal_wrap(buf, more, 4, columns);
-	buf_say(buf, "\n");
+	buf_add(buf, "\n");
 }
 
 /* Groups of commands, a line each in the list. */
@@ -175,9 +175,9 @@ static void command_row(struct buf *buf, const char *name, const char *summary, 
 {
 	enum { COLUMN = 18 };
 
-	buf_say(buf, "  %-*s", COLUMN - 2, name);
+	buf_add(buf, "  %-*s", COLUMN - 2, name);
 	terminal_wrap(buf, language_text(summary), COLUMN, columns);
-	buf_say(buf, "\n");
+	buf_add(buf, "\n");
 }
 
 /* In the short list the first of a group stands for it. */
@@ -214,16 +214,16 @@ void help_commands(struct buf *buf, const struct cli_command *const *commands, c
 	usage_line(buf, group ? group : "", "COMMAND [OPTION]… [ARGUMENT]…", columns);
 	if (!group) {
 		terminal_wrap(buf, language_text(introduction), 0, columns);
-		buf_say(buf, "\n\n");
+		buf_add(buf, "\n\n");
 	}
 	if (group || all)
-		buf_say(buf, "%s\n", language_text("Commands:"));
+		buf_add(buf, "%s\n", language_text("Commands:"));
 	for (size_t i = 0; commands[i]; i++) {
 		const struct cli_command *command = commands[i];
 		const char *title = group || all ? NULL : section_title(command);
 
 		if (title)
-			buf_say(buf, "%s%s:\n", i ? "\n" : "", language_text(title));
+			buf_add(buf, "%s%s:\n", i ? "\n" : "", language_text(title));
 		if (command->hidden || (group && !command_in_group(command, group)))
 			continue;
 		if (all || group)
@@ -232,9 +232,9 @@ void help_commands(struct buf *buf, const struct cli_command *const *commands, c
 			command_in_list(buf, commands, command, columns);
 	}
 	if (!group) {
-		buf_say(buf, "\n");
+		buf_add(buf, "\n");
 		terminal_wrap(buf, language_text(closing), 0, columns);
-		buf_say(buf, "\n");
+		buf_add(buf, "\n");
 	}
 }
 

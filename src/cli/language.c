@@ -22,7 +22,7 @@
 enum { MAX_ARGUMENTS = 16, MAX_TEXT = 1 << 13, MAX_TEXTS = 1 << 16, MAX_FORMAT = 1 << 11 };
 
 /* What the program prints, and what stands for it. */
-struct said {
+struct phrase {
 	const char *english, *text; /* of a made text one piece of memory, of the catalogue's none */
 	bool is_format;             /* with conversions: no text is this */
 	bool is_name;               /* from outside: stays as it is */
@@ -31,7 +31,7 @@ struct said {
 static struct {
 	const struct message *messages; /* NULL: English */
 	size_t message_count;
-	struct said *texts; /* those of the catalogue first */
+	struct phrase *texts; /* those of the catalogue first */
 	size_t count, capacity, first_made;
 	struct set index;
 	uv_mutex_t lock; /* texts are made by any thread */
@@ -42,7 +42,7 @@ static uint64_t hash_of(const char *text)
 	return fnv_update(FNV_START, text, strlen(text));
 }
 
-static struct said *find(const char *english)
+static struct phrase *find(const char *english)
 {
 	size_t cursor = 0, at;
 
@@ -53,19 +53,19 @@ static struct said *find(const char *english)
 }
 
 /* What stands for a text; NULL: it is none of ours. */
-static const char *said_of(const char *english)
+static const char *translation_of(const char *english)
 {
-	const struct said *said = find(english);
+	const struct phrase *phrase = find(english);
 
-	return said && !said->is_format && !said->is_name ? said->text : NULL;
+	return phrase && !phrase->is_format && !phrase->is_name ? phrase->text : NULL;
 }
 
 /* The first translation stays. There are MAX_TEXTS beside the catalogue at most. */
-static void add(struct said said)
+static void add(struct phrase phrase)
 {
 	(void)VEC_ROOM(NULL, language.texts, language.capacity, language.count, SIZE_MAX);
-	set_add(&language.index, hash_of(said.english), language.count);
-	language.texts[language.count++] = said;
+	set_add(&language.index, hash_of(phrase.english), language.count);
+	language.texts[language.count++] = phrase;
 }
 
 static void forget(void)
@@ -86,9 +86,9 @@ static void add_catalogue(void)
 
 		for (size_t k = 0; k < 2 && *message->id && *message->text; k++)
 			if (ids[k] && !find(ids[k]))
-				add((struct said){.english = ids[k],
-								  .text = message->text,
-								  .is_format = ids[k][literal_size(ids[k])] != '\0'});
+				add((struct phrase){.english = ids[k],
+									.text = message->text,
+									.is_format = ids[k][literal_size(ids[k])] != '\0'});
 	}
 	language.first_made = language.count;
 }
@@ -109,7 +109,7 @@ static void add_made(const char *english, const char *text)
 	memcpy(copy, english, size);
 	if (text)
 		memcpy(copy + size, text, more);
-	add((struct said){.english = copy, .text = copy + (text ? size : 0), .is_name = !text});
+	add((struct phrase){.english = copy, .text = copy + (text ? size : 0), .is_name = !text});
 }
 
 /* The length of the conversion at '%', its type, and its number where it has one ("%2$s"), else 0.
@@ -234,7 +234,7 @@ static void translate_argument(struct format_arguments *arguments, const char *f
 	int (*const print)(char *, size_t, const char *, va_list) = vsnprintf;
 	char spec[64], type = at[length - 1];
 	struct buf *texts = &arguments->texts;
-	const char *said = NULL;
+	const char *phrase = NULL;
 	size_t size = 0, columns = 0;
 	va_list again;
 
@@ -250,9 +250,9 @@ static void translate_argument(struct format_arguments *arguments, const char *f
 		const char *const text = va_arg(arguments->list, const char *);
 
 		/* With a precision a text may have no end. */
-		said = texts->overflowed
-				   ? NULL
-				   : said_of(strchr(spec, '.') ? (char *)texts->data + texts->size : text);
+		phrase = texts->overflowed
+					 ? NULL
+					 : translation_of(strchr(spec, '.') ? (char *)texts->data + texts->size : text);
 	} else if (strchr("efg", type))
 		/* NOLINTNEXTLINE(bugprone-branch-clone): the types differ */
 		(void)va_arg(arguments->list, double);
@@ -266,14 +266,14 @@ static void translate_argument(struct format_arguments *arguments, const char *f
 		(void)va_arg(arguments->list, long);
 	else
 		(void)va_arg(arguments->list, int);
-	if (!said || is_name(format, at, length)) {
+	if (!phrase || is_name(format, at, length)) {
 		texts->size += size < MAX_TEXT ? size : MAX_TEXT - 1;
 		return;
 	}
 	arguments->translated = true;
-	(void)buf_append(NULL, texts, said, strlen(said));
+	(void)buf_append(NULL, texts, phrase, strlen(phrase));
 	/* "%-10s": columns stay in line */
-	for (columns = terminal_width(said); spec[1] == '-' && columns < size; columns++)
+	for (columns = terminal_width(phrase); spec[1] == '-' && columns < size; columns++)
 		(void)buf_append(NULL, texts, " ", 1);
 }
 
@@ -327,14 +327,14 @@ static void translate_made(const char *english, const char *format, va_list list
 	struct buf text = BUF_MAX(8 * MAX_TEXT), line = BUF_MAX(MAX_TEXT);
 	const size_t end = text_ends(format, "\n") ? 1 : 0;
 	char message[MAX_FORMAT];
-	const struct said *said;
+	const struct phrase *phrase;
 
 	(void)snprintf(message, sizeof message, "%.*s", (int)(strlen(format) - end), format);
-	said = find(message);
+	phrase = find(message);
 	va_copy(arguments.list, list);
-	if (translate_arguments(&arguments, format) && (said || arguments.translated) &&
+	if (translate_arguments(&arguments, format) && (phrase || arguments.translated) &&
 		!buf_append(NULL, &line, english, strlen(english) - end)) {
-		fill_in(&text, said ? said->text : message, &arguments);
+		fill_in(&text, phrase ? phrase->text : message, &arguments);
 		particles_settle(&text);
 		if (!text.overflowed)
 			add_made(buf_text(&line), buf_text(&text));
@@ -350,10 +350,10 @@ static void join(const char *whole, size_t from)
 {
 	char before[MAX_FORMAT];
 	struct buf text = BUF_MAX(8 * MAX_TEXT);
-	const char *first, *second = said_of(whole + from);
+	const char *first, *second = translation_of(whole + from);
 
 	(void)snprintf(before, sizeof before, "%.*s", (int)from, whole);
-	first = said_of(before);
+	first = translation_of(before);
 	if (!first && !second)
 		return;
 	first = first ? first : before;
@@ -432,14 +432,14 @@ void language_close(void)
 
 void language_keep(const char *name)
 {
-	struct said *said;
+	struct phrase *phrase;
 
 	if (!language.messages || !name)
 		return;
 	uv_mutex_lock(&language.lock);
-	said = find(name);
-	if (said)
-		said->is_name = true;
+	phrase = find(name);
+	if (phrase)
+		phrase->is_name = true;
 	else
 		add_made(name, NULL);
 	uv_mutex_unlock(&language.lock);
@@ -447,16 +447,16 @@ void language_keep(const char *name)
 
 const char *language_text(const char *english)
 {
-	const struct said *said;
+	const struct phrase *phrase;
 	const char *text = NULL;
 
 	if (!language.messages)
 		return english;
 	uv_mutex_lock(&language.lock);
-	said = find(english);
+	phrase = find(english);
 	/* Only what is of the catalogue lives on. */
-	if (said && said < language.texts + language.first_made)
-		text = said->text;
+	if (phrase && phrase < language.texts + language.first_made)
+		text = phrase->text;
 	uv_mutex_unlock(&language.lock);
 	return text ? text : english;
 }
@@ -469,7 +469,7 @@ char *language_line(const char *english)
 	if (!language.messages)
 		return NULL;
 	uv_mutex_lock(&language.lock);
-	text = said_of(english);
+	text = translation_of(english);
 	line = text ? mem_string(text) : NULL;
 	uv_mutex_unlock(&language.lock);
 	return line;

@@ -41,10 +41,10 @@ void plan_notes_print(const struct output *out, const struct options *options, c
 		output_note(out, "%s", notes[i]);
 	if (all || !assumptions)
 		return;
-	buf_say(&line, "jitwarm check --explain");
+	buf_add(&line, "jitwarm check --explain");
 	next_step_keep(&line, options, kept);
 	if (options_has(options, "all") && options_given(options, "all"))
-		buf_say(&line, " --all");
+		buf_add(&line, " --all");
 	next_step_names(&line, options);
 	if (!line.overflowed)
 		output_note(out, "some PTX was left out, or its use is assumed: “%s” lists it",

@@ -20,7 +20,7 @@ void next_step_fixed(const struct output *output, enum style style, const char *
 {
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
-	buf_say(&line, "%s", command);
+	buf_add(&line, "%s", command);
 	next_step(output, style, text, &line);
 }
 
@@ -36,7 +36,7 @@ void next_step_keep(struct buf *command, const struct options *options, const ch
 	for (; *names; names++)
 		for (size_t i = 0; options_has(options, *names) && i < options_count(options, *names);
 			 i++) {
-			buf_say(command, " --%s", *names);
+			buf_add(command, " --%s", *names);
 			shell_add_word(command, options_item(options, *names, i));
 		}
 }
@@ -47,7 +47,7 @@ void next_step_names(struct buf *command, const struct options *options)
 
 	for (size_t i = 0; i < options->operand_count; i++)
 		like_option = like_option || options->operands[i][0] == '-';
-	buf_say(command, "%s", like_option ? " --" : "");
+	buf_add(command, "%s", like_option ? " --" : "");
 	shell_add_words(command, options->operands, options->operand_count);
 }
 
@@ -68,13 +68,13 @@ void next_step_cache(const struct output *output, const struct jw_cache_info *ca
 	if (cache->not_yours || cache->no_compiler)
 		return;
 	if (cache->disabled || cache->force_ptx_jit) {
-		buf_say(&line, "jitwarm tune");
+		buf_add(&line, "jitwarm tune");
 		next_step_below(output, "where that is set", &line);
 	} else if (jw_tune_can_apply(JW_SCOPE_USER)) {
-		buf_say(&line, "jitwarm tune --path DIR --apply");
+		buf_add(&line, "jitwarm tune --path DIR --apply");
 		next_step_below(output, "to name another directory", &line);
 	} else {
-		buf_say(&line, "jitwarm tune --print sh --path DIR");
+		buf_add(&line, "jitwarm tune --print sh --path DIR");
 		next_step_below(output, "to name another directory where your programs are started", &line);
 	}
 }

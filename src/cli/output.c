@@ -358,12 +358,12 @@ static void print_as_lines(const struct table *table, size_t first, const struct
 		if (!*cell->text)
 			continue;
 		if (table->titles[0]) {
-			buf_say(&line, "%s%*s  %s", language_text(table->titles[i]),
+			buf_add(&line, "%s%*s  %s", language_text(table->titles[i]),
 					(int)(widest - title_width(table, i)), "", cell->text);
 			put_line(output, 1, cell->style, "", buf_text(&line));
 			buf_clear(&line);
 		} else {
-			buf_say(&line, "%s%s", line.size ? "  " : "", cell->text);
+			buf_add(&line, "%s%s", line.size ? "  " : "", cell->text);
 		}
 	}
 	if (!table->titles[0])

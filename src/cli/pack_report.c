@@ -127,7 +127,7 @@ void pack_report_signature(const struct output *out, const char *signed_by, cons
 {
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
-	buf_say(&line, "jitwarm key trust");
+	buf_add(&line, "jitwarm key trust");
 	shell_add_word(&line, public_key);
 	output_line(out, STYLE_PLAIN, "  signed with the key %s; each receiver runs once:", signed_by);
 	next_step(out, STYLE_PLAIN, "  ", &line);

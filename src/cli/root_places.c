@@ -195,9 +195,9 @@ static void add_command(struct buf *line, const struct cli *cli)
 {
 	struct buf words = BUF_MAX(1 << 20);
 
-	buf_say(line, " jitwarm %s", cli->command->name);
+	buf_add(line, " jitwarm %s", cli->command->name);
 	shell_add_words(&words, (const char *const *)cli->argv, (size_t)cli->argc);
-	buf_say(line, "%s", line->size + words.size > MAX_LINE ? " …" : buf_text(&words));
+	buf_add(line, "%s", line->size + words.size > MAX_LINE ? " …" : buf_text(&words));
 	buf_free(&words);
 }
 
@@ -247,19 +247,19 @@ static void add_account(struct buf *line, const struct cli *cli, const struct jw
 	} else if (account->name && has_program("runuser")) {
 		shell_add_words(line, (const char *const[]){"runuser", "-u", account->name, "--"}, 4);
 	} else {
-		buf_say(line, " setpriv --reuid=%lu --regid=%lu %s", (unsigned long)account->owner,
+		buf_add(line, " setpriv --reuid=%lu --regid=%lu %s", (unsigned long)account->owner,
 				(unsigned long)account->group, account->name ? "--init-groups" : "--clear-groups");
 	}
 	/* sudo begins with an environment of its own. env takes what is unset first. */
 	if (!sudo)
 		add_variables(&variables, false);
 	if (sudo && !home)
-		buf_say(line, " -H");
+		buf_add(line, " -H");
 	else
 		shell_add_word(&variables, pair);
 	add_variables(&variables, true);
 	if (variables.size)
-		buf_say(line, " env");
+		buf_add(line, " env");
 	(void)buf_append(NULL, line, variables.data, variables.size);
 	add_command(line, cli);
 	buf_free(&variables);
@@ -304,11 +304,11 @@ static int refuse(struct jw_error *err, struct cli *cli, const struct refusal *r
 		struct jw_account root = {0};
 
 		(void)os_find_account(NULL, NULL, 0, &root);
-		buf_say(&line, " env");
+		buf_add(&line, " env");
 		for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 			if (refusal->row == &rows[i] && !home && *rows[i].name != '-')
 				shell_add_words(&line, (const char *const[]){"-u", rows[i].name}, 2);
-		buf_say(&line, " HOME=%s", root.home ? root.home : "/");
+		buf_add(&line, " HOME=%s", root.home ? root.home : "/");
 		add_command(&line, cli);
 		os_found_free(&root);
 	} else if (stranger->owner) {

@@ -102,11 +102,11 @@ void terminal_append(struct buf *buf, const char *text)
 		const size_t length = text_utf8_next(text + at, size - at, &point);
 
 		if (!length)
-			buf_say(buf, "\\x%02x", (unsigned)(uint8_t)text[at]);
+			buf_add(buf, "\\x%02x", (unsigned)(uint8_t)text[at]);
 		else if (!text_is_hidden(point))
 			(void)buf_append(NULL, buf, text + at, length);
 		else
-			buf_say(buf,
+			buf_add(buf,
 					point < 0x80      ? "\\x%02x"
 					: point < 0x10000 ? "\\u%04x"
 									  : "\\U%08x",
@@ -140,7 +140,7 @@ void terminal_to_locale(struct buf *buf)
 
 static void break_line(struct buf *buf, size_t indent)
 {
-	buf_say(buf, "\n%*s", (int)indent, "");
+	buf_add(buf, "\n%*s", (int)indent, "");
 }
 
 void terminal_wrap(struct buf *buf, const char *text, size_t indent, size_t columns)

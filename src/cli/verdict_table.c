@@ -14,7 +14,7 @@ bool verdict_is_plain(const struct verdict_row *row)
 	return !row->modules && !row->failing && !row->unsure;
 }
 
-static void say_compiled(struct buf *text, const struct verdict_row *row, unsigned details)
+static void add_compiled(struct buf *text, const struct verdict_row *row, unsigned details)
 {
 	const struct jw_forecast *forecast = &row->forecast;
 	char modules[TEXT_SHORT], size[TEXT_SHORT], start[TEXT_SHORT], prime[TEXT_SHORT];
@@ -26,54 +26,54 @@ static void say_compiled(struct buf *text, const struct verdict_row *row, unsign
 	else
 		(void)text_format(modules, sizeof modules, "%s",
 						  TEXT_COUNT(row->modules, "module", "modules"));
-	buf_say(text,
+	buf_add(text,
 			row->nameless                        ? "%s to compile, if not in the cache"
 			: jw_may_need_none(&forecast->start) ? "%s to compile that programs may not need"
 												 : "%s to compile",
 			modules);
 	if (details & VERDICT_PTX || row->nameless)
-		buf_say(text, " (%s of PTX)", text_bytes(size, row->ptx_bytes));
+		buf_add(text, " (%s of PTX)", text_bytes(size, row->ptx_bytes));
 	if (row->nameless)
 		return; /* nobody may have to spend that time */
 	if (details & VERDICT_PRIME)
-		buf_say(text, ": first start %s, prime %s", start,
+		buf_add(text, ": first start %s, prime %s", start,
 				text_span(prime, forecast->prime.low, forecast->prime.high));
 	else if (details & VERDICT_START)
-		buf_say(text, ": %s on one core", start);
+		buf_add(text, ": %s on one core", start);
 }
 
-enum style verdict_say(struct buf *text, const struct verdict_row *row, unsigned details)
+enum style verdict_print(struct buf *text, const struct verdict_row *row, unsigned details)
 {
 	const size_t before = text->size;
 	char all[TEXT_SHORT];
 
 	if (row->held_files) {
-		buf_say(text, "%s that may hold device code", TEXT_COUNT(row->held_files, "file", "files"));
+		buf_add(text, "%s that may hold device code", TEXT_COUNT(row->held_files, "file", "files"));
 		return STYLE_PLAIN;
 	}
 	if (row->failing)
-		buf_say(text,
+		buf_add(text,
 				row->refused == row->failing ? "the driver refuses code of %s"
 											 : "a program fails with %s",
 				TEXT_COUNT(row->failing, "file", "files"));
 	if (row->modules && text->size > before)
-		buf_say(text, "; ");
+		buf_add(text, "; ");
 	if (row->modules && row->useless)
-		buf_say(text, "%s to compile at every start",
+		buf_add(text, "%s to compile at every start",
 				TEXT_COUNT(row->modules, "module", "modules"));
 	else if (row->cold)
-		say_compiled(text, row, details);
+		add_compiled(text, row, details);
 	else if (row->modules)
-		buf_say(text,
+		buf_add(text,
 				row->failing || row->unsure || row->harmful ? "%s in the cache"
 															: "warm, %s in the cache",
 				module_text_all(all, row->modules));
 	if (row->unsure)
-		buf_say(text, text->size > before
+		buf_add(text, text->size > before
 						  ? "; jitwarm cannot tell about other code"
 						  : "jitwarm cannot tell whether a start compiles anything");
 	if (text->size == before)
-		buf_say(text, "nothing to compile");
+		buf_add(text, "nothing to compile");
 	return row->failing ? STYLE_BAD
 		   : row->cold || row->unsure || (row->modules && (row->useless || row->harmful))
 			   ? STYLE_WARN
@@ -84,7 +84,7 @@ void verdict_line(const struct output *out, const char *head, const struct verdi
 				  unsigned details)
 {
 	struct buf text = BUF_MAX(VERDICT_SENTENCE);
-	const enum style style = verdict_say(&text, row, details);
+	const enum style style = verdict_print(&text, row, details);
 	char gpu[GPUS_NAME];
 
 	output_line(out, style, "%s%s: %s", head,
@@ -98,14 +98,14 @@ void verdict_print_file(const struct output *out, enum style style, const char *
 	output_line(out, style, "%s%s: %s", head, file, why);
 }
 
-void verdict_say_lacking(struct buf *text, size_t lacking, size_t pieces, const char *kernels)
+void verdict_print_lacking(struct buf *text, size_t lacking, size_t pieces, const char *kernels)
 {
-	buf_say(text,
+	buf_add(text,
 			lacking == 1 ? "%zu of %s has no code for this GPU: a program that uses it fails"
 						 : "%zu of %s have no code for this GPU: a program that uses one fails",
 			lacking, TEXT_COUNT(pieces, "piece", "pieces"));
 	if (*kernels)
-		buf_say(text, " (kernels: %s)", kernels);
+		buf_add(text, " (kernels: %s)", kernels);
 }
 
 static void add_drivers(struct table *table, const struct verdict_row *row)
@@ -160,7 +160,7 @@ static void add_cell(struct table *table, const struct verdict_row *row, enum ve
 		table_cell(table, STYLE_STRONG, "%s", gpu_targets_name(gpu, row->target));
 		break;
 	case VERDICT_COLUMN_ANSWER:
-		style = verdict_say(&text, row, VERDICT_START);
+		style = verdict_print(&text, row, VERDICT_START);
 		table_cell(table, style, "%s", buf_text(&text));
 		buf_free(&text);
 		break;

@@ -44,7 +44,7 @@ enum verdict_detail {
 };
 
 /* "a program fails with 1 file; 3 of 5 modules to compile: 2 to 3 s on one core". */
-enum style verdict_say(struct buf *text, const struct verdict_row *row, unsigned details);
+enum style verdict_print(struct buf *text, const struct verdict_row *row, unsigned details);
 /* A line: `head`, the row's name or GPU, the sentence. */
 void verdict_line(const struct output *out, const char *head, const struct verdict_row *row,
 				  unsigned details);
@@ -60,7 +60,7 @@ void verdict_print_file(const struct output *out, enum style style, const char *
 						const char *file, const char *why);
 
 /* Pieces without code for a GPU, in a file of which others run. `kernels`: names of some, or "". */
-void verdict_say_lacking(struct buf *text, size_t lacking, size_t pieces, const char *kernels);
+void verdict_print_lacking(struct buf *text, size_t lacking, size_t pieces, const char *kernels);
 
 enum verdict_column {
 	VERDICT_COLUMN_KIND,

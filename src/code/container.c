@@ -295,7 +295,7 @@ static void read_entry_compat(struct devcode_entry *entry, const uint8_t *header
 	if (!range_fits((uint64_t)text + 1, length, header_size))
 		return;
 	scope = cubin_scope((struct devcode_view){header + text + 1, length});
-	entry->cuda_13 = scope != CUBIN_SCOPE_UNSAID;
+	entry->cuda_13 = scope != CUBIN_SCOPE_UNSTATED;
 	if (scope == CUBIN_SCOPE_ONE)
 		entry->target.suffix = 'a';
 }

@@ -90,7 +90,7 @@ enum cubin_scope cubin_scope(struct devcode_view compat)
 			break;
 		at += size;
 	}
-	return CUBIN_SCOPE_UNSAID;
+	return CUBIN_SCOPE_UNSTATED;
 }
 
 struct cubin_source {
@@ -130,7 +130,7 @@ static int read_cubin_sections(struct jw_error *err, const struct cubin_source *
 							 (size_t)section.size_bytes))
 				return -1;
 			scope = cubin_scope((struct devcode_view){compat, (size_t)section.size_bytes});
-			header->cuda_13 = header->cuda_13 || scope != CUBIN_SCOPE_UNSAID;
+			header->cuda_13 = header->cuda_13 || scope != CUBIN_SCOPE_UNSTATED;
 			header->exclusive = header->exclusive || scope == CUBIN_SCOPE_ONE;
 		}
 	}

@@ -56,7 +56,7 @@ struct devcode_view cubin_compat(struct devcode_view cubin);
 
 /* What that content says of the GPUs that the cubin is for. */
 enum cubin_scope {
-	CUBIN_SCOPE_UNSAID, /* nothing: CUDA 12 wrote it */
+	CUBIN_SCOPE_UNSTATED, /* nothing: CUDA 12 wrote it */
 	CUBIN_SCOPE_MANY,
 	CUBIN_SCOPE_ONE, /* one capability alone: `a` */
 };

@@ -240,8 +240,8 @@ static void try_path(struct compiler_search *search)
 
 enum { FIRST_TOOLKIT = 9000 }; /* those from there on still compile for GPUs of today */
 
-static void say_missing(struct jw_error *err, const struct compiler_search *search,
-						const struct jw_driver *driver)
+static void report_missing(struct jw_error *err, const struct compiler_search *search,
+						   const struct jw_driver *driver)
 {
 	unsigned major = search->wanted / 1000, minor = search->wanted % 1000 / 10;
 	char text[JW_DRIVER_TEXT], package[64], older[512] = "";
@@ -288,7 +288,7 @@ static int find_compiler(struct jw_error *err, const struct jw_driver *driver,
 	if (!search->found && fetch && compiler_fetch_first(search->wanted) == search->wanted)
 		return fetch_version(err, search->wanted, true, fetch, compiler);
 	if (!search->found) {
-		say_missing(err, search, driver);
+		report_missing(err, search, driver);
 		return search->distrust.code ? error_prefix(err, "%s; so", search->distrust.message) : -1;
 	}
 	*compiler = (struct jw_compiler){search->found, search->wanted, true};

@@ -333,7 +333,7 @@ int object_get_answer(struct jw_error *err, const char *line, size_t size,
 	if (!object)
 		return -1;
 	cJSON_Delete(object);
-	if (answer.what >= OBJECT_WHATS || answer.said >= OBJECT_SAIDS)
+	if (answer.what >= OBJECT_WHATS || answer.said >= OBJECT_OUTCOMES)
 		return error_set(err, JW_ERR_FORMAT, "not an answer");
 	*ret_answer = answer;
 	return 0;

@@ -135,20 +135,20 @@ struct object_job {
 	uint64_t dead;       /* a claim that no longer counts; 0: none */
 };
 
-enum object_said {
+enum object_outcome {
 	OBJECT_HERE,    /* the entry is in the folder of this job: object_folder */
 	OBJECT_MISSING, /* it is not there; `why`: or it is not to be trusted */
 	OBJECT_OURS,    /* it is not there, and we have claimed it */
 	OBJECT_THEIRS,  /* it is not there, and `claim` is another node's */
 	OBJECT_PLACED,  /* it was put there */
 	OBJECT_GONE,    /* the folder does not work: `why` */
-	OBJECT_SAIDS,
+	OBJECT_OUTCOMES,
 };
 
 struct object_answer {
 	uint64_t id;
 	enum object_what what;
-	enum object_said said;
+	enum object_outcome said;
 	uint64_t claim;
 	uint64_t bytes; /* of the pack */
 	char why[512];

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "find/pip_said.h"
+#include "find/pip_output.h"
 #include "find/python.h"
 #include "find/sites.h"
 #include "os/env.h"
@@ -235,14 +235,14 @@ static void tell_progress(void *context, uint64_t size_bytes)
 		fetch->progress(fetch->context, size_bytes < total ? size_bytes : total, total);
 }
 
-static int fail_said(struct jw_error *err, const struct pip *pip, const char *program,
-					 const struct os_ended *ended)
+static int fail_with_output(struct jw_error *err, const struct pip *pip, const char *program,
+							const struct os_ended *ended)
 {
 	struct buf said = {0};
 	int result;
 
 	(void)os_read_file(NULL, pip->said, OS_MAX_OUTPUT, &said);
-	result = pip_said_error(err, buf_text(&said), program, pip->folder, ended);
+	result = pip_output_error(err, buf_text(&said), program, pip->folder, ended);
 	buf_free(&said);
 	return result;
 }
@@ -278,7 +278,7 @@ static int ask_uv_python(struct jw_error *err, struct pip *pip)
 	int result = run_watched(err, pip, words, &ended);
 
 	if (!result && (ended.status || ended.signal))
-		result = fail_said(err, pip, "uv", &ended);
+		result = fail_with_output(err, pip, "uv", &ended);
 	if (!result)
 		result = os_read_file(err, pip->said, OS_MAX_OUTPUT, &answer);
 	if (!result) {
@@ -315,7 +315,8 @@ static int lend_pip(struct jw_error *err, struct pip *pip)
 	get[4] = pip->lent;
 	get[6] = pip->pythons[pip->at = at];
 	result = run_watched(err, pip, get, &ended);
-	return !result && (ended.status || ended.signal) ? fail_said(err, pip, "uv", &ended) : result;
+	return !result && (ended.status || ended.signal) ? fail_with_output(err, pip, "uv", &ended)
+													 : result;
 }
 
 /* `words`: a command of pip and its options. */
@@ -389,7 +390,7 @@ static int run_pip(struct jw_error *err, struct pip *pip, const char *const *wor
 		}
 		pip->at += ended.status == NO_PIP;
 	}
-	return ended.status || ended.signal ? fail_said(err, pip, "pip", &ended) : 0;
+	return ended.status || ended.signal ? fail_with_output(err, pip, "pip", &ended) : 0;
 }
 
 /* ---- its commands */
@@ -408,7 +409,7 @@ static int find_lack(struct jw_error *err, struct pip *pip, const char **words, 
 	if (why.code == JW_ERR_INTERRUPTED)
 		return error_copy(err, &why);
 	(void)os_read_file(NULL, pip->said, OS_MAX_OUTPUT, &said);
-	pip->lack = pip_said_lack(err, buf_text(&said));
+	pip->lack = pip_output_lack(err, buf_text(&said));
 	buf_free(&said);
 	return -1;
 }

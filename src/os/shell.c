@@ -39,22 +39,22 @@ void shell_quote(struct buf *line, const char *word, bool windows)
 	const char *end = word + strlen(word);
 
 	if (is_plain(word, windows)) {
-		buf_say(line, " %s", word);
+		buf_add(line, " %s", word);
 		return;
 	}
 	while (windows && end > word && end[-1] == '\\')
 		end--;
-	buf_say(line, " %s", quote);
+	buf_add(line, " %s", quote);
 	for (const char *at = word; at < end;) {
 		const size_t acts = windows ? acts_in_double_quotes(at) : *at == '\'';
 
 		if (acts)
-			buf_say(line, "%s", windows ? "?" : "'\\''");
+			buf_add(line, "%s", windows ? "?" : "'\\''");
 		else
 			(void)buf_append(NULL, line, at, 1);
 		at += acts ? acts : 1;
 	}
-	buf_say(line, "%s", quote);
+	buf_add(line, "%s", quote);
 }
 
 void shell_add_word(struct buf *line, const char *word)

@@ -360,7 +360,7 @@ struct head {
 	const struct pack_manifest *manifest;
 };
 
-static const char *say_name(char room[JSON_ROOM], const void *member)
+static const char *format_name(char room[JSON_ROOM], const void *member)
 {
 	return pack_member_name(room, member);
 }
@@ -371,7 +371,7 @@ static const char *manifest_key_text(char room[JSON_ROOM], const void *key)
 	return room;
 }
 
-static const char *say_target(char room[JSON_ROOM], const void *target)
+static const char *format_target(char room[JSON_ROOM], const void *target)
 {
 	return jw_target_sm(room, *(const struct jw_target *)target);
 }
@@ -390,15 +390,15 @@ static const struct json_field driver_fields[] = {
 };
 
 static const struct json_field member_fields[] = {
-	JSON_SAID_OF("name", say_name, NULL),
+	JSON_FORMATTED_OF("name", format_name, NULL),
 	JSON_AS("bytes", struct pack_member, size_bytes, NULL),
 	{0},
 };
 
 static const struct json_field entry_fields[] = {
-	JSON_SAID("key", struct pack_entry, key, manifest_key_text, NULL),
+	JSON_FORMATTED("key", struct pack_entry, key, manifest_key_text, NULL),
 	JSON(struct pack_entry, driver, NULL),
-	JSON_SAID("target", struct pack_entry, target, say_target, NULL),
+	JSON_FORMATTED("target", struct pack_entry, target, format_target, NULL),
 	JSON(struct pack_entry, form, NULL, .names = pack_form_names),
 	JSON(struct pack_entry, options, NULL),
 	JSON(struct pack_entry, ptx, NULL),

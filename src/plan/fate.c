@@ -238,7 +238,7 @@ void fates_free(struct fates *fates)
 }
 
 /* How many of its pieces lack code, or need a newer driver. */
-static void say_share(char text[FATE_TEXT], const struct file_fate *fate, const char *sm)
+static void format_share(char text[FATE_TEXT], const struct file_fate *fate, const char *sm)
 {
 	const struct decided *is = &fate->is;
 	const bool fails = fate->part == DECIDE_FAILS;
@@ -305,7 +305,7 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 						  reason, sm);
 	else if (fate->part == DECIDE_PART || (is->by_share && is->reason != REASON_UNLINKED &&
 										   is->lacking + is->too_new < is->pieces))
-		say_share(text, fate, sm);
+		format_share(text, fate, sm);
 	else if (is->reason == REASON_UNLINKED)
 		(void)text_format(
 			text, FATE_TEXT,

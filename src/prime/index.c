@@ -139,8 +139,8 @@ static void add_fetched(char *file, struct jw_package_list *list)
 }
 
 /* Adds what to do, or which package has what pip does not find. */
-static int say_not_found(struct jw_error *err, const struct jw_index *index,
-						 const struct jw_error *why, const char *package)
+static int report_not_found(struct jw_error *err, const struct jw_index *index,
+							const struct jw_error *why, const char *package)
 {
 	const enum pip_lack lack = pip_lack(index->pip);
 	char *name = mem_string_n(package, strcspn(package, "[<>=!~ "));
@@ -191,7 +191,7 @@ static int fetch_listed(struct jw_error *err, struct jw_index *index, const stru
 		buf_printf(err, &asked, "%s%s", buf_text(&lines->options), buf_text(&lines->requirements));
 
 	if (!result && pip_download_all(&why, index->pip, buf_text(&asked), &names))
-		result = say_not_found(err, index, &why, "");
+		result = report_not_found(err, index, &why, "");
 	buf_free(&asked);
 	if (result)
 		return -1;
@@ -250,7 +250,7 @@ static int get_wheel(struct jw_error *err, struct jw_index *index, const char *p
 
 	forget_wheel(wheel);
 	if (pip_download(&why, index->pip, lines, &wheel->path))
-		return say_not_found(err, index, &why, package);
+		return report_not_found(err, index, &why, package);
 	return note_wheel(err, index, ret_wheel);
 }
 

@@ -25,7 +25,7 @@ const char *jw_recorded_kind_name(enum jw_recorded_kind kind)
 	return kinds[kind];
 }
 
-static const char *say_recorded_target(char room[JSON_ROOM], const void *member)
+static const char *format_recorded_target(char room[JSON_ROOM], const void *member)
 {
 	const struct jw_target *target = member;
 
@@ -38,7 +38,7 @@ static double round_seconds(const void *member)
 	return (double)(int64_t)(*(const double *)member * 1000 + 0.5) / 1000;
 }
 
-static const char *say_recorded_release(char room[JSON_ROOM], const void *member)
+static const char *format_recorded_release(char room[JSON_ROOM], const void *member)
 {
 	struct jw_driver release = *(const struct jw_driver *)member;
 
@@ -46,7 +46,7 @@ static const char *say_recorded_release(char room[JSON_ROOM], const void *member
 	return release.release[0] ? jw_driver_text(room, &release) : "";
 }
 
-static const char *say_recorded_cuda(char room[JSON_ROOM], const void *member)
+static const char *format_recorded_cuda(char room[JSON_ROOM], const void *member)
 {
 	const uint32_t cuda = *(const uint32_t *)member;
 
@@ -56,10 +56,10 @@ static const char *say_recorded_cuda(char room[JSON_ROOM], const void *member)
 
 /* Rows that are no list's are read with their checks, below. */
 static const struct json_field driver_fields[] = {
-	JSON_SAID("version", struct jw_recording, driver, say_recorded_release, NULL,
-			  .presence = JSON_IF_SET),
-	JSON_SAID("cuda", struct jw_recording, driver.cuda, say_recorded_cuda, NULL,
-			  .presence = JSON_IF_SET),
+	JSON_FORMATTED("version", struct jw_recording, driver, format_recorded_release, NULL,
+				   .presence = JSON_IF_SET),
+	JSON_FORMATTED("cuda", struct jw_recording, driver.cuda, format_recorded_cuda, NULL,
+				   .presence = JSON_IF_SET),
 	JSON(struct jw_recording, stamp, NULL, .presence = JSON_IF_SET),
 	{0},
 };
@@ -83,8 +83,8 @@ static const struct json_table file_table = {.fields = file_fields};
 #define MODULE(name, ...) JSON_AS(name, struct jw_recorded_module, __VA_ARGS__)
 #define MODULE_NAME                                                                                \
 	JSON_AS("form", struct jw_recorded_module, kind, NULL, .names = kinds),                        \
-		JSON_SAID("target", struct jw_recorded_module, target, say_recorded_target, NULL,          \
-				  .presence = JSON_IF_SET),                                                        \
+		JSON_FORMATTED("target", struct jw_recorded_module, target, format_recorded_target, NULL,  \
+					   .presence = JSON_IF_SET),                                                   \
 		JSON_OF(JSON_HEX, "key", struct jw_recorded_module, key, .text = NULL),                    \
 		MODULE("key_bytes", key_bytes, NULL)
 #define MODULE_PTX                                                                                 \
@@ -127,7 +127,7 @@ static void put_row(const struct json_table *table, const void *values, const ch
 {
 	char *line = json_object_line(table, values);
 
-	buf_say(text, "%s%s", before, line);
+	buf_add(text, "%s%s", before, line);
 	cJSON_free(line);
 }
 
@@ -151,17 +151,17 @@ int recording_format(struct jw_error *err, const struct jw_recording *recording,
 	if (text->size)
 		text->size--; /* its closing brace */
 	put_row(&driver_table, recording, ",\n\"driver\":", text);
-	buf_say(text, ",\n\"files\":[");
+	buf_add(text, ",\n\"files\":[");
 	for (size_t i = 0; i < recording->file_count; i++)
 		put_row(&file_table, &recording->files[i], i ? ",\n" : "\n", text);
-	buf_say(text, "],\n\"modules\":[");
+	buf_add(text, "],\n\"modules\":[");
 	put_modules(recording, true, text);
-	buf_say(text, "],\n\"not_in_files\":[");
+	buf_add(text, "],\n\"not_in_files\":[");
 	put_modules(recording, false, text);
-	buf_say(text, "],\n\"texts\":[");
+	buf_add(text, "],\n\"texts\":[");
 	for (size_t i = 0; i < recording->text_count; i++)
 		put_row(&text_table, &recording->texts[i], i ? ",\n" : "\n", text);
-	buf_say(text, "]}\n");
+	buf_add(text, "]}\n");
 	return text->overflowed ? error_set(err, JW_ERR_LIMIT, "the recording has more than %d bytes",
 										RECORDING_MAX_BYTES)
 							: 0;

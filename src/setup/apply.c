@@ -525,7 +525,7 @@ static int run_and_tell(struct jw_error *err, struct applying run,
 	/* What was changed before a failure stays. */
 	for (size_t i = 0; i < run.result->count && !run.dry_run; i++)
 		if (strcmp(run.result->changes[i].what, "unchanged") != 0)
-			buf_say(&changed, "%s%s", changed.size ? ", " : "", run.result->changes[i].where);
+			buf_add(&changed, "%s%s", changed.size ? ", " : "", run.result->changes[i].where);
 	if (changed.size)
 		error_set(err, why.code, "%s; changed before: %s", why.message, buf_text(&changed));
 	else

@@ -93,8 +93,8 @@ static bool is_plain(const char *words)
 }
 
 /* What the program says last: a line, of skopeo's its msg="…". */
-static int fail_said(struct jw_error *err, const struct carrier *carrier, const struct buf *said,
-					 const struct os_ended *ended)
+static int fail_with_output(struct jw_error *err, const struct carrier *carrier,
+							const struct buf *said, const struct os_ended *ended)
 {
 	const char *text = buf_text(said), *end = text + strlen(text), *line, *message;
 	char words[600] = "", host[REFERENCE_HOST] = "";
@@ -158,7 +158,7 @@ static int carrier_run(struct jw_error *err, const struct carrier *carrier,
 	if (!result && (ret_said || ended.status || ended.signal))
 		result = os_read_file(err, output, OS_MAX_OUTPUT, &said);
 	if (!result && (ended.status || ended.signal))
-		result = fail_said(err, carrier, &said, &ended);
+		result = fail_with_output(err, carrier, &said, &ended);
 	if (result || !ret_said)
 		buf_free(&said);
 	else

@@ -37,10 +37,10 @@ static void hash_of(char ret_hex[LAYOUT_HEX], const void *data, size_t size)
 }
 
 /* `title`: a file's name for other tools (“oras pull” writes it); NULL: none */
-static void say_part(struct buf *list, const char *type, const char *hex, uint64_t size_bytes,
+static void add_part(struct buf *list, const char *type, const char *hex, uint64_t size_bytes,
 					 const char *title)
 {
-	buf_say(list, "{\"mediaType\":\"%s\",\"digest\":\"sha256:%s\",\"size\":%llu%s%s%s}", type, hex,
+	buf_add(list, "{\"mediaType\":\"%s\",\"digest\":\"sha256:%s\",\"size\":%llu%s%s%s}", type, hex,
 			(unsigned long long)size_bytes,
 			title ? ",\"annotations\":{\"org.opencontainers.image.title\":\"" : "",
 			title ? title : "", title ? "\"}" : "");
@@ -57,7 +57,7 @@ static int add_blob(struct jw_error *err, const char *blobs, const char *path, c
 	if (os_map_open(err, path, &map))
 		return -1;
 	hash_of(hex, map.data, map.size);
-	say_part(list, type, hex, map.size, title);
+	add_part(list, type, hex, map.size, title);
 	os_map_close(&map);
 	name = os_join(blobs, hex);
 	result = os_rename(err, path, name);
@@ -77,23 +77,23 @@ int layout_write(struct jw_error *err, const char *folder, const char *pack, con
 		add_text(err, folder, "oci-layout", "{\"imageLayoutVersion\":\"1.0.0\"}") ||
 		add_text(err, blobs, hex, "{}"))
 		goto done;
-	buf_say(&manifest,
+	buf_add(&manifest,
 			"{\"schemaVersion\":2,\"mediaType\":\"%s\",\"artifactType\":\"%s\",\"config\":",
 			MANIFEST_TYPE, PACK_TYPE);
-	say_part(&manifest, CONFIG_TYPE, hex, 2, NULL);
-	buf_say(&manifest, ",\"layers\":[");
+	add_part(&manifest, CONFIG_TYPE, hex, 2, NULL);
+	buf_add(&manifest, ",\"layers\":[");
 	if (add_blob(err, blobs, pack, LAYER_TYPE, "pack.jwpack", &manifest))
 		goto done;
 	if (signature) {
-		buf_say(&manifest, ",");
+		buf_add(&manifest, ",");
 		if (add_blob(err, blobs, signature, SIGNATURE_TYPE, "pack.jwpack.minisig", &manifest))
 			goto done;
 	}
-	buf_say(&manifest, "]}");
+	buf_add(&manifest, "]}");
 	hash_of(hex, manifest.data, manifest.size);
 	if (add_text(err, blobs, hex, buf_text(&manifest)))
 		goto done;
-	buf_say(&index,
+	buf_add(&index,
 			"{\"schemaVersion\":2,\"manifests\":[{\"mediaType\":\"%s\",\"digest\":\"sha256:%s\","
 			"\"size\":%zu,\"annotations\":{\"org.opencontainers.image.ref.name\":\"%s\"}}]}",
 			MANIFEST_TYPE, hex, manifest.size, LAYOUT_NAME);

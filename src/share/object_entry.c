@@ -105,8 +105,8 @@ static bool is_of_object(const struct jw_error *why)
 }
 
 /* An object has its name in the place, not that of the file here. */
-static void say_refused(struct object_answer *answer, const struct object_files *files,
-						const struct jw_error *why)
+static void report_refused(struct object_answer *answer, const struct object_files *files,
+						   const struct jw_error *why)
 {
 	const char *words = why->message;
 
@@ -188,7 +188,7 @@ fail:
 	/* An object that is not sound says nothing about the place. */
 	if (!is_of_object(&why))
 		return error_copy(err, &why);
-	say_refused(answer, files, &why);
+	report_refused(answer, files, &why);
 	return 0;
 }
 

@@ -64,7 +64,7 @@ void prime_result_forget_failures(struct jw_prime_compiled *result)
 	result->failure_count = result->failed = result->refused = 0;
 }
 
-static void say(struct run *run, const char *line)
+static void report_line(struct run *run, const char *line)
 {
 	if (run->setup->options->message)
 		run->setup->options->message(run->setup->options->context, line);
@@ -285,7 +285,7 @@ struct slot *run_look_at_machine(struct run *run)
 	memory->looked_ns = now;
 	memory->on_battery = run->setup->options->compile.low_priority && os_on_battery();
 	if (memory->on_battery && !was_on_battery)
-		say(run, "the machine runs on battery: waiting for mains power (--background)");
+		report_line(run, "the machine runs on battery: waiting for mains power (--background)");
 	for (unsigned i = 0; i < run->setup->workers; i++) {
 		struct slot *slot = &run->workers.slots[i];
 
@@ -299,7 +299,7 @@ struct slot *run_look_at_machine(struct run *run)
 	if (verdict == MEMORY_AS_IT_IS)
 		return NULL;
 	if (!memory->told_short)
-		say(run, "memory is running low: continuing with fewer workers for a while");
+		report_line(run, "memory is running low: continuing with fewer workers for a while");
 	memory->told_short = true;
 	/* The worker that began last loses least. */
 	for (unsigned i = 0; verdict == MEMORY_AT_ONCE && i < run->setup->workers; i++) {
@@ -473,7 +473,7 @@ static bool retire(struct run *run, struct slot *slot, const char *why)
 	(void)text_format(line, sizeof line,
 					  "there is no room for so many workers (%.300s): continuing with %u", why,
 					  others);
-	say(run, line);
+	report_line(run, line);
 	return true;
 }
 
@@ -681,7 +681,7 @@ static int take_devices(struct run *run, const struct slot *first,
 		line, sizeof line,
 		"the GPU is in exclusive-process mode, which serves one process only: continuing with %s",
 		TEXT_COUNT(most, "worker", "workers"));
-	say(run, line);
+	report_line(run, line);
 	/* The others have no work yet. */
 	for (unsigned i = 0; i < run->setup->workers; i++)
 		if (&run->workers.slots[i] != first && kept++ >= most)

@@ -21,11 +21,11 @@ end
 class Formula
   class << self
     attr_reader :archives, :tests, :said
-    def desc(text) = said_of(:desc, text)
-    def homepage(text) = said_of(:homepage, text)
-    def version(text) = said_of(:version, text)
-    def license(text) = said_of(:license, text)
-    def said_of(name, text) = (@said ||= {})[name] = text
+    def desc(text) = translation_of(:desc, text)
+    def homepage(text) = translation_of(:homepage, text)
+    def version(text) = translation_of(:version, text)
+    def license(text) = translation_of(:license, text)
+    def translation_of(name, text) = (@said ||= {})[name] = text
     def depends_on(what) = what == :linux || abort("depends on #{what}")
     def on_intel(&block) = block.call
     def on_arm(&block) = block.call

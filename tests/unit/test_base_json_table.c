@@ -35,7 +35,7 @@ struct whole {
 	const cJSON *ready;
 };
 
-static const char *say_size(char room[JSON_ROOM], const void *size)
+static const char *format_size(char room[JSON_ROOM], const void *size)
 {
 	(void)room;
 	return *(const unsigned *)size ? "some" : NULL;
@@ -51,7 +51,7 @@ static const char *const answer_names[] = {"no", "yes", "perhaps", NULL};
 static const struct json_field part_fields[] = {
 	JSON(struct part, name, NULL),
 	JSON(struct part, size, NULL, .presence = JSON_IF_SET),
-	JSON_SAID("said", struct part, size, say_size, NULL, .presence = JSON_UNLESS_NULL),
+	JSON_FORMATTED("said", struct part, size, format_size, NULL, .presence = JSON_UNLESS_NULL),
 	{0},
 };
 #define PART JSON_TABLE(struct part, part_fields)

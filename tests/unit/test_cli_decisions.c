@@ -137,7 +137,7 @@ static void print_branch(struct buf *table, const struct decision *decision, boo
 						 size_t fact, const char *so_far)
 {
 	if (is_settled(decision, facts, fact)) {
-		buf_say(table, "%s:%s\n", decision->values[decision->decide(facts)], so_far);
+		buf_add(table, "%s:%s\n", decision->values[decision->decide(facts)], so_far);
 		return;
 	}
 	if (is_idle(decision, facts, fact)) {

@@ -75,14 +75,14 @@ TEST(what_a_worker_cannot_mean_is_refused)
 {
 	static const struct {
 		enum object_what what;
-		enum object_said said;
+		enum object_outcome said;
 		uint32_t sm;
 		enum jw_trust trust;
 		enum jw_code answer, hello, setup;
 	} cases[] = {
-		{OBJECT_WHATS - 1, OBJECT_SAIDS - 1, 10, JW_TRUST_OPAQUE, JW_OK, JW_OK, JW_OK},
+		{OBJECT_WHATS - 1, OBJECT_OUTCOMES - 1, 10, JW_TRUST_OPAQUE, JW_OK, JW_OK, JW_OK},
 		{OBJECT_WHATS, 0, 999, JW_TRUST_OPAQUE + 1, JW_ERR_FORMAT, JW_OK, JW_ERR_FORMAT},
-		{0, OBJECT_SAIDS, 9, 0, JW_ERR_FORMAT, JW_ERR_FORMAT, JW_OK},
+		{0, OBJECT_OUTCOMES, 9, 0, JW_ERR_FORMAT, JW_ERR_FORMAT, JW_OK},
 		{0, 0, 1000, 0, JW_OK, JW_ERR_FORMAT, JW_OK},
 	};
 

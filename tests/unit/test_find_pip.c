@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "check.h"
 #include "find/pip.h"
-#include "find/pip_said.h"
+#include "find/pip_output.h"
 #include "find/requirement.h"
 
 TEST(packages_are_read_as_they_are_typed)
@@ -190,14 +190,14 @@ TEST(what_files_ask_pip_for)
 
 		*why = (struct jw_error){0};
 		if (!pip_lines_read(why, lists[i].name, lists[i].text, strlen(lists[i].text), &lines)) {
-			buf_say(&said, "%s%s", buf_text(&lines.options), buf_text(&lines.requirements));
+			buf_add(&said, "%s%s", buf_text(&lines.options), buf_text(&lines.requirements));
 			for (size_t k = 0; k < lines.left_out.count; k++)
-				buf_say(&said, "%zu %s\n", lines.left_out.items[k].line,
+				buf_add(&said, "%zu %s\n", lines.left_out.items[k].line,
 						lines.left_out.items[k].asked);
 			for (size_t k = 0; k < lines.packages.count; k++) {
 				const struct jw_listed_package *package = &lines.packages.items[k];
 
-				buf_say(&said, "= %s%s%s%s%s%s\n", package->asked, *package->file ? " " : "",
+				buf_add(&said, "= %s%s%s%s%s%s\n", package->asked, *package->file ? " " : "",
 						package->file, *package->sha256 ? " " : "", package->sha256,
 						package->direct ? " (direct)" : "");
 			}
@@ -282,7 +282,7 @@ TEST(what_pip_lacks_is_in_its_words)
 		char *said = mem_printf("%s%s", missing, cases[i].said);
 		struct jw_error found = {0};
 
-		assert_int_equal(pip_said_lack(&found, said), cases[i].lack);
+		assert_int_equal(pip_output_lack(&found, said), cases[i].lack);
 		if (cases[i].message)
 			assert_string_equal(found.message, cases[i].message);
 		mem_free(said);

@@ -20,16 +20,16 @@
 
 #define AHEAD(member, ...) JSON(struct jw_ahead, member, __VA_ARGS__)
 
-static const char *say_ahead(char room[JSON_ROOM], const void *state)
+static const char *format_ahead(char room[JSON_ROOM], const void *state)
 {
 	(void)room;
 	return jw_ahead_state_name(*(const enum jw_ahead_state *)state);
 }
 
 static const struct json_field ahead_fields[] = {
-	JSON_SAID("state", struct jw_ahead, state, say_ahead,
-			  "`none`, `noticed`, `unfinished`, `compiling`, `ready`, `live`, `undone`, "
-			  "`no-room`, `no-compiler` or `failed`"),
+	JSON_FORMATTED("state", struct jw_ahead, state, format_ahead,
+				   "`none`, `noticed`, `unfinished`, `compiling`, `ready`, `live`, `undone`, "
+				   "`no-room`, `no-compiler` or `failed`"),
 	AHEAD(running, "the driver that runs; `\"\"` where unknown"),
 	AHEAD(next, "the one that was or is prepared", .presence = JSON_IF_SET),
 	AHEAD(pending, "`next` is installed and starts at the next boot, or `--driver` has named it"),

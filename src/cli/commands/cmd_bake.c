@@ -26,18 +26,19 @@ struct bake_document {
 
 #define FILE_MEMBER(member, ...) JSON(struct jw_bake_file, member, __VA_ARGS__)
 
-static const char *say_range_end(char room[JSON_ROOM], const void *driver)
+static const char *format_range_end(char room[JSON_ROOM], const void *driver)
 {
 	return ((const struct jw_driver *)driver)->cuda ? document_driver(room, driver) : "";
 }
 
 static const struct json_field baked_drivers_fields[] = {
-	JSON_SAID("target", struct jw_bake_drivers, target, document_sm, "`sm_86`"),
-	JSON_SAID("from", struct jw_bake_drivers, from, say_range_end,
-			  "the first driver that loads the code in the copy; with an older one programs fail",
-			  .presence = JSON_IF_SET),
-	JSON_SAID(
-		"to", struct jw_bake_drivers, to, say_range_end,
+	JSON_FORMATTED("target", struct jw_bake_drivers, target, document_sm, "`sm_86`"),
+	JSON_FORMATTED(
+		"from", struct jw_bake_drivers, from, format_range_end,
+		"the first driver that loads the code in the copy; with an older one programs fail",
+		.presence = JSON_IF_SET),
+	JSON_FORMATTED(
+		"to", struct jw_bake_drivers, to, format_range_end,
 		"the newest with which such code was measured; newer ones are expected to load it too",
 		.presence = JSON_IF_SET),
 	{0},
@@ -73,8 +74,8 @@ static const struct json_field baked_file_fields[] = {
 
 static const struct json_field bake_fields[] = {
 	JSON(struct bake_document, dry_run, "nothing was compiled or written"),
-	JSON_SAID("driver", struct bake_document, result.driver, document_driver,
-			  "whose compiler's code this is"),
+	JSON_FORMATTED("driver", struct bake_document, result.driver, document_driver,
+				   "whose compiler's code this is"),
 	JSON(struct bake_document, result.uncompiled, "modules that could not be compiled"),
 	JSON_AS("uncompiled_why", struct bake_document, result.uncompiled_why.message,
 			"one line: the first of them, and why", .presence = JSON_IF_SET),
@@ -182,7 +183,7 @@ static void print_summary(const struct cli *cli, const struct jw_bake_result *re
 			continue;
 		installed++;
 		(void)snprintf(name, sizeof name, "%s==%s", file->package, file->version);
-		buf_say(&line, "jitwarm bake --index");
+		buf_add(&line, "jitwarm bake --index");
 		next_step_keep(&line, &cli->options, kept);
 		shell_add_word(&line, name);
 		next_step(out, STYLE_PLAIN,
@@ -199,7 +200,7 @@ static void print_summary(const struct cli *cli, const struct jw_bake_result *re
 static int report(struct cli *cli, const struct jw_bake_result *result,
 				  const struct jw_found *found, bool dry_run)
 {
-	if (!result->file_count && !found_files_say_cpu_builds(&cli->out, found, NULL))
+	if (!result->file_count && !found_files_print_cpu_builds(&cli->out, found, NULL))
 		output_line(&cli->out, STYLE_GOOD,
 					"nothing to bake: the driver compiles nothing in these files");
 	for (size_t i = 0; i < result->file_count; i++) {

@@ -61,7 +61,7 @@ static const char *key_text(char room[JSON_ROOM], const void *key)
 	return room;
 }
 
-static const char *say_form(char room[JSON_ROOM], const void *values)
+static const char *format_form(char room[JSON_ROOM], const void *values)
 {
 	const struct jw_cache_entry *entry = values;
 
@@ -70,12 +70,14 @@ static const char *say_form(char room[JSON_ROOM], const void *values)
 }
 
 static const struct json_field entry_fields[] = {
-	JSON_SAID("key", struct jw_cache_entry, key, key_text, "the entry's name, 16 hex digits"),
+	JSON_FORMATTED("key", struct jw_cache_entry, key, key_text, "the entry's name, 16 hex digits"),
 	ENTRY(kind, "`cuda`, `opencl` or `other`", .names = cached_kinds),
-	JSON_SAID_OF("form", say_form,
-				 "CUDA: `load` (a module), `link` (an input of run-time linking) or `nvjitlink`",
-				 .presence = JSON_UNLESS_NULL),
-	JSON_SAID("arch", struct jw_cache_entry, target, document_sm, "`sm_86`, `\"\"` where unknown"),
+	JSON_FORMATTED_OF(
+		"form", format_form,
+		"CUDA: `load` (a module), `link` (an input of run-time linking) or `nvjitlink`",
+		.presence = JSON_UNLESS_NULL),
+	JSON_FORMATTED("arch", struct jw_cache_entry, target, document_sm,
+				   "`sm_86`, `\"\"` where unknown"),
 	ENTRY(driver, "the stamp in the key; OpenCL: the release"),
 	ENTRY(options, "the compiler's options in the key, cut at 79 bytes"),
 	JSON_AS("source_bytes", struct jw_cache_entry, payload_bytes, "of the PTX in the key"),
@@ -345,7 +347,7 @@ static int verify_run(struct jw_error *err, struct cli *cli)
 	if (report->damaged) {
 		struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
-		buf_say(&line, "jitwarm cache verify --repair");
+		buf_add(&line, "jitwarm cache verify --repair");
 		next_step_keep(&line, &cli->options, (const char *const[]){"cache", NULL});
 		next_step(&cli->out, STYLE_FAINT, "Next: ", &line);
 	}
@@ -389,7 +391,8 @@ struct cache_prune_document {
 
 static const struct json_field prune_group_fields[] = {
 	JSON(struct jw_prune_group, driver, "the stamp; OpenCL: the release"),
-	JSON_SAID("arch", struct jw_prune_group, target, document_sm, "`sm_86`, `\"\"` where unknown"),
+	JSON_FORMATTED("arch", struct jw_prune_group, target, document_sm,
+				   "`sm_86`, `\"\"` where unknown"),
 	JSON(struct jw_prune_group, newer,
 		 "of those that stay: the driver is newer than this machine's"),
 	JSON(struct jw_prune_group, entries, NULL),

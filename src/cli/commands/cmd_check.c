@@ -58,7 +58,7 @@ static const struct json_field count_fields[] = {
 };
 
 static const struct json_field gpu_fields[] = {
-	JSON_SAID("target", struct jw_check_gpu, target, document_sm, "`sm_86`"),
+	JSON_FORMATTED("target", struct jw_check_gpu, target, document_sm, "`sm_86`"),
 	JSON_SAME(JSON_TABLE(struct jw_check_gpu, count_fields)),
 	{0},
 };
@@ -75,7 +75,7 @@ static const struct json_field file_fields[] = {
 
 static const struct json_field failing_fields[] = {
 	JSON(struct jw_check_failing, file, "its path; of a member of an archive with its name there"),
-	JSON_SAID("target", struct jw_check_failing, target, document_sm, "`sm_86`"),
+	JSON_FORMATTED("target", struct jw_check_failing, target, document_sm, "`sm_86`"),
 	JSON(struct jw_check_failing, why, "a line for people"),
 	JSON(struct jw_check_failing, package, "its package, if the list of releases has it",
 		 .presence = JSON_UNLESS_NULL),
@@ -94,7 +94,7 @@ static const struct json_field compiler_fields[] = {
 	{0},
 };
 
-static const char *say_reason(char room[JSON_ROOM], const void *reason)
+static const char *format_reason(char room[JSON_ROOM], const void *reason)
 {
 	(void)room;
 	return jw_cold_reason_name(*(const enum jw_cold_reason *)reason);
@@ -104,9 +104,9 @@ static const struct json_field cause_fields[] = {
 	JSON(struct jw_check_cause, path, NULL),
 	JSON(struct jw_check_cause, member, "inside an archive: its name there",
 		 .presence = JSON_UNLESS_NULL),
-	JSON_SAID("target", struct jw_check_cause, target, document_sm, "`sm_86`"),
+	JSON_FORMATTED("target", struct jw_check_cause, target, document_sm, "`sm_86`"),
 	JSON(struct jw_check_cause, modules, "their number"),
-	JSON_SAID("reason", struct jw_check_cause, reason, say_reason, "see below"),
+	JSON_FORMATTED("reason", struct jw_check_cause, reason, format_reason, "see below"),
 	JSON(struct jw_check_cause, text, "a line for people"),
 	{0},
 };
@@ -114,15 +114,16 @@ static const struct json_field cause_fields[] = {
 static const struct json_field check_fields[] = {
 	JSON_LIST_OF("gpus", struct check_document, result.gpus, result.gpu_count,
 				 JSON_TABLE(struct jw_check_gpu, gpu_fields), "an object for each architecture"),
-	JSON_SAID("verdict", struct check_document, result.verdict, document_verdict,
-			  "the answer, which decides the exit status: `runs`, `warm` (0), `cold`, `partly` "
-			  "(1), `fails`, "
-			  "`unsure`, `unknown`, `no-room`, `useless`, `nothing` (2) or `unread` (3)"),
+	JSON_FORMATTED(
+		"verdict", struct check_document, result.verdict, document_verdict,
+		"the answer, which decides the exit status: `runs`, `warm` (0), `cold`, `partly` "
+		"(1), `fails`, "
+		"`unsure`, `unknown`, `no-room`, `useless`, `nothing` (2) or `unread` (3)"),
 	JSON_MEMBERS_OF(struct check_document, sum, JSON_TABLE(struct jw_check_gpu, count_fields)),
 	JSON_OBJECT_OF("cache", struct check_document, result.cache, &document_outlook,
 				   "what the driver does with the cache as it is"),
-	JSON_SAID("driver", struct check_document, result.driver, document_driver,
-			  "the driver in question: `550.163.01 (CUDA 12.4)`"),
+	JSON_FORMATTED("driver", struct check_document, result.driver, document_driver,
+				   "the driver in question: `550.163.01 (CUDA 12.4)`"),
 	JSON(struct check_document, result.limit_bytes,
 		 "the limit of the cache under that driver: `CUDA_CACHE_MAXSIZE`, or the driver's default"),
 	JSON(struct check_document, result.names_known,
@@ -197,29 +198,29 @@ static void print_next(const struct cli *cli, const struct jw_check_result *resu
 		!pending;
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
-	buf_say(&line, "jitwarm %s", pending ? "ahead" : elsewhere ? "make" : "prime");
+	buf_add(&line, "jitwarm %s", pending ? "ahead" : elsewhere ? "make" : "prime");
 	/* It refuses what the driver would evict again. */
 	if (!pending && !elsewhere &&
 		!jw_cache_holds(&cli->system->cache, result->all.forecast.cache_bytes) &&
 		jw_tune_can_apply(JW_SCOPE_USER))
-		buf_say(&line, " --tune");
+		buf_add(&line, " --tune");
 	/* A pack is made for a GPU and a driver: what was not named is this machine's, whose driver's
 	 * names are in its library. */
 	if (elsewhere && !options_given(options, "target"))
-		buf_say(&line, " --target native");
+		buf_add(&line, " --target native");
 	if (elsewhere)
 		next_step_keep(&line, options, machine);
 	if (elsewhere && !options_given(options, "driver")) {
-		buf_say(&line, " --driver");
+		buf_add(&line, " --driver");
 		shell_add_word(&line, cli->system->driver.library);
 	}
 	next_step_keep(&line, options, place);
 	if (!pending)
 		next_step_keep(&line, options, what);
 	if (!pending && options_given(options, "all"))
-		buf_say(&line, " --all");
+		buf_add(&line, " --all");
 	if (elsewhere)
-		buf_say(&line, " --fetch -o FILE.jwpack");
+		buf_add(&line, " --fetch -o FILE.jwpack");
 	next_step_names(&line, options);
 	if (pending)
 		ahead_print(out, "", &ahead);

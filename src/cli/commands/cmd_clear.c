@@ -59,7 +59,7 @@ static int ask_first(struct jw_error *err, struct cli *cli, const char *what, ui
 			"there is no terminal to ask on: “jitwarm %s --yes” removes %s without asking",
 			cli->command->name, what);
 	}
-	buf_say(&question, "Remove %s (%s) from %s? [y/N] ", what, text_bytes(size, bytes), path);
+	buf_add(&question, "Remove %s (%s) from %s? [y/N] ", what, text_bytes(size, bytes), path);
 	translated = language_line(buf_text(&question));
 	terminal_append(&shown, translated ? translated : buf_text(&question));
 	output_put(2, buf_text(&shown));

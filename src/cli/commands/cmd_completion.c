@@ -48,10 +48,10 @@ static void offer_candidate(struct completion *completion, const char *candidate
 	if (length < begun || memcmp(candidate, completion->word, begun) != 0 ||
 		!is_harmless(candidate, length))
 		return;
-	buf_say(&completion->text, "%.*s%.*s\t", (int)completion->head_length, completion->head,
+	buf_add(&completion->text, "%.*s%.*s\t", (int)completion->head_length, completion->head,
 			(int)length, candidate);
 	terminal_append(&completion->text, about);
-	buf_say(&completion->text, "\n");
+	buf_add(&completion->text, "\n");
 }
 
 /* "bash|zsh|fish" */
@@ -68,7 +68,7 @@ static void offer_choices(struct completion *completion, const char *choices)
 /* The shell knows its files better. */
 static void offer_files(struct completion *completion, bool folders)
 {
-	buf_say(&completion->text, "%s", folders ? ":folders\n" : ":files\n");
+	buf_add(&completion->text, "%s", folders ? ":folders\n" : ":files\n");
 }
 
 static void offer_gpus(struct completion *completion)
@@ -161,7 +161,7 @@ static void offer_commands(struct completion *completion, const struct cli_comma
 
 		if (commands[i]->hidden || (group && !command_in_group(commands[i], group)))
 			continue;
-		commands_say_second(&words, commands, name, first);
+		commands_list_second(&words, commands, name, first);
 		if (group)
 			offer_candidate(completion, second + 1, strlen(second + 1), commands[i]->summary);
 		else if (!is_told_before(commands, i, first))

@@ -131,7 +131,7 @@ static int config_change(struct jw_error *err, struct cli *cli, struct config_do
 	int result;
 
 	for (size_t i = 1; !unset && i < given->operand_count; i++)
-		buf_say(&value, "%s%s", i > 1 ? " " : "", given->operands[i]);
+		buf_add(&value, "%s%s", i > 1 ? " " : "", given->operands[i]);
 	if (unset && given->operand_count)
 		result =
 			error_set(err, JW_ERR_USAGE, "“%.100s”: --unset removes a setting and takes no value",

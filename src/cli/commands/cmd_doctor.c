@@ -73,7 +73,7 @@ static const struct json_field doctor_fields[] = {
 	JSON_LIST_OF("findings", struct doctor_document, result.findings, result.finding_count,
 				 JSON_TABLE(struct jw_finding, finding_fields),
 				 "the likeliest cause first; empty where all is well"),
-	JSON_SAID(
+	JSON_FORMATTED(
 		"verdict", struct doctor_document, result.verdict, document_verdict,
 		"as in `check`; without files `runs`, or `useless` by the settings; `nothing` without "
 		"a GPU"),
@@ -114,11 +114,11 @@ static char *doctor_text_command(const struct doctor_words *words, const struct 
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 	char *text;
 
-	buf_say(&line, "%s%sjitwarm", words->before ? words->before : "", words->before ? " " : "");
+	buf_add(&line, "%s%sjitwarm", words->before ? words->before : "", words->before ? " " : "");
 	for (size_t i = 0; i < finding->word_count; i++) {
 		shell_add_word(&line, finding->command[i]);
 		if (!i && words->environment && !strcmp(finding->command[0], "prime")) {
-			buf_say(&line, " --environment");
+			buf_add(&line, " --environment");
 			shell_add_word(&line, words->environment);
 		}
 	}
@@ -135,9 +135,9 @@ static void put_finding(struct buf *text, size_t number, const struct doctor_wor
 {
 	char *command = finding->command ? doctor_text_command(words, finding) : NULL;
 
-	buf_say(text, "%2zu  %s: %s\n", number, finding->id, finding->evidence);
-	buf_say(text, "    %s: %s", finding->hopeless ? "Nothing helps here" : "Do", finding->fix);
-	buf_say(text, "%s%s\n", command ? COMMAND_MARK ": " : "", command ? command : "");
+	buf_add(text, "%2zu  %s: %s\n", number, finding->id, finding->evidence);
+	buf_add(text, "    %s: %s", finding->hopeless ? "Nothing helps here" : "Do", finding->fix);
+	buf_add(text, "%s%s\n", command ? COMMAND_MARK ": " : "", command ? command : "");
 	mem_free(command);
 }
 
@@ -162,7 +162,7 @@ static void put_process(struct buf *text, const struct process_view *process)
 
 	if (!process->pid)
 		return;
-	buf_say(text, "Process %d (%s): %s%s%s\n", process->pid, process->name,
+	buf_add(text, "Process %d (%s): %s%s%s\n", process->pid, process->name,
 			!process->driver    ? "it has not loaded NVIDIA's driver"
 			: process->compiler ? "the driver's compiler is loaded: it compiles or links, "
 								  "or has done so"
@@ -172,7 +172,7 @@ static void put_process(struct buf *text, const struct process_view *process)
 	if (!process->replaced_count)
 		return;
 	from = text->size;
-	buf_say(text,
+	buf_add(text,
 			"        %s replaced or removed since it started (%s%s): jitwarm cannot "
 			"judge what it has loaded there; start it again",
 			TEXT_COUNT(process->replaced_count, "library was", "libraries were"),
@@ -181,7 +181,7 @@ static void put_process(struct buf *text, const struct process_view *process)
 	for (size_t i = from; i < text->size; i++)
 		if (text->data[i] < ' ')
 			text->data[i] = '?';
-	buf_say(text, "\n");
+	buf_add(text, "\n");
 }
 
 static void put_findings(struct buf *text, const struct doctor_document *document)
@@ -192,14 +192,14 @@ static void put_findings(struct buf *text, const struct doctor_document *documen
 	for (size_t i = 0; i < result->finding_count; i++)
 		put_finding(text, i + 1, &document->words, &result->findings[i]);
 	if (document->empty)
-		buf_say(text, "no device code found in %s; “jitwarm find” shows the environments here\n",
+		buf_add(text, "no device code found in %s; “jitwarm find” shows the environments here\n",
 				document->empty);
 	if (document->empty && document->unnamed && !result->finding_count)
-		buf_say(text, "GPU, driver, cache and settings: all is well\n");
+		buf_add(text, "GPU, driver, cache and settings: all is well\n");
 	else if (!document->empty && !result->finding_count && result->verdict == JW_VERDICT_NOTHING)
-		buf_say(text, "no device code found\n");
+		buf_add(text, "no device code found\n");
 	else if (!document->empty && !result->finding_count) {
-		buf_say(text,
+		buf_add(text,
 				"%s: %s%s. If a start is slow nevertheless, the driver compiles code that is in no "
 				"file (of NVRTC, Dr.Jit), or the reason is another compiler with its own cache "
 				"(Triton, XLA), the choice of algorithms or the loading of weights\n",
@@ -207,11 +207,11 @@ static void put_findings(struct buf *text, const struct doctor_document *documen
 				result->warm ? TEXT_COUNT(result->warm, "module", "modules")
 							 : "nothing in these files is compiled",
 				result->warm ? " in the cache, and nothing else in these files is compiled" : "");
-		buf_say(text, "To prepare what is in no file, record a start" COMMAND_MARK
+		buf_add(text, "To prepare what is in no file, record a start" COMMAND_MARK
 					  ": jitwarm run --record FILE -- COMMAND\n");
 	}
 	if (result->probe != JW_PROBE_NOT)
-		buf_say(text, "Probe   %s\n", probe_text(result->probe));
+		buf_add(text, "Probe   %s\n", probe_text(result->probe));
 }
 
 /* Line by line: output_line makes each harmless and fits it to the terminal. */
@@ -229,7 +229,7 @@ static void print_lines_of(const struct output *out, char *text)
 		command = strrchr(line, *COMMAND_MARK);
 		if (command) {
 			*command = '\0';
-			buf_say(&step, "%s", command + 1);
+			buf_add(&step, "%s", command + 1);
 		}
 		next_step(out, style, line, command ? &step : NULL);
 	}
@@ -239,12 +239,12 @@ static void put_machine(struct buf *text, const struct jw_system *system)
 {
 	char driver[JW_DRIVER_TEXT], target[JW_TARGET_TEXT], size[TEXT_SHORT], limit[TEXT_SHORT];
 
-	buf_say(text, "jitwarm %s (%s)\n", jw_version(), jw_platform());
+	buf_add(text, "jitwarm %s (%s)\n", jw_version(), jw_platform());
 	for (size_t i = 0; i < system->gpu_count; i++)
-		buf_say(text, "GPU     %s (%s)\n", system->gpus[i].name,
+		buf_add(text, "GPU     %s (%s)\n", system->gpus[i].name,
 				jw_target_sm(target, system->gpus[i].target));
-	buf_say(text, "Driver  %s\n", jw_driver_text(driver, &system->driver.version));
-	buf_say(text, "Cache   %s, %s of %s%s\n",
+	buf_add(text, "Driver  %s\n", jw_driver_text(driver, &system->driver.version));
+	buf_add(text, "Cache   %s, %s of %s%s\n",
 			TEXT_COUNT(system->cache.outlook.entries, "entry", "entries"),
 			text_bytes(size, system->cache.outlook.bytes),
 			text_bytes(limit, system->cache.limit_bytes),
@@ -289,7 +289,7 @@ static void hide_names(struct buf *copy, const char *text)
 		while (i < HIDDEN && !begins_hidden(text, at, &names[i]))
 			i++;
 		if (i < HIDDEN)
-			buf_say(copy, "%s", names[i].shown);
+			buf_add(copy, "%s", names[i].shown);
 		else
 			(void)buf_append(NULL, copy, text + at, 1);
 		at += i < HIDDEN ? strlen(names[i].name) : 1;
@@ -355,7 +355,7 @@ static int describe_view(struct jw_error *err, char *const values[DECIDING],
 		mem_free(its);
 	}
 	if (unset.size + set.size)
-		buf_say(&line, " env%s%s", buf_text(&unset), buf_text(&set));
+		buf_add(&line, " env%s%s", buf_text(&unset), buf_text(&set));
 	if (line.overflowed || unset.overflowed || set.overflowed)
 		result = error_set(err, JW_ERR_LIMIT, "its variables are too long for a command");
 	buf_free(&unset);
@@ -570,7 +570,7 @@ static int fix_found(struct jw_error *err, struct doctoring *doctoring, bool *re
 }
 
 /* A finding with a command was run, or it was said what it waits for. */
-static void say_nothing_fixed(const struct doctoring *doctoring)
+static void print_nothing_fixed(const struct doctoring *doctoring)
 {
 	const struct jw_doctor_result *result = doctoring->result;
 
@@ -597,7 +597,7 @@ static int look_and_fix(struct jw_error *err, struct doctoring *doctoring)
 	if (done && look_around(err, doctoring))
 		return -1;
 	if (fix && !doctoring->fixed_count)
-		say_nothing_fixed(doctoring);
+		print_nothing_fixed(doctoring);
 	return 0;
 }
 

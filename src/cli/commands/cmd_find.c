@@ -47,8 +47,8 @@ static const struct json_field row_fields[] = {
 	JSON(struct find_row, files, "that may hold device code"),
 	JSON(struct find_row, images, "files and members of archives with device code",
 		 JSON_IF(struct find_row, judged)),
-	JSON_SAID("verdict", struct find_row, verdict, document_verdict, "as in `check`",
-			  JSON_IF(struct find_row, images)),
+	JSON_FORMATTED("verdict", struct find_row, verdict, document_verdict, "as in `check`",
+				   JSON_IF(struct find_row, images)),
 	JSON(struct find_row, warm, "modules in the cache", JSON_IF(struct find_row, judged)),
 	JSON(struct find_row, cold, "modules that a start compiles, for all GPUs together",
 		 JSON_IF(struct find_row, judged)),
@@ -253,12 +253,12 @@ static void print_find_next(const struct finding_places *finding, const struct f
 		cli_warn_useless(finding->cli);
 		return;
 	}
-	buf_say(&line,
+	buf_add(&line,
 			jw_cache_holds(&finding->cli->system->cache, 0) || !jw_tune_can_apply(JW_SCOPE_USER)
 				? "jitwarm prime"
 				: "jitwarm prime --tune");
 	if (row->place.environment) {
-		buf_say(&line, " --environment");
+		buf_add(&line, " --environment");
 		shell_add_word(&line, row->place.paths[0]);
 	} else {
 		shell_add_words(&line, (const char *const *)row->dearest, row->dearest_count);

@@ -16,23 +16,23 @@ static void append_text(struct buf *buf, const char *text)
 
 	for (; *text; text++) {
 		if (line_begins && (*text == '.' || *text == '\''))
-			buf_say(buf, "\\&");
+			buf_add(buf, "\\&");
 		line_begins = *text == '\n';
 		if (*text == '\n' && text[1] == '\n') {
-			buf_say(buf, "\n.Pp\n");
+			buf_add(buf, "\n.Pp\n");
 			text++;
 		} else if (*text == '\\') {
-			buf_say(buf, "\\e");
+			buf_add(buf, "\\e");
 		} else {
 			(void)buf_append(NULL, buf, text, 1);
 		}
 	}
-	buf_say(buf, "\n");
+	buf_add(buf, "\n");
 }
 
 static void append_heading(struct buf *buf, const char *title)
 {
-	buf_say(buf, ".Ss %s\n.Bl -tag -width Ds\n", language_text(title));
+	buf_add(buf, ".Ss %s\n.Bl -tag -width Ds\n", language_text(title));
 }
 
 /* A list is begun; where it has headings, each begins another one. */
@@ -40,15 +40,15 @@ static void append_options(struct buf *buf, const struct cli_option *options)
 {
 	for (const struct cli_option *at = options; at && at->name; at++) {
 		if (at->title) {
-			buf_say(buf, "%s", at != options ? ".El\n" : "");
+			buf_add(buf, "%s", at != options ? ".El\n" : "");
 			append_heading(buf, at->title);
 		}
 		if (at->title || at->hidden)
 			continue;
-		buf_say(buf, ".It ");
+		buf_add(buf, ".It ");
 		if (at->letter)
-			buf_say(buf, "Fl %c , ", at->letter);
-		buf_say(buf, "Fl \\-%s%s%s\n", at->name, at->value ? " Ar " : "",
+			buf_add(buf, "Fl %c , ", at->letter);
+		buf_add(buf, "Fl \\-%s%s%s\n", at->name, at->value ? " Ar " : "",
 				at->value ? at->value : "");
 		append_text(buf, language_text(at->help));
 	}
@@ -63,38 +63,38 @@ static void manual_page(struct buf *buf, const struct cli_command *command)
 	text_copy(dashed, sizeof dashed, command->name);
 	for (char *at = dashed; *at; at++)
 		*at = (char)(*at == ' ' ? '-' : *at);
-	buf_say(buf, ".Dd $Mdocdate$\n.Dt JITWARM-%s 1\n.Os jitwarm %s\n%s\n.Nm jitwarm-%s", dashed,
+	buf_add(buf, ".Dd $Mdocdate$\n.Dt JITWARM-%s 1\n.Os jitwarm %s\n%s\n.Nm jitwarm-%s", dashed,
 			jw_version(), language_text(".Sh NAME"), dashed);
-	buf_say(buf, "\n.Nd %s\n%s\n.Nm jitwarm %s\n", language_text(command->summary),
+	buf_add(buf, "\n.Nd %s\n%s\n.Nm jitwarm %s\n", language_text(command->summary),
 			language_text(".Sh SYNOPSIS"), command->name);
 	if (*command->usage)
 		append_text(buf, command->usage);
-	buf_say(buf, "%s\n", language_text(".Sh DESCRIPTION"));
+	buf_add(buf, "%s\n", language_text(".Sh DESCRIPTION"));
 	append_text(buf, language_text(command->description));
-	buf_say(buf, "%s\n%s", language_text(".Sh OPTIONS"), grouped ? "" : ".Bl -tag -width Ds\n");
+	buf_add(buf, "%s\n%s", language_text(".Sh OPTIONS"), grouped ? "" : ".Bl -tag -width Ds\n");
 	append_options(buf, command->options);
 	if (grouped) {
-		buf_say(buf, ".El\n");
+		buf_add(buf, ".El\n");
 		append_heading(buf, options_common_title);
 	}
 	append_options(buf, options_common);
-	buf_say(buf, ".El\n%s\n%s\n", language_text(".Sh EXIT STATUS"),
+	buf_add(buf, ".El\n%s\n%s\n", language_text(".Sh EXIT STATUS"),
 			language_text(
 				"0 done, or warm; 1 cold, or a part is left undone; 2 jitwarm "
 				"cannot help, and has said why; 3 failed; 64 wrong usage; 130 ended by Ctrl-C."));
 	if (command->examples) {
-		buf_say(buf, "%s\n.Bd -literal -offset indent\n", language_text(".Sh EXAMPLES"));
+		buf_add(buf, "%s\n.Bd -literal -offset indent\n", language_text(".Sh EXAMPLES"));
 		/* They are copied: a hyphen and a tilde are those of the keyboard. */
 		for (const char *at = command->examples; *at; at++)
 			if (*at == '-')
-				buf_say(buf, "\\-");
+				buf_add(buf, "\\-");
 			else if (*at == '~')
-				buf_say(buf, "\\(ti");
+				buf_add(buf, "\\(ti");
 			else
 				(void)buf_append(NULL, buf, at, 1);
-		buf_say(buf, ".Ed\n");
+		buf_add(buf, ".Ed\n");
 	}
-	buf_say(buf, "%s\n.Xr jitwarm 1\n", language_text(".Sh SEE ALSO"));
+	buf_add(buf, "%s\n.Xr jitwarm 1\n", language_text(".Sh SEE ALSO"));
 }
 
 enum { MAX_HELP = 1 << 20 };

@@ -38,7 +38,7 @@ static int print_one(struct cli *cli, struct jw_key *key, bool made)
 	output_line(&cli->out, STYLE_GOOD, made ? "New key “%s”, %s" : "Trusted from now on: “%s”, %s",
 				key->name, key->id);
 	if (made) {
-		buf_say(&line, "jitwarm key trust");
+		buf_add(&line, "jitwarm key trust");
 		shell_add_word(&line, key->public_key);
 		next_step(&cli->out, STYLE_PLAIN, "  on other machines: ", &line);
 	}

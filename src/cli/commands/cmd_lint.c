@@ -33,7 +33,7 @@ static const char *const kind_names[] = {
 #define LINT_GPU(member, ...) JSON(struct jw_lint_gpu, member, __VA_ARGS__)
 
 static const struct json_field lint_gpu_fields[] = {
-	JSON_SAID("target", struct jw_lint_gpu, target, document_sm, NULL),
+	JSON_FORMATTED("target", struct jw_lint_gpu, target, document_sm, NULL),
 	LINT_GPU(level,
 			 "`error`: over the bound or not known to be within, or a program fails; `warning`: "
 			 "something is compiled, and there is no bound",
@@ -46,8 +46,8 @@ static const struct json_field lint_gpu_fields[] = {
 	LINT_GPU(ptx_bytes, "of these modules, decompressed"),
 	JSON_OBJECT_OF("start_seconds", struct jw_lint_gpu, start, &document_span,
 				   "the first start on one core, with run-time linking"),
-	JSON_SAID("code", struct jw_lint_gpu, code, document_sm,
-			  "one of `codes`: it avoids that; empty: none is missing"),
+	JSON_FORMATTED("code", struct jw_lint_gpu, code, document_sm,
+				   "one of `codes`: it avoids that; empty: none is missing"),
 	LINT_GPU(driver_from, "the oldest branch of Linux drivers with the same code in use; 0: none"),
 	LINT_GPU(fails_from, "branches with which a program fails: the first"),
 	LINT_GPU(fails_to, "and the last; 0: none"),
@@ -57,7 +57,7 @@ static const struct json_field lint_gpu_fields[] = {
 #define LINT_CODE(member, ...) JSON(struct jw_lint_code, member, __VA_ARGS__)
 
 static const struct json_field code_fields[] = {
-	JSON_SAID("target", struct jw_lint_code, target, document_sm, "of `-gencode`"),
+	JSON_FORMATTED("target", struct jw_lint_code, target, document_sm, "of `-gencode`"),
 	LINT_CODE(
 		cuda,
 		"the first CUDA version whose compiler makes it, 12080 for 12.8; 0: older than known"),
@@ -73,7 +73,7 @@ static const struct json_field finding_fields[] = {
 			"entry that jitwarm does not know",
 			.names = kind_names),
 	FINDING(level, "that of the GPU; of `lacks` `note`", .names = lint_level_names),
-	JSON_SAID("target", struct jw_lint_finding, target, document_sm, NULL),
+	JSON_FORMATTED("target", struct jw_lint_finding, target, document_sm, NULL),
 	FINDING(path, NULL),
 	FINDING(member, "inside an archive", .presence = JSON_UNLESS_NULL),
 	FINDING(why, "not with `compiles`", .presence = JSON_UNLESS_NULL),
@@ -135,27 +135,27 @@ static struct verdict_row lint_row(const struct jw_lint_gpu *gpu, const struct l
 }
 
 /* What is the matter on a GPU, in one line; `text` is empty where nothing is. */
-static void lint_say_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
-						 const struct lint_bound *bound)
+static void lint_print_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
+						   const struct lint_bound *bound)
 {
 	const struct verdict_row row = lint_row(gpu, bound);
 	char most[TEXT_SHORT], gencode[LINT_GENCODE];
 
 	if (gpu->failing || gpu->modules || gpu->tile || gpu->unknown)
-		(void)verdict_say(text, &row, VERDICT_PTX | VERDICT_START);
+		(void)verdict_print(text, &row, VERDICT_PTX | VERDICT_START);
 	if (gpu->modules && bound->set)
-		buf_say(text, ", %s the bound of %s",
+		buf_add(text, ", %s the bound of %s",
 				gpu->start.likely > bound->most_start_s ? "over" : "within",
 				text_duration(most, bound->most_start_s));
 	if (gpu->lacking)
-		buf_say(text, "%sa program that uses certain code of %s fails on this GPU",
+		buf_add(text, "%sa program that uses certain code of %s fails on this GPU",
 				text->size ? "; " : "", TEXT_COUNT(gpu->lacking, "file", "files"));
 	if (gpu->code.sm)
-		buf_say(text, "; avoided by %s", lint_gencode(gencode, gpu->code));
+		buf_add(text, "; avoided by %s", lint_gencode(gencode, gpu->code));
 }
 
 /* The same of one finding, without the file's name and the GPU's. */
-static void lint_say_finding(struct buf *text, const struct jw_lint_finding *finding)
+static void lint_print_finding(struct buf *text, const struct jw_lint_finding *finding)
 {
 	const struct verdict_row row = {.modules = finding->modules,
 									.cold = finding->modules,
@@ -163,9 +163,9 @@ static void lint_say_finding(struct buf *text, const struct jw_lint_finding *fin
 									.forecast = {.start = finding->start}};
 
 	if (finding->why)
-		buf_say(text, "%s", finding->why);
+		buf_add(text, "%s", finding->why);
 	else
-		(void)verdict_say(text, &row, VERDICT_PTX | VERDICT_START);
+		(void)verdict_print(text, &row, VERDICT_PTX | VERDICT_START);
 }
 
 static enum style level_style(enum jw_lint_level level)
@@ -212,7 +212,7 @@ static void print_lint_findings(const struct output *out, const struct jw_lint_r
 		}
 		if (lines.count == GPUS_MAX)
 			end_lint_findings(out, result, &lines);
-		lint_say_finding(gpu_lines_add(&lines, finding->target), finding);
+		lint_print_finding(gpu_lines_add(&lines, finding->target), finding);
 		lines.items[lines.count - 1].style = level_style(finding->level);
 	}
 	end_lint_findings(out, result, &lines);
@@ -245,7 +245,7 @@ static void print_codes(const struct output *out, const struct jw_lint_result *r
 			char name[GPUS_NAME];
 
 			if (jw_target_equal(result->gpus[k].code, code->target))
-				buf_say(&names, "%s%s", names.size ? ", " : "",
+				buf_add(&names, "%s%s", names.size ? ", " : "",
 						gpu_targets_name(name, result->gpus[k].target));
 		}
 		if (code->bytes)
@@ -261,12 +261,12 @@ static void print_codes(const struct output *out, const struct jw_lint_result *r
 }
 
 /* As GitHub's runner takes them apart again; a comma and a colon end a property. */
-static void say_escaped(struct buf *text, const char *from, bool property)
+static void add_escaped(struct buf *text, const char *from, bool property)
 {
 	for (; *from; from++)
 		if (*from == '%' || *from == '\r' || *from == '\n' ||
 			(property && (*from == ':' || *from == ',')))
-			buf_say(text, "%%%02X", (unsigned)(unsigned char)*from);
+			buf_add(text, "%%%02X", (unsigned)(unsigned char)*from);
 		else /* a file's name as in the repository */
 			(void)buf_append(NULL, text, property && *from == os_separator ? "/" : from, 1);
 }
@@ -311,8 +311,8 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 	while ((trouble = lint_trouble_next(found, result, &cursor))) {
 		struct buf line = BUF_MAX(MAX_LINT_LINE);
 
-		buf_say(&line, "::error title=jitwarm::");
-		say_escaped(&line, trouble, false);
+		buf_add(&line, "::error title=jitwarm::");
+		add_escaped(&line, trouble, false);
 		output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
 		buf_free(&line);
 	}
@@ -322,17 +322,17 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 		struct buf line = BUF_MAX(MAX_LINT_LINE), what = BUF_MAX(MAX_LINT_LINE);
 		char name[GPUS_NAME];
 
-		lint_say_gpu(&what, gpu, bound);
-		buf_say(&line, "::%s ", levels[gpu->level]);
+		lint_print_gpu(&what, gpu, bound);
+		buf_add(&line, "::%s ", levels[gpu->level]);
 		if (worst) {
-			buf_say(&line, "file=");
-			say_escaped(&line, worst->path, true);
-			buf_say(&line, ",");
+			buf_add(&line, "file=");
+			add_escaped(&line, worst->path, true);
+			buf_add(&line, ",");
 		}
-		buf_say(&line, "title=");
-		say_escaped(&line, gpu_targets_name(name, gpu->target), true);
-		buf_say(&line, "::");
-		say_escaped(&line, buf_text(&what), false);
+		buf_add(&line, "title=");
+		add_escaped(&line, gpu_targets_name(name, gpu->target), true);
+		buf_add(&line, "::");
+		add_escaped(&line, buf_text(&what), false);
 		if (what.size)
 			output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
 		buf_free(&what);

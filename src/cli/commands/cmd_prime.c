@@ -70,7 +70,7 @@ static const struct json_field failure_fields[] = {
 	JSON(struct prime_failure, failure.member, "inside an archive: its name there",
 		 .presence = JSON_UNLESS_NULL),
 	JSON(struct prime_failure, failure.offset, "of the container"),
-	JSON_SAID("target", struct prime_failure, failure.target, document_sm, "`sm_86`"),
+	JSON_FORMATTED("target", struct prime_failure, failure.target, document_sm, "`sm_86`"),
 	JSON(struct prime_failure, failure.reason, "a line"),
 	JSON(struct prime_failure, failure.log, "the driver's log; `\"\"` where it wrote none"),
 	JSON(struct prime_failure, command, "a line for a shell that shows the failure again",
@@ -79,7 +79,7 @@ static const struct json_field failure_fields[] = {
 };
 
 static const struct json_field gpu_fields[] = {
-	JSON_SAID("target", struct jw_prime_gpu, target, document_sm, "`sm_86`"),
+	JSON_FORMATTED("target", struct jw_prime_gpu, target, document_sm, "`sm_86`"),
 	JSON(struct jw_prime_gpu, cold, NULL),
 	JSON(struct jw_prime_gpu, restored, NULL),
 	JSON_OBJECT_OF("forecast", struct jw_prime_gpu, forecast, &document_forecast,
@@ -113,7 +113,7 @@ static const struct json_field shared_fields[] = {
 	{0},
 };
 
-static const char *say_from(char room[JSON_ROOM], const void *in_store)
+static const char *format_from(char room[JSON_ROOM], const void *in_store)
 {
 	(void)room;
 	return *(const bool *)in_store ? "store" : "cache";
@@ -122,7 +122,7 @@ static const char *say_from(char room[JSON_ROOM], const void *in_store)
 static const struct json_field group_fields[] = {
 	JSON(struct jw_carry_group, driver, "that compiled them: `535.309.01 (CUDA 12.2)`"),
 	JSON(struct jw_carry_group, target, "`sm_86`"),
-	JSON_SAID("from", struct jw_carry_group, in_store, say_from, "`cache` or `store`"),
+	JSON_FORMATTED("from", struct jw_carry_group, in_store, format_from, "`cache` or `store`"),
 	JSON(struct jw_carry_group, modules, "their number"),
 	{0},
 };
@@ -150,8 +150,8 @@ const struct json_table document_prime_skipped = {
 };
 
 static const struct json_field prime_fields[] = {
-	JSON_SAID("verdict", struct prime_document, result.verdict, document_verdict,
-			  "as in `check`, before the run; with `--dry-run` it decides the exit status"),
+	JSON_FORMATTED("verdict", struct prime_document, result.verdict, document_verdict,
+				   "as in `check`, before the run; with `--dry-run` it decides the exit status"),
 	ROW(plan.modules, "as in `check`, before anything was compiled"),
 	ROW(plan.warm, "as in `check`"),
 	ROW(plan.cold, "as in `check`"),
@@ -503,8 +503,8 @@ static int target_machine_lacks_driver(struct jw_error *err, const struct cli *c
 	struct buf line = BUF_MAX(sizeof err->message / 2);
 	const bool fetch = options_given(&cli->options, "fetch");
 
-	buf_say(&line, "jitwarm make");
-	buf_say(&line, " --driver %s%s", driver, fetch ? "" : " --fetch");
+	buf_add(&line, "jitwarm make");
+	buf_add(&line, " --driver %s%s", driver, fetch ? "" : " --fetch");
 	shell_add_words(&line, (const char *const *)cli->argv, (size_t)cli->argc);
 	error_set(err, JW_ERR_USAGE,
 			  "--driver names the other machine's driver, whose version nvidia-smi shows there: "
@@ -710,7 +710,7 @@ static void print_plan(const struct output *out, const struct jw_prime_result *r
 		return;
 	case PLAN_COLD: break;
 	}
-	(void)verdict_say(&text, &row, VERDICT_OF | VERDICT_PTX);
+	(void)verdict_print(&text, &row, VERDICT_OF | VERDICT_PTX);
 	output_line(out, STYLE_PLAIN, "%s.", buf_text(&text));
 	buf_free(&text);
 	print_forecast(out, result, for_others);
@@ -784,23 +784,23 @@ static void next_step_failure(struct buf *command, const struct options *options
 	const bool recorded = options_given(options, "recording") &&
 						  !strcmp(options_value(options, "recording"), failure->path);
 
-	buf_say(command, make ? "jitwarm make" : "jitwarm prime");
+	buf_add(command, make ? "jitwarm make" : "jitwarm prime");
 	next_step_keep(command, options, kept);
 	if (make && options_given(options, "fetch"))
-		buf_say(command, " --fetch");
+		buf_add(command, " --fetch");
 	/* What is recorded may be what is left out otherwise. */
 	if (options_given(options, "all") || (options_given(options, "recording") && !recorded))
-		buf_say(command, " --all");
+		buf_add(command, " --all");
 	if (output && options_name_folder(output)) {
-		buf_say(command, " -o");
+		buf_add(command, " -o");
 		shell_add_word(command, output);
 	} else if (output) {
-		buf_say(command, " -o FILE.jwpack");
+		buf_add(command, " -o FILE.jwpack");
 	}
 	if (recorded)
-		buf_say(command, " --recording");
+		buf_add(command, " --recording");
 	else if (failure->path[0] == '-')
-		buf_say(command, " --");
+		buf_add(command, " --");
 	shell_add_word(command, failure->path);
 }
 
@@ -1297,7 +1297,7 @@ static int choose_account(struct jw_error *err, const struct cli *cli)
 		struct buf line = BUF_MAX(1 << 20);
 
 		output_warning(&cli->out, "%s", doubt);
-		buf_say(&line, "jitwarm %s", cli->command->name);
+		buf_add(&line, "jitwarm %s", cli->command->name);
 		shell_add_words(&line, (const char *const *)cli->argv, (size_t)cli->argc);
 		if (!line.overflowed && !os_is_windows)
 			output_command(&cli->out, "without sudo", buf_text(&line));

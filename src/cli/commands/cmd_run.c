@@ -205,7 +205,7 @@ static void print_step(const struct output *out, const char *what, const char *c
 {
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
-	buf_say(&line, "%s", command);
+	buf_add(&line, "%s", command);
 	shell_add_word(&line, word);
 	next_step_below(out, what, &line);
 }

@@ -146,7 +146,7 @@ static const struct json_field verdict_fields[] = {
 };
 
 static const struct json_field verdict_pair[] = {
-	JSON_SAID("sm_120", struct jw_scan_verdicts, target, document_sm, NULL),
+	JSON_FORMATTED("sm_120", struct jw_scan_verdicts, target, document_sm, NULL),
 	JSON_PART("verdict", JSON_TABLE(struct jw_scan_verdicts, verdict_fields), NULL),
 	{0},
 };
@@ -201,12 +201,12 @@ static double piece_longest(const void *values)
 
 static const struct json_field entry_fields[] = {
 	ENTRY(kind, "1 PTX, 2 machine code, 8 LTO-IR, 64 relocatable PTX, 128 Tile IR"),
-	JSON_SAID_OF("target", piece_target, "the architecture, as the entry's header names it"),
-	JSON_SAID("text", struct jw_piece_entry, text, piece_text,
-			  "PTX: the architecture that its text names, if the text was read",
-			  .presence = JSON_IF_SET),
-	JSON_SAID_OF("isa", piece_isa,
-				 "PTX: its ISA version; machine code: 1 and the number of its ABI"),
+	JSON_FORMATTED_OF("target", piece_target, "the architecture, as the entry's header names it"),
+	JSON_FORMATTED("text", struct jw_piece_entry, text, piece_text,
+				   "PTX: the architecture that its text names, if the text was read",
+				   .presence = JSON_IF_SET),
+	JSON_FORMATTED_OF("isa", piece_isa,
+					  "PTX: its ISA version; machine code: 1 and the number of its ABI"),
 	ENTRY(cuda, "machine code: the first CUDA version (12080) whose drivers load it; 0: all do",
 		  .presence = JSON_IF_SET),
 	ENTRY(toolkit, "machine code: the CUDA version of the compiler that wrote it; 0: unknown",
@@ -281,26 +281,28 @@ static const struct json_field change_fields[] = {
 
 #define TOTAL(member, ...) JSON(struct jw_scan_total, member, __VA_ARGS__)
 
-static const char *say_runs(char room[JSON_ROOM], const void *runs)
+static const char *format_runs(char room[JSON_ROOM], const void *runs)
 {
 	(void)room;
 	return jw_runs_name(*(const enum jw_runs *)runs);
 }
 
 static const struct json_field total_fields[] = {
-	JSON_SAID("target", struct jw_scan_total, target, document_sm, "`sm_86`"),
-	JSON_SAID("verdict", struct jw_scan_total, verdict, say_runs,
-			  "`fails`, `unsure` (jitwarm cannot tell), `compiles`, `runs` or `no-code`: the files "
-			  "run on the CPU alone"),
+	JSON_FORMATTED("target", struct jw_scan_total, target, document_sm, "`sm_86`"),
+	JSON_FORMATTED(
+		"verdict", struct jw_scan_total, verdict, format_runs,
+		"`fails`, `unsure` (jitwarm cannot tell), `compiles`, `runs` or `no-code`: the files "
+		"run on the CPU alone"),
 	TOTAL(reason, "a line on the first file with which a program fails", .presence = JSON_IF_SET),
 	TOTAL(part, "a line on the first file of which a part fails, if a program uses it",
 		  .presence = JSON_IF_SET),
 	TOTAL(failing, "files with which a program fails"),
 	TOTAL(lacking, "other files of which a part fails, or that are optional and fail"),
-	JSON_SAID("needs", struct jw_scan_total, needs, document_needs,
-			  "the first driver with which they do not fail (`550.54.14 (CUDA 12.4)`), if a newer "
-			  "one helps",
-			  .presence = JSON_IF_SET),
+	JSON_FORMATTED(
+		"needs", struct jw_scan_total, needs, document_needs,
+		"the first driver with which they do not fail (`550.54.14 (CUDA 12.4)`), if a newer "
+		"one helps",
+		.presence = JSON_IF_SET),
 	TOTAL(modules, "that `prime` would compile, each once, whichever files hold it"),
 	TOTAL(ptx_bytes, "their PTX, decompressed"),
 	TOTAL(left_out, "modules that `prime` leaves out without `--all`"),
@@ -335,10 +337,10 @@ static const struct json_field package_fields[] = {
 const struct json_table document_scan_package = {.fields = package_fields};
 
 static const struct json_field refused_fields[] = {
-	JSON_SAID("target", struct gpu_refused, target, document_sm, "`sm_120`"),
+	JSON_FORMATTED("target", struct gpu_refused, target, document_sm, "`sm_120`"),
 	JSON(struct gpu_refused, why, "a line for people"),
-	JSON_SAID("needs", struct gpu_refused, needs, document_needs,
-			  "the first driver that runs it, if a newer one does", .presence = JSON_IF_SET),
+	JSON_FORMATTED("needs", struct gpu_refused, needs, document_needs,
+				   "the first driver that runs it, if a newer one does", .presence = JSON_IF_SET),
 	{0},
 };
 
@@ -390,16 +392,16 @@ static const char *separator(const struct buf *line)
 	return line->size ? "; " : "";
 }
 
-static void say_work(struct buf *line, const struct jw_scan_work *work, const char *what)
+static void add_work(struct buf *line, const struct jw_scan_work *work, const char *what)
 {
 	char ptx[TEXT_SHORT], start[TEXT_SHORT];
 
-	buf_say(line, "%s%s to %s (%s of PTX): %s on one core", separator(line),
+	buf_add(line, "%s%s to %s (%s of PTX): %s on one core", separator(line),
 			TEXT_COUNT(work->modules, "module", "modules"), what, text_bytes(ptx, work->ptx_bytes),
 			text_span(start, work->start.low, work->start.high));
 }
 
-static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts)
+static void add_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts)
 {
 	char driver[JW_DRIVER_TEXT], too_new[JW_DRIVER_TEXT + 64] = "newer than the driver";
 	char unknown[JW_DRIVER_TEXT + 96] = "a kind that the driver does not know";
@@ -428,12 +430,12 @@ static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts
 					  jw_driver_text(driver, &verdicts->zstd_needs));
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 		if (reasons[i].count)
-			buf_say(line, "%s%zu cannot be used (%s)", separator(line), reasons[i].count,
+			buf_add(line, "%s%zu cannot be used (%s)", separator(line), reasons[i].count,
 					reasons[i].why);
 }
 
 /* Describes one image on one GPU; returns the style. */
-static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *verdicts)
+static enum style add_verdict_counts(struct buf *line, const struct jw_scan_verdicts *verdicts)
 {
 	const struct jw_scan_work *work = &verdicts->start_work;
 	const bool compiles = work->modules && !verdict_is_trifle(&work->start);
@@ -444,27 +446,27 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 	char bytes[TEXT_SHORT];
 
 	if (compiles)
-		say_work(line, work, "compile");
+		add_work(line, work, "compile");
 	if (link)
-		say_work(line, &verdicts->link_work, "compile for linking");
+		add_work(line, &verdicts->link_work, "compile for linking");
 	if (verdicts->left_out)
-		buf_say(line, "%s%s (%s of PTX) compiled when used; “prime --all” includes them",
+		buf_add(line, "%s%s (%s of PTX) compiled when used; “prime --all” includes them",
 				separator(line), TEXT_COUNT(verdicts->loose_work.modules, "module", "modules"),
 				text_bytes(bytes, verdicts->loose_work.ptx_bytes));
 	if (verdicts->tile)
-		buf_say(line,
+		buf_add(line,
 				"%s%s of Tile IR, compiled by the driver at first load; jitwarm cannot tell if "
 				"it is in the cache",
 				separator(line), TEXT_COUNT(verdicts->tile, "piece", "pieces"));
 	if (verdicts->unknown)
-		buf_say(line, "%s%s of kind 0x%x, which jitwarm does not know", separator(line),
+		buf_add(line, "%s%s of kind 0x%x, which jitwarm does not know", separator(line),
 				TEXT_COUNT(verdicts->unknown, "piece", "pieces"), verdicts->unknown_kind);
 	if (!line->size && verdicts->cannot && native)
-		buf_say(line, "runs as it is, except for what follows");
-	say_cannot(line, verdicts);
+		buf_add(line, "runs as it is, except for what follows");
+	add_cannot(line, verdicts);
 	if (verdicts->runs && verdicts->lacking) {
-		buf_say(line, "%s", line->size ? "; " : "runs as it is, but ");
-		verdict_say_lacking(line, verdicts->lacking, verdicts->pieces, verdicts->kernels);
+		buf_add(line, "%s", line->size ? "; " : "runs as it is, but ");
+		verdict_print_lacking(line, verdicts->lacking, verdicts->pieces, verdicts->kernels);
 	}
 	if (line->size)
 		return compiles || link || verdicts->left_out || native || verdicts->tile ||
@@ -472,38 +474,38 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 				   ? STYLE_WARN
 				   : STYLE_BAD;
 	if (native) {
-		buf_say(line, "runs as it is");
+		buf_add(line, "runs as it is");
 		return STYLE_GOOD;
 	}
 	if (work->modules) {
-		buf_say(line, "nothing that a start has to compile");
+		buf_add(line, "nothing that a start has to compile");
 		return STYLE_GOOD;
 	}
 	if (verdicts->link) {
-		buf_say(line, verdicts->link_needed == JW_SCAN_NEED_UNKNOWN
+		buf_add(line, verdicts->link_needed == JW_SCAN_NEED_UNKNOWN
 						  ? "relocatable code; whether it is linked at start is not "
 							"known"
 						  : "relocatable code, not linked at start");
 		return STYLE_FAINT;
 	}
-	buf_say(line, verdicts->nothing || fails ? "no kernel image for this GPU"
+	buf_add(line, verdicts->nothing || fails ? "no kernel image for this GPU"
 											 : "nothing in it that a driver loads");
 	return verdicts->nothing || fails ? STYLE_BAD : STYLE_FAINT;
 }
 
-static void say_counts(struct buf *line, const struct jw_scan_count *counts, size_t count)
+static void add_counts(struct buf *line, const struct jw_scan_count *counts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		buf_say(line, "%s%s × %zu", line->size ? ", " : "", counts[i].name, counts[i].entries);
+		buf_add(line, "%s%s × %zu", line->size ? ", " : "", counts[i].name, counts[i].entries);
 }
 
 static void print_content(const struct output *output, const struct jw_scan_image *image)
 {
 	struct buf line = BUF_MAX(MAX_LINE);
 
-	say_counts(&line, image->cubins, image->cubin_count);
-	say_counts(&line, image->ptx, image->ptx_count);
-	say_counts(&line, image->other, image->other_count);
+	add_counts(&line, image->cubins, image->cubin_count);
+	add_counts(&line, image->ptx, image->ptx_count);
+	add_counts(&line, image->other, image->other_count);
 	output_line(output, STYLE_PLAIN, "  %s", line.size ? buf_text(&line) : "nothing in it");
 	buf_free(&line);
 }
@@ -530,13 +532,13 @@ static void scan_text_image(const struct output *output, const struct jw_scan_im
 	for (size_t i = 0; i < image->verdict_count; i++) {
 		struct buf *text = gpu_lines_add(&lines, image->verdicts[i].target);
 
-		lines.items[i].style = say_verdicts(text, &image->verdicts[i]);
+		lines.items[i].style = add_verdict_counts(text, &image->verdicts[i]);
 	}
 	gpu_lines_print(output, &lines, "  ", true);
 }
 
 /* With newer drivers, one after the other. */
-static void say_changes(struct buf *line, const struct jw_scan_total *total, size_t failing)
+static void add_changes(struct buf *line, const struct jw_scan_total *total, size_t failing)
 {
 	size_t modules = total->modules;
 
@@ -544,21 +546,21 @@ static void say_changes(struct buf *line, const struct jw_scan_total *total, siz
 		const struct jw_scan_change *change = &total->newer[i];
 
 		if (change->modules == modules && change->failing == failing)
-			buf_say(line, "; with %u: more of it runs", change->driver);
+			buf_add(line, "; with %u: more of it runs", change->driver);
 		else if (change->failing && change->modules)
-			buf_say(line, "; with %u: a program fails with %s, %s to compile", change->driver,
+			buf_add(line, "; with %u: a program fails with %s, %s to compile", change->driver,
 					TEXT_COUNT(change->failing, "file", "files"),
 					TEXT_COUNT(change->modules, "module", "modules"));
 		else if (change->failing)
-			buf_say(line, "; with %u: a program fails with %s", change->driver,
+			buf_add(line, "; with %u: a program fails with %s", change->driver,
 					TEXT_COUNT(change->failing, "file", "files"));
 		else if (change->modules)
-			buf_say(line,
+			buf_add(line,
 					change->may_need_none ? "; with %u: %s to compile, which programs may not need"
 										  : "; with %u: %s to compile",
 					change->driver, TEXT_COUNT(change->modules, "module", "modules"));
 		else
-			buf_say(line, "; with %u: nothing to compile", change->driver);
+			buf_add(line, "; with %u: nothing to compile", change->driver);
 		modules = change->modules;
 		failing = change->failing;
 	}
@@ -566,7 +568,7 @@ static void say_changes(struct buf *line, const struct jw_scan_total *total, siz
 
 /* The drivers with the same verdicts, those with which a program fails, and what newer ones change.
  */
-static void say_drivers(struct buf *line, const struct jw_scan_total *total, size_t failing)
+static void add_drivers(struct buf *line, const struct jw_scan_total *total, size_t failing)
 {
 	char first[16], last[16], fails[TEXT_SHORT];
 
@@ -577,24 +579,24 @@ static void say_drivers(struct buf *line, const struct jw_scan_total *total, siz
 	else
 		TEXT_COPY(fails, last);
 	if (!total->driver_from && total->fails_to)
-		buf_say(line, "a program fails with driver %s", fails);
+		buf_add(line, "a program fails with driver %s", fails);
 	else if (total->driver_from && !total->driver_to)
-		buf_say(line, "the same from driver %u on", total->driver_from);
+		buf_add(line, "the same from driver %u on", total->driver_from);
 	else if (total->driver_from && total->driver_from != total->driver_to)
-		buf_say(line, "the same with driver %u to %u", total->driver_from, total->driver_to);
+		buf_add(line, "the same with driver %u to %u", total->driver_from, total->driver_to);
 	else if (total->driver_from)
-		buf_say(line, "the same with driver %u only", total->driver_from);
+		buf_add(line, "the same with driver %u only", total->driver_from);
 	else if (total->newer_count)
-		buf_say(line, "with this driver only");
+		buf_add(line, "with this driver only");
 	if (total->driver_from && total->fails_to)
-		buf_say(line,
+		buf_add(line,
 				total->older_differ
 					? "; with older ones less of it is loaded, and with %s a program fails"
 					: "; a program fails with %s",
 				fails);
 	else if (total->driver_from && total->older_differ)
-		buf_say(line, "; with older ones less of it is loaded");
-	say_changes(line, total, failing);
+		buf_add(line, "; with older ones less of it is loaded");
+	add_changes(line, total, failing);
 }
 
 /* A file or member of which a start compiles something. */
@@ -613,8 +615,8 @@ static int order_libraries(const void *a, const void *b)
 }
 
 /* The largest of those on a GPU; they are ordered. */
-static void say_largest(const struct output *output, const struct scan_library *libraries,
-						size_t count, struct jw_target target)
+static void print_largest(const struct output *output, const struct scan_library *libraries,
+						  size_t count, struct jw_target target)
 {
 	struct buf line = BUF_MAX(MAX_LINE);
 	char span[TEXT_SHORT];
@@ -622,10 +624,10 @@ static void say_largest(const struct output *output, const struct scan_library *
 
 	for (size_t i = 0; i < count; i++)
 		if (jw_target_equal(libraries[i].target, target) && found++ < MAX_LARGEST)
-			buf_say(&line, "%s%s %s", line.size ? ", " : "", libraries[i].name,
+			buf_add(&line, "%s%s %s", line.size ? ", " : "", libraries[i].name,
 					text_span(span, libraries[i].start.low, libraries[i].start.high));
 	if (found > MAX_LARGEST)
-		buf_say(&line, " and %zu more", found - MAX_LARGEST);
+		buf_add(&line, " and %zu more", found - MAX_LARGEST);
 	output_line(output, STYLE_PLAIN, "  %s", buf_text(&line));
 	buf_free(&line);
 }
@@ -635,7 +637,7 @@ static void scan_text_drivers(const struct output *output, const char *name,
 {
 	struct buf line = BUF_MAX(MAX_LINE);
 
-	say_drivers(&line, total, failing);
+	add_drivers(&line, total, failing);
 	if (line.size)
 		output_line(output, total->driver_from ? STYLE_PLAIN : STYLE_BAD, "%s: %s", name,
 					buf_text(&line));
@@ -668,35 +670,35 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 
 	for (size_t i = 0; i < count; i++)
 		trifle = trifle && !jw_target_equal(libraries[i].target, total->target);
-	buf_say(&line, several ? "%s, all together: " : "%s: ", gpu_targets_name(name, total->target));
-	style = verdict_say(&line, &row, VERDICT_PTX);
+	buf_add(&line, several ? "%s, all together: " : "%s: ", gpu_targets_name(name, total->target));
+	style = verdict_print(&line, &row, VERDICT_PTX);
 	if (total->left_out)
-		buf_say(&line, "; %zu more when used", total->left_out);
+		buf_add(&line, "; %zu more when used", total->left_out);
 	output_line(output, style == STYLE_BAD ? style : STYLE_STRONG, "%s", buf_text(&line));
 	buf_free(&line);
 	if (total->modules) {
 		forecast_text_line(output, "  ", &total->forecast, "");
 		if (total->at_most && !trifle && !verdict_is_trifle(&total->forecast.start))
-			say_largest(output, libraries, count, total->target);
+			print_largest(output, libraries, count, total->target);
 		module_text_link(output, "  ", 0, &total->forecast, "");
 	}
 	scan_text_drivers(output, name, total, failing);
 }
 
 /* What is in no column. */
-static void say_besides(struct buf *line, const struct jw_scan_total *total, size_t failing)
+static void add_besides(struct buf *line, const struct jw_scan_total *total, size_t failing)
 {
 	char time[TEXT_SHORT];
 
 	if (total->left_out)
-		buf_say(line, "%s compiled when used; “prime --all” includes them",
+		buf_add(line, "%s compiled when used; “prime --all” includes them",
 				TEXT_COUNT(total->left_out, "module", "modules"));
 	if (total->forecast.link.high >= 0.1)
-		buf_say(line, "%sa link step repeats at every start (%s)", separator(line),
+		buf_add(line, "%sa link step repeats at every start (%s)", separator(line),
 				text_span(time, total->forecast.link.low, total->forecast.link.high));
 	if (total->newer_count) {
-		buf_say(line, "%s", separator(line));
-		say_drivers(line, total, failing);
+		buf_add(line, "%s", separator(line));
+		add_drivers(line, total, failing);
 	}
 }
 
@@ -712,7 +714,7 @@ static int scan_text_totals(struct jw_error *err, const struct output *out,
 
 	for (size_t i = 0; i < count; i++) {
 		rows[i] = total_row(&totals[i], failing[i]);
-		say_besides(gpu_lines_add(&lines, totals[i].target), &totals[i], failing[i]);
+		add_besides(gpu_lines_add(&lines, totals[i].target), &totals[i], failing[i]);
 	}
 	failed = verdict_table_print(err, out, columns, sizeof columns / sizeof *columns, rows, count);
 	gpu_lines_print(out, &lines, "", false);
@@ -720,7 +722,7 @@ static int scan_text_totals(struct jw_error *err, const struct output *out,
 }
 
 /* Of which file it was said last why it fails, and on which other GPUs it does so, too. */
-struct said_file {
+struct printed_file {
 	char *file, *why;
 	enum style style;
 	struct jw_target second, last;
@@ -737,7 +739,7 @@ struct scan_run {
 	struct jw_scan_total totals[GPUS_MAX];
 	size_t total_count, failing_on[GPUS_MAX];
 	char *archive; /* whose members were printed last */
-	struct said_file said;
+	struct printed_file last_printed;
 	const struct jw_found *found;
 	struct set seen; /* of these: with code, or trouble */
 	struct index_wheel asked;
@@ -761,7 +763,7 @@ static void keep_newer(struct jw_driver *sum, const struct jw_driver *image)
 		*sum = *image;
 }
 
-/* For what say_verdicts tells. */
+/* For what add_verdict_counts tells. */
 static void add_verdicts(struct jw_scan_verdicts *sum, const struct jw_scan_verdicts *image)
 {
 	sum->target = image->target;
@@ -858,36 +860,38 @@ static void end_file(struct scan_run *run)
 {
 	char sm[JW_TARGET_TEXT], last[JW_TARGET_TEXT];
 
-	if (run->said.more == 1)
-		output_line(&run->cli->out, run->said.style, "  and for %s",
-					jw_target_sm(last, run->said.last));
-	else if (run->said.more)
-		output_line(&run->cli->out, run->said.style, "  and for %s to %s",
-					jw_target_sm(sm, run->said.second), jw_target_sm(last, run->said.last));
-	mem_free(run->said.file);
-	mem_free(run->said.why);
-	run->said = (struct said_file){.file = NULL};
+	if (run->last_printed.more == 1)
+		output_line(&run->cli->out, run->last_printed.style, "  and for %s",
+					jw_target_sm(last, run->last_printed.last));
+	else if (run->last_printed.more)
+		output_line(&run->cli->out, run->last_printed.style, "  and for %s to %s",
+					jw_target_sm(sm, run->last_printed.second),
+					jw_target_sm(last, run->last_printed.last));
+	mem_free(run->last_printed.file);
+	mem_free(run->last_printed.why);
+	run->last_printed = (struct printed_file){.file = NULL};
 }
 
 /* A line about "path" or "path: member". Of many GPUs only the first one has a line. */
-static void say_of_file(struct scan_run *run, enum style style, const char *file,
-						struct jw_target target, const char *why)
+static void print_of_file(struct scan_run *run, enum style style, const char *file,
+						  struct jw_target target, const char *why)
 {
 	const char *wheel = run->listed ? strstr(file, ".whl: ") : NULL, *at;
 	char sm[JW_TARGET_TEXT], *named, *plain = mem_string(why);
 
 	if ((at = strstr(why, jw_target_sm(sm, target))))
 		(void)snprintf(plain + (at - why), strlen(at) + 1, "%s", at + strlen(sm));
-	if (run->total_count > GPUS_FEW && text_same(run->said.file, file) &&
-		text_same(run->said.why, plain)) {
-		if (!run->said.more++)
-			run->said.second = target;
-		run->said.last = target;
+	if (run->total_count > GPUS_FEW && text_same(run->last_printed.file, file) &&
+		text_same(run->last_printed.why, plain)) {
+		if (!run->last_printed.more++)
+			run->last_printed.second = target;
+		run->last_printed.last = target;
 		mem_free(plain);
 		return;
 	}
 	end_file(run);
-	run->said = (struct said_file){.file = mem_string(file), .why = plain, .style = style};
+	run->last_printed =
+		(struct printed_file){.file = mem_string(file), .why = plain, .style = style};
 	for (; wheel && wheel > file && !os_is_separator(wheel[-1]); wheel--)
 		;
 	file = wheel ? wheel : file; /* its folder is gone */
@@ -904,7 +908,7 @@ static void take_failing(void *context, const char *file, struct jw_target targe
 	cures_add(run->cli, &run->cures, file, target, run->driver);
 	for (size_t i = 0; i < run->total_count; i++)
 		run->failing_on[i] += jw_target_equal(run->totals[i].target, target);
-	say_of_file(run, STYLE_BAD, file, target, why);
+	print_of_file(run, STYLE_BAD, file, target, why);
 }
 
 /* What is said of the files themselves is not said again. */
@@ -913,7 +917,7 @@ static void take_lacking(void *context, const char *file, struct jw_target targe
 {
 	(void)part;
 	if (all)
-		say_of_file(context, STYLE_WARN, file, target, why);
+		print_of_file(context, STYLE_WARN, file, target, why);
 }
 
 /* A line for each GPU, and the end of the wheel. */
@@ -924,11 +928,11 @@ static void end_listed(struct scan_run *run)
 	char head[512] = "";
 
 	if (run->wheel && !run->read)
-		found_files_say_without(out, run->wheel->name, NULL);
+		found_files_print_without(out, run->wheel->name, NULL);
 	for (size_t i = 0; i < GPUS_MAX && run->sums[i].target.sm; i++) {
 		struct buf *text = gpu_lines_add(&lines, run->sums[i].target);
 
-		lines.items[i].style = say_verdicts(text, &run->sums[i]);
+		lines.items[i].style = add_verdict_counts(text, &run->sums[i]);
 	}
 	if (lines.count)
 		(void)snprintf(head, sizeof head, "%s, ", run->wheel->name);
@@ -938,8 +942,8 @@ static void end_listed(struct scan_run *run)
 	run->wheel = NULL;
 }
 
-static void say_unlisted(struct scan_run *run, const struct jw_listed_package *package,
-						 struct jw_error *why)
+static void print_unlisted(struct scan_run *run, const struct jw_listed_package *package,
+						   struct jw_error *why)
 {
 	if (package->line)
 		error_prefix(why, "%s:%zu", run->file, package->line);
@@ -970,7 +974,7 @@ static int next_listed(struct jw_error *err, void *context, const char **ret_pat
 		if (failed) {
 			if (why.code == JW_ERR_INTERRUPTED)
 				return error_copy(err, &why);
-			say_unlisted(run, package, &why);
+			print_unlisted(run, package, &why);
 			row.why = why.message;
 		} else {
 			run->got++;
@@ -1054,7 +1058,7 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 	if (!result && !run->images && !run->troubles && !run->listed)
 		found_files_none(run->cli, files.found);
 	else if (!result && given->operand_count)
-		(void)found_files_say_cpu_builds(&run->cli->out, files.found, &run->seen);
+		(void)found_files_print_cpu_builds(&run->cli->out, files.found, &run->seen);
 	set_free(&run->seen);
 	mem_free(run->archive);
 	found_files_free(&files);

@@ -268,7 +268,7 @@ static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw
 					"start "
 					"no session. Or root lets them run without one (loginctl enable-linger), with "
 					"XDG_RUNTIME_DIR=/run/user/UID. Or, without systemd, as in a container:");
-			buf_say(&line, "jitwarm prime --if-changed");
+			buf_add(&line, "jitwarm prime --if-changed");
 			next_step_names(&line, &cli->options);
 			next_step_below(&cli->out, "before your program starts", &line);
 		}

@@ -41,7 +41,7 @@ struct status_document {
 
 static const struct json_field gpu_fields[] = {
 	JSON(struct jw_gpu, name, "as the driver calls it"),
-	JSON_SAID("target", struct jw_gpu, target, document_sm, "`sm_86`"),
+	JSON_FORMATTED("target", struct jw_gpu, target, document_sm, "`sm_86`"),
 	JSON(struct jw_gpu, bus, "`0000:01:00.0`; `\"\"` where unknown"),
 	JSON(struct jw_gpu, uuid, "as nvidia-smi writes it; `\"\"` where unknown"),
 	JSON(struct jw_gpu, memory_bytes, NULL),
@@ -49,7 +49,7 @@ static const struct json_field gpu_fields[] = {
 };
 
 /* NVIDIA's form: two digits in the third number, which some releases lack. */
-static const char *say_release(char room[JSON_ROOM], const void *driver)
+static const char *format_release(char room[JSON_ROOM], const void *driver)
 {
 	const uint32_t *release = ((const struct jw_driver *)driver)->release;
 
@@ -60,7 +60,7 @@ static const char *say_release(char room[JSON_ROOM], const void *driver)
 	return room;
 }
 
-static const char *say_cuda(char room[JSON_ROOM], const void *driver)
+static const char *format_cuda(char room[JSON_ROOM], const void *driver)
 {
 	const uint32_t cuda = ((const struct jw_driver *)driver)->cuda;
 
@@ -76,10 +76,10 @@ static const char *const trust_names[] = {
 };
 
 static const struct json_field driver_fields[] = {
-	JSON_SAID("version", struct jw_driver_info, version, say_release, "`550.163.01`",
-			  .presence = JSON_UNLESS_NULL),
-	JSON_SAID("cuda", struct jw_driver_info, version, say_cuda, "`12.4`",
-			  .presence = JSON_UNLESS_NULL),
+	JSON_FORMATTED("version", struct jw_driver_info, version, format_release, "`550.163.01`",
+				   .presence = JSON_UNLESS_NULL),
+	JSON_FORMATTED("cuda", struct jw_driver_info, version, format_cuda, "`12.4`",
+				   .presence = JSON_UNLESS_NULL),
 	JSON(struct jw_driver_info, library, "the file; `\"\"` where no driver is installed"),
 	JSON(struct jw_driver_info, stamp,
 		 "the date and time of the build, on which the names of cache entries depend; `\"\"` "
@@ -109,7 +109,7 @@ static const struct json_field cache_fields[] = {
 };
 
 static const struct json_field package_gpu_fields[] = {
-	JSON_SAID("target", struct jw_check_package_gpu, target, document_sm, "`sm_86`"),
+	JSON_FORMATTED("target", struct jw_check_package_gpu, target, document_sm, "`sm_86`"),
 	JSON(struct jw_check_package_gpu, warm, "modules with a sound entry in the cache"),
 	JSON(struct jw_check_package_gpu, cold, "modules without one"),
 	JSON(struct jw_check_package_gpu, failing,
@@ -150,9 +150,9 @@ static const struct json_field status_fields[] = {
 				 JSON_TABLE(struct jw_check_package, package_fields),
 				 "its packages with device code, the slowest to compile first; a module that "
 				 "several packages hold counts for the first"),
-	JSON_SAID("verdict", struct status_document, packages.verdict, document_verdict,
-			  "as in `check`; absent like `environment`",
-			  JSON_IF(struct status_document, environment)),
+	JSON_FORMATTED("verdict", struct status_document, packages.verdict, document_verdict,
+				   "as in `check`; absent like `environment`",
+				   JSON_IF(struct status_document, environment)),
 	ROW(troubles, "its files and folders that could not be read, whose contents are unknown"),
 	ROW(wsl, "this Linux runs inside Windows (WSL), whose programs have another cache"),
 	JSON_AS("state", struct status_document, system.state_dir, "jitwarm's own folder",

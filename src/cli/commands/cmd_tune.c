@@ -71,7 +71,7 @@ static const struct json_field setting_fields[] = {
 	{0},
 };
 
-static const char *say_limit_state(char room[JSON_ROOM], const void *values)
+static const char *format_limit_state(char room[JSON_ROOM], const void *values)
 {
 	const struct tune_document *document = values;
 
@@ -79,7 +79,7 @@ static const char *say_limit_state(char room[JSON_ROOM], const void *values)
 	return state_names[document->states[0]];
 }
 
-static const char *say_path_state(char room[JSON_ROOM], const void *values)
+static const char *format_path_state(char room[JSON_ROOM], const void *values)
 {
 	const struct tune_document *document = values;
 
@@ -116,10 +116,11 @@ static const struct json_field tune_fields[] = {
 	JSON_LIST_OF("settings", struct tune_document, settings.items, settings.count,
 				 JSON_TABLE(struct jw_setting, setting_fields),
 				 "what this process, jitwarm's files, `/etc/environment` and the registry set"),
-	JSON_SAID_OF("limit_state", say_limit_state,
-				 "of `CUDA_CACHE_MAXSIZE` as jitwarm has set it: `not-set`, `in-force`, `pending` "
-				 "(from the next login on), `overridden` (something else sets it later)"),
-	JSON_SAID_OF("path_state", say_path_state, "of `CUDA_CACHE_PATH`, as `limit_state`"),
+	JSON_FORMATTED_OF(
+		"limit_state", format_limit_state,
+		"of `CUDA_CACHE_MAXSIZE` as jitwarm has set it: `not-set`, `in-force`, `pending` "
+		"(from the next login on), `overridden` (something else sets it later)"),
+	JSON_FORMATTED_OF("path_state", format_path_state, "of `CUDA_CACHE_PATH`, as `limit_state`"),
 	JSON_LINES_OF(
 		"warnings", struct tune_document, warnings, warning_count,
 		"lines: misleading values, names unknown to the driver, problems with the directory"),
@@ -235,7 +236,7 @@ static void print_apply(const struct output *out, const struct options *options)
 	static const char *const kept[] = {"scope", "max-size", "path", "environment", NULL};
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
-	buf_say(&line, "jitwarm tune --apply");
+	buf_add(&line, "jitwarm tune --apply");
 	next_step_keep(&line, options, kept);
 	next_step_names(&line, options);
 	next_step(out, STYLE_FAINT,

@@ -251,7 +251,7 @@ static void rewrite_line(const char *line)
 	buf_free(&shown);
 }
 
-static void say_look(struct watching *watching)
+static void print_sample(struct watching *watching)
 {
 	const struct watch_document *document = &watching->document;
 	char time[TEXT_SHORT], size[TEXT_SHORT], left[TEXT_SHORT];
@@ -335,7 +335,7 @@ static void add_look(struct watching *watching, const struct watch_look *look)
 	watching->last = *look;
 	document->left_s = watch_left_seconds(&watching->left);
 	if (is_line_due(watching, before != document->state))
-		say_look(watching);
+		print_sample(watching);
 }
 
 /* ---- the whole */
@@ -369,7 +369,7 @@ static int watch_to_end(struct jw_error *err, struct watching *watching, double 
 	return 0;
 }
 
-static void say_summary(const struct watching *watching)
+static void print_summary(const struct watching *watching)
 {
 	const struct watch_document *document = &watching->document;
 	const struct output *out = &watching->cli->out;
@@ -396,7 +396,7 @@ static void say_summary(const struct watching *watching)
 		output_line(out, STYLE_PLAIN,
 					"It had not loaded NVIDIA's driver: until it does, nothing is compiled for it");
 	if (document->left || document->entries) {
-		buf_say(&line, "jitwarm doctor --pid %d", watching->pid);
+		buf_add(&line, "jitwarm doctor --pid %d", watching->pid);
 		next_step(out, STYLE_FAINT,
 				  "Next    why they are compiled, and what avoids it next time: ", &line);
 	}
@@ -424,7 +424,7 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 		output_put(1, "\r\x1b[K");
 	if (!result) {
 		watching.document.cache = cli->system ? cli->system->cache.path : NULL;
-		say_summary(&watching);
+		print_summary(&watching);
 		result = document_print(&cli->out, &document_watch, &watching.document);
 	}
 	process_view_free(&watching.document.process);

@@ -48,9 +48,9 @@ static const struct json_field release_fields[] = {
 	RELEASE(library,
 			"the largest library that fails, or of which a part does; or the package of `pin`",
 			.presence = JSON_UNLESS_NULL),
-	JSON_SAID("needs", struct jw_which_release, needs, document_needs,
-			  "the first driver with which the library does not fail for the driver's age",
-			  .presence = JSON_IF_SET),
+	JSON_FORMATTED("needs", struct jw_which_release, needs, document_needs,
+				   "the first driver with which the library does not fail for the driver's age",
+				   .presence = JSON_IF_SET),
 	RELEASE(modules, "modules that a start compiles, at most"),
 	JSON_OBJECT_OF("start_seconds", struct jw_which_release, start, &document_span,
 				   "the time that the driver takes to compile these modules, on one core"),
@@ -68,7 +68,7 @@ static const struct json_field release_fields[] = {
 
 static const struct json_field answer_fields[] = {
 	JSON(struct jw_which, package, "the package, as indexes name it"),
-	JSON_SAID("target", struct jw_which, target, document_sm, "the GPU: `sm_86`"),
+	JSON_FORMATTED("target", struct jw_which, target, document_sm, "the GPU: `sm_86`"),
 	JSON(struct jw_which, newest, "the newest release that runs as it is, or of which a part fails",
 		 .presence = JSON_UNLESS_NULL),
 	JSON(struct jw_which, newest_compiles,
@@ -91,7 +91,7 @@ static const struct json_field which_fields[] = {
 	JSON(struct which_document, date, "the day on which the list of releases was made"),
 	JSON(struct which_document, platform, "`linux`, `linux-aarch64` or `windows`"),
 	JSON(struct which_document, python, "the version of Python", .presence = JSON_UNLESS_NULL),
-	JSON_SAID("driver", struct which_document, driver, document_driver, "the driver"),
+	JSON_FORMATTED("driver", struct which_document, driver, document_driver, "the driver"),
 	JSON_LIST_OF("answers", struct which_document, answers, count,
 				 JSON_TABLE(struct jw_which, answer_fields), "for each package and GPU"),
 	{0},
@@ -259,7 +259,7 @@ static void print_install(const struct cli *cli, const struct which_document *do
 					  compiles ? "Newest on %s that runs after compiling: "
 							   : "Newest on %s that runs as it is: ",
 					  document->index);
-	buf_say(&command, "pip install %s==%s", which->package, version);
+	buf_add(&command, "pip install %s==%s", which->package, version);
 	next_step(&cli->out, STYLE_GOOD, text, &command);
 }
 

@@ -83,7 +83,7 @@ static int give_root_up(const char *name, uid_t owner, gid_t group)
 			   : 0;
 }
 
-struct said {
+struct child_answer {
 	int result;
 	struct jw_error why;
 };
@@ -111,11 +111,11 @@ static int await_child(struct jw_error *err, int from, pid_t child, unsigned mos
 }
 
 /* Takes all that the child writes in that time. */
-static int hear(struct jw_error *err, int from, pid_t child, unsigned most_s, struct said *said,
-				struct buf *answer)
+static int read_answer(struct jw_error *err, int from, pid_t child, unsigned most_s,
+					   struct child_answer *child_answer, struct buf *answer)
 {
 	const uint64_t end_ns = os_monotonic_ns() + (uint64_t)most_s * 1000000000;
-	struct buf all = BUF_MAX(answer->most + sizeof *said);
+	struct buf all = BUF_MAX(answer->most + sizeof *child_answer);
 	uint8_t bytes[4096];
 	size_t got;
 	int result;
@@ -127,12 +127,13 @@ static int hear(struct jw_error *err, int from, pid_t child, unsigned most_s, st
 					 ? -1
 					 : 0;
 	} while (!result && got);
-	if (!result && all.size < sizeof *said)
+	if (!result && all.size < sizeof *child_answer)
 		result = error_set(err, JW_ERR_IO, "the process that acted as that account ended early");
 	if (!result) {
-		memcpy(said, all.data, sizeof *said);
-		said->why.message[sizeof said->why.message - 1] = '\0';
-		result = buf_append(err, answer, all.data + sizeof *said, all.size - sizeof *said);
+		memcpy(child_answer, all.data, sizeof *child_answer);
+		child_answer->why.message[sizeof child_answer->why.message - 1] = '\0';
+		result = buf_append(err, answer, all.data + sizeof *child_answer,
+							all.size - sizeof *child_answer);
 	}
 	buf_free(&all);
 	return result;
@@ -165,7 +166,7 @@ int os_work_as(struct jw_error *err, const struct jw_account *account, int keeps
 			   int (*work)(struct jw_error *err, void *context, struct buf *answer), void *context,
 			   struct buf *answer)
 {
-	struct said said = {.result = -1};
+	struct child_answer child_answer = {.result = -1};
 	int ends[2], result;
 	pid_t child;
 
@@ -173,23 +174,23 @@ int os_work_as(struct jw_error *err, const struct jw_account *account, int keeps
 		return posix_error(err, account->name);
 	child = fork();
 	if (!child) {
-		if (!leave_root_behind(&said.why, account, ends[1], keeps)) {
+		if (!leave_root_behind(&child_answer.why, account, ends[1], keeps)) {
 			os_die_with_parent();
-			said.result = work(&said.why, context, answer);
+			child_answer.result = work(&child_answer.why, context, answer);
 		}
-		if (!os_fd_write(NULL, 1, &said, sizeof said))
+		if (!os_fd_write(NULL, 1, &child_answer, sizeof child_answer))
 			(void)os_fd_write(NULL, 1, answer->data, answer->size);
 		_exit(0);
 	}
 	(void)close(ends[1]);
 	result = child < 0 ? posix_error(err, account->name)
-					   : hear(err, ends[0], child, most_s, &said, answer);
+					   : read_answer(err, ends[0], child, most_s, &child_answer, answer);
 	(void)close(ends[0]);
 	if (child > 0)
 		(void)kill(child, SIGKILL);
 	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
-	return result ? -1 : said.result ? error_copy(err, &said.why) : 0;
+	return result ? -1 : child_answer.result ? error_copy(err, &child_answer.why) : 0;
 }
 
 enum { MAX_LOGIN_DEFS = 1 << 16 };

@@ -213,7 +213,7 @@ void os_locale_restore(struct os_locale *locale)
 static const char supplies[] = "/sys/class/power_supply";
 
 /* Whether a file of a power supply contains exactly this word. */
-static bool says(const char *supply, const char *name, const char *word)
+static bool has_word(const char *supply, const char *name, const char *word)
 {
 	struct buf text = {0};
 	bool same = false;
@@ -240,11 +240,11 @@ bool os_on_battery(void)
 	for (size_t i = 0; i < names.count; i++) {
 		const char *name = names.items[i];
 
-		if (says(name, "scope", "Device"))
+		if (has_word(name, "scope", "Device"))
 			continue;
-		discharging =
-			discharging || (says(name, "type", "Battery") && says(name, "status", "Discharging"));
-		plugged = plugged || (says(name, "type", "Mains") && says(name, "online", "1"));
+		discharging = discharging || (has_word(name, "type", "Battery") &&
+									  has_word(name, "status", "Discharging"));
+		plugged = plugged || (has_word(name, "type", "Mains") && has_word(name, "online", "1"));
 	}
 	os_names_free(&names);
 	return discharging && !plugged;

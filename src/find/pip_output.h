@@ -8,8 +8,8 @@
 /* Sets the error of a program (“pip”, “uv”) that failed: its first error with its last warning,
  * else its last line, else how it ended. JW_ERR_NOT_FOUND: pip finds no wheel. `folder`: where it
  * keeps its files. */
-int pip_said_error(struct jw_error *err, const char *said, const char *program, const char *folder,
-				   const struct os_ended *ended);
+int pip_output_error(struct jw_error *err, const char *said, const char *program,
+					 const char *folder, const struct os_ended *ended);
 /* Why pip finds no wheel, from all that it prints with “-vv”. Leaves *err if pip's own words are
  * the best answer (PIP_LACKS_VERSION). */
-enum pip_lack pip_said_lack(struct jw_error *err, const char *said);
+enum pip_lack pip_output_lack(struct jw_error *err, const char *said);

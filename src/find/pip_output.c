@@ -1,4 +1,4 @@
-#include "find/pip_said.h"
+#include "find/pip_output.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -140,8 +140,8 @@ static void shorten_versions(char *text)
 /* The first error of a program, with the lines that go on, and its last warning, which may be the
  * reason (a server that does not answer); else the last line. pip calls versions that it left out
  * (for another Python, yanked) an error, before the one that says what is missing. */
-int pip_said_error(struct jw_error *err, const char *said, const char *program, const char *folder,
-				   const struct os_ended *ended)
+int pip_output_error(struct jw_error *err, const char *said, const char *program,
+					 const char *folder, const struct os_ended *ended)
 {
 	char error[MAX_SHOWN_BYTES] = "", warning[MAX_SHOWN_BYTES / 2] = "", last[MAX_SHOWN_BYTES] = "",
 		 *copy, *at, *line;
@@ -433,7 +433,7 @@ static enum pip_lack explain_lack(struct jw_error *err, const char *requirement,
 	return PIP_LACKS_VERSION;
 }
 
-enum pip_lack pip_said_lack(struct jw_error *err, const char *said)
+enum pip_lack pip_output_lack(struct jw_error *err, const char *said)
 {
 	char *text = without_passwords(said), *at = text, *line, *requirement = NULL, *asked = NULL;
 	char name[PACKAGE_MAX_NAME] = "", unknown[MAX_HOST] = "", refused[MAX_HOST] = "";
