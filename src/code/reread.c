@@ -93,7 +93,7 @@ static int next_piece(struct jw_error *err, struct code_copy *copy)
 }
 
 /* The walk is over, and parts are missing. */
-static int tell_missing(struct jw_error *err, const struct code_copy *copy)
+static int report_missing(struct jw_error *err, const struct code_copy *copy)
 {
 	const struct code_copying *copying = copy->copying;
 	const char *member = copying->member;
@@ -127,7 +127,7 @@ int code_copy_next(struct jw_error *err, struct code_copy *copy)
 			if (step == WALK_FAILED)
 				return -1;
 			if (step == WALK_END)
-				return tell_missing(err, copy);
+				return report_missing(err, copy);
 			copying->next = copy->count;
 			copying->cursor = 0;
 			if (step == WALK_TROUBLE)

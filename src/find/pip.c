@@ -202,7 +202,7 @@ static void list_tags(struct pip *pip)
 /* ---- running it */
 
 /* What pip says of a wheel that it gets: "Downloading x.whl (173.6 MB)" */
-static uint64_t told_bytes(const struct pip *pip)
+static uint64_t reported_bytes(const struct pip *pip)
 {
 	struct buf text = {0};
 	uint64_t size = 0;
@@ -225,11 +225,11 @@ static uint64_t told_bytes(const struct pip *pip)
 	return size;
 }
 
-static void tell_progress(void *context, uint64_t size_bytes)
+static void report_progress(void *context, uint64_t size_bytes)
 {
 	const struct pip *pip = context;
 	const struct jw_compiler_fetch_options *fetch = pip->options->fetch;
-	const uint64_t total = told_bytes(pip);
+	const uint64_t total = reported_bytes(pip);
 
 	if (total)
 		fetch->progress(fetch->context, size_bytes < total ? size_bytes : total, total);
@@ -255,13 +255,13 @@ static int run_watched(struct jw_error *err, struct pip *pip, const char *const 
 									 .folder = pip->tmp,
 									 .most_bytes = MAX_BYTES,
 									 .cancel = &fetch->cancel,
-									 .told = fetch->progress ? tell_progress : NULL,
+									 .on_size = fetch->progress ? report_progress : NULL,
 									 .context = pip};
 
 	if (os_run_helper(err, words, pip->said, &helper, ret_ended))
 		return -1;
-	if (helper.told && !ret_ended->status && !ret_ended->signal)
-		tell_progress(pip, UINT64_MAX); /* the last look was before the end */
+	if (helper.on_size && !ret_ended->status && !ret_ended->signal)
+		report_progress(pip, UINT64_MAX); /* the last look was before the end */
 	return 0;
 }
 

@@ -251,8 +251,8 @@ static int look_after(struct jw_error *err, void *context)
 	if ((os_monotonic_ns() - watched->begun_ns) / UINT64_C(1000000000) > OS_MAX_HOURS * 3600)
 		return error_set(err, JW_ERR_LIMIT, "%s takes longer than %d hours", helper->name,
 						 OS_MAX_HOURS);
-	if (helper->told)
-		helper->told(helper->context, size);
+	if (helper->on_size)
+		helper->on_size(helper->context, size);
 	return 0;
 }
 

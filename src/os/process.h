@@ -100,7 +100,7 @@ struct os_helper {
 	uint64_t most_bytes; /* of them */
 	const struct jw_cancel *cancel;
 	/* Some times a second: how many bytes they have. NULL: nobody asks. */
-	void (*told)(void *context, uint64_t size_bytes);
+	void (*on_size)(void *context, uint64_t size_bytes);
 	void *context;
 };
 /* os_run with the same care, but in the current folder. JW_ERR_LIMIT: more files, over

@@ -30,8 +30,8 @@ static bool is_source(const char *path)
 }
 
 /* -1 if the run cannot go on after this source. */
-static int tell_source(struct jw_error *err, const struct jw_prime_options *options,
-					   const struct jw_prime_source *source, struct jw_prime_result *outcome)
+static int report_source(struct jw_error *err, const struct jw_prime_options *options,
+						 const struct jw_prime_source *source, struct jw_prime_result *outcome)
 {
 	const struct jw_error *failed = &source->failed;
 
@@ -73,7 +73,7 @@ static int source_paths_compile(struct jw_error *err, const struct jw_system *sy
 	how.worker = system->worker;
 	how.cancel = options->cancel;
 	if (jw_nvrtc_open(&none.failed, &how, &sources->nvrtc))
-		return tell_source(err, options, &none, outcome);
+		return report_source(err, options, &none, outcome);
 	for (size_t i = 0; i < plan->path_count; i++)
 		for (size_t k = 0; !result && is_source(plan->paths[i]) && k < target_count; k++) {
 			struct jw_nvrtc_result made;
@@ -83,7 +83,7 @@ static int source_paths_compile(struct jw_error *err, const struct jw_system *sy
 			if (!jw_nvrtc_compile(&source.failed, sources->nvrtc, plan->paths[i], targets[k],
 								  &made))
 				source.failed.code = JW_OK;
-			result = tell_source(err, options, &source, outcome);
+			result = report_source(err, options, &source, outcome);
 			if (made.ptx)
 				sources->paths[sources->count++] = sources->ptx[sources->ptx_count++] = made.ptx;
 			made.ptx = NULL;

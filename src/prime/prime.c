@@ -36,8 +36,8 @@ struct priming {
 
 /* ---- before the first: what cannot be done is refused before anything is read */
 
-static void tell_difference(const struct jw_system *system, const struct jw_compiler *compiler,
-							char inexact[1024])
+static void describe_difference(const struct jw_system *system, const struct jw_compiler *compiler,
+								char inexact[1024])
 {
 	char driver[JW_DRIVER_TEXT];
 	bool hopper = false;
@@ -89,7 +89,7 @@ static int check_request(struct jw_error *err, struct priming *run)
 		if (compiler_find(err, &system->driver.version, options->compile.ptxas,
 						  options->compile.fetch, &run->compiler))
 			return -1;
-		tell_difference(system, &run->compiler, run->result->compile.inexact);
+		describe_difference(system, &run->compiler, run->result->compile.inexact);
 	}
 	/* What compiles nothing looks for no compiler, but predicts for ptxas. */
 	if (system->elsewhere)
@@ -274,7 +274,7 @@ static void reuse_store(struct priming *run)
 	wanted_free(&wanted);
 }
 
-static void tell_carried(void *context, size_t done, size_t total)
+static void report_carried(void *context, size_t done, size_t total)
 {
 	const struct jw_prime_options *options = context;
 	const struct jw_prime_progress progress = {
@@ -305,7 +305,7 @@ static void reuse_other_drivers(struct priming *run)
 			.most_bytes = options->plan.budget_bytes,
 			.cancel = options->cancel,
 			.context = options,
-			.progress = options->progress ? tell_carried : NULL,
+			.progress = options->progress ? report_carried : NULL,
 		};
 
 		(void)jw_carry(&reuse->not_carried, &how, &reuse->carried);

@@ -46,7 +46,7 @@ struct scan {
 };
 
 /* The caller's view of one image. */
-struct told {
+struct scanned {
 	struct jw_scan_image image;
 	struct jw_scan_count *counts; /* all three kinds, one after the other */
 	struct jw_scan_verdicts verdicts[ANALYSE_MAX_TARGETS];
@@ -83,24 +83,25 @@ static void put_count(struct jw_scan_count *counts, size_t *count, const struct 
 	counts[(*count)++].entries = from->entries;
 }
 
-static void tell_counts(struct told *told, const struct analyse_image *from)
+static void fill_counts(struct scanned *scanned, const struct analyse_image *from)
 {
-	const struct jw_scan_count **lists[] = {&told->image.cubins, &told->image.ptx,
-											&told->image.other};
-	size_t *sizes[] = {&told->image.cubin_count, &told->image.ptx_count, &told->image.other_count};
+	const struct jw_scan_count **lists[] = {&scanned->image.cubins, &scanned->image.ptx,
+											&scanned->image.other};
+	size_t *sizes[] = {&scanned->image.cubin_count, &scanned->image.ptx_count,
+					   &scanned->image.other_count};
 	size_t used = 0;
 
-	told->counts = mem_array(from->count_count, sizeof *told->counts);
+	scanned->counts = mem_array(from->count_count, sizeof *scanned->counts);
 	for (int family = 0; family < 3; family++) {
-		*lists[family] = told->counts + used;
+		*lists[family] = scanned->counts + used;
 		for (size_t i = 0; i < from->count_count; i++)
 			if (family_of(from->counts[i].kind) == family)
-				put_count(told->counts + used, sizes[family], &from->counts[i]);
+				put_count(scanned->counts + used, sizes[family], &from->counts[i]);
 		used += *sizes[family];
 	}
 }
 
-static void tell_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target target,
+static void fill_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target target,
 						  const struct analyse_target *from)
 {
 	*verdicts = (struct jw_scan_verdicts){
@@ -157,14 +158,14 @@ static void add_work(struct jw_scan_work *work, const struct plan_module *module
 	work->cache_bytes += estimate.entry_bytes;
 }
 
-static void tell_work(struct told *told, const struct analyse_image *from, bool test,
+static void fill_work(struct scanned *scanned, const struct analyse_image *from, bool test,
 					  const struct jw_speed *speed)
 {
 	const bool library = from->image->format == DEVCODE_ELF || from->image->format == DEVCODE_PE;
 
 	for (size_t i = 0; i < from->module_count; i++) {
 		const struct plan_module *module = &from->modules[i];
-		struct jw_scan_verdicts *verdicts = &told->verdicts[module->target];
+		struct jw_scan_verdicts *verdicts = &scanned->verdicts[module->target];
 
 		if (module->superseded)
 			continue;
@@ -177,13 +178,13 @@ static void tell_work(struct told *told, const struct analyse_image *from, bool 
 		if (test || (module->role == DEVCODE_LOOSE && library))
 			add_work(&verdicts->loose_work, module, speed, false);
 	}
-	for (size_t t = 0; t < told->image.verdict_count; t++)
-		told->verdicts[t].left_out =
-			(test && told->verdicts[t].loose_work.modules) ||
-			told->verdicts[t].loose_work.ptx_bytes > PLAN_LOOSE_LIMIT_BYTES;
+	for (size_t t = 0; t < scanned->image.verdict_count; t++)
+		scanned->verdicts[t].left_out =
+			(test && scanned->verdicts[t].loose_work.modules) ||
+			scanned->verdicts[t].loose_work.ptx_bytes > PLAN_LOOSE_LIMIT_BYTES;
 	for (size_t i = 0; i < from->module_count; i++) {
 		const struct plan_module *module = &from->modules[i];
-		struct jw_scan_verdicts *verdicts = &told->verdicts[module->target];
+		struct jw_scan_verdicts *verdicts = &scanned->verdicts[module->target];
 
 		if (!module->superseded && module->form != CACHE_KEY_LINK && !test &&
 			!(verdicts->left_out && module->role == DEVCODE_LOOSE)) {
@@ -195,12 +196,12 @@ static void tell_work(struct told *told, const struct analyse_image *from, bool 
 }
 
 /* What several files on one GPU tell of each other (jw_scan_total.at_most). */
-static void compare_files(struct scan *scan, const struct told *told, bool library)
+static void compare_files(struct scan *scan, const struct scanned *scanned, bool library)
 {
-	const uint64_t name = fate_variants(told->image.path, told->image.member);
+	const uint64_t name = fate_variants(scanned->image.path, scanned->image.member);
 
-	for (size_t t = 0; t < told->image.verdict_count; t++) {
-		const struct jw_scan_verdicts *verdicts = &told->verdicts[t];
+	for (size_t t = 0; t < scanned->image.verdict_count; t++) {
+		const struct jw_scan_verdicts *verdicts = &scanned->verdicts[t];
 		const uint32_t gpu = UINT32_C(1) << t;
 		const uint64_t key = fnv_update(name, &t, sizeof t);
 
@@ -241,11 +242,11 @@ static int keep_image(struct jw_error *err, struct scan *scan, const struct anal
 	return 0;
 }
 
-static int tell_image(struct jw_error *err, void *context, const struct analyse_image *from)
+static int report_image(struct jw_error *err, void *context, const struct analyse_image *from)
 {
 	struct scan *scan = context;
 	const struct devcode_image *image = from->image;
-	struct told told = {
+	struct scanned scanned = {
 		.image = {.path = image->path,
 				  .member = image->member,
 				  .size_bytes = image->size_bytes,
@@ -266,21 +267,21 @@ static int tell_image(struct jw_error *err, void *context, const struct analyse_
 		return -1;
 	if (!from->asked)
 		return 0;
-	told.image.verdicts = told.verdicts;
+	scanned.image.verdicts = scanned.verdicts;
 	for (size_t t = 0; t < scan->question.target_count; t++)
-		tell_verdicts(&told.verdicts[t], scan->question.targets[t], &from->targets[t]);
-	tell_work(&told, from, build_is_of_tests(scan->build.request, from),
+		fill_verdicts(&scanned.verdicts[t], scan->question.targets[t], &from->targets[t]);
+	fill_work(&scanned, from, build_is_of_tests(scan->build.request, from),
 			  &scan->build.request->speed);
-	compare_files(scan, &told, image->format == DEVCODE_ELF || image->format == DEVCODE_PE);
-	tell_counts(&told, from);
+	compare_files(scan, &scanned, image->format == DEVCODE_ELF || image->format == DEVCODE_PE);
+	fill_counts(&scanned, from);
 	if (!build_add_image(err, &scan->build, from))
-		result = scan->options->image(err, scan->options->context, &told.image);
-	mem_free(told.counts);
+		result = scan->options->image(err, scan->options->context, &scanned.image);
+	mem_free(scanned.counts);
 	return result;
 }
 
-static void tell_trouble(void *context, const char *path, const char *member,
-						 const struct jw_error *why)
+static void report_trouble(void *context, const char *path, const char *member,
+						   const struct jw_error *why)
 {
 	const struct scan *scan = context;
 
@@ -385,7 +386,7 @@ static bool runs_with_none(const struct scan_outcome *outcome)
 
 /* What other drivers that run the GPU change; `of`: the outcome with the one in question, and those
  * with gpu_releases, `stride` apart. */
-static void tell_releases(struct jw_scan_total *total, const struct jw_driver *asked,
+static void fill_releases(struct jw_scan_total *total, const struct jw_driver *asked,
 						  const struct scan_outcome *of, size_t stride)
 {
 	struct jw_driver drivers[GPU_MAX_RELEASES];
@@ -436,7 +437,7 @@ static void tell_releases(struct jw_scan_total *total, const struct jw_driver *a
 }
 
 /* What becomes of the files together, and the first of those of which each kind of line tells. */
-static void tell_runs(const struct scan *scan, uint32_t t, struct jw_scan_total *total)
+static void fill_runs(const struct scan *scan, uint32_t t, struct jw_scan_total *total)
 {
 	const struct fates *fates = &scan->build.plan->fates;
 	char text[FATE_TEXT];
@@ -469,7 +470,7 @@ static void tell_runs(const struct scan *scan, uint32_t t, struct jw_scan_total 
 		total->driver_from = 0;
 }
 
-static int tell_totals(struct jw_error *err, const struct scan *scan)
+static int report_totals(struct jw_error *err, const struct scan *scan)
 {
 	const struct plan *plan = scan->build.plan;
 	struct jw_driver drivers[GPU_MAX_RELEASES];
@@ -489,7 +490,7 @@ static int tell_totals(struct jw_error *err, const struct scan *scan)
 									  .unknown = plan->targets[t].unplanned.unknown};
 		bool on_demand = false;
 
-		tell_releases(&total, &scan->options->driver, outcomes + t, plan->target_count);
+		fill_releases(&total, &scan->options->driver, outcomes + t, plan->target_count);
 		for (size_t i = 0; i < plan->module_count; i++) {
 			const struct plan_module *module = &plan->modules[i];
 
@@ -510,14 +511,14 @@ static int tell_totals(struct jw_error *err, const struct scan *scan)
 			(on_demand || (scan->compiles & (scan->native | scan->alternatives)) >> t & 1);
 		if (total.at_most)
 			total.forecast.start.low = 0;
-		tell_runs(scan, (uint32_t)t, &total);
+		fill_runs(scan, (uint32_t)t, &total);
 		scan->options->total(scan->options->context, &total);
 	}
 	mem_free(outcomes);
 	return 0;
 }
 
-static void tell_fates(const struct scan *scan)
+static void report_fates(const struct scan *scan)
 {
 	struct fates *fates = &scan->build.plan->fates;
 	char text[FATE_TEXT];
@@ -545,25 +546,27 @@ static void tell_fates(const struct scan *scan)
 static int scan_files(struct jw_error *err, struct scan *scan)
 {
 	const struct jw_scan_options *options = scan->options;
-	const struct analyse_sink sink = {
-		.context = scan, .image = tell_image, .trouble = tell_trouble, .cancel = options->cancel};
+	const struct analyse_sink sink = {.context = scan,
+									  .image = report_image,
+									  .trouble = report_trouble,
+									  .cancel = options->cancel};
 	struct found_list list;
 	const char *path;
 	int result = 0;
 
 	found_open(&list);
 	for (size_t i = 0; !result && i < options->path_count; i++) {
-		size_t told = list.found->note_count;
+		size_t scanned = list.found->note_count;
 
 		result = named_path_find(err, &list, options->paths[i]);
 		/* Troubles name the path that the user gave. */
-		for (; !result && told < list.found->note_count; told++) {
-			const struct jw_found_note *note = &list.found->notes[told];
+		for (; !result && scanned < list.found->note_count; scanned++) {
+			const struct jw_found_note *note = &list.found->notes[scanned];
 			struct jw_error why;
 
 			error_set(&why, note->code, "%s", note->text);
 			if (note->is_trouble)
-				tell_trouble(scan, options->paths[i], NULL, &why);
+				report_trouble(scan, options->paths[i], NULL, &why);
 		}
 	}
 	for (size_t i = 0; !result && i < list.found->file_count; i++)
@@ -609,10 +612,10 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 	if (!result) {
 		build_estimate(scan.build.plan);
 		fates_settle(&scan.build.plan->fates);
-		result = tell_totals(err, &scan);
+		result = report_totals(err, &scan);
 	}
 	if (!result)
-		tell_fates(&scan);
+		report_fates(&scan);
 	plan_free(scan.build.plan);
 	set_free(&scan.compiled);
 	for (size_t i = 0; i < scan.image_count; i++) {

@@ -504,9 +504,9 @@ static int undo_everywhere(struct jw_error *err, struct applying *run)
 	return result;
 }
 
-static int run_and_tell(struct jw_error *err, struct applying run,
-						int (*work)(struct jw_error *err, struct applying *run),
-						struct jw_tune_result **ret_result)
+static int run_and_report(struct jw_error *err, struct applying run,
+						  int (*work)(struct jw_error *err, struct applying *run),
+						  struct jw_tune_result **ret_result)
 {
 	static const struct jw_tune_request none;
 	struct buf changed = BUF_MAX(sizeof err->message / 2);
@@ -538,17 +538,17 @@ static int run_and_tell(struct jw_error *err, struct applying run,
 int jw_tune_apply(struct jw_error *err, const struct jw_tune_request *request,
 				  struct jw_tune_result **ret_result)
 {
-	return run_and_tell(err, (struct applying){.request = request}, apply_scope, ret_result);
+	return run_and_report(err, (struct applying){.request = request}, apply_scope, ret_result);
 }
 
 int jw_tune_undo(struct jw_error *err, const struct jw_tune_request *request,
 				 struct jw_tune_result **ret_result)
 {
-	return run_and_tell(err, (struct applying){.request = request},
-						request ? undo_scope : undo_everywhere, ret_result);
+	return run_and_report(err, (struct applying){.request = request},
+						  request ? undo_scope : undo_everywhere, ret_result);
 }
 
 int jw_tune_undo_look(struct jw_error *err, struct jw_tune_result **ret_result)
 {
-	return run_and_tell(err, (struct applying){.dry_run = true}, undo_everywhere, ret_result);
+	return run_and_report(err, (struct applying){.dry_run = true}, undo_everywhere, ret_result);
 }

@@ -168,7 +168,7 @@ static double guess_seconds_left(const struct run *run, const struct pace *pace,
 }
 
 /* Reports the run's progress. */
-static void tell_progress(struct run *run)
+static void report_progress(struct run *run)
 {
 	const struct jw_prime_options *options = run->setup->options;
 	struct run_report *report = &run->report;
@@ -901,7 +901,7 @@ static void end_event(struct run *run)
 		run_remote_end(run);
 	}
 	run->loop.ended = run->loop.stopping;
-	tell_progress(run);
+	report_progress(run);
 }
 
 static void look_for_interrupt(struct run *run)

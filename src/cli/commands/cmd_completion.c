@@ -141,7 +141,7 @@ static void offer_options(struct completion *completion, const struct cli_option
 }
 
 /* Whether a command before the i-th begins with the same word. */
-static bool is_told_before(const struct cli_command *const *commands, size_t i, size_t length)
+static bool is_listed_before(const struct cli_command *const *commands, size_t i, size_t length)
 {
 	for (size_t k = 0; k < i; k++)
 		if (!strncmp(commands[k]->name, commands[i]->name, length) &&
@@ -164,7 +164,7 @@ static void offer_commands(struct completion *completion, const struct cli_comma
 		commands_list_second(&words, commands, name, first);
 		if (group)
 			offer_candidate(completion, second + 1, strlen(second + 1), commands[i]->summary);
-		else if (!is_told_before(commands, i, first))
+		else if (!is_listed_before(commands, i, first))
 			offer_candidate(completion, name, first,
 							second ? buf_text(&words) : commands[i]->summary);
 		buf_free(&words);

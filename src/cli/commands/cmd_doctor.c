@@ -618,7 +618,7 @@ static enum exit_status status_of_findings(const struct doctor_document *documen
 	return status;
 }
 
-static int tell_findings(struct jw_error *err, struct doctoring *doctoring)
+static int print_findings(struct jw_error *err, struct doctoring *doctoring)
 {
 	struct cli *cli = doctoring->cli;
 	struct doctor_document document = {.result = *doctoring->result,
@@ -660,7 +660,7 @@ static int doctor_run(struct jw_error *err, struct cli *cli)
 	if (!result)
 		result = look_and_fix(err, &doctoring);
 	if (!result)
-		result = tell_findings(err, &doctoring);
+		result = print_findings(err, &doctoring);
 	if (result)
 		(void)cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	jw_doctor_result_free(doctoring.result);

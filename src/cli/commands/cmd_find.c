@@ -266,7 +266,7 @@ static void print_find_next(const struct finding_places *finding, const struct f
 	next_step(&finding->cli->out, STYLE_FAINT, "Next    ", &line);
 }
 
-static int tell_places(struct jw_error *err, struct finding_places *finding)
+static int print_places(struct jw_error *err, struct finding_places *finding)
 {
 	const struct output *out = &finding->cli->out;
 	const struct find_document *document = &finding->document;
@@ -322,7 +322,7 @@ static int run_find(struct jw_error *err, struct cli *cli)
 	}
 	if (!result) {
 		qsort(finding.document.rows, finding.document.count, sizeof *finding.document.rows, dearer);
-		result = tell_places(err, &finding);
+		result = print_places(err, &finding);
 	}
 	for (size_t i = 0; i < finding.document.count; i++) {
 		mem_free(finding.document.rows[i].trouble);

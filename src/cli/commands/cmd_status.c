@@ -496,7 +496,7 @@ static void print_status(const struct output *out, const struct status_document 
 	print_status_next(out, found, packages);
 }
 
-static int tell_status(struct jw_error *err, struct cli *cli)
+static int report_status(struct jw_error *err, struct cli *cli)
 {
 	const struct jw_system *system = cli->system;
 	struct status_document found = {.system = *system, .wsl = os_is_wsl()};
@@ -539,7 +539,7 @@ static int run_status(struct jw_error *err, struct cli *cli)
 		cli->failure = err->code == JW_ERR_IO ? EXIT_FAILED : EXIT_CANNOT;
 		return -1;
 	}
-	return tell_status(err, cli);
+	return report_status(err, cli);
 }
 
 static const struct cli_option status_options[] = {
