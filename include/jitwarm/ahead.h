@@ -3,7 +3,7 @@
  * installed one's compiler; between drivers of one CUDA minor version it is reused as it is. No
  * entry of the running driver is evicted for that.
  *
- * Threads: any number of threads may call jw_ahead_look at the same time; one call of
+ * Threads: any number of threads may call jw_ahead_find at the same time; one call of
  * jw_ahead_prepare at a time in a process. */
 #ifndef JITWARM_AHEAD_H
 #define JITWARM_AHEAD_H
@@ -48,10 +48,10 @@ struct jw_ahead {
  * one, unpacked elsewhere; NULL: the installed one), and reads how far the last call came. Starts
  * no driver, and writes nothing. JW_ERR_UNSUPPORTED: the named file does not say which driver it
  * is. */
-int jw_ahead_look(struct jw_error *err, const char *library, struct jw_ahead *ret_ahead);
+int jw_ahead_find(struct jw_error *err, const char *library, struct jw_ahead *ret_ahead);
 
 struct jw_ahead_options {
-	const char *library; /* as in jw_ahead_look */
+	const char *library; /* as in jw_ahead_find */
 	/* What jw_prime needs: paths to prepare besides (of files whose names depend on the driver),
 	 * jobs, priority, compiler, fetching, cancel and callbacks. */
 	const struct jw_prime_options *prime;

@@ -78,10 +78,10 @@ void jw_doctor_result_free(struct jw_doctor_result *result);
 /* Turns this process permanently into that account, with the variables of the driver that its next
  * login will have. Only root may, except for its own account (JW_ERR_IO). JW_ERR_NOT_FOUND: no such
  * account; JW_ERR_UNSUPPORTED on Windows. */
-int jw_look_as_user(struct jw_error *err, const char *name);
+int jw_examine_as_user(struct jw_error *err, const char *name);
 /* The same for the account of a process, with the variables that it was started with: those of the
  * driver, HOME, and the active environment. JW_ERR_NOT_FOUND: no such process; JW_ERR_UNSUPPORTED:
  * it is in a container, or this is Windows; JW_ERR_IO: only root may. */
-int jw_look_as_process(struct jw_error *err, int pid);
+int jw_examine_as_process(struct jw_error *err, int pid);
 
 #endif

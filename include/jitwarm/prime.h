@@ -227,7 +227,7 @@ struct jw_prime_compile_options {
 
 /* What is kept besides the cache and the store. */
 struct jw_prime_keep_options {
-	/* What jw_run_look saw before this run: remembered at its end, if nothing was left undone.
+	/* What jw_run_compare saw before this run: remembered at its end, if nothing was left undone.
 	 * Modules that cannot be compiled do not count: they would fail again. NULL: none is kept. */
 	const struct jw_run_state *run;
 	/* Writes a pack of the system's cache at the end of the run: `output`, and how it is made and

@@ -51,7 +51,7 @@ struct jw_startup {
 
 /* Reports what would be written and what exists. Changes nothing. The caller frees with
  * jw_startup_free, here and below. */
-int jw_startup_look(struct jw_error *err, const struct jw_startup_options *options,
+int jw_startup_find(struct jw_error *err, const struct jw_startup_options *options,
 					struct jw_startup **ret_startup);
 /* The same for what jw_startup_enable would write: its errors for names. */
 int jw_startup_preview(struct jw_error *err, const struct jw_startup_options *options,
@@ -82,9 +82,10 @@ struct jw_run_state;
 
 /* Examines it without loading the driver. *ret_changes: the differences from the last complete run
  * ("driver, packages"), "first run", or "" if there are none. The caller frees both. */
-int jw_run_look(struct jw_error *err, const struct jw_run_key *key, struct jw_run_state **ret_state,
-				char **ret_changes);
-/* The next jw_run_look compares with this state. jw_prime calls it with jw_prime_keep_options.run.
+int jw_run_compare(struct jw_error *err, const struct jw_run_key *key,
+				   struct jw_run_state **ret_state, char **ret_changes);
+/* The next jw_run_compare compares with this state. jw_prime calls it with
+ * jw_prime_keep_options.run.
  */
 int jw_run_remember(struct jw_error *err, const struct jw_run_state *state);
 void jw_run_state_free(struct jw_run_state *state);

@@ -60,8 +60,8 @@ int jw_settings_take(struct jw_error *err, const char *name, const char *value);
 /* Objections to a directory for a cache, one line each: volatile, of another account, on a network,
  * with little space (for `more_bytes`) or few files left. Whether it can be written to is
  * jw_tune_advice.path_usable. The caller frees the lines and the array with jw_lines_free. */
-int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t more_bytes,
-						 char ***ret_lines, size_t *ret_count);
+int jw_tune_check_path(struct jw_error *err, const char *path, uint64_t more_bytes,
+					   char ***ret_lines, size_t *ret_count);
 
 struct jw_tune_question {
 	/* The libraries and packages whose results are to fit, as jw_find takes them; without names the
@@ -145,7 +145,7 @@ int jw_tune_for_files(struct jw_error *err, struct jw_system *system, const char
 int jw_tune_undo(struct jw_error *err, const struct jw_tune_request *request,
 				 struct jw_tune_result **ret_result);
 /* The same report of what jw_tune_undo would revert everywhere. Changes nothing. */
-int jw_tune_undo_look(struct jw_error *err, struct jw_tune_result **ret_result);
+int jw_tune_undo_find(struct jw_error *err, struct jw_tune_result **ret_result);
 void jw_tune_result_free(struct jw_tune_result *result);
 
 /* The lines that set them: "sh", "bash", "zsh", "fish", "cmd", "powershell", "docker", "compose",

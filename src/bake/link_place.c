@@ -223,7 +223,7 @@ static int try_linkers(struct jw_error *err, const struct linking *linking, cons
 				   most = linking->linker->most ? linking->linker->most : least / 1000 * 1000 + 990;
 	struct jw_error why = {0};
 
-	if (linker_look(err, linking->linker, linking->system, linking->cancel) ||
+	if (linker_search(err, linking->linker, linking->system, linking->cancel) ||
 		linker_fetch(err, linking->linker, least, most, linking->system, linking->cancel))
 		return -1;
 	for (size_t i = 0; i < linking->linker->count; i++) {

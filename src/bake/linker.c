@@ -63,7 +63,7 @@ int linker_ask(struct jw_error *err, const char *library, struct jw_target targe
 	return result;
 }
 
-struct linker_look {
+struct linker_search {
 	struct linker *linker;
 	const struct jw_system *system;
 	const struct jw_cancel *cancel;
@@ -89,11 +89,11 @@ static void add_library(struct linker *linker, char *path, uint32_t cuda)
 }
 
 /* One that cannot be used is passed over. Takes the path over. */
-static int try_library(struct jw_error *err, struct linker_look *look, char *path)
+static int try_library(struct jw_error *err, struct linker_search *search, char *path)
 {
-	struct linker *linker = look->linker;
+	struct linker *linker = search->linker;
 	const struct driver_query ask = {
-		.worker = look->system->worker, .limit_s = ASK_LIMIT_S, .cancel = look->cancel};
+		.worker = search->system->worker, .limit_s = ASK_LIMIT_S, .cancel = search->cancel};
 	struct jw_error why = {0};
 	char *real = NULL;
 	uint32_t cuda = 0;
@@ -105,8 +105,8 @@ static int try_library(struct jw_error *err, struct linker_look *look, char *pat
 		mem_free(real);
 		return 0;
 	}
-	result =
-		linker_ask(&why, real, look->system->gpus[0].target, look->folder.path, ask, &cuda, NULL);
+	result = linker_ask(&why, real, search->system->gpus[0].target, search->folder.path, ask, &cuda,
+						NULL);
 	if (!result) {
 		add_library(linker, real, cuda);
 		return 0;
@@ -119,16 +119,16 @@ static int try_library(struct jw_error *err, struct linker_look *look, char *pat
 	return why.code == JW_ERR_INTERRUPTED ? error_copy(err, &why) : 0;
 }
 
-static int try_below(struct jw_error *err, struct linker_look *look, char *root)
+static int try_below(struct jw_error *err, struct linker_search *search, char *root)
 {
 	char *path = NULL;
 	const bool found = root && library_kind_below(&linker_kind, root, &path);
 
 	mem_free(root);
-	return found ? try_library(err, look, path) : 0;
+	return found ? try_library(err, search, path) : 0;
 }
 
-static int look_in_store(struct jw_error *err, struct linker_look *look)
+static int search_store(struct jw_error *err, struct linker_search *search)
 {
 	struct os_names names;
 	char *store = NULL;
@@ -139,29 +139,29 @@ static int look_in_store(struct jw_error *err, struct linker_look *look)
 	if (!os_list(NULL, store, &names)) {
 		for (size_t i = 0; !result && i < names.count; i++)
 			if (names.kinds[i] == OS_DIRECTORY && *names.items[i] != '.')
-				result = try_below(err, look, os_join(store, names.items[i]));
+				result = try_below(err, search, os_join(store, names.items[i]));
 		os_names_free(&names);
 	}
 	mem_free(store);
 	return result;
 }
 
-static int look_everywhere(struct jw_error *err, struct linker_look *look)
+static int search_everywhere(struct jw_error *err, struct linker_search *search)
 {
 	static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
-	const uint32_t last = look->linker->most ? look->linker->most : gpu_newest_cuda();
-	int result = look_in_store(err, look);
+	const uint32_t last = search->linker->most ? search->linker->most : gpu_newest_cuda();
+	int result = search_store(err, search);
 	char *path;
 
 	for (size_t i = 0; !result && linker_packages[i]; i++)
 		if (library_kind_of_package(NULL, &linker_kind, linker_packages[i], &path))
-			result = try_library(err, look, path);
+			result = try_library(err, search, path);
 	for (size_t i = 0; !result && i < sizeof variables / sizeof *variables; i++)
 		if (library_kind_of_variable(&linker_kind, variables[i], &path))
-			result = try_library(err, look, path);
+			result = try_library(err, search, path);
 	for (uint32_t cuda = NVJITLINK_FIRST_CUDA; !result && cuda <= last; cuda += 10)
-		result = try_below(err, look, os_cuda_toolkit(cuda / 1000, cuda % 1000 / 10));
-	return result ? result : try_below(err, look, os_cuda_toolkit(0, 0));
+		result = try_below(err, search, os_cuda_toolkit(cuda / 1000, cuda % 1000 / 10));
+	return result ? result : try_below(err, search, os_cuda_toolkit(0, 0));
 }
 
 int linker_named(struct jw_error *err, const char *name)
@@ -174,25 +174,25 @@ int linker_named(struct jw_error *err, const char *name)
 	return 0;
 }
 
-int linker_look(struct jw_error *err, struct linker *linker, const struct jw_system *system,
-				const struct jw_cancel *cancel)
+int linker_search(struct jw_error *err, struct linker *linker, const struct jw_system *system,
+				  const struct jw_cancel *cancel)
 {
-	struct linker_look look = {.linker = linker, .system = system, .cancel = cancel};
+	struct linker_search search = {.linker = linker, .system = system, .cancel = cancel};
 	char *path = NULL;
 	int result;
 
 	if (linker->looked)
 		return linker->named && !linker->count ? error_copy(err, &linker->why) : 0;
-	if (run_folder_make(err, system->state_dir, &look.folder))
+	if (run_folder_make(err, system->state_dir, &search.folder))
 		return -1;
 	linker->looked = true;
 	if (!linker->named)
-		result = look_everywhere(err, &look);
+		result = search_everywhere(err, &search);
 	else if (library_kind_named(&linker->why, &linker_kind, linker->named, &path))
 		result = 0;
 	else
-		result = try_library(err, &look, path);
-	run_folder_remove(&look.folder);
+		result = try_library(err, &search, path);
+	run_folder_remove(&search.folder);
 	if (!result && linker->named && !linker->count)
 		result = error_copy(err, &linker->why);
 	return result;
@@ -214,7 +214,7 @@ int linker_fetch(struct jw_error *err, struct linker *linker, uint32_t least, ui
 		return -1;
 	mem_free(path);
 	linker->looked = false;
-	return linker_look(err, linker, system, cancel);
+	return linker_search(err, linker, system, cancel);
 }
 
 int linker_folder(struct jw_error *err, struct linker *linker, const struct jw_system *system,

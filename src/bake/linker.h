@@ -42,8 +42,8 @@ struct linker {
 int linker_named(struct jw_error *err, const char *name);
 /* Looks for them once: the named one alone; else those of the environment, of toolkits, and fetched
  * ones. Asks each for its version. -1: the named one is of no use, or JW_ERR_INTERRUPTED */
-int linker_look(struct jw_error *err, struct linker *linker, const struct jw_system *system,
-				const struct jw_cancel *cancel);
+int linker_search(struct jw_error *err, struct linker *linker, const struct jw_system *system,
+				  const struct jw_cancel *cancel);
 /* Where none at hand is of a version from `least` to `most`, fetches the first if that is asked
  * for, and looks again. */
 int linker_fetch(struct jw_error *err, struct linker *linker, uint32_t least, uint32_t most,

@@ -74,8 +74,8 @@ static char *find_in_record(const char *base, const struct buf *text, const char
 	return NULL;
 }
 
-static int look_into_folder(struct jw_error *err, const char *base, const char *library,
-							struct package_row *row)
+static int find_row_in(struct jw_error *err, const char *base, const char *library,
+					   struct package_row *row)
 {
 	struct jw_error why = {0};
 	struct os_names names;
@@ -113,7 +113,7 @@ int package_row_find(struct jw_error *err, const char *library, struct package_r
 		char *above = os_dir_name(base);
 
 		top = !strcmp(above, base);
-		result = look_into_folder(err, base, library, &row);
+		result = find_row_in(err, base, library, &row);
 		mem_free(base);
 		base = above;
 	}

@@ -395,7 +395,8 @@ struct repair {
 	struct cache_live *live;
 	struct repair_task *tasks;
 	size_t count, capacity, next;
-	bool look_again; /* another process has written to the index since the files were compared */
+	bool
+		reread_damaged; /* another process has written to the index since the files were compared */
 };
 
 static void add_task(struct repair *repair, struct repair_task task)
@@ -484,7 +485,7 @@ static int do_task(struct jw_error *err, struct repair *repair, const struct rep
 	case REPAIR_SIZE:
 		if (row == SET_NONE)
 			break;
-		if (repair->look_again)
+		if (repair->reread_damaged)
 			row_bytes = probe_row_bytes(repair, task->key);
 		if (row_bytes && row_bytes != live->index.rows[row].size_bytes) {
 			live_resize_row(live, row, row_bytes);
@@ -498,7 +499,7 @@ static int do_task(struct jw_error *err, struct repair *repair, const struct rep
 			repair->next = repair->count;
 			break;
 		}
-		if (row != SET_NONE || (repair->look_again && !probe_row_bytes(repair, task->key)))
+		if (row != SET_NONE || (repair->reread_damaged && !probe_row_bytes(repair, task->key)))
 			break;
 		if (live_put_row(err, live, task->key, row_bytes))
 			return -1;
@@ -514,7 +515,7 @@ static int repair_batch(struct jw_error *err, struct repair *repair)
 
 	if (live_lock(err, live))
 		return -1;
-	repair->look_again = repair->look_again || live->others;
+	repair->reread_damaged = repair->reread_damaged || live->others;
 	while (repair->next < repair->count) {
 		if (do_task(err, repair, &repair->tasks[repair->next])) {
 			live_abandon(live);

@@ -172,7 +172,7 @@ static int read_path(struct jw_error *err, const char *home, struct jw_cache_inf
 }
 
 /* `there`: the directory, or where it will be. */
-static void look_at_room(const char *there, struct jw_cache_info *settings)
+static void check_free_space(const char *there, struct jw_cache_info *settings)
 {
 	char size[TEXT_SHORT];
 	struct os_space space;
@@ -191,7 +191,7 @@ static void look_at_room(const char *there, struct jw_cache_info *settings)
 }
 
 /* The driver makes a missing directory below this one if it can. */
-static void look_above(struct jw_cache_info *settings)
+static void check_parent(struct jw_cache_info *settings)
 {
 	char *nearest = os_nearest(settings->path);
 	struct os_stat stat;
@@ -199,7 +199,7 @@ static void look_above(struct jw_cache_info *settings)
 	settings->usable =
 		!os_stat(NULL, nearest, &stat) && stat.kind == OS_DIRECTORY && !os_may_write(NULL, nearest);
 	if (settings->usable)
-		look_at_room(nearest, settings);
+		check_free_space(nearest, settings);
 	else
 		warn(settings,
 			 "%s: cannot be created, since %s is not writable for "
@@ -220,14 +220,14 @@ int jw_cache_not_yours(struct jw_error *err, const char *dir, char **ret_line)
 	return 0;
 }
 
-static void look_at_directory(struct jw_cache_info *settings)
+static void check_directory(struct jw_cache_info *settings)
 {
 	struct os_stat stat;
 	bool writable, opens;
 	char *index;
 
 	if (os_stat(NULL, settings->path, &stat)) {
-		look_above(settings);
+		check_parent(settings);
 		return;
 	}
 	if (stat.kind != OS_DIRECTORY) {
@@ -262,7 +262,7 @@ static void look_at_directory(struct jw_cache_info *settings)
 			 index);
 	mem_free(index);
 	if (settings->usable)
-		look_at_room(settings->path, settings);
+		check_free_space(settings->path, settings);
 }
 
 static struct adopted {
@@ -349,7 +349,7 @@ int cache_settings_read(struct jw_error *err, const char *dir, const char *home,
 		mem_free(text);
 	}
 	if (settings.path)
-		look_at_directory(&settings);
+		check_directory(&settings);
 	*ret_settings = settings;
 	return 0;
 }

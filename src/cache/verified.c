@@ -40,7 +40,7 @@ enum {
 	SUM = 8,
 	MAX_FILE = HEAD + RECORD * CACHE_VERIFIED_MAX + SUM,
 	FRESH_S = 2,
-	LOOK_AGAIN_MS = 20,
+	REREAD_AFTER_MS = 20,
 	MAX_THREADS = 8,
 	THREAD_BYTES = 8 << 20, /* from here on another thread pays for its start */
 };
@@ -247,8 +247,8 @@ static int read_candidates(struct jw_error *err, struct verified_reading *readin
 }
 
 /* A driver writes entries in place: a torn one may be complete a moment later. */
-static int look_again(struct jw_error *err, struct verified_reading *with, const size_t *read,
-					  size_t count)
+static int reread_damaged(struct jw_error *err, struct verified_reading *with, const size_t *read,
+						  size_t count)
 {
 	size_t *damaged = mem_array(count, sizeof *damaged), left = 0;
 	int result = 0;
@@ -257,7 +257,7 @@ static int look_again(struct jw_error *err, struct verified_reading *with, const
 		if (with->candidates[read[i]].damage != CACHE_SOUND)
 			damaged[left++] = read[i];
 	if (left) {
-		uv_sleep(LOOK_AGAIN_MS);
+		uv_sleep(REREAD_AFTER_MS);
 		result = read_candidates(err, with, damaged, left);
 	}
 	mem_free(damaged);
@@ -299,7 +299,7 @@ int cache_verified_judge(struct jw_error *err, const char *state_dir, const char
 	if (unknown)
 		result = read_candidates(err, &with, read, unknown);
 	if (!result && unknown)
-		result = look_again(err, &with, read, unknown);
+		result = reread_damaged(err, &with, read, unknown);
 	if (!result && unknown && path && !renew(&verified, candidates, read, unknown, began_s))
 		save_verified(&verified, state_dir, path);
 	cache_verified_free(&verified);

@@ -140,7 +140,7 @@ const struct cache_file *cache_files_find(const struct cache_files *scan, uint64
 }
 
 /* An index that is being written looks unsound for a few milliseconds. */
-enum { LOOKS = 4, LOOK_MS = 10 };
+enum { LOOKS = 4, POLL_MS = 10 };
 
 /* Sets path and limit. */
 static int find_cache_directory(struct jw_error *err, const struct jw_cache_options *options,
@@ -157,7 +157,7 @@ static int find_cache_directory(struct jw_error *err, const struct jw_cache_opti
 				  settings.warning_count ? settings.warnings[0] : "the driver caches nothing");
 		goto done;
 	}
-	if (os_look(err, settings.path, ret_exists))
+	if (os_check_exists(err, settings.path, ret_exists))
 		goto done;
 	if (*ret_exists || options->path) {
 		if (os_stat(err, settings.path, &stat))
@@ -186,7 +186,7 @@ int cache_view_index(struct jw_error *err, const char *dir, struct cache_index *
 			looks == LOOKS)
 			return 0;
 		cache_index_free(ret_index);
-		uv_sleep(LOOK_MS);
+		uv_sleep(POLL_MS);
 	}
 }
 

@@ -440,7 +440,8 @@ int config_write(struct jw_error *err, bool machine, const char *name, const cha
 	int result = -1;
 
 	/* What would not be read is not written either. */
-	if (!path || os_look(err, path, &there) || (there && read_trusted(err, machine, path, &old)))
+	if (!path || os_check_exists(err, path, &there) ||
+		(there && read_trusted(err, machine, path, &old)))
 		goto done;
 	line = change_lines(buf_text(&old), name, value, &text);
 	folder = os_dir_name(path);

@@ -89,9 +89,9 @@ static void lay_out(struct buf *ret_line, int fd, size_t taken, const char *text
 /* If nobody reads standard error, waits until somebody does, or until the command has to end. */
 static bool may_write(int fd)
 {
-	enum { LOOK_EVERY_MS = 100 };
+	enum { POLL_MS = 100 };
 
-	while (fd == 2 && !os_fd_takes(fd, LOOK_EVERY_MS))
+	while (fd == 2 && !os_fd_takes(fd, POLL_MS))
 		if (os_interrupted())
 			return false;
 	return true;

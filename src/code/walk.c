@@ -477,7 +477,7 @@ static enum walk_step next_in_layer(struct layer *layer, struct walk_found *foun
 
 /* The member at hand of the highest layer: what it is, by its first bytes. An archive becomes the
  * next layer: WALK_END. */
-static enum walk_step look_into(struct walk *walk, struct walk_found *found)
+static enum walk_step identify_member(struct walk *walk, struct walk_found *found)
 {
 	struct layer *from = &walk->layers[walk->depth - 1], *layer = from + 1;
 	const uint8_t *head;
@@ -533,7 +533,7 @@ int walk_next(struct jw_error *err, struct walk *walk, struct walk_found *ret_fo
 		enum walk_step step = next_in_layer(layer, &found);
 
 		if (step == WALK_LEAF)
-			step = look_into(walk, &found);
+			step = identify_member(walk, &found);
 		else if (step == WALK_END) {
 			close_layer(layer);
 			walk->depth--;

@@ -231,9 +231,9 @@ static int examine(struct jw_error *err, struct examination *seen,
 		return -1;
 	seen->check = *ret_check;
 	if (seen->settings.path && seen->settings.usable &&
-		jw_tune_look_at_path(err, seen->settings.path,
-							 seen->check ? seen->check->all.forecast.cache_bytes : 0,
-							 &seen->objections, &seen->objection_count))
+		jw_tune_check_path(err, seen->settings.path,
+						   seen->check ? seen->check->all.forecast.cache_bytes : 0,
+						   &seen->objections, &seen->objection_count))
 		return -1;
 	return options->probe ? cache_probe(err, seen->system, &options->cancel, &seen->probe) : 0;
 }

@@ -51,7 +51,7 @@ void draft_prime(const struct examination *seen, struct finding_draft *draft);
 
 /* CUDA_CACHE_PATH as the process has it that is looked as, where it is relative: in the environment
  * it is absolute now. */
-const char *look_as_relative_cache(void);
+const char *examine_relative_cache(void);
 
 /* A kind of finding: `test` returns whether it applies, and then fills in the draft. */
 struct finding_kind {

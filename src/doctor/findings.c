@@ -276,7 +276,7 @@ static bool is_state_unwritable(const struct examination *seen, struct finding_d
 
 static bool is_path_relative(const struct examination *seen, struct finding_draft *draft)
 {
-	const char *value = look_as_relative_cache();
+	const char *value = examine_relative_cache();
 
 	value = value ? value : value_in_process(seen, "CUDA_CACHE_PATH");
 	if (!seen->settings.path_set || !*value || os_is_absolute(value))

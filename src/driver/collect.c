@@ -94,7 +94,7 @@ int collect_find(struct jw_error *err, const char *private_dir, const struct pla
 								  module->key};
 	bool there;
 
-	if (os_look(err, collected.path, &there)) {
+	if (os_check_exists(err, collected.path, &there)) {
 		mem_free(collected.path);
 		return -1;
 	}

@@ -120,7 +120,7 @@ struct object_setup {
 };
 
 enum object_what {
-	OBJECT_LOOK,  /* take the entry, if it is there */
+	OBJECT_FIND,  /* take the entry, if it is there */
 	OBJECT_CLAIM, /* the same; if it is not there, claim it */
 	OBJECT_PUT,   /* put the entry there */
 	OBJECT_WHATS,

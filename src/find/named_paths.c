@@ -15,7 +15,7 @@
 #include "os/shell.h"
 
 /* The last name is the newest version: libnvrtc.so < libnvrtc.so.11.2 < libnvrtc.so.12. */
-static bool look_into(const struct library_kind *kind, const char *folder, char **ret_path)
+static bool identify_member(const struct library_kind *kind, const char *folder, char **ret_path)
 {
 	struct os_names names;
 	const char *best = NULL;
@@ -31,11 +31,11 @@ static bool look_into(const struct library_kind *kind, const char *folder, char 
 	return best;
 }
 
-static bool look_in(const struct library_kind *kind, const char *root, const char *below,
-					char **ret_path)
+static bool library_in(const struct library_kind *kind, const char *root, const char *below,
+					   char **ret_path)
 {
 	char *folder = os_join(root, below);
-	const bool found = look_into(kind, folder, ret_path);
+	const bool found = identify_member(kind, folder, ret_path);
 
 	mem_free(folder);
 	return found;
@@ -54,13 +54,13 @@ bool library_kind_below(const struct library_kind *kind, const char *root, char 
 										 "nvidia/cu13/bin/x86_64",
 										 "cu13/lib"};
 
-	if (look_into(kind, root, ret_path))
+	if (identify_member(kind, root, ret_path))
 		return true;
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-		if (look_in(kind, root, places[i], ret_path))
+		if (library_in(kind, root, places[i], ret_path))
 			return true;
 	for (size_t i = 0; kind->folders[i]; i++)
-		if (look_in(kind, root, kind->folders[i], ret_path))
+		if (library_in(kind, root, kind->folders[i], ret_path))
 			return true;
 	return false;
 }

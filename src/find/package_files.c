@@ -335,7 +335,7 @@ static int take_top_level(struct jw_error *err, struct found_list *list, struct 
 	if (!length || strpbrk(name, "/\\:") || *name == '.')
 		return 0;
 	folder = os_join(place->base, name);
-	if (os_look(&why, folder, &there))
+	if (os_check_exists(&why, folder, &there))
 		found_unseen(list, folder, &why);
 	else if (there)
 		result = directory_walk(err, list, folder, &place->package, false);

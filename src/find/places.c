@@ -359,7 +359,7 @@ static int below_take(struct jw_error *err, void *context, const char *name,
 
 /* One folder. What is in an environment is its own, but for conda's `envs`; below an installation
  * (/usr) may be others. What cannot be listed holds nothing for this account. */
-static int below_look(struct jw_error *err, struct below *below, struct place_list *list,
+static int below_find(struct jw_error *err, struct below *below, struct place_list *list,
 					  bool *ret_any)
 {
 	const struct below_folder folder = below->folders[below->next];
@@ -399,7 +399,7 @@ static int place_below(struct jw_error *err, struct place_list *list, const char
 	below.device = stat.device;
 	result = below_later(err, &below, mem_string(folder));
 	for (; !result && below.next < below.count; below.next++)
-		result = below_look(err, &below, list, ret_any);
+		result = below_find(err, &below, list, ret_any);
 	if (!result && below.names > below.most_names)
 		place_note(list, mem_printf("%s has more than %zu names near its top: not all was "
 									"looked at; “jitwarm find DIR” looks below DIR",

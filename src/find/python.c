@@ -161,14 +161,14 @@ int pyvenv_value(struct jw_error *err, const char *directory, const char *key, c
 	return result;
 }
 
-int python_look_mark(struct jw_error *err, const char *prefix, const char *name, bool *ret_has)
+int python_has_mark(struct jw_error *err, const char *prefix, const char *name, bool *ret_has)
 {
 	char *path = os_join(prefix, name);
 	struct jw_error why = {0};
 	int result = 0;
 
 	*ret_has = false;
-	if (os_look(&why, path, ret_has))
+	if (os_check_exists(&why, path, ret_has))
 		result = os_holds_nothing(err, path, &why);
 	mem_free(path);
 	return result;
@@ -194,10 +194,10 @@ int python_prefix(struct jw_error *err, const char *executable, char **ret_prefi
 	char *folder = os_dir_name(executable), *above = os_dir_name(folder);
 	char *prefix = NULL;
 	bool here, there = false;
-	int result = python_look_mark(err, folder, "pyvenv.cfg", &here);
+	int result = python_has_mark(err, folder, "pyvenv.cfg", &here);
 
 	if (!result && !here)
-		result = python_look_mark(err, above, "pyvenv.cfg", &there);
+		result = python_has_mark(err, above, "pyvenv.cfg", &there);
 	if (!result && here) {
 		prefix = folder;
 		folder = NULL;

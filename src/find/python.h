@@ -19,7 +19,7 @@ int python_prefix(struct jw_error *err, const char *executable, char **ret_prefi
 				  bool *ret_virtual);
 
 /* Whether a folder has a file or folder of this name; false too where that cannot be looked at. */
-int python_look_mark(struct jw_error *err, const char *prefix, const char *name, bool *ret_has);
+int python_has_mark(struct jw_error *err, const char *prefix, const char *name, bool *ret_has);
 
 /* The value of `key` in a pyvenv.cfg; NULL if it is missing. The caller frees it. */
 int pyvenv_value(struct jw_error *err, const char *directory, const char *key, char **ret_value);

@@ -29,7 +29,7 @@ void sites_free(struct sites *environment)
 	*environment = (struct sites){0};
 }
 
-static int look_folder(struct jw_error *err, const char *path, bool *ret_is)
+static int is_folder(struct jw_error *err, const char *path, bool *ret_is)
 {
 	struct jw_error why = {0};
 	struct os_stat stat;
@@ -225,7 +225,7 @@ static int add_base(struct jw_error *err, struct sites *environment)
 
 	if (!result && home && shared && text_equal_fold(shared, "true")) {
 		lib = os_join(home, "Lib");
-		result = look_folder(err, lib, &windows);
+		result = is_folder(err, lib, &windows);
 		base = windows ? mem_string(home) : os_dir_name(home);
 		if (!result)
 			result = add_user_site(err, environment, base, NULL);
@@ -271,7 +271,7 @@ static int fill_installation(struct jw_error *err, struct sites *environment, ch
 							 const char *executable)
 {
 	char *meta = os_join(prefix, "conda-meta"), *version = version_in(prefix, executable);
-	int result = look_folder(err, meta, &environment->conda);
+	int result = is_folder(err, meta, &environment->conda);
 
 	environment->prefix = prefix;
 	mem_free(meta);
@@ -295,7 +295,7 @@ static int named_folder(struct jw_error *err, const char *variable, char **ret_f
 	int result = 0;
 
 	if (value && *value) {
-		result = look_folder(err, value, &is);
+		result = is_folder(err, value, &is);
 		if (!result && !is)
 			(void)text_format(missing, MAX_MISSING, "%s is %.300s, which is not a folder", variable,
 							  value);
@@ -318,10 +318,10 @@ static int own_environment(struct jw_error *err, char **ret_prefix, bool *ret_vi
 	if (!os_self_path(NULL, &self)) {
 		folder = os_dir_name(self);
 		prefix = os_dir_name(folder);
-		if (python_look_mark(err, prefix, "pyvenv.cfg", &is_virtual) ||
-			python_look_mark(err, prefix, "conda-meta", &conda) ||
-			python_look_mark(err, prefix, "pipx_metadata.json", &pipx) ||
-			python_look_mark(err, prefix, "uv-receipt.toml", &uv))
+		if (python_has_mark(err, prefix, "pyvenv.cfg", &is_virtual) ||
+			python_has_mark(err, prefix, "conda-meta", &conda) ||
+			python_has_mark(err, prefix, "pipx_metadata.json", &pipx) ||
+			python_has_mark(err, prefix, "uv-receipt.toml", &uv))
 			result = -1;
 	}
 	mem_free(self);
@@ -373,7 +373,7 @@ static int project_environment(struct jw_error *err, char **ret_prefix)
 		char *path = os_join(folder, ".venv"), *above = os_dir_name(folder);
 		const bool top = !strcmp(above, folder);
 
-		result = python_look_mark(err, path, "pyvenv.cfg", &is);
+		result = python_has_mark(err, path, "pyvenv.cfg", &is);
 		if (is && !result)
 			result = take_ours(err, path, ret_prefix);
 		mem_free(path);
@@ -463,7 +463,7 @@ int conda_list_each(struct jw_error *err,
 	 * holds for the path holds when it is read, too: only the superuser can change that. */
 	if (!os_home_dir(NULL, &home)) {
 		file = os_join(home, ".conda/environments.txt");
-		if ((os_look(NULL, file, &there) || there) &&
+		if ((os_check_exists(NULL, file, &there) || there) &&
 			!(os_is_superuser() && os_check_private(ret_unread, file, 0, false)))
 			(void)os_read_file(ret_unread, file, MAX_LISTED, &text);
 	}

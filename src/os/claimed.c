@@ -66,7 +66,7 @@ static void sweep_lock(char *path)
 	bool dead = os_is_older(path, OLD_S), there;
 
 	path[strlen(path) - strlen(lock_end)] = 0;
-	dead = dead && !os_look(NULL, path, &there) && !there;
+	dead = dead && !os_check_exists(NULL, path, &there) && !there;
 	path[strlen(path)] = lock_end[0];
 	if (dead)
 		(void)os_remove(NULL, path);

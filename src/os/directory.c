@@ -12,7 +12,7 @@
 #include "os/path_calls.h"
 #include "os/uv.h"
 
-int os_look(struct jw_error *err, const char *path, bool *ret_there)
+int os_check_exists(struct jw_error *err, const char *path, bool *ret_there)
 {
 	struct jw_error why = {0};
 	struct os_stat stat;

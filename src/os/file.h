@@ -40,7 +40,7 @@ struct os_stat {
 /* Follows links. JW_ERR_NOT_FOUND if there is no such path, JW_ERR_IO otherwise. */
 int os_stat(struct jw_error *err, const char *path, struct os_stat *ret_stat);
 /* Whether there is such a path; -1 where that cannot be told. */
-int os_look(struct jw_error *err, const char *path, bool *ret_there);
+int os_check_exists(struct jw_error *err, const char *path, bool *ret_there);
 /* The same where a wrong no does no harm: it is the answer where the truth cannot be told. */
 bool os_exists(const char *path);
 /* Whether this account has not the right to read that file, or to list that folder. */

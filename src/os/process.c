@@ -14,7 +14,7 @@ enum {
 	POLL_MS = 50,
 	MAX_ARGUMENTS = 200,
 	MAX_DEPTH = 8,
-	LOOKS_FOR_SIZE = 5 /* every fifth look */
+	POLLS_PER_SIZE = 5 /* every fifth look */
 };
 
 struct asking {
@@ -229,7 +229,7 @@ static uint64_t bytes_below(const char *folder, int depth)
 	return size;
 }
 
-static int look_after(struct jw_error *err, void *context)
+static int watch_child(struct jw_error *err, void *context)
 {
 	struct watched *watched = context;
 	const struct os_helper *helper = watched->helper;
@@ -238,7 +238,7 @@ static int look_after(struct jw_error *err, void *context)
 
 	if (cancel_check(err, helper->cancel))
 		return -1;
-	if (watched->looks++ % LOOKS_FOR_SIZE)
+	if (watched->looks++ % POLLS_PER_SIZE)
 		return 0;
 	size = bytes_below(helper->folder, 0);
 	(void)os_stat(NULL, watched->output, &said);
@@ -260,7 +260,7 @@ int os_run_helper(struct jw_error *err, const char *const *arguments, const char
 				  const struct os_helper *helper, struct os_ended *ret_ended)
 {
 	struct watched watched = {helper, output, os_monotonic_ns(), 0};
-	const struct os_watch watch = {look_after, &watched};
+	const struct os_watch watch = {watch_child, &watched};
 	const char *room[MAX_ARGUMENTS];
 	int result = start_safely(err, arguments, room, &arguments)
 					 ? -1

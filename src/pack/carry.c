@@ -121,7 +121,7 @@ static void carry_all(struct carry *carry, bool *by_store)
 			set_add(&carry->by_length, options->key_bytes[i], i);
 		}
 	}
-	carry_look(carry);
+	carry_list_live(carry);
 	if (!cancel_asked(&options->cancel) && carry_insert(&why, carry))
 		TEXT_COPY(carry->result->note, why.message);
 	if (options->store && !options->dry_run && !cancel_asked(&options->cancel) &&

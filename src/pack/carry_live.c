@@ -14,7 +14,7 @@
 enum { MAX_DRIVERS = 64 };
 
 /* State of reading the cache. */
-struct look {
+struct live {
 	struct carry *carry;
 	struct pack_driver drivers[MAX_DRIVERS]; /* stamps of other drivers seen so far */
 	size_t driver_count;
@@ -22,17 +22,17 @@ struct look {
 	struct buf key;
 };
 
-static const struct pack_driver *driver_of_stamp(struct look *look, const char *stamp)
+static const struct pack_driver *driver_of_stamp(struct live *live, const char *stamp)
 {
 	struct pack_driver *driver;
 
-	for (size_t i = 0; i < look->driver_count; i++)
-		if (!strcmp(look->drivers[i].stamp, stamp))
-			return &look->drivers[i];
+	for (size_t i = 0; i < live->driver_count; i++)
+		if (!strcmp(live->drivers[i].stamp, stamp))
+			return &live->drivers[i];
 	/* More drivers than this are rare: beyond them the last slot is used again. */
 	driver =
-		&look->drivers[look->driver_count < MAX_DRIVERS ? look->driver_count++ : MAX_DRIVERS - 1];
-	pack_driver_of_stamp(driver, stamp, look->carry->options->system);
+		&live->drivers[live->driver_count < MAX_DRIVERS ? live->driver_count++ : MAX_DRIVERS - 1];
+	pack_driver_of_stamp(driver, stamp, live->carry->options->system);
 	return driver;
 }
 
@@ -58,23 +58,23 @@ static size_t wanted_as(const struct carry *carry, const struct cache_key_parts 
 	return at != SET_NONE && carry->options->key_bytes[at] == length + rest ? at : SIZE_MAX;
 }
 
-static void take_live_entry(struct look *look, const struct cache_file *file)
+static void take_live_entry(struct live *live, const struct cache_file *file)
 {
-	struct carry *carry = look->carry;
+	struct carry *carry = live->carry;
 	const struct jw_system *system = carry->options->system;
-	const uint8_t *end = look->key.data + file->probed.key_bytes;
+	const uint8_t *end = live->key.data + file->probed.key_bytes;
 	struct cache_key_parts parts;
 	struct carry_find find = {.found = true, .row = SIZE_MAX};
 	struct judgement judgement;
 	size_t cursor = 0, at;
 
-	if (!cache_key_split(look->key.data, (size_t)file->probed.key_bytes, &parts) || parts.jitlink ||
+	if (!cache_key_split(live->key.data, (size_t)file->probed.key_bytes, &parts) || parts.jitlink ||
 		parts.word_bits != 64)
 		return;
 	at = wanted_as(carry, &parts, end);
 	if (at == SIZE_MAX)
 		return;
-	find.driver = *driver_of_stamp(look, parts.stamp);
+	find.driver = *driver_of_stamp(live, parts.stamp);
 	judge_made(&find.driver, parts.target, system, &judgement);
 	if (judgement.refused || !judgement.carried)
 		return;
@@ -83,21 +83,21 @@ static void take_live_entry(struct look *look, const struct cache_file *file)
 	find.key = file->key;
 	find.value_bytes = file->probed.value_bytes;
 	find.checksum = file->probed.checksum;
-	find.row = set_find(&look->rows, file->key, &cursor);
+	find.row = set_find(&live->rows, file->key, &cursor);
 	if (is_better_place(&find, &carry->finds[at]))
 		carry->finds[at] = find;
 }
 
-void carry_look(struct carry *carry)
+void carry_list_live(struct carry *carry)
 {
 	const struct jw_carry_options *options = carry->options;
 	const struct jw_cache_options where = {.path = options->system->cache.path};
-	struct look look = {.carry = carry, .key = BUF_MAX(CACHE_MAX_ENTRY)};
+	struct live live = {.carry = carry, .key = BUF_MAX(CACHE_MAX_ENTRY)};
 	struct cache_view view;
 
 	if (!os_exists(where.path) || cache_view_open(NULL, &where, /* headers= */ true, &view))
 		return;
-	look.rows = cache_index_map(&view.index);
+	live.rows = cache_index_map(&view.index);
 	for (size_t i = 0; i < view.files.count; i++) {
 		const struct cache_file *file = &view.files.files[i];
 
@@ -105,10 +105,10 @@ void carry_look(struct carry *carry)
 			break;
 		if (file->probed.damage == CACHE_SOUND &&
 			set_has(&carry->by_length, file->probed.key_bytes) &&
-			cache_file_key(where.path, file, &look.key))
-			take_live_entry(&look, file);
+			cache_file_key(where.path, file, &live.key))
+			take_live_entry(&live, file);
 	}
-	set_free(&look.rows);
-	buf_free(&look.key);
+	set_free(&live.rows);
+	buf_free(&live.key);
 	cache_view_free(&view);
 }

@@ -29,7 +29,7 @@ struct carry {
 };
 
 /* Fills in `finds`. A missing or unreadable cache yields no entries. */
-void carry_look(struct carry *carry);
+void carry_list_live(struct carry *carry);
 /* Inserts what was found under the new names; each entry is read and verified again. -1: the cache
  * cannot be written; entries inserted before stay. */
 int carry_insert(struct jw_error *err, struct carry *carry);

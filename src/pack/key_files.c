@@ -93,7 +93,7 @@ static void describe_key(struct jw_key *key, const char *name,
 }
 
 /* An account that may not read the secret key cannot sign with it. */
-static int look_at_secret(struct jw_error *err, const char *folder, struct jw_key *key)
+static int check_secret(struct jw_error *err, const char *folder, struct jw_key *key)
 {
 	char *path = mem_printf("%s/%s.key", folder, key->name);
 	struct minisign_secret secret = {0};
@@ -131,7 +131,7 @@ static int add_key_file(struct jw_error *err, const char *folder, const char *fi
 		describe_key(&key, name, &public_key);
 		result = VEC_ROOM(err, files->items, files->capacity, files->count, MAX_KEYS);
 		if (!result && !trusted)
-			result = look_at_secret(err, folder, &key);
+			result = check_secret(err, folder, &key);
 		if (!result) {
 			files->items[files->count++] = (struct key_file){.key = key, .path = path};
 			path = NULL;
@@ -148,7 +148,7 @@ static int add_key_folder(struct jw_error *err, const char *folder, bool trusted
 {
 	struct os_names names;
 	bool there = false;
-	int result = folder ? os_look(err, folder, &there) : 0;
+	int result = folder ? os_check_exists(err, folder, &there) : 0;
 
 	if (result || !there)
 		return result;
@@ -242,7 +242,7 @@ static int store_pair(struct jw_error *err, const char *state_dir,
 	char *path = key_path(err, state_dir, own_folder, key->name, ".key");
 	struct minisign_public public_key;
 	bool there = false;
-	int result = path ? os_look(err, path, &there) : -1;
+	int result = path ? os_check_exists(err, path, &there) : -1;
 
 	minisign_public_of(secret, &public_key);
 	describe_key(key, key->name, &public_key);
@@ -353,7 +353,7 @@ static char *secret_path(struct jw_error *err, const char *state_dir, const char
 	path = key_path(err, state_dir, own_folder, key, ".key");
 	if (!path)
 		return NULL;
-	if (!os_look(err, path, &there)) {
+	if (!os_check_exists(err, path, &there)) {
 		if (there)
 			return path;
 		error_set(err, JW_ERR_NOT_FOUND,

@@ -350,7 +350,7 @@ static bool is_made(const struct plan *plan, const struct plan_module *module)
 }
 
 /* Notes the plan of `from` in `ledger`, which may be the same one. */
-static void note_plan(struct ledger *ledger, const struct ledger *from, bool look_again)
+static void note_plan(struct ledger *ledger, const struct ledger *from, bool reread_damaged)
 {
 	const struct plan *plan = from->plan;
 	const uint32_t stamp = note_stamp(ledger, plan->profile.stamp);
@@ -358,12 +358,12 @@ static void note_plan(struct ledger *ledger, const struct ledger *from, bool loo
 	for (size_t i = 0; stamp < LEDGER_MAX_STAMPS && i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 
-		if (module->state == PLAN_WARM || (look_again && is_made(plan, module)))
+		if (module->state == PLAN_WARM || (reread_damaged && is_made(plan, module)))
 			note_record(ledger, ledger_place_of(from, module), module->key, stamp);
 	}
 }
 
-void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again)
+void ledger_note(struct ledger *ledger, const char *state_dir, bool reread_damaged)
 {
 	const struct plan *plan = ledger->plan;
 	struct locked_ledger file;
@@ -371,7 +371,7 @@ void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again)
 
 	if (!state_dir || !plan->cache_dir || !plan->profile.stamp[0])
 		return;
-	note_plan(ledger, ledger, look_again);
+	note_plan(ledger, ledger, reread_damaged);
 	if (!ledger->changed)
 		return;
 	ledger->changed = false;
@@ -379,7 +379,7 @@ void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again)
 	result = open_locked(NULL, state_dir, plan->cache_dir, &file);
 	file.ledger.elsewhere = ledger->elsewhere;
 	if (!result)
-		note_plan(&file.ledger, ledger, look_again);
+		note_plan(&file.ledger, ledger, reread_damaged);
 	(void)close_locked(NULL, &file, result);
 }
 

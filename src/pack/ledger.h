@@ -80,9 +80,9 @@ void ledger_begin(struct ledger *ledger, const struct plan *plan);
 /* NULL if nothing is known about that module. */
 const struct ledger_item *ledger_find(const struct ledger *ledger,
 									  const struct plan_module *module);
-/* Records every module of the plan that is warm (`look_again`: or has its entry by now), and writes
- * the file if there is something new. Ignores a failure. */
-void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again);
+/* Records every module of the plan that is warm (`reread_damaged`: or has its entry by now), and
+ * writes the file if there is something new. Ignores a failure. */
+void ledger_note(struct ledger *ledger, const char *state_dir, bool reread_damaged);
 
 /* The result with which the driver has refused the module of that key; 0: it is not known to. */
 unsigned ledger_refused(const struct ledger *ledger, uint64_t key);

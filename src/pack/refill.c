@@ -57,7 +57,7 @@ static bool may_be_carried(const struct refill *refill, const struct pack_manife
 
 /* By the manifest alone: counts the requested names that the pack would insert. Returns whether it
  * is worth unpacking. */
-static bool look_into_pack(struct refill *refill, const char *path)
+static bool count_useful(struct refill *refill, const char *path)
 {
 	const struct refill_request *request = refill->request;
 	const struct jw_system *system = request->system;
@@ -179,7 +179,7 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 			continue;
 		}
 		path = os_join(store->path, pack->name);
-		if (look_into_pack(&refill, path) && !request->dry_run)
+		if (count_useful(&refill, path) && !request->dry_run)
 			result = refill_from(err, &refill, path);
 		mem_free(path);
 	}

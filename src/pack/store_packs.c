@@ -93,7 +93,7 @@ static int list_packs(struct jw_error *err, struct jw_store *store)
 	bool there;
 	int result = 0;
 
-	if (os_look(err, store->path, &there))
+	if (os_check_exists(err, store->path, &there))
 		return -1;
 	if (!there)
 		return 0;

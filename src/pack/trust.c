@@ -116,7 +116,7 @@ int trust_check(struct jw_error *err, const struct jw_import_options *options,
 	bool there;
 	int result = -1;
 
-	if (os_look(err, path, &there)) {
+	if (os_check_exists(err, path, &there)) {
 		mem_free(path);
 		return -1;
 	}

@@ -106,8 +106,8 @@ static int by_cost(const void *a, const void *b)
 	return (left->entry_offset > right->entry_offset) - (left->entry_offset < right->entry_offset);
 }
 
-static void look_up(const struct plan *plan, struct plan_module *module,
-					struct cache_probed *ret_probed)
+static void probe_module(const struct plan *plan, struct plan_module *module,
+						 struct cache_probed *ret_probed)
 {
 	if (module->state != PLAN_COLD || !module->key || !plan->cache_dir)
 		return;
@@ -127,7 +127,7 @@ static struct sound_driver driver_of_plan(const struct plan *plan)
 }
 
 /* Reads damaged entries again: they may be written by now. */
-void plan_look_again(struct plan *plan)
+void plan_probe_again(struct plan *plan)
 {
 	for (size_t i = 0; i < plan->module_count; i++) {
 		struct plan_module *module = &plan->modules[i];
@@ -135,7 +135,7 @@ void plan_look_again(struct plan *plan)
 
 		if (!module->damage ||
 			cache_sound(plan->cache_dir, driver_of_plan(plan), module->key) == CACHE_SOUND)
-			look_up(plan, module, &probed);
+			probe_module(plan, module, &probed);
 	}
 }
 
@@ -179,8 +179,8 @@ void plan_note(struct plan *plan, bool trouble, const char *format, ...)
 
 /* Estimates the modules, and looks each up in the cache: entries with sound headers are warm if the
  * rest is sound too. */
-static int look_up_modules(struct jw_error *err, struct plan *plan,
-						   const struct plan_request *request)
+static int probe_modules(struct jw_error *err, struct plan *plan,
+						 const struct plan_request *request)
 {
 	struct cache_candidate *candidates = mem_array(plan->module_count, sizeof *candidates);
 	size_t count = 0;
@@ -191,7 +191,7 @@ static int look_up_modules(struct jw_error *err, struct plan *plan,
 		struct plan_module *module = &plan->modules[i];
 		struct cache_candidate candidate = {.key = module->key};
 
-		look_up(plan, module, &candidate.probed);
+		probe_module(plan, module, &candidate.probed);
 		if (module->state == PLAN_WARM)
 			candidates[count++] = candidate;
 	}
@@ -246,7 +246,7 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 		(void)inventory_save(NULL, reading.inventory);
 	inventory_close(reading.inventory);
 	build_end(&reading.build);
-	if (result || look_up_modules(err, reading.build.plan, request)) {
+	if (result || probe_modules(err, reading.build.plan, request)) {
 		plan_free(reading.build.plan);
 		return -1;
 	}

@@ -159,7 +159,7 @@ void plan_note(struct plan *plan, bool trouble, const char *format, ...) JW_PRIN
 /* Whether a found file is one of the names that the user gave. */
 bool plan_is_named(const char *const *names, size_t count, const char *path);
 /* Cold modules whose entries are in the cache by now become warm. */
-void plan_look_again(struct plan *plan);
+void plan_probe_again(struct plan *plan);
 /* A cold module that the driver has refused with `result` (0: it has not) is not to be compiled,
  * and its file fails. */
 void plan_refuse(struct plan *plan, struct plan_module *module, unsigned result);

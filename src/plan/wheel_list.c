@@ -268,7 +268,7 @@ static int read_pin(struct jw_error *err, struct reading *reading, char *rest)
 	return 0;
 }
 
-enum wheel_line { WHEEL_LOOKED_AT, WHEEL_SAME, WHEEL_UNSEEN };
+enum wheel_line { WHEEL_EXAMINED, WHEEL_SAME, WHEEL_UNSEEN };
 
 static int read_wheel(struct jw_error *err, struct reading *reading, char *rest,
 					  enum wheel_line line)
@@ -288,7 +288,7 @@ static int read_wheel(struct jw_error *err, struct reading *reading, char *rest,
 	const char *end;
 
 	last = wheel.pythons;
-	if (line == WHEEL_LOOKED_AT) {
+	if (line == WHEEL_EXAMINED) {
 		wheel.file = next_word(&rest);
 		last = wheel.sha256 = next_word(&rest);
 	} else if (line == WHEEL_SAME) {
@@ -309,7 +309,7 @@ static int read_line(struct jw_error *err, struct reading *reading, char *line)
 	if (!what)
 		return 0;
 	if (!strcmp(what, "wheel"))
-		return read_wheel(err, reading, line, WHEEL_LOOKED_AT);
+		return read_wheel(err, reading, line, WHEEL_EXAMINED);
 	if (!strcmp(what, "same"))
 		return read_wheel(err, reading, line, WHEEL_SAME);
 	if (!strcmp(what, "unseen"))

@@ -7,9 +7,9 @@
 #include "base/json_table.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cache/former.h"
 #include "cache/insert.h"
 #include "cache/profile.h"
-#include "cache/former.h"
 #include "cache/verified.h"
 #include "code/release.h"
 #include "os/file.h"
@@ -188,7 +188,7 @@ static void work_free(struct ahead_work *work)
 	mem_free(work->library);
 }
 
-int jw_ahead_look(struct jw_error *err, const char *library, struct jw_ahead *ret_ahead)
+int jw_ahead_find(struct jw_error *err, const char *library, struct jw_ahead *ret_ahead)
 {
 	struct ahead_work work = {0};
 	int result = find_next(err, &work, library);

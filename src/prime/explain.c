@@ -28,8 +28,8 @@ struct index_view {
 	bool keeps_none; /* it counts bytes that no entry has: each insert evicts everything */
 };
 
-static int look_at_index(struct jw_error *err, const struct explain_request *request,
-						 struct index_view *ret_view)
+static int view_index(struct jw_error *err, const struct explain_request *request,
+					  struct index_view *ret_view)
 {
 	const struct plan *plan = request->plan;
 	const uint64_t limit = request->limit_bytes;
@@ -100,7 +100,7 @@ int explain_plan(struct jw_error *err, const struct explain_request *request,
 	struct explanation *explanations = mem_array(plan->module_count, sizeof *explanations);
 	struct index_view view = {0};
 
-	if (look_at_index(err, request, &view)) {
+	if (view_index(err, request, &view)) {
 		mem_free(explanations);
 		return -1;
 	}

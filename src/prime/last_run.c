@@ -287,8 +287,8 @@ static int compare_with_last(struct jw_error *err, const struct jw_run_state *st
 	return result;
 }
 
-int jw_run_look(struct jw_error *err, const struct jw_run_key *key, struct jw_run_state **ret_state,
-				char **ret_changes)
+int jw_run_compare(struct jw_error *err, const struct jw_run_key *key,
+				   struct jw_run_state **ret_state, char **ret_changes)
 {
 	struct jw_run_state *state = mem_alloc(sizeof *state);
 	struct buf changes = BUF_MAX(1024);

@@ -175,7 +175,7 @@ static void list_wanted(const struct plan *plan, uint64_t budget_bytes, struct w
 /* What is there now is warm; what a dry run has found would be. */
 static void take_restored(struct plan *plan, const struct wanted *wanted)
 {
-	plan_look_again(plan);
+	plan_probe_again(plan);
 	for (size_t i = 0; i < wanted->count; i++) {
 		struct plan_module *module = &plan->modules[wanted->modules[i]];
 

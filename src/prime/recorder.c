@@ -26,7 +26,7 @@
 
 /* How often the command's processes are polled: often soon after the start, since a program may be
  * short; later less, but often enough to see the programs that it starts. */
-enum { FIRST_LOOK_MS = 20, LAST_LOOK_MS = 250 };
+enum { FIRST_POLL_MS = 20, LAST_POLL_MS = 250 };
 
 void jw_record_result_free(struct jw_record_result *result)
 {
@@ -111,22 +111,22 @@ struct running {
 	struct jw_error why; /* why polling was given up */
 };
 
-static void look_at_processes(struct running *running)
+static void poll_processes(struct running *running)
 {
 	running->looked_ns = os_monotonic_ns();
 	if (running->why.code ||
 		os_mapped_code(&running->why, running->process.pid, see_code, running->recorder))
 		return;
 	running->every_ms += running->every_ms / 4 + 1;
-	if (running->every_ms > LAST_LOOK_MS)
-		running->every_ms = LAST_LOOK_MS;
+	if (running->every_ms > LAST_POLL_MS)
+		running->every_ms = LAST_POLL_MS;
 }
 
 static void on_clock(uv_timer_t *clock)
 {
 	struct running *running = clock->data;
 
-	look_at_processes(running);
+	poll_processes(running);
 	(void)uv_timer_start(clock, on_clock, running->every_ms, 0);
 }
 
@@ -139,9 +139,9 @@ static void on_change(uv_fs_event_t *watch, const char *name, int events, int st
 	(void)status;
 	if (uv_is_closing((uv_handle_t *)&running->clock))
 		return;
-	running->every_ms = FIRST_LOOK_MS;
-	if (os_monotonic_ns() - running->looked_ns > FIRST_LOOK_MS * UINT64_C(1000000))
-		look_at_processes(running);
+	running->every_ms = FIRST_POLL_MS;
+	if (os_monotonic_ns() - running->looked_ns > FIRST_POLL_MS * UINT64_C(1000000))
+		poll_processes(running);
 	(void)uv_timer_start(&running->clock, on_clock, running->every_ms, 0);
 }
 
@@ -256,7 +256,7 @@ static int run_recorded_command(struct jw_error *err, struct recorder *recorder)
 	};
 	const size_t given = !recorder->result->live || recorder->options->limit_bytes ? 3 : 2;
 	const char *const *command = recorder->options->command;
-	struct running running = {.recorder = recorder, .every_ms = FIRST_LOOK_MS};
+	struct running running = {.recorder = recorder, .every_ms = FIRST_POLL_MS};
 	char **environment = NULL;
 	int failed = -1;
 

@@ -108,7 +108,7 @@ static bool may_be_there(const char *path)
 {
 	bool there;
 
-	return os_look(NULL, path, &there) || there;
+	return os_check_exists(NULL, path, &there) || there;
 }
 
 /* What the recorded files are searched by. */

@@ -37,7 +37,7 @@ static void add_advice(struct lines *lines, char *line)
 	mem_free(line);
 }
 
-static int look_at_owner(struct jw_error *err, const char *path, struct lines *lines)
+static int check_owner(struct jw_error *err, const char *path, struct lines *lines)
 {
 	struct os_account account;
 	struct os_stat stat;
@@ -65,8 +65,8 @@ static bool is_synchronised(const char *path)
 	return false;
 }
 
-static void look_at_place(const char *path, const char *there, uint64_t more_bytes,
-						  struct lines *lines)
+static void check_place(const char *path, const char *there, uint64_t more_bytes,
+						struct lines *lines)
 {
 	struct os_space space = {0};
 	char free_text[TEXT_SHORT], more[TEXT_SHORT];
@@ -105,15 +105,15 @@ static void look_at_place(const char *path, const char *there, uint64_t more_byt
 									 TEXT_COUNT(space.free_files, "more file", "more files")));
 }
 
-int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t more_bytes,
-						 char ***ret_lines, size_t *ret_count)
+int jw_tune_check_path(struct jw_error *err, const char *path, uint64_t more_bytes,
+					   char ***ret_lines, size_t *ret_count)
 {
 	struct lines lines = {0};
 	char *there = os_nearest(path);
-	const int result = strcmp(path, there) ? 0 : look_at_owner(err, there, &lines);
+	const int result = strcmp(path, there) ? 0 : check_owner(err, there, &lines);
 
 	if (!result)
-		look_at_place(path, there, more_bytes, &lines);
+		check_place(path, there, more_bytes, &lines);
 	mem_free(there);
 	if (result)
 		return -1;
@@ -206,8 +206,8 @@ static void add_warnings(struct jw_tune_advice *advice, char *const *lines, size
 }
 
 /* Whether the driver can use the directory, and what is to be said against it. */
-static int look_at_path(struct jw_error *err, const struct jw_cache_info *cache,
-						const struct jw_tune_question *question, struct jw_tune_advice *advice)
+static int check_path(struct jw_error *err, const struct jw_cache_info *cache,
+					  const struct jw_tune_question *question, struct jw_tune_advice *advice)
 {
 	struct jw_cache_info settings = {.usable = cache->usable};
 	const char *path = question->path ? question->path : cache->path;
@@ -225,7 +225,7 @@ static int look_at_path(struct jw_error *err, const struct jw_cache_info *cache,
 	advice->path_in_force =
 		!question->path || (cache->path && settings.path && !strcmp(settings.path, cache->path));
 	if (settings.usable)
-		result = jw_tune_look_at_path(err, path, advice->predicted_bytes, &lines, &count);
+		result = jw_tune_check_path(err, path, advice->predicted_bytes, &lines, &count);
 	add_warnings(advice, settings.warnings, settings.warning_count);
 	add_warnings(advice, lines, count);
 	jw_lines_free(lines, count);
@@ -275,7 +275,7 @@ int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
 		warn_of_limit(cache, advice);
 	advice->limit_warnings = advice->warning_count;
 	add_warnings(advice, cache->warnings, cache->warning_count);
-	if (look_at_path(err, cache, question, advice))
+	if (check_path(err, cache, question, advice))
 		goto fail;
 	*ret_advice = advice;
 	return 0;

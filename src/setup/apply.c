@@ -173,7 +173,7 @@ static int undo_own(struct jw_error *err, struct applying *run, const char *path
 	struct jw_error why = {0};
 	bool there = false;
 
-	if (os_look(&why, path, &there))
+	if (os_check_exists(&why, path, &there))
 		return error_copy(err, &why);
 	if (!there)
 		return 0;
@@ -548,7 +548,7 @@ int jw_tune_undo(struct jw_error *err, const struct jw_tune_request *request,
 						  request ? undo_scope : undo_everywhere, ret_result);
 }
 
-int jw_tune_undo_look(struct jw_error *err, struct jw_tune_result **ret_result)
+int jw_tune_undo_find(struct jw_error *err, struct jw_tune_result **ret_result)
 {
 	return run_and_report(err, (struct applying){.dry_run = true}, undo_everywhere, ret_result);
 }

@@ -53,7 +53,7 @@ static bool is_our_task(const struct jw_startup_item *item, const char *xml)
 	return found && found < end && strstr(xml, "JIT cache (jitwarm startup)");
 }
 
-int task_look(struct jw_error *err, struct jw_startup_item *item)
+int task_find(struct jw_error *err, struct jw_startup_item *item)
 {
 	const char *const *words = STARTUP_WORDS("/query", "/tn", item->where, "/xml");
 	char *kept = NULL;

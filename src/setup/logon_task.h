@@ -8,7 +8,7 @@
 char *task_name(const struct jw_startup_options *options, const char *account);
 /* A task is ours if it has our mark and runs as us, or as the group Users for
  * `options->everyone`. */
-int task_look(struct jw_error *err, struct jw_startup_item *item);
+int task_find(struct jw_error *err, struct jw_startup_item *item);
 int task_register(struct jw_error *err, struct jw_startup *startup);
 int task_remove(struct jw_error *err, struct jw_startup *startup);
 /* Removes what we remember of a task that somebody else has deleted. */

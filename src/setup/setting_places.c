@@ -74,7 +74,7 @@ static char *bash_login_profile(struct jw_error *err)
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		char *path = place_home_path(err, names[i]);
 		bool there = false;
-		const int result = path ? os_look(err, path, &there) : -1;
+		const int result = path ? os_check_exists(err, path, &there) : -1;
 
 		if (!result && there)
 			return path;

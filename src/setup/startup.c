@@ -111,7 +111,7 @@ static int add_item(struct jw_error *err, struct jw_startup *startup, char *wher
 }
 
 /* The content of an existing file. */
-static int look_at_file(struct jw_error *err, struct jw_startup_item *item)
+static int read_item(struct jw_error *err, struct jw_startup_item *item)
 {
 	struct jw_error why = {0};
 	struct buf text = {0};
@@ -278,13 +278,13 @@ static int look(struct jw_error *err, const struct jw_startup_options *given, bo
 		error_set(err, JW_ERR_UNSUPPORTED, "--service: Windows' services are not systemd's");
 	else if (os_is_windows)
 		result = add_item(err, startup, task_name(&options, account), STARTUP_TASK, &facts) ||
-						 task_look(err, &startup->items[0])
+						 task_find(err, &startup->items[0])
 					 ? -1
 					 : 0;
 	else
 		result = add_units(err, startup, &facts);
 	for (size_t i = 0; !result && !os_is_windows && i < startup->count; i++)
-		result = look_at_file(err, &startup->items[i]);
+		result = read_item(err, &startup->items[i]);
 done:
 	for (size_t i = 0; i < options.name_count; i++)
 		mem_free(names[i]);
@@ -302,7 +302,7 @@ done:
 	return 0;
 }
 
-int jw_startup_look(struct jw_error *err, const struct jw_startup_options *options,
+int jw_startup_find(struct jw_error *err, const struct jw_startup_options *options,
 					struct jw_startup **ret_startup)
 {
 	return look(err, options, false, ret_startup);
@@ -355,7 +355,7 @@ static int check_named(struct jw_error *err, const struct jw_startup_options *op
 int jw_startup_preview(struct jw_error *err, const struct jw_startup_options *options,
 					   struct jw_startup **ret_startup)
 {
-	return check_named(err, options) ? -1 : jw_startup_look(err, options, ret_startup);
+	return check_named(err, options) ? -1 : jw_startup_find(err, options, ret_startup);
 }
 
 int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *options,
@@ -364,7 +364,7 @@ int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *opt
 	struct jw_startup *startup;
 	int result = 0;
 
-	if (jw_startup_look(err, options, &startup))
+	if (jw_startup_find(err, options, &startup))
 		return -1;
 	result = check_program(err, options);
 	if (!result)

@@ -84,7 +84,7 @@ size_t jw_uninstall(const struct jw_uninstall_options *options)
 		disable(&job, services[i], false, i + 1 < count);
 	jw_lines_free(services, count);
 
-	if (options->dry_run ? jw_tune_undo_look(&failed, &undone)
+	if (options->dry_run ? jw_tune_undo_find(&failed, &undone)
 						 : jw_tune_undo(&failed, NULL, &undone)) {
 		report(&job, (struct jw_uninstall_step){.failed = failed});
 	} else {

@@ -85,7 +85,7 @@ static int add_object_job(struct jw_error *err, struct object_worker *worker,
 
 	uv_mutex_lock(&worker->mutex);
 	result = VEC_ROOM(err, worker->jobs, worker->capacity, worker->job_count, MAX_JOBS);
-	if (!result && job->what == OBJECT_LOOK) {
+	if (!result && job->what == OBJECT_FIND) {
 		memmove(worker->jobs + 1, worker->jobs, worker->job_count * sizeof *worker->jobs);
 		worker->jobs[0] = *job;
 	} else if (!result) {

@@ -120,7 +120,8 @@ static int push_pack(struct jw_error *err, struct push *push, struct jw_pushed_p
 	bool is_signed = false;
 	int result;
 
-	if (os_look(err, push->signature, &is_signed) || reader_manifest(err, push->pack, &manifest))
+	if (os_check_exists(err, push->signature, &is_signed) ||
+		reader_manifest(err, push->pack, &manifest))
 		return -1;
 	(void)pack_targets_text(pushed->targets, &manifest);
 	(void)pack_drivers_text(pushed->drivers, &manifest);
@@ -210,7 +211,7 @@ static int push_file(struct jw_error *err, struct push *push)
 	int result = copy_into(err, options->pack, push->pack);
 
 	if (!result)
-		result = os_look(err, signature, &is_signed);
+		result = os_check_exists(err, signature, &is_signed);
 	if (!result && is_signed)
 		result = copy_into(err, signature, push->signature);
 	mem_free(signature);
@@ -310,7 +311,7 @@ static int pull_tag(struct jw_error *err, struct registry *registry,
 		result = fail_pull(err, registry, pulled->tag, &why);
 	} else if (layout_read(&why, registry->layout, path)) {
 		result = error_set(err, why.code, "%s:%s: %s", registry->place, pulled->tag, why.message);
-	} else if (!os_look(err, signature, &is_signed)) {
+	} else if (!os_check_exists(err, signature, &is_signed)) {
 		if (!os_stat(NULL, path, &stat))
 			pulled->pack_bytes = stat.size_bytes;
 		import.path = path;

@@ -57,9 +57,9 @@ void memory_budget_measured(struct memory_budget *memory, uint64_t predicted_byt
 	memory->factor = factor < most_factor ? factor : most_factor;
 }
 
-enum memory_verdict memory_budget_look(struct memory_budget *memory, uint64_t now_ns, unsigned busy,
-									   double pressure, uint64_t total_bytes,
-									   uint64_t available_bytes)
+enum memory_verdict memory_budget_judge(struct memory_budget *memory, uint64_t now_ns,
+										unsigned busy, double pressure, uint64_t total_bytes,
+										uint64_t available_bytes)
 {
 	bool dire =
 		pressure >= DIRE_PRESSURE || available_bytes < smaller(DIRE_BYTES, total_bytes / DIRE_PART);

@@ -50,6 +50,6 @@ enum memory_verdict {
 };
 /* The machine's report at `now_ns`: the share of time spent waiting for memory (percent), and the
  * available memory. `busy`: workers that have work. */
-enum memory_verdict memory_budget_look(struct memory_budget *memory, uint64_t now_ns, unsigned busy,
-									   double pressure, uint64_t total_bytes,
-									   uint64_t available_bytes);
+enum memory_verdict memory_budget_judge(struct memory_budget *memory, uint64_t now_ns,
+										unsigned busy, double pressure, uint64_t total_bytes,
+										uint64_t available_bytes);

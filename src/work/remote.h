@@ -60,7 +60,7 @@ void remote_order(uint64_t node, struct remote_turn *turns, size_t count);
 /* Whether to claim this module now, where a worker is idle. */
 bool remote_may_claim(const struct remote_module *known, uint64_t now_ns);
 /* Whether to look for it now, where there is nothing to claim, or other modules were there. */
-bool remote_may_look(const struct remote_module *known, uint64_t now_ns);
+bool remote_may_ask(const struct remote_module *known, uint64_t now_ns);
 /* A look has not found it. */
 void remote_see_nothing(struct remote_module *known, double cost_ms, uint64_t now_ns);
 /* The other node's claim that counts no more; 0: none. */

@@ -211,7 +211,7 @@ static void report_progress(struct run *run)
 
 /* ---- room: in the machine's memory and in that of its GPUs */
 
-static const uint64_t LOOK_EVERY_NS = 1000000000;
+static const uint64_t POLL_NS = 1000000000;
 
 /* Whether memory has room for this module beside the others' jobs. A module alone is always
  * admitted, or the run would never end. */
@@ -256,7 +256,7 @@ static uint64_t gpu_spare_bytes(const struct run *run, const struct slot *slot, 
 
 /* What a worker got of the processor since the last look, if it compiled then and now. A job's own
  * wall time does not tell: its first part waits for the GPU, and so do others beside it. */
-static void look_at_share(struct run *run, struct slot *slot, double passed_ms)
+static void check_share(struct run *run, struct slot *slot, double passed_ms)
 {
 	struct os_process_use use;
 
@@ -270,7 +270,7 @@ static void look_at_share(struct run *run, struct slot *slot, double passed_ms)
 	slot->cpu_ms = use.cpu_ms;
 }
 
-struct slot *run_look_at_machine(struct run *run)
+struct slot *run_check_machine(struct run *run)
 {
 	struct run_memory *memory = &run->memory;
 	const uint64_t now = os_monotonic_ns();
@@ -280,7 +280,7 @@ struct slot *run_look_at_machine(struct run *run)
 	enum memory_verdict verdict;
 	struct slot *victim = NULL;
 
-	if (run->loop.stopping || now - memory->looked_ns < LOOK_EVERY_NS)
+	if (run->loop.stopping || now - memory->looked_ns < POLL_NS)
 		return NULL;
 	memory->looked_ns = now;
 	memory->on_battery = run->setup->options->compile.low_priority && os_on_battery();
@@ -290,12 +290,12 @@ struct slot *run_look_at_machine(struct run *run)
 		struct slot *slot = &run->workers.slots[i];
 
 		slot->resident_bytes = slot->child ? os_process_resident(child_pid(slot->child)) : 0;
-		look_at_share(run, slot, passed_ms);
+		check_share(run, slot, passed_ms);
 	}
 	if (!os_memory(&total, &available))
 		return NULL;
-	verdict = memory_budget_look(&memory->budget, now, run_busy_workers(run), os_memory_pressure(),
-								 total, available);
+	verdict = memory_budget_judge(&memory->budget, now, run_busy_workers(run), os_memory_pressure(),
+								  total, available);
 	if (verdict == MEMORY_AS_IT_IS)
 		return NULL;
 	if (!memory->told_short)
@@ -904,7 +904,7 @@ static void end_event(struct run *run)
 	report_progress(run);
 }
 
-static void look_for_interrupt(struct run *run)
+static void check_interrupt(struct run *run)
 {
 	if (run->loop.stopping || !cancel_asked(&run->setup->options->cancel))
 		return;
@@ -921,7 +921,7 @@ static void close_clock(struct run *run)
 }
 
 /* Compiles in progress are finished, and none begins that would not end in time. */
-static void look_at_budget(struct run *run)
+static void check_budget(struct run *run)
 {
 	const double left_ms = (double)run->setup->options->plan.budget_ms -
 						   (double)(os_monotonic_ns() - run->loop.began_ns) / 1e6;
@@ -970,7 +970,7 @@ static int send_job(struct run *run, struct slot *slot, const struct run_job *jo
 /* Gives a worker jobs until it has enough or has to end. */
 static void feed_worker(struct run *run, struct slot *slot)
 {
-	look_at_budget(run);
+	check_budget(run);
 	while (!run->loop.stopping) {
 		const struct run_order order = run_next_order(run, slot);
 
@@ -1064,7 +1064,7 @@ static void on_end(void *context, struct child *child, const struct child_end *h
 	slot->child = NULL;
 	run->workers.alive--;
 	/* The same signal may have reached the workers too. */
-	look_for_interrupt(run);
+	check_interrupt(run);
 	if (!run->loop.stopping) {
 		run_blame(run, slot, how);
 		if (run_is_hopeless(run, slot, how, in_compile))
@@ -1154,12 +1154,12 @@ static void on_tick(uv_timer_t *timer)
 	const struct late_entries *late = &run->late;
 	struct slot *victim;
 
-	look_at_budget(run);
+	check_budget(run);
 	leave_out_suspension(run);
-	look_for_interrupt(run);
+	check_interrupt(run);
 	for (unsigned i = 0; !run->loop.stopping && i < run->setup->workers; i++)
 		kill_if_late(run, &run->workers.slots[i]);
-	victim = run_look_at_machine(run);
+	victim = run_check_machine(run);
 	if (victim) {
 		worker_event(victim, EVENT_MAKES_ROOM);
 		kill_workers(run, victim);

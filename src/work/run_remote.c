@@ -48,7 +48,7 @@ bool remote_may_claim(const struct remote_module *known, uint64_t now_ns)
 							 (known->state == REMOTE_THEIRS && now_ns >= known->until_ns));
 }
 
-bool remote_may_look(const struct remote_module *known, uint64_t now_ns)
+bool remote_may_ask(const struct remote_module *known, uint64_t now_ns)
 {
 	return !known->asked && (known->state == REMOTE_MISSING || known->state == REMOTE_THEIRS) &&
 		   now_ns >= known->again_ns;
@@ -365,22 +365,22 @@ static void ask_for_idle(struct run *run, uint64_t now)
 			 i++) {
 			const struct remote_module *known = &remote->modules[queue->order[i]];
 
-			if (pass ? !remote_may_look(known, now) : !remote_may_claim(known, now))
+			if (pass ? !remote_may_ask(known, now) : !remote_may_claim(known, now))
 				continue;
-			send_job_to_folder(run, queue->order[i], pass ? OBJECT_LOOK : OBJECT_CLAIM, false);
+			send_job_to_folder(run, queue->order[i], pass ? OBJECT_FIND : OBJECT_CLAIM, false);
 			under_way++;
 		}
 }
 
 /* At most so many further looks that nobody waits for. */
-static void look_ahead(struct run *run, unsigned most, uint64_t now)
+static void ask_ahead(struct run *run, unsigned most, uint64_t now)
 {
 	struct remote *remote = &run->remote;
 	struct job_queue *queue = &run->queue;
 
 	for (size_t i = queue->next; most && i < queue->count && !remote->gone; i++)
-		if (remote_may_look(&remote->modules[queue->order[i]], now)) {
-			send_job_to_folder(run, queue->order[i], OBJECT_LOOK, true);
+		if (remote_may_ask(&remote->modules[queue->order[i]], now)) {
+			send_job_to_folder(run, queue->order[i], OBJECT_FIND, true);
 			most--;
 		}
 }
@@ -396,7 +396,7 @@ static void put_compiled(struct run *run)
 		}
 }
 
-static void look_at_time_of_folder(struct run *run, uint64_t now)
+static void check_folder_time(struct run *run, uint64_t now)
 {
 	struct remote *remote = &run->remote;
 	const uint64_t gap_ns = now - remote->stepped_ns, most_ns = MAX_STEP_MS * REMOTE_MS;
@@ -422,13 +422,13 @@ void run_remote_step(struct run *run)
 
 	if (!remote->modules || remote->gone || run->loop.stopping)
 		return;
-	look_at_time_of_folder(run, now);
+	check_folder_time(run, now);
 	if (remote->gone)
 		return;
 	put_compiled(run);
 	ask_for_idle(run, now);
 	if (remote->found && remote->asked < MAX_ASKED)
-		look_ahead(run, MAX_ASKED - remote->asked, now);
+		ask_ahead(run, MAX_ASKED - remote->asked, now);
 }
 
 bool run_remote_is_needed(const struct run *run)

@@ -157,7 +157,7 @@ void run_remote_end(struct run *run);
 struct run_order run_next_order(struct run *run, const struct slot *slot);
 /* Called once a second. Looks at memory and returns a worker that has to end because memory runs
  * out, or NULL. Looks at the battery: a run in the background waits while the machine is on it. */
-struct slot *run_look_at_machine(struct run *run);
+struct slot *run_check_machine(struct run *run);
 void run_module_failed(struct run *run, size_t index, const char *reason, const char *log);
 /* The device gives no context; the module is not to blame and goes back to the queue. */
 void run_without_context(struct run *run, struct slot *slot, struct run_job job, const char *why);

@@ -139,7 +139,7 @@ int main(int argc, char **argv)
 		return 2;
 	for (int i = 3; i < argc; i++)
 		take_option(argv[i], &asked);
-	if (asked.if_changed && jw_run_look(&err, &key, &run, &changes))
+	if (asked.if_changed && jw_run_compare(&err, &key, &run, &changes))
 		return fail(&err);
 	asked.prime.keep.run = run;
 	asked.prime.context = &asked;

@@ -25,7 +25,7 @@ static struct cost modelled(const struct ptx *ptx, size_t size)
 }
 
 /* A row of a table of measured costs: PTX bytes, statements, branches, entries, ms, KiB, cubin. */
-static bool look_up(const char *table, size_t ptx_size, struct cost *ret_cost)
+static bool probe_module(const char *table, size_t ptx_size, struct cost *ret_cost)
 {
 	unsigned long long bytes, peak_kib, cubin;
 	double ms;
@@ -52,7 +52,7 @@ static bool measured(size_t ptx_size, struct cost *ret_cost)
 		return false;
 	if (os_read(&file, &table)) {
 		bytes_add(&table, NULL, 1);
-		found = look_up((const char *)table.data, ptx_size, ret_cost);
+		found = probe_module((const char *)table.data, ptx_size, ret_cost);
 	}
 	os_close(&file);
 	bytes_free(&table);

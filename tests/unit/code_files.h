@@ -211,7 +211,7 @@ static inline bool has_changed(void)
 	char *changes = NULL;
 	bool changed;
 
-	OK(jw_run_look(why, &key, &now, &changes));
+	OK(jw_run_compare(why, &key, &now, &changes));
 	changed = strstr(changes, "packages") != NULL;
 	OK(jw_run_remember(why, now));
 	jw_run_state_free(now);

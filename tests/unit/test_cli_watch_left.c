@@ -6,7 +6,7 @@
 
 #include "base/pace.h"
 
-enum { MODULES = 60, LOOK_MS = 500 };
+enum { MODULES = 60, POLL_MS = 500 };
 
 /* Repeatable numbers between 0 and 1. */
 static double chance(uint32_t *seed)
@@ -60,15 +60,15 @@ static double worst_ratio(struct start start, double crowd)
 	size_t at = 0;
 
 	watch_left_count(&left, 7, MODULES, start.left_model_ms, longest_from(&start, 0));
-	for (; now_ms + LOOK_MS < whole_ms; now_ms += LOOK_MS) {
+	for (; now_ms + POLL_MS < whole_ms; now_ms += POLL_MS) {
 		const double said_s = watch_left_seconds(&left);
 		size_t more = 0;
 
 		assert_true(said_s > 0);
 		if (now_ms > whole_ms / 3)
 			take_ratio(said_s * 1000, whole_ms - now_ms, whole_ms, &worst);
-		watch_left_spend(&left, LOOK_MS, LOOK_MS / crowd);
-		for (; at < MODULES && done_ms + start.real_ms[at] * crowd <= now_ms + LOOK_MS; more++) {
+		watch_left_spend(&left, POLL_MS, POLL_MS / crowd);
+		for (; at < MODULES && done_ms + start.real_ms[at] * crowd <= now_ms + POLL_MS; more++) {
 			done_ms += start.real_ms[at] * crowd;
 			start.left_model_ms -= start.model_ms[at++];
 		}

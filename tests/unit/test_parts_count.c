@@ -164,7 +164,7 @@ static bool has_changed(const char *const *names, size_t count, const char *cach
 	struct jw_run_state *now = NULL;
 	char *changes = NULL;
 
-	OK(jw_run_look(why, &key, &now, &changes));
+	OK(jw_run_compare(why, &key, &now, &changes));
 	TEXT_COPY(said, changes);
 	jw_text_free(changes);
 	if (*said)

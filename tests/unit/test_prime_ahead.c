@@ -33,7 +33,7 @@ static struct jw_ahead look_at(const char *library)
 
 	put(library, "no library");
 	path = at(library);
-	OK(jw_ahead_look(why, path, &ahead));
+	OK(jw_ahead_find(why, path, &ahead));
 	mem_free(path);
 	return ahead;
 }
@@ -77,7 +77,7 @@ CASE(another_one_is_installed)
 	/* A named library that does not say which one it is was not compared. */
 	put("libcuda.so.1", "no library");
 	path = at("libcuda.so.1");
-	GIVES(JW_ERR_UNSUPPORTED, jw_ahead_look(why, path, &ahead));
+	GIVES(JW_ERR_UNSUPPORTED, jw_ahead_find(why, path, &ahead));
 	mem_free(path);
 }
 
@@ -169,7 +169,7 @@ CASE(one_process_prepares_at_a_time)
 	assert_true(taken);
 	other = fork();
 	if (!other)
-		_exit(jw_ahead_look(NULL, library, &ahead) || ahead.state != JW_AHEAD_COMPILING ? 1
+		_exit(jw_ahead_find(NULL, library, &ahead) || ahead.state != JW_AHEAD_COMPILING ? 1
 			  : !jw_ahead_prepare(why, &options, &ahead) || why->code != JW_ERR_BUSY    ? 2
 																						: 0);
 	assert_int_equal(waitpid(other, &status, 0), other);

@@ -45,7 +45,7 @@ static bool has_changed(const char *package)
 	char *changes = NULL;
 	bool changed;
 
-	OK(jw_run_look(why, &key, &now, &changes));
+	OK(jw_run_compare(why, &key, &now, &changes));
 	changed = *changes != '\0';
 	TEXT_COPY(said, changes);
 	OK(jw_run_remember(why, now));
@@ -260,7 +260,7 @@ CASE(each_cache_has_its_run)
 		struct jw_run_state *now = NULL;
 		char *changes = NULL;
 
-		OK(jw_run_look(why, &key, &now, &changes));
+		OK(jw_run_compare(why, &key, &now, &changes));
 		assert_string_equal(changes, i < 3 ? "first run" : "");
 		OK(jw_run_remember(why, now));
 		jw_run_state_free(now);

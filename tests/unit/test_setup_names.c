@@ -12,7 +12,7 @@ static bool names_it(const char *const *names, size_t count, const char *wanted)
 	struct jw_startup *startup = NULL;
 	bool found = false;
 
-	OK(jw_startup_look(why, &options, &startup));
+	OK(jw_startup_find(why, &options, &startup));
 	for (size_t i = 0; i < startup->count; i++)
 		found = found || strstr(startup->items[i].text, wanted);
 	jw_startup_free(startup);

@@ -46,7 +46,7 @@ static char *lines_on_root(void)
 	size_t count;
 
 	all[0] = '\0';
-	OK(jw_tune_look_at_path(why, "/", GIB, &lines, &count));
+	OK(jw_tune_check_path(why, "/", GIB, &lines, &count));
 	for (size_t i = 0, at = 0; i < count && at < sizeof all; i++)
 		at += (size_t)snprintf(all + at, sizeof all - at, "%s\n", lines[i]);
 	jw_lines_free(lines, count);
@@ -91,7 +91,7 @@ TEST_WITH(each_objection_has_its_bound, plenty, NULL)
 		char **lines;
 		size_t count, found = 0;
 
-		OK(jw_tune_look_at_path(why, paths[i].path, GIB, &lines, &count));
+		OK(jw_tune_check_path(why, paths[i].path, GIB, &lines, &count));
 		for (size_t k = 0; k < count; k++)
 			found += strstr(lines[k], paths[i].said) != NULL;
 		if (found != paths[i].wanted)

@@ -112,12 +112,12 @@ static void expect_failure(call_fn call, const struct jw_startup_options *option
 
 TEST_WITH(an_accounts_units_come_and_go, usual, NULL)
 {
-	expect(jw_startup_look, &own, OWN("--"));
+	expect(jw_startup_find, &own, OWN("--"));
 	assert_false(is_there("home"));
 	expect(jw_startup_disable, &own, OWN("--"));
 	expect(jw_startup_enable, &own,
 		   OWN("ot") RELOAD "c systemctl --user enable --now jitwarm.timer jitwarm.path\n");
-	expect(jw_startup_look, &own, OWN("ot"));
+	expect(jw_startup_find, &own, OWN("ot"));
 	expect(jw_startup_disable, &own,
 		   OWN("--") "c systemctl --user disable --now jitwarm.timer jitwarm.path\n" RELOAD);
 	assert_false(is_there("home/.config/systemd"));
@@ -369,19 +369,19 @@ TEST_WITH(a_service_has_a_name, usual, NULL)
 
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		options.service = wrong[i];
-		expect_failure(jw_startup_look, &options, JW_ERR_USAGE, "--service ");
+		expect_failure(jw_startup_find, &options, JW_ERR_USAGE, "--service ");
 	}
 	memset(name, 'a', 100);
 	options.service = name;
-	expect_failure(jw_startup_look, &options, JW_ERR_USAGE, "--service ");
+	expect_failure(jw_startup_find, &options, JW_ERR_USAGE, "--service ");
 	name[99] = '\0';
-	OK(jw_startup_look(why, &options, &startup));
+	OK(jw_startup_find(why, &options, &startup));
 	jw_startup_free(startup);
 	options.service = "A:b_.-9";
-	OK(jw_startup_look(why, &options, &startup));
+	OK(jw_startup_find(why, &options, &startup));
 	jw_startup_free(startup);
 	options.everyone = true;
-	expect_failure(jw_startup_look, &options, JW_ERR_USAGE, "for one account");
+	expect_failure(jw_startup_find, &options, JW_ERR_USAGE, "for one account");
 }
 
 TEST_WITH(what_cannot_be_written_is_said, usual, NULL)
@@ -449,7 +449,7 @@ TEST_WITH(what_is_named_is_looked_for, usual, NULL)
 	jw_startup_free(startup);
 	OK(os_env_set(why, "VIRTUAL_ENV", "relative"));
 	OK(os_env_set(why, "CONDA_PREFIX", "/absolute"));
-	OK(jw_startup_look(why, &own, &startup));
+	OK(jw_startup_find(why, &own, &startup));
 	assert_non_null(strstr(startup->items[0].text, "--environment \"/absolute\""));
 	jw_startup_free(startup);
 }
@@ -475,7 +475,7 @@ TEST_WITH(an_environment_that_cannot_be_read_is_told, usual, NULL)
 	root_put("home/.config/systemd/user/other", "");
 	assert_int_equal(
 		symlink("jitwarm.service", inside("home/.config/systemd/user/jitwarm.service")), 0);
-	assert_int_equal(jw_startup_look(NULL, &own, &startup), -1);
+	assert_int_equal(jw_startup_find(NULL, &own, &startup), -1);
 }
 
 TEST_WITH(services_are_listed_by_their_folders, usual, NULL)

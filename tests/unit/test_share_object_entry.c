@@ -109,11 +109,11 @@ TEST(an_entry_is_put_and_taken)
 	assert_true(put.bytes > 0 && is_there(keys[0], ".jwpack"));
 	assert_false(is_there(keys[0], ".claim"));
 	assert_false(is_there(keys[0], ".jwpack.minisig"));
-	assert_int_equal(does(OBJECT_LOOK, keys[1], MOST, 0).said, OBJECT_MISSING);
-	got = does(OBJECT_LOOK, keys[0], put.bytes - 1, 0);
+	assert_int_equal(does(OBJECT_FIND, keys[1], MOST, 0).said, OBJECT_MISSING);
+	got = does(OBJECT_FIND, keys[0], put.bytes - 1, 0);
 	assert_int_equal(got.said, OBJECT_MISSING);
 	assert_non_null(strstr(got.why, "more than its entry can need"));
-	got = does(OBJECT_LOOK, keys[0], put.bytes, 0);
+	got = does(OBJECT_FIND, keys[0], put.bytes, 0);
 	if (got.said != OBJECT_HERE)
 		fail_msg("%s", got.why);
 	assert_int_equal(got.bytes, put.bytes);
@@ -136,9 +136,9 @@ TEST(what_is_not_trusted_is_not_taken)
 		enum object_what what;
 		bool unsigned_too;
 		const char *why;
-	} cases[] = {{OBJECT_LOOK, false, "no trusted key has signed it"},
+	} cases[] = {{OBJECT_FIND, false, "no trusted key has signed it"},
 				 {OBJECT_CLAIM, false, "no trusted key has signed it"},
-				 {OBJECT_LOOK, true, "does not hold the entry that it is named after"},
+				 {OBJECT_FIND, true, "does not hold the entry that it is named after"},
 				 {OBJECT_CLAIM, true, "does not hold the entry that it is named after"}};
 	char *dir;
 
@@ -165,7 +165,7 @@ TEST(what_is_not_trusted_is_not_taken)
 	OK(os_make_dirs(why, dir, 0700));
 	mem_free(dir);
 	options.allow_unsigned = false;
-	assert_non_null(strstr(does(OBJECT_LOOK, keys[0], MOST, 0).why, "is not a file"));
+	assert_non_null(strstr(does(OBJECT_FIND, keys[0], MOST, 0).why, "is not a file"));
 	end();
 }
 
@@ -178,7 +178,7 @@ TEST(claims_are_made_and_respected)
 	char longer[300];
 
 	begin();
-	assert_int_equal(does(OBJECT_LOOK, keys[0], MOST, 0).said, OBJECT_MISSING);
+	assert_int_equal(does(OBJECT_FIND, keys[0], MOST, 0).said, OBJECT_MISSING);
 	assert_false(is_there(keys[0], ".claim"));
 	assert_int_equal(does(OBJECT_CLAIM, keys[0], MOST, 0).said, OBJECT_OURS);
 	assert_true(is_there(keys[0], ".claim"));
@@ -248,7 +248,7 @@ TEST(failures_are_of_objects_or_the_folder)
 	/* The folder itself cannot be read any more. */
 	OK(os_remove_tree(why, where));
 	assert_int_equal(symlink("place", where), 0);
-	assert_int_equal(does(OBJECT_LOOK, keys[1], MOST, 0).said, OBJECT_GONE);
+	assert_int_equal(does(OBJECT_FIND, keys[1], MOST, 0).said, OBJECT_GONE);
 	OK(os_remove(why, where));
 	end();
 }

@@ -55,33 +55,33 @@ TEST(pressure_makes_them_fewer_and_calm_more)
 	struct memory_budget memory;
 
 	memory_budget_begin(&memory, 4, 0, plenty);
-	assert_int_equal(memory_budget_look(&memory, 1 * S, 4, 0, total, plenty), MEMORY_AS_IT_IS);
+	assert_int_equal(memory_budget_judge(&memory, 1 * S, 4, 0, total, plenty), MEMORY_AS_IT_IS);
 	assert_int_equal(memory.allowed, 4);
-	assert_int_equal(memory_budget_look(&memory, 2 * S, 4, 15, total, plenty), MEMORY_FEWER);
+	assert_int_equal(memory_budget_judge(&memory, 2 * S, 4, 15, total, plenty), MEMORY_FEWER);
 	assert_int_equal(memory.allowed, 3);
 	/* It takes effect after a moment. */
-	assert_int_equal(memory_budget_look(&memory, 3 * S, 3, 15, total, plenty), MEMORY_AS_IT_IS);
-	assert_int_equal(memory_budget_look(&memory, 5 * S, 3, 0, total, 400 * MIB), MEMORY_FEWER);
+	assert_int_equal(memory_budget_judge(&memory, 3 * S, 3, 15, total, plenty), MEMORY_AS_IT_IS);
+	assert_int_equal(memory_budget_judge(&memory, 5 * S, 3, 0, total, 400 * MIB), MEMORY_FEWER);
 	assert_int_equal(memory.allowed, 2);
-	assert_int_equal(memory_budget_look(&memory, 8 * S, 2, 0, total, 100 * MIB), MEMORY_AT_ONCE);
+	assert_int_equal(memory_budget_judge(&memory, 8 * S, 2, 0, total, 100 * MIB), MEMORY_AT_ONCE);
 	assert_int_equal(memory.allowed, 1);
 	/* The last worker continues. */
-	assert_int_equal(memory_budget_look(&memory, 11 * S, 1, 0, total, 1 * MIB), MEMORY_AS_IT_IS);
+	assert_int_equal(memory_budget_judge(&memory, 11 * S, 1, 0, total, 1 * MIB), MEMORY_AS_IT_IS);
 	assert_int_equal(memory.allowed, 1);
 	/* Ten quiet seconds for each that comes back. */
-	assert_int_equal(memory_budget_look(&memory, 19 * S, 1, 0.5, total, plenty), MEMORY_AS_IT_IS);
+	assert_int_equal(memory_budget_judge(&memory, 19 * S, 1, 0.5, total, plenty), MEMORY_AS_IT_IS);
 	assert_int_equal(memory.allowed, 1);
-	(void)memory_budget_look(&memory, 22 * S, 1, 0, total, plenty);
+	(void)memory_budget_judge(&memory, 22 * S, 1, 0, total, plenty);
 	assert_int_equal(memory.allowed, 2);
-	(void)memory_budget_look(&memory, 25 * S, 2, 0, total, plenty);
+	(void)memory_budget_judge(&memory, 25 * S, 2, 0, total, plenty);
 	assert_int_equal(memory.allowed, 2);
-	(void)memory_budget_look(&memory, 33 * S, 2, 0, total, plenty);
-	(void)memory_budget_look(&memory, 44 * S, 3, 0, total, plenty);
-	(void)memory_budget_look(&memory, 55 * S, 4, 0, total, plenty);
+	(void)memory_budget_judge(&memory, 33 * S, 2, 0, total, plenty);
+	(void)memory_budget_judge(&memory, 44 * S, 3, 0, total, plenty);
+	(void)memory_budget_judge(&memory, 55 * S, 4, 0, total, plenty);
 	assert_int_equal(memory.allowed, 4);
 	/* Memory is short before the second one has begun: that is reported, too. */
 	memory_budget_begin(&memory, 4, 0, plenty);
-	assert_int_equal(memory_budget_look(&memory, 1 * S, 1, 99, total, plenty), MEMORY_FEWER);
+	assert_int_equal(memory_budget_judge(&memory, 1 * S, 1, 99, total, plenty), MEMORY_FEWER);
 	assert_int_equal(memory.allowed, 1);
 }
 

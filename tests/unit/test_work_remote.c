@@ -45,13 +45,13 @@ TEST(a_claim_counts_from_when_it_is_seen)
 	assert_int_equal(known.state, REMOTE_THEIRS);
 	assert_int_equal(known.until_ns, 18 * SECOND);
 	assert_int_equal(known.again_ns, 10 * SECOND + SECOND / 2);
-	assert_false(remote_may_look(&known, known.again_ns - 1));
-	assert_true(remote_may_look(&known, known.again_ns));
+	assert_false(remote_may_ask(&known, known.again_ns - 1));
+	assert_true(remote_may_ask(&known, known.again_ns));
 	assert_false(remote_may_claim(&known, known.until_ns - 1));
 	assert_true(remote_may_claim(&known, known.until_ns));
 	known.asked = true;
 	assert_false(remote_may_claim(&known, known.until_ns) ||
-				 remote_may_look(&known, known.until_ns));
+				 remote_may_ask(&known, known.until_ns));
 	known.asked = false;
 	/* The same one, seen again, does not last longer; and then it is dead */
 	remote_see_claim(&known, 1000, 12 * SECOND, 7);

@@ -271,7 +271,7 @@ static int ahead_run(struct jw_error *err, struct cli *cli)
 								  true, &files);
 	if (!failed)
 		failed = options_given(&cli->options, "dry-run")
-					 ? jw_ahead_look(err, library, ahead)
+					 ? jw_ahead_find(err, library, ahead)
 					 : prepare_ahead(err, &preparing, &files, library,
 									 options_given(&cli->options, "fetch"),
 									 options_given(&cli->options, "tune"), true);
@@ -298,7 +298,7 @@ int ahead_besides(struct jw_error *err, struct cli *cli, bool unattended, bool *
 	struct found_files files = {0};
 	int failed;
 
-	if (jw_ahead_look(err, NULL, &preparing.result))
+	if (jw_ahead_find(err, NULL, &preparing.result))
 		return -1;
 	*ret_pending = unattended && preparing.result.pending;
 	if (!*ret_pending &&

@@ -191,7 +191,7 @@ static void print_next(const struct cli *cli, const struct jw_check_result *resu
 	/* This machine's GPUs, under a driver that is installed and waits for the boot */
 	const bool pending = options_count(options, "target") == 1 &&
 						 !strcmp(options_item(options, "target", 0), "native") &&
-						 !options_given(options, "driver") && !jw_ahead_look(NULL, NULL, &ahead) &&
+						 !options_given(options, "driver") && !jw_ahead_find(NULL, NULL, &ahead) &&
 						 ahead.pending;
 	const bool elsewhere =
 		((options_given(options, "target") && !result->here) || options_given(options, "driver")) &&

@@ -401,7 +401,7 @@ static int take_viewpoint(struct jw_error *err, struct cli *cli, struct viewpoin
 		return -1;
 	for (size_t i = 0; i < DECIDING; i++)
 		values[i] = os_env(deciding[i]);
-	result = user ? jw_look_as_user(err, user) : jw_look_as_process(err, pid);
+	result = user ? jw_examine_as_user(err, user) : jw_examine_as_process(err, pid);
 	if (!result && pid)
 		result = process_view_read(err, pid, &viewpoint->process);
 	if (!result)
@@ -470,7 +470,7 @@ static void forget_round(struct doctoring *doctoring)
 	doctoring->cli->system = NULL;
 }
 
-static int look_around(struct jw_error *err, struct doctoring *doctoring)
+static int find_faults(struct jw_error *err, struct doctoring *doctoring)
 {
 	struct cli *cli = doctoring->cli;
 	struct jw_system_options how = {0};
@@ -584,17 +584,17 @@ static void print_nothing_fixed(const struct doctoring *doctoring)
 		output_line(&doctoring->cli->out, STYLE_PLAIN, "Fix     nothing: nothing is wrong");
 }
 
-static int look_and_fix(struct jw_error *err, struct doctoring *doctoring)
+static int find_and_fix(struct jw_error *err, struct doctoring *doctoring)
 {
 	const bool fix = options_given(&doctoring->cli->options, "fix");
 	bool done = true;
 
 	for (unsigned round = 0; done && round < MAX_ROUNDS; round++) {
 		done = false;
-		if (look_around(err, doctoring) || (fix && fix_found(err, doctoring, &done)))
+		if (find_faults(err, doctoring) || (fix && fix_found(err, doctoring, &done)))
 			return -1;
 	}
-	if (done && look_around(err, doctoring))
+	if (done && find_faults(err, doctoring))
 		return -1;
 	if (fix && !doctoring->fixed_count)
 		print_nothing_fixed(doctoring);
@@ -629,7 +629,7 @@ static int print_findings(struct jw_error *err, struct doctoring *doctoring)
 	struct buf text = BUF_MAX(MAX_REPORT);
 	struct jw_ahead ahead = {0};
 
-	if (jw_ahead_look(err, NULL, &ahead))
+	if (jw_ahead_find(err, NULL, &ahead))
 		return -1;
 	if (cli->system->gpu_count && doctoring->found && doctoring->found->whole &&
 		document.result.verdict == JW_VERDICT_NOTHING)
@@ -658,7 +658,7 @@ static int doctor_run(struct jw_error *err, struct cli *cli)
 	os_catch_interrupts();
 	result = choose_names(err, &doctoring);
 	if (!result)
-		result = look_and_fix(err, &doctoring);
+		result = find_and_fix(err, &doctoring);
 	if (!result)
 		result = print_findings(err, &doctoring);
 	if (result)

@@ -84,7 +84,7 @@ struct finding_places {
 
 /* ---- places */
 
-static int look_for_places(struct jw_error *err, struct finding_places *finding)
+static int find_places(struct jw_error *err, struct finding_places *finding)
 {
 	const struct options *given = &finding->cli->options;
 	const char *const environment = options_value(given, "environment");
@@ -135,7 +135,7 @@ static int judge_row(struct jw_error *err, const struct finding_places *finding,
 	return 0;
 }
 
-static int look_into_row(struct jw_error *err, const struct finding_places *finding,
+static int analyse_place(struct jw_error *err, const struct finding_places *finding,
 						 struct find_row *row)
 {
 	const struct jw_place *place = &row->place;
@@ -164,7 +164,7 @@ static int look_into_row(struct jw_error *err, const struct finding_places *find
 	return result;
 }
 
-static int look_into_all(struct jw_error *err, struct finding_places *finding)
+static int analyse_places(struct jw_error *err, struct finding_places *finding)
 {
 	struct find_document *document = &finding->document;
 
@@ -173,7 +173,7 @@ static int look_into_all(struct jw_error *err, struct finding_places *finding)
 		struct jw_error why = {0};
 
 		row->judged = finding->judged;
-		if (!look_into_row(&why, finding, row))
+		if (!analyse_place(&why, finding, row))
 			continue;
 		/* What the driver does not run it runs nowhere. */
 		if (why.code == JW_ERR_INTERRUPTED || why.code == JW_ERR_USAGE ||
@@ -316,7 +316,7 @@ static int run_find(struct jw_error *err, struct cli *cli)
 	os_catch_interrupts();
 	if (!result) {
 		finding.judged = finding.gpus.count || cli->system->gpu_count;
-		result = look_for_places(err, &finding) || look_into_all(err, &finding) ? -1 : 0;
+		result = find_places(err, &finding) || analyse_places(err, &finding) ? -1 : 0;
 		if (result)
 			(void)cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	}

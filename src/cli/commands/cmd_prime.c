@@ -739,7 +739,7 @@ static int unattended_begin(struct jw_error *err, struct cli *cli, struct unatte
 		return error_set(err, JW_ERR_USAGE, "--if-changed is for all GPUs: without --gpu");
 	key.cache_dir = options_value(options, "cache");
 	key.recording = options_value(options, "recording");
-	if (jw_run_look(err, &key, &run->state, &run->changes))
+	if (jw_run_compare(err, &key, &run->state, &run->changes))
 		return -1;
 	run->skip = !*run->changes;
 	output_line(&cli->out, STYLE_PLAIN,

@@ -224,7 +224,7 @@ static int act(struct jw_error *err, struct cli *cli, action_fn action, report_f
 	};
 	struct jw_startup *startup = NULL;
 	int result =
-		options.everyone && action != jw_startup_look && cli_need_administrator(err, "--all-users");
+		options.everyone && action != jw_startup_find && cli_need_administrator(err, "--all-users");
 
 	options.fetch = !result && enables && may_fetch(cli);
 	if (!result && action(err, &options, &startup))
@@ -307,10 +307,10 @@ static int report_status(struct jw_error *err, struct cli *cli, const struct jw_
 	size_t count = 0;
 	int result;
 
-	if (jw_ahead_look(err, NULL, &ahead))
+	if (jw_ahead_find(err, NULL, &ahead))
 		return -1;
 	/* A task that root has enabled for all users runs for this account, too. */
-	if (own && jw_startup_look(err, &of_all, &for_all))
+	if (own && jw_startup_find(err, &of_all, &for_all))
 		return -1;
 	/* Each account has its own log. */
 	if (!everyone && !jw_log_path(NULL, &log) && jw_log_tail(NULL, log, SHOWN_RUNS, &lines, &count))
@@ -354,7 +354,7 @@ static int disable_run(struct jw_error *err, struct cli *cli)
 
 static int run_startup_status(struct jw_error *err, struct cli *cli)
 {
-	return act(err, cli, jw_startup_look, report_status);
+	return act(err, cli, jw_startup_find, report_status);
 }
 
 #define SERVICE_OPTION                                                                             \

@@ -449,8 +449,8 @@ static void print_status_next(const struct output *out, const struct status_docu
 
 /* Of the active environment; without one, or without a GPU, *ret_found stays NULL. An environment
  * that cannot be read must not hide the rest of the page. */
-static int look_at_packages(struct jw_error *err, struct cli *cli, struct jw_found **ret_found,
-							struct jw_check_result **ret_result)
+static int check_packages(struct jw_error *err, struct cli *cli, struct jw_found **ret_found,
+						  struct jw_check_result **ret_result)
 {
 	const struct jw_system *system = cli->system;
 	const struct jw_find_options find = {.cancel = cli_cancel};
@@ -503,9 +503,8 @@ static int report_status(struct jw_error *err, struct cli *cli)
 	struct jw_check_result *packages = NULL;
 	struct jw_found *search = NULL;
 	int result =
-		look_at_packages(err, cli, &search, &packages) || jw_ahead_look(err, NULL, &found.ahead)
-			? -1
-			: 0;
+		check_packages(err, cli, &search, &packages) || jw_ahead_find(err, NULL, &found.ahead) ? -1
+																							   : 0;
 
 	if (packages) {
 		found.environment = search->environment;

@@ -84,10 +84,10 @@ const struct json_table document_watch = {.schema = "jitwarm.watch/1", .fields =
 /* A process waits that uses less than this part of a core, and wants none. */
 #define BUSY_PART 0.2
 
-enum { LOOK_EVERY_MS = 500, NEWS_EVERY_S = 10, LINE_EVERY_S = 60, MAX_LINE = 1 << 12 };
+enum { POLL_MS = 500, NEWS_EVERY_S = 10, LINE_EVERY_S = 60, MAX_LINE = 1 << 12 };
 
 /* What is known at one moment. */
-struct watch_look {
+struct watch_sample {
 	struct os_process_use use;
 	size_t entries;
 	uint64_t bytes;
@@ -97,7 +97,7 @@ struct watch_look {
 struct watching {
 	struct cli *cli;
 	int pid;
-	struct watch_look first, last;
+	struct watch_sample first, last;
 	size_t files; /* that were mapped at the last check */
 	size_t checked_entries;
 	bool counted; /* at the last look */
@@ -114,8 +114,8 @@ struct watching {
 /* ---- looking */
 
 /* The system is opened each time: the cache may not exist yet. */
-static int look_at_its_cache(struct jw_error *err, struct watching *watching,
-							 struct watch_look *look)
+static int sample_cache(struct jw_error *err, struct watching *watching,
+						struct watch_sample *sample)
 {
 	const struct jw_system_options asleep = {.asleep = true};
 	struct cli *cli = watching->cli;
@@ -124,8 +124,8 @@ static int look_at_its_cache(struct jw_error *err, struct watching *watching,
 	cli->system = NULL;
 	if (jw_system_open(err, &asleep, &cli->system))
 		return -1;
-	look->entries = cli->system->cache.outlook.entries;
-	look->bytes = cli->system->cache.outlook.bytes;
+	sample->entries = cli->system->cache.outlook.entries;
+	sample->bytes = cli->system->cache.outlook.bytes;
 	return 0;
 }
 
@@ -157,21 +157,21 @@ static int count_left(struct jw_error *err, struct watching *watching)
 }
 
 /* -1 with JW_ERR_NOT_FOUND: it has ended. */
-static int take_look(struct jw_error *err, struct watching *watching, struct watch_look *look)
+static int read_sample(struct jw_error *err, struct watching *watching, struct watch_sample *sample)
 {
 	struct process_view code;
 
-	look->at_ns = os_monotonic_ns();
-	if (os_process_used(err, watching->pid, &look->use) || look_at_its_cache(err, watching, look))
+	sample->at_ns = os_monotonic_ns();
+	if (os_process_used(err, watching->pid, &sample->use) || sample_cache(err, watching, sample))
 		return -1;
 	if (process_view_read(err, watching->pid, &code))
 		return -1;
 	process_view_free(&watching->document.process);
 	watching->document.process = code;
-	if (code.count == watching->files && look->entries == watching->checked_entries)
+	if (code.count == watching->files && sample->entries == watching->checked_entries)
 		return 0;
 	watching->files = code.count;
-	watching->checked_entries = look->entries;
+	watching->checked_entries = sample->entries;
 	return count_left(err, watching);
 }
 
@@ -179,26 +179,27 @@ static int take_look(struct jw_error *err, struct watching *watching, struct wat
 
 /* A program that it started may end between two looks: what that used is then gone, where nobody
  * waited for it, or is counted in neither look and whole in the next. */
-static double used_since(const struct watch_look *look, const struct watch_look *before)
+static double used_since(const struct watch_sample *sample, const struct watch_sample *before)
 {
-	const double used_ms = look->use.cpu_ms - before->use.cpu_ms;
-	const double most_ms = (double)(look->at_ns - before->at_ns) / 1e6 * os_cores();
+	const double used_ms = sample->use.cpu_ms - before->use.cpu_ms;
+	const double most_ms = (double)(sample->at_ns - before->at_ns) / 1e6 * os_cores();
 
 	return used_ms > most_ms ? most_ms : used_ms > 0 ? used_ms : 0;
 }
 
-static enum watch_state judge_look(const struct watching *watching, const struct watch_look *look)
+static enum watch_state judge_sample(const struct watching *watching,
+									 const struct watch_sample *sample)
 {
-	const double passed_ms = (double)(look->at_ns - watching->last.at_ns) / 1e6;
-	const bool busy = used_since(look, &watching->last) > BUSY_PART * passed_ms ||
-					  (look->use.runnable && watching->last.use.runnable);
+	const double passed_ms = (double)(sample->at_ns - watching->last.at_ns) / 1e6;
+	const bool busy = used_since(sample, &watching->last) > BUSY_PART * passed_ms ||
+					  (sample->use.runnable && watching->last.use.runnable);
 	const struct process_view *code = &watching->document.process;
 
 	if (!busy)
 		return WATCH_WAITING;
 	/* Another process may fill the same cache; and a long module adds no entry for minutes. */
 	if (code->driver && code->compiler &&
-		(look->entries > watching->last.entries || watching->document.left))
+		(sample->entries > watching->last.entries || watching->document.left))
 		return WATCH_COMPILING;
 	return code->compiler ? WATCH_LINKING : WATCH_BUSY;
 }
@@ -290,20 +291,20 @@ static bool is_line_due(const struct watching *watching, bool changed)
 }
 
 /* What went by counts for the modules that were left before. */
-static void estimate_left(struct watching *watching, const struct watch_look *look)
+static void estimate_left(struct watching *watching, const struct watch_sample *sample)
 {
 	const enum watch_state state = watching->document.state;
 
 	if (state == WATCH_COMPILING || state == WATCH_LINKING)
-		watch_left_spend(&watching->left, (double)(look->at_ns - watching->last.at_ns) / 1e6,
-						 used_since(look, &watching->last));
+		watch_left_spend(&watching->left, (double)(sample->at_ns - watching->last.at_ns) / 1e6,
+						 used_since(sample, &watching->last));
 	if (watching->counted)
 		watch_left_count(&watching->left, watching->files, watching->document.left,
 						 watching->model_ms, watching->longest_ms);
 	watching->counted = false;
 }
 
-static void add_look(struct watching *watching, const struct watch_look *look)
+static void add_sample(struct watching *watching, const struct watch_sample *sample)
 {
 	struct watch_document *document = &watching->document;
 	double *const times[WATCH_STATES] = {
@@ -314,25 +315,25 @@ static void add_look(struct watching *watching, const struct watch_look *look)
 	};
 	const enum watch_state before = document->state;
 
-	document->state = judge_look(watching, look);
-	*times[document->state] += (double)(look->at_ns - watching->last.at_ns) / 1e9;
+	document->state = judge_sample(watching, sample);
+	*times[document->state] += (double)(sample->at_ns - watching->last.at_ns) / 1e9;
 	if (document->state == WATCH_LINKING)
-		watching->unsure_s += (double)(look->at_ns - watching->last.at_ns) / 1e9;
+		watching->unsure_s += (double)(sample->at_ns - watching->last.at_ns) / 1e9;
 	/* A module that is in no file was compiled before its entry appears; a link leaves none. */
-	if (look->entries > watching->last.entries) {
+	if (sample->entries > watching->last.entries) {
 		document->compiling_s += watching->unsure_s;
 		document->linking_s -= watching->unsure_s;
 		watching->unsure_s = 0;
 	}
-	document->seconds = (double)(look->at_ns - watching->first.at_ns) / 1e9;
-	document->cpu_seconds += used_since(look, &watching->last) / 1e3;
-	document->processes = look->use.processes;
-	if (look->entries > watching->last.entries)
-		document->entries += look->entries - watching->last.entries;
-	if (look->bytes > watching->last.bytes)
-		document->bytes += look->bytes - watching->last.bytes;
-	estimate_left(watching, look);
-	watching->last = *look;
+	document->seconds = (double)(sample->at_ns - watching->first.at_ns) / 1e9;
+	document->cpu_seconds += used_since(sample, &watching->last) / 1e3;
+	document->processes = sample->use.processes;
+	if (sample->entries > watching->last.entries)
+		document->entries += sample->entries - watching->last.entries;
+	if (sample->bytes > watching->last.bytes)
+		document->bytes += sample->bytes - watching->last.bytes;
+	estimate_left(watching, sample);
+	watching->last = *sample;
 	document->left_s = watch_left_seconds(&watching->left);
 	if (is_line_due(watching, before != document->state))
 		print_sample(watching);
@@ -345,26 +346,26 @@ static int watch_to_end(struct jw_error *err, struct watching *watching, double 
 	struct watch_document *document = &watching->document;
 	struct jw_error why = {0};
 
-	if (take_look(err, watching, &watching->first))
+	if (read_sample(err, watching, &watching->first))
 		return -1;
 	watching->last = watching->first;
 	estimate_left(watching, &watching->first);
 	watching->rewrites = output_wants_text(&watching->cli->out) && terminal_rewrites(1);
 	while (!os_interrupted() && (most_s <= 0 || document->seconds < most_s)) {
-		struct watch_look look = {0};
+		struct watch_sample sample = {0};
 
-		uv_sleep(LOOK_EVERY_MS);
-		if (take_look(&why, watching, &look)) {
+		uv_sleep(POLL_MS);
+		if (read_sample(&why, watching, &sample)) {
 			if (why.code != JW_ERR_NOT_FOUND)
 				return error_copy(err, &why);
 			document->ended = true;
 			break;
 		}
-		if (look.use.born != watching->first.use.born) {
+		if (sample.use.born != watching->first.use.born) {
 			document->ended = true;
 			break;
 		}
-		add_look(watching, &look);
+		add_sample(watching, &sample);
 	}
 	return 0;
 }
@@ -417,7 +418,7 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 						 "name one process by its number; nvidia-smi and pgrep list them");
 	watching.pid = (int)pid;
 	result = os_process_owner(err, watching.pid, &owner) || root_need_account(err, cli, owner) ||
-			 jw_look_as_process(err, watching.pid);
+			 jw_examine_as_process(err, watching.pid);
 	if (!result)
 		result = watch_to_end(err, &watching, most_s);
 	if (watching.rewrites)

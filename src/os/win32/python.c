@@ -50,7 +50,7 @@ static uint64_t tag_rank(const wchar_t *company, const wchar_t *tag)
 	return 2 + (uint64_t)!narrow * 1000000 + (uint64_t)core * 10000 + minor;
 }
 
-static void look_at_company(HKEY python, const wchar_t *company, struct best *best)
+static void read_company(HKEY python, const wchar_t *company, struct best *best)
 {
 	HKEY key, tag;
 	wchar_t name[MAX_KEY_NAME];
@@ -79,7 +79,7 @@ static void look_at_company(HKEY python, const wchar_t *company, struct best *be
 	RegCloseKey(key);
 }
 
-static void look_at_root(HKEY root, REGSAM view, struct best *best)
+static void read_root(HKEY root, REGSAM view, struct best *best)
 {
 	HKEY python;
 	wchar_t company[MAX_KEY_NAME];
@@ -93,7 +93,7 @@ static void look_at_root(HKEY root, REGSAM view, struct best *best)
 			break;
 		/* The launcher's own key is not an installation. */
 		if (wcscmp(company, L"PyLauncher") != 0)
-			look_at_company(python, company, best);
+			read_company(python, company, best);
 	}
 	RegCloseKey(python);
 }
@@ -102,11 +102,11 @@ int os_python_registered(struct jw_error *err, char **ret_prefix)
 {
 	struct best best = {0};
 
-	look_at_root(HKEY_CURRENT_USER, 0, &best);
+	read_root(HKEY_CURRENT_USER, 0, &best);
 	if (!best.prefix)
-		look_at_root(HKEY_LOCAL_MACHINE, KEY_WOW64_64KEY, &best);
+		read_root(HKEY_LOCAL_MACHINE, KEY_WOW64_64KEY, &best);
 	if (!best.prefix)
-		look_at_root(HKEY_LOCAL_MACHINE, KEY_WOW64_32KEY, &best);
+		read_root(HKEY_LOCAL_MACHINE, KEY_WOW64_32KEY, &best);
 	if (!best.prefix)
 		return error_set(err, JW_ERR_NOT_FOUND, "no Python is registered");
 	*ret_prefix = best.prefix;
@@ -119,8 +119,8 @@ int os_python_each(struct jw_error *err,
 {
 	struct best all = {.take = take, .context = context, .err = err};
 
-	look_at_root(HKEY_CURRENT_USER, 0, &all);
-	look_at_root(HKEY_LOCAL_MACHINE, KEY_WOW64_64KEY, &all);
-	look_at_root(HKEY_LOCAL_MACHINE, KEY_WOW64_32KEY, &all);
+	read_root(HKEY_CURRENT_USER, 0, &all);
+	read_root(HKEY_LOCAL_MACHINE, KEY_WOW64_64KEY, &all);
+	read_root(HKEY_LOCAL_MACHINE, KEY_WOW64_32KEY, &all);
 	return all.result;
 }

@@ -67,7 +67,7 @@ TEST(only_what_decides_about_code_is_taken)
 	child = start_process(variables);
 	assert_int_equal(setenv("CUDA_CACHE_PATH", "/ours", 1), 0);
 	assert_int_equal(setenv("CUDA_INJECTION64_PATH", "/ours", 1), 0);
-	OK(jw_look_as_process(why, (int)child));
+	OK(jw_examine_as_process(why, (int)child));
 	(void)kill(child, SIGKILL);
 	(void)waitpid(child, NULL, 0);
 	assert_null(getenv("CUDA_CACHE_PATH"));
@@ -92,7 +92,7 @@ TEST(a_process_that_is_gone_is_not_found)
 
 	(void)kill(child, SIGKILL);
 	(void)waitpid(child, NULL, 0);
-	GIVES(JW_ERR_NOT_FOUND, jw_look_as_process(why, (int)child));
+	GIVES(JW_ERR_NOT_FOUND, jw_examine_as_process(why, (int)child));
 }
 
 /* sudo -E keeps the caller's. */
@@ -106,7 +106,7 @@ TEST(an_account_has_its_own_home)
 	(void)snprintf(name, sizeof name, "%s", own->pw_name);
 	(void)snprintf(home, sizeof home, "%s", own->pw_dir);
 	assert_int_equal(setenv("HOME", "/elsewhere", 1), 0);
-	OK(jw_look_as_user(why, name));
+	OK(jw_examine_as_user(why, name));
 	assert_string_equal(getenv("HOME"), home);
 }
 

@@ -85,7 +85,7 @@ static int check_found(struct jw_error *err, const char *name, uint32_t owner)
 	return result;
 }
 
-int jw_look_as_user(struct jw_error *err, const char *name)
+int jw_examine_as_user(struct jw_error *err, const char *name)
 {
 	struct jw_settings *settings;
 	int result = 0;
@@ -114,7 +114,7 @@ enum { MAX_TAKEN = 256 };
 /* Of the process that this one looks as from now on; NULL: it is not relative. */
 static char *relative_cache;
 
-const char *look_as_relative_cache(void)
+const char *examine_relative_cache(void)
 {
 	return relative_cache;
 }
@@ -187,7 +187,7 @@ static int refuse_foreign_places(struct jw_error *err, int pid)
 	return result;
 }
 
-int jw_look_as_process(struct jw_error *err, int pid)
+int jw_examine_as_process(struct jw_error *err, int pid)
 {
 	struct taken taken = {.pid = pid};
 	uint32_t owner, still;
