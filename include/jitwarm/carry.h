@@ -47,8 +47,8 @@ struct jw_carry_result {
 	uint64_t bytes; /* size of the carried entries in the cache */
 	size_t evicted; /* oldest other entries, evicted to make room */
 	double seconds;
-	char note[512]; /* a line about a problem, "" if there was none */
-	size_t cooled;  /* of the evicted: entries of the system's driver, which are cold now */
+	char note[512];        /* a line about a problem, "" if there was none */
+	size_t evicted_in_use; /* of the evicted: entries of the system's driver, which are cold now */
 };
 
 /* If the process is killed, each entry is whole. Does nothing if no name can be predicted or no

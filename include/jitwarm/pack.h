@@ -121,7 +121,7 @@ struct jw_import_result {
 	char signed_by[64]; /* name of the trusted key, "" if none has signed */
 	char note[256];     /* a line about the signature, or "" */
 	/* Of the evicted: entries of the system's driver (without a system, of any), now cold */
-	size_t cooled;
+	size_t evicted_in_use;
 };
 
 /* Writes nothing before the whole pack has been read and found sound. JW_ERR_NOT_FOUND: no such

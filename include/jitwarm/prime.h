@@ -167,7 +167,7 @@ struct jw_prime_result {
 	struct jw_prime_kept keep;
 	/* Of what was evicted, here or for what was carried over: entries of the driver that uses the
 	 * cache; for another machine's cache, of any. They were warm and are cold now. */
-	size_t cooled;
+	size_t evicted_in_use;
 	/* One line each: files that could not be read; and last, `assumptions` of them: modules that
 	 * were left out, and how others are taken to be loaded. */
 	char **notes;

@@ -52,7 +52,7 @@ struct jw_record_result {
 	size_t refused;      /* not inserted: damaged, or of an unknown form */
 	uint64_t added_bytes;
 	size_t evicted;           /* the oldest entries of the user's cache, evicted to make room */
-	size_t cooled;            /* of these: entries of the system's driver, which are cold now */
+	size_t evicted_in_use;    /* of these: entries of the system's driver, which are cold now */
 	struct jw_error unwarmed; /* why nothing (more) was inserted, JW_OK if all was */
 	/* A sign of modules that were compiled without the command's cache, for example if the command
 	 * sets CUDA_CACHE_DISABLE or CUDA_CACHE_PATH itself. */

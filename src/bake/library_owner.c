@@ -67,7 +67,7 @@ static int is_licensed_by_nvidia(struct jw_error *err, const char *library, bool
 		return 0;
 	path = os_join(row.folder, "METADATA");
 	if (os_read_file(&why, path, METADATA_MAX_BYTES, &text))
-		result = os_holds_nothing(err, path, &why);
+		result = os_ignore_unreadable(err, path, &why);
 	else
 		*ret_is = library_owner_is_nvidia(&text);
 	buf_free(&text);

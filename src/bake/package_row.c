@@ -82,7 +82,7 @@ static int find_row_in(struct jw_error *err, const char *base, const char *libra
 	int result = 0;
 
 	if (os_list(&why, base, &names))
-		return os_holds_nothing(err, base, &why);
+		return os_ignore_unreadable(err, base, &why);
 	for (size_t i = 0; !result && !row->row && i < names.count; i++) {
 		struct buf text = {0};
 
@@ -91,7 +91,7 @@ static int find_row_in(struct jw_error *err, const char *base, const char *libra
 		row->folder = os_join(base, names.items[i]);
 		row->record = os_join(row->folder, "RECORD");
 		if (os_read_file(&why, row->record, RECORD_MAX_BYTES, &text))
-			result = os_holds_nothing(err, row->record, &why);
+			result = os_ignore_unreadable(err, row->record, &why);
 		else
 			row->row = find_in_record(base, &text, library);
 		buf_free(&text);

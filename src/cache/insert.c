@@ -219,7 +219,7 @@ static int evict(struct jw_error *err, struct cache_live *live, size_t at)
 		return error_copy(err, &why);
 	live->counts.evicted_bytes += live->index.rows[at].size_bytes;
 	live->counts.evicted++;
-	live->counts.cooled += used;
+	live->counts.evicted_in_use += used;
 	live_drop_row(live, at);
 	return 0;
 }

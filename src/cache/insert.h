@@ -119,11 +119,11 @@ struct cache_live_counts {
 	int64_t grown_bytes; /* by inserted entries */
 	size_t evicted;      /* rows of others, with CACHE_FULL_EVICT */
 	uint64_t evicted_bytes;
-	size_t cooled;   /* of these: those of the driver that uses the cache */
-	size_t counted;  /* files without rows that got one */
-	size_t dropped;  /* rows without files, and second rows for the same file, taken out */
-	size_t restored; /* rows that a driver's late write had removed */
-	bool mended;     /* the index was unsound, or a size or the total in it wrong */
+	size_t evicted_in_use; /* of these: those of the driver that uses the cache */
+	size_t counted;        /* files without rows that got one */
+	size_t dropped;        /* rows without files, and second rows for the same file, taken out */
+	size_t restored;       /* rows that a driver's late write had removed */
+	bool mended;           /* the index was unsound, or a size or the total in it wrong */
 	uint64_t longest_hold_ns, holds;
 };
 void cache_live_counts(const struct cache_live *live, struct cache_live_counts *ret_counts);

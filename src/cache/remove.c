@@ -99,8 +99,8 @@ static bool is_blank_entry(const char *dir, uint64_t key)
 	return blank;
 }
 
-bool mend_may_remove(const char *dir, struct sound_driver driver, uint64_t key,
-					 struct cache_removal *ret_removal)
+bool repair_may_remove(const char *dir, struct sound_driver driver, uint64_t key,
+					   struct cache_removal *ret_removal)
 {
 	struct cache_removal removal = {.key = key};
 	struct cache_probed after;
@@ -139,8 +139,8 @@ static int mend(struct jw_error *err, const struct jw_cache_options *options,
 	for (size_t i = 0; !result && i < report->damaged; i++) {
 		result = cancel_check(err, &options->cancel);
 		if (!result)
-			count += mend_may_remove(report->path, sound_driver_of(options->driver),
-									 report->damaged_entries[i].key, &removals[count]);
+			count += repair_may_remove(report->path, sound_driver_of(options->driver),
+									   report->damaged_entries[i].key, &removals[count]);
 	}
 	if (!result)
 		result = cache_live_open(err, report->path, &how, &live);
@@ -164,7 +164,7 @@ static int mend(struct jw_error *err, const struct jw_cache_options *options,
 }
 
 /* A sound cache is not written to. */
-static bool needs_mending(const struct jw_cache_report *report)
+static bool needs_repair(const struct jw_cache_report *report)
 {
 	return report->outlook.harmful ||
 		   ((report->entries || report->rows) &&
@@ -182,7 +182,7 @@ int jw_cache_repair(struct jw_error *err, const struct jw_cache_options *options
 
 	if (jw_cache_verify(err, options, &report))
 		return -1;
-	if (needs_mending(report))
+	if (needs_repair(report))
 		result = mend(err, options, report, &repaired);
 	jw_cache_report_free(report);
 	if (!result)

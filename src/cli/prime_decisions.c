@@ -71,7 +71,7 @@ enum exit_status status_decide(const struct status_facts *facts)
 
 	/* A module without an entry cannot be shown to be warm. */
 	if (facts->interrupted || facts->undone || facts->failed || facts->unchanged ||
-		facts->misjudged || facts->over_budget || facts->cooled)
+		facts->misjudged || facts->over_budget || facts->evicted_in_use)
 		status = exit_combine(status, EXIT_COLD);
 	if (facts->hopeless || facts->refused || facts->unjudged)
 		status = exit_combine(status, EXIT_CANNOT);

@@ -132,7 +132,7 @@ struct status_facts {
 	bool unchanged; /* a module has no entry after its compile */
 	bool misjudged;
 	bool over_budget;
-	bool cooled;
+	bool evicted_in_use;
 	bool hopeless;
 	bool unjudged;
 };

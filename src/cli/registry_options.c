@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include <jitwarm/share.h>
 
-void registry_given_read(const struct cli *cli, struct registry_given *given)
+void registry_arguments_read(const struct cli *cli, struct registry_arguments *given)
 {
 	const struct options *options = &cli->options;
 	const size_t count = options_count(options, "plain-http");
@@ -14,7 +14,8 @@ void registry_given_read(const struct cli *cli, struct registry_given *given)
 		given->plain[given->plain_count++] = options_item(options, "plain-http", i);
 }
 
-int registry_given_place(struct jw_error *err, const struct cli *cli, struct registry_given *given)
+int registry_arguments_place(struct jw_error *err, const struct cli *cli,
+							 struct registry_arguments *given)
 {
 	const char *first = cli->options.operands[0];
 	const char *setting = options_value(&cli->options, "registry");
@@ -28,8 +29,8 @@ int registry_given_place(struct jw_error *err, const struct cli *cli, struct reg
 	return jw_registry_name_check(err, given->place);
 }
 
-void registry_given_free(struct registry_given *given)
+void registry_arguments_free(struct registry_arguments *given)
 {
 	mem_free(given->plain);
-	*given = (struct registry_given){0};
+	*given = (struct registry_arguments){0};
 }

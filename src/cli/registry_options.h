@@ -7,13 +7,14 @@
 	CLI_SETTING(OPTION_LIST, "plain-http"), CLI_SETTING(OPTION_VALUE, "registry")
 
 /* The registry's options in the form of the library's. */
-struct registry_given {
+struct registry_arguments {
 	const char *place;
 	size_t rest;        /* the operands before the names of files: 0 or 1 */
 	const char **plain; /* hosts to which plain HTTP is spoken, as they were given */
 	size_t plain_count;
 };
-void registry_given_read(const struct cli *cli, struct registry_given *given);
-void registry_given_free(struct registry_given *given);
+void registry_arguments_read(const struct cli *cli, struct registry_arguments *given);
+void registry_arguments_free(struct registry_arguments *given);
 /* Sets `place`: what the first operand names, else the setting. */
-int registry_given_place(struct jw_error *err, const struct cli *cli, struct registry_given *given);
+int registry_arguments_place(struct jw_error *err, const struct cli *cli,
+							 struct registry_arguments *given);

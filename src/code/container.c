@@ -64,7 +64,7 @@ static ZSTD_DCtx *take_decoder(void)
 	return decoder;
 }
 
-static void give_decoder(ZSTD_DCtx *decoder)
+static void release_decoder(ZSTD_DCtx *decoder)
 {
 	(void)ZSTD_freeDCtx(atomic_exchange(&idle_decoder, decoder));
 }
@@ -111,7 +111,7 @@ int devcode_payload(struct jw_error *err, const struct devcode_container *contai
 		ZSTD_DCtx *decoder = take_decoder();
 		const size_t got = ZSTD_decompressDCtx(decoder, scratch->data, size, from.data, from.size);
 
-		give_decoder(decoder);
+		release_decoder(decoder);
 		if (ZSTD_isError(got))
 			return error_set(err, JW_ERR_FORMAT, "zstd payload is damaged: %s",
 							 ZSTD_getErrorName(got));
@@ -153,7 +153,7 @@ static int head(struct jw_error *err, const struct devcode_container *container,
 			if (in.pos == in_before && out.pos == out_before)
 				break;
 		}
-		give_decoder(decoder);
+		release_decoder(decoder);
 		*ret_view = (struct devcode_view){to, out.pos};
 		return 0;
 	}

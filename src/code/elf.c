@@ -187,7 +187,7 @@ int elf_relocate(struct jw_error *err, struct bytes *bytes, const struct section
 
 		if (strcmp(section->name, ".rela.dyn") != 0)
 			continue;
-		if (bytes_at_hand(bytes, section->offset, size, &rela)) {
+		if (bytes_in_memory(bytes, section->offset, size, &rela)) {
 			apply_relocations(rela, (size_t)size, wanted, pointers, count);
 			continue;
 		}

@@ -69,8 +69,8 @@ int image_keep(struct jw_error *err, struct image *image, const uint8_t *bytes, 
 int image_damage(struct jw_error *err, struct image *image, uint64_t offset,
 				 const struct container_walk *walk)
 {
-	image->vain_steps += walk->entries;
-	if (image->damaged_count == MAX_DAMAGED || image->vain_steps > MAX_SEARCH_STEPS)
+	image->wasted_steps += walk->entries;
+	if (image->damaged_count == MAX_DAMAGED || image->wasted_steps > MAX_SEARCH_STEPS)
 		return error_set(err, JW_ERR_LIMIT, "too many broken containers to go on searching");
 	VEC_GROW(image->damaged, image->damaged_capacity, image->damaged_count);
 	image->damaged[image->damaged_count++] = offset;
@@ -151,8 +151,8 @@ int image_text(struct jw_error *err, struct image *image, const uint8_t *version
 	size_t read, length = ptx_text_length(version, size, &read), lead;
 
 	/* What was read behind a text is read again for the next one. */
-	image->vain_bytes += read - length;
-	if (image->vain_bytes > MAX_SEARCH_BYTES)
+	image->wasted_bytes += read - length;
+	if (image->wasted_bytes > MAX_SEARCH_BYTES)
 		return error_set(err, JW_ERR_LIMIT, "too many broken PTX texts to go on searching");
 	*ret_size = PTX_TEXT_WORD;
 	if (!length)
@@ -200,7 +200,7 @@ static uint32_t runtime_of(enum devcode_format format, const struct section_tabl
 		pe_imports(bytes, table, take_runtime, &cuda);
 	for (size_t i = 0; i < table->count; i++)
 		if (!strcmp(table->items[i].name, ".dynstr") &&
-			bytes_at_hand(bytes, table->items[i].offset, table->items[i].size_bytes, &names))
+			bytes_in_memory(bytes, table->items[i].offset, table->items[i].size_bytes, &names))
 			size = (size_t)table->items[i].size_bytes;
 	for (const uint8_t *end; size && (end = memchr(names, 0, size)); names = end + 1) {
 		size -= (size_t)(end - names) + 1;

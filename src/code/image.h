@@ -32,8 +32,8 @@ struct image {
 	size_t entry_capacity;
 	struct ptx_run run; /* of the last text, with its end in the file */
 	uint64_t run_end;
-	uint64_t vain_steps; /* steps over entries at places that are not containers */
-	uint64_t vain_bytes; /* bytes read after a ".version" that are no part of its module */
+	uint64_t wasted_steps; /* steps over entries at places that are not containers */
+	uint64_t wasted_bytes; /* bytes read after a ".version" that are no part of its module */
 	struct devcode_section *sections; /* that hold containers, when it is complete */
 };
 

@@ -188,7 +188,7 @@ static bool at_address(const struct bytes *bytes, const struct section_table *ta
 	uint64_t offset;
 
 	return address && sections_offset(table, base + address, &offset) &&
-		   bytes_at_hand(bytes, offset, size, ret_data);
+		   bytes_in_memory(bytes, offset, size, ret_data);
 }
 
 void pe_imports(const struct bytes *bytes, const struct section_table *table,
@@ -197,16 +197,16 @@ void pe_imports(const struct bytes *bytes, const struct section_table *table,
 	const uint8_t *data;
 	uint64_t optional, base;
 
-	if (table->object || !bytes_at_hand(bytes, DOS_NEW_AT, 4, &data))
+	if (table->object || !bytes_in_memory(bytes, DOS_NEW_AT, 4, &data))
 		return;
 	optional = (uint64_t)load_u32(data) + 4 + COFF_SIZE;
-	if (!bytes_at_hand(bytes, optional, OPTIONAL_BASE_AT + 8, &data))
+	if (!bytes_in_memory(bytes, optional, OPTIONAL_BASE_AT + 8, &data))
 		return;
 	base = load_u64(data + OPTIONAL_BASE_AT);
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
 		uint32_t directory;
 
-		if (!bytes_at_hand(bytes, optional + forms[i].directory_at, 4, &data))
+		if (!bytes_in_memory(bytes, optional + forms[i].directory_at, 4, &data))
 			continue;
 		directory = load_u32(data);
 		for (uint32_t k = 0; directory && k < MAX_IMPORTS; k++) {

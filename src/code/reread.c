@@ -193,8 +193,8 @@ static bool in_buf(const struct buf *buf, uint64_t start, uint64_t offset, uint6
 	return true;
 }
 
-bool bytes_at_hand(const struct bytes *bytes, uint64_t offset, uint64_t size,
-				   const uint8_t **ret_data)
+bool bytes_in_memory(const struct bytes *bytes, uint64_t offset, uint64_t size,
+					 const uint8_t **ret_data)
 {
 	if (!bytes->origin) {
 		if (!range_fits(offset, size, bytes->size_bytes))
@@ -210,7 +210,7 @@ bool bytes_at_hand(const struct bytes *bytes, uint64_t offset, uint64_t size,
 int bytes_get(struct jw_error *err, struct bytes *bytes, uint64_t offset, uint64_t size,
 			  const uint8_t **ret_data)
 {
-	if (bytes_at_hand(bytes, offset, size, ret_data))
+	if (bytes_in_memory(bytes, offset, size, ret_data))
 		return 0;
 	if (!bytes->origin)
 		return error_set(err, JW_ERR_FORMAT,

@@ -43,8 +43,8 @@ struct bytes {
 };
 
 /* Whether the range need not be read again. */
-bool bytes_at_hand(const struct bytes *bytes, uint64_t offset, uint64_t size,
-				   const uint8_t **ret_data);
+bool bytes_in_memory(const struct bytes *bytes, uint64_t offset, uint64_t size,
+					 const uint8_t **ret_data);
 /* The range in memory, valid until the next call; for small ranges. JW_ERR_FORMAT if it leaves the
  * image. */
 int bytes_get(struct jw_error *err, struct bytes *bytes, uint64_t offset, uint64_t size,

@@ -269,23 +269,23 @@ int object_put_setup(struct jw_error *err, struct buf *line, const struct object
 }
 
 int object_get_setup(struct jw_error *err, const char *line, size_t size,
-					 struct object_given *ret_given)
+					 struct object_received *ret_given)
 {
 	cJSON *object;
 
-	*ret_given = (struct object_given){
+	*ret_given = (struct object_received){
 		.setup = {NULL, &ret_given->system, &ret_given->options},
 		.options = {0},
 	};
 	object = get(err, line, size, &setup_table, &ret_given->setup);
 	cJSON_Delete(object);
 	if (!object) {
-		object_given_free(ret_given);
+		object_received_free(ret_given);
 		return -1;
 	}
 	if (!ret_given->setup.folder || !ret_given->options.folder ||
 		ret_given->system.driver.trust > JW_TRUST_OPAQUE) {
-		object_given_free(ret_given);
+		object_received_free(ret_given);
 		return error_set(err, JW_ERR_FORMAT, "no shared folder is named");
 	}
 	if (!ret_given->system.cache.path)
@@ -293,11 +293,11 @@ int object_get_setup(struct jw_error *err, const char *line, size_t size,
 	return 0;
 }
 
-void object_given_free(struct object_given *given)
+void object_received_free(struct object_received *given)
 {
 	if (given->setup.system)
 		json_forget(&setup_table, &given->setup);
-	*given = (struct object_given){0};
+	*given = (struct object_received){0};
 }
 
 int object_put_job(struct jw_error *err, struct buf *line, const struct object_job *job)

@@ -160,7 +160,7 @@ int object_put_job(struct jw_error *err, struct buf *line, const struct object_j
 int object_put_answer(struct jw_error *err, struct buf *line, const struct object_answer *answer);
 
 /* The setup as it arrived; object_setup_free frees it. */
-struct object_given {
+struct object_received {
 	struct object_setup setup;
 	struct jw_system system;
 	struct jw_share_options options;
@@ -168,8 +168,8 @@ struct object_given {
 
 /* Each reads one line, without its line feed. JW_ERR_FORMAT for any other line. */
 int object_get_setup(struct jw_error *err, const char *line, size_t size,
-					 struct object_given *ret_given);
-void object_given_free(struct object_given *given);
+					 struct object_received *ret_given);
+void object_received_free(struct object_received *given);
 int object_get_job(struct jw_error *err, const char *line, size_t size, struct object_job *ret_job);
 int object_get_answer(struct jw_error *err, const char *line, size_t size,
 					  struct object_answer *ret_answer);

@@ -93,7 +93,7 @@ int found_file(struct jw_error *err, struct found_list *list, const char *path,
 void found_unseen(struct found_list *list, const char *path, const struct jw_error *why)
 {
 	/* It may well be there, and have to be compiled */
-	if (os_holds_nothing(NULL, path, why))
+	if (os_ignore_unreadable(NULL, path, why))
 		found_trouble(list, why);
 }
 

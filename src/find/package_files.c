@@ -343,7 +343,7 @@ static int take_top_level(struct jw_error *err, struct found_list *list, struct 
 	if (result)
 		return -1;
 	if (os_list(&why, place->base, &names))
-		return os_holds_nothing(err, place->base, &why);
+		return os_ignore_unreadable(err, place->base, &why);
 	for (size_t i = 0; !result && i < names.count; i++)
 		if (!strncmp(names.items[i], name, length) && names.items[i][length] == '.' &&
 			names.kinds[i] == OS_REGULAR)

@@ -119,7 +119,7 @@ static int read_installed(struct jw_error *err, struct packages *packages, const
 	int result = 0;
 
 	if (os_list(&why, folder, &names))
-		return os_holds_nothing(err, folder, &why);
+		return os_ignore_unreadable(err, folder, &why);
 	for (size_t i = 0; !result && i < names.count; i++)
 		if (package.kind == PACKAGE_CONDA ? name_in_conda(names.items[i], name)
 										  : name_on_disk(names.items[i], &package.kind, name))

@@ -60,7 +60,7 @@ struct pip {
 	size_t count, at;           /* before `at`, none has pip */
 	char active[16];            /* the environment's version, "3.11"; "" if it is not known */
 	bool active_first;          /* pythons[0] is the environment's */
-	char *lent;                 /* the folder of the pip that uv has lent */
+	char *uv_pip;               /* the folder of the pip that uv has lent */
 	char *uv;                   /* NULL: there is none */
 	char *tmp, *wheels, *said, *asked; /* in the folder */
 	char tags[MAX_TAGS][40];
@@ -294,7 +294,7 @@ static int ask_uv_python(struct jw_error *err, struct pip *pip)
 }
 
 /* A pip that uv gets for a Python without one, and keeps nowhere else. */
-static int lend_pip(struct jw_error *err, struct pip *pip)
+static int provide_pip(struct jw_error *err, struct pip *pip)
 {
 	const char *get[] = {pip->uv,       "pip",        "install",
 						 "--target",    NULL,         "--python",
@@ -311,8 +311,8 @@ static int lend_pip(struct jw_error *err, struct pip *pip)
 		at++;
 	if (at == pip->count && ask_uv_python(err, pip))
 		return -1;
-	pip->lent = os_join(pip->folder, "uv");
-	get[4] = pip->lent;
+	pip->uv_pip = os_join(pip->folder, "uv");
+	get[4] = pip->uv_pip;
 	get[6] = pip->pythons[pip->at = at];
 	result = run_watched(err, pip, get, &ended);
 	return !result && (ended.status || ended.signal) ? fail_with_output(err, pip, "uv", &ended)
@@ -328,7 +328,7 @@ static int run_pip_by(struct jw_error *err, struct pip *pip, const char *python,
 	const char *version = options->python ? options->python : other ? pip->active : "";
 	const char *arguments[MAX_WORDS] = {python,   python_path_leads_here() ? "-EXutf8" : "-Xutf8",
 										"-c",     start,
-										pip->tmp, pip->lent ? pip->lent : ""};
+										pip->tmp, pip->uv_pip ? pip->uv_pip : ""};
 	const struct version last_m = {{3, 7}, 2};
 	struct version numbers;
 	const char *rest;
@@ -369,8 +369,8 @@ static int run_pip(struct jw_error *err, struct pip *pip, const char *const *wor
 		struct jw_error why = {0};
 
 		if (pip->at == pip->count) {
-			if (!pip->lent && pip->uv) {
-				if (lend_pip(err, pip))
+			if (!pip->uv_pip && pip->uv) {
+				if (provide_pip(err, pip))
 					return -1;
 				continue;
 			}
@@ -525,7 +525,7 @@ void pip_close(struct pip *pip)
 		return;
 	for (size_t i = 0; i < pip->count; i++)
 		mem_free(pip->pythons[i]);
-	mem_free(pip->lent);
+	mem_free(pip->uv_pip);
 	mem_free(pip->uv);
 	mem_free(pip->folder);
 	mem_free(pip->tmp);

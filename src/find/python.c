@@ -153,7 +153,7 @@ int pyvenv_value(struct jw_error *err, const char *directory, const char *key, c
 
 	*ret_value = NULL;
 	if (os_read_file(&why, path, MAX_CONFIG, &text))
-		result = os_holds_nothing(err, path, &why);
+		result = os_ignore_unreadable(err, path, &why);
 	else
 		find_value(&text, key, ret_value);
 	buf_free(&text);
@@ -169,7 +169,7 @@ int python_has_mark(struct jw_error *err, const char *prefix, const char *name, 
 
 	*ret_has = false;
 	if (os_check_exists(&why, path, ret_has))
-		result = os_holds_nothing(err, path, &why);
+		result = os_ignore_unreadable(err, path, &why);
 	mem_free(path);
 	return result;
 }

@@ -36,7 +36,7 @@ static int is_folder(struct jw_error *err, const char *path, bool *ret_is)
 
 	*ret_is = false;
 	if (os_stat(&why, path, &stat))
-		return os_holds_nothing(err, path, &why);
+		return os_ignore_unreadable(err, path, &why);
 	*ret_is = stat.kind == OS_DIRECTORY;
 	return 0;
 }
@@ -62,7 +62,7 @@ static int add_site(struct jw_error *err, struct sites *environment, char *path,
 
 	if (os_stat(&why, path, &stat) || stat.kind != OS_DIRECTORY ||
 		environment->count == SITES_MAX || has_site(environment, &stat)) {
-		int result = os_holds_nothing(err, path, &why);
+		int result = os_ignore_unreadable(err, path, &why);
 
 		mem_free(path);
 		return result;
@@ -84,7 +84,7 @@ static int add_lib(struct jw_error *err, struct sites *environment, const char *
 
 	/* No packages were seen there: not that there are none */
 	if (os_list(&why, folder, &names)) {
-		result = os_holds_nothing(err, folder, &why);
+		result = os_ignore_unreadable(err, folder, &why);
 	} else {
 		for (size_t i = 0; !result && i < names.count; i++) {
 			const char *name = names.items[i], *digits = name + strcspn(name, "0123456789");

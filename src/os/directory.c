@@ -31,7 +31,7 @@ bool os_exists(const char *path)
 	return !os_stat(NULL, path, &stat);
 }
 
-int os_holds_nothing(struct jw_error *err, const char *path, const struct jw_error *why)
+int os_ignore_unreadable(struct jw_error *err, const char *path, const struct jw_error *why)
 {
 	return (why->code == JW_ERR_IO && !os_is_denied(path)) ? error_copy(err, why) : 0;
 }

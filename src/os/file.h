@@ -48,7 +48,7 @@ bool os_is_denied(const char *path);
 /* After a file could not be read, or a folder not be listed: 0 if it holds nothing for this
  * account, since it is missing, may not be read, is of another kind or too large. Any other reason
  * (no memory, a bad disk) says nothing about it, and is copied. */
-int os_holds_nothing(struct jw_error *err, const char *path, const struct jw_error *why);
+int os_ignore_unreadable(struct jw_error *err, const char *path, const struct jw_error *why);
 /* Whether it was last written more than this long ago. */
 bool os_is_older(const char *path, int64_t seconds);
 

@@ -54,7 +54,7 @@ void os_release_memory(void);
  * elsewhere. */
 void os_keep_memory(uint64_t most_bytes);
 /* If memory runs out, Linux ends this process before anything of the user's. */
-void os_be_first_to_go(void);
+void os_prefer_for_oom_kill(void);
 
 /* Limits that a shell or a service sets for this process (ulimit). */
 

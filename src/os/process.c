@@ -32,7 +32,7 @@ struct asking {
 	struct jw_error why;
 };
 
-static void give_up_asking(struct asking *asking)
+static void stop_asking(struct asking *asking)
 {
 	asking->closed = true;
 	if (asking->ended)
@@ -71,7 +71,7 @@ static void on_helper_answer(uv_stream_t *stream, ssize_t got, const uv_buf_t *b
 			uv_stop(&asking->loop);
 	} else if (got > 0 &&
 			   buf_append(&asking->why, asking->question->answer, buf->base, (size_t)got)) {
-		give_up_asking(asking);
+		stop_asking(asking);
 	}
 }
 
@@ -88,7 +88,7 @@ static void on_helper_tick(uv_timer_t *timer)
 				  asking->question->arguments[0], asking->question->timeout_ms);
 	else
 		return;
-	give_up_asking(asking);
+	stop_asking(asking);
 }
 
 static void on_helper_written(uv_write_t *request, int status)

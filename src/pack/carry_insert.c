@@ -186,7 +186,7 @@ static int insert_carried(struct jw_error *err, struct carry *carry,
 		buf_free(&inserting->files[i]);
 	cache_live_counts(inserting->live, &counts);
 	carry->result->evicted += counts.evicted;
-	carry->result->cooled += counts.cooled;
+	carry->result->evicted_in_use += counts.evicted_in_use;
 	if (cache_live_close(result ? NULL : err, inserting->live))
 		result = -1;
 	mem_free(inserting);

@@ -336,7 +336,7 @@ struct others {
 	uint64_t excess_bytes; /* that still have to go */
 };
 
-static void give_up(struct others *others, const struct cache_file *file)
+static void choose_evicted(struct others *others, const struct cache_file *file)
 {
 	const uint64_t bytes = cache_file_counts(file);
 	bool *counted = &others->counted[file - others->files.files];
@@ -372,7 +372,7 @@ static int evict_oldest(struct jw_error *err, struct others *others)
 		const struct cache_file *file = cache_files_find(&others->files, index.rows[i].key);
 
 		if (file)
-			give_up(others, file);
+			choose_evicted(others, file);
 	}
 	for (size_t i = 0; i < others->files.count; i++)
 		if (others->counted[i])
@@ -380,7 +380,7 @@ static int evict_oldest(struct jw_error *err, struct others *others)
 	if (count && others->excess_bytes)
 		qsort(rest, count, sizeof(void *), compare_file_ages);
 	for (size_t i = 0; i < count; i++)
-		give_up(others, rest[i]);
+		choose_evicted(others, rest[i]);
 	cache_index_free(&index);
 	mem_free(rest);
 	return 0;

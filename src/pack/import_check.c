@@ -433,7 +433,7 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 	import->result->added_bytes = counts.grown_bytes > 0 ? (uint64_t)counts.grown_bytes : 0;
 	import->result->evicted = counts.evicted;
 	import->result->evicted_bytes = counts.evicted_bytes;
-	import->result->cooled = counts.cooled;
+	import->result->evicted_in_use = counts.evicted_in_use;
 	if (cache_live_close(&late, writing->live) && !result)
 		result = error_copy(err, &late);
 done:

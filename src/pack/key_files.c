@@ -102,7 +102,7 @@ static int check_secret(struct jw_error *err, const char *folder, struct jw_key 
 	int result = 0;
 
 	if (os_read_file(&why, path, MINISIGN_MAX_FILE, &text))
-		result = os_holds_nothing(err, path, &why);
+		result = os_ignore_unreadable(err, path, &why);
 	else
 		key->can_sign = !minisign_read_secret(NULL, (const char *)text.data, text.size, &secret);
 	minisign_forget(&secret, sizeof secret);
@@ -124,7 +124,7 @@ static int add_key_file(struct jw_error *err, const char *folder, const char *fi
 	int result = 0;
 
 	if (os_read_file(&why, path, MINISIGN_MAX_FILE, &text))
-		result = os_holds_nothing(err, path, &why);
+		result = os_ignore_unreadable(err, path, &why);
 	else if (length < sizeof name &&
 			 !minisign_read_public(NULL, (const char *)text.data, text.size, &public_key)) {
 		text_copy(name, length + 1, file);

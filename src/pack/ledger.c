@@ -207,7 +207,7 @@ void ledger_read(struct ledger *ledger, const char *path)
 	if (!os_read_file(&why, path, LEDGER_MAX_BYTES, &bytes))
 		ledger_parse(ledger, bytes.data, bytes.size);
 	else
-		ledger->partial = os_holds_nothing(NULL, path, &why) != 0;
+		ledger->partial = os_ignore_unreadable(NULL, path, &why) != 0;
 	buf_free(&bytes);
 }
 

@@ -44,7 +44,7 @@ static void *take_memory(void *context, size_t size)
 	return mem_resize(NULL, size);
 }
 
-static void give_memory(void *context, void *memory)
+static void release_memory(void *context, void *memory)
 {
 	(void)context;
 	mem_free(memory);
@@ -92,7 +92,8 @@ int writer_open(struct jw_error *err, const struct writer_options *options,
 	writer->options = *options;
 	crypto_generichash_init(&writer->digest, NULL, 0, DIGEST_SIZE);
 	crypto_generichash_init(&writer->prehash, NULL, 0, PACK_PREHASH_SIZE);
-	writer->compressor = ZSTD_createCCtx_advanced((ZSTD_customMem){take_memory, give_memory, NULL});
+	writer->compressor =
+		ZSTD_createCCtx_advanced((ZSTD_customMem){take_memory, release_memory, NULL});
 	if (!writer->compressor)
 		mem_ended(0);
 	code = set_parameters(writer->compressor, options->level);

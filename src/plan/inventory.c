@@ -171,7 +171,7 @@ static size_t size_of_members(const struct image_member *members, size_t count)
 }
 
 /* Hands an image over. A damaged module, which the sum has not shown, is left out. */
-static int hand_image(struct jw_error *err, struct analyse_image *image, struct cursor rows,
+static int pass_image(struct jw_error *err, struct analyse_image *image, struct cursor rows,
 					  size_t count, size_t target_count, inventory_image_fn take, void *context)
 {
 	struct plan_module *modules = mem_array(count, sizeof *modules);
@@ -217,7 +217,7 @@ static int read_seen_image(struct jw_error *err, struct cursor *cursor, const ch
 	*ret_sound = true;
 	image.member = first.member_size ? member : NULL;
 	image.library = first.library;
-	return take ? hand_image(err, &image, cursor_of(rows, rows_size), first.modules, target_count,
+	return take ? pass_image(err, &image, cursor_of(rows, rows_size), first.modules, target_count,
 							 take, context)
 				: 0;
 }

@@ -120,7 +120,7 @@ static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_pr
 	result = run_plan(err, setup, outcome);
 	cache_live_counts(live, &counts);
 	outcome->compile.evicted = counts.evicted;
-	outcome->cooled += counts.cooled;
+	outcome->evicted_in_use += counts.evicted_in_use;
 	/* Rows that a driver's late write has undone hardly matter: their files exist. */
 	if (cache_live_close(&why, live) && !result && why.code != JW_ERR_BUSY)
 		result = error_copy(err, &why);

@@ -243,8 +243,8 @@ static void remove_damaged(const struct jw_system *system, const struct plan *pl
 
 	for (size_t i = 0; i < plan->module_count; i++)
 		if (plan->modules[i].damage &&
-			mend_may_remove(plan->cache_dir, sound_driver_of(&system->driver), plan->modules[i].key,
-							&removals[count]))
+			repair_may_remove(plan->cache_dir, sound_driver_of(&system->driver),
+							  plan->modules[i].key, &removals[count]))
 			count++;
 	if (count && !cache_live_open(NULL, plan->cache_dir, &how, &live)) {
 		(void)cache_remove(NULL, live, removals, count);
@@ -313,7 +313,7 @@ static void reuse_other_drivers(struct priming *run)
 	}
 	wanted_free(&wanted);
 	if (reuse->carried)
-		run->result->cooled += reuse->carried->cooled;
+		run->result->evicted_in_use += reuse->carried->evicted_in_use;
 }
 
 /* Then what is left to compile, why, and what the limit and budgets allow of it. */

@@ -182,7 +182,7 @@ static int by_time(const void *a, const void *b)
 	return (left->module.key > right->module.key) - (left->module.key < right->module.key);
 }
 
-static void hand_over_left(struct recorder *recorder, struct left *left, size_t count)
+static void pass_left(struct recorder *recorder, struct left *left, size_t count)
 {
 	struct jw_recording *recording = recorder->result->recording;
 
@@ -242,7 +242,7 @@ int record_read_entries(struct jw_error *err, struct recorder *recorder)
 		else
 			recorder->result->refused++;
 	}
-	hand_over_left(recorder, left, count);
+	pass_left(recorder, left, count);
 	mem_free(left);
 	cache_files_free(&scan);
 	return 0;

@@ -320,7 +320,7 @@ static int warm(struct jw_error *err, struct recorder *recorder)
 	failed = insert_recorded(err, live, recorder);
 	cache_live_counts(live, &counts);
 	recorder->result->evicted = counts.evicted;
-	recorder->result->cooled = counts.cooled;
+	recorder->result->evicted_in_use = counts.evicted_in_use;
 	if (cache_live_close(failed ? NULL : err, live))
 		failed = -1;
 	return failed;

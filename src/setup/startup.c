@@ -117,7 +117,7 @@ static int read_item(struct jw_error *err, struct jw_startup_item *item)
 	struct buf text = {0};
 
 	if (os_read_file(&why, item->where, STARTUP_MAX_TEXT, &text))
-		return os_holds_nothing(err, item->where, &why);
+		return os_ignore_unreadable(err, item->where, &why);
 	item->there = true;
 	item->ours = strstr(buf_text(&text), startup_mark) != NULL;
 	buf_free(&text);

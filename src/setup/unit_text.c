@@ -435,8 +435,9 @@ int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_cou
 	struct os_names found = {0};
 	struct jw_error why = {0};
 	size_t count = 0;
-	const int result =
-		!os_is_windows && os_list(&why, folder, &found) ? os_holds_nothing(err, folder, &why) : 0;
+	const int result = !os_is_windows && os_list(&why, folder, &found)
+						   ? os_ignore_unreadable(err, folder, &why)
+						   : 0;
 
 	names = mem_array(found.count + 1, sizeof *names);
 	for (size_t i = 0; !result && i < found.count; i++) {

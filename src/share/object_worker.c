@@ -25,7 +25,7 @@ enum { STDIN = 0, STDERR = 2, THREADS = 16, MAX_JOBS = 1 << 20 };
 
 struct object_worker {
 	int out;
-	struct object_given given;
+	struct object_received given;
 	struct object_context context;
 	uv_mutex_t mutex; /* of all below, and of `out` */
 	uv_cond_t more;
@@ -107,7 +107,7 @@ static int add_object_job(struct jw_error *err, struct object_worker *worker,
 static int take_object_line(struct jw_error *err, struct object_worker *worker, const char *line,
 							size_t size)
 {
-	struct object_given *given = &worker->given;
+	struct object_received *given = &worker->given;
 	struct jw_share_options *options = &given->options;
 	struct object_job job;
 

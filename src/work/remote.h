@@ -75,4 +75,4 @@ void remote_see_claim(struct remote_module *known, double cost_ms, uint64_t now_
 enum { REMOTE_SILENCE_S = 10 };
 /* Why the rest of the run does without the folder; NULL: it is used further. `saved_s` and `work_s`
  * are what it has saved and what the whole run takes, predicted. */
-const char *remote_gives_up(const struct remote *remote, double saved_s, double work_s);
+const char *remote_should_stop(const struct remote *remote, double saved_s, double work_s);

@@ -409,8 +409,8 @@ enum {
 	MAX_FAILED_STARTS = 3,
 	/* Give up after N first tries in a row that ended their workers: N = 2 × workers + this, before
 	 * anything was compiled and after. */
-	MAX_FRUITLESS = 6,
-	MAX_FRUITLESS_LATER = 50,
+	MAX_FAILED_COMPILES = 6,
+	MAX_FAILED_COMPILES_LATER = 50,
 };
 
 enum worker_event {
@@ -492,7 +492,7 @@ void run_without_context(struct run *run, struct slot *slot, struct run_job job,
 			run_break_off(run, &error);
 	} else if (!retire(run, slot, why)) {
 		/* Replaces the only worker: the process that had the context may have ended meanwhile. */
-		workers->fruitless++;
+		workers->failed_compiles++;
 		(void)text_format(workers->no_context, sizeof workers->no_context,
 						  "got no CUDA context (%.200s)", why);
 	}
@@ -502,7 +502,8 @@ void run_without_context(struct run *run, struct slot *slot, struct run_job job,
  * at the end of a good run and may all end their workers. */
 static void count_loss(struct run *run, size_t index)
 {
-	run->workers.fruitless += !run->result->compiled || !job_queue_is_suspect(&run->queue, index);
+	run->workers.failed_compiles +=
+		!run->result->compiled || !job_queue_is_suspect(&run->queue, index);
 }
 
 /* The oldest of its jobs is to blame; the others were not begun. */
@@ -540,7 +541,8 @@ bool run_is_hopeless(struct run *run, struct slot *slot, const struct child_end 
 {
 	struct run_workers *workers = &run->workers;
 	const unsigned most =
-		(run->result->compiled ? MAX_FRUITLESS_LATER : MAX_FRUITLESS) + 2 * run->setup->workers;
+		(run->result->compiled ? MAX_FAILED_COMPILES_LATER : MAX_FAILED_COMPILES) +
+		2 * run->setup->workers;
 	char text[256];
 	const char *end;
 
@@ -551,11 +553,11 @@ bool run_is_hopeless(struct run *run, struct slot *slot, const struct child_end 
 	else
 		end = child_end_text(text, sizeof text, how);
 	/* Those that were finishing, spent or killed end as they should. */
-	workers->unborn += !in_compile && !slot->retired && slot->state <= WORKER_READY;
-	if (workers->unborn < MAX_FAILED_STARTS && workers->fruitless < most)
+	workers->failed_starts += !in_compile && !slot->retired && slot->state <= WORKER_READY;
+	if (workers->failed_starts < MAX_FAILED_STARTS && workers->failed_compiles < most)
 		return false;
-	if (workers->unborn >= MAX_FAILED_STARTS && retire(run, slot, end)) {
-		workers->unborn = 0;
+	if (workers->failed_starts >= MAX_FAILED_STARTS && retire(run, slot, end)) {
+		workers->failed_starts = 0;
 		return false;
 	}
 	error_set(run->err, JW_ERR_DRIVER, "workers keep dying: the last %s%s%s", end,
@@ -817,7 +819,7 @@ bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_a
 	if (answer->sticky)
 		count_loss(run, job.module);
 	else
-		workers->fruitless = workers->unborn = 0;
+		workers->failed_compiles = workers->failed_starts = 0;
 	workers->pool.works[job.device] = true;
 	if (answer->peak_bytes > result->peak_worker_bytes)
 		result->peak_worker_bytes = answer->peak_bytes;

@@ -88,7 +88,7 @@ void remote_see_claim(struct remote_module *known, double cost_ms, uint64_t now_
  * tenth of the work. */
 enum { SLOWNESS_S = 10, SHARE_OF_WORK = 10 };
 
-const char *remote_gives_up(const struct remote *remote, double saved_s, double work_s)
+const char *remote_should_stop(const struct remote *remote, double saved_s, double work_s)
 {
 	if (remote->silent_ns >= REMOTE_SILENCE_S * REMOTE_SECOND)
 		return "no answer within 10 seconds";
@@ -114,7 +114,7 @@ static const struct plan_module *planned(const struct run *run, size_t index)
 }
 
 /* From now on everything is compiled here. */
-static void give_up_folder(struct run *run, const char *why)
+static void leave_share(struct run *run, const char *why)
 {
 	struct remote *remote = &run->remote;
 
@@ -153,7 +153,7 @@ static void send_job_to_folder(struct run *run, size_t index, enum object_what w
 		buf_free(&line);
 	else if (!child_send_line(&why, remote->child, &line))
 		return;
-	give_up_folder(run, why.message);
+	leave_share(run, why.message);
 }
 
 /* ---- what comes from there */
@@ -261,7 +261,7 @@ static void take_answer_of_folder(struct run *run, const struct object_answer *a
 	remote->putting -= is_put;
 	remote->silent_ns = 0;
 	if (answer->said == OBJECT_GONE)
-		give_up_folder(run, answer->why);
+		leave_share(run, answer->why);
 	else if (is_put)
 		take_placed(run, index, answer);
 	else
@@ -345,7 +345,7 @@ static void on_folder_end(void *context, struct child *child, const struct child
 	(void)text_format(why, sizeof why, "%s: its process %s%s%.*s", run->setup->share->folder,
 					  child_end_text(text, sizeof text, how), *how->said ? ": " : "",
 					  (int)strcspn(how->said, "\n"), how->said);
-	give_up_folder(run, why);
+	leave_share(run, why);
 }
 
 /* ---- what is asked for */
@@ -408,11 +408,11 @@ static void check_folder_time(struct run *run, uint64_t now)
 	remote->stepped_ns = now;
 	remote->waited_ns += step_ns;
 	remote->silent_ns += step_ns;
-	words = remote_gives_up(remote, run->result->shared.saved_seconds, work_s);
+	words = remote_should_stop(remote, run->result->shared.saved_seconds, work_s);
 	if (!words)
 		return;
 	(void)text_format(why, sizeof why, "%s: %s", run->setup->share->folder, words);
-	give_up_folder(run, why);
+	leave_share(run, why);
 }
 
 void run_remote_step(struct run *run)

@@ -63,10 +63,11 @@ struct run_workers {
 	unsigned alive;     /* slots with a child */
 	bool held_back;     /* some worker waits for room */
 	struct device_pool pool;
-	unsigned unborn, fruitless; /* children in a row that ended outside a compile, and in one */
-	char no_context[256];       /* why the last of them got no context, "" if it got one */
-	double start_ms;            /* start time of the last worker's driver; 0: none has started */
-	unsigned threads, cores;    /* available to this process */
+	unsigned failed_starts,
+		failed_compiles;     /* children in a row that ended outside a compile, and in one */
+	char no_context[256];    /* why the last of them got no context, "" if it got one */
+	double start_ms;         /* start time of the last worker's driver; 0: none has started */
+	unsigned threads, cores; /* available to this process */
 };
 
 struct run_memory {

@@ -99,7 +99,7 @@ TEST(two_drivers_beside_each_other_are_spared)
 	(void)insert_of(why, live, next, 4, -1);
 	assert_int_equal(why->code, JW_ERR_LIMIT);
 	cache_live_counts(live, &counts);
-	assert_int_equal(counts.cooled, 0);
+	assert_int_equal(counts.evicted_in_use, 0);
 	OK(cache_live_close(why, live));
 	OK(cache_index_load(why, dir, &index));
 	for (size_t i = 0; i < 4; i++)

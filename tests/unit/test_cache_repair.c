@@ -162,7 +162,7 @@ TEST(what_cannot_be_read_stays)
 	for (unsigned n = 1; n <= 2; n++) {
 		entries_make(&entry, n, 0);
 		disk_is_bad = n == 2;
-		may[n - 1] = mend_may_remove(dir, (struct sound_driver){0}, entry.key, &removal);
+		may[n - 1] = repair_may_remove(dir, (struct sound_driver){0}, entry.key, &removal);
 	}
 	disk_is_bad = false;
 	assert_true(may[0]);

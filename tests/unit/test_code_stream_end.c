@@ -35,7 +35,7 @@ TEST(a_cut_head_is_no_entry)
 		assert_int_equal(image.count, 0);
 		assert_int_equal(image.damaged_count, 1);
 		/* Only a whole head is one more step of the search */
-		assert_int_equal(image.vain_steps, size == sizeof whole);
+		assert_int_equal(image.wasted_steps, size == sizeof whole);
 		image_free(&image);
 		search_stream_free(&search);
 	}

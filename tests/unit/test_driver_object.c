@@ -18,7 +18,7 @@ TEST(a_setup_arrives_as_it_was_sent)
 		.folder = "/p \"l\"", .sign_key = "k", .state_dir = "/state", .allow_unsigned = true};
 	const struct object_setup sent = {"/run", &system, &options};
 	struct buf line = BUF_MAX(PROTOCOL_MAX_LINE);
-	static struct object_given got;
+	static struct object_received got;
 
 	OK(object_put_setup(why, &line, &sent));
 	assert_int_equal(line.data[line.size - 1], '\n');
@@ -33,7 +33,7 @@ TEST(a_setup_arrives_as_it_was_sent)
 	assert_int_equal(got.system.driver.trust, JW_TRUST_CONFIRMED);
 	assert_memory_equal(&got.system.driver.version, &system.driver.version,
 						sizeof system.driver.version);
-	object_given_free(&got);
+	object_received_free(&got);
 	assert_int_equal(object_get_setup(NULL, "{\"share\":\"/p\"}", 14, &got), -1);
 	buf_free(&line);
 }
@@ -49,7 +49,7 @@ TEST(a_line_that_memory_lacks_for_is_not_sent)
 	static const struct object_answer answer = {1, OBJECT_FIND, OBJECT_THEIRS, 2, 4, "so"};
 	struct buf lines[] = {BUF_MAX(PROTOCOL_MAX_LINE), BUF_MAX(PROTOCOL_MAX_LINE),
 						  BUF_MAX(PROTOCOL_MAX_LINE)};
-	static struct object_given given;
+	static struct object_received given;
 	static struct object_job got_job;
 	static struct object_answer got;
 
@@ -63,7 +63,7 @@ TEST(a_line_that_memory_lacks_for_is_not_sent)
 	OK(object_put_job(why, &lines[1], &job));
 	OK(object_put_answer(why, &lines[2], &answer));
 	OK(object_get_setup(why, buf_text(&lines[0]), lines[0].size - 1, &given));
-	object_given_free(&given);
+	object_received_free(&given);
 	OK(object_get_job(why, buf_text(&lines[1]), lines[1].size - 1, &got_job));
 	OK(object_get_answer(why, buf_text(&lines[2]), lines[2].size - 1, &got));
 	for (size_t i = 0; i < 3; i++)
@@ -97,7 +97,7 @@ TEST(what_a_worker_cannot_mean_is_refused)
 							  BUF_MAX(PROTOCOL_MAX_LINE)};
 		static struct object_answer got_answer;
 		static struct protocol_hello got_hello;
-		static struct object_given given;
+		static struct object_received given;
 
 		OK(object_put_answer(why, &lines[0], &answer));
 		OK(protocol_put_hello(why, &lines[1], &hello));
@@ -108,7 +108,7 @@ TEST(what_a_worker_cannot_mean_is_refused)
 			  protocol_get_hello(why, buf_text(&lines[1]), lines[1].size - 1, &got_hello));
 		GIVES(cases[i].setup,
 			  object_get_setup(why, buf_text(&lines[2]), lines[2].size - 1, &given));
-		object_given_free(&given);
+		object_received_free(&given);
 		for (size_t k = 0; k < 3; k++)
 			buf_free(&lines[k]);
 	}

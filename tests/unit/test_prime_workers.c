@@ -16,7 +16,7 @@ enum { MODULES = 16, EACH_MIB = 100, NEED_MIB = MEMORY_WORKER_MIB + EACH_MIB };
 static struct plan_module modules[MODULES];
 static struct plan_target target = {.device = {.sm = 86}};
 
-static void give_memory(unsigned mib)
+static void release_memory(unsigned mib)
 {
 	char text[200];
 
@@ -42,20 +42,20 @@ TEST(a_quarter_of_the_memory_stays_free)
 	for (size_t i = 0; i < MODULES; i++)
 		modules[i] =
 			(struct plan_module){.state = PLAN_COLD, .memory_bytes = (uint64_t)EACH_MIB << 20};
-	give_memory(8 * NEED_MIB);
+	release_memory(8 * NEED_MIB);
 	assert_int_equal(workers(12, 0), 6);
 	assert_int_equal(workers(5, 0), 5);
-	give_memory(12 * NEED_MIB);
+	release_memory(12 * NEED_MIB);
 	assert_int_equal(workers(12, 0), 9);
-	give_memory(64 * NEED_MIB);
+	release_memory(64 * NEED_MIB);
 	assert_int_equal(workers(12, 0), 12);
 	assert_int_equal(workers(40, 0), MODULES);
 	/* One always, and all of what was named */
-	give_memory(1);
+	release_memory(1);
 	assert_int_equal(workers(12, 0), 1);
 	assert_int_equal(workers(12, (uint64_t)8 * NEED_MIB << 20), 8);
 	/* What is warm needs none. */
-	give_memory(8 * NEED_MIB);
+	release_memory(8 * NEED_MIB);
 	for (size_t i = 3; i < MODULES; i++)
 		modules[i].state = PLAN_WARM;
 	modules[3].memory_bytes = UINT64_MAX / 2;

@@ -363,32 +363,32 @@ CASE(workers_that_do_not_live_end_a_run)
 	static const struct {
 		enum worker_state state;
 		bool in_compile, retired;
-		unsigned unborn;
+		unsigned failed_starts;
 	} cases[] = {
-		{WORKER_READY, .unborn = 1},     {WORKER_READY, .in_compile = true},
-		{WORKER_READY, .retired = true}, {WORKER_STARTING, .unborn = 1},
-		{WORKER_MUTE, .unborn = 1},      {WORKER_FINISHING, .unborn = 0},
-		{WORKER_SPENT, .unborn = 0},     {WORKER_HUNG, .unborn = 0},
-		{WORKER_YIELDING, .unborn = 0},
+		{WORKER_READY, .failed_starts = 1},    {WORKER_READY, .in_compile = true},
+		{WORKER_READY, .retired = true},       {WORKER_STARTING, .failed_starts = 1},
+		{WORKER_MUTE, .failed_starts = 1},     {WORKER_FINISHING, .failed_starts = 0},
+		{WORKER_SPENT, .failed_starts = 0},    {WORKER_HUNG, .failed_starts = 0},
+		{WORKER_YIELDING, .failed_starts = 0},
 	};
 	const struct child_end how = {.exit_status = 5, .said = "oh", .protocol = ""};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		run->workers.unborn = 0;
+		run->workers.failed_starts = 0;
 		slots[0].state = cases[i].state;
 		slots[0].retired = cases[i].retired;
 		assert_false(run_is_hopeless(run, &slots[0], &how, cases[i].in_compile));
-		assert_int_equal(run->workers.unborn, cases[i].unborn);
+		assert_int_equal(run->workers.failed_starts, cases[i].failed_starts);
 	}
 	slots[0].state = WORKER_READY;
-	run->workers.unborn = 2;
+	run->workers.failed_starts = 2;
 	assert_false(run_is_hopeless(run, &slots[0], &how, false));
 	assert_true(slots[0].retired);
-	assert_int_equal(run->workers.unborn, 0);
+	assert_int_equal(run->workers.failed_starts, 0);
 	slots[0].retired = false;
 	slots[1].state = WORKER_STARTING;
 	slots[2].retired = true;
-	run->workers.unborn = 2;
+	run->workers.failed_starts = 2;
 	assert_true(run_is_hopeless(run, &slots[0], &how, false));
 	assert_string_equal(why->message,
 						"workers keep dying: the last ended with status 5, saying: oh");
@@ -415,7 +415,7 @@ CASE(a_device_without_a_context_is_barred_or_tried_again)
 	assert_int_equal(job_queue_take(&run->queue), 0);
 	run_without_context(run, &slots[0], job, "was");
 	assert_false(run->workers.pool.barred[2] || slots[0].retired || run->loop.stopping);
-	assert_int_equal(run->workers.fruitless, 1);
+	assert_int_equal(run->workers.failed_compiles, 1);
 	assert_string_equal(run->workers.no_context, "got no CUDA context (was)");
 	run->workers.pool.works[2] = false;
 	run->workers.pool.barred[0] = true;
@@ -462,7 +462,7 @@ CASE(ends_count_in_a_row)
 	for (unsigned order = 0; order < 1u << EVENTS; order++) {
 		unsigned in_a_row = 0;
 
-		run->workers.unborn = run->workers.fruitless = 0;
+		run->workers.failed_starts = run->workers.failed_compiles = 0;
 		for (unsigned i = 0; i < EVENTS && in_a_row < MAX_IN_A_ROW; i++) {
 			if (order >> i & 1) {
 				slots[0].jobs[0] = (struct run_job){0, 0};

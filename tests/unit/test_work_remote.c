@@ -100,7 +100,7 @@ TEST(a_folder_that_costs_too_much_is_given_up)
 		const struct remote remote = {.silent_ns = cases[i].silent_s * SECOND,
 									  .waited_ns = cases[i].waited_s * SECOND};
 
-		if (!remote_gives_up(&remote, cases[i].saved_s, cases[i].work_s) == cases[i].gives_up)
+		if (!remote_should_stop(&remote, cases[i].saved_s, cases[i].work_s) == cases[i].gives_up)
 			fail_msg("case %zu", i);
 	}
 }

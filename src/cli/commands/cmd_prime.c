@@ -207,9 +207,9 @@ static const struct json_field prime_fields[] = {
 				   "what the driver would have done with the cache before this run"),
 	ROW(compile.repaired, "the cache's index was not sound, and was repaired"),
 	ROW(compile.evicted, "old entries that were evicted for them"),
-	ROW(cooled,
-		"of the evicted, also those for carried entries: entries of the driver in use, which "
-		"are cold now (status 1)"),
+	ROW_AS("cooled", evicted_in_use,
+		   "of the evicted, also those for carried entries: entries of the driver in use, which "
+		   "are cold now (status 1)"),
 	ROW(compile.seconds, "wall time of compiling"),
 	ROW(compile.compile_seconds, "the sum of the modules' times in their workers"),
 	ROW(compile.longest_seconds, "the longest of them"),
@@ -1035,11 +1035,11 @@ static void print_outcome(const struct prime_outcome *priming, const struct jw_p
 					   "(CUDA_CACHE_MAXSIZE)",
 					   TEXT_COUNT(run->evicted, "old entry", "old entries"),
 					   text_bytes(bytes, priming->cli->system->cache.limit_bytes));
-	if (result->cooled)
+	if (result->evicted_in_use)
 		output_warning(out,
 					   "%s of them made by the driver in use: what they kept warm is cold again; "
 					   "set a larger CUDA_CACHE_MAXSIZE (“jitwarm tune”), or prime fewer packages",
-					   TEXT_COUNT(result->cooled, "entry is", "entries are"));
+					   TEXT_COUNT(result->evicted_in_use, "entry is", "entries are"));
 	if (run->failed)
 		output_warning(out, "%s could not be compiled",
 					   TEXT_COUNT(run->failed, "module", "modules"));
@@ -1113,7 +1113,7 @@ static enum exit_status status_of_outcome(const struct prime_outcome *priming,
 		.unchanged = run->unchanged,
 		.misjudged = run->misjudged,
 		.over_budget = result->plan.over_budget,
-		.cooled = result->cooled,
+		.evicted_in_use = result->evicted_in_use,
 		.hopeless = result->plan.hopeless,
 		.unjudged = result->plan.unplanned.tile || result->plan.unplanned.unknown,
 	};

@@ -65,7 +65,7 @@ static enum exit_status registry_status_of_pull(const struct jw_pull_result *res
 }
 
 static int pull_and_report(struct jw_error *err, struct cli *cli,
-						   const struct registry_given *registry)
+						   const struct registry_arguments *registry)
 {
 	const struct options *given = &cli->options;
 	const struct jw_import_options how = {
@@ -103,10 +103,10 @@ static int pull_and_report(struct jw_error *err, struct cli *cli,
 
 static int pull_run(struct jw_error *err, struct cli *cli)
 {
-	struct registry_given registry = {0};
+	struct registry_arguments registry = {0};
 	int result;
 
-	if (registry_given_place(err, cli, &registry))
+	if (registry_arguments_place(err, cli, &registry))
 		return -1;
 	os_catch_interrupts();
 	/* Which pack fits is decided by the driver's release. */
@@ -124,9 +124,9 @@ static int pull_run(struct jw_error *err, struct cli *cli)
 							   "it with “jitwarm import --cache DIR --as-is FILE”",
 						 cli->system->driver.library);
 	}
-	registry_given_read(cli, &registry);
+	registry_arguments_read(cli, &registry);
 	result = pull_and_report(err, cli, &registry);
-	registry_given_free(&registry);
+	registry_arguments_free(&registry);
 	return result;
 }
 

@@ -35,7 +35,7 @@ const struct json_table document_push = {
 
 struct pushing {
 	struct jw_push_options options;
-	struct registry_given registry;
+	struct registry_arguments registry;
 	struct found_files files;
 };
 
@@ -105,10 +105,10 @@ static int push_run(struct jw_error *err, struct cli *cli)
 	struct jw_export_options key = {0};
 	int result;
 
-	if (registry_given_place(err, cli, &pushing.registry))
+	if (registry_arguments_place(err, cli, &pushing.registry))
 		return -1;
 	os_catch_interrupts();
-	registry_given_read(cli, &pushing.registry);
+	registry_arguments_read(cli, &pushing.registry);
 	result = cli_open_asking(err, cli, options_value(&cli->options, "cache"), false);
 	if (!result)
 		result = read_pushed_names(err, cli, &pushing);
@@ -121,7 +121,7 @@ static int push_run(struct jw_error *err, struct cli *cli)
 	if (!result)
 		found_files_end(cli, &pushing.files);
 	found_files_free(&pushing.files);
-	registry_given_free(&pushing.registry);
+	registry_arguments_free(&pushing.registry);
 	return result;
 }
 

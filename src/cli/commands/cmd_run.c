@@ -72,7 +72,8 @@ static const struct json_field command_fields[] = {
 	COMMAND(result.there, "entries of a private cache that the user's had already"),
 	COMMAND(result.refused, "entries not added: damaged, or of an unknown form"),
 	COMMAND(result.evicted, "old entries that were evicted for them"),
-	COMMAND(result.cooled, "of these: entries of the driver in use, whose modules are cold again"),
+	JSON_AS("cooled", struct command_document, result.evicted_in_use,
+			"of these: entries of the driver in use, whose modules are cold again"),
 	JSON_AS("why_not_warmed", struct command_document, result.unwarmed.message,
 			"a line on why entries were not added to the user's cache",
 			JSON_IF(struct command_document, result.unwarmed.code)),
@@ -186,11 +187,11 @@ static void print_kept(const struct output *out, const struct jw_record_result *
 	if (result->evicted)
 		output_warning(out, "%s evicted: set a larger CUDA_CACHE_MAXSIZE",
 					   TEXT_COUNT(result->evicted, "old entry", "old entries"));
-	if (result->cooled)
+	if (result->evicted_in_use)
 		output_warning(out,
 					   "%s of them made by the driver in use: what they kept warm is cold again; "
 					   "set a larger CUDA_CACHE_MAXSIZE (“jitwarm tune”), or prime fewer packages",
-					   TEXT_COUNT(result->cooled, "entry is", "entries are"));
+					   TEXT_COUNT(result->evicted_in_use, "entry is", "entries are"));
 	if (result->refused)
 		output_warning(out,
 					   "%s not added to your cache: damaged, or of a kind that no driver "
@@ -301,7 +302,7 @@ static int report_command(struct jw_error *err, struct cli *cli,
 	if (!result->live)
 		print_kept(&cli->out, result);
 	print_advice(&cli->out, &document);
-	if (how->output && (result->interrupted || result->cooled))
+	if (how->output && (result->interrupted || result->evicted_in_use))
 		cli->status = EXIT_COLD;
 	failed = document_print(&cli->out, &document_command, &document);
 	mem_free(document.owners);

@@ -66,7 +66,7 @@ int os_account_id(struct jw_error *err, char **ret_id)
 /* All of it: ids, groups and capabilities, none of which comes back. Groups first: without root
  * they cannot be changed. setuid() alone leaves the inheritable capabilities, and with some
  * securebits all of them. Sources: credentials(7), capabilities(7). */
-static int give_root_up(const char *name, uid_t owner, gid_t group)
+static int drop_root(const char *name, uid_t owner, gid_t group)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
@@ -157,7 +157,7 @@ static int leave_root_behind(struct jw_error *err, const struct jw_account *acco
 	if (os_env_set(err, "HOME", account->home) || os_env_set(err, "USER", account->name) ||
 		os_env_set(err, "LOGNAME", account->name) || os_env_set(err, "PATH", "/usr/bin:/bin"))
 		return -1;
-	return give_root_up(account->name, account->owner, account->group)
+	return drop_root(account->name, account->owner, account->group)
 			   ? posix_error(err, account->name)
 			   : 0;
 }

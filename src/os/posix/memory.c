@@ -203,7 +203,7 @@ void os_keep_memory(uint64_t most_bytes)
 #endif
 }
 
-void os_be_first_to_go(void)
+void os_prefer_for_oom_kill(void)
 {
 	struct os_file *file = NULL;
 

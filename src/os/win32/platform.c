@@ -210,7 +210,7 @@ void os_keep_memory(uint64_t most_bytes)
 	(void)most_bytes;
 }
 
-void os_be_first_to_go(void)
+void os_prefer_for_oom_kill(void)
 {
 }
 
