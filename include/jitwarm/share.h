@@ -1,4 +1,4 @@
-/* Packs in a registry: one machine compiles, machines of its kind pull. docs/share.md.
+/* Packs in a registry: one machine compiles, machines of its kind pull. docs/many-machines.md.
  *
  * A name is "oci://HOST[:PORT]/REPOSITORY[:TAG]". skopeo or oras, whichever is on PATH, carries the
  * packs and keeps the logins. Nothing that a registry sends is trusted except what a trusted key
@@ -100,7 +100,7 @@ void jw_pull_result_free(struct jw_pull_result *result);
 
 /* A folder that several machines mount. It holds single entries as signed packs, which are taken
  * before their modules are compiled, and put there afterwards (jw_prime_compile_options.share).
- * docs/share.md has its layout. Whatever happens to it, the work goes on. */
+ * docs/internals/formats.md has its layout. Whatever happens to it, the work goes on. */
 struct jw_share_options {
 	const char *folder;
 	const char *sign_key;  /* NULL: what is put there is not signed; a key's name, or the file of a

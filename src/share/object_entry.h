@@ -32,7 +32,7 @@ int object_directory_put(struct jw_error *err, const struct object_directory *di
 void object_directory_forget(const struct object_directory *directory, const char *name);
 
 /* One entry in a shared folder: a signed pack of its own, and a claim while somebody compiles it.
- * docs/share.md has the layout. */
+ * docs/internals/formats.md has the layout. */
 
 /* What all threads of the worker share, and do not change. */
 struct object_context {

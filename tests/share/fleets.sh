@@ -1,7 +1,7 @@
 #!/bin/bash
-# fleets.sh BUILD-FOLDER   the commands of docs/many-machines.md, word for word
+# fleets.sh BUILD-FOLDER   the commands of docs/many-machines.md and docs/containers.md, word for word
 #
-# In a network of its own, registry.example is Debian's docker-registry with TLS, and /mnt/jitwarm is in memory; “torch” is the sample
+# In a network of its own, registry.example is Debian's docker-registry with TLS, and /mnt/jitwarm is in memory; “tensorflow” is the sample
 # framework, and the driver is the simulated one. Exit status 1 if a page does not do what it says, 77 where root or a program is missing.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -40,12 +40,12 @@ cp -rL "$build/tests/simdriver" sim/tests/
 sed -i 's/Feb 29 2024/Apr  8 2025/g; s/23:59:58/12:10:18/g' sim/tests/simdriver/lib/libcuda.so.550.163.01
 export SIMDRIVER_VERSION=550.163.01 SIMDRIVER_STAMP='Apr  8 2025 12:10:18'
 
-# “torch”, in the active environment
+# “tensorflow”, in the active environment
 site=$work/env/lib/python3.11/site-packages
-mkdir -p "$site"/torch{,-1.dist-info} bin
-cp "$build/tests/framework/libsample_framework.so" "$site/torch/"
-printf 'Name: torch\nVersion: 1\n' >"$site/torch-1.dist-info/METADATA"
-printf 'torch/libsample_framework.so,,\n' >"$site/torch-1.dist-info/RECORD"
+mkdir -p "$site"/tensorflow{,-1.dist-info} bin
+cp "$build/tests/framework/libsample_framework.so" "$site/tensorflow/"
+printf 'Name: tensorflow\nVersion: 1\n' >"$site/tensorflow-1.dist-info/METADATA"
+printf 'tensorflow/libsample_framework.so,,\n' >"$site/tensorflow-1.dist-info/RECORD"
 printf 'home = /usr/bin\n' >env/pyvenv.cfg
 export VIRTUAL_ENV=$work/env
 printf '#!/bin/sh\nexec "%s" -B "%s" sm_86 -- "%s" "$@"\n' "$root/scripts/with-simdriver.sh" "$work/sim" "$build/src/jitwarm" >bin/jitwarm
@@ -55,37 +55,40 @@ PATH=$work/bin:$PATH
 machine() { export HOME=$work/$1; export CUDA_CACHE_PATH=$HOME/cache JITWARM_STATE=$HOME/state; mkdir -p "$HOME"; }
 # The copied library's stamp is only partly replaced: one compile shows which stamp the driver uses.
 confirm() { jitwarm prime --cache "$work/probe-$1" "$root/ptx/sample_small.ptx" >out 2>err || fail "prime on $1"; }
-# page WHERE: the lines that are typed there, in order; each must end well
+# page SECTION WHERE: the lines of this section of a page that are typed there, in order; each must end well
 page() {
-	python3 - "$root/docs/many-machines.md" "$1" "${public:-}" >lines <<-'PYTHON' || fail "docs/many-machines.md has no commands “$1”"
-		import re, sys
-		blocks = re.findall(r"(?:^    .*\n)+", open(sys.argv[1]).read(), re.M)
-		lines = [b for b in blocks if b.startswith("    # %s\n" % sys.argv[2])]
-		print("\n".join(l[4:] for b in lines for l in b.splitlines()[1:]).replace("RWQ…", sys.argv[3]))
-		sys.exit(len(lines) != 1)
-	PYTHON
-	while read -r line; do eval "$line" >out 2>err </dev/null || fail "$1: $line: status $?"; done <lines
+	cat "$root/docs/many-machines.md" "$root/docs/containers.md" | python3 -c 'import re, sys
+page, found = sys.stdin.read(), []
+for part in re.split(r"^##+ ", page, flags=re.M):
+    if part.startswith(sys.argv[1] + "\n"):
+        found += [b for b in re.findall(r"^```console\n(.*?)^```", part, re.M | re.S) if b.startswith("# " + sys.argv[2])]
+print("\n".join(line[2:] for block in found for line in block.splitlines() if line.startswith("$ ")).replace("RWQ…", sys.argv[3]))
+sys.exit(len(found) != 1)' "$1" "$2" "${public:-}" >lines || fail "no page has one block of commands “$1”: “$2”"
+	: >out
+	while read -r line; do eval "$line" >>out 2>err </dev/null || fail "$1: $2: $line: status $?"; done <lines
 }
 # The simulated linker cannot link what NVIDIA's compiler made on the build server: what counts is what was compiled.
 warm() { "$root/scripts/with-simdriver.sh" -B "$work/sim" sm_86 -- "$build/tests/framework/framework-app" >start 2>&1; grep -q '^compiled 0 of' start || { cat start; fail "$1: not warm"; }; }
 took() { grep -qE '^8 entries added|^8 modules from the shared folder|already' out && ! grep -q '^Compiled' out || fail "$1 compiled"; }
 
 machine first
-page "on the first machine"
+page Keys "once, on the machine that compiles"
+page "A registry" "after each update, on the machine that compiles"
 jitwarm key list --json >out 2>err || fail "key list"
 public=$(python3 -c 'import json; print(json.load(open("out"))["keys"][0]["public_key"])')
 machine other
 confirm other
-page "on each other machine"
+page Keys "once, on each other machine"
+page "A registry" "after each update, on each other machine"
 took "a laptop"
 warm "a laptop"
 
 machine job1
 cp -r "$work/first/state" "$JITWARM_STATE" && rm -rf "$JITWARM_STATE"/runs # the job's secret key
-page "in each job"
+page "CI jobs" "at the start of each job"
 machine job2
 cp -r "$work/first/state" "$JITWARM_STATE"
-page "in each job"
+page "CI jobs" "at the start of each job"
 took "a job"
 warm "a job"
 [ "$(find /mnt/jitwarm -name '*.jwpack' | wc -l)" = 8 ] || fail "the folder has not eight objects"
@@ -95,7 +98,7 @@ if [ -x "$JITWARM_PTXAS/12.4/ptxas" ] && [ -e "$JITWARM_PTXAS/12.4/libnvJitLink.
 	machine server
 	cp -r "$work/first/state" "$JITWARM_STATE"
 	rm -rf data/docker
-	page "on the build server"
+	page "A pack" "after each update, on the build server"
 	# The Deployment's init container, as it stands there
 	machine pod
 	confirm pod
@@ -105,4 +108,4 @@ print(yaml.safe_load(open(sys.argv[1]))["spec"]["template"]["spec"]["initContain
 	took "a pod"
 	warm "a pod"
 fi
-echo "ok: the commands of docs/many-machines.md"
+echo "ok: the commands of docs/many-machines.md and docs/containers.md"

@@ -97,7 +97,7 @@ sim() { "$root/scripts/with-simdriver.sh" -B "$build" sm_86 -- "$@" >out 2>err; 
 export CUDA_CACHE_PATH=$work/maker/cache JITWARM_STATE=$work/maker/state
 sim "$build/src/jitwarm" prime "$sample" && sim "$build/src/jitwarm" key generate --json || fail "the maker"
 public=$(python3 -c 'import json; print(json.load(open("out"))["keys"][0]["public_key"])')
-sim "$build/src/jitwarm" push --sign "oci://$site/lab/cache:torch-sm_86-550.163.01" "$sample" || fail "push"
+sim "$build/src/jitwarm" push --sign "oci://$site/lab/cache:tensorflow-sm_86-550.163.01" "$sample" || fail "push"
 
 # The node: the toolkit's part, and what the DaemonSet's init containers say
 cp -L "$build/tests/simdriver/lib/libcuda.so.1" "$(echo node/usr/lib/*/libc.so.6 | sed 's|[^/]*$||')libcuda.so.1"

@@ -59,7 +59,7 @@ export SLURM_CONF=$open/slurm.conf
 disk=$open/disk/caches
 mkdir disk
 # The commands of docs/many-machines.md, with the places of this test
-typed() { sed -n "s|^    $1||p" "$here/../../docs/many-machines.md" | sed "s|/var/cache/jitwarm|$disk|; s|/shared/jitwarm|$open/share|; s| >.*||; s|torch|$open/build/tests/framework/libsample_framework.so|"; }
+typed() { sed -n "s|^[$] $1||p" "$here/../../docs/many-machines.md" | sed "s|/var/cache/jitwarm|$disk|; s|/shared/jitwarm|$open/share|; s| >.*||; s|tensorflow|$open/build/tests/framework/libsample_framework.so|"; }
 read -r -a recipe < <(typed 'jitwarm tune ')
 read -r -a prime < <(typed 'srun --nodes=4 --ntasks-per-node=1 jitwarm ')
 "$build/src/jitwarm" tune "${recipe[@]}" >jitwarm.sh && [ "${prime[0]}" = prime ] || fail "tune ${recipe[*]}"
