@@ -59,6 +59,7 @@ OTHERS = [
     ("containers.md", "deployment.yaml", "tests/share/fleets.sh", "deployment.yaml"),
     ("containers.md", "daemonset.yaml", "tests/share/image.sh", "daemonset.yaml"),
     ("containers.md", "skopeo copy", "tests/share/image.sh", "skopeo"),
+    ("many-machines.md", "kubectl apply", "tests/share/image.sh", "daemonset.yaml"), # the Korean page still has these
     ("many-machines.md", "aws s3 cp", "tests/share/fleets.sh", "export"),
     ("many-machines.md", "chmod 755", "tests/share/slurm.sh", "chmod 755"),
     ("gpu-check.md", "with-driver.sh", "tests/conformance/run.sh", "with-driver.sh"),
