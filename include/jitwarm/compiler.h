@@ -30,6 +30,11 @@ int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const
 					 struct jw_compiler *ret_compiler);
 void jw_compiler_free(struct jw_compiler *compiler);
 
+/* Keeps and finds fetched compilers in this folder from now on; NULL: in
+ * $XDG_CACHE_HOME/jitwarm/ptxas or ~/.cache/jitwarm/ptxas (%LOCALAPPDATA%\jitwarm\ptxas). Called
+ * before other threads start. */
+void jw_use_compilers(const char *folder);
+
 /* `progress`, which may be NULL: gets the number of bytes received. `cancel` is polled at least
  * every second. */
 struct jw_compiler_fetch_options {
@@ -39,11 +44,11 @@ struct jw_compiler_fetch_options {
 };
 
 /* Gets the ptxas of a CUDA version ("12.4", "12.4.131") in NVIDIA's wheel, by pip, from the index
- * that it is configured to, into $JITWARM_PTXAS or ~/.cache/jitwarm/ptxas
- * (%LOCALAPPDATA%\jitwarm\ptxas). The version that the compiler says is checked (ptxas is started);
- * a failure leaves no files. A compiler that exists and says this version is not fetched again.
- * `options` may be NULL. JW_ERR_NOT_FOUND: no such wheel, or neither pip nor uv; JW_ERR_IO: what
- * pip says; JW_ERR_INTERRUPTED: cancelled. The caller frees *ret_path with jw_text_free. */
+ * that it is configured to, into the folder of jw_use_compilers. The version that the compiler says
+ * is checked (ptxas is started); a failure leaves no files. A compiler that exists and says this
+ * version is not fetched again. `options` may be NULL. JW_ERR_NOT_FOUND: no such wheel, or neither
+ * pip nor uv; JW_ERR_IO: what pip says; JW_ERR_INTERRUPTED: cancelled. The caller frees *ret_path
+ * with jw_text_free. */
 int jw_compiler_fetch(struct jw_error *err, const char *version,
 					  const struct jw_compiler_fetch_options *options, char **ret_path);
 

@@ -1,6 +1,6 @@
 /* Keys that sign packs, in minisign's format: the user's own, and trusted keys of others. They are
  * files in the state directory, keys/NAME.key with keys/NAME.pub, and trusted/NAME.pub; a folder
- * that JITWARM_TRUSTED_KEYS names holds further trusted keys.
+ * of jw_use_trusted_keys holds further trusted keys.
  *
  * Threads: any number of threads may call these functions at the same time. In a process, one call
  * that writes at a time per state directory. */
@@ -39,6 +39,9 @@ struct jw_keys {
 	struct jw_key *items; /* by name; one that is trusted under two names is two */
 	size_t count;
 };
+/* The public keys in this folder (NAME.pub) are trusted, too, from now on; NULL: in none. Called
+ * before other threads start. */
+void jw_use_trusted_keys(const char *folder);
 int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys *ret_keys);
 void jw_keys_free(struct jw_keys *keys);
 

@@ -2,7 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jitwarm/compiler.h>
 #include <jitwarm/find.h>
+#include <jitwarm/key.h>
 #include <jitwarm/tune.h>
 #include <jitwarm/version.h>
 
@@ -306,15 +308,24 @@ static int check_operands(struct jw_error *err, const struct cli *cli)
 
 /* ---- the four steps of a run */
 
+static const char *setting_of(const struct cli *cli, const char *name)
+{
+	const struct config_value *setting = config_find(&cli->config, name);
+
+	return setting ? setting->value : NULL;
+}
+
 /* The settings' language, if they name one, is that of every text from here on. */
 static void read_settings(struct cli *cli)
 {
-	const struct config_value *setting;
+	const char *language;
 
 	config_read(&cli->config);
-	setting = config_find(&cli->config, "language");
-	if (setting && os_prints_utf8() && language_is_known(setting->value))
-		(void)language_choose(setting->value);
+	language = setting_of(cli, "language");
+	if (language && os_prints_utf8() && language_is_known(language))
+		(void)language_choose(language);
+	jw_use_trusted_keys(setting_of(cli, "trusted-keys"));
+	jw_use_compilers(setting_of(cli, "compilers"));
 }
 
 /* Finds the command, and reads its options. Whoever asks for help gets it, whatever is wrong with

@@ -29,8 +29,7 @@ static const struct config_value every_setting[CONFIG_SETTINGS] = {
 	 .kind = CONFIG_LIST},
 	{.name = "key", .help = "The key of --sign: one of “jitwarm key list”, or minisign's file"},
 	{.name = "trusted-keys",
-	 .help = "A folder of further public keys whose packs are accepted, NAME.pub each",
-	 .variable = "JITWARM_TRUSTED_KEYS"},
+	 .help = "A folder of further public keys whose packs are accepted, NAME.pub each"},
 	{.name = "jobs", .help = "How many workers compile; without it one per core"},
 	{.name = "max-mem",
 	 .help = "Memory for all workers together; without it three quarters of what is available"},
@@ -213,8 +212,6 @@ static void take_setting_variable(struct config_value *setting)
 		return;
 	}
 	mem_free(value);
-	if (setting->variable && setting->value)
-		(void)os_env_set(NULL, variable, setting->value);
 	mem_free(variable);
 }
 

@@ -24,7 +24,7 @@ struct config_value {
 	const char *name; /* of the setting, and of the option that it stands in for */
 	const char *help;
 	enum config_kind kind;
-	const char *variable; /* which the library reads itself; NULL: JITWARM_ and the name */
+	const char *variable; /* NULL: JITWARM_ and the name */
 	char *value;  /* NULL: not set; of a list each value ends in a NUL, and the list in one */
 	char *origin; /* "JITWARM_JOBS", "/etc/jitwarm/config, line 3" */
 };

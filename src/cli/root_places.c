@@ -92,6 +92,12 @@ static char *value_of(const struct cli *cli, const struct place_row *row)
 
 	if (!strcmp(row->name, "HOME")) {
 		(void)os_home_dir(NULL, &value);
+	} else if (!strcmp(row->name, "JITWARM_PTXAS") || !strcmp(row->name, "JITWARM_TRUSTED_KEYS")) {
+		const bool keys = !strcmp(row->name, "JITWARM_TRUSTED_KEYS");
+		const struct config_value *setting =
+			config_find(&cli->config, keys ? "trusted-keys" : "compilers");
+
+		value = setting ? mem_string(setting->value) : NULL;
 	} else if (*row->name != '-') {
 		value = os_env(row->name);
 	} else if (options_has(options, row->name + 2) && !options_is_flag(options, row->name + 2)) {

@@ -23,14 +23,21 @@ enum { MAX_PROGRAM = 1 << 30, MAX_MEMBERS = 100000, STEP = 1 << 16, DAY_S = 8640
 
 static const char fresh_start[] = ".new-";
 
+static char *named_store;
+
+void jw_use_compilers(const char *folder)
+{
+	mem_free(named_store);
+	named_store = folder ? mem_string(folder) : NULL;
+}
+
 int compiler_fetch_store(struct jw_error *err, char **ret_path)
 {
-	char *given = os_env("JITWARM_PTXAS");
 	char *cache = os_env(os_is_windows ? "LOCALAPPDATA" : "XDG_CACHE_HOME"), *home = NULL;
 	int result = 0;
 
-	if (given && *given)
-		*ret_path = mem_string(given);
+	if (named_store)
+		*ret_path = mem_string(named_store);
 	else if (cache && os_is_absolute(cache))
 		*ret_path = mem_printf("%s%cjitwarm%cptxas", cache, os_separator, os_separator);
 	else
@@ -39,7 +46,6 @@ int compiler_fetch_store(struct jw_error *err, char **ret_path)
 		*ret_path = mem_printf("%s/.cache/jitwarm/ptxas", home);
 	mem_free(home);
 	mem_free(cache);
-	mem_free(given);
 	return result;
 }
 
@@ -305,13 +311,11 @@ static int remove_compilers(struct jw_error *err, bool dry_run, const char *stor
 
 int compiler_fetch_remove(struct jw_error *err, bool dry_run, char **ret_path)
 {
-	char *given = os_env("JITWARM_PTXAS"), *store = NULL, *above;
-	const bool named = given && *given;
+	char *store = NULL, *above;
 	struct jw_error why = {0};
 
-	mem_free(given);
 	*ret_path = NULL;
-	if (named)
+	if (named_store)
 		return 0;
 	if (compiler_fetch_store(&why, &store) || remove_compilers(&why, dry_run, store)) {
 		mem_free(store);

@@ -6,12 +6,11 @@
 
 #include "base/error.h"
 
-/* $JITWARM_PTXAS, else $XDG_CACHE_HOME/jitwarm/ptxas or ~/.cache/jitwarm/ptxas,
- * %LOCALAPPDATA%\jitwarm\ptxas. Not created; the caller frees it. */
+/* The folder of jw_use_compilers. Not created; the caller frees it. */
 int compiler_fetch_store(struct jw_error *err, char **ret_path);
 /* Removes the fetched compilers, and their folders where nothing else is left in them. *ret_path:
- * the folder, which the caller frees; NULL: there was none, or JITWARM_PTXAS names one. `dry_run`:
- * only tells the folder. */
+ * the folder, which the caller frees; NULL: there was none, or jw_use_compilers has named one.
+ * `dry_run`: only tells the folder. */
 int compiler_fetch_remove(struct jw_error *err, bool dry_run, char **ret_path);
 /* "ptxas" */
 const char *compiler_fetch_program(void);

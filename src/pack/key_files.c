@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "driver/run_folder.h"
-#include "os/env.h"
 #include "os/file.h"
 #include "os/shell.h"
 
@@ -173,23 +172,29 @@ static int compare_key_files(const void *a, const void *b)
 	return strcmp(((const struct key_file *)a)->key.name, ((const struct key_file *)b)->key.name);
 }
 
+static char *more_trusted;
+
+void jw_use_trusted_keys(const char *folder)
+{
+	mem_free(more_trusted);
+	more_trusted = folder ? mem_string(folder) : NULL;
+}
+
 /* By name. The caller frees them, on failure too. */
 static int read_key_files(struct jw_error *err, const char *state_dir, struct key_files *files)
 {
 	char *own = state_dir ? os_join(state_dir, own_folder) : NULL;
 	char *trusted = state_dir ? os_join(state_dir, trusted_folder) : NULL;
-	char *named = os_env("JITWARM_TRUSTED_KEYS");
 	int result = add_key_folder(err, own, /* trusted= */ false, files);
 
 	if (!result)
 		result = add_key_folder(err, trusted, /* trusted= */ true, files);
 	if (!result)
-		result = add_key_folder(err, named && *named ? named : NULL, /* trusted= */ true, files);
+		result = add_key_folder(err, more_trusted, /* trusted= */ true, files);
 	if (files->count)
 		qsort(files->items, files->count, sizeof *files->items, compare_key_files);
 	mem_free(own);
 	mem_free(trusted);
-	mem_free(named);
 	return result;
 }
 

@@ -99,15 +99,14 @@ TEST(the_version_and_the_owner_decide)
 		put_compiler(folder, cases[i].name, cases[i].version, cases[i].theirs ? OTHER_ACCOUNT : 0);
 		if (cases[i].name2)
 			put_compiler(folder, cases[i].name2, cases[i].version2, 0);
-		assert_int_equal(setenv("JITWARM_PTXAS", kept, 1) || setenv("CUDA_HOME", cuda, 1) ||
-							 setenv("PATH", bin, 1) || chdir(folder),
+		jw_use_compilers(kept);
+		assert_int_equal(setenv("CUDA_HOME", cuda, 1) || setenv("PATH", bin, 1) || chdir(folder),
 						 0);
 		result = cases[i].least
 					 ? compiler_oldest(NULL, cases[i].least, cases[i].most, NULL, &compiler)
 					 : jw_compiler_find(why, &driver, NULL, &compiler);
-		assert_int_equal(setenv("PATH", path, 1) || unsetenv("CUDA_HOME") ||
-							 unsetenv("JITWARM_PTXAS") || chdir(before),
-						 0);
+		jw_use_compilers(NULL);
+		assert_int_equal(setenv("PATH", path, 1) || unsetenv("CUDA_HOME") || chdir(before), 0);
 		if (result != (*cases[i].found ? 0 : -1) || (!result && strcmp(compiler.path, wanted) != 0))
 			fail_msg("case %zu: %d, %s", i, result, compiler.path ? compiler.path : "");
 		if (cases[i].theirs)

@@ -77,7 +77,7 @@ TEST(a_named_folder_is_trusted_too)
 	minisign_write_public(&key, &text);
 	OK(os_make_dirs(why, named, 0700));
 	OK(os_write_atomic(why, other, text.data, text.size));
-	OK(os_env_set(why, "JITWARM_TRUSTED_KEYS", named));
+	jw_use_trusted_keys(named);
 	assert_int_equal(keys_find_trusted(NULL, home, key.id, &found, name), -1);
 	OK(os_write_atomic(why, file, text.data, text.size));
 	for (size_t i = 0; i < 2; i++) { /* without a state directory, too */
@@ -87,7 +87,7 @@ TEST(a_named_folder_is_trusted_too)
 	}
 	OK(jw_key_distrust(why, home, "lab"));
 	assert_false(os_exists(file));
-	OK(os_env_set(why, "JITWARM_TRUSTED_KEYS", NULL));
+	jw_use_trusted_keys(NULL);
 	buf_free(&text);
 	mem_free(named);
 	mem_free(home);

@@ -21,6 +21,12 @@ HOME=$home refused "HOME=$home $theirs" prime "$sample"
 for name in CUDA_CACHE_PATH JITWARM_STATE JITWARM_PTXAS JITWARM_TRUSTED_KEYS XDG_STATE_HOME XDG_CONFIG_HOME XDG_CACHE_HOME ZDOTDIR TMPDIR; do
 	(export $name="$home/place" && refused "$name=$home/place: $home $theirs" prime "$sample") || exit 1
 done
+mkdir -p "$open/root/etc/jitwarm"
+for setting in compilers=JITWARM_PTXAS trusted-keys=JITWARM_TRUSTED_KEYS; do
+	echo "${setting%=*} = $home/place" >"$open/root/etc/jitwarm/config"
+	JITWARM_SYSTEM_ROOT=$open/root refused "${setting#*=}=$home/place: $home $theirs" prime "$sample"
+done
+rm -rf "$open/root"
 for name in PYTHONPATH PYTHONUSERBASE PYTHONHOME; do
 	(export $name="$home/place" && refused "$name=$home/place: $home $theirs" compiler fetch 12.4) || exit 1
 	(export $name="$home/place" && refused "$name=$home/place: $home $theirs" scan --index torch) || exit 1

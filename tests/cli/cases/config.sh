@@ -92,6 +92,15 @@ printf 'key = nobody\n' >"$mine"
 run 0 export -o "$work/x.jwpack"
 [[ ! -e $work/x.jwpack.minisig ]] || fail "signed without --sign"
 
+# Folders that a file names
+run 0 key generate mine
+mkdir "$work/lab" && mv "$JITWARM_STATE/keys/mine.pub" "$work/lab/theirs.pub"
+printf 'trusted-keys = %s\n' "$work/lab" >"$mine"
+run 0 key list
+out_has "theirs"
+JITWARM_TRUSTED_KEYS=$work/none run 0 key list
+out_lacks "theirs"
+
 # Whoever may write to a file of root's decides nothing for root
 printf 'jobs = 3\n' >"$mine"
 chmod 666 "$mine"
