@@ -26,7 +26,8 @@ struct buf {
 int buf_reserve(struct jw_error *err, struct buf *buf, size_t more);
 int buf_append(struct jw_error *err, struct buf *buf, const void *data, size_t size);
 int buf_printf(struct jw_error *err, struct buf *buf, const char *format, ...) JW_PRINTF(3, 4);
-/* For a text of many pieces: whether one is missing, `overflowed` tells at its end. */
+/* Appends a piece of a text; a piece that does not fit sets `overflowed`, which the caller tests
+ * once, at the end. */
 void buf_add(struct buf *buf, const char *format, ...) JW_PRINTF(2, 3);
 /* The content as a C string; "" while empty. Valid until the next change. */
 const char *buf_text(const struct buf *buf);

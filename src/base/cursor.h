@@ -17,7 +17,7 @@ static inline struct cursor cursor_of(const void *data, size_t size)
 {
 	const uint8_t *start = data;
 
-	/* `start` may be NULL: C does not define adding 0 to that. */
+	/* C does not define adding 0 to NULL. */
 	return (struct cursor){.at = start, .end = size ? start + size : start};
 }
 

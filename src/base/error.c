@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A message is always one line: control characters of files or the driver become blanks */
+/* Makes the message one line: control characters from files or the driver become blanks. */
 static void make_one_line(char *text)
 {
 	for (; *text; text++)

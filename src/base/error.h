@@ -18,12 +18,12 @@ int error_fill_prefix(struct jw_error *err, const char *format, ...) JW_PRINTF(2
 /* Copies a caught error to the caller. */
 int error_fill_copy(struct jw_error *err, const struct jw_error *why);
 
-/* After a look for something that may be missing has failed: 0 if it is missing (JW_ERR_NOT_FOUND).
- * Any other reason (no right, a bad disk) says nothing about it, and is copied. */
+/* For an error of a lookup: returns 0 if the thing is missing (JW_ERR_NOT_FOUND), and copies any
+ * other error (no right, a bad disk), which says nothing about whether it exists. */
 int error_unless_missing(struct jw_error *err, const struct jw_error *why);
 
-/* The callers' form. Here the compiler and analysers can see the -1; otherwise they assume that a
- * failed function may return 0 with its outputs unset. */
+/* The form that callers use. It lets the compiler and analysers see the -1; otherwise they assume
+ * that a failed function may return 0 with its outputs unset. */
 static inline int error_result(int filled)
 {
 	(void)filled;
@@ -33,5 +33,5 @@ static inline int error_result(int filled)
 #define error_prefix(...) error_result(error_fill_prefix(__VA_ARGS__))
 #define error_copy(...)   error_result(error_fill_copy(__VA_ARGS__))
 
-/* The message, or "". Never NULL. */
+/* Returns the message, or ""; never NULL. */
 const char *error_text(const struct jw_error *err);

@@ -53,7 +53,7 @@ void fnv_update_many(struct fnv_lane *lanes, size_t count)
 		}
 		if (!filled)
 			break;
-		/* Runs as many as fit side by side, to the end of the shortest one. */
+		/* Hashes as many lanes as fit side by side, to the end of the shortest one. */
 		together = filled >= 8 ? 8 : filled >= 4 ? 4 : filled >= 2 ? 2 : 1;
 		size = busy[0]->size;
 		for (size_t k = 1; k < together; k++)

@@ -1,7 +1,6 @@
-/* Hashes.
- *
- * FNV-1a-64 names the driver's cache entries (measured on five drivers, docs/internals/driver-cache.md).
- * BLAKE2b-256 identifies payloads (`b2sum -l 256`); libsodium computes it */
+/* Hashes. FNV-1a-64 names the driver's cache entries (measured on five drivers,
+ * docs/internals/driver-cache.md). BLAKE2b-256 identifies payloads (`b2sum -l 256`); libsodium
+ * computes it. */
 #pragma once
 
 #include <stdbool.h>
@@ -32,10 +31,10 @@ struct digest {
 	uint8_t bytes[DIGEST_SIZE];
 };
 
-/* BLAKE2b-256 of one message. */
+/* Computes the BLAKE2b-256 of one message. */
 void digest_of(struct digest *ret_digest, const void *data, size_t size);
 bool digest_equal(const struct digest *a, const struct digest *b);
 
 #define DIGEST_TEXT_SIZE (2 * DIGEST_SIZE + 1)
-/* Lower-case hex with a NUL. */
+/* Writes the digest in lower-case hexadecimal digits, with a NUL. */
 void digest_text(char text[DIGEST_TEXT_SIZE], const struct digest *digest);

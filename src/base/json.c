@@ -15,16 +15,16 @@
 #include "base/set.h"
 #include "base/text.h"
 
-/* cJSON takes a little more than JSON, such as 01, and ends a text at an escaped NUL; what the code
- * relies on is checked here. */
+/* cJSON accepts a little more than JSON, such as 01, and ends a text at an escaped NUL. This file
+ * checks what the code relies on. */
 enum {
 	FEW = 8, /* up to this many members are compared pairwise */
-	/* cJSON takes 80 bytes for each value, also for the two of “0,”. */
+	/* cJSON allocates 80 bytes for each value, also for the two of “0,”. */
 	MAX_SHORT = 1 << 20,
 	SHORT_BYTES = 8,
 };
 
-/* Before parsing: UTF-8 without a NUL, and not too many values. */
+/* Checks before parsing that the text is UTF-8 without a NUL and does not have too many values. */
 static int check_text(struct jw_error *err, const char *text, size_t size)
 {
 	size_t values = 1, length;
@@ -71,7 +71,7 @@ static bool has_pair_of_many(const cJSON *object)
 	return twice;
 }
 
-/* The names, after parsing. */
+/* Checks after parsing that no object has a name twice. */
 static int json_check_names(struct jw_error *err, const cJSON *value)
 {
 	if (cJSON_IsObject(value) &&
@@ -209,8 +209,8 @@ static size_t escape(char to[ESCAPE], uint32_t point)
 									: snprintf(to, ESCAPE, "\\u%04x\\u%04x", high, low));
 }
 
-/* cJSON has escaped what is below U+0020: the rest of the hidden characters are in texts alone.
- * Returns the size, with `to` NULL of what would be written. */
+/* Escapes hidden characters, which only texts contain; cJSON has already escaped those below
+ * U+0020. Returns the size of the result, and writes nothing if `to` is NULL. */
 static size_t escape_hidden(const char *from, size_t size, char *to)
 {
 	size_t length, written = 0;
@@ -234,7 +234,8 @@ static size_t escape_hidden(const char *from, size_t size, char *to)
 	return written;
 }
 
-/* `text` NULL: more than cJSON can print. */
+/* Escapes the hidden characters of cJSON's output and frees it. A NULL `text` stands for a document
+ * that cJSON cannot print. */
 static char *escaped_text(char *text)
 {
 	size_t size, escaped;

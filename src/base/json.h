@@ -38,7 +38,7 @@ int json_list_read(struct jw_error *err, const cJSON *object, const struct json_
 bool json_hex64(const cJSON *object, const char *name, uint64_t *ret_value);
 void json_add_hex64(cJSON *object, const char *name, uint64_t value);
 
-/* A text of any bytes: invalid UTF-8 becomes U+FFFD. */
+/* Makes a JSON text from any bytes: invalid UTF-8 becomes U+FFFD. */
 cJSON *json_string(const char *text);
 void json_add_text(cJSON *object, const char *name, const char *text);
 

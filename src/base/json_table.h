@@ -29,18 +29,18 @@ enum json_kind {
 	JSON_SIGNED,
 	JSON_DOUBLE,
 	JSON_CHARS,   /* char[] */
-	JSON_PATH,    /* the same, of any bytes: a text, or {"hex": "70617468"} */
+	JSON_PATH,    /* char[] with any bytes: a text, or {"hex": "70617468"} */
 	JSON_HEX,     /* 64 bits as 16 hex digits, since JSON's numbers are doubles */
 	JSON_TEXT,    /* char * */
-	JSON_SAY,     /* a text that `say` derives from the member */
-	JSON_NUMBER,  /* a number that `number` derives from it */
-	JSON_OBJECT,  /* by `table`: a struct, or with `pointer` what it points to */
-	JSON_MEMBERS, /* the same, its members in the current object */
-	JSON_LIST,    /* an array of structs by `table` */
+	JSON_SAY,     /* a text that `say` makes from the member */
+	JSON_NUMBER,  /* a number that `number` makes from the member */
+	JSON_OBJECT,  /* a struct with its own `table`; with `pointer`, a pointer to one */
+	JSON_MEMBERS, /* a struct whose members become members of the current object */
+	JSON_LIST,    /* an array of structs, each with `table` */
 	JSON_LINES,   /* an array of char * */
-	JSON_INSIDE,  /* an array inside the struct: lines of char[], or with `table` structs */
+	JSON_INSIDE, /* an array inside the struct: lines of char[], or structs if there is a `table` */
 	JSON_MAP,   /* an array of structs: the first row of `table` is the key, the second its value */
-	JSON_READY, /* cJSON *: an array made before; its owner keeps it */
+	JSON_READY, /* cJSON *: an array made earlier; its owner frees it */
 };
 
 enum json_presence {
@@ -48,21 +48,22 @@ enum json_presence {
 	JSON_UNLESS_NULL, /* absent if the pointer is NULL */
 	JSON_IF_SET,      /* absent if it is NULL, "", 0, false or empty */
 	JSON_OR_NULL,     /* null if the pointer is NULL */
-	JSON_WHEN,        /* present if another member is set: JSON_IF */
-	JSON_EACH,        /* an array of the elements in which one member is set: JSON_EACH_IF */
+	JSON_WHEN,        /* present if another member is set (JSON_IF) */
+	JSON_EACH,        /* an array of only those elements in which a member is set (JSON_EACH_IF) */
 };
 
 struct json_field {
 	const char *name;
-	const char *text; /* for the reference: the meaning, in Markdown; NULL: none */
+	const char
+		*text; /* for the reference: what the member means, in Markdown; NULL if that is clear */
 	enum json_kind kind;
 	enum json_presence presence;
 	size_t offset, width;
-	size_t count; /* the offset of an array's number of elements, a size_t */
-	size_t most;  /* how many elements are read */
+	size_t count; /* for an array: the offset of its number of elements, a size_t */
+	size_t most;  /* the maximum number of elements to read */
 	bool pointer;
 	const struct json_table *table;
-	const char *const *names; /* NULL at the end */
+	const char *const *names; /* the names of an enum's values; NULL at the end */
 	const char *(*say)(char room[JSON_ROOM], const void *member);
 	double (*number)(const void *member);
 	enum json_kind when_kind;
@@ -71,10 +72,10 @@ struct json_field {
 
 struct json_table {
 	const char *schema;               /* "jitwarm.check/1" for a whole document */
-	const char *text;                 /* for the reference, paragraphs before the rows */
-	const char *end;                  /* and behind them */
-	const struct json_field *fields;  /* a name of NULL at the end */
-	size_t size;                      /* of the struct */
+	const char *text;                 /* for the reference: paragraphs before the rows */
+	const char *end;                  /* for the reference: paragraphs after the rows */
+	const struct json_field *fields;  /* the last one has a NULL name */
+	size_t size;                      /* the size of the struct */
 	const struct json_table *instead; /* the document that may replace this one */
 };
 
@@ -96,9 +97,9 @@ struct json_table {
 			default: (struct json_has_no_row_for_this_type *)NULL))
 #define JSON_AT(type, member) .offset = offsetof(type, member), .width = sizeof(((type *)0)->member)
 
-/* Rows. After the arguments here follow the text and further settings of the row: JSON_IF(…),
- * .presence = …, .names = …, .pointer = true. If a name has dots (system.cache.path), its last part
- * counts. */
+/* The macros for rows. The text follows the arguments, and then any settings of the row:
+ * JSON_IF(…), .presence = …, .names = …, .pointer = true. If a name has dots (system.cache.path),
+ * its last part is the JSON name. */
 #define JSON_AS(name_, type, member, ...)                                                          \
 	JSON_ROW(name_, JSON_KIND(type, member), JSON_AT(type, member), .text = __VA_ARGS__)
 #define JSON(type, member, ...) JSON_AS(#member, type, member, __VA_ARGS__)
@@ -114,14 +115,14 @@ struct json_table {
 #define JSON_POINTER_OF(...)                                                                       \
 	JSON_BEHIND(JSON_OBJECT, __VA_ARGS__, .pointer = true, .presence = JSON_UNLESS_NULL)
 #define JSON_READY_OF(...) JSON_BEHIND(JSON_READY, __VA_ARGS__)
-/* Its members in the current object. */
+/* Puts the members of the struct behind a pointer into the current object. */
 #define JSON_MEMBERS_BEHIND(type, member, table_)                                                  \
 	JSON_BEHIND(JSON_MEMBERS, "", type, member, table_, NULL, .pointer = true)
 #define JSON_BEHIND(kind_, name_, type, member, table_, ...)                                       \
 	JSON_ROW(name_, kind_, .offset = offsetof(type, member), .table = (table_), .text = __VA_ARGS__)
 #define JSON_MEMBERS_OF(type, member, table_)                                                      \
 	JSON_OF(JSON_MEMBERS, "", type, member, .table = (table_))
-/* Of the struct as a whole. */
+/* A text that is made from the whole struct. */
 #define JSON_FORMATTED_OF(name_, say_, ...)                                                        \
 	JSON_ROW(name_, JSON_SAY, .say = (say_), .text = __VA_ARGS__)
 #define JSON_NUMBER_OF(name_, number_, ...)                                                        \
@@ -143,9 +144,9 @@ struct json_table {
 	{                                                                                              \
 		.name = (name_), .kind = (kind_), __VA_ARGS__                                              \
 	}
-/* The table of these rows, for the row that names it. */
+/* Makes a table of these rows, for a row that refers to it. */
 #define JSON_TABLE(type, rows) (&(const struct json_table){.fields = (rows), .size = sizeof(type)})
-/* Present where this member is set. */
+/* The row is present only if this member is set. */
 #define JSON_IF(type, member)      .presence = JSON_WHEN, JSON_CONDITION(type, member)
 #define JSON_EACH_IF(type, member) .presence = JSON_EACH, JSON_CONDITION(type, member)
 #define JSON_CONDITION(type, member)                                                               \
@@ -155,17 +156,18 @@ struct json_table {
 /* The name of the member in the document. */
 const char *json_name_of(const struct json_field *field);
 
-/* A struct as an object by its table, with the member "schema" first if it is a document. Bytes
+/* Makes an object from a struct by its table; a document begins with the member "schema". Bytes
  * that are not UTF-8 become U+FFFD. */
 cJSON *json_object(const struct json_table *table, const void *values);
-/* The same as one line without blanks; the caller frees it with cJSON_free. */
+/* Makes the object as one line without blanks; the caller frees it with cJSON_free. */
 char *json_object_line(const struct json_table *table, const void *values);
 
-/* Fills a zeroed struct from an object by the same table: the other way round. What is missing, of
- * another type or too large stays zero; a text that is too long for its char[] is cut, an empty one
- * is NULL for a char *. The caller looks at the values, reads rows that derive theirs (JSON_SAY,
- * JSON_NUMBER) and lists of structs elsewhere, and calls json_forget in any case. JW_ERR_FORMAT:
- * another schema, a name that is none, a malformed JSON_PATH or JSON_HEX, too many elements. */
+/* Fills a zeroed struct from an object, by the table that also prints it. A value that is missing,
+ * of another type or too large stays zero; a text that is too long for its char[] is truncated, and
+ * an empty one is NULL for a char *. The caller checks the values, reads rows with computed values
+ * (JSON_SAY, JSON_NUMBER) and lists of structs itself, and calls json_forget also after an error.
+ * JW_ERR_FORMAT: another schema, an unknown name of an enum, a malformed JSON_PATH or JSON_HEX, or
+ * too many elements. */
 int json_take(struct jw_error *err, const cJSON *object, const struct json_table *table,
 			  void *values);
 /* Frees the texts and lines that json_take has copied. */

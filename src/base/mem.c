@@ -11,7 +11,7 @@
 
 enum { EXIT_FAILED = 3 };
 
-/* Without the language: a translation takes memory. */
+/* In English only, since a translation needs memory. */
 void mem_ended(size_t wanted)
 {
 	if (wanted)

@@ -1,22 +1,23 @@
 #include "base/pace.h"
 
-/* A module's prediction weighs as much as the measurements of an eighth as much work, and at least
- * PRIOR_MS: in a driver's process long modules of a library are off by the same factor as its short
- * ones, within a fifth. Of several weights this one was best for sixteen libraries, scheduled with
- * their real times and with predictions that are off by several factors
- * (tests/unit/test_work_time_left.c). */
+/* How much a module's prediction weighs: as much as the measurements of an eighth as much work, and
+ * at least PRIOR_MS. In a driver's process the predictions of a library's long modules are wrong by
+ * the same factor as those of its short ones, within a fifth. Of several weights this one was best
+ * for sixteen libraries, scheduled with their real times and with predictions that are wrong by
+ * several factors (tests/unit/test_work_time_left.c). */
 static const double PRIOR_SHARE = 0.125, PRIOR_MS = 100;
-/* That a module takes no time besides weighs as much as so many of a predicted millisecond. */
+/* The assumption that a module takes no extra time weighs as much as this part of a predicted
+ * millisecond. */
 static const double PRIOR_COUNT = 0.3;
-/* What the machine's load is assumed to be, none, weighs as much as this. */
+/* The assumption that the machine has no other load weighs as much as this. */
 static const double IDLE_MS = 100;
-/* For a module that takes longer than predicted: its remaining time as a share of its elapsed time.
- */
+/* A module that takes longer than predicted is expected to need this share of its elapsed time
+ * again. */
 static const double OVERDUE = 0.1;
-/* The load of the machine changes: this much wall time is remembered. */
+/* The machine's load changes, so only this much wall time is remembered. */
 static const double CROWD_MS = 20e3;
 
-/* A guess that is longer by less than this factor is not shown: the time stands still instead. */
+/* If a new guess is longer by less than this factor, the displayed time does not change. */
 static const double PATIENCE = 1.1;
 
 static bool is_time(double ms)
@@ -62,7 +63,8 @@ double pace_ms(const struct pace *pace, double count, double model_ms)
 {
 	const double share_ms = model_ms * PRIOR_SHARE,
 				 weight = share_ms > PRIOR_MS ? share_ms : PRIOR_MS;
-	/* The prediction itself is taken to be off by what the finished modules show. */
+	/* Finished modules show by what factor predictions are wrong; this corrects the prediction
+	 * itself. */
 	const double expected = (pace->real_ms + weight) / (pace->model_ms + weight),
 				 least = expected / 4, model = pace->model_ms + weight,
 				 real = pace->real_ms + weight * expected,
@@ -101,7 +103,7 @@ double schedule_ms(const double *free_ms, size_t workers, double next_ms, double
 	return sum > last ? sum : last;
 }
 
-/* ---- of a process that is watched */
+/* ---- the time left of a watched process */
 
 void watch_left_spend(struct watch_left *left, double wall_ms, double cpu_ms)
 {
@@ -112,7 +114,8 @@ void watch_left_spend(struct watch_left *left, double wall_ms, double cpu_ms)
 void watch_left_count(struct watch_left *left, size_t files, size_t modules, double model_ms,
 					  double longest_ms)
 {
-	/* Modules of a library that was loaded meanwhile hide how many were compiled. */
+	/* If a library was loaded in between, the difference does not show how many modules were
+	 * compiled. */
 	if (left->known && left->files == files && model_ms < left->model_ms) {
 		pace_take(&left->pace, left->modules - (double)modules, left->model_ms - model_ms,
 				  left->since_ms);
@@ -125,8 +128,8 @@ void watch_left_count(struct watch_left *left, size_t files, size_t modules, dou
 	left->longest_ms = longest_ms;
 }
 
-/* The longest may be in hand, and no other takes as long: what it takes beyond its prediction is
- * not taken from the others'. */
+/* The longest module may be compiling now, and no other one takes as long. The time by which it
+ * exceeds its prediction is therefore not taken from the other modules. */
 double watch_left_seconds(const struct watch_left *left)
 {
 	const double others = left->modules > 1 ? left->modules - 1 : 0,

@@ -1,56 +1,60 @@
-/* The time left of compiling: arithmetic, which looks at no clock. */
+/* The time left of a compile run. These functions only compute; none reads a clock. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A run's pace so far, and the schedule of the rest.
- *
- * The pace has two parts. What part of a core the compiles get shows at once, in the processor time
- * of those that run. How far off the predictions are shows in modules of the same size: a few short
- * ones say little about a long one. */
+/* A run's pace so far, and the schedule of the rest. The pace has two parts. The share of a core
+ * that the compiles get is measured at once, in the processor time of the modules that are
+ * compiling. The factor by which predictions are wrong is measured on modules of the same size,
+ * because a few short ones say little about a long one. */
 struct pace {
-	/* Of the finished modules: as predicted, and processor time; and sums, each divided by its
-	 * prediction, for the time that each module takes besides. */
+	/* Sums over the finished modules: their predictions and processor times; the other three are
+	 * divided by the prediction, to find the extra time of each module. */
 	double model_ms, real_ms, count, count_count, count_real;
-	double cpu_ms, wall_ms; /* what the compiles got lately, and in which time */
+	double cpu_ms,
+		wall_ms; /* the compiles' recent processor time, and the wall time in which they used it */
 };
 
 /* Adds finished modules. */
 void pace_take(struct pace *pace, double count, double model_ms, double cpu_ms);
-/* Compiles got so much processor time. */
+/* Adds processor time that the compiles used in `wall_ms`. */
 void pace_spend(struct pace *pace, double cpu_ms, double wall_ms);
-/* A module has been compiling for this long. */
+/* Adds a module that has been compiling for `wall_ms`. */
 void pace_take_running(struct pace *pace, double model_ms, double wall_ms);
-/* The part of a core that a compile gets; more than 1: it has several threads. */
+/* Returns the share of a core that a compile gets; it is more than 1 if a compile has several
+ * threads. */
 double pace_share(const struct pace *pace);
-/* The wall time of modules with this prediction; the prediction itself before the first module. */
+/* Returns the wall time of modules with this prediction; before the first module, the prediction
+ * itself. */
 double pace_ms(const struct pace *pace, double count, double model_ms);
-/* Their remaining time after they have run for so long. */
+/* Returns the remaining time of such modules after they have run for `run_ms`. */
 double pace_left_ms(const struct pace *pace, double count, double model_ms, double run_ms);
-/* What is shown of a new guess: it falls, stands still, or rises by a tenth at least. */
+/* Returns the time to display for a new guess: the displayed time falls, stays, or rises by at
+ * least a tenth. */
 double steady_seconds(double shown, double guess);
-/* The time until everything is done: `free_ms` says for each worker when it finishes its jobs, and
- * `next_ms` of `rest_ms` is the longest module that none has begun. */
+/* Returns the time until everything is done: `free_ms` has for each worker when it finishes its
+ * jobs, and `next_ms` of `rest_ms` is the longest module that no worker has begun. */
 double schedule_ms(const double *free_ms, size_t workers, double next_ms, double rest_ms);
 
-/* ---- of a process that is watched */
+/* ---- the time left of a watched process */
 
-/* What is left by the plan's model, and how that went so far. Start with {0}. */
+/* The work left according to the plan's model, and the pace so far. Start with {0}. */
 struct watch_left {
-	bool known;                  /* the modules were counted at least once */
-	size_t files;                /* that they were counted in */
-	double modules;              /* that are left */
-	double model_ms, longest_ms; /* predicted for those, and for the longest of them */
-	double since_ms;             /* processor time of compiling, since the last one was done */
+	bool known;     /* the modules were counted at least once */
+	size_t files;   /* the number of files in which they were counted */
+	double modules; /* the number of modules left */
+	double model_ms,
+		longest_ms;  /* the predictions for all modules left, and for the longest of them */
+	double since_ms; /* the processor time used for compiling since the last module was finished */
 	struct pace pace;
 };
 
-/* Some time went by in which the process had the driver compile, and used so much of processors. */
+/* Adds a time in which the process had the driver compile, and the processor time that it used. */
 void watch_left_spend(struct watch_left *left, double wall_ms, double cpu_ms);
-/* The modules of `files` files were counted again: `model_ms` is predicted for those left, and
- * `longest_ms` for the longest of them. */
+/* Records a new count over `files` files: `model_ms` is the prediction for all modules left, and
+ * `longest_ms` that for the longest of them. */
 void watch_left_count(struct watch_left *left, size_t files, size_t modules, double model_ms,
 					  double longest_ms);
-/* Seconds; less than 0: not known. */
+/* Returns the seconds left; negative if unknown. */
 double watch_left_seconds(const struct watch_left *left);

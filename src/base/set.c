@@ -4,12 +4,13 @@
 
 struct set_slot {
 	uint64_t key;
-	size_t index_plus_one; /* 0: empty */
+	size_t index_plus_one; /* 0 for an empty slot */
 };
 
-/* Fibonacci hashing: FNV and BLAKE2b keys are well mixed already, small integers are not. The place
- * in memory, which nobody foresees, keeps a file's keys from being chosen for one slot; thousands
- * that differ in their highest bits alone still share one, which takes seconds at most. */
+/* Fibonacci hashing: FNV and BLAKE2b keys are well mixed already, small integers are not. The
+ * table's address, which nobody can predict, keeps a file from choosing keys that fall into one
+ * slot. Thousands of keys that differ only in their highest bits still share one, which takes
+ * seconds at most. */
 static size_t slot_of(const struct set *set, uint64_t key)
 {
 	const uint64_t mixed = (key ^ (uintptr_t)set->slots) * UINT64_C(0x9e3779b97f4a7c15);
@@ -58,7 +59,7 @@ void set_add(struct set *set, uint64_t key, size_t index)
 		size_t start = 0;
 
 		larger.slots = mem_array(larger.capacity, sizeof *larger.slots);
-		/* Those of one key keep their order, also around the end. */
+		/* Indices of one key keep their order, also around the end of the table. */
 		while (start < set->capacity && set->slots[start].index_plus_one)
 			start++;
 		for (size_t i = 0; i < set->capacity; i++) {

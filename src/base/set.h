@@ -1,4 +1,4 @@
-/* A hash table from 64-bit keys to indices, for finding duplicates: the caller keeps the elements
+/* A hash table from 64-bit keys to indices, for finding duplicates. The caller keeps the elements
  * in an array and compares those that share a key. */
 #pragma once
 
@@ -16,13 +16,14 @@ struct set {
 
 #define SET_NONE SIZE_MAX
 
-/* The first index with `key`, or SET_NONE. Start with *cursor = 0 and call again for the next one
- * with the same key. */
+/* Returns the first index with `key`, or SET_NONE. Start with *cursor = 0; call again for the next
+ * index with the same key. */
 size_t set_find(const struct set *set, uint64_t key, size_t *cursor);
 /* Whether `key` has an index. */
 bool set_has(const struct set *set, uint64_t key);
-/* Adds (key, index); the same key may be added several times, which takes time for each before. */
+/* Adds (key, index). A key may be added several times; each time costs a step for every earlier
+ * index of the key. */
 void set_add(struct set *set, uint64_t key, size_t index);
-/* The same; in place of the first index that the key has. */
+/* Replaces the first index that the key has; adds the pair if there is none. */
 void set_put(struct set *set, uint64_t key, size_t index);
 void set_free(struct set *set);

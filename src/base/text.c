@@ -93,7 +93,7 @@ const char *text_utc(char text[TEXT_UTC], int64_t since_1970_s)
 	return text;
 }
 
-/* A time in a suitable unit; two times can share the unit. */
+/* A time in a suitable unit. Two times that are printed together can share the unit. */
 struct rough_time {
 	char number[16], text[TEXT_SHORT];
 	int unit; /* 's', 'm' or 'h' */
@@ -135,7 +135,7 @@ const char *text_span(char text[TEXT_SHORT], double low_s, double high_s)
 
 const char *text_count(char text[TEXT_COUNTED], uint64_t count, const char *one, const char *many)
 {
-	/* The word is a part of the format: the number decides about it in other languages, too. */
+	/* The word is part of the format, because it depends on the number in other languages, too. */
 	int (*const print)(char *, size_t, const char *, ...) = text_format;
 	char format[TEXT_COUNTED];
 
@@ -395,8 +395,8 @@ bool text_is_utf8(const void *data, size_t size)
 	return true;
 }
 
-/* Where a host, or the name before it, could begin: behind the scheme and as many slashes as there
- * are, since clients skip them. NULL for the path of a folder. */
+/* Returns the first place where a host, or the name before it, could begin: after the scheme and
+ * all slashes, since clients skip them. Returns NULL for the path of a folder. */
 static const char *address_begin(const char *address)
 {
 	static const char scheme_letters[] =
@@ -411,7 +411,7 @@ static const char *address_begin(const char *address)
 	return address + strspn(address, "/");
 }
 
-/* “@sha256:” and a number, at the end of an artifact's name. */
+/* Whether this is “@sha256:” and a number, the end of an artifact's name. */
 static bool is_digest(const char *at)
 {
 	const char *number = at + strlen("@sha256:");
@@ -420,7 +420,7 @@ static bool is_digest(const char *at)
 		   strspn(number, "0123456789abcdefABCDEF") == 64;
 }
 
-/* The last “@” of `begin` before `end`. */
+/* Returns the last “@” between `begin` and `end`. */
 static const char *last_at(const char *begin, const char *end)
 {
 	while (end > begin)
@@ -429,7 +429,7 @@ static const char *last_at(const char *begin, const char *end)
 	return NULL;
 }
 
-/* Whether an “@” belongs to a path: a host is before it, and nothing that could be a password. A
+/* Whether an “@” belongs to a path: a host precedes it, and nothing that could be a password. A
  * bucket, a registry and a folder need no dot in their names. */
 static bool is_in_path(const char *address, const char *begin, const char *at)
 {
@@ -443,7 +443,8 @@ static bool is_in_path(const char *address, const char *begin, const char *at)
 		   (any || memchr(begin, '.', length));
 }
 
-/* A wrong address is said as well: a password may contain “/”, which ends what is before a host. */
+/* A malformed address is printed, too: a password may contain “/”, which otherwise ends the part
+ * before the host. */
 const char *text_address(char *room, size_t size, const char *address)
 {
 	const char *begin = address_begin(address), *host = begin ? begin : address, *at = NULL;
@@ -503,7 +504,7 @@ void suggest_offer(struct suggest *suggest, const char *candidate)
 
 	if (suggest->length > LONGEST || length > LONGEST)
 		return;
-	/* The beginning of a name is a good match, however much is missing. */
+	/* The beginning of a name is a good match, no matter how much of it is missing. */
 	if (!suggest->whole && suggest->length >= 3 && length > suggest->length &&
 		!memcmp(candidate, suggest->typed, suggest->length))
 		distance = 1;

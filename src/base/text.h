@@ -8,54 +8,58 @@
 
 #include "base/error.h"
 
-/* The language of what people read, which the program sets before it starts threads; NULL: all is
- * in English, as it is in a program that uses the library. */
+/* The language of output, which the program sets before it starts threads. If it is NULL, all
+ * output is in English, as in a program that uses the library. */
 struct text_language {
-	/* Called for each text with its format; the first `from` bytes were there before. */
+	/* Called for each formatted text; its first `from` bytes existed before. */
 	void (*made)(const char *text, size_t from, const char *format, va_list arguments);
-	/* The translation of a text that was made; NULL: none. The caller frees it. */
+	/* Returns the translation of a formatted text, or NULL. The caller frees it. */
 	char *(*translation)(const char *english);
-	/* The same of a text that another process made. */
+	/* Stores the translation of a text that another process formatted. */
 	void (*learn)(const char *english, const char *translation);
 };
 extern const struct text_language *text_language;
 
-/* snprintf and vsnprintf for what people read; text_append adds to a text. */
+/* snprintf and vsnprintf for output that is translated; text_append adds to a text. */
 int text_format(char *text, size_t size, const char *format, ...) JW_PRINTF(3, 4);
 void text_append(char *text, size_t size, const char *format, ...) JW_PRINTF(3, 4);
 int text_vformat(char *text, size_t from, size_t size, const char *format, va_list arguments)
 	JW_PRINTF(4, 0);
 
-/* Room for anything text_bytes and text_duration write; for text_count. */
+/* Sizes of the buffers for text_bytes and text_duration, and for text_count. */
 #define TEXT_SHORT   48
 #define TEXT_COUNTED 256
 
-/* 2^10 steps, as the driver counts its limit: "0 B", "3.2 KiB", "620 MiB", "1 GiB", "1.10 GiB".
- * Returns `text`. */
+/* Formats a size in steps of 2^10, as the driver counts its limit: "0 B", "3.2 KiB", "620 MiB", "1
+ * GiB", "1.10 GiB". Returns `text`. */
 const char *text_bytes(char text[TEXT_SHORT], uint64_t size_bytes);
 
-/* "0.4 s", "12 s", "3 min 20 s", "1 h 5 min". Returns `text`. */
+/* Formats a time: "0.4 s", "12 s", "3 min 20 s", "1 h 5 min". Returns `text`. */
 const char *text_duration(char text[TEXT_SHORT], double seconds);
 
-/* An uncertain time: "2 to 3 min", "50 s to 2 min", "about 4 s", "under 0.1 s". Returns `text`. */
+/* Formats an uncertain time: "2 to 3 min", "50 s to 2 min", "about 4 s", "under 0.1 s". Returns
+ * `text`. */
 const char *text_span(char text[TEXT_SHORT], double low_s, double high_s);
 
-/* Seconds since 1970 as "2026-11-22T10:15:00Z"; gmtime is not for threads. Returns `text`. */
+/* Formats seconds since 1970 as "2026-11-22T10:15:00Z"; gmtime is not for threads. Returns
+ * `text`. */
 enum { TEXT_UTC = 24 };
 const char *text_utc(char text[TEXT_UTC], int64_t since_1970_s);
 
-/* "1 entry", "2 entries". Returns `text`; the macro's lives as long as the block around it. */
+/* Formats a count: "1 entry", "2 entries". Returns `text`; the macro's text lives as long as the
+ * block around it. */
 const char *text_count(char text[TEXT_COUNTED], uint64_t count, const char *one, const char *many);
 #define TEXT_COUNT(count, one, many) text_count((char[TEXT_COUNTED]){0}, (count), (one), (many))
 
-/* Copies up to `size` bytes, always with a NUL: truncates a longer text. */
+/* Copies a text into `size` bytes, always with a NUL; a longer text is truncated. */
 void text_copy(char *to, size_t size, const char *from);
-/* The same for an array. */
+/* Copies a text into an array. */
 #define TEXT_COPY(to, from) text_copy((to), sizeof(to), (from))
 
-/* The start of an address that a message may name: without the name and password before its host,
- * and without what follows “?” or “#”, which may prove who we are, too. An “@” that could end a
- * password takes all before it away, even where it was part of a path. Returns `room`. */
+/* Writes the part of an address that a message may show: without the name and password before the
+ * host, and without everything after “?” or “#”, which may contain credentials, too. If an “@”
+ * could end a password, everything before it is left out, even if the “@” was part of a path.
+ * Returns `room`. */
 const char *text_address(char *room, size_t size, const char *address);
 
 /* ASCII, independent of the locale. */
@@ -72,63 +76,65 @@ static inline bool text_is_blank(int c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Equal, or both NULL. */
+/* Whether both are equal, or both NULL. */
 bool text_same(const char *a, const char *b);
 bool text_starts(const char *text, const char *start);
 bool text_ends(const char *text, const char *end);
-/* Whether all of it is as `form` says: “#” stands for a decimal number, “%” for a hexadecimal one
+/* Whether the whole text matches `form`: “#” stands for a decimal number, “%” for a hexadecimal one
  * in lower case, “?” for one of a-z0-9, “*” at the beginning for anything before a rest without “#”
  * and “%”, and other characters for themselves. */
 bool text_has_form(const char *text, const char *form);
-/* Ignores ASCII case. */
+/* These two ignore ASCII case. */
 bool text_starts_fold(const char *text, const char *start);
 bool text_equal_fold(const char *a, const char *b);
 
-/* A decimal number and nothing else; false past `most`. */
+/* Reads a decimal number; returns false if the text contains anything else or the number is above
+ * `most`. */
 bool text_number(const char *text, uint64_t most, uint64_t *ret_value);
 
-/* Up to `most` decimal numbers with dots between them ("550.163.01"); returns their number, 0 if
- * the text is anything else or a number has more than `most_digits`. */
+/* Reads up to `most` decimal numbers with dots between them ("550.163.01") and returns how many
+ * there are; 0 if the text is anything else or a number has more than `most_digits`. */
 size_t text_numbers(const char *text, size_t most_digits, uint32_t *numbers, size_t most);
 
 enum { PACKAGE_MAX_NAME = 256, VERSION_NUMBERS = 8 };
 
-/* PEP 503: lower case; runs of '-', '_' and '.' become one '-'. False if `text` (its first `length`
- * bytes) is not a package's name. */
+/* Writes a package's name as PEP 503 normalises it: lower case, and runs of '-', '_' and '.' become
+ * one '-'. False if `text` (its first `length` bytes) is not a package name. */
 bool package_normalise(const char *text, size_t length, char name[PACKAGE_MAX_NAME]);
 
-/* 2 and 1 of "2.1rc1", "2.1.post1"; missing numbers are 0. */
+/* The numbers of a version: 2 and 1 of "2.1rc1" or "2.1.post1". Missing numbers are 0. */
 struct version {
 	uint32_t numbers[VERSION_NUMBERS];
 	size_t count;
 };
 
-/* *ret_rest: what is behind the numbers. False if the text does not begin with one, or has more, or
- * longer ones, than fit. */
+/* Reads the numbers at the start of a version; *ret_rest is the text after them. False if the text
+ * does not begin with a number, or has more or longer numbers than fit. */
 bool version_read(const char *text, struct version *ret_version, const char **ret_rest);
-/* Of the first `count` numbers: -1, 0 or 1. */
+/* Compares the first `count` numbers and returns -1, 0 or 1. */
 int version_order(const struct version *a, const struct version *b, size_t count);
 
-/* Length of the well-formed UTF-8 sequence (RFC 3629) at the start of `size` bytes and its code
- * point; 0 for anything else. ret_point may be NULL. */
+/* Returns the length of the well-formed UTF-8 sequence (RFC 3629) at the start of `size` bytes, and
+ * its code point; 0 for anything else. ret_point may be NULL. */
 size_t text_utf8_next(const void *data, size_t size, uint32_t *ret_point);
-/* The UTF-8 of a code point, U+FFFD for an invalid one; returns its length. */
+/* Writes a code point, or U+FFFD for an invalid one, as UTF-8 and returns its length. */
 size_t text_utf8_put(uint32_t point, char utf8[4]);
 
-/* Whether a character must not reach a person's eyes as it is: it steers a terminal or the
- * direction of writing, ends a line, or cannot be seen. */
+/* Whether a character must not be printed as it is: it controls a terminal or the direction of
+ * writing, ends a line, or is invisible. */
 bool text_is_hidden(uint32_t point);
 
-/* Whether `size` bytes are well-formed UTF-8, of control characters only tab and line feed */
+/* Whether `size` bytes are well-formed UTF-8 whose only control characters are tab and line
+ * feed. */
 bool text_is_utf8(const void *data, size_t size);
 
-/* "Did you mean ...?": the name nearest to the typed one. */
+/* Finds the name that is nearest to the typed one, for "Did you mean ...?". */
 struct suggest {
 	const char *typed;
 	size_t length;
-	size_t distance;  /* of `best`; more distant candidates are ignored */
-	bool whole;       /* the beginning of a name is not enough */
-	const char *best; /* NULL while none is near enough */
+	size_t distance;  /* the distance of `best`; more distant candidates are ignored */
+	bool whole;       /* the beginning of a name is not a match */
+	const char *best; /* NULL as long as no candidate is near enough */
 };
 
 /* `typed` need not end in NUL and must outlive the result. */

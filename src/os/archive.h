@@ -1,5 +1,5 @@
-/* libarchive. It brings ten libraries more, whose loading takes longer than the rest of a start: if
- * it is shared, it is loaded when os_archive_load first asks for it. */
+/* libarchive. It loads ten more libraries, which takes longer than the rest of a start. If it is
+ * shared, os_archive_load loads it the first time that it is called. */
 #pragma once
 
 #include <archive.h>
@@ -52,7 +52,7 @@ struct os_archive {
 #undef OS_ARCHIVE_MEMBER
 };
 
-/* -1: the library cannot be loaded, or lacks one of the functions. */
+/* Loads libarchive. Returns -1 if it cannot be loaded, or lacks one of the functions. */
 int os_archive_load(struct jw_error *err);
 /* libarchive's functions, once os_archive_load has returned 0. */
 const struct os_archive *os_archive(void);

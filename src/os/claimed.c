@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "os/file.h"
 
-/* If locks do not work, a folder this old is a leftover. */
+/* The age in seconds from which a folder is a leftover if locks do not work. */
 enum { OLD_S = 3600 };
 
 static const char lock_end[] = ".lock";
@@ -49,8 +49,8 @@ static void sweep_folder(const char *path)
 	struct os_file *file = NULL;
 	bool dead = os_claim_is_dead(path, lock_path, &file);
 
-	/* A process of the run may still write while it is being killed: the next sweep then finds it
-	 * by its remaining lock. */
+	/* A killed process of the run may still be writing; the next sweep finds its files by the
+	 * remaining lock. */
 	if (dead && os_remove_tree(NULL, path))
 		dead = false;
 	/* Windows does not remove an open file. */
@@ -72,8 +72,8 @@ static void sweep_lock(char *path)
 		(void)os_remove(NULL, path);
 }
 
-/* Calls `take` for each folder and lock but those of this process: it would get its own locks
- * again, and lose them when it closes the file. */
+/* Calls `take` for each folder and lock except those of this process: opening its own lock would
+ * succeed, and closing the file would release it. */
 static void each_claim(const char *place, const char *prefix,
 					   void (*take)(void *context, char *path, const char *name, bool folder),
 					   void *context)

@@ -3,9 +3,9 @@
 
 #include <stdint.h>
 
-/* Rises steadily, also when the clock is set; its zero has no meaning. */
+/* Returns a time that rises steadily, also when the clock is set; its zero has no meaning. */
 uint64_t os_monotonic_ns(void);
-/* Seconds since 1970-01-01 UTC. */
+/* Returns the seconds since 1970-01-01 UTC. */
 int64_t os_now_s(void);
-/* Processor time of all threads of this process. 0 if unknown. */
+/* Returns the processor time of all threads of this process; 0 if unknown. */
 uint64_t os_cpu_ns(void);

@@ -102,12 +102,12 @@ int os_may_make(struct jw_error *err, const char *path)
 	return result;
 }
 
-/* How often a level is made that other processes remove */
+/* how often a level is made again that other processes remove */
 enum { MAX_TRIES = 8 };
 
-/* Failing to make an existing directory does not matter: a level above may be read-only. One that
- * is there when it is made and gone when it is looked at is another process's, which comes and
- * goes. */
+/* Makes one level. If an existing directory cannot be made, that is no error: a level above may be
+ * read-only. A directory that exists at first and is gone a moment later belongs to another
+ * process, which comes and goes. */
 static int make_dir(struct jw_error *err, const char *path, uint32_t mode, bool exactly)
 {
 	struct jw_error why, unknown;

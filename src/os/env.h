@@ -9,9 +9,9 @@
 char *os_env(const char *name);
 int os_env_set(struct jw_error *err, const char *name, const char *value); /* value NULL: unset */
 
-/* Environment variables that Windows keeps for an account or for the machine, in the registry, and
- * jitwarm's records of them: a key of its own below SOFTWARE, which goes when it is empty. To the
- * machine's only administrators may write. */
+/* Environment variables that Windows keeps in the registry for an account or for the machine, and
+ * jitwarm's records of them: a key below SOFTWARE, which is removed when it is empty. Only
+ * administrators may write the machine's variables. */
 enum os_variables {
 	OS_VARIABLES_USER,
 	OS_VARIABLES_MACHINE,
@@ -24,14 +24,15 @@ struct os_variable {
 	bool expands; /* REG_EXPAND_SZ: %NAME% in it stands for another variable's value */
 };
 
-/* Whether this system stores variables: elsewhere all functions below return JW_ERR_UNSUPPORTED. */
+/* Whether this system stores variables; if not, all functions below return JW_ERR_UNSUPPORTED. */
 bool os_variables_kept(void);
-/* The registry key, for messages. */
+/* Returns the name of the registry key, for messages. */
 const char *os_variables_key(enum os_variables where);
-/* JW_ERR_NOT_FOUND if it is not set. The caller frees the value. */
+/* Reads a variable; JW_ERR_NOT_FOUND if it is not set. The caller frees the value. */
 int os_variable_read(struct jw_error *err, enum os_variables where, const char *name,
 					 struct os_variable *ret_variable);
-/* `variable` NULL removes it; it may be missing then. JW_ERR_IO says if elevation is missing. */
+/* Writes a variable; a NULL `variable` removes it if it exists. JW_ERR_IO, with a message about
+ * elevation, if that is missing. */
 int os_variable_write(struct jw_error *err, enum os_variables where, const char *name,
 					  const struct os_variable *variable);
 /* Tells running programs that variables have changed (WM_SETTINGCHANGE), so that programs which

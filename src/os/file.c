@@ -37,12 +37,12 @@ static int too_large(struct jw_error *err, const char *path, size_t most)
 	return error_set(err, JW_ERR_LIMIT, "%s: more than %zu bytes", path, most);
 }
 
-/* Reads one byte more than the size, to detect that the file has grown, into the same piece of
- * memory; files in /proc have size 0 and content. A file of sysfs reports a page and has a few
- * bytes: the end of a small file decides */
+/* Reads one byte more than the size into the same allocation, to detect that the file has grown.
+ * Files in /proc have size 0 and content. A file in sysfs reports the size of a page and has a few
+ * bytes, so a small file is read to its end. */
 int os_read_file(struct jw_error *err, const char *path, size_t most, struct buf *ret_content)
 {
-	enum { MAX_PAGE = 65536 }; /* the largest on Linux */
+	enum { MAX_PAGE = 65536 }; /* the largest page size on Linux */
 	struct buf content = BUF_MAX(most);
 	struct os_stat stat;
 	int fd = open_regular(err, path, &stat), got = 1, result = -1;

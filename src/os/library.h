@@ -8,24 +8,25 @@
 
 struct os_library;
 
-/* To be called first: from now on, libraries that this process loads by name come from System32, or
- * from the folder of one that os_library_open was given a path of, and not from the program's own
- * folder or the current one. Windows alone. */
+/* Restricts the places of libraries that this process loads by name to System32 and the folders of
+ * libraries that os_library_open opened by path; the program's own folder and the current one are
+ * excluded. Called first; does nothing but on Windows. */
 void os_library_places(void);
 /* Loads a library by name like the system; on Windows from System32 only. A path (with a separator)
  * is used unchanged. */
 int os_library_open(struct jw_error *err, const char *name, struct os_library **ret_library);
-/* Looks a function up. `ret_function` points to a pointer of the function's type; NULL is stored if
- * the function is missing. Returns whether it is there. */
+/* Finds a function of the library. `ret_function` points to a pointer of the function's type; NULL
+ * is stored if the function is missing. Returns whether it exists. */
 bool os_library_function(struct os_library *library, const char *name, void *ret_function);
-/* The file that was actually loaded; the caller frees it. `function` is one of its names. */
+/* Finds the file that was actually loaded, by the name of one of its functions; the caller frees
+ * it. */
 int os_library_path(struct jw_error *err, struct os_library *library, const char *function,
 					char **ret_path);
 void os_library_close(struct os_library *library);
 
-/* Where the system would find the driver (libcuda.so.1, nvcuda.dll), without loading it:
- * LD_LIBRARY_PATH, the linker's cache, the usual folders (WSL's too); System32. Links resolved.
- * JW_ERR_NOT_FOUND. The caller frees the path. */
+/* Finds the file that the system would load as the driver (libcuda.so.1, nvcuda.dll), without
+ * loading it: LD_LIBRARY_PATH, the linker's cache, the usual folders (WSL's too); System32. Links
+ * are resolved. JW_ERR_NOT_FOUND. The caller frees the path. */
 int os_find_driver(struct jw_error *err, char **ret_path);
 /* Any library in those places; on Windows in none. */
 bool os_find_library(const char *name, char **ret_path);

@@ -16,33 +16,34 @@ int path_make_dir(struct jw_error *err, const char *path, uint32_t mode);
 /* Makes a file (0600) named `path` and six more letters; the caller frees the name. Returns its
  * descriptor, or -1. */
 int path_make_file(struct jw_error *err, const char *path, char **ret_name);
-/* The same for a folder (0700) of temporary files. Windows: an administrator's admits only those
- * and the system */
+/* Makes a private folder (0700) for temporary files in the same way. On Windows, an administrator's
+ * folder admits only administrators and the system. */
 int path_make_private_folder(struct jw_error *err, const char *path, char **ret_name);
-/* Chooses those letters, which cannot be predicted: PATH_LETTERS, without a NUL. */
+/* Chooses those letters so that they cannot be predicted: PATH_LETTERS, without a NUL. */
 enum { PATH_LETTERS = 6 };
 int path_choose_letters(struct jw_error *err, const char *path, char *ret_letters);
 bool path_is_link(const char *path);
 
-/* Connects the common part of os/file.h with each system's own. Files are descriptors of libuv's */
+/* What the common part of os/file.h needs from each system. Files are libuv's descriptors. */
 struct os_file {
 	int fd;
 	bool locked; /* on Windows */
 	char *path;
 };
 
-/* The descriptor, or -1. Waits for no pipe's writer, and refuses anything but a regular file. */
+/* Returns the descriptor, or -1. Does not wait for a writer of a pipe, and refuses anything but a
+ * regular file. */
 int open_regular(struct jw_error *err, const char *path, struct os_stat *ret_stat);
 int close_fd(struct jw_error *err, const char *path, int fd);
 
 int fd_stat(struct jw_error *err, int fd, const char *path, struct os_stat *ret_stat);
-/* The permissions of a new file (RIGHTS_OF_NEW: those that the umask leaves), or (`keep`) the
- * rights of the one at `path`, which it replaces, as os_copy_rights. Nothing on Windows, where a
- * file inherits its rights from its folder. */
+/* Sets the permissions of a new file (RIGHTS_OF_NEW: those that the umask leaves), or, with `keep`,
+ * the rights of the file at `path`, which it replaces (os_copy_rights). Does nothing on Windows,
+ * where a file inherits its rights from its folder. */
 enum { RIGHTS_OF_NEW = UINT16_MAX };
 int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode, bool keep);
 
-/* NULL on failure. */
+/* Returns NULL on failure. */
 void *map_view(struct jw_error *err, int fd, const char *path, size_t size);
 void map_unview(void *view, size_t size);
 
@@ -57,7 +58,7 @@ struct named_list {
 	size_t count, capacity;
 };
 
-/* Takes `name` over. -1 from the 4,000,000th name on. */
+/* Adds a name and takes ownership of it. -1 from the 4,000,000th name on. */
 int names_add(struct jw_error *err, struct named_list *list, char *name, enum os_kind kind);
 
 /* Empties the list: returns its names, sorted, as two arrays, unless `result` is a failure. */

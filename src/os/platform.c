@@ -84,7 +84,7 @@ int accounts_add(struct jw_error *err, struct jw_accounts *accounts,
 	return 0;
 }
 
-/* The test beds' replacement of the system's list of PCI devices: JITWARM_PCI_DEVICES. */
+/* Reads JITWARM_PCI_DEVICES, with which tests replace the system's list of PCI devices. */
 
 static bool parse_one(const char *text, size_t length, struct os_pci_device *ret_device)
 {

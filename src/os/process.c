@@ -14,7 +14,7 @@ enum {
 	POLL_MS = 50,
 	MAX_ARGUMENTS = 200,
 	MAX_DEPTH = 8,
-	POLLS_PER_SIZE = 5 /* every fifth look */
+	POLLS_PER_SIZE = 5 /* the size is summed at every fifth poll */
 };
 
 struct asking {
@@ -28,7 +28,7 @@ struct asking {
 	uint64_t waited_ms;
 	int64_t status;
 	int signal;
-	bool ended, closed; /* the program; its output */
+	bool ended, closed; /* whether the program, and its output, have ended */
 	struct jw_error why;
 };
 
@@ -75,7 +75,7 @@ static void on_helper_answer(uv_stream_t *stream, ssize_t got, const uv_buf_t *b
 	}
 }
 
-/* Also ends the wait where a grandchild keeps the output open. */
+/* Also ends the wait if a grandchild keeps the output open. */
 static void on_helper_tick(uv_timer_t *timer)
 {
 	struct asking *asking = timer->data;
@@ -133,8 +133,8 @@ static void close_asking_handle(uv_handle_t *handle, void *context)
 		uv_close(handle, NULL);
 }
 
-/* *ret_status: its exit status, 128 where a signal ended it. -1: it could not be started
- * (JW_ERR_IO), or said too much or took too long (JW_ERR_LIMIT), or JW_ERR_INTERRUPTED. */
+/* *ret_status is the exit status, or 128 if a signal ended the program. -1 if it could not be
+ * started (JW_ERR_IO), printed too much or took too long (JW_ERR_LIMIT), or JW_ERR_INTERRUPTED. */
 static int os_ask_program(struct jw_error *err, const struct os_question *question, int *ret_status)
 {
 	struct asking asking = {.question = question};
@@ -160,7 +160,8 @@ static int os_ask_program(struct jw_error *err, const struct os_question *questi
 	return result;
 }
 
-/* What a program that was found is started with; into `room` where that is something else. */
+/* Returns the arguments with which a found program is started; if they differ, they are written
+ * into `room`. */
 static int start_safely(struct jw_error *err, const char *const *arguments,
 						const char *room[MAX_ARGUMENTS], const char *const **ret_arguments)
 {
@@ -207,7 +208,8 @@ struct watched {
 	unsigned looks;
 };
 
-/* Of all files below; a folder that changes meanwhile is counted as it is seen. */
+/* Returns the size of all files below a folder; a folder that changes in between is counted as it
+ * is seen. */
 static uint64_t bytes_below(const char *folder, int depth)
 {
 	struct os_names names;
@@ -266,7 +268,7 @@ int os_run_helper(struct jw_error *err, const char *const *arguments, const char
 					 ? -1
 					 : os_run(err, arguments, output, &watch, ret_ended);
 
-	/* Ctrl-C reaches both, and either may be the first to notice. */
+	/* Ctrl-C reaches both processes, and either may notice it first. */
 	return result || cancel_check(err, helper->cancel) ? -1 : 0;
 }
 
@@ -318,7 +320,7 @@ int quote_windows(struct jw_error *err, struct buf *line, const char *argument)
 
 int quote_systemd(struct jw_error *err, struct buf *line, const char *argument)
 {
-	/* In the program's path, the first word, it replaces no variables. */
+	/* The program's path, the first word, contains no variables to replace. */
 	const char *const doubled = line->size ? "%$" : "%";
 
 	if ((line->size && buf_append(err, line, " ", 1)) || buf_append(err, line, "\"", 1))

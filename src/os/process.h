@@ -1,4 +1,4 @@
-/* Runs another program to its end; and functions for a process that another has started. */
+/* Runs another program to its end. Also functions for a process that another one has started. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,29 +9,29 @@
 #include "base/error.h"
 
 struct os_ended {
-	int status;          /* exit status; on Windows also an exception's code (0xc0000005) */
-	int signal;          /* that ended it, 0 for none; 0 on Windows */
+	int status;          /* the exit status; on Windows also an exception's code (0xc0000005) */
+	int signal;          /* the signal that ended it, or 0; always 0 on Windows */
 	uint64_t peak_bytes; /* peak resident memory, 0 if unknown */
 	double cpu_ms;       /* processor time of all its threads */
 };
 
-/* Who looks after a program that runs: `look` is called twenty times a second, and ends it with -1
- * and *err. */
+/* Watches a running program: `look` is called twenty times a second, and ends the program by
+ * returning -1 with *err. */
 struct os_watch {
 	int (*look)(struct jw_error *err, void *context);
 	void *context;
 };
 
-/* Starts `arguments` (a NULL at the end; the first is the program: a path, on Windows a whole one
- * (os/process.h), on POSIX also a name that is looked for on PATH), without a standard input,
- * waits for its end, and tells how it ended. Its stdout and stderr go to the new file `output`. It
- * is killed when this process ends, however that happens. `watch` may be NULL. -1: it cannot be
- * started, or `look` has ended it. */
+/* Runs a program and waits for its end. `arguments` ends with NULL; the first one is the program: a
+ * path (on Windows an absolute one), on POSIX also a name that is searched for on PATH. The program
+ * has no standard input; its stdout and stderr go to the new file `output`. It is killed when this
+ * process ends, however that happens. `watch` may be NULL. -1 if it cannot be started, or if `look`
+ * has ended it. */
 int os_run(struct jw_error *err, const char *const *arguments, const char *output,
 		   const struct os_watch *watch, struct os_ended *ret_ended);
 
-/* This process becomes that program, with its own streams. POSIX. Returns only where that fails:
- * JW_ERR_NOT_FOUND if there is none. */
+/* Replaces this process by a program, with the same streams (POSIX). Returns only on failure:
+ * JW_ERR_NOT_FOUND if there is no such program. */
 int os_become_program(struct jw_error *err, const char *const *arguments);
 
 /* Ends this process at once, wherever its threads are. */
@@ -41,19 +41,19 @@ void os_die_with_parent(void);
 /* A crash ends the process at once: no core files, no dialog boxes. */
 void os_crash_quietly(void);
 
-/* Which file a program's name means, and in which letters programs of the system speak. On Windows
- * neither the current folder nor a variable of the environment but PATH decides, since others may
- * write to the former, and programs of the account that are not elevated set the latter. */
+/* Which file a program's name means, and in which encoding the system's programs print. On Windows
+ * only PATH decides, not the current folder nor another variable, because other accounts may write
+ * to that folder, and unelevated programs of the account set the variables. */
 
-/* A program of the system, in the form for os_run: its path in System32; on POSIX its name, which
- * os_run finds on PATH. The caller frees it. NULL on failure. */
+/* Returns a program of the system in the form for os_run: its path in System32; on POSIX its name,
+ * which os_run finds on PATH. The caller frees it. */
 char *os_system_program(struct jw_error *err, const char *name);
-/* Output of such a program as UTF-8: Windows programs print in the console's code page. The caller
- * frees it. NULL: out of memory. */
+/* Returns the output of such a program as UTF-8; programs of Windows print in the console's code
+ * page. The caller frees it. */
 char *os_system_text(const char *printed);
-/* The program of a command line, in the form for os_run and libuv. Windows: searches for a bare
- * name in the folders of PATH that name their drive or share, with .exe and .com if it has no
- * extension; JW_ERR_NOT_FOUND if there is none. POSIX: a copy. The caller frees it. */
+/* Finds the program of a command line, in the form for os_run and libuv. Windows: searches for a
+ * bare name, with .exe and .com if it has no extension, in the folders of PATH that name their
+ * drive or share; JW_ERR_NOT_FOUND if there is none. POSIX: returns a copy. The caller frees it. */
 char *os_find_program(struct jw_error *err, const char *name);
 /* A path that does not depend on the current folder and drive: not "\\usr" on Windows. */
 bool os_is_whole_path(const char *path);

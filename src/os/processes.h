@@ -49,12 +49,13 @@ int os_process_variables(struct jw_error *err, int pid,
  * JW_ERR_NOT_FOUND: it was removed, or nobody tells. The caller frees it. */
 int os_process_folder(struct jw_error *err, int pid, char **ret_path);
 
-/* What a process and its descendants have used so far. */
+/* The resources that a process and its descendants have used so far. */
 struct os_process_use {
-	double cpu_ms; /* processor time, that of ended ones included where their parents waited for
+	double cpu_ms; /* processor time, including that of ended processes if their parents waited for
 					  them */
 	unsigned processes, runnable; /* runnable: threads that run or want a core */
-	uint64_t born;                /* tells it from a later process with its number */
+	uint64_t born;                /* distinguishes it from a later process with the same number */
 };
-/* JW_ERR_NOT_FOUND: it has ended, or is ending; JW_ERR_UNSUPPORTED if the system does not tell. */
+/* JW_ERR_NOT_FOUND if the process has ended or is ending; JW_ERR_UNSUPPORTED if the system does not
+ * report it. */
 int os_process_used(struct jw_error *err, int pid, struct os_process_use *ret_use);

@@ -1,4 +1,4 @@
-/* Replaces files as a whole: written beside their place, and renamed. */
+/* Replaces whole files: a new file is written beside the old one, and renamed. */
 #include <jitwarm/accounts.h>
 
 #include "base/mem.h"
@@ -6,7 +6,8 @@
 #include "os/path_calls.h"
 #include "os/uv.h"
 
-/* The file to be replaced: `path`, or its link's target. Refuses anything but a regular file. */
+/* Finds the file to be replaced: `path`, or its link's target. Refuses anything but a regular
+ * file. */
 static int find_target(struct jw_error *err, const char *path, char **ret_real,
 					   struct os_stat *ret_stat, bool *ret_there)
 {
@@ -20,9 +21,9 @@ static int find_target(struct jw_error *err, const char *path, char **ret_real,
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s: %s", path,
 						 ret_stat->kind == OS_DIRECTORY ? "Is a directory"
 														: "is not a regular file: not replaced");
-	/* On Windows nobody tells whose a link is. What is written leads through none of another
-	 * account's, even if that counts as root: it may have been put there for jitwarm's own files.
-	 */
+	/* Windows does not reliably report who owns a link. An administrator writes through no link of
+	 * another account, even if that account counts as root: the link may have been made to catch
+	 * jitwarm's own files. */
 	if (link && jw_is_administrator() &&
 		(os_is_separator('\\') || os_find_stranger(path, &stranger) || stranger.link))
 		return error_set(err, JW_ERR_IO,
@@ -36,8 +37,8 @@ static int find_target(struct jw_error *err, const char *path, char **ret_real,
 	return 0;
 }
 
-/* `keep`: keeps the rights and the owner of the existing file. `lasting`: a power loss leaves the
- * old content or the new one, too. */
+/* With `keep`, the new file has the rights and the owner of the old one. With `lasting`, also a
+ * power loss leaves the old content or the new one. */
 static int write_over(struct jw_error *err, const char *path, const void *data, size_t size,
 					  uint32_t mode, bool keep, bool lasting)
 {

@@ -5,8 +5,8 @@
 
 #include "os/platform.h"
 
-/* Whether a shell takes the word literally, without quotes. Of Windows' shells cmd replaces what is
- * between two '%', and PowerShell takes ',', '@' and '=' for its own. */
+/* Whether a shell takes the word literally without quotes. Among Windows' shells, cmd replaces text
+ * between two '%', and PowerShell gives ',', '@' and '=' a meaning. */
 static bool is_plain(const char *word, bool windows)
 {
 	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -17,9 +17,9 @@ static bool is_plain(const char *word, bool windows)
 	return *word && word[strspn(word, windows ? plain_windows : plain)] == '\0';
 }
 
-/* What ends a word in double quotes, or runs or replaces something there: '"', '$' and '`' for
- * PowerShell, which takes the quotes of typesetters (U+201C to U+201E) for '"', too; '%' and '!'
- * for cmd. Its length; 0: none begins here. */
+/* Returns the length of a character that ends a word in double quotes, or runs or replaces
+ * something there; 0 if there is none. In PowerShell these are '"', '$' and '`' and the typographic
+ * quotes (U+201C to U+201E); in cmd '%' and '!'. */
 static size_t acts_in_double_quotes(const char *at)
 {
 	if (strchr("\"$`%!", *at) || (unsigned char)*at < ' ')
@@ -30,9 +30,9 @@ static size_t acts_in_double_quotes(const char *at)
 			   : 0;
 }
 
-/* In single quotes "'" ends them; in double ones '?' stands for what acts there: no file's name has
- * one, so that the command finds nothing, and nothing runs. A last '\\' would keep a double quote
- * from ending the word, and a folder is the same without it. */
+/* Only "'" ends a word in single quotes. In double quotes '?' replaces every character that acts
+ * there: no file name contains '?', so the command finds nothing and runs nothing. A '\\' at the
+ * end is left out, because it would escape the double quote; a folder is the same without it. */
 void shell_quote(struct buf *line, const char *word, bool windows)
 {
 	const char *const quote = windows ? "\"" : "'";

@@ -1,7 +1,7 @@
 #include "os/uv.h"
 #include "base/mem.h"
 
-/* One call transfers at most this much: Windows refuses more on network drives. */
+/* The most bytes that one call transfers: Windows refuses more on network drives. */
 enum { MAX_STEP = 1 << 24 };
 
 int os_loop_open(struct jw_error *err, uv_loop_t *ret_loop)
@@ -26,7 +26,7 @@ int os_loop_open(struct jw_error *err, uv_loop_t *ret_loop)
 
 int os_uv_result(struct jw_error *err, const char *path, uv_fs_t *request, int got)
 {
-	/* Without a result, the request ran out of memory. */
+	/* A request without a result ran out of memory. */
 	int number = request->result < 0 ? uv_fs_get_system_error(request) : 0;
 
 	uv_fs_req_cleanup(request);

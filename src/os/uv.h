@@ -1,4 +1,4 @@
-/* libuv's loops; its errors and transfers are for this room's files only. */
+/* libuv's loops. Its errors and transfers are for this room's files only. */
 #pragma once
 
 #include <stddef.h>
@@ -8,27 +8,28 @@
 
 #include "base/error.h"
 
-/* The only place that makes a loop; uv_loop_close ends it. With too few descriptors it fails, where
- * uv_loop_init would end the process. */
+/* Opens a loop, which uv_loop_close ends; no other function does. With too few descriptors it
+ * fails, whereas uv_loop_init would end the process. */
 int os_loop_open(struct jw_error *err, uv_loop_t *ret_loop);
 
-/* Sets the reason of a system's number (errno, GetLastError()) behind the path. Common reasons read
- * the same on every system. Returns -1. */
+/* Sets the reason of a system's error number (errno, GetLastError()) after the path. Common reasons
+ * read the same on every system. Returns -1. */
 int os_error_number(struct jw_error *err, const char *path, int number);
 /* `got` is the return value of the function that began the request; a negative one becomes -1 with
  * the system's reason. Frees the request's memory. */
 int os_uv_result(struct jw_error *err, const char *path, uv_fs_t *request, int got);
 
-/* Transfers as much as one call may; `offset` -1: continues after the last one. Returns the number
- * of bytes, or -1. */
+/* Transfers as much as one call may. If `offset` is -1, it continues after the last transfer.
+ * Returns the number of bytes, or -1. */
 int os_uv_read(struct jw_error *err, const char *path, int fd, void *data, size_t size,
 			   int64_t offset);
 /* Transfers everything. */
 int os_uv_write(struct jw_error *err, const char *path, int fd, const void *data, size_t size,
 				int64_t offset);
 
-/* Makes a mutex, or a condition; without memory for it the process ends. */
+/* These two make a mutex and a condition; without memory for it the process ends. */
 void os_mutex_make(uv_mutex_t *ret_mutex);
 void os_cond_make(uv_cond_t *ret_cond);
-/* As uv_thread_create, but with a sufficient stack, independent of the shell's limit. */
+/* Starts a thread like uv_thread_create, but with a sufficient stack, independent of the shell's
+ * limit. */
 int os_thread_start(uv_thread_t *ret_thread, uv_thread_cb run, void *context);

@@ -41,7 +41,7 @@ const char *jw_platform(void)
 	return JITWARM_PLATFORM;
 }
 
-/* libarchive reports "libarchive 3.6.2". */
+/* Finds the number in "libarchive 3.6.2". */
 static const char *archive_number(void)
 {
 	const char *text;

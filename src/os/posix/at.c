@@ -15,10 +15,10 @@
 
 enum { MAX_CLOSED = 8 };
 
-/* Of os_follow_none_below. */
+/* The folders of os_follow_none_below. */
 static struct closed {
-	char *given; /* without a separator at its end */
-	char *real;  /* the same without links, as it was then */
+	char *given; /* as the caller named it, without a separator at its end */
+	char *real;  /* without links, as it was then */
 } closed[MAX_CLOSED];
 static size_t closed_count;
 static bool closed_to_readers;
@@ -31,7 +31,7 @@ void os_follow_none_below(const char *folder, bool reads)
 	closed_to_readers = closed_to_readers || reads;
 	while (length > 1 && given[length - 1] == '/')
 		given[--length] = '\0';
-	/* What is missing will be made, and a link that comes there meanwhile is not followed. */
+	/* A missing part will be made later; a link that appears there in between is not followed. */
 	nearest = os_nearest(given);
 	there = !strncmp(given, nearest, strlen(nearest)) ? strlen(nearest) : 0;
 	if (closed_count < MAX_CLOSED && realpath(nearest, real))
@@ -40,7 +40,8 @@ void os_follow_none_below(const char *folder, bool reads)
 	mem_free(given);
 }
 
-/* The closed folder that the path is below; *ret_rest: of the path, behind the separators. */
+/* Returns the folder of os_follow_none_below that the path is below; *ret_rest is the rest of the
+ * path. */
 static const struct closed *closed_of(const char *path, const char **ret_rest)
 {
 	for (size_t i = 0; i < closed_count; i++) {
@@ -56,7 +57,7 @@ static const struct closed *closed_of(const char *path, const char **ret_rest)
 	return NULL;
 }
 
-/* By descriptors, so that a link that is put there meanwhile is not followed either. */
+/* Walks by descriptors, so that a link that appears in between is not followed either. */
 static int walk(struct jw_error *err, const char *path, struct at *at)
 {
 	char *part = at->text, *rest;
@@ -125,7 +126,8 @@ int at_open(const struct at *at, int flags, mode_t mode)
 	int look, fd, reason;
 
 	flags |= O_CLOEXEC | O_NOCTTY;
-	/* Whoever has our own rights gains nothing by a swap between the look and the opening. */
+	/* An attacker with our own rights gains nothing by exchanging the file between the check and
+	 * the opening. */
 	if (geteuid() != 0 && !at->guarded) {
 		reason = fstatat(at->dir, at->name, &stat, 0) ? 0 : refusal(at, &stat, writes);
 		errno = reason;
@@ -141,7 +143,7 @@ int at_open(const struct at *at, int flags, mode_t mode)
 	fd = reason ? -1 : openat(AT_FDCWD, again, flags & ~O_CREAT, mode);
 	if (!reason && fd < 0)
 		reason = errno;
-	/* Without /proc */
+	/* /proc is not mounted. */
 	if (reason == ENOENT) {
 		fd = openat(at->dir, at->name, (flags & ~O_CREAT) | link, mode);
 		reason = fd < 0 ? errno : 0;

@@ -1,10 +1,7 @@
-/* How a path is used by calls that change something: below the folders of os_follow_none_below no
- * link is followed, however it came there, and the superuser writes through none at a path's end.
- *
- *     if (at_enter(err, path, true, &at))
- *         return -1;
- *     result = mkdirat(at.dir, at.name, 0700) ? posix_error(err, path) : 0;
- *     at_leave(&at); */
+/* Resolves the paths of calls that change something: below the folders of os_follow_none_below no
+ * link is followed, whoever made it, and the superuser writes through none at a path's end. Usage:
+ * `if (at_enter(err, path, true, &at)) return -1; result = mkdirat(at.dir, at.name, 0700) ?
+ * posix_error(err, path) : 0; at_leave(&at);` */
 #pragma once
 
 #include <limits.h>
@@ -14,19 +11,20 @@
 #include "base/error.h"
 
 struct at {
-	int dir;          /* for openat() and its like */
-	const char *name; /* there */
+	int dir;          /* the folder, for openat() and similar calls */
+	const char *name; /* the name in that folder */
 	bool guarded; /* the call must not follow a link at the end, nor write to a file with a second
 					 name */
 	char text[PATH_MAX];
 };
 
-/* `writes`: the call changes something. Fills `ret_at` in place, which must not be moved. */
+/* Fills `ret_at` in place, which must not be moved. With `writes`, the call will change
+ * something. */
 int at_enter(struct jw_error *err, const char *path, bool writes, struct at *ret_at);
 /* Keeps errno. */
 void at_leave(struct at *at);
 
-/* Opens a file, or a folder for reading. -1 and errno: refuses devices and pipes, since opening
- * alone can have effects (a watchdog restarts the machine, a tape rewinds), and what is guarded
- * against: a link (ENODEV, too), a second name (EMLINK). */
+/* Opens a file, or a folder for reading. Returns -1 with errno for devices and pipes, since opening
+ * alone can have effects (a watchdog restarts the machine, a tape rewinds), and for guarded paths
+ * that are a link (ENODEV, too) or have a second name (EMLINK). */
 int at_open(const struct at *at, int flags, mode_t mode);

@@ -19,7 +19,7 @@ unsigned os_terminal_columns(int fd)
 	return !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 80;
 }
 
-/* Source: POSIX, "Environment Variables": the first of these that is set and not empty. */
+/* The first of these that is set and not empty decides. Source: POSIX, "Environment Variables". */
 bool os_prints_utf8(void)
 {
 	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -38,7 +38,8 @@ bool os_language(char ret_name[OS_LANGUAGE])
 
 	for (size_t i = 0; i < sizeof names / sizeof *names && (!value || !*value); i++)
 		value = getenv(names[i]);
-	/* As in gettext: LANGUAGE counts only where a language is wanted. "C" and "POSIX" fail below */
+	/* As in gettext, LANGUAGE counts only if the locale wants a language. "C" and "POSIX" fail
+	 * below. */
 	if (value && *value && strncmp(value, "C.", 2) != 0 && strcmp(value, "C") != 0 &&
 		strcmp(value, "POSIX") != 0 && list && *list)
 		value = list;

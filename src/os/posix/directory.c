@@ -16,9 +16,9 @@
 #include "os/posix/at.h"
 #include "os/posix/posix.h"
 
-/* What a directory's entry is; `type` is its DT_. Follows a link; one of which the system cannot
- * say where it leads (a file server that is away) counts as a file, so that whoever looks there
- * says why. */
+/* Returns the kind of a directory's entry; `type` is its DT_. Follows a link; if the system cannot
+ * resolve it (a file server that does not respond), it counts as a file, so that the caller's next
+ * access reports the reason. */
 static enum os_kind kind_of_entry(int directory, const char *name, unsigned char type)
 {
 	struct stat native;
@@ -32,8 +32,9 @@ static enum os_kind kind_of_entry(int directory, const char *name, unsigned char
 	return S_ISREG(native.st_mode) ? OS_REGULAR : S_ISDIR(native.st_mode) ? OS_DIRECTORY : OS_OTHER;
 }
 
-/* Calls `take` for each name in an open folder but "." and "..", until it returns something else
- * than 0, which is then returned. Closes `fd`; -1: errno says why it could not be opened. */
+/* Calls `take` for each name in an open folder except "." and "..", until it returns another value
+ * than 0, which is then returned. Closes `fd`; if that is -1, errno says why the folder could not
+ * be opened. */
 static int each_entry(struct jw_error *err, const char *path, int fd,
 					  int (*take)(struct jw_error *err, void *context, int folder,
 								  const struct dirent *entry),
@@ -104,7 +105,7 @@ static int take_each_entry(struct jw_error *err, void *context, int folder,
 	struct os_stat stat = {.kind = OS_OTHER};
 	struct stat native;
 
-	/* It has gone meanwhile. */
+	/* It was removed in between. */
 	if (fstatat(folder, entry->d_name, &native, AT_SYMLINK_NOFOLLOW))
 		return 0;
 	if (S_ISREG(native.st_mode))
@@ -140,7 +141,7 @@ int os_may_write(struct jw_error *err, const char *path)
 	if (stat(path, &native) ||
 		faccessat(AT_FDCWD, path, R_OK | W_OK | (S_ISDIR(native.st_mode) ? X_OK : 0), AT_EACCESS))
 		return posix_error(err, path);
-	/* The rights of the superuser say nothing there. */
+	/* In a pseudo file system the superuser's rights mean nothing. */
 	return S_ISDIR(native.st_mode) && os_is_made_up(path)
 			   ? error_set(err, JW_ERR_UNSUPPORTED,
 						   "%s: a pseudo file system, which keeps no files", path)
@@ -179,7 +180,7 @@ static int remove_below(struct jw_error *err, int above, const char *name, const
 	DIR *directory;
 	int fd, result;
 
-	/* An empty folder goes even where no more files can be opened. */
+	/* An empty folder can be removed even if no more files can be opened. */
 	if (!unlinkat(above, name, AT_REMOVEDIR))
 		return 0;
 	fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -63,9 +63,9 @@ int os_account_id(struct jw_error *err, char **ret_id)
 	return 0;
 }
 
-/* All of it: ids, groups and capabilities, none of which comes back. Groups first: without root
- * they cannot be changed. setuid() alone leaves the inheritable capabilities, and with some
- * securebits all of them. Sources: credentials(7), capabilities(7). */
+/* Drops everything: ids, groups and capabilities, so that none can come back. Groups come first,
+ * because only root can change them. setuid() alone leaves the inheritable capabilities, and with
+ * some securebits all of them. Sources: credentials(7), capabilities(7). */
 static int drop_root(const char *name, uid_t owner, gid_t group)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -75,7 +75,7 @@ static int drop_root(const char *name, uid_t owner, gid_t group)
 	if ((name ? initgroups(name, group) : setgroups(1, &group)) || setresgid(group, group, group) ||
 		setresuid(owner, owner, owner) || syscall(SYS_capset, &header, none))
 		return -1;
-	/* No way back. */
+	/* The ids must not be able to come back. */
 	errno = EPERM;
 	return getresuid(&ids[0], &ids[1], &ids[2]) || ids[0] != owner || ids[1] != owner ||
 				   ids[2] != owner || !setuid(0) || (group && !setgid(0))
@@ -88,8 +88,8 @@ struct child_answer {
 	struct jw_error why;
 };
 
-/* Waits until the child has written something. It may stop itself, and has no terminal that could:
- * then it is given up. */
+/* Waits until the child has written something. A child that stops itself has no terminal that could
+ * continue it, so the wait has a limit. */
 static int await_child(struct jw_error *err, int from, pid_t child, unsigned most_s,
 					   uint64_t end_ns)
 {
@@ -110,7 +110,7 @@ static int await_child(struct jw_error *err, int from, pid_t child, unsigned mos
 	return 0;
 }
 
-/* Takes all that the child writes in that time. */
+/* Reads everything that the child writes within the time. */
 static int read_answer(struct jw_error *err, int from, pid_t child, unsigned most_s,
 					   struct child_answer *child_answer, struct buf *answer)
 {
@@ -139,8 +139,8 @@ static int read_answer(struct jw_error *err, int from, pid_t child, unsigned mos
 	return result;
 }
 
-/* What is root's stays behind: the terminal, descriptors, variables. Their memory, too: what the
- * kernel shows as this process's environment is that of the beginning. */
+/* Removes everything of root's from the child: the terminal, descriptors, variables. Their memory
+ * is cleared, too, because the kernel shows a process's environment as it was at its start. */
 static int leave_root_behind(struct jw_error *err, const struct jw_account *account, int answers,
 							 int keeps)
 {
@@ -216,7 +216,7 @@ struct id_range {
 	unsigned long least, most;
 };
 
-/* "UID_MIN  1000". Source: login.defs(5). */
+/* Reads "UID_MIN 1000". Source: login.defs(5). */
 static void people_range(struct id_range *ret_range)
 {
 	static const char *const names[] = {"UID_MIN", "UID_MAX"};
@@ -256,7 +256,7 @@ static bool is_folder_of_account(const char *path)
 	return path[0] == '/' && path[1] && !stat(path, &native) && S_ISDIR(native.st_mode);
 }
 
-/* The test beds' list, which replaces the system's. */
+/* Opens the list with which tests replace the system's. */
 static FILE *list_of_test(void)
 {
 	char *path;

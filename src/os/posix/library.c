@@ -81,7 +81,8 @@ static bool try_list(const char *name, const char *list, char **ret_path)
 	return false;
 }
 
-/* ld.so's cache holds NUL-terminated paths; a search in its bytes needs not know its layout */
+/* Searches the bytes of ld.so's cache, which holds NUL-terminated paths; so its layout need not be
+ * known. */
 static bool try_linker_cache(const char *name, char **ret_path)
 {
 	struct os_map map;
@@ -117,7 +118,7 @@ bool os_find_library(const char *name, char **ret_path)
 	static const char usual[] =
 		"/usr/lib/wsl/lib:/usr/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu/nvidia/current:"
 		"/usr/lib64:/usr/lib64/nvidia:/usr/lib/aarch64-linux-gnu:"
-		"/usr/lib/aarch64-linux-gnu/nvidia:/usr/lib/aarch64-linux-gnu/tegra:" /* Jetson's */
+		"/usr/lib/aarch64-linux-gnu/nvidia:/usr/lib/aarch64-linux-gnu/tegra:" /* on Jetson */
 		"/usr/lib:/usr/local/nvidia/lib64:/run/opengl-driver/lib";
 
 	return try_list(name, getenv("LD_LIBRARY_PATH"), ret_path) ||

@@ -25,7 +25,8 @@ static uint64_t meminfo_field(const char *text, const char *name)
 	return at ? strtoull(at + strlen(name), NULL, 10) * 1024 : 0;
 }
 
-/* The two versions: their mark of our group in a line of /proc/self/cgroup, and their files. */
+/* The two versions of control groups: how a line of /proc/self/cgroup begins for our group, and the
+ * names of their files. */
 static const struct version {
 	const char *line, *root, *limit, *used;
 } versions[] = {
@@ -46,7 +47,7 @@ static uint64_t group_bytes(const char *folder, const char *name)
 	return value;
 }
 
-/* Pages of files, which the kernel can drop. */
+/* Returns the bytes of cached files, which the kernel can drop. */
 static uint64_t group_file_bytes(const char *folder)
 {
 	static const char *const names[] = {"\nactive_file ", "\ninactive_file "};
@@ -80,8 +81,8 @@ static void limit_by_group(const struct version *version, const char *folder, ui
 		*available_bytes = left;
 }
 
-/* Our own group below its root: "/user.slice/…", or "" for the root (a container sees its own as
- * root). */
+/* Finds our own group below its root: "/user.slice/…", or "" for the root (a container sees its own
+ * group as root). */
 static void own_group(const struct version *version, char path[MAX_GROUP_PATH])
 {
 	struct buf text = {0};
@@ -133,7 +134,7 @@ bool os_memory(uint64_t *ret_total_bytes, uint64_t *ret_available_bytes)
 	return *ret_total_bytes != 0;
 }
 
-/* "some avg10=1.53 avg60=0.40 …"; the kernel writes a decimal point in every locale. */
+/* Reads "some avg10=1.53 avg60=0.40 …"; the kernel writes a decimal point in every locale. */
 static double some_avg10(const char *folder, const char *name)
 {
 	static const char start[] = "some avg10=";
@@ -193,7 +194,7 @@ uint64_t os_peak_resident_bytes(void)
 void os_keep_memory(uint64_t most_bytes)
 {
 #ifdef __GLIBC__
-	/* The largest that glibc takes; blocks beyond it are mapped and unmapped each time. */
+	/* the largest value that glibc accepts; larger blocks are mapped and unmapped each time */
 	const int in_heap = 32 << 20;
 
 	(void)mallopt(M_TRIM_THRESHOLD, most_bytes < INT_MAX ? (int)most_bytes : INT_MAX);

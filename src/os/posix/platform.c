@@ -33,8 +33,8 @@ bool os_is_wsl(void)
 	return is;
 }
 
-/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.163.01  Tue Apr  8 …": the first word of
- * digits and points. */
+/* Finds the first word of digits and points in "NVRM version: NVIDIA UNIX x86_64 Kernel Module
+ * 550.163.01 Tue Apr 8 …". */
 void os_running_driver(char ret_release[32])
 {
 	struct buf text = {0};
@@ -100,8 +100,8 @@ bool posix_kernel_text(struct buf *text, const char *format, ...)
  * Sources: sched_getaffinity(2), Linux' admin-guide/cgroup-v2 (cpu.max) and
  * ABI/stable/sysfs-devices-system-cpu (topology/thread_siblings_list). */
 
-/* At most the threads that the control group grants (cgroup v2 "150000 100000", or "max 100000"
- * without a limit). */
+/* Returns at most the threads that the control group grants (cgroup v2: "150000 100000", or "max
+ * 100000" without a limit). */
 static unsigned within_quota(unsigned cores)
 {
 	struct buf text = {0};
@@ -131,8 +131,8 @@ unsigned os_cores(void)
 	return within_quota(threads_of_ours(&set) ? (unsigned)CPU_COUNT(&set) : 1);
 }
 
-/* The first thread of this thread's core, ours or not ("0,8" or "0-1"); the thread itself if
- * unknown. */
+/* Returns the first thread of this thread's core, whether we may use it or not ("0,8" or "0-1");
+ * the thread itself if unknown. */
 static size_t first_of_core(size_t thread)
 {
 	struct buf text = {0};
@@ -266,7 +266,7 @@ void os_work_in_background(void)
 
 static const char devices_folder[] = "/sys/bus/pci/devices";
 
-/* The number in a file such as .../vendor ("0x10de"). */
+/* Reads the number in a file such as .../vendor ("0x10de"). */
 static bool attribute(const char *device, const char *name, unsigned long *ret_value)
 {
 	char *path = mem_printf("%s/%s/%s", devices_folder, device, name);

@@ -8,8 +8,8 @@
 int os_error_number(struct jw_error *err, const char *path, int number)
 {
 	enum jw_code code = number == ENOENT || number == ENOTDIR ? JW_ERR_NOT_FOUND
-						: number == ENXIO                     ? JW_ERR_BUSY /* a pipe's reader */
-															  : JW_ERR_IO;
+						: number == ENXIO ? JW_ERR_BUSY /* a pipe without a reader */
+										  : JW_ERR_IO;
 
 	return error_set(err, code,
 					 number == ENOSPC || number == EDQUOT

@@ -5,12 +5,12 @@
 
 #include "os/file.h"
 
-/* -1, with errno's reason behind the path. */
+/* Sets errno's reason after the path; returns -1. */
 int posix_error(struct jw_error *err, const char *path);
-/* A path of /proc or /sys, after $JITWARM_SYSTEM_ROOT if that is set. NULL when memory is short;
- * the caller frees it. */
+/* Returns a path of /proc or /sys, after $JITWARM_SYSTEM_ROOT if that is set. The caller frees
+ * it. */
 char *posix_system_path(const char *path);
-/* Reads the text of such a file; the path is formatted as in printf. False if there is none. The
- * caller frees it. */
+/* Reads the text of such a file; the path is formatted as in printf. False if there is no such
+ * file. The caller frees the text. */
 bool posix_kernel_text(struct buf *text, const char *format, ...) JW_PRINTF(2, 3);
 void posix_stat_of(const struct stat *from, struct os_stat *to);

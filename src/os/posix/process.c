@@ -33,8 +33,8 @@ int os_become_program(struct jw_error *err, const char *const *arguments)
 	return posix_error(err, arguments[0]);
 }
 
-/* Runs in the child between fork and exec: only calls that POSIX allows there. `report` passes the
- * reason of a failure; exec closes it. */
+/* Runs in the child between fork and exec, so it makes only calls that POSIX allows there. `report`
+ * carries the reason of a failure; exec closes it. */
 static void become(const char *const *arguments, int in, int out, int report, pid_t parent)
 {
 	union {
@@ -147,7 +147,8 @@ void os_die_with_parent(void)
 	pid_t parent = getppid();
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* If the parent ended before the call above, this process belongs to init, or to a subreaper */
+	/* If the parent ended before the call above, this process now belongs to init, or to a
+	 * subreaper. */
 	if (getppid() != parent)
 		_exit(1);
 }
@@ -234,8 +235,8 @@ static void take_signals_back(void)
 		(void)sigaction(passed_on[i], &action_before[i], NULL);
 }
 
-/* The terminal's own signals come from the kernel and reach every process of the foreground. A
- * signal that arrives just after the receiver has ended is meant for this process. */
+/* Passes a signal on. Signals from the terminal come from the kernel and reach every process in the
+ * foreground. A signal that arrives just after the receiver has ended is meant for this process. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
 	const int kept = errno;
@@ -243,7 +244,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
 	(void)context;
 	if (receiver > 0 && info->si_code <= 0 && kill((pid_t)receiver, number) && errno == ESRCH) {
 		take_signals_back();
-		(void)raise(number); /* delivered when this returns */
+		(void)raise(number); /* the signal is delivered when this function returns */
 	}
 	errno = kept;
 }
@@ -267,12 +268,12 @@ void os_forward_signals(int pid)
 enum { ECHO_MS = 500 };
 
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
-static volatile sig_atomic_t interrupted; /* by this signal */
+static volatile sig_atomic_t interrupted; /* the number of the signal that interrupted us */
 static struct timespec first;             /* only the first signal writes it */
 
-/* The second one has the default effect: kill -9 should never be needed. But timeout(1) and similar
- * programs signal the process and then its group, so one request comes twice: a signal that follows
- * at once is an echo. The signals block each other meanwhile. */
+/* The second signal has the default effect, so that kill -9 is never needed. But timeout(1) and
+ * similar programs signal the process and then its group, so that one request comes twice: a signal
+ * that follows at once is the same request. The signals block each other meanwhile. */
 static void note_signal(int number)
 {
 	struct timespec now;
@@ -284,7 +285,7 @@ static void note_signal(int number)
 	} else if ((now.tv_sec - first.tv_sec) * 1000 + (now.tv_nsec - first.tv_nsec) / 1000000 >=
 			   ECHO_MS) {
 		(void)signal(number, SIG_DFL);
-		(void)raise(number); /* delivered when this returns */
+		(void)raise(number); /* the signal is delivered when this function returns */
 	}
 }
 
@@ -296,7 +297,7 @@ void os_catch_interrupts(void)
 	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
 		(void)sigaddset(&action.sa_mask, caught[i]);
 	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
-		/* nohup(1): a closed terminal does not concern this process. */
+		/* Under nohup(1), a closed terminal does not concern this process. */
 		bool ignored = caught[i] == SIGHUP && !sigaction(SIGHUP, NULL, &before) &&
 					   before.sa_handler == SIG_IGN;
 

@@ -32,7 +32,7 @@ static int open_of_process(int pid, const char *name)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Reads /proc/PID/NAME to its end. One that cannot be read is empty. */
+/* Reads /proc/PID/NAME to its end. A file that cannot be read counts as empty. */
 static int read_of_process(struct jw_error *err, int pid, const char *name, struct buf *text)
 {
 	enum { STEP = 64 << 10 };
@@ -62,19 +62,19 @@ struct tour {
 	int (*take)(struct jw_error *err, void *context, const char *path);
 	void *context;
 	unsigned processes;
-	bool replaced; /* those that are no longer where they were mapped from */
+	bool replaced; /* only files that are no longer where they were mapped from */
 };
 
-/* Whether a file that maps calls deleted is one that lay in a folder: not memory alone. */
+/* Whether a file that `maps` calls deleted lay in a folder and was not memory alone. */
 static bool was_file(const char *path)
 {
 	return !text_starts(path, "/memfd:") && !text_starts(path, "/SYSV") &&
 		   strstr(os_base_name(path), ".so");
 }
 
-/* A line of maps: "7f00-7f01 r-xp 00000000 fe:00 247498 /usr/lib/libcuda.so.1". Only a line feed in
- * the name is escaped, as \012. Source: proc(5). Below /dev are devices' memory, and /dev/shm,
- * where some machines keep whole environments. */
+/* Reads a line of maps: "7f00-7f01 r-xp 00000000 fe:00 247498 /usr/lib/libcuda.so.1". Only a line
+ * feed in the name is escaped, as \012. Source: proc(5). Below /dev is devices' memory, but
+ * /dev/shm holds whole environments on some machines. */
 static int take_maps_line(struct jw_error *err, const struct tour *tour, char *line)
 {
 	static const char gone[] = " (deleted)";
@@ -116,7 +116,7 @@ static int take_maps(struct jw_error *err, const struct tour *tour, int pid)
 
 static int visit_process(struct jw_error *err, struct tour *tour, int pid, unsigned depth);
 
-/* The threads of a process; NULL: not to be had. */
+/* Opens the list of a process's threads; NULL if that fails. */
 static DIR *open_threads(int pid)
 {
 	char path[64];
@@ -125,7 +125,7 @@ static DIR *open_threads(int pid)
 	return opendir(path);
 }
 
-/* The children of one thread: "123 456 ". */
+/* Visits the children of one thread, listed as "123 456 ". */
 static int visit_children(struct jw_error *err, struct tour *tour, int pid, const char *thread,
 						  unsigned depth)
 {
@@ -157,7 +157,7 @@ static int visit_process(struct jw_error *err, struct tour *tour, int pid, unsig
 	DIR *threads;
 	int result = 0;
 
-	/* A shell that watches itself has started the one that watches. */
+	/* A shell that watches itself has started the process that watches. */
 	if (depth > MAX_GENERATIONS || pid == getpid() || tour->processes++ >= MAX_PROCESSES)
 		return 0;
 	if (tour->visit(err, tour, pid))
@@ -200,7 +200,7 @@ void os_program_name(int pid, char *name, size_t size)
 	buf_free(&text);
 }
 
-/* A program with rights of its file (sudo, passwd), which may have become root altogether since.
+/* Whether a program has the rights of its file (sudo, passwd); it may have become root since.
  * Source: AT_SECURE in getauxval(3). */
 static bool has_rights_of_file(int pid)
 {
@@ -218,8 +218,8 @@ static bool has_rights_of_file(int pid)
 	return has;
 }
 
-/* Whether a file below /proc/PID is another one than our own process's. False if that cannot be
- * told: then its variables cannot be read either. */
+/* Whether a file below /proc/PID differs from our own process's. False if that cannot be found out:
+ * then the process's variables cannot be read either. */
 static bool is_elsewhere(int pid, const char *name)
 {
 	struct stat its, own;
@@ -231,9 +231,8 @@ static bool is_elsewhere(int pid, const char *name)
 		   (its.st_dev != own.st_dev || its.st_ino != own.st_ino);
 }
 
-/* "Uid:	1000	1000	1000	1000": the real, the effective, the saved account and that of
- * files. Whose folder /proc/PID is says nothing: it is root's where a process has forbidden dumps
- * of itself. */
+/* Reads "Uid: 1000 1000 1000 1000": the real, effective and saved account, and that for files. The
+ * owner of /proc/PID does not count: it is root if the process has forbidden dumps of itself. */
 int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 {
 	struct buf text = BUF_MAX(1 << 20);
@@ -243,7 +242,7 @@ int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 
 	if (pid <= 0)
 		return error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);
-	/* A container may share our root folder, and have other files mounted below it. */
+	/* A container may share our root folder but have other files mounted below it. */
 	if (is_elsewhere(pid, "root") || is_elsewhere(pid, "ns/mnt"))
 		return error_set(
 			err, JW_ERR_UNSUPPORTED,
@@ -320,9 +319,9 @@ int os_process_variables(struct jw_error *err, int pid,
 	return result;
 }
 
-/* "12 (name) S 1 …": the name may hold anything, blanks and brackets too. Source: proc(5), stat.
- * The state is 'X' where there is no such process or thread, and where it is ending: it may take
- * long to give its memory back. The flag is the kernel's PF_EXITING (include/linux/sched.h). */
+/* Reads "12 (name) S 1 …"; the name may hold anything, blanks and brackets too. Source: proc(5),
+ * stat. The state is 'X' if there is no such process or thread, or if it is ending, which may take
+ * long while it frees its memory. The flag is the kernel's PF_EXITING (include/linux/sched.h). */
 static int read_stat(struct jw_error *err, int pid, const char *name,
 					 struct os_process_use *ret_use, char *ret_state)
 {
@@ -364,12 +363,12 @@ static int add_use(struct jw_error *err, const struct tour *tour, int pid)
 
 	if (read_stat(err, pid, "stat", &use, &state))
 		return -1;
-	/* What it has used is its parent's when that has waited for it. */
+	/* After a process's parent has waited for it, its use is part of the parent's. */
 	sum->cpu_ms += use.cpu_ms;
 	if (state == 'Z' || state == 'X')
 		return 0;
 	sum->processes++;
-	/* On a busy machine a thread may want a core, and get little of it. */
+	/* On a busy machine a thread may want a core and get little of it. */
 	threads = open_threads(pid);
 	while (!result && threads && (entry = readdir(threads))) {
 		if (entry->d_name[0] == '.')

@@ -27,8 +27,8 @@ static int copy_xattr(struct jw_error *err, int from, int to, const char *path, 
 	return fsetxattr(to, name, value, (size_t)size, 0) ? posix_error(err, path) : 0;
 }
 
-/* Attributes that belong to the content (security.ima, capabilities) or to the kernel stay behind;
- * a new file gets its label from the system's policy. */
+/* Copies extended attributes. Those that belong to the content (security.ima, capabilities) or to
+ * the kernel are left out; a new file gets its label from the system's policy. */
 static int copy_xattrs(struct jw_error *err, int from, int to, const char *path)
 {
 	char *names = mem_alloc(MAX_XATTR);
@@ -54,7 +54,7 @@ static int copy_all(struct jw_error *err, int from, int to, const char *path)
 	if ((old.st_uid != new.st_uid || old.st_gid != new.st_gid) &&
 		fchown(to, old.st_uid, old.st_gid))
 		return posix_error(err, path);
-	/* A new file has the default list of its folder, which the original may lack. */
+	/* A new file has the default access list of its folder, which the original may lack. */
 	if (fremovexattr(to, access_list) && errno != ENODATA && errno != ENOTSUP)
 		return posix_error(err, path);
 	if (copy_xattrs(err, from, to, path))

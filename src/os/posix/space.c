@@ -15,7 +15,7 @@ static bool is_one_of(unsigned long type, const unsigned long *types, size_t cou
 	return false;
 }
 
-/* Numbers of statfs(2). */
+/* The numbers of statfs(2). */
 #define IS_ONE_OF(info, types)                                                                     \
 	is_one_of((unsigned long)(info).f_type, (types), sizeof(types) / sizeof *(types))
 
@@ -35,7 +35,7 @@ bool os_is_made_up(const char *path)
 
 int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 {
-	/* File systems that do locks and mappings over a network */
+	/* File systems whose locks and mappings go over a network. */
 	static const unsigned long network[] = {
 		0x6969 /* NFS */,      0xff534d42 /* CIFS */,   0xfe534d42 /* SMB2 */,
 		0x517b /* SMB */,      0x5346414f /* AFS */,    0x0bd00bd0 /* Lustre */,
@@ -60,7 +60,7 @@ bool os_is_volatile(const char *path)
 	static const unsigned long in_memory[] = {0x01021994 /* tmpfs */, 0x858458f6 /* ramfs */};
 	struct statfs info;
 
-	/* Emptied by systemd-tmpfiles or at the next start */
+	/* systemd-tmpfiles, or the next start, empties this folder. */
 	return text_starts(path, "/tmp/") || (!statfs(path, &info) && IS_ONE_OF(info, in_memory));
 }
 

@@ -1,4 +1,5 @@
-/* Who could replace what a path leads to, by the owners and permissions of all that it passes. */
+/* Who could replace the file that a path leads to, by the owners and permissions of everything in
+ * the path. */
 #include <errno.h>
 #include <grp.h>
 #include <limits.h>
@@ -17,9 +18,9 @@
 
 enum { UNMAPPED = 65534 }; /* the id that a user namespace shows for accounts that it lacks */
 
-/* Whether this user namespace lacks the id: then the files of all ids that it lacks show UNMAPPED,
- * and none of their accounts can be met here. Elsewhere that number is a real account's (nobody).
- * `map`: /proc/self/uid_map or gid_map. Source: user_namespaces(7). */
+/* Whether this user namespace lacks the id. Then the files of all ids that it lacks show UNMAPPED,
+ * and no process here has such an account. In other namespaces that number is a real account's
+ * (nobody). `map` is /proc/self/uid_map or gid_map. Source: user_namespaces(7). */
 static bool namespace_lacks(const char *map, uint32_t id)
 {
 	FILE *file = id == UNMAPPED ? fopen(map, "re") : NULL;
@@ -66,8 +67,8 @@ static bool is_other(uint32_t account, uint32_t owner)
 		   !namespace_lacks("/proc/self/uid_map", account);
 }
 
-/* Whether others are in the group; nobody knows the members of one that has no name. Members of
- * root's count as the superuser. */
+/* Whether other accounts are in the group; the members of a group without a name are unknown.
+ * Members of root's group count as the superuser. */
 static bool group_has_others(gid_t group, uint32_t owner)
 {
 	const struct group *entry;
@@ -89,8 +90,8 @@ static bool group_has_others(gid_t group, uint32_t owner)
 	return has;
 }
 
-/* Whether other accounts may write to what `path` names. With an access list the group's bits are
- * the maximum that any of its entries allows; a list that cannot be looked for is one. */
+/* Whether other accounts may write to the file `path`. With an access list the group's bits are the
+ * maximum that any of its entries allows; a list that cannot be read counts as one. */
 static bool is_shared(const char *path, const struct stat *stat, uint32_t owner)
 {
 	ssize_t size;
@@ -105,7 +106,7 @@ static bool is_shared(const char *path, const struct stat *stat, uint32_t owner)
 
 enum { MAX_WAY_LINKS = 40 };
 
-/* What is asked, and where a walk is. */
+/* The question, and how far the walk has come. */
 struct way {
 	uint32_t owner; /* who counts as the superuser */
 	bool lasting;
@@ -113,7 +114,7 @@ struct way {
 	struct os_stranger *stranger;
 };
 
-enum { ENDS = 1 }; /* of a walk: it has its answer */
+enum { ENDS = 1 }; /* the walk has its answer */
 
 static int check_one(struct jw_error *err, struct way *way, const char *path,
 					 const struct stat *stat)
@@ -125,7 +126,7 @@ static int check_one(struct jw_error *err, struct way *way, const char *path,
 			(struct os_stranger){.found = true, .owner = stat->st_uid, .group = stat->st_gid};
 	else if (S_ISLNK(stat->st_mode)) {
 		stranger->link = stranger->link || stat->st_uid;
-		/* Others may have given root's link a second name in a folder for all. */
+		/* In a folder for everyone, others may have given root's link a second name. */
 		stranger->found = stranger->open && stat->st_nlink > 1;
 	} else if (S_ISDIR(stat->st_mode) || S_ISREG(stat->st_mode)) {
 		stranger->open = is_shared(path, stat, way->owner);
@@ -141,7 +142,7 @@ static int check_one(struct jw_error *err, struct way *way, const char *path,
 
 static int check_way(struct jw_error *err, struct way *way, const char *path, size_t safe);
 
-/* Where a link leads; its folder is safe. */
+/* Checks the target of a link whose folder is safe. */
 static int check_target(struct jw_error *err, struct way *way, const char *link)
 {
 	char *target = mem_alloc(PATH_MAX), *folder = os_dir_name(link), *path = NULL;
@@ -161,8 +162,8 @@ static int check_target(struct jw_error *err, struct way *way, const char *link)
 	return result;
 }
 
-/* What lies behind the first `safe` bytes of the path, one after the other: all that is looked at
- * lies in folders that were found safe. */
+/* Checks the parts of the path after the first `safe` bytes, one after the other, so that every
+ * part examined lies in folders that were found safe. */
 static int check_way(struct jw_error *err, struct way *way, const char *path, size_t safe)
 {
 	int result = 0;
@@ -188,7 +189,7 @@ static int check_way(struct jw_error *err, struct way *way, const char *path, si
 	return result;
 }
 
-/* ENDS: found. */
+/* Returns ENDS if something was found. */
 static int walk_whole(struct jw_error *err, struct way *way, const char *path)
 {
 	char directory[PATH_MAX], *whole;

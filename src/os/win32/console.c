@@ -55,7 +55,7 @@ void os_terminal_prepare(void)
 	prepare_stream(stderr);
 }
 
-/* In pieces that a console takes at once, none of which ends within a character. */
+/* Writes in pieces that a console accepts at once, none of which ends within a character. */
 static void write_wide(HANDLE console, const wchar_t *text, size_t units)
 {
 	enum { MAX_STEP = 8192 };
@@ -92,7 +92,7 @@ bool os_terminal_write(int fd, const char *text, size_t size)
 	return true;
 }
 
-/* The C runtime does so: a standard descriptor without a handle stays taken. */
+/* The C runtime already does this: a standard descriptor without a handle stays occupied. */
 void os_keep_standard_descriptors(void)
 {
 }

@@ -16,7 +16,7 @@ static bool is_dots(const wchar_t *name)
 	return !wcscmp(name, L".") || !wcscmp(name, L"..");
 }
 
-/* The entries that one call returned. */
+/* Calls `take` for the entries that one call returned. */
 static int each_of(struct jw_error *err, const uint8_t *data,
 				   int (*each)(struct jw_error *err, void *context,
 							   const struct win32_entry *entry),
@@ -113,9 +113,9 @@ int os_list_wanted(struct jw_error *err, const char *path,
 	return names_finish(result, &listing.names, ret_names);
 }
 
-/* Opening checks the same rights as writing, and writes nothing; an open handle of another process
- * is detected only after that check. A folder's content rights and a file's have the same numbers.
- */
+/* Opens the file, which checks the same rights as writing, and writes nothing; the system notices
+ * another process's open handle only after that check. A folder's content rights have the same
+ * numbers as a file's. */
 bool os_is_denied(const char *path)
 {
 	HANDLE handle = win32_open(NULL, path, FILE_READ_DATA, OPENING_EXISTING);
@@ -148,7 +148,7 @@ int os_real_path(struct jw_error *err, const char *path, char **ret_path)
 	handle = win32_open(err, path, 0, OPENING_EXISTING);
 	if (handle == INVALID_HANDLE_VALUE)
 		goto done;
-	/* Some file systems (RAM disks) have no answer: keep the path unchanged. */
+	/* Some file systems (RAM disks) have no answer; then the path stays as it is. */
 	if (GetFinalPathNameByHandleW(handle, final, WIN32_MAX_PATH, 0))
 		shown = win32_shown(err, final);
 	else
@@ -167,7 +167,7 @@ done:
 struct each {
 	int (*take)(struct jw_error *err, void *context, const char *name, const struct os_stat *stat);
 	void *context;
-	uint64_t device; /* of the folder: only reparse points lead to another one */
+	uint64_t device; /* the folder's device: only reparse points lead to another one */
 };
 
 static int take_entry(struct jw_error *err, void *context, const struct win32_entry *entry)
@@ -223,7 +223,7 @@ int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 	if (there == INVALID_HANDLE_VALUE)
 		goto done;
 	(void)CloseHandle(there);
-	/* The root of the volume: only folders can be queried */
+	/* Finds the root of the volume, since only folders can be queried. */
 	if (!GetVolumePathNameW(wide, root, WIN32_MAX_PATH) ||
 		!GetDiskFreeSpaceExW(is_wide_directory(wide) ? wide : root, &ours, NULL, NULL)) {
 		win32_error(err, path);

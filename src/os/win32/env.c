@@ -35,14 +35,14 @@ done:
 }
 
 /* Finds another account's roaming application data: its %APPDATA%, which Folder Redirection and
- * users may move. No call returns it for an account without its token; the data is in the account's
- * registry, as long as that is loaded (somebody is logged on there, or a task runs as it). */
+ * users may move. No call returns it without a token of the account; it is in the account's
+ * registry as long as that is loaded (somebody is logged on there, or a task runs as it). */
 
 #define EXPLORER "Software\\Microsoft\\Windows\\CurrentVersion\\Explorer\\"
 
 enum { MAX_VALUE = 32768 };
 
-/* A text of the account's registry, unexpanded; NULL if there is none. */
+/* Returns a text of the account's registry, unexpanded; NULL if there is none. */
 static char *read_registry_text(const struct jw_account *account, const char *key, const char *name)
 {
 	char *path = mem_printf("%s\\%s", account->id, key), *text = NULL;
@@ -61,8 +61,7 @@ static char *read_registry_text(const struct jw_account *account, const char *ke
 	return text;
 }
 
-/* What the value stands for; NULL where another account's variables would have to be known for it.
- */
+/* Expands the variables in a value; NULL if that needs variables of another account. */
 static char *expand_for_account(const struct jw_account *account, const char *text)
 {
 	static const char profile[] = "%USERPROFILE%";
@@ -72,8 +71,8 @@ static char *expand_for_account(const struct jw_account *account, const char *te
 	return strchr(rest, '%') ? NULL : mem_printf("%s%s", below ? account->home : "", rest);
 }
 
-/* Its place in the registry; the second key is a copy of the first with all variables replaced,
- * from the last start of the account's desktop. Only an absolute path counts. */
+/* Returns the folder in the registry. The second key is a copy of the first with all variables
+ * replaced, from the last start of the account's desktop. Only an absolute path counts. */
 static char *redirected(const struct jw_account *account)
 {
 	static const char *const keys[] = {EXPLORER "User Shell Folders", EXPLORER "Shell Folders"};
@@ -91,7 +90,8 @@ static char *redirected(const struct jw_account *account)
 	return NULL;
 }
 
-/* Our own folder, independent of our environment: other programs start programs for us with it. */
+/* Returns our own folder, independent of our environment, which the program that started us may
+ * have changed. */
 static char *own(void)
 {
 	wchar_t *wide = NULL;
@@ -112,7 +112,8 @@ static bool is_us(const struct jw_account *account)
 	return us;
 }
 
-/* What an administrator's program would log on to a server for, or leave the drives by. */
+/* Whether a path is on a drive. An administrator's program must not log on to a server or open a
+ * device for the sake of another account's path. */
 static bool is_on_drive(const char *path)
 {
 	wchar_t root[] = L"?:\\";

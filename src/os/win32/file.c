@@ -133,10 +133,11 @@ size_t os_root_length(const char *path)
 	return length + part_length(path + length);
 }
 
-/* A virus scanner, or a driver of another make, may have opened the file without sharing it. */
+/* Bounds the wait for a virus scanner, or another manufacturer's driver, that has opened the file
+ * without sharing it. */
 enum { BUSY_TRIES = 50, BUSY_MS = 10 };
 
-/* The handle becomes the descriptor's. */
+/* Makes a descriptor, which takes ownership of the handle. */
 static int descriptor_of(struct jw_error *err, const char *path, HANDLE handle)
 {
 	int fd = uv_open_osfhandle(handle);
@@ -171,7 +172,7 @@ int path_make_dir(struct jw_error *err, const char *path, uint32_t mode)
 		(void)CloseHandle(handle);
 		return 0;
 	}
-	/* A link that is not followed is the better reason. */
+	/* If it is a link, which is not followed, that is the better reason. */
 	if (GetLastError() == ERROR_ALREADY_EXISTS &&
 		(handle = win32_open(err, path, 0, OPENING_EXISTING)) != INVALID_HANDLE_VALUE)
 		(void)CloseHandle(handle);
@@ -239,7 +240,7 @@ static bool is_in_use(DWORD error)
 	return error == ERROR_ACCESS_DENIED || error == ERROR_SHARING_VIOLATION;
 }
 
-/* Virus scanners and indexers briefly open a file that was just written. */
+/* Waits, since virus scanners and indexers briefly open a file that was just written. */
 static bool wait_for_others(size_t tries)
 {
 	static const DWORD waits_ms[] = {1, 5, 20, 50, 100, 200};
@@ -278,7 +279,7 @@ int os_rename(struct jw_error *err, const char *from, const char *to)
 	return 0;
 }
 
-/* From the first byte to any that the file may ever have. */
+/* all bytes that the file may ever have */
 static const DWORD whole = MAXDWORD;
 
 int os_file_lock(struct jw_error *err, struct os_file *file, bool exclusive, bool *ret_held)

@@ -40,7 +40,7 @@ int os_home_dir(struct jw_error *err, char **ret_path)
 	return known_folder(err, "USERPROFILE", &FOLDERID_Profile, ret_path);
 }
 
-/* For root, which Windows has not. */
+/* Does nothing: only root on POSIX needs it. */
 void os_keep_no_state(void)
 {
 }
@@ -92,8 +92,8 @@ int os_self_path(struct jw_error *err, char **ret_path)
 	return 0;
 }
 
-/* The system's own, which %TEMP% does not name. Windows 10 22H2 and newer have SystemTemp, in which
- * others can make nothing; in Temp they can, but change no folder of ours
+/* Returns the system's own folder, which %TEMP% does not name. Windows 10 22H2 and newer have
+ * SystemTemp, in which others can make nothing; in Temp they can, but cannot change our folders
  * (path_make_private_folder). */
 static char *temp_of_system(struct jw_error *err)
 {
@@ -112,7 +112,7 @@ static char *temp_of_system(struct jw_error *err)
 	return path;
 }
 
-/* The account's, with whole names: %TEMP% may hold short ones (KIM~1). */
+/* Returns the account's folder with long names: %TEMP% may hold short ones (KIM~1). */
 static char *temp_of_account(struct jw_error *err)
 {
 	wchar_t base[MAX_PATH + 2], *whole = mem_array(WIN32_MAX_PATH, sizeof *whole);
@@ -139,10 +139,11 @@ char *os_temp_dir(struct jw_error *err)
 	return jw_is_administrator() ? temp_of_system(err) : temp_of_account(err);
 }
 
-/* Administrators and the system, for the folder and all that is made in it; nothing is inherited */
+/* Admits only administrators and the system to the folder and everything made in it; nothing is
+ * inherited. */
 static const wchar_t administrators_alone[] = L"D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)";
 
-/* A folder of that name that is there already is not taken. */
+/* Refuses a folder of that name that already exists. */
 static int make_guarded_dir(struct jw_error *err, const char *path, bool *ret_there)
 {
 	SECURITY_ATTRIBUTES guarded = {.nLength = sizeof guarded};

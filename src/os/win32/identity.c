@@ -92,7 +92,7 @@ enum { MAX_ACCOUNT_NAME = 512 };
 
 static const wchar_t profiles[] = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\ProfileList";
 
-/* In the token of an administrator's unelevated console that group only denies. */
+/* In the token of an administrator's unelevated console, the administrators' group only denies. */
 bool jw_is_administrator(void)
 {
 	union sid_room administrators;
@@ -103,7 +103,7 @@ bool jw_is_administrator(void)
 		   CheckTokenMembership(NULL, &administrators, &is) && is;
 }
 
-/* NULL if the account is gone: then its folder's name is used. */
+/* Returns NULL if the account is gone; then its folder's name is used. */
 static char *name_of_sid(const wchar_t *id)
 {
 	wchar_t name[MAX_ACCOUNT_NAME], domain[MAX_ACCOUNT_NAME];
@@ -162,7 +162,7 @@ static int add_profile(struct jw_error *err, HKEY list, const wchar_t *wide,
 	return accounts_add(err, accounts, &(struct jw_account){.name = name, .home = home, .id = id});
 }
 
-/* Profiles whose SID begins with one of `starts` (NULL at the end). */
+/* Reads the profiles whose SID begins with one of `starts` (NULL at the end). */
 static int read_profiles(struct jw_error *err, const char *const *starts,
 						 struct jw_accounts *accounts)
 {
@@ -191,8 +191,8 @@ static int read_profiles(struct jw_error *err, const char *const *starts,
 
 int jw_accounts_people(struct jw_error *err, struct jw_accounts *ret_accounts)
 {
-	/* Of this machine or a domain; of Microsoft Entra (Azure AD). Source: Microsoft, "Security
-	 * identifiers". */
+	/* Accounts of this machine or a domain, and of Microsoft Entra (Azure AD). Source: Microsoft,
+	 * "Security identifiers". */
 	static const char *const starts[] = {"S-1-5-21-", "S-1-12-1-", NULL};
 	struct jw_accounts accounts = {0};
 

@@ -20,7 +20,8 @@ void os_library_places(void)
 	(void)SetDefaultDllDirectories(LOAD_LIBRARY_SEARCH_SYSTEM32 | LOAD_LIBRARY_SEARCH_USER_DIRS);
 }
 
-/* Some load more libraries of their folder by name (NVRTC its builtins). */
+/* Adds the library's folder to the search: some libraries load others of their folder by name
+ * (NVRTC its builtins). */
 static void add_library_folder(const wchar_t *path)
 {
 	const wchar_t *name = wcsrchr(path, L'\\');
@@ -109,7 +110,7 @@ void os_library_close(struct os_library *library)
 	mem_free(library);
 }
 
-/* FOLDER\name, if it exists. */
+/* Returns FOLDER\name if it exists. */
 static bool try_file(const char *folder, const char *name, char **ret_path)
 {
 	char *path = os_join(folder, name);
@@ -155,7 +156,7 @@ int os_find_driver(struct jw_error *err, char **ret_path)
 	char *system = length && length < MAX_PATH ? win32_shown(err, wide) : NULL, *path = NULL;
 	bool found = system && try_file(system, "nvcuda.dll", &path);
 
-	/* Without the loader in System32 programs would not find the driver. */
+	/* If System32 lacks the loader, programs do not find the driver. */
 	for (unsigned i = 0; found && i < MAX_ADAPTERS; i++) {
 		char *driver = NULL;
 

@@ -12,7 +12,7 @@
 
 enum { PREFIX = 4 };
 
-/* As the calls of ntdll take it: \??\C:\... A separator at the end is left out. */
+/* Converts a path to the form of ntdll's calls: \??\C:\... A separator at the end is left out. */
 static wchar_t *native_path(struct jw_error *err, const char *path)
 {
 	wchar_t *text = win32_path(err, path);
@@ -20,7 +20,7 @@ static wchar_t *native_path(struct jw_error *err, const char *path)
 
 	if (!text)
 		return NULL;
-	text[1] = L'?'; /* \\?\ and \\.\ are the same to them */
+	text[1] = L'?'; /* ntdll treats \\?\ and \\.\ alike */
 	text[2] = L'?';
 	while (units > PREFIX + 3 && text[units - 1] == L'\\')
 		text[--units] = L'\0';
@@ -34,11 +34,11 @@ bool win32_is_wine(void)
 	return ntdll && GetProcAddress(ntdll, "wine_get_version");
 }
 
-/* Wine has no links of its own, and opens those of the system below always as their targets: they
- * show in the path of what was opened. */
+/* Whether the path led through a link. Wine has no links of its own and always opens the targets of
+ * the host system's links; the path of the opened file shows that. */
 static bool leads_elsewhere(HANDLE opened, const char *path)
 {
-	enum { MAX_BELOW = 4096 + 8 }; /* the system below has no longer paths */
+	enum { MAX_BELOW = 4096 + 8 }; /* the host system has no longer paths */
 	wchar_t above[MAX_BELOW], real[MAX_BELOW], *name = win32_wide(NULL, os_base_name(path));
 	char *dir = os_dir_name(path);
 	HANDLE folder = win32_open(NULL, dir, 0, OPENING_EXISTING);
@@ -147,10 +147,10 @@ int win32_rename_to(struct jw_error *err, HANDLE file, const char *to)
 	info->flags = FILE_RENAME_FLAG_REPLACE_IF_EXISTS | FILE_RENAME_FLAG_POSIX_SEMANTICS;
 	info->name_bytes = (DWORD)name_bytes;
 	memcpy(info->name, name, name_bytes);
-	/* Over files that others have open: NTFS from Windows 10 1607 on */
+	/* Replaces also files that others have open: NTFS from Windows 10 1607 on. */
 	result = NtSetInformationFile(file, &status, info, (ULONG)size, rename_class_ex);
 	if (!NT_SUCCESS(result)) {
-		info->flags = 1; /* a boolean: replace */
+		info->flags = 1; /* a boolean: replace the target */
 		result = NtSetInformationFile(file, &status, info, (ULONG)size, rename_class);
 	}
 	mem_free(info);

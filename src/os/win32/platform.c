@@ -25,8 +25,8 @@ bool os_is_wsl(void)
 	return false;
 }
 
-/* A list of the loaded kernel modules, by NtQuerySystemInformation. Every account may read their
- * names; psapi's calls want their addresses, which Windows 11 24H2 hides from most. */
+/* Lists the loaded kernel modules with NtQuerySystemInformation. Every account may read their
+ * names; psapi's calls need their addresses, which Windows 11 24H2 hides from most accounts. */
 struct kernel_modules {
 	ULONG count;
 	struct {
@@ -37,11 +37,14 @@ struct kernel_modules {
 	} modules[];
 };
 
-/* The file of NVIDIA's, which a later installation does not change: each has a folder of its own in
- * the driver store. NULL: none. */
+/* Finds NVIDIA's file; a later installation does not change it, because each has its own folder in
+ * the driver store. NULL if there is none. */
 static char *loaded_module(void)
 {
-	enum { MODULE_INFORMATION = 11, BYTES = 1 << 20 }; /* room for 3,500 of mostly 200 */
+	enum {
+		MODULE_INFORMATION = 11,
+		BYTES = 1 << 20
+	}; /* room for 3,500 modules; usually there are 200 */
 	static const char root[] = "\\SystemRoot\\", plain[] = "\\??\\";
 	struct kernel_modules *list = mem_alloc(BYTES);
 	wchar_t wide[MAX_PATH];
@@ -85,7 +88,8 @@ bool os_has_gpu_file(void)
 	return false;
 }
 
-/* Share of the machine that a job object (a container) grants, in 1/10000; 0 without a limit. */
+/* Returns the share of the machine that a job object (a container) grants, in 1/10000; 0 without a
+ * limit. */
 static DWORD job_share(void)
 {
 	JOBOBJECT_CPU_RATE_CONTROL_INFORMATION info = {0};
@@ -220,7 +224,7 @@ int os_prepare_limits(struct jw_error *err)
 	return 0;
 }
 
-/* The C library of Windows has no locale in UTF-8; names go through UTF-16 there. */
+/* The C library of Windows has no UTF-8 locale; libraries use UTF-16 there. */
 
 struct os_locale *os_locale_utf8(void)
 {
@@ -249,14 +253,15 @@ void os_work_in_background(void)
 	};
 
 	(void)SetPriorityClass(GetCurrentProcess(), IDLE_PRIORITY_CLASS);
-	/* Lowers disk and memory priority too. Only for this thread, which compiles: the background
-	 * mode of a whole process may limit its working set to 32 MB, and a compiler would only page */
+	/* Lowers disk and memory priority too, but only for this thread, which compiles: the background
+	 * mode of a whole process may limit its working set to 32 MB, and a compiler would do nothing
+	 * but swap. */
 	(void)SetThreadPriority(GetCurrentThread(), THREAD_MODE_BACKGROUND_BEGIN);
 	(void)SetProcessInformation(GetCurrentProcess(), ProcessPowerThrottling, &efficient,
 								sizeof efficient);
 }
 
-/* NVIDIA's display devices in the list of Windows' plug and play manager; needs no driver. */
+/* NVIDIA's display devices according to Windows' plug and play manager; needs no driver. */
 
 /* Whether one of several texts begins with `start`. Each ends in NUL, and the last is empty. */
 static bool any_starts(const wchar_t *texts, const wchar_t *start)

@@ -18,7 +18,7 @@
 
 enum { MAX_COMMAND_LINE = 32767, WATCH_MS = 50 };
 
-/* The program is named by its whole path, so that CreateProcess looks for it nowhere. */
+/* Names the program by its absolute path, so that CreateProcess does not search for it. */
 static wchar_t *command_line(struct jw_error *err, const char *const *arguments)
 {
 	struct buf line = BUF_MAX(MAX_COMMAND_LINE);
@@ -37,7 +37,8 @@ done:
 	return wide;
 }
 
-/* A job object whose processes end when its last handle closes; we hold the only one. */
+/* Makes a job object whose processes end when its last handle closes; this process holds the only
+ * one. */
 static HANDLE new_job(void)
 {
 	JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits = {.BasicLimitInformation.LimitFlags =
@@ -58,7 +59,7 @@ static HANDLE open_nothing(void)
 					   OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, NULL);
 }
 
-/* The file is emptied, and inherited by programs. */
+/* Empties the file and makes it inheritable. */
 static HANDLE open_output(struct jw_error *err, const char *output)
 {
 	HANDLE out = win32_open(err, output, GENERIC_WRITE, OPENING_FILE);
@@ -71,7 +72,7 @@ static HANDLE open_output(struct jw_error *err, const char *output)
 	return INVALID_HANDLE_VALUE;
 }
 
-/* In units of 100 ns. Source: GetProcessTimes. */
+/* Converts units of 100 ns. Source: GetProcessTimes. */
 static double milliseconds(const FILETIME *time)
 {
 	return (double)((uint64_t)time->dwHighDateTime << 32 | time->dwLowDateTime) / 10000;
@@ -168,8 +169,8 @@ void os_die_with_parent(void)
 {
 }
 
-/* The system's own filter looks for a debugger first, and Wine's ends only the thread whose stack
- * has overflowed. */
+/* Ends the process at once. The system's own filter looks for a debugger first, and Wine's ends
+ * only the thread whose stack has overflowed. */
 static LONG WINAPI end_at_once(EXCEPTION_POINTERS *fault)
 {
 	(void)TerminateProcess(GetCurrentProcess(), fault->ExceptionRecord->ExceptionCode);
@@ -232,7 +233,7 @@ static bool is_file(const char *path)
 	return !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR;
 }
 
-/* The file in this folder; NULL if there is none. */
+/* Returns the path of the file in this folder; NULL if there is none. */
 static char *program_in(const char *folder, const char *name)
 {
 	static const char *const endings[] = {"", ".exe", ".com"};
@@ -286,7 +287,8 @@ char *os_cuda_toolkit(unsigned major, unsigned minor)
 	return path;
 }
 
-/* The command line. Windows' shells leave patterns to the program: "scan *.dll" arrives as typed */
+/* Reads the command line. Windows' shells leave patterns to the program: "scan *.dll" arrives as
+ * typed. */
 
 enum { MAX_ARGUMENTS = 1 << 20 };
 
@@ -295,7 +297,7 @@ struct arguments {
 	size_t count, capacity;
 };
 
-/* Takes `text` over. */
+/* Adds an argument and takes ownership of it. */
 static int add_argument(struct arguments *arguments, char *text)
 {
 	if (!text || VEC_ROOM(NULL, arguments->items, arguments->capacity, arguments->count + 1,
@@ -308,8 +310,8 @@ static int add_argument(struct arguments *arguments, char *text)
 	return 0;
 }
 
-/* Whether only the last part is a pattern. File names cannot contain these characters; "/?" asks
- * for help. */
+/* Whether only the last part of a path is a pattern. File names cannot contain these characters;
+ * "/?" asks for help. */
 static bool is_pattern(const wchar_t *text)
 {
 	const wchar_t *wild = wcspbrk(text, L"*?");
@@ -334,7 +336,7 @@ static int add_match(struct arguments *arguments, const wchar_t *pattern, const 
 	return result;
 }
 
-/* Adds the files that match a pattern; without any, the pattern itself, for the message. */
+/* Adds the files that match a pattern; if none does, adds the pattern itself, for the message. */
 static int add_expanded(struct arguments *arguments, const wchar_t *text)
 {
 	WIN32_FIND_DATAW entry;
@@ -365,14 +367,14 @@ char **os_arguments(int *argc, char **argv)
 				   : add_argument(&arguments, win32_utf8(NULL, wide[i]));
 	if (wide)
 		(void)LocalFree(wide);
-	/* Out of memory at the start: use the C library's argv. */
+	/* If the arguments cannot be read, the C library's argv is used. */
 	if (result || !arguments.count)
 		return argv;
 	*argc = (int)arguments.count;
 	return arguments.items;
 }
 
-/* The console tells every process that is attached to it. */
+/* Does nothing: the console notifies every process that is attached to it. */
 static BOOL WINAPI leave_it(DWORD event)
 {
 	return event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
@@ -390,9 +392,9 @@ void os_forward_signals(int pid)
 
 static volatile LONG interrupted;
 
-/* Runs in a separate thread. Returning TRUE keeps the process running after Ctrl-C and Ctrl-Break;
- * when the console is closed, or the user logs off, the process ends as soon as this returns, at
- * the latest after five seconds: so it waits for the program to end by itself. */
+/* Runs in a separate thread. Returning TRUE keeps the process running after Ctrl-C and Ctrl-Break.
+ * When the console is closed, or the user logs off, the process ends as soon as this function
+ * returns, at the latest after five seconds; so it waits for the program to end by itself. */
 static BOOL WINAPI note_console_event(DWORD event)
 {
 	enum { LONGER_THAN_WE_ARE_GIVEN_MS = 10000 };

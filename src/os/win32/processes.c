@@ -23,7 +23,7 @@ struct tour {
 	wchar_t *path;
 };
 
-/* In the system's units; 0 if unknown. */
+/* Returns the time of creation in the system's units; 0 if unknown. */
 static uint64_t born(DWORD pid)
 {
 	HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid);
@@ -46,7 +46,7 @@ static const struct member *find_process(const struct tour *tour, DWORD pid)
 }
 
 /* A process keeps the number of a parent that has ended, and another process may have that number
- * now: no child is older than its parent. */
+ * now. No child is older than its parent. */
 static bool add_child(struct tour *tour, const PROCESSENTRY32W *entry)
 {
 	const struct member *parent = find_process(tour, entry->th32ParentProcessID);
@@ -61,7 +61,8 @@ static bool add_child(struct tour *tour, const PROCESSENTRY32W *entry)
 	return true;
 }
 
-/* Children may be listed before their parents: repeats until it finds no more. */
+/* Repeats the pass until it finds no more processes, because children may be listed before their
+ * parents. */
 static int find_family(struct jw_error *err, struct tour *tour)
 {
 	HANDLE snapshot = CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0);
@@ -95,7 +96,8 @@ static int take_module(struct jw_error *err, const struct tour *tour, HANDLE pro
 	return result;
 }
 
-/* Processes that begin or end meanwhile, or may not be inspected, have no modules. */
+/* Takes the modules of a process; one that begins or ends meanwhile, or may not be inspected, has
+ * none. */
 static int take_modules(struct jw_error *err, const struct tour *tour, DWORD pid)
 {
 	HANDLE process = OpenProcess(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, FALSE, pid);
@@ -139,7 +141,8 @@ done:
 	return result;
 }
 
-/* Of a process whose settings could be seen: none is here. */
+/* Does nothing: the name is that of a process whose settings could be read, and Windows shows
+ * none. */
 void os_program_name(int pid, char *name, size_t size)
 {
 	(void)pid;
@@ -147,7 +150,7 @@ void os_program_name(int pid, char *name, size_t size)
 	name[0] = '\0';
 }
 
-/* Windows keeps a library that is mapped where it is. */
+/* Does nothing: Windows keeps a mapped library where it is. */
 int os_replaced_code(struct jw_error *err, int pid,
 					 int (*take)(struct jw_error *err, void *context, const char *path),
 					 void *context)

@@ -12,7 +12,7 @@ enum { MAX_KEY_NAME = 256, MAX_KEYS = 256 };
 struct best {
 	uint64_t rank;
 	char *prefix;
-	/* NULL: the best is wanted, otherwise all are. */
+	/* If NULL, the best installation is wanted, otherwise all are. */
 	int (*take)(struct jw_error *err, void *context, const char *prefix);
 	void *context;
 	struct jw_error *err;
@@ -37,7 +37,7 @@ static char *install_path(HKEY tag)
 	return path;
 }
 
-/* "3.11", "3.11-32", "3.9-arm64": the minor version counts; 32-bit ones come last. */
+/* Ranks "3.11", "3.11-32", "3.9-arm64" by the minor version; 32-bit ones come last. */
 static uint64_t tag_rank(const wchar_t *company, const wchar_t *tag)
 {
 	unsigned long major = wcstoul(tag, NULL, 10);

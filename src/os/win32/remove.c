@@ -1,4 +1,4 @@
-/* Removing, at once even where others have a file open. */
+/* Removes files and folders at once, even if others have a file open. */
 #include "os/win32/opening.h"
 
 #include "base/mem.h"
@@ -27,8 +27,8 @@ static DWORD attributes_of(HANDLE file)
 			   : 0;
 }
 
-/* File systems other than NTFS, and Windows before 10 1607, have only the second way. A file that
- * is marked read-only goes too, as on POSIX systems. -1 with GetLastError() set. */
+/* Deletes an open file. File systems other than NTFS, and Windows before 10 1607, have only the
+ * second way. A read-only file is deleted too, as on POSIX systems. -1 with GetLastError() set. */
 static int dispose(HANDLE file)
 {
 	DWORD flags = NOW | AS_POSIX | EVEN_READ_ONLY;
@@ -42,7 +42,8 @@ static int dispose(HANDLE file)
 	return SetFileInformationByHandle(file, FileDispositionInfo, &plain, sizeof plain) ? 0 : -1;
 }
 
-/* More than DELETE may be refused, or in conflict with a program that has the file open. */
+/* Opens a file with DELETE and `more`, which may be refused or conflict with a program that has the
+ * file open. */
 static HANDLE open_to_remove(struct jw_error *err, const char *path, DWORD more)
 {
 	HANDLE opened = win32_open(err, path, DELETE | FILE_WRITE_ATTRIBUTES | more, OPENING_LINK);
@@ -52,7 +53,7 @@ static HANDLE open_to_remove(struct jw_error *err, const char *path, DWORD more)
 			   : opened;
 }
 
-/* Wine opens a link's target. */
+/* Whether a link's target was opened, as Wine does. */
 static bool is_target(HANDLE opened, const char *path)
 {
 	return win32_is_link(opened, path) && !(attributes_of(opened) & FILE_ATTRIBUTE_REPARSE_POINT);
@@ -76,7 +77,7 @@ static int remove_entry(struct jw_error *err, void *context, const struct win32_
 	return result;
 }
 
-/* A file, a link itself, or a folder with all that is in it. */
+/* Removes a file, a link itself, or a folder with everything in it. */
 static int remove_all(struct jw_error *err, const char *path, int depth)
 {
 	struct removal below = {path, depth};
@@ -103,7 +104,7 @@ int os_remove_tree(struct jw_error *err, const char *path)
 	return remove_all(&why, path, 0) ? error_copy(err, &why) : 0;
 }
 
-/* `folder`: only an empty one; else anything but a folder. */
+/* Removes an empty folder (`folder`), or anything but a folder. */
 static int remove_single(struct jw_error *err, const char *path, bool folder)
 {
 	HANDLE opened = open_to_remove(err, path, 0);

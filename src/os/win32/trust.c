@@ -8,7 +8,7 @@
 #include "os/win32/opening.h"
 #include "os/win32/win32.h"
 
-/* After windows.h, whose types they need */
+/* Who can change a file or folder, according to its owner and its access list. */
 #include <aclapi.h>
 #include <sddl.h>
 
@@ -62,7 +62,7 @@ static bool is_trusted_sid(PSID sid)
 		   IsWellKnownSid(sid, WinLocalSystemSid) || is_installer(sid) || owns_system(sid);
 }
 
-/* Name of an account or group, or its SID. */
+/* Returns the name of an account or group, or its SID. */
 static char *sid_name(PSID sid)
 {
 	enum { NAME = 256 };
@@ -90,7 +90,7 @@ static int refuse_sid(struct jw_error *err, const char *path, PSID sid, bool own
 	return -1;
 }
 
-/* Skips entries that only children inherit. Skips denials: they come first, and allow nothing. */
+/* Skips entries that only children inherit, and denials, which come first and allow nothing. */
 static int check_list(struct jw_error *err, const char *path, PACL list, DWORD rights)
 {
 	for (DWORD i = 0; i < list->AceCount; i++) {
@@ -100,7 +100,7 @@ static int check_list(struct jw_error *err, const char *path, PACL list, DWORD r
 		if (!GetAce(list, i, &found))
 			return win32_error(err, path);
 		entry = found;
-		/* A conditional entry begins the same way. */
+		/* A conditional entry begins in the same way. */
 		if ((entry->Header.AceType == ACCESS_ALLOWED_ACE_TYPE ||
 			 entry->Header.AceType == ACCESS_ALLOWED_CALLBACK_ACE_TYPE) &&
 			!(entry->Header.AceFlags & INHERIT_ONLY_ACE) && (entry->Mask & rights) &&
@@ -114,7 +114,7 @@ int win32_check_trust(struct jw_error *err, HANDLE handle, const char *path, enu
 {
 	PSECURITY_DESCRIPTOR descriptor = NULL;
 	PSID owner;
-	PACL list; /* NULL: everyone may do everything */
+	PACL list; /* NULL if everyone may do everything */
 	DWORD reason = GetSecurityInfo(handle, SE_FILE_OBJECT,
 								   OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION, &owner,
 								   NULL, &list, NULL, &descriptor);
@@ -135,7 +135,8 @@ int win32_check_trust(struct jw_error *err, HANDLE handle, const char *path, enu
 
 enum { MAX_DESCRIPTOR = 64 << 10 };
 
-/* The access list alone: who may not make another account the owner keeps working. */
+/* Copies only the access list, so that a user who may not set another owner can still replace
+ * files. */
 int os_copy_rights(struct jw_error *err, const char *from, const char *to)
 {
 	const HANDLE source = win32_open(err, from, READ_CONTROL, OPENING_EXISTING),
@@ -172,7 +173,7 @@ int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode,
 	return 0;
 }
 
-/* What is there itself: of a link, who may let it lead elsewhere. */
+/* Checks the file itself; for a link, who may let it lead elsewhere. */
 static int check_private_place(struct jw_error *err, const char *path, enum win32_place place)
 {
 	HANDLE handle = win32_open(err, path, READ_CONTROL, OPENING_LINK);
@@ -204,7 +205,7 @@ static int check_private_way(struct jw_error *err, const char *path)
 	return result;
 }
 
-/* The way as it is named, with its links, and the way to what they lead to. */
+/* Checks the path as it is named, with its links, and the path that they lead to. */
 int os_check_private(struct jw_error *err, const char *path, uint32_t owner, bool lasting)
 {
 	char *real = NULL;

@@ -1,14 +1,14 @@
-/* Whom a file or folder obeys, according to its owner and its access list. */
+/* Who can change a file or folder, according to its owner and its access list. */
 #pragma once
 
 #include "base/error.h"
 #include "os/win32/win32.h"
 
-/* Which rights count: those that change a file, that add to the folder in question, that move a
- * folder away which is further up, or that let a folder lead elsewhere. */
+/* The rights that count: those that change a file, that add to the folder in question, that move
+ * away a folder further up, or that let a folder lead elsewhere. */
 enum win32_place { WIN32_FILE, WIN32_FOLDER, WIN32_ABOVE, WIN32_LINK };
 
-/* 0 if only administrators, the system, its installer, and whoever owns the system's own folder may
- * do that; else JW_ERR_IO with the reason. The handle needs READ_CONTROL. */
+/* Returns 0 if only administrators, the system, its installer, and the owner of the system's folder
+ * have these rights; else JW_ERR_IO with the reason. The handle needs READ_CONTROL. */
 int win32_check_trust(struct jw_error *err, HANDLE handle, const char *path,
 					  enum win32_place place);

@@ -72,7 +72,8 @@ int os_variable_read(struct jw_error *err, enum os_variables where, const char *
 	return 0;
 }
 
-/* Only the machine's variables have a key that Windows itself made. */
+/* Opens the key, and makes it if it is not one of the machine's own variables, which Windows
+ * made. */
 static LSTATUS open_for_writing(enum os_variables where, HKEY *ret_key)
 {
 	return where == OS_VARIABLES_MACHINE
@@ -81,7 +82,7 @@ static LSTATUS open_for_writing(enum os_variables where, HKEY *ret_key)
 								 KEY_SET_VALUE | KEY_QUERY_VALUE, NULL, ret_key, NULL);
 }
 
-/* Our own key goes with its last value. */
+/* Removes our own key after its last value. */
 static void drop_empty_record(enum os_variables where, HKEY key)
 {
 	DWORD values = 1, keys_below = 1;

@@ -62,7 +62,7 @@ wchar_t *win32_plain_path(struct jw_error *err, const char *path)
 				  room ? "File name too long" : "No such file or directory");
 		goto done;
 	}
-	/* One more than requested: another thread may change the current folder in between. */
+	/* One more than requested, because another thread may change the current folder in between. */
 	full = mem_array(WIN32_MAX_PATH, sizeof *full);
 	if (!GetFullPathNameW(wide, WIN32_MAX_PATH, full, NULL)) {
 		win32_error(err, path);
@@ -143,7 +143,7 @@ static const struct reason {
 	{ERROR_NO_SYSTEM_RESOURCES, JW_ERR_IO, "Cannot allocate memory"},
 };
 
-/* The system's own message, without its full stop and line end. */
+/* Writes the system's message without its full stop and line end. */
 static void system_text(DWORD number, char *text, size_t room)
 {
 	wchar_t wide[256];

@@ -1,5 +1,5 @@
-/* What Windows' loader reads before it loads what the program is linked with: those libraries come
- * from System32 alone, and not from the program's own folder, where a browser puts downloads
+/* Read by Windows' loader before it loads the libraries that the program is linked with: they come
+ * only from System32, not from the program's own folder, where a browser puts downloads
  * (DependentLoadFlags, Windows 10 1607 and later). scripts/pe-load-config.py writes the address of
  * this table into the program's headers, since GNU ld does not. Source: Microsoft, "The Load
  * Configuration Structure". */
