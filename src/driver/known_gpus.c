@@ -6,12 +6,10 @@
 #include "base/json_table.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "code/target_names.h"
+#include "driver/state_file.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/platform.h"
-
-enum { MAX_BYTES = 1 << 20 };
 
 /* One line that changes whenever the answer might: file identity, devices, and the variables that
  * hide or reorder them. */
@@ -55,66 +53,46 @@ static const struct json_field kept_fields[] = {
 static const struct json_table kept_gpus_table = {.schema = "jitwarm.devices/1",
 												  .fields = kept_fields};
 
-bool known_gpus_parse(const char *text, size_t size, const char *identity,
-					  struct protocol_hello *ret_hello)
+bool known_gpus_take(const cJSON *kept, const char *identity, struct protocol_hello *ret_hello)
 {
-	cJSON *document = json_parse(NULL, text, size);
-	struct kept_gpus kept = {.hello = ret_hello};
+	struct kept_gpus gpus = {.hello = ret_hello};
 	bool found;
 
 	memset(ret_hello, 0, sizeof *ret_hello);
-	found = document && !json_take(NULL, document, &kept_gpus_table, &kept) &&
-			(!identity || text_same(kept.identity, identity)) &&
+	found = kept && !json_take(NULL, kept, &kept_gpus_table, &gpus) &&
+			(!identity || text_same(gpus.identity, identity)) &&
 			!protocol_check_devices(NULL, ret_hello);
-	json_forget(&kept_gpus_table, &kept);
-	cJSON_Delete(document);
+	json_forget(&kept_gpus_table, &gpus);
 	return found;
-}
-
-/* NULL if no state is kept. */
-static char *gpus_file_of(const char *state_dir)
-{
-	return state_dir ? os_join(state_dir, "devices.json") : NULL;
 }
 
 bool known_gpus_find(const char *state_dir, const struct known_gpus_key *key,
 					 struct protocol_hello *ret_hello)
 {
-	char *identity = identity_of_gpus(key), *path = gpus_file_of(state_dir);
-	struct buf text = {0};
+	char *identity = identity_of_gpus(key);
+	cJSON *kept = identity ? state_read(state_dir, STATE_DEVICES) : NULL;
 	struct os_stat library;
 	/* The driver's file of that time may be gone, or its name damaged. */
-	bool found = identity && path && !os_read_file(NULL, path, MAX_BYTES, &text) &&
-				 known_gpus_parse(buf_text(&text), text.size, identity, ret_hello) &&
-				 !os_stat(NULL, ret_hello->library, &library) && library.kind == OS_REGULAR;
+	const bool found = known_gpus_take(kept, identity, ret_hello) &&
+					   !os_stat(NULL, ret_hello->library, &library) && library.kind == OS_REGULAR;
 
-	buf_free(&text);
+	cJSON_Delete(kept);
 	mem_free(identity);
-	mem_free(path);
 	return found;
 }
 
 void known_gpus_save(const char *state_dir, const struct known_gpus_key *key,
 					 const struct protocol_hello *hello)
 {
-	char *path = gpus_file_of(state_dir), *line = NULL;
-	const struct kept_gpus kept = {identity_of_gpus(key),
+	const struct kept_gpus gpus = {identity_of_gpus(key),
 								   (struct protocol_hello *)(uintptr_t)hello};
 
-	if (kept.identity && path)
-		line = json_object_line(&kept_gpus_table, &kept);
-	if (line && !os_make_dirs(NULL, state_dir, 0700))
-		(void)os_write_atomic(NULL, path, line, strlen(line));
-	cJSON_free(line);
-	mem_free(kept.identity);
-	mem_free(path);
+	if (gpus.identity)
+		(void)state_write(NULL, state_dir, STATE_DEVICES, json_object(&kept_gpus_table, &gpus));
+	mem_free(gpus.identity);
 }
 
 void known_gpus_forget(const char *state_dir)
 {
-	char *path = gpus_file_of(state_dir);
-
-	if (path)
-		(void)os_remove(NULL, path);
-	mem_free(path);
+	(void)state_write(NULL, state_dir, STATE_DEVICES, NULL);
 }

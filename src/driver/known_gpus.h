@@ -1,6 +1,5 @@
-/* This machine's GPUs. Those that a worker reported last are kept in the state directory, and valid
- * for the same driver file, the same PCI devices and the same variables that select among them. The
- * file is read as hostile input and dropped if it does not match. */
+/* This machine's GPUs. Those that a worker reported last are kept in the state file, and valid for
+ * the same driver file, the same PCI devices and the same variables that select among them. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,6 +8,7 @@
 #include <jitwarm/system.h>
 #include <jitwarm/target.h>
 
+#include "base/json.h"
 #include "driver/protocol.h"
 #include "os/platform.h"
 
@@ -29,7 +29,6 @@ void known_gpus_save(const char *state_dir, const struct known_gpus_key *key,
 /* Forgets an answer that turned out to be wrong. */
 void known_gpus_forget(const char *state_dir);
 
-/* Parses one such document; for tests and the fuzz target. `identity`: the required conditions,
+/* Reads the member STATE_DEVICES of the state file, or NULL. `identity`: the required conditions,
  * NULL for any. */
-bool known_gpus_parse(const char *text, size_t size, const char *identity,
-					  struct protocol_hello *ret_hello);
+bool known_gpus_take(const cJSON *kept, const char *identity, struct protocol_hello *ret_hello);

@@ -206,8 +206,3 @@ uint64_t run_folder_count_entries(const char *path)
 {
 	return count_below(path, 0);
 }
-
-int state_check_writers(struct jw_error *err, const char *path)
-{
-	return os_is_superuser() ? os_check_private(err, path, 0, false) : 0;
-}

@@ -24,7 +24,3 @@ int run_folder_make(struct jw_error *err, const char *state_dir, struct run_fold
 void run_folder_remove(struct run_folder *folder);
 /* Counts files other than an index anywhere below a cache directory; 0 if it cannot be read. */
 uint64_t run_folder_count_entries(const char *path);
-
-/* 0 unless this is the superuser, and another account could change what is kept at `path`: keys,
- * packs and settings decide what the superuser does. JW_ERR_IO with the reason. */
-int state_check_writers(struct jw_error *err, const char *path);

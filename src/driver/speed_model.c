@@ -4,11 +4,9 @@
 
 #include "base/json.h"
 #include "base/json_table.h"
-#include "base/mem.h"
-#include "os/file.h"
+#include "driver/state_file.h"
 #include "plan/estimate.h"
 
-enum { MAX_BYTES = 64 << 10 };
 static const char schema[] = "jitwarm.speed/4";
 
 /* No machine is so far from the model. Such a value comes from a driver that compiled nothing, a
@@ -109,14 +107,13 @@ static bool parse_row(const cJSON *object, struct speed_row *ret_row)
 	return release <= 1000000 && cuda <= 1000000 && is_believable(row.model_ms, row.real_ms);
 }
 
-void speed_parse(const char *text, size_t size, struct speed_table *ret_table)
+void speed_take_rows(const cJSON *kept, struct speed_table *ret_table)
 {
-	cJSON *document = json_parse(NULL, text, size);
 	const cJSON *rows = NULL, *object;
 
 	*ret_table = (struct speed_table){0};
-	if (document && !strcmp(json_text(document, "schema", ""), schema))
-		rows = cJSON_GetObjectItemCaseSensitive(document, "rows");
+	if (kept && !strcmp(json_text(kept, "schema", ""), schema))
+		rows = cJSON_GetObjectItemCaseSensitive(kept, "rows");
 	if (!cJSON_IsArray(rows))
 		rows = NULL;
 	cJSON_ArrayForEach(object, rows)
@@ -124,7 +121,6 @@ void speed_parse(const char *text, size_t size, struct speed_table *ret_table)
 		if (ret_table->count < LEARN_MAX_ROWS)
 			ret_table->count += parse_row(object, &ret_table->rows[ret_table->count]);
 	}
-	cJSON_Delete(document);
 }
 
 #define ROW(member) JSON(struct speed_row, member, NULL)
@@ -144,26 +140,10 @@ static const struct json_table kept_table = {.schema = schema, .fields = table_f
 
 static void recall_table(const char *state_dir, struct speed_table *ret_table)
 {
-	char *path = state_dir ? os_join(state_dir, "speed.json") : NULL;
-	struct buf text = {0};
+	cJSON *kept = state_read(state_dir, STATE_SPEED);
 
-	*ret_table = (struct speed_table){0};
-	if (path && !os_read_file(NULL, path, MAX_BYTES, &text))
-		speed_parse(buf_text(&text), text.size, ret_table);
-	buf_free(&text);
-	mem_free(path);
-}
-
-static void keep_table(const char *state_dir, const struct speed_table *table)
-{
-	char *path = state_dir ? os_join(state_dir, "speed.json") : NULL;
-	const struct kept_rows rows = {table->rows, table->count};
-	char *line = json_object_line(&kept_table, &rows);
-
-	if (path && !os_make_dirs(NULL, state_dir, 0700))
-		(void)os_write_atomic(NULL, path, line, strlen(line));
-	cJSON_free(line);
-	mem_free(path);
+	speed_take_rows(kept, ret_table);
+	cJSON_Delete(kept);
 }
 
 struct jw_speed speed_recall(const char *state_dir, const struct jw_driver *driver)
@@ -183,5 +163,6 @@ void speed_remember(const char *state_dir, const struct jw_driver *driver,
 		return;
 	recall_table(state_dir, &table);
 	speed_add(&table, driver, run);
-	keep_table(state_dir, &table);
+	(void)state_write(NULL, state_dir, STATE_SPEED,
+					  json_object(&kept_table, &(struct kept_rows){table.rows, table.count}));
 }

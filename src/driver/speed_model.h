@@ -17,6 +17,7 @@
 
 #include <jitwarm/target.h>
 
+#include "base/json.h"
 #include "plan/plan.h"
 
 enum { LEARN_MAX_ROWS = 32 };
@@ -47,8 +48,8 @@ struct jw_speed speed_of(const struct speed_table *table, const struct jw_driver
 void speed_add(struct speed_table *table, const struct jw_driver *driver,
 			   const struct speed_time *run);
 
-/* Parses such a file; any other text gives an empty table. */
-void speed_parse(const char *text, size_t size, struct speed_table *ret_table);
+/* Reads the member STATE_SPEED of the state file; anything else, and NULL, give an empty table. */
+void speed_take_rows(const cJSON *kept, struct speed_table *ret_table);
 
 /* The same with the file of the state directory; NULL: it is not kept. A failure is not reported:
  * the next prediction is slightly worse. */

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "driver/run_folder.h"
+#include "driver/state_file.h"
 #include "os/file.h"
 #include "os/shell.h"
 

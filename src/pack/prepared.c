@@ -1,23 +1,15 @@
 #include "pack/prepared.h"
 
-#include "base/mem.h"
+#include "driver/state_file.h"
 #include "os/clock.h"
-#include "os/file.h"
-
-enum { MAX_PREPARED = 1 << 16 };
 
 cJSON *prepared_read(const char *state_dir, int64_t most_age_s)
 {
-	char *path = state_dir ? os_join(state_dir, "ahead.json") : NULL;
-	struct buf text = {0};
-	struct os_stat stat;
-	cJSON *document = NULL;
+	cJSON *prepared = state_read(state_dir, STATE_AHEAD);
 
-	if (path && !os_stat(NULL, path, &stat) &&
-		(!most_age_s || stat.mtime_ns / 1000000000 > os_now_s() - most_age_s) &&
-		!os_read_file(NULL, path, MAX_PREPARED, &text))
-		document = json_parse(NULL, buf_text(&text), text.size);
-	buf_free(&text);
-	mem_free(path);
-	return document;
+	if (!prepared || !most_age_s ||
+		(int64_t)json_count(prepared, "written_s") > os_now_s() - most_age_s)
+		return prepared;
+	cJSON_Delete(prepared);
+	return NULL;
 }

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/entry.h"
-#include "driver/run_folder.h"
+#include "driver/state_file.h"
 #include "os/file.h"
 #include "pack/import.h"
 #include "pack/judge.h"

@@ -12,21 +12,23 @@
 #include "cache/profile.h"
 #include "cache/verified.h"
 #include "code/release.h"
+#include "driver/state_file.h"
+#include "os/clock.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/library.h"
 #include "os/platform.h"
-#include "pack/prepared.h"
 
 static const char schema[] = "jitwarm.ahead/1";
 
-/* The file of an account, with what the public struct does not tell. */
+/* What the state file keeps, with what the public struct does not have. */
 struct record {
 	struct jw_ahead ahead;
 	char stamp[CACHE_STAMP_SIZE + 1];      /* of the driver that ran */
 	char next_stamp[CACHE_STAMP_SIZE + 1]; /* src/pack/prune.c spares its entries */
 	/* The limit that had no room, and when the machine was booted that had it. */
 	uint64_t held_bytes, held_boot_s;
+	uint64_t written_s; /* src/pack/prepared.c */
 };
 
 static const char *const state_names[] = {
@@ -60,6 +62,7 @@ static const struct json_field record_fields[] = {
 	KEPT("limit_bytes", ahead.limit_bytes),
 	KEPT("held_bytes", held_bytes),
 	KEPT("held_boot_s", held_boot_s),
+	KEPT("written_s", written_s),
 	KEPT("why", ahead.why),
 	/* Last: where it is none, all else is read. */
 	JSON_AS("state", struct record, ahead.state, NULL, .names = state_names),
@@ -73,7 +76,6 @@ struct ahead_work {
 	struct jw_prime_options prime;
 	struct record record;
 	char *state_dir;      /* NULL: nothing is kept */
-	char *path;           /* of the record */
 	char *library;        /* of the driver that is compared with the running one; NULL: none */
 	bool booted;          /* `next` runs, and the record does not say so yet */
 	struct os_file *lock; /* NULL: not taken, or files cannot be locked */
@@ -83,13 +85,10 @@ struct ahead_work {
 static void keep_record(const struct ahead_work *work, enum jw_ahead_state state)
 {
 	struct record record = work->record;
-	char *line;
 
 	record.ahead.state = state;
-	line = json_object_line(&record_table, &record);
-	if (work->path && !os_make_parent(NULL, work->path, 0700))
-		(void)os_write_atomic(NULL, work->path, line, strlen(line));
-	cJSON_free(line);
+	record.written_s = (uint64_t)os_now_s();
+	(void)state_write(NULL, work->state_dir, STATE_AHEAD, json_object(&record_table, &record));
 }
 
 /* Whether no other process is at work; then none is until the lock is closed. */
@@ -138,8 +137,6 @@ static int find_next(struct jw_error *err, struct ahead_work *work, const char *
 	cJSON *document;
 
 	(void)os_state_dir(NULL, &work->state_dir);
-	if (work->state_dir)
-		work->path = os_join(work->state_dir, "ahead.json");
 	os_running_driver(text);
 	if (library && os_real_path(err, library, &work->library))
 		return -1;
@@ -155,7 +152,7 @@ static int find_next(struct jw_error *err, struct ahead_work *work, const char *
 						 "%s: cannot tell which driver this is: name the file whose name has "
 						 "the version (libcuda.so.550.163.01), or a link to it",
 						 library);
-	document = prepared_read(work->state_dir, 0);
+	document = state_read(work->state_dir, STATE_AHEAD);
 	if (document)
 		(void)json_take(NULL, document, &record_table, &work->record);
 	cJSON_Delete(document);
@@ -184,7 +181,6 @@ static void work_free(struct ahead_work *work)
 {
 	os_file_close(work->lock);
 	mem_free(work->state_dir);
-	mem_free(work->path);
 	mem_free(work->library);
 }
 

@@ -16,6 +16,7 @@
 #include "cache/settings.h"
 #include "cache/verified.h"
 #include "cache/view.h"
+#include "driver/state_file.h"
 #include "os/clock.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -28,11 +29,12 @@ enum { MAX_GPUS = 64, MAX_PART = 64 << 20, MAX_STATE = 1 << 20 };
 enum state_part { PART_DRIVER, PART_GPUS, PART_PACKAGES, PART_SETTINGS, PARTS };
 
 struct jw_run_state {
-	char *path; /* of the file that remembers it; NULL: nothing is kept */
+	char *state_dir;                                     /* NULL: nothing is kept */
+	char name[sizeof STATE_LAST_RUN + DIGEST_TEXT_SIZE]; /* in the state file */
 	char parts[PARTS][DIGEST_TEXT_SIZE];
 	char *cache_dir;
 	uint64_t limit_bytes;
-	/* In the file besides: the entries at its end (struct left_entries). */
+	/* In the state file besides: the entries at its end (struct left_entries). */
 	char entries[DIGEST_TEXT_SIZE], until_ns[24], boot_s[24];
 	bool settled;
 };
@@ -229,12 +231,12 @@ static int has_suffered(struct jw_error *err, const struct jw_run_state *state,
 	return 0;
 }
 
-/* One file for each set of names, so that several tasks do not disturb each other. */
-static int choose_file(struct jw_error *err, const struct jw_run_key *key,
+/* One name for each set of names, so that several tasks do not disturb each other. */
+static int choose_name(struct jw_error *err, const struct jw_run_key *key,
 					   struct jw_run_state *state)
 {
 	struct buf text = BUF_MAX(MAX_STATE);
-	char digest[DIGEST_TEXT_SIZE], *folder = NULL;
+	char digest[DIGEST_TEXT_SIZE];
 	struct digest sum;
 	int result = buf_printf(err, &text, "%s", key->cache_dir ? key->cache_dir : "");
 
@@ -242,15 +244,12 @@ static int choose_file(struct jw_error *err, const struct jw_run_key *key,
 		result = buf_printf(err, &text, "\n%s", key->names[i]);
 	if (!result && key->recording)
 		result = buf_printf(err, &text, "\n--recording\n%s", key->recording);
-	if (result || os_state_dir(NULL, &folder))
-		goto done;
+	if (!result)
+		(void)os_state_dir(NULL, &state->state_dir);
 	digest_of(&sum, buf_text(&text), text.size);
 	digest_text(digest, &sum);
 	digest[16] = '\0';
-	state->path = mem_printf("%s%clast-run-%s.json", folder, os_separator, digest);
-	result = 0;
-done:
-	mem_free(folder);
+	(void)snprintf(state->name, sizeof state->name, STATE_LAST_RUN "%s", digest);
 	buf_free(&text);
 	return result;
 }
@@ -264,14 +263,10 @@ static int compare_with_last(struct jw_error *err, const struct jw_run_state *st
 							 struct buf *changes)
 {
 	struct jw_run_state last = {0};
-	struct buf text = {0};
-	cJSON *document = NULL;
+	cJSON *document = state_read(state->state_dir, state->name);
 	bool suffered = false;
 	int result = 0;
 
-	if (state->path && !os_read_file(NULL, state->path, MAX_STATE, &text))
-		document = json_parse(NULL, buf_text(&text), text.size);
-	buf_free(&text);
 	if (!document || json_take(NULL, document, &kept_run, &last)) {
 		cJSON_Delete(document);
 		return append_change(err, changes, "first run");
@@ -296,7 +291,7 @@ int jw_run_compare(struct jw_error *err, const struct jw_run_key *key,
 
 	for (size_t i = 0; !result && i < PARTS; i++)
 		result = digest_state_part(err, key, (enum state_part)i, state->parts[i]);
-	if (result || find_cache(err, key, state) || choose_file(err, key, state) ||
+	if (result || find_cache(err, key, state) || choose_name(err, key, state) ||
 		compare_with_last(err, state, &changes)) {
 		jw_run_state_free(state);
 		result = -1;
@@ -312,8 +307,6 @@ int jw_run_remember(struct jw_error *err, const struct jw_run_state *state)
 {
 	struct jw_run_state now = *state;
 	struct left_entries left = {.until_ns = INT64_MAX};
-	char *line;
-	int result = 0;
 
 	if (digest_entries(err, state->cache_dir, &left))
 		return -1;
@@ -321,19 +314,14 @@ int jw_run_remember(struct jw_error *err, const struct jw_run_state *state)
 	(void)snprintf(now.until_ns, sizeof now.until_ns, "%lld", (long long)left.until_ns);
 	(void)snprintf(now.boot_s, sizeof now.boot_s, "%llu", (unsigned long long)settled_boot_s());
 	now.settled = left.settled;
-	line = json_object_line(&kept_run, &now);
-	if (state->path && (os_make_parent(err, state->path, 0700) ||
-						os_write_atomic(err, state->path, line, strlen(line))))
-		result = -1;
-	cJSON_free(line);
-	return result;
+	return state_write(err, state->state_dir, state->name, json_object(&kept_run, &now));
 }
 
 void jw_run_state_free(struct jw_run_state *state)
 {
 	if (!state)
 		return;
-	mem_free(state->path);
+	mem_free(state->state_dir);
 	mem_free(state->cache_dir);
 	mem_free(state);
 }

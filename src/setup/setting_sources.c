@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/settings.h"
-#include "driver/run_folder.h"
+#include "driver/state_file.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "setup/lines.h"

@@ -17,14 +17,17 @@ static const char unfinished[] = ".new.jitwarm-%"; /* os_beside */
 static const struct {
 	const char *folder, *form; /* as text_has_form has it */
 } own_files[] = {
-	{"", "ahead.json"},   {"", "ahead-lock"},       {"", "devices.json"},
-	{"", "inventory-%"},  {"", "last-run-%.json"},  {"", "ledger-%"},
-	{"", "ledger-lock"},  {"", "runs.jsonl"},       {"", "runs.jsonl.damaged"},
-	{"", "speed.json"},   {"", "startup-task.xml"}, {"", "startup-task-all.xml"},
-	{"", "verified-%"},   {"drivers", "%.json"},    {"drivers", "%-%.json"},
-	{"runs", "#-#"},      {"runs", "#-#.lock"},     {"store", "*.jwpack"},
-	{"store", "lock"},    {"store", "new"},         {"store", unfinished},
-	{"trusted", "*.pub"}, {own_keys, "*.key"},      {own_keys, "*.pub"},
+	{"", "ahead-lock"},       {"", "inventory-%"},
+	{"", "ledger-%"},         {"", "ledger-lock"},
+	{"", "runs.jsonl"},       {"", "runs.jsonl.damaged"},
+	{"", "startup-task.xml"}, {"", "startup-task-all.xml"},
+	{"", "state.json"},       {"", "state-lock"},
+	{"", "verified-%"},       {"drivers", "%.json"},
+	{"drivers", "%-%.json"},  {"runs", "#-#"},
+	{"runs", "#-#.lock"},     {"store", "*.jwpack"},
+	{"store", "lock"},        {"store", "new"},
+	{"store", unfinished},    {"trusted", "*.pub"},
+	{own_keys, "*.key"},      {own_keys, "*.pub"},
 };
 static const char *const own_folders[] = {"drivers", "runs", "store", "trusted", own_keys};
 

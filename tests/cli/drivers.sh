@@ -14,7 +14,7 @@ driver_is() {
 	fi
 	export SIMDRIVER_CUDA=$2 SIMDRIVER_STAMP=$3
 	find "$work/state/drivers" -name '*.json' ! -name '*-*.json' -delete 2>/dev/null
-	rm -f "$work/state/devices.json"
+	state "$work/state" remove devices
 	now=$1
 }
 driver_535_216() { driver_is 535.216.03 12020 'Oct 25 202422:46:11'; }

@@ -14,6 +14,7 @@
 #   await COMMAND…         until it succeeds, for three minutes at most: for what takes as long as the machine is slow
 #   native PATH            the path as the program under test wants it. Arguments of run and begin, and texts to be found, that
 #                          begin with an absolute path are made native by themselves; so are with-simdriver.sh's variables
+#   state FOLDER put|get|remove NAME [JSON]   a member of the state directory's state.json (../state.py)
 #   is_wine                whether the program is one for Windows
 #   is_emulated            whether it is one for another processor, which an emulator runs
 #   skip REASON            the case cannot run here
@@ -29,6 +30,7 @@ mkdir -p "$work/no-nvrtc" && touch "$work"/no-nvrtc/libnvrtc.so{,.11.2,.12,.13}
 . "$cases/../../cli/steps.sh"
 
 out=$work/stdout err=$work/stderr
+state() { python3 "$cases/../../state.py" "$@"; }
 is_wine() { [[ $JITWARM == *.exe ]]; }
 elf_machine() { od -An -tx1 -j18 -N2 "$1"; }
 is_emulated() { ! is_wine && [[ $(elf_machine "${JITWARM##* }") != "$(elf_machine "$BASH")" ]]; }

@@ -131,7 +131,7 @@ states)
 	so "'Connection refused' in d['why']"
 	warm_before
 	# Room for a part: none of the running driver's goes
-	rm -rf "$scratch/state/ahead.json"
+	"$root/tests/state.py" "$scratch/state" remove ahead
 	installed=$next used=$(entries | xargs -d '\n' cat | wc -c)
 	room=$((used + used * 3 / 4))
 	export CUDA_CACHE_MAXSIZE=$room JITWARM_STORE=1
@@ -143,7 +143,7 @@ states)
 	ahead_again()
 	{
 		cp -a "$scratch/state/store" "$scratch/store"
-		cp "$scratch/state/speed.json" "$scratch/speed.json"
+		"$root/tests/state.py" "$scratch/state" get speed >"$scratch/speed.json"
 		python3 -c 'import hashlib, sys
 for pack in sys.argv[1:]:
     data = bytearray(open(pack, "rb").read()[:-48])
@@ -152,7 +152,7 @@ for pack in sys.argv[1:]:
 		as 0 ahead "$library"
 		state no-room True
 		so "d['ready'] + d['stored'] == d['modules']"
-		cmp "$scratch/speed.json" "$scratch/state/speed.json" || fail 'compiled again'
+		cmp "$scratch/speed.json" <("$root/tests/state.py" "$scratch/state" get speed) || fail 'compiled again'
 		rm -r "$scratch/state/store"
 		mv "$scratch/store" "$scratch/state/store"
 	}
@@ -173,13 +173,13 @@ for pack in sys.argv[1:]:
 	installed=$next
 	as 0 ahead "$library"
 	ahead_again
-	modules=$(python3 -c 'import json; print(json.load(open("'"$scratch"'/state/ahead.json"))["modules"])')
+	modules=$(python3 -c 'import json; print(json.load(open("'"$scratch"'/state/state.json"))["ahead"]["modules"])')
 	cp -a "$scratch/cache" "$scratch/cache-before"
 	cp -a "$scratch/state" "$scratch/state-before"
 	runs "$next"
 	as 0 prime "$library"
-	python3 -c 'import json, sys; sys.exit(any(row["release"] == int(sys.argv[2][:3]) and row["model_ms"] for row in json.load(open(sys.argv[1]))["rows"]))' \
-		"$scratch/state/speed.json" "$next" || fail "$next itself has compiled"
+	python3 -c 'import json, sys; sys.exit(any(row["release"] == int(sys.argv[2][:3]) and row["model_ms"] for row in json.load(open(sys.argv[1]))["speed"]["rows"]))' \
+		"$scratch/state/state.json" "$next" || fail "$next itself has compiled"
 	as 0 ahead
 	state live False
 	so "d['ready'] == d['modules'] == $modules"
@@ -217,7 +217,7 @@ limit)
 	as 0 tune --apply --max-size $((used + 20000))
 	as 1 ahead "$library"
 	state no-room True
-	rm "$scratch/state/ahead.json"
+	"$root/tests/state.py" "$scratch/state" remove ahead
 	CUDA_CACHE_MAXSIZE=4294967296 as 1 ahead "$library"
 	state no-room True
 	[ "$(bytes)" -le $((used + 20000)) ] || fail "beyond the account's limit"
@@ -232,8 +232,8 @@ limit)
 	state no-room True
 	[ "$(bytes)" -le $((used + 20000)) ] || fail "beyond the limit of programs that run"
 	# … after one more upgrade, too
-	sed -i 's/"next":[^,]*/"next":"999.1"/' "$scratch/state/ahead.json"
-	grep -q '"999.1"' "$scratch/state/ahead.json" || fail "no other upgrade"
+	sed -i 's/"next":[^,]*/"next":"999.1"/' "$scratch/state/state.json"
+	grep -q '"999.1"' "$scratch/state/state.json" || fail "no other upgrade"
 	as 1 ahead "$library"
 	state no-room True
 	[ "$(bytes)" -le $((used + 20000)) ] || fail "beyond the limit of programs that run, after one more upgrade"
@@ -246,7 +246,7 @@ limit)
 	here make
 	warm_before
 	# With room for both: what FORMER then compiles costs what NEXT has, and after the boot the other way round
-	rm "$scratch/state/ahead.json"
+	"$root/tests/state.py" "$scratch/state" remove ahead
 	export CUDA_CACHE_MAXSIZE=$((both + 1000))
 	installed=$next
 	as 0 ahead "$library"
@@ -265,7 +265,7 @@ limit)
 	# What is left to compile then costs none of its own
 	make_modules 91 94
 	own=$(entries | xargs -d '\n' grep -l "$(stamp_of "$next")" | xargs -d '\n' stat -c %s | awk '{ sum += $1 - 28 } END { print sum }')
-	sed -i 's/"ready":[0-9]*/"ready":1/' "$scratch/state/ahead.json"
+	sed -i 's/"ready":[0-9]*/"ready":1/' "$scratch/state/state.json"
 	CUDA_CACHE_MAXSIZE=$((own + 1000)) as 1 ahead "$scratch"/9?.fatbin
 	load "$next" sm_86 61 80 0
 	;;
@@ -280,7 +280,7 @@ second)
 	state undone False
 	as 0 cache prune --driver former
 	so "d['chosen_entries'] == 0"
-	touch -d '31 days ago' "$scratch/state/ahead.json"
+	sed -i "s/\"written_s\":[0-9]*/\"written_s\":$(date -d '31 days ago' +%s)/" "$scratch/state/state.json"
 	as 1 cache prune --driver former
 	so "{g['driver'] for g in d['groups']} == {'$(stamp_of "$next")'}"
 	installed=555.58.02

@@ -108,7 +108,7 @@ runs()
 	printf '%s\n' LD_PRELOAD=/opt/tests/phantom.so PHANTOM_GPU=sm_86 "PHANTOM_DRIVER_VERSION=$1" "PHANTOM_MODULE_VERSION=$1" CUDA_DEVICE_ORDER=PCI_BUS_ID \
 		"JITWARM_PCI_DEVICES=$("$tests/tests/phantom/phantom-probe" pci sm_86)" LD_LIBRARY_PATH=/opt/tests "${more_settings[@]}" >"$root/home/me/.config/environment.d/gpu.conf"
 }
-record=$root/home/me/.local/state/jitwarm/ahead.json
+record=$root/home/me/.local/state/jitwarm/state.json
 # The record of the units' runs since “mark” has this
 until_so()
 {

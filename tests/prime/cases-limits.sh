@@ -28,7 +28,7 @@ case_a_full_cache_ends_the_run_with_a_line() {
 
 # learnt FACTOR: this machine is said to take so many times as long as the model says
 learnt() {
-	printf '{"schema":"jitwarm.speed/4","rows":[{"release":550,"cuda":12040,"model_ms":1e5,"real_ms":%se5}]}' "$1" >"$JITWARM_STATE/speed.json"
+	printf '{"schema":"jitwarm.state/1","speed":{"schema":"jitwarm.speed/4","rows":[{"release":550,"cuda":12040,"model_ms":1e5,"real_ms":%se5}]}}' "$1" >"$JITWARM_STATE/state.json"
 }
 case_a_budget_of_time_takes_a_part() {
 	local modules
@@ -65,7 +65,7 @@ case_a_slow_machine_is_learnt() {
 	[ "$(python3 -c 'import json,sys; s = json.load(open(sys.argv[1]))["forecast"]["start_seconds"]; print(round(s["high"] / s["likely"], 2))' "$out")" = 1.25 ] || say "another range"
 	python3 -c "exit(not $factor > 1.001)" || say "the factor is $factor" || return 1
 	# Garbage in its place is as good as nothing.
-	echo '{"schema":"jitwarm.speed/4","rows":[{"release":-1,"model_ms":1e999}]}' >"$JITWARM_STATE/speed.json"
+	echo '{"schema":"jitwarm.state/1","speed":{"schema":"jitwarm.speed/4","rows":[{"release":-1,"model_ms":1e999}]}}' >"$JITWARM_STATE/state.json"
 	run prime -n "$library" --json
 	expect_number predicted_cpu_seconds "$before"
 }

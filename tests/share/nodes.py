@@ -47,7 +47,7 @@ def start(node):
     if given.c > 1:
         # The model takes its modules for twice to four times as dear as the simulated driver does.
         learnt = {"release": 550, "cuda": 12040, "model_ms": 120000, "real_ms": 120000 * min(19, max(1, given.c / 2.5))}
-        (home / "state" / "speed.json").write_text(json.dumps({"schema": "jitwarm.speed/4", "rows": [learnt]}))
+        (home / "state" / "state.json").write_text(json.dumps({"schema": "jitwarm.state/1", "speed": {"schema": "jitwarm.speed/4", "rows": [learnt]}}))
     environment = dict(os.environ, CUDA_CACHE_PATH=str(home / "cache"), JITWARM_STATE=str(home / "state"), SIMDRIVER_LOG=str(home / "log"),
                        SIMDRIVER_COST=str(given.c))
     return subprocess.Popen(runner, env=environment, stdout=open(home / "out", "wb"), stderr=open(home / "err", "wb"), start_new_session=True)

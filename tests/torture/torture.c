@@ -73,7 +73,7 @@ static bool may_fail_here(enum which which, const char *path, int fd)
 
 	return which != PIPE && fd != STDERR_FILENO && strncmp(path, "pipe:", 5) != 0 &&
 		   strncmp(path, "anon_inode:", 11) != 0 && strncmp(path, "socket:", 7) != 0 &&
-		   (!name || (strcmp(name, "/devices.json") != 0 && strcmp(name, "/speed.json") != 0));
+		   (!name || (strcmp(name, "/state.json") != 0 && strcmp(name, "/state-lock") != 0));
 }
 
 static bool tell(unsigned long number, const char *call, const char *path)

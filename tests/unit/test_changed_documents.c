@@ -102,9 +102,13 @@ READS(reads_key, struct minisign_public, minisign_read_public)
 static int reads_devices(struct jw_error *err, const char *data, size_t size, struct buf *facts)
 {
 	static struct protocol_hello hello;
+	cJSON *kept = json_parse(NULL, data, size);
+	bool taken;
 
 	memset(&hello, 0, sizeof hello);
-	if (!known_gpus_parse(data, size, "x", &hello))
+	taken = known_gpus_take(kept, "x", &hello);
+	cJSON_Delete(kept);
+	if (!taken)
 		return error_set(err, JW_ERR_FORMAT, "not taken");
 	put(facts, &hello, sizeof hello);
 	return 0;

@@ -39,14 +39,14 @@ TEST(other_files_and_keys_stay)
 
 	OK(os_env_set(why, "JITWARM_STATE", path));
 	mem_free(path);
-	files_put_text(folder, "state/speed.json", "{}");
-	files_put_text(folder, "state/devices.json", "{}");
+	files_put_text(folder, "state/state.json", "{}");
+	files_put_text(folder, "state/state-lock", "");
 	files_put_text(folder, "state/store/a.jwpack", "x");
 	files_put_text(folder, "state/keys/default.key", "untrusted comment: x");
 	files_put_text(folder, "state/letter.txt", "x");
 	remove_it(false, true);
-	assert_false(is_there("state/speed.json"));
-	assert_false(is_there("state/devices.json"));
+	assert_false(is_there("state/state.json"));
+	assert_false(is_there("state/state-lock"));
 	assert_false(is_there("state/store"));
 	assert_true(is_there("state/keys/default.key"));
 	assert_true(is_there("state/letter.txt"));
@@ -83,16 +83,16 @@ TEST(what_only_looks_like_ours_stays)
 		"state/runs-primed.jsonl",
 		"state/runs-timeline.json",
 		"state/folders",
-		"state/speed.json.backup",
-		"state/devices.json/x",
+		"state/state.json.backup",
+		"state/speed.json",
 		"state/folders.txt",
 		"state/store/a.jwpack.old",
 		"state/baked/original",
 		"state/verified-today",
 	};
 	static const char *const ours[] = {
-		"state/speed.json",
-		"state/speed.json.abc123",
+		"state/state.json",
+		"state/state.json.abc123",
 		"state/runs/12-345/x",
 		"state/runs/12-345.lock",
 		"state/store/new",
@@ -108,7 +108,7 @@ TEST(what_only_looks_like_ours_stays)
 		"state/trusted/a.pub",
 		"state/keys/default.key",
 		"state/keys/default.pub",
-		"state/last-run-0123.json",
+		"state/state-lock",
 		"state/store/.new.jitwarm-0a1b2c3d",
 	};
 	char *path = os_join(folder, "state");

@@ -227,21 +227,23 @@ TEST(what_was_made_ahead_stays_for_a_month)
 		int days;
 		size_t chosen;
 	} samples[] = {
-		{"{\"next_stamp\":\"" FORMER "\"}", 29, 0},
-		{"{\"next_stamp\":\"" FORMER "\"}", 31, 2},
-		{"{\"next_stamp\":\"" OURS "\"}", 0, 2},
-		{"{\"next_stamp\":\"Mar\"}", 0, 2},
-		{"{\"next_stamp\":7}", 0, 2},
+		{"\"next_stamp\":\"" FORMER "\"", 29, 0},
+		{"\"next_stamp\":\"" FORMER "\"", 31, 2},
+		{"\"next_stamp\":\"" OURS "\"", 0, 2},
+		{"\"next_stamp\":\"Mar\"", 0, 2},
+		{"\"next_stamp\":7", 0, 2},
 		{"{", 0, 2},
 	};
 
 	put_all();
 	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
-		char *path = os_join(folder, "ahead.json");
+		char *document = mem_printf(
+			"{\"schema\":\"jitwarm.state/1\",\"ahead\":{\"written_s\":%lld,%s}}",
+			(long long)(os_now_s() - samples[i].days * INT64_C(86400)), samples[i].record);
 		struct jw_prune_result *result;
 
-		OK(os_write_atomic(why, path, samples[i].record, strlen(samples[i].record)));
-		age(path, samples[i].days);
+		files_put_text(folder, "state.json", document);
+		mem_free(document);
 		result = prune((struct jw_prune_options){.former_drivers = true});
 		assert_int_equal(result->chosen_entries, samples[i].chosen);
 		jw_prune_result_free(result);

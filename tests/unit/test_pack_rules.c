@@ -37,7 +37,7 @@ static int begin(void **state)
 		keys[n] = entries[n].key;
 		key_bytes[n] = entries[n].key_bytes;
 	}
-	return system_of.cache.path && store ? 0 : -1;
+	return 0;
 }
 
 static int end(void **state)
@@ -228,7 +228,11 @@ TEST_WITH(what_waits_for_a_boot_is_not_swept, begin, end)
 	size_t count;
 
 	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
-		files_put_text(folder, "ahead.json", samples[i].record);
+		char *document =
+			mem_printf("{\"schema\":\"jitwarm.state/1\",\"ahead\":%s}", samples[i].record);
+
+		files_put_text(folder, "state.json", document);
+		mem_free(document);
 		put_entries(0, 2);
 		OK(jw_store_keep(why, &options, &count));
 		assert_int_equal(packs_in(folder), samples[i].left);

@@ -46,6 +46,14 @@ static void expect(const struct jw_ahead *ahead, enum jw_ahead_state state, bool
 	assert_int_equal(ahead->ready, ready);
 }
 
+static void put_record(const char *text)
+{
+	char *document = mem_printf("{\"schema\":\"jitwarm.state/1\",\"ahead\":%s}", text);
+
+	put("state/state.json", document);
+	mem_free(document);
+}
+
 static void record(const char *state, const char *more)
 {
 	char text[2048];
@@ -55,7 +63,7 @@ static void record(const char *state, const char *more)
 				   "\"next\":\"550.163.01\",\"stamp\":\"Jun 25 202401:14:48\",\"modules\":7,"
 				   "\"ready\":5%s}",
 				   state, more);
-	put("state/ahead.json", text);
+	put_record(text);
 }
 
 CASE(another_one_is_installed)
@@ -138,7 +146,7 @@ CASE(hostile_records_are_none)
 
 	runs("535.309.01");
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-		put("state/ahead.json", texts[i]);
+		put_record(texts[i]);
 		ahead = look_at("libcuda.so.550.163.01");
 		expect(&ahead, JW_AHEAD_NOTICED, true, 0);
 	}

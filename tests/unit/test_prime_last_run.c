@@ -146,17 +146,13 @@ CASE(a_cache_that_was_named_is_looked_at)
 /* Replaces what the last run has remembered of `name`. */
 static void remember_as(const char *name, const char *value)
 {
-	char *folder = at("state"), *path = NULL, *start;
+	char *path = at("state/state.json"), *start;
 	struct buf text = {0}, changed = BUF_MAX(1 << 16);
-	struct os_names names;
 
-	OK(os_list(why, folder, &names));
-	for (size_t i = 0; i < names.count; i++)
-		if (strstr(names.items[i], "last-run-"))
-			path = os_join(folder, names.items[i]);
-	assert_non_null(path);
 	OK(os_read_file(why, path, 1 << 16, &text));
-	start = strstr(buf_text(&text), name);
+	start = strstr(buf_text(&text), "last-run-");
+	assert_non_null(start);
+	start = strstr(start, name);
 	assert_non_null(start);
 	start += strlen(name);
 	OK(buf_append(why, &changed, text.data, (size_t)(start - buf_text(&text))));
@@ -164,11 +160,9 @@ static void remember_as(const char *name, const char *value)
 	start += strcspn(start, ",}");
 	OK(buf_append(why, &changed, start, strlen(start)));
 	OK(os_write_atomic(why, path, changed.data, changed.size));
-	os_names_free(&names);
 	buf_free(&changed);
 	buf_free(&text);
 	mem_free(path);
-	mem_free(folder);
 }
 
 /* Under its old size and time: a damaged disk, and a power loss soon after the run. */

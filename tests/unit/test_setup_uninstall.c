@@ -99,7 +99,7 @@ static void set_things_up(void)
 	OK(os_env_set(why, "PATH", "/usr/bin:/bin"));
 	make_dir("tuned/cache");
 	files_put_text(root, "state/keys/a.key", "untrusted comment: x");
-	files_put_text(root, "state/speed.json", "{}");
+	files_put_text(root, "state/state.json", "{}");
 	OK(jw_tune_apply(why, &request, &result));
 	jw_tune_result_free(result);
 	assert_true(is_there("home/.bashrc"));

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "driver/state_file.h"
 #include "root.h"
 
 static size_t messages;
@@ -73,14 +74,14 @@ CASE(a_prohibited_gpu_is_not_asked)
 
 CASE(a_gpu_that_is_gone_is_noticed)
 {
-	char *known = os_join(state_dir, "devices.json");
+	cJSON *known;
 
-	files_put_text(state_dir, "devices.json", "{}");
+	files_put_text(state_dir, "state.json", "{\"schema\":\"jitwarm.state/1\",\"devices\":{}}");
 	assert_int_equal(run_with(why, 1, "do_job() { fine $1; }\nhello 89; serve\n"), -1);
 	assert_non_null(strstr(why->message, "sm_86"));
 	/* It is not remembered, or the next run would plan for it again. */
-	assert_false(os_exists(known));
-	mem_free(known);
+	known = state_read(state_dir, STATE_DEVICES);
+	assert_null(known);
 }
 
 CASE(a_module_without_memory_is_tried_again_with_fewer_workers)

@@ -7,9 +7,9 @@ mkdir -p "$work/root/proc/driver/nvidia"
 echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.200.01  Mon Jan" >"$work/root/proc/driver/nvidia/version"
 waits() { # STATE-FOLDER
 	mkdir -p "$1"
-	echo '{"schema":"jitwarm.ahead/1","next":"550.200.01","stamp":"Apr  8 202512:10:18","modules":5,"ready":3,"stored":2,"state":"no-room"}' >"$1/ahead.json"
+	state "$1" put ahead '{"schema":"jitwarm.ahead/1","next":"550.200.01","stamp":"Apr  8 202512:10:18","modules":5,"ready":3,"stored":2,"state":"no-room"}'
 }
-still_waits() { grep -q '"stored":2' "$1/ahead.json" || fail "nothing waits any more: $(cat "$1/ahead.json")"; }
+still_waits() { grep -q '"stored":2' "$1/state.json" || fail "nothing waits any more: $(cat "$1/state.json")"; }
 waits "$JITWARM_STATE"
 run 0 prime --json --cache "$work/other" "$sample"
 still_waits "$JITWARM_STATE"
@@ -20,12 +20,12 @@ if ((EUID == 0)) && id nobody >/dev/null 2>&1; then
 	chown -R nobody "$work/callers"
 	SUDO_UID=$(id -u nobody) SUDO_GID=$(id -g nobody) SUDO_USER=nobody JITWARM_STATE=$work/callers run 2 prime "$sample"
 	still_waits "$work/callers"
-	[[ $(ls "$work/callers") == ahead.json ]] || fail "made there: $(ls "$work/callers")"
+	[[ $(ls "$work/callers") == state.json ]] || fail "made there: $(ls "$work/callers")"
 fi
 # What the next driver's compiler does not take is not ready: the sentence and the status agree
 echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.309.01  Mon Jan" >"$work/root/proc/driver/nvidia/version"
 failed() { # READY
-	echo "{\"schema\":\"jitwarm.ahead/1\",\"next\":\"550.200.01\",\"modules\":8,\"ready\":$1,\"why\":\"ptxas ended with status 255\",\"state\":\"failed\"}" >"$JITWARM_STATE/ahead.json"
+	state "$JITWARM_STATE" put ahead "{\"schema\":\"jitwarm.ahead/1\",\"next\":\"550.200.01\",\"modules\":8,\"ready\":$1,\"why\":\"ptxas ended with status 255\",\"state\":\"failed\"}"
 }
 failed 7
 run 1 ahead --dry-run

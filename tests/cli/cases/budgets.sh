@@ -61,11 +61,11 @@ err_lacks "CUDA_CACHE_MAXSIZE"
 
 # For the GPUs here scan predicts from earlier compiles of their driver, for others by the usual ratio.
 run "0|2" status
-rm -f "$work/state/speed.json"
+state "$work/state" remove speed
 cost() { python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["files"][0]["verdicts"]["sm_86"]["estimate"]["cpu_seconds"])' "$out"; }
 run 0 scan --json "$sample"
 usual=$(cost)
-printf '{"schema":"jitwarm.speed/4","rows":[{"release":1,"cuda":1,"model_ms":1e5,"real_ms":8e5}]}' >"$work/state/speed.json"
+state "$work/state" put speed '{"schema":"jitwarm.speed/4","rows":[{"release":1,"cuda":1,"model_ms":1e5,"real_ms":8e5}]}'
 run 0 scan --json "$sample"
 python3 -c "import sys; sys.exit(not 3.9 < $(cost) / $usual < 4.1)" || fail "$(cost) s, and $usual s before"
 run 0 scan --json --target sm_86 "$sample"

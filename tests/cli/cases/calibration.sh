@@ -7,7 +7,7 @@ run 1 prime --dry-run --json "$sample"
 json 'd["forecast"]["measured"] is False'
 usual=$(cost)
 SIMDRIVER_COST=8,busy run 1 prime --dry-run --json "$sample"
-[[ $(cost) == "$usual" && ! -e $work/state/speed.json ]] || fail "something was measured"
+[[ $(cost) == "$usual" ]] && ! state "$work/state" get speed >/dev/null || fail "something was measured"
 run 1 prime --dry-run "$sample"
 out_has "Times assume a typical machine"
 
@@ -17,9 +17,9 @@ run 1 prime --dry-run --json "$sample"
 json 'd["forecast"]["measured"] is True'
 json 'all(abs(d["forecast"]["start_seconds"]["high"] / d["forecast"]["start_seconds"][k] / n - 1) < 0.02 for k, n in (("likely", 2), ("low", 4)))'
 # The run's times are kept, by the less, the busier the machine was; the usual factor weighs as much as half a second.
-python3 - "$work/state/speed.json" "$(cost)" "$usual" <<'END' || fail "$(cost) s, and $usual s before: $(cat "$work/state/speed.json")"
+python3 - "$work/state/state.json" "$(cost)" "$usual" <<'END' || fail "$(cost) s, and $usual s before: $(cat "$work/state/state.json")"
 import json, sys
-[row] = json.load(open(sys.argv[1]))["rows"]
+[row] = json.load(open(sys.argv[1]))["speed"]["rows"]
 factor = (row["real_ms"] + 1000) / (row["model_ms"] + 500)
 sys.exit(not (row["real_ms"] > 2 * row["model_ms"] and abs(float(sys.argv[2]) / float(sys.argv[3]) * 2 / factor - 1) < 0.01))
 END

@@ -15,7 +15,7 @@ json 'd["compiled"] == 8 and "carried_over" not in d'
 
 # ---- another architecture
 with_simdriver sm_89
-rm -f "$work/state/devices.json"
+state "$work/state" remove devices
 driver_535_216
 run 1 prime "$sample" --dry-run --no-store --json
 json '"carried_over" not in d'
@@ -41,7 +41,8 @@ cp "$profile" "${profile%.json}-former.json"
 driver_is B 12020 'Feb  2 202104:05:06'
 run 0 prime "$sample" --no-store --json
 json 'd["compiled"] == 0 and d["carried_over"]["modules"] == 8'
-rm -rf "$work/state/drivers" "$work/state/devices.json"
+rm -rf "$work/state/drivers"
+state "$work/state" remove devices
 driver_is C 12020 'Mar  3 202107:08:09'
 run 0 prime "$sample" --no-store --json
 json 'd["compiled"] == 8 and "carried_over" not in d'

@@ -172,7 +172,7 @@ with_simdriver sm_86
 run "0|2" status --json
 run "0|2" status --json
 json 'd["remembered"]'
-sed -i 's|"library":"[^"]*"|"library":"'"$(is_wine && echo Z:)$work/absent"'/libcuda.so.1"|' "$work/state/devices.json"
+sed -i 's|"library":"[^"]*"|"library":"'"$(is_wine && echo Z:)$work/absent"'/libcuda.so.1"|' "$work/state/state.json"
 run 1 check --json lib/a.ptx
 json 'd["names_known"] and d["cold"] == 1'
 run "0|2" status --json

@@ -96,10 +96,10 @@ run 0 store list --json
 json 'len(d["packs"]) == 1'
 # What waits for the driver of the next boot stays
 name=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["packs"][0]["drivers"])' "$out")
-printf '{"schema": "jitwarm.ahead/1", "next": "%s", "stored": 1}' "${name%% *}" >"$work/state/ahead.json"
+state "$work/state" put ahead '{"schema": "jitwarm.ahead/1", "next": "'"${name%% *}"'", "stored": 1}'
 run 0 store clear --yes --json
 json 'd["removed"] == 0 and d["left"] == 1'
-rm "$work/state/ahead.json"
+state "$work/state" remove ahead
 run 0 store clear --yes
 out_has "store: 1 pack ("
 out_has ") removed"

@@ -150,15 +150,15 @@ if ! is_wine; then
 	run 1 status
 	out_has "at $bus: not asked, since a GPU here sleeps"
 	out_has "        alpha 2.0: warm"
-	[[ ! -e $JITWARM_STATE/devices.json ]] || fail "the driver was asked"
+	! state "$JITWARM_STATE" get devices >/dev/null || fail "the driver was asked"
 	# A GPU that has to be asked is woken; and one that is awake is asked.
 	CUDA_VISIBLE_DEVICES=0 run 1 status
 	out_lacks "sleeps"
-	rm "$JITWARM_STATE/devices.json"
+	state "$JITWARM_STATE" remove devices
 	echo active >"$work/root/sys/bus/pci/devices/$bus/power/runtime_status"
 	run 1 status
 	out_lacks "sleeps"
-	[[ -e $JITWARM_STATE/devices.json ]] || fail "the driver was not asked"
+	state "$JITWARM_STATE" get devices >/dev/null || fail "the driver was not asked"
 	# What was asked once is known while it sleeps.
 	echo suspended >"$work/root/sys/bus/pci/devices/$bus/power/runtime_status"
 	run 1 status

@@ -123,7 +123,7 @@ named=$(cat "$out")
 run 1 check "$sample"
 [[ $(cat "$out") == "$named" ]] || fail "not what --target sm_86 says: $named"
 out_has "Next: jitwarm prime $(native "$sample")"
-printf '{"schema":"jitwarm.speed/4","rows":[{"release":1,"cuda":1,"model_ms":1e5,"real_ms":8e5}]}' >"$work/state/speed.json"
+state "$work/state" put speed '{"schema":"jitwarm.speed/4","rows":[{"release":1,"cuda":1,"model_ms":1e5,"real_ms":8e5}]}'
 for words in "--explain" "--json"; do
 	run 1 check "$words" "$sample"
 	cp "$out" "$work/unnamed"
@@ -159,7 +159,7 @@ run 0 export --all --cache "$work/both" --arch native --json -o "$work/native.jw
 json 'd["entries"] == 1'
 run 2 import --allow-unsigned "$work/ada.jwpack"
 out_has "architecture sm_89 (this machine has sm_86)"
-[[ ! -e $work/state/devices.json ]] || fail "the driver was asked"
+! state "$work/state" get devices >/dev/null || fail "the driver was asked"
 run "0|2" status
 run 2 import --allow-unsigned "$work/ada.jwpack"
 out_has "architecture sm_89 (this machine has sm_86)"
@@ -180,8 +180,8 @@ if ! is_wine; then
 fi
 
 # Where the id is not known, and where devices may be hidden, the driver is asked once.
-rm "$work/state/devices.json"
+state "$work/state" remove devices
 CUDA_VISIBLE_DEVICES=0 run 2 import --allow-unsigned "$work/ada.jwpack"
-[[ -e $work/state/devices.json ]] || fail "the driver was not asked"
+state "$work/state" get devices >/dev/null || fail "the driver was not asked"
 run 2 check --target sm_120 lib
 err_has "does not run sm_120: that needs driver 570 (CUDA 12.8) or newer"
