@@ -48,6 +48,15 @@ static void read_listed(const char *dir, const struct cache_file *file, bool in_
 	mem_free(path);
 }
 
+static int add_listed(struct jw_error *err, const struct jw_cache_options *options, const char *dir,
+					  const struct cache_file *file, bool has_row, struct jw_cache_listing *list)
+{
+	if (cancel_check(err, &options->cancel))
+		return -1;
+	read_listed(dir, file, has_row, &list->entries[list->count++]);
+	return 0;
+}
+
 int jw_cache_list(struct jw_error *err, const struct jw_cache_options *options,
 				  struct jw_cache_listing **ret_list)
 {
@@ -61,22 +70,19 @@ int jw_cache_list(struct jw_error *err, const struct jw_cache_options *options,
 	list = mem_alloc(sizeof *list);
 	list->entries = mem_array(view.files.count, sizeof *list->entries);
 	rows = cache_index_map(&view.index);
-	/* First those with a row, in the order of the rows; then the others. */
-	for (int pass = 0; pass < 2; pass++) {
-		size_t count = pass ? view.files.count : view.index.count;
+	/* First the entries with a row, in the order of the rows (a repeated row does not count); then
+	 * the others. */
+	for (size_t i = 0; !result && i < view.index.count; i++) {
+		const struct cache_file *file = cache_files_find(&view.files, view.index.rows[i].key);
+		size_t cursor = 0;
 
-		for (size_t i = 0; !result && i < count; i++) {
-			const struct cache_file *file =
-				pass ? &view.files.files[i] : cache_files_find(&view.files, view.index.rows[i].key);
-			size_t cursor = 0, row = file ? set_find(&rows, file->key, &cursor) : SET_NONE;
-
-			if (!file || (pass ? row != SET_NONE : row != i))
-				continue;
-			result = cancel_check(err, &options->cancel);
-			if (!result)
-				read_listed(view.path, file, !pass, &list->entries[list->count++]);
-		}
+		if (file && set_find(&rows, file->key, &cursor) == i)
+			result = add_listed(err, options, view.path, file, /* has_row= */ true, list);
 	}
+	for (size_t i = 0; !result && i < view.files.count; i++)
+		if (!set_has(&rows, view.files.files[i].key))
+			result = add_listed(err, options, view.path, &view.files.files[i],
+								/* has_row= */ false, list);
 	set_free(&rows);
 	list->path = view.path;
 	view.path = NULL;

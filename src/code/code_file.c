@@ -125,7 +125,7 @@ const char *code_file_promise(const char *path)
 	return rule ? rule->promise : NULL;
 }
 
-enum { TAR_MAGIC_AT = 257 };
+enum { TAR_MAGIC_AT = 257, PE_DOS_SIZE = 64, COFF_X86_64 = 0x8664, COFF_ARM64 = 0xaa64 };
 
 static const struct {
 	size_t at;
@@ -143,6 +143,25 @@ static const struct {
 	{TAR_MAGIC_AT, "ustar", 5, KIND_TAR},
 };
 
+/* Whether the bytes begin like a program or library of Windows. */
+static bool is_pe(const uint8_t *data, size_t size)
+{
+	return size >= PE_DOS_SIZE && data[0] == 'M' && data[1] == 'Z';
+}
+
+/* Whether they begin like a COFF object for x86-64 or arm64. */
+static bool is_object(const uint8_t *data, size_t size)
+{
+	struct cursor cursor = cursor_of(data, size);
+	uint16_t machine = cursor_u16(&cursor), sections = cursor_u16(&cursor), optional_size;
+
+	(void)cursor_take(&cursor, 12);
+	optional_size = cursor_u16(&cursor);
+	(void)cursor_u16(&cursor);
+	return !cursor.overrun && (machine == COFF_X86_64 || machine == COFF_ARM64) && sections > 0 &&
+		   !optional_size;
+}
+
 enum kind kind_of(const uint8_t *head, size_t size)
 {
 	if (cubin_is(head, size))
@@ -153,9 +172,9 @@ enum kind kind_of(const uint8_t *head, size_t size)
 		if (range_fits(magics[i].at, magics[i].size, size) &&
 			!memcmp(head + magics[i].at, magics[i].magic, magics[i].size))
 			return magics[i].kind;
-	if (pe_is(head, size))
+	if (is_pe(head, size))
 		return KIND_PE;
 	if (ptx_is(head, size))
 		return KIND_PTX;
-	return pe_is_object(head, size) ? KIND_OBJECT : KIND_NONE;
+	return is_object(head, size) ? KIND_OBJECT : KIND_NONE;
 }

@@ -15,8 +15,6 @@ enum {
 	OPTIONAL_BASE_AT = 24, /* ImageBase in a PE32+ optional header */
 	OPTIONAL_MAGIC_64 = 0x20b,
 	SYMBOL_SIZE = 18,
-	MACHINE_X86_64 = 0x8664,
-	MACHINE_ARM64 = 0xaa64,
 	MAX_NAMES = 1 << 28,
 };
 
@@ -34,23 +32,6 @@ struct coff {
 	uint64_t sections_at;
 	uint64_t base;
 };
-
-bool pe_is(const uint8_t *data, size_t size)
-{
-	return size >= DOS_SIZE && data[0] == 'M' && data[1] == 'Z';
-}
-
-bool pe_is_object(const uint8_t *data, size_t size)
-{
-	struct cursor cursor = cursor_of(data, size);
-	uint16_t machine = cursor_u16(&cursor), sections = cursor_u16(&cursor), optional_size;
-
-	(void)cursor_take(&cursor, 12);
-	optional_size = cursor_u16(&cursor);
-	(void)cursor_u16(&cursor);
-	return !cursor.overrun && (machine == MACHINE_X86_64 || machine == MACHINE_ARM64) &&
-		   sections > 0 && !optional_size;
-}
 
 static int read_coff(struct jw_error *err, struct bytes *bytes, uint64_t at, struct coff *ret_coff)
 {

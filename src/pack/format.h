@@ -7,8 +7,7 @@
 enum {
 	PACK_TRAILER_SIZE = 48, /* the skippable frame at the end */
 	PACK_WINDOW_LOG = 27, /* the window that `zstd -d` and `tar --zstd` accept without an option */
-	PACK_MAX_MANIFEST = 16 << 20,
-	PACK_MAX_VALUES = 2 << 20, /* JSON values in a manifest: each takes 100 bytes of memory */
+	PACK_MAX_MANIFEST = 16 << 20, /* json_parse bounds the values in it */
 	PACK_MAX_MEMBERS = 1 << 18,
 	PACK_MAX_ENTRIES = 1 << 18,
 	PACK_MAX_DRIVERS = 256,

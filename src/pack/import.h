@@ -54,9 +54,6 @@ int import_decide_entries(struct jw_error *err, struct import *import);
 int import_decide(struct jw_error *err, struct import *import);
 int import_insert_entries(struct jw_error *err, struct import *import);
 
-/* Sets the result's `evicted` and `evicted_bytes`, before anything is written. */
-int import_count_evicted(struct jw_error *err, struct import *import);
-
 /* What to do where that many bytes need a larger limit, and so many are better: a part of a
  * message */
 enum { IMPORT_ADVICE = 128 };

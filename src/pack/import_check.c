@@ -1,13 +1,16 @@
 /* The first pass over a pack of entries: checks each entry's manifest data, and the content against
  * the manifest. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cancel.h"
 #include "base/mem.h"
+#include "base/smaller.h"
 #include "base/text.h"
 #include "cache/entry.h"
 #include "cache/index.h"
 #include "cache/insert.h"
+#include "cache/view.h"
 #include "pack/import.h"
 #include "pack/judge.h"
 
@@ -97,52 +100,61 @@ static const char *stamp_here(const struct import *import, uint32_t at)
 			   : import->manifest.drivers[import->manifest.entries[at].driver].stamp;
 }
 
+/* The lane that hashes an entry's key under a stamp, up to the options; notes its length. */
+static struct fnv_lane name_lane(struct import *import, const struct member_walk *walk, uint32_t at,
+								 const char *stamp)
+{
+	const struct pack_entry *entry = &import->manifest.entries[at];
+	const size_t size = (size_t)import->manifest.members[entry->ptx].size_bytes;
+	char start[CACHE_KEY_MAX_START + 1];
+	const size_t length = cache_key_write_start(start, stamp, entry->target);
+
+	import->fates[at].key_bytes = length + size;
+	return (struct fnv_lane){fnv_update(FNV_START, start, length), walk->bytes[entry->ptx], size};
+}
+
 /* Computes each entry's name under its original driver, which must equal the manifest's, its name
  * in this cache, and its cubin's checksum. */
 static int check_hashes(struct jw_error *err, struct import *import, const struct member_walk *walk,
 						const uint32_t *entries, size_t count)
 {
 	struct fnv_lane lanes[3 * MAX_TOGETHER];
-	size_t filled = 0, cubins;
+	/* For each entry its lanes: its name under its original driver, its name here if that is
+	 * another, and its cubin, which neighbours may share. */
+	size_t own[MAX_TOGETHER], here[MAX_TOGETHER], cubin[MAX_TOGETHER], filled = 0;
 
-	for (size_t i = 0; i < 2 * count; i++) {
-		const struct pack_entry *entry = &import->manifest.entries[entries[i / 2]];
-		const size_t size = (size_t)import->manifest.members[entry->ptx].size_bytes;
-		char start[CACHE_KEY_MAX_START + 1];
-		const char *stamp = i % 2 ? stamp_here(import, entries[i / 2])
-								  : import->manifest.drivers[entry->driver].stamp;
-		const size_t length = cache_key_write_start(start, stamp, entry->target);
-
-		if (i % 2 == 0 || import->fates[entries[i / 2]].carried)
-			lanes[filled++] = (struct fnv_lane){fnv_update(FNV_START, start, length),
-												walk->bytes[entry->ptx], size};
-		import->fates[entries[i / 2]].key_bytes = length + size;
-	}
-	cubins = filled;
 	for (size_t i = 0; i < count; i++) {
-		uint32_t cubin = import->manifest.entries[entries[i]].cubin;
+		const struct pack_entry *entry = &import->manifest.entries[entries[i]];
+		struct import_fate *fate = &import->fates[entries[i]];
+		const struct pack_member *members = import->manifest.members;
 
-		if (!i || cubin != import->manifest.entries[entries[i - 1]].cubin)
-			lanes[filled++] = (struct fnv_lane){FNV_START, walk->bytes[cubin],
-												(size_t)import->manifest.members[cubin].size_bytes};
+		own[i] = here[i] = filled;
+		lanes[filled++] =
+			name_lane(import, walk, entries[i], import->manifest.drivers[entry->driver].stamp);
+		if (fate->carried) {
+			here[i] = filled;
+			lanes[filled++] = name_lane(import, walk, entries[i], stamp_here(import, entries[i]));
+		}
+		cubin[i] = filled;
+		if (i && entry->cubin == import->manifest.entries[entries[i - 1]].cubin)
+			cubin[i] = cubin[i - 1];
+		else
+			lanes[filled++] = (struct fnv_lane){FNV_START, walk->bytes[entry->cubin],
+												(size_t)members[entry->cubin].size_bytes};
 	}
 	fnv_update_many(lanes, filled);
-	filled = 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct pack_entry *entry = &import->manifest.entries[entries[i]];
 		struct import_fate *fate = &import->fates[entries[i]];
 		char tail[CACHE_KEY_MAX_TAIL];
-		size_t length = pack_key_tail(tail, entry);
-		uint64_t own = fnv_update(lanes[filled++].state, tail, length);
+		const size_t length = pack_key_tail(tail, entry);
 
-		if (own != entry->key)
+		if (fnv_update(lanes[own[i]].state, tail, length) != entry->key)
 			return contradiction(err, import, entries[i],
 								 "its name is not that of its module, options and driver");
-		fate->key = fate->carried ? fnv_update(lanes[filled++].state, tail, length) : own;
+		fate->key = fnv_update(lanes[here[i]].state, tail, length);
 		fate->key_bytes += length;
-		if (i && entry->cubin != import->manifest.entries[entries[i - 1]].cubin)
-			cubins++;
-		fate->checksum = lanes[cubins].state;
+		fate->checksum = lanes[cubin[i]].state;
 	}
 	return 0;
 }
@@ -221,26 +233,25 @@ static bool is_in_cache(const struct import *import, uint32_t at)
 		   probed.checksum == fate->checksum;
 }
 
-/* An entry under its original stamp wins over one that is carried over to the same name. */
-static void claim_names(struct import *import)
+/* Chooses the entries to insert, each name once: of those that are carried over, or of the others.
+ */
+static void claim_names(struct import *import, bool carried)
 {
 	const struct jw_import_options *options = import->options;
 
-	for (int pass = 0; pass < 2; pass++) {
-		for (uint32_t i = 0; i < import->manifest.entry_count; i++) {
-			struct import_fate *fate = &import->fates[i];
+	for (uint32_t i = 0; i < import->manifest.entry_count; i++) {
+		struct import_fate *fate = &import->fates[i];
 
-			if (fate->verdict == JW_IMPORT_REFUSED || fate->carried != (pass == 1))
-				continue;
-			if (options->wanted && !options->wanted(options->context, fate->key)) {
-				fate->verdict = JW_IMPORT_REFUSED;
-				put_into_group(import, i, "not asked for");
-			} else if (set_has(&import->keys, fate->key)) {
-				fate->verdict = JW_IMPORT_THERE;
-			} else {
-				fate->insert = true;
-				set_add(&import->keys, fate->key, i);
-			}
+		if (fate->verdict == JW_IMPORT_REFUSED || fate->carried != carried)
+			continue;
+		if (options->wanted && !options->wanted(options->context, fate->key)) {
+			fate->verdict = JW_IMPORT_REFUSED;
+			put_into_group(import, i, "not asked for");
+		} else if (set_has(&import->keys, fate->key)) {
+			fate->verdict = JW_IMPORT_THERE;
+		} else {
+			fate->insert = true;
+			set_add(&import->keys, fate->key, i);
 		}
 	}
 }
@@ -290,11 +301,106 @@ static void decide_accepted(struct import *import, uint32_t at)
 		import->new_bytes += (row_bytes + CACHE_ENTRY_HEADER + block - 1) / block * block;
 }
 
+/* Which entries of others an import would evict: the oldest, as at a driver's own insert. */
+
+/* Entries that are there and that the import does not write. */
+struct others {
+	const struct import *import;
+	struct cache_files files;
+	bool *counted;         /* of the files: neither written by the import nor given up */
+	uint64_t excess_bytes; /* that still have to go */
+};
+
+static void choose_evicted(struct others *others, const struct cache_file *file)
+{
+	const uint64_t bytes = cache_file_counts(file);
+	bool *counted = &others->counted[file - others->files.files];
+
+	if (!others->excess_bytes || !*counted)
+		return;
+	*counted = false;
+	others->excess_bytes -= bytes < others->excess_bytes ? bytes : others->excess_bytes;
+	others->import->result->evicted++;
+	others->import->result->evicted_bytes += bytes;
+}
+
+/* Files without a row get one behind the others, the oldest first, before anything is inserted. */
+static int compare_file_ages(const void *a, const void *b)
+{
+	const struct cache_file *const *x = a, *const *y = b;
+
+	return ((*x)->probed.stat.mtime_ns > (*y)->probed.stat.mtime_ns) -
+		   ((*x)->probed.stat.mtime_ns < (*y)->probed.stat.mtime_ns);
+}
+
+static int evict_oldest(struct jw_error *err, struct others *others)
+{
+	const struct cache_file **rest = mem_array(others->files.count, sizeof(void *));
+	struct cache_index index = {0};
+	size_t count = 0;
+
+	if (cache_index_load(err, others->import->result->path, &index)) {
+		mem_free(rest);
+		return -1;
+	}
+	for (size_t i = 0; i < index.count && others->excess_bytes; i++) {
+		const struct cache_file *file = cache_files_find(&others->files, index.rows[i].key);
+
+		if (file)
+			choose_evicted(others, file);
+	}
+	for (size_t i = 0; i < others->files.count; i++)
+		if (others->counted[i])
+			rest[count++] = &others->files.files[i];
+	if (count && others->excess_bytes)
+		qsort(rest, count, sizeof(void *), compare_file_ages);
+	for (size_t i = 0; i < count; i++)
+		choose_evicted(others, rest[i]);
+	cache_index_free(&index);
+	mem_free(rest);
+	return 0;
+}
+
+/* Sets the result's `evicted` and `evicted_bytes`, before anything is written. */
+static int count_evicted(struct jw_error *err, struct import *import)
+{
+	const uint64_t limit = import->limit_bytes;
+	struct others others = {.import = import};
+	uint64_t whole = import->result->accepted_bytes;
+	int result = 0;
+
+	if (import->options->only_missing || !import->wanted)
+		return 0;
+	/* The insertion reports what is wrong with a directory. */
+	if (cache_files_scan(NULL, import->result->path, /* headers= */ false, &others.files))
+		return 0;
+	others.counted = mem_array(others.files.count, sizeof *others.counted);
+	for (size_t i = 0; i < others.files.count; i++) {
+		const struct cache_file *file = &others.files.files[i];
+		size_t cursor = 0, at = set_find(&import->keys, file->key, &cursor);
+
+		if (at != SET_NONE && import->fates[at].insert)
+			continue;
+		others.counted[i] = cache_file_counts(file) > 0;
+		whole += cache_file_counts(file);
+	}
+	if (whole > limit) {
+		import->evicts_nothing_bytes = whole;
+		others.excess_bytes = whole - limit;
+		result = evict_oldest(err, &others);
+	}
+	mem_free(others.counted);
+	cache_files_free(&others.files);
+	return result;
+}
+
 int import_decide_entries(struct jw_error *err, struct import *import)
 {
 	struct jw_import_result *result = import->result;
 
-	claim_names(import);
+	/* An entry under its original stamp wins over one that is carried over to the same name. */
+	claim_names(import, /* carried= */ false);
+	claim_names(import, /* carried= */ true);
 	if (import_free_room(err, result->path, import->limit_bytes, &import->room_bytes))
 		return -1;
 	for (uint32_t i = 0; i < import->manifest.entry_count; i++) {
@@ -311,7 +417,7 @@ int import_decide_entries(struct jw_error *err, struct import *import)
 		if (!refused_before)
 			put_into_group(import, i, fate->verdict == JW_IMPORT_REFUSED ? IMPORT_NO_ROOM : "");
 	}
-	return import_count_evicted(err, import);
+	return count_evicted(err, import);
 }
 
 /* The second pass over a pack of entries: inserts the new ones. */

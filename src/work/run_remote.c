@@ -350,24 +350,20 @@ static void on_folder_end(void *context, struct child *child, const struct child
 
 /* ---- what is asked for */
 
-/* As many as idle workers can begin: what nobody has claimed comes first, then whether others have
- * done what they claimed. */
-static void ask_for_idle(struct run *run, uint64_t now)
+/* Sends jobs of one kind for modules that may have one, while fewer modules are under way than
+ * workers are idle. */
+static void ask_for_idle(struct run *run, bool (*may)(const struct remote_module *, uint64_t),
+						 enum object_what what, uint64_t now)
 {
 	struct remote *remote = &run->remote;
 	struct job_queue *queue = &run->queue;
 	const size_t idle = idle_workers(run);
 	size_t under_way = run_remote_ready(run) + remote->asked - remote->ahead;
 
-	for (unsigned pass = 0; pass < 2; pass++)
-		for (size_t i = queue->next;
-			 i < queue->count && under_way < idle && !remote->gone && remote->asked < MAX_ASKED;
-			 i++) {
-			const struct remote_module *known = &remote->modules[queue->order[i]];
-
-			if (pass ? !remote_may_ask(known, now) : !remote_may_claim(known, now))
-				continue;
-			send_job_to_folder(run, queue->order[i], pass ? OBJECT_FIND : OBJECT_CLAIM, false);
+	for (size_t i = queue->next;
+		 i < queue->count && under_way < idle && !remote->gone && remote->asked < MAX_ASKED; i++)
+		if (may(&remote->modules[queue->order[i]], now)) {
+			send_job_to_folder(run, queue->order[i], what, false);
 			under_way++;
 		}
 }
@@ -426,7 +422,9 @@ void run_remote_step(struct run *run)
 	if (remote->gone)
 		return;
 	put_compiled(run);
-	ask_for_idle(run, now);
+	/* What nobody has claimed comes first, then whether others have done what they claimed. */
+	ask_for_idle(run, remote_may_claim, OBJECT_CLAIM, now);
+	ask_for_idle(run, remote_may_ask, OBJECT_FIND, now);
 	if (remote->found && remote->asked < MAX_ASKED)
 		ask_ahead(run, MAX_ASKED - remote->asked, now);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "code/code_file.h"
 #include "code/devcode.h"
 #include "os/file.h"
 
@@ -67,16 +68,14 @@ static void take_out(struct spool *spool, const struct plan *plan, struct want *
 }
 
 /* Whether a file's containers are packed: a member of an archive, or a file compressed with zstd as
- * a whole (RFC 8878, 3.1.1: the magic number). */
+ * a whole. */
 static bool is_packed(const struct plan_file *file)
 {
-	static const uint8_t zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
-	uint8_t head[sizeof zstd];
+	uint8_t head[KIND_HEAD];
 
 	if (file->containers)
 		return false;
-	return file->member || (os_read_head(file->path, head, sizeof head) == sizeof head &&
-							!memcmp(head, zstd, sizeof head));
+	return file->member || kind_of(head, os_read_head(file->path, head, sizeof head)) == KIND_ZSTD;
 }
 
 /* Assigns containers in plain files their place at once. */

@@ -16,7 +16,7 @@ static void check_lines(const struct buf *lines, bool options)
 		length = strcspn(line, "\n");
 		MUST(line[length] == '\n' && options == (*line == '-'));
 		text = mem_string_n(line, length);
-		MUST(text && !strpbrk(text, "\r\\$"));
+		MUST(!strpbrk(text, "\r\\$"));
 		if (!options) {
 			MUST(!strpbrk(text, "@/"));
 			for (const char *at = text; (at = strstr(at, " -")); at++)

@@ -59,7 +59,7 @@ static int run_folder(const char *path, size_t *ran)
 	for (size_t i = 0; i < names.count && !result; i++) {
 		char *inside = os_join(path, names.items[i]);
 
-		result = inside && names.kinds[i] == OS_REGULAR ? run_file(inside, ran) : 0;
+		result = names.kinds[i] == OS_REGULAR ? run_file(inside, ran) : 0;
 		mem_free(inside);
 	}
 	os_names_free(&names);

@@ -348,7 +348,7 @@ static int trusts(struct jw_error *err)
 {
 	struct jw_key key;
 	char *text = os_join(state, "keys/ours.pub");
-	int result = text ? jw_key_trust(err, state, "second", text, &key) : -1;
+	int result = jw_key_trust(err, state, "second", text, &key);
 
 	mem_free(text);
 	return result && err && err->code == JW_ERR_USAGE ? 0 : result;

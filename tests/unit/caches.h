@@ -40,7 +40,7 @@ static inline char *caches_folder(void)
 static inline bool caches_here(void)
 {
 	char *folder = caches_folder(), *inner = os_join(folder, "driver-caches");
-	bool here = inner && os_exists(inner);
+	bool here = os_exists(inner);
 
 	mem_free(folder);
 	mem_free(inner);

@@ -124,16 +124,12 @@ TEST(text_has_a_size)
 			  manifest_parse(why, text, PACK_MAX_MANIFEST + more, &manifest));
 		manifest_free(&manifest);
 	}
-	/* As many separators as values may be: what is wrong comes later. */
-	memset(text, ',', PACK_MAX_MANIFEST);
-	for (size_t more = 0; more < 2; more++) {
+	/* Each value takes a hundred bytes of memory. */
+	for (size_t i = 0; i < 3; i++) {
 		struct pack_manifest manifest = {0};
 
-		for (size_t i = 0; i < 3; i++) {
-			memset(text, ",[{"[i], PACK_MAX_VALUES + 1);
-			assert_int_equal(manifest_parse(why, text, PACK_MAX_VALUES + more, &manifest), -1);
-			assert_int_equal(strstr(why->message, "more than 2097152 values") != NULL, more);
-		}
+		memset(text, ",[{"[i], PACK_MAX_MANIFEST);
+		GIVES(JW_ERR_LIMIT, manifest_parse(why, text, PACK_MAX_MANIFEST, &manifest));
 	}
 	mem_free(text);
 	mem_free(sound);

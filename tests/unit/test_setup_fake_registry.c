@@ -60,8 +60,6 @@ int os_variable_read(struct jw_error *err, enum os_variables where, const char *
 	if (!one->set)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s: not set", name);
 	copy = mem_string(one->value);
-	if (!copy)
-		return -1;
 	*ret_variable = (struct os_variable){copy, one->expands};
 	return 0;
 }

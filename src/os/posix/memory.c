@@ -111,8 +111,7 @@ static void limit_memory(const struct version *version, uint64_t *total_bytes,
 	do {
 		char *folder = mem_printf("%s%s", version->root, path);
 
-		if (folder)
-			limit_by_group(version, folder, total_bytes, available_bytes);
+		limit_by_group(version, folder, total_bytes, available_bytes);
 		mem_free(folder);
 		slash = strrchr(path, '/');
 		if (slash)
@@ -159,8 +158,7 @@ double os_memory_pressure(void)
 
 	own_group(&versions[0], group);
 	folder = mem_printf("%s%s", versions[0].root, group);
-	if (folder)
-		own = some_avg10(folder, "memory.pressure");
+	own = some_avg10(folder, "memory.pressure");
 	mem_free(folder);
 	return own > machine ? own : machine;
 }

@@ -71,8 +71,7 @@ static enum os_kind kind_of(const char *path, const char *name, DWORD attributes
 			   : attributes & FILE_ATTRIBUTE_DEVICE  ? OS_OTHER
 													 : OS_REGULAR;
 	full = os_join(path, name);
-	if (full)
-		(void)os_stat(NULL, full, &stat);
+	(void)os_stat(NULL, full, &stat);
 	mem_free(full);
 	return stat.kind;
 }

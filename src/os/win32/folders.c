@@ -83,7 +83,7 @@ int os_self_path(struct jw_error *err, char **ret_path)
 
 	if (!GetModuleFileNameW(NULL, wide, WIN32_MAX_PATH))
 		win32_error(err, "our own program");
-	else if (wide)
+	else
 		path = win32_shown(err, wide);
 	mem_free(wide);
 	if (!path)
@@ -121,7 +121,7 @@ static char *temp_of_account(struct jw_error *err)
 
 	if (!length || length > MAX_PATH + 1) {
 		(void)win32_error(err, "the folder for temporary files");
-	} else if (whole) {
+	} else {
 		length = GetLongPathNameW(base, whole, WIN32_MAX_PATH);
 		path = win32_shown(err, length && length < WIN32_MAX_PATH ? whole : base);
 	}

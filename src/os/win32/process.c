@@ -211,12 +211,10 @@ char *os_system_text(const char *printed)
 {
 	const int units = MultiByteToWideChar(CP_OEMCP, 0, printed, -1, NULL, 0);
 	wchar_t *wide = mem_array((size_t)units + 1, sizeof *wide);
-	char *text = NULL;
+	char *text;
 
-	if (wide) {
-		(void)MultiByteToWideChar(CP_OEMCP, 0, printed, -1, wide, units);
-		text = win32_utf8(NULL, wide);
-	}
+	(void)MultiByteToWideChar(CP_OEMCP, 0, printed, -1, wide, units);
+	text = win32_utf8(NULL, wide);
 	mem_free(wide);
 	return text;
 }

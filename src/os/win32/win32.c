@@ -22,8 +22,7 @@ wchar_t *win32_wide(struct jw_error *err, const char *text)
 		return NULL;
 	}
 	wide = mem_array((size_t)units, sizeof *wide);
-	if (wide)
-		(void)MultiByteToWideChar(CP_UTF8, 0, text, (int)size, wide, units);
+	(void)MultiByteToWideChar(CP_UTF8, 0, text, (int)size, wide, units);
 	return wide;
 }
 
@@ -37,8 +36,7 @@ char *win32_utf8(struct jw_error *err, const wchar_t *text)
 		return NULL;
 	}
 	utf8 = mem_alloc((size_t)size);
-	if (utf8)
-		(void)WideCharToMultiByte(CP_UTF8, 0, text, -1, utf8, size, NULL, NULL);
+	(void)WideCharToMultiByte(CP_UTF8, 0, text, -1, utf8, size, NULL, NULL);
 	return utf8;
 }
 
@@ -87,10 +85,8 @@ wchar_t *win32_path(struct jw_error *err, const char *path)
 		rest = plain + 2;
 	}
 	full = mem_array(wcslen(start) + wcslen(rest) + 1, sizeof *full);
-	if (full) {
-		memcpy(full, start, wcslen(start) * sizeof *start);
-		memcpy(full + wcslen(start), rest, wcslen(rest) * sizeof *rest);
-	}
+	memcpy(full, start, wcslen(start) * sizeof *start);
+	memcpy(full + wcslen(start), rest, wcslen(rest) * sizeof *rest);
 	mem_free(plain);
 	return full;
 }
