@@ -2,9 +2,10 @@
 """make-pictures.py [-B BUILD-FOLDER] prime [--check]     records the README's picture, docs/pictures/prime.svg
 make-pictures.py chart [--check]                       draws docs/pictures/first-start-light.svg and -dark.svg
 
-prime runs `jitwarm`, `jitwarm prime` and `jitwarm check` on a terminal of 90 columns, with the sample framework in a virtual
-environment and the simulated driver of the build (default: build/release), and draws what the terminal shows at the end. --check
-writes nothing: it compares the picture's text with a new recording, but for times and the number of workers.
+prime runs `jitwarm check`, `jitwarm prime` and `jitwarm check` on a terminal of 100 columns, with the wheel of XGBoost 1.3.3 (scripts/get.sh
+frameworks) and NVIDIA's driver 550.163.01 on the phantom GPU, and draws what the terminal shows at the end, without the remarks of `prime`.
+--check writes nothing: it compares the picture's words with a recording under the simulated driver, but for times and sizes. Exit status 77:
+the wheel is not here.
 
 chart draws the bars of docs/pictures/first-start.csv, whose numbers were measured (docs/contributing/driver-behaviour.md). --check compares
 the pictures with the file."""
@@ -25,32 +26,29 @@ import termios
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs/pictures/prime.svg"
-COLUMNS, ROWS = 90, 60
-COMMANDS = ([], ["prime"], ["check"])
-# As long as the scratch folder's name, so that lines break at the same places
-HOME = "/home/admin"
+COLUMNS, ROWS = 100, 60
+WHEEL = pathlib.Path.home() / ".cache/jitwarm/frameworks/xgboost-1.3.3-linux/xgboost-1.3.3-py3-none-manylinux2010_x86_64.whl"
+COMMANDS = (["check", "xgboost"], ["prime", "xgboost"], ["check", "xgboost"])
+# Lines between the first and the last ones of `prime`, for which the picture has “…”
+REMARKS = r"(Predicted|Times assume|Why|\d+ of them feed)"
 STYLES = {"1": "strong", "2": "faint", "32": "good", "33": "warn", "31": "bad"}
 CHARACTER, LINE = 8.43, 19
 
 
-def environment(build, scratch):
-    """A home folder with the sample framework as a package of a virtual environment, beside the driver."""
-    packages = scratch / "venv/lib/python3.12/site-packages"
-    (packages / "sampleflow").mkdir(parents=True)
-    (packages / "sampleflow-1.0.dist-info").mkdir()
-    (scratch / "venv/pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.12.0\n")
-    shutil.copy(build / "tests/framework/libsample_framework.so", packages / "sampleflow")
-    (packages / "sampleflow-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: sampleflow\nVersion: 1.0\n")
-    (packages / "sampleflow-1.0.dist-info/RECORD").write_text("sampleflow/libsample_framework.so,,\n")
-    shutil.copytree(build / "tests/simdriver/lib", scratch / "simdriver", symlinks=True)
+def environment(scratch):
+    """A home folder with the wheel in a virtual environment."""
+    packages = scratch / "venv/lib/python3.8/site-packages"
+    packages.mkdir(parents=True)
+    (scratch / "venv/pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.8.10\n")
+    shutil.unpack_archive(WHEEL, packages, "zip")
     # check would name an NVRTC of this machine
+    (scratch / "none").mkdir()
     for name in ("libnvrtc.so", "libnvrtc.so.11.2", "libnvrtc.so.12", "libnvrtc.so.13"):
-        (scratch / "simdriver" / name).touch()
+        (scratch / "none" / name).touch()
     return {
-        "CUDA_HOME": "/nonexistent",
+        "CUDA_HOME": "/nonexistent", "LD_LIBRARY_PATH": str(scratch / "none"), "JITWARM_DRIVERS": str(pathlib.Path.home() / ".cache/jitwarm/drivers"),
         "PATH": "/usr/bin:/bin", "HOME": str(scratch), "VIRTUAL_ENV": str(scratch / "venv"), "LC_ALL": "C.UTF-8",
-        "TERM": "xterm-256color", "LD_LIBRARY_PATH": str(scratch / "simdriver"), "SIMDRIVER_GPUS": "sm_86", "SIMDRIVER_COST": "1",
-        "JITWARM_PCI_DEVICES": "10de:2484@0000:01:00.0", "JITWARM_STORE": "0",
+        "TERM": "xterm-256color", "SIMDRIVER_COST": "0", "JITWARM_STORE": "0",
     }
 
 
@@ -95,27 +93,24 @@ def screen(written):
     return lines[:-1] if not lines[-1] else lines
 
 
-def scratch_folder():
-    """A new folder whose name is as long as HOME."""
-    for number in range(os.getpid(), os.getpid() + 1000):
-        folder = pathlib.Path(f"/tmp/{number % 1000000:06d}")
-        try:
-            folder.mkdir(mode=0o700)
-        except FileExistsError:
-            continue
-        return folder
-    sys.exit("make-pictures.py: no name is free in /tmp")
-
-
-def record(build):
-    scratch = scratch_folder()
+def record(build, simulated):
+    driver = ["with-simdriver.sh"] if simulated else ["with-driver.sh", "-d", "550.163.01"]
+    driver = [str(ROOT / "scripts" / driver[0]), "-B", str(build), *driver[1:], "sm_86", "--", str(build / "src/jitwarm")]
+    scratch = pathlib.Path(tempfile.mkdtemp(dir="/var/tmp"))
     try:
-        variables, shown = environment(build, scratch), []
+        variables, shown = environment(scratch), []
         for arguments in COMMANDS:
             shown.append([(sign, "prompt") for sign in " ".join(["$ jitwarm"] + arguments)])
-            text = on_terminal([str(build / "src/jitwarm"), *arguments], variables)
-            shown += screen(text.replace(str(scratch), HOME)) + [[]]
-        return shown[:-1]
+            lines = screen(on_terminal([*driver, *arguments], variables))
+            remark = False
+            for line in lines:
+                text, was = "".join(sign for sign, _ in line), remark
+                remark = arguments[0] == "prime" and bool(re.match(REMARKS, text) or was and text.startswith("  "))
+                if not remark:
+                    shown.append(line)
+                elif not was:
+                    shown.append([("…", "faint")])
+        return shown
     finally:
         shutil.rmtree(scratch)
 
@@ -135,7 +130,7 @@ def draw(lines):
     width, height = round(COLUMNS * CHARACTER) + 32, len(lines) * LINE + 32
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">',
-        "<title>jitwarm, jitwarm prime and jitwarm check on a terminal</title>",
+        "<title>jitwarm check, jitwarm prime and jitwarm check on a terminal</title>",
         "<!-- Recorded by scripts/make-pictures.py -->",
         "<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:#d6deeb;white-space:pre}"
         ".strong{font-weight:bold;fill:#fff}.faint{fill:#8b98a9}.good{fill:#7ee787}.warn{fill:#e3b341}.bad{fill:#ff7b72}"
@@ -155,24 +150,22 @@ def draw(lines):
 
 
 def words(drawn):
-    """The text of a picture, without what differs between machines: times and the number of workers."""
+    """The text of a picture, without what differs between machines: times, sizes and the number of workers."""
     lines = re.findall(r"<text[^>]*>(.*)</text>", drawn)
     text = " ".join(" ".join(html.unescape(re.sub(r"<[^>]*>", "", line)) for line in lines).split())
-    text = re.sub(r"(jitwarm: )?(memory is running low: .*? for a while|(other programs take|compiling takes) .*? instead of [0-9.]+ (s|min( [0-9]+ s)?))\.? ", "", text)
-    return re.sub(r"[0-9.]+( (s|min))?( to [0-9.]+)? (s|min)\b( [0-9]+ s\b)?", "N s", re.sub(r"with \d+ workers?", "with N workers", text))
+    text = re.sub(r"[0-9.]+( (s|min))?( to [0-9.]+)? (s|min)\b( [0-9]+ s\b)?|[0-9.]+ [KMG]iB", "N", re.sub(r"with \d+ workers?", "with N workers", text))
+    return re.sub(r"\s", "", text)
 
 
 def make_prime(arguments):
-    drawn = draw(record(arguments.build.resolve()))
+    if not WHEEL.exists():
+        print(f"skipped: no {WHEEL}; “scripts/get.sh frameworks” gets it")
+        return 77
     if not arguments.check:
         PICTURE.parent.mkdir(exist_ok=True)
-        PICTURE.write_text(drawn)
+        PICTURE.write_text(draw(record(arguments.build.resolve(), False)))
         return 0
-    was, now = words(PICTURE.read_text()), words(drawn)
-    # A machine with much else to do makes prime say more, or wait: that is not what is compared
-    for _ in range(3):
-        if was != now:
-            now = words(draw(record(arguments.build.resolve())))
+    was, now = words(PICTURE.read_text()), words(draw(record(arguments.build.resolve(), True)))
     if was != now:
         print(f"the picture says:\n{was}\n\njitwarm now says:\n{now}\n\nRun scripts/make-pictures.py prime where that is meant.")
     return int(was != now)

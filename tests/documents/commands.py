@@ -52,6 +52,10 @@ BEFORE = {
 }
 # Commands of other programs: page, pattern, the script that runs it or its like, words in that script; without a script the reason
 OTHERS = [
+    ("README.md", "uvx jitwarm", "scripts/release.sh", "from the first release on"),
+    ("README.md", "pip install jitwarm", "scripts/release.sh", "from the first release on"),
+    ("install.md", "uvx jitwarm", "scripts/release.sh", "from the first release on"),
+    ("install.md", "pip install jitwarm", "scripts/release.sh", "from the first release on"),
     ("README.md", "./scripts/quickstart.sh", "scripts/fresh.sh", "run ./scripts/quickstart.sh"),
     ("README.md", "./scripts/test.sh", "scripts/fresh.sh", "command=./scripts/test.sh"),
     ("elsewhere.md", "pip download", "tests/elsewhere/fetch.sh", "PIP_NO_INDEX=1 PIP_FIND_LINKS=wheels"),
@@ -107,7 +111,7 @@ SETTINGS = {
 WHEEL = pathlib.Path.home() / ".cache/jitwarm/frameworks/xgboost-1.3.3-linux/xgboost-1.3.3-py3-none-manylinux2010_x86_64.whl"
 # Folders of translated pages, whose blocks are those of the English ones
 LETTERED = ["ko"]
-PROGRAM = (r"(?:sudo )?(?:pip|pipx|uv|curl|wget|apt|apt-get|rpm|dnf|conda|mamba|msiexec|docker|podman|kubectl|helm|sbatch|srun|git|cmake|ctest|python3?"
+PROGRAM = (r"(?:sudo )?(?:uvx|pip|pipx|uv|curl|wget|apt|apt-get|rpm|dnf|conda|mamba|msiexec|docker|podman|kubectl|helm|sbatch|srun|git|cmake|ctest|python3?"
            r"|cc|gcc|tar|skopeo|aws|rclone|chmod|winget|scoop|minisign|openssl|jitwarmw\.exe|\./scripts/\S+|scripts/\S+)")
 
 

@@ -14,6 +14,7 @@ mkdir -p home repository/{scripts,include/jitwarm,packaging,tests/share,tests/in
 fail() { cat "$work/out"; echo "FAILED: $*"; exit 1; }
 cp "$root"/scripts/{release,lib}.sh scripts/
 cp "$root/include/jitwarm/version.h" include/jitwarm/
+(cd "$root" && cp --parents -t "$work/repository" README*.md docs/install.md docs/ko/install.md) || fail "the pages"
 minisign -G -W -p "$work/key.pub" -s "$work/key" >/dev/null 2>&1 && minisign -G -W -p "$work/other.pub" -s "$work/other" >/dev/null 2>&1 || fail "minisign -G"
 sed "s|=\$|=x|; s|^public_key=.*|public_key=$(tail -n 1 "$work/key.pub")|" "$root/packaging/release.conf" >packaging/release.conf
 printf '# Changes\n\n## 9.8.7 (unreleased)\n\n- new\n' >CHANGELOG.md
@@ -84,6 +85,9 @@ release 0 --key "$work/key" 9.8.7
 says "git push --atomic origin HEAD v9.8.7"
 [ "$(git log --format=%s -1)" = "Release 9.8.7" ] && [ "$(git rev-parse v9.8.7^{commit})" = "$(git rev-parse HEAD)" ] && [ "$(git rev-parse HEAD^)" = "$first" ] || fail "the commit"
 [ "$(sed -nE 's/^#define JW_VERSION_[A-Z]+ ([0-9]+)$/\1/p' include/jitwarm/version.h | paste -sd.)" = 9.8.7 ] && grep -qE '^## 9\.8\.7 \(20[0-9-]{8}\)$' CHANGELOG.md || fail "the version"
+for page in README.md docs/install.md; do
+	grep -q '^\$ uvx jitwarm' $page && ! grep -q 'first release\|No release has been published' $page || fail "$page says what held before the release"
+done
 git cat-file tag v9.8.7 >"$work/tag" && grep -q 'BEGIN PGP' "$work/tag" || fail "the tag is not signed"
 grep -qF "$(tail -n 1 dist/SHA256SUMS.minisig)" "$work/tag" || fail "the tag has no signature of the sums"
 minisign -Vq -P "$(tail -n 1 "$work/key.pub")" -m dist/SHA256SUMS && (cd dist && sha256sum --quiet -c SHA256SUMS) || fail "the signature"
