@@ -18,8 +18,19 @@ struct jw_seconds {
 	double low, likely, high;
 };
 
+/* When a program compiles modules that are not in the cache. */
+enum jw_loading {
+	JW_LOADING_NONE,      /* there are no modules */
+	JW_LOADING_EAGER = 1, /* all of them when it starts */
+	JW_LOADING_LAZY = 2,  /* those that it uses, when it first uses them */
+	JW_LOADING_MIXED = JW_LOADING_EAGER | JW_LOADING_LAZY, /* some so, others so */
+};
+/* "eager", "lazy", "mixed", as in JSON; "" without modules. */
+const char *jw_loading_name(enum jw_loading loading);
+
 /* The cost of compiling modules, each counted once. */
 struct jw_forecast {
+	enum jw_loading loading;
 	struct jw_seconds start; /* the first start of the programs: their driver compiles one module
 								after the other, on one core; `low` is without modules that a
 								start may not need */

@@ -36,6 +36,7 @@ struct jw_lint_finding {
 	char *why;           /* NULL with JW_LINT_COMPILES */
 	size_t modules;      /* of this library alone; modules of several libraries count in each */
 	uint64_t ptx_bytes;  /* decompressed */
+	enum jw_loading loading;
 	struct jw_seconds start;
 };
 
@@ -48,6 +49,7 @@ struct jw_lint_gpu {
 	size_t parts; /* of these: not only for want of kernels for the GPUs of a family alone */
 	size_t tile, unknown; /* as in jw_scan_total */
 	uint64_t ptx_bytes;
+	enum jw_loading loading;
 	struct jw_seconds start; /* the first start, with linking */
 	/* Machine code that avoids this: for this GPU, or for an older one of the asked that also lacks
 	 * code and whose code this GPU runs; with a suffix if the PTX is for this GPU alone

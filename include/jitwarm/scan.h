@@ -35,6 +35,7 @@ enum jw_scan_need { JW_SCAN_NEED_NO, JW_SCAN_NEED_YES, JW_SCAN_NEED_UNKNOWN };
 struct jw_scan_work {
 	size_t modules;          /* distinct pairs of payload and option string */
 	uint64_t ptx_bytes;      /* theirs, decompressed */
+	enum jw_loading loading; /* when a program compiles them */
 	struct jw_seconds start; /* all of them one after another, on one core */
 	double longest_seconds;  /* the most expensive of them */
 	uint64_t cache_bytes;    /* their size in the driver's cache */
@@ -135,7 +136,7 @@ struct jw_scan_image {
 struct jw_scan_change {
 	uint32_t driver;
 	size_t modules, failing;
-	bool may_need_none; /* as jw_may_need_none: these modules have no code */
+	bool may_need_none; /* a start may compile none of the modules */
 };
 enum { JW_SCAN_MAX_CHANGES = 32 };
 

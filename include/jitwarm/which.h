@@ -37,7 +37,7 @@ struct jw_which_release {
 	char *library;  /* the largest one that fails, or of which a part does; else NULL */
 	size_t modules; /* that a start compiles, at most */
 	struct jw_seconds start; /* that it takes, at most */
-	bool lazy;               /* a program compiles what it uses, when it first uses it */
+	enum jw_loading loading; /* when a program compiles them */
 	char *pin; /* a package that it requires in one version which fails: "nvidia-cudnn-cu12
 				  9.1.0.70"; NULL: none is known. Of a release that runs otherwise, a part fails. */
 };

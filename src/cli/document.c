@@ -95,12 +95,23 @@ static const struct json_field span_fields[] = {
 };
 const struct json_table document_span = {.fields = span_fields, .size = sizeof(struct jw_seconds)};
 
+const char *document_loading(char room[JSON_ROOM], const void *loading)
+{
+	(void)room;
+	return jw_loading_name(*(const enum jw_loading *)loading);
+}
+
 #define FORECAST(member, ...) JSON(struct jw_forecast, member, __VA_ARGS__)
 
 static const struct json_field forecast_fields[] = {
 	JSON_OBJECT_OF("start_seconds", struct jw_forecast, start, &document_span,
 				   "the first start of programs: their driver compiles one module after the other, "
 				   "on one core; of several other machines together: the longest"),
+	JSON_FORMATTED(
+		"loading", struct jw_forecast, loading, document_loading,
+		"when a program compiles the modules: `eager` (all of them when it starts), `lazy` "
+		"(those that it uses, when it first uses them) or `mixed`; missing without modules",
+		.presence = JSON_IF_SET),
 	FORECAST(longest_seconds, "of the longest module"),
 	JSON_OBJECT_OF("prime_seconds", struct jw_forecast, prime, &document_span,
 				   "wall time of `prime` with these workers"),

@@ -1,5 +1,5 @@
-/* The documents that --json prints, as tables (base/json_table.h): docs/programs.md and the schemas in
- * data/schemas are made from them by scripts/make-documents.sh. Each stands in the file of its
+/* The documents that --json prints, as tables (base/json_table.h): docs/programs.md and the schemas
+ * in data/schemas are made from them by scripts/make-documents.sh. Each stands in the file of its
  * command, and is named in tests/documents/schemas.c; here is what several print, or have as a
  * part. */
 #pragma once
@@ -23,9 +23,10 @@ struct text_document {
 };
 
 /* Parts of others */
-extern const struct json_table document_span;     /* struct jw_seconds */
-extern const struct json_table document_forecast; /* struct jw_forecast */
-extern const struct json_table document_outlook;  /* struct jw_cache_outlook */
+extern const struct json_table document_span;                            /* struct jw_seconds */
+extern const struct json_table document_forecast;                        /* struct jw_forecast */
+const char *document_loading(char room[JSON_ROOM], const void *loading); /* enum jw_loading */
+extern const struct json_table document_outlook; /* struct jw_cache_outlook */
 #define OUTLOOK_INDEX                                                                              \
 	"`sound`, `missing`, `empty`, `truncated` (fewer rows than it counts), "                       \
 	"`not an index`, `a device`, `a pipe`, `not a file`; `unknown`: it cannot be read"

@@ -14,9 +14,15 @@ bool verdict_is_plain(const struct verdict_row *row)
 	return !row->modules && !row->failing && !row->unsure;
 }
 
+bool verdict_is_lazy(enum jw_loading loading, const struct jw_seconds *start)
+{
+	return loading == JW_LOADING_LAZY || (loading == JW_LOADING_MIXED && jw_may_need_none(start));
+}
+
 static void add_compiled(struct buf *text, const struct verdict_row *row, unsigned details)
 {
 	const struct jw_forecast *forecast = &row->forecast;
+	const bool lazy = verdict_is_lazy(forecast->loading, &forecast->start);
 	char modules[TEXT_SHORT], size[TEXT_SHORT], start[TEXT_SHORT], prime[TEXT_SHORT];
 
 	(void)text_span(start, forecast->start.low, forecast->start.high);
@@ -27,14 +33,26 @@ static void add_compiled(struct buf *text, const struct verdict_row *row, unsign
 		(void)text_format(modules, sizeof modules, "%s",
 						  TEXT_COUNT(row->modules, "module", "modules"));
 	buf_add(text,
-			row->nameless                        ? "%s to compile, if not in the cache"
-			: jw_may_need_none(&forecast->start) ? "%s to compile that programs may not need"
-												 : "%s to compile",
+			row->nameless                           ? "%s to compile, if not in the cache"
+			: lazy                                  ? "up to %s"
+			: forecast->loading == JW_LOADING_MIXED ? "%s to compile, some of them when a program "
+													  "first uses them"
+			: jw_may_need_none(&forecast->start)    ? "%s to compile that programs may not need"
+													: "%s to compile",
 			modules);
 	if (details & VERDICT_PTX || row->nameless)
 		buf_add(text, " (%s of PTX)", text_bytes(size, row->ptx_bytes));
 	if (row->nameless)
 		return; /* nobody may have to spend that time */
+	if (lazy) {
+		if (details & (VERDICT_PRIME | VERDICT_START))
+			buf_add(text, ", %s", start);
+		buf_add(text, ": a program compiles what it uses, when it first uses it");
+		if (details & VERDICT_PRIME)
+			buf_add(text, "; prime %s",
+					text_span(prime, forecast->prime.low, forecast->prime.high));
+		return;
+	}
 	if (details & VERDICT_PRIME)
 		buf_add(text, ": first start %s, prime %s", start,
 				text_span(prime, forecast->prime.low, forecast->prime.high));
@@ -131,7 +149,8 @@ static void add_modules(struct table *table, const struct verdict_row *row)
 				   !row->modules                             ? STYLE_GOOD
 				   : verdict_is_trifle(&row->forecast.start) ? STYLE_PLAIN
 															 : STYLE_WARN,
-				   "%s", TEXT_COUNT(row->modules, "module", "modules"));
+				   verdict_is_lazy(row->forecast.loading, &row->forecast.start) ? "up to %s" : "%s",
+				   TEXT_COUNT(row->modules, "module", "modules"));
 }
 
 static void add_bound(struct table *table, const struct verdict_row *row)

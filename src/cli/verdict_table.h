@@ -50,6 +50,8 @@ void verdict_line(const struct output *out, const char *head, const struct verdi
 				  unsigned details);
 /* Whether there is nothing to say but that all of it runs as it is. */
 bool verdict_is_plain(const struct verdict_row *row);
+/* Whether all of it, or nearly all, is compiled when a program first uses it: “up to” so much. */
+bool verdict_is_lazy(enum jw_loading loading, const struct jw_seconds *start);
 /* Kernels of a few instructions in the data of a library that measures or tests something (CUPTI's
  * has 87 bytes): a line about all of them is enough. */
 bool verdict_is_trifle(const struct jw_seconds *start);

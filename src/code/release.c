@@ -79,13 +79,6 @@ uint32_t gpu_runtime_cuda(uint32_t cuda)
 	return cuda < 11000 ? cuda : cuda / 1000 * 1000;
 }
 
-enum gpu_loading gpu_default_loading(uint32_t runtime, bool windows)
-{
-	return runtime < 11070                       ? GPU_LOADS_AT_START
-		   : runtime < (windows ? 12030 : 12020) ? GPU_LOADS_AS_ASKED
-												 : GPU_LOADS_AT_USE;
-}
-
 uint32_t gpu_branch_number(uint32_t cuda)
 {
 	for (size_t i = 0; i < COUNT(releases); i++)

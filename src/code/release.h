@@ -32,15 +32,6 @@ struct jw_driver gpu_isa_driver(struct gpu_isa isa);
  * older one it returns 35, whatever the code is for (measured with 11.8, 12.0 and 13.0). From CUDA
  * 11 on a driver of the same major version is sufficient. */
 uint32_t gpu_runtime_cuda(uint32_t cuda);
-/* When modules are loaded, if CUDA_MODULE_LOADING is not set. */
-enum gpu_loading {
-	GPU_LOADS_AT_START, /* always */
-	GPU_LOADS_AS_ASKED, /* at start, but CUDA_MODULE_LOADING=LAZY changes that: from CUDA 11.7 on */
-	GPU_LOADS_AT_USE,   /* from CUDA 12.2 on (on Windows 12.3) */
-};
-/* `runtime`: the CUDA version of the CUDA runtime. Source: CUDA C++ Programming Guide, "Lazy
- * Loading". */
-enum gpu_loading gpu_default_loading(uint32_t runtime, bool windows);
 /* The branch of the first Linux drivers of a CUDA version in the table (12040: 550), or 0. */
 uint32_t gpu_branch_number(uint32_t cuda);
 enum { GPU_MAX_RELEASES = 32 };

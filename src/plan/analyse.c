@@ -544,12 +544,27 @@ static bool is_superseded(const struct account *account, size_t index, size_t ta
 	return at != SET_NONE && rank_of(account, container, target) < account->copies[at].best[target];
 }
 
+static uint32_t cuda_of(const struct reading *reading, size_t driver)
+{
+	return driver ? reading->releases[driver - 1].cuda : reading->question->driver.cuda;
+}
+
 static bool is_too_old(const struct reading *reading, size_t driver, uint32_t runtime)
 {
-	const uint32_t cuda =
-		driver ? reading->releases[driver - 1].cuda : reading->question->driver.cuda;
+	const uint32_t cuda = cuda_of(reading, driver);
 
 	return cuda && cuda < runtime;
+}
+
+static enum loading loading_with(const struct reading *reading, const struct devcode_image *image,
+								 uint32_t runtime_cuda, size_t driver)
+{
+	return loading_of(&(struct loading_facts){.runtime_cuda = runtime_cuda,
+											  .driver_cuda = cuda_of(reading, driver),
+											  .windows = image->format == DEVCODE_PE,
+											  .setting = reading->question->setting,
+											  .path = image->path,
+											  .member = image->member});
 }
 
 /* Judges one container, whose section is known by now. */
@@ -656,6 +671,7 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 		.path = image->path,
 		.member = image->member,
 		.library = !is_loose_file(image),
+		.loading = loading_with(reading, image, runtime_cuda, driver),
 		.image = image,
 		.asked = !driver,
 		.releases = releases,
@@ -665,6 +681,8 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 	struct pieces pieces = {0};
 	int result = 0;
 
+	for (size_t t = 0; t < reading->question->target_count; t++)
+		account.targets[t].counts.loading = analysed.loading;
 	rank_texts(&account);
 	for (size_t i = 0; !result && i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];
@@ -679,7 +697,6 @@ static int add_image_with(struct jw_error *err, struct reading *reading,
 	for (size_t t = 0; t < reading->question->target_count; t++) {
 		struct account_target *target = &account.targets[t];
 
-		target->counts.at_use = account.runtime >= DECIDE_AT_USE;
 		target->sums.is = decide_counted(&target->counts);
 		if (!decide_has_set(&target->counts))
 			kernels_join(target->sums.kernels, target->set_kernels);
@@ -749,8 +766,10 @@ static int add_image(struct jw_error *err, struct reading *reading,
 		runtime = image->runtime_cuda;
 	for (size_t d = 0; d <= last; d++) {
 		const bool too_old = is_too_old(reading, d, gpu_runtime_cuda(runtime));
+		const enum loading loading = loading_with(reading, image, runtime, d);
 
 		alike[d] = fnv_update(alike[d], &too_old, sizeof too_old);
+		alike[d] = fnv_update(alike[d], &loading, sizeof loading);
 	}
 	for (size_t d = 0; !result && d <= last; d++) {
 		uint32_t releases = 0;

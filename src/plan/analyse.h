@@ -19,6 +19,7 @@
 #include "code/kernel_names.h"
 #include "plan/decide.h"
 #include "plan/estimate.h"
+#include "plan/loading.h"
 #include "plan/verdict.h"
 
 enum { ANALYSE_MAX_TARGETS = 32 };
@@ -28,6 +29,7 @@ struct analyse_question {
 	size_t target_count;
 	struct jw_driver driver;
 	const struct cache_profile *profile; /* for keys; NULL: keys are not computed */
+	enum loading_setting setting;        /* of the programs */
 	bool verdicts_only;                  /* skips modules */
 	bool releases; /* judges for the drivers of gpu_releases, too (analyse_image.releases) */
 	bool pieces;   /* groups the containers (analyse_image.pieces) */
@@ -126,6 +128,7 @@ struct analyse_count {
 struct analyse_image {
 	const char *path, *member;
 	bool library;                         /* ELF or PE, rather than a loose file */
+	enum loading loading;                 /* of what is registered in it */
 	bool keyed;                           /* as in plan_module */
 	const struct analyse_target *targets; /* as many as requested */
 	const struct plan_module *modules;
@@ -139,8 +142,7 @@ struct analyse_image {
 	size_t count_count;
 	uint64_t ptx_bytes; /* of all PTX entries, decompressed */
 	/* The CUDA version of its CUDA runtime (12040), which is in the library itself unless
-	 * image->runtime_cuda is set; 0: none, or unknown. gpu_runtime_cuda and gpu_default_loading say
-	 * what follows. */
+	 * image->runtime_cuda is set; 0: none, or unknown. */
 	uint32_t runtime_cuda;
 	const struct jw_piece *pieces; /* if the question asks for them */
 	size_t piece_count;

@@ -110,19 +110,15 @@ static int plan_add_module(struct jw_error *err, struct build *build,
 	return 0;
 }
 
-/* Whether a start may do without a module. Runtimes load a container when one of its kernels is
- * first used (CUDA 12; before, all of them). Of an installed package a loose file may be one that
- * its own tests read. */
-static bool is_on_demand(const struct build *build, const struct analyse_image *image,
-						 const struct plan_module *module, bool loose)
+/* Whether a start may do without a module. Of an installed package a loose file may be one that its
+ * own tests read. */
+static bool is_on_demand(const struct build *build, const struct analyse_image *image, bool loose)
 {
 	const struct jw_found *found = build->request->found;
-	const size_t *containers = image->targets[module->target].verdicts;
 
 	if (!image->library)
 		return found && build->found < found->file_count && found->files[build->found].package;
-	return loose || containers[VERDICT_NATIVE] + containers[VERDICT_COMPATIBLE] >=
-						containers[VERDICT_JIT] + containers[VERDICT_LINK];
+	return loose || image->loading == LOADING_LAZY;
 }
 
 bool plan_is_named(const char *const *names, size_t count, const char *path)
@@ -386,7 +382,7 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 			return -1;
 		module.file = file;
 		module.state = leave || passed ? PLAN_LEFT_OUT : PLAN_COLD;
-		module.on_demand = is_on_demand(build, image, &module, loose);
+		module.on_demand = is_on_demand(build, image, loose);
 		module.keyed = image->keyed;
 		if (plan_add_module(err, build, &module))
 			return -1;

@@ -11,6 +11,14 @@ bool decide_is_fatal(enum plan_reason reason)
 	return reason != REASON_NONE && reason != REASON_EXCLUSIVE;
 }
 
+/* Whether a start fails because of registered code that the driver refuses for that reason, rather
+ * than what uses it. */
+static bool fails_start(enum plan_reason reason, enum loading loading)
+{
+	return reason == REASON_RUNTIME || loading == LOADING_ALL ||
+		   (loading == LOADING_LENIENT && reason != REASON_TOO_NEW);
+}
+
 /* A registered container for one architecture: with others for two more it is a set, of which a
  * program uses those for its GPU. */
 static void count_of_set(struct decide_counts *counts, const struct decide_piece *piece,
@@ -41,7 +49,7 @@ void decide_count(struct decide_counts *counts, const struct decide_piece *piece
 	counts->unusable += cannot ? count : 0;
 	counts->other_reasons |= reason;
 	counts->other_needs = gpu_newer_driver(counts->other_needs, piece->needs);
-	if (registered || input) {
+	if (input || (registered && fails_start(piece->reason, counts->loading))) {
 		counts->reasons |= reason;
 		counts->needs = gpu_newer_driver(counts->needs, piece->needs);
 	}
@@ -60,12 +68,12 @@ void decide_count(struct decide_counts *counts, const struct decide_piece *piece
 		counts->special_lacking += lacking && !piece->linked && piece->special ? count : 0;
 		if (registered && !piece->several && !piece->special && !piece->linked)
 			count_of_set(counts, piece, lacking, count);
-		if (registered) {
+		if (registered && fails_start(piece->reason, counts->loading)) {
 			counts->refused += refused ? count : 0;
 		} else if (refused) {
-			counts->data_refused += count;
-			counts->data_reasons |= reason;
-			counts->data_needs = gpu_newer_driver(counts->data_needs, piece->needs);
+			counts->late_refused += count;
+			counts->late_reasons |= reason;
+			counts->late_needs = gpu_newer_driver(counts->late_needs, piece->needs);
 		}
 	} else {
 		counts->alone_differ =
@@ -112,7 +120,7 @@ struct decided decide_counted(const struct decide_counts *counts)
 {
 	struct decided decided = {.pieces = counts->pieces,
 							  .lacking = counts->lacking,
-							  .too_new = counts->refused + counts->data_refused,
+							  .too_new = counts->refused + counts->late_refused,
 							  .special = counts->special == counts->pieces};
 	/* The CUDA runtime links on a GPU for which a linked container has no cubin. */
 	const bool links = counts->unlinked != 0,
@@ -139,24 +147,26 @@ struct decided decide_counted(const struct decide_counts *counts)
 	}
 	decided.lacking += linkable ? 0 : counts->relinked;
 	share = decided.pieces - counts->special;
-	failing = decided.lacking - counts->special_lacking + counts->data_refused;
-	if (counts->refused || (links && counts->inputs_refused)) {
+	failing = decided.lacking - counts->special_lacking + counts->late_refused;
+	if (counts->refused || (links && counts->inputs_refused && counts->loading == LOADING_ALL)) {
 		refuse(&decided, counts->reasons, counts->needs);
-	} else if (!counts->at_use && links && counts->inputs_lacking && !skipped) {
+	} else if (counts->loading == LOADING_ALL && links && counts->inputs_lacking && !skipped) {
 		decided.fate = DECIDE_REFUSED;
-	} else if (!counts->at_use && counts->relinked && !counts->inputs) {
+	} else if (counts->loading == LOADING_ALL && counts->relinked && !counts->inputs) {
 		refuse(&decided, 0, (struct jw_driver){0});
 	} else if (decided.pieces &&
 			   (share ? failing * 2 > share
-					  : decided.lacking + counts->data_refused == decided.pieces)) {
+					  : decided.lacking + counts->late_refused == decided.pieces)) {
 		decided.by_share = true;
-		if (counts->data_refused > decided.lacking)
-			refuse(&decided, counts->data_reasons, counts->data_needs);
+		if (counts->late_refused > decided.lacking)
+			refuse(&decided, counts->late_reasons, counts->late_needs);
 		else
 			decided.fate = DECIDE_LACKS;
 	} else if (decided.pieces) {
 		decided.fate = DECIDE_RUNS;
-		decided.needs = counts->data_needs;
+		decided.needs = links && counts->inputs_refused
+							? gpu_newer_driver(counts->late_needs, counts->needs)
+							: counts->late_needs;
 	} else if (counts->unusable && !counts->usable) {
 		/* The library itself chooses among such code, except code that can never be used. */
 		refuse(&decided, counts->other_reasons, counts->other_needs);
@@ -170,9 +180,9 @@ struct decided decide_counted(const struct decide_counts *counts)
 	return decided;
 }
 
-static bool is_too_old(const struct jw_driver *driver, uint32_t runtime_cuda)
+static bool is_too_old(const struct jw_driver *driver, uint32_t needed)
 {
-	return driver->cuda && driver->cuda < runtime_cuda;
+	return driver->cuda && driver->cuda < needed;
 }
 
 /* What plan_judge reads of it. */
@@ -198,11 +208,20 @@ void decide_add_work(struct decide_work *sum, const struct decide_work *more)
 	sum->longest_ms = more->longest_ms > sum->longest_ms ? more->longest_ms : sum->longest_ms;
 }
 
+enum loading decide_loading(const struct decide_facts *facts, const struct jw_driver *driver)
+{
+	return loading_of(&(struct loading_facts){.runtime_cuda = facts->runtime_cuda,
+											  .driver_cuda = driver->cuda,
+											  .windows = facts->windows,
+											  .path = facts->path});
+}
+
 void decide_library(const struct decide_facts *facts, struct jw_target device,
 					const struct jw_driver *driver, struct decided *ret_decided,
 					struct decide_work *ret_work, struct decide_work *ret_loose)
 {
-	struct decide_counts counts = {.at_use = facts->runtime_cuda >= DECIDE_AT_USE};
+	const uint32_t needed = gpu_runtime_cuda(facts->runtime_cuda);
+	struct decide_counts counts = {.loading = decide_loading(facts, driver)};
 	struct decide_work start = {0}, link = {0}, loose = {0};
 
 	for (size_t i = 0; i < facts->piece_count; i++) {
@@ -238,10 +257,10 @@ void decide_library(const struct decide_facts *facts, struct jw_target device,
 			counted.code = false;
 		}
 		if (piece->role == DEVCODE_REGISTERED && judged.verdict < VERDICT_CANNOT &&
-			is_too_old(driver, facts->runtime_cuda))
+			is_too_old(driver, needed))
 			judged = (struct plan_judgement){.verdict = VERDICT_CANNOT,
 											 .reason = REASON_RUNTIME,
-											 .needs = gpu_cuda_driver(facts->runtime_cuda)};
+											 .needs = gpu_cuda_driver(needed)};
 		counted.verdict = judged.verdict;
 		counted.reason = judged.reason;
 		counted.needs = judged.needs;

@@ -8,10 +8,13 @@
  *
  * The rule; docs/internals/compat.md has its reasons ("Fails, a part fails, or runs"):
  *
- * 1. A start fails if the driver refuses code that the CUDA runtime registers, or if the runtime
- *    must link and cannot: some inputs have code for the GPU and others have none, or the file no
- *    longer has the inputs. If a runtime of 12.0 or newer cannot link, only the kernels fail: that
- *    is one piece without code.
+ * 1. A start fails if the driver is too old for the CUDA runtime. If the runtime loads lazily
+ *    (loading.h), nothing else makes a start fail: code that the driver refuses, or that cannot be
+ *    linked, is a piece that fails when it is used. If a runtime of 12.0 or newer loads all of it,
+ *    a start fails with what the driver calls invalid: machine code of a newer CUDA, damage,
+ * unknown kinds. With an older one it fails with all that the driver refuses, and if the runtime
+ * must link and cannot: some inputs have code for the GPU and others have none, or the file no
+ * longer has the inputs.
  * 2. The runtime skips a linked container if neither it nor any of its inputs has code for the GPU.
  *    That is one piece without code.
  * 3. A library fails if more than half of its pieces have no code for the GPU or need a newer
@@ -41,6 +44,7 @@
 #include <jitwarm/target.h>
 
 #include "code/devcode.h"
+#include "plan/loading.h"
 #include "plan/verdict.h"
 
 enum decide_fate {
@@ -71,8 +75,9 @@ struct decide_facts {
 	const struct jw_piece *pieces;
 	size_t piece_count;
 	bool library;          /* ELF or PE */
-	uint32_t runtime_cuda; /* that a driver must have at least for its CUDA runtime; 0: any, or
-							  unknown */
+	bool windows;          /* it is one for Windows */
+	const char *path;      /* of the library, below the folder of its package */
+	uint32_t runtime_cuda; /* the CUDA version of its CUDA runtime; 0: none, or unknown */
 };
 
 /* PTX that the driver compiles: distinct modules, and what they cost by the model. */
@@ -82,6 +87,8 @@ struct decide_work {
 	double cost_ms, longest_ms;
 };
 
+/* How programs without CUDA_MODULE_LOADING load it. */
+enum loading decide_loading(const struct decide_facts *facts, const struct jw_driver *driver);
 /* *ret_work: what a start compiles of it, with the inputs of a link if there is one; *ret_loose:
  * what the library loads itself. Both may be NULL. */
 void decide_library(const struct decide_facts *facts, struct jw_target device,
@@ -105,14 +112,15 @@ struct decide_piece {
 	uint16_t sm;  /* the first of them; 0: none */
 };
 
-enum { DECIDE_AT_USE = 12000 }; /* from this CUDA runtime on: decide_counts.at_use */
-
 enum { DECIDE_SET = 3 };
 
-/* All zeros at the beginning, but for `at_use`. */
+/* All zeros at the beginning, but for `loading`. */
 struct decide_counts {
-	size_t pieces, lacking, special, special_lacking, refused;
-	size_t data_refused, alone_running, alone_lacking; /* of what is in the data */
+	enum loading loading; /* of what is registered */
+	size_t pieces, lacking, special, special_lacking;
+	size_t refused;                      /* the start fails */
+	size_t late_refused;                 /* what uses it fails: in the data, or registered */
+	size_t alone_running, alone_lacking; /* of what is in the data */
 	/* Registered, for one architecture each: a set, if they have so many different ones */
 	size_t set_lacking, set_sm_count;
 	uint16_t set_sm[DECIDE_SET];
@@ -121,9 +129,8 @@ struct decide_counts {
 	size_t relinked, prelinked, unlinked; /* linked: without code, with a cubin, without one */
 	size_t inputs, inputs_lacking, inputs_refused;
 	bool lto;
-	bool at_use; /* its CUDA runtime, 12.0 or newer, links when a kernel is first used */
-	uint32_t reasons, data_reasons; /* bits */
-	struct jw_driver needs, data_needs;
+	uint32_t reasons, late_reasons; /* bits */
+	struct jw_driver needs, late_needs;
 	/* Of what is registered nowhere and in the data for one architecture alone: usable, refused */
 	size_t usable, unusable;
 	uint32_t other_reasons;

@@ -13,7 +13,8 @@
 static const double LINK_MB_MS = 6;
 
 /* The throughput that the second thread of a core adds to the first: 62 s of compiles in one to
- * four threads of eight cores took 108 s of processor time in all sixteen (docs/internals/estimates.md). */
+ * four threads of eight cores took 108 s of processor time in all sixteen
+ * (docs/internals/estimates.md). */
 static const double SECOND_THREAD = 0.15;
 
 /* Parts of a key: stamp, "HOST64", the architecture, and the end of the text
@@ -82,6 +83,16 @@ struct plan_features plan_features_of(const void *text, size_t size)
 double plan_link_ms(const struct jw_speed *speed, uint64_t cubin_bytes)
 {
 	return LINK_MB_MS * (double)cubin_bytes / 1e6 * factor_or_usual(speed) / PLAN_USUAL_FACTOR;
+}
+
+const char *jw_loading_name(enum jw_loading loading)
+{
+	static const char *const names[] = {[JW_LOADING_NONE] = "",
+										[JW_LOADING_EAGER] = "eager",
+										[JW_LOADING_LAZY] = "lazy",
+										[JW_LOADING_MIXED] = "mixed"};
+
+	return names[loading];
 }
 
 struct jw_seconds plan_seconds(double likely, bool lazy)

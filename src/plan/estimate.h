@@ -1,9 +1,9 @@
 /* Estimates of a compile: time, memory, and size of the result.
  *
- * Source: docs/internals/estimates.md: least squares over the modules of TensorFlow 2.3.1 and 2.10, XGBoost
- * 1.7.6 and CTranslate2 4.6.2, compiled with ptxas 13.0. A library's sum is within 17 %, and within
- * 18 % if the library is held out of the fit; a single module is typically within 17 %. The speed
- * of this machine is learnt (driver/speed_model.h). */
+ * Source: docs/internals/estimates.md: least squares over the modules of TensorFlow 2.3.1 and 2.10,
+ * XGBoost 1.7.6 and CTranslate2 4.6.2, compiled with ptxas 13.0. A library's sum is within 17 %,
+ * and within 18 % if the library is held out of the fit; a single module is typically within 17 %.
+ * The speed of this machine is learnt (driver/speed_model.h). */
 #pragma once
 
 #include <stdbool.h>

@@ -23,7 +23,7 @@ enum {
 	KEEP_FILE = 64 << 20, /* beyond this size, records not used today are dropped */
 	MAX_KEY = 1 << 20,
 	MAX_NAME = UINT16_MAX,
-	VERSION = 3,
+	VERSION = 4,
 	HEAD_SIZE = 8,
 	/* In a record: */
 	SUM_AT = 4,
@@ -85,10 +85,11 @@ struct image_head {
 	uint32_t modules;
 	uint16_t member_size; /* with its NUL; 0: not in an archive */
 	bool library;
+	enum loading loading;
 };
-static const struct image_member head_members[] = {MEMBER(image_head, modules, 0),
-												   MEMBER(image_head, member_size, 0),
-												   MEMBER(image_head, library, 1)};
+static const struct image_member head_members[] = {
+	MEMBER(image_head, modules, 0), MEMBER(image_head, member_size, 0),
+	MEMBER(image_head, library, 1), MEMBER(image_head, loading, LOADING_LAZY)};
 static const struct image_member target_members[] = {
 	MEMBER(analyse_target, is.fate, DECIDE_REFUSED),
 	MEMBER(analyse_target, kernels, 0),
@@ -217,6 +218,7 @@ static int read_seen_image(struct jw_error *err, struct cursor *cursor, const ch
 	*ret_sound = true;
 	image.member = first.member_size ? member : NULL;
 	image.library = first.library;
+	image.loading = first.loading;
 	return take ? pass_image(err, &image, cursor_of(rows, rows_size), first.modules, target_count,
 							 take, context)
 				: 0;
@@ -225,7 +227,8 @@ static int read_seen_image(struct jw_error *err, struct cursor *cursor, const ch
 void inventory_image(struct inventory *inventory, const struct analyse_image *image)
 {
 	const size_t name = image->member ? strlen(image->member) + 1 : 0;
-	const struct image_head first = {(uint32_t)image->module_count, (uint16_t)name, image->library};
+	const struct image_head first = {(uint32_t)image->module_count, (uint16_t)name, image->library,
+									 image->loading};
 	struct buf *images = &inventory->images;
 
 	/* A part of its images would be wrong. */
@@ -314,6 +317,7 @@ static void make_key(const struct jw_found_file *from, const struct analyse_ques
 	(void)buf_append(NULL, text, &driver->cuda, sizeof driver->cuda);
 	(void)buf_append(NULL, text, driver->release, sizeof driver->release);
 	(void)buf_append(NULL, text, profile->stamp, sizeof profile->stamp);
+	(void)buf_append(NULL, text, &question->setting, sizeof question->setting);
 	for (size_t t = 0; t < question->target_count; t++) {
 		const uint16_t target[] = {question->targets[t].sm, (uint8_t)question->targets[t].suffix};
 

@@ -70,6 +70,7 @@ static int read_found_file(struct jw_error *err, struct plan_reading *reading,
 		.target_count = request->target_count,
 		.driver = request->profile->driver,
 		.profile = request->profile,
+		.setting = loading_setting_here(),
 	};
 	bool known = false;
 
@@ -269,6 +270,7 @@ void forecast_add(struct jw_forecast *forecast, const struct plan *plan,
 
 	forecast->measured = plan->speed.measured;
 	add_seconds(&forecast->start, &seconds);
+	forecast->loading |= module->on_demand ? JW_LOADING_LAZY : JW_LOADING_EAGER;
 	if (module->state == PLAN_RESTORED)
 		forecast->restored_seconds += likely;
 	else if (likely > forecast->longest_seconds)
@@ -289,6 +291,7 @@ void forecast_join(struct jw_forecast *forecast, const struct jw_forecast *other
 	if (other->cache_bytes || other->start.likely > 0)
 		forecast->measured = other->measured;
 	add_seconds(&forecast->start, &other->start);
+	forecast->loading |= other->loading;
 	forecast->restored_seconds += other->restored_seconds;
 	add_seconds(&forecast->link, &other->link);
 	if (other->longest_seconds > forecast->longest_seconds)

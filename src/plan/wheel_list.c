@@ -323,9 +323,9 @@ static int read_line(struct jw_error *err, struct reading *reading, char *line)
 	return refuse(err, reading, "neither wheel, same, unseen, pin, library nor piece");
 }
 
-/* What the CUDA runtime of a library needs of a driver: that of a runtime inside the library is the
- * compiler's, which registers the code (plan/analyse.c). */
-static uint32_t needed_runtime(struct wheel_library *library)
+/* The CUDA runtime of a library: one inside the library is the compiler's, which registers the code
+ * (plan/analyse.c). */
+static uint32_t runtime_of(const struct wheel_library *library)
 {
 	uint32_t cuda = library->runtime_cuda;
 
@@ -341,8 +341,7 @@ static uint32_t needed_runtime(struct wheel_library *library)
 			cuda = wrote > cuda ? wrote : cuda;
 		}
 	}
-	library->runtime_cuda = cuda;
-	return gpu_runtime_cuda(cuda);
+	return cuda;
 }
 
 /* Replaces the counts by pointers, since the arrays no longer move. */
@@ -357,6 +356,8 @@ static int connect_wheels(struct jw_error *err, const struct reading *reading)
 
 		if (wheel->library_count)
 			wheel->libraries = &memory->libraries[library];
+		for (size_t k = 0; k < wheel->library_count; k++)
+			memory->libraries[library + k].facts.windows = !strcmp(wheel->platform, "windows");
 		if (wheel->pin_count)
 			wheel->pins = &memory->pins[pin];
 		library += wheel->library_count;
@@ -370,7 +371,8 @@ static int connect_wheels(struct jw_error *err, const struct reading *reading)
 			memory->pieces[piece].entries = memory->entries + entry;
 			entry += memory->pieces[piece].entry_count;
 		}
-		to->facts.runtime_cuda = needed_runtime(to);
+		to->facts.runtime_cuda = runtime_of(to);
+		to->facts.path = to->name;
 	}
 	for (size_t i = 0; i < list->count; i++) {
 		struct wheel *wheel = &list->wheels[i];

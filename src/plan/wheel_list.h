@@ -39,8 +39,8 @@
 struct wheel_library {
 	const char *name; /* its path in the wheel */
 	struct decide_facts facts;
-	uint32_t runtime_cuda; /* the CUDA version of its CUDA runtime, 0: unknown; of the shared one
-							  from 11 on only the major version */
+	uint32_t runtime_cuda; /* as the list has it: of a shared CUDA runtime from 11 on at least the
+							  major version; 0: unknown */
 	bool runtime_shared;   /* it is linked to a shared library */
 };
 

@@ -53,12 +53,14 @@ static struct jw_lint_finding first_start(const struct jw_scan_verdicts *verdict
 		.target = verdicts->target,
 		.modules = verdicts->start_work.modules,
 		.ptx_bytes = verdicts->start_work.ptx_bytes,
+		.loading = verdicts->start_work.loading,
 		.start = verdicts->start_work.start,
 	};
 
 	if (verdicts->link_needed == JW_SCAN_NEED_YES) {
 		finding.modules += verdicts->link_work.modules;
 		finding.ptx_bytes += verdicts->link_work.ptx_bytes;
+		finding.loading |= verdicts->link_work.loading;
 		finding.start = sum_seconds(finding.start, verdicts->link_work.start);
 	}
 	return finding;
@@ -148,6 +150,7 @@ static void lint_total(void *context, const struct jw_scan_total *total)
 		.tile = total->tile,
 		.unknown = total->unknown,
 		.ptx_bytes = total->ptx_bytes,
+		.loading = forecast->loading,
 		.start = start,
 		.driver_from = total->driver_from,
 		.fails_from = total->fails_from,

@@ -22,17 +22,18 @@ enum { MAX_IMAGES = 1 << 24 };
 struct kept_image {
 	char *path, *member;
 	bool library, asked; /* asked: with the driver in question */
-	uint32_t releases;   /* and with these of gpu_releases */
+	enum loading loading;
+	uint32_t releases; /* and with these of gpu_releases */
 	struct analyse_target *targets;
 	struct plan_module *modules;
 	size_t module_count;
 };
 
-/* What a scan with one driver says of a GPU, in sizes alone, which memcmp compares. The driver
- * compiles texts without code, too; `needed`: all but those that a start may do without. too_old:
- * of those that fail, because the driver is too old, even if none is known that is not. */
+/* What a scan with one driver says of a GPU, in sizes alone, which memcmp compares up to `needed`.
+ * too_old: of those that fail, because the driver is too old, even if none is known that is not. */
 struct scan_outcome {
-	size_t modules, needed, left_out, failing, too_old, verdicts[VERDICT_COUNT];
+	size_t modules, left_out, failing, too_old, verdicts[VERDICT_COUNT];
+	size_t needed; /* of the modules: those that a start compiles, whatever it uses */
 };
 
 struct scan {
@@ -150,6 +151,7 @@ static void add_work(struct jw_scan_work *work, const struct plan_module *module
 	seconds = estimate.cost_ms / 1000;
 	work->modules++;
 	work->ptx_bytes += module->payload_bytes;
+	work->loading |= lazy ? JW_LOADING_LAZY : JW_LOADING_EAGER;
 	range = plan_seconds(seconds, lazy);
 	work->start.low += range.low;
 	work->start.likely += range.likely;
@@ -161,6 +163,7 @@ static void add_work(struct jw_scan_work *work, const struct plan_module *module
 static void fill_work(struct scanned *scanned, const struct analyse_image *from, bool test,
 					  const struct jw_speed *speed)
 {
+	const bool lazy = from->loading == LOADING_LAZY;
 	const bool library = from->image->format == DEVCODE_ELF || from->image->format == DEVCODE_PE;
 
 	for (size_t i = 0; i < from->module_count; i++) {
@@ -171,7 +174,7 @@ static void fill_work(struct scanned *scanned, const struct analyse_image *from,
 			continue;
 		if (module->form == CACHE_KEY_LINK) {
 			if (module->role == DEVCODE_RELOCATABLE)
-				add_work(&verdicts->link_work, module, speed, false);
+				add_work(&verdicts->link_work, module, speed, lazy);
 			continue;
 		}
 		add_work(&verdicts->work, module, speed, false);
@@ -190,7 +193,7 @@ static void fill_work(struct scanned *scanned, const struct analyse_image *from,
 			!(verdicts->left_out && module->role == DEVCODE_LOOSE)) {
 			/* A library loads loose code itself, when it is needed. */
 			add_work(&verdicts->start_work, module, speed,
-					 module->role == DEVCODE_LOOSE && library);
+					 library && (lazy || module->role == DEVCODE_LOOSE));
 		}
 	}
 }
@@ -229,6 +232,7 @@ static int keep_image(struct jw_error *err, struct scan *scan, const struct anal
 		.path = mem_string(from->path),
 		.member = from->member ? mem_string(from->member) : NULL,
 		.library = from->library,
+		.loading = from->loading,
 		.asked = from->asked,
 		.releases = from->releases,
 		.targets = mem_array(targets, sizeof *image->targets),
@@ -304,6 +308,7 @@ static int judge_release(struct jw_error *err, const struct scan *scan, const bo
 		const struct analyse_image image = {.path = kept->path,
 											.member = kept->member,
 											.library = kept->library,
+											.loading = kept->loading,
 											.targets = kept->targets,
 											.modules = kept->modules,
 											.module_count = kept->module_count};
@@ -322,11 +327,9 @@ static int judge_release(struct jw_error *err, const struct scan *scan, const bo
 	for (size_t i = 0; !result && i < build.plan->module_count; i++) {
 		const struct plan_module *module = &build.plan->modules[i];
 		struct scan_outcome *outcome = &outcomes[module->target];
-		const bool code = module->features.statements || module->features.entries;
-
 		outcome->left_out += module->state == PLAN_LEFT_OUT;
 		outcome->modules += module->state != PLAN_LEFT_OUT;
-		outcome->needed += (code || !module->on_demand) && module->state != PLAN_LEFT_OUT;
+		outcome->needed += !module->on_demand && module->state != PLAN_LEFT_OUT;
 	}
 	for (size_t i = 0; !result && i < build.plan->fates.count; i++) {
 		const struct file_fate *fate = &build.plan->fates.items[i];
@@ -371,7 +374,7 @@ static int judge_all_releases(struct jw_error *err, const struct scan *scan, siz
 
 static bool same_outcome(const struct scan_outcome *a, const struct scan_outcome *b)
 {
-	return !memcmp(a, b, sizeof *a);
+	return !memcmp(a, b, offsetof(struct scan_outcome, needed));
 }
 
 /* Whether all of it fails, and no driver's age is why. */
@@ -488,7 +491,6 @@ static int report_totals(struct jw_error *err, const struct scan *scan)
 		struct jw_scan_total total = {.target = plan->targets[t].device,
 									  .tile = plan->targets[t].unplanned.tile,
 									  .unknown = plan->targets[t].unplanned.unknown};
-		bool on_demand = false;
 
 		fill_releases(&total, &scan->options->driver, outcomes + t, plan->target_count);
 		for (size_t i = 0; i < plan->module_count; i++) {
@@ -499,7 +501,6 @@ static int report_totals(struct jw_error *err, const struct scan *scan)
 			total.left_out += module->state == PLAN_LEFT_OUT;
 			if (module->state == PLAN_LEFT_OUT)
 				continue;
-			on_demand = on_demand || module->on_demand;
 			total.modules++;
 			total.ptx_bytes += module->payload_bytes;
 			forecast_add(&total.forecast, plan, module);
@@ -507,8 +508,7 @@ static int report_totals(struct jw_error *err, const struct scan *scan)
 		forecast_add_link(&total.forecast, plan, t);
 		forecast_share(&total.forecast, forecast_workers(total.modules));
 		total.at_most =
-			total.modules &&
-			(on_demand || (scan->compiles & (scan->native | scan->alternatives)) >> t & 1);
+			total.modules && (scan->compiles & (scan->native | scan->alternatives)) >> t & 1;
 		if (total.at_most)
 			total.forecast.start.low = 0;
 		fill_runs(scan, (uint32_t)t, &total);

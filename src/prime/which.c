@@ -91,19 +91,6 @@ static const struct file_fate *largest_part(const struct fates *fates)
 	return largest;
 }
 
-/* Whether programs compile what they use, when they use it, instead of all of it at the start. */
-static bool is_lazy(const struct question *question, const struct wheel_library *library)
-{
-	const struct jw_driver *driver = &question->options->driver;
-	const enum gpu_loading loading =
-		gpu_default_loading(library->runtime_cuda, !strcmp(question->options->platform, "windows"));
-
-	/* Drivers from 515 on (CUDA 11.7); PyTorch asks for it. */
-	return library->runtime_cuda && (!driver->cuda || driver->cuda >= 11070) &&
-		   (loading == GPU_LOADS_AT_USE ||
-			(loading == GPU_LOADS_AS_ASKED && text_starts(library->name, "torch/")));
-}
-
 /* Judges all libraries of a wheel as a package that is installed. */
 static int judge_wheel(struct jw_error *err, const struct question *question,
 					   const struct wheel *wheel, struct jw_which_release *release,
@@ -114,7 +101,7 @@ static int judge_wheel(struct jw_error *err, const struct question *question,
 	struct fates fates = {.items = NULL};
 	const struct file_fate *part = NULL;
 	struct decide_work start = {0};
-	double lazy_ms = 0;
+	double eager_ms = 0;
 	int result = 0;
 
 	for (size_t i = 0; !result && i < wheel->library_count; i++) {
@@ -129,7 +116,8 @@ static int judge_wheel(struct jw_error *err, const struct question *question,
 		if (target.is.fate != DECIDE_LACKS && target.is.fate != DECIDE_REFUSED) {
 			running += target.is.fate == DECIDE_RUNS;
 			decide_add_work(&start, &work);
-			lazy_ms += is_lazy(question, library) ? work.cost_ms : 0;
+			if (decide_loading(&library->facts, &options->driver) != LOADING_LAZY)
+				eager_ms += work.cost_ms;
 		}
 		result = fates_add(err, &fates, *wheel->file ? wheel->file : wheel->version, library->name,
 						   question->package, &target, 1);
@@ -142,7 +130,11 @@ static int judge_wheel(struct jw_error *err, const struct question *question,
 		part = largest_part(&fates);
 		release->modules = start.modules;
 		release->start = plan_seconds(seconds, false);
-		release->lazy = lazy_ms * 2 > start.cost_ms;
+		if (start.modules && start.cost_ms > 0) {
+			release->start.low *= eager_ms / start.cost_ms;
+			release->loading = (eager_ms > 0 ? JW_LOADING_EAGER : 0) |
+							   (eager_ms < start.cost_ms ? JW_LOADING_LAZY : 0);
+		}
 		release->answer = fates.count                  ? JW_WHICH_FAILS
 						  : seconds > MAX_NEGLIGIBLE_S ? JW_WHICH_COMPILES
 						  : part                       ? JW_WHICH_PART

@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 {
 	static const struct test_case *const families[] = {
 		key_cases,  lookup_cases,  damage_cases, insert_cases,      limit_cases,   lock_cases,
-		disk_cases, setting_cases, choice_cases, relocatable_cases, compiler_cases};
+		disk_cases, setting_cases, choice_cases, relocatable_cases, compiler_cases, loading_cases};
 	const char *temporary = getenv("TMPDIR");
 	unsigned counts[3] = {0, 0, 0};
 

@@ -26,7 +26,7 @@ struct test_case {
 /* Each file of cases ends in a table; the last row has no name. */
 extern const struct test_case key_cases[], lookup_cases[], damage_cases[], insert_cases[],
 	limit_cases[], lock_cases[], disk_cases[], setting_cases[], choice_cases[], relocatable_cases[],
-	compiler_cases[];
+	compiler_cases[], loading_cases[];
 
 /* CHECK(condition): ends the case as failed and reports the line. CHECK_IS(a, b): for numbers,
  * which it prints. */

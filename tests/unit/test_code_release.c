@@ -32,27 +32,15 @@ TEST(the_target_of_a_jit_is_known_to_its_release)
 	}
 }
 
-TEST(the_oldest_driver_of_a_runtime_and_what_it_loads_by_itself)
+TEST(the_oldest_driver_of_a_runtime)
 {
 	static const struct {
 		uint32_t runtime, driver;
-		enum gpu_loading linux_loads, windows_loads;
-	} cases[] = {
-		{8000, 8000, GPU_LOADS_AT_START, GPU_LOADS_AT_START},
-		{10020, 10020, GPU_LOADS_AT_START, GPU_LOADS_AT_START},
-		{11000, 11000, GPU_LOADS_AT_START, GPU_LOADS_AT_START},
-		{11070, 11000, GPU_LOADS_AS_ASKED, GPU_LOADS_AS_ASKED},
-		{12010, 12000, GPU_LOADS_AS_ASKED, GPU_LOADS_AS_ASKED},
-		{12020, 12000, GPU_LOADS_AT_USE, GPU_LOADS_AS_ASKED},
-		{12030, 12000, GPU_LOADS_AT_USE, GPU_LOADS_AT_USE},
-		{13050, 13000, GPU_LOADS_AT_USE, GPU_LOADS_AT_USE},
-	};
+	} cases[] = {{8000, 8000},   {10020, 10020}, {11000, 11000},
+				 {11070, 11000}, {12030, 12000}, {13050, 13000}};
 
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_int_equal(gpu_runtime_cuda(cases[i].runtime), cases[i].driver);
-		assert_int_equal(gpu_default_loading(cases[i].runtime, false), cases[i].linux_loads);
-		assert_int_equal(gpu_default_loading(cases[i].runtime, true), cases[i].windows_loads);
-	}
 }
 
 /* As each ptxas from 11.7 to 13.5 says. */

@@ -310,7 +310,8 @@ TEST(a_runtime_newer_than_the_driver_fails)
 	const struct jw_piece_entry entry = {.kind = DEVCODE_KIND_CUBIN, .target = {86, 0}};
 	const struct jw_piece piece = {
 		.containers = 3, .role = DEVCODE_REGISTERED, .entries = &entry, .entry_count = 1};
-	const struct decide_facts facts = {&piece, 1, true, 12000};
+	const struct decide_facts facts = {
+		.pieces = &piece, .piece_count = 1, .library = true, .runtime_cuda = 12000};
 	struct decided got;
 
 	decide_library(&facts, entry.target, &(struct jw_driver){11040, {470, 0, 0}}, &got, NULL, NULL);

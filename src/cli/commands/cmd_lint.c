@@ -44,6 +44,11 @@ static const struct json_field lint_gpu_fields[] = {
 	LINT_GPU(tile, "pieces of Tile IR, which the driver compiles at their first load"),
 	LINT_GPU(unknown, "pieces of a kind that jitwarm does not know"),
 	LINT_GPU(ptx_bytes, "of these modules, decompressed"),
+	JSON_FORMATTED(
+		"loading", struct jw_lint_gpu, loading, document_loading,
+		"when a program compiles them: `eager` (when it starts), `lazy` (those that it uses, "
+		"when it first uses them) or `mixed`",
+		.presence = JSON_IF_SET),
 	JSON_OBJECT_OF("start_seconds", struct jw_lint_gpu, start, &document_span,
 				   "the first start on one core, with run-time linking"),
 	JSON_FORMATTED("code", struct jw_lint_gpu, code, document_sm,
@@ -79,6 +84,9 @@ static const struct json_field finding_fields[] = {
 	FINDING(why, "not with `compiles`", .presence = JSON_UNLESS_NULL),
 	FINDING(modules, "of this library; one that several libraries hold counts in each"),
 	FINDING(ptx_bytes, "of these modules, decompressed"),
+	JSON_FORMATTED("loading", struct jw_lint_finding, loading, document_loading,
+				   "when a program compiles them: `eager`, `lazy` or `mixed`",
+				   .presence = JSON_IF_SET),
 	JSON_OBJECT_OF("start_seconds", struct jw_lint_finding, start, &document_span,
 				   "they take, on one core"),
 	{0},
@@ -129,7 +137,7 @@ static struct verdict_row lint_row(const struct jw_lint_gpu *gpu, const struct l
 								.failing = gpu->failing,
 								.unsure = gpu->tile || gpu->unknown,
 								.ptx_bytes = gpu->ptx_bytes,
-								.forecast = {.start = gpu->start},
+								.forecast = {.loading = gpu->loading, .start = gpu->start},
 								.driver_from = gpu->driver_from,
 								.most_start_s = bound->set ? bound->most_start_s : 0};
 }
@@ -157,10 +165,11 @@ static void lint_print_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
 /* The same of one finding, without the file's name and the GPU's. */
 static void lint_print_finding(struct buf *text, const struct jw_lint_finding *finding)
 {
-	const struct verdict_row row = {.modules = finding->modules,
-									.cold = finding->modules,
-									.ptx_bytes = finding->ptx_bytes,
-									.forecast = {.start = finding->start}};
+	const struct verdict_row row = {
+		.modules = finding->modules,
+		.cold = finding->modules,
+		.ptx_bytes = finding->ptx_bytes,
+		.forecast = {.loading = finding->loading, .start = finding->start}};
 
 	if (finding->why)
 		buf_add(text, "%s", finding->why);

@@ -125,6 +125,11 @@ static const struct json_field verdict_fields[] = {
 	VERDICT_AS("jit_modules", work.modules,
 			   "distinct pairs of payload and option string that would be compiled"),
 	VERDICT_AS("jit_bytes", work.ptx_bytes, "their PTX, decompressed"),
+	JSON_FORMATTED(
+		"loading", struct jw_scan_verdicts, start_work.loading, document_loading,
+		"when a program compiles them: `eager` (all of them when it starts), `lazy` (those "
+		"that it uses, when it first uses them) or `mixed`; missing without modules",
+		.presence = JSON_IF_SET),
 	JSON_OF(
 		JSON_MAYBE, "link_needed", struct jw_scan_verdicts, link_needed,
 		.text =
@@ -372,6 +377,7 @@ static void add_scan_work(struct jw_scan_work *sum, const struct jw_scan_work *w
 {
 	sum->modules += work->modules;
 	sum->ptx_bytes += work->ptx_bytes;
+	sum->loading |= work->loading;
 	sum->start.low += work->start.low;
 	sum->start.likely += work->start.likely;
 	sum->start.high += work->start.high;
@@ -392,13 +398,20 @@ static const char *separator(const struct buf *line)
 	return line->size ? "; " : "";
 }
 
+static bool is_work_lazy(const struct jw_scan_work *work)
+{
+	return verdict_is_lazy(work->loading, &work->start);
+}
+
 static void add_work(struct buf *line, const struct jw_scan_work *work, const char *what)
 {
 	char ptx[TEXT_SHORT], start[TEXT_SHORT];
 
-	buf_add(line, "%s%s to %s (%s of PTX): %s on one core", separator(line),
-			TEXT_COUNT(work->modules, "module", "modules"), what, text_bytes(ptx, work->ptx_bytes),
-			text_span(start, work->start.low, work->start.high));
+	buf_add(line,
+			is_work_lazy(work) ? "%sup to %s to %s (%s of PTX), %s on one core"
+							   : "%s%s to %s (%s of PTX): %s on one core",
+			separator(line), TEXT_COUNT(work->modules, "module", "modules"), what,
+			text_bytes(ptx, work->ptx_bytes), text_span(start, work->start.low, work->start.high));
 }
 
 static void add_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts)
@@ -449,6 +462,8 @@ static enum style add_verdict_counts(struct buf *line, const struct jw_scan_verd
 		add_work(line, work, "compile");
 	if (link)
 		add_work(line, &verdicts->link_work, "compile for linking");
+	if ((compiles && is_work_lazy(work)) || (link && is_work_lazy(&verdicts->link_work)))
+		buf_add(line, ": a program compiles what it uses, when it first uses it");
 	if (verdicts->left_out)
 		buf_add(line, "%s%s (%s of PTX) compiled when used; “prime --all” includes them",
 				separator(line), TEXT_COUNT(verdicts->loose_work.modules, "module", "modules"),
@@ -556,7 +571,7 @@ static void add_changes(struct buf *line, const struct jw_scan_total *total, siz
 					TEXT_COUNT(change->failing, "file", "files"));
 		else if (change->modules)
 			buf_add(line,
-					change->may_need_none ? "; with %u: %s to compile, which programs may not need"
+					change->may_need_none ? "; with %u: up to %s to compile when used"
 										  : "; with %u: %s to compile",
 					change->driver, TEXT_COUNT(change->modules, "module", "modules"));
 		else

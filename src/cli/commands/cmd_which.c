@@ -11,6 +11,7 @@
 #include "cli/gpu_targets.h"
 #include "cli/next_step.h"
 #include "cli/output.h"
+#include "cli/verdict_table.h"
 
 enum { MAX_ROWS = 10, MAX_LINE = 1 << 12 };
 
@@ -54,7 +55,11 @@ static const struct json_field release_fields[] = {
 	RELEASE(modules, "modules that a start compiles, at most"),
 	JSON_OBJECT_OF("start_seconds", struct jw_which_release, start, &document_span,
 				   "the time that the driver takes to compile these modules, on one core"),
-	RELEASE(lazy, "a program compiles only the modules that it uses, when it first uses them"),
+	JSON_FORMATTED(
+		"loading", struct jw_which_release, loading, document_loading,
+		"when a program compiles these modules: `eager` (all of them when it starts), `lazy` "
+		"(those that it uses, when it first uses them) or `mixed`; missing without modules",
+		.presence = JSON_IF_SET),
 	RELEASE(inferred, "the release was not looked at: the releases beside it are alike"),
 	RELEASE(
 		file,
@@ -104,7 +109,8 @@ const struct json_table document_which = {.schema = "jitwarm.which/1", .fields =
 static bool same_answer(const struct jw_which_release *a, const struct jw_which_release *b)
 {
 	return a->answer == b->answer && text_same(a->why, b->why) &&
-		   (a->answer == JW_WHICH_FAILS || text_same(a->library, b->library)) && a->lazy == b->lazy;
+		   (a->answer == JW_WHICH_FAILS || text_same(a->library, b->library)) &&
+		   a->loading == b->loading;
 }
 
 static enum style style_of(enum jw_which_answer answer)
@@ -140,10 +146,13 @@ static void print_answer(struct table *table, const struct jw_which_release *rel
 		break;
 	case JW_WHICH_COMPILES:
 		(void)text_span(span, most->start.high, most->start.high);
-		if (release->lazy)
+		if (verdict_is_lazy(most->loading, &most->start))
 			table_cell(table, style,
-					   several ? "run after compiling what a program uses of up to %s: up to %s"
-							   : "runs after compiling what a program uses of %s: up to %s",
+					   several
+						   ? "run after compiling up to %s, up to %s: a program compiles what it "
+							 "uses, when it first uses it"
+						   : "runs after compiling up to %s, up to %s: a program compiles what it "
+							 "uses, when it first uses it",
 					   TEXT_COUNT(most->modules, "module", "modules"), span);
 		else
 			table_cell(table, style,

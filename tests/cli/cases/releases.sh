@@ -123,9 +123,9 @@ out_has "the same with driver 525 to 550; a program fails with 455 to 520; with 
 is_wine || is_emulated || {
 	run 0 scan --target sm_86 --driver 550 empty/libempty.so
 	out_has "sm_86 (RTX 30): nothing to compile"
-	out_has "; with 555: 1 module to compile, which programs may not need"
+	out_has "; with 555: up to 1 module to compile when used"
 	run 0 scan --target sm_86 --driver 555 empty/libempty.so
-	out_has "sm_86 (RTX 30): 1 module to compile that programs may not need (47 B of PTX)"
+	out_has "sm_86 (RTX 30): up to 1 module (47 B of PTX): a program compiles what it uses, when it first uses it"
 	out_has "sm_86 (RTX 30): the same from driver 555 on; with older ones less of it is loaded, and with 455 to 520 a program fails"
 }
 

@@ -63,8 +63,8 @@ package alpha 2.0 sm_80
 package newer 0.9 sm_90
 run 1 status
 out_has "env: 3 packages with device code"
-out_has "        beta 1.1: 2 modules to compile that programs may not need: "
-out_has "        alpha 2.0: 1 module to compile that programs may not need: "
+out_has "        beta 1.1: up to 2 modules, "
+out_has "        alpha 2.0: up to 1 module, "
 out_has "        newer 0.9: a program fails with 1 file"
 out_lacks empty
 out_has "  first start "
@@ -79,7 +79,7 @@ json 'd["environment"].endswith("env")'
 run 0 prime beta
 run 1 status
 out_has "        beta 1.1: warm"
-out_has "        alpha 2.0: 1 module to compile that programs may not need: "
+out_has "        alpha 2.0: up to 1 module, "
 run 1 status --json
 json '[p["name"] for p in d["packages"]] == ["alpha", "beta", "newer"]'
 json '[p["gpus"][0]["warm"] for p in d["packages"]] == [0, 2, 0]'
@@ -112,7 +112,7 @@ with_simdriver sm_86,sm_90
 run 1 status
 out_has "        alpha 2.0"
 out_has "          sm_86 (RTX 30): warm, "
-out_has "          sm_90 (H100): 1 module to compile that programs may not need: "
+out_has "          sm_90 (H100): up to 1 module, "
 cp "$sample" "$site/empty/"
 printf 'empty/%s,,\n' "${sample##*/}" >"$site/empty-3.0.dist-info/RECORD"
 run 1 status --json

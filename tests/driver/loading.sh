@@ -1,0 +1,82 @@
+#!/bin/bash
+# loading.sh BUILD-FOLDER DRIVER-VERSION   what becomes of code that the driver refuses, as each kind of CUDA runtime loads it
+#
+# docs/internals/compat.md has the rule that follows; tests/conformance/cases_loading.c says when each runtime loads. A program has a
+# good container, the bad one, and another good one. Each row: the runtime, CUDA_MODULE_LOADING, the bad container, and the results of
+# cudaFree(0) and of asking for each kernel. "static" is the archive of 12.9, linked into the program: it ends the program
+# if it is asked for a kernel that it has not loaded.
+# Exit status: 0; 1 if something does not hold; 77 if the driver, a runtime or ptxas is not at hand.
+set -uo pipefail
+
+[ $# = 2 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
+# shellcheck source=tests/driver/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh" "$1" "$2"
+need_driver "$version"
+ptxas=${JITWARM_PTXAS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/ptxas}/11.8/ptxas
+[ -x "$ptxas" ] || { echo "no ptxas of CUDA 11.8: jitwarm compiler fetch 11.8"; exit 77; }
+declare -A runtimes
+for cuda in 11.7 11.8 12.0 12.4 12.9; do
+	runtimes[$cuda]=$("$root/scripts/get.sh" cudart --here $cuda) || { echo "scripts/get.sh cudart $cuda fetches that runtime"; exit 77; }
+done
+
+cd "$scratch" || exit 1
+PYTHONPATH=$root/tests/framework python3 - "$ptxas" <<'P'
+import subprocess, sys
+import fatbin
+
+def ptx(number, version="6.3", sm=52, line="mov.u32 %r1, {};"):
+    return (".version %s\n.target sm_%d\n.address_size 64\n.visible .entry k()\n{\n\t.reg .b32 %%r<2>;\n\t%s\n\tret;\n}\n"
+            % (version, sm, line.format(number))).encode()
+
+def write(name, kind, sm, payload, isa=(6, 3)):
+    open(name, "wb").write(fatbin.container(fatbin.entry(kind, sm, payload, isa=isa)))
+
+for number in 1, 2:
+    write("good%d" % number, fatbin.PTX, 52, ptx(number) + b"\0")
+write("new", fatbin.PTX, 80, ptx(3, "9.3", 80) + b"\0", (9, 3))
+write("wrong", fatbin.PTX, 52, ptx(4, line="bogus;") + b"\0")
+write("gpu1000", fatbin.PTX, 1000, ptx(5) + b"\0")
+write("invalid", fatbin.CUBIN, 86, b"\x7fELF" + b"\0" * 200)
+open("t.ptx", "wb").write(ptx(6, "7.8", 90))
+subprocess.check_call([sys.argv[1], "-arch", "sm_90", "-o", "t.cubin", "t.ptx"])
+write("other", fatbin.CUBIN, 90, open("t.cubin", "rb").read())
+P
+archive=$(dirname "${runtimes[12.9]}")/libcudart_static.a
+cc -w -DSTATIC_RUNTIME -o static "$root/tests/driver/loading.c" "$archive" -ldl -lrt -lpthread || fail "the static runtime cannot be linked"
+
+while read -r cuda mode bad start first refused second; do
+	export CUDA_MODULE_LOADING=$mode CUDA_CACHE_PATH=$scratch/cache
+	program=$build/tests/driver/loading
+	[ "$cuda" != static ] || program=./static
+	got=$(under "$version" sm_86 "$program" "${runtimes[$cuda]-none}" good1 "$bad" good2 2>/dev/null | tail -1 | sed -E 's/:[0-9]+//g; s/ *$//')
+	case $refused in
+	ends) [ "${got%% 400*}" = "$start $first" ] ;;
+	*) [ "$got" = "$start $first $refused $second" ] ;;
+	esac || fail "runtime $cuda, $mode, $bad: $got, not $start $first $refused $second"
+done <<'ROWS'
+11.7 EAGER new 222 0 98 0
+11.7 LAZY new 222 0 98 0
+11.7 EAGER wrong 0 0 98 0
+11.7 EAGER gpu1000 999 0 98 0
+11.7 EAGER other 0 0 98 0
+11.8 EAGER new 222 0 98 0
+11.8 EAGER gpu1000 999 0 98 0
+11.8 LAZY new 0 0 222 0
+11.8 LAZY other 0 0 209 0
+11.8 LAZY gpu1000 0 0 999 0
+12.0 EAGER new 0 0 98 0
+12.0 EAGER wrong 0 0 98 0
+12.0 EAGER gpu1000 0 0 98 0
+12.0 EAGER invalid 200 200 200 200
+12.0 LAZY new 0 0 222 0
+12.0 LAZY wrong 0 0 218 0
+12.0 LAZY invalid 0 0 200 0
+12.4 EAGER new 0 0 98 0
+12.4 EAGER other 0 0 98 0
+12.4 EAGER invalid 200 200 200 200
+12.4 LAZY new 0 0 222 0
+12.4 LAZY other 0 0 209 0
+12.4 LAZY invalid 0 0 200 0
+static LAZY new 0 0 222 0
+static EAGER new 0 0 ends
+ROWS
