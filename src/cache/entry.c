@@ -147,7 +147,8 @@ enum cache_presence cache_presence(const char *dir, uint64_t key, uint64_t key_b
 	char *path = cache_entry_path(dir, key);
 	size_t got;
 
-	/* Absent is what the system says is not there, and not what it cannot say anything about. */
+	/* An entry is absent only if the system says that it does not exist, not if the system cannot
+	 * say anything about it. */
 	if (os_stat(&why, path, &probed.stat) && why.code == JW_ERR_NOT_FOUND) {
 		mem_free(path);
 		return CACHE_ABSENT;

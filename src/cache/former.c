@@ -11,7 +11,8 @@
 
 enum { MAX_DRIVERS = 4096 };
 
-/* The first statement about a stamp wins: living drivers are added first. */
+/* Adds a driver; the first statement about a stamp counts, and installed drivers are added
+ * first. */
 static int add_former(struct jw_error *err, struct former_drivers *drivers, const char *stamp,
 					  const uint32_t release[3], enum former_verdict verdict)
 {
@@ -38,7 +39,7 @@ static bool is_living(const struct former_drivers *drivers, const struct cache_p
 		   stat.size_bytes == profile->library_size && stat.mtime_ns == profile->library_mtime_ns;
 }
 
-/* Adds the profiles of living drivers, or those of former ones. Skips unreadable profiles. */
+/* Adds the profiles of installed drivers, or those of former ones. Skips unreadable profiles. */
 static int add_profiles(struct jw_error *err, const char *state_dir, enum former_verdict verdict,
 						struct former_drivers *drivers)
 {
@@ -78,7 +79,7 @@ static bool is_newer(const struct former_drivers *drivers, const uint32_t releas
 	return drivers->newest[0] && gpu_release_compare(release, drivers->newest) > 0;
 }
 
-/* The driver that runs, where it is another release than the installed one. */
+/* Finds the driver that is running, if its release differs from the installed one's. */
 static void find_running(struct former_drivers *drivers, const uint32_t installed[3])
 {
 	struct jw_driver running;
@@ -151,8 +152,9 @@ void former_free(struct former_drivers *drivers)
 	*drivers = (struct former_drivers){0};
 }
 
-/* As its stamp is judged, where that is known. Else one that no installed driver has is a former
- * driver's, unless it is newer; unknown if the release of an installed driver is unknown. */
+/* Judges a release: as its stamp is judged, if that is known. Otherwise a release that no installed
+ * driver has belongs to a former driver, unless it is newer; the answer is unknown if the release
+ * of an installed driver is unknown. */
 static enum former_verdict of_release(const struct former_drivers *drivers,
 									  const uint32_t release[3])
 {

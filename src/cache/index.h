@@ -23,15 +23,15 @@ enum {
 	CACHE_MAX_ROWS = 4 << 20, /* 64 MiB of index: four million entries in at most 4 GiB */
 };
 
-/* The driver's view. With an unsound index, its next insert deletes every entry and begins a new
- * index; with a truncated one, its next look-up does. docs/internals/driver-cache.md, "The index",
- * describes the states that are not files. */
+/* The state of the index from the driver's view. With an unsound index, its next insert deletes
+ * every entry and begins a new index; with a truncated one, its next look-up does.
+ * docs/internals/driver-cache.md, "The index", describes the states that are not files. */
 enum cache_index_state {
 	CACHE_INDEX_SOUND,
 	CACHE_INDEX_MISSING,
 	CACHE_INDEX_EMPTY,     /* 0 bytes */
-	CACHE_INDEX_TRUNCATED, /* fewer rows than its header counts; a driver's insert looks the same
-							  while it is written */
+	CACHE_INDEX_TRUNCATED, /* fewer rows than its header counts; it looks the same while a driver's
+							  insert writes it */
 	CACHE_INDEX_VERSION,   /* not 0x41: another version or not an index; a truncated header */
 	CACHE_INDEX_DEVICE,    /* entries are used, and each insert deletes the others */
 	CACHE_INDEX_PIPE,      /* the program hangs at its first look-up */
@@ -47,21 +47,21 @@ struct cache_row {
 
 struct cache_index {
 	enum cache_index_state state;
-	struct cache_row *rows; /* if it is truncated: the rows present */
+	struct cache_row *rows; /* if truncated: the rows that are present */
 	size_t count, capacity;
-	uint64_t total_bytes; /* as the header says */
+	uint64_t total_bytes; /* according to the header */
 };
 
-/* Parses an index; any bytes give a `state`. JW_ERR_LIMIT: more than CACHE_MAX_ROWS. The caller
- * frees it. */
+/* Parses an index; any bytes result in a `state`. JW_ERR_LIMIT for more than CACHE_MAX_ROWS. The
+ * caller frees it. */
 int cache_index_parse(struct jw_error *err, const void *data, size_t size,
 					  struct cache_index *ret_index);
-/* Reads the index file of a cache directory without locking it: for reports. A missing one is
+/* Reads the index file of a cache directory without locking it, for reports. A missing index is
  * CACHE_INDEX_MISSING; anything but a file is not opened. */
 int cache_index_load(struct jw_error *err, const char *dir, struct cache_index *ret_index);
 void cache_index_free(struct cache_index *index);
 
-/* The sum of the rows' sizes; UINT64_MAX if it overflows. */
+/* Returns the sum of the rows' sizes; UINT64_MAX if it overflows. */
 uint64_t cache_index_rows_total(const struct cache_index *index);
 
 /* The driver's reaction when it next stores an entry. */
@@ -69,12 +69,12 @@ enum cache_next_insert {
 	CACHE_NEXT_ADDS,        /* evicts old entries if the limit requires it */
 	CACHE_NEXT_EVICTS_SOON, /* the total counts bytes without a row: entries are evicted before the
 							   limit is reached */
-	CACHE_NEXT_EVICTS,      /* the rows exceed the limit, which was larger: old entries go until the
-							   new one fits */
-	CACHE_NEXT_EVICTS_ALL,  /* bytes without a row exceed the limit: each insert evicts every entry
-							   and stores nothing */
-	CACHE_NEXT_WIPES,       /* the index is unsound: every entry is deleted */
-	CACHE_NEXT_NOTHING,     /* the index cannot be opened: nothing is read or stored */
+	CACHE_NEXT_EVICTS, /* the rows exceed the limit, which was larger before: old entries go until
+						  the new one fits */
+	CACHE_NEXT_EVICTS_ALL, /* bytes without a row exceed the limit: each insert evicts every entry
+							  and stores nothing */
+	CACHE_NEXT_WIPES,      /* the index is unsound: every entry is deleted */
+	CACHE_NEXT_NOTHING,    /* the index cannot be opened: nothing is read or stored */
 	CACHE_NEXT_HANGS,
 };
 enum cache_next_insert cache_index_next(const struct cache_index *index, uint64_t limit_bytes);

@@ -16,7 +16,7 @@
 #include "os/file.h"
 #include "os/uv.h"
 
-/* 0 and not *ret_there for a missing one: it will be made. */
+/* Checks one path; returns 0 and clears *ret_there if it is missing, because it will be made. */
 static int try_one(struct jw_error *err, const char *path, bool *ret_there)
 {
 	struct jw_error why = {0};
@@ -25,8 +25,8 @@ static int try_one(struct jw_error *err, const char *path, bool *ret_there)
 	return *ret_there || why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
 }
 
-/* The folders 0 to f, and those in each of them. A program that ran as root may have made one that
- * belongs to root, whoever owns the cache. */
+/* Checks the folders 0 to f, and the folders in each of them. A program that ran as root may have
+ * made one that belongs to root, whoever owns the cache. */
 static int try_parts(struct jw_error *err, const char *folder, unsigned levels)
 {
 	int result = 0;
@@ -43,10 +43,10 @@ static int try_parts(struct jw_error *err, const char *folder, unsigned levels)
 	return result;
 }
 
-/* Additions, and their bytes, that may wait beside the tree at a time */
+/* The most additions, and their bytes, that may wait beside the tree at a time. */
 enum { MAX_STAGED = 64, MAX_STAGED_BYTES = 256 << 20 };
 
-/* The permission bits of group and others, as far as they may enter the directory and list it. */
+/* Returns the permission bits of group and others if they may enter the directory and list it. */
 static uint32_t shared_bits(uint32_t mode)
 {
 	uint32_t shared = 0;
@@ -76,7 +76,7 @@ static int check_directory(struct jw_error *err, struct cache_live *live)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s: not a directory: drivers do not cache here",
 						 dir);
 	live->shared = shared_bits(stat.mode);
-	/* The remains of killed processes beside the tree */
+	/* Removes what killed processes left beside the tree. */
 	os_sweep_claimed(dir, CACHE_STAGING_PREFIX);
 	return 0;
 }
@@ -126,9 +126,9 @@ void cache_keep(struct cache_live *live, uint64_t key)
 	set_add(&live->own_keys, key, 0);
 }
 
-/* A driver's late write can have removed only rows of the last seconds before it, however long
- * the index then takes to read. Restores as many as fit into one hold, whose reading may have
- * taken all of its time: one at least. */
+/* Restores our rows that a driver's late write has removed, which are those of the last seconds
+ * before it, however long reading the index then takes. Restores as many as fit into one hold of
+ * the lock, and at least one. */
 static int restore_own(struct jw_error *err, struct cache_live *live)
 {
 	const uint64_t recent_ns = UINT64_C(10000000000), limit = live->options.limit_bytes;
@@ -144,7 +144,7 @@ static int restore_own(struct jw_error *err, struct cache_live *live)
 		struct cache_probed probed;
 		uint64_t row_bytes;
 
-		/* The driver's rows may count the entry that this one has replaced. */
+		/* The driver's rows may count the entry that this one replaced. */
 		if (counted == own->row_bytes || others > limit || own->row_bytes > limit - others ||
 			cache_presence(live->dir, own->key, 0, &probed) != CACHE_PRESENT)
 			continue;
@@ -171,7 +171,8 @@ static int no_room(struct jw_error *err, const struct cache_live *live, uint64_t
 					 text_bytes(limit, live->options.limit_bytes));
 }
 
-/* Whether the driver with this stamp may look for the entry: it is its own, or nobody knows. */
+/* Whether the driver with this stamp may use the entry: it is that driver's own, or its driver is
+ * unknown. */
 static bool entry_is_of(const char *path, const char *stamp)
 {
 	struct cache_brief *brief = mem_alloc(sizeof *brief);
@@ -187,7 +188,7 @@ static bool entry_is_of(const char *path, const char *stamp)
 	return its;
 }
 
-/* Read once: cache_keep remembers the answer. */
+/* Whether an entry must not be evicted. Each is read once: cache_keep remembers the answer. */
 static bool is_spared(const struct cache_live *live, size_t at)
 {
 	char *path;
@@ -211,7 +212,7 @@ static int evict(struct jw_error *err, struct cache_live *live, size_t at)
 					  entry_is_of(path, live->options.stamp);
 	int result = os_remove(&why, path);
 
-	/* A folder in its place is no entry: it stays, and the row goes. */
+	/* A folder at an entry's place is not an entry: it stays, and the row is removed. */
 	if (result && !os_stat(NULL, path, &stat) && stat.kind == OS_DIRECTORY)
 		result = 0;
 	mem_free(path);
@@ -225,7 +226,7 @@ static int evict(struct jw_error *err, struct cache_live *live, size_t at)
 }
 
 /* Evicts from the front, as the driver does, files first: a row without a file does no harm.
- * *ret_late: the lock was held long enough, and work is left. */
+ * *ret_late is set if the lock was held long enough and work is left. */
 static int evict_for(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t wanted,
 					 bool *ret_late)
 {
@@ -259,8 +260,8 @@ static int evict_for(struct jw_error *err, struct cache_live *live, uint64_t key
 	return 0;
 }
 
-/* The keys of `stamp`, in the rows' order; none if no other driver's row follows one of them. Reads
- * the files without the lock. */
+/* Lists the keys of `stamp` in the rows' order; none if no other driver's row follows one of them.
+ * Reads the files without the lock. */
 static size_t list_own(const struct cache_live *live, uint64_t *keys)
 {
 	size_t count = 0;
@@ -310,7 +311,7 @@ int cache_put_own_last(struct jw_error *err, struct cache_live *live)
 }
 
 /* Moves the entry to its place. A driver or program that empties the cache may remove the folder at
- * any moment, with the lock or without. */
+ * any moment, with or without the lock. */
 static int move(struct jw_error *err, const struct cache_live *live,
 				const struct live_staged *staged)
 {
@@ -358,8 +359,8 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 	return 0;
 }
 
-/* Commits as many as fit into one hold of the lock. An entry in place gets its row even if another
- * fails. */
+/* Commits as many entries as fit into one hold of the lock. An entry in place gets its row even if
+ * another fails. */
 static int commit(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
 				  size_t count)
 {
@@ -383,8 +384,9 @@ static int commit(struct jw_error *err, struct cache_live *live, struct live_sta
 	return 0;
 }
 
-/* Verifies and writes as many as may wait beside the tree: *ret_staged, and *ret_used with those
- * that were refused. Two threads write entries in parts, several at a time. */
+/* Verifies and writes as many entries as may wait beside the tree. *ret_staged is their number, and
+ * *ret_used includes those that were refused. Two threads write entries in parts, several at a
+ * time. */
 static int stage_batch(struct jw_error *err, struct cache_live *live,
 					   struct cache_addition *additions, size_t count, struct live_staged *staged,
 					   size_t *ret_staged, size_t *ret_used)
@@ -450,8 +452,8 @@ void cache_live_counts(const struct cache_live *live, struct cache_live_counts *
 	ret_counts->refused = live->outcomes[CACHE_ADDED_REFUSED];
 }
 
-/* A driver that had the lock just before may still be writing its index over our rows: they are
- * checked again a while later. */
+/* Checks our rows again a while later, since a driver that had the lock just before may still be
+ * writing its index over them. */
 static int settle_rows(struct jw_error *err, struct cache_live *live)
 {
 	uint64_t since_ms = (os_monotonic_ns() - live->released_ns) / 1000000;

@@ -32,28 +32,30 @@ enum {
 };
 
 enum cache_when_full {
-	CACHE_FULL_REFUSE, /* JW_ERR_LIMIT instead of evicting entries of others */
-	CACHE_FULL_EVICT,  /* evicts the oldest rows, as a driver's insert does; never rows added
-						  through the same handle */
+	CACHE_FULL_REFUSE, /* do not evict entries of others: JW_ERR_LIMIT */
+	CACHE_FULL_EVICT,  /* evict the oldest rows, as a driver's insert does; never rows added through
+						  the same handle */
 };
 
 struct cache_live_options {
 	uint64_t
 		limit_bytes; /* jw_cache_info.limit_bytes: the limit of the driver that uses the cache */
 	enum cache_when_full when_full;
-	unsigned lock_wait_ms; /* 0: CACHE_LOCK_WAIT_MS */
-	uint32_t new_mode;     /* mode of a missing directory; 0: 0700 */
-	/* Of the driver that uses the cache; NULL or "": any may. Its entries that are evicted were
-	 * warm and are cold afterwards (cache_live_counts). It outlives the cache's handle. */
+	unsigned lock_wait_ms; /* 0 stands for CACHE_LOCK_WAIT_MS */
+	uint32_t new_mode;     /* the mode of a directory that is made; 0 stands for 0700 */
+	/* The stamp of the driver that uses the cache; NULL or "" if any driver may. Entries of this
+	 * driver that are evicted were warm and are cold afterwards (cache_live_counts). The string
+	 * must outlive the handle. */
 	const char *stamp;
-	/* Of a driver whose entries are added beside those of `stamp`: evicts entries of neither, nor
-	 * any that cannot be told; JW_ERR_LIMIT where the others do not suffice. NULL: the oldest go */
+	/* The stamp of a driver whose entries are added beside those of `stamp`: entries of neither
+	 * driver, nor of unknown ones, are evicted; JW_ERR_LIMIT if evicting the others does not
+	 * suffice. If NULL, the oldest entries go. */
 	const char *beside;
 };
 
 struct cache_live;
 
-/* Prepares to write to `dir`, making it if it is missing. If its group or others may enter the
+/* Prepares to write to `dir`, and makes it if it is missing. If its group or others may enter the
  * directory, entries, folders and index get its permissions, whatever the umask, and the index is
  * writable for all who may read it (drivers open it for writing even for a look-up). Nothing else
  * changes before the first insert. Fails with one clear line if it is not a directory, cannot be
@@ -61,15 +63,15 @@ struct cache_live;
 int cache_live_open(struct jw_error *err, const char *dir, const struct cache_live_options *options,
 					struct cache_live **ret_live);
 
-/* Fails if permissions would make cache_live_open or cache_insert fail; writes nothing. */
+/* Fails if permissions would make cache_live_open or cache_insert fail. Writes nothing. */
 int cache_live_try(struct jw_error *err, const char *dir, const struct cache_live_options *options);
 
 enum cache_added {
-	CACHE_ADDED_NOT, /* not reached: cache_insert failed before, or its room did not suffice */
+	CACHE_ADDED_NOT, /* not tried: cache_insert failed before, or there was no room */
 	CACHE_ADDED_NEW,
-	CACHE_ADDED_REPLACED, /* another file had this name */
-	CACHE_ADDED_SAME,     /* there already, byte for byte */
-	CACHE_ADDED_REFUSED,  /* unsound, or not the expected entry: `why` */
+	CACHE_ADDED_REPLACED, /* the entry replaced a file with this name */
+	CACHE_ADDED_SAME,     /* the same bytes were there already */
+	CACHE_ADDED_REFUSED,  /* unsound, or not the expected entry; `why` is the reason */
 };
 
 struct cache_part {
@@ -77,61 +79,65 @@ struct cache_part {
 	size_t size;
 };
 
-/* One entry to be added: a file that a worker's driver has made, or its bytes in memory */
+/* One entry to be added: a file that a worker's driver has made, or its bytes in memory. */
 struct cache_addition {
-	const char *path; /* NULL: bytes */
+	const char *path; /* NULL if `bytes` are used */
 	const void *bytes;
 	size_t size_bytes;
-	/* Used instead of `bytes`: the parts in order, the first at least a header. A `verified` entry,
-	 * with key_bytes and nothing behind its value. */
+	/* If set, used instead of `bytes`: the parts in order, the first of which has at least a
+	 * header. Only for a `verified` entry with key_bytes and nothing behind its value. */
 	const struct cache_part *parts;
 	size_t part_count;
-	uint64_t key;             /* the expected name */
+	uint64_t key;             /* the expected hash of the key, which is the name */
 	uint64_t key_bytes;       /* the expected length of its key, 0 if unknown */
 	uint16_t sm;              /* the expected GPU of its cubin */
 	enum cache_key_form form; /* CACHE_KEY_LINK: a relocatable cubin */
 	bool verified; /* the caller has hashed key and value and read the cubin of these bytes */
-	/* Set by cache_insert: */
+	/* the bytes that count against the limit */
 	enum cache_added added;
-	uint64_t row_bytes;  /* the bytes that count against the limit */
-	int64_t grown_bytes; /* the change of the counted bytes */
+	uint64_t row_bytes; /* the bytes that count against the limit */
+	int64_t
+		grown_bytes; /* Adds the entries in order. The last one is evicted last, so the most
+						valuable belongs there. Each is verified before the lock is taken (name,
+						checksum, the cubin's architecture and kind); an unsound one is refused and
+						does not stop the others. `added` is set for each, also if -1 is returned:
+						JW_ERR_BUSY (the lock was refused), JW_ERR_LIMIT (no room; the entries
+						before it are in), JW_ERR_IO (disk full, permissions; nothing is lost). */
 	struct jw_error why;
 };
 
-/* Adds the entries in order. The last one is evicted last, so the most valuable belongs there. Each
- * is verified before the lock is taken (name, checksum, the cubin's architecture and kind); an
- * unsound one is refused and does not stop the others. `added` is set for each, also if -1 is
- * returned: JW_ERR_BUSY (the lock was refused), JW_ERR_LIMIT (no room; the entries before it are
- * in), JW_ERR_IO (disk full, permissions; nothing is lost). */
+/* Protects an entry like an added one: it is not evicted to make room. */
 int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_addition *additions,
 				 size_t count);
 
 /* Protects this entry like an added one: it is not evicted to make room. */
 void cache_keep(struct cache_live *live, uint64_t key);
 
-/* Drivers evict from the front, and a hit moves no row: puts those of `stamp` (options) behind all
- * others, in their order, so that what the driver in use adds costs others' entries first. */
+/* Moves the rows of `stamp` (options) behind all others, in their order, so that additions of the
+ * driver in use evict entries of others first: drivers evict from the front, and a hit moves no
+ * row. */
 int cache_put_own_last(struct jw_error *err, struct cache_live *live);
 
-/* Counts of this handle. */
+/* The counts of one handle. */
 struct cache_live_counts {
 	size_t added, replaced, same, refused;
-	int64_t grown_bytes; /* by inserted entries */
+	int64_t grown_bytes; /* bytes added by inserted entries */
 	size_t evicted;      /* rows of others, with CACHE_FULL_EVICT */
 	uint64_t evicted_bytes;
-	size_t evicted_in_use; /* of these: those of the driver that uses the cache */
-	size_t counted;        /* files without rows that got one */
-	size_t dropped;        /* rows without files, and second rows for the same file, taken out */
-	size_t restored;       /* rows that a driver's late write had removed */
-	bool mended;           /* the index was unsound, or a size or the total in it wrong */
+	size_t evicted_in_use; /* the evicted entries of the driver that uses the cache */
+	size_t counted;        /* files without rows that got a row */
+	size_t
+		dropped; /* rows that were removed: rows without files, and second rows for the same file */
+	size_t restored; /* rows that a driver's late write had removed */
+	bool mended;     /* the index was unsound, or a size or the total in it was wrong */
 	uint64_t longest_hold_ns, holds;
 };
 void cache_live_counts(const struct cache_live *live, struct cache_live_counts *ret_counts);
 
 /* Restores the last rows if a driver removed them, and frees the handle in any case. `err` and the
- * result concern the rows. */
+ * result are about the rows. */
 int cache_live_close(struct jw_error *err, struct cache_live *live);
 
-/* Makes the index agree with the files, without adding any: adds missing rows, drops rows without
- * files, corrects the total. The first cache_insert does so too. */
+/* Makes the index agree with the files: adds missing rows, drops rows without files, corrects the
+ * total. The first cache_insert does this, too. */
 int cache_repair(struct jw_error *err, struct cache_live *live);

@@ -53,14 +53,14 @@ size_t cache_key_tail(char tail[CACHE_KEY_MAX_TAIL], enum cache_key_form form, c
 	return lead_length + options_length;
 }
 
-/* What lies in front of the payload and behind it. */
+/* The parts of a key before and behind the payload. */
 struct key_frame {
 	char start[CACHE_KEY_MAX_START + 1], tail_text[CACHE_KEY_MAX_TAIL];
 	const char *tail;
 	size_t start_length, body_length, tail_length;
 };
 
-/* false: it has no key. */
+/* Makes the parts; false if there is no key. */
 static bool frame_key(const struct cache_profile *profile, const struct cache_key_input *input,
 					  struct key_frame *frame)
 {
@@ -110,8 +110,8 @@ bool cache_key_is(const struct cache_profile *profile, const struct cache_key_in
 		   (!frame.body_length || !memcmp(body, input->payload, frame.body_length));
 }
 
-/* Whether `text` matches `shape`, in which 0 is a digit, A a letter, _ a digit, letter or blank,
- * and any other character itself. */
+/* Whether `text` matches `shape`, in which 0 stands for a digit, A for a letter, _ for a digit,
+ * letter or blank, and any other character for itself. */
 static bool has_shape(const uint8_t *text, const char *shape)
 {
 	for (; *shape; shape++, text++) {
@@ -126,7 +126,7 @@ static bool has_shape(const uint8_t *text, const char *shape)
 	return true;
 }
 
-/* "sm_86" or "sm_120a" at the cursor. */
+/* Takes "sm_86" or "sm_120a" at the cursor. */
 static bool take_key_target(struct cursor *at, struct jw_target *target)
 {
 	const uint8_t *lead = cursor_take(at, 3);
@@ -203,14 +203,15 @@ bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_p
 		parts.options = (const char *)tail + (parts.form == CACHE_KEY_LINK ? 3 : 1);
 		parts.options_length = tail_size - (parts.form == CACHE_KEY_LINK ? 3 : 1);
 	} else if (!find_text(parts.payload, parts.payload_size, ".version ")) {
-		/* Stored raw and filling its eight bytes: the start of the options cannot be determined. */
+		/* The payload is stored raw and fills its eight bytes, so the start of the options cannot
+		 * be determined. */
 		return false;
 	}
 	*ret_parts = parts;
 	return true;
 }
 
-/* "418.39" or "580.126.09"; a NUL follows. */
+/* Whether this is "418.39" or "580.126.09", followed by a NUL. */
 static bool is_release(const uint8_t *text, size_t length)
 {
 	if (!has_shape(text, "000.0"))
@@ -221,7 +222,7 @@ static bool is_release(const uint8_t *text, size_t length)
 	return true;
 }
 
-/* The release near the end of an OpenCL key, between NULs: "\0" "418.39" "\0". */
+/* Finds the release near the end of an OpenCL key, between NULs: "\0" "418.39" "\0". */
 static void opencl_driver(const uint8_t *key, size_t size, char driver[CACHE_STAMP_SIZE + 1])
 {
 	size_t end = size;

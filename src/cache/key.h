@@ -1,12 +1,9 @@
-/* Keys: what the driver hashes to name a module's entry. Source: docs/internals/driver-cache.md,
- * "Key".
- *
- *     key = stamp "HOST64" "sm_NN" payload "\0" " " options          a module that is loaded
- *     key = stamp "HOST64" "sm_NN" payload "\0" " -c" options        an input of run-time linking
- *
- * `payload` is the PTX image of the fat binary, decompressed, with its own trailing NULs; `options`
- * is the entry's option string verbatim. For parts of kind 0x40 the payload ends before its first
- * NUL, and the entry's options are ignored */
+/* Keys: the bytes that the driver hashes to name a module's entry. Source:
+ * docs/internals/driver-cache.md, "Key". A module that is loaded has key = stamp "HOST64" "sm_NN"
+ * payload "\0" " " options; an input of run-time linking has key = stamp "HOST64" "sm_NN" payload
+ * "\0" " -c" options. `payload` is the PTX image of the fat binary, decompressed, with its own
+ * trailing NULs; `options` is the entry's option string verbatim. For parts of kind 0x40 the
+ * payload ends before its first NUL, and the entry's options are ignored. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,12 +18,13 @@
 #include "cache/profile.h"
 
 enum cache_key_form {
-	CACHE_KEY_LOAD, /* cuModuleLoadDataEx and the CUDA runtime's registration, of a container */
-	CACHE_KEY_LINK, /* cuLinkAddData */
-	CACHE_KEY_TEXT, /* PTX text, without a container: its payload ends before the first NUL */
+	CACHE_KEY_LOAD, /* a container that cuModuleLoadDataEx or the CUDA runtime's registration loads
+					 */
+	CACHE_KEY_LINK, /* an input of cuLinkAddData */
+	CACHE_KEY_TEXT, /* PTX text without a container: its payload ends before the first NUL */
 };
 
-/* Length of stamp, "HOST64" and "sm_86" (or "sm_120"): the least in front of a payload. */
+/* The lengths of "HOST64" and of the longest start of a key: stamp, "HOST64" and "sm_120". */
 enum { CACHE_KEY_HOST = 6, CACHE_KEY_MAX_START = CACHE_STAMP_SIZE + CACHE_KEY_HOST + 9 };
 
 /* Writes stamp, word size and architecture: the beginning of every key of this driver and GPU.
@@ -34,17 +32,18 @@ enum { CACHE_KEY_HOST = 6, CACHE_KEY_MAX_START = CACHE_STAMP_SIZE + CACHE_KEY_HO
 size_t cache_key_write_start(char start[CACHE_KEY_MAX_START + 1], const char *stamp,
 							 struct jw_target target);
 
-/* The hash of that beginning.
- * `sm` is the device's capability without suffix. *ret_length (may be NULL) is the length of that
- * beginning. Both are 0 for a profile without a stamp, which has no keys. */
+/* Returns the hash of that beginning. `sm` is the device's capability without suffix. *ret_length
+ * (may be NULL) is the length of the beginning. Both are 0 for a profile without a stamp, which has
+ * no keys. */
 uint64_t cache_key_start(const struct cache_profile *profile, uint16_t sm, size_t *ret_length);
 
-/* The length of a payload in the key: all of it, or for text the bytes before its first NUL. */
+/* Returns the length of a payload in the key: all of it, or, for text, the bytes before its first
+ * NUL. */
 size_t cache_key_payload(enum cache_key_form form, const void *payload, size_t payload_size);
 
-/* Writes the bytes behind the payload into `tail`. Returns their length; 0 if there are more than
- * CACHE_KEY_MAX_OPTIONS bytes of options (the longest seen has 71), in any form. The driver reads
- * options up to a NUL, whatever their length field says. */
+/* Writes the bytes behind the payload into `tail` and returns their length; 0 if there are more
+ * than CACHE_KEY_MAX_OPTIONS bytes of options (the longest seen has 71). The driver reads options
+ * up to a NUL, whatever their length field is. */
 enum { CACHE_KEY_MAX_OPTIONS = 4095, CACHE_KEY_MAX_TAIL = CACHE_KEY_MAX_OPTIONS + 4 };
 size_t cache_key_tail(char tail[CACHE_KEY_MAX_TAIL], enum cache_key_form form, const char *options,
 					  size_t options_length);
@@ -57,15 +56,16 @@ struct cache_key_input {
 	size_t payload_size;
 	const char *options; /* not terminated; may be NULL if it is empty */
 	size_t options_length;
-	bool bare; /* the payload has no NUL of its own: neither has the key */
+	bool bare; /* the payload has no NUL of its own, so the key has none either */
 };
 
-/* The hash of one key, which names its entry, and its length in bytes (ret_key_bytes may be NULL);
- * 0 and 0 if the profile has no stamp or the options are too long. For many modules at once, build
- * the lanes of fnv_update_many from the functions above. */
+/* Returns the hash of one key, which names its entry, and its length in bytes (ret_key_bytes may be
+ * NULL); 0 and 0 if the profile has no stamp or the options are too long. For many modules at once,
+ * build the lanes of fnv_update_many from the functions above. */
 uint64_t cache_key_hash(const struct cache_profile *profile, const struct cache_key_input *input,
 						uint64_t *ret_key_bytes);
-/* Whether these bytes are that key, cheaper to see than their hash. False for what has no key. */
+/* Whether these bytes are that key, which is cheaper than hashing them. False for an input that has
+ * no key. */
 bool cache_key_is(const struct cache_profile *profile, const struct cache_key_input *input,
 				  const void *key, uint64_t key_bytes);
 
@@ -91,8 +91,8 @@ struct cache_key_parts {
 	struct jw_target target; /* of the device */
 	const uint8_t *payload;
 	size_t payload_size;
-	enum cache_key_form form; /* CACHE_KEY_LOAD or _LINK: text and container look the same here */
-	bool jitlink;             /* made by libnvJitLink, with its own stamp */
+	enum cache_key_form form; /* CACHE_KEY_LOAD or _LINK: a text's key looks like a container's */
+	bool jitlink;             /* made by libnvJitLink, which has its own stamp */
 	const char *options;      /* not terminated */
 	size_t options_length;
 };
@@ -100,13 +100,13 @@ struct cache_key_parts {
 /* Whether libnvJitLink made the entry with these options. */
 bool cache_key_is_jitlink(const char *options, size_t length);
 
-/* False if the key does not belong to a CUDA module. The parts point into `key`. */
+/* Splits a key; false if it does not belong to a CUDA module. The parts point into `key`. */
 bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_parts);
 
 /* The maker of an entry, and its GPU. */
 struct cache_origin {
 	enum jw_cache_kind kind;
-	struct jw_target target;           /* sm 0 if unknown */
+	struct jw_target target;           /* sm is 0 if unknown */
 	char driver[CACHE_STAMP_SIZE + 1]; /* the stamp; for OpenCL the release ("418.39"); "" if
 										  unknown */
 };

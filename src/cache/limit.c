@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-/* The driver parses numbers like strtoull: blanks, a sign, digits; it ignores text behind them, and
- * a number that does not fit becomes the largest. */
+/* Reads a number as the driver does, like strtoull: blanks, a sign, digits. Text behind them is
+ * ignored, and a number that does not fit becomes the largest. */
 static uint64_t number_of(const char *text)
 {
 	return strtoull(text, NULL, 10);
@@ -22,7 +22,7 @@ uint64_t cache_parse_limit(const char *text)
 	return limit < CACHE_MAX_LIMIT ? limit : CACHE_MAX_LIMIT;
 }
 
-/* "1G", "1 GiB": the size that a user meant by a unit; 0 for any other text. */
+/* Returns the size that a user meant by a unit, "1G" or "1 GiB"; 0 for any other text. */
 static uint64_t meant_with_unit(const char *text)
 {
 	char *end;

@@ -1,4 +1,4 @@
-/* jw_cache_list: the entries one by one, by header and both ends of the key. */
+/* jw_cache_list: lists the entries one by one, by header and both ends of the key. */
 #include <string.h>
 
 #include <jitwarm/cache.h>

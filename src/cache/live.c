@@ -1,5 +1,5 @@
-/* The rows of the index, kept from one hold of the lock to the next: while no other process writes
- * to the file, nothing is parsed again, and only added rows are written. */
+/* The rows of the index, kept from one hold of the lock to the next. If no other process has
+ * written to the file, nothing is parsed again, and only added rows are written. */
 #include "cache/live.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@
  * was killed between rows and header. */
 enum { MAX_VERSION = 0xff };
 
-/* Removed rows are dropped when there are this many and they are half of all. */
+/* Removed rows are dropped if there are this many and they are half of all. */
 enum { MAX_GONE = 1024 };
 
 int live_rows_read(struct jw_error *err, struct cache_live *live)
@@ -67,7 +67,7 @@ int live_rows_parse(struct jw_error *err, struct cache_live *live)
 	return 0;
 }
 
-/* Finds each key's position, which takes milliseconds for a large index and needs no lock; from
+/* Maps each key to its position, which takes milliseconds for a large index and needs no lock; from
  * then on the rows are known. */
 static void live_rows_map(struct cache_live *live)
 {
@@ -82,7 +82,7 @@ static void live_rows_map(struct cache_live *live)
 		struct cache_row *row = &live->index.rows[i];
 		size_t earlier = live_row(live, row->key);
 
-		/* Of several rows for one key the last one counts. */
+		/* If a key has several rows, the last one counts. */
 		if (earlier != SET_NONE) {
 			live_drop_row(live, earlier);
 			rows->repeated++;
@@ -99,7 +99,7 @@ static void live_rows_map(struct cache_live *live)
 	rows->known = true;
 }
 
-/* At the beginning of a hold: decides whether all rows have to be written. */
+/* Decides at the beginning of a hold whether all rows have to be written. */
 static void live_rows_adopt(struct cache_live *live)
 {
 	struct live_rows *rows = &live->rows;
@@ -116,8 +116,8 @@ static void live_rows_adopt(struct cache_live *live)
 }
 
 /* Writes the rows first, then the header in one write. Until then the old header is followed by at
- * least as many rows as it counts. Bytes behind the rows do no harm, and stay. Only the range of
- * the rows that has changed is written. */
+ * least as many rows as it counts. Bytes behind the rows do no harm, and stay. Only the changed
+ * range of the rows is written. */
 static int live_rows_write(struct jw_error *err, struct cache_live *live)
 {
 	struct live_rows *rows = &live->rows;
@@ -222,18 +222,18 @@ int live_put_row(struct jw_error *err, struct cache_live *live, uint64_t key, ui
 	return 0;
 }
 
-/* The lock on the index. */
+/* ---- the lock on the index */
 
 /* A driver unlocks before it writes the last bytes of the index (measured: up to a few
  * milliseconds). An index that looks unsound is therefore read again, this many times at this
  * interval. */
 enum { SETTLE_TRIES = 5, SETTLE_MS = 10 };
 
-/* For more rows than this, positions are computed without the lock, unless others have written to
- * the index during this many tries. */
+/* Up to this many rows are mapped under the lock. For more rows, the positions are computed without
+ * the lock, unless others have written to the index during this many tries. */
 enum { MAX_HELD_ROWS = 4096, LATE_TRIES = 4 };
 
-/* Accounts that may read the directory need write access to its index: a driver opens it for
+/* Makes the index writable for the accounts that may read the directory: a driver opens it for
  * writing even for a look-up. Another account's index stays unchanged. */
 static void share_index(const struct cache_live *live)
 {
@@ -244,8 +244,8 @@ static void share_index(const struct cache_live *live)
 		(void)os_set_mode(NULL, live->index_path, stat.mode | wanted);
 }
 
-/* Removes what prevents an index file first: a pipe, a device, a link to one, or a folder that a
- * container runtime made for a missing file. */
+/* Makes the index file. First removes what prevents it: a pipe, a device, a link to one, or a
+ * folder that a container runtime made for a missing file. */
 static int create_index(struct jw_error *err, struct cache_live *live)
 {
 	struct jw_error why = {0}, missing = {0};
@@ -259,8 +259,8 @@ static int create_index(struct jw_error *err, struct cache_live *live)
 	}
 	if (!os_file_open(&why, live->index_path, OS_OPEN_CREATE, &live->file))
 		return 0;
-	/* The directory may have been removed since it was opened, or a link may dangle: root's writing
-	 * follows none, and calls it no regular file. */
+	/* The directory may have been removed since it was opened, or a link may dangle; root's writing
+	 * does not follow links, and reports that this is no regular file. */
 	if (why.code != JW_ERR_NOT_FOUND &&
 		!(why.code == JW_ERR_UNSUPPORTED && missing.code == JW_ERR_NOT_FOUND))
 		return error_copy(err, &why);
@@ -375,10 +375,10 @@ bool live_must_let_go(const struct cache_live *live)
 	return os_monotonic_ns() - live->held_since_ns > CACHE_HOLD_MS * UINT64_C(1000000);
 }
 
-/* Makes the rows of an index agree with the files beside it: compares without the lock, changes
+/* Makes the rows of an index agree with the files beside it. Compares without the lock, and changes
  * under it, a few milliseconds at a time. */
 
-/* What to do about a row or a file, in this order. */
+/* The repairs of a row or a file, in the order in which they are made. */
 enum repair_kind {
 	REPAIR_DROP,  /* a row without a file */
 	REPAIR_SIZE,  /* a row with another size than the file's */
@@ -405,7 +405,7 @@ static void add_task(struct repair *repair, struct repair_task task)
 	repair->tasks[repair->count++] = task;
 }
 
-/* The size that an entry counts with; 0 if it is absent or damaged. */
+/* Returns the size with which an entry counts; 0 if it is absent or damaged. */
 static uint64_t probe_row_bytes(const struct repair *repair, uint64_t key)
 {
 	struct cache_probed probed;
@@ -415,7 +415,7 @@ static uint64_t probe_row_bytes(const struct repair *repair, uint64_t key)
 			   : 0;
 }
 
-/* Files without a row, oldest first. */
+/* Orders files without a row, oldest first. */
 static int by_turn(const void *a, const void *b)
 {
 	const struct repair_task *x = a, *y = b;
@@ -427,7 +427,7 @@ static int by_turn(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* Compares with the rows at the last hold. */
+/* Compares the files with the rows of the last hold. */
 static int compare_repaired(struct jw_error *err, struct repair *repair)
 {
 	const struct cache_index *index = &repair->live->index;
@@ -508,7 +508,7 @@ static int do_task(struct jw_error *err, struct repair *repair, const struct rep
 	return 0;
 }
 
-/* Does as many as one hold of the lock allows. */
+/* Makes as many repairs as one hold of the lock allows. */
 static int repair_batch(struct jw_error *err, struct repair *repair)
 {
 	struct cache_live *live = repair->live;
@@ -521,7 +521,7 @@ static int repair_batch(struct jw_error *err, struct repair *repair)
 			live_abandon(live);
 			return -1;
 		}
-		/* The limit ends the rest. */
+		/* The limit ends the remaining repairs. */
 		repair->next += repair->next < repair->count;
 		if (live_must_let_go(live))
 			break;
@@ -534,7 +534,7 @@ int cache_repair(struct jw_error *err, struct cache_live *live)
 	struct repair repair = {.live = live};
 	int result;
 
-	/* From here on the index is sound: no driver wipes while files are compared. */
+	/* From here on the index is sound, so no driver wipes the cache while files are compared. */
 	if (live_lock(err, live) || live_unlock(err, live))
 		return -1;
 	result = compare_repaired(err, &repair);

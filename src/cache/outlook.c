@@ -54,7 +54,7 @@ void cache_outlook_of(const struct cache_index *index, size_t files, uint64_t fi
 	enum cache_next_insert next = cache_index_next(index, limit_bytes);
 	struct jw_cache_outlook outlook = {.entries = files, .bytes = file_bytes};
 
-	/* An empty directory loses nothing; with a device, future entries are lost. */
+	/* An empty directory loses nothing; with a device, only future entries are lost. */
 	if (next == CACHE_NEXT_WIPES && !files && index->state != CACHE_INDEX_DEVICE)
 		next = CACHE_NEXT_ADDS;
 	outlook.index = cache_index_state_name(index->state);
@@ -62,7 +62,7 @@ void cache_outlook_of(const struct cache_index *index, size_t files, uint64_t fi
 	outlook.harmful = next > CACHE_NEXT_EVICTS;
 	if (index->state == CACHE_INDEX_SOUND && files > index->count && file_bytes <= limit_bytes)
 		outlook.uncounted = files - index->count;
-	/* First row, first out. */
+	/* The first row is evicted first. */
 	for (size_t i = 0; next == CACHE_NEXT_EVICTS && i < index->count &&
 					   index->total_bytes > limit_bytes + outlook.evicted_bytes;
 		 i++) {
@@ -91,7 +91,7 @@ void cache_outlook(const char *dir, uint64_t limit_bytes, bool count,
 	if (cache_view_index(&why, dir, &index))
 		goto unknown;
 	count = count || index.state != CACHE_INDEX_SOUND;
-	/* No directory yet holds nothing. */
+	/* A directory that does not exist yet holds nothing. */
 	if (count && cache_files_scan(&why, dir, /* headers= */ false, &scan) &&
 		why.code != JW_ERR_NOT_FOUND)
 		goto unknown;

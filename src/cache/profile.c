@@ -23,7 +23,8 @@ enum {
 	MAX_TRIED = 4096, /* entries that are searched for a stamp */
 };
 
-/* The bytes before "HOST64" in every key, and the bytes that are read of an entry to see them. */
+/* The bytes before "HOST64" in every key, and the number of an entry's bytes that are read to see
+ * them. */
 enum { STAMP_END = CACHE_ENTRY_HEADER + CACHE_STAMP_SIZE };
 
 static bool entry_has_stamp(const char *dir, uint64_t key, const char *stamp)
@@ -35,7 +36,7 @@ static bool entry_has_stamp(const char *dir, uint64_t key, const char *stamp)
 	size_t got = 0;
 	bool has;
 
-	/* The probe opens regular files only. */
+	/* The probe opens only regular files. */
 	if (cache_presence(dir, key, 0, &probed) != CACHE_PRESENT)
 		return false;
 	path = cache_entry_path(dir, key);
@@ -48,7 +49,7 @@ static bool entry_has_stamp(const char *dir, uint64_t key, const char *stamp)
 }
 
 /* Searches the cache for an entry with the profile's stamp, newest rows first, and confirms the
- * stamp if there is one. */
+ * stamp if it finds one. */
 static void cache_profile_confirm(struct cache_profile *profile, const char *cache_dir)
 {
 	struct cache_index index;
@@ -78,7 +79,7 @@ static void consult_table(struct cache_profile *profile)
 	if (!known)
 		return;
 	if (profile->stamp[0] && strcmp(profile->stamp, known->stamp) != 0)
-		return; /* its own build: the file's facts count */
+		return; /* a build that the table lacks: the file's facts count */
 	memcpy(profile->stamp, known->stamp, sizeof profile->stamp);
 	/* A row read from a library is no better than the facts just read from this one. */
 	if (known->seen || profile->trust == JW_TRUST_NONE)
@@ -108,8 +109,8 @@ int cache_profile_find(struct jw_error *err, const char *state_dir, const char *
 		if (!stamp_find(NULL, &map, profile.stamp))
 			profile.trust = JW_TRUST_READ;
 		os_map_close(&map);
-		/* "libcuda.so.550.163.01" has its release; a loader (WSL's libcuda.so.1, nvcuda.dll) has
-		 * not, but Windows' have a resource with it. */
+		/* The name "libcuda.so.550.163.01" has its release. The name of a loader (WSL's
+		 * libcuda.so.1, nvcuda.dll) does not, but Windows' loaders have it in a resource. */
 		if (from_so && strchr(from_so + 4, '.'))
 			(void)jw_driver_parse(NULL, from_so + 4, &profile.driver);
 		if (!profile.driver.release[0] && !os_file_release(NULL, library, release))
@@ -146,12 +147,10 @@ const char *cache_beside_stamp(const struct jw_system *system)
 	return *system->user_stamp ? system->driver.stamp : NULL;
 }
 
-/* Profiles in the state directory: one JSON file a library, named by the hash of its path; with the
- * hash of its stamp behind it for a driver that another one has replaced in the same file.
- *
- *     {"schema":"jitwarm.driver/1","library":…,"size_bytes":…,"mtime_ns":"16 hex digits",
- *      "build_id":…,"stamp":…,"trust":"confirmed","cuda":12040,"release":[550,163,1]}
- */
+/* Profiles in the state directory: one JSON file for each library, named by the hash of its path.
+ * For a driver that another one has replaced in the same file, the hash of its stamp follows:
+ * {"schema":"jitwarm.driver/1","library":…,"size_bytes":…,"mtime_ns":"16 hex digits",
+ * "build_id":…,"stamp":…,"trust":"confirmed","cuda":12040,"release":[550,163,1]} */
 
 enum { MAX_FILE = 64 << 10 };
 
@@ -282,8 +281,8 @@ int cache_profile_of_stamp(struct jw_error *err, const char *state_dir, const ch
 	return found ? 0 : error_set(err, JW_ERR_NOT_FOUND, "no driver with that stamp is known here");
 }
 
-/* A driver was replaced in its own file: its stamp must still be recognised (cache/former.h,
- * pack/judge.h). */
+/* Keeps the profile of a driver that was replaced in its own file: its stamp must still be
+ * recognised (cache/former.h, pack/judge.h). */
 static void keep_former(const char *path, const struct cache_profile *fresh)
 {
 	struct cache_profile former;

@@ -16,7 +16,7 @@ enum { CACHE_STAMP_SIZE = 19 }; /* "Jun 25 2024" "01:14:48" */
 
 struct cache_profile {
 	char stamp[CACHE_STAMP_SIZE + 1]; /* "" if unknown */
-	enum jw_trust trust;              /* of the stamp */
+	enum jw_trust trust;              /* how certain the stamp is */
 	struct jw_driver driver;
 	char library[1024]; /* the file that a worker loads; "" for --driver VERSION */
 	uint64_t library_size;
@@ -24,44 +24,43 @@ struct cache_profile {
 	char build_id[65]; /* hex, "" if there is none */
 };
 
-/* The profile of one driver's library (the file itself, links resolved):
- *
- *  - the one stored in the state directory, if the file is unchanged;
- *  - else the stamp read from the file, and the release from the file's name and the table of known
- *    drivers, confirmed by an entry of `cache_dir` with this stamp, if there is one.
- *
- * Without a known stamp it is empty; that is not a failure. `state_dir` and `cache_dir` may be
- * NULL. -1: the file cannot be read. */
+/* Finds the profile of one driver's library (the file itself, links resolved): the one stored in
+ * the state directory, if the file is unchanged; else the stamp read from the file, and the release
+ * from the file's name and the table of known drivers, confirmed by an entry of `cache_dir` with
+ * this stamp, if there is one. Without a known stamp the profile is empty; that is not a failure.
+ * `state_dir` and `cache_dir` may be NULL. -1 if the file cannot be read. */
 int cache_profile_find(struct jw_error *err, const char *state_dir, const char *library,
 					   const char *cache_dir, struct cache_profile *ret_profile);
 /* Stores a profile for its library in state_dir/drivers. A stored profile of that file with another
  * stamp is kept as a former driver's. */
 int cache_profile_save(struct jw_error *err, const char *state_dir,
 					   const struct cache_profile *profile);
-/* A profile in a file, for another machine. */
+/* Writes a profile into a file, for another machine. */
 int cache_profile_write(struct jw_error *err, const char *path,
 						const struct cache_profile *profile);
 int cache_profile_read(struct jw_error *err, const char *path, struct cache_profile *ret_profile);
-/* The stored profile of the driver with this stamp, even if its library is gone; JW_ERR_NOT_FOUND.
- */
+/* Finds the stored profile of the driver with this stamp, even if its library is gone;
+ * JW_ERR_NOT_FOUND. */
 int cache_profile_of_stamp(struct jw_error *err, const char *state_dir, const char *stamp,
 						   struct cache_profile *ret_profile);
-/* The stored profile of this file; JW_ERR_NOT_FOUND if there is none, or it is of another file. */
+/* Finds the stored profile of this file; JW_ERR_NOT_FOUND if there is none, or it belongs to an
+ * earlier file. */
 int cache_profile_load(struct jw_error *err, const char *state_dir, const char *library,
 					   struct cache_profile *ret_profile);
-/* The profile of a driver that is not installed here ("550.163.01", or a CUDA version, which has no
- * stamp), from the table of known drivers. */
+/* Makes the profile of a driver that is not installed here ("550.163.01", or a CUDA version, which
+ * has no stamp) from the table of known drivers. */
 int cache_profile_for_release(struct jw_error *err, const char *driver,
 							  struct cache_profile *ret_profile);
 
-/* A profile as stored. Reading accepts hostile bytes; identity is not checked. */
+/* Reads a profile as stored. The bytes may be hostile; identity is not checked. */
 int cache_profile_parse(struct jw_error *err, const char *text, size_t size,
 						struct cache_profile *ret_profile);
 
-/* The stamp of the driver that uses the system's cache: of this machine's, or for another machine
- * the named one's (jw_system.user_stamp). NULL: it is not known. */
+/* Returns the stamp of the driver that uses the system's cache: this machine's, or for another
+ * machine that of the named driver (jw_system.user_stamp). NULL if unknown. */
 const char *cache_user_stamp(const struct jw_system *system);
-/* The system's own stamp, where its entries and that driver's are spared; else NULL. */
+/* Returns the system's own stamp if both its entries and the other driver's are spared; else
+ * NULL. */
 const char *cache_beside_stamp(const struct jw_system *system);
 
 /* A driver whose stamp is compiled in. */
@@ -69,12 +68,13 @@ struct cache_known_driver {
 	uint32_t release[3];
 	const char *name; /* "550.163.01" */
 	const char *stamp;
-	uint32_t cuda; /* as struct jw_driver's */
-	bool seen;     /* seen in a key that this driver made; else read from its library */
+	uint32_t cuda; /* as in struct jw_driver */
+	bool seen;     /* seen in a key that this driver made; otherwise read from its library */
 };
-/* The row of a release; NULL if there is none. */
+/* Returns the row of a release; NULL if there is none. */
 const struct cache_known_driver *cache_known_driver(const uint32_t release[3]);
-/* The row at `index`, NULL behind the last. */
+/* Returns the row at `index`; NULL behind the last. */
 const struct cache_known_driver *cache_known_driver_at(size_t index);
-/* The newest of this one's branch, or of its CUDA version if it has no release; NULL: none. */
+/* Returns the newest driver of the same branch, or, for a driver without a release, of its CUDA
+ * version; NULL if there is none. */
 const struct cache_known_driver *cache_known_driver_like(const struct jw_driver *driver);

@@ -19,7 +19,8 @@ static bool cache_probed_equal(const struct cache_probed *a, const struct cache_
 		   a->checksum == b->checksum && a->damage == b->damage;
 }
 
-/* Drivers write entries while they hold the lock, and we hold it: no entry is half written now. */
+/* Removes one entry. No entry is half written now, because drivers write entries while they hold
+ * the lock, which we hold. */
 static int remove_one(struct jw_error *err, struct cache_live *live, struct cache_removal *removal)
 {
 	struct cache_probed now;
@@ -46,8 +47,8 @@ static int remove_one(struct jw_error *err, struct cache_live *live, struct cach
 	return 0;
 }
 
-/* As many at a time as fit into one hold of the lock. Rows of removed files go even if others fail
- */
+/* Removes as many entries at a time as fit into one hold of the lock. The rows of removed files go
+ * even if others fail. */
 int cache_remove(struct jw_error *err, struct cache_live *live, struct cache_removal *removals,
 				 size_t count)
 {
@@ -80,8 +81,8 @@ int cache_remove_settle(struct jw_error *err, struct cache_live *live)
 
 /* jw_cache_repair: removes torn entries and makes the index agree with the files. */
 
-/* Version 0 followed by zeros is a file whose size was written and whose bytes were not (power
- * loss); any other version may be a future format. */
+/* Whether an entry is blank: version 0 followed by zeros is a file whose size was written and whose
+ * bytes were not (power loss). Any other version may be a future format. */
 static bool is_blank_entry(const char *dir, uint64_t key)
 {
 	static const uint8_t zeros[CACHE_ENTRY_HEADER];
@@ -108,13 +109,13 @@ bool repair_may_remove(const char *dir, struct sound_driver driver, uint64_t key
 
 	if (cache_presence(dir, key, 0, &removal.probed) == CACHE_ABSENT)
 		return false;
-	/* What cannot be read may be sound. */
+	/* An unreadable entry may be sound. */
 	if (removal.probed.damage == CACHE_DAMAGE_READ)
 		return false;
 	damage = cache_sound(dir, driver, key);
 	if (damage == CACHE_DAMAGE_READ)
 		return false;
-	/* What has changed while it was read is being written. */
+	/* An entry that changed while it was read is being written. */
 	if (cache_presence(dir, key, 0, &after) == CACHE_ABSENT ||
 		!cache_probed_equal(&after, &removal.probed))
 		return false;
@@ -163,7 +164,7 @@ static int mend(struct jw_error *err, const struct jw_cache_options *options,
 	return result;
 }
 
-/* A sound cache is not written to. */
+/* Whether the cache needs a repair; a sound one is not written to. */
 static bool needs_repair(const struct jw_cache_report *report)
 {
 	return report->outlook.harmful ||

@@ -8,10 +8,10 @@
 #include "cache/sound.h"
 
 enum cache_removed {
-	CACHE_REMOVED_NOT, /* not reached: cache_remove failed before */
+	CACHE_REMOVED_NOT, /* not tried: cache_remove failed before */
 	CACHE_REMOVED,
-	CACHE_REMOVED_GONE,    /* by another process */
-	CACHE_REMOVED_CHANGED, /* changed since it was judged: it stays */
+	CACHE_REMOVED_GONE,    /* removed by another process */
+	CACHE_REMOVED_CHANGED, /* changed since it was judged, so it stays */
 };
 
 struct cache_removal {
@@ -20,13 +20,13 @@ struct cache_removal {
 	enum cache_removed removed; /* set by cache_remove */
 };
 
-/* Removes, in order, those that have not changed. JW_ERR_BUSY if the lock is refused,
+/* Removes, in order, the entries that have not changed. JW_ERR_BUSY if the lock is refused,
  * JW_ERR_UNSUPPORTED for an index of another version (removes nothing), JW_ERR_IO. */
 int cache_remove(struct jw_error *err, struct cache_live *live, struct cache_removal *removals,
 				 size_t count);
 
-/* Call after the last removal: a driver that had the lock just before may have written rows back,
- * and a total that counts them. Makes rows and files agree. */
+/* Makes rows and files agree after the last removal: a driver that had the lock just before may
+ * have written rows back, and a total that counts them. */
 int cache_remove_settle(struct jw_error *err, struct cache_live *live);
 
 /* Whether an entry may be removed: its damage is understood, and no driver will ever use it. Reads

@@ -35,7 +35,7 @@ bool cache_switch_is_on(const char *text)
 	return strtoull(text, NULL, 10) == 1; /* as the driver parses numbers */
 }
 
-/* Of two variables the one that is on, or NULL: the first, if set, overrides the second. */
+/* Returns the variable that is on, or NULL: the first one, if set, overrides the second. */
 static const char *first_on(const char *name, const char *other)
 {
 	char *text = os_env(name);
@@ -86,7 +86,7 @@ static void read_limit(struct jw_cache_info *settings)
 	mem_free(text);
 }
 
-/* Variable names that users set and no driver reads. */
+/* Names of variables that users set and no driver reads. */
 static const struct {
 	const char *wrong, *right;
 } lookalikes[] = {{"CUDA_CACHE_MAX_SIZE", "CUDA_CACHE_MAXSIZE"},
@@ -114,14 +114,15 @@ static int make_absolute(struct jw_error *err, const char *path, char **ret_path
 		whole = os_join(here, path);
 		mem_free(here);
 	}
-	/* Normalises a directory to one name, since remembered facts are found by it. */
+	/* Normalises a directory to one name, by which remembered facts are found. */
 	for (size_t at = strlen(whole); at > os_root_length(whole) && os_is_separator(whole[at - 1]);)
 		whole[--at] = '\0';
 	*ret_path = whole;
 	return 0;
 }
 
-/* The driver makes missing levels, but not the first of a relative path of several (measured). */
+/* Warns about a relative path: the driver makes missing levels, but not the first level of a
+ * relative path of several (measured). */
 static void explain_relative(struct jw_cache_info *settings, const char *path)
 {
 	size_t length = 0;
@@ -171,7 +172,7 @@ static int read_path(struct jw_error *err, const char *home, struct jw_cache_inf
 	return result;
 }
 
-/* `there`: the directory, or where it will be. */
+/* Warns if there is little space at `there`, the directory or the place where it will be made. */
 static void check_free_space(const char *there, struct jw_cache_info *settings)
 {
 	char size[TEXT_SHORT];
@@ -190,7 +191,7 @@ static void check_free_space(const char *there, struct jw_cache_info *settings)
 			 text_bytes(size, settings->free_bytes));
 }
 
-/* The driver makes a missing directory below this one if it can. */
+/* Checks the parent of a missing directory, which the driver makes if it can. */
 static void check_parent(struct jw_cache_info *settings)
 {
 	char *nearest = os_nearest(settings->path);
@@ -236,8 +237,8 @@ static void check_directory(struct jw_cache_info *settings)
 	}
 	settings->exists = true;
 	writable = !os_may_write(NULL, settings->path);
-	/* The driver opens it for writing even for reading the cache, and makes it in a folder that can
-	 * be written to (conformance, permission/). */
+	/* The driver opens the index for writing even to read the cache, and makes it in a folder that
+	 * it may write to (conformance, permission/). */
 	index = os_join(settings->path, "index");
 	opens = !os_may_write(NULL, index);
 	settings->usable = writable && (opens || !os_exists(index));
@@ -268,7 +269,7 @@ static void check_directory(struct jw_cache_info *settings)
 static struct adopted {
 	const char *name;
 	bool is;
-	char *own; /* of the process; NULL: it has none */
+	char *own; /* the variable's value in the process; NULL if it has none */
 } adopted[] = {
 	{.name = "CUDA_CACHE_PATH"}, {.name = "CUDA_CACHE_MAXSIZE"}, {.name = "CUDA_CACHE_DISABLE"}};
 
@@ -309,7 +310,8 @@ void cache_settings_forget_adopted(void)
 	}
 }
 
-/* A directory that cannot be told is none: its fault is told where it counts. */
+/* Finds the cache directory now; if it cannot be determined it counts as absent, and the error is
+ * reported where the directory is used. */
 static void read_now(const char *home, struct jw_cache_info *settings)
 {
 	char *path = cache_settings_own("CUDA_CACHE_PATH");

@@ -81,7 +81,7 @@ enum {
 	CUDA_12_8 = 12080, /* the first release whose drivers know cubin ABI 8 */
 };
 
-/* Whether drivers load machine code whose flags say `sm`. */
+/* Whether drivers load machine code whose flags have `sm`. */
 static bool cubin_sm_loads(uint16_t sm, struct jw_target device)
 {
 	const struct jw_target code = {.sm = sm};
@@ -112,7 +112,8 @@ struct sound_driver sound_driver_of(const struct jw_driver_info *info)
 	return info ? (struct sound_driver){info->stamp, info->version.cuda} : (struct sound_driver){0};
 }
 
-/* Looks a stamp up: the current driver, those of the table, and those whose profile is kept */
+/* Judges a stamp: the current driver, those of the table, and those whose profile is kept are
+ * known. */
 static void ask_stamp(struct cache_loads *loads, const char *stamp)
 {
 	const struct cache_known_driver *known;
@@ -160,18 +161,18 @@ enum cache_damage cache_code_damage(struct cache_loads *loads, const struct cach
 	return cache_cubin_damage(NULL, parts->target, parts->form, loads->cuda);
 }
 
-/* All pieces together fit in a core's second-level cache. */
+/* The most files read together; all pieces together fit in a core's second-level cache. */
 enum { TOGETHER = 8, PIECE = 32 << 10 };
 
 /* A file that is being read. */
 struct sound_reading {
-	struct os_file *file; /* NULL: not cancellable */
-	size_t at;            /* which one */
+	struct os_file *file; /* NULL if it cannot be opened */
+	size_t at;            /* the number of the file among those to judge */
 	struct cache_entry entry;
-	uint64_t position; /* behind the header */
+	uint64_t position; /* the place behind the header that was reached */
 	uint64_t key_state, value_state;
-	struct fnv_lane key, value; /* its parts in the last piece */
-	uint8_t *piece;             /* PIECE bytes */
+	struct fnv_lane key, value; /* the parts of key and value in the last piece */
+	uint8_t *piece;             /* a buffer of PIECE bytes */
 };
 
 struct sounding {
@@ -286,7 +287,7 @@ static int advance_reading(struct jw_error *err, struct sounding *sounding,
 	}
 }
 
-/* Hashes pieces of keys first, then those of values: similar sizes side by side. */
+/* Hashes the pieces of keys first, then those of values, so that similar sizes are side by side. */
 static size_t hash_pieces(struct sounding *sounding)
 {
 	struct fnv_lane lanes[2 * TOGETHER];
@@ -315,7 +316,7 @@ int cache_sound_all(struct jw_error *err, const struct cache_sounding *how, cons
 {
 	const size_t together = count < TOGETHER ? count : TOGETHER;
 	struct sounding *sounding = mem_alloc(sizeof *sounding);
-	/* Not zeroed: for one small entry that would take longer than judging it. */
+	/* The memory is not zeroed, which would take longer than judging one small entry. */
 	uint8_t *pieces = mem_resize(NULL, (together ? together : 1) * PIECE);
 	int result = 0;
 

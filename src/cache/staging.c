@@ -11,8 +11,8 @@
 #include "os/claimed.h"
 #include "os/uv.h"
 
-/* A process that removes the cache also removes the folder beside its tree, and perhaps the lock.
- */
+/* Makes the folder again: a process that removes the cache also removes the folder beside its tree,
+ * and perhaps the lock. */
 static int make_folder(struct jw_error *err, struct cache_live *live)
 {
 	int result = 0;
@@ -21,7 +21,7 @@ static int make_folder(struct jw_error *err, struct cache_live *live)
 	if (!os_exists(live->staging)) {
 		os_file_close(live->staging_lock);
 		live->staging_lock = NULL;
-		/* The cache itself may be gone, too. */
+		/* The cache itself may have been removed, too. */
 		if (os_make_dirs(err, live->dir, 0700) ||
 			os_claim(err, live->staging, &live->staging_lock) ||
 			os_make_dirs(err, live->staging, 0700))
@@ -31,7 +31,7 @@ static int make_folder(struct jw_error *err, struct cache_live *live)
 	return result;
 }
 
-/* Names the staged file, and makes its folder and its target's. */
+/* Names the staged file, and makes its folder and the target's folder. */
 static int staging_begin(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
 						 size_t number)
 {
@@ -58,9 +58,8 @@ void staging_end(struct live_staged *staged)
 	*staged = (struct live_staged){0};
 }
 
-/* The driver does not heal an entry whose cubin it cannot load: the application fails with it at
- * every start (docs/internals/driver-cache.md, "Values"). So each is judged before it is inserted.
- */
+/* Judges an entry before it is inserted. The driver does not replace an entry whose cubin it cannot
+ * load: the application fails with it at every start (docs/internals/driver-cache.md, "Values"). */
 static int staging_judge(struct jw_error *err, const struct cache_addition *addition,
 						 const struct cache_entry *entry, uint64_t name, uint64_t checksum,
 						 cubin_read_fn read, void *context)
@@ -88,7 +87,7 @@ static int staging_judge(struct jw_error *err, const struct cache_addition *addi
 	return 0;
 }
 
-/* An entry in memory, in one piece or in several. */
+/* Reads the value of an entry in memory, in one piece or in several. */
 
 static int read_parsed_value(struct jw_error *err, void *context, uint64_t offset, void *data,
 							 size_t size)
@@ -116,7 +115,7 @@ static int check_whole(struct jw_error *err, const struct cache_addition *additi
 						 read_parsed_value, ret_entry);
 }
 
-/* The same for an entry in parts. */
+/* Checks an entry in parts. */
 static int check_parts(struct jw_error *err, const struct cache_addition *addition,
 					   struct cache_entry *ret_entry, uint64_t size)
 {
@@ -129,8 +128,8 @@ static int check_parts(struct jw_error *err, const struct cache_addition *additi
 	return 0;
 }
 
-/* Whether the existing file holds the same bytes. It is read, not mapped: a driver rewrites a
- * damaged entry in place. */
+/* Whether the existing file holds the same bytes. It is read, not mapped, because a driver rewrites
+ * a damaged entry in place. */
 static bool same_file(const char *path, const struct cache_part *parts, size_t count, size_t size)
 {
 	struct buf content = {0};
@@ -190,25 +189,25 @@ int stage_memory(struct jw_error *err, struct cache_live *live, struct cache_add
 	return 0;
 }
 
-/* An entry in a worker's file: hashed in pieces while it is copied. The copy is judged, since the
- * worker could still write to its own file */
+/* An entry in a worker's file is hashed in pieces while it is copied. The copy is judged, since the
+ * worker could still write to its own file. */
 
 enum { PIECE = 1 << 20 };
 
 struct copy {
 	struct cache_addition *addition;
-	struct os_file *from, *place, *to; /* the worker's; the existing one, if it may be equal; the
-										  copy */
-	uint8_t *piece, *other;            /* of piece_bytes */
+	struct os_file *from, *place,
+		*to;                /* the worker's file; the existing one, if it may be equal; the copy */
+	uint8_t *piece, *other; /* buffers of piece_bytes */
 	size_t piece_bytes;
 	uint8_t header[CACHE_ENTRY_HEADER];
-	struct cache_entry entry; /* without its pointers */
-	uint64_t size_bytes;      /* up to the value's end */
+	struct cache_entry entry; /* key and value are not set */
+	uint64_t size_bytes;      /* the size up to the value's end */
 	uint64_t key_state, value_state;
-	bool differs; /* from the existing one */
+	bool differs; /* the copy differs from the existing file */
 };
 
-/* Hashes key and value side by side: of each, the part in this piece of the file. */
+/* Hashes the parts of key and value in this piece of the file side by side. */
 static void hash_piece(struct copy *copy, uint64_t at, size_t size)
 {
 	const struct cache_entry *entry = &copy->entry;
@@ -298,7 +297,7 @@ static int copy_file(struct jw_error *err, struct cache_live *live, struct copy 
 	if (copy->place) {
 		if (read_and_judge(err, copy))
 			return -1;
-		/* The existing one is equal: nothing has to be written. */
+		/* The existing file is equal, so nothing has to be written. */
 		if (!copy->differs)
 			return 0;
 		os_file_close(copy->place);
@@ -326,7 +325,7 @@ int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addit
 	staged.target = cache_entry_path(live->dir, addition->key);
 	if (os_stat(why, addition->path, &stat))
 		goto done;
-	/* A pipe would block. */
+	/* Opening a pipe would block. */
 	if (stat.kind != OS_REGULAR) {
 		error_set(why, JW_ERR_FORMAT, "%s: not a regular file", addition->path);
 		goto done;
@@ -363,13 +362,13 @@ done:
 	return addition->added == CACHE_ADDED_REFUSED ? 0 : result;
 }
 
-/* Two threads write several entries in parts, which come from a pack. */
+/* ---- several entries in parts, from a pack, which two threads write */
 
-/* Each thread takes the next one that is not taken. */
+/* The work of the threads; each takes the next entry that is not taken. */
 struct staging {
 	struct cache_live *live;
 	struct cache_addition *additions;
-	struct live_staged *staged; /* of each addition */
+	struct live_staged *staged; /* the result for each addition */
 	size_t count;
 	uv_mutex_t mutex;
 	size_t next;
@@ -414,7 +413,7 @@ int stage_parts(struct jw_error *err, struct cache_live *live, struct cache_addi
 	if (!alone)
 		(void)uv_thread_join(&thread);
 	uv_mutex_destroy(&staging.mutex);
-	/* Moves the staged ones together, in order. */
+	/* Moves the staged entries together, in order. */
 	for (size_t i = 0; i < count; i++)
 		if (staged[i].target)
 			staged[filled++] = staged[i];

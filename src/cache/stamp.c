@@ -6,12 +6,12 @@
 #include "base/text.h"
 #include "code/elf64.h"
 
-/* A larger file is not a driver: libcuda has 30 to 100 MB. */
+/* The largest size of a driver: libcuda has 30 to 100 MB. */
 #define MAX_BYTES ((size_t)1 << 30)
-/* This much of a mapped library is resident at a time. */
+/* The most bytes of a mapped library that are resident at a time. */
 #define PIECE_BYTES ((size_t)4 << 20)
 
-/* "Jun 25 202401:14", at any place. */
+/* Whether a text like "Jun 25 202401:14" is at this place. */
 static bool is_run(const uint8_t *at)
 {
 	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -30,7 +30,7 @@ static bool is_run(const uint8_t *at)
 
 enum { RUN_SIZE = 16, RUN_COLON = 13 };
 
-/* The most frequent seconds, 60 if there is none or two are equally frequent. */
+/* Returns the most frequent seconds; 60 if there are none or two are equally frequent. */
 static unsigned best_second(const unsigned seconds[60])
 {
 	unsigned best = 60, most = 0;
@@ -52,7 +52,7 @@ int stamp_find(struct jw_error *err, const struct os_map *map, char ret_stamp[CA
 	const size_t size = map->size < MAX_BYTES ? map->size : MAX_BYTES;
 	const uint8_t *run = NULL, *const end = start + size;
 	unsigned seconds[60] = {0}, second;
-	bool several = false; /* runs that differ */
+	bool several = false; /* there are runs that differ */
 
 	for (size_t at = 0; at < size; at += PIECE_BYTES) {
 		size_t piece = size - at < PIECE_BYTES ? size - at : PIECE_BYTES;

@@ -42,7 +42,8 @@ enum {
 	FRESH_S = 2,
 	REREAD_AFTER_MS = 20,
 	MAX_THREADS = 8,
-	THREAD_BYTES = 8 << 20, /* from here on another thread pays for its start */
+	THREAD_BYTES =
+		8 << 20, /* from this many bytes on, another thread saves more than its start costs */
 };
 #define SETTLED UINT64_C(1)
 
@@ -91,7 +92,7 @@ void cache_verified_parse(const void *data, size_t size, uint64_t boot_s,
 	}
 }
 
-/* A failure does not matter: the next call reads the entries again. */
+/* Saves the list; a failure does not matter, since the next call reads the entries again. */
 static void save_verified(const struct cache_verified *verified, const char *state_dir,
 						  const char *path)
 {
@@ -142,7 +143,7 @@ static struct cache_verified_record *find_verified(const struct cache_verified *
 			   : NULL;
 }
 
-/* Builds a new list of the records that stay and the new ones. */
+/* Builds a new list from the records that stay and the new ones. */
 static int renew(struct cache_verified *verified, const struct cache_candidate *candidates,
 				 const size_t *read, size_t count, int64_t began_s)
 {
@@ -165,7 +166,7 @@ static int renew(struct cache_verified *verified, const struct cache_candidate *
 	}
 	for (size_t i = 0; i < verified->count; i++)
 		if (verified->records[i].mark && add_record(NULL, &fresh, verified->records[i]))
-			break; /* full: keep those of this call */
+			break; /* the list is full: keep those of this call */
 	if (fresh.count)
 		qsort(fresh.records, fresh.count, sizeof *fresh.records, by_key);
 	cache_verified_free(verified);
@@ -173,12 +174,12 @@ static int renew(struct cache_verified *verified, const struct cache_candidate *
 	return result;
 }
 
-/* Shared by all threads. */
+/* The data that all threads share. */
 struct verified_reading {
 	struct cache_sounding how;
 	struct cache_candidate *candidates;
 	uint64_t *keys;
-	const size_t *places; /* of the keys among the candidates */
+	const size_t *places; /* places of the keys among the candidates */
 	size_t count;
 	atomic_size_t next;
 };
@@ -211,7 +212,7 @@ static void read_entries(void *context)
 	reader->result = cache_sound_all(&reader->why, &reading->how, reading->keys, reading->count);
 }
 
-/* Reads the candidates of `read`; each thread takes the next one. */
+/* Reads the candidates in `read`; each thread takes the next one. */
 static int read_candidates(struct jw_error *err, struct verified_reading *reading,
 						   const size_t *read, size_t count)
 {
@@ -246,7 +247,8 @@ static int read_candidates(struct jw_error *err, struct verified_reading *readin
 	return result;
 }
 
-/* A driver writes entries in place: a torn one may be complete a moment later. */
+/* Reads damaged entries once more: a driver writes entries in place, so a torn one may be complete
+ * a moment later. */
 static int reread_damaged(struct jw_error *err, struct verified_reading *with, const size_t *read,
 						  size_t count)
 {

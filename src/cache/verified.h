@@ -1,7 +1,6 @@
-/* Entries that were read and found sound, so that they need not be read again.
- *
- * After a power loss, a file that was written shortly before it may hold other bytes under the same
- * size and times: such files are not settled. */
+/* Entries that were read and found sound, so that they need not be read again. After a power loss,
+ * a file that was written shortly before it may hold other bytes under the same size and times;
+ * such files are not “settled”. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,13 +10,14 @@
 #include "cache/entry.h"
 #include "cache/sound.h"
 
-/* Whether a file that was last changed at `changed_s` is on the disk at `now_s`, both in seconds
- * since 1970. */
+/* Whether a file that was last changed at `changed_s` is certainly on the disk at `now_s`, both in
+ * seconds since 1970. */
 bool settled_is(int64_t changed_s, int64_t now_s);
 
-/* When this system was started, in seconds since 1970; later by as much as the machine slept */
+/* Returns when this system was started, in seconds since 1970; later by as much as the machine
+ * slept. */
 uint64_t settled_boot_s(void);
-/* Whether two of them are of one start: the clock may be adjusted. */
+/* Whether two such times belong to one start, although the clock may have been adjusted. */
 bool settled_same_boot(uint64_t a, uint64_t b);
 
 /* Each entry is remembered by its name, inode, size and times. The caller has seen a sound header
@@ -42,25 +42,25 @@ struct cache_verified_record {
 };
 
 struct cache_verified {
-	struct cache_verified_record *records; /* by key */
+	struct cache_verified_record *records; /* sorted by key */
 	size_t count, capacity;
 };
 
 struct cache_candidate {
 	uint64_t key;
-	struct cache_probed probed; /* only what is sound is remembered */
-	enum cache_damage damage;   /* set */
-	enum jw_cache_kind kind;    /* set, of a sound one that was read */
+	struct cache_probed probed; /* only the facts of a sound entry are remembered */
+	enum cache_damage damage;   /* set by the call */
+	enum jw_cache_kind kind;    /* set by the call for a sound entry that was read */
 };
 
-/* Judges all of them, and remembers those that are sound. `state_dir` NULL: all are read.
- * JW_ERR_INTERRUPTED: cancelled. */
+/* Judges all candidates, and remembers those that are sound. With a NULL `state_dir` all are read.
+ * JW_ERR_INTERRUPTED if cancelled. */
 int cache_verified_judge(struct jw_error *err, const char *state_dir, const char *cache_dir,
 						 struct sound_driver driver, const struct jw_cancel *cancel,
 						 struct cache_candidate *candidates, size_t count);
 
-/* Such a file's bytes, which may be hostile; `boot_s` is that of this system. *ret_verified has no
- * records where they are not whole. */
+/* Parses the bytes of such a file, which may be hostile; `boot_s` is this system's. *ret_verified
+ * has no records if the file is damaged. */
 void cache_verified_parse(const void *data, size_t size, uint64_t boot_s,
 						  struct cache_verified *ret_verified);
 void cache_verified_free(struct cache_verified *verified);

@@ -10,11 +10,11 @@
 struct verify {
 	struct jw_cache_report *report;
 	struct cache_view view;
-	uint64_t counted_bytes; /* of report->entries */
+	uint64_t counted_bytes; /* the bytes of report->entries that count */
 	size_t damaged_capacity;
 };
 
-/* A driver evicts entries: a missing file is not damage. */
+/* A missing file is not damage, since drivers evict entries. */
 static void count_verified(struct verify *verify, const struct cache_file *file,
 						   const struct cache_candidate *entry)
 {
@@ -57,7 +57,8 @@ static int check_entries(struct jw_error *err, struct verify *verify,
 	return result;
 }
 
-/* A file may be longer than its entry: a driver writes a shorter one over it. */
+/* Whether the row has another size than the entry. A file may be longer than its entry: a driver
+ * writes a shorter one over it. */
 static bool is_of_other_size(const struct verify *verify, const struct cache_row *row,
 							 const struct cache_file *file)
 {

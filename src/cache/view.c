@@ -12,8 +12,8 @@
 
 struct cache_walk {
 	const char *dir;
-	const char *names[3]; /* of the levels, as far as we are */
-	bool closed;          /* files are not opened */
+	const char *names[3]; /* the names of the levels that were entered */
+	bool closed;          /* do not open files */
 	struct cache_files scan;
 };
 
@@ -24,7 +24,7 @@ static int add_cache_file(struct jw_error *err, struct cache_walk *walk, const c
 	struct cache_file file = {.key = key};
 	struct jw_error why = {0};
 
-	/* What is absent was removed meanwhile, or is a dangling link. */
+	/* An absent entry was removed meanwhile, or is a dangling link. */
 	if (walk->closed) {
 		file.probed.stat.kind = OS_OTHER;
 		if (os_stat(&why, path, &file.probed.stat) && why.code == JW_ERR_NOT_FOUND)
@@ -43,7 +43,7 @@ static int add_cache_file(struct jw_error *err, struct cache_walk *walk, const c
 	return 0;
 }
 
-/* The names of a folder: folders to enter, entries, and what is foreign. */
+/* Sorts the names of a folder into folders to enter, entries, and foreign files. */
 static int walk_cache_level(struct jw_error *err, struct cache_walk *walk, const char *path,
 							size_t level)
 {
@@ -89,7 +89,7 @@ int cache_files_scan(struct jw_error *err, const char *dir, bool headers,
 		cache_files_free(&walk.scan);
 		return error_copy(err, &why);
 	}
-	*ret_scan = walk.scan; /* names are sorted, and therefore keys */
+	*ret_scan = walk.scan; /* names are sorted, and therefore keys, too */
 	return 0;
 }
 
@@ -139,7 +139,8 @@ const struct cache_file *cache_files_find(const struct cache_files *scan, uint64
 	return bsearch(&key, scan->files, scan->count, sizeof *scan->files, compare_key);
 }
 
-/* An index that is being written looks unsound for a few milliseconds. */
+/* An index that is being written looks unsound for a few milliseconds, so it is read several
+ * times. */
 enum { LOOKS = 4, POLL_MS = 10 };
 
 /* Sets path and limit. */
@@ -181,7 +182,7 @@ int cache_view_index(struct jw_error *err, const char *dir, struct cache_index *
 	for (int looks = 1;; looks++) {
 		if (cache_index_load(err, dir, ret_index))
 			return -1;
-		/* Only a file may be complete a moment later. */
+		/* Only a file can be complete a moment later. */
 		if (ret_index->state <= CACHE_INDEX_MISSING || ret_index->state >= CACHE_INDEX_DEVICE ||
 			looks == LOOKS)
 			return 0;

@@ -1,7 +1,6 @@
-/* The lists of architectures that builds are given.
- *
- * Source: torch/utils/cpp_extension.py (TORCH_CUDA_ARCH_LIST), CMake's CUDA_ARCHITECTURES, and
- * nvcc's manual, "Options for Steering GPU Code Generation". */
+/* Reads the lists of architectures that builds are given. Source: torch/utils/cpp_extension.py
+ * (TORCH_CUDA_ARCH_LIST), CMake's CUDA_ARCHITECTURES, and nvcc's manual, "Options for Steering GPU
+ * Code Generation". */
 #include <jitwarm/target.h>
 
 #include <string.h>
@@ -29,7 +28,7 @@ static int add_arch(struct jw_error *err, struct jw_arch_list *list, struct jw_t
 	return 0;
 }
 
-/* Words of PyTorch and CMake that stand for what a machine or a compiler has. */
+/* Refuses the words of PyTorch and CMake that stand for the GPUs of a machine or a compiler. */
 static int refuse_word(struct jw_error *err, const char *word)
 {
 	if (text_equal_fold(word, "native"))
@@ -48,7 +47,7 @@ static int refuse_word(struct jw_error *err, const char *word)
 		word);
 }
 
-/* sm_90, compute_90; and lto_90, which the linker of the build turns into other code. */
+/* Adds sm_90, compute_90, or lto_90, which the linker of the build turns into other code. */
 static int add_code(struct jw_error *err, const char *word, struct jw_arch_list *list)
 {
 	const char *number = text_starts(word, "sm_")        ? word + strlen("sm_")
@@ -62,7 +61,7 @@ static int add_code(struct jw_error *err, const char *word, struct jw_arch_list 
 	return *word == 'l' ? 0 : add_arch(err, list, target, *word == 'c');
 }
 
-/* The names that PyTorch has for generations. */
+/* PyTorch's names for generations. */
 static const struct {
 	const char *name, *means;
 } generations[] = {
@@ -84,7 +83,7 @@ static const struct {
 
 static int add_list(struct jw_error *err, const char *text, struct jw_arch_list *list);
 
-/* 8.6, 12.0+PTX, 80, 75-real, 90-virtual, sm_90, Ampere. */
+/* Adds a word such as 8.6, 12.0+PTX, 80, 75-real, 90-virtual, sm_90 or Ampere. */
 static int add_word(struct jw_error *err, const char *word, struct jw_arch_list *list)
 {
 	static const struct {
@@ -105,7 +104,8 @@ static int add_word(struct jw_error *err, const char *word, struct jw_arch_list 
 		kind++;
 	TEXT_COPY(number, word);
 	number[strlen(word) - strlen(kinds[kind].end)] = '\0';
-	/* PyTorch's numbers have a dot, CMake's have none, and only the latter's mean both kinds. */
+	/* PyTorch's numbers have a dot; CMake's have none, and only CMake's stand for both kinds of
+	 * code. */
 	if (!jw_target_parse(number, &target) ||
 		(*kinds[kind].end && (strchr(number, '.') != NULL) != (*kinds[kind].end == '+')))
 		return refuse_word(err, word);
@@ -116,7 +116,7 @@ static int add_word(struct jw_error *err, const char *word, struct jw_arch_list 
 			   : 0;
 }
 
-/* The next word of *at, which ends at one of `ends`; "" at the end of the text. */
+/* Reads the next word of *at, which ends at one of `ends`; "" at the end of the text. */
 static int next_word(struct jw_error *err, const char **at, const char *ends, char word[MAX_WORD])
 {
 	size_t length;
@@ -145,14 +145,14 @@ static int add_list(struct jw_error *err, const char *text, struct jw_arch_list 
 	}
 }
 
-/* Words of nvcc: -gencode arch=compute_90,code=[sm_90,compute_90], -arch=sm_90. Other options of
- * nvcc are skipped. */
+/* Reads nvcc's words: -gencode arch=compute_90,code=[sm_90,compute_90], -arch=sm_90. Other options
+ * of nvcc are skipped. */
 static int add_nvcc(struct jw_error *err, const char *text, struct jw_arch_list *list)
 {
 	static const char ends[] = " \t\r\n\"'[]{}(),;=";
 	enum { SKIP, ARCH, CODE } key = SKIP;
-	struct jw_arch_list arch = {.count = 0}; /* of -arch */
-	bool coded = false;                      /* -code, which goes with -arch */
+	struct jw_arch_list arch = {.count = 0}; /* the value of -arch */
+	bool coded = false;                      /* there is a -code, which belongs to -arch */
 	char word[MAX_WORD];
 
 	for (;;) {
@@ -173,7 +173,7 @@ static int add_nvcc(struct jw_error *err, const char *text, struct jw_arch_list 
 			return -1;
 		}
 	}
-	/* -arch=sm_90 alone stands for code=[sm_90,compute_90]; with -code it is no code itself. */
+	/* -arch=sm_90 without -code stands for code=[sm_90,compute_90]; with -code it adds no code. */
 	for (size_t i = 0; !coded && i < arch.count; i++)
 		if (add_arch(err, list, arch.items[i].target, arch.items[i].ptx) ||
 			add_arch(err, list, arch.items[i].target, true))

@@ -11,37 +11,39 @@
 
 #define ENDING(text) .ending = (text), .length = sizeof(text) - 1
 static const struct name_rule {
-	const char *ending; /* ignores case */
+	const char *ending; /* compared without regard to case */
 	size_t length;
 	const char *promise;
 	bool versioned;  /* digits and dots may follow: libcudart.so.11.0 */
-	bool named_only; /* read if it is named, skipped in folders */
+	bool named_only; /* read only if a user names it, skipped in folders */
 	bool linked;     /* only a linker reads it */
 } rules[] = {
-	/* Loaders map these: libraries, Python's extension modules (.so, .pyd), Windows programs */
+	/* Loaders map these files: libraries, Python's extension modules (.so, .pyd), Windows
+	 * programs. */
 	{ENDING(".so"), .versioned = true},
 	{ENDING(".pyd")},
 	{ENDING(".dll")},
 	{ENDING(".exe")},
-	/* Linkers read these; static libraries are not read */
+	/* Linkers read these files; static libraries are not read. */
 	{ENDING(".o"), .linked = true},
 	{ENDING(".obj"), .linked = true},
-	/* Programs load these themselves: nvcc writes them, and Blender ships them compressed */
+	/* Programs load these files themselves: nvcc writes them, and Blender ships them compressed. */
 	{ENDING(".fatbin"), .promise = "a fat binary"},
 	{ENDING(".cubin"), .promise = "a cubin"},
 	{ENDING(".ptx"), .promise = "PTX"},
 	{ENDING(".fatbin.zst"), .promise = "zstd-compressed"},
 	{ENDING(".cubin.zst"), .promise = "zstd-compressed"},
 	{ENDING(".ptx.zst"), .promise = "zstd-compressed"},
-	/* Packages as they are downloaded */
+	/* Packages as they are downloaded. */
 	{ENDING(".whl"), .promise = "a wheel"},
 	{ENDING(".conda"), .promise = "a conda package"},
-	/* Archives of any kind, which mostly hold data and are slow to read; .zip and .tar likewise */
+	/* Archives of any kind, which mostly hold data and are slow to read; .zip and .tar are
+	 * alike. */
 	{ENDING(".zst"), .promise = "zstd-compressed", .named_only = true},
 };
 
-/* Folders with very many files and no code that a program loads: of the 3,164 folders of PyTorch,
- * vLLM and TensorFlow 2,204 are headers'. */
+/* Folders with very many files and no code that a program loads: 2,204 of the 3,164 folders of
+ * PyTorch, vLLM and TensorFlow contain only headers. */
 static const char *const unsearched[] = {"__pycache__", ".git", "include"};
 
 static const struct name_rule *rule_of(const char *name)
@@ -66,7 +68,7 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Whether the name ends in a dot and a few letters that end no rule: most names do. */
+/* Whether the name ends in a dot and a few letters that no rule has, as most names do. */
 static bool has_other_ending(const char *path)
 {
 	enum { MAX_LETTERS = 4 };

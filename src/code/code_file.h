@@ -12,22 +12,23 @@
 enum code_file {
 	CODE_FILE_OTHER,   /* skipped */
 	CODE_FILE_CODE,    /* may hold device code */
-	CODE_FILE_LINKED,  /* likewise, but no program loads it: an object file */
-	CODE_FILE_PROGRAM, /* has no suffix: may, if code_file_is_program */
+	CODE_FILE_LINKED,  /* an object file: may hold device code, but no program loads it */
+	CODE_FILE_PROGRAM, /* has no suffix: may hold device code if it is a program
+						  (code_file_is_program) */
 };
 
 /* `path` is a path or just a name. */
 enum code_file code_file_by_name(const char *path);
-/* A program has one of these rights; on Windows no file has. */
+/* A program has one of these permissions; on Windows no file has any. */
 #define CODE_FILE_RUNS 0111u
-/* Whether the file is an executable ELF or PE program. Reads its first bytes, of a regular file
- * only: opening a pipe would block. */
+/* Whether the file is an executable ELF or PE program. Reads the first bytes, and only of a regular
+ * file, because opening a pipe would block. */
 bool code_file_is_program(const char *path, const struct os_stat *stat);
-/* Whether folders of that name are searched. */
+/* Whether folders with that name are searched. */
 bool code_folder_is_searched(const char *name);
 
-/* The kind that the name promises ("a wheel"), NULL if none: text files are called libc.so, and a
- * .dll may be for another machine. */
+/* Returns the kind that the name promises ("a wheel"), or NULL if it promises none: text files are
+ * called libc.so, and a .dll may be for another machine. */
 const char *code_file_promise(const char *path);
 
 enum kind {
@@ -44,7 +45,7 @@ enum kind {
 	KIND_ZSTD,
 };
 
-/* Bytes to examine. PTX may begin with a licence. */
+/* The bytes to examine at the start; PTX may begin with a licence. */
 enum { KIND_HEAD = 4096 };
 
 enum kind kind_of(const uint8_t *head, size_t size);

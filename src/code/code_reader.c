@@ -6,8 +6,8 @@
 
 enum {
 	MAX_OBJECT = 1 << 28, /* bytes of a COFF object inside an archive inside a wheel */
-	/* Bytes that are kept before an ELF's section headers: its symbols, and the section names
-	 * before them. A mebibyte is left for the headers. */
+	/* The bytes to keep before an ELF's section headers: its symbols, and the section names before
+	 * them. A mebibyte is left for the headers. */
 	TAIL = SEARCH_MAX_TAIL - (1 << 20),
 };
 
@@ -41,7 +41,7 @@ static int read_sections(struct jw_error *err, struct leaf *leaf)
 	return 0;
 }
 
-/* A cubin or a text: one container, which is needed as a whole. */
+/* Reads a cubin or a PTX text: one container, which is needed as a whole. */
 static int read_single(struct jw_error *err, struct leaf *leaf)
 {
 	const uint8_t *data;
@@ -61,21 +61,21 @@ static int begin_memory(struct jw_error *err, struct leaf *leaf)
 
 	leaf->bytes = (struct bytes){.size_bytes = stream->size_bytes, .memory = stream->memory};
 	if (read_sections(err, leaf)) {
-		/* Environments contain many old and foreign files: they are reported only if they seem to
+		/* Environments contain many old and foreign files, which are reported only if they seem to
 		 * contain something. */
 		leaf->may_hold_code = find_word(stream->memory, (size_t)stream->size_bytes,
 										CONTAINER_START) < stream->size_bytes;
 		return -1;
 	}
-	/* Without sections all of it is searched. */
+	/* A file without sections is searched as a whole. */
 	leaf->range = search_range(0, 0, leaf->table.absent ? stream->size_bytes : 0,
 							   leaf->image.format != DEVCODE_FATBIN);
 	leaf->state = LEAF_MEMORY;
 	return 0;
 }
 
-/* An ELF's end, from which on it is worth keeping; an object from an archive is held in memory,
- * since its containers may be anywhere. */
+/* Prepares a stream: chooses from where on an ELF's end is kept. An object from an archive is held
+ * in memory, since its containers may be anywhere. */
 static int begin_stream(struct jw_error *err, struct leaf *leaf)
 {
 	struct elf64_header elf;
@@ -102,7 +102,7 @@ static int begin_stream(struct jw_error *err, struct leaf *leaf)
 	return 0;
 }
 
-/* 1: a container; 0: there is none any more. */
+/* Returns 1 for a container, 0 at the end. */
 static int search_memory(struct jw_error *err, struct leaf *leaf)
 {
 	const struct section_table *table = &leaf->table;
@@ -128,7 +128,7 @@ static int search_memory(struct jw_error *err, struct leaf *leaf)
 	return more;
 }
 
-/* Sections, and relocations, may require decompressing once more. */
+/* Completes the image; reading sections and relocations may require decompressing once more. */
 static int end_stream(struct jw_error *err, struct leaf *leaf)
 {
 	const struct stream_search *search = &leaf->search;
@@ -156,7 +156,7 @@ static int begin(struct jw_error *err, struct leaf *leaf)
 
 enum code_step leaf_next(struct jw_error *err, struct leaf *leaf, struct code_found *found)
 {
-	int more = 0; /* 1: a container; 0: there is none any more */
+	int more = 0; /* 1 for a container, 0 at the end */
 
 	if (leaf->state == LEAF_NEW && begin(err, leaf))
 		return CODE_FAILED;
@@ -193,7 +193,8 @@ enum code_step leaf_next(struct jw_error *err, struct leaf *leaf, struct code_fo
 struct code_reader {
 	const char *path;
 	const struct jw_cancel *cancel;
-	atomic_uint_least64_t again_bytes, *again; /* see walk_again; of a part: that of the whole */
+	atomic_uint_least64_t again_bytes,
+		*again; /* see walk_again; a part uses the counter of the whole file */
 	struct walk *walk;
 	struct leaf leaf;
 	bool in_leaf;
@@ -236,7 +237,7 @@ int code_open(struct jw_error *err, const char *path, const struct jw_cancel *ca
 	return 0;
 }
 
-/* What of a file that fails is worth a line. */
+/* Whether the failure of a file is worth a line. */
 static bool is_trouble(const struct leaf *leaf, const struct jw_error *why)
 {
 	if (why->code == JW_ERR_UNSUPPORTED || (leaf->kind == KIND_OBJECT && why->code != JW_ERR_IO))

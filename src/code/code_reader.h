@@ -1,4 +1,5 @@
-/* One image, read step by step: searched, its sections read, then complete. */
+/* Reads one image step by step: its containers are searched, then its sections are read, then it is
+ * complete. */
 #pragma once
 
 #include "code/code_file.h"
@@ -11,32 +12,34 @@ struct leaf {
 	struct origin origin;
 	enum kind kind;
 	struct stream *stream;
-	struct stream whole; /* of an object: all of it in memory, which `stream` then points to */
+	struct stream whole; /* for an object: all of it in memory, where `stream` then reads */
 	enum {
 		LEAF_NEW,
-		LEAF_SINGLE,   /* is one container */
-		LEAF_MEMORY,   /* is searched there */
-		LEAF_STREAM,   /* is searched there */
-		LEAF_SEARCHED, /* all its containers were given */
-		LEAF_COMPLETE  /* and so was the image */
+		LEAF_SINGLE,   /* the file is one container */
+		LEAF_MEMORY,   /* searched in memory */
+		LEAF_STREAM,   /* searched in a stream */
+		LEAF_SEARCHED, /* all containers were returned */
+		LEAF_COMPLETE  /* the image itself was returned */
 	} state;
-	bool may_hold_code; /* although its sections cannot be read */
+	bool
+		may_hold_code; /* reported as possibly holding code, although its sections cannot be read */
 	struct image image;
-	struct devcode_image full; /* when it is complete */
+	struct devcode_image full; /* the complete image */
 	struct bytes bytes;
 	struct section_table table;
-	/* In memory: the section that is searched */
+	/* For LEAF_MEMORY: the section that is being searched. */
 	struct range_search range;
 	size_t section;
-	/* In a stream */
+	/* For LEAF_STREAM: */
 	struct stream_search search;
 };
 
 void leaf_open(struct leaf *leaf, struct origin origin, enum kind kind, struct stream *stream);
-/* As code_next, but what cannot be read of it fails. */
+/* Returns the next step like code_next, but fails for an unreadable image instead of skipping
+ * it. */
 enum code_step leaf_next(struct jw_error *err, struct leaf *leaf, struct code_found *found);
 void leaf_close(struct leaf *leaf);
 
-/* A reader of what a walk finds; it closes the walk. */
+/* Makes a reader for the files that a walk finds; the reader closes the walk. */
 struct code_reader *code_of_walk(const char *path, struct walk *walk,
 								 const struct jw_cancel *cancel);

@@ -30,7 +30,7 @@ void stream_free(struct stream *stream)
 int stream_peek(struct jw_error *err, struct stream *stream, size_t wanted,
 				const uint8_t **ret_data, size_t *ret_size)
 {
-	enum { FIRST = 1 << 12 }; /* bytes to request when only the beginning is needed */
+	enum { FIRST = 1 << 12 }; /* bytes to request if only the beginning is needed */
 	struct buf *window = &stream->window;
 
 	if (stream->memory) {

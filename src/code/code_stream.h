@@ -10,25 +10,27 @@
 #include "base/error.h"
 #include "os/file.h"
 
-enum { STREAM_STEP = 1 << 18 }; /* bytes to request at a time: they stay in the processor's cache */
+enum {
+	STREAM_STEP = 1 << 18
+}; /* bytes to request at a time; so many stay in the processor's cache */
 
 /* Fills in up to `size` bytes; *ret_got is 0 only at the end. */
 typedef int (*stream_read_fn)(struct jw_error *err, void *context, uint8_t *to, size_t size,
 							  size_t *ret_got);
 
 struct stream {
-	/* In memory: all of it from the start. */
+	/* For a stream in memory: all of its bytes. */
 	const uint8_t *memory;
 	const struct os_map *map; /* the mapping that `memory` is a part of, or NULL */
-	/* Otherwise: */
+	/* For other streams: */
 	stream_read_fn read;
 	void *context;
-	struct buf window; /* bytes from `start` on have not been taken */
+	struct buf window; /* the bytes that were read and not taken, which begin at `start` */
 	size_t start;
 	bool ended;
 
-	uint64_t size_bytes; /* in memory: of the whole */
-	uint64_t offset;     /* of the next byte, counted from the stream's beginning */
+	uint64_t size_bytes; /* for a stream in memory: its whole size */
+	uint64_t offset;     /* the offset of the next byte in the stream */
 };
 
 void stream_of_memory(struct stream *stream, const uint8_t *data, size_t size,
@@ -36,16 +38,16 @@ void stream_of_memory(struct stream *stream, const uint8_t *data, size_t size,
 /* `most` limits how far a caller can look ahead. */
 void stream_of_reader(struct stream *stream, stream_read_fn read, void *context, size_t most);
 void stream_free(struct stream *stream);
-/* Frees the memory of a stream that was read to its end; it stays at its end. */
+/* Frees the memory of a stream that was read to its end; further reads return the end. */
 void stream_release(struct stream *stream);
 
-/* The next bytes without taking them: at least `wanted`, fewer only at the end. Valid until the
- * next call. */
+/* Returns the next bytes without taking them: at least `wanted`, fewer only at the end. Valid until
+ * the next call. */
 int stream_peek(struct jw_error *err, struct stream *stream, size_t wanted,
 				const uint8_t **ret_data, size_t *ret_size);
 /* Takes `size` bytes, fewer at the end of the stream. */
 int stream_skip(struct jw_error *err, struct stream *stream, uint64_t size);
 
-/* Releases the mapped pages before `at`, if there are enough of them; *forgotten: the end of the
- * released ones. */
+/* Releases the mapped pages before `at` if there are enough of them; *forgotten is the end of the
+ * released pages. */
 void stream_forget(const struct stream *stream, uint64_t at, uint64_t *forgotten);

@@ -17,13 +17,13 @@
 #include "code/release.h"
 
 enum {
-	PTX_HEAD = 1024,       /* contains .version and .target in all texts seen */
-	PTX_LONG_HEAD = 65536, /* second try, for a long comment before them */
+	PTX_HEAD = 1024,       /* contains .version and .target in all PTX seen */
+	PTX_LONG_HEAD = 65536, /* for a second attempt, if a long comment precedes them */
 	LZ4_MAX_RATIO = 255,   /* the format's bound: one byte expands to at most this many */
 	WINDOW_LOG = 27,       /* largest zstd window that is allocated */
 };
 
-/* The stored bytes, with the bounds that all code below relies on. */
+/* Finds the stored bytes, and checks the bounds that all code below relies on. */
 int devcode_stored(struct jw_error *err, const struct devcode_container *container,
 				   const struct devcode_entry *entry, struct devcode_view *ret_view)
 {
@@ -46,9 +46,9 @@ int devcode_stored(struct jw_error *err, const struct devcode_container *contain
 	return 0;
 }
 
-/* A decoder takes some 160 KB. Mapping and touching them for each of thousands of small modules
- * takes as long as decompressing those. One decoder is kept between calls; a concurrent second
- * thread makes another. */
+/* A decoder kept between calls. It takes some 160 KB; mapping and touching these for each of
+ * thousands of small modules would take as long as decompressing the modules. A second thread at
+ * the same time makes another decoder. */
 static _Atomic(ZSTD_DCtx *) idle_decoder;
 
 static ZSTD_DCtx *take_decoder(void)
@@ -69,7 +69,7 @@ static void release_decoder(ZSTD_DCtx *decoder)
 	(void)ZSTD_freeDCtx(atomic_exchange(&idle_decoder, decoder));
 }
 
-/* Whether the payload can expand to its size at all, checked before allocating that. */
+/* Whether the payload can expand to its size at all, checked before that size is allocated. */
 static bool can_unpack(const struct devcode_entry *entry, struct devcode_view from)
 {
 	unsigned long long content;
@@ -125,8 +125,8 @@ int devcode_payload(struct jw_error *err, const struct devcode_container *contai
 	return 0;
 }
 
-/* The first bytes of a payload, in `to`, which has room for `size`, or where they are: fewer if it
- * is shorter or damaged. */
+/* Finds the first bytes of a payload, decompressed into `to`, which has room for `size`, or in
+ * their place. There are fewer if the payload is shorter or damaged. */
 static int head(struct jw_error *err, const struct devcode_container *container,
 				const struct devcode_entry *entry, uint8_t *to, size_t size,
 				struct devcode_view *ret_view)
@@ -218,7 +218,7 @@ uint32_t devcode_compiler(const struct devcode_entry *entry)
 
 enum { ENTRY_MARK = 0x0101 };
 
-/* One step of the walk. All sizes are multiples of eight, since the format pads them. */
+/* Takes one step of the walk. All sizes are multiples of eight, since the format pads them. */
 bool container_step(struct container_walk *walk, const uint8_t *entry, uint32_t *ret_header)
 {
 	uint64_t header = load_u32(entry + 4), payload = load_u64(entry + 8),
@@ -280,8 +280,8 @@ static enum devcode_compression read_compression(uint64_t flags, uint32_t compre
 	return (flags & CONTAINER_ZSTD) && !(flags & CONTAINER_LZ4) ? DEVCODE_ZSTD : DEVCODE_FOREIGN;
 }
 
-/* A cubin's .nv.compat, behind the NUL of an empty option string. nvcc 13.5 flags the entry of a
- * tile kernel for sm_120 without `a`, although its cubin is for sm_120a. */
+/* Reads a cubin's .nv.compat, which follows the NUL of an empty option string. nvcc 13.5 flags the
+ * entry of a tile kernel for sm_120 without `a`, although its cubin is for sm_120a. */
 static void read_entry_compat(struct devcode_entry *entry, const uint8_t *header,
 							  uint32_t header_size, uint32_t options_off)
 {
@@ -300,7 +300,8 @@ static void read_entry_compat(struct devcode_entry *entry, const uint8_t *header
 		entry->target.suffix = 'a';
 }
 
-/* libcuda reads the string up to its NUL and ignores the length beside its offset (measured). */
+/* Reads the options as libcuda does, which reads the string up to its NUL and ignores the length
+ * beside its offset (measured). */
 static void read_entry_options(struct devcode_entry *entry, const uint8_t *header,
 							   uint32_t header_size, uint32_t header_offset, uint32_t options_off)
 {
@@ -314,7 +315,8 @@ static void read_entry_options(struct devcode_entry *entry, const uint8_t *heade
 		entry->damaged = true;
 		return;
 	}
-	/* Offset 0 would be the entry's own first bytes: the field is there, empty (measured on 550) */
+	/* Offset 0 would be the entry's own first bytes: the field exists but is empty (measured on
+	 * 550). */
 	if (!text)
 		return;
 	end = memchr(header + text, 0, header_size - text);
@@ -339,7 +341,7 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 	entry->isa_minor = cursor_u16(&cursor);
 	entry->isa_major = cursor_u16(&cursor);
 	arch = cursor_u32(&cursor);
-	name = cursor_u32(&cursor); /* the source file's; its length follows */
+	name = cursor_u32(&cursor); /* the source file's name; its length follows */
 	(void)cursor_u32(&cursor);
 	entry->flags = cursor_u64(&cursor);
 	(void)cursor_u64(&cursor);
@@ -368,7 +370,8 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 	if (entry->compression == DEVCODE_RAW && entry->size_bytes &&
 		devcode_kind_is_ptx(entry->kind) && !bytes[entry->payload_offset + entry->size_bytes - 1])
 		entry->size_bytes--;
-	/* Options behind the first 4 GB of a container have no valid offset; real ones are smaller */
+	/* Options behind the first 4 GB of a container have no valid offset; real option strings are
+	 * smaller. */
 	if (at + header_size > UINT32_MAX)
 		entry->damaged = true;
 	else if (entry->kind == DEVCODE_KIND_CUBIN)
@@ -396,12 +399,13 @@ const char *devcode_format_name(enum devcode_format format)
 	return names[format];
 }
 
-/* Before an object's id in the list of the code that registers a linked container. */
+/* Precedes an object's id in the list of the code that registers a linked container. */
 static const char listed[] = "def ";
 
 enum { LISTED = sizeof listed - 1 };
 
-/* The section is walked twice: each object names itself once, or behind the list that names it */
+/* The result of walking the section. It is walked twice, because an object names itself before or
+ * after the list that names it. */
 struct module_ids {
 	struct set objects; /* by the hash of their ids */
 	size_t lists, named, object_count;
@@ -409,11 +413,11 @@ struct module_ids {
 	uint32_t *links;
 };
 
-/* One walk over the ids, each of which ends in a NUL; `second`: over the lists alone. */
+/* Walks the ids, each of which ends in a NUL; the second walk is over the lists alone. */
 static void walk_ids(struct module_ids *ids, const uint8_t *bytes, size_t size, bool second)
 {
 	const uint8_t *end = bytes + size, *stop;
-	bool before = false; /* the last id was of a list */
+	bool before = false; /* the previous id belonged to a list */
 
 	ids->lists = 0;
 	for (const uint8_t *at = bytes; ids->known && at < end; at = stop + 1) {

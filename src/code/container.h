@@ -19,7 +19,7 @@ enum {
 	CONTAINER_MAX_ENTRY_HEADER = 1 << 20, /* holds option strings and names */
 };
 
-/* From an offset to the next one where a container may begin. */
+/* Returns the distance from an offset to the next one where a container may begin. */
 static inline size_t container_padding(uint64_t offset)
 {
 	return (size_t)((CONTAINER_ALIGN - offset % CONTAINER_ALIGN) % CONTAINER_ALIGN);
@@ -27,8 +27,8 @@ static inline size_t container_padding(uint64_t offset)
 
 /* Magic 0xBA55ED50, version 1, header size 16, as one little-endian number. */
 #define CONTAINER_START UINT64_C(0x00100001BA55ED50)
-/* For a container that is written. Where a compiler knows the number, it lays what is written
- * beside it into this program's data, and a scan of this program finds a container. */
+/* Returns CONTAINER_START for a container that is written. If a compiler knew the number, it would
+ * put it into this program's data, and a scan of this program would find a container. */
 static inline uint64_t container_start(void)
 {
 	volatile uint64_t start = CONTAINER_START;
@@ -36,7 +36,7 @@ static inline uint64_t container_start(void)
 	return start;
 }
 
-/* Flags of an entry. */
+/* The flags of an entry. */
 enum {
 	CONTAINER_LZ4 = 0x2000,
 	CONTAINER_ZSTD = 0x8000,
@@ -50,52 +50,53 @@ enum {
 	CONTAINER_SYSTEM = 0x75, /* 64 bits, CUDA, Linux, Mac, Windows */
 };
 
-/* The name of the source of an entry that bake writes. */
+/* The source name in an entry that bake writes. */
 #define CONTAINER_BAKED "jitwarm"
 
 enum container_state {
 	CONTAINER_SOUND,
 	CONTAINER_BROKEN, /* a chance hit, or damage */
-	CONTAINER_MORE,   /* needs `needed` bytes to decide */
+	CONTAINER_MORE,   /* more bytes are needed: `needed` */
 };
 
 /* The position of the walk; starts as {0}. */
 struct container_walk {
 	uint64_t at;         /* next entry, from the container's start */
-	uint64_t size_bytes; /* of the container with its header, once `at` is not 0 */
+	uint64_t size_bytes; /* the size of the container with its header, once `at` is not 0 */
 	uint64_t needed;     /* for CONTAINER_MORE */
 	size_t entries;
 };
 
-/* Continues the walk over the first `have` bytes of a possible container. At most `most` bytes can
- * ever be there: up to the end of the section or file, UINT64_MAX if that is unknown. */
+/* Continues the walk over the first `have` bytes of a possible container. `most` is the number of
+ * bytes that can ever follow: up to the end of the section or file, UINT64_MAX if unknown. */
 enum container_state container_check(struct container_walk *walk, const uint8_t *bytes,
 									 uint64_t have, uint64_t most);
 
-/* The walk's next step alone, over the CONTAINER_ENTRY bytes that begin an entry; false if they do
- * not. *ret_header: the size of the entry's header. The payload lies behind it, up to walk->at. */
+/* Takes the next step of the walk over the CONTAINER_ENTRY bytes that begin an entry; false if they
+ * begin none. *ret_header is the size of the entry's header; the payload lies behind it, up to
+ * walk->at. */
 bool container_step(struct container_walk *walk, const uint8_t *entry, uint32_t *ret_header);
 
-/* The entries of a sound container of `walk->entries` entries, into an array that has room for
- * them. `offset` is where the container lies in its image. */
+/* Reads the `walk->entries` entries of a sound container into an array that has room for them.
+ * `offset` is the place of the container in its image. */
 void container_entries(const uint8_t *bytes, uint64_t size_bytes, uint64_t offset,
 					   struct devcode_entry *entries, size_t count);
-/* One entry: its header is at `at` of the first `size_bytes` bytes; its payload follows, of a cubin
- * at least the first CONTAINER_CUBIN_HEAD bytes. `offset`: of the first byte, in the image. Returns
- * the distance to the next entry. */
+/* Reads one entry. Its header is at `at` of the first `size_bytes` bytes; its payload follows, for
+ * a cubin at least the first CONTAINER_CUBIN_HEAD bytes. `offset` is the place of the first byte in
+ * the image. Returns the distance to the next entry. */
 enum { CONTAINER_CUBIN_HEAD = 4096 };
 uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at, uint64_t offset,
 						 struct devcode_entry *entry);
-/* Sets first_cuda and compiler_cuda from the first stored bytes. */
+/* Sets first_cuda and compiler_cuda from the first stored bytes of a cubin. */
 void container_cubin(struct devcode_entry *entry, const uint8_t *stored, uint64_t size);
 
 /* Which objects the CUDA runtime links into which linked container. Source:
  * docs/internals/fatbin.md, "Who links, and when". */
 #define MODULE_IDS_NONE UINT32_MAX
 
-/* `bytes`: of the section __nv_module_id. `objects`: the number of containers in
- * __nv_relfatbin; `linked`: of linked containers; both in the order of their offsets. Fills in
- * `links[object]`: the number of the linked container that the object is part of, or
- * MODULE_IDS_NONE. False: the ids contradict these numbers, or each other. */
+/* Reads the section __nv_module_id (`bytes`). `objects` is the number of containers in
+ * __nv_relfatbin, `linked` that of linked containers; both are numbered by their offsets. Sets
+ * `links[object]` to the number of the linked container that the object is part of, or to
+ * MODULE_IDS_NONE. False if the ids contradict these numbers, or each other. */
 bool module_ids_read(const uint8_t *bytes, size_t size, size_t objects, size_t linked,
 					 uint32_t *links);

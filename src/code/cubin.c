@@ -16,10 +16,10 @@ enum {
 	ABI_AT = 8,
 	MACHINE_AT = 18,     /* e_machine */
 	TOOLKIT_AT = 20,     /* e_version */
-	FIRST_SM_OF_8 = 100, /* always has ABI 8; CUDA 12.8 introduced both */
+	FIRST_SM_OF_8 = 100, /* from this GPU on the ABI is always 8; CUDA 12.8 introduced both */
 	FIRST_OF_12 = 122,   /* drivers of CUDA 11 load the code of 12.0 and 12.1 */
-	EXCLUSIVE_7 = 0x800, /* in e_flags: `a` */
-	EXCLUSIVE_8 = 0x8,   /* the same of CUDA 12.8 and 12.9; CUDA 13 says it in .nv.compat */
+	EXCLUSIVE_7 = 0x800, /* `a` in e_flags, for ABI 7 */
+	EXCLUSIVE_8 = 0x8,   /* `a` in e_flags of CUDA 12.8 and 12.9; CUDA 13 has it in .nv.compat */
 };
 
 bool cubin_is(const void *data, size_t size)
@@ -35,7 +35,8 @@ uint32_t cubin_cuda(const void *head, size_t size, unsigned abi, uint16_t sm)
 {
 	const uint8_t *bytes = head;
 	const bool whole = size >= CUBIN_HEAD && cubin_is(head, size);
-	/* e_version: the toolkit's, in tenths (122: 12.2). Those that write ABI 8 say 1. */
+	/* e_version is the toolkit's version in tenths (122: 12.2). Toolkits that write ABI 8 write
+	 * 1. */
 	const uint32_t toolkit = whole ? load_u32(bytes + TOOLKIT_AT) : 0;
 
 	if (whole)
@@ -60,7 +61,7 @@ uint32_t cubin_compiler(struct devcode_view cubin, uint16_t sm)
 	return tenths < 1000 ? tenths / 10 * 1000 + tenths % 10 * 10 : 0;
 }
 
-/* Extends `header` to the end of a table or section; false if that leaves the file. */
+/* Extends `header` to the end of a table or section; false if that is outside the file. */
 static bool cover(struct cubin_header *header, uint64_t offset, uint64_t size, uint64_t total)
 {
 	if (!range_fits(offset, size, total))
@@ -72,8 +73,9 @@ static bool cover(struct cubin_header *header, uint64_t offset, uint64_t size, u
 
 enum { SHT_COMPAT = ELF64_SHT_LOPROC + 0x86 }; /* .nv.compat */
 
-/* Its attributes are a format, a number, and by the format nothing (1), one byte (2) or two (3) in
- * two bytes, or a size in two bytes and so many bytes. CUDA 13 introduced number 9. */
+/* Reads the attributes: a format, a number, and depending on the format nothing (1), one byte (2)
+ * or two (3) in two bytes, or a size in two bytes and so many bytes. CUDA 13 introduced number
+ * 9. */
 enum cubin_scope cubin_scope(struct devcode_view compat)
 {
 	enum { ATTRIBUTE = 4, FORMAT_BYTE = 2, FORMAT_SIZE = 4, SCOPE = 9 };
@@ -199,8 +201,8 @@ int cubin_read(struct jw_error *err, const void *data, size_t size, struct cubin
 	return cubin_read_by(err, read_cubin_memory, &bytes, size, ret_header);
 }
 
-/* What an entry repeats of a cubin for sm_100 and newer. Source: docs/internals/fatbin.md,
- * "Container". */
+/* Returns the part of a cubin for sm_100 and newer that its entry repeats. Source:
+ * docs/internals/fatbin.md, "Container". */
 
 struct devcode_view cubin_compat(struct devcode_view cubin)
 {
@@ -221,7 +223,7 @@ struct devcode_view cubin_compat(struct devcode_view cubin)
 	return (struct devcode_view){0};
 }
 
-/* The symbols of a cubin, of which a program launches the kernels. */
+/* The symbols of a cubin; those that are kernels can be launched. */
 
 enum {
 	SYMBOL = 24,

@@ -28,14 +28,14 @@ struct cubin_header {
 /* Whether the bytes begin like a cubin; 20 bytes are enough. */
 bool cubin_is(const void *data, size_t size);
 
-/* The CUDA version (12080) of the first driver that loads a cubin that begins so; 0: every driver
- * does. CUBIN_HEAD bytes are sufficient; if `size` is less, `abi` and `sm` decide. Source:
- * docs/internals/driver-cache.md, "Machine code that a driver refuses". */
+/* Returns the CUDA version (12080) of the first driver that loads a cubin with this beginning; 0 if
+ * every driver does. CUBIN_HEAD bytes are sufficient; if `size` is less, `abi` and `sm` decide.
+ * Source: docs/internals/driver-cache.md, "Machine code that a driver refuses". */
 enum { CUBIN_HEAD = 24 };
 uint32_t cubin_cuda(const void *head, size_t size, unsigned abi, uint16_t sm);
 
-/* The CUDA version (12020) of the compiler that wrote it, of those that write ABI 8 the first that
- * did for such a GPU; 0: an old one, which does not say. */
+/* Returns the CUDA version (12020) of the compiler that wrote a cubin; for ABI 8, that of the first
+ * compiler that wrote it for such a GPU; 0 for an old compiler, which does not record it. */
 uint32_t cubin_compiler(struct devcode_view cubin, uint16_t sm);
 
 /* Reads and checks the header: JW_ERR_FORMAT if this is not a cubin or its tables and sections
@@ -43,37 +43,38 @@ uint32_t cubin_compiler(struct devcode_view cubin, uint16_t sm);
 int cubin_read(struct jw_error *err, const void *data, size_t size,
 			   struct cubin_header *ret_header);
 
-/* The same for a cubin that is not in memory: `read` fetches headers and tables within `size` */
+/* Reads and checks the header of a cubin that is not in memory: `read` fetches headers and tables
+ * within `size`. */
 typedef int (*cubin_read_fn)(struct jw_error *err, void *context, uint64_t offset, void *data,
 							 size_t size);
 int cubin_read_by(struct jw_error *err, cubin_read_fn read, void *context, uint64_t size,
 				  struct cubin_header *ret_header);
 
-/* The content of the section .nv.compat, which entries of cubins for sm_100 and newer repeat; size
- * 0: the cubin has none, or is not sound. */
+/* Returns the section .nv.compat, which entries of cubins for sm_100 and newer repeat; size 0 if
+ * the cubin has none or is not sound. */
 enum { CUBIN_MAX_COMPAT = 256 };
 struct devcode_view cubin_compat(struct devcode_view cubin);
 
-/* What that content says of the GPUs that the cubin is for. */
+/* The GPUs that the cubin is for, according to .nv.compat. */
 enum cubin_scope {
-	CUBIN_SCOPE_UNSTATED, /* nothing: CUDA 12 wrote it */
+	CUBIN_SCOPE_UNSTATED, /* not stated: CUDA 12 wrote it */
 	CUBIN_SCOPE_MANY,
 	CUBIN_SCOPE_ONE, /* one capability alone: `a` */
 };
 enum cubin_scope cubin_scope(struct devcode_view compat);
 
-/* What a program could ask a cubin for. */
+/* The names of a cubin that a program could use. */
 enum { CUBIN_NAMES = 4 };
 struct cubin_symbols {
-	bool any;                       /* there is something */
-	const char *names[CUBIN_NAMES]; /* of the first kernels, in the cubin */
+	bool any;                       /* the cubin has at least one */
+	const char *names[CUBIN_NAMES]; /* the names of the first kernels, in the cubin */
 	uint64_t *kernels;              /* sorted hashes of their names */
 	size_t count, capacity;
 	uint64_t read_bytes;
 };
-/* JW_ERR_FORMAT: it is not sound. Otherwise the caller frees them. */
+/* Reads the symbols; the caller frees them. JW_ERR_FORMAT if the cubin is not sound. */
 int cubin_symbols_read(struct jw_error *err, struct devcode_view cubin,
 					   struct cubin_symbols *ret_symbols);
-/* Whether there are all of the wanted kernels. */
+/* Whether the cubin has all of the wanted kernels. */
 bool cubin_symbols_hold(const struct cubin_symbols *symbols, const struct cubin_symbols *wanted);
 void cubin_symbols_free(struct cubin_symbols *symbols);

@@ -31,7 +31,7 @@ enum {
 
 enum { CUDA_JIT_INPUT_FATBINARY = 2 }; /* CUjitInputType */
 
-/* X(name, (parameters)): each returns CUresult as an int. */
+/* X(name, (parameters)). Each function returns CUresult as an int. */
 #define CUDA_REQUIRED(X)                                                                           \
 	X(cuInit, (unsigned flags))                                                                    \
 	X(cuDriverGetVersion, (int *ret_version))                                                      \
@@ -71,5 +71,6 @@ struct cuda {
  * since the driver keeps threads. */
 int cuda_open(struct jw_error *err, struct cuda *ret_cuda);
 
-/* "CUDA_ERROR_INVALID_PTX", or "error 218" if the driver has no name. Valid until the next call */
+/* Returns "CUDA_ERROR_INVALID_PTX", or "error 218" if the driver has no name for the result. Valid
+ * until the next call. */
 const char *cuda_error_name(const struct cuda *cuda, int result);

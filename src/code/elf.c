@@ -18,13 +18,13 @@ enum {
 	AARCH64_RELATIVE = 1027,
 };
 
-/* Section headers: where they are and how many, with the escape for more than 16 bits. */
+/* Section headers: their place and number, with the escape for more than 16 bits. */
 struct headers {
 	uint64_t offset, count;
 	uint32_t names; /* index of the section with the names */
 };
 
-/* Adds those of initialised data. */
+/* Adds the sections of initialised data. */
 static int add_elf_sections(struct jw_error *err, struct bytes *bytes,
 							const struct headers *headers, struct section_table *table)
 {
@@ -146,7 +146,7 @@ static struct elf_pointer *find_pointer(struct elf_pointer *pointers, size_t cou
 
 static_assert(DEVCODE_PIECE % RELA_SIZE == 0, "pieces hold whole relocations");
 
-/* `wanted`: type and symbol. */
+/* Applies the relocations of the `wanted` type and symbol. */
 static void apply_relocations(const uint8_t *rela, size_t size, uint64_t wanted,
 							  struct elf_pointer *pointers, size_t count)
 {
@@ -191,7 +191,8 @@ int elf_relocate(struct jw_error *err, struct bytes *bytes, const struct section
 			apply_relocations(rela, (size_t)size, wanted, pointers, count);
 			continue;
 		}
-		/* They have tens of megabytes, for which the member is decompressed a second time. */
+		/* The relocations have tens of megabytes, for which the member is decompressed a second
+		 * time. */
 		part = (struct devcode_part){
 			.member = bytes->origin->member, .offset = section->offset, .size_bytes = size};
 		copy = copy_of(bytes->origin, &part);

@@ -47,11 +47,11 @@ struct elf64_segment {
 	uint64_t offset, address, file_bytes, memory_bytes, align;
 };
 
-/* False if the bytes do not begin with "\x7f""ELF" or are fewer than a header. For a 32-bit or
- * big-endian file only `class` and `order` are valid. */
+/* Reads the header. False if the bytes do not begin with "\x7f""ELF" or are fewer than a header.
+ * For a 32-bit or big-endian file only `class` and `order` are valid. */
 bool elf64_header_read(const uint8_t *bytes, size_t size, struct elf64_header *ret_header);
-/* `bytes` holds ELF64_SHDR_SIZE bytes. */
+/* Reads a section header from ELF64_SHDR_SIZE bytes. */
 void elf64_section_read(const uint8_t *bytes, struct elf64_section *ret_section);
-/* ELF64_PHDR_SIZE bytes; the physical address is the address. */
+/* Reads a program header from ELF64_PHDR_SIZE bytes; the physical address equals the address. */
 void elf64_segment_read(const uint8_t *bytes, struct elf64_segment *ret_segment);
 void elf64_segment_write(uint8_t *bytes, const struct elf64_segment *segment);

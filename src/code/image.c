@@ -13,8 +13,8 @@
 #include "code/sections.h"
 
 enum {
-	MAX_CONTAINERS = 1 << 20, /* cuFFT has 24 thousand, the most seen */
-	MAX_ENTRIES = 1 << 16,    /* in one container; real ones have a dozen */
+	MAX_CONTAINERS = 1 << 20, /* cuFFT has 24 thousand, more than any other seen */
+	MAX_ENTRIES = 1 << 16,    /* in one container; real containers have a dozen */
 	MAX_DAMAGED = 1 << 20,
 	MAX_WRAPPERS = 1 << 16,
 	MAX_SEARCH_STEPS = 1 << 24,
@@ -127,7 +127,7 @@ size_t image_text_needs(const struct image *image, const uint8_t *version, size_
 	return run.read + PTX_TEXT_AHEAD;
 }
 
-/* Assigns the white space around a text: its neighbours of the run own a part of it. */
+/* Assigns the white space around a text: a part of it may belong to its neighbours in the run. */
 static void share_blanks(struct image *image, const uint8_t *version, uint64_t offset, size_t *lead,
 						 size_t *length)
 {
@@ -150,7 +150,7 @@ int image_text(struct jw_error *err, struct image *image, const uint8_t *version
 {
 	size_t read, length = ptx_text_length(version, size, &read), lead;
 
-	/* What was read behind a text is read again for the next one. */
+	/* The bytes behind a text are read again for the next one. */
 	image->wasted_bytes += read - length;
 	if (image->wasted_bytes > MAX_SEARCH_BYTES)
 		return error_set(err, JW_ERR_LIMIT, "too many broken PTX texts to go on searching");
@@ -171,7 +171,8 @@ int image_text(struct jw_error *err, struct image *image, const uint8_t *version
 	return 0;
 }
 
-/* Takes the name of a library: libcudart.so.12, libcudart-d0da41ae.so.11.0, cudart64_101.dll. */
+/* Takes the version from the name of a library: libcudart.so.12, libcudart-d0da41ae.so.11.0,
+ * cudart64_101.dll. */
 static void take_runtime(void *context, const char *name)
 {
 	uint32_t *newest = context, numbers[2] = {0}, cuda = 0;
@@ -182,13 +183,13 @@ static void take_runtime(void *context, const char *name)
 		cuda = numbers[0] * 1000 + numbers[1] % 100 * 10;
 	else if (text_starts_fold(name, "cudart64_"))
 		cuda = (uint32_t)strtoul(name + strlen("cudart64_"), NULL, 10) % 1000;
-	/* 80 to 102 and 110; from CUDA 12 on the major version alone */
+	/* 80 to 102 and 110; from CUDA 12 on only the major version */
 	if (cuda < 1000)
 		cuda = cuda < 80 ? cuda * 1000 : cuda / 10 * 1000 + cuda % 10 * 10;
 	*newest = cuda > *newest ? cuda : *newest;
 }
 
-/* Among the names of the libraries that it needs. */
+/* Finds the CUDA runtime among the libraries that the image needs. */
 static uint32_t runtime_of(enum devcode_format format, const struct section_table *table,
 						   const struct bytes *bytes)
 {
@@ -210,11 +211,13 @@ static uint32_t runtime_of(enum devcode_format format, const struct section_tabl
 }
 
 /* Keeps the containers that lie in a section, in place, and lists their sections. Returns how many
- * broken ones lie in sections that hold containers: elsewhere they are chance hits. */
+ * broken containers lie in sections that hold containers; in other sections they are chance
+ * hits. */
 static size_t assign_sections(struct image *image, const struct section_table *table,
 							  size_t *ret_count)
 {
-	/* By index in the table: its number in image->sections, and whether it holds more than texts */
+	/* For each section of the table: its number in image->sections, and whether it holds more than
+	 * texts. */
 	uint32_t *numbers = mem_array(table->count, sizeof *numbers);
 	bool *has_containers = mem_array(table->count, sizeof *has_containers);
 	size_t kept = 0, listed = 0, damaged = 0;
@@ -276,7 +279,7 @@ struct devcode_image image_finish(struct image *image, const struct section_tabl
 	full.containers = image->containers;
 	full.container_count = image->count;
 	for (size_t i = 0; i < table->count; i++)
-		/* PE cuts its name to eight characters. */
+		/* PE truncates its name to eight characters. */
 		if (!strcmp(table->items[i].name, "__nv_module_id") ||
 			!strcmp(table->items[i].name, "__nv_mod")) {
 			full.module_ids_offset = table->items[i].offset;
@@ -295,8 +298,8 @@ void image_free(struct image *image)
 	mem_free(image->sections);
 }
 
-/* Finds containers made by device linking. Source: docs/internals/fatbin.md, "Who links, and when":
- * the wrapper of a linked binary has version 2, and points to it by a relocation. */
+/* Marks containers that were made by device linking. Source: docs/internals/fatbin.md, "Who links,
+ * and when": the wrapper of a linked binary has version 2, and points to it by a relocation. */
 
 static bool mark_wrapped(struct image *image, uint64_t offset)
 {
@@ -333,7 +336,7 @@ bool wrappers_follow(struct image *image, const struct section_table *table, str
 	for (size_t i = 0; i < table->count; i++)
 		exist = exist || table->items[i].wrappers;
 	if (!exist || table->object) {
-		/* Without objects there is nothing to link, and no wrapper is missing. */
+		/* Without objects there is nothing to link, so no wrapper is missing. */
 		for (size_t i = 0; i < image->count; i++) {
 			const struct section *section = sections_holding(table, image->containers[i].offset,
 															 image->containers[i].size_bytes);
@@ -342,7 +345,7 @@ bool wrappers_follow(struct image *image, const struct section_table *table, str
 		}
 		return known;
 	}
-	/* Their data pointers, as after loading at the preferred address */
+	/* The wrappers' data pointers, as after loading at the preferred address. */
 	pointers = mem_array(image->wrapper_count, sizeof *pointers);
 	for (size_t i = 0; i < image->wrapper_count; i++) {
 		const struct wrapper *wrapper = &image->wrappers[i];
@@ -353,7 +356,7 @@ bool wrappers_follow(struct image *image, const struct section_table *table, str
 				section->address + (wrapper->offset - section->offset) + WRAPPER_DATA_AT,
 				wrapper->data};
 	}
-	/* More sections than a linker makes, and damaged relocations, only leave it unknown. */
+	/* With more sections than a linker makes, or damaged relocations, the answer is unknown. */
 	if (count * table->count > MAX_SEARCH_STEPS)
 		known = false;
 	else if (count && image->format == DEVCODE_ELF) {

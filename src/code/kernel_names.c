@@ -44,7 +44,8 @@ void kernels_join(char text[KERNELS_TEXT], const char *other)
 	}
 }
 
-/* Appends up to `length` characters; what no compiler writes into a name becomes “?”. */
+/* Appends up to `length` characters; a character that no compiler writes into a name becomes
+ * “?”. */
 static void append(char name[MAX_NAME], const char *from, size_t length)
 {
 	size_t used = strlen(name);
@@ -54,8 +55,8 @@ static void append(char name[MAX_NAME], const char *from, size_t length)
 	name[used] = '\0';
 }
 
-/* The names at the beginning of a mangled one (Itanium C++ ABI, <nested-name>): at::native::copy of
- * _ZN2at6native4copyIfEEvPT_. Anything else stays as it is. */
+/* Appends the names at the beginning of a mangled one (Itanium C++ ABI, <nested-name>):
+ * at::native::copy of _ZN2at6native4copyIfEEvPT_. Any other name is appended unchanged. */
 static void plain_name(const char *mangled, size_t length, char name[MAX_NAME])
 {
 	const char *at = mangled, *const end = mangled + length;
@@ -72,7 +73,7 @@ static void plain_name(const char *mangled, size_t length, char name[MAX_NAME])
 				count = count * 10 + (size_t)(*at++ - '0');
 			if (count > (size_t)(end - at))
 				break;
-			/* The name of an unnamed namespace */
+			/* This is the name of an unnamed namespace. */
 			if (count < 2 || memcmp(at, "_G", 2) != 0) {
 				append(name, "::", *name ? 2 : 0);
 				append(name, at, count);

@@ -1,16 +1,16 @@
-/* The names of a few kernels, for people: which part of a program fails. */
+/* The names of a few kernels, for messages that say which part of a program fails. */
 #pragma once
 
 #include "code/devcode.h"
 
 enum { KERNELS_NAMED = 3, KERNELS_TEXT = 200 };
 
-/* Adds the names of the kernels in a container to `text`, each once, as their source has them where
- * that is plain: “at::native::copy, gemm, axpy, …”. It reads one of the container's entries, and
+/* Adds the names of the kernels in a container to `text`, each once, in the form of the source if
+ * that is easy: “at::native::copy, gemm, axpy, …”. It reads one of the container's entries, and
  * adds nothing if none can be read. */
 void kernels_add(char text[KERNELS_TEXT], const struct devcode_container *container,
 				 struct buf *scratch);
 /* Adds the names of another such text. */
 void kernels_join(char text[KERNELS_TEXT], const char *other);
-/* Whether `text` has all the names that it can have. */
+/* Whether `text` has no room for another name. */
 bool kernels_full(const char text[KERNELS_TEXT]);

@@ -1,4 +1,4 @@
-/* Sixteen bytes at a time. GCC's and clang's vector types need no intrinsics, and become scalar
+/* Vectors of sixteen bytes. GCC's and clang's vector types need no intrinsics, and become scalar
  * code on a machine without vectors. */
 #pragma once
 
@@ -19,13 +19,13 @@ static inline lanes lanes_load(const uint8_t *from)
 	return value;
 }
 
-/* Of each lane all bits, if it is `c`; else none. */
+/* Returns all bits set in each lane that equals `c`, and none in the others. */
 static inline lanes lanes_equal(lanes a, char c)
 {
 	return (lanes)(a == (uint8_t)c);
 }
 
-/* Whether a bit is set. */
+/* Whether any bit is set. */
 static inline bool lanes_any(lanes bits)
 {
 	uint64_t words[LANES / 8], all = 0;

@@ -53,7 +53,7 @@ static int read_coff(struct jw_error *err, struct bytes *bytes, uint64_t at, str
 	return 0;
 }
 
-/* From "MZ" to the header with which objects begin. */
+/* Reads from "MZ" to the header with which objects begin. */
 static int read_image(struct jw_error *err, struct bytes *bytes, struct coff *ret_coff)
 {
 	const uint8_t *data;
@@ -80,8 +80,8 @@ static int read_image(struct jw_error *err, struct bytes *bytes, struct coff *re
 	return 0;
 }
 
-/* "/123": a name of more than eight characters, which only objects have; it is in the string table
- * behind the symbols. */
+/* Finds the name of "/123", which stands for more than eight characters in the string table behind
+ * the symbols. Only objects have such names. */
 static int find_long_name(struct jw_error *err, struct bytes *bytes, const struct coff *coff,
 						  const char *name, const char **ret_name, size_t *ret_size)
 {
@@ -151,18 +151,18 @@ int pe_sections(struct jw_error *err, struct bytes *bytes, struct section_table 
 	return 0;
 }
 
-/* The size of a descriptor, where the address of its name is, relative to the image's, and where
- * the optional header has the address of the first one. */
+/* The two kinds of import descriptors: their size, the offset of the name's address (relative to
+ * the image's) in one, and the place in the optional header of the first one's address. */
 static const struct pe_imports_form {
 	uint32_t directory_at, size, name_at;
 } forms[] = {
 	{120, 20, 12}, /* imports */
-	{216, 32, 4},  /* delayed ones */
+	{216, 32, 4},  /* delayed imports */
 };
 
 enum { MAX_IMPORTS = 4096, MAX_IMPORT_NAME = 260 };
 
-/* What is at an address relative to the image's. */
+/* Finds the bytes at an address relative to the image's. */
 static bool at_address(const struct bytes *bytes, const struct section_table *table, uint64_t base,
 					   uint32_t address, uint64_t size, const uint8_t **ret_data)
 {

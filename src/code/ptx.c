@@ -46,7 +46,7 @@ static void skip_blank(struct text *text)
 	}
 }
 
-/* Skips `.name` and the white space behind it, if it is here. */
+/* Skips `.name` and the white space behind it, if it is next. */
 static bool take_directive(struct text *text, const char *name)
 {
 	size_t length = strlen(name);
@@ -81,7 +81,7 @@ static bool take_version(struct text *text, struct devcode_ptx_header *header)
 	return take_ptx_number(text, &header->isa_minor) && text->at < text->end;
 }
 
-/* `.target sm_90a, texmode_independent`: the first word that is a target. */
+/* Finds the first word that is a target: `.target sm_90a, texmode_independent`. */
 static bool take_target(struct text *text, struct jw_target *target)
 {
 	uint16_t sm = 0;
@@ -134,12 +134,12 @@ int ptx_header_read(struct jw_error *err, const void *text, size_t size,
 
 enum {
 	STEPS = 128,           /* steps between two checks of the counters, which hold up to 255 */
-	BLOCK = LANES * STEPS, /* bytes between two such checks */
-	AHEAD = 12,            /* the longest counted word ends at most this far behind its start */
+	BLOCK = LANES * STEPS, /* bytes between two checks of the counters */
+	AHEAD = 12,            /* the farthest that a counted word ends behind its start */
 };
 
 /* Whether the name behind `.entry` is that of an OptiX program. OptiX compiles such PTX itself,
- * into a cache of its own; to the driver its calls of _optix_… are unknown symbols (error 218). */
+ * into its own cache; for the driver its calls of _optix_… are unknown symbols (error 218). */
 static bool is_optix(const uint8_t *at, size_t left)
 {
 	static const char *const names[] = {"__raygen__",     "__miss__",         "__anyhit__",
@@ -182,7 +182,7 @@ static bool is_division(const uint8_t *at, size_t left)
 	return false;
 }
 
-/* Where a division may begin; includes words that look similar. */
+/* Marks where a division may begin, including words that look similar. */
 static lanes near_division(const uint8_t *at)
 {
 	lanes zero = lanes_load(at), one = lanes_load(at + 1), two = lanes_load(at + 2),

@@ -10,8 +10,8 @@
 /* Whether the text begins as PTX does: a `.version` after only white space and comments. */
 bool ptx_is(const void *text, size_t size);
 
-/* `.version` and `.target` from the text's beginning: a kilobyte suffices for all texts seen.
- * JW_ERR_FORMAT if one of them is missing or malformed. `size` may end anywhere. */
+/* Reads `.version` and `.target` from the beginning of the text: a kilobyte suffices for all PTX
+ * seen. JW_ERR_FORMAT if one of them is missing or malformed. `size` may end anywhere. */
 int ptx_header_read(struct jw_error *err, const void *text, size_t size,
 					struct devcode_ptx_header *ret_header);
 
@@ -25,6 +25,6 @@ struct ptx_features {
 	bool code;        /* other PTX with a `.entry` or a `.func`: there is code to compile */
 };
 
-/* Counts at several GB/s. It matches text, not grammar, like the measurements to which the model
- * was fitted. */
+/* Counts the features at several GB/s. It matches text, not grammar, like the measurements to which
+ * the model was fitted. */
 void ptx_count(const void *text, size_t size, struct ptx_features *ret_features);

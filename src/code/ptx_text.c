@@ -16,8 +16,8 @@ enum {
 	LITERALS_LEAD = 1, /* line breaks with which a multi-line literal begins */
 };
 
-/* White space around a run's texts: before the first, between two, behind the last. `…_sure`: a NUL
- * follows it, so that all of it belongs to the text. */
+/* The white space around a run's texts: before the first, between two, behind the last. `…_sure`
+ * means that a NUL follows it, so that all of it belongs to the text. */
 struct edges {
 	size_t before, least_gap, first_gap, behind;
 	bool before_sure, behind_sure;
@@ -42,7 +42,7 @@ size_t ptx_run_blanks_before(const uint8_t *text, size_t size)
 }
 
 /* Splits a gap into the end of one text and the beginning of the next, neither longer than at an
- * edge where another string may have added to it. */
+ * edge to which another string may have added. */
 static size_t choose_lead(const struct edges *edges)
 {
 	const size_t most = smaller(edges->before, edges->least_gap),
@@ -105,7 +105,7 @@ size_t ptx_text_clear(const uint8_t *bytes, size_t size)
 	lanes wanted = {0};
 	size_t at = 0;
 
-	/* Where ".v", or at a multiple of four the start of a container, may begin */
+	/* Whether ".v" begins here, or, at a multiple of four, the start of a container. */
 	for (size_t i = 0; i < LANES; i += sizeof start)
 		store_u32((uint8_t *)&wanted + i, start);
 	for (; size - at > BLOCK; at += BLOCK) {
@@ -123,7 +123,8 @@ size_t ptx_text_clear(const uint8_t *bytes, size_t size)
 	return at;
 }
 
-/* The first `word` that begins in the first `size` of `left` bytes; `size` if there is none. */
+/* Returns the place of the first `word` that begins in the first `size` of `left` bytes; `size` if
+ * there is none. */
 static size_t find_start(const uint8_t *bytes, size_t size, size_t left, const char *word)
 {
 	const size_t length = strlen(word);
@@ -148,7 +149,7 @@ size_t ptx_text_find(const uint8_t *bytes, size_t size, size_t left)
 		lanes hits = {0};
 		size_t found;
 
-		/* Whether ".v" begins in the block, which one more byte follows */
+		/* Whether ".v" begins in the block, which one more byte follows. */
 		for (size_t i = 0; i < BLOCK; i += LANES)
 			hits |= lanes_equal(lanes_load(bytes + at + i), '.') &
 					lanes_equal(lanes_load(bytes + at + i + 1), 'v');
@@ -161,11 +162,11 @@ size_t ptx_text_find(const uint8_t *bytes, size_t size, size_t left)
 	return at + find_start(bytes + at, size - at, left - at, VERSION);
 }
 
-/* ---- its parts */
+/* ---- the parts of a text */
 
 struct scan_text {
 	const uint8_t *at, *end;
-	bool broken; /* a byte that PTX never contains, or no end */
+	bool broken; /* a byte that PTX never contains was met, or the text has no end */
 };
 
 static bool has(const struct scan_text *text, const char *word)
@@ -175,7 +176,7 @@ static bool has(const struct scan_text *text, const char *word)
 	return (size_t)(text->end - text->at) >= length && !memcmp(text->at, word, length);
 }
 
-/* Skips to a byte that ends it; a NUL never belongs to a text. */
+/* Skips to a byte that ends the text; a NUL never belongs to one. */
 static void skip_to(struct scan_text *text, const char *stop)
 {
 	while (text->at < text->end && *text->at && !has(text, stop)) {
@@ -197,7 +198,7 @@ static bool skip_quoted(struct scan_text *text)
 		return false;
 	text->at += *text->at == '"' ? 1 : 2;
 	skip_to(text, stop);
-	/* A one-line comment may be last. */
+	/* A one-line comment may be the last thing in a text. */
 	text->broken = text->broken || (*stop != '\n' && !has(text, stop));
 	if (has(text, stop))
 		text->at += strlen(stop);
@@ -217,7 +218,7 @@ static void skip_text_space(struct scan_text *text)
 	while (!has(text, "\"") && skip_quoted(text));
 }
 
-/* Directives that end with their line, or before the next one. */
+/* Whether this directive ends with its line, or before the next directive. */
 static bool is_of_a_line(const struct scan_text *text)
 {
 	return has(text, VERSION) || has(text, ".target") || has(text, ".address_size") ||
@@ -268,9 +269,9 @@ static bool at_statement(const struct scan_text *text, const uint8_t *start)
 	return is_of_a_line(text) && (text->at == start || !has(text, VERSION));
 }
 
-/* ---- where it begins and ends */
+/* ---- where a text begins and ends */
 
-/* Whether only white space and comments lie in between. */
+/* Whether only white space and comments lie between the two. */
 static bool leads_to(const uint8_t *start, const uint8_t *version)
 {
 	const size_t size = (size_t)(version - start);
@@ -286,8 +287,8 @@ size_t ptx_text_lead(const uint8_t *version, size_t before)
 		first--;
 	if (leads_to(first, version))
 		return (size_t)(version - first);
-	/* Another string precedes it without a NUL. Compilers begin with lines of comment, the first of
-	 * them empty: "//". White space between the two counts as the text's. */
+	/* Another string precedes the text without a NUL. Compilers begin with lines of comment, the
+	 * first of them empty: "//". White space between the two counts as the text's. */
 	while (line > first) {
 		for (start = line; line > first && text_is_blank(line[-1]);)
 			line--;
@@ -337,9 +338,9 @@ size_t ptx_text_length(const uint8_t *version, size_t size, size_t *ret_read)
 			break;
 		text = next;
 	}
-	/* A comment without an end was read, too. */
+	/* A comment without an end was read as well. */
 	*ret_read = (size_t)((text.at > next.at ? text.at : next.at) - version);
-	/* The end of the array or string, after a comment at its end. */
+	/* This is the end of the array or string, after a comment at its end. */
 	if (!text.broken && text.at < text.end && !*text.at)
 		end = text.at;
 	return !text.broken && is_module(version, (size_t)(end - version)) ? (size_t)(end - version)

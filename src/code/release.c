@@ -7,7 +7,8 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* Each PTX ISA, the CUDA version that introduced it, and the branch of Linux drivers with it */
+/* The PTX ISAs, each with the CUDA version that introduced it and the branch of Linux drivers that
+ * came with it. */
 static const struct {
 	struct gpu_isa isa;
 	uint32_t cuda; /* 1000 * major + 10 * minor */
@@ -24,7 +25,7 @@ static const struct {
 	{{8, 0}, 12000, 525}, {{8, 1}, 12010, 530},
 	{{8, 2}, 12020, 535}, {{8, 3}, 12030, 545},
 	{{8, 4}, 12040, 550}, {{8, 5}, 12050, 555},
-	{{8, 5}, 12060, 560}, {{8, 6}, 12070, 565}, /* driver only: there was no CUDA 12.7 */
+	{{8, 5}, 12060, 560}, {{8, 6}, 12070, 565}, /* only a driver: there was no CUDA 12.7 */
 	{{8, 7}, 12080, 570}, {{8, 8}, 12090, 575},
 	{{9, 0}, 13000, 580}, {{9, 1}, 13010, 590},
 	{{9, 2}, 13020, 595}, {{9, 3}, 13030, 610},
@@ -104,7 +105,7 @@ int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *re
 {
 	struct jw_driver driver = {0};
 	uint32_t numbers[3] = {0};
-	/* As messages say it: “CUDA 12.8”. */
+	/* Accepts the form of messages, too: “CUDA 12.8”. */
 	const char *version = text_starts_fold(text, "cuda ") ? text + 5 : text;
 	size_t count = text_numbers(version, 4, numbers, 3);
 
@@ -164,7 +165,7 @@ const char *jw_driver_text(char text[JW_DRIVER_TEXT], const struct jw_driver *dr
 
 const struct jw_driver gpu_first_zstd = {12040, {550, 54, 14}};
 
-/* Each row holds until the next one's first driver. */
+/* Each row applies up to the next row's first driver. */
 static const struct gpu_branch branches[] = {
 	{{0, 0, 0}, 0, 256 * MIB, GPU_RELOCATABLE_SPOILS, 256, true, false, false},
 	{{525, 60, 13}, 12000, 1024 * MIB, GPU_RELOCATABLE_SPOILS, 1000, true, false, true},

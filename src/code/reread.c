@@ -9,18 +9,20 @@
 #include "base/text.h"
 #include "code/walk.h"
 
-enum { COST_OF_WALK = 1 << 26 }; /* counts as so many bytes: directories are read, names compared */
+enum {
+	COST_OF_WALK = 1 << 26
+}; /* the cost of a walk in bytes: directories are read, names compared */
 
 struct code_copying {
 	struct walk *walk;
-	struct walk_found at; /* the member at hand; no stream: there is none */
-	struct set members;   /* by name: the first of its parts */
-	size_t cursor;        /* in `members`: further parts for this member */
-	size_t next;          /* the part of the member to look at */
+	struct walk_found at; /* the current member; without a stream there is none */
+	struct set members;   /* the first part of each member, by name */
+	size_t cursor;        /* where `members` is searched for further parts of this member */
+	size_t next;          /* the part of the member to examine next */
 	uint64_t left;        /* bytes of the part being copied */
 	size_t done;
-	struct jw_error why; /* the last problem so far */
-	const char *member;  /* of the part that could not be read, as far as known */
+	struct jw_error why; /* the latest problem */
+	const char *member;  /* the member whose part could not be read, if known */
 };
 
 static uint64_t member_key(const char *member)
@@ -46,7 +48,7 @@ static int begin(struct jw_error *err, struct code_copy *copy)
 	return walk_open(err, copy->path, copy->cancel, copy->again_bytes, &copying->walk);
 }
 
-/* Moves to the next part that the member at hand holds, behind what was read of it. */
+/* Moves to the next part in the current member, behind the bytes that were read. */
 static bool find_part(struct code_copy *copy)
 {
 	struct code_copying *copying = copy->copying;
@@ -70,7 +72,7 @@ static bool find_part(struct code_copy *copy)
 	}
 }
 
-/* 1: a piece of the part; 0: the part is complete. */
+/* Returns 1 for a piece of the part, 0 if the part is complete. */
 static int next_piece(struct jw_error *err, struct code_copy *copy)
 {
 	struct code_copying *copying = copy->copying;
@@ -92,7 +94,7 @@ static int next_piece(struct jw_error *err, struct code_copy *copy)
 	return 1;
 }
 
-/* The walk is over, and parts are missing. */
+/* Reports that the walk is over and parts are missing. */
 static int report_missing(struct jw_error *err, const struct code_copy *copy)
 {
 	const struct code_copying *copying = copy->copying;

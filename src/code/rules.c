@@ -11,7 +11,7 @@ static const uint16_t before_100[] = {10, 11, 12, 13, 20, 21, 30, 32, 35, 37, 50
 									  60, 61, 62, 69, 70, 72, 75, 80, 86, 87, 88, 89, 90};
 enum { NEW_NUMBERS = 100, MAX_NUMBERS = 200 };
 
-/* Families, for which code with 'f' is made; a family can gain members. */
+/* Families, for which code with 'f' is made. A family can gain members. */
 static const struct {
 	uint16_t code;
 	uint16_t members[3];
@@ -30,7 +30,8 @@ bool gpu_is_architecture(uint16_t sm)
 	return sm >= NEW_NUMBERS && sm < MAX_NUMBERS;
 }
 
-/* The same capability: Thor was 10.1 before it became 11.0 (PTX ISA 9.0). */
+/* Whether two numbers are the same capability: Thor was 10.1 before it became 11.0 (PTX ISA
+ * 9.0). */
 static bool gpu_same_capability(uint16_t a, uint16_t b)
 {
 	return a == b || (a == 101 && b == 110) || (a == 110 && b == 101);
@@ -76,16 +77,17 @@ bool gpu_ptx_fits(struct jw_target code, struct jw_target device)
 	}
 }
 
-/* By the CUDA version of the first driver that understands the code. The first row begins with the
- * oldest driver that was measured with it; older ones may load it, too. */
+/* The measured drivers, by the CUDA version of the first driver that understands the code. A range
+ * begins with the oldest driver that was measured; older ones may load the code, too. */
 static const struct {
 	uint32_t cuda;
 	struct gpu_code_range range;
 } code_rows[] = {
-	{0, {{11020, {460, 0, 0}}, {12050, {555, 58, 2}}}},      /* compilers up to CUDA 12.1 */
-	{12000, {{12000, {525, 0, 0}}, {12050, {555, 58, 2}}}},  /* of 12.2 to 12.9, below sm_100 */
-	{12080, {{12080, {570, 0, 0}}, {0}}},                    /* 12.8 and 12.9, from sm_100 on */
-	{13000, {{13000, {580, 0, 0}}, {13000, {580, 159, 4}}}}, /* of CUDA 13: ABI 8 */
+	{0, {{11020, {460, 0, 0}}, {12050, {555, 58, 2}}}}, /* compilers up to CUDA 12.1 */
+	{12000,
+	 {{12000, {525, 0, 0}}, {12050, {555, 58, 2}}}}, /* compilers of 12.2 to 12.9, below sm_100 */
+	{12080, {{12080, {570, 0, 0}}, {0}}}, /* compilers of 12.8 and 12.9, from sm_100 on */
+	{13000, {{13000, {580, 0, 0}}, {13000, {580, 159, 4}}}}, /* compilers of CUDA 13: ABI 8 */
 };
 
 static bool is_older(const struct jw_driver *a, const struct jw_driver *b)

@@ -45,8 +45,8 @@ struct range_search search_range(uint64_t begin, uint64_t from, uint64_t end, bo
 								 .hit = UINT64_MAX};
 }
 
-/* The next text whose ".version" begins before search->at, which moves behind it. 1: it was kept.
- */
+/* Finds the next text whose ".version" begins before search->at, which moves behind it. Returns 1
+ * if it was kept. */
 static int search_text(struct jw_error *err, struct image *image, const struct stream *stream,
 					   struct range_search *search)
 {
@@ -84,7 +84,7 @@ int search_range_next(struct jw_error *err, struct image *image, const struct st
 
 		if (text)
 			return text;
-		/* Unless a text holds the place */
+		/* The container at this place counts unless a text includes the place. */
 		if (search->at == search->hit) {
 			const uint8_t *start = stream->memory + search->hit;
 			const uint64_t most = search->end - search->hit;
@@ -103,7 +103,7 @@ int search_range_next(struct jw_error *err, struct image *image, const struct st
 			}
 			if (image_damage(err, image, search->at, &walk))
 				return -1;
-			/* Of a broken container, or of what is none, the first word is skipped. */
+			/* The first word of a broken container, or of a chance hit, is skipped. */
 			search->at += CONTAINER_ALIGN;
 			search->text = search->at;
 		}
@@ -134,18 +134,20 @@ int search_wrappers(struct jw_error *err, struct image *image, const struct stre
 	return 0;
 }
 
-/* In a stream. */
+/* ---- in a stream */
 
 enum {
-	CHUNK = 1 << 18,     /* searched in one go */
+	CHUNK = 1 << 18,     /* bytes that are searched at once */
 	MAX_WHOLE = 1 << 22, /* maximum size of a container that is held as a whole */
-	MAX_HEAD = 1 << 20,  /* maximum that is kept of a stream's beginning: headers */
-	AROUND = 1 << 13,    /* bytes before and behind the name of the table of section names */
-	SMALL_CUBIN = 2 * CONTAINER_CUBIN_HEAD, /* held, since it may have no symbols */
+	MAX_HEAD = 1 << 20,  /* the most bytes kept of a stream's beginning: headers */
+	AROUND = 1 << 13,    /* bytes kept before and behind the name of the table of section names */
+	SMALL_CUBIN =
+		2 * CONTAINER_CUBIN_HEAD, /* a cubin of this size is held, since it may have no symbols */
 };
 #define MAX_STREAM (UINT64_C(1) << 36) /* no file in an archive is larger, except bombs */
 
-/* Where the table of an ELF's section names may be: it names itself. NULL: nowhere. */
+/* Returns the place where the table of an ELF's section names may be, which contains its own name;
+ * NULL if there is none. */
 static const uint8_t *find_section_names(const uint8_t *data, size_t size)
 {
 	static const char own[] = ".shstrtab";
@@ -160,8 +162,8 @@ static const uint8_t *find_section_names(const uint8_t *data, size_t size)
 	return NULL;
 }
 
-/* Keeps what is around the last table that may be the section names, in whichever pieces it comes.
- */
+/* Keeps the bytes around the last table that may be the section names, in whichever pieces they
+ * come. */
 static void keep_section_names(struct stream_search *search, const uint8_t *data, size_t size)
 {
 	struct buf *names = &search->names, *recent = &search->recent;
@@ -191,7 +193,7 @@ static void keep_section_names(struct stream_search *search, const uint8_t *data
 	(void)buf_append(NULL, recent, data + size - last, last);
 }
 
-/* Takes `size` bytes of the window, and keeps those that will be needed. */
+/* Takes `size` bytes of the window, and keeps those that are needed later. */
 static int take_bytes(struct jw_error *err, struct stream_search *search, const uint8_t *data,
 					  size_t size)
 {
@@ -208,7 +210,7 @@ static int take_bytes(struct jw_error *err, struct stream_search *search, const 
 		const size_t left = MAX_HEAD - head->size;
 
 		/* Allocates all of it at once: growing would hold it twice, and memory that is never
-		 * written takes no room. */
+		 * written costs nothing. */
 		head->most = MAX_HEAD;
 		(void)buf_reserve(NULL, head, left);
 		(void)buf_append(NULL, head, data, size < left ? size : left);
@@ -243,8 +245,8 @@ static int note_wrappers(struct jw_error *err, struct image *image, uint64_t off
 	return 0;
 }
 
-/* Skips `size` bytes of a large container, and holds them if `hold` is set. *broken: the stream
- * ends before. */
+/* Skips `size` bytes of a large container, and holds them if `hold` is set. *broken is set if the
+ * stream ends before. */
 static int pass(struct jw_error *err, struct stream_search *search, bool hold, uint64_t size,
 				bool *broken)
 {
@@ -264,8 +266,8 @@ static int pass(struct jw_error *err, struct stream_search *search, bool hold, u
 	return 0;
 }
 
-/* If the container is damaged, the search continues behind its sound part. Entries inside cannot be
- * examined again. */
+/* Reads a large container. If it is damaged, the search continues behind its sound part; entries
+ * inside cannot be examined again. */
 static int visit_large(struct jw_error *err, struct stream_search *search, uint64_t size_bytes)
 {
 	struct image *image = search->image;
@@ -341,7 +343,7 @@ static int visit_container(struct jw_error *err, struct stream_search *search)
 	return image_keep(err, search->image, data, 0, stream->offset, &walk);
 }
 
-/* At a ".version": reads the whole text into the window. */
+/* Reads the whole text at a ".version" into the window. */
 static int visit_text(struct jw_error *err, struct stream_search *search)
 {
 	struct stream *stream = search->stream;
@@ -364,7 +366,7 @@ static int visit_text(struct jw_error *err, struct stream_search *search)
 					  text->size - search->before_size, stream->offset, &search->behind);
 }
 
-/* Takes what was found last. */
+/* Takes the bytes of the last container or text. */
 static int leave_found(struct jw_error *err, struct stream_search *search)
 {
 	const size_t behind = search->behind;

@@ -6,7 +6,7 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 
-/* PE cuts names to eight characters. */
+/* PE truncates names to eight characters. */
 static const struct {
 	const char *name;
 	enum devcode_role role;
@@ -24,7 +24,7 @@ void sections_add(struct section_table *table, const char *name, size_t name_siz
 
 	if (!size_bytes)
 		return;
-	/* A file's headers count no more. */
+	/* The file's headers no longer count. */
 	VEC_GROW(table->items, table->capacity, table->count);
 	for (size_t i = 0; i < name_size && name[i] && i + 1 < sizeof section.name; i++)
 		section.name[i] = name[i];

@@ -18,7 +18,7 @@ static size_t read_digits(const char **at, size_t most, unsigned *ret_value)
 	return count;
 }
 
-/* A plain number: "86", "120", and, if `dotted` allows it, "8.6", "12.0". */
+/* Reads a plain number: "86", "120", and, if `dotted` allows it, "8.6", "12.0". */
 static bool read_capability(const char **at, bool dotted, unsigned *ret_sm)
 {
 	const char *start = *at;

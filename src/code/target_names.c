@@ -31,7 +31,8 @@ static const struct {
 #include "gpus.inc"
 };
 
-/* GPUs of Jetson and DRIVE. They share no machine code with other GPUs of their major version. */
+/* The GPUs of Jetson and DRIVE. They share no machine code with other GPUs of their major
+ * version. */
 static const uint16_t tegra[] = {53, 62, 72, 87, 101, 110};
 
 bool gpu_is_tegra(uint16_t sm)
@@ -46,7 +47,7 @@ bool gpu_is_tegra(uint16_t sm)
 
 enum { LONGEST = 40 };
 
-/* Reads the next word of *at in lower case, "" at the end; of a longer one its first letters. */
+/* Reads the next word of *at in lower case, "" at the end; a longer word is truncated. */
 static void next_word(const char **at, char word[LONGEST])
 {
 	size_t used = 0;
@@ -58,7 +59,7 @@ static void next_word(const char **at, char word[LONGEST])
 	word[used] = '\0';
 }
 
-/* scripts/gpu-table.py drops the same words. */
+/* Whether a word of a product name is ignored; scripts/gpu-table.py drops the same words. */
 static bool is_noise(const char *word)
 {
 	static const char *const noise[] = {"nvidia",      "geforce",   "quadro",  "tesla",  "gpu",
@@ -76,7 +77,7 @@ static bool is_noise(const char *word)
 		   text_starts(word, "hbm") || text_starts(word, "sxm");
 }
 
-/* Converts a name to the form of the table's names; "" if it is longer than any of them. */
+/* Converts a product name to the form of the table; "" if it is longer than any name there. */
 static void plain_product_name(const char *text, char plain[LONGEST])
 {
 	char word[LONGEST];
@@ -100,10 +101,10 @@ static bool is_typed_name(const char *name, const char *typed)
 									is_number && !strcmp(name + 3, typed));
 }
 
-/* Chips and families by how their names begin. Source: NVIDIA's list of CUDA GPUs. */
+/* The chips and families, by the beginnings of their names. Source: NVIDIA's list of CUDA GPUs. */
 static const struct {
 	const char *name;
-	uint16_t sm[2]; /* 0: no second one */
+	uint16_t sm[2]; /* 0 if there is no second one */
 } families[] = {
 	{"gm10", {50}},        {"gm20", {52}},
 	{"gp100", {60}},       {"gp10", {61}},
@@ -118,7 +119,7 @@ static const struct {
 	{"hopper", {90}},      {"blackwell", {100, 120}},
 };
 
-/* Whether it is one: then all of its architectures are meant. */
+/* Whether the name is that of a family; then all of its architectures are added. */
 static bool add_family(const char *name, struct jw_target targets[2], size_t *ret_count)
 {
 	char typed[LONGEST] = "", word[LONGEST];
@@ -139,8 +140,9 @@ static bool add_family(const char *name, struct jw_target targets[2], size_t *re
 	return false;
 }
 
-/* “A40-48Q”, “A100-1-5CME”: a virtual GPU is named by its GPU's name, with letters of its own
- * behind it (“V100DX”), and by what it has of that. The length of the first part; 0: it is none. */
+/* Returns the length of the first part of a virtual GPU's name; 0 if it is none. “A40-48Q” and
+ * “A100-1-5CME” consist of the GPU's name, perhaps with letters of its own (“V100DX”), and the
+ * share of that GPU. */
 static size_t length_before_share(const char *name)
 {
 	size_t length = strlen(name), digits;
@@ -160,8 +162,8 @@ static size_t length_before_share(const char *name)
 	return length;
 }
 
-/* The GPUs of a name, each capability once ("gtx 750" has two); words such as GeForce and Laptop,
- * and memory sizes, are ignored. Returns their number, 0 if the name is unknown. */
+/* Finds the GPUs of a name, each capability once ("gtx 750" has two); words such as GeForce and
+ * Laptop, and memory sizes, are ignored. Returns their number, 0 if the name is unknown. */
 static size_t gpu_named(const char *name, struct jw_target *targets, size_t most)
 {
 	char typed[LONGEST], whole[LONGEST * 3];
@@ -187,7 +189,7 @@ static size_t gpu_named(const char *name, struct jw_target *targets, size_t most
 	}
 }
 
-/* Source: NVIDIA's pages of Grace Hopper, Grace Blackwell and DGX Spark. */
+/* Source: NVIDIA's pages on Grace Hopper, Grace Blackwell and DGX Spark. */
 bool jw_target_named_arm(const char *name)
 {
 	static const char *const beside_grace[] = {"gh200", "gb200", "gb300"};
@@ -203,7 +205,8 @@ bool jw_target_named_arm(const char *name)
 		   (target.sm == GB10 || gpu_is_tegra(target.sm));
 }
 
-/* RTX 4091 may be RTX 4090, but RTX 6070 would be of another family than RTX 6000. */
+/* Whether a similar name is of another family: RTX 4091 may be RTX 4090, but RTX 6070 would be of
+ * another family than RTX 6000. */
 static bool is_of_other_family(const char *typed, const char *name)
 {
 	const char *a = typed + strcspn(typed, "0123456789"), *b = name + strcspn(name, "0123456789");
@@ -212,7 +215,7 @@ static bool is_of_other_family(const char *typed, const char *name)
 		   (strncmp(a, b, 2) != 0 || text_starts(a + 1, "000") != text_starts(b + 1, "000"));
 }
 
-/* The most similar known name, NULL if none is similar. */
+/* Returns the most similar known name; NULL if none is similar. */
 static const char *gpu_nearest_name(const char *name)
 {
 	char typed[LONGEST];
@@ -220,7 +223,7 @@ static const char *gpu_nearest_name(const char *name)
 
 	plain_product_name(name, typed);
 	if (!typed[strcspn(typed, "0123456789")])
-		return NULL; /* a product line, of which any GPU is as near */
+		return NULL; /* only a product line, to which all its GPUs are equally near */
 	nearest = suggest_for(typed, strlen(typed));
 	for (size_t i = 0; i < COUNT(names); i++)
 		if (!is_of_other_family(typed, names[i].name))
@@ -240,9 +243,9 @@ bool gpu_of_pci_device(uint32_t device, struct jw_target *ret_target)
 	return false;
 }
 
-/* The first and the last CUDA version whose drivers run such a GPU, and the last one whose
- * compilers make code for it (the first one is that of the drivers: CUDA 12.7 was a driver alone);
- * 0: older or newer than known. Source: NVIDIA's list of CUDA GPUs, the release notes of CUDA and
+/* For each GPU: the first and the last CUDA version whose drivers run it, and the last one whose
+ * compilers make code for it (the first one is that of the drivers: CUDA 12.7 was only a driver); 0
+ * for older or newer than known. Source: NVIDIA's list of CUDA GPUs, the release notes of CUDA and
  * of the PTX ISA; each ptxas of CUDA 11.7 to 13.5 was asked; docs/internals/compat.md. */
 static const struct {
 	uint16_t sm;
@@ -275,10 +278,10 @@ static const struct {
 	{121, "GB10", 12090, 0, 0},
 };
 
-/* The names with a suffix began with sm_90a, later than sm_90 itself. */
+/* Names with a suffix began with sm_90a, later than sm_90 itself. */
 enum { FIRST_SUFFIX_CUDA = 12000 };
 
-/* SIZE_MAX: unknown. */
+/* Returns the row of a GPU; SIZE_MAX if unknown. */
 static size_t row_of(struct jw_target target)
 {
 	for (size_t i = 0; i < COUNT(capabilities); i++)
@@ -383,7 +386,7 @@ int jw_driver_supports(struct jw_error *err, const struct jw_driver *driver,
 	return 0;
 }
 
-/* ---- parsing user input */
+/* ---- reading GPUs from the command line */
 
 struct target_list {
 	struct jw_target *targets;
@@ -463,10 +466,10 @@ static int add_named_target(struct jw_error *err, const char *name, const struct
 	return add_target(err, list, target);
 }
 
-/* Room for the first name of a range. */
+/* The size of the buffer for the first name of a range. */
 enum { MAX_RANGE_END = 64 };
 
-/* 20 of “rtx20” or “RTX 20”; 0: it is no such name. */
+/* Returns 20 for “rtx20” or “RTX 20”; 0 if it is no such name. */
 static unsigned generation_of(const char *name)
 {
 	uint64_t number;
@@ -477,7 +480,7 @@ static unsigned generation_of(const char *name)
 	return (unsigned)number;
 }
 
-/* sm_80..sm_90, a100..h100: each capability between them that “all” has. */
+/* Adds each capability of “all” that lies in a range: sm_80..sm_90, a100..h100. */
 static int add_between(struct jw_error *err, const char *range, const char *first, const char *last,
 					   const struct jw_driver *driver, struct target_list *list)
 {
@@ -517,7 +520,7 @@ static int add_named_or_range(struct jw_error *err, const char *name,
 	last = generation_of(dots + 2);
 	if (!generation || generation > last)
 		return add_between(err, name, first, dots + 2, driver, list);
-	/* rtx20..rtx50: each generation of that name */
+	/* Adds each generation of that name: rtx20..rtx50. */
 	for (; generation <= last; generation += 10) {
 		(void)snprintf(first, sizeof first, "rtx%u", generation);
 		if (add_product(err, first, list))

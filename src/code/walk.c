@@ -19,43 +19,43 @@ enum { MAX_DEPTH = 5 };  /* a .conda has three: zip, zstd, tar */
 enum { MAX_LARGE = 16 }; /* libraries that are parts of their own: PyTorch has five */
 #define MAX_REREAD_BYTES (UINT64_C(64) << 30)
 
-/* The input of libarchive. */
+/* The input that libarchive reads. */
 struct feed {
 	struct stream *stream;
-	uint64_t given;     /* bytes of the stream's window that libarchive is using */
-	uint64_t forgotten; /* mapped pages up to here were released */
+	uint64_t given;     /* the bytes of the stream's window that libarchive is using */
+	uint64_t forgotten; /* the end of the released mapped pages */
 	struct jw_error err;
 };
 
-/* What is packed in a file or member, one after the other: what the layer above unpacks, or what
- * the caller reads. The lowest layer is the file itself. */
+/* The members that are packed in a file or member, one after the other. The layer above unpacks
+ * them, or the caller reads them. The lowest layer is the file itself. */
 struct layer {
 	enum { LAYER_FILE, LAYER_ZIP, LAYER_ARCHIVE, LAYER_ZSTD } kind;
 	struct walk *walk;
-	struct stream *from;  /* the packed bytes: the stream of the layer below */
-	const char *outer;    /* the name of what they are */
-	struct stream stream; /* the unpacked bytes of the member at hand, */
+	struct stream *from;  /* the packed bytes, which are the stream of the layer below */
+	const char *outer;    /* the name of the packed bytes */
+	struct stream stream; /* the unpacked bytes of the current member, */
 	const char *member;   /* and its name */
-	bool ended;           /* there is no further one */
+	bool ended;           /* there is no further member */
 
-	/* LAYER_ZIP */
-	const struct zip_directory *directory; /* the walk's, or that of the whole file */
+	/* For LAYER_ZIP: */
+	const struct zip_directory *directory; /* that of the walk, or of the whole file */
 	size_t next, end;
 	struct zip_reader *reader;
 
-	/* LAYER_ARCHIVE */
+	/* For LAYER_ARCHIVE: */
 	struct archive *archive;
 	struct feed feed;
 	struct os_locale *locale;
 	bool nested;    /* inside a named archive, not just a zstd layer */
-	char *own_name; /* of the member at hand */
-	bool inside;    /* it, or what is no file, has not been passed over */
-	bool damaged;   /* it, which was said: what follows it may not be read either */
+	char *own_name; /* the name of the current member */
+	bool inside;    /* the current member, or something that is not a file, was not skipped yet */
+	bool damaged;   /* damage was reported, and the members behind it may be unreadable, too */
 	size_t count;
 
-	/* LAYER_ZSTD */
+	/* For LAYER_ZSTD: */
 	ZSTD_DCtx *decoder;
-	bool in_frame; /* one has begun and not ended */
+	bool in_frame; /* a frame has begun and not ended */
 };
 
 struct walk {
@@ -63,10 +63,10 @@ struct walk {
 	const struct jw_cancel *cancel;
 	atomic_uint_least64_t *again_bytes;
 	struct os_map map;
-	struct zip_directory directory;   /* of the file itself */
-	size_t bounds[2 * MAX_LARGE + 2]; /* between its parts, in the file's order */
+	struct zip_directory directory;   /* the directory of the file itself */
+	size_t bounds[2 * MAX_LARGE + 2]; /* the bounds between its parts, in the file's order */
 	struct layer layers[1 + MAX_DEPTH];
-	size_t depth; /* of these are open */
+	size_t depth; /* the number of open layers */
 };
 
 int walk_cancelled(struct jw_error *err, const struct jw_cancel *cancel)
@@ -84,7 +84,7 @@ int walk_again(struct jw_error *err, atomic_uint_least64_t *again_bytes, uint64_
 	return 0;
 }
 
-/* Before each piece of a layer. */
+/* Checks before each piece of a layer whether it may be unpacked. */
 static int may_unpack(struct jw_error *err, const struct layer *layer, size_t size)
 {
 	if (walk_cancelled(err, layer->walk->cancel))
@@ -135,7 +135,7 @@ static la_int64_t feed_skip(struct archive *archive, void *context, la_int64_t w
 			   : (la_int64_t)(feed->stream->offset - before);
 }
 
-/* Only for archives in memory: a zip's directory is at its end. */
+/* Seeks; needed only for archives in memory, because a zip's directory is at its end. */
 static la_int64_t feed_seek(struct archive *archive, void *context, la_int64_t offset, int whence)
 {
 	struct feed *feed = context;
@@ -181,7 +181,7 @@ static int read_archive_entry(struct jw_error *err, void *context, uint8_t *to, 
 	return 0;
 }
 
-/* Wide characters are UTF-16 on Windows, whole code points elsewhere. */
+/* Converts wide characters, which are UTF-16 on Windows and whole code points elsewhere. */
 static char *from_wide(const wchar_t *wide)
 {
 	struct buf text = BUF_MAX(SIZE_MAX / 4);
@@ -203,8 +203,8 @@ static char *from_wide(const wchar_t *wide)
 	return own;
 }
 
-/* A name in UTF-8, or the member's number if libarchive does not know the name's encoding. On
- * Windows libarchive keeps names in UTF-16 and cannot convert them to UTF-8. */
+/* Returns a name in UTF-8, or the member's number if libarchive does not know the name's encoding.
+ * On Windows libarchive keeps names in UTF-16 and cannot convert them to UTF-8. */
 static char *entry_name(const struct layer *layer, struct archive_entry *entry)
 {
 	const char *name = os_archive()->entry_pathname_utf8(entry);
@@ -221,9 +221,9 @@ static char *entry_name(const struct layer *layer, struct archive_entry *entry)
 	return full;
 }
 
-/* Reads on to the end of the member at hand of a zip without its directory, whose sizes may be
- * behind it: libarchive would unpack all of it at once, uncounted and without asking whether to
- * stop. -1: nothing behind it can be read. */
+/* Reads to the end of the current member of a zip without its directory, whose sizes may follow the
+ * data: libarchive would unpack all of it at once, without counting and without asking whether to
+ * stop. -1 if nothing behind it can be read. */
 static int pass_over(struct jw_error *err, struct layer *layer)
 {
 	struct stream rest;
@@ -310,8 +310,8 @@ static int open_archive(struct jw_error *err, struct layer *layer)
 	return open_feed(layer->archive, &layer->feed) ? 0 : archive_damaged(err, layer->archive);
 }
 
-/* Reads a zip file by its directory, in half of libarchive's time. Only a plain one, as wheels are:
- * anything else, and what is damaged, is libarchive's. */
+/* Reads a zip file by its directory, in half of libarchive's time. Only plain zip files, such as
+ * wheels; anything else, and damaged files, are left to libarchive. */
 
 enum {
 	MADE_BY_DOS = 0,
@@ -336,7 +336,7 @@ static bool is_folder_name(const char *name)
 	return name[strlen(name) - 1] == '/';
 }
 
-/* A file or folder that is nothing else by any of its marks, with a name that has one reading. */
+/* Whether a member is a file or folder by all of its marks, with a name that has one reading. */
 static bool is_plain_member(const struct zip_member *member)
 {
 	const unsigned kind = member->external >> 16 & MODE_KIND, made_by = member->made_by >> 8;
@@ -394,7 +394,7 @@ static enum walk_step next_in_zip(struct layer *layer, struct walk_found *found)
 	return WALK_END;
 }
 
-/* Files packed with zstd: Blender's kernels, the layers of a .conda. */
+/* Unpacks files packed with zstd: Blender's kernels, the layers of a .conda. */
 
 static int unpack_zstd(struct jw_error *err, void *context, uint8_t *to, size_t size,
 					   size_t *ret_got)
@@ -413,7 +413,7 @@ static int unpack_zstd(struct jw_error *err, void *context, uint8_t *to, size_t 
 			stream_peek(err, layer->from, STREAM_STEP, &data, &in.size))
 			return -1;
 		in.src = data;
-		/* After the last input the decoder may still hold unpacked bytes. */
+		/* The decoder may still hold unpacked bytes after the last input. */
 		left = ZSTD_decompressStream(layer->decoder, &out, &in);
 		if (ZSTD_isError(left))
 			return error_set(err, JW_ERR_FORMAT, "damaged zstd data: %s", ZSTD_getErrorName(left));
@@ -432,7 +432,9 @@ static int unpack_zstd(struct jw_error *err, void *context, uint8_t *to, size_t 
 
 static void open_zstd(struct layer *layer)
 {
-	enum { WINDOW_LOG = 27 }; /* as `zstd --long` makes them; libzstd refuses larger windows */
+	enum {
+		WINDOW_LOG = 27
+	}; /* as `zstd --long` makes them; libzstd refuses larger windows by default */
 
 	layer->kind = LAYER_ZSTD;
 	layer->decoder = ZSTD_createDCtx();
@@ -441,7 +443,7 @@ static void open_zstd(struct layer *layer)
 	(void)ZSTD_DCtx_setParameter(layer->decoder, ZSTD_d_windowLogMax, WINDOW_LOG);
 }
 
-/* The layers, one above the other. */
+/* ---- the layers, one above the other */
 
 static void close_layer(struct layer *layer)
 {
@@ -466,7 +468,7 @@ static enum walk_step next_in_layer(struct layer *layer, struct walk_found *foun
 		return next_in_zip(layer, found);
 	if (layer->kind == LAYER_ARCHIVE)
 		return next_in_archive(layer, found);
-	/* The file itself, which walk_of_memory has opened, or what a zstd stream unpacks to. */
+	/* The file itself, which walk_of_memory has opened, or the content of a zstd stream. */
 	layer->ended = true;
 	if (layer->kind == LAYER_ZSTD) {
 		layer->member = layer->outer;
@@ -475,8 +477,8 @@ static enum walk_step next_in_layer(struct layer *layer, struct walk_found *foun
 	return WALK_LEAF;
 }
 
-/* The member at hand of the highest layer: what it is, by its first bytes. An archive becomes the
- * next layer: WALK_END. */
+/* Finds out what the current member of the highest layer is, by its first bytes. An archive becomes
+ * the next layer: WALK_END. */
 static enum walk_step identify_member(struct walk *walk, struct walk_found *found)
 {
 	struct layer *from = &walk->layers[walk->depth - 1], *layer = from + 1;
@@ -490,7 +492,7 @@ static enum walk_step identify_member(struct walk *walk, struct walk_found *foun
 		return WALK_TROUBLE;
 	found->kind = kind_of(head, size < KIND_HEAD ? size : KIND_HEAD);
 	if (found->kind == KIND_NONE) {
-		/* Ignored, unless its name promises a kind: a broken download */
+		/* The member is ignored, unless its name promises a kind: then it is a broken download. */
 		promise = walk->depth == 1 ? code_file_promise(walk->path) : NULL;
 		if (!promise)
 			return WALK_END;
@@ -501,7 +503,7 @@ static enum walk_step identify_member(struct walk *walk, struct walk_found *foun
 	if (found->kind < KIND_AR)
 		return WALK_LEAF;
 	if (found->kind == KIND_AR) {
-		/* Inside an archive it is one of many files, and no program loads it. */
+		/* Inside an archive this is one of many files, and no program loads it. */
 		if (from->member)
 			return WALK_END;
 		error_set(&found->why, JW_ERR_FORMAT,
@@ -538,7 +540,7 @@ int walk_next(struct jw_error *err, struct walk *walk, struct walk_found *ret_fo
 			close_layer(layer);
 			walk->depth--;
 		}
-		/* A stop inside a layer looks like damage of it. */
+		/* An interruption inside a layer looks like damage of the layer. */
 		if (walk_cancelled(err, walk->cancel))
 			return WALK_FAILED;
 		if (step != WALK_END) {
@@ -580,7 +582,7 @@ int walk_open(struct jw_error *err, const char *path, const struct jw_cancel *ca
 
 enum { LARGE = 1 << 24 }; /* takes much longer to inflate than a thread to start */
 
-/* By its first bytes. */
+/* Whether a member is a library, by its first bytes. */
 static bool is_library(const struct walk *walk, const struct zip_member *member)
 {
 	uint8_t head[KIND_HEAD];
@@ -591,7 +593,9 @@ static bool is_library(const struct walk *walk, const struct zip_member *member)
 
 size_t walk_parts(struct walk *walk)
 {
-	enum { MAX_ASKED = 256 }; /* a file could claim a million large members */
+	enum {
+		MAX_ASKED = 256
+	}; /* the most members that are examined; a file could claim a million large ones */
 	struct layer *file = &walk->layers[0], *zip = file + 1;
 	const size_t size = walk->map.size < KIND_HEAD ? walk->map.size : KIND_HEAD;
 	size_t parts = 0, asked = 0;

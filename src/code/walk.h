@@ -1,10 +1,7 @@
-/* Walks through a file and its layers of packing: archives, wheels, zstd. Each step gives one
+/* Walks through a file and its layers of packing: archives, wheels, zstd. Each step returns one
  * unpacked file or member, whose stream the caller reads before the next step, as far as it wants.
- *
- *     walk_open(err, path, cancel, NULL, &walk);
- *     while ((step = walk_next(err, walk, &found)) > WALK_END)
- *             ...
- *     walk_close(walk); */
+ * Usage: `walk_open(err, path, cancel, NULL, &walk); while ((step = walk_next(err, walk, &found)) >
+ * WALK_END) …; walk_close(walk);` */
 #pragma once
 
 #include <stdatomic.h>
@@ -17,37 +14,38 @@
 struct walk;
 
 enum walk_step {
-	WALK_FAILED = -1, /* interrupted */
+	WALK_FAILED = -1, /* the walk was interrupted */
 	WALK_END,
 	WALK_LEAF,    /* a file or member of a kind that may hold device code */
-	WALK_TROUBLE, /* an archive or member whose rest cannot be read */
+	WALK_TROUBLE, /* an archive or member, the rest of which cannot be read */
 };
 
 struct walk_found {
-	const char *member; /* NULL: the file itself. Valid until the next step, like the stream */
+	const char *member; /* NULL for the file itself. Valid until the next step, like the stream */
 	enum kind kind;
 	struct stream *stream;
-	struct jw_error why; /* of a trouble */
+	struct jw_error why; /* for WALK_TROUBLE */
 };
 
-/* `again_bytes`: see walk_again; NULL: read for the first time. `cancel` may be NULL. */
+/* Opens a walk. `again_bytes` (see walk_again) is NULL if the file is read for the first time.
+ * `cancel` may be NULL. */
 int walk_open(struct jw_error *err, const char *path, const struct jw_cancel *cancel,
 			  atomic_uint_least64_t *again_bytes, struct walk **ret_walk);
-/* A wheel falls into parts, each of which has a walk of its own: the members before, between and
- * behind its large libraries, and, with odd numbers, each of these. Anything else is one part. The
- * walk must not have begun. */
+/* Splits a wheel into parts, each of which has its own walk: the members before, between and behind
+ * its large libraries, and, with odd numbers, each of these. Anything else is one part. The walk
+ * must not have begun. */
 size_t walk_parts(struct walk *walk);
-/* `whole` must stay open, and may be shared. */
+/* Opens the walk of one part. `whole` must stay open, and may be shared. */
 struct walk *walk_part(const struct walk *whole, size_t part);
-/* Over bytes in memory, for tests; the walk's path is "input". */
+/* Walks over bytes in memory, for tests; the walk's path is "input". */
 struct walk *walk_of_memory(const uint8_t *data, size_t size);
 int walk_next(struct jw_error *err, struct walk *walk, struct walk_found *ret_found);
 void walk_close(struct walk *walk); /* may be NULL */
 
-/* JW_ERR_INTERRUPTED if reading has to end. A layer's reader asks before each piece, and then
- * fails; an outer layer must not report that as damage. */
+/* Returns JW_ERR_INTERRUPTED if reading has to end. A layer's reader asks before each piece, and
+ * then fails; an outer layer must not report that as damage. */
 int walk_cancelled(struct jw_error *err, const struct jw_cancel *cancel);
 
-/* Counts what is unpacked once more. One file may ask for it for each of its members, and in a
- * stream that unpacks all before them: JW_ERR_LIMIT beyond a total, then at once. */
+/* Counts bytes that are unpacked once more. One file may need that for each of its members, and, in
+ * a stream, for everything before them: beyond a total it fails at once with JW_ERR_LIMIT. */
 int walk_again(struct jw_error *err, atomic_uint_least64_t *again_bytes, uint64_t size);

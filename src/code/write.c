@@ -11,12 +11,12 @@
 
 enum {
 	OPTIONS_AT = CONTAINER_ENTRY,  /* `{u32 off, u32 len}` behind the fixed fields */
-	OPTIONS_TEXT = OPTIONS_AT + 8, /* and the string behind that */
+	OPTIONS_TEXT = OPTIONS_AT + 8, /* the option string follows it */
 	MAX_OPTIONS = 1 << 16,
 	FLAGS = 0x11, /* 64 bits, Linux: as nvcc writes it */
 	ZSTD_LEVEL = 3,
-	NAME_AT = CONTAINER_ENTRY, /* of a cubin, which has no options */
-	CUBIN_MAJOR = 1,           /* the minor number is that of the ABI */
+	NAME_AT = CONTAINER_ENTRY, /* for a cubin, which has no options */
+	CUBIN_MAJOR = 1,           /* the minor number is the ABI's */
 	CUBIN_OPTIONS_AT = NAME_AT + 8,
 	CUBIN_HEADER = CUBIN_OPTIONS_AT + 8,
 	CUBIN_MAX_HEADER = CUBIN_HEADER + CUBIN_MAX_COMPAT + 2 * CONTAINER_ALIGN,
@@ -47,7 +47,7 @@ static int pack_payload(struct jw_error *err, enum devcode_compression compressi
 										 (int)payload.size, (int)room);
 	else
 		got = ZSTD_compress(out->data + out->size, room, payload.data, payload.size, ZSTD_LEVEL);
-	/* In this much room they fail only for want of memory. */
+	/* In a buffer of this size they fail only for lack of memory. */
 	if (!got || ZSTD_isError(got))
 		mem_ended(0);
 	out->size += got;
@@ -111,7 +111,7 @@ done:
 	return result;
 }
 
-/* The header, and behind it the payload, which is packed there. */
+/* Appends the header, and the payload, which is compressed in place. */
 static int append_packed(struct jw_error *err, const uint8_t *header, size_t header_size,
 						 enum devcode_compression compression, struct devcode_view payload,
 						 struct buf *out)
@@ -133,8 +133,8 @@ failed:
 	return -1;
 }
 
-/* Adds .nv.compat as the options of `header`, as CUDA 12.8's and 13.0's fatbinary does: behind the
- * NUL of an empty string, which does not count. Returns the size of the header. */
+/* Adds .nv.compat as the options of `header`, as the fatbinary programs of CUDA 12.8 and 13.0 do:
+ * after the NUL of an empty string. Returns the size of the header. */
 static size_t add_compat(uint8_t *header, struct devcode_view cubin)
 {
 	const struct devcode_view compat = cubin_compat(cubin);

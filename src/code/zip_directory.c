@@ -26,10 +26,10 @@ enum {
 /* ---- the end of the directory */
 
 struct zip_end {
-	uint64_t count, size_bytes, offset, at; /* `at`: of the record that holds these */
+	uint64_t count, size_bytes, offset, at; /* `at` is the place of the record that holds these */
 };
 
-/* The last record whose comment ends where the file does. */
+/* Finds the last record whose comment ends where the file ends. */
 static int find_end(struct jw_error *err, const uint8_t *data, size_t size, struct zip_end *end)
 {
 	for (size_t back = ZIP_END_BYTES; back <= size && back <= ZIP_END_BYTES + MAX_COMMENT; back++) {
@@ -64,7 +64,7 @@ bool zip_has_end(const struct os_map *map)
 	return false;
 }
 
-/* 4.3.14 and 4.3.15 */
+/* Reads the records of sections 4.3.14 and 4.3.15. */
 static int read_end_64(struct jw_error *err, const uint8_t *data, struct zip_end *end)
 {
 	struct cursor cursor;
@@ -110,8 +110,8 @@ bool zip_name_is_safe(const char *name, size_t length)
 	return true;
 }
 
-/* Takes the values that do not fit 32 bits from the extra field, and that field out of it, which is
- * then in two pieces: only a writer's own zip64 field is written again. */
+/* Takes the values that do not fit 32 bits from the extra field, and removes that field, which
+ * splits the rest in two pieces: only a writer's own zip64 field is written again. */
 static bool read_extra_64(struct zip_member *member, uint64_t *offset)
 {
 	struct cursor cursor = cursor_of(member->extra.data, member->extra.size);
@@ -163,7 +163,7 @@ static int read_local(struct jw_error *err, const uint8_t *data, uint64_t limit,
 	return 0;
 }
 
-/* `names`: the next free byte of the directory's names. */
+/* Reads a header of the directory; `names` is the next free byte for names. */
 static int read_central(struct jw_error *err, struct cursor *cursor, const uint8_t *data,
 						uint64_t limit, char **names, struct zip_member *member)
 {
@@ -210,7 +210,7 @@ static int read_central(struct jw_error *err, struct cursor *cursor, const uint8
 	return read_local(err, data, limit, offset, member);
 }
 
-/* ---- all of them */
+/* ---- all members */
 
 static int compare_names(const void *a, const void *b)
 {
@@ -226,18 +226,18 @@ static int compare_places(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What the directory lists, into its arrays, which have room for that. */
+/* Reads the members of the directory into its arrays, which have room for them. */
 static int read_members(struct jw_error *err, const struct os_map *map, const struct zip_end *end,
 						struct zip_directory *directory)
 {
-	enum { FORGET = 256 }; /* members */
+	enum { FORGET = 256 }; /* the members after which mapped pages are released */
 	const uint8_t *data = map->data;
 	const struct zip_member **placed = directory->by_place, **named = directory->by_name;
 	struct cursor cursor = cursor_of(data + end->offset, (size_t)end->size_bytes);
 	char *names = directory->names;
 
 	for (size_t i = 0; i < end->count; i++) {
-		/* Each header is a page of its own, with those that the system maps around it. */
+		/* Each header is on a page of its own, with the pages that the system maps around it. */
 		if (i % FORGET == 0)
 			os_map_forget(map, 0, map->size);
 		if (read_central(err, &cursor, data, end->offset, &names, &directory->members[i]))
@@ -308,7 +308,7 @@ const struct zip_member *zip_directory_find(const struct zip_directory *director
 	return found ? *found : NULL;
 }
 
-/* ---- the bytes of its members */
+/* ---- the bytes of members */
 
 enum { UNPACK_STEP = 1 << 18, MAX_INPUT_BYTES = 1 << 20 };
 
@@ -316,14 +316,14 @@ struct zip_reader {
 	const struct os_map *map;
 	const struct zip_member *member;
 	z_stream z;
-	bool ended;         /* the deflated data */
-	uint64_t read;      /* packed bytes */
-	uint64_t forgotten; /* of the file: up to here its pages were released */
-	uint64_t got;       /* unpacked ones */
+	bool ended;         /* the end of the deflated data was reached */
+	uint64_t read;      /* packed bytes that were read */
+	uint64_t forgotten; /* the place in the file up to which pages were released */
+	uint64_t got;       /* unpacked bytes so far */
 	uint32_t crc;
-	uint8_t step[UNPACK_STEP]; /* of zip_member_unpack */
+	uint8_t step[UNPACK_STEP]; /* the buffer of zip_member_unpack */
 	const struct jw_cancel *cancel;
-	bool quick; /* by ISA-L */
+	bool quick; /* unpacked by ISA-L */
 #ifdef JITWARM_ISAL
 	struct inflate_state isal;
 #endif
@@ -352,7 +352,7 @@ static const uint8_t *packed_data(const struct zip_reader *reader)
 	return reader->map->data + reader->member->data_offset;
 }
 
-/* From the beginning of its member. */
+/* Starts at the beginning of the member. */
 static void start(struct zip_reader *reader)
 {
 	reader->read = reader->got = 0;
@@ -398,7 +398,7 @@ static int unpack_quickly(struct zip_reader *reader, uint8_t *to, size_t size, s
 		if (state != ISAL_DECOMP_OK ||
 			(!reader->ended && isal->avail_in == in && isal->avail_out == room))
 			return -1;
-		/* It has taken bytes behind the data's end, too. */
+		/* It has read bytes behind the data's end, too. */
 		if (reader->ended)
 			reader->read -= (uint64_t)isal->read_in_length / 8;
 	}
@@ -467,7 +467,8 @@ static int take_some(struct jw_error *err, struct zip_reader *reader, uint8_t *t
 	if (unpack_some(err, reader, to, size, ret_got))
 		return -1;
 	at = member->data_offset + reader->read;
-	/* Also of the members between, and what the system maps around a page. */
+	/* Releases also the pages of the members between, and the pages that the system maps around a
+	 * page. */
 	if (at >= reader->forgotten + FORGET) {
 		os_map_forget(reader->map, (size_t)reader->forgotten, (size_t)(at - reader->forgotten));
 		reader->forgotten = at;
@@ -493,7 +494,7 @@ int zip_reader_take(struct jw_error *err, struct zip_reader *reader, uint8_t *to
 		return take_some(err, reader, to, size, ret_got);
 	if (!take_some(NULL, reader, to, size, ret_got))
 		return 0;
-	/* zlib has the last word on what is damaged, and how: it reads the member once more. */
+	/* zlib decides what is damaged, and how, so it reads the member once more. */
 	start(reader);
 	while (reader->got < got)
 		if (cancel_check(err, reader->cancel) ||

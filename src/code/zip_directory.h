@@ -1,6 +1,6 @@
-/* The members of a zip file, from its directory: unlike libarchive's, with the place of
- * their packed bytes, and without double names and members that share bytes. Source: PKWARE's
- * APPNOTE.TXT 6.3.10, which the numbers of sections below refer to. */
+/* The members of a zip file, from its directory. Unlike libarchive's members they have the place of
+ * their packed bytes, and double names and members that share bytes are refused. Source: PKWARE's
+ * APPNOTE.TXT 6.3.10, whose section numbers are used below. */
 #pragma once
 
 #include <stddef.h>
@@ -24,8 +24,8 @@ enum {
 	ZIP_END_BYTES = 22,
 	ZIP64_END_BYTES = 56,
 	ZIP64_LOCATOR_BYTES = 20,
-	ZIP64_EXTRA = 1, /* 4.5.3 */
-	ZIP_IN_64 = -1,  /* as uint32_t or uint16_t: the value is in the zip64 field or record */
+	ZIP64_EXTRA = 1, /* section 4.5.3 */
+	ZIP_IN_64 = -1,  /* in a uint32_t or uint16_t: the value is in the zip64 field or record */
 };
 
 struct zip_bytes {
@@ -36,55 +36,55 @@ struct zip_bytes {
 struct zip_member {
 	const char *name; /* unique and safe */
 	uint64_t packed_bytes, size_bytes, data_offset;
-	uint32_t crc, external; /* external: the mode of a file from Unix */
+	uint32_t crc, external; /* `external` has the mode of a file from Unix */
 	uint16_t made_by, flags, method, time, date;
-	struct zip_bytes extra; /* in the file */
+	struct zip_bytes extra; /* the place in the file */
 };
 
 struct zip_directory {
 	struct zip_member *members; /* in the directory's order */
 	size_t count;
 	const struct zip_member **by_place; /* in the file's order */
-	const struct zip_member **by_name;  /* private, like the next one */
+	const struct zip_member **by_name;  /* private, and so is the next one */
 	char *names;
 };
 
-/* Checks that every member lies alone in the file, is not encrypted, is no link, and has the same
- * name and method in both of its headers. JW_ERR_FORMAT, JW_ERR_UNSUPPORTED. The result points into
- * the map, of which few pages stay in memory. */
+/* Reads the directory and checks that every member lies alone in the file, is not encrypted, is not
+ * a link, and has the same name and method in both of its headers. JW_ERR_FORMAT,
+ * JW_ERR_UNSUPPORTED. The result points into the map, of which few pages stay in memory. */
 int zip_directory_read(struct jw_error *err, const struct os_map *map,
 					   struct zip_directory *ret_directory);
 void zip_directory_free(struct zip_directory *directory);
-/* Whether an end of the directory is where it can be, though other bytes may follow it. A file that
- * lacks it is cut off. */
+/* Whether the file has an end of the directory, even if other bytes follow it. A file without it is
+ * truncated. */
 bool zip_has_end(const struct os_map *map);
-/* NULL: there is none of that name. */
+/* Finds the member with that name, or returns NULL. */
 const struct zip_member *zip_directory_find(const struct zip_directory *directory,
 											const char *name);
 
-/* Whether a member may be called so: relative, no part of it empty, "." or "..", no backslash. */
+/* Whether a member may have this name: relative, no part of it empty, "." or "..", no backslash. */
 bool zip_name_is_safe(const char *name, size_t length);
 
-/* Reads one member after the other. What fails does not name the member. */
+/* Reads one member after the other. Errors do not name the member. */
 struct zip_reader;
 struct zip_reader *zip_reader_open(const struct os_map *map, const struct jw_cancel *cancel);
 void zip_reader_close(struct zip_reader *reader); /* may be NULL */
 int zip_reader_begin(struct jw_error *err, struct zip_reader *reader,
 					 const struct zip_member *member);
-/* The next bytes; *ret_got is 0 at the end, where it fails if they were not of the size and
- * checksum that the directory promises. Releases the mapped pages behind it. */
+/* Returns the next bytes; *ret_got is 0 at the end. Fails at the end if the bytes did not have the
+ * size and checksum of the directory. Releases the mapped pages behind it. */
 int zip_reader_take(struct jw_error *err, struct zip_reader *reader, uint8_t *to, size_t size,
 					size_t *ret_got);
 
-/* Passes on the unpacked bytes, and then fails if they are not of the size and checksum that the
- * directory promises; never passes on more than that size. */
+/* Passes the unpacked bytes to `take`, never more than the size in the directory; fails at the end
+ * if they did not have the size and checksum of the directory. */
 typedef int (*zip_take)(struct jw_error *err, void *context, const uint8_t *data, size_t size);
 int zip_member_unpack(struct jw_error *err, const struct os_map *map,
 					  const struct zip_member *member, const struct jw_cancel *cancel,
 					  zip_take take, void *context);
-/* The whole member, at most `most` bytes (JW_ERR_LIMIT). */
+/* Reads the whole member, at most `most` bytes (JW_ERR_LIMIT). */
 int zip_member_read(struct jw_error *err, const struct os_map *map, const struct zip_member *member,
 					size_t most, struct buf *ret_content);
-/* The first bytes, at most `size`; returns their number, 0 if they cannot be unpacked. */
+/* Reads the first bytes, at most `size`; returns their number, 0 if they cannot be unpacked. */
 size_t zip_member_head(const struct os_map *map, const struct zip_member *member, uint8_t *head,
 					   size_t size);

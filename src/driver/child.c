@@ -13,10 +13,11 @@ enum {
 	MAX_OUTPUT = 8 << 10,
 	MAX_TRIES = 5,
 	FIRST_PAUSE_MS = 25,
-	/* process, stdin, stdout, stderr, clock: each closes alone; the child is gone after the last */
+	/* process, stdin, stdout, stderr, clock: each closes separately, and the child is freed after
+	 * the last one */
 	HANDLES = 5,
-	/* A process that hangs in the kernel (in the driver) does not die of SIGKILL, and children of
-	 * the driver may hold a dead worker's pipes open. The wait for either is bounded. */
+	/* How long to wait for a killed process. One that hangs in the kernel (in the driver) does not
+	 * die of SIGKILL, and children of the driver may hold a dead worker's pipes open. */
 	KILL_MS = 2000,
 };
 
@@ -25,8 +26,8 @@ struct child {
 	uv_process_t process;
 	uv_pipe_t in, out, said;
 	uv_timer_t clock;
-	unsigned open_handles; /* not yet closed */
-	unsigned running;      /* how many of process, out and said have not ended */
+	unsigned open_handles; /* how many handles are not closed yet */
+	unsigned running;      /* how many of process, stdout and stderr have not ended */
 	bool greeted;
 	bool exited;
 	struct child_end how;
@@ -63,7 +64,8 @@ static void close_handles(struct child *child)
 			uv_close(handles[i], on_closed);
 }
 
-/* The process or one of its pipes has ended: after the last of them all its output was read. */
+/* Called when the process or one of its pipes has ended; after the last one, all output has been
+ * read. */
 static void handle_closed(struct child *child)
 {
 	if (!--child->running)
@@ -97,7 +99,7 @@ static void on_child_exit(uv_process_t *process, int64_t status, int signal)
 	handle_closed(child);
 }
 
-/* After the wait, its number may belong to another process. */
+/* After the wait, the process's number may belong to another process. */
 static void end_process(struct child *child)
 {
 	if (!child->exited)
@@ -148,7 +150,7 @@ static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buffer)
 	*ret_buffer = uv_buf_init(child->read_buffer, READ_STEP);
 }
 
-/* A worker whose output cannot be read would be waited for. */
+/* Ends the process, because a worker whose output cannot be read would be waited for. */
 static void pipe_ended(struct child *child, uv_stream_t *stream, ssize_t why)
 {
 	if (why != UV_EOF)
@@ -182,7 +184,7 @@ static void on_answer_line(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf
 	child->line.size -= used;
 }
 
-/* Keeps the end of its stderr: the driver's last output before a crash. */
+/* Keeps the end of the worker's stderr: the driver's last output before a crash. */
 static void on_words(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
 {
 	struct child *child = stream->data;
@@ -242,7 +244,7 @@ static int start_once(struct jw_error *err, uv_loop_t *loop, const struct child_
 	for (size_t i = 0; i < 15 && setup->command[i]; i++)
 		memcpy(&arguments[i], &setup->command[i], sizeof arguments[i]);
 	result = uv_spawn(loop, &child->process, &options);
-	/* Under load Windows returns an error for which libuv has no name */
+	/* Under load Windows returns an error for which libuv has no name. */
 	*ret_passing = result == UV_UNKNOWN;
 	if (result) {
 		/* The handles still have to be closed on the loop. There is no end event, since the child
@@ -289,7 +291,7 @@ static void on_written(uv_write_t *request, int status)
 {
 	struct pending_write *pending = request->data;
 
-	/* A worker that is gone reports that itself. One that gets no job would be waited for. */
+	/* A dead worker reports its end by itself. A worker that gets no job would be waited for. */
 	if (status && status != UV_EPIPE && status != UV_ECANCELED)
 		child_distrust(pending->child, uv_strerror(status));
 	buf_free(&pending->line);

@@ -6,7 +6,7 @@
 #include "cache/view.h"
 #include "os/file.h"
 
-/* Less than any entry with its index needs. */
+/* less than any entry with its index needs */
 enum { FULL_BYTES = 16 << 10 };
 
 /* A folder of the cache that is missing at each of this many tries is being removed on purpose. */
@@ -20,7 +20,7 @@ static bool is_predicted(const struct plan *plan, uint64_t key)
 	return false;
 }
 
-/* Looks for an entry with a name that no module of the plan has: its path stays NULL if there is
+/* Looks for an entry with a name that no module of the plan has; the path stays NULL if there is
  * none. The worker may have begun its next job, so the entry of another module is expected. Called
  * only after a prediction failed. */
 static int find_foreign(struct jw_error *err, const struct plan *plan, const char *dir,
@@ -55,8 +55,8 @@ int collect_insert(struct jw_error *err, struct cache_live *live, const struct c
 	struct jw_error why = {0};
 	int result = -1;
 
-	/* Tries again if a folder is missing, which makes it: the cache may be removed, or wiped by a
-	 * driver, between any two steps. */
+	/* A new try makes a missing folder again: the cache may be removed, or wiped by a driver,
+	 * between any two steps. */
 	for (int tries = 0; result && tries < MAX_TRIES; tries++) {
 		result = cache_insert(&why, live, &addition, 1);
 		if (result && why.code != JW_ERR_NOT_FOUND)
@@ -105,8 +105,8 @@ int collect_find(struct jw_error *err, const char *private_dir, const struct pla
 			return -1;
 		collected.what = collected.path ? COLLECTED_FOREIGN : COLLECTED_NOTHING;
 	}
-	/* The disk was full if twice what the workers write at once does not fit now: the driver
-	 * deletes an entry that did not fit, and so there is some space again. */
+	/* The disk was full if twice as much as the workers write at once does not fit now: the driver
+	 * deletes an entry that did not fit, so some space is free again. */
 	if (collected.what == COLLECTED_NOTHING &&
 		collect_disk_is_full(err, private_dir, 2 * at_once * module->entry_bytes))
 		return -1;

@@ -54,7 +54,7 @@ const char *compiler_fetch_program(void)
 	return os_is_windows ? "ptxas.exe" : "ptxas";
 }
 
-/* Source: PyPI; up to CUDA 12 the packages carry the number. */
+/* Source: PyPI. Up to CUDA 12 the names of packages contain the number. */
 const char *compiler_fetch_package(char text[64], unsigned major)
 {
 	(void)snprintf(text, 64, major < 13 ? "nvidia-cuda-nvcc-cu%u" : "nvidia-cuda-nvcc", major);
@@ -72,11 +72,13 @@ uint32_t compiler_fetch_first(uint32_t cuda)
 
 enum { MAX_PIECES = 2 };
 
-/* What is kept of one wheel. */
+/* The file that is kept of one wheel. */
 struct fetched_piece {
-	char package[64], member[64]; /* "nvidia-cuda-nvcc-cu12", "bin/ptxas": the end of its name */
-	char asked[128];              /* "nvidia-cuda-nvcc-cu12==12.4.*" */
-	int (*version)(struct jw_error *err, const char *path, uint32_t *ret_cuda); /* that it says */
+	char package[64],
+		member[64];  /* "nvidia-cuda-nvcc-cu12", and "bin/ptxas", the end of the file's name */
+	char asked[128]; /* "nvidia-cuda-nvcc-cu12==12.4.*" */
+	int (*version)(struct jw_error *err, const char *path,
+				   uint32_t *ret_cuda); /* reads the version that the file reports */
 };
 
 struct fetch {
@@ -86,7 +88,7 @@ struct fetch {
 	size_t piece_count;
 };
 
-/* ---- one piece */
+/* ---- one file */
 
 static int fail_wheel(struct jw_error *err, struct archive *archive)
 {
@@ -120,7 +122,7 @@ static int write_program(struct jw_error *err, struct archive *archive, const ch
 	return result ? result : os_set_mode(err, path, 0755);
 }
 
-/* The one file whose name ends in /`member`. No other one is written. */
+/* Extracts the one file whose name ends in /`member`; no other one is written. */
 static int find_program(struct jw_error *err, struct archive *archive, const char *member,
 						const char *path, const struct jw_cancel *cancel)
 {
@@ -172,8 +174,8 @@ static int unpack_program(struct jw_error *err, const char *wheel, const char *m
 	return result;
 }
 
-/* A name is not enough: what says another version is passed over by every search for this one. The
- * program is started, as it will be to compile. */
+/* Checks the version by starting the program, as it will be started to compile. The name is not
+ * enough: every search for this version would skip a program that reports another one. */
 static int check_fetched_version(struct jw_error *err, const struct fetch *fetch,
 								 const struct fetched_piece *piece, const char *path)
 {
@@ -234,7 +236,7 @@ static int fill_store_folder(struct jw_error *err, const struct fetch *fetch, co
 	return result;
 }
 
-/* Into a place that has the others already, or these of another version. */
+/* Adds files to a folder that already has the others, or those of another version. */
 static int add_pieces(struct jw_error *err, const struct fetch *fetch, const char *fresh,
 					  const char *place)
 {
@@ -251,7 +253,7 @@ static int add_pieces(struct jw_error *err, const struct fetch *fetch, const cha
 	return result;
 }
 
-/* Fills a folder beside the place, then renames it. `path`: of ptxas in that place. */
+/* Fills a temporary folder and renames it. `path` is the path of ptxas in the final folder. */
 static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *store,
 					  const char *place, const char *path)
 {
@@ -260,11 +262,13 @@ static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *sto
 	struct jw_error why = {0};
 	int result = -1;
 
-	os_sweep(store, fresh_start, "%", OS_DIRECTORY, DAY_S); /* of killed runs: no run takes a day */
+	os_sweep(store, fresh_start, "%", OS_DIRECTORY,
+			 DAY_S); /* folders of killed runs, since no run takes a day */
 	if (os_make_dirs(err, fresh, 0755) || fill_store_folder(err, fetch, fresh))
 		goto done;
 	result = os_rename(&why, fresh, place);
-	/* Fetched before, by another process, without its linker, or another version. */
+	/* The folder was fetched before: by another process, without its linker, or in another
+	 * version. */
 	if (result && os_exists(path))
 		result = add_pieces(err, fetch, fresh, place);
 	else if (result && os_exists(place))
@@ -329,7 +333,7 @@ int compiler_fetch_remove(struct jw_error *err, bool dry_run, char **ret_path)
 	return 0;
 }
 
-/* ptxas and, from CUDA 12 on, nvJitLink, as far as none of this version is kept */
+/* Lists ptxas and, from CUDA 12 on, nvJitLink, unless this version of them is already there. */
 static void find_missing(struct fetch *fetch, const char *place)
 {
 	const unsigned *cuda = fetch->cuda.numbers, major = cuda[0];
@@ -340,8 +344,8 @@ static void find_missing(struct fetch *fetch, const char *place)
 	(void)snprintf(pieces[0].member, sizeof pieces[0].member, "bin/%s", compiler_fetch_program());
 	(void)snprintf(pieces[1].package, sizeof pieces[1].package,
 				   major < 13 ? "nvidia-nvjitlink-cu%u" : "nvidia-nvjitlink", major);
-	/* Its file in the wheel, without the folders that differ. Source: the wheels of CUDA 12.0 to
-	 * 13.0 for Linux and Windows. */
+	/* The file's name in the wheel, without the folders that differ. Source: the wheels of CUDA
+	 * 12.0 to 13.0 for Linux and Windows. */
 	if (os_is_windows)
 		(void)snprintf(pieces[1].member, sizeof pieces[1].member, "bin/%snvJitLink_%u0_0.dll",
 					   major < 13 ? "" : "x86_64/", major);
@@ -354,7 +358,7 @@ static void find_missing(struct fetch *fetch, const char *place)
 		struct fetched_piece *piece = &fetch->pieces[fetch->piece_count];
 
 		*piece = pieces[i];
-		/* The linker's last number is another one than ptxas'. */
+		/* The linker's last number differs from ptxas's. */
 		if (i || fetch->cuda.count < 3)
 			(void)snprintf(piece->asked, sizeof piece->asked, "%.60s==%u.%u.*", pieces[i].package,
 						   cuda[0], cuda[1]);
@@ -378,7 +382,7 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 	if (!read_cuda(version, &fetch.cuda))
 		return error_set(err, JW_ERR_USAGE,
 						 "“%.40s” is not a CUDA version from 11.0 on (such as 12.4)", version);
-	/* Wheels are numbered by builds (12.4.131), and these have two digits or more. */
+	/* Wheels are numbered by builds (12.4.131), which have two digits or more. */
 	if (fetch.cuda.count == 3 && fetch.cuda.numbers[2] < 10)
 		return error_set(err, JW_ERR_USAGE,
 						 "“%.40s”: wheels are not numbered by toolkit update: “jitwarm compiler "

@@ -6,15 +6,17 @@
 
 #include "base/error.h"
 
-/* The folder of jw_use_compilers. Not created; the caller frees it. */
+/* Finds the folder of jw_use_compilers, which is not created; the caller frees it. */
 int compiler_fetch_store(struct jw_error *err, char **ret_path);
-/* Removes the fetched compilers, and their folders where nothing else is left in them. *ret_path:
- * the folder, which the caller frees; NULL: there was none, or jw_use_compilers has named one.
- * `dry_run`: only tells the folder. */
+/* Removes the fetched compilers, and their folders if nothing else is left in them. *ret_path is
+ * the folder, which the caller frees; NULL if there was none, or jw_use_compilers has named one.
+ * With `dry_run`, only finds the folder. */
 int compiler_fetch_remove(struct jw_error *err, bool dry_run, char **ret_path);
-/* "ptxas" */
+/* Returns "ptxas". */
 const char *compiler_fetch_program(void);
-/* The first CUDA version from this on that has a wheel with ptxas (1000 * major + 10 * minor) */
+/* Returns the first CUDA version from this one on that has a wheel with ptxas (1000 * major + 10 *
+ * minor). */
 uint32_t compiler_fetch_first(uint32_t cuda);
-/* The wheel that holds the ptxas of CUDA `major` ("nvidia-cuda-nvcc-cu12"); returns `text`. */
+/* Writes the name of the wheel that holds the ptxas of CUDA `major` ("nvidia-cuda-nvcc-cu12");
+ * returns `text`. */
 const char *compiler_fetch_package(char text[64], unsigned major);

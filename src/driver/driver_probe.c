@@ -19,7 +19,7 @@ enum { LIMIT_S = 120, MAX_ENTRY = 1 << 20 };
  * these and no further NUL (measured on 535 and 550), so the last of them counts as the first byte
  * of the key's tail. */
 struct payload {
-	char text[(sizeof probe_ptx + 7) / 8 * 8]; /* ends in one NUL at least */
+	char text[(sizeof probe_ptx + 7) / 8 * 8]; /* ends in at least one NUL */
 };
 
 static struct payload probe_payload(void)
@@ -27,7 +27,7 @@ static struct payload probe_payload(void)
 	struct payload payload = {0};
 
 	memcpy(payload.text, probe_ptx, sizeof probe_ptx);
-	*strchr(payload.text, '@') = '.'; /* cmake/EmbedText.cmake */
+	*strchr(payload.text, '@') = '.'; /* see cmake/EmbedText.cmake */
 	return payload;
 }
 
@@ -64,7 +64,7 @@ uint64_t driver_probe_key(const struct cache_profile *profile, uint16_t sm)
 
 /* The smallest entry below a cache directory. */
 struct found_entry {
-	char *path; /* NULL if there is none */
+	char *path; /* NULL if there is no entry */
 	uint64_t bytes;
 };
 
@@ -97,7 +97,7 @@ static int find_probe_entry(struct jw_error *err, const char *dir, int level,
 	return result;
 }
 
-/* Whether the entry is the one that this module produces with the stamp in it. -1: there is no
+/* Whether the entry is the one that this module produces with the stamp in it. -1 if there is no
  * entry, so its form stays unknown. */
 static int read_probe_entry(struct jw_error *err, const char *cache_dir,
 							const struct protocol_device *device, struct cache_profile *profile)
@@ -193,7 +193,7 @@ int driver_probe_confirm(struct jw_error *err, const struct jw_system *system,
 
 	if (run_folder_make(err, system->state_dir, &folder))
 		return -1;
-	/* Another process may be using the first one. */
+	/* Another process may be using the first GPU. */
 	for (size_t i = 0; result && i < system->gpu_count; i++) {
 		const struct protocol_device device = {.ordinal = system->gpus[i].ordinal,
 											   .target = system->gpus[i].target};

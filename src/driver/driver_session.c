@@ -41,15 +41,15 @@ enum { TICK_MS = 100 };
 
 struct driver_session {
 	struct driver_query ask;
-	struct protocol_hello *hello;   /* where the one that is waited for goes */
-	struct protocol_answer *answer; /* likewise, while `asked` */
+	struct protocol_hello *hello;   /* where to store the hello that is waited for */
+	struct protocol_answer *answer; /* where to store the answer, while `asked` */
 	bool asked;
 	struct child *child; /* NULL after it has ended */
 	uv_loop_t loop;
 	uv_timer_t timer;
 	uint64_t end_ms;
 	bool hung;
-	struct jw_error why; /* of its end */
+	struct jw_error why; /* the reason of its end */
 };
 
 static void on_session_hello(void *context, struct child *child, const struct protocol_hello *hello)
@@ -156,7 +156,7 @@ int driver_session_ask(struct jw_error *err, struct driver_session *session,
 		session->asked = false;
 		return error_copy(err, &session->why);
 	}
-	/* Such a worker ends itself. */
+	/* After such an answer the worker ends itself. */
 	while (session->child && (ret_answer->sticky || ret_answer->no_context))
 		(void)uv_run(&session->loop, UV_RUN_ONCE);
 	return 0;
@@ -178,7 +178,7 @@ void driver_session_close(struct driver_session *session)
 	mem_free(session);
 }
 
-/* CUcomputemode; drivers before 2013 have the first one. Source: cuda.h */
+/* CUcomputemode; only drivers before 2013 have the first one. Source: cuda.h */
 enum { MODE_EXCLUSIVE_THREAD = 1, MODE_PROHIBITED = 2, MODE_EXCLUSIVE = 3 };
 
 static bool is_exclusive(const struct protocol_device *device)
@@ -243,8 +243,8 @@ unsigned device_pool_most_workers(const struct device_pool *pool, const struct p
 	for (size_t i = 0; i < count; i++) {
 		unsigned some = most_for(pool, targets[i].device);
 
-		/* With several architectures each worker uses all of them in turn: two workers could meet
-		 * on one. */
+		/* With several architectures each worker uses all of them in turn, and two workers could
+		 * meet on one. */
 		if (some != UINT_MAX && count > 1)
 			some = 1;
 		most = some < most ? some : most;

@@ -1,4 +1,4 @@
-/* One question to the driver: starts a worker, waits for its answer and its end. */
+/* Asks the driver one question: starts a worker, waits for its answer and its end. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,48 +8,51 @@
 #include "plan/plan.h"
 
 struct driver_query {
-	const char *const *worker;      /* the command */
-	const char *cache_dir;          /* the private cache directory that its driver uses; NULL: the
-									   one that programs use, by the environment */
-	const struct protocol_job *job; /* NULL: only asks for the driver and its devices */
-	/* The next job, after each answer; NULL: no more. May be NULL itself. Failures of these jobs do
-	 * not change the answer. */
+	const char *const *worker; /* the command that starts a worker */
+	const char *cache_dir; /* the private cache directory of the worker's driver; NULL for the one
+							  that programs use, by the environment */
+	const struct protocol_job *job; /* NULL to ask only for the driver and its devices */
+	/* Returns the next job after each answer, or NULL if there are no more. May itself be NULL.
+	 * Failures of these jobs do not change the answer. */
 	const struct protocol_job *(*next)(void *context, const struct protocol_answer *answer);
-	void *context;                  /* of `next` */
-	const char *task;               /* names another compiler (driver/task.h); NULL: the driver's */
-	unsigned limit_s;               /* time after which it counts as hung */
-	const struct jw_cancel *cancel; /* cancels it (JW_ERR_INTERRUPTED); NULL: never */
+	void *context; /* passed to `next` */
+	const char
+		*task; /* the file that names another compiler (driver/task.h); NULL for the driver's */
+	unsigned limit_s; /* the time after which the worker counts as hung */
+	const struct jw_cancel
+		*cancel; /* cancels the call (JW_ERR_INTERRUPTED); NULL if nothing does */
 };
 
-/* -1: no worker could be started, it died, it hung, or its answer is malformed. A failure of the
- * driver is in the hello or the answer. `ret_answer` may be NULL if there is no job. */
+/* Asks the question. -1 if no worker could be started, or if it died, hung, or sent a malformed
+ * answer. A failure of the driver is in the hello or the answer. `ret_answer` may be NULL if there
+ * is no job. */
 int driver_query(struct jw_error *err, const struct driver_query *ask,
 				 struct protocol_hello *ret_hello, struct protocol_answer *ret_answer);
 
-/* A worker that stays for several questions, each after the answer to the one before. */
+/* A worker that answers several questions, each after the answer to the one before. */
 struct driver_session;
 
-/* Starts the worker that `ask` describes, and waits for what it says of itself. Its members must
- * stay valid; `job`, `next` and `context` are not used. -1: as driver_query. A failure of the
- * driver is in the hello: then it answers nothing. */
+/* Starts the worker that `ask` describes, and waits for its hello. The members of `ask` must stay
+ * valid; `job`, `next` and `context` are not used. -1 as for driver_query. If the hello has a
+ * failure of the driver, the session answers nothing. */
 int driver_session_open(struct jw_error *err, const struct driver_query *ask,
 						struct driver_session **ret_session, struct protocol_hello *ret_hello);
-/* -1: as driver_query; then, or after an answer that ends the worker (`sticky`, `no_context`), it
- * is no longer alive. */
+/* Asks a question. -1 as for driver_query. After that, or after an answer that ends the worker
+ * (`sticky`, `no_context`), the worker is no longer alive. */
 int driver_session_ask(struct jw_error *err, struct driver_session *session,
 					   const struct protocol_job *job, struct protocol_answer *ret_answer);
-/* Gives it the whole time of `limit_s` again. */
+/* Starts the time of `limit_s` again. */
 void driver_session_renew(struct driver_session *session);
 bool driver_session_alive(const struct driver_session *session);
-/* Waits for the end of the worker. NULL is valid. */
+/* Ends the session and waits for the end of the worker. NULL is valid. */
 void driver_session_close(struct driver_session *session);
 
-/* The GPUs that a run's workers see, and the choice of one for a module. */
+/* The GPUs that a run's workers see, and the choice of a GPU for a module. */
 struct device_pool {
 	struct protocol_device devices[PROTOCOL_MAX_DEVICES];
-	bool works[PROTOCOL_MAX_DEVICES];  /* a worker has had a context there */
-	bool barred[PROTOCOL_MAX_DEVICES]; /* it gives no context */
-	char why[128];                     /* reason for the last one that was barred */
+	bool works[PROTOCOL_MAX_DEVICES];  /* a worker has had a context on this GPU */
+	bool barred[PROTOCOL_MAX_DEVICES]; /* this GPU gives no context */
+	char why[128];                     /* why the last GPU was barred */
 	size_t count;
 };
 
@@ -59,17 +62,18 @@ struct device_pool {
  * contexts are barred. So are exclusive-process devices, if others of the same architecture serve
  * all workers. */
 void device_pool_fill(struct device_pool *pool, const struct protocol_hello *hello);
-/* Why a device in this mode gives no context, for people; "" if the mode is not the reason. */
+/* Returns why a device in this mode gives no context, for messages; "" if the mode is not the
+ * reason. */
 const char *device_pool_mode_text(int compute_mode);
-/* How many workers can have a context at the same time for modules of these architectures:
+/* Returns how many workers can have a context at the same time for modules of these architectures:
  * UINT_MAX, or few if one of them has only devices in exclusive mode. */
 unsigned device_pool_most_workers(const struct device_pool *pool, const struct plan_target *targets,
 								  size_t count);
 /* Whether there is a device of this architecture, barred or not. */
 bool device_pool_has(const struct device_pool *pool, struct jw_target target);
-/* An index in pool.devices, DEVICE_NONE if no device is left. Devices of the same architecture
- * share the workers by `turn`. */
+/* Returns an index in pool.devices; DEVICE_NONE if no device is left. Devices of the same
+ * architecture share the workers by `turn`. */
 size_t device_pool_choose(const struct device_pool *pool, struct jw_target target, size_t turn);
-/* False if no device is left; then err says so. */
+/* Bars a device. False if no device is left; then err has a message. */
 bool device_pool_bar(struct jw_error *err, struct device_pool *pool, size_t device,
 					 const char *why);

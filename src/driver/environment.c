@@ -49,9 +49,9 @@ bool profile_is_known(const struct jw_system *system)
 
 #define BACKGROUND "JITWARM_BACKGROUND"
 
-/* The fixed variables of a worker. Source: docs/internals/driver-cache.md, "Limits and variables"; the driver
- * reads all of them once, in cuInit. A NULL value removes the variable: FORCE_* would compile warm
- * modules, DISABLE_* would refuse to compile. */
+/* The fixed variables of a worker. Source: docs/internals/driver-cache.md, "Limits and variables";
+ * the driver reads all of them once, in cuInit. A NULL value removes the variable: FORCE_* would
+ * compile warm modules, DISABLE_* would refuse to compile. */
 static const struct environment_variable fixed[] = {
 	{"CUDA_CACHE_DISABLE", "0"}, {"CUDA_MODULE_LOADING", "EAGER"}, {"CUDA_FORCE_PTX_JIT", NULL},
 	{"CUDA_FORCE_JIT", NULL},    {"CUDA_DISABLE_PTX_JIT", NULL},   {"CUDA_DISABLE_JIT", NULL},

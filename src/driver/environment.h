@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "cache/profile.h"
 
-/* JW_ERR_USAGE if no command is named, and in a worker, which must not start workers: otherwise a
+/* JW_ERR_USAGE if no command is given, and in a worker, which must not start workers: otherwise a
  * program would start itself endlessly. */
 int worker_command_check(struct jw_error *err, const char *const *command);
 
@@ -18,23 +18,23 @@ struct cache_profile profile_of_system(const struct jw_system *system);
 /* Whether entries' names can be predicted. */
 bool profile_is_known(const struct jw_system *system);
 
-/* The environments of child processes. */
+/* ---- the environments of child processes */
 
 /* Set in every worker's environment. */
 #define WORKER_MARKER "JITWARM_WORKER"
 
 struct environment_variable {
-	const char *name, *value; /* NULL: removes the variable */
+	const char *name, *value; /* a NULL value removes the variable */
 };
 
-/* Our environment with these variables changed: "NAME=VALUE" strings and a NULL. Free it with
- * environment_free. NULL and err set on failure. */
+/* Returns our environment with these variables changed: "NAME=VALUE" strings and a NULL. Free it
+ * with environment_free. NULL with err on failure. */
 char **environment_with(struct jw_error *err, const struct environment_variable *variables,
 						size_t variable_count);
-/* Our environment with the driver's variables as a worker needs them; `limit_bytes` becomes
- * CUDA_CACHE_MAXSIZE. `cache_dir` NULL: the driver's variables stay as programs have them. `task`:
- * the file that names another compiler (driver/task.h), NULL for the driver's own. A worker in the
- * `background` learns that from environment_is_background. */
+/* Returns our environment with the driver's variables as a worker needs them; `limit_bytes` becomes
+ * CUDA_CACHE_MAXSIZE. If `cache_dir` is NULL, the driver's variables stay as programs have them.
+ * `task` is the file that names another compiler (driver/task.h), or NULL. With `background`,
+ * environment_is_background returns true in the worker. */
 char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint64_t limit_bytes,
 							  const char *task, bool background);
 bool environment_is_background(void);

@@ -39,7 +39,7 @@ int compiler_check_name(struct jw_error *err, const char *name)
 
 		if (end)
 			*end = '\0';
-		/* An empty member is the current folder. */
+		/* An empty part of the list is the current folder. */
 		path = os_join(*at ? at : ".", name);
 		found = os_exists(path);
 		if (found)
@@ -62,7 +62,8 @@ uint32_t compiler_cuda_of_text(const char *text)
 			   : 0;
 }
 
-/* "libnvrtc-builtins.so.12.8", "nvrtc-builtins64_128.dll"; 0: another file */
+/* Returns the version in "libnvrtc-builtins.so.12.8" or "nvrtc-builtins64_128.dll"; 0 for another
+ * file. */
 static uint32_t cuda_of_builtins(const char *name)
 {
 	const char *linked = strstr(name, ".so."), *windows = strstr(name, "64_");
@@ -76,7 +77,7 @@ static uint32_t cuda_of_builtins(const char *name)
 	return number >= 100 && number < 1000 ? number / 10 * 1000 + number % 10 * 10 : 0;
 }
 
-/* Two major versions may be in one folder: libnvrtc.so.12 is not that of 13's builtins. */
+/* Two major versions may be in one folder: libnvrtc.so.12 does not belong to 13's builtins. */
 static uint32_t cuda_beside(const char *path, unsigned long major)
 {
 	char *folder = os_dir_name(path);
@@ -106,7 +107,8 @@ uint32_t compiler_nvrtc_cuda(const char *path)
 		text_starts(os_base_name(path), "nvrtc-builtins64_") || os_real_path(NULL, path, &real))
 		return cuda;
 	version = strstr(os_base_name(real), ".so.");
-	/* Of libnvrtc.so.11.2, the name of all from 11.2 to 11.8, the builtins tell. */
+	/* libnvrtc.so.11.2 is the name of all versions from 11.2 to 11.8, which the builtins
+	 * distinguish. */
 	if (version && text_numbers(version + 4, 3, numbers, 3) == 3)
 		cuda = compiler_cuda_of_text(version + 4);
 	else
@@ -125,7 +127,7 @@ char *compiler_refused_ptx(const char *name, uint32_t cuda, const struct jw_driv
 		return NULL;
 	(void)text_format(version, sizeof version, "CUDA %u.%u", cuda / 1000, cuda % 1000 / 10);
 	(void)jw_driver_text(text, driver);
-	if (cuda > gpu_newest_cuda()) /* its own PTX version is not known */
+	if (cuda > gpu_newest_cuda()) /* the compiler's PTX version is not known */
 		return mem_printf("%s's %s writes PTX newer than the %u.%u that driver %s reads: programs "
 						  "that load what it compiles fail with error 222",
 						  version, name, reads.major, reads.minor, text);
@@ -136,16 +138,17 @@ char *compiler_refused_ptx(const char *name, uint32_t cuda, const struct jw_driv
 
 /* ---- search */
 
-/* Places in order. The version decides, not the order. */
+/* The state of a search. The version decides, not the order of the folders. */
 struct compiler_search {
 	uint32_t wanted;
 	char *found;
-	char *older; /* the newest one older than requested */
+	char *older; /* the newest compiler that is older than requested */
 	uint32_t older_cuda;
-	uint32_t least; /* not 0: the oldest from this version on is searched for, as far as `wanted` */
+	uint32_t
+		least; /* if not 0, the search is for the oldest one from this version on, up to `wanted` */
 	char *oldest;
 	uint32_t oldest_cuda;
-	struct jw_error distrust; /* why the first one that is not to be run is not */
+	struct jw_error distrust; /* why the first refused compiler must not be run */
 };
 
 static void try_program(struct compiler_search *search, const char *path)
@@ -174,7 +177,7 @@ static void try_program(struct compiler_search *search, const char *path)
 
 static void try_in(struct compiler_search *search, const char *root, const char *below)
 {
-	/* A relative folder in PATH depends on the current directory. */
+	/* A relative folder in PATH depends on the current directory, so it is skipped. */
 	char *path = root && os_is_whole_path(root)
 					 ? mem_printf("%s%c%s%s%s", root, os_separator, below, *below ? "/" : "",
 								  compiler_fetch_program())
@@ -238,7 +241,7 @@ static void try_path(struct compiler_search *search)
 	mem_free(list);
 }
 
-enum { FIRST_TOOLKIT = 9000 }; /* those from there on still compile for GPUs of today */
+enum { FIRST_TOOLKIT = 9000 }; /* the first toolkit that compiles for today's GPUs */
 
 static void report_missing(struct jw_error *err, const struct compiler_search *search,
 						   const struct jw_driver *driver)

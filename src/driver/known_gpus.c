@@ -11,8 +11,8 @@
 #include "os/file.h"
 #include "os/platform.h"
 
-/* One line that changes whenever the answer might: file identity, devices, and the variables that
- * hide or reorder them. */
+/* Makes a line that changes whenever the answer might: file identity, devices, and the variables
+ * that hide or reorder them. */
 static char *identity_of_gpus(const struct known_gpus_key *key)
 {
 	static const char *const variables[] = {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"};
@@ -33,7 +33,7 @@ static char *identity_of_gpus(const struct known_gpus_key *key)
 		(void)buf_printf(NULL, &text, " %s=%s", variables[i], value ? value : "-");
 		mem_free(value);
 	}
-	/* Variables may be of any length: what does not fit is not kept. */
+	/* Variables may be of any length; a text that does not fit is not kept. */
 	if (!text.overflowed)
 		identity = mem_string(buf_text(&text));
 	buf_free(&text);

@@ -29,7 +29,7 @@ static bool find_linker_version(struct nvjitlink *nvjitlink, unsigned major, uns
 	return true;
 }
 
-/* "12_4" of __nvJitLinkCreate_12_4, with the NUL at its end. 0: it is none. */
+/* Reads "12_4" of __nvJitLinkCreate_12_4, with the NUL at its end; 0 if it is something else. */
 static uint32_t read_symbol_version(const uint8_t *text, size_t size)
 {
 	unsigned numbers[2] = {0};
@@ -106,7 +106,7 @@ static int add_inputs(const struct nvjitlink *nvjitlink, void *handle,
 	return result;
 }
 
-/* Of an error alone. Its absence is none. */
+/* Fetches the error log; a missing log is not an error. */
 static void take_log(const struct nvjitlink *nvjitlink, void *handle, struct buf *log)
 {
 	size_t size = 0;

@@ -13,7 +13,7 @@ static const char *const form_names[] = {[CACHE_KEY_LOAD] = "load",
 										 [CACHE_KEY_TEXT] = "text",
 										 [CACHE_KEY_TEXT + 1] = NULL};
 
-/* ---- the messages: the first row tells each from the others */
+/* ---- the messages; the first row of a table distinguishes its message from the others */
 
 #define FIELD(type, name, member) JSON_AS(name, struct type, member, NULL)
 
@@ -130,8 +130,8 @@ static void get_error(const cJSON *object, char *error, size_t size)
 		text_language->learn(error, said);
 }
 
-/* `error`, which may be NULL, is put in English and, if the worker has its user's language, in
- * that. */
+/* Writes a message. `error`, which may be NULL, is written in English and, if the worker has its
+ * user's language, also in that language. */
 static int put(struct jw_error *err, struct buf *line, const struct json_table *table,
 			   const void *values, const char *error)
 {
@@ -152,7 +152,7 @@ static int put(struct jw_error *err, struct buf *line, const struct json_table *
 	return result;
 }
 
-/* Fills the zeroed struct; NULL: no such message. The caller deletes the object. */
+/* Fills the zeroed struct; NULL if it is no such message. The caller deletes the object. */
 static cJSON *get(struct jw_error *err, const char *line, size_t size,
 				  const struct json_table *table, void *values)
 {
@@ -167,7 +167,7 @@ static cJSON *get(struct jw_error *err, const char *line, size_t size,
 	return NULL;
 }
 
-/* A CUresult; -1 for anything else. */
+/* Returns a CUresult, or -1 for anything else. */
 static int get_result(const cJSON *object, const char *name)
 {
 	double result = json_number(object, name, -1);

@@ -14,7 +14,7 @@ enum { MAX_ARGUMENTS = 256 };
 
 /* ---- which version */
 
-/* "Cuda compilation tools, release 12.4, V12.4.131" */
+/* Reads "Cuda compilation tools, release 12.4, V12.4.131". */
 static bool read_release(const char *text, uint32_t *ret_cuda)
 {
 	const char *at = strstr(text, "release ");
@@ -27,7 +27,7 @@ static bool read_release(const char *text, uint32_t *ret_cuda)
 	return true;
 }
 
-/* The program is the first argument. */
+/* Runs ptxas; the program is the first argument. */
 static int run_ptxas(struct jw_error *err, const char *const *arguments, const char *output,
 					 struct os_ended *ret_ended)
 {
@@ -89,10 +89,11 @@ static int add_ptxas_argument(struct jw_error *err, struct call *call, const cha
 	return 0;
 }
 
-/* Whoever made the library chose its options, and ptxas reads and writes the files that some name,
- * also such as no help names (--compiler-stats-file, --fdevice-time-trace). So only these are
- * handed on: what “ptxas --help” of 11.8 and 12.5 has without a file, an input or a GPU. Those with
- * “=” take a value, which may be the next word: any other word without a dash is an input. */
+/* Whether an option of ptxas names no file. Whoever made the library chose its options, and ptxas
+ * reads and writes the files that some options name, also options that no help lists
+ * (--compiler-stats-file, --fdevice-time-trace). So only these are passed on: the options that
+ * “ptxas --help” of 11.8 and 12.5 lists and that name no file, input or GPU. Those with “=” take a
+ * value, which may be the next word; any other word without a dash is an input. */
 static bool names_no_file(const char *word, size_t length, bool *value_follows)
 {
 	static const char names[] =

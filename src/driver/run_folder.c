@@ -14,20 +14,20 @@
 #include "os/identity.h"
 #include "os/platform.h"
 
-/* A folder among the system's temporary files has its lock inside, since other accounts may take
+/* A folder in the system's temporary directory has its lock inside, since other accounts may take
  * names beside it. */
 static const char temporary_start[] = "jitwarm-run-", inner_lock[] = "lock";
 /* The time between making a folder and locking it; long enough for any machine. */
 enum { YOUNG_S = 60 };
 
-/* "12345-" */
+/* Writes the start of this process's names: "12345-". */
 static const char *own_start(char text[TEXT_SHORT])
 {
 	(void)snprintf(text, TEXT_SHORT, "%d-", (int)uv_os_getpid());
 	return text;
 }
 
-/* "jitwarm-run-12345-": skips those of this process here too. */
+/* Writes "jitwarm-run-12345-", so that folders of this process are skipped here, too. */
 static void temporary_prefix(char prefix[2 * TEXT_SHORT])
 {
 	char own[TEXT_SHORT];
@@ -63,8 +63,8 @@ static void sweep_temporary(void)
 	mem_free(base);
 }
 
-/* If another account could replace the folder by a link, the superuser's workers, whose drivers
- * follow links, do not write there. */
+/* Refuses a place where another account could replace the folder by a link: the superuser's
+ * workers, whose drivers follow links, do not write there. */
 static int check_place(struct jw_error *err, const char *path)
 {
 	if (os_is_private(path))
@@ -146,7 +146,8 @@ int run_folder_make(struct jw_error *err, const char *state_dir, struct run_fold
 
 	if (state_dir)
 		(void)make_in(&why, state_dir, &there);
-	/* On a network drivers often cannot lock, and then store nothing; and it is slow. */
+	/* On a network file system drivers often cannot lock, and then store nothing; and it is
+	 * slow. */
 	if (there.path && (os_space(NULL, there.path, &space) || !space.network)) {
 		*ret_folder = there;
 		return 0;

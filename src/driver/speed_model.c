@@ -9,11 +9,11 @@
 
 static const char schema[] = "jitwarm.speed/4";
 
-/* No machine is so far from the model. Such a value comes from a driver that compiled nothing, a
- * clock that jumps, or a forged file. */
+/* The largest factor that a machine can have. A larger value comes from a driver that compiled
+ * nothing, a clock that jumps, or a forged file. */
 static const double MAX_FACTOR = 20, MAX_MODULE_MS = 1000;
 static const double MAX_MS = 1e12;
-/* Earlier runs weigh at most this. */
+/* The most that earlier runs weigh. */
 static const double MAX_REMEMBERED_MS = 120e3;
 /* The usual factor weighs as much as a run of this length, so that three tiny modules do not
  * decide. */

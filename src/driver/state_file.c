@@ -43,7 +43,7 @@ cJSON *state_read(const char *state_dir, const char *name)
 	return member;
 }
 
-/* The oldest is the first: what is written goes to the end. */
+/* Drops the oldest run, which is the first, since new ones are written to the end. */
 static void drop_old_runs(cJSON *document)
 {
 	cJSON *member, *oldest;
@@ -90,7 +90,7 @@ int state_write(struct jw_error *err, const char *state_dir, const char *name, c
 	cJSON *document;
 	int result;
 
-	/* Without a state directory, none is made to remove something from it. */
+	/* Without a state directory there is nothing to remove, so none is made. */
 	if (!state_dir || (!value && !has_member(state_dir, name))) {
 		cJSON_Delete(value);
 		return 0;

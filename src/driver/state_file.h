@@ -1,10 +1,8 @@
-/* state.json in the state directory: what jitwarm remembers of this machine, a member for each
- * subject. Each member is an object with a schema of its own, so a version that does not know one
- * ignores that one alone.
- *
- * The file is read as hostile input; a damaged one counts as empty, and the next writer replaces
- * it. Readers take no lock. A writer locks state-lock, reads the file, and replaces it with its
- * member changed, so two writers lose nothing of each other. */
+/* state.json in the state directory: what jitwarm remembers about this machine, with a member for
+ * each subject. Each member is an object with its own schema, so a version that does not know a
+ * member ignores only that one. The file is read as hostile input; a damaged one counts as empty,
+ * and the next writer replaces it. Readers take no lock. A writer locks state-lock, reads the file,
+ * and replaces it with its member changed, so two writers lose nothing of each other. */
 #pragma once
 
 #include "base/error.h"
@@ -18,16 +16,16 @@
 #define STATE_AHEAD    "ahead"
 #define STATE_LAST_RUN "last-run-"
 
-/* The member; NULL if there is none, or `state_dir` is. cJSON_Delete frees it. */
+/* Reads a member; NULL if there is none, or if `state_dir` is NULL. cJSON_Delete frees it. */
 cJSON *state_read(const char *state_dir, const char *name);
-/* Replaces the member by `value`, which is freed in any case; NULL removes it. Does nothing if
- * `state_dir` is NULL. Of the last runs the 64 newest are kept. */
+/* Replaces the member by `value`, which is freed in any case; NULL removes the member. Does nothing
+ * if `state_dir` is NULL. The 64 newest of the last runs are kept. */
 int state_write(struct jw_error *err, const char *state_dir, const char *name, cJSON *value);
 
-/* Parses the text of such a file; anything but a sound one is NULL. For tests and the fuzz target,
- * too. */
+/* Parses the text of such a file; NULL if it is not sound. Also for tests and the fuzz target. */
 cJSON *state_parse(const char *text, size_t size);
 
-/* 0 unless this is the superuser, and another account could change what is kept at `path`: keys,
- * packs and settings decide what the superuser does. JW_ERR_IO with the reason. */
+/* Fails for the superuser if another account could change the content at `path`, because keys,
+ * packs and settings there decide what the superuser does. JW_ERR_IO with the reason; 0
+ * otherwise. */
 int state_check_writers(struct jw_error *err, const char *path);

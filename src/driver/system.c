@@ -48,7 +48,8 @@ static void take_query_hello(struct jw_system *system, const struct protocol_hel
 		system->driver.version.cuda = hello->cuda;
 }
 
-/* Asks the driver for its GPUs. One that does not start is no failure here: it becomes why_none. */
+/* Asks the driver for its GPUs. If the driver does not start, that is no failure here: it becomes
+ * why_none. */
 static void ask_devices(const struct jw_system_options *options, const struct known_gpus_key *key,
 						struct jw_system *system)
 {
@@ -57,7 +58,7 @@ static void ask_devices(const struct jw_system_options *options, const struct kn
 	struct driver_query ask = {.limit_s = LIMIT_S};
 	struct run_folder folder = {0};
 
-	/* Listing GPUs writes nothing, so it needs no cache of its own. */
+	/* Listing GPUs writes nothing, so the driver needs no cache of its own. */
 	(void)run_folder_make(NULL, system->state_dir, &folder);
 	ask.worker = options->worker;
 	ask.cache_dir = folder.path;
@@ -84,7 +85,7 @@ static bool has_device_file(void)
 	return has;
 }
 
-/* Its devices, whether a driver is here or not. */
+/* Records the PCI devices, whether there is a driver or not. */
 static void note_pci(const struct os_pci_device *pci, size_t count, struct jw_system *system)
 {
 	struct jw_target target = {89, 0};
@@ -100,7 +101,7 @@ static void note_pci(const struct os_pci_device *pci, size_t count, struct jw_sy
 	system->example_driver = jw_driver_example(&target, 1);
 }
 
-/* The way out, where a part of the driver or a GPU shows which. */
+/* Adds what to do, if a part of the driver or a GPU shows it. */
 static void explain_no_driver(const struct jw_error *why, struct jw_system *system)
 {
 	struct os_pci_device pci[MAX_PCI];
@@ -189,7 +190,7 @@ static void take_profile(const struct cache_profile *profile, struct jw_system *
 	TEXT_COPY(system->driver.stamp, profile->stamp);
 }
 
-/* What is known of the driver. Has it compile a tiny module if the form of its names is not
+/* Finds the driver's profile. Has the driver compile a tiny module if the form of its names is not
  * confirmed yet, and a few larger ones if its speed is unknown. A failure to measure the speed is
  * ignored. */
 static int find_profile(struct jw_error *err, const struct jw_system_options *options,
@@ -212,7 +213,7 @@ static int find_profile(struct jw_error *err, const struct jw_system_options *op
 	return 0;
 }
 
-/* With these settings programs do not use a cache, however warm. */
+/* Finds settings with which programs do not use a cache, even a warm one. */
 static void judge_settings(struct jw_cache_info *cache)
 {
 	if (cache->disabled)
@@ -251,7 +252,7 @@ static void settle_settings(const struct jw_system_options *options, struct jw_s
 	struct jw_cache_info *cache = &system->cache;
 	uint64_t limit = branch->default_limit_bytes;
 
-	/* NVIDIA's guide (CUDA_CACHE_MAXSIZE): 256 MiB on embedded platforms, whichever the driver. */
+	/* NVIDIA's guide (CUDA_CACHE_MAXSIZE): 256 MiB on embedded platforms, with any driver. */
 	for (size_t i = 0; i < system->gpu_count; i++)
 		if (gpu_is_tegra(system->gpus[i].target.sm) && limit > embedded)
 			limit = embedded;
@@ -297,7 +298,8 @@ static int profile_elsewhere(struct jw_error *err, const struct jw_system_option
 						 "--driver names the other machine's driver, for example --driver %s: %s",
 						 jw_driver_example(options->targets, options->target_count), why.message);
 	}
-	/* A library shows its build, and often its release; another source of the release goes first */
+	/* A library shows its build, and often its release; another source of the release has
+	 * priority. */
 	result = cache_profile_find(err, NULL, library, system->cache.path, ret_profile);
 	if (!result) {
 		TEXT_COPY(system->driver.library, library);
@@ -312,7 +314,7 @@ static int names_unknown(struct jw_error *err, const struct jw_driver *driver)
 	const struct cache_known_driver *known = cache_known_driver_like(driver);
 	char text[JW_DRIVER_TEXT], names[JW_DRIVER_NAMES];
 
-	/* Of a branch, or a CUDA version, any release may be meant. */
+	/* A branch, or a CUDA version, may mean any of its releases. */
 	if (!driver->release[1])
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "driver %s: give the full version, for example --driver %s, or its "
@@ -353,7 +355,8 @@ static int open_elsewhere(struct jw_error *err, const struct jw_system_options *
 	return 0;
 }
 
-/* After an upgrade the installed driver does not start under the kernel's part of the former one */
+/* Explains that the installed driver does not start after an upgrade, because the kernel module is
+ * still the former one's. */
 static void explain_pending(struct jw_system *system)
 {
 	struct jw_driver running = {0};
@@ -369,7 +372,7 @@ static void explain_pending(struct jw_system *system)
 						  jw_driver_text(installed, &system->driver.version), text);
 }
 
-/* This machine as it is. */
+/* Opens this machine as it is. */
 static int open_here(struct jw_error *err, const struct jw_system_options *options,
 					 struct jw_system *system)
 {
@@ -405,7 +408,7 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	struct jw_error why = {0};
 	int result = -1;
 
-	/* Also without a GPU to ask about: a developer's machine may have none. */
+	/* This applies also if there is no GPU to ask about, as on a developer's machine. */
 	if (!options->target_count && (!options->asleep || options->probe || options->ask) &&
 		worker_command_check(err, options->worker))
 		return -1;
@@ -413,7 +416,7 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	system->worker = options->worker;
 	system->elsewhere = options->target_count != 0;
 	system->gpus = mem_array(PROTOCOL_MAX_DEVICES, sizeof *system->gpus);
-	/* An account without a home keeps nothing. */
+	/* An account without a home has no state. */
 	if (os_state_dir(&why, &system->state_dir) && error_unless_missing(err, &why))
 		goto done;
 	if (system->state_dir && os_may_make(&why, system->state_dir))
@@ -423,7 +426,7 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 		system->scratch = mem_alloc(sizeof *system->scratch);
 		if (run_folder_make(err, system->state_dir, system->scratch))
 			goto done;
-		/* The first insert makes the cache, with its final mode. */
+		/* The first insert makes the cache, with its final permissions. */
 		how.cache_dir = scratch = os_join(system->scratch->path, "ComputeCache");
 	}
 	if (cache_settings_read(err, options->cache_dir, NULL, &system->cache))

@@ -18,8 +18,8 @@
 /* Source: NVRTC's documentation, nvrtc.h of CUDA 11.2 to 13.0. */
 enum { NVRTC_MAX_ARCHS = 64, NVRTC_MAX_LOG = 64 << 20, NVRTC_MAX_PTX = 1 << 30 };
 
-/* X(name, (parameters)): each returns nvrtcResult as an int, and exists since CUDA 11.2. A program
- * is an opaque pointer. */
+/* X(name, (parameters)). Each function returns nvrtcResult as an int, and exists since CUDA 11.2. A
+ * program is an opaque pointer. */
 #define NVRTC_FUNCTIONS(X)                                                                         \
 	X(nvrtcVersion, (int *ret_major, int *ret_minor))                                              \
 	X(nvrtcCreateProgram,                                                                          \
@@ -41,13 +41,13 @@ struct nvrtc {
 	NVRTC_FUNCTIONS(NVRTC_MEMBER)
 #undef NVRTC_MEMBER
 	unsigned major, minor;
-	uint16_t archs[NVRTC_MAX_ARCHS]; /* capabilities that it compiles for (86), ascending */
+	uint16_t archs[NVRTC_MAX_ARCHS]; /* the capabilities that it compiles for (86), ascending */
 	size_t arch_count;
 };
 
 struct nvrtc_source {
 	const char *text; /* NUL-terminated */
-	const char *name; /* appears in messages, in `.file` lines and in some symbols */
+	const char *name; /* the name in messages, in `.file` lines and in some symbols */
 	const char *const *options;
 	size_t option_count;
 };
@@ -106,9 +106,9 @@ static int open_by_name(struct jw_error *err, struct os_library **ret_library)
 					 "such as nvidia-cuda-nvrtc-cu12)");
 }
 
-/* NVRTC loads its builtins by name, from its own folder or by the system's settings. It always
- * finds a library that is loaded already. Fails where they are not to be run; other failures are
- * NVRTC's to report. */
+/* Loads NVRTC's builtins first: NVRTC loads them by name, from its own folder or by the system's
+ * settings, and always finds a library that is already loaded. Fails if they must not be run; other
+ * failures are left to NVRTC. */
 static int load_builtins(struct jw_error *err, const struct nvrtc *nvrtc, const char *path)
 {
 	char *folder = os_dir_name(path), name[64], *builtins;
@@ -149,7 +149,7 @@ static int nvrtc_open(struct jw_error *err, const char *path, struct nvrtc *ret_
 	return 0;
 }
 
-/* "NVRTC_ERROR_COMPILATION" */
+/* Returns "NVRTC_ERROR_COMPILATION" and the like. */
 static const char *nvrtc_error_name(const struct nvrtc *nvrtc, int result)
 {
 	const char *name = nvrtc->nvrtcGetErrorString(result);
@@ -157,7 +157,7 @@ static const char *nvrtc_error_name(const struct nvrtc *nvrtc, int result)
 	return name ? name : "an error without a name";
 }
 
-/* A text whose size one function returns and another one writes; both include the NUL. */
+/* Takes a text whose size one function returns and another one writes; both include the NUL. */
 static int take_text(struct jw_error *err, void *program, int (*size_of)(void *, size_t *),
 					 int (*write)(void *, char *), size_t most, struct buf *text)
 {
@@ -178,8 +178,8 @@ static int take_text(struct jw_error *err, void *program, int (*size_of)(void *,
 	return 0;
 }
 
-/* Compiles one source. 0: *ret_status is NVRTC's result (0: `ptx` holds the text without its NUL),
- * and `log` its messages, which may be warnings. -1: it was not tried. */
+/* Compiles one source. Returns 0 with NVRTC's result in *ret_status (0: `ptx` holds the text
+ * without its NUL) and its messages in `log`, which may be warnings; -1 if it was not tried. */
 static int nvrtc_compile(struct jw_error *err, const struct nvrtc *nvrtc,
 						 const struct nvrtc_source *source, int *ret_status, struct buf *log,
 						 struct buf *ptx)

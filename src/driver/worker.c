@@ -1,5 +1,4 @@
 /* The worker process: reads jobs on stdin, has the driver compile them, answers. See protocol.h.
- *
  * NVIDIA's driver compiles a module as it would for the application: it loads the container's
  * original bytes with log options only, so that the driver writes the entry of the CUDA runtime
  * (measured on 535, 550, 555; docs/internals/driver-cache.md). */
@@ -40,29 +39,30 @@ struct driver {
 
 struct driver_outcome {
 	int result;      /* CUresult */
-	bool sticky;     /* the context is unusable: this process cannot continue */
-	bool no_context; /* no context: `result` is the reason (full, exclusive to another process); 0:
-						less than spare_bytes was free */
-	uint64_t free_bytes; /* then: of its memory */
-	double cpu_ms; /* processor time of only the compile: a device's first job makes its context */
-	char log[DRIVER_LOG_BYTES]; /* the compiler's messages or "" */
+	bool sticky;     /* the context is unusable, so this process cannot continue */
+	bool no_context; /* no context: `result` is the reason (full, exclusive to another process); 0
+						if less than spare_bytes was free */
+	uint64_t free_bytes; /* if no context: the free memory of the device */
+	double cpu_ms; /* processor time of the compile alone, since a device's first job also makes its
+					  context */
+	char log[DRIVER_LOG_BYTES]; /* the compiler's messages, or "" */
 };
 
 struct driver_input {
 	int device;
-	uint64_t spare_bytes; /* GPU memory that must be free beside a context made for this job; 0: any
-						   */
+	uint64_t spare_bytes; /* GPU memory that must be free beside a context made for this job; 0 for
+							 any */
 	enum cache_key_form form;
-	void *image; /* a container, or PTX text ending in a NUL; to be linked: containers, one behind
+	void *image; /* a container, or PTX text that ends in a NUL; for linking, containers one after
 					the other */
 	size_t size;
-	/* Not NULL: links all of the containers, in their order and without options, as the CUDA
-	 * runtime does at a start (docs/internals/driver-cache.md, "Link-time"), and appends the linked
-	 * machine code. `form` does not matter then. */
+	/* If not NULL, links all containers, in their order and without options, as the CUDA runtime
+	 * does at a start (docs/internals/driver-cache.md, "Link-time"), and appends the linked machine
+	 * code; `form` is ignored. */
 	struct buf *linked;
 };
 
-/* Makes the device's context the current one. The outcome gives the reason why that is not so. */
+/* Makes the device's context the current one. On failure outcome->result is the reason. */
 static void use_device(struct driver *driver, int ordinal, uint64_t spare_bytes,
 					   struct driver_outcome *outcome)
 {
@@ -104,7 +104,7 @@ static void logs_prepare(struct logs *logs)
 	memset(logs->info, 0, sizeof logs->info);
 	memset(logs->errors, 0, sizeof logs->errors);
 	memcpy(logs->options, options, sizeof options);
-	/* The driver takes a size in the pointer itself. */
+	/* The driver takes the size as the value of the pointer itself. */
 	logs->values[0] = logs->info;
 	logs->values[1] = (void *)(uintptr_t)sizeof logs->info; /* NOLINT(performance-no-int-to-ptr) */
 	logs->values[2] = logs->errors;
@@ -112,8 +112,8 @@ static void logs_prepare(struct logs *logs)
 		(void *)(uintptr_t)sizeof logs->errors; /* NOLINT(performance-no-int-to-ptr) */
 }
 
-/* Loads the module and unloads it. For CACHE_KEY_LINK it is compiled when it is added to a link,
- * which is never completed, since its result is not cached (measured). Returns a CUresult. */
+/* Loads the module and unloads it. For CACHE_KEY_LINK the module is compiled when it is added to a
+ * link, which is never completed, since its result is not cached (measured). Returns a CUresult. */
 static int compile(const struct cuda *cuda, const struct driver_input *input, struct logs *logs)
 {
 	void *made = NULL;
@@ -134,8 +134,8 @@ static int compile(const struct cuda *cuda, const struct driver_input *input, st
 	return result;
 }
 
-/* Links the containers. Their linked code is the link's own, and goes with it. -1: it is too large
- */
+/* Links the containers. The linked code belongs to the link and is copied before the link is
+ * destroyed. -1 if it is too large. */
 static int link_containers(struct jw_error *err, const struct cuda *cuda,
 						   const struct driver_input *input, struct logs *logs, int *ret_result)
 {
@@ -169,8 +169,8 @@ static int link_containers(struct jw_error *err, const struct cuda *cuda,
 	return result;
 }
 
-/* Loads one module (for CACHE_KEY_LINK: adds it to a link) and unloads it; or links. -1: not tried,
- * or the linked code is too large; *ret_outcome has the driver's result. */
+/* Loads one module (for CACHE_KEY_LINK, adds it to a link) and unloads it; or links. -1 if it was
+ * not tried, or the linked code is too large; *ret_outcome has the driver's result. */
 static int driver_compile(struct jw_error *err, struct driver *driver,
 						  const struct driver_input *input, struct driver_outcome *ret_outcome)
 {
@@ -205,13 +205,14 @@ static int driver_compile(struct jw_error *err, struct driver *driver,
 
 enum { STDIN = 0 };
 
-/* A compile allocates 25 MiB or more (plan/estimate.h) and frees it, again and again. */
+/* How much freed memory to keep: a compile allocates 25 MiB or more (plan/estimate.h) and frees it,
+ * again and again. */
 static const uint64_t KEEP_BYTES = UINT64_C(64) << 20;
 
 struct worker {
-	int out; /* for answers; the driver cannot write to the real stdout */
+	int out; /* where answers go; the driver cannot write to the real stdout */
 	struct driver driver;
-	struct task task; /* another compiler; {0}: the driver's own */
+	struct task task; /* another compiler; {0} for the driver's own */
 	struct buf in;    /* bytes that were read and not yet processed */
 	struct buf line;  /* the answer under construction */
 	struct buf image;
@@ -244,8 +245,8 @@ static int describe_device(const struct cuda *cuda, int ordinal, struct protocol
 		*c = (char)tolower((unsigned char)*c);
 	if (!cuda->cuDeviceTotalMem_v2(&memory, device))
 		d.memory_bytes = memory;
-	/* For a slice (MIG) the second version returns its own id, the first that of the whole GPU.
-	 * Source: CUDA Driver API, cuDeviceGetUuid_v2. */
+	/* For a slice (MIG) the second version returns the slice's own id, the first version that of
+	 * the whole GPU. Source: CUDA Driver API, cuDeviceGetUuid_v2. */
 	if (cuda->cuDeviceGetUuid_v2)
 		result = cuda->cuDeviceGetUuid_v2(uuid, device);
 	else
@@ -262,7 +263,7 @@ static int describe_device(const struct cuda *cuda, int ordinal, struct protocol
 	return 0;
 }
 
-/* The consequences of a result. Source: cuda.h, "CUresult". */
+/* Returns what to do about a result. Source: cuda.h, "CUresult". */
 static const char *start_hint(int result)
 {
 	switch (result) {
@@ -276,7 +277,7 @@ static const char *start_hint(int result)
 	}
 }
 
-/* Describes the driver and its GPUs. The hello contains a failure, and the supervisor reports it */
+/* Describes the driver and its GPUs. The hello also has a failure, which the supervisor reports. */
 static void driver_greet(struct worker *worker, struct protocol_hello *hello)
 {
 	struct cuda *cuda = &worker->driver.cuda;
@@ -307,7 +308,7 @@ static void driver_greet(struct worker *worker, struct protocol_hello *hello)
 						  cuda_error_name(cuda, hello->result), start_hint(hello->result));
 }
 
-/* The bytes of a job's container, with a NUL behind them. */
+/* Reads the bytes of a job's container, followed by a NUL. */
 static int read_job_image(struct jw_error *err, struct worker *worker,
 						  const struct protocol_job *job)
 {

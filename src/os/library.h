@@ -28,14 +28,14 @@ void os_library_close(struct os_library *library);
  * loading it: LD_LIBRARY_PATH, the linker's cache, the usual folders (WSL's too); System32. Links
  * are resolved. JW_ERR_NOT_FOUND. The caller frees the path. */
 int os_find_driver(struct jw_error *err, char **ret_path);
-/* Any library in those places; on Windows in none. */
+/* Finds any library in those folders; on Windows there are none. */
 bool os_find_library(const char *name, char **ret_path);
-/* Whether the library with which this driver compiles PTX is missing: then it gives 221 for each
- * module, and loads machine code and entries. False where that does not show without asking the
- * driver: on Windows and in WSL, whose driver has it in a folder of its own. */
+/* Whether the library with which this driver compiles PTX is missing. Then the driver returns 221
+ * for each module, and still loads machine code and entries. False if that cannot be seen without
+ * asking the driver: on Windows and in WSL, whose driver has the library in its own folder. */
 bool os_lacks_jit_compiler(const char *driver);
 
-/* The release of NVIDIA's driver that a file of it is of ("536.23"), by its version resource: the
- * last five digits of 31.0.15.3623. JW_ERR_NOT_FOUND if it has none; only Windows has them. Source:
- * NVIDIA's release notes name both. */
+/* Finds the release of NVIDIA's driver that a file belongs to ("536.23"), by its version resource:
+ * the last five digits of 31.0.15.3623. JW_ERR_NOT_FOUND if it has none; only Windows has them.
+ * Source: NVIDIA's release notes name both. */
 int os_file_release(struct jw_error *err, const char *path, char ret_release[32]);

@@ -8,9 +8,8 @@
 #include "base/error.h"
 #include "os/file.h"
 
-/* The descriptor, or -1; `flags` are UV_FS_O_... For reading, devices and pipes are not opened
- * (POSIX): JW_ERR_UNSUPPORTED. A new file has the mode that the umask leaves of
- * 0666. */
+/* Returns the descriptor, or -1; `flags` are UV_FS_O_... For reading, devices and pipes are not
+ * opened (POSIX): JW_ERR_UNSUPPORTED. A new file has mode 0666 less umask. */
 int path_open(struct jw_error *err, const char *path, int flags);
 int path_make_dir(struct jw_error *err, const char *path, uint32_t mode);
 /* Makes a file (0600) named `path` and six more letters; the caller frees the name. Returns its

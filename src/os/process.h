@@ -55,73 +55,76 @@ char *os_system_text(const char *printed);
  * bare name, with .exe and .com if it has no extension, in the folders of PATH that name their
  * drive or share; JW_ERR_NOT_FOUND if there is none. POSIX: returns a copy. The caller frees it. */
 char *os_find_program(struct jw_error *err, const char *name);
-/* A path that does not depend on the current folder and drive: not "\\usr" on Windows. */
+/* Whether a path depends on neither the current folder nor the current drive: "\\usr" does on
+ * Windows. */
 bool os_is_whole_path(const char *path);
 
-/* The folder of NVIDIA's installer for the CUDA toolkit of a version; for the newest, if `major` is
- * 0 and the system has such a folder. The caller frees it; NULL if there is none. */
+/* Finds the folder of NVIDIA's installer for the CUDA toolkit of a version, or, if `major` is 0, of
+ * the newest one, if the system has such a folder. The caller frees it; NULL if there is none. */
 char *os_cuda_toolkit(unsigned major, unsigned minor);
 
 /* Installations of Python that the system has registered, beside those on PATH. */
 
-/* The folder of the newest registered Python (PEP 514: HKEY_CURRENT_USER before HKEY_LOCAL_MACHINE,
- * both views; PythonCore before other companies). JW_ERR_NOT_FOUND if there is none, and always on
- * POSIX, which has no such register. The caller frees it. */
+/* Finds the folder of the newest registered Python (PEP 514: HKEY_CURRENT_USER before
+ * HKEY_LOCAL_MACHINE, both views; PythonCore before other companies). JW_ERR_NOT_FOUND if there is
+ * none, and always on POSIX, which has no such registry. The caller frees it. */
 int os_python_registered(struct jw_error *err, char **ret_prefix);
 
-/* Calls `take` for the folder of each registered Python; none on POSIX. A return other than 0 ends
- * it, and is returned. */
+/* Calls `take` for the folder of each registered Python (none on POSIX), until it returns another
+ * value than 0, which is then returned. */
 int os_python_each(struct jw_error *err,
 				   int (*take)(struct jw_error *err, void *context, const char *prefix),
 				   void *context);
 
-/* Asks another program something: a line in, an answer out, within a time. */
+/* Asks another program a question: a line in, an answer out, within a time limit. */
 struct os_question {
 	const char *const *arguments; /* NULL at the end; the first is the program's path */
 	const char *input;            /* its standard input */
-	const char *folder;           /* in which it runs; NULL: ours */
-	unsigned timeout_ms;          /* then it is killed */
+	const char *folder;           /* the folder in which it runs; NULL for the current one */
+	unsigned timeout_ms;          /* the time after which it is killed */
 	const struct jw_cancel *cancel;
-	struct buf *answer; /* takes its standard output; its maximum bounds it */
-	bool mute;          /* its standard error is dropped, else ours */
+	struct buf *answer; /* receives its standard output; its maximum bounds the output */
+	bool mute;          /* discard its standard error instead of using ours */
 };
 
-/* The same for a program on PATH. Root starts none that another account may replace
- * (JW_ERR_UNSUPPORTED), with the system's own PATH, since what a script starts may depend on it
- * ("#!/usr/bin/env bash"), and in a folder in which nobody else can have put anything. `folder` is
- * not used. */
+/* Asks a program on PATH. Root starts no program that another account may replace
+ * (JW_ERR_UNSUPPORTED), uses the system's own PATH, since a script's interpreter may depend on it
+ * ("#!/usr/bin/env bash"), and runs the program in a folder where nobody else can have put
+ * anything. `folder` is ignored. */
 int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status);
 
 enum { OS_MAX_OUTPUT = 4 << 20, OS_MAX_HOURS = 4 };
-/* What a program that others' servers decide about may cost. */
+/* The limits of a program whose behaviour depends on other people's servers. */
 struct os_helper {
 	const char *name;    /* in messages */
-	const char *folder;  /* what it writes: all files below */
-	uint64_t most_bytes; /* of them */
+	const char *folder;  /* the folder below which it writes all its files */
+	uint64_t most_bytes; /* the most bytes of those files */
 	const struct jw_cancel *cancel;
-	/* Some times a second: how many bytes they have. NULL: nobody asks. */
+	/* Called several times a second with the size of those files; may be NULL. */
 	void (*on_size)(void *context, uint64_t size_bytes);
 	void *context;
 };
-/* os_run with the same care, but in the current folder. JW_ERR_LIMIT: more files, over
- * OS_MAX_OUTPUT bytes of output, or longer than OS_MAX_HOURS; JW_ERR_INTERRUPTED. */
+/* Runs a program like os_run, with the same precautions, but in the current folder. JW_ERR_LIMIT if
+ * it writes more files than allowed, prints more than OS_MAX_OUTPUT bytes, or runs longer than
+ * OS_MAX_HOURS; JW_ERR_INTERRUPTED. */
 int os_run_helper(struct jw_error *err, const char *const *arguments, const char *output,
 				  const struct os_helper *helper, struct os_ended *ret_ended);
-/* The file of a program, without its ".exe", in a folder of PATH whose name does not depend on the
- * current one; NULL if there is none. The caller frees it. */
+/* Finds the file of a program, without its ".exe", in a folder of PATH whose name does not depend
+ * on the current folder; NULL if there is none. The caller frees it. */
 char *os_program_on_path(const char *name);
 
-/* Quotes command lines for the two systems' own files. */
+/* Quotes command lines for configuration files of the two systems. */
 
 /* Appends one argument, quoted so that the C runtime of a Windows program restores it; preceded by
  * a blank unless it is the first. Source: Microsoft, "Parsing C command-line arguments". */
 int quote_windows(struct jw_error *err, struct buf *line, const char *argument);
 
-/* The same for ExecStart= of a systemd unit. Source: systemd.service(5), "Command lines". */
+/* Appends one argument, quoted for ExecStart= of a systemd unit. Source: systemd.service(5),
+ * "Command lines". */
 int quote_systemd(struct jw_error *err, struct buf *line, const char *argument);
 
 /* The command line. */
 
-/* In UTF-8: argv itself on POSIX, the system's own on Windows, with patterns ("*.dll") replaced by
- * the files that they match. Never freed. */
+/* Returns the arguments in UTF-8: argv itself on POSIX; on Windows the system's own, with patterns
+ * ("*.dll") replaced by the files that they match. Never freed. */
 char **os_arguments(int *argc, char **argv);

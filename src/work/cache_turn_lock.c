@@ -30,7 +30,7 @@ static void write_holder(const struct cache_turn *turn)
 	cJSON_Delete(object);
 }
 
-/* "jitwarm on HOST (process 123, for 2 min 3 s)". The file may contain anything. */
+/* Reads "jitwarm on HOST (process 123, for 2 min 3 s)". The file may contain anything. */
 static void read_holder(const struct cache_turn *turn, char *text, size_t size)
 {
 	struct buf content = {0};
@@ -55,7 +55,8 @@ static void read_holder(const struct cache_turn *turn, char *text, size_t size)
 	buf_free(&content);
 }
 
-/* The last holder may have removed the file after we opened it; then a lock on it has no effect. */
+/* Whether the file is still in place. The last holder may have removed it after we opened it; then
+ * a lock on it has no effect. */
 static bool is_in_place(const struct cache_turn *turn, struct os_file *file)
 {
 	struct os_stat ours, there;
@@ -66,7 +67,8 @@ static bool is_in_place(const struct cache_turn *turn, struct os_file *file)
 
 enum attempt { TAKEN, BUSY, NO_LOCKS };
 
-/* On a file system whose inode numbers change from call to call, no lock is ever in place. */
+/* On a file system whose inode numbers change from call to call, the file never counts as in
+ * place. */
 static enum attempt try_lock(struct cache_turn *turn)
 {
 	for (int tries = 0; tries < MAX_LOCKS; tries++) {

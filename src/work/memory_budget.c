@@ -3,14 +3,14 @@
 #include "base/smaller.h"
 
 static const uint64_t SMALL_BYTES = UINT64_C(256) << 20;
-/* Below SHORT_BYTES, workers become fewer; below DIRE_BYTES, one of them ends at once. The smaller
- * of a fixed size and a share of the machine counts. */
+/* Below SHORT_BYTES, workers become fewer; below DIRE_BYTES, one of them ends at once. Each is the
+ * smaller of a fixed size and a share of the machine. */
 static const uint64_t SHORT_BYTES = UINT64_C(512) << 20, DIRE_BYTES = UINT64_C(192) << 20;
 enum { SHORT_PART = 16, DIRE_PART = 40 };
-/* Percent of the last ten seconds in which a process waited for memory: at the first the desktop
- * stutters, at the second it hardly responds. */
+/* The percentage of the last ten seconds in which a process waited for memory: at the first the
+ * desktop stutters, at the second it hardly responds. */
 static const double SHORT_PRESSURE = 10, DIRE_PRESSURE = 40, CALM_PRESSURE = 1;
-/* A change takes effect after a delay. */
+/* A change takes effect only after a delay. */
 static const uint64_t SETTLE_NS = 2000000000, CALM_NS = 10000000000;
 
 void memory_budget_begin(struct memory_budget *memory, unsigned workers, uint64_t max_bytes,
@@ -41,14 +41,14 @@ bool memory_budget_admits(const struct memory_budget *memory, uint64_t others_by
 void memory_budget_measured(struct memory_budget *memory, uint64_t predicted_bytes,
 							uint64_t peak_bytes)
 {
-	/* A worker's answer may contain any number. */
+	/* A worker's answer may contain any number, so the measurements are bounded. */
 	const double most_factor = 8;
 	const uint64_t most_bytes = UINT64_C(8) << 30;
 	double factor;
 
 	if (peak_bytes <= memory_budget_need(memory, predicted_bytes) || peak_bytes > most_bytes)
 		return;
-	/* A small module needs little of the compiler; the driver causes unexpected memory. */
+	/* A small module needs little of the compiler, so the unexpected memory is the driver's. */
 	if (predicted_bytes < SMALL_BYTES) {
 		memory->worker_bytes += peak_bytes - memory_budget_need(memory, predicted_bytes);
 		return;

@@ -1,5 +1,5 @@
-/* The supervisor. From top to bottom: what the caller hears, room in memory, the next step of a
- * worker, lost workers, answers, entries that wait for the cache, the loop. */
+/* The supervisor. From top to bottom: reports to the caller, memory, the next step of a worker,
+ * lost workers, answers, entries that wait for the cache, the loop. */
 #include "work/run.h"
 
 #include <signal.h>
@@ -35,9 +35,9 @@ unsigned run_busy_workers(const struct run *run)
 	return busy;
 }
 
-/* ---- what the caller hears */
+/* ---- reports to the caller */
 
-/* Failures and notes beyond these are counted, not listed. */
+/* Failures and notes beyond these numbers are counted, not listed. */
 enum { MAX_FAILURES = 10000, MAX_NOTES = 100000 };
 static const uint64_t GUESS_EVERY_NS = 100000000;
 
@@ -102,7 +102,7 @@ void run_module_failed(struct run *run, size_t index, const char *reason, const 
 	module_done(run, index);
 }
 
-/* run->err holds why. */
+/* Ends the run with the error in run->err. */
 static void break_off(struct run *run)
 {
 	run->loop.broken = true;
@@ -120,7 +120,7 @@ static double ms_since(uint64_t since_ns, uint64_t now_ns)
 	return now_ns > since_ns ? (double)(now_ns - since_ns) / 1e6 : 0;
 }
 
-/* When a worker finishes its jobs; less than 0: it gets no more. */
+/* Returns when a worker finishes its jobs; negative if it gets no more. */
 static double free_in_ms(const struct run *run, const struct slot *slot, const struct pace *pace,
 						 uint64_t now_ns)
 {
@@ -176,7 +176,7 @@ static void report_progress(struct run *run)
 	struct pace pace = report->pace;
 	double weight = report->done_weight;
 
-	/* Modules that already take longer than predicted count, too. */
+	/* Counts also modules that already take longer than predicted. */
 	for (unsigned i = 0; i < run->setup->workers; i++) {
 		const struct slot *slot = &run->workers.slots[i];
 
@@ -209,11 +209,11 @@ static void report_progress(struct run *run)
 		options->progress(options->context, &report->progress);
 }
 
-/* ---- room: in the machine's memory and in that of its GPUs */
+/* ---- memory of the machine and of its GPUs */
 
 static const uint64_t POLL_NS = 1000000000;
 
-/* Whether memory has room for this module beside the others' jobs. A module alone is always
+/* Whether memory has room for this module beside the other workers' jobs. A module alone is always
  * admitted, or the run would never end. */
 static bool has_room(const struct run *run, const struct slot *slot, size_t module)
 {
@@ -232,7 +232,7 @@ static bool has_room(const struct run *run, const struct slot *slot, size_t modu
 
 			dearest = bytes > dearest ? bytes : dearest;
 		}
-		/* What it has, or will have before its jobs are done */
+		/* The memory that the worker has, or will have before its jobs are done. */
 		need = memory_budget_need(budget, dearest);
 		others_bytes += other->resident_bytes > need ? other->resident_bytes : need;
 		alone = alone && !other->job_count;
@@ -242,7 +242,7 @@ static bool has_room(const struct run *run, const struct slot *slot, size_t modu
 								memory_budget_need(budget, module_of(run, module)->memory_bytes));
 }
 
-/* The GPU memory that must stay free when this worker has a context there. */
+/* Returns the GPU memory that must stay free when this worker has a context there. */
 static uint64_t gpu_spare_bytes(const struct run *run, const struct slot *slot, size_t device)
 {
 	for (unsigned i = 0; i < run->setup->workers; i++) {
@@ -254,8 +254,9 @@ static uint64_t gpu_spare_bytes(const struct run *run, const struct slot *slot, 
 	return 0;
 }
 
-/* What a worker got of the processor since the last look, if it compiled then and now. A job's own
- * wall time does not tell: its first part waits for the GPU, and so do others beside it. */
+/* Measures what a worker got of the processor since the last check, if it compiled then and now. A
+ * job's wall time does not show that: its first part waits for the GPU, and so do others beside
+ * it. */
 static void check_share(struct run *run, struct slot *slot, double passed_ms)
 {
 	struct os_process_use use;
@@ -333,8 +334,9 @@ static bool may_begin(const struct run *run, const struct slot *slot, size_t mod
 	return run_remote_allows(run, module) && has_room(run, slot, module);
 }
 
-/* A suspect is tried when all else is done, and alone, so that neither another worker's memory nor
- * a second job can be the cause. QUEUE_WAIT: none of the remaining modules may begin now. */
+/* Takes the next module. A suspect is tried when all else is done, and alone, so that neither
+ * another worker's memory nor a second job can be the cause. QUEUE_WAIT if none of the remaining
+ * modules may begin now. */
 static size_t take_next_module(struct run *run, const struct slot *slot)
 {
 	struct job_queue *queue = &run->queue;
@@ -374,14 +376,14 @@ struct run_order run_next_order(struct run *run, const struct slot *slot)
 
 	if (index == QUEUE_WAIT) {
 		run->workers.held_back = true;
-		/* One that has grown, or is one too many, ends meanwhile. */
+		/* A worker that has grown, or is one too many, ends meanwhile. */
 		if (slot->job_count || (slot->resident_bytes <= 2 * run->memory.budget.worker_bytes &&
 								run->workers.alive <= run->memory.budget.allowed))
 			return (struct run_order){.what = ORDER_NOTHING};
 	}
 	if (index == QUEUE_WAIT || index == QUEUE_EMPTY)
 		return (struct run_order){.what = slot->job_count ? ORDER_NOTHING : ORDER_FINISH};
-	/* GPUs of the same architecture share the workers, and each holds its own context. */
+	/* GPUs of the same architecture share the workers, and each GPU has a context of its own. */
 	order.job.device = device_pool_choose(
 		&run->workers.pool, setup->plan->targets[module_of(run, index)->target].device,
 		(size_t)(slot - run->workers.slots));
@@ -401,14 +403,14 @@ struct run_order run_next_order(struct run *run, const struct slot *slot)
 	return order;
 }
 
-/* ---- workers that are lost, and workers for which there is no room */
+/* ---- workers that are lost, and workers that memory has no room for */
 
 enum {
-	/* Give up after so many workers in a row that ended outside a compile (before their hello, or
-	 * without a job): a retry does not help. */
+	/* How many workers in a row may end outside a compile (before their hello, or without a job)
+	 * until the run stops, because a retry does not help. */
 	MAX_FAILED_STARTS = 3,
-	/* Give up after N first tries in a row that ended their workers: N = 2 × workers + this, before
-	 * anything was compiled and after. */
+	/* How many first tries in a row may end their workers until the run stops: 2 × workers + this,
+	 * before anything was compiled and after. */
 	MAX_FAILED_COMPILES = 6,
 	MAX_FAILED_COMPILES_LATER = 50,
 };
@@ -416,14 +418,14 @@ enum {
 enum worker_event {
 	EVENT_STARTED,
 	EVENT_GREETED,
-	EVENT_NO_MORE_JOBS, /* it is told so */
+	EVENT_NO_MORE_JOBS, /* the supervisor sends no more jobs */
 	EVENT_CANNOT_GO_ON,
-	EVENT_TOO_LATE,   /* it is killed */
-	EVENT_MAKES_ROOM, /* it is killed */
+	EVENT_TOO_LATE,   /* it took too long and is killed */
+	EVENT_MAKES_ROOM, /* it is killed to make room */
 	EVENT_GONE,
 };
 
-/* Each change of a worker's state. */
+/* Changes a worker's state; no other function does. */
 static void worker_event(struct slot *slot, enum worker_event event)
 {
 	switch (event) {
@@ -432,7 +434,7 @@ static void worker_event(struct slot *slot, enum worker_event event)
 	case EVENT_NO_MORE_JOBS: slot->state = WORKER_FINISHING; break;
 	case EVENT_CANNOT_GO_ON: slot->state = WORKER_SPENT; break;
 	case EVENT_TOO_LATE:
-		/* One that said so before is not blamed on the jobs that it has not begun. */
+		/* A worker that reported its end before is not blamed on the jobs that it has not begun. */
 		if (slot->state == WORKER_SPENT)
 			break;
 		slot->state = slot->state == WORKER_STARTING ? WORKER_MUTE : WORKER_HUNG;
@@ -440,12 +442,12 @@ static void worker_event(struct slot *slot, enum worker_event event)
 	case EVENT_MAKES_ROOM: slot->state = WORKER_YIELDING; return;
 	case EVENT_GONE: slot->state = WORKER_NONE; return;
 	}
-	/* The time for its start, its job, or its end begins. */
+	/* The time limit of its start, its job, or its end begins. */
 	slot->since_ns = os_monotonic_ns();
 }
 
-/* The time after which a compile counts as hung: forty times the prediction, ten minutes at least
- */
+/* Returns the time after which a compile counts as hung: forty times the prediction, at least ten
+ * minutes. */
 static uint64_t compile_limit_ns(const struct run *run, size_t module)
 {
 	const double limit_ms = module_of(run, module)->cost_ms * 40;
@@ -455,8 +457,8 @@ static uint64_t compile_limit_ns(const struct run *run, size_t module)
 	return (uint64_t)((limit_ms < 600e3 ? 600e3 : limit_ms) * 1e6);
 }
 
-/* Each worker takes memory of the machine and of the GPU; an exclusive GPU accepts only one. False
- * if it is the only worker, which is not retired. */
+/* Retires a slot, because each worker takes memory of the machine and of the GPU, and an exclusive
+ * GPU accepts only one. Returns false for the only worker, which is not retired. */
 static bool retire(struct run *run, struct slot *slot, const char *why)
 {
 	unsigned others = 0;
@@ -491,15 +493,16 @@ void run_without_context(struct run *run, struct slot *slot, struct run_job job,
 		if (!device_pool_bar(&error, &workers->pool, job.device, why))
 			run_break_off(run, &error);
 	} else if (!retire(run, slot, why)) {
-		/* Replaces the only worker: the process that had the context may have ended meanwhile. */
+		/* The only worker is replaced, because the process that had the context may have ended
+		 * meanwhile. */
 		workers->failed_compiles++;
 		(void)text_format(workers->no_context, sizeof workers->no_context,
 						  "got no CUDA context (%.200s)", why);
 	}
 }
 
-/* Counts a worker that this module ended; too many in a row end the run. Suspects are tried alone
- * at the end of a good run and may all end their workers. */
+/* Counts a worker that this module ended; too many in a row end the run. Suspects are not counted
+ * at the end of a good run: they are tried alone, and each may end its worker. */
 static void count_loss(struct run *run, size_t index)
 {
 	run->workers.failed_compiles +=
@@ -552,7 +555,7 @@ bool run_is_hopeless(struct run *run, struct slot *slot, const struct child_end 
 		end = workers->no_context[0] ? workers->no_context : "lost its CUDA context";
 	else
 		end = child_end_text(text, sizeof text, how);
-	/* Those that were finishing, spent or killed end as they should. */
+	/* Workers that were finishing, spent or killed end as expected. */
 	workers->failed_starts += !in_compile && !slot->retired && slot->state <= WORKER_READY;
 	if (workers->failed_starts < MAX_FAILED_STARTS && workers->failed_compiles < most)
 		return false;
@@ -567,7 +570,7 @@ bool run_is_hopeless(struct run *run, struct slot *slot, const struct child_end 
 
 /* ---- entries that wait for the cache */
 
-/* Where nothing else is left to do, the lock is tried for so long. */
+/* If nothing else is left to do, the lock is tried for this long. */
 static const uint64_t LOCK_EVERY_NS = 1000000000, LOCK_LAST_NS = 5000000000;
 
 void run_inserted(struct run *run, size_t index, int64_t grown_bytes, const struct jw_error *why)
@@ -616,7 +619,7 @@ int run_put_off(struct jw_error *err, struct run *run, size_t index, const char 
 	return result;
 }
 
-/* Until the lock is refused again */
+/* Inserts waiting entries until the lock is refused again. */
 static void insert_late(struct run *run)
 {
 	struct late_entries *late = &run->late;
@@ -652,7 +655,7 @@ static void insert_late(struct run *run)
 
 enum { OUT_OF_MEMORY = 2 }; /* CUDA_ERROR_OUT_OF_MEMORY */
 
-/* All workers have the same environment, so the first one's devices count for all. */
+/* The first worker's devices count for all, because all workers have the same environment. */
 static int take_devices(struct run *run, const struct slot *first,
 						const struct protocol_hello *hello)
 {
@@ -684,7 +687,7 @@ static int take_devices(struct run *run, const struct slot *first,
 		"the GPU is in exclusive-process mode, which serves one process only: continuing with %s",
 		TEXT_COUNT(most, "worker", "workers"));
 	report_line(run, line);
-	/* The others have no work yet. */
+	/* The other workers have no work yet. */
 	for (unsigned i = 0; i < run->setup->workers; i++)
 		if (&run->workers.slots[i] != first && kept++ >= most)
 			run->workers.slots[i].retired = true;
@@ -726,7 +729,7 @@ static void take_collected(struct run *run, size_t index, const struct collected
 		else if (run_put_off(&worse, run, index, entry->path, &why))
 			run_break_off(run, &worse);
 	} else if (why.code == JW_ERR_FORMAT) {
-		/* A torn entry, for example from a full disk: tried once more, alone. */
+		/* A torn entry, for example from a full disk, is tried once more, alone. */
 		if (collect_disk_is_full(&worse, run->setup->folder, 0))
 			run_break_off(run, &worse);
 		else if (!job_queue_retry(&run->queue, index))
@@ -766,8 +769,8 @@ static void take_refusal(struct run *run, struct slot *slot, size_t index,
 {
 	const bool crowded = answer->result == OUT_OF_MEMORY;
 
-	/* Other processes may have taken the memory, even if they have ended since, so the module is
-	 * tried once more. */
+	/* The module is tried once more, because other processes may have taken the memory, even if
+	 * they have ended since. */
 	if ((answer->sticky || crowded) && job_queue_retry(&run->queue, index)) {
 		if (crowded)
 			(void)retire(run, slot, answer->error);
@@ -781,12 +784,12 @@ static void take_refusal(struct run *run, struct slot *slot, size_t index,
 					  answer->log);
 }
 
-/* Threads that share a core are slower; learns the time of one thread alone. */
+/* Learns the time of one thread alone, because threads that share a core are slower. */
 static void learn(const struct run *run, const struct slot *slot, const struct plan_module *module,
 				  const struct protocol_answer *answer)
 {
 	const unsigned threads = run->workers.threads;
-	/* Workers with jobs, and this one, which has just finished its own. */
+	/* Counts the workers with jobs, and this one, which has just finished its own. */
 	unsigned busy = run_busy_workers(run) + !slot->job_count;
 	double alone;
 
@@ -843,7 +846,7 @@ bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_a
 	return true;
 }
 
-/* ---- the loop: only here workers are started, fed and ended */
+/* ---- the loop: only here are workers started, fed and ended */
 
 enum {
 	TICK_MS = 100,
@@ -851,15 +854,16 @@ enum {
 	STOPPED_MS = 2000,
 	HOLD_TRIES_MS = 200,
 	LATE_WRITE_MS = 20,
-	/* The time that a driver may take to start and end. It may wait in the kernel for a faulty GPU.
-	 */
+	/* The time that a driver may take to start and to end. It may wait in the kernel for a faulty
+	 * GPU. */
 	START_MS = 120000,
 	END_MS = 30000,
 };
 
-/* A worker whose driver writes the live cache itself must not be killed while it writes: it would
- * leave an index that the next driver answers with a wipe. While we hold the lock it does not begin
- * to write, and a write after its unlock takes milliseconds. NULL if there is nothing to hold. */
+/* Holds the lock of the live cache while a worker is killed whose driver writes the cache itself:
+ * if it were killed while it writes, it would leave an index that the next driver answers with a
+ * wipe. While we hold the lock it does not begin to write, and a write after its unlock takes
+ * milliseconds. NULL if there is nothing to hold. */
 static struct os_file *hold_live_cache(const struct run *run)
 {
 	char *path = run->setup->live ? NULL : os_join(run->setup->system->cache.path, "index");
@@ -894,8 +898,8 @@ static void kill_workers(struct run *run, const struct slot *only)
 	os_file_close(held);
 }
 
-/* Each event of the loop ends here, and all workers with it, whichever code decided to end the run.
- */
+/* Each event of the loop ends here, and with it all workers if any code has decided to end the
+ * run. */
 static void end_event(struct run *run)
 {
 	if (run->loop.stopping && !run->loop.ended) {
@@ -922,7 +926,8 @@ static void close_clock(struct run *run)
 		uv_close((uv_handle_t *)&run->loop.tick, NULL);
 }
 
-/* Compiles in progress are finished, and none begins that would not end in time. */
+/* Checks the time budget: compiles in progress are finished, and none begins that would not end in
+ * time. */
 static void check_budget(struct run *run)
 {
 	const double left_ms = (double)run->setup->options->plan.budget_ms -
@@ -931,7 +936,8 @@ static void check_budget(struct run *run)
 
 	if (!run->setup->options->plan.budget_ms || run->loop.stopping)
 		return;
-	/* What comes from a shared folder takes less time than compiling. */
+	/* Taking entries from a shared folder is quicker than compiling, so its modules are not
+	 * checked. */
 	while (!run->remote.modules && (index = job_queue_peek(&run->queue)) != QUEUE_EMPTY &&
 		   pace_ms(&run->report.pace, 1, module_of(run, index)->cost_ms) > left_ms) {
 		(void)job_queue_take(&run->queue);
@@ -1040,7 +1046,7 @@ static void on_answer(void *context, struct child *child, const struct protocol_
 	end_event(run);
 }
 
-/* The slot for the next worker: this one's, unless there was no room for its worker. */
+/* Returns the slot for the next worker: this one's, unless its worker was retired. */
 static struct slot *choose_slot(struct run *run, struct slot *slot)
 {
 	if (!slot->retired)
@@ -1133,7 +1139,7 @@ static uint64_t put_off(uint64_t since, uint64_t gap, uint64_t now)
 	return now - since > gap ? since + gap : now;
 }
 
-/* Time while suspended does not count. */
+/* Shifts all clocks by the time of a suspension, which does not count. */
 static void leave_out_suspension(struct run *run)
 {
 	const uint64_t now = os_monotonic_ns(), gap = now - run->loop.ticked_ns;
@@ -1183,9 +1189,9 @@ static void pause_workers(struct run *run, bool paused)
 			child_pause(run->workers.slots[i].child, paused);
 }
 
-/* Ctrl-Z and continuing. The keyboard stops the workers too; a signal to only the supervisor would
- * not. The supervisor must not be stopped while it holds the lock of the cache's index, since
- * programs wait for it. On the loop's thread it holds no lock. */
+/* Stops and continues the run for Ctrl-Z. The keyboard stops the workers too; a signal to only the
+ * supervisor would not. The supervisor must not be stopped while it holds the lock of the cache's
+ * index, since programs wait for it. On the loop's thread it holds no lock. */
 static void on_stop(uv_signal_t *handle, int number)
 {
 	struct run *run = handle->data;
@@ -1236,7 +1242,7 @@ static void begin(struct run *run)
 	}
 	if (!run->loop.broken && run_remote_open(run))
 		break_off(run);
-	/* Where everything may come from elsewhere, none may be needed. */
+	/* If all entries may come from a shared folder, no worker may be needed. */
 	for (unsigned i = 0;
 		 !run->loop.broken && run_remote_ready(run) == SIZE_MAX && i < setup->workers; i++)
 		start_worker(run, &run->workers.slots[i]);

@@ -12,24 +12,26 @@ struct run_setup {
 	const struct spool *spool;
 	const struct jw_system *system;
 	const struct jw_prime_options *options;
-	const char *const *worker; /* the command */
-	const char *task;          /* names another compiler (driver/task.h); NULL: the driver's */
-	const char *folder;        /* for the workers' private directories */
+	const char *const *worker; /* the command that starts a worker */
+	const char
+		*task; /* the file that names another compiler (driver/task.h); NULL for the driver's */
+	const char *folder; /* for the workers' private directories */
 	unsigned workers;
 	struct speed_time *learnt; /* adds the times of the compiles; may be NULL */
-	/* The time that a driver may take to start and to end; 0: two minutes and half a minute. */
+	/* The time that a driver may take to start and to end; 0 stands for two minutes and half a
+	 * minute. */
 	unsigned start_ms, end_ms;
-	/* NULL: the driver's form is unknown, and the one worker uses the live cache itself. */
+	/* NULL if the driver's form is unknown; then the one worker uses the live cache itself. */
 	struct cache_live *live;
-	const struct jw_share_options *share; /* NULL: no place of objects */
-	/* For each module of the plan: the result with which the driver has refused it; may be NULL. */
+	const struct jw_share_options *share; /* NULL without a shared folder */
+	/* For each module of the plan: the result with which the driver has refused it. May be NULL. */
 	unsigned *refused;
-	bool *inserted; /* for each module of the plan: set when its entry is in place; may be NULL */
+	bool *inserted; /* for each module of the plan: set when its entry is in place. May be NULL */
 };
 
 /* Compiles every cold module once, and adds the outcome of each to *result (compiled, failed,
- * failures, undone ...). -1 if no worker stays alive or the live cache cannot be written; compiled
- * modules are kept then. */
+ * failures, undone ...). -1 if no worker stays alive or the live cache cannot be written; then the
+ * modules compiled so far stay. */
 int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prime_result *result);
 
 /* Clears the failures before another run. */

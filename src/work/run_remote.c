@@ -15,10 +15,11 @@
 
 static const uint64_t REMOTE_MS = 1000000, REMOTE_SECOND = 1000000000;
 
-/* ---- who compiles what, where many nodes want the same modules and nobody tells them */
+/* ---- which node compiles what, if many nodes want the same modules and nothing coordinates
+ * them */
 
 enum { MAX_RENEWALS = 3 };
-/* How long to leave a claimed module alone. */
+/* How long to wait before asking again for a claimed module. */
 enum { AGAIN_MS = 250, MAX_RETRY_MS = 5000 };
 
 static int by_node_turn(const void *a, const void *b)
@@ -82,10 +83,10 @@ void remote_see_claim(struct remote_module *known, double cost_ms, uint64_t now_
 	remote_see_nothing(known, cost_ms, now_ns);
 }
 
-/* ---- when it is given up */
+/* ---- when the run stops using the folder */
 
-/* A slow folder may cost this time of waiting workers, and as much again as it has saved, and a
- * tenth of the work. */
+/* A slow folder may cost this much time of waiting workers, and as much again as it has saved, and
+ * a tenth of the work. */
 enum { SLOWNESS_S = 10, SHARE_OF_WORK = 10 };
 
 const char *remote_should_stop(const struct remote *remote, double saved_s, double work_s)
@@ -97,15 +98,15 @@ const char *remote_should_stop(const struct remote *remote, double saved_s, doub
 	return NULL;
 }
 
-/* ---- what it is told */
+/* ---- requests to the folder's worker */
 
-/* The most bytes that the pack of a module's entry can need. A compressed entry is smaller than the
- * entry, whose size is a prediction. */
+/* The largest pack of a module's entry, as a multiple of the predicted size. A compressed entry is
+ * smaller than the entry. */
 enum { PACK_TIMES = 8, PACK_SPARE = 16 << 20 };
 
-/* Requests to the folder that may be under way at the same time, in each run */
+/* The most requests to the folder that may be pending at a time, in each run. */
 enum { MAX_ASKED = 8 };
-/* A longer step of the clock counts as this long: this process may have been suspended. */
+/* A longer step of the clock counts as this long, because this process may have been suspended. */
 enum { MAX_STEP_MS = 200 };
 
 static const struct plan_module *planned(const struct run *run, size_t index)
@@ -113,7 +114,7 @@ static const struct plan_module *planned(const struct run *run, size_t index)
 	return &run->setup->plan->modules[index];
 }
 
-/* From now on everything is compiled here. */
+/* Stops using the folder: from now on everything is compiled here. */
 static void leave_share(struct run *run, const char *why)
 {
 	struct remote *remote = &run->remote;
@@ -126,7 +127,7 @@ static void leave_share(struct run *run, const char *why)
 	run_remote_end(run);
 }
 
-/* `ahead`: no worker waits for it. */
+/* Sends a request; with `ahead`, no worker waits for the answer. */
 static void send_job_to_folder(struct run *run, size_t index, enum object_what what, bool ahead)
 {
 	const struct plan_module *module = planned(run, index);
@@ -156,9 +157,9 @@ static void send_job_to_folder(struct run *run, size_t index, enum object_what w
 	leave_share(run, why.message);
 }
 
-/* ---- what comes from there */
+/* ---- entries from the folder */
 
-/* The module is compiled here if its entry cannot be inserted. */
+/* Inserts a fetched entry; if that fails, the module is compiled here. */
 static bool insert_fetched(struct run *run, size_t index, struct jw_error *why)
 {
 	const struct plan_module *module = planned(run, index);
@@ -178,7 +179,7 @@ static bool insert_fetched(struct run *run, size_t index, struct jw_error *why)
 	return done;
 }
 
-/* An object that is not sound is compiled here, whoever has claimed it. */
+/* Records an object that is not sound; its module is compiled here, whoever has claimed it. */
 static void refuse_object(struct run *run, struct remote_module *known, const char *why)
 {
 	struct jw_shared *shared = &run->result->shared;
@@ -194,7 +195,7 @@ static void take_here(struct run *run, size_t index, const struct object_answer 
 	struct jw_shared *shared = &run->result->shared;
 	struct jw_error why = {0};
 
-	/* The time budget may have ended meanwhile. */
+	/* The time budget may have ended in between. */
 	if (!job_queue_take_this(&run->queue, index))
 		return;
 	known->state = REMOTE_FETCHED;
@@ -221,7 +222,7 @@ static void take_placed(struct run *run, size_t index, const struct object_answe
 		shared->placed_bytes += answer->bytes;
 		return;
 	}
-	/* One that is missing after a refusal was reported with it. */
+	/* An object that is missing after a refusal was reported with the refusal. */
 	if (!*answer->why || (answer->said == OBJECT_MISSING && shared->refused))
 		return;
 	if (!shared->unplaced++)
@@ -296,7 +297,7 @@ static size_t idle_workers(const struct run *run)
 	return most > busy ? most - busy : 0;
 }
 
-/* All is compiled, and some of it not put there yet. */
+/* Whether everything is compiled, and some entries are not yet put into the folder. */
 static bool only_puts_are_left(const struct run *run)
 {
 	return job_queue_peek(&run->queue) == QUEUE_EMPTY && !job_queue_has_suspects(&run->queue) &&
@@ -322,7 +323,7 @@ static int on_folder_line(struct jw_error *err, void *context, const char *line,
 		return -1;
 	if (run->loop.stopping || remote->gone)
 		return 0;
-	/* Each module has at most one request under way. */
+	/* Each module has at most one pending request. */
 	if (answer.id >= run->setup->plan->module_count || !remote->modules[answer.id].asked ||
 		remote->modules[answer.id].what != answer.what)
 		return error_set(err, JW_ERR_FORMAT, "an answer that was not asked for");
@@ -348,10 +349,10 @@ static void on_folder_end(void *context, struct child *child, const struct child
 	leave_share(run, why);
 }
 
-/* ---- what is asked for */
+/* ---- requests */
 
-/* Sends jobs of one kind for modules that may have one, while fewer modules are under way than
- * workers are idle. */
+/* Sends requests of one kind for modules that `may` accepts, as long as fewer modules are pending
+ * than workers are idle. */
 static void ask_for_idle(struct run *run, bool (*may)(const struct remote_module *, uint64_t),
 						 enum object_what what, uint64_t now)
 {
@@ -368,7 +369,7 @@ static void ask_for_idle(struct run *run, bool (*may)(const struct remote_module
 		}
 }
 
-/* At most so many further looks that nobody waits for. */
+/* Sends at most `most` further requests that no worker waits for. */
 static void ask_ahead(struct run *run, unsigned most, uint64_t now)
 {
 	struct remote *remote = &run->remote;
@@ -422,7 +423,7 @@ void run_remote_step(struct run *run)
 	if (remote->gone)
 		return;
 	put_compiled(run);
-	/* What nobody has claimed comes first, then whether others have done what they claimed. */
+	/* Modules that nobody has claimed come first, then those that others have claimed. */
 	ask_for_idle(run, remote_may_claim, OBJECT_CLAIM, now);
 	ask_for_idle(run, remote_may_ask, OBJECT_FIND, now);
 	if (remote->found && remote->asked < MAX_ASKED)
@@ -438,7 +439,7 @@ bool run_remote_is_needed(const struct run *run)
 
 /* ---- begin and end */
 
-/* Dear modules first, in an order of this node's own. */
+/* Orders the modules: expensive ones first, in an order of this node's own. */
 static void turn_order(struct run *run)
 {
 	struct job_queue *queue = &run->queue;

@@ -12,7 +12,7 @@
 struct want {
 	uint64_t offset;
 	uint32_t file;
-	uint32_t part; /* of the pass */
+	uint32_t part; /* in the pass */
 	size_t module;
 };
 
@@ -25,16 +25,16 @@ static int by_file_and_place(const void *a, const void *b)
 	return left->offset < right->offset ? -1 : left->offset > right->offset;
 }
 
-/* One pass over one archive: copies its wanted containers, each once, to the spool. `trouble`
+/* Copies the wanted containers of one archive, each once, to the spool, in one pass. `trouble`
  * reports missing ones. */
 static void take_out(struct spool *spool, const struct plan *plan, struct want *wants, size_t count,
 					 const struct jw_cancel *cancel, struct jw_error *trouble)
 {
 	struct devcode_part *parts = mem_array(count, sizeof *parts);
-	uint64_t *places = mem_array(count, sizeof *places); /* of the parts */
+	uint64_t *places = mem_array(count, sizeof *places); /* of each part */
 	struct code_copy copy = {
 		.path = plan->files[wants->file].path, .parts = parts, .cancel = cancel};
-	uint64_t written_bytes = 0; /* of the part at hand */
+	uint64_t written_bytes = 0; /* of the current part */
 	size_t part = SIZE_MAX;
 
 	for (size_t i = 0; i < count; i++) {
@@ -67,8 +67,8 @@ static void take_out(struct spool *spool, const struct plan *plan, struct want *
 	mem_free(places);
 }
 
-/* Whether a file's containers are packed: a member of an archive, or a file compressed with zstd as
- * a whole. */
+/* Whether a file's containers are packed: in a member of an archive, or in a file that is
+ * compressed with zstd as a whole. */
 static bool is_packed(const struct plan_file *file)
 {
 	uint8_t head[KIND_HEAD];
@@ -78,7 +78,7 @@ static bool is_packed(const struct plan_file *file)
 	return file->member || kind_of(head, os_read_head(file->path, head, sizeof head)) == KIND_ZSTD;
 }
 
-/* Assigns containers in plain files their place at once. */
+/* Sets the place of containers in plain files, which need no extraction. */
 static void sort_out(struct spool *spool, const struct plan *plan, const bool *packed,
 					 struct want *wants, size_t *ret_count)
 {

@@ -1,4 +1,4 @@
-/* The inside of run.c, for run_remote.c and the tests: the supervisor's five parts, and what lies
+/* The inside of run.c, for run_remote.c and the tests: the supervisor's five parts, and the state
  * beside them. */
 #pragma once
 
@@ -16,14 +16,15 @@ struct run_loop {
 	uv_loop_t uv;
 	uv_timer_t tick;
 	uv_signal_t stop_signal; /* Ctrl-Z */
-	uint64_t began_ns;       /* the run */
-	uint64_t ticked_ns;      /* the last tick of the clock */
-	bool stopping;           /* no worker is started any more, and those that live are ended: */
+	uint64_t began_ns;       /* when the run began */
+	uint64_t ticked_ns;      /* when the clock last ticked */
+	bool stopping;           /* no worker is started any more, and living ones are ended: */
 	bool ended;
-	bool broken; /* a failure ends the whole run: run->err says which */
+	bool broken; /* a failure ends the whole run; run->err is the reason */
 };
 
-/* A second job waits in the worker's pipe, so that a short one costs no round trip. */
+/* The jobs of a worker. The second job waits in the worker's pipe, so that a short one costs no
+ * round trip. */
 enum { RUN_DEPTH = 2 };
 
 /* A job that was sent and not yet answered. */
@@ -31,74 +32,74 @@ struct run_job {
 	size_t module, device; /* indices in the plan and in the pool */
 };
 
-/* What a worker does. All changes stand in worker_event() (run.c). */
+/* The state of a worker. All changes are in worker_event() (run.c). */
 enum worker_state {
 	WORKER_NONE,     /* no process */
-	WORKER_STARTING, /* it has not greeted yet */
-	WORKER_MUTE,     /* it was killed, since it did not greet in time */
-	/* From here on it has greeted: */
-	WORKER_READY,     /* compiles its jobs, or waits for some */
-	WORKER_FINISHING, /* it was told that no more jobs come */
+	WORKER_STARTING, /* it has not sent its hello yet */
+	WORKER_MUTE,     /* it was killed because its hello took too long */
+	/* From here on it has sent its hello: */
+	WORKER_READY,     /* it compiles its jobs, or waits for some */
+	WORKER_FINISHING, /* the supervisor has told it that no more jobs come */
 	WORKER_SPENT,     /* it reported that it cannot continue, and ends by itself */
-	WORKER_HUNG,      /* it was killed, since its job or its end took too long */
-	WORKER_YIELDING,  /* it was killed to make room: its module is not to blame */
+	WORKER_HUNG,      /* it was killed because its job or its end took too long */
+	WORKER_YIELDING,  /* it was killed to make room, so its module is not to blame */
 };
 
 struct slot {
 	struct run *run;
-	struct child *child; /* NULL: no process */
+	struct child *child; /* NULL without a process */
 	char *cache_dir;
 	enum worker_state state;
-	bool retired;                   /* there is no room for so many workers: it is not replaced */
+	bool retired; /* there is no room for so many workers, so it is not replaced */
 	struct run_job jobs[RUN_DEPTH]; /* oldest first */
 	size_t job_count;
 	uint64_t since_ns; /* start of its oldest job, of its own start, or of its end */
-	uint64_t resident_bytes, peak_bytes; /* now, and the peak */
-	double cpu_ms;    /* processor time at the last look; 0: did not compile then */
+	uint64_t resident_bytes, peak_bytes; /* current and peak */
+	double cpu_ms;    /* processor time at the last check; 0 if it did not compile then */
 	uint64_t devices; /* a bit for each device of the pool that it has used */
 };
 
 struct run_workers {
-	struct slot *slots; /* setup->workers of them */
-	unsigned alive;     /* slots with a child */
+	struct slot *slots; /* an array of setup->workers */
+	unsigned alive;     /* the number of slots with a child */
 	bool held_back;     /* some worker waits for room */
 	struct device_pool pool;
 	unsigned failed_starts,
-		failed_compiles;     /* children in a row that ended outside a compile, and in one */
-	char no_context[256];    /* why the last of them got no context, "" if it got one */
-	double start_ms;         /* start time of the last worker's driver; 0: none has started */
+		failed_compiles;  /* children in a row that ended outside a compile, and in one */
+	char no_context[256]; /* why the last of them got no context; "" if it got one */
+	double start_ms; /* how long the last worker's driver took to start; 0 if none has started */
 	unsigned threads, cores; /* available to this process */
 };
 
 struct run_memory {
 	struct memory_budget budget;
-	uint64_t looked_ns; /* the last look at the machine */
-	bool on_battery;    /* all workers wait because of it */
+	uint64_t looked_ns; /* when the machine was last checked */
+	bool on_battery;    /* all workers wait because the machine runs on its battery */
 	bool told_short;
 };
 
 struct run_report {
 	struct jw_prime_progress progress; /* its done_weight includes running compiles */
 	double done_weight;
-	int64_t grown_bytes; /* of the cache, by inserted entries */
+	int64_t grown_bytes; /* the growth of the cache by inserted entries */
 	struct pace pace;
 	uint64_t guessed_ns; /* when the time left was computed */
 };
 
 /* Compiled modules whose entries wait for the live cache's lock, which another process holds. Their
- * files lie in the run's folder, outside the workers' directories. */
+ * files are in the run's folder, outside the workers' directories. */
 struct late_entries {
 	size_t *modules;
 	size_t count;
 	uint64_t tried_ns;   /* when the lock was last tried */
-	uint64_t news_ns;    /* when one came or went, or the last worker ended */
-	struct jw_error why; /* the reason of the last refusal */
+	uint64_t news_ns;    /* when an entry came or went, or the last worker ended */
+	struct jw_error why; /* why the lock was last refused */
 };
 
 struct run {
 	const struct run_setup *setup;
 	struct jw_prime_compiled *result;
-	struct jw_forecast *forecast; /* of the plan */
+	struct jw_forecast *forecast; /* the plan's */
 	struct jw_error *err;         /* the caller's */
 	struct run_loop loop;
 	struct job_queue queue;
@@ -113,10 +114,10 @@ struct run {
 struct run_order {
 	enum {
 		ORDER_NOTHING,
-		ORDER_FINISH,  /* end: nothing is left for it */
-		ORDER_COMPILE, /* job */
-		ORDER_MET,     /* skip: another run has compiled job.module */
-		ORDER_CANNOT,  /* skip: job.module cannot be compiled, `why` */
+		ORDER_FINISH,  /* nothing is left: end the worker */
+		ORDER_COMPILE, /* compile `job` */
+		ORDER_MET,     /* another run has compiled job.module: skip it */
+		ORDER_CANNOT,  /* job.module cannot be compiled (`why`): skip it */
 	} what;
 	struct run_job job;
 	char why[256];
@@ -124,51 +125,53 @@ struct run_order {
 
 /* ---- run.c, for run_remote.c */
 
-/* A failure that ends the whole run. The first one counts. */
+/* Ends the whole run with a failure; the first one counts. */
 void run_break_off(struct run *run, const struct jw_error *why);
-/* Workers that are compiling. */
+/* Returns the number of workers that are compiling. */
 unsigned run_busy_workers(const struct run *run);
-/* The entry of a module is in the live cache, or was refused (`why`). */
+/* Records that the entry of a module is in the live cache, or was refused (`why`). */
 void run_inserted(struct run *run, size_t index, int64_t grown_bytes, const struct jw_error *why);
-/* The lock was refused (`why`): the entry at `path` waits for it. */
+/* Keeps the entry at `path`, which waits for the lock; `why` is the reason of the refusal. */
 int run_put_off(struct jw_error *err, struct run *run, size_t index, const char *path,
 				const struct jw_error *why);
 /* Gives work to workers that were held back, and starts new ones if there is room again. */
 void run_wake_workers(struct run *run);
 
-/* ---- run_remote.c. Without a shared folder, each does nothing. */
+/* ---- run_remote.c. Without a shared folder, its functions do nothing. */
 
-/* Starts the worker that reads and writes it. */
+/* Starts the worker that reads and writes the shared folder. */
 int run_remote_open(struct run *run);
 void run_remote_free(struct run *run);
-/* Looks at answers that are late, puts what was compiled, and claims modules for idle workers. */
+/* Checks late answers, puts compiled entries into the folder, and claims modules for idle
+ * workers. */
 void run_remote_step(struct run *run);
 /* Whether the run has to wait for that worker, although no other one is left. */
 bool run_remote_is_needed(const struct run *run);
 /* Whether a worker may begin this module now. */
 bool run_remote_allows(const struct run *run, size_t module);
-/* How many modules wait for workers; SIZE_MAX without a shared folder. */
+/* Returns how many modules wait for workers; SIZE_MAX without a shared folder. */
 size_t run_remote_ready(const struct run *run);
-/* Ends it. */
+/* Ends the folder's worker. */
 void run_remote_end(struct run *run);
 
 /* ---- run.c's steps, for its tests */
 
 /* Decides the next step of this worker, and takes its module from the queue. */
 struct run_order run_next_order(struct run *run, const struct slot *slot);
-/* Called once a second. Looks at memory and returns a worker that has to end because memory runs
- * out, or NULL. Looks at the battery: a run in the background waits while the machine is on it. */
+/* Called once a second. Checks memory, and returns a worker that has to end because memory runs
+ * out, or NULL. Checks the battery: a run in the background waits while the machine runs on it. */
 struct slot *run_check_machine(struct run *run);
 void run_module_failed(struct run *run, size_t index, const char *reason, const char *log);
-/* The device gives no context; the module is not to blame and goes back to the queue. */
+/* Records that the device gives no context; the module is not to blame and goes back to the
+ * queue. */
 void run_without_context(struct run *run, struct slot *slot, struct run_job job, const char *why);
-/* When a worker has ended, blames the oldest of its jobs. */
+/* Blames the oldest of a worker's jobs when the worker has ended. */
 void run_blame(struct run *run, struct slot *slot, const struct child_end *how);
-/* Whether starting further workers is pointless; run->err then says why. `in_compile`: it was
- * compiling a module. */
+/* Whether starting further workers is pointless; run->err is then the reason. With `in_compile`,
+ * the worker was compiling a module. */
 bool run_is_hopeless(struct run *run, struct slot *slot, const struct child_end *how,
 					 bool in_compile);
-/* False if this worker gets no work. */
+/* Takes a worker's hello; false if this worker gets no work. */
 bool run_take_hello(struct run *run, struct slot *slot, const struct protocol_hello *hello);
-/* False for an answer to a job other than the one sent. */
+/* Takes a worker's answer; false if it is for another job than the one sent. */
 bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_answer *answer);
