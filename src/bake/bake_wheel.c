@@ -198,9 +198,10 @@ static int check_row(struct jw_error *err, const struct wheel *wheel, size_t ind
 	if (!row && changed)
 		return error_set(err, JW_ERR_FORMAT, "its RECORD does not list %.300s", name);
 	if (row && !strstr(row, ",sha256="))
-		return error_set(err, JW_ERR_FORMAT, "%.300s: its RECORD has no SHA-256 of it", name);
+		return error_set(err, JW_ERR_FORMAT, "%.300s: RECORD has no SHA-256 for it", name);
 	if (row && !package_row_is(row, sha256))
-		return error_set(err, JW_ERR_FORMAT, "%.300s: its SHA-256 is not the one in RECORD", name);
+		return error_set(err, JW_ERR_FORMAT, "%.300s: its SHA-256 differs from the one in RECORD",
+						 name);
 	return 0;
 }
 
@@ -253,8 +254,9 @@ int bake_package_check_size(struct jw_error *err, const char *member, uint64_t p
 {
 	if (size_bytes <= SMALL_BYTES || size_bytes / MAX_RATIO <= packed_bytes)
 		return 0;
-	return error_set(err, JW_ERR_LIMIT, "%.300s: %llu bytes unpack to %llu, which no library does",
-					 member, (unsigned long long)packed_bytes, (unsigned long long)size_bytes);
+	return error_set(err, JW_ERR_LIMIT,
+					 "%.300s: %llu bytes that unpack to %llu cannot be a library", member,
+					 (unsigned long long)packed_bytes, (unsigned long long)size_bytes);
 }
 
 struct unpacked {
@@ -656,8 +658,8 @@ static int bake_kind(struct jw_error *err, const struct bake_package_job *job,
 
 	if (!text_equal_fold(job->path + strlen(job->path) - strlen(".whl"), ".whl"))
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "is a conda package, which jitwarm does not write: bake in its recipe's "
-						 "build step, and conda-build writes the package");
+						 "is a conda package, which jitwarm does not write: run “jitwarm bake” in "
+						 "the build step of its recipe, before conda-build writes the package");
 	result = bake_wheel(err, &wheel);
 	for (size_t i = first; !result && wheel.baked && i < files->count; i++) {
 		struct jw_bake_file *file = &files->items[i];

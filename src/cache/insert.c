@@ -73,8 +73,8 @@ static int check_directory(struct jw_error *err, struct cache_live *live)
 		return new_mode ? os_make_shared_dirs(err, dir, new_mode) : os_make_dirs(err, dir, 0700);
 	}
 	if (stat.kind != OS_DIRECTORY)
-		return error_set(err, JW_ERR_UNSUPPORTED, "%s: not a directory: drivers do not cache here",
-						 dir);
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "%s: is not a directory, so the driver cannot cache", dir);
 	live->shared = shared_bits(stat.mode);
 	/* Removes what killed processes left beside the tree. */
 	os_sweep_claimed(dir, CACHE_STAGING_PREFIX);
@@ -166,7 +166,7 @@ static int no_room(struct jw_error *err, const struct cache_live *live, uint64_t
 	char more[TEXT_SHORT], used[TEXT_SHORT], limit[TEXT_SHORT];
 
 	return error_set(err, JW_ERR_LIMIT,
-					 "%s: no room for %s more, %s of at most %s (CUDA_CACHE_MAXSIZE) are used",
+					 "%s: no space for %s more: %s of at most %s (CUDA_CACHE_MAXSIZE) are used",
 					 live->dir, text_bytes(more, wanted), text_bytes(used, live->rows.bytes),
 					 text_bytes(limit, live->options.limit_bytes));
 }

@@ -55,13 +55,13 @@ char *cache_explain_limit(const char *text)
 	if (meant)
 		return mem_printf(
 			meant > CACHE_MAX_LIMIT
-				? "CUDA_CACHE_MAXSIZE=%.200s: the driver ignores units and reads %s; write %llu: "
-				  "it keeps at most 4 GiB"
+				? "CUDA_CACHE_MAXSIZE=%.200s: the driver ignores units and reads %s; write %llu, "
+				  "since a limit is at most 4 GiB"
 				: "CUDA_CACHE_MAXSIZE=%.200s: the driver ignores units and reads %s; write %llu",
 			text, TEXT_COUNT(limit, "byte", "bytes"), (unsigned long long)cache_meant_limit(text));
 	if (!limit)
-		return mem_printf("CUDA_CACHE_MAXSIZE=%.200s: the driver reads 0 and stores nothing; it "
-						  "wants a number of bytes",
+		return mem_printf("CUDA_CACHE_MAXSIZE=%.200s: the driver reads 0 and stores nothing; write "
+						  "a number of bytes",
 						  text);
 	if (number_of(text) > CACHE_MAX_LIMIT)
 		return mem_printf("CUDA_CACHE_MAXSIZE=%.200s: the driver reads it as its maximum, %s", text,

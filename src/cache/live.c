@@ -61,9 +61,10 @@ int live_rows_parse(struct jw_error *err, struct cache_live *live)
 	live->changed = false;
 	if (index.state == CACHE_INDEX_VERSION && image->size >= CACHE_INDEX_HEADER &&
 		load_u32(image->data) - 1 < MAX_VERSION)
-		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "%s: version 0x%x of the index is not known: left alone", live->index_path,
-						 image->data[0]);
+		return error_set(
+			err, JW_ERR_UNSUPPORTED,
+			"%s: the index has version 0x%x, which jitwarm does not know: nothing was changed",
+			live->index_path, image->data[0]);
 	return 0;
 }
 

@@ -66,9 +66,9 @@ int jw_account_doubt(struct jw_error *err, char **ret_line)
 		return -1;
 	*ret_line = NULL;
 	if (account.sudo_user)
-		*ret_line = mem_printf("under sudo this warms root's cache, not that of %s: run it without "
-							   "sudo",
-							   account.sudo_user);
+		*ret_line = mem_printf(
+			"under sudo this warms root's cache, not the cache of %s: run it without sudo",
+			account.sudo_user);
 	else if (os_is_superuser() && os_is_windows)
 		*ret_line = mem_string("this runs as SYSTEM, whose cache no user's program reads: run it "
 							   "in the user's own account");

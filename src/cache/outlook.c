@@ -26,16 +26,15 @@ static void describe_outlook(const struct cache_index *index, enum cache_next_in
 						  index->state == CACHE_INDEX_TRUNCATED ? "when a program starts"
 																: "when it next stores a module");
 	else if (next == CACHE_NEXT_EVICTS)
-		(void)text_format(
-			outlook->text, room,
-			"the cache holds %s, and the driver keeps %s (CUDA_CACHE_MAXSIZE): the next "
-			"module that it stores evicts %s or more, %s, the oldest first",
-			text_bytes(total, index->total_bytes), text_bytes(limit, limit_bytes),
-			TEXT_COUNT(outlook->evicted, "entry", "entries"),
-			text_bytes(rows, outlook->evicted_bytes));
+		(void)text_format(outlook->text, room,
+						  "the cache holds %s, and its limit is %s (CUDA_CACHE_MAXSIZE): the next "
+						  "module that the driver stores evicts %s or more, %s, the oldest first",
+						  text_bytes(total, index->total_bytes), text_bytes(limit, limit_bytes),
+						  TEXT_COUNT(outlook->evicted, "entry", "entries"),
+						  text_bytes(rows, outlook->evicted_bytes));
 	else
 		(void)text_format(
-			outlook->text, room, "the cache's index counts %s, but its rows make %s: %s",
+			outlook->text, room, "the cache's index counts %s, but its rows add up to %s: %s",
 			text_bytes(total, index->total_bytes), text_bytes(rows, cache_index_rows_total(index)),
 			next == CACHE_NEXT_EVICTS_ALL
 				? "the next module evicts every entry, and the driver stores no more of them"

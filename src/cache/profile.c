@@ -229,7 +229,7 @@ int cache_profile_load(struct jw_error *err, const char *state_dir, const char *
 		goto done;
 	if (strcmp(profile.library, library) != 0 || profile.library_size != stat.size_bytes ||
 		profile.library_mtime_ns != stat.mtime_ns) {
-		error_set(err, JW_ERR_NOT_FOUND, "%s: of another file", path);
+		error_set(err, JW_ERR_NOT_FOUND, "%s: belongs to another file", path);
 		goto done;
 	}
 	*ret_profile = profile;
@@ -278,7 +278,7 @@ int cache_profile_of_stamp(struct jw_error *err, const char *state_dir, const ch
 	}
 	os_names_free(&names);
 	mem_free(folder);
-	return found ? 0 : error_set(err, JW_ERR_NOT_FOUND, "no driver with that stamp is known here");
+	return found ? 0 : error_set(err, JW_ERR_NOT_FOUND, "jitwarm knows no driver with that stamp");
 }
 
 /* Keeps the profile of a driver that was replaced in its own file: its stamp must still be

@@ -143,8 +143,8 @@ static void explain_relative(struct jw_cache_info *settings, const char *path)
 	mem_free(first);
 	warn(settings,
 		 there ? "CUDA_CACHE_PATH=%s: relative to each program's working directory"
-			   : "CUDA_CACHE_PATH=%s: relative, and the driver does not make the first folder of "
-				 "such a path: it caches nothing until that exists",
+			   : "CUDA_CACHE_PATH=%s: relative, and the driver does not create the first folder of "
+				 "a relative path: it caches nothing until this folder exists",
 		 path);
 }
 
@@ -187,7 +187,7 @@ static void check_free_space(const char *there, struct jw_cache_info *settings)
 			 "and every look-up waits for the network",
 			 settings->path);
 	if (settings->free_bytes < CACHE_LITTLE_ROOM)
-		warn(settings, "%s: only %s free there", settings->path,
+		warn(settings, "%s: only %s are free", settings->path,
 			 text_bytes(size, settings->free_bytes));
 }
 
@@ -249,7 +249,7 @@ static void check_directory(struct jw_cache_info *settings)
 		warn(settings, "%s", settings->not_yours);
 	} else if (settings->reads)
 		warn(settings,
-			 "%s: this account may only read it: the driver loads what is there, and compiles "
+			 "%s: this account may only read it: the driver loads its entries, and compiles "
 			 "everything else again at every start",
 			 settings->path);
 	else if (!writable)
@@ -346,7 +346,7 @@ int cache_settings_read(struct jw_error *err, const char *dir, const char *home,
 		char *text = os_env(lookalikes[i].wrong);
 
 		if (text)
-			warn(&settings, "%s: no driver reads it; the variable is called %s",
+			warn(&settings, "%s: no driver reads this variable; its right name is %s",
 				 lookalikes[i].wrong, lookalikes[i].right);
 		mem_free(text);
 	}

@@ -126,7 +126,8 @@ int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *re
 	if (driver.cuda < releases[0].cuda)
 		return error_set(
 			err, JW_ERR_USAGE,
-			"“%.40s” is older than driver 375.26 (CUDA 8.0), the oldest one known here", text);
+			"“%.40s” is older than driver 375.26 (CUDA 8.0), the oldest one that jitwarm knows",
+			text);
 	*ret_driver = driver;
 	return 0;
 }

@@ -370,19 +370,21 @@ int jw_driver_supports(struct jw_error *err, const struct jw_driver *driver,
 	if (row == SIZE_MAX)
 		return gpu_newest_cuda() < driver->cuda
 				   ? 0
-				   : error_set(err, JW_ERR_UNSUPPORTED,
-							   "%s: no driver up to CUDA %u.%u runs such a GPU, so %s does not", sm,
-							   gpu_newest_cuda() / 1000, gpu_newest_cuda() % 1000 / 10, text);
+				   : error_set(
+						 err, JW_ERR_UNSUPPORTED,
+						 "%s: no driver up to CUDA %u.%u runs such a GPU, so %s does not run it",
+						 sm, gpu_newest_cuda() / 1000, gpu_newest_cuda() % 1000 / 10, text);
 	first = capabilities[row].first;
 	last = capabilities[row].last;
 	if (driver->cuda < first)
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "driver %s does not run %s: that needs driver %u (CUDA %u.%u) or newer",
+						 "driver %s does not run %s, which needs driver %u (CUDA %u.%u) or newer",
 						 text, sm, gpu_branch_number(first), first / 1000, first % 1000 / 10);
 	if (last && driver->cuda > last)
-		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "driver %s does not run %s any more: driver %u (CUDA %u.%u) was the last",
-						 text, sm, gpu_branch_number(last), last / 1000, last % 1000 / 10);
+		return error_set(
+			err, JW_ERR_UNSUPPORTED,
+			"driver %s no longer runs %s: driver %u (CUDA %u.%u) was the last that did", text, sm,
+			gpu_branch_number(last), last / 1000, last % 1000 / 10);
 	return 0;
 }
 
@@ -545,7 +547,7 @@ int jw_targets_read(struct jw_error *err, const char *text, const struct jw_driv
 		if (length >= sizeof name)
 			return error_set(err, JW_ERR_USAGE, "“%.40s…” is too long for a GPU's name", text);
 		if (!length && list.count > *count)
-			return error_set(err, JW_ERR_USAGE, "a GPU's name is missing at a comma of the list");
+			return error_set(err, JW_ERR_USAGE, "the list of GPUs has a comma without a name");
 		memcpy(name, text, length);
 		name[length] = '\0';
 		if (add_named_or_range(err, name, driver, &list))

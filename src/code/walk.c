@@ -158,7 +158,7 @@ static int archive_damaged(struct jw_error *err, struct archive *archive)
 {
 	const char *why = os_archive()->error_string(archive);
 
-	return error_set(err, JW_ERR_FORMAT, "damaged or incomplete: fetch it again (%s)",
+	return error_set(err, JW_ERR_FORMAT, "damaged or incomplete: download it again (%s)",
 					 why ? why : "the archive cannot be opened");
 }
 
@@ -261,7 +261,7 @@ static enum walk_step next_in_archive(struct layer *layer, struct walk_found *fo
 			layer->ended = true;
 			error_set(
 				&found->why, JW_ERR_FORMAT,
-				"damaged or incomplete: fetch it again (the end of its directory is missing)");
+				"damaged or incomplete: download it again (the end of its directory is missing)");
 			return trouble(found, layer->outer);
 		}
 		if (state == ARCHIVE_RETRY)
@@ -497,7 +497,7 @@ static enum walk_step identify_member(struct walk *walk, struct walk_found *foun
 		if (!promise)
 			return WALK_END;
 		error_set(&found->why, JW_ERR_FORMAT, "%s, and not %s as its name says",
-				  size ? "unknown content" : "empty", promise);
+				  size ? "jitwarm does not know this kind of file" : "empty", promise);
 		return WALK_TROUBLE;
 	}
 	if (found->kind < KIND_AR)
@@ -507,11 +507,12 @@ static enum walk_step identify_member(struct walk *walk, struct walk_found *foun
 		if (from->member)
 			return WALK_END;
 		error_set(&found->why, JW_ERR_FORMAT,
-				  "a static library, which is not read: name what is linked from it");
+				  "a static library, which jitwarm does not read: name the program or library that "
+				  "is linked from it");
 		return WALK_TROUBLE;
 	}
 	if (walk->depth > MAX_DEPTH) {
-		error_set(&found->why, JW_ERR_LIMIT, "archives in archives, more than %d deep", MAX_DEPTH);
+		error_set(&found->why, JW_ERR_LIMIT, "archives in archives more than %d deep", MAX_DEPTH);
 		return WALK_TROUBLE;
 	}
 	*layer = (struct layer){.walk = walk, .from = &from->stream, .outer = from->member};

@@ -367,7 +367,9 @@ int zip_reader_begin(struct jw_error *err, struct zip_reader *reader,
 					 const struct zip_member *member)
 {
 	if (member->method != ZIP_STORED && member->method != ZIP_DEFLATED)
-		return error_set(err, JW_ERR_UNSUPPORTED, "is packed by method %u", member->method);
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "is compressed with method %u, which jitwarm does not read",
+						 member->method);
 	reader->member = member;
 	start(reader);
 #ifdef JITWARM_ISAL

@@ -177,11 +177,10 @@ static int refuse_foreign_places(struct jw_error *err, int pid)
 		char *path = os_env(names[i]);
 
 		if (path && os_find_stranger(path, &stranger))
-			result =
-				error_set(err, JW_ERR_UNSUPPORTED,
-						  "process %d is root's, and its %s=%.300s: %.300s: root does not look "
-						  "there",
-						  pid, names[i], path, os_stranger_text(text, &stranger));
+			result = error_set(
+				err, JW_ERR_UNSUPPORTED,
+				"process %d belongs to root, and its %s=%.300s: %.300s; root reads nothing there",
+				pid, names[i], path, os_stranger_text(text, &stranger));
 		mem_free(path);
 	}
 	return result;
@@ -198,7 +197,7 @@ int jw_examine_as_process(struct jw_error *err, int pid)
 		goto done;
 	/* Another process may have got the number meanwhile. */
 	if (still != owner) {
-		error_set(err, JW_ERR_NOT_FOUND, "there is no process %d any more", pid);
+		error_set(err, JW_ERR_NOT_FOUND, "process %d has ended", pid);
 		goto done;
 	}
 	if (check_found(err, NULL, owner) || forget_own(err, is_forgotten))

@@ -33,9 +33,9 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 	draft->hopeless = !system->pci_count && !os_has_gpu_file() && !os_is_wsl();
 	if (draft->hopeless)
 		FIX(draft,
-			"run jitwarm where the GPU is; “jitwarm scan --target %s%s” says what it would "
-			"compile there, “jitwarm make --target %s --driver %s --fetch -o FILE.jwpack%s” "
-			"does so here",
+			"run jitwarm on the machine with the GPU; here, “jitwarm scan --target %s%s” says what "
+			"that machine would compile, and “jitwarm make --target %s --driver %s --fetch -o "
+			"FILE.jwpack%s” compiles it",
 			system->example, name, system->example, system->example_driver, name);
 	else if (!system->driver.library[0])
 		FIX(draft,
@@ -49,8 +49,8 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 	else if (shown && strstr(system->why_none, "CUDA_VISIBLE_DEVICES"))
 		FIX(draft, "unset CUDA_VISIBLE_DEVICES (it is “%.100s”)", shown);
 	else
-		FIX(draft, "restart the machine or the container: after an update of the driver its parts "
-				   "differ until then");
+		FIX(draft, "restart the machine or the container: after a driver update the driver's parts "
+				   "have different versions until then");
 	mem_free(shown);
 	return true;
 }
@@ -64,8 +64,8 @@ static bool has_no_compiler(const struct examination *seen, struct finding_draft
 		(!shown && !strstr(seen->probe.why, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND")))
 		return false;
 	EVIDENCE(draft,
-			 "%s, with which the driver compiles, is missing: what is not in the cache fails with "
-			 "error 221",
+			 "%s is missing, with which the driver compiles: modules that are not in the cache "
+			 "fail with error 221",
 			 shown ? "libnvidia-ptxjitcompiler.so.1" : "the library");
 	if (os_is_separator('\\') || os_is_wsl())
 		FIX(draft, "install NVIDIA's driver for Windows again");
@@ -82,9 +82,8 @@ static bool is_other_account(const struct examination *seen, struct finding_draf
 		return false;
 	/* What it says to do, behind the colon, is for `jitwarm prime`. */
 	EVIDENCE(draft, "%.*s", (int)strcspn(seen->doubt, ":"), seen->doubt);
-	FIX(draft, "run it in the account whose programs are slow, without sudo or as “sudo -u NAME -H "
-			   "jitwarm "
-			   "doctor”");
+	FIX(draft, "run “jitwarm doctor” in the account whose programs are slow, without sudo or as "
+			   "“sudo -u NAME -H jitwarm doctor”");
 	return true;
 }
 
@@ -221,7 +220,7 @@ static bool has_no_cache_path(const struct examination *seen, struct finding_dra
 		return false;
 	EVIDENCE(draft, "%s",
 			 seen->settings.warning_count ? seen->settings.warnings[0]
-										  : "the driver has no place for its cache");
+										  : "the driver has no directory for its cache");
 	FIX(draft,
 		seen->settings.path_set
 			? "unset CUDA_CACHE_PATH, or set it to a directory"
@@ -237,10 +236,10 @@ static bool is_not_yours(const struct examination *seen, struct finding_draft *d
 	if (!command)
 		return false;
 	EVIDENCE(draft,
-			 "%.*s: the driver can neither read nor write it; a program that root "
-			 "ran with this cache made it",
+			 "%.*s: the driver can neither read nor write it, since a program that root ran has "
+			 "created it",
 			 (int)(command - line), line);
-	FIX(draft, "take it back: %s", command + strlen(": "));
+	FIX(draft, "make it this account's own: %s", command + strlen(": "));
 	return true;
 }
 
@@ -256,7 +255,7 @@ static bool is_cache_unwritable(const struct examination *seen, struct finding_d
 			 settings->warning_count ? settings->warnings[settings->warning_count - 1]
 									 : settings->path);
 	FIX(draft,
-		"let this account write there, or name another directory: %s; if no directory is "
+		"let this account write to it, or name another directory: %s; if no directory is "
 		"permanent, “jitwarm bake” puts the code into the libraries",
 		directory_command());
 	return true;
@@ -270,7 +269,7 @@ static bool is_state_unwritable(const struct examination *seen, struct finding_d
 		return false;
 	EVIDENCE(draft, "%s", system->why_forgets);
 	FIX(draft,
-		"let this account write there, or name another folder for jitwarm: JITWARM_STATE=DIR");
+		"let this account write to it, or name another folder for jitwarm: JITWARM_STATE=DIR");
 	return true;
 }
 
@@ -387,14 +386,16 @@ static bool is_before_login(const struct examination *seen, struct finding_draft
 		compiles_nothing(seen))
 		return false;
 	if (!text_same(cache->path, cache->now.path))
-		EVIDENCE(draft, "programs of this login use %.900s, and those of the next one %.900s",
+		EVIDENCE(draft, "programs of this login use %.900s, and programs of the next login %.900s",
 				 cache->now.path ? cache->now.path : "no cache",
 				 cache->path ? cache->path : "none");
 	else if (cache->disabled)
-		EVIDENCE(draft, "programs of the next login use no cache, and those of this one do");
+		EVIDENCE(draft,
+				 "programs of the next login will use no cache, unlike programs of this login");
 	else
 		EVIDENCE(draft,
-				 "the driver keeps %s for programs of this login, and %s for those of the next one",
+				 "the cache limit is %s for programs of this login, and %s for programs of the "
+				 "next login",
 				 text_bytes(now, cache->now.limit_bytes), text_bytes(then, cache->limit_bytes));
 	FIX(draft, "log out and in again, and restart services that start programs");
 	return true;
@@ -430,18 +431,18 @@ static bool is_limit_small(const struct examination *seen, struct finding_draft 
 	(void)text_bytes(has, present);
 	if (more)
 		EVIDENCE(draft,
-				 "the driver keeps %s%s; its cache holds %s, and these programs add about %s: "
-				 "then it deletes the oldest entries, and compiles them again at each start",
+				 "the cache limit is %s%s; the cache holds %s, and these programs add about %s: "
+				 "the driver will delete the oldest entries, and compile them again at each start",
 				 limit, cache->limit_set ? "" : " by default", has, text_bytes(comes, more));
 	else
 		EVIDENCE(draft,
-				 "the driver keeps %s%s; its cache holds %s: when it is full, the driver deletes "
+				 "the cache limit is %s%s; the cache holds %s: when it is full, the driver deletes "
 				 "the oldest entries, and compiles them again at each start",
 				 limit, cache->limit_set ? "" : " by default", has);
 	if (present + more <= CACHE_MAX_LIMIT)
 		draft_limit(seen, draft, jw_cache_limit(cache, more));
 	else
-		FIX(draft, "no driver keeps more than 4 GiB: “jitwarm bake” puts the code into the "
+		FIX(draft, "a cache limit is at most 4 GiB: “jitwarm bake” puts the code into the "
 				   "libraries, or “jitwarm cache prune” removes what is not used");
 	return true;
 }
@@ -450,7 +451,7 @@ static bool is_limit_small(const struct examination *seen, struct finding_draft 
 
 static void draft_repair(struct finding_draft *draft)
 {
-	FIX(draft, "repair the cache; what is sound stays");
+	FIX(draft, "repair the cache; sound entries stay");
 	draft_word(draft, "cache");
 	draft_word(draft, "verify");
 	draft_word(draft, "--repair");
@@ -490,8 +491,8 @@ static bool is_probe_refused(const struct examination *seen, struct finding_draf
 											: "compiled it again although it had stored the entry",
 			 probe->entry);
 	FIX(draft,
-		"can files be locked there, is the disk full, or does another program hold the lock of "
-		"the cache's index? If none of these, name another directory: %s",
+		"find out whether files can be locked there, the disk is full, or another program holds "
+		"the lock of the cache's index; if none of these, name another directory: %s",
 		directory_command());
 	return true;
 }
@@ -685,7 +686,7 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 	draft_prime(seen, draft);
 	/* `prime` refuses what the driver would evict again. */
 	if (draft->word_count && check->all.forecast.cache_bytes > seen->system->cache.free_bytes)
-		FIX(draft, "first make room where the cache is, then");
+		FIX(draft, "first free some space where the cache is, then");
 	else if (draft->word_count && check->all.forecast.cache_bytes > seen->system->cache.limit_bytes)
 		FIX(draft, "first fix the findings above, then compile them, on all cores");
 	return true;

@@ -118,8 +118,8 @@ static int read_probe_entry(struct jw_error *err, const char *cache_dir,
 	}
 	if (!path)
 		return error_set(err, JW_ERR_DRIVER,
-						 "%s: the driver keeps nothing there: can files be locked on this file "
-						 "system? (JITWARM_STATE names another place)",
+						 "%s: the driver stored nothing in it: find out whether files can be "
+						 "locked on this file system, or name another folder (JITWARM_STATE=DIR)",
 						 cache_dir);
 	found.trust = JW_TRUST_OPAQUE;
 	if (os_read_file(err, path, MAX_ENTRY, &bytes)) {
@@ -169,7 +169,7 @@ int driver_probe(struct jw_error *err, const char *const *worker, const char *fo
 		const int mode =
 			job.device < (int)hello.device_count ? hello.devices[job.device].compute_mode : 0;
 
-		error_set(err, JW_ERR_DRIVER, "GPU %d gives no context: %s%s", job.device, answer.error,
+		error_set(err, JW_ERR_DRIVER, "GPU %d cannot be used: %s%s", job.device, answer.error,
 				  device_pool_mode_text(mode));
 		goto done;
 	}

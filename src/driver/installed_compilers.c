@@ -315,7 +315,8 @@ static int take_named(struct jw_error *err, const struct jw_driver *driver, cons
 	if (cuda > driver->cuda) {
 		mem_free(path);
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "%s is of CUDA %u.%u, newer than driver %s, which would refuse its code",
+						 "%s belongs to CUDA %u.%u, which is newer than driver %s: the driver "
+						 "would refuse its code",
 						 file, cuda / 1000, cuda % 1000 / 10, jw_driver_text(text, driver));
 	}
 	*compiler = (struct jw_compiler){path, cuda, cuda == driver->cuda};

@@ -349,7 +349,7 @@ static int open_elsewhere(struct jw_error *err, const struct jw_system_options *
 		return names_unknown(err, &profile.driver);
 	if (profile.trust == JW_TRUST_OPAQUE)
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "the cache of driver %s is not of the form that jitwarm knows",
+						 "jitwarm does not know the form of driver %s's cache",
 						 jw_driver_text(text, &profile.driver));
 	take_profile(&profile, system);
 	return 0;

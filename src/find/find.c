@@ -80,7 +80,7 @@ static int take_package(struct jw_error *err, struct name_search *finder,
 	}
 	mem_free(wanted.items);
 	if (!result && packages && list->found->file_count == files)
-		found_note(list, "package %s: no file in it that could hold device code", first->name);
+		found_note(list, "package %s: none of its files could hold device code", first->name);
 	else if (!result && packages > 1)
 		found_note(list, "package %s: with %s that it requires", first->name,
 				   TEXT_COUNT(packages - 1, "package", "packages"));
@@ -225,8 +225,8 @@ static int take_typed_name(struct jw_error *err, struct name_search *finder, con
 	if (!requirement_typed(name, &typed)) {
 		if (strstr(name, "://"))
 			error_set(&why, JW_ERR_NOT_FOUND,
-					  "%s: an address: fetch the file first, or “jitwarm scan --index NAME” asks "
-					  "the package index",
+					  "%s: an address: download the file first, or “jitwarm scan --index NAME” "
+					  "asks the package index",
 					  name);
 		else if (strpbrk(name, "@=<>!~") && !strpbrk(name, "/\\"))
 			error_set(&why, JW_ERR_NOT_FOUND,

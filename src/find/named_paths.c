@@ -99,7 +99,7 @@ int library_kind_named(struct jw_error *err, const struct library_kind *kind, co
 	if (why.message[0])
 		return error_set(err, JW_ERR_NOT_FOUND, "%s %s: %s", kind->option, name, why.message);
 	return error_set(err, JW_ERR_NOT_FOUND,
-					 "%s %s: neither it nor a package that it requires brings %s (%s)",
+					 "%s %s: neither it nor a package that it requires contains %s (%s)",
 					 kind->option, name, kind->called, kind->files);
 }
 
@@ -187,11 +187,10 @@ static bool is_no_code(const struct found_list *list, const char *path, const st
 		error_set(why, JW_ERR_USAGE, "%s: a pack: “jitwarm import” adds it to the cache", path);
 		break;
 	case NO_CODE_SOURCE:
-		error_set(
-			why, JW_ERR_USAGE,
-			"%s: CUDA C source, which only “jitwarm prime” compiles: name what a compiler has "
-			"made of it",
-			path);
+		error_set(why, JW_ERR_USAGE,
+				  "%s: CUDA C source, which only “jitwarm prime” compiles: name the library or "
+				  "program that is built from it",
+				  path);
 		break;
 	case NO_CODE_COMPRESSED:
 		error_set(why, JW_ERR_USAGE,
@@ -258,7 +257,7 @@ int named_path_take(struct jw_error *err, struct found_list *list, const char *p
 	if (directory_walk(err, list, path, NULL, true))
 		return -1;
 	if (list->found->file_count == before) {
-		found_note(list, "%s: no file in it that could hold device code", path);
+		found_note(list, "%s: none of its files could hold device code", path);
 		return 0;
 	}
 	return 0;

@@ -374,12 +374,12 @@ static int run_pip(struct jw_error *err, struct pip *pip, const char *const *wor
 					return -1;
 				continue;
 			}
-			return pip->distrust.code ? error_copy(err, &pip->distrust)
-									  : error_set(err, JW_ERR_NOT_FOUND,
-												  "package indexes are asked through pip (python3 "
-												  "-m pip) or uv, and neither is here: "
-												  "install one of them, or %s",
-												  pip->options->by_hand);
+			return pip->distrust.code
+					   ? error_copy(err, &pip->distrust)
+					   : error_set(err, JW_ERR_NOT_FOUND,
+								   "jitwarm asks package indexes through pip (python3 -m pip) or "
+								   "uv, and found neither: install one of them, or %s",
+								   pip->options->by_hand);
 		}
 		if (run_pip_by(&why, pip, pip->pythons[pip->at], words, &ended)) {
 			if (why.code != JW_ERR_UNSUPPORTED)

@@ -183,9 +183,8 @@ int pip_output_error(struct jw_error *err, const char *said, const char *program
 		*error = 0;
 	if (!*error && !*last)
 		return ended->signal
-				   ? error_set(err, JW_ERR_IO, "%s ends with signal %d", program, ended->signal)
-				   : error_set(err, JW_ERR_IO, "%s ends with exit status %d", program,
-							   ended->status);
+				   ? error_set(err, JW_ERR_IO, "%s was ended by signal %d", program, ended->signal)
+				   : error_set(err, JW_ERR_IO, "%s exited with status %d", program, ended->status);
 	return error_set(err,
 					 text_starts(error, "Could not find a version") ||
 							 text_starts(error, "No matching distribution")
@@ -344,7 +343,7 @@ static void find_reason(const char *words, char *reason, size_t size)
 	size_t length;
 
 	if (strstr(words, "timed out")) {
-		text_append(reason, size, "it does not answer in time");
+		text_append(reason, size, "it did not answer in time");
 		return;
 	}
 	if ((at = strstr(words, "[Errno ")))
@@ -380,11 +379,11 @@ static bool explain_fetch(struct jw_error *err, const char *host, char unknown[M
 	find_reason(host, reason, sizeof reason);
 	if (status && text_starts(status, ": 401 "))
 		error_set(err, JW_ERR_IO,
-				  "%.*s: the package index refuses the login (401); correct the name and password "
+				  "%.*s: the package index refused the login (401); correct the name and password "
 				  "in pip's configuration, PIP_INDEX_URL or ~/.netrc",
 				  length, host);
 	else if (status || text_starts(reason, "too many "))
-		error_set(err, JW_ERR_IO, "%.*s: the package index fails (%.*s); try again later", length,
+		error_set(err, JW_ERR_IO, "%.*s: the package index failed (%.*s); try again later", length,
 				  host, status ? 3 : (int)sizeof reason, status ? status + 2 : reason);
 	else if (strstr(host, "confirming the ssl certificate"))
 		error_set(err, JW_ERR_IO,
@@ -421,7 +420,7 @@ static enum pip_lack explain_lack(struct jw_error *err, const char *requirement,
 		return PIP_LACKS_ANY_WHEEL;
 	}
 	if (*refused) {
-		error_set(err, JW_ERR_NOT_FOUND, "%s: the package index refuses %.*s (403)", refused, name,
+		error_set(err, JW_ERR_NOT_FOUND, "%s: the package index refused %.*s (403)", refused, name,
 				  requirement);
 		return PIP_LACKS_ACCESS;
 	}

@@ -401,8 +401,8 @@ static int place_below(struct jw_error *err, struct place_list *list, const char
 	for (; !result && below.next < below.count; below.next++)
 		result = below_find(err, &below, list, ret_any);
 	if (!result && below.names > below.most_names)
-		place_note(list, mem_printf("%s has more than %zu names near its top: not all was "
-									"looked at; “jitwarm find DIR” looks below DIR",
+		place_note(list, mem_printf("%s has more than %zu files and folders near its top, so not "
+									"all were searched; “jitwarm find DIR” searches below DIR",
 									folder, below.most_names));
 	while (below.count)
 		mem_free(below.folders[--below.count].path);
@@ -473,7 +473,7 @@ int jw_places_find(struct jw_error *err, const struct jw_places_options *options
 	for (size_t i = 0; !result && i < options->folder_count; i++)
 		result = take_folder(err, &list, options->folders[i]);
 	if (!result && list.places->count == MAX_PLACES)
-		place_note(&list, mem_printf("there are more than %d places: the others are left out",
+		place_note(&list, mem_printf("more than %d places were found: the others are left out",
 									 MAX_PLACES));
 	if (result)
 		jw_places_free(list.places);

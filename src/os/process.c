@@ -245,13 +245,13 @@ static int watch_child(struct jw_error *err, void *context)
 	size = bytes_below(helper->folder, 0);
 	(void)os_stat(NULL, watched->output, &said);
 	if (size > helper->most_bytes)
-		return error_set(err, JW_ERR_LIMIT, "%s gets more than %u GiB", helper->name,
+		return error_set(err, JW_ERR_LIMIT, "%s downloaded more than %u GiB", helper->name,
 						 (unsigned)(helper->most_bytes >> 30));
 	if (said.size_bytes > OS_MAX_OUTPUT)
-		return error_set(err, JW_ERR_LIMIT, "%s prints more than %d bytes", helper->name,
+		return error_set(err, JW_ERR_LIMIT, "%s printed more than %d bytes", helper->name,
 						 OS_MAX_OUTPUT);
 	if ((os_monotonic_ns() - watched->begun_ns) / UINT64_C(1000000000) > OS_MAX_HOURS * 3600)
-		return error_set(err, JW_ERR_LIMIT, "%s takes longer than %d hours", helper->name,
+		return error_set(err, JW_ERR_LIMIT, "%s took longer than %d hours", helper->name,
 						 OS_MAX_HOURS);
 	if (helper->on_size)
 		helper->on_size(helper->context, size);

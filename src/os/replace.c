@@ -16,7 +16,7 @@ static int find_target(struct jw_error *err, const char *path, char **ret_real,
 	char *real = NULL;
 
 	if (link && !there)
-		return error_set(err, JW_ERR_IO, "%s: links to a file that is not there", path);
+		return error_set(err, JW_ERR_IO, "%s: is a symlink to a file that does not exist", path);
 	if (there && ret_stat->kind != OS_REGULAR)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s: %s", path,
 						 ret_stat->kind == OS_DIRECTORY ? "Is a directory"
@@ -26,10 +26,9 @@ static int find_target(struct jw_error *err, const char *path, char **ret_real,
 	 * jitwarm's own files. */
 	if (link && jw_is_administrator() &&
 		(os_is_separator('\\') || os_find_stranger(path, &stranger) || stranger.link))
-		return error_set(err, JW_ERR_IO,
-						 "%s: is a link, which is not followed with these rights: name what it "
-						 "leads to",
-						 path);
+		return error_set(
+			err, JW_ERR_IO,
+			"%s: is a symlink, which root does not follow: name the file that it leads to", path);
 	if (link && os_real_path(err, path, &real))
 		return -1;
 	*ret_real = link ? real : mem_string(path);

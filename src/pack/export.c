@@ -112,17 +112,16 @@ static int gather_entries(struct jw_error *err, struct job *job, struct jw_expor
 		if (wanted_of_paths(err, job->options, &job->wanted))
 			return -1;
 		if (!job->wanted.count)
-			return error_set(
-				err, JW_ERR_NOT_FOUND,
-				"nothing that was named needs a cache, since the driver compiles none of "
-				"it for these GPUs: there is nothing to export");
+			return error_set(err, JW_ERR_NOT_FOUND,
+							 "there is nothing to export: for these GPUs the driver compiles none "
+							 "of what was named");
 		options.context = job;
 		options.wanted = is_export_wanted;
 	}
 	if (gather_cache(&why, &options, job->dir, &job->gather, result))
 		return why.code == JW_ERR_NOT_FOUND && !os_exists(job->dir)
 				   ? error_set(err, JW_ERR_NOT_FOUND,
-							   "%s: nothing is cached yet: “jitwarm prime” first", job->dir)
+							   "%s: the cache is empty: run “jitwarm prime” first", job->dir)
 				   : error_copy(err, &why);
 	if (job->gather.count)
 		return make_export_manifest(err, job);
@@ -132,8 +131,9 @@ static int gather_entries(struct jw_error *err, struct job *job, struct jw_expor
 						 job->dir, result->other_drivers);
 	return error_set(err, JW_ERR_NOT_FOUND,
 					 result->other_targets ? "%s: holds nothing for these GPUs"
-					 : options.wanted ? "%s: holds nothing of what was named: “jitwarm prime” first"
-									  : "%s: nothing is cached yet: “jitwarm prime” first",
+					 : options.wanted
+						 ? "%s: holds nothing of what was named: run “jitwarm prime” first"
+						 : "%s: the cache is empty: run “jitwarm prime” first",
 					 job->dir);
 }
 

@@ -390,7 +390,7 @@ int gather_read(struct jw_error *err, const char *dir, const struct gathered *it
 		*ret_parts = (struct gather_parts){parts.payload, entry.value};
 		result = 0;
 	} else {
-		error_set(err, JW_ERR_BUSY, "%s: was changed while it was packed: please try again", path);
+		error_set(err, JW_ERR_BUSY, "%s: was changed while it was packed: try again", path);
 	}
 	mem_free(path);
 	return result;
@@ -418,9 +418,8 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 
 	if (!options->system || !options->system->driver.stamp[0])
 		return error_set(err, JW_ERR_USAGE,
-						 "the driver is unknown here, and so are a package's entries: run this on "
-						 "a machine with "
-						 "a driver");
+						 "jitwarm cannot tell a package's entries without knowing the driver: run "
+						 "this on a machine with a driver");
 	profile = profile_of_system(options->system);
 	request.state_dir = options->system->state_dir;
 	request.target_count = targets_wanted(options->system, options->targets, options->target_count,

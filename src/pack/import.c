@@ -61,7 +61,7 @@ static const char *import_larger_limit(char text[IMPORT_ADVICE], uint64_t least_
 {
 	if (least_bytes > CACHE_MAX_LIMIT)
 		(void)text_format(text, IMPORT_ADVICE,
-						  "no driver keeps more than 4 GiB: import a part of it");
+						  "a cache limit is at most 4 GiB: import a part of the pack");
 	else
 		(void)text_format(
 			text, IMPORT_ADVICE,
@@ -104,18 +104,18 @@ int import_decide(struct jw_error *err, struct import *import)
 		return -1;
 	if (result->accepted_bytes > limit)
 		return error_set(
-			err, JW_ERR_LIMIT, "its entries take %s, and the driver keeps %s: %s",
+			err, JW_ERR_LIMIT, "its entries take %s, and the cache limit is %s: %s",
 			text_bytes(text[0], result->accepted_bytes), text_bytes(text[1], limit),
 			import_larger_limit(advice, result->accepted_bytes, result->accepted_bytes * 3 / 2));
 	if (result->evicted && !options->evict && !options->dry_run)
-		return error_set(
-			err, JW_ERR_LIMIT,
-			"%s: %s (%s) would be evicted, since the driver keeps %s: %s, or make room with "
-			"“jitwarm cache prune”",
-			result->path, TEXT_COUNT(result->evicted, "entry of others", "entries of others"),
-			text_bytes(text[0], result->evicted_bytes), text_bytes(text[1], limit),
-			import_larger_limit(advice, import->evicts_nothing_bytes,
-								limit + result->evicted_bytes * 3 / 2));
+		return error_set(err, JW_ERR_LIMIT,
+						 "%s: %s (%s) would be evicted, since the cache limit is %s: %s, or free "
+						 "space with “jitwarm cache prune”",
+						 result->path,
+						 TEXT_COUNT(result->evicted, "entry of others", "entries of others"),
+						 text_bytes(text[0], result->evicted_bytes), text_bytes(text[1], limit),
+						 import_larger_limit(advice, import->evicts_nothing_bytes,
+											 limit + result->evicted_bytes * 3 / 2));
 	nearest = os_nearest(result->path);
 	wanted = import->new_bytes - smaller(import->new_bytes, result->evicted_bytes) + SPARE_BYTES;
 	known = import->new_bytes && !os_space(NULL, nearest, &space);
@@ -294,7 +294,7 @@ int jw_import_all(struct jw_error *err, const struct jw_import_options *given,
 		jw_accounts_people(err, &accounts))
 		goto done;
 	if (!accounts.count) {
-		error_set(err, JW_ERR_NOT_FOUND, "no user's account has a home folder here");
+		error_set(err, JW_ERR_NOT_FOUND, "no user's account on this machine has a home directory");
 		goto done;
 	}
 	all = mem_alloc(sizeof *all);

@@ -63,4 +63,4 @@ int import_free_room(struct jw_error *err, const char *dir, uint64_t limit_bytes
 					 uint64_t *ret_room_bytes);
 
 /* Why an entry is left out of a refilled cache. */
-#define IMPORT_NO_ROOM "no room in the cache"
+#define IMPORT_NO_ROOM "no space in the cache"

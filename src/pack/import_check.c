@@ -151,7 +151,7 @@ static int check_hashes(struct jw_error *err, struct import *import, const struc
 
 		if (fnv_update(lanes[own[i]].state, tail, length) != entry->key)
 			return contradiction(err, import, entries[i],
-								 "its name is not that of its module, options and driver");
+								 "its name does not match its module, options and driver");
 		fate->key = fnv_update(lanes[here[i]].state, tail, length);
 		fate->key_bytes += length;
 		fate->checksum = lanes[cubin[i]].state;
@@ -174,7 +174,7 @@ static int check_cubin(struct jw_error *err, struct import *import, const struct
 	if (cubin.sm != entry->target.sm)
 		return contradiction(err, import, at, "its cubin is for another architecture");
 	if (cubin.relocatable != pack_entry_is_relocatable(entry))
-		return contradiction(err, import, at, "its cubin is of another kind");
+		return contradiction(err, import, at, "its cubin has another kind");
 	if (fate->verdict == JW_IMPORT_REFUSED || judge_cubin(&cubin, import->system, why))
 		return 0;
 	fate->verdict = JW_IMPORT_REFUSED;

@@ -298,10 +298,10 @@ int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
 	if (name && check_name(err, name))
 		return -1;
 	if (!os_exists(path_or_text))
-		result =
-			minisign_read_public(NULL, path_or_text, strlen(path_or_text), &public_key)
-				? error_set(err, JW_ERR_FORMAT, "no such file, and not a public key of minisign")
-				: 0;
+		result = minisign_read_public(NULL, path_or_text, strlen(path_or_text), &public_key)
+					 ? error_set(err, JW_ERR_FORMAT,
+								 "no such file, and not a public key in minisign's format")
+					 : 0;
 	else if (os_read_file(err, path_or_text, MINISIGN_MAX_FILE, &text))
 		return -1;
 	else
@@ -445,7 +445,8 @@ int keys_find_trusted(struct jw_error *err, const char *state_dir, const uint8_t
 			why.code = JW_ERR_IO;
 		return error_copy(err, &why);
 	}
-	error_set(&why, JW_ERR_NOT_FOUND, "the key %s is not trusted here", minisign_id_text(text, id));
+	error_set(&why, JW_ERR_NOT_FOUND, "the key %s is not trusted on this machine",
+			  minisign_id_text(text, id));
 	for (size_t i = 0; result && i < files.count; i++) {
 		const struct jw_key *key = &files.items[i].key;
 

@@ -56,7 +56,7 @@ int manifest_add_member(struct jw_error *err, struct pack_manifest *manifest, st
 		   (manifest->members[at].kind != member->kind ||
 			!digest_equal(&manifest->members[at].digest, &member->digest)))
 		if (++others == MAX_ALIKE)
-			return error_set(err, JW_ERR_FORMAT, "hashes that were chosen to begin alike");
+			return error_set(err, JW_ERR_FORMAT, "its hashes begin alike, as only chosen ones do");
 	if (at == SET_NONE) {
 		at = manifest->member_count;
 		if (at == PACK_MAX_MEMBERS)

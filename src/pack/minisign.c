@@ -100,7 +100,7 @@ int minisign_read_public(struct jw_error *err, const char *text, size_t size,
 
 	if (!read_two_lines(text, size, bytes, sizeof bytes) &&
 		!read_base64(&bare, bytes, sizeof bytes))
-		return error_set(err, JW_ERR_FORMAT, "not a public key of minisign");
+		return error_set(err, JW_ERR_FORMAT, "not a public key in minisign's format");
 	if (memcmp(bytes, "Ed", 2) != 0)
 		return error_set(err, JW_ERR_UNSUPPORTED, "a public key of an unknown kind");
 	memcpy(ret_public->id, bytes + 2, MINISIGN_ID);
@@ -175,7 +175,7 @@ int minisign_read_secret(struct jw_error *err, const char *text, size_t size,
 	if (!read_two_lines(text, size, bytes, sizeof bytes) || memcmp(bytes, "Ed", 2) != 0 ||
 		memcmp(bytes + 4, "B2", 2) != 0 ||
 		(memcmp(bytes + 2, "Sc", 2) != 0 && memcmp(bytes + 2, "\0\0", 2) != 0))
-		return error_set(err, JW_ERR_FORMAT, "not a secret key of minisign");
+		return error_set(err, JW_ERR_FORMAT, "not a secret key in minisign's format");
 	memcpy(secret.id, bytes + SECRET_AT, MINISIGN_ID);
 	memcpy(secret.key, bytes + SECRET_AT + MINISIGN_ID, MINISIGN_SECRET);
 	if (bytes[2])
@@ -227,10 +227,10 @@ int minisign_read_signature(struct jw_error *err, const char *text, size_t size,
 		!read_base64(&at, bytes, sizeof bytes) || !next_line(&at, &line, &length) ||
 		!starts_line(line, length, trusted) || length - lead >= sizeof signature.comment ||
 		memchr(line, 0, length))
-		return error_set(err, JW_ERR_FORMAT, "not a signature of minisign");
+		return error_set(err, JW_ERR_FORMAT, "not a signature in minisign's format");
 	memcpy(signature.comment, line + lead, length - lead);
 	if (!read_base64(&at, signature.global, sizeof signature.global) || cursor_left(&at))
-		return error_set(err, JW_ERR_FORMAT, "not a signature of minisign");
+		return error_set(err, JW_ERR_FORMAT, "not a signature in minisign's format");
 	if (!memcmp(bytes, "Ed", 2))
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "a signature of the old form, which is not prehashed: sign again "

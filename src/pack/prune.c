@@ -7,8 +7,8 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
-#include "cache/remove.h"
 #include "cache/former.h"
+#include "cache/remove.h"
 #include "os/clock.h"
 #include "pack/ledger.h"
 #include "pack/prepared.h"
@@ -175,9 +175,9 @@ static int find_chosen(struct jw_error *err, struct prune *prune)
 
 	if (options->former_drivers &&
 		(!system->driver.stamp[0] || system->driver.trust == JW_TRUST_OPAQUE))
-		return error_set(
-			err, JW_ERR_UNSUPPORTED,
-			"this machine's driver is unknown, and so are former ones: name them with --driver");
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "jitwarm does not know this machine's driver, nor which drivers are "
+						 "former ones: name these with --driver");
 	if (jw_cache_list(err, &look, &prune->list) || read_cache_drivers(err, prune))
 		return -1;
 	prune->result->path = mem_string(prune->list->path);

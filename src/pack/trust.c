@@ -50,8 +50,8 @@ int trust_sign(struct jw_error *err, const struct minisign_secret *secret,
 	return result;
 }
 
-static const char ask_for_key[] =
-	"trust its maker's key with “jitwarm key trust PUBLIC-KEY” (export shows it), or ";
+static const char ask_for_key[] = "trust the key of its maker with “jitwarm key trust PUBLIC-KEY” "
+								  "(“jitwarm export” prints this line), or ";
 
 static int unsigned_pack(struct jw_error *err, const struct jw_import_options *options,
 						 struct jw_import_result *result, const char *what, const char *remedy)
@@ -97,11 +97,10 @@ static int check_signature(struct jw_error *err, const struct jw_import_options 
 				   ? unsigned_pack(err, options, result, why.message, ask_for_key)
 				   : error_copy(err, &why);
 	if (!minisign_verify(&signature, &key, source_prehash(source)))
-		return error_set(
-			err, JW_ERR_FORMAT,
-			"%s: is not the signature of this file by the key “%s”: one of the two was "
-			"changed",
-			path, name);
+		return error_set(err, JW_ERR_FORMAT,
+						 "%s: is not the signature of this file by the key “%s”: the file or the "
+						 "signature was changed",
+						 path, name);
 	TEXT_COPY(result->signed_by, name);
 	note_former_name(options->path, &signature, result);
 	return 0;
@@ -120,7 +119,8 @@ int trust_check(struct jw_error *err, const struct jw_import_options *options,
 		mem_free(path);
 		return -1;
 	}
-	(void)text_format(remedy, sizeof remedy, "no %.200s is beside it: copy that too, or ",
+	(void)text_format(remedy, sizeof remedy,
+					  "the signature %.200s is missing beside it: copy the signature, too, or ",
 					  os_base_name(path));
 	if (!there)
 		result = unsigned_pack(err, options, ret_result, "is not signed", remedy);

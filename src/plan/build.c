@@ -295,8 +295,8 @@ void build_note_assumptions(struct build *build)
 		return;
 	if (left_out->images)
 		build_note(build, false,
-				   "%s: %s (%s of PTX) loaded by the libraries themselves when needed: left out; "
-				   "--all includes what is left out",
+				   "%s: %s (%s of PTX) that the libraries load when they need it: left out; --all "
+				   "includes it",
 				   mentioned(names, left_out), TEXT_COUNT(left_out->modules, "module", "modules"),
 				   text_bytes(bytes, left_out->bytes));
 	if (build->superseded)
@@ -309,8 +309,7 @@ void build_note_assumptions(struct build *build)
 			"FILE -- PROGRAM” shows what a program does",
 			mentioned(names, texts), TEXT_COUNT(texts->modules, "PTX text", "PTX texts"), copies);
 	if (build->tests)
-		build_note(build, false,
-				   "%s below tests folders of packages: left out; --all includes what is left out",
+		build_note(build, false, "%s in folders for tests: left out; --all includes them",
 				   TEXT_COUNT(build->tests, "loose file", "loose files"));
 	if (build->loose_texts)
 		build_note(

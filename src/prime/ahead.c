@@ -216,8 +216,8 @@ static int find_running_stamp(struct jw_error *err, struct ahead_work *work,
 	former_free(&drivers);
 	if (!work->record.stamp[0])
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "the names under which the running driver %s keeps its results are not "
-						 "known, so they cannot be prepared for driver %s",
+						 "jitwarm does not know the names under which the running driver %s keeps "
+						 "its results, so it cannot prepare them for driver %s",
 						 work->record.ahead.running, work->record.ahead.next);
 	return 0;
 }

@@ -113,17 +113,17 @@ static const char *part_of(char text[TEXT_SHORT], uint64_t limit_bytes)
 bool budget_is_too_much(const struct jw_prime_plan *sum, const struct jw_cache_info *cache,
 						struct jw_error *ret_why)
 {
-	const uint64_t most = UINT64_C(4) << 30; /* docs/internals/driver-cache.md, "Limits and variables" */
+	const uint64_t most = UINT64_C(4)
+						  << 30; /* docs/internals/driver-cache.md, "Limits and variables" */
 	const uint64_t wanted = sum->warm_bytes + sum->forecast.cache_bytes;
 	char size[TEXT_SHORT], limit[TEXT_SHORT], part[TEXT_SHORT];
 
 	if (sum->cold && sum->forecast.cache_bytes > cache->free_bytes) {
-		error_set(
-			ret_why, JW_ERR_UNSUPPORTED,
-			"the results take about %s, and only %s are free at %s: make room there, name another "
-			"directory (CUDA_CACHE_PATH), or compile a part with --budget-size %s",
-			text_bytes(size, sum->forecast.cache_bytes), text_bytes(limit, cache->free_bytes),
-			cache->path, part_of(part, cache->free_bytes / 2));
+		error_set(ret_why, JW_ERR_UNSUPPORTED,
+				  "the results take about %s, and only %s are free at %s: free some space, name "
+				  "another directory (CUDA_CACHE_PATH), or compile a part with --budget-size %s",
+				  text_bytes(size, sum->forecast.cache_bytes), text_bytes(limit, cache->free_bytes),
+				  cache->path, part_of(part, cache->free_bytes / 2));
 		return true;
 	}
 	if (!sum->cold || wanted <= sum->limit_bytes)
@@ -134,16 +134,15 @@ bool budget_is_too_much(const struct jw_prime_plan *sum, const struct jw_cache_i
 	if (wanted > most && sum->limit_bytes >= most)
 		error_set(
 			ret_why, JW_ERR_UNSUPPORTED,
-			"the results take about %s, and no driver keeps more than %s: it would evict a part of "
-			"them again. Name fewer packages, or compile a part with --budget-size %s",
+			"the results take about %s, and a cache limit is at most %s: the driver would evict a "
+			"part of them again. Name fewer packages, or compile a part with --budget-size %s",
 			size, limit, part);
 	else
-		error_set(
-			ret_why, JW_ERR_UNSUPPORTED,
-			"the results take about %s, and the driver keeps %s: it would evict a part of them "
-			"again. Set CUDA_CACHE_MAXSIZE=%llu (“jitwarm prime --tune” does so for this "
-			"account's programs), or compile a part with --budget-size %s",
-			size, limit, (unsigned long long)jw_cache_limit(cache, sum->forecast.cache_bytes),
-			part);
+		error_set(ret_why, JW_ERR_UNSUPPORTED,
+				  "the results take about %s, and the cache limit is %s: the driver would evict a "
+				  "part of them again. Set CUDA_CACHE_MAXSIZE=%llu (“jitwarm prime --tune” does so "
+				  "for this account's programs), or compile a part with --budget-size %s",
+				  size, limit, (unsigned long long)jw_cache_limit(cache, sum->forecast.cache_bytes),
+				  part);
 	return true;
 }

@@ -101,9 +101,8 @@ static void note_lost(const struct run_setup *setup, struct jw_prime_result *out
 	compiled->lost = done - there;
 	compiled->undone += compiled->lost;
 	prime_result_add_note(outcome,
-						  "no longer in the cache: %s of this run; another program has "
-						  "evicted or wiped the cache, or "
-						  "its folder was removed; the same command compiles again",
+						  "%s of this run are no longer in the cache: another program has evicted "
+						  "or deleted them, or the folder was removed; run the same command again",
 						  TEXT_COUNT(compiled->lost, "entry", "entries"));
 }
 

@@ -149,7 +149,7 @@ const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *
 	case JW_COLD_NEVER:
 		(void)text_format(text, EXPLAIN_TEXT, "never primed");
 		if (explanation->crowded)
-			text_append(text, EXPLAIN_TEXT, ", or evicted: the driver keeps only %s",
+			text_append(text, EXPLAIN_TEXT, ", or evicted: the cache limit is only %s",
 						text_bytes(bytes, request->limit_bytes));
 		break;
 	case JW_COLD_DAMAGED:
@@ -163,10 +163,9 @@ const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *
 		(void)text_format(text, EXPLAIN_TEXT, "the file has changed since it was primed");
 		break;
 	case JW_COLD_EVICTED:
-		(void)text_format(
-			text, EXPLAIN_TEXT,
-			"evicted: the cache keeps no more than %s, set CUDA_CACHE_MAXSIZE to more",
-			text_bytes(bytes, request->limit_bytes));
+		(void)text_format(text, EXPLAIN_TEXT,
+						  "evicted: the cache limit is %s; set CUDA_CACHE_MAXSIZE to more",
+						  text_bytes(bytes, request->limit_bytes));
 		break;
 	case JW_COLD_DELETED:
 		(void)text_format(text, EXPLAIN_TEXT,

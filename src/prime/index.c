@@ -73,12 +73,12 @@ int jw_index_open(struct jw_error *err, const struct jw_index_options *options,
 		mem_free(index);
 		return -1;
 	}
-	index->how = (struct pip_options){
-		.folder = index->folder.path,
-		.platform = platform,
-		.python = options->python,
-		.by_hand = "get the wheel elsewhere (pip download --no-deps NAME), and name its file",
-		.fetch = &index->options.fetch};
+	index->how = (struct pip_options){.folder = index->folder.path,
+									  .platform = platform,
+									  .python = options->python,
+									  .by_hand = "download the wheel on another machine (pip "
+												 "download --no-deps NAME), and name its file",
+									  .fetch = &index->options.fetch};
 	if (pip_open(err, &index->how, &index->pip)) {
 		jw_index_close(index);
 		return -1;

@@ -46,11 +46,11 @@ static void describe_difference(const struct jw_system *system, const struct jw_
 		hopper = hopper || system->gpus[i].target.sm == 90;
 	(void)jw_driver_text(driver, &system->driver.version);
 	if (!compiler->exact)
-		(void)text_format(
-			inexact, 1024,
-			"%.700s is of CUDA %u.%u, older than driver %s: its code works there, but is "
-			"not the driver's own",
-			compiler->path, compiler->cuda / 1000, compiler->cuda % 1000 / 10, driver);
+		(void)text_format(inexact, 1024,
+						  "%.700s belongs to CUDA %u.%u, which is older than driver %s: its code "
+						  "works, but is not the driver's own",
+						  compiler->path, compiler->cuda / 1000, compiler->cuda % 1000 / 10,
+						  driver);
 	/* Source: docs/internals/driver-cache.md, [1]. */
 	else if (hopper && system->driver.version.release[0] == 535)
 		(void)text_format(
@@ -74,7 +74,7 @@ static int check_request(struct jw_error *err, struct priming *run)
 	/* What other compilers make is not the driver's own. */
 	if (options->compile.share && (options->compile.ptxas || system->elsewhere))
 		return error_set(err, JW_ERR_USAGE,
-						 "only what this machine's driver compiles is shared while compiling");
+						 "a shared folder takes only what this machine's driver compiles");
 	if (options->compile.share) {
 		struct jw_share_options *share = &run->share;
 

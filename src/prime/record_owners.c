@@ -131,8 +131,8 @@ static void match_all(const struct recorder *recorder)
 		(void)text_format(
 			line, sizeof line,
 			"%s loaded with options of the program (MAX_REGISTERS, OPTIMIZATION_LEVEL, …) or "
-			"handed to a linker: “jitwarm prime” of the file makes other entries, a recording "
-			"of this run the same",
+			"passed to a linker: “jitwarm prime” of the file makes other entries; priming a "
+			"recording of this run makes the same ones",
 			TEXT_COUNT(texts, "PTX text is", "PTX texts are"));
 		record_note(result, line);
 	}
@@ -276,7 +276,7 @@ static int insert_recorded(struct jw_error *err, struct cache_live *live, struct
 
 	for (size_t i = 0; !failed && i < recorder->result->recording->module_count; i++) {
 		if (!batch.count && record_is_stopped(recorder)) {
-			failed = error_set(err, JW_ERR_INTERRUPTED, "interrupted before all of it was there");
+			failed = error_set(err, JW_ERR_INTERRUPTED, "interrupted before all of it was written");
 			break;
 		}
 		if (!recorder->entries[i].insertable) {

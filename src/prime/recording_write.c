@@ -447,8 +447,8 @@ static int read_recording_document(struct jw_error *err, const cJSON *document,
 	/* The first version is the same without texts. */
 	if (strcmp(schema, RECORDING_SCHEMA) != 0 && strcmp(schema, "jitwarm.recording/1") != 0)
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "made by another version of jitwarm: %.60s, and this one reads %s", schema,
-						 RECORDING_SCHEMA);
+						 "another version of jitwarm made it (%.60s), and this version reads %s",
+						 schema, RECORDING_SCHEMA);
 	recording->command = mem_string(json_text(document, "command", ""));
 	if (read_recorded_driver(err, cJSON_GetObjectItemCaseSensitive(document, "driver"),
 							 recording) ||

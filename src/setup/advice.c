@@ -47,8 +47,8 @@ static int check_owner(struct jw_error *err, const char *path, struct lines *lin
 	if (os_account(err, &account))
 		return -1;
 	if (stat.owner != account.owner)
-		add_advice(lines, mem_printf("%s: belongs to another account (number %u, this one "
-									 "is %u), whose programs may use it as theirs",
+		add_advice(lines, mem_printf("%s: belongs to another account (number %u; this one is %u), "
+									 "whose programs may use it, too",
 									 path, stat.owner, account.owner));
 	os_account_free(&account);
 	return 0;
@@ -73,10 +73,9 @@ static void check_place(const char *path, const char *there, uint64_t more_bytes
 	const bool has_space = !os_space(NULL, there, &space);
 
 	if (os_is_volatile(there) || os_is_volatile(path))
-		add_advice(lines,
-				   mem_printf("%s is gone after a restart (a folder in memory, or one that is "
-							  "emptied): everything is compiled again then",
-							  path));
+		add_advice(lines, mem_printf("%s is lost at a restart (a folder in memory, or one that is "
+									 "emptied): then everything is compiled again",
+									 path));
 	if (os_is_roaming(path))
 		add_advice(lines, mem_printf("%s is in a roaming profile, which is copied at every logon; "
 									 "set CUDA_CACHE_PATH to a folder below %%LOCALAPPDATA%%",
@@ -96,10 +95,10 @@ static void check_place(const char *path, const char *there, uint64_t more_bytes
 		return;
 	(void)text_bytes(free_text, space.free_bytes);
 	if (space.free_bytes < CACHE_LITTLE_ROOM)
-		add_advice(lines, mem_printf("%s: only %s free there", path, free_text));
+		add_advice(lines, mem_printf("%s: only %s are free", path, free_text));
 	else if (space.free_bytes < more_bytes)
-		add_advice(lines, mem_printf("%s: only %s are free there, and the results take about %s",
-									 path, free_text, text_bytes(more, more_bytes)));
+		add_advice(lines, mem_printf("%s: only %s are free, and the results take about %s", path,
+									 free_text, text_bytes(more, more_bytes)));
 	if (space.free_files < LITTLE_FILES)
 		add_advice(lines, mem_printf("%s: only %s can be made there; each entry is one", path,
 									 TEXT_COUNT(space.free_files, "more file", "more files")));
@@ -241,7 +240,7 @@ static void warn_of_limit(const struct jw_cache_info *cache, struct jw_tune_advi
 	char limit[TEXT_SHORT], size[TEXT_SHORT], *line;
 
 	if (advice->limit_bytes > CACHE_MAX_LIMIT) {
-		line = mem_printf("--max-size: no driver keeps more than 4 GiB; the limit is %llu",
+		line = mem_printf("--max-size: a cache limit is at most 4 GiB; the limit is %llu",
 						  (unsigned long long)CACHE_MAX_LIMIT);
 		add_warnings(advice, &line, 1);
 		mem_free(line);

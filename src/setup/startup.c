@@ -275,7 +275,7 @@ static int look(struct jw_error *err, const struct jw_startup_options *given, bo
 	if (options.service && options.everyone)
 		error_set(err, JW_ERR_USAGE, "a service's unit is for one account");
 	else if (os_is_windows && options.service)
-		error_set(err, JW_ERR_UNSUPPORTED, "--service: Windows' services are not systemd's");
+		error_set(err, JW_ERR_UNSUPPORTED, "--service: Windows has no systemd services");
 	else if (os_is_windows)
 		result = add_item(err, startup, task_name(&options, account), STARTUP_TASK, &facts) ||
 						 task_find(err, &startup->items[0])
@@ -372,7 +372,7 @@ int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *opt
 	for (size_t i = 0; !result && i < startup->count; i++)
 		if (startup->items[i].there && !startup->items[i].ours && !options->replace)
 			result = error_set(err, JW_ERR_BUSY,
-							   "%s: is there already and not jitwarm's; --replace overwrites it",
+							   "%s: exists and was not made by jitwarm; --replace overwrites it",
 							   startup->items[i].where);
 	if (!result)
 		result = os_is_windows ? task_register(err, startup) : units_enable(err, options, startup);

@@ -377,9 +377,8 @@ static int enable_with(struct jw_error *err, const struct jw_startup_options *op
 	for (size_t i = 0; !result && i < startup->count; i++)
 		result = write_item(err, options, &startup->items[i]);
 	if (result)
-		return options->service || options->everyone
-				   ? error_prefix(err, "units of the system need sudo")
-				   : -1;
+		return options->service || options->everyone ? error_prefix(err, "system units need sudo")
+													 : -1;
 	if (reload_units(err, options, startup) ||
 		(!startup->failed && switch_units(err, options, startup, "enable"))) {
 		(void)take_back(NULL, options, startup, former);

@@ -116,7 +116,7 @@ static int fail_with_output(struct jw_error *err, const struct carrier *carrier,
 	}
 	memcpy(host, carrier->place, strcspn(carrier->place, "/"));
 	if (!used)
-		(void)snprintf(words, sizeof words, "ends with %s %d",
+		(void)snprintf(words, sizeof words, "exited with %s %d",
 					   ended->signal ? "signal" : "exit status",
 					   ended->signal ? ended->signal : ended->status);
 	return error_set(

@@ -150,7 +150,8 @@ int object_directory_open(struct jw_error *err, const char *folder,
 	if (os_find_stranger(folder, &named) != os_find_stranger(real, &reached) ||
 		named.owner != reached.owner) {
 		mem_free(real);
-		return error_set(err, JW_ERR_IO, "%s: leads out of what its account owns", folder);
+		return error_set(err, JW_ERR_IO, "%s: leads out of the folders that its account owns",
+						 folder);
 	}
 	mem_free(real);
 	if (stat.kind != OS_DIRECTORY)

@@ -114,7 +114,7 @@ static void report_refused(struct object_answer *answer, const struct object_fil
 		words += strlen(files->pack);
 	if (why->code == JW_ERR_NOT_FOUND)
 		words = ": no trusted key has signed it (“jitwarm key trust”; --share-unsigned trusts "
-				"whoever can write there)";
+				"whoever can write to the folder)";
 	(void)text_format(answer->why, sizeof answer->why, "%.64s%s%.400s", files->name,
 					  *words == ':' ? "" : ": ", words);
 }
@@ -150,7 +150,7 @@ static int unpack_object(struct jw_error *err, const struct object_context *cont
 	system.gpu_count = 1;
 	result = jw_import(err, &how, &imported);
 	if (!result && imported->accepted != 1)
-		result = error_set(err, JW_ERR_FORMAT, "does not hold the entry that it is named after");
+		result = error_set(err, JW_ERR_FORMAT, "does not hold the entry that its name says");
 	jw_import_result_free(imported);
 	if (result)
 		(void)os_remove_tree(NULL, folder);

@@ -397,8 +397,8 @@ struct run_order run_next_order(struct run *run, const struct slot *slot)
 						  path ? "its path is too long" : "its bytes cannot be read");
 	} else if (order.job.device == DEVICE_NONE) {
 		order.what = ORDER_CANNOT;
-		(void)text_format(order.why, sizeof order.why, "no GPU that it is for gives a context: %s",
-						  run->workers.pool.why);
+		(void)text_format(order.why, sizeof order.why,
+						  "no GPU that the code is for can be used: %s", run->workers.pool.why);
 	}
 	return order;
 }
@@ -473,8 +473,8 @@ static bool retire(struct run *run, struct slot *slot, const char *why)
 		return false;
 	slot->retired = true;
 	(void)text_format(line, sizeof line,
-					  "there is no room for so many workers (%.300s): continuing with %u", why,
-					  others);
+					  "there is not enough memory for so many workers (%.300s): continuing with %u",
+					  why, others);
 	report_line(run, line);
 	return true;
 }
@@ -497,7 +497,7 @@ void run_without_context(struct run *run, struct slot *slot, struct run_job job,
 		 * meanwhile. */
 		workers->failed_compiles++;
 		(void)text_format(workers->no_context, sizeof workers->no_context,
-						  "got no CUDA context (%.200s)", why);
+						  "could not use the GPU (%.200s)", why);
 	}
 }
 
@@ -672,13 +672,13 @@ static int take_devices(struct run *run, const struct slot *first,
 		if (!device_pool_has(pool, target)) {
 			known_gpus_forget(run->setup->system->state_dir);
 			return error_set(run->err, JW_ERR_DRIVER,
-							 "the driver shows no %s GPU any more: run the same command again",
+							 "the driver no longer shows a %s GPU: run the same command again",
 							 jw_target_sm(name, target));
 		}
 		usable = usable || device_pool_choose(pool, target, 0) != DEVICE_NONE;
 	}
 	if (!usable)
-		return error_set(run->err, JW_ERR_DRIVER, "no GPU gives a context: %s", pool->why);
+		return error_set(run->err, JW_ERR_DRIVER, "no GPU can be used: %s", pool->why);
 	most = device_pool_most_workers(pool, plan->targets, plan->target_count);
 	if (most >= run->setup->workers)
 		return 0;

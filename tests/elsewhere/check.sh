@@ -143,8 +143,8 @@ if [ "$kind" = fake ]; then
 	api driver=535.309.01 dry-run pack=none.jwpack && [ ! -e none.jwpack ] && ok "jw_prime: a dry run needs none" || fail "jw_prime: a dry run: $(cat out)"
 	[ -z "$(ls -A "$JITWARM_STATE/runs" 2>/dev/null)" ] || fail "left in the state directory"
 	rm -rf made ./*.jwpack
-	expect 2 0 "newer than driver 550.163.01 (CUDA 12.4), which would refuse its code" $sm --driver 550.163.01 --ptxas 12.5/ptxas "$library"
-	expect 1 0 "its code works there, but is not the driver's own" $sm --driver 550.163.01 --ptxas 12.2/ptxas "$library"
+	expect 2 0 "is newer than driver 550.163.01 (CUDA 12.4): the driver would refuse its code" $sm --driver 550.163.01 --ptxas 12.5/ptxas "$library"
+	expect 1 0 "its code works, but is not the driver's own" $sm --driver 550.163.01 --ptxas 12.2/ptxas "$library"
 	echo '{"schema":"jitwarm.driver/1","stamp":"no stamp"}' >bad
 	expect 3 0 "bad: not a profile of a driver" $sm --driver ./bad "$library"
 	expect 64 0 "--driver: a profile names its driver itself" $sm --driver ./bad --driver 550.163.01 "$library"

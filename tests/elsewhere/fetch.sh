@@ -53,7 +53,7 @@ PIP_INDEX_URL=$site/large/simple fetch --progress json 12.3 && whole_progress 12
 good "just this one" good 12.3.52 12.3.52
 bad "none of that version" good "pip: Could not find a version that satisfies the requirement nvidia-cuda-nvcc-cu12==12.7.* (from versions: 12.3.52, " 12.7
 bad "no such project" empty ": the package index has no package “nvidia-cuda-nvcc-cu12”; name the ptxas of a CUDA toolkit (--ptxas FILE)"
-bad "a server that fails" 500 ": the package index fails (too many 500 error responses); try again later"
+bad "a server that fails" 500 ": the package index failed (too many 500 error responses); try again later"
 PIP_INDEX_URL=$site/good/simple fetch 12.3 && : >http/log && fetch 12.3 && [ "$(cat out)" = "$scratch/store/12.3/$program" ] && [ ! -s err ] && [ ! -s http/log ] && ok "not fetched again" ||
 	fail "not fetched again: $(cat out err)"
 rm "store/12.3/$linker"
@@ -83,8 +83,8 @@ good "members that climb out of the folder stay inside" climbing
 
 # ---- names, passwords, certificates: pip's own ways
 PIP_INDEX_URL=http://us%20er:p%40ss%2Fw@127.0.0.1:${site##*:}/login/simple good "a name and password in the address" login
-bad "none" login ": the package index refuses the login (401); correct the name"
-PIP_INDEX_URL=http://us%20er:wrong-p%40ss@127.0.0.1:${site##*:}/login/simple bad "wrong ones" login ": the package index refuses the login (401); correct the name"
+bad "none" login ": the package index refused the login (401); correct the name"
+PIP_INDEX_URL=http://us%20er:wrong-p%40ss@127.0.0.1:${site##*:}/login/simple bad "wrong ones" login ": the package index refused the login (401); correct the name"
 printf 'machine 127.0.0.1\nlogin "us er"\npassword p@ss/w\n' >netrc
 chmod 600 netrc
 NETRC=$scratch/netrc good "~/.netrc" login
@@ -111,7 +111,7 @@ path=$PATH
 PATH=$scratch/tools
 "$jitwarm" compiler fetch 12.3 >out 2>err; got=$?
 PATH=$path
-[ $got = 3 ] && grep -qxF "jitwarm: package indexes are asked through pip (python3 -m pip) or uv, and neither is here: install one of them, or name the ptxas of a CUDA toolkit (--ptxas FILE)" err &&
+[ $got = 3 ] && grep -qxF "jitwarm: jitwarm asks package indexes through pip (python3 -m pip) or uv, and found neither: install one of them, or name the ptxas of a CUDA toolkit (--ptxas FILE)" err &&
 	[ "$(wc -l <err)" = 1 ] && [ -z "$(find store -mindepth 1 2>/dev/null)" ] && ok "neither pip nor uv" || fail "neither pip nor uv: status $got: $(cat out err; find store)"
 
 # ---- a folder of that name

@@ -128,7 +128,7 @@ bare "jax-0.5-py3-none-any.whl: no device code; jax-cuda12-pjrt has it" jax
 # What is known without the wheel is said without it, and the other GPU is answered
 : >http/log
 ask good scan --index asked==1.1 --target rtx5090,b200 --driver 550; got=$?
-[ $got = 2 ] && [ ! -s http/log ] && grep -q "sm_120 (rtx5090): driver 550 (CUDA 12.4) does not run sm_120: that needs driver 570" err && [ "$(grep -c "does not run" err)" = 2 ] &&
+[ $got = 2 ] && [ ! -s http/log ] && grep -q "sm_120 (rtx5090): driver 550 (CUDA 12.4) does not run sm_120, which needs driver 570" err && [ "$(grep -c "does not run" err)" = 2 ] &&
 	ok "no GPU that the driver runs" || fail "no GPU that the driver runs: status $got: $(cat out err http/log)"
 for command in scan "lint --max-start 1h"; do
 	ask good $command --index asked==1.1 --target a5000,rtx5090 --driver 550; got=$?
@@ -177,9 +177,9 @@ bad "only the source of a package" "the package index has source code of source,
 bad "versions for another Python" "pip: Could not find a version that satisfies the requirement later==3.0 (from versions: 1.0) (Ignored the following versions that require a different python version: 2.0 Requires-Python >=99)" good later==3.0
 bad "only the source" "requirement asked==4.0.1 (from versions: " good asked==4.0.1
 bad "no such package" "${site#http://}: the package index has no package “nothing”; check the spelling, or name the index that has it: PIP_EXTRA_INDEX_URL=URL" good nothing
-bad "a package that is kept" "${site#http://}: the package index refuses asked (403); check the package's spelling, and the name and password in" 403 asked
+bad "a package that is kept" "${site#http://}: the package index refused asked (403); check the package's spelling, and the name and password in" 403 asked
 PIP_EXTRA_INDEX_URL=$site/403/simple bad "a second index that knows no such package" "no wheel of asked 3.0 fits" good asked==3.0
-bad "an index that fails" "${site#http://}: the package index fails (too many 500 error responses); try again later" 500 asked
+bad "an index that fails" "${site#http://}: the package index failed (too many 500 error responses); try again later" 500 asked
 if command -v openssl >/dev/null && openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost >openssl.log 2>&1; then
 	cat key.pem cert.pem >both.pem
 	serve https "$scratch/both.pem"
@@ -206,8 +206,8 @@ PIP_RETRIES=1 PIP_INDEX_URL=http://127.0.0.1:1/simple bad "no server" "127.0.0.1
 PIP_INDEX_URL=https://no.such.host.invalid/simple bad "no network" "no.such.host.invalid: the package index cannot be reached (" good asked
 PIP_INDEX_URL=http://no.such.host.invalid/simple bad "no encryption" "no.such.host.invalid: pip uses no package index without encryption; name its https address, or trust it: PIP_TRUSTED_HOST=no.such.host.invalid" good asked
 https_proxy=http://127.0.0.1:1 no_proxy='' PIP_INDEX_URL=https://no.such.host.invalid/simple bad "no proxy" "no.such.host.invalid: the package index cannot be reached (Connection refused); check the network, the proxy" good asked
-PIP_INDEX_URL=$site/login/simple bad "a login that is missing" "the package index refuses the login (401); correct the name and password" good asked
-PIP_INDEX_URL=http://us:p%40ss@${site#http://}/login/simple bad "a login that is refused" "the package index refuses the login (401); correct the name and password" good asked
+PIP_INDEX_URL=$site/login/simple bad "a login that is missing" "the package index refused the login (401); correct the name and password" good asked
+PIP_INDEX_URL=http://us:p%40ss@${site#http://}/login/simple bad "a login that is refused" "the package index refused the login (401); correct the name and password" good asked
 usage "is no package's name" scan --index -- "-r/etc/passwd"
 usage "is no package's name" scan --index "asked @ file:///x"
 usage "is no package's name" scan --index pyproject.toml
@@ -237,7 +237,7 @@ done
 rm sitecustomize.py
 mkdir near && printf '#!/bin/sh\ntouch "%s/ran"\nexec "%s" "$@"\n' "$scratch" "$python" >near/python3 && chmod +x near/python3
 mkdir close && cp "$(type -P false)" close/python3
-path=close:$scratch/tools VIRTUAL_ENV=$scratch/venv bad "a relative member of PATH" "package indexes are asked through pip" good asked==1.1
+path=close:$scratch/tools VIRTUAL_ENV=$scratch/venv bad "a relative member of PATH" "jitwarm asks package indexes through pip" good asked==1.1
 PIP_PYTHON=$scratch/near/python3 good "PIP_PYTHON" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
 unrun "another Python for pip"
 export PYTHONPATH=$scratch/fake
@@ -250,9 +250,9 @@ bad "versions without an end" "(from versions: ,, …,," good asked
 fake_pip 'print("ERROR: Exception:\nTraceback (most recent call last):\n  File x\nOSError: no")' 'raise SystemExit(2)'
 bad "a pip that breaks" "pip: OSError: no" good asked
 fake_pip 'import sys' 'sys.exit(7)'
-bad "a pip that fails and says nothing" "pip ends with exit status 7" good asked
+bad "a pip that fails and says nothing" "pip exited with status 7" good asked
 fake_pip 'import os' 'os.kill(os.getpid(), 9)'
-bad "a pip that is killed" "pip ends with signal 9" good asked
+bad "a pip that is killed" "pip was ended by signal 9" good asked
 fake_pip ''
 bad "a pip that gets nothing" "pip fetched no wheel" good asked
 fake_pip 'import sys, os' 'os.symlink("/etc/passwd", sys.argv[sys.argv.index("--dest") + 1] + "/asked-1.0-py3-none-any.whl")'
@@ -262,9 +262,9 @@ bad "a pipe" "pip fetched no wheel" good asked
 fake_pip 'import sys' 'for name in "ab": open(sys.argv[sys.argv.index("--dest") + 1] + f"/{name}-1.0-py3-none-any.whl", "w")'
 bad "two wheels" "pip fetched no wheel" good asked
 fake_pip 'while True: print("ERROR: " + "x" * 100000)'
-bad "words without end" "pip prints more than 4194304 bytes" good asked
+bad "words without end" "pip printed more than 4194304 bytes" good asked
 fake_pip 'import os, tempfile, time' 'open(tempfile.gettempdir() + "/x", "w").truncate(20 << 30)' 'time.sleep(60)'
-bad "files without end" "pip gets more than 16 GiB" good asked
+bad "files without end" "pip downloaded more than 16 GiB" good asked
 # What it says holds no password, however it is written there.
 export PIP_INDEX_URL=https://us%20er:p%40ss%2Fw@127.0.0.1:1/simple https_proxy=http://me:other-p@ss/w@127.0.0.1:1
 for line in 'print("ERROR:", os.environ["PIP_INDEX_URL"], os.environ["https_proxy"], "x=https://another:p@ss@host", "p@ss/w is wrong, and p%40ss%2Fw", os.environ)' \
@@ -277,7 +277,7 @@ printf '[global]\nindex-url = https://me:p%%%%40ss@127.0.0.1:1/simple\n' >pip.co
 PIP_RETRIES=1 PIP_CONFIG_FILE=$scratch/pip.conf PIP_INDEX_URL='' bad "a password of pip's configuration" "the package index cannot be reached (Connection refused)" good asked
 
 # Neither pip nor uv; uv, which lends pip to a Python without one, and leaves nothing
-path=$scratch/tools bad "neither" "package indexes are asked through pip (python3 -m pip) or uv, and neither is here: install one of them, or get the wheel elsewhere" good asked
+path=$scratch/tools bad "neither" "jitwarm asks package indexes through pip (python3 -m pip) or uv, and found neither: install one of them, or get the wheel elsewhere" good asked
 uv=$cache/jitwarm/uv/bin/uv # of setup.sh
 [ -x "$uv" ] || uv=$(command -v uv)
 if [ -n "$uv" ]; then
@@ -292,8 +292,8 @@ if [ -n "$uv" ]; then
 		# uvx is not on PATH, but says where uv is
 		mkdir apart && mv tools/uv apart
 		UV=$scratch/apart/uv path=$scratch/tools VIRTUAL_ENV=$scratch/bare good "the uv of UV lends pip" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
-		UV=apart/uv path=$scratch/tools VIRTUAL_ENV=$scratch/bare bad "a uv that is named from the current folder" "neither is here" good asked
-		UV=$scratch/none/uv path=$scratch/tools VIRTUAL_ENV=$scratch/bare bad "a uv that is gone" "neither is here" good asked
+		UV=apart/uv path=$scratch/tools VIRTUAL_ENV=$scratch/bare bad "a uv that is named from the current folder" "found neither" good asked
+		UV=$scratch/none/uv path=$scratch/tools VIRTUAL_ENV=$scratch/bare bad "a uv that is gone" "found neither" good asked
 		mv apart/uv tools
 		path=$scratch/tools:$scratch/python good "uv finds a Python, and lends it pip" asked-1.1-py3-none-manylinux2014_x86_64.whl good asked==1.1
 		unrun "a Python of .python-version"
@@ -310,7 +310,7 @@ fi
 	ask_other() { path=$scratch/tools VIRTUAL_ENV=$scratch/own ask good scan --index asked --target sm_86; }
 	ask_other; got=$?
 	chown 0 own/bin
-	[ $got = 3 ] && [ "$(wc -l <err)" = 1 ] && grep -qE "own/bin/python3 is not run as root|package indexes are asked through pip" err && clean && ok "root, and a Python that another account may replace" ||
+	[ $got = 3 ] && [ "$(wc -l <err)" = 1 ] && grep -qE "own/bin/python3 is not run as root|jitwarm asks package indexes through pip" err && clean && ok "root, and a Python that another account may replace" ||
 		fail "root, and a Python that another account may replace: status $got: $(cat out err)"
 }
 

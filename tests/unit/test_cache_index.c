@@ -64,7 +64,7 @@ TEST(each_outlook_is_told)
 		{CACHE_INDEX_SOUND, 10, 10, 1, "adds", "", "", false, 0, 0},
 		{CACHE_INDEX_SOUND, 10, 10, 4, "adds", "", "", false, 0, 3},
 		{CACHE_INDEX_SOUND, 10, 20, 1, "evicts_soon",
-		 "counts 20 B, but its rows make 10 B: the driver evicts entries before", "prime", false, 0,
+		 "counts 20 B, but its rows add up to 10 B: the driver evicts entries before", "prime", false, 0,
 		 0},
 		{CACHE_INDEX_SOUND, 2000, 2000, 1, "evicts", "evicts 1 entry or more", "tune", false, 1, 0},
 		{CACHE_INDEX_SOUND, 10, 10 + LIMIT, 1, "evicts_all",

@@ -220,11 +220,11 @@ TEST_WITH(values_that_are_misread_are_explained, clean_environment, NULL)
 		{"5k", "the driver ignores units and reads 5 bytes; write 5120"},
 		{"2  MiB", "the driver ignores units and reads 2 bytes; write 2097152"},
 		{"4G", "write 4294967296"},
-		{"5G", "write 4294967296: it keeps at most 4 GiB"},
+		{"5G", "write 4294967296, since a limit is at most 4 GiB"},
 		{"1T", "write 4294967296"},
 		{"17179869184G", "write 4294967296"},
 		{"99999999999999T", "write 4294967296"},
-		{"0K", "the driver reads 0 and stores nothing; it wants a number of bytes"},
+		{"0K", "the driver reads 0 and stores nothing; write a number of bytes"},
 		{"", "the driver reads 0 and stores nothing"},
 		{"0", "the driver reads 0 and stores nothing"},
 		{"1", NULL},
@@ -269,7 +269,7 @@ TEST_WITH(paths_are_absolute_in_the_end, clean_environment, NULL)
 	expect_path("plain", "/plain", "relative to each program's working directory");
 	expect_path("plain/", "/plain", "relative to each program's working directory");
 	expect_path("plain/no/such", "/plain/no/such", "relative to each program's working directory");
-	expect_path("no/such", "/no/such", "relative, and the driver does not make the first folder");
+	expect_path("no/such", "/no/such", "relative, and the driver does not create the first folder");
 	expect_path("~/cache", "/~/cache", "does not expand ~");
 	assert_int_equal(chdir(here), 0);
 	expect_path(dir, "/plain", NULL);
@@ -293,15 +293,15 @@ TEST(a_place_is_looked_at)
 		const char *warnings[2];
 	} cases[] = {
 		{"dir", 1, EXT, LITTLE, false, true, true, {NULL}},
-		{"dir", 1, EXT, LITTLE - 4096, false, true, true, {"free there"}},
+		{"dir", 1, EXT, LITTLE - 4096, false, true, true, {"are free"}},
 		{"dir", 1, NFS, LITTLE, false, true, true, {"on a network file system"}},
-		{"dir", 1, NFS, 0, false, true, true, {"on a network file system", "free there"}},
+		{"dir", 1, NFS, 0, false, true, true, {"on a network file system", "are free"}},
 		{"dir", 1, NFS, 0, true, true, true, {NULL}},
 		{"dir", 1, PROC, LITTLE, false, true, false, {"not writable for this account: "}},
 		{"odd", 1, EXT, LITTLE, false, true, true, {NULL}},
 		{"odd", 2, PROC, LITTLE, false, true, false, {"so the driver does not use the cache"}},
 		{"dir/a/b", 1, EXT, LITTLE, false, false, true, {NULL}},
-		{"dir/a/b", 1, EXT, 0, false, false, true, {"free there"}},
+		{"dir/a/b", 1, EXT, 0, false, false, true, {"are free"}},
 		{"dir/a/b", 1, PROC, 0, false, false, false, {"is not writable for this account"}},
 		{"file/a", 1, EXT, 0, false, false, false, {"is not writable for this account"}},
 		{"file", 1, EXT, 0, false, false, false, {"not a directory: the driver caches nothing"}},

@@ -135,7 +135,7 @@ TEST(names_of_unknown_gpus_are_refused)
 		{"sm_86a", "a GPU has no suffix: sm_86"},
 		{"gtx 750", "sm_50 and with sm_52"},
 		{"", "is not a known GPU"},
-		{"sm_86,", "is missing at a comma"},
+		{"sm_86,", "has a comma without a name"},
 		{",sm_86", "is not a known GPU"},
 		{"laptop", "is not a known GPU"},
 		{"rtx 4090 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "is not a known GPU"},

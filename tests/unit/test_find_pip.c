@@ -257,11 +257,11 @@ TEST(what_pip_lacks_is_in_its_words)
 		{"Could not fetch URL https://us:er@h/x: 404 Client Error: Not Found\n", PIP_LACKS_PACKAGE,
 		 "h: the package index has no package “my-x”"},
 		{"Could not fetch URL https://h/x: 429 Client Error: Too Many Requests\n", PIP_LACKS_INDEX,
-		 "h: the package index fails (429); try again later"},
+		 "h: the package index failed (429); try again later"},
 		{"Could not fetch URL https://h/x: connection error: (Caused by X('Connection to h timed "
 		 "out.'))\n",
 		 PIP_LACKS_INDEX,
-		 "h: the package index cannot be reached (it does not answer in time); check the network, "
+		 "h: the package index cannot be reached (it did not answer in time); check the network, "
 		 "the proxy (https_proxy), and pip's index (PIP_INDEX_URL)"},
 		{"Could not fetch URL https://h/x: connection error: (Caused by ProxyError('Cannot connect "
 		 "to proxy.', OSError('Tunnel connection failed: 407 Proxy Authentication Required')))\n",

@@ -225,7 +225,7 @@ TEST(below_some_folders_no_link_is_followed)
 	assert_int_equal(own ? 0 : seteuid(65534), 0);
 	os_follow_none_below(place, false);
 	assert_int_equal(os_file_open(why, file, OS_OPEN_CREATE, &open), -1);
-	assert_non_null(strstr(why->message, "a link is not followed there"));
+	assert_non_null(strstr(why->message, "no symlink is followed in this folder"));
 	assert_int_equal(os_make_dirs(NULL, file, 0755), -1);
 	assert_int_equal(os_rename(NULL, second, file), -1);
 	OK(os_stat(why, down, &stat));
@@ -417,7 +417,7 @@ TEST(what_cannot_be_replaced_is_said)
 	GIVES(JW_ERR_NOT_FOUND, os_write_atomic(why, nowhere, "x", 1));
 	assert_int_equal(symlink(to, from), 0);
 	assert_int_equal(os_write_atomic(why, from, "x", 1), -1);
-	assert_non_null(strstr(why->message, "links to a file that is not there"));
+	assert_non_null(strstr(why->message, "is a symlink to a file that does not exist"));
 	OK(os_write_atomic(why, to, "old", 3));
 	mem_free(dir);
 	mem_free(to);

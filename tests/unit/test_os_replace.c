@@ -130,7 +130,7 @@ TEST_WITH(what_cannot_be_replaced_stays, empty, NULL)
 	} cases[] = {
 		{"directory", "Is a directory", JW_ERR_UNSUPPORTED},
 		{"pipe", "is not a regular file: not replaced", JW_ERR_UNSUPPORTED},
-		{"nowhere", "links to a file that is not there", JW_ERR_IO},
+		{"nowhere", "is a symlink to a file that does not exist", JW_ERR_IO},
 		{"to-directory", "Is a directory", JW_ERR_UNSUPPORTED},
 		{"absent/file", "", JW_ERR_NOT_FOUND},
 	};

@@ -95,7 +95,7 @@ TEST_WITH(entries_that_are_not_restored_are_reported, make_folder, remove_folder
 	assert_int_equal(refill(&system, keys, 4), 2);
 	assert_int_equal(told.note_count, 1);
 	assert_non_null(strstr(told.notes[0], "2 entries left out: "));
-	assert_non_null(strstr(told.notes[0], "left out: no room in the cache"));
+	assert_non_null(strstr(told.notes[0], "left out: no space in the cache"));
 	system.cache.limit_bytes = UINT64_C(1) << 30;
 	assert_int_equal(refill(&system, keys, 4), 2);
 	assert_int_equal(told.note_count, 0);

@@ -201,7 +201,7 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 	} cases[] = {
 		{SOUND, JW_OK, JW_OK, ""},
 		{NONE, JW_OK, JW_ERR_NOT_FOUND, "is not signed"},
-		{UNKNOWN, JW_OK, JW_ERR_NOT_FOUND, "is not trusted here"},
+		{UNKNOWN, JW_OK, JW_ERR_NOT_FOUND, "is not trusted on this machine"},
 		{UNREADABLE, JW_ERR_IO, JW_ERR_IO, "trusted"},
 		{OTHER_PACK, JW_ERR_FORMAT, JW_ERR_FORMAT, "is not the signature of this file"},
 		{UNSEEN, JW_ERR_IO, JW_ERR_IO, "signed.jwpack.minisig"},

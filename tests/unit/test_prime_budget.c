@@ -144,7 +144,7 @@ TEST(more_than_the_cache_keeps_is_refused)
 		 .says = {"CUDA_CACHE_MAXSIZE=1073741824", "--budget-size 100000"}},
 		{.limit_bytes = 4 * gib,
 		 .cache_bytes = 5 * gib,
-		 .says = {"no driver keeps more than 4 GiB", "--budget-size 4096M"}},
+		 .says = {"a cache limit is at most 4 GiB", "--budget-size 4096M"}},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -388,8 +388,8 @@ TEST_WITH(what_cannot_be_written_is_said, usual, NULL)
 {
 	root_put("etc/systemd", "x");
 	root_put("home/.config", "x");
-	expect_failure(jw_startup_enable, &service, JW_ERR_NOT_FOUND, "units of the system need sudo");
-	expect_failure(jw_startup_enable, &everyone, JW_ERR_NOT_FOUND, "units of the system need sudo");
+	expect_failure(jw_startup_enable, &service, JW_ERR_NOT_FOUND, "system units need sudo");
+	expect_failure(jw_startup_enable, &everyone, JW_ERR_NOT_FOUND, "system units need sudo");
 	expect_failure(jw_startup_enable, &own, JW_ERR_NOT_FOUND, "/home/.config");
 }
 

@@ -138,8 +138,8 @@ TEST(what_is_not_trusted_is_not_taken)
 		const char *why;
 	} cases[] = {{OBJECT_FIND, false, "no trusted key has signed it"},
 				 {OBJECT_CLAIM, false, "no trusted key has signed it"},
-				 {OBJECT_FIND, true, "does not hold the entry that it is named after"},
-				 {OBJECT_CLAIM, true, "does not hold the entry that it is named after"}};
+				 {OBJECT_FIND, true, "does not hold the entry that its name says"},
+				 {OBJECT_CLAIM, true, "does not hold the entry that its name says"}};
 	char *dir;
 
 	begin();

@@ -249,7 +249,7 @@ CASE(what_cannot_be_compiled_says_why)
 	TEXT_COPY(run->workers.pool.why, "busy");
 	order = run_next_order(run, &slots[0]);
 	assert_int_equal(order.what, ORDER_CANNOT);
-	assert_string_equal(order.why, "no GPU that it is for gives a context: busy");
+	assert_string_equal(order.why, "no GPU that the code is for can be used: busy");
 }
 
 static void on_battery_message(void *context, const char *line)
@@ -416,7 +416,7 @@ CASE(a_device_without_a_context_is_barred_or_tried_again)
 	run_without_context(run, &slots[0], job, "was");
 	assert_false(run->workers.pool.barred[2] || slots[0].retired || run->loop.stopping);
 	assert_int_equal(run->workers.failed_compiles, 1);
-	assert_string_equal(run->workers.no_context, "got no CUDA context (was)");
+	assert_string_equal(run->workers.no_context, "could not use the GPU (was)");
 	run->workers.pool.works[2] = false;
 	run->workers.pool.barred[0] = true;
 	assert_int_equal(job_queue_take(&run->queue), 0);

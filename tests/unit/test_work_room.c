@@ -61,7 +61,7 @@ CASE(a_context_that_is_never_given_again_is_told)
 				   "do_job() { ! once context || { fine $1; exit 0; }\n"
 				   "answer $1 46 false true CUDA_ERROR_DEVICE_UNAVAILABLE; exit 0; }\n"
 				   "hello; serve\n"));
-	assert_non_null(strstr(why->message, "got no CUDA context (CUDA_ERROR_DEVICE_UNAVAILABLE)"));
+	assert_non_null(strstr(why->message, "could not use the GPU (CUDA_ERROR_DEVICE_UNAVAILABLE)"));
 	assert_int_equal(result->compile.compiled, 1);
 	assert_int_equal(result->compile.failed, 0);
 }

@@ -93,7 +93,7 @@ exits 0 'startup enable --replace'
 grep -q /create "$tasks/told.txt" || fail 'nothing was registered'
 jitwarm startup status
 exits 0 'startup status of our own task'
-# What schtasks reads is not below the folders of the account, and is gone afterwards
+# What schtasks reads is not below the folders of the account, and is lost atwards
 handed=$(sed -n 's/^.create [^:]* \([A-Z]:.*\)$/\1/p' "$tasks/told.txt" | tail -1)
 [[ ${handed,,} == 'c:\windows\'* ]] || fail "schtasks reads $handed, to which every program of the account may write"
 [ ! -e "$build/wine/$user/drive_c/windows/${handed##*indows\\}" ] || fail 'that file is left'

@@ -236,9 +236,9 @@ static int print_rows(struct jw_error *err, const struct output *out,
 					listed ? TEXT_COUNT(without, "other place", "other places")
 						   : TEXT_COUNT(without, "place", "places"));
 	else if (!document->count)
-		output_line(out, STYLE_PLAIN,
-					"no environment and no program was found; “jitwarm find "
-					"DIR” looks below DIR");
+		output_line(
+			out, STYLE_PLAIN,
+			"no environment and no program was found; “jitwarm find DIR” searches below DIR");
 	return result;
 }
 

@@ -158,7 +158,7 @@ static int run_import(struct jw_error *err, struct cli *cli)
 						 cli->options.operands[0]);
 	if (strstr(cli->options.operands[0], "://"))
 		return error_set(err, JW_ERR_USAGE,
-						 "%s: an address: fetch the file first, and the signature beside it",
+						 "%s: an address: download the file first, and the signature beside it",
 						 cli->options.operands[0]);
 	os_catch_interrupts();
 	if (cli_open_asking(err, cli, options_value(&cli->options, "cache"), false))

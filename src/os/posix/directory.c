@@ -137,7 +137,7 @@ int os_may_write(struct jw_error *err, const char *path)
 	struct stat native;
 
 	if (stat(path, &native) && errno == ENOENT && path_is_link(path))
-		return error_set(err, JW_ERR_IO, "%s: is a link that leads nowhere", path);
+		return error_set(err, JW_ERR_IO, "%s: is a symlink to a file that does not exist", path);
 	if (stat(path, &native) ||
 		faccessat(AT_FDCWD, path, R_OK | W_OK | (S_ISDIR(native.st_mode) ? X_OK : 0), AT_EACCESS))
 		return posix_error(err, path);

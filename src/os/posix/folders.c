@@ -40,7 +40,7 @@ int os_state_dir(struct jw_error *err, char **ret_path)
 	char *home = NULL, *path = NULL;
 
 	if (keeps_no_state)
-		return error_set(err, JW_ERR_NOT_FOUND, "root keeps nothing in others' places");
+		return error_set(err, JW_ERR_NOT_FOUND, "root keeps nothing in folders of other accounts");
 	if (own && *own)
 		path = mem_string(own);
 	else if (base && *base == '/')

@@ -330,7 +330,7 @@ int os_find_account(struct jw_error *err, const char *name, uint32_t owner,
 	else if (name)
 		result = error_set(err, JW_ERR_NOT_FOUND, "%.100s: no such account", name);
 	else
-		result = error_set(err, JW_ERR_NOT_FOUND, "account %u has no name here", owner);
+		result = error_set(err, JW_ERR_NOT_FOUND, "account %u has no name on this machine", owner);
 	if (!result)
 		*ret_account = one.items[0];
 	mem_free(one.items);

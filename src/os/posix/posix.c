@@ -13,7 +13,7 @@ int os_error_number(struct jw_error *err, const char *path, int number)
 
 	return error_set(err, code,
 					 number == ENOSPC || number == EDQUOT
-						 ? "%s: %s: free some space, or name another place"
+						 ? "%s: %s: free some space, or name another folder"
 						 : "%s: %s",
 					 path, strerror(number));
 }

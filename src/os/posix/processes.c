@@ -244,12 +244,11 @@ int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 		return error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);
 	/* A container may share our root folder but have other files mounted below it. */
 	if (is_elsewhere(pid, "root") || is_elsewhere(pid, "ns/mnt"))
-		return error_set(
-			err, JW_ERR_UNSUPPORTED,
-			"process %d has other files: run jitwarm there. In a container: “docker exec ID "
-			"jitwarm doctor”; in a service with mounts of its own: “nsenter -t %d -m "
-			"jitwarm doctor --pid %d”",
-			pid, pid, pid);
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "process %d sees other files: run jitwarm where the process runs. In a "
+						 "container: “docker exec ID jitwarm doctor”; in a service with mounts of "
+						 "its own: “nsenter -t %d -m jitwarm doctor --pid %d”",
+						 pid, pid, pid);
 	result = read_of_process(err, pid, "status", &text);
 	/* The first line, which the process chooses, has its line feeds escaped. */
 	line = result ? NULL : strstr(buf_text(&text), "\nUid:");

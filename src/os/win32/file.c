@@ -273,7 +273,8 @@ int os_rename(struct jw_error *err, const char *from, const char *to)
 		if (is_in_use(GetLastError()) && wait_for_others(tries++))
 			continue;
 		if (is_in_use(GetLastError()))
-			(void)error_prefix(&why, "if a running program has it open, close it and try again");
+			(void)error_prefix(&why,
+							   "if a running program has it open, close the program and try again");
 		return error_copy(err, &why);
 	}
 	return 0;

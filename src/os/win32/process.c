@@ -25,7 +25,7 @@ static wchar_t *command_line(struct jw_error *err, const char *const *arguments)
 	wchar_t *wide = NULL;
 
 	if (!os_is_whole_path(*arguments)) {
-		error_set(err, JW_ERR_USAGE, "%s: a program is started by its whole path", *arguments);
+		error_set(err, JW_ERR_USAGE, "%s: name the whole path of the program", *arguments);
 		return NULL;
 	}
 	for (; *arguments; arguments++)

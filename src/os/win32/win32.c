@@ -161,7 +161,7 @@ int os_error_number(struct jw_error *err, const char *path, int number)
 		if (reasons[i].number == (DWORD)number)
 			return error_set(err, reasons[i].code,
 							 number == ERROR_DISK_FULL || number == ERROR_HANDLE_DISK_FULL
-								 ? "%s: %s: free some space, or name another place"
+								 ? "%s: %s: free some space, or name another folder"
 								 : "%s: %s",
 							 path, reasons[i].text);
 	system_text((DWORD)number, text, sizeof text);

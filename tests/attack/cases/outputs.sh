@@ -26,7 +26,7 @@ run 2 export -o "$home/pack"
 untouched
 # Not even where the account counts as root
 JITWARM_TRUST_ACCOUNTS=$mallory run 3 export -o "$home/pack"
-err_has "is a link, which is not followed with these rights"
+err_has "is a symlink, which root does not follow"
 untouched
 
 # Nobody's number is no exception, though a user namespace shows it for the accounts that it lacks

@@ -95,7 +95,7 @@ with-file failed" ]] || fail "foretold: $foretold"
 run 1 import --all-users --allow-unsigned -n "$work/a.jwpack"
 out_has "$entries entries would be added"
 err_has "half-of-root: $work/homes/half-of-root/.nv/ComputeCache/0: Permission denied"
-err_has "to-nowhere: $work/homes/to-nowhere/.nv: is a link that leads nowhere"
+err_has "to-nowhere: $work/homes/to-nowhere/.nv: is a symlink to a file that does not exist"
 err_has "with-file: $work/homes/with-file/.nv: not a directory"
 # And so it comes to pass.
 cp -a "$work/homes" "$work/tried"
@@ -148,7 +148,7 @@ sed -i '/into-/d' "$work/root/etc/passwd"
 run 0 import --all-users --allow-unsigned "$work/a.jwpack"
 sed -i '/20[0-9]*:/d' "$work/root/etc/passwd"
 run 3 import --all-users --allow-unsigned "$work/a.jwpack"
-err_has "no user's account has a home folder"
+err_has "no user's account on this machine has a home directory"
 
 # No package is judged, whatever Python this machine has. Others' caches are nobody's business.
 empty_environment "$work/env"

@@ -173,7 +173,7 @@ json 'len(d["files"]) == 33'
 run 2 bake -o "$work/bad" "$work/in/bad/link/"*
 out_has "is a link"
 run 2 bake -o "$work/bad" "$work/in/bad/old-conda/"*
-out_has "bake in its recipe's build step"
+out_has "run “jitwarm bake” in the build step of its recipe"
 
 # A run that cannot end, or is killed, leaves no wheel; the next run removes what a killed one has left, and nothing of a living one.
 (ulimit -f 40; run 3 bake -o "$work/short" "$old") || exit 1
@@ -266,4 +266,4 @@ python3 - "$sample" "$work/bare-1.0-py3-none-any.whl" <<-'P'
 	    new.writestr("bare-1.0.dist-info/RECORD", "b/lib.so,,\nbare-1.0.dist-info/METADATA,,\nbare-1.0.dist-info/RECORD,,\n")
 P
 run "2|3" bake -o "$work/bare" "$work/bare-1.0-py3-none-any.whl"
-out_has "b/lib.so: its RECORD has no SHA-256 of it"
+out_has "b/lib.so: RECORD has no SHA-256 for it"

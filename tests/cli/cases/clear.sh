@@ -57,7 +57,7 @@ run 0 cache clear --cache "$dir"
 out_has ": nothing was removed"
 
 run "2|3" export -o "$work/none.jwpack" --cache "$dir"
-err_has "nothing is cached yet: “jitwarm prime” first"
+err_has "the cache is empty: run “jitwarm prime” first"
 
 # Killed at any moment, the cache is sound, and the next call goes on
 for n in $(seq 60); do pack_entry "$work/all" "$n" "Apr  8 202512:10:18" 86; done
@@ -107,4 +107,4 @@ out_has ") removed"
 run 0 check --quiet "$sample"
 run 0 cache clear --yes
 run 2 export -o "$work/none.jwpack" "$sample"
-err_has "holds nothing of what was named: “jitwarm prime” first"
+err_has "holds nothing of what was named: run “jitwarm prime” first"

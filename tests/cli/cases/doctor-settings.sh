@@ -29,7 +29,7 @@ if ! is_wine; then
 	(unset CUDA_CACHE_PATH HOME && found 2 "no-cache-path cold" "$sample") || exit 1
 	(cd "$place" && CUDA_CACHE_PATH=cache found 1 path-relative "$sample") || exit 1
 	CUDA_CACHE_PATH=$work/cache found 1 "cold bad-place" "$sample"
-	says_of bad-place evidence "gone after a restart"
+	says_of bad-place evidence "lost at a restart"
 	CUDA_CACHE_PATH=/tmp/jitwarm-none-$$ found 1 "cold bad-place" "$sample" # what is above it stays, and is not the place
 	(unset CUDA_CACHE_PATH; HOME=/dev/null found 2 "cache-unwritable cold" "$sample") || exit 1
 fi

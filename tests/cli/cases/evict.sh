@@ -35,7 +35,7 @@ out_has "2 old entries of others, "
 out_has "without a larger CUDA_CACHE_MAXSIZE nothing is imported"
 import 3
 err_has "2 entries of others ("
-err_has "or make room with “jitwarm cache prune”"
+err_has "or free space with “jitwarm cache prune”"
 err_one_line
 [[ $(entries "$work/there") == "$before" ]] || fail "an import that was refused has written"
 # As the message says: with that limit nothing is evicted
@@ -62,7 +62,7 @@ PYTHON
 	for limit in 4294967296 2147483648; do
 		CUDA_CACHE_MAXSIZE=$limit run 3 import --allow-unsigned --as-is --cache "$work/four" "$pack"
 		err_has "would be evicted"
-		err_has "no driver keeps more than 4 GiB"
+		err_has "a cache limit is at most 4 GiB"
 		err_lacks "--max-size"
 	done
 	rm "$(find "$work/four" -path '*/?/?/*' -type f | head -1)"

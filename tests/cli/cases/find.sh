@@ -81,7 +81,7 @@ row loose 'c["cold"] == 1'
 # One that the driver does not run: said once, of all places together, and never “without device code”
 run 2 find --target sm_120 --driver 550.163.01 "$work/loose" "$tree"
 err_one_line
-err_has "does not run sm_120: that needs driver 570"
+err_has "does not run sm_120, which needs driver 570"
 out_empty
 is_wine && exit 0
 

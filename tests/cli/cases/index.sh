@@ -61,7 +61,7 @@ json 'not d["repaired"]'
 export CUDA_CACHE_MAXSIZE=9000
 run 0 check "$sample"
 out_has "warm, all 8 modules in the cache"
-err_has "CUDA_CACHE_MAXSIZE): the next module that it stores evicts"
+err_has "CUDA_CACHE_MAXSIZE): the next module that the driver stores evicts"
 err_has "“jitwarm tune” says how to raise it"
 run 0 prime --json "$sample"
 json 'd["cache"]["next_insert"] == "evicts" and d["cache"]["evicted"] > 0 and not d["repaired"]'

@@ -21,7 +21,7 @@ run 64 key generate ../evil
 run 0 export --all --cache "$dir" -o "$pack"
 out_has "not signed: receivers need --allow-unsigned; --sign signs"
 run 3 import --as-is --cache "$copy" "$pack"
-err_has "no lab.jwpack.minisig is beside it: copy that too, or add --allow-unsigned"
+err_has "the signature lab.jwpack.minisig is missing beside it: copy the signature, too, or add --allow-unsigned"
 run 3 import --as-is --dry-run --cache "$copy" "$pack"
 run 0 import --as-is --dry-run --allow-unsigned --cache "$copy" "$pack"
 run 0 export --all --cache "$dir" -o "$pack" --sign
@@ -30,7 +30,7 @@ out_has "copy both files: $pack and $pack.minisig"
 run 64 import --as-is --cache "$copy" "$pack.minisig"
 err_has "this is the signature: name the pack beside it"
 run 64 import https://host.example/lab.jwpack
-err_has "an address: fetch the file first, and the signature beside it"
+err_has "an address: download the file first, and the signature beside it"
 run 64 import oci://host.example/lab
 err_has "“jitwarm pull” takes packs from there"
 [[ -s $work/lab.jwpack.minisig ]] || fail "no signature beside the pack"
@@ -49,7 +49,7 @@ run 0 import --as-is --dry-run --allow-unsigned --cache "$copy" "$(native "$work
 cp "$work/lab.jwpack.minisig" "$work/signature"
 sed -i 's/sm_86/sm_89/' "$work/lab.jwpack.minisig"
 run 3 import --as-is --allow-unsigned --cache "$copy" "$pack"
-err_has "one of the two was changed"
+err_has "the file or the signature was changed"
 cp "$work/signature" "$work/lab.jwpack.minisig"
 cp "$work/lab.jwpack" "$work/other.jwpack"
 cp "$work/signature" "$work/other.jwpack.minisig"
@@ -60,10 +60,10 @@ err_has "lab.jwpack"
 # Another key: trusted, and no longer
 run 0 key distrust default
 run 3 import --as-is --cache "$copy" "$pack"
-err_has "is not trusted here"
+err_has "is not trusted on this machine"
 run 0 import --as-is --dry-run --allow-unsigned --cache "$copy" "$pack"
 run 3 key trust "${ours%?}" lab
-err_has "not a public key of minisign"
+err_has "not a public key in minisign's format"
 run 0 key trust "$ours" lab
 run 0 key list
 out_has "$ours"
@@ -73,21 +73,21 @@ run 3 key trust "$(native "$work/lab.jwpack")"
 run 0 key trust "$ours" again
 run 0 key distrust again
 run 3 import --as-is --cache "$copy" "$pack"
-err_has "is not trusted here"
+err_has "is not trusted on this machine"
 run 3 key trust "${ours%?}" lab
-err_has "not a public key of minisign"
+err_has "not a public key in minisign's format"
 run 0 key trust "$ours" lab
 run 0 key distrust default
 run 3 import --as-is --cache "$copy" "$pack"
-err_has "is not trusted here"
+err_has "is not trusted on this machine"
 run 3 key distrust default
 run 3 key distrust lab
 # A name that stands for another key is not taken from it
 run 3 key trust "${ours%?}" lab
-err_has "not a public key of minisign"
+err_has "not a public key in minisign's format"
 run 0 key trust "$ours" lab
 run 3 key trust "${ours%?}" lab
-err_has "not a public key of minisign"
+err_has "not a public key in minisign's format"
 run 0 key trust "$ours" lab
 run 64 key generate lab
 err_has "jitwarm key distrust lab"

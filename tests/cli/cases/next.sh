@@ -58,5 +58,5 @@ printf '#!/bin/sh\nmount -t tmpfs -o size=64k none "%s" && exec "$@"\n' "$work/c
 chmod +x "$work/with-small"
 if mkdir -p "$work/cache" && unshare -rm "$work/with-small" true 2>/dev/null; then
 	(run 0 prime --cache "$work/full" "$sample" && JITWARM="unshare -rm $work/with-small $JITWARM" &&
-		run 3 export --cache "$work/full" -o "$work/cache/x.jwpack" && err_has "No space left on device: free some space, or name another place") || exit 1
+		run 3 export --cache "$work/full" -o "$work/cache/x.jwpack" && err_has "No space left on device: free some space, or name another folder") || exit 1
 fi

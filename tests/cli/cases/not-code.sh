@@ -86,7 +86,7 @@ out_lacks "torch-2.9.1"
 err_has "torch-2.9.1"
 # An address is no file
 run 3 scan --target sm_86 https://localhost/torch-2.9.0-cp312-none-any.whl
-err_has "an address: fetch the file first, or “jitwarm scan --index NAME”"
+err_has "an address: download the file first, or “jitwarm scan --index NAME”"
 
 # An environment without device code is named
 empty_environment "$work/env"

@@ -1,7 +1,7 @@
 # A module that the driver refuses: prime says why once, and remembers it by its key, which names the driver, too. check, doctor and
 # prime agree; prime compiles it again only where the file is named. What it remembers may be damaged: then it is as if unknown.
 with_simdriver sm_86
-varies text "no room for so many workers"
+varies text "not enough memory for so many workers"
 mkdir "$work/folder"
 ptx() { printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry %s() { ret; %s\n' "$1" "$2"; }
 ptx good '}' >"$work/folder/good.ptx"

@@ -97,7 +97,7 @@ for number in 1 2 3 4 5 6; do printf '.version 7.0\n.target sm_70\n.address_size
 run 0 prime "$work"/other?.ptx
 limit=$(($(find "$CUDA_CACHE_PATH" "$work/machines/other/cache" -path '*/?/?/*' -type f -printf '%s\n' | awk '{ sum += $1 - 28 } END { print sum }') - 100))
 CUDA_CACHE_MAXSIZE=$limit run 3 pull "oci://$site/lab/cache" "$sample"
-err_has "or make room with “jitwarm cache prune”"
+err_has "or free space with “jitwarm cache prune”"
 
 # What strangers push: an image, two packs, a pack that was changed, one that is none
 machine stranger
@@ -167,7 +167,7 @@ done
 # What a registry sends is bounded before it is looked at.
 mkdir "$work/much" && printf '#!/bin/sh\nfor last; do :; done\nlayout=${last#oci:}\nmkdir -p "${layout%%:pack}"\ntruncate -s 20G "${layout%%:pack}/blob"\nexec sleep 100\n' >"$work/much/skopeo" && chmod +x "$work/much/skopeo"
 PATH=$work/much:$PATH run 3 pull "oci://$site/lab/cache:v1"
-err_has "$site/lab/cache: skopeo gets more than 18 GiB"
+err_has "$site/lab/cache: skopeo downloaded more than 18 GiB"
 err_one_line
 nothing_left
 mkdir "$work/bare"

@@ -120,7 +120,7 @@ if ((EUID == 0)) && setpriv --reuid 20001 --regid 20001 --clear-groups test -x "
 	chmod 755 "$work"
 	HOME=$work/theirs JITWARM_STATE=$work/theirs/state JITWARM="setpriv --reuid 20001 --regid 20001 --clear-groups $JITWARM" \
 		run 3 startup enable --service ollama
-	err_has "units of the system need sudo: $work/root/etc/systemd/system/jitwarm@.service"
+	err_has "system units need sudo: $work/root/etc/systemd/system/jitwarm@.service"
 fi
 
 # Units of the system; root registers only a program that nobody else may replace.

@@ -26,7 +26,7 @@ printf 'no code' >"$work/none.so"
 for there in yes no; do
 	run 2 export -o "$work/none.jwpack" "$work/none.so"
 	err_one_line
-	err_has "nothing that was named needs a cache, since the driver compiles none of it for these GPUs: there is nothing to export"
+	err_has "there is nothing to export: for these GPUs the driver compiles none of what was named"
 	[[ $there == no ]] || mv "$work/cache" "$work/moved"
 done
 mv "$work/moved" "$work/cache"

@@ -65,7 +65,7 @@ if ! is_wine; then
 	run 2 check lib
 	err_has "; “--target rtx4090 --driver 550.163.01” asks about another machine"
 	run 2 bake -n --target h100 --driver 470 lib
-	err_has "driver 470 (CUDA 11.4) does not run sm_90: that needs driver 520 (CUDA 11.8) or newer"
+	err_has "driver 470 (CUDA 11.4) does not run sm_90, which needs driver 520 (CUDA 11.8) or newer"
 	run 2 bake -o copies lib
 	err_has "; “--target rtx4090 --fetch” bakes for another machine"
 	run 2 prime -n lib
@@ -172,7 +172,7 @@ if ! is_wine; then
 		for command in status "check lib" "prime lib" "prime -n lib" "scan lib"; do
 			run 2 $command
 			cat "$out" >>"$err"
-			err_has "does not run sm_120: that needs driver 570 (CUDA 12.8) or newer"
+			err_has "does not run sm_120, which needs driver 570 (CUDA 12.8) or newer"
 		done
 		run 2 doctor --no-probe lib
 		out_has "install a driver that runs this GPU"
@@ -184,4 +184,4 @@ state "$work/state" remove devices
 CUDA_VISIBLE_DEVICES=0 run 2 import --allow-unsigned "$work/ada.jwpack"
 state "$work/state" get devices >/dev/null || fail "the driver was not asked"
 run 2 check --target sm_120 lib
-err_has "does not run sm_120: that needs driver 570 (CUDA 12.8) or newer"
+err_has "does not run sm_120, which needs driver 570 (CUDA 12.8) or newer"

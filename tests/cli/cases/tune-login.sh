@@ -92,7 +92,7 @@ out_has "Cache   $place/other "
 out_has "        from the next login on: until then programs have $now, "
 out_has "Next    log out and in again: "
 run 1 doctor --no-probe "$sample"
-out_has "before-login: programs of this login use $now, and those of the next one $place/other"
+out_has "before-login: programs of this login use $now, and programs of the next login $place/other"
 CUDA_CACHE_PATH=$place/other run 0 doctor --no-probe "$sample"
 run 0 check "$sample"
 # … unless the process names one
@@ -144,7 +144,7 @@ SMALL=300k run 2 prime -n "$sample"
 SMALL=300k run 2 check "$sample"
 err_has "the results take about 500 KiB, and only 300 KiB are free at $small/cache: make room there, or name another directory (CUDA_CACHE_PATH)"
 SMALL=300k run 2 doctor --no-probe "$sample"
-out_has "Do: first make room where the cache is, then: jitwarm prime"
+out_has "Do: first free some space where the cache is, then: jitwarm prime"
 environment "$work/env" 1.0
 SMALL=300k VIRTUAL_ENV=$work/env run 2 status
 out_has "Next    make room where the cache is, or name a directory that has some: jitwarm tune --path DIR --apply"

@@ -118,12 +118,12 @@ json 'd["in_force"]["limit_bytes"] == d["should_be"]["limit_bytes"] == 300000000
 json 'd["limit_state"] == d["path_state"] == "not-set"'
 run 0 tune --path "$work/cache" --max-size 8589934592
 out_has "Should be  CUDA_CACHE_MAXSIZE=4294967296 (4 GiB"
-err_has "no driver keeps more than 4 GiB; the limit is 4294967296"
+err_has "a cache limit is at most 4 GiB; the limit is 4294967296"
 run 0 tune --print slurm --path "$work/cache" --max-size 8GiB
 out_has 4294967296
-err_has "no driver keeps more than 4 GiB; the limit is 4294967296"
+err_has "a cache limit is at most 4 GiB; the limit is 4294967296"
 run 0 tune --path "$work/cache" --max-size 4GiB
-err_lacks "no driver keeps more"
+err_lacks "a cache limit is at most"
 
 # What comes next is what helps.
 CUDA_CACHE_DISABLE=1 run 0 tune
@@ -169,7 +169,7 @@ fi
 	run 0 tune --path "$work/fine/"
 	out_has "No setting needs a change."
 	# A default is not said to be what should be; a place that is emptied is to be another one
-	(unset CUDA_CACHE_PATH && run 0 tune && out_lacks "Should be" && { ! grep -q "is gone after" "$err" || out_has "Next       name a local directory that stays after a restart and that this account can write to: jitwarm tune --path DIR --apply"; }) || exit 1
+	(unset CUDA_CACHE_PATH && run 0 tune && out_lacks "Should be" && { ! grep -q "is lost at" "$err" || out_has "Next       name a local directory that stays after a restart and that this account can write to: jitwarm tune --path DIR --apply"; }) || exit 1
 ) || exit 1
 (
 	with_simdriver sm_86
@@ -359,7 +359,7 @@ snapshot "$HOME" | diff before.home - || fail "the home is not as it was after f
 # A link to nowhere, a folder in the way: said, and nothing changed.
 rm "$HOME/real-bashrc"
 run 3 tune --apply --scope shell
-err_has "links to a file that is not there"
+err_has "is a symlink to a file that does not exist"
 run 0 tune --undo
 [[ -L $HOME/.bashrc ]] || fail "the link was replaced"
 rm "$HOME/.bashrc" && mkdir "$HOME/.bashrc"

@@ -41,7 +41,7 @@ err_has "unknown option --JSON (did you mean --json?)"
 # One GPU's option, however a command calls it; a key that is no file
 run 0 lint --target rtx2080 "$sample"
 run 3 key trust nowhere.pub
-err_has "nowhere.pub: no such file, and not a public key of minisign"
+err_has "nowhere.pub: no such file, and not a public key in minisign's format"
 # A driver that finds no GPU is not a machine without one
 CUDA_VISIBLE_DEVICES=9 run 2 status
 out_has "why programs find no GPU: jitwarm doctor"
@@ -187,7 +187,7 @@ out_has "sm_86 (ga104)" && out_has "sm_75 (T4, GTX 1660 Super)" && out_has "sm_8
 run 0 scan --target ampere "$sample"
 out_has "sm_80" && out_has "sm_86"
 run 64 scan --target rtx3070, "$sample"
-err_has "a GPU's name is missing at a comma"
+err_has "the list of GPUs has a comma without a name"
 run 64 scan --target rtx6070 "$sample"
 err_lacks "did you mean"
 run 1 check --target rtx4090 --driver 550.163.01 "$sample"
@@ -197,7 +197,7 @@ err_has "give the full version, for example --driver 550.163.01"
 
 # A pack is no software; what is exported is named like what is primed
 CUDA_CACHE_PATH=$work/none run 2 export "$sample"
-err_has "nothing is cached yet: “jitwarm prime” first"
+err_has "the cache is empty: run “jitwarm prime” first"
 run 0 prime --quiet "$sample"
 run 0 export -o "$work/lab.jwpack" "$sample"
 for command in check "scan --target sm_86" prime "lint --gpus sm_86" "bake -o $work/baked"; do
@@ -230,7 +230,7 @@ while read -r bytes status command; do
 	head -c "$bytes" "$work/$name" >"$work/cut.whl"
 	# shellcheck disable=SC2086
 	run "$status" $command "$work/cut.whl"
-	err_has "damaged or incomplete: fetch it again"
+	err_has "damaged or incomplete: download it again"
 	[[ $(grep -c "cut.whl: " "$err") == 1 ]] || fail "not one line: $(cat "$err")"
 done <<CUT
 5000 3 lint

@@ -222,5 +222,5 @@ victim=$!
 other_files() { [ "$(readlink "/proc/$victim/ns/mnt")" != "$(readlink /proc/self/ns/mnt)" ]; }
 await other_files
 run 2 watch --for 1s "$victim"
-err_has "run jitwarm there"
+err_has "run jitwarm where the process runs"
 end_victim
