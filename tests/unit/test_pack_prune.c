@@ -257,10 +257,10 @@ TEST(choices_that_cannot_be_made)
 
 	put_all();
 	machine.driver.trust = JW_TRUST_OPAQUE;
-	fails(former, JW_ERR_UNSUPPORTED, "this machine's driver is unknown");
+	fails(former, JW_ERR_UNSUPPORTED, "does not know this machine's driver");
 	machine.driver.trust = JW_TRUST_CONFIRMED;
 	machine.driver.stamp[0] = '\0';
-	fails(former, JW_ERR_UNSUPPORTED, "this machine's driver is unknown");
+	fails(former, JW_ERR_UNSUPPORTED, "does not know this machine's driver");
 	result = prune((struct jw_prune_options){DRIVERS(former_stamp)});
 	assert_int_equal(result->chosen_entries, 2);
 	jw_prune_result_free(result);
