@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "driver/environment.h"
 #include "os/interrupt.h"
+#include "os/uv.h"
 
 enum {
 	READ_STEP = 64 << 10,
@@ -210,20 +211,17 @@ static int start_once(struct jw_error *err, uv_loop_t *loop, const struct child_
 					  struct child **ret_child)
 {
 	struct child *child = mem_alloc(sizeof *child);
-	uv_stdio_container_t pipes[3] = {
-		{.flags = UV_CREATE_PIPE | UV_READABLE_PIPE, .data.stream = (uv_stream_t *)&child->in},
-		{.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&child->out},
-		{.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&child->said},
-	};
-	char *arguments[16] = {0};
-	uv_process_options_t options = {
-		.exit_cb = on_child_exit,
-		.file = setup->command[0],
-		.args = arguments,
-		.env = environment,
-		.flags = UV_PROCESS_WINDOWS_HIDE,
-		.stdio_count = 3,
-		.stdio = pipes,
+	const struct os_spawn how = {
+		.program = setup->command[0],
+		.arguments = setup->command,
+		.environment = environment,
+		.streams = {{.flags = UV_CREATE_PIPE | UV_READABLE_PIPE,
+					 .data.stream = (uv_stream_t *)&child->in},
+					{.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE,
+					 .data.stream = (uv_stream_t *)&child->out},
+					{.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE,
+					 .data.stream = (uv_stream_t *)&child->said}},
+		.ended = on_child_exit,
 	};
 	int result;
 
@@ -240,10 +238,7 @@ static int start_once(struct jw_error *err, uv_loop_t *loop, const struct child_
 	(void)uv_timer_init(loop, &child->clock);
 	child->in.data = child->out.data = child->said.data = child->process.data = child->clock.data =
 		child;
-	/* libuv's prototype wants char *; it does not write to them. */
-	for (size_t i = 0; i < 15 && setup->command[i]; i++)
-		memcpy(&arguments[i], &setup->command[i], sizeof arguments[i]);
-	result = uv_spawn(loop, &child->process, &options);
+	result = os_spawn(loop, &child->process, &how);
 	/* Under load Windows returns an error for which libuv has no name. */
 	*ret_passing = result == UV_UNKNOWN;
 	if (result) {

@@ -101,21 +101,20 @@ static void on_helper_written(uv_write_t *request, int status)
 static int start_asking(struct jw_error *err, struct asking *asking)
 {
 	const struct os_question *question = asking->question;
-	uv_stdio_container_t streams[3] = {
-		{.flags = UV_CREATE_PIPE | UV_READABLE_PIPE, .data.stream = (uv_stream_t *)&asking->in},
-		{.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&asking->out},
-		{.flags = question->mute ? UV_IGNORE : UV_INHERIT_FD, .data.fd = 2},
+	const struct os_spawn how = {
+		.program = question->arguments[0],
+		.arguments = question->arguments,
+		.folder = question->folder,
+		.streams = {{.flags = UV_CREATE_PIPE | UV_READABLE_PIPE,
+					 .data.stream = (uv_stream_t *)&asking->in},
+					{.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE,
+					 .data.stream = (uv_stream_t *)&asking->out},
+					{.flags = question->mute ? UV_IGNORE : UV_INHERIT_FD, .data.fd = 2}},
+		.ended = on_helper_exit,
 	};
-	const uv_process_options_t how = {.exit_cb = on_helper_exit,
-									  .file = question->arguments[0],
-									  .args = (char **)(uintptr_t)question->arguments,
-									  .cwd = question->folder,
-									  .flags = UV_PROCESS_WINDOWS_HIDE,
-									  .stdio_count = 3,
-									  .stdio = streams};
 	uv_buf_t input =
 		uv_buf_init((char *)(uintptr_t)question->input, (unsigned)strlen(question->input));
-	int failed = uv_spawn(&asking->loop, &asking->process, &how);
+	int failed = os_spawn(&asking->loop, &asking->process, &how);
 
 	if (failed)
 		return error_set(err, JW_ERR_IO, "%s: %s", question->arguments[0], uv_strerror(failed));

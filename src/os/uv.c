@@ -1,5 +1,7 @@
 #include "os/uv.h"
+
 #include "base/mem.h"
+#include <string.h>
 
 /* The most bytes that one call transfers: Windows refuses more on network drives. */
 enum { MAX_STEP = 1 << 24 };
@@ -103,4 +105,23 @@ void os_cond_make(uv_cond_t *ret_cond)
 {
 	if (uv_cond_init(ret_cond))
 		mem_ended(0);
+}
+
+int os_spawn(uv_loop_t *loop, uv_process_t *process, const struct os_spawn *how)
+{
+	uv_stdio_container_t streams[3];
+	const uv_process_options_t options = {
+		.exit_cb = how->ended,
+		.file = how->program,
+		/* libuv's prototype wants char *; it does not write to them. */
+		.args = (char **)(uintptr_t)how->arguments,
+		.env = how->environment,
+		.cwd = how->folder,
+		.flags = how->has_console ? 0 : UV_PROCESS_WINDOWS_HIDE,
+		.stdio_count = 3,
+		.stdio = streams,
+	};
+
+	memcpy(streams, how->streams, sizeof streams);
+	return uv_spawn(loop, process, &options);
 }

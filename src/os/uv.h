@@ -1,6 +1,7 @@
 /* libuv's loops. Its errors and transfers are for this room's files only. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,19 @@ int os_error_number(struct jw_error *err, const char *path, int number);
 /* `got` is the return value of the function that began the request; a negative one becomes -1 with
  * the system's reason. Frees the request's memory. */
 int os_uv_result(struct jw_error *err, const char *path, uv_fs_t *request, int got);
+
+/* A program whose streams and end a loop serves; os_run starts one that needs neither. */
+struct os_spawn {
+	const char *program;          /* a path, on POSIX also a name that is on PATH */
+	const char *const *arguments; /* the first is the program's own name; NULL at the end */
+	char **environment;           /* NULL: ours */
+	const char *folder;           /* in which it runs; NULL: ours */
+	uv_stdio_container_t streams[3];
+	uv_exit_cb ended;
+	bool has_console; /* Windows: it may show a console window */
+};
+/* Starts it. Returns 0, or libuv's number of the failure; then `process` has to be closed, too. */
+int os_spawn(uv_loop_t *loop, uv_process_t *process, const struct os_spawn *how);
 
 /* Transfers as much as one call may. If `offset` is -1, it continues after the last transfer.
  * Returns the number of bytes, or -1. */

@@ -100,7 +100,7 @@ static int take_given(struct jw_error *err, struct recorder *recorder)
 
 struct running {
 	struct recorder *recorder;
-	char *program, **arguments; /* the command, as libuv takes it */
+	char *program; /* of the command, as libuv takes it */
 	uv_loop_t loop;
 	uv_process_t process;
 	uv_timer_t clock;
@@ -162,36 +162,20 @@ static void on_exit(uv_process_t *process, int64_t exit_status, int signal)
 	close_all(running);
 }
 
-/* libuv's prototype wants char *; it does not write to them. */
-static char **arguments_of(const char *const *command)
-{
-	size_t count = 0;
-	char **arguments;
-
-	while (command[count])
-		count++;
-	arguments = mem_array(count + 1, sizeof *arguments);
-	memcpy(arguments, command, count * sizeof *arguments);
-	return arguments;
-}
-
 static int spawn(struct jw_error *err, struct running *running, char **environment)
 {
 	const struct jw_record_options *options = running->recorder->options;
-	uv_stdio_container_t streams[3] = {
-		{.flags = UV_INHERIT_FD, .data.fd = 0},
-		{.flags = UV_INHERIT_FD, .data.fd = options->output_to_stderr ? 2 : 1},
-		{.flags = UV_INHERIT_FD, .data.fd = 2},
+	const struct os_spawn how = {
+		.program = running->program,
+		.arguments = options->command,
+		.environment = environment,
+		.streams = {{.flags = UV_INHERIT_FD, .data.fd = 0},
+					{.flags = UV_INHERIT_FD, .data.fd = options->output_to_stderr ? 2 : 1},
+					{.flags = UV_INHERIT_FD, .data.fd = 2}},
+		.ended = on_exit,
+		.has_console = true,
 	};
-	uv_process_options_t how = {
-		.exit_cb = on_exit,
-		.file = running->program,
-		.args = running->arguments,
-		.env = environment,
-		.stdio_count = 3,
-		.stdio = streams,
-	};
-	int failed = uv_spawn(&running->loop, &running->process, &how);
+	const int failed = os_spawn(&running->loop, &running->process, &how);
 
 	if (failed)
 		return error_set(err, failed == UV_ENOENT ? JW_ERR_NOT_FOUND : JW_ERR_IO,
@@ -264,10 +248,8 @@ static int run_recorded_command(struct jw_error *err, struct recorder *recorder)
 				   recorder->result->live ? recorder->options->limit_bytes : CACHE_MAX_LIMIT);
 	environment = environment_with(err, variables, given);
 	running.program = os_find_program(err, command[0]);
-	running.arguments = running.program ? arguments_of(command) : NULL;
-	if (environment && running.arguments && !take_recorded_program(err, recorder, running.program))
+	if (environment && running.program && !take_recorded_program(err, recorder, running.program))
 		failed = run_to_its_end(err, &running, environment);
-	mem_free(running.arguments);
 	mem_free(running.program);
 	environment_free(environment);
 	if (!failed && running.why.code)
