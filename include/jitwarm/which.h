@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/compiler.h>
 #include <jitwarm/error.h>
 #include <jitwarm/estimate.h>
 #include <jitwarm/target.h>
@@ -52,13 +53,16 @@ struct jw_which {
 	const char *newest_compiles; /* a newer one that runs after compiling, or NULL */
 };
 
+struct jw_asked;
+
 struct jw_which_options {
 	const char *package; /* as typed */
 	struct jw_target target;
-	struct jw_driver driver; /* zeros: the newest */
-	const char *platform;    /* linux, linux-aarch64, windows */
-	const char *python;      /* "3.11"; NULL: any */
-	struct jw_speed speed;   /* of the machine in question */
+	struct jw_driver driver;      /* zeros: the newest */
+	const char *platform;         /* linux, linux-aarch64, windows */
+	const char *python;           /* "3.11"; NULL: any */
+	struct jw_speed speed;        /* of the machine in question */
+	const struct jw_asked *asked; /* the same package's and platform's; NULL: the program's list */
 };
 
 /* JW_ERR_NOT_FOUND: the list lacks the package. JW_ERR_USAGE: not a package's name, or an unknown
@@ -69,6 +73,44 @@ void jw_which_free(struct jw_which *which);
 
 /* This machine's, as indexes name it: linux, linux-aarch64 or windows. */
 const char *jw_which_own_platform(void);
+
+/* ---- the releases of a package index, looked at as far as an answer needs it
+ *
+ *     jw_asked_open(...)           what releases there are: pip tells
+ *     jw_asked_plan(...)           how many wheels will be fetched, and how large they are
+ *     jw_asked_look(...)           fetches them, newest first, then by bisection
+ *     jw_which(... .asked = ...)   the answer
+ *
+ * A release is known if the program's list has a wheel of it with the SHA-256 that the index tells,
+ * or an earlier jw_asked_look has seen it. One between two that are alike is inferred. */
+
+struct jw_ask_options {
+	const char *package, *platform;         /* as in jw_which_options */
+	const char *python;                     /* "3.11"; NULL: the active environment's */
+	const char *state_dir;                  /* where facts are remembered; NULL: nowhere */
+	struct jw_compiler_fetch_options fetch; /* `context` also gets each wheel's name: */
+	void (*fetches)(void *context, const char *file); /* may be NULL */
+};
+/* JW_ERR_USAGE as jw_which; else pip's words. The options are copied; the texts must outlive it. */
+int jw_asked_open(struct jw_error *err, const struct jw_ask_options *options,
+				  struct jw_asked **ret_asked);
+void jw_asked_close(struct jw_asked *asked); /* may be NULL */
+
+const char *jw_asked_index(const struct jw_asked *asked); /* "PyPI", "download.example/whl/cu126" */
+const char *jw_asked_text(const struct jw_asked *asked);  /* a list of wheels (plan/wheel_list.h) */
+struct jw_asked_plan {
+	size_t lacking;      /* releases of which nothing is known, that have a wheel for the Python */
+	size_t most;         /* wheels that may be fetched */
+	uint64_t most_bytes; /* of the largest ones of that number; 0: not known */
+};
+/* For these GPUs; the options' target and `asked` are not read. */
+int jw_asked_plan(struct jw_error *err, struct jw_asked *asked,
+				  const struct jw_which_options *options, const struct jw_target *targets,
+				  size_t count, struct jw_asked_plan *ret_plan);
+/* Looks at the newest release and, unless it runs as it is, by bisection at others, until the
+ * newest one that does is known. `options`: of the question; its `asked` is not read. */
+int jw_asked_look(struct jw_error *err, struct jw_asked *asked,
+				  const struct jw_which_options *options);
 
 /* The release to install in place of one that fails. */
 struct jw_cure {

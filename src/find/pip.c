@@ -25,14 +25,15 @@ enum {
 
 #define MAX_BYTES (UINT64_C(16) << 30) /* of what pip has got while it runs */
 
-/* Arguments: the folder for temporary files, that of a lent pip, then pip's own. The current folder
+/* Arguments: the folder for temporary files, that of a lent pip, "list" and names of wheels with
+ * which `note` prints what pages of an index tell, then pip's own. The current folder
  * is somebody's project: no module of it is loaded, and pip runs in an empty folder, so that no
  * file has the name of a requirement; paths in variables of the account stay those of the current
  * folder. Settings that would refuse what installs nothing are off, and pip starts no other Python
  * (PIP_PYTHON). For the isolated one, HOME is another account's. */
 static const char start[] =
 	"import sys\n"
-	"folder, lent = sys.argv[1:3]\n"
+	"folder, lent, listed = sys.argv[1:4]\n"
 	"sys.path[:] = [lent] * bool(lent) + [path for path in sys.path if path]\n"
 	"import os, runpy, tempfile\n"
 	"tempfile.tempdir = folder\n"
@@ -46,11 +47,45 @@ static const char start[] =
 	"os.environ.update(PIP_REQUIRE_VIRTUALENV='0', PIP_USER='0', _PIP_RUNNING_IN_SUBPROCESS='1')\n"
 	"if sys.flags.isolated:\n"
 	"    os.environ.update(HOME=folder, PIP_CONFIG_FILE=os.devnull)\n"
-	"sys.argv[:] = ['pip'] + sys.argv[3:]\n"
+	"sys.argv[:] = ['pip'] + sys.argv[4:]\n"
 	"try:\n"
 	"    import pip\n"
 	"except ImportError:\n"
 	"    raise SystemExit(96)\n"
+	/* Pages of PEP 691 have hashes and, by PEP 700, sizes; pip does not print them. */
+	"def page_files(page):\n"
+	"    import re, urllib.parse as urls\n"
+	"    if 'json' in page.headers.get('Content-Type', ''):\n"
+	"        for file in page.json()['files']:\n"
+	"            yield (file['filename'], file['url'], file.get('size'), file.get('yanked'),\n"
+	"                   file.get('hashes', {}).get('sha256'))\n"
+	"    else:\n"
+	"        for link in re.findall(r'href=\"([^\"]+?\\.whl[^\"]*)\"', page.text):\n"
+	"            path = urls.unquote(urls.urlparse(link).path)\n"
+	"            yield os.path.basename(path), link, None, None, None\n"
+	"def note(request, names):\n"
+	"    import urllib.parse as urls\n"
+	"    def answer(self, method, url, *more, **words):\n"
+	"        page = request(self, method, url, *more, **words)\n"
+	"        try:\n"
+	"            for name, link, size, yanked, sha256 in page_files(page):\n"
+	"                if not size and name in names:\n"
+	"                    head = request(self, 'HEAD', urls.urljoin(page.url, link), timeout=15,\n"
+	"                                   allow_redirects=True)\n"
+	"                    size = head.headers.get('Content-Length') if head.ok else 0\n"
+	"                print('jitwarm-file', int(size or 0), sha256 or '-', int(bool(yanked)), "
+	"name,\n"
+	"                      flush=True)\n"
+	"        except Exception:\n"
+	"            pass\n"
+	"        return page\n"
+	"    return answer\n"
+	"if listed:\n"
+	"    try:\n"
+	"        from pip._vendor.requests.sessions import Session\n"
+	"        Session.request = note(Session.request, listed.split(' ')[1:])\n"
+	"    except ImportError:\n"
+	"        pass\n"
 	"runpy.run_module('pip', run_name='__main__', alter_sys=True)\n";
 
 struct pip {
@@ -65,6 +100,7 @@ struct pip {
 	char *tmp, *wheels, *said, *asked; /* in the folder */
 	char tags[MAX_TAGS][40];
 	size_t tag_count;
+	char *listed;             /* while it lists: "list" and names; else NULL */
 	enum pip_lack lack;       /* of the last download that failed */
 	struct jw_error distrust; /* why root runs the first one not */
 };
@@ -326,14 +362,18 @@ static int run_pip_by(struct jw_error *err, struct pip *pip, const char *python,
 	const struct pip_options *options = pip->options;
 	const bool other = !(pip->active_first && python == pip->pythons[0]);
 	const char *version = options->python ? options->python : other ? pip->active : "";
-	const char *arguments[MAX_WORDS] = {python,   python_path_leads_here() ? "-EXutf8" : "-Xutf8",
-										"-c",     start,
-										pip->tmp, pip->uv_pip ? pip->uv_pip : ""};
+	const char *arguments[MAX_WORDS] = {python,
+										python_path_leads_here() ? "-EXutf8" : "-Xutf8",
+										"-c",
+										start,
+										pip->tmp,
+										pip->uv_pip ? pip->uv_pip : "",
+										pip->listed ? pip->listed : ""};
 	const struct version last_m = {{3, 7}, 2};
 	struct version numbers;
 	const char *rest;
 	char abi[24] = "cp";
-	size_t count = 6;
+	size_t count = 7;
 
 	while (*words)
 		arguments[count++] = *words++;
@@ -414,17 +454,14 @@ static int find_lack(struct jw_error *err, struct pip *pip, const char **words, 
 	return -1;
 }
 
-static int ask_pip(struct jw_error *err, struct pip *pip, const char *lines,
-				   const char *const *command)
+/* The words of a command that gets no package's code, and their number. */
+static size_t add_always(const struct pip *pip, const char **words, const char *const *command)
 {
 	static const char *const always[] = {
 		"--no-deps",    "--only-binary=:all:",         "--no-cache-dir",
 		"--no-input",   "--disable-pip-version-check", "--progress-bar=off",
 		"--requirement"};
-	const char *words[MAX_WORDS];
-	struct jw_error why = {0};
 	size_t count = 0;
-	int result;
 
 	while (*command)
 		words[count++] = *command++;
@@ -432,6 +469,17 @@ static int ask_pip(struct jw_error *err, struct pip *pip, const char *lines,
 		words[count++] = always[i];
 	words[count++] = pip->asked;
 	words[count] = NULL;
+	return count;
+}
+
+static int ask_pip(struct jw_error *err, struct pip *pip, const char *lines,
+				   const char *const *command)
+{
+	const char *words[MAX_WORDS];
+	struct jw_error why = {0};
+	const size_t count = add_always(pip, words, command);
+	int result;
+
 	if (os_make_dirs(err, pip->tmp, 0700) || os_write_atomic(err, pip->asked, lines, strlen(lines)))
 		return -1;
 	pip->lack = PIP_LACKS_NOTHING;
@@ -442,6 +490,62 @@ static int ask_pip(struct jw_error *err, struct pip *pip, const char *lines,
 		(void)error_copy(err, &why);
 	(void)os_remove_tree(NULL, pip->tmp);
 	return result;
+}
+
+/* No version is called so: pip lists the package's files, and finds none. */
+static const char no_version[] = "==0+jitwarm";
+
+int pip_list(struct jw_error *err, struct pip *pip, const char *package, const char *sized,
+			 struct pip_listing *ret_listing)
+{
+	const char *const command[] = {"download", "-vv", "--dest", pip->wheels, NULL};
+	const char *words[MAX_WORDS];
+	struct pip_listing listing = {.index = NULL};
+	struct jw_error why = {0};
+	struct buf said = {0};
+	char *lines = mem_printf("%s%s\n", package, no_version);
+	int result;
+
+	(void)add_always(pip, words, command);
+	pip->listed = mem_printf("list %s", sized);
+	pip->lack = PIP_LACKS_NOTHING;
+	result =
+		os_make_dirs(&why, pip->tmp, 0700) ||
+		os_write_atomic(&why, pip->asked, lines, strlen(lines)) ||
+		(run_pip(&why, pip, words) && (why.code != JW_ERR_NOT_FOUND || pip->at == pip->count)) ||
+		os_read_file(&why, pip->said, OS_MAX_OUTPUT, &said);
+	if (!result) {
+		char *text = mem_string(buf_text(&said));
+
+		pip_output_files(text, &listing);
+		if (!listing.count) {
+			for (char *at = text; (at = strstr(at, no_version));)
+				memmove(at, at + sizeof no_version - 1, strlen(at + sizeof no_version - 1) + 1);
+			pip->lack = pip_output_lack(&why, text);
+			result = -1;
+		}
+		mem_free(text);
+	}
+	(void)os_remove_tree(NULL, pip->tmp);
+	buf_free(&said);
+	mem_free(pip->listed);
+	pip->listed = NULL;
+	mem_free(lines);
+	if (result)
+		return error_copy(err, &why);
+	*ret_listing = listing;
+	return 0;
+}
+
+void pip_listing_free(struct pip_listing *listing)
+{
+	for (size_t i = 0; i < listing->count; i++) {
+		mem_free(listing->items[i].name);
+		mem_free(listing->items[i].address);
+	}
+	mem_free(listing->items);
+	mem_free(listing->index);
+	*listing = (struct pip_listing){.index = NULL};
 }
 
 char *pip_downloaded(const struct pip *pip, const char *name)

@@ -50,6 +50,27 @@ enum pip_lack {
 };
 enum pip_lack pip_lack(const struct pip *pip);
 
+/* What indexes have of a package: each wheel one time, also for other systems and Pythons. */
+struct pip_file {
+	char *name;
+	char *address;       /* without a password */
+	char sha256[65];     /* "": the index does not tell */
+	uint64_t size_bytes; /* 0: not known */
+	char python[8];      /* the oldest one that it is for ("3.9"); "": not known */
+	bool fits;           /* pip would take it, for the platform and the Python of the options */
+	bool yanked;
+};
+struct pip_listing {
+	char *index; /* "pypi.org/simple"; of several: the one that was asked first */
+	struct pip_file *items;
+	size_t count, capacity;
+};
+/* Lists them. The sizes that the index does not tell are asked of it one by one if `sized` has the
+ * wheels' names (with a blank between two). Without any wheel it fails as pip_download. */
+int pip_list(struct jw_error *err, struct pip *pip, const char *package, const char *sized,
+			 struct pip_listing *ret_listing);
+void pip_listing_free(struct pip_listing *listing);
+
 /* Takes what may be a password out of a text, in place: what is before the host of each address in
  * it. */
 void pip_hide_passwords(char *text);

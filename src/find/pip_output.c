@@ -484,3 +484,122 @@ done:
 	mem_free(text);
 	return lack;
 }
+
+/* ---- the wheels of an index */
+
+enum { MAX_FILES = 1 << 14, SHA256_DIGITS = 64 };
+
+static void note_sha256(struct pip_file *file, const char *digits)
+{
+	if (strspn(digits, "0123456789abcdef") == SHA256_DIGITS)
+		(void)snprintf(file->sha256, sizeof file->sha256, "%.*s", SHA256_DIGITS, digits);
+}
+
+/* Whether a wheel may be called so: a word of a line. */
+static bool is_wheel_name(const char *name)
+{
+	for (const char *at = name; *at; at++)
+		if ((unsigned char)*at <= ' ' || strchr("/\\\177", *at))
+			return false;
+	return text_ends(name, ".whl");
+}
+
+/* The wheel of that name, which is new or has had another line. NULL: it is none, or one too many
+ */
+static struct pip_file *file_of(struct pip_listing *listing, const char *name)
+{
+	if (!is_wheel_name(name) || listing->count == MAX_FILES)
+		return NULL;
+	for (size_t i = 0; i < listing->count; i++)
+		if (!strcmp(listing->items[i].name, name))
+			return &listing->items[i];
+	VEC_GROW(listing->items, listing->capacity, listing->count);
+	listing->items[listing->count] =
+		(struct pip_file){.name = mem_string(name), .address = mem_string("")};
+	return &listing->items[listing->count++];
+}
+
+/* “jitwarm-file SIZE SHA256 YANKED NAME” */
+static void read_own_line(struct pip_listing *listing, char *line)
+{
+	char *sha256 = strchr(line, ' '), *yanked = sha256 ? strchr(sha256 + 1, ' ') : NULL,
+		 *name = yanked ? strchr(yanked + 1, ' ') : NULL;
+	struct pip_file *file = name ? file_of(listing, name + 1) : NULL;
+
+	if (!file)
+		return;
+	*sha256 = 0;
+	(void)text_number(line, UINT64_C(1) << 40, &file->size_bytes);
+	note_sha256(file, sha256 + 1);
+	file->yanked = yanked[1] == '1';
+}
+
+/* “https://pypi.org/simple/torch/” as “pypi.org/simple”. */
+static char *index_of_page(const char *page)
+{
+	const char *host = strstr(page, "://") + 3;
+	size_t length = strcspn(host, " )#?");
+
+	while (length && host[length - 1] == '/')
+		length--;
+	while (length && host[length - 1] != '/')
+		length--;
+	return mem_string_n(host, length ? length - 1 : strcspn(host, " )#?"));
+}
+
+/* “  Found link ADDRESS[#sha256=DIGITS] (from PAGE) (requires-python:>=3.9), version: 1.0”, and
+ * those that it skips. */
+static void read_link(struct pip_listing *listing, char *line)
+{
+	const char *sha256 = strstr(line, "#sha256="), *page = strstr(line, " (from "),
+			   *python = strstr(line, "(requires-python:");
+	const bool found = text_starts(line, "Found link ");
+	char *index = page && strstr(page, "://") ? index_of_page(page) : NULL,
+		 *least = python ? strstr(python, ">=") : NULL;
+	char version[sizeof((struct pip_file *)NULL)->python] = "", digits[SHA256_DIGITS + 1] = "";
+	char *address = strstr(line, "://") ? mem_string(line) : NULL, *name;
+	struct pip_file *file;
+
+	if (least)
+		(void)snprintf(version, sizeof version, "%.*s",
+					   (int)strspn(least + 2 + strspn(least + 2, " "), "0123456789."),
+					   least + 2 + strspn(least + 2, " "));
+	if (sha256)
+		(void)snprintf(digits, sizeof digits, "%.64s", sha256 + strlen("#sha256="));
+	name = linked_file(line);
+	file = name ? file_of(listing, name) : NULL;
+	if (file) {
+		file->fits = file->fits || found;
+		text_copy(file->python, sizeof file->python, version);
+		if (!*file->sha256)
+			note_sha256(file, digits);
+		if (!*file->address) {
+			char *start = strstr(address, "://");
+
+			while (start > address && start[-1] != ' ')
+				start--;
+			start[strcspn(start, " #")] = 0;
+			mem_free(file->address);
+			file->address = mem_string(start);
+		}
+		if (!listing->index && index)
+			listing->index = mem_string(index);
+	}
+	mem_free(address);
+	mem_free(index);
+}
+
+void pip_output_files(const char *said, struct pip_listing *listing)
+{
+	char *text = without_passwords(said), *at = text, *line;
+
+	while ((line = next_line(&at))) {
+		line += strspn(line, " ");
+		if (text_starts(line, PIP_FILE_LINE))
+			read_own_line(listing, line + sizeof PIP_FILE_LINE - 1);
+		else if (text_starts(line, "Found link ") || text_starts(line, "Skipping link: ") ||
+				 text_starts(line, "Link requires a different Python"))
+			read_link(listing, line);
+	}
+	mem_free(text);
+}

@@ -13,3 +13,6 @@ int pip_output_error(struct jw_error *err, const char *said, const char *program
 /* Why pip finds no wheel, from all that it prints with “-vv”. Leaves *err if pip's own words are
  * the best answer (PIP_LACKS_VERSION). */
 enum pip_lack pip_output_lack(struct jw_error *err, const char *said);
+/* The wheels that pip and the lines of pip_list's own (`PIP_FILE_LINE`) name. */
+#define PIP_FILE_LINE "jitwarm-file "
+void pip_output_files(const char *said, struct pip_listing *listing);

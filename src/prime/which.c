@@ -249,20 +249,7 @@ static int judge_release(struct jw_error *err, struct question *question, const 
 		   (release->answer != JW_WHICH_FAILS && judge_pins(err, question, for_platform, release));
 }
 
-/* Newest first, by their numbers; ".post1" is newer than nothing. */
-static bool is_newer(const char *a, const char *b)
-{
-	struct version left = {.count = 0}, right = {.count = 0};
-	const char *left_rest = "", *right_rest = "";
-	int order;
-
-	(void)version_read(a, &left, &left_rest);
-	(void)version_read(b, &right, &right_rest);
-	order = version_order(&left, &right, VERSION_NUMBERS);
-	return order ? order > 0 : strcmp(left_rest, right_rest) > 0;
-}
-
-/* The versions of the list, each once. */
+/* The versions of the list, each once, newest first. */
 static size_t list_versions(const struct wheel_list *list, const char **versions)
 {
 	size_t count = 0;
@@ -271,7 +258,7 @@ static size_t list_versions(const struct wheel_list *list, const char **versions
 		const char *version = list->wheels[i].version;
 		size_t at = 0;
 
-		while (at < count && is_newer(versions[at], version))
+		while (at < count && version_is_newer(versions[at], version))
 			at++;
 		if (at < count && !strcmp(versions[at], version))
 			continue;
@@ -315,8 +302,12 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 	if (jw_driver_supports(err, &options->driver, options->target) ||
 		wheel_list_text(err, &question.text, &question.size))
 		return -1;
-	if (wheel_list_read(err, WHEEL_LIST_OWN, question.text, question.size, question.package,
-						&question.list)) {
+	if (options->asked
+			? wheel_list_read(err, "the index's list of wheels", jw_asked_text(options->asked),
+							  strlen(jw_asked_text(options->asked)), question.package,
+							  &question.list)
+			: wheel_list_read(err, WHEEL_LIST_OWN, question.text, question.size, question.package,
+							  &question.list)) {
 		mem_free(question.text);
 		return -1;
 	}

@@ -28,8 +28,10 @@ static const struct {
 	{"store", "lock"},        {"store", "new"},
 	{"store", unfinished},    {"trusted", "*.pub"},
 	{own_keys, "*.key"},      {own_keys, "*.pub"},
+	{"wheels", "*.txt"},
 };
-static const char *const own_folders[] = {"drivers", "runs", "store", "trusted", own_keys};
+static const char *const own_folders[] = {"drivers", "runs",   "store",
+										  "trusted", "wheels", own_keys};
 
 /* Also what a killed run has not renamed yet, unless that could be a word (“.backup”). */
 static bool has_own_name(const char *folder, const char *name)

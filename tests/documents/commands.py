@@ -34,6 +34,8 @@ ELSEWHERE = [
     ("windows.md", "startup enable --service", "writes units of the machine; cli-startup-units runs it"),
     ("--help", "make --target rtx3070", "needs NVIDIA's ptxas; elsewhere-* run it"),
     ("--help", "ahead", "needs a driver's kernel module; driver-ahead runs it"),
+    ("which.md", "--ask", "needs the package index; elsewhere-ask runs its like"),
+    ("--help", "which torch --ask", "needs the package index; elsewhere-ask runs its like"),
     ("--help", "bake --index", "needs the package index; elsewhere-index runs it"),
     ("--help", "oci://", "needs a registry; share-registry runs its like"),
     ("--help", "startup enable --service", "writes units of the machine; cli-startup-units runs it"),

@@ -288,3 +288,37 @@ TEST(what_pip_lacks_is_in_its_words)
 		mem_free(said);
 	}
 }
+
+TEST(the_wheels_of_an_index_are_in_its_words)
+{
+	static const char said[] =
+		"jitwarm-file 1234 "
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 0 "
+		"x-1.0-py3-none-any.whl\n"
+		"jitwarm-file 5 - 1 x-1.1-py3-none-any.whl\n"
+		"jitwarm-file x y z\njitwarm-file \njitwarm-file 1 - 0 x y.whl\n"
+		"  Found link https://us:p@ss@h/f/x-1.0-py3-none-any.whl (from "
+		"https://us:p@ss@h/whl/simple/x/) (requires-python:>=3.9,<4), version: 1.0\n"
+		"  Skipping link: none of the wheel's tags (a) are compatible: "
+		"https://h/f/x-2.0%2Bcu12-cp39-cp39-win_amd64.whl"
+		"#sha256=bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb (from "
+		"https://h/whl/simple/x/)\n"
+		"  Found link https://h/f/x-3.0%0Awheel-py3-none-any.whl (from https://h/)\n"
+		"Found link ://.whl (from ://\nFound link ://x.whl (from \n";
+	struct pip_listing listing = {.index = NULL};
+
+	pip_output_files(said, &listing);
+	assert_string_equal(listing.index, "h/whl/simple");
+	assert_string_equal(listing.items[0].name, "x-1.0-py3-none-any.whl");
+	assert_string_equal(listing.items[0].address, "https://h/f/x-1.0-py3-none-any.whl");
+	assert_string_equal(listing.items[0].python, "3.9");
+	assert_int_equal(listing.items[0].size_bytes, 1234);
+	assert_int_equal(strlen(listing.items[0].sha256), 64);
+	assert_true(listing.items[0].fits && !listing.items[0].yanked);
+	assert_true(listing.items[1].yanked && !listing.items[1].fits && !*listing.items[1].sha256);
+	assert_string_equal(listing.items[2].name, "x-2.0+cu12-cp39-cp39-win_amd64.whl");
+	assert_true(*listing.items[2].sha256 == 'b' && !listing.items[2].fits);
+	for (size_t i = 3; i < listing.count; i++)
+		assert_true(!strpbrk(listing.items[i].name, " \n"));
+	pip_listing_free(&listing);
+}

@@ -11,7 +11,10 @@
 #include "cli/gpu_targets.h"
 #include "cli/next_step.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/verdict_table.h"
+#include "os/folders.h"
+#include "os/interrupt.h"
 
 enum { MAX_ROWS = 10, MAX_LINE = 1 << 12 };
 
@@ -88,12 +91,16 @@ struct which_document {
 	struct jw_which *answers;
 	size_t count;
 	const char *index, *date, *platform, *python;
+	char asked_index[256];
 	struct jw_driver driver;
 };
 
 static const struct json_field which_fields[] = {
-	JSON(struct which_document, index, "the index that the answers hold for: `PyPI`"),
-	JSON(struct which_document, date, "the day on which the list of releases was made"),
+	JSON(struct which_document, index,
+		 "the index that the answers hold for: `PyPI`; with `--ask`, another one's address without "
+		 "`https://`"),
+	JSON(struct which_document, date,
+		 "the day on which the list of releases was made; with `--ask`: today"),
 	JSON(struct which_document, platform, "`linux`, `linux-aarch64` or `windows`"),
 	JSON(struct which_document, python, "the version of Python", .presence = JSON_UNLESS_NULL),
 	JSON_FORMATTED("driver", struct which_document, driver, document_driver, "the driver"),
@@ -289,7 +296,8 @@ static void print_other_index(const struct cli *cli, const struct jw_which *whic
 	if (has_other_index(which->package))
 		output_line(&cli->out, STYLE_PLAIN,
 					"PyTorch's own index has builds of %s for other CUDA versions, which may run "
-					"where those of PyPI do not; PyTorch's page “Get Started” has its addresses.",
+					"where those of PyPI do not. To ask it, set PIP_INDEX_URL to an address of "
+					"PyTorch's page “Get Started”, and use --ask.",
 					which->package);
 }
 
@@ -323,10 +331,10 @@ static int print_which(struct jw_error *err, const struct cli *cli,
 	if (!which->newest && !which->newest_compiles)
 		output_line(out, STYLE_BAD,
 					is_any_known(which) ? "No release on %s runs on this GPU."
-										: "jitwarm's list has nothing on %s's wheels for this "
-										  "platform: “jitwarm scan --index” looks at one.",
+										: "Nothing is known of %s's wheels for this platform.",
 					document->index);
-	print_other_index(cli, which);
+	if (!strcmp(document->index, "PyPI"))
+		print_other_index(cli, which);
 	return result;
 }
 
@@ -340,9 +348,93 @@ static enum exit_status status_of(const struct jw_which *which)
 	return which->newest || which->newest_compiles ? EXIT_COLD : EXIT_CANNOT;
 }
 
+/* The command for releases that the list lacks. */
+static void print_ask(const struct cli *cli, const char *text, const char *package)
+{
+	static const char *const kept[] = {"target", "driver", "platform", "python", NULL};
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+
+	buf_add(&command, "jitwarm which");
+	next_step_keep(&command, &cli->options, kept);
+	if (package)
+		shell_add_word(&command, package);
+	else
+		next_step_names(&command, &cli->options);
+	buf_add(&command, " --ask");
+	next_step(&cli->out, STYLE_FAINT, text, &command);
+}
+
+static void print_plan(const struct cli *cli, const struct jw_asked_plan *plan, const char *package)
+{
+	char size[TEXT_SHORT];
+
+	if (!plan->most)
+		return;
+	if (plan->most_bytes)
+		output_note(&cli->out,
+					"%s: nothing is known of %s; fetching up to %s (%s at most) one after the "
+					"other, none of which stays",
+					package, TEXT_COUNT(plan->lacking, "release", "releases"),
+					TEXT_COUNT(plan->most, "wheel", "wheels"), text_bytes(size, plan->most_bytes));
+	else
+		output_note(&cli->out,
+					"%s: nothing is known of %s; fetching up to %s (the index does not tell how "
+					"large they are) one after the other, none of which stays",
+					package, TEXT_COUNT(plan->lacking, "release", "releases"),
+					TEXT_COUNT(plan->most, "wheel", "wheels"));
+}
+
+static void begin_fetching(void *context, const char *file)
+{
+	struct fetching *fetching = context;
+
+	fetching_end(fetching);
+	fetching->label = file;
+}
+
+/* --ask: the releases of pip's index, as far as the GPUs' answers need them. */
+static int ask_index(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
+					 struct jw_which_options *options, struct which_document *document,
+					 struct jw_asked **ret_asked)
+{
+	struct fetching fetching = {.output = &cli->out, .label = options->package};
+	char *state_dir = NULL;
+	const struct jw_ask_options how = {.package = options->package,
+									   .platform = options->platform,
+									   .python = options->python,
+									   .state_dir =
+										   os_state_dir(NULL, &state_dir) ? NULL : state_dir,
+									   .fetch = fetching_options(&fetching),
+									   .fetches = begin_fetching};
+	struct jw_asked *asked = NULL;
+	struct jw_asked_plan plan;
+	int result = jw_asked_open(err, &how, &asked);
+
+	if (!result)
+		result = jw_asked_plan(err, asked, options, gpus->targets, gpus->count, &plan);
+	if (!result) {
+		print_plan(cli, &plan, options->package);
+		TEXT_COPY(document->asked_index, jw_asked_index(asked));
+		document->index = document->asked_index;
+	}
+	for (size_t i = 0; !result && i < gpus->count; i++) {
+		options->target = gpus->targets[i];
+		result = jw_asked_look(err, asked, options);
+	}
+	fetching_end(&fetching);
+	mem_free(state_dir);
+	if (result)
+		jw_asked_close(asked);
+	else
+		*ret_asked = asked;
+	return result;
+}
+
 static int answer_package(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 						  const char *package, struct which_document *document)
 {
+	struct jw_asked *asked = NULL;
+	int result = 0;
 	struct jw_which_options options = {.package = package,
 									   .driver = gpus->driver,
 									   .platform = document->platform,
@@ -350,19 +442,25 @@ static int answer_package(struct jw_error *err, struct cli *cli, const struct gp
 
 	if (cli->system)
 		options.speed = cli->system->speed;
-	for (size_t i = 0; i < gpus->count; i++) {
+	if (options_given(&cli->options, "ask") &&
+		ask_index(err, cli, gpus, &options, document, &asked))
+		return -1;
+	options.asked = asked;
+	for (size_t i = 0; !result && i < gpus->count; i++) {
 		struct jw_which *which = &document->answers[document->count];
 
 		options.target = gpus->targets[i];
-		if (jw_which(err, &options, which))
-			return -1;
+		result = jw_which(err, &options, which);
+		if (result)
+			break;
 		document->count++;
 		document->date = which->date;
 		cli_end_with(cli, status_of(which));
-		if (output_wants_text(&cli->out) && print_which(err, cli, document, which))
-			return -1;
+		if (output_wants_text(&cli->out))
+			result = print_which(err, cli, document, which);
 	}
-	return 0;
+	jw_asked_close(asked);
+	return result;
 }
 
 /* The packages that are asked for. Those of a list that jitwarm's list lacks are counted. */
@@ -378,12 +476,12 @@ static int answer_all(struct jw_error *err, struct cli *cli, const struct gpu_ta
 
 		if (!answer_package(&why, cli, gpus, packages[i], document))
 			continue;
-		if (why.code != JW_ERR_NOT_FOUND)
+		if (why.code != JW_ERR_NOT_FOUND || options_given(&cli->options, "ask"))
 			return error_copy(err, &why);
 		if (!listed)
 			return error_set(err, JW_ERR_NOT_FOUND,
-							 "jitwarm has no list of %s: “jitwarm scan --index %s” looks at its "
-							 "newest release",
+							 "jitwarm has no list of %s: “jitwarm which %s --ask” looks at its "
+							 "releases",
 							 packages[i], packages[i]);
 		unknown++;
 	}
@@ -427,6 +525,11 @@ static int which_run(struct jw_error *err, struct cli *cli)
 		if (!python && jw_environment_python(active))
 			python = active;
 	}
+	if (options_given(given, "ask")) {
+		if (!python && jw_environment_python(active))
+			python = active;
+		os_catch_interrupts();
+	}
 	document.platform = platform ? platform : gpus.arm ? "linux-aarch64" : jw_which_own_platform();
 	document.python = python;
 	document.driver = gpus.driver;
@@ -437,8 +540,12 @@ static int which_run(struct jw_error *err, struct cli *cli)
 		count = names.count;
 	}
 	result = answer_all(err, cli, &gpus, packages, count, file != NULL, &document);
-	if (!result && output_wants_text(&cli->out))
-		output_line(&cli->out, STYLE_FAINT, "List of %s.", document.date);
+	if (!result && output_wants_text(&cli->out) && !options_given(given, "ask")) {
+		char text[64];
+
+		(void)text_format(text, sizeof text, "List of %s. Newer releases: ", document.date);
+		print_ask(cli, text, file ? document.answers[0].package : NULL);
+	}
 	if (!result)
 		result = document_print(&cli->out, &document_which, &document);
 	for (size_t i = 0; i < document.count; i++)
@@ -457,6 +564,10 @@ static const struct cli_option which_options[] = {
 			  .choices = "linux|linux-aarch64|windows"),
 	CLI_VALUE("python", "VERSION", "For this version of Python (3.11) instead of the active one"),
 	CLI_FLAG("all", "Print every release in a row of its own"),
+	CLI_FLAG("ask",
+			 "Ask the package index that pip is set to, by pip or uv: get wheels of releases that "
+			 "the list lacks, newest first, look at them, and keep nothing but the answer"),
+	PROGRESS_OPTION,
 	{0}};
 
 const struct cli_command command_which = {
@@ -470,7 +581,8 @@ const struct cli_command command_which = {
 				   "nor a GPU is needed.\n\nExit status: 0 if the newest release runs as it is, 1 "
 				   "if an older one "
 				   "does or the newest has to be compiled first, 2 if none runs.",
-	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\n",
+	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\njitwarm which torch "
+				"--ask\n",
 	.options = which_options,
 	.reads = true,
 	.run = which_run,

@@ -9,6 +9,7 @@ out_has "fail: no code for sm_61"
 out_has "pip install torch==2.7.1"
 out_has "PyTorch's own index has builds of torch"
 out_has "List of 20"
+out_has "Newer releases: jitwarm which --target gtx1080 torch --ask"
 run 1 which --target rtx3070 --driver 550 torch
 out_has "RTX 3070 (sm_86), driver 550 (CUDA 12.4)"
 out_has "– 2.11.0  "
@@ -72,7 +73,7 @@ err_one_line
 
 # What is no package, or none of the list
 run 3 which --target gtx1080 no-such-package
-err_has "jitwarm has no list of no-such-package"
+err_has "jitwarm has no list of no-such-package: “jitwarm which no-such-package --ask”"
 run 64 which --target gtx1080 ./torch.whl
 run 64 which --target gtx1080
 err_has "jitwarm which torch"

@@ -1,0 +1,388 @@
+#include "plan/wheel_facts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "code/devcode.h"
+#include "code/zip_directory.h"
+#include "find/requirement.h"
+
+enum { MAX_FACTS = 16 << 20, MAX_LIBRARIES = 1 << 14, CUDA_12 = 12000, CUDA_12_2 = 12020 };
+
+/* ---- a scan's pieces as lines */
+
+/* The words of an entry before and behind its work, which several pieces add up. */
+struct entry_words {
+	char *before, *after;
+	size_t modules;
+	uint64_t cost_ms, ptx_bytes;
+};
+
+struct piece_words {
+	char role[32];
+	size_t containers, count;
+	struct entry_words *entries;
+};
+
+/* Milliseconds, as “scan --json” prints seconds. */
+static uint64_t rounded_ms(double cost_ms)
+{
+	return (uint64_t)(cost_ms + 0.5);
+}
+
+static char *target_word(const struct jw_piece_entry *entry)
+{
+	char name[JW_TARGET_TEXT] = "sm_0";
+	const bool ptx = devcode_kind_is_ptx(entry->kind);
+
+	if (ptx)
+		(void)jw_target_compute(name, entry->target);
+	else if (entry->target.sm)
+		(void)jw_target_sm(name, entry->target);
+	return entry->kind == DEVCODE_KIND_PTX || entry->kind == DEVCODE_KIND_CUBIN
+			   ? mem_string(name)
+			   : mem_printf("kind%u:%s", entry->kind, name);
+}
+
+/* The first CUDA version whose drivers load machine code: those of CUDA 11 load that of 12.0 and
+ * 12.1. */
+static uint32_t first_cuda(const struct jw_piece_entry *entry, uint32_t compiler)
+{
+	const uint32_t toolkit = entry->toolkit ? entry->toolkit : compiler;
+
+	if (entry->isa_major == 1 && entry->isa_minor == 7 && toolkit >= CUDA_12_2 && toolkit < 13000)
+		return entry->cuda > CUDA_12 ? entry->cuda : CUDA_12;
+	return entry->cuda == CUDA_12 ? 0 : entry->cuda;
+}
+
+static struct entry_words entry_words(const struct jw_piece_entry *entry, uint32_t compiler)
+{
+	struct buf before = BUF_MAX(128);
+	char *target = target_word(entry), name[JW_TARGET_TEXT];
+	const uint32_t first = entry->kind == DEVCODE_KIND_CUBIN ? first_cuda(entry, compiler) : 0;
+	struct entry_words words;
+
+	(void)buf_printf(NULL, &before, "%s", target);
+	if (devcode_kind_is_ptx(entry->kind) && entry->text.sm &&
+		!jw_target_equal(entry->text, entry->target))
+		(void)buf_printf(NULL, &before, "=%s",
+						 jw_target_compute(name, entry->text) + strlen("compute_"));
+	if (devcode_kind_is_ptx(entry->kind))
+		(void)buf_printf(NULL, &before, "@%u.%u", entry->isa_major, entry->isa_minor);
+	if (first)
+		(void)buf_printf(NULL, &before, "#%u", first);
+	words = (struct entry_words){.before = mem_string(buf_text(&before)),
+								 .after = mem_printf("%s%s%s", entry->zstd ? "z" : "",
+													 entry->relocatable ? "r" : "",
+													 entry->damaged ? "d" : "")};
+	mem_free(target);
+	buf_free(&before);
+	return words;
+}
+
+static int order_pieces(const void *a, const void *b)
+{
+	const struct piece_words *left = a, *right = b;
+	int order = strcmp(left->role, right->role);
+
+	for (size_t i = 0; !order && i < left->count && i < right->count; i++) {
+		order = strcmp(left->entries[i].before, right->entries[i].before);
+		order = order ? order : strcmp(left->entries[i].after, right->entries[i].after);
+	}
+	return order ? order : (left->count > right->count) - (left->count < right->count);
+}
+
+static struct piece_words piece_words(const struct jw_piece *piece, uint32_t compiler)
+{
+	static const char *const roles[] = {[DEVCODE_REGISTERED] = "registered",
+										[DEVCODE_RELOCATABLE] = "relocatable",
+										[DEVCODE_LOOSE] = "loose"};
+	struct piece_words words = {.containers = piece->containers,
+								.count = piece->entry_count,
+								.entries = mem_array(piece->entry_count, sizeof *words.entries)};
+
+	(void)snprintf(words.role, sizeof words.role, "%s%s%s", roles[piece->role],
+				   piece->linked ? "-linked" : "", piece->empty ? "-empty" : "");
+	for (size_t i = 0; i < piece->entry_count; i++) {
+		const struct jw_piece_entry *entry = &piece->entries[i];
+
+		words.entries[i] = entry_words(entry, compiler);
+		words.entries[i].modules = entry->modules;
+		words.entries[i].cost_ms = rounded_ms(entry->cost_ms);
+		words.entries[i].ptx_bytes = entry->ptx_bytes;
+	}
+	return words;
+}
+
+static void add_piece(struct piece_words *sum, const struct piece_words *piece)
+{
+	sum->containers += piece->containers;
+	for (size_t i = 0; i < sum->count; i++) {
+		sum->entries[i].modules += piece->entries[i].modules;
+		sum->entries[i].cost_ms += piece->entries[i].cost_ms;
+		sum->entries[i].ptx_bytes += piece->entries[i].ptx_bytes;
+	}
+}
+
+static int print_piece(struct jw_error *err, struct buf *lines, const struct piece_words *piece)
+{
+	int result = buf_printf(err, lines, "piece %zu %s", piece->containers, piece->role);
+
+	for (size_t i = 0; !result && i < piece->count; i++) {
+		const struct entry_words *words = &piece->entries[i];
+
+		result = buf_printf(err, lines, " %s", words->before);
+		if (!result && words->modules)
+			result = buf_printf(err, lines, "+%zu:%llu.%03llu:%llu", words->modules,
+								(unsigned long long)(words->cost_ms / 1000),
+								(unsigned long long)(words->cost_ms % 1000),
+								(unsigned long long)words->ptx_bytes);
+		result = result || buf_printf(err, lines, "%s", words->after) ? -1 : 0;
+	}
+	return result || buf_printf(err, lines, "\n") ? -1 : 0;
+}
+
+static void forget_piece(struct piece_words *piece)
+{
+	for (size_t i = 0; i < piece->count; i++) {
+		mem_free(piece->entries[i].before);
+		mem_free(piece->entries[i].after);
+	}
+	mem_free(piece->entries);
+}
+
+/* The newest compiler of its machine code. */
+static uint32_t compiler_of(const struct jw_scan_image *image)
+{
+	uint32_t compiler = 0;
+
+	for (size_t i = 0; i < image->piece_count; i++)
+		for (size_t k = 0; k < image->pieces[i].entry_count; k++) {
+			const struct jw_piece_entry *entry = &image->pieces[i].entries[k];
+
+			if (entry->kind == DEVCODE_KIND_CUBIN && entry->toolkit > compiler)
+				compiler = entry->toolkit;
+		}
+	return compiler;
+}
+
+int wheel_facts_add(struct jw_error *err, struct wheel_facts *facts,
+					const struct jw_scan_image *image)
+{
+	const uint32_t compiler = compiler_of(image);
+	const char *member = image->member ? image->member : "";
+	uint32_t runtime = image->runtime_cuda ? image->runtime_cuda : compiler;
+	const bool library = !strcmp(image->format, "elf") || !strcmp(image->format, "pe");
+	struct piece_words *pieces = mem_array(image->piece_count, sizeof *pieces);
+	struct wheel_facts_library added = {.lines = BUF_MAX(MAX_FACTS)};
+	int result;
+
+	/* The name of a shared runtime has the major version alone. */
+	if (compiler / 1000 == runtime / 1000 && compiler > runtime)
+		runtime = compiler;
+	for (size_t i = 0; i < image->piece_count; i++)
+		pieces[i] = piece_words(&image->pieces[i], compiler);
+	if (image->piece_count)
+		qsort(pieces, image->piece_count, sizeof *pieces, order_pieces);
+	result =
+		strpbrk(member, "\n\r")
+			? error_set(err, JW_ERR_FORMAT, "a name with a line break")
+			: buf_printf(err, &added.lines, "library %s %s%u %s\n", library ? "library" : "file",
+						 image->runtime_shared ? "" : "~", runtime, member);
+	for (size_t i = 0, next; !result && i < image->piece_count; i = next) {
+		for (next = i + 1; next < image->piece_count && !order_pieces(&pieces[i], &pieces[next]);
+			 next++)
+			add_piece(&pieces[i], &pieces[next]);
+		result = print_piece(err, &added.lines, &pieces[i]);
+	}
+	for (size_t i = 0; i < image->piece_count; i++)
+		forget_piece(&pieces[i]);
+	mem_free(pieces);
+	if (!result)
+		result = VEC_ROOM(err, facts->items, facts->capacity, facts->count, MAX_LIBRARIES);
+	if (result) {
+		buf_free(&added.lines);
+		return -1;
+	}
+	added.name = mem_string(member);
+	facts->items[facts->count++] = added;
+	return 0;
+}
+
+void wheel_facts_free(struct wheel_facts *facts)
+{
+	for (size_t i = 0; i < facts->count; i++) {
+		mem_free(facts->items[i].name);
+		buf_free(&facts->items[i].lines);
+	}
+	mem_free(facts->items);
+	*facts = (struct wheel_facts){.items = NULL};
+}
+
+/* ---- what a wheel requires */
+
+static bool list_has(const char *list, const char *package)
+{
+	char *line = mem_printf("\npackage %s\n", package);
+	const bool has = strstr(list, line) != NULL;
+
+	mem_free(line);
+	return has;
+}
+
+/* “nvidia-cudnn-cu12 (==9.1.0.70); platform_system == 'Linux'”: a package of NVIDIA's in one
+ * version. */
+static int add_pin(struct jw_error *err, const char *requirement, const char *list,
+				   struct buf *pins)
+{
+	struct requirement required;
+	const char *marker = strchr(requirement, ';'), *version = strstr(requirement, "==");
+	size_t length;
+
+	if (!requirement_parse(requirement, &required) || !text_starts(required.name, "nvidia-") ||
+		!version ||
+		(marker && (version > marker || strstr(marker, "extra") || strstr(marker, "Windows"))))
+		return 0;
+	version += strspn(version, "= ");
+	length = strspn(version, "0123456789.");
+	if (!length || (version[length] && !strchr(" );", version[length])) ||
+		!list_has(list, required.name))
+		return 0;
+	return buf_printf(err, pins, "pin %s %.*s\n", required.name, (int)length, version);
+}
+
+static int read_pins(struct jw_error *err, const char *path, const char *list, struct buf *pins)
+{
+	static const char end[] = ".dist-info/METADATA", field[] = "Requires-Dist:";
+	struct os_map map;
+	struct zip_directory directory;
+	const struct zip_member *member = NULL;
+	struct buf content = {0};
+	int result = 0;
+
+	if (os_map_open(err, path, &map))
+		return -1;
+	if (zip_directory_read(err, &map, &directory)) {
+		os_map_close(&map);
+		return -1;
+	}
+	for (size_t i = 0; !member && i < directory.count; i++) {
+		const char *name = directory.members[i].name;
+
+		if (text_ends(name, end) && !memchr(name, '/', strlen(name) - (sizeof "/METADATA" - 1)))
+			member = &directory.members[i];
+	}
+	if (member)
+		result = zip_member_read(err, &map, member, METADATA_MAX_BYTES, &content);
+	if (!result && member) {
+		const char *at = buf_text(&content), *stop = at + content.size, *line;
+		size_t length;
+
+		while (!result && metadata_line(&at, stop, &line, &length) && length)
+			if (length > sizeof field - 1 && !memcmp(line, field, sizeof field - 1)) {
+				char *value = mem_string_n(line + sizeof field - 1, length - sizeof field + 1);
+
+				result = add_pin(err, value + strspn(value, " \t"), list, pins);
+				mem_free(value);
+			}
+	}
+	buf_free(&content);
+	zip_directory_free(&directory);
+	os_map_close(&map);
+	return result;
+}
+
+static int order_libraries(const void *a, const void *b)
+{
+	return strcmp(((const struct wheel_facts_library *)a)->name,
+				  ((const struct wheel_facts_library *)b)->name);
+}
+
+int wheel_facts_text(struct jw_error *err, struct wheel_facts *facts, const char *path,
+					 const char *list, char **ret_text)
+{
+	struct buf text = BUF_MAX(MAX_FACTS);
+	int result = read_pins(err, path, list, &text);
+
+	if (facts->count)
+		qsort(facts->items, facts->count, sizeof *facts->items, order_libraries);
+	for (size_t i = 0; !result && i < facts->count; i++)
+		result = buf_append(err, &text, facts->items[i].lines.data, facts->items[i].lines.size);
+	if (!result)
+		*ret_text = mem_string(buf_text(&text));
+	buf_free(&text);
+	return result ? -1 : 0;
+}
+
+/* ---- lines of a list */
+
+/* Whether the line belongs to the wheel above it. */
+static bool is_fact(const char *line)
+{
+	return text_starts(line, "library ") || text_starts(line, "piece ") ||
+		   text_starts(line, "pin ");
+}
+
+static const char *next_line(const char *line)
+{
+	const char *end = line + strcspn(line, "\n");
+
+	return end + (*end != 0);
+}
+
+char *wheel_facts_find(const char *list, const char *sha256)
+{
+	char *last = mem_printf(" %s\n", sha256);
+	const char *at = *sha256 ? strstr(list, last) : NULL, *start, *end;
+
+	mem_free(last);
+	if (!at)
+		return NULL;
+	start = end = next_line(at);
+	while (is_fact(end))
+		end = next_line(end);
+	return mem_string_n(start, (size_t)(end - start));
+}
+
+/* The lines without what releases that are alike may differ in: requirements, digits of the
+ * libraries' names, the numbers of pieces and modules. */
+static char *likeness(const char *lines)
+{
+	char *text = mem_alloc(strlen(lines) + 1), *to = text;
+
+	for (const char *line = lines, *end; *line; line = next_line(line)) {
+		const bool library = text_starts(line, "library ");
+		size_t words = 0;
+
+		end = line + strcspn(line, "\n");
+		if (text_starts(line, "pin "))
+			continue;
+		if (!library)
+			line += strcspn(line, " ") + 1 + strspn(strchr(line, ' ') + 1, "0123456789");
+		while (line < end) {
+			const char letter = *line++;
+
+			words += letter == ' ';
+			if (letter == '+' && !library)
+				line += strcspn(line, "zrd \n");
+			else if (!library || words < 3 || (!text_is_digit(letter) && letter != '.'))
+				*to++ = letter;
+		}
+		*to++ = '\n';
+	}
+	*to = 0;
+	return text;
+}
+
+bool wheel_facts_alike(const char *a, const char *b)
+{
+	char *first = likeness(a), *second = likeness(b);
+	const bool alike = !strcmp(first, second);
+
+	mem_free(first);
+	mem_free(second);
+	return alike;
+}

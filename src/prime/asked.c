@@ -1,0 +1,715 @@
+/* The releases of an index for jw_which: a list of wheels (plan/wheel_list.h), whose facts are
+ * those of the program's list, those that an earlier run remembered, and those of wheels that are
+ * fetched. */
+#include <jitwarm/which.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include <jitwarm/scan.h>
+#include <jitwarm/version.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "code/target_names.h"
+#include "driver/run_folder.h"
+#include "find/pip.h"
+#include "os/clock.h"
+#include "os/file.h"
+#include "os/platform.h"
+#include "plan/wheel_facts.h"
+#include "plan/wheel_list.h"
+
+enum {
+	SHA256 = crypto_hash_sha256_BYTES,
+	SHA256_TEXT = 2 * SHA256 + 1,
+	MAX_REMEMBERED = 16 << 20, /* bytes of one wheel's facts */
+	MAX_TEXT = 256 << 20,
+	MAX_TARGETS = 32
+};
+
+/* A release with the wheels of the platform. */
+struct release {
+	char *version;
+	bool here;                    /* it has a wheel for the platform */
+	bool pure;                    /* for every platform: no code for GPUs */
+	const struct pip_file *file;  /* that pip takes; NULL: none */
+	const struct pip_file *known; /* that `facts` are of */
+	char *facts;                  /* NULL: it was not looked at */
+	bool inferred;                /* the known ones beside it are alike */
+};
+
+struct jw_asked {
+	struct jw_ask_options options;
+	char package[PACKAGE_MAX_NAME];
+	char *index, *folder; /* folder: of remembered facts, or NULL */
+	char *own;            /* the program's list */
+	struct run_folder run;
+	struct pip_options how;
+	struct pip *pip;
+	struct pip_listing listing;
+	struct release *releases; /* newest first */
+	size_t count, capacity;
+	char *text;
+	struct jw_target targets[MAX_TARGETS]; /* whose PTX is measured: all */
+	size_t target_count;
+};
+
+static const struct {
+	const char *name, *machine;
+} platforms[] = {
+	{"linux", "x86_64-linux"}, {"linux-aarch64", "aarch64-linux"}, {"windows", "x86_64-windows"}};
+
+/* ---- names of wheels: NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl */
+
+struct wheel_name {
+	char version[64], python[128], abi[64], platform[256];
+};
+
+static bool read_name(const char *file, struct wheel_name *name)
+{
+	const char *parts[6];
+	size_t lengths[6], count = 0;
+
+	for (const char *at = file; count < 6; at++) {
+		parts[count] = at;
+		at += lengths[count] = strcspn(at, "-");
+		count++;
+		if (!*at)
+			break;
+	}
+	if (count < 5 || strchr(parts[count - 1], '-') || lengths[count - 1] < sizeof ".whl")
+		return false;
+	lengths[count - 1] -= strlen(".whl");
+	(void)snprintf(name->version, sizeof name->version, "%.*s", (int)lengths[1], parts[1]);
+	(void)snprintf(name->python, sizeof name->python, "%.*s", (int)lengths[count - 3],
+				   parts[count - 3]);
+	(void)snprintf(name->abi, sizeof name->abi, "%.*s", (int)lengths[count - 2], parts[count - 2]);
+	(void)snprintf(name->platform, sizeof name->platform, "%.*s", (int)lengths[count - 1],
+				   parts[count - 1]);
+	return true;
+}
+
+/* “1.0”, “1.0.post1”, “1.0+cu126”: no pre-release. */
+static bool is_release(const char *version)
+{
+	struct version numbers;
+	const char *rest;
+
+	if (!version_read(version, &numbers, &rest))
+		return false;
+	if (text_starts(rest, ".post"))
+		rest += strlen(".post") + strspn(rest + strlen(".post"), "0123456789");
+	return (!*rest || *rest == '+') && !strpbrk(version, " \n");
+}
+
+/* Whether one of its tags is the platform's; *ret_pure: it is for every platform. */
+static bool is_for(const char *tags, const char *platform, bool *ret_pure)
+{
+	const char *machine = !strcmp(platform, "linux-aarch64") ? "_aarch64" : "_x86_64";
+	bool fits = false;
+
+	*ret_pure = !strcmp(tags, "any");
+	for (const char *at = tags; *at; at += *at == '.') {
+		char tag[64];
+		const size_t length = strcspn(at, ".");
+
+		(void)snprintf(tag, sizeof tag, "%.*s", (int)length, at);
+		fits = fits || (!strcmp(platform, "windows")
+							? !strcmp(tag, "win_amd64")
+							: (text_starts(tag, "manylinux") || text_starts(tag, "linux")) &&
+								  text_ends(tag, machine));
+		at += length;
+	}
+	return fits || *ret_pure;
+}
+
+/* Appends the Pythons of a wheel, as a list has them: cp310, cp38+, py3. */
+static int add_pythons(struct jw_error *err, struct buf *tags, const struct wheel_name *name,
+					   const char *least)
+{
+	int result = 0;
+
+	for (const char *at = name->python; !result && *at; at += *at == '.') {
+		const size_t length = strcspn(at, ".");
+		const char *comma = tags->size ? "," : "";
+		unsigned major, minor;
+
+		if (!strcmp(name->abi, "abi3"))
+			result = buf_printf(err, tags, "%s%.*s+", comma, (int)length, at);
+		/* NOLINTNEXTLINE(cert-err34-c): so few digits cannot overflow */
+		else if (text_starts(at, "py") && sscanf(least, "%2u.%2u", &major, &minor) == 2)
+			result = buf_printf(err, tags, "%scp%u%u+", comma, major, minor);
+		else if (text_starts(at, "py"))
+			result = buf_printf(err, tags, "%spy3", comma);
+		else if (text_starts(at, "cp") && !text_ends(name->abi, "t"))
+			result = buf_printf(err, tags, "%s%.*s", comma, (int)length, at);
+		at += length;
+	}
+	return result;
+}
+
+/* ---- facts that an earlier run remembered */
+
+static void put_sha256(char text[SHA256_TEXT], const void *data, size_t size)
+{
+	uint8_t hash[SHA256];
+
+	(void)crypto_hash_sha256(hash, data, size);
+	for (size_t i = 0; i < SHA256; i++)
+		(void)snprintf(text + 2 * i, SHA256_TEXT - 2 * i, "%02x", hash[i]);
+}
+
+/* The file for a wheel: by its SHA-256, or that of its address if the index tells none. */
+static char *remembered_path(const struct jw_asked *asked, const struct pip_file *file)
+{
+	char id[SHA256_TEXT];
+
+	if (*file->sha256)
+		TEXT_COPY(id, file->sha256);
+	else
+		put_sha256(id, file->address, strlen(file->address));
+	return mem_printf("%s/%s.txt", asked->folder, id);
+}
+
+/* NULL: there are none, or they are damaged. */
+static char *read_remembered(const struct jw_asked *asked, const struct pip_file *file)
+{
+	char *path = remembered_path(asked, file), *facts = NULL;
+	struct buf content = {0};
+	struct wheel_list list;
+
+	if (!os_read_file(NULL, path, MAX_REMEMBERED, &content) &&
+		!wheel_list_read(NULL, path, buf_text(&content), content.size, asked->package, &list)) {
+		if (list.count == 1 && (!*file->sha256 || !strcmp(list.wheels[0].sha256, file->sha256)))
+			facts = wheel_facts_find(buf_text(&content), list.wheels[0].sha256);
+		wheel_list_free(&list);
+	}
+	buf_free(&content);
+	mem_free(path);
+	return facts;
+}
+
+/* A failure costs the next run a download. */
+static void remember(const struct jw_asked *asked, const struct release *release,
+					 const char *sha256)
+{
+	char *path = remembered_path(asked, release->file), day[TEXT_UTC],
+		 *text = mem_printf("jitwarm-wheels 1 %.10s\npackage %s\nwheel %s %s py3 %s %s\n%s",
+							text_utc(day, os_now_s()), asked->package, release->version,
+							asked->options.platform, release->file->name, sha256, release->facts);
+
+	if (!os_make_parent(NULL, path, 0700))
+		(void)os_write_atomic(NULL, path, text, strlen(text));
+	mem_free(text);
+	mem_free(path);
+}
+
+/* ---- the list */
+
+/* Of a version, which may be new. */
+static struct release *release_of(struct jw_asked *asked, const char *version)
+{
+	size_t at = 0;
+
+	while (at < asked->count && version_is_newer(asked->releases[at].version, version))
+		at++;
+	if (at < asked->count && !strcmp(asked->releases[at].version, version))
+		return &asked->releases[at];
+	VEC_GROW(asked->releases, asked->capacity, asked->count);
+	memmove(asked->releases + at + 1, asked->releases + at,
+			(asked->count++ - at) * sizeof *asked->releases);
+	asked->releases[at] = (struct release){.version = mem_string(version)};
+	return &asked->releases[at];
+}
+
+static bool is_wheel(const struct jw_asked *asked, const struct pip_file *file,
+					 struct wheel_name *name)
+{
+	char package[PACKAGE_MAX_NAME];
+
+	return !file->yanked && read_name(file->name, name) && is_release(name->version) &&
+		   package_normalise(file->name, strcspn(file->name, "-"), package) &&
+		   !strcmp(package, asked->package);
+}
+
+/* Finds the releases, and a wheel of each that pip would take. */
+static void sort_files(struct jw_asked *asked)
+{
+	for (size_t i = 0; i < asked->listing.count; i++) {
+		const struct pip_file *file = &asked->listing.items[i];
+		struct wheel_name name;
+		struct release *release;
+		bool pure;
+
+		if (!is_wheel(asked, file, &name))
+			continue;
+		release = release_of(asked, name.version);
+		if (!is_for(name.platform, asked->options.platform, &pure))
+			continue;
+		release->here = true;
+		if (pure) {
+			release->pure = !release->file && !release->known;
+			continue;
+		}
+		release->pure = false;
+		if (file->fits && (!release->file || file->size_bytes > release->file->size_bytes))
+			release->file = file;
+	}
+}
+
+/* Any wheel of a release for the platform stands for it, whatever Python it is for. */
+static void find_facts(struct jw_asked *asked)
+{
+	for (size_t i = 0; i < asked->listing.count; i++) {
+		const struct pip_file *file = &asked->listing.items[i];
+		struct wheel_name name;
+		struct release *release;
+		bool pure;
+
+		if (!is_wheel(asked, file, &name) || !is_for(name.platform, asked->options.platform, &pure))
+			continue;
+		release = release_of(asked, name.version);
+		if (release->facts || pure != release->pure)
+			continue;
+		release->facts = pure ? mem_string("") : wheel_facts_find(asked->own, file->sha256);
+		if (!release->facts && asked->folder)
+			release->facts = read_remembered(asked, file);
+		if (release->facts)
+			release->known = file;
+	}
+}
+
+static int print_pythons(struct jw_error *err, const struct jw_asked *asked,
+						 const struct release *release, struct buf *text)
+{
+	struct buf tags = BUF_MAX(1 << 14);
+	int result = 0;
+
+	for (size_t i = 0; !result && i < asked->listing.count; i++) {
+		const struct pip_file *file = &asked->listing.items[i];
+		struct wheel_name name;
+		bool pure;
+
+		if (is_wheel(asked, file, &name) && !strcmp(name.version, release->version) &&
+			is_for(name.platform, asked->options.platform, &pure) && pure == release->pure)
+			result = add_pythons(err, &tags, &name, file->python);
+	}
+	if (!result)
+		result = buf_printf(err, text, "%s", tags.size ? buf_text(&tags) : "py3");
+	buf_free(&tags);
+	return result;
+}
+
+/* The release that an unknown one is like: the next newer known one, if the next older known one is
+ * alike. */
+static const struct release *like_of(const struct jw_asked *asked, size_t at)
+{
+	const struct release *newer = NULL, *older = NULL;
+
+	for (size_t i = at; i-- && !newer;)
+		newer = asked->releases[i].facts ? &asked->releases[i] : NULL;
+	for (size_t i = at + 1; i < asked->count && !older; i++)
+		older = asked->releases[i].facts ? &asked->releases[i] : NULL;
+	return newer && older && !newer->pure && !older->pure &&
+				   wheel_facts_alike(newer->facts, older->facts)
+			   ? newer
+			   : NULL;
+}
+
+static int print_release(struct jw_error *err, struct jw_asked *asked, size_t at, struct buf *text)
+{
+	struct release *release = &asked->releases[at];
+	const struct release *like = release->facts ? NULL : like_of(asked, at);
+	const char *platform = asked->options.platform;
+	char named[SHA256_TEXT];
+
+	release->inferred = like != NULL;
+	if (!release->here)
+		return buf_printf(err, text, "%s %s %s %s\n", "unseen", release->version, "none", "py3");
+	if (buf_printf(err, text, "%s %s %s ",
+				   release->facts ? "wheel"
+				   : like         ? "same"
+								  : "unseen",
+				   release->version, platform) ||
+		print_pythons(err, asked, release, text))
+		return -1;
+	if (!release->facts)
+		return buf_printf(err, text, like ? " %s\n" : "%s\n", like ? like->version : "");
+	put_sha256(named, release->known->address, strlen(release->known->address));
+	return buf_printf(err, text, " %s %s\n%s", release->known->name,
+					  *release->known->sha256 ? release->known->sha256 : named, release->facts);
+}
+
+static int print_list(struct jw_error *err, struct jw_asked *asked)
+{
+	struct buf text = BUF_MAX(MAX_TEXT);
+	char day[TEXT_UTC];
+	int result = buf_printf(err, &text, "jitwarm-wheels 1 %.10s\npackage %s\n",
+							text_utc(day, os_now_s()), asked->package);
+
+	for (size_t i = 0; !result && i < asked->count; i++)
+		result = print_release(err, asked, i, &text);
+	if (!result) {
+		mem_free(asked->text);
+		asked->text = mem_string(buf_text(&text));
+	}
+	buf_free(&text);
+	return result;
+}
+
+/* ---- opening */
+
+static bool can_look(const struct release *release)
+{
+	return release->file && !release->facts && !release->inferred;
+}
+
+/* Asks the index for the sizes of wheels that may be fetched, if it does not tell them by itself.
+ */
+static void find_sizes(struct jw_asked *asked)
+{
+	struct buf names = BUF_MAX(1 << 16);
+	struct pip_listing again;
+	struct jw_error why;
+
+	for (size_t i = 0; i < asked->count; i++) {
+		const struct release *release = &asked->releases[i];
+
+		if (can_look(release) && !release->file->size_bytes)
+			(void)buf_printf(NULL, &names, "%s%s", names.size ? " " : "", release->file->name);
+	}
+	if (names.size && !pip_list(&why, asked->pip, asked->package, buf_text(&names), &again)) {
+		for (size_t i = 0; i < again.count; i++)
+			for (size_t k = 0; k < asked->listing.count; k++)
+				if (!strcmp(again.items[i].name, asked->listing.items[k].name))
+					asked->listing.items[k].size_bytes = again.items[i].size_bytes;
+		pip_listing_free(&again);
+	}
+	buf_free(&names);
+}
+
+static const char *machine_of(const char *platform)
+{
+	for (size_t i = 0; i < sizeof platforms / sizeof *platforms; i++)
+		if (!strcmp(platform, platforms[i].name))
+			return platforms[i].machine;
+	return NULL;
+}
+
+int jw_asked_open(struct jw_error *err, const struct jw_ask_options *options,
+				  struct jw_asked **ret_asked)
+{
+	struct jw_asked *asked;
+	const char *machine = machine_of(options->platform);
+	size_t size;
+	char *requirement = pip_requirement(options->package);
+	char package[PACKAGE_MAX_NAME];
+
+	if (!requirement || !package_normalise(options->package, strlen(options->package), package)) {
+		mem_free(requirement);
+		return error_set(err, JW_ERR_USAGE, "“%.200s” is no package's name", options->package);
+	}
+	mem_free(requirement);
+	if (!machine)
+		return error_set(err, JW_ERR_USAGE,
+						 "--platform is linux, linux-aarch64 or windows, not “%s”",
+						 options->platform);
+	asked = mem_alloc(sizeof *asked);
+	*asked = (struct jw_asked){.options = *options};
+	TEXT_COPY(asked->package, package);
+	if (options->state_dir)
+		asked->folder = os_join(options->state_dir, "wheels");
+	if (run_folder_make(err, NULL, &asked->run))
+		goto fail;
+	asked->how = (struct pip_options){
+		.folder = asked->run.path,
+		.platform = strcmp(machine, jw_platform()) != 0 || options->python ? machine : NULL,
+		.python = options->python,
+		.by_hand = "ask for the releases in jitwarm's list, without --ask",
+		.fetch = &asked->options.fetch};
+	if (wheel_list_text(err, &asked->own, &size) ||
+		jw_targets_read(err, "all", NULL, asked->targets, MAX_TARGETS, &asked->target_count) ||
+		pip_open(err, &asked->how, &asked->pip) ||
+		pip_list(err, asked->pip, asked->package, "", &asked->listing))
+		goto fail;
+	asked->index = text_starts(asked->listing.index ? asked->listing.index : "", "pypi.org/")
+					   ? mem_string("PyPI")
+					   : mem_string(asked->listing.index ? asked->listing.index : "pip's index");
+	sort_files(asked);
+	find_facts(asked);
+	find_sizes(asked);
+	if (print_list(err, asked))
+		goto fail;
+	*ret_asked = asked;
+	return 0;
+fail:
+	jw_asked_close(asked);
+	return -1;
+}
+
+void jw_asked_close(struct jw_asked *asked)
+{
+	if (!asked)
+		return;
+	for (size_t i = 0; i < asked->count; i++) {
+		mem_free(asked->releases[i].version);
+		mem_free(asked->releases[i].facts);
+	}
+	mem_free(asked->releases);
+	pip_close(asked->pip);
+	pip_listing_free(&asked->listing);
+	run_folder_remove(&asked->run);
+	mem_free(asked->text);
+	mem_free(asked->own);
+	mem_free(asked->folder);
+	mem_free(asked->index);
+	mem_free(asked);
+}
+
+const char *jw_asked_index(const struct jw_asked *asked)
+{
+	return asked->index;
+}
+
+const char *jw_asked_text(const struct jw_asked *asked)
+{
+	return asked->text;
+}
+
+/* ---- looking */
+
+struct look {
+	struct wheel_facts facts;
+	struct jw_error why;
+};
+
+static int look_image(struct jw_error *err, void *context, const struct jw_scan_image *image)
+{
+	struct look *look = context;
+
+	return wheel_facts_add(err, &look->facts, image);
+}
+
+static void look_trouble(void *context, const char *path, const struct jw_error *why)
+{
+	struct look *look = context;
+
+	(void)path;
+	look->why = *why;
+}
+
+static int hash_file(struct jw_error *err, const char *path, char text[SHA256_TEXT])
+{
+	struct os_map map;
+
+	if (os_map_open(err, path, &map))
+		return -1;
+	put_sha256(text, map.data, map.size);
+	os_map_close(&map);
+	return 0;
+}
+
+static int look_at_file(struct jw_error *err, struct jw_asked *asked, struct release *release,
+						const char *path)
+{
+	struct look look = {.facts = {.items = NULL}};
+	const char *const paths[] = {path};
+	const struct jw_scan_options options = {.paths = paths,
+											.path_count = 1,
+											.targets = asked->targets,
+											.target_count = asked->target_count,
+											.pieces = true,
+											.cancel = asked->options.fetch.cancel,
+											.context = &look,
+											.image = look_image,
+											.trouble = look_trouble};
+	char sha256[SHA256_TEXT];
+	int result = hash_file(err, path, sha256);
+
+	/* pip may have another wheel of the release, for a newer C library. */
+	for (size_t i = 0; i < asked->listing.count; i++)
+		if (!strcmp(asked->listing.items[i].name, os_base_name(path)))
+			release->file = &asked->listing.items[i];
+	if (!result && *release->file->sha256 && strcmp(release->file->sha256, sha256) != 0)
+		result = error_set(err, JW_ERR_FORMAT, "%s: not the file whose SHA-256 the index tells",
+						   release->file->name);
+	if (!result)
+		result = jw_scan(err, &options);
+	if (!result && look.why.code)
+		result = error_copy(err, &look.why);
+	if (!result)
+		result = wheel_facts_text(err, &look.facts, path, asked->own, &release->facts);
+	if (!result) {
+		release->known = release->file;
+		if (asked->folder)
+			remember(asked, release, *release->file->sha256 ? release->file->sha256 : sha256);
+	}
+	wheel_facts_free(&look.facts);
+	return result;
+}
+
+/* Its wheel is on the disk as long as it is looked at. */
+static int look_at(struct jw_error *err, struct jw_asked *asked, struct release *release)
+{
+	char *lines = mem_printf("%s==%s\n", asked->package, release->version), *path = NULL;
+	int result;
+
+	if (asked->options.fetches)
+		asked->options.fetches(asked->options.fetch.context, release->file->name);
+	result = pip_download(err, asked->pip, lines, &path);
+	if (!result)
+		result = look_at_file(err, asked, release, path);
+	if (path)
+		(void)os_remove(NULL, path);
+	mem_free(path);
+	mem_free(lines);
+	return result ? -1 : print_list(err, asked);
+}
+
+static bool is_known(const struct jw_which_release *release)
+{
+	return release->answer != JW_WHICH_UNKNOWN && release->answer != JW_WHICH_NO_WHEEL &&
+		   release->answer != JW_WHICH_NO_PYTHON;
+}
+
+/* The one in the middle of those that can be looked at between two; NULL: there is none. */
+static struct release *middle_of(struct jw_asked *asked, const struct jw_which *which, size_t from,
+								 size_t to)
+{
+	size_t count = 0, at = 0;
+
+	for (size_t i = from; i < to; i++)
+		count += can_look(release_of(asked, which->releases[i].version));
+	for (size_t i = from; i < to; i++) {
+		struct release *release = release_of(asked, which->releases[i].version);
+
+		if (can_look(release) && at++ == count / 2)
+			return release;
+	}
+	return NULL;
+}
+
+/* Whether bisection between two known releases may show a change of the answer. */
+static bool differ(const struct jw_which_release *a, const struct jw_which_release *b)
+{
+	return a->answer != b->answer || !text_same(a->why, b->why);
+}
+
+/* The next release to look at: the newest one, the oldest one, then one between two neighbours with
+ * different answers, first those of which the older one runs. NULL: as well as bisection tells, the
+ * newest one that runs as it is is known, or that there is none. */
+static struct release *next_release(struct jw_asked *asked, const struct jw_which *which)
+{
+	const struct jw_which_release *newer = NULL;
+	struct release *next = NULL, *last = NULL;
+	size_t newer_at = 0;
+
+	for (size_t i = 0; i < which->count; i++) {
+		const struct jw_which_release *release = &which->releases[i];
+		struct release *own = release_of(asked, release->version), *middle = NULL;
+
+		if (can_look(own) && !newer)
+			return own;
+		if (can_look(own))
+			last = own;
+		if (!is_known(release))
+			continue;
+		if (newer && last && differ(newer, release))
+			middle = middle_of(asked, which, newer_at + 1, i);
+		next = next ? next : middle;
+		if (release->answer <= JW_WHICH_PART)
+			return middle ? middle : next;
+		newer = release;
+		newer_at = i;
+		last = NULL;
+	}
+	return last ? last : next;
+}
+
+static int find_next(struct jw_error *err, struct jw_asked *asked,
+					 const struct jw_which_options *options, struct jw_target target,
+					 struct release **ret_next)
+{
+	struct jw_which_options question = *options;
+	struct jw_which which;
+
+	question.asked = asked;
+	question.target = target;
+	if (jw_which(err, &question, &which))
+		return -1;
+	*ret_next = next_release(asked, &which);
+	jw_which_free(&which);
+	return 0;
+}
+
+static int order_sizes(const void *a, const void *b)
+{
+	const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left < right) - (left > right);
+}
+
+/* Of so many releases: the newest one, the oldest one, and two for each halving between them, since
+ * both halves may hold a change. */
+static size_t most_looks(size_t releases)
+{
+	size_t looks = 2;
+
+	for (size_t rest = releases; rest > 1; rest = (rest + 1) / 2)
+		looks += 2;
+	return looks < releases ? looks : releases;
+}
+
+int jw_asked_plan(struct jw_error *err, struct jw_asked *asked,
+				  const struct jw_which_options *options, const struct jw_target *targets,
+				  size_t count, struct jw_asked_plan *ret_plan)
+{
+	struct jw_asked_plan plan = {.lacking = 0};
+	uint64_t *sizes = mem_array(asked->count + 1, sizeof *sizes);
+	bool unknown = false;
+	int result = 0;
+
+	for (size_t i = 0; i < asked->count; i++)
+		if (can_look(&asked->releases[i])) {
+			sizes[plan.lacking++] = asked->releases[i].file->size_bytes;
+			unknown = unknown || !asked->releases[i].file->size_bytes;
+		}
+	for (size_t i = 0; !result && i < count; i++) {
+		struct release *next = NULL;
+
+		result = find_next(err, asked, options, targets[i], &next);
+		plan.most += next ? most_looks(plan.lacking) : 0;
+	}
+	plan.most = plan.most < plan.lacking ? plan.most : plan.lacking;
+	qsort(sizes, plan.lacking, sizeof *sizes, order_sizes);
+	for (size_t i = 0; !unknown && i < plan.most; i++)
+		plan.most_bytes += sizes[i];
+	mem_free(sizes);
+	if (!result)
+		*ret_plan = plan;
+	return result;
+}
+
+int jw_asked_look(struct jw_error *err, struct jw_asked *asked,
+				  const struct jw_which_options *options)
+{
+	size_t left = 0;
+	struct release *next;
+
+	for (size_t i = 0; i < asked->count; i++)
+		left += can_look(&asked->releases[i]);
+	for (left = most_looks(left); left; left--) {
+		if (find_next(err, asked, options, options->target, &next))
+			return -1;
+		if (!next)
+			break;
+		if (look_at(err, asked, next))
+			return -1;
+	}
+	return 0;
+}

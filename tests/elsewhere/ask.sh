@@ -1,0 +1,129 @@
+#!/bin/bash
+# ask.sh BUILD-FOLDER   which --ask: releases that the list lacks, from a package index on this machine (index-server.py)
+#
+# Exit status 1 if a case fails, 77 where something is not at hand.
+set -uo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+[ $# = 1 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
+build=$(cd "$1" && pwd)
+jitwarm=$build/src/jitwarm
+[ "$(uname -m)" = x86_64 ] || { echo "skipped: the wheels are for x86_64"; exit 77; }
+# shellcheck source=tests/elsewhere/indexes.sh
+. "$here/indexes.sh"
+
+# Of “grown”, 1.0 to 1.9 run everywhere, 1.10 to 1.19 only from sm_90 on, and 1.20 to 1.23 have no code. “torch” is not PyPI's.
+mkdir -p http/packages/{grown,pure,torch,older,pinned}
+python3 - <<'P'
+import zipfile
+def ptx(sm):
+    return f".version 7.0\n.target {sm}\n.address_size 64\n.visible .entry k(.param .u64 p)\n{{\n ret;\n}}\n".encode()
+def wheel(name, version, tag, code, requires=()):
+    with zipfile.ZipFile(f"http/packages/{name}/{name}-{version}-{tag}.whl", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(f"{name}/kernels.ptx" if code else f"{name}/x.py", code or b"")
+        archive.writestr(f"{name}-{version}.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n" + "".join(f"Requires-Dist: {one}\n" for one in requires) + "\n")
+        archive.writestr(f"{name}-{version}.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n")
+        archive.writestr(f"{name}-{version}.dist-info/RECORD", "")
+linux = "py3-none-manylinux2014_x86_64"
+for minor in range(24):
+    wheel("grown", f"1.{minor}", linux, ptx("sm_50") if minor < 10 else ptx("sm_90") if minor < 20 else b"")
+wheel("grown", "1.9", "py3-none-win_amd64", ptx("sm_90"))
+wheel("grown", "2.0rc1", linux, ptx("sm_50"))
+wheel("grown", "0.9", "py3-none-macosx_11_0_arm64", ptx("sm_50"))
+wheel("pure", "1.0", "py3-none-any", b"")
+wheel("torch", "2.7.1", linux, ptx("sm_90"))
+wheel("older", "1.0", "cp37-cp37m-manylinux2014_x86_64", ptx("sm_50"))
+wheel("pinned", "1.0", linux, ptx("sm_50"), ["nvidia-cudnn-cu12==9.10.2.21; platform_system == 'Linux'", "nvidia-cudnn-cu12==1.0; extra == 'x'", "numpy==1.0"])
+P
+serve http
+site=http://127.0.0.1:$(cat http/port)
+ask() { # KIND WORD...
+	: >http/log
+	PIP_INDEX_URL=${PIP_INDEX_URL-$site/$1/simple} timeout 600 "$jitwarm" which --ask "${@:2}" >out 2>err
+	got=$?
+	fetched=$(grep -c "GET /[a-z-]*/files/" http/log)
+}
+is() { # TEXT STATUS FETCHED SAID...
+	local text=$1 said
+	[ "$got" = "$2" ] && [ "$fetched" = "$3" ] && [ -z "$(ls tmp)" ] || { fail "$text: status $got, $fetched fetched: $(cat out err http/log; ls tmp)"; return; }
+	for said in "${@:4}"; do grep -qF -- "$said" out err || { fail "$text: not “$said”: $(cat out err)"; return; }; done
+	ok "$text"
+}
+
+# Newest first, then by bisection; what is alike is inferred; the second time nothing is fetched
+ask sized --target sm_86 grown
+is "by bisection" 1 11 "jitwarm: grown: nothing is known of 24 releases; fetching up to 12 wheels (" "grown from ${site#http://}/sized/simple on sm_86" "1.23 – 1.20  have no GPU code" \
+	"1.19 – 1.10  fail: no code for sm_86" "1.9 – 1.0" "run as they are" "pip install grown==1.9"
+ask sized --target sm_86 grown
+is "the second time" 1 0 "1.9 – 1.0" "pip install grown==1.9"
+grep -q "nothing is known" err && fail "it says that it fetches: $(cat err)"
+ask sized --target sm_90 grown
+is "another GPU, by the same facts" 1 0 "1.19 – 1.0   run as they are" "pip install grown==1.19"
+[ "$(find state -type f | wc -l)" = 11 ] || fail "not a file for each wheel: $(find state)"
+for file in state/wheels/*; do printf 'library' >"$file"; done
+ask sized --target sm_86 grown
+is "damaged facts" 1 11 "pip install grown==1.9"
+
+# Sizes: of an index that tells none in its pages; HTML, whose addresses have no hash
+rm -r state
+ask good --target sm_86 grown
+is "sizes that are asked for" 1 11 "fetching up to 12 wheels (" " at most)"
+[ "$(grep -c "^HEAD " http/log)" = 24 ] || fail "not each size is asked for: $(cat http/log)"
+ask html --target sm_86 grown
+is "HTML" 1 11 " at most)" "pip install grown==1.9"
+ask html --target sm_86 grown
+is "HTML, the second time" 1 0 "pip install grown==1.9"
+
+# Without a state directory that can be written, each time anew
+JITWARM_STATE=/proc/none ask sized --target sm_86 grown
+is "nothing is remembered" 1 11 "pip install grown==1.9"
+
+# For other systems and Pythons; packages without GPU code, and the requirements of one
+ask sized --target sm_86 --platform windows grown
+is "for Windows" 2 1 "1.9" "fails: no code for sm_86" "have no wheel for this platform"
+ask sized --target sm_86 --python 3.12 older
+is "for another Python" 2 0 "needs Python 3.7"
+ask sized --target sm_86 --python 3.7 older
+is "for that Python" 0 1 "pip install older==1.0"
+ask sized --target sm_86 pure
+is "no GPU code" 2 0 "has no GPU code"
+ask sized --target sm_86 --json pinned
+grep -q "^pin nvidia-cudnn-cu12 9.10.2.21$" state/wheels/* && ! grep -rq "pin nvidia-cudnn-cu12 1.0\|pin numpy" state && ok "what it requires in one version" || fail "pins: $(cat state/wheels/*)"
+python3 -c 'import json; d = json.load(open("out")); assert d["index"].endswith("/sized/simple") and d["answers"][0]["newest"] == "1.0", d' || fail "--json: $(cat out)"
+
+# PyPI's facts are not those of another index's wheel of that name
+ask sized --target sm_86 torch
+is "another torch" 2 1 "torch from ${site#http://}/sized/simple" "fails: no code for sm_86"
+grep -q "PyTorch's own index" out && fail "it names the other index: $(cat out)"
+
+# Several packages and GPUs
+rm -r state
+ask sized --target sm_86,sm_90 grown pure
+is "two GPUs" 1 11 "fetching up to 24 wheels (" "grown from ${site#http://}/sized/simple on sm_90" "pure from "
+printf 'grown>=1\npure\n' >list.txt
+ask sized --target sm_86 -r list.txt
+is "a list" 1 0 "pip install grown==1.9"
+
+# Indexes that lack it, lie, or do not answer
+ask sized --target sm_86 nothing
+is "no such package" 3 0 "the package index has no package “nothing”"
+ask wrong-hash --target sm_86 grown
+is "another hash" 3 1 "THESE PACKAGES DO NOT MATCH THE HASHES"
+PIP_INDEX_URL=https://no.such.host.invalid/simple ask sized --target sm_86 grown
+is "no network" 3 0 "no.such.host.invalid: the package index cannot be reached"
+ask sized --target sm_86 ./grown
+is "no name" 64 0
+PIP_INDEX_URL=http://us:p%40ss@${site#http://}/sized/simple ask sized --target sm_86 grown
+is "a login" 1 0 "grown from ${site#http://}/sized/simple"
+! grep -qE 'p(@|%40)ss' out err && ok "no password" || fail "a password: $(cat out err)"
+
+# Ctrl-C leaves nothing
+rm -r state
+PIP_INDEX_URL=$site/trickle/simple timeout -s KILL 60 "$jitwarm" which --ask grown --target sm_86 >out 2>err &
+asking=$!
+await sh -c 'find tmp -name "*.whl" | grep -q .' || fail "nothing is fetched: $(cat err)"
+kill -INT "$(pgrep -P $asking)"; got=0; wait $asking || got=$?
+[ $got = 130 ] && [ -z "$(ls tmp)" ] && ok "Ctrl-C leaves nothing" || fail "Ctrl-C: status $got: $(cat out err; ls tmp)"
+
+[ "$failed" = 0 ] || echo "the first that failed: ${first%%$'\n'*}"
+exit $failed
